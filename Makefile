@@ -1,0 +1,65 @@
+# The commands of the README, in front of Meson and Ninja.  Each installs what it needs first (scripts/setup.sh).
+#
+#     make            build/ctrace, build/libctrace.so, build/libctrace.a
+#     make demo       builds, runs COBOL and C programs with tracing, shows the result
+#     make test       builds and runs every test; the last line is "N passed, N failed"
+#     make check      the quick tests only; T=ring or T=tests/unit/ring picks by name, also for `make test`
+#     make bench      measures a release build, writes build/bench.json
+#     make install    PREFIX=/usr/local DESTDIR=
+#     make lint       compiler warnings of gcc and clang, clang-tidy, cppcheck, format
+#     make format     puts the sources into the project's format
+#     make fuzz       fuzzes every reader of foreign bytes, FUZZ_SECONDS=60 each
+#     make faults     the tests once more, long, under AddressSanitizer and UndefinedBehaviorSanitizer
+#     make clean
+
+BUILD = build
+PREFIX = /usr/local
+DESTDIR =
+T =
+FUZZ_SECONDS = 60
+
+SETUPS = setup-build setup-demo setup-test setup-bench setup-lint setup-format setup-fuzz
+
+.PHONY: all build demo test check bench install lint format fuzz faults clean help $(SETUPS)
+
+all: build
+
+$(SETUPS): setup-%:
+	@scripts/setup.sh $*
+
+build: setup-build
+	@scripts/configure.sh $(BUILD)
+	@ninja -C $(BUILD)
+
+demo: setup-demo build
+	@scripts/demo.sh $(BUILD)
+
+test: setup-test
+	@scripts/test.sh $(BUILD) all '$(T)'
+
+check: setup-test
+	@scripts/test.sh $(BUILD) quick '$(T)'
+
+bench: setup-bench
+	@scripts/bench.sh build-bench $(BUILD)
+
+install: setup-build
+	@scripts/install.sh $(BUILD) '$(PREFIX)' '$(DESTDIR)'
+
+lint: setup-lint
+	@scripts/lint.sh build-lint
+
+format: setup-format
+	@scripts/format.sh
+
+fuzz: setup-fuzz
+	@scripts/fuzz.sh build-fuzz $(FUZZ_SECONDS)
+
+faults: setup-test
+	@scripts/faults.sh build-faults '$(T)'
+
+clean:
+	rm -rf $(BUILD) build-bench build-lint build-fuzz build-faults
+
+help:
+	@sed -n '/^#     make/s/^#     //p' Makefile

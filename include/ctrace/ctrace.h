@@ -1,0 +1,484 @@
+/*
+ * ctrace/ctrace.h - trace from C and C++, inline to the ring.
+ *
+ *     static struct ctrace_tracer tracer = CTRACE_TRACER("mycomp");
+ *     CTRACE(&tracer, CTRACE_INFO, 1, CTRACE_TEXT(info, 10), CTRACE_U32(n));
+ *
+ * A disabled call loads one word, branches, and evaluates none of its arguments.  An enabled one writes a record into
+ * the calling thread's ring: no lock, no system call, no allocation, no read-modify-write instruction.  Any thread may
+ * call, also in a signal handler, before main() and in an atexit handler; errno is kept.
+ *
+ * What this header inlines - struct ctrace_gate, struct ctrace_lane, struct ctrace_tracer and the record (drawn in
+ * docs/ARCHITECTURE.md) - is ABI.  CTRACE_ABI names its version; a program built against another version goes through
+ * ctrace_emit() and still works.
+ *
+ * Copyright The ctrace authors.  SPDX-License-Identifier: Apache-2.0
+ */
+#ifndef CTRACE_CTRACE_H
+#define CTRACE_CTRACE_H
+
+#include <ctrace/event.h>
+#include <ctrace/status.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <string.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+#define CTRACE_ABI 1u
+
+#define CTRACE_API_ __attribute__((visibility("default")))
+#define CTRACE_INLINE_ static inline __attribute__((always_inline, unused))
+
+/* ------------------------------------------------------------------------------------------------------------
+ * ABI
+ */
+
+/* One per component, in the session file.  Written by commands only. */
+struct ctrace_gate {
+	uint32_t level; /* the resolved threshold, CTRACE_LEVEL_NONE when not enabled */
+	uint32_t route; /* 0: the inline path may write; otherwise ctrace_emit() decides where to */
+};
+
+/* A component as a call site knows it.  Static storage; the library fills it at the first enabled call and never keeps
+ * its address, so a module that holds one may be unloaded. */
+struct ctrace_tracer {
+	const struct ctrace_gate *gate;
+	const char *name;
+	uint32_t component;
+	uint32_t abi;
+};
+
+/* The calling thread's end of its ring.  Private to the thread, but for `end`, which the agent clears to be woken by the
+ * next event.  ctrace_lane_self is NULL while the thread has no ring and while it is inside a trace call: both
+ * lead to ctrace_emit(), which tells them apart. */
+struct ctrace_lane {
+	unsigned char *cur; /* the next record goes here; 8-byte aligned */
+	unsigned char *end; /* contiguous free space ends here */
+	uint64_t bias;      /* address + bias = position in the ring */
+	uint64_t *head;     /* published position, in the ring file */
+	uint32_t tid;
+	uint32_t reserved;
+};
+
+/* One data item on its way into a record. */
+struct ctrace_item {
+	const void *data;
+	uint64_t value;       /* stands for data when is_value */
+	uint32_t size;        /* bytes; CTRACE_TOO_LONG_ marks more than an item may have */
+	uint32_t type;
+	uint32_t is_value;
+	uint32_t reserved;
+};
+
+#define CTRACE_RECORD_HEAD_ 24u
+#define CTRACE_TOO_LONG_ 0xFFFFFFu
+
+extern CTRACE_API_ const struct ctrace_gate ctrace_gate_unregistered;
+extern CTRACE_API_ __thread struct ctrace_lane *ctrace_lane_self __attribute__((tls_model("initial-exec")));
+
+/* A static tracer.  NAME is a string constant; the component is registered at the first call that is made. */
+#define CTRACE_TRACER(NAME) { &ctrace_gate_unregistered, (NAME), 0, CTRACE_ABI }
+
+/* ------------------------------------------------------------------------------------------------------------
+ * Items.  Pointers are read during the call only; a NULL pointer is an empty item.  Sizes are bytes, 0 to 65,536: an event
+ * with a longer item is not recorded and counts as CTRACE_LOSS_TOO_LARGE.
+ */
+CTRACE_INLINE_ struct ctrace_item ctrace_item_bytes_(uint32_t type, const void *data, size_t size)
+{
+	struct ctrace_item item;
+	item.data = data;
+	item.value = 0;
+	item.size = data == 0 ? 0u : size <= CTRACE_MAX_ITEM_SIZE ? (uint32_t)size : CTRACE_TOO_LONG_;
+	item.type = type;
+	item.is_value = 0;
+	item.reserved = 0;
+	return item;
+}
+
+CTRACE_INLINE_ struct ctrace_item ctrace_item_value_(uint32_t type, uint64_t value, uint32_t size)
+{
+	struct ctrace_item item;
+	item.data = 0;
+	item.value = value;
+	item.size = size;
+	item.type = type;
+	item.is_value = 1;
+	item.reserved = 0;
+	return item;
+}
+
+CTRACE_INLINE_ struct ctrace_item ctrace_item_string_(const char *text)
+{
+	return ctrace_item_bytes_(CTRACE_TYPE_TEXT, text, text == 0 ? (size_t)0 : strlen(text));
+}
+
+#define CTRACE_BIN(p, n) ctrace_item_bytes_(CTRACE_TYPE_BINARY, (p), (size_t)(n))
+#define CTRACE_TEXT(p, n) ctrace_item_bytes_(CTRACE_TYPE_TEXT, (p), (size_t)(n))
+#define CTRACE_UTF8(p, n) ctrace_item_bytes_(CTRACE_TYPE_UTF8, (p), (size_t)(n))
+#define CTRACE_STR(s) ctrace_item_string_((s))
+#define CTRACE_ADDR(p) ctrace_item_value_(CTRACE_TYPE_ADDRESS, (uint64_t)(uintptr_t)(p), 8)
+#define CTRACE_U8(v) ctrace_item_value_(CTRACE_TYPE_COMP5, (uint8_t)(v), 1)
+#define CTRACE_U16(v) ctrace_item_value_(CTRACE_TYPE_COMP5, (uint16_t)(v), 2)
+#define CTRACE_U32(v) ctrace_item_value_(CTRACE_TYPE_COMP5, (uint32_t)(v), 4)
+#define CTRACE_U64(v) ctrace_item_value_(CTRACE_TYPE_COMP5, (uint64_t)(v), 8)
+#define CTRACE_I8(v) ctrace_item_value_(CTRACE_TYPE_COMP5S, (uint8_t)(int8_t)(v), 1)
+#define CTRACE_I16(v) ctrace_item_value_(CTRACE_TYPE_COMP5S, (uint16_t)(int16_t)(v), 2)
+#define CTRACE_I32(v) ctrace_item_value_(CTRACE_TYPE_COMP5S, (uint32_t)(int32_t)(v), 4)
+#define CTRACE_I64(v) ctrace_item_value_(CTRACE_TYPE_COMP5S, (uint64_t)(int64_t)(v), 8)
+#define CTRACE_XU(p, n) ctrace_item_bytes_(CTRACE_TYPE_COMPX, (p), (size_t)(n))
+#define CTRACE_XI(p, n) ctrace_item_bytes_(CTRACE_TYPE_COMPXS, (p), (size_t)(n))
+
+/* ------------------------------------------------------------------------------------------------------------
+ * Tracing
+ */
+
+/* Does the level word let the event through?  Also true for a tracer that is not registered yet: ctrace_emit() sees to it. */
+CTRACE_INLINE_ bool ctrace_passes_(const struct ctrace_tracer *tracer, uint32_t level)
+{
+	const struct ctrace_gate *gate = __atomic_load_n(&tracer->gate, __ATOMIC_ACQUIRE);
+	return __builtin_expect(level >= __atomic_load_n(&gate->level, __ATOMIC_RELAXED), 0);
+}
+
+/* Registers the tracer when that has not been done; then answers as ctrace_enabled() does. */
+CTRACE_API_ bool ctrace_enabled_slow_(struct ctrace_tracer *tracer, uint32_t level);
+
+/* True when an event of this level would be recorded now.  For guarding costly preparation. */
+CTRACE_INLINE_ bool ctrace_enabled(struct ctrace_tracer *tracer, uint32_t level)
+{
+	return ctrace_passes_(tracer, level) &&
+	       (__atomic_load_n(&tracer->gate, __ATOMIC_RELAXED) != &ctrace_gate_unregistered || ctrace_enabled_slow_(tracer, level));
+}
+
+/*
+ * The out-of-line half of CTRACE(): registers the tracer, gives the thread its ring, waits or counts when the ring is
+ * full, and writes the record.  Also a complete way to trace for callers with items in an array.  item_count is at most
+ * CTRACE_MAX_ITEMS.  Answers what CBL_CTF_TRACE would: OK, NOT_TRACE_ENABLED, NOT_TRACING_LEVEL, INVALID_TRACE_LEVEL,
+ * INVALID_COMPONENT_NAME, NOT_ENOUGH_MEMORY, OUTPUT_ERROR.
+ */
+CTRACE_API_ enum ctrace_status ctrace_emit(struct ctrace_tracer *tracer, uint32_t level, uint32_t event_id,
+					   const struct ctrace_item *items, uint32_t item_count);
+
+/* CTRACE(struct ctrace_tracer *, level, event id, 0 to 16 items).  A statement.  Level and event id may be variables. */
+#define CTRACE(...) CTRACE_CAT_(CTRACE_WITH_, CTRACE_COUNT_(__VA_ARGS__))(__VA_ARGS__)
+
+/* ------------------------------------------------------------------------------------------------------------
+ * Control.  Not for signal handlers.  Any thread; each is in force when it returns.
+ */
+
+/* The tracer of a component, made when it does not exist; the same pointer for the same name.  Never freed. */
+CTRACE_API_ CTRACE_MUST_USE enum ctrace_status ctrace_tracer_get(const char *name, struct ctrace_tracer **out_tracer);
+
+/* One line of the configuration's grammar (docs/configuration.md): "mftrace.level.mycomp = debug".  SYNTAX_ERROR where
+ * `ctrace config check` would name a mistake; a line that only names something unknown is that too. */
+CTRACE_API_ CTRACE_MUST_USE enum ctrace_status ctrace_configure(const char *line);
+
+/* Threshold of a component, or the default one when component is NULL or "".  level 0 to 4 or CTRACE_LEVEL_NONE. */
+CTRACE_API_ CTRACE_MUST_USE enum ctrace_status ctrace_level_set(const char *component, uint32_t level);
+CTRACE_API_ CTRACE_MUST_USE enum ctrace_status ctrace_level_get(const char *component, uint32_t *out_level);
+
+/* Adds or removes an emitter; component NULL or "" is the default list.  See CBL_CTF_DEST. */
+#define CTRACE_DEST_ADD 0u
+#define CTRACE_DEST_REMOVE 1u
+#define CTRACE_DEST_NOINHERIT 2u
+CTRACE_API_ CTRACE_MUST_USE enum ctrace_status ctrace_dest_set(const char *component, const char *emitter, uint32_t how);
+
+/* Properties are text; get copies at most *size bytes including a NUL and gives the length without it back in *size,
+ * also with BUFFER_TOO_SMALL; value NULL asks for the length only.  PROPERTY_NOT_FOUND when it was never set. */
+CTRACE_API_ CTRACE_MUST_USE enum ctrace_status ctrace_component_property_set(const char *component, const char *property,
+									      const char *value);
+CTRACE_API_ CTRACE_MUST_USE enum ctrace_status ctrace_component_property_get(const char *component, const char *property,
+									      char *value, size_t *size);
+CTRACE_API_ CTRACE_MUST_USE enum ctrace_status ctrace_emitter_property_set(const char *emitter, const char *property,
+									    const char *value);
+CTRACE_API_ CTRACE_MUST_USE enum ctrace_status ctrace_emitter_property_get(const char *emitter, const char *property,
+									    char *value, size_t *size);
+
+/* Waits until all that was committed before the call, by any thread, is in its destinations.  TIMED_OUT when it is not
+ * after timeout_ms; OUTPUT_ERROR when a destination is failing. */
+CTRACE_API_ CTRACE_MUST_USE enum ctrace_status ctrace_flush(uint32_t timeout_ms);
+
+/* What this process has traced.  emitted = delivered + pending + the sum of lost, always. */
+struct ctrace_stats {
+	size_t size;                        /* set by the caller: sizeof(struct ctrace_stats) */
+	uint64_t emitted;                   /* events that passed their threshold */
+	uint64_t delivered;                 /* in every destination that they were bound for */
+	uint64_t pending;                   /* in a ring */
+	uint64_t lost[CTRACE_LOSS_COUNT];   /* by reason */
+	uint32_t rings;                     /* rings made */
+	uint32_t components;
+};
+CTRACE_API_ void ctrace_stats_get(struct ctrace_stats *stats);
+
+/* "1.0.0" */
+CTRACE_API_ const char *ctrace_version(void);
+
+/* ------------------------------------------------------------------------------------------------------------
+ * The inline half.  Reads top to bottom: reserve, put, commit.
+ */
+
+#if defined(__x86_64__)
+#define CTRACE_HAS_INLINE_ 1
+CTRACE_INLINE_ uint64_t ctrace_ticks_(void)
+{
+	return __builtin_ia32_rdtsc();
+}
+#else
+#define CTRACE_HAS_INLINE_ 0
+CTRACE_INLINE_ uint64_t ctrace_ticks_(void)
+{
+	return 0;
+}
+#endif
+
+/* Keeps the compiler from moving the thread's own accesses; what a signal handler on this thread sees depends on it. */
+#define CTRACE_FENCE_() __atomic_signal_fence(__ATOMIC_SEQ_CST)
+
+/*
+ * Takes `size` bytes of this thread's ring, or nothing (NULL).  Clearing ctrace_lane_self is what sends a signal handler
+ * that interrupts us from here on to the side ring; one that comes before has finished when we go on.
+ */
+CTRACE_INLINE_ unsigned char *ctrace_reserve_(const struct ctrace_tracer *tracer, struct ctrace_lane **out_lane, size_t size)
+{
+	struct ctrace_lane *lane = ctrace_lane_self;
+	unsigned char *cur;
+	if (!CTRACE_HAS_INLINE_ || __builtin_expect(lane == 0, 0) ||
+	    __builtin_expect(__atomic_load_n(&tracer->gate->route, __ATOMIC_RELAXED) != 0, 0))
+		return 0;
+	ctrace_lane_self = 0;
+	CTRACE_FENCE_();
+	cur = lane->cur;
+	if (__builtin_expect((uintptr_t)cur + size > (uintptr_t)__atomic_load_n(&lane->end, __ATOMIC_RELAXED), 0)) {
+		ctrace_lane_self = lane;
+		return 0;
+	}
+	*out_lane = lane;
+	return cur;
+}
+
+/* Publishes the record: pairs with the acquire load of head in ct_ring_peek().  Past the store it survives SIGKILL. */
+CTRACE_INLINE_ void ctrace_commit_(struct ctrace_lane *lane, unsigned char *next)
+{
+	CTRACE_FENCE_();
+	lane->cur = next;
+	__atomic_store_n(lane->head, (uint64_t)(uintptr_t)next + lane->bias, __ATOMIC_RELEASE);
+	CTRACE_FENCE_();
+	ctrace_lane_self = lane;
+}
+
+CTRACE_INLINE_ void ctrace_put_u32_(unsigned char *at, uint32_t value)
+{
+	memcpy(at, &value, 4);
+}
+
+CTRACE_INLINE_ void ctrace_put_u64_(unsigned char *at, uint64_t value)
+{
+	memcpy(at, &value, 8);
+}
+
+CTRACE_INLINE_ unsigned char *ctrace_put_head_(unsigned char *at, const struct ctrace_tracer *tracer, const struct ctrace_lane *lane,
+					       uint32_t level, uint32_t event_id, uint32_t item_count, size_t size)
+{
+	ctrace_put_u64_(at, (uint64_t)(uint32_t)(size >> 3 | (item_count << 3 | level) << 16) | (uint64_t)tracer->component << 32);
+	ctrace_put_u64_(at + 8, (uint64_t)event_id | (uint64_t)lane->tid << 32);
+	ctrace_put_u64_(at + 16, ctrace_ticks_());
+	return at + CTRACE_RECORD_HEAD_;
+}
+
+CTRACE_INLINE_ unsigned char *ctrace_put_item_(unsigned char *at, const struct ctrace_item *item)
+{
+	if (item->is_value) {
+		if (item->size == 1) {
+			*at = (unsigned char)item->value;
+		} else if (item->size == 2) {
+			uint16_t value = (uint16_t)item->value;
+			memcpy(at, &value, 2);
+		} else if (item->size == 4) {
+			ctrace_put_u32_(at, (uint32_t)item->value);
+		} else {
+			ctrace_put_u64_(at, item->value);
+		}
+	} else if (item->size != 0) {
+		memcpy(at, item->data, item->size);
+	}
+	return at + item->size;
+}
+
+CTRACE_INLINE_ size_t ctrace_record_size_(uint32_t item_count, size_t data_size)
+{
+	return (CTRACE_RECORD_HEAD_ + 4u * (size_t)item_count + data_size + 7u) & ~(size_t)7u;
+}
+
+/* Argument counting and one expansion per item count: plain C11 and C++17, no compiler extension. */
+#define CTRACE_CAT2_(a, b) a##b
+#define CTRACE_CAT_(a, b) CTRACE_CAT2_(a, b)
+#define CTRACE_COUNT_(...) \
+	CTRACE_PICK_(__VA_ARGS__, 16, 15, 14, 13, 12, 11, 10, 9, 8, 7, 6, 5, 4, 3, 2, 1, 0, too_few, too_few, 0)
+#define CTRACE_PICK_(a1, a2, a3, a4, a5, a6, a7, a8, a9, a10, a11, a12, a13, a14, a15, a16, a17, a18, a19, n, ...) n
+
+#define CTRACE_EACH_0_(M)
+#define CTRACE_EACH_1_(M, a) M(0, a)
+#define CTRACE_EACH_2_(M, a, b) CTRACE_EACH_1_(M, a) M(1, b)
+#define CTRACE_EACH_3_(M, a, b, c) CTRACE_EACH_2_(M, a, b) M(2, c)
+#define CTRACE_EACH_4_(M, a, b, c, d) CTRACE_EACH_3_(M, a, b, c) M(3, d)
+#define CTRACE_EACH_5_(M, a, b, c, d, e) CTRACE_EACH_4_(M, a, b, c, d) M(4, e)
+#define CTRACE_EACH_6_(M, a, b, c, d, e, f) CTRACE_EACH_5_(M, a, b, c, d, e) M(5, f)
+#define CTRACE_EACH_7_(M, a, b, c, d, e, f, g) CTRACE_EACH_6_(M, a, b, c, d, e, f) M(6, g)
+#define CTRACE_EACH_8_(M, a, b, c, d, e, f, g, h) CTRACE_EACH_7_(M, a, b, c, d, e, f, g) M(7, h)
+#define CTRACE_EACH_9_(M, a, b, c, d, e, f, g, h, i) CTRACE_EACH_8_(M, a, b, c, d, e, f, g, h) M(8, i)
+#define CTRACE_EACH_10_(M, a, b, c, d, e, f, g, h, i, j) CTRACE_EACH_9_(M, a, b, c, d, e, f, g, h, i) M(9, j)
+#define CTRACE_EACH_11_(M, a, b, c, d, e, f, g, h, i, j, k) CTRACE_EACH_10_(M, a, b, c, d, e, f, g, h, i, j) M(10, k)
+#define CTRACE_EACH_12_(M, a, b, c, d, e, f, g, h, i, j, k, l) CTRACE_EACH_11_(M, a, b, c, d, e, f, g, h, i, j, k) M(11, l)
+#define CTRACE_EACH_13_(M, a, b, c, d, e, f, g, h, i, j, k, l, m) \
+	CTRACE_EACH_12_(M, a, b, c, d, e, f, g, h, i, j, k, l) M(12, m)
+#define CTRACE_EACH_14_(M, a, b, c, d, e, f, g, h, i, j, k, l, m, n) \
+	CTRACE_EACH_13_(M, a, b, c, d, e, f, g, h, i, j, k, l, m) M(13, n)
+#define CTRACE_EACH_15_(M, a, b, c, d, e, f, g, h, i, j, k, l, m, n, o) \
+	CTRACE_EACH_14_(M, a, b, c, d, e, f, g, h, i, j, k, l, m, n) M(14, o)
+#define CTRACE_EACH_16_(M, a, b, c, d, e, f, g, h, i, j, k, l, m, n, o, p) \
+	CTRACE_EACH_15_(M, a, b, c, d, e, f, g, h, i, j, k, l, m, n, o) M(15, p)
+
+#define CTRACE_HOLD_(i, item) const struct ctrace_item ctrace_i##i##_ = (item);
+#define CTRACE_SIZE_(i, item) +ctrace_i##i##_.size
+#define CTRACE_DESC_(i, item) ctrace_put_u32_(ctrace_at_ + 4 * i, ctrace_i##i##_.type | ctrace_i##i##_.size << 8);
+#define CTRACE_DATA_(i, item) ctrace_at_ = ctrace_put_item_(ctrace_at_, &ctrace_i##i##_);
+#define CTRACE_LIST_(i, item) ctrace_i##i##_,
+
+/* HOLD, SIZE ... are the item list put through the five macros above. */
+#define CTRACE_BODY_(n, t, l, id, HOLD, SIZE, DESC, DATA, LIST) \
+	do { \
+		struct ctrace_tracer *ctrace_t_ = (t); \
+		const uint32_t ctrace_l_ = (uint32_t)(l); \
+		if (ctrace_passes_(ctrace_t_, ctrace_l_)) { \
+			const uint32_t ctrace_id_ = (uint32_t)(id); \
+			HOLD \
+			const size_t ctrace_size_ = ctrace_record_size_((n), (size_t)0 SIZE); \
+			struct ctrace_lane *ctrace_lane_ = 0; \
+			unsigned char *ctrace_at_ = \
+				ctrace_l_ < CTRACE_LEVEL_COUNT ? ctrace_reserve_(ctrace_t_, &ctrace_lane_, ctrace_size_) : 0; \
+			if (__builtin_expect(ctrace_at_ != 0, 1)) { \
+				unsigned char *ctrace_next_ = ctrace_at_ + ctrace_size_; \
+				ctrace_at_ = ctrace_put_head_(ctrace_at_, ctrace_t_, ctrace_lane_, ctrace_l_, ctrace_id_, (n), \
+							      ctrace_size_); \
+				DESC \
+				ctrace_at_ += 4u * (n); \
+				DATA \
+				(void)ctrace_at_; \
+				ctrace_commit_(ctrace_lane_, ctrace_next_); \
+			} else { \
+				const struct ctrace_item ctrace_items_[(n) + 1] = { LIST ctrace_item_value_(0, 0, 0) }; \
+				(void)ctrace_emit(ctrace_t_, ctrace_l_, ctrace_id_, ctrace_items_, (n)); \
+			} \
+		} \
+	} while (0)
+
+#define CTRACE_WITH_0(t_, l_, id_) \
+	CTRACE_BODY_(0u, t_, l_, id_, CTRACE_EACH_0_(CTRACE_HOLD_), \
+		     CTRACE_EACH_0_(CTRACE_SIZE_), \
+		     CTRACE_EACH_0_(CTRACE_DESC_), \
+		     CTRACE_EACH_0_(CTRACE_DATA_), \
+		     CTRACE_EACH_0_(CTRACE_LIST_))
+#define CTRACE_WITH_1(t_, l_, id_, a) \
+	CTRACE_BODY_(1u, t_, l_, id_, CTRACE_EACH_1_(CTRACE_HOLD_, a), \
+		     CTRACE_EACH_1_(CTRACE_SIZE_, a), \
+		     CTRACE_EACH_1_(CTRACE_DESC_, a), \
+		     CTRACE_EACH_1_(CTRACE_DATA_, a), \
+		     CTRACE_EACH_1_(CTRACE_LIST_, a))
+#define CTRACE_WITH_2(t_, l_, id_, a, b) \
+	CTRACE_BODY_(2u, t_, l_, id_, CTRACE_EACH_2_(CTRACE_HOLD_, a, b), \
+		     CTRACE_EACH_2_(CTRACE_SIZE_, a, b), \
+		     CTRACE_EACH_2_(CTRACE_DESC_, a, b), \
+		     CTRACE_EACH_2_(CTRACE_DATA_, a, b), \
+		     CTRACE_EACH_2_(CTRACE_LIST_, a, b))
+#define CTRACE_WITH_3(t_, l_, id_, a, b, c) \
+	CTRACE_BODY_(3u, t_, l_, id_, CTRACE_EACH_3_(CTRACE_HOLD_, a, b, c), \
+		     CTRACE_EACH_3_(CTRACE_SIZE_, a, b, c), \
+		     CTRACE_EACH_3_(CTRACE_DESC_, a, b, c), \
+		     CTRACE_EACH_3_(CTRACE_DATA_, a, b, c), \
+		     CTRACE_EACH_3_(CTRACE_LIST_, a, b, c))
+#define CTRACE_WITH_4(t_, l_, id_, a, b, c, d) \
+	CTRACE_BODY_(4u, t_, l_, id_, CTRACE_EACH_4_(CTRACE_HOLD_, a, b, c, d), \
+		     CTRACE_EACH_4_(CTRACE_SIZE_, a, b, c, d), \
+		     CTRACE_EACH_4_(CTRACE_DESC_, a, b, c, d), \
+		     CTRACE_EACH_4_(CTRACE_DATA_, a, b, c, d), \
+		     CTRACE_EACH_4_(CTRACE_LIST_, a, b, c, d))
+#define CTRACE_WITH_5(t_, l_, id_, a, b, c, d, e) \
+	CTRACE_BODY_(5u, t_, l_, id_, CTRACE_EACH_5_(CTRACE_HOLD_, a, b, c, d, e), \
+		     CTRACE_EACH_5_(CTRACE_SIZE_, a, b, c, d, e), \
+		     CTRACE_EACH_5_(CTRACE_DESC_, a, b, c, d, e), \
+		     CTRACE_EACH_5_(CTRACE_DATA_, a, b, c, d, e), \
+		     CTRACE_EACH_5_(CTRACE_LIST_, a, b, c, d, e))
+#define CTRACE_WITH_6(t_, l_, id_, a, b, c, d, e, f) \
+	CTRACE_BODY_(6u, t_, l_, id_, CTRACE_EACH_6_(CTRACE_HOLD_, a, b, c, d, e, f), \
+		     CTRACE_EACH_6_(CTRACE_SIZE_, a, b, c, d, e, f), \
+		     CTRACE_EACH_6_(CTRACE_DESC_, a, b, c, d, e, f), \
+		     CTRACE_EACH_6_(CTRACE_DATA_, a, b, c, d, e, f), \
+		     CTRACE_EACH_6_(CTRACE_LIST_, a, b, c, d, e, f))
+#define CTRACE_WITH_7(t_, l_, id_, a, b, c, d, e, f, g) \
+	CTRACE_BODY_(7u, t_, l_, id_, CTRACE_EACH_7_(CTRACE_HOLD_, a, b, c, d, e, f, g), \
+		     CTRACE_EACH_7_(CTRACE_SIZE_, a, b, c, d, e, f, g), \
+		     CTRACE_EACH_7_(CTRACE_DESC_, a, b, c, d, e, f, g), \
+		     CTRACE_EACH_7_(CTRACE_DATA_, a, b, c, d, e, f, g), \
+		     CTRACE_EACH_7_(CTRACE_LIST_, a, b, c, d, e, f, g))
+#define CTRACE_WITH_8(t_, l_, id_, a, b, c, d, e, f, g, h) \
+	CTRACE_BODY_(8u, t_, l_, id_, CTRACE_EACH_8_(CTRACE_HOLD_, a, b, c, d, e, f, g, h), \
+		     CTRACE_EACH_8_(CTRACE_SIZE_, a, b, c, d, e, f, g, h), \
+		     CTRACE_EACH_8_(CTRACE_DESC_, a, b, c, d, e, f, g, h), \
+		     CTRACE_EACH_8_(CTRACE_DATA_, a, b, c, d, e, f, g, h), \
+		     CTRACE_EACH_8_(CTRACE_LIST_, a, b, c, d, e, f, g, h))
+#define CTRACE_WITH_9(t_, l_, id_, a, b, c, d, e, f, g, h, i) \
+	CTRACE_BODY_(9u, t_, l_, id_, CTRACE_EACH_9_(CTRACE_HOLD_, a, b, c, d, e, f, g, h, i), \
+		     CTRACE_EACH_9_(CTRACE_SIZE_, a, b, c, d, e, f, g, h, i), \
+		     CTRACE_EACH_9_(CTRACE_DESC_, a, b, c, d, e, f, g, h, i), \
+		     CTRACE_EACH_9_(CTRACE_DATA_, a, b, c, d, e, f, g, h, i), \
+		     CTRACE_EACH_9_(CTRACE_LIST_, a, b, c, d, e, f, g, h, i))
+#define CTRACE_WITH_10(t_, l_, id_, a, b, c, d, e, f, g, h, i, j) \
+	CTRACE_BODY_(10u, t_, l_, id_, CTRACE_EACH_10_(CTRACE_HOLD_, a, b, c, d, e, f, g, h, i, j), \
+		     CTRACE_EACH_10_(CTRACE_SIZE_, a, b, c, d, e, f, g, h, i, j), \
+		     CTRACE_EACH_10_(CTRACE_DESC_, a, b, c, d, e, f, g, h, i, j), \
+		     CTRACE_EACH_10_(CTRACE_DATA_, a, b, c, d, e, f, g, h, i, j), \
+		     CTRACE_EACH_10_(CTRACE_LIST_, a, b, c, d, e, f, g, h, i, j))
+#define CTRACE_WITH_11(t_, l_, id_, a, b, c, d, e, f, g, h, i, j, k) \
+	CTRACE_BODY_(11u, t_, l_, id_, CTRACE_EACH_11_(CTRACE_HOLD_, a, b, c, d, e, f, g, h, i, j, k), \
+		     CTRACE_EACH_11_(CTRACE_SIZE_, a, b, c, d, e, f, g, h, i, j, k), \
+		     CTRACE_EACH_11_(CTRACE_DESC_, a, b, c, d, e, f, g, h, i, j, k), \
+		     CTRACE_EACH_11_(CTRACE_DATA_, a, b, c, d, e, f, g, h, i, j, k), \
+		     CTRACE_EACH_11_(CTRACE_LIST_, a, b, c, d, e, f, g, h, i, j, k))
+#define CTRACE_WITH_12(t_, l_, id_, a, b, c, d, e, f, g, h, i, j, k, l) \
+	CTRACE_BODY_(12u, t_, l_, id_, CTRACE_EACH_12_(CTRACE_HOLD_, a, b, c, d, e, f, g, h, i, j, k, l), \
+		     CTRACE_EACH_12_(CTRACE_SIZE_, a, b, c, d, e, f, g, h, i, j, k, l), \
+		     CTRACE_EACH_12_(CTRACE_DESC_, a, b, c, d, e, f, g, h, i, j, k, l), \
+		     CTRACE_EACH_12_(CTRACE_DATA_, a, b, c, d, e, f, g, h, i, j, k, l), \
+		     CTRACE_EACH_12_(CTRACE_LIST_, a, b, c, d, e, f, g, h, i, j, k, l))
+#define CTRACE_WITH_13(t_, l_, id_, a, b, c, d, e, f, g, h, i, j, k, l, m) \
+	CTRACE_BODY_(13u, t_, l_, id_, CTRACE_EACH_13_(CTRACE_HOLD_, a, b, c, d, e, f, g, h, i, j, k, l, m), \
+		     CTRACE_EACH_13_(CTRACE_SIZE_, a, b, c, d, e, f, g, h, i, j, k, l, m), \
+		     CTRACE_EACH_13_(CTRACE_DESC_, a, b, c, d, e, f, g, h, i, j, k, l, m), \
+		     CTRACE_EACH_13_(CTRACE_DATA_, a, b, c, d, e, f, g, h, i, j, k, l, m), \
+		     CTRACE_EACH_13_(CTRACE_LIST_, a, b, c, d, e, f, g, h, i, j, k, l, m))
+#define CTRACE_WITH_14(t_, l_, id_, a, b, c, d, e, f, g, h, i, j, k, l, m, n) \
+	CTRACE_BODY_(14u, t_, l_, id_, CTRACE_EACH_14_(CTRACE_HOLD_, a, b, c, d, e, f, g, h, i, j, k, l, m, n), \
+		     CTRACE_EACH_14_(CTRACE_SIZE_, a, b, c, d, e, f, g, h, i, j, k, l, m, n), \
+		     CTRACE_EACH_14_(CTRACE_DESC_, a, b, c, d, e, f, g, h, i, j, k, l, m, n), \
+		     CTRACE_EACH_14_(CTRACE_DATA_, a, b, c, d, e, f, g, h, i, j, k, l, m, n), \
+		     CTRACE_EACH_14_(CTRACE_LIST_, a, b, c, d, e, f, g, h, i, j, k, l, m, n))
+#define CTRACE_WITH_15(t_, l_, id_, a, b, c, d, e, f, g, h, i, j, k, l, m, n, o) \
+	CTRACE_BODY_(15u, t_, l_, id_, CTRACE_EACH_15_(CTRACE_HOLD_, a, b, c, d, e, f, g, h, i, j, k, l, m, n, o), \
+		     CTRACE_EACH_15_(CTRACE_SIZE_, a, b, c, d, e, f, g, h, i, j, k, l, m, n, o), \
+		     CTRACE_EACH_15_(CTRACE_DESC_, a, b, c, d, e, f, g, h, i, j, k, l, m, n, o), \
+		     CTRACE_EACH_15_(CTRACE_DATA_, a, b, c, d, e, f, g, h, i, j, k, l, m, n, o), \
+		     CTRACE_EACH_15_(CTRACE_LIST_, a, b, c, d, e, f, g, h, i, j, k, l, m, n, o))
+#define CTRACE_WITH_16(t_, l_, id_, a, b, c, d, e, f, g, h, i, j, k, l, m, n, o, p) \
+	CTRACE_BODY_(16u, t_, l_, id_, CTRACE_EACH_16_(CTRACE_HOLD_, a, b, c, d, e, f, g, h, i, j, k, l, m, n, o, p), \
+		     CTRACE_EACH_16_(CTRACE_SIZE_, a, b, c, d, e, f, g, h, i, j, k, l, m, n, o, p), \
+		     CTRACE_EACH_16_(CTRACE_DESC_, a, b, c, d, e, f, g, h, i, j, k, l, m, n, o, p), \
+		     CTRACE_EACH_16_(CTRACE_DATA_, a, b, c, d, e, f, g, h, i, j, k, l, m, n, o, p), \
+		     CTRACE_EACH_16_(CTRACE_LIST_, a, b, c, d, e, f, g, h, i, j, k, l, m, n, o, p))
+
+#ifdef __cplusplus
+}
+#endif
+#endif

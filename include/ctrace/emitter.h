@@ -1,0 +1,125 @@
+/*
+ * ctrace/emitter.h - how events leave: the contract between ctrace and an emitter.
+ *
+ * An emitter is one const struct.  The built-in ones use exactly this contract; a shared object named
+ * `<name in lower case>.so` in a folder of CTRACE_EMITTERS (or in ctrace's own module folder) adds another by exporting
+ * `const struct ctrace_emitter ctrace_emitter`.
+ *
+ * All functions of one emitter run on one thread at a time: the traced process's agent, or whoever recovers the traces of
+ * a dead one.  They run inside somebody's program: they must not print, exit, change signal dispositions, or hold the
+ * traced program up; all signals are blocked.  open() may be called again after close().
+ *
+ * Copyright The ctrace authors.  SPDX-License-Identifier: Apache-2.0
+ */
+#ifndef CTRACE_EMITTER_H
+#define CTRACE_EMITTER_H
+
+#include <ctrace/event.h>
+#include <ctrace/status.h>
+#include <stdbool.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+#define CTRACE_EMITTER_PATH_SIZE 4096u
+
+enum ctrace_property_kind {
+	CTRACE_PROPERTY_TEXT,
+	CTRACE_PROPERTY_NUMBER,
+	CTRACE_PROPERTY_SWITCH /* 0 or 1 */
+};
+
+/* One row of an emitter's property table; the last row has name NULL.  default_value is text; NULL when unset. */
+struct ctrace_property {
+	const char *name; /* upper case */
+	enum ctrace_property_kind kind;
+	const char *default_value;
+	const char *help; /* one sentence */
+};
+
+/*
+ * Where an emitter stands in its output.  Kept by the drain beside the rings, committed together with the ring positions
+ * after each successful write(), and given back to open() when a dead process's traces are recovered: open() with
+ * a non-empty path must continue there and first cut the output back to offset.  A zeroed place means: start afresh.
+ * The meaning of path, offset and extra is the emitter's own; TEXTFILE: the open file, its size, its generation.
+ */
+struct ctrace_place {
+	char path[CTRACE_EMITTER_PATH_SIZE]; /* absolute */
+	uint64_t offset;
+	uint64_t extra;
+};
+
+/* A ring's share of the output, for emitters that keep one file a ring.  Committed as ctrace_place is. */
+struct ctrace_stream {
+	uint32_t id;         /* 0, 1, ... : the ring's number in the process */
+	uint32_t reserved;
+	uint64_t offset;     /* in, out: the emitter's own; 0 at first */
+	uint64_t sequence;   /* in, out: the emitter's own; 0 at first */
+	uint64_t lost;       /* running total of events that this ring lost, all reasons */
+};
+
+/* What an emitter is told when it opens.  Borrowed until close(). */
+struct ctrace_emitter_context {
+	size_t size;
+	/* The value of one of the emitter's properties as text: set by the user, else its default, else NULL.  Names are
+	 * case-insensitive.  Borrowed until the next call. */
+	const char *(*property)(const struct ctrace_emitter_context *context, const char *name);
+	/* The same as a number: ON, YES, TRUE ... = 1, OFF, NO ... = 0, decimal or 0x digits, anything else 0. */
+	uint64_t (*number)(const struct ctrace_emitter_context *context, const char *name);
+	uint32_t pid;                 /* the traced process; not always the caller */
+	uint32_t asid;
+	const char *jobname;
+	const char *program;          /* base name of its executable without extension: $(APPNAME) */
+	const char *command_line;     /* arguments joined by blanks */
+	const char *host;
+	const char *system;           /* "Linux 6.1.0" */
+	const char *folder;           /* MFTRACE_LOGS of the traced process, or "" */
+	const char *working_folder;   /* its current folder when it attached; absolute */
+	uint64_t start_ns;            /* when it attached, since 1970 */
+	bool recovering;              /* the traced process is dead */
+	struct ctrace_place *place;
+};
+
+struct ctrace_batch {
+	size_t size;
+	const struct ctrace_event *events; /* in time order, as far as the drain could see */
+	uint32_t event_count;              /* at least 1 */
+	struct ctrace_stream *streams;     /* only those that have events here; event.stream is an index into this array */
+	uint32_t stream_count;
+	bool flush;                        /* somebody waits: leave nothing in memory */
+};
+
+#define CTRACE_EMITTER_FILE 1u     /* writes files; can continue where a dead process stopped */
+#define CTRACE_EMITTER_SILENT 2u   /* accepts everything and writes nothing: not opened, nothing is decoded for it */
+#define CTRACE_EMITTER_LIVE_ONLY 4u /* only the process itself can deliver (its standard error) */
+
+struct ctrace_emitter {
+	size_t size;                              /* sizeof(struct ctrace_emitter) it was built with */
+	const char *name;                         /* upper case: "TEXTFILE" */
+	uint32_t flags;
+	const struct ctrace_property *properties;
+
+	/* Mandatory.  Makes an instance.  On any status but OK *out_self is not set; it is tried again later, so a mistake
+	 * that can heal (full disk, missing folder) must not be remembered. */
+	enum ctrace_status (*open)(const struct ctrace_emitter_context *context, void **out_self);
+
+	/* Mandatory.  All or nothing: OK means every event of the batch is in the output (a write(2) for a file) and place and
+	 * streams say where it ends.  On any other status the output must be cut back to where place and streams stood before,
+	 * and the same events come again later. */
+	enum ctrace_status (*write)(void *self, const struct ctrace_batch *batch);
+
+	/* Optional.  Events were lost, by reason, since the last call; cumulative totals.  Called before write() and close(). */
+	void (*lost)(void *self, const uint64_t totals[CTRACE_LOSS_COUNT]);
+
+	/* Optional.  Somebody asked that the output be as durable as it gets (fsync). */
+	enum ctrace_status (*flush)(void *self);
+
+	/* Mandatory.  Ends the output and frees the instance. */
+	void (*close)(void *self);
+};
+
+#ifdef __cplusplus
+}
+#endif
+#endif

@@ -1,0 +1,21 @@
+#!/bin/sh
+# configure.sh FOLDER [-DOPTION=VALUE...] - has Meson set FOLDER up, when there is something new to set up.
+#
+# That is: the first time, an option that FOLDER was not given before, or a file that came or went (meson.build names
+# sources by pattern, and Ninja only sees files that it knows).
+set -eu
+cd "$(dirname "$0")/.."
+folder=$1
+shift
+
+seen=$folder/.configured
+now=$(
+	{ [ ! -f "$seen" ] || grep '^-D' "$seen" || :; printf '%s\n' "$@"; } | awk -F= '/^-D/ { last[$1] = $0 } END { for (key in last) print last[key] }' | sort
+	scripts/sources.sh 'src/*/*.c' 'tools/*.c' 'tests/*/*' 'tests/unit/*/*' 'bench/*' 'bench/*/*' 'fuzz/*' 'man/*' 'copy/*' 'include/*' 'include/ctrace/*'
+)
+if [ ! -f "$folder/build.ninja" ]; then
+	meson setup "$folder" "$@"
+elif [ "$now" != "$(cat "$seen" 2>/dev/null)" ]; then
+	meson setup --reconfigure "$folder" "$@"
+fi
+printf '%s\n' "$now" >"$seen"

@@ -1,0 +1,78 @@
+#!/bin/sh
+# setup.sh GOAL... - makes sure that what a goal needs is installed.
+#
+# Goals: build demo test bench lint format fuzz.  Nothing happens, quickly, when everything is there.  On Debian and Ubuntu what
+# is missing is installed with apt-get (through sudo when not root); elsewhere it is named and the status is 1.
+#
+# Copyright The ctrace authors.  SPDX-License-Identifier: Apache-2.0
+set -eu
+
+[ $# -gt 0 ] || set -- build
+
+# What is looked for, and the Debian package that has it.  A command is a bare name, a header ends in .h, a
+# library of clang's own in .a.
+needs_of() {
+	case $1 in
+	build) echo 'gcc:gcc stdio.h:libc6-dev meson:meson ninja:ninja-build pkg-config:pkg-config
+		jansson.h:libjansson-dev zstd.h:libzstd-dev systemd/sd-journal.h:libsystemd-dev
+		cobc:gnucobol3 libcob.h:libcob4-dev' ;;
+	demo) needs_of build; echo 'babeltrace2:babeltrace2' ;;
+	test) needs_of demo; echo 'cmocka.h:libcmocka-dev python3:python3 g++:g++ clang:clang strace:strace mandoc:mandoc' ;;
+	bench) needs_of build; echo 'python3:python3' ;;
+	format) echo 'clang-format:clang-format' ;;
+	lint) needs_of test; needs_of format; echo 'clang-tidy:clang-tidy cppcheck:cppcheck shellcheck:shellcheck' ;;
+	fuzz) needs_of build; echo 'clang:clang libclang_rt.fuzzer-x86_64.a:libclang-rt-dev' ;;
+	*) echo "setup.sh: unknown goal $1" >&2; exit 2 ;;
+	esac
+}
+
+# The C compiler knows where its headers are; one run of it looks for any number of them.
+has_headers() {
+	for header; do echo "#include <$header>"; done | gcc -E -x c - >/dev/null 2>&1
+}
+
+needs=$(for goal; do needs_of "$goal"; done)
+headers='' missing=''
+for need in $needs; do
+	probe=${need%%:*} package=${need#*:}
+	case $probe in
+	*.h) headers="$headers $need" ;;
+	*.a) [ -e "$(clang -print-file-name="$probe" 2>/dev/null)" ] || missing="$missing $package" ;;
+	*) command -v "$probe" >/dev/null 2>&1 || missing="$missing $package" ;;
+	esac
+done
+probes=$(for need in $headers; do echo "${need%%:*}"; done)
+# shellcheck disable=SC2086 # lists of words
+if [ -n "$probes" ] && ! has_headers $probes; then
+	for need in $headers; do
+		has_headers "${need%%:*}" || missing="$missing ${need#*:}"
+	done
+fi
+[ -n "$missing" ] || exit 0
+# shellcheck disable=SC2086 # a list of words
+missing=$(printf '%s\n' $missing | sort -u | tr '\n' ' ')
+
+# shellcheck source=/dev/null
+system=$(. /etc/os-release 2>/dev/null && echo "${ID:-} ${ID_LIKE:-}") || system=''
+case " $system " in
+*' debian '* | *' ubuntu '*) ;;
+*)
+	echo "ctrace needs what Debian calls: $missing"
+	echo 'Install them with the package manager of this system, then run the command again.'
+	exit 1
+	;;
+esac
+
+as_root=''
+if [ "$(id -u)" != 0 ]; then
+	as_root=sudo
+	if ! command -v sudo >/dev/null 2>&1; then
+		echo "ctrace needs these packages, and there is no sudo to install them with: $missing"
+		echo "As root: apt-get update && apt-get install --no-install-recommends $missing"
+		exit 1
+	fi
+fi
+echo "Installing: $missing"
+$as_root apt-get update -q
+# shellcheck disable=SC2086 # a list of words
+$as_root env DEBIAN_FRONTEND=noninteractive apt-get install -qy --no-install-recommends $missing

@@ -1,0 +1,25 @@
+#!/bin/sh
+# test.sh FOLDER all|quick [NAME] - builds and runs the tests in FOLDER; the last line is "N passed, N failed".
+#
+# quick leaves out the tests that start processes.  NAME picks those that have it in their name.
+set -eu
+cd "$(dirname "$0")/.."
+folder=$1 extent=$2 name=${3#tests/}
+
+scripts/configure.sh "$folder" -Dtests=enabled
+ninja -C "$folder"
+ninja -C "$folder" meson-test-prereq
+
+quick=''
+[ "$extent" = all ] || quick='--no-suite process'
+names=$(meson test -C "$folder" --list $quick 2>/dev/null | sed -n 's/^.* \/ //p' | grep -F -- "$name" || :)
+if [ -z "$names" ]; then
+	echo "No test has '$name' in its name."
+	exit 2
+fi
+log=$folder/meson-logs/testlog.json
+rm -f "$log"
+# The report below decides; Meson's own status counts skipped and damaged reports otherwise.
+# shellcheck disable=SC2086 # a list of words
+meson test -C "$folder" --no-rebuild --logbase testlog $names || :
+exec scripts/report.py "$log" $names

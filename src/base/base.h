@@ -1,0 +1,134 @@
+/*
+ * base/base.h - what every folder may use: growable text, names, arenas, time, and the one door to the operating system.
+ *
+ * Nothing here knows what tracing is.  Unless a function says otherwise any thread may call it.
+ *
+ * Copyright The ctrace authors.  SPDX-License-Identifier: Apache-2.0
+ */
+#ifndef CT_BASE_H
+#define CT_BASE_H
+
+#include <ctrace/status.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <sys/stat.h>
+#include <sys/types.h>
+
+#define CT_MUST_USE __attribute__((warn_unused_result))
+#define CT_PRINTF(a, b) __attribute__((format(printf, a, b)))
+#define CT_COUNT(array) (sizeof(array) / sizeof((array)[0]))
+#define CT_ALIGN_UP(n, to) (((n) + (to) - 1) & ~((__typeof__(n))(to) - 1))
+#define CT_CACHE_LINE 64
+
+/* ---- bytes.c: a growable run of bytes.  A failed growth sticks: check once, at the end. */
+struct ct_buf {
+	char *data; /* not terminated */
+	size_t size;
+	size_t capacity;
+	bool failed; /* an append did not fit: size is what fitted before */
+};
+void ct_buf_init(struct ct_buf *buf);
+void ct_buf_fini(struct ct_buf *buf);
+void ct_buf_clear(struct ct_buf *buf);                        /* empty, keeps the memory, forgets the failure */
+bool ct_buf_reserve(struct ct_buf *buf, size_t more);         /* room for `more` bytes at data + size */
+void ct_buf_add(struct ct_buf *buf, const void *data, size_t size);
+void ct_buf_add_char(struct ct_buf *buf, char c);
+void ct_buf_add_text(struct ct_buf *buf, const char *text);
+void ct_buf_add_format(struct ct_buf *buf, const char *format, ...) CT_PRINTF(2, 3);
+void ct_buf_add_u64(struct ct_buf *buf, uint64_t value);      /* decimal */
+void ct_buf_add_i64(struct ct_buf *buf, int64_t value);
+void ct_buf_add_hex(struct ct_buf *buf, uint64_t value, unsigned digits, bool upper);
+const char *ct_buf_text(struct ct_buf *buf);                  /* terminated; "" when it failed; valid until the next append */
+
+/* ---- names.c: names are compared without regard to ASCII case */
+uint32_t ct_name_hash(const char *name, size_t size);
+bool ct_name_equal(const char *a, size_t a_size, const char *b, size_t b_size);
+bool ct_name_is(const char *a, size_t a_size, const char *terminated);
+void ct_name_upper(char *text, size_t size); /* in place, ASCII only */
+/* The integer that a property value stands for (spec/ctf-api.md section 4): ON YES Y TRUE ENABLED 1, OFF NO N FALSE DISABLED 0,
+ * decimal or 0x digits their value (sign allowed), anything else 0. */
+uint64_t ct_value_number(const char *text, size_t size);
+/* "debug" .. "fatal", "none", or a digit 0 to 4.  False when it is none of them. */
+bool ct_level_parse(const char *text, size_t size, uint32_t *out_level);
+const char *ct_level_name(uint32_t level); /* "DEBUG" .. "FATAL", "NONE" */
+
+/* ---- escape.c: text that may be hostile becomes text that is one line and harmless.
+ * Quotes and backslashes get a backslash; \n \r \t as those; other C0, DEL, C1, bidi controls (U+061C, U+200E-F, U+202A-E,
+ * U+2066-9), U+2028/9 and U+FEFF as \u{HEX}; bytes that are not UTF-8 as \xHH. */
+void ct_escape_add(struct ct_buf *buf, const void *text, size_t size);
+
+/* ---- arena.c: memory that is only given back as a whole; mmap'd, never malloc, so that a tracer may register in a signal
+ * handler that interrupted malloc.  The caller serialises. */
+struct ct_arena {
+	unsigned char *at;
+	size_t left;
+	void *chunks;
+};
+void *ct_arena_take(struct ct_arena *arena, size_t size); /* zeroed, 16-byte aligned; NULL when memory is short */
+void ct_arena_fini(struct ct_arena *arena);
+
+/* ---- guard.c: how many of ctrace's own locks this thread holds or is about to take.  A signal handler that finds it set takes none:
+ * whatever needs one is refused and counted.  Not for anything else. */
+extern __thread uint32_t ct_thread_locked __attribute__((tls_model("initial-exec")));
+
+/* ---- clock.c: ticks are what records carry: the invariant TSC where there is one, else CLOCK_MONOTONIC nanoseconds.  */
+enum ct_clock_source { CT_CLOCK_MONOTONIC = 0, CT_CLOCK_TSC = 1 };
+enum ct_clock_source ct_clock_source(void); /* fixed for the life of the process */
+uint64_t ct_clock_ticks(void);              /* async-signal-safe */
+uint64_t ct_clock_wall_ns(void);            /* CLOCK_REALTIME */
+uint64_t ct_clock_mono_ns(void);            /* CLOCK_MONOTONIC */
+
+/* Pairs of (ticks, wall clock) that belong together; enough of them turn a record's ticks into time, also after the process
+ * is dead.  One writer; readers in other processes use ct_sync_copy. */
+#define CT_SYNC_POINTS 32u
+struct ct_sync_point {
+	uint64_t ticks;
+	uint64_t wall_ns;
+};
+struct ct_sync {
+	uint32_t sequence; /* odd while being written */
+	uint32_t count;    /* points ever stored; the newest is at (count - 1) % CT_SYNC_POINTS */
+	uint32_t source;   /* enum ct_clock_source */
+	uint32_t reserved;
+	struct ct_sync_point latest; /* refreshed at each ct_sync_update, stored as a point each 100 ms */
+	struct ct_sync_point first;
+	struct ct_sync_point points[CT_SYNC_POINTS];
+};
+void ct_sync_start(struct ct_sync *sync);  /* takes the first point */
+void ct_sync_update(struct ct_sync *sync); /* takes another; the writer only */
+void ct_sync_copy(const struct ct_sync *sync, struct ct_sync *out); /* a consistent copy of another process's */
+uint64_t ct_sync_wall_ns(const struct ct_sync *sync, uint64_t ticks); /* ticks -> ns since 1970; monotonic in ticks */
+
+/* ---- os.c: the one door to the operating system.  Tests make any call behind it fail with ct_os_fail(). */
+enum ct_os_call {
+	CT_OS_OPEN, CT_OS_READ, CT_OS_WRITE, CT_OS_FSYNC, CT_OS_TRUNCATE, CT_OS_ALLOCATE, CT_OS_MAP, CT_OS_RENAME,
+	CT_OS_UNLINK, CT_OS_MKDIR, CT_OS_THREAD, CT_OS_LOCK, CT_OS_CALL_COUNT
+};
+/* The next calls of this kind, after `skip` that go through, fail with `error` `times` times.  Tests only. */
+void ct_os_fail(enum ct_os_call call, unsigned skip, unsigned times, int error);
+
+/* Opens a regular file of our own: O_NOFOLLOW, O_CLOEXEC, O_NONBLOCK while looking; refuses (DENIED) what is not a regular
+ * file, belongs to another user or has other hard links.  flags as open(2); new files get mode 0600. */
+enum ctrace_status ct_os_open_file(int folder_fd, const char *path, int flags, int *out_fd) CT_MUST_USE;
+/* Makes a folder and its missing parents, 0700; OK when it is there. */
+enum ctrace_status ct_os_make_folder(const char *path) CT_MUST_USE;
+enum ctrace_status ct_os_write_at(int fd, const void *data, size_t size, uint64_t offset) CT_MUST_USE; /* whole or error */
+enum ctrace_status ct_os_append(int fd, const void *data, size_t size, size_t *out_written) CT_MUST_USE; /* one write(2), retried on EINTR only */
+enum ctrace_status ct_os_read_at(int fd, void *data, size_t size, uint64_t offset, size_t *out_size) CT_MUST_USE; /* short only at the end of the file */
+enum ctrace_status ct_os_truncate(int fd, uint64_t size) CT_MUST_USE;
+enum ctrace_status ct_os_allocate(int fd, uint64_t offset, uint64_t size) CT_MUST_USE; /* real blocks, so that no store can SIGBUS */
+enum ctrace_status ct_os_sync(int fd) CT_MUST_USE;
+enum ctrace_status ct_os_map(int fd, size_t size, bool shared, void **out_address) CT_MUST_USE; /* read-write; fd -1: anonymous */
+enum ctrace_status ct_os_read_file(const char *path, size_t limit, struct ct_buf *out) CT_MUST_USE; /* any regular file */
+void ct_os_close(int *fd); /* keeps errno; sets -1 */
+/* Sleeps while *word == value, at most timeout_ns (UINT64_MAX: for ever).  Works between processes.  May return early. */
+void ct_os_wait(const uint32_t *word, uint32_t value, uint64_t timeout_ns);
+void ct_os_wake(const uint32_t *word);
+uint32_t ct_os_thread_id(void);
+bool ct_os_thread_exists(uint32_t tid); /* a thread of this process */
+/* A thread that blocks all signals.  name: at most 15 bytes. */
+enum ctrace_status ct_os_thread_start(void *(*body)(void *), void *argument, const char *name, void *out_pthread) CT_MUST_USE;
+const char *ct_os_environment(const char *name); /* secure_getenv; NULL when unset or empty */
+
+#endif

@@ -1,0 +1,156 @@
+/*
+ * escape.c - text that may be hostile becomes text that is one line and harmless on a terminal.
+ *
+ * Called by every printer, on the agent's or a reader's thread, with bytes that the traced program chose.  Whatever they are,
+ * what comes out is valid UTF-8 without control characters, without unescaped quotes, and in the order in which it is read.
+ *
+ * Copyright The ctrace authors.  SPDX-License-Identifier: Apache-2.0
+ */
+#include "base/base.h"
+
+#include <string.h>
+
+#define EACH_BYTE(n) (0x0101010101010101u * (n))
+
+/* Printable ASCII but the quote and the backslash: the bytes that most texts are made of. */
+static bool is_plain(unsigned char c)
+{
+	return (unsigned char)(c - 0x20) < 0x5F && c != '"' && c != '\\';
+}
+
+static uint64_t zero_bytes(uint64_t word)
+{
+	return (word - EACH_BYTE(0x01)) & ~word & EACH_BYTE(0x80);
+}
+
+static bool are_plain(const unsigned char *at)
+{
+	uint64_t word, other;
+
+	memcpy(&word, at, sizeof word);
+	other = word | ((word - EACH_BYTE(0x20)) & ~word);
+	other |= zero_bytes(word ^ EACH_BYTE('"'));
+	other |= zero_bytes(word ^ EACH_BYTE('\\'));
+	other |= zero_bytes(word ^ EACH_BYTE(0x7F));
+	return (other & EACH_BYTE(0x80)) == 0;
+}
+
+static const unsigned char *skip_plain(const unsigned char *at, const unsigned char *end)
+{
+	while (end - at >= 8 && are_plain(at))
+		at += 8;
+	while (at < end && is_plain(*at))
+		at++;
+	return at;
+}
+
+static bool is_continuation(unsigned char c)
+{
+	return (c & 0xC0) == 0x80;
+}
+
+/* The code point at `at` and its length in bytes; 0 when the bytes are not UTF-8 (also overlong forms, surrogates, beyond
+ * U+10FFFF). */
+static size_t decode(const unsigned char *at, const unsigned char *end, uint32_t *out_code)
+{
+	size_t left = (size_t)(end - at);
+	uint32_t code;
+
+	if (at[0] < 0x80) {
+		*out_code = at[0];
+		return 1;
+	}
+	if (at[0] < 0xE0) {
+		if (at[0] < 0xC2 || left < 2 || !is_continuation(at[1]))
+			return 0;
+		*out_code = (at[0] & 0x1Fu) << 6 | (at[1] & 0x3Fu);
+		return 2;
+	}
+	if (at[0] < 0xF0) {
+		if (left < 3 || !is_continuation(at[1]) || !is_continuation(at[2]))
+			return 0;
+		code = (at[0] & 0x0Fu) << 12 | (at[1] & 0x3Fu) << 6 | (at[2] & 0x3Fu);
+		if (code < 0x800 || (code >= 0xD800 && code <= 0xDFFF))
+			return 0;
+		*out_code = code;
+		return 3;
+	}
+	if (at[0] > 0xF4 || left < 4 || !is_continuation(at[1]) || !is_continuation(at[2]) || !is_continuation(at[3]))
+		return 0;
+	code = (at[0] & 0x07u) << 18 | (at[1] & 0x3Fu) << 12 | (at[2] & 0x3Fu) << 6 | (at[3] & 0x3Fu);
+	if (code < 0x10000 || code > 0x10FFFF)
+		return 0;
+	*out_code = code;
+	return 4;
+}
+
+/* Does it move the cursor, end the line, or change the order in which the rest is shown? */
+static bool is_harmful(uint32_t code)
+{
+	if (code < 0xA0)
+		return code < 0x20 || code >= 0x7F;
+	switch (code) {
+	case 0x061C:
+	case 0x200E:
+	case 0x200F:
+	case 0x2028:
+	case 0x2029:
+	case 0xFEFF:
+		return true;
+	default:
+		return (code >= 0x202A && code <= 0x202E) || (code >= 0x2066 && code <= 0x2069);
+	}
+}
+
+static void add_code(struct ct_buf *buf, uint32_t code)
+{
+	unsigned digits = code < 0x10 ? 1 : code < 0x100 ? 2 : code < 0x1000 ? 3 : 4;
+
+	switch (code) {
+	case '\n':
+		ct_buf_add(buf, "\\n", 2);
+		break;
+	case '\r':
+		ct_buf_add(buf, "\\r", 2);
+		break;
+	case '\t':
+		ct_buf_add(buf, "\\t", 2);
+		break;
+	default:
+		ct_buf_add(buf, "\\u{", 3);
+		ct_buf_add_hex(buf, code, digits, true);
+		ct_buf_add_char(buf, '}');
+	}
+}
+
+void ct_escape_add(struct ct_buf *buf, const void *text, size_t size)
+{
+	const unsigned char *start = text, *at = start, *end;
+
+	if (size == 0)
+		return;
+	end = start + size;
+	while ((at = skip_plain(at, end)) < end) {
+		uint32_t code = 0;
+		size_t length = decode(at, end, &code);
+
+		if (length > 0 && code != '"' && code != '\\' && !is_harmful(code)) {
+			at += length;
+			continue;
+		}
+		ct_buf_add(buf, start, (size_t)(at - start));
+		if (length == 0) {
+			ct_buf_add(buf, "\\x", 2);
+			ct_buf_add_hex(buf, *at, 2, true);
+			length = 1;
+		} else if (code == '"' || code == '\\') {
+			ct_buf_add_char(buf, '\\');
+			ct_buf_add_char(buf, (char)code);
+		} else {
+			add_code(buf, code);
+		}
+		at += length;
+		start = at;
+	}
+	ct_buf_add(buf, start, (size_t)(end - start));
+}

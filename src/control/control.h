@@ -1,0 +1,137 @@
+/*
+ * control/control.h - what people say becomes a command; a command becomes a change.
+ *
+ * Configuration lines, environment, API calls (later: socket, parmlib, console) all end in struct ct_command and ct_apply().
+ *
+ * Copyright The ctrace authors.  SPDX-License-Identifier: Apache-2.0
+ */
+#ifndef CT_CONTROL_H
+#define CT_CONTROL_H
+
+#include "drain/drain.h"
+#include "record/record.h"
+
+/* A piece of the text that a command was read from; not terminated. */
+struct ct_span {
+	const char *at;
+	size_t size;
+};
+
+enum ct_verb {
+	CT_VERB_NONE = 0,           /* blank line or comment */
+	CT_VERB_LEVEL,              /* component ("" = default), level */
+	CT_VERB_DEST_DEFAULT,       /* list: explicit default destinations of the configuration file */
+	CT_VERB_DEST_ADD,           /* component, list, no_inherit */
+	CT_VERB_DEST_REMOVE,        /* component, list */
+	CT_VERB_COMPONENT_PROPERTY, /* component, property, value */
+	CT_VERB_EMITTER_PROPERTY,   /* emitter, property, value */
+	CT_VERB_APPLICATION,        /* value: mftrace.application */
+	CT_VERB_BUFFER,             /* component ("" = process), number: bytes */
+	CT_VERB_OVERFLOW,           /* component ("" = process), number: enum ct_overflow */
+	CT_VERB_BLOCK_TIMEOUT,      /* number: ns */
+	CT_VERB_FLIGHT_LEVEL,       /* component, level */
+	CT_VERB_FLIGHT_TRIGGER,     /* number: enum ct_flight_trigger or level */
+	CT_VERB_FLIGHT_BUFFER,      /* number: bytes */
+	CT_VERB_ATTACH,             /* number: 0, 1 */
+	CT_VERB_RUN_DIRECTORY       /* value */
+};
+struct ct_command {
+	enum ct_verb verb;
+	struct ct_span component;
+	struct ct_span emitter;
+	struct ct_span property;
+	struct ct_span value;
+	struct ct_span list;  /* destinations, separated by commas and blanks; at NULL: the one in emitter */
+	bool no_inherit;
+	uint32_t level;
+	uint64_t number;
+};
+
+/* What is wrong with a text, for people. */
+struct ct_complaint {
+	unsigned line;       /* from 1; 0 for a single line */
+	unsigned column;     /* from 1, bytes */
+	char message[200];   /* "unknown level \"inof\"" */
+	char expected[200];  /* "none, debug, info, warn, error or fatal" */
+};
+
+/* One row a verb: what the configuration file, `ctrace config check --help` and docs/configuration.md say of it, and what it does. */
+enum ct_subject {
+	CT_SUBJECT_NONE,
+	CT_SUBJECT_ANY_COMPONENT, /* or none: the default, or the process */
+	CT_SUBJECT_COMPONENT,
+	CT_SUBJECT_COMPONENT_PROPERTY,
+	CT_SUBJECT_EMITTER_PROPERTY
+};
+enum ct_value_kind {
+	CT_VALUE_TEXT,        /* also empty */
+	CT_VALUE_APPLICATION,
+	CT_VALUE_LEVEL,
+	CT_VALUE_DESTS,
+	CT_VALUE_SIZE,
+	CT_VALUE_TIME,
+	CT_VALUE_OVERFLOW,
+	CT_VALUE_TRIGGER,
+	CT_VALUE_SWITCH,
+	CT_VALUE_PATH
+};
+struct ct_target;
+struct ct_verb_row {
+	enum ct_verb verb;
+	const char *key; /* "mftrace.level"; NULL: not in the file, only by a call */
+	enum ct_subject subject;
+	enum ct_value_kind value;
+	const char *subject_grammar; /* "[.COMPONENT]" */
+	const char *value_grammar;   /* "LEVEL" */
+	const char *help;            /* one sentence */
+	enum ctrace_status (*apply)(const struct ct_target *target, const struct ct_command *command);
+};
+const struct ct_verb_row *ct_verb_row_at(size_t index); /* apply.c; NULL past the last */
+
+/* ---- suggest.c: the word that was probably meant, or NULL: at most two letters are wrong, and most are right. */
+const char *ct_suggest(struct ct_span word, const char *const *words, size_t count);
+
+/* ---- config.c: the grammar of MFTRACE_CONFIG (spec/ctf-api.md section 4), one line at a time.  Pure. */
+enum ctrace_status ct_config_parse_line(const char *line, size_t size, struct ct_command *out, struct ct_complaint *complaint) CT_MUST_USE;
+#define CT_CONFIG_LINE_MAX 65536u /* a longer line is complained about and skipped */
+/* The next destination name of a list; false at its end. */
+bool ct_config_next_dest(struct ct_span *list, struct ct_span *out_name);
+/* Parses a whole text, giving each command to `command` and each mistake to `complain`, in order; mftrace.application that does not fit
+ * (program: base name, path and command line words of this process) ends it, with *out_stopped_at = its line.  Either may be NULL. */
+struct ct_program {
+	const char *name;  /* base name */
+	const char *path;  /* full */
+	const char *first_argument; /* second word of the command line, or NULL */
+};
+struct ct_config_reader {
+	void (*command)(const struct ct_command *command, unsigned line, void *user);
+	void (*complain)(const struct ct_complaint *complaint, void *user);
+	void (*forget)(void *user); /* mftrace.application did not fit: all preceding entries are discarded */
+	void *user;
+};
+void ct_config_read(const char *text, size_t size, const struct ct_program *program, const struct ct_config_reader *reader,
+		    unsigned *out_stopped_at);
+
+/* ---- apply.c: the one place where commands take effect.  Any thread, not in a signal handler; holds the drain still where events
+ * under way must still go by the old settings. */
+struct ct_target {
+	struct ct_registry *registry;
+	struct ct_settings *settings;
+	/* Delivers what was committed so far, then keeps the drain still; and lets it go on, with the destinations in `reopen`
+	 * closed.  NULL while nothing is running yet. */
+	void (*hold)(void *user);
+	void (*release)(void *user, uint32_t reopen);
+	void *user;
+	ct_change_sink *changed;
+	void *changed_user;
+};
+enum ctrace_status ct_apply(const struct ct_target *target, const struct ct_command *command) CT_MUST_USE;
+/* ct_emitter_find(), serialised with ct_apply()'s.  Takes a lock of its own, which a fork has to find free. */
+enum ctrace_status ct_apply_find_emitter(const char *name, size_t size, uint32_t *out_emitter) CT_MUST_USE;
+void ct_apply_lock(void);            /* before fork */
+void ct_apply_unlock(void);          /* after it, in the parent */
+void ct_apply_unlock_in_child(void);
+/* The running process's target, attaching it when needed.  NULL when it cannot.  Implemented by the runtime. */
+const struct ct_target *ct_target_self(void);
+
+#endif

@@ -1,0 +1,70 @@
+/*
+ * suggest.c - finds the word that somebody probably meant to type.
+ *
+ * Only for messages to people; any thread, no memory.
+ *
+ * Copyright The ctrace authors.  SPDX-License-Identifier: Apache-2.0
+ */
+#include "control/control.h"
+
+#include <string.h>
+
+#define LONGEST 32u
+#define MOST_EDITS 2u
+
+static char lower(char c)
+{
+	return c >= 'A' && c <= 'Z' ? (char)(c - 'A' + 'a') : c;
+}
+
+static unsigned least(unsigned a, unsigned b)
+{
+	return a < b ? a : b;
+}
+
+/* How many letters are missing, too many, wrong, or swapped with their neighbour. */
+static unsigned edits(struct ct_span a, struct ct_span b)
+{
+	unsigned rows[3][LONGEST + 1];
+	unsigned *before = rows[0];
+	unsigned *last = rows[1];
+	unsigned *now = rows[2];
+
+	for (unsigned j = 0; j <= b.size; j++)
+		last[j] = j;
+	for (unsigned i = 1; i <= a.size; i++) {
+		unsigned *oldest = before;
+
+		now[0] = i;
+		for (unsigned j = 1; j <= b.size; j++) {
+			bool is_same = lower(a.at[i - 1]) == lower(b.at[j - 1]);
+
+			now[j] = least(least(last[j], now[j - 1]) + 1, last[j - 1] + (is_same ? 0 : 1));
+			if (i > 1 && j > 1 && lower(a.at[i - 1]) == lower(b.at[j - 2]) && lower(a.at[i - 2]) == lower(b.at[j - 1]))
+				now[j] = least(now[j], before[j - 2] + 1);
+		}
+		before = last;
+		last = now;
+		now = oldest;
+	}
+	return last[b.size];
+}
+
+const char *ct_suggest(struct ct_span word, const char *const *words, size_t count)
+{
+	const char *nearest = NULL;
+	unsigned fewest = MOST_EDITS + 1;
+
+	if (word.size == 0 || word.size > LONGEST)
+		return NULL;
+	for (size_t i = 0; i < count; i++) {
+		struct ct_span candidate = { words[i], strlen(words[i]) };
+		unsigned needed = candidate.size <= LONGEST ? edits(word, candidate) : fewest;
+
+		if (needed < fewest && needed * 2 < candidate.size) {
+			fewest = needed;
+			nearest = words[i];
+		}
+	}
+	return nearest;
+}

@@ -1,0 +1,83 @@
+/*
+ * ctf/ctf.h - the COBOL-callable face: what its files share, and the one function that the runtime wires in.
+ *
+ *     cbl_id.c        arguments as COBOL passes them: names, handles, BY VALUE 0
+ *     cbl_ctf.c       components, levels, destinations
+ *     cbl_property.c  properties
+ *     cobctf.c        events: CBL_CTF_TRACE, cobctf_trace
+ *     notify.c        callbacks: CBL_CTF_TRACER_NOTIFY, cobctf_tracer_notify
+ *     cobol_bridge.c  a module of its own, linked with libcob: calls a COBOL callback
+ *
+ * Copyright The ctrace authors.  SPDX-License-Identifier: Apache-2.0
+ */
+#ifndef CT_CTF_H
+#define CT_CTF_H
+
+#include "record/record.h"
+#include <mfctf.h>
+
+/* ---- cbl_id.c */
+
+/* COBOL's BY VALUE 0 fills 32 bits of an argument register; what the others hold is anybody's guess. */
+static inline bool ct_cbl_is_null(const void *argument)
+{
+	return (uint32_t)(uintptr_t)argument == 0;
+}
+
+static inline uint32_t ct_cbl_load_u32(const void *at)
+{
+	uint32_t value;
+	__builtin_memcpy(&value, at, 4);
+	return value;
+}
+
+/*
+ * A handle is its component's index, marked in the byte that comes first in memory.  So neither a blank field nor a zero one
+ * can be a handle, and both can mean "the default" as in the documented examples; and a name is not one either.
+ */
+#define CT_HANDLE_MARK 0xC7u
+static inline uint32_t ct_handle_of(uint32_t component)
+{
+	return component << 8 | CT_HANDLE_MARK;
+}
+/* The registered component of a handle.  INVALID_TRACE_HANDLE when there is none. */
+enum ctrace_status ct_handle_component(uint32_t handle, uint32_t *out_component) CT_MUST_USE;
+
+/* Bytes of a name up to its terminator: a space or NUL, or only a NUL; limit + 1 when there is none within limit + 1 bytes.  0 for
+ * NULL.  Reads nothing behind the terminator. */
+size_t ct_cbl_name_size(const void *name, bool null_terminated, size_t limit);
+/* The same into a terminated text of limit + 1 bytes.  False when the name is empty or over the limit. */
+bool ct_cbl_name_copy(const void *name, bool null_terminated, size_t limit, char *out);
+/* True when the component-id means "the default". */
+bool ct_cbl_is_default(cobuns32_t flags, const void *component_id);
+/* The name of a component-id that is not the default: a handle's component, or the text.  INVALID_COMPONENT_NAME,
+ * INVALID_TRACE_HANDLE. */
+enum ctrace_status ct_cbl_component(cobuns32_t flags, const void *component_id, char out[CTRACE_MAX_COMPONENT + 1]) CT_MUST_USE;
+/* The status as a program gets it: what only exists inside ctrace is a failure.  Tells this thread's callbacks of what changed. */
+cobrtncode_t ct_cbl_return(enum ctrace_status status);
+
+/* ---- notify.c */
+
+/* The registry's sink for changes; the runtime passes it with each change that it makes.  Under no lock, on the thread that made the
+ * change.  Calls what was installed by cobctf_tracer_notify(), leaves the rest for the installing threads. */
+void ct_notify_change(const struct ct_change *change, void *user);
+
+/* Changes that wait for a thread; only a hint to look. */
+extern uint32_t ct_notify_waiting;
+/* Callbacks that this thread installed and that wait for its calls. */
+extern __thread uint32_t ct_notify_installed __attribute__((tls_model("initial-exec")));
+void ct_notify_deliver_slowly(void);
+
+/* At the beginning and end of each CBL_CTF_* call: tells the calling thread's callbacks of the changes that wait for it. */
+static inline void ct_notify_deliver(void)
+{
+	if (__builtin_expect(__atomic_load_n(&ct_notify_waiting, __ATOMIC_RELAXED) != 0, 0) && ct_notify_installed != 0)
+		ct_notify_deliver_slowly();
+}
+
+/* ---- cobol_bridge.c, in the module cobol.so.  Found by this name. */
+typedef void ct_cobol_call_function(void *callback, uint32_t handle, uint32_t type, void *parameter);
+#define CT_COBOL_MODULE "cobol"
+#define CT_COBOL_CALL "ct_cobol_call"
+
+#endif

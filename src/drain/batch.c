@@ -1,0 +1,276 @@
+/*
+ * batch.c - walks the rings for one destination and gives its events, merged by time.
+ *
+ * Runs under the drain's lock.  Reads rings, never changes them: an iterator is a position of its own.  Records of overwrite rings are
+ * copied, since their producer may come round again.
+ *
+ * Copyright The ctrace authors.  SPDX-License-Identifier: Apache-2.0
+ */
+#include "drain/internal.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+enum ctrace_status ct_batch_init(struct ct_batch *batch, struct ct_session *session)
+{
+	memset(batch, 0, sizeof *batch);
+	batch->session = session;
+	batch->events = calloc(BATCH_EVENTS, sizeof *batch->events);
+	batch->items = calloc(BATCH_ITEMS, sizeof *batch->items);
+	batch->copies = malloc(BATCH_COPY);
+	if (batch->events == NULL || batch->items == NULL || batch->copies == NULL) {
+		ct_batch_fini(batch);
+		return CTRACE_NOT_ENOUGH_MEMORY;
+	}
+	return CTRACE_OK;
+}
+
+void ct_batch_fini(struct ct_batch *batch)
+{
+	free(batch->events);
+	free(batch->items);
+	free(batch->copies);
+	free(batch->iterators);
+	free(batch->heap);
+	free(batch->streams);
+	memset(batch, 0, sizeof *batch);
+}
+
+static enum ctrace_status make_room(struct ct_batch *batch, uint32_t ring_count)
+{
+	uint32_t capacity = batch->iterator_capacity ? batch->iterator_capacity : 16;
+	struct ct_iterator *iterators;
+	struct ct_iterator **heap;
+	struct ctrace_stream *streams;
+
+	if (ring_count <= batch->iterator_capacity)
+		return CTRACE_OK;
+	while (capacity < ring_count)
+		capacity *= 2;
+	iterators = realloc(batch->iterators, capacity * sizeof *iterators);
+	if (iterators != NULL)
+		batch->iterators = iterators;
+	heap = realloc(batch->heap, capacity * sizeof(struct ct_iterator *));
+	if (heap != NULL)
+		batch->heap = heap;
+	streams = realloc(batch->streams, capacity * sizeof *streams);
+	if (streams != NULL)
+		batch->streams = streams;
+	if (iterators == NULL || heap == NULL || streams == NULL)
+		return CTRACE_NOT_ENOUGH_MEMORY;
+	batch->iterator_capacity = capacity;
+	return CTRACE_OK;
+}
+
+enum ctrace_status ct_batch_start(struct ct_batch *batch, uint32_t dest, uint32_t ring_count)
+{
+	enum ctrace_status status = make_room(batch, ring_count);
+
+	if (status != CTRACE_OK)
+		return status;
+	ct_sync_copy(&batch->session->head->sync, &batch->sync);
+	batch->dest_bit = 1u << dest;
+	batch->iterator_count = batch->heap_count = 0;
+	batch->event_count = batch->item_count = batch->stream_count = 0;
+	batch->copies_used = 0;
+	return CTRACE_OK;
+}
+
+/* ---- one ring ---- */
+
+static void pass_record(struct ct_iterator *iterator)
+{
+	iterator->place.position += iterator->record.size;
+	iterator->place.count += !iterator->record.is_padding;
+	iterator->moved = true;
+}
+
+/* What follows a damaged record cannot be found: sizes chain. */
+static void skip_damage(struct ct_iterator *iterator)
+{
+	iterator->damaged += iterator->limit - iterator->place.position;
+	iterator->place.position = iterator->limit;
+	iterator->place.count++;
+	iterator->moved = true;
+}
+
+/* Moves on to the next record that is for this destination.  False at the limit, or when there is no room to copy one. */
+static bool find_record(struct ct_batch *batch, struct ct_iterator *iterator)
+{
+	const struct ct_session *session = batch->session;
+	uint32_t components = __atomic_load_n(&session->head->component_count, __ATOMIC_ACQUIRE);
+	bool copies = iterator->ring->head->overflow == CT_OVERFLOW_OVERWRITE;
+
+	iterator->has_record = false;
+	while (iterator->place.position < iterator->limit) {
+		if (copies && BATCH_COPY - batch->copies_used < CT_RECORD_MAX)
+			return false;
+		switch (ct_ring_peek(iterator->ring, &iterator->place, iterator->limit, batch->copies + batch->copies_used,
+				     &iterator->record)) {
+		case CTRACE_OK:
+			break;
+		case CTRACE_NOT_FOUND:
+			iterator->moved = true;
+			continue;
+		default:
+			skip_damage(iterator);
+			return false;
+		}
+		if (!iterator->record.is_padding) {
+			if (iterator->record.head.component >= components) {
+				skip_damage(iterator);
+				return false;
+			}
+			iterator->dests = __atomic_load_n(&session->components[iterator->record.head.component].dests, __ATOMIC_RELAXED);
+			batch->seen |= iterator->dests;
+			if ((iterator->dests & batch->dest_bit) != 0) {
+				if (copies)
+					batch->copies_used += iterator->record.size;
+				iterator->has_record = true;
+				return true;
+			}
+		}
+		pass_record(iterator);
+	}
+	return false;
+}
+
+/* ---- the merge: a heap of iterators, earliest record first ---- */
+
+static bool is_before(const struct ct_iterator *a, const struct ct_iterator *b)
+{
+	return a->record.head.ticks < b->record.head.ticks ||
+	       (a->record.head.ticks == b->record.head.ticks && a->ring->head->index < b->ring->head->index);
+}
+
+static void sift_down(struct ct_batch *batch, uint32_t at)
+{
+	struct ct_iterator **heap = batch->heap;
+
+	for (;;) {
+		uint32_t first = at;
+		uint32_t child = 2 * at + 1;
+		struct ct_iterator *swap;
+
+		if (child < batch->heap_count && is_before(heap[child], heap[first]))
+			first = child;
+		if (child + 1 < batch->heap_count && is_before(heap[child + 1], heap[first]))
+			first = child + 1;
+		if (first == at)
+			return;
+		swap = heap[at];
+		heap[at] = heap[first];
+		heap[first] = swap;
+		at = first;
+	}
+}
+
+static void push(struct ct_batch *batch, struct ct_iterator *iterator)
+{
+	uint32_t at = batch->heap_count++;
+
+	while (at > 0 && is_before(iterator, batch->heap[(at - 1) / 2])) {
+		batch->heap[at] = batch->heap[(at - 1) / 2];
+		at = (at - 1) / 2;
+	}
+	batch->heap[at] = iterator;
+}
+
+void ct_batch_add_ring(struct ct_batch *batch, struct ct_ring *ring, const struct ct_cursor_place *from, uint64_t limit)
+{
+	struct ct_iterator *iterator = &batch->iterators[batch->iterator_count++];
+
+	memset(iterator, 0, sizeof *iterator);
+	iterator->ring = ring;
+	iterator->place = *from;
+	iterator->limit = limit;
+	iterator->stream = UINT32_MAX;
+}
+
+/* ---- the batch ---- */
+
+static uint32_t stream_of(struct ct_batch *batch, struct ct_iterator *iterator)
+{
+	struct ctrace_stream *stream;
+
+	if (iterator->stream != UINT32_MAX)
+		return iterator->stream;
+	iterator->stream = batch->stream_count++;
+	stream = &batch->streams[iterator->stream];
+	*stream = (struct ctrace_stream){
+		.id = iterator->ring->head->index,
+		.offset = iterator->place.offset,
+		.sequence = iterator->place.stream_sequence,
+		.lost = ct_ring_lost_total(iterator->ring),
+	};
+	return iterator->stream;
+}
+
+static void add_event(struct ct_batch *batch, struct ct_iterator *iterator)
+{
+	const struct ct_record *record = &iterator->record;
+	const struct ct_component_entry *entry = &batch->session->components[record->head.component];
+	struct ctrace_event *event = &batch->events[batch->event_count++];
+	size_t name_size;
+
+	event->time_ns = ct_sync_wall_ns(&batch->sync, record->head.ticks);
+	event->component = ct_session_text(batch->session, __atomic_load_n(&entry->name, __ATOMIC_ACQUIRE), &name_size);
+	event->component_size = (uint32_t)name_size;
+	event->component_id = record->head.component;
+	event->event_id = record->head.event_id;
+	event->level = record->head.level;
+	event->pid = batch->session->head->pid;
+	event->tid = record->head.tid;
+	event->stream = stream_of(batch, iterator);
+	event->item_count = record->item_count;
+	event->items = batch->items + batch->item_count;
+	ct_record_items(record, batch->items + batch->item_count);
+	batch->item_count += record->item_count;
+}
+
+/* Room for one more event of any shape? */
+static bool is_full(const struct ct_batch *batch)
+{
+	return batch->event_count >= BATCH_EVENTS || batch->item_count > BATCH_ITEMS - CTRACE_MAX_ITEMS;
+}
+
+void ct_batch_fill(struct ct_batch *batch)
+{
+	batch->event_count = batch->item_count = batch->stream_count = batch->heap_count = 0;
+	batch->copies_used = 0;
+	for (uint32_t i = 0; i < batch->iterator_count; i++) {
+		struct ct_iterator *iterator = &batch->iterators[i];
+
+		iterator->stream = UINT32_MAX;
+		if (find_record(batch, iterator))
+			push(batch, iterator);
+	}
+	while (batch->heap_count > 0 && !is_full(batch)) {
+		struct ct_iterator *first = batch->heap[0];
+
+		add_event(batch, first);
+		pass_record(first);
+		if (!find_record(batch, first))
+			batch->heap[0] = batch->heap[--batch->heap_count];
+		sift_down(batch, 0);
+	}
+}
+
+uint64_t ct_batch_count(struct ct_batch *batch, uint64_t enough)
+{
+	uint64_t count = 0;
+
+	for (uint32_t i = 0; i < batch->iterator_count && count < enough; i++) {
+		struct ct_iterator walker = batch->iterators[i];
+
+		while (count < enough) {
+			batch->copies_used = 0;
+			if (!find_record(batch, &walker))
+				break;
+			pass_record(&walker);
+			count++;
+		}
+	}
+	batch->copies_used = 0;
+	return count;
+}

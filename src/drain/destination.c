@@ -1,0 +1,235 @@
+/*
+ * destination.c - one destination of a session: opens its emitter, keeps its place, notes its failures.
+ *
+ * Runs under the drain's lock, on the agent thread or in a recoverer.
+ *
+ * Copyright The ctrace authors.  SPDX-License-Identifier: Apache-2.0
+ */
+#include "drain/internal.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+
+static struct ct_dest *dest_of(const struct ct_destination *destination)
+{
+	return &destination->session->head->dest[destination->index];
+}
+
+static struct ct_destination *destination_of(const struct ctrace_emitter_context *context)
+{
+	return (struct ct_destination *)(uintptr_t)((const char *)context - offsetof(struct ct_destination, context));
+}
+
+/* ---- settings: "NAME=value\n" lines of the session ---- */
+
+/* The value stands escaped: \n for a line feed, \\ for a backslash. */
+static void add_unescaped(struct ct_buf *out, const char *text, size_t size)
+{
+	for (size_t i = 0; i < size; i++) {
+		if (text[i] == '\\' && i + 1 < size) {
+			i++;
+			ct_buf_add_char(out, text[i] == 'n' ? '\n' : text[i]);
+		} else {
+			ct_buf_add_char(out, text[i]);
+		}
+	}
+}
+
+static bool find_setting(const struct ct_destination *destination, const char *name, struct ct_buf *out)
+{
+	size_t left;
+	const char *line = ct_session_text(destination->session, dest_of(destination)->settings, &left);
+
+	while (left > 0) {
+		const char *end = memchr(line, '\n', left);
+		size_t size = end != NULL ? (size_t)(end - line) : left;
+		const char *equals = memchr(line, '=', size);
+
+		if (equals != NULL && ct_name_is(line, (size_t)(equals - line), name)) {
+			add_unescaped(out, equals + 1, size - (size_t)(equals + 1 - line));
+			return true;
+		}
+		line += size + (end != NULL);
+		left -= size + (end != NULL);
+	}
+	return false;
+}
+
+static const char *context_property(const struct ctrace_emitter_context *context, const char *name)
+{
+	struct ct_destination *destination = destination_of(context);
+	const struct ctrace_property *row;
+
+	ct_buf_clear(&destination->value);
+	if (find_setting(destination, name, &destination->value))
+		return ct_buf_text(&destination->value);
+	row = ct_emitter_property(destination->emitter, name, strlen(name));
+	return row != NULL ? row->default_value : NULL;
+}
+
+static uint64_t context_number(const struct ctrace_emitter_context *context, const char *name)
+{
+	const char *value = context_property(context, name);
+
+	return value != NULL ? ct_value_number(value, strlen(value)) : 0;
+}
+
+static const char *copy_text(struct ct_buf *buf, const struct ct_session *session, ct_text text)
+{
+	size_t size;
+	const char *from = ct_session_text(session, text, &size);
+
+	ct_buf_clear(buf);
+	ct_buf_add(buf, from, size);
+	return ct_buf_text(buf);
+}
+
+static void fill_context(struct ct_destination *destination)
+{
+	const struct ct_session *session = destination->session;
+	const struct ct_session_head *head = session->head;
+
+	destination->context = (struct ctrace_emitter_context){
+		.size = sizeof(struct ctrace_emitter_context),
+		.property = context_property,
+		.number = context_number,
+		.pid = head->pid,
+		.asid = head->asid,
+		.jobname = head->jobname,
+		.program = head->program,
+		.host = head->host,
+		.system = head->system,
+		.command_line = copy_text(&destination->command_line, session, head->command_line),
+		.working_folder = copy_text(&destination->working_folder, session, head->working_folder),
+		.folder = copy_text(&destination->log_folder, session, head->log_folder),
+		.start_ns = head->start_ns,
+		.recovering = destination->recovering,
+		.place = &destination->place,
+	};
+}
+
+/* ---- life ---- */
+
+void ct_destination_init(struct ct_destination *destination, struct ct_session *session, uint32_t index, bool recovering)
+{
+	const struct ct_dest_slot *slot;
+
+	memset(destination, 0, sizeof *destination);
+	destination->session = session;
+	destination->index = index;
+	destination->recovering = recovering;
+	if (!recovering)
+		return;
+	slot = ct_dest_current(dest_of(destination));
+	destination->place.offset = slot->offset;
+	destination->place.extra = slot->extra;
+	memcpy(destination->place.path, slot->path, sizeof destination->place.path);
+}
+
+void ct_destination_fini(struct ct_destination *destination)
+{
+	ct_destination_close(destination, false);
+	ct_buf_fini(&destination->value);
+	ct_buf_fini(&destination->command_line);
+	ct_buf_fini(&destination->working_folder);
+	ct_buf_fini(&destination->log_folder);
+}
+
+static bool find_emitter(struct ct_destination *destination)
+{
+	const char *name = dest_of(destination)->emitter;
+	uint32_t index = destination->index;
+
+	if (destination->emitter != NULL)
+		return true;
+	/* Our own destinations have the numbers of our emitters; a dead process had loaded others. */
+	if (destination->recovering && ct_emitter_find(name, strlen(name), &index) != CTRACE_OK) {
+		errno = ENOENT;
+		return false;
+	}
+	destination->emitter = ct_emitter_at(index);
+	return true;
+}
+
+bool ct_destination_writes(const struct ct_destination *destination)
+{
+	uint32_t flags = destination->emitter != NULL ? destination->emitter->flags : 0;
+
+	return (flags & CTRACE_EMITTER_SILENT) == 0 && ((flags & CTRACE_EMITTER_LIVE_ONLY) == 0 || !destination->recovering);
+}
+
+void ct_destination_failed(struct ct_destination *destination)
+{
+	struct ct_dest *dest = dest_of(destination);
+
+	if (dest->failing == 0)
+		dest->failures++;
+	__atomic_store_n(&dest->failing, errno != 0 ? (uint32_t)errno : (uint32_t)EIO, __ATOMIC_RELAXED);
+	destination->retry_at_ns = ct_clock_mono_ns() + RETRY_NS;
+}
+
+static void works_again(struct ct_destination *destination)
+{
+	destination->retry_at_ns = 0;
+	__atomic_store_n(&dest_of(destination)->failing, 0, __ATOMIC_RELAXED);
+}
+
+bool ct_destination_open(struct ct_destination *destination, bool now)
+{
+	if (destination->retry_at_ns != 0 && !now && ct_clock_mono_ns() < destination->retry_at_ns)
+		return false;
+	if (destination->self != NULL)
+		return true;
+	errno = 0;
+	if (!find_emitter(destination)) {
+		ct_destination_failed(destination);
+		return false;
+	}
+	destination->flush_every = 1;
+	if (!ct_destination_writes(destination)) {
+		works_again(destination);
+		return true;
+	}
+	fill_context(destination);
+	if (destination->emitter->open(&destination->context, &destination->self) != CTRACE_OK) {
+		destination->self = NULL;
+		ct_destination_failed(destination);
+		return false;
+	}
+	if (ct_emitter_property(destination->emitter, "FLUSHEVERY", strlen("FLUSHEVERY")) != NULL)
+		destination->flush_every = context_number(&destination->context, "FLUSHEVERY");
+	dest_of(destination)->active = 1;
+	works_again(destination);
+	return true;
+}
+
+void ct_destination_close(struct ct_destination *destination, bool forget_place)
+{
+	if (destination->self != NULL)
+		destination->emitter->close(destination->self);
+	destination->self = NULL;
+	if (forget_place)
+		memset(&destination->place, 0, sizeof destination->place);
+}
+
+enum ctrace_status ct_destination_commit(struct ct_destination *destination, uint64_t delivered)
+{
+	struct ct_dest *dest = dest_of(destination);
+	const struct ct_dest_slot *now = ct_dest_current(dest);
+	struct ct_dest_slot *next = &dest->slot[(dest->sequence + 1) & 1];
+	enum ctrace_status status;
+
+	next->offset = destination->place.offset;
+	next->extra = destination->place.extra;
+	next->delivered = now->delivered + delivered;
+	if (strcmp(next->path, destination->place.path) != 0)
+		memcpy(next->path, destination->place.path, sizeof next->path);
+	status = ct_session_persist(destination->session, next, sizeof *next);
+	if (status != CTRACE_OK)
+		return status;
+	/* The commit: this store, and nothing before it, makes the new places count. */
+	__atomic_store_n(&dest->sequence, dest->sequence + 1, __ATOMIC_RELEASE);
+	works_again(destination);
+	return ct_session_persist(destination->session, &dest->sequence, sizeof dest->sequence);
+}

@@ -1,0 +1,427 @@
+/*
+ * drain.c - the consumer's end of the pipeline: peek, merge, emit, commit, consume.
+ *
+ * Runs under the drain's lock: on the agent thread of a traced process, for a moment on a thread that changes destinations, or in a
+ * recoverer.  Never waits for a producer.  A record leaves its ring only after it is in every destination that its component has.
+ *
+ * Copyright The ctrace authors.  SPDX-License-Identifier: Apache-2.0
+ */
+#include "drain/internal.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define FLUSH_NEVER_BYTES ((uint64_t)64 << 10) /* FLUSHEVERY=0: what may wait in the rings */
+
+struct ct_drain {
+	struct ct_drain_source source;
+	struct ct_destination destinations[CT_DEST_LIMIT];
+	struct ct_batch batch;
+	uint32_t seen;      /* destinations that some record was for; each has a cursor in every ring */
+	uint32_t ring_count; /* rings that have cursors for `seen` */
+	uint64_t limits[CT_RING_LIMIT];
+};
+
+enum ctrace_status ct_drain_create(const struct ct_drain_source *source, struct ct_drain **out_drain)
+{
+	struct ct_drain *drain = calloc(1, sizeof *drain);
+	enum ctrace_status status;
+
+	if (drain == NULL)
+		return CTRACE_NOT_ENOUGH_MEMORY;
+	status = ct_batch_init(&drain->batch, source->session);
+	if (status != CTRACE_OK) {
+		free(drain);
+		return status;
+	}
+	drain->source = *source;
+	for (uint32_t i = 0; i < CT_DEST_LIMIT; i++) {
+		ct_destination_init(&drain->destinations[i], source->session, i, source->recovering);
+		/* A dead process's cursors stand as it left them. */
+		if (source->recovering && source->session->head->dest[i].active != 0)
+			drain->seen |= 1u << i;
+	}
+	drain->ring_count = source->recovering ? source->ring_count(source->user) : 0;
+	*out_drain = drain;
+	return CTRACE_OK;
+}
+
+void ct_drain_destroy(struct ct_drain *drain)
+{
+	if (drain == NULL)
+		return;
+	for (uint32_t i = 0; i < CT_DEST_LIMIT; i++)
+		ct_destination_fini(&drain->destinations[i]);
+	ct_batch_fini(&drain->batch);
+	free(drain);
+}
+
+static struct ct_ring *ring_at(struct ct_drain *drain, uint32_t index)
+{
+	return drain->source.ring_at(drain->source.user, index);
+}
+
+static struct ct_dest *dest_at(const struct ct_drain *drain, uint32_t index)
+{
+	return &drain->source.session->head->dest[index];
+}
+
+static struct ct_cursor_place tail_place(const struct ct_ring *ring)
+{
+	return (struct ct_cursor_place){
+		.position = ring->head->tail, .count = ring->head->consumed, .overwritten = ring->head->overwritten
+	};
+}
+
+/* ---- who delivers ---- */
+
+static void start_cursor(struct ct_drain *drain, uint32_t ring_index, uint32_t dest)
+{
+	struct ct_ring *ring = ring_at(drain, ring_index);
+	struct ct_cursor_place tail;
+
+	if (ring == NULL)
+		return;
+	tail = tail_place(ring);
+	ct_cursor_reset(&ring->head->cursor[dest], &tail);
+}
+
+/* A destination's first record: nothing before the tails was for it. */
+static void start_destination(struct ct_drain *drain, uint32_t dest)
+{
+	for (uint32_t i = 0; i < drain->ring_count; i++)
+		start_cursor(drain, i, dest);
+	__atomic_store_n(&dest_at(drain, dest)->active, 1, __ATOMIC_RELEASE);
+	drain->seen |= 1u << dest;
+}
+
+static void start_rings(struct ct_drain *drain)
+{
+	uint32_t count = drain->source.ring_count(drain->source.user);
+
+	for (; drain->ring_count < count; drain->ring_count++) {
+		for (uint32_t dest = 0; dest < CT_DEST_LIMIT; dest++) {
+			if ((drain->seen & 1u << dest) != 0)
+				start_cursor(drain, drain->ring_count, dest);
+		}
+	}
+}
+
+/* ---- one destination ---- */
+
+static enum ctrace_status commit(struct ct_drain *drain, uint32_t dest)
+{
+	struct ct_batch *batch = &drain->batch;
+	uint64_t sequence = dest_at(drain, dest)->sequence;
+	enum ctrace_status status = CTRACE_OK;
+
+	for (uint32_t i = 0; i < batch->iterator_count && status == CTRACE_OK; i++) {
+		struct ct_iterator *iterator = &batch->iterators[i];
+		struct ct_cursor *cursor = &iterator->ring->head->cursor[dest];
+
+		if (!iterator->moved)
+			continue;
+		if (iterator->stream != UINT32_MAX) {
+			iterator->place.offset = batch->streams[iterator->stream].offset;
+			iterator->place.stream_sequence = batch->streams[iterator->stream].sequence;
+		}
+		ct_cursor_prepare(cursor, sequence, &iterator->place);
+		status = ct_ring_persist(iterator->ring, cursor, sizeof *cursor);
+	}
+	if (status == CTRACE_OK)
+		status = ct_destination_commit(&drain->destinations[dest], batch->event_count);
+	if (status != CTRACE_OK)
+		return status;
+	for (uint32_t i = 0; i < batch->iterator_count; i++)
+		batch->iterators[i].moved = false;
+	return CTRACE_OK;
+}
+
+static void tell_losses(struct ct_drain *drain, struct ct_destination *destination)
+{
+	uint64_t totals[CTRACE_LOSS_COUNT];
+	uint64_t sum = 0;
+
+	if (destination->emitter->lost == NULL)
+		return;
+	memcpy(totals, drain->source.session->head->lost, sizeof totals);
+	for (uint32_t i = 0; i < drain->ring_count; i++) {
+		const struct ct_ring *ring = ring_at(drain, i);
+
+		for (uint32_t reason = 0; ring != NULL && reason < CTRACE_LOSS_COUNT; reason++)
+			totals[reason] += __atomic_load_n(&ring->head->lost[reason], __ATOMIC_RELAXED);
+		if (ring != NULL)
+			totals[CTRACE_LOSS_OVERWRITTEN] += ring->head->overwritten;
+	}
+	for (uint32_t reason = 0; reason < CTRACE_LOSS_COUNT; reason++)
+		sum += totals[reason];
+	if (sum != destination->lost_told)
+		destination->emitter->lost(destination->self, totals);
+	destination->lost_told = sum;
+}
+
+/* The batch is in the destination, or nowhere. */
+static enum ctrace_status write_batch(struct ct_drain *drain, uint32_t dest, bool flush)
+{
+	struct ct_destination *destination = &drain->destinations[dest];
+	struct ct_batch *batch = &drain->batch;
+	struct ctrace_batch out = {
+		.size = sizeof out,
+		.events = batch->events,
+		.event_count = batch->event_count,
+		.streams = batch->streams,
+		.stream_count = batch->stream_count,
+		.flush = flush,
+	};
+
+	if (!ct_destination_open(destination, flush))
+		return CTRACE_OUTPUT_ERROR;
+	if (!ct_destination_writes(destination)) {
+		/* Silent, or the standard error of a process that is gone: then it counts as not deliverable. */
+		bool gone = destination->recovering && (destination->emitter->flags & CTRACE_EMITTER_LIVE_ONLY) != 0;
+
+		if (gone)
+			drain->source.session->head->lost[CTRACE_LOSS_UNDELIVERABLE] += batch->event_count;
+		return CTRACE_OK;
+	}
+	tell_losses(drain, destination);
+	errno = 0;
+	if (destination->emitter->write(destination->self, &out) != CTRACE_OK) {
+		ct_destination_failed(destination);
+		return CTRACE_OUTPUT_ERROR;
+	}
+	return CTRACE_OK;
+}
+
+/* Does FLUSHEVERY want more before it writes? */
+static bool holds_back(struct ct_drain *drain, const struct ct_destination *destination)
+{
+	uint64_t bytes = 0;
+
+	if (destination->flush_every == 1 || destination->self == NULL)
+		return false;
+	for (uint32_t i = 0; i < drain->batch.iterator_count; i++) {
+		const struct ct_iterator *iterator = &drain->batch.iterators[i];
+		uint64_t waiting = iterator->limit - iterator->place.position;
+
+		bytes += waiting;
+		if (waiting > iterator->ring->capacity / 4)
+			return false;
+	}
+	if (destination->flush_every == 0)
+		return bytes < FLUSH_NEVER_BYTES;
+	return ct_batch_count(&drain->batch, destination->flush_every) < destination->flush_every;
+}
+
+static void add_rings(struct ct_drain *drain, uint32_t dest, bool flight)
+{
+	uint64_t sequence = dest_at(drain, dest)->sequence;
+
+	for (uint32_t i = 0; i < drain->ring_count; i++) {
+		struct ct_ring *ring = ring_at(drain, i);
+		struct ct_cursor_place place;
+
+		if (ring == NULL || (ring->head->is_flight && !flight))
+			continue;
+		place = ct_cursor_get(&ring->head->cursor[dest], sequence);
+		/* A cursor that cannot be is a damaged one: at worst what is between it and the tail comes again. */
+		if (place.position < ring->head->tail || place.position > drain->limits[i])
+			place.position = ring->head->tail;
+		if (place.position < drain->limits[i])
+			ct_batch_add_ring(&drain->batch, ring, &place, drain->limits[i]);
+	}
+}
+
+static void deliver(struct ct_drain *drain, uint32_t dest, bool flush, bool flight)
+{
+	struct ct_destination *destination = &drain->destinations[dest];
+	struct ct_batch *batch = &drain->batch;
+
+	if (destination->retry_at_ns != 0 && !flush && ct_clock_mono_ns() < destination->retry_at_ns)
+		return;
+	if (ct_batch_start(batch, dest, drain->ring_count) != CTRACE_OK)
+		return;
+	add_rings(drain, dest, flight);
+	if (batch->iterator_count == 0 || (!flush && holds_back(drain, destination)))
+		return;
+	do {
+		ct_batch_fill(batch);
+		if (batch->event_count > 0 && write_batch(drain, dest, flush) != CTRACE_OK)
+			return;
+		if (commit(drain, dest) != CTRACE_OK) {
+			ct_destination_failed(destination);
+			return;
+		}
+	} while (batch->event_count > 0);
+}
+
+/* ---- the pass ---- */
+
+static uint32_t failing_mask(const struct ct_drain *drain)
+{
+	uint32_t mask = 0;
+
+	for (uint32_t dest = 0; dest < CT_DEST_LIMIT; dest++)
+		if (drain->destinations[dest].retry_at_ns != 0)
+			mask |= 1u << dest;
+	return mask;
+}
+
+static void take_limits(struct ct_drain *drain)
+{
+	for (uint32_t i = 0; i < drain->ring_count; i++) {
+		const struct ct_ring *ring = ring_at(drain, i);
+
+		drain->limits[i] = ring != NULL ? ct_ring_head_position(ring) : 0;
+	}
+}
+
+/*
+ * Walks what no destination has walked.  Only needed while there is no destination, or when one fails and so does not see what is behind:
+ * otherwise each delivery notes what other destinations its records have.
+ */
+static void look_for_destinations(struct ct_drain *drain, bool flight)
+{
+	struct ct_batch *batch = &drain->batch;
+
+	if (ct_batch_start(batch, 0, drain->ring_count) != CTRACE_OK)
+		return;
+	batch->dest_bit = 0;
+	for (uint32_t i = 0; i < drain->ring_count; i++) {
+		struct ct_ring *ring = ring_at(drain, i);
+		struct ct_cursor_place place;
+
+		if (ring == NULL || (ring->head->is_flight && !flight))
+			continue;
+		place = tail_place(ring);
+		if (place.position < drain->limits[i])
+			ct_batch_add_ring(batch, ring, &place, drain->limits[i]);
+	}
+	if (batch->iterator_count > 0)
+		ct_batch_fill(batch);
+}
+
+static void deliver_new(struct ct_drain *drain, bool flush, bool flight)
+{
+	uint32_t found;
+
+	if (drain->seen == 0 || failing_mask(drain) != 0)
+		look_for_destinations(drain, flight);
+	found = drain->batch.seen & ~drain->seen;
+	for (uint32_t dest = 0; dest < CT_DEST_LIMIT; dest++) {
+		if ((found & 1u << dest) != 0) {
+			start_destination(drain, dest);
+			deliver(drain, dest, flush, flight);
+		}
+	}
+}
+
+/* The earliest place of all destinations: before it nobody needs the ring. */
+static struct ct_cursor_place slowest_place(struct ct_drain *drain, struct ct_ring *ring, uint64_t limit)
+{
+	struct ct_cursor_place slowest = { .position = UINT64_MAX };
+	uint64_t overwritten = ring->head->overwritten;
+
+	for (uint32_t dest = 0; dest < CT_DEST_LIMIT; dest++) {
+		struct ct_cursor_place place;
+
+		if ((drain->seen & 1u << dest) == 0)
+			continue;
+		place = ct_cursor_get(&ring->head->cursor[dest], dest_at(drain, dest)->sequence);
+		if (place.position < slowest.position)
+			slowest = place;
+		if (place.overwritten > overwritten)
+			overwritten = place.overwritten;
+	}
+	if (slowest.position > limit || slowest.position < ring->head->tail)
+		slowest = tail_place(ring);
+	slowest.overwritten = overwritten;
+	return slowest;
+}
+
+static void free_rings(struct ct_drain *drain, struct ct_drain_result *result)
+{
+	for (uint32_t i = 0; i < drain->ring_count; i++) {
+		struct ct_ring *ring = ring_at(drain, i);
+		struct ct_cursor_place place;
+
+		if (ring == NULL)
+			continue;
+		place = slowest_place(drain, ring, drain->limits[i]);
+		result->delivered += place.count - ring->head->consumed;
+		ct_ring_consume(ring, &place);
+		if (!ring->head->is_flight)
+			result->pending += ct_ring_head_position(ring) - place.position;
+		if (!ring->is_mapped)
+			(void)!ct_ring_persist(ring, &ring->head->tail, offsetof(struct ct_ring_head, cursor) - offsetof(struct ct_ring_head, tail));
+	}
+}
+
+void ct_drain_pass(struct ct_drain *drain, bool flush, bool flight, struct ct_drain_result *out_result)
+{
+	struct ct_drain_result result = { 0 };
+
+	if (!drain->source.recovering)
+		ct_sync_update(&drain->source.session->head->sync);
+	start_rings(drain);
+	take_limits(drain);
+	drain->batch.seen = 0;
+	for (uint32_t dest = 0, known = drain->seen; dest < CT_DEST_LIMIT; dest++)
+		if ((known & 1u << dest) != 0)
+			deliver(drain, dest, flush, flight);
+	deliver_new(drain, flush, flight);
+	free_rings(drain, &result);
+	result.failing = failing_mask(drain);
+	*out_result = result;
+}
+
+/* ---- for commands ---- */
+
+uint32_t ct_drain_open(struct ct_drain *drain)
+{
+	const struct ct_session *session = drain->source.session;
+	uint32_t count = __atomic_load_n(&session->head->component_count, __ATOMIC_ACQUIRE);
+	uint32_t wanted = 0;
+
+	for (uint32_t i = 0; i < count; i++) {
+		const struct ct_component_entry *entry = &session->components[i];
+
+		if ((entry->flags & CT_COMPONENT_REGISTERED) != 0 &&
+		    __atomic_load_n(&entry->gate.level, __ATOMIC_RELAXED) != CTRACE_LEVEL_NONE)
+			wanted |= __atomic_load_n(&entry->dests, __ATOMIC_RELAXED);
+	}
+	for (uint32_t dest = 0; dest < CT_DEST_LIMIT; dest++)
+		if ((wanted & 1u << dest) != 0)
+			(void)ct_destination_open(&drain->destinations[dest], false);
+	return failing_mask(drain);
+}
+
+void ct_drain_reopen(struct ct_drain *drain, uint32_t mask)
+{
+	for (uint32_t dest = 0; dest < CT_DEST_LIMIT; dest++) {
+		if ((mask & 1u << dest) == 0)
+			continue;
+		ct_destination_close(&drain->destinations[dest], true);
+		drain->destinations[dest].retry_at_ns = 0;
+	}
+}
+
+enum ctrace_status ct_drain_sync(struct ct_drain *drain)
+{
+	enum ctrace_status status = CTRACE_OK;
+
+	for (uint32_t dest = 0; dest < CT_DEST_LIMIT && status == CTRACE_OK; dest++) {
+		struct ct_destination *destination = &drain->destinations[dest];
+
+		if (destination->self != NULL && destination->emitter->flush != NULL)
+			status = destination->emitter->flush(destination->self);
+	}
+	return status;
+}
+
+void ct_drain_close(struct ct_drain *drain)
+{
+	for (uint32_t dest = 0; dest < CT_DEST_LIMIT; dest++)
+		ct_destination_close(&drain->destinations[dest], false);
+}

@@ -1,0 +1,56 @@
+/*
+ * drain/drain.h - the consumer's end: peek, merge by time, emit, commit, consume.
+ *
+ * One drain works on one session: the agent's on its own process, a recoverer's on a dead one's.  It knows sessions, rings and
+ * emitters, and nothing of registries.  Its functions are called by one thread at a time (the drain's lock, held by the caller).
+ *
+ * Copyright The ctrace authors.  SPDX-License-Identifier: Apache-2.0
+ */
+#ifndef CT_DRAIN_H
+#define CT_DRAIN_H
+
+#include "emit/emit.h"
+#include "ring/ring.h"
+
+struct ct_drain_source {
+	struct ct_session *session;
+	uint32_t (*ring_count)(void *user);
+	struct ct_ring *(*ring_at)(void *user, uint32_t index); /* NULL: skip */
+	void *user;
+	bool recovering;
+};
+struct ct_drain_result {
+	uint64_t delivered;   /* events this pass consumed */
+	uint64_t pending;     /* bytes that wait in rings after it */
+	uint32_t failing;     /* mask of destinations that fail */
+};
+struct ct_drain;
+
+enum ctrace_status ct_drain_create(const struct ct_drain_source *source, struct ct_drain **out_drain) CT_MUST_USE;
+void ct_drain_destroy(struct ct_drain *drain); /* closes the emitters */
+/* One pass: everything committed before it reaches its destinations, unless a destination fails or FLUSHEVERY holds it back.
+ * flush: FLUSHEVERY does not hold back.  flight: flight rings are drained too. */
+void ct_drain_pass(struct ct_drain *drain, bool flush, bool flight, struct ct_drain_result *out_result);
+/* Opens what components deliver to now and is not open; the mask of those that fail. */
+uint32_t ct_drain_open(struct ct_drain *drain);
+/* Settings of destinations changed: they are closed and will open afresh. */
+void ct_drain_reopen(struct ct_drain *drain, uint32_t mask);
+/* Makes what was delivered durable. */
+enum ctrace_status ct_drain_sync(struct ct_drain *drain) CT_MUST_USE;
+/* Ends all output properly; what cannot be delivered stays in the rings. */
+void ct_drain_close(struct ct_drain *drain);
+
+/* ---- recover.c: the traces of dead processes */
+struct ct_recovery {
+	uint32_t folders;     /* orphans found */
+	uint32_t recovered;   /* delivered whole and removed */
+	uint32_t kept;        /* a destination fails, or the folder is damaged: left for another try */
+	uint64_t delivered;   /* events */
+	uint64_t damaged;     /* bytes that could not be read */
+};
+/* Told of each folder after it was tried; message is a sentence.  May be NULL. */
+typedef void ct_recover_report(const char *run_directory, const char *folder, bool ok, uint64_t delivered, const char *message, void *user);
+/* Delivers and removes the orphans of one run directory.  Never touches a folder whose process lives. */
+void ct_recover(const char *run_directory, struct ct_recovery *total, ct_recover_report *report, void *user);
+
+#endif

@@ -1,0 +1,82 @@
+/*
+ * drain/internal.h - what the files of the drain share.
+ *
+ * Copyright The ctrace authors.  SPDX-License-Identifier: Apache-2.0
+ */
+#ifndef CT_DRAIN_INTERNAL_H
+#define CT_DRAIN_INTERNAL_H
+
+#include "drain/drain.h"
+
+#define BATCH_EVENTS 1024u
+#define BATCH_ITEMS (8192u + CTRACE_MAX_ITEMS)
+#define BATCH_COPY ((size_t)2 << 20) /* room for records of overwrite rings */
+#define RETRY_NS 100000000u          /* a failing destination is tried again after this */
+
+/* ---- destination.c: one destination of the session */
+struct ct_destination {
+	const struct ctrace_emitter *emitter; /* NULL: not looked up yet */
+	void *self;                           /* NULL: not open */
+	struct ctrace_emitter_context context;
+	struct ctrace_place place;
+	struct ct_session *session;
+	uint32_t index;
+	bool recovering;
+	uint64_t flush_every;
+	uint64_t retry_at_ns; /* monotonic; 0: works */
+	uint64_t lost_told;
+	struct ct_buf value; /* the last property asked for */
+	struct ct_buf command_line, working_folder, log_folder;
+};
+void ct_destination_init(struct ct_destination *destination, struct ct_session *session, uint32_t index, bool recovering);
+void ct_destination_fini(struct ct_destination *destination);
+/* Opens it unless it is open or must not be tried yet.  False: failing. */
+bool ct_destination_open(struct ct_destination *destination, bool now);
+void ct_destination_close(struct ct_destination *destination, bool forget_place);
+/* Notes a failure (errno) and when to try again. */
+void ct_destination_failed(struct ct_destination *destination);
+/* Writes the place beside the rings and publishes: what ct_cursor_prepare() prepared is in force. */
+enum ctrace_status ct_destination_commit(struct ct_destination *destination, uint64_t delivered) CT_MUST_USE;
+bool ct_destination_writes(const struct ct_destination *destination); /* false: silent, or only its own process could */
+
+/* ---- batch.c: the next events for a destination, merged by time */
+struct ct_iterator {
+	struct ct_ring *ring;
+	struct ct_cursor_place place; /* of `record`, or of the end */
+	uint64_t limit;
+	struct ct_record record;
+	uint32_t dests;               /* of the record's component */
+	uint32_t stream;              /* index into the batch's streams, or UINT32_MAX */
+	bool moved;
+	bool has_record;
+	uint64_t damaged;
+};
+struct ct_batch {
+	struct ct_session *session;
+	struct ct_sync sync;
+	struct ct_iterator *iterators;
+	struct ct_iterator **heap; /* those that have a record, earliest first */
+	uint32_t iterator_count;
+	uint32_t iterator_capacity;
+	uint32_t heap_count;
+	uint32_t dest_bit;
+	uint32_t seen; /* destinations of every record that was passed */
+	struct ctrace_event *events;
+	struct ctrace_event_item *items;
+	struct ctrace_stream *streams;
+	unsigned char *copies;
+	uint32_t event_count;
+	uint32_t item_count;
+	uint32_t stream_count;
+	size_t copies_used;
+};
+enum ctrace_status ct_batch_init(struct ct_batch *batch, struct ct_session *session) CT_MUST_USE;
+void ct_batch_fini(struct ct_batch *batch);
+/* Starts a walk for one destination; then add each ring; then fill until it gives no events. */
+enum ctrace_status ct_batch_start(struct ct_batch *batch, uint32_t dest, uint32_t ring_count) CT_MUST_USE;
+void ct_batch_add_ring(struct ct_batch *batch, struct ct_ring *ring, const struct ct_cursor_place *from, uint64_t limit);
+void ct_batch_fill(struct ct_batch *batch);
+/* How many events the walk would give, up to `enough`; does not move. */
+uint64_t ct_batch_count(struct ct_batch *batch, uint64_t enough);
+
+#endif

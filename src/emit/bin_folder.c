@@ -1,0 +1,536 @@
+/*
+ * bin_folder.c - the folder that BINFILE writes: whose it is, where it goes on, how it ends.
+ *
+ * Called by emit_bin.c on the thread that drains.  Nothing is removed or overwritten here but files with our names in a folder whose
+ * metadata begin as ours do, and never those that another process has open: a POSIX lock on the metadata says so as long
+ * as that process lives, whatever its children inherited.
+ *
+ * Copyright The ctrace authors.  SPDX-License-Identifier: Apache-2.0
+ */
+#include "emit/binfile.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/random.h>
+#include <unistd.h>
+
+#define METADATA_LIMIT ((size_t)64 << 20)
+#define MARK "/* closed\n"
+#define MARK_END "*/\n"
+
+/* ------------------------------------------------------------------------------------------------------------
+ * Files in it
+ */
+
+/* "stream.12" -> 12, "stream.lost" -> CT_BIN_LOST.  False for names that are not ours. */
+static bool parse_stream_name(const char *name, size_t size, uint32_t *out_id)
+{
+	static const char prefix[] = "stream.";
+	const size_t prefix_size = sizeof prefix - 1;
+	uint32_t id = 0;
+
+	if (size <= prefix_size || size > prefix_size + 5 || memcmp(name, prefix, prefix_size) != 0)
+		return false;
+	name += prefix_size;
+	size -= prefix_size;
+	if (size == 4 && memcmp(name, "lost", 4) == 0) {
+		*out_id = CT_BIN_LOST;
+		return true;
+	}
+	for (size_t i = 0; i < size; i++) {
+		if (name[i] < '0' || name[i] > '9')
+			return false;
+		id = id * 10 + (uint32_t)(name[i] - '0');
+	}
+	if (id >= CT_BIN_STREAM_LIMIT || (name[0] == '0' && size > 1))
+		return false;
+	*out_id = id;
+	return true;
+}
+
+bool ct_bin_folder_each_stream(struct ct_bin_folder *folder, ct_bin_each_stream *each, void *user)
+{
+	int fd = openat(folder->fd, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	DIR *stream = fd >= 0 ? fdopendir(fd) : NULL;
+	const struct dirent *entry;
+	uint32_t id;
+
+	if (stream == NULL) {
+		ct_os_close(&fd);
+		return false;
+	}
+	while ((entry = readdir(stream)) != NULL)
+		if (parse_stream_name(entry->d_name, strlen(entry->d_name), &id))
+			each(folder, entry->d_name, id, user);
+	(void)closedir(stream);
+	return true;
+}
+
+static void count_bytes(struct ct_bin_folder *folder, const char *name, uint32_t id, void *user)
+{
+	struct stat info;
+
+	(void)id;
+	(void)user;
+	if (fstatat(folder->fd, name, &info, AT_SYMLINK_NOFOLLOW) == 0 && S_ISREG(info.st_mode))
+		folder->size += (uint64_t)info.st_size;
+}
+
+static void note_stream(struct ct_bin_folder *folder, const char *name, uint32_t id, void *user)
+{
+	bool *found = user;
+
+	(void)folder;
+	(void)name;
+	(void)id;
+	*found = true;
+}
+
+static void remove_stream(struct ct_bin_folder *folder, const char *name, uint32_t id, void *user)
+{
+	(void)id;
+	(void)user;
+	(void)unlinkat(folder->fd, name, 0);
+}
+
+/* Streams go before the metadata do, so that metadata without ours at its beginning never has streams of ours beside it. */
+static enum ctrace_status wipe(struct ct_bin_folder *folder)
+{
+	if (!ct_bin_folder_each_stream(folder, remove_stream, NULL))
+		return CTRACE_OS_ERROR;
+	return ct_os_truncate(folder->metadata_fd, 0);
+}
+
+/* ------------------------------------------------------------------------------------------------------------
+ * Opening
+ */
+
+static enum ctrace_status folder_new(const char *path, const struct ct_trace_info *info, struct ct_bin_folder **out_folder)
+{
+	struct ct_bin_folder *folder;
+
+	if (strlen(path) >= CTRACE_EMITTER_PATH_SIZE) {
+		errno = ENAMETOOLONG;
+		return CTRACE_OS_ERROR;
+	}
+	folder = calloc(1, sizeof *folder);
+	if (folder == NULL)
+		return CTRACE_NOT_ENOUGH_MEMORY;
+	memcpy(folder->path, path, strlen(path) + 1);
+	folder->fd = -1;
+	folder->metadata_fd = -1;
+	folder->owner_pid = (uint32_t)getpid();
+	folder->info = *info;
+	folder->printed = 1;
+	ct_buf_init(&folder->text);
+	*out_folder = folder;
+	return CTRACE_OK;
+}
+
+static void folder_free(struct ct_bin_folder *folder)
+{
+	ct_bin_streams_free(folder);
+	ct_schema_destroy(folder->schema);
+	ct_buf_fini(&folder->text);
+	ct_os_close(&folder->metadata_fd);
+	ct_os_close(&folder->fd);
+	free(folder);
+}
+
+static enum ctrace_status open_directory(struct ct_bin_folder *folder)
+{
+	struct stat info;
+
+	folder->fd = open(folder->path, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+	if (folder->fd < 0)
+		return errno == ENOENT ? CTRACE_NOT_FOUND : CTRACE_DENIED;
+	if (fstat(folder->fd, &info) != 0)
+		return CTRACE_OS_ERROR;
+	if (info.st_uid != geteuid()) {
+		errno = EPERM;
+		return CTRACE_DENIED;
+	}
+	return CTRACE_OK;
+}
+
+/* TIMED_OUT: another process has it.  A file system without locks is as good as a free file. */
+static enum ctrace_status lock_metadata(const struct ct_bin_folder *folder)
+{
+	struct flock lock = { .l_type = F_WRLCK, .l_whence = SEEK_SET };
+
+	if (fcntl(folder->metadata_fd, F_SETLK, &lock) == 0 || (errno != EAGAIN && errno != EACCES))
+		return CTRACE_OK;
+	return CTRACE_TIMED_OUT;
+}
+
+static enum ctrace_status open_files(struct ct_bin_folder *folder, int flags, uint64_t *out_size)
+{
+	enum ctrace_status status = open_directory(folder);
+	struct stat info;
+
+	if (status != CTRACE_OK)
+		return status;
+	status = ct_os_open_file(folder->fd, "metadata", O_RDWR | flags, &folder->metadata_fd);
+	if (status != CTRACE_OK)
+		return status;
+	status = lock_metadata(folder);
+	if (status != CTRACE_OK)
+		return status;
+	if (fstat(folder->metadata_fd, &info) != 0)
+		return CTRACE_OS_ERROR;
+	*out_size = (uint64_t)info.st_size;
+	return CTRACE_OK;
+}
+
+static enum ctrace_status read_metadata(const struct ct_bin_folder *folder, uint64_t size, struct ct_buf *out)
+{
+	enum ctrace_status status;
+
+	if (size > METADATA_LIMIT)
+		return CTRACE_DAMAGED;
+	if (!ct_buf_reserve(out, size))
+		return CTRACE_NOT_ENOUGH_MEMORY;
+	status = ct_os_read_at(folder->metadata_fd, out->data, size, 0, &out->size);
+	if (status == CTRACE_OK && out->size < size)
+		status = CTRACE_DAMAGED;
+	return status;
+}
+
+/* ------------------------------------------------------------------------------------------------------------
+ * Beginning
+ */
+
+static void make_uuid(uint8_t uuid[16])
+{
+	uint64_t words[2];
+
+	if (getrandom(uuid, 16, GRND_NONBLOCK) != 16) {
+		words[0] = ct_clock_wall_ns() * 0x9E3779B97F4A7C15u;
+		words[1] = (ct_clock_ticks() ^ (uint64_t)getpid() << 32) * 0xC2B2AE3D27D4EB4Fu;
+		memcpy(uuid, words, 16);
+	}
+	uuid[0] |= 1; /* the streams' mark of their folder is never 0 */
+	uuid[6] = (uint8_t)((uuid[6] & 0x0F) | 0x40);
+	uuid[8] = (uint8_t)((uuid[8] & 0x3F) | 0x80);
+}
+
+static enum ctrace_status begin(struct ct_bin_folder *folder)
+{
+	enum ctrace_status status = ct_schema_create(&folder->schema);
+
+	if (status != CTRACE_OK)
+		return status;
+	make_uuid(folder->info.uuid);
+	ct_buf_clear(&folder->text);
+	ct_schema_print_trace(&folder->text, &folder->info);
+	if (folder->text.failed)
+		return CTRACE_NOT_ENOUGH_MEMORY;
+	status = ct_os_write_at(folder->metadata_fd, folder->text.data, folder->text.size, 0);
+	if (status != CTRACE_OK) {
+		int error = errno;
+
+		(void)!ct_os_truncate(folder->metadata_fd, 0);
+		errno = error;
+		return status;
+	}
+	folder->metadata_size = folder->size = folder->text.size;
+	folder->metadata_sync_due = true;
+	return CTRACE_OK;
+}
+
+/* ------------------------------------------------------------------------------------------------------------
+ * Going on
+ */
+
+/* Where the last closing mark of the text begins; NULL when it has none. */
+static const char *find_mark(const char *text, size_t size, size_t *out_end)
+{
+	const char *found = NULL, *at = text, *end;
+
+	while ((at = memmem(at, size - (size_t)(at - text), MARK, sizeof MARK - 1)) != NULL) {
+		end = memmem(at, size - (size_t)(at - text), MARK_END, sizeof MARK_END - 1);
+		if (end == NULL)
+			break;
+		found = at;
+		at = end + sizeof MARK_END - 1;
+		*out_end = (size_t)(at - text);
+	}
+	return found;
+}
+
+static bool parse_size(const char *text, size_t size, uint64_t *out_value)
+{
+	uint64_t value = 0;
+
+	if (size == 0 || size > 18)
+		return false;
+	for (size_t i = 0; i < size; i++) {
+		if (text[i] < '0' || text[i] > '9')
+			return false;
+		value = value * 10 + (uint64_t)(text[i] - '0');
+	}
+	*out_value = value;
+	return true;
+}
+
+/* Notes what the mark says of each stream: lines "stream.7 12345". */
+static enum ctrace_status take_mark(struct ct_bin_folder *folder, const char *mark, const char *text_end)
+{
+	const char *line = mark + sizeof MARK - 1;
+
+	for (;;) {
+		const char *end = memchr(line, '\n', (size_t)(text_end - line));
+		const char *blank = end == NULL ? NULL : memchr(line, ' ', (size_t)(end - line));
+		struct ct_bin_stream *stream;
+		enum ctrace_status status;
+		uint64_t offset;
+		uint32_t id;
+
+		if (end != NULL && end - line == 2 && memcmp(line, "*/", 2) == 0)
+			return CTRACE_OK;
+		if (blank == NULL || !parse_stream_name(line, (size_t)(blank - line), &id) ||
+		    !parse_size(blank + 1, (size_t)(end - blank - 1), &offset))
+			return CTRACE_DAMAGED;
+		status = ct_bin_stream_get(folder, id, &stream);
+		if (status != CTRACE_OK)
+			return status;
+		stream->offset = offset;
+		line = end + 1;
+	}
+}
+
+/* Reads classes and closing mark of the metadata that count. */
+static enum ctrace_status restore(struct ct_bin_folder *folder, const struct ct_buf *text, size_t size)
+{
+	enum ctrace_status status = ct_schema_create(&folder->schema);
+	const char *mark;
+	size_t at, mark_end;
+
+	if (status != CTRACE_OK)
+		return status;
+	status = ct_schema_parse(folder->schema, text->data, size, &folder->info, &at);
+	if (status != CTRACE_OK)
+		return status;
+	mark = find_mark(text->data, size, &mark_end);
+	if (mark != NULL) {
+		status = take_mark(folder, mark, text->data + size);
+		if (status != CTRACE_OK)
+			return status;
+	}
+	status = ct_os_truncate(folder->metadata_fd, size);
+	if (status != CTRACE_OK)
+		return status;
+	folder->printed = ct_schema_count(folder->schema);
+	folder->metadata_size = folder->size = size;
+	folder->metadata_sync_due = true;
+	return CTRACE_OK;
+}
+
+/* Without a place only what the mark lists counts: everything else was written by somebody who died before it was committed. */
+static void cut_to_mark(struct ct_bin_folder *folder, const char *name, uint32_t id, void *user)
+{
+	struct ct_bin_stream *stream = id == CT_BIN_LOST ? folder->lost : id < folder->stream_capacity ? folder->streams[id] : NULL;
+
+	if (stream == NULL)
+		remove_stream(folder, name, id, user);
+	else
+		(void)!ct_bin_stream_cut(folder, stream); /* otherwise before its next write */
+}
+
+static bool is_same_process(const struct ct_trace_info *a, const struct ct_trace_info *b)
+{
+	return a->pid == b->pid && a->start_ns == b->start_ns;
+}
+
+/* Metadata that are there already: ours to go on with, to replace, or to leave alone. */
+static enum ctrace_status take_over(struct ct_bin_folder *folder, const struct ct_bin_claim *claim, const struct ct_buf *text)
+{
+	struct ct_trace_info info;
+	enum ctrace_status status;
+	size_t end = 0;
+
+	if (ct_schema_parse_trace(text->data, text->size, &info, &end) != CTRACE_OK)
+		return CTRACE_TIMED_OUT;
+	if (!is_same_process(&info, claim->info)) {
+		if (!claim->may_replace_others)
+			return CTRACE_TIMED_OUT;
+	} else if (claim->may_continue && find_mark(text->data, text->size, &end) != NULL) {
+		status = restore(folder, text, end);
+		if (status == CTRACE_OK && !ct_bin_folder_each_stream(folder, cut_to_mark, NULL))
+			status = CTRACE_OS_ERROR;
+		return status == CTRACE_DAMAGED ? CTRACE_TIMED_OUT : status;
+	} else if (!claim->may_continue && !claim->may_replace_own) {
+		return CTRACE_TIMED_OUT;
+	}
+	status = wipe(folder);
+	return status == CTRACE_OK ? begin(folder) : status;
+}
+
+static enum ctrace_status begin_in_empty(struct ct_bin_folder *folder)
+{
+	bool has_streams = false;
+
+	if (!ct_bin_folder_each_stream(folder, note_stream, &has_streams))
+		return CTRACE_OS_ERROR;
+	/* Without metadata they are somebody's files with names like ours. */
+	return has_streams ? CTRACE_TIMED_OUT : begin(folder);
+}
+
+enum ctrace_status ct_bin_folder_create(const char *path, const struct ct_bin_claim *claim, struct ct_bin_folder **out_folder)
+{
+	struct ct_bin_folder *folder;
+	enum ctrace_status status = folder_new(path, claim->info, &folder);
+	struct ct_buf text;
+	uint64_t size;
+
+	if (status != CTRACE_OK)
+		return status;
+	ct_buf_init(&text);
+	status = ct_os_make_folder(path);
+	if (status == CTRACE_OK)
+		status = open_files(folder, O_CREAT, &size);
+	if (status == CTRACE_OK && size > 0)
+		status = read_metadata(folder, size, &text);
+	if (status == CTRACE_OK)
+		status = size > 0 ? take_over(folder, claim, &text) : begin_in_empty(folder);
+	ct_buf_fini(&text);
+	if (status != CTRACE_OK) {
+		int error = errno;
+
+		folder_free(folder);
+		errno = error;
+		return status;
+	}
+	*out_folder = folder;
+	return CTRACE_OK;
+}
+
+static enum ctrace_status go_on(struct ct_bin_folder *folder, const struct ctrace_place *place, const struct ct_trace_info *info)
+{
+	struct ct_trace_info found;
+	struct ct_buf text;
+	uint64_t size;
+	size_t at;
+	enum ctrace_status status = open_files(folder, 0, &size);
+
+	if (status != CTRACE_OK)
+		return status;
+	if (size < place->offset)
+		return CTRACE_DAMAGED;
+	ct_buf_init(&text);
+	status = read_metadata(folder, place->offset, &text);
+	if (status == CTRACE_OK)
+		status = ct_schema_parse_trace(text.data, text.size, &found, &at);
+	if (status == CTRACE_OK && !is_same_process(&found, info))
+		status = CTRACE_NOT_FOUND;
+	if (status == CTRACE_OK)
+		status = restore(folder, &text, text.size);
+	ct_buf_fini(&text);
+	if (status == CTRACE_OK && !ct_bin_folder_each_stream(folder, count_bytes, NULL))
+		status = CTRACE_OS_ERROR;
+	return status;
+}
+
+enum ctrace_status ct_bin_folder_resume(const struct ctrace_place *place, const struct ct_trace_info *info, struct ct_bin_folder **out_folder)
+{
+	struct ct_bin_folder *folder;
+	enum ctrace_status status;
+
+	if (memchr(place->path, '\0', sizeof place->path) == NULL)
+		return CTRACE_DAMAGED;
+	status = folder_new(place->path, info, &folder);
+	if (status != CTRACE_OK)
+		return status;
+	status = go_on(folder, place, info);
+	if (status != CTRACE_OK) {
+		int error = errno;
+
+		folder_free(folder);
+		errno = error;
+		return status;
+	}
+	*out_folder = folder;
+	return CTRACE_OK;
+}
+
+bool ct_bin_folder_is_gone(const struct ct_bin_folder *folder)
+{
+	struct stat info;
+
+	return fstat(folder->metadata_fd, &info) != 0 || info.st_nlink == 0;
+}
+
+/* ------------------------------------------------------------------------------------------------------------
+ * Generations
+ */
+
+enum ctrace_status ct_bin_folder_inherit(struct ct_bin_folder *folder, const struct ct_bin_folder *from)
+{
+	for (uint32_t id = 0; id < from->stream_capacity; id++) {
+		const struct ct_bin_stream *old = from->streams[id];
+		struct ct_bin_stream *stream;
+		enum ctrace_status status;
+
+		if (old == NULL || !old->is_loaded)
+			continue;
+		status = ct_bin_stream_get(folder, id, &stream);
+		if (status != CTRACE_OK)
+			return status;
+		stream->is_loaded = true;
+		stream->lost = old->lost;
+		stream->last_ns = old->last_ns;
+	}
+	return CTRACE_OK;
+}
+
+/* ------------------------------------------------------------------------------------------------------------
+ * Ending
+ */
+
+static void add_mark_line(struct ct_buf *out, const struct ct_bin_stream *stream)
+{
+	if (stream == NULL || stream->offset == 0)
+		return;
+	if (stream->id == CT_BIN_LOST)
+		ct_buf_add_format(out, "stream.lost %llu\n", (unsigned long long)stream->offset);
+	else
+		ct_buf_add_format(out, "stream.%u %llu\n", stream->id, (unsigned long long)stream->offset);
+}
+
+static void write_mark(struct ct_bin_folder *folder)
+{
+	ct_buf_clear(&folder->text);
+	ct_buf_add_text(&folder->text, MARK);
+	for (uint32_t id = 0; id < folder->stream_capacity; id++)
+		add_mark_line(&folder->text, folder->streams[id]);
+	add_mark_line(&folder->text, folder->lost);
+	ct_buf_add_text(&folder->text, MARK_END);
+	if (folder->text.failed || folder->metadata_cut_due)
+		return;
+	if (ct_os_write_at(folder->metadata_fd, folder->text.data, folder->text.size, folder->metadata_size) != CTRACE_OK)
+		(void)!ct_os_truncate(folder->metadata_fd, folder->metadata_size);
+}
+
+void ct_bin_folder_close(struct ct_bin_folder *folder)
+{
+	if (folder == NULL)
+		return;
+	if (folder->owner_pid == (uint32_t)getpid())
+		write_mark(folder);
+	folder_free(folder);
+}
+
+void ct_bin_folder_discard(struct ct_bin_folder *folder)
+{
+	int error = errno;
+
+	(void)wipe(folder);
+	(void)unlinkat(folder->fd, "metadata", 0);
+	(void)rmdir(folder->path);
+	folder_free(folder);
+	errno = error;
+}

@@ -1,0 +1,502 @@
+/*
+ * bin_stream.c - the streams of a BINFILE folder: a batch becomes packets, packets become one write a stream.
+ *
+ * Called by emit_bin.c on the thread that drains.  A batch is gathered in memory first; then the metadata of its new classes are written,
+ * so that no packet ever refers to a class that a viewer cannot know, then the packets.  When any of that fails, everything is cut
+ * back; what cannot be cut back now is before the next write.
+ *
+ * Copyright The ctrace authors.  SPDX-License-Identifier: Apache-2.0
+ */
+#include "emit/binfile.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define KEPT_MEMORY ((size_t)256 << 10) /* of a stream's packets, between batches */
+#define SEQUENCE_BITS 40
+#define SEQUENCE_MASK (((uint64_t)1 << SEQUENCE_BITS) - 1)
+
+/* ------------------------------------------------------------------------------------------------------------
+ * Streams
+ */
+
+static bool make_room(struct ct_bin_folder *folder, uint32_t id)
+{
+	uint32_t capacity = folder->stream_capacity != 0 ? folder->stream_capacity : 16;
+	struct ct_bin_stream **streams;
+
+	if (id < folder->stream_capacity)
+		return true;
+	while (capacity <= id)
+		capacity *= 2;
+	streams = reallocarray(folder->streams, capacity, sizeof(struct ct_bin_stream *));
+	if (streams == NULL)
+		return false;
+	for (uint32_t i = folder->stream_capacity; i < capacity; i++)
+		streams[i] = NULL;
+	folder->streams = streams;
+	folder->stream_capacity = capacity;
+	return true;
+}
+
+enum ctrace_status ct_bin_stream_get(struct ct_bin_folder *folder, uint32_t id, struct ct_bin_stream **out_stream)
+{
+	struct ct_bin_stream **place = &folder->lost;
+
+	if (id != CT_BIN_LOST) {
+		if (id >= CT_BIN_STREAM_LIMIT || !make_room(folder, id))
+			return CTRACE_NOT_ENOUGH_MEMORY;
+		place = &folder->streams[id];
+	}
+	if (*place == NULL) {
+		*place = calloc(1, sizeof **place);
+		if (*place == NULL)
+			return CTRACE_NOT_ENOUGH_MEMORY;
+		(*place)->id = id;
+		(*place)->fd = -1;
+		(*place)->cut_due = true;
+		ct_buf_init(&(*place)->packets);
+	}
+	*out_stream = *place;
+	return CTRACE_OK;
+}
+
+static void stream_free(struct ct_bin_stream *stream)
+{
+	if (stream == NULL)
+		return;
+	ct_buf_fini(&stream->packets);
+	ct_os_close(&stream->fd);
+	free(stream);
+}
+
+void ct_bin_streams_free(struct ct_bin_folder *folder)
+{
+	for (uint32_t id = 0; id < folder->stream_capacity; id++)
+		stream_free(folder->streams[id]);
+	stream_free(folder->lost);
+	free(folder->streams);
+	free(folder->bound);
+}
+
+/* Closes the file of the stream that was not used for longest. */
+static void close_oldest(struct ct_bin_folder *folder)
+{
+	struct ct_bin_stream *oldest = NULL;
+
+	for (uint32_t id = 0; id < folder->stream_capacity; id++) {
+		struct ct_bin_stream *stream = folder->streams[id];
+
+		if (stream != NULL && stream->fd >= 0 && (oldest == NULL || stream->used < oldest->used))
+			oldest = stream;
+	}
+	if (oldest == NULL)
+		return;
+	ct_os_close(&oldest->fd);
+	if (oldest->packets.size == 0)
+		ct_buf_fini(&oldest->packets);
+	folder->open_count--;
+}
+
+static enum ctrace_status open_stream(struct ct_bin_folder *folder, struct ct_bin_stream *stream)
+{
+	enum ctrace_status status;
+	char name[24];
+
+	if (stream->fd >= 0)
+		return CTRACE_OK;
+	if (folder->open_count >= CT_BIN_OPEN_LIMIT)
+		close_oldest(folder);
+	if (stream->id == CT_BIN_LOST)
+		(void)snprintf(name, sizeof name, "stream.lost");
+	else
+		(void)snprintf(name, sizeof name, "stream.%u", stream->id);
+	status = ct_os_open_file(folder->fd, name, O_RDWR | O_CREAT, &stream->fd);
+	if (status != CTRACE_OK)
+		stream->fd = -1;
+	else if (stream->id != CT_BIN_LOST)
+		folder->open_count++;
+	return status;
+}
+
+enum ctrace_status ct_bin_stream_cut(struct ct_bin_folder *folder, struct ct_bin_stream *stream)
+{
+	enum ctrace_status status = open_stream(folder, stream);
+
+	if (status == CTRACE_OK)
+		status = ct_os_truncate(stream->fd, stream->offset);
+	stream->cut_due = status != CTRACE_OK;
+	return status;
+}
+
+/* Walks the packets that count, for what the next one has to follow.  Where they are not what they should be, the stream ends. */
+static enum ctrace_status walk_packets(struct ct_bin_stream *stream)
+{
+	unsigned char bytes[CT_PACKET_HEAD];
+	uint64_t at = 0;
+
+	while (at < stream->offset) {
+		struct ct_packet_head head;
+		size_t got, head_size;
+		enum ctrace_status status = ct_os_read_at(stream->fd, bytes, sizeof bytes, at, &got);
+
+		if (status != CTRACE_OK)
+			return status;
+		if (ct_packet_decode_head(bytes, got, &head, &head_size) != CTRACE_OK || head.packet_bits / 8 > stream->offset - at)
+			break;
+		stream->sequence = head.sequence + 1;
+		stream->lost = head.discarded;
+		stream->last_ns = head.end_ns;
+		at += head.packet_bits / 8;
+	}
+	stream->offset = at;
+	return CTRACE_OK;
+}
+
+/* offset: bytes that count. */
+static enum ctrace_status load_stream(struct ct_bin_folder *folder, struct ct_bin_stream *stream, uint64_t offset)
+{
+	enum ctrace_status status = CTRACE_OK;
+	struct stat info;
+
+	if (offset > 0) {
+		status = open_stream(folder, stream);
+		if (status != CTRACE_OK)
+			return status;
+		if (fstat(stream->fd, &info) != 0)
+			return CTRACE_OS_ERROR;
+		stream->offset = offset < (uint64_t)info.st_size ? offset : (uint64_t)info.st_size;
+		status = walk_packets(stream);
+	} else {
+		stream->offset = 0;
+	}
+	stream->is_loaded = status == CTRACE_OK;
+	return status;
+}
+
+static uint64_t folder_tag(const struct ct_bin_folder *folder)
+{
+	const uint8_t *uuid = folder->info.uuid;
+
+	return ((uint64_t)uuid[0] << 16 | (uint64_t)uuid[1] << 8 | uuid[2]) << SEQUENCE_BITS;
+}
+
+/* Finds the streams of the batch and where they stand. */
+static enum ctrace_status bind_streams(struct ct_bin_folder *folder, const struct ctrace_batch *batch)
+{
+	folder->batch++;
+	if (batch->stream_count > folder->bound_capacity) {
+		struct ct_bin_stream **bound = reallocarray(folder->bound, batch->stream_count, sizeof(struct ct_bin_stream *));
+
+		if (bound == NULL)
+			return CTRACE_NOT_ENOUGH_MEMORY;
+		folder->bound = bound;
+		folder->bound_capacity = batch->stream_count;
+	}
+	for (uint32_t i = 0; i < batch->stream_count; i++) {
+		const struct ctrace_stream *given = &batch->streams[i];
+		struct ct_bin_stream *stream;
+		enum ctrace_status status = ct_bin_stream_get(folder, given->id, &stream);
+
+		if (status != CTRACE_OK)
+			return status;
+		if (!stream->is_loaded) {
+			bool is_here = (given->sequence & ~SEQUENCE_MASK) == folder_tag(folder);
+
+			status = load_stream(folder, stream, is_here ? given->offset : stream->offset);
+			if (status != CTRACE_OK)
+				return status;
+		}
+		stream->used = folder->batch;
+		stream->previous_ns = stream->last_ns;
+		stream->next_sequence = stream->sequence;
+		stream->next_lost = given->lost > stream->lost ? given->lost : stream->lost;
+		stream->is_touched = false;
+		stream->in_packet = false;
+		ct_buf_clear(&stream->packets);
+		folder->bound[i] = stream;
+	}
+	return CTRACE_OK;
+}
+
+/* ------------------------------------------------------------------------------------------------------------
+ * Packets
+ */
+
+static void end_packet(struct ct_bin_stream *stream)
+{
+	if (!stream->in_packet)
+		return;
+	stream->head.end_ns = stream->previous_ns;
+	ct_packet_end(&stream->packets, stream->packet_at, &stream->head);
+	stream->in_packet = false;
+}
+
+static void begin_packet(const struct ct_bin_folder *folder, struct ct_bin_stream *stream, const struct ctrace_event *event, uint64_t lost)
+{
+	stream->previous_ns = ct_packet_time(event, stream->previous_ns);
+	stream->head = (struct ct_packet_head){
+		.stream_instance = stream->id,
+		.pid = event->pid,
+		.tid = event->tid,
+		.begin_ns = stream->previous_ns,
+		.sequence = stream->next_sequence++,
+		.discarded = lost,
+	};
+	memcpy(stream->head.uuid, folder->info.uuid, sizeof stream->head.uuid);
+	stream->packet_at = stream->packets.size;
+	stream->in_packet = true;
+	ct_packet_begin(&stream->packets, &stream->head);
+}
+
+/* A viewer counts losses between packets: when some come before the first one of a file, an empty one comes before them. */
+static void begin_first_packet(const struct ct_bin_folder *folder, struct ct_bin_stream *stream, const struct ctrace_event *event)
+{
+	if (stream->offset == 0 && stream->packets.size == 0 && stream->next_lost != stream->lost) {
+		begin_packet(folder, stream, event, stream->lost);
+		end_packet(stream);
+	}
+	begin_packet(folder, stream, event, stream->next_lost);
+}
+
+/* The event's class, by way of the cache: looking up by name costs more than all the rest of an event. */
+static const struct ct_class *find_class(struct ct_bin_folder *folder, const struct ctrace_event *event)
+{
+	uint32_t hash = (event->component_id * 0x9E3779B1u ^ event->event_id * 0x85EBCA77u) + event->level + event->item_count * 7;
+	struct ct_bin_cache_entry *entry = &folder->cache[(hash ^ hash >> 15) & (CT_BIN_CACHE - 1)];
+	const struct ct_class *class = entry->class;
+	bool is_new;
+
+	if (class != NULL && entry->component_id == event->component_id && entry->event_id == event->event_id &&
+	    class->level == event->level && class->item_count == event->item_count) {
+		uint32_t i = 0;
+
+		while (i < class->item_count && class->shape[i] == ct_shape_of(event->items[i].type, event->items[i].size))
+			i++;
+		if (i == class->item_count)
+			return class;
+	}
+	class = ct_schema_class(folder->schema, event, &is_new);
+	if (class->id != CT_CLASS_GENERIC)
+		*entry = (struct ct_bin_cache_entry){ .component_id = event->component_id, .event_id = event->event_id, .class = class };
+	return class;
+}
+
+static void add_event(struct ct_bin_folder *folder, struct ct_bin_stream *stream, const struct ctrace_event *event)
+{
+	const struct ct_class *class = find_class(folder, event);
+
+	if (stream->in_packet && (stream->head.tid != event->tid || stream->head.pid != event->pid ||
+				  stream->packets.size - stream->packet_at + ct_packet_event_room(event) > CT_PACKET_CONTENT))
+		end_packet(stream);
+	if (!stream->in_packet)
+		begin_first_packet(folder, stream, event);
+	ct_packet_add(&stream->packets, class, event, &stream->previous_ns);
+}
+
+static enum ctrace_status gather(struct ct_bin_folder *folder, const struct ctrace_batch *batch, uint32_t least_level)
+{
+	for (uint32_t i = 0; i < batch->event_count; i++)
+		if (batch->events[i].level >= least_level)
+			add_event(folder, folder->bound[batch->events[i].stream], &batch->events[i]);
+	for (uint32_t i = 0; i < batch->stream_count; i++) {
+		end_packet(folder->bound[i]);
+		if (folder->bound[i]->packets.failed)
+			return CTRACE_NOT_ENOUGH_MEMORY;
+	}
+	return CTRACE_OK;
+}
+
+/* ------------------------------------------------------------------------------------------------------------
+ * Writing
+ */
+
+static enum ctrace_status write_metadata(struct ct_bin_folder *folder)
+{
+	enum ctrace_status status;
+
+	ct_buf_clear(&folder->text);
+	for (uint32_t id = folder->printed; id < ct_schema_count(folder->schema); id++)
+		ct_schema_print_class(&folder->text, ct_schema_find(folder->schema, id));
+	if (folder->text.failed)
+		return CTRACE_NOT_ENOUGH_MEMORY;
+	if (folder->metadata_cut_due) {
+		status = ct_os_truncate(folder->metadata_fd, folder->metadata_size);
+		if (status != CTRACE_OK)
+			return status;
+		folder->metadata_cut_due = false;
+	}
+	if (folder->text.size == 0)
+		return CTRACE_OK;
+	folder->metadata_cut_due = true; /* until the batch is complete */
+	return ct_os_write_at(folder->metadata_fd, folder->text.data, folder->text.size, folder->metadata_size);
+}
+
+static enum ctrace_status write_stream(struct ct_bin_folder *folder, struct ct_bin_stream *stream)
+{
+	enum ctrace_status status;
+
+	if (stream->packets.size == 0)
+		return CTRACE_OK;
+	status = open_stream(folder, stream);
+	if (status == CTRACE_OK && stream->cut_due)
+		status = ct_bin_stream_cut(folder, stream);
+	if (status != CTRACE_OK)
+		return status;
+	stream->is_touched = true;
+	return ct_os_write_at(stream->fd, stream->packets.data, stream->packets.size, stream->offset);
+}
+
+static void commit_stream(struct ct_bin_folder *folder, struct ct_bin_stream *stream)
+{
+	if (stream->packets.size == 0)
+		return;
+	folder->size += stream->packets.size;
+	stream->offset += stream->packets.size;
+	stream->sequence = stream->next_sequence;
+	stream->lost = stream->next_lost;
+	stream->last_ns = stream->previous_ns;
+	stream->sync_due = true;
+	if (stream->packets.capacity > KEPT_MEMORY || stream->fd < 0)
+		ct_buf_fini(&stream->packets);
+	else
+		ct_buf_clear(&stream->packets);
+}
+
+static void commit_metadata(struct ct_bin_folder *folder)
+{
+	if (folder->text.size == 0)
+		return;
+	folder->metadata_size += folder->text.size;
+	folder->size += folder->text.size;
+	folder->printed = ct_schema_count(folder->schema);
+	folder->metadata_cut_due = false;
+	folder->metadata_sync_due = true;
+}
+
+/* The first failure is the one to be told of: errno is kept. */
+static void undo(struct ct_bin_folder *folder, uint32_t stream_count)
+{
+	int error = errno;
+
+	for (uint32_t i = 0; i < stream_count; i++) {
+		struct ct_bin_stream *stream = folder->bound[i];
+
+		if (stream->is_touched)
+			(void)!ct_bin_stream_cut(folder, stream);
+		ct_buf_fini(&stream->packets);
+	}
+	if (folder->metadata_cut_due)
+		folder->metadata_cut_due = ct_os_truncate(folder->metadata_fd, folder->metadata_size) != CTRACE_OK;
+	errno = error;
+}
+
+enum ctrace_status ct_bin_write(struct ct_bin_folder *folder, const struct ctrace_batch *batch, uint32_t least_level)
+{
+	enum ctrace_status status = bind_streams(folder, batch);
+
+	if (status != CTRACE_OK)
+		return status;
+	status = gather(folder, batch, least_level);
+	if (status == CTRACE_OK)
+		status = write_metadata(folder);
+	for (uint32_t i = 0; i < batch->stream_count && status == CTRACE_OK; i++)
+		status = write_stream(folder, folder->bound[i]);
+	if (status != CTRACE_OK) {
+		undo(folder, batch->stream_count);
+		return status;
+	}
+	commit_metadata(folder);
+	for (uint32_t i = 0; i < batch->stream_count; i++) {
+		struct ct_bin_stream *stream = folder->bound[i];
+
+		commit_stream(folder, stream);
+		batch->streams[i].offset = stream->offset;
+		batch->streams[i].sequence = folder_tag(folder) | (stream->sequence & SEQUENCE_MASK);
+	}
+	return CTRACE_OK;
+}
+
+/* ------------------------------------------------------------------------------------------------------------
+ * Losses of nobody's, durability
+ */
+
+/* A stream that had no events since this folder was opened: everything in it counts. */
+static void load_untouched(struct ct_bin_folder *folder, const char *name, uint32_t id, void *user)
+{
+	struct ct_bin_stream *stream;
+
+	(void)name;
+	(void)user;
+	if (ct_bin_stream_get(folder, id, &stream) == CTRACE_OK && !stream->is_loaded)
+		(void)!load_stream(folder, stream, INT64_MAX);
+}
+
+static uint64_t count_lost(const struct ct_bin_folder *folder)
+{
+	uint64_t total = folder->lost != NULL ? folder->lost->lost : 0;
+
+	for (uint32_t id = 0; id < folder->stream_capacity; id++)
+		if (folder->streams[id] != NULL)
+			total += folder->streams[id]->lost;
+	return total;
+}
+
+enum ctrace_status ct_bin_write_lost(struct ct_bin_folder *folder, uint64_t total)
+{
+	struct ctrace_event now = { .time_ns = ct_clock_wall_ns(), .pid = folder->info.pid };
+	struct ct_bin_stream *stream;
+	enum ctrace_status status;
+	uint64_t known;
+
+	if (!ct_bin_folder_each_stream(folder, load_untouched, NULL))
+		return CTRACE_OS_ERROR;
+	known = count_lost(folder);
+	if (total <= known)
+		return CTRACE_OK;
+	status = ct_bin_stream_get(folder, CT_BIN_LOST, &stream);
+	if (status != CTRACE_OK)
+		return status;
+	stream->is_loaded = true;
+	stream->previous_ns = stream->last_ns;
+	stream->next_sequence = stream->sequence;
+	stream->next_lost = stream->lost + (total - known);
+	ct_buf_clear(&stream->packets);
+	begin_first_packet(folder, stream, &now);
+	end_packet(stream);
+	status = stream->packets.failed ? CTRACE_NOT_ENOUGH_MEMORY : write_stream(folder, stream);
+	if (status == CTRACE_OK)
+		commit_stream(folder, stream);
+	else
+		(void)!ct_bin_stream_cut(folder, stream);
+	return status;
+}
+
+static enum ctrace_status sync_stream(struct ct_bin_folder *folder, struct ct_bin_stream *stream)
+{
+	enum ctrace_status status;
+
+	if (stream == NULL || !stream->sync_due)
+		return CTRACE_OK;
+	status = open_stream(folder, stream);
+	if (status == CTRACE_OK)
+		status = ct_os_sync(stream->fd);
+	stream->sync_due = status != CTRACE_OK;
+	return status;
+}
+
+enum ctrace_status ct_bin_sync(struct ct_bin_folder *folder)
+{
+	enum ctrace_status status = CTRACE_OK;
+
+	if (folder->metadata_sync_due) {
+		status = ct_os_sync(folder->metadata_fd);
+		folder->metadata_sync_due = status != CTRACE_OK;
+	}
+	for (uint32_t id = 0; id < folder->stream_capacity && status == CTRACE_OK; id++)
+		status = sync_stream(folder, folder->streams[id]);
+	return status;
+}

@@ -1,0 +1,123 @@
+/*
+ * emit/emit.h - the emitters there are, and the text line that all printers share.
+ *
+ * Copyright The ctrace authors.  SPDX-License-Identifier: Apache-2.0
+ */
+#ifndef CT_EMIT_H
+#define CT_EMIT_H
+
+#include "base/base.h"
+#include <ctrace/emitter.h>
+
+/* ---- emitter.c: the visible table of built-in emitters, and look-up by name.  The index of an emitter in the process is its
+ * bit in destination masks. */
+#define CT_EMITTER_LIMIT 32u
+extern const struct ctrace_emitter ct_emit_textfile; /* emit_text.c */
+extern const struct ctrace_emitter ct_emit_binfile;  /* emit_bin.c */
+extern const struct ctrace_emitter ct_emit_stderr;   /* emit_stderr.c */
+extern const struct ctrace_emitter ct_emit_es;       /* emit_es.c */
+
+/* The emitter of that name (any case; aliases IDEDBG = STDERR, WINEVENT = JOURNAL), loading a module when there is one of that
+ * name.  EMITTER_NOT_FOUND otherwise; INVALID_EMITTER_NAME when empty or over 31 bytes.  Never unloaded. Not for handlers;
+ * callers serialise. */
+enum ctrace_status ct_emitter_find(const char *name, size_t size, uint32_t *out_index) CT_MUST_USE;
+const struct ctrace_emitter *ct_emitter_at(uint32_t index); /* NULL past the last */
+const struct ctrace_property *ct_emitter_property(const struct ctrace_emitter *emitter, const char *name, size_t size);
+
+/* ---- module.c: emitters in shared objects.  Looks in CTRACE_EMITTERS (colon-separated, absolute, ours or root's and not writable
+ * by others), then in the module folder.  NULL when there is none. */
+const struct ctrace_emitter *ct_module_find(const char *upper_name);
+/* A module of ctrace's own that is not an emitter ("cobol": ctf/cobol_bridge.c), `<name>.so` from the same folders under the same rules;
+ * a dlopen() handle that stays open.  NULL when there is none. */
+void *ct_module_open(const char *name);
+
+/* ---- text_line.c: an event as one line, by a FORMAT with pseudo-variables.  Pure; any thread. */
+struct ct_line_format {
+	const char *format;      /* "$(TIME) $(COMPONENT) $(EVENT) $(LEVEL)$(DATA)" */
+	const char *delimiter;   /* before every data item, DELIMCHAR */
+	uint32_t hex_block_size; /* HEXBLOCKSIZE; 0 counts as no blocks */
+	bool quote_strings;      /* QUOTESTRING */
+	const char *program;     /* for $(APPNAME), or NULL */
+};
+#define CT_LINE_FORMAT "$(TIME) $(COMPONENT) $(EVENT) $(LEVEL)$(DATA)"
+void ct_line_add(struct ct_buf *out, const struct ct_line_format *format, const struct ctrace_event *event); /* with '\n' */
+/* One data item as the line shows it (173, "myprog", 31323334-3536, 0x7FFC...). */
+void ct_line_add_item(struct ct_buf *out, const struct ct_line_format *format, const struct ctrace_event_item *item);
+/* "15:12:27.993" and "2018/09/13", local time. */
+void ct_line_add_time(struct ct_buf *out, uint64_t time_ns);
+void ct_line_add_date(struct ct_buf *out, uint64_t time_ns);
+/* "# Lost             = 12 discarded, 3 stalled (process 1234)": some total is not 0. */
+void ct_line_add_losses(struct ct_buf *out, const uint64_t totals[CTRACE_LOSS_COUNT], uint32_t pid);
+
+/* ---- line_settings.c: the properties that all emitters of lines have: DELIMCHAR FORMAT HEXBLOCKSIZE LEVEL QUOTESTRING.  */
+struct ct_line_settings {
+	struct ct_line_format format;
+	uint32_t level; /* events below it are not printed; CTRACE_LEVEL_NONE: none is */
+	char *texts[2]; /* what format points to */
+};
+#define CT_LINE_PROPERTIES(FORMAT_DEFAULT, LEVEL_DEFAULT) \
+	{ "DELIMCHAR", CTRACE_PROPERTY_TEXT, " ", "Stands before every data item." }, \
+	{ "FORMAT", CTRACE_PROPERTY_TEXT, FORMAT_DEFAULT, "What a line consists of; see the pseudo-variables." }, \
+	{ "HEXBLOCKSIZE", CTRACE_PROPERTY_NUMBER, "8", "Bytes in a block of hexadecimal output; 0: no blocks." }, \
+	{ "LEVEL", CTRACE_PROPERTY_NUMBER, LEVEL_DEFAULT, "Events below this level are not printed; 5 or more silences." }, \
+	{ "QUOTESTRING", CTRACE_PROPERTY_SWITCH, "TRUE", "Text items stand in double quotes." }
+enum ctrace_status ct_line_settings_init(struct ct_line_settings *settings, const struct ctrace_emitter_context *context) CT_MUST_USE;
+void ct_line_settings_fini(struct ct_line_settings *settings);
+
+/* ---- progress.c: for outputs that cannot be cut back: how far into a batch they came before they failed. */
+struct ct_progress {
+	uint32_t done; /* events of the failed batch that are out; the last of them: */
+	uint32_t event_id;
+	uint32_t component_id;
+	uint32_t tid;
+	uint64_t time_ns;
+};
+/* The index of the first event of this batch that is not out yet. */
+uint32_t ct_progress_resume(const struct ct_progress *progress, const struct ctrace_batch *batch);
+/* The first `done` events of the batch are out; all of them when it succeeded. */
+void ct_progress_note(struct ct_progress *progress, const struct ctrace_batch *batch, uint32_t done);
+
+/* ---- output_file.c: what TEXTFILE and BINFILE share: FILE pseudo-variables, LOCATION -> MFTRACE_LOGS -> working folder, generations. */
+/* Expands FILE: $(APPNAME) $(EMITTER) (lower case) $(PID) $(GEN) $(PLATFORM); an unknown variable stays as it is. */
+void ct_file_name_expand(struct ct_buf *out, const char *pattern, const struct ctrace_emitter_context *context,
+			 const char *emitter, uint32_t generation);
+/* Calls attempt(absolute path) for LOCATION (made when missing), MFTRACE_LOGS, the working folder in turn, until one does not
+ * fail; gives the path that worked.  A FILE that is absolute is tried alone. */
+enum ctrace_status ct_file_place(const struct ctrace_emitter_context *context, const char *file_name,
+				 enum ctrace_status (*attempt)(const char *path, void *user), void *user,
+				 char out_path[CTRACE_EMITTER_PATH_SIZE]) CT_MUST_USE;
+
+/* ---- text_file.c: the file that TEXTFILE has open: locks, generations, and what others may do to it meanwhile. */
+struct ct_text_file {
+	int fd;              /* -1: none */
+	uint32_t generation; /* from 1 */
+	uint64_t size;       /* where the next line goes */
+	bool header_due;     /* the next line is to be preceded by a header */
+	bool cut_due;        /* cutting it back to size failed: bytes beyond size do not count */
+	char path[CTRACE_EMITTER_PATH_SIZE];
+};
+enum ct_text_sharing {
+	CT_TEXT_OWN,       /* appended to, by this process alone */
+	CT_TEXT_GENERATION,/* the same, but begun empty */
+	CT_TEXT_SHARED     /* MULTIPROC */
+};
+void ct_text_file_init(struct ct_text_file *file);
+void ct_text_file_close(struct ct_text_file *file);
+/* Opens the file that the properties name.  A file that another process has is left alone: ours then ends in ".<pid>". */
+enum ctrace_status ct_text_file_create(struct ct_text_file *file, const struct ctrace_emitter_context *context, uint32_t generation,
+				       enum ct_text_sharing sharing) CT_MUST_USE;
+/* Continues where context->place says, cutting off what is behind it, unless somebody else wrote that. */
+enum ctrace_status ct_text_file_resume(struct ct_text_file *file, const struct ctrace_emitter_context *context,
+				       enum ct_text_sharing sharing) CT_MUST_USE;
+/* Before each batch: makes what is open fit to be written at size.  NOT_FOUND: it was removed or replaced, open another. */
+enum ctrace_status ct_text_file_check(struct ct_text_file *file, enum ct_text_sharing sharing) CT_MUST_USE;
+/* MULTIPROC: to be held while writing.  TIMED_OUT when another process does not let go of it. */
+enum ctrace_status ct_text_file_lock(struct ct_text_file *file) CT_MUST_USE;
+void ct_text_file_unlock(struct ct_text_file *file);
+void ct_text_file_get_place(const struct ct_text_file *file, struct ctrace_place *place);
+
+/* ---- text_header.c: the block at the beginning of a text file. */
+#define CT_TEXT_HEADER_MARK "# -MFTRACE Text Emitter-\n"
+void ct_text_header_add(struct ct_buf *out, const struct ctrace_emitter_context *context, const char *format);
+
+#endif

@@ -1,0 +1,307 @@
+/*
+ * emit_bin.c - BINFILE: a folder that is a Common Trace Format 1.8 trace, one stream file a ring.
+ *
+ * Runs on the thread that drains.  Here are the properties, the choice of the folder, and generations: a generation is a folder, the
+ * next one begins with the batch that finds the present one full, and the oldest is replaced.  MULTIPROC changes nothing, since every
+ * process has a folder of its own: one that another process has open is left alone, ours then ends in ".<pid>".
+ *
+ * Copyright The ctrace authors.  SPDX-License-Identifier: Apache-2.0
+ */
+#include "emit/binfile.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define DEFAULT_FILE_KB 0x2800u
+#define CANDIDATES 10u /* names tried beside one that is taken */
+
+struct binfile {
+	const struct ctrace_emitter_context *context;
+	struct ct_trace_info info;
+	uint32_t level;        /* events below it are not written */
+	uint32_t generations;  /* 1: no limit to the size */
+	uint32_t generation;   /* from 1 */
+	uint64_t size_limit;   /* bytes in a generation */
+	uint64_t lost;         /* all reasons, as told */
+	bool is_resumed;       /* what earlier generations accounted for is not known */
+	struct ct_bin_folder *folder;
+};
+
+static void copy_text(char *to, size_t capacity, const char *from)
+{
+	(void)snprintf(to, capacity, "%s", from != NULL ? from : "");
+}
+
+static void fill_info(struct ct_trace_info *info, const struct ctrace_emitter_context *context)
+{
+	*info = (struct ct_trace_info){ .pid = context->pid, .asid = context->asid, .start_ns = context->start_ns };
+	copy_text(info->host, sizeof info->host, context->host);
+	copy_text(info->program, sizeof info->program, context->program);
+	copy_text(info->system, sizeof info->system, context->system);
+	copy_text(info->jobname, sizeof info->jobname, context->jobname);
+}
+
+static void read_properties(struct binfile *bin)
+{
+	const struct ctrace_emitter_context *context = bin->context;
+	uint64_t generations = context->number(context, "MAXGENERATION");
+	uint64_t size_kb = context->number(context, "MAXFILESIZE");
+	uint64_t level = context->number(context, "LEVEL");
+
+	bin->generations = generations > 1 && generations <= INT32_MAX ? (uint32_t)generations : 1;
+	if (size_kb == 0 || size_kb > INT64_MAX / 1024)
+		size_kb = DEFAULT_FILE_KB;
+	bin->size_limit = size_kb * 1024;
+	bin->level = level < CTRACE_LEVEL_NONE ? (uint32_t)level : CTRACE_LEVEL_NONE;
+}
+
+/* ------------------------------------------------------------------------------------------------------------
+ * Where
+ */
+
+struct attempt {
+	struct ct_bin_claim claim;
+	uint32_t pid;
+	struct ct_bin_folder *folder;
+};
+
+static enum ctrace_status attempt_path(const char *path, void *user)
+{
+	struct attempt *attempt = user;
+	char beside[CTRACE_EMITTER_PATH_SIZE];
+	enum ctrace_status status = ct_bin_folder_create(path, &attempt->claim, &attempt->folder);
+
+	for (unsigned i = 1; i < CANDIDATES && status == CTRACE_TIMED_OUT; i++) {
+		int size = i == 1 ? snprintf(beside, sizeof beside, "%s.%u", path, attempt->pid)
+				  : snprintf(beside, sizeof beside, "%s.%u.%u", path, attempt->pid, i);
+
+		if (size < 0 || (size_t)size >= sizeof beside) {
+			errno = ENAMETOOLONG;
+			return CTRACE_OS_ERROR;
+		}
+		status = ct_bin_folder_create(beside, &attempt->claim, &attempt->folder);
+	}
+	if (status == CTRACE_TIMED_OUT)
+		errno = EBUSY;
+	return status;
+}
+
+/* FILE, told apart by generation when there are several and it does not do so itself. */
+static bool print_name(struct ct_buf *out, const struct binfile *bin, uint32_t generation)
+{
+	const char *pattern = bin->context->property(bin->context, "FILE");
+
+	if (pattern == NULL)
+		return false;
+	ct_file_name_expand(out, pattern, bin->context, "BINFILE", generation);
+	if (bin->generations > 1 && strcasestr(pattern, "$(GEN)") == NULL) {
+		ct_buf_add_char(out, '_');
+		ct_buf_add_u64(out, generation);
+	}
+	return !out->failed;
+}
+
+static enum ctrace_status create_folder(struct binfile *bin, uint32_t generation, const struct ct_bin_claim *claim,
+					struct ct_bin_folder **out_folder)
+{
+	struct attempt attempt = { .claim = *claim, .pid = bin->context->pid };
+	enum ctrace_status status = CTRACE_NOT_ENOUGH_MEMORY;
+	char path[CTRACE_EMITTER_PATH_SIZE];
+	struct ct_buf name;
+
+	attempt.claim.info = &bin->info;
+	ct_buf_init(&name);
+	if (print_name(&name, bin, generation))
+		status = ct_file_place(bin->context, ct_buf_text(&name), attempt_path, &attempt, path);
+	ct_buf_fini(&name);
+	if (status == CTRACE_OK)
+		*out_folder = attempt.folder;
+	return status;
+}
+
+/* Where no place says where to go on.  A recoverer replaces nobody else's: the name may be a later process's by now. */
+static enum ctrace_status create_first(struct binfile *bin)
+{
+	const struct ct_bin_claim claim = { .may_continue = true, .may_replace_others = !bin->context->recovering };
+
+	bin->generation = 1;
+	return create_folder(bin, 1, &claim, &bin->folder);
+}
+
+/* The folder of the place is gone, is another process's now, or cannot be read: nothing that is there is touched. */
+static enum ctrace_status create_instead(struct binfile *bin)
+{
+	const struct ct_bin_claim claim = { 0 };
+
+	return create_folder(bin, bin->generation, &claim, &bin->folder);
+}
+
+static enum ctrace_status open_folder(struct binfile *bin)
+{
+	const struct ctrace_place *place = bin->context->place;
+	enum ctrace_status status;
+
+	if (place->path[0] == '\0')
+		return create_first(bin);
+	bin->generation = (uint32_t)place->extra != 0 ? (uint32_t)place->extra : 1;
+	bin->is_resumed = true;
+	status = ct_bin_folder_resume(place, &bin->info, &bin->folder);
+	if (status == CTRACE_NOT_FOUND || status == CTRACE_DAMAGED || status == CTRACE_TIMED_OUT)
+		status = create_instead(bin);
+	return status;
+}
+
+static void note_place(const struct binfile *bin)
+{
+	struct ctrace_place *place = bin->context->place;
+
+	if (strcmp(place->path, bin->folder->path) != 0)
+		memcpy(place->path, bin->folder->path, strlen(bin->folder->path) + 1);
+	place->offset = bin->folder->metadata_size;
+	place->extra = bin->generation;
+}
+
+static enum ctrace_status bin_open(const struct ctrace_emitter_context *context, void **out_self)
+{
+	struct binfile *bin = calloc(1, sizeof *bin);
+	enum ctrace_status status;
+
+	if (bin == NULL)
+		return CTRACE_NOT_ENOUGH_MEMORY;
+	bin->context = context;
+	fill_info(&bin->info, context);
+	read_properties(bin);
+	status = open_folder(bin);
+	if (status != CTRACE_OK) {
+		free(bin);
+		return status;
+	}
+	note_place(bin);
+	*out_self = bin;
+	return CTRACE_OK;
+}
+
+/* ------------------------------------------------------------------------------------------------------------
+ * Writing
+ */
+
+/* The folder that a full one is followed by. */
+static enum ctrace_status create_next(struct binfile *bin, uint32_t generation, struct ct_bin_folder **out_folder)
+{
+	const struct ct_bin_claim claim = { .may_replace_own = true, .may_replace_others = !bin->context->recovering };
+	struct ct_bin_folder *folder;
+	enum ctrace_status status = create_folder(bin, generation, &claim, &folder);
+
+	if (status != CTRACE_OK)
+		return status;
+	status = ct_bin_folder_inherit(folder, bin->folder);
+	if (status != CTRACE_OK) {
+		ct_bin_folder_discard(folder);
+		return status;
+	}
+	*out_folder = folder;
+	return CTRACE_OK;
+}
+
+static enum ctrace_status write_to_next(struct binfile *bin, const struct ctrace_batch *batch)
+{
+	uint32_t generation = bin->generation % bin->generations + 1;
+	struct ct_bin_folder *next;
+	enum ctrace_status status = create_next(bin, generation, &next);
+
+	if (status != CTRACE_OK)
+		return status;
+	status = ct_bin_write(next, batch, bin->level);
+	if (status != CTRACE_OK) {
+		ct_bin_folder_discard(next);
+		return status;
+	}
+	ct_bin_folder_close(bin->folder);
+	bin->folder = next;
+	bin->generation = generation;
+	return CTRACE_OK;
+}
+
+/* Somebody removed the folder: a new one takes its place. */
+static enum ctrace_status write_anew(struct binfile *bin, const struct ctrace_batch *batch)
+{
+	struct ct_bin_folder *next;
+	enum ctrace_status status = create_next(bin, bin->generation, &next);
+
+	if (status != CTRACE_OK)
+		return status;
+	ct_bin_folder_close(bin->folder);
+	bin->folder = next;
+	return ct_bin_write(next, batch, bin->level);
+}
+
+static enum ctrace_status bin_write(void *self, const struct ctrace_batch *batch)
+{
+	struct binfile *bin = self;
+	enum ctrace_status status;
+
+	if (ct_bin_folder_is_gone(bin->folder))
+		status = write_anew(bin, batch);
+	else if (bin->generations > 1 && bin->folder->size >= bin->size_limit)
+		status = write_to_next(bin, batch);
+	else
+		status = ct_bin_write(bin->folder, batch, bin->level);
+	if (status != CTRACE_OK)
+		return status == CTRACE_NOT_ENOUGH_MEMORY ? status : CTRACE_OUTPUT_ERROR;
+	note_place(bin);
+	return CTRACE_OK;
+}
+
+static void bin_lost(void *self, const uint64_t totals[CTRACE_LOSS_COUNT])
+{
+	struct binfile *bin = self;
+
+	bin->lost = 0;
+	for (size_t i = 0; i < CTRACE_LOSS_COUNT; i++)
+		bin->lost += totals[i];
+}
+
+static enum ctrace_status bin_flush(void *self)
+{
+	struct binfile *bin = self;
+
+	return ct_bin_sync(bin->folder) == CTRACE_OK ? CTRACE_OK : CTRACE_OUTPUT_ERROR;
+}
+
+/* Losses that no packet told of (after the last event of a ring, or before there was one) are told now; where that cannot be done the
+ * trace is whole all the same. */
+static void bin_close(void *self)
+{
+	struct binfile *bin = self;
+
+	if (bin->lost > 0 && !(bin->is_resumed && bin->generations > 1))
+		(void)!ct_bin_write_lost(bin->folder, bin->lost);
+	ct_bin_folder_close(bin->folder);
+	free(bin);
+}
+
+static const struct ctrace_property properties[] = {
+	{ "FILE", CTRACE_PROPERTY_TEXT, "$(APPNAME).$(EMITTER).$(PID).ctb", "The folder's name; _$(GEN) is added with MAXGENERATION." },
+	{ "FLUSHEVERY", CTRACE_PROPERTY_NUMBER, "1", "Events that may wait before they are written; 0: until there is a good deal." },
+	{ "FORMAT", CTRACE_PROPERTY_TEXT, NULL, "Accepted for viewers; changes nothing in the files." },
+	{ "LEVEL", CTRACE_PROPERTY_NUMBER, "0", "Events below this level are not written; 5 or more silences." },
+	{ "LOCATION", CTRACE_PROPERTY_TEXT, NULL, "Where the folder is; made when missing.  Else MFTRACE_LOGS, else the working folder." },
+	{ "MAXFILESIZE", CTRACE_PROPERTY_NUMBER, "0x00002800", "KB in a folder before the next generation; with MAXGENERATION only." },
+	{ "MAXGENERATION", CTRACE_PROPERTY_NUMBER, "1", "Folders that are kept; the oldest is overwritten." },
+	{ "MULTIPROC", CTRACE_PROPERTY_SWITCH, "FALSE", "Accepted; changes nothing, since every process has a folder of its own." },
+	{ 0 },
+};
+
+const struct ctrace_emitter ct_emit_binfile = {
+	.size = sizeof(struct ctrace_emitter),
+	.name = "BINFILE",
+	.flags = CTRACE_EMITTER_FILE,
+	.properties = properties,
+	.open = bin_open,
+	.write = bin_write,
+	.lost = bin_lost,
+	.flush = bin_flush,
+	.close = bin_close,
+};

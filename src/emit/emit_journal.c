@@ -1,0 +1,280 @@
+/*
+ * emit_journal.c - JOURNAL (what WINEVENT is elsewhere): one event is one entry of the system's journal.
+ *
+ * A module of its own, journal.so, because it needs libsystemd, which libctrace.so must not pull into every program.  Runs on the
+ * thread that drains.  sd_journal_sendv() says nothing when there is no journal, and waits without a limit when journald has
+ * stopped reading: both are found out first, by a socket of our own that is connected to journald's.
+ *
+ * Copyright The ctrace authors.  SPDX-License-Identifier: Apache-2.0
+ */
+#define SD_JOURNAL_SUPPRESS_LOCATION 1
+#include "emit/emit.h"
+
+#include <errno.h>
+#include <poll.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <sys/uio.h>
+#include <sys/un.h>
+#include <systemd/sd-journal.h>
+
+#define JOURNAL_SOCKET "/run/systemd/journal/socket"
+#define WAIT_MS 100
+#define DATA_FIELDS 256u /* items that get a field of their own; MESSAGE has them all */
+#define FIELD_LIMIT (DATA_FIELDS + 16u)
+
+struct journal {
+	const struct ctrace_emitter_context *context;
+	struct ct_line_settings settings;
+	struct ct_progress progress;
+	struct ct_buf text;               /* the fields of one entry, one after the other */
+	size_t field_ends[FIELD_LIMIT];
+	uint32_t field_count;
+	uint64_t lost[CTRACE_LOSS_COUNT];
+	bool losses_due;
+};
+
+static enum ctrace_status probe_open(int *out_fd)
+{
+	const struct sockaddr_un address = { .sun_family = AF_UNIX, .sun_path = JOURNAL_SOCKET };
+	int fd = socket(AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
+
+	if (fd < 0)
+		return CTRACE_OS_ERROR;
+	if (connect(fd, (const struct sockaddr *)&address, sizeof address) != 0) {
+		ct_os_close(&fd);
+		return CTRACE_OUTPUT_ERROR;
+	}
+	*out_fd = fd;
+	return CTRACE_OK;
+}
+
+static enum ctrace_status journal_open(const struct ctrace_emitter_context *context, void **out_self)
+{
+	struct journal *journal;
+	enum ctrace_status status;
+	int probe;
+
+	status = probe_open(&probe);
+	if (status != CTRACE_OK)
+		return status;
+	ct_os_close(&probe);
+	journal = calloc(1, sizeof *journal);
+	if (journal == NULL)
+		return CTRACE_NOT_ENOUGH_MEMORY;
+	journal->context = context;
+	ct_buf_init(&journal->text);
+	status = ct_line_settings_init(&journal->settings, context);
+	if (status != CTRACE_OK) {
+		free(journal);
+		return status;
+	}
+	*out_self = journal;
+	return CTRACE_OK;
+}
+
+static void entry_begin(struct journal *journal)
+{
+	ct_buf_clear(&journal->text);
+	journal->field_count = 0;
+}
+
+/* A field is begun with its name and ends where the next one begins. */
+static void field_begin(struct journal *journal, const char *name)
+{
+	ct_buf_add_text(&journal->text, name);
+	ct_buf_add_char(&journal->text, '=');
+}
+
+static void field_end(struct journal *journal)
+{
+	journal->field_ends[journal->field_count++] = journal->text.size;
+}
+
+static void add_number(struct journal *journal, const char *name, uint64_t value)
+{
+	field_begin(journal, name);
+	ct_buf_add_u64(&journal->text, value);
+	field_end(journal);
+}
+
+static void add_text(struct journal *journal, const char *name, const char *value, size_t size)
+{
+	field_begin(journal, name);
+	ct_escape_add(&journal->text, value, size);
+	field_end(journal);
+}
+
+/* The line, without the delimiter before its first item and without the line end; an event without data is named instead. */
+static void add_message(struct journal *journal, const struct ctrace_event *event)
+{
+	const char *delimiter = journal->settings.format.delimiter;
+	struct ct_buf *text = &journal->text;
+	size_t start, skip = strlen(delimiter);
+
+	field_begin(journal, "MESSAGE");
+	start = text->size;
+	ct_line_add(text, &journal->settings.format, event);
+	if (text->failed)
+		return;
+	text->size--;
+	if (text->size - start >= skip && memcmp(text->data + start, delimiter, skip) == 0) {
+		memmove(text->data + start, text->data + start + skip, text->size - start - skip);
+		text->size -= skip;
+	}
+	if (text->size == start) {
+		ct_escape_add(text, event->component, event->component_size);
+		ct_buf_add_char(text, ' ');
+		ct_buf_add_u64(text, event->event_id);
+	}
+	field_end(journal);
+}
+
+static void add_items(struct journal *journal, const struct ctrace_event *event)
+{
+	struct ct_line_format format = journal->settings.format;
+
+	format.quote_strings = false;
+	for (uint32_t i = 0; i < event->item_count && i < DATA_FIELDS; i++) {
+		ct_buf_add_text(&journal->text, "CTRACE_DATA");
+		ct_buf_add_u64(&journal->text, i + 1);
+		ct_buf_add_char(&journal->text, '=');
+		ct_line_add_item(&journal->text, &format, &event->items[i]);
+		field_end(journal);
+	}
+}
+
+static void add_identifier(struct journal *journal)
+{
+	add_text(journal, "SYSLOG_IDENTIFIER", journal->context->program, strlen(journal->context->program));
+}
+
+static void add_event(struct journal *journal, const struct ctrace_event *event)
+{
+	static const uint8_t priorities[CTRACE_LEVEL_COUNT] = { 7, 6, 4, 3, 2 };
+
+	entry_begin(journal);
+	add_message(journal, event);
+	add_number(journal, "PRIORITY", priorities[event->level < CTRACE_LEVEL_COUNT ? event->level : CTRACE_FATAL]);
+	add_identifier(journal);
+	add_text(journal, "CTRACE_COMPONENT", event->component, event->component_size);
+	add_number(journal, "CTRACE_EVENT", event->event_id);
+	add_number(journal, "CTRACE_LEVEL", event->level);
+	add_number(journal, "CTRACE_PID", event->pid);
+	add_number(journal, "CTRACE_TID", event->tid);
+	add_number(journal, "CTRACE_TIME", event->time_ns);
+	add_items(journal, event);
+}
+
+static void add_losses(struct journal *journal)
+{
+	entry_begin(journal);
+	field_begin(journal, "MESSAGE");
+	ct_line_add_losses(&journal->text, journal->lost, journal->context->pid);
+	if (!journal->text.failed)
+		journal->text.size--;
+	field_end(journal);
+	add_number(journal, "PRIORITY", 4);
+	add_identifier(journal);
+	add_number(journal, "CTRACE_PID", journal->context->pid);
+}
+
+static enum ctrace_status send_entry(struct journal *journal, int probe)
+{
+	struct pollfd room = { .fd = probe, .events = POLLOUT };
+	struct iovec fields[FIELD_LIMIT];
+	size_t start = 0;
+	int result;
+
+	if (journal->text.failed)
+		return CTRACE_NOT_ENOUGH_MEMORY;
+	if (poll(&room, 1, WAIT_MS) == 0) {
+		errno = EAGAIN;
+		return CTRACE_TIMED_OUT;
+	}
+	for (uint32_t i = 0; i < journal->field_count; i++) {
+		fields[i].iov_base = journal->text.data + start;
+		fields[i].iov_len = journal->field_ends[i] - start;
+		start = journal->field_ends[i];
+	}
+	result = sd_journal_sendv(fields, (int)journal->field_count);
+	if (result >= 0)
+		return CTRACE_OK;
+	errno = -result;
+	return CTRACE_OUTPUT_ERROR;
+}
+
+static enum ctrace_status send_batch(struct journal *journal, const struct ctrace_batch *batch, int probe, uint32_t *done)
+{
+	enum ctrace_status status;
+
+	if (journal->losses_due) {
+		add_losses(journal);
+		status = send_entry(journal, probe);
+		if (status != CTRACE_OK)
+			return status;
+		journal->losses_due = false;
+	}
+	for (; *done < batch->event_count; ++*done) {
+		if (batch->events[*done].level < journal->settings.level)
+			continue;
+		add_event(journal, &batch->events[*done]);
+		status = send_entry(journal, probe);
+		if (status != CTRACE_OK)
+			return status;
+	}
+	return CTRACE_OK;
+}
+
+static enum ctrace_status journal_write(void *self, const struct ctrace_batch *batch)
+{
+	struct journal *journal = self;
+	uint32_t done = ct_progress_resume(&journal->progress, batch);
+	enum ctrace_status status;
+	int probe;
+
+	status = probe_open(&probe);
+	if (status != CTRACE_OK)
+		return CTRACE_OUTPUT_ERROR;
+	status = send_batch(journal, batch, probe, &done);
+	ct_progress_note(&journal->progress, batch, done);
+	ct_os_close(&probe);
+	return status == CTRACE_OK || status == CTRACE_NOT_ENOUGH_MEMORY ? status : CTRACE_OUTPUT_ERROR;
+}
+
+static void journal_lost(void *self, const uint64_t totals[CTRACE_LOSS_COUNT])
+{
+	struct journal *journal = self;
+
+	if (journal->settings.level >= CTRACE_LEVEL_COUNT || memcmp(journal->lost, totals, sizeof journal->lost) == 0)
+		return;
+	memcpy(journal->lost, totals, sizeof journal->lost);
+	journal->losses_due = true;
+}
+
+static void journal_close(void *self)
+{
+	struct journal *journal = self;
+
+	ct_buf_fini(&journal->text);
+	ct_line_settings_fini(&journal->settings);
+	free(journal);
+}
+
+static const struct ctrace_property properties[] = {
+	CT_LINE_PROPERTIES("$(DATA)", "3"),
+	{ 0 },
+};
+
+/* Exported; the name is the contract of ctrace/emitter.h. */
+extern const struct ctrace_emitter ctrace_emitter;
+__attribute__((visibility("default"))) const struct ctrace_emitter ctrace_emitter = {
+	.size = sizeof(struct ctrace_emitter),
+	.name = "JOURNAL",
+	.properties = properties,
+	.open = journal_open,
+	.write = journal_write,
+	.lost = journal_lost,
+	.close = journal_close,
+};

@@ -1,0 +1,165 @@
+/*
+ * emit_stderr.c - STDERR (what IDEDBG is elsewhere): one event is one line of the traced program's standard error.
+ *
+ * Runs on the agent's thread of the traced process itself, where SIGPIPE is blocked.  Descriptor 2 belongs to the program: its flags
+ * are left alone, so it may block.  Never more than PIPE_BUF bytes are written at a time, and only after poll() saw room for
+ * them, so that a reader who stopped reading holds the agent up for WAIT_MS, not for ever; lines of others are not split either.
+ *
+ * Copyright The ctrace authors.  SPDX-License-Identifier: Apache-2.0
+ */
+#include "emit/emit.h"
+
+#include <errno.h>
+#include <limits.h>
+#include <poll.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#define WAIT_MS 100
+#define TRIES 16u /* poll() said there is room and write() said there is none: somebody else was quicker */
+
+struct stderr_output {
+	const struct ctrace_emitter_context *context;
+	struct ct_line_settings settings;
+	struct ct_progress progress;
+	struct ct_buf lines;
+	uint64_t lost[CTRACE_LOSS_COUNT];
+	bool losses_due;
+	bool is_torn; /* what was written last ends within a line */
+};
+
+static enum ctrace_status stderr_open(const struct ctrace_emitter_context *context, void **out_self)
+{
+	struct stderr_output *output = calloc(1, sizeof *output);
+	enum ctrace_status status;
+
+	if (output == NULL)
+		return CTRACE_NOT_ENOUGH_MEMORY;
+	output->context = context;
+	ct_buf_init(&output->lines);
+	status = ct_line_settings_init(&output->settings, context);
+	if (status != CTRACE_OK) {
+		free(output);
+		return status;
+	}
+	*out_self = output;
+	return CTRACE_OK;
+}
+
+/* Writes at most PIPE_BUF bytes. */
+static enum ctrace_status write_some(const char *data, size_t size, size_t *out_written)
+{
+	for (unsigned i = 0; i < TRIES; i++) {
+		struct pollfd poll_2 = { .fd = STDERR_FILENO, .events = POLLOUT };
+		enum ctrace_status status;
+
+		if (poll(&poll_2, 1, WAIT_MS) == 0)
+			break;
+		status = ct_os_append(STDERR_FILENO, data, size < PIPE_BUF ? size : PIPE_BUF, out_written);
+		if (status == CTRACE_OK || errno != EAGAIN)
+			return status;
+	}
+	errno = EAGAIN;
+	return CTRACE_TIMED_OUT;
+}
+
+static enum ctrace_status put_lines(struct stderr_output *output)
+{
+	const char *at = output->lines.data;
+	size_t left = output->lines.size;
+
+	if (output->lines.failed)
+		return CTRACE_NOT_ENOUGH_MEMORY;
+	while (left > 0) {
+		size_t written = 0;
+		enum ctrace_status status = write_some(at, left, &written);
+
+		if (status != CTRACE_OK)
+			return status;
+		at += written;
+		left -= written;
+		output->is_torn = left > 0;
+	}
+	ct_buf_clear(&output->lines);
+	return CTRACE_OK;
+}
+
+/* Formats the events from `first` on that fit together into PIPE_BUF bytes, at least one; returns the index after them. */
+static uint32_t add_lines(struct stderr_output *output, const struct ctrace_batch *batch, uint32_t first)
+{
+	uint32_t i;
+
+	ct_buf_clear(&output->lines);
+	if (output->is_torn)
+		ct_buf_add_char(&output->lines, '\n');
+	if (output->losses_due)
+		ct_line_add_losses(&output->lines, output->lost, output->context->pid);
+	for (i = first; i < batch->event_count; i++) {
+		size_t before = output->lines.size;
+
+		if (batch->events[i].level < output->settings.level)
+			continue;
+		ct_line_add(&output->lines, &output->settings.format, &batch->events[i]);
+		if (output->lines.size <= PIPE_BUF || before == 0)
+			continue;
+		output->lines.size = before;
+		break;
+	}
+	return i;
+}
+
+static enum ctrace_status stderr_write(void *self, const struct ctrace_batch *batch)
+{
+	struct stderr_output *output = self;
+	uint32_t done = ct_progress_resume(&output->progress, batch);
+
+	while (done < batch->event_count) {
+		uint32_t next = add_lines(output, batch, done);
+		enum ctrace_status status = put_lines(output);
+
+		if (status != CTRACE_OK) {
+			ct_progress_note(&output->progress, batch, done);
+			return status == CTRACE_NOT_ENOUGH_MEMORY ? status : CTRACE_OUTPUT_ERROR;
+		}
+		output->losses_due = false;
+		done = next;
+	}
+	ct_progress_note(&output->progress, batch, done);
+	return CTRACE_OK;
+}
+
+static void stderr_lost(void *self, const uint64_t totals[CTRACE_LOSS_COUNT])
+{
+	struct stderr_output *output = self;
+
+	if (output->settings.level >= CTRACE_LEVEL_COUNT || memcmp(output->lost, totals, sizeof output->lost) == 0)
+		return;
+	memcpy(output->lost, totals, sizeof output->lost);
+	output->losses_due = true;
+}
+
+static void stderr_close(void *self)
+{
+	struct stderr_output *output = self;
+
+	ct_buf_fini(&output->lines);
+	ct_line_settings_fini(&output->settings);
+	free(output);
+}
+
+static const struct ctrace_property properties[] = {
+	CT_LINE_PROPERTIES("$(TIME) $(COMPONENT) $(EVENT) $(LEVEL) $(DATA)", "3"),
+	{ 0 },
+};
+
+const struct ctrace_emitter ct_emit_stderr = {
+	.size = sizeof(struct ctrace_emitter),
+	.name = "STDERR",
+	.flags = CTRACE_EMITTER_LIVE_ONLY,
+	.properties = properties,
+	.open = stderr_open,
+	.write = stderr_write,
+	.lost = stderr_lost,
+	.close = stderr_close,
+};

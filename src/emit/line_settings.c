@@ -1,0 +1,64 @@
+/*
+ * line_settings.c - the properties that all emitters of lines have.
+ *
+ * Called in open(), on the thread that drains.  A property's text is borrowed only until the next one is asked for, hence the
+ * copies.
+ *
+ * Copyright The ctrace authors.  SPDX-License-Identifier: Apache-2.0
+ */
+#include "emit/emit.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+static char *copy_property(const struct ctrace_emitter_context *context, const char *name)
+{
+	const char *value = context->property(context, name);
+
+	return strdup(value != NULL ? value : "");
+}
+
+static uint32_t number_within_32_bits(const struct ctrace_emitter_context *context, const char *name)
+{
+	uint64_t value = context->number(context, name);
+
+	return value <= UINT32_MAX ? (uint32_t)value : UINT32_MAX;
+}
+
+/* LEVEL is a number in the field's files, but its name is as good. */
+static uint32_t level_of(const struct ctrace_emitter_context *context)
+{
+	const char *text = context->property(context, "LEVEL");
+	uint32_t level;
+
+	if (text != NULL && ct_level_parse(text, strlen(text), &level))
+		return level;
+	return number_within_32_bits(context, "LEVEL");
+}
+
+enum ctrace_status ct_line_settings_init(struct ct_line_settings *settings, const struct ctrace_emitter_context *context)
+{
+	*settings = (struct ct_line_settings){ 0 };
+	settings->texts[0] = copy_property(context, "FORMAT");
+	settings->texts[1] = copy_property(context, "DELIMCHAR");
+	if (settings->texts[0] == NULL || settings->texts[1] == NULL) {
+		ct_line_settings_fini(settings);
+		return CTRACE_NOT_ENOUGH_MEMORY;
+	}
+	settings->format = (struct ct_line_format){
+		.format = settings->texts[0],
+		.delimiter = settings->texts[1],
+		.hex_block_size = number_within_32_bits(context, "HEXBLOCKSIZE"),
+		.quote_strings = context->number(context, "QUOTESTRING") != 0,
+		.program = context->program,
+	};
+	settings->level = level_of(context);
+	return CTRACE_OK;
+}
+
+void ct_line_settings_fini(struct ct_line_settings *settings)
+{
+	free(settings->texts[0]);
+	free(settings->texts[1]);
+	*settings = (struct ct_line_settings){ 0 };
+}

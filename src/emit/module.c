@@ -1,0 +1,174 @@
+/*
+ * module.c - emitters in shared objects.
+ *
+ * Called by emitter.c when a name is not known yet, by commands, one at a time.  A module is code that runs with everything the
+ * traced program may do, so it is taken only from a place that nobody but this user and root can write to, and what was looked
+ * at is what is loaded: the checks are made on an open descriptor, and the loader is given that descriptor.
+ *
+ * Copyright The ctrace authors.  SPDX-License-Identifier: Apache-2.0
+ */
+#include "emit/emit.h"
+
+#include <dlfcn.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/auxv.h>
+#include <unistd.h>
+
+#ifndef CT_MODULE_DIR
+#define CT_MODULE_DIR "/usr/local/lib/ctrace"
+#endif
+
+/* The last member that a module must have; one built with an older, shorter struct is refused. */
+#define EMITTER_SIZE_MIN (offsetof(struct ctrace_emitter, close) + sizeof(((struct ctrace_emitter *)0)->close))
+
+static bool is_trusted(const struct stat *info)
+{
+	return (info->st_uid == geteuid() || info->st_uid == 0) && (info->st_mode & (S_IWGRP | S_IWOTH)) == 0;
+}
+
+/* The name of the file: letters, digits, '_' and '-' only, so that it cannot be a path. */
+static bool print_file_name(char out_name[CTRACE_MAX_EMITTER + 4], const char *upper_name)
+{
+	size_t size = strlen(upper_name);
+
+	if (size == 0 || size > CTRACE_MAX_EMITTER)
+		return false;
+	for (size_t i = 0; i < size; i++) {
+		char c = upper_name[i];
+
+		if (c >= 'A' && c <= 'Z')
+			c = (char)(c - 'A' + 'a');
+		else if (!(c >= '0' && c <= '9') && c != '_' && c != '-')
+			return false;
+		out_name[i] = c;
+	}
+	memcpy(out_name + size, ".so", 4);
+	return true;
+}
+
+static int open_trusted(const char *folder, const char *file_name)
+{
+	struct stat info;
+	int folder_fd = open(folder, O_PATH | O_DIRECTORY | O_CLOEXEC);
+	int fd = -1;
+
+	if (folder_fd < 0)
+		return -1;
+	if (fstat(folder_fd, &info) == 0 && is_trusted(&info))
+		fd = openat(folder_fd, file_name, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
+	if (fd >= 0 && (fstat(fd, &info) != 0 || !S_ISREG(info.st_mode) || !is_trusted(&info)))
+		ct_os_close(&fd);
+	ct_os_close(&folder_fd);
+	return fd;
+}
+
+/* Loads what the descriptor refers to.  The loader takes two modules with the same path for one, and descriptors are numbered anew, so
+ * the paths of two modules differ in the number of their slashes. */
+static void *load(int fd)
+{
+	static unsigned loaded;
+	char path[128];
+	void *handle;
+
+	(void)snprintf(path, sizeof path, "/proc/self/fd/%.*s%d", (int)(loaded % CT_EMITTER_LIMIT), "////////////////////////////////",
+		       fd);
+	handle = dlopen(path, RTLD_NOW | RTLD_LOCAL);
+	if (handle != NULL)
+		loaded++;
+	return handle;
+}
+
+static bool is_complete(const struct ctrace_emitter *emitter, const char *upper_name)
+{
+	return emitter->size >= EMITTER_SIZE_MIN && emitter->name != NULL && strcmp(emitter->name, upper_name) == 0 &&
+	       emitter->open != NULL && emitter->write != NULL && emitter->close != NULL;
+}
+
+static const struct ctrace_emitter *find_in(const char *folder, const char *file_name, const char *upper_name)
+{
+	const struct ctrace_emitter *emitter = NULL;
+	void *handle;
+	int fd;
+
+	if (folder[0] != '/')
+		return NULL;
+	fd = open_trusted(folder, file_name);
+	if (fd < 0)
+		return NULL;
+	handle = load(fd);
+	ct_os_close(&fd);
+	if (handle == NULL)
+		return NULL;
+	emitter = dlsym(handle, "ctrace_emitter");
+	if (emitter != NULL && is_complete(emitter, upper_name))
+		return emitter;
+	(void)dlclose(handle);
+	return NULL;
+}
+
+static const struct ctrace_emitter *find_in_list(const char *folders, const char *file_name, const char *upper_name)
+{
+	while (folders != NULL && *folders != '\0') {
+		size_t size = strcspn(folders, ":");
+		const struct ctrace_emitter *emitter = NULL;
+		char folder[PATH_MAX];
+
+		if (size < sizeof folder) {
+			memcpy(folder, folders, size);
+			folder[size] = '\0';
+			emitter = find_in(folder, file_name, upper_name);
+		}
+		if (emitter != NULL)
+			return emitter;
+		folders += size;
+		folders += *folders == ':';
+	}
+	return NULL;
+}
+
+/* modules/ beside the file that this code was loaded from: the library in a build folder, or the program. */
+static bool print_own_folder(char out_folder[PATH_MAX])
+{
+	static const char modules[] = "/modules";
+	char program[PATH_MAX];
+	const char *file = NULL, *slash;
+	Dl_info info;
+
+	if (dladdr(modules, &info) != 0 && info.dli_fname != NULL && info.dli_fname[0] == '/') {
+		file = info.dli_fname;
+	} else {
+		ssize_t size = readlink("/proc/self/exe", program, sizeof program - 1);
+
+		if (size <= 0)
+			return false;
+		program[size] = '\0';
+		file = program;
+	}
+	slash = strrchr(file, '/');
+	if (slash == NULL || (size_t)(slash - file) + sizeof modules > PATH_MAX)
+		return false;
+	memcpy(out_folder, file, (size_t)(slash - file));
+	memcpy(out_folder + (slash - file), modules, sizeof modules);
+	return true;
+}
+
+const struct ctrace_emitter *ct_module_find(const char *upper_name)
+{
+	const struct ctrace_emitter *emitter;
+	char file_name[CTRACE_MAX_EMITTER + 4];
+	char folder[PATH_MAX];
+
+	if (!print_file_name(file_name, upper_name))
+		return NULL;
+	emitter = find_in_list(ct_os_environment("CTRACE_EMITTERS"), file_name, upper_name);
+	/* What was built with this library fits it better than what is installed.  But whoever starts a set-uid program chooses the
+	 * path that it has. */
+	if (emitter == NULL && getauxval(AT_SECURE) == 0 && print_own_folder(folder))
+		emitter = find_in(folder, file_name, upper_name);
+	if (emitter == NULL)
+		emitter = find_in(CT_MODULE_DIR, file_name, upper_name);
+	return emitter;
+}

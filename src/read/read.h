@@ -1,0 +1,58 @@
+/*
+ * read/read.h - the way out: sources give events, the merge orders them, the filter drops, a printer prints.
+ *
+ * Copyright The ctrace authors.  SPDX-License-Identifier: Apache-2.0
+ */
+#ifndef CT_READ_H
+#define CT_READ_H
+
+#include "emit/emit.h"
+#include "ring/ring.h"
+#include "session/session.h"
+#include "wire/wire.h"
+
+/* Counts over all sources: what a reader has to tell besides the events. */
+struct ct_read_totals {
+	uint64_t events;
+	uint64_t discarded;     /* lost before they were written, as the data say */
+	uint64_t damaged_bytes; /* skipped */
+	uint64_t damages;       /* places */
+};
+/* Told of each damage and each gap.  path, offset in it, a sentence. */
+typedef void ct_read_report(const char *path, uint64_t offset, const char *message, void *user);
+
+/* ---- source.c: one stream of events in time order: a stream file of a BINFILE trace, or a ring of a session. */
+struct ct_source;
+struct ct_sources {
+	struct ct_source **items;
+	size_t count;
+	struct ct_read_totals totals;
+	ct_read_report *report;
+	void *report_user;
+};
+void ct_sources_init(struct ct_sources *sources, ct_read_report *report, void *user);
+void ct_sources_fini(struct ct_sources *sources);
+/* Adds everything that path names: a BINFILE trace (folder with `metadata`), one stream file of it, a run folder (folder with `session`),
+ * a folder holding any of these, or a process id of a live or dead traced process.  NOT_FOUND when it is none of them. */
+enum ctrace_status ct_sources_add(struct ct_sources *sources, const char *path) CT_MUST_USE;
+
+/* ---- merge.c: the events of all sources in time order.  The event is borrowed until the next call; false at the end. */
+bool ct_sources_next(struct ct_sources *sources, struct ctrace_event *out_event);
+
+/* ---- filter.c */
+struct ct_filter {
+	const char *component; /* glob, case-insensitive; NULL: all */
+	uint32_t level;        /* at or above */
+	const char *events;    /* "1,5-8"; NULL: all */
+	uint64_t since_ns;
+	uint64_t until_ns;     /* UINT64_MAX: no end */
+};
+bool ct_filter_check_events(const char *list); /* the list is well-formed */
+bool ct_filter_accepts(const struct ct_filter *filter, const struct ctrace_event *event);
+/* "2026-01-31 15:12:27.5", "15:12:27" (today), "-5m", "@1700000000.5". */
+bool ct_filter_parse_time(const char *text, uint64_t now_ns, uint64_t *out_ns);
+
+/* ---- print_json.c: an event as one JSON object on a line. */
+void ct_json_add(struct ct_buf *out, const struct ctrace_event *event);
+
+#endif

@@ -1,0 +1,88 @@
+/*
+ * record/record.h - the producer's end: this process's state, each thread's lanes, and the out-of-line trace call.
+ *
+ * Copyright The ctrace authors.  SPDX-License-Identifier: Apache-2.0
+ */
+#ifndef CT_RECORD_H
+#define CT_RECORD_H
+
+#include "registry/registry.h"
+#include "ring/ring.h"
+#include <pthread.h>
+
+/* What one traced process has.  Made by ct_process_attach(), never freed. */
+enum ct_process_state {
+	CT_PROCESS_NEW = 0,
+	CT_PROCESS_ATTACHED = 1,
+	CT_PROCESS_CLOSED = 2, /* after the library's destructor */
+	CT_PROCESS_FORKED = 3, /* a child that has not traced yet: follows its parent's levels */
+	CT_PROCESS_FAILED = 4  /* no memory for a session: everything is counted, nothing recorded */
+};
+struct ct_process {
+	uint32_t state;           /* enum ct_process_state, atomic */
+	uint32_t agent_idle;      /* 1: the agent sleeps; wake it through ct_process_wake_agent() */
+	uint32_t failing;         /* mask of destinations that fail now; written by the drain, read by trace calls */
+	uint32_t file_dests;      /* mask of destinations that are files; `block` is their default policy */
+	uint64_t lost_unattached[CTRACE_LOSS_COUNT]; /* before a session, or after it */
+	const uint32_t *mark;     /* 1; a forked child sees 0, however it was made */
+	struct ct_session session;
+	struct ct_registry *registry;
+	struct ct_ring_pool *pool;
+	struct ct_settings settings;
+	uint32_t wake_word;       /* the agent sleeps on it; raised to wake it */
+	uint32_t open_wanted;     /* destinations are in use that nobody has tried to open yet */
+	uint32_t flight_wanted;   /* the trigger: deliver what the flight rings hold */
+};
+extern struct ct_process ct_process;
+
+/* Hooks that the runtime implements: the only upward calls, kept to these. */
+/* The process, attached: session, configuration, agent.  NULL when that failed or the library has closed.  Any thread; takes the
+ * attach lock the first time. */
+struct ct_process *ct_process_attach(void);
+void ct_process_wake_agent(void); /* async-signal-safe */
+/* Opens the destinations that are in use now, on this thread, so that the first trace call can tell of a file that cannot be written. */
+void ct_process_open_destinations(void);
+
+/* ---- thread.c: a thread's lanes.  Lives in memory that a forked child sees zeroed (MADV_WIPEONFORK). */
+struct ct_lane {
+	struct ctrace_lane lane; /* first: ctrace_lane_self of route 0 points here */
+	struct ct_ring *ring;
+	uint64_t tail_at_stall;  /* block: output made no progress since this tail; do not wait again until it moves */
+	bool stalled;
+	bool busy;               /* routes other than 0: inside a call */
+};
+struct ct_thread {
+	struct ct_lane common;   /* route 0 */
+	struct ct_lane side;     /* for a signal handler that interrupted a trace call */
+	struct ct_lane flight;
+	struct ct_lane routes[CT_ROUTE_LIMIT];
+	struct ctrace_lane closed; /* never has space: what the inline path sees where there is no TSC */
+	uint32_t tid;              /* 0: a forked child, whose parent's state this was */
+	struct ct_thread *next_free;
+};
+/* The calling thread's state, made when it has none; NULL when that is impossible or it is inside ctrace's own locks. */
+struct ct_thread *ct_thread_self(void);
+/* What ctrace_lane_self is while the thread is in no trace call and its common lane has a ring. */
+struct ctrace_lane *ct_thread_inline_lane(struct ct_thread *thread);
+enum ctrace_status ct_thread_start_up(void) CT_MUST_USE; /* once a process */
+void ct_thread_forget_all(void);                          /* in a forked child */
+void ct_thread_leave(void);                               /* the calling thread traces no more through its rings: exit */
+/* ---- trace.c */
+struct ct_reservation {
+	unsigned char *at;
+	size_t size;
+	struct ct_lane *lane;
+	struct ct_thread *thread;
+	uint32_t tid;
+};
+/*
+ * Space for a record of `size` bytes (from ct_record_size(); 0 counts as too large) of a component, under its route, policy and flight
+ * recorder.  OK: fill it, then ct_trace_commit().  NOT_ENOUGH_MEMORY: counted as lost.  Async-signal-safe once the thread has a ring.
+ * The level has been compared already.  errno may change: entry points save it.
+ */
+enum ctrace_status ct_trace_reserve(uint32_t component, uint32_t level, size_t size, struct ct_reservation *out) CT_MUST_USE;
+/* Publishes it.  OK, or OUTPUT_ERROR when a destination of the component is failing. */
+enum ctrace_status ct_trace_commit(struct ct_reservation *reservation, uint32_t component, uint32_t level);
+void ct_trace_count_lost(enum ctrace_loss reason); /* an event that has no ring */
+
+#endif

@@ -1,0 +1,138 @@
+/*
+ * thread.c - a thread's own state: its lanes.
+ *
+ * Runs on traced threads: at a thread's first event and at its end.  The state lives in pages that a forked child sees zeroed, so that
+ * a child, however it was made, can never write into its parent's rings.  No malloc: a signal handler may be the first to trace.
+ *
+ * Copyright The ctrace authors.  SPDX-License-Identifier: Apache-2.0
+ */
+#include "record/record.h"
+
+#include <string.h>
+#include <sys/mman.h>
+
+#define CHUNK_SIZE ((size_t)256 << 10)
+
+__thread struct ctrace_lane *ctrace_lane_self __attribute__((tls_model("initial-exec")));
+static __thread struct ct_thread *self __attribute__((tls_model("initial-exec")));
+
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER; /* the free list and the chunk */
+static struct ct_thread *free_list;
+static struct ct_thread *chunk_at;
+static size_t chunk_left;
+static pthread_key_t end_key;
+
+static void enter(void)
+{
+	ct_thread_locked++;
+	(void)pthread_mutex_lock(&lock);
+}
+
+static void leave(void)
+{
+	(void)pthread_mutex_unlock(&lock);
+	ct_thread_locked--;
+}
+
+static bool add_chunk(void)
+{
+	void *address;
+
+	if (ct_os_map(-1, CHUNK_SIZE, false, &address) != CTRACE_OK)
+		return false;
+	(void)madvise(address, CHUNK_SIZE, MADV_WIPEONFORK);
+	chunk_at = address;
+	chunk_left = CHUNK_SIZE / sizeof(struct ct_thread);
+	return true;
+}
+
+static struct ct_thread *take_state(void)
+{
+	struct ct_thread *thread = NULL;
+
+	enter();
+	if (free_list != NULL) {
+		thread = free_list;
+		free_list = thread->next_free;
+	} else if (chunk_left > 0 || add_chunk()) {
+		thread = chunk_at++;
+		chunk_left--;
+	}
+	leave();
+	return thread;
+}
+
+static void give_back_lane(struct ct_lane *lane)
+{
+	struct ct_ring *ring = lane->ring;
+
+	ct_ring_close_window(&lane->lane);
+	if (ring != NULL)
+		ct_ring_pool_give_back(ct_process.pool, ring);
+	memset(lane, 0, sizeof *lane);
+}
+
+/* At the end of a thread; again when a later destructor of the thread has traced. */
+static void end_thread(void *state)
+{
+	struct ct_thread *thread = state;
+
+	if (thread != self || thread->tid == 0)
+		return; /* a forked child's: its parent's rings are not ours to give back */
+	ctrace_lane_self = NULL;
+	self = NULL;
+	give_back_lane(&thread->common);
+	give_back_lane(&thread->side);
+	give_back_lane(&thread->flight);
+	for (size_t i = 0; i < CT_COUNT(thread->routes); i++)
+		give_back_lane(&thread->routes[i]);
+	thread->tid = 0;
+	enter();
+	thread->next_free = free_list;
+	free_list = thread;
+	leave();
+}
+
+enum ctrace_status ct_thread_start_up(void)
+{
+	return pthread_key_create(&end_key, end_thread) == 0 ? CTRACE_OK : CTRACE_NOT_ENOUGH_MEMORY;
+}
+
+struct ct_thread *ct_thread_self(void)
+{
+	struct ct_thread *thread = self;
+
+	if (thread != NULL && thread->tid != 0)
+		return thread;
+	if (ct_thread_locked != 0)
+		return NULL;
+	thread = take_state();
+	if (thread == NULL)
+		return NULL;
+	thread->tid = ct_os_thread_id();
+	self = thread;
+	(void)pthread_setspecific(end_key, thread);
+	return thread;
+}
+
+struct ctrace_lane *ct_thread_inline_lane(struct ct_thread *thread)
+{
+	return ct_clock_source() == CT_CLOCK_TSC ? &thread->common.lane : &thread->closed;
+}
+
+void ct_thread_forget_all(void)
+{
+	(void)pthread_mutex_init(&lock, NULL);
+	free_list = NULL;
+	chunk_at = NULL;
+	chunk_left = 0;
+	self = NULL;
+	ctrace_lane_self = NULL;
+	ct_thread_locked = 0;
+}
+
+void ct_thread_leave(void)
+{
+	ctrace_lane_self = NULL;
+	self = NULL;
+}

@@ -1,0 +1,320 @@
+/*
+ * trace.c - the out-of-line half of a trace call.
+ *
+ * Runs on the thread that traces, in signal handlers too; comes here from CTRACE() when the inline path cannot go on, and from the
+ * CBL_CTF_* routines.  It may wait for space under `block`, never longer than ctrace.block.timeout without progress, and otherwise takes
+ * locks only at a thread's first event.  errno is kept by the entry points.
+ *
+ * Copyright The ctrace authors.  SPDX-License-Identifier: Apache-2.0
+ */
+#include "record/record.h"
+
+#include <errno.h>
+#include <signal.h>
+
+const struct ctrace_gate ctrace_gate_unregistered = { .level = 0, .route = CT_ROUTE_UNREGISTERED };
+struct ct_process ct_process;
+
+void ct_trace_count_lost(enum ctrace_loss reason)
+{
+	uint64_t *counter = ct_process.lost_unattached;
+
+	if (__atomic_load_n(&ct_process.state, __ATOMIC_ACQUIRE) == CT_PROCESS_ATTACHED)
+		counter = ct_process.session.head->lost;
+	__atomic_fetch_add(&counter[reason], 1, __ATOMIC_RELAXED);
+}
+
+static enum ctrace_status lose(enum ctrace_loss reason)
+{
+	ct_trace_count_lost(reason);
+	return CTRACE_NOT_ENOUGH_MEMORY;
+}
+
+static enum ctrace_status lose_in(struct ct_ring *ring, enum ctrace_loss reason)
+{
+	ct_ring_count_lost(ring, reason);
+	return CTRACE_NOT_ENOUGH_MEMORY;
+}
+
+/* ---- which ring ---- */
+
+static uint32_t overflow_of(const struct ct_process *process, const struct ct_lane *lane, uint32_t dests)
+{
+	uint32_t overflow = lane->ring->head->overflow;
+
+	if (lane->ring->head->is_side && overflow != CT_OVERFLOW_OVERWRITE)
+		return CT_OVERFLOW_DISCARD;
+	if (overflow != CT_OVERFLOW_AUTO)
+		return overflow;
+	return (__atomic_load_n(&process->file_dests, __ATOMIC_RELAXED) & dests) != 0 ? CT_OVERFLOW_BLOCK : CT_OVERFLOW_DISCARD;
+}
+
+/* Gives a lane its ring: the first event of this thread there. */
+static enum ctrace_status attach_ring(struct ct_process *process, struct ct_thread *thread, struct ct_lane *lane, uint32_t route)
+{
+	struct ct_route wanted = { .buffer = process->settings.buffer, .overflow = process->settings.overflow };
+	bool is_side = lane == &thread->side;
+	bool is_flight = lane == &thread->flight;
+	struct ct_ring *ring;
+
+	if (ct_thread_locked != 0)
+		return lose(CTRACE_LOSS_NESTED);
+	if (is_side) {
+		wanted.buffer = CT_RING_SIDE;
+		wanted.overflow = CT_OVERFLOW_DISCARD;
+		route = 0;
+	} else if (is_flight) {
+		wanted.buffer = process->settings.flight_buffer;
+		wanted.overflow = CT_OVERFLOW_OVERWRITE;
+		route = CT_ROUTE_LIMIT;
+	} else if (route != 0) {
+		struct ct_route own = ct_route_at(process->registry, route);
+
+		if (own.buffer != 0)
+			wanted.buffer = own.buffer;
+		if (own.overflow != CT_OVERFLOW_AUTO)
+			wanted.overflow = own.overflow;
+	}
+	ring = ct_ring_pool_take(process->pool, route, wanted.buffer, is_side, thread->tid);
+	if (ring == NULL)
+		return lose(CTRACE_LOSS_NO_RING);
+	ring->head->overflow = wanted.overflow;
+	ring->head->is_flight = is_flight;
+	lane->lane.cur = NULL;
+	lane->lane.tid = thread->tid;
+	lane->stalled = false;
+	lane->ring = ring;
+	if (lane == &thread->common)
+		__atomic_store_n(&ring->lane, &lane->lane, __ATOMIC_RELEASE);
+	return CTRACE_OK;
+}
+
+/*
+ * The lane for an event.  While the thread is inside a call on the lane it should use, we are a signal handler that interrupted it: then
+ * the side ring.  Inside that too: NULL, the event is counted.
+ */
+static struct ct_lane *choose_lane(struct ct_process *process, struct ct_thread *thread, uint32_t component, uint32_t level, uint32_t route)
+{
+	struct ct_lane *lane;
+
+	if (route == 0) {
+		lane = &thread->common;
+		if (lane->ring == NULL ? !lane->busy : ctrace_lane_self != NULL)
+			return lane;
+	} else {
+		bool below = level < ct_route_output_level(process->registry, component);
+
+		lane = below ? &thread->flight : &thread->routes[route % CT_ROUTE_LIMIT];
+		if (!lane->busy)
+			return lane;
+	}
+	return thread->side.busy ? NULL : &thread->side;
+}
+
+static void enter_lane(struct ct_thread *thread, struct ct_lane *lane)
+{
+	lane->busy = true;
+	if (lane == &thread->common)
+		ctrace_lane_self = NULL;
+	CTRACE_FENCE_();
+}
+
+static void leave_lane(struct ct_thread *thread, struct ct_lane *lane)
+{
+	CTRACE_FENCE_();
+	lane->busy = false;
+	if (lane == &thread->common && lane->ring != NULL)
+		ctrace_lane_self = ct_thread_inline_lane(thread);
+}
+
+/* ---- space ---- */
+
+static bool on_signal_stack(void)
+{
+	stack_t stack;
+
+	return sigaltstack(NULL, &stack) == 0 && (stack.ss_flags & SS_ONSTACK) != 0;
+}
+
+/* `block`: waits for the output.  False: it made no progress for the whole timeout, now or when we last tried. */
+static bool wait_for_output(struct ct_process *process, struct ct_lane *lane)
+{
+	uint64_t tail = __atomic_load_n(&lane->ring->head->tail, __ATOMIC_ACQUIRE);
+
+	if (lane->stalled && lane->tail_at_stall == tail)
+		return false;
+	lane->stalled = false;
+	ct_process_wake_agent();
+	if (!on_signal_stack() && ct_ring_wait_for_space(lane->ring, tail, process->settings.block_timeout_ns))
+		return true;
+	lane->stalled = true;
+	lane->tail_at_stall = tail;
+	return false;
+}
+
+static enum ctrace_status make_space(struct ct_process *process, struct ct_lane *lane, size_t size, uint32_t dests)
+{
+	if (size > lane->ring->capacity / 2)
+		return lose_in(lane->ring, CTRACE_LOSS_TOO_LARGE);
+	while (!ct_ring_open_window(lane->ring, &lane->lane, size)) {
+		if (overflow_of(process, lane, dests) != CT_OVERFLOW_BLOCK)
+			return lose_in(lane->ring, CTRACE_LOSS_DISCARDED);
+		if (!wait_for_output(process, lane))
+			return lose_in(lane->ring, CTRACE_LOSS_STALLED);
+	}
+	return CTRACE_OK;
+}
+
+/* ---- reserve and commit ---- */
+
+enum ctrace_status ct_trace_reserve(uint32_t component, uint32_t level, size_t size, struct ct_reservation *out)
+{
+	struct ct_process *process = ct_process_attach();
+	struct ct_thread *thread = process != NULL ? ct_thread_self() : NULL;
+	enum ctrace_status status = CTRACE_OK;
+	const struct ct_component_entry *entry;
+	struct ct_lane *lane;
+	uint32_t route;
+
+	if (process == NULL)
+		return lose(CTRACE_LOSS_CLOSED);
+	if (thread == NULL)
+		return lose(ct_thread_locked != 0 ? CTRACE_LOSS_NESTED : CTRACE_LOSS_NO_RING);
+	if (size == 0)
+		return lose(CTRACE_LOSS_TOO_LARGE);
+	entry = &process->session.components[component];
+	route = __atomic_load_n(&entry->gate.route, __ATOMIC_RELAXED);
+	lane = choose_lane(process, thread, component, level, route);
+	if (lane == NULL)
+		return lose(CTRACE_LOSS_NESTED);
+	enter_lane(thread, lane);
+	if (lane->ring == NULL)
+		status = attach_ring(process, thread, lane, route);
+	if (status == CTRACE_OK && __atomic_load_n(&process->open_wanted, __ATOMIC_RELAXED) != 0 && lane != &thread->side)
+		ct_process_open_destinations();
+	if (status == CTRACE_OK && (uintptr_t)lane->lane.cur + size > (uintptr_t)__atomic_load_n(&lane->lane.end, __ATOMIC_RELAXED))
+		status = make_space(process, lane, size, entry->dests);
+	if (status != CTRACE_OK) {
+		leave_lane(thread, lane);
+		return status;
+	}
+	out->at = lane->lane.cur;
+	out->size = size;
+	out->lane = lane;
+	out->thread = thread;
+	out->tid = thread->tid;
+	return CTRACE_OK;
+}
+
+/* The flight recorder: an event at or above the trigger sends the history before it. */
+static void pull_trigger(struct ct_process *process, uint32_t level)
+{
+	if (level < process->settings.flight_trigger)
+		return;
+	__atomic_store_n(&process->flight_wanted, 1, __ATOMIC_RELEASE);
+	ct_process_wake_agent();
+}
+
+enum ctrace_status ct_trace_commit(struct ct_reservation *reservation, uint32_t component, uint32_t level)
+{
+	struct ct_process *process = &ct_process;
+	struct ct_lane *lane = reservation->lane;
+	uint32_t dests = __atomic_load_n(&process->session.components[component].dests, __ATOMIC_RELAXED);
+	bool is_flight = lane == &reservation->thread->flight;
+
+	CTRACE_FENCE_();
+	lane->lane.cur = reservation->at + reservation->size;
+	/* Publish: pairs with the acquire load in ct_ring_head_position().  Past this line the record survives SIGKILL. */
+	__atomic_store_n(lane->lane.head, (uint64_t)(uintptr_t)lane->lane.cur + lane->lane.bias, __ATOMIC_RELEASE);
+	leave_lane(reservation->thread, lane);
+	if (__atomic_load_n(&process->agent_idle, __ATOMIC_RELAXED) != 0 && !is_flight)
+		ct_process_wake_agent();
+	if (process->settings.flight_trigger < CTRACE_LEVEL_COUNT && !is_flight)
+		pull_trigger(process, level);
+	return (__atomic_load_n(&process->failing, __ATOMIC_RELAXED) & dests) != 0 ? CTRACE_OUTPUT_ERROR : CTRACE_OK;
+}
+
+/* ---- the native entry ---- */
+
+/* Makes the tracer known.  On OK its gate is the component's. */
+static enum ctrace_status register_tracer(struct ctrace_tracer *tracer, uint32_t *out_component)
+{
+	struct ct_process *process = ct_process_attach();
+	enum ctrace_status status;
+	uint32_t component;
+
+	if (process == NULL)
+		return lose(CTRACE_LOSS_CLOSED);
+	if (tracer->name == NULL)
+		return CTRACE_INVALID_COMPONENT_NAME;
+	status = ct_registry_register(process->registry, tracer->name, __builtin_strlen(tracer->name), &component);
+	if (status == CTRACE_NOT_ENOUGH_MEMORY)
+		return lose(CTRACE_LOSS_NO_RING);
+	if (status != CTRACE_OK)
+		return status;
+	if (tracer->abi == CTRACE_ABI) {
+		tracer->component = component;
+		/* Pairs with the acquire load in ctrace_passes_(): whoever sees the gate sees the component. */
+		__atomic_store_n(&tracer->gate, &ct_registry_entry(process->registry, component)->gate, __ATOMIC_RELEASE);
+	}
+	*out_component = component;
+	return CTRACE_OK;
+}
+
+static enum ctrace_status find_component(struct ctrace_tracer *tracer, uint32_t *out_component)
+{
+	if (tracer->abi != CTRACE_ABI || __atomic_load_n(&tracer->gate, __ATOMIC_ACQUIRE) == &ctrace_gate_unregistered)
+		return register_tracer(tracer, out_component);
+	*out_component = tracer->component;
+	return CTRACE_OK;
+}
+
+static enum ctrace_status compare_level(uint32_t component, uint32_t level)
+{
+	uint32_t threshold = __atomic_load_n(&ct_process.session.components[component].gate.level, __ATOMIC_RELAXED);
+
+	if (level >= CTRACE_LEVEL_COUNT)
+		return CTRACE_INVALID_TRACE_LEVEL;
+	if (threshold == CTRACE_LEVEL_NONE)
+		return CTRACE_NOT_TRACE_ENABLED;
+	return level >= threshold ? CTRACE_OK : CTRACE_NOT_TRACING_LEVEL;
+}
+
+static enum ctrace_status emit(struct ctrace_tracer *tracer, uint32_t level, uint32_t event_id, const struct ctrace_item *items,
+			       uint32_t item_count)
+{
+	struct ct_record_head head = { .event_id = event_id, .level = level };
+	struct ct_reservation reservation;
+	enum ctrace_status status = find_component(tracer, &head.component);
+
+	if (status == CTRACE_OK)
+		status = compare_level(head.component, level);
+	if (status == CTRACE_OK)
+		status = ct_trace_reserve(head.component, level, ct_record_size(items, item_count), &reservation);
+	if (status != CTRACE_OK)
+		return status;
+	head.tid = reservation.tid;
+	head.ticks = ct_clock_ticks();
+	ct_record_encode(reservation.at, reservation.size, &head, items, item_count);
+	return ct_trace_commit(&reservation, head.component, level);
+}
+
+enum ctrace_status ctrace_emit(struct ctrace_tracer *tracer, uint32_t level, uint32_t event_id, const struct ctrace_item *items,
+			       uint32_t item_count)
+{
+	int kept = errno;
+	enum ctrace_status status = emit(tracer, level, event_id, items, item_count);
+
+	errno = kept;
+	return status;
+}
+
+bool ctrace_enabled_slow_(struct ctrace_tracer *tracer, uint32_t level)
+{
+	int kept = errno;
+	uint32_t component;
+	bool enabled = find_component(tracer, &component) == CTRACE_OK && compare_level(component, level) == CTRACE_OK;
+
+	errno = kept;
+	return enabled;
+}

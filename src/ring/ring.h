@@ -1,0 +1,139 @@
+/*
+ * ring/ring.h - spans of bytes between two threads, one of which may be dead.
+ *
+ * A ring is a file of one head page and `capacity` bytes of data.  One thread produces, one consumer at a time consumes.
+ * Positions count bytes since the ring was made; position % capacity is the place.  A record is contiguous: what does not fit
+ * before the end is filled with a padding record.
+ *
+ *      page 0:  constants | producer's words | consumer's words | one cursor a destination
+ *      page 1+: data
+ *
+ * Copyright The ctrace authors.  SPDX-License-Identifier: Apache-2.0
+ */
+#ifndef CT_RING_H
+#define CT_RING_H
+
+#include "session/session.h"
+#include "wire/wire.h"
+
+#define CT_RING_MAGIC 0x474E495252544343u
+#define CT_RING_VERSION 1u
+#define CT_RING_HEAD_SIZE 4096u
+#define CT_RING_DEFAULT (1u << 20)
+#define CT_RING_MIN (64u << 10)
+#define CT_RING_MAX (1u << 30)
+#define CT_RING_SIDE (64u << 10) /* a thread's side ring, for signal handlers that interrupt a trace call */
+#define CT_RING_WINDOW CT_RECORD_MAX /* contiguous space granted to the inline path at a time */
+
+enum ct_overflow {
+	CT_OVERFLOW_AUTO = 0, /* block where a file destination is set, else discard */
+	CT_OVERFLOW_BLOCK = 1,
+	CT_OVERFLOW_DISCARD = 2,
+	CT_OVERFLOW_OVERWRITE = 3
+};
+
+/* A place in a ring, and what belongs to it. */
+struct ct_cursor_place {
+	uint64_t position;
+	uint64_t count;           /* events before position, ever: delivered, lost to overwriting, or found damaged */
+	uint64_t overwritten;     /* of these, went before this destination had them */
+	uint64_t offset;          /* the emitter's own: ctrace_stream.offset */
+	uint64_t stream_sequence; /* the emitter's own: ctrace_stream.sequence */
+};
+
+/* Where a destination stands in a ring: `next` when next_sequence is not 0 and not above the destination's published sequence, else
+ * `now`.  So publishing one word commits a batch for all rings at once. */
+struct ct_cursor {
+	struct ct_cursor_place now;
+	struct ct_cursor_place next;
+	uint64_t next_sequence;
+};
+
+struct ct_ring_head {
+	/* constants */
+	uint64_t magic;
+	uint32_t version;
+	uint32_t index;      /* its number in the process: ring.<index>, stream id */
+	uint64_t capacity;   /* power of two */
+	uint32_t route;      /* 0: a thread's ring; otherwise that of the components with this route */
+	uint32_t is_flight;  /* drained on a trigger only */
+	uint32_t is_side;
+	uint32_t overflow;   /* enum ct_overflow, as configured */
+	uint8_t pad0[24];
+	/* the producer's */
+	_Alignas(CT_CACHE_LINE) uint64_t head;
+	uint64_t oldest;        /* overwrite: nothing before this position is valid */
+	uint64_t oldest_count;  /* overwrite: events before oldest, ever */
+	uint64_t oldest_version; /* odd while the two are being written */
+	uint64_t lost[CTRACE_LOSS_COUNT];
+	uint32_t owner_tid;     /* 0: free */
+	uint32_t waiting;       /* the producer sleeps on tail_word */
+	/* the consumer's */
+	_Alignas(CT_CACHE_LINE) uint64_t tail;
+	uint64_t consumed;      /* events before tail, ever */
+	uint64_t overwritten;   /* of these, went before they were delivered */
+	uint64_t undelivered;   /* of these, damaged or with a destination that is gone */
+	uint32_t tail_word;     /* low bits of tail, to sleep on */
+	_Alignas(CT_CACHE_LINE) struct ct_cursor cursor[CT_DEST_LIMIT];
+};
+_Static_assert(sizeof(struct ct_ring_head) <= CT_RING_HEAD_SIZE, "the head of a ring is one page");
+
+/* A ring in memory. */
+struct ct_ring {
+	struct ct_ring_head *head;
+	unsigned char *data;
+	size_t capacity;
+	int fd;              /* of a loaded copy, for persisting; else -1 */
+	bool is_mapped;
+	struct ctrace_lane *lane; /* of the owner; the agent closes its window to be woken.  Atomic; the memory stays for ever */
+};
+
+/* ---- ring_file.c */
+enum ctrace_status ct_ring_create(struct ct_ring *ring, const struct ct_session *session, uint32_t index, size_t capacity) CT_MUST_USE;
+/* Copies the ring of somebody else's session with pread; everything in the copy is within bounds. */
+enum ctrace_status ct_ring_load(struct ct_ring *ring, const struct ct_session *session, uint32_t index) CT_MUST_USE;
+void ct_ring_close(struct ct_ring *ring);
+enum ctrace_status ct_ring_persist(struct ct_ring *ring, const void *part, size_t size) CT_MUST_USE;
+
+/* ---- ring_write.c: the producer's half.  Only on the owning thread; never locks or allocates. */
+/* Gives the lane a window of at least `size` contiguous bytes, writing padding and, under overwrite, dropping the oldest.  False when
+ * the consumer has to move first. */
+bool ct_ring_open_window(struct ct_ring *ring, struct ctrace_lane *lane, size_t size);
+/* Closes the window, so that the next event comes by the slow path. */
+void ct_ring_close_window(struct ctrace_lane *lane);
+/* Sleeps until the consumer moved or timeout_ns passed; true when it moved. */
+bool ct_ring_wait_for_space(struct ct_ring *ring, uint64_t tail_seen, uint64_t timeout_ns);
+void ct_ring_count_lost(struct ct_ring *ring, enum ctrace_loss reason);
+
+/* ---- ring_read.c: the consumer's half.  One consumer at a time. */
+uint64_t ct_ring_head_position(const struct ct_ring *ring); /* acquire: everything before it may be read */
+/* The record at place->position, which is before `limit` = a head position.  Under overwrite it is copied into scratch
+ * (CT_RECORD_MAX bytes).  OK; DAMAGED; or NOT_FOUND when it was overwritten: then place stands at the oldest, its counts corrected. */
+enum ctrace_status ct_ring_peek(const struct ct_ring *ring, struct ct_cursor_place *place, uint64_t limit, unsigned char *scratch,
+				struct ct_record *out) CT_MUST_USE;
+/* Frees everything before place and wakes the producer. */
+void ct_ring_consume(struct ct_ring *ring, const struct ct_cursor_place *place);
+bool ct_ring_is_empty(const struct ct_ring *ring);
+uint64_t ct_ring_lost_total(const struct ct_ring *ring); /* all reasons */
+uint64_t ct_ring_count_pending(const struct ct_ring *ring); /* events between tail and head */
+
+/* The place in force of a cursor, given its destination's published sequence. */
+struct ct_cursor_place ct_cursor_get(const struct ct_cursor *cursor, uint64_t dest_sequence);
+/* Prepares the place that will be in force when the destination publishes dest_sequence + 1. */
+void ct_cursor_prepare(struct ct_cursor *cursor, uint64_t dest_sequence, const struct ct_cursor_place *next);
+void ct_cursor_reset(struct ct_cursor *cursor, const struct ct_cursor_place *place);
+
+/* ---- ring_pool.c: this process's rings.  Made on demand, given back when their thread ends, used again. */
+struct ct_ring_pool;
+enum ctrace_status ct_ring_pool_create(struct ct_session *session, struct ct_ring_pool **out_pool) CT_MUST_USE;
+/* A free ring of that route and capacity, or a new one, now owned by tid.  NULL when none can be had.  Takes the pool's lock; does
+ * not allocate from malloc. */
+struct ct_ring *ct_ring_pool_take(struct ct_ring_pool *pool, uint32_t route, size_t capacity, bool is_side, uint32_t tid);
+void ct_ring_pool_give_back(struct ct_ring_pool *pool, struct ct_ring *ring);
+uint32_t ct_ring_pool_count(const struct ct_ring_pool *pool);            /* rings made; never falls */
+struct ct_ring *ct_ring_pool_at(const struct ct_ring_pool *pool, uint32_t index);
+void ct_ring_pool_lock(struct ct_ring_pool *pool);   /* fork */
+void ct_ring_pool_unlock(struct ct_ring_pool *pool);
+void ct_ring_pool_forget(struct ct_ring_pool *pool); /* in a forked child: unmaps the parent's rings, starts empty */
+
+#endif

@@ -1,0 +1,146 @@
+/*
+ * ring_file.c - the file behind a ring: making it, copying somebody else's.
+ *
+ * ct_ring_create runs on the thread that needs a ring (its first event); it never uses malloc, so also in a signal handler.
+ * ct_ring_load and _persist run in recoverers and tools.
+ *
+ * Copyright The ctrace authors.  SPDX-License-Identifier: Apache-2.0
+ */
+#include "ring/ring.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+static void ring_name(char out[32], uint32_t index)
+{
+	(void)snprintf(out, 32, "ring.%u", index);
+}
+
+enum ctrace_status ct_ring_create(struct ct_ring *ring, const struct ct_session *session, uint32_t index, size_t capacity)
+{
+	size_t size = CT_RING_HEAD_SIZE + capacity;
+	enum ctrace_status status = CTRACE_OK;
+	void *address = NULL;
+	char name[32];
+	int fd = -1;
+
+	ring_name(name, index);
+	if (session->folder_fd >= 0) {
+		status = ct_os_open_file(session->folder_fd, name, O_RDWR | O_CREAT | O_TRUNC, &fd);
+		if (status == CTRACE_OK)
+			status = ct_os_allocate(fd, 0, size);
+	}
+	if (status == CTRACE_OK)
+		status = ct_os_map(fd, size, fd >= 0, &address);
+	if (status != CTRACE_OK) {
+		if (fd >= 0)
+			(void)unlinkat(session->folder_fd, name, 0);
+		ct_os_close(&fd);
+		return status;
+	}
+	ct_os_close(&fd);
+	/* Every page is touched now, so that no trace call takes the fault. */
+	memset(address, 0, size);
+	ring->head = address;
+	ring->data = (unsigned char *)address + CT_RING_HEAD_SIZE;
+	ring->capacity = capacity;
+	ring->fd = -1;
+	ring->is_mapped = true;
+	ring->head->version = CT_RING_VERSION;
+	ring->head->index = index;
+	ring->head->capacity = capacity;
+	__atomic_store_n(&ring->head->magic, CT_RING_MAGIC, __ATOMIC_RELEASE);
+	return CTRACE_OK;
+}
+
+/* The copy of a head page is made safe: positions that cannot be are made to mean an empty ring. */
+static enum ctrace_status check_head(struct ct_ring_head *head, uint32_t index)
+{
+	uint64_t capacity = head->capacity;
+
+	if (head->magic != CT_RING_MAGIC || head->version != CT_RING_VERSION || head->index != index)
+		return CTRACE_DAMAGED;
+	if (capacity < CT_RING_MIN || capacity > CT_RING_MAX || (capacity & (capacity - 1)) != 0)
+		return CTRACE_DAMAGED;
+	if ((head->head & 7) != 0 || (head->tail & 7) != 0 || (head->oldest & 7) != 0)
+		return CTRACE_DAMAGED;
+	if (head->tail > head->head || head->oldest > head->head)
+		return CTRACE_DAMAGED;
+	if (head->head - head->tail > capacity && head->overflow != CT_OVERFLOW_OVERWRITE)
+		return CTRACE_DAMAGED;
+	if (head->overflow == CT_OVERFLOW_OVERWRITE && head->head - head->oldest > capacity)
+		return CTRACE_DAMAGED;
+	return CTRACE_OK;
+}
+
+enum ctrace_status ct_ring_load(struct ct_ring *ring, const struct ct_session *session, uint32_t index)
+{
+	struct ct_ring_head *head = NULL;
+	enum ctrace_status status;
+	uint64_t capacity;
+	char name[32];
+	size_t got;
+	int fd;
+
+	ring_name(name, index);
+	fd = openat(session->folder_fd, name, O_RDWR | O_NOFOLLOW | O_CLOEXEC | O_NONBLOCK);
+	if (fd < 0)
+		fd = openat(session->folder_fd, name, O_RDONLY | O_NOFOLLOW | O_CLOEXEC | O_NONBLOCK);
+	if (fd < 0)
+		return errno == ENOENT ? CTRACE_NOT_FOUND : CTRACE_DENIED;
+	head = malloc(CT_RING_HEAD_SIZE);
+	status = head == NULL ? CTRACE_NOT_ENOUGH_MEMORY : ct_os_read_at(fd, head, CT_RING_HEAD_SIZE, 0, &got);
+	if (status != CTRACE_OK)
+		goto undo_open;
+	status = got == CT_RING_HEAD_SIZE ? check_head(head, index) : CTRACE_DAMAGED;
+	if (status != CTRACE_OK)
+		goto undo_open;
+	capacity = head->capacity;
+	/* The head was copied first: what the data hold by now is at least what it speaks of, unless it was overwritten, which the
+	 * reader of a live process checks by looking at the head again. */
+	head = realloc(head, CT_RING_HEAD_SIZE + capacity);
+	if (head == NULL) {
+		ct_os_close(&fd);
+		return CTRACE_NOT_ENOUGH_MEMORY;
+	}
+	status = ct_os_read_at(fd, (char *)head + CT_RING_HEAD_SIZE, capacity, CT_RING_HEAD_SIZE, &got);
+	if (status == CTRACE_OK && got != capacity)
+		status = CTRACE_DAMAGED;
+	if (status != CTRACE_OK)
+		goto undo_open;
+	ring->head = head;
+	ring->data = (unsigned char *)head + CT_RING_HEAD_SIZE;
+	ring->capacity = capacity;
+	ring->fd = fd;
+	ring->is_mapped = false;
+	return CTRACE_OK;
+
+undo_open:
+	free(head);
+	ct_os_close(&fd);
+	return status;
+}
+
+void ct_ring_close(struct ct_ring *ring)
+{
+	if (ring->head != NULL && ring->is_mapped)
+		(void)munmap(ring->head, CT_RING_HEAD_SIZE + ring->capacity);
+	else
+		free(ring->head);
+	if (!ring->is_mapped)
+		ct_os_close(&ring->fd);
+	memset(ring, 0, sizeof *ring);
+	ring->fd = -1;
+}
+
+enum ctrace_status ct_ring_persist(struct ct_ring *ring, const void *part, size_t size)
+{
+	if (ring->is_mapped)
+		return CTRACE_OK;
+	return ct_os_write_at(ring->fd, part, size, (uint64_t)((const char *)part - (const char *)ring->head));
+}

@@ -1,0 +1,109 @@
+/*
+ * ring_pool.c - this process's rings: made on demand, given back when their thread ends, used again.
+ *
+ * A ring that is given back keeps what is in it: records carry their thread, so the next owner goes on behind them.  take and
+ * give_back run on traced threads (first event, thread end) under the pool's lock; count and at are lock-free, for the agent.
+ *
+ * Copyright The ctrace authors.  SPDX-License-Identifier: Apache-2.0
+ */
+#include "ring/ring.h"
+
+#include <pthread.h>
+#include <string.h>
+#include <sys/mman.h>
+
+struct ct_ring_pool {
+	pthread_mutex_t lock;
+	struct ct_session *session;
+	uint32_t count; /* atomic; rings[0 .. count) are complete */
+	struct ct_ring rings[CT_RING_LIMIT];
+};
+
+enum ctrace_status ct_ring_pool_create(struct ct_session *session, struct ct_ring_pool **out_pool)
+{
+	void *address;
+	enum ctrace_status status = ct_os_map(-1, sizeof(struct ct_ring_pool), false, &address);
+
+	if (status != CTRACE_OK)
+		return status;
+	*out_pool = address;
+	(void)pthread_mutex_init(&(*out_pool)->lock, NULL);
+	(*out_pool)->session = session;
+	return CTRACE_OK;
+}
+
+void ct_ring_pool_lock(struct ct_ring_pool *pool)
+{
+	ct_thread_locked++;
+	(void)pthread_mutex_lock(&pool->lock);
+}
+
+void ct_ring_pool_unlock(struct ct_ring_pool *pool)
+{
+	(void)pthread_mutex_unlock(&pool->lock);
+	ct_thread_locked--;
+}
+
+static struct ct_ring *find_free(struct ct_ring_pool *pool, uint32_t route, size_t capacity, bool is_side)
+{
+	for (uint32_t i = 0; i < pool->count; i++) {
+		struct ct_ring_head *head = pool->rings[i].head;
+
+		if (head->owner_tid == 0 && head->route == route && head->capacity == capacity && head->is_side == is_side)
+			return &pool->rings[i];
+	}
+	return NULL;
+}
+
+static struct ct_ring *make_ring(struct ct_ring_pool *pool, uint32_t route, size_t capacity, bool is_side)
+{
+	uint32_t index = pool->count;
+	struct ct_ring *ring = &pool->rings[index];
+
+	if (index >= CT_RING_LIMIT || ct_ring_create(ring, pool->session, index, capacity) != CTRACE_OK)
+		return NULL;
+	ring->head->route = route;
+	ring->head->is_side = is_side;
+	__atomic_store_n(&pool->count, index + 1, __ATOMIC_RELEASE);
+	__atomic_store_n(&pool->session->head->ring_count, index + 1, __ATOMIC_RELEASE);
+	return ring;
+}
+
+struct ct_ring *ct_ring_pool_take(struct ct_ring_pool *pool, uint32_t route, size_t capacity, bool is_side, uint32_t tid)
+{
+	struct ct_ring *ring;
+
+	ct_ring_pool_lock(pool);
+	ring = find_free(pool, route, capacity, is_side);
+	if (ring == NULL)
+		ring = make_ring(pool, route, capacity, is_side);
+	if (ring != NULL)
+		__atomic_store_n(&ring->head->owner_tid, tid, __ATOMIC_RELEASE);
+	ct_ring_pool_unlock(pool);
+	return ring;
+}
+
+void ct_ring_pool_give_back(struct ct_ring_pool *pool, struct ct_ring *ring)
+{
+	ct_ring_pool_lock(pool);
+	__atomic_store_n(&ring->head->owner_tid, 0, __ATOMIC_RELEASE);
+	ct_ring_pool_unlock(pool);
+}
+
+uint32_t ct_ring_pool_count(const struct ct_ring_pool *pool)
+{
+	return __atomic_load_n(&pool->count, __ATOMIC_ACQUIRE);
+}
+
+struct ct_ring *ct_ring_pool_at(const struct ct_ring_pool *pool, uint32_t index)
+{
+	return (struct ct_ring *)(uintptr_t)&pool->rings[index];
+}
+
+void ct_ring_pool_forget(struct ct_ring_pool *pool)
+{
+	for (uint32_t i = 0; i < pool->count; i++)
+		ct_ring_close(&pool->rings[i]);
+	pool->count = 0;
+	(void)pthread_mutex_init(&pool->lock, NULL);
+}

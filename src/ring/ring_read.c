@@ -1,0 +1,168 @@
+/*
+ * ring_read.c - the consumer's half of a ring.
+ *
+ * Runs on the agent thread of the traced process, or in whoever recovers a dead one's rings: one consumer at a time (the drain's lock,
+ * or the session's).  Never waits for the producer, who may be dead in the middle of a record.
+ *
+ * Copyright The ctrace authors.  SPDX-License-Identifier: Apache-2.0
+ */
+#include "ring/ring.h"
+
+#include <string.h>
+
+uint64_t ct_ring_head_position(const struct ct_ring *ring)
+{
+	/* Pairs with the release store in ctrace_commit_(): everything before it is written. */
+	return __atomic_load_n(&ring->head->head, __ATOMIC_ACQUIRE);
+}
+
+/* oldest and its count, as they belong together. */
+static void read_oldest(const struct ct_ring *ring, uint64_t *out_oldest, uint64_t *out_count)
+{
+	const struct ct_ring_head *head = ring->head;
+
+	for (int tries = 0; tries < 1000; tries++) {
+		uint64_t version = __atomic_load_n(&head->oldest_version, __ATOMIC_ACQUIRE);
+
+		*out_count = __atomic_load_n(&head->oldest_count, __ATOMIC_RELAXED);
+		*out_oldest = __atomic_load_n(&head->oldest, __ATOMIC_RELAXED);
+		__atomic_thread_fence(__ATOMIC_ACQUIRE);
+		if ((version & 1) == 0 && __atomic_load_n(&head->oldest_version, __ATOMIC_RELAXED) == version)
+			return;
+	}
+	/* The producer died between the stores; it wrote the count first, so this can be off only for that one step. */
+}
+
+static bool move_to_oldest(const struct ct_ring *ring, struct ct_cursor_place *place)
+{
+	uint64_t oldest, count;
+
+	read_oldest(ring, &oldest, &count);
+	if (place->position >= oldest)
+		return false;
+	place->position = oldest;
+	place->overwritten += count - place->count;
+	place->count = count;
+	return true;
+}
+
+/* The producer may be writing where we read; what is torn is found out afterwards and thrown away. */
+__attribute__((no_sanitize("thread"))) static void copy_racing(unsigned char *to, const unsigned char *from, size_t size)
+{
+	for (size_t i = 0; i < size / 8; i++) {
+		uint64_t word = __atomic_load_n((const uint64_t *)(const void *)from + i, __ATOMIC_RELAXED);
+
+		memcpy(to + 8 * i, &word, 8);
+	}
+}
+
+static enum ctrace_status peek_racing(const struct ct_ring *ring, struct ct_cursor_place *place, size_t available,
+				      unsigned char *scratch, struct ct_record *out)
+{
+	const unsigned char *at = ring->data + (place->position & (ring->capacity - 1));
+	size_t size;
+
+	if (move_to_oldest(ring, place))
+		return CTRACE_NOT_FOUND;
+	copy_racing(scratch, at, 8);
+	size = (size_t)(scratch[0] | scratch[1] << 8) * 8;
+	if (size > available)
+		size = available;
+	if (size > 8)
+		copy_racing(scratch, at, size);
+	/* Pairs with the fence in drop_oldest(): if we saw one of its later data stores, we see its oldest. */
+	__atomic_thread_fence(__ATOMIC_SEQ_CST);
+	if (move_to_oldest(ring, place))
+		return CTRACE_NOT_FOUND;
+	return ct_record_decode(scratch, size, out);
+}
+
+enum ctrace_status ct_ring_peek(const struct ct_ring *ring, struct ct_cursor_place *place, uint64_t limit, unsigned char *scratch,
+				struct ct_record *out)
+{
+	size_t offset = place->position & (ring->capacity - 1);
+	uint64_t available = limit - place->position;
+
+	if (available > ring->capacity - offset)
+		available = ring->capacity - offset;
+	if (ring->head->overflow == CT_OVERFLOW_OVERWRITE)
+		return peek_racing(ring, place, available, scratch, out);
+	return ct_record_decode(ring->data + offset, available, out);
+}
+
+void ct_ring_consume(struct ct_ring *ring, const struct ct_cursor_place *place)
+{
+	struct ct_ring_head *head = ring->head;
+
+	__atomic_store_n(&head->consumed, place->count, __ATOMIC_RELAXED);
+	__atomic_store_n(&head->overwritten, place->overwritten, __ATOMIC_RELAXED);
+	if (head->tail == place->position)
+		return;
+	/* Past this line the producer may write there: pairs with the acquire load in free_space(). */
+	__atomic_store_n(&head->tail, place->position, __ATOMIC_RELEASE);
+	__atomic_store_n(&head->tail_word, (uint32_t)(place->position >> 3), __ATOMIC_SEQ_CST);
+	if (__atomic_exchange_n(&head->waiting, 0, __ATOMIC_SEQ_CST) != 0)
+		ct_os_wake(&head->tail_word);
+}
+
+bool ct_ring_is_empty(const struct ct_ring *ring)
+{
+	return ct_ring_head_position(ring) == __atomic_load_n(&ring->head->tail, __ATOMIC_ACQUIRE);
+}
+
+uint64_t ct_ring_lost_total(const struct ct_ring *ring)
+{
+	uint64_t total = __atomic_load_n(&ring->head->overwritten, __ATOMIC_RELAXED);
+
+	for (size_t i = 0; i < CTRACE_LOSS_COUNT; i++)
+		total += __atomic_load_n(&ring->head->lost[i], __ATOMIC_RELAXED);
+	return total;
+}
+
+uint64_t ct_ring_count_pending(const struct ct_ring *ring)
+{
+	uint64_t limit = ct_ring_head_position(ring);
+	uint64_t position = __atomic_load_n(&ring->head->tail, __ATOMIC_ACQUIRE);
+	uint64_t count = 0;
+
+	if (ring->head->overflow == CT_OVERFLOW_OVERWRITE) {
+		struct ct_cursor_place place = { .position = position, .count = ring->head->consumed };
+		uint64_t before = place.count;
+
+		(void)move_to_oldest(ring, &place);
+		count = place.count - before;
+		position = place.position;
+	}
+	while (position < limit) {
+		struct ct_record record;
+		size_t offset = position & (ring->capacity - 1);
+
+		if (ct_record_decode(ring->data + offset, ring->capacity - offset, &record) != CTRACE_OK)
+			break;
+		count += !record.is_padding;
+		position += record.size;
+	}
+	return count;
+}
+
+struct ct_cursor_place ct_cursor_get(const struct ct_cursor *cursor, uint64_t dest_sequence)
+{
+	bool is_next = cursor->next_sequence != 0 && cursor->next_sequence <= dest_sequence;
+
+	return is_next ? cursor->next : cursor->now;
+}
+
+void ct_cursor_prepare(struct ct_cursor *cursor, uint64_t dest_sequence, const struct ct_cursor_place *next)
+{
+	/* In this order the place in force is the same after each store, so a SIGKILL between any two does no harm. */
+	cursor->now = ct_cursor_get(cursor, dest_sequence);
+	__atomic_store_n(&cursor->next_sequence, 0, __ATOMIC_RELEASE);
+	cursor->next = *next;
+	__atomic_store_n(&cursor->next_sequence, dest_sequence + 1, __ATOMIC_RELEASE);
+}
+
+void ct_cursor_reset(struct ct_cursor *cursor, const struct ct_cursor_place *place)
+{
+	__atomic_store_n(&cursor->next_sequence, 0, __ATOMIC_RELEASE);
+	cursor->now = *place;
+}

@@ -1,0 +1,139 @@
+/*
+ * exec.c - delivers what was traced before the process becomes another program.
+ *
+ * exec ends every thread without a word, the agent too.  These functions stand before the C library's of the same names in a program
+ * that is linked with ctrace (or preloads it); they flush and go on.  They run on the thread that calls exec, also in a vfork child and
+ * in a signal handler: no malloc, no lock.  A program that loads ctrace with dlopen does not come by here; what it had not delivered is
+ * recovered by the next ctrace command or traced process.  See docs/decisions/003-exec.md.
+ *
+ * Copyright The ctrace authors.  SPDX-License-Identifier: Apache-2.0
+ */
+#include "runtime/runtime.h"
+
+#include <dlfcn.h>
+#include <errno.h>
+#include <stdarg.h>
+#include <unistd.h>
+
+#define FLUSH_MS 1000u
+#define EXPORT __attribute__((visibility("default")))
+
+extern char **environ;
+
+typedef int execve_function(const char *, char *const[], char *const[]);
+typedef int execvpe_function(const char *, char *const[], char *const[]);
+typedef int fexecve_function(int, char *const[], char *const[]);
+
+static execve_function *next_execve;
+static execvpe_function *next_execvpe;
+static fexecve_function *next_fexecve;
+
+static void *next(const char *name)
+{
+	return dlsym(RTLD_NEXT, name);
+}
+
+/* dlsym is not for signal handlers and vfork children: looked up when the library is loaded. */
+__attribute__((constructor)) static void find_next(void)
+{
+	*(void **)&next_execve = next("execve");
+	*(void **)&next_execvpe = next("execvpe");
+	*(void **)&next_fexecve = next("fexecve");
+}
+
+/* Not in a vfork child: its parent, whose memory this is, lives on. */
+static void deliver(void)
+{
+	if (ct_process.state == CT_PROCESS_ATTACHED && *ct_process.mark != 0 && (uint32_t)getpid() == ct_process.session.head->pid)
+		(void)!ctrace_flush(FLUSH_MS);
+}
+
+static int not_found(void)
+{
+	errno = ENOSYS;
+	return -1;
+}
+
+EXPORT int execve(const char *path, char *const arguments[], char *const environment[])
+{
+	deliver();
+	return next_execve != NULL ? next_execve(path, arguments, environment) : not_found();
+}
+
+EXPORT int execv(const char *path, char *const arguments[])
+{
+	return execve(path, arguments, environ);
+}
+
+EXPORT int execvpe(const char *file, char *const arguments[], char *const environment[])
+{
+	deliver();
+	return next_execvpe != NULL ? next_execvpe(file, arguments, environment) : not_found();
+}
+
+EXPORT int execvp(const char *file, char *const arguments[])
+{
+	return execvpe(file, arguments, environ);
+}
+
+EXPORT int fexecve(int fd, char *const arguments[], char *const environment[])
+{
+	deliver();
+	return next_fexecve != NULL ? next_fexecve(fd, arguments, environment) : not_found();
+}
+
+/* The arguments of the list forms, as an array on the stack: malloc is not for here.  False when there are more than anybody writes. */
+#define LIST_LIMIT 1024u
+static bool collect(const char *arguments[LIST_LIMIT], const char *first, va_list *list)
+{
+	size_t count = 0;
+
+	for (const char *argument = first; argument != NULL; argument = va_arg(*list, const char *)) {
+		if (count == LIST_LIMIT - 1) {
+			errno = E2BIG;
+			return false;
+		}
+		arguments[count++] = argument;
+	}
+	arguments[count] = NULL;
+	return true;
+}
+
+EXPORT int execl(const char *path, const char *argument, ...)
+{
+	const char *arguments[LIST_LIMIT];
+	va_list list;
+	bool whole;
+
+	va_start(list, argument);
+	whole = collect(arguments, argument, &list);
+	va_end(list);
+	return whole ? execve(path, (char *const *)(uintptr_t)arguments, environ) : -1;
+}
+
+EXPORT int execlp(const char *file, const char *argument, ...)
+{
+	const char *arguments[LIST_LIMIT];
+	va_list list;
+	bool whole;
+
+	va_start(list, argument);
+	whole = collect(arguments, argument, &list);
+	va_end(list);
+	return whole ? execvpe(file, (char *const *)(uintptr_t)arguments, environ) : -1;
+}
+
+EXPORT int execle(const char *path, const char *argument, ...)
+{
+	const char *arguments[LIST_LIMIT];
+	char *const *environment = environ;
+	va_list list;
+	bool whole;
+
+	va_start(list, argument);
+	whole = collect(arguments, argument, &list);
+	if (whole)
+		environment = va_arg(list, char *const *);
+	va_end(list);
+	return whole ? execve(path, (char *const *)(uintptr_t)arguments, environment) : -1;
+}

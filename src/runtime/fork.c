@@ -1,0 +1,65 @@
+/*
+ * fork.c - what a child process may keep of its parent's tracing.
+ *
+ * A child keeps the registry, and at first its parent's level words: they are in memory that both map.  Until it traces its first event
+ * it has no run directory, no ring and no agent, so that fork-and-exec costs nothing; then it gets its own (ct_process_attach()).
+ *
+ * Copyright The ctrace authors.  SPDX-License-Identifier: Apache-2.0
+ */
+#include "runtime/runtime.h"
+
+#include <string.h>
+
+static __thread bool prepared; /* the handlers below hold the locks */
+
+/* On the forking thread.  A signal handler that forks inside our own locked section must not take them again: its child traces no
+ * more. */
+static void before_fork(void)
+{
+	if (ct_process.state != CT_PROCESS_ATTACHED || ct_thread_locked != 0)
+		return;
+	ct_apply_lock();
+	ct_registry_lock(ct_process.registry);
+	ct_ring_pool_lock(ct_process.pool);
+	prepared = true;
+}
+
+static void after_fork_in_parent(void)
+{
+	if (!prepared)
+		return;
+	prepared = false;
+	ct_ring_pool_unlock(ct_process.pool);
+	ct_registry_unlock(ct_process.registry);
+	ct_apply_unlock();
+}
+
+void ct_fork_forget_parent(void)
+{
+	ct_thread_forget_all();
+	ct_agent_forget();
+	memset(ct_process.lost_unattached, 0, sizeof ct_process.lost_unattached);
+	ct_process.failing = ct_process.agent_idle = ct_process.flight_wanted = 0;
+	__atomic_store_n(&ct_process.state, CT_PROCESS_FORKED, __ATOMIC_RELEASE);
+}
+
+static void after_fork_in_child(void)
+{
+	if (ct_process.state != CT_PROCESS_ATTACHED)
+		return;
+	if (!prepared) {
+		ct_fork_forget_parent();
+		ct_process.state = CT_PROCESS_FAILED;
+		return;
+	}
+	prepared = false;
+	ct_ring_pool_unlock(ct_process.pool);
+	ct_registry_unlock_in_child(ct_process.registry);
+	ct_apply_unlock_in_child();
+	ct_fork_forget_parent();
+}
+
+void ct_fork_install(void)
+{
+	(void)pthread_atfork(before_fork, after_fork_in_parent, after_fork_in_child);
+}

@@ -1,0 +1,328 @@
+/*
+ * runtime.c - the order in which a process's tracing starts and stops; the only file that knows every part.
+ *
+ * ct_process_attach() runs on the thread that first needs the process (the first tracer that registers), the destructor on the thread
+ * that ends it.  Everything that can fail leaves the traced program running and the loss counted.
+ *
+ * Copyright The ctrace authors.  SPDX-License-Identifier: Apache-2.0
+ */
+#include "runtime/runtime.h"
+
+#include <errno.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+static pthread_mutex_t attach_lock = PTHREAD_MUTEX_INITIALIZER;
+static bool installed; /* what is done once a process, whatever it is forked into */
+
+/* ---- changes that commands make ---- */
+
+static void note_file_destinations(void)
+{
+	uint32_t mask = 0;
+	const struct ctrace_emitter *emitter;
+
+	for (uint32_t i = 0; (emitter = ct_emitter_at(i)) != NULL; i++)
+		if ((emitter->flags & CTRACE_EMITTER_FILE) != 0)
+			mask |= 1u << i;
+	__atomic_store_n(&ct_process.file_dests, mask, __ATOMIC_RELAXED);
+}
+
+/* What was committed so far goes by the old settings. */
+static void hold_drain(void *user)
+{
+	(void)user;
+	ct_agent_lock();
+	ct_agent_pass(true);
+}
+
+static void release_drain(void *user, uint32_t reopen)
+{
+	struct ct_process *process = user;
+
+	if (ct_agent_drain() != NULL)
+		ct_drain_reopen(ct_agent_drain(), reopen);
+	note_file_destinations();
+	__atomic_store_n(&process->open_wanted, 1, __ATOMIC_RELEASE);
+	ct_agent_unlock();
+}
+
+static struct ct_target target_self = {
+	.settings = &ct_process.settings,
+	.hold = hold_drain,
+	.release = release_drain,
+	.user = &ct_process,
+	.changed = ct_notify_change,
+};
+
+const struct ct_target *ct_target_self(void)
+{
+	if (ct_process_attach() == NULL)
+		return NULL;
+	return &target_self;
+}
+
+void ct_process_open_destinations(void)
+{
+	ct_agent_lock();
+	__atomic_store_n(&ct_process.open_wanted, 0, __ATOMIC_RELEASE);
+	if (ct_agent_drain() != NULL)
+		__atomic_store_n(&ct_process.failing, ct_drain_open(ct_agent_drain()), __ATOMIC_RELAXED);
+	ct_agent_unlock();
+}
+
+/* ---- attaching ---- */
+
+/* The folder for this process, or NULL to keep to itself. */
+static const char *run_directory(char path[4096])
+{
+	const char *configured = ct_process.settings.run_directory;
+
+	path[0] = '\0';
+	if (!ct_process.settings.attach)
+		return NULL;
+	if (ct_folder_run_directory(configured[0] != '\0' ? configured : NULL, path) != CTRACE_OK) {
+		path[0] = '\0';
+		return NULL;
+	}
+	return path;
+}
+
+static void make_mark(void)
+{
+	static const uint32_t always = 1;
+	long size = sysconf(_SC_PAGESIZE);
+	void *page;
+
+	ct_process.mark = &always;
+	if (ct_os_map(-1, (size_t)size, false, &page) != CTRACE_OK)
+		return;
+	(void)madvise(page, (size_t)size, MADV_WIPEONFORK);
+	*(uint32_t *)page = 1;
+	ct_process.mark = page;
+}
+
+static enum ctrace_status install(void)
+{
+	enum ctrace_status status;
+
+	if (installed)
+		return CTRACE_OK;
+	status = ct_thread_start_up();
+	if (status != CTRACE_OK)
+		return status;
+	ct_fork_install();
+	installed = true;
+	return CTRACE_OK;
+}
+
+static enum ctrace_status attach_new(struct ct_process *process)
+{
+	enum ctrace_status status = install();
+	struct ct_target configuring;
+	char path[4096];
+
+	if (status != CTRACE_OK)
+		return status;
+	ct_setup_read_settings(&process->settings);
+	status = ct_session_create(&process->session, run_directory(path));
+	if (status != CTRACE_OK)
+		return status;
+	status = ct_registry_create(&process->session, &process->registry);
+	if (status == CTRACE_OK)
+		status = ct_ring_pool_create(&process->session, &process->pool);
+	if (status != CTRACE_OK) {
+		ct_session_close(&process->session, true);
+		return status;
+	}
+	make_mark();
+	configuring = (struct ct_target){ .registry = process->registry, .settings = &process->settings };
+	ct_setup_apply_configuration(&configuring);
+	target_self.registry = process->registry;
+	note_file_destinations();
+	process->session.head->flight_at_death = process->settings.flight_trigger == CT_TRIGGER_SIGNAL;
+	process->open_wanted = 1;
+	ct_sync_update(&process->session.head->sync);
+	return ct_agent_start(process, path);
+}
+
+/* A child's own session, rings and agent; the registry is a copy of its parent's. */
+static enum ctrace_status attach_forked(struct ct_process *process)
+{
+	enum ctrace_status status;
+	char path[4096];
+
+	status = ct_session_fork(&process->session, run_directory(path));
+	if (status != CTRACE_OK)
+		return status;
+	ct_ring_pool_forget(process->pool);
+	make_mark();
+	process->open_wanted = 1;
+	ct_sync_update(&process->session.head->sync);
+	return ct_agent_start(process, path);
+}
+
+static struct ct_process *attach_slowly(void)
+{
+	struct ct_process *process = &ct_process;
+	int kept = errno;
+	enum ctrace_status status = CTRACE_FAILURE;
+
+	/* Inside our own locks, or a signal handler that interrupted such a place: not now. */
+	if (ct_thread_locked != 0)
+		return NULL;
+	ct_thread_locked++;
+	(void)pthread_mutex_lock(&attach_lock);
+	switch (process->state) {
+	case CT_PROCESS_ATTACHED:
+		status = CTRACE_OK;
+		break;
+	case CT_PROCESS_NEW:
+		status = attach_new(process);
+		break;
+	case CT_PROCESS_FORKED:
+		status = attach_forked(process);
+		break;
+	default:
+		break;
+	}
+	if (status == CTRACE_OK)
+		__atomic_store_n(&process->state, CT_PROCESS_ATTACHED, __ATOMIC_RELEASE);
+	else if (process->state != CT_PROCESS_CLOSED)
+		process->state = CT_PROCESS_FAILED;
+	(void)pthread_mutex_unlock(&attach_lock);
+	ct_thread_locked--;
+	errno = kept;
+	return status == CTRACE_OK ? process : NULL;
+}
+
+struct ct_process *ct_process_attach(void)
+{
+	uint32_t state = __atomic_load_n(&ct_process.state, __ATOMIC_ACQUIRE);
+
+	if (__builtin_expect(state == CT_PROCESS_ATTACHED, 1)) {
+		if (__builtin_expect(*ct_process.mark != 0, 1))
+			return &ct_process;
+		/* A child that was made behind the handlers' back. */
+		ct_fork_forget_parent();
+		(void)pthread_mutex_init(&attach_lock, NULL);
+	}
+	return attach_slowly();
+}
+
+/* ---- ending ---- */
+
+/* Does another thread live that may still commit events to its ring? */
+static bool others_trace(const struct ct_ring_pool *pool)
+{
+	uint32_t self = ct_os_thread_id();
+
+	for (uint32_t i = 0; i < ct_ring_pool_count(pool); i++) {
+		uint32_t owner = __atomic_load_n(&ct_ring_pool_at(pool, i)->head->owner_tid, __ATOMIC_ACQUIRE);
+
+		if (owner != 0 && owner != self && ct_os_thread_exists(owner))
+			return true;
+	}
+	return false;
+}
+
+static bool all_delivered(const struct ct_ring_pool *pool)
+{
+	for (uint32_t i = 0; i < ct_ring_pool_count(pool); i++) {
+		const struct ct_ring *ring = ct_ring_pool_at(pool, i);
+
+		if (!ring->head->is_flight && !ct_ring_is_empty(ring))
+			return false;
+	}
+	return true;
+}
+
+static void remove_own_folder(struct ct_session *session)
+{
+	char path[4096];
+	char *slash;
+
+	memcpy(path, session->path, sizeof path);
+	slash = strrchr(path, '/');
+	if (slash == NULL)
+		return;
+	*slash = '\0';
+	ct_folder_remove(path, slash + 1);
+}
+
+/*
+ * After the program's atexit handlers and the destructors of what depends on us.  What cannot be delivered, or may still come from
+ * another thread, stays in the run directory and is recovered by the next who looks.
+ */
+__attribute__((destructor)) static void end_process(void)
+{
+	struct ct_process *process = &ct_process;
+
+	if (process->state != CT_PROCESS_ATTACHED || *process->mark == 0 || ct_thread_locked != 0)
+		return;
+	if (!ct_agent_stop())
+		return;
+	__atomic_store_n(&process->state, CT_PROCESS_CLOSED, __ATOMIC_RELEASE);
+	ct_thread_leave();
+	ct_agent_lock();
+	ct_agent_pass(true);
+	if (ct_agent_drain() != NULL)
+		ct_drain_close(ct_agent_drain());
+	if (all_delivered(process->pool) && !others_trace(process->pool))
+		remove_own_folder(&process->session);
+	ct_agent_unlock();
+}
+
+/* ---- what the process has traced ---- */
+
+static void add_ring(struct ctrace_stats *stats, const struct ct_ring *ring)
+{
+	const struct ct_ring_head *head = ring->head;
+	uint64_t overwritten = __atomic_load_n(&head->overwritten, __ATOMIC_RELAXED);
+
+	stats->delivered += __atomic_load_n(&head->consumed, __ATOMIC_RELAXED) - overwritten;
+	stats->lost[CTRACE_LOSS_OVERWRITTEN] += overwritten;
+	stats->pending += ct_ring_count_pending(ring);
+	for (uint32_t reason = 0; reason < CTRACE_LOSS_COUNT; reason++)
+		stats->lost[reason] += __atomic_load_n(&head->lost[reason], __ATOMIC_RELAXED);
+}
+
+static void collect(struct ctrace_stats *stats)
+{
+	const struct ct_process *process = &ct_process;
+	bool has_session = process->state == CT_PROCESS_ATTACHED || process->state == CT_PROCESS_CLOSED;
+
+	for (uint32_t reason = 0; reason < CTRACE_LOSS_COUNT; reason++) {
+		stats->lost[reason] += __atomic_load_n(&process->lost_unattached[reason], __ATOMIC_RELAXED);
+		if (has_session)
+			stats->lost[reason] += __atomic_load_n(&process->session.head->lost[reason], __ATOMIC_RELAXED);
+	}
+	if (!has_session)
+		return;
+	stats->rings = ct_ring_pool_count(process->pool);
+	stats->components = ct_registry_count(process->registry);
+	/* Under the drain's lock no event is between pending and delivered. */
+	ct_agent_lock();
+	for (uint32_t i = 0; i < stats->rings; i++)
+		add_ring(stats, ct_ring_pool_at(process->pool, i));
+	ct_agent_unlock();
+}
+
+void ctrace_stats_get(struct ctrace_stats *stats)
+{
+	struct ctrace_stats whole = { .size = stats->size };
+	int kept = errno;
+
+	collect(&whole);
+	whole.emitted = whole.delivered + whole.pending;
+	for (uint32_t reason = 0; reason < CTRACE_LOSS_COUNT; reason++)
+		whole.emitted += whole.lost[reason];
+	memcpy(stats, &whole, stats->size < sizeof whole ? stats->size : sizeof whole);
+	errno = kept;
+}
+
+const char *ctrace_version(void)
+{
+	return CT_VERSION;
+}

@@ -1,0 +1,36 @@
+/*
+ * runtime/runtime.h - start and stop: what the files of the runtime share.
+ *
+ * Copyright The ctrace authors.  SPDX-License-Identifier: Apache-2.0
+ */
+#ifndef CT_RUNTIME_H
+#define CT_RUNTIME_H
+
+#include "control/control.h"
+#include "ctf/ctf.h"
+#include "drain/drain.h"
+#include "record/record.h"
+
+/* ---- agent.c: the thread that drains */
+/* The drain and its lock.  Lock order: drain, registry, pool. */
+void ct_agent_lock(void);
+void ct_agent_unlock(void);
+struct ct_drain *ct_agent_drain(void); /* under the lock; NULL when there is none */
+enum ctrace_status ct_agent_start(struct ct_process *process, const char *run_directory) CT_MUST_USE;
+/* One pass on the calling thread, under the lock. */
+void ct_agent_pass(bool flush);
+/* Ends the thread.  False when it does not end in time: it hangs in some output. */
+bool ct_agent_stop(void);
+void ct_agent_forget(void); /* in a forked child: the thread is the parent's */
+
+/* ---- setup.c: configuration and environment -> settings and registry */
+/* Settings that are needed before there is a session. */
+void ct_setup_read_settings(struct ct_settings *settings);
+void ct_setup_apply_configuration(const struct ct_target *target);
+
+/* ---- fork.c */
+void ct_fork_install(void); /* once a process */
+/* In a child that was made without the handlers (a raw clone): what they would have done. */
+void ct_fork_forget_parent(void);
+
+#endif

@@ -1,0 +1,204 @@
+/*
+ * folder.c - the run directory and the folders of traced processes in it.
+ *
+ * Called when a process attaches, by recoverers and by tools; never by a trace call.  Nothing here follows a link that it did not
+ * make, and a folder is only ever removed by the names that ctrace gives.
+ *
+ * Copyright The ctrace authors.  SPDX-License-Identifier: Apache-2.0
+ */
+#include "session/session.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+/* A folder that we may use: no link, ours, and nobody else may write to it. */
+static enum ctrace_status check_folder(const char *path)
+{
+	struct stat info;
+
+	if (lstat(path, &info) != 0)
+		return errno == ENOENT ? CTRACE_NOT_FOUND : CTRACE_DENIED;
+	if (!S_ISDIR(info.st_mode) || info.st_uid != geteuid() || (info.st_mode & 022) != 0) {
+		errno = EPERM;
+		return CTRACE_DENIED;
+	}
+	return CTRACE_OK;
+}
+
+static enum ctrace_status use_folder(const char *path, char out_path[4096])
+{
+	enum ctrace_status status = check_folder(path);
+
+	if (status == CTRACE_NOT_FOUND) {
+		status = ct_os_make_folder(path);
+		if (status == CTRACE_OK)
+			status = check_folder(path);
+	}
+	if (status == CTRACE_OK && strlen(path) < 4096)
+		memmove(out_path, path, strlen(path) + 1);
+	return status;
+}
+
+/* Joins two parts; false when it does not fit. */
+static bool join(char out[4096], const char *folder, const char *name)
+{
+	int size = snprintf(out, 4096, "%s%s", folder, name);
+
+	return size > 0 && size < 4096;
+}
+
+enum ctrace_status ct_folder_run_directory(const char *configured, char out_path[4096])
+{
+	const char *chosen = configured != NULL ? configured : ct_os_environment("CTRACE_RUN_DIR");
+	const char *runtime = ct_os_environment("XDG_RUNTIME_DIR");
+	char path[4096];
+	char name[64];
+
+	/* What somebody asked for is used or refused, never replaced. */
+	if (chosen != NULL)
+		return use_folder(chosen, out_path);
+	if (geteuid() == 0 && use_folder("/run/ctrace", out_path) == CTRACE_OK)
+		return CTRACE_OK;
+	if (runtime != NULL && join(path, runtime, "/ctrace") && use_folder(path, out_path) == CTRACE_OK)
+		return CTRACE_OK;
+	(void)snprintf(name, sizeof name, "/tmp/ctrace-%u", (unsigned)geteuid());
+	return use_folder(name, out_path);
+}
+
+/* Root: the run directories of users, wherever a user's default would be. */
+static void each_of_all_users(void (*each)(const char *path, void *user), void *user)
+{
+	static const struct {
+		const char *folder, *prefix, *suffix;
+	} places[] = { { "/run/user", "", "/ctrace" }, { "/tmp", "ctrace-", "" } };
+
+	for (size_t i = 0; i < CT_COUNT(places); i++) {
+		DIR *folder = opendir(places[i].folder);
+		struct dirent *entry;
+
+		while (folder != NULL && (entry = readdir(folder)) != NULL) {
+			char path[4096];
+			struct stat info;
+
+			if (entry->d_name[0] == '.' || strncmp(entry->d_name, places[i].prefix, strlen(places[i].prefix)) != 0)
+				continue;
+			if (snprintf(path, sizeof path, "%s/%s%s", places[i].folder, entry->d_name, places[i].suffix) >= (int)sizeof path)
+				continue;
+			if (lstat(path, &info) == 0 && S_ISDIR(info.st_mode) && (info.st_mode & 022) == 0)
+				each(path, user);
+		}
+		if (folder != NULL)
+			(void)closedir(folder);
+	}
+}
+
+void ct_folder_each_run_directory(void (*each)(const char *path, void *user), void *user)
+{
+	const char *chosen = ct_os_environment("CTRACE_RUN_DIR");
+	const char *runtime = ct_os_environment("XDG_RUNTIME_DIR");
+	char path[4096];
+	char name[64];
+
+	if (chosen != NULL) {
+		if (check_folder(chosen) == CTRACE_OK)
+			each(chosen, user);
+		return;
+	}
+	if (check_folder("/run/ctrace") == CTRACE_OK)
+		each("/run/ctrace", user);
+	if (geteuid() == 0) {
+		each_of_all_users(each, user);
+		return;
+	}
+	if (runtime != NULL && join(path, runtime, "/ctrace") && check_folder(path) == CTRACE_OK)
+		each(path, user);
+	(void)snprintf(name, sizeof name, "/tmp/ctrace-%u", (unsigned)geteuid());
+	if (check_folder(name) == CTRACE_OK)
+		each(name, user);
+}
+
+/* Does somebody hold the lock of this session file? */
+static bool is_locked(int folder_fd, const char *name)
+{
+	struct flock lock = { .l_type = F_WRLCK, .l_whence = SEEK_SET };
+	char path[300];
+	bool locked;
+	int fd;
+
+	(void)snprintf(path, sizeof path, "%s/session", name);
+	fd = openat(folder_fd, path, O_RDWR | O_NOFOLLOW | O_CLOEXEC | O_NONBLOCK);
+	if (fd < 0)
+		return false;
+	locked = fcntl(fd, F_GETLK, &lock) == 0 && lock.l_type != F_UNLCK;
+	ct_os_close(&fd);
+	return locked;
+}
+
+/* A folder that never became one because its maker died. */
+static void remove_if_abandoned(const char *run_directory, const char *name)
+{
+	long pid = strtol(name + strlen(".new-"), NULL, 10);
+
+	if (pid > 0 && kill((pid_t)pid, 0) != 0 && errno == ESRCH)
+		ct_folder_remove(run_directory, name);
+}
+
+void ct_folder_each(const char *run_directory, void (*each)(const struct ct_folder_entry *entry, void *user), void *user)
+{
+	DIR *folder = opendir(run_directory);
+	struct dirent *entry;
+
+	if (folder == NULL)
+		return;
+	while ((entry = readdir(folder)) != NULL) {
+		struct ct_folder_entry found = { .run_directory = run_directory, .name = entry->d_name };
+		struct stat info;
+		char *end;
+
+		if (strncmp(entry->d_name, ".new-", 5) == 0) {
+			remove_if_abandoned(run_directory, entry->d_name);
+			continue;
+		}
+		found.pid = (uint32_t)strtoul(entry->d_name, &end, 10);
+		if (found.pid == 0 || *end != '.' || strlen(entry->d_name) > 200)
+			continue;
+		if (fstatat(dirfd(folder), entry->d_name, &info, AT_SYMLINK_NOFOLLOW) != 0 || !S_ISDIR(info.st_mode))
+			continue;
+		found.uid = info.st_uid;
+		/* Our own session must not be opened and closed again here: closing any descriptor of it would drop our lock. */
+		found.is_alive = ct_session_is_own(run_directory, entry->d_name) || is_locked(dirfd(folder), entry->d_name);
+		each(&found, user);
+	}
+	(void)closedir(folder);
+}
+
+static bool is_ours(const char *name)
+{
+	return strcmp(name, "session") == 0 || strcmp(name, "control") == 0 || strncmp(name, "ring.", 5) == 0;
+}
+
+void ct_folder_remove(const char *run_directory, const char *name)
+{
+	int run_fd = open(run_directory, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	int fd = run_fd < 0 ? -1 : openat(run_fd, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+	DIR *folder = fd < 0 ? NULL : fdopendir(fd);
+	struct dirent *entry;
+
+	if (folder != NULL) {
+		while ((entry = readdir(folder)) != NULL) {
+			if (is_ours(entry->d_name))
+				(void)unlinkat(dirfd(folder), entry->d_name, 0);
+		}
+		(void)closedir(folder);
+		(void)unlinkat(run_fd, name, AT_REMOVEDIR);
+	} else {
+		ct_os_close(&fd);
+	}
+	ct_os_close(&run_fd);
+}

@@ -1,0 +1,148 @@
+/*
+ * session/session.h - what one traced process leaves in the run directory for operators, readers and recoverers.
+ *
+ *     <run directory>/<pid>.<n>/          0700; made as ".new..." and renamed when complete
+ *         session                         this file's structures; the process holds a POSIX lock on it while it lives
+ *         ring.0, ring.1 ...              ring/ring.h
+ *
+ * The session file is sparse with fixed places for its parts, so that it grows without moving:
+ *
+ *     0          struct ct_session_head
+ *     1 MiB      struct ct_component_entry [CT_COMPONENT_LIMIT]
+ *     48 MiB     texts: names, paths, settings; appended, never changed
+ *
+ * Words that several processes touch are listed in docs/CONCURRENCY.md.
+ *
+ * Copyright The ctrace authors.  SPDX-License-Identifier: Apache-2.0
+ */
+#ifndef CT_SESSION_H
+#define CT_SESSION_H
+
+#include "base/base.h"
+#include <ctrace/ctrace.h>
+#include <ctrace/emitter.h>
+
+#define CT_SESSION_MAGIC 0x4E4F495353455343u /* "CSESSION" */
+#define CT_SESSION_VERSION 1u
+#define CT_COMPONENT_LIMIT 1048576u
+#define CT_SESSION_COMPONENTS (1u << 20)
+#define CT_SESSION_TEXTS (48u << 20)
+#define CT_SESSION_SIZE (256u << 20)
+#define CT_DEST_LIMIT 32u
+#define CT_RING_LIMIT 4096u
+
+/* A text in the session: offset from CT_SESSION_TEXTS << 16 | size.  0: none. */
+typedef uint64_t ct_text;
+
+struct ct_component_entry {
+	struct ctrace_gate gate;
+	uint32_t dests;      /* resolved: bit n = emitter n of the process */
+	uint32_t parent;     /* index, or CT_COMPONENT_NONE */
+	ct_text name;        /* 0 until registered or configured; replaced by the first registration's spelling */
+	uint32_t flags;
+	uint32_t reserved;
+};
+#define CT_COMPONENT_NONE 0xFFFFFFFFu
+#define CT_COMPONENT_REGISTERED 1u /* otherwise it is only configured, or a parent of something */
+
+/* A destination's state.  The drain writes slot[(sequence + 1) & 1], then publishes sequence + 1: one store commits a batch. */
+struct ct_dest_slot {
+	uint64_t offset;
+	uint64_t extra;
+	uint64_t delivered; /* events */
+	char path[CTRACE_EMITTER_PATH_SIZE];
+};
+struct ct_dest {
+	uint64_t sequence;
+	struct ct_dest_slot slot[2];
+	char emitter[32];    /* "" : unused */
+	ct_text settings;    /* "NAME=value\n" of every property the user set; in values \ is "\\" and newline "\n" */
+	uint32_t active;     /* some component delivers here */
+	uint32_t failing;    /* errno of the present failure, 0 when it works */
+	uint64_t failures;   /* incidents */
+	uint64_t reserved[3];
+};
+
+struct ct_session_head {
+	uint64_t magic;
+	uint32_t version;
+	uint32_t abi;
+	uint32_t pid;
+	uint32_t uid;
+	uint32_t asid;
+	uint32_t reserved;
+	uint64_t start_ns;
+	char boot_id[40];
+	char jobname[16];
+	char host[256];
+	char program[256];
+	char system[128];
+	ct_text command_line;
+	ct_text working_folder;
+	ct_text log_folder; /* MFTRACE_LOGS */
+	uint32_t component_count;
+	uint32_t ring_count;
+	uint64_t texts_size;
+	uint64_t lost[CTRACE_LOSS_COUNT]; /* of events that never reached a ring */
+	uint32_t flight_at_death;         /* ctrace.flight.trigger = signal: what the flight rings hold is delivered after a sudden death */
+	uint32_t reserved2;
+	struct ct_sync sync;
+	struct ct_dest dest[CT_DEST_LIMIT];
+};
+
+/* A session in memory: mapped (our own) or copied with pread (somebody else's, who may truncate it under us). */
+struct ct_session {
+	struct ct_session_head *head;
+	struct ct_component_entry *components;
+	const char *texts;
+	size_t texts_capacity;  /* bytes that may be read at texts */
+	bool is_mapped;
+	int folder_fd;          /* -1: private, in memory only (no run directory) */
+	int file_fd;
+	char folder[256];       /* "1234.0"; "" when private */
+	char path[4096];        /* absolute folder path; "" when private */
+	uint64_t components_allocated; /* bytes with real blocks behind them */
+	uint64_t texts_allocated;
+};
+
+/* ---- folder.c: the run directory */
+/* The run directory's path (CTRACE_RUN_DIR, /run/ctrace, XDG_RUNTIME_DIR/ctrace, /tmp/ctrace-<uid>), made when missing.  DENIED when
+ * it is a link, another user's, or others may write to it.  configured: ctrace.run_dir, or NULL. */
+enum ctrace_status ct_folder_run_directory(const char *configured, char out_path[4096]) CT_MUST_USE;
+/* Every run directory that this user may look into (root: those of all users), without making any. */
+void ct_folder_each_run_directory(void (*each)(const char *path, void *user), void *user);
+/* Each traced process's folder in a run directory. */
+struct ct_folder_entry {
+	const char *run_directory;
+	const char *name;
+	uint32_t pid;
+	uint32_t uid;
+	bool is_alive; /* its process holds the lock */
+};
+void ct_folder_each(const char *run_directory, void (*each)(const struct ct_folder_entry *entry, void *user), void *user);
+/* Removes a folder and the files ctrace made in it. */
+void ct_folder_remove(const char *run_directory, const char *name);
+
+/* ---- session.c */
+/* Makes this process's session: a folder in run_directory, or private memory when it is NULL or cannot be made. */
+enum ctrace_status ct_session_create(struct ct_session *session, const char *run_directory) CT_MUST_USE;
+/* In a forked child: puts a session of its own, with the same content, at the same addresses. */
+enum ctrace_status ct_session_fork(struct ct_session *session, const char *run_directory) CT_MUST_USE;
+void ct_session_close(struct ct_session *session, bool remove_folder);
+/* Is this the folder of the calling process itself?  Its session file must never be opened a second time: closing it would drop the
+ * process's lock. */
+bool ct_session_is_own(const char *run_directory, const char *name);
+/* Copies somebody else's.  want_lock: also takes its lock, and fails with TIMED_OUT when its process is alive or another one is
+ * recovering it.  Everything in the copy is within bounds; DAMAGED when that cannot be had. */
+enum ctrace_status ct_session_load(struct ct_session *session, const char *run_directory, const char *name, bool want_lock) CT_MUST_USE;
+/* Makes room for component index; then its entry may be written. */
+enum ctrace_status ct_session_add_component(struct ct_session *session, uint32_t index) CT_MUST_USE;
+enum ctrace_status ct_session_add_text(struct ct_session *session, const char *text, size_t size, ct_text *out_text) CT_MUST_USE;
+/* The text, terminated, and its size; "" and 0 for 0 or what is out of bounds. */
+const char *ct_session_text(const struct ct_session *session, ct_text text, size_t *out_size);
+/* Writes a changed part of the head of a loaded copy back to the file; nothing to do for a mapped one. */
+enum ctrace_status ct_session_persist(struct ct_session *session, const void *part, size_t size) CT_MUST_USE;
+/* The slot in force of a destination. */
+struct ct_dest_slot *ct_dest_current(struct ct_dest *dest);
+
+#endif

@@ -1,0 +1,128 @@
+/*
+ * decode.c - reads a record that may be hostile.
+ *
+ * Called by the consumer of a ring and by readers of somebody else's; pure.  Every length is checked against the bytes that are there
+ * before it is used.
+ *
+ * Copyright The ctrace authors.  SPDX-License-Identifier: Apache-2.0
+ */
+#include "wire/wire.h"
+
+#include <string.h>
+
+static uint32_t get_u16(const unsigned char *at)
+{
+	uint16_t value;
+
+	memcpy(&value, at, 2);
+	return value;
+}
+
+static uint32_t get_u32(const unsigned char *at)
+{
+	uint32_t value;
+
+	memcpy(&value, at, 4);
+	return value;
+}
+
+static uint64_t get_u64(const unsigned char *at)
+{
+	uint64_t value;
+
+	memcpy(&value, at, 8);
+	return value;
+}
+
+static bool items_fit(const unsigned char *descriptors, uint32_t count, size_t room)
+{
+	size_t data = 0;
+
+	if (count > CTRACE_MAX_ITEMS || 4u * (size_t)count > room)
+		return false;
+	room -= 4u * (size_t)count;
+	for (uint32_t i = 0; i < count; i++) {
+		data += get_u32(descriptors + 4 * i) >> 8;
+		if (data > room)
+			return false;
+	}
+	/* What is left over is the padding to 8 bytes and nothing else. */
+	return room - data < 8;
+}
+
+enum ctrace_status ct_record_decode(const unsigned char *at, size_t available, struct ct_record *out)
+{
+	struct ct_record record = { 0 };
+
+	if (available < 8)
+		return CTRACE_DAMAGED;
+	record.size = get_u16(at) * 8u;
+	record.head.component = get_u32(at + 4);
+	if (record.size < 8 || record.size > available)
+		return CTRACE_DAMAGED;
+	if (record.head.component == CT_RECORD_PADDING) {
+		record.is_padding = true;
+		*out = record;
+		return CTRACE_OK;
+	}
+	if (record.size < CT_RECORD_HEAD)
+		return CTRACE_DAMAGED;
+	record.item_count = get_u16(at + 2) >> 3;
+	record.head.level = get_u16(at + 2) & 7;
+	record.head.event_id = get_u32(at + 8);
+	record.head.tid = get_u32(at + 12);
+	record.head.ticks = get_u64(at + 16);
+	record.descriptors = at + CT_RECORD_HEAD;
+	if (record.head.level >= CTRACE_LEVEL_COUNT || !items_fit(record.descriptors, record.item_count, record.size - CT_RECORD_HEAD))
+		return CTRACE_DAMAGED;
+	record.data = record.descriptors + 4 * (size_t)record.item_count;
+	*out = record;
+	return CTRACE_OK;
+}
+
+static uint64_t sign_extend(uint64_t value, uint32_t size)
+{
+	unsigned shift = 64 - 8 * size;
+
+	return (uint64_t)((int64_t)(value << shift) >> shift);
+}
+
+uint64_t ct_item_value(uint32_t type, const void *data, uint32_t size)
+{
+	const unsigned char *bytes = data;
+	uint64_t value = 0;
+
+	if (size == 0 || size > 8)
+		return 0;
+	switch (type) {
+	case CTRACE_TYPE_ADDRESS:
+	case CTRACE_TYPE_COMP5:
+	case CTRACE_TYPE_COMP5S:
+		for (uint32_t i = size; i-- > 0;)
+			value = value << 8 | bytes[i];
+		break;
+	case CTRACE_TYPE_COMPX:
+	case CTRACE_TYPE_COMPXS:
+		for (uint32_t i = 0; i < size; i++)
+			value = value << 8 | bytes[i];
+		break;
+	default:
+		return 0;
+	}
+	return type == CTRACE_TYPE_COMP5S || type == CTRACE_TYPE_COMPXS ? sign_extend(value, size) : value;
+}
+
+void ct_record_items(const struct ct_record *record, struct ctrace_event_item *out)
+{
+	const unsigned char *data = record->data;
+
+	for (uint32_t i = 0; i < record->item_count; i++) {
+		uint32_t descriptor = get_u32(record->descriptors + 4 * i);
+
+		out[i].type = (descriptor & 0xFF) < CTRACE_TYPE_COUNT ? descriptor & 0xFF : CTRACE_TYPE_BINARY;
+		out[i].size = descriptor >> 8;
+		out[i].data = data;
+		out[i].value = ct_item_value(out[i].type, data, out[i].size);
+		data += out[i].size;
+	}
+}

@@ -1,0 +1,157 @@
+/*
+ * wire/wire.h - the bytes that writer and reader agree on: the record in a ring, and the classes of a Common Trace Format
+ * stream.
+ *
+ * A record, little-endian, 8-byte aligned, as ctrace/ctrace.h writes it inline:
+ *
+ *      offset size
+ *           0    2  size of the whole record in units of 8 bytes, head included
+ *           2    2  item count << 3 | level
+ *           4    4  component (0xFFFFFFFF: padding, only these 8 bytes count)
+ *           8    4  event id
+ *          12    4  thread id
+ *          16    8  time, in ticks
+ *          24   4n  one descriptor an item: type | size << 8
+ *        24+4n      the items' bytes, one after the other, unpadded
+ *
+ * Copyright The ctrace authors.  SPDX-License-Identifier: Apache-2.0
+ */
+#ifndef CT_WIRE_H
+#define CT_WIRE_H
+
+#include "base/base.h"
+#include <ctrace/ctrace.h>
+
+#define CT_RECORD_HEAD CTRACE_RECORD_HEAD_
+#define CT_RECORD_MAX (65535u * 8u)
+#define CT_RECORD_PADDING 0xFFFFFFFFu
+
+/* ---- encode.c: the producer's out-of-line half of the format.  Async-signal-safe. */
+struct ct_record_head {
+	uint32_t component;
+	uint32_t event_id;
+	uint32_t level;
+	uint32_t tid;
+	uint64_t ticks;
+};
+/* Bytes that the record takes, a multiple of 8; 0 when an item or the whole is too large. */
+size_t ct_record_size(const struct ctrace_item *items, uint32_t item_count);
+void ct_record_encode(unsigned char *at, size_t size, const struct ct_record_head *head, const struct ctrace_item *items,
+		      uint32_t item_count);
+/* The first CT_RECORD_HEAD bytes only, for callers that put the items there themselves. */
+void ct_record_encode_head(unsigned char *at, size_t size, const struct ct_record_head *head, uint32_t item_count);
+void ct_record_encode_padding(unsigned char *at, size_t size);
+
+/* ---- decode.c: bytes may be hostile.  */
+struct ct_record {
+	size_t size;     /* bytes to the next record */
+	bool is_padding; /* nothing below is set */
+	struct ct_record_head head;
+	uint32_t item_count;
+	const unsigned char *descriptors;
+	const unsigned char *data;
+};
+/* Reads the record at `at`.  DAMAGED when it does not fit in `available` bytes or its sizes disagree. */
+enum ctrace_status ct_record_decode(const unsigned char *at, size_t available, struct ct_record *out) CT_MUST_USE;
+/* The record's items; room for record->item_count in out. */
+void ct_record_items(const struct ct_record *record, struct ctrace_event_item *out);
+/* The value of an integer item (0 for other types and for sizes not 1 to 8). */
+uint64_t ct_item_value(uint32_t type, const void *data, uint32_t size);
+
+/* ---- schema.c: event classes.  A class is (component, event id, level, shape); it is printed into the metadata of a
+ * Common Trace Format trace and read back from there.  Not thread-safe. */
+#define CT_CLASS_LIMIT 4096u /* named classes a trace; then the generic one */
+#define CT_CLASS_ITEMS 256u  /* items a named class; longer events take the generic one */
+#define CT_CLASS_ITEMS_TOTAL 65536u /* items of all named classes: bounds the metadata to a few MB */
+#define CT_CLASS_GENERIC 0u  /* id of the generic class */
+
+/* A shape is one byte an item: the kind in the high nibble, the width in bytes (1-8) or the size of the length field (1, 2, 4)
+ * in the low one. */
+enum ct_kind {
+	CT_KIND_BINARY = 0x00,  /* | length field size */
+	CT_KIND_TEXT = 0x10,
+	CT_KIND_ADDRESS = 0x20, /* | 8 */
+	CT_KIND_COMP5 = 0x30,   /* | width */
+	CT_KIND_COMPX = 0x40,
+	CT_KIND_UTF8 = 0x50,
+	CT_KIND_COMP5S = 0x60,
+	CT_KIND_COMPXS = 0x70
+};
+uint8_t ct_shape_of(uint32_t type, uint32_t size); /* integers of 0 or over 8 bytes count as binary */
+
+struct ct_class {
+	uint32_t id;
+	uint32_t event_id;
+	uint32_t level;
+	uint32_t item_count;
+	const char *component; /* terminated; escaped only in the metadata text */
+	const uint8_t *shape;
+};
+struct ct_schema; /* a set of classes */
+enum ctrace_status ct_schema_create(struct ct_schema **out_schema) CT_MUST_USE;
+void ct_schema_destroy(struct ct_schema *schema);
+/* The class of an event, made when it is new; the generic class past the limit or without memory.  *out_is_new says whether
+ * its text has yet to be appended to the metadata. */
+const struct ct_class *ct_schema_class(struct ct_schema *schema, const struct ctrace_event *event, bool *out_is_new);
+const struct ct_class *ct_schema_find(const struct ct_schema *schema, uint32_t id); /* NULL when there is none */
+uint32_t ct_schema_count(const struct ct_schema *schema); /* the generic one included: ids run from 0 to count - 1 */
+/* A class as read from metadata.  DAMAGED when its id is not the next one, unless the same class is there already. */
+enum ctrace_status ct_schema_add(struct ct_schema *schema, const struct ct_class *class) CT_MUST_USE;
+
+/* The trace-wide part of the metadata. */
+struct ct_trace_info {
+	uint8_t uuid[16];
+	char host[256];
+	char program[256];
+	char system[128];
+	char jobname[16];
+	uint32_t pid;
+	uint32_t asid;
+	uint64_t start_ns; /* with pid: which process made the trace */
+};
+void ct_schema_print_trace(struct ct_buf *out, const struct ct_trace_info *info); /* preamble and the generic class */
+void ct_schema_print_class(struct ct_buf *out, const struct ct_class *class);     /* one event block */
+/* Reads a metadata text written by the two above: adds its classes, but for those that are there already.  DAMAGED with the byte offset of the first thing that is
+ * not understood in *out_at; classes before it are kept. */
+enum ctrace_status ct_schema_parse(struct ct_schema *schema, const char *text, size_t size, struct ct_trace_info *out_info,
+				   size_t *out_at) CT_MUST_USE;
+/* Reads only the trace-wide part; *out_at is where it ends, or the first thing that is not understood. */
+enum ctrace_status ct_schema_parse_trace(const char *text, size_t size, struct ct_trace_info *out_info, size_t *out_at) CT_MUST_USE;
+
+/* ---- packet.c: one packet of a stream file: header, context, events; and back. */
+struct ct_packet_head {
+	uint8_t uuid[16];
+	uint32_t stream_instance;
+	uint32_t pid;
+	uint32_t tid;
+	uint64_t begin_ns;
+	uint64_t end_ns;
+	uint64_t content_bits;
+	uint64_t packet_bits;
+	uint64_t sequence;
+	uint64_t discarded; /* running total of the stream */
+};
+#define CT_PACKET_HEAD 76u             /* bytes of header and context */
+#define CT_PACKET_CONTENT (64u << 10)  /* a packet is ended before it would grow over this, unless it holds one event only */
+#define CT_PACKET_MAX (16u << 20)      /* what a reader accepts */
+void ct_packet_begin(struct ct_buf *out, const struct ct_packet_head *head);
+/* The event's time as a packet can hold it: viewers count signed nanoseconds, and refuse a stream in which time goes back. */
+uint64_t ct_packet_time(const struct ctrace_event *event, uint64_t previous_ns);
+/* The most bytes that the event can take in a packet. */
+size_t ct_packet_event_room(const struct ctrace_event *event);
+/* Appends one event; events of a packet are in time order and of one thread. */
+void ct_packet_add(struct ct_buf *out, const struct ct_class *class, const struct ctrace_event *event, uint64_t *previous_ns);
+/* Completes the packet that begins at `start` in out: writes the sizes, the end time and the counters. */
+void ct_packet_end(struct ct_buf *out, size_t start, const struct ct_packet_head *head);
+/* Reads a packet head at `bytes`.  DAMAGED when it is none of ours. */
+enum ctrace_status ct_packet_decode_head(const unsigned char *bytes, size_t available, struct ct_packet_head *out,
+					 size_t *out_head_size) CT_MUST_USE;
+/* Reads the event at *offset of the packet content and moves *offset behind it.  items has room for CTRACE_MAX_ITEMS.  DAMAGED, or
+ * NOT_FOUND when the schema lacks its class.  Time starts at the packet's begin_ns.  The caller fills in pid, tid and stream. */
+enum ctrace_status ct_packet_decode_event(const struct ct_schema *schema, const unsigned char *packet, size_t content_size,
+					  size_t *offset, uint64_t *previous_ns, struct ctrace_event *out,
+					  struct ctrace_event_item *items) CT_MUST_USE;
+/* Offset of the next thing that looks like a packet head at or after `from`; `size` when there is none. */
+size_t ct_packet_find(const unsigned char *bytes, size_t size, size_t from);
+
+#endif

@@ -1,0 +1,59 @@
+"""What the checkers of this folder share: the project's files, C without comments and strings, and a report in TAP."""
+
+import os
+import re
+import subprocess
+import sys
+
+ROOT = os.environ.get('CTRACE_SOURCE') or os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
+
+
+def files(*folders, ext=()):
+    """The project's files below these folders, relative to its root, generated folders left out."""
+    found = []
+    for folder in folders:
+        path = os.path.join(ROOT, folder)
+        if os.path.isfile(path):
+            found.append(folder)
+        for at, names, leaves in os.walk(path):
+            names[:] = sorted(n for n in names if n not in ('.git', '__pycache__') and not n.startswith('build'))
+            found += [os.path.relpath(os.path.join(at, leaf), ROOT) for leaf in sorted(leaves)]
+    return [f for f in found if not ext or f.endswith(tuple(ext))]
+
+
+def text(path):
+    with open(os.path.join(ROOT, path), encoding='utf-8', errors='replace') as file:
+        return file.read()
+
+
+TOKEN = re.compile(r'//[^\n]*|/\*.*?\*/|"(?:\\.|[^"\\\n])*"|\'(?:\\.|[^\'\\\n])*\'', re.DOTALL)
+
+
+def code(source):
+    """C with comments and string contents blanked; line numbers stay."""
+    def blank(match):
+        token = match.group()
+        return '""' if token[0] == '"' else "' '" if token[0] == "'" else re.sub(r'[^\n]', ' ', token)
+    return TOKEN.sub(blank, source)
+
+
+class Report:
+    """One check per call of check(); mistakes are lines of text."""
+
+    def __init__(self):
+        self.count = self.bad = 0
+
+    def check(self, what, mistakes):
+        self.count += 1
+        self.bad += bool(mistakes)
+        print(f'{"not ok" if mistakes else "ok"} {self.count} - {what}')
+        for mistake in mistakes:
+            print(f'#   {mistake}')
+
+    def end(self):
+        print(f'1..{self.count}')
+        sys.exit(1 if self.bad else 0)
+
+
+def run(*command):
+    return subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=False)

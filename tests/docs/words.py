@@ -1,0 +1,41 @@
+#!/usr/bin/env python3
+"""Words and calls that may not stand in the project."""
+
+import re
+
+import project
+
+report = project.Report()
+
+
+def find(pattern, paths, only_code=True, flags=0):
+    expression = re.compile(pattern, flags)
+    found = []
+    for path in paths:
+        source = project.text(path)
+        for number, line in enumerate((project.code(source) if only_code else source).split('\n'), 1):
+            if expression.search(line):
+                found.append(f'{path}:{number}: {line.strip()[:100]}')
+    return found
+
+
+C = ('.c', '.h')
+library = [p for p in project.files('src', 'include', ext=C)]
+ours = library + project.files('tools', ext=C)
+prose = [p for p in project.files('README.md', 'docs', 'man', 'src', 'include', 'tools', 'examples', 'copy', 'bench', 'tests/process', 'fuzz')
+         if not p.startswith('fuzz/corpus/')]
+
+report.check('the environment is read through ct_os_environment(), which a set-uid program does not honour',
+             find(r'(?<!\w)(secure_)?getenv\s*\(', [p for p in ours if p != 'src/base/os.c'])
+             + find(r'(?<!\w)getenv\s*\(', ['src/base/os.c']))
+report.check('the library never prints, exits or aborts',
+             find(r'(?<![\w.>])(printf|fprintf|vprintf|vfprintf|puts|fputs|putchar|perror|exit|_exit|_Exit|quick_exit|abort|assert)\s*\(', library))
+report.check('no call that trusts a length or the stack',
+             find(r'(?<![\w.>])(alloca|gets|strcpy|stpcpy|strcat|sprintf|vsprintf|strtok|mktemp|tmpnam)\s*\(', ours))
+report.check('signal dispositions are not touched',
+             find(r'(?<![\w.>])(signal|sigaction|sigset|bsd_signal)\s*\(', library))
+report.check('the file format is written out: Common Trace Format', # its own signature is what it is
+             find(r'(?<!/\* )\bCTF[- ]?(1\.8|2\.0|trace format|file format|format|metadata|packets?|streams?|TSDL|readers?|writers?|viewers?)\b', prose, False, re.I))
+report.check('nothing is promised for later',
+             find(r'\b(TO' r'DO|FIX' r'ME|XX' r'X|HA' r'CK)\b', prose + project.files('tests', 'scripts', 'Makefile', 'meson.build', ext=('.c', '.h', '.sh', '.py', '.build', 'run', 'Makefile')), False))
+report.end()

@@ -1,0 +1,15 @@
+#!/usr/bin/env bash
+# gcc and clang see nothing to warn of in our sources.
+set -u
+. "$CTRACE_SOURCE/tests/tap.sh"
+cd "$CTRACE_SOURCE" || exit 1
+
+flags=(-std=gnu17 -D_GNU_SOURCE -DCT_VERSION='"0"' -DCT_MODULE_DIR='"/"' -Iinclude -Isrc -Wall -Wextra -Wconversion -Wshadow -Werror)
+for compiler in gcc clang; do
+	for folder in src/* tools; do
+		compgen -G "$folder/*.c" >/dev/null || continue
+		check "$folder $compiler" "$compiler" -fsyntax-only "${flags[@]}" "$folder"/*.c
+	done
+	check "examples $compiler" "$compiler" -fsyntax-only -std=gnu17 -Iinclude -Wall -Wextra -Werror examples/*.c
+done
+end

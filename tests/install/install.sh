@@ -1,0 +1,58 @@
+#!/usr/bin/env bash
+# shellcheck disable=SC2046 # lists of words
+# What is installed is whole: C and COBOL programs build against it with what ctrace.pc says, find it when they run, and trace.
+set -u
+. "$CTRACE_SOURCE/tests/tap.sh"
+
+meson install -C "$CTRACE_BUILD" --no-rebuild --quiet --destdir "$PWD/dest" >install.log 2>&1 || { cat install.log; exit 1; }
+pc=$(find "$PWD/dest" -name ctrace.pc)
+export PKG_CONFIG_PATH=${pc%/*}
+prefix=$PWD/dest$(pkg-config --variable=prefix ctrace)
+libdir=$PWD/dest$(pkg-config --variable=libdir ctrace)
+flags() { pkg-config --define-variable=prefix="$prefix" --define-variable=libdir="$libdir" --define-variable=includedir="$prefix/include" \
+	--define-variable=copydir="$prefix/share/ctrace/copy" "$@" ctrace; }
+
+present() { for file; do [ -e "$file" ] || { echo "$file is missing"; return 1; }; done; }
+links_to() { [ "$(readlink -f "$1")" = "$(readlink -f "$2")" ] || { echo "$1 does not lead to $2"; return 1; }; }
+check 'the tool runs' "$prefix/bin/ctrace" --version
+check 'the library, shared and static' present "$libdir"/libctrace.{a,so,so.1,so.1.0.0}
+check 'the headers' present "$prefix"/include/{mfctf.h,ctrace/{ctrace,emitter,event,status}.h}
+check 'the copybooks' present "$prefix"/share/ctrace/copy/{mfctf,cbltypes}.cpy
+check 'the modules' present "$libdir"/ctrace/{journal,cobol}.so
+check 'the module name for COB_PRE_LOAD' links_to "$libdir/gnucobol/libctrace.so" "$libdir/libctrace.so.1"
+check 'the man page' present "$prefix/share/man/man1/ctrace.1"
+outside() { find dest -type f ! -path "${prefix#"$PWD"/}/*" | grep . && return 1 || return 0; }
+check 'nothing is outside of the prefix' outside
+
+cat >program.c <<'E2'
+#include <ctrace/ctrace.h>
+#include <stdio.h>
+#include <string.h>
+static struct ctrace_tracer tracer = CTRACE_TRACER("install.check");
+int main(void)
+{
+	if (ctrace_configure("mftrace.level = info") != CTRACE_OK)
+		return 1;
+	CTRACE(&tracer, CTRACE_INFO, 1, CTRACE_STR("traced from C"));
+	return strcmp(ctrace_version(), "1.0.0") != 0;
+}
+E2
+traced() { # WORD COMMAND...: the command leaves a line with the word in a file here
+	local word=$1
+	shift
+	rm -rf traced && mkdir traced && (cd traced && "$@") || return 1
+	grep -rqF -- "$word" traced || { ls -la traced; return 1; }
+}
+check 'a C program compiles and links as pkg-config says' gcc program.c -o program $(flags --cflags --libs) -Wl,-rpath,"$libdir"
+check 'it traces' traced 'traced from C' ../program
+check 'a C program links with the static library' gcc program.c -o static $(flags --cflags) "$libdir/libctrace.a"
+check 'it traces' traced 'traced from C' ../static
+
+example=$CTRACE_SOURCE/examples/trace
+export MFTRACE_CONFIG=$example.cfg
+check 'a COBOL program compiles and links as cobc_flags says' cobc -x "$example.cbl" -o cobol $(flags --variable=cobc_flags)
+check 'it traces' traced 'some info' ../cobol
+check 'a COBOL program without the library compiles' cobc -x -I"$prefix/share/ctrace/copy" "$example.cbl" -o bare
+check 'it traces through what COB_PRE_LOAD names' traced 'some info' \
+	env COB_PRE_LOAD=libctrace COB_LIBRARY_PATH="$libdir/gnucobol" ../bare
+end

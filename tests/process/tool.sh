@@ -1,0 +1,398 @@
+#!/usr/bin/env bash
+# The ctrace tool as a user meets it: help, exit statuses, list, recover, and a man page for everything that is public.
+set -u
+source_folder=$CTRACE_SOURCE
+subject=$CTRACE_BUILD/tests/tool_subject
+count=0 bad=0
+
+check() { # WHAT MISTAKES
+	count=$((count + 1))
+	if [ -z "$2" ]; then
+		echo "ok $count - $1"
+	else
+		echo "not ok $count - $1"
+		sed 's/^/#   /' <<<"$2"
+		bad=1
+	fi
+}
+skip() { # WHAT WHY
+	count=$((count + 1))
+	echo "ok $count - $1 # SKIP $2"
+}
+
+# Runs the tool: its output in $out and $err, its status in $status.
+tool() {
+	ctrace "$@" >out 2>err </dev/null
+	status=$?
+	out=$(<out) err=$(<err)
+}
+expect_status() { [ "$status" = "$1" ] || echo "exit status $status, not $1; stdout: $out; stderr: $err"; }
+expect_in() { # WHERE WHAT PATTERN...
+	local where=$1 text=$2
+	shift 2
+	for pattern; do
+		grep -qE -- "$pattern" <<<"$text" || echo "$where has no /$pattern/: $text"
+	done
+}
+expect_not_in() { # WHERE TEXT PATTERN
+	! grep -qE -- "$3" <<<"$2" || echo "$1 has /$3/: $2"
+}
+
+# ---- help and usage
+verbs='show list recover config help'
+version=$(sed -n "s/.*version: '\([0-9.]*\)'.*/\1/p" "$source_folder/meson.build" | head -1)
+
+tool --help
+check 'ctrace --help lists every verb' "$(
+	expect_status 0
+	for verb in $verbs; do expect_in help "$out" "^  $verb "; done
+	[ -z "$err" ] || echo "stderr: $err"
+)"
+all=$out
+tool help
+check 'ctrace help says the same' "$(expect_status 0; [ "$out" = "$all" ] || echo "$out")"
+tool --version
+check 'ctrace --version' "$(expect_status 0; [ "$out" = "ctrace $version" ] || echo "$out")"
+for verb in $verbs; do
+	tool "$verb" --help
+	help=$out
+	check "ctrace $verb --help" "$(expect_status 0; expect_in help "$out" "^Usage: ctrace $verb( |$)")"
+	tool help "$verb"
+	check "ctrace help $verb says the same" "$(expect_status 0; [ "$out" = "$help" ] || echo "$out")"
+	tool "$verb" --version
+	check "ctrace $verb --version" "$(expect_status 0; [ "$out" = "ctrace $version" ] || echo "$out")"
+	tool "$verb" --no-such-option
+	check "ctrace $verb refuses an unknown option" "$(
+		expect_status 2
+		expect_in stderr "$err" "^ctrace $verb: unrecognized option '--no-such-option'" "ctrace $verb --help"
+		[ -z "$out" ] || echo "stdout: $out"
+	)"
+done
+
+refuse() { # PATTERN ARGUMENT...
+	local pattern=$1
+	shift
+	tool "$@"
+	check "usage error: ctrace $*" "$(expect_status 2; expect_in stderr "$err" "$pattern"; [ -z "$out" ] || echo "stdout: $out")"
+}
+refuse 'Usage: ctrace'
+refuse 'did you mean "list"' lst
+refuse 'did you mean "recover"' rec
+refuse 'did you mean "config"' confgi
+refuse 'unknown verb "nothing"$' nothing
+refuse 'did you mean "show"' help shw
+refuse 'one verb at a time' help list show
+refuse 'unexpected argument "x"' list x
+refuse '"abc" is not a process id' list --pid abc
+refuse '"0" is not a process id' list -p 0
+refuse '"99999999999" is not a process id' list -p 99999999999
+refuse 'ctrace show' show
+refuse 'ctrace config' config
+refuse 'ctrace config' config check
+refuse 'ctrace config' config chekc file
+refuse 'unknown verb "\\u\{1B\}\[2Jx"' $'\033[2Jx'
+
+# ---- output that cannot be written
+for arguments in --help --version 'recover --help' 'list --help'; do
+	# shellcheck disable=SC2086 # words
+	ctrace $arguments >/dev/full 2>err
+	status=$? out='' err=$(<err)
+	check "ctrace $arguments tells of a full disk" "$(expect_status 1; expect_in stderr "$err" 'cannot write the output: No space left')"
+done
+ctrace --help >&- 2>err
+status=$? out='' err=$(<err)
+check 'ctrace --help tells of a closed stdout' "$(expect_status 1; expect_in stderr "$err" 'cannot write the output')"
+
+# ---- nothing there
+tool list
+check 'list: nothing is traced' "$(expect_status 1; expect_in stderr "$err" "^ctrace list: no traced process found in $CTRACE_RUN_DIR\$")"
+tool recover
+check 'recover: nothing to do is fine' "$(expect_status 0; [ "$out" = 'nothing to recover' ] || echo "$out")"
+tool recover --dry-run
+check 'recover --dry-run: the same' "$(expect_status 0; [ "$out" = 'nothing to recover' ] || echo "$out")"
+tool recover /no/such/folder
+check 'recover: a folder that is not there' "$(expect_status 1; expect_in stderr "$err" '^ctrace recover: /no/such/folder: No such file')"
+tool recover out
+check 'recover: a file is no run directory' "$(expect_status 1; expect_in stderr "$err" '^ctrace recover: out: Not a directory')"
+
+# ---- a traced process
+mkdir logs
+cat >app.cfg <<CONFIG
+mftrace.level = none
+mftrace.level.tool.main = info
+mftrace.level.tool.main.part = warn
+mftrace.level.tool.later = debug
+mftrace.dest.tool.main.part = stderr
+mftrace.emitter.textfile#location = $PWD/logs
+mftrace.emitter.textfile#file = subject.log
+CONFIG
+
+start() { # COUNT: $pid waits for orders
+	coproc SUBJECT { MFTRACE_CONFIG=$PWD/app.cfg exec "$subject" "$1" 2>/dev/null; }
+	pid=$SUBJECT_PID
+	read -r answer <&"${SUBJECT[0]}"
+}
+order() { # ORDER: $answer
+	echo "$1" >&"${SUBJECT[1]}"
+	read -r answer <&"${SUBJECT[0]}"
+}
+finish() {
+	eval "exec ${SUBJECT[1]}>&-"
+	wait "$pid"
+}
+murder() {
+	kill -KILL "$pid"
+	wait "$pid" 2>/dev/null
+}
+lines() { grep -vc '^#' logs/subject.log; }
+
+start 10
+order flush
+check 'the subject of these tests runs' "$([ "$answer" = 0 ] || echo "flush answered $answer")"
+tool list
+check 'list shows the process, its components, destinations and counters' "$(
+	expect_status 0
+	expect_in stdout "$out" "^$pid  tool_subject  running since [0-9]{4}-[0-9]{2}-[0-9]{2} [0-9:]{8}  user [a-z0-9_-]+  jobname TOOL_SUB  asid [0-9A-F]{4}$" \
+		'^    COMPONENT +LEVEL  DESTINATIONS$' '^    tool\.main +INFO   TEXTFILE$' '^    tool\.main\.part +WARN   (TEXTFILE, STDERR|STDERR, TEXTFILE)$' \
+		"^    TEXTFILE +20  $PWD/logs/subject.log\$" '^    STDERR +10  -$' \
+		'^    delivered 20, lost 0, pending 0 \(0 bytes in [0-9]+ rings?\)$'
+	expect_not_in stdout "$out" 'tool\.later'
+)"
+check 'list: a name forges neither a line nor a terminal sequence' "$(
+	expect_in stdout "$out" '^    tool\.evil\\u\{1B\}\[2J\\n9999  forged +OFF'
+	expect_not_in stdout "$out" $'\033|^9999'
+)"
+tool list --all
+check 'list --all shows what is not registered' "$(expect_status 0; expect_in stdout "$out" '^    tool\.later +DEBUG +[A-Z]+  \(not registered\)$')"
+tool list --component 'TOOL.*.P?rt'
+check 'list --component' "$(
+	expect_status 0
+	expect_in stdout "$out" '^    tool\.main\.part '
+	expect_not_in stdout "$out" '^    tool\.main '
+)"
+tool list --component nothing.like.it
+check 'list --component that none has' "$(expect_status 1; expect_in stderr "$err" 'no traced process matches'; [ -z "$out" ] || echo "$out")"
+tool list --pid "$pid"
+check 'list --pid' "$(expect_status 0; expect_in stdout "$out" "^$pid  ")"
+tool list --pid 1
+check 'list --pid of another process' "$(expect_status 1; expect_in stderr "$err" 'no traced process matches')"
+tool list --json
+check 'list --json' "$(
+	expect_status 0
+	[ "$(wc -l <out)" = 1 ] || echo "$(wc -l <out) lines"
+	python3 - "$pid" "$PWD/logs/subject.log" out <<'PYTHON'
+import json, sys
+pid, log, path = int(sys.argv[1]), sys.argv[2], sys.argv[3]
+process = json.load(open(path))
+components = {c['name']: c for c in process['components']}
+destinations = {d['emitter']: d for d in process['destinations']}
+def want(what, got, expected):
+    if got != expected:
+        print(f'{what} is {got!r}, not {expected!r}')
+want('pid', process['pid'], pid)
+want('program', process['program'], 'tool_subject')
+want('state', process['state'], 'running')
+want('jobname', process['jobname'], 'TOOL_SUB')
+want('asid', 1 <= process['asid'] <= 0xFFFF, True)
+want('folder', process['folder'].rsplit('/', 1)[1].split('.')[0], str(pid))
+want('level', components['tool.main']['level'], 'INFO')
+want('level', components['tool.evil\033[2J\n9999  forged']['level'], 'OFF')
+want('destinations', components['tool.main']['destinations'], ['TEXTFILE'])
+want('destinations', sorted(components['tool.main.part']['destinations']), ['STDERR', 'TEXTFILE'])
+want('registered', components['tool.main']['registered'], True)
+want('path', destinations['TEXTFILE']['path'], log)
+want('delivered', destinations['TEXTFILE']['delivered'], 20)
+want('failing', destinations['TEXTFILE']['failing'], None)
+want('counters', {k: process['counters'][k] for k in ('delivered', 'lost', 'pending', 'pending_bytes')},
+     {'delivered': 20, 'lost': 0, 'pending': 0, 'pending_bytes': 0})
+want('reasons', len(process['counters']['lost_by_reason']), 9)
+want('no loss', set(process['counters']['lost_by_reason'].values()), {0})
+PYTHON
+)"
+ctrace list >/dev/full 2>err
+status=$? out='' err=$(<err)
+check 'list tells of a full disk' "$(expect_status 1; expect_in stderr "$err" 'cannot write the output')"
+tool recover
+check 'recover leaves the living alone' "$(expect_status 0; [ "$out" = 'nothing to recover' ] || echo "$out"; [ -d "$CTRACE_RUN_DIR/$pid.0" ] || ls "$CTRACE_RUN_DIR")"
+finish
+tool list
+check 'list: the process has gone and left nothing' "$(expect_status 1; expect_in stderr "$err" 'no traced process found')"
+
+# ---- a process that was killed
+rm -f logs/subject.log
+start 100
+order 1000
+murder
+tool recover --dry-run
+check 'recover --dry-run names what it would recover' "$(
+	expect_status 0
+	expect_in stdout "$out" "^$CTRACE_RUN_DIR/$pid\.0: would be recovered: tool_subject \(process $pid of user $(id -u)\)\$"
+	[ -d "$CTRACE_RUN_DIR/$pid.0" ] || echo 'it is gone'
+)"
+tool recover
+check 'recover delivers the rest, once, and says so' "$(
+	expect_status 0
+	expect_in stdout "$out" "^$CTRACE_RUN_DIR/$pid\.0: recovered, [0-9]+ events? delivered\$" '^1 of 1 recovered, [0-9]+ events? delivered$'
+	[ "$(lines)" = 1200 ] || echo "$(lines) lines, not 1200"
+	[ ! -e "$CTRACE_RUN_DIR/$pid.0" ] || echo 'the folder is still there'
+)"
+tool recover
+check 'recover again: nothing is left' "$(expect_status 0; [ "$out" = 'nothing to recover' ] || echo "$out"; [ "$(lines)" = 1200 ] || lines)"
+
+rm -f logs/subject.log
+start 100
+order 1000
+murder
+tool show "$CTRACE_RUN_DIR/$pid.0"
+check 'show leaves an orphan where it is' "$([ -d "$CTRACE_RUN_DIR/$pid.0" ] || echo 'it is gone')"
+tool list
+check 'list recovers on the way' "$(
+	expect_status 1
+	[ "$(lines)" = 1200 ] || echo "$(lines) lines, not 1200"
+	[ ! -e "$CTRACE_RUN_DIR/$pid.0" ] || echo 'the folder is still there'
+)"
+
+# ---- a destination that fails
+rm -f logs/subject.log
+start 0
+order 10
+order flush
+mv logs/subject.log kept.log && mkdir logs/subject.log
+kill -STOP "$pid" # its agent has nothing more to say
+murder
+printf 'x' >"$CTRACE_RUN_DIR/$pid.0/ring.999" # not one of its rings: must not matter
+tool recover
+first=$status
+rmdir logs/subject.log && mv kept.log logs/subject.log
+check 'recover: nothing pending needs no destination' "$([ "$first" = 0 ] || [ "$first" = 1 ] || echo "$first: $out $err")"
+tool recover
+check 'recover: then it works' "$(expect_status 0; [ "$(lines)" = 10 ] || lines)"
+
+rm -rf logs/subject.log
+mkdir logs/subject.log # a folder in the place of the file, from the start
+sed -i "s,^mftrace.emitter.textfile#file = .*,mftrace.emitter.textfile#file = $PWD/logs/subject.log," app.cfg
+start 50
+tool list
+check 'list shows a failing destination' "$(expect_status 0; expect_in stdout "$out" '^    TEXTFILE +0  .*FAILING: .+ \([0-9]+ failures?\)$' 'pending [1-9]')"
+murder
+tool recover
+check 'recover keeps what cannot be delivered' "$(
+	expect_status 1
+	expect_in stderr "$err" "^ctrace recover: $CTRACE_RUN_DIR/$pid\.0: kept, 0 events delivered: .+" '1 kept for another try'
+	[ -d "$CTRACE_RUN_DIR/$pid.0" ] || echo 'it is gone'
+)"
+tool list
+check 'list shows it as ended' "$(expect_status 0; expect_in stdout "$out" "^$pid  tool_subject  ended since")"
+rmdir logs/subject.log
+tool recover
+check 'recover delivers it when the obstacle is gone' "$(expect_status 0; [ "$(lines)" = 100 ] || lines)"
+
+# ---- a damaged folder
+mkdir -m 700 "$CTRACE_RUN_DIR/777.0" && printf 'no session' >"$CTRACE_RUN_DIR/777.0/session"
+tool list
+check 'list tells of a damaged folder' "$(expect_status 1; expect_in stderr "$err" "^ctrace list: $CTRACE_RUN_DIR/777\.0: ")"
+tool recover
+check 'recover keeps a damaged folder' "$(expect_status 1; expect_in stderr "$err" "^ctrace recover: $CTRACE_RUN_DIR/777\.0: kept, 0 events"; [ -d "$CTRACE_RUN_DIR/777.0" ] || echo gone)"
+tool recover -n
+check 'recover --dry-run tells of it too' "$(expect_status 1; expect_in stderr "$err" '777\.0: cannot be read')"
+rm -r "$CTRACE_RUN_DIR/777.0"
+
+# ---- another user's folder: root delivers with that user's rights only
+others() {
+	local home
+	home=$(mktemp -d /tmp/ctrace-tool.XXXXXX) || return
+	mkdir "$home/run" "$home/logs" && cp "$subject" "$home/" && cp -a "$CTRACE_BUILD"/libctrace.so* "$home/"
+	chmod 755 "$home" && chmod 700 "$home/run" && chown 65534:65534 "$home/run" "$home/logs"
+	sed "s,$PWD/logs,$home/logs,g" app.cfg >"$home/app.cfg"
+	coproc SUBJECT { cd "$home" && LD_LIBRARY_PATH=$home MFTRACE_CONFIG=$home/app.cfg CTRACE_RUN_DIR=$home/run exec setpriv --reuid=65534 --regid=65534 --clear-groups "$home/tool_subject" 0 2>/dev/null; }
+	pid=$SUBJECT_PID
+	read -r answer <&"${SUBJECT[0]}"
+	order 30
+	murder
+	rm -f "$home/logs/subject.log"
+	chown root:root "$home/logs" # the user can no longer write there; root could
+	tool recover "$home/run"
+	expect_status 1
+	expect_in stderr "$err" "/run/$pid\.0: kept, 0 events delivered"
+	[ ! -e "$home/logs/subject.log" ] || echo 'root delivered it'
+	chown 65534:65534 "$home/logs"
+	tool recover "$home/run"
+	expect_status 0
+	expect_in stdout "$out" '^1 of 1 recovered'
+	[ "$(stat -c %u "$home/logs/subject.log")" = 65534 ] || stat "$home/logs/subject.log"
+	[ "$(grep -vc '^#' "$home/logs/subject.log")" = 30 ] || cat "$home/logs/subject.log"
+	rm -rf "$home"
+}
+if [ "$(id -u)" = 0 ] && setpriv --reuid=65534 --regid=65534 --clear-groups true 2>/dev/null; then
+	check "recover as root delivers with the owner's rights" "$(others)"
+else
+	skip "recover as root delivers with the owner's rights" 'needs root'
+fi
+
+# ---- manual pages
+cd "$source_folder/man" || exit 1
+is_alias() { [ "$(wc -l <"$1")" = 1 ] && grep -q '^\.so ' "$1"; }
+check 'every verb has a manual page' "$(for verb in $verbs; do [ "$verb" = help ] || [ -f "ctrace-$verb.1" ] || echo "ctrace-$verb.1"; done)"
+check 'every option of a verb is in its page' "$(
+	for verb in show list recover config; do
+		ctrace "$verb" --help | grep -oE -- '--[a-z][a-z-]+' | sort -u | grep -vE -- '--(help|usage|version)$' | while read -r option; do
+			grep -q -- "Fl -${option#--}" "ctrace-$verb.1" || echo "ctrace-$verb.1: $option"
+		done
+	done
+)"
+functions=$(cat ../include/ctrace/*.h ../include/mfctf.h | tr '\n' ' ' |
+	grep -oE '\b(ctrace_[a-z0-9_]*[a-z0-9]|cobctf_[a-z_]+|CBL_CTF_[A-Z_]+)\([^()]*(\([^()]*\)[^()]*)*\)( __attribute__\(\([^;]*\)\))?;' |
+	grep -oE '^[A-Za-z0-9_]+' | sort -u)
+check 'the headers were understood' "$(for name in ctrace_emit ctrace_flush ctrace_loss_name cobctf_trace CBL_CTF_DEST; do grep -qx "$name" <<<"$functions" || echo "$name"; done)"
+check 'every public function has a manual page' "$(for name in $functions ctrace_enabled CTRACE CTRACE_TRACER; do [ -f "$name.3" ] || echo "$name.3"; done)"
+check 'every item constructor has a manual page' "$(
+	grep -oE '^#define CTRACE_[A-Z0-9]+\((p|s|v)[,)]' ../include/ctrace/ctrace.h | grep -oE 'CTRACE_[A-Z0-9]+' | while read -r name; do
+		[ -f "$name.3" ] || echo "$name.3"
+	done
+)"
+check 'a page that stands for several names has them' "$(
+	for page in *.3; do
+		is_alias "$page" || continue
+		target=$(sed -n 's/^\.so man3\///p' "$page")
+		if [ ! -f "$target" ] || is_alias "$target"; then
+			echo "$page: .so $target"
+		else
+			grep -q "${page%.3}" "$target" || grep -qE 'CTRACE_[UI]8 v' "$target" || echo "$target does not name ${page%.3}"
+		fi
+	done
+)"
+check 'every reference to one of our pages leads somewhere' "$(
+	grep -hoE '^\.(Xr|It Xr) [A-Za-z_.-]+ [1-8]' ./*.[1-8] | sed 's/^\.It /./; s/^\.Xr //' | sort -u | while read -r name section; do
+		case $name in *ctrace* | *CTRACE* | mftrace* | cbl_*) [ -f "$name.$section" ] || echo "$name($section)" ;; esac
+	done
+)"
+check 'every status is in ctrace.3' "$(
+	grep -oE '^	CTRACE_[A-Z_]+ = [0-9]+' ../include/ctrace/status.h | tr -d '\t=' | while read -r name number; do
+		grep -A1 -x ".It Dv $name" ctrace.3 | grep -q "^$number: " || echo "$name $number"
+	done
+)"
+check 'every status is in cbl_ctf.3' "$(
+	grep -oE '^#define CTF_RET_[A-Z_]+ [0-9]+' ../include/mfctf.h | sed 's/#define CTF_RET_//' | while read -r name number; do
+		grep -q "^\.It ${name//_/-} Ta $number Ta" cbl_ctf.3 || echo "$name $number"
+	done
+)"
+check 'every loss is in ctrace_stats_get.3' "$(grep -oE 'CTRACE_LOSS_[A-Z_]+ =' ../include/ctrace/event.h | tr -d ' =' | while read -r name; do grep -q "$name" ctrace_stats_get.3 || echo "$name"; done)"
+check 'every configuration key is in mftrace.cfg.5' "$(
+	ctrace config --help | grep -oE '^  (mftrace|ctrace)\.[a-z.]+' | tr -d ' ' | sed 's/\.$//' | sort -u | while read -r key; do
+		grep -q "^\.It Ic $key" mftrace.cfg.5 || echo "$key"
+	done
+)"
+if command -v mandoc >/dev/null; then
+	check 'the manual pages are well-formed' "$(for page in *.[1-8]; do is_alias "$page" || mandoc -Tlint -Wwarning "$page"; done 2>&1)"
+else
+	skip 'the manual pages are well-formed' 'mandoc is not installed'
+fi
+if command -v mandoc >/dev/null && command -v gcc >/dev/null; then
+	check 'the emitter of ctrace-emitter(7) compiles' "$(
+		sed -n '/^#include <ctrace\/emitter.h>/,/^\.Ed/p' ctrace-emitter.7 | sed '$d' |
+			gcc -Wall -Wextra -Werror -fsyntax-only -I../include -x c - 2>&1
+	)"
+fi
+
+echo "1..$count"
+exit "$bad"

@@ -1,0 +1,168 @@
+/*
+ * test_level.c - thresholds: inheritance, what changes tell, and closing.
+ *
+ * Copyright The ctrace authors.  SPDX-License-Identifier: Apache-2.0
+ */
+#include "registry_fixture.h"
+
+#include "registry/tree.h"
+
+static void nothing_is_traced_at_first(void **state)
+{
+	(void)state;
+	assert_int_equal(ct_level_default(registry), CTRACE_LEVEL_NONE);
+	assert_int_equal(gate_level(add("a.b")), CTRACE_LEVEL_NONE);
+}
+
+static void children_inherit(void **state)
+{
+	uint32_t rts = add("MF.RTS");
+	uint32_t err = add("MF.RTS.ERR");
+	uint32_t mem = add("MF.RTS.MEM");
+	uint32_t other = add("MF.RTSX");
+
+	(void)state;
+	set_level("mf.rts", CTRACE_WARN);
+	assert_int_equal(gate_level(rts), CTRACE_WARN);
+	assert_int_equal(gate_level(err), CTRACE_WARN);
+	assert_int_equal(gate_level(mem), CTRACE_WARN);
+	assert_int_equal(gate_level(other), CTRACE_LEVEL_NONE);
+	assert_int_equal(changes.count, 3);
+	assert_int_equal(gate_level(add("MF.RTS.LATER.ON")), CTRACE_WARN);
+}
+
+static void own_levels_stand(void **state)
+{
+	uint32_t top = add("t");
+	uint32_t own = add("t.own");
+	uint32_t below = add("t.own.below");
+
+	(void)state;
+	set_level("t.own", CTRACE_DEBUG);
+	set_level(NULL, CTRACE_ERROR);
+	assert_int_equal(gate_level(top), CTRACE_ERROR);
+	assert_int_equal(gate_level(own), CTRACE_DEBUG);
+	assert_int_equal(gate_level(below), CTRACE_DEBUG);
+	set_level("t", CTRACE_LEVEL_NONE);
+	assert_int_equal(gate_level(top), CTRACE_LEVEL_NONE);
+	assert_int_equal(gate_level(below), CTRACE_DEBUG);
+	set_level("t.own", CT_LEVEL_UNSET);
+	assert_int_equal(gate_level(below), CTRACE_LEVEL_NONE);
+	set_level("t", CT_LEVEL_UNSET);
+	assert_int_equal(gate_level(below), CTRACE_ERROR);
+	set_level(NULL, CT_LEVEL_UNSET);
+	assert_int_equal(gate_level(below), CTRACE_LEVEL_NONE);
+}
+
+static void only_registered_changes_are_told(void **state)
+{
+	uint32_t leaf = add("x.y.z"); /* x and x.y are not registered */
+
+	(void)state;
+	set_level(NULL, CTRACE_INFO);
+	assert_int_equal(changes.count, 1);
+	assert_int_equal(changes.last.kind, CT_CHANGE_LEVEL);
+	assert_int_equal(changes.components[0], leaf);
+	assert_int_equal(changes.levels[0], CTRACE_INFO);
+	set_level(NULL, CTRACE_INFO);
+	set_level("x", CTRACE_INFO);
+	assert_int_equal(changes.count, 1); /* nothing is different */
+	set_level("x.y.z", CTRACE_FATAL);
+	assert_int_equal(changes.count, 2);
+	set_level(NULL, CTRACE_DEBUG);
+	set_level("x", CTRACE_ERROR);
+	assert_int_equal(changes.count, 2);
+}
+
+static void set_again(const struct ct_change *change, void *user)
+{
+	(void)user;
+	changes.count++;
+	assert_int_equal(ct_thread_locked, 0);
+	if (change->level != CTRACE_FATAL)
+		assert_int_equal(ct_level_set(registry, NULL, 0, CTRACE_FATAL, set_again, NULL), CTRACE_OK);
+}
+
+static void a_callback_may_set_levels(void **state)
+{
+	uint32_t index = add("again");
+
+	(void)state;
+	assert_int_equal(ct_level_set(registry, "again", 5, CTRACE_INFO, set_again, NULL), CTRACE_OK);
+	assert_int_equal(changes.count, 1);
+	assert_int_equal(ct_level_set(registry, "again", 5, CT_LEVEL_UNSET, set_again, NULL), CTRACE_OK);
+	assert_int_equal(gate_level(index), CTRACE_FATAL);
+}
+
+static void a_level_can_be_asked_for_before_there_is_a_component(void **state)
+{
+	uint32_t level = 99;
+
+	(void)state;
+	set_level(NULL, CTRACE_FATAL);
+	set_level("p.q", CTRACE_WARN);
+	assert_int_equal(ct_level_get(registry, "P.Q.r.s", 7, &level), CTRACE_OK);
+	assert_int_equal(level, CTRACE_WARN);
+	assert_int_equal(ct_level_get(registry, "p.q", 3, &level), CTRACE_OK);
+	assert_int_equal(level, CTRACE_WARN);
+	assert_int_equal(ct_level_get(registry, "p.qq", 4, &level), CTRACE_OK);
+	assert_int_equal(level, CTRACE_FATAL);
+	assert_int_equal(ct_level_get(registry, "z", 1, &level), CTRACE_OK);
+	assert_int_equal(level, CTRACE_FATAL);
+	assert_int_equal(ct_level_get(registry, NULL, 0, &level), CTRACE_OK);
+	assert_int_equal(level, CTRACE_FATAL);
+	level = 99;
+	assert_int_equal(ct_level_get(registry, "a..b", 4, &level), CTRACE_INVALID_COMPONENT_NAME);
+	assert_int_equal(level, 99);
+	assert_int_equal(ct_registry_count(registry), 2);
+}
+
+static void bad_arguments_change_nothing(void **state)
+{
+	(void)state;
+	assert_int_equal(ct_level_set(registry, "a", 1, 5, NULL, NULL), CTRACE_INVALID_TRACE_LEVEL);
+	assert_int_equal(ct_level_set(registry, "a..b", 4, 1, NULL, NULL), CTRACE_INVALID_COMPONENT_NAME);
+	assert_int_equal(ct_registry_count(registry), 0);
+}
+
+static void a_closed_registry_opens_nothing(void **state)
+{
+	uint32_t index = add("c");
+
+	(void)state;
+	set_level("c", CTRACE_DEBUG);
+	ct_level_close_all(registry);
+	assert_int_equal(gate_level(index), CTRACE_LEVEL_NONE);
+	set_level("c", CTRACE_INFO);
+	assert_int_equal(gate_level(index), CTRACE_LEVEL_NONE);
+	assert_int_equal(gate_level(add("c.late")), CTRACE_LEVEL_NONE);
+}
+
+static void closing_inside_a_locked_section_does_not_hang(void **state)
+{
+	uint32_t index = add("c");
+
+	(void)state;
+	set_level("c", CTRACE_DEBUG);
+	ct_registry_lock(registry);
+	ct_level_close_all(registry);
+	ct_registry_unlock(registry);
+	assert_int_equal(gate_level(index), CTRACE_LEVEL_NONE);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		EACH(nothing_is_traced_at_first),
+		EACH(children_inherit),
+		EACH(own_levels_stand),
+		EACH(only_registered_changes_are_told),
+		EACH(a_callback_may_set_levels),
+		EACH(a_level_can_be_asked_for_before_there_is_a_component),
+		EACH(bad_arguments_change_nothing),
+		EACH(a_closed_registry_opens_nothing),
+		EACH(closing_inside_a_locked_section_does_not_hang),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

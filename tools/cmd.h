@@ -1,0 +1,36 @@
+/*
+ * cmd.h - the verbs of the ctrace tool and the few things that they share.
+ *
+ * Each verb is one function in its own file and one row in ctrace.c.  A verb parses its own arguments with argp (argv[0] is
+ * "ctrace VERB"), prints results on stdout and mistakes on stderr, and returns its exit status; whether stdout took
+ * everything is checked once, when the tool ends.  The tool is single-threaded.
+ *
+ * Copyright The ctrace authors.  SPDX-License-Identifier: Apache-2.0
+ */
+#ifndef CT_TOOLS_CMD_H
+#define CT_TOOLS_CMD_H
+
+#include <stddef.h>
+#include <stdio.h>
+
+/* Exit statuses of every verb. */
+enum {
+	CMD_DONE = 0,
+	CMD_NOTHING = 1, /* nothing found, or the input is damaged: said on stderr */
+	CMD_USAGE = 2
+};
+
+int cmd_show(int argc, char **argv);
+int cmd_list(int argc, char **argv);
+int cmd_recover(int argc, char **argv);
+int cmd_config(int argc, char **argv);
+
+/* Prints text that another process or file gave: as it is when it is plain, escaped when it could forge lines or terminal
+ * sequences.  Gives the number of bytes printed. */
+int ct_tool_print(FILE *to, const char *text, size_t size);
+
+/* Delivers and removes what dead processes left in every run directory that this user may look into, and says nothing.  What
+ * cannot be delivered stays for `ctrace recover`, which says why. */
+void ct_tool_recover_on_the_way(void);
+
+#endif

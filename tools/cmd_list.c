@@ -1,0 +1,530 @@
+/*
+ * cmd_list.c - ctrace list: the traced processes, their components, destinations and counters.
+ *
+ * Reads what each process keeps in its run folder, with pread and without a lock: the processes are not disturbed, do not
+ * notice, and may change or end meanwhile, so counters taken a moment apart need not agree to the event.  Every text here was
+ * written by somebody's program and is printed as such.
+ *
+ * Copyright The ctrace authors.  SPDX-License-Identifier: Apache-2.0
+ */
+#include "cmd.h"
+
+#include <argp.h>
+#include <errno.h>
+#include <inttypes.h>
+#include <jansson.h>
+#include <pwd.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#include "ring/ring.h"
+
+struct list_options {
+	bool is_json;
+	bool all;              /* also components that are only configured */
+	uint32_t pid;          /* 0: every process */
+	const char *component; /* glob; NULL: every component */
+	bool failed;           /* something was found that could not be read */
+	uint32_t shown;        /* processes */
+};
+
+/* What the rings of one process say together. */
+struct list_counters {
+	uint64_t delivered;
+	uint64_t lost[CTRACE_LOSS_COUNT];
+	uint64_t lost_total;
+	uint64_t pending; /* events */
+	uint64_t pending_bytes;
+	uint32_t rings;
+};
+
+/* One process while it is printed. */
+struct list_process {
+	const struct ct_folder_entry *entry;
+	struct ct_session session;
+	uint32_t *order; /* indexes of the components to show, by name */
+	uint32_t count;
+	struct list_counters counters;
+};
+
+/* ------------------------------------------------------------------------------------------------------------
+ * Gathering
+ */
+
+static const char *component_name(const struct ct_session *session, uint32_t index, size_t *out_size)
+{
+	return ct_session_text(session, session->components[index].name, out_size);
+}
+
+static bool is_wanted(const struct list_options *options, const struct ct_session *session, uint32_t index)
+{
+	size_t size;
+	const char *name = component_name(session, index, &size);
+
+	if (size == 0 || (!options->all && !(session->components[index].flags & CT_COMPONENT_REGISTERED)))
+		return false;
+	return options->component == NULL || ct_glob_match(options->component, name, size);
+}
+
+static int compare_names(const void *a, const void *b, void *session)
+{
+	size_t a_size;
+	size_t b_size;
+	const char *a_name = component_name(session, *(const uint32_t *)a, &a_size);
+	const char *b_name = component_name(session, *(const uint32_t *)b, &b_size);
+	int order = strncasecmp(a_name, b_name, a_size < b_size ? a_size : b_size);
+
+	return order != 0 ? order : (a_size > b_size) - (a_size < b_size);
+}
+
+static bool gather_components(struct list_process *process, const struct list_options *options)
+{
+	struct ct_session *session = &process->session;
+	uint32_t count = session->head->component_count;
+
+	process->order = calloc(count != 0 ? count : 1, sizeof(*process->order));
+	if (process->order == NULL)
+		return false;
+	for (uint32_t i = 0; i < count; i++)
+		if (is_wanted(options, session, i))
+			process->order[process->count++] = i;
+	qsort_r(process->order, process->count, sizeof(*process->order), compare_names, session);
+	return true;
+}
+
+static void add_ring(struct list_counters *counters, const struct ct_ring *ring)
+{
+	const struct ct_ring_head *head = ring->head;
+	uint64_t gone = head->overwritten + head->undelivered;
+
+	counters->rings++;
+	counters->delivered += head->consumed > gone ? head->consumed - gone : 0;
+	counters->pending += ct_ring_count_pending(ring);
+	counters->pending_bytes += head->head - head->tail;
+	for (unsigned i = 0; i < CTRACE_LOSS_COUNT; i++)
+		counters->lost[i] += head->lost[i];
+	counters->lost[CTRACE_LOSS_OVERWRITTEN] += head->overwritten;
+}
+
+/* A head page that is copied while its thread and the agent move may contradict itself; the next copy hardly does too. */
+static bool load_ring(struct ct_ring *ring, const struct ct_session *session, uint32_t index)
+{
+	enum ctrace_status status = CTRACE_DAMAGED;
+
+	for (unsigned tries = 0; tries < 5 && status == CTRACE_DAMAGED; tries++)
+		status = ct_ring_load(ring, session, index);
+	return status == CTRACE_OK;
+}
+
+static void gather_counters(struct list_process *process)
+{
+	const struct ct_session_head *head = process->session.head;
+	struct list_counters *counters = &process->counters;
+
+	for (uint32_t i = 0; i < head->ring_count; i++) {
+		struct ct_ring ring;
+
+		if (!load_ring(&ring, &process->session, i))
+			continue;
+		add_ring(counters, &ring);
+		ct_ring_close(&ring);
+	}
+	for (unsigned i = 0; i < CTRACE_LOSS_COUNT; i++) {
+		counters->lost[i] += head->lost[i];
+		counters->lost_total += counters->lost[i];
+	}
+}
+
+/* A destination is worth a line when something goes there now, or went. */
+static bool is_shown(struct ct_dest *dest)
+{
+	return dest->emitter[0] != '\0' && (dest->active != 0 || dest->failing != 0 || ct_dest_current(dest)->delivered != 0);
+}
+
+static const char *level_text(uint32_t level)
+{
+	return level == CTRACE_LEVEL_NONE ? "OFF" : ct_level_name(level);
+}
+
+static const char *state_text(const struct ct_folder_entry *entry)
+{
+	return entry->is_alive ? "running" : "ended";
+}
+
+/* ------------------------------------------------------------------------------------------------------------
+ * For people
+ */
+
+/* A text in a column: at least `width` wide, followed by two blanks. */
+static void print_cell(const char *text, size_t size, int width)
+{
+	int printed = ct_tool_print(stdout, text, size);
+
+	printf("%*s", width > printed ? width - printed + 2 : 2, "");
+}
+
+static void print_user(uint32_t uid)
+{
+	const struct passwd *user = getpwuid(uid);
+
+	if (user != NULL)
+		printf("user %s", user->pw_name);
+	else
+		printf("user %" PRIu32, uid);
+}
+
+static void print_process(const struct list_process *process)
+{
+	const struct ct_session_head *head = process->session.head;
+	time_t start = (time_t)(head->start_ns / 1000000000u);
+	char when[32] = "?";
+	struct tm local;
+
+	if (localtime_r(&start, &local) != NULL)
+		strftime(when, sizeof(when), "%Y-%m-%d %H:%M:%S", &local);
+	printf("%" PRIu32 "  ", head->pid);
+	print_cell(head->program, strnlen(head->program, sizeof(head->program)), 0);
+	printf("%s since %s  ", state_text(process->entry), when);
+	print_user(process->entry->uid);
+	fputs("  jobname ", stdout);
+	print_cell(head->jobname, strnlen(head->jobname, sizeof(head->jobname)), 0);
+	printf("asid %04" PRIX32 "\n", head->asid);
+}
+
+static void print_destinations_of(const struct ct_session_head *head, uint32_t mask)
+{
+	const char *separator = "";
+
+	for (unsigned i = 0; i < CT_DEST_LIMIT; i++) {
+		const char *emitter = head->dest[i].emitter;
+
+		if (!(mask >> i & 1))
+			continue;
+		fputs(separator, stdout);
+		ct_tool_print(stdout, emitter, strnlen(emitter, sizeof(head->dest[i].emitter)));
+		separator = ", ";
+	}
+	if (separator[0] == '\0')
+		putchar('-');
+}
+
+static void print_components(const struct list_process *process)
+{
+	const struct ct_session *session = &process->session;
+	size_t width = strlen("COMPONENT");
+	size_t size;
+
+	for (uint32_t i = 0; i < process->count; i++) {
+		component_name(session, process->order[i], &size);
+		if (size > width)
+			width = size < 60 ? size : 60;
+	}
+	printf("    %-*s  %-5s  %s\n", (int)width, "COMPONENT", "LEVEL", "DESTINATIONS");
+	for (uint32_t i = 0; i < process->count; i++) {
+		const struct ct_component_entry *component = &session->components[process->order[i]];
+		const char *name = component_name(session, process->order[i], &size);
+
+		fputs("    ", stdout);
+		print_cell(name, size, (int)width);
+		printf("%-5s  ", level_text(component->gate.level));
+		print_destinations_of(session->head, component->dests);
+		if (!(component->flags & CT_COMPONENT_REGISTERED))
+			fputs("  (not registered)", stdout);
+		putchar('\n');
+	}
+}
+
+static void print_destination(struct ct_dest *dest)
+{
+	const struct ct_dest_slot *slot = ct_dest_current(dest);
+	size_t size = strnlen(slot->path, sizeof(slot->path));
+
+	fputs("    ", stdout);
+	print_cell(dest->emitter, strnlen(dest->emitter, sizeof(dest->emitter)), 11);
+	printf("%9" PRIu64 "  ", slot->delivered);
+	ct_tool_print(stdout, size != 0 ? slot->path : "-", size != 0 ? size : 1);
+	if (dest->failing != 0)
+		printf("  FAILING: %s", strerror((int)dest->failing));
+	if (dest->failures != 0)
+		printf("  (%" PRIu64 " failure%s)", dest->failures, dest->failures == 1 ? "" : "s");
+	putchar('\n');
+}
+
+static void print_destinations(const struct ct_session *session)
+{
+	bool has_title = false;
+
+	for (unsigned i = 0; i < CT_DEST_LIMIT; i++) {
+		struct ct_dest *dest = &session->head->dest[i];
+
+		if (!is_shown(dest))
+			continue;
+		if (!has_title)
+			printf("    %-11s  %9s  %s\n", "DESTINATION", "DELIVERED", "WHERE");
+		has_title = true;
+		print_destination(dest);
+	}
+}
+
+static void print_counters(const struct list_counters *counters)
+{
+	const char *separator = " (";
+
+	printf("    delivered %" PRIu64 ", lost %" PRIu64, counters->delivered, counters->lost_total);
+	for (unsigned i = 0; i < CTRACE_LOSS_COUNT; i++) {
+		if (counters->lost[i] == 0)
+			continue;
+		printf("%s%s %" PRIu64, separator, ctrace_loss_name((enum ctrace_loss)i), counters->lost[i]);
+		separator = ", ";
+	}
+	printf("%s, pending %" PRIu64 " (%" PRIu64 " bytes in %" PRIu32 " ring%s)\n", counters->lost_total != 0 ? ")" : "",
+	       counters->pending, counters->pending_bytes, counters->rings, counters->rings == 1 ? "" : "s");
+}
+
+static void print_for_people(const struct list_process *process, bool is_first)
+{
+	if (!is_first)
+		putchar('\n');
+	print_process(process);
+	if (process->count != 0)
+		print_components(process);
+	print_destinations(&process->session);
+	print_counters(&process->counters);
+}
+
+/* ------------------------------------------------------------------------------------------------------------
+ * For programs: one object a line
+ */
+
+/* JSON has no bytes that are not UTF-8: such a text is given escaped, as it is for people. */
+static json_t *json_text(const char *text, size_t size)
+{
+	json_t *json = json_stringn(text, size);
+	struct ct_buf escaped;
+
+	if (json != NULL)
+		return json;
+	ct_buf_init(&escaped);
+	ct_escape_add(&escaped, text, size);
+	json = json_stringn(escaped.data, escaped.size);
+	ct_buf_fini(&escaped);
+	return json;
+}
+
+static json_t *json_field(const char *text, size_t capacity)
+{
+	return json_text(text, strnlen(text, capacity));
+}
+
+static json_t *json_components(const struct list_process *process)
+{
+	const struct ct_session *session = &process->session;
+	json_t *components = json_array();
+
+	for (uint32_t i = 0; i < process->count; i++) {
+		const struct ct_component_entry *entry = &session->components[process->order[i]];
+		json_t *destinations = json_array();
+		json_t *component = json_object();
+		size_t size;
+		const char *name = component_name(session, process->order[i], &size);
+
+		for (unsigned d = 0; d < CT_DEST_LIMIT; d++) {
+			const struct ct_dest *dest = &session->head->dest[d];
+
+			if (entry->dests >> d & 1)
+				json_array_append_new(destinations, json_field(dest->emitter, sizeof(dest->emitter)));
+		}
+		json_object_set_new(component, "name", json_text(name, size));
+		json_object_set_new(component, "level", json_string(level_text(entry->gate.level)));
+		json_object_set_new(component, "registered", json_boolean(entry->flags & CT_COMPONENT_REGISTERED));
+		json_object_set_new(component, "destinations", destinations);
+		json_array_append_new(components, component);
+	}
+	return components;
+}
+
+static json_t *json_destinations(const struct ct_session *session)
+{
+	json_t *destinations = json_array();
+
+	for (unsigned i = 0; i < CT_DEST_LIMIT; i++) {
+		struct ct_dest *dest = &session->head->dest[i];
+		const struct ct_dest_slot *slot = ct_dest_current(dest);
+		json_t *object;
+
+		if (!is_shown(dest))
+			continue;
+		object = json_object();
+		json_object_set_new(object, "emitter", json_field(dest->emitter, sizeof(dest->emitter)));
+		json_object_set_new(object, "path", slot->path[0] != '\0' ? json_field(slot->path, sizeof(slot->path)) : json_null());
+		json_object_set_new(object, "active", json_boolean(dest->active));
+		json_object_set_new(object, "delivered", json_integer((json_int_t)slot->delivered));
+		json_object_set_new(object, "failing", dest->failing != 0 ? json_string(strerror((int)dest->failing)) : json_null());
+		json_object_set_new(object, "failures", json_integer((json_int_t)dest->failures));
+		json_array_append_new(destinations, object);
+	}
+	return destinations;
+}
+
+static json_t *json_counters(const struct list_counters *counters)
+{
+	json_t *reasons = json_object();
+	json_t *object = json_object();
+
+	for (unsigned i = 0; i < CTRACE_LOSS_COUNT; i++)
+		json_object_set_new(reasons, ctrace_loss_name((enum ctrace_loss)i), json_integer((json_int_t)counters->lost[i]));
+	json_object_set_new(object, "delivered", json_integer((json_int_t)counters->delivered));
+	json_object_set_new(object, "lost", json_integer((json_int_t)counters->lost_total));
+	json_object_set_new(object, "lost_by_reason", reasons);
+	json_object_set_new(object, "pending", json_integer((json_int_t)counters->pending));
+	json_object_set_new(object, "pending_bytes", json_integer((json_int_t)counters->pending_bytes));
+	json_object_set_new(object, "rings", json_integer((json_int_t)counters->rings));
+	return object;
+}
+
+static bool print_json(const struct list_process *process)
+{
+	const struct ct_session_head *head = process->session.head;
+	json_t *object = json_object();
+	bool ok;
+
+	json_object_set_new(object, "pid", json_integer((json_int_t)head->pid));
+	json_object_set_new(object, "program", json_field(head->program, sizeof(head->program)));
+	json_object_set_new(object, "state", json_string(state_text(process->entry)));
+	json_object_set_new(object, "start_ns", json_integer((json_int_t)head->start_ns));
+	json_object_set_new(object, "uid", json_integer((json_int_t)process->entry->uid));
+	json_object_set_new(object, "jobname", json_field(head->jobname, sizeof(head->jobname)));
+	json_object_set_new(object, "asid", json_integer((json_int_t)head->asid));
+	json_object_set_new(object, "folder", json_field(process->session.path, sizeof(process->session.path)));
+	json_object_set_new(object, "components", json_components(process));
+	json_object_set_new(object, "destinations", json_destinations(&process->session));
+	json_object_set_new(object, "counters", json_counters(&process->counters));
+	/* Out of memory anywhere above leaves its member out; dumping nothing at all is the case that must be told. */
+	ok = json_dumpf(object, stdout, JSON_COMPACT | JSON_ENSURE_ASCII) == 0;
+	putchar('\n');
+	json_decref(object);
+	return ok;
+}
+
+/* ------------------------------------------------------------------------------------------------------------
+ * The verb
+ */
+
+static void list_process(const struct ct_folder_entry *entry, void *user)
+{
+	struct list_options *options = user;
+	struct list_process process = { .entry = entry };
+	enum ctrace_status status;
+
+	if (options->pid != 0 && entry->pid != options->pid)
+		return;
+	status = ct_session_load(&process.session, entry->run_directory, entry->name, false);
+	if (status == CTRACE_NOT_FOUND)
+		return; /* it ended properly while we looked */
+	if (status != CTRACE_OK) {
+		options->failed = true;
+		fputs("ctrace list: ", stderr);
+		ct_tool_print(stderr, entry->run_directory, strlen(entry->run_directory));
+		fprintf(stderr, "/%s: %s\n", entry->name, ctrace_status_text(status));
+		return;
+	}
+	if (!gather_components(&process, options)) {
+		options->failed = true;
+		fputs("ctrace list: not enough memory\n", stderr);
+	} else if (options->component == NULL || process.count != 0) {
+		gather_counters(&process);
+		if (!options->is_json)
+			print_for_people(&process, options->shown == 0);
+		else if (!print_json(&process))
+			options->failed = true;
+		options->shown++;
+	}
+	free(process.order);
+	ct_session_close(&process.session, false);
+}
+
+static void list_run_directory(const char *path, void *user)
+{
+	ct_folder_each(path, list_process, user);
+}
+
+static void name_run_directory(const char *path, void *user)
+{
+	bool *is_first = user;
+
+	if (!*is_first)
+		fputs(", ", stderr);
+	ct_tool_print(stderr, path, strlen(path));
+	*is_first = false;
+}
+
+static int complain_nothing(const struct list_options *options)
+{
+	bool is_first = true;
+
+	if (options->component != NULL || options->pid != 0) {
+		fputs("ctrace list: no traced process matches\n", stderr);
+		return CMD_NOTHING;
+	}
+	fputs("ctrace list: no traced process found in ", stderr);
+	ct_folder_each_run_directory(name_run_directory, &is_first);
+	fputs(is_first ? "any run directory: there is none\n" : "\n", stderr);
+	return CMD_NOTHING;
+}
+
+static error_t parse_list(int key, char *argument, struct argp_state *state)
+{
+	struct list_options *options = state->input;
+	unsigned long pid;
+	char *end;
+
+	switch (key) {
+	case 'a':
+		options->all = true;
+		return 0;
+	case 'c':
+		options->component = argument;
+		return 0;
+	case 'j':
+		options->is_json = true;
+		return 0;
+	case 'p':
+		errno = 0;
+		pid = strtoul(argument, &end, 10);
+		if (errno != 0 || *end != '\0' || pid == 0 || pid > INT32_MAX)
+			argp_error(state, "\"%s\" is not a process id", argument);
+		options->pid = (uint32_t)pid;
+		return 0;
+	case ARGP_KEY_ARG:
+		argp_error(state, "unexpected argument \"%s\"", argument);
+		return 0;
+	default:
+		return ARGP_ERR_UNKNOWN;
+	}
+}
+
+int cmd_list(int argc, char **argv)
+{
+	static const struct argp_option rows[] = {
+		{ "all", 'a', NULL, 0, "Also show components that are not registered: configured ones and parents", 0 },
+		{ "component", 'c', "GLOB", 0, "Only components whose name matches, and processes that have one", 0 },
+		{ "json", 'j', NULL, 0, "Print one JSON object a process and line", 0 },
+		{ "pid", 'p', "PID", 0, "Only this process", 0 },
+		{ 0 },
+	};
+	static const struct argp argp = {
+		.options = rows,
+		.parser = parse_list,
+		.doc = "Show the traced processes, their components with levels and destinations, and their counters.",
+	};
+	struct list_options options = { 0 };
+
+	if (argp_parse(&argp, argc, argv, 0, NULL, &options) != 0)
+		return CMD_USAGE;
+	ct_tool_recover_on_the_way();
+	ct_folder_each_run_directory(list_run_directory, &options);
+	if (options.shown == 0 && !options.failed)
+		return complain_nothing(&options);
+	return options.failed ? CMD_NOTHING : CMD_DONE;
+}

@@ -1,0 +1,330 @@
+/*
+ * cmd_recover.c - ctrace recover: delivers what dead processes left in their run folders, and removes the folders.
+ *
+ * The delivery itself is ct_recover(); here is who does it.  Whoever owns a folder decided where its events go, so they go there
+ * with the owner's rights and no more: root never delivers for another user, but a child process that has become that
+ * user does.  A user other than root recovers only what is the user's own.
+ *
+ * Copyright The ctrace authors.  SPDX-License-Identifier: Apache-2.0
+ */
+#include "cmd.h"
+
+#include <argp.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <grp.h>
+#include <inttypes.h>
+#include <pwd.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "drain/drain.h"
+
+/* On the way to something else nobody waits longer than this for another user's folders (a folder on a dead network file system). */
+#define RECOVER_ON_THE_WAY_SECONDS 10u
+
+/* What this run of the verb has found so far. */
+struct recover_run {
+	bool is_quiet;
+	bool is_dry;
+	uint32_t others; /* folders of other users, which only they and root may recover */
+	uint32_t broken; /* children that died, directories that are none */
+	struct ct_recovery total;
+};
+
+/* The different owners of the orphans in one run directory. */
+struct owner {
+	uid_t uid;
+	gid_t gid;
+};
+struct owners {
+	struct owner *items;
+	size_t count;
+	size_t capacity;
+	bool failed;
+};
+
+static void say_folder(FILE *to, const char *run_directory, const char *folder)
+{
+	if (to == stderr)
+		fputs("ctrace recover: ", to);
+	ct_tool_print(to, run_directory, strlen(run_directory));
+	if (folder != NULL) {
+		fputc('/', to);
+		ct_tool_print(to, folder, strlen(folder));
+	}
+	fputs(": ", to);
+}
+
+static void report_folder(const char *run_directory, const char *folder, bool ok, uint64_t delivered, const char *message, void *user)
+{
+	const struct recover_run *run = user;
+	FILE *to = ok ? stdout : stderr;
+
+	if (run->is_quiet)
+		return;
+	say_folder(to, run_directory, folder);
+	fprintf(to, "%s, %" PRIu64 " event%s delivered", ok ? "recovered" : "kept", delivered, delivered == 1 ? "" : "s");
+	if (!ok && message != NULL && message[0] != '\0') {
+		fputs(": ", to);
+		ct_tool_print(to, message, strlen(message));
+	}
+	fputc('\n', to);
+}
+
+static void total_add(struct ct_recovery *total, const struct ct_recovery *more)
+{
+	total->folders += more->folders;
+	total->recovered += more->recovered;
+	total->kept += more->kept;
+	total->delivered += more->delivered;
+	total->damaged += more->damaged;
+}
+
+static void owners_add(const struct ct_folder_entry *entry, void *user)
+{
+	struct owners *owners = user;
+	char path[8192];
+	struct stat info;
+
+	if (entry->is_alive)
+		return;
+	for (size_t i = 0; i < owners->count; i++)
+		if (owners->items[i].uid == entry->uid)
+			return;
+	if (owners->count == owners->capacity) {
+		size_t capacity = owners->capacity != 0 ? owners->capacity * 2 : 8;
+		struct owner *items = reallocarray(owners->items, capacity, sizeof(*items));
+
+		if (items == NULL) {
+			owners->failed = true;
+			return;
+		}
+		owners->items = items;
+		owners->capacity = capacity;
+	}
+	snprintf(path, sizeof(path), "%s/%s", entry->run_directory, entry->name);
+	if (lstat(path, &info) != 0)
+		return;
+	owners->items[owners->count++] = (struct owner){ .uid = info.st_uid, .gid = info.st_gid };
+}
+
+/* Makes this process the owner for good.  False when any of root's rights could be left. */
+static bool become(const struct owner *owner)
+{
+	const struct passwd *user = getpwuid(owner->uid);
+	gid_t gid = user != NULL ? user->pw_gid : owner->gid;
+
+	if (user != NULL ? initgroups(user->pw_name, gid) != 0 : setgroups(1, &gid) != 0)
+		return false;
+	if (setresgid(gid, gid, gid) != 0 || setresuid(owner->uid, owner->uid, owner->uid) != 0)
+		return false;
+	return geteuid() == owner->uid && getegid() == gid && setuid(0) != 0;
+}
+
+/* The child's whole life: becomes the owner, recovers, sends the totals. */
+static _Noreturn void recover_in_child(struct recover_run *run, const char *run_directory, const struct owner *owner, int to_parent)
+{
+	struct ct_recovery total = { 0 };
+
+	if (run->is_quiet)
+		(void)alarm(RECOVER_ON_THE_WAY_SECONDS); /* dying is safe: what was committed is not delivered again */
+	if (!become(owner)) {
+		say_folder(stderr, run_directory, NULL);
+		fprintf(stderr, "cannot become user %u: %s\n", (unsigned)owner->uid, strerror(errno));
+		_exit(CMD_NOTHING);
+	}
+	ct_recover(run_directory, &total, report_folder, run);
+	if (fflush(stdout) != 0 || write(to_parent, &total, sizeof(total)) != (ssize_t)sizeof(total))
+		_exit(CMD_NOTHING);
+	_exit(CMD_DONE);
+}
+
+static void recover_as(struct recover_run *run, const char *run_directory, const struct owner *owner)
+{
+	struct ct_recovery total;
+	ssize_t got;
+	pid_t child;
+	int ends[2];
+	int how = 0;
+
+	if (pipe2(ends, O_CLOEXEC) != 0) {
+		run->broken++;
+		return;
+	}
+	(void)fflush(stdout);
+	child = fork();
+	if (child == 0) {
+		(void)close(ends[0]);
+		recover_in_child(run, run_directory, owner, ends[1]);
+	}
+	(void)close(ends[1]);
+	/* The totals are smaller than a pipe's atomic write: all or nothing comes. */
+	got = child < 0 ? -1 : TEMP_FAILURE_RETRY(read(ends[0], &total, sizeof(total)));
+	(void)close(ends[0]);
+	if (child > 0 && TEMP_FAILURE_RETRY(waitpid(child, &how, 0)) != child)
+		how = -1;
+	if (got == (ssize_t)sizeof(total))
+		total_add(&run->total, &total);
+	if (got == (ssize_t)sizeof(total) && how == 0)
+		return;
+	run->broken++;
+	if (!run->is_quiet) {
+		say_folder(stderr, run_directory, NULL);
+		fprintf(stderr, "recovery for user %u did not complete\n", (unsigned)owner->uid);
+	}
+}
+
+static void recover_for(struct recover_run *run, const char *run_directory, const struct owner *owner)
+{
+	if (owner->uid == geteuid()) {
+		struct ct_recovery total = { 0 };
+
+		ct_recover(run_directory, &total, report_folder, run);
+		total_add(&run->total, &total);
+	} else if (geteuid() == 0) {
+		recover_as(run, run_directory, owner);
+	} else {
+		run->others++;
+		if (!run->is_quiet) {
+			say_folder(stderr, run_directory, NULL);
+			fprintf(stderr, "has folders of user %u, which only that user and root may recover\n", (unsigned)owner->uid);
+		}
+	}
+}
+
+static void say_orphan(const struct ct_folder_entry *entry, void *user)
+{
+	struct recover_run *run = user;
+	struct ct_session session;
+	enum ctrace_status status;
+
+	if (entry->is_alive)
+		return;
+	run->total.folders++;
+	status = ct_session_load(&session, entry->run_directory, entry->name, false);
+	if (status != CTRACE_OK) {
+		run->total.kept++;
+		say_folder(stderr, entry->run_directory, entry->name);
+		fprintf(stderr, "cannot be read: %s\n", ctrace_status_text(status));
+		return;
+	}
+	say_folder(stdout, entry->run_directory, entry->name);
+	fputs("would be recovered: ", stdout);
+	ct_tool_print(stdout, session.head->program, strnlen(session.head->program, sizeof(session.head->program)));
+	printf(" (process %u of user %u)\n", (unsigned)session.head->pid, (unsigned)entry->uid);
+	ct_session_close(&session, false);
+}
+
+static void recover_directory(const char *path, void *user)
+{
+	struct recover_run *run = user;
+	struct owners owners = { 0 };
+
+	if (run->is_dry) {
+		ct_folder_each(path, say_orphan, run);
+		return;
+	}
+	ct_folder_each(path, owners_add, &owners);
+	for (size_t i = 0; i < owners.count; i++)
+		recover_for(run, path, &owners.items[i]);
+	if (owners.failed)
+		run->broken++;
+	free(owners.items);
+}
+
+void ct_tool_recover_on_the_way(void)
+{
+	struct recover_run run = { .is_quiet = true };
+
+	ct_folder_each_run_directory(recover_directory, &run);
+}
+
+/* ------------------------------------------------------------------------------------------------------------
+ * The verb
+ */
+
+struct recover_arguments {
+	struct recover_run run;
+	char **directories;
+	int count;
+};
+
+static void recover_named(struct recover_run *run, const char *path)
+{
+	struct stat info;
+
+	errno = 0;
+	if (stat(path, &info) == 0 && S_ISDIR(info.st_mode) && access(path, R_OK | X_OK) == 0) {
+		recover_directory(path, run);
+		return;
+	}
+	if (errno == 0)
+		errno = ENOTDIR;
+	run->broken++;
+	say_folder(stderr, path, NULL);
+	fprintf(stderr, "%s\n", strerror(errno));
+}
+
+static error_t parse_recover(int key, char *argument, struct argp_state *state)
+{
+	struct recover_arguments *arguments = state->input;
+
+	switch (key) {
+	case 'n':
+		arguments->run.is_dry = true;
+		return 0;
+	case ARGP_KEY_ARGS:
+		arguments->directories = state->argv + state->next;
+		arguments->count = state->argc - state->next;
+		return 0;
+	default:
+		(void)argument;
+		return ARGP_ERR_UNKNOWN;
+	}
+}
+
+static int summarize(const struct recover_run *run)
+{
+	const struct ct_recovery *total = &run->total;
+
+	if (total->folders == 0 && run->others == 0 && run->broken == 0) {
+		puts("nothing to recover");
+		return CMD_DONE;
+	}
+	if (run->is_dry)
+		return total->kept == 0 && run->broken == 0 ? CMD_DONE : CMD_NOTHING;
+	if (total->folders != 0)
+		printf("%" PRIu32 " of %" PRIu32 " recovered, %" PRIu64 " event%s delivered\n", total->recovered, total->folders,
+		       total->delivered, total->delivered == 1 ? "" : "s");
+	(void)fflush(stdout);
+	if (total->kept != 0)
+		fprintf(stderr, "ctrace recover: %" PRIu32 " kept for another try\n", total->kept);
+	return total->kept == 0 && total->damaged == 0 && run->others == 0 && run->broken == 0 ? CMD_DONE : CMD_NOTHING;
+}
+
+int cmd_recover(int argc, char **argv)
+{
+	static const struct argp_option options[] = {
+		{ "dry-run", 'n', NULL, 0, "Only say what would be recovered", 0 },
+		{ 0 },
+	};
+	static const struct argp argp = {
+		.options = options,
+		.parser = parse_recover,
+		.args_doc = "[RUN-DIRECTORY...]",
+		.doc = "Deliver the events of processes that ended without delivering them, and remove their run folders."
+		       "\vWithout RUN-DIRECTORY: every run directory that you may look into; for root those of all users.",
+	};
+	struct recover_arguments arguments = { 0 };
+
+	if (argp_parse(&argp, argc, argv, 0, NULL, &arguments) != 0)
+		return CMD_USAGE;
+	for (int i = 0; i < arguments.count; i++)
+		recover_named(&arguments.run, arguments.directories[i]);
+	if (arguments.count == 0)
+		ct_folder_each_run_directory(recover_directory, &arguments.run);
+	return summarize(&arguments.run);
+}

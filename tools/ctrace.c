@@ -1,0 +1,266 @@
+/*
+ * ctrace.c - the ctrace tool: finds the verb and runs it.
+ *
+ * Everything that a verb does is in its cmd_*.c; here are the table of verbs, help, and the exit status.
+ *
+ * Copyright The ctrace authors.  SPDX-License-Identifier: Apache-2.0
+ */
+#include "cmd.h"
+
+#include <argp.h>
+#include <errno.h>
+#include <stdio_ext.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/base.h"
+
+struct verb {
+	const char *name;
+	const char *arguments;
+	const char *help;
+	int (*run)(int argc, char **argv);
+};
+
+static int cmd_help(int argc, char **argv);
+
+/* What argp and getopt call us, however we were started. */
+static char tool_name[] = "ctrace";
+
+static const struct verb verbs[] = {
+	{ "show", "PATH...", "print traces, merged by time", cmd_show },
+	{ "list", "", "show traced processes and their components", cmd_list },
+	{ "recover", "[RUN-DIRECTORY...]", "deliver what dead processes left behind", cmd_recover },
+	{ "config", "check FILE", "check a configuration file", cmd_config },
+	{ "help", "[VERB]", "explain a verb, or list all of them", cmd_help },
+};
+
+static const struct verb *verb_find(const char *name)
+{
+	for (size_t i = 0; i < CT_COUNT(verbs); i++)
+		if (strcmp(verbs[i].name, name) == 0)
+			return &verbs[i];
+	return NULL;
+}
+
+/* Edits (a letter more, less or another) that turn a into b: good enough for words of a few letters. */
+static size_t word_distance(const char *a, const char *b)
+{
+	enum { LONGEST = 31 };
+	size_t row[LONGEST + 1];
+	size_t a_size = strlen(a);
+	size_t b_size = strlen(b);
+
+	if (a_size > LONGEST || b_size > LONGEST)
+		return SIZE_MAX;
+	for (size_t j = 0; j <= b_size; j++)
+		row[j] = j;
+	for (size_t i = 1; i <= a_size; i++) {
+		size_t diagonal = row[0];
+
+		row[0] = i;
+		for (size_t j = 1; j <= b_size; j++) {
+			size_t best = diagonal + (a[i - 1] != b[j - 1]);
+
+			if (best > row[j] + 1)
+				best = row[j] + 1;
+			if (best > row[j - 1] + 1)
+				best = row[j - 1] + 1;
+			diagonal = row[j];
+			row[j] = best;
+		}
+	}
+	return row[b_size];
+}
+
+/* The verb that was probably meant, or NULL. */
+static const struct verb *verb_nearest(const char *name)
+{
+	const struct verb *nearest = NULL;
+	size_t least = 3; /* further than two edits is another word */
+
+	for (size_t i = 0; i < CT_COUNT(verbs); i++) {
+		size_t distance = word_distance(name, verbs[i].name);
+
+		if (name[0] != '\0' && name[1] != '\0' && strncmp(verbs[i].name, name, strlen(name)) == 0)
+			distance = 1;
+		if (distance < least) {
+			least = distance;
+			nearest = &verbs[i];
+		}
+	}
+	return nearest;
+}
+
+static int complain_unknown_verb(const char *name)
+{
+	const struct verb *nearest = verb_nearest(name);
+
+	fputs("ctrace: unknown verb \"", stderr);
+	ct_tool_print(stderr, name, strlen(name));
+	if (nearest != NULL)
+		fprintf(stderr, "\"; did you mean \"%s\"?\n", nearest->name);
+	else
+		fputs("\"\n", stderr);
+	fputs("Try 'ctrace --help' for the list of verbs.\n", stderr);
+	return CMD_USAGE;
+}
+
+/* argc and argv are the words from the verb on. */
+static int verb_run(const struct verb *verb, int argc, char **argv)
+{
+	char name[64];
+
+	/* argp and getopt call the program by argv[0] in everything that they print. */
+	snprintf(name, sizeof(name), "ctrace %s", verb->name);
+	argv[0] = name;
+	return verb->run(argc, argv);
+}
+
+static void print_version(FILE *to, struct argp_state *state)
+{
+	(void)state;
+	fputs("ctrace " CT_VERSION "\n", to);
+}
+
+/* Appends the rows of the table to the text after the options. */
+static char *add_verbs(int key, const char *text, void *input)
+{
+	char *out = NULL;
+	size_t size = 0;
+	FILE *to;
+
+	(void)input;
+	if (key != ARGP_KEY_HELP_EXTRA)
+		return (char *)(uintptr_t)text;
+	to = open_memstream(&out, &size);
+	if (to == NULL)
+		return NULL;
+	fputs("Verbs:\n", to);
+	for (size_t i = 0; i < CT_COUNT(verbs); i++)
+		fprintf(to, "  %-8s%-20s%s\n", verbs[i].name, verbs[i].arguments, verbs[i].help);
+	fputs("\n'ctrace help VERB' and 'man ctrace-VERB' explain a verb.", to);
+	if (fclose(to) != 0) {
+		free(out);
+		return NULL;
+	}
+	return out;
+}
+
+static error_t parse_before_verb(int key, char *argument, struct argp_state *state)
+{
+	int *verb_at = state->input;
+
+	(void)argument;
+	switch (key) {
+	case ARGP_KEY_ARG:
+		*verb_at = state->next - 1;
+		state->next = state->argc; /* the rest is the verb's to parse */
+		return 0;
+	case ARGP_KEY_NO_ARGS:
+		argp_usage(state);
+		return 0;
+	default:
+		return ARGP_ERR_UNKNOWN;
+	}
+}
+
+static const struct argp argp_main = {
+	.parser = parse_before_verb,
+	.args_doc = "VERB [ARGUMENT...]",
+	.doc = "See what the programs of this machine trace.",
+	.help_filter = add_verbs,
+};
+
+static error_t parse_help(int key, char *argument, struct argp_state *state)
+{
+	const char **name = state->input;
+
+	if (key != ARGP_KEY_ARG)
+		return ARGP_ERR_UNKNOWN;
+	if (*name != NULL)
+		argp_error(state, "one verb at a time");
+	*name = argument;
+	return 0;
+}
+
+static int cmd_help(int argc, char **argv)
+{
+	static const struct argp argp = {
+		.parser = parse_help,
+		.args_doc = "[VERB]",
+		.doc = "Explain a verb, or list all of them.",
+	};
+	char help[] = "--help";
+	const char *name = NULL;
+	char *arguments[] = { NULL, help, NULL };
+	const struct verb *verb;
+
+	if (argp_parse(&argp, argc, argv, 0, NULL, &name) != 0)
+		return CMD_USAGE;
+	if (name == NULL) {
+		char *everything[] = { tool_name, help, NULL };
+
+		return argp_parse(&argp_main, 2, everything, 0, NULL, NULL) != 0 ? CMD_USAGE : CMD_DONE;
+	}
+	verb = verb_find(name);
+	if (verb == NULL)
+		return complain_unknown_verb(name);
+	return verb_run(verb, 2, arguments);
+}
+
+int ct_tool_print(FILE *to, const char *text, size_t size)
+{
+	struct ct_buf escaped;
+	size_t i = 0;
+	int printed;
+
+	while (i < size && text[i] >= 0x20 && text[i] < 0x7F)
+		i++;
+	if (i == size) {
+		fwrite(text, 1, size, to);
+		return (int)size;
+	}
+	ct_buf_init(&escaped);
+	ct_escape_add(&escaped, text, size);
+	fwrite(escaped.data, 1, escaped.size, to);
+	printed = (int)escaped.size;
+	ct_buf_fini(&escaped);
+	return printed;
+}
+
+/* A full disk behind stdout must not look like success.  Runs at exit, since argp exits by itself after --help. */
+static void check_stdout(void)
+{
+	bool failed = ferror(stdout) != 0;
+
+	bool pending = __fpending(stdout) != 0;
+
+	errno = 0;
+	if (fclose(stdout) == 0 && !failed)
+		return;
+	if (errno == EBADF && !failed && !pending) /* started without one, and nothing was printed */
+		return;
+	fprintf(stderr, "ctrace: cannot write the output: %s\n", errno != 0 ? strerror(errno) : "write error");
+	_exit(CMD_NOTHING);
+}
+
+int main(int argc, char **argv)
+{
+	const struct verb *verb;
+	int verb_at = 0;
+
+	if (argc > 0)
+		argv[0] = tool_name;
+	argp_err_exit_status = CMD_USAGE;
+	argp_program_version_hook = print_version;
+	if (atexit(check_stdout) != 0)
+		return CMD_NOTHING;
+	if (argp_parse(&argp_main, argc, argv, ARGP_IN_ORDER, NULL, &verb_at) != 0 || verb_at == 0)
+		return CMD_USAGE;
+	verb = verb_find(argv[verb_at]);
+	if (verb == NULL)
+		return complain_unknown_verb(argv[verb_at]);
+	return verb_run(verb, argc - verb_at, argv + verb_at);
+}
