@@ -4,7 +4,8 @@
       *>    cobc -x $(pkg-config --variable=cobc_flags ctrace) dest.cbl
       *>    ./dest && ctrace show dest.binfile.*.ctb
       *>
-      *> Copyright The ctrace authors.  SPDX-License-Identifier: Apache-2.0
+      *> Copyright The ctrace authors.
+      *> SPDX-License-Identifier: Apache-2.0
        identification division.
        program-id. dest-example.
        data division.

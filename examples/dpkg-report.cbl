@@ -16,7 +16,8 @@
       *>    DPKG.READ    200      WARN   an oddity: package, what is odd
       *>    DPKG.REPORT  30, 31   INFO   entering, leaving print-report
       *>
-      *> Copyright The ctrace authors.  SPDX-License-Identifier: Apache-2.0
+      *> Copyright The ctrace authors.
+      *> SPDX-License-Identifier: Apache-2.0
        identification division.
        program-id. dpkg-report.
        environment division.
@@ -42,7 +43,7 @@
       *> What is known of the package that is being read
        01 pkg-record.
           03 pkg-name            pic x(40).
-          03 pkg-section         pic x(20).
+          03 pkg-section         pic x(30).
           03 pkg-state           pic x(40).
           03 pkg-size            pic 9(9) comp-3.
        01 pkg-kb                 pic x(4) comp-5.
@@ -58,13 +59,13 @@
        01 sections.
           03 per-section occurs 1 to 500 depending on section-count
                          indexed by sx.
-             05 sec-name         pic x(20).
+             05 sec-name         pic x(30).
              05 sec-packages     pic 9(6).
              05 sec-kb           pic 9(12).
        01 all-packages           pic 9(6)  value 0.
        01 all-kb                 pic 9(12) value 0.
        01 report-line.
-          03 rl-name             pic x(20).
+          03 rl-name             pic x(30).
           03 rl-packages         pic z(9)9.
           03 rl-kb               pic z(13)9.
 
@@ -251,7 +252,8 @@
            else
                sort per-section on ascending key sec-name
            end-if
-           display "Section               Packages  Installed KB"
+           display "Section                         Packages"
+               "  Installed KB"
            perform varying sx from 1 by 1 until sx > section-count
                move sec-name(sx) to rl-name
                move sec-packages(sx) to rl-packages

@@ -5,7 +5,8 @@
       *>    ./level
       *>    MFTRACE_CONFIG=trace.cfg ./level && cat trace.log
       *>
-      *> Copyright The ctrace authors.  SPDX-License-Identifier: Apache-2.0
+      *> Copyright The ctrace authors.
+      *> SPDX-License-Identifier: Apache-2.0
        identification division.
        program-id. level-example.
        data division.

@@ -1,10 +1,12 @@
-      *> notify.cbl - hears of every change to a component: of its level,
-      *> its parent's and the default one, and of its properties.
+      *> notify.cbl - hears of every change to a component: of its own
+      *> level, its parent's and the default one, and of its properties.
       *>
-      *>    cobc -x $(pkg-config --variable=cobc_flags ctrace) notify.cbl
+      *>    cobc -x $(pkg-config --variable=cobc_flags ctrace) \
+      *>         notify.cbl
       *>    ./notify
       *>
-      *> Copyright The ctrace authors.  SPDX-License-Identifier: Apache-2.0
+      *> Copyright The ctrace authors.
+      *> SPDX-License-Identifier: Apache-2.0
        identification division.
        program-id. notify-example.
        data division.

@@ -4,7 +4,8 @@
       *>    cobc -x $(pkg-config --variable=cobc_flags ctrace) trace.cbl
       *>    MFTRACE_CONFIG=trace.cfg ./trace && cat trace.log
       *>
-      *> Copyright The ctrace authors.  SPDX-License-Identifier: Apache-2.0
+      *> Copyright The ctrace authors.
+      *> SPDX-License-Identifier: Apache-2.0
        identification division.
        program-id. trace-example.
        data division.

@@ -14,7 +14,9 @@ now=$(
 	scripts/sources.sh 'src/*/*.c' 'tools/*.c' 'tests/*/*' 'tests/unit/*/*' 'bench/*' 'bench/*/*' 'fuzz/*' 'man/*' 'copy/*' 'include/*' 'include/ctrace/*'
 )
 if [ ! -f "$folder/build.ninja" ]; then
-	meson setup "$folder" "$@"
+	# Debian's library folder is named after the machine; Meson asks dpkg-dev for it, which need not be there, and takes lib64 then.
+	machine=$(gcc -print-multiarch 2>/dev/null) || machine=''
+	meson setup "$folder" ${machine:+-Dlibdir="lib/$machine"} "$@"
 elif [ "$now" != "$(cat "$seen" 2>/dev/null)" ]; then
 	meson setup --reconfigure "$folder" "$@"
 fi

@@ -26,7 +26,7 @@ int cmd_recover(int argc, char **argv);
 int cmd_config(int argc, char **argv);
 
 /* Prints text that another process or file gave: as it is when it is plain, escaped when it could forge lines or terminal
- * sequences.  Gives the number of bytes printed. */
+ * sequences.  Gives the number of columns that it takes; with `to` NULL it only does that. */
 int ct_tool_print(FILE *to, const char *text, size_t size);
 
 /* Delivers and removes what dead processes left in every run directory that this user may look into, and says nothing.  What

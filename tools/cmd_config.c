@@ -1,8 +1,8 @@
 /*
  * cmd_config.c - `ctrace config check FILE`: what is wrong with a configuration file, and what it comes to.
  *
- * Mistakes go to stderr, one line each; the settings in force go to stdout in the file's own grammar, so that they can be read back.
- * Works on a registry of its own, in memory; nothing that is traced is touched.
+ * Mistakes go to stderr, one line each; the settings in force go to stdout in the file's own grammar, so that they can be read
+ * back. Works on a registry of its own, in memory; nothing that is traced is touched.
  *
  * Copyright The ctrace authors.  SPDX-License-Identifier: Apache-2.0
  */
@@ -110,7 +110,8 @@ static void note_property(const struct check *check, const struct ct_command *co
 	if ((emitter->flags & CTRACE_EMITTER_SILENT) != 0 ||
 	    ct_emitter_property(emitter, command->property.at, command->property.size) != NULL)
 		return;
-	for (const struct ctrace_property *row = emitter->properties; row != NULL && row->name != NULL && count < CT_COUNT(names); row++)
+	for (const struct ctrace_property *row = emitter->properties; row != NULL && row->name != NULL && count < CT_COUNT(names);
+	     row++)
 		names[count++] = row->name;
 	print_place(check, line, column_of(check, command->property.at));
 	fprintf(stderr, "note: %s has no property \"", emitter->name);

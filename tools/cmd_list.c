@@ -7,18 +7,21 @@
  *
  * Copyright The ctrace authors.  SPDX-License-Identifier: Apache-2.0
  */
-#include "cmd.h"
+#include "list.h"
 
 #include <argp.h>
 #include <errno.h>
 #include <inttypes.h>
-#include <jansson.h>
 #include <pwd.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
 
+#include "cmd.h"
 #include "ring/ring.h"
+
+/* A longer name moves the rest of its line to the right, not that of all others. */
+#define WIDEST_NAME 60
 
 struct list_options {
 	bool is_json;
@@ -29,30 +32,11 @@ struct list_options {
 	uint32_t shown;        /* processes */
 };
 
-/* What the rings of one process say together. */
-struct list_counters {
-	uint64_t delivered;
-	uint64_t lost[CTRACE_LOSS_COUNT];
-	uint64_t lost_total;
-	uint64_t pending; /* events */
-	uint64_t pending_bytes;
-	uint32_t rings;
-};
-
-/* One process while it is printed. */
-struct list_process {
-	const struct ct_folder_entry *entry;
-	struct ct_session session;
-	uint32_t *order; /* indexes of the components to show, by name */
-	uint32_t count;
-	struct list_counters counters;
-};
-
 /* ------------------------------------------------------------------------------------------------------------
  * Gathering
  */
 
-static const char *component_name(const struct ct_session *session, uint32_t index, size_t *out_size)
+const char *ct_list_name(const struct ct_session *session, uint32_t index, size_t *out_size)
 {
 	return ct_session_text(session, session->components[index].name, out_size);
 }
@@ -60,19 +44,19 @@ static const char *component_name(const struct ct_session *session, uint32_t ind
 static bool is_wanted(const struct list_options *options, const struct ct_session *session, uint32_t index)
 {
 	size_t size;
-	const char *name = component_name(session, index, &size);
+	const char *name = ct_list_name(session, index, &size);
 
 	if (size == 0 || (!options->all && !(session->components[index].flags & CT_COMPONENT_REGISTERED)))
 		return false;
-	return options->component == NULL || ct_glob_match(options->component, name, size);
+	return options->component == NULL || ct_glob_match(options->component, strlen(options->component), name, size);
 }
 
 static int compare_names(const void *a, const void *b, void *session)
 {
 	size_t a_size;
 	size_t b_size;
-	const char *a_name = component_name(session, *(const uint32_t *)a, &a_size);
-	const char *b_name = component_name(session, *(const uint32_t *)b, &b_size);
+	const char *a_name = ct_list_name(session, *(const uint32_t *)a, &a_size);
+	const char *b_name = ct_list_name(session, *(const uint32_t *)b, &b_size);
 	int order = strncasecmp(a_name, b_name, a_size < b_size ? a_size : b_size);
 
 	return order != 0 ? order : (a_size > b_size) - (a_size < b_size);
@@ -136,18 +120,17 @@ static void gather_counters(struct list_process *process)
 	}
 }
 
-/* A destination is worth a line when something goes there now, or went. */
-static bool is_shown(struct ct_dest *dest)
+bool ct_list_shows(struct ct_dest *dest)
 {
 	return dest->emitter[0] != '\0' && (dest->active != 0 || dest->failing != 0 || ct_dest_current(dest)->delivered != 0);
 }
 
-static const char *level_text(uint32_t level)
+const char *ct_list_level(uint32_t level)
 {
 	return level == CTRACE_LEVEL_NONE ? "OFF" : ct_level_name(level);
 }
 
-static const char *state_text(const struct ct_folder_entry *entry)
+const char *ct_list_state(const struct ct_folder_entry *entry)
 {
 	return entry->is_alive ? "running" : "ended";
 }
@@ -185,7 +168,7 @@ static void print_process(const struct list_process *process)
 		strftime(when, sizeof(when), "%Y-%m-%d %H:%M:%S", &local);
 	printf("%" PRIu32 "  ", head->pid);
 	print_cell(head->program, strnlen(head->program, sizeof(head->program)), 0);
-	printf("%s since %s  ", state_text(process->entry), when);
+	printf("%s since %s  ", ct_list_state(process->entry), when);
 	print_user(process->entry->uid);
 	fputs("  jobname ", stdout);
 	print_cell(head->jobname, strnlen(head->jobname, sizeof(head->jobname)), 0);
@@ -212,22 +195,24 @@ static void print_destinations_of(const struct ct_session_head *head, uint32_t m
 static void print_components(const struct list_process *process)
 {
 	const struct ct_session *session = &process->session;
-	size_t width = strlen("COMPONENT");
+	int width = (int)strlen("COMPONENT");
 	size_t size;
 
 	for (uint32_t i = 0; i < process->count; i++) {
-		component_name(session, process->order[i], &size);
-		if (size > width)
-			width = size < 60 ? size : 60;
+		const char *name = ct_list_name(session, process->order[i], &size);
+		int columns = ct_tool_print(NULL, name, size);
+
+		if (columns > width)
+			width = columns < WIDEST_NAME ? columns : WIDEST_NAME;
 	}
-	printf("    %-*s  %-5s  %s\n", (int)width, "COMPONENT", "LEVEL", "DESTINATIONS");
+	printf("    %-*s  %-5s  %s\n", width, "COMPONENT", "LEVEL", "DESTINATIONS");
 	for (uint32_t i = 0; i < process->count; i++) {
 		const struct ct_component_entry *component = &session->components[process->order[i]];
-		const char *name = component_name(session, process->order[i], &size);
+		const char *name = ct_list_name(session, process->order[i], &size);
 
 		fputs("    ", stdout);
-		print_cell(name, size, (int)width);
-		printf("%-5s  ", level_text(component->gate.level));
+		print_cell(name, size, width);
+		printf("%-5s  ", ct_list_level(component->gate.level));
 		print_destinations_of(session->head, component->dests);
 		if (!(component->flags & CT_COMPONENT_REGISTERED))
 			fputs("  (not registered)", stdout);
@@ -258,7 +243,7 @@ static void print_destinations(const struct ct_session *session)
 	for (unsigned i = 0; i < CT_DEST_LIMIT; i++) {
 		struct ct_dest *dest = &session->head->dest[i];
 
-		if (!is_shown(dest))
+		if (!ct_list_shows(dest))
 			continue;
 		if (!has_title)
 			printf("    %-11s  %9s  %s\n", "DESTINATION", "DELIVERED", "WHERE");
@@ -294,120 +279,6 @@ static void print_for_people(const struct list_process *process, bool is_first)
 }
 
 /* ------------------------------------------------------------------------------------------------------------
- * For programs: one object a line
- */
-
-/* JSON has no bytes that are not UTF-8: such a text is given escaped, as it is for people. */
-static json_t *json_text(const char *text, size_t size)
-{
-	json_t *json = json_stringn(text, size);
-	struct ct_buf escaped;
-
-	if (json != NULL)
-		return json;
-	ct_buf_init(&escaped);
-	ct_escape_add(&escaped, text, size);
-	json = json_stringn(escaped.data, escaped.size);
-	ct_buf_fini(&escaped);
-	return json;
-}
-
-static json_t *json_field(const char *text, size_t capacity)
-{
-	return json_text(text, strnlen(text, capacity));
-}
-
-static json_t *json_components(const struct list_process *process)
-{
-	const struct ct_session *session = &process->session;
-	json_t *components = json_array();
-
-	for (uint32_t i = 0; i < process->count; i++) {
-		const struct ct_component_entry *entry = &session->components[process->order[i]];
-		json_t *destinations = json_array();
-		json_t *component = json_object();
-		size_t size;
-		const char *name = component_name(session, process->order[i], &size);
-
-		for (unsigned d = 0; d < CT_DEST_LIMIT; d++) {
-			const struct ct_dest *dest = &session->head->dest[d];
-
-			if (entry->dests >> d & 1)
-				json_array_append_new(destinations, json_field(dest->emitter, sizeof(dest->emitter)));
-		}
-		json_object_set_new(component, "name", json_text(name, size));
-		json_object_set_new(component, "level", json_string(level_text(entry->gate.level)));
-		json_object_set_new(component, "registered", json_boolean(entry->flags & CT_COMPONENT_REGISTERED));
-		json_object_set_new(component, "destinations", destinations);
-		json_array_append_new(components, component);
-	}
-	return components;
-}
-
-static json_t *json_destinations(const struct ct_session *session)
-{
-	json_t *destinations = json_array();
-
-	for (unsigned i = 0; i < CT_DEST_LIMIT; i++) {
-		struct ct_dest *dest = &session->head->dest[i];
-		const struct ct_dest_slot *slot = ct_dest_current(dest);
-		json_t *object;
-
-		if (!is_shown(dest))
-			continue;
-		object = json_object();
-		json_object_set_new(object, "emitter", json_field(dest->emitter, sizeof(dest->emitter)));
-		json_object_set_new(object, "path", slot->path[0] != '\0' ? json_field(slot->path, sizeof(slot->path)) : json_null());
-		json_object_set_new(object, "active", json_boolean(dest->active));
-		json_object_set_new(object, "delivered", json_integer((json_int_t)slot->delivered));
-		json_object_set_new(object, "failing", dest->failing != 0 ? json_string(strerror((int)dest->failing)) : json_null());
-		json_object_set_new(object, "failures", json_integer((json_int_t)dest->failures));
-		json_array_append_new(destinations, object);
-	}
-	return destinations;
-}
-
-static json_t *json_counters(const struct list_counters *counters)
-{
-	json_t *reasons = json_object();
-	json_t *object = json_object();
-
-	for (unsigned i = 0; i < CTRACE_LOSS_COUNT; i++)
-		json_object_set_new(reasons, ctrace_loss_name((enum ctrace_loss)i), json_integer((json_int_t)counters->lost[i]));
-	json_object_set_new(object, "delivered", json_integer((json_int_t)counters->delivered));
-	json_object_set_new(object, "lost", json_integer((json_int_t)counters->lost_total));
-	json_object_set_new(object, "lost_by_reason", reasons);
-	json_object_set_new(object, "pending", json_integer((json_int_t)counters->pending));
-	json_object_set_new(object, "pending_bytes", json_integer((json_int_t)counters->pending_bytes));
-	json_object_set_new(object, "rings", json_integer((json_int_t)counters->rings));
-	return object;
-}
-
-static bool print_json(const struct list_process *process)
-{
-	const struct ct_session_head *head = process->session.head;
-	json_t *object = json_object();
-	bool ok;
-
-	json_object_set_new(object, "pid", json_integer((json_int_t)head->pid));
-	json_object_set_new(object, "program", json_field(head->program, sizeof(head->program)));
-	json_object_set_new(object, "state", json_string(state_text(process->entry)));
-	json_object_set_new(object, "start_ns", json_integer((json_int_t)head->start_ns));
-	json_object_set_new(object, "uid", json_integer((json_int_t)process->entry->uid));
-	json_object_set_new(object, "jobname", json_field(head->jobname, sizeof(head->jobname)));
-	json_object_set_new(object, "asid", json_integer((json_int_t)head->asid));
-	json_object_set_new(object, "folder", json_field(process->session.path, sizeof(process->session.path)));
-	json_object_set_new(object, "components", json_components(process));
-	json_object_set_new(object, "destinations", json_destinations(&process->session));
-	json_object_set_new(object, "counters", json_counters(&process->counters));
-	/* Out of memory anywhere above leaves its member out; dumping nothing at all is the case that must be told. */
-	ok = json_dumpf(object, stdout, JSON_COMPACT | JSON_ENSURE_ASCII) == 0;
-	putchar('\n');
-	json_decref(object);
-	return ok;
-}
-
-/* ------------------------------------------------------------------------------------------------------------
  * The verb
  */
 
@@ -436,7 +307,7 @@ static void list_process(const struct ct_folder_entry *entry, void *user)
 		gather_counters(&process);
 		if (!options->is_json)
 			print_for_people(&process, options->shown == 0);
-		else if (!print_json(&process))
+		else if (!ct_list_print_json(&process))
 			options->failed = true;
 		options->shown++;
 	}

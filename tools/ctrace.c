@@ -29,7 +29,7 @@ static int cmd_help(int argc, char **argv);
 static char tool_name[] = "ctrace";
 
 static const struct verb verbs[] = {
-	{ "show", "PATH...", "print traces, merged by time", cmd_show },
+	{ "show", "[PATH|PID...]", "print traces, merged by time", cmd_show },
 	{ "list", "", "show traced processes and their components", cmd_list },
 	{ "recover", "[RUN-DIRECTORY...]", "deliver what dead processes left behind", cmd_recover },
 	{ "config", "check FILE", "check a configuration file", cmd_config },
@@ -210,24 +210,34 @@ static int cmd_help(int argc, char **argv)
 	return verb_run(verb, 2, arguments);
 }
 
+static int count_columns(const char *text, size_t size)
+{
+	int columns = 0;
+
+	for (size_t i = 0; i < size; i++)
+		columns += ((unsigned char)text[i] & 0xC0) != 0x80; /* not the rest of a character in UTF-8 */
+	return columns;
+}
+
 int ct_tool_print(FILE *to, const char *text, size_t size)
 {
 	struct ct_buf escaped;
 	size_t i = 0;
-	int printed;
+	int columns;
 
 	while (i < size && text[i] >= 0x20 && text[i] < 0x7F)
 		i++;
-	if (i == size) {
-		fwrite(text, 1, size, to);
-		return (int)size;
-	}
 	ct_buf_init(&escaped);
-	ct_escape_add(&escaped, text, size);
-	fwrite(escaped.data, 1, escaped.size, to);
-	printed = (int)escaped.size;
+	if (i < size) {
+		ct_escape_add(&escaped, text, size);
+		text = escaped.data;
+		size = escaped.size;
+	}
+	if (to != NULL && size != 0)
+		fwrite(text, 1, size, to);
+	columns = count_columns(text, size);
 	ct_buf_fini(&escaped);
-	return printed;
+	return columns;
 }
 
 /* A full disk behind stdout must not look like success.  Runs at exit, since argp exits by itself after --help. */

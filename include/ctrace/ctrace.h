@@ -136,10 +136,15 @@ CTRACE_INLINE_ struct ctrace_item ctrace_item_string_(const char *text)
  * Tracing
  */
 
-/* Does the level word let the event through?  Also true for a tracer that is not registered yet: ctrace_emit() sees to it. */
-CTRACE_INLINE_ bool ctrace_passes_(const struct ctrace_tracer *tracer, uint32_t level)
+/* Pairs with the release store that registers the tracer: whoever sees the component's gate sees its number. */
+CTRACE_INLINE_ const struct ctrace_gate *ctrace_gate_(const struct ctrace_tracer *tracer)
 {
-	const struct ctrace_gate *gate = __atomic_load_n(&tracer->gate, __ATOMIC_ACQUIRE);
+	return __atomic_load_n(&tracer->gate, __ATOMIC_ACQUIRE);
+}
+
+/* Does the level word let the event through?  Also true for a tracer that is not registered yet: ctrace_emit() sees to it. */
+CTRACE_INLINE_ bool ctrace_passes_(const struct ctrace_gate *gate, uint32_t level)
+{
 	return __builtin_expect(level >= __atomic_load_n(&gate->level, __ATOMIC_RELAXED), 0);
 }
 
@@ -149,8 +154,8 @@ CTRACE_API_ bool ctrace_enabled_slow_(struct ctrace_tracer *tracer, uint32_t lev
 /* True when an event of this level would be recorded now.  For guarding costly preparation. */
 CTRACE_INLINE_ bool ctrace_enabled(struct ctrace_tracer *tracer, uint32_t level)
 {
-	return ctrace_passes_(tracer, level) &&
-	       (__atomic_load_n(&tracer->gate, __ATOMIC_RELAXED) != &ctrace_gate_unregistered || ctrace_enabled_slow_(tracer, level));
+	const struct ctrace_gate *gate = ctrace_gate_(tracer);
+	return ctrace_passes_(gate, level) && (gate != &ctrace_gate_unregistered || ctrace_enabled_slow_(tracer, level));
 }
 
 /*
@@ -255,6 +260,8 @@ CTRACE_INLINE_ unsigned char *ctrace_reserve_(const struct ctrace_tracer *tracer
 		ctrace_lane_self = lane;
 		return 0;
 	}
+	if (cur == 0)
+		__builtin_unreachable(); /* nothing fits before `end`; saves the caller a test */
 	*out_lane = lane;
 	return cur;
 }
@@ -282,8 +289,10 @@ CTRACE_INLINE_ void ctrace_put_u64_(unsigned char *at, uint64_t value)
 CTRACE_INLINE_ unsigned char *ctrace_put_head_(unsigned char *at, const struct ctrace_tracer *tracer, const struct ctrace_lane *lane,
 					       uint32_t level, uint32_t event_id, uint32_t item_count, size_t size)
 {
-	ctrace_put_u64_(at, (uint64_t)(uint32_t)(size >> 3 | (item_count << 3 | level) << 16) | (uint64_t)tracer->component << 32);
-	ctrace_put_u64_(at + 8, (uint64_t)event_id | (uint64_t)lane->tid << 32);
+	ctrace_put_u32_(at, (uint32_t)(size >> 3 | (item_count << 3 | level) << 16));
+	ctrace_put_u32_(at + 4, tracer->component);
+	ctrace_put_u32_(at + 8, event_id);
+	ctrace_put_u32_(at + 12, lane->tid);
 	ctrace_put_u64_(at + 16, ctrace_ticks_());
 	return at + CTRACE_RECORD_HEAD_;
 }
@@ -351,14 +360,16 @@ CTRACE_INLINE_ size_t ctrace_record_size_(uint32_t item_count, size_t data_size)
 #define CTRACE_BODY_(n, t, l, id, HOLD, SIZE, DESC, DATA, LIST) \
 	do { \
 		struct ctrace_tracer *ctrace_t_ = (t); \
+		const struct ctrace_gate *ctrace_g_ = ctrace_gate_(ctrace_t_); \
 		const uint32_t ctrace_l_ = (uint32_t)(l); \
-		if (ctrace_passes_(ctrace_t_, ctrace_l_)) { \
+		if (ctrace_passes_(ctrace_g_, ctrace_l_)) { \
+			const struct ctrace_tracer ctrace_now_ = { ctrace_g_, 0, 0, CTRACE_ABI }; \
 			const uint32_t ctrace_id_ = (uint32_t)(id); \
 			HOLD \
 			const size_t ctrace_size_ = ctrace_record_size_((n), (size_t)0 SIZE); \
 			struct ctrace_lane *ctrace_lane_ = 0; \
 			unsigned char *ctrace_at_ = \
-				ctrace_l_ < CTRACE_LEVEL_COUNT ? ctrace_reserve_(ctrace_t_, &ctrace_lane_, ctrace_size_) : 0; \
+				ctrace_l_ < CTRACE_LEVEL_COUNT ? ctrace_reserve_(&ctrace_now_, &ctrace_lane_, ctrace_size_) : 0; \
 			if (__builtin_expect(ctrace_at_ != 0, 1)) { \
 				unsigned char *ctrace_next_ = ctrace_at_ + ctrace_size_; \
 				ctrace_at_ = ctrace_put_head_(ctrace_at_, ctrace_t_, ctrace_lane_, ctrace_l_, ctrace_id_, (n), \

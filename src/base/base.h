@@ -58,6 +58,9 @@ const char *ct_level_name(uint32_t level); /* "DEBUG" .. "FATAL", "NONE" */
  * U+2066-9), U+2028/9 and U+FEFF as \u{HEX}; bytes that are not UTF-8 as \xHH. */
 void ct_escape_add(struct ct_buf *buf, const void *text, size_t size);
 
+/* ---- glob.c: `*` is any run of bytes, `?` any one; without regard to ASCII case.  At most pattern times text steps, no recursion. */
+bool ct_glob_match(const char *pattern, size_t pattern_size, const char *text, size_t text_size);
+
 /* ---- arena.c: memory that is only given back as a whole; mmap'd, never malloc, so that a tracer may register in a signal
  * handler that interrupted malloc.  The caller serialises. */
 struct ct_arena {

@@ -60,6 +60,8 @@ static enum ctrace_status status_of_errno(void)
 	case EPERM:
 	case ELOOP:
 	case EROFS:
+	case EISDIR: /* no regular file: a folder, */
+	case ENXIO:  /* a pipe that nobody reads or a socket */
 		return CTRACE_DENIED;
 	case ENOMEM:
 		return CTRACE_NOT_ENOUGH_MEMORY;
@@ -122,6 +124,12 @@ enum ctrace_status ct_os_make_folder(const char *path)
 			if (must_fail(CT_OS_MKDIR) || (mkdir(partial, 0700) != 0 && errno != EEXIST))
 				return status_of_errno();
 			(void)chmod(partial, 0700); /* whatever the umask is */
+			if (stat(partial, &info) != 0) /* a link to nowhere */
+				return status_of_errno();
+		}
+		if (!S_ISDIR(info.st_mode)) {
+			errno = ENOTDIR;
+			return status_of_errno();
 		}
 		if (i < size)
 			partial[i] = '/';

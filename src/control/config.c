@@ -1,8 +1,8 @@
 /*
  * config.c - the grammar of the configuration file, one line at a time.
  *
- * Runs when a process attaches, in ctrace_configure(), and in `ctrace config check`.  Changes nothing but what it is given: a line
- * becomes a command or a complaint, whatever its bytes are.  The texts of a command are parts of the line.
+ * Runs when a process attaches, in ctrace_configure(), and in `ctrace config check`.  Changes nothing but what it is given: a
+ * line becomes a command or a complaint, whatever its bytes are.  The texts of a command are parts of the line.
  *
  * Copyright The ctrace authors.  SPDX-License-Identifier: Apache-2.0
  */
@@ -110,12 +110,12 @@ static const struct word overflow_words[] = {
 	{ "auto", CT_OVERFLOW_AUTO },
 };
 static const struct word switch_words[] = {
-	{ "on", 1 },  { "yes", 1 }, { "y", 1 }, { "true", 1 },	{ "enabled", 1 },  { "1", 1 },
+	{ "on", 1 },  { "yes", 1 }, { "y", 1 }, { "true", 1 },  { "enabled", 1 },  { "1", 1 },
 	{ "off", 0 }, { "no", 0 },  { "n", 0 }, { "false", 0 }, { "disabled", 0 }, { "0", 0 },
 };
 static const struct word trigger_words[] = {
 	{ "off", CT_TRIGGER_NONE }, { "signal", CT_TRIGGER_SIGNAL }, { "debug", CTRACE_DEBUG }, { "info", CTRACE_INFO },
-	{ "warn", CTRACE_WARN },    { "error", CTRACE_ERROR },	     { "fatal", CTRACE_FATAL },
+	{ "warn", CTRACE_WARN },    { "error", CTRACE_ERROR },       { "fatal", CTRACE_FATAL },
 };
 static const char *const level_words[] = { "none", "debug", "info", "warn", "error", "fatal" };
 

@@ -1,8 +1,8 @@
 /*
  * native.c - the control half of ctrace/ctrace.h: what a C program sets and asks.
  *
- * Called by the traced program on any of its threads, not in a signal handler.  Never changes errno.  A change is in force when the
- * function returns, and the program's callbacks have been told of it.
+ * Called by the traced program on any of its threads, not in a signal handler.  Never changes errno.  A change is in force
+ * when the function returns, and the program's callbacks have been told of it.
  *
  * Copyright The ctrace authors.  SPDX-License-Identifier: Apache-2.0
  */
@@ -132,7 +132,7 @@ enum ctrace_status ctrace_emitter_property_set(const char *emitter, const char *
 	return apply(&command);
 }
 
-/* Hands the value over under the rules of the getters: *size is room with the NUL on the way in, length without it on the way out. */
+/* Hands the value over as the getters promise: *size is room with the NUL on the way in, length without it on the way out. */
 static enum ctrace_status give_value(struct ct_buf *text, char *value, size_t *size)
 {
 	size_t room = *size;

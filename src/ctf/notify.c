@@ -74,6 +74,7 @@ struct frame {
 uint32_t ct_notify_waiting;
 __thread uint32_t ct_notify_installed __attribute__((tls_model("initial-exec")));
 static __thread struct frame *frames __attribute__((tls_model("initial-exec")));
+static __thread bool is_forking __attribute__((tls_model("initial-exec")));
 
 static struct {
 	pthread_mutex_t lock;
@@ -116,6 +117,24 @@ static uint32_t calls_of_this_thread(const struct watch *watch)
 	return calls;
 }
 
+/*
+ * fork() finds and leaves the lock free.  Our handlers run outside the runtime's, which take ct_thread_locked for the sign of a signal
+ * handler: so it stays down, and a mark of our own keeps signal handlers away.
+ */
+static void lock_for_fork(void)
+{
+	is_forking = true;
+	CTRACE_FENCE_();
+	pthread_mutex_lock(&notify.lock);
+}
+
+static void unlock_after_fork(void)
+{
+	pthread_mutex_unlock(&notify.lock);
+	CTRACE_FENCE_();
+	is_forking = false;
+}
+
 /* Only this thread lives on; callbacks that others were in will not return. */
 static void unlock_in_child(void)
 {
@@ -124,7 +143,7 @@ static void unlock_in_child(void)
 		watch->calls = calls_of_this_thread(watch);
 		watch->waiters = 0;
 	}
-	notify_unlock();
+	unlock_after_fork();
 }
 
 /* ---- under the lock ---------------------------------------------------------------------------------------- */
@@ -333,7 +352,7 @@ void ct_notify_deliver_slowly(void)
 {
 	int saved_errno = errno;
 
-	if (frames != NULL || ct_thread_locked != 0)
+	if (frames != NULL || ct_thread_locked != 0 || is_forking)
 		return;
 	for (unsigned i = 0; i < DELIVER_LIMIT && deliver_one(); i++)
 		;
@@ -364,8 +383,14 @@ void ct_notify_change(const struct ct_change *change, void *user)
 /* The bridge to the COBOL runtime, where there is one in this process; loaded at the first COBOL callback. */
 static ct_cobol_call_function *find_cobol_bridge(void)
 {
+	ct_cobol_call_function *known;
 	void *module;
 
+	notify_lock();
+	known = notify.cobol_call;
+	notify_unlock();
+	if (known != NULL)
+		return known;
 	if (dlsym(RTLD_DEFAULT, "cob_get_global_ptr") == NULL)
 		return NULL;
 	module = ct_module_open(CT_COBOL_MODULE);
@@ -381,7 +406,7 @@ static enum ctrace_status install(const struct watch *wanted, ct_cobol_call_func
 		return CTRACE_NOT_ENOUGH_MEMORY;
 	*watch = *wanted;
 	notify_lock();
-	if (!notify.is_fork_safe && pthread_atfork(notify_lock, notify_unlock, unlock_in_child) != 0)
+	if (!notify.is_fork_safe && pthread_atfork(lock_for_fork, unlock_after_fork, unlock_in_child) != 0)
 		status = CTRACE_NOT_ENOUGH_MEMORY;
 	else
 		notify.is_fork_safe = true;

@@ -230,6 +230,12 @@ enum ctrace_status ct_destination_commit(struct ct_destination *destination, uin
 		return status;
 	/* The commit: this store, and nothing before it, makes the new places count. */
 	__atomic_store_n(&dest->sequence, dest->sequence + 1, __ATOMIC_RELEASE);
+	status = ct_session_persist(destination->session, &dest->sequence, sizeof dest->sequence);
+	if (status != CTRACE_OK) {
+		/* The copy must say what the file says, or its tails would run ahead of the places in force. */
+		__atomic_store_n(&dest->sequence, dest->sequence - 1, __ATOMIC_RELEASE);
+		return status;
+	}
 	works_again(destination);
-	return ct_session_persist(destination->session, &dest->sequence, sizeof dest->sequence);
+	return CTRACE_OK;
 }

@@ -20,8 +20,36 @@ struct ct_drain {
 	struct ct_batch batch;
 	uint32_t seen;      /* destinations that some record was for; each has a cursor in every ring */
 	uint32_t ring_count; /* rings that have cursors for `seen` */
+	uint64_t damaged;    /* bytes that could not be read */
 	uint64_t limits[CT_RING_LIMIT];
+	uint64_t damaged_to[CT_RING_LIMIT]; /* damage before this position is counted: each destination finds it */
 };
+
+/*
+ * What a dead drain had prepared but not published must not come into force when this one publishes the same number: a ring that the
+ * first batch does not move would jump over its events.
+ */
+static enum ctrace_status forget_prepared(const struct ct_drain_source *source)
+{
+	uint32_t count = source->ring_count(source->user);
+
+	for (uint32_t i = 0; i < count; i++) {
+		struct ct_ring *ring = source->ring_at(source->user, i);
+
+		for (uint32_t dest = 0; ring != NULL && dest < CT_DEST_LIMIT; dest++) {
+			struct ct_cursor *cursor = &ring->head->cursor[dest];
+			enum ctrace_status status;
+
+			if (cursor->next_sequence <= source->session->head->dest[dest].sequence)
+				continue;
+			cursor->next_sequence = 0;
+			status = ct_ring_persist(ring, &cursor->next_sequence, sizeof cursor->next_sequence);
+			if (status != CTRACE_OK)
+				return status;
+		}
+	}
+	return CTRACE_OK;
+}
 
 enum ctrace_status ct_drain_create(const struct ct_drain_source *source, struct ct_drain **out_drain)
 {
@@ -30,7 +58,9 @@ enum ctrace_status ct_drain_create(const struct ct_drain_source *source, struct 
 
 	if (drain == NULL)
 		return CTRACE_NOT_ENOUGH_MEMORY;
-	status = ct_batch_init(&drain->batch, source->session);
+	status = source->recovering ? forget_prepared(source) : CTRACE_OK;
+	if (status == CTRACE_OK)
+		status = ct_batch_init(&drain->batch, source->session);
 	if (status != CTRACE_OK) {
 		free(drain);
 		return status;
@@ -90,9 +120,13 @@ static void start_cursor(struct ct_drain *drain, uint32_t ring_index, uint32_t d
 /* A destination's first record: nothing before the tails was for it. */
 static void start_destination(struct ct_drain *drain, uint32_t dest)
 {
+	struct ct_dest *state = dest_at(drain, dest);
+
 	for (uint32_t i = 0; i < drain->ring_count; i++)
 		start_cursor(drain, i, dest);
-	__atomic_store_n(&dest_at(drain, dest)->active, 1, __ATOMIC_RELEASE);
+	__atomic_store_n(&state->active, 1, __ATOMIC_RELEASE);
+	/* A recoverer that dies half-way is recovered too: its successor goes by the cursors only when they are said to count. */
+	(void)!ct_session_persist(drain->source.session, &state->active, sizeof state->active);
 	drain->seen |= 1u << dest;
 }
 
@@ -109,6 +143,18 @@ static void start_rings(struct ct_drain *drain)
 }
 
 /* ---- one destination ---- */
+
+static void count_damage(struct ct_drain *drain, struct ct_iterator *iterator)
+{
+	struct ct_ring_head *head = iterator->ring->head;
+
+	if (iterator->damaged != 0 && drain->damaged_to[head->index] < iterator->limit) {
+		drain->damaged += iterator->damaged;
+		drain->damaged_to[head->index] = iterator->limit;
+		__atomic_store_n(&head->undelivered, head->undelivered + 1, __ATOMIC_RELAXED);
+	}
+	iterator->damaged = 0;
+}
 
 static enum ctrace_status commit(struct ct_drain *drain, uint32_t dest)
 {
@@ -133,8 +179,10 @@ static enum ctrace_status commit(struct ct_drain *drain, uint32_t dest)
 		status = ct_destination_commit(&drain->destinations[dest], batch->event_count);
 	if (status != CTRACE_OK)
 		return status;
-	for (uint32_t i = 0; i < batch->iterator_count; i++)
+	for (uint32_t i = 0; i < batch->iterator_count; i++) {
 		batch->iterators[i].moved = false;
+		count_damage(drain, &batch->iterators[i]);
+	}
 	return CTRACE_OK;
 }
 
@@ -206,7 +254,8 @@ static bool holds_back(struct ct_drain *drain, const struct ct_destination *dest
 		uint64_t waiting = iterator->limit - iterator->place.position;
 
 		bytes += waiting;
-		if (waiting > iterator->ring->capacity / 4)
+		/* What is long due, and what stands in a producer's way, goes out all the same. */
+		if (waiting > iterator->ring->capacity / 4 || __atomic_load_n(&iterator->ring->head->waiting, __ATOMIC_RELAXED) != 0)
 			return false;
 	}
 	if (destination->flush_every == 0)
@@ -225,9 +274,14 @@ static void add_rings(struct ct_drain *drain, uint32_t dest, bool flight)
 		if (ring == NULL || (ring->head->is_flight && !flight))
 			continue;
 		place = ct_cursor_get(&ring->head->cursor[dest], sequence);
-		/* A cursor that cannot be is a damaged one: at worst what is between it and the tail comes again. */
-		if (place.position < ring->head->tail || place.position > drain->limits[i])
-			place.position = ring->head->tail;
+		/* A cursor that cannot be was never started, or is damaged: at worst what is between it and the tail comes again. */
+		if (place.position < ring->head->tail || place.position > drain->limits[i]) {
+			struct ct_cursor_place tail = tail_place(ring);
+
+			place.position = tail.position;
+			place.count = tail.count;
+			place.overwritten = tail.overwritten;
+		}
 		if (place.position < drain->limits[i])
 			ct_batch_add_ring(&drain->batch, ring, &place, drain->limits[i]);
 	}
@@ -373,6 +427,7 @@ void ct_drain_pass(struct ct_drain *drain, bool flush, bool flight, struct ct_dr
 	deliver_new(drain, flush, flight);
 	free_rings(drain, &result);
 	result.failing = failing_mask(drain);
+	result.damaged = drain->damaged;
 	*out_result = result;
 }
 

@@ -22,6 +22,7 @@ struct ct_drain_source {
 struct ct_drain_result {
 	uint64_t delivered;   /* events this pass consumed */
 	uint64_t pending;     /* bytes that wait in rings after it */
+	uint64_t damaged;     /* bytes that could not be read, ever: passed over */
 	uint32_t failing;     /* mask of destinations that fail */
 };
 struct ct_drain;
@@ -46,7 +47,7 @@ struct ct_recovery {
 	uint32_t recovered;   /* delivered whole and removed */
 	uint32_t kept;        /* a destination fails, or the folder is damaged: left for another try */
 	uint64_t delivered;   /* events */
-	uint64_t damaged;     /* bytes that could not be read */
+	uint64_t damaged;     /* bytes of rings that could not be read */
 };
 /* Told of each folder after it was tried; message is a sentence.  May be NULL. */
 typedef void ct_recover_report(const char *run_directory, const char *folder, bool ok, uint64_t delivered, const char *message, void *user);

@@ -15,7 +15,8 @@ struct orphan {
 	struct ct_session session;
 	struct ct_ring *rings; /* head NULL: could not be read */
 	uint32_t count;
-	uint32_t damaged;
+	uint32_t unreadable; /* rings */
+	uint64_t damaged;    /* bytes in the others */
 };
 
 struct walk {
@@ -47,7 +48,7 @@ static enum ctrace_status load_rings(struct orphan *orphan)
 
 		if (status == CTRACE_NOT_ENOUGH_MEMORY || status == CTRACE_OS_ERROR)
 			return status;
-		orphan->damaged += status != CTRACE_OK;
+		orphan->unreadable += status != CTRACE_OK;
 	}
 	return CTRACE_OK;
 }
@@ -83,6 +84,7 @@ static bool deliver_all(struct orphan *orphan, uint64_t *out_delivered)
 	ct_drain_close(drain);
 	ct_drain_destroy(drain);
 	*out_delivered = result.delivered;
+	orphan->damaged = result.damaged;
 	return durable && result.pending == 0 && result.failing == 0;
 }
 
@@ -117,13 +119,13 @@ static void recover_one(const struct ct_folder_entry *entry, void *user)
 		report(walk, entry, false, 0, ctrace_status_text(status));
 	} else if (!deliver_all(&orphan, &delivered)) {
 		report(walk, entry, false, delivered, "a destination is failing; what is left is kept");
-	} else if (orphan.damaged != 0) {
-		walk->total->damaged += orphan.damaged;
+	} else if (orphan.unreadable != 0) {
 		report(walk, entry, false, delivered, "a ring is damaged; the rest is delivered, the folder is kept");
 	} else {
 		ct_folder_remove(entry->run_directory, entry->name);
-		report(walk, entry, true, delivered, "delivered");
+		report(walk, entry, true, delivered, orphan.damaged == 0 ? "delivered" : "a part was damaged; the rest is delivered");
 	}
+	walk->total->damaged += orphan.damaged;
 	close_orphan(&orphan);
 	ct_session_close(&orphan.session, false);
 }

@@ -1,7 +1,7 @@
 /*
  * module.c - emitters in shared objects.
  *
- * Called by emitter.c when a name is not known yet, by commands, one at a time.  A module is code that runs with everything the
+ * Called by emitter.c when a name is not known yet, by commands, one at a time; and by ctf/notify.c for the bridge to COBOL.  A module is code that runs with everything the
  * traced program may do, so it is taken only from a place that nobody but this user and root can write to, and what was looked
  * at is what is loaded: the checks are made on an open descriptor, and the loader is given that descriptor.
  *
@@ -41,7 +41,7 @@ static bool print_file_name(char out_name[CTRACE_MAX_EMITTER + 4], const char *u
 
 		if (c >= 'A' && c <= 'Z')
 			c = (char)(c - 'A' + 'a');
-		else if (!(c >= '0' && c <= '9') && c != '_' && c != '-')
+		else if (!(c >= 'a' && c <= 'z') && !(c >= '0' && c <= '9') && c != '_' && c != '-')
 			return false;
 		out_name[i] = c;
 	}
@@ -69,16 +69,12 @@ static int open_trusted(const char *folder, const char *file_name)
  * the paths of two modules differ in the number of their slashes. */
 static void *load(int fd)
 {
-	static unsigned loaded;
+	static unsigned loads;
+	unsigned turn = __atomic_fetch_add(&loads, 1, __ATOMIC_RELAXED);
 	char path[128];
-	void *handle;
 
-	(void)snprintf(path, sizeof path, "/proc/self/fd/%.*s%d", (int)(loaded % CT_EMITTER_LIMIT), "////////////////////////////////",
-		       fd);
-	handle = dlopen(path, RTLD_NOW | RTLD_LOCAL);
-	if (handle != NULL)
-		loaded++;
-	return handle;
+	(void)snprintf(path, sizeof path, "/proc/self/fd/%.*s%d", (int)(turn % CT_EMITTER_LIMIT), "////////////////////////////////", fd);
+	return dlopen(path, RTLD_NOW | RTLD_LOCAL);
 }
 
 static bool is_complete(const struct ctrace_emitter *emitter, const char *upper_name)
@@ -87,46 +83,50 @@ static bool is_complete(const struct ctrace_emitter *emitter, const char *upper_
 	       emitter->open != NULL && emitter->write != NULL && emitter->close != NULL;
 }
 
-static const struct ctrace_emitter *find_in(const char *folder, const char *file_name, const char *upper_name)
-{
-	const struct ctrace_emitter *emitter = NULL;
+/* What a module is wanted for: the emitter in it, or itself. */
+struct wanted {
+	char file_name[CTRACE_MAX_EMITTER + 4];
+	const char *emitter; /* upper case; NULL: the module itself */
 	void *handle;
+	const struct ctrace_emitter *found;
+};
+
+static bool find_in(const char *folder, struct wanted *wanted)
+{
 	int fd;
 
 	if (folder[0] != '/')
-		return NULL;
-	fd = open_trusted(folder, file_name);
+		return false;
+	fd = open_trusted(folder, wanted->file_name);
 	if (fd < 0)
-		return NULL;
-	handle = load(fd);
+		return false;
+	wanted->handle = load(fd);
 	ct_os_close(&fd);
-	if (handle == NULL)
-		return NULL;
-	emitter = dlsym(handle, "ctrace_emitter");
-	if (emitter != NULL && is_complete(emitter, upper_name))
-		return emitter;
-	(void)dlclose(handle);
-	return NULL;
+	if (wanted->handle == NULL || wanted->emitter == NULL)
+		return wanted->handle != NULL;
+	wanted->found = dlsym(wanted->handle, "ctrace_emitter");
+	if (wanted->found != NULL && is_complete(wanted->found, wanted->emitter))
+		return true;
+	(void)dlclose(wanted->handle);
+	return false;
 }
 
-static const struct ctrace_emitter *find_in_list(const char *folders, const char *file_name, const char *upper_name)
+static bool find_in_list(const char *folders, struct wanted *wanted)
 {
 	while (folders != NULL && *folders != '\0') {
 		size_t size = strcspn(folders, ":");
-		const struct ctrace_emitter *emitter = NULL;
 		char folder[PATH_MAX];
 
 		if (size < sizeof folder) {
 			memcpy(folder, folders, size);
 			folder[size] = '\0';
-			emitter = find_in(folder, file_name, upper_name);
+			if (find_in(folder, wanted))
+				return true;
 		}
-		if (emitter != NULL)
-			return emitter;
 		folders += size;
 		folders += *folders == ':';
 	}
-	return NULL;
+	return false;
 }
 
 /* modules/ beside the file that this code was loaded from: the library in a build folder, or the program. */
@@ -155,20 +155,31 @@ static bool print_own_folder(char out_folder[PATH_MAX])
 	return true;
 }
 
-const struct ctrace_emitter *ct_module_find(const char *upper_name)
+static bool find(const char *name, struct wanted *wanted)
 {
-	const struct ctrace_emitter *emitter;
-	char file_name[CTRACE_MAX_EMITTER + 4];
 	char folder[PATH_MAX];
 
-	if (!print_file_name(file_name, upper_name))
-		return NULL;
-	emitter = find_in_list(ct_os_environment("CTRACE_EMITTERS"), file_name, upper_name);
+	if (!print_file_name(wanted->file_name, name))
+		return false;
+	if (find_in_list(ct_os_environment("CTRACE_EMITTERS"), wanted))
+		return true;
 	/* What was built with this library fits it better than what is installed.  But whoever starts a set-uid program chooses the
 	 * path that it has. */
-	if (emitter == NULL && getauxval(AT_SECURE) == 0 && print_own_folder(folder))
-		emitter = find_in(folder, file_name, upper_name);
-	if (emitter == NULL)
-		emitter = find_in(CT_MODULE_DIR, file_name, upper_name);
-	return emitter;
+	if (getauxval(AT_SECURE) == 0 && print_own_folder(folder) && find_in(folder, wanted))
+		return true;
+	return find_in(CT_MODULE_DIR, wanted);
+}
+
+const struct ctrace_emitter *ct_module_find(const char *upper_name)
+{
+	struct wanted wanted = { .emitter = upper_name };
+
+	return find(upper_name, &wanted) ? wanted.found : NULL;
+}
+
+void *ct_module_open(const char *name)
+{
+	struct wanted wanted = { .emitter = NULL };
+
+	return find(name, &wanted) ? wanted.handle : NULL;
 }

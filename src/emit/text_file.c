@@ -154,10 +154,10 @@ enum ctrace_status ct_text_file_create(struct ct_text_file *file, const struct c
 	return CTRACE_OK;
 }
 
-/* Is the header at `from` the one of process pid? */
+/* Is what begins at `from` a header of process pid, or the beginning of one whose writing was cut short? */
 static bool is_header_of(int fd, uint64_t from, uint32_t pid)
 {
-	static const char label[] = "\n# ProcessId        = ";
+	static const char mark[] = CT_TEXT_HEADER_MARK, label[] = "\n# ProcessId        = ";
 	char window[SCAN_SIZE + 1];
 	const char *found;
 	size_t got = 0;
@@ -165,10 +165,10 @@ static bool is_header_of(int fd, uint64_t from, uint32_t pid)
 	if (ct_os_read_at(fd, window, SCAN_SIZE, from, &got) != CTRACE_OK)
 		return false;
 	window[got] = '\0';
-	if (strncmp(window, CT_TEXT_HEADER_MARK, strlen(CT_TEXT_HEADER_MARK)) != 0)
+	if (memcmp(window, mark, got < sizeof mark - 1 ? got : sizeof mark - 1) != 0)
 		return false;
 	found = strstr(window, label);
-	return found != NULL && strtoul(found + strlen(label), NULL, 10) == pid;
+	return found != NULL ? strtoul(found + strlen(label), NULL, 10) == pid : got < SCAN_SIZE;
 }
 
 static bool has_header_between(int fd, uint64_t from, uint64_t size)
@@ -234,23 +234,38 @@ enum ctrace_status ct_text_file_resume(struct ct_text_file *file, const struct c
 	return CTRACE_OK;
 }
 
-/* Two processes write whole lines to a shared file; one that is killed may still leave half of one. */
-static bool ends_in_mid_line(int fd, uint64_t size)
+/* Whoever wrote last may have been killed within a line: ours begin on lines of their own. */
+static enum ctrace_status end_line(struct ct_text_file *file)
 {
+	enum ctrace_status status;
 	char last = '\n';
 	size_t got;
 
-	return size > 0 && ct_os_read_at(fd, &last, 1, size - 1, &got) == CTRACE_OK && last != '\n';
+	if (file->size == 0)
+		return CTRACE_OK;
+	status = ct_os_read_at(file->fd, &last, 1, file->size - 1, &got);
+	if (status == CTRACE_OK && last != '\n') {
+		status = ct_os_write_at(file->fd, "\n", 1, file->size);
+		file->size += status == CTRACE_OK;
+	}
+	return status;
+}
+
+/* Is it still the file that its path names? */
+static bool is_in_place(const struct ct_text_file *file, const struct stat *ours)
+{
+	struct stat there;
+
+	return ours->st_nlink > 0 && fstatat(AT_FDCWD, file->path, &there, AT_SYMLINK_NOFOLLOW) == 0 && ours->st_ino == there.st_ino &&
+	       ours->st_dev == there.st_dev;
 }
 
 enum ctrace_status ct_text_file_check(struct ct_text_file *file, enum ct_text_sharing sharing)
 {
-	struct stat ours, there;
+	bool is_changed;
+	struct stat info;
 
-	if (fstat(file->fd, &ours) != 0)
-		return CTRACE_NOT_FOUND;
-	if (ours.st_nlink == 0 || fstatat(AT_FDCWD, file->path, &there, AT_SYMLINK_NOFOLLOW) != 0 || ours.st_ino != there.st_ino ||
-	    ours.st_dev != there.st_dev)
+	if (fstat(file->fd, &info) != 0 || !is_in_place(file, &info))
 		return CTRACE_NOT_FOUND;
 	if (file->cut_due) {
 		enum ctrace_status status = ct_os_truncate(file->fd, file->size);
@@ -258,23 +273,16 @@ enum ctrace_status ct_text_file_check(struct ct_text_file *file, enum ct_text_sh
 		if (status != CTRACE_OK)
 			return status;
 		file->cut_due = false;
-		ours.st_size = (off_t)file->size;
+		info.st_size = (off_t)file->size;
 	}
 	/* Somebody emptied it, or added to it: go on from where it ends, neither over it nor behind a hole. */
-	file->size = (uint64_t)ours.st_size;
-	if (file->size == 0)
+	is_changed = file->size != (uint64_t)info.st_size;
+	file->size = (uint64_t)info.st_size;
+	if (sharing == CT_TEXT_SHARED)
+		file->header_due = file->size == 0;
+	else if (file->size == 0)
 		file->header_due = true;
-	if (sharing != CT_TEXT_SHARED)
-		return CTRACE_OK;
-	file->header_due = file->size == 0;
-	if (ends_in_mid_line(file->fd, file->size)) {
-		enum ctrace_status status = ct_os_write_at(file->fd, "\n", 1, file->size);
-
-		if (status != CTRACE_OK)
-			return status;
-		file->size++;
-	}
-	return CTRACE_OK;
+	return is_changed || file->header_due ? end_line(file) : CTRACE_OK;
 }
 
 enum ctrace_status ct_text_file_lock(struct ct_text_file *file)

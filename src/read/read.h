@@ -29,6 +29,12 @@ struct ct_sources {
 	struct ct_read_totals totals;
 	ct_read_report *report;
 	void *report_user;
+	/* merge.c's */
+	struct ct_source **heap;  /* those that have an event, earliest first */
+	size_t heap_size;
+	struct ct_source *given;  /* whose event the caller has */
+	struct ctrace_event_item *scratch; /* CTRACE_MAX_ITEMS */
+	bool is_started;
 };
 void ct_sources_init(struct ct_sources *sources, ct_read_report *report, void *user);
 void ct_sources_fini(struct ct_sources *sources);
@@ -36,7 +42,8 @@ void ct_sources_fini(struct ct_sources *sources);
  * a folder holding any of these, or a process id of a live or dead traced process.  NOT_FOUND when it is none of them. */
 enum ctrace_status ct_sources_add(struct ct_sources *sources, const char *path) CT_MUST_USE;
 
-/* ---- merge.c: the events of all sources in time order.  The event is borrowed until the next call; false at the end. */
+/* ---- merge.c: the events of all sources in time order; of those of one time first the source that was added first.  The event is borrowed
+ * until the next call; false at the end.  No source is added after the first call. */
 bool ct_sources_next(struct ct_sources *sources, struct ctrace_event *out_event);
 
 /* ---- filter.c */

@@ -52,34 +52,29 @@ static uint32_t overflow_of(const struct ct_process *process, const struct ct_la
 /* Gives a lane its ring: the first event of this thread there. */
 static enum ctrace_status attach_ring(struct ct_process *process, struct ct_thread *thread, struct ct_lane *lane, uint32_t route)
 {
-	struct ct_route wanted = { .buffer = process->settings.buffer, .overflow = process->settings.overflow };
-	bool is_side = lane == &thread->side;
-	bool is_flight = lane == &thread->flight;
+	struct ct_ring_kind kind = { .route = route, .overflow = process->settings.overflow, .capacity = process->settings.buffer };
 	struct ct_ring *ring;
 
 	if (ct_thread_locked != 0)
 		return lose(CTRACE_LOSS_NESTED);
-	if (is_side) {
-		wanted.buffer = CT_RING_SIDE;
-		wanted.overflow = CT_OVERFLOW_DISCARD;
-		route = 0;
-	} else if (is_flight) {
-		wanted.buffer = process->settings.flight_buffer;
-		wanted.overflow = CT_OVERFLOW_OVERWRITE;
-		route = CT_ROUTE_LIMIT;
+	if (lane == &thread->side) {
+		kind = (struct ct_ring_kind){ .overflow = CT_OVERFLOW_DISCARD, .capacity = CT_RING_SIDE, .is_side = true };
+	} else if (lane == &thread->flight) {
+		kind = (struct ct_ring_kind){ .route = CT_ROUTE_LIMIT,
+					      .overflow = CT_OVERFLOW_OVERWRITE,
+					      .capacity = process->settings.flight_buffer,
+					      .is_flight = true };
 	} else if (route != 0) {
 		struct ct_route own = ct_route_at(process->registry, route);
 
 		if (own.buffer != 0)
-			wanted.buffer = own.buffer;
+			kind.capacity = own.buffer;
 		if (own.overflow != CT_OVERFLOW_AUTO)
-			wanted.overflow = own.overflow;
+			kind.overflow = own.overflow;
 	}
-	ring = ct_ring_pool_take(process->pool, route, wanted.buffer, is_side, thread->tid);
+	ring = ct_ring_pool_take(process->pool, &kind, thread->tid);
 	if (ring == NULL)
 		return lose(CTRACE_LOSS_NO_RING);
-	ring->head->overflow = wanted.overflow;
-	ring->head->is_flight = is_flight;
 	lane->lane.cur = NULL;
 	lane->lane.tid = thread->tid;
 	lane->stalled = false;
@@ -136,11 +131,9 @@ static bool on_signal_stack(void)
 	return sigaltstack(NULL, &stack) == 0 && (stack.ss_flags & SS_ONSTACK) != 0;
 }
 
-/* `block`: waits for the output.  False: it made no progress for the whole timeout, now or when we last tried. */
-static bool wait_for_output(struct ct_process *process, struct ct_lane *lane)
+/* `block`: waits for the output to move on from `tail`.  False: it made no progress for the whole timeout, now or when we last tried. */
+static bool wait_for_output(struct ct_process *process, struct ct_lane *lane, uint64_t tail)
 {
-	uint64_t tail = __atomic_load_n(&lane->ring->head->tail, __ATOMIC_ACQUIRE);
-
 	if (lane->stalled && lane->tail_at_stall == tail)
 		return false;
 	lane->stalled = false;
@@ -156,13 +149,17 @@ static enum ctrace_status make_space(struct ct_process *process, struct ct_lane 
 {
 	if (size > lane->ring->capacity / 2)
 		return lose_in(lane->ring, CTRACE_LOSS_TOO_LARGE);
-	while (!ct_ring_open_window(lane->ring, &lane->lane, size)) {
+	for (;;) {
+		/* Before the try: what the output frees after it must not be waited for a second time. */
+		uint64_t tail = __atomic_load_n(&lane->ring->head->tail, __ATOMIC_ACQUIRE);
+
+		if (ct_ring_open_window(lane->ring, &lane->lane, size))
+			return CTRACE_OK;
 		if (overflow_of(process, lane, dests) != CT_OVERFLOW_BLOCK)
 			return lose_in(lane->ring, CTRACE_LOSS_DISCARDED);
-		if (!wait_for_output(process, lane))
+		if (!wait_for_output(process, lane, tail))
 			return lose_in(lane->ring, CTRACE_LOSS_STALLED);
 	}
-	return CTRACE_OK;
 }
 
 /* ---- reserve and commit ---- */

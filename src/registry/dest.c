@@ -1,9 +1,9 @@
 /*
  * dest.c - destinations: which emitters each component's events go to.
  *
- * A component delivers to its own emitters and, unless it says otherwise, to those of its parent; at the top stands the default list,
- * which is never empty.  Commands run here under the registry's lock, not in a signal handler; so does the end of a registration,
- * which only counts.  The drain reads the resolved masks in the session.
+ * A component delivers to its own emitters and, unless it says otherwise, to those of its parent; at the top stands the
+ * default list, which is never empty.  Commands run here under the registry's lock, not in a signal handler; so does the end
+ * of a registration, which only counts.  The drain reads the resolved masks in the session.
  *
  * Copyright The ctrace authors.  SPDX-License-Identifier: Apache-2.0
  */
@@ -31,8 +31,8 @@ static void count_users(struct ct_registry *registry, uint32_t old, uint32_t new
 		uint32_t bit = 1u << emitter;
 		uint32_t *users = &registry->dest_users[emitter];
 
-		*users = (new & bit) != 0 ? *users + 1 : *users - 1;
-		if (*users == ((new & bit) != 0 ? 1u : 0u)) {
+		*users = (new &bit) != 0 ? *users + 1 : *users - 1;
+		if (*users == ((new &bit) != 0 ? 1u : 0u)) {
 			ct_dest_name(registry, emitter);
 			/* Release: a reader in another process that sees it active finds its name. */
 			__atomic_store_n(&registry->session->head->dest[emitter].active, *users, __ATOMIC_RELEASE);

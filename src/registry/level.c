@@ -1,8 +1,8 @@
 /*
  * level.c - thresholds: what is set for a component, what its ancestors pass down, and the level word that comes of it.
  *
- * Commands run here, on any thread, under the registry's lock, never in a signal handler.  Trace calls only load the level words
- * that are stored here; a change costs its subtree, so that a trace call costs one load.
+ * Commands run here, on any thread, under the registry's lock, never in a signal handler.  Trace calls only load the level
+ * words that are stored here; a change costs its subtree, so that a trace call costs one load.
  *
  * Copyright The ctrace authors.  SPDX-License-Identifier: Apache-2.0
  */
@@ -15,7 +15,8 @@ struct level_change {
 
 /* ---- changes ---- */
 
-enum ctrace_status ct_level_changes_init(struct ct_level_changes *changes, const struct ct_registry *registry, uint32_t top, bool wanted)
+enum ctrace_status ct_level_changes_init(struct ct_level_changes *changes, const struct ct_registry *registry, uint32_t top,
+					 bool wanted)
 {
 	size_t count = 1;
 
@@ -23,7 +24,8 @@ enum ctrace_status ct_level_changes_init(struct ct_level_changes *changes, const
 	changes->wanted = wanted;
 	if (!wanted)
 		return CTRACE_OK;
-	for (uint32_t at = ct_node_next(registry, top, top, false); at != CT_COMPONENT_NONE; at = ct_node_next(registry, top, at, false))
+	for (uint32_t at = ct_node_next(registry, top, top, false); at != CT_COMPONENT_NONE;
+	     at = ct_node_next(registry, top, at, false))
 		count++;
 	if (ct_buf_reserve(&changes->list, count * sizeof(struct level_change)))
 		return CTRACE_OK;
@@ -110,8 +112,8 @@ void ct_level_resolve_tree(struct ct_registry *registry, uint32_t top, struct ct
 
 /* ---- commands ---- */
 
-enum ctrace_status ct_level_set(struct ct_registry *registry, const char *component, size_t size, uint32_t level, ct_change_sink *changed,
-				void *user)
+enum ctrace_status ct_level_set(struct ct_registry *registry, const char *component, size_t size, uint32_t level,
+				ct_change_sink *changed, void *user)
 {
 	struct ct_level_changes changes;
 	uint32_t index;

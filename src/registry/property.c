@@ -1,9 +1,9 @@
 /*
  * property.c - properties of components and of emitters: any name, any value, kept as text.
  *
- * Commands and getters run here, on any thread, under the registry's lock, not in a signal handler.  Values live in blocks of the
- * registry's arena that are used again, not in malloc's memory: the registry is never freed, and a program that looks for leaks
- * should not find ours.  An emitter's properties also stand in the session, for whoever recovers its traces.
+ * Commands and getters run here, on any thread, under the registry's lock, not in a signal handler.  Values live in blocks of
+ * the registry's arena that are used again, not in malloc's memory: the registry is never freed, and a program that looks for
+ * leaks should not find ours.  An emitter's properties also stand in the session, for whoever recovers its traces.
  *
  * Copyright The ctrace authors.  SPDX-License-Identifier: Apache-2.0
  */
@@ -23,7 +23,7 @@ static struct ct_property *property_create(struct ct_registry *registry, size_t 
 	uint32_t class = 0;
 
 	while (class < CT_PROPERTY_CLASSES && ((size_t)SMALLEST_BLOCK << class) < size)
-		class++;
+		class ++;
 	if (class == CT_PROPERTY_CLASSES)
 		return NULL;
 	property = registry->free_blocks[class];
@@ -78,8 +78,7 @@ static struct ct_property **list_find(struct ct_property **list, const char *nam
 {
 	uint32_t hash = ct_name_hash(name, size);
 
-	while (*list != NULL &&
-	       !((*list)->hash == hash && ct_name_equal(name, size, property_name(*list), (*list)->name_size)))
+	while (*list != NULL && !((*list)->hash == hash && ct_name_equal(name, size, property_name(*list), (*list)->name_size)))
 		list = &(*list)->next;
 	return list;
 }
@@ -172,7 +171,8 @@ static bool copy_texts(struct ct_buf *texts, const struct setting *setting)
 }
 
 enum ctrace_status ct_component_property_set(struct ct_registry *registry, const char *component, size_t size, const char *name,
-					     size_t name_size, const char *value, size_t value_size, ct_change_sink *changed, void *user)
+					     size_t name_size, const char *value, size_t value_size, ct_change_sink *changed,
+					     void *user)
 {
 	struct setting setting = { name, name_size, value, value_size };
 	enum ctrace_status status = ct_component_check_name(component, size);

@@ -1,10 +1,10 @@
 /*
  * route.c - routes: which ring a component's events go into.
  *
- * Most components share each thread's common ring, route 0.  One that has a ring size, an overflow policy or a flight recorder of its
- * own, and those below it, take a route; components with equal settings share one.  Commands run here, on any thread, under the
- * registry's lock, not in a signal handler.  A route's row is complete before its number is in a gate and never changes after that,
- * because threads keep rings by that number.
+ * Most components share each thread's common ring, route 0.  One that has a ring size, an overflow policy or a flight recorder
+ * of its own, and those below it, take a route; components with equal settings share one.  Commands run here, on any thread,
+ * under the registry's lock, not in a signal handler.  A route's row is complete before its number is in a gate and never
+ * changes after that, because threads keep rings by that number.
  *
  * Copyright The ctrace authors.  SPDX-License-Identifier: Apache-2.0
  */

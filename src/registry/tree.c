@@ -1,9 +1,9 @@
 /*
  * tree.c - the components: names, their hash, parents and children.
  *
- * Registration runs on any thread at its first trace call of a component, also in a signal handler that interrupted malloc: it takes
- * one lock and mmap'd memory, never malloc.  Look-ups run on every trace call by name: they take no lock and write nothing.
- * Nodes, names and outgrown tables are never freed, so a reader can never be left behind.
+ * Registration runs on any thread at its first trace call of a component, also in a signal handler that interrupted malloc: it
+ * takes one lock and mmap'd memory, never malloc.  Look-ups run on every trace call by name: they take no lock and write
+ * nothing. Nodes, names and outgrown tables are never freed, so a reader can never be left behind.
  *
  * Copyright The ctrace authors.  SPDX-License-Identifier: Apache-2.0
  */
@@ -246,7 +246,8 @@ static bool table_reserve(struct ct_registry *registry)
 }
 
 /* A terminated copy for this process and a counted one in the session for others. */
-static enum ctrace_status name_add(struct ct_registry *registry, const char *name, size_t size, const char **out_name, ct_text *out_text)
+static enum ctrace_status name_add(struct ct_registry *registry, const char *name, size_t size, const char **out_name,
+				   ct_text *out_text)
 {
 	char *copy = ct_arena_take(&registry->arena, size + 1);
 
@@ -276,8 +277,7 @@ static enum ctrace_status node_add(struct ct_registry *registry, uint32_t parent
 	ct_text text;
 
 	if (index >= CT_COMPONENT_LIMIT || ct_session_add_component(registry->session, index) != CTRACE_OK ||
-	    !chunk_reserve(registry, index) || !table_reserve(registry) ||
-	    name_add(registry, name, size, &copy, &text) != CTRACE_OK)
+	    !chunk_reserve(registry, index) || !table_reserve(registry) || name_add(registry, name, size, &copy, &text) != CTRACE_OK)
 		return CTRACE_NOT_ENOUGH_MEMORY;
 
 	node = ct_node_at(registry, index);
@@ -403,7 +403,9 @@ void ct_registry_forget_configuration(struct ct_registry *registry)
 	     at = ct_node_next(registry, CT_COMPONENT_NONE, at, false)) {
 		struct ct_node *node = ct_node_at(registry, at);
 
-		node->own = (struct ct_configured){ .level = CT_LEVEL_UNSET, .overflow = CT_OVERFLOW_UNSET, .flight_level = CT_LEVEL_UNSET };
+		node->own = (struct ct_configured){ .level = CT_LEVEL_UNSET,
+						    .overflow = CT_OVERFLOW_UNSET,
+						    .flight_level = CT_LEVEL_UNSET };
 		ct_property_forget(registry, &node->properties);
 		node->level = CTRACE_LEVEL_NONE;
 		node->route = 0;

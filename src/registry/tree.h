@@ -1,8 +1,8 @@
 /*
  * registry/tree.h - the tree itself, for the files of this folder only.
  *
- * Everything is in an arena and never moves, so readers need no lock: they load a hash slot or a chunk pointer with acquire, and
- * find a complete node behind it.  Only the holder of the lock writes.  Functions here expect the lock to be held.
+ * Everything is in an arena and never moves, so readers need no lock: they load a hash slot or a chunk pointer with acquire,
+ * and find a complete node behind it.  Only the holder of the lock writes.  Functions here expect the lock to be held.
  *
  * Copyright The ctrace authors.  SPDX-License-Identifier: Apache-2.0
  */
@@ -50,16 +50,16 @@ struct ct_registry {
 	pthread_mutex_t mutex;
 	struct ct_arena arena;
 	struct ct_session *session;
-	struct ct_name_table *table; /* atomic */
-	uint32_t count;              /* atomic */
-	bool is_closed;              /* atomic: no gate opens any more */
+	struct ct_name_table *table;            /* atomic */
+	uint32_t count;                         /* atomic */
+	bool is_closed;                         /* atomic: no gate opens any more */
 	struct ct_node *chunks[CT_NODE_CHUNKS]; /* atomic */
 	struct ct_node root;
 
-	uint32_t textfile;            /* mask: what an empty default list means */
-	uint32_t default_dests;       /* never 0 */
-	bool default_is_implicit;     /* the TEXTFILE in it was not asked for */
-	uint32_t dests_in_use;        /* atomic mask */
+	uint32_t textfile;                     /* mask: what an empty default list means */
+	uint32_t default_dests;                /* never 0 */
+	bool default_is_implicit;              /* the TEXTFILE in it was not asked for */
+	uint32_t dests_in_use;                 /* atomic mask */
 	uint32_t dest_users[CT_EMITTER_LIMIT]; /* registered components that deliver there */
 	struct ct_property *emitter_properties[CT_EMITTER_LIMIT];
 	struct ct_property *free_blocks[CT_PROPERTY_CLASSES];
@@ -75,7 +75,7 @@ uint32_t ct_node_find(const struct ct_registry *registry, const char *name, size
 /* The same, made with its ancestors when missing.  name NULL or "": the root, *out_index = CT_COMPONENT_NONE. */
 enum ctrace_status ct_node_ensure(struct ct_registry *registry, const char *name, size_t size, uint32_t *out_index) CT_MUST_USE;
 bool ct_node_is_registered(const struct ct_registry *registry, uint32_t index);
-/* Walks the subtree of `top`, parents first, without recursion: the node after `at`, CT_COMPONENT_NONE at the end.  The walk begins with
+/* Walks the subtree of `top`, parents first, without recursion: the node after `at`, CT_COMPONENT_NONE at the end.  It begins with
  * at = top; `prune` leaves out what is below `at`. */
 uint32_t ct_node_next(const struct ct_registry *registry, uint32_t top, uint32_t at, bool prune);
 

@@ -90,7 +90,7 @@ struct ct_ring {
 
 /* ---- ring_file.c */
 enum ctrace_status ct_ring_create(struct ct_ring *ring, const struct ct_session *session, uint32_t index, size_t capacity) CT_MUST_USE;
-/* Copies the ring of somebody else's session with pread; everything in the copy is within bounds. */
+/* Copies the ring of somebody else's session with pread, of the data what waits; everything in the copy is within bounds. */
 enum ctrace_status ct_ring_load(struct ct_ring *ring, const struct ct_session *session, uint32_t index) CT_MUST_USE;
 void ct_ring_close(struct ct_ring *ring);
 enum ctrace_status ct_ring_persist(struct ct_ring *ring, const void *part, size_t size) CT_MUST_USE;
@@ -115,7 +115,8 @@ enum ctrace_status ct_ring_peek(const struct ct_ring *ring, struct ct_cursor_pla
 void ct_ring_consume(struct ct_ring *ring, const struct ct_cursor_place *place);
 bool ct_ring_is_empty(const struct ct_ring *ring);
 uint64_t ct_ring_lost_total(const struct ct_ring *ring); /* all reasons */
-uint64_t ct_ring_count_pending(const struct ct_ring *ring); /* events between tail and head */
+uint64_t ct_ring_count_pending(const struct ct_ring *ring); /* events between tail and head that are still there */
+uint64_t ct_ring_count_overwritten(const struct ct_ring *ring); /* events behind tail that are not: the consumer has not noticed yet */
 
 /* The place in force of a cursor, given its destination's published sequence. */
 struct ct_cursor_place ct_cursor_get(const struct ct_cursor *cursor, uint64_t dest_sequence);
@@ -126,9 +127,16 @@ void ct_cursor_reset(struct ct_cursor *cursor, const struct ct_cursor_place *pla
 /* ---- ring_pool.c: this process's rings.  Made on demand, given back when their thread ends, used again. */
 struct ct_ring_pool;
 enum ctrace_status ct_ring_pool_create(struct ct_session *session, struct ct_ring_pool **out_pool) CT_MUST_USE;
-/* A free ring of that route and capacity, or a new one, now owned by tid.  NULL when none can be had.  Takes the pool's lock; does
- * not allocate from malloc. */
-struct ct_ring *ct_ring_pool_take(struct ct_ring_pool *pool, uint32_t route, size_t capacity, bool is_side, uint32_t tid);
+/* A free ring of that kind, or a new one, now owned by tid.  NULL when none can be had.  Takes the pool's lock; does not allocate from
+ * malloc.  A ring keeps its policy for life: what is in it was counted by it. */
+struct ct_ring_kind {
+	uint32_t route;
+	uint32_t overflow; /* enum ct_overflow */
+	size_t capacity;
+	bool is_side;
+	bool is_flight;
+};
+struct ct_ring *ct_ring_pool_take(struct ct_ring_pool *pool, const struct ct_ring_kind *kind, uint32_t tid);
 void ct_ring_pool_give_back(struct ct_ring_pool *pool, struct ct_ring *ring);
 uint32_t ct_ring_pool_count(const struct ct_ring_pool *pool);            /* rings made; never falls */
 struct ct_ring *ct_ring_pool_at(const struct ct_ring_pool *pool, uint32_t index);

@@ -11,10 +11,11 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <unistd.h>
+
+#define LOAD_TRIES 5
 
 static void ring_name(char out[32], uint32_t index)
 {
@@ -58,7 +59,7 @@ enum ctrace_status ct_ring_create(struct ct_ring *ring, const struct ct_session 
 	return CTRACE_OK;
 }
 
-/* The copy of a head page is made safe: positions that cannot be are made to mean an empty ring. */
+/* From here on the copy of a head page can be trusted to stay within its ring. */
 static enum ctrace_status check_head(struct ct_ring_head *head, uint32_t index)
 {
 	uint64_t capacity = head->capacity;
@@ -78,13 +79,51 @@ static enum ctrace_status check_head(struct ct_ring_head *head, uint32_t index)
 	return CTRACE_OK;
 }
 
+/* A live process's page is not copied in one go: positions that contradict each other agree in the next copy. */
+static enum ctrace_status read_head(int fd, struct ct_ring_head *head, uint32_t index)
+{
+	enum ctrace_status status = CTRACE_DAMAGED;
+
+	for (int tries = 0; tries < LOAD_TRIES && status == CTRACE_DAMAGED; tries++) {
+		size_t got = 0;
+
+		status = ct_os_read_at(fd, head, sizeof *head, 0, &got);
+		if (status == CTRACE_OK)
+			status = got == sizeof *head ? check_head(head, index) : CTRACE_DAMAGED;
+	}
+	return status;
+}
+
+static enum ctrace_status read_part(int fd, unsigned char *data, uint64_t from, uint64_t to)
+{
+	size_t got = 0;
+	enum ctrace_status status = CTRACE_OK;
+
+	if (from < to)
+		status = ct_os_read_at(fd, data + from, to - from, CT_RING_HEAD_SIZE + from, &got);
+	return status != CTRACE_OK || got == to - from ? status : CTRACE_DAMAGED;
+}
+
+/* Only what waits in the ring is read: a recoverer may have thousands of rings, nearly all of them empty. */
+static enum ctrace_status read_pending(int fd, const struct ct_ring_head *head, unsigned char *data)
+{
+	uint64_t first = head->overflow == CT_OVERFLOW_OVERWRITE && head->oldest > head->tail ? head->oldest : head->tail;
+	uint64_t from = first & (head->capacity - 1);
+	uint64_t size = head->head - first;
+	uint64_t to_end = head->capacity - from;
+	enum ctrace_status status = read_part(fd, data, from, from + (size < to_end ? size : to_end));
+
+	if (status == CTRACE_OK && size > to_end)
+		status = read_part(fd, data, 0, size - to_end);
+	return status;
+}
+
 enum ctrace_status ct_ring_load(struct ct_ring *ring, const struct ct_session *session, uint32_t index)
 {
-	struct ct_ring_head *head = NULL;
+	struct ct_ring_head copy;
 	enum ctrace_status status;
-	uint64_t capacity;
+	void *address;
 	char name[32];
-	size_t got;
 	int fd;
 
 	ring_name(name, index);
@@ -93,47 +132,39 @@ enum ctrace_status ct_ring_load(struct ct_ring *ring, const struct ct_session *s
 		fd = openat(session->folder_fd, name, O_RDONLY | O_NOFOLLOW | O_CLOEXEC | O_NONBLOCK);
 	if (fd < 0)
 		return errno == ENOENT ? CTRACE_NOT_FOUND : CTRACE_DENIED;
-	head = malloc(CT_RING_HEAD_SIZE);
-	status = head == NULL ? CTRACE_NOT_ENOUGH_MEMORY : ct_os_read_at(fd, head, CT_RING_HEAD_SIZE, 0, &got);
+	status = read_head(fd, &copy, index);
 	if (status != CTRACE_OK)
 		goto undo_open;
-	status = got == CT_RING_HEAD_SIZE ? check_head(head, index) : CTRACE_DAMAGED;
+	status = ct_os_map(-1, CT_RING_HEAD_SIZE + copy.capacity, false, &address);
 	if (status != CTRACE_OK)
 		goto undo_open;
-	capacity = head->capacity;
+	memcpy(address, &copy, sizeof copy);
 	/* The head was copied first: what the data hold by now is at least what it speaks of, unless it was overwritten, which the
 	 * reader of a live process checks by looking at the head again. */
-	head = realloc(head, CT_RING_HEAD_SIZE + capacity);
-	if (head == NULL) {
-		ct_os_close(&fd);
-		return CTRACE_NOT_ENOUGH_MEMORY;
-	}
-	status = ct_os_read_at(fd, (char *)head + CT_RING_HEAD_SIZE, capacity, CT_RING_HEAD_SIZE, &got);
-	if (status == CTRACE_OK && got != capacity)
-		status = CTRACE_DAMAGED;
+	status = read_pending(fd, &copy, (unsigned char *)address + CT_RING_HEAD_SIZE);
 	if (status != CTRACE_OK)
-		goto undo_open;
-	ring->head = head;
-	ring->data = (unsigned char *)head + CT_RING_HEAD_SIZE;
-	ring->capacity = capacity;
+		goto undo_map;
+	ring->head = address;
+	ring->data = (unsigned char *)address + CT_RING_HEAD_SIZE;
+	ring->capacity = copy.capacity;
 	ring->fd = fd;
 	ring->is_mapped = false;
+	ring->lane = NULL;
 	return CTRACE_OK;
 
+undo_map:
+	(void)munmap(address, CT_RING_HEAD_SIZE + copy.capacity);
 undo_open:
-	free(head);
 	ct_os_close(&fd);
 	return status;
 }
 
 void ct_ring_close(struct ct_ring *ring)
 {
-	if (ring->head != NULL && ring->is_mapped)
+	if (ring->head != NULL) {
 		(void)munmap(ring->head, CT_RING_HEAD_SIZE + ring->capacity);
-	else
-		free(ring->head);
-	if (!ring->is_mapped)
 		ct_os_close(&ring->fd);
+	}
 	memset(ring, 0, sizeof *ring);
 	ring->fd = -1;
 }

@@ -44,39 +44,50 @@ void ct_ring_pool_unlock(struct ct_ring_pool *pool)
 	ct_thread_locked--;
 }
 
-static struct ct_ring *find_free(struct ct_ring_pool *pool, uint32_t route, size_t capacity, bool is_side)
+static bool is_of_kind(const struct ct_ring_head *head, const struct ct_ring_kind *kind)
+{
+	return head->route == kind->route && head->overflow == kind->overflow && head->capacity == kind->capacity &&
+	       head->is_side == kind->is_side && head->is_flight == kind->is_flight;
+}
+
+static struct ct_ring *find_free(struct ct_ring_pool *pool, const struct ct_ring_kind *kind)
 {
 	for (uint32_t i = 0; i < pool->count; i++) {
-		struct ct_ring_head *head = pool->rings[i].head;
+		struct ct_ring *ring = &pool->rings[i];
 
-		if (head->owner_tid == 0 && head->route == route && head->capacity == capacity && head->is_side == is_side)
-			return &pool->rings[i];
+		if (ring->head->owner_tid == 0 && is_of_kind(ring->head, kind))
+			return ring;
 	}
 	return NULL;
 }
 
-static struct ct_ring *make_ring(struct ct_ring_pool *pool, uint32_t route, size_t capacity, bool is_side)
+static struct ct_ring *make_ring(struct ct_ring_pool *pool, const struct ct_ring_kind *kind)
 {
 	uint32_t index = pool->count;
-	struct ct_ring *ring = &pool->rings[index];
+	struct ct_ring *ring;
 
-	if (index >= CT_RING_LIMIT || ct_ring_create(ring, pool->session, index, capacity) != CTRACE_OK)
+	if (index >= CT_RING_LIMIT)
 		return NULL;
-	ring->head->route = route;
-	ring->head->is_side = is_side;
+	ring = &pool->rings[index];
+	if (ct_ring_create(ring, pool->session, index, kind->capacity) != CTRACE_OK)
+		return NULL;
+	ring->head->route = kind->route;
+	ring->head->overflow = kind->overflow;
+	ring->head->is_side = kind->is_side;
+	ring->head->is_flight = kind->is_flight;
 	__atomic_store_n(&pool->count, index + 1, __ATOMIC_RELEASE);
 	__atomic_store_n(&pool->session->head->ring_count, index + 1, __ATOMIC_RELEASE);
 	return ring;
 }
 
-struct ct_ring *ct_ring_pool_take(struct ct_ring_pool *pool, uint32_t route, size_t capacity, bool is_side, uint32_t tid)
+struct ct_ring *ct_ring_pool_take(struct ct_ring_pool *pool, const struct ct_ring_kind *kind, uint32_t tid)
 {
 	struct ct_ring *ring;
 
 	ct_ring_pool_lock(pool);
-	ring = find_free(pool, route, capacity, is_side);
+	ring = find_free(pool, kind);
 	if (ring == NULL)
-		ring = make_ring(pool, route, capacity, is_side);
+		ring = make_ring(pool, kind);
 	if (ring != NULL)
 		__atomic_store_n(&ring->head->owner_tid, tid, __ATOMIC_RELEASE);
 	ct_ring_pool_unlock(pool);

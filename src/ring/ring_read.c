@@ -119,20 +119,31 @@ uint64_t ct_ring_lost_total(const struct ct_ring *ring)
 	return total;
 }
 
+static struct ct_cursor_place tail_of(const struct ct_ring *ring)
+{
+	return (struct ct_cursor_place){ .position = __atomic_load_n(&ring->head->tail, __ATOMIC_ACQUIRE),
+					 .count = __atomic_load_n(&ring->head->consumed, __ATOMIC_RELAXED) };
+}
+
+uint64_t ct_ring_count_overwritten(const struct ct_ring *ring)
+{
+	struct ct_cursor_place place = tail_of(ring);
+
+	if (ring->head->overflow == CT_OVERFLOW_OVERWRITE)
+		(void)move_to_oldest(ring, &place);
+	return place.overwritten;
+}
+
 uint64_t ct_ring_count_pending(const struct ct_ring *ring)
 {
 	uint64_t limit = ct_ring_head_position(ring);
-	uint64_t position = __atomic_load_n(&ring->head->tail, __ATOMIC_ACQUIRE);
+	struct ct_cursor_place place = tail_of(ring);
+	uint64_t position;
 	uint64_t count = 0;
 
-	if (ring->head->overflow == CT_OVERFLOW_OVERWRITE) {
-		struct ct_cursor_place place = { .position = position, .count = ring->head->consumed };
-		uint64_t before = place.count;
-
+	if (ring->head->overflow == CT_OVERFLOW_OVERWRITE)
 		(void)move_to_oldest(ring, &place);
-		count = place.count - before;
-		position = place.position;
-	}
+	position = place.position;
 	while (position < limit) {
 		struct ct_record record;
 		size_t offset = position & (ring->capacity - 1);
@@ -157,6 +168,7 @@ void ct_cursor_prepare(struct ct_cursor *cursor, uint64_t dest_sequence, const s
 	/* In this order the place in force is the same after each store, so a SIGKILL between any two does no harm. */
 	cursor->now = ct_cursor_get(cursor, dest_sequence);
 	__atomic_store_n(&cursor->next_sequence, 0, __ATOMIC_RELEASE);
+	__atomic_thread_fence(__ATOMIC_RELEASE); /* or the compiler may move the next stores up */
 	cursor->next = *next;
 	__atomic_store_n(&cursor->next_sequence, dest_sequence + 1, __ATOMIC_RELEASE);
 }

@@ -15,7 +15,6 @@
 
 #define BUSY_NS 1000000u
 #define IDLE_NS 50000000u
-#define FAILING_NS 20000000u
 #define QUIET_PASSES 100u /* passes without an event before it goes idle */
 #define REAP_PASSES 20u   /* idle looks between looks for threads that ended unseen */
 #define STOP_SECONDS 5
@@ -99,15 +98,18 @@ static struct ct_drain_result serve(void)
 
 /* ---- sleeping ---- */
 
-static bool all_empty(const struct ct_ring_pool *pool)
+/* As ct_drain_result.pending. */
+static uint64_t pending_bytes(const struct ct_ring_pool *pool)
 {
+	uint64_t bytes = 0;
+
 	for (uint32_t i = 0; i < ct_ring_pool_count(pool); i++) {
 		const struct ct_ring *ring = ct_ring_pool_at(pool, i);
 
-		if (!ring->head->is_flight && !ct_ring_is_empty(ring))
-			return false;
+		if (!ring->head->is_flight)
+			bytes += ct_ring_head_position(ring) - __atomic_load_n(&ring->head->tail, __ATOMIC_RELAXED);
 	}
-	return true;
+	return bytes;
 }
 
 static void close_windows(const struct ct_ring_pool *pool)
@@ -132,13 +134,14 @@ static void reap_rings(struct ct_ring_pool *pool)
 	}
 }
 
-static void sleep_until_woken(struct ct_process *process, uint32_t word)
+/* known: what waits in the rings and cannot go on now; only something new is a reason to stay awake. */
+static void sleep_until_woken(struct ct_process *process, uint32_t word, uint64_t known)
 {
 	uint64_t timeout = ct_ring_pool_count(process->pool) == 0 ? UINT64_MAX : IDLE_NS;
 
 	__atomic_store_n(&process->agent_idle, 1, __ATOMIC_SEQ_CST);
 	close_windows(process->pool);
-	if (all_empty(process->pool))
+	if (pending_bytes(process->pool) == known)
 		ct_os_wait(&process->wake_word, word, timeout);
 	__atomic_store_n(&process->agent_idle, 0, __ATOMIC_SEQ_CST);
 }
@@ -169,27 +172,27 @@ static void *run(void *argument)
 	struct ct_process *process = argument;
 	unsigned quiet = 0;
 	unsigned looks = 0;
+	uint64_t pending = 0; /* held back by FLUSHEVERY or a failing destination */
 
 	recover_others();
 	while (!is_stopping()) {
 		uint32_t word = __atomic_load_n(&process->wake_word, __ATOMIC_SEQ_CST);
 		struct ct_drain_result result = serve();
 
-		quiet = result.delivered == 0 ? quiet + 1 : 0;
+		quiet = result.delivered == 0 && result.pending == pending ? quiet + 1 : 0;
+		pending = result.pending;
 		if (is_stopping())
 			break;
 		if (__atomic_load_n(&agent.flush_wanted, __ATOMIC_ACQUIRE) != agent.flush_done)
 			continue;
-		if (result.pending != 0 && result.delivered == 0) {
-			ct_os_wait(&process->wake_word, word, FAILING_NS);
-		} else if (quiet < QUIET_PASSES && ct_ring_pool_count(process->pool) != 0) {
+		if (quiet < QUIET_PASSES && ct_ring_pool_count(process->pool) != 0) {
 			ct_os_wait(&process->wake_word, word, BUSY_NS);
 		} else {
-			sleep_until_woken(process, word);
+			sleep_until_woken(process, word, pending);
 			if (++looks % REAP_PASSES == 0)
 				reap_rings(process->pool);
 			/* Woken by an event or by nothing at all: only an event makes it busy. */
-			quiet = all_empty(process->pool) ? QUIET_PASSES : 0;
+			quiet = pending_bytes(process->pool) == pending ? QUIET_PASSES : 0;
 		}
 	}
 	return NULL;

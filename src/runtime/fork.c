@@ -12,54 +12,61 @@
 
 static __thread bool prepared; /* the handlers below hold the locks */
 
-/* On the forking thread.  A signal handler that forks inside our own locked section must not take them again: its child traces no
- * more. */
+/* On the forking thread: nobody is in the middle of a change when the memory is copied.  A signal handler that forks inside our own
+ * locked section must not take the locks again: its child traces no more. */
 static void before_fork(void)
 {
-	if (ct_process.state != CT_PROCESS_ATTACHED || ct_thread_locked != 0)
+	prepared = ct_thread_locked == 0;
+	if (!prepared)
+		return;
+	ct_attach_lock();
+	if (ct_process.state != CT_PROCESS_ATTACHED)
 		return;
 	ct_apply_lock();
 	ct_registry_lock(ct_process.registry);
 	ct_ring_pool_lock(ct_process.pool);
-	prepared = true;
 }
 
 static void after_fork_in_parent(void)
 {
 	if (!prepared)
 		return;
-	prepared = false;
-	ct_ring_pool_unlock(ct_process.pool);
-	ct_registry_unlock(ct_process.registry);
-	ct_apply_unlock();
+	if (ct_process.state == CT_PROCESS_ATTACHED) {
+		ct_ring_pool_unlock(ct_process.pool);
+		ct_registry_unlock(ct_process.registry);
+		ct_apply_unlock();
+	}
+	ct_attach_unlock();
 }
 
 void ct_fork_forget_parent(void)
 {
+	bool has_registry = ct_process.registry != NULL;
+
+	/* Whoever held these does not exist here.  The pool is made anew when the child attaches. */
+	ct_attach_unlock_in_child();
+	ct_apply_unlock_in_child();
+	if (has_registry)
+		ct_registry_unlock_in_child(ct_process.registry);
 	ct_thread_forget_all();
 	ct_agent_forget();
 	memset(ct_process.lost_unattached, 0, sizeof ct_process.lost_unattached);
 	ct_process.failing = ct_process.agent_idle = ct_process.flight_wanted = 0;
-	__atomic_store_n(&ct_process.state, CT_PROCESS_FORKED, __ATOMIC_RELEASE);
+	if (ct_process.state == CT_PROCESS_ATTACHED)
+		__atomic_store_n(&ct_process.state, CT_PROCESS_FORKED, __ATOMIC_RELEASE);
 }
 
 static void after_fork_in_child(void)
 {
-	if (ct_process.state != CT_PROCESS_ATTACHED)
-		return;
-	if (!prepared) {
-		ct_fork_forget_parent();
-		ct_process.state = CT_PROCESS_FAILED;
-		return;
-	}
-	prepared = false;
-	ct_ring_pool_unlock(ct_process.pool);
-	ct_registry_unlock_in_child(ct_process.registry);
-	ct_apply_unlock_in_child();
+	bool is_whole = prepared;
+
 	ct_fork_forget_parent();
+	if (!is_whole && ct_process.state != CT_PROCESS_NEW)
+		ct_process.state = CT_PROCESS_FAILED;
 }
 
-void ct_fork_install(void)
+/* When the library is loaded, not when the process attaches: a fork must wait for another thread that attaches just then. */
+__attribute__((constructor)) static void install_handlers(void)
 {
 	(void)pthread_atfork(before_fork, after_fork_in_parent, after_fork_in_child);
 }

@@ -14,7 +14,24 @@
 #include <unistd.h>
 
 static pthread_mutex_t attach_lock = PTHREAD_MUTEX_INITIALIZER;
-static bool installed; /* what is done once a process, whatever it is forked into */
+
+void ct_attach_lock(void)
+{
+	ct_thread_locked++;
+	(void)pthread_mutex_lock(&attach_lock);
+}
+
+void ct_attach_unlock(void)
+{
+	(void)pthread_mutex_unlock(&attach_lock);
+	ct_thread_locked--;
+}
+
+void ct_attach_unlock_in_child(void)
+{
+	(void)pthread_mutex_init(&attach_lock, NULL);
+	ct_thread_locked--;
+}
 
 /* ---- changes that commands make ---- */
 
@@ -103,23 +120,9 @@ static void make_mark(void)
 	ct_process.mark = page;
 }
 
-static enum ctrace_status install(void)
-{
-	enum ctrace_status status;
-
-	if (installed)
-		return CTRACE_OK;
-	status = ct_thread_start_up();
-	if (status != CTRACE_OK)
-		return status;
-	ct_fork_install();
-	installed = true;
-	return CTRACE_OK;
-}
-
 static enum ctrace_status attach_new(struct ct_process *process)
 {
-	enum ctrace_status status = install();
+	enum ctrace_status status = ct_thread_start_up();
 	struct ct_target configuring;
 	char path[4096];
 
@@ -170,10 +173,9 @@ static struct ct_process *attach_slowly(void)
 	enum ctrace_status status = CTRACE_FAILURE;
 
 	/* Inside our own locks, or a signal handler that interrupted such a place: not now. */
-	if (ct_thread_locked != 0)
+	if (ct_thread_locked != 0 || process->state == CT_PROCESS_CLOSED || process->state == CT_PROCESS_FAILED)
 		return NULL;
-	ct_thread_locked++;
-	(void)pthread_mutex_lock(&attach_lock);
+	ct_attach_lock();
 	switch (process->state) {
 	case CT_PROCESS_ATTACHED:
 		status = CTRACE_OK;
@@ -191,8 +193,7 @@ static struct ct_process *attach_slowly(void)
 		__atomic_store_n(&process->state, CT_PROCESS_ATTACHED, __ATOMIC_RELEASE);
 	else if (process->state != CT_PROCESS_CLOSED)
 		process->state = CT_PROCESS_FAILED;
-	(void)pthread_mutex_unlock(&attach_lock);
-	ct_thread_locked--;
+	ct_attach_unlock();
 	errno = kept;
 	return status == CTRACE_OK ? process : NULL;
 }
@@ -206,7 +207,6 @@ struct ct_process *ct_process_attach(void)
 			return &ct_process;
 		/* A child that was made behind the handlers' back. */
 		ct_fork_forget_parent();
-		(void)pthread_mutex_init(&attach_lock, NULL);
 	}
 	return attach_slowly();
 }
@@ -280,9 +280,11 @@ static void add_ring(struct ctrace_stats *stats, const struct ct_ring *ring)
 {
 	const struct ct_ring_head *head = ring->head;
 	uint64_t overwritten = __atomic_load_n(&head->overwritten, __ATOMIC_RELAXED);
+	uint64_t damaged = __atomic_load_n(&head->undelivered, __ATOMIC_RELAXED);
 
-	stats->delivered += __atomic_load_n(&head->consumed, __ATOMIC_RELAXED) - overwritten;
-	stats->lost[CTRACE_LOSS_OVERWRITTEN] += overwritten;
+	stats->delivered += __atomic_load_n(&head->consumed, __ATOMIC_RELAXED) - overwritten - damaged;
+	stats->lost[CTRACE_LOSS_OVERWRITTEN] += overwritten + ct_ring_count_overwritten(ring);
+	stats->lost[CTRACE_LOSS_DAMAGED] += damaged;
 	stats->pending += ct_ring_count_pending(ring);
 	for (uint32_t reason = 0; reason < CTRACE_LOSS_COUNT; reason++)
 		stats->lost[reason] += __atomic_load_n(&head->lost[reason], __ATOMIC_RELAXED);

@@ -28,9 +28,12 @@ void ct_agent_forget(void); /* in a forked child: the thread is the parent's */
 void ct_setup_read_settings(struct ct_settings *settings);
 void ct_setup_apply_configuration(const struct ct_target *target);
 
-/* ---- fork.c */
-void ct_fork_install(void); /* once a process */
-/* In a child that was made without the handlers (a raw clone): what they would have done. */
+/* ---- runtime.c: round attaching; taken before every other lock */
+void ct_attach_lock(void);
+void ct_attach_unlock(void);
+void ct_attach_unlock_in_child(void);
+
+/* ---- fork.c: what a child does, also one that was made without the handlers (a raw clone) */
 void ct_fork_forget_parent(void);
 
 #endif

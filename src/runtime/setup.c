@@ -13,6 +13,7 @@
 #include <unistd.h>
 
 #define CONFIG_LIMIT ((size_t)4 << 20)
+#define COMMAND_LINE_LIMIT ((size_t)8 << 20) /* of which only the second word counts */
 
 /* This process as mftrace.application compares it. */
 struct self {
@@ -33,7 +34,7 @@ static void find_self(struct self *self)
 	self->program.name = slash != NULL ? slash + 1 : program_invocation_short_name;
 	self->program.first_argument = NULL;
 	ct_buf_init(&line);
-	if (ct_os_read_file("/proc/self/cmdline", sizeof self->words, &line) == CTRACE_OK) {
+	if (ct_os_read_file("/proc/self/cmdline", COMMAND_LINE_LIMIT, &line) == CTRACE_OK) {
 		size_t first = strnlen(ct_buf_text(&line), line.size) + 1;
 
 		if (first < line.size) {

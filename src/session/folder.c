@@ -31,17 +31,26 @@ static enum ctrace_status check_folder(const char *path)
 	return CTRACE_OK;
 }
 
-static enum ctrace_status use_folder(const char *path, char out_path[4096])
+/* out_path is absolute: the program may go to another folder later. */
+static enum ctrace_status use_folder(const char *wanted, char out_path[4096])
 {
-	enum ctrace_status status = check_folder(path);
+	char path[4096];
+	size_t size = strlen(wanted);
+	enum ctrace_status status;
 
+	if (size >= sizeof path)
+		return CTRACE_DENIED;
+	memcpy(path, wanted, size + 1);
+	while (size > 1 && path[size - 1] == '/') /* or a link in the last place would be followed */
+		path[--size] = '\0';
+	status = check_folder(path);
 	if (status == CTRACE_NOT_FOUND) {
 		status = ct_os_make_folder(path);
 		if (status == CTRACE_OK)
 			status = check_folder(path);
 	}
-	if (status == CTRACE_OK && strlen(path) < 4096)
-		memmove(out_path, path, strlen(path) + 1);
+	if (status == CTRACE_OK && realpath(path, out_path) == NULL)
+		status = CTRACE_DENIED;
 	return status;
 }
 
@@ -183,13 +192,26 @@ static bool is_ours(const char *name)
 	return strcmp(name, "session") == 0 || strcmp(name, "control") == 0 || strncmp(name, "ring.", 5) == 0;
 }
 
+/* A folder goes out of sight before it loses its first file: if we die now it is an abandoned one, not a damaged one. */
+static void hide(int run_fd, const char **name, char hidden[300])
+{
+	if (strncmp(*name, ".new-", 5) == 0)
+		return;
+	(void)snprintf(hidden, 300, ".new-%u-%.255s", (unsigned)getpid(), *name);
+	if (renameat(run_fd, *name, run_fd, hidden) == 0)
+		*name = hidden;
+}
+
 void ct_folder_remove(const char *run_directory, const char *name)
 {
 	int run_fd = open(run_directory, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 	int fd = run_fd < 0 ? -1 : openat(run_fd, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
 	DIR *folder = fd < 0 ? NULL : fdopendir(fd);
 	struct dirent *entry;
+	char hidden[300];
 
+	if (folder != NULL)
+		hide(run_fd, &name, hidden);
 	if (folder != NULL) {
 		while ((entry = readdir(folder)) != NULL) {
 			if (is_ours(entry->d_name))

@@ -151,7 +151,7 @@ enum ctrace_status ct_session_add_text(struct ct_session *session, const char *t
 {
 	uint64_t at = session->head->texts_size;
 
-	if (size > 0xFFFF || at + size > CT_SESSION_SIZE - CT_SESSION_TEXTS)
+	if (size > 0xFFFF || at + size >= CT_SESSION_SIZE - CT_SESSION_TEXTS)
 		return CTRACE_NOT_ENOUGH_MEMORY;
 	if (allocate_to(session, CT_SESSION_TEXTS, &session->texts_allocated, at + size + 1) != CTRACE_OK)
 		return CTRACE_NOT_ENOUGH_MEMORY;
@@ -230,44 +230,6 @@ static enum ctrace_status name_folder(struct ct_session *session, int run_fd, co
 	return CTRACE_OS_ERROR;
 }
 
-static enum ctrace_status make_folder(struct ct_session *session, const char *run_directory, void **out_base, uint32_t *out_asid)
-{
-	enum ctrace_status status = CTRACE_DENIED;
-	char temporary[64];
-	int run_fd = open(run_directory, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-
-	session->file_fd = -1;
-	session->folder_fd = -1;
-	if (run_fd < 0)
-		return CTRACE_DENIED;
-	(void)snprintf(temporary, sizeof temporary, ".new-%u-%llx", (unsigned)getpid(), (unsigned long long)ct_clock_mono_ns());
-	if (mkdirat(run_fd, temporary, 0700) != 0)
-		goto undo_run;
-	(void)fchmodat(run_fd, temporary, 0700, 0);
-	session->folder_fd = openat(run_fd, temporary, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
-	if (session->folder_fd < 0)
-		goto undo_folder;
-	status = make_file(session, session->folder_fd, out_base);
-	if (status != CTRACE_OK)
-		goto undo_folder;
-	status = name_folder(session, run_fd, run_directory, temporary);
-	if (status != CTRACE_OK)
-		goto undo_map;
-	*out_asid = next_asid(run_fd);
-	ct_os_close(&run_fd);
-	return CTRACE_OK;
-
-undo_map:
-	(void)munmap(*out_base, CT_SESSION_SIZE);
-	ct_os_close(&session->file_fd);
-undo_folder:
-	ct_os_close(&session->folder_fd);
-	ct_folder_remove(run_directory, temporary);
-undo_run:
-	ct_os_close(&run_fd);
-	return status;
-}
-
 static void fill_head(struct ct_session *session, uint32_t asid)
 {
 	struct ct_session_head *head = session->head;
@@ -299,61 +261,128 @@ static void fill_head(struct ct_session *session, uint32_t asid)
 	__atomic_store_n(&head->magic, CT_SESSION_MAGIC, __ATOMIC_RELEASE);
 }
 
-enum ctrace_status ct_session_create(struct ct_session *session, const char *run_directory)
+/* What a forked child starts with: its parent's components and texts, nothing of its parent's events.  The parent goes on meanwhile, so what
+ * is copied goes by the copy of the head. */
+static enum ctrace_status copy_parent(struct ct_session *session, const struct ct_session *parent)
 {
-	enum ctrace_status status = CTRACE_DENIED;
-	uint32_t asid = 1;
-	void *base = NULL;
+	struct ct_session_head *head = session->head;
 
-	memset(session, 0, sizeof *session);
-	session->folder_fd = session->file_fd = -1;
-	if (run_directory != NULL)
-		status = make_folder(session, run_directory, &base, &asid);
-	if (status != CTRACE_OK) {
-		session->folder[0] = session->path[0] = '\0';
-		status = map_private(&base);
-		if (status != CTRACE_OK)
-			return status;
-	}
-	set_base(session, base);
-	session->head->texts_size = 1; /* so that no text has the value 0 */
-	fill_head(session, asid);
-	if (session->path[0] != '\0')
-		memcpy(own_path, session->path, sizeof own_path);
-	return CTRACE_OK;
-}
-
-enum ctrace_status ct_session_fork(struct ct_session *session, const char *run_directory)
-{
-	struct ct_session made = { .folder_fd = -1, .file_fd = -1 };
-	enum ctrace_status status = CTRACE_DENIED;
-	uint32_t asid = session->head->asid;
-	void *base = NULL;
-
-	if (run_directory != NULL)
-		status = make_folder(&made, run_directory, &base, &asid);
-	if (status != CTRACE_OK && map_private(&base) != CTRACE_OK)
+	memcpy(head, parent->head, sizeof *head);
+	if (allocate_to(session, CT_SESSION_COMPONENTS, &session->components_allocated, parent->components_allocated) != CTRACE_OK ||
+	    allocate_to(session, CT_SESSION_TEXTS, &session->texts_allocated, head->texts_size) != CTRACE_OK)
 		return CTRACE_NOT_ENOUGH_MEMORY;
-	set_base(&made, base);
-	if (allocate_to(&made, CT_SESSION_COMPONENTS, &made.components_allocated, session->components_allocated) != CTRACE_OK ||
-	    allocate_to(&made, CT_SESSION_TEXTS, &made.texts_allocated, session->texts_allocated) != CTRACE_OK) {
-		ct_session_close(&made, true);
-		return CTRACE_NOT_ENOUGH_MEMORY;
-	}
-	memcpy(made.head, session->head, sizeof *made.head);
-	memcpy(made.components, session->components, session->components_allocated);
-	memcpy((char *)(uintptr_t)made.texts, session->texts, session->head->texts_size);
-	made.texts_capacity = session->head->texts_size;
-	made.head->ring_count = 0;
-	memset(made.head->lost, 0, sizeof made.head->lost);
+	memcpy(session->components, parent->components, parent->components_allocated);
+	memcpy((char *)(uintptr_t)session->texts, parent->texts, head->texts_size);
+	session->texts_capacity = head->texts_size;
+	head->ring_count = 0;
+	memset(head->lost, 0, sizeof head->lost);
 	for (uint32_t i = 0; i < CT_DEST_LIMIT; i++) {
-		struct ct_dest *dest = &made.head->dest[i];
+		struct ct_dest *dest = &head->dest[i];
 
 		dest->sequence = dest->failures = 0;
 		dest->failing = dest->active = 0;
 		memset(dest->slot, 0, sizeof dest->slot);
 	}
-	fill_head(&made, asid);
+	return CTRACE_OK;
+}
+
+static enum ctrace_status fill(struct ct_session *session, const struct ct_session *parent, uint32_t asid)
+{
+	enum ctrace_status status = CTRACE_OK;
+
+	if (parent != NULL)
+		status = copy_parent(session, parent);
+	else
+		session->head->texts_size = 1; /* so that no text has the value 0 */
+	if (status == CTRACE_OK)
+		fill_head(session, asid);
+	return status;
+}
+
+/* Makes the file, has it filled, and only then gives the folder its name. */
+static enum ctrace_status make_folder(struct ct_session *session, const char *run_directory, const struct ct_session *parent)
+{
+	enum ctrace_status status = CTRACE_DENIED;
+	char temporary[64];
+	void *base = NULL;
+	int run_fd = open(run_directory, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+
+	session->file_fd = -1;
+	session->folder_fd = -1;
+	if (run_fd < 0)
+		return CTRACE_DENIED;
+	(void)snprintf(temporary, sizeof temporary, ".new-%u-%llx", (unsigned)getpid(), (unsigned long long)ct_clock_mono_ns());
+	if (mkdirat(run_fd, temporary, 0700) != 0)
+		goto undo_run;
+	(void)fchmodat(run_fd, temporary, 0700, 0);
+	session->folder_fd = openat(run_fd, temporary, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+	if (session->folder_fd < 0)
+		goto undo_folder;
+	status = make_file(session, session->folder_fd, &base);
+	if (status != CTRACE_OK)
+		goto undo_folder;
+	set_base(session, base);
+	status = fill(session, parent, next_asid(run_fd));
+	if (status == CTRACE_OK)
+		status = name_folder(session, run_fd, run_directory, temporary);
+	if (status != CTRACE_OK)
+		goto undo_map;
+	ct_os_close(&run_fd);
+	return CTRACE_OK;
+
+undo_map:
+	(void)munmap(base, CT_SESSION_SIZE);
+	ct_os_close(&session->file_fd);
+undo_folder:
+	ct_os_close(&session->folder_fd);
+	ct_folder_remove(run_directory, temporary);
+undo_run:
+	ct_os_close(&run_fd);
+	return status;
+}
+
+static enum ctrace_status make_private(struct ct_session *session, const struct ct_session *parent)
+{
+	void *base;
+	enum ctrace_status status = map_private(&base);
+
+	memset(session, 0, sizeof *session);
+	session->folder_fd = session->file_fd = -1;
+	if (status != CTRACE_OK)
+		return status;
+	set_base(session, base);
+	status = fill(session, parent, parent != NULL ? parent->head->asid : 1);
+	if (status != CTRACE_OK)
+		ct_session_close(session, false);
+	return status;
+}
+
+static enum ctrace_status make(struct ct_session *session, const char *run_directory, const struct ct_session *parent)
+{
+	memset(session, 0, sizeof *session);
+	session->folder_fd = session->file_fd = -1;
+	if (run_directory != NULL && make_folder(session, run_directory, parent) == CTRACE_OK)
+		return CTRACE_OK;
+	return make_private(session, parent);
+}
+
+enum ctrace_status ct_session_create(struct ct_session *session, const char *run_directory)
+{
+	enum ctrace_status status = make(session, run_directory, NULL);
+
+	if (status == CTRACE_OK)
+		memcpy(own_path, session->path, sizeof own_path);
+	return status;
+}
+
+enum ctrace_status ct_session_fork(struct ct_session *session, const char *run_directory)
+{
+	struct ct_session made;
+	enum ctrace_status status = make(&made, run_directory, session);
+	void *base = made.head;
+
+	if (status != CTRACE_OK)
+		return status;
 	/* Every gate keeps its address: tracers point there. */
 	if (mremap(base, CT_SESSION_SIZE, CT_SESSION_SIZE, MREMAP_MAYMOVE | MREMAP_FIXED, session->head) == MAP_FAILED) {
 		ct_session_close(&made, true);

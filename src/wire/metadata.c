@@ -707,13 +707,14 @@ static bool split_name(char *name, size_t size, struct ct_class *class)
 
 static bool accept_loglevel(struct lexer *lexer, uint32_t *out_level)
 {
-	uint32_t number;
+	uint64_t number;
 
-	if (!accept_u32(lexer, &number))
+	if (!parse_number(lexer->text + lexer->start, lexer->length, UINT32_MAX, &number))
 		return false;
 	for (uint32_t level = 0; level < CTRACE_LEVEL_COUNT; level++) {
 		if (loglevels[level] == number) {
 			*out_level = level;
+			lexer_next(lexer);
 			return true;
 		}
 	}

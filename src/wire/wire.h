@@ -133,7 +133,7 @@ struct ct_packet_head {
 };
 #define CT_PACKET_HEAD 76u             /* bytes of header and context */
 #define CT_PACKET_CONTENT (64u << 10)  /* a packet is ended before it would grow over this, unless it holds one event only */
-#define CT_PACKET_MAX (16u << 20)      /* what a reader accepts */
+#define CT_PACKET_MAX (1u << 20)       /* what a reader accepts: more than the largest event takes */
 void ct_packet_begin(struct ct_buf *out, const struct ct_packet_head *head);
 /* The event's time as a packet can hold it: viewers count signed nanoseconds, and refuse a stream in which time goes back. */
 uint64_t ct_packet_time(const struct ctrace_event *event, uint64_t previous_ns);

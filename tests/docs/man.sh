@@ -16,6 +16,10 @@ check() { # WHAT MISTAKES
 
 for page in man/*.[1-8]; do
 	[ -e "$page" ] || continue
+	if read -r request target <"$page" && [ "$request" = .so ]; then
+		check "$page leads to a page" "$([ -e "man/${target##*/}" ] && [ "${target%%/*}" = "man${target##*.}" ] || echo "$target is not")"
+		continue
+	fi
 	check "$page is well-formed" "$(mandoc -Tlint -Wwarning "$page" 2>&1 | grep -v 'referenced manual not found')"
 done
 

@@ -117,6 +117,21 @@ static void a_level_can_be_asked_for_before_there_is_a_component(void **state)
 	assert_int_equal(ct_registry_count(registry), 2);
 }
 
+/* A change costs what inherits from it: nothing below a level of its own is even looked at. */
+static void what_cannot_change_is_not_visited(void **state)
+{
+	uint32_t below = add("w.own.below");
+
+	(void)state;
+	set_level("w.own", CTRACE_DEBUG);
+	ct_node_at(registry, below)->level = 77;
+	set_level("w", CTRACE_ERROR);
+	set_level(NULL, CTRACE_FATAL);
+	assert_int_equal(ct_node_at(registry, below)->level, 77);
+	set_level("w.own", CTRACE_INFO);
+	assert_int_equal(ct_node_at(registry, below)->level, CTRACE_INFO);
+}
+
 static void bad_arguments_change_nothing(void **state)
 {
 	(void)state;
@@ -159,6 +174,7 @@ int main(void)
 		EACH(only_registered_changes_are_told),
 		EACH(a_callback_may_set_levels),
 		EACH(a_level_can_be_asked_for_before_there_is_a_component),
+		EACH(what_cannot_change_is_not_visited),
 		EACH(bad_arguments_change_nothing),
 		EACH(a_closed_registry_opens_nothing),
 		EACH(closing_inside_a_locked_section_does_not_hang),

@@ -126,6 +126,7 @@ static void a_refused_change_of_a_subtree_leaves_no_half(void **state)
 	assert_int_equal(route("s"), 0);
 	assert_int_equal(route("s.a"), 1);
 	assert_int_equal(route("s.b"), 2);
+	assert_int_equal(route("s.late"), 0);
 	assert_int_equal(buffer("last", 4711), CTRACE_OK); /* the one is still there */
 	assert_int_equal(route("last"), CT_ROUTE_LIMIT - 1);
 }

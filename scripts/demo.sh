@@ -1,0 +1,153 @@
+#!/usr/bin/env bash
+# demo.sh FOLDER - what ctrace does, shown on this machine's own data.  FOLDER is a finished build; everything is made in FOLDER/demo.
+#
+# Each step shows the commands that it runs and checks what comes out; the first thing that is not as it should be ends the demo with
+# status 1.
+set -eu
+cd "$(dirname "$0")/.."
+source=$PWD
+build=$(realpath "$1")
+demo=$build/demo
+
+rm -rf "$demo"
+mkdir -p "$demo/killed" "$demo/run"
+chmod 700 "$demo/run"
+cd "$demo"
+for name in $(compgen -e); do
+	case $name in CTRACE_* | MFTRACE_* | COB_*) unset "$name" ;; esac
+done
+export CTRACE_RUN_DIR=$demo/run PATH=$build:$PATH
+
+if [ -t 1 ]; then bold=$'\e[1m' plain=$'\e[0m'; else bold='' plain=''; fi
+step() { printf '\n%s%s%s\n' "$bold" "$*" "$plain"; }
+say() { printf '%s\n' "$*"; }
+good() { printf '   ok: %s\n' "$*"; }
+fail() {
+	printf '   NOT AS IT SHOULD BE: %s\n' "$*"
+	exit 1
+}
+show() { printf '   $ %s\n' "$*"; }
+indent() { sed 's/^/   /'; }
+cut_lines() { awk -v most="$1" 'NR <= most { print } END { if (NR > most) print "... (" NR - most " more lines)" }' | cut -c1-150 | indent; }
+same() { [ "$2" = "$3" ] && good "$1: $2" || fail "$1: $2 here, $3 there"; }
+
+worker=''
+trap '[ -z "$worker" ] || kill -KILL "$worker" 2>/dev/null || :' EXIT
+
+# ---------------------------------------------------------------------------------------------------------------
+step '1. Build a COBOL and a C program with tracing in them'
+say '(Once ctrace is installed the flags are: $(pkg-config --variable=cobc_flags ctrace) and $(pkg-config --cflags --libs ctrace).)'
+show "cobc -x dpkg-report.cbl -I copy -Q -Wl,--no-as-needed,-rpath,$build -L$build -lctrace"
+cobc -x -o dpkg-report "$source/examples/dpkg-report.cbl" -I "$source/copy" -Q "-Wl,--no-as-needed,-rpath,$build" "-L$build" -lctrace
+show "cc -o workers workers.c -I include -L$build -lctrace -Wl,-rpath,$build -pthread"
+cc -O2 -o workers "$source/examples/workers.c" -I "$source/include" "-L$build" -lctrace "-Wl,-rpath,$build" -pthread
+cp "$source"/examples/*.cfg .
+
+# ---------------------------------------------------------------------------------------------------------------
+step '2. A COBOL batch program reports on the packages of this machine, and traces how'
+show 'cat dpkg-report.cfg'
+grep -v '^#' dpkg-report.cfg | grep . | indent
+export DPKG_STATUS=/var/lib/dpkg/status
+if [ ! -r "$DPKG_STATUS" ] || ! command -v dpkg-query >/dev/null; then
+	export DPKG_STATUS=$source/tests/cobol/status.txt
+	say "(No Debian packages here: reading $DPKG_STATUS instead.)"
+fi
+show 'MFTRACE_CONFIG=dpkg-report.cfg ./dpkg-report size'
+MFTRACE_CONFIG=dpkg-report.cfg ./dpkg-report size >report.txt
+{ head -6 report.txt; echo ...; tail -1 report.txt; } | indent
+
+# The same totals from somebody else: dpkg-query, or a few lines of awk for another file.
+other_totals() {
+	if [ "$DPKG_STATUS" = /var/lib/dpkg/status ]; then
+		# shellcheck disable=SC2016 # dpkg-query's own variables
+		dpkg-query -W -f '${db:Status-Status}\t${Section}\t${Installed-Size}\n'
+	else
+		awk 'BEGIN { RS = ""; FS = "\n" } { split("", f); for (i = 1; i <= NF; i++) { n = index($i, ": "); f[substr($i, 1, n - 1)] = substr($i, n + 2) }
+			sub(/.* /, "", f["Status"]); print f["Status"] "\t" f["Section"] "\t" f["Installed-Size"] }' "$DPKG_STATUS"
+	fi | awk -F '\t' '$1 == "installed" { s = $2 == "" ? "(none)" : $2; n[s]++; kb[s] += $3; all++; sum += $3 }
+		END { for (s in n) print s, n[s], kb[s]; print "Total", all, sum }' | LC_ALL=C sort
+}
+other_totals >totals.theirs
+awk 'NR > 1 { print $1, $2, $3 }' report.txt | LC_ALL=C sort >totals.ours
+cmp -s totals.ours totals.theirs || fail "the totals differ from dpkg-query's: $(diff totals.ours totals.theirs | head -5)"
+good "all $(($(wc -l <totals.ours) - 1)) sections and the total are what dpkg-query says"
+
+# ---------------------------------------------------------------------------------------------------------------
+step '3. Look at the trace: as text, through babeltrace2, and with ctrace show'
+say 'The TEXTFILE emitter wrote each package with its size and its COBOL record (hexadecimal):'
+show 'cat dpkg-report.log'
+cut_lines 14 <dpkg-report.log
+say 'The BINFILE emitter wrote a Common Trace Format trace, which other tools read, too:'
+show 'babeltrace2 dpkg-report.ctb'
+babeltrace2 dpkg-report.ctb >babeltrace.txt 2>babeltrace.err || fail "babeltrace2: $(head -3 babeltrace.err)"
+cut_lines 3 <babeltrace.txt
+[ ! -s babeltrace.err ] || fail "babeltrace2 has something to say: $(head -3 babeltrace.err)"
+show 'ctrace show --level warn dpkg-report.ctb    # the oddities'
+ctrace show --level warn dpkg-report.ctb >odd.txt 2>/dev/null || :
+if [ -s odd.txt ]; then cut_lines 5 <odd.txt; else say '   (none: every package is whole)'; fi
+ctrace show dpkg-report.ctb >show.txt || fail 'ctrace show'
+events=$(grep -vc '^#' dpkg-report.log)
+same 'events in the text file and in babeltrace2' "$events" "$(wc -l <babeltrace.txt)"
+same 'events in the text file and in ctrace show' "$events" "$(wc -l <show.txt)"
+grep -v '^#' dpkg-report.log | cmp -s - show.txt && good 'ctrace show prints the lines of the text file' ||
+	fail "ctrace show differs: $(grep -v '^#' dpkg-report.log | diff - show.txt | head -4)"
+
+# ---------------------------------------------------------------------------------------------------------------
+step '4. Four threads and three components of a C program'
+show 'MFTRACE_CONFIG=workers.cfg ./workers 4 1000'
+MFTRACE_CONFIG=workers.cfg ./workers 4 1000 | indent
+show 'babeltrace2 workers.ctb'
+babeltrace2 workers.ctb | cut_lines 4
+same 'orders begun and ended, of 4 x 1,000 x 2' 8000 "$(babeltrace2 workers.ctb | grep -c 'SHOP\.ORDER:[12]:')"
+
+# ---------------------------------------------------------------------------------------------------------------
+step '5. Kill it: what it has traced is not lost'
+cd killed
+cp ../workers.cfg .
+show 'MFTRACE_CONFIG=workers.cfg ./workers 2 0 &    # until killed, telling of each order that it has traced'
+mkfifo told
+MFTRACE_CONFIG=workers.cfg ../workers 2 0 >told &
+worker=$!
+exec 3<told
+for _ in $(seq 500); do
+	read -r line <&3 || fail 'the program ended'
+	printf '%s\n' "$line"
+done >told.txt
+show 'ctrace list'
+ctrace list | indent
+show "kill -KILL $worker"
+{ kill -KILL "$worker" && wait "$worker"; } 2>/dev/null || :
+worker=''
+cat <&3 >>told.txt
+tail -2 told.txt | indent
+show 'ctrace recover'
+ctrace recover >recover.txt 2>&1 || fail "ctrace recover: $(cat recover.txt)"
+indent <recover.txt
+show 'ctrace show workers.ctb | tail -4'
+ctrace show workers.ctb >show.txt || fail 'ctrace show'
+tail -4 show.txt | indent
+
+# Every order that a worker told of is there, and each exactly once: 1, 2, 3 ... without a gap.
+for who in 1 2; do
+	last=$(awk -v who=$who '$2 == who { last = $5 } END { print last + 0 }' told.txt)
+	there=$(awk -v who=$who '$2 == "SHOP.ORDER" && $3 == 2 && $5 == who { if ($6 != ++n) exit; } END { print n + 0 }' show.txt)
+	count=$(awk -v who=$who '$2 == "SHOP.ORDER" && $3 == 2 && $5 == who' show.txt | wc -l)
+	[ "$there" -ge "$last" ] || fail "worker $who told of order $last, the trace goes to $there"
+	same "worker $who told of order $last; orders in the trace without a gap, and at all" "$there" "$count"
+done
+left=$(find "$CTRACE_RUN_DIR" -mindepth 1 -type d)
+[ -z "$left" ] && good 'nothing is left behind in the run directory' || fail "left in the run directory: $left"
+cd ..
+
+# ---------------------------------------------------------------------------------------------------------------
+step "Everything is in ${demo#"$source"/}:"
+say "   report.txt                           the COBOL program's report
+   dpkg-report.log, dpkg-report.ctb     its trace, as text and for tools
+   workers.ctb, bank.log                the C program's; killed/ that of the killed one
+Try next:
+   ctrace=${build#"$source"/}/ctrace
+   \$ctrace show --component DPKG.READ --event 100 ${demo#"$source"/}/dpkg-report.ctb | less
+   \$ctrace show --json ${demo#"$source"/}/workers.ctb | head
+   edit ${demo#"$source"/}/dpkg-report.cfg: debug for DPKG.READ; then, in that folder, MFTRACE_CONFIG=dpkg-report.cfg ./dpkg-report
+   \$ctrace config check ${demo#"$source"/}/dpkg-report.cfg
+   docs/cobol.md is the guide for COBOL, examples/README.md tells what the examples show"

@@ -1,0 +1,39 @@
+/*
+ * glob.c - shell patterns against names: `*` any run of bytes, `?` any one.
+ *
+ * Called by readers' filters with patterns from the command line; any thread.  A pattern may be hostile: matching goes back to the last `*`
+ * only, so it takes at most pattern times text steps and no stack.
+ *
+ * Copyright The ctrace authors.  SPDX-License-Identifier: Apache-2.0
+ */
+#include "base/base.h"
+
+static char lower(char c)
+{
+	return c >= 'A' && c <= 'Z' ? (char)(c - 'A' + 'a') : c;
+}
+
+bool ct_glob_match(const char *pattern, size_t pattern_size, const char *text, size_t text_size)
+{
+	size_t p = 0, t = 0;
+	size_t star = SIZE_MAX; /* behind the last `*` seen */
+	size_t taken = 0;       /* where what that one matches ends */
+
+	while (t < text_size) {
+		if (p < pattern_size && pattern[p] == '*') {
+			star = ++p;
+			taken = t;
+		} else if (p < pattern_size && (pattern[p] == '?' || lower(pattern[p]) == lower(text[t]))) {
+			p++;
+			t++;
+		} else if (star != SIZE_MAX) {
+			p = star;
+			t = ++taken;
+		} else {
+			return false;
+		}
+	}
+	while (p < pattern_size && pattern[p] == '*')
+		p++;
+	return p == pattern_size;
+}

@@ -1,0 +1,227 @@
+/*
+ * source.c - from what people name - a folder, a file, a process - to streams of events.
+ *
+ * Called by the tools, on one thread.  What is named may be hostile or change while it is read; nothing here believes more of it than
+ * its name.
+ *
+ * Copyright The ctrace authors.  SPDX-License-Identifier: Apache-2.0
+ */
+#include "read/internal.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+
+void ct_sources_init(struct ct_sources *sources, ct_read_report *report, void *user)
+{
+	*sources = (struct ct_sources){ .report = report, .report_user = user };
+}
+
+void ct_sources_fini(struct ct_sources *sources)
+{
+	for (size_t i = 0; i < sources->count; i++)
+		sources->items[i]->destroy(sources->items[i]);
+	free(sources->items);
+	free(sources->heap);
+	free(sources->scratch);
+	*sources = (struct ct_sources){ 0 };
+}
+
+enum ctrace_status ct_sources_take(struct ct_sources *sources, struct ct_source *source)
+{
+	struct ct_source **items = reallocarray(sources->items, sources->count + 1, sizeof(struct ct_source *));
+
+	if (items == NULL) {
+		source->destroy(source);
+		return CTRACE_NOT_ENOUGH_MEMORY;
+	}
+	sources->items = items;
+	source->order = sources->count;
+	items[sources->count++] = source;
+	return CTRACE_OK;
+}
+
+void ct_source_fini(struct ct_source *source)
+{
+	free(source->path);
+	free(source->items);
+}
+
+bool ct_source_keep(struct ct_source *source, const struct ctrace_event *event)
+{
+	if (event->item_count > source->item_capacity) {
+		struct ctrace_event_item *items = reallocarray(source->items, event->item_count, sizeof *items);
+
+		if (items == NULL)
+			return false;
+		source->items = items;
+		source->item_capacity = event->item_count;
+	}
+	if (event->item_count > 0)
+		memcpy(source->items, event->items, event->item_count * sizeof *event->items);
+	source->event = *event;
+	source->event.items = source->items;
+	return true;
+}
+
+void ct_sources_damage(struct ct_sources *sources, const char *path, uint64_t offset, uint64_t bytes, const char *message)
+{
+	sources->totals.damages++;
+	sources->totals.damaged_bytes += bytes;
+	if (sources->report != NULL)
+		sources->report(path, offset, message, sources->report_user);
+}
+
+void ct_sources_gap(struct ct_sources *sources, const char *path, uint64_t offset, uint64_t events)
+{
+	char message[64];
+
+	sources->totals.discarded += events;
+	if (sources->report == NULL)
+		return;
+	(void)snprintf(message, sizeof message, "%llu event%s discarded before this", (unsigned long long)events, events == 1 ? " was" : "s were");
+	sources->report(path, offset, message, sources->report_user);
+}
+
+/* ------------------------------------------------------------------------------------------------------------
+ * What is it?
+ */
+
+static bool has_file(const char *folder, const char *name)
+{
+	struct stat info;
+	char *path;
+	bool found;
+
+	if (asprintf(&path, "%s/%s", folder, name) < 0)
+		return false;
+	found = stat(path, &info) == 0 && S_ISREG(info.st_mode);
+	free(path);
+	return found;
+}
+
+/* folder is absolute and without links: everything but its last part is the run directory. */
+static enum ctrace_status add_run_folder(struct ct_sources *sources, char *folder)
+{
+	char *slash = strrchr(folder, '/');
+
+	if (slash == NULL || slash == folder || slash[1] == '\0')
+		return CTRACE_NOT_FOUND;
+	*slash = '\0';
+	return ct_source_ring_add(sources, folder, slash + 1);
+}
+
+static enum ctrace_status add_one_folder(struct ct_sources *sources, const char *path)
+{
+	char *folder;
+	enum ctrace_status status;
+
+	if (has_file(path, "metadata"))
+		return ct_source_bin_add(sources, path, NULL);
+	if (!has_file(path, "session"))
+		return CTRACE_NOT_FOUND;
+	folder = realpath(path, NULL);
+	if (folder == NULL)
+		return CTRACE_NOT_FOUND;
+	status = add_run_folder(sources, folder);
+	free(folder);
+	return status;
+}
+
+/* What is in a folder counts as found when one of it could be added; what cannot be is reported. */
+static enum ctrace_status add_entries(struct ct_sources *sources, const char *folder)
+{
+	enum ctrace_status result = CTRACE_NOT_FOUND;
+	struct dirent **entries;
+	int count = scandir(folder, &entries, NULL, versionsort);
+
+	for (int i = 0; i < count; i++) {
+		enum ctrace_status status;
+		char *path;
+
+		if (entries[i]->d_name[0] != '.' && asprintf(&path, "%s/%s", folder, entries[i]->d_name) >= 0) {
+			status = add_one_folder(sources, path);
+			if (status == CTRACE_OK)
+				result = CTRACE_OK;
+			else if (status != CTRACE_NOT_FOUND)
+				ct_sources_damage(sources, path, 0, 0, ctrace_status_text(status));
+			free(path);
+		}
+		free(entries[i]);
+	}
+	if (count >= 0)
+		free(entries);
+	return result;
+}
+
+static enum ctrace_status add_stream_file(struct ct_sources *sources, const char *path)
+{
+	const char *slash = strrchr(path, '/');
+	const char *name = slash != NULL ? slash + 1 : path;
+	char *folder = slash == NULL ? strdup(".") : slash == path ? strdup("/") : strndup(path, (size_t)(slash - path));
+	enum ctrace_status status = CTRACE_NOT_FOUND;
+
+	if (folder == NULL)
+		return CTRACE_NOT_ENOUGH_MEMORY;
+	if (strncmp(name, "stream.", 7) == 0 && has_file(folder, "metadata"))
+		status = ct_source_bin_add(sources, folder, name);
+	free(folder);
+	return status;
+}
+
+/* ------------------------------------------------------------------------------------------------------------
+ * Processes
+ */
+
+struct process_search {
+	struct ct_sources *sources;
+	uint32_t pid;
+	enum ctrace_status result;
+};
+
+static void try_process(const struct ct_folder_entry *entry, void *user)
+{
+	struct process_search *search = user;
+	enum ctrace_status status;
+
+	if (entry->pid != search->pid)
+		return;
+	status = ct_source_ring_add(search->sources, entry->run_directory, entry->name);
+	if (search->result != CTRACE_OK)
+		search->result = status;
+}
+
+static void try_run_directory(const char *path, void *user)
+{
+	ct_folder_each(path, try_process, user);
+}
+
+static enum ctrace_status add_process(struct ct_sources *sources, const char *digits)
+{
+	struct process_search search = { .sources = sources, .result = CTRACE_NOT_FOUND };
+	size_t size = strlen(digits);
+
+	if (size == 0 || size > 9 || strspn(digits, "0123456789") != size)
+		return CTRACE_NOT_FOUND;
+	search.pid = (uint32_t)strtoul(digits, NULL, 10);
+	ct_folder_each_run_directory(try_run_directory, &search);
+	return search.result;
+}
+
+enum ctrace_status ct_sources_add(struct ct_sources *sources, const char *path)
+{
+	enum ctrace_status status;
+	struct stat info;
+
+	if (stat(path, &info) != 0)
+		return errno == EACCES ? CTRACE_DENIED : add_process(sources, path);
+	if (S_ISREG(info.st_mode))
+		return add_stream_file(sources, path);
+	if (!S_ISDIR(info.st_mode))
+		return CTRACE_NOT_FOUND;
+	status = add_one_folder(sources, path);
+	return status == CTRACE_NOT_FOUND ? add_entries(sources, path) : status;
+}

@@ -1,0 +1,67 @@
+*> The documented example of CBL_CTF_TRACE, in a program frame.
+identification division.
+program-id. seed000.
+data division.
+working-storage section.
+copy "cbltypes.cpy".
+copy "mfctf.cpy".
+78 78-EVENT-TYPE-A      value 1.
+78 78-EVENT-TYPE-B      value 2.
+01 component-id         pic x(7) value "mycomp ".
+01 flags                pic x(4) comp-5.
+01 trace-event          cblt-trc-event.
+01 trace-event-lengths  pic x(4) comp-5 occurs 1.
+01 trace-event-pointers pointer occurs 1.
+01 trace-event-types    pic x(4) comp-5 occurs 1.
+01 trace-info           pic x(10).
+01 tracer-handle        pic x(4) comp-5.
+procedure division.
+move "some info " to trace-info
+move low-values to trace-event
+set cblte-trcevt-event-len of trace-event to
+    address of trace-event-lengths(1)
+set cblte-trcevt-event-type of trace-event to
+    address of trace-event-types(1)
+set cblte-trcevt-event-data of trace-event
+    to address of trace-event-pointers(1)
+*> 1) Acquire a tracer handle to trace "mycomp" component events,
+*>    then output two informational events; one with event data,
+*>    one without.
+call "CBL_CTF_TRACER_GET" using by value 0
+                                by reference component-id
+                                by reference tracer-handle
+move 0 to flags
+move 78-CTF-FLAG-LEVEL-INFO to cblte-trcevt-level of trace-event
+move 78-EVENT-TYPE-A to cblte-trcevt-event-id of trace-event
+move 1 to cblte-trcevt-data-count of trace-event
+move length of trace-info to trace-event-lengths(1)
+move 78-TRACE-EVENT-TYPE-TEXT to trace-event-types(1)
+set trace-event-pointers(1) to address of trace-info
+call "CBL_CTF_TRACE" using by value flags
+                           by reference tracer-handle
+                           by reference trace-event
+move 78-EVENT-TYPE-B to cblte-trcevt-event-id of trace-event
+move 0 to cblte-trcevt-data-count of trace-event
+call "CBL_CTF_TRACE" using by value flags
+                           by reference tracer-handle
+                           by reference trace-event
+*> 2) Output two informational events for the "mycomp" component
+*>    without acquiring a tracer handle
+move 78-CTF-FLAG-COMPID-STRING to flags
+move 78-CTF-FLAG-LEVEL-INFO to cblte-trcevt-level of trace-event
+move 78-EVENT-TYPE-A to cblte-trcevt-event-id of trace-event
+move 1 to cblte-trcevt-data-count of trace-event
+move length of trace-info to trace-event-lengths(1)
+move 78-TRACE-EVENT-TYPE-TEXT to trace-event-types(1)
+set trace-event-pointers(1) to address of trace-info
+call "CBL_CTF_TRACE" using by value flags
+                           by reference component-id
+                           by reference trace-event
+move 78-EVENT-TYPE-B to cblte-trcevt-event-id of trace-event
+move 0 to cblte-trcevt-data-count of trace-event
+call "CBL_CTF_TRACE" using by value flags
+                           by reference component-id
+                           by reference trace-event
+display "last status " return-code
+move 0 to return-code
+stop run.

@@ -1,0 +1,198 @@
+/*
+ * test_signals.c - tracing from signal handlers, whatever they interrupt.
+ *
+ * Copyright The ctrace authors.  SPDX-License-Identifier: Apache-2.0
+ */
+#include "scenario.h"
+
+#include <sys/time.h>
+
+#define MAIN_EVENTS 300000u
+
+static struct ctrace_tracer tracer = CTRACE_TRACER("handlers");
+static volatile uint64_t from_handler;
+static sigjmp_buf escape;
+static volatile sig_atomic_t may_escape;
+
+static void start_timer(void (*handler)(int), int flags, long microseconds)
+{
+	struct sigaction action = { .sa_handler = handler, .sa_flags = flags };
+	struct itimerval interval = { { 0, microseconds }, { 0, microseconds } };
+
+	REQUIRE(sigaction(SIGALRM, &action, NULL) == 0);
+	REQUIRE(setitimer(ITIMER_REAL, &interval, NULL) == 0);
+}
+
+static void stop_timer(void)
+{
+	struct itimerval none = { { 0, 0 }, { 0, 0 } };
+
+	REQUIRE(setitimer(ITIMER_REAL, &none, NULL) == 0);
+}
+
+static void trace_in_handler(int number)
+{
+	int kept = errno;
+
+	(void)number;
+	errno = 4711;
+	CTRACE(&tracer, CTRACE_WARN, 2, CTRACE_STR("handler"));
+	REQUIRE(errno == 4711);
+	(void)__atomic_fetch_add(&from_handler, 1, __ATOMIC_RELAXED);
+	errno = kept;
+}
+
+static void note_statistics(void)
+{
+	struct ctrace_stats stats = { .size = sizeof stats };
+
+	REQUIRE(ctrace_flush(60000) == CTRACE_OK);
+	ctrace_stats_get(&stats);
+	shared->number[0] = from_handler;
+	shared->number[1] = stats.emitted;
+	shared->number[2] = stats.delivered;
+	shared->number[3] = stats.pending;
+	for (unsigned i = 0; i < CTRACE_LOSS_COUNT; i++)
+		shared->number[4] += stats.lost[i];
+}
+
+static void interrupted_main_line(void)
+{
+	/* The first event is traced in main line: registering is not for handlers that interrupted malloc. */
+	CTRACE(&tracer, CTRACE_INFO, 1, CTRACE_U64(0));
+	start_timer(trace_in_handler, SA_NODEFER, 30);
+	for (uint64_t i = 1; i < MAIN_EVENTS; i++)
+		CTRACE(&tracer, CTRACE_INFO, 1, CTRACE_U64(i), CTRACE_TEXT("0123456789", 10));
+	stop_timer();
+	note_statistics();
+}
+
+struct kinds {
+	unsigned of[4];
+	unsigned bad;
+};
+
+static void count_kind(const char *line, void *user)
+{
+	struct kinds *kinds = user;
+	unsigned tid, kind, level;
+	char component[64];
+
+	if (sscanf(line, "%u %63s %u %u", &tid, component, &kind, &level) != 4 || kind > 3)
+		kinds->bad++;
+	else
+		kinds->of[kind]++;
+}
+
+static void check_balance(void)
+{
+	struct kinds kinds = { { 0 }, 0 };
+
+	(void)scenario_lines("out/*.log", count_kind, &kinds);
+	assert_int_equal(kinds.bad, 0);
+	assert_int_equal(kinds.of[1], MAIN_EVENTS);
+	assert_int_equal(shared->number[3], 0);
+	assert_int_equal(shared->number[1], MAIN_EVENTS + shared->number[0]);
+	assert_int_equal(shared->number[2] + shared->number[4], shared->number[1]);
+	assert_int_equal(kinds.of[1] + kinds.of[2] + shared->number[4], MAIN_EVENTS + shared->number[0]);
+}
+
+static void every_event_of_handler_and_main_line_is_there_or_counted(void **state)
+{
+	(void)state;
+	scenario_begin(LINES_CONFIG);
+	scenario_run(interrupted_main_line);
+	assert_true(shared->number[0] > 0);
+	check_balance();
+	scenario_end();
+}
+
+static void trace_and_jump(int number)
+{
+	(void)number;
+	CTRACE(&tracer, CTRACE_WARN, 2, CTRACE_STR("handler"));
+	(void)__atomic_fetch_add(&from_handler, 1, __ATOMIC_RELAXED);
+	if (may_escape)
+		siglongjmp(escape, 1);
+}
+
+/* Handlers that leave by siglongjmp, some out of the middle of a trace call: later events must still come through, or be counted. */
+static void jumping_out(void)
+{
+	volatile uint64_t traced = 0;
+
+	CTRACE(&tracer, CTRACE_INFO, 1, CTRACE_U64(0));
+	start_timer(trace_and_jump, SA_NODEFER, 50);
+	for (volatile unsigned round = 0; round < 2000; round++) {
+		(void)sigsetjmp(escape, 1);
+		may_escape = 1;
+		for (unsigned i = 0; i < 100; i++)
+			CTRACE(&tracer, CTRACE_INFO, 1, CTRACE_U64(traced), CTRACE_TEXT("0123456789", 10));
+		may_escape = 0;
+		traced = traced + 100;
+	}
+	stop_timer();
+	note_statistics();
+	REQUIRE(traced > 0);
+}
+
+static void siglongjmp_out_of_a_trace_call_neither_hangs_nor_breaks_the_balance(void **state)
+{
+	struct kinds kinds = { { 0 }, 0 };
+
+	(void)state;
+	scenario_begin(LINES_CONFIG);
+	scenario_run(jumping_out);
+	(void)scenario_lines("out/*.log", count_kind, &kinds);
+	assert_int_equal(kinds.bad, 0);
+	assert_int_equal(kinds.of[1] + kinds.of[2], shared->number[2]);
+	assert_int_equal(shared->number[2] + shared->number[4], shared->number[1]);
+	scenario_end();
+}
+
+static void trace_while_falling(int number)
+{
+	(void)number;
+	CTRACE(&tracer, CTRACE_FATAL, 3, CTRACE_STR("going down"));
+	(void)signal(SIGSEGV, SIG_DFL);
+}
+
+static void fall(void)
+{
+	static char stack_memory[65536];
+	stack_t stack = { .ss_sp = stack_memory, .ss_size = sizeof stack_memory };
+	struct sigaction action = { .sa_handler = trace_while_falling, .sa_flags = SA_ONSTACK };
+
+	REQUIRE(sigaltstack(&stack, NULL) == 0 && sigaction(SIGSEGV, &action, NULL) == 0);
+	CTRACE(&tracer, CTRACE_INFO, 1);
+	(void)raise(SIGSEGV);
+	(void)raise(SIGSEGV);
+}
+
+static void an_event_from_a_crash_handler_is_recovered(void **state)
+{
+	struct kinds kinds = { { 0 }, 0 };
+	int status;
+
+	(void)state;
+	scenario_begin(LINES_CONFIG);
+	status = scenario_wait(scenario_start(fall));
+	assert_true(WIFSIGNALED(status));
+	assert_int_equal(WTERMSIG(status), SIGSEGV);
+	assert_int_equal(run_tool("recover"), 0);
+	(void)scenario_lines("out/*.log", count_kind, &kinds);
+	assert_int_equal(kinds.of[1], 1);
+	assert_int_equal(kinds.of[3], 1);
+	scenario_end();
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(every_event_of_handler_and_main_line_is_there_or_counted),
+		cmocka_unit_test(siglongjmp_out_of_a_trace_call_neither_hangs_nor_breaks_the_balance),
+		cmocka_unit_test(an_event_from_a_crash_handler_is_recovered),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,66 @@
+/*
+ * test_suggest.c - near misses are recognised, other words are not.
+ *
+ * Copyright The ctrace authors.  SPDX-License-Identifier: Apache-2.0
+ */
+#include <stdarg.h>
+#include <stddef.h>
+#include <setjmp.h>
+#include <stdint.h>
+#include <cmocka.h>
+
+#include <string.h>
+
+#include "control/control.h"
+
+static const char *const words[] = { "mftrace.level", "info", "none", "overwrite" };
+
+static const char *suggest(const char *word)
+{
+	return ct_suggest((struct ct_span){ word, strlen(word) }, words, CT_COUNT(words));
+}
+
+static void near_misses(void **state)
+{
+	(void)state;
+	assert_string_equal(suggest("mftrace.levle"), "mftrace.level"); /* swapped */
+	assert_string_equal(suggest("MFTRACE.LEVL"), "mftrace.level");  /* missing, in capitals */
+	assert_string_equal(suggest("mftraces.levels"), "mftrace.level");
+	assert_string_equal(suggest("inof"), "info");
+	assert_string_equal(suggest("nnone"), "none");
+	assert_string_equal(suggest("overwirte"), "overwrite");
+}
+
+static void other_words(void **state)
+{
+	char longest[100];
+
+	(void)state;
+	memset(longest, 'x', sizeof longest);
+	longest[99] = '\0';
+	assert_null(suggest(""));
+	assert_null(suggest("xx"));
+	assert_null(suggest("mftrace.destination"));
+	assert_null(suggest("xnfx")); /* half the letters are wrong */
+	assert_null(suggest(longest));
+	assert_null(ct_suggest((struct ct_span){ "info", 4 }, words, 0));
+}
+
+static void the_nearest_wins(void **state)
+{
+	static const char *const near[] = { "debugs", "debug", "dbug" };
+
+	(void)state;
+	assert_string_equal(ct_suggest((struct ct_span){ "debgu", 5 }, near, 3), "debug");
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(near_misses),
+		cmocka_unit_test(other_words),
+		cmocka_unit_test(the_nearest_wins),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,793 @@
+/*
+ * test_emit_text.c - TEXTFILE driven as the drain drives it: exact files, generations, failures, recovery, MULTIPROC.
+ *
+ * Copyright The ctrace authors.  SPDX-License-Identifier: Apache-2.0
+ */
+#include <stdarg.h>
+#include <stddef.h>
+#include <setjmp.h>
+#include <stdint.h>
+#include <cmocka.h>
+
+#include "emit_fixture.h"
+#include <errno.h>
+#include <signal.h>
+#include <sys/resource.h>
+#include <sys/wait.h>
+#include <time.h>
+
+#define LOG "mymain.textfile.17356.log"
+#define MARK "# -MFTRACE Text Emitter-\n"
+
+static int init(void **state)
+{
+	*state = fixture_create(&ct_emit_textfile);
+	return 0;
+}
+
+static int fini(void **state)
+{
+	for (unsigned call = 0; call < CT_OS_CALL_COUNT; call++)
+		ct_os_fail((enum ct_os_call)call, 0, 0, 0);
+	fixture_destroy(*state);
+	return 0;
+}
+
+static uint64_t size_of(const struct fixture *fixture, const char *name)
+{
+	char *text = fixture_read(fixture, name);
+	uint64_t size = strlen(text);
+
+	free(text);
+	return size;
+}
+
+static void assert_place(const struct fixture *fixture, const char *name, uint32_t generation)
+{
+	char path[1024];
+
+	(void)snprintf(path, sizeof path, "%s/%s", fixture->folder, name);
+	assert_string_equal(fixture->place.path, path);
+	assert_int_equal(fixture->place.offset, size_of(fixture, name));
+	assert_int_equal((uint32_t)fixture->place.extra, generation);
+}
+
+/* Bytes of one event's line; the header's size depends on nothing that changes. */
+static uint64_t line_size(void)
+{
+	return strlen("15:12:27.993 MF.RTS 255 1 \"e000000\"\n");
+}
+
+static void whole_file_byte_for_byte(void **state)
+{
+	struct fixture *fixture = *state;
+	struct stat info;
+	char path[1024], *text;
+	mode_t before = umask(0);
+
+	assert_int_equal(fixture_open(fixture), CTRACE_OK);
+	(void)umask(before);
+	assert_int_equal(fixture_write(fixture, 0, 2), CTRACE_OK);
+	assert_int_equal(fixture_write(fixture, 2, 1), CTRACE_OK);
+	text = fixture_read(fixture, LOG);
+	assert_memory_equal(text, MARK, strlen(MARK));
+	assert_non_null(strstr(text, "# Format           = $(TIME) $(COMPONENT) $(EVENT) $(LEVEL)$(DATA)\n"
+				     "15:12:27.993 MF.RTS 255 1 \"e000000\"\n"
+				     "15:12:27.993 MF.RTS 255 1 \"e000001\"\n"
+				     "15:12:27.993 MF.RTS 255 1 \"e000002\"\n"));
+	free(text);
+	assert_int_equal(fixture_count(fixture, LOG, MARK), 1);
+	assert_place(fixture, LOG, 1);
+	(void)snprintf(path, sizeof path, "%s/" LOG, fixture->folder);
+	assert_int_equal(stat(path, &info), 0);
+	assert_int_equal(info.st_mode & 07777, 0600);
+}
+
+static void properties_shape_the_line(void **state)
+{
+	struct fixture *fixture = *state;
+	char *text;
+
+	fixture_set(fixture, "FORMAT", "$(EVENT):$(DATA)");
+	fixture_set(fixture, "DELIMCHAR", "/");
+	fixture_set(fixture, "QUOTESTRING", "FALSE");
+	fixture_set(fixture, "FILE", "x.$(PLATFORM)");
+	assert_int_equal(fixture_open(fixture), CTRACE_OK);
+	assert_int_equal(fixture_write(fixture, 7, 1), CTRACE_OK);
+	text = fixture_read(fixture, "x.native");
+	assert_non_null(strstr(text, "# Format           = $(EVENT):$(DATA)\n255:/e000007\n"));
+	free(text);
+}
+
+static void level_filters(void **state)
+{
+	struct fixture *fixture = *state;
+	struct ctrace_batch batch;
+
+	fixture_set(fixture, "LEVEL", "2");
+	assert_int_equal(fixture_open(fixture), CTRACE_OK);
+	batch = fixture_batch(fixture, 0, 3);
+	fixture->events[1].level = CTRACE_WARN;
+	assert_int_equal(ct_emit_textfile.write(fixture->self, &batch), CTRACE_OK);
+	assert_int_equal(fixture_count(fixture, LOG, "MF.RTS"), 1);
+	assert_int_equal(fixture_count(fixture, LOG, "e000001"), 1);
+	fixture_close(fixture);
+	fixture_set(fixture, "LEVEL", "9999");
+	memset(&fixture->place, 0, sizeof fixture->place);
+	assert_int_equal(fixture_open(fixture), CTRACE_OK);
+	batch = fixture_batch(fixture, 0, 3);
+	fixture->events[1].level = CTRACE_FATAL;
+	ct_emit_textfile.lost(fixture->self, (uint64_t[CTRACE_LOSS_COUNT]){ 1 });
+	assert_int_equal(ct_emit_textfile.write(fixture->self, &batch), CTRACE_OK);
+	fixture_close(fixture);
+	assert_int_equal(fixture_count(fixture, LOG, "MF.RTS"), 1);
+	assert_int_equal(fixture_count(fixture, LOG, "Lost"), 0);
+}
+
+static void existing_file_is_appended_to(void **state)
+{
+	struct fixture *fixture = *state;
+
+	fixture_put(fixture, LOG, "what was there\n");
+	assert_int_equal(fixture_open(fixture), CTRACE_OK);
+	assert_int_equal(fixture_write(fixture, 0, 1), CTRACE_OK);
+	assert_int_equal(fixture_count(fixture, LOG, "what was there\n" MARK), 1);
+	assert_place(fixture, LOG, 1);
+}
+
+static void hostile_paths_are_refused(void **state)
+{
+	struct fixture *fixture = *state;
+	char command[8192];
+
+	fixture_put(fixture, "victim", "untouched\n");
+	for (unsigned kind = 0; kind < 4; kind++) {
+		static const char *const make[] = { "ln -s victim", "ln victim", "mkfifo", "mkdir" };
+
+		(void)snprintf(command, sizeof command, "cd '%s' && rm -rf %s && %s %s", fixture->folder, LOG, make[kind], LOG);
+		assert_int_equal(system(command), 0);
+		assert_int_not_equal(fixture_open(fixture), CTRACE_OK);
+		assert_null(fixture->self);
+	}
+	assert_int_equal(size_of(fixture, "victim"), strlen("untouched\n"));
+	assert_string_equal(fixture->place.path, "");
+}
+
+/* A batch is larger than what is formatted at a time. */
+static void large_batches(void **state)
+{
+	struct fixture *fixture = *state;
+	static char text[65536];
+	struct ctrace_batch batch;
+
+	memset(text, 'x', sizeof text);
+	assert_int_equal(fixture_open(fixture), CTRACE_OK);
+	batch = fixture_batch(fixture, 0, 100);
+	for (unsigned i = 0; i < 100; i++)
+		fixture->items[i] = (struct ctrace_event_item){ .type = CTRACE_TYPE_TEXT, .size = sizeof text, .data = text };
+	assert_int_equal(ct_emit_textfile.write(fixture->self, &batch), CTRACE_OK);
+	assert_int_equal(fixture_count(fixture, LOG, "x\"\n"), 100);
+	assert_place(fixture, LOG, 1);
+	/* And when it fails late, nothing of it stays. */
+	uint64_t before = fixture->place.offset;
+	ct_os_fail(CT_OS_WRITE, 10, 1, ENOSPC);
+	assert_int_equal(ct_emit_textfile.write(fixture->self, &batch), CTRACE_OUTPUT_ERROR);
+	assert_int_equal(errno, ENOSPC);
+	assert_int_equal(fixture->place.offset, before);
+	assert_int_equal(size_of(fixture, LOG), before);
+}
+
+static void generations_turn_when_the_next_record_finds_them_full(void **state)
+{
+	struct fixture *fixture = *state;
+	uint64_t header, in_file;
+	uint32_t next;
+
+	fixture_set(fixture, "MAXGENERATION", "3");
+	fixture_set(fixture, "MAXFILESIZE", "0x1");
+	assert_int_equal(fixture_open(fixture), CTRACE_OK);
+	assert_place(fixture, LOG "_1", 1);
+	assert_int_equal(fixture_write(fixture, 0, 1), CTRACE_OK);
+	header = size_of(fixture, LOG "_1") - line_size();
+	in_file = (1024 - header + line_size() - 1) / line_size();
+	/* Up to the limit one at a time, then in the middle of a batch. */
+	for (uint32_t i = 1; i < in_file; i++)
+		assert_int_equal(fixture_write(fixture, i, 1), CTRACE_OK);
+	assert_place(fixture, LOG "_1", 1);
+	assert_true(fixture->place.offset >= 1024 && fixture->place.offset - line_size() < 1024);
+	next = (uint32_t)in_file;
+	assert_int_equal(fixture_write(fixture, next, 1), CTRACE_OK);
+	assert_place(fixture, LOG "_2", 2);
+	assert_int_equal(fixture_write(fixture, next + 1, (uint32_t)in_file), CTRACE_OK);
+	assert_place(fixture, LOG "_3", 3);
+	assert_int_equal(fixture_check_events(fixture, LOG "_1", 0), in_file);
+	assert_int_equal(fixture_check_events(fixture, LOG "_2", next), 2 * in_file);
+	assert_int_equal(fixture_check_events(fixture, LOG "_3", 2 * next), 2 * in_file + 1);
+	/* After the last comes the first, overwritten. */
+	assert_int_equal(fixture_write(fixture, 2 * next + 1, (uint32_t)in_file), CTRACE_OK);
+	assert_place(fixture, LOG "_1", 1);
+	assert_int_equal(fixture_check_events(fixture, LOG "_1", 3 * next), 3 * in_file + 1);
+	for (unsigned i = 1; i <= 3; i++) {
+		char name[64];
+
+		(void)snprintf(name, sizeof name, LOG "_%u", i);
+		assert_int_equal(fixture_count(fixture, name, MARK), 1);
+	}
+	assert_int_equal(size_of(fixture, LOG), 0);
+}
+
+static void a_batch_larger_than_all_generations(void **state)
+{
+	struct fixture *fixture = *state;
+	uint32_t first = UINT32_MAX;
+
+	fixture_set(fixture, "MAXGENERATION", "2");
+	fixture_set(fixture, "MAXFILESIZE", "1");
+	fixture_set(fixture, "FILE", "g$(GEN).log");
+	assert_int_equal(fixture_open(fixture), CTRACE_OK);
+	assert_int_equal(fixture_write(fixture, 0, 1000), CTRACE_OK);
+	/* The last two files hold the last events without a gap. */
+	for (unsigned i = 1; i <= 2; i++) {
+		char name[64], *text;
+
+		(void)snprintf(name, sizeof name, "g%u.log", i);
+		text = fixture_read(fixture, name);
+		uint32_t at = (uint32_t)strtoul(strstr(text, "\"e") + 2, NULL, 10);
+		free(text);
+		first = at < first ? at : first;
+	}
+	(void)snprintf(fixture->texts[0], sizeof fixture->texts[0], "e%06u", first);
+	char name[8] = "g1.log";
+	name[1] = fixture_count(fixture, "g1.log", fixture->texts[0]) == 1 ? '1' : '2';
+	first = fixture_check_events(fixture, name, first);
+	name[1] = name[1] == '1' ? '2' : '1';
+	assert_int_equal(fixture_check_events(fixture, name, first), 1000);
+
+	/* When such a batch fails, it can be written again. */
+	ct_os_fail(CT_OS_WRITE, 7, 1, EIO);
+	assert_int_equal(fixture_write(fixture, 1000, 1000), CTRACE_OUTPUT_ERROR);
+	assert_int_equal(fixture_write(fixture, 1000, 1000), CTRACE_OK);
+	assert_int_equal(fixture_count(fixture, "g1.log", "e001999") + fixture_count(fixture, "g2.log", "e001999"), 1);
+	assert_int_equal(fixture_count(fixture, "g1.log", MARK), 1);
+	assert_int_equal(fixture_count(fixture, "g2.log", MARK), 1);
+}
+
+/* A failure at every place that can fail: the output stands where it stood, and goes on without a gap when it works again. */
+static void every_failure_is_taken_back(void **state)
+{
+	static const enum ct_os_call calls[] = { CT_OS_WRITE, CT_OS_OPEN, CT_OS_TRUNCATE };
+	static const int errors[] = { ENOSPC, EIO, EDQUOT };
+
+	(void)state;
+	for (unsigned generations = 0; generations < 2; generations++) {
+		for (size_t call = 0; call < CT_COUNT(calls); call++) {
+			for (unsigned skip = 0; skip < 6; skip++) {
+				struct fixture *fixture = fixture_create(&ct_emit_textfile);
+				struct ctrace_place before;
+				enum ctrace_status status;
+				uint32_t end;
+				int error;
+
+				if (generations != 0) {
+					fixture_set(fixture, "MAXGENERATION", "9");
+					fixture_set(fixture, "MAXFILESIZE", "1");
+				}
+				fixture_set(fixture, "FILE", generations != 0 ? "t$(GEN)" : "t1");
+				assert_int_equal(fixture_open(fixture), CTRACE_OK);
+				assert_int_equal(fixture_write(fixture, 0, 5), CTRACE_OK);
+				before = fixture->place;
+				ct_os_fail(calls[call], skip, 3, errors[call]);
+				errno = 0;
+				status = fixture_write(fixture, 5, 60);
+				error = errno;
+				ct_os_fail(calls[call], 0, 0, 0);
+				if (status != CTRACE_OK) {
+					assert_int_equal(status, CTRACE_OUTPUT_ERROR);
+					assert_int_equal(error, errors[call]);
+					assert_memory_equal(&fixture->place, &before, sizeof before);
+					/* Unless cutting is what fails, the file is what it was. */
+					if (calls[call] != CT_OS_TRUNCATE)
+						assert_int_equal(size_of(fixture, "t1"), before.offset);
+				}
+				if (status != CTRACE_OK)
+					assert_int_equal(fixture_write(fixture, 5, 60), CTRACE_OK);
+				end = 0;
+				for (unsigned i = 1; i <= (uint32_t)fixture->place.extra; i++) {
+					char name[16];
+
+					(void)snprintf(name, sizeof name, "t%u", i);
+					end = fixture_check_events(fixture, name, end);
+					assert_int_equal(fixture_count(fixture, name, MARK), 1);
+				}
+				assert_int_equal(end, 65);
+				fixture_destroy(fixture);
+			}
+		}
+	}
+}
+
+/* Cutting back fails too: the bytes beyond the place do not count, and are gone before the next batch. */
+static void cutting_back_later(void **state)
+{
+	struct fixture *fixture = *state;
+	static char text[65536];
+	struct ctrace_batch batch;
+
+	memset(text, 'x', sizeof text);
+	assert_int_equal(fixture_open(fixture), CTRACE_OK);
+	assert_int_equal(fixture_write(fixture, 0, 1), CTRACE_OK);
+	batch = fixture_batch(fixture, 1, 8);
+	for (unsigned i = 0; i < 8; i++)
+		fixture->items[i] = (struct ctrace_event_item){ .type = CTRACE_TYPE_TEXT, .size = sizeof text, .data = text };
+	ct_os_fail(CT_OS_WRITE, 1, 1, ENOSPC);
+	ct_os_fail(CT_OS_TRUNCATE, 0, 2, EIO);
+	assert_int_equal(ct_emit_textfile.write(fixture->self, &batch), CTRACE_OUTPUT_ERROR);
+	assert_int_equal(errno, ENOSPC);
+	assert_true(size_of(fixture, LOG) > fixture->place.offset);
+	assert_int_equal(fixture_write(fixture, 1, 1), CTRACE_OUTPUT_ERROR);
+	assert_int_equal(errno, EIO);
+	assert_int_equal(fixture_write(fixture, 1, 1), CTRACE_OK);
+	assert_place(fixture, LOG, 1);
+	assert_int_equal(fixture_check_events(fixture, LOG, 0), 2);
+}
+
+static void removed_and_replaced_files(void **state)
+{
+	struct fixture *fixture = *state;
+	char command[8192];
+
+	assert_int_equal(fixture_open(fixture), CTRACE_OK);
+	assert_int_equal(fixture_write(fixture, 0, 2), CTRACE_OK);
+	(void)snprintf(command, sizeof command, "rm '%s/%s'", fixture->folder, LOG);
+	assert_int_equal(system(command), 0);
+	assert_int_equal(fixture_write(fixture, 2, 2), CTRACE_OK);
+	assert_int_equal(fixture_check_events(fixture, LOG, 2), 4);
+	assert_int_equal(fixture_count(fixture, LOG, MARK), 1);
+
+	(void)snprintf(command, sizeof command, "cd '%s' && mv %s old && echo '# new' > %s", fixture->folder, LOG, LOG);
+	assert_int_equal(system(command), 0);
+	assert_int_equal(fixture_write(fixture, 4, 2), CTRACE_OK);
+	assert_int_equal(fixture_check_events(fixture, "old", 2), 4);
+	assert_int_equal(fixture_check_events(fixture, LOG, 4), 6);
+	assert_int_equal(fixture_count(fixture, LOG, "# new\n" MARK), 1);
+
+	/* Emptied in place: no hole. */
+	(void)snprintf(command, sizeof command, ": > '%s/%s'", fixture->folder, LOG);
+	assert_int_equal(system(command), 0);
+	assert_int_equal(fixture_write(fixture, 6, 2), CTRACE_OK);
+	assert_int_equal(fixture_check_events(fixture, LOG, 6), 8);
+	assert_int_equal(fixture_count(fixture, LOG, MARK), 1);
+
+	/* Added to by hand: not overwritten. */
+	(void)snprintf(command, sizeof command, "echo '# note' >> '%s/%s'", fixture->folder, LOG);
+	assert_int_equal(system(command), 0);
+	assert_int_equal(fixture_write(fixture, 8, 1), CTRACE_OK);
+	assert_int_equal(fixture_count(fixture, LOG, "# note\n"), 1);
+	assert_int_equal(fixture_check_events(fixture, LOG, 6), 9);
+}
+
+static void works_again_when_the_folder_is_back(void **state)
+{
+	struct fixture *fixture = *state;
+	char command[8192], name[64];
+
+	fixture_set(fixture, "LOCATION", "logs");
+	assert_int_equal(fixture_open(fixture), CTRACE_OK);
+	assert_int_equal(fixture_write(fixture, 0, 1), CTRACE_OK);
+	ct_os_fail(CT_OS_OPEN, 0, 1000, EMFILE);
+	(void)snprintf(command, sizeof command, "rm -r '%s/logs'", fixture->folder);
+	assert_int_equal(system(command), 0);
+	assert_int_equal(fixture_write(fixture, 1, 1), CTRACE_OUTPUT_ERROR);
+	assert_int_equal(errno, EMFILE);
+	assert_int_equal(fixture_write(fixture, 1, 1), CTRACE_OUTPUT_ERROR);
+	ct_os_fail(CT_OS_OPEN, 0, 0, 0);
+	assert_int_equal(fixture_write(fixture, 1, 1), CTRACE_OK);
+	(void)snprintf(name, sizeof name, "logs/%s", LOG);
+	assert_int_equal(fixture_check_events(fixture, name, 1), 2);
+}
+
+/* The process dies after any write: whoever recovers opens at the last committed place. */
+static void recovery_cuts_and_continues(void **state)
+{
+	struct fixture *fixture = *state;
+	struct ctrace_place committed;
+
+	assert_int_equal(fixture_open(fixture), CTRACE_OK);
+	assert_int_equal(fixture_write(fixture, 0, 3), CTRACE_OK);
+	committed = fixture->place;
+	assert_int_equal(fixture_write(fixture, 3, 4), CTRACE_OK);
+	fixture_close(fixture);
+
+	fixture->place = committed;
+	fixture->context.recovering = true;
+	assert_int_equal(fixture_open(fixture), CTRACE_OK);
+	assert_int_equal(size_of(fixture, LOG), committed.offset);
+	assert_int_equal(fixture_write(fixture, 3, 5), CTRACE_OK);
+	assert_int_equal(fixture_check_events(fixture, LOG, 0), 8);
+	assert_int_equal(fixture_count(fixture, LOG, MARK), 1);
+	assert_place(fixture, LOG, 1);
+}
+
+/* Only the opening was committed: the first batch is cut off with its header, what was there before stays. */
+static void recovery_from_the_opening(void **state)
+{
+	struct fixture *fixture = *state;
+	struct ctrace_place committed;
+
+	fixture_put(fixture, LOG, "# what was there\n");
+	assert_int_equal(fixture_open(fixture), CTRACE_OK);
+	committed = fixture->place;
+	assert_int_equal(fixture_write(fixture, 0, 3), CTRACE_OK);
+	fixture_close(fixture);
+
+	fixture->place = committed;
+	fixture->context.recovering = true;
+	assert_int_equal(fixture_open(fixture), CTRACE_OK);
+	assert_int_equal(fixture_write(fixture, 0, 4), CTRACE_OK);
+	assert_int_equal(fixture_check_events(fixture, LOG, 0), 4);
+	assert_int_equal(fixture_count(fixture, LOG, MARK), 1);
+	assert_int_equal(fixture_count(fixture, LOG, "# what was there\n" MARK), 1);
+}
+
+static void recovery_over_a_turn_of_generations(void **state)
+{
+	struct fixture *fixture = *state;
+	struct ctrace_place committed;
+
+	fixture_set(fixture, "MAXGENERATION", "4");
+	fixture_set(fixture, "MAXFILESIZE", "1");
+	fixture_set(fixture, "FILE", "t$(GEN)");
+	assert_int_equal(fixture_open(fixture), CTRACE_OK);
+	assert_int_equal(fixture_write(fixture, 0, 30), CTRACE_OK);
+	assert_int_equal((uint32_t)fixture->place.extra, 2);
+	committed = fixture->place;
+	assert_int_equal(fixture_write(fixture, 30, 20), CTRACE_OK);
+	assert_int_equal((uint32_t)fixture->place.extra, 3);
+	fixture_close(fixture);
+
+	fixture->place = committed;
+	fixture->context.recovering = true;
+	assert_int_equal(fixture_open(fixture), CTRACE_OK);
+	assert_int_equal(fixture_write(fixture, 30, 20), CTRACE_OK);
+	assert_int_equal(fixture_check_events(fixture, "t3", fixture_check_events(fixture, "t2", fixture_check_events(fixture, "t1", 0))),
+			 50);
+}
+
+/* FILE without $(PID): another process has used the file since.  What it wrote stays. */
+static void recovery_spares_what_others_wrote(void **state)
+{
+	struct fixture *fixture = *state;
+	struct fixture *other = fixture_create(&ct_emit_textfile);
+
+	for (unsigned only_opened = 0; only_opened < 2; only_opened++) {
+		char path[1024];
+		struct ctrace_place committed;
+
+		(void)snprintf(path, sizeof path, "%s/shared%u.log", fixture->folder, only_opened);
+		fixture_set(fixture, "FILE", path);
+		memset(&fixture->place, 0, sizeof fixture->place);
+		fixture->context.recovering = false;
+		assert_int_equal(fixture_open(fixture), CTRACE_OK);
+		if (!only_opened)
+			assert_int_equal(fixture_write(fixture, 0, 1), CTRACE_OK);
+		committed = fixture->place;
+		fixture_close(fixture);
+
+		fixture_set(other, "FILE", path);
+		other->context.pid = 4711;
+		memset(&other->place, 0, sizeof other->place);
+		assert_int_equal(fixture_open(other), CTRACE_OK);
+		assert_int_equal(fixture_write(other, 500, 3), CTRACE_OK);
+		fixture_close(other);
+
+		fixture->place = committed;
+		fixture->context.recovering = true;
+		assert_int_equal(fixture_open(fixture), CTRACE_OK);
+		assert_int_equal(fixture_write(fixture, 1, 1), CTRACE_OK);
+		fixture_close(fixture);
+		assert_int_equal(fixture_count(fixture, path, "\"e00050"), 3);
+		assert_int_equal(fixture_count(fixture, path, "e000001"), 1);
+	}
+	fixture_destroy(other);
+}
+
+static void recovery_when_the_file_is_shorter_or_gone(void **state)
+{
+	struct fixture *fixture = *state;
+	char command[8192];
+
+	assert_int_equal(fixture_open(fixture), CTRACE_OK);
+	assert_int_equal(fixture_write(fixture, 0, 3), CTRACE_OK);
+	fixture_close(fixture);
+	fixture->context.recovering = true;
+	fixture_put(fixture, LOG, "# short\n");
+	assert_int_equal(fixture_open(fixture), CTRACE_OK);
+	assert_int_equal(fixture_write(fixture, 3, 1), CTRACE_OK);
+	assert_int_equal(fixture_check_events(fixture, LOG, 3), 4);
+	fixture_close(fixture);
+	(void)snprintf(command, sizeof command, "rm '%s/%s'", fixture->folder, LOG);
+	assert_int_equal(system(command), 0);
+	assert_int_equal(fixture_open(fixture), CTRACE_OK);
+	assert_int_equal(fixture_write(fixture, 4, 1), CTRACE_OK);
+	assert_int_equal(fixture_check_events(fixture, LOG, 4), 5);
+	assert_int_equal(fixture_count(fixture, LOG, MARK), 1);
+	fixture_close(fixture);
+	/* A place that is no path, from a damaged session: the output begins afresh. */
+	memset(fixture->place.path, 'x', sizeof fixture->place.path);
+	assert_int_equal(fixture_open(fixture), CTRACE_OK);
+	assert_int_equal(fixture_write(fixture, 5, 1), CTRACE_OK);
+	assert_int_equal(fixture_check_events(fixture, LOG, 4), 6);
+}
+
+/* Settings changed in a live process: it goes on in the same file, with a header that says so. */
+static void reopening_with_other_settings(void **state)
+{
+	struct fixture *fixture = *state;
+
+	assert_int_equal(fixture_open(fixture), CTRACE_OK);
+	assert_int_equal(fixture_write(fixture, 0, 1), CTRACE_OK);
+	fixture_close(fixture);
+	fixture_set(fixture, "FORMAT", "new $(EVENT)");
+	assert_int_equal(fixture_open(fixture), CTRACE_OK);
+	assert_int_equal(fixture_write(fixture, 1, 1), CTRACE_OK);
+	assert_int_equal(fixture_count(fixture, LOG, MARK), 2);
+	assert_int_equal(fixture_count(fixture, LOG, "# Format           = new $(EVENT)\nnew 255\n"), 1);
+	assert_int_equal(fixture_count(fixture, LOG, "e000000"), 1);
+}
+
+/* Two at a time with the same FILE and without MULTIPROC: neither writes over the other. */
+static void a_busy_file_is_left_alone(void **state)
+{
+	struct fixture *fixture = *state;
+	struct fixture *other = fixture_create(&ct_emit_textfile);
+	char path[1024];
+
+	(void)snprintf(path, sizeof path, "%s/same.log", fixture->folder);
+	fixture_set(fixture, "FILE", path);
+	fixture_set(other, "FILE", path);
+	other->context.pid = 4711;
+	assert_int_equal(fixture_open(fixture), CTRACE_OK);
+	assert_int_equal(fixture_open(other), CTRACE_OK);
+	for (uint32_t i = 0; i < 10; i++) {
+		assert_int_equal(fixture_write(fixture, i, 1), CTRACE_OK);
+		assert_int_equal(fixture_write(other, i, 1), CTRACE_OK);
+	}
+	assert_int_equal(fixture_check_events(fixture, "same.log", 0), 10);
+	assert_int_equal(fixture_check_events(fixture, "same.log.4711", 0), 10);
+	fixture_destroy(other);
+}
+
+static void losses_are_told(void **state)
+{
+	struct fixture *fixture = *state;
+	uint64_t totals[CTRACE_LOSS_COUNT] = { 0 };
+
+	assert_int_equal(fixture_open(fixture), CTRACE_OK);
+	ct_emit_textfile.lost(fixture->self, totals);
+	assert_int_equal(fixture_write(fixture, 0, 1), CTRACE_OK);
+	assert_int_equal(fixture_count(fixture, LOG, "Lost"), 0);
+	totals[CTRACE_LOSS_DISCARDED] = 7;
+	ct_emit_textfile.lost(fixture->self, totals);
+	ct_os_fail(CT_OS_WRITE, 0, 1, EIO);
+	assert_int_equal(fixture_write(fixture, 1, 1), CTRACE_OUTPUT_ERROR);
+	ct_emit_textfile.lost(fixture->self, totals);
+	assert_int_equal(fixture_write(fixture, 1, 1), CTRACE_OK);
+	ct_emit_textfile.lost(fixture->self, totals);
+	assert_int_equal(fixture_write(fixture, 2, 1), CTRACE_OK);
+	assert_int_equal(fixture_count(fixture, LOG, "\n# Lost             = 7 discarded (process 17356)\n"), 1);
+	/* Losses after the last event. */
+	totals[CTRACE_LOSS_STALLED] = 1;
+	ct_emit_textfile.lost(fixture->self, totals);
+	fixture_close(fixture);
+	assert_int_equal(fixture_count(fixture, LOG, "\n# Lost             = 7 discarded, 1 stalled (process 17356)\n"), 1);
+	assert_int_equal(fixture_check_events(fixture, LOG, 0), 3);
+}
+
+/* A forked child closes what it inherited: the parent's file and lock must not notice. */
+static void closing_in_a_forked_child(void **state)
+{
+	struct fixture *fixture = *state;
+	struct fixture *other = fixture_create(&ct_emit_textfile);
+	uint64_t totals[CTRACE_LOSS_COUNT] = { 1 };
+	char path[1024];
+	int status;
+	pid_t child;
+
+	(void)snprintf(path, sizeof path, "%s/same.log", fixture->folder);
+	fixture_set(fixture, "FILE", path);
+	fixture_set(other, "FILE", path);
+	assert_int_equal(fixture_open(fixture), CTRACE_OK);
+	assert_int_equal(fixture_write(fixture, 0, 1), CTRACE_OK);
+	ct_emit_textfile.lost(fixture->self, totals);
+	child = fork();
+	assert_true(child >= 0);
+	if (child == 0) {
+		ct_emit_textfile.close(fixture->self);
+		_exit(0);
+	}
+	assert_int_equal(waitpid(child, &status, 0), child);
+	assert_int_equal(status, 0);
+	assert_int_equal(fixture_count(fixture, "same.log", "Lost"), 0);
+	assert_int_equal(fixture_open(other), CTRACE_OK);
+	assert_string_not_equal(other->place.path, path);
+	assert_int_equal(fixture_write(fixture, 1, 1), CTRACE_OK);
+	assert_int_equal(fixture_check_events(fixture, "same.log", 0), 2);
+	fixture_destroy(other);
+}
+
+/* One of several writers of a shared file; what it writes says who it is. */
+static void write_as(struct fixture *fixture, unsigned writer, unsigned batches)
+{
+	fixture->context.pid = 1000 + writer;
+	if (fixture_open(fixture) != CTRACE_OK)
+		_exit(1);
+	for (unsigned i = 0; i < batches; i++) {
+		if (fixture_write(fixture, writer * 100000 + i * 5, 5) != CTRACE_OK)
+			i--;
+	}
+	ct_emit_textfile.close(fixture->self);
+	_exit(0);
+}
+
+static void several_processes_append_whole_lines(void **state)
+{
+	enum { WRITERS = 4, BATCHES = 200 };
+	struct fixture *fixture = *state;
+	uint32_t next[WRITERS] = { 0 };
+	char *text, *rest;
+
+	fixture_set(fixture, "MULTIPROC", "true");
+	fixture_set(fixture, "MAXGENERATION", "3");
+	fixture_set(fixture, "MAXFILESIZE", "1");
+	fixture_set(fixture, "FILE", "shared.log");
+	for (unsigned i = 0; i < WRITERS; i++) {
+		pid_t child = fork();
+
+		assert_true(child >= 0);
+		if (child == 0)
+			write_as(fixture, i, BATCHES);
+	}
+	for (unsigned i = 0; i < WRITERS; i++) {
+		int status;
+
+		assert_true(wait(&status) > 0);
+		assert_int_equal(status, 0);
+	}
+	assert_int_equal(fixture_count(fixture, "shared.log", MARK), 1);
+	text = rest = fixture_read(fixture, "shared.log");
+	for (char *line = strsep(&rest, "\n"); rest != NULL; line = strsep(&rest, "\n")) {
+		const char *number = strstr(line, "\"e");
+
+		if (line[0] == '#')
+			continue;
+		assert_non_null(number);
+		assert_int_equal(strlen(line) + 1, line_size());
+		unsigned value = (unsigned)strtoul(number + 2, NULL, 10);
+		assert_in_range(value / 100000, 0, WRITERS - 1);
+		assert_int_equal(value % 100000, next[value / 100000]++);
+	}
+	for (unsigned i = 0; i < WRITERS; i++)
+		assert_int_equal(next[i], BATCHES * 5);
+	free(text);
+}
+
+static void shared_file_failures(void **state)
+{
+	struct fixture *fixture = *state;
+	struct fixture *other = fixture_create(&ct_emit_textfile);
+	char path[1024], command[16384];
+
+	(void)snprintf(path, sizeof path, "%s/shared.log", fixture->folder);
+	fixture_set(fixture, "FILE", path);
+	fixture_set(other, "FILE", path);
+	fixture_set(fixture, "MULTIPROC", "1");
+	fixture_set(other, "MULTIPROC", "1");
+	assert_int_equal(fixture_open(fixture), CTRACE_OK);
+	assert_int_equal(fixture_open(other), CTRACE_OK);
+	ct_os_fail(CT_OS_WRITE, 0, 1, ENOSPC);
+	assert_int_equal(fixture_write(fixture, 0, 3), CTRACE_OUTPUT_ERROR);
+	assert_int_equal(errno, ENOSPC);
+	assert_int_equal(size_of(fixture, path), 0);
+	assert_int_equal(fixture_write(other, 0, 2), CTRACE_OK);
+	assert_int_equal(fixture_write(fixture, 2, 3), CTRACE_OK);
+	assert_int_equal(fixture_check_events(fixture, path, 0), 5);
+	/* Somebody was killed within a line: ours stand on lines of their own. */
+	(void)snprintf(command, sizeof command, "printf 'half a li' >> '%s'", path);
+	assert_int_equal(system(command), 0);
+	assert_int_equal(fixture_write(other, 5, 1), CTRACE_OK);
+	assert_int_equal(fixture_count(fixture, path, "\nhalf a li\n15:12:27.993 MF.RTS 255 1 \"e000005\"\n"), 1);
+	/* Moved away: both go on in one new file. */
+	(void)snprintf(command, sizeof command, "mv '%s' '%s.old'", path, path);
+	assert_int_equal(system(command), 0);
+	assert_int_equal(fixture_write(fixture, 6, 1), CTRACE_OK);
+	assert_int_equal(fixture_write(other, 7, 1), CTRACE_OK);
+	assert_int_equal(fixture_check_events(fixture, path, 6), 8);
+	assert_int_equal(fixture_count(fixture, path, MARK), 1);
+	/* Recovery appends and does not cut. */
+	fixture_close(fixture);
+	fixture->context.recovering = true;
+	assert_int_equal(fixture_open(fixture), CTRACE_OK);
+	assert_int_equal(fixture_write(fixture, 8, 1), CTRACE_OK);
+	assert_int_equal(fixture_check_events(fixture, path, 6), 9);
+	fixture_destroy(other);
+}
+
+static void flush_is_a_sync(void **state)
+{
+	struct fixture *fixture = *state;
+
+	assert_int_equal(fixture_open(fixture), CTRACE_OK);
+	assert_int_equal(fixture_write(fixture, 0, 1), CTRACE_OK);
+	assert_int_equal(ct_emit_textfile.flush(fixture->self), CTRACE_OK);
+	ct_os_fail(CT_OS_FSYNC, 0, 1, EIO);
+	assert_int_equal(ct_emit_textfile.flush(fixture->self), CTRACE_OUTPUT_ERROR);
+}
+
+/* The system itself refuses in the middle of a write: part of the batch is in the file for a moment. */
+static void file_size_limit(void **state)
+{
+	struct fixture *fixture = *state;
+	struct rlimit before, limit;
+	sigset_t xfsz;
+
+	assert_int_equal(fixture_open(fixture), CTRACE_OK);
+	assert_int_equal(fixture_write(fixture, 0, 3), CTRACE_OK);
+	assert_int_equal(getrlimit(RLIMIT_FSIZE, &before), 0);
+	limit = before;
+	limit.rlim_cur = fixture->place.offset + 100;
+	(void)sigemptyset(&xfsz);
+	(void)sigaddset(&xfsz, SIGXFSZ);
+	assert_int_equal(sigprocmask(SIG_BLOCK, &xfsz, NULL), 0);
+	assert_int_equal(setrlimit(RLIMIT_FSIZE, &limit), 0);
+	enum ctrace_status status = fixture_write(fixture, 3, 20);
+	int error = errno;
+	assert_int_equal(setrlimit(RLIMIT_FSIZE, &before), 0);
+	assert_int_equal(status, CTRACE_OUTPUT_ERROR);
+	assert_int_equal(error, EFBIG);
+	assert_place(fixture, LOG, 1);
+	assert_int_equal(fixture_write(fixture, 3, 20), CTRACE_OK);
+	assert_int_equal(fixture_check_events(fixture, LOG, 0), 23);
+}
+
+static int init_all(void **state)
+{
+	(void)state;
+	(void)setenv("TZ", "UTC0", 1);
+	tzset();
+	return 0;
+}
+
+#define WITH_FIXTURE(test) cmocka_unit_test_setup_teardown(test, init, fini)
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		WITH_FIXTURE(whole_file_byte_for_byte),
+		WITH_FIXTURE(properties_shape_the_line),
+		WITH_FIXTURE(level_filters),
+		WITH_FIXTURE(existing_file_is_appended_to),
+		WITH_FIXTURE(hostile_paths_are_refused),
+		WITH_FIXTURE(large_batches),
+		WITH_FIXTURE(generations_turn_when_the_next_record_finds_them_full),
+		WITH_FIXTURE(a_batch_larger_than_all_generations),
+		WITH_FIXTURE(every_failure_is_taken_back),
+		WITH_FIXTURE(cutting_back_later),
+		WITH_FIXTURE(removed_and_replaced_files),
+		WITH_FIXTURE(works_again_when_the_folder_is_back),
+		WITH_FIXTURE(recovery_cuts_and_continues),
+		WITH_FIXTURE(recovery_from_the_opening),
+		WITH_FIXTURE(recovery_over_a_turn_of_generations),
+		WITH_FIXTURE(recovery_spares_what_others_wrote),
+		WITH_FIXTURE(recovery_when_the_file_is_shorter_or_gone),
+		WITH_FIXTURE(reopening_with_other_settings),
+		WITH_FIXTURE(a_busy_file_is_left_alone),
+		WITH_FIXTURE(losses_are_told),
+		WITH_FIXTURE(closing_in_a_forked_child),
+		WITH_FIXTURE(several_processes_append_whole_lines),
+		WITH_FIXTURE(shared_file_failures),
+		WITH_FIXTURE(flush_is_a_sync),
+		WITH_FIXTURE(file_size_limit),
+	};
+
+	return cmocka_run_group_tests(tests, init_all, NULL);
+}

@@ -1,0 +1,103 @@
+/*
+ * test_line_settings.c - the properties that all emitters of lines have: defaults, and what values do.
+ *
+ * Copyright The ctrace authors.  SPDX-License-Identifier: Apache-2.0
+ */
+#include <stdarg.h>
+#include <stddef.h>
+#include <setjmp.h>
+#include <stdint.h>
+#include <cmocka.h>
+
+#include "emit_fixture.h"
+
+static int init(void **state)
+{
+	*state = fixture_create(&ct_emit_textfile);
+	return 0;
+}
+
+static int fini(void **state)
+{
+	fixture_destroy(*state);
+	return 0;
+}
+
+static void defaults(void **state)
+{
+	struct fixture *fixture = *state;
+	struct ct_line_settings settings;
+
+	assert_int_equal(ct_line_settings_init(&settings, &fixture->context), CTRACE_OK);
+	assert_string_equal(settings.format.format, "$(TIME) $(COMPONENT) $(EVENT) $(LEVEL)$(DATA)");
+	assert_string_equal(settings.format.delimiter, " ");
+	assert_int_equal(settings.format.hex_block_size, 8);
+	assert_true(settings.format.quote_strings);
+	assert_string_equal(settings.format.program, "mymain");
+	assert_int_equal(settings.level, 0);
+	ct_line_settings_fini(&settings);
+}
+
+static void values_that_were_set(void **state)
+{
+	struct fixture *fixture = *state;
+	struct ct_line_settings settings;
+
+	fixture_set(fixture, "FORMAT", "$(DATA)");
+	fixture_set(fixture, "DELIMCHAR", "");
+	fixture_set(fixture, "HEXBLOCKSIZE", "99999999999");
+	fixture_set(fixture, "QUOTESTRING", "no");
+	assert_int_equal(ct_line_settings_init(&settings, &fixture->context), CTRACE_OK);
+	assert_string_equal(settings.format.format, "$(DATA)");
+	assert_string_equal(settings.format.delimiter, "");
+	assert_int_equal(settings.format.hex_block_size, UINT32_MAX);
+	assert_false(settings.format.quote_strings);
+	ct_line_settings_fini(&settings);
+}
+
+/* The values are the caller's until the next question only. */
+static void values_are_copied(void **state)
+{
+	struct fixture *fixture = *state;
+	struct ct_line_settings settings;
+	char format[] = "$(EVENT)";
+
+	fixture_set(fixture, "FORMAT", format);
+	assert_int_equal(ct_line_settings_init(&settings, &fixture->context), CTRACE_OK);
+	memset(format, 'x', sizeof format - 1);
+	assert_string_equal(settings.format.format, "$(EVENT)");
+	ct_line_settings_fini(&settings);
+}
+
+static void level_as_number_or_name(void **state)
+{
+	static const struct {
+		const char *text;
+		uint32_t level;
+	} rows[] = {
+		{ "0", 0 }, { "3", 3 }, { "warn", 2 }, { "FATAL", 4 }, { "none", CTRACE_LEVEL_NONE }, { "9999", 9999 }, { "0x10", 16 },
+		{ "18446744073709551615", UINT32_MAX }, { "nonsense", 0 },
+	};
+	struct fixture *fixture = *state;
+
+	for (size_t i = 0; i < CT_COUNT(rows); i++) {
+		struct ct_line_settings settings;
+
+		fixture_set(fixture, "LEVEL", rows[i].text);
+		assert_int_equal(ct_line_settings_init(&settings, &fixture->context), CTRACE_OK);
+		assert_int_equal(settings.level, rows[i].level);
+		ct_line_settings_fini(&settings);
+	}
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test_setup_teardown(defaults, init, fini),
+		cmocka_unit_test_setup_teardown(values_that_were_set, init, fini),
+		cmocka_unit_test_setup_teardown(values_are_copied, init, fini),
+		cmocka_unit_test_setup_teardown(level_as_number_or_name, init, fini),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

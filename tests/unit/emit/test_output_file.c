@@ -1,0 +1,193 @@
+/*
+ * test_output_file.c - names from FILE, folders from LOCATION, MFTRACE_LOGS and the working folder.
+ *
+ * Copyright The ctrace authors.  SPDX-License-Identifier: Apache-2.0
+ */
+#include <stdarg.h>
+#include <stddef.h>
+#include <setjmp.h>
+#include <stdint.h>
+#include <cmocka.h>
+
+#include "emit_fixture.h"
+#include <errno.h>
+#include <fcntl.h>
+
+static const struct ctrace_property properties[] = { { "LOCATION", CTRACE_PROPERTY_TEXT, NULL, "" }, { 0 } };
+static const struct ctrace_emitter emitter = { .size = sizeof emitter, .name = "TEST", .properties = properties };
+
+static int init(void **state)
+{
+	*state = fixture_create(&emitter);
+	return 0;
+}
+
+static int fini(void **state)
+{
+	fixture_destroy(*state);
+	return 0;
+}
+
+static void assert_name(struct fixture *fixture, const char *pattern, uint32_t generation, const char *expected)
+{
+	struct ct_buf name;
+
+	ct_buf_init(&name);
+	ct_file_name_expand(&name, pattern, &fixture->context, "TEXTFILE", generation);
+	assert_string_equal(ct_buf_text(&name), expected);
+	ct_buf_fini(&name);
+}
+
+static void every_pseudo_variable(void **state)
+{
+	struct fixture *fixture = *state;
+
+	assert_name(fixture, "$(APPNAME).$(EMITTER).$(PID).log", 1, "mymain.textfile.17356.log");
+	assert_name(fixture, "x_$(GEN)", 12, "x_12");
+	assert_name(fixture, "$(PLATFORM)-$(gen)", 3, "native-3");
+	assert_name(fixture, "$(RUNUNIT)$(", 1, "$(RUNUNIT)$(");
+	assert_name(fixture, "$$(PID)$)", 1, "$17356$)");
+	assert_name(fixture, "", 1, "");
+	fixture->context.program = "../../etc/x";
+	assert_name(fixture, "$(APPNAME)", 1, ".._.._etc_x");
+}
+
+struct attempts {
+	unsigned count;
+	char last[4096];
+	const char *refuse; /* paths that begin with it */
+};
+
+static enum ctrace_status attempt(const char *path, void *user)
+{
+	struct attempts *attempts = user;
+
+	attempts->count++;
+	(void)snprintf(attempts->last, sizeof attempts->last, "%s", path);
+	if (attempts->refuse != NULL && strncmp(path, attempts->refuse, strlen(attempts->refuse)) == 0) {
+		errno = EACCES;
+		return CTRACE_DENIED;
+	}
+	return CTRACE_OK;
+}
+
+static enum ctrace_status place(struct fixture *fixture, const char *name, struct attempts *attempts, char *out_path)
+{
+	return ct_file_place(&fixture->context, name, attempt, attempts, out_path);
+}
+
+static void location_is_made_with_0700(void **state)
+{
+	struct fixture *fixture = *state;
+	struct attempts attempts = { 0 };
+	char path[CTRACE_EMITTER_PATH_SIZE], expected[8192], location[8192];
+	struct stat info;
+	mode_t before = umask(0);
+
+	(void)snprintf(location, sizeof location, "%s/a/b", fixture->folder);
+	(void)snprintf(expected, sizeof expected, "%s/a/b/x.log", fixture->folder);
+	fixture_set(fixture, "LOCATION", location);
+	fixture->context.folder = "/nowhere";
+	assert_int_equal(place(fixture, "x.log", &attempts, path), CTRACE_OK);
+	(void)umask(before);
+	assert_string_equal(path, expected);
+	assert_int_equal(attempts.count, 1);
+	assert_int_equal(stat(location, &info), 0);
+	assert_int_equal(info.st_mode & 07777, 0700);
+}
+
+static void relative_folders_are_the_programs(void **state)
+{
+	struct fixture *fixture = *state;
+	struct attempts attempts = { 0 };
+	char path[CTRACE_EMITTER_PATH_SIZE], expected[8192];
+
+	fixture_set(fixture, "LOCATION", "logs/");
+	(void)snprintf(expected, sizeof expected, "%s/logs/x.log", fixture->folder);
+	assert_int_equal(place(fixture, "x.log", &attempts, path), CTRACE_OK);
+	assert_string_equal(path, expected);
+}
+
+static void each_folder_is_the_fallback_of_the_one_before(void **state)
+{
+	struct fixture *fixture = *state;
+	struct attempts attempts = { 0 };
+	char path[CTRACE_EMITTER_PATH_SIZE], expected[8192];
+
+	/* A LOCATION that cannot be made is not tried; MFTRACE_LOGS is. */
+	fixture_set(fixture, "LOCATION", "/proc/no/such");
+	fixture->context.folder = "/logs";
+	assert_int_equal(place(fixture, "x.log", &attempts, path), CTRACE_OK);
+	assert_string_equal(path, "/logs/x.log");
+	assert_int_equal(attempts.count, 1);
+
+	attempts = (struct attempts){ .refuse = "/logs" };
+	(void)snprintf(expected, sizeof expected, "%s/x.log", fixture->folder);
+	assert_int_equal(place(fixture, "x.log", &attempts, path), CTRACE_OK);
+	assert_string_equal(path, expected);
+	assert_int_equal(attempts.count, 2);
+
+	fixture->context.folder = "";
+	fixture_set(fixture, "LOCATION", "");
+	attempts = (struct attempts){ 0 };
+	assert_int_equal(place(fixture, "x.log", &attempts, path), CTRACE_OK);
+	assert_string_equal(path, expected);
+
+	/* When all fail, the last failure is told and no path. */
+	attempts = (struct attempts){ .refuse = "/" };
+	memcpy(path, "kept", 5);
+	assert_int_equal(place(fixture, "x.log", &attempts, path), CTRACE_DENIED);
+	assert_int_equal(errno, EACCES);
+	assert_string_equal(path, "kept");
+}
+
+static void absolute_file_is_tried_alone(void **state)
+{
+	struct fixture *fixture = *state;
+	struct attempts attempts = { 0 };
+	char path[CTRACE_EMITTER_PATH_SIZE];
+
+	fixture_set(fixture, "LOCATION", "logs");
+	assert_int_equal(place(fixture, "/var/x.log", &attempts, path), CTRACE_OK);
+	assert_string_equal(path, "/var/x.log");
+	attempts.refuse = "/var";
+	assert_int_equal(place(fixture, "/var/x.log", &attempts, path), CTRACE_DENIED);
+	assert_int_equal(attempts.count, 2);
+	assert_int_not_equal(place(fixture, "", &attempts, path), CTRACE_OK);
+}
+
+static void paths_too_long_are_refused(void **state)
+{
+	struct fixture *fixture = *state;
+	struct attempts attempts = { 0 };
+	char path[CTRACE_EMITTER_PATH_SIZE], name[CTRACE_EMITTER_PATH_SIZE + 10];
+
+	memset(name, 'n', sizeof name - 1);
+	name[sizeof name - 1] = '\0';
+	assert_int_equal(place(fixture, name, &attempts, path), CTRACE_OS_ERROR);
+	assert_int_equal(errno, ENAMETOOLONG);
+	assert_int_equal(attempts.count, 0);
+	/* The longest that fits. */
+	name[0] = '/';
+	name[CTRACE_EMITTER_PATH_SIZE - 2] = '\0';
+	assert_int_equal(place(fixture, name, &attempts, path), CTRACE_OK);
+	assert_string_equal(path, name);
+	/* A LOCATION longer than a path counts as one that fails. */
+	memset(name, 'n', sizeof name - 1);
+	fixture_set(fixture, "LOCATION", name);
+	assert_int_equal(place(fixture, "x", &attempts, path), CTRACE_OK);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test_setup_teardown(every_pseudo_variable, init, fini),
+		cmocka_unit_test_setup_teardown(location_is_made_with_0700, init, fini),
+		cmocka_unit_test_setup_teardown(relative_folders_are_the_programs, init, fini),
+		cmocka_unit_test_setup_teardown(each_folder_is_the_fallback_of_the_one_before, init, fini),
+		cmocka_unit_test_setup_teardown(absolute_file_is_tried_alone, init, fini),
+		cmocka_unit_test_setup_teardown(paths_too_long_are_refused, init, fini),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

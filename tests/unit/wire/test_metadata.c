@@ -1,0 +1,361 @@
+/*
+ * test_metadata.c - classes as TSDL text and back: what is printed is parsed, and nothing else is.
+ *
+ * Copyright The ctrace authors.  SPDX-License-Identifier: Apache-2.0
+ */
+#include <stdarg.h>
+#include <stddef.h>
+#include <setjmp.h>
+#include <stdint.h>
+#include <cmocka.h>
+
+#include "wire/wire.h"
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+struct texts {
+	struct ct_trace_info info;
+	struct ct_schema *schema;
+	struct ct_buf text;
+	size_t trace_size; /* the trace-wide part */
+};
+
+static void add_class(struct texts *t, const char *component, uint32_t id, uint32_t level, uint32_t count,
+		      const struct ctrace_event_item *items)
+{
+	const struct ctrace_event event = {
+		.component = component,
+		.component_size = (uint32_t)strlen(component),
+		.event_id = id,
+		.level = level,
+		.item_count = count,
+		.items = items,
+	};
+	bool is_new;
+	const struct ct_class *class = ct_schema_class(t->schema, &event, &is_new);
+
+	assert_true(is_new);
+	ct_schema_print_class(&t->text, class);
+}
+
+/* One item of every shape there is. */
+static uint32_t every_shape(struct ctrace_event_item *items)
+{
+	static const uint32_t sizes[] = { 0, 255, 256, 65535, 65536 };
+	uint32_t count = 0;
+
+	for (uint32_t type = 0; type < CTRACE_TYPE_COUNT; type++) {
+		bool is_bytes = type == CTRACE_TYPE_BINARY || type == CTRACE_TYPE_TEXT || type == CTRACE_TYPE_UTF8;
+
+		for (uint32_t i = 0; is_bytes && i < CT_COUNT(sizes); i++)
+			items[count++] = (struct ctrace_event_item){ .type = type, .size = sizes[i] };
+		for (uint32_t size = 1; !is_bytes && size <= 8; size++)
+			items[count++] = (struct ctrace_event_item){ .type = type, .size = size };
+	}
+	return count;
+}
+
+static int setup(void **state)
+{
+	static const struct ct_trace_info info = {
+		.uuid = { 0x01, 0x23, 0x45, 0x67, 0x89, 0xAB, 0xCD, 0xEF, 0x10, 0x32, 0x54, 0x76, 0x98, 0xBA, 0xDC, 0xFE },
+		.host = "host \"one\"",
+		.program = "pro\\gram\n",
+		.system = "Linux 6.1 \xC3\xA9 \xFF",
+		.jobname = "JOB",
+		.pid = 4711,
+		.asid = 0xFFFF,
+		.start_ns = UINT64_MAX,
+	};
+	struct ctrace_event_item items[64];
+	struct texts *t = calloc(1, sizeof *t);
+	char longest[CTRACE_MAX_COMPONENT + 1];
+
+	t->info = info;
+	if (ct_schema_create(&t->schema) != CTRACE_OK)
+		return -1;
+	ct_schema_print_trace(&t->text, &info);
+	t->trace_size = t->text.size;
+	add_class(t, "MF.RTS", 1, CTRACE_DEBUG, every_shape(items), items);
+	add_class(t, "empty", UINT32_MAX, CTRACE_FATAL, 0, NULL);
+	add_class(t, "we\"ird\\:1;\n\t\x01\x7F\xC2\x9B\xE2\x80\xAE\xF0\x9F\x98\x80\xFF */ }", 5, CTRACE_ERROR, 1, items);
+	memset(longest, 0x1B, sizeof longest - 1);
+	longest[CTRACE_MAX_COMPONENT] = '\0';
+	add_class(t, longest, 6, CTRACE_WARN, 1, items);
+	*state = t;
+	return t->text.failed;
+}
+
+static int teardown(void **state)
+{
+	struct texts *t = *state;
+
+	ct_schema_destroy(t->schema);
+	ct_buf_fini(&t->text);
+	free(t);
+	return 0;
+}
+
+/* The status of parsing size bytes of text; *out_count: how many classes that gave. */
+static enum ctrace_status parse(const char *text, size_t size, uint32_t *out_count, struct ct_trace_info *out_info, size_t *out_at)
+{
+	struct ct_schema *schema;
+	enum ctrace_status status;
+	/* A block of exactly this size, so that a memory checker sees what is read behind it. */
+	char *copy = malloc(size + (size == 0));
+
+	memcpy(copy, text, size);
+	assert_int_equal(ct_schema_create(&schema), CTRACE_OK);
+	status = ct_schema_parse(schema, copy, size, out_info, out_at);
+	*out_count = ct_schema_count(schema);
+	ct_schema_destroy(schema);
+	free(copy);
+	return status;
+}
+
+static void what_is_printed_is_read_back(void **state)
+{
+	struct texts *t = *state;
+	struct ct_schema *schema;
+	struct ct_trace_info info;
+	struct ct_buf again = { 0 };
+	size_t at;
+
+	assert_int_equal(ct_schema_create(&schema), CTRACE_OK);
+	assert_int_equal(ct_schema_parse(schema, t->text.data, t->text.size, &info, &at), CTRACE_OK);
+	assert_memory_equal(&info, &t->info, sizeof info);
+	assert_int_equal(at, t->text.size);
+	assert_int_equal(ct_schema_count(schema), ct_schema_count(t->schema));
+	for (uint32_t id = 1; id < ct_schema_count(schema); id++) {
+		const struct ct_class *got = ct_schema_find(schema, id), *wanted = ct_schema_find(t->schema, id);
+
+		assert_string_equal(got->component, wanted->component);
+		assert_int_equal(got->event_id, wanted->event_id);
+		assert_int_equal(got->level, wanted->level);
+		assert_int_equal(got->item_count, wanted->item_count);
+		assert_memory_equal(got->shape, wanted->shape, wanted->item_count);
+	}
+	ct_schema_print_trace(&again, &info);
+	for (uint32_t id = 1; id < ct_schema_count(schema); id++)
+		ct_schema_print_class(&again, ct_schema_find(schema, id));
+	assert_int_equal(again.size, t->text.size);
+	assert_memory_equal(again.data, t->text.data, again.size);
+	ct_buf_fini(&again);
+	ct_schema_destroy(schema);
+}
+
+static void text_is_plain_and_harmless(void **state)
+{
+	struct texts *t = *state;
+
+	for (size_t i = 0; i < t->text.size; i++)
+		assert_true(t->text.data[i] == '\n' || t->text.data[i] == '\t' || (t->text.data[i] >= ' ' && t->text.data[i] < 0x7F));
+	assert_memory_equal(t->text.data, "/* CTF 1.8 */\n", 14);
+	/* As a viewer reads it, the name is what our own printers show. */
+	assert_non_null(memmem(t->text.data, t->text.size, "name = \"MF.RTS:1\"", 17));
+	assert_non_null(memmem(t->text.data, t->text.size, "pro\\134\\134gram\\134n", 19));
+}
+
+static void trace_wide_part_alone(void **state)
+{
+	struct texts *t = *state;
+	struct ct_trace_info info;
+	size_t at;
+
+	assert_int_equal(ct_schema_parse_trace(t->text.data, t->text.size, &info, &at), CTRACE_OK);
+	assert_memory_equal(&info, &t->info, sizeof info);
+	assert_int_equal(at, t->trace_size);
+}
+
+static void every_prefix_is_damaged_or_ends_between_classes(void **state)
+{
+	struct texts *t = *state;
+	unsigned whole = 0;
+
+	for (size_t size = 0; size < t->text.size; size++) {
+		struct ct_trace_info info;
+		uint32_t count;
+		size_t at = SIZE_MAX;
+		enum ctrace_status status = parse(t->text.data, size, &count, &info, &at);
+
+		assert_true(at <= size);
+		if (status == CTRACE_OK) {
+			size_t end = size;
+
+			/* Nothing but line ends is missing at the end of a block. */
+			while (t->text.data[end - 1] == '\n')
+				end--;
+			assert_int_equal(t->text.data[end - 1], ';');
+			assert_true(end + 2 >= t->trace_size);
+			whole++;
+		} else {
+			assert_int_equal(status, CTRACE_DAMAGED);
+		}
+	}
+	/* After the trace-wide part and each of the four classes: at the ';' and at both line ends, but for the very last. */
+	assert_in_range(whole, 5, 5 * 3 - 1);
+}
+
+static void classes_before_a_mistake_are_kept(void **state)
+{
+	struct texts *t = *state;
+	char *text = malloc(t->text.size);
+	struct ct_trace_info info;
+	uint32_t count;
+	size_t at;
+	char *found;
+
+	memcpy(text, t->text.data, t->text.size);
+	found = memmem(text, t->text.size, "loglevel = 2;", 13); /* of the second */
+	found[11] = '5';
+	assert_int_equal(parse(text, t->text.size, &count, &info, &at), CTRACE_DAMAGED);
+	assert_int_equal(count, 2);
+	assert_int_equal(at, (size_t)(found + 11 - text));
+	free(text);
+}
+
+/* Changing any one byte is noticed, or changes no more than a name, a number, or what is between tokens. */
+static void every_changed_byte_is_survived(void **state)
+{
+	struct texts *t = *state;
+	char *text = malloc(t->text.size);
+
+	memcpy(text, t->text.data, t->text.size);
+	for (size_t i = 0; i < t->text.size; i++) {
+		static const char changes[] = { 0, '"', '\\', '}', '9', '/', (char)0xFF };
+
+		for (size_t c = 0; c < sizeof changes; c++) {
+			struct ct_trace_info info;
+			uint32_t count;
+			size_t at = SIZE_MAX;
+
+			if (i > 12000 && i % 7 != c) /* the last class is a long one */
+				continue;
+			text[i] = changes[c];
+			(void)!parse(text, t->text.size, &count, &info, &at);
+			assert_true(at <= t->text.size);
+			assert_true(count <= ct_schema_count(t->schema));
+		}
+		text[i] = t->text.data[i];
+	}
+	free(text);
+}
+
+static void comments_and_blanks_do_not_matter(void **state)
+{
+	struct texts *t = *state;
+	struct ct_buf text = { 0 };
+	struct ct_trace_info info;
+	uint32_t count;
+	size_t at;
+
+	ct_buf_add(&text, t->text.data, t->trace_size);
+	ct_buf_add_text(&text, "/* closed\nstream.0 1\n*/\n \t\r\n/**/");
+	ct_buf_add(&text, t->text.data + t->trace_size, t->text.size - t->trace_size);
+	ct_buf_add_text(&text, "/* end */");
+	assert_int_equal(parse(text.data, text.size, &count, &info, &at), CTRACE_OK);
+	assert_int_equal(count, ct_schema_count(t->schema));
+	ct_buf_add_text(&text, "/* no end");
+	assert_int_equal(parse(text.data, text.size, &count, &info, &at), CTRACE_DAMAGED);
+	ct_buf_fini(&text);
+}
+
+static void hostile_classes_are_refused(void **state)
+{
+	static const char *const classes[] = {
+		/* no name, no id in it, an id that is too large */
+		"event { name = \"\"; id = 5; stream_id = 0; loglevel = 6; fields := struct { }; };",
+		"event { name = \"x\"; id = 5; stream_id = 0; loglevel = 6; fields := struct { }; };",
+		"event { name = \"x:\"; id = 5; stream_id = 0; loglevel = 6; fields := struct { }; };",
+		"event { name = \"x:4294967296\"; id = 5; stream_id = 0; loglevel = 6; fields := struct { }; };",
+		"event { name = \"x:99999999999999999999999\"; id = 5; stream_id = 0; loglevel = 6; fields := struct { }; };",
+		/* ids out of order, a level that there is not */
+		"event { name = \"x:1\"; id = 6; stream_id = 0; loglevel = 6; fields := struct { }; };",
+		"event { name = \"x:1\"; id = 0; stream_id = 0; loglevel = 6; fields := struct { }; };",
+		"event { name = \"x:1\"; id = 5; stream_id = 0; loglevel = 7; fields := struct { }; };",
+		/* fields that are not ours */
+		"event { name = \"x:1\"; id = 5; stream_id = 0; loglevel = 6; fields := struct { ct_text _data1; }; };",
+		"event { name = \"x:1\"; id = 5; stream_id = 0; loglevel = 6; fields := struct { ct_comp5_9 _data1; }; };",
+		"event { name = \"x:1\"; id = 5; stream_id = 0; loglevel = 6; fields := struct { ct_comp5_4 _data2; }; };",
+		"event { name = \"x:1\"; id = 5; stream_id = 0; loglevel = 6; fields := struct { ct_u32 _data1; }; };",
+		"event { name = \"x:1\"; id = 5; stream_id = 0; loglevel = 6; fields := struct { ct_len8 _data1_len; ct_comp5_4 _data1; }; };",
+		"event { name = \"x:1\"; id = 5; stream_id = 0; loglevel = 6; fields := struct { ct_len8 _data1_len; ct_text _data1[_data2_len]; }; };",
+		/* strings that we do not write */
+		"event { name = \"\\x41:1\"; id = 5; stream_id = 0; loglevel = 6; fields := struct { }; };",
+		"event { name = \"\\000:1\"; id = 5; stream_id = 0; loglevel = 6; fields := struct { }; };",
+		"event { name = \"\\777:1\"; id = 5; stream_id = 0; loglevel = 6; fields := struct { }; };",
+		"event { name = \"\\134q:1\"; id = 5; stream_id = 0; loglevel = 6; fields := struct { }; };",
+		"event { name = \"\\134u{}:1\"; id = 5; stream_id = 0; loglevel = 6; fields := struct { }; };",
+		"event { name = \"\\134u{10000000}:1\"; id = 5; stream_id = 0; loglevel = 6; fields := struct { }; };",
+		"event { name = \"\\134x0:1\"; id = 5; stream_id = 0; loglevel = 6; fields := struct { }; };",
+		"event { name = \"x:1\\",
+	};
+	struct texts *t = *state;
+	struct ct_buf text = { 0 };
+
+	for (size_t i = 0; i < CT_COUNT(classes); i++) {
+		struct ct_trace_info info;
+		uint32_t count;
+		size_t at;
+
+		ct_buf_clear(&text);
+		ct_buf_add(&text, t->text.data, t->text.size);
+		ct_buf_add_text(&text, classes[i]);
+		if (parse(text.data, text.size, &count, &info, &at) != CTRACE_DAMAGED || count != ct_schema_count(t->schema))
+			fail_msg("accepted: %s", classes[i]);
+		assert_true(at >= t->text.size);
+	}
+	ct_buf_fini(&text);
+}
+
+static void too_many_items_are_refused(void **state)
+{
+	struct texts *t = *state;
+	struct ct_buf text = { 0 };
+	struct ct_trace_info info;
+	uint32_t count;
+	size_t at;
+
+	ct_buf_add(&text, t->text.data, t->text.size);
+	ct_buf_add_text(&text, "event { name = \"x:1\"; id = 5; stream_id = 0; loglevel = 6; fields := struct {");
+	for (unsigned i = 1; i <= CT_CLASS_ITEMS + 1; i++)
+		ct_buf_add_format(&text, "ct_comp5_1 _data%u;", i);
+	ct_buf_add_text(&text, "}; };");
+	assert_int_equal(parse(text.data, text.size, &count, &info, &at), CTRACE_DAMAGED);
+	ct_buf_fini(&text);
+}
+
+static void other_traces_are_not_ours(void **state)
+{
+	static const char lttng[] = "/* CTF 1.8 */\n\ntypealias integer { size = 8; align = 8; signed = false; } := uint8_t;\n"
+				    "trace {\n\tmajor = 1;\n\tminor = 8;\n};\n";
+	struct ct_trace_info info;
+	size_t at;
+
+	(void)state;
+	assert_int_equal(ct_schema_parse_trace(lttng, sizeof lttng - 1, &info, &at), CTRACE_DAMAGED);
+	assert_int_equal(at, 15);
+	assert_int_equal(ct_schema_parse_trace("", 0, &info, &at), CTRACE_DAMAGED);
+	assert_int_equal(ct_schema_parse_trace("\x75\xD1\x1D\x57", 4, &info, &at), CTRACE_DAMAGED);
+}
+
+#define TEST(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		TEST(what_is_printed_is_read_back),
+		TEST(text_is_plain_and_harmless),
+		TEST(trace_wide_part_alone),
+		TEST(every_prefix_is_damaged_or_ends_between_classes),
+		TEST(classes_before_a_mistake_are_kept),
+		TEST(every_changed_byte_is_survived),
+		TEST(comments_and_blanks_do_not_matter),
+		TEST(hostile_classes_are_refused),
+		TEST(too_many_items_are_refused),
+		TEST(other_traces_are_not_ours),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,41 @@
+/*
+ * list.h - what ctrace list has gathered about a process, for its two printers.
+ *
+ * cmd_list.c gathers, and prints for people; list_json.c prints for programs.
+ *
+ * Copyright The ctrace authors.  SPDX-License-Identifier: Apache-2.0
+ */
+#ifndef CT_TOOLS_LIST_H
+#define CT_TOOLS_LIST_H
+
+#include "session/session.h"
+
+/* What the rings of one process say together. */
+struct list_counters {
+	uint64_t delivered;
+	uint64_t lost[CTRACE_LOSS_COUNT];
+	uint64_t lost_total;
+	uint64_t pending; /* events */
+	uint64_t pending_bytes;
+	uint32_t rings;
+};
+
+/* One process while it is printed. */
+struct list_process {
+	const struct ct_folder_entry *entry;
+	struct ct_session session;
+	uint32_t *order; /* indexes of the components to show, by name */
+	uint32_t count;
+	struct list_counters counters;
+};
+
+const char *ct_list_name(const struct ct_session *session, uint32_t index, size_t *out_size); /* of a component */
+/* A destination is worth a line when something goes there now, or went. */
+bool ct_list_shows(struct ct_dest *dest);
+const char *ct_list_level(uint32_t level);
+const char *ct_list_state(const struct ct_folder_entry *entry);
+
+/* ---- list_json.c: one object a line.  False when memory is short. */
+bool ct_list_print_json(const struct list_process *process);
+
+#endif

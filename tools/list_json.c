@@ -1,0 +1,121 @@
+/*
+ * list_json.c - a traced process as one JSON object on a line, for ctrace list --json.
+ *
+ * The members are described in ctrace-list(1) and do not change their meaning; new ones may come.
+ *
+ * Copyright The ctrace authors.  SPDX-License-Identifier: Apache-2.0
+ */
+#include "list.h"
+
+#include <jansson.h>
+#include <string.h>
+
+/* JSON has no bytes that are not UTF-8: such a text is given escaped, as it is for people. */
+static json_t *json_text(const char *text, size_t size)
+{
+	json_t *json = json_stringn(text, size);
+	struct ct_buf escaped;
+
+	if (json != NULL)
+		return json;
+	ct_buf_init(&escaped);
+	ct_escape_add(&escaped, text, size);
+	json = json_stringn(escaped.data, escaped.size);
+	ct_buf_fini(&escaped);
+	return json;
+}
+
+static json_t *json_field(const char *text, size_t capacity)
+{
+	return json_text(text, strnlen(text, capacity));
+}
+
+static json_t *json_components(const struct list_process *process)
+{
+	const struct ct_session *session = &process->session;
+	json_t *components = json_array();
+
+	for (uint32_t i = 0; i < process->count; i++) {
+		const struct ct_component_entry *entry = &session->components[process->order[i]];
+		json_t *destinations = json_array();
+		json_t *component = json_object();
+		size_t size;
+		const char *name = ct_list_name(session, process->order[i], &size);
+
+		for (unsigned d = 0; d < CT_DEST_LIMIT; d++) {
+			const struct ct_dest *dest = &session->head->dest[d];
+
+			if (entry->dests >> d & 1)
+				json_array_append_new(destinations, json_field(dest->emitter, sizeof(dest->emitter)));
+		}
+		json_object_set_new(component, "name", json_text(name, size));
+		json_object_set_new(component, "level", json_string(ct_list_level(entry->gate.level)));
+		json_object_set_new(component, "registered", json_boolean(entry->flags & CT_COMPONENT_REGISTERED));
+		json_object_set_new(component, "destinations", destinations);
+		json_array_append_new(components, component);
+	}
+	return components;
+}
+
+static json_t *json_destinations(const struct ct_session *session)
+{
+	json_t *destinations = json_array();
+
+	for (unsigned i = 0; i < CT_DEST_LIMIT; i++) {
+		struct ct_dest *dest = &session->head->dest[i];
+		const struct ct_dest_slot *slot = ct_dest_current(dest);
+		json_t *object;
+
+		if (!ct_list_shows(dest))
+			continue;
+		object = json_object();
+		json_object_set_new(object, "emitter", json_field(dest->emitter, sizeof(dest->emitter)));
+		json_object_set_new(object, "path", slot->path[0] != '\0' ? json_field(slot->path, sizeof(slot->path)) : json_null());
+		json_object_set_new(object, "active", json_boolean(dest->active));
+		json_object_set_new(object, "delivered", json_integer((json_int_t)slot->delivered));
+		json_object_set_new(object, "failing", dest->failing != 0 ? json_string(strerror((int)dest->failing)) : json_null());
+		json_object_set_new(object, "failures", json_integer((json_int_t)dest->failures));
+		json_array_append_new(destinations, object);
+	}
+	return destinations;
+}
+
+static json_t *json_counters(const struct list_counters *counters)
+{
+	json_t *reasons = json_object();
+	json_t *object = json_object();
+
+	for (unsigned i = 0; i < CTRACE_LOSS_COUNT; i++)
+		json_object_set_new(reasons, ctrace_loss_name((enum ctrace_loss)i), json_integer((json_int_t)counters->lost[i]));
+	json_object_set_new(object, "delivered", json_integer((json_int_t)counters->delivered));
+	json_object_set_new(object, "lost", json_integer((json_int_t)counters->lost_total));
+	json_object_set_new(object, "lost_by_reason", reasons);
+	json_object_set_new(object, "pending", json_integer((json_int_t)counters->pending));
+	json_object_set_new(object, "pending_bytes", json_integer((json_int_t)counters->pending_bytes));
+	json_object_set_new(object, "rings", json_integer((json_int_t)counters->rings));
+	return object;
+}
+
+bool ct_list_print_json(const struct list_process *process)
+{
+	const struct ct_session_head *head = process->session.head;
+	json_t *object = json_object();
+	bool ok;
+
+	json_object_set_new(object, "pid", json_integer((json_int_t)head->pid));
+	json_object_set_new(object, "program", json_field(head->program, sizeof(head->program)));
+	json_object_set_new(object, "state", json_string(ct_list_state(process->entry)));
+	json_object_set_new(object, "start_ns", json_integer((json_int_t)head->start_ns));
+	json_object_set_new(object, "uid", json_integer((json_int_t)process->entry->uid));
+	json_object_set_new(object, "jobname", json_field(head->jobname, sizeof(head->jobname)));
+	json_object_set_new(object, "asid", json_integer((json_int_t)head->asid));
+	json_object_set_new(object, "folder", json_field(process->session.path, sizeof(process->session.path)));
+	json_object_set_new(object, "components", json_components(process));
+	json_object_set_new(object, "destinations", json_destinations(&process->session));
+	json_object_set_new(object, "counters", json_counters(&process->counters));
+	/* Out of memory anywhere above leaves its member out; dumping nothing at all is the case that must be told. */
+	ok = json_dumpf(object, stdout, JSON_COMPACT | JSON_ENSURE_ASCII) == 0;
+	putchar('\n');
+	json_decref(object);
+	return ok;
+}
