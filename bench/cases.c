@@ -27,7 +27,7 @@
 #define A_TEXT 10u
 #define B_TEXT 32u
 
-static const char texts[TEXTS][B_TEXT] = {
+static const char texts[TEXTS][64] = {
 	"some info, and what is behind it", "open acct, and what is behind it", "read file, and what is behind it", "rec found, and what is behind it",
 	"add total, and what is behind it", "sub total, and what is behind it", "one month, and what is behind it", "next year, and what is behind it",
 	"last page, and what is behind it", "no record, and what is behind it", "bad check, and what is behind it", "new owner, and what is behind it",

@@ -109,20 +109,28 @@ void ct_sync_start(struct ct_sync *sync)
 	sync->count = 1;
 }
 
+static void store_point(struct ct_sync *sync, struct ct_sync_point point)
+{
+	sync->points[sync->count % CT_SYNC_POINTS] = point;
+	sync->count++;
+}
+
 void ct_sync_update(struct ct_sync *sync)
 {
 	struct ct_sync_point point = take_point();
-	const struct ct_sync_point *stored = &sync->points[(sync->count - 1) % CT_SYNC_POINTS];
+	struct ct_sync_point stored = sync->points[(sync->count - 1) % CT_SYNC_POINTS];
 
 	if (point.ticks <= sync->latest.ticks)
 		return;
-	/* A wall clock set back must not turn the order round: time then stands still until it has caught up. */
-	if (point.wall_ns < sync->latest.wall_ns)
-		point.wall_ns = sync->latest.wall_ns;
 	begin_write(sync);
-	if (point.wall_ns - stored->wall_ns >= POINT_INTERVAL_NS) {
-		sync->points[sync->count % CT_SYNC_POINTS] = point;
-		sync->count++;
+	/* A wall clock set back must not turn the order round: time then stands still until it has caught up, from the latest point on,
+	 * or what is older would be dated anew. */
+	if (point.wall_ns < sync->latest.wall_ns) {
+		if (stored.wall_ns < sync->latest.wall_ns)
+			store_point(sync, sync->latest);
+		point.wall_ns = sync->latest.wall_ns;
+	} else if (point.wall_ns - stored.wall_ns >= POINT_INTERVAL_NS) {
+		store_point(sync, point);
 	}
 	sync->latest = point;
 	end_write(sync);

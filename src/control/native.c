@@ -37,7 +37,7 @@ static enum ctrace_status apply(const struct ct_command *command)
 enum ctrace_status ctrace_configure(const char *line)
 {
 	int saved = errno;
-	struct ct_command command;
+	struct ct_command command = { .verb = CT_VERB_NONE };
 	enum ctrace_status status = CTRACE_SYNTAX_ERROR;
 
 	if (line != NULL)

@@ -412,14 +412,17 @@ static void free_rings(struct ct_drain *drain, struct ct_drain_result *result)
 	}
 }
 
-void ct_drain_pass(struct ct_drain *drain, bool flush, bool flight, struct ct_drain_result *out_result)
+void ct_drain_pass(struct ct_drain *drain, bool flush, struct ct_drain_result *out_result)
 {
+	bool flight;
 	struct ct_drain_result result = { 0 };
 
 	if (!drain->source.recovering)
 		ct_sync_update(&drain->source.session->head->sync);
 	start_rings(drain);
 	take_limits(drain);
+	/* After the limits: whoever sees the event that pulled the trigger sees that it was pulled, and delivers the history first. */
+	flight = drain->source.flight_wanted != NULL && __atomic_exchange_n(drain->source.flight_wanted, 0, __ATOMIC_ACQ_REL) != 0;
 	drain->batch.seen = 0;
 	for (uint32_t dest = 0, known = drain->seen; dest < CT_DEST_LIMIT; dest++)
 		if ((known & 1u << dest) != 0)

@@ -17,6 +17,7 @@ struct ct_drain_source {
 	uint32_t (*ring_count)(void *user);
 	struct ct_ring *(*ring_at)(void *user, uint32_t index); /* NULL: skip */
 	void *user;
+	uint32_t *flight_wanted; /* not 0: the flight rings are drained too; a pass clears it.  NULL: never */
 	bool recovering;
 };
 struct ct_drain_result {
@@ -30,8 +31,8 @@ struct ct_drain;
 enum ctrace_status ct_drain_create(const struct ct_drain_source *source, struct ct_drain **out_drain) CT_MUST_USE;
 void ct_drain_destroy(struct ct_drain *drain); /* closes the emitters */
 /* One pass: everything committed before it reaches its destinations, unless a destination fails or FLUSHEVERY holds it back.
- * flush: FLUSHEVERY does not hold back.  flight: flight rings are drained too. */
-void ct_drain_pass(struct ct_drain *drain, bool flush, bool flight, struct ct_drain_result *out_result);
+ * flush: FLUSHEVERY does not hold back. */
+void ct_drain_pass(struct ct_drain *drain, bool flush, struct ct_drain_result *out_result);
 /* Opens what components deliver to now and is not open; the mask of those that fail. */
 uint32_t ct_drain_open(struct ct_drain *drain);
 /* Settings of destinations changed: they are closed and will open afresh. */

@@ -60,17 +60,13 @@ static void close_orphan(struct orphan *orphan)
 	free(orphan->rings);
 }
 
-/* The flight recorder's rings are delivered when the process did not end in order and asked for it. */
-static bool wants_flight(const struct orphan *orphan)
-{
-	return orphan->session.head->flight_at_death != 0;
-}
-
 /* True when nothing is left to deliver. */
 static bool deliver_all(struct orphan *orphan, uint64_t *out_delivered)
 {
+	/* The flight recorder's rings count when the process asked for that (ctrace.flight.trigger = signal). */
+	uint32_t flight_wanted = orphan->session.head->flight_at_death;
 	struct ct_drain_source source = {
-		.session = &orphan->session, .ring_count = orphan_count, .ring_at = orphan_ring, .user = orphan, .recovering = true
+		.flight_wanted = &flight_wanted, .session = &orphan->session, .ring_count = orphan_count, .ring_at = orphan_ring, .user = orphan, .recovering = true
 	};
 	struct ct_drain_result result = { 0 };
 	struct ct_drain *drain;
@@ -78,7 +74,7 @@ static bool deliver_all(struct orphan *orphan, uint64_t *out_delivered)
 
 	if (ct_drain_create(&source, &drain) != CTRACE_OK)
 		return false;
-	ct_drain_pass(drain, true, wants_flight(orphan), &result);
+	ct_drain_pass(drain, true, &result);
 	/* The rings go next: what came from them must not be lost with the machine. */
 	durable = ct_drain_sync(drain) == CTRACE_OK;
 	ct_drain_close(drain);

@@ -19,38 +19,10 @@
 #include <unistd.h>
 
 #define METADATA_LIMIT ((size_t)64 << 20)
-#define MARK "/* closed\n"
-#define MARK_END "*/\n"
 
 /* ------------------------------------------------------------------------------------------------------------
  * Files in it
  */
-
-/* "stream.12" -> 12, "stream.lost" -> CT_BIN_LOST.  False for names that are not ours. */
-static bool parse_stream_name(const char *name, size_t size, uint32_t *out_id)
-{
-	static const char prefix[] = "stream.";
-	const size_t prefix_size = sizeof prefix - 1;
-	uint32_t id = 0;
-
-	if (size <= prefix_size || size > prefix_size + 5 || memcmp(name, prefix, prefix_size) != 0)
-		return false;
-	name += prefix_size;
-	size -= prefix_size;
-	if (size == 4 && memcmp(name, "lost", 4) == 0) {
-		*out_id = CT_BIN_LOST;
-		return true;
-	}
-	for (size_t i = 0; i < size; i++) {
-		if (name[i] < '0' || name[i] > '9')
-			return false;
-		id = id * 10 + (uint32_t)(name[i] - '0');
-	}
-	if (id >= CT_BIN_STREAM_LIMIT || (name[0] == '0' && size > 1))
-		return false;
-	*out_id = id;
-	return true;
-}
 
 bool ct_bin_folder_each_stream(struct ct_bin_folder *folder, ct_bin_each_stream *each, void *user)
 {
@@ -64,7 +36,7 @@ bool ct_bin_folder_each_stream(struct ct_bin_folder *folder, ct_bin_each_stream 
 		return false;
 	}
 	while ((entry = readdir(stream)) != NULL)
-		if (parse_stream_name(entry->d_name, strlen(entry->d_name), &id))
+		if (ct_bin_stream_name_parse(entry->d_name, strlen(entry->d_name), &id))
 			each(folder, entry->d_name, id, user);
 	(void)closedir(stream);
 	return true;
@@ -218,6 +190,17 @@ static void make_uuid(uint8_t uuid[16])
 	uuid[8] = (uint8_t)((uuid[8] & 0x3F) | 0x80);
 }
 
+/* What holds nothing that counts goes, and its folder if nobody else has files in it; errno is kept. */
+static void remove_files(struct ct_bin_folder *folder)
+{
+	int error = errno;
+
+	(void)!wipe(folder);
+	(void)unlinkat(folder->fd, "metadata", 0);
+	(void)rmdir(folder->path);
+	errno = error;
+}
+
 static enum ctrace_status begin(struct ct_bin_folder *folder)
 {
 	enum ctrace_status status = ct_schema_create(&folder->schema);
@@ -231,10 +214,7 @@ static enum ctrace_status begin(struct ct_bin_folder *folder)
 		return CTRACE_NOT_ENOUGH_MEMORY;
 	status = ct_os_write_at(folder->metadata_fd, folder->text.data, folder->text.size, 0);
 	if (status != CTRACE_OK) {
-		int error = errno;
-
-		(void)!ct_os_truncate(folder->metadata_fd, 0);
-		errno = error;
+		remove_files(folder);
 		return status;
 	}
 	folder->metadata_size = folder->size = folder->text.size;
@@ -246,82 +226,19 @@ static enum ctrace_status begin(struct ct_bin_folder *folder)
  * Going on
  */
 
-/* Where the last closing mark of the text begins; NULL when it has none. */
-static const char *find_mark(const char *text, size_t size, size_t *out_end)
-{
-	const char *found = NULL, *at = text, *end;
-
-	while ((at = memmem(at, size - (size_t)(at - text), MARK, sizeof MARK - 1)) != NULL) {
-		end = memmem(at, size - (size_t)(at - text), MARK_END, sizeof MARK_END - 1);
-		if (end == NULL)
-			break;
-		found = at;
-		at = end + sizeof MARK_END - 1;
-		*out_end = (size_t)(at - text);
-	}
-	return found;
-}
-
-static bool parse_size(const char *text, size_t size, uint64_t *out_value)
-{
-	uint64_t value = 0;
-
-	if (size == 0 || size > 18)
-		return false;
-	for (size_t i = 0; i < size; i++) {
-		if (text[i] < '0' || text[i] > '9')
-			return false;
-		value = value * 10 + (uint64_t)(text[i] - '0');
-	}
-	*out_value = value;
-	return true;
-}
-
-/* Notes what the mark says of each stream: lines "stream.7 12345". */
-static enum ctrace_status take_mark(struct ct_bin_folder *folder, const char *mark, const char *text_end)
-{
-	const char *line = mark + sizeof MARK - 1;
-
-	for (;;) {
-		const char *end = memchr(line, '\n', (size_t)(text_end - line));
-		const char *blank = end == NULL ? NULL : memchr(line, ' ', (size_t)(end - line));
-		struct ct_bin_stream *stream;
-		enum ctrace_status status;
-		uint64_t offset;
-		uint32_t id;
-
-		if (end != NULL && end - line == 2 && memcmp(line, "*/", 2) == 0)
-			return CTRACE_OK;
-		if (blank == NULL || !parse_stream_name(line, (size_t)(blank - line), &id) ||
-		    !parse_size(blank + 1, (size_t)(end - blank - 1), &offset))
-			return CTRACE_DAMAGED;
-		status = ct_bin_stream_get(folder, id, &stream);
-		if (status != CTRACE_OK)
-			return status;
-		stream->offset = offset;
-		line = end + 1;
-	}
-}
-
-/* Reads classes and closing mark of the metadata that count. */
+/* Reads the metadata that count. */
 static enum ctrace_status restore(struct ct_bin_folder *folder, const struct ct_buf *text, size_t size)
 {
 	enum ctrace_status status = ct_schema_create(&folder->schema);
-	const char *mark;
-	size_t at, mark_end;
+	size_t at;
 
 	if (status != CTRACE_OK)
 		return status;
 	status = ct_schema_parse(folder->schema, text->data, size, &folder->info, &at);
-	if (status != CTRACE_OK)
-		return status;
-	mark = find_mark(text->data, size, &mark_end);
-	if (mark != NULL) {
-		status = take_mark(folder, mark, text->data + size);
-		if (status != CTRACE_OK)
-			return status;
-	}
-	status = ct_os_truncate(folder->metadata_fd, size);
+	if (status == CTRACE_OK)
+		status = ct_bin_marks_take(folder, text->data, size);
+	if (status == CTRACE_OK)
+		status = ct_os_truncate(folder->metadata_fd, size);
 	if (status != CTRACE_OK)
 		return status;
 	folder->printed = ct_schema_count(folder->schema);
@@ -358,7 +275,7 @@ static enum ctrace_status take_over(struct ct_bin_folder *folder, const struct c
 	if (!is_same_process(&info, claim->info)) {
 		if (!claim->may_replace_others)
 			return CTRACE_TIMED_OUT;
-	} else if (claim->may_continue && find_mark(text->data, text->size, &end) != NULL) {
+	} else if (claim->may_continue && ct_bin_mark_find(text->data, text->size, CT_BIN_MARK_CLOSED, &end) != NULL) {
 		status = restore(folder, text, end);
 		if (status == CTRACE_OK && !ct_bin_folder_each_stream(folder, cut_to_mark, NULL))
 			status = CTRACE_OS_ERROR;
@@ -468,22 +385,43 @@ bool ct_bin_folder_is_gone(const struct ct_bin_folder *folder)
  * Generations
  */
 
-enum ctrace_status ct_bin_folder_inherit(struct ct_bin_folder *folder, const struct ct_bin_folder *from)
+static enum ctrace_status inherit_stream(struct ct_bin_folder *folder, const struct ct_bin_stream *from)
 {
-	for (uint32_t id = 0; id < from->stream_capacity; id++) {
-		const struct ct_bin_stream *old = from->streams[id];
-		struct ct_bin_stream *stream;
-		enum ctrace_status status;
+	uint64_t lost = from == NULL ? 0 : from->lost > from->lost_base ? from->lost : from->lost_base;
+	struct ct_bin_stream *stream;
+	enum ctrace_status status;
 
-		if (old == NULL || !old->is_loaded)
-			continue;
-		status = ct_bin_stream_get(folder, id, &stream);
-		if (status != CTRACE_OK)
-			return status;
-		stream->is_loaded = true;
-		stream->lost = old->lost;
-		stream->last_ns = old->last_ns;
-	}
+	if (from == NULL)
+		return CTRACE_OK;
+	status = ct_bin_stream_get(folder, from->id, &stream);
+	if (status != CTRACE_OK)
+		return status;
+	stream->is_loaded = true;
+	stream->lost = stream->lost_base = lost;
+	stream->last_ns = from->last_ns;
+	ct_bin_mark_add(&folder->text, from->id, lost);
+	return CTRACE_OK;
+}
+
+enum ctrace_status ct_bin_folder_inherit(struct ct_bin_folder *folder, struct ct_bin_folder *from)
+{
+	enum ctrace_status status;
+
+	ct_bin_load_untouched(from);
+	ct_buf_clear(&folder->text);
+	ct_buf_add_text(&folder->text, CT_BIN_MARK_LOST);
+	status = inherit_stream(folder, from->lost);
+	for (uint32_t id = 0; id < from->stream_capacity && status == CTRACE_OK; id++)
+		status = inherit_stream(folder, from->streams[id]);
+	ct_buf_add_text(&folder->text, CT_BIN_MARK_END);
+	if (status == CTRACE_OK && folder->text.failed)
+		status = CTRACE_NOT_ENOUGH_MEMORY;
+	if (status == CTRACE_OK)
+		status = ct_os_write_at(folder->metadata_fd, folder->text.data, folder->text.size, folder->metadata_size);
+	if (status != CTRACE_OK)
+		return status;
+	folder->metadata_size += folder->text.size;
+	folder->size += folder->text.size;
 	return CTRACE_OK;
 }
 
@@ -491,24 +429,16 @@ enum ctrace_status ct_bin_folder_inherit(struct ct_bin_folder *folder, const str
  * Ending
  */
 
-static void add_mark_line(struct ct_buf *out, const struct ct_bin_stream *stream)
-{
-	if (stream == NULL || stream->offset == 0)
-		return;
-	if (stream->id == CT_BIN_LOST)
-		ct_buf_add_format(out, "stream.lost %llu\n", (unsigned long long)stream->offset);
-	else
-		ct_buf_add_format(out, "stream.%u %llu\n", stream->id, (unsigned long long)stream->offset);
-}
-
 static void write_mark(struct ct_bin_folder *folder)
 {
 	ct_buf_clear(&folder->text);
-	ct_buf_add_text(&folder->text, MARK);
+	ct_buf_add_text(&folder->text, CT_BIN_MARK_CLOSED);
 	for (uint32_t id = 0; id < folder->stream_capacity; id++)
-		add_mark_line(&folder->text, folder->streams[id]);
-	add_mark_line(&folder->text, folder->lost);
-	ct_buf_add_text(&folder->text, MARK_END);
+		if (folder->streams[id] != NULL)
+			ct_bin_mark_add(&folder->text, id, folder->streams[id]->offset);
+	if (folder->lost != NULL)
+		ct_bin_mark_add(&folder->text, CT_BIN_LOST, folder->lost->offset);
+	ct_buf_add_text(&folder->text, CT_BIN_MARK_END);
 	if (folder->text.failed || folder->metadata_cut_due)
 		return;
 	if (ct_os_write_at(folder->metadata_fd, folder->text.data, folder->text.size, folder->metadata_size) != CTRACE_OK)
@@ -526,11 +456,6 @@ void ct_bin_folder_close(struct ct_bin_folder *folder)
 
 void ct_bin_folder_discard(struct ct_bin_folder *folder)
 {
-	int error = errno;
-
-	(void)wipe(folder);
-	(void)unlinkat(folder->fd, "metadata", 0);
-	(void)rmdir(folder->path);
+	remove_files(folder);
 	folder_free(folder);
-	errno = error;
 }

@@ -148,7 +148,7 @@ static enum ctrace_status walk_packets(struct ct_bin_stream *stream)
 		if (ct_packet_decode_head(bytes, got, &head, &head_size) != CTRACE_OK || head.packet_bits / 8 > stream->offset - at)
 			break;
 		stream->sequence = head.sequence + 1;
-		stream->lost = head.discarded;
+		stream->lost = stream->lost_base + head.discarded;
 		stream->last_ns = head.end_ns;
 		at += head.packet_bits / 8;
 	}
@@ -173,6 +173,8 @@ static enum ctrace_status load_stream(struct ct_bin_folder *folder, struct ct_bi
 	} else {
 		stream->offset = 0;
 	}
+	if (stream->lost < stream->lost_base)
+		stream->lost = stream->lost_base;
 	stream->is_loaded = status == CTRACE_OK;
 	return status;
 }
@@ -244,7 +246,7 @@ static void begin_packet(const struct ct_bin_folder *folder, struct ct_bin_strea
 		.tid = event->tid,
 		.begin_ns = stream->previous_ns,
 		.sequence = stream->next_sequence++,
-		.discarded = lost,
+		.discarded = lost - stream->lost_base,
 	};
 	memcpy(stream->head.uuid, folder->info.uuid, sizeof stream->head.uuid);
 	stream->packet_at = stream->packets.size;
@@ -424,24 +426,35 @@ enum ctrace_status ct_bin_write(struct ct_bin_folder *folder, const struct ctrac
  * Losses of nobody's, durability
  */
 
-/* A stream that had no events since this folder was opened: everything in it counts. */
 static void load_untouched(struct ct_bin_folder *folder, const char *name, uint32_t id, void *user)
 {
 	struct ct_bin_stream *stream;
 
 	(void)name;
 	(void)user;
+	/* Had something in it not been committed, its events had come again. */
 	if (ct_bin_stream_get(folder, id, &stream) == CTRACE_OK && !stream->is_loaded)
 		(void)!load_stream(folder, stream, INT64_MAX);
 }
 
+void ct_bin_load_untouched(struct ct_bin_folder *folder)
+{
+	(void)ct_bin_folder_each_stream(folder, load_untouched, NULL);
+}
+
+static uint64_t stream_lost(const struct ct_bin_stream *stream)
+{
+	if (stream == NULL)
+		return 0;
+	return stream->lost > stream->lost_base ? stream->lost : stream->lost_base;
+}
+
 static uint64_t count_lost(const struct ct_bin_folder *folder)
 {
-	uint64_t total = folder->lost != NULL ? folder->lost->lost : 0;
+	uint64_t total = stream_lost(folder->lost);
 
 	for (uint32_t id = 0; id < folder->stream_capacity; id++)
-		if (folder->streams[id] != NULL)
-			total += folder->streams[id]->lost;
+		total += stream_lost(folder->streams[id]);
 	return total;
 }
 
@@ -452,15 +465,15 @@ enum ctrace_status ct_bin_write_lost(struct ct_bin_folder *folder, uint64_t tota
 	enum ctrace_status status;
 	uint64_t known;
 
-	if (!ct_bin_folder_each_stream(folder, load_untouched, NULL))
-		return CTRACE_OS_ERROR;
+	ct_bin_load_untouched(folder);
 	known = count_lost(folder);
 	if (total <= known)
 		return CTRACE_OK;
 	status = ct_bin_stream_get(folder, CT_BIN_LOST, &stream);
+	if (status == CTRACE_OK && !stream->is_loaded)
+		status = load_stream(folder, stream, 0);
 	if (status != CTRACE_OK)
 		return status;
-	stream->is_loaded = true;
 	stream->previous_ns = stream->last_ns;
 	stream->next_sequence = stream->sequence;
 	stream->next_lost = stream->lost + (total - known);

@@ -9,8 +9,11 @@
  *
  * What counts of these files is what the drain has committed: ctrace_place.offset bytes of metadata (extra: the generation), and
  * ctrace_stream.offset bytes of each stream.  ctrace_stream.sequence is the next packet's number, its 24 high bits are
- * of the folder's uuid: so the place of a stream in another folder is known for what it is.  A folder that is closed in order gets a
- * closing mark in its metadata, a comment with the size of each stream: who opens it without a place goes on from there.
+ * of the folder's uuid: so the place of a stream in another folder is known for what it is.
+ *
+ * Two comments in the metadata are for us.  A folder that is closed in order gets a closing mark with the size of each stream: who
+ * opens it without a place goes on from there.  One that follows another begins with what each stream had lost before it, since viewers
+ * want events_discarded to start at 0 in each trace.
  *
  * Copyright The ctrace authors.  SPDX-License-Identifier: Apache-2.0
  */
@@ -34,7 +37,8 @@ struct ct_bin_stream {
 	uint64_t used;       /* the batch that used it last */
 	uint64_t offset;     /* bytes that count */
 	uint64_t sequence;   /* of the next packet */
-	uint64_t lost;       /* what the last packet says */
+	uint64_t lost;       /* events of the ring lost before the last packet's */
+	uint64_t lost_base;  /* of these before this folder's first: packets count from here */
 	uint64_t last_ns;    /* of the last event */
 	/* the batch under way */
 	struct ct_buf packets;
@@ -94,14 +98,28 @@ void ct_bin_folder_discard(struct ct_bin_folder *folder); /* removes it; nothing
 typedef void ct_bin_each_stream(struct ct_bin_folder *folder, const char *name, uint32_t id, void *user);
 bool ct_bin_folder_each_stream(struct ct_bin_folder *folder, ct_bin_each_stream *each, void *user);
 bool ct_bin_folder_is_gone(const struct ct_bin_folder *folder); /* somebody removed it */
-/* The streams of a folder that the new one follows: their counts of lost events go on. */
-enum ctrace_status ct_bin_folder_inherit(struct ct_bin_folder *folder, const struct ct_bin_folder *from) CT_MUST_USE;
+/* Notes in a new folder what the streams of the one that it follows had lost. */
+enum ctrace_status ct_bin_folder_inherit(struct ct_bin_folder *folder, struct ct_bin_folder *from) CT_MUST_USE;
+
+/* ---- bin_mark.c: comments in the metadata, a line a stream: "stream.7 12345" */
+#define CT_BIN_MARK_CLOSED "/* closed\n"    /* bytes that count */
+#define CT_BIN_MARK_LOST "/* lost before\n" /* events */
+#define CT_BIN_MARK_END "*/\n"
+/* "stream.12" -> 12, "stream.lost" -> CT_BIN_LOST.  False for names that are not ours. */
+bool ct_bin_stream_name_parse(const char *name, size_t size, uint32_t *out_id);
+void ct_bin_mark_add(struct ct_buf *out, uint32_t id, uint64_t value);
+/* The last of our comments of a kind in the text, and where it ends; NULL when it has none. */
+const char *ct_bin_mark_find(const char *text, size_t size, const char *mark, size_t *out_end);
+/* Notes in the folder's streams what the marks in its metadata say. */
+enum ctrace_status ct_bin_marks_take(struct ct_bin_folder *folder, const char *text, size_t size) CT_MUST_USE;
 
 /* ---- bin_stream.c: packets */
 /* All or nothing, as ctrace_emitter.write. */
 enum ctrace_status ct_bin_write(struct ct_bin_folder *folder, const struct ctrace_batch *batch, uint32_t least_level) CT_MUST_USE;
 /* The stream of that id, made when it is unknown. */
 enum ctrace_status ct_bin_stream_get(struct ct_bin_folder *folder, uint32_t id, struct ct_bin_stream **out_stream) CT_MUST_USE;
+/* Looks also into the stream files that had no events since the folder was opened. */
+void ct_bin_load_untouched(struct ct_bin_folder *folder);
 /* Accounts for lost events that no stream does: writes what is missing of `total` to stream.lost. */
 enum ctrace_status ct_bin_write_lost(struct ct_bin_folder *folder, uint64_t total) CT_MUST_USE;
 enum ctrace_status ct_bin_sync(struct ct_bin_folder *folder) CT_MUST_USE;

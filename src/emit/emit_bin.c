@@ -25,7 +25,6 @@ struct binfile {
 	uint32_t generation;   /* from 1 */
 	uint64_t size_limit;   /* bytes in a generation */
 	uint64_t lost;         /* all reasons, as told */
-	bool is_resumed;       /* what earlier generations accounted for is not known */
 	struct ct_bin_folder *folder;
 };
 
@@ -146,7 +145,6 @@ static enum ctrace_status open_folder(struct binfile *bin)
 	if (place->path[0] == '\0')
 		return create_first(bin);
 	bin->generation = (uint32_t)place->extra != 0 ? (uint32_t)place->extra : 1;
-	bin->is_resumed = true;
 	status = ct_bin_folder_resume(place, &bin->info, &bin->folder);
 	if (status == CTRACE_NOT_FOUND || status == CTRACE_DAMAGED || status == CTRACE_TIMED_OUT)
 		status = create_instead(bin);
@@ -237,6 +235,12 @@ static enum ctrace_status write_anew(struct binfile *bin, const struct ctrace_ba
 	return ct_bin_write(next, batch, bin->level);
 }
 
+/* One that holds no event yet takes at least one batch, however small the limit is. */
+static bool is_full(const struct binfile *bin)
+{
+	return bin->generations > 1 && bin->folder->size >= bin->size_limit && bin->folder->size > bin->folder->metadata_size;
+}
+
 static enum ctrace_status bin_write(void *self, const struct ctrace_batch *batch)
 {
 	struct binfile *bin = self;
@@ -244,7 +248,7 @@ static enum ctrace_status bin_write(void *self, const struct ctrace_batch *batch
 
 	if (ct_bin_folder_is_gone(bin->folder))
 		status = write_anew(bin, batch);
-	else if (bin->generations > 1 && bin->folder->size >= bin->size_limit)
+	else if (is_full(bin))
 		status = write_to_next(bin, batch);
 	else
 		status = ct_bin_write(bin->folder, batch, bin->level);
@@ -276,7 +280,7 @@ static void bin_close(void *self)
 {
 	struct binfile *bin = self;
 
-	if (bin->lost > 0 && !(bin->is_resumed && bin->generations > 1))
+	if (bin->lost > 0)
 		(void)!ct_bin_write_lost(bin->folder, bin->lost);
 	ct_bin_folder_close(bin->folder);
 	free(bin);

@@ -198,17 +198,50 @@ static bool is_used_by_others(int fd, uint64_t from, uint64_t size, bool header_
 	return !is_header_of(fd, from, pid) || has_header_between(fd, from, size);
 }
 
+/* Is the last part of a path this name, or all of it when the name is absolute? */
+static bool ends_with(const char *path, size_t size, const struct ct_buf *name)
+{
+	if (name->size == 0 || name->size > size || memcmp(path + size - name->size, name->data, name->size) != 0)
+		return false;
+	return name->data[0] == '/' ? name->size == size : name->size < size && path[size - name->size - 1] == '/';
+}
+
+/* Is `path` what FILE makes of this generation, in whichever folder? */
+static bool is_named(const char *path, const struct ctrace_emitter_context *context, uint32_t generation, enum ct_text_sharing sharing)
+{
+	size_t size = strlen(path);
+	char suffix[16];
+	struct ct_buf name;
+	bool is_same;
+
+	ct_buf_init(&name);
+	if (!print_name(&name, context, generation, sharing)) {
+		ct_buf_fini(&name);
+		return false;
+	}
+	(void)snprintf(suffix, sizeof suffix, ".%u", context->pid);
+	is_same = ends_with(path, size, &name);
+	if (!is_same && size > strlen(suffix) && strcmp(path + size - strlen(suffix), suffix) == 0)
+		is_same = ends_with(path, size - strlen(suffix), &name);
+	ct_buf_fini(&name);
+	return is_same;
+}
+
 enum ctrace_status ct_text_file_resume(struct ct_text_file *file, const struct ctrace_emitter_context *context,
 				       enum ct_text_sharing sharing)
 {
 	const struct ctrace_place *place = context->place;
 	bool header_due = (place->extra & PLACE_HEADER_DUE) != 0 || place->offset == 0;
+	uint32_t generation = (uint32_t)place->extra != 0 ? (uint32_t)place->extra : 1;
 	uint64_t offset = place->offset, size = 0;
 	enum ctrace_status status;
 	int fd = -1;
 
 	if (memchr(place->path, '\0', sizeof place->path) == NULL)
 		return CTRACE_DAMAGED;
+	/* A live process reopens because a setting changed: when that was FILE, to another file. */
+	if (!context->recovering && !is_named(place->path, context, generation, sharing))
+		return CTRACE_NOT_FOUND;
 	status = open_path(place->path, 0, sharing, &fd, &size);
 	if (status != CTRACE_OK)
 		return status;
@@ -226,8 +259,8 @@ enum ctrace_status ct_text_file_resume(struct ct_text_file *file, const struct c
 	}
 	file->fd = fd;
 	file->size = offset;
-	file->generation = (uint32_t)place->extra != 0 ? (uint32_t)place->extra : 1;
-	/* A live process reopens because a setting changed: the header says which holds from here on. */
+	file->generation = generation;
+	/* Or the header says which settings hold from here on. */
 	file->header_due = sharing == CT_TEXT_SHARED ? offset == 0 : header_due || offset == 0 || !context->recovering;
 	file->cut_due = false;
 	memcpy(file->path, place->path, strlen(place->path) + 1);

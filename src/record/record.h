@@ -77,7 +77,7 @@ struct ct_reservation {
 };
 /*
  * Space for a record of `size` bytes (from ct_record_size(); 0 counts as too large) of a component, under its route, policy and flight
- * recorder.  OK: fill it, then ct_trace_commit().  NOT_ENOUGH_MEMORY: counted as lost.  Async-signal-safe once the thread has a ring.
+ * recorder.  OK: fill it, then ct_trace_commit().  NOT_ENOUGH_MEMORY, or OUTPUT_ERROR when that is why: counted as lost.  Async-signal-safe once the thread has a ring.
  * The level has been compared already.  errno may change: entry points save it.
  */
 enum ctrace_status ct_trace_reserve(uint32_t component, uint32_t level, size_t size, struct ct_reservation *out) CT_MUST_USE;

@@ -145,6 +145,15 @@ static bool wait_for_output(struct ct_process *process, struct ct_lane *lane, ui
 	return false;
 }
 
+/* Lost for want of space; when that is because a destination is failing, that is what the caller has to know. */
+static enum ctrace_status lose_for_output(struct ct_process *process, struct ct_ring *ring, enum ctrace_loss reason, uint32_t dests)
+{
+	bool fails = (__atomic_load_n(&process->failing, __ATOMIC_RELAXED) & dests) != 0;
+
+	ct_ring_count_lost(ring, reason);
+	return fails ? CTRACE_OUTPUT_ERROR : CTRACE_NOT_ENOUGH_MEMORY;
+}
+
 static enum ctrace_status make_space(struct ct_process *process, struct ct_lane *lane, size_t size, uint32_t dests)
 {
 	if (size > lane->ring->capacity / 2)
@@ -156,9 +165,9 @@ static enum ctrace_status make_space(struct ct_process *process, struct ct_lane 
 		if (ct_ring_open_window(lane->ring, &lane->lane, size))
 			return CTRACE_OK;
 		if (overflow_of(process, lane, dests) != CT_OVERFLOW_BLOCK)
-			return lose_in(lane->ring, CTRACE_LOSS_DISCARDED);
+			return lose_for_output(process, lane->ring, CTRACE_LOSS_DISCARDED, dests);
 		if (!wait_for_output(process, lane, tail))
-			return lose_in(lane->ring, CTRACE_LOSS_STALLED);
+			return lose_for_output(process, lane->ring, CTRACE_LOSS_STALLED, dests);
 	}
 }
 
@@ -206,10 +215,8 @@ enum ctrace_status ct_trace_reserve(uint32_t component, uint32_t level, size_t s
 /* The flight recorder: an event at or above the trigger sends the history before it. */
 static void pull_trigger(struct ct_process *process, uint32_t level)
 {
-	if (level < process->settings.flight_trigger)
-		return;
-	__atomic_store_n(&process->flight_wanted, 1, __ATOMIC_RELEASE);
-	ct_process_wake_agent();
+	if (level >= process->settings.flight_trigger)
+		__atomic_store_n(&process->flight_wanted, 1, __ATOMIC_RELEASE);
 }
 
 enum ctrace_status ct_trace_commit(struct ct_reservation *reservation, uint32_t component, uint32_t level)
@@ -219,6 +226,9 @@ enum ctrace_status ct_trace_commit(struct ct_reservation *reservation, uint32_t 
 	uint32_t dests = __atomic_load_n(&process->session.components[component].dests, __ATOMIC_RELAXED);
 	bool is_flight = lane == &reservation->thread->flight;
 
+	/* Before the event can be seen: the pass that delivers it delivers the history too. */
+	if (process->settings.flight_trigger < CTRACE_LEVEL_COUNT && !is_flight)
+		pull_trigger(process, level);
 	CTRACE_FENCE_();
 	lane->lane.cur = reservation->at + reservation->size;
 	/* Publish: pairs with the acquire load in ct_ring_head_position().  Past this line the record survives SIGKILL. */
@@ -226,8 +236,6 @@ enum ctrace_status ct_trace_commit(struct ct_reservation *reservation, uint32_t 
 	leave_lane(reservation->thread, lane);
 	if (__atomic_load_n(&process->agent_idle, __ATOMIC_RELAXED) != 0 && !is_flight)
 		ct_process_wake_agent();
-	if (process->settings.flight_trigger < CTRACE_LEVEL_COUNT && !is_flight)
-		pull_trigger(process, level);
 	return (__atomic_load_n(&process->failing, __ATOMIC_RELAXED) & dests) != 0 ? CTRACE_OUTPUT_ERROR : CTRACE_OK;
 }
 

@@ -44,7 +44,7 @@ static void changes_add(struct ct_level_changes *changes, uint32_t component, ui
 void ct_level_changes_report(struct ct_level_changes *changes, ct_change_sink *changed, void *user)
 {
 	const struct level_change *list = (const void *)changes->list.data;
-	size_t count = changes->list.size / sizeof *list;
+	size_t count = changed != NULL ? changes->list.size / sizeof *list : 0;
 
 	for (size_t i = 0; i < count; i++) {
 		struct ct_change change = { .kind = CT_CHANGE_LEVEL, .component = list[i].component, .level = list[i].level };

@@ -10,6 +10,7 @@
 #include "runtime/runtime.h"
 
 #include <errno.h>
+#include <signal.h>
 #include <string.h>
 #include <time.h>
 
@@ -29,19 +30,54 @@ struct agent {
 	uint32_t flush_wanted; /* atomic: tickets given */
 	uint32_t flush_done;   /* atomic: tickets served; sleepers wait on it */
 	uint32_t flush_status; /* of the last one served */
+	sigset_t mask;         /* of the thread that holds the lock */
+	bool was_pending;      /* one of the output's signals, before it took the lock */
 	char run_directory[4096];
 };
 static struct agent agent = { .lock = PTHREAD_MUTEX_INITIALIZER };
 
+/* The signals that output can raise.  On a thread of the program they must do nothing: neither end it nor run its handlers. */
+static sigset_t output_signals(void)
+{
+	sigset_t set;
+
+	(void)sigemptyset(&set);
+	(void)sigaddset(&set, SIGXFSZ);
+	(void)sigaddset(&set, SIGPIPE);
+	return set;
+}
+
+static bool is_pending(void)
+{
+	sigset_t pending;
+
+	return sigpending(&pending) == 0 && (sigismember(&pending, SIGXFSZ) == 1 || sigismember(&pending, SIGPIPE) == 1);
+}
+
 void ct_agent_lock(void)
 {
+	sigset_t set = output_signals();
+	sigset_t mask;
+	bool was_pending = is_pending();
+
 	ct_thread_locked++;
+	(void)pthread_sigmask(SIG_BLOCK, &set, &mask);
 	(void)pthread_mutex_lock(&agent.lock);
+	agent.mask = mask;
+	agent.was_pending = was_pending;
 }
 
 void ct_agent_unlock(void)
 {
+	const struct timespec now = { 0, 0 };
+	sigset_t set = output_signals();
+	sigset_t mask = agent.mask;
+	bool was_pending = agent.was_pending;
+
 	(void)pthread_mutex_unlock(&agent.lock);
+	while (!was_pending && is_pending() && sigtimedwait(&set, NULL, &now) > 0)
+		;
+	(void)pthread_sigmask(SIG_SETMASK, &mask, NULL);
 	ct_thread_locked--;
 }
 
@@ -64,12 +100,10 @@ static struct ct_ring *pool_ring(void *user, uint32_t index)
 
 static struct ct_drain_result pass(bool flush)
 {
-	struct ct_process *process = agent.process;
-	bool flight = __atomic_exchange_n(&process->flight_wanted, 0, __ATOMIC_ACQ_REL) != 0;
 	struct ct_drain_result result;
 
-	ct_drain_pass(agent.drain, flush, flight, &result);
-	__atomic_store_n(&process->failing, result.failing, __ATOMIC_RELAXED);
+	ct_drain_pass(agent.drain, flush, &result);
+	__atomic_store_n(&agent.process->failing, result.failing, __ATOMIC_RELAXED);
 	return result;
 }
 
@@ -203,7 +237,8 @@ static void *run(void *argument)
 enum ctrace_status ct_agent_start(struct ct_process *process, const char *run_directory)
 {
 	struct ct_drain_source source = {
-		.session = &process->session, .ring_count = pool_count, .ring_at = pool_ring, .user = process->pool
+		.session = &process->session, .ring_count = pool_count, .ring_at = pool_ring, .user = process->pool,
+		.flight_wanted = &process->flight_wanted
 	};
 	enum ctrace_status status = ct_drain_create(&source, &agent.drain);
 

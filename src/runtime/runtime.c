@@ -258,18 +258,23 @@ static void remove_own_folder(struct ct_session *session)
 __attribute__((destructor)) static void end_process(void)
 {
 	struct ct_process *process = &ct_process;
+	bool goes_on;
 
 	if (process->state != CT_PROCESS_ATTACHED || *process->mark == 0 || ct_thread_locked != 0)
 		return;
 	if (!ct_agent_stop())
 		return;
-	__atomic_store_n(&process->state, CT_PROCESS_CLOSED, __ATOMIC_RELEASE);
-	ct_thread_leave();
+	/* Threads that still trace go on into their rings; nothing else may. */
+	goes_on = others_trace(process->pool);
+	if (!goes_on) {
+		__atomic_store_n(&process->state, CT_PROCESS_CLOSED, __ATOMIC_RELEASE);
+		ct_thread_leave();
+	}
 	ct_agent_lock();
 	ct_agent_pass(true);
 	if (ct_agent_drain() != NULL)
 		ct_drain_close(ct_agent_drain());
-	if (all_delivered(process->pool) && !others_trace(process->pool))
+	if (!goes_on && all_delivered(process->pool))
 		remove_own_folder(&process->session);
 	ct_agent_unlock();
 }

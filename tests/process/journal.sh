@@ -12,7 +12,8 @@ skip() {
 }
 if [ "${1:-}" != inside ]; then
 	[ -e "$module" ] || skip "journal.so was not built: libsystemd is missing"
-	[ -x "$journald" ] && command -v journalctl >/dev/null || skip "there is no journald here"
+	[ -x "$journald" ] || skip "there is no journald here"
+	command -v journalctl >/dev/null || skip "there is no journalctl here"
 	[ "$(id -u)" = 0 ] || skip "only root can start a journald"
 	unshare -m --propagation private mount -t tmpfs none /run 2>/dev/null || skip "there are no mount namespaces here"
 	exec unshare -m --propagation private "$0" inside

@@ -12,6 +12,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
 
 #include "control/control.h"
 
@@ -238,12 +240,23 @@ static void an_unknown_verb_is_refused(void **state)
 
 static void the_lock_survives_a_fork(void **state)
 {
+	int status = -1;
+	pid_t child;
+
 	(void)state;
 	ct_apply_lock();
-	ct_apply_unlock_in_child();
-	assert_int_equal(ct_thread_locked, 0);
-	ct_apply_lock();
+	child = fork();
+	assert_true(child >= 0);
+	if (child == 0) {
+		uint32_t emitter;
+
+		ct_apply_unlock_in_child();
+		_exit(ct_thread_locked == 0 && ct_apply_find_emitter("TEXTFILE", 8, &emitter) == CTRACE_OK ? 0 : 1);
+	}
 	ct_apply_unlock();
+	assert_int_equal(waitpid(child, &status, 0), child);
+	assert_int_equal(status, 0);
+	assert_int_equal(ct_thread_locked, 0);
 	assert_int_equal(bit("textfile"), 1);
 }
 

@@ -140,7 +140,7 @@ static UNUSED struct ctrace_event text_event(struct fixture *f, struct ctrace_ev
 		.time_ns = f->now_ns,
 		.component = component,
 		.component_size = (uint32_t)strlen(component),
-		.component_id = component[0] % 64u,
+		.component_id = (unsigned char)component[0],
 		.event_id = id,
 		.level = CTRACE_INFO,
 		.pid = f->context.pid,

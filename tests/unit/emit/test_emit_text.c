@@ -535,6 +535,41 @@ static void reopening_with_other_settings(void **state)
 	assert_int_equal(fixture_count(fixture, LOG, "e000000"), 1);
 }
 
+/* FILE and MAXGENERATION lead to another file at once; LOCATION holds for the next file that is made. */
+static void reopening_with_another_name(void **state)
+{
+	struct fixture *fixture = *state;
+
+	assert_int_equal(fixture_open(fixture), CTRACE_OK);
+	assert_int_equal(fixture_write(fixture, 0, 1), CTRACE_OK);
+	fixture_close(fixture);
+	fixture_set(fixture, "LOCATION", "elsewhere");
+	assert_int_equal(fixture_open(fixture), CTRACE_OK);
+	assert_int_equal(fixture_write(fixture, 1, 1), CTRACE_OK);
+	assert_int_equal(fixture_check_events(fixture, LOG, 0), 2);
+	fixture_close(fixture);
+	fixture_set(fixture, "FILE", "other.log");
+	assert_int_equal(fixture_open(fixture), CTRACE_OK);
+	assert_int_equal(fixture_write(fixture, 2, 1), CTRACE_OK);
+	assert_int_equal(fixture_check_events(fixture, "elsewhere/other.log", 2), 3);
+	fixture_close(fixture);
+	fixture_set(fixture, "MAXGENERATION", "5");
+	fixture_set(fixture, "MAXFILESIZE", "1");
+	assert_int_equal(fixture_open(fixture), CTRACE_OK);
+	assert_int_equal(fixture_write(fixture, 3, 50), CTRACE_OK);
+	assert_int_equal((uint32_t)fixture->place.extra, 3);
+	fixture_close(fixture);
+	/* And generations that were begun are not begun again. */
+	fixture_set(fixture, "DELIMCHAR", "\t");
+	assert_int_equal(fixture_open(fixture), CTRACE_OK);
+	assert_int_equal((uint32_t)fixture->place.extra, 3);
+	fixture_close(fixture);
+	assert_int_equal(fixture_check_events(fixture, "elsewhere/other.log_3",
+					      fixture_check_events(fixture, "elsewhere/other.log_2",
+								   fixture_check_events(fixture, "elsewhere/other.log_1", 3))),
+			 53);
+}
+
 /* Two at a time with the same FILE and without MULTIPROC: neither writes over the other. */
 static void a_busy_file_is_left_alone(void **state)
 {
@@ -554,6 +589,10 @@ static void a_busy_file_is_left_alone(void **state)
 	}
 	assert_int_equal(fixture_check_events(fixture, "same.log", 0), 10);
 	assert_int_equal(fixture_check_events(fixture, "same.log.4711", 0), 10);
+	fixture_close(other);
+	assert_int_equal(fixture_open(other), CTRACE_OK);
+	assert_int_equal(fixture_write(other, 10, 1), CTRACE_OK);
+	assert_int_equal(fixture_check_events(fixture, "same.log.4711", 0), 11);
 	fixture_destroy(other);
 }
 
@@ -780,6 +819,7 @@ int main(void)
 		WITH_FIXTURE(recovery_spares_what_others_wrote),
 		WITH_FIXTURE(recovery_when_the_file_is_shorter_or_gone),
 		WITH_FIXTURE(reopening_with_other_settings),
+		WITH_FIXTURE(reopening_with_another_name),
 		WITH_FIXTURE(a_busy_file_is_left_alone),
 		WITH_FIXTURE(losses_are_told),
 		WITH_FIXTURE(closing_in_a_forked_child),

@@ -85,6 +85,8 @@ static void failures_leak_nothing(void **state)
 {
 	struct fixture *fixture = *state;
 	struct ct_text_file file;
+
+	fixture->context.recovering = true;
 	int before = open("/dev/null", O_RDONLY | O_CLOEXEC), after;
 
 	fixture_set(fixture, "FILE", "x");
@@ -217,6 +219,7 @@ static void resuming_what_another_process_has(void **state)
 	char path[1024];
 	int other;
 
+	fixture->context.recovering = true;
 	fixture_put(fixture, "t", "start\nbehind\n");
 	(void)snprintf(path, sizeof path, "%s/t", fixture->folder);
 	memcpy(fixture->place.path, path, strlen(path) + 1);

@@ -6,6 +6,8 @@
 #include "registry_fixture.h"
 
 #include <pthread.h>
+#include <sys/wait.h>
+#include <unistd.h>
 
 #include "registry/tree.h"
 
@@ -243,11 +245,23 @@ static void threads_agree(void **state)
 
 static void a_forked_child_unlocks(void **state)
 {
+	int status = -1;
+	pid_t child;
+
 	(void)state;
 	ct_registry_lock(registry);
-	ct_registry_unlock_in_child(registry);
-	assert_int_equal(ct_thread_locked, 0);
-	add("child");
+	child = fork();
+	assert_true(child >= 0);
+	if (child == 0) {
+		uint32_t index;
+
+		ct_registry_unlock_in_child(registry);
+		_exit(ct_thread_locked == 0 && ct_registry_register(registry, "child", 5, &index) == CTRACE_OK ? 0 : 1);
+	}
+	ct_registry_unlock(registry);
+	assert_int_equal(waitpid(child, &status, 0), child);
+	assert_int_equal(status, 0);
+	add("parent");
 }
 
 static void own_settings_are_shown(void **state)

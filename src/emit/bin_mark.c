@@ -1,0 +1,125 @@
+/*
+ * bin_mark.c - the comments in a BINFILE's metadata that are for us: sizes of streams, and what they had lost before.
+ *
+ *     closed comment:
+ *     stream.0 12345
+ *     stream.7 66
+ *
+ * Called by bin_folder.c on the thread that drains.  No name in the metadata can look like one, since a string holds no line end.
+ * The text may be hostile; what it says of a stream is only ever used to cut a file of ours back.
+ *
+ * Copyright The ctrace authors.  SPDX-License-Identifier: Apache-2.0
+ */
+#include "emit/binfile.h"
+
+#include <string.h>
+
+bool ct_bin_stream_name_parse(const char *name, size_t size, uint32_t *out_id)
+{
+	static const char prefix[] = "stream.";
+	const size_t prefix_size = sizeof prefix - 1;
+	uint32_t id = 0;
+
+	if (size <= prefix_size || size > prefix_size + 5 || memcmp(name, prefix, prefix_size) != 0)
+		return false;
+	name += prefix_size;
+	size -= prefix_size;
+	if (size == 4 && memcmp(name, "lost", 4) == 0) {
+		*out_id = CT_BIN_LOST;
+		return true;
+	}
+	for (size_t i = 0; i < size; i++) {
+		if (name[i] < '0' || name[i] > '9')
+			return false;
+		id = id * 10 + (uint32_t)(name[i] - '0');
+	}
+	if (id >= CT_BIN_STREAM_LIMIT || (name[0] == '0' && size > 1))
+		return false;
+	*out_id = id;
+	return true;
+}
+
+void ct_bin_mark_add(struct ct_buf *out, uint32_t id, uint64_t value)
+{
+	if (value == 0)
+		return;
+	if (id == CT_BIN_LOST)
+		ct_buf_add_format(out, "stream.lost %llu\n", (unsigned long long)value);
+	else
+		ct_buf_add_format(out, "stream.%u %llu\n", id, (unsigned long long)value);
+}
+
+const char *ct_bin_mark_find(const char *text, size_t size, const char *mark, size_t *out_end)
+{
+	const char *found = NULL, *at = text, *end;
+
+	while ((at = memmem(at, size - (size_t)(at - text), mark, strlen(mark))) != NULL) {
+		end = memmem(at, size - (size_t)(at - text), CT_BIN_MARK_END, sizeof CT_BIN_MARK_END - 1);
+		if (end == NULL)
+			break;
+		found = at;
+		at = end + sizeof CT_BIN_MARK_END - 1;
+		*out_end = (size_t)(at - text);
+	}
+	return found;
+}
+
+static bool parse_size(const char *text, size_t size, uint64_t *out_value)
+{
+	uint64_t value = 0;
+
+	if (size == 0 || size > 18)
+		return false;
+	for (size_t i = 0; i < size; i++) {
+		if (text[i] < '0' || text[i] > '9')
+			return false;
+		value = value * 10 + (uint64_t)(text[i] - '0');
+	}
+	*out_value = value;
+	return true;
+}
+
+enum mark_kind { MARK_SIZES, MARK_LOST };
+
+/* Notes what a mark says of each stream: lines "stream.7 12345". */
+static enum ctrace_status take_mark(struct ct_bin_folder *folder, const char *mark, const char *text_end, enum mark_kind kind)
+{
+	const char *line = memchr(mark, '\n', (size_t)(text_end - mark)) + 1;
+
+	for (;;) {
+		const char *end = memchr(line, '\n', (size_t)(text_end - line));
+		const char *blank = end == NULL ? NULL : memchr(line, ' ', (size_t)(end - line));
+		struct ct_bin_stream *stream;
+		enum ctrace_status status;
+		uint64_t value;
+		uint32_t id;
+
+		if (end != NULL && end - line == 2 && memcmp(line, "*/", 2) == 0)
+			return CTRACE_OK;
+		if (blank == NULL || !ct_bin_stream_name_parse(line, (size_t)(blank - line), &id) ||
+		    !parse_size(blank + 1, (size_t)(end - blank - 1), &value))
+			return CTRACE_DAMAGED;
+		status = ct_bin_stream_get(folder, id, &stream);
+		if (status != CTRACE_OK)
+			return status;
+		if (kind == MARK_SIZES)
+			stream->offset = value;
+		else
+			stream->lost_base = value;
+		line = end + 1;
+	}
+}
+
+enum ctrace_status ct_bin_marks_take(struct ct_bin_folder *folder, const char *text, size_t size)
+{
+	enum ctrace_status status = CTRACE_OK;
+	size_t end;
+	const char *mark = ct_bin_mark_find(text, size, CT_BIN_MARK_CLOSED, &end);
+
+	if (mark != NULL)
+		status = take_mark(folder, mark, text + size, MARK_SIZES);
+	mark = ct_bin_mark_find(text, size, CT_BIN_MARK_LOST, &end);
+	if (mark != NULL && status == CTRACE_OK)
+		status = take_mark(folder, mark, text + size, MARK_LOST);
+	return status;
+}

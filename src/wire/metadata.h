@@ -1,0 +1,26 @@
+/*
+ * wire/metadata.h - what printing and parsing metadata share.
+ *
+ * Copyright The ctrace authors.  SPDX-License-Identifier: Apache-2.0
+ */
+#ifndef CT_METADATA_H
+#define CT_METADATA_H
+
+#include "wire/wire.h"
+
+#define CT_METADATA_SIGNATURE "/* CTF 1.8 */\n"
+
+/* The trace-wide part behind the signature, with $names where values stand: uuid, host, program, system, jobname, pid, asid, start. */
+extern const char ct_metadata_template[];
+
+/* A kind of item by the high nibble of its shape: its type is ct_<name>, or ct_<name>_<width>. */
+struct ct_metadata_kind {
+	const char *name;
+	bool has_width;
+};
+extern const struct ct_metadata_kind ct_metadata_kinds[8];
+
+/* Level -> loglevel, numbered as LTTng's viewers know them. */
+extern const uint32_t ct_metadata_loglevels[CTRACE_LEVEL_COUNT];
+
+#endif

@@ -1,0 +1,274 @@
+/*
+ * metadata_print.c - event classes as the metadata text (TSDL 1.8) of a Common Trace Format trace.
+ *
+ * The BINFILE emitter prints the trace-wide part when it begins a trace, and a class whenever one is new.  Whatever names hold, the
+ * text is plain ASCII.  Every type has a name of ours (typealias), so that a shape is read back from the names alone: metadata_parse.c.
+ *
+ * Copyright The ctrace authors.  SPDX-License-Identifier: Apache-2.0
+ */
+#include "wire/metadata.h"
+
+#include <string.h>
+
+/* ------------------------------------------------------------------------------------------------------------
+ * The template
+ */
+
+#define EACH_WIDTH(M) M(1, 8) M(2, 16) M(3, 24) M(4, 32) M(5, 40) M(6, 48) M(7, 56) M(8, 64)
+#define INTEGER(name, bits, more) \
+	"typealias integer { size = " #bits "; align = 8; signed = " more " } := " name ";\n"
+#define COMP5(n, bits) INTEGER("ct_comp5_" #n, bits, "false; byte_order = le;")
+#define COMPX(n, bits) INTEGER("ct_compx_" #n, bits, "false; byte_order = be;")
+#define COMP5S(n, bits) INTEGER("ct_comp5s_" #n, bits, "true; byte_order = le;")
+#define COMPXS(n, bits) INTEGER("ct_compxs_" #n, bits, "true; byte_order = be;")
+
+/* One option of the generic item's variant, and the label that selects it: the shape byte. */
+#define LABEL(name, shape) "\t" name " = " #shape ",\n"
+#define LABELS(name, m1, m2, m3, m4, m5, m6, m7, m8) \
+	LABEL(name "_1", m1) LABEL(name "_2", m2) LABEL(name "_3", m3) LABEL(name "_4", m4) \
+	LABEL(name "_5", m5) LABEL(name "_6", m6) LABEL(name "_7", m7) LABEL(name "_8", m8)
+#define BYTES(name, n, bits) "\t\tstruct { ct_len" #bits " len; ct_" name " data[len]; } " name "_" #n ";\n"
+#define BYTES3(name) BYTES(name, 1, 8) BYTES(name, 2, 16) BYTES(name, 4, 32)
+#define OPTION(name) "\t\tct_" name " " name ";\n"
+#define OPTIONS(name) \
+	OPTION(name "_1") OPTION(name "_2") OPTION(name "_3") OPTION(name "_4") \
+	OPTION(name "_5") OPTION(name "_6") OPTION(name "_7") OPTION(name "_8")
+
+const char ct_metadata_template[] =
+	"\n"
+	"trace {\n"
+	"\tmajor = 1;\n"
+	"\tminor = 8;\n"
+	"\tuuid = $uuid;\n"
+	"\tbyte_order = le;\n"
+	"\tpacket.header := struct {\n"
+	"\t\tinteger { size = 32; align = 8; signed = false; byte_order = le; base = 16; } magic;\n"
+	"\t\tinteger { size = 8; align = 8; signed = false; } uuid[16];\n"
+	"\t\tinteger { size = 32; align = 8; signed = false; byte_order = le; } stream_id;\n"
+	"\t\tinteger { size = 32; align = 8; signed = false; byte_order = le; } stream_instance_id;\n"
+	"\t};\n"
+	"};\n"
+	"\n"
+	"env {\n"
+	"\ttracer_name = \"ctrace\";\n"
+	"\ttracer_major = 1;\n"
+	"\ttracer_minor = 0;\n"
+	"\thostname = $host;\n"
+	"\tsysname = $system;\n"
+	"\tprocname = $program;\n"
+	"\tvpid = $pid;\n"
+	"\tstart_ns = $start;\n"
+	"\tjobname = $jobname;\n"
+	"\tasid = $asid;\n"
+	"};\n"
+	"\n"
+	"clock {\n"
+	"\tname = wall;\n"
+	"\tdescription = \"nanoseconds since 1970-01-01 00:00 UTC\";\n"
+	"\tfreq = 1000000000;\n"
+	"\toffset_s = 0;\n"
+	"\toffset = 0;\n"
+	"\tabsolute = true;\n"
+	"};\n"
+	"\n"
+	INTEGER("ct_u8", 8, "false; byte_order = le;")
+	INTEGER("ct_u32", 32, "false; byte_order = le;")
+	INTEGER("ct_u64", 64, "false; byte_order = le;")
+	INTEGER("ct_time", 64, "false; byte_order = le; map = clock.wall.value;")
+	"typealias integer { size = 10; align = 1; signed = false; byte_order = le; } := ct_id10;\n"
+	"typealias integer { size = 22; align = 1; signed = false; byte_order = le; map = clock.wall.value; } := ct_time22;\n"
+	INTEGER("ct_len8", 8, "false; byte_order = le;")
+	INTEGER("ct_len16", 16, "false; byte_order = le;")
+	INTEGER("ct_len32", 32, "false; byte_order = le;")
+	INTEGER("ct_binary", 8, "false; byte_order = le; base = 16;")
+	INTEGER("ct_text", 8, "false; byte_order = le; encoding = UTF8;")
+	INTEGER("ct_utf8", 8, "false; byte_order = le; encoding = UTF8;")
+	INTEGER("ct_address", 64, "false; byte_order = le; base = 16;")
+	EACH_WIDTH(COMP5) EACH_WIDTH(COMPX) EACH_WIDTH(COMP5S) EACH_WIDTH(COMPXS)
+	"\n"
+	"stream {\n"
+	"\tid = 0;\n"
+	"\tpacket.context := struct {\n"
+	"\t\tct_time timestamp_begin;\n"
+	"\t\tct_time timestamp_end;\n"
+	"\t\tct_u32 content_size;\n"
+	"\t\tct_u32 packet_size;\n"
+	"\t\tct_u64 packet_seq_num;\n"
+	"\t\tct_u64 events_discarded;\n"
+	"\t\tct_u32 pid;\n"
+	"\t\tct_u32 tid;\n"
+	"\t};\n"
+	"\tevent.header := struct {\n"
+	"\t\tenum : ct_id10 { compact = 0 ... 1022, extended = 1023 } id;\n"
+	"\t\tvariant <id> {\n"
+	"\t\t\tstruct { ct_time22 timestamp; } compact;\n"
+	"\t\t\tstruct { ct_u32 id; ct_time timestamp; } extended;\n"
+	"\t\t} v;\n"
+	"\t} align(8);\n"
+	"\tevent.context := struct {\n"
+	"\t\tenum : ct_u8 { DEBUG = 0, INFO = 1, WARN = 2, ERROR = 3, FATAL = 4 } level;\n"
+	"\t};\n"
+	"};\n"
+	"\n"
+	"enum ct_item_type : ct_u8 {\n"
+	LABEL("binary_1", 1) LABEL("binary_2", 2) LABEL("binary_4", 4)
+	LABEL("text_1", 17) LABEL("text_2", 18) LABEL("text_4", 20)
+	LABEL("address", 40)
+	LABELS("comp5", 49, 50, 51, 52, 53, 54, 55, 56)
+	LABELS("compx", 65, 66, 67, 68, 69, 70, 71, 72)
+	LABEL("utf8_1", 81) LABEL("utf8_2", 82) LABEL("utf8_4", 84)
+	LABELS("comp5s", 97, 98, 99, 100, 101, 102, 103, 104)
+	LABELS("compxs", 113, 114, 115, 116, 117, 118, 119, 120)
+	"};\n"
+	"\n"
+	"struct ct_item {\n"
+	"\tenum ct_item_type type;\n"
+	"\tvariant <type> {\n"
+	BYTES3("binary") BYTES3("text")
+	OPTION("address")
+	OPTIONS("comp5") OPTIONS("compx")
+	BYTES3("utf8")
+	OPTIONS("comp5s") OPTIONS("compxs")
+	"\t} value;\n"
+	"};\n"
+	"\n"
+	"event {\n"
+	"\tname = \"ctrace:any\";\n"
+	"\tid = 0;\n"
+	"\tstream_id = 0;\n"
+	"\tfields := struct {\n"
+	"\t\tstring { encoding = UTF8; } _component;\n"
+	"\t\tct_u32 _event_id;\n"
+	"\t\tct_len16 _item_count;\n"
+	"\t\tstruct ct_item _items[_item_count];\n"
+	"\t};\n"
+	"};\n"
+	"\n";
+
+const struct ct_metadata_kind ct_metadata_kinds[8] = {
+	{ "binary", false }, { "text", false }, { "address", false }, { "comp5", true },
+	{ "compx", true },   { "utf8", false }, { "comp5s", true },   { "compxs", true },
+};
+
+const uint32_t ct_metadata_loglevels[CTRACE_LEVEL_COUNT] = { 14, 6, 4, 3, 2 };
+
+/* ------------------------------------------------------------------------------------------------------------
+ * Printing
+ */
+
+/* Plain ASCII stays; everything else, quotes and backslashes become three octal digits, so that nothing can end the string or upset a
+ * viewer's lexer. */
+static void add_octal(struct ct_buf *out, const char *text, size_t size)
+{
+	for (size_t i = 0; i < size; i++) {
+		unsigned char c = (unsigned char)text[i];
+
+		if (c >= 0x20 && c < 0x7F && c != '"' && c != '\\') {
+			ct_buf_add_char(out, (char)c);
+		} else {
+			char octal[4] = { '\\', (char)('0' + (c >> 6)), (char)('0' + (c >> 3 & 7)), (char)('0' + (c & 7)) };
+
+			ct_buf_add(out, octal, sizeof octal);
+		}
+	}
+}
+
+/* A viewer prints names as they are.  So what a name could do to a terminal or a line is escaped first, as our own printers do it. */
+static void add_string_body(struct ct_buf *out, const char *text, size_t size)
+{
+	struct ct_buf harmless;
+
+	ct_buf_init(&harmless);
+	ct_escape_add(&harmless, text, size);
+	out->failed |= harmless.failed;
+	add_octal(out, harmless.data, harmless.size);
+	ct_buf_fini(&harmless);
+}
+
+static void add_string(struct ct_buf *out, const char *text, size_t limit)
+{
+	ct_buf_add_char(out, '"');
+	add_string_body(out, text, strnlen(text, limit));
+	ct_buf_add_char(out, '"');
+}
+
+static void add_uuid(struct ct_buf *out, const uint8_t uuid[16])
+{
+	ct_buf_add_char(out, '"');
+	for (unsigned i = 0; i < 16; i++) {
+		if (i == 4 || i == 6 || i == 8 || i == 10)
+			ct_buf_add_char(out, '-');
+		ct_buf_add_hex(out, uuid[i], 2, false);
+	}
+	ct_buf_add_char(out, '"');
+}
+
+static void add_value(struct ct_buf *out, const char *name, size_t size, const struct ct_trace_info *info)
+{
+	if (ct_name_is(name, size, "$uuid"))
+		add_uuid(out, info->uuid);
+	else if (ct_name_is(name, size, "$host"))
+		add_string(out, info->host, sizeof info->host);
+	else if (ct_name_is(name, size, "$system"))
+		add_string(out, info->system, sizeof info->system);
+	else if (ct_name_is(name, size, "$program"))
+		add_string(out, info->program, sizeof info->program);
+	else if (ct_name_is(name, size, "$jobname"))
+		add_string(out, info->jobname, sizeof info->jobname);
+	else if (ct_name_is(name, size, "$pid"))
+		ct_buf_add_u64(out, info->pid);
+	else if (ct_name_is(name, size, "$asid"))
+		ct_buf_add_u64(out, info->asid);
+	else
+		ct_buf_add_u64(out, info->start_ns);
+}
+
+void ct_schema_print_trace(struct ct_buf *out, const struct ct_trace_info *info)
+{
+	const char *at = ct_metadata_template;
+
+	ct_buf_add_text(out, CT_METADATA_SIGNATURE);
+	for (;;) {
+		const char *name = strchr(at, '$');
+		size_t size;
+
+		if (name == NULL)
+			break;
+		ct_buf_add(out, at, (size_t)(name - at));
+		size = strcspn(name, ";");
+		add_value(out, name, size, info);
+		at = name + size;
+	}
+	ct_buf_add_text(out, at);
+}
+
+static void add_field(struct ct_buf *out, uint32_t number, uint8_t shape)
+{
+	unsigned kind = shape >> 4 & 7;
+	unsigned width = shape & 15;
+
+	switch (shape & 0xF0) {
+	case CT_KIND_BINARY:
+	case CT_KIND_TEXT:
+	case CT_KIND_UTF8:
+		ct_buf_add_format(out, "\t\tct_len%u _data%u_len;\n\t\tct_%s _data%u[_data%u_len];\n", 8 * width, number, ct_metadata_kinds[kind].name,
+				  number, number);
+		break;
+	case CT_KIND_ADDRESS:
+		ct_buf_add_format(out, "\t\tct_address _data%u;\n", number);
+		break;
+	default:
+		ct_buf_add_format(out, "\t\tct_%s_%u _data%u;\n", ct_metadata_kinds[kind].name, width, number);
+	}
+}
+
+void ct_schema_print_class(struct ct_buf *out, const struct ct_class *class)
+{
+	ct_buf_add_text(out, "event {\n\tname = \"");
+	add_string_body(out, class->component, strlen(class->component));
+	ct_buf_add_format(out, ":%u\";\n\tid = %u;\n\tstream_id = 0;\n\tloglevel = %u;\n\tfields := struct {\n", class->event_id,
+			  class->id, ct_metadata_loglevels[class->level % CTRACE_LEVEL_COUNT]);
+	for (uint32_t i = 0; i < class->item_count; i++)
+		add_field(out, i + 1, class->shape[i]);
+	ct_buf_add_text(out, "\t};\n};\n\n");
+}

@@ -1,0 +1,481 @@
+/*
+ * test_emit_bin.c - BINFILE as a user meets it: properties, names, generations, failures; what it writes goes through babeltrace2.
+ *
+ * Copyright The ctrace authors.  SPDX-License-Identifier: Apache-2.0
+ */
+#include "bin_fixture.h"
+
+static void default_name_and_modes(void **state)
+{
+	struct fixture *f = *state;
+	struct ctrace_stream stream = { .id = 3 };
+	struct stat info;
+
+	umask(0);
+	fixture_open(f, "");
+	assert_int_equal(write_numbered(f, &stream, 0, 5), CTRACE_OK);
+	umask(022);
+	assert_int_equal(stat("prog.binfile.4711.ctb", &info), 0);
+	assert_int_equal(info.st_mode & 0777, 0700);
+	assert_int_equal(stat("prog.binfile.4711.ctb/metadata", &info), 0);
+	assert_int_equal(info.st_mode & 0777, 0600);
+	assert_int_equal(stat("prog.binfile.4711.ctb/stream.3", &info), 0);
+	assert_int_equal(info.st_mode & 0777, 0600);
+	assert_true(strstr(f->place.path, "/prog.binfile.4711.ctb") != NULL);
+	assert_int_equal(stream.offset, info.st_size);
+	assert_int_equal(f->place.offset, file_size("prog.binfile.4711.ctb/metadata"));
+	/* While it is being written it can be read. */
+	assert_numbers("prog.binfile.4711.ctb", 0, 5);
+	fixture_close(f);
+	assert_numbers("prog.binfile.4711.ctb", 0, 5);
+}
+
+static void viewer_sees_names_levels_and_types(void **state)
+{
+	struct fixture *f = *state;
+	uint64_t address = 0x7FFF12345678;
+	struct ctrace_event_item items[] = {
+		{ .type = CTRACE_TYPE_TEXT, .size = 7, .data = "say \"x\"" },
+		{ .type = CTRACE_TYPE_BINARY, .size = 3, .data = "\x01\xAB\xFF" },
+		{ .type = CTRACE_TYPE_ADDRESS, .size = 8, .data = &address },
+		{ .type = CTRACE_TYPE_COMP5, .size = 4, .data = "\x2A\0\0\0" },
+		{ .type = CTRACE_TYPE_COMPX, .size = 3, .data = "\x01\0\0" },
+		{ .type = CTRACE_TYPE_UTF8, .size = 3, .data = "\xE2\x82\xAC" },
+		{ .type = CTRACE_TYPE_COMP5S, .size = 8, .data = "\xFE\xFF\xFF\xFF\xFF\xFF\xFF\xFF" },
+		{ .type = CTRACE_TYPE_COMPXS, .size = 5, .data = "\xFF\xFF\xFF\xFF\xFD" },
+		{ .type = CTRACE_TYPE_TEXT, .size = 0, .data = NULL },
+		{ .type = CTRACE_TYPE_BINARY, .size = 0, .data = NULL },
+	};
+	static const char *const wanted[] = {
+		"[2023-11-14 22:13:20.000000001]", "host1:prog:(4711):TRACE_ERR (3) MF.RTS:255: { pid = 4711, tid = 99 }",
+		"{ level = ( \"ERROR\" : container = 3 ) }", "data1 = \"say \\\"x\\\"\"", "data2 = [ [0] = 0x1, [1] = 0xAB, [2] = 0xFF ]",
+		"data3 = 0x7FFF12345678,", "data4 = 42,", "data5 = 65536,", "data6 = \"\xE2\x82\xAC\",", "data7 = -2,", "data8 = -3,",
+		"data9 = \"\",", "data10 = [ ] }",
+	};
+	struct ctrace_event event = {
+		.time_ns = START_NS + 1,
+		.component = "MF.RTS",
+		.component_size = 6,
+		.event_id = 255,
+		.level = CTRACE_ERROR,
+		.pid = 4711,
+		.tid = 99,
+		.item_count = CT_COUNT(items),
+		.items = items,
+	};
+	struct ctrace_stream stream = { .id = 0 };
+	char *text;
+
+	fixture_open(f, "FILE=t.ctb\n");
+	assert_int_equal(write_events(f, &event, 1, &stream, 1), CTRACE_OK);
+	text = babeltrace("--fields=loglevel,trace:hostname,trace:procname,trace:vpid --clock-date t.ctb", NULL);
+	for (size_t i = 0; i < CT_COUNT(wanted); i++)
+		if (strstr(text, wanted[i]) == NULL && !(i == 1 && strstr(text, "MF.RTS:255: { pid = 4711, tid = 99 }") != NULL))
+			fail_msg("no %s in %s", wanted[i], text);
+	free(text);
+}
+
+/* Everything that is legal but rare, in one trace, without a word of complaint from the viewer. */
+static void viewer_reads_extremes(void **state)
+{
+	static unsigned char big[65536];
+	static struct ctrace_event_item many[CTRACE_MAX_ITEMS], widths[64];
+	static struct ctrace_event events[1300];
+	struct fixture *f = *state;
+	struct ctrace_event_item large[] = {
+		{ .type = CTRACE_TYPE_TEXT, .size = 65536, .data = big },
+		{ .type = CTRACE_TYPE_BINARY, .size = 65535, .data = big },
+		{ .type = CTRACE_TYPE_UTF8, .size = 256, .data = big },
+	};
+	struct ctrace_stream streams[3] = { { .id = 0 }, { .id = 11 }, { .id = 4095 } };
+	uint32_t count = 0, width_count = 0;
+	char *text;
+
+	for (size_t i = 0; i < sizeof big; i++)
+		big[i] = (unsigned char)(i * 13);
+	for (uint32_t i = 0; i < CTRACE_MAX_ITEMS; i++)
+		many[i] = (struct ctrace_event_item){
+			.type = i % CTRACE_TYPE_COUNT, .size = i % CTRACE_TYPE_COUNT == CTRACE_TYPE_ADDRESS ? 8 : i / 8 % 9, .data = big + i
+		};
+	for (uint32_t type = CTRACE_TYPE_COMP5; type <= CTRACE_TYPE_COMPXS; type++)
+		for (uint32_t size = 1; type != CTRACE_TYPE_UTF8 && size <= 8; size++)
+			widths[width_count++] = (struct ctrace_event_item){ .type = type, .size = size, .data = big + size };
+	for (uint32_t i = 0; i < CT_COUNT(events); i++) {
+		struct ctrace_event *event = &events[count++];
+
+		*event = (struct ctrace_event){
+			.time_ns = START_NS + (uint64_t)i * (i % 100 == 0 ? 1000000000u : 1000u) * (i < 700), /* stands still at the end */
+			.component = i % 2 == 0 ? "A.B" : "we\"ird\n\\\x1B[31m\xFF",
+			.component_size = i % 2 == 0 ? 3 : 14,
+			.component_id = i % 2,
+			.event_id = i < 1200 ? i : UINT32_MAX - i, /* more classes than the short form has ids */
+			.level = i % CTRACE_LEVEL_COUNT,
+			.pid = 4711,
+			.tid = 1 + i / 400,
+			.stream = i % 3,
+		};
+		switch (i % 50) {
+		case 1:
+			event->items = large;
+			event->item_count = 3;
+			break;
+		case 2:
+			event->items = widths;
+			event->item_count = width_count;
+			break;
+		case 3:
+			event->items = many;
+			event->item_count = CTRACE_MAX_ITEMS;
+			break;
+		case 4:
+			event->items = many;
+			event->item_count = 200;
+			break;
+		default:
+			break;
+		}
+	}
+	fixture_open(f, "FILE=t.ctb\n");
+	assert_int_equal(write_events(f, events, count, streams, 3), CTRACE_OK);
+	fixture_close(f);
+	text = babeltrace("t.ctb", NULL);
+	assert_int_equal(count_lines(text), count);
+	assert_null(strchr(text, '\x1B'));
+	free(text);
+}
+
+static void two_traces_merge_by_time(void **state)
+{
+	struct fixture *f = *state;
+	struct ctrace_stream stream = { .id = 0 };
+
+	fixture_open(f, "FILE=a.ctb\n");
+	assert_int_equal(write_numbered(f, &stream, 0, 2), CTRACE_OK);
+	fixture_close(f);
+	memset(&f->place, 0, sizeof f->place);
+	stream = (struct ctrace_stream){ .id = 0 };
+	fixture_open(f, "FILE=b.ctb\n");
+	assert_int_equal(write_numbered(f, &stream, 2, 2), CTRACE_OK);
+	fixture_close(f);
+	assert_numbers("b.ctb a.ctb", 0, 4);
+}
+
+static void discarded_events_are_counted(void **state)
+{
+	struct fixture *f = *state;
+	struct ctrace_stream streams[2] = { { .id = 0, .lost = 4 }, { .id = 1 } };
+	uint64_t totals[CTRACE_LOSS_COUNT] = { 0 };
+	char *errors, *text;
+
+	fixture_open(f, "FILE=t.ctb\n");
+	/* Before the first event of the stream, between two, none, and after the last. */
+	assert_int_equal(write_numbered(f, &streams[0], 0, 2), CTRACE_OK);
+	streams[0].lost = 21;
+	assert_int_equal(write_numbered(f, &streams[0], 2, 2), CTRACE_OK);
+	assert_int_equal(write_numbered(f, &streams[0], 4, 2), CTRACE_OK);
+	assert_int_equal(write_numbered(f, &streams[1], 6, 2), CTRACE_OK);
+	totals[CTRACE_LOSS_DISCARDED] = 21;
+	totals[CTRACE_LOSS_NO_RING] = 5;
+	ct_emit_binfile.lost(f->self, totals);
+	fixture_close(f);
+	text = babeltrace("t.ctb", &errors);
+	assert_int_equal(count_lines(text), 8);
+	assert_non_null(strstr(errors, "Tracer discarded 4 events"));
+	assert_non_null(strstr(errors, "Tracer discarded 17 events"));
+	assert_non_null(strstr(errors, "Tracer discarded 5 events"));
+	assert_int_equal(count_lines(errors), 3);
+	free(text);
+	free(errors);
+}
+
+static void no_losses_no_word_of_them(void **state)
+{
+	const uint64_t totals[CTRACE_LOSS_COUNT] = { [CTRACE_LOSS_STALLED] = 3 };
+	struct fixture *f = *state;
+	struct ctrace_stream stream = { .id = 0, .lost = 3 };
+	char *errors, *text;
+
+	fixture_open(f, "FILE=t.ctb\n");
+	assert_int_equal(write_numbered(f, &stream, 0, 2), CTRACE_OK);
+	ct_emit_binfile.lost(f->self, totals);
+	fixture_close(f);
+	assert_int_equal(access("t.ctb/stream.lost", F_OK), -1);
+	text = babeltrace("t.ctb", &errors);
+	assert_int_equal(count_lines(errors), 1); /* the stream's own */
+	free(text);
+	free(errors);
+}
+
+static void level_keeps_lower_events_out(void **state)
+{
+	struct fixture *f = *state;
+	struct ctrace_event_item items[3];
+	struct ctrace_event events[3];
+	struct ctrace_stream stream = { .id = 0 };
+	char *text;
+
+	for (uint32_t i = 0; i < 3; i++) {
+		events[i] = text_event(f, &items[i], "C", i, "x");
+		events[i].level = i * 2;
+	}
+	fixture_open(f, "FILE=t.ctb\nLEVEL=2\n");
+	assert_int_equal(write_events(f, events, 1, &stream, 1), CTRACE_OK);
+	assert_int_equal(stream.offset, 0);
+	assert_int_equal(write_events(f, events, 3, &stream, 1), CTRACE_OK);
+	text = babeltrace("t.ctb", NULL);
+	assert_int_equal(count_lines(text), 2);
+	assert_null(strstr(text, "C:0:"));
+	free(text);
+}
+
+static void generations_turn_and_overwrite(void **state)
+{
+	struct fixture *f = *state;
+	struct ctrace_stream streams[2] = { { .id = 0 }, { .id = 1 } };
+	unsigned next = 0;
+	uint32_t last = 1, turns = 0;
+	unsigned first_of[4] = { 0 };
+
+	fixture_open(f, "FILE=t.ctb\nMAXFILESIZE=12\nMAXGENERATION=3\n");
+	assert_string_equal(strrchr(f->place.path, '/'), "/t.ctb_1");
+	while (turns < 5) {
+		struct ctrace_stream *stream = &streams[next / 10 % 5 == 4];
+		unsigned first = next;
+
+		assert_int_equal(write_numbered(f, stream, next, 10), CTRACE_OK);
+		next += 10;
+		if (f->place.extra == last)
+			continue;
+		assert_int_equal(f->place.extra, last % 3 + 1);
+		last = (uint32_t)f->place.extra;
+		first_of[last] = first;
+		turns++;
+	}
+	/* 5 turns: now in generation 3, after 1 and 2 were written a second time. */
+	assert_int_equal(last, 3);
+	fixture_close(f);
+	assert_int_equal(access("t.ctb_4", F_OK), -1);
+	assert_numbers("t.ctb_1", first_of[1], first_of[2] - first_of[1]);
+	assert_numbers("t.ctb_2", first_of[2], first_of[3] - first_of[2]);
+	assert_numbers("t.ctb_3", first_of[3], next - first_of[3]);
+	assert_numbers("t.ctb_3 t.ctb_1 t.ctb_2", first_of[1], next - first_of[1]);
+}
+
+static void losses_go_on_over_generations(void **state)
+{
+	struct fixture *f = *state;
+	struct ctrace_stream stream = { .id = 0 };
+	const uint64_t totals[CTRACE_LOSS_COUNT] = { 9 };
+	char *errors, *text;
+
+	fixture_open(f, "FILE=t_$(GEN).ctb\nMAXFILESIZE=1\nMAXGENERATION=2\n"); /* each batch turns */
+	stream.lost = 2;
+	assert_int_equal(write_numbered(f, &stream, 0, 1), CTRACE_OK);
+	assert_string_equal(strrchr(f->place.path, '/'), "/t_1.ctb");
+	stream.lost = 5;
+	assert_int_equal(write_numbered(f, &stream, 1, 1), CTRACE_OK);
+	assert_string_equal(strrchr(f->place.path, '/'), "/t_2.ctb");
+	stream.lost = 9;
+	assert_int_equal(write_numbered(f, &stream, 2, 1), CTRACE_OK);
+	assert_string_equal(strrchr(f->place.path, '/'), "/t_1.ctb");
+	ct_emit_binfile.lost(f->self, totals);
+	fixture_close(f);
+	text = babeltrace("t_2.ctb", &errors);
+	assert_non_null(strstr(errors, "discarded 3 events"));
+	assert_int_equal(count_lines(errors), 1);
+	free(text);
+	free(errors);
+	text = babeltrace("t_1.ctb", &errors);
+	assert_non_null(strstr(errors, "discarded 4 events"));
+	assert_int_equal(count_lines(errors), 1);
+	free(text);
+	free(errors);
+}
+
+static void location_then_logs_then_working_folder(void **state)
+{
+	struct fixture *f = *state;
+	struct ctrace_stream stream = { .id = 0 };
+
+	fixture_open(f, "FILE=t.ctb\nLOCATION=new/deep\n");
+	assert_int_equal(write_numbered(f, &stream, 0, 1), CTRACE_OK);
+	fixture_close(f);
+	assert_numbers("new/deep/t.ctb", 0, 1);
+	memset(&f->place, 0, sizeof f->place);
+	f->context.folder = "/proc/nowhere";
+	fixture_open(f, "FILE=t.ctb\nLOCATION=/proc/nowhere\n");
+	assert_int_equal(write_numbered(f, &stream, 0, 1), CTRACE_OK);
+	assert_numbers("t.ctb", 0, 1);
+}
+
+/* Nothing that fails on the way loses or doubles an event. */
+static void failed_write_is_as_if_it_had_not_been(void **state)
+{
+	static const enum ct_os_call calls[] = { CT_OS_OPEN, CT_OS_WRITE, CT_OS_TRUNCATE };
+	struct fixture *f = *state;
+	struct ctrace_stream streams[3] = { { .id = 0 }, { .id = 1 }, { .id = 2 } };
+	unsigned next = 0, failures = 0;
+
+	fixture_open(f, "FILE=t.ctb\n");
+	for (unsigned skip = 0; skip < 9; skip++) {
+		for (size_t call = 0; call < CT_COUNT(calls); call++) {
+			struct ctrace_event events[3];
+			struct ctrace_event_item items[3];
+			char texts[3][24];
+			struct ctrace_stream before[3];
+			struct ctrace_place place = f->place;
+			enum ctrace_status status;
+
+			for (uint32_t i = 0; i < 3; i++) {
+				(void)snprintf(texts[i], sizeof texts[i], "number %u.", next + i);
+				events[i] = text_event(f, &items[i], "COMP", next + i, texts[i]); /* new classes each time */
+				events[i].stream = i;
+			}
+			memcpy(before, streams, sizeof before);
+			ct_os_fail(calls[call], skip, 1, ENOSPC);
+			status = write_events(f, events, 3, streams, 3);
+			ct_os_fail(calls[call], 0, 0, 0);
+			if (status != CTRACE_OK) {
+				failures++;
+				assert_int_equal(status, CTRACE_OUTPUT_ERROR);
+				assert_int_equal(errno, ENOSPC);
+				assert_memory_equal(before, streams, sizeof before);
+				assert_memory_equal(&place, &f->place, sizeof place);
+				if (next > 0)
+					assert_numbers("t.ctb", 0, next);
+				assert_int_equal(write_events(f, events, 3, streams, 3), CTRACE_OK);
+			}
+			next += 3;
+		}
+	}
+	assert_true(failures >= 5); /* a stream that cannot be opened, four writes, a cut */
+	assert_numbers("t.ctb", 0, next);
+}
+
+/* Even cutting back fails: the next write does it first. */
+static void failed_cut_is_made_up_for(void **state)
+{
+	struct fixture *f = *state;
+	struct ctrace_stream stream = { .id = 0 };
+
+	fixture_open(f, "FILE=t.ctb\n");
+	assert_int_equal(write_numbered(f, &stream, 0, 10), CTRACE_OK);
+	f->now_ns += 1000000;
+	struct ctrace_event_item items[2];
+	struct ctrace_event events[2] = { text_event(f, &items[0], "NEW", 1, "number 10."), text_event(f, &items[1], "NEW", 2, "number 11.") };
+	events[1].stream = 1;
+	struct ctrace_stream two[2] = { stream, { .id = 1 } };
+
+	/* The metadata and the first stream are written, the second is not, and nothing can be cut. */
+	ct_os_fail(CT_OS_WRITE, 2, 1, EIO);
+	ct_os_fail(CT_OS_TRUNCATE, 1, 10, EIO);
+	assert_int_equal(write_events(f, events, 2, two, 2), CTRACE_OUTPUT_ERROR);
+	assert_true(file_size("t.ctb/stream.0") > stream.offset);
+	assert_int_equal(write_events(f, events, 2, two, 2), CTRACE_OUTPUT_ERROR);
+	ct_os_fail(CT_OS_TRUNCATE, 0, 0, 0);
+	assert_int_equal(write_events(f, events, 2, two, 2), CTRACE_OK);
+	assert_numbers("t.ctb", 0, 12);
+}
+
+static void failed_generation_leaves_the_old_one(void **state)
+{
+	struct fixture *f = *state;
+	struct ctrace_stream stream = { .id = 0 };
+	struct ctrace_place place;
+
+	fixture_open(f, "FILE=t.ctb\nMAXFILESIZE=9\nMAXGENERATION=3\n");
+	while (file_size("t.ctb_1/stream.0") + file_size("t.ctb_1/metadata") < 9 * 1024 || stream.offset == 0)
+		assert_int_equal(write_numbered(f, &stream, (unsigned)(stream.offset == 0 ? 0 : 1), 1), CTRACE_OK);
+	place = f->place;
+	for (unsigned skip = 0; skip < 3; skip++) {
+		/* The new metadata, a class, the packets. */
+		ct_os_fail(CT_OS_WRITE, skip, 100, ENOSPC);
+		assert_int_equal(write_numbered(f, &stream, 2, 1), CTRACE_OUTPUT_ERROR);
+		ct_os_fail(CT_OS_WRITE, 0, 0, 0);
+		assert_memory_equal(&place, &f->place, sizeof place);
+		assert_int_equal(access("t.ctb_2", F_OK), -1);
+	}
+	assert_int_equal(write_numbered(f, &stream, 2, 1), CTRACE_OK);
+	assert_int_equal(f->place.extra, 2);
+	assert_numbers("t.ctb_2", 2, 1);
+}
+
+static void removed_folder_is_made_again(void **state)
+{
+	struct fixture *f = *state;
+	struct ctrace_stream stream = { .id = 0 };
+
+	fixture_open(f, "FILE=t.ctb\n");
+	assert_int_equal(write_numbered(f, &stream, 0, 10), CTRACE_OK);
+	assert_int_equal(system("rm -r t.ctb"), 0);
+	assert_int_equal(write_numbered(f, &stream, 10, 10), CTRACE_OK);
+	assert_int_equal(write_numbered(f, &stream, 20, 10), CTRACE_OK);
+	assert_numbers("t.ctb", 10, 20);
+}
+
+static void more_streams_than_open_files(void **state)
+{
+	enum { COUNT = 200 };
+	static struct ctrace_stream streams[COUNT];
+	static struct ctrace_event events[COUNT];
+	static struct ctrace_event_item items[COUNT];
+	static char texts[COUNT][24];
+	struct fixture *f = *state;
+	char command[64];
+
+	fixture_open(f, "FILE=t.ctb\n");
+	for (uint32_t i = 0; i < COUNT; i++)
+		streams[i].id = i;
+	for (unsigned round = 0; round < 3; round++) {
+		for (uint32_t i = 0; i < COUNT; i++) {
+			(void)snprintf(texts[i], sizeof texts[i], "number %u.", round * COUNT + i);
+			events[i] = text_event(f, &items[i], "COMP", 1, texts[i]);
+			events[i].stream = i;
+		}
+		assert_int_equal(write_events(f, events, COUNT, streams, COUNT), CTRACE_OK);
+	}
+	(void)snprintf(command, sizeof command, "test $(ls /proc/%d/fd | wc -l) -lt 90", (int)getpid());
+	assert_int_equal(system(command), 0);
+	fixture_close(f);
+	assert_numbers("t.ctb", 0, 3 * COUNT);
+}
+
+static void flush_reaches_the_disk_or_says_so(void **state)
+{
+	struct fixture *f = *state;
+	struct ctrace_stream stream = { .id = 0 };
+
+	fixture_open(f, "FILE=t.ctb\n");
+	assert_int_equal(write_numbered(f, &stream, 0, 1), CTRACE_OK);
+	ct_os_fail(CT_OS_FSYNC, 0, 1, EIO);
+	assert_int_equal(ct_emit_binfile.flush(f->self), CTRACE_OUTPUT_ERROR);
+	assert_int_equal(ct_emit_binfile.flush(f->self), CTRACE_OK);
+	ct_os_fail(CT_OS_FSYNC, 0, 1, EIO);
+	assert_int_equal(ct_emit_binfile.flush(f->self), CTRACE_OK); /* nothing new: not even asked */
+}
+
+#define TEST(name) cmocka_unit_test_setup_teardown(name, fixture_setup, fixture_teardown)
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		TEST(default_name_and_modes),
+		TEST(viewer_sees_names_levels_and_types),
+		TEST(viewer_reads_extremes),
+		TEST(two_traces_merge_by_time),
+		TEST(discarded_events_are_counted),
+		TEST(no_losses_no_word_of_them),
+		TEST(level_keeps_lower_events_out),
+		TEST(generations_turn_and_overwrite),
+		TEST(losses_go_on_over_generations),
+		TEST(location_then_logs_then_working_folder),
+		TEST(failed_write_is_as_if_it_had_not_been),
+		TEST(failed_cut_is_made_up_for),
+		TEST(failed_generation_leaves_the_old_one),
+		TEST(removed_folder_is_made_again),
+		TEST(more_streams_than_open_files),
+		TEST(flush_reaches_the_disk_or_says_so),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,87 @@
+/*
+ * test_emit_journal.c - the JOURNAL module keeps the contract, and without a journal its opening fails and can be tried again.
+ *
+ * What it writes is read back in tests/process/journal.sh, which starts a journald of its own.
+ *
+ * Copyright The ctrace authors.  SPDX-License-Identifier: Apache-2.0
+ */
+#include <stdarg.h>
+#include <stddef.h>
+#include <setjmp.h>
+#include <stdint.h>
+#include <cmocka.h>
+
+#include "emit_fixture.h"
+
+static const struct ctrace_emitter *journal;
+
+/* The module of the build folder, by the name that it has elsewhere. */
+static int init_all(void **state)
+{
+	const char *build = getenv("CTRACE_BUILD");
+	char folder[4096], command[8300];
+	uint32_t index;
+
+	(void)state;
+	(void)snprintf(folder, sizeof folder, "%s/modules", build != NULL ? build : "build");
+	/* Loaded from a copy that is ours alone, whatever the umask of the build was. */
+	(void)snprintf(command, sizeof command, "mkdir -m 700 journal-module && install -m 600 '%s/journal.so' journal-module/", folder);
+	if (system(command) != 0 || getcwd(folder, sizeof folder - 16) == NULL)
+		return 0;
+	memcpy(folder + strlen(folder), "/journal-module", 16);
+	(void)setenv("CTRACE_EMITTERS", folder, 1);
+	if (ct_emitter_find("WinEvent", 8, &index) == CTRACE_OK)
+		journal = ct_emitter_at(index);
+	return system("rm -r journal-module");
+}
+
+static void contract(void **state)
+{
+	uint32_t index, alias;
+
+	(void)state;
+	if (journal == NULL)
+		skip(); /* built without libsystemd */
+	assert_string_equal(journal->name, "JOURNAL");
+	assert_int_equal(journal->flags, 0);
+	assert_int_equal(ct_emitter_find("journal", 7, &index), CTRACE_OK);
+	assert_int_equal(ct_emitter_find("WINEVENT", 8, &alias), CTRACE_OK);
+	assert_int_equal(index, alias);
+	assert_string_equal(ct_emitter_property(journal, "FORMAT", 6)->default_value, "$(DATA)");
+	assert_string_equal(ct_emitter_property(journal, "LEVEL", 5)->default_value, "3");
+	assert_string_equal(ct_emitter_property(journal, "DELIMCHAR", 9)->default_value, " ");
+	assert_string_equal(ct_emitter_property(journal, "HEXBLOCKSIZE", 12)->default_value, "8");
+	assert_string_equal(ct_emitter_property(journal, "QUOTESTRING", 11)->default_value, "TRUE");
+}
+
+static void opening_without_a_journal(void **state)
+{
+	struct fixture *fixture;
+
+	(void)state;
+	if (journal == NULL)
+		skip();
+	fixture = fixture_create(journal);
+	for (unsigned i = 0; i < 3; i++) {
+		enum ctrace_status status = fixture_open(fixture);
+
+		/* The machine may have a journal: nothing is written to it here. */
+		if (status == CTRACE_OK) {
+			fixture_close(fixture);
+			continue;
+		}
+		assert_int_equal(status, CTRACE_OUTPUT_ERROR);
+		assert_null(fixture->self);
+	}
+	fixture_destroy(fixture);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(contract),
+		cmocka_unit_test(opening_without_a_journal),
+	};
+
+	return cmocka_run_group_tests(tests, init_all, NULL);
+}

@@ -1,0 +1,254 @@
+/*
+ * test_module.c - modules are loaded from places that only this user and root can write to, and when they keep the contract.
+ *
+ * The modules are compiled by the test.
+ *
+ * Copyright The ctrace authors.  SPDX-License-Identifier: Apache-2.0
+ */
+#include <stdarg.h>
+#include <stddef.h>
+#include <setjmp.h>
+#include <stdint.h>
+#include <cmocka.h>
+
+#include "emit_fixture.h"
+#include <sys/stat.h>
+
+static char top[256];
+
+static void run(const char *format, ...) CT_PRINTF(1, 2);
+static void run(const char *format, ...)
+{
+	char command[4096];
+	va_list arguments;
+
+	va_start(arguments, format);
+	(void)vsnprintf(command, sizeof command, format, arguments);
+	va_end(arguments);
+	assert_int_equal(system(command), 0);
+}
+
+static const char source[] =
+	"#include <ctrace/emitter.h>\n"
+	"static enum ctrace_status o(const struct ctrace_emitter_context *c, void **s) { (void)c; *s = 0; return CTRACE_OK; }\n"
+	"static enum ctrace_status w(void *s, const struct ctrace_batch *b) { (void)s; (void)b; return CTRACE_OK; }\n"
+	"static void c(void *s) { (void)s; }\n"
+	"const struct ctrace_emitter SYMBOL = { .size = sizeof(struct ctrace_emitter) SIZE, .name = NAME,\n"
+	"	.open = o, .write = WRITE, .close = c };\n";
+
+/* folder/file.so, an emitter that calls itself `name`; its folder is ours alone. */
+static void build(const char *folder, const char *file, const char *name, const char *more)
+{
+	const char *root = getenv("CTRACE_SOURCE");
+
+	run("cd '%s' && mkdir -p -m 755 %s && cc -shared -fPIC -w -I'%s/include' '-DNAME=\"%s\"' %s -o %s/%s.so module.c && "
+	    "chmod 755 %s/%s.so",
+	    top, folder, root != NULL ? root : ".", name, more, folder, file, folder, file);
+}
+
+#define GOOD "-DSYMBOL=ctrace_emitter -DSIZE= -DWRITE=w"
+
+static void search(const char *folders)
+{
+	assert_int_equal(setenv("CTRACE_EMITTERS", folders, 1), 0);
+}
+
+static void search_in(const char *folder)
+{
+	char path[512];
+
+	(void)snprintf(path, sizeof path, "%s/%s", top, folder);
+	search(path);
+}
+
+static int init_all(void **state)
+{
+	const char *parent = getenv("TMPDIR");
+	FILE *file;
+	char path[512];
+
+	(void)state;
+	(void)umask(022);
+	(void)snprintf(top, sizeof top, "%s/module.XXXXXX", parent != NULL ? parent : "/tmp");
+	if (mkdtemp(top) == NULL)
+		return 1;
+	(void)snprintf(path, sizeof path, "%s/module.c", top);
+	file = fopen(path, "we");
+	if (file == NULL || fputs(source, file) < 0)
+		return 1;
+	return fclose(file);
+}
+
+static int fini_all(void **state)
+{
+	(void)state;
+	fixture_remove_folder(top);
+	return 0;
+}
+
+static void found_by_name(void **state)
+{
+	const struct ctrace_emitter *emitter;
+
+	(void)state;
+	build("good", "one-1_x", "ONE-1_X", GOOD);
+	build("good", "two", "TWO", GOOD);
+	search_in("good");
+	emitter = ct_module_find("ONE-1_X");
+	assert_non_null(emitter);
+	assert_string_equal(emitter->name, "ONE-1_X");
+	/* Another module on the same descriptor number is not taken for the first. */
+	emitter = ct_module_find("TWO");
+	assert_non_null(emitter);
+	assert_string_equal(emitter->name, "TWO");
+	assert_null(ct_module_find("THREE"));
+}
+
+static void names_that_are_no_names(void **state)
+{
+	(void)state;
+	build("names", "a", "A", GOOD);
+	search_in("names");
+	assert_non_null(ct_module_find("A"));
+	assert_null(ct_module_find(""));
+	assert_null(ct_module_find("../NAMES/A"));
+	assert_null(ct_module_find("./A"));
+	assert_null(ct_module_find("A.SO"));
+	assert_null(ct_module_find("A B"));
+	assert_null(ct_module_find("\xC4"));
+	assert_null(ct_module_find("a"));
+	assert_null(ct_module_find("A234567890123456789012345678901234567890"));
+}
+
+static void lists_of_folders(void **state)
+{
+	char list[8192], longest[5000];
+
+	(void)state;
+	build("list1", "here", "HERE", GOOD);
+	build("list2", "there", "THERE", GOOD);
+	(void)snprintf(list, sizeof list, ":/nonexistent::%s/list1:%s/list2:", top, top);
+	search(list);
+	assert_non_null(ct_module_find("HERE"));
+	assert_non_null(ct_module_find("THERE"));
+	memset(longest, 'x', sizeof longest - 1);
+	longest[0] = '/';
+	longest[sizeof longest - 1] = '\0';
+	(void)snprintf(list, sizeof list, "%s:%s/list1", longest, top);
+	search(list);
+	assert_non_null(ct_module_find("HERE"));
+	search("");
+	assert_null(ct_module_find("HERE"));
+}
+
+static void only_absolute_folders(void **state)
+{
+	char before[4096];
+
+	(void)state;
+	build("absolute", "rel", "REL", GOOD);
+	assert_non_null(getcwd(before, sizeof before));
+	assert_int_equal(chdir(top), 0);
+	search("absolute");
+	assert_null(ct_module_find("REL"));
+	search(".");
+	assert_null(ct_module_find("REL"));
+	assert_int_equal(chdir(before), 0);
+	search_in("absolute");
+	assert_non_null(ct_module_find("REL"));
+}
+
+static void places_others_can_write_to(void **state)
+{
+	static const struct {
+		const char *spoil, *mend;
+	} rows[] = {
+		{ "chmod 775 places", "chmod 755 places" },
+		{ "chmod 757 places", "chmod 755 places" },
+		{ "chmod 1777 places", "chmod 0755 places" },
+		{ "chmod 775 places/spoilt.so", "chmod 755 places/spoilt.so" },
+		{ "chmod 757 places/spoilt.so", "chmod 755 places/spoilt.so" },
+		{ "mv places/spoilt.so real.so && ln -s ../real.so places/spoilt.so", "mv real.so places/spoilt.so" },
+		{ "mv places/spoilt.so real.so && mkfifo places/spoilt.so", "mv -f real.so places/spoilt.so" },
+		{ "mv places/spoilt.so real.so && mkdir places/spoilt.so", "rmdir places/spoilt.so && mv real.so places/spoilt.so" },
+	};
+
+	(void)state;
+	build("places", "spoilt", "SPOILT", GOOD);
+	search_in("places");
+	for (size_t i = 0; i < CT_COUNT(rows); i++) {
+		run("cd '%s' && %s", top, rows[i].spoil);
+		assert_null(ct_module_find("SPOILT"));
+		run("cd '%s' && %s", top, rows[i].mend);
+		assert_non_null(ct_module_find("SPOILT"));
+	}
+}
+
+static void files_and_folders_of_others(void **state)
+{
+	(void)state;
+	if (geteuid() != 0)
+		skip(); /* only root can give files away */
+	build("owner", "foreign", "FOREIGN", GOOD);
+	search_in("owner");
+	run("chown 65534 '%s/owner/foreign.so'", top);
+	assert_null(ct_module_find("FOREIGN"));
+	run("chown 0 '%s/owner/foreign.so' && chown 65534 '%s/owner'", top, top);
+	assert_null(ct_module_find("FOREIGN"));
+	run("chown 0 '%s/owner'", top);
+	assert_non_null(ct_module_find("FOREIGN"));
+}
+
+static void modules_that_break_the_contract(void **state)
+{
+	(void)state;
+	build("broken", "othername", "SOMETHING", GOOD);
+	build("broken", "lower", "lower", GOOD);
+	build("broken", "nosymbol", "NOSYMBOL", "-DSYMBOL=something_else -DSIZE= -DWRITE=w");
+	build("broken", "small", "SMALL", "-DSYMBOL=ctrace_emitter -DSIZE=-8 -DWRITE=w");
+	build("broken", "large", "LARGE", "-DSYMBOL=ctrace_emitter -DSIZE=+64 -DWRITE=w");
+	build("broken", "nowrite", "NOWRITE", "-DSYMBOL=ctrace_emitter -DSIZE= -DWRITE=0");
+	run("echo 'this is no shared object' > '%s/broken/text.so'", top);
+	search_in("broken");
+	assert_null(ct_module_find("OTHERNAME"));
+	assert_null(ct_module_find("LOWER"));
+	assert_null(ct_module_find("NOSYMBOL"));
+	assert_null(ct_module_find("SMALL"));
+	assert_null(ct_module_find("NOWRITE"));
+	assert_null(ct_module_find("TEXT"));
+	/* One from a later version, which knows more than we do. */
+	assert_non_null(ct_module_find("LARGE"));
+}
+
+/* Whatever happens, no descriptor stays behind. */
+static void descriptors_are_closed(void **state)
+{
+	int before = dup(0), after;
+
+	(void)state;
+	close(before);
+	search_in("broken");
+	(void)ct_module_find("TEXT");
+	(void)ct_module_find("SMALL");
+	search_in("good");
+	assert_non_null(ct_module_find("TWO"));
+	after = dup(0);
+	close(after);
+	assert_int_equal(before, after);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(found_by_name),
+		cmocka_unit_test(names_that_are_no_names),
+		cmocka_unit_test(lists_of_folders),
+		cmocka_unit_test(only_absolute_folders),
+		cmocka_unit_test(places_others_can_write_to),
+		cmocka_unit_test(files_and_folders_of_others),
+		cmocka_unit_test(modules_that_break_the_contract),
+		cmocka_unit_test(descriptors_are_closed),
+	};
+
+	return cmocka_run_group_tests(tests, init_all, fini_all);
+}
