@@ -20,6 +20,7 @@ FUZZ_SECONDS = 60
 
 SETUPS = setup-build setup-demo setup-test setup-bench setup-lint setup-format setup-fuzz
 
+.NOTPARALLEL: # Ninja does that
 .PHONY: all build demo test check bench install lint format fuzz faults clean help $(SETUPS)
 
 all: build
@@ -29,7 +30,7 @@ $(SETUPS): setup-%:
 
 build: setup-build
 	@scripts/configure.sh $(BUILD)
-	@ninja -C $(BUILD)
+	@ninja -C $(BUILD) programs
 
 demo: setup-demo build
 	@scripts/demo.sh $(BUILD)

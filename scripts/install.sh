@@ -9,7 +9,7 @@ case $destdir in
 esac
 
 scripts/configure.sh "$folder" -Dprefix="$prefix"
-ninja -C "$folder"
+ninja -C "$folder" programs
 DESTDIR=$destdir meson install -C "$folder" --no-rebuild --quiet
 if [ -z "$destdir" ] && [ "$(id -u)" = 0 ]; then
 	ldconfig # the new library's name is known from here on

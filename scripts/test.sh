@@ -7,8 +7,7 @@ cd "$(dirname "$0")/.."
 folder=$1 extent=$2 name=${3#tests/}
 
 scripts/configure.sh "$folder" -Dtests=enabled
-ninja -C "$folder"
-ninja -C "$folder" meson-test-prereq
+ninja -C "$folder" programs meson-test-prereq
 
 quick=''
 [ "$extent" = all ] || quick='--no-suite process'
