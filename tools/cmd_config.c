@@ -90,7 +90,7 @@ static void complain_emitters(struct check *check, const struct ct_command *comm
 		return;
 	}
 	while (ct_config_next_dest(&list, &name))
-		if (ct_apply_find_emitter(name.at, name.size, &index) != CTRACE_OK) {
+		if (ct_emitter_find(name.at, name.size, &index) != CTRACE_OK) {
 			complain_emitter(check, name, line);
 			return;
 		}
@@ -104,7 +104,7 @@ static void note_property(const struct check *check, const struct ct_command *co
 	uint32_t index;
 	size_t count = 0;
 
-	if (ct_apply_find_emitter(command->emitter.at, command->emitter.size, &index) != CTRACE_OK)
+	if (ct_emitter_find(command->emitter.at, command->emitter.size, &index) != CTRACE_OK)
 		return;
 	emitter = ct_emitter_at(index);
 	if ((emitter->flags & CTRACE_EMITTER_SILENT) != 0 ||

@@ -9,43 +9,7 @@
  */
 #include "control/control.h"
 
-#include <pthread.h>
 #include <string.h>
-
-static pthread_mutex_t emitter_lock = PTHREAD_MUTEX_INITIALIZER;
-
-/* ---- emitters ---- */
-
-void ct_apply_lock(void)
-{
-	ct_thread_locked++;
-	__atomic_signal_fence(__ATOMIC_SEQ_CST);
-	(void)pthread_mutex_lock(&emitter_lock);
-}
-
-void ct_apply_unlock(void)
-{
-	(void)pthread_mutex_unlock(&emitter_lock);
-	__atomic_signal_fence(__ATOMIC_SEQ_CST);
-	ct_thread_locked--;
-}
-
-void ct_apply_unlock_in_child(void)
-{
-	(void)pthread_mutex_init(&emitter_lock, NULL);
-	__atomic_signal_fence(__ATOMIC_SEQ_CST);
-	ct_thread_locked--;
-}
-
-enum ctrace_status ct_apply_find_emitter(const char *name, size_t size, uint32_t *out_emitter)
-{
-	enum ctrace_status status;
-
-	ct_apply_lock();
-	status = ct_emitter_find(name, size, out_emitter);
-	ct_apply_unlock();
-	return status;
-}
 
 /* Every emitter that a command names, or none when one of them is unknown. */
 static enum ctrace_status find_emitters(const struct ct_command *command, uint32_t *out_mask)
@@ -57,7 +21,7 @@ static enum ctrace_status find_emitters(const struct ct_command *command, uint32
 
 	while (is_one || ct_config_next_dest(&list, &name)) {
 		uint32_t emitter;
-		enum ctrace_status status = ct_apply_find_emitter(name.at, name.size, &emitter);
+		enum ctrace_status status = ct_emitter_find(name.at, name.size, &emitter);
 
 		if (status != CTRACE_OK)
 			return status;
@@ -162,7 +126,7 @@ static enum ctrace_status apply_emitter_property(const struct ct_target *target,
 {
 	uint32_t emitter;
 	uint32_t reopen;
-	enum ctrace_status status = ct_apply_find_emitter(command->emitter.at, command->emitter.size, &emitter);
+	enum ctrace_status status = ct_emitter_find(command->emitter.at, command->emitter.size, &emitter);
 
 	if (status != CTRACE_OK)
 		return status;

@@ -126,11 +126,6 @@ struct ct_target {
 	void *changed_user;
 };
 enum ctrace_status ct_apply(const struct ct_target *target, const struct ct_command *command) CT_MUST_USE;
-/* ct_emitter_find(), serialised with ct_apply()'s.  Takes a lock of its own, which a fork has to find free. */
-enum ctrace_status ct_apply_find_emitter(const char *name, size_t size, uint32_t *out_emitter) CT_MUST_USE;
-void ct_apply_lock(void);            /* before fork */
-void ct_apply_unlock(void);          /* after it, in the parent */
-void ct_apply_unlock_in_child(void);
 /* The running process's target, attaching it when needed.  NULL when it cannot.  Implemented by the runtime. */
 const struct ct_target *ct_target_self(void);
 

@@ -185,7 +185,7 @@ enum ctrace_status ctrace_emitter_property_get(const char *emitter, const char *
 	ct_buf_init(&text);
 	target = ct_target_self();
 	if (target != NULL)
-		status = ct_apply_find_emitter(name.at, name.size, &index);
+		status = ct_emitter_find(name.at, name.size, &index);
 	if (status == CTRACE_OK)
 		status = ct_emitter_property_get(target->registry, index, key.at, key.size, &text);
 	if (status == CTRACE_OK)

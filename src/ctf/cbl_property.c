@@ -47,7 +47,7 @@ static enum ctrace_status read_emitter(cobuns32_t flags, const void *emitter, co
 	if (!ct_cbl_name_copy(emitter, (flags & CTF_FLAG_EMITTER_NAME_NULL_TERM) != 0, CTRACE_MAX_EMITTER, id->owner))
 		return CTRACE_INVALID_EMITTER_NAME;
 	/* An unknown emitter is told before a bad property name, as an unknown component is. */
-	status = ct_apply_find_emitter(id->owner, strlen(id->owner), &index); /* may load a module */
+	status = ct_emitter_find(id->owner, strlen(id->owner), &index); /* may load a module */
 	errno = saved_errno;
 	return status == CTRACE_OK ? read_property_name(flags, name, id) : status;
 }

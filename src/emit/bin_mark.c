@@ -1,9 +1,7 @@
 /*
  * bin_mark.c - the comments in a BINFILE's metadata that are for us: sizes of streams, and what they had lost before.
  *
- *     closed comment:
- *     stream.0 12345
- *     stream.7 66
+ * Each is a head, lines such as "stream.7 12345", and an end (CT_BIN_MARK_*).
  *
  * Called by bin_folder.c on the thread that drains.  No name in the metadata can look like one, since a string holds no line end.
  * The text may be hostile; what it says of a stream is only ever used to cut a file of ours back.

@@ -18,9 +18,11 @@ extern const struct ctrace_emitter ct_emit_stderr;   /* emit_stderr.c */
 extern const struct ctrace_emitter ct_emit_es;       /* emit_es.c */
 
 /* The emitter of that name (any case; aliases IDEDBG = STDERR, WINEVENT = JOURNAL), loading a module when there is one of that
- * name.  EMITTER_NOT_FOUND otherwise; INVALID_EMITTER_NAME when empty or over 31 bytes.  Never unloaded. Not for handlers;
- * callers serialise. */
+ * name.  EMITTER_NOT_FOUND otherwise; INVALID_EMITTER_NAME when empty or over 31 bytes.  Never unloaded. Not for handlers. */
 enum ctrace_status ct_emitter_find(const char *name, size_t size, uint32_t *out_index) CT_MUST_USE;
+void ct_emitter_lock(void); /* before fork */
+void ct_emitter_unlock(void);
+void ct_emitter_unlock_in_child(void);
 const struct ctrace_emitter *ct_emitter_at(uint32_t index); /* NULL past the last */
 const struct ctrace_property *ct_emitter_property(const struct ctrace_emitter *emitter, const char *name, size_t size);
 

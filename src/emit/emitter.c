@@ -1,13 +1,14 @@
 /*
  * emitter.c - the emitters there are, and look-up by name.
  *
- * Names are looked up by commands, one at a time; an emitter keeps its index for the life of the process.  The agent asks for the
+ * Names are looked up by commands and recoverers under a lock; an emitter keeps its index for the life of the process.  The agent asks for the
  * emitter at an index meanwhile, without a lock.
  *
  * Copyright The ctrace authors.  SPDX-License-Identifier: Apache-2.0
  */
 #include "emit/emit.h"
 
+#include <pthread.h>
 #include <string.h>
 
 #define BUILT_IN 4u
@@ -29,6 +30,29 @@ static const struct {
 	{ "IDEDBG", "STDERR" },
 	{ "WINEVENT", "JOURNAL" },
 };
+
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER; /* look-ups: commands, and a recoverer beside them */
+
+void ct_emitter_lock(void)
+{
+	ct_thread_locked++;
+	__atomic_signal_fence(__ATOMIC_SEQ_CST);
+	(void)pthread_mutex_lock(&lock);
+}
+
+void ct_emitter_unlock(void)
+{
+	(void)pthread_mutex_unlock(&lock);
+	__atomic_signal_fence(__ATOMIC_SEQ_CST);
+	ct_thread_locked--;
+}
+
+void ct_emitter_unlock_in_child(void)
+{
+	(void)pthread_mutex_init(&lock, NULL);
+	__atomic_signal_fence(__ATOMIC_SEQ_CST);
+	ct_thread_locked--;
+}
 
 static bool find_known(const char *upper_name, uint32_t *out_index)
 {
@@ -61,6 +85,7 @@ enum ctrace_status ct_emitter_find(const char *name, size_t size, uint32_t *out_
 {
 	char upper[CTRACE_MAX_EMITTER + 1] = { 0 };
 	const char *wanted = upper;
+	enum ctrace_status status;
 
 	if (size == 0 || size > CTRACE_MAX_EMITTER)
 		return CTRACE_INVALID_EMITTER_NAME;
@@ -70,9 +95,10 @@ enum ctrace_status ct_emitter_find(const char *name, size_t size, uint32_t *out_
 		if (strcmp(aliases[i].name, upper) == 0)
 			wanted = aliases[i].stands_for;
 	}
-	if (find_known(wanted, out_index))
-		return CTRACE_OK;
-	return add_module(wanted, out_index);
+	ct_emitter_lock();
+	status = find_known(wanted, out_index) ? CTRACE_OK : add_module(wanted, out_index);
+	ct_emitter_unlock();
+	return status;
 }
 
 const struct ctrace_emitter *ct_emitter_at(uint32_t index)

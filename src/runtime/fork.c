@@ -22,7 +22,7 @@ static void before_fork(void)
 	ct_attach_lock();
 	if (ct_process.state != CT_PROCESS_ATTACHED)
 		return;
-	ct_apply_lock();
+	ct_emitter_lock();
 	ct_registry_lock(ct_process.registry);
 	ct_ring_pool_lock(ct_process.pool);
 }
@@ -34,7 +34,7 @@ static void after_fork_in_parent(void)
 	if (ct_process.state == CT_PROCESS_ATTACHED) {
 		ct_ring_pool_unlock(ct_process.pool);
 		ct_registry_unlock(ct_process.registry);
-		ct_apply_unlock();
+		ct_emitter_unlock();
 	}
 	ct_attach_unlock();
 }
@@ -45,7 +45,7 @@ void ct_fork_forget_parent(void)
 
 	/* Whoever held these does not exist here.  The pool is made anew when the child attaches. */
 	ct_attach_unlock_in_child();
-	ct_apply_unlock_in_child();
+	ct_emitter_unlock_in_child();
 	if (has_registry)
 		ct_registry_unlock_in_child(ct_process.registry);
 	ct_thread_forget_all();

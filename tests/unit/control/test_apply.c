@@ -98,7 +98,7 @@ static uint32_t bit(const char *name)
 {
 	uint32_t emitter;
 
-	assert_int_equal(ct_apply_find_emitter(name, strlen(name), &emitter), CTRACE_OK);
+	assert_int_equal(ct_emitter_find(name, strlen(name), &emitter), CTRACE_OK);
 	return 1u << emitter;
 }
 
@@ -244,16 +244,16 @@ static void the_lock_survives_a_fork(void **state)
 	pid_t child;
 
 	(void)state;
-	ct_apply_lock();
+	ct_emitter_lock();
 	child = fork();
 	assert_true(child >= 0);
 	if (child == 0) {
 		uint32_t emitter;
 
-		ct_apply_unlock_in_child();
-		_exit(ct_thread_locked == 0 && ct_apply_find_emitter("TEXTFILE", 8, &emitter) == CTRACE_OK ? 0 : 1);
+		ct_emitter_unlock_in_child();
+		_exit(ct_thread_locked == 0 && ct_emitter_find("TEXTFILE", 8, &emitter) == CTRACE_OK ? 0 : 1);
 	}
-	ct_apply_unlock();
+	ct_emitter_unlock();
 	assert_int_equal(waitpid(child, &status, 0), child);
 	assert_int_equal(status, 0);
 	assert_int_equal(ct_thread_locked, 0);

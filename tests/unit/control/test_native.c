@@ -48,7 +48,7 @@ static uint32_t bit(const char *name)
 {
 	uint32_t emitter;
 
-	assert_int_equal(ct_apply_find_emitter(name, strlen(name), &emitter), CTRACE_OK);
+	assert_int_equal(ct_emitter_find(name, strlen(name), &emitter), CTRACE_OK);
 	return 1u << emitter;
 }
 

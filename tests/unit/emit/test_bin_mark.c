@@ -1,0 +1,96 @@
+/*
+ * test_bin_mark.c - comments in the metadata that tell of streams.
+ *
+ * Copyright The ctrace authors.  SPDX-License-Identifier: Apache-2.0
+ */
+#include "bin_fixture.h"
+
+static void stream_names(void **state)
+{
+	static const char *const wrong[] = { "", "stream.", "stream.x", "stream.1x", "stream.01", "stream.65536", "stream.123456",
+					     "stream.-1", "Stream.1", "stream.lostt", "stream.los", "metadata", "stream_1" };
+	uint32_t id = 77;
+
+	(void)state;
+	assert_true(ct_bin_stream_name_parse("stream.0", 8, &id));
+	assert_int_equal(id, 0);
+	assert_true(ct_bin_stream_name_parse("stream.65535", 12, &id));
+	assert_int_equal(id, 65535);
+	assert_true(ct_bin_stream_name_parse("stream.lost", 11, &id));
+	assert_int_equal(id, CT_BIN_LOST);
+	for (size_t i = 0; i < CT_COUNT(wrong); i++)
+		assert_false(ct_bin_stream_name_parse(wrong[i], strlen(wrong[i]), &id));
+}
+
+static void the_last_mark_counts(void **state)
+{
+	static const char text[] = "x /* closed\nstream.1 5\n*/\nevent\n/* closed\nstream.1 9\n*/\nmore /* closed\nno end";
+	size_t end = 0;
+	const char *mark = ct_bin_mark_find(text, sizeof text - 1, CT_BIN_MARK_CLOSED, &end);
+
+	(void)state;
+	assert_ptr_equal(mark, strstr(text, "/* closed\nstream.1 9"));
+	assert_int_equal(end, (size_t)(strstr(text, "more") - text));
+	assert_null(ct_bin_mark_find(text, sizeof text - 1, CT_BIN_MARK_LOST, &end));
+	assert_null(ct_bin_mark_find("", 0, CT_BIN_MARK_CLOSED, &end));
+}
+
+static enum ctrace_status take(const char *text, struct ct_bin_folder *folder)
+{
+	memset(folder, 0, sizeof *folder);
+	return ct_bin_marks_take(folder, text, strlen(text));
+}
+
+static void what_is_added_is_taken(void **state)
+{
+	static struct ct_bin_folder folder;
+	struct ct_buf text = { 0 };
+
+	(void)state;
+	ct_buf_add_text(&text, CT_BIN_MARK_LOST);
+	ct_bin_mark_add(&text, 3, 17);
+	ct_bin_mark_add(&text, 4, 0); /* nothing to tell */
+	ct_buf_add_text(&text, CT_BIN_MARK_END CT_BIN_MARK_CLOSED);
+	ct_bin_mark_add(&text, 3, 1234567890123u);
+	ct_bin_mark_add(&text, CT_BIN_LOST, 66);
+	ct_buf_add_text(&text, CT_BIN_MARK_END);
+	assert_int_equal(take(ct_buf_text(&text), &folder), CTRACE_OK);
+	assert_int_equal(folder.streams[3]->offset, 1234567890123u);
+	assert_int_equal(folder.streams[3]->lost_base, 17);
+	assert_null(folder.streams[4]);
+	assert_int_equal(folder.lost->offset, 66);
+	ct_bin_streams_free(&folder);
+	ct_buf_fini(&text);
+}
+
+static void damaged_marks_are_refused(void **state)
+{
+	static const char *const marks[] = {
+		"/* closed\nstream.1\n*/\n",
+		"/* closed\nstream.1 \n*/\n",
+		"/* closed\nstream.1 x\n*/\n",
+		"/* closed\nstream.1 1234567890123456789\n*/\n",
+		"/* closed\nstream.99999 1\n*/\n",
+		"/* closed\n\n*/\n",
+		"/* closed\nstream.1 1 */\n",
+	};
+	static struct ct_bin_folder folder;
+
+	(void)state;
+	for (size_t i = 0; i < CT_COUNT(marks); i++) {
+		assert_int_equal(take(marks[i], &folder), CTRACE_DAMAGED);
+		ct_bin_streams_free(&folder);
+	}
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(stream_names),
+		cmocka_unit_test(the_last_mark_counts),
+		cmocka_unit_test(what_is_added_is_taken),
+		cmocka_unit_test(damaged_marks_are_refused),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
