@@ -26,6 +26,7 @@
 #include <unistd.h>
 
 #define EVENTS 1000u       /* a batch */
+#define WARM 10u           /* before a batch: the flush left this thread cold */
 #define BATCHES 200u       /* a repetition of a case */
 #define REPETITIONS 9u
 #define SINGLES 20000u     /* events timed one by one, a repetition */
@@ -69,12 +70,11 @@ static void flush(void)
 	}
 }
 
-static void drain(const struct bench_case *bench)
+/* For the baselines too: they are to find the caches and the scheduler as the events do. */
+static void drain(void)
 {
-	if (bench->traces)
-		flush();
-	else
-		bench_baseline_drain();
+	flush();
+	bench_baseline_drain();
 }
 
 static void run_batch(const struct bench_case *bench, uint32_t count)
@@ -94,15 +94,13 @@ static void time_batches(const struct bench_case *bench, struct times *times, un
 	for (uint32_t i = 0; i < BATCHES; i++) {
 		uint64_t start;
 
-		drain(bench);
-		run_batch(bench, 10); /* the flush left this thread cold */
+		drain();
+		run_batch(bench, WARM);
 		start = bench_ticks();
-		bench->batch(EVENTS);
+		run_batch(bench, EVENTS);
 		at[i] = (uint32_t)(bench_ticks() - start);
-		if (bench->traces)
-			emitted += EVENTS;
 	}
-	drain(bench);
+	drain();
 	times->batch_count += BATCHES;
 	bench_sort(at, BATCHES);
 	times->medians[repetition] = bench_quantile(at, BATCHES, 0.5);
@@ -132,7 +130,7 @@ static void *run_second(void *argument)
 		uint64_t start;
 
 		await(&second.prepared, i, true);
-		second.bench->batch(10);
+		second.bench->batch(WARM);
 		__atomic_store_n(&second.ready, i, __ATOMIC_RELEASE);
 		await(&second.started, i, false);
 		start = bench_ticks();
@@ -158,14 +156,14 @@ static void time_two_threads(const struct bench_case *bench, struct times *times
 
 		flush();
 		__atomic_store_n(&second.prepared, i, __ATOMIC_RELEASE);
-		bench->batch(10);
+		bench->batch(WARM);
 		await(&second.ready, i, true);
 		__atomic_store_n(&second.started, i, __ATOMIC_RELEASE);
 		start = bench_ticks();
 		bench->batch(EVENTS);
 		at[i - 1] = (uint32_t)(bench_ticks() - start);
 		await(&second.done, i, true);
-		emitted += 2 * (EVENTS + 10);
+		emitted += 2 * (EVENTS + WARM);
 	}
 	(void)pthread_join(thread, NULL);
 	flush();
@@ -177,7 +175,7 @@ static void time_two_threads(const struct bench_case *bench, struct times *times
 
 /* ---- events one by one */
 
-static void time_singles(void (*batch)(uint32_t), const struct bench_case *bench, struct times *times)
+static void time_singles(void (*batch)(uint32_t), bool traces, struct times *times)
 {
 	uint32_t *at = times->singles + times->single_count;
 
@@ -185,16 +183,16 @@ static void time_singles(void (*batch)(uint32_t), const struct bench_case *bench
 		uint64_t start;
 
 		if (i % EVENTS == 0) {
-			drain(bench);
-			run_batch(bench, 10);
+			drain();
+			batch(WARM);
+			emitted += traces ? WARM : 0;
 		}
 		start = bench_ticks();
 		batch(1);
 		at[i] = (uint32_t)(bench_ticks() - start);
-		if (batch == bench->batch && bench->traces)
-			emitted++;
+		emitted += traces ? 1 : 0;
 	}
-	drain(bench);
+	drain();
 	times->single_count += SINGLES;
 }
 
@@ -379,10 +377,10 @@ int main(int argc, char **argv)
 				time_batches(&bench_cases[i], &times[i], repetition);
 		if (bench_has_two_processors())
 			time_two_threads(a, two, repetition);
-		time_singles(bench_nothing_batch, bench_case_find("rdtsc"), nothing);
+		time_singles(bench_nothing_batch, false, nothing);
 		for (size_t i = 0; i < bench_case_count; i++)
 			if (bench_cases[i].single)
-				time_singles(bench_cases[i].batch, &bench_cases[i], &times[i]);
+				time_singles(bench_cases[i].batch, bench_cases[i].traces, &times[i]);
 	}
 	ns_per_tick = bench_ns_per_tick(start, bench_span_now());
 	sustained[0] = sustain_median(a);

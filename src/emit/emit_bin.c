@@ -13,6 +13,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #define DEFAULT_FILE_KB 0x2800u
 #define CANDIDATES 10u /* names tried beside one that is taken */
@@ -280,7 +281,7 @@ static void bin_close(void *self)
 {
 	struct binfile *bin = self;
 
-	if (bin->lost > 0)
+	if (bin->lost > 0 && bin->folder->owner_pid == (uint32_t)getpid())
 		(void)!ct_bin_write_lost(bin->folder, bin->lost);
 	ct_bin_folder_close(bin->folder);
 	free(bin);

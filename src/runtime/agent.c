@@ -19,6 +19,7 @@
 #define QUIET_PASSES 100u /* passes without an event before it goes idle */
 #define REAP_PASSES 20u   /* idle looks between looks for threads that ended unseen */
 #define STOP_SECONDS 5
+#define PAUSE_SECONDS 1
 
 struct agent {
 	pthread_mutex_t lock;
@@ -268,10 +269,27 @@ bool ct_agent_stop(void)
 	return true;
 }
 
-void ct_agent_forget(void)
+bool ct_agent_pause(void)
+{
+	struct timespec limit;
+
+	(void)clock_gettime(CLOCK_REALTIME, &limit);
+	limit.tv_sec += PAUSE_SECONDS;
+	return pthread_mutex_timedlock(&agent.lock, &limit) == 0;
+}
+
+void ct_agent_resume(void)
+{
+	(void)pthread_mutex_unlock(&agent.lock);
+}
+
+void ct_agent_forget(bool is_paused)
 {
 	(void)pthread_mutex_init(&agent.lock, NULL);
-	agent.drain = NULL; /* the parent's; its descriptors close at exec */
+	/* In the middle of a pass it cannot be taken apart: then it stays as it is, and its descriptors close at exec. */
+	if (is_paused)
+		ct_drain_destroy(agent.drain);
+	agent.drain = NULL;
 	agent.is_running = false;
 	agent.flush_wanted = agent.flush_done = 0;
 }

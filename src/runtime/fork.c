@@ -10,7 +10,8 @@
 
 #include <string.h>
 
-static __thread bool prepared; /* the handlers below hold the locks */
+static __thread bool prepared;        /* the handlers below hold the locks */
+static __thread bool agent_is_paused; /* the drain's among them */
 
 /* On the forking thread: nobody is in the middle of a change when the memory is copied.  A signal handler that forks inside our own
  * locked section must not take the locks again: its child traces no more. */
@@ -20,8 +21,10 @@ static void before_fork(void)
 	if (!prepared)
 		return;
 	ct_attach_lock();
+	agent_is_paused = false;
 	if (ct_process.state != CT_PROCESS_ATTACHED)
 		return;
+	agent_is_paused = ct_agent_pause();
 	ct_emitter_lock();
 	ct_registry_lock(ct_process.registry);
 	ct_ring_pool_lock(ct_process.pool);
@@ -35,11 +38,13 @@ static void after_fork_in_parent(void)
 		ct_ring_pool_unlock(ct_process.pool);
 		ct_registry_unlock(ct_process.registry);
 		ct_emitter_unlock();
+		if (agent_is_paused)
+			ct_agent_resume();
 	}
 	ct_attach_unlock();
 }
 
-void ct_fork_forget_parent(void)
+void ct_fork_forget_parent(bool agent_was_paused)
 {
 	bool has_registry = ct_process.registry != NULL;
 
@@ -49,7 +54,7 @@ void ct_fork_forget_parent(void)
 	if (has_registry)
 		ct_registry_unlock_in_child(ct_process.registry);
 	ct_thread_forget_all();
-	ct_agent_forget();
+	ct_agent_forget(agent_was_paused);
 	memset(ct_process.lost_unattached, 0, sizeof ct_process.lost_unattached);
 	ct_process.failing = ct_process.agent_idle = ct_process.flight_wanted = 0;
 	if (ct_process.state == CT_PROCESS_ATTACHED)
@@ -59,8 +64,10 @@ void ct_fork_forget_parent(void)
 static void after_fork_in_child(void)
 {
 	bool is_whole = prepared;
+	bool was_paused = is_whole && agent_is_paused && ct_process.state == CT_PROCESS_ATTACHED;
 
-	ct_fork_forget_parent();
+	agent_is_paused = false;
+	ct_fork_forget_parent(was_paused);
 	if (!is_whole && ct_process.state != CT_PROCESS_NEW)
 		ct_process.state = CT_PROCESS_FAILED;
 }

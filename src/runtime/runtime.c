@@ -206,7 +206,7 @@ struct ct_process *ct_process_attach(void)
 		if (__builtin_expect(*ct_process.mark != 0, 1))
 			return &ct_process;
 		/* A child that was made behind the handlers' back. */
-		ct_fork_forget_parent();
+		ct_fork_forget_parent(false);
 	}
 	return attach_slowly();
 }

@@ -21,7 +21,11 @@ enum ctrace_status ct_agent_start(struct ct_process *process, const char *run_di
 void ct_agent_pass(bool flush);
 /* Ends the thread.  False when it does not end in time: it hangs in some output. */
 bool ct_agent_stop(void);
-void ct_agent_forget(void); /* in a forked child: the thread is the parent's */
+/* Round fork: waits until the agent is not in a pass.  False when it does not come to the end of one. */
+bool ct_agent_pause(void);
+void ct_agent_resume(void);
+/* In a forked child: the thread is the parent's.  is_paused: so are the files, which are closed here without a word. */
+void ct_agent_forget(bool is_paused);
 
 /* ---- setup.c: configuration and environment -> settings and registry */
 /* Settings that are needed before there is a session. */
@@ -34,6 +38,6 @@ void ct_attach_unlock(void);
 void ct_attach_unlock_in_child(void);
 
 /* ---- fork.c: what a child does, also one that was made without the handlers (a raw clone) */
-void ct_fork_forget_parent(void);
+void ct_fork_forget_parent(bool agent_is_paused);
 
 #endif

@@ -1,0 +1,96 @@
+#!/usr/bin/env python3
+"""terminal-svg.py OUTPUT.svg FOLDER COMMAND... - runs each COMMAND in FOLDER and draws what a terminal would show.
+
+The picture is the commands' real output, cut to LINES lines and COLUMNS columns; colours are those that the commands write.  The fonts
+are the reader's own.  docs/images/demo.svg is made, after `make demo`, with `scripts/terminal-svg.py docs/images/demo.svg` alone.
+
+Copyright The ctrace authors.  SPDX-License-Identifier: Apache-2.0
+"""
+
+import os
+import re
+import subprocess
+import sys
+import xml.sax.saxutils
+
+COLUMNS, LINES = 106, 9
+CHARACTER, LINE, MARGIN, TITLE = 7.8, 18, 14, 30
+
+DEMO = [
+    'MFTRACE_CONFIG=dpkg-report.cfg ./dpkg-report size | head -4',
+    'grep -m 3 gcc dpkg-report.log',
+    'MFTRACE_CONFIG=workers.cfg ./workers 4 1000',
+    'ctrace show --color workers.ctb | grep -m 1 -B 3 -A 3 SHOP.BANK',
+    'babeltrace2 workers.ctb | head -2',
+    'cd killed && MFTRACE_CONFIG=workers.cfg timeout -s KILL 1 ../workers 2 0 | tail -1',
+    'ctrace recover',
+    'cd killed && ctrace show --event 2 workers.ctb | tail -2',
+]
+
+# What the escape sequences of `ctrace show --color` and the usual tools stand for.
+STYLES = {'1': 'font-weight:bold', '2': 'opacity:0.6', '31': 'fill:#ff7b72', '32': 'fill:#7ee787', '33': 'fill:#e3b341', '34': 'fill:#79c0ff',
+          '35': 'fill:#d2a8ff', '36': 'fill:#76e3ea'}
+ESCAPE = re.compile(r'\x1b\[([0-9;]*)([A-Za-z])')
+
+
+def run(command, folder):
+    """The lines that the command wrote, at most LINES of them."""
+    here = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
+    environment = dict(os.environ, PATH=os.path.join(here, 'build') + ':' + os.environ['PATH'], CTRACE_RUN_DIR=os.path.join(folder, 'run'))
+    done = subprocess.run(['bash', '-c', command], cwd=folder, env=environment, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, check=False)
+    lines = done.stdout.decode('utf-8', 'replace').replace(folder + '/', '').splitlines()
+    if len(lines) > LINES:
+        lines[LINES:] = [f'... ({len(lines) - LINES} more lines)']
+    return lines
+
+
+def pieces(line):
+    """(style, text) of each run of characters, COLUMNS characters in all."""
+    found, styles, left, at = [], [], COLUMNS, 0
+    for match in list(ESCAPE.finditer(line)) + [None]:
+        text = line[at:match.start() if match else None]
+        if len(text) > left:
+            text = text[:max(left - 1, 0)] + ('…' if left > 0 else '')
+        left -= len(text)
+        if text:
+            found.append((';'.join(styles), text))
+        if match:
+            at = match.end()
+            for code in match.group(1).split(';'):
+                styles = styles + [STYLES[code]] if code in STYLES else []
+    return found
+
+
+def draw(lines, title):
+    width = round(COLUMNS * CHARACTER + 2 * MARGIN)
+    height = TITLE + len(lines) * LINE + 2 * MARGIN
+    quote = xml.sax.saxutils.escape
+    out = [f'<svg xmlns="http://www.w3.org/2000/svg" width="{width}" height="{height}" viewBox="0 0 {width} {height}" role="img">',
+           f'<title>{quote(title)}</title>',
+           f'<rect width="{width}" height="{height}" rx="8" fill="#161b22"/>',
+           *(f'<circle cx="{20 + 18 * i}" cy="{TITLE / 2 + 2:g}" r="5" fill="{c}"/>' for i, c in enumerate(('#ff5f57', '#febc2e', '#28c840'))),
+           '<g font-family="ui-monospace,Menlo,Consolas,\'DejaVu Sans Mono\',monospace" font-size="13" fill="#d0d7de" xml:space="preserve" style="white-space:pre">']
+    for number, line in enumerate(lines):
+        y = TITLE + MARGIN + (number + 0.75) * LINE
+        spans = pieces(line)
+        length = sum(len(text) for _, text in spans)
+        if length == 0:
+            continue
+        body = ''.join(f'<tspan style="{style}">{quote(text)}</tspan>' if style else quote(text) for style, text in spans)
+        out.append(f'<text x="{MARGIN}" y="{y:g}" textLength="{length * CHARACTER:.1f}" lengthAdjust="spacingAndGlyphs">{body}</text>')
+    return '\n'.join(out + ['</g>', '</svg>', ''])
+
+
+def main():
+    if len(sys.argv) < 2:
+        sys.exit(__doc__)
+    here = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
+    folder = os.path.abspath(sys.argv[2] if len(sys.argv) > 2 else os.path.join(here, 'build/demo'))
+    lines = []
+    for command in sys.argv[3:] or DEMO:
+        lines += [f'\x1b[32m$\x1b[0m \x1b[1m{command}\x1b[0m', *run(command, folder), '']
+    with open(sys.argv[1], 'w', encoding='utf-8') as file:
+        file.write(draw(lines[:-1], 'ctrace in a terminal'))
+
+
+main()

@@ -1,0 +1,206 @@
+/*
+ * test_bin_stream.c - a batch becomes packets: when one begins and ends, what its head says, and what is read back.
+ *
+ * Copyright The ctrace authors.  SPDX-License-Identifier: Apache-2.0
+ */
+#include "bin_fixture.h"
+
+static struct ct_buf bytes;
+
+static void read_stream(const char *path)
+{
+	ct_buf_clear(&bytes);
+	assert_int_equal(ct_os_read_file(path, (size_t)1 << 30, &bytes), CTRACE_OK);
+}
+
+/* The packet heads of a stream file; asserts that packets follow each other without a gap. */
+static size_t read_heads(const char *path, struct ct_packet_head *heads, size_t capacity)
+{
+	size_t at = 0, count = 0;
+
+	read_stream(path);
+	while (at < bytes.size) {
+		size_t head_size;
+
+		assert_true(count < capacity);
+		assert_int_equal(ct_packet_decode_head((unsigned char *)bytes.data + at, bytes.size - at, &heads[count], &head_size), CTRACE_OK);
+		at += heads[count++].packet_bits / 8;
+	}
+	assert_int_equal(at, bytes.size);
+	return count;
+}
+
+static void a_packet_is_of_one_thread(void **state)
+{
+	struct fixture *f = *state;
+	struct ctrace_event events[9];
+	struct ctrace_event_item items[9];
+	struct ctrace_stream stream = { .id = 5 };
+	struct ct_packet_head heads[9];
+
+	for (uint32_t i = 0; i < 9; i++) {
+		events[i] = text_event(f, &items[i], "C", 1, "x");
+		events[i].tid = 100 + i / 3;
+	}
+	fixture_open(f, "FILE=t.ctb\n");
+	assert_int_equal(write_events(f, events, 9, &stream, 1), CTRACE_OK);
+	assert_int_equal(read_heads("t.ctb/stream.5", heads, 9), 3);
+	for (uint32_t i = 0; i < 3; i++) {
+		assert_int_equal(heads[i].tid, 100 + i);
+		assert_int_equal(heads[i].pid, 4711);
+		assert_int_equal(heads[i].stream_instance, 5);
+		assert_int_equal(heads[i].sequence, i);
+		assert_int_equal(heads[i].begin_ns, events[3 * i].time_ns);
+		assert_int_equal(heads[i].end_ns, events[3 * i + 2].time_ns);
+	}
+}
+
+static void packets_end_before_64_kib(void **state)
+{
+	static struct ct_packet_head heads[64];
+	static char text[1001], huge[65537];
+	struct fixture *f = *state;
+	struct ctrace_event events[300];
+	struct ctrace_event_item items[300];
+	struct ctrace_stream stream = { .id = 0 };
+	size_t count;
+
+	memset(text, 'x', 1000);
+	memset(huge, 'y', 65536);
+	for (uint32_t i = 0; i < 300; i++)
+		events[i] = text_event(f, &items[i], "C", 1, i == 150 ? huge : text);
+	fixture_open(f, "FILE=t.ctb\n");
+	assert_int_equal(write_events(f, events, 300, &stream, 1), CTRACE_OK);
+	count = read_heads("t.ctb/stream.0", heads, 64);
+	assert_in_range(count, 6, 9);
+	for (size_t i = 0; i < count; i++) {
+		bool is_huge = heads[i].begin_ns == events[150].time_ns;
+
+		/* One that is larger by itself has its packet to itself. */
+		if (is_huge)
+			assert_int_equal(heads[i].end_ns, events[150].time_ns);
+		else
+			assert_true(heads[i].packet_bits / 8 <= CT_PACKET_CONTENT);
+	}
+	text[0] = '\0';
+	free(babeltrace("t.ctb", NULL));
+}
+
+static void time_goes_on_over_batches(void **state)
+{
+	struct fixture *f = *state;
+	struct ctrace_stream stream = { .id = 0 };
+	struct ct_packet_head heads[4];
+
+	fixture_open(f, "FILE=t.ctb\n");
+	assert_int_equal(write_numbered(f, &stream, 0, 10), CTRACE_OK);
+	f->now_ns -= 5000; /* the clock went back */
+	assert_int_equal(write_numbered(f, &stream, 10, 3), CTRACE_OK);
+	fixture_close(f);
+	fixture_open(f, NULL);
+	f->now_ns -= 1000000;
+	assert_int_equal(write_numbered(f, &stream, 13, 3), CTRACE_OK);
+	assert_int_equal(read_heads("t.ctb/stream.0", heads, 4), 3);
+	assert_int_equal(heads[1].begin_ns, heads[0].end_ns);
+	assert_int_equal(heads[2].begin_ns, heads[0].end_ns);
+	assert_int_equal(heads[2].sequence, 2);
+	free(babeltrace("t.ctb", NULL));
+}
+
+static void place_in_another_folder_is_known_for_what_it_is(void **state)
+{
+	struct fixture *f = *state;
+	struct ctrace_stream stream = { .id = 0 };
+
+	fixture_open(f, "FILE=a.ctb\n");
+	assert_int_equal(write_numbered(f, &stream, 0, 100), CTRACE_OK);
+	fixture_close(f);
+	memset(&f->place, 0, sizeof f->place);
+	/* FILE was set; the cursor still says where the stream stood in the folder before. */
+	fixture_open(f, "FILE=b.ctb\n");
+	assert_int_equal(write_numbered(f, &stream, 100, 10), CTRACE_OK);
+	fixture_close(f);
+	assert_numbers("b.ctb", 100, 10);
+}
+
+static void many_classes_and_the_generic_one(void **state)
+{
+	enum { COUNT = 5000 };
+	static struct ctrace_event events[COUNT];
+	static struct ctrace_event_item items[COUNT];
+	static char texts[COUNT][24];
+	struct fixture *f = *state;
+	struct ctrace_stream stream = { .id = 0 };
+
+	for (uint32_t i = 0; i < COUNT; i++) {
+		(void)snprintf(texts[i], sizeof texts[i], "number %u.", i);
+		events[i] = text_event(f, &items[i], "C", i, texts[i]);
+	}
+	fixture_open(f, "FILE=t.ctb\n");
+	for (uint32_t i = 0; i < COUNT; i += 1000)
+		assert_int_equal(write_events(f, events + i, 1000, &stream, 1), CTRACE_OK);
+	/* The named ones are still found by name, also when the cache has forgotten them. */
+	f->now_ns += 1000;
+	for (uint32_t i = 0; i < COUNT; i++)
+		events[i].time_ns = f->now_ns;
+	assert_int_equal(write_events(f, events, 10, &stream, 1), CTRACE_OK);
+	fixture_close(f);
+	assert_int_equal(system("test $(grep -c '^event {' t.ctb/metadata) = 4097 && test $(babeltrace2 t.ctb | grep -c ' ctrace:any:') = 904"), 0);
+}
+
+/* Two components whose numbers and ids fall on one place of the cache. */
+static void the_cache_tells_events_apart(void **state)
+{
+	struct fixture *f = *state;
+	struct ctrace_event_item items[2] = { { .type = CTRACE_TYPE_TEXT, .size = 3, .data = "abc" }, { .type = CTRACE_TYPE_BINARY, .size = 3, .data = "abc" } };
+	struct ctrace_stream stream = { .id = 0 };
+	struct ctrace_event events[2000];
+	char *text;
+
+	for (uint32_t i = 0; i < 2000; i++) {
+		events[i] = text_event(f, &items[0], "C", i / 4, "abc");
+		events[i].level = i % 2;
+		events[i].items = &items[i / 2 % 2];
+	}
+	items[0] = (struct ctrace_event_item){ .type = CTRACE_TYPE_TEXT, .size = 3, .data = "abc" };
+	fixture_open(f, "FILE=t.ctb\n");
+	assert_int_equal(write_events(f, events, 2000, &stream, 1), CTRACE_OK);
+	assert_int_equal(write_events(f, events, 2000, &stream, 1), CTRACE_OK);
+	text = babeltrace("t.ctb", NULL);
+	assert_int_equal(count_lines(text), 4000);
+	/* Each event's level and kind of data as it was given, whichever class the place of the cache held before. */
+	const char *line = text;
+	for (uint32_t i = 0; i < 4000; i++) {
+		const char *end = strchr(line, '\n');
+		char wanted[32];
+
+		(void)snprintf(wanted, sizeof wanted, " C:%u: ", i % 2000 / 4);
+		assert_non_null(memmem(line, (size_t)(end - line), wanted, strlen(wanted)));
+		assert_non_null(memmem(line, (size_t)(end - line), i % 2 == 0 ? "\"DEBUG\"" : "\"INFO\"", i % 2 == 0 ? 7 : 6));
+		assert_non_null(memmem(line, (size_t)(end - line), i / 2 % 2 == 0 ? "= \"abc\"" : "[0] = 0x61", i / 2 % 2 == 0 ? 7 : 10));
+		line = end + 1;
+	}
+	free(text);
+}
+
+static int forget_bytes(void **state)
+{
+	ct_buf_fini(&bytes);
+	return fixture_teardown(state);
+}
+
+#define TEST(name) cmocka_unit_test_setup_teardown(name, fixture_setup, forget_bytes)
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		TEST(a_packet_is_of_one_thread),
+		TEST(packets_end_before_64_kib),
+		TEST(time_goes_on_over_batches),
+		TEST(place_in_another_folder_is_known_for_what_it_is),
+		TEST(many_classes_and_the_generic_one),
+		TEST(the_cache_tells_events_apart),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

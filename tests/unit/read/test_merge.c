@@ -1,0 +1,71 @@
+/*
+ * test_merge.c - many sources, one order.
+ *
+ * Copyright The ctrace authors.  SPDX-License-Identifier: Apache-2.0
+ */
+#include "read_fixture.h"
+
+static void streams_merge_by_time(void **state)
+{
+	enum { STREAMS = 40, ROUNDS = 30 };
+	static struct ctrace_stream streams[STREAMS];
+	struct fixture *f = *state;
+	unsigned next = 0;
+
+	fixture_open(f, "FILE=t.ctb\n");
+	for (uint32_t i = 0; i < STREAMS; i++)
+		streams[i].id = i;
+	for (unsigned i = 0; i < ROUNDS * STREAMS; i++) {
+		struct ctrace_stream *stream = &streams[i * 7 % STREAMS];
+
+		assert_int_equal(write_numbered(f, stream, next, 1 + i % 3), CTRACE_OK);
+		next += 1 + i % 3;
+	}
+	fixture_close(f);
+	assert_reads("t.ctb", 0, next);
+}
+
+static void equal_times_keep_the_order_of_sources(void **state)
+{
+	struct fixture *f = *state;
+	struct reading r;
+
+	make_trace(f, "a.ctb", 0, 10, 3);
+	f->now_ns -= 10000;
+	make_trace(f, "b.ctb", 100, 10, 4);
+	reading_init(&r);
+	assert_int_equal(ct_sources_add(&r.sources, "b.ctb"), CTRACE_OK);
+	assert_int_equal(ct_sources_add(&r.sources, "a.ctb"), CTRACE_OK);
+	for (unsigned i = 0; i < 10; i++) {
+		assert_int_equal(next_number(&r), 100 + i);
+		assert_int_equal(next_number(&r), i);
+	}
+	assert_int_equal(next_number(&r), UINT32_MAX);
+	assert_int_equal(r.sources.totals.events, 20);
+	ct_sources_fini(&r.sources);
+}
+
+static void nothing_is_nothing(void **state)
+{
+	struct ctrace_event event;
+	struct reading r;
+
+	(void)state;
+	reading_init(&r);
+	assert_false(ct_sources_next(&r.sources, &event));
+	assert_false(ct_sources_next(&r.sources, &event));
+	ct_sources_fini(&r.sources);
+}
+
+#define TEST(name) cmocka_unit_test_setup_teardown(name, fixture_setup, fixture_teardown)
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		TEST(streams_merge_by_time),
+		TEST(equal_times_keep_the_order_of_sources),
+		TEST(nothing_is_nothing),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
