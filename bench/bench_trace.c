@@ -20,7 +20,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/resource.h>
 #include <sys/stat.h>
 #include <time.h>
 #include <unistd.h>
@@ -44,7 +43,7 @@ struct times {
 };
 
 struct sustained {
-	double wall_ns, producer_ns, cpu_ns, user_ns, bytes; /* an event */
+	double wall_ns, producer_ns, cpu_ns, bytes; /* an event */
 };
 
 static char folder[512];
@@ -70,11 +69,13 @@ static void flush(void)
 	}
 }
 
-/* For the baselines too: they are to find the caches and the scheduler as the events do. */
-static void drain(void)
+/* A baseline only has its ring emptied: it is what an event could cost at best, with nobody else touching the ring's lines. */
+static void drain(bool traces)
 {
-	flush();
-	bench_baseline_drain();
+	if (traces)
+		flush();
+	else
+		bench_baseline_drain();
 }
 
 static void run_batch(const struct bench_case *bench, uint32_t count)
@@ -94,13 +95,13 @@ static void time_batches(const struct bench_case *bench, struct times *times, un
 	for (uint32_t i = 0; i < BATCHES; i++) {
 		uint64_t start;
 
-		drain();
+		drain(bench->traces);
 		run_batch(bench, WARM);
 		start = bench_ticks();
 		run_batch(bench, EVENTS);
 		at[i] = (uint32_t)(bench_ticks() - start);
 	}
-	drain();
+	drain(bench->traces);
 	times->batch_count += BATCHES;
 	bench_sort(at, BATCHES);
 	times->medians[repetition] = bench_quantile(at, BATCHES, 0.5);
@@ -183,7 +184,7 @@ static void time_singles(void (*batch)(uint32_t), bool traces, struct times *tim
 		uint64_t start;
 
 		if (i % EVENTS == 0) {
-			drain();
+			drain(traces);
 			batch(WARM);
 			emitted += traces ? WARM : 0;
 		}
@@ -192,43 +193,30 @@ static void time_singles(void (*batch)(uint32_t), bool traces, struct times *tim
 		at[i] = (uint32_t)(bench_ticks() - start);
 		emitted += traces ? 1 : 0;
 	}
-	drain();
+	drain(traces);
 	times->single_count += SINGLES;
 }
 
 /* ---- back to back, until it is in the files */
 
-/* Without what the kernel spends on the pages of new files, which depends on the machine more than on us. */
-static uint64_t user_ns(void)
-{
-	struct rusage usage;
-
-	if (getrusage(RUSAGE_SELF, &usage) != 0)
-		bench_die("getrusage");
-	return (uint64_t)usage.ru_utime.tv_sec * 1000000000u + (uint64_t)usage.ru_utime.tv_usec * 1000u;
-}
-
 static struct sustained sustain(const struct bench_case *bench)
 {
-	uint64_t wall[3], cpu[2], user[2], bytes;
+	uint64_t wall[3], cpu[2], bytes;
 
 	flush();
 	bytes = bench_folder_size(folder);
 	wall[0] = bench_clock_ns(CLOCK_MONOTONIC);
 	cpu[0] = bench_clock_ns(CLOCK_PROCESS_CPUTIME_ID);
-	user[0] = user_ns();
 	run_batch(bench, SUSTAINED);
 	wall[1] = bench_clock_ns(CLOCK_MONOTONIC);
 	flush();
 	wall[2] = bench_clock_ns(CLOCK_MONOTONIC);
 	cpu[1] = bench_clock_ns(CLOCK_PROCESS_CPUTIME_ID);
-	user[1] = user_ns();
 	bytes = bench_folder_size(folder) - bytes;
 	return (struct sustained){
 		.wall_ns = (double)(wall[2] - wall[0]) / SUSTAINED,
 		.producer_ns = (double)(wall[1] - wall[0]) / SUSTAINED,
 		.cpu_ns = (double)(cpu[1] - cpu[0]) / SUSTAINED,
-		.user_ns = (double)(user[1] - user[0]) / SUSTAINED,
 		.bytes = (double)bytes / SUSTAINED,
 	};
 }
@@ -279,8 +267,8 @@ static void print_case(FILE *out, const char *name, const char *title, struct ti
 
 static void print_sustained(FILE *out, const char *name, const struct sustained *sustained)
 {
-	fprintf(out, "    \"%s\": { \"wall_ns\": %.2f, \"producer_ns\": %.2f, \"cpu_ns\": %.2f, \"user_ns\": %.2f, \"bytes\": %.3f }", name,
-		sustained->wall_ns, sustained->producer_ns, sustained->cpu_ns, sustained->user_ns, sustained->bytes);
+	fprintf(out, "    \"%s\": { \"wall_ns\": %.2f, \"producer_ns\": %.2f, \"cpu_ns\": %.2f, \"bytes\": %.3f }", name, sustained->wall_ns,
+		sustained->producer_ns, sustained->cpu_ns, sustained->bytes);
 }
 
 static void print_losses(FILE *out)

@@ -78,11 +78,11 @@ def print_table(raw, checks):
             f"{cell(case.get('single_ns_median')):>8}{cell(case.get('single_ns_p99')):>8}{cell(case.get('single_ns_p999')):>8}   "
             f"{cell(case['instructions'], 0):>8}   {told}".rstrip()
         )
-    print(f"\n{'A million events back to back':36}{'to disk':>8}{'producer':>10}{'CPU':>8}{'of it user':>12}   bytes")
+    print(f"\n{'A million events back to back':36}{'to disk':>8}{'producer':>10}{'CPU':>8}   bytes")
     for name, sustained in raw["sustained"].items():
         print(
             f"{cases[name]['title']:36}{sustained['wall_ns']:>8.1f}{sustained['producer_ns']:>10.1f}{sustained['cpu_ns']:>8.1f}"
-            f"{sustained['user_ns']:>12.1f}   {sustained['bytes']:.2f}"
+            f"   {sustained['bytes']:.2f}"
         )
     print("\nTargets")
     for item in checks:

@@ -58,7 +58,7 @@ static bool run_to_marker(pid_t child)
 	}
 }
 
-/* From a marker to the next: int3 is a trap of another kind than a step. */
+/* From a marker to the next: only the trap of an int3 comes from the kernel itself, a step's and a system call's do not. */
 static long count_to_marker(pid_t child)
 {
 	long count = 0;
@@ -71,7 +71,7 @@ static long count_to_marker(pid_t child)
 			return -1;
 		if (WSTOPSIG(status) != SIGTRAP || ptrace(PTRACE_GETSIGINFO, child, NULL, &info) != 0)
 			return -1;
-		if (info.si_code != TRAP_TRACE)
+		if (info.si_code == SI_KERNEL)
 			return count;
 		count++;
 	}

@@ -45,17 +45,17 @@ typedef int cobrtncode_t;        /* one of CTF_RET_* */
 #define CTF_RET_NOT_ENOUGH_MEMORY 2      /* no memory, no ring, or more data than an event may have */
 #define CTF_RET_INVALID_COMPONENT_NAME 3 /* empty, over 255 bytes, or an empty part between two dots */
 #define CTF_RET_INVALID_COMP_NAME CTF_RET_INVALID_COMPONENT_NAME
-#define CTF_RET_INVALID_EMITTER_NAME 4   /* empty or over 31 bytes */
-#define CTF_RET_INVALID_PROP_NAME 5      /* empty or over 255 bytes */
+#define CTF_RET_INVALID_EMITTER_NAME 4 /* empty or over 31 bytes */
+#define CTF_RET_INVALID_PROP_NAME 5    /* empty or over 255 bytes */
 #define CTF_RET_INVALID_PROPERTY_NAME CTF_RET_INVALID_PROP_NAME
-#define CTF_RET_INVALID_TRACE_HANDLE 6   /* not a handle that CBL_CTF_TRACER_GET gave */
-#define CTF_RET_INVALID_TRACE_LEVEL 7    /* not a level */
-#define CTF_RET_EMITTER_NOT_FOUND 8      /* no emitter of that name; removing: not in the list */
-#define CTF_RET_PROPERTY_NOT_FOUND 9     /* never set, and without a default */
-#define CTF_RET_BUFFER_TOO_SMALL 10      /* the length that is needed is in property_vallen */
-#define CTF_RET_NOT_TRACE_ENABLED 11     /* the component's threshold is "none" */
-#define CTF_RET_NOT_TRACING_LEVEL 12     /* the event's level is below the component's threshold */
-#define CTF_RET_OUTPUT_ERROR 13          /* kept, but a destination cannot be written now; it is tried again */
+#define CTF_RET_INVALID_TRACE_HANDLE 6 /* not a handle that CBL_CTF_TRACER_GET gave */
+#define CTF_RET_INVALID_TRACE_LEVEL 7  /* not a level */
+#define CTF_RET_EMITTER_NOT_FOUND 8    /* no emitter of that name; removing: not in the list */
+#define CTF_RET_PROPERTY_NOT_FOUND 9   /* never set, and without a default */
+#define CTF_RET_BUFFER_TOO_SMALL 10    /* the length that is needed is in property_vallen */
+#define CTF_RET_NOT_TRACE_ENABLED 11   /* the component's threshold is "none" */
+#define CTF_RET_NOT_TRACING_LEVEL 12   /* the event's level is below the component's threshold */
+#define CTF_RET_OUTPUT_ERROR 13        /* kept, but a destination cannot be written now; it is tried again */
 
 /* ------------------------------------------------------------------------------------------------------------
  * Flags
@@ -64,11 +64,11 @@ typedef int cobrtncode_t;        /* one of CTF_RET_* */
 #define CTF_FLAG_COMP_NAME_NULL_TERM UINT32_C(0x40000000)    /* the component name ends at a NUL */
 #define CTF_FLAG_PROP_NAME_NULL_TERM UINT32_C(0x20000000)    /* the property name does */
 #define CTF_FLAG_EMITTER_NAME_NULL_TERM UINT32_C(0x10000000) /* the emitter name does */
-#define CTF_FLAG_ARRAY_DATA UINT32_C(0x2000)   /* CBL_CTF_TRACE: all items have the length and type of the first */
-#define CTF_FLAG_FORCE_OUTPUT UINT32_C(0x1000) /* CBL_CTF_TRACE: whatever the level, if the component is enabled */
-#define CTF_FLAG_PROP_STRING_VALUE UINT32_C(0)    /* the property value is text */
-#define CTF_FLAG_PROP_INT_VALUE UINT32_C(1)       /* the property value is a 4-byte integer */
-#define CTF_FLAG_PROP_VALUE_NULL_TERM UINT32_C(2) /* the text ends with a NUL instead of a space */
+#define CTF_FLAG_ARRAY_DATA UINT32_C(0x2000)                 /* CBL_CTF_TRACE: all items have the length and type of the first */
+#define CTF_FLAG_FORCE_OUTPUT UINT32_C(0x1000)               /* CBL_CTF_TRACE: whatever the level, if the component is enabled */
+#define CTF_FLAG_PROP_STRING_VALUE UINT32_C(0)               /* the property value is text */
+#define CTF_FLAG_PROP_INT_VALUE UINT32_C(1)                  /* the property value is a 4-byte integer */
+#define CTF_FLAG_PROP_VALUE_NULL_TERM UINT32_C(2)            /* the text ends with a NUL instead of a space */
 #define CTF_FLAG_DEST_ADD UINT32_C(0)
 #define CTF_FLAG_DEST_REMOVE UINT32_C(1)
 #define CTF_FLAG_DEST_NOINHERIT UINT32_C(2)
@@ -131,8 +131,8 @@ CTF_API_ cobrtncode_t CBL_CTF_DEST(cobuns32_t flags, const cobuns8_t *component_
 #define TRACE_EVENT_TYPE_COMP5 UINT32_C(3)   /* unsigned, native byte order, 1 to 8 bytes */
 #define TRACE_EVENT_TYPE_COMPX UINT32_C(4)   /* unsigned, most significant byte first, 1 to 8 bytes */
 #define TRACE_EVENT_TYPE_UTF8 UINT32_C(5)
-#define TRACE_EVENT_TYPE_COMP5S UINT32_C(6)  /* signed COMP-5 */
-#define TRACE_EVENT_TYPE_COMPXS UINT32_C(7)  /* signed COMP-X */
+#define TRACE_EVENT_TYPE_COMP5S UINT32_C(6) /* signed COMP-5 */
+#define TRACE_EVENT_TYPE_COMPXS UINT32_C(7) /* signed COMP-X */
 #define TRACE_EVENT_FLAGS_NONE UINT32_C(0)
 
 /* An event.  The COBOL group cblt-trc-event has the same members without padding: pointers at 20, 28 and 36. */
@@ -188,11 +188,10 @@ CTF_API_ cobrtncode_t CBL_CTF_COMP_PROPERTY_SET(cobuns32_t flags, const cobuns8_
  * The same for a property of an emitter: what was set, else the emitter's default.
  * INVALID_EMITTER_NAME, EMITTER_NOT_FOUND, INVALID_PROP_NAME, PROPERTY_NOT_FOUND, BUFFER_TOO_SMALL, NOT_ENOUGH_MEMORY, SUCCESS.
  */
-CTF_API_ cobrtncode_t CBL_CTF_EMITTER_PROPERTY_GET(cobuns32_t flags, const cobuns8_t *emitter_name,
-						   const cobuns8_t *property_name, cbl_x4_comp5_t *property_vallen,
-						   void *property_value);
-CTF_API_ cobrtncode_t CBL_CTF_EMITTER_PROPERTY_SET(cobuns32_t flags, const cobuns8_t *emitter_name,
-						   const cobuns8_t *property_name, const void *property_value);
+CTF_API_ cobrtncode_t CBL_CTF_EMITTER_PROPERTY_GET(cobuns32_t flags, const cobuns8_t *emitter_name, const cobuns8_t *property_name,
+						   cbl_x4_comp5_t *property_vallen, void *property_value);
+CTF_API_ cobrtncode_t CBL_CTF_EMITTER_PROPERTY_SET(cobuns32_t flags, const cobuns8_t *emitter_name, const cobuns8_t *property_name,
+						   const void *property_value);
 
 /* ------------------------------------------------------------------------------------------------------------
  * Notification

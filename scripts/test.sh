@@ -1,7 +1,7 @@
 #!/bin/sh
-# test.sh FOLDER all|quick [NAME] - builds and runs the tests in FOLDER; the last line is "N passed, N failed".
+# test.sh FOLDER all|quick|compiled [NAME] - builds and runs the tests in FOLDER; the last line is "N passed, N failed".
 #
-# quick leaves out the tests that start processes.  NAME picks those that have it in their name.
+# quick leaves out the tests that start processes, compiled those that are scripts.  NAME picks those that have it in their name.
 set -eu
 cd "$(dirname "$0")/.."
 folder=$1 extent=$2 name=${3#tests/}
@@ -9,9 +9,11 @@ folder=$1 extent=$2 name=${3#tests/}
 scripts/configure.sh "$folder" -Dtests=enabled
 ninja -C "$folder" programs meson-test-prereq
 
-quick=''
-[ "$extent" = all ] || quick='--no-suite process'
-names=$(meson test -C "$folder" --list $quick 2>/dev/null | sed -n 's/^.* \/ //p' | grep -F -- "$name" || :)
+names=$(meson test -C "$folder" --list 2>/dev/null | sed -n 's/^.* \/ //p' | grep -F -- "$name" || :)
+case $extent in
+quick) names=$(echo "$names" | grep -v '^process/' || :) ;;
+compiled) names=$(echo "$names" | grep -vE '\.(sh|py)$' || :) ;;
+esac
 if [ -z "$names" ]; then
 	echo "No test has '$name' in its name."
 	exit 2

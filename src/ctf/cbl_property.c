@@ -13,8 +13,8 @@
 #include <string.h>
 #include "control/control.h"
 
-#define VALUE_LIMIT 4095u  /* bytes of a text that is set: as long as a path can be */
-#define NUMBER_LIMIT 512u  /* a longer text does not stand for a number */
+#define VALUE_LIMIT 4095u /* bytes of a text that is set: as long as a path can be */
+#define NUMBER_LIMIT 512u /* a longer text does not stand for a number */
 
 typedef enum ctrace_status property_get(const char *owner, const char *property, char *value, size_t *size);
 typedef enum ctrace_status property_set(const char *owner, const char *property, const char *value);

@@ -111,8 +111,7 @@ INLINE void event_put_items(const struct event *event, unsigned char *at, unsign
 		uint32_t last = ct_cbl_load_u32(descriptor + 4 * (size_t)(event->count - 1)) >> 8;
 
 		memset(at, 0, (size_t)(end - at));
-		ctrace_put_u32_(descriptor + 4 * (size_t)(event->count - 1),
-				CTRACE_TYPE_BINARY | (last + (uint32_t)(end - at)) << 8);
+		ctrace_put_u32_(descriptor + 4 * (size_t)(event->count - 1), CTRACE_TYPE_BINARY | (last + (uint32_t)(end - at)) << 8);
 	}
 }
 

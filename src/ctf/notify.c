@@ -44,25 +44,25 @@ struct watch {
 	struct watch *next;
 	uint32_t component;
 	bool is_cobol;
-	bool removed;        /* uninstalled; goes when nobody calls it any more */
-	uint32_t calls;      /* that are running */
-	uint32_t waiters;    /* threads in uninstall() */
-	uint32_t notices;    /* that wait */
+	bool removed;     /* uninstalled; goes when nobody calls it any more */
+	uint32_t calls;   /* that are running */
+	uint32_t waiters; /* threads in uninstall() */
+	uint32_t notices; /* that wait */
 	TRACER_NOTIF_CALLBACK *callback;
-	const void *thread;  /* who installed it */
+	const void *thread; /* who installed it */
 };
 
 struct notice {
 	struct notice *next;
 	struct watch *watch;
-	const void *thread;  /* who delivers it */
+	const void *thread; /* who delivers it */
 	int kind;
 	uint32_t level;
 	uint32_t number;
 	uint32_t name_size;
 	uint32_t value_size;
 	bool is_number;
-	char text[];         /* name, NUL, value, NUL */
+	char text[]; /* name, NUL, value, NUL */
 };
 
 /* A callback that runs on this thread now; the innermost first. */
@@ -80,9 +80,9 @@ static struct {
 	pthread_mutex_t lock;
 	pthread_cond_t returned; /* a callback has */
 	struct watch *watches;
-	struct notice *first;    /* oldest */
+	struct notice *first; /* oldest */
 	struct notice **end;
-	struct notice *spent;    /* delivered, to be freed */
+	struct notice *spent;               /* delivered, to be freed */
 	ct_cobol_call_function *cobol_call; /* NULL: COBOL is not about */
 	bool is_fork_safe;
 } notify = { .lock = PTHREAD_MUTEX_INITIALIZER, .returned = PTHREAD_COND_INITIALIZER, .end = &notify.first };
@@ -304,8 +304,7 @@ static void tell(const struct watch *watch, const struct notice *notice)
 		.name = (const cobuns8_t *)notice->text,
 		.value = (const cobuns8_t *)notice->text + notice->name_size + 1,
 	};
-	struct packed_change packed = { 0,	       change.flags, change.namelen, change.vallen,
-					change.valint, change.name,  change.value };
+	struct packed_change packed = { 0, change.flags, change.namelen, change.vallen, change.valint, change.name, change.value };
 
 	if (notice->kind == CT_CHANGE_LEVEL)
 		call_back(watch, &level, TRACER_NOTIF_TYPE_LEVEL_CHANGE);

@@ -28,7 +28,7 @@ struct journal {
 	const struct ctrace_emitter_context *context;
 	struct ct_line_settings settings;
 	struct ct_progress progress;
-	struct ct_buf text;               /* the fields of one entry, one after the other */
+	struct ct_buf text; /* the fields of one entry, one after the other */
 	size_t field_ends[FIELD_LIMIT];
 	uint32_t field_count;
 	uint64_t lost[CTRACE_LOSS_COUNT];

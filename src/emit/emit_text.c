@@ -21,20 +21,19 @@ struct textfile {
 	const struct ctrace_emitter_context *context;
 	struct ct_line_settings settings;
 	enum ct_text_sharing sharing;
-	uint32_t generations;  /* with CT_TEXT_GENERATION */
-	uint64_t file_limit;   /* bytes, the same */
+	uint32_t generations; /* with CT_TEXT_GENERATION */
+	uint64_t file_limit;  /* bytes, the same */
 	struct ct_text_file file;
-	struct ct_buf lines;   /* formatted, not written */
+	struct ct_buf lines; /* formatted, not written */
 	uint64_t lost[CTRACE_LOSS_COUNT];
-	bool losses_due;       /* lost is not in the output */
+	bool losses_due; /* lost is not in the output */
 	pid_t owner;
 };
 
 /* What a failed batch goes back to. */
 struct mark {
 	struct ct_text_file file;
-	bool is_left;        /* the file is not the current one any more: mark holds its descriptor */
-	bool is_overwritten; /* the batch was so large that the generations came round to it */
+	bool is_left; /* the file is not the current one any more: mark holds its descriptor */
 	bool losses_due;
 };
 
@@ -125,10 +124,9 @@ static enum ctrace_status turn(struct textfile *text, struct mark *mark)
 		mark->is_left = true;
 		text->file.fd = -1;
 	}
-	if (next == mark->file.generation) {
-		mark->is_overwritten = true;
+	/* A batch so large that the generations come round: what the mark stands for is overwritten. */
+	if (next == mark->file.generation)
 		ct_text_file_close(&mark->file);
-	}
 	return ct_text_file_create(&text->file, text->context, next, text->sharing);
 }
 
@@ -188,12 +186,9 @@ static void cut_back(struct textfile *text, struct mark *mark)
 		(void)unlink(text->file.path);
 		ct_text_file_close(&text->file);
 	}
-	if (mark->is_overwritten) {
-		text->file.size = 0;
-	} else {
-		text->file = mark->file;
+	text->file = mark->file;
+	if (text->file.fd >= 0)
 		text->file.cut_due = ct_os_truncate(text->file.fd, text->file.size) != CTRACE_OK;
-	}
 	errno = error;
 }
 

@@ -1,8 +1,8 @@
 /*
  * emitter.c - the emitters there are, and look-up by name.
  *
- * Names are looked up by commands and recoverers under a lock; an emitter keeps its index for the life of the process.  The agent asks for the
- * emitter at an index meanwhile, without a lock.
+ * Names are looked up by commands and recoverers under a lock; an emitter keeps its index for the life of the process.  The agent
+ * asks for the emitter at an index meanwhile, without a lock.
  *
  * Copyright The ctrace authors.  SPDX-License-Identifier: Apache-2.0
  */

@@ -66,14 +66,19 @@ static int open_trusted(const char *folder, const char *file_name)
 }
 
 /* Loads what the descriptor refers to.  The loader takes two modules with the same path for one, and descriptors are numbered anew, so
- * the paths of two modules differ in the number of their slashes. */
+ * no two paths are the same: the digits of a running number stand between folder and descriptor, as "/" and "./". */
 static void *load(int fd)
 {
 	static unsigned loads;
-	unsigned turn = __atomic_fetch_add(&loads, 1, __ATOMIC_RELAXED);
-	char path[128];
+	char path[128] = "/proc/self/fd/";
+	size_t size = strlen(path);
 
-	(void)snprintf(path, sizeof path, "/proc/self/fd/%.*s%d", (int)(turn % CT_EMITTER_LIMIT), "////////////////////////////////", fd);
+	for (unsigned turn = __atomic_fetch_add(&loads, 1, __ATOMIC_RELAXED); turn != 0; turn >>= 1) {
+		if (turn & 1)
+			path[size++] = '.';
+		path[size++] = '/';
+	}
+	(void)snprintf(path + size, sizeof path - size, "%d", fd);
 	return dlopen(path, RTLD_NOW | RTLD_LOCAL);
 }
 

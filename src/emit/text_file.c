@@ -120,7 +120,8 @@ static enum ctrace_status create_at(const char *path, void *user)
 }
 
 /* FILE, told apart by generation when there are several and it does not do so itself. */
-static bool print_name(struct ct_buf *out, const struct ctrace_emitter_context *context, uint32_t generation, enum ct_text_sharing sharing)
+static bool print_name(struct ct_buf *out, const struct ctrace_emitter_context *context, uint32_t generation,
+		       enum ct_text_sharing sharing)
 {
 	const char *pattern = context->property(context, "FILE");
 
@@ -289,7 +290,7 @@ static bool is_in_place(const struct ct_text_file *file, const struct stat *ours
 {
 	struct stat there;
 
-	return ours->st_nlink > 0 && fstatat(AT_FDCWD, file->path, &there, AT_SYMLINK_NOFOLLOW) == 0 && ours->st_ino == there.st_ino &&
+	return fstatat(AT_FDCWD, file->path, &there, AT_SYMLINK_NOFOLLOW) == 0 && ours->st_ino == there.st_ino &&
 	       ours->st_dev == there.st_dev;
 }
 

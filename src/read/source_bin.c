@@ -191,10 +191,11 @@ static uint64_t find_packet(struct bin_source *bin, uint64_t from)
 
 #define ENDS_INSIDE "the file ends inside a packet"
 
-/* Nothing can be read at `at`: goes on with the next packet that can. */
+/* Nothing can be read at `at`: goes on with the next packet that can, behind the beginning of the present one. */
 static void skip_damage(struct bin_source *bin, struct ct_sources *sources, uint64_t at, const char *message)
 {
-	uint64_t next = find_packet(bin, at + 1);
+	/* What was no event may be a head, when a damaged size made the packet before it swallow it. */
+	uint64_t next = find_packet(bin, at > bin->packet_at ? at : at + 1);
 
 	ct_sources_damage(sources, bin->base.path, at, next - at, message);
 	bin->packet_at = next;
@@ -223,6 +224,7 @@ static bool next_packet(struct bin_source *bin, struct ct_sources *sources)
 	if (available == 0)
 		return false;
 	if (ct_packet_decode_head(bytes, available, &head, &head_size) != CTRACE_OK || !is_of_trace(bin, &head)) {
+		bin->packet_at = at;
 		skip_damage(bin, sources, at, available < CT_PACKET_HEAD ? ENDS_INSIDE : "this is no packet of the trace");
 		return true;
 	}

@@ -33,6 +33,7 @@ struct agent {
 	uint32_t flush_status; /* of the last one served */
 	sigset_t mask;         /* of the thread that holds the lock */
 	bool was_pending;      /* one of the output's signals, before it took the lock */
+	uint32_t others;       /* atomic: threads that want the lock; the agent lets them go first */
 	char run_directory[4096];
 };
 static struct agent agent = { .lock = PTHREAD_MUTEX_INITIALIZER };
@@ -55,6 +56,21 @@ static bool is_pending(void)
 	return sigpending(&pending) == 0 && (sigismember(&pending, SIGXFSZ) == 1 || sigismember(&pending, SIGPIPE) == 1);
 }
 
+/* A mutex is not fair: a busy agent would take it again before anybody else wakes. */
+static void let_others_go(void)
+{
+	uint32_t others;
+
+	while ((others = __atomic_load_n(&agent.others, __ATOMIC_ACQUIRE)) != 0)
+		ct_os_wait(&agent.others, others, BUSY_NS);
+}
+
+static void others_went(void)
+{
+	if (__atomic_sub_fetch(&agent.others, 1, __ATOMIC_ACQ_REL) == 0)
+		ct_os_wake(&agent.others);
+}
+
 void ct_agent_lock(void)
 {
 	sigset_t set = output_signals();
@@ -63,7 +79,9 @@ void ct_agent_lock(void)
 
 	ct_thread_locked++;
 	(void)pthread_sigmask(SIG_BLOCK, &set, &mask);
+	(void)__atomic_fetch_add(&agent.others, 1, __ATOMIC_ACQ_REL);
 	(void)pthread_mutex_lock(&agent.lock);
+	others_went();
 	agent.mask = mask;
 	agent.was_pending = was_pending;
 }
@@ -120,6 +138,7 @@ static struct ct_drain_result serve(void)
 	bool flush = ticket != __atomic_load_n(&agent.flush_done, __ATOMIC_RELAXED);
 	struct ct_drain_result result;
 
+	let_others_go();
 	ct_agent_lock();
 	result = pass(flush);
 	ct_agent_unlock();
@@ -272,10 +291,14 @@ bool ct_agent_stop(void)
 bool ct_agent_pause(void)
 {
 	struct timespec limit;
+	bool is_paused;
 
 	(void)clock_gettime(CLOCK_REALTIME, &limit);
 	limit.tv_sec += PAUSE_SECONDS;
-	return pthread_mutex_timedlock(&agent.lock, &limit) == 0;
+	(void)__atomic_fetch_add(&agent.others, 1, __ATOMIC_ACQ_REL);
+	is_paused = pthread_mutex_timedlock(&agent.lock, &limit) == 0;
+	others_went();
+	return is_paused;
 }
 
 void ct_agent_resume(void)
@@ -291,7 +314,7 @@ void ct_agent_forget(bool is_paused)
 		ct_drain_destroy(agent.drain);
 	agent.drain = NULL;
 	agent.is_running = false;
-	agent.flush_wanted = agent.flush_done = 0;
+	agent.flush_wanted = agent.flush_done = agent.others = 0;
 }
 
 /* ---- flushing ---- */

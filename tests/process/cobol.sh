@@ -105,6 +105,14 @@ for std in default mf mf-strict; do
 	done
 done
 
+# ---- the run time is as it was after a callback: nobody loops in its list of active programs
+compile called "$programs/called.cbl" fixed -std=default
+check 'a called program is called back and returns' prints $'level 0000000001\nsub was told\nsub was told\nmain goes on' \
+	./called
+check 'an error in a callback is reported and ends the program' sh -c '! ./called fails >called.out 2>&1 && grep "module .*no-such-program.* not found" called.out &&
+	[ "$(wc -l <called.out)" -lt 20 ]'
+check 'a program whose output is closed ends' sh -c './notify | head -1'
+
 # ---- the report
 cp "$examples"/*.cfg .
 cp trace.cfg trace.saved

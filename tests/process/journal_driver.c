@@ -47,10 +47,8 @@ static uint64_t number(const struct ctrace_emitter_context *context, const char 
 }
 
 static const struct ctrace_event_item items[] = {
-	{ CTRACE_TYPE_COMP5, 4, "\xAD\0\0\0", 173 },
-	{ CTRACE_TYPE_TEXT, 22, "my\nprog\"\x1B[2JPRIORITY=0", 0 },
-	{ CTRACE_TYPE_BINARY, 3, "\x01\x02\xFF", 0 },
-	{ CTRACE_TYPE_ADDRESS, 8, NULL, 0x7FFC0010 },
+	{ CTRACE_TYPE_COMP5, 4, "\xAD\0\0\0", 173 },       { CTRACE_TYPE_TEXT, 22, "my\nprog\"\x1B[2JPRIORITY=0", 0 },
+	{ CTRACE_TYPE_BINARY, 3, "\x01\x02\xFF", 0 },      { CTRACE_TYPE_ADDRESS, 8, NULL, 0x7FFC0010 },
 	{ CTRACE_TYPE_COMP5S, 2, "\xFF\xFF", UINT64_MAX },
 };
 

@@ -42,8 +42,8 @@ static size_t put_utf8(uint32_t code, char *out)
 
 static bool must_be_hidden(uint32_t code)
 {
-	static const uint32_t singles[] = { 0x61C, 0x200E, 0x200F, 0x202A, 0x202B, 0x202C, 0x202D, 0x202E, 0x2066,
-					    0x2067, 0x2068, 0x2069, 0x2028, 0x2029, 0xFEFF, 0x7F };
+	static const uint32_t singles[] = { 0x61C,  0x200E, 0x200F, 0x202A, 0x202B, 0x202C, 0x202D, 0x202E,
+					    0x2066, 0x2067, 0x2068, 0x2069, 0x2028, 0x2029, 0xFEFF, 0x7F };
 
 	for (size_t i = 0; i < CT_COUNT(singles); i++) {
 		if (code == singles[i])
@@ -158,10 +158,10 @@ static void each_kind_as_documented(void **state)
 	assert_escaped("\xD8\x9C\xE2\x81\xA6\xE2\x80\xA8\xEF\xBB\xBF", 11, "\\u{61C}\\u{2066}\\u{2028}\\u{FEFF}");
 	assert_escaped("gr\xC3\xBC\xC3\x9F \xE2\x82\xAC \xF0\x9F\x98\x80", 15, "gr\xC3\xBC\xC3\x9F \xE2\x82\xAC \xF0\x9F\x98\x80");
 	assert_escaped("\x9B\xFF\xC3", 3, "\\x9B\\xFF\\xC3");
-	assert_escaped("\xC0\xAF", 2, "\\xC0\\xAF");                  /* overlong */
-	assert_escaped("\xED\xA0\x80", 3, "\\xED\\xA0\\x80");         /* surrogate */
+	assert_escaped("\xC0\xAF", 2, "\\xC0\\xAF");                   /* overlong */
+	assert_escaped("\xED\xA0\x80", 3, "\\xED\\xA0\\x80");          /* surrogate */
 	assert_escaped("\xF4\x90\x80\x80", 4, "\\xF4\\x90\\x80\\x80"); /* beyond U+10FFFF */
-	assert_escaped("\xE2\x82", 2, "\\xE2\\x82");                  /* cut short */
+	assert_escaped("\xE2\x82", 2, "\\xE2\\x82");                   /* cut short */
 }
 
 static void every_code_point(void **state)
@@ -251,12 +251,9 @@ static int fini(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(each_kind_as_documented),
-		cmocka_unit_test(every_code_point),
-		cmocka_unit_test(every_two_bytes),
-		cmocka_unit_test(long_sequences),
-		cmocka_unit_test(every_byte_at_every_place),
-		cmocka_unit_test(random_bytes),
+		cmocka_unit_test(each_kind_as_documented),   cmocka_unit_test(every_code_point),
+		cmocka_unit_test(every_two_bytes),           cmocka_unit_test(long_sequences),
+		cmocka_unit_test(every_byte_at_every_place), cmocka_unit_test(random_bytes),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, fini);

@@ -115,7 +115,7 @@ static void default_level_has_many_names(void **state)
 		cobuns32_t flags;
 		const cobuns8_t *id;
 	} defaults[] = {
-		{ 0, NULL }, { TEXT, NULL }, { NUL, NULL }, { 0, BYTES(" ") }, { 0, (const cobuns8_t *)&zero },
+		{ 0, NULL },          { TEXT, NULL },      { NUL, NULL },      { 0, BYTES(" ") }, { 0, (const cobuns8_t *)&zero },
 		{ TEXT, BYTES(" ") }, { TEXT, BYTES("") }, { NUL, BYTES("") },
 	};
 
@@ -190,9 +190,11 @@ static void dest_adds_removes_and_cuts_off(void **state)
 	uint32_t inherited = dests_of("dest.a");
 
 	(void)state;
-	assert_int_equal(CBL_CTF_DEST(CTF_FLAG_DEST_ADD | (RESERVED & ~CTF_FLAG_DEST_NOINHERIT), id, BYTES("BinFile ")), CTF_RET_SUCCESS);
+	assert_int_equal(CBL_CTF_DEST(CTF_FLAG_DEST_ADD | (RESERVED & ~CTF_FLAG_DEST_NOINHERIT), id, BYTES("BinFile ")),
+			 CTF_RET_SUCCESS);
 	assert_int_equal(dests_of("dest.a"), inherited | bit_of("binfile"));
-	assert_int_equal(CBL_CTF_DEST(CTF_FLAG_DEST_ADD | CTF_FLAG_DEST_NOINHERIT | TEXT, BYTES("DEST.A "), BYTES("ES ")), CTF_RET_SUCCESS);
+	assert_int_equal(CBL_CTF_DEST(CTF_FLAG_DEST_ADD | CTF_FLAG_DEST_NOINHERIT | TEXT, BYTES("DEST.A "), BYTES("ES ")),
+			 CTF_RET_SUCCESS);
 	assert_int_equal(dests_of("dest.a"), bit_of("binfile") | bit_of("es"));
 	assert_int_equal(CBL_CTF_DEST(CTF_FLAG_DEST_REMOVE | CTF_FLAG_DEST_NOINHERIT, id, BYTES("es ")), CTF_RET_SUCCESS);
 	assert_int_equal(dests_of("dest.a"), bit_of("binfile"));

@@ -47,7 +47,8 @@ static void too_small_a_buffer_says_what_is_needed(void **state)
 
 		(void)state;
 		set_text("color", "green");
-		assert_int_equal(CBL_CTF_COMP_PROPERTY_GET(flags, BYTES("prop"), BYTES("color"), &size, buffer), CTF_RET_BUFFER_TOO_SMALL);
+		assert_int_equal(CBL_CTF_COMP_PROPERTY_GET(flags, BYTES("prop"), BYTES("color"), &size, buffer),
+				 CTF_RET_BUFFER_TOO_SMALL);
 		assert_int_equal(size, 6);
 		assert_string_equal(buffer, "######");
 		assert_int_equal(CBL_CTF_COMP_PROPERTY_GET(flags, BYTES("prop"), BYTES("color"), &size, buffer), CTF_RET_SUCCESS);
@@ -56,7 +57,8 @@ static void too_small_a_buffer_says_what_is_needed(void **state)
 		size = 0;
 		assert_int_equal(CBL_CTF_COMP_PROPERTY_GET(flags, BYTES("prop"), BYTES("color"), &size, NULL), CTF_RET_SUCCESS);
 		assert_int_equal(size, 6);
-		assert_int_equal(CBL_CTF_COMP_PROPERTY_GET(flags, BYTES("prop"), BYTES("color"), NULL, buffer), CTF_RET_BUFFER_TOO_SMALL);
+		assert_int_equal(CBL_CTF_COMP_PROPERTY_GET(flags, BYTES("prop"), BYTES("color"), NULL, buffer),
+				 CTF_RET_BUFFER_TOO_SMALL);
 	}
 }
 
@@ -66,8 +68,19 @@ static void integer_is_what_the_text_stands_for(void **state)
 		const char *text;
 		uint32_t number;
 	} cases[] = {
-		{ "ON", 1 }, { "yes", 1 }, { "Y", 1 }, { "True", 1 }, { "ENABLED", 1 }, { "OFF", 0 }, { "no", 0 }, { "disabled", 0 },
-		{ "4711", 4711 }, { "0x00002800", 10240 }, { "4294967295", 4294967295u }, { "something", 0 }, { "", 0 },
+		{ "ON", 1 },
+		{ "yes", 1 },
+		{ "Y", 1 },
+		{ "True", 1 },
+		{ "ENABLED", 1 },
+		{ "OFF", 0 },
+		{ "no", 0 },
+		{ "disabled", 0 },
+		{ "4711", 4711 },
+		{ "0x00002800", 10240 },
+		{ "4294967295", 4294967295u },
+		{ "something", 0 },
+		{ "", 0 },
 	};
 
 	(void)state;
@@ -77,9 +90,9 @@ static void integer_is_what_the_text_stands_for(void **state)
 
 		set_text("switch", cases[i].text);
 		/* property-vallen is not touched: COBOL programs pass it as BY VALUE 0. */
-		assert_int_equal(CBL_CTF_COMP_PROPERTY_GET(NAMES_NUL | CTF_FLAG_PROP_INT_VALUE, BYTES("prop"), BYTES("switch"), NULL,
-							   group + 1),
-				 CTF_RET_SUCCESS);
+		assert_int_equal(
+			CBL_CTF_COMP_PROPERTY_GET(NAMES_NUL | CTF_FLAG_PROP_INT_VALUE, BYTES("prop"), BYTES("switch"), NULL, group + 1),
+			CTF_RET_SUCCESS);
 		memcpy(&number, group + 1, 4);
 		assert_int_equal(number, cases[i].number);
 		assert_int_equal(group[5], 0xEE);
@@ -95,8 +108,9 @@ static void integer_is_kept_as_text(void **state)
 	(void)state;
 	assert_int_equal(CBL_CTF_COMP_PROPERTY_SET(CTF_FLAG_PROP_INT_VALUE, (const cobuns8_t *)&handle, BYTES("n "), &number),
 			 CTF_RET_SUCCESS);
-	assert_int_equal(CBL_CTF_COMP_PROPERTY_GET(CTF_FLAG_PROP_VALUE_NULL_TERM, (const cobuns8_t *)&handle, BYTES("N "), &size, buffer),
-			 CTF_RET_SUCCESS);
+	assert_int_equal(
+		CBL_CTF_COMP_PROPERTY_GET(CTF_FLAG_PROP_VALUE_NULL_TERM, (const cobuns8_t *)&handle, BYTES("N "), &size, buffer),
+		CTF_RET_SUCCESS);
 	assert_string_equal(buffer, "4294967295");
 }
 
@@ -126,8 +140,10 @@ static void component_properties_are_refused(void **state)
 
 	(void)state;
 	memset(longest, 'p', sizeof(longest));
-	assert_int_equal(CBL_CTF_COMP_PROPERTY_GET(TEXT, BYTES("prop "), BYTES("never.set "), &size, buffer), CTF_RET_PROPERTY_NOT_FOUND);
-	assert_int_equal(CBL_CTF_COMP_PROPERTY_GET(TEXT | 1, BYTES("prop "), BYTES("never.set "), NULL, buffer), CTF_RET_PROPERTY_NOT_FOUND);
+	assert_int_equal(CBL_CTF_COMP_PROPERTY_GET(TEXT, BYTES("prop "), BYTES("never.set "), &size, buffer),
+			 CTF_RET_PROPERTY_NOT_FOUND);
+	assert_int_equal(CBL_CTF_COMP_PROPERTY_GET(TEXT | 1, BYTES("prop "), BYTES("never.set "), NULL, buffer),
+			 CTF_RET_PROPERTY_NOT_FOUND);
 	assert_string_equal(buffer, "###");
 	assert_int_equal(size, 4);
 	assert_int_equal(CBL_CTF_COMP_PROPERTY_GET(TEXT, BYTES("prop "), BYTES(" "), &size, buffer), CTF_RET_INVALID_PROP_NAME);
@@ -146,7 +162,8 @@ static void properties_are_not_inherited(void **state)
 
 	(void)state;
 	set_text("color", "green");
-	assert_int_equal(CBL_CTF_COMP_PROPERTY_GET(TEXT, BYTES("prop.child "), BYTES("color "), &size, NULL), CTF_RET_PROPERTY_NOT_FOUND);
+	assert_int_equal(CBL_CTF_COMP_PROPERTY_GET(TEXT, BYTES("prop.child "), BYTES("color "), &size, NULL),
+			 CTF_RET_PROPERTY_NOT_FOUND);
 }
 
 static void emitter_properties_have_defaults(void **state)
@@ -156,15 +173,16 @@ static void emitter_properties_have_defaults(void **state)
 	uint32_t number = 0;
 
 	(void)state;
-	assert_int_equal(CBL_CTF_EMITTER_PROPERTY_GET(CTF_FLAG_PROP_VALUE_NULL_TERM, BYTES("TextFile "), BYTES("HexBlockSize "), &size,
-						      buffer),
-			 CTF_RET_SUCCESS);
+	assert_int_equal(
+		CBL_CTF_EMITTER_PROPERTY_GET(CTF_FLAG_PROP_VALUE_NULL_TERM, BYTES("TextFile "), BYTES("HexBlockSize "), &size, buffer),
+		CTF_RET_SUCCESS);
 	assert_string_equal(buffer, "8");
 	assert_int_equal(CBL_CTF_EMITTER_PROPERTY_SET(CTF_FLAG_EMITTER_NAME_NULL_TERM | CTF_FLAG_PROP_NAME_NULL_TERM, BYTES("TEXTFILE"),
 						      BYTES("hexblocksize"), "4 "),
 			 CTF_RET_SUCCESS);
-	assert_int_equal(CBL_CTF_EMITTER_PROPERTY_GET(CTF_FLAG_PROP_INT_VALUE, BYTES("textfile "), BYTES("hexblocksize "), NULL, &number),
-			 CTF_RET_SUCCESS);
+	assert_int_equal(
+		CBL_CTF_EMITTER_PROPERTY_GET(CTF_FLAG_PROP_INT_VALUE, BYTES("textfile "), BYTES("hexblocksize "), NULL, &number),
+		CTF_RET_SUCCESS);
 	assert_int_equal(number, 4);
 	/* Any name will do. */
 	assert_int_equal(CBL_CTF_EMITTER_PROPERTY_SET(0, BYTES("binfile "), BYTES("my.own "), "x "), CTF_RET_SUCCESS);
@@ -186,7 +204,8 @@ static void emitter_properties_are_refused(void **state)
 	assert_int_equal(CBL_CTF_EMITTER_PROPERTY_SET(0, BYTES("ES "), BYTES(" "), "v "), CTF_RET_INVALID_PROP_NAME);
 	assert_int_equal(CBL_CTF_EMITTER_PROPERTY_GET(0, BYTES("ES "), BYTES("nosuch "), &size, buffer), CTF_RET_PROPERTY_NOT_FOUND);
 	size = 1;
-	assert_int_equal(CBL_CTF_EMITTER_PROPERTY_GET(0, BYTES("TEXTFILE "), BYTES("QUOTESTRING "), &size, buffer), CTF_RET_BUFFER_TOO_SMALL);
+	assert_int_equal(CBL_CTF_EMITTER_PROPERTY_GET(0, BYTES("TEXTFILE "), BYTES("QUOTESTRING "), &size, buffer),
+			 CTF_RET_BUFFER_TOO_SMALL);
 	assert_int_equal(size, 5);
 }
 

@@ -113,7 +113,8 @@ static void any_call(void)
 
 static void installing_is_refused(void **state)
 {
-	NOTIF_INSTALL block = block_of(tracer("inst"), on_change), wrong = block_of(12345, on_change), none = block_of(block.handle, NULL);
+	NOTIF_INSTALL block = block_of(tracer("inst"), on_change), wrong = block_of(12345, on_change),
+		      none = block_of(block.handle, NULL);
 
 	(void)state;
 	assert_int_equal(cobctf_tracer_notify(TRACER_NOTIF_INSTALL, &wrong), CTF_RET_INVALID_TRACE_HANDLE);

@@ -25,7 +25,8 @@ static int init_all(void **state)
 	(void)state;
 	(void)snprintf(folder, sizeof folder, "%s/modules", build != NULL ? build : "build");
 	/* Loaded from a copy that is ours alone, whatever the umask of the build was. */
-	(void)snprintf(command, sizeof command, "mkdir -m 700 journal-module && install -m 600 '%s/journal.so' journal-module/", folder);
+	(void)snprintf(command, sizeof command, "mkdir -m 700 journal-module && install -m 600 '%s/journal.so' journal-module/",
+		       folder);
 	if (system(command) != 0 || getcwd(folder, sizeof folder - 16) == NULL)
 		return 0;
 	memcpy(folder + strlen(folder), "/journal-module", 16);

@@ -259,12 +259,8 @@ static int init_all(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(contract),
-		cmocka_unit_test(defaults),
-		WITH_FIXTURE(large_batches_and_losses),
-		WITH_FIXTURE(a_full_pipe),
-		WITH_FIXTURE(long_lines),
-		WITH_FIXTURE(torn_lines_are_ended),
+		cmocka_unit_test(contract),      cmocka_unit_test(defaults), WITH_FIXTURE(large_batches_and_losses),
+		WITH_FIXTURE(a_full_pipe),       WITH_FIXTURE(long_lines),   WITH_FIXTURE(torn_lines_are_ended),
 		WITH_FIXTURE(closed_and_broken),
 	};
 

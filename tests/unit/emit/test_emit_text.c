@@ -11,7 +11,9 @@
 
 #include "emit_fixture.h"
 #include <errno.h>
+#include <fcntl.h>
 #include <signal.h>
+#include <sys/file.h>
 #include <sys/resource.h>
 #include <sys/wait.h>
 #include <time.h>
@@ -214,6 +216,35 @@ static void generations_turn_when_the_next_record_finds_them_full(void **state)
 		assert_int_equal(fixture_count(fixture, name, MARK), 1);
 	}
 	assert_int_equal(size_of(fixture, LOG), 0);
+}
+
+/* A file of exactly MAXFILESIZE is full; one that a byte is missing from takes another record. */
+static void generations_turn_at_the_byte(void **state)
+{
+	static char text[2048];
+
+	(void)state;
+	memset(text, 'x', sizeof text);
+	for (uint32_t missing = 0; missing < 2; missing++) {
+		struct fixture *fixture = fixture_create(&ct_emit_textfile);
+		struct ctrace_batch batch;
+
+		fixture_set(fixture, "MAXGENERATION", "2");
+		fixture_set(fixture, "MAXFILESIZE", "1");
+		fixture_set(fixture, "FILE", "t$(GEN)");
+		assert_int_equal(fixture_open(fixture), CTRACE_OK);
+		assert_int_equal(fixture_write(fixture, 0, 1), CTRACE_OK);
+		batch = fixture_batch(fixture, 1, 1);
+		fixture->items[0].data = text;
+		fixture->items[0].size = (uint32_t)(1024 - missing - fixture->place.offset - (line_size() - 7));
+		assert_int_equal(ct_emit_textfile.write(fixture->self, &batch), CTRACE_OK);
+		assert_int_equal(fixture->place.offset, 1024 - missing);
+		assert_int_equal(fixture_write(fixture, 2, 1), CTRACE_OK);
+		assert_int_equal((uint32_t)fixture->place.extra, missing ? 1 : 2);
+		assert_int_equal(fixture_write(fixture, 3, 1), CTRACE_OK);
+		assert_int_equal((uint32_t)fixture->place.extra, 2);
+		fixture_destroy(fixture);
+	}
 }
 
 static void a_batch_larger_than_all_generations(void **state)
@@ -449,8 +480,8 @@ static void recovery_over_a_turn_of_generations(void **state)
 	fixture->context.recovering = true;
 	assert_int_equal(fixture_open(fixture), CTRACE_OK);
 	assert_int_equal(fixture_write(fixture, 30, 20), CTRACE_OK);
-	assert_int_equal(fixture_check_events(fixture, "t3", fixture_check_events(fixture, "t2", fixture_check_events(fixture, "t1", 0))),
-			 50);
+	assert_int_equal(
+		fixture_check_events(fixture, "t3", fixture_check_events(fixture, "t2", fixture_check_events(fixture, "t1", 0))), 50);
 }
 
 /* FILE without $(PID): another process has used the file since.  What it wrote stays. */
@@ -730,6 +761,12 @@ static void shared_file_failures(void **state)
 	assert_int_equal(fixture_write(other, 0, 2), CTRACE_OK);
 	assert_int_equal(fixture_write(fixture, 2, 3), CTRACE_OK);
 	assert_int_equal(fixture_check_events(fixture, path, 0), 5);
+	/* Not while another process is at it. */
+	int lock = open(path, O_RDWR | O_CLOEXEC);
+	assert_int_equal(flock(lock, LOCK_EX), 0);
+	assert_int_equal(fixture_write(fixture, 5, 1), CTRACE_OUTPUT_ERROR);
+	close(lock);
+	assert_int_equal(fixture_check_events(fixture, path, 0), 5);
 	/* Somebody was killed within a line: ours stand on lines of their own. */
 	(void)snprintf(command, sizeof command, "printf 'half a li' >> '%s'", path);
 	assert_int_equal(system(command), 0);
@@ -808,6 +845,7 @@ int main(void)
 		WITH_FIXTURE(hostile_paths_are_refused),
 		WITH_FIXTURE(large_batches),
 		WITH_FIXTURE(generations_turn_when_the_next_record_finds_them_full),
+		cmocka_unit_test(generations_turn_at_the_byte),
 		WITH_FIXTURE(a_batch_larger_than_all_generations),
 		WITH_FIXTURE(every_failure_is_taken_back),
 		WITH_FIXTURE(cutting_back_later),

@@ -136,10 +136,11 @@ static void as_many_as_there_is_room_for(void **state)
 	(void)umask(022);
 	(void)snprintf(folder, sizeof folder, "%s/emitter.XXXXXX", parent != NULL ? parent : "/tmp");
 	assert_non_null(mkdtemp(folder));
-	(void)snprintf(command, sizeof command,
-		       "cd '%s' && sed 's/\"COUNT\"/NAME/' '%s/examples/emitter-count/count.c' > m.c && "
-		       "for i in $(seq 10 40); do cc -shared -fPIC -w -I'%s/include' \"-DNAME=\\\"M$i\\\"\" -o m$i.so m.c || exit 1; done",
-		       folder, root != NULL ? root : ".", root != NULL ? root : ".");
+	(void)snprintf(
+		command, sizeof command,
+		"cd '%s' && sed 's/\"COUNT\"/NAME/' '%s/examples/emitter-count/count.c' > m.c && "
+		"for i in $(seq 10 40); do cc -shared -fPIC -w -I'%s/include' \"-DNAME=\\\"M$i\\\"\" -o m$i.so m.c || exit 1; done",
+		folder, root != NULL ? root : ".", root != NULL ? root : ".");
 	assert_int_equal(system(command), 0);
 	assert_int_equal(setenv("CTRACE_EMITTERS", folder, 1), 0);
 	for (unsigned i = 10; i <= 40; i++) {
@@ -165,12 +166,9 @@ static void as_many_as_there_is_room_for(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(built_in_in_any_case),
-		cmocka_unit_test(indexes_are_fixed),
-		cmocka_unit_test(names_that_are_refused),
-		cmocka_unit_test(complete_tables),
-		cmocka_unit_test(documented_defaults),
-		cmocka_unit_test(as_many_as_there_is_room_for),
+		cmocka_unit_test(built_in_in_any_case),   cmocka_unit_test(indexes_are_fixed),
+		cmocka_unit_test(names_that_are_refused), cmocka_unit_test(complete_tables),
+		cmocka_unit_test(documented_defaults),    cmocka_unit_test(as_many_as_there_is_room_for),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

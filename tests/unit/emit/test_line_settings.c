@@ -75,8 +75,15 @@ static void level_as_number_or_name(void **state)
 		const char *text;
 		uint32_t level;
 	} rows[] = {
-		{ "0", 0 }, { "3", 3 }, { "warn", 2 }, { "FATAL", 4 }, { "none", CTRACE_LEVEL_NONE }, { "9999", 9999 }, { "0x10", 16 },
-		{ "18446744073709551615", UINT32_MAX }, { "nonsense", 0 },
+		{ "0", 0 },
+		{ "3", 3 },
+		{ "warn", 2 },
+		{ "FATAL", 4 },
+		{ "none", CTRACE_LEVEL_NONE },
+		{ "9999", 9999 },
+		{ "0x10", 16 },
+		{ "18446744073709551615", UINT32_MAX },
+		{ "nonsense", 0 },
 	};
 	struct fixture *fixture = *state;
 

@@ -102,6 +102,12 @@ static void found_by_name(void **state)
 	assert_non_null(emitter);
 	assert_string_equal(emitter->name, "TWO");
 	assert_null(ct_module_find("THREE"));
+	/* However often one was loaded in between that turned out to be none. */
+	build("good", "none", "OTHER", GOOD);
+	for (unsigned i = 0; i < 100; i++)
+		assert_null(ct_module_find("NONE"));
+	build("good", "four", "FOUR", GOOD);
+	assert_non_null(ct_module_find("FOUR"));
 }
 
 static void names_that_are_no_names(void **state)

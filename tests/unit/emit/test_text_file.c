@@ -112,9 +112,9 @@ static void failures_leak_nothing(void **state)
 }
 
 struct tail {
-	const char *text;   /* of the file; the place is behind "start\n" */
+	const char *text; /* of the file; the place is behind "start\n" */
 	bool header_due;
-	uint64_t size;      /* after resuming */
+	uint64_t size; /* after resuming */
 };
 
 static void what_resuming_cuts(void **state)

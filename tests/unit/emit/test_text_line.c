@@ -128,8 +128,9 @@ static void program_that_is_not_known(void **state)
 
 static void delimiter_before_every_item(void **state)
 {
-	struct ctrace_event_item items[] = {
-		{ CTRACE_TYPE_COMP5, 1, "\x01", 1 }, { CTRACE_TYPE_BINARY, 0, NULL, 0 }, { CTRACE_TYPE_COMP5, 1, "\x02", 2 } };
+	struct ctrace_event_item items[] = { { CTRACE_TYPE_COMP5, 1, "\x01", 1 },
+					     { CTRACE_TYPE_BINARY, 0, NULL, 0 },
+					     { CTRACE_TYPE_COMP5, 1, "\x02", 2 } };
 	struct ctrace_event event = event_with(items, 3);
 	struct ct_line_format format = { "[$(DATA)]", "; ", 8, true, NULL };
 

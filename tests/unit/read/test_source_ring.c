@@ -1,0 +1,238 @@
+/*
+ * test_source_ring.c - the rings of other processes, dead and alive: what no destination has yet is read.
+ *
+ * The traced process is a real one: a child with a session and rings of its own, which dies or waits.
+ *
+ * Copyright The ctrace authors.  SPDX-License-Identifier: Apache-2.0
+ */
+#include "read_fixture.h"
+
+#define RUN "run"
+
+struct maker {
+	struct ct_session session;
+	struct ct_ring rings[3];
+};
+
+static void must(bool ok)
+{
+	if (!ok)
+		_exit(2);
+}
+
+static void make_session(struct maker *m)
+{
+	ct_text name;
+
+	must(ct_os_make_folder(RUN) == CTRACE_OK && ct_session_create(&m->session, RUN) == CTRACE_OK && m->session.folder_fd >= 0);
+	m->session.head->pid = (uint32_t)getpid();
+	ct_sync_start(&m->session.head->sync);
+	must(ct_session_add_component(&m->session, 0) == CTRACE_OK && ct_session_add_component(&m->session, 1) == CTRACE_OK);
+	must(ct_session_add_text(&m->session, "MF.RTS", 6, &name) == CTRACE_OK);
+	m->session.components[1].name = name;
+	m->session.head->component_count = 2;
+}
+
+static void make_ring(struct maker *m, uint32_t index, enum ct_overflow overflow)
+{
+	must(ct_ring_create(&m->rings[index], &m->session, index, CT_RING_MIN) == CTRACE_OK);
+	m->rings[index].head->overflow = overflow;
+	m->session.head->ring_count = index + 1;
+}
+
+/* A record "number <n>." of component; gives its size. */
+static size_t put(struct maker *m, uint32_t index, uint32_t component, unsigned number)
+{
+	struct ct_ring *ring = &m->rings[index];
+	char text[24];
+	struct ctrace_item item = { .data = text, .type = CTRACE_TYPE_TEXT };
+	struct ct_record_head head = { .component = component, .event_id = 7, .level = CTRACE_WARN, .tid = 99, .ticks = ct_clock_ticks() };
+	size_t size;
+
+	item.size = (uint32_t)snprintf(text, sizeof text, "number %u.", number);
+	size = ct_record_size(&item, 1);
+	ct_record_encode(ring->data + (ring->head->head & (ring->capacity - 1)), size, &head, &item, 1);
+	__atomic_store_n(&ring->head->head, ring->head->head + size, __ATOMIC_RELEASE);
+	return size;
+}
+
+/* Plays a process that does `body`; *out_name: its folder. */
+static void die_after(void (*body)(struct maker *), char out_name[64])
+{
+	int how;
+	pid_t child = fork();
+
+	if (child == 0) {
+		static struct maker m;
+
+		make_session(&m);
+		body(&m);
+		_exit(0);
+	}
+	assert_int_equal(waitpid(child, &how, 0), child);
+	assert_int_equal(how, 0);
+	(void)snprintf(out_name, 64, RUN "/%d.0", (int)child);
+}
+
+static void two_rings(struct maker *m)
+{
+	size_t first;
+
+	make_ring(m, 0, CT_OVERFLOW_BLOCK);
+	make_ring(m, 1, CT_OVERFLOW_BLOCK);
+	make_ring(m, 2, CT_OVERFLOW_BLOCK);
+	first = put(m, 0, 1, 1000); /* delivered */
+	m->rings[0].head->tail = first;
+	m->rings[0].head->consumed = 1;
+	for (unsigned i = 0; i < 100; i++)
+		(void)put(m, i % 2, 1, i);
+}
+
+static void undelivered_events_of_a_dead_process(void **state)
+{
+	char name[64];
+	struct ctrace_event event;
+	struct reading r;
+
+	(void)state;
+	die_after(two_rings, name);
+	assert_reads(name, 0, 100);
+	assert_reads(RUN, 0, 100);
+	reading_init(&r);
+	assert_int_equal(ct_sources_add(&r.sources, name), CTRACE_OK);
+	assert_int_equal(r.sources.count, 2); /* an empty ring is no source */
+	assert_true(ct_sources_next(&r.sources, &event));
+	assert_string_equal(event.component, "MF.RTS");
+	assert_int_equal(event.event_id, 7);
+	assert_int_equal(event.level, CTRACE_WARN);
+	assert_int_equal(event.tid, 99);
+	assert_int_equal(event.pid, strtoul(name + 4, NULL, 10));
+	assert_true(event.time_ns <= ct_clock_wall_ns() && event.time_ns > ct_clock_wall_ns() - 3600000000000u);
+	ct_sources_fini(&r.sources);
+}
+
+static void by_process_id(void **state)
+{
+	struct fixture *f = *state;
+	char name[64], run[256], pid[16];
+
+	die_after(two_rings, name);
+	(void)snprintf(run, sizeof run, "%s/" RUN, f->folder);
+	setenv("CTRACE_RUN_DIR", run, 1);
+	(void)snprintf(pid, sizeof pid, "%.*s", (int)strcspn(name + 4, "."), name + 4);
+	assert_reads(pid, 0, 100);
+	unsetenv("CTRACE_RUN_DIR");
+}
+
+static void overwritten(struct maker *m)
+{
+	struct ct_ring_head *head;
+
+	make_ring(m, 0, CT_OVERFLOW_OVERWRITE);
+	for (unsigned i = 0; i < 10; i++)
+		(void)put(m, 0, 1, 1000 + i);
+	head = m->rings[0].head;
+	head->oldest = head->head;
+	head->oldest_count = 10;
+	for (unsigned i = 0; i < 20; i++)
+		(void)put(m, 0, 1, i);
+	head->lost[CTRACE_LOSS_DISCARDED] = 4;
+	m->session.head->lost[CTRACE_LOSS_NO_RING] = 3;
+}
+
+static void what_was_overwritten_is_passed_over(void **state)
+{
+	char name[64];
+	struct reading r;
+
+	(void)state;
+	die_after(overwritten, name);
+	reading_init(&r);
+	assert_int_equal(ct_sources_add(&r.sources, name), CTRACE_OK);
+	assert_int_equal(r.sources.totals.discarded, 7);
+	for (unsigned i = 0; i < 20; i++)
+		assert_int_equal(next_number(&r), i);
+	assert_int_equal(next_number(&r), UINT32_MAX);
+	assert_int_equal(r.sources.totals.damages, 0);
+	ct_sources_fini(&r.sources);
+}
+
+static void damaged(struct maker *m)
+{
+	make_ring(m, 0, CT_OVERFLOW_BLOCK);
+	make_ring(m, 1, CT_OVERFLOW_BLOCK);
+	make_ring(m, 2, CT_OVERFLOW_BLOCK);
+	(void)put(m, 0, 1, 0);
+	(void)put(m, 0, 77, 1); /* no such component */
+	(void)put(m, 0, 1, 2);
+	(void)put(m, 0, 0, 3); /* one without a name */
+	memset(m->rings[0].data + (m->rings[0].head->head & (m->rings[0].capacity - 1)), 0, 64);
+	m->rings[0].head->head += 64;
+	(void)put(m, 1, 1, 4);
+	(void)put(m, 2, 1, 5);
+	m->rings[2].head->magic = 0;
+}
+
+static void damage_costs_what_it_hit(void **state)
+{
+	char name[64];
+	struct reading r;
+
+	(void)state;
+	die_after(damaged, name);
+	reading_init(&r);
+	assert_int_equal(ct_sources_add(&r.sources, name), CTRACE_OK);
+	assert_int_equal(r.reports, 1); /* the ring that is none */
+	assert_int_equal(next_number(&r), 0);
+	assert_int_equal(next_number(&r), 2);
+	assert_int_equal(next_number(&r), 4);
+	assert_int_equal(next_number(&r), UINT32_MAX);
+	assert_int_equal(r.sources.totals.damages, 4);
+	assert_true(r.sources.totals.damaged_bytes >= 64);
+	ct_sources_fini(&r.sources);
+}
+
+/* The live process goes on between the copy of the ring's head and that of its data: what it may have written over is not shown. */
+static void a_live_process_is_only_looked_at(void **state)
+{
+	int ready[2], go[2], how;
+	char name[64], byte = 0;
+	pid_t child;
+
+	(void)state;
+	assert_int_equal(pipe(ready), 0);
+	assert_int_equal(pipe(go), 0);
+	child = fork();
+	if (child == 0) {
+		static struct maker m;
+
+		make_session(&m);
+		two_rings(&m);
+		must(write(ready[1], &byte, 1) == 1 && read(go[0], &byte, 1) == 1);
+		/* Still ours: nobody took the lock or changed a position. */
+		must(m.rings[0].head->consumed == 1 && access(m.session.path, F_OK) == 0);
+		_exit(0);
+	}
+	(void)snprintf(name, sizeof name, RUN "/%d.0", (int)child);
+	assert_int_equal(read(ready[0], &byte, 1), 1);
+	assert_reads(name, 0, 100);
+	assert_reads(name, 0, 100);
+	assert_int_equal(write(go[1], &byte, 1), 1);
+	assert_int_equal(waitpid(child, &how, 0), child);
+	assert_int_equal(how, 0);
+}
+
+#define TEST(name) cmocka_unit_test_setup_teardown(name, fixture_setup, fixture_teardown)
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		TEST(undelivered_events_of_a_dead_process),
+		TEST(by_process_id),
+		TEST(what_was_overwritten_is_passed_over),
+		TEST(damage_costs_what_it_hit),
+		TEST(a_live_process_is_only_looked_at),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

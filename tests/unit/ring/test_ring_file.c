@@ -1,0 +1,378 @@
+/*
+ * test_ring_file.c - the file behind a ring: made in real blocks, and copied whatever somebody else left in it.
+ *
+ * Copyright The ctrace authors.  SPDX-License-Identifier: Apache-2.0
+ */
+#include "ring_fixture.h"
+
+#include <sys/resource.h>
+
+#define CAPACITY ((size_t)64 << 10)
+
+static struct ct_session session;
+static const char *ring_path = "run/s/ring.3";
+
+static int set_up(void **state)
+{
+	(void)state;
+	enter_room();
+	assert_int_equal(mkdir("run/s", 0700), 0);
+	session = (struct ct_session){ .file_fd = -1 };
+	session.folder_fd = open("run/s", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	assert_true(session.folder_fd >= 0);
+	memset(&lane, 0, sizeof lane);
+	memset(&place, 0, sizeof place);
+	return 0;
+}
+
+static int tear_down(void **state)
+{
+	(void)state;
+	ct_os_close(&session.folder_fd);
+	leave_room();
+	return 0;
+}
+
+static void make_file_ring(uint32_t overflow)
+{
+	assert_int_equal(ct_ring_create(&ring, &session, 3, CAPACITY), CTRACE_OK);
+	ring.head->overflow = overflow;
+}
+
+static void a_ring_is_a_file_of_real_blocks_for_us_alone(void **state)
+{
+	struct stat info;
+
+	(void)state;
+	make_file_ring(CT_OVERFLOW_DISCARD);
+	assert_int_equal(stat(ring_path, &info), 0);
+	assert_int_equal(info.st_mode & 07777, 0600);
+	assert_int_equal(info.st_size, CT_RING_HEAD_SIZE + CAPACITY);
+	assert_true((size_t)info.st_blocks * 512 >= CT_RING_HEAD_SIZE + CAPACITY);
+	assert_int_equal(ring.head->magic, CT_RING_MAGIC);
+	assert_int_equal(ring.head->index, 3);
+	ct_ring_close(&ring);
+}
+
+static void making_one_leaves_no_descriptor_open(void **state)
+{
+	int before = open("/dev/null", O_RDONLY | O_CLOEXEC), after;
+
+	(void)state;
+	assert_int_equal(close(before), 0);
+	make_file_ring(CT_OVERFLOW_DISCARD);
+	after = open("/dev/null", O_RDONLY | O_CLOEXEC);
+	assert_int_equal(after, before);
+	assert_int_equal(close(after), 0);
+	ct_ring_close(&ring);
+}
+
+static void a_call_that_fails_leaves_no_file(void **state)
+{
+	static const struct {
+		enum ct_os_call call;
+		int error;
+	} faults[] = { { CT_OS_OPEN, EMFILE }, { CT_OS_ALLOCATE, ENOSPC }, { CT_OS_MAP, ENOMEM } };
+
+	(void)state;
+	for (size_t i = 0; i < CT_COUNT(faults); i++) {
+		ct_os_fail(faults[i].call, 0, 1, faults[i].error);
+		assert_int_not_equal(ct_ring_create(&ring, &session, 3, CAPACITY), CTRACE_OK);
+		assert_false(exists(ring_path));
+	}
+}
+
+static void a_file_size_limit_of_the_program_fails_the_ring_and_not_the_program(void **state)
+{
+	struct rlimit limit, before;
+	void (*handler)(int) = signal(SIGXFSZ, SIG_IGN);
+
+	(void)state;
+	assert_int_equal(getrlimit(RLIMIT_FSIZE, &before), 0);
+	limit = before;
+	limit.rlim_cur = 1000;
+	assert_int_equal(setrlimit(RLIMIT_FSIZE, &limit), 0);
+	assert_int_not_equal(ct_ring_create(&ring, &session, 3, CAPACITY), CTRACE_OK);
+	assert_int_equal(setrlimit(RLIMIT_FSIZE, &before), 0);
+	(void)signal(SIGXFSZ, handler);
+	assert_false(exists(ring_path));
+}
+
+static void what_was_committed_can_be_loaded_and_nothing_more(void **state)
+{
+	uint32_t expected = 0;
+
+	(void)state;
+	make_file_ring(CT_OVERFLOW_DISCARD);
+	for (uint32_t number = 0; number < 5000; number++) {
+		while (!produce(200, number)) {
+			assert_int_equal(take(), expected++);
+			consume();
+		}
+	}
+	assert_true(reserve(64));
+	fill_record(lane.cur, 64, 9999); /* not committed */
+	ct_ring_close(&ring);
+
+	assert_int_equal(ct_ring_load(&ring, &session, 3), CTRACE_OK);
+	assert_false(ring.is_mapped);
+	assert_int_equal(ct_ring_count_pending(&ring), 5000 - expected);
+	for (; expected < 5000; expected++)
+		assert_int_equal(take(), expected);
+	assert_int_equal(take(), UINT32_MAX);
+	ct_ring_close(&ring);
+}
+
+static void an_overwrite_ring_loads_from_its_oldest_on(void **state)
+{
+	uint32_t taken = 0;
+
+	(void)state;
+	make_file_ring(CT_OVERFLOW_OVERWRITE);
+	for (uint32_t number = 0; number < 5000; number++)
+		assert_true(produce(200, number));
+	ct_ring_close(&ring);
+	assert_int_equal(ct_ring_load(&ring, &session, 3), CTRACE_OK);
+	while (take() != UINT32_MAX)
+		taken++;
+	assert_int_equal(taken + place.overwritten, 5000);
+	assert_true(taken > 200);
+	ct_ring_close(&ring);
+}
+
+static void an_empty_ring_costs_no_memory_to_load(void **state)
+{
+	struct ct_ring *rings = calloc(64, sizeof *rings);
+	struct rusage before, after;
+
+	(void)state;
+	assert_non_null(rings);
+	assert_int_equal(ct_ring_create(&ring, &session, 3, (size_t)4 << 20), CTRACE_OK);
+	assert_true(produce(200, 0));
+	assert_int_equal(take(), 0);
+	consume();
+	ct_ring_close(&ring);
+	assert_int_equal(getrusage(RUSAGE_SELF, &before), 0);
+	for (int i = 0; i < 64; i++)
+		assert_int_equal(ct_ring_load(&rings[i], &session, 3), CTRACE_OK);
+	assert_int_equal(getrusage(RUSAGE_SELF, &after), 0);
+	assert_true(after.ru_maxrss - before.ru_maxrss < 16 << 10); /* KB, of 256 MB */
+	for (int i = 0; i < 64; i++)
+		ct_ring_close(&rings[i]);
+	free(rings);
+}
+
+static void make_dead_ring(void)
+{
+	make_file_ring(CT_OVERFLOW_DISCARD);
+	for (uint32_t number = 0; number < 500; number++) {
+		while (!produce(200, number)) {
+			(void)take();
+			consume();
+		}
+	}
+	ct_ring_close(&ring);
+}
+
+/* As a recoverer and a reader would. */
+static void walk(void)
+{
+	uint64_t limit = ct_ring_head_position(&ring);
+	struct ct_cursor_place at = { .position = ring.head->tail };
+
+	while (at.position < limit) {
+		struct ct_record record;
+		enum ctrace_status status = ct_ring_peek(&ring, &at, limit, scratch, &record);
+
+		if (status == CTRACE_DAMAGED)
+			break;
+		if (status == CTRACE_NOT_FOUND)
+			continue;
+		if (!record.is_padding) {
+			static struct ctrace_event_item items[CTRACE_MAX_ITEMS];
+
+			ct_record_items(&record, items);
+			for (uint32_t i = 0; i < record.item_count; i++)
+				for (uint32_t b = 0; b < items[i].size; b++)
+					(void)*((const volatile char *)items[i].data + b);
+		}
+		at.position += record.size;
+	}
+	(void)ct_ring_count_pending(&ring);
+	(void)ct_ring_count_overwritten(&ring);
+	(void)ct_ring_lost_total(&ring);
+}
+
+static void a_file_cut_anywhere_is_damaged_or_shorter(void **state)
+{
+	static const off_t ends[] = { 65536 + 4095, 65536, 40000, 5000, 4097, 4096, 4095, 1000, 64, 8, 7, 0 };
+
+	(void)state;
+	make_dead_ring();
+	for (size_t i = 0; i < CT_COUNT(ends); i++) {
+		assert_int_equal(truncate(ring_path, ends[i]), 0);
+		assert_int_equal(ct_ring_load(&ring, &session, 3), CTRACE_DAMAGED);
+	}
+}
+
+static void any_byte_of_the_head_or_the_data_may_be_changed(void **state)
+{
+	static unsigned char original[CT_RING_HEAD_SIZE + CAPACITY];
+	uint64_t seed = 88172645463325252u;
+	unsigned loaded = 0;
+	int fd;
+
+	(void)state;
+	make_dead_ring();
+	fd = open(ring_path, O_RDWR | O_CLOEXEC);
+	assert_int_equal(pread(fd, original, sizeof original, 0), (ssize_t)sizeof original);
+	for (int round = 0; round < 6000; round++) {
+		size_t at;
+		unsigned char byte;
+
+		seed ^= seed << 13;
+		seed ^= seed >> 7;
+		seed ^= seed << 17;
+		at = (size_t)(seed >> 8) % (round % 2 == 0 ? 400 : sizeof original);
+		byte = round % 3 == 0 ? 0xFF : round % 3 == 1 ? CT_OVERFLOW_OVERWRITE : (unsigned char)seed;
+		assert_int_equal(pwrite(fd, &byte, 1, (off_t)at), 1);
+		if (ct_ring_load(&ring, &session, 3) == CTRACE_OK) {
+			walk();
+			ct_ring_close(&ring);
+			loaded++;
+		}
+		assert_int_equal(pwrite(fd, original + at, 1, (off_t)at), 1);
+	}
+	assert_true(loaded > 1000);
+	assert_int_equal(close(fd), 0);
+}
+
+static void positions_that_contradict_each_other_are_damage(void **state)
+{
+	static const struct {
+		uint64_t head, tail, oldest;
+		uint32_t overflow;
+		enum ctrace_status expected;
+	} rows[] = {
+		{ 800, 0, 0, CT_OVERFLOW_DISCARD, CTRACE_OK },
+		{ 800, 800, 0, CT_OVERFLOW_DISCARD, CTRACE_OK },
+		{ CAPACITY, 0, 0, CT_OVERFLOW_BLOCK, CTRACE_OK },
+		{ CAPACITY + 8, 0, 0, CT_OVERFLOW_BLOCK, CTRACE_DAMAGED },
+		{ CAPACITY + 8, 0, 8, CT_OVERFLOW_OVERWRITE, CTRACE_OK },
+		{ CAPACITY + 8, 0, 0, CT_OVERFLOW_OVERWRITE, CTRACE_DAMAGED },
+		{ 800, 808, 0, CT_OVERFLOW_DISCARD, CTRACE_DAMAGED },
+		{ 800, 0, 808, CT_OVERFLOW_OVERWRITE, CTRACE_DAMAGED },
+		{ 804, 0, 0, CT_OVERFLOW_DISCARD, CTRACE_DAMAGED },
+		{ 800, 4, 0, CT_OVERFLOW_DISCARD, CTRACE_DAMAGED },
+		{ 800, 0, 4, CT_OVERFLOW_OVERWRITE, CTRACE_DAMAGED },
+		{ UINT64_MAX & ~7ull, 0, 0, CT_OVERFLOW_DISCARD, CTRACE_DAMAGED },
+		{ 0, UINT64_MAX & ~7ull, 0, CT_OVERFLOW_DISCARD, CTRACE_DAMAGED },
+	};
+
+	(void)state;
+	for (size_t i = 0; i < CT_COUNT(rows); i++) {
+		make_file_ring(rows[i].overflow);
+		ring.head->head = rows[i].head;
+		ring.head->tail = rows[i].tail;
+		ring.head->oldest = rows[i].oldest;
+		ct_ring_close(&ring);
+		assert_int_equal(ct_ring_load(&ring, &session, 3), rows[i].expected);
+		if (rows[i].expected == CTRACE_OK) {
+			walk();
+			ct_ring_close(&ring);
+		}
+	}
+}
+
+static void constants_that_cannot_be_are_damage(void **state)
+{
+	static const uint64_t capacities[] = { 0, 8, CT_RING_MIN / 2, CT_RING_MIN + 8, (uint64_t)CT_RING_MAX * 2, UINT64_MAX, 1ull << 63 };
+	uint64_t magic = 1;
+	uint32_t number = 4;
+
+	(void)state;
+	for (size_t i = 0; i < CT_COUNT(capacities); i++) {
+		make_file_ring(CT_OVERFLOW_DISCARD);
+		ring.head->capacity = capacities[i];
+		ct_ring_close(&ring);
+		assert_int_equal(ct_ring_load(&ring, &session, 3), CTRACE_DAMAGED);
+	}
+	make_dead_ring();
+	poke_file(ring_path, offsetof(struct ct_ring_head, index), &number, 4);
+	assert_int_equal(ct_ring_load(&ring, &session, 3), CTRACE_DAMAGED);
+	make_dead_ring();
+	poke_file(ring_path, offsetof(struct ct_ring_head, version), &number, 4);
+	assert_int_equal(ct_ring_load(&ring, &session, 3), CTRACE_DAMAGED);
+	make_dead_ring();
+	poke_file(ring_path, 0, &magic, 8);
+	assert_int_equal(ct_ring_load(&ring, &session, 3), CTRACE_DAMAGED);
+}
+
+static void links_and_pipes_in_its_place_are_refused_without_waiting(void **state)
+{
+	(void)state;
+	assert_int_equal(ct_ring_load(&ring, &session, 3), CTRACE_NOT_FOUND);
+	make_dead_ring();
+	assert_int_equal(symlink("ring.3", "run/s/ring.4"), 0);
+	assert_int_equal(ct_ring_load(&ring, &session, 4), CTRACE_DENIED);
+	assert_int_equal(mkfifo("run/s/ring.5", 0600), 0);
+	assert_int_not_equal(ct_ring_load(&ring, &session, 5), CTRACE_OK);
+	assert_int_not_equal(ct_ring_create(&ring, &session, 4, CAPACITY), CTRACE_OK);
+}
+
+static void memory_and_disk_that_fail_say_so_and_leave_nothing_open(void **state)
+{
+	int before, after;
+
+	(void)state;
+	make_dead_ring();
+	before = open("/dev/null", O_RDONLY | O_CLOEXEC);
+	assert_int_equal(close(before), 0);
+	for (unsigned skip = 0; skip < 2; skip++) {
+		ct_os_fail(CT_OS_READ, skip, 1, EIO);
+		assert_int_equal(ct_ring_load(&ring, &session, 3), CTRACE_OS_ERROR);
+	}
+	ct_os_fail(CT_OS_MAP, 0, 1, ENOMEM);
+	assert_int_equal(ct_ring_load(&ring, &session, 3), CTRACE_NOT_ENOUGH_MEMORY);
+	after = open("/dev/null", O_RDONLY | O_CLOEXEC);
+	assert_int_equal(after, before);
+	assert_int_equal(close(after), 0);
+}
+
+static void a_changed_part_is_written_back(void **state)
+{
+	(void)state;
+	make_dead_ring();
+	assert_int_equal(ct_ring_load(&ring, &session, 3), CTRACE_OK);
+	ring.head->cursor[31].next_sequence = 77;
+	assert_int_equal(ct_ring_persist(&ring, &ring.head->cursor[31], sizeof ring.head->cursor[31]), CTRACE_OK);
+	ct_os_fail(CT_OS_WRITE, 0, 1, EIO);
+	assert_int_equal(ct_ring_persist(&ring, &ring.head->tail, 8), CTRACE_OS_ERROR);
+	ct_ring_close(&ring);
+	assert_int_equal(ct_ring_load(&ring, &session, 3), CTRACE_OK);
+	assert_int_equal(ring.head->cursor[31].next_sequence, 77);
+	ct_ring_close(&ring);
+	ct_ring_close(&ring); /* a second time does no harm */
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test_setup_teardown(a_ring_is_a_file_of_real_blocks_for_us_alone, set_up, tear_down),
+		cmocka_unit_test_setup_teardown(making_one_leaves_no_descriptor_open, set_up, tear_down),
+		cmocka_unit_test_setup_teardown(a_call_that_fails_leaves_no_file, set_up, tear_down),
+		cmocka_unit_test_setup_teardown(a_file_size_limit_of_the_program_fails_the_ring_and_not_the_program, set_up, tear_down),
+		cmocka_unit_test_setup_teardown(what_was_committed_can_be_loaded_and_nothing_more, set_up, tear_down),
+		cmocka_unit_test_setup_teardown(an_overwrite_ring_loads_from_its_oldest_on, set_up, tear_down),
+		cmocka_unit_test_setup_teardown(an_empty_ring_costs_no_memory_to_load, set_up, tear_down),
+		cmocka_unit_test_setup_teardown(a_file_cut_anywhere_is_damaged_or_shorter, set_up, tear_down),
+		cmocka_unit_test_setup_teardown(any_byte_of_the_head_or_the_data_may_be_changed, set_up, tear_down),
+		cmocka_unit_test_setup_teardown(positions_that_contradict_each_other_are_damage, set_up, tear_down),
+		cmocka_unit_test_setup_teardown(constants_that_cannot_be_are_damage, set_up, tear_down),
+		cmocka_unit_test_setup_teardown(links_and_pipes_in_its_place_are_refused_without_waiting, set_up, tear_down),
+		cmocka_unit_test_setup_teardown(memory_and_disk_that_fail_say_so_and_leave_nothing_open, set_up, tear_down),
+		cmocka_unit_test_setup_teardown(a_changed_part_is_written_back, set_up, tear_down),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

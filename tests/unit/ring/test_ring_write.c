@@ -1,0 +1,306 @@
+/*
+ * test_ring_write.c - the producer's half: windows, padding, refusing, overwriting.
+ *
+ * Copyright The ctrace authors.  SPDX-License-Identifier: Apache-2.0
+ */
+#include "ring_fixture.h"
+
+#include <pthread.h>
+
+#define CAPACITY ((size_t)64 << 10)
+
+static int set_up(void **state)
+{
+	(void)state;
+	make_ring(CAPACITY, CT_OVERFLOW_DISCARD);
+	return 0;
+}
+
+static int tear_down(void **state)
+{
+	(void)state;
+	ct_ring_close(&ring);
+	return 0;
+}
+
+static void a_ring_is_filled_to_its_last_byte_and_not_beyond(void **state)
+{
+	uint32_t written = 0;
+
+	(void)state;
+	while (produce(32, written))
+		written++;
+	assert_int_equal(written, CAPACITY / 32);
+	assert_int_equal(ring.head->head, CAPACITY);
+	assert_int_equal(ct_ring_count_pending(&ring), written);
+	for (uint32_t i = 0; i < written; i++)
+		assert_int_equal(take(), i);
+	assert_int_equal(take(), UINT32_MAX);
+	assert_false(produce(32, 0)); /* taken, but not given back */
+	consume();
+	assert_true(produce(32, written));
+	assert_int_equal(take(), written);
+}
+
+static void every_size_wraps_round_at_every_place(void **state)
+{
+	uint32_t number = 0, expected = 0;
+	uint64_t seed = 88172645463325252u;
+
+	(void)state;
+	for (int round = 0; round < 60000; round++) {
+		size_t size;
+
+		seed ^= seed << 13;
+		seed ^= seed >> 7;
+		seed ^= seed << 17;
+		size = CT_RECORD_HEAD + 8 * (seed % (round % 16 == 0 ? CAPACITY / 16 - 3 : 30));
+		while (!produce(size, number)) {
+			uint32_t next = take();
+
+			assert_int_equal(next, expected);
+			expected++;
+			if ((seed & 0xF0) != 0)
+				consume();
+		}
+		number++;
+	}
+	consume();
+	while (take() != UINT32_MAX)
+		expected++;
+	assert_int_equal(expected, number);
+	assert_int_equal(place.count, number);
+	assert_int_equal(place.position, ring.head->head);
+}
+
+static void half_the_ring_is_the_largest_record_wherever_the_head_stands(void **state)
+{
+	(void)state;
+	assert_false(ct_ring_open_window(&ring, &lane, CAPACITY / 2 + 8));
+	assert_false(ct_ring_open_window(&ring, &lane, SIZE_MAX & ~(size_t)7));
+	for (uint32_t number = 0; number < 3 * CAPACITY / 1000; number++) {
+		/* A little step, then the largest: into what an empty ring always has, if need be behind padding. */
+		assert_true(produce(1000, 2 * number));
+		assert_int_equal(take(), 2 * number);
+		consume();
+		assert_true(produce(CAPACITY / 2, 2 * number + 1));
+		assert_int_equal(take(), 2 * number + 1);
+		consume();
+	}
+}
+
+static void padding_is_published_so_that_nothing_is_skipped_unread(void **state)
+{
+	struct ct_record record;
+
+	(void)state;
+	assert_true(produce(CAPACITY / 2, 0));
+	assert_true(produce(CAPACITY / 2 - 4096, 1));
+	assert_int_equal(take(), 0);
+	assert_int_equal(take(), 1);
+	consume();
+	ct_ring_close_window(&lane);
+	assert_true(reserve(8192));
+	assert_ptr_equal(lane.cur, ring.data);
+	assert_int_equal(ring.head->head, CAPACITY); /* the padding is there, the record is not yet */
+	assert_int_equal(ct_ring_peek(&ring, &place, ct_ring_head_position(&ring), scratch, &record), CTRACE_OK);
+	assert_true(record.is_padding);
+	assert_int_equal(record.size, 4096);
+	assert_int_equal(take(), UINT32_MAX);
+	fill_record(lane.cur, 8192, 2);
+	commit(8192);
+	assert_int_equal(take(), 2);
+	assert_int_equal(place.count, 3);
+}
+
+static void a_full_ring_refuses_without_publishing_anything(void **state)
+{
+	uint64_t head;
+
+	(void)state;
+	for (uint32_t i = 0; i < 3; i++)
+		assert_true(produce(CAPACITY / 4, i));
+	assert_true(produce(CAPACITY / 4 - 800, 3));
+	head = ring.head->head;
+	/* The 800 bytes at the end do not suffice, and the beginning is not free: nothing may be padded away. */
+	assert_false(ct_ring_open_window(&ring, &lane, 1600));
+	assert_int_equal(ring.head->head, head);
+	assert_true(produce(800, 4));
+}
+
+static void a_window_is_never_larger_than_the_largest_record(void **state)
+{
+	(void)state;
+	ct_ring_close(&ring);
+	make_ring((size_t)4 << 20, CT_OVERFLOW_DISCARD);
+	assert_true(ct_ring_open_window(&ring, &lane, 32));
+	assert_int_equal(lane.end - lane.cur, CT_RING_WINDOW);
+	assert_true(ct_ring_open_window(&ring, &lane, CT_RECORD_MAX));
+	for (uint32_t i = 0; i < 7; i++)
+		assert_true(produce(CT_RECORD_MAX, i));
+	for (uint32_t i = 0; i < 7; i++)
+		assert_int_equal(take(), i);
+}
+
+static void a_closed_window_sends_the_next_event_the_slow_way(void **state)
+{
+	(void)state;
+	assert_true(produce(64, 0));
+	ct_ring_close_window(&lane);
+	assert_null(lane.end);
+	assert_true(produce(64, 1)); /* goes on where it stood */
+	assert_int_equal(take(), 0);
+	assert_int_equal(take(), 1);
+}
+
+static void a_new_owner_goes_on_behind_the_last_one(void **state)
+{
+	(void)state;
+	assert_true(produce(64, 0));
+	memset(&lane, 0, sizeof lane);
+	assert_true(produce(64, 1));
+	assert_int_equal(take(), 0);
+	assert_int_equal(take(), 1);
+	assert_int_equal(take(), UINT32_MAX);
+}
+
+static void a_tail_that_cannot_be_frees_nothing(void **state)
+{
+	static const uint64_t tails[] = { UINT64_MAX, 1ull << 63, CAPACITY * 9 };
+
+	(void)state;
+	assert_true(produce(64, 0));
+	for (size_t i = 0; i < CT_COUNT(tails); i++) {
+		ring.head->tail = tails[i];
+		assert_false(ct_ring_open_window(&ring, &lane, 64));
+	}
+}
+
+static void overwriting_never_refuses_and_counts_each_event_that_goes(void **state)
+{
+	uint32_t written = 0, taken = 0, last = UINT32_MAX;
+	uint64_t seed = 1;
+
+	(void)state;
+	ct_ring_close(&ring);
+	make_ring(CAPACITY, CT_OVERFLOW_OVERWRITE);
+	for (int round = 0; round < 30000; round++) {
+		seed = seed * 6364136223846793005u + 1442695040888963407u;
+		assert_true(produce(CT_RECORD_HEAD + 8 * (seed >> 33) % (round % 50 == 0 ? CAPACITY / 2 - CT_RECORD_HEAD : 400) / 8 * 8, written));
+		written++;
+		if (round % 97 == 0) {
+			uint32_t number = take();
+
+			assert_true(number != UINT32_MAX && (last == UINT32_MAX || number > last));
+			last = number;
+			taken++;
+		}
+	}
+	for (uint32_t number; (number = take()) != UINT32_MAX; taken++) {
+		assert_true(number > last);
+		last = number;
+	}
+	assert_int_equal(last, written - 1); /* the newest is there */
+	assert_int_equal(place.count, written);
+	assert_int_equal(taken + place.overwritten, written);
+	assert_true(place.overwritten > 0);
+}
+
+static void overwriting_keeps_nearly_a_whole_ring_of_history(void **state)
+{
+	uint32_t kept = 0;
+
+	(void)state;
+	ct_ring_close(&ring);
+	make_ring(CAPACITY, CT_OVERFLOW_OVERWRITE);
+	for (uint32_t i = 0; i < 10 * CAPACITY / 64; i++)
+		assert_true(produce(64, i));
+	while (take() != UINT32_MAX)
+		kept++;
+	assert_true(kept >= CAPACITY / 64 * 7 / 8);
+	assert_int_equal(ct_ring_count_overwritten(&ring) + ct_ring_count_pending(&ring), 10 * CAPACITY / 64);
+	assert_int_equal(ct_ring_count_pending(&ring), kept);
+}
+
+static void losses_are_counted_by_reason(void **state)
+{
+	(void)state;
+	for (int reason = 0; reason < CTRACE_LOSS_COUNT; reason++)
+		for (int i = 0; i <= reason; i++)
+			ct_ring_count_lost(&ring, (enum ctrace_loss)reason);
+	for (int reason = 0; reason < CTRACE_LOSS_COUNT; reason++)
+		assert_int_equal(ring.head->lost[reason], reason + 1);
+	ring.head->overwritten = 100;
+	assert_int_equal(ct_ring_lost_total(&ring), CTRACE_LOSS_COUNT * (CTRACE_LOSS_COUNT + 1) / 2 + 100);
+}
+
+static void waiting_ends_at_once_when_the_consumer_has_moved_meanwhile(void **state)
+{
+	(void)state;
+	assert_true(produce(64, 0));
+	assert_int_equal(take(), 0);
+	consume();
+	assert_true(ct_ring_wait_for_space(&ring, 0, UINT64_MAX));
+}
+
+static void waiting_ends_when_the_time_is_over(void **state)
+{
+	uint64_t start = ct_clock_mono_ns();
+
+	(void)state;
+	assert_false(ct_ring_wait_for_space(&ring, 0, 0));
+	assert_false(ct_ring_wait_for_space(&ring, 0, 2000000));
+	assert_true(ct_clock_mono_ns() - start >= 2000000);
+}
+
+static void *consume_when_somebody_waits(void *argument)
+{
+	uint32_t *rounds = argument;
+
+	for (uint32_t i = 0; i < *rounds; i++) {
+		while (__atomic_load_n(&ring.head->waiting, __ATOMIC_SEQ_CST) == 0)
+			;
+		assert_int_equal(take(), i);
+		consume();
+	}
+	return NULL;
+}
+
+static void a_waiting_producer_is_woken_each_time(void **state)
+{
+	uint32_t rounds = 2000;
+	pthread_t consumer;
+
+	(void)state;
+	assert_int_equal(pthread_create(&consumer, NULL, consume_when_somebody_waits, &rounds), 0);
+	for (uint32_t i = 0; i < rounds; i++) {
+		uint64_t tail = __atomic_load_n(&ring.head->tail, __ATOMIC_ACQUIRE);
+
+		assert_true(produce(64, i));
+		assert_true(ct_ring_wait_for_space(&ring, tail, UINT64_MAX));
+	}
+	assert_int_equal(pthread_join(consumer, NULL), 0);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test_setup_teardown(a_ring_is_filled_to_its_last_byte_and_not_beyond, set_up, tear_down),
+		cmocka_unit_test_setup_teardown(every_size_wraps_round_at_every_place, set_up, tear_down),
+		cmocka_unit_test_setup_teardown(half_the_ring_is_the_largest_record_wherever_the_head_stands, set_up, tear_down),
+		cmocka_unit_test_setup_teardown(padding_is_published_so_that_nothing_is_skipped_unread, set_up, tear_down),
+		cmocka_unit_test_setup_teardown(a_full_ring_refuses_without_publishing_anything, set_up, tear_down),
+		cmocka_unit_test_setup_teardown(a_window_is_never_larger_than_the_largest_record, set_up, tear_down),
+		cmocka_unit_test_setup_teardown(a_closed_window_sends_the_next_event_the_slow_way, set_up, tear_down),
+		cmocka_unit_test_setup_teardown(a_new_owner_goes_on_behind_the_last_one, set_up, tear_down),
+		cmocka_unit_test_setup_teardown(a_tail_that_cannot_be_frees_nothing, set_up, tear_down),
+		cmocka_unit_test_setup_teardown(overwriting_never_refuses_and_counts_each_event_that_goes, set_up, tear_down),
+		cmocka_unit_test_setup_teardown(overwriting_keeps_nearly_a_whole_ring_of_history, set_up, tear_down),
+		cmocka_unit_test_setup_teardown(losses_are_counted_by_reason, set_up, tear_down),
+		cmocka_unit_test_setup_teardown(waiting_ends_at_once_when_the_consumer_has_moved_meanwhile, set_up, tear_down),
+		cmocka_unit_test_setup_teardown(waiting_ends_when_the_time_is_over, set_up, tear_down),
+		cmocka_unit_test_setup_teardown(a_waiting_producer_is_woken_each_time, set_up, tear_down),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

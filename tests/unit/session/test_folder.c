@@ -1,0 +1,370 @@
+/*
+ * test_folder.c - the run directory: which one, whom it is trusted to, and who in it lives.
+ *
+ * Copyright The ctrace authors.  SPDX-License-Identifier: Apache-2.0
+ */
+#include "session_fixture.h"
+
+static int set_up(void **state)
+{
+	(void)state;
+	enter_room();
+	return unsetenv("CTRACE_RUN_DIR") != 0 || unsetenv("XDG_RUNTIME_DIR") != 0;
+}
+
+static int tear_down(void **state)
+{
+	(void)state;
+	leave_room();
+	return 0;
+}
+
+static mode_t mode_of(const char *path)
+{
+	struct stat info;
+
+	assert_int_equal(lstat(path, &info), 0);
+	return info.st_mode & 07777;
+}
+
+static void a_missing_one_is_made_for_us_alone(void **state)
+{
+	char path[4096];
+	mode_t before = umask(0);
+
+	(void)state;
+	assert_int_equal(setenv("CTRACE_RUN_DIR", "x/y/run", 1), 0);
+	assert_int_equal(ct_folder_run_directory(NULL, path), CTRACE_OK);
+	(void)umask(before);
+	assert_int_equal(mode_of("x/y/run"), 0700);
+}
+
+static void what_is_configured_goes_before_the_environment(void **state)
+{
+	char path[4096], expected[200];
+
+	(void)state;
+	assert_int_equal(setenv("CTRACE_RUN_DIR", "from-environment", 1), 0);
+	assert_int_equal(ct_folder_run_directory("configured", path), CTRACE_OK);
+	(void)snprintf(expected, sizeof expected, "%s/configured", room);
+	assert_string_equal(path, expected);
+	assert_false(exists("from-environment"));
+}
+
+static void the_path_is_absolute_so_that_the_program_may_go_elsewhere(void **state)
+{
+	char path[4096], expected[200];
+
+	(void)state;
+	assert_int_equal(ct_folder_run_directory("run", path), CTRACE_OK);
+	assert_string_equal(path, run_dir);
+	assert_int_equal(ct_folder_run_directory("run///", path), CTRACE_OK);
+	assert_string_equal(path, run_dir);
+	(void)snprintf(expected, sizeof expected, "%s/./run/", room);
+	assert_int_equal(ct_folder_run_directory(expected, path), CTRACE_OK);
+	assert_string_equal(path, run_dir);
+}
+
+static void a_link_is_refused_however_it_is_spelt(void **state)
+{
+	char path[4096] = "unchanged";
+
+	(void)state;
+	assert_int_equal(symlink("run", "link"), 0);
+	assert_int_equal(symlink("nowhere", "dangling"), 0);
+	assert_int_equal(ct_folder_run_directory("link", path), CTRACE_DENIED);
+	assert_int_equal(ct_folder_run_directory("link/", path), CTRACE_DENIED);
+	assert_int_equal(ct_folder_run_directory("dangling", path), CTRACE_DENIED);
+	assert_false(exists("nowhere"));
+	assert_string_equal(path, "unchanged");
+}
+
+static void one_that_others_may_write_to_is_refused(void **state)
+{
+	static const mode_t modes[] = { 0720, 0702, 0777, 01777 };
+	char path[4096];
+
+	(void)state;
+	for (size_t i = 0; i < CT_COUNT(modes); i++) {
+		assert_int_equal(chmod("run", modes[i]), 0);
+		assert_int_equal(ct_folder_run_directory("run", path), CTRACE_DENIED);
+	}
+	assert_int_equal(chmod("run", 0755), 0); /* others may look */
+	assert_int_equal(ct_folder_run_directory("run", path), CTRACE_OK);
+}
+
+static void another_users_is_refused(void **state)
+{
+	char path[4096];
+
+	(void)state;
+	if (geteuid() != 0)
+		skip();
+	assert_int_equal(chown("run", 12345, 12345), 0);
+	assert_int_equal(ct_folder_run_directory("run", path), CTRACE_DENIED);
+}
+
+static void a_file_in_its_place_is_refused(void **state)
+{
+	char path[4096];
+
+	(void)state;
+	put_file("file", "", 0);
+	assert_int_not_equal(ct_folder_run_directory("file", path), CTRACE_OK);
+	assert_int_not_equal(ct_folder_run_directory("file/below", path), CTRACE_OK);
+}
+
+static void a_path_that_is_too_long_is_refused(void **state)
+{
+	char path[4096];
+	char *long_path = malloc(9000);
+
+	(void)state;
+	assert_non_null(long_path);
+	for (size_t size = 4096; size < 9000; size += size < 4100 ? 1 : 1000) {
+		memset(long_path, 'x', size);
+		for (size_t i = 50; i < size; i += 100)
+			long_path[i] = '/';
+		long_path[size] = '\0';
+		assert_int_not_equal(ct_folder_run_directory(long_path, path), CTRACE_OK);
+	}
+	free(long_path);
+}
+
+static void the_user_without_a_setting_gets_his_runtime_folder(void **state)
+{
+	char path[4096], expected[200];
+
+	(void)state;
+	assert_int_equal(setenv("XDG_RUNTIME_DIR", room, 1), 0);
+	if (geteuid() == 0)
+		skip(); /* root's own goes first, and is not for tests to make */
+	assert_int_equal(ct_folder_run_directory(NULL, path), CTRACE_OK);
+	(void)snprintf(expected, sizeof expected, "%s/ctrace", room);
+	assert_string_equal(path, expected);
+}
+
+/* ---- what is in it ---- */
+
+static struct ct_folder_entry found[32];
+static char names[32][256];
+static unsigned found_count;
+
+static void note(const struct ct_folder_entry *entry, void *user)
+{
+	(void)user;
+	if (found_count < CT_COUNT(found)) {
+		found[found_count] = *entry;
+		(void)snprintf(names[found_count], sizeof names[0], "%s", entry->name);
+	}
+	found_count++;
+}
+
+static void look(void)
+{
+	found_count = 0;
+	ct_folder_each(run_dir, note, NULL);
+}
+
+static void only_folders_with_a_process_number_count(void **state)
+{
+	(void)state;
+	assert_int_equal(mkdir("run/123.0", 0700), 0);
+	assert_int_equal(mkdir("run/abc", 0700), 0);
+	assert_int_equal(mkdir("run/0.1", 0700), 0);
+	assert_int_equal(mkdir("run/17", 0700), 0);
+	put_file("run/55.0", "", 0);
+	put_file("run/asid", "", 0);
+	assert_int_equal(symlink("123.0", "run/66.0"), 0);
+	look();
+	assert_int_equal(found_count, 1);
+	assert_string_equal(names[0], "123.0");
+	assert_int_equal(found[0].pid, 123);
+	assert_int_equal(found[0].uid, geteuid());
+	assert_false(found[0].is_alive);
+}
+
+static void a_run_directory_that_is_not_there_has_none(void **state)
+{
+	(void)state;
+	found_count = 0;
+	ct_folder_each("nowhere", note, NULL);
+	assert_int_equal(found_count, 0);
+}
+
+static int ready[2], done[2];
+
+static void live_until_told(void)
+{
+	struct ct_session session;
+	char byte;
+
+	CHILD_CHECK(ct_session_create(&session, run_dir) == CTRACE_OK && session.path[0] != '\0');
+	CHILD_CHECK(write(ready[1], "r", 1) == 1);
+	CHILD_CHECK(read(done[0], &byte, 1) == 1);
+	(void)raise(SIGKILL);
+}
+
+static void a_process_lives_until_it_is_killed(void **state)
+{
+	char byte;
+	pid_t pid;
+
+	(void)state;
+	assert_int_equal(pipe(ready), 0);
+	assert_int_equal(pipe(done), 0);
+	pid = fork();
+	if (pid == 0)
+		live_until_told();
+	assert_int_equal(read(ready[0], &byte, 1), 1);
+	look();
+	assert_int_equal(found_count, 1);
+	assert_true(found[0].is_alive);
+	assert_int_equal(found[0].pid, pid);
+	look(); /* looking does not take the lock away */
+	assert_true(found[0].is_alive);
+	assert_int_equal(write(done[1], "d", 1), 1);
+	assert_int_equal(waitpid(pid, NULL, 0), pid);
+	look();
+	assert_int_equal(found_count, 1);
+	assert_false(found[0].is_alive);
+}
+
+static void look_at_ourselves(void)
+{
+	struct ct_session session;
+	int status;
+	pid_t other;
+
+	CHILD_CHECK(ct_session_create(&session, run_dir) == CTRACE_OK);
+	look();
+	CHILD_CHECK(found_count == 1 && found[0].is_alive);
+	other = fork();
+	if (other == 0) {
+		/* As another process sees it after that: the look has not dropped the lock. */
+		memset(&found, 0, sizeof found);
+		ct_session_close(&session, false); /* forgets whose folder it is; the parent's lock stays */
+		look();
+		_exit(found_count == 1 && found[0].is_alive ? 0 : 1);
+	}
+	CHILD_CHECK(waitpid(other, &status, 0) == other);
+	CHILD_CHECK(WIFEXITED(status) && WEXITSTATUS(status) == 0);
+}
+
+static void a_process_that_looks_at_itself_lives_on_for_others(void **state)
+{
+	(void)state;
+	run_child(look_at_ourselves);
+}
+
+static void what_a_dead_maker_left_half_made_is_removed(void **state)
+{
+	char path[64];
+	pid_t dead = fork();
+
+	(void)state;
+	if (dead == 0)
+		_exit(0);
+	assert_int_equal(waitpid(dead, NULL, 0), dead);
+	(void)snprintf(path, sizeof path, "run/.new-%d-1f", (int)dead);
+	assert_int_equal(mkdir(path, 0700), 0);
+	(void)strcat(path, "/session");
+	put_file(path, "x", 1);
+	assert_int_equal(mkdir("run/.new-1-1f", 0700), 0); /* of one that lives */
+	look();
+	assert_int_equal(found_count, 0);
+	assert_false(exists(path));
+	*strrchr(path, '/') = '\0';
+	assert_false(exists(path));
+	assert_true(exists("run/.new-1-1f"));
+}
+
+static void removing_takes_our_files_and_no_others(void **state)
+{
+	(void)state;
+	assert_int_equal(mkdir("run/7.0", 0700), 0);
+	put_file("run/7.0/session", "s", 1);
+	put_file("run/7.0/ring.0", "r", 1);
+	put_file("run/7.0/ring.17", "r", 1);
+	put_file("run/7.0/control", "c", 1);
+	ct_folder_remove(run_dir, "7.0");
+	assert_false(exists("run/7.0"));
+
+	put_file("outside", "precious", 8);
+	assert_int_equal(mkdir("elsewhere", 0700), 0);
+	put_file("elsewhere/session", "precious", 8);
+	assert_int_equal(symlink("../elsewhere", "run/8.0"), 0);
+	ct_folder_remove(run_dir, "8.0");
+	assert_true(exists("elsewhere/session"));
+
+	assert_int_equal(mkdir("run/9.0", 0700), 0);
+	assert_int_equal(symlink("../../outside", "run/9.0/ring.0"), 0);
+	ct_folder_remove(run_dir, "9.0");
+	assert_true(exists("outside"));
+	ct_folder_remove(run_dir, "not there");
+	ct_folder_remove("no such run directory", "7.0");
+}
+
+static void a_folder_that_is_being_removed_is_never_seen_in_part(void **state)
+{
+	(void)state;
+	/* Somebody's own file keeps the folder; but it must not look like a process whose session is damaged. */
+	assert_int_equal(mkdir("run/7.0", 0700), 0);
+	put_file("run/7.0/session", "s", 1);
+	put_file("run/7.0/notes of mine", "n", 1);
+	ct_folder_remove(run_dir, "7.0");
+	look();
+	assert_int_equal(found_count, 0);
+}
+
+static unsigned directories;
+static char last_directory[4096];
+
+static void note_directory(const char *path, void *user)
+{
+	(void)user;
+	directories++;
+	(void)snprintf(last_directory, sizeof last_directory, "%s", path);
+}
+
+static void looking_for_run_directories_makes_none(void **state)
+{
+	(void)state;
+	directories = 0;
+	assert_int_equal(setenv("CTRACE_RUN_DIR", "missing", 1), 0);
+	ct_folder_each_run_directory(note_directory, NULL);
+	assert_int_equal(directories, 0);
+	assert_false(exists("missing"));
+	assert_int_equal(setenv("CTRACE_RUN_DIR", run_dir, 1), 0);
+	ct_folder_each_run_directory(note_directory, NULL);
+	assert_int_equal(directories, 1);
+	assert_string_equal(last_directory, run_dir);
+	assert_int_equal(chmod("run", 0777), 0);
+	ct_folder_each_run_directory(note_directory, NULL);
+	assert_int_equal(directories, 1);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test_setup_teardown(a_missing_one_is_made_for_us_alone, set_up, tear_down),
+		cmocka_unit_test_setup_teardown(what_is_configured_goes_before_the_environment, set_up, tear_down),
+		cmocka_unit_test_setup_teardown(the_path_is_absolute_so_that_the_program_may_go_elsewhere, set_up, tear_down),
+		cmocka_unit_test_setup_teardown(a_link_is_refused_however_it_is_spelt, set_up, tear_down),
+		cmocka_unit_test_setup_teardown(one_that_others_may_write_to_is_refused, set_up, tear_down),
+		cmocka_unit_test_setup_teardown(another_users_is_refused, set_up, tear_down),
+		cmocka_unit_test_setup_teardown(a_file_in_its_place_is_refused, set_up, tear_down),
+		cmocka_unit_test_setup_teardown(a_path_that_is_too_long_is_refused, set_up, tear_down),
+		cmocka_unit_test_setup_teardown(the_user_without_a_setting_gets_his_runtime_folder, set_up, tear_down),
+		cmocka_unit_test_setup_teardown(only_folders_with_a_process_number_count, set_up, tear_down),
+		cmocka_unit_test_setup_teardown(a_run_directory_that_is_not_there_has_none, set_up, tear_down),
+		cmocka_unit_test_setup_teardown(a_process_lives_until_it_is_killed, set_up, tear_down),
+		cmocka_unit_test_setup_teardown(a_process_that_looks_at_itself_lives_on_for_others, set_up, tear_down),
+		cmocka_unit_test_setup_teardown(what_a_dead_maker_left_half_made_is_removed, set_up, tear_down),
+		cmocka_unit_test_setup_teardown(removing_takes_our_files_and_no_others, set_up, tear_down),
+		cmocka_unit_test_setup_teardown(a_folder_that_is_being_removed_is_never_seen_in_part, set_up, tear_down),
+		cmocka_unit_test_setup_teardown(looking_for_run_directories_makes_none, set_up, tear_down),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
