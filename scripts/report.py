@@ -17,9 +17,9 @@ def main():
     try:
         with open(log, encoding='utf-8') as lines:
             results = [json.loads(line) for line in lines]
-    except OSError as error:
+    except (OSError, ValueError) as error:
         results = []
-        print(f'{log}: {error.strerror}')
+        print(f'{log}: {error}')
     passed = failed = 0
     skipped = []
     by_name = {result['name'].split(' / ')[-1]: result for result in results}

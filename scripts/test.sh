@@ -18,9 +18,16 @@ if [ -z "$names" ]; then
 	echo "No test has '$name' in its name."
 	exit 2
 fi
-log=$folder/meson-logs/testlog.json
-rm -f "$log"
-# The report below decides; Meson's own status counts skipped and damaged reports otherwise.
+# A log of its own: another run may be going on in FOLDER.  The report decides; Meson's status does not tell skipped from passed.
+logs=$folder/meson-logs log=test.$$
+status=0
 # shellcheck disable=SC2086 # a list of words
-meson test -C "$folder" --no-rebuild --logbase testlog $names || :
-exec scripts/report.py "$log" $names
+meson test -C "$folder" --no-rebuild --logbase "$log" $names || :
+# shellcheck disable=SC2086
+scripts/report.py "$logs/$log.json" $names >"$logs/$log.report" || status=1
+for kind in json txt junit.xml; do
+	[ ! -f "$logs/$log.$kind" ] || mv "$logs/$log.$kind" "$logs/testlog.$kind"
+done
+cat "$logs/$log.report"
+rm -f "$logs/$log.report"
+exit "$status"

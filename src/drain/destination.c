@@ -129,7 +129,7 @@ void ct_destination_init(struct ct_destination *destination, struct ct_session *
 
 void ct_destination_fini(struct ct_destination *destination)
 {
-	ct_destination_close(destination, false);
+	ct_destination_close(destination);
 	ct_buf_fini(&destination->value);
 	ct_buf_fini(&destination->command_line);
 	ct_buf_fini(&destination->working_folder);
@@ -199,18 +199,20 @@ bool ct_destination_open(struct ct_destination *destination, bool now)
 	}
 	if (ct_emitter_property(destination->emitter, "FLUSHEVERY", strlen("FLUSHEVERY")) != NULL)
 		destination->flush_every = context_number(&destination->context, "FLUSHEVERY");
+	/* Where the output begins is committed before anything is written: what a first write leaves uncommitted can be cut. */
+	if (ct_destination_commit(destination, 0) != CTRACE_OK) {
+		ct_destination_failed(destination);
+		return false;
+	}
 	dest_of(destination)->active = 1;
-	works_again(destination);
 	return true;
 }
 
-void ct_destination_close(struct ct_destination *destination, bool forget_place)
+void ct_destination_close(struct ct_destination *destination)
 {
 	if (destination->self != NULL)
 		destination->emitter->close(destination->self);
 	destination->self = NULL;
-	if (forget_place)
-		memset(&destination->place, 0, sizeof destination->place);
 }
 
 enum ctrace_status ct_destination_commit(struct ct_destination *destination, uint64_t delivered)

@@ -460,7 +460,7 @@ void ct_drain_reopen(struct ct_drain *drain, uint32_t mask)
 	for (uint32_t dest = 0; dest < CT_DEST_LIMIT; dest++) {
 		if ((mask & 1u << dest) == 0)
 			continue;
-		ct_destination_close(&drain->destinations[dest], true);
+		ct_destination_close(&drain->destinations[dest]);
 		drain->destinations[dest].retry_at_ns = 0;
 	}
 }
@@ -481,5 +481,5 @@ enum ctrace_status ct_drain_sync(struct ct_drain *drain)
 void ct_drain_close(struct ct_drain *drain)
 {
 	for (uint32_t dest = 0; dest < CT_DEST_LIMIT; dest++)
-		ct_destination_close(&drain->destinations[dest], false);
+		ct_destination_close(&drain->destinations[dest]);
 }

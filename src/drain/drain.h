@@ -35,7 +35,7 @@ void ct_drain_destroy(struct ct_drain *drain); /* closes the emitters */
 void ct_drain_pass(struct ct_drain *drain, bool flush, struct ct_drain_result *out_result);
 /* Opens what components deliver to now and is not open; the mask of those that fail. */
 uint32_t ct_drain_open(struct ct_drain *drain);
-/* Settings of destinations changed: they are closed and will open afresh. */
+/* Settings of destinations changed: they are closed, and open again with the new ones where they stood. */
 void ct_drain_reopen(struct ct_drain *drain, uint32_t mask);
 /* Makes what was delivered durable. */
 enum ctrace_status ct_drain_sync(struct ct_drain *drain) CT_MUST_USE;

@@ -32,7 +32,7 @@ void ct_destination_init(struct ct_destination *destination, struct ct_session *
 void ct_destination_fini(struct ct_destination *destination);
 /* Opens it unless it is open or must not be tried yet.  False: failing. */
 bool ct_destination_open(struct ct_destination *destination, bool now);
-void ct_destination_close(struct ct_destination *destination, bool forget_place);
+void ct_destination_close(struct ct_destination *destination); /* keeps its place */
 /* Notes a failure (errno) and when to try again. */
 void ct_destination_failed(struct ct_destination *destination);
 /* Writes the place beside the rings and publishes: what ct_cursor_prepare() prepared is in force. */

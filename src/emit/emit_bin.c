@@ -138,14 +138,35 @@ static enum ctrace_status create_instead(struct binfile *bin)
 	return create_folder(bin, bin->generation, &claim, &bin->folder);
 }
 
+/* Does FILE still name the folder of the place? */
+static bool is_named(const struct binfile *bin, const char *path)
+{
+	struct ct_buf name;
+	const char *text;
+	size_t size, path_size = strlen(path);
+	bool same = false;
+
+	ct_buf_init(&name);
+	if (print_name(&name, bin, bin->generation)) {
+		text = ct_buf_text(&name);
+		size = strlen(text);
+		same = path_size >= size && strcmp(path + path_size - size, text) == 0 && (path_size == size || path[path_size - size - 1] == '/');
+	}
+	ct_buf_fini(&name);
+	return same;
+}
+
 static enum ctrace_status open_folder(struct binfile *bin)
 {
 	const struct ctrace_place *place = bin->context->place;
 	enum ctrace_status status;
 
-	if (place->path[0] == '\0')
+	if (place->path[0] == '\0' || memchr(place->path, '\0', sizeof place->path) == NULL)
 		return create_first(bin);
 	bin->generation = (uint32_t)place->extra != 0 ? (uint32_t)place->extra : 1;
+	/* A live process reopens because a setting changed: when that was FILE, another folder. */
+	if (!bin->context->recovering && !is_named(bin, place->path))
+		return create_first(bin);
 	status = ct_bin_folder_resume(place, &bin->info, &bin->folder);
 	if (status == CTRACE_NOT_FOUND || status == CTRACE_DAMAGED || status == CTRACE_TIMED_OUT)
 		status = create_instead(bin);

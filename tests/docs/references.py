@@ -36,8 +36,8 @@ def without_blocks(markdown):
     return '\n'.join(line for line in markdown.split('\n') if not line.startswith(('    ', '\t')))
 
 
-def mistake(term):
-    """Why a term in backticks is wrong, or None."""
+def mistake(term, blocks=''):
+    """Why a term in backticks is wrong, or None.  A file that the page's own code blocks make or use is the reader's."""
     if term.startswith('make '):
         wrong = [w for w in term.split()[1:2] if re.match(r'^[a-z]+$', w) and w not in goals]
         return f'the Makefile has no {wrong[0]}' if wrong else None
@@ -52,7 +52,7 @@ def mistake(term):
             return 'no such path'
         return None
     if FILE.match(term):
-        return None if term in names else 'no such file'
+        return None if term in names or re.search(r'(?<![\w/.])' + re.escape(term), blocks) else 'no such file'
     symbol = SYMBOL.match(term)
     if symbol:
         return None if symbol.group(1) in words else 'no such name in the sources'
@@ -66,13 +66,14 @@ report = project.Report()
 for path in project.files('README.md', 'docs', ext=('.md',)):
     markdown = project.text(path)
     prose = without_blocks(markdown)
+    blocks = '\n'.join(set(markdown.split('\n')) - set(prose.split('\n')))
     wrong = []
     for target in LINK.findall(prose):
         if '://' not in target and not target.startswith('#'):
             if not os.path.exists(os.path.join(project.ROOT, os.path.dirname(path), target.split('#')[0])):
                 wrong.append(f'link to {target}: no such file')
     for term in TICKS.findall(prose):
-        why = mistake(term.strip())
+        why = mistake(term.strip(), blocks)
         if why:
             wrong.append(f'`{term}`: {why}')
     for file, function in STOP.findall(markdown):
