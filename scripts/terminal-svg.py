@@ -17,7 +17,7 @@ COLUMNS, LINES = 106, 9
 CHARACTER, LINE, MARGIN, TITLE = 7.8, 18, 14, 30
 
 DEMO = [
-    'MFTRACE_CONFIG=dpkg-report.cfg ./dpkg-report size | head -4',
+    'MFTRACE_CONFIG=dpkg-report.cfg ./dpkg-report size | sed -n 1,4p',
     'grep -m 3 gcc dpkg-report.log',
     'MFTRACE_CONFIG=workers.cfg ./workers 4 1000',
     'ctrace show --color workers.ctb | grep -m 1 -B 3 -A 3 SHOP.BANK',

@@ -64,7 +64,7 @@ static void add_path(struct show *show, const char *path)
 	if (status == CTRACE_OK)
 		return;
 	show->has_failed = true;
-	complain(path, status == CTRACE_NOT_FOUND	? "no trace, run folder or traced process of that name"
+	complain(path, status == CTRACE_NOT_FOUND     ? "no trace, run folder or traced process of that name"
 		       : status == CTRACE_UNSUPPORTED ? "not a trace that this version of ctrace wrote"
 						      : ctrace_status_text(status));
 }
@@ -175,7 +175,8 @@ static int summarize(const struct show *show)
 static void parse_time(struct argp_state *state, const char *text, uint64_t *out_ns)
 {
 	if (!ct_filter_parse_time(text, ct_clock_wall_ns(), out_ns))
-		argp_error(state, "no time: \"%s\"; expected \"2026-01-31 15:12:27.5\", \"15:12:27\", \"-5m\" or \"@1700000000\"", text);
+		argp_error(state, "no time: \"%s\"; expected \"2026-01-31 15:12:27.5\", \"15:12:27\", \"-5m\" or \"@1700000000\"",
+			   text);
 }
 
 static void parse_color(struct argp_state *state, const char *when, struct show *show)
@@ -243,7 +244,8 @@ int cmd_show(int argc, char **argv)
 		{ "component", 'c', "GLOB", 0, "Only components that match, as in 'MF.*'", 1 },
 		{ "level", 'l', "LEVEL", 0, "Only events at or above: debug, info, warn, error, fatal", 1 },
 		{ "event", 'e', "LIST", 0, "Only these event ids, as in 1,5-8", 1 },
-		{ "since", OPTION_SINCE, "TIME", 0, "Only from then on: \"2026-01-31 15:12:27.5\", \"15:12:27\", \"-5m\", \"@1700000000\"", 1 },
+		{ "since", OPTION_SINCE, "TIME", 0,
+		  "Only from then on: \"2026-01-31 15:12:27.5\", \"15:12:27\", \"-5m\", \"@1700000000\"", 1 },
 		{ "until", OPTION_UNTIL, "TIME", 0, "Only up to then", 1 },
 		{ "color", OPTION_COLOR, "WHEN", OPTION_ARG_OPTIONAL, "Colour lines by level: auto (default), always, never", 2 },
 		{ 0 },

@@ -6,7 +6,7 @@
  *
  * Copyright The ctrace authors.  SPDX-License-Identifier: Apache-2.0
  */
-#include "drain/internal.h"
+#include "drain/delivery.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -5,7 +5,7 @@
  *
  * Copyright The ctrace authors.  SPDX-License-Identifier: Apache-2.0
  */
-#include "drain/internal.h"
+#include "drain/delivery.h"
 
 #include <errno.h>
 #include <stdio.h>

@@ -6,7 +6,7 @@
  *
  * Copyright The ctrace authors.  SPDX-License-Identifier: Apache-2.0
  */
-#include "drain/internal.h"
+#include "drain/delivery.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -21,6 +21,7 @@ struct ct_drain {
 	uint32_t seen;      /* destinations that some record was for; each has a cursor in every ring */
 	uint32_t ring_count; /* rings that have cursors for `seen` */
 	uint64_t damaged;    /* bytes that could not be read */
+	uint64_t undeliverable; /* events whose destination went with their process */
 	uint64_t limits[CT_RING_LIMIT];
 	uint64_t damaged_to[CT_RING_LIMIT]; /* damage before this position is counted: each destination finds it */
 };
@@ -230,7 +231,7 @@ static enum ctrace_status write_batch(struct ct_drain *drain, uint32_t dest, boo
 		bool gone = destination->recovering && (destination->emitter->flags & CTRACE_EMITTER_LIVE_ONLY) != 0;
 
 		if (gone)
-			drain->source.session->head->lost[CTRACE_LOSS_UNDELIVERABLE] += batch->event_count;
+			drain->undeliverable += batch->event_count;
 		return CTRACE_OK;
 	}
 	tell_losses(drain, destination);
@@ -414,6 +415,7 @@ static void free_rings(struct ct_drain *drain, struct ct_drain_result *result)
 
 void ct_drain_pass(struct ct_drain *drain, bool flush, struct ct_drain_result *out_result)
 {
+	uint32_t wanted;
 	bool flight;
 	struct ct_drain_result result = { 0 };
 
@@ -422,7 +424,8 @@ void ct_drain_pass(struct ct_drain *drain, bool flush, struct ct_drain_result *o
 	start_rings(drain);
 	take_limits(drain);
 	/* After the limits: whoever sees the event that pulled the trigger sees that it was pulled, and delivers the history first. */
-	flight = drain->source.flight_wanted != NULL && __atomic_exchange_n(drain->source.flight_wanted, 0, __ATOMIC_ACQ_REL) != 0;
+	wanted = __atomic_load_n(drain->source.flight_wanted, __ATOMIC_ACQUIRE);
+	flight = wanted != 0;
 	drain->batch.seen = 0;
 	for (uint32_t dest = 0, known = drain->seen; dest < CT_DEST_LIMIT; dest++)
 		if ((known & 1u << dest) != 0)
@@ -430,7 +433,11 @@ void ct_drain_pass(struct ct_drain *drain, bool flush, struct ct_drain_result *o
 	deliver_new(drain, flush, flight);
 	free_rings(drain, &result);
 	result.failing = failing_mask(drain);
+	/* Only now: a process that dies in between is recovered with its history.  Unless somebody pulled it again. */
+	if (flight && result.failing == 0)
+		(void)__atomic_compare_exchange_n(drain->source.flight_wanted, &wanted, 0, false, __ATOMIC_ACQ_REL, __ATOMIC_RELAXED);
 	result.damaged = drain->damaged;
+	result.undeliverable = drain->undeliverable;
 	*out_result = result;
 }
 

@@ -17,13 +17,14 @@ struct ct_drain_source {
 	uint32_t (*ring_count)(void *user);
 	struct ct_ring *(*ring_at)(void *user, uint32_t index); /* NULL: skip */
 	void *user;
-	uint32_t *flight_wanted; /* not 0: the flight rings are drained too; a pass clears it.  NULL: never */
+	uint32_t *flight_wanted; /* not 0: the flight rings are drained too; the pass that did it sets 0 */
 	bool recovering;
 };
 struct ct_drain_result {
 	uint64_t delivered;   /* events this pass consumed */
 	uint64_t pending;     /* bytes that wait in rings after it */
 	uint64_t damaged;     /* bytes that could not be read, ever: passed over */
+	uint64_t undeliverable; /* events, ever, whose destination was the dead process's alone: counted once for each such destination */
 	uint32_t failing;     /* mask of destinations that fail */
 };
 struct ct_drain;
@@ -49,6 +50,7 @@ struct ct_recovery {
 	uint32_t kept;        /* a destination fails, or the folder is damaged: left for another try */
 	uint64_t delivered;   /* events */
 	uint64_t damaged;     /* bytes of rings that could not be read */
+	uint64_t undeliverable; /* events for a destination that went with the process (its standard error) */
 };
 /* Told of each folder after it was tried; message is a sentence.  May be NULL. */
 typedef void ct_recover_report(const char *run_directory, const char *folder, bool ok, uint64_t delivered, const char *message, void *user);

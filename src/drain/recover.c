@@ -6,7 +6,7 @@
  *
  * Copyright The ctrace authors.  SPDX-License-Identifier: Apache-2.0
  */
-#include "drain/internal.h"
+#include "drain/delivery.h"
 
 #include <stdlib.h>
 #include <unistd.h>
@@ -17,6 +17,7 @@ struct orphan {
 	uint32_t count;
 	uint32_t unreadable; /* rings */
 	uint64_t damaged;    /* bytes in the others */
+	uint64_t undeliverable;
 };
 
 struct walk {
@@ -63,10 +64,15 @@ static void close_orphan(struct orphan *orphan)
 /* True when nothing is left to deliver. */
 static bool deliver_all(struct orphan *orphan, uint64_t *out_delivered)
 {
-	/* The flight recorder's rings count when the process asked for that (ctrace.flight.trigger = signal). */
-	uint32_t flight_wanted = orphan->session.head->flight_at_death;
+	/* The flight recorder's rings count when the trigger was pulled, and when a sudden death is one. */
+	uint32_t flight_wanted = orphan->session.head->flight_at_death | orphan->session.head->flight_wanted;
 	struct ct_drain_source source = {
-		.flight_wanted = &flight_wanted, .session = &orphan->session, .ring_count = orphan_count, .ring_at = orphan_ring, .user = orphan, .recovering = true
+		.session = &orphan->session,
+		.ring_count = orphan_count,
+		.ring_at = orphan_ring,
+		.user = orphan,
+		.flight_wanted = &flight_wanted,
+		.recovering = true,
 	};
 	struct ct_drain_result result = { 0 };
 	struct ct_drain *drain;
@@ -81,6 +87,7 @@ static bool deliver_all(struct orphan *orphan, uint64_t *out_delivered)
 	ct_drain_destroy(drain);
 	*out_delivered = result.delivered;
 	orphan->damaged = result.damaged;
+	orphan->undeliverable = result.undeliverable;
 	return durable && result.pending == 0 && result.failing == 0;
 }
 
@@ -91,6 +98,13 @@ static void report(const struct walk *walk, const struct ct_folder_entry *entry,
 	walk->total->delivered += delivered;
 	if (walk->report != NULL)
 		walk->report(entry->run_directory, entry->name, ok, delivered, message, walk->user);
+}
+
+static const char *outcome(const struct orphan *orphan)
+{
+	if (orphan->damaged != 0)
+		return "a part was damaged; the rest is delivered";
+	return orphan->undeliverable == 0 ? "delivered" : "delivered, except to destinations that ended with the process";
 }
 
 static void recover_one(const struct ct_folder_entry *entry, void *user)
@@ -119,9 +133,10 @@ static void recover_one(const struct ct_folder_entry *entry, void *user)
 		report(walk, entry, false, delivered, "a ring is damaged; the rest is delivered, the folder is kept");
 	} else {
 		ct_folder_remove(entry->run_directory, entry->name);
-		report(walk, entry, true, delivered, orphan.damaged == 0 ? "delivered" : "a part was damaged; the rest is delivered");
+		report(walk, entry, true, delivered, outcome(&orphan));
 	}
 	walk->total->damaged += orphan.damaged;
+	walk->total->undeliverable += orphan.undeliverable;
 	close_orphan(&orphan);
 	ct_session_close(&orphan.session, false);
 }

@@ -352,7 +352,8 @@ static enum ctrace_status go_on(struct ct_bin_folder *folder, const struct ctrac
 	return status;
 }
 
-enum ctrace_status ct_bin_folder_resume(const struct ctrace_place *place, const struct ct_trace_info *info, struct ct_bin_folder **out_folder)
+enum ctrace_status ct_bin_folder_resume(const struct ctrace_place *place, const struct ct_trace_info *info,
+					struct ct_bin_folder **out_folder)
 {
 	struct ct_bin_folder *folder;
 	enum ctrace_status status;

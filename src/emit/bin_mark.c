@@ -82,7 +82,8 @@ enum mark_kind { MARK_SIZES, MARK_LOST };
 /* Notes what a mark says of each stream: lines "stream.7 12345". */
 static enum ctrace_status take_mark(struct ct_bin_folder *folder, const char *mark, const char *text_end, enum mark_kind kind)
 {
-	const char *line = memchr(mark, '\n', (size_t)(text_end - mark)) + 1;
+	const char *head_end = memchr(mark, '\n', (size_t)(text_end - mark));
+	const char *line = head_end + 1;
 
 	for (;;) {
 		const char *end = memchr(line, '\n', (size_t)(text_end - line));

@@ -237,7 +237,8 @@ static void end_packet(struct ct_bin_stream *stream)
 	stream->in_packet = false;
 }
 
-static void begin_packet(const struct ct_bin_folder *folder, struct ct_bin_stream *stream, const struct ctrace_event *event, uint64_t lost)
+static void begin_packet(const struct ct_bin_folder *folder, struct ct_bin_stream *stream, const struct ctrace_event *event,
+			 uint64_t lost)
 {
 	stream->previous_ns = ct_packet_time(event, stream->previous_ns);
 	stream->head = (struct ct_packet_head){
@@ -283,7 +284,8 @@ static const struct ct_class *find_class(struct ct_bin_folder *folder, const str
 	}
 	class = ct_schema_class(folder->schema, event, &is_new);
 	if (class->id != CT_CLASS_GENERIC)
-		*entry = (struct ct_bin_cache_entry){ .component_id = event->component_id, .event_id = event->event_id, .class = class };
+		*entry =
+			(struct ct_bin_cache_entry){ .component_id = event->component_id, .event_id = event->event_id, .class = class };
 	return class;
 }
 

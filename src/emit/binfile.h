@@ -25,21 +25,21 @@
 
 #define CT_BIN_LOST UINT32_MAX /* stream id of stream.lost */
 #define CT_BIN_STREAM_LIMIT 65536u
-#define CT_BIN_OPEN_LIMIT 64u  /* stream files kept open */
-#define CT_BIN_CACHE 1024u     /* a power of two */
+#define CT_BIN_OPEN_LIMIT 64u /* stream files kept open */
+#define CT_BIN_CACHE 1024u    /* a power of two */
 
 struct ct_bin_stream {
 	uint32_t id;
-	int fd;              /* -1: not open now */
-	bool is_loaded;      /* what follows is known; otherwise only offset, from the closing mark */
-	bool cut_due;        /* the file may be longer than offset */
+	int fd;         /* -1: not open now */
+	bool is_loaded; /* what follows is known; otherwise only offset, from the closing mark */
+	bool cut_due;   /* the file may be longer than offset */
 	bool sync_due;
-	uint64_t used;       /* the batch that used it last */
-	uint64_t offset;     /* bytes that count */
-	uint64_t sequence;   /* of the next packet */
-	uint64_t lost;       /* events of the ring lost before the last packet's */
-	uint64_t lost_base;  /* of these before this folder's first: packets count from here */
-	uint64_t last_ns;    /* of the last event */
+	uint64_t used;      /* the batch that used it last */
+	uint64_t offset;    /* bytes that count */
+	uint64_t sequence;  /* of the next packet */
+	uint64_t lost;      /* events of the ring lost before the last packet's */
+	uint64_t lost_base; /* of these before this folder's first: packets count from here */
+	uint64_t last_ns;   /* of the last event */
 	/* the batch under way */
 	struct ct_buf packets;
 	struct ct_packet_head head; /* of the packet being filled */
@@ -48,7 +48,7 @@ struct ct_bin_stream {
 	uint64_t next_sequence;
 	uint64_t next_lost;
 	bool in_packet;
-	bool is_touched;     /* its file was written to */
+	bool is_touched; /* its file was written to */
 };
 
 struct ct_bin_cache_entry {
@@ -61,22 +61,22 @@ struct ct_bin_folder {
 	char path[CTRACE_EMITTER_PATH_SIZE];
 	int fd;
 	int metadata_fd;
-	uint32_t owner_pid;      /* the process that opened it: a forked child only forgets it */
+	uint32_t owner_pid; /* the process that opened it: a forked child only forgets it */
 	struct ct_trace_info info;
 	struct ct_schema *schema;
-	uint32_t printed;        /* classes that are in the metadata */
-	uint64_t metadata_size;  /* bytes that count */
+	uint32_t printed;       /* classes that are in the metadata */
+	uint64_t metadata_size; /* bytes that count */
 	bool metadata_cut_due;
 	bool metadata_sync_due;
-	uint64_t size;           /* of all files, about */
+	uint64_t size;                  /* of all files, about */
 	struct ct_bin_stream **streams; /* by id; NULL: unknown */
 	uint32_t stream_capacity;
-	struct ct_bin_stream *lost;     /* stream.lost */
-	struct ct_bin_stream **bound;   /* those of the batch under way, by index in it */
+	struct ct_bin_stream *lost;   /* stream.lost */
+	struct ct_bin_stream **bound; /* those of the batch under way, by index in it */
 	uint32_t bound_capacity;
 	uint32_t open_count;
 	uint64_t batch;
-	struct ct_buf text;      /* metadata of new classes */
+	struct ct_buf text; /* metadata of new classes */
 	struct ct_bin_cache_entry cache[CT_BIN_CACHE];
 };
 
@@ -88,11 +88,12 @@ struct ct_bin_claim {
 	bool may_replace_others; /* of a process that does not have it open any more */
 };
 /* Begins (or continues) the folder at path.  TIMED_OUT: somebody has it open, what is there is not ours, or the claim does not allow it. */
-enum ctrace_status ct_bin_folder_create(const char *path, const struct ct_bin_claim *claim, struct ct_bin_folder **out_folder) CT_MUST_USE;
+enum ctrace_status ct_bin_folder_create(const char *path, const struct ct_bin_claim *claim,
+					struct ct_bin_folder **out_folder) CT_MUST_USE;
 /* Continues where a place says. */
 enum ctrace_status ct_bin_folder_resume(const struct ctrace_place *place, const struct ct_trace_info *info,
 					struct ct_bin_folder **out_folder) CT_MUST_USE;
-void ct_bin_folder_close(struct ct_bin_folder *folder); /* in order, with a closing mark */
+void ct_bin_folder_close(struct ct_bin_folder *folder);   /* in order, with a closing mark */
 void ct_bin_folder_discard(struct ct_bin_folder *folder); /* removes it; nothing in it counts */
 /* Calls for each stream file that is there, with its name and id (CT_BIN_LOST: stream.lost).  False when the folder cannot be read. */
 typedef void ct_bin_each_stream(struct ct_bin_folder *folder, const char *name, uint32_t id, void *user);

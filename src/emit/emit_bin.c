@@ -21,11 +21,11 @@
 struct binfile {
 	const struct ctrace_emitter_context *context;
 	struct ct_trace_info info;
-	uint32_t level;        /* events below it are not written */
-	uint32_t generations;  /* 1: no limit to the size */
-	uint32_t generation;   /* from 1 */
-	uint64_t size_limit;   /* bytes in a generation */
-	uint64_t lost;         /* all reasons, as told */
+	uint32_t level;       /* events below it are not written */
+	uint32_t generations; /* 1: no limit to the size */
+	uint32_t generation;  /* from 1 */
+	uint64_t size_limit;  /* bytes in a generation */
+	uint64_t lost;        /* all reasons, as told */
 	struct ct_bin_folder *folder;
 };
 
@@ -150,7 +150,8 @@ static bool is_named(const struct binfile *bin, const char *path)
 	if (print_name(&name, bin, bin->generation)) {
 		text = ct_buf_text(&name);
 		size = strlen(text);
-		same = path_size >= size && strcmp(path + path_size - size, text) == 0 && (path_size == size || path[path_size - size - 1] == '/');
+		same = path_size >= size && strcmp(path + path_size - size, text) == 0 &&
+		       (path_size == size || path[path_size - size - 1] == '/');
 	}
 	ct_buf_fini(&name);
 	return same;
@@ -313,7 +314,8 @@ static const struct ctrace_property properties[] = {
 	{ "FLUSHEVERY", CTRACE_PROPERTY_NUMBER, "1", "Events that may wait before they are written; 0: until there is a good deal." },
 	{ "FORMAT", CTRACE_PROPERTY_TEXT, NULL, "Accepted for viewers; changes nothing in the files." },
 	{ "LEVEL", CTRACE_PROPERTY_NUMBER, "0", "Events below this level are not written; 5 or more silences." },
-	{ "LOCATION", CTRACE_PROPERTY_TEXT, NULL, "Where the folder is; made when missing.  Else MFTRACE_LOGS, else the working folder." },
+	{ "LOCATION", CTRACE_PROPERTY_TEXT, NULL,
+	  "Where the folder is; made when missing.  Else MFTRACE_LOGS, else the working folder." },
 	{ "MAXFILESIZE", CTRACE_PROPERTY_NUMBER, "0x00002800", "KB in a folder before the next generation; with MAXGENERATION only." },
 	{ "MAXGENERATION", CTRACE_PROPERTY_NUMBER, "1", "Folders that are kept; the oldest is overwritten." },
 	{ "MULTIPROC", CTRACE_PROPERTY_SWITCH, "FALSE", "Accepted; changes nothing, since every process has a folder of its own." },

@@ -6,7 +6,7 @@
  *
  * Copyright The ctrace authors.  SPDX-License-Identifier: Apache-2.0
  */
-#include "read/internal.h"
+#include "read/source.h"
 
 #include <stdlib.h>
 
@@ -53,6 +53,7 @@ static struct ct_source *pop(struct ct_sources *sources)
 static bool start(struct ct_sources *sources)
 {
 	sources->is_started = true;
+	sources->heap_size = 0;
 	sources->heap = calloc(sources->count + 1, sizeof(struct ct_source *));
 	sources->scratch = calloc(CTRACE_MAX_ITEMS, sizeof *sources->scratch);
 	if (sources->heap == NULL || sources->scratch == NULL) {

@@ -30,9 +30,9 @@ struct ct_sources {
 	ct_read_report *report;
 	void *report_user;
 	/* merge.c's */
-	struct ct_source **heap;  /* those that have an event, earliest first */
+	struct ct_source **heap; /* those that have an event, earliest first */
 	size_t heap_size;
-	struct ct_source *given;  /* whose event the caller has */
+	struct ct_source *given;           /* whose event the caller has */
 	struct ctrace_event_item *scratch; /* CTRACE_MAX_ITEMS */
 	bool is_started;
 };
@@ -52,7 +52,7 @@ struct ct_filter {
 	uint32_t level;        /* at or above */
 	const char *events;    /* "1,5-8"; NULL: all */
 	uint64_t since_ns;
-	uint64_t until_ns;     /* UINT64_MAX: no end */
+	uint64_t until_ns; /* UINT64_MAX: no end */
 };
 bool ct_filter_check_events(const char *list); /* the list is well-formed */
 bool ct_filter_accepts(const struct ct_filter *filter, const struct ctrace_event *event);

@@ -6,7 +6,7 @@
  *
  * Copyright The ctrace authors.  SPDX-License-Identifier: Apache-2.0
  */
-#include "read/internal.h"
+#include "read/source.h"
 
 #include <dirent.h>
 #include <errno.h>
@@ -82,7 +82,8 @@ void ct_sources_gap(struct ct_sources *sources, const char *path, uint64_t offse
 	sources->totals.discarded += events;
 	if (sources->report == NULL)
 		return;
-	(void)snprintf(message, sizeof message, "%llu event%s discarded before this", (unsigned long long)events, events == 1 ? " was" : "s were");
+	(void)snprintf(message, sizeof message, "%llu event%s discarded before this", (unsigned long long)events,
+		       events == 1 ? " was" : "s were");
 	sources->report(path, offset, message, sources->report_user);
 }
 

@@ -7,7 +7,7 @@
  *
  * Copyright The ctrace authors.  SPDX-License-Identifier: Apache-2.0
  */
-#include "read/internal.h"
+#include "read/source.h"
 
 #include <dirent.h>
 #include <fcntl.h>
@@ -41,11 +41,11 @@ struct bin_source {
 	struct ct_packet_head head;
 	uint64_t packet_at;
 	uint64_t packet_size;
-	size_t content;       /* bytes of it that are there */
-	bool is_cut;          /* the file ends inside it */
-	size_t offset;        /* of the next event */
+	size_t content; /* bytes of it that are there */
+	bool is_cut;    /* the file ends inside it */
+	size_t offset;  /* of the next event */
 	uint64_t previous_ns;
-	bool has_head;        /* head is that of the packet before, at least */
+	bool has_head; /* head is that of the packet before, at least */
 	bool has_ended;
 };
 
@@ -98,7 +98,8 @@ static enum ctrace_status trace_open(struct ct_sources *sources, const char *fol
 	if (trace == NULL)
 		return CTRACE_NOT_ENOUGH_MEMORY;
 	trace->users = 1;
-	status = asprintf(&trace->metadata_path, "%s/metadata", folder) < 0 ? CTRACE_NOT_ENOUGH_MEMORY : ct_schema_create(&trace->schema);
+	status = asprintf(&trace->metadata_path, "%s/metadata", folder) < 0 ? CTRACE_NOT_ENOUGH_MEMORY
+									    : ct_schema_create(&trace->schema);
 	if (status == CTRACE_OK)
 		status = trace_read(trace, sources);
 	if (status != CTRACE_OK) {
@@ -251,7 +252,8 @@ static enum ctrace_status read_event(struct bin_source *bin, struct ct_sources *
 
 	if (available < bin->content)
 		return CTRACE_DAMAGED;
-	status = ct_packet_decode_event(bin->trace->schema, packet, bin->content, &bin->offset, &bin->previous_ns, out, sources->scratch);
+	status = ct_packet_decode_event(bin->trace->schema, packet, bin->content, &bin->offset, &bin->previous_ns, out,
+					sources->scratch);
 	/* The trace of a live process: its class came after we had read the metadata. */
 	if (status == CTRACE_NOT_FOUND && trace_has_grown(bin->trace) && trace_read(bin->trace, sources) == CTRACE_OK)
 		status = ct_packet_decode_event(bin->trace->schema, packet, bin->content, &bin->offset, &bin->previous_ns, out,
@@ -273,7 +275,8 @@ static bool bin_next(struct ct_source *source, struct ct_sources *sources)
 			continue;
 		}
 		if (read_event(bin, sources, &event) != CTRACE_OK) {
-			skip_damage(bin, sources, bin->packet_at + bin->offset, bin->is_cut ? ENDS_INSIDE : "this is no event of the trace");
+			skip_damage(bin, sources, bin->packet_at + bin->offset,
+				    bin->is_cut ? ENDS_INSIDE : "this is no event of the trace");
 			continue;
 		}
 		event.pid = bin->head.pid;

@@ -6,7 +6,7 @@
  *
  * Copyright The ctrace authors.  SPDX-License-Identifier: Apache-2.0
  */
-#include "read/internal.h"
+#include "read/source.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -183,9 +183,9 @@ static enum ctrace_status add_ring(struct ct_sources *sources, struct process *p
 	source->process = process;
 	process->users++;
 	source->ring = *ring;
-	source->place = (struct ct_cursor_place){
-		.position = ring->head->tail, .count = ring->head->consumed, .overwritten = ring->head->overwritten
-	};
+	source->place = (struct ct_cursor_place){ .position = ring->head->tail,
+						  .count = ring->head->consumed,
+						  .overwritten = ring->head->overwritten };
 	source->limit = ring->head->head;
 	skip_reused(source);
 	if (asprintf(&source->base.path, "%s/ring.%u", process->session.path, index) < 0)

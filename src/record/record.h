@@ -31,7 +31,6 @@ struct ct_process {
 	struct ct_settings settings;
 	uint32_t wake_word;       /* the agent sleeps on it; raised to wake it */
 	uint32_t open_wanted;     /* destinations are in use that nobody has tried to open yet */
-	uint32_t flight_wanted;   /* the trigger: deliver what the flight rings hold */
 };
 extern struct ct_process ct_process;
 

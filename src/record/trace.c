@@ -216,7 +216,7 @@ enum ctrace_status ct_trace_reserve(uint32_t component, uint32_t level, size_t s
 static void pull_trigger(struct ct_process *process, uint32_t level)
 {
 	if (level >= process->settings.flight_trigger)
-		__atomic_store_n(&process->flight_wanted, 1, __ATOMIC_RELEASE);
+		(void)__atomic_fetch_add(&process->session.head->flight_wanted, 1, __ATOMIC_RELEASE);
 }
 
 enum ctrace_status ct_trace_commit(struct ct_reservation *reservation, uint32_t component, uint32_t level)

@@ -74,8 +74,6 @@ void ct_level_publish(struct ct_registry *registry, uint32_t index, uint32_t rou
 
 	if (flight < level)
 		level = flight;
-	if (__atomic_load_n(&registry->is_closed, __ATOMIC_RELAXED))
-		level = CTRACE_LEVEL_NONE;
 	if (level != gate->level && ct_node_is_registered(registry, index))
 		changes_add(changes, index, level);
 	/*
@@ -172,18 +170,3 @@ enum ctrace_status ct_level_get(struct ct_registry *registry, const char *compon
 	return CTRACE_OK;
 }
 
-/* At exit, also out of a signal handler that called exit() while this thread held the lock. */
-void ct_level_close_all(struct ct_registry *registry)
-{
-	bool may_lock = ct_thread_locked == 0;
-	uint32_t count;
-
-	if (may_lock)
-		ct_registry_lock(registry);
-	__atomic_store_n(&registry->is_closed, true, __ATOMIC_SEQ_CST);
-	count = ct_registry_count(registry);
-	for (uint32_t i = 0; i < count; i++)
-		__atomic_store_n(&ct_registry_entry(registry, i)->gate.level, CTRACE_LEVEL_NONE, __ATOMIC_RELEASE);
-	if (may_lock)
-		ct_registry_unlock(registry);
-}

@@ -82,7 +82,6 @@ uint32_t ct_level_default(const struct ct_registry *registry);
 /* The level from which on events of a component are recorded now, flight recorder included; for one that does not exist yet what it
  * would have.  INVALID_COMPONENT_NAME. */
 enum ctrace_status ct_level_get(struct ct_registry *registry, const char *component, size_t size, uint32_t *out_level) CT_MUST_USE;
-void ct_level_close_all(struct ct_registry *registry); /* at exit: every gate to NONE */
 
 /* ---- dest.c */
 enum ctrace_status ct_dest_add(struct ct_registry *registry, const char *component, size_t size, uint32_t emitter, bool no_inherit) CT_MUST_USE;

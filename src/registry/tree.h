@@ -52,7 +52,6 @@ struct ct_registry {
 	struct ct_session *session;
 	struct ct_name_table *table;            /* atomic */
 	uint32_t count;                         /* atomic */
-	bool is_closed;                         /* atomic: no gate opens any more */
 	struct ct_node *chunks[CT_NODE_CHUNKS]; /* atomic */
 	struct ct_node root;
 

@@ -258,7 +258,7 @@ enum ctrace_status ct_agent_start(struct ct_process *process, const char *run_di
 {
 	struct ct_drain_source source = {
 		.session = &process->session, .ring_count = pool_count, .ring_at = pool_ring, .user = process->pool,
-		.flight_wanted = &process->flight_wanted
+		.flight_wanted = &process->session.head->flight_wanted
 	};
 	enum ctrace_status status = ct_drain_create(&source, &agent.drain);
 

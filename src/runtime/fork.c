@@ -56,7 +56,7 @@ void ct_fork_forget_parent(bool agent_was_paused)
 	ct_thread_forget_all();
 	ct_agent_forget(agent_was_paused);
 	memset(ct_process.lost_unattached, 0, sizeof ct_process.lost_unattached);
-	ct_process.failing = ct_process.agent_idle = ct_process.flight_wanted = 0;
+	ct_process.failing = ct_process.agent_idle = 0;
 	if (ct_process.state == CT_PROCESS_ATTACHED)
 		__atomic_store_n(&ct_process.state, CT_PROCESS_FORKED, __ATOMIC_RELEASE);
 }

@@ -64,7 +64,8 @@ static bool join(char out[4096], const char *folder, const char *name)
 
 enum ctrace_status ct_folder_run_directory(const char *configured, char out_path[4096])
 {
-	const char *chosen = configured != NULL ? configured : ct_os_environment("CTRACE_RUN_DIR");
+	const char *environment = ct_os_environment("CTRACE_RUN_DIR");
+	const char *chosen = environment != NULL ? environment : configured;
 	const char *runtime = ct_os_environment("XDG_RUNTIME_DIR");
 	char path[4096];
 	char name[64];

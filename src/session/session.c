@@ -274,7 +274,7 @@ static enum ctrace_status copy_parent(struct ct_session *session, const struct c
 	memcpy(session->components, parent->components, parent->components_allocated);
 	memcpy((char *)(uintptr_t)session->texts, parent->texts, head->texts_size);
 	session->texts_capacity = head->texts_size;
-	head->ring_count = 0;
+	head->ring_count = head->flight_wanted = 0;
 	memset(head->lost, 0, sizeof head->lost);
 	for (uint32_t i = 0; i < CT_DEST_LIMIT; i++) {
 		struct ct_dest *dest = &head->dest[i];

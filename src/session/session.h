@@ -85,7 +85,7 @@ struct ct_session_head {
 	uint64_t texts_size;
 	uint64_t lost[CTRACE_LOSS_COUNT]; /* of events that never reached a ring */
 	uint32_t flight_at_death;         /* ctrace.flight.trigger = signal: what the flight rings hold is delivered after a sudden death */
-	uint32_t reserved2;
+	uint32_t flight_wanted;           /* the trigger was pulled: deliver what the flight rings hold; the pass that does clears it */
 	struct ct_sync sync;
 	struct ct_dest dest[CT_DEST_LIMIT];
 };

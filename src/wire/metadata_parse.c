@@ -369,7 +369,8 @@ static bool parse_type(const char *text, size_t size, uint8_t *out_shape)
 {
 	for (unsigned kind = 0; kind < CT_COUNT(ct_metadata_kinds); kind++) {
 		char name[16];
-		int length = snprintf(name, sizeof name, "ct_%s%s", ct_metadata_kinds[kind].name, ct_metadata_kinds[kind].has_width ? "_" : "");
+		int length = snprintf(name, sizeof name, "ct_%s%s", ct_metadata_kinds[kind].name,
+				      ct_metadata_kinds[kind].has_width ? "_" : "");
 		size_t rest = size - (size_t)length;
 		unsigned width;
 
@@ -450,7 +451,8 @@ static bool accept_loglevel(struct lexer *lexer, uint32_t *out_level)
 	return false;
 }
 
-static bool accept_class(struct lexer *lexer, struct ct_class *class, char name[CTRACE_MAX_COMPONENT + 16], uint8_t shape[CT_CLASS_ITEMS])
+static bool accept_class(struct lexer *lexer, struct ct_class *class, char name[CTRACE_MAX_COMPONENT + 16],
+			 uint8_t shape[CT_CLASS_ITEMS])
 {
 	size_t size;
 
@@ -469,7 +471,8 @@ static bool accept_class(struct lexer *lexer, struct ct_class *class, char name[
 	return accept_all(lexer, "} ; } ;");
 }
 
-static enum ctrace_status begin_parse(struct lexer *lexer, const char *text, size_t size, struct ct_trace_info *out_info, size_t *out_at)
+static enum ctrace_status begin_parse(struct lexer *lexer, const char *text, size_t size, struct ct_trace_info *out_info,
+				      size_t *out_at)
 {
 	struct ct_trace_info info = { 0 };
 
@@ -494,7 +497,8 @@ enum ctrace_status ct_schema_parse_trace(const char *text, size_t size, struct c
 	return begin_parse(&lexer, text, size, out_info, out_at);
 }
 
-enum ctrace_status ct_schema_parse(struct ct_schema *schema, const char *text, size_t size, struct ct_trace_info *out_info, size_t *out_at)
+enum ctrace_status ct_schema_parse(struct ct_schema *schema, const char *text, size_t size, struct ct_trace_info *out_info,
+				   size_t *out_at)
 {
 	char name[CTRACE_MAX_COMPONENT + 16];
 	uint8_t shape[CT_CLASS_ITEMS];

@@ -14,9 +14,10 @@
  * The template
  */
 
+/* What belongs together stands together: the layout is by hand. */
+/* clang-format off */
 #define EACH_WIDTH(M) M(1, 8) M(2, 16) M(3, 24) M(4, 32) M(5, 40) M(6, 48) M(7, 56) M(8, 64)
-#define INTEGER(name, bits, more) \
-	"typealias integer { size = " #bits "; align = 8; signed = " more " } := " name ";\n"
+#define INTEGER(name, bits, more) "typealias integer { size = " #bits "; align = 8; signed = " more " } := " name ";\n"
 #define COMP5(n, bits) INTEGER("ct_comp5_" #n, bits, "false; byte_order = le;")
 #define COMPX(n, bits) INTEGER("ct_compx_" #n, bits, "false; byte_order = be;")
 #define COMP5S(n, bits) INTEGER("ct_comp5s_" #n, bits, "true; byte_order = le;")
@@ -111,9 +112,8 @@ const char ct_metadata_template[] =
 	"};\n"
 	"\n"
 	"enum ct_item_type : ct_u8 {\n"
-	LABEL("binary_1", 1) LABEL("binary_2", 2) LABEL("binary_4", 4)
-	LABEL("text_1", 17) LABEL("text_2", 18) LABEL("text_4", 20)
-	LABEL("address", 40)
+	LABEL("binary_1", 1) LABEL("binary_2", 2) LABEL("binary_4", 4) LABEL("text_1", 17) LABEL("text_2", 18)
+	LABEL("text_4", 20) LABEL("address", 40)
 	LABELS("comp5", 49, 50, 51, 52, 53, 54, 55, 56)
 	LABELS("compx", 65, 66, 67, 68, 69, 70, 71, 72)
 	LABEL("utf8_1", 81) LABEL("utf8_2", 82) LABEL("utf8_4", 84)
@@ -124,10 +124,7 @@ const char ct_metadata_template[] =
 	"struct ct_item {\n"
 	"\tenum ct_item_type type;\n"
 	"\tvariant <type> {\n"
-	BYTES3("binary") BYTES3("text")
-	OPTION("address")
-	OPTIONS("comp5") OPTIONS("compx")
-	BYTES3("utf8")
+	BYTES3("binary") BYTES3("text") OPTION("address") OPTIONS("comp5") OPTIONS("compx") BYTES3("utf8")
 	OPTIONS("comp5s") OPTIONS("compxs")
 	"\t} value;\n"
 	"};\n"
@@ -144,6 +141,7 @@ const char ct_metadata_template[] =
 	"\t};\n"
 	"};\n"
 	"\n";
+/* clang-format on */
 
 const struct ct_metadata_kind ct_metadata_kinds[8] = {
 	{ "binary", false }, { "text", false }, { "address", false }, { "comp5", true },
@@ -251,8 +249,8 @@ static void add_field(struct ct_buf *out, uint32_t number, uint8_t shape)
 	case CT_KIND_BINARY:
 	case CT_KIND_TEXT:
 	case CT_KIND_UTF8:
-		ct_buf_add_format(out, "\t\tct_len%u _data%u_len;\n\t\tct_%s _data%u[_data%u_len];\n", 8 * width, number, ct_metadata_kinds[kind].name,
-				  number, number);
+		ct_buf_add_format(out, "\t\tct_len%u _data%u_len;\n\t\tct_%s _data%u[_data%u_len];\n", 8 * width, number,
+				  ct_metadata_kinds[kind].name, number, number);
 		break;
 	case CT_KIND_ADDRESS:
 		ct_buf_add_format(out, "\t\tct_address _data%u;\n", number);

@@ -217,7 +217,8 @@ void ct_packet_add(struct ct_buf *out, const struct ct_class *class, const struc
  * Reading
  */
 
-enum ctrace_status ct_packet_decode_head(const unsigned char *bytes, size_t available, struct ct_packet_head *out, size_t *out_head_size)
+enum ctrace_status ct_packet_decode_head(const unsigned char *bytes, size_t available, struct ct_packet_head *out,
+					 size_t *out_head_size)
 {
 	struct ct_packet_head head;
 
@@ -366,8 +367,9 @@ static bool take_named(struct cursor *cursor, const struct ct_class *class, stru
 	return true;
 }
 
-enum ctrace_status ct_packet_decode_event(const struct ct_schema *schema, const unsigned char *packet, size_t content_size, size_t *offset,
-					  uint64_t *previous_ns, struct ctrace_event *out, struct ctrace_event_item *items)
+enum ctrace_status ct_packet_decode_event(const struct ct_schema *schema, const unsigned char *packet, size_t content_size,
+					  size_t *offset, uint64_t *previous_ns, struct ctrace_event *out,
+					  struct ctrace_event_item *items)
 {
 	struct cursor cursor;
 	struct ctrace_event event = { 0 };

@@ -131,7 +131,8 @@ static struct ct_class *class_create(const struct key *key, uint32_t id)
 
 static bool has_room(const struct ct_schema *schema, uint32_t item_count)
 {
-	return schema->count <= CT_CLASS_LIMIT && item_count <= CT_CLASS_ITEMS && schema->items_total + item_count <= CT_CLASS_ITEMS_TOTAL;
+	return schema->count <= CT_CLASS_LIMIT && item_count <= CT_CLASS_ITEMS &&
+	       schema->items_total + item_count <= CT_CLASS_ITEMS_TOTAL;
 }
 
 /* The new class, or NULL when a limit or the memory's end is reached. */

@@ -129,7 +129,6 @@ static UNUSED void fixture_close(struct fixture *f)
 	f->self = NULL;
 }
 
-
 /* An event with one text; each is a microsecond later. */
 static UNUSED struct ctrace_event text_event(struct fixture *f, struct ctrace_event_item *item, const char *component, uint32_t id,
 					     const char *text)
@@ -150,8 +149,8 @@ static UNUSED struct ctrace_event text_event(struct fixture *f, struct ctrace_ev
 	};
 }
 
-static UNUSED enum ctrace_status write_events(struct fixture *f, struct ctrace_event *events, uint32_t count, struct ctrace_stream *streams,
-					      uint32_t stream_count)
+static UNUSED enum ctrace_status write_events(struct fixture *f, struct ctrace_event *events, uint32_t count,
+					      struct ctrace_stream *streams, uint32_t stream_count)
 {
 	const struct ctrace_batch batch = {
 		.size = sizeof batch,

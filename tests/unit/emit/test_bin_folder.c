@@ -283,8 +283,11 @@ static void folder_that_another_process_has_is_left_alone(void **state)
 	assert_int_equal(pipe(ready), 0);
 	assert_int_equal(pipe(go), 0);
 	child = fork();
-	if (child == 0)
+	if (child == 0) {
+		close(go[1]);
 		hold_open(f, ready[1], go[0]);
+	}
+	close(ready[1]);
 	assert_int_equal(read(ready[0], &byte, 1), 1);
 	fixture_open(f, NULL);
 	assert_string_equal(strrchr(f->place.path, '/'), "/t.ctb.4711");

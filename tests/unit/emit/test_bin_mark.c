@@ -7,8 +7,10 @@
 
 static void stream_names(void **state)
 {
-	static const char *const wrong[] = { "", "stream.", "stream.x", "stream.1x", "stream.01", "stream.65536", "stream.123456",
-					     "stream.-1", "Stream.1", "stream.lostt", "stream.los", "metadata", "stream_1" };
+	static const char *const wrong[] = { "",          "stream.",      "stream.x",      "stream.1x",
+					     "stream.01", "stream.65536", "stream.123456", "stream.-1",
+					     "Stream.1",  "stream.lostt", "stream.los",    "metadata",
+					     "stream_1" };
 	uint32_t id = 77;
 
 	(void)state;
@@ -66,12 +68,9 @@ static void what_is_added_is_taken(void **state)
 static void damaged_marks_are_refused(void **state)
 {
 	static const char *const marks[] = {
-		"/* closed\nstream.1\n*/\n",
-		"/* closed\nstream.1 \n*/\n",
-		"/* closed\nstream.1 x\n*/\n",
-		"/* closed\nstream.1 1234567890123456789\n*/\n",
-		"/* closed\nstream.99999 1\n*/\n",
-		"/* closed\n\n*/\n",
+		"/* closed\nstream.1\n*/\n",       "/* closed\nstream.1 \n*/\n",
+		"/* closed\nstream.1 x\n*/\n",     "/* closed\nstream.1 1234567890123456789\n*/\n",
+		"/* closed\nstream.99999 1\n*/\n", "/* closed\n\n*/\n",
 		"/* closed\nstream.1 1 */\n",
 	};
 	static struct ct_bin_folder folder;

@@ -23,7 +23,8 @@ static size_t read_heads(const char *path, struct ct_packet_head *heads, size_t 
 		size_t head_size;
 
 		assert_true(count < capacity);
-		assert_int_equal(ct_packet_decode_head((unsigned char *)bytes.data + at, bytes.size - at, &heads[count], &head_size), CTRACE_OK);
+		assert_int_equal(ct_packet_decode_head((unsigned char *)bytes.data + at, bytes.size - at, &heads[count], &head_size),
+				 CTRACE_OK);
 		at += heads[count++].packet_bits / 8;
 	}
 	assert_int_equal(at, bytes.size);
@@ -145,14 +146,17 @@ static void many_classes_and_the_generic_one(void **state)
 		events[i].time_ns = f->now_ns;
 	assert_int_equal(write_events(f, events, 10, &stream, 1), CTRACE_OK);
 	fixture_close(f);
-	assert_int_equal(system("test $(grep -c '^event {' t.ctb/metadata) = 4097 && test $(babeltrace2 t.ctb | grep -c ' ctrace:any:') = 904"), 0);
+	assert_int_equal(
+		system("test $(grep -c '^event {' t.ctb/metadata) = 4097 && test $(babeltrace2 t.ctb | grep -c ' ctrace:any:') = 904"),
+		0);
 }
 
 /* Two components whose numbers and ids fall on one place of the cache. */
 static void the_cache_tells_events_apart(void **state)
 {
 	struct fixture *f = *state;
-	struct ctrace_event_item items[2] = { { .type = CTRACE_TYPE_TEXT, .size = 3, .data = "abc" }, { .type = CTRACE_TYPE_BINARY, .size = 3, .data = "abc" } };
+	struct ctrace_event_item items[2] = { { .type = CTRACE_TYPE_TEXT, .size = 3, .data = "abc" },
+					      { .type = CTRACE_TYPE_BINARY, .size = 3, .data = "abc" } };
 	struct ctrace_stream stream = { .id = 0 };
 	struct ctrace_event events[2000];
 	char *text;
@@ -177,7 +181,8 @@ static void the_cache_tells_events_apart(void **state)
 		(void)snprintf(wanted, sizeof wanted, " C:%u: ", i % 2000 / 4);
 		assert_non_null(memmem(line, (size_t)(end - line), wanted, strlen(wanted)));
 		assert_non_null(memmem(line, (size_t)(end - line), i % 2 == 0 ? "\"DEBUG\"" : "\"INFO\"", i % 2 == 0 ? 7 : 6));
-		assert_non_null(memmem(line, (size_t)(end - line), i / 2 % 2 == 0 ? "= \"abc\"" : "[0] = 0x61", i / 2 % 2 == 0 ? 7 : 10));
+		assert_non_null(
+			memmem(line, (size_t)(end - line), i / 2 % 2 == 0 ? "= \"abc\"" : "[0] = 0x61", i / 2 % 2 == 0 ? 7 : 10));
 		line = end + 1;
 	}
 	free(text);
@@ -194,12 +199,9 @@ static int forget_bytes(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		TEST(a_packet_is_of_one_thread),
-		TEST(packets_end_before_64_kib),
-		TEST(time_goes_on_over_batches),
-		TEST(place_in_another_folder_is_known_for_what_it_is),
-		TEST(many_classes_and_the_generic_one),
-		TEST(the_cache_tells_events_apart),
+		TEST(a_packet_is_of_one_thread),        TEST(packets_end_before_64_kib),
+		TEST(time_goes_on_over_batches),        TEST(place_in_another_folder_is_known_for_what_it_is),
+		TEST(many_classes_and_the_generic_one), TEST(the_cache_tells_events_apart),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -47,10 +47,19 @@ static void viewer_sees_names_levels_and_types(void **state)
 		{ .type = CTRACE_TYPE_BINARY, .size = 0, .data = NULL },
 	};
 	static const char *const wanted[] = {
-		"[2023-11-14 22:13:20.000000001]", "host1:prog:(4711):TRACE_ERR (3) MF.RTS:255: { pid = 4711, tid = 99 }",
-		"{ level = ( \"ERROR\" : container = 3 ) }", "data1 = \"say \\\"x\\\"\"", "data2 = [ [0] = 0x1, [1] = 0xAB, [2] = 0xFF ]",
-		"data3 = 0x7FFF12345678,", "data4 = 42,", "data5 = 65536,", "data6 = \"\xE2\x82\xAC\",", "data7 = -2,", "data8 = -3,",
-		"data9 = \"\",", "data10 = [ ] }",
+		"[2023-11-14 22:13:20.000000001]",
+		"host1:prog:(4711):TRACE_ERR (3) MF.RTS:255: { pid = 4711, tid = 99 }",
+		"{ level = ( \"ERROR\" : container = 3 ) }",
+		"data1 = \"say \\\"x\\\"\"",
+		"data2 = [ [0] = 0x1, [1] = 0xAB, [2] = 0xFF ]",
+		"data3 = 0x7FFF12345678,",
+		"data4 = 42,",
+		"data5 = 65536,",
+		"data6 = \"\xE2\x82\xAC\",",
+		"data7 = -2,",
+		"data8 = -3,",
+		"data9 = \"\",",
+		"data10 = [ ] }",
 	};
 	struct ctrace_event event = {
 		.time_ns = START_NS + 1,
@@ -94,9 +103,9 @@ static void viewer_reads_extremes(void **state)
 	for (size_t i = 0; i < sizeof big; i++)
 		big[i] = (unsigned char)(i * 13);
 	for (uint32_t i = 0; i < CTRACE_MAX_ITEMS; i++)
-		many[i] = (struct ctrace_event_item){
-			.type = i % CTRACE_TYPE_COUNT, .size = i % CTRACE_TYPE_COUNT == CTRACE_TYPE_ADDRESS ? 8 : i / 8 % 9, .data = big + i
-		};
+		many[i] = (struct ctrace_event_item){ .type = i % CTRACE_TYPE_COUNT,
+						      .size = i % CTRACE_TYPE_COUNT == CTRACE_TYPE_ADDRESS ? 8 : i / 8 % 9,
+						      .data = big + i };
 	for (uint32_t type = CTRACE_TYPE_COMP5; type <= CTRACE_TYPE_COMPXS; type++)
 		for (uint32_t size = 1; type != CTRACE_TYPE_UTF8 && size <= 8; size++)
 			widths[width_count++] = (struct ctrace_event_item){ .type = type, .size = size, .data = big + size };
@@ -104,7 +113,8 @@ static void viewer_reads_extremes(void **state)
 		struct ctrace_event *event = &events[count++];
 
 		*event = (struct ctrace_event){
-			.time_ns = START_NS + (uint64_t)i * (i % 100 == 0 ? 1000000000u : 1000u) * (i < 700), /* stands still at the end */
+			.time_ns =
+				START_NS + (uint64_t)i * (i % 100 == 0 ? 1000000000u : 1000u) * (i < 700), /* stands still at the end */
 			.component = i % 2 == 0 ? "A.B" : "we\"ird\n\\\x1B[31m\xFF",
 			.component_size = i % 2 == 0 ? 3 : 14,
 			.component_id = i % 2,
@@ -362,7 +372,8 @@ static void failed_cut_is_made_up_for(void **state)
 	assert_int_equal(write_numbered(f, &stream, 0, 10), CTRACE_OK);
 	f->now_ns += 1000000;
 	struct ctrace_event_item items[2];
-	struct ctrace_event events[2] = { text_event(f, &items[0], "NEW", 1, "number 10."), text_event(f, &items[1], "NEW", 2, "number 11.") };
+	struct ctrace_event events[2] = { text_event(f, &items[0], "NEW", 1, "number 10."),
+					  text_event(f, &items[1], "NEW", 2, "number 11.") };
 	events[1].stream = 1;
 	struct ctrace_stream two[2] = { stream, { .id = 1 } };
 

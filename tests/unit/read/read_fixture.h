@@ -7,7 +7,7 @@
 #define CT_READ_FIXTURE_H
 
 #include "../emit/bin_fixture.h"
-#include "read/internal.h"
+#include "read/source.h"
 
 /* What reading gave. */
 struct reading {

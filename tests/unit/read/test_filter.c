@@ -20,9 +20,11 @@
 
 static struct ctrace_event event_of(const char *component, uint32_t id, uint32_t level, uint64_t time_ns)
 {
-	return (struct ctrace_event){
-		.component = component, .component_size = (uint32_t)strlen(component), .event_id = id, .level = level, .time_ns = time_ns
-	};
+	return (struct ctrace_event){ .component = component,
+				      .component_size = (uint32_t)strlen(component),
+				      .event_id = id,
+				      .level = level,
+				      .time_ns = time_ns };
 }
 
 static bool accepts(const struct ct_filter *filter, const char *component, uint32_t id, uint32_t level, uint64_t time_ns)
@@ -57,7 +59,9 @@ static void each_condition_alone_and_all_together(void **state)
 static void lists_of_events(void **state)
 {
 	static const char *const good[] = { "0", "1,2,3", "5-8", "5-5", " 1 , 3 - 4 ", "4294967295", "0-4294967295" };
-	static const char *const bad[] = { "", ",", "1,", ",1", "a", "1-", "-1", "8-5", "1--2", "4294967296", "99999999999999999999999", "1 2", "1;2", "1,,2" };
+	static const char *const bad[] = {
+		"", ",", "1,", ",1", "a", "1-", "-1", "8-5", "1--2", "4294967296", "99999999999999999999999", "1 2", "1;2", "1,,2"
+	};
 
 	(void)state;
 	for (size_t i = 0; i < CT_COUNT(good); i++)
@@ -122,9 +126,34 @@ static void local_and_universal_time(void **state)
 static void times_that_are_none(void **state)
 {
 	static const char *const bad[] = {
-		"", "now", "@", "@x", "@1x", "@99999999999999999999", "@1.", "-", "-5", "-5x", "-5mm", "-999999999999d", "22", "22:", "24:00:00",
-		"22:60:00", "22:13:61", "22:13:20.", "2023-11-14 ", "2023-11-14x", "2023-13-01", "2023-00-01", "2023-11-31", "2023-02-29",
-		"2023-11/14", "23-11-14", "2023-11-14 22:13:20ZZ", "1969-12-31 00:00:00",
+		"",
+		"now",
+		"@",
+		"@x",
+		"@1x",
+		"@99999999999999999999",
+		"@1.",
+		"-",
+		"-5",
+		"-5x",
+		"-5mm",
+		"-999999999999d",
+		"22",
+		"22:",
+		"24:00:00",
+		"22:60:00",
+		"22:13:61",
+		"22:13:20.",
+		"2023-11-14 ",
+		"2023-11-14x",
+		"2023-13-01",
+		"2023-00-01",
+		"2023-11-31",
+		"2023-02-29",
+		"2023-11/14",
+		"23-11-14",
+		"2023-11-14 22:13:20ZZ",
+		"1969-12-31 00:00:00",
 	};
 
 	(void)state;

@@ -90,8 +90,13 @@ static json_t *read_text(const void *text, size_t size, const char **out_value, 
 static void utf8_comes_back_byte_for_byte(void **state)
 {
 	static const char *const texts[] = {
-		"plain", "quote \" backslash \\ slash /", "\n\r\t\b\f\x01\x1F\x7F", "\xC2\x80\xC2\x9B", "\xDF\xBF\xE0\xA0\x80\xED\x9F\xBF\xEE\x80\x80\xEF\xBF\xBF",
-		"\xF0\x90\x80\x80\xF0\x9F\x98\x80\xF4\x8F\xBF\xBF", "\xE2\x80\xAE override",
+		"plain",
+		"quote \" backslash \\ slash /",
+		"\n\r\t\b\f\x01\x1F\x7F",
+		"\xC2\x80\xC2\x9B",
+		"\xDF\xBF\xE0\xA0\x80\xED\x9F\xBF\xEE\x80\x80\xEF\xBF\xBF",
+		"\xF0\x90\x80\x80\xF0\x9F\x98\x80\xF4\x8F\xBF\xBF",
+		"\xE2\x80\xAE override",
 	};
 
 	(void)state;
@@ -114,9 +119,9 @@ static void what_is_not_utf8_comes_with_its_bytes(void **state)
 		const char *value, *hex;
 	} rows[] = {
 		{ "a\xFFz", 3, "a\xC3\xBFz", "61FF7A" },
-		{ "\xC3", 1, "\xC3\x83", "C3" },			    /* cut */
-		{ "\xC0\x80", 2, "\xC3\x80\xC2\x80", "C080" },		    /* overlong */
-		{ "\xED\xA0\x80", 3, "\xC3\xAD\xC2\xA0\xC2\x80", "EDA080" }, /* surrogate */
+		{ "\xC3", 1, "\xC3\x83", "C3" },                                           /* cut */
+		{ "\xC0\x80", 2, "\xC3\x80\xC2\x80", "C080" },                             /* overlong */
+		{ "\xED\xA0\x80", 3, "\xC3\xAD\xC2\xA0\xC2\x80", "EDA080" },               /* surrogate */
 		{ "\xF4\x90\x80\x80", 4, "\xC3\xB4\xC2\x90\xC2\x80\xC2\x80", "F4908080" }, /* beyond U+10FFFF */
 		{ "\xE2\x82", 2, "\xC3\xA2\xC2\x82", "E282" },
 	};

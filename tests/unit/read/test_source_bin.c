@@ -22,7 +22,8 @@ static void make(struct fixture *f)
 	assert_int_equal(ct_os_read_file("t.ctb/stream.0", (size_t)1 << 20, &bytes), CTRACE_OK);
 	for (unsigned i = 0; i < PACKETS; i++) {
 		packet_at[i] = at;
-		assert_int_equal(ct_packet_decode_head((unsigned char *)bytes.data + at, bytes.size - at, &head, &head_size), CTRACE_OK);
+		assert_int_equal(ct_packet_decode_head((unsigned char *)bytes.data + at, bytes.size - at, &head, &head_size),
+				 CTRACE_OK);
 		at += head.packet_bits / 8;
 	}
 	packet_at[PACKETS] = at;
@@ -125,9 +126,9 @@ static void damaged_heads_cost_their_packets(void **state)
 		const char *bytes;
 		size_t size;
 	} damages[] = {
-		{ 0, "\0", 1 },				      /* magic */
-		{ 4, "\0\0\0\0", 4 },			      /* uuid */
-		{ 48, "\xFF\xFF\xFF\xFF", 4 },		      /* packet_size of no sense */
+		{ 0, "\0", 1 },                                /* magic */
+		{ 4, "\0\0\0\0", 4 },                          /* uuid */
+		{ 48, "\xFF\xFF\xFF\xFF", 4 },                 /* packet_size of no sense */
 		{ 44, "\x00\x80\x00\x00\x00\x80\x00\x00", 8 }, /* both sizes 4 KiB: swallows what follows */
 		{ 44, "\x00\x00\x40\x00\x00\x00\x40\x00", 8 }, /* both sizes beyond the end of the file */
 	};

@@ -46,7 +46,9 @@ static size_t put(struct maker *m, uint32_t index, uint32_t component, unsigned 
 	struct ct_ring *ring = &m->rings[index];
 	char text[24];
 	struct ctrace_item item = { .data = text, .type = CTRACE_TYPE_TEXT };
-	struct ct_record_head head = { .component = component, .event_id = 7, .level = CTRACE_WARN, .tid = 99, .ticks = ct_clock_ticks() };
+	struct ct_record_head head = {
+		.component = component, .event_id = 7, .level = CTRACE_WARN, .tid = 99, .ticks = ct_clock_ticks()
+	};
 	size_t size;
 
 	item.size = (uint32_t)snprintf(text, sizeof text, "number %u.", number);
@@ -86,6 +88,7 @@ static void two_rings(struct maker *m)
 	m->rings[0].head->consumed = 1;
 	for (unsigned i = 0; i < 100; i++)
 		(void)put(m, i % 2, 1, i);
+	ct_sync_update(&m->session.head->sync);
 }
 
 static void undelivered_events_of_a_dead_process(void **state)
@@ -206,6 +209,8 @@ static void a_live_process_is_only_looked_at(void **state)
 	if (child == 0) {
 		static struct maker m;
 
+		close(ready[0]);
+		close(go[1]);
 		make_session(&m);
 		two_rings(&m);
 		must(write(ready[1], &byte, 1) == 1 && read(go[0], &byte, 1) == 1);
@@ -213,6 +218,8 @@ static void a_live_process_is_only_looked_at(void **state)
 		must(m.rings[0].head->consumed == 1 && access(m.session.path, F_OK) == 0);
 		_exit(0);
 	}
+	close(ready[1]);
+	close(go[0]);
 	(void)snprintf(name, sizeof name, RUN "/%d.0", (int)child);
 	assert_int_equal(read(ready[0], &byte, 1), 1);
 	assert_reads(name, 0, 100);
@@ -227,10 +234,8 @@ static void a_live_process_is_only_looked_at(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		TEST(undelivered_events_of_a_dead_process),
-		TEST(by_process_id),
-		TEST(what_was_overwritten_is_passed_over),
-		TEST(damage_costs_what_it_hit),
+		TEST(undelivered_events_of_a_dead_process), TEST(by_process_id),
+		TEST(what_was_overwritten_is_passed_over),  TEST(damage_costs_what_it_hit),
 		TEST(a_live_process_is_only_looked_at),
 	};
 

@@ -140,31 +140,6 @@ static void bad_arguments_change_nothing(void **state)
 	assert_int_equal(ct_registry_count(registry), 0);
 }
 
-static void a_closed_registry_opens_nothing(void **state)
-{
-	uint32_t index = add("c");
-
-	(void)state;
-	set_level("c", CTRACE_DEBUG);
-	ct_level_close_all(registry);
-	assert_int_equal(gate_level(index), CTRACE_LEVEL_NONE);
-	set_level("c", CTRACE_INFO);
-	assert_int_equal(gate_level(index), CTRACE_LEVEL_NONE);
-	assert_int_equal(gate_level(add("c.late")), CTRACE_LEVEL_NONE);
-}
-
-static void closing_inside_a_locked_section_does_not_hang(void **state)
-{
-	uint32_t index = add("c");
-
-	(void)state;
-	set_level("c", CTRACE_DEBUG);
-	ct_registry_lock(registry);
-	ct_level_close_all(registry);
-	ct_registry_unlock(registry);
-	assert_int_equal(gate_level(index), CTRACE_LEVEL_NONE);
-}
-
 int main(void)
 {
 	const struct CMUnitTest tests[] = {

@@ -47,7 +47,9 @@ static UNUSED void fill_record(unsigned char *at, size_t size, uint32_t number)
 
 static UNUSED bool reserve(size_t size)
 {
-	if (lane.end != NULL && (uintptr_t)lane.cur + size <= (uintptr_t)lane.end)
+	unsigned char *end = __atomic_load_n(&lane.end, __ATOMIC_RELAXED);
+
+	if (end != NULL && (uintptr_t)lane.cur + size <= (uintptr_t)end)
 		return true;
 	return ct_ring_open_window(&ring, &lane, size);
 }

@@ -20,11 +20,14 @@ static void assert_text(struct ct_buf *text, const char *wanted)
 
 static void a_class_is_one_block(void **state)
 {
-	const uint8_t shape[] = { CT_KIND_TEXT | 1, CT_KIND_BINARY | 2, CT_KIND_UTF8 | 4, CT_KIND_ADDRESS | 8, CT_KIND_COMP5 | 4,
-				  CT_KIND_COMPXS | 3 };
-	const struct ct_class class = {
-		.id = 12, .event_id = 4294967295u, .level = CTRACE_WARN, .item_count = sizeof shape, .component = "MF.RTS", .shape = shape
-	};
+	const uint8_t shape[] = { CT_KIND_TEXT | 1,    CT_KIND_BINARY | 2, CT_KIND_UTF8 | 4,
+				  CT_KIND_ADDRESS | 8, CT_KIND_COMP5 | 4,  CT_KIND_COMPXS | 3 };
+	const struct ct_class class = { .id = 12,
+					.event_id = 4294967295u,
+					.level = CTRACE_WARN,
+					.item_count = sizeof shape,
+					.component = "MF.RTS",
+					.shape = shape };
 	struct ct_buf text = { 0 };
 
 	(void)state;
@@ -65,7 +68,8 @@ static void names_are_plain_and_harmless(void **state)
 
 	(void)state;
 	ct_schema_print_class(&text, &class);
-	assert_non_null(strstr(ct_buf_text(&text), "name = \"a\\134\\042\\134\\134\\134n\\134u{1B}\\134u{9B}\\134u{202E}\\303\\251\\134xFF:0\";"));
+	assert_non_null(strstr(ct_buf_text(&text),
+			       "name = \"a\\134\\042\\134\\134\\134n\\134u{1B}\\134u{9B}\\134u{202E}\\303\\251\\134xFF:0\";"));
 	for (size_t i = 0; i < text.size; i++)
 		assert_true(text.data[i] == '\n' || text.data[i] == '\t' || (text.data[i] >= ' ' && text.data[i] < 0x7F));
 	ct_buf_fini(&text);
@@ -75,12 +79,23 @@ static void trace_wide_part_holds_the_values(void **state)
 {
 	static const struct ct_trace_info info = {
 		.uuid = { 0x01, 0x23, 0x45, 0x67, 0x89, 0xAB, 0xCD, 0xEF, 0x10, 0x32, 0x54, 0x76, 0x98, 0xBA, 0xDC, 0xFE },
-		.host = "h", .program = "p\"", .system = "s", .jobname = "J", .pid = 1, .asid = 2, .start_ns = UINT64_MAX,
+		.host = "h",
+		.program = "p\"",
+		.system = "s",
+		.jobname = "J",
+		.pid = 1,
+		.asid = 2,
+		.start_ns = UINT64_MAX,
 	};
 	static const char *const wanted[] = {
-		"uuid = \"01234567-89ab-cdef-1032-547698badcfe\";", "hostname = \"h\";",   "procname = \"p\\134\\042\";",
-		"sysname = \"s\";",				     "jobname = \"J\";",    "vpid = 1;",
-		"asid = 2;",					     "start_ns = 18446744073709551615;",
+		"uuid = \"01234567-89ab-cdef-1032-547698badcfe\";",
+		"hostname = \"h\";",
+		"procname = \"p\\134\\042\";",
+		"sysname = \"s\";",
+		"jobname = \"J\";",
+		"vpid = 1;",
+		"asid = 2;",
+		"start_ns = 18446744073709551615;",
 	};
 	struct ct_buf text = { 0 };
 

@@ -89,7 +89,8 @@ static void assert_same(const struct ctrace_event *got, const struct ctrace_even
 		assert_int_equal(got->items[i].type, wanted->items[i].type);
 		assert_int_equal(got->items[i].size, wanted->items[i].size);
 		assert_memory_equal(got->items[i].data, wanted->items[i].data, wanted->items[i].size);
-		assert_int_equal(got->items[i].value, ct_item_value(wanted->items[i].type, wanted->items[i].data, wanted->items[i].size));
+		assert_int_equal(got->items[i].value,
+				 ct_item_value(wanted->items[i].type, wanted->items[i].data, wanted->items[i].size));
 	}
 }
 
@@ -244,7 +245,9 @@ static void generic_class_holds_4096_items_of_any_kind(void **state)
 	for (uint32_t i = 0; i < CTRACE_MAX_ITEMS; i++) {
 		uint32_t type = i % CTRACE_TYPE_COUNT;
 
-		items[i] = (struct ctrace_event_item){ .type = type, .size = type == CTRACE_TYPE_ADDRESS ? 8 : 1 + i / 8 % 8, .data = "ABCDEFGH" };
+		items[i] = (struct ctrace_event_item){ .type = type,
+						       .size = type == CTRACE_TYPE_ADDRESS ? 8 : 1 + i / 8 % 8,
+						       .data = "ABCDEFGH" };
 		data_size += 1 + items[i].size + (type == CTRACE_TYPE_BINARY || type == CTRACE_TYPE_TEXT || type == CTRACE_TYPE_UTF8);
 	}
 	event = event_of(T0 + 1, CTRACE_MAX_ITEMS, items);
@@ -310,11 +313,11 @@ static void damaged_heads_are_refused(void **state)
 		size_t offset;
 		uint32_t value;
 	} changes[] = {
-		{ 0, 0 },	 /* magic */
-		{ 20, 1 },	 /* stream_id */
-		{ 40, 0 },	 /* timestamp_end before timestamp_begin */
-		{ 44, 8 },	 /* content_size smaller than the head */
-		{ 44, 0xFFFF8 }, /* larger than packet_size */
+		{ 0, 0 },           /* magic */
+		{ 20, 1 },          /* stream_id */
+		{ 40, 0 },          /* timestamp_end before timestamp_begin */
+		{ 44, 8 },          /* content_size smaller than the head */
+		{ 44, 0xFFFF8 },    /* larger than packet_size */
 		{ 44, 8 * 76 + 1 }, /* no whole bytes */
 		{ 48, 0xFFFFFFF8 }, /* larger than any packet */
 	};

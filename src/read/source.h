@@ -1,10 +1,10 @@
 /*
- * read/internal.h - what the files of the reader share: what a source is.
+ * read/source.h - what the files of the reader share: what a source is.
  *
  * Copyright The ctrace authors.  SPDX-License-Identifier: Apache-2.0
  */
-#ifndef CT_READ_INTERNAL_H
-#define CT_READ_INTERNAL_H
+#ifndef CT_READ_SOURCE_H
+#define CT_READ_SOURCE_H
 
 #include "read/read.h"
 
@@ -13,8 +13,8 @@ struct ct_source {
 	/* Makes source->event the next event; false at the end.  The event and what it points to live until the next call. */
 	bool (*next)(struct ct_source *source, struct ct_sources *sources);
 	void (*destroy)(struct ct_source *source);
-	char *path;                      /* for reports */
-	size_t order;                    /* in which it was added */
+	char *path;   /* for reports */
+	size_t order; /* in which it was added */
 	struct ctrace_event event;
 	struct ctrace_event_item *items; /* of the event */
 	size_t item_capacity;

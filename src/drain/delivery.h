@@ -1,10 +1,10 @@
 /*
- * drain/internal.h - what the files of the drain share.
+ * drain/delivery.h - what the files of the drain share.
  *
  * Copyright The ctrace authors.  SPDX-License-Identifier: Apache-2.0
  */
-#ifndef CT_DRAIN_INTERNAL_H
-#define CT_DRAIN_INTERNAL_H
+#ifndef CT_DRAIN_DELIVERY_H
+#define CT_DRAIN_DELIVERY_H
 
 #include "drain/drain.h"
 

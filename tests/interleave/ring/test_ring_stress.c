@@ -1,0 +1,220 @@
+/*
+ * test_ring_stress.c - a producer and a consumer of one ring, as fast as both can: under each policy every event is delivered or counted,
+ * in order and whole.
+ *
+ * Built with -fsanitize=thread too (scripts/faults.sh and by hand).  CTRACE_TEST_LONG=1 makes it fifty times as long.
+ *
+ * Copyright The ctrace authors.  SPDX-License-Identifier: Apache-2.0
+ */
+#include <stdarg.h>
+#include <stddef.h>
+#include <setjmp.h>
+#include <stdint.h>
+#include <cmocka.h>
+
+#include <pthread.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "ring/ring.h"
+
+#define CAPACITY CT_RING_MIN
+#define NEVER 60000000000u /* ns: a lost wake-up would show as a wait that ends by time */
+
+static struct ct_ring ring;
+static struct ctrace_lane lane;
+static uint32_t finished; /* atomic: the producer has written all */
+
+struct tally {
+	uint64_t emitted;
+	uint64_t lost;      /* by the producer */
+	uint64_t taken;
+	uint64_t timeouts;
+	uint64_t disorder;
+	uint64_t torn;
+	uint64_t damaged;
+	struct ct_cursor_place place;
+};
+static struct tally tally;
+
+static uint64_t rounds(void)
+{
+	return getenv("CTRACE_TEST_LONG") != NULL ? 20000000 : 400000;
+}
+
+static uint64_t next_random(uint64_t *seed)
+{
+	*seed ^= *seed << 13;
+	*seed ^= *seed >> 7;
+	*seed ^= *seed << 17;
+	return *seed;
+}
+
+/* Every word of a record's data is its number. */
+static void fill(unsigned char *at, size_t size, uint64_t number)
+{
+	const struct ct_record_head head = { .component = 1, .event_id = (uint32_t)number, .level = 1, .tid = 5, .ticks = number };
+	uint32_t descriptor = (uint32_t)(size - CT_RECORD_HEAD - 8) << 8;
+
+	ct_record_encode_head(at, size, &head, 1);
+	memcpy(at + CT_RECORD_HEAD, &descriptor, 4);
+	for (size_t i = CT_RECORD_HEAD + 4; i + 4 <= size; i += 4)
+		memcpy(at + i, &(uint32_t){ (uint32_t)number }, 4);
+}
+
+static bool is_whole(const struct ct_record *record)
+{
+	struct ctrace_event_item item;
+
+	if (record->item_count != 1 || record->head.event_id != (uint32_t)record->head.ticks)
+		return false;
+	ct_record_items(record, &item);
+	for (size_t i = 0; i + 4 <= item.size; i += 4) {
+		uint32_t word;
+
+		memcpy(&word, (const char *)item.data + i, 4);
+		if (word != record->head.event_id)
+			return false;
+	}
+	return true;
+}
+
+static bool has_room(size_t size)
+{
+	return (uintptr_t)lane.cur + size <= (uintptr_t)__atomic_load_n(&lane.end, __ATOMIC_RELAXED);
+}
+
+/* One event under the ring's policy, as record/trace.c does it. */
+static void emit(size_t size, uint64_t number)
+{
+	while (!has_room(size)) {
+		uint64_t tail = __atomic_load_n(&ring.head->tail, __ATOMIC_ACQUIRE);
+
+		if (ct_ring_open_window(&ring, &lane, size))
+			break;
+		if (ring.head->overflow == CT_OVERFLOW_DISCARD) {
+			ct_ring_count_lost(&ring, CTRACE_LOSS_DISCARDED);
+			tally.lost++;
+			return;
+		}
+		tally.timeouts += !ct_ring_wait_for_space(&ring, tail, NEVER);
+	}
+	fill(lane.cur, size, number);
+	lane.cur += size;
+	__atomic_store_n(lane.head, (uint64_t)(uintptr_t)lane.cur + lane.bias, __ATOMIC_RELEASE);
+}
+
+static void *produce(void *argument)
+{
+	uint64_t seed = 88172645463325252u;
+
+	(void)argument;
+	for (uint64_t number = 1; number <= rounds(); number++) {
+		uint64_t random = next_random(&seed);
+
+		emit(CT_RECORD_HEAD + 16 + 8 * (random % (number % 512 == 0 ? CAPACITY / 32 : 16)), number);
+		tally.emitted++;
+	}
+	__atomic_store_n(&finished, 1, __ATOMIC_RELEASE);
+	return NULL;
+}
+
+static void take_up_to(uint64_t limit, uint64_t *last)
+{
+	static unsigned char scratch[CT_RECORD_MAX];
+
+	while (tally.place.position < limit) {
+		struct ct_record record;
+		enum ctrace_status status = ct_ring_peek(&ring, &tally.place, limit, scratch, &record);
+
+		if (status == CTRACE_NOT_FOUND)
+			continue;
+		if (status != CTRACE_OK) {
+			tally.damaged++;
+			return;
+		}
+		tally.place.position += record.size;
+		tally.place.count += !record.is_padding;
+		if (record.is_padding)
+			continue;
+		tally.torn += !is_whole(&record);
+		tally.disorder += record.head.ticks <= *last;
+		*last = record.head.ticks;
+		tally.taken++;
+	}
+}
+
+/* Consumes in bulk, as the agent does; now and then it closes the producer's window under its feet. */
+static void consume(void)
+{
+	uint64_t last = 0, seed = 362436069;
+
+	for (;;) {
+		bool is_last = __atomic_load_n(&finished, __ATOMIC_ACQUIRE) != 0;
+
+		take_up_to(ct_ring_head_position(&ring), &last);
+		ct_ring_consume(&ring, &tally.place);
+		if (is_last || tally.damaged != 0)
+			return;
+		if (next_random(&seed) % 8 == 0)
+			ct_ring_close_window(&lane);
+	}
+}
+
+static void run(uint32_t overflow)
+{
+	const struct ct_session private = { .folder_fd = -1, .file_fd = -1 };
+	pthread_t producer;
+
+	memset(&tally, 0, sizeof tally);
+	memset(&lane, 0, sizeof lane);
+	memset(&ring, 0, sizeof ring);
+	finished = 0;
+	assert_int_equal(ct_ring_create(&ring, &private, 0, CAPACITY), CTRACE_OK);
+	ring.head->overflow = overflow;
+	assert_int_equal(pthread_create(&producer, NULL, produce, NULL), 0);
+	consume();
+	assert_int_equal(pthread_join(producer, NULL), 0);
+	assert_int_equal(tally.damaged, 0);
+	assert_int_equal(tally.torn, 0);
+	assert_int_equal(tally.disorder, 0);
+	assert_int_equal(tally.emitted, rounds());
+	assert_true(ct_ring_is_empty(&ring));
+	assert_int_equal(ring.head->consumed, tally.place.count);
+	assert_int_equal(tally.taken + tally.lost + tally.place.overwritten, tally.emitted);
+	ct_ring_close(&ring);
+}
+
+static void under_block_every_event_is_delivered_and_no_wait_is_in_vain(void **state)
+{
+	(void)state;
+	run(CT_OVERFLOW_BLOCK);
+	assert_int_equal(tally.taken, tally.emitted);
+	assert_int_equal(tally.timeouts, 0);
+}
+
+static void under_discard_each_event_is_delivered_or_counted(void **state)
+{
+	(void)state;
+	run(CT_OVERFLOW_DISCARD);
+	assert_int_equal(tally.place.overwritten, 0);
+}
+
+static void under_overwrite_each_event_is_delivered_or_counted(void **state)
+{
+	(void)state;
+	run(CT_OVERFLOW_OVERWRITE);
+	assert_int_equal(tally.lost, 0);
+	assert_true(tally.taken > 0);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(under_block_every_event_is_delivered_and_no_wait_is_in_vain),
+		cmocka_unit_test(under_discard_each_event_is_delivered_or_counted),
+		cmocka_unit_test(under_overwrite_each_event_is_delivered_or_counted),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,129 @@
+#!/usr/bin/env bash
+# BINFILE and its readers from end to end: a traced program, babeltrace2 and ctrace show, with and without a sudden death.
+set -u
+# shellcheck source=tests/tap.sh
+source "$CTRACE_SOURCE/tests/tap.sh"
+subject=$CTRACE_BUILD/tests/tool_subject
+
+configure() { # LINE...
+	printf '%s\n' "$@" >cfg
+	export MFTRACE_CONFIG=$PWD/cfg
+}
+lines() { [ "$(wc -l <"$1")" = "$2" ] || { echo "$(wc -l <"$1") lines, not $2"; false; }; }
+silent() { [ ! -s "$1" ] || { cat "$1"; false; }; }
+run() { # WANTED-STATUS COMMAND... : its output in out and err
+	local wanted=$1 status
+	shift
+	"$@" >out 2>err </dev/null
+	status=$?
+	[ "$status" = "$wanted" ] || { echo "status $status, not $wanted: $(tail -3 err)"; false; }
+}
+show() { run 0 ctrace show "$@"; }
+
+# ---- both destinations say the same
+configure 'mftrace.level = debug' 'mftrace.dest = textfile, binfile'
+"$subject" 500 </dev/null >/dev/null
+trace=$(echo *.ctb) log=$(echo *.log)
+check 'one trace, one log' test -d "$trace" -a -f "$log"
+babeltrace2 "$trace" >viewed 2>complaints
+check 'babeltrace2 reads every event' lines viewed 1000
+check 'babeltrace2 has nothing to complain of' silent complaints
+check 'names, levels and items as the viewer shows them' grep -qE \
+	'tool\.main\.part:2: \{ pid = [0-9]+, tid = [0-9]+ \}, \{ level = \( "WARN" : container = 2 \) \}, \{ data1_len = 4, data1 = "part" \}' viewed
+check 'show reads it' show "$trace"
+check 'show prints the lines of the text file' diff <(grep -v '^#' "$log") out
+check 'show is silent about a whole trace' silent err
+check 'one stream file' show "$trace/stream.0"
+check 'the folder that it is in' show .
+check 'gives the same events' lines out 1000
+
+# ---- filters
+show "$trace" --level warn && check '--level' lines out 500
+show "$trace" --component '*.PART' && check '--component' lines out 500
+show "$trace" --event 1,7-9 && check '--event' lines out 500
+run 1 ctrace show "$trace" --event 3 && check 'no event matches' grep -q 'no events match' err
+show "$trace" --since -1h --until 23:59:59.999999999 && check '--since and --until' lines out 1000
+check 'nothing since tomorrow' run 1 ctrace show "$trace" --since 2200-01-01
+show "$trace" --format '$(PID)/$(LEVEL)' --level warn && check '--format' grep -qxE '[0-9]+/2' out
+show "$trace" --color=always --level warn && check '--color=always' grep -q $'^\033\\[33m.*\033\\[0m$' out
+show "$trace" --color=never && check 'no colour into a file' bash -c '! grep -q "\033" out'
+check '--color=auto is none into a file' bash -c '! ctrace show "$1" --color=auto | grep -q "\033"' - "$trace"
+check 'an unknown colour' run 2 ctrace show --color=blue "$trace"
+show "$trace" --json
+check '--json' python3 - <<'END'
+import json
+events = [json.loads(line) for line in open('out')]
+assert len(events) == 1000
+assert [e['data'][0]['value'] for e in events if e['component'] == 'tool.main'] == list(range(500))
+assert all(e['level'] == 'WARN' and e['data'] == [{'type': 'text', 'value': 'part'}] for e in events if e['event'] == 2)
+assert [e['time_ns'] for e in events] == sorted(e['time_ns'] for e in events)
+assert all(set(e) == {'time', 'time_ns', 'component', 'event', 'level', 'pid', 'tid', 'data'} for e in events)
+END
+check 'a reader that stops early stops it' bash -c 'ctrace show "$1" "$1" "$1" | head -1 | grep -q tool.main' - "$trace"
+check 'a full disk is no success' bash -c '! ctrace show "$1" >/dev/full 2>err && grep -q "cannot write" err' - "$trace"
+
+# ---- damage
+cp -r "$trace" hurt.ctb
+truncate -s -7 hurt.ctb/stream.0
+run 1 ctrace show hurt.ctb
+check 'a cut trace: status 1, and everything before the cut' lines out 999
+check 'a cut trace: said where' grep -qE '^ctrace show: hurt.ctb/stream.0, offset [0-9]+: the file ends inside a packet$' err
+head -c 100000 /dev/urandom >hurt.ctb/stream.0
+check 'noise instead of a stream' run 1 ctrace show hurt.ctb
+echo '/* CTF 1.8 */ trace {' >hurt.ctb/metadata
+run 1 ctrace show hurt.ctb
+check "another tracer's trace" grep -q 'not a trace that' err
+rm -r ./*.ctb *.log
+
+# ---- sudden death: every event whose call had returned, once
+mkfifo order
+"$subject" 3000 <order >said & pid=$!
+exec 3>order
+until grep -q ready said; do kill -0 $pid || break; sleep 0.01; done
+echo 70000 >&3
+until [ "$(wc -l <said)" = 2 ]; do kill -0 $pid || break; sleep 0.01; done
+kill -KILL $pid
+wait $pid 2>/dev/null
+exec 3>&-
+show .  "$CTRACE_RUN_DIR" || true
+check 'before recovery: trace and rings together have everything' lines out 76000
+check 'recover' run 0 ctrace recover
+babeltrace2 ./*.ctb >viewed 2>complaints
+check 'after recovery: every event, once' lines viewed 76000
+check 'after recovery: nothing to complain of' silent complaints
+show --event 1 --json ./*.ctb
+check 'in order' python3 -c '
+import json
+values = [json.loads(line)["data"][0]["value"] for line in open("out")]
+assert values == list(range(3000)) + list(range(70000)), len(values)'
+check 'as the text file has it' diff <(sort <(grep -hv "^#" ./*.log)) <(ctrace show ./*.ctb | sort)
+rm -r ./*.ctb *.log
+
+# ---- losses travel in the data
+configure 'mftrace.level = debug' 'mftrace.dest = binfile' 'ctrace.overflow = discard' 'ctrace.buffer = 64K'
+"$subject" 300000 </dev/null >/dev/null
+babeltrace2 ./*.ctb >viewed 2>complaints
+check 'delivered + discarded = traced' python3 - <<'END'
+import re
+delivered = sum(1 for line in open('viewed'))
+discarded = sum(int(n) for n in re.findall(r'discarded (\d+) event', open('complaints').read()))
+assert delivered + discarded == 600000, (delivered, discarded)
+END
+show ./*.ctb || true
+check 'show counts the same' python3 - <<'END'
+import re
+found = re.findall(r'^ctrace show: (\d+) events? w', open('err').read(), re.M)
+assert sum(1 for line in open('out')) + (int(found[-1]) if found else 0) == 600000, found
+END
+rm -r ./*.ctb
+
+# ---- generations
+configure 'mftrace.level = debug' 'mftrace.dest = binfile' 'mftrace.emitter.binfile#maxgeneration = 3' 'mftrace.emitter.binfile#maxfilesize = 100'
+"$subject" 30000 </dev/null >/dev/null
+check 'three generations' test "$(echo *.ctb_* | wc -w)" = 3
+check 'of about the size asked for' test "$(du -ck ./*.ctb_* | tail -1 | cut -f1)" -lt 450
+babeltrace2 ./*.ctb_* >viewed 2>complaints
+check 'that viewers read' test "$(wc -l <viewed)" -gt 5000 -a ! -s complaints
+show ./*.ctb_*
+check 'and ours too' lines out "$(wc -l <viewed)"
+end

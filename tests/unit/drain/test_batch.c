@@ -1,0 +1,256 @@
+/*
+ * test_batch.c - a walk over rings for one destination: by time, bounded, and without moving the rings.
+ *
+ * Copyright The ctrace authors.  SPDX-License-Identifier: Apache-2.0
+ */
+#include "drain_fixture.h"
+
+static struct ct_batch batch;
+static const struct ct_cursor_place beginning;
+
+static void start(uint32_t dest)
+{
+	assert_int_equal(ct_batch_init(&batch, &session), CTRACE_OK);
+	assert_int_equal(ct_batch_start(&batch, dest, ring_count), CTRACE_OK);
+	for (uint32_t i = 0; i < ring_count; i++)
+		ct_batch_add_ring(&batch, rings[i], &beginning, ct_ring_head_position(rings[i]));
+}
+
+static void stop(void)
+{
+	ct_batch_fini(&batch);
+	ct_batch_fini(&batch); /* a second time does no harm */
+	drop_process();
+}
+
+static void events_come_by_time_over_all_rings(void **state)
+{
+	(void)state;
+	make_process(4, CT_OVERFLOW_DISCARD);
+	for (uint32_t i = 0; i < 800; i++)
+		assert_true(produce(i * i % 4, COMPONENT_A));
+	start(output_a.index);
+	ct_batch_fill(&batch);
+	assert_int_equal(batch.event_count, 800);
+	for (uint32_t i = 0; i < 800; i++) {
+		assert_int_equal(batch.events[i].event_id, i);
+		assert_int_equal(batch.events[i].tid, 100 + i * i % 4);
+		assert_int_equal(batch.events[i].pid, getpid());
+		assert_string_equal(batch.events[i].component, "to.a");
+		assert_int_equal(batch.events[i].component_size, 4);
+		assert_int_equal(batch.events[i].item_count, 1);
+		assert_int_equal(batch.events[i].items[0].size, 20);
+		assert_int_equal(batch.streams[batch.events[i].stream].id, i * i % 4);
+	}
+	assert_int_equal(batch.stream_count, 2); /* squares are 0 or 1 of 4 */
+	ct_batch_fill(&batch);
+	assert_int_equal(batch.event_count, 0);
+	stop();
+}
+
+static void it_holds_so_many_events_at_most_and_goes_on_behind_them(void **state)
+{
+	uint32_t expected = 0;
+
+	(void)state;
+	make_process(4, CT_OVERFLOW_DISCARD);
+	for (uint32_t i = 0; i < 3 * BATCH_EVENTS + 7; i++)
+		assert_true(produce(i % 4, COMPONENT_A));
+	start(output_a.index);
+	for (int round = 0; round < 4; round++) {
+		ct_batch_fill(&batch);
+		assert_int_equal(batch.event_count, round < 3 ? BATCH_EVENTS : 7);
+		for (uint32_t i = 0; i < batch.event_count; i++)
+			assert_int_equal(batch.events[i].event_id, expected++);
+	}
+	stop();
+}
+
+static bool produce_items(uint32_t ring, uint32_t count)
+{
+	static struct ctrace_item items[CTRACE_MAX_ITEMS];
+	struct ct_record_head head = { .component = COMPONENT_A, .event_id = next_number++, .level = 1, .tid = 1 };
+	struct ctrace_lane *lane = &lanes[ring];
+	size_t size;
+
+	for (uint32_t i = 0; i < count; i++)
+		items[i] = CTRACE_U8(i);
+	size = ct_record_size(items, count);
+	if ((uintptr_t)lane->cur + size > (uintptr_t)lane->end && !ct_ring_open_window(rings[ring], lane, size))
+		return false;
+	head.ticks = ct_clock_ticks();
+	ct_record_encode(lane->cur, size, &head, items, count);
+	lane->cur += size;
+	__atomic_store_n(lane->head, (uint64_t)(uintptr_t)lane->cur + lane->bias, __ATOMIC_RELEASE);
+	return true;
+}
+
+static void events_of_many_items_make_it_full_too(void **state)
+{
+	uint32_t total = 0;
+
+	(void)state;
+	make_process(2, CT_OVERFLOW_DISCARD);
+	for (uint32_t i = 0; i < 4; i++)
+		assert_true(produce_items(i % 2, CTRACE_MAX_ITEMS));
+	start(output_a.index);
+	do {
+		ct_batch_fill(&batch);
+		assert_true(batch.item_count <= BATCH_ITEMS);
+		for (uint32_t i = 0; i < batch.event_count; i++)
+			assert_int_equal(batch.events[i].items[CTRACE_MAX_ITEMS - 1].value, (CTRACE_MAX_ITEMS - 1) & 0xFF);
+		total += batch.event_count;
+	} while (batch.event_count > 0);
+	assert_int_equal(total, 4);
+	stop();
+}
+
+static void other_destinations_events_are_passed_and_noted(void **state)
+{
+	(void)state;
+	make_process(1, CT_OVERFLOW_DISCARD);
+	assert_true(produce(0, COMPONENT_B));
+	assert_true(produce(0, COMPONENT_A));
+	assert_true(produce(0, COMPONENT_B));
+	start(output_a.index);
+	ct_batch_fill(&batch);
+	assert_int_equal(batch.event_count, 1);
+	assert_int_equal(batch.events[0].event_id, 1);
+	assert_int_equal(batch.seen, 1u << output_a.index | 1u << output_b.index);
+	assert_int_equal(batch.iterators[0].place.position, rings[0]->head->head); /* also what follows */
+	assert_int_equal(batch.iterators[0].place.count, 3);
+	assert_true(batch.iterators[0].moved);
+	assert_int_equal(rings[0]->head->tail, 0);
+	stop();
+}
+
+static void counting_does_not_move_it(void **state)
+{
+	(void)state;
+	make_process(2, CT_OVERFLOW_DISCARD);
+	for (uint32_t i = 0; i < 100; i++)
+		assert_true(produce(i % 2, i % 4 < 2 ? COMPONENT_A : COMPONENT_B));
+	start(output_a.index);
+	assert_int_equal(ct_batch_count(&batch, 1000), 50);
+	assert_int_equal(ct_batch_count(&batch, 20), 20);
+	assert_int_equal(ct_batch_count(&batch, 0), 0);
+	ct_batch_fill(&batch);
+	assert_int_equal(batch.event_count, 50);
+	stop();
+}
+
+static void what_came_after_the_limit_waits(void **state)
+{
+	(void)state;
+	make_process(1, CT_OVERFLOW_DISCARD);
+	assert_true(produce(0, COMPONENT_A));
+	start(output_a.index);
+	assert_true(produce(0, COMPONENT_A));
+	ct_batch_fill(&batch);
+	assert_int_equal(batch.event_count, 1);
+	ct_batch_fill(&batch);
+	assert_int_equal(batch.event_count, 0);
+	stop();
+}
+
+static void records_of_overwrite_rings_stay_whole_when_the_ring_goes_on(void **state)
+{
+	(void)state;
+	make_process(1, CT_OVERFLOW_OVERWRITE);
+	for (uint32_t i = 0; i < 100; i++)
+		assert_true(produce(0, COMPONENT_A));
+	start(output_a.index);
+	ct_batch_fill(&batch);
+	for (uint32_t i = 0; i < 5000; i++)
+		assert_true(produce_sized(0, COMPONENT_A, 100));
+	assert_int_equal(batch.event_count, 100);
+	for (uint32_t i = 0; i < 100; i++) {
+		assert_int_equal(batch.events[i].event_id, i);
+		assert_int_equal(batch.events[i].items[0].size, 20);
+		assert_int_equal(((const char *)batch.events[i].items[0].data)[19], 0);
+	}
+	stop();
+}
+
+static void what_is_overwritten_between_two_fills_is_counted(void **state)
+{
+	uint32_t got = 0;
+
+	(void)state;
+	make_process(1, CT_OVERFLOW_OVERWRITE);
+	for (uint32_t i = 0; i < 1200; i++)
+		assert_true(produce(0, COMPONENT_A));
+	start(output_a.index);
+	ct_batch_fill(&batch);
+	got += batch.event_count;
+	for (uint32_t i = 0; i < 500; i++)
+		assert_true(produce_sized(0, COMPONENT_A, 100));
+	ct_batch_fill(&batch);
+	assert_int_equal(batch.event_count, 0); /* all that was before the limit is gone */
+	assert_int_equal(batch.iterators[0].place.overwritten + got, batch.iterators[0].place.count);
+	assert_true(batch.iterators[0].moved);
+	stop();
+}
+
+static void large_records_of_overwrite_rings_do_not_outgrow_the_copies(void **state)
+{
+	uint32_t total = 0;
+
+	(void)state;
+	make_process(4, CT_OVERFLOW_OVERWRITE);
+	for (uint32_t i = 0; i < 4; i++) {
+		ct_ring_close(rings[i]);
+		assert_int_equal(ct_ring_create(rings[i], &session, i, (size_t)2 << 20), CTRACE_OK);
+		rings[i]->head->overflow = CT_OVERFLOW_OVERWRITE;
+	}
+	memset(lanes, 0, sizeof lanes);
+	for (uint32_t i = 0; i < 100; i++)
+		assert_true(produce_sized(i % 4, COMPONENT_A, CTRACE_MAX_ITEM_SIZE));
+	start(output_a.index);
+	do {
+		ct_batch_fill(&batch);
+		assert_true(batch.copies_used <= BATCH_COPY);
+		total += batch.event_count;
+	} while (batch.event_count > 0);
+	assert_int_equal(total, 100);
+	stop();
+}
+
+static void many_rings_need_no_more_than_memory_for_them(void **state)
+{
+	static struct ct_ring same[200];
+
+	(void)state;
+	make_process(1, CT_OVERFLOW_DISCARD);
+	assert_true(produce(0, COMPONENT_A));
+	assert_int_equal(ct_batch_init(&batch, &session), CTRACE_OK);
+	for (int round = 0; round < 2; round++) {
+		assert_int_equal(ct_batch_start(&batch, output_a.index, 200), CTRACE_OK);
+		for (uint32_t i = 0; i < 200; i++) {
+			same[i] = *rings[0];
+			ct_batch_add_ring(&batch, &same[i], &beginning, ct_ring_head_position(rings[0]));
+		}
+		ct_batch_fill(&batch);
+		assert_int_equal(batch.event_count, 200);
+		assert_int_equal(batch.stream_count, 200);
+	}
+	stop();
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test_setup_teardown(events_come_by_time_over_all_rings, fixture_setup, fixture_teardown),
+		cmocka_unit_test_setup_teardown(it_holds_so_many_events_at_most_and_goes_on_behind_them, fixture_setup, fixture_teardown),
+		cmocka_unit_test_setup_teardown(events_of_many_items_make_it_full_too, fixture_setup, fixture_teardown),
+		cmocka_unit_test_setup_teardown(other_destinations_events_are_passed_and_noted, fixture_setup, fixture_teardown),
+		cmocka_unit_test_setup_teardown(counting_does_not_move_it, fixture_setup, fixture_teardown),
+		cmocka_unit_test_setup_teardown(what_came_after_the_limit_waits, fixture_setup, fixture_teardown),
+		cmocka_unit_test_setup_teardown(records_of_overwrite_rings_stay_whole_when_the_ring_goes_on, fixture_setup, fixture_teardown),
+		cmocka_unit_test_setup_teardown(what_is_overwritten_between_two_fills_is_counted, fixture_setup, fixture_teardown),
+		cmocka_unit_test_setup_teardown(large_records_of_overwrite_rings_do_not_outgrow_the_copies, fixture_setup, fixture_teardown),
+		cmocka_unit_test_setup_teardown(many_rings_need_no_more_than_memory_for_them, fixture_setup, fixture_teardown),
+	};
+
+	return cmocka_run_group_tests(tests, make_emitters, drop_emitters);
+}
