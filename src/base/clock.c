@@ -172,13 +172,13 @@ uint64_t ct_sync_wall_ns(const struct ct_sync *sync, uint64_t ticks)
 {
 	uint32_t stored = sync->count < CT_SYNC_POINTS ? sync->count : CT_SYNC_POINTS;
 	struct ct_sync_point above = sync->latest;
-	struct ct_sync_point below = above;
 
 	if (sync->count == 0)
 		return 0;
 	/* Newest first: nearly every record is younger than the last stored point. */
 	for (uint32_t back = 1; back <= stored; back++) {
-		below = point_before(sync, back);
+		struct ct_sync_point below = point_before(sync, back);
+
 		if (below.ticks <= ticks && below.ticks < above.ticks)
 			return on_line(below, above, ticks);
 		if (below.ticks < above.ticks && back < stored)
