@@ -271,6 +271,7 @@ static void hostile_classes_are_refused(void **state)
 		"event { name = \"\\777:1\"; id = 5; stream_id = 0; loglevel = 6; fields := struct { }; };",
 		"event { name = \"\\134q:1\"; id = 5; stream_id = 0; loglevel = 6; fields := struct { }; };",
 		"event { name = \"\\134u{}:1\"; id = 5; stream_id = 0; loglevel = 6; fields := struct { }; };",
+		"event { name = \"\\134u{10000}:1\"; id = 5; stream_id = 0; loglevel = 6; fields := struct { }; };",
 		"event { name = \"\\134u{10000000}:1\"; id = 5; stream_id = 0; loglevel = 6; fields := struct { }; };",
 		"event { name = \"\\134x0:1\"; id = 5; stream_id = 0; loglevel = 6; fields := struct { }; };",
 		"event { name = \"x:1\\",
