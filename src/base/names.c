@@ -42,6 +42,8 @@ bool ct_name_equal(const char *a, size_t a_size, const char *b, size_t b_size)
 {
 	if (a_size != b_size)
 		return false;
+	if (memcmp(a, b, a_size) == 0)
+		return true; /* nearly always the same spelling */
 	for (size_t i = 0; i < a_size; i++) {
 		if (a[i] != b[i] && to_upper((unsigned char)a[i]) != to_upper((unsigned char)b[i]))
 			return false;

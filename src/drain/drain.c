@@ -20,6 +20,7 @@ struct ct_drain {
 	struct ct_batch batch;
 	uint32_t seen;      /* destinations that some record was for; each has a cursor in every ring */
 	uint32_t ring_count; /* rings that have cursors for `seen` */
+	uint64_t delivered;  /* events that every destination has, or that are gone */
 	uint64_t damaged;    /* bytes that could not be read */
 	uint64_t undeliverable; /* events whose destination went with their process */
 	uint64_t limits[CT_RING_LIMIT];
@@ -140,6 +141,47 @@ static void start_rings(struct ct_drain *drain)
 			if ((drain->seen & 1u << dest) != 0)
 				start_cursor(drain, drain->ring_count, dest);
 		}
+	}
+}
+
+/* ---- who needs a ring no more ---- */
+
+/* The earliest place of all destinations: before it nobody needs the ring. */
+static struct ct_cursor_place slowest_place(struct ct_drain *drain, struct ct_ring *ring, uint64_t limit)
+{
+	struct ct_cursor_place slowest = { .position = UINT64_MAX };
+	uint64_t overwritten = ring->head->overwritten;
+
+	for (uint32_t dest = 0; dest < CT_DEST_LIMIT; dest++) {
+		struct ct_cursor_place place;
+
+		if ((drain->seen & 1u << dest) == 0)
+			continue;
+		place = ct_cursor_get(&ring->head->cursor[dest], dest_at(drain, dest)->sequence);
+		if (place.position < slowest.position)
+			slowest = place;
+		if (place.overwritten > overwritten)
+			overwritten = place.overwritten;
+	}
+	if (slowest.position > limit || slowest.position < ring->head->tail)
+		slowest = tail_place(ring);
+	slowest.overwritten = overwritten;
+	return slowest;
+}
+
+static void free_rings(struct ct_drain *drain)
+{
+	for (uint32_t i = 0; i < drain->ring_count; i++) {
+		struct ct_ring *ring = ring_at(drain, i);
+		struct ct_cursor_place place;
+
+		if (ring == NULL)
+			continue;
+		place = slowest_place(drain, ring, drain->limits[i]);
+		drain->delivered += place.count - ring->head->consumed;
+		ct_ring_consume(ring, &place);
+		if (!ring->is_mapped)
+			(void)!ct_ring_persist(ring, &ring->head->tail, offsetof(struct ct_ring_head, cursor) - offsetof(struct ct_ring_head, tail));
 	}
 }
 
@@ -308,6 +350,9 @@ static void deliver(struct ct_drain *drain, uint32_t dest, bool flush, bool flig
 			ct_destination_failed(destination);
 			return;
 		}
+		/* A producer may be waiting.  Not while there are records for a destination that has no cursors yet. */
+		if ((batch->seen & ~drain->seen) == 0)
+			free_rings(drain);
 	} while (batch->event_count > 0);
 }
 
@@ -372,52 +417,25 @@ static void deliver_new(struct ct_drain *drain, bool flush, bool flight)
 	}
 }
 
-/* The earliest place of all destinations: before it nobody needs the ring. */
-static struct ct_cursor_place slowest_place(struct ct_drain *drain, struct ct_ring *ring, uint64_t limit)
+static uint64_t count_pending(struct ct_drain *drain)
 {
-	struct ct_cursor_place slowest = { .position = UINT64_MAX };
-	uint64_t overwritten = ring->head->overwritten;
+	uint64_t pending = 0;
 
-	for (uint32_t dest = 0; dest < CT_DEST_LIMIT; dest++) {
-		struct ct_cursor_place place;
-
-		if ((drain->seen & 1u << dest) == 0)
-			continue;
-		place = ct_cursor_get(&ring->head->cursor[dest], dest_at(drain, dest)->sequence);
-		if (place.position < slowest.position)
-			slowest = place;
-		if (place.overwritten > overwritten)
-			overwritten = place.overwritten;
-	}
-	if (slowest.position > limit || slowest.position < ring->head->tail)
-		slowest = tail_place(ring);
-	slowest.overwritten = overwritten;
-	return slowest;
-}
-
-static void free_rings(struct ct_drain *drain, struct ct_drain_result *result)
-{
 	for (uint32_t i = 0; i < drain->ring_count; i++) {
-		struct ct_ring *ring = ring_at(drain, i);
-		struct ct_cursor_place place;
+		const struct ct_ring *ring = ring_at(drain, i);
 
-		if (ring == NULL)
-			continue;
-		place = slowest_place(drain, ring, drain->limits[i]);
-		result->delivered += place.count - ring->head->consumed;
-		ct_ring_consume(ring, &place);
-		if (!ring->head->is_flight)
-			result->pending += ct_ring_head_position(ring) - place.position;
-		if (!ring->is_mapped)
-			(void)!ct_ring_persist(ring, &ring->head->tail, offsetof(struct ct_ring_head, cursor) - offsetof(struct ct_ring_head, tail));
+		if (ring != NULL && !ring->head->is_flight)
+			pending += ct_ring_head_position(ring) - ring->head->tail;
 	}
+	return pending;
 }
 
 void ct_drain_pass(struct ct_drain *drain, bool flush, struct ct_drain_result *out_result)
 {
+	struct ct_drain_result result = { 0 };
+	uint64_t before = drain->delivered;
 	uint32_t wanted;
 	bool flight;
-	struct ct_drain_result result = { 0 };
 
 	if (!drain->source.recovering)
 		ct_sync_update(&drain->source.session->head->sync);
@@ -431,7 +449,9 @@ void ct_drain_pass(struct ct_drain *drain, bool flush, struct ct_drain_result *o
 		if ((known & 1u << dest) != 0)
 			deliver(drain, dest, flush, flight);
 	deliver_new(drain, flush, flight);
-	free_rings(drain, &result);
+	free_rings(drain);
+	result.delivered = drain->delivered - before;
+	result.pending = count_pending(drain);
 	result.failing = failing_mask(drain);
 	/* Only now: a process that dies in between is recovered with its history.  Unless somebody pulled it again. */
 	if (flight && result.failing == 0)
@@ -487,6 +507,12 @@ enum ctrace_status ct_drain_sync(struct ct_drain *drain)
 
 void ct_drain_close(struct ct_drain *drain)
 {
-	for (uint32_t dest = 0; dest < CT_DEST_LIMIT; dest++)
-		ct_destination_close(&drain->destinations[dest]);
+	for (uint32_t dest = 0; dest < CT_DEST_LIMIT; dest++) {
+		struct ct_destination *destination = &drain->destinations[dest];
+
+		/* What was lost after its last event. */
+		if (destination->self != NULL)
+			tell_losses(drain, destination);
+		ct_destination_close(destination);
+	}
 }

@@ -259,7 +259,7 @@ static enum ctrace_status register_tracer(struct ctrace_tracer *tracer, uint32_t
 		return status;
 	if (tracer->abi == CTRACE_ABI) {
 		tracer->component = component;
-		/* Pairs with the acquire load in ctrace_passes_(): whoever sees the gate sees the component. */
+		/* Pairs with the acquire load in ctrace_gate_(): whoever sees the gate sees the component. */
 		__atomic_store_n(&tracer->gate, &ct_registry_entry(process->registry, component)->gate, __ATOMIC_RELEASE);
 	}
 	*out_component = component;

@@ -1,0 +1,194 @@
+/*
+ * steps.c - a traced program that does what its arguments say, one step after another; for tests that are scripts.
+ *
+ *     trace COMPONENT LEVEL COUNT   COUNT events (id 1) with two items: 1, 2, 3 ... and the text "step"
+ *     emit COMPONENT LEVEL          one event (id 2); says the status
+ *     items COMPONENT LEVEL         one event (id 3) with an item of each type
+ *     text COMPONENT LEVEL TEXT     one event (id 4) with a text
+ *     thread COMPONENT LEVEL COUNT  trace, on a thread of its own
+ *     flush                         says the status
+ *     stats                         says emitted, delivered, pending and the sum of the lost
+ *     configure LINE                says the status
+ *     pid                           says it
+ *     say TEXT, err TEXT            writes a line to descriptor 1 or 2
+ *     open FILE                     opens (and creates) a file and says the descriptor
+ *     close N, chroot FOLDER, chdir FOLDER, files LIMIT, setuid UID, pause, kill
+ *
+ * Copyright The ctrace authors.  SPDX-License-Identifier: Apache-2.0
+ */
+#include <ctrace/ctrace.h>
+#include <fcntl.h>
+#include <pthread.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/resource.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+static char **next;
+
+static const char *argument(void)
+{
+	if (*next == NULL) {
+		(void)dprintf(2, "steps: an argument is missing\n");
+		_exit(98);
+	}
+	return *next++;
+}
+
+static int number(void)
+{
+	return atoi(argument());
+}
+
+static void require(int truth, const char *what)
+{
+	if (!truth) {
+		(void)dprintf(2, "steps: %s: %s\n", what, strerror(errno));
+		_exit(97);
+	}
+}
+
+static struct ctrace_tracer *tracer(void)
+{
+	struct ctrace_tracer *found = NULL;
+
+	require(ctrace_tracer_get(argument(), &found) == CTRACE_OK, "tracer");
+	return found;
+}
+
+struct run {
+	struct ctrace_tracer *tracer;
+	enum ctrace_level level;
+	int count;
+};
+
+static struct run run_of_arguments(void)
+{
+	struct run run = { .tracer = tracer() };
+
+	run.level = (enum ctrace_level)number();
+	return run;
+}
+
+static void *trace(void *user)
+{
+	const struct run *run = user;
+
+	for (int i = 1; i <= run->count; i++)
+		CTRACE(run->tracer, run->level, 1, CTRACE_U32((uint32_t)i), CTRACE_STR("step"));
+	return NULL;
+}
+
+static void step_trace(int own_thread)
+{
+	struct run run = run_of_arguments();
+	pthread_t thread;
+
+	run.count = number();
+	if (!own_thread) {
+		(void)trace(&run);
+		return;
+	}
+	require(pthread_create(&thread, NULL, trace, &run) == 0, "thread");
+	(void)pthread_join(thread, NULL);
+}
+
+static void step_emit(void)
+{
+	struct run run = run_of_arguments();
+
+	(void)dprintf(1, "%s\n", ctrace_status_name(ctrace_emit(run.tracer, run.level, 2, NULL, 0)));
+}
+
+static void step_items(void)
+{
+	static const unsigned char ten[] = { 0x31, 0x32, 0x33, 0x34, 0x35, 0x36, 0x37, 0x38, 0x39, 0x3A };
+	static const unsigned char minus_two[] = { 0xFF, 0xFE };
+	struct run run = run_of_arguments();
+
+	CTRACE(run.tracer, run.level, 3, CTRACE_BIN(ten, sizeof ten), CTRACE_TEXT("te\"xt", 5), CTRACE_ADDR((void *)0x7FFC0010),
+	       CTRACE_U16(65535), CTRACE_I16(-1), CTRACE_XU(minus_two, 2), CTRACE_XI(minus_two, 2), CTRACE_UTF8("\303\244\n", 3));
+}
+
+static void step_text(void)
+{
+	struct run run = run_of_arguments();
+	const char *text = argument();
+
+	CTRACE(run.tracer, run.level, 4, CTRACE_STR(text));
+}
+
+static void step_stats(void)
+{
+	struct ctrace_stats stats = { .size = sizeof stats };
+	unsigned long long lost = 0;
+
+	ctrace_stats_get(&stats);
+	for (unsigned i = 0; i < CTRACE_LOSS_COUNT; i++)
+		lost += stats.lost[i];
+	(void)dprintf(1, "emitted %llu delivered %llu pending %llu lost %llu\n", (unsigned long long)stats.emitted,
+		      (unsigned long long)stats.delivered, (unsigned long long)stats.pending, lost);
+}
+
+static void step_files(void)
+{
+	struct rlimit limit;
+
+	limit.rlim_cur = limit.rlim_max = (rlim_t)number();
+	require(setrlimit(RLIMIT_NOFILE, &limit) == 0, "files");
+}
+
+static void step(const char *verb)
+{
+	if (strcmp(verb, "trace") == 0 || strcmp(verb, "thread") == 0)
+		step_trace(verb[1] == 'h');
+	else if (strcmp(verb, "emit") == 0)
+		step_emit();
+	else if (strcmp(verb, "items") == 0)
+		step_items();
+	else if (strcmp(verb, "text") == 0)
+		step_text();
+	else if (strcmp(verb, "flush") == 0)
+		(void)dprintf(1, "%s\n", ctrace_status_name(ctrace_flush(30000)));
+	else if (strcmp(verb, "stats") == 0)
+		step_stats();
+	else if (strcmp(verb, "configure") == 0)
+		(void)dprintf(1, "%s\n", ctrace_status_name(ctrace_configure(argument())));
+	else if (strcmp(verb, "pid") == 0)
+		(void)dprintf(1, "%d\n", (int)getpid());
+	else if (strcmp(verb, "say") == 0)
+		(void)dprintf(1, "%s\n", argument());
+	else if (strcmp(verb, "err") == 0)
+		(void)dprintf(2, "%s\n", argument());
+	else if (strcmp(verb, "open") == 0)
+		(void)dprintf(1, "%d\n", open(argument(), O_RDWR | O_CREAT, 0600));
+	else if (strcmp(verb, "close") == 0)
+		(void)close(number());
+	else if (strcmp(verb, "chroot") == 0)
+		require(chroot(argument()) == 0 && chdir("/") == 0, "chroot");
+	else if (strcmp(verb, "chdir") == 0)
+		require(chdir(argument()) == 0, "chdir");
+	else if (strcmp(verb, "files") == 0)
+		step_files();
+	else if (strcmp(verb, "setuid") == 0)
+		require(setuid((uid_t)number()) == 0, "setuid");
+	else if (strcmp(verb, "pause") == 0)
+		while (getchar() != '\n' && !feof(stdin))
+			;
+	else if (strcmp(verb, "kill") == 0)
+		(void)kill(getpid(), SIGKILL);
+	else
+		require(0, verb);
+}
+
+int main(int argc, char **argv)
+{
+	(void)argc;
+	next = argv + 1;
+	while (*next != NULL)
+		step(argument());
+	return 0;
+}
