@@ -12,7 +12,11 @@
 
 #include <dlfcn.h>
 #include <errno.h>
+#include <fcntl.h>
 #include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/syscall.h>
 #include <unistd.h>
 
 #define FLUSH_MS 1000u
@@ -48,16 +52,44 @@ static void deliver(void)
 		(void)!ctrace_flush(FLUSH_MS);
 }
 
-static int not_found(void)
+/* In a program that is linked statically there is nobody behind us but the kernel. */
+static int kernel_execve(const char *path, char *const arguments[], char *const environment[])
 {
-	errno = ENOSYS;
+	return (int)syscall(SYS_execve, path, arguments, environment);
+}
+
+static int kernel_fexecve(int fd, char *const arguments[], char *const environment[])
+{
+	return (int)syscall(SYS_execveat, fd, "", arguments, environment, AT_EMPTY_PATH);
+}
+
+static int search_path(const char *file, char *const arguments[], char *const environment[])
+{
+	const char *at = ct_os_environment("PATH");
+	int error = ENOENT;
+
+	if (strchr(file, '/') != NULL)
+		return kernel_execve(file, arguments, environment);
+	for (at = at != NULL ? at : "/bin:/usr/bin"; *file != '\0'; at += strcspn(at, ":") + 1) {
+		char path[4096];
+		size_t size = strcspn(at, ":");
+
+		if (snprintf(path, sizeof path, "%.*s%s%s", (int)size, at, size > 0 ? "/" : "", file) < (int)sizeof path) {
+			(void)kernel_execve(path, arguments, environment);
+			if (errno != ENOENT && errno != ENOTDIR)
+				error = errno;
+		}
+		if (at[size] == '\0')
+			break;
+	}
+	errno = error;
 	return -1;
 }
 
 EXPORT int execve(const char *path, char *const arguments[], char *const environment[])
 {
 	deliver();
-	return next_execve != NULL ? next_execve(path, arguments, environment) : not_found();
+	return next_execve != NULL ? next_execve(path, arguments, environment) : kernel_execve(path, arguments, environment);
 }
 
 EXPORT int execv(const char *path, char *const arguments[])
@@ -68,7 +100,7 @@ EXPORT int execv(const char *path, char *const arguments[])
 EXPORT int execvpe(const char *file, char *const arguments[], char *const environment[])
 {
 	deliver();
-	return next_execvpe != NULL ? next_execvpe(file, arguments, environment) : not_found();
+	return next_execvpe != NULL ? next_execvpe(file, arguments, environment) : search_path(file, arguments, environment);
 }
 
 EXPORT int execvp(const char *file, char *const arguments[])
@@ -79,7 +111,7 @@ EXPORT int execvp(const char *file, char *const arguments[])
 EXPORT int fexecve(int fd, char *const arguments[], char *const environment[])
 {
 	deliver();
-	return next_fexecve != NULL ? next_fexecve(fd, arguments, environment) : not_found();
+	return next_fexecve != NULL ? next_fexecve(fd, arguments, environment) : kernel_fexecve(fd, arguments, environment);
 }
 
 /* The arguments of the list forms, as an array on the stack: malloc is not for here.  False when there are more than anybody writes. */

@@ -17,6 +17,7 @@
  * Copyright The ctrace authors.  SPDX-License-Identifier: Apache-2.0
  */
 #include <ctrace/ctrace.h>
+#include <errno.h>
 #include <fcntl.h>
 #include <pthread.h>
 #include <signal.h>
@@ -61,7 +62,7 @@ static struct ctrace_tracer *tracer(void)
 
 struct run {
 	struct ctrace_tracer *tracer;
-	enum ctrace_level level;
+	uint32_t level;
 	int count;
 };
 
@@ -69,7 +70,7 @@ static struct run run_of_arguments(void)
 {
 	struct run run = { .tracer = tracer() };
 
-	run.level = (enum ctrace_level)number();
+	run.level = (uint32_t)number();
 	return run;
 }
 
