@@ -114,6 +114,8 @@ void ct_os_fail(enum ct_os_call call, unsigned skip, unsigned times, int error);
 /* Opens a regular file of our own: O_NOFOLLOW, O_CLOEXEC, O_NONBLOCK while looking; refuses (DENIED) what is not a regular
  * file, belongs to another user or has other hard links.  flags as open(2); new files get mode 0600. */
 enum ctrace_status ct_os_open_file(int folder_fd, const char *path, int flags, int *out_fd) CT_MUST_USE;
+/* The same file behind a descriptor above 2; closes fd.  Negative, with errno, when there is none, or fd is negative already. */
+int ct_os_above_standard(int fd);
 /* Makes a folder and its missing parents, 0700; OK when it is there. */
 enum ctrace_status ct_os_make_folder(const char *path) CT_MUST_USE;
 enum ctrace_status ct_os_write_at(int fd, const void *data, size_t size, uint64_t offset) CT_MUST_USE; /* whole or error */

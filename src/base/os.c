@@ -13,6 +13,7 @@
 #include <linux/futex.h>
 #include <pthread.h>
 #include <signal.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
@@ -77,12 +78,28 @@ static enum ctrace_status refuse(int fd, int error)
 	return CTRACE_DENIED;
 }
 
+/*
+ * Descriptors 0 to 2 are the program's also while they are closed: what it writes to its standard output must not end in a file of
+ * ours, and a file of ours must not go when it opens /dev/null in their place.
+ */
+int ct_os_above_standard(int fd)
+{
+	int low = fd;
+
+	if (fd < 0 || fd > STDERR_FILENO)
+		return fd;
+	fd = fcntl(low, F_DUPFD_CLOEXEC, STDERR_FILENO + 1);
+	ct_os_close(&low);
+	return fd;
+}
+
 enum ctrace_status ct_os_open_file(int folder_fd, const char *path, int flags, int *out_fd)
 {
 	struct stat info;
 	int fd = must_fail(CT_OS_OPEN) ? -1
 				       : openat(folder_fd, path, (flags & ~O_TRUNC) | O_NOFOLLOW | O_CLOEXEC | O_NONBLOCK | O_NOCTTY, 0600);
 
+	fd = ct_os_above_standard(fd);
 	if (fd < 0)
 		return status_of_errno();
 	if (fstat(fd, &info) != 0 || !S_ISREG(info.st_mode))
@@ -104,6 +121,22 @@ enum ctrace_status ct_os_open_file(int folder_fd, const char *path, int flags, i
 	return CTRACE_OK;
 }
 
+/* A folder that we just made has mode 0700 whatever the umask is.  Not by its name: somebody may have put a link in its place. */
+static void open_to_owner(const char *path)
+{
+	int fd = open(path, O_PATH | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+	char name[64];
+	struct stat info;
+
+	if (fd < 0)
+		return;
+	if (fstat(fd, &info) == 0 && info.st_uid == geteuid() && (info.st_mode & 0777) != 0700) {
+		(void)snprintf(name, sizeof name, "/proc/self/fd/%d", fd);
+		(void)chmod(name, 0700);
+	}
+	ct_os_close(&fd);
+}
+
 enum ctrace_status ct_os_make_folder(const char *path)
 {
 	char partial[4096];
@@ -123,7 +156,7 @@ enum ctrace_status ct_os_make_folder(const char *path)
 		if (stat(partial, &info) != 0) {
 			if (must_fail(CT_OS_MKDIR) || (mkdir(partial, 0700) != 0 && errno != EEXIST))
 				return status_of_errno();
-			(void)chmod(partial, 0700); /* whatever the umask is */
+			open_to_owner(partial);
 			if (stat(partial, &info) != 0) /* a link to nowhere */
 				return status_of_errno();
 		}

@@ -64,7 +64,8 @@ struct ct_thread *ct_thread_self(void);
 /* What ctrace_lane_self is while the thread is in no trace call and its common lane has a ring. */
 struct ctrace_lane *ct_thread_inline_lane(struct ct_thread *thread);
 enum ctrace_status ct_thread_start_up(void) CT_MUST_USE; /* once a process */
-void ct_thread_forget_all(void);                          /* in a forked child */
+bool ct_thread_is_in_call(void);                          /* we are in a signal handler that interrupted a trace call */
+void ct_thread_forget_all(bool is_in_call);               /* in a forked child */
 void ct_thread_leave(void);                               /* the calling thread traces no more through its rings: exit */
 /* ---- trace.c */
 struct ct_reservation {

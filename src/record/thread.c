@@ -120,8 +120,59 @@ struct ctrace_lane *ct_thread_inline_lane(struct ct_thread *thread)
 	return ct_clock_source() == CT_CLOCK_TSC ? &thread->common.lane : &thread->closed;
 }
 
-void ct_thread_forget_all(void)
+bool ct_thread_is_in_call(void)
 {
+	const struct ct_thread *thread = self;
+	bool is_busy;
+
+	if (thread == NULL || thread->tid == 0)
+		return false;
+	is_busy = thread->common.busy || thread->side.busy || thread->flight.busy;
+	for (size_t i = 0; i < CT_COUNT(thread->routes); i++)
+		is_busy |= thread->routes[i].busy;
+	return is_busy || (thread->common.ring != NULL && ctrace_lane_self == NULL);
+}
+
+/* A ring that nobody reads, in memory of our own. */
+static struct ct_ring *make_sink(void)
+{
+	static struct ct_ring sink;
+	void *address;
+
+	if (sink.head == NULL && ct_os_map(-1, CT_RING_HEAD_SIZE + CT_RING_DEFAULT, false, &address) == CTRACE_OK) {
+		sink.head = address;
+		sink.data = (unsigned char *)address + CT_RING_HEAD_SIZE;
+		sink.capacity = CT_RING_DEFAULT;
+		sink.head->capacity = CT_RING_DEFAULT;
+		sink.head->overflow = CT_OVERFLOW_OVERWRITE;
+	}
+	return sink.head != NULL ? &sink : NULL;
+}
+
+static void lead_to(struct ct_lane *lane, struct ct_ring *ring)
+{
+	lane->ring = ring;
+	lane->lane.head = &ring->head->head;
+}
+
+/* A handler that interrupted a trace call and forked may return in the child, into that call: what it still writes goes nowhere. */
+static void lead_nowhere(struct ct_thread *thread)
+{
+	struct ct_ring *sink = make_sink();
+
+	if (sink == NULL)
+		return;
+	lead_to(&thread->common, sink);
+	lead_to(&thread->side, sink);
+	lead_to(&thread->flight, sink);
+	for (size_t i = 0; i < CT_COUNT(thread->routes); i++)
+		lead_to(&thread->routes[i], sink);
+}
+
+void ct_thread_forget_all(bool is_in_call)
+{
+	if (is_in_call && self != NULL)
+		lead_nowhere(self);
 	(void)pthread_mutex_init(&lock, NULL);
 	free_list = NULL;
 	chunk_at = NULL;

@@ -142,6 +142,9 @@ uint32_t ct_ring_pool_count(const struct ct_ring_pool *pool);            /* ring
 struct ct_ring *ct_ring_pool_at(const struct ct_ring_pool *pool, uint32_t index);
 void ct_ring_pool_lock(struct ct_ring_pool *pool);   /* fork */
 void ct_ring_pool_unlock(struct ct_ring_pool *pool);
+/* In a child that was forked in the middle of a trace call, which may yet write there: puts empty private memory in place of the
+ * parent's rings. */
+void ct_ring_pool_part(struct ct_ring_pool *pool);
 void ct_ring_pool_forget(struct ct_ring_pool *pool); /* in a forked child: unmaps the parent's rings, starts empty */
 
 #endif

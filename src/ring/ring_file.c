@@ -127,7 +127,7 @@ enum ctrace_status ct_ring_load(struct ct_ring *ring, const struct ct_session *s
 	int fd;
 
 	ring_name(name, index);
-	fd = openat(session->folder_fd, name, O_RDWR | O_NOFOLLOW | O_CLOEXEC | O_NONBLOCK);
+	fd = ct_os_above_standard(openat(session->folder_fd, name, O_RDWR | O_NOFOLLOW | O_CLOEXEC | O_NONBLOCK));
 	if (fd < 0)
 		fd = openat(session->folder_fd, name, O_RDONLY | O_NOFOLLOW | O_CLOEXEC | O_NONBLOCK);
 	if (fd < 0)

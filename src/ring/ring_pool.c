@@ -15,6 +15,7 @@
 struct ct_ring_pool {
 	pthread_mutex_t lock;
 	struct ct_session *session;
+	bool is_parted; /* in a forked child: the parent's rings are private empty memory, which stays */
 	uint32_t count; /* atomic; rings[0 .. count) are complete */
 	struct ct_ring rings[CT_RING_LIMIT];
 };
@@ -111,10 +112,20 @@ struct ct_ring *ct_ring_pool_at(const struct ct_ring_pool *pool, uint32_t index)
 	return (struct ct_ring *)(uintptr_t)&pool->rings[index];
 }
 
-void ct_ring_pool_forget(struct ct_ring_pool *pool)
+void ct_ring_pool_part(struct ct_ring_pool *pool)
 {
 	for (uint32_t i = 0; i < pool->count; i++)
+		(void)mmap(pool->rings[i].head, CT_RING_HEAD_SIZE + pool->rings[i].capacity, PROT_READ | PROT_WRITE,
+			   MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_FIXED, -1, 0);
+	pool->is_parted = true;
+}
+
+void ct_ring_pool_forget(struct ct_ring_pool *pool)
+{
+	for (uint32_t i = 0; i < pool->count && !pool->is_parted; i++)
 		ct_ring_close(&pool->rings[i]);
+	memset(pool->rings, 0, pool->count * sizeof pool->rings[0]);
+	pool->is_parted = false;
 	pool->count = 0;
 	(void)pthread_mutex_init(&pool->lock, NULL);
 }

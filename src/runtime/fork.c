@@ -12,6 +12,7 @@
 
 static __thread bool prepared;        /* the handlers below hold the locks */
 static __thread bool agent_is_paused; /* the drain's among them */
+static __thread bool is_in_call;      /* fork was called by a signal handler that interrupted a trace call */
 
 /* On the forking thread: nobody is in the middle of a change when the memory is copied.  A signal handler that forks inside our own
  * locked section must not take the locks again: its child traces no more. */
@@ -21,6 +22,7 @@ static void before_fork(void)
 	if (!prepared)
 		return;
 	ct_attach_lock();
+	is_in_call = ct_thread_is_in_call();
 	agent_is_paused = false;
 	if (ct_process.state != CT_PROCESS_ATTACHED)
 		return;
@@ -53,7 +55,10 @@ void ct_fork_forget_parent(bool agent_was_paused)
 	ct_emitter_unlock_in_child();
 	if (has_registry)
 		ct_registry_unlock_in_child(ct_process.registry);
-	ct_thread_forget_all();
+	if (is_in_call && ct_process.pool != NULL)
+		ct_ring_pool_part(ct_process.pool);
+	ct_thread_forget_all(is_in_call);
+	is_in_call = false;
 	ct_agent_forget(agent_was_paused);
 	memset(ct_process.lost_unattached, 0, sizeof ct_process.lost_unattached);
 	ct_process.failing = ct_process.agent_idle = 0;

@@ -81,6 +81,15 @@ enum ctrace_status ct_folder_run_directory(const char *configured, char out_path
 	return use_folder(name, out_path);
 }
 
+/* Is it the number of the user whose folder this is? */
+static bool is_user(const char *text, uid_t uid)
+{
+	char number[16];
+
+	(void)snprintf(number, sizeof number, "%u", (unsigned)uid);
+	return strcmp(text, number) == 0;
+}
+
 /* Root: the run directories of users, wherever a user's default would be. */
 static void each_of_all_users(void (*each)(const char *path, void *user), void *user)
 {
@@ -96,11 +105,12 @@ static void each_of_all_users(void (*each)(const char *path, void *user), void *
 			char path[4096];
 			struct stat info;
 
-			if (entry->d_name[0] == '.' || strncmp(entry->d_name, places[i].prefix, strlen(places[i].prefix)) != 0)
+			if (strncmp(entry->d_name, places[i].prefix, strlen(places[i].prefix)) != 0)
 				continue;
 			if (snprintf(path, sizeof path, "%s/%s%s", places[i].folder, entry->d_name, places[i].suffix) >= (int)sizeof path)
 				continue;
-			if (lstat(path, &info) == 0 && S_ISDIR(info.st_mode) && (info.st_mode & 022) == 0)
+			if (lstat(path, &info) == 0 && S_ISDIR(info.st_mode) && (info.st_mode & 022) == 0 &&
+			    is_user(entry->d_name + strlen(places[i].prefix), info.st_uid))
 				each(path, user);
 		}
 		if (folder != NULL)

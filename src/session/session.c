@@ -315,7 +315,7 @@ static enum ctrace_status make_folder(struct ct_session *session, const char *ru
 	if (mkdirat(run_fd, temporary, 0700) != 0)
 		goto undo_run;
 	(void)fchmodat(run_fd, temporary, 0700, 0);
-	session->folder_fd = openat(run_fd, temporary, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+	session->folder_fd = ct_os_above_standard(openat(run_fd, temporary, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC));
 	if (session->folder_fd < 0)
 		goto undo_folder;
 	status = make_file(session, session->folder_fd, &base);
@@ -489,10 +489,11 @@ enum ctrace_status ct_session_load(struct ct_session *session, const char *run_d
 	    snprintf(session->path, sizeof session->path, "%s/%s", run_directory, name) >= (int)sizeof session->path)
 		return CTRACE_DENIED;
 	memcpy(session->folder, name, strlen(name) + 1);
-	session->folder_fd = open(session->path, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+	session->folder_fd = ct_os_above_standard(open(session->path, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC));
 	if (session->folder_fd < 0)
 		return errno == ENOENT ? CTRACE_NOT_FOUND : CTRACE_DENIED;
-	session->file_fd = openat(session->folder_fd, "session", (want_lock ? O_RDWR : O_RDONLY) | O_NOFOLLOW | O_CLOEXEC | O_NONBLOCK);
+	session->file_fd = ct_os_above_standard(
+		openat(session->folder_fd, "session", (want_lock ? O_RDWR : O_RDONLY) | O_NOFOLLOW | O_CLOEXEC | O_NONBLOCK));
 	if (session->file_fd < 0)
 		status = errno == ENOENT ? CTRACE_NOT_FOUND : CTRACE_DENIED;
 	else if (want_lock && fcntl(session->file_fd, F_SETLK, &lock) != 0)

@@ -150,6 +150,62 @@ static void siglongjmp_out_of_a_trace_call_neither_hangs_nor_breaks_the_balance(
 	scenario_end();
 }
 
+static volatile sig_atomic_t is_child;
+static volatile sig_atomic_t children;
+
+/* The child returns from the handler, perhaps into the middle of a trace call of its parent's. */
+static void fork_in_handler(int number)
+{
+	pid_t pid;
+
+	(void)number;
+	if (is_child || children >= 100)
+		return;
+	children++;
+	pid = fork();
+	if (pid == 0) {
+		is_child = 1;
+		(void)signal(SIGSEGV, SIG_DFL);
+		CTRACE(&tracer, CTRACE_WARN, 2, CTRACE_STR("child"));
+	}
+}
+
+static void fork_now_and_then(void)
+{
+	CTRACE(&tracer, CTRACE_INFO, 1, CTRACE_U64(0));
+	start_timer(fork_in_handler, SA_RESTART, 300);
+	for (uint64_t i = 1; i < MAIN_EVENTS && !is_child; i++)
+		CTRACE(&tracer, CTRACE_INFO, 1, CTRACE_U64(i), CTRACE_TEXT("0123456789", 10));
+	if (is_child) {
+		CTRACE(&tracer, CTRACE_INFO, 3, CTRACE_STR("child goes on"));
+		exit(0);
+	}
+	stop_timer();
+	for (int i = 0; i < children; i++) {
+		int status;
+
+		REQUIRE(wait(&status) > 0 && status == 0);
+	}
+	shared->number[0] = (uint64_t)children;
+}
+
+static void a_child_forked_by_a_handler_in_a_trace_call_goes_on(void **state)
+{
+	struct kinds kinds = { { 0 }, 0 };
+
+	(void)state;
+	scenario_begin(LINES_CONFIG);
+	scenario_run(fork_now_and_then);
+	(void)scenario_lines("out/*.log", count_kind, &kinds);
+	assert_true(shared->number[0] > 0);
+	assert_int_equal(kinds.bad, 0);
+	/* A child may have been forked just before a call, which it then makes itself. */
+	assert_in_range(kinds.of[1], MAIN_EVENTS, MAIN_EVENTS + shared->number[0]);
+	assert_int_equal(kinds.of[2], shared->number[0]);
+	assert_int_equal(kinds.of[3], shared->number[0]);
+	scenario_end();
+}
+
 static void trace_while_falling(int number)
 {
 	(void)number;
@@ -191,6 +247,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(every_event_of_handler_and_main_line_is_there_or_counted),
 		cmocka_unit_test(siglongjmp_out_of_a_trace_call_neither_hangs_nor_breaks_the_balance),
+		cmocka_unit_test(a_child_forked_by_a_handler_in_a_trace_call_goes_on),
 		cmocka_unit_test(an_event_from_a_crash_handler_is_recovered),
 	};
 

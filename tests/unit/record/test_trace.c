@@ -1,0 +1,532 @@
+/*
+ * test_trace.c - trace calls: statuses, policies, lanes and the accounting that always balances.
+ *
+ * Copyright The ctrace authors.  SPDX-License-Identifier: Apache-2.0
+ */
+#include "process_fixture.h"
+
+static char big[CTRACE_MAX_ITEM_SIZE];
+
+static enum ctrace_status emit_sized(uint32_t number, size_t size)
+{
+	const struct ctrace_item item = CTRACE_BIN(big, size);
+
+	return ctrace_emit(&tracer, CTRACE_INFO, number, &item, 1);
+}
+
+static void check_balance(uint64_t emitted)
+{
+	struct ctrace_stats now = stats();
+
+	CHILD_CHECK(now.emitted == emitted);
+	CHILD_CHECK(now.emitted == now.delivered + now.pending + lost_total(&now));
+}
+
+/* ---- statuses ---- */
+
+static void every_status(void)
+{
+	static struct ctrace_tracer quiet = CTRACE_TRACER("unit.quiet"), off = CTRACE_TRACER("unit.off");
+	static struct ctrace_tracer nameless = CTRACE_TRACER(NULL), empty = CTRACE_TRACER(""), dots = CTRACE_TRACER("a..b");
+
+	CHILD_CHECK(emit(0) == CTRACE_OK);
+	CHILD_CHECK(ctrace_emit(&tracer, CTRACE_LEVEL_COUNT, 0, NULL, 0) == CTRACE_INVALID_TRACE_LEVEL);
+	CHILD_CHECK(ctrace_emit(&tracer, CTRACE_LEVEL_NONE, 0, NULL, 0) == CTRACE_INVALID_TRACE_LEVEL);
+	CHILD_CHECK(ctrace_emit(&quiet, CTRACE_WARN, 0, NULL, 0) == CTRACE_NOT_TRACING_LEVEL);
+	CHILD_CHECK(ctrace_emit(&quiet, CTRACE_ERROR, 1, NULL, 0) == CTRACE_OK);
+	CHILD_CHECK(ctrace_emit(&off, CTRACE_FATAL, 0, NULL, 0) == CTRACE_NOT_TRACE_ENABLED);
+	CHILD_CHECK(ctrace_emit(&nameless, CTRACE_FATAL, 0, NULL, 0) == CTRACE_INVALID_COMPONENT_NAME);
+	CHILD_CHECK(ctrace_emit(&empty, CTRACE_FATAL, 0, NULL, 0) == CTRACE_INVALID_COMPONENT_NAME);
+	CHILD_CHECK(ctrace_emit(&dots, CTRACE_FATAL, 0, NULL, 0) == CTRACE_INVALID_COMPONENT_NAME);
+	CHILD_CHECK(emit_sized(0, SIZE_MAX) == CTRACE_NOT_ENOUGH_MEMORY);
+	CHILD_CHECK(stats().lost[CTRACE_LOSS_TOO_LARGE] == 1);
+	check_balance(3);
+	CHILD_CHECK(ctrace_enabled(&quiet, CTRACE_ERROR) && !ctrace_enabled(&quiet, CTRACE_WARN) && !ctrace_enabled(&off, CTRACE_FATAL));
+	CHILD_CHECK(!ctrace_enabled(&dots, CTRACE_FATAL));
+}
+
+static void each_status_has_its_cause(void **state)
+{
+	(void)state;
+	configure("mftrace.level.unit.quiet = error\nmftrace.level.unit.off = none\n");
+	assert_int_equal(run_traced(every_status), 0);
+	assert_lines(0, 2);
+}
+
+static void emit_and_look_at_errno(void)
+{
+	errno = 4711;
+	(void)emit(0); /* attaches, makes a ring, opens the file */
+	CHILD_CHECK(errno == 4711);
+	(void)ctrace_emit(&tracer, 99, 0, NULL, 0);
+	(void)emit_sized(0, SIZE_MAX);
+	CTRACE(&tracer, CTRACE_INFO, 1, CTRACE_U32(1));
+	CHILD_CHECK(ctrace_flush(60000) == CTRACE_OK);
+	(void)stats();
+	CHILD_CHECK(errno == 4711);
+}
+
+static void errno_is_kept(void **state)
+{
+	(void)state;
+	assert_int_equal(run_traced(emit_and_look_at_errno), 0);
+	assert_lines(0, 2);
+}
+
+static void emit_both_ways(void)
+{
+	for (uint32_t i = 0; i < 20000; i++) {
+		if (i % 3 == 0)
+			(void)emit(i);
+		else
+			CTRACE(&tracer, CTRACE_DEBUG + i % 5, i, CTRACE_U32(i), CTRACE_STR("text"));
+	}
+	check_balance(20000);
+}
+
+static void the_inline_and_the_other_way_share_one_ring_and_its_order(void **state)
+{
+	(void)state;
+	assert_int_equal(run_traced(emit_both_ways), 0);
+	assert_lines(0, 20000);
+}
+
+static void emit_with_another_abi(void)
+{
+	static struct ctrace_tracer old = { &ctrace_gate_unregistered, "unit.old", 0, CTRACE_ABI + 1 };
+
+	for (uint32_t i = 0; i < 100; i++)
+		CTRACE(&old, CTRACE_INFO, i, CTRACE_U32(i));
+	CHILD_CHECK(old.gate == &ctrace_gate_unregistered && old.component == 0);
+	CHILD_CHECK(ctrace_enabled(&old, CTRACE_INFO));
+}
+
+static void a_program_of_another_version_goes_the_long_way(void **state)
+{
+	(void)state;
+	assert_int_equal(run_traced(emit_with_another_abi), 0);
+	assert_lines(0, 100);
+}
+
+/* ---- policies ---- */
+
+static void fill_under_discard(void)
+{
+	uint64_t emitted = 0, refused = 0;
+
+	(void)emit((uint32_t)emitted++);
+	hold_agent();
+	for (; refused < 10; emitted++)
+		refused += emit_sized((uint32_t)emitted, 500) == CTRACE_NOT_ENOUGH_MEMORY;
+	release_agent();
+	CHILD_CHECK(ctrace_flush(60000) == CTRACE_OK);
+	CHILD_CHECK(stats().lost[CTRACE_LOSS_DISCARDED] == refused);
+	CHILD_CHECK(stats().delivered == emitted - refused);
+	check_balance(emitted);
+	put_file("count", &emitted, sizeof emitted);
+}
+
+static uint64_t read_count(void)
+{
+	uint64_t count = 0;
+	int fd = open("count", O_RDONLY | O_CLOEXEC);
+
+	assert_true(fd >= 0);
+	assert_int_equal(read(fd, &count, sizeof count), sizeof count);
+	assert_int_equal(close(fd), 0);
+	return count;
+}
+
+static void discard_drops_the_newest_and_counts_it(void **state)
+{
+	(void)state;
+	configure("ctrace.overflow = discard\nctrace.buffer = 64k\n");
+	assert_int_equal(run_traced(fill_under_discard), 0);
+	assert_lines(0, (unsigned)read_count() - 10);
+}
+
+static void fill_under_block(void)
+{
+	uint64_t emitted = 0, start;
+
+	(void)emit((uint32_t)emitted++);
+	hold_agent();
+	while (emit_sized((uint32_t)emitted, 500) == CTRACE_OK)
+		emitted++;
+	start = ct_clock_mono_ns();
+	for (int i = 0; i < 10000; i++) /* they do not wait again: 200 seconds otherwise */
+		CHILD_CHECK(emit_sized(0, 500) == CTRACE_NOT_ENOUGH_MEMORY);
+	CHILD_CHECK(ct_clock_mono_ns() - start < 100000000000u);
+	release_agent();
+	CHILD_CHECK(ctrace_flush(60000) == CTRACE_OK);
+	CHILD_CHECK(stats().lost[CTRACE_LOSS_STALLED] == 10001);
+	CHILD_CHECK(emit_sized((uint32_t)emitted, 500) == CTRACE_OK); /* and wait again once the output moves */
+	check_balance(emitted + 1 + 10001);
+	put_file("count", &emitted, sizeof emitted);
+}
+
+static void block_gives_up_when_the_output_makes_no_progress(void **state)
+{
+	(void)state;
+	configure("ctrace.overflow = block\nctrace.buffer = 64k\nctrace.block.timeout = 20ms\n");
+	assert_int_equal(run_traced(fill_under_block), 0);
+	assert_lines(0, (unsigned)read_count() + 1);
+}
+
+static void emit_much(void)
+{
+	for (uint32_t i = 0; i < 300000; i++)
+		CTRACE(&tracer, CTRACE_INFO, i, CTRACE_BIN(big, 40 + i % 100));
+	CHILD_CHECK(ctrace_flush(60000) == CTRACE_OK);
+	CHILD_CHECK(stats().lost[CTRACE_LOSS_STALLED] == 0);
+	CHILD_CHECK(stats().delivered == 300000);
+	check_balance(300000);
+}
+
+static void block_loses_nothing_while_the_output_goes_on(void **state)
+{
+	(void)state;
+	configure("ctrace.overflow = block\nctrace.buffer = 64k\nctrace.block.timeout = 60s\n");
+	assert_int_equal(run_traced(emit_much), 0);
+	assert_lines(0, 300000);
+}
+
+static void a_file_destination_blocks_unless_told_otherwise(void **state)
+{
+	(void)state;
+	configure("ctrace.buffer = 64k\nctrace.block.timeout = 60s\n");
+	assert_int_equal(run_traced(emit_much), 0);
+	assert_lines(0, 300000);
+}
+
+static void fill_without_a_file(void)
+{
+	(void)emit(0);
+	hold_agent();
+	for (uint32_t i = 0; i < 1000; i++)
+		(void)emit_sized(i, 500);
+	release_agent();
+	CHILD_CHECK(ctrace_flush(60000) == CTRACE_OK);
+	CHILD_CHECK(stats().lost[CTRACE_LOSS_STALLED] == 0);
+	CHILD_CHECK(stats().lost[CTRACE_LOSS_DISCARDED] > 0);
+	check_balance(1001);
+}
+
+static void without_a_file_destination_nothing_waits(void **state)
+{
+	(void)state;
+	put_file("config", "mftrace.level=debug\nmftrace.dest=es\nctrace.buffer=64k\nctrace.block.timeout=60s\n",
+		 strlen("mftrace.level=debug\nmftrace.dest=es\nctrace.buffer=64k\nctrace.block.timeout=60s\n"));
+	assert_int_equal(run_traced(fill_without_a_file), 0);
+}
+
+static void fill_under_overwrite(void)
+{
+	uint64_t emitted = 0;
+	struct ctrace_stats now;
+
+	(void)emit((uint32_t)emitted++); /* opens its destination, for which it needs the drain */
+	CHILD_CHECK(ctrace_flush(60000) == CTRACE_OK);
+	hold_agent();
+	for (; emitted < 20000; emitted++)
+		CHILD_CHECK(emit_sized((uint32_t)emitted, 100) == CTRACE_OK);
+	release_agent();
+	CHILD_CHECK(ctrace_flush(60000) == CTRACE_OK);
+	now = stats();
+	CHILD_CHECK(now.lost[CTRACE_LOSS_OVERWRITTEN] > 18000);
+	CHILD_CHECK(now.delivered > 100 && now.pending == 0);
+	check_balance(emitted);
+	now.delivered--;
+	put_file("count", &now.delivered, sizeof now.delivered);
+}
+
+static void overwrite_keeps_the_newest_and_counts_the_rest(void **state)
+{
+	(void)state;
+	configure("ctrace.overflow = overwrite\nctrace.buffer = 64k\n");
+	assert_int_equal(run_traced(fill_under_overwrite), 0);
+	(void)read_lines(20000);
+	assert_int_equal(seen[0], 1); /* delivered before the drain was held */
+	for (unsigned i = 1; i < 20000; i++)
+		assert_int_equal(seen[i], i >= 20000 - (unsigned)read_count());
+}
+
+static void *emit_many(void *argument)
+{
+	const uint32_t *first = argument;
+
+	for (uint32_t i = 0; i < 5000; i++)
+		CTRACE(&tracer, CTRACE_INFO, *first + i, CTRACE_BIN(big, 40));
+	return NULL;
+}
+
+static void change_the_policy(void)
+{
+	const uint32_t first[] = { 0, 5000 };
+	const char *const lines[] = { "ctrace.overflow = discard", "ctrace.overflow = overwrite" };
+
+	for (int i = 0; i < 2; i++) {
+		pthread_t thread;
+
+		CHILD_CHECK(ctrace_configure(lines[i]) == CTRACE_OK);
+		CHILD_CHECK(pthread_create(&thread, NULL, emit_many, (void *)(uintptr_t)&first[i]) == 0);
+		CHILD_CHECK(pthread_join(thread, NULL) == 0);
+	}
+	CHILD_CHECK(ct_ring_pool_count(ct_process.pool) == 2);
+	CHILD_CHECK(ct_ring_pool_at(ct_process.pool, 0)->head->overflow == CT_OVERFLOW_DISCARD);
+	CHILD_CHECK(ct_ring_pool_at(ct_process.pool, 1)->head->overflow == CT_OVERFLOW_OVERWRITE);
+	CHILD_CHECK(ctrace_flush(60000) == CTRACE_OK);
+	check_balance(10000);
+}
+
+static void a_ring_keeps_the_policy_it_was_made_with(void **state)
+{
+	(void)state;
+	assert_int_equal(run_traced(change_the_policy), 0);
+}
+
+/* ---- sizes ---- */
+
+static void emit_half_a_ring(void)
+{
+	size_t largest = CT_RING_MIN / 2 - CT_RECORD_HEAD - 4;
+
+	for (uint32_t i = 0; i < 50; i++)
+		CHILD_CHECK(emit_sized(i, largest) == CTRACE_OK);
+	CHILD_CHECK(emit_sized(0, largest + 1) == CTRACE_NOT_ENOUGH_MEMORY);
+	CHILD_CHECK(stats().lost[CTRACE_LOSS_TOO_LARGE] == 1);
+	CTRACE(&tracer, CTRACE_INFO, 0, CTRACE_BIN(big, largest + 1));
+	CTRACE(&tracer, CTRACE_INFO, 0, CTRACE_BIN(big, (size_t)1 << 40));
+	CHILD_CHECK(stats().lost[CTRACE_LOSS_TOO_LARGE] == 3);
+	check_balance(53);
+}
+
+static void an_event_of_half_a_ring_is_the_largest(void **state)
+{
+	(void)state;
+	configure("ctrace.buffer = 64k\n");
+	assert_int_equal(run_traced(emit_half_a_ring), 0);
+	assert_lines(0, 50);
+}
+
+/* ---- lanes ---- */
+
+static void trace_as_a_signal_handler_would(void)
+{
+	struct ct_thread *thread;
+	struct ctrace_lane *kept;
+
+	(void)emit(0);
+	thread = ct_thread_self();
+	kept = ctrace_lane_self;
+	CHILD_CHECK(kept != NULL && kept == ct_thread_inline_lane(thread));
+	ctrace_lane_self = NULL; /* in the middle of a call */
+	CTRACE(&tracer, CTRACE_INFO, 1, CTRACE_U32(1));
+	CHILD_CHECK(emit(2) == CTRACE_OK);
+	CHILD_CHECK(ctrace_lane_self == NULL); /* still in the middle of it */
+	CHILD_CHECK(thread->side.ring != NULL && thread->side.ring->head->is_side);
+	thread->side.busy = true; /* and a handler that interrupts the handler */
+	CHILD_CHECK(emit(99) == CTRACE_NOT_ENOUGH_MEMORY);
+	thread->side.busy = false;
+	ctrace_lane_self = kept;
+	CHILD_CHECK(stats().lost[CTRACE_LOSS_NESTED] == 1);
+	CHILD_CHECK(emit(3) == CTRACE_OK);
+	check_balance(5);
+}
+
+static void a_handler_inside_a_call_takes_the_side_ring_and_a_third_is_counted(void **state)
+{
+	(void)state;
+	assert_int_equal(run_traced(trace_as_a_signal_handler_would), 0);
+	assert_lines(0, 4);
+}
+
+static void fill_the_side_ring(void)
+{
+	struct ctrace_lane *kept;
+	uint32_t emitted = 0;
+
+	(void)emit(emitted++);
+	kept = ctrace_lane_self;
+	hold_agent();
+	ctrace_lane_self = NULL;
+	while (emit_sized(emitted, 500) == CTRACE_OK)
+		emitted++;
+	ctrace_lane_self = kept;
+	release_agent();
+	CHILD_CHECK(stats().lost[CTRACE_LOSS_DISCARDED] == 1); /* never waits */
+	check_balance(emitted + 1);
+	put_file("count", &(uint64_t){ emitted }, sizeof(uint64_t));
+}
+
+static void in_a_handler_block_means_discard_and_count(void **state)
+{
+	(void)state;
+	configure("ctrace.overflow = block\nctrace.block.timeout = 60s\n");
+	assert_int_equal(run_traced(fill_the_side_ring), 0);
+	assert_lines(0, (unsigned)read_count());
+}
+
+static void trace_inside_our_own_locks(void)
+{
+	(void)emit(0);
+	ct_thread_locked = 1;
+	CHILD_CHECK(emit(1) == CTRACE_OK); /* has its ring: needs no lock */
+	{
+		static struct ctrace_tracer fresh = CTRACE_TRACER("unit.fresh");
+
+		CHILD_CHECK(ctrace_emit(&fresh, CTRACE_INFO, 99, NULL, 0) == CTRACE_NOT_ENOUGH_MEMORY);
+	}
+	ct_thread_locked = 0;
+	check_balance(3);
+}
+
+static void inside_our_own_locks_what_needs_one_is_counted(void **state)
+{
+	(void)state;
+	assert_int_equal(run_traced(trace_inside_our_own_locks), 0);
+	assert_lines(0, 2);
+}
+
+static void trace_on_a_full_disk(void)
+{
+	CHILD_CHECK(ctrace_configure("mftrace.level = debug") == CTRACE_OK); /* attached, without a ring */
+	ct_os_fail(CT_OS_ALLOCATE, 0, 2, ENOSPC);
+	for (int i = 0; i < 100 && emit(99) != CTRACE_OK; i++)
+		;
+	CHILD_CHECK(stats().lost[CTRACE_LOSS_NO_RING] >= 1);
+	CHILD_CHECK(emit(0) == CTRACE_OK);
+}
+
+static void without_a_ring_events_are_counted_until_one_can_be_had(void **state)
+{
+	(void)state;
+	assert_int_equal(run_traced(trace_on_a_full_disk), 0);
+	(void)read_lines(1);
+	assert_int_equal(seen[0], 1);
+}
+
+static void trace_by_routes(void)
+{
+	static struct ctrace_tracer own = CTRACE_TRACER("own.ring");
+	const struct ct_thread *thread;
+
+	for (uint32_t i = 0; i < 100; i += 2) {
+		CTRACE(&tracer, CTRACE_INFO, i, CTRACE_U32(i));
+		CTRACE(&own, CTRACE_INFO, i + 1, CTRACE_U32(i));
+	}
+	thread = ct_thread_self();
+	CHILD_CHECK(own.gate->route != 0 && own.gate->route < CT_ROUTE_LIMIT);
+	CHILD_CHECK(thread->routes[own.gate->route].ring->capacity == 128 << 10);
+	CHILD_CHECK(thread->routes[own.gate->route].ring->head->overflow == CT_OVERFLOW_DISCARD);
+	CHILD_CHECK(thread->common.ring->capacity == 1 << 20);
+	check_balance(100);
+}
+
+static void a_component_may_have_rings_of_its_own(void **state)
+{
+	(void)state;
+	configure("ctrace.buffer.own = 128k\nctrace.overflow.own = discard\n");
+	assert_int_equal(run_traced(trace_by_routes), 0);
+	assert_lines(0, 100);
+}
+
+static void trace_into_the_recorder(void)
+{
+	for (uint32_t i = 0; i < 50; i++)
+		CTRACE(&tracer, CTRACE_DEBUG, i, CTRACE_U32(i));
+	CHILD_CHECK(ctrace_flush(60000) == CTRACE_OK);
+	CHILD_CHECK(stats().delivered == 0 && stats().pending == 50);
+	CTRACE(&tracer, CTRACE_ERROR, 50, CTRACE_U32(50));
+	CHILD_CHECK(ctrace_flush(60000) == CTRACE_OK);
+	CHILD_CHECK(stats().delivered == 51);
+	for (uint32_t i = 0; i < 50; i++)
+		CTRACE(&tracer, CTRACE_DEBUG, 99, CTRACE_U32(i)); /* stays in it */
+	check_balance(101);
+}
+
+static void the_recorder_keeps_what_is_below_until_the_trigger(void **state)
+{
+	(void)state;
+	configure("mftrace.level.unit = info\nctrace.flight.level.unit = debug\nctrace.flight.trigger = error\n");
+	assert_int_equal(run_traced(trace_into_the_recorder), 0);
+	assert_lines(0, 51);
+}
+
+static void overfill_the_recorder(void)
+{
+	struct ctrace_stats now;
+
+	for (uint32_t i = 0; i < 20000; i++)
+		CTRACE(&tracer, CTRACE_DEBUG, i, CTRACE_BIN(big, 100));
+	now = stats();
+	CHILD_CHECK(now.delivered == 0);
+	CHILD_CHECK(now.pending < 1000); /* what the ring holds; the rest is gone, and said to be */
+	CHILD_CHECK(now.lost[CTRACE_LOSS_OVERWRITTEN] == 20000 - now.pending);
+	CTRACE(&tracer, CTRACE_ERROR, 20000, CTRACE_U32(50));
+	CHILD_CHECK(ctrace_flush(60000) == CTRACE_OK);
+	CHILD_CHECK(stats().delivered == now.pending + 1);
+	check_balance(20001);
+}
+
+static void what_a_recorder_has_overwritten_is_counted_also_before_the_trigger(void **state)
+{
+	(void)state;
+	configure("mftrace.level.unit = info\nctrace.flight.level.unit = debug\nctrace.flight.trigger = error\nctrace.flight.buffer = 64k\n");
+	assert_int_equal(run_traced(overfill_the_recorder), 0);
+}
+
+/* ---- output that fails ---- */
+
+static void trace_into_a_wall(void)
+{
+	CHILD_CHECK(emit(0) == CTRACE_OUTPUT_ERROR); /* the first call says so already */
+	CHILD_CHECK(emit(1) == CTRACE_OUTPUT_ERROR);
+	CHILD_CHECK(ctrace_flush(60000) == CTRACE_OUTPUT_ERROR);
+	CHILD_CHECK(stats().pending == 2);
+	CHILD_CHECK(unlink("out") == 0 && mkdir("out", 0700) == 0);
+	CHILD_CHECK(ctrace_flush(60000) == CTRACE_OK);
+	CHILD_CHECK(emit(2) == CTRACE_OK);
+	check_balance(3);
+}
+
+static void failing_output_is_told_and_loses_nothing(void **state)
+{
+	char text[1024];
+
+	(void)state;
+	/* An absolute FILE has no other folder to go to; a file stands where its folder should be. */
+	(void)snprintf(text, sizeof text, "mftrace.emitter.textfile#file = %s/out/trace.log\n", room);
+	configure(text);
+	put_file("out", "", 0);
+	assert_int_equal(run_traced(trace_into_a_wall), 0);
+	assert_lines(0, 3);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test_setup_teardown(each_status_has_its_cause, fixture_setup, fixture_teardown),
+		cmocka_unit_test_setup_teardown(errno_is_kept, fixture_setup, fixture_teardown),
+		cmocka_unit_test_setup_teardown(the_inline_and_the_other_way_share_one_ring_and_its_order, fixture_setup, fixture_teardown),
+		cmocka_unit_test_setup_teardown(a_program_of_another_version_goes_the_long_way, fixture_setup, fixture_teardown),
+		cmocka_unit_test_setup_teardown(discard_drops_the_newest_and_counts_it, fixture_setup, fixture_teardown),
+		cmocka_unit_test_setup_teardown(block_gives_up_when_the_output_makes_no_progress, fixture_setup, fixture_teardown),
+		cmocka_unit_test_setup_teardown(block_loses_nothing_while_the_output_goes_on, fixture_setup, fixture_teardown),
+		cmocka_unit_test_setup_teardown(a_file_destination_blocks_unless_told_otherwise, fixture_setup, fixture_teardown),
+		cmocka_unit_test_setup_teardown(without_a_file_destination_nothing_waits, fixture_setup, fixture_teardown),
+		cmocka_unit_test_setup_teardown(overwrite_keeps_the_newest_and_counts_the_rest, fixture_setup, fixture_teardown),
+		cmocka_unit_test_setup_teardown(a_ring_keeps_the_policy_it_was_made_with, fixture_setup, fixture_teardown),
+		cmocka_unit_test_setup_teardown(an_event_of_half_a_ring_is_the_largest, fixture_setup, fixture_teardown),
+		cmocka_unit_test_setup_teardown(a_handler_inside_a_call_takes_the_side_ring_and_a_third_is_counted, fixture_setup, fixture_teardown),
+		cmocka_unit_test_setup_teardown(in_a_handler_block_means_discard_and_count, fixture_setup, fixture_teardown),
+		cmocka_unit_test_setup_teardown(inside_our_own_locks_what_needs_one_is_counted, fixture_setup, fixture_teardown),
+		cmocka_unit_test_setup_teardown(without_a_ring_events_are_counted_until_one_can_be_had, fixture_setup, fixture_teardown),
+		cmocka_unit_test_setup_teardown(a_component_may_have_rings_of_its_own, fixture_setup, fixture_teardown),
+		cmocka_unit_test_setup_teardown(the_recorder_keeps_what_is_below_until_the_trigger, fixture_setup, fixture_teardown),
+		cmocka_unit_test_setup_teardown(what_a_recorder_has_overwritten_is_counted_also_before_the_trigger, fixture_setup, fixture_teardown),
+		cmocka_unit_test_setup_teardown(failing_output_is_told_and_loses_nothing, fixture_setup, fixture_teardown),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
