@@ -117,7 +117,10 @@ struct ct_thread *ct_thread_self(void)
 
 struct ctrace_lane *ct_thread_inline_lane(struct ct_thread *thread)
 {
-	return ct_clock_source() == CT_CLOCK_TSC ? &thread->common.lane : &thread->closed;
+	/* A forked child that ends its parent's call must not stay on its parent's lane. */
+	bool is_ours = thread->tid != 0;
+
+	return is_ours && ct_clock_source() == CT_CLOCK_TSC ? &thread->common.lane : &thread->closed;
 }
 
 bool ct_thread_is_in_call(void)
