@@ -154,9 +154,12 @@ enum ctrace_status ct_os_make_folder(const char *path)
 			continue;
 		partial[i] = '\0';
 		if (stat(partial, &info) != 0) {
-			if (must_fail(CT_OS_MKDIR) || (mkdir(partial, 0700) != 0 && errno != EEXIST))
+			bool is_made = !must_fail(CT_OS_MKDIR) && mkdir(partial, 0700) == 0;
+
+			if (!is_made && errno != EEXIST)
 				return status_of_errno();
-			open_to_owner(partial);
+			if (is_made)
+				open_to_owner(partial);
 			if (stat(partial, &info) != 0) /* a link to nowhere */
 				return status_of_errno();
 		}

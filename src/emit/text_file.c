@@ -33,9 +33,21 @@ void ct_text_file_init(struct ct_text_file *file)
 	file->path[0] = '\0';
 }
 
+/* A program that closes every descriptor, as daemons do, may have opened something of its own at our number since. */
+static bool is_ours(const struct ct_text_file *file, struct stat *out_info)
+{
+	return fstat(file->fd, out_info) == 0 && out_info->st_ino == file->inode && out_info->st_dev == file->device;
+}
+
 void ct_text_file_close(struct ct_text_file *file)
 {
-	ct_os_close(&file->fd);
+	int kept = errno;
+	struct stat info;
+
+	if (file->fd >= 0 && is_ours(file, &info))
+		ct_os_close(&file->fd);
+	file->fd = -1;
+	errno = kept;
 }
 
 static int open_flags(enum ct_text_sharing sharing)
@@ -51,7 +63,7 @@ static enum ctrace_status lock_for_life(int fd)
 	return CTRACE_TIMED_OUT;
 }
 
-static enum ctrace_status open_path(const char *path, int flags, enum ct_text_sharing sharing, int *out_fd, uint64_t *out_size)
+static enum ctrace_status open_path(const char *path, int flags, enum ct_text_sharing sharing, struct ct_text_file *file)
 {
 	enum ctrace_status status;
 	struct stat info;
@@ -74,8 +86,10 @@ static enum ctrace_status open_path(const char *path, int flags, enum ct_text_sh
 		status = CTRACE_OS_ERROR;
 		goto undo_open;
 	}
-	*out_fd = fd;
-	*out_size = (uint64_t)info.st_size;
+	file->fd = fd;
+	file->device = info.st_dev;
+	file->inode = info.st_ino;
+	file->size = (uint64_t)info.st_size;
 	return CTRACE_OK;
 
 undo_open:
@@ -100,7 +114,7 @@ static enum ctrace_status create_beside(const char *path, const struct create *c
 		errno = ENAMETOOLONG;
 		return CTRACE_OS_ERROR;
 	}
-	status = open_path(beside, O_CREAT, create->sharing, &file->fd, &file->size);
+	status = open_path(beside, O_CREAT, create->sharing, file);
 	if (status == CTRACE_OK)
 		memcpy(file->path, beside, (size_t)size + 1);
 	return status;
@@ -110,7 +124,7 @@ static enum ctrace_status create_at(const char *path, void *user)
 {
 	const struct create *create = user;
 	struct ct_text_file *file = create->file;
-	enum ctrace_status status = open_path(path, O_CREAT, create->sharing, &file->fd, &file->size);
+	enum ctrace_status status = open_path(path, O_CREAT, create->sharing, file);
 
 	if (status == CTRACE_TIMED_OUT)
 		return create_beside(path, create);
@@ -234,31 +248,34 @@ enum ctrace_status ct_text_file_resume(struct ct_text_file *file, const struct c
 	const struct ctrace_place *place = context->place;
 	bool header_due = (place->extra & PLACE_HEADER_DUE) != 0 || place->offset == 0;
 	uint32_t generation = (uint32_t)place->extra != 0 ? (uint32_t)place->extra : 1;
-	uint64_t offset = place->offset, size = 0;
+	uint64_t offset = place->offset, size;
+	struct ct_text_file found;
 	enum ctrace_status status;
-	int fd = -1;
 
 	if (memchr(place->path, '\0', sizeof place->path) == NULL)
 		return CTRACE_DAMAGED;
 	/* A live process reopens because a setting changed: when that was FILE, to another file. */
 	if (!context->recovering && !is_named(place->path, context, generation, sharing))
 		return CTRACE_NOT_FOUND;
-	status = open_path(place->path, 0, sharing, &fd, &size);
+	status = open_path(place->path, 0, sharing, &found);
 	if (status != CTRACE_OK)
 		return status;
+	size = found.size;
 	if (sharing == CT_TEXT_SHARED || size < offset) {
 		offset = size;
-	} else if (size > offset && is_used_by_others(fd, offset, size, header_due, context->pid)) {
+	} else if (size > offset && is_used_by_others(found.fd, offset, size, header_due, context->pid)) {
 		offset = size;
 		header_due = true;
 	} else if (size > offset) {
-		status = ct_os_truncate(fd, offset);
+		status = ct_os_truncate(found.fd, offset);
 		if (status != CTRACE_OK) {
-			ct_os_close(&fd);
+			ct_text_file_close(&found);
 			return status;
 		}
 	}
-	file->fd = fd;
+	file->fd = found.fd;
+	file->device = found.device;
+	file->inode = found.inode;
 	file->size = offset;
 	file->generation = generation;
 	/* Or the header says which settings hold from here on. */
@@ -299,7 +316,7 @@ enum ctrace_status ct_text_file_check(struct ct_text_file *file, enum ct_text_sh
 	bool is_changed;
 	struct stat info;
 
-	if (fstat(file->fd, &info) != 0 || !is_in_place(file, &info))
+	if (!is_ours(file, &info) || !is_in_place(file, &info))
 		return CTRACE_NOT_FOUND;
 	if (file->cut_due) {
 		enum ctrace_status status = ct_os_truncate(file->fd, file->size);
@@ -322,7 +339,10 @@ enum ctrace_status ct_text_file_check(struct ct_text_file *file, enum ct_text_sh
 enum ctrace_status ct_text_file_lock(struct ct_text_file *file)
 {
 	const struct timespec pause = { .tv_nsec = LOCK_PAUSE_NS };
+	struct stat info;
 
+	if (!is_ours(file, &info))
+		return CTRACE_NOT_FOUND;
 	for (unsigned i = 0; i < LOCK_TRIES; i++) {
 		if (flock(file->fd, LOCK_EX | LOCK_NB) == 0 || errno != EWOULDBLOCK)
 			return CTRACE_OK;

@@ -189,7 +189,7 @@ enum ctrace_status ct_trace_reserve(uint32_t component, uint32_t level, size_t s
 	if (size == 0)
 		return lose(CTRACE_LOSS_TOO_LARGE);
 	entry = &process->session.components[component];
-	route = __atomic_load_n(&entry->gate.route, __ATOMIC_RELAXED);
+	route = __atomic_load_n(&entry->gate.route, __ATOMIC_ACQUIRE);
 	lane = choose_lane(process, thread, component, level, route);
 	if (lane == NULL)
 		return lose(CTRACE_LOSS_NESTED);

@@ -89,7 +89,7 @@ struct ct_ring {
 };
 
 /* ---- ring_file.c */
-enum ctrace_status ct_ring_create(struct ct_ring *ring, const struct ct_session *session, uint32_t index, size_t capacity) CT_MUST_USE;
+enum ctrace_status ct_ring_create(struct ct_ring *ring, struct ct_session *session, uint32_t index, size_t capacity) CT_MUST_USE;
 /* Copies the ring of somebody else's session with pread, of the data what waits; everything in the copy is within bounds. */
 enum ctrace_status ct_ring_load(struct ct_ring *ring, const struct ct_session *session, uint32_t index) CT_MUST_USE;
 void ct_ring_close(struct ct_ring *ring);

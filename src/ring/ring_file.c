@@ -22,7 +22,7 @@ static void ring_name(char out[32], uint32_t index)
 	(void)snprintf(out, 32, "ring.%u", index);
 }
 
-enum ctrace_status ct_ring_create(struct ct_ring *ring, const struct ct_session *session, uint32_t index, size_t capacity)
+enum ctrace_status ct_ring_create(struct ct_ring *ring, struct ct_session *session, uint32_t index, size_t capacity)
 {
 	size_t size = CT_RING_HEAD_SIZE + capacity;
 	enum ctrace_status status = CTRACE_OK;
@@ -31,8 +31,8 @@ enum ctrace_status ct_ring_create(struct ct_ring *ring, const struct ct_session 
 	int fd = -1;
 
 	ring_name(name, index);
-	if (session->folder_fd >= 0) {
-		status = ct_os_open_file(session->folder_fd, name, O_RDWR | O_CREAT | O_TRUNC, &fd);
+	if (session->path[0] != '\0') {
+		status = ct_os_open_file(ct_session_folder(session), name, O_RDWR | O_CREAT | O_TRUNC, &fd);
 		if (status == CTRACE_OK)
 			status = ct_os_allocate(fd, 0, size);
 	}
@@ -40,7 +40,7 @@ enum ctrace_status ct_ring_create(struct ct_ring *ring, const struct ct_session 
 		status = ct_os_map(fd, size, fd >= 0, &address);
 	if (status != CTRACE_OK) {
 		if (fd >= 0)
-			(void)unlinkat(session->folder_fd, name, 0);
+			(void)unlinkat(ct_session_folder(session), name, 0);
 		ct_os_close(&fd);
 		return status;
 	}

@@ -171,9 +171,10 @@ static struct ct_process *attach_slowly(void)
 	struct ct_process *process = &ct_process;
 	int kept = errno;
 	enum ctrace_status status = CTRACE_FAILURE;
+	uint32_t state = __atomic_load_n(&process->state, __ATOMIC_ACQUIRE);
 
 	/* Inside our own locks, or a signal handler that interrupted such a place: not now. */
-	if (ct_thread_locked != 0 || process->state == CT_PROCESS_CLOSED || process->state == CT_PROCESS_FAILED)
+	if (ct_thread_locked != 0 || state == CT_PROCESS_CLOSED || state == CT_PROCESS_FAILED)
 		return NULL;
 	ct_attach_lock();
 	switch (process->state) {
@@ -192,7 +193,7 @@ static struct ct_process *attach_slowly(void)
 	if (status == CTRACE_OK)
 		__atomic_store_n(&process->state, CT_PROCESS_ATTACHED, __ATOMIC_RELEASE);
 	else if (process->state != CT_PROCESS_CLOSED)
-		process->state = CT_PROCESS_FAILED;
+		__atomic_store_n(&process->state, CT_PROCESS_FAILED, __ATOMIC_RELEASE);
 	ct_attach_unlock();
 	errno = kept;
 	return status == CTRACE_OK ? process : NULL;
@@ -298,7 +299,8 @@ static void add_ring(struct ctrace_stats *stats, const struct ct_ring *ring)
 static void collect(struct ctrace_stats *stats)
 {
 	const struct ct_process *process = &ct_process;
-	bool has_session = process->state == CT_PROCESS_ATTACHED || process->state == CT_PROCESS_CLOSED;
+	uint32_t state = __atomic_load_n(&process->state, __ATOMIC_ACQUIRE); /* with the session, where there is one */
+	bool has_session = state == CT_PROCESS_ATTACHED || state == CT_PROCESS_CLOSED;
 
 	for (uint32_t reason = 0; reason < CTRACE_LOSS_COUNT; reason++) {
 		stats->lost[reason] += __atomic_load_n(&process->lost_unattached[reason], __ATOMIC_RELAXED);

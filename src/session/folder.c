@@ -17,6 +17,8 @@
 #include <string.h>
 #include <unistd.h>
 
+#define MAPS_LIMIT ((size_t)64 << 20)
+
 /* A folder that we may use: no link, ours, and nobody else may write to it. */
 static enum ctrace_status check_folder(const char *path)
 {
@@ -160,6 +162,22 @@ static bool is_locked(int folder_fd, const char *name)
 	return locked;
 }
 
+/* Does the process have the session file mapped?  One that closed all its descriptors has lost the lock, and lives. */
+static bool is_mapped_by(uint32_t pid, const char *name)
+{
+	char path[64], suffix[300];
+	struct ct_buf maps;
+	bool is_mapped = false;
+
+	(void)snprintf(path, sizeof path, "/proc/%u/maps", pid);
+	(void)snprintf(suffix, sizeof suffix, "/%s/session\n", name);
+	ct_buf_init(&maps);
+	if (ct_os_read_file(path, MAPS_LIMIT, &maps) == CTRACE_OK)
+		is_mapped = strstr(ct_buf_text(&maps), suffix) != NULL;
+	ct_buf_fini(&maps);
+	return is_mapped;
+}
+
 /* A folder that never became one because its maker died. */
 static void remove_if_abandoned(const char *run_directory, const char *name)
 {
@@ -192,7 +210,8 @@ void ct_folder_each(const char *run_directory, void (*each)(const struct ct_fold
 			continue;
 		found.uid = info.st_uid;
 		/* Our own session must not be opened and closed again here: closing any descriptor of it would drop our lock. */
-		found.is_alive = ct_session_is_own(run_directory, entry->d_name) || is_locked(dirfd(folder), entry->d_name);
+		found.is_alive = ct_session_is_own(run_directory, entry->d_name) || is_locked(dirfd(folder), entry->d_name) ||
+				 is_mapped_by(found.pid, entry->d_name);
 		each(&found, user);
 	}
 	(void)closedir(folder);

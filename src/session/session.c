@@ -114,6 +114,63 @@ static uint32_t next_asid(int run_fd)
 	return last;
 }
 
+/* ---- descriptors: a daemon closes all there are, ours too, and may have files of its own at our numbers since ---- */
+
+static struct ct_file_id file_id(int fd)
+{
+	struct stat info;
+
+	if (fd < 0 || fstat(fd, &info) != 0)
+		return (struct ct_file_id){ 0, 0 };
+	return (struct ct_file_id){ info.st_dev, info.st_ino };
+}
+
+static bool is_ours(int fd, const struct ct_file_id *id)
+{
+	struct ct_file_id now = file_id(fd);
+
+	return id->inode != 0 && now.inode == id->inode && now.device == id->device;
+}
+
+static void close_ours(int *fd, const struct ct_file_id *id)
+{
+	if (is_ours(*fd, id))
+		ct_os_close(fd);
+	*fd = -1;
+}
+
+/* Opens it again when it was closed.  False when that does not lead to the same file. */
+static bool open_again(int *fd, const struct ct_file_id *id, const char *folder, const char *name, int flags)
+{
+	char path[4200];
+
+	if (is_ours(*fd, id))
+		return true;
+	(void)snprintf(path, sizeof path, "%s%s", folder, name);
+	*fd = ct_os_above_standard(open(path, flags | O_NOFOLLOW | O_CLOEXEC | O_NONBLOCK));
+	if (*fd >= 0 && !is_ours(*fd, id))
+		ct_os_close(fd);
+	return *fd >= 0;
+}
+
+int ct_session_folder(struct ct_session *session)
+{
+	return open_again(&session->folder_fd, &session->folder_id, session->path, "", O_RDONLY | O_DIRECTORY) ? session->folder_fd : -1;
+}
+
+/* With the lock that shows that we live. */
+static bool reach_file(struct ct_session *session)
+{
+	struct flock lock = { .l_type = F_WRLCK, .l_whence = SEEK_SET };
+	bool had_it = is_ours(session->file_fd, &session->file_id);
+
+	if (!open_again(&session->file_fd, &session->file_id, session->path, "/session", O_RDWR))
+		return false;
+	if (!had_it)
+		(void)fcntl(session->file_fd, F_SETLK, &lock);
+	return true;
+}
+
 /* ---- growing ---- */
 
 static enum ctrace_status allocate_to(struct ct_session *session, uint64_t start, uint64_t *allocated, uint64_t needed)
@@ -122,8 +179,12 @@ static enum ctrace_status allocate_to(struct ct_session *session, uint64_t start
 
 	if (needed <= *allocated)
 		return CTRACE_OK;
-	if (session->file_fd >= 0) {
-		enum ctrace_status status = ct_os_allocate(session->file_fd, start + *allocated, target - *allocated);
+	if (session->file_id.inode != 0) {
+		enum ctrace_status status;
+
+		if (!reach_file(session))
+			return CTRACE_OS_ERROR;
+		status = ct_os_allocate(session->file_fd, start + *allocated, target - *allocated);
 
 		if (status != CTRACE_OK)
 			return status;
@@ -212,6 +273,7 @@ static enum ctrace_status make_file(struct ct_session *session, int folder_fd, v
 		status = ct_os_map(session->file_fd, CT_SESSION_SIZE, true, out_base);
 	if (status != CTRACE_OK)
 		ct_os_close(&session->file_fd);
+	session->file_id = file_id(session->file_fd);
 	return status;
 }
 
@@ -318,6 +380,7 @@ static enum ctrace_status make_folder(struct ct_session *session, const char *ru
 	session->folder_fd = ct_os_above_standard(openat(run_fd, temporary, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC));
 	if (session->folder_fd < 0)
 		goto undo_folder;
+	session->folder_id = file_id(session->folder_fd);
 	status = make_file(session, session->folder_fd, &base);
 	if (status != CTRACE_OK)
 		goto undo_folder;
@@ -390,8 +453,8 @@ enum ctrace_status ct_session_fork(struct ct_session *session, const char *run_d
 	}
 	set_base(&made, session->head);
 	/* The parent's descriptors; its lock is its own and stays. */
-	ct_os_close(&session->file_fd);
-	ct_os_close(&session->folder_fd);
+	close_ours(&session->file_fd, &session->file_id);
+	close_ours(&session->folder_fd, &session->folder_id);
 	*session = made;
 	memcpy(own_path, session->path, sizeof own_path);
 	return CTRACE_OK;
@@ -416,8 +479,8 @@ void ct_session_close(struct ct_session *session, bool remove_folder)
 	}
 	if (strcmp(own_path, session->path) == 0)
 		own_path[0] = '\0';
-	ct_os_close(&session->file_fd);
-	ct_os_close(&session->folder_fd);
+	close_ours(&session->file_fd, &session->file_id);
+	close_ours(&session->folder_fd, &session->folder_id);
 	memset(session, 0, sizeof *session);
 	session->folder_fd = session->file_fd = -1;
 }
@@ -490,10 +553,13 @@ enum ctrace_status ct_session_load(struct ct_session *session, const char *run_d
 		return CTRACE_DENIED;
 	memcpy(session->folder, name, strlen(name) + 1);
 	session->folder_fd = ct_os_above_standard(open(session->path, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC));
+	session->folder_id = file_id(session->folder_fd);
 	if (session->folder_fd < 0)
 		return errno == ENOENT ? CTRACE_NOT_FOUND : CTRACE_DENIED;
 	session->file_fd = ct_os_above_standard(
 		openat(session->folder_fd, "session", (want_lock ? O_RDWR : O_RDONLY) | O_NOFOLLOW | O_CLOEXEC | O_NONBLOCK));
+	if (session->file_fd >= 0)
+		session->file_id = file_id(session->file_fd);
 	if (session->file_fd < 0)
 		status = errno == ENOENT ? CTRACE_NOT_FOUND : CTRACE_DENIED;
 	else if (want_lock && fcntl(session->file_fd, F_SETLK, &lock) != 0)

@@ -90,6 +90,11 @@ struct ct_session_head {
 	struct ct_dest dest[CT_DEST_LIMIT];
 };
 
+struct ct_file_id {
+	dev_t device;
+	ino_t inode;
+};
+
 /* A session in memory: mapped (our own) or copied with pread (somebody else's, who may truncate it under us). */
 struct ct_session {
 	struct ct_session_head *head;
@@ -99,6 +104,8 @@ struct ct_session {
 	bool is_mapped;
 	int folder_fd;          /* -1: private, in memory only (no run directory) */
 	int file_fd;
+	struct ct_file_id folder_id; /* what the two were opened for: programs close descriptors that are not theirs, */
+	struct ct_file_id file_id;   /* and get the same numbers for files of their own */
 	char folder[256];       /* "1234.0"; "" when private */
 	char path[4096];        /* absolute folder path; "" when private */
 	uint64_t components_allocated; /* bytes with real blocks behind them */
@@ -135,6 +142,8 @@ bool ct_session_is_own(const char *run_directory, const char *name);
 /* Copies somebody else's.  want_lock: also takes its lock, and fails with TIMED_OUT when its process is alive or another one is
  * recovering it.  Everything in the copy is within bounds; DAMAGED when that cannot be had. */
 enum ctrace_status ct_session_load(struct ct_session *session, const char *run_directory, const char *name, bool want_lock) CT_MUST_USE;
+/* The folder, for making a ring in it; -1 when it cannot be reached any more.  Under the pool's lock. */
+int ct_session_folder(struct ct_session *session);
 /* Makes room for component index; then its entry may be written. */
 enum ctrace_status ct_session_add_component(struct ct_session *session, uint32_t index) CT_MUST_USE;
 enum ctrace_status ct_session_add_text(struct ct_session *session, const char *text, size_t size, ct_text *out_text) CT_MUST_USE;

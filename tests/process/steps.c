@@ -52,12 +52,13 @@ static void require(int truth, const char *what)
 	}
 }
 
+/* Where there is no tracer, its events are still traced, and lost. */
 static struct ctrace_tracer *tracer(void)
 {
+	static struct ctrace_tracer unregistered = CTRACE_TRACER("unregistered");
 	struct ctrace_tracer *found = NULL;
 
-	require(ctrace_tracer_get(argument(), &found) == CTRACE_OK, "tracer");
-	return found;
+	return ctrace_tracer_get(argument(), &found) == CTRACE_OK ? found : &unregistered;
 }
 
 struct run {

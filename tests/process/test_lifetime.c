@@ -220,6 +220,72 @@ static void a_traced_module_may_be_unloaded_again_and_again(void **state)
 	scenario_end();
 }
 
+/* ---- descriptors that others close ---- */
+
+static char *const recover_arguments[] = { (char[]){ "ctrace" }, (char[]){ "recover" }, NULL };
+
+static void *trace_as_new_thread(void *argument)
+{
+	(void)argument;
+	trace_number(1, 2);
+	return NULL;
+}
+
+/* What a careless daemon does: closes everything, and opens files of its own that get our numbers. */
+static void close_everything(void)
+{
+	int own[64];
+	char name[16], tool[1000];
+	pthread_t thread;
+	pid_t pid;
+
+	trace_number(1, 1);
+	REQUIRE(ctrace_flush(60000) == CTRACE_OK);
+	closefrom(3);
+	for (unsigned i = 0; i < 64; i++) {
+		(void)snprintf(name, sizeof name, "own.%u", i);
+		own[i] = open(name, O_RDWR | O_CREAT | O_EXCL, 0600);
+		REQUIRE(own[i] >= 0);
+	}
+	/* Another ring, more components than the session has room for, another file, and a recoverer that must see that we live. */
+	REQUIRE(pthread_create(&thread, NULL, trace_as_new_thread, NULL) == 0 && pthread_join(thread, NULL) == 0);
+	for (unsigned i = 0; i < 5000; i++) {
+		struct ctrace_tracer *made;
+
+		(void)snprintf(name, sizeof name, "more.%u", i);
+		REQUIRE(ctrace_tracer_get(name, &made) == CTRACE_OK);
+	}
+	trace_number(1, 3);
+	REQUIRE(ctrace_flush(60000) == CTRACE_OK);
+	(void)snprintf(tool, sizeof tool, "%s/ctrace", getenv("CTRACE_BUILD"));
+	pid = fork();
+	REQUIRE(pid >= 0);
+	if (pid == 0) {
+		trace_number(2, 1);
+		REQUIRE(ctrace_flush(60000) == CTRACE_OK);
+		(void)execv(tool, recover_arguments);
+		_exit(98);
+	}
+	REQUIRE(waitpid(pid, NULL, 0) == pid);
+	trace_number(1, 4);
+	REQUIRE(ctrace_flush(60000) == CTRACE_OK);
+	for (unsigned i = 0; i < 64; i++)
+		REQUIRE(lseek(own[i], 0, SEEK_END) == 0);
+}
+
+static void a_program_that_closes_all_descriptors_goes_on_and_keeps_its_own_files(void **state)
+{
+	(void)state;
+	scenario_begin(LINES_CONFIG);
+	scenario_run(close_everything);
+	check("out/*.log", 1, 4);
+	check("out/*.log", 2, 1);
+	assert_int_equal(run_tool("recover"), 0);
+	check("out/*.log", 1, 4);
+	assert_int_equal(scenario_folders(), 0);
+	scenario_end();
+}
+
 /* ---- a process that does nothing ---- */
 
 static long agent_switches(void)
@@ -348,6 +414,7 @@ int main(void)
 		cmocka_unit_test(ten_thousand_short_threads_share_one_ring),
 		cmocka_unit_test(exit_under_tracing_threads_loses_nothing),
 		cmocka_unit_test(a_traced_module_may_be_unloaded_again_and_again),
+		cmocka_unit_test(a_program_that_closes_all_descriptors_goes_on_and_keeps_its_own_files),
 		cmocka_unit_test(an_idle_process_wakes_at_most_twenty_times_a_second),
 		cmocka_unit_test(a_process_with_nothing_enabled_never_wakes),
 		cmocka_unit_test(without_attaching_there_is_no_folder_and_output_all_the_same),

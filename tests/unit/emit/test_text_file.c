@@ -255,6 +255,31 @@ static void shared_lock_is_given_up(void **state)
 	ct_text_file_close(&one);
 }
 
+/* A program that closes descriptors that are not its own, and opens files of its own there. */
+static void a_descriptor_that_the_program_took_is_left_alone(void **state)
+{
+	static const enum ct_text_sharing sharings[] = { CT_TEXT_OWN, CT_TEXT_GENERATION, CT_TEXT_SHARED };
+	struct fixture *fixture = *state;
+
+	for (size_t i = 0; i < CT_COUNT(sharings); i++) {
+		struct ct_text_file file;
+		int taken;
+
+		ct_text_file_init(&file);
+		fixture_set(fixture, "FILE", "taken.log");
+		assert_int_equal(ct_text_file_create(&file, &fixture->context, 1, sharings[i]), CTRACE_OK);
+		assert_int_equal(close(file.fd), 0);
+		assert_int_equal(ct_text_file_check(&file, sharings[i]), CTRACE_NOT_FOUND);
+		taken = open("/dev/null", O_RDWR);
+		assert_int_equal(taken, file.fd);
+		assert_int_equal(ct_text_file_check(&file, sharings[i]), CTRACE_NOT_FOUND);
+		assert_int_equal(ct_text_file_lock(&file), CTRACE_NOT_FOUND);
+		ct_text_file_close(&file);
+		assert_int_equal(file.fd, -1);
+		assert_int_equal(close(taken), 0);
+	}
+}
+
 static void places_come_back_as_they_went(void **state)
 {
 	struct fixture *fixture = *state;
@@ -294,6 +319,7 @@ int main(void)
 		WITH_FIXTURE(headers_at_every_offset),
 		WITH_FIXTURE(resuming_what_another_process_has),
 		WITH_FIXTURE(shared_lock_is_given_up),
+		WITH_FIXTURE(a_descriptor_that_the_program_took_is_left_alone),
 		WITH_FIXTURE(places_come_back_as_they_went),
 	};
 
