@@ -303,7 +303,7 @@ CTRACE_INLINE_ unsigned char *ctrace_put_head_(unsigned char *at, const struct c
 					       uint32_t level, uint32_t event_id, uint32_t item_count, size_t size)
 {
 	ctrace_put_u32_(at, (uint32_t)(size >> 3 | (item_count << 3 | level) << 16));
-	ctrace_put_u32_(at + 4, tracer->component);
+	ctrace_put_u32_(at + 4, __atomic_load_n(&tracer->component, __ATOMIC_RELAXED));
 	ctrace_put_u32_(at + 8, event_id);
 	ctrace_put_u32_(at + 12, lane->tid);
 	ctrace_put_u64_(at + 16, ctrace_ticks_());

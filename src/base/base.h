@@ -127,6 +127,15 @@ enum ctrace_status ct_os_sync(int fd) CT_MUST_USE;
 enum ctrace_status ct_os_map(int fd, size_t size, bool shared, void **out_address) CT_MUST_USE; /* read-write; fd -1: anonymous */
 enum ctrace_status ct_os_read_file(const char *path, size_t limit, struct ct_buf *out) CT_MUST_USE; /* any regular file */
 void ct_os_close(int *fd); /* keeps errno; sets -1 */
+/* Which file a descriptor was opened for.  In somebody's process a descriptor of ours may be closed behind our back, as daemons close all
+ * there are, and its number may be a file of the program's own since: look before writing or closing. */
+struct ct_file_id {
+	dev_t device;
+	ino_t inode;
+};
+struct ct_file_id ct_os_file_id(int fd); /* zero when fd is not open */
+bool ct_os_is_file(int fd, const struct ct_file_id *id);
+void ct_os_close_file(int *fd, const struct ct_file_id *id); /* closes it when it still is that file; sets -1 */
 /* Sleeps while *word == value, at most timeout_ns (UINT64_MAX: for ever).  Works between processes.  May return early. */
 void ct_os_wait(const uint32_t *word, uint32_t value, uint64_t timeout_ns);
 void ct_os_wake(const uint32_t *word);

@@ -309,6 +309,31 @@ void ct_os_close(int *fd)
 	errno = kept;
 }
 
+struct ct_file_id ct_os_file_id(int fd)
+{
+	struct stat info;
+
+	if (fd < 0 || fstat(fd, &info) != 0)
+		return (struct ct_file_id){ 0, 0 };
+	return (struct ct_file_id){ info.st_dev, info.st_ino };
+}
+
+bool ct_os_is_file(int fd, const struct ct_file_id *id)
+{
+	int kept = errno;
+	struct ct_file_id now = ct_os_file_id(fd);
+
+	errno = kept;
+	return id->inode != 0 && now.inode == id->inode && now.device == id->device;
+}
+
+void ct_os_close_file(int *fd, const struct ct_file_id *id)
+{
+	if (ct_os_is_file(*fd, id))
+		ct_os_close(fd);
+	*fd = -1;
+}
+
 void ct_os_wait(const uint32_t *word, uint32_t value, uint64_t timeout_ns)
 {
 	struct timespec timeout = { .tv_sec = (time_t)(timeout_ns / 1000000000u), .tv_nsec = (long)(timeout_ns % 1000000000u) };

@@ -108,8 +108,8 @@ static void folder_free(struct ct_bin_folder *folder)
 	ct_bin_streams_free(folder);
 	ct_schema_destroy(folder->schema);
 	ct_buf_fini(&folder->text);
-	ct_os_close(&folder->metadata_fd);
-	ct_os_close(&folder->fd);
+	ct_os_close_file(&folder->metadata_fd, &folder->metadata_id);
+	ct_os_close_file(&folder->fd, &folder->folder_id);
 	free(folder);
 }
 
@@ -122,6 +122,7 @@ static enum ctrace_status open_directory(struct ct_bin_folder *folder)
 		return errno == ENOENT ? CTRACE_NOT_FOUND : CTRACE_DENIED;
 	if (fstat(folder->fd, &info) != 0)
 		return CTRACE_OS_ERROR;
+	folder->folder_id = ct_os_file_id(folder->fd);
 	if (info.st_uid != geteuid()) {
 		errno = EPERM;
 		return CTRACE_DENIED;
@@ -139,17 +140,23 @@ static enum ctrace_status lock_metadata(const struct ct_bin_folder *folder)
 	return CTRACE_TIMED_OUT;
 }
 
+static enum ctrace_status open_metadata(struct ct_bin_folder *folder, int flags)
+{
+	enum ctrace_status status = ct_os_open_file(folder->fd, "metadata", O_RDWR | flags, &folder->metadata_fd);
+
+	if (status != CTRACE_OK)
+		return status;
+	folder->metadata_id = ct_os_file_id(folder->metadata_fd);
+	return lock_metadata(folder);
+}
+
 static enum ctrace_status open_files(struct ct_bin_folder *folder, int flags, uint64_t *out_size)
 {
 	enum ctrace_status status = open_directory(folder);
 	struct stat info;
 
-	if (status != CTRACE_OK)
-		return status;
-	status = ct_os_open_file(folder->fd, "metadata", O_RDWR | flags, &folder->metadata_fd);
-	if (status != CTRACE_OK)
-		return status;
-	status = lock_metadata(folder);
+	if (status == CTRACE_OK)
+		status = open_metadata(folder, flags);
 	if (status != CTRACE_OK)
 		return status;
 	if (fstat(folder->metadata_fd, &info) != 0)
@@ -375,11 +382,26 @@ enum ctrace_status ct_bin_folder_resume(const struct ctrace_place *place, const 
 	return CTRACE_OK;
 }
 
-bool ct_bin_folder_is_gone(const struct ct_bin_folder *folder)
+/* Opens what was closed behind our back.  False when that does not lead to the same folder. */
+static bool reach(struct ct_bin_folder *folder)
+{
+	struct ct_file_id folder_id = folder->folder_id;
+	struct ct_file_id metadata_id = folder->metadata_id;
+
+	if (!ct_os_is_file(folder->fd, &folder_id) &&
+	    (open_directory(folder) != CTRACE_OK || !ct_os_is_file(folder->fd, &folder_id)))
+		return false;
+	if (ct_os_is_file(folder->metadata_fd, &metadata_id))
+		return true;
+	folder->metadata_fd = -1;
+	return open_metadata(folder, 0) == CTRACE_OK && ct_os_is_file(folder->metadata_fd, &metadata_id);
+}
+
+bool ct_bin_folder_is_gone(struct ct_bin_folder *folder)
 {
 	struct stat info;
 
-	return fstat(folder->metadata_fd, &info) != 0 || info.st_nlink == 0;
+	return !reach(folder) || fstat(folder->metadata_fd, &info) != 0 || info.st_nlink == 0;
 }
 
 /* ------------------------------------------------------------------------------------------------------------

@@ -69,7 +69,7 @@ static void stream_free(struct ct_bin_stream *stream)
 	if (stream == NULL)
 		return;
 	ct_buf_fini(&stream->packets);
-	ct_os_close(&stream->fd);
+	ct_os_close_file(&stream->fd, &stream->file_id);
 	free(stream);
 }
 
@@ -95,7 +95,7 @@ static void close_oldest(struct ct_bin_folder *folder)
 	}
 	if (oldest == NULL)
 		return;
-	ct_os_close(&oldest->fd);
+	ct_os_close_file(&oldest->fd, &oldest->file_id);
 	if (oldest->packets.size == 0)
 		ct_buf_fini(&oldest->packets);
 	folder->open_count--;
@@ -106,8 +106,12 @@ static enum ctrace_status open_stream(struct ct_bin_folder *folder, struct ct_bi
 	enum ctrace_status status;
 	char name[24];
 
-	if (stream->fd >= 0)
+	if (ct_os_is_file(stream->fd, &stream->file_id))
 		return CTRACE_OK;
+	if (stream->fd >= 0) {
+		stream->fd = -1; /* closed behind our back; not ours any more */
+		folder->open_count -= stream->id != CT_BIN_LOST;
+	}
 	if (folder->open_count >= CT_BIN_OPEN_LIMIT)
 		close_oldest(folder);
 	if (stream->id == CT_BIN_LOST)
@@ -115,6 +119,7 @@ static enum ctrace_status open_stream(struct ct_bin_folder *folder, struct ct_bi
 	else
 		(void)snprintf(name, sizeof name, "stream.%u", stream->id);
 	status = ct_os_open_file(folder->fd, name, O_RDWR | O_CREAT, &stream->fd);
+	stream->file_id = ct_os_file_id(status == CTRACE_OK ? stream->fd : -1);
 	if (status != CTRACE_OK)
 		stream->fd = -1;
 	else if (stream->id != CT_BIN_LOST)

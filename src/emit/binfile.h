@@ -31,6 +31,7 @@
 struct ct_bin_stream {
 	uint32_t id;
 	int fd;         /* -1: not open now */
+	struct ct_file_id file_id;
 	bool is_loaded; /* what follows is known; otherwise only offset, from the closing mark */
 	bool cut_due;   /* the file may be longer than offset */
 	bool sync_due;
@@ -61,6 +62,8 @@ struct ct_bin_folder {
 	char path[CTRACE_EMITTER_PATH_SIZE];
 	int fd;
 	int metadata_fd;
+	struct ct_file_id folder_id;
+	struct ct_file_id metadata_id;
 	uint32_t owner_pid; /* the process that opened it: a forked child only forgets it */
 	struct ct_trace_info info;
 	struct ct_schema *schema;
@@ -98,7 +101,7 @@ void ct_bin_folder_discard(struct ct_bin_folder *folder); /* removes it; nothing
 /* Calls for each stream file that is there, with its name and id (CT_BIN_LOST: stream.lost).  False when the folder cannot be read. */
 typedef void ct_bin_each_stream(struct ct_bin_folder *folder, const char *name, uint32_t id, void *user);
 bool ct_bin_folder_each_stream(struct ct_bin_folder *folder, ct_bin_each_stream *each, void *user);
-bool ct_bin_folder_is_gone(const struct ct_bin_folder *folder); /* somebody removed it */
+bool ct_bin_folder_is_gone(struct ct_bin_folder *folder); /* somebody removed it */
 /* Notes in a new folder what the streams of the one that it follows had lost. */
 enum ctrace_status ct_bin_folder_inherit(struct ct_bin_folder *folder, struct ct_bin_folder *from) CT_MUST_USE;
 

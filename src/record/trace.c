@@ -258,7 +258,7 @@ static enum ctrace_status register_tracer(struct ctrace_tracer *tracer, uint32_t
 	if (status != CTRACE_OK)
 		return status;
 	if (tracer->abi == CTRACE_ABI) {
-		tracer->component = component;
+		__atomic_store_n(&tracer->component, component, __ATOMIC_RELAXED); /* others may be here too, with the same number */
 		/* Pairs with the acquire load in ctrace_gate_(): whoever sees the gate sees the component. */
 		__atomic_store_n(&tracer->gate, &ct_registry_entry(process->registry, component)->gate, __ATOMIC_RELEASE);
 	}

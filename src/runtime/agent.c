@@ -143,7 +143,7 @@ static struct ct_drain_result serve(void)
 	result = pass(flush);
 	ct_agent_unlock();
 	if (flush) {
-		agent.flush_status = result.failing != 0 ? CTRACE_OUTPUT_ERROR : CTRACE_OK;
+		__atomic_store_n(&agent.flush_status, result.failing != 0 ? CTRACE_OUTPUT_ERROR : CTRACE_OK, __ATOMIC_RELAXED);
 		__atomic_store_n(&agent.flush_done, ticket, __ATOMIC_RELEASE);
 		ct_os_wake(&agent.flush_done);
 	}
@@ -328,7 +328,7 @@ static enum ctrace_status wait_for_ticket(uint32_t ticket, uint64_t timeout_ns)
 		uint64_t waited = ct_clock_mono_ns() - start;
 
 		if ((int32_t)(done - ticket) >= 0)
-			return (enum ctrace_status)agent.flush_status;
+			return (enum ctrace_status)__atomic_load_n(&agent.flush_status, __ATOMIC_RELAXED);
 		if (waited >= timeout_ns)
 			return CTRACE_TIMED_OUT;
 		ct_os_wait(&agent.flush_done, done, timeout_ns - waited);

@@ -116,39 +116,16 @@ static uint32_t next_asid(int run_fd)
 
 /* ---- descriptors: a daemon closes all there are, ours too, and may have files of its own at our numbers since ---- */
 
-static struct ct_file_id file_id(int fd)
-{
-	struct stat info;
-
-	if (fd < 0 || fstat(fd, &info) != 0)
-		return (struct ct_file_id){ 0, 0 };
-	return (struct ct_file_id){ info.st_dev, info.st_ino };
-}
-
-static bool is_ours(int fd, const struct ct_file_id *id)
-{
-	struct ct_file_id now = file_id(fd);
-
-	return id->inode != 0 && now.inode == id->inode && now.device == id->device;
-}
-
-static void close_ours(int *fd, const struct ct_file_id *id)
-{
-	if (is_ours(*fd, id))
-		ct_os_close(fd);
-	*fd = -1;
-}
-
 /* Opens it again when it was closed.  False when that does not lead to the same file. */
 static bool open_again(int *fd, const struct ct_file_id *id, const char *folder, const char *name, int flags)
 {
 	char path[4200];
 
-	if (is_ours(*fd, id))
+	if (ct_os_is_file(*fd, id))
 		return true;
 	(void)snprintf(path, sizeof path, "%s%s", folder, name);
 	*fd = ct_os_above_standard(open(path, flags | O_NOFOLLOW | O_CLOEXEC | O_NONBLOCK));
-	if (*fd >= 0 && !is_ours(*fd, id))
+	if (*fd >= 0 && !ct_os_is_file(*fd, id))
 		ct_os_close(fd);
 	return *fd >= 0;
 }
@@ -162,7 +139,7 @@ int ct_session_folder(struct ct_session *session)
 static bool reach_file(struct ct_session *session)
 {
 	struct flock lock = { .l_type = F_WRLCK, .l_whence = SEEK_SET };
-	bool had_it = is_ours(session->file_fd, &session->file_id);
+	bool had_it = ct_os_is_file(session->file_fd, &session->file_id);
 
 	if (!open_again(&session->file_fd, &session->file_id, session->path, "/session", O_RDWR))
 		return false;
@@ -218,7 +195,7 @@ enum ctrace_status ct_session_add_text(struct ct_session *session, const char *t
 		return CTRACE_NOT_ENOUGH_MEMORY;
 	memcpy((char *)(uintptr_t)session->texts + at, text, size); /* fresh pages are zero: the text is terminated */
 	__atomic_store_n(&session->head->texts_size, at + size + 1, __ATOMIC_RELEASE);
-	session->texts_capacity = at + size + 1;
+	__atomic_store_n(&session->texts_capacity, at + size + 1, __ATOMIC_RELAXED); /* the drain reads older texts meanwhile */
 	*out_text = at << 16 | size;
 	return CTRACE_OK;
 }
@@ -227,8 +204,9 @@ const char *ct_session_text(const struct ct_session *session, ct_text text, size
 {
 	uint64_t at = text >> 16;
 	uint64_t size = text & 0xFFFF;
+	uint64_t capacity = __atomic_load_n(&session->texts_capacity, __ATOMIC_RELAXED);
 
-	if (at > session->texts_capacity || size > session->texts_capacity - at) {
+	if (at > capacity || size > capacity - at) {
 		*out_size = 0;
 		return "";
 	}
@@ -273,7 +251,7 @@ static enum ctrace_status make_file(struct ct_session *session, int folder_fd, v
 		status = ct_os_map(session->file_fd, CT_SESSION_SIZE, true, out_base);
 	if (status != CTRACE_OK)
 		ct_os_close(&session->file_fd);
-	session->file_id = file_id(session->file_fd);
+	session->file_id = ct_os_file_id(session->file_fd);
 	return status;
 }
 
@@ -380,7 +358,7 @@ static enum ctrace_status make_folder(struct ct_session *session, const char *ru
 	session->folder_fd = ct_os_above_standard(openat(run_fd, temporary, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC));
 	if (session->folder_fd < 0)
 		goto undo_folder;
-	session->folder_id = file_id(session->folder_fd);
+	session->folder_id = ct_os_file_id(session->folder_fd);
 	status = make_file(session, session->folder_fd, &base);
 	if (status != CTRACE_OK)
 		goto undo_folder;
@@ -453,8 +431,8 @@ enum ctrace_status ct_session_fork(struct ct_session *session, const char *run_d
 	}
 	set_base(&made, session->head);
 	/* The parent's descriptors; its lock is its own and stays. */
-	close_ours(&session->file_fd, &session->file_id);
-	close_ours(&session->folder_fd, &session->folder_id);
+	ct_os_close_file(&session->file_fd, &session->file_id);
+	ct_os_close_file(&session->folder_fd, &session->folder_id);
 	*session = made;
 	memcpy(own_path, session->path, sizeof own_path);
 	return CTRACE_OK;
@@ -479,8 +457,8 @@ void ct_session_close(struct ct_session *session, bool remove_folder)
 	}
 	if (strcmp(own_path, session->path) == 0)
 		own_path[0] = '\0';
-	close_ours(&session->file_fd, &session->file_id);
-	close_ours(&session->folder_fd, &session->folder_id);
+	ct_os_close_file(&session->file_fd, &session->file_id);
+	ct_os_close_file(&session->folder_fd, &session->folder_id);
 	memset(session, 0, sizeof *session);
 	session->folder_fd = session->file_fd = -1;
 }
@@ -553,13 +531,13 @@ enum ctrace_status ct_session_load(struct ct_session *session, const char *run_d
 		return CTRACE_DENIED;
 	memcpy(session->folder, name, strlen(name) + 1);
 	session->folder_fd = ct_os_above_standard(open(session->path, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC));
-	session->folder_id = file_id(session->folder_fd);
+	session->folder_id = ct_os_file_id(session->folder_fd);
 	if (session->folder_fd < 0)
 		return errno == ENOENT ? CTRACE_NOT_FOUND : CTRACE_DENIED;
 	session->file_fd = ct_os_above_standard(
 		openat(session->folder_fd, "session", (want_lock ? O_RDWR : O_RDONLY) | O_NOFOLLOW | O_CLOEXEC | O_NONBLOCK));
 	if (session->file_fd >= 0)
-		session->file_id = file_id(session->file_fd);
+		session->file_id = ct_os_file_id(session->file_fd);
 	if (session->file_fd < 0)
 		status = errno == ENOENT ? CTRACE_NOT_FOUND : CTRACE_DENIED;
 	else if (want_lock && fcntl(session->file_fd, F_SETLK, &lock) != 0)

@@ -90,11 +90,6 @@ struct ct_session_head {
 	struct ct_dest dest[CT_DEST_LIMIT];
 };
 
-struct ct_file_id {
-	dev_t device;
-	ino_t inode;
-};
-
 /* A session in memory: mapped (our own) or copied with pread (somebody else's, who may truncate it under us). */
 struct ct_session {
 	struct ct_session_head *head;

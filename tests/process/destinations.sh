@@ -62,9 +62,9 @@ text 'format = $(LEVEL)' 'level = warn'
 "$steps" emit a 1 emit a 2 emit a 4 >/dev/null
 check 'LEVEL' is "$(records x.log | tr '\n' ' ')" '2 4 '
 text 'format = $(DATE) $(TIME)'
-TZ=XXX-13:45 "$steps" trace a 1 1
+TZ=ABC-13:45 "$steps" trace a 1 1
 check 'date and time are local' is "$(records x.log | cut -c1-16)" "$(sed -n 's/^# Date  *= //p' x.log) $(sed -n 's/^# Time  *= //p' x.log | cut -c1-5)"
-check 'in the zone of the program' test "$(TZ=XXX-13:45 date -r x.log '+%Y/%m/%d %H:%M')" = "$(records x.log | cut -c1-16)"
+check 'in the zone of the program' test "$(TZ=ABC-13:45 date -r x.log '+%Y/%m/%d %H:%M')" = "$(records x.log | cut -c1-16)"
 text 'format = $(DATA)'
 "$steps" text a 1 $'one\nline\033[2J\xc2\x9b\xe2\x80\xae\xff"\\\x7f' >/dev/null
 check 'a text forges neither a line nor a terminal sequence' is "$(records x.log)" ' "one\nline\u{1B}[2J\u{9B}\u{202E}\xFF\"\\\u{7F}"'

@@ -276,10 +276,13 @@ static void close_everything(void)
 static void a_program_that_closes_all_descriptors_goes_on_and_keeps_its_own_files(void **state)
 {
 	(void)state;
-	scenario_begin(LINES_CONFIG);
+	scenario_begin(LINES_CONFIG "mftrace.dest = binfile\nmftrace.emitter.binfile#location = out\n");
 	scenario_run(close_everything);
 	check("out/*.log", 1, 4);
 	check("out/*.log", 2, 1);
+	assert_int_equal(run_tool("show --format='$(THREAD) $(COMPONENT) $(EVENT) $(LEVEL)$(DATA)' out/*.ctb"), 0);
+	check("tool.out", 1, 4);
+	check("tool.out", 2, 1);
 	assert_int_equal(run_tool("recover"), 0);
 	check("out/*.log", 1, 4);
 	assert_int_equal(scenario_folders(), 0);

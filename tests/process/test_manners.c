@@ -294,7 +294,8 @@ static void wrong_calls_are_answered_and_leave_no_event(void **state)
 	(void)state;
 	memset(name, 'n', 255);
 	name[255] = '\0';
-	(void)snprintf(expected, sizeof expected, " %s 2 1 \"255 bytes are a name\"\n manners 3 1 \"\"  \"\" \n manners 4294967295 1\n", name);
+	(void)snprintf(expected, sizeof expected, " %s 2 1 \"255 bytes are a name\"\n manners 3 1 \"\"  \"\" \n manners 4294967295 1\n",
+		       name);
 	scenario_begin(LINES_CONFIG);
 	scenario_run(trace_wrongly);
 	check_lines(expected);

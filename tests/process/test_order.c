@@ -126,7 +126,9 @@ static void eight_threads_keep_their_order_in_text_and_binary(void **state)
 	assert_int_equal(run_tool("show out.ctb"), 0);
 	assert_int_equal(system("sed 's/^[^ ]*/0/' tool.out >shown"), 0);
 	check_sequences("shown");
-	assert_int_equal(system("babeltrace2 out.ctb 2>bt.err | sed -E 's/.* ping:([0-9]+): .* data1 = ([0-9]+) .*/0 ping \\1 1 \\2/' >bt.txt"), 0);
+	assert_int_equal(
+		system("babeltrace2 out.ctb 2>bt.err | sed -E 's/.* ping:([0-9]+): .* data1 = ([0-9]+) .*/0 ping \\1 1 \\2/' >bt.txt"),
+		0);
 	assert_int_equal(system("test ! -s bt.err"), 0);
 	check_sequences("bt.txt");
 	scenario_end();

@@ -96,7 +96,8 @@ static void check_rising(const char *line, void *user)
 	unsigned long long value;
 	char component[64];
 
-	if (sscanf(line, "%u %63s %u %u %llu", &tid, component, &kind, &level, &value) != 5 || kind >= 512 || value <= rising->last[kind]) {
+	if (sscanf(line, "%u %63s %u %u %llu", &tid, component, &kind, &level, &value) != 5 || kind >= 512 ||
+	    value <= rising->last[kind]) {
 		rising->bad++;
 		return;
 	}

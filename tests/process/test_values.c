@@ -54,8 +54,9 @@ static void make_values(void)
 			cbl_x4_comp5_t type = big_endian ? TRACE_EVENT_TYPE_COMPX : TRACE_EVENT_TYPE_COMP5;
 			cbl_x4_comp5_t type_signed = big_endian ? TRACE_EVENT_TYPE_COMPXS : TRACE_EVENT_TYPE_COMP5S;
 			const uint64_t unsigned_values[] = { 0, 1, highest, highest - 1, highest / 2, highest / 2 + 1, distinct };
-			const uint64_t signed_values[] = { 0,	       1,	      UINT64_MAX,  UINT64_MAX - 1,
-							   highest / 2, highest / 2 - 1, ~(highest / 2), ~(highest / 2) + 1 };
+			const uint64_t signed_values[] = {
+				0, 1, UINT64_MAX, UINT64_MAX - 1, highest / 2, highest / 2 - 1, ~(highest / 2), ~(highest / 2) + 1
+			};
 
 			for (size_t i = 0; i < sizeof unsigned_values / sizeof unsigned_values[0]; i++)
 				add_value(size, type, unsigned_values[i], false);
