@@ -234,6 +234,12 @@ for sharing in false true; do
 	check "descriptors that the program closed and took, MULTIPROC $sharing" is "$(tr '\n' ' ' <said; records x.log | wc -l; stat -c %s mine)" $'SUCCESS 3 4 5 6 7 SUCCESS 9 4\n0'
 done
 
+place 'mftrace.dest = binfile' 'mftrace.emitter.binfile#file = x.ctb'
+steps trace a 1 2 flush close 3 close 4 close 5 close 6 close 7 close 8 close 9 open mine open mine open mine open mine open mine open mine \
+	trace a 1 2 thread a 1 2 flush stats >said
+check 'the same with BINFILE, and a thread whose first event comes after that' is \
+	"$(tr '\n' ' ' <said; babeltrace2 x.ctb 2>&1 | wc -l; stat -c %s mine)" $'SUCCESS 3 4 5 6 7 8 SUCCESS emitted 6 delivered 6 pending 0 lost 0 6\n0'
+
 # ---- few descriptors
 place 'mftrace.emitter.textfile#file = x.log'
 check 'RLIMIT_NOFILE=8' is "$(steps files 8 trace a 1 2 thread a 1 2 flush stats | tr '\n' ' '; records x.log | wc -l)" 'SUCCESS emitted 4 delivered 4 pending 0 lost 0 4'

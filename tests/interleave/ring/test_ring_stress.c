@@ -163,7 +163,7 @@ static void consume(void)
 
 static void run(uint32_t overflow)
 {
-	const struct ct_session private = { .folder_fd = -1, .file_fd = -1 };
+	struct ct_session private = { .folder_fd = -1, .file_fd = -1 };
 	pthread_t producer;
 
 	memset(&tally, 0, sizeof tally);

@@ -25,8 +25,10 @@ static char room[64];
 
 static int set_up(void **state)
 {
+	const char *folder = getenv("TMPDIR");
+
+	(void)snprintf(room, sizeof room, "%s/os-XXXXXX", folder != NULL && strlen(folder) < 40 ? folder : "/tmp");
 	(void)state;
-	(void)snprintf(room, sizeof room, "/tmp/ctrace-os-XXXXXX");
 	return mkdtemp(room) == NULL || chdir(room) != 0;
 }
 
@@ -440,6 +442,71 @@ static void an_empty_variable_counts_as_none(void **state)
 	assert_null(ct_os_environment("CTRACE_TEST_VARIABLE"));
 }
 
+static void a_descriptor_of_ours_is_never_one_of_the_first_three(void **state)
+{
+	int kept = dup(0), fd;
+
+	(void)state;
+	assert_true(kept > 2);
+	assert_int_equal(close(0), 0);
+	assert_int_equal(ct_os_open_file(AT_FDCWD, "f", O_RDWR | O_CREAT, &fd), CTRACE_OK);
+	assert_true(fd > 2);
+	assert_true((fcntl(fd, F_GETFD) & FD_CLOEXEC) != 0);
+	assert_int_equal(fcntl(0, F_GETFD), -1);
+	ct_os_close(&fd);
+	fd = ct_os_above_standard(open("f", O_RDONLY | O_CLOEXEC));
+	assert_true(fd > 2);
+	assert_int_equal(dup2(kept, 0), 0);
+	assert_int_equal(close(kept), 0);
+	assert_int_equal(ct_os_above_standard(fd), fd);
+	ct_os_close(&fd);
+	errno = EMFILE;
+	assert_int_equal(ct_os_above_standard(-1), -1);
+	assert_int_equal(errno, EMFILE);
+}
+
+static void a_descriptor_is_known_by_its_file(void **state)
+{
+	struct ct_file_id id, none;
+	int fd, other;
+
+	(void)state;
+	assert_int_equal(ct_os_open_file(AT_FDCWD, "f", O_RDWR | O_CREAT, &fd), CTRACE_OK);
+	id = ct_os_file_id(fd);
+	assert_true(ct_os_is_file(fd, &id));
+	assert_int_equal(rename("f", "g"), 0);
+	assert_true(ct_os_is_file(fd, &id)); /* by the file, not by its name */
+	/* The program closes it, and gets the number for a file of its own. */
+	assert_int_equal(close(fd), 0);
+	errno = ENOSPC;
+	assert_false(ct_os_is_file(fd, &id));
+	assert_int_equal(errno, ENOSPC);
+	other = open("program's", O_RDWR | O_CREAT | O_CLOEXEC, 0600);
+	assert_int_equal(other, fd);
+	assert_false(ct_os_is_file(fd, &id));
+	ct_os_close_file(&fd, &id);
+	assert_int_equal(fd, -1);
+	assert_true(fcntl(other, F_GETFD) >= 0); /* still open */
+	assert_int_equal(close(other), 0);
+	none = ct_os_file_id(-1);
+	assert_int_equal(none.inode, 0);
+	assert_false(ct_os_is_file(-1, &none));
+	assert_int_equal(ct_os_open_file(AT_FDCWD, "g", O_RDWR, &fd), CTRACE_OK);
+	other = fd;
+	ct_os_close_file(&fd, &id);
+	assert_int_equal(fcntl(other, F_GETFD), -1);
+}
+
+static void a_folder_made_by_somebody_else_meanwhile_keeps_its_mode(void **state)
+{
+	(void)state;
+	assert_int_equal(mkdir("theirs", 0755), 0);
+	ct_os_fail(CT_OS_MKDIR, 0, 1, EEXIST);
+	assert_int_equal(ct_os_make_folder("theirs"), CTRACE_OK);
+	assert_int_equal(mode_of("theirs"), 0755);
+	ct_os_fail(CT_OS_MKDIR, 0, 0, 0);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -463,6 +530,9 @@ int main(void)
 		cmocka_unit_test_setup_teardown(our_threads_take_no_signals_and_leave_the_callers_mask_alone, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(a_thread_exists_until_it_has_ended, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(an_empty_variable_counts_as_none, set_up, tear_down),
+		cmocka_unit_test_setup_teardown(a_descriptor_of_ours_is_never_one_of_the_first_three, set_up, tear_down),
+		cmocka_unit_test_setup_teardown(a_descriptor_is_known_by_its_file, set_up, tear_down),
+		cmocka_unit_test_setup_teardown(a_folder_made_by_somebody_else_meanwhile_keeps_its_mode, set_up, tear_down),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -176,7 +176,7 @@ static char module_folder[64];
 static UNUSED int make_emitters(void **state)
 {
 	(void)state;
-	(void)snprintf(module_folder, sizeof module_folder, "/tmp/ctrace-module-XXXXXX");
+	print_template(module_folder, "module");
 	assert_non_null(mkdtemp(module_folder));
 	assert_int_equal(setenv("CTRACE_EMITTERS", module_folder, 1), 0);
 	for (int i = 0; i < 2; i++) {

@@ -211,6 +211,70 @@ static void a_forked_child_sees_its_parents_lanes_wiped(void **state)
 	assert_lines(0, 2);
 }
 
+static void look_whether_in_call(void)
+{
+	struct ct_thread *thread;
+	struct ctrace_lane *kept;
+
+	CHILD_CHECK(!ct_thread_is_in_call());
+	(void)emit(0);
+	CHILD_CHECK(!ct_thread_is_in_call());
+	thread = ct_thread_self();
+	kept = ctrace_lane_self;
+	ctrace_lane_self = NULL;
+	CHILD_CHECK(ct_thread_is_in_call());
+	ctrace_lane_self = kept;
+	thread->side.busy = true;
+	CHILD_CHECK(ct_thread_is_in_call());
+	thread->side.busy = false;
+	thread->routes[5].busy = true;
+	CHILD_CHECK(ct_thread_is_in_call());
+	thread->routes[5].busy = false;
+	CHILD_CHECK(!ct_thread_is_in_call());
+}
+
+static void a_thread_knows_whether_it_is_inside_a_call(void **state)
+{
+	(void)state;
+	assert_int_equal(run_traced(look_whether_in_call), 0);
+}
+
+static void fork_in_the_middle_of_a_call(void)
+{
+	struct ctrace_lane *lane;
+	unsigned char *cur;
+	uint64_t head;
+	int status;
+	pid_t pid;
+
+	(void)emit(0);
+	CHILD_CHECK(ctrace_flush(60000) == CTRACE_OK);
+	lane = ctrace_lane_self;
+	ctrace_lane_self = NULL; /* a call has begun: a handler interrupts it, and forks */
+	cur = lane->cur;
+	head = *lane->head;
+	pid = fork();
+	if (pid == 0) {
+		/* The handler returns in the child: the call puts its record and commits it. */
+		memset(cur, 0xFF, 32);
+		ctrace_commit_(lane, cur + 32);
+		CTRACE(&tracer, CTRACE_INFO, 2);
+		CHILD_CHECK(stats().emitted == 1);
+		exit(0);
+	}
+	CHILD_CHECK(waitpid(pid, &status, 0) == pid && status == 0);
+	CHILD_CHECK(*lane->head == head && cur[0] == 0); /* nothing of it came here */
+	ctrace_lane_self = lane;
+	(void)emit(1);
+}
+
+static void a_call_that_ends_in_a_forked_child_goes_nowhere(void **state)
+{
+	(void)state;
+	assert_int_equal(run_traced(fork_in_the_middle_of_a_call), 0);
+	assert_lines(0, 3);
+}
+
 static void leave_and_trace(void)
 {
 	(void)emit(0);
@@ -238,6 +302,8 @@ int main(void)
 		cmocka_unit_test_setup_teardown(events_of_other_destructors_are_recorded, fixture_setup, fixture_teardown),
 		cmocka_unit_test_setup_teardown(a_forked_child_sees_its_parents_lanes_wiped, fixture_setup, fixture_teardown),
 		cmocka_unit_test_setup_teardown(a_thread_that_left_begins_anew, fixture_setup, fixture_teardown),
+		cmocka_unit_test_setup_teardown(a_thread_knows_whether_it_is_inside_a_call, fixture_setup, fixture_teardown),
+		cmocka_unit_test_setup_teardown(a_call_that_ends_in_a_forked_child_goes_nowhere, fixture_setup, fixture_teardown),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -17,7 +17,7 @@ static unsigned char scratch[CT_RECORD_MAX];
 /* A ring in memory, of a session in memory. */
 static UNUSED void make_ring(size_t capacity, uint32_t overflow)
 {
-	const struct ct_session private = { .folder_fd = -1, .file_fd = -1 };
+	struct ct_session private = { .folder_fd = -1, .file_fd = -1 };
 
 	memset(&lane, 0, sizeof lane);
 	memset(&place, 0, sizeof place);

@@ -20,6 +20,8 @@ static int set_up(void **state)
 	session = (struct ct_session){ .file_fd = -1 };
 	session.folder_fd = open("run/s", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 	assert_true(session.folder_fd >= 0);
+	session.folder_id = ct_os_file_id(session.folder_fd);
+	(void)snprintf(session.path, sizeof session.path, "%s/s", run_dir);
 	return 0;
 }
 

@@ -194,6 +194,35 @@ static void a_forked_child_begins_empty_and_leaves_its_parents_alone(void **stat
 	assert_int_equal(ct_thread_locked, 0);
 }
 
+static void a_child_in_the_middle_of_a_call_writes_where_nobody_reads(void **state)
+{
+	struct ct_ring *mine = ct_ring_pool_take(pool, &common, 1);
+	int status;
+	pid_t pid;
+
+	(void)state;
+	ring = *mine;
+	memset(&lane, 0, sizeof lane);
+	assert_true(produce(64, 0));
+	pid = fork();
+	if (pid == 0) {
+		ct_ring_pool_part(pool);
+		CHILD_CHECK(mine->head->head == 0); /* private and empty, at the same addresses */
+		memset(lane.cur, 0xFF, 64);
+		mine->head->head = 12345;
+		CHILD_CHECK(ct_session_fork(&session, run_dir) == CTRACE_OK);
+		ct_ring_pool_forget(pool);
+		CHILD_CHECK(ct_ring_pool_count(pool) == 0);
+		memset(lane.cur, 0xFE, 64); /* the call ends late: the memory is still there */
+		CHILD_CHECK(ct_ring_pool_take(pool, &common, 2) != NULL);
+		_exit(0);
+	}
+	assert_int_equal(waitpid(pid, &status, 0), pid);
+	assert_int_equal(status, 0);
+	assert_int_equal(mine->head->head, 64);
+	assert_int_equal(lane.cur[0], 0);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -205,6 +234,7 @@ int main(void)
 		cmocka_unit_test_setup_teardown(the_limit_of_rings_refuses_and_nothing_more, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(threads_never_share_one, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(a_forked_child_begins_empty_and_leaves_its_parents_alone, set_up, tear_down),
+		cmocka_unit_test_setup_teardown(a_child_in_the_middle_of_a_call_writes_where_nobody_reads, set_up, tear_down),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -119,6 +119,10 @@ static void fork_behind_the_handlers_back(void)
 
 	for (uint32_t i = 0; i < 100; i++)
 		(void)emit(i);
+	/* Nobody makes malloc fit for such a child: none of ours may be inside it. */
+	CHILD_CHECK(ctrace_flush(60000) == CTRACE_OK);
+	while (__atomic_load_n(&ct_process.agent_idle, __ATOMIC_SEQ_CST) == 0)
+		;
 	pid = (pid_t)syscall(SYS_fork);
 	if (pid == 0) {
 		for (uint32_t i = 100; i < 200; i++)

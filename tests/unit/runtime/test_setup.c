@@ -61,10 +61,14 @@ static void mistakes_change_nothing_and_stop_nothing(void **state)
 
 static void another_programs_entries_before_its_name_are_discarded(void **state)
 {
+	char config[300];
+
 	(void)state;
 	read_settings("ctrace.attach = off\nmftrace.application = some-other-program\nctrace.run.directory = /x\n");
 	assert_true(settings.attach);
-	read_settings("ctrace.attach = off\nmftrace.application = test_setup\nctrace.run.directory = /x\n");
+	(void)snprintf(config, sizeof config, "ctrace.attach = off\nmftrace.application = %s\nctrace.run.directory = /x\n",
+		       program_invocation_short_name);
+	read_settings(config);
 	assert_false(settings.attach);
 	assert_string_equal(settings.run_directory, "/x");
 }

@@ -39,16 +39,18 @@ static void a_missing_one_is_made_for_us_alone(void **state)
 	assert_int_equal(mode_of("x/y/run"), 0700);
 }
 
-static void what_is_configured_goes_before_the_environment(void **state)
+static void the_environment_goes_before_what_is_configured(void **state)
 {
 	char path[4096], expected[200];
 
 	(void)state;
-	assert_int_equal(setenv("CTRACE_RUN_DIR", "from-environment", 1), 0);
 	assert_int_equal(ct_folder_run_directory("configured", path), CTRACE_OK);
 	(void)snprintf(expected, sizeof expected, "%s/configured", room);
 	assert_string_equal(path, expected);
-	assert_false(exists("from-environment"));
+	assert_int_equal(setenv("CTRACE_RUN_DIR", "from-environment", 1), 0);
+	assert_int_equal(ct_folder_run_directory("configured", path), CTRACE_OK);
+	(void)snprintf(expected, sizeof expected, "%s/from-environment", room);
+	assert_string_equal(path, expected);
 }
 
 static void the_path_is_absolute_so_that_the_program_may_go_elsewhere(void **state)
@@ -257,6 +259,39 @@ static void a_process_that_looks_at_itself_lives_on_for_others(void **state)
 	run_child(look_at_ourselves);
 }
 
+static void live_without_the_lock(void)
+{
+	struct ct_session session;
+	char byte;
+
+	CHILD_CHECK(ct_session_create(&session, run_dir) == CTRACE_OK);
+	CHILD_CHECK(close(session.file_fd) == 0); /* as a daemon does that closes all there are; the lock goes with it */
+	CHILD_CHECK(write(ready[1], "r", 1) == 1);
+	CHILD_CHECK(read(done[0], &byte, 1) == 1);
+	(void)raise(SIGKILL);
+}
+
+static void a_process_that_has_closed_its_descriptors_lives_as_long_as_it_maps_its_session(void **state)
+{
+	char byte;
+	pid_t pid;
+
+	(void)state;
+	assert_int_equal(pipe(ready), 0);
+	assert_int_equal(pipe(done), 0);
+	pid = fork();
+	if (pid == 0)
+		live_without_the_lock();
+	assert_int_equal(read(ready[0], &byte, 1), 1);
+	look();
+	assert_int_equal(found_count, 1);
+	assert_true(found[0].is_alive);
+	assert_int_equal(write(done[1], "d", 1), 1);
+	assert_int_equal(waitpid(pid, NULL, 0), pid);
+	look();
+	assert_false(found[0].is_alive);
+}
+
 static void what_a_dead_maker_left_half_made_is_removed(void **state)
 {
 	char path[64];
@@ -348,7 +383,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test_setup_teardown(a_missing_one_is_made_for_us_alone, set_up, tear_down),
-		cmocka_unit_test_setup_teardown(what_is_configured_goes_before_the_environment, set_up, tear_down),
+		cmocka_unit_test_setup_teardown(the_environment_goes_before_what_is_configured, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(the_path_is_absolute_so_that_the_program_may_go_elsewhere, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(a_link_is_refused_however_it_is_spelt, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(one_that_others_may_write_to_is_refused, set_up, tear_down),
@@ -364,6 +399,7 @@ int main(void)
 		cmocka_unit_test_setup_teardown(removing_takes_our_files_and_no_others, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(a_folder_that_is_being_removed_is_never_seen_in_part, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(looking_for_run_directories_makes_none, set_up, tear_down),
+		cmocka_unit_test_setup_teardown(a_process_that_has_closed_its_descriptors_lives_as_long_as_it_maps_its_session, set_up, tear_down),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -60,7 +60,7 @@ static void it_says_whose_it_is(void **state)
 	assert_int_equal(session.head->abi, CTRACE_ABI);
 	assert_int_equal(session.head->uid, geteuid());
 	assert_string_equal(session.head->jobname, "PAYROLL-");
-	assert_string_equal(session.head->program, "test_session");
+	assert_string_equal(session.head->program, program_invocation_short_name);
 	assert_true(strlen(session.head->host) > 0);
 	assert_true(strlen(session.head->system) > 0);
 	assert_int_equal(strlen(session.head->boot_id), 36);
@@ -474,6 +474,51 @@ static void a_parent_that_went_on_does_not_make_the_childs_copy_too_short(void *
 	ct_session_close(&session, true);
 }
 
+/* ---- descriptors that the program closes behind our back ---- */
+
+static void close_everything(void)
+{
+	static char text[0xFFFF];
+	char name[256], path[4200], content[100];
+	struct ct_session copy;
+	ct_text out;
+	int files[64], status;
+	pid_t pid;
+
+	CHILD_CHECK(ct_session_create(&session, run_dir) == CTRACE_OK);
+	(void)snprintf(name, sizeof name, "%s", session.folder);
+	for (int fd = 3; fd < 100; fd++)
+		(void)close(fd);
+	/* Files of the program's own, at the numbers that were ours. */
+	for (size_t i = 0; i < CT_COUNT(files); i++) {
+		(void)snprintf(path, sizeof path, "%s/own.%zu", room, i);
+		files[i] = open(path, O_RDWR | O_CREAT | O_CLOEXEC, 0600);
+		CHILD_CHECK(files[i] > 2 && write(files[i], "own", 3) == 3);
+	}
+	for (int i = 0; i < 5; i++)
+		CHILD_CHECK(ct_session_add_text(&session, text, sizeof text, &out) == CTRACE_OK); /* grows the file */
+	CHILD_CHECK(ct_session_folder(&session) > 2);
+	CHILD_CHECK(faccessat(ct_session_folder(&session), "session", F_OK, 0) == 0);
+	pid = fork();
+	if (pid == 0) {
+		ct_session_close(&session, false);
+		_exit(ct_session_load(&copy, run_dir, name, true) == CTRACE_TIMED_OUT ? 0 : 1); /* locked again */
+	}
+	CHILD_CHECK(waitpid(pid, &status, 0) == pid && status == 0);
+	ct_session_close(&session, true);
+	for (size_t i = 0; i < CT_COUNT(files); i++) {
+		CHILD_CHECK(pread(files[i], content, sizeof content, 0) == 3 && memcmp(content, "own", 3) == 0);
+		CHILD_CHECK(close(files[i]) == 0);
+	}
+}
+
+static void a_program_may_close_every_descriptor_and_keeps_its_own(void **state)
+{
+	(void)state;
+	run_child(close_everything);
+	assert_int_equal(count_entries(run_dir), 0);
+}
+
 /* ---- somebody else's, whatever it holds ---- */
 
 static char dead_name[64];
@@ -743,6 +788,7 @@ int main(void)
 		cmocka_unit_test_setup_teardown(a_changed_part_is_written_back, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(memory_and_disk_that_fail_say_so, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(the_slot_in_force_is_the_sequences, set_up, tear_down),
+		cmocka_unit_test_setup_teardown(a_program_may_close_every_descriptor_and_keeps_its_own, set_up, tear_down),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
