@@ -31,7 +31,7 @@ void bench_nothing_batch(uint32_t count); /* what timing one event costs by itse
 void bench_cases_prepare(const char *folder); /* components, destinations; the baseline's ring is a file in folder */
 void bench_cases_prepare_cobol(const char *library_folder);
 bool bench_cases_have(const struct bench_case *bench); /* false: built without COBOL */
-void bench_baseline_drain(void);  /* the baseline's ring is empty again */
+void bench_baseline_drain(void);                       /* the baseline's ring is empty again */
 uint64_t bench_baseline_lost(void);
 
 /* ---- measure.c */
@@ -46,8 +46,8 @@ struct bench_span {
 };
 struct bench_span bench_span_now(void);
 double bench_ns_per_tick(struct bench_span from, struct bench_span to);
-void bench_pin_self(unsigned which);         /* 0 or 1: the first or second processor that we may use */
-bool bench_pin_agent(unsigned which);        /* false: there is no agent */
+void bench_pin_self(unsigned which);  /* 0 or 1: the first or second processor that we may use */
+bool bench_pin_agent(unsigned which); /* false: there is no agent */
 bool bench_has_two_processors(void);
 void bench_sort(uint32_t *values, size_t count);
 double bench_quantile(const uint32_t *sorted, size_t count, double quantile);

@@ -24,9 +24,9 @@
 #include <time.h>
 #include <unistd.h>
 
-#define EVENTS 1000u       /* a batch */
-#define WARM 10u           /* before a batch: the flush left this thread cold */
-#define BATCHES 200u       /* a repetition of a case */
+#define EVENTS 1000u /* a batch */
+#define WARM 10u     /* before a batch: the flush left this thread cold */
+#define BATCHES 200u /* a repetition of a case */
 #define REPETITIONS 9u
 #define SINGLES 20000u     /* events timed one by one, a repetition */
 #define SUSTAINED 1000000u /* events back to back */
@@ -267,8 +267,8 @@ static void print_case(FILE *out, const char *name, const char *title, struct ti
 
 static void print_sustained(FILE *out, const char *name, const struct sustained *sustained)
 {
-	fprintf(out, "    \"%s\": { \"wall_ns\": %.2f, \"producer_ns\": %.2f, \"cpu_ns\": %.2f, \"bytes\": %.3f }", name, sustained->wall_ns,
-		sustained->producer_ns, sustained->cpu_ns, sustained->bytes);
+	fprintf(out, "    \"%s\": { \"wall_ns\": %.2f, \"producer_ns\": %.2f, \"cpu_ns\": %.2f, \"bytes\": %.3f }", name,
+		sustained->wall_ns, sustained->producer_ns, sustained->cpu_ns, sustained->bytes);
 }
 
 static void print_losses(FILE *out)
@@ -279,9 +279,10 @@ static void print_losses(FILE *out)
 	ctrace_stats_get(&stats);
 	for (int i = 0; i < CTRACE_LOSS_COUNT; i++)
 		lost += stats.lost[i];
-	fprintf(out, "  \"events\": { \"made\": %llu, \"emitted\": %llu, \"delivered\": %llu, \"lost\": %llu, \"lost_by_baseline\": %llu }\n",
-		(unsigned long long)emitted, (unsigned long long)stats.emitted, (unsigned long long)stats.delivered, (unsigned long long)lost,
-		(unsigned long long)bench_baseline_lost());
+	fprintf(out,
+		"  \"events\": { \"made\": %llu, \"emitted\": %llu, \"delivered\": %llu, \"lost\": %llu, \"lost_by_baseline\": %llu }\n",
+		(unsigned long long)emitted, (unsigned long long)stats.emitted, (unsigned long long)stats.delivered,
+		(unsigned long long)lost, (unsigned long long)bench_baseline_lost());
 }
 
 /* ---- the order of things */
@@ -302,7 +303,8 @@ static void make_folder(void)
 	(void)atexit(remove_folder);
 	(void)snprintf(runs, sizeof(runs), "%s/run", folder);
 	(void)snprintf(child_runs, sizeof(child_runs), "%s/run-step", folder);
-	if (mkdir(runs, 0700) != 0 || mkdir(child_runs, 0700) != 0 || setenv("CTRACE_RUN_DIR", runs, 1) != 0 || unsetenv("MFTRACE_CONFIG") != 0)
+	if (mkdir(runs, 0700) != 0 || mkdir(child_runs, 0700) != 0 || setenv("CTRACE_RUN_DIR", runs, 1) != 0 ||
+	    unsetenv("MFTRACE_CONFIG") != 0)
 		bench_die(runs);
 }
 
@@ -376,7 +378,8 @@ int main(int argc, char **argv)
 
 	bench_sort(nothing->singles, nothing->single_count);
 	timing_cost = bench_quantile(nothing->singles, nothing->single_count, 0.5);
-	fprintf(out, "{\n  \"version\": \"%s\",\n  \"compiler\": \"%s\",\n  \"ns_per_tick\": %.6f,\n  \"timing_cost_ns\": %.2f,\n  \"cases\": {\n",
+	fprintf(out,
+		"{\n  \"version\": \"%s\",\n  \"compiler\": \"%s\",\n  \"ns_per_tick\": %.6f,\n  \"timing_cost_ns\": %.2f,\n  \"cases\": {\n",
 		ctrace_version(), __VERSION__, ns_per_tick, timing_cost * ns_per_tick);
 	for (size_t i = 0; i < bench_case_count; i++) {
 		if (times[i].batch_count == 0)

@@ -28,10 +28,12 @@
 #define B_TEXT 32u
 
 static const char texts[TEXTS][64] = {
-	"some info, and what is behind it", "open acct, and what is behind it", "read file, and what is behind it", "rec found, and what is behind it",
-	"add total, and what is behind it", "sub total, and what is behind it", "one month, and what is behind it", "next year, and what is behind it",
-	"last page, and what is behind it", "no record, and what is behind it", "bad check, and what is behind it", "new owner, and what is behind it",
-	"old owner, and what is behind it", "all of it, and what is behind it", "none here, and what is behind it", "the end..., what is behind it..",
+	"some info, and what is behind it", "open acct, and what is behind it", "read file, and what is behind it",
+	"rec found, and what is behind it", "add total, and what is behind it", "sub total, and what is behind it",
+	"one month, and what is behind it", "next year, and what is behind it", "last page, and what is behind it",
+	"no record, and what is behind it", "bad check, and what is behind it", "new owner, and what is behind it",
+	"old owner, and what is behind it", "all of it, and what is behind it", "none here, and what is behind it",
+	"the end..., what is behind it..",
 };
 
 static inline const char *pick(uint32_t i)
@@ -44,7 +46,7 @@ static inline const char *pick(uint32_t i)
 void NOINLINE bench_nothing_batch(uint32_t count)
 {
 	LOOP(i, count)
-		__asm__ volatile("" : : "r"(i));
+	__asm__ volatile("" : : "r"(i));
 }
 
 /* What COBOL calls to learn what a CALL costs. */
@@ -64,13 +66,14 @@ static uint32_t threshold = 5;
 static void NOINLINE batch_load_branch(uint32_t count)
 {
 	LOOP(i, count)
-		if (__builtin_expect(__atomic_load_n(&threshold, __ATOMIC_RELAXED) <= CTRACE_INFO, 0))
-			__asm__ volatile("int3" : : "r"(i));
+	if (__builtin_expect(__atomic_load_n(&threshold, __ATOMIC_RELAXED) <= CTRACE_INFO, 0))
+		__asm__ volatile("int3" : : "r"(i));
 }
 
 static void NOINLINE batch_rdtsc(uint32_t count)
 {
-	LOOP(i, count) {
+	LOOP(i, count)
+	{
 		uint64_t ticks = bench_ticks();
 
 		__asm__ volatile("" : : "r"(ticks));
@@ -137,7 +140,8 @@ _Static_assert(sizeof(struct record_b) == 64, "B is 64 bytes");
 
 static void NOINLINE batch_ring_a(uint32_t count)
 {
-	LOOP(i, count) {
+	LOOP(i, count)
+	{
 		struct ring_end *end = ring_self;
 		struct record_a *record = (struct record_a *)(void *)ring_reserve(end, sizeof(*record));
 
@@ -153,7 +157,8 @@ static void NOINLINE batch_ring_a(uint32_t count)
 
 static void NOINLINE batch_ring_b(uint32_t count)
 {
-	LOOP(i, count) {
+	LOOP(i, count)
+	{
 		struct ring_end *end = ring_self;
 		struct record_b *record = (struct record_b *)(void *)ring_reserve(end, sizeof(*record));
 
@@ -206,20 +211,20 @@ static struct ctrace_tracer tracer_off = CTRACE_TRACER("BENCH.OFF");
 static void NOINLINE batch_a(uint32_t count)
 {
 	LOOP(i, count)
-		CTRACE(&tracer, CTRACE_INFO, 1, CTRACE_TEXT(pick(i), A_TEXT));
+	CTRACE(&tracer, CTRACE_INFO, 1, CTRACE_TEXT(pick(i), A_TEXT));
 }
 
 static void NOINLINE batch_b(uint32_t count)
 {
 	LOOP(i, count)
-		CTRACE(&tracer, CTRACE_INFO, 2, CTRACE_U32(i), CTRACE_U64((uint64_t)i << 20), CTRACE_I64(-(int64_t)i),
-		       CTRACE_TEXT(pick(i), B_TEXT));
+	CTRACE(&tracer, CTRACE_INFO, 2, CTRACE_U32(i), CTRACE_U64((uint64_t)i << 20), CTRACE_I64(-(int64_t)i),
+	       CTRACE_TEXT(pick(i), B_TEXT));
 }
 
 static void NOINLINE batch_disabled(uint32_t count)
 {
 	LOOP(i, count)
-		CTRACE(&tracer_off, CTRACE_INFO, 1, CTRACE_TEXT(pick(i), A_TEXT));
+	CTRACE(&tracer_off, CTRACE_INFO, 1, CTRACE_TEXT(pick(i), A_TEXT));
 }
 
 /* cblt-trc-event */
@@ -237,10 +242,12 @@ static inline void trace_cbl(uint32_t flags, const void *component_id, uint32_t 
 {
 	const uint32_t length = A_TEXT, type = TRACE_EVENT_TYPE_TEXT;
 	const void *data;
-	struct packed_event event = { .event_id = 1, .level = CTRACE_INFO, .data_count = 1, .event_len = &length, .event_type = &type,
-				      .event_data = &data };
+	struct packed_event event = {
+		.event_id = 1, .level = CTRACE_INFO, .data_count = 1, .event_len = &length, .event_type = &type, .event_data = &data
+	};
 
-	LOOP(i, count) {
+	LOOP(i, count)
+	{
 		data = pick(i);
 		__asm__ volatile("" : : : "memory");
 		(void)CBL_CTF_TRACE(flags, component_id, &event);

@@ -50,7 +50,8 @@ static bool run_to_marker(pid_t child)
 	for (;;) {
 		int status;
 
-		if (ptrace(PTRACE_CONT, child, NULL, (void *)(intptr_t)signal) != 0 || waitpid(child, &status, 0) != child || !WIFSTOPPED(status))
+		if (ptrace(PTRACE_CONT, child, NULL, (void *)(intptr_t)signal) != 0 || waitpid(child, &status, 0) != child ||
+		    !WIFSTOPPED(status))
 			return false;
 		if (WSTOPSIG(status) == SIGTRAP)
 			return true;

@@ -67,8 +67,8 @@ struct ctrace_lane {
 /* One data item on its way into a record. */
 struct ctrace_item {
 	const void *data;
-	uint64_t value;       /* stands for data when is_value */
-	uint32_t size;        /* bytes; CTRACE_TOO_LONG_ marks more than an item may have */
+	uint64_t value; /* stands for data when is_value */
+	uint32_t size;  /* bytes; CTRACE_TOO_LONG_ marks more than an item may have */
 	uint32_t type;
 	uint32_t is_value;
 	uint32_t reserved;
@@ -81,7 +81,10 @@ extern CTRACE_API_ const struct ctrace_gate ctrace_gate_unregistered;
 extern CTRACE_API_ __thread struct ctrace_lane *ctrace_lane_self __attribute__((tls_model("initial-exec")));
 
 /* A static tracer.  NAME is a string constant; the component is registered at the first call that is made. */
-#define CTRACE_TRACER(NAME) { &ctrace_gate_unregistered, (NAME), 0, CTRACE_ABI }
+#define CTRACE_TRACER(NAME) \
+	{ \
+		&ctrace_gate_unregistered, (NAME), 0, CTRACE_ABI \
+	}
 
 /* ------------------------------------------------------------------------------------------------------------
  * Items.  Pointers are read during the call only; a NULL pointer is an empty item.  Sizes are bytes, 0 to 65,536: an event
@@ -194,13 +197,13 @@ CTRACE_API_ CTRACE_MUST_USE enum ctrace_status ctrace_dest_set(const char *compo
 /* Properties are text; get copies at most *size bytes including a NUL and gives the length without it back in *size,
  * also with BUFFER_TOO_SMALL; value NULL asks for the length only.  PROPERTY_NOT_FOUND when it was never set. */
 CTRACE_API_ CTRACE_MUST_USE enum ctrace_status ctrace_component_property_set(const char *component, const char *property,
-									      const char *value);
-CTRACE_API_ CTRACE_MUST_USE enum ctrace_status ctrace_component_property_get(const char *component, const char *property,
-									      char *value, size_t *size);
+									     const char *value);
+CTRACE_API_ CTRACE_MUST_USE enum ctrace_status ctrace_component_property_get(const char *component, const char *property, char *value,
+									     size_t *size);
 CTRACE_API_ CTRACE_MUST_USE enum ctrace_status ctrace_emitter_property_set(const char *emitter, const char *property,
-									    const char *value);
-CTRACE_API_ CTRACE_MUST_USE enum ctrace_status ctrace_emitter_property_get(const char *emitter, const char *property,
-									    char *value, size_t *size);
+									   const char *value);
+CTRACE_API_ CTRACE_MUST_USE enum ctrace_status ctrace_emitter_property_get(const char *emitter, const char *property, char *value,
+									   size_t *size);
 
 /* Waits until all that was committed before the call, by any thread, is in its destinations.  TIMED_OUT when it is not
  * after timeout_ms; OUTPUT_ERROR when a destination is failing. */
@@ -208,12 +211,12 @@ CTRACE_API_ CTRACE_MUST_USE enum ctrace_status ctrace_flush(uint32_t timeout_ms)
 
 /* What this process has traced.  emitted = delivered + pending + the sum of lost, always. */
 struct ctrace_stats {
-	size_t size;                        /* set by the caller: sizeof(struct ctrace_stats) */
-	uint64_t emitted;                   /* events that passed their threshold */
-	uint64_t delivered;                 /* in every destination that they were bound for */
-	uint64_t pending;                   /* in a ring */
-	uint64_t lost[CTRACE_LOSS_COUNT];   /* by reason */
-	uint32_t rings;                     /* rings made */
+	size_t size;                      /* set by the caller: sizeof(struct ctrace_stats) */
+	uint64_t emitted;                 /* events that passed their threshold */
+	uint64_t delivered;               /* in every destination that they were bound for */
+	uint64_t pending;                 /* in a ring */
+	uint64_t lost[CTRACE_LOSS_COUNT]; /* by reason */
+	uint32_t rings;                   /* rings made */
 	uint32_t components;
 };
 CTRACE_API_ void ctrace_stats_get(struct ctrace_stats *stats);
@@ -337,6 +340,7 @@ CTRACE_INLINE_ size_t ctrace_record_size_(uint32_t item_count, size_t data_size)
 	return (CTRACE_RECORD_HEAD_ + 4u * (size_t)item_count + data_size + 7u) & ~(size_t)7u;
 }
 
+/* clang-format off */
 /* Argument counting and one expansion per item count: plain C11 and C++17, no compiler extension. */
 #define CTRACE_CAT2_(a, b) a##b
 #define CTRACE_CAT_(a, b) CTRACE_CAT2_(a, b)
@@ -504,6 +508,7 @@ CTRACE_INLINE_ size_t ctrace_record_size_(uint32_t item_count, size_t data_size)
 		     CTRACE_EACH_16_(CTRACE_DESC_, a, b, c, d, e, f, g, h, i, j, k, l, m, n, o, p), \
 		     CTRACE_EACH_16_(CTRACE_DATA_, a, b, c, d, e, f, g, h, i, j, k, l, m, n, o, p), \
 		     CTRACE_EACH_16_(CTRACE_LIST_, a, b, c, d, e, f, g, h, i, j, k, l, m, n, o, p))
+/* clang-format on */
 
 #ifdef __cplusplus
 }

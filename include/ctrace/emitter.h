@@ -52,11 +52,11 @@ struct ctrace_place {
 
 /* A ring's share of the output, for emitters that keep one file a ring.  Committed as ctrace_place is. */
 struct ctrace_stream {
-	uint32_t id;         /* 0, 1, ... : the ring's number in the process */
+	uint32_t id; /* 0, 1, ... : the ring's number in the process */
 	uint32_t reserved;
-	uint64_t offset;     /* in, out: the emitter's own; 0 at first */
-	uint64_t sequence;   /* in, out: the emitter's own; 0 at first */
-	uint64_t lost;       /* running total of events that this ring lost, all reasons */
+	uint64_t offset;   /* in, out: the emitter's own; 0 at first */
+	uint64_t sequence; /* in, out: the emitter's own; 0 at first */
+	uint64_t lost;     /* running total of events that this ring lost, all reasons */
 };
 
 /* What an emitter is told when it opens.  Borrowed until close(). */
@@ -67,17 +67,17 @@ struct ctrace_emitter_context {
 	const char *(*property)(const struct ctrace_emitter_context *context, const char *name);
 	/* The same as a number: ON, YES, TRUE ... = 1, OFF, NO ... = 0, decimal or 0x digits, anything else 0. */
 	uint64_t (*number)(const struct ctrace_emitter_context *context, const char *name);
-	uint32_t pid;                 /* the traced process; not always the caller */
+	uint32_t pid; /* the traced process; not always the caller */
 	uint32_t asid;
 	const char *jobname;
-	const char *program;          /* base name of its executable without extension: $(APPNAME) */
-	const char *command_line;     /* arguments joined by blanks */
+	const char *program;      /* base name of its executable without extension: $(APPNAME) */
+	const char *command_line; /* arguments joined by blanks */
 	const char *host;
-	const char *system;           /* "Linux 6.1.0" */
-	const char *folder;           /* MFTRACE_LOGS of the traced process, or "" */
-	const char *working_folder;   /* its current folder when it attached; absolute */
-	uint64_t start_ns;            /* when it attached, since 1970 */
-	bool recovering;              /* the traced process is dead */
+	const char *system;         /* "Linux 6.1.0" */
+	const char *folder;         /* MFTRACE_LOGS of the traced process, or "" */
+	const char *working_folder; /* its current folder when it attached; absolute */
+	uint64_t start_ns;          /* when it attached, since 1970 */
+	bool recovering;            /* the traced process is dead */
 	struct ctrace_place *place;
 };
 
@@ -87,16 +87,16 @@ struct ctrace_batch {
 	uint32_t event_count;              /* at least 1 */
 	struct ctrace_stream *streams;     /* only those that have events here; event.stream is an index into this array */
 	uint32_t stream_count;
-	bool flush;                        /* somebody waits: leave nothing in memory */
+	bool flush; /* somebody waits: leave nothing in memory */
 };
 
-#define CTRACE_EMITTER_FILE 1u     /* writes files; can continue where a dead process stopped */
-#define CTRACE_EMITTER_SILENT 2u   /* accepts everything and writes nothing: not opened, nothing is decoded for it */
+#define CTRACE_EMITTER_FILE 1u      /* writes files; can continue where a dead process stopped */
+#define CTRACE_EMITTER_SILENT 2u    /* accepts everything and writes nothing: not opened, nothing is decoded for it */
 #define CTRACE_EMITTER_LIVE_ONLY 4u /* only the process itself can deliver (its standard error) */
 
 struct ctrace_emitter {
-	size_t size;                              /* sizeof(struct ctrace_emitter) it was built with */
-	const char *name;                         /* upper case: "TEXTFILE" */
+	size_t size;      /* sizeof(struct ctrace_emitter) it was built with */
+	const char *name; /* upper case: "TEXTFILE" */
 	uint32_t flags;
 	const struct ctrace_property *properties;
 

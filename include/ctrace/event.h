@@ -16,13 +16,7 @@ extern "C" {
 #endif
 
 /* Levels: an event is recorded when its level is at or above its component's threshold. */
-enum {
-	CTRACE_DEBUG = 0,
-	CTRACE_INFO = 1,
-	CTRACE_WARN = 2,
-	CTRACE_ERROR = 3,
-	CTRACE_FATAL = 4
-};
+enum { CTRACE_DEBUG = 0, CTRACE_INFO = 1, CTRACE_WARN = 2, CTRACE_ERROR = 3, CTRACE_FATAL = 4 };
 #define CTRACE_LEVEL_NONE 0xFFFFFFFFu /* as a threshold: not enabled for tracing */
 #define CTRACE_LEVEL_COUNT 5u
 
@@ -34,51 +28,51 @@ enum ctrace_item_type {
 	CTRACE_TYPE_COMP5 = 3,   /* unsigned, native byte order */
 	CTRACE_TYPE_COMPX = 4,   /* unsigned, most significant byte first */
 	CTRACE_TYPE_UTF8 = 5,
-	CTRACE_TYPE_COMP5S = 6,  /* signed, native byte order */
-	CTRACE_TYPE_COMPXS = 7   /* signed, most significant byte first */
+	CTRACE_TYPE_COMP5S = 6, /* signed, native byte order */
+	CTRACE_TYPE_COMPXS = 7  /* signed, most significant byte first */
 };
 #define CTRACE_TYPE_COUNT 8u
 
-#define CTRACE_MAX_ITEMS 4096u       /* items an event */
-#define CTRACE_MAX_ITEM_SIZE 65536u  /* bytes an item */
-#define CTRACE_MAX_COMPONENT 255u    /* bytes a component name */
-#define CTRACE_MAX_EMITTER 31u       /* bytes an emitter name */
-#define CTRACE_MAX_PROPERTY 255u     /* bytes a property name */
+#define CTRACE_MAX_ITEMS 4096u      /* items an event */
+#define CTRACE_MAX_ITEM_SIZE 65536u /* bytes an item */
+#define CTRACE_MAX_COMPONENT 255u   /* bytes a component name */
+#define CTRACE_MAX_EMITTER 31u      /* bytes an emitter name */
+#define CTRACE_MAX_PROPERTY 255u    /* bytes a property name */
 
 /* One data item.  Integers of 1 to 8 bytes also stand in value (sign-extended); for an integer of another length, and for
  * every other type but the address, value is 0 and only the bytes count. */
 struct ctrace_event_item {
-	uint32_t type;      /* enum ctrace_item_type */
-	uint32_t size;      /* bytes at data */
-	const void *data;   /* as the program gave them */
+	uint32_t type;    /* enum ctrace_item_type */
+	uint32_t size;    /* bytes at data */
+	const void *data; /* as the program gave them */
 	uint64_t value;
 };
 
 struct ctrace_event {
-	uint64_t time_ns;          /* since 1970-01-01 00:00 UTC */
-	const char *component;     /* as first registered; terminated, and counted below */
+	uint64_t time_ns;      /* since 1970-01-01 00:00 UTC */
+	const char *component; /* as first registered; terminated, and counted below */
 	uint32_t component_size;
-	uint32_t component_id;     /* stable within one process */
+	uint32_t component_id; /* stable within one process */
 	uint32_t event_id;
-	uint32_t level;            /* 0 to 4 */
+	uint32_t level; /* 0 to 4 */
 	uint32_t pid;
 	uint32_t tid;
-	uint32_t stream;           /* which of the batch's streams (rings) it came from */
+	uint32_t stream; /* which of the batch's streams (rings) it came from */
 	uint32_t item_count;
 	const struct ctrace_event_item *items;
 };
 
 /* Why an event that was traced is not in the output.  The numbers are counted per ring and per process. */
 enum ctrace_loss {
-	CTRACE_LOSS_DISCARDED = 0,   /* ring full: the newest was dropped */
-	CTRACE_LOSS_OVERWRITTEN = 1, /* ring full: the oldest was overwritten */
-	CTRACE_LOSS_STALLED = 2,     /* ring full and the output made no progress within ctrace.block.timeout */
-	CTRACE_LOSS_TOO_LARGE = 3,   /* larger than a ring takes */
-	CTRACE_LOSS_NESTED = 4,      /* traced in a signal handler that interrupted ctrace twice */
-	CTRACE_LOSS_NO_RING = 5,     /* no ring could be made (memory, disk, limits) */
-	CTRACE_LOSS_CLOSED = 6,      /* traced after the library had shut down */
+	CTRACE_LOSS_DISCARDED = 0,     /* ring full: the newest was dropped */
+	CTRACE_LOSS_OVERWRITTEN = 1,   /* ring full: the oldest was overwritten */
+	CTRACE_LOSS_STALLED = 2,       /* ring full and the output made no progress within ctrace.block.timeout */
+	CTRACE_LOSS_TOO_LARGE = 3,     /* larger than a ring takes */
+	CTRACE_LOSS_NESTED = 4,        /* traced in a signal handler that interrupted ctrace twice */
+	CTRACE_LOSS_NO_RING = 5,       /* no ring could be made (memory, disk, limits) */
+	CTRACE_LOSS_CLOSED = 6,        /* traced after the library had shut down */
 	CTRACE_LOSS_UNDELIVERABLE = 7, /* recovered, but its destination is gone (a dead process's standard error) */
-	CTRACE_LOSS_DAMAGED = 8,     /* found damaged in the ring or the file */
+	CTRACE_LOSS_DAMAGED = 8,       /* found damaged in the ring or the file */
 	CTRACE_LOSS_COUNT
 };
 

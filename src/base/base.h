@@ -18,7 +18,7 @@
 #define CT_MUST_USE __attribute__((warn_unused_result))
 #define CT_PRINTF(a, b) __attribute__((format(printf, a, b)))
 #define CT_COUNT(array) (sizeof(array) / sizeof((array)[0]))
-#define CT_ALIGN_UP(n, to) (((n) + (to) - 1) & ~((__typeof__(n))(to) - 1))
+#define CT_ALIGN_UP(n, to) (((n) + (to)-1) & ~((__typeof__(n))(to)-1))
 #define CT_CACHE_LINE 64
 
 /* ---- bytes.c: a growable run of bytes.  A failed growth sticks: check once, at the end. */
@@ -30,16 +30,16 @@ struct ct_buf {
 };
 void ct_buf_init(struct ct_buf *buf);
 void ct_buf_fini(struct ct_buf *buf);
-void ct_buf_clear(struct ct_buf *buf);                        /* empty, keeps the memory, forgets the failure */
-bool ct_buf_reserve(struct ct_buf *buf, size_t more);         /* room for `more` bytes at data + size */
+void ct_buf_clear(struct ct_buf *buf);                /* empty, keeps the memory, forgets the failure */
+bool ct_buf_reserve(struct ct_buf *buf, size_t more); /* room for `more` bytes at data + size */
 void ct_buf_add(struct ct_buf *buf, const void *data, size_t size);
 void ct_buf_add_char(struct ct_buf *buf, char c);
 void ct_buf_add_text(struct ct_buf *buf, const char *text);
 void ct_buf_add_format(struct ct_buf *buf, const char *format, ...) CT_PRINTF(2, 3);
-void ct_buf_add_u64(struct ct_buf *buf, uint64_t value);      /* decimal */
+void ct_buf_add_u64(struct ct_buf *buf, uint64_t value); /* decimal */
 void ct_buf_add_i64(struct ct_buf *buf, int64_t value);
 void ct_buf_add_hex(struct ct_buf *buf, uint64_t value, unsigned digits, bool upper);
-const char *ct_buf_text(struct ct_buf *buf);                  /* terminated; "" when it failed; valid until the next append */
+const char *ct_buf_text(struct ct_buf *buf); /* terminated; "" when it failed; valid until the next append */
 
 /* ---- names.c: names are compared without regard to ASCII case */
 uint32_t ct_name_hash(const char *name, size_t size);
@@ -98,15 +98,26 @@ struct ct_sync {
 	struct ct_sync_point first;
 	struct ct_sync_point points[CT_SYNC_POINTS];
 };
-void ct_sync_start(struct ct_sync *sync);  /* takes the first point */
-void ct_sync_update(struct ct_sync *sync); /* takes another; the writer only */
-void ct_sync_copy(const struct ct_sync *sync, struct ct_sync *out); /* a consistent copy of another process's */
+void ct_sync_start(struct ct_sync *sync);                             /* takes the first point */
+void ct_sync_update(struct ct_sync *sync);                            /* takes another; the writer only */
+void ct_sync_copy(const struct ct_sync *sync, struct ct_sync *out);   /* a consistent copy of another process's */
 uint64_t ct_sync_wall_ns(const struct ct_sync *sync, uint64_t ticks); /* ticks -> ns since 1970; monotonic in ticks */
 
 /* ---- os.c: the one door to the operating system.  Tests make any call behind it fail with ct_os_fail(). */
 enum ct_os_call {
-	CT_OS_OPEN, CT_OS_READ, CT_OS_WRITE, CT_OS_FSYNC, CT_OS_TRUNCATE, CT_OS_ALLOCATE, CT_OS_MAP, CT_OS_RENAME,
-	CT_OS_UNLINK, CT_OS_MKDIR, CT_OS_THREAD, CT_OS_LOCK, CT_OS_CALL_COUNT
+	CT_OS_OPEN,
+	CT_OS_READ,
+	CT_OS_WRITE,
+	CT_OS_FSYNC,
+	CT_OS_TRUNCATE,
+	CT_OS_ALLOCATE,
+	CT_OS_MAP,
+	CT_OS_RENAME,
+	CT_OS_UNLINK,
+	CT_OS_MKDIR,
+	CT_OS_THREAD,
+	CT_OS_LOCK,
+	CT_OS_CALL_COUNT
 };
 /* The next calls of this kind, after `skip` that go through, fail with `error` `times` times.  Tests only. */
 void ct_os_fail(enum ct_os_call call, unsigned skip, unsigned times, int error);
@@ -119,14 +130,16 @@ int ct_os_above_standard(int fd);
 /* Makes a folder and its missing parents, 0700; OK when it is there. */
 enum ctrace_status ct_os_make_folder(const char *path) CT_MUST_USE;
 enum ctrace_status ct_os_write_at(int fd, const void *data, size_t size, uint64_t offset) CT_MUST_USE; /* whole or error */
-enum ctrace_status ct_os_append(int fd, const void *data, size_t size, size_t *out_written) CT_MUST_USE; /* one write(2), retried on EINTR only */
-enum ctrace_status ct_os_read_at(int fd, void *data, size_t size, uint64_t offset, size_t *out_size) CT_MUST_USE; /* short only at the end of the file */
+enum ctrace_status ct_os_append(int fd, const void *data, size_t size,
+				size_t *out_written) CT_MUST_USE; /* one write(2), retried on EINTR only */
+enum ctrace_status ct_os_read_at(int fd, void *data, size_t size, uint64_t offset,
+				 size_t *out_size) CT_MUST_USE; /* short only at the end of the file */
 enum ctrace_status ct_os_truncate(int fd, uint64_t size) CT_MUST_USE;
 enum ctrace_status ct_os_allocate(int fd, uint64_t offset, uint64_t size) CT_MUST_USE; /* real blocks, so that no store can SIGBUS */
 enum ctrace_status ct_os_sync(int fd) CT_MUST_USE;
-enum ctrace_status ct_os_map(int fd, size_t size, bool shared, void **out_address) CT_MUST_USE; /* read-write; fd -1: anonymous */
+enum ctrace_status ct_os_map(int fd, size_t size, bool shared, void **out_address) CT_MUST_USE;     /* read-write; fd -1: anonymous */
 enum ctrace_status ct_os_read_file(const char *path, size_t limit, struct ct_buf *out) CT_MUST_USE; /* any regular file */
-void ct_os_close(int *fd); /* keeps errno; sets -1 */
+void ct_os_close(int *fd);                                                                          /* keeps errno; sets -1 */
 /* Which file a descriptor was opened for.  In somebody's process a descriptor of ours may be closed behind our back, as daemons close all
  * there are, and its number may be a file of the program's own since: look before writing or closing. */
 struct ct_file_id {

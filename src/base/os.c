@@ -96,8 +96,9 @@ int ct_os_above_standard(int fd)
 enum ctrace_status ct_os_open_file(int folder_fd, const char *path, int flags, int *out_fd)
 {
 	struct stat info;
-	int fd = must_fail(CT_OS_OPEN) ? -1
-				       : openat(folder_fd, path, (flags & ~O_TRUNC) | O_NOFOLLOW | O_CLOEXEC | O_NONBLOCK | O_NOCTTY, 0600);
+	int fd = must_fail(CT_OS_OPEN)
+			 ? -1
+			 : openat(folder_fd, path, (flags & ~O_TRUNC) | O_NOFOLLOW | O_CLOEXEC | O_NONBLOCK | O_NOCTTY, 0600);
 
 	fd = ct_os_above_standard(fd);
 	if (fd < 0)

@@ -41,7 +41,7 @@ struct ct_command {
 	struct ct_span emitter;
 	struct ct_span property;
 	struct ct_span value;
-	struct ct_span list;  /* destinations, separated by commas and blanks; at NULL: the one in emitter */
+	struct ct_span list; /* destinations, separated by commas and blanks; at NULL: the one in emitter */
 	bool no_inherit;
 	uint32_t level;
 	uint64_t number;
@@ -49,10 +49,10 @@ struct ct_command {
 
 /* What is wrong with a text, for people. */
 struct ct_complaint {
-	unsigned line;       /* from 1; 0 for a single line */
-	unsigned column;     /* from 1, bytes */
-	char message[200];   /* "unknown level \"inof\"" */
-	char expected[200];  /* "none, debug, info, warn, error or fatal" */
+	unsigned line;      /* from 1; 0 for a single line */
+	unsigned column;    /* from 1, bytes */
+	char message[200];  /* "unknown level \"inof\"" */
+	char expected[200]; /* "none, debug, info, warn, error or fatal" */
 };
 
 /* One row a verb: what the configuration file, `ctrace config check --help` and docs/configuration.md say of it, and what it does. */
@@ -64,7 +64,7 @@ enum ct_subject {
 	CT_SUBJECT_EMITTER_PROPERTY
 };
 enum ct_value_kind {
-	CT_VALUE_TEXT,        /* also empty */
+	CT_VALUE_TEXT, /* also empty */
 	CT_VALUE_APPLICATION,
 	CT_VALUE_LEVEL,
 	CT_VALUE_DESTS,
@@ -92,15 +92,16 @@ const struct ct_verb_row *ct_verb_row_at(size_t index); /* apply.c; NULL past th
 const char *ct_suggest(struct ct_span word, const char *const *words, size_t count);
 
 /* ---- config.c: the grammar of MFTRACE_CONFIG (spec/ctf-api.md section 4), one line at a time.  Pure. */
-enum ctrace_status ct_config_parse_line(const char *line, size_t size, struct ct_command *out, struct ct_complaint *complaint) CT_MUST_USE;
+enum ctrace_status ct_config_parse_line(const char *line, size_t size, struct ct_command *out,
+					struct ct_complaint *complaint) CT_MUST_USE;
 #define CT_CONFIG_LINE_MAX 65536u /* a longer line is complained about and skipped */
 /* The next destination name of a list; false at its end. */
 bool ct_config_next_dest(struct ct_span *list, struct ct_span *out_name);
 /* Parses a whole text, giving each command to `command` and each mistake to `complain`, in order; mftrace.application that does not fit
  * (program: base name, path and command line words of this process) ends it, with *out_stopped_at = its line.  Either may be NULL. */
 struct ct_program {
-	const char *name;  /* base name */
-	const char *path;  /* full */
+	const char *name;           /* base name */
+	const char *path;           /* full */
 	const char *first_argument; /* second word of the command line, or NULL */
 };
 struct ct_config_reader {

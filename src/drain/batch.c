@@ -121,7 +121,8 @@ static bool find_record(struct ct_batch *batch, struct ct_iterator *iterator)
 				skip_damage(iterator);
 				return false;
 			}
-			iterator->dests = __atomic_load_n(&session->components[iterator->record.head.component].dests, __ATOMIC_RELAXED);
+			iterator->dests =
+				__atomic_load_n(&session->components[iterator->record.head.component].dests, __ATOMIC_RELAXED);
 			batch->seen |= iterator->dests;
 			if ((iterator->dests & batch->dest_bit) != 0) {
 				if (copies)

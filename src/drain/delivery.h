@@ -45,8 +45,8 @@ struct ct_iterator {
 	struct ct_cursor_place place; /* of `record`, or of the end */
 	uint64_t limit;
 	struct ct_record record;
-	uint32_t dests;               /* of the record's component */
-	uint32_t stream;              /* index into the batch's streams, or UINT32_MAX */
+	uint32_t dests;  /* of the record's component */
+	uint32_t stream; /* index into the batch's streams, or UINT32_MAX */
 	bool moved;
 	bool has_record;
 	uint64_t damaged;

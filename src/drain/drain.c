@@ -18,10 +18,10 @@ struct ct_drain {
 	struct ct_drain_source source;
 	struct ct_destination destinations[CT_DEST_LIMIT];
 	struct ct_batch batch;
-	uint32_t seen;      /* destinations that some record was for; each has a cursor in every ring */
-	uint32_t ring_count; /* rings that have cursors for `seen` */
-	uint64_t delivered;  /* events that every destination has, or that are gone */
-	uint64_t damaged;    /* bytes that could not be read */
+	uint32_t seen;          /* destinations that some record was for; each has a cursor in every ring */
+	uint32_t ring_count;    /* rings that have cursors for `seen` */
+	uint64_t delivered;     /* events that every destination has, or that are gone */
+	uint64_t damaged;       /* bytes that could not be read */
 	uint64_t undeliverable; /* events whose destination went with their process */
 	uint64_t limits[CT_RING_LIMIT];
 	uint64_t damaged_to[CT_RING_LIMIT]; /* damage before this position is counted: each destination finds it */
@@ -101,9 +101,9 @@ static struct ct_dest *dest_at(const struct ct_drain *drain, uint32_t index)
 
 static struct ct_cursor_place tail_place(const struct ct_ring *ring)
 {
-	return (struct ct_cursor_place){
-		.position = ring->head->tail, .count = ring->head->consumed, .overwritten = ring->head->overwritten
-	};
+	return (struct ct_cursor_place){ .position = ring->head->tail,
+					 .count = ring->head->consumed,
+					 .overwritten = ring->head->overwritten };
 }
 
 /* ---- who delivers ---- */
@@ -181,7 +181,8 @@ static void free_rings(struct ct_drain *drain)
 		drain->delivered += place.count - ring->head->consumed;
 		ct_ring_consume(ring, &place);
 		if (!ring->is_mapped)
-			(void)!ct_ring_persist(ring, &ring->head->tail, offsetof(struct ct_ring_head, cursor) - offsetof(struct ct_ring_head, tail));
+			(void)!ct_ring_persist(ring, &ring->head->tail,
+					       offsetof(struct ct_ring_head, cursor) - offsetof(struct ct_ring_head, tail));
 	}
 }
 

@@ -21,11 +21,12 @@ struct ct_drain_source {
 	bool recovering;
 };
 struct ct_drain_result {
-	uint64_t delivered;   /* events this pass consumed */
-	uint64_t pending;     /* bytes that wait in rings after it */
-	uint64_t damaged;     /* bytes that could not be read, ever: passed over */
-	uint64_t undeliverable; /* events, ever, whose destination was the dead process's alone: counted once for each such destination */
-	uint32_t failing;     /* mask of destinations that fail */
+	uint64_t delivered; /* events this pass consumed */
+	uint64_t pending;   /* bytes that wait in rings after it */
+	uint64_t damaged;   /* bytes that could not be read, ever: passed over */
+	uint64_t
+		undeliverable; /* events, ever, whose destination was the dead process's alone: counted once for each such destination */
+	uint32_t failing;      /* mask of destinations that fail */
 };
 struct ct_drain;
 
@@ -45,15 +46,16 @@ void ct_drain_close(struct ct_drain *drain);
 
 /* ---- recover.c: the traces of dead processes */
 struct ct_recovery {
-	uint32_t folders;     /* orphans found */
-	uint32_t recovered;   /* delivered whole and removed */
-	uint32_t kept;        /* a destination fails, or the folder is damaged: left for another try */
-	uint64_t delivered;   /* events */
-	uint64_t damaged;     /* bytes of rings that could not be read */
+	uint32_t folders;       /* orphans found */
+	uint32_t recovered;     /* delivered whole and removed */
+	uint32_t kept;          /* a destination fails, or the folder is damaged: left for another try */
+	uint64_t delivered;     /* events */
+	uint64_t damaged;       /* bytes of rings that could not be read */
 	uint64_t undeliverable; /* events for a destination that went with the process (its standard error) */
 };
 /* Told of each folder after it was tried; message is a sentence.  May be NULL. */
-typedef void ct_recover_report(const char *run_directory, const char *folder, bool ok, uint64_t delivered, const char *message, void *user);
+typedef void ct_recover_report(const char *run_directory, const char *folder, bool ok, uint64_t delivered, const char *message,
+			       void *user);
 /* Delivers and removes the orphans of one run directory.  Never touches a folder whose process lives. */
 void ct_recover(const char *run_directory, struct ct_recovery *total, ct_recover_report *report, void *user);
 

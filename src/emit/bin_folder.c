@@ -388,8 +388,7 @@ static bool reach(struct ct_bin_folder *folder)
 	struct ct_file_id folder_id = folder->folder_id;
 	struct ct_file_id metadata_id = folder->metadata_id;
 
-	if (!ct_os_is_file(folder->fd, &folder_id) &&
-	    (open_directory(folder) != CTRACE_OK || !ct_os_is_file(folder->fd, &folder_id)))
+	if (!ct_os_is_file(folder->fd, &folder_id) && (open_directory(folder) != CTRACE_OK || !ct_os_is_file(folder->fd, &folder_id)))
 		return false;
 	if (ct_os_is_file(folder->metadata_fd, &metadata_id))
 		return true;

@@ -30,7 +30,7 @@
 
 struct ct_bin_stream {
 	uint32_t id;
-	int fd;         /* -1: not open now */
+	int fd; /* -1: not open now */
 	struct ct_file_id file_id;
 	bool is_loaded; /* what follows is known; otherwise only offset, from the closing mark */
 	bool cut_due;   /* the file may be longer than offset */

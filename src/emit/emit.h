@@ -59,10 +59,12 @@ struct ct_line_settings {
 };
 #define CT_LINE_PROPERTIES(FORMAT_DEFAULT, LEVEL_DEFAULT) \
 	{ "DELIMCHAR", CTRACE_PROPERTY_TEXT, " ", "Stands before every data item." }, \
-	{ "FORMAT", CTRACE_PROPERTY_TEXT, FORMAT_DEFAULT, "What a line consists of; see the pseudo-variables." }, \
-	{ "HEXBLOCKSIZE", CTRACE_PROPERTY_NUMBER, "8", "Bytes in a block of hexadecimal output; 0: no blocks." }, \
-	{ "LEVEL", CTRACE_PROPERTY_NUMBER, LEVEL_DEFAULT, "Events below this level are not printed; 5 or more silences." }, \
-	{ "QUOTESTRING", CTRACE_PROPERTY_SWITCH, "TRUE", "Text items stand in double quotes." }
+		{ "FORMAT", CTRACE_PROPERTY_TEXT, FORMAT_DEFAULT, "What a line consists of; see the pseudo-variables." }, \
+		{ "HEXBLOCKSIZE", CTRACE_PROPERTY_NUMBER, "8", "Bytes in a block of hexadecimal output; 0: no blocks." }, \
+		{ "LEVEL", CTRACE_PROPERTY_NUMBER, LEVEL_DEFAULT, "Events below this level are not printed; 5 or more silences." }, \
+	{ \
+		"QUOTESTRING", CTRACE_PROPERTY_SWITCH, "TRUE", "Text items stand in double quotes." \
+	}
 enum ctrace_status ct_line_settings_init(struct ct_line_settings *settings, const struct ctrace_emitter_context *context) CT_MUST_USE;
 void ct_line_settings_fini(struct ct_line_settings *settings);
 
@@ -81,8 +83,8 @@ void ct_progress_note(struct ct_progress *progress, const struct ctrace_batch *b
 
 /* ---- output_file.c: what TEXTFILE and BINFILE share: FILE pseudo-variables, LOCATION -> MFTRACE_LOGS -> working folder, generations. */
 /* Expands FILE: $(APPNAME) $(EMITTER) (lower case) $(PID) $(GEN) $(PLATFORM); an unknown variable stays as it is. */
-void ct_file_name_expand(struct ct_buf *out, const char *pattern, const struct ctrace_emitter_context *context,
-			 const char *emitter, uint32_t generation);
+void ct_file_name_expand(struct ct_buf *out, const char *pattern, const struct ctrace_emitter_context *context, const char *emitter,
+			 uint32_t generation);
 /* Calls attempt(absolute path) for LOCATION (made when missing), MFTRACE_LOGS, the working folder in turn, until one does not
  * fail; gives the path that worked.  A FILE that is absolute is tried alone. */
 enum ctrace_status ct_file_place(const struct ctrace_emitter_context *context, const char *file_name,
@@ -91,8 +93,8 @@ enum ctrace_status ct_file_place(const struct ctrace_emitter_context *context, c
 
 /* ---- text_file.c: the file that TEXTFILE has open: locks, generations, and what others may do to it meanwhile. */
 struct ct_text_file {
-	int fd;              /* -1: none */
-	dev_t device;        /* what fd was opened for: programs close descriptors that are not theirs */
+	int fd;       /* -1: none */
+	dev_t device; /* what fd was opened for: programs close descriptors that are not theirs */
 	ino_t inode;
 	uint32_t generation; /* from 1 */
 	uint64_t size;       /* where the next line goes */
@@ -101,9 +103,9 @@ struct ct_text_file {
 	char path[CTRACE_EMITTER_PATH_SIZE];
 };
 enum ct_text_sharing {
-	CT_TEXT_OWN,       /* appended to, by this process alone */
-	CT_TEXT_GENERATION,/* the same, but begun empty */
-	CT_TEXT_SHARED     /* MULTIPROC */
+	CT_TEXT_OWN,        /* appended to, by this process alone */
+	CT_TEXT_GENERATION, /* the same, but begun empty */
+	CT_TEXT_SHARED      /* MULTIPROC */
 };
 void ct_text_file_init(struct ct_text_file *file);
 void ct_text_file_close(struct ct_text_file *file);

@@ -19,18 +19,18 @@ enum ct_process_state {
 	CT_PROCESS_FAILED = 4  /* no memory for a session: everything is counted, nothing recorded */
 };
 struct ct_process {
-	uint32_t state;           /* enum ct_process_state, atomic */
-	uint32_t agent_idle;      /* 1: the agent sleeps; wake it through ct_process_wake_agent() */
-	uint32_t failing;         /* mask of destinations that fail now; written by the drain, read by trace calls */
-	uint32_t file_dests;      /* mask of destinations that are files; `block` is their default policy */
+	uint32_t state;                              /* enum ct_process_state, atomic */
+	uint32_t agent_idle;                         /* 1: the agent sleeps; wake it through ct_process_wake_agent() */
+	uint32_t failing;                            /* mask of destinations that fail now; written by the drain, read by trace calls */
+	uint32_t file_dests;                         /* mask of destinations that are files; `block` is their default policy */
 	uint64_t lost_unattached[CTRACE_LOSS_COUNT]; /* before a session, or after it */
-	const uint32_t *mark;     /* 1; a forked child sees 0, however it was made */
+	const uint32_t *mark;                        /* 1; a forked child sees 0, however it was made */
 	struct ct_session session;
 	struct ct_registry *registry;
 	struct ct_ring_pool *pool;
 	struct ct_settings settings;
-	uint32_t wake_word;       /* the agent sleeps on it; raised to wake it */
-	uint32_t open_wanted;     /* destinations are in use that nobody has tried to open yet */
+	uint32_t wake_word;   /* the agent sleeps on it; raised to wake it */
+	uint32_t open_wanted; /* destinations are in use that nobody has tried to open yet */
 };
 extern struct ct_process ct_process;
 
@@ -46,13 +46,13 @@ void ct_process_open_destinations(void);
 struct ct_lane {
 	struct ctrace_lane lane; /* first: ctrace_lane_self of route 0 points here */
 	struct ct_ring *ring;
-	uint64_t tail_at_stall;  /* block: output made no progress since this tail; do not wait again until it moves */
+	uint64_t tail_at_stall; /* block: output made no progress since this tail; do not wait again until it moves */
 	bool stalled;
-	bool busy;               /* routes other than 0: inside a call */
+	bool busy; /* routes other than 0: inside a call */
 };
 struct ct_thread {
-	struct ct_lane common;   /* route 0 */
-	struct ct_lane side;     /* for a signal handler that interrupted a trace call */
+	struct ct_lane common; /* route 0 */
+	struct ct_lane side;   /* for a signal handler that interrupted a trace call */
 	struct ct_lane flight;
 	struct ct_lane routes[CT_ROUTE_LIMIT];
 	struct ctrace_lane closed; /* never has space: what the inline path sees where there is no TSC */
@@ -64,9 +64,9 @@ struct ct_thread *ct_thread_self(void);
 /* What ctrace_lane_self is while the thread is in no trace call and its common lane has a ring. */
 struct ctrace_lane *ct_thread_inline_lane(struct ct_thread *thread);
 enum ctrace_status ct_thread_start_up(void) CT_MUST_USE; /* once a process */
-bool ct_thread_is_in_call(void);                          /* we are in a signal handler that interrupted a trace call */
-void ct_thread_forget_all(bool is_in_call);               /* in a forked child */
-void ct_thread_leave(void);                               /* the calling thread traces no more through its rings: exit */
+bool ct_thread_is_in_call(void);                         /* we are in a signal handler that interrupted a trace call */
+void ct_thread_forget_all(bool is_in_call);              /* in a forked child */
+void ct_thread_leave(void);                              /* the calling thread traces no more through its rings: exit */
 /* ---- trace.c */
 struct ct_reservation {
 	unsigned char *at;

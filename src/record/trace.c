@@ -88,7 +88,8 @@ static enum ctrace_status attach_ring(struct ct_process *process, struct ct_thre
  * The lane for an event.  While the thread is inside a call on the lane it should use, we are a signal handler that interrupted it: then
  * the side ring.  Inside that too: NULL, the event is counted.
  */
-static struct ct_lane *choose_lane(struct ct_process *process, struct ct_thread *thread, uint32_t component, uint32_t level, uint32_t route)
+static struct ct_lane *choose_lane(struct ct_process *process, struct ct_thread *thread, uint32_t component, uint32_t level,
+				   uint32_t route)
 {
 	struct ct_lane *lane;
 

@@ -169,4 +169,3 @@ enum ctrace_status ct_level_get(struct ct_registry *registry, const char *compon
 	*out_level = __atomic_load_n(&ct_registry_entry(registry, index)->gate.level, __ATOMIC_RELAXED);
 	return CTRACE_OK;
 }
-

@@ -22,12 +22,12 @@ struct ct_registry;
 struct ct_change {
 	enum { CT_CHANGE_PROPERTY = 0, CT_CHANGE_LEVEL = 1 } kind;
 	uint32_t component;
-	uint32_t level;        /* CT_CHANGE_LEVEL: the new effective level */
-	const char *property;  /* CT_CHANGE_PROPERTY: in the setter's spelling; terminated */
+	uint32_t level;       /* CT_CHANGE_LEVEL: the new effective level */
+	const char *property; /* CT_CHANGE_PROPERTY: in the setter's spelling; terminated */
 	size_t property_size;
-	const char *value;     /* terminated */
+	const char *value; /* terminated */
 	size_t value_size;
-	uint64_t number;       /* what the value stands for */
+	uint64_t number; /* what the value stands for */
 };
 
 /* The `ctrace.` keys that hold for the whole process. */
@@ -63,8 +63,8 @@ struct ctrace_tracer *ct_registry_tracer(const struct ct_registry *registry, uin
 const char *ct_registry_name(const struct ct_registry *registry, uint32_t index); /* as first registered; terminated */
 /* What was set for a component itself, for those who print it.  index CT_COMPONENT_NONE: the default. */
 struct ct_configured {
-	uint32_t level;        /* CT_LEVEL_UNSET: inherits */
-	uint32_t dests;        /* own emitters */
+	uint32_t level; /* CT_LEVEL_UNSET: inherits */
+	uint32_t dests; /* own emitters */
 	bool no_inherit;
 	uint64_t buffer;       /* 0: inherits */
 	uint32_t overflow;     /* CT_OVERFLOW_UNSET: inherits */
@@ -76,15 +76,16 @@ struct ct_configured ct_registry_configured(struct ct_registry *registry, uint32
 /* ---- level.c.  component NULL = the default.  Take the lock.  What changed is reported to `changed` (may be NULL) after the lock is
  * released, once for each registered component whose effective level is another now. */
 typedef void ct_change_sink(const struct ct_change *change, void *user);
-enum ctrace_status ct_level_set(struct ct_registry *registry, const char *component, size_t size, uint32_t level, ct_change_sink *changed,
-				void *user) CT_MUST_USE;
+enum ctrace_status ct_level_set(struct ct_registry *registry, const char *component, size_t size, uint32_t level,
+				ct_change_sink *changed, void *user) CT_MUST_USE;
 uint32_t ct_level_default(const struct ct_registry *registry);
 /* The level from which on events of a component are recorded now, flight recorder included; for one that does not exist yet what it
  * would have.  INVALID_COMPONENT_NAME. */
 enum ctrace_status ct_level_get(struct ct_registry *registry, const char *component, size_t size, uint32_t *out_level) CT_MUST_USE;
 
 /* ---- dest.c */
-enum ctrace_status ct_dest_add(struct ct_registry *registry, const char *component, size_t size, uint32_t emitter, bool no_inherit) CT_MUST_USE;
+enum ctrace_status ct_dest_add(struct ct_registry *registry, const char *component, size_t size, uint32_t emitter,
+			       bool no_inherit) CT_MUST_USE;
 enum ctrace_status ct_dest_remove(struct ct_registry *registry, const char *component, size_t size, uint32_t emitter) CT_MUST_USE;
 /* Configuration file: the first explicit default destination replaces the implicit TEXTFILE. */
 enum ctrace_status ct_dest_configure_default(struct ct_registry *registry, uint32_t emitter) CT_MUST_USE;
@@ -103,7 +104,7 @@ enum ctrace_status ct_emitter_property_set(struct ct_registry *registry, uint32_
 /* What was set, else the emitter's default.  Appends a copy. */
 enum ctrace_status ct_emitter_property_get(const struct ct_registry *registry, uint32_t emitter, const char *name, size_t name_size,
 					   struct ct_buf *out_value) CT_MUST_USE;
-void ct_emitter_property_forget_all(struct ct_registry *registry); /* mftrace.application: all preceding entries are discarded */
+void ct_emitter_property_forget_all(struct ct_registry *registry);   /* mftrace.application: all preceding entries are discarded */
 void ct_registry_forget_configuration(struct ct_registry *registry); /* levels, destinations, routes, all properties: as at first */
 /* Every property that was set, last set first.  Under the lock: the callee must not call the registry. */
 typedef void ct_property_sink(const char *name, size_t name_size, const char *value, size_t value_size, void *user);
@@ -120,7 +121,8 @@ struct ct_route {
 #define CT_ROUTE_UNREGISTERED 0xFFFFFFFFu
 /* Gives a component (and its descendants that set none) a ring of its own. */
 enum ctrace_status ct_route_set_buffer(struct ct_registry *registry, const char *component, size_t size, uint64_t bytes) CT_MUST_USE;
-enum ctrace_status ct_route_set_overflow(struct ct_registry *registry, const char *component, size_t size, uint32_t overflow) CT_MUST_USE;
+enum ctrace_status ct_route_set_overflow(struct ct_registry *registry, const char *component, size_t size,
+					 uint32_t overflow) CT_MUST_USE;
 /* Lowers what is recorded to `level` (CTRACE_LEVEL_NONE: no flight recorder), so it reports as ct_level_set() does. */
 enum ctrace_status ct_route_set_flight(struct ct_registry *registry, const char *component, size_t size, uint32_t level,
 				       ct_change_sink *changed, void *user) CT_MUST_USE;

@@ -22,7 +22,7 @@
 #define CT_RING_DEFAULT (1u << 20)
 #define CT_RING_MIN (64u << 10)
 #define CT_RING_MAX (1u << 30)
-#define CT_RING_SIDE (64u << 10) /* a thread's side ring, for signal handlers that interrupt a trace call */
+#define CT_RING_SIDE (64u << 10)     /* a thread's side ring, for signal handlers that interrupt a trace call */
 #define CT_RING_WINDOW CT_RECORD_MAX /* contiguous space granted to the inline path at a time */
 
 enum ct_overflow {
@@ -53,27 +53,27 @@ struct ct_ring_head {
 	/* constants */
 	uint64_t magic;
 	uint32_t version;
-	uint32_t index;      /* its number in the process: ring.<index>, stream id */
-	uint64_t capacity;   /* power of two */
-	uint32_t route;      /* 0: a thread's ring; otherwise that of the components with this route */
-	uint32_t is_flight;  /* drained on a trigger only */
+	uint32_t index;     /* its number in the process: ring.<index>, stream id */
+	uint64_t capacity;  /* power of two */
+	uint32_t route;     /* 0: a thread's ring; otherwise that of the components with this route */
+	uint32_t is_flight; /* drained on a trigger only */
 	uint32_t is_side;
-	uint32_t overflow;   /* enum ct_overflow, as configured */
+	uint32_t overflow; /* enum ct_overflow, as configured */
 	uint8_t pad0[24];
 	/* the producer's */
 	_Alignas(CT_CACHE_LINE) uint64_t head;
-	uint64_t oldest;        /* overwrite: nothing before this position is valid */
-	uint64_t oldest_count;  /* overwrite: events before oldest, ever */
+	uint64_t oldest;         /* overwrite: nothing before this position is valid */
+	uint64_t oldest_count;   /* overwrite: events before oldest, ever */
 	uint64_t oldest_version; /* odd while the two are being written */
 	uint64_t lost[CTRACE_LOSS_COUNT];
-	uint32_t owner_tid;     /* 0: free */
-	uint32_t waiting;       /* the producer sleeps on tail_word */
+	uint32_t owner_tid; /* 0: free */
+	uint32_t waiting;   /* the producer sleeps on tail_word */
 	/* the consumer's */
 	_Alignas(CT_CACHE_LINE) uint64_t tail;
-	uint64_t consumed;      /* events before tail, ever */
-	uint64_t overwritten;   /* of these, went before they were delivered */
-	uint64_t undelivered;   /* of these, damaged or with a destination that is gone */
-	uint32_t tail_word;     /* low bits of tail, to sleep on */
+	uint64_t consumed;    /* events before tail, ever */
+	uint64_t overwritten; /* of these, went before they were delivered */
+	uint64_t undelivered; /* of these, damaged or with a destination that is gone */
+	uint32_t tail_word;   /* low bits of tail, to sleep on */
 	_Alignas(CT_CACHE_LINE) struct ct_cursor cursor[CT_DEST_LIMIT];
 };
 _Static_assert(sizeof(struct ct_ring_head) <= CT_RING_HEAD_SIZE, "the head of a ring is one page");
@@ -83,7 +83,7 @@ struct ct_ring {
 	struct ct_ring_head *head;
 	unsigned char *data;
 	size_t capacity;
-	int fd;              /* of a loaded copy, for persisting; else -1 */
+	int fd; /* of a loaded copy, for persisting; else -1 */
 	bool is_mapped;
 	struct ctrace_lane *lane; /* of the owner; the agent closes its window to be woken.  Atomic; the memory stays for ever */
 };
@@ -114,8 +114,8 @@ enum ctrace_status ct_ring_peek(const struct ct_ring *ring, struct ct_cursor_pla
 /* Frees everything before place and wakes the producer. */
 void ct_ring_consume(struct ct_ring *ring, const struct ct_cursor_place *place);
 bool ct_ring_is_empty(const struct ct_ring *ring);
-uint64_t ct_ring_lost_total(const struct ct_ring *ring); /* all reasons */
-uint64_t ct_ring_count_pending(const struct ct_ring *ring); /* events between tail and head that are still there */
+uint64_t ct_ring_lost_total(const struct ct_ring *ring);        /* all reasons */
+uint64_t ct_ring_count_pending(const struct ct_ring *ring);     /* events between tail and head that are still there */
 uint64_t ct_ring_count_overwritten(const struct ct_ring *ring); /* events behind tail that are not: the consumer has not noticed yet */
 
 /* The place in force of a cursor, given its destination's published sequence. */
@@ -138,9 +138,9 @@ struct ct_ring_kind {
 };
 struct ct_ring *ct_ring_pool_take(struct ct_ring_pool *pool, const struct ct_ring_kind *kind, uint32_t tid);
 void ct_ring_pool_give_back(struct ct_ring_pool *pool, struct ct_ring *ring);
-uint32_t ct_ring_pool_count(const struct ct_ring_pool *pool);            /* rings made; never falls */
+uint32_t ct_ring_pool_count(const struct ct_ring_pool *pool); /* rings made; never falls */
 struct ct_ring *ct_ring_pool_at(const struct ct_ring_pool *pool, uint32_t index);
-void ct_ring_pool_lock(struct ct_ring_pool *pool);   /* fork */
+void ct_ring_pool_lock(struct ct_ring_pool *pool); /* fork */
 void ct_ring_pool_unlock(struct ct_ring_pool *pool);
 /* In a child that was forked in the middle of a trace call, which may yet write there: puts empty private memory in place of the
  * parent's rings. */

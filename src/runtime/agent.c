@@ -256,10 +256,11 @@ static void *run(void *argument)
 
 enum ctrace_status ct_agent_start(struct ct_process *process, const char *run_directory)
 {
-	struct ct_drain_source source = {
-		.session = &process->session, .ring_count = pool_count, .ring_at = pool_ring, .user = process->pool,
-		.flight_wanted = &process->session.head->flight_wanted
-	};
+	struct ct_drain_source source = { .session = &process->session,
+					  .ring_count = pool_count,
+					  .ring_at = pool_ring,
+					  .user = process->pool,
+					  .flight_wanted = &process->session.head->flight_wanted };
 	enum ctrace_status status = ct_drain_create(&source, &agent.drain);
 
 	if (status != CTRACE_OK)

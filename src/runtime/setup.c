@@ -72,7 +72,8 @@ static void note_setting(const struct ct_command *command, unsigned line, void *
 	if (command->verb == CT_VERB_ATTACH)
 		settings->attach = command->number != 0;
 	if (command->verb == CT_VERB_RUN_DIRECTORY)
-		(void)snprintf(settings->run_directory, sizeof settings->run_directory, "%.*s", (int)command->value.size, command->value.at);
+		(void)snprintf(settings->run_directory, sizeof settings->run_directory, "%.*s", (int)command->value.size,
+			       command->value.at);
 }
 
 static void forget_settings(void *user)
@@ -110,7 +111,9 @@ static void forget_configuration(void *user)
 
 void ct_setup_apply_configuration(const struct ct_target *target)
 {
-	struct ct_config_reader reader = { .command = apply_command, .forget = forget_configuration, .user = (void *)(uintptr_t)target };
+	struct ct_config_reader reader = { .command = apply_command,
+					   .forget = forget_configuration,
+					   .user = (void *)(uintptr_t)target };
 
 	read_configuration(&reader);
 }

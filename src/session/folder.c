@@ -109,7 +109,8 @@ static void each_of_all_users(void (*each)(const char *path, void *user), void *
 
 			if (strncmp(entry->d_name, places[i].prefix, strlen(places[i].prefix)) != 0)
 				continue;
-			if (snprintf(path, sizeof path, "%s/%s%s", places[i].folder, entry->d_name, places[i].suffix) >= (int)sizeof path)
+			if (snprintf(path, sizeof path, "%s/%s%s", places[i].folder, entry->d_name, places[i].suffix) >=
+			    (int)sizeof path)
 				continue;
 			if (lstat(path, &info) == 0 && S_ISDIR(info.st_mode) && (info.st_mode & 022) == 0 &&
 			    is_user(entry->d_name + strlen(places[i].prefix), info.st_uid))

@@ -132,7 +132,8 @@ static bool open_again(int *fd, const struct ct_file_id *id, const char *folder,
 
 int ct_session_folder(struct ct_session *session)
 {
-	return open_again(&session->folder_fd, &session->folder_id, session->path, "", O_RDONLY | O_DIRECTORY) ? session->folder_fd : -1;
+	return open_again(&session->folder_fd, &session->folder_id, session->path, "", O_RDONLY | O_DIRECTORY) ? session->folder_fd
+													       : -1;
 }
 
 /* With the lock that shows that we live. */
@@ -260,7 +261,8 @@ static enum ctrace_status name_folder(struct ct_session *session, int run_fd, co
 	for (unsigned n = 0; n < 100000; n++) {
 		(void)snprintf(session->folder, sizeof session->folder, "%u.%u", (unsigned)getpid(), n);
 		if (syscall(SYS_renameat2, run_fd, temporary, run_fd, session->folder, 1 /* RENAME_NOREPLACE */) == 0) {
-			if (snprintf(session->path, sizeof session->path, "%s/%s", run_directory, session->folder) >= (int)sizeof session->path)
+			if (snprintf(session->path, sizeof session->path, "%s/%s", run_directory, session->folder) >=
+			    (int)sizeof session->path)
 				return CTRACE_OS_ERROR;
 			return CTRACE_OK;
 		}

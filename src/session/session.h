@@ -36,9 +36,9 @@ typedef uint64_t ct_text;
 
 struct ct_component_entry {
 	struct ctrace_gate gate;
-	uint32_t dests;      /* resolved: bit n = emitter n of the process */
-	uint32_t parent;     /* index, or CT_COMPONENT_NONE */
-	ct_text name;        /* 0 until registered or configured; replaced by the first registration's spelling */
+	uint32_t dests;  /* resolved: bit n = emitter n of the process */
+	uint32_t parent; /* index, or CT_COMPONENT_NONE */
+	ct_text name;    /* 0 until registered or configured; replaced by the first registration's spelling */
 	uint32_t flags;
 	uint32_t reserved;
 };
@@ -55,11 +55,11 @@ struct ct_dest_slot {
 struct ct_dest {
 	uint64_t sequence;
 	struct ct_dest_slot slot[2];
-	char emitter[32];    /* "" : unused */
-	ct_text settings;    /* "NAME=value\n" of every property the user set; in values \ is "\\" and newline "\n" */
-	uint32_t active;     /* some component delivers here */
-	uint32_t failing;    /* errno of the present failure, 0 when it works */
-	uint64_t failures;   /* incidents */
+	char emitter[32];  /* "" : unused */
+	ct_text settings;  /* "NAME=value\n" of every property the user set; in values \ is "\\" and newline "\n" */
+	uint32_t active;   /* some component delivers here */
+	uint32_t failing;  /* errno of the present failure, 0 when it works */
+	uint64_t failures; /* incidents */
 	uint64_t reserved[3];
 };
 
@@ -84,8 +84,8 @@ struct ct_session_head {
 	uint32_t ring_count;
 	uint64_t texts_size;
 	uint64_t lost[CTRACE_LOSS_COUNT]; /* of events that never reached a ring */
-	uint32_t flight_at_death;         /* ctrace.flight.trigger = signal: what the flight rings hold is delivered after a sudden death */
-	uint32_t flight_wanted;           /* the trigger was pulled: deliver what the flight rings hold; the pass that does clears it */
+	uint32_t flight_at_death; /* ctrace.flight.trigger = signal: what the flight rings hold is delivered after a sudden death */
+	uint32_t flight_wanted;   /* the trigger was pulled: deliver what the flight rings hold; the pass that does clears it */
 	struct ct_sync sync;
 	struct ct_dest dest[CT_DEST_LIMIT];
 };
@@ -95,14 +95,14 @@ struct ct_session {
 	struct ct_session_head *head;
 	struct ct_component_entry *components;
 	const char *texts;
-	size_t texts_capacity;  /* bytes that may be read at texts */
+	size_t texts_capacity; /* bytes that may be read at texts */
 	bool is_mapped;
-	int folder_fd;          /* -1: private, in memory only (no run directory) */
+	int folder_fd; /* -1: private, in memory only (no run directory) */
 	int file_fd;
-	struct ct_file_id folder_id; /* what the two were opened for: programs close descriptors that are not theirs, */
-	struct ct_file_id file_id;   /* and get the same numbers for files of their own */
-	char folder[256];       /* "1234.0"; "" when private */
-	char path[4096];        /* absolute folder path; "" when private */
+	struct ct_file_id folder_id;   /* what the two were opened for: programs close descriptors that are not theirs, */
+	struct ct_file_id file_id;     /* and get the same numbers for files of their own */
+	char folder[256];              /* "1234.0"; "" when private */
+	char path[4096];               /* absolute folder path; "" when private */
 	uint64_t components_allocated; /* bytes with real blocks behind them */
 	uint64_t texts_allocated;
 };

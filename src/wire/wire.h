@@ -60,15 +60,15 @@ uint64_t ct_item_value(uint32_t type, const void *data, uint32_t size);
 
 /* ---- schema.c: event classes.  A class is (component, event id, level, shape); it is printed into the metadata of a
  * Common Trace Format trace and read back from there.  Not thread-safe. */
-#define CT_CLASS_LIMIT 4096u /* named classes a trace; then the generic one */
-#define CT_CLASS_ITEMS 256u  /* items a named class; longer events take the generic one */
+#define CT_CLASS_LIMIT 4096u        /* named classes a trace; then the generic one */
+#define CT_CLASS_ITEMS 256u         /* items a named class; longer events take the generic one */
 #define CT_CLASS_ITEMS_TOTAL 65536u /* items of all named classes: bounds the metadata to a few MB */
-#define CT_CLASS_GENERIC 0u  /* id of the generic class */
+#define CT_CLASS_GENERIC 0u         /* id of the generic class */
 
 /* A shape is one byte an item: the kind in the high nibble, the width in bytes (1-8) or the size of the length field (1, 2, 4)
  * in the low one. */
 enum ct_kind {
-	CT_KIND_BINARY = 0x00,  /* | length field size */
+	CT_KIND_BINARY = 0x00, /* | length field size */
 	CT_KIND_TEXT = 0x10,
 	CT_KIND_ADDRESS = 0x20, /* | 8 */
 	CT_KIND_COMP5 = 0x30,   /* | width */
@@ -131,9 +131,9 @@ struct ct_packet_head {
 	uint64_t sequence;
 	uint64_t discarded; /* running total of the stream */
 };
-#define CT_PACKET_HEAD 76u             /* bytes of header and context */
-#define CT_PACKET_CONTENT (64u << 10)  /* a packet is ended before it would grow over this, unless it holds one event only */
-#define CT_PACKET_MAX (1u << 20)       /* what a reader accepts: more than the largest event takes */
+#define CT_PACKET_HEAD 76u            /* bytes of header and context */
+#define CT_PACKET_CONTENT (64u << 10) /* a packet is ended before it would grow over this, unless it holds one event only */
+#define CT_PACKET_MAX (1u << 20)      /* what a reader accepts: more than the largest event takes */
 void ct_packet_begin(struct ct_buf *out, const struct ct_packet_head *head);
 /* The event's time as a packet can hold it: viewers count signed nanoseconds, and refuse a stream in which time goes back. */
 uint64_t ct_packet_time(const struct ctrace_event *event, uint64_t previous_ns);

@@ -24,8 +24,8 @@ void calls(struct ctrace_tracer *other, unsigned level, unsigned event, const ch
 	CTRACE(&tracer, CTRACE_INFO, 2, CTRACE_TEXT(name, 6));
 	CTRACE(&tracer, CTRACE_DEBUG, 3, CTRACE_U32(7), CTRACE_U64(8), CTRACE_I64(-9), CTRACE_TEXT(name, sizeof(name)));
 	CTRACE(&tracer, CTRACE_FATAL, 4, CTRACE_BIN(number, 8), CTRACE_TEXT(name, 6), CTRACE_STR("a constant"), CTRACE_ADDR(address),
-	       CTRACE_U8(1), CTRACE_U16(2), CTRACE_U32(3), CTRACE_U64(4), CTRACE_I8(-1), CTRACE_I16(-2), CTRACE_I32(-3),
-	       CTRACE_I64(-4), CTRACE_XU(number, 8), CTRACE_XI(number, 4), CTRACE_UTF8(text, 5), CTRACE_STR(text));
+	       CTRACE_U8(1), CTRACE_U16(2), CTRACE_U32(3), CTRACE_U64(4), CTRACE_I8(-1), CTRACE_I16(-2), CTRACE_I32(-3), CTRACE_I64(-4),
+	       CTRACE_XU(number, 8), CTRACE_XI(number, 4), CTRACE_UTF8(text, 5), CTRACE_STR(text));
 
 	/* variables, expressions, null pointers, and the call as a statement */
 	CTRACE(other, level, event, CTRACE_I32(n), CTRACE_U8(n));

@@ -46,7 +46,8 @@ __attribute__((unused)) static void scenario_begin(const char *config)
 	char path[300];
 	FILE *file;
 
-	(void)snprintf(scenario_folder, sizeof scenario_folder, "%s/scenario-XXXXXX", getenv("TMPDIR") != NULL ? getenv("TMPDIR") : "/tmp");
+	(void)snprintf(scenario_folder, sizeof scenario_folder, "%s/scenario-XXXXXX",
+		       getenv("TMPDIR") != NULL ? getenv("TMPDIR") : "/tmp");
 	assert_non_null(mkdtemp(scenario_folder));
 	assert_int_equal(chdir(scenario_folder), 0);
 	file = fopen("config", "w");

@@ -14,10 +14,7 @@
 
 static struct ctrace_tracer tracer = CTRACE_TRACER("stepped");
 
-enum {
-	EVENTS_BEFORE,
-	CALL_RETURNED
-};
+enum { EVENTS_BEFORE, CALL_RETURNED };
 
 static void trace_numbers(uint64_t from, uint64_t to)
 {

@@ -210,8 +210,8 @@ static void a_traced_module_may_be_unloaded_again_and_again(void **state)
 	(void)state;
 	scenario_begin(LINES_CONFIG);
 	(void)snprintf(command, sizeof command,
-		       "cc -shared -fPIC -O2 -I'%s/include' -o plugin.so '%s/tests/process/plugin.c' -L'%s' -lctrace", getenv("CTRACE_SOURCE"),
-		       getenv("CTRACE_SOURCE"), getenv("CTRACE_BUILD"));
+		       "cc -shared -fPIC -O2 -I'%s/include' -o plugin.so '%s/tests/process/plugin.c' -L'%s' -lctrace",
+		       getenv("CTRACE_SOURCE"), getenv("CTRACE_SOURCE"), getenv("CTRACE_BUILD"));
 	assert_int_equal(system(command), 0);
 	(void)snprintf(command, sizeof command, "%s/plugin.so", scenario_folder);
 	assert_int_equal(setenv("TEST_PLUGIN", command, 1), 0);

@@ -27,7 +27,7 @@ static uint32_t finished; /* atomic: the producer has written all */
 
 struct tally {
 	uint64_t emitted;
-	uint64_t lost;      /* by the producer */
+	uint64_t lost; /* by the producer */
 	uint64_t taken;
 	uint64_t timeouts;
 	uint64_t disorder;

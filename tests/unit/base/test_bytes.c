@@ -84,7 +84,9 @@ static void a_text_is_terminated_without_counting_the_terminator(void **state)
 static void numbers_print_as_printf_would(void **state)
 {
 	struct ct_buf *buf = *state;
-	static const uint64_t values[] = { 0, 1, 9, 10, 99, 100, 12345678901234567890u, INT64_MAX, (uint64_t)INT64_MAX + 1, UINT64_MAX };
+	static const uint64_t values[] = {
+		0, 1, 9, 10, 99, 100, 12345678901234567890u, INT64_MAX, (uint64_t)INT64_MAX + 1, UINT64_MAX
+	};
 	char expected[64];
 
 	for (size_t i = 0; i < CT_COUNT(values); i++) {

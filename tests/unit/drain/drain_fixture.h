@@ -18,9 +18,9 @@
 struct output {
 	const char *name;
 	char path[128];
-	uint32_t index;        /* of the emitter */
+	uint32_t index; /* of the emitter */
 	/* commands */
-	unsigned fail_opens;   /* so many fail; errno is ENOSPC */
+	unsigned fail_opens; /* so many fail; errno is ENOSPC */
 	unsigned fail_writes;
 	bool fail_flush;
 	void (*before_write)(void);
@@ -30,9 +30,9 @@ struct output {
 	uint64_t lost[CTRACE_LOSS_COUNT];
 	uint32_t last_batch;
 	uint64_t last_time;
-	unsigned disorder;     /* events of a batch that were not in time order */
+	unsigned disorder; /* events of a batch that were not in time order */
 	uint64_t stream_lost;
-	char property[64];     /* COLOUR, when it opened */
+	char property[64]; /* COLOUR, when it opened */
 };
 static struct output outputs[2] = { { .name = "TESTA" }, { .name = "TESTB" } };
 #define output_a outputs[0]
@@ -99,7 +99,8 @@ static enum ctrace_status output_write(void *self, const struct ctrace_batch *ba
 	for (uint32_t i = 0; i < batch->stream_count; i++)
 		output->stream_lost = batch->streams[i].lost;
 	/* A failing one has half of it in the file, and cuts it back. */
-	assert_int_equal(pwrite(writer->fd, text.data, fails ? text.size / 2 : text.size, (off_t)at->offset), fails ? text.size / 2 : text.size);
+	assert_int_equal(pwrite(writer->fd, text.data, fails ? text.size / 2 : text.size, (off_t)at->offset),
+			 fails ? text.size / 2 : text.size);
 	if (fails) {
 		output->fail_writes--;
 		assert_int_equal(ftruncate(writer->fd, (off_t)at->offset), 0);
@@ -187,8 +188,8 @@ static UNUSED int make_emitters(void **state)
 		(void)snprintf(path, sizeof path, "%s/module.c", module_folder);
 		put_file(path, module_source, sizeof module_source - 1);
 		(void)snprintf(command, sizeof command,
-			       "umask 022; cc -fno-sanitize=all -shared -fPIC -I'%s/include' -DNAME='\"%s\"' %s -o %s/%s.so", top != NULL ? top : ".",
-			       outputs[i].name, path, module_folder, files[i]);
+			       "umask 022; cc -fno-sanitize=all -shared -fPIC -I'%s/include' -DNAME='\"%s\"' %s -o %s/%s.so",
+			       top != NULL ? top : ".", outputs[i].name, path, module_folder, files[i]);
 		assert_int_equal(system(command), 0);
 		doors[i] = (struct output_door){ &outputs[i], output_open, output_write, output_lost, output_flush, output_close };
 		(void)snprintf(path, sizeof path, "DOOR_%s", outputs[i].name);
@@ -235,7 +236,9 @@ static struct ct_ring *get_ring(void *user, uint32_t index)
 
 static UNUSED struct ct_drain_source live_source(void)
 {
-	return (struct ct_drain_source){ .session = &session, .ring_count = count_rings, .ring_at = get_ring, .flight_wanted = &flight_wanted };
+	return (struct ct_drain_source){
+		.session = &session, .ring_count = count_rings, .ring_at = get_ring, .flight_wanted = &flight_wanted
+	};
 }
 
 /* Three components: "to.a", "to.b", "to.both".  Their first events make the destinations known. */

@@ -241,14 +241,17 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test_setup_teardown(events_come_by_time_over_all_rings, fixture_setup, fixture_teardown),
-		cmocka_unit_test_setup_teardown(it_holds_so_many_events_at_most_and_goes_on_behind_them, fixture_setup, fixture_teardown),
+		cmocka_unit_test_setup_teardown(it_holds_so_many_events_at_most_and_goes_on_behind_them, fixture_setup,
+						fixture_teardown),
 		cmocka_unit_test_setup_teardown(events_of_many_items_make_it_full_too, fixture_setup, fixture_teardown),
 		cmocka_unit_test_setup_teardown(other_destinations_events_are_passed_and_noted, fixture_setup, fixture_teardown),
 		cmocka_unit_test_setup_teardown(counting_does_not_move_it, fixture_setup, fixture_teardown),
 		cmocka_unit_test_setup_teardown(what_came_after_the_limit_waits, fixture_setup, fixture_teardown),
-		cmocka_unit_test_setup_teardown(records_of_overwrite_rings_stay_whole_when_the_ring_goes_on, fixture_setup, fixture_teardown),
+		cmocka_unit_test_setup_teardown(records_of_overwrite_rings_stay_whole_when_the_ring_goes_on, fixture_setup,
+						fixture_teardown),
 		cmocka_unit_test_setup_teardown(what_is_overwritten_between_two_fills_is_counted, fixture_setup, fixture_teardown),
-		cmocka_unit_test_setup_teardown(large_records_of_overwrite_rings_do_not_outgrow_the_copies, fixture_setup, fixture_teardown),
+		cmocka_unit_test_setup_teardown(large_records_of_overwrite_rings_do_not_outgrow_the_copies, fixture_setup,
+						fixture_teardown),
 		cmocka_unit_test_setup_teardown(many_rings_need_no_more_than_memory_for_them, fixture_setup, fixture_teardown),
 	};
 

@@ -256,14 +256,16 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test_setup_teardown(it_opens_once_and_closes_once, fixture_setup, fixture_teardown),
 		cmocka_unit_test_setup_teardown(the_emitter_is_told_whose_events_it_gets, fixture_setup, fixture_teardown),
-		cmocka_unit_test_setup_teardown(a_property_is_what_was_set_else_its_default_else_nothing, fixture_setup, fixture_teardown),
+		cmocka_unit_test_setup_teardown(a_property_is_what_was_set_else_its_default_else_nothing, fixture_setup,
+						fixture_teardown),
 		cmocka_unit_test_setup_teardown(a_failure_is_one_incident_until_it_works_again, fixture_setup, fixture_teardown),
 		cmocka_unit_test_setup_teardown(the_commit_is_one_store, fixture_setup, fixture_teardown),
 		cmocka_unit_test_setup_teardown(a_recoverer_continues_at_the_place_in_force, fixture_setup, fixture_teardown),
 		cmocka_unit_test_setup_teardown(a_commit_that_cannot_be_persisted_has_not_happened, fixture_setup, fixture_teardown),
 		cmocka_unit_test_setup_teardown(a_dead_processs_emitter_is_found_by_its_name, fixture_setup, fixture_teardown),
 		cmocka_unit_test_setup_teardown(a_silent_one_is_never_opened, fixture_setup, fixture_teardown),
-		cmocka_unit_test_setup_teardown(what_only_its_own_process_could_write_is_not_tried_by_a_recoverer, fixture_setup, fixture_teardown),
+		cmocka_unit_test_setup_teardown(what_only_its_own_process_could_write_is_not_tried_by_a_recoverer, fixture_setup,
+						fixture_teardown),
 	};
 
 	return cmocka_run_group_tests(tests, make_emitters, drop_emitters);

@@ -186,7 +186,7 @@ static void one_that_fails_does_not_hide_a_destination_behind_it(void **state)
 	assert_true(produce(0, COMPONENT_A));
 	pass(true);
 	assert_true(produce(0, COMPONENT_B)); /* the first that is for B, behind what A has not taken */
-	pass(false); /* A is not even tried */
+	pass(false);                          /* A is not even tried */
 	assert_int_equal(count_output(&output_b), 1);
 	output_a.fail_opens = 0;
 	pass(true);
@@ -484,19 +484,26 @@ int main(void)
 		cmocka_unit_test_setup_teardown(events_of_several_rings_come_out_once_and_by_time, fixture_setup, fixture_teardown),
 		cmocka_unit_test_setup_teardown(more_than_a_batch_goes_in_one_pass, fixture_setup, fixture_teardown),
 		cmocka_unit_test_setup_teardown(each_destination_gets_what_is_for_it, fixture_setup, fixture_teardown),
-		cmocka_unit_test_setup_teardown(a_failed_write_delivers_nothing_and_the_same_events_come_again, fixture_setup, fixture_teardown),
-		cmocka_unit_test_setup_teardown(a_failing_destination_is_left_alone_for_a_while_unless_somebody_waits, fixture_setup, fixture_teardown),
-		cmocka_unit_test_setup_teardown(a_destination_that_cannot_be_opened_keeps_its_events_in_the_ring, fixture_setup, fixture_teardown),
-		cmocka_unit_test_setup_teardown(one_that_fails_does_not_hold_up_the_other_nor_repeat_there, fixture_setup, fixture_teardown),
+		cmocka_unit_test_setup_teardown(a_failed_write_delivers_nothing_and_the_same_events_come_again, fixture_setup,
+						fixture_teardown),
+		cmocka_unit_test_setup_teardown(a_failing_destination_is_left_alone_for_a_while_unless_somebody_waits, fixture_setup,
+						fixture_teardown),
+		cmocka_unit_test_setup_teardown(a_destination_that_cannot_be_opened_keeps_its_events_in_the_ring, fixture_setup,
+						fixture_teardown),
+		cmocka_unit_test_setup_teardown(one_that_fails_does_not_hold_up_the_other_nor_repeat_there, fixture_setup,
+						fixture_teardown),
 		cmocka_unit_test_setup_teardown(one_that_fails_does_not_hide_a_destination_behind_it, fixture_setup, fixture_teardown),
-		cmocka_unit_test_setup_teardown(a_destination_that_begins_late_gets_what_is_for_it_and_nothing_older, fixture_setup, fixture_teardown),
+		cmocka_unit_test_setup_teardown(a_destination_that_begins_late_gets_what_is_for_it_and_nothing_older, fixture_setup,
+						fixture_teardown),
 		cmocka_unit_test_setup_teardown(a_new_ring_joins_in, fixture_setup, fixture_teardown),
 		cmocka_unit_test_setup_teardown(flushevery_holds_events_back_until_there_are_enough, fixture_setup, fixture_teardown),
 		cmocka_unit_test_setup_teardown(flushevery_0_waits_for_the_buffer_and_not_for_ever, fixture_setup, fixture_teardown),
-		cmocka_unit_test_setup_teardown(flushevery_gives_way_to_a_producer_that_waits_for_space, fixture_setup, fixture_teardown),
+		cmocka_unit_test_setup_teardown(flushevery_gives_way_to_a_producer_that_waits_for_space, fixture_setup,
+						fixture_teardown),
 		cmocka_unit_test_setup_teardown(settings_reach_the_emitter_also_after_a_change, fixture_setup, fixture_teardown),
 		cmocka_unit_test_setup_teardown(overwritten_events_are_counted_in_records, fixture_setup, fixture_teardown),
-		cmocka_unit_test_setup_teardown(overwriting_while_a_destination_fails_costs_only_what_is_overwritten, fixture_setup, fixture_teardown),
+		cmocka_unit_test_setup_teardown(overwriting_while_a_destination_fails_costs_only_what_is_overwritten, fixture_setup,
+						fixture_teardown),
 		cmocka_unit_test_setup_teardown(the_flight_recorder_goes_out_on_its_trigger_only, fixture_setup, fixture_teardown),
 		cmocka_unit_test_setup_teardown(losses_are_told_with_the_next_batch, fixture_setup, fixture_teardown),
 		cmocka_unit_test_setup_teardown(damage_costs_what_is_behind_it_and_is_counted_once, fixture_setup, fixture_teardown),

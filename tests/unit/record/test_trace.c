@@ -41,7 +41,8 @@ static void every_status(void)
 	CHILD_CHECK(emit_sized(0, SIZE_MAX) == CTRACE_NOT_ENOUGH_MEMORY);
 	CHILD_CHECK(stats().lost[CTRACE_LOSS_TOO_LARGE] == 1);
 	check_balance(3);
-	CHILD_CHECK(ctrace_enabled(&quiet, CTRACE_ERROR) && !ctrace_enabled(&quiet, CTRACE_WARN) && !ctrace_enabled(&off, CTRACE_FATAL));
+	CHILD_CHECK(ctrace_enabled(&quiet, CTRACE_ERROR) && !ctrace_enabled(&quiet, CTRACE_WARN) &&
+		    !ctrace_enabled(&off, CTRACE_FATAL));
 	CHILD_CHECK(!ctrace_enabled(&dots, CTRACE_FATAL));
 }
 
@@ -472,7 +473,8 @@ static void overfill_the_recorder(void)
 static void what_a_recorder_has_overwritten_is_counted_also_before_the_trigger(void **state)
 {
 	(void)state;
-	configure("mftrace.level.unit = info\nctrace.flight.level.unit = debug\nctrace.flight.trigger = error\nctrace.flight.buffer = 64k\n");
+	configure(
+		"mftrace.level.unit = info\nctrace.flight.level.unit = debug\nctrace.flight.trigger = error\nctrace.flight.buffer = 64k\n");
 	assert_int_equal(run_traced(overfill_the_recorder), 0);
 }
 
@@ -508,7 +510,8 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test_setup_teardown(each_status_has_its_cause, fixture_setup, fixture_teardown),
 		cmocka_unit_test_setup_teardown(errno_is_kept, fixture_setup, fixture_teardown),
-		cmocka_unit_test_setup_teardown(the_inline_and_the_other_way_share_one_ring_and_its_order, fixture_setup, fixture_teardown),
+		cmocka_unit_test_setup_teardown(the_inline_and_the_other_way_share_one_ring_and_its_order, fixture_setup,
+						fixture_teardown),
 		cmocka_unit_test_setup_teardown(a_program_of_another_version_goes_the_long_way, fixture_setup, fixture_teardown),
 		cmocka_unit_test_setup_teardown(discard_drops_the_newest_and_counts_it, fixture_setup, fixture_teardown),
 		cmocka_unit_test_setup_teardown(block_gives_up_when_the_output_makes_no_progress, fixture_setup, fixture_teardown),
@@ -518,13 +521,16 @@ int main(void)
 		cmocka_unit_test_setup_teardown(overwrite_keeps_the_newest_and_counts_the_rest, fixture_setup, fixture_teardown),
 		cmocka_unit_test_setup_teardown(a_ring_keeps_the_policy_it_was_made_with, fixture_setup, fixture_teardown),
 		cmocka_unit_test_setup_teardown(an_event_of_half_a_ring_is_the_largest, fixture_setup, fixture_teardown),
-		cmocka_unit_test_setup_teardown(a_handler_inside_a_call_takes_the_side_ring_and_a_third_is_counted, fixture_setup, fixture_teardown),
+		cmocka_unit_test_setup_teardown(a_handler_inside_a_call_takes_the_side_ring_and_a_third_is_counted, fixture_setup,
+						fixture_teardown),
 		cmocka_unit_test_setup_teardown(in_a_handler_block_means_discard_and_count, fixture_setup, fixture_teardown),
 		cmocka_unit_test_setup_teardown(inside_our_own_locks_what_needs_one_is_counted, fixture_setup, fixture_teardown),
-		cmocka_unit_test_setup_teardown(without_a_ring_events_are_counted_until_one_can_be_had, fixture_setup, fixture_teardown),
+		cmocka_unit_test_setup_teardown(without_a_ring_events_are_counted_until_one_can_be_had, fixture_setup,
+						fixture_teardown),
 		cmocka_unit_test_setup_teardown(a_component_may_have_rings_of_its_own, fixture_setup, fixture_teardown),
 		cmocka_unit_test_setup_teardown(the_recorder_keeps_what_is_below_until_the_trigger, fixture_setup, fixture_teardown),
-		cmocka_unit_test_setup_teardown(what_a_recorder_has_overwritten_is_counted_also_before_the_trigger, fixture_setup, fixture_teardown),
+		cmocka_unit_test_setup_teardown(what_a_recorder_has_overwritten_is_counted_also_before_the_trigger, fixture_setup,
+						fixture_teardown),
 		cmocka_unit_test_setup_teardown(failing_output_is_told_and_loses_nothing, fixture_setup, fixture_teardown),
 	};
 

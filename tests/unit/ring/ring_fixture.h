@@ -11,7 +11,7 @@
 
 static struct ct_ring ring;
 static struct ctrace_lane lane;
-static struct ct_cursor_place place;   /* the consumer's */
+static struct ct_cursor_place place; /* the consumer's */
 static unsigned char scratch[CT_RECORD_MAX];
 
 /* A ring in memory, of a session in memory. */

@@ -293,7 +293,9 @@ static void positions_that_contradict_each_other_are_damage(void **state)
 
 static void constants_that_cannot_be_are_damage(void **state)
 {
-	static const uint64_t capacities[] = { 0, 8, CT_RING_MIN / 2, CT_RING_MIN + 8, (uint64_t)CT_RING_MAX * 2, UINT64_MAX, 1ull << 63 };
+	static const uint64_t capacities[] = {
+		0, 8, CT_RING_MIN / 2, CT_RING_MIN + 8, (uint64_t)CT_RING_MAX * 2, UINT64_MAX, 1ull << 63
+	};
 	uint64_t magic = 1;
 	uint32_t number = 4;
 

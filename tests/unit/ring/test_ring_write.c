@@ -188,7 +188,8 @@ static void overwriting_never_refuses_and_counts_each_event_that_goes(void **sta
 	make_ring(CAPACITY, CT_OVERFLOW_OVERWRITE);
 	for (int round = 0; round < 30000; round++) {
 		seed = seed * 6364136223846793005u + 1442695040888963407u;
-		assert_true(produce(CT_RECORD_HEAD + 8 * (seed >> 33) % (round % 50 == 0 ? CAPACITY / 2 - CT_RECORD_HEAD : 400) / 8 * 8, written));
+		assert_true(produce(CT_RECORD_HEAD + 8 * (seed >> 33) % (round % 50 == 0 ? CAPACITY / 2 - CT_RECORD_HEAD : 400) / 8 * 8,
+				    written));
 		written++;
 		if (round % 97 == 0) {
 			uint32_t number = take();

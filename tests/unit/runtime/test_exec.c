@@ -28,9 +28,14 @@ static void emit_some(void)
 
 #define SCRIPT "echo \"$0 $1 $2 $VARIABLE\" >said"
 
-static char *const arguments[] = { (char *)(uintptr_t)"sh", (char *)(uintptr_t)"-c", (char *)(uintptr_t)SCRIPT, (char *)(uintptr_t)"zero",
-				   (char *)(uintptr_t)"one", (char *)(uintptr_t)"two", NULL };
-static char *const environment[] = { (char *)(uintptr_t)"VARIABLE=given", (char *)(uintptr_t)"PATH=/usr/bin:/bin", NULL };
+static char *const arguments[] = { (char *)(uintptr_t) "sh",
+				   (char *)(uintptr_t) "-c",
+				   (char *)(uintptr_t)SCRIPT,
+				   (char *)(uintptr_t) "zero",
+				   (char *)(uintptr_t) "one",
+				   (char *)(uintptr_t) "two",
+				   NULL };
+static char *const environment[] = { (char *)(uintptr_t) "VARIABLE=given", (char *)(uintptr_t) "PATH=/usr/bin:/bin", NULL };
 
 static void by_execve(void)
 {
@@ -100,8 +105,8 @@ static void every_exec_delivers_first_and_hands_on_what_it_was_given(void **stat
 		void (*body)(void);
 		bool gives_environment;
 	} rows[] = {
-		{ by_execve, true },   { by_execv, false }, { by_execvp, false }, { by_execvpe, true },
-		{ by_fexecve, true },  { by_execl, false }, { by_execlp, false }, { by_execle, true },
+		{ by_execve, true },  { by_execv, false }, { by_execvp, false }, { by_execvpe, true },
+		{ by_fexecve, true }, { by_execl, false }, { by_execlp, false }, { by_execle, true },
 	};
 
 	(void)state;

@@ -151,7 +151,7 @@ static void fork_inside_a_lock(void)
 	pid = fork();
 	if (pid == 0) {
 		CHILD_CHECK(emit(99) == CTRACE_NOT_ENOUGH_MEMORY);
-			exit(0);
+		exit(0);
 	}
 	ct_registry_unlock(ct_process.registry);
 	CHILD_CHECK(wait_for(pid) == 0);
@@ -311,12 +311,16 @@ static void a_daemon_traces_on(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test_setup_teardown(a_child_that_does_not_trace_has_nothing_and_takes_nothing, fixture_setup, fixture_teardown),
-		cmocka_unit_test_setup_teardown(a_child_that_traces_has_its_own_and_nothing_comes_twice, fixture_setup, fixture_teardown),
+		cmocka_unit_test_setup_teardown(a_child_that_does_not_trace_has_nothing_and_takes_nothing, fixture_setup,
+						fixture_teardown),
+		cmocka_unit_test_setup_teardown(a_child_that_traces_has_its_own_and_nothing_comes_twice, fixture_setup,
+						fixture_teardown),
 		cmocka_unit_test_setup_teardown(what_is_in_the_parents_ring_is_the_parents, fixture_setup, fixture_teardown),
 		cmocka_unit_test_setup_teardown(children_of_children_trace_too, fixture_setup, fixture_teardown),
-		cmocka_unit_test_setup_teardown(a_child_made_by_the_bare_system_call_traces_for_itself, fixture_setup, fixture_teardown),
-		cmocka_unit_test_setup_teardown(a_child_forked_inside_our_own_locks_traces_no_more_but_lives, fixture_setup, fixture_teardown),
+		cmocka_unit_test_setup_teardown(a_child_made_by_the_bare_system_call_traces_for_itself, fixture_setup,
+						fixture_teardown),
+		cmocka_unit_test_setup_teardown(a_child_forked_inside_our_own_locks_traces_no_more_but_lives, fixture_setup,
+						fixture_teardown),
 		cmocka_unit_test_setup_teardown(a_child_inherits_levels_and_then_has_its_own, fixture_setup, fixture_teardown),
 		cmocka_unit_test_setup_teardown(forks_amid_traces_and_commands_neither_hang_nor_lose, fixture_setup, fixture_teardown),
 		cmocka_unit_test_setup_teardown(a_fork_beside_the_first_event_does_not_hang_the_child, fixture_setup, fixture_teardown),

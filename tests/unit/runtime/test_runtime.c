@@ -206,8 +206,8 @@ static void fail_each_call(void)
 		enum ct_os_call call;
 		int error;
 	} faults[] = {
-		{ CT_OS_OPEN, EMFILE },   { CT_OS_READ, EIO },      { CT_OS_WRITE, ENOSPC }, { CT_OS_TRUNCATE, EFBIG }, { CT_OS_ALLOCATE, ENOSPC },
-		{ CT_OS_MAP, ENOMEM },    { CT_OS_MKDIR, EACCES },  { CT_OS_THREAD, EAGAIN },
+		{ CT_OS_OPEN, EMFILE },     { CT_OS_READ, EIO },   { CT_OS_WRITE, ENOSPC }, { CT_OS_TRUNCATE, EFBIG },
+		{ CT_OS_ALLOCATE, ENOSPC }, { CT_OS_MAP, ENOMEM }, { CT_OS_MKDIR, EACCES }, { CT_OS_THREAD, EAGAIN },
 	};
 
 	for (size_t i = 0; i < CT_COUNT(faults); i++) {
@@ -313,11 +313,14 @@ int main(void)
 		cmocka_unit_test_setup_teardown(a_program_that_does_not_trace_leaves_nothing, fixture_setup, fixture_teardown),
 		cmocka_unit_test_setup_teardown(the_end_delivers_everything_and_removes_the_folder, fixture_setup, fixture_teardown),
 		cmocka_unit_test_setup_teardown(events_of_atexit_handlers_are_delivered, fixture_setup, fixture_teardown),
-		cmocka_unit_test_setup_teardown(what_cannot_be_delivered_at_the_end_waits_for_a_recoverer, fixture_setup, fixture_teardown),
-		cmocka_unit_test_setup_teardown(the_end_beside_a_thread_that_goes_on_loses_nothing_committed, fixture_setup, fixture_teardown),
+		cmocka_unit_test_setup_teardown(what_cannot_be_delivered_at_the_end_waits_for_a_recoverer, fixture_setup,
+						fixture_teardown),
+		cmocka_unit_test_setup_teardown(the_end_beside_a_thread_that_goes_on_loses_nothing_committed, fixture_setup,
+						fixture_teardown),
 		cmocka_unit_test_setup_teardown(one_that_keeps_to_itself_traces_without_a_folder, fixture_setup, fixture_teardown),
 		cmocka_unit_test_setup_teardown(a_run_directory_that_is_refused_costs_the_folder_only, fixture_setup, fixture_teardown),
-		cmocka_unit_test_setup_teardown(without_memory_everything_is_counted_and_nothing_crashes, fixture_setup, fixture_teardown),
+		cmocka_unit_test_setup_teardown(without_memory_everything_is_counted_and_nothing_crashes, fixture_setup,
+						fixture_teardown),
 		cmocka_unit_test_setup_teardown(any_one_call_may_fail_and_the_counts_still_balance, fixture_setup, fixture_teardown),
 		cmocka_unit_test_setup_teardown(stats_fit_the_struct_that_the_caller_has, fixture_setup, fixture_teardown),
 		cmocka_unit_test_setup_teardown(counts_balance_and_never_fall_while_others_trace, fixture_setup, fixture_teardown),

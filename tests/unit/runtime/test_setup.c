@@ -123,7 +123,7 @@ static char **long_arguments(const char *second)
 	static char *arguments[1003];
 	static char word[] = "0123456789012345678901234567890123456789";
 
-	arguments[0] = (char *)(uintptr_t)"test_setup";
+	arguments[0] = (char *)(uintptr_t) "test_setup";
 	arguments[1] = (char *)(uintptr_t)second;
 	for (int i = 2; i < 1002; i++)
 		arguments[i] = word;
@@ -171,10 +171,12 @@ int main(int argc, char **argv)
 		cmocka_unit_test_setup_teardown(what_is_needed_before_a_session_is_read_first, fixture_setup, fixture_teardown),
 		cmocka_unit_test_setup_teardown(the_environment_has_the_last_word_on_attaching, fixture_setup, fixture_teardown),
 		cmocka_unit_test_setup_teardown(mistakes_change_nothing_and_stop_nothing, fixture_setup, fixture_teardown),
-		cmocka_unit_test_setup_teardown(another_programs_entries_before_its_name_are_discarded, fixture_setup, fixture_teardown),
+		cmocka_unit_test_setup_teardown(another_programs_entries_before_its_name_are_discarded, fixture_setup,
+						fixture_teardown),
 		cmocka_unit_test_setup_teardown(a_file_that_is_no_file_or_too_large_is_not_read, fixture_setup, fixture_teardown),
 		cmocka_unit_test_setup_teardown(everything_is_applied_before_the_first_event, fixture_setup, fixture_teardown),
-		cmocka_unit_test_setup_teardown(a_program_is_known_by_its_first_argument_however_many_follow, fixture_setup, fixture_teardown),
+		cmocka_unit_test_setup_teardown(a_program_is_known_by_its_first_argument_however_many_follow, fixture_setup,
+						fixture_teardown),
 	};
 
 	if (argc > 1 && strncmp(argv[1], "as-a", 4) == 0)

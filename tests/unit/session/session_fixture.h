@@ -25,8 +25,8 @@
 
 #define UNUSED __attribute__((unused))
 
-static char room[64];     /* current folder */
-static char run_dir[80];  /* in it; made by enter_room() */
+static char room[64];    /* current folder */
+static char run_dir[80]; /* in it; made by enter_room() */
 
 /* A name for mkdtemp() in the test's own folder for such, when that is not too long. */
 static UNUSED void print_template(char out[64], const char *name)

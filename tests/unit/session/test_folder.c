@@ -399,7 +399,8 @@ int main(void)
 		cmocka_unit_test_setup_teardown(removing_takes_our_files_and_no_others, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(a_folder_that_is_being_removed_is_never_seen_in_part, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(looking_for_run_directories_makes_none, set_up, tear_down),
-		cmocka_unit_test_setup_teardown(a_process_that_has_closed_its_descriptors_lives_as_long_as_it_maps_its_session, set_up, tear_down),
+		cmocka_unit_test_setup_teardown(a_process_that_has_closed_its_descriptors_lives_as_long_as_it_maps_its_session, set_up,
+						tear_down),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -668,13 +668,16 @@ static void any_byte_may_be_changed(void **state)
 
 static void names_that_point_anywhere_are_harmless(void **state)
 {
-	static const ct_text texts[] = { 0, 1, 0xFFFF, UINT64_MAX, UINT64_MAX - 0xFFFF, 1ull << 63, 1ull << 16 | 0xFFFF, 0xFFFFFFFFull << 16 };
+	static const ct_text texts[] = {
+		0, 1, 0xFFFF, UINT64_MAX, UINT64_MAX - 0xFFFF, 1ull << 63, 1ull << 16 | 0xFFFF, 0xFFFFFFFFull << 16
+	};
 
 	(void)state;
 	make_dead();
 	for (size_t i = 0; i < CT_COUNT(texts); i++) {
 		for (uint64_t entry = 0; entry < 20; entry++)
-			poke_file(dead_file, CT_SESSION_COMPONENTS + 32 * entry + offsetof(struct ct_component_entry, name), &texts[i], 8);
+			poke_file(dead_file, CT_SESSION_COMPONENTS + 32 * entry + offsetof(struct ct_component_entry, name), &texts[i],
+				  8);
 		assert_int_equal(ct_session_load(&session, run_dir, dead_name, true), CTRACE_OK);
 		use(&session);
 		ct_session_close(&session, false);
@@ -768,7 +771,8 @@ int main(void)
 		cmocka_unit_test_setup_teardown(a_process_that_attaches_again_gets_another_folder_and_asid, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(asids_run_from_1_to_ffff_and_begin_again, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(any_failing_call_leaves_a_private_session_and_no_litter, set_up, tear_down),
-		cmocka_unit_test_setup_teardown(a_folder_with_a_name_is_complete_also_when_its_maker_is_killed_at_once, set_up, tear_down),
+		cmocka_unit_test_setup_teardown(a_folder_with_a_name_is_complete_also_when_its_maker_is_killed_at_once, set_up,
+						tear_down),
 		cmocka_unit_test_setup_teardown(texts_come_back_terminated, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(the_last_text_ends_inside_the_file, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(components_have_real_blocks_up_to_the_limit, set_up, tear_down),
