@@ -12,6 +12,8 @@
 #include <sched.h>
 #include <sys/ptrace.h>
 
+#define STEPS_LIMIT 150000u
+
 static struct ctrace_tracer tracer = CTRACE_TRACER("stepped");
 
 enum { EVENTS_BEFORE, CALL_RETURNED };
@@ -100,13 +102,13 @@ static void show_folder(uint64_t steps)
 	(void)!system("ls -lR out run *.log 2>&1 | sed 's/^/# /'; cat out/* tool.out tool.err 2>&1 | sed 's/^/# /'");
 }
 
-/* Returns how many kills it took.  widening: the stride grows with the steps made, for calls of a million instructions. */
+/* Returns how many kills it took.  widening: the stride grows with the steps made, up to STEPS_LIMIT, for calls of millions of them. */
 static unsigned step_through(const char *config, void (*body)(void), uint64_t stride, bool widening)
 {
 	unsigned kills = 0;
 	bool returned = false;
 
-	for (uint64_t steps = 1; !returned; steps += stride + (widening ? steps / 3 : 0)) {
+	for (uint64_t steps = 1; !returned && (!widening || steps < STEPS_LIMIT); steps += stride + (widening ? steps / 3 : 0)) {
 		struct scenario_sequence sequence = { { 0 }, 0 };
 		uint64_t before;
 
