@@ -192,7 +192,7 @@ if [ -n "$as_root" ]; then
 	# ---- a full disk
 	if unshare -m true 2>/dev/null; then
 		for emitter in textfile binfile; do
-			place "mftrace.dest = $emitter" "mftrace.emitter.$emitter#location = small" "mftrace.emitter.$emitter#file = x" 'ctrace.overflow = discard'
+			place "mftrace.dest = $emitter" "mftrace.emitter.$emitter#location = small" "mftrace.emitter.$emitter#file = x" 'ctrace.block.timeout = 100ms'
 			mkdir small
 			# 1 MiB of 4 KiB blocks; what is on it is looked at before it goes.
 			unshare -m bash -c 'mount -t tmpfs -o size=1m none small || exit
