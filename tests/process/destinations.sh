@@ -16,6 +16,7 @@ is() { [ "$1" = "$2" ] || { printf '<%s>\nnot\n<%s>\n' "$1" "$2"; false; }; }
 records() { grep -v '^#' "$@"; }
 # Starts the program, which does its steps and then waits at its "pause"; $pid.
 begin() {
+	: >"$top/said" # what the one before has said is not what this one says
 	mkfifo "$top/go" 2>/dev/null
 	"$steps" "$@" <"$top/go" >"$top/said" 2>&1 &
 	pid=$!
