@@ -93,13 +93,12 @@ enum ctrace_status ct_file_place(const struct ctrace_emitter_context *context, c
 
 /* ---- text_file.c: the file that TEXTFILE has open: locks, generations, and what others may do to it meanwhile. */
 struct ct_text_file {
-	int fd;       /* -1: none */
-	dev_t device; /* what fd was opened for: programs close descriptors that are not theirs */
-	ino_t inode;
-	uint32_t generation; /* from 1 */
-	uint64_t size;       /* where the next line goes */
-	bool header_due;     /* the next line is to be preceded by a header */
-	bool cut_due;        /* cutting it back to size failed: bytes beyond size do not count */
+	int fd;               /* -1: none */
+	struct ct_file_id id; /* what fd was opened for */
+	uint32_t generation;  /* from 1 */
+	uint64_t size;        /* where the next line goes */
+	bool header_due;      /* the next line is to be preceded by a header */
+	bool cut_due;         /* cutting it back to size failed: bytes beyond size do not count */
 	char path[CTRACE_EMITTER_PATH_SIZE];
 };
 enum ct_text_sharing {

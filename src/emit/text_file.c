@@ -36,18 +36,12 @@ void ct_text_file_init(struct ct_text_file *file)
 /* A program that closes every descriptor, as daemons do, may have opened something of its own at our number since. */
 static bool is_ours(const struct ct_text_file *file, struct stat *out_info)
 {
-	return fstat(file->fd, out_info) == 0 && out_info->st_ino == file->inode && out_info->st_dev == file->device;
+	return ct_os_is_file(file->fd, &file->id) && fstat(file->fd, out_info) == 0;
 }
 
 void ct_text_file_close(struct ct_text_file *file)
 {
-	int kept = errno;
-	struct stat info;
-
-	if (file->fd >= 0 && is_ours(file, &info))
-		ct_os_close(&file->fd);
-	file->fd = -1;
-	errno = kept;
+	ct_os_close_file(&file->fd, &file->id);
 }
 
 static int open_flags(enum ct_text_sharing sharing)
@@ -87,8 +81,7 @@ static enum ctrace_status open_path(const char *path, int flags, enum ct_text_sh
 		goto undo_open;
 	}
 	file->fd = fd;
-	file->device = info.st_dev;
-	file->inode = info.st_ino;
+	file->id = ct_os_file_id(fd);
 	file->size = (uint64_t)info.st_size;
 	return CTRACE_OK;
 
@@ -274,8 +267,7 @@ enum ctrace_status ct_text_file_resume(struct ct_text_file *file, const struct c
 		}
 	}
 	file->fd = found.fd;
-	file->device = found.device;
-	file->inode = found.inode;
+	file->id = found.id;
 	file->size = offset;
 	file->generation = generation;
 	/* Or the header says which settings hold from here on. */
