@@ -140,10 +140,66 @@ left=$(find "$CTRACE_RUN_DIR" -mindepth 1 -type d)
 cd ..
 
 # ---------------------------------------------------------------------------------------------------------------
+step '6. Component trace: a server whose trace an operator switches while it works'
+show "cc -o kvserver kvserver.c kvline.c kvtrace.c kvoperator.c kvstore.c -I include -L$build -lctrace -Wl,-rpath,$build -pthread"
+cc -O2 -o kvserver "$source"/examples/kvserver/kv{server,line,trace,operator,store}.c -I "$source/include" "-L$build" -lctrace \
+	"-Wl,-rpath,$build" -pthread
+cc -O2 -o kvload "$source/examples/kvserver/kvload.c" -pthread
+cp "$source/examples/kvserver/CTKVSRV0" "$source/examples/kvserver/kvserver.cfg" .
+if [ "$DPKG_STATUS" = /var/lib/dpkg/status ]; then
+	# shellcheck disable=SC2016 # dpkg-query's own variables
+	dpkg-query -W -f '${binary:Package}\t${Version} ${binary:Summary}\n'
+else
+	awk -F ': ' '$1 == "Package" { name = $2 } $1 == "Version" { print name "\t" $2 }' "$DPKG_STATUS"
+fi >packages.txt
+packages=$(wc -l <packages.txt)
+say 'A parmlib member says what is traced from the start on:'
+show 'cat CTKVSRV0'
+tail -n +3 CTKVSRV0 | indent
+show 'CTRACE_PARMLIB=. MFTRACE_CONFIG=kvserver.cfg ./kvserver kv.socket CTKVSRV0 &'
+mkfifo server
+CTRACE_PARMLIB=. MFTRACE_CONFIG=kvserver.cfg ./kvserver kv.socket CTKVSRV0 >server &
+worker=$!
+exec 3<server
+read -r line <&3 || fail 'the server does not start'
+operator() { # LINE WANTED - the operator's line, and how the answer has to begin
+	show "./kvload kv.socket say '$1'"
+	./kvload kv.socket say "$1" >answer.txt
+	cut -c1-150 answer.txt | indent
+	case $(cat answer.txt) in "$2"*) ;; *) fail "the answer should begin with $2" ;; esac
+}
+say 'Packages and their descriptions go in over four connections, and are read back:'
+show './kvload kv.socket 4 <packages.txt'
+./kvload kv.socket 4 <packages.txt >load.txt || fail "$(cat load.txt)"
+indent <load.txt
+operator 'TRACE ON OPTIONS=(GET,PUTT)' RC=0C
+operator 'TRACE DISPLAY' 'KVSERVER ON HEAD OPTIONS=(GET,PUT,DEL,KEYS)'
+say 'And once more, with a change of the options meanwhile; the sublevel NET follows its head:'
+./kvload kv.socket 4 <packages.txt >load.txt 2>&1 &
+load=$!
+operator 'TRACE ON OPTIONS=(VALUES)' RC=00
+operator 'TRACE DISPLAY SUB=NET' 'KVSERVER.NET ON LIKEHEAD OPTIONS=(GET,PUT,DEL,VALUES)'
+wait "$load" || fail "$(cat load.txt)"
+./kvload kv.socket say "GET $(head -1 packages.txt | cut -f 1)" >answer.txt
+show "kill -TERM $worker    # stops and deletes the traces"
+kill -TERM "$worker" && wait "$worker" || fail 'the server'
+worker=''
+cat <&3 >counts.txt
+indent <counts.txt
+show 'ctrace show --component KVSERVER kvserver.ctb    # requests: their header, with KEYS the key, with VALUES the value too'
+ctrace show --component KVSERVER kvserver.ctb >show.txt || fail 'ctrace show'
+head -2 show.txt | cut -c1-150 | indent
+say '   ...'
+tail -2 show.txt | cut -c1-150 | indent
+same 'PUT, twice for each package; in the trace' $((2 * packages)) "$(awk '$2 == "KVSERVER" && $3 == 17' show.txt | wc -l)"
+same 'GET, and one more; in the trace' $((2 * packages + 1)) "$(awk '$2 == "KVSERVER" && $3 == 16' show.txt | wc -l)"
+
+# ---------------------------------------------------------------------------------------------------------------
 step "Everything is in ${demo#"$source"/}:"
 say "   report.txt                           the COBOL program's report
    dpkg-report.log, dpkg-report.ctb     its trace, as text and for tools
    workers.ctb, bank.log                the C program's; killed/ that of the killed one
+   packages.txt, kvserver.ctb           what the server was loaded with, and its trace
 Try next:
    ctrace=${build#"$source"/}/ctrace
    \$ctrace show --component DPKG.READ --event 100 ${demo#"$source"/}/dpkg-report.ctb | less

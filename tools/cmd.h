@@ -24,6 +24,8 @@ int cmd_show(int argc, char **argv);
 int cmd_list(int argc, char **argv);
 int cmd_recover(int argc, char **argv);
 int cmd_config(int argc, char **argv);
+int cmd_parmlib(int argc, char **argv);
+int cmd_explain(int argc, char **argv);
 
 /* Prints text that another process or file gave: as it is when it is plain, escaped when it could forge lines or terminal
  * sequences.  Gives the number of columns that it takes; with `to` NULL it only does that. */

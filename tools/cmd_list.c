@@ -46,7 +46,7 @@ static bool is_wanted(const struct list_options *options, const struct ct_sessio
 	size_t size;
 	const char *name = ct_list_name(session, index, &size);
 
-	if (size == 0 || (!options->all && !(session->components[index].flags & CT_COMPONENT_REGISTERED)))
+	if (size == 0 || (!options->all && !(session->components[index].flags & CT_COMPONENT_KNOWN)))
 		return false;
 	return options->component == NULL || ct_glob_match(options->component, strlen(options->component), name, size);
 }
@@ -214,7 +214,7 @@ static void print_components(const struct list_process *process)
 		print_cell(name, size, width);
 		printf("%-5s  ", ct_list_level(component->gate.level));
 		print_destinations_of(session->head, component->dests);
-		if (!(component->flags & CT_COMPONENT_REGISTERED))
+		if (!(component->flags & CT_COMPONENT_KNOWN))
 			fputs("  (not registered)", stdout);
 		putchar('\n');
 	}

@@ -33,6 +33,8 @@ static const struct verb verbs[] = {
 	{ "list", "", "show traced processes and their components", cmd_list },
 	{ "recover", "[RUN-DIRECTORY...]", "deliver what dead processes left behind", cmd_recover },
 	{ "config", "check FILE", "check a configuration file", cmd_config },
+	{ "parmlib", "check MEMBER...", "check or print members of component trace", cmd_parmlib },
+	{ "explain", "[RC [REASON]]", "explain a code of component trace", cmd_explain },
 	{ "help", "[VERB]", "explain a verb, or list all of them", cmd_help },
 };
 

@@ -50,7 +50,7 @@ static json_t *json_components(const struct list_process *process)
 		}
 		json_object_set_new(component, "name", json_text(name, size));
 		json_object_set_new(component, "level", json_string(ct_list_level(entry->gate.level)));
-		json_object_set_new(component, "registered", json_boolean(entry->flags & CT_COMPONENT_REGISTERED));
+		json_object_set_new(component, "registered", json_boolean(entry->flags & CT_COMPONENT_KNOWN));
 		json_object_set_new(component, "destinations", destinations);
 		json_array_append_new(components, component);
 	}

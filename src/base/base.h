@@ -102,6 +102,8 @@ void ct_sync_start(struct ct_sync *sync);                             /* takes t
 void ct_sync_update(struct ct_sync *sync);                            /* takes another; the writer only */
 void ct_sync_copy(const struct ct_sync *sync, struct ct_sync *out);   /* a consistent copy of another process's */
 uint64_t ct_sync_wall_ns(const struct ct_sync *sync, uint64_t ticks); /* ticks -> ns since 1970; monotonic in ticks */
+/* The other way, for what brings a time of its own: ticks that have this time; monotonic in time.  0 for a time before ticks began. */
+uint64_t ct_sync_ticks(const struct ct_sync *sync, uint64_t wall_ns);
 
 /* ---- os.c: the one door to the operating system.  Tests make any call behind it fail with ct_os_fail(). */
 enum ct_os_call {

@@ -189,3 +189,46 @@ uint64_t ct_sync_wall_ns(const struct ct_sync *sync, uint64_t ticks)
 		return sync->latest.wall_ns + (ticks - sync->latest.ticks);
 	return on_line(sync->first, sync->latest, ticks);
 }
+
+/* The ticks for which on_line() gives wall_ns: rounded away from a, as that rounds towards it. */
+static uint64_t on_line_back(struct ct_sync_point a, struct ct_sync_point b, uint64_t wall_ns)
+{
+	__extension__ typedef __int128 wide;
+	wide way = (int64_t)(wall_ns - a.wall_ns);
+	wide run = (wide)b.ticks - (wide)a.ticks;
+	wide rise = (wide)b.wall_ns - (wide)a.wall_ns;
+	wide ticks, rest;
+
+	if (run <= 0 || rise <= 0)
+		return a.ticks;
+	rest = way * run % rise;
+	ticks = (wide)a.ticks + way * run / rise + (rest > 0) - (rest < 0);
+	if (ticks < 0)
+		return 0;
+	return ticks > (wide)UINT64_MAX ? UINT64_MAX : (uint64_t)ticks;
+}
+
+uint64_t ct_sync_ticks(const struct ct_sync *sync, uint64_t wall_ns)
+{
+	uint32_t stored = sync->count < CT_SYNC_POINTS ? sync->count : CT_SYNC_POINTS;
+	struct ct_sync_point above = sync->latest;
+	uint64_t ticks;
+
+	if (sync->count == 0)
+		return 0;
+	for (uint32_t back = 1; back <= stored; back++) {
+		struct ct_sync_point below = point_before(sync, back);
+
+		if (below.wall_ns <= wall_ns && below.ticks < above.ticks)
+			return on_line_back(below, above, wall_ns);
+		if (below.ticks < above.ticks)
+			above = below;
+	}
+	/* Older than everything stored, or only one point: as ct_sync_wall_ns(). */
+	if (sync->source == CT_CLOCK_MONOTONIC && sync->first.ticks == sync->latest.ticks)
+		return wall_ns < sync->latest.wall_ns && sync->latest.wall_ns - wall_ns > sync->latest.ticks
+			       ? 0
+			       : sync->latest.ticks + (wall_ns - sync->latest.wall_ns);
+	ticks = on_line_back(sync->first, sync->latest, wall_ns);
+	return ticks < above.ticks ? ticks : above.ticks;
+}

@@ -10,6 +10,7 @@
 
 #include "drain/drain.h"
 #include "record/record.h"
+#include <ctrace/component.h>
 
 /* A piece of the text that a command was read from; not terminated. */
 struct ct_span {
@@ -129,5 +130,83 @@ struct ct_target {
 enum ctrace_status ct_apply(const struct ct_target *target, const struct ct_command *command) CT_MUST_USE;
 /* The running process's target, attaching it when needed.  NULL when it cannot.  Implemented by the runtime. */
 const struct ct_target *ct_target_self(void);
+
+
+/* ---- trace_name.c: the names and numbers of component trace, as members, commands and macros write them.  Pure.  A reason is a
+ * CTRACE_RSN_* of ctrace/component.h, 0 when all is well. */
+bool ct_trace_name_is_valid(const char *name, size_t size); /* NAME and the like: 1 to 8 of A-Z 0-9 @ # $, no digit first */
+
+enum ct_sub_kind { CT_SUB_NAME, CT_SUB_ASID, CT_SUB_JOBNAME };
+struct ct_sub_element {
+	enum ct_sub_kind kind;
+	uint16_t asid;                      /* CT_SUB_ASID */
+	char text[CTRACE_MAX_SUB_NAME + 1]; /* the name, without quotation marks; the job's name */
+};
+struct ct_sub_path {
+	uint32_t count;
+	struct ct_sub_element element[CTRACE_MAX_SUB_LEVELS];
+};
+/* SUB's path: 1A, or 1C, 21, 22, 24 for an ASID or job name in it.  complaint (may be NULL): line 0, the column in the text. */
+uint32_t ct_sub_parse(const char *text, size_t size, struct ct_sub_path *out, struct ct_complaint *complaint) CT_MUST_USE;
+
+uint32_t ct_asid_parse(const char *text, size_t size, uint16_t *out_asid) CT_MUST_USE; /* 1C, 21, 22 */
+/* Upper case, padded with NULs.  24; 1B for an empty one or a character that no job name has (blank, comma, parenthesis, quote). */
+uint32_t ct_jobname_parse(const char *text, size_t size, char out_jobname[CTRACE_MAX_NAME + 1]) CT_MUST_USE;
+uint32_t ct_bufsize_parse(const char *text, size_t size, uint64_t *out_bytes) CT_MUST_USE; /* nnnnK, nnnnM: 26, 27, 28 */
+/* 2D */
+uint32_t ct_writer_parse(const char *text, size_t size, char out_writer[CTRACE_MAX_NAME + 1]) CT_MUST_USE;
+/* Why the four above, or SUB, refused a text with this reason.  line 0, column 1. */
+void ct_trace_complain(uint32_t reason, struct ct_span text, struct ct_complaint *out);
+
+/* ---- parmlib.c: TRACEOPTS, the members of CTRACE_PARMLIB (spec/component-trace.md section 5). */
+enum ct_trace_state {
+	CT_STATE_NONE, /* neither is said */
+	CT_STATE_ON,
+	CT_STATE_OFF,
+	CT_STATE_LIKEHEAD,
+	CT_STATE_PRESET_PUT,
+	CT_STATE_PRESET_DELETE
+};
+enum ct_clause { CT_CLAUSE_SUB, CT_CLAUSE_STATE, CT_CLAUSE_ASID, CT_CLAUSE_JOBNAME, CT_CLAUSE_BUFSIZE, CT_CLAUSE_OPTIONS, CT_CLAUSE_WTR,
+		 CT_CLAUSE_COUNT };
+
+/* One transaction: what a trace is to become. */
+struct ct_trace_request {
+	enum ct_trace_state state;
+	bool has[CT_CLAUSE_COUNT];
+	struct {
+		unsigned line, column;
+	} place[CT_CLAUSE_COUNT]; /* where each clause that it has begins; from 1 */
+	struct ct_sub_path sub;
+	uint32_t asid_count;
+	uint16_t asid[CTRACE_MAX_FILTER];
+	uint32_t jobname_count;
+	char jobname[CTRACE_MAX_FILTER][CTRACE_MAX_NAME + 1];
+	uint64_t bufsize; /* bytes */
+	size_t options_size;
+	char options[CTRACE_MAX_OPTIONS + 1]; /* the strings, joined by commas; terminated */
+	bool disconnect;                      /* WTR(DISCONNECT) */
+	char writer[CTRACE_MAX_NAME + 1];
+};
+
+struct ct_parmlib {
+	char wtrstart[CTRACE_MAX_NAME + 1]; /* "": none */
+	bool nowrap;
+	char wtrstop[CTRACE_MAX_NAME + 1];
+	struct ct_trace_request *requests; /* in order; the member's, freed by ct_parmlib_fini() */
+	uint32_t count;
+};
+/* Each mistake in order of the text, with its reason. */
+typedef void ct_parmlib_complain(uint32_t reason, const struct ct_complaint *complaint, void *user);
+/* The whole text; *out is complete when the answer is 0, else it is the first mistake's reason, or 08 << 8 | 06 when memory is short.
+ * complain may be NULL.  ct_parmlib_fini() in either case. */
+uint32_t ct_parmlib_parse(const char *text, size_t size, struct ct_parmlib *out, ct_parmlib_complain *complain, void *user) CT_MUST_USE;
+void ct_parmlib_fini(struct ct_parmlib *parmlib);
+/* The other way: one request as a member's text, for presets. */
+void ct_parmlib_print(const struct ct_trace_request *request, struct ct_buf *out);
+/* Finds a member in CTRACE_PARMLIB's folders, first hit, and appends its text.  04, 05, 1D, 1F, 20, 2A.  out_path: where it is, or the
+ * place of the trouble; "" when there is none. */
+#define CT_PARMLIB_LIMIT 65536u /* bytes of a member, comments included */
+uint32_t ct_parmlib_read(const char *member, struct ct_buf *out_text, char out_path[4096]) CT_MUST_USE;
 
 #endif

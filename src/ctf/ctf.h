@@ -1,12 +1,13 @@
 /*
- * ctf/ctf.h - the COBOL-callable face: what its files share, and the one function that the runtime wires in.
+ * ctf/ctf.h - the COBOL-callable face: what its files share, and the functions that the runtime wires in.
  *
  *     cbl_id.c        arguments as COBOL passes them: names, handles, BY VALUE 0
  *     cbl_ctf.c       components, levels, destinations
  *     cbl_property.c  properties
  *     cobctf.c        events: CBL_CTF_TRACE, cobctf_trace
  *     notify.c        callbacks: CBL_CTF_TRACER_NOTIFY, cobctf_tracer_notify
- *     cobol_bridge.c  a module of its own, linked with libcob: calls a COBOL callback
+ *     cbl_ctrace.c    component trace: CBL_CTRACE_*, COBOL's routines as exits
+ *     cobol_bridge.c  a module of its own, linked with libcob: finds and calls COBOL entries
  *
  * Copyright The ctrace authors.  SPDX-License-Identifier: Apache-2.0
  */
@@ -14,6 +15,7 @@
 #define CT_CTF_H
 
 #include "record/record.h"
+#include <cbl_ctrace.h>
 #include <mfctf.h>
 
 /* ---- cbl_id.c */
@@ -75,9 +77,26 @@ static inline void ct_notify_deliver(void)
 		ct_notify_deliver_slowly();
 }
 
-/* ---- cobol_bridge.c, in the module cobol.so.  Found by this name. */
-typedef void ct_cobol_call_function(void *callback, uint32_t handle, uint32_t type, void *parameter);
+/* What the bridge to the COBOL run time has by that name: NULL when there is no COBOL in this process, or no bridge. */
+void *ct_cobol_bridge(const char *symbol);
+
+/* ---- cbl_ctrace.c */
+
+struct ct_routine;
+/* Finds a routine among COBOL's entries, for component/routine.c; the runtime wires it in.  Any thread, under no lock. */
+bool ct_cobol_find_routine(const char *name, struct ct_routine *out);
+
+/* ---- cobol_bridge.c, in the module cobol.so.  Found by these names. */
 #define CT_COBOL_MODULE "cobol"
+/* Calls a callback of CBL_CTF_TRACER_NOTIFY. */
+typedef void ct_cobol_call_function(void *callback, uint32_t handle, uint32_t type, void *parameter);
 #define CT_COBOL_CALL "ct_cobol_call"
+/* Calls an entry with one parameter BY REFERENCE and gives its RETURN-CODE. */
+typedef uint32_t ct_cobol_invoke_function(void *routine, void *parameter);
+#define CT_COBOL_INVOKE "ct_cobol_invoke"
+/* The entry or program of that name in what the run time has loaded; NULL when there is none or the run time has not been started.  Loads
+ * nothing, says nothing. */
+typedef void *ct_cobol_find_function(const char *name);
+#define CT_COBOL_FIND "ct_cobol_find"
 
 #endif

@@ -379,21 +379,22 @@ void ct_notify_change(const struct ct_change *change, void *user)
 
 /* ---- installing -------------------------------------------------------------------------------------------- */
 
-/* The bridge to the COBOL runtime, where there is one in this process; loaded at the first COBOL callback. */
-static ct_cobol_call_function *find_cobol_bridge(void)
+void *ct_cobol_bridge(const char *symbol)
+{
+	void *module = dlsym(RTLD_DEFAULT, "cob_get_global_ptr") != NULL ? ct_module_open(CT_COBOL_MODULE) : NULL;
+
+	return module == NULL ? NULL : dlsym(module, symbol);
+}
+
+/* Loaded at the first COBOL callback. */
+static ct_cobol_call_function *find_cobol_call(void)
 {
 	ct_cobol_call_function *known;
-	void *module;
 
 	notify_lock();
 	known = notify.cobol_call;
 	notify_unlock();
-	if (known != NULL)
-		return known;
-	if (dlsym(RTLD_DEFAULT, "cob_get_global_ptr") == NULL)
-		return NULL;
-	module = ct_module_open(CT_COBOL_MODULE);
-	return module == NULL ? NULL : (ct_cobol_call_function *)(uintptr_t)dlsym(module, CT_COBOL_CALL);
+	return known != NULL ? known : (ct_cobol_call_function *)(uintptr_t)ct_cobol_bridge(CT_COBOL_CALL);
 }
 
 static enum ctrace_status install(const struct watch *wanted, ct_cobol_call_function *cobol_call)
@@ -470,7 +471,7 @@ static enum ctrace_status change_watch(cobuns32_t install_function, const void *
 		return uninstall(&wanted);
 	if (install_function != TRACER_NOTIF_INSTALL)
 		return CTRACE_FAILURE;
-	return install(&wanted, is_cobol ? find_cobol_bridge() : NULL);
+	return install(&wanted, is_cobol ? find_cobol_call() : NULL);
 }
 
 static cobrtncode_t tracer_notify(cobuns32_t install_function, const void *notif_install, bool is_cobol)

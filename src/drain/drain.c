@@ -473,7 +473,7 @@ uint32_t ct_drain_open(struct ct_drain *drain)
 	for (uint32_t i = 0; i < count; i++) {
 		const struct ct_component_entry *entry = &session->components[i];
 
-		if ((__atomic_load_n(&entry->flags, __ATOMIC_ACQUIRE) & CT_COMPONENT_REGISTERED) != 0 &&
+		if ((__atomic_load_n(&entry->flags, __ATOMIC_ACQUIRE) & CT_COMPONENT_KNOWN) != 0 &&
 		    __atomic_load_n(&entry->gate.level, __ATOMIC_RELAXED) != CTRACE_LEVEL_NONE)
 			wanted |= __atomic_load_n(&entry->dests, __ATOMIC_RELAXED);
 	}

@@ -32,6 +32,9 @@ const struct ctrace_emitter *ct_module_find(const char *upper_name);
 /* A module of ctrace's own that is not an emitter ("cobol": ctf/cobol_bridge.c), `<name>.so` from the same folders under the same rules;
  * a dlopen() handle that stays open.  NULL when there is none. */
 void *ct_module_open(const char *name);
+/* A file of that name in one of the folders of a list with colons between, by the same rules; NULL when there is none that may be
+ * loaded.  folders may be NULL. */
+void *ct_module_open_in(const char *folders, const char *file_name);
 
 /* ---- text_line.c: an event as one line, by a FORMAT with pseudo-variables.  Pure; any thread. */
 struct ct_line_format {

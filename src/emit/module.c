@@ -1,9 +1,10 @@
 /*
  * module.c - emitters in shared objects.
  *
- * Called by emitter.c when a name is not known yet, by commands, one at a time; and by ctf/notify.c for the bridge to COBOL.  A module is code that runs with everything the
- * traced program may do, so it is taken only from a place that nobody but this user and root can write to, and what was looked
- * at is what is loaded: the checks are made on an open descriptor, and the loader is given that descriptor.
+ * Called by emitter.c when a name is not known yet, by commands, one at a time; by ctf/notify.c for the bridge to COBOL; and by
+ * component/routine.c for exits.  A module is code that runs with everything the traced program may do, so it is taken only from a place
+ * that nobody but this user and root can write to, and what was looked at is what is loaded: the checks are made on an open
+ * descriptor, and the loader is given that descriptor.
  *
  * Copyright The ctrace authors.  SPDX-License-Identifier: Apache-2.0
  */
@@ -180,6 +181,16 @@ const struct ctrace_emitter *ct_module_find(const char *upper_name)
 	struct wanted wanted = { .emitter = upper_name };
 
 	return find(upper_name, &wanted) ? wanted.found : NULL;
+}
+
+void *ct_module_open_in(const char *folders, const char *file_name)
+{
+	struct wanted wanted = { .emitter = NULL };
+
+	if (strlen(file_name) >= sizeof wanted.file_name || strchr(file_name, '/') != NULL)
+		return NULL;
+	memcpy(wanted.file_name, file_name, strlen(file_name) + 1);
+	return find_in_list(folders, &wanted) ? wanted.handle : NULL;
 }
 
 void *ct_module_open(const char *name)

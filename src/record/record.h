@@ -48,12 +48,14 @@ struct ct_lane {
 	struct ct_ring *ring;
 	uint64_t tail_at_stall; /* block: output made no progress since this tail; do not wait again until it moves */
 	bool stalled;
-	bool busy; /* routes other than 0: inside a call */
+	bool busy;      /* routes other than 0: inside a call */
+	bool is_flight; /* its ring is one */
 };
 struct ct_thread {
 	struct ct_lane common; /* route 0 */
 	struct ct_lane side;   /* for a signal handler that interrupted a trace call */
 	struct ct_lane flight;
+	struct ct_lane captured; /* for ctrace_write_buffer(); its ring changes with the component's route */
 	struct ct_lane routes[CT_ROUTE_LIMIT];
 	struct ctrace_lane closed; /* never has space: what the inline path sees where there is no TSC */
 	uint32_t tid;              /* 0: a forked child, whose parent's state this was */
@@ -67,6 +69,8 @@ enum ctrace_status ct_thread_start_up(void) CT_MUST_USE; /* once a process */
 bool ct_thread_is_in_call(void);                         /* we are in a signal handler that interrupted a trace call */
 void ct_thread_forget_all(bool is_in_call);              /* in a forked child */
 void ct_thread_leave(void);                              /* the calling thread traces no more through its rings: exit */
+void ct_lane_give_back(struct ct_lane *lane);            /* its ring goes to the pool, with what is in it */
+
 /* ---- trace.c */
 struct ct_reservation {
 	unsigned char *at;
@@ -81,6 +85,12 @@ struct ct_reservation {
  * The level has been compared already.  errno may change: entry points save it.
  */
 enum ctrace_status ct_trace_reserve(uint32_t component, uint32_t level, size_t size, struct ct_reservation *out) CT_MUST_USE;
+/*
+ * The same for an entry that an application buffered (ctrace_write_buffer()), of level INFO.  It is older than what the thread has traced
+ * since, and the records of a ring must not go back in time: so such entries have rings of their own, and *ticks, the entry's own
+ * time, is raised to that of the last entry of the ring when it is before that.  Not in a signal handler.
+ */
+enum ctrace_status ct_trace_reserve_captured(uint32_t component, size_t size, uint64_t *ticks, struct ct_reservation *out) CT_MUST_USE;
 /* Publishes it.  OK, or OUTPUT_ERROR when a destination of the component is failing. */
 enum ctrace_status ct_trace_commit(struct ct_reservation *reservation, uint32_t component, uint32_t level);
 void ct_trace_count_lost(enum ctrace_loss reason); /* an event that has no ring */

@@ -62,7 +62,7 @@ static struct ct_thread *take_state(void)
 	return thread;
 }
 
-static void give_back_lane(struct ct_lane *lane)
+void ct_lane_give_back(struct ct_lane *lane)
 {
 	struct ct_ring *ring = lane->ring;
 
@@ -81,11 +81,12 @@ static void end_thread(void *state)
 		return; /* a forked child's: its parent's rings are not ours to give back */
 	ctrace_lane_self = NULL;
 	self = NULL;
-	give_back_lane(&thread->common);
-	give_back_lane(&thread->side);
-	give_back_lane(&thread->flight);
+	ct_lane_give_back(&thread->common);
+	ct_lane_give_back(&thread->side);
+	ct_lane_give_back(&thread->flight);
+	ct_lane_give_back(&thread->captured);
 	for (size_t i = 0; i < CT_COUNT(thread->routes); i++)
-		give_back_lane(&thread->routes[i]);
+		ct_lane_give_back(&thread->routes[i]);
 	thread->tid = 0;
 	enter();
 	thread->next_free = free_list;
@@ -130,7 +131,7 @@ bool ct_thread_is_in_call(void)
 
 	if (thread == NULL || thread->tid == 0)
 		return false;
-	is_busy = thread->common.busy || thread->side.busy || thread->flight.busy;
+	is_busy = thread->common.busy || thread->side.busy || thread->flight.busy || thread->captured.busy;
 	for (size_t i = 0; i < CT_COUNT(thread->routes); i++)
 		is_busy |= thread->routes[i].busy;
 	return is_busy || (thread->common.ring != NULL && ctrace_lane_self == NULL);
@@ -168,6 +169,7 @@ static void lead_nowhere(struct ct_thread *thread)
 	lead_to(&thread->common, sink);
 	lead_to(&thread->side, sink);
 	lead_to(&thread->flight, sink);
+	lead_to(&thread->captured, sink);
 	for (size_t i = 0; i < CT_COUNT(thread->routes); i++)
 		lead_to(&thread->routes[i], sink);
 }

@@ -12,6 +12,8 @@
 #include <errno.h>
 #include <signal.h>
 
+#define ROUTE_FLIGHT CT_ROUTE_LIMIT /* the ring of the flight recorder: no component's route */
+
 const struct ctrace_gate ctrace_gate_unregistered = { .level = 0, .route = CT_ROUTE_UNREGISTERED };
 struct ct_process ct_process;
 
@@ -49,21 +51,14 @@ static uint32_t overflow_of(const struct ct_process *process, const struct ct_la
 	return (__atomic_load_n(&process->file_dests, __ATOMIC_RELAXED) & dests) != 0 ? CT_OVERFLOW_BLOCK : CT_OVERFLOW_DISCARD;
 }
 
-/* Gives a lane its ring: the first event of this thread there. */
-static enum ctrace_status attach_ring(struct ct_process *process, struct ct_thread *thread, struct ct_lane *lane, uint32_t route)
+static struct ct_ring_kind kind_of(const struct ct_process *process, uint32_t route)
 {
 	struct ct_ring_kind kind = { .route = route, .overflow = process->settings.overflow, .capacity = process->settings.buffer };
-	struct ct_ring *ring;
 
-	if (ct_thread_locked != 0)
-		return lose(CTRACE_LOSS_NESTED);
-	if (lane == &thread->side) {
-		kind = (struct ct_ring_kind){ .overflow = CT_OVERFLOW_DISCARD, .capacity = CT_RING_SIDE, .is_side = true };
-	} else if (lane == &thread->flight) {
-		kind = (struct ct_ring_kind){ .route = CT_ROUTE_LIMIT,
-					      .overflow = CT_OVERFLOW_OVERWRITE,
-					      .capacity = process->settings.flight_buffer,
-					      .is_flight = true };
+	if (route == ROUTE_FLIGHT) {
+		kind.overflow = CT_OVERFLOW_OVERWRITE;
+		kind.capacity = process->settings.flight_buffer;
+		kind.is_flight = true;
 	} else if (route != 0) {
 		struct ct_route own = ct_route_at(process->registry, route);
 
@@ -72,16 +67,46 @@ static enum ctrace_status attach_ring(struct ct_process *process, struct ct_thre
 		if (own.overflow != CT_OVERFLOW_AUTO)
 			kind.overflow = own.overflow;
 	}
+	return kind;
+}
+
+/* Gives a lane its ring: the first event of this thread there. */
+static enum ctrace_status attach_ring(struct ct_process *process, struct ct_thread *thread, struct ct_lane *lane, uint32_t route)
+{
+	struct ct_ring_kind kind = { .overflow = CT_OVERFLOW_DISCARD, .capacity = CT_RING_SIDE, .is_side = true };
+	struct ct_ring *ring;
+
+	if (ct_thread_locked != 0)
+		return lose(CTRACE_LOSS_NESTED);
+	if (lane != &thread->side)
+		kind = kind_of(process, lane == &thread->flight ? ROUTE_FLIGHT : route);
+	kind.is_captured = lane == &thread->captured;
 	ring = ct_ring_pool_take(process->pool, &kind, thread->tid);
 	if (ring == NULL)
 		return lose(CTRACE_LOSS_NO_RING);
 	lane->lane.cur = NULL;
 	lane->lane.tid = thread->tid;
 	lane->stalled = false;
+	lane->is_flight = kind.is_flight;
 	lane->ring = ring;
 	if (lane == &thread->common)
 		__atomic_store_n(&ring->lane, &lane->lane, __ATOMIC_RELEASE);
 	return CTRACE_OK;
+}
+
+/* The captured lane follows the component: the ring of another route, or of the recorder, goes back to the pool. */
+static enum ctrace_status lead_captured(struct ct_process *process, struct ct_thread *thread, uint32_t component, uint32_t route)
+{
+	struct ct_lane *lane = &thread->captured;
+
+	if (route != 0 && CTRACE_INFO < ct_route_output_level(process->registry, component))
+		route = ROUTE_FLIGHT;
+	if (lane->ring != NULL && lane->ring->head->route == route)
+		return CTRACE_OK;
+	if (ct_thread_locked != 0)
+		return lose(CTRACE_LOSS_NESTED);
+	ct_lane_give_back(lane);
+	return attach_ring(process, thread, lane, route);
 }
 
 /*
@@ -174,6 +199,26 @@ static enum ctrace_status make_space(struct ct_process *process, struct ct_lane 
 
 /* ---- reserve and commit ---- */
 
+/* Space in a lane that has its ring. */
+static inline enum ctrace_status find_space(struct ct_process *process, struct ct_thread *thread, struct ct_lane *lane, size_t size,
+					    uint32_t dests)
+{
+	if (__atomic_load_n(&process->open_wanted, __ATOMIC_RELAXED) != 0 && lane != &thread->side)
+		ct_process_open_destinations();
+	if ((uintptr_t)lane->lane.cur + size > (uintptr_t)__atomic_load_n(&lane->lane.end, __ATOMIC_RELAXED))
+		return make_space(process, lane, size, dests);
+	return CTRACE_OK;
+}
+
+static inline void fill_reservation(struct ct_reservation *out, struct ct_thread *thread, struct ct_lane *lane, size_t size)
+{
+	out->at = lane->lane.cur;
+	out->size = size;
+	out->lane = lane;
+	out->thread = thread;
+	out->tid = thread->tid;
+}
+
 enum ctrace_status ct_trace_reserve(uint32_t component, uint32_t level, size_t size, struct ct_reservation *out)
 {
 	struct ct_process *process = ct_process_attach();
@@ -197,19 +242,47 @@ enum ctrace_status ct_trace_reserve(uint32_t component, uint32_t level, size_t s
 	enter_lane(thread, lane);
 	if (lane->ring == NULL)
 		status = attach_ring(process, thread, lane, route);
-	if (status == CTRACE_OK && __atomic_load_n(&process->open_wanted, __ATOMIC_RELAXED) != 0 && lane != &thread->side)
-		ct_process_open_destinations();
-	if (status == CTRACE_OK && (uintptr_t)lane->lane.cur + size > (uintptr_t)__atomic_load_n(&lane->lane.end, __ATOMIC_RELAXED))
-		status = make_space(process, lane, size, entry->dests);
+	if (status == CTRACE_OK)
+		status = find_space(process, thread, lane, size, entry->dests);
 	if (status != CTRACE_OK) {
 		leave_lane(thread, lane);
 		return status;
 	}
-	out->at = lane->lane.cur;
-	out->size = size;
-	out->lane = lane;
-	out->thread = thread;
-	out->tid = thread->tid;
+	fill_reservation(out, thread, lane, size);
+	return CTRACE_OK;
+}
+
+enum ctrace_status ct_trace_reserve_captured(uint32_t component, size_t size, uint64_t *ticks, struct ct_reservation *out)
+{
+	struct ct_process *process = ct_process_attach();
+	struct ct_thread *thread = process != NULL ? ct_thread_self() : NULL;
+	const struct ct_component_entry *entry;
+	enum ctrace_status status;
+	struct ct_lane *lane;
+
+	if (process == NULL)
+		return lose(CTRACE_LOSS_CLOSED);
+	if (thread == NULL)
+		return lose(ct_thread_locked != 0 ? CTRACE_LOSS_NESTED : CTRACE_LOSS_NO_RING);
+	if (size == 0)
+		return lose(CTRACE_LOSS_TOO_LARGE);
+	lane = &thread->captured;
+	if (lane->busy)
+		return lose(CTRACE_LOSS_NESTED);
+	entry = &process->session.components[component];
+	status = lead_captured(process, thread, component, __atomic_load_n(&entry->gate.route, __ATOMIC_ACQUIRE));
+	if (status != CTRACE_OK)
+		return status;
+	enter_lane(thread, lane);
+	status = find_space(process, thread, lane, size, entry->dests);
+	if (status != CTRACE_OK) {
+		leave_lane(thread, lane);
+		return status;
+	}
+	if (*ticks < lane->ring->last_ticks)
+		*ticks = lane->ring->last_ticks;
+	lane->ring->last_ticks = *ticks;
+	fill_reservation(out, thread, lane, size);
 	return CTRACE_OK;
 }
 
@@ -225,7 +298,7 @@ enum ctrace_status ct_trace_commit(struct ct_reservation *reservation, uint32_t 
 	struct ct_process *process = &ct_process;
 	struct ct_lane *lane = reservation->lane;
 	uint32_t dests = __atomic_load_n(&process->session.components[component].dests, __ATOMIC_RELAXED);
-	bool is_flight = lane == &reservation->thread->flight;
+	bool is_flight = lane->is_flight;
 
 	/* Before the event can be seen: the pass that delivers it delivers the history too. */
 	if (process->settings.flight_trigger < CTRACE_LEVEL_COUNT && !is_flight)

@@ -41,9 +41,11 @@ static void count_users(struct ct_registry *registry, uint32_t old, uint32_t new
 	}
 }
 
-void ct_dest_count_registered(struct ct_registry *registry, uint32_t index)
+void ct_dest_count_known(struct ct_registry *registry, uint32_t index, bool is_known)
 {
-	count_users(registry, 0, ct_registry_entry(registry, index)->dests);
+	uint32_t dests = ct_registry_entry(registry, index)->dests;
+
+	count_users(registry, is_known ? 0 : dests, is_known ? dests : 0);
 }
 
 uint32_t ct_dest_in_use(const struct ct_registry *registry)
@@ -75,7 +77,7 @@ void ct_dest_resolve(struct ct_registry *registry, uint32_t index)
 
 	if (mask == entry->dests)
 		return;
-	if (ct_node_is_registered(registry, index))
+	if (ct_node_is_known(registry, index))
 		count_users(registry, entry->dests, mask);
 	__atomic_store_n(&entry->dests, mask, __ATOMIC_RELEASE);
 }

@@ -63,6 +63,10 @@ void ct_level_resolve(struct ct_registry *registry, uint32_t index)
 
 	if (level == CT_LEVEL_UNSET)
 		level = index == CT_COMPONENT_NONE ? CTRACE_LEVEL_NONE : ct_node_at(registry, node->parent)->level;
+	if (node->own.excluded)
+		level = CTRACE_LEVEL_NONE;
+	if (node->own.minimum < level)
+		level = node->own.minimum;
 	__atomic_store_n(&node->level, level, __ATOMIC_RELAXED);
 }
 
@@ -74,7 +78,7 @@ void ct_level_publish(struct ct_registry *registry, uint32_t index, uint32_t rou
 
 	if (flight < level)
 		level = flight;
-	if (level != gate->level && ct_node_is_registered(registry, index))
+	if (level != gate->level && ct_node_is_known(registry, index))
 		changes_add(changes, index, level);
 	/*
 	 * What only the flight recorder wants must not reach the destinations: whoever sees the lower level sees the route too.  So the
@@ -110,31 +114,58 @@ void ct_level_resolve_tree(struct ct_registry *registry, uint32_t top, struct ct
 
 /* ---- commands ---- */
 
+static bool level_is_valid(uint32_t level)
+{
+	return level < CTRACE_LEVEL_COUNT || level == CTRACE_LEVEL_NONE || level == CT_LEVEL_UNSET;
+}
+
+/* The lock is held, and given back here. */
+static enum ctrace_status set_and_unlock(struct ct_registry *registry, uint32_t index, const struct ct_level_trace *trace,
+					 ct_change_sink *changed, void *user)
+{
+	struct ct_configured *own = &ct_node_at(registry, index)->own;
+	struct ct_level_changes changes;
+	enum ctrace_status status = ct_level_changes_init(&changes, registry, index, changed != NULL);
+
+	if (status == CTRACE_OK) {
+		own->level = trace->level;
+		own->minimum = trace->minimum;
+		own->excluded = trace->excluded;
+		ct_level_resolve_tree(registry, index, &changes);
+	}
+	ct_registry_unlock(registry);
+	if (status == CTRACE_OK)
+		ct_level_changes_report(&changes, changed, user);
+	return status;
+}
+
 enum ctrace_status ct_level_set(struct ct_registry *registry, const char *component, size_t size, uint32_t level,
 				ct_change_sink *changed, void *user)
 {
-	struct ct_level_changes changes;
+	struct ct_level_trace trace = { .level = level };
 	uint32_t index;
 	enum ctrace_status status;
 
-	if (level >= CTRACE_LEVEL_COUNT && level != CTRACE_LEVEL_NONE && level != CT_LEVEL_UNSET)
+	if (!level_is_valid(level))
 		return CTRACE_INVALID_TRACE_LEVEL;
 	ct_registry_lock(registry);
 	status = ct_node_ensure(registry, component, size, &index);
-	if (status != CTRACE_OK)
-		goto undo_lock;
-	status = ct_level_changes_init(&changes, registry, index, changed != NULL);
-	if (status != CTRACE_OK)
-		goto undo_lock;
-	ct_node_at(registry, index)->own.level = level;
-	ct_level_resolve_tree(registry, index, &changes);
-	ct_registry_unlock(registry);
-	ct_level_changes_report(&changes, changed, user);
-	return CTRACE_OK;
+	if (status != CTRACE_OK) {
+		ct_registry_unlock(registry);
+		return status;
+	}
+	trace.minimum = ct_node_at(registry, index)->own.minimum;
+	trace.excluded = ct_node_at(registry, index)->own.excluded;
+	return set_and_unlock(registry, index, &trace, changed, user);
+}
 
-undo_lock:
-	ct_registry_unlock(registry);
-	return status;
+enum ctrace_status ct_level_set_trace(struct ct_registry *registry, uint32_t index, const struct ct_level_trace *trace,
+				      ct_change_sink *changed, void *user)
+{
+	if (!level_is_valid(trace->level))
+		return CTRACE_INVALID_TRACE_LEVEL;
+	ct_registry_lock(registry);
+	return set_and_unlock(registry, index, trace, changed, user);
 }
 
 uint32_t ct_level_default(const struct ct_registry *registry)

@@ -201,7 +201,7 @@ enum ctrace_status ct_component_property_set(struct ct_registry *registry, const
 		goto undo_lock;
 	}
 	old = list_replace(&ct_node_at(registry, index)->properties, property);
-	is_change = !value_is_equal(old, property) && ct_node_is_registered(registry, index);
+	is_change = !value_is_equal(old, property) && ct_node_is_known(registry, index);
 	if (old != NULL)
 		property_destroy(registry, old);
 	ct_registry_unlock(registry);

@@ -56,6 +56,12 @@ enum ctrace_status ct_registry_find(const struct ct_registry *registry, const ch
 /* The same, making it when there is none.  Takes the lock when it has to make one; never malloc.  NOT_ENOUGH_MEMORY also in a signal
  * handler that interrupted ctrace's own locked section (ct_thread_locked), where a new one cannot be made. */
 enum ctrace_status ct_registry_register(struct ct_registry *registry, const char *name, size_t size, uint32_t *out_index) CT_MUST_USE;
+/* Makes a component that nobody sees yet: component trace, before it is defined.  Takes the lock. */
+enum ctrace_status ct_registry_reserve(struct ct_registry *registry, const char *name, size_t size, uint32_t *out_index) CT_MUST_USE;
+/* The index of a component, also of one that nobody sees; NOT_FOUND.  Lock-free. */
+enum ctrace_status ct_registry_find_any(const struct ct_registry *registry, const char *name, size_t size, uint32_t *out_index) CT_MUST_USE;
+/* DEFINE shows it and DELETE hides it again, unless a tracer has registered it too. */
+void ct_registry_set_defined(struct ct_registry *registry, uint32_t index, bool is_defined);
 uint32_t ct_registry_count(const struct ct_registry *registry);
 /* The gate and tracer of a component; index must be below ct_registry_count().  Lock-free. */
 struct ct_component_entry *ct_registry_entry(const struct ct_registry *registry, uint32_t index);
@@ -69,6 +75,8 @@ struct ct_configured {
 	uint64_t buffer;       /* 0: inherits */
 	uint32_t overflow;     /* CT_OVERFLOW_UNSET: inherits */
 	uint32_t flight_level; /* CT_LEVEL_UNSET: inherits */
+	uint32_t minimum;      /* component trace, MINOPS: the threshold is never above this; CTRACE_LEVEL_NONE: none */
+	bool excluded;         /* component trace: the filters leave this process out */
 };
 #define CT_OVERFLOW_UNSET 0xFFFFFFFEu
 struct ct_configured ct_registry_configured(struct ct_registry *registry, uint32_t index);
@@ -78,6 +86,14 @@ struct ct_configured ct_registry_configured(struct ct_registry *registry, uint32
 typedef void ct_change_sink(const struct ct_change *change, void *user);
 enum ctrace_status ct_level_set(struct ct_registry *registry, const char *component, size_t size, uint32_t level,
 				ct_change_sink *changed, void *user) CT_MUST_USE;
+/* What a command of component trace makes of a registered component or one that ct_registry_reserve() made: all three at once. */
+struct ct_level_trace {
+	uint32_t level;   /* as ct_level_set() */
+	uint32_t minimum; /* ct_configured */
+	bool excluded;
+};
+enum ctrace_status ct_level_set_trace(struct ct_registry *registry, uint32_t index, const struct ct_level_trace *trace,
+				      ct_change_sink *changed, void *user) CT_MUST_USE;
 uint32_t ct_level_default(const struct ct_registry *registry);
 /* The level from which on events of a component are recorded now, flight recorder included; for one that does not exist yet what it
  * would have.  INVALID_COMPONENT_NAME. */

@@ -33,6 +33,7 @@ static void node_init(struct ct_node *node)
 	node->own.level = CT_LEVEL_UNSET;
 	node->own.overflow = CT_OVERFLOW_UNSET;
 	node->own.flight_level = CT_LEVEL_UNSET;
+	node->own.minimum = CTRACE_LEVEL_NONE;
 }
 
 enum ctrace_status ct_registry_create(struct ct_session *session, struct ct_registry **out_registry)
@@ -137,10 +138,15 @@ uint32_t ct_node_find(const struct ct_registry *registry, const char *name, size
 	return find_hashed(registry, name, size, ct_name_hash(name, size));
 }
 
-bool ct_node_is_registered(const struct ct_registry *registry, uint32_t index)
+static bool node_has(const struct ct_registry *registry, uint32_t index, uint32_t flags)
 {
-	/* Acquire: pairs with the release store in node_mark_registered(): the spelling is the first registration's. */
-	return (__atomic_load_n(&ct_registry_entry(registry, index)->flags, __ATOMIC_ACQUIRE) & CT_COMPONENT_REGISTERED) != 0;
+	/* Acquire: pairs with the release store in node_mark(): the spelling is the first registration's. */
+	return (__atomic_load_n(&ct_registry_entry(registry, index)->flags, __ATOMIC_ACQUIRE) & flags) != 0;
+}
+
+bool ct_node_is_known(const struct ct_registry *registry, uint32_t index)
+{
+	return node_has(registry, index, CT_COMPONENT_KNOWN);
 }
 
 enum ctrace_status ct_registry_find(const struct ct_registry *registry, const char *name, size_t size, uint32_t *out_index)
@@ -150,7 +156,17 @@ enum ctrace_status ct_registry_find(const struct ct_registry *registry, const ch
 	if (size == 0 || size > CTRACE_MAX_COMPONENT)
 		return CTRACE_NOT_FOUND;
 	index = ct_node_find(registry, name, size);
-	if (index == CT_COMPONENT_NONE || !ct_node_is_registered(registry, index))
+	if (index == CT_COMPONENT_NONE || !ct_node_is_known(registry, index))
+		return CTRACE_NOT_FOUND;
+	*out_index = index;
+	return CTRACE_OK;
+}
+
+enum ctrace_status ct_registry_find_any(const struct ct_registry *registry, const char *name, size_t size, uint32_t *out_index)
+{
+	uint32_t index = ct_node_find(registry, name, size);
+
+	if (index == CT_COMPONENT_NONE)
 		return CTRACE_NOT_FOUND;
 	*out_index = index;
 	return CTRACE_OK;
@@ -350,27 +366,34 @@ enum ctrace_status ct_node_ensure(struct ct_registry *registry, const char *name
 /* ---- registering ---- */
 
 /* A name that was only configured takes the spelling of its first registration. */
-static enum ctrace_status node_mark_registered(struct ct_registry *registry, uint32_t index, const char *name, size_t size)
+static enum ctrace_status node_take_spelling(struct ct_registry *registry, uint32_t index, const char *name, size_t size)
 {
 	struct ct_component_entry *entry = ct_registry_entry(registry, index);
 	struct ct_node *node = ct_node_at(registry, index);
+	const char *copy;
+	ct_text text;
+	enum ctrace_status status;
 
-	if ((entry->flags & CT_COMPONENT_REGISTERED) != 0)
+	if (ct_node_is_known(registry, index) || memcmp(node->tracer.name, name, size) == 0)
 		return CTRACE_OK;
-	if (memcmp(node->tracer.name, name, size) != 0) {
-		const char *copy;
-		ct_text text;
-		enum ctrace_status status = name_add(registry, name, size, &copy, &text);
-
-		if (status != CTRACE_OK)
-			return status;
-		__atomic_store_n(&node->tracer.name, copy, __ATOMIC_RELEASE);
-		__atomic_store_n(&entry->name, text, __ATOMIC_RELEASE);
-	}
-	ct_dest_count_registered(registry, index);
-	/* Publish: pairs with the acquire load in ct_node_is_registered(). */
-	__atomic_store_n(&entry->flags, entry->flags | CT_COMPONENT_REGISTERED, __ATOMIC_RELEASE);
+	status = name_add(registry, name, size, &copy, &text);
+	if (status != CTRACE_OK)
+		return status;
+	__atomic_store_n(&node->tracer.name, copy, __ATOMIC_RELEASE);
+	__atomic_store_n(&entry->name, text, __ATOMIC_RELEASE);
 	return CTRACE_OK;
+}
+
+/* Replaces the node's share of CT_COMPONENT_KNOWN. */
+static void node_mark(struct ct_registry *registry, uint32_t index, uint32_t flags)
+{
+	struct ct_component_entry *entry = ct_registry_entry(registry, index);
+	bool was_known = ct_node_is_known(registry, index);
+
+	if (was_known != (flags != 0))
+		ct_dest_count_known(registry, index, flags != 0);
+	/* Publish: pairs with the acquire load in node_has(). */
+	__atomic_store_n(&entry->flags, (entry->flags & ~CT_COMPONENT_KNOWN) | flags, __ATOMIC_RELEASE);
 }
 
 enum ctrace_status ct_registry_register(struct ct_registry *registry, const char *name, size_t size, uint32_t *out_index)
@@ -380,18 +403,45 @@ enum ctrace_status ct_registry_register(struct ct_registry *registry, const char
 
 	if (status != CTRACE_OK)
 		return status;
-	if (ct_registry_find(registry, name, size, out_index) == CTRACE_OK)
+	if (ct_registry_find(registry, name, size, &index) == CTRACE_OK && node_has(registry, index, CT_COMPONENT_REGISTERED)) {
+		*out_index = index;
 		return CTRACE_OK;
+	}
 	if (ct_thread_locked != 0)
 		return CTRACE_NOT_ENOUGH_MEMORY;
 	ct_registry_lock(registry);
 	status = ct_node_ensure(registry, name, size, &index);
 	if (status == CTRACE_OK)
-		status = node_mark_registered(registry, index, name, size);
-	ct_registry_unlock(registry);
-	if (status == CTRACE_OK)
+		status = node_take_spelling(registry, index, name, size);
+	if (status == CTRACE_OK) {
+		node_mark(registry, index,
+			  (ct_registry_entry(registry, index)->flags & CT_COMPONENT_KNOWN) | CT_COMPONENT_REGISTERED);
 		*out_index = index;
+	}
+	ct_registry_unlock(registry);
 	return status;
+}
+
+enum ctrace_status ct_registry_reserve(struct ct_registry *registry, const char *name, size_t size, uint32_t *out_index)
+{
+	enum ctrace_status status;
+
+	ct_registry_lock(registry);
+	status = ct_node_ensure(registry, name, size, out_index);
+	if (status == CTRACE_OK)
+		status = node_take_spelling(registry, *out_index, name, size);
+	ct_registry_unlock(registry);
+	return status;
+}
+
+void ct_registry_set_defined(struct ct_registry *registry, uint32_t index, bool is_defined)
+{
+	uint32_t flags;
+
+	ct_registry_lock(registry);
+	flags = ct_registry_entry(registry, index)->flags & CT_COMPONENT_REGISTERED;
+	node_mark(registry, index, is_defined ? flags | CT_COMPONENT_DEFINED : flags);
+	ct_registry_unlock(registry);
 }
 
 /* ---- the configuration as a whole ---- */
@@ -405,9 +455,10 @@ void ct_registry_forget_configuration(struct ct_registry *registry)
 
 		node->own = (struct ct_configured){ .level = CT_LEVEL_UNSET,
 						    .overflow = CT_OVERFLOW_UNSET,
-						    .flight_level = CT_LEVEL_UNSET };
+						    .flight_level = CT_LEVEL_UNSET,
+						    .minimum = node->own.minimum };
 		ct_property_forget(registry, &node->properties);
-		node->level = CTRACE_LEVEL_NONE;
+		node->level = node->own.minimum;
 		node->route = 0;
 		ct_level_publish(registry, at, 0, NULL);
 	}

@@ -73,7 +73,7 @@ struct ct_node *ct_node_at(const struct ct_registry *registry, uint32_t index);
 uint32_t ct_node_find(const struct ct_registry *registry, const char *name, size_t size);
 /* The same, made with its ancestors when missing.  name NULL or "": the root, *out_index = CT_COMPONENT_NONE. */
 enum ctrace_status ct_node_ensure(struct ct_registry *registry, const char *name, size_t size, uint32_t *out_index) CT_MUST_USE;
-bool ct_node_is_registered(const struct ct_registry *registry, uint32_t index);
+bool ct_node_is_known(const struct ct_registry *registry, uint32_t index);
 /* Walks the subtree of `top`, parents first, without recursion: the node after `at`, CT_COMPONENT_NONE at the end.  It begins with
  * at = top; `prune` leaves out what is below `at`. */
 uint32_t ct_node_next(const struct ct_registry *registry, uint32_t top, uint32_t at, bool prune);
@@ -96,7 +96,7 @@ void ct_level_publish(struct ct_registry *registry, uint32_t index, uint32_t rou
 /* ---- dest.c */
 void ct_dest_resolve(struct ct_registry *registry, uint32_t index);
 void ct_dest_resolve_tree(struct ct_registry *registry, uint32_t top);
-void ct_dest_count_registered(struct ct_registry *registry, uint32_t index); /* the component has just registered */
+void ct_dest_count_known(struct ct_registry *registry, uint32_t index, bool is_known); /* the component is shown or hidden */
 void ct_dest_name(struct ct_registry *registry, uint32_t emitter);           /* names the emitter's place in the session */
 
 /* ---- property.c */

@@ -58,8 +58,9 @@ struct ct_ring_head {
 	uint32_t route;     /* 0: a thread's ring; otherwise that of the components with this route */
 	uint32_t is_flight; /* drained on a trigger only */
 	uint32_t is_side;
-	uint32_t overflow; /* enum ct_overflow, as configured */
-	uint8_t pad0[24];
+	uint32_t overflow;    /* enum ct_overflow, as configured */
+	uint32_t is_captured; /* of entries that ctrace_write_buffer() took: they bring times of their own */
+	uint8_t pad0[20];
 	/* the producer's */
 	_Alignas(CT_CACHE_LINE) uint64_t head;
 	uint64_t oldest;         /* overwrite: nothing before this position is valid */
@@ -86,6 +87,7 @@ struct ct_ring {
 	int fd; /* of a loaded copy, for persisting; else -1 */
 	bool is_mapped;
 	struct ctrace_lane *lane; /* of the owner; the agent closes its window to be woken.  Atomic; the memory stays for ever */
+	uint64_t last_ticks;      /* is_captured: of its last record; the owner's, handed on under the pool's lock */
 };
 
 /* ---- ring_file.c */
@@ -135,6 +137,7 @@ struct ct_ring_kind {
 	size_t capacity;
 	bool is_side;
 	bool is_flight;
+	bool is_captured;
 };
 struct ct_ring *ct_ring_pool_take(struct ct_ring_pool *pool, const struct ct_ring_kind *kind, uint32_t tid);
 void ct_ring_pool_give_back(struct ct_ring_pool *pool, struct ct_ring *ring);

@@ -48,7 +48,7 @@ void ct_ring_pool_unlock(struct ct_ring_pool *pool)
 static bool is_of_kind(const struct ct_ring_head *head, const struct ct_ring_kind *kind)
 {
 	return head->route == kind->route && head->overflow == kind->overflow && head->capacity == kind->capacity &&
-	       head->is_side == kind->is_side && head->is_flight == kind->is_flight;
+	       head->is_side == kind->is_side && head->is_flight == kind->is_flight && head->is_captured == kind->is_captured;
 }
 
 static struct ct_ring *find_free(struct ct_ring_pool *pool, const struct ct_ring_kind *kind)
@@ -76,6 +76,7 @@ static struct ct_ring *make_ring(struct ct_ring_pool *pool, const struct ct_ring
 	ring->head->overflow = kind->overflow;
 	ring->head->is_side = kind->is_side;
 	ring->head->is_flight = kind->is_flight;
+	ring->head->is_captured = kind->is_captured;
 	__atomic_store_n(&pool->count, index + 1, __ATOMIC_RELEASE);
 	__atomic_store_n(&pool->session->head->ring_count, index + 1, __ATOMIC_RELEASE);
 	return ring;

@@ -28,6 +28,7 @@ static void before_fork(void)
 		return;
 	agent_is_paused = ct_agent_pause();
 	ct_emitter_lock();
+	ct_table_lock();
 	ct_registry_lock(ct_process.registry);
 	ct_ring_pool_lock(ct_process.pool);
 }
@@ -39,6 +40,7 @@ static void after_fork_in_parent(void)
 	if (ct_process.state == CT_PROCESS_ATTACHED) {
 		ct_ring_pool_unlock(ct_process.pool);
 		ct_registry_unlock(ct_process.registry);
+		ct_table_unlock();
 		ct_emitter_unlock();
 		if (agent_is_paused)
 			ct_agent_resume();
@@ -53,6 +55,7 @@ void ct_fork_forget_parent(bool agent_was_paused)
 	/* Whoever held these does not exist here.  The pool is made anew when the child attaches. */
 	ct_attach_unlock_in_child();
 	ct_emitter_unlock_in_child();
+	ct_table_unlock_in_child();
 	if (has_registry)
 		ct_registry_unlock_in_child(ct_process.registry);
 	if (is_in_call && ct_process.pool != NULL)

@@ -65,12 +65,19 @@ static void release_drain(void *user, uint32_t reopen)
 	ct_agent_unlock();
 }
 
+/* Of what another face or the operator changed, component trace hears first: its routines may refuse. */
+static void tell_change(const struct ct_change *change, void *user)
+{
+	ct_component_change(change, user);
+	ct_notify_change(change, user);
+}
+
 static struct ct_target target_self = {
 	.settings = &ct_process.settings,
 	.hold = hold_drain,
 	.release = release_drain,
 	.user = &ct_process,
-	.changed = ct_notify_change,
+	.changed = tell_change,
 };
 
 const struct ct_target *ct_target_self(void)
@@ -163,6 +170,7 @@ static enum ctrace_status attach_forked(struct ct_process *process)
 	make_mark();
 	process->open_wanted = 1;
 	ct_sync_update(&process->session.head->sync);
+	ct_component_forked();
 	return ct_agent_start(process, path);
 }
 

@@ -6,6 +6,7 @@
 #ifndef CT_RUNTIME_H
 #define CT_RUNTIME_H
 
+#include "component/component.h"
 #include "control/control.h"
 #include "ctf/ctf.h"
 #include "drain/drain.h"

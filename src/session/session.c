@@ -521,11 +521,9 @@ static enum ctrace_status copy_parts(struct ct_session *session)
 	return status;
 }
 
-enum ctrace_status ct_session_load(struct ct_session *session, const char *run_directory, const char *name, bool want_lock)
+/* Its folder and file, never our own.  ct_session_close() in either case. */
+static enum ctrace_status open_parts(struct ct_session *session, const char *run_directory, const char *name, int access)
 {
-	struct flock lock = { .l_type = F_WRLCK, .l_whence = SEEK_SET };
-	enum ctrace_status status;
-
 	memset(session, 0, sizeof *session);
 	session->folder_fd = session->file_fd = -1;
 	if (strlen(name) >= sizeof session->folder || ct_session_is_own(run_directory, name) ||
@@ -536,18 +534,47 @@ enum ctrace_status ct_session_load(struct ct_session *session, const char *run_d
 	session->folder_id = ct_os_file_id(session->folder_fd);
 	if (session->folder_fd < 0)
 		return errno == ENOENT ? CTRACE_NOT_FOUND : CTRACE_DENIED;
-	session->file_fd = ct_os_above_standard(
-		openat(session->folder_fd, "session", (want_lock ? O_RDWR : O_RDONLY) | O_NOFOLLOW | O_CLOEXEC | O_NONBLOCK));
-	if (session->file_fd >= 0)
-		session->file_id = ct_os_file_id(session->file_fd);
+	session->file_fd = ct_os_above_standard(openat(session->folder_fd, "session", access | O_NOFOLLOW | O_CLOEXEC | O_NONBLOCK));
 	if (session->file_fd < 0)
-		status = errno == ENOENT ? CTRACE_NOT_FOUND : CTRACE_DENIED;
-	else if (want_lock && fcntl(session->file_fd, F_SETLK, &lock) != 0)
+		return errno == ENOENT ? CTRACE_NOT_FOUND : CTRACE_DENIED;
+	session->file_id = ct_os_file_id(session->file_fd);
+	return CTRACE_OK;
+}
+
+enum ctrace_status ct_session_load(struct ct_session *session, const char *run_directory, const char *name, bool want_lock)
+{
+	struct flock lock = { .l_type = F_WRLCK, .l_whence = SEEK_SET };
+	enum ctrace_status status = open_parts(session, run_directory, name, want_lock ? O_RDWR : O_RDONLY);
+
+	if (status == CTRACE_OK && want_lock && fcntl(session->file_fd, F_SETLK, &lock) != 0)
 		status = CTRACE_TIMED_OUT;
-	else
+	if (status == CTRACE_OK)
 		status = copy_parts(session);
 	if (status != CTRACE_OK)
 		ct_session_close(session, false);
+	return status;
+}
+
+enum ctrace_status ct_session_identify(const char *run_directory, const char *name, uint32_t *out_asid, char out_jobname[16])
+{
+	struct ct_session session;
+	struct ct_session_head *head = calloc(1, sizeof *head);
+	enum ctrace_status status = open_parts(&session, run_directory, name, O_RDONLY);
+
+	if (status == CTRACE_OK && head == NULL)
+		status = CTRACE_NOT_ENOUGH_MEMORY;
+	if (status == CTRACE_OK)
+		status = read_exactly(session.file_fd, head, offsetof(struct ct_session_head, host), 0);
+	if (status == CTRACE_OK && head->magic != CT_SESSION_MAGIC)
+		status = CTRACE_DAMAGED;
+	if (status == CTRACE_OK && head->version != CT_SESSION_VERSION)
+		status = CTRACE_UNSUPPORTED;
+	if (status == CTRACE_OK) {
+		*out_asid = head->asid;
+		(void)snprintf(out_jobname, 16, "%.15s", head->jobname);
+	}
+	free(head);
+	ct_session_close(&session, false);
 	return status;
 }
 

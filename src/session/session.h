@@ -43,7 +43,9 @@ struct ct_component_entry {
 	uint32_t reserved;
 };
 #define CT_COMPONENT_NONE 0xFFFFFFFFu
-#define CT_COMPONENT_REGISTERED 1u /* otherwise it is only configured, or a parent of something */
+#define CT_COMPONENT_REGISTERED 1u /* by a tracer */
+#define CT_COMPONENT_DEFINED 2u    /* by component trace */
+#define CT_COMPONENT_KNOWN 3u      /* by either; otherwise it is only configured, or a parent of something */
 
 /* A destination's state.  The drain writes slot[(sequence + 1) & 1], then publishes sequence + 1: one store commits a batch. */
 struct ct_dest_slot {
@@ -137,6 +139,9 @@ bool ct_session_is_own(const char *run_directory, const char *name);
 /* Copies somebody else's.  want_lock: also takes its lock, and fails with TIMED_OUT when its process is alive or another one is
  * recovering it.  Everything in the copy is within bounds; DAMAGED when that cannot be had. */
 enum ctrace_status ct_session_load(struct ct_session *session, const char *run_directory, const char *name, bool want_lock) CT_MUST_USE;
+/* Who somebody else is, from the head of its file alone, without a lock.  jobname: terminated, whatever is in the file. */
+enum ctrace_status ct_session_identify(const char *run_directory, const char *name, uint32_t *out_asid,
+				       char out_jobname[16]) CT_MUST_USE;
 /* The folder, for making a ring in it; -1 when it cannot be reached any more.  Under the pool's lock. */
 int ct_session_folder(struct ct_session *session);
 /* Makes room for component index; then its entry may be written. */

@@ -78,10 +78,83 @@ dest_output='1) default + TextFile: +000000000
 4) RTS + BinFile, not inheriting: +000000000
 An event of RTS: +000000000'
 
+groups_output='531 142 260 1399 1608 1656 780 4 44
+00000000020000000001000000000000000000000000000000[        ]
+00000000020000000002[        ]
+0000000001[        ]
+reason 0000000064'
+component_output=$(sed 's/|$//' <<'END'
+defined with a member
+  APPXYZSS flags 0000000128 mode 0000000002 name APPXYZ   userdata from the program buffer 00000000000000005000
+  options FIRST,SQL
+rc 0000000000 reason 0000000000 routine 0000000000,0000000000 abend 0000000000
+said: Tracing.                                |
+userdata from the routine
+entry 0000000000
+refused by its routine
+  APPXYZSS flags 0000000128 mode 0000000002 name REFUSED  userdata from the routine buffer 00000000000000005000
+  options BAD
+rc 0000000012 reason 0000000017 routine 0000000004,0000000099 abend 0000000000
+rc +000000004
+changed while it is on
+  APPXYZSS flags 0000000128 mode 0000000002 name APPXYZ   userdata from the routine buffer 00000000000000005000
+  options SECOND
+rc 0000000000 reason 0000000000 routine 0000000000,0000000000 abend 0000000000
+a bad option
+  APPXYZSS flags 0000000128 mode 0000000002 name APPXYZ   userdata from the routine buffer 00000000000000005000
+  options BAD
+rc 0000000012 reason 0000000017 routine 0000000004,0000000099 abend 0000000000
+said: BAD is not an option.                   |
+displayed
+  APP#DISP flags 0000000032
+rc +000000000 mode 0000000001 options FROM DISPLAY head YES     |
+rc +000000004
+deleted
+  APPXYZSS stops
+rc 0000000000 reason 0000000000 routine 0000000000,0000000000 abend 0000000000
+rc 0000000004 reason 0000000000 routine 0000000000,0000000000 abend 0000000000
+entry 0000000011
+a routine that is registered
+rc 0000000012 reason 0000000025 routine 0000000000,0000000000 abend 0000000000
+status +000000000
+rc 0000000000 reason 0000000000 routine 0000000000,0000000000 abend 0000000000
+  REGSS flags 0000000128 name REGISTER
+rc 0000000000 reason 0000000000 routine 0000000000,0000000000 abend 0000000000
+  REGSS flags 0000000064 name REGISTER
+rc 0000000000 reason 0000000000 routine 0000000000,0000000000 abend 0000000000
+status +000000000
+rc 0000000012 reason 0000000025 routine 0000000000,0000000000 abend 0000000000
+status +000000003
+abends
+rc 0000000016 reason 0000000000 routine 0000000000,0000000000 abend 0000000257
+rc 0000000016 reason 0000000000 routine 0000000000,0000000000 abend 0000000258
+rc 0000000016 reason 0000000000 routine 0000000000,0000000000 abend 0000000769
+said: HEAD takes YES or NO                    |
+rc 0000000016 reason 0000000000 routine 0000000000,0000000000 abend 0000000769
+said: WTRMODE takes PAGEABLE, DREF or FIXED   |
+rc 0000000016 reason 0000000000 routine 0000000000,0000000000 abend 0000001025
+rc 0000000016 reason 0000000000 routine 0000000000,0000000000 abend 0000001281
+rc 0000000016 reason 0000000000 routine 0000000000,0000000000 abend 0000001025
+rc 0000000016 reason 0000000000 routine 0000000000,0000000000 abend 0000000770
+said: IFNOSUBS takes YES or NO                |
+END
+)
+
+# Component trace: nothing is on but what a member or command switches on.
+mkdir parmlib
+printf "TRACEOPTS\n  ON\n  OPTIONS('FIRST','SQL')\n" >parmlib/CTAPPXYZ
+printf "TRACEOPTS ON OPTIONS('BAD')\n" >parmlib/CTBAD
+grep -v level trace.cfg >component.cfg
+component() { env CTRACE_PARMLIB="$PWD/parmlib" MFTRACE_CONFIG=component.cfg "$@"; }
+component_traces() {
+	rm -f trace.log
+	prints "$component_output" component "$@" && prints 'APPXYZ 33 1 736F6D6520646174-6120' sh -c "grep -v '^#' trace.log | cut -c 14-"
+}
+
 for std in default mf mf-strict; do
 	for format in free fixed; do
 		with="$std, $format"
-		for name in seed_000 seed_003 seed_004 items statuses callbacks copybook; do
+		for name in seed_000 seed_003 seed_004 items statuses callbacks copybook groups component; do
 			check "$name compiles ($with)" compile $name "$programs/$name.cbl" $format -std=$std
 		done
 		for name in trace dest level notify dpkg-report; do
@@ -96,6 +169,8 @@ for std in default mf mf-strict; do
 		check "each status ($with)" prints '25 checked' ./statuses
 		check "callbacks ($with)" prints "$callbacks_output" ./callbacks
 		check "types in every place ($with)" prints $'4 44 48 132 16 36 2147483650\nlevel 0000000005' ./copybook
+		check "component trace's types ($with)" prints "$groups_output" ./groups
+		check "component trace ($with)" component_traces ./component
 		check "example trace ($with)" traces "$seed_000_trace" ./trace
 		check "example trace when tracing is off ($with)" prints 'Tracing is off: set MFTRACE_CONFIG=trace.cfg.' ./trace
 		check "example dest ($with)" prints "$dest_output" ./dest
@@ -161,6 +236,8 @@ check 'COB_PRE_LOAD with a path' traces "$seed_000_trace" env COB_PRE_LOAD="$CTR
 check 'LD_PRELOAD' traces "$seed_000_trace" env LD_PRELOAD="$CTRACE_BUILD/libctrace.so" ./unbound
 cobc -m -w -free -I "$CTRACE_SOURCE/copy" -o seed000.so "$programs/seed_000.cbl"
 check 'cobcrun -M' traces "$seed_000_trace" env COB_LIBRARY_PATH="$CTRACE_BUILD:." cobcrun -M libctrace seed000
+cobc -m -w -I "$CTRACE_SOURCE/copy" -o component.so "$programs/component.cbl"
+check 'routines of a module that cobcrun has loaded' component_traces env COB_LIBRARY_PATH="$CTRACE_BUILD:." cobcrun -M libctrace component
 check '-fstatic-call' cobc -x -w -free -fstatic-call -I "$CTRACE_SOURCE/copy" "-L$CTRACE_BUILD" -lctrace -o bound "$programs/seed_000.cbl"
 check '-fstatic-call traces' traces "$seed_000_trace" env LD_LIBRARY_PATH="$CTRACE_BUILD" ./bound
 check '-K' cobc -x -w -free -K CBL_CTF_TRACE -I "$CTRACE_SOURCE/copy" "-L$CTRACE_BUILD" -lctrace -o bound "$programs/seed_000.cbl"

@@ -184,6 +184,99 @@ static void the_points_go_round_and_old_records_still_get_a_time(void **state)
 		assert_true(distance(ct_sync_wall_ns(&sync, 1000 + 2 * ns), 5000000 + ns) <= 1);
 }
 
+/* ---- and back ---- */
+
+static struct ct_sync three_times_round(void)
+{
+	struct ct_sync sync = { .source = CT_CLOCK_TSC, .first = { 1000000000, 5000000000 } };
+
+	/* Three ticks a nanosecond and now and then four, a point each 100 ms. */
+	sync.points[0] = sync.first;
+	for (sync.count = 1; sync.count < 3 * CT_SYNC_POINTS; sync.count++) {
+		struct ct_sync_point last = sync.points[(sync.count - 1) % CT_SYNC_POINTS];
+
+		sync.points[sync.count % CT_SYNC_POINTS] =
+			(struct ct_sync_point){ last.ticks + (sync.count % 5 == 0 ? 4 : 3) * (uint64_t)100 * MS,
+						last.wall_ns + 100 * MS };
+	}
+	sync.latest = sync.points[(sync.count - 1) % CT_SYNC_POINTS];
+	sync.latest.ticks += 3 * MS;
+	sync.latest.wall_ns += MS;
+	return sync;
+}
+
+static void a_time_becomes_the_ticks_that_become_that_time(void **state)
+{
+	struct ct_sync sync = three_times_round();
+	uint64_t end = sync.latest.wall_ns + 200 * MS;
+	uint64_t oldest = sync.points[sync.count % CT_SYNC_POINTS].wall_ns;
+	uint64_t last = 0;
+	unsigned count = 0;
+
+	(void)state;
+	/* From before the first point to beyond the latest. */
+	for (uint64_t wall = sync.first.wall_ns - 200 * MS; wall < end; wall += 7 * MS / 100 + 3) {
+		uint64_t ticks = ct_sync_ticks(&sync, wall);
+
+		assert_true(ticks >= last);
+		last = ticks;
+		/* Just before the oldest point that is known the two lines do not meet. */
+		if (wall >= oldest || wall < oldest - 1000 * MS) {
+			assert_int_equal(ct_sync_wall_ns(&sync, ticks), wall);
+			count++;
+		}
+	}
+	assert_true(count > 100000);
+}
+
+static void a_real_clock_s_time_comes_back(void **state)
+{
+	struct ct_sync sync;
+
+	(void)state;
+	ct_sync_start(&sync);
+	for (int i = 0; i < 300; i++) {
+		pass_ms(1);
+		ct_sync_update(&sync);
+	}
+	for (uint64_t wall = sync.first.wall_ns - 500 * MS; wall < sync.latest.wall_ns + 500 * MS; wall += 12345)
+		assert_true(distance(ct_sync_wall_ns(&sync, ct_sync_ticks(&sync, wall)), wall) <= 1);
+}
+
+static void without_a_slope_a_time_becomes_the_only_point(void **state)
+{
+	struct ct_sync sync = { .source = CT_CLOCK_TSC, .count = 1, .first = { 1000, 5000 }, .latest = { 1000, 5000 } };
+
+	(void)state;
+	sync.points[0] = sync.first;
+	assert_int_equal(ct_sync_ticks(&sync, 4000), 1000);
+	assert_int_equal(ct_sync_ticks(&sync, 6000), 1000);
+	sync.source = CT_CLOCK_MONOTONIC; /* whose slope is known */
+	assert_int_equal(ct_sync_ticks(&sync, 4500), 500);
+	assert_int_equal(ct_sync_ticks(&sync, 4000), 0);
+	assert_int_equal(ct_sync_ticks(&sync, 3999), 0);
+	assert_int_equal(ct_sync_ticks(&sync, 6000), 2000);
+	memset(&sync, 0, sizeof sync);
+	assert_int_equal(ct_sync_ticks(&sync, 12345), 0);
+}
+
+static void a_time_at_which_the_clock_stood_is_when_it_went_on(void **state)
+{
+	struct ct_sync sync = { .source = CT_CLOCK_TSC,
+				.count = 3,
+				.first = { 1000, 5000 },
+				.latest = { 9000, 7000 },
+				.points = { { 1000, 5000 }, { 3000, 6000 }, { 7000, 6000 } } };
+
+	(void)state;
+	assert_int_equal(ct_sync_ticks(&sync, 5999), 2998);
+	assert_int_equal(ct_sync_wall_ns(&sync, ct_sync_ticks(&sync, 6000)), 6000);
+	assert_int_equal(ct_sync_ticks(&sync, 6001), 7002);
+	/* Before time began. */
+	assert_int_equal(ct_sync_ticks(&sync, 4900), 600);
+	assert_int_equal(ct_sync_ticks(&sync, 0), 0);
+}
+
 static void hostile_points_give_some_time_and_no_crash(void **state)
 {
 	struct ct_sync sync;
@@ -203,6 +296,10 @@ static void hostile_points_give_some_time_and_no_crash(void **state)
 		(void)ct_sync_wall_ns(&sync, sync.latest.ticks);
 		(void)ct_sync_wall_ns(&sync, 0);
 		(void)ct_sync_wall_ns(&sync, UINT64_MAX);
+		(void)ct_sync_ticks(&sync, seed);
+		(void)ct_sync_ticks(&sync, sync.latest.wall_ns);
+		(void)ct_sync_ticks(&sync, 0);
+		(void)ct_sync_ticks(&sync, UINT64_MAX);
 	}
 }
 
@@ -271,6 +368,10 @@ int main(void)
 		cmocka_unit_test(a_clock_set_forward_dates_what_follows_by_the_new_time),
 		cmocka_unit_test(a_fast_first_record_is_dated_by_the_only_point),
 		cmocka_unit_test(the_points_go_round_and_old_records_still_get_a_time),
+		cmocka_unit_test(a_time_becomes_the_ticks_that_become_that_time),
+		cmocka_unit_test(a_real_clock_s_time_comes_back),
+		cmocka_unit_test(without_a_slope_a_time_becomes_the_only_point),
+		cmocka_unit_test(a_time_at_which_the_clock_stood_is_when_it_went_on),
 		cmocka_unit_test(hostile_points_give_some_time_and_no_crash),
 		cmocka_unit_test(a_copy_is_consistent_while_the_writer_goes_on),
 		cmocka_unit_test(a_writer_that_died_in_the_middle_does_not_hold_the_reader_up),

@@ -1,5 +1,6 @@
 /*
- * test_cobol_bridge.c - the module cobol.so: sets the COBOL run time's argument count round a callback, and puts it back.
+ * test_cobol_bridge.c - the module cobol.so: sets the COBOL run time's argument count round a callback or routine, and puts it back; finds
+ * what COBOL would call.
  *
  * tests/process/cobol.sh has real COBOL programs called back.
  *
@@ -27,18 +28,34 @@ static int on_change(uint32_t handle, uint32_t type, void *parameter)
 	return 0;
 }
 
-static ct_cobol_call_function *load_bridge(void)
+static int routine(void *parameter)
+{
+	(void)on_change(0, 0, parameter);
+	return -5;
+}
+
+static void *bridge(const char *symbol)
 {
 	char path[4096];
 	void *module;
-	ct_cobol_call_function *call;
+	void *function;
 
 	(void)snprintf(path, sizeof(path), "%s/modules/%s.so", getenv("CTRACE_BUILD"), CT_COBOL_MODULE);
 	module = dlopen(path, RTLD_NOW | RTLD_LOCAL);
 	assert_non_null(module);
-	call = (ct_cobol_call_function *)(uintptr_t)dlsym(module, CT_COBOL_CALL);
-	assert_non_null(call);
-	return call;
+	function = dlsym(module, symbol);
+	assert_non_null(function);
+	return function;
+}
+
+static ct_cobol_call_function *load_bridge(void)
+{
+	return (ct_cobol_call_function *)(uintptr_t)bridge(CT_COBOL_CALL);
+}
+
+static ct_cobol_invoke_function *load_invoke(void)
+{
+	return (ct_cobol_invoke_function *)(uintptr_t)bridge(CT_COBOL_INVOKE);
 }
 
 static void calls_back_without_a_cobol_run_time(void **state)
@@ -50,6 +67,17 @@ static void calls_back_without_a_cobol_run_time(void **state)
 	assert_int_equal(calls, 1);
 	assert_int_equal(given_handle, 0x1C7);
 	assert_int_equal(given_type, 1);
+	assert_ptr_equal(given_parameter, &parameter);
+}
+
+static void invokes_without_a_cobol_run_time(void **state)
+{
+	int parameter;
+	unsigned before = calls;
+
+	(void)state;
+	assert_int_equal(load_invoke()((void *)(uintptr_t)routine, &parameter), (uint32_t)-5);
+	assert_int_equal(calls, before + 1);
 	assert_ptr_equal(given_parameter, &parameter);
 }
 
@@ -65,21 +93,43 @@ static void sets_the_argument_count_and_puts_it_back(void **state)
 	assert_non_null(start);
 	/* Loaded, not initialised: its state must not be asked for. */
 	load_bridge()((void *)(uintptr_t)on_change, 1, 1, NULL);
-	assert_int_equal(calls, 2);
+	assert_int_equal(calls, 3);
 	start(0, NULL);
 	runtime_state = (cob_global * (*)(void))(uintptr_t)dlsym(libcob, "cob_get_global_ptr");
 	runtime_state()->cob_call_params = 2;
 	load_bridge()((void *)(uintptr_t)on_change, 1, 1, NULL);
-	assert_int_equal(calls, 3);
+	assert_int_equal(calls, 4);
 	assert_true(parameters >= 3);
 	assert_int_equal(runtime_state()->cob_call_params, 2);
+	parameters = 0;
+	assert_int_equal(load_invoke()((void *)(uintptr_t)routine, NULL), (uint32_t)-5);
+	assert_true(parameters >= 3);
+	assert_int_equal(runtime_state()->cob_call_params, 2);
+}
+
+/* After the run time was started, above. */
+static void finds_functions_only(void **state)
+{
+	ct_cobol_find_function *find = (ct_cobol_find_function *)(uintptr_t)bridge(CT_COBOL_FIND);
+
+	(void)state;
+	if (runtime_state == NULL)
+		skip();
+	assert_ptr_equal(find("cob_init"), dlsym(RTLD_DEFAULT, "cob_init"));
+	assert_non_null(dlsym(RTLD_DEFAULT, "environ"));
+	assert_null(find("environ")); /* data */
+	assert_null(find("APP#SS"));
+	assert_null(find(""));
+	assert_null(find("a_name_that_no_program_of_COBOL_may_have"));
 }
 
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(calls_back_without_a_cobol_run_time),
+		cmocka_unit_test(invokes_without_a_cobol_run_time),
 		cmocka_unit_test(sets_the_argument_count_and_puts_it_back),
+		cmocka_unit_test(finds_functions_only),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -478,6 +478,145 @@ static void what_a_recorder_has_overwritten_is_counted_also_before_the_trigger(v
 	assert_int_equal(run_traced(overfill_the_recorder), 0);
 }
 
+/* ---- captured entries ---- */
+
+static enum ctrace_status emit_captured(struct ctrace_tracer *of, uint32_t number, uint64_t *ticks)
+{
+	struct ct_record_head head = { .event_id = number, .level = CTRACE_INFO };
+	size_t size = ct_record_size(NULL, 0);
+	struct ct_reservation reservation;
+	enum ctrace_status status;
+
+	CHILD_CHECK(ctrace_enabled(of, CTRACE_INFO)); /* registers it */
+	head.component = of->component;
+	status = ct_trace_reserve_captured(head.component, size, ticks, &reservation);
+	if (status != CTRACE_OK)
+		return status;
+	head.ticks = *ticks;
+	head.tid = reservation.tid;
+	ct_record_encode(reservation.at, size, &head, NULL, 0);
+	return ct_trace_commit(&reservation, head.component, CTRACE_INFO);
+}
+
+static void *capture_after_another(void *argument)
+{
+	uint64_t ticks = 1;
+
+	CHILD_CHECK(emit_captured(&tracer, 4, &ticks) == CTRACE_OK);
+	CHILD_CHECK(ct_thread_self()->captured.ring == argument); /* which that one gave back */
+	CHILD_CHECK(ticks == 2000);
+	return NULL;
+}
+
+static void *capture(void *argument)
+{
+	const struct ct_thread *thread;
+	uint64_t ticks = 1000;
+
+	CHILD_CHECK(emit(0) == CTRACE_OK);
+	CHILD_CHECK(emit_captured(&tracer, 1, &ticks) == CTRACE_OK && ticks == 1000);
+	thread = ct_thread_self();
+	CHILD_CHECK(thread->captured.ring != thread->common.ring && thread->captured.ring->head->is_captured == 1);
+	CHILD_CHECK(thread->common.ring->head->is_captured == 0);
+	ticks = 500;
+	CHILD_CHECK(emit_captured(&tracer, 2, &ticks) == CTRACE_OK && ticks == 1000);
+	ticks = 2000;
+	CHILD_CHECK(emit_captured(&tracer, 3, &ticks) == CTRACE_OK && ticks == 2000);
+	*(struct ct_ring **)argument = thread->captured.ring;
+	return NULL;
+}
+
+static void capture_in_two_threads(void)
+{
+	struct ct_ring *ring = NULL;
+	pthread_t thread;
+
+	CHILD_CHECK(pthread_create(&thread, NULL, capture, &ring) == 0 && pthread_join(thread, NULL) == 0);
+	CHILD_CHECK(pthread_create(&thread, NULL, capture_after_another, ring) == 0 && pthread_join(thread, NULL) == 0);
+	CHILD_CHECK(stats().rings == 2);
+	CHILD_CHECK(ctrace_flush(60000) == CTRACE_OK);
+	check_balance(5);
+}
+
+static void time_does_not_go_back_in_a_ring_of_captured_entries(void **state)
+{
+	(void)state;
+	assert_int_equal(run_traced(capture_in_two_threads), 0);
+	assert_lines(0, 5);
+}
+
+static void capture_by_routes(void)
+{
+	static struct ctrace_tracer own = CTRACE_TRACER("own.ring");
+	const struct ct_lane *lane;
+
+	for (uint32_t i = 0; i < 100; i += 2) {
+		uint64_t ticks = 1000 + i, others = 500 + i;
+
+		CHILD_CHECK(emit_captured(&tracer, i, &ticks) == CTRACE_OK && ticks == 1000 + i);
+		lane = &ct_thread_self()->captured;
+		CHILD_CHECK(lane->ring->capacity == 1 << 20 && lane->ring->head->overflow == CT_OVERFLOW_AUTO);
+		CHILD_CHECK(emit_captured(&own, i + 1, &others) == CTRACE_OK && others == 500 + i);
+		CHILD_CHECK(lane->ring->capacity == 128 << 10 && lane->ring->head->overflow == CT_OVERFLOW_DISCARD);
+	}
+	CHILD_CHECK(stats().rings == 2);
+	check_balance(100);
+}
+
+static void captured_entries_go_by_the_policy_of_their_component(void **state)
+{
+	(void)state;
+	configure("ctrace.buffer.own = 128k\nctrace.overflow.own = discard\n");
+	assert_int_equal(run_traced(capture_by_routes), 0);
+	assert_lines(0, 100);
+}
+
+static void capture_into_the_recorder(void)
+{
+	uint64_t ticks = 1;
+
+	CHILD_CHECK(emit_captured(&tracer, 0, &ticks) == CTRACE_OK);
+	CHILD_CHECK(ct_thread_self()->captured.ring->head->is_flight == 1);
+	CHILD_CHECK(ctrace_flush(60000) == CTRACE_OK);
+	CHILD_CHECK(stats().delivered == 0 && stats().pending == 1); /* its own level pulls no trigger */
+	CTRACE(&tracer, CTRACE_WARN, 1);
+	CHILD_CHECK(ctrace_flush(60000) == CTRACE_OK);
+	CHILD_CHECK(stats().delivered == 2);
+	check_balance(2);
+}
+
+static void captured_entries_that_only_the_recorder_wants_stay_in_it(void **state)
+{
+	(void)state;
+	configure("mftrace.level.unit = warn\nctrace.flight.level.unit = debug\nctrace.flight.trigger = info\n");
+	assert_int_equal(run_traced(capture_into_the_recorder), 0);
+	assert_lines(0, 2);
+}
+
+static void capture_inside_a_capture(void)
+{
+	uint64_t ticks = 1;
+
+	CHILD_CHECK(emit_captured(&tracer, 0, &ticks) == CTRACE_OK);
+	ct_thread_self()->captured.busy = true;
+	CHILD_CHECK(emit_captured(&tracer, 99, &ticks) == CTRACE_NOT_ENOUGH_MEMORY);
+	CHILD_CHECK(ct_thread_is_in_call());
+	CHILD_CHECK(emit(1) == CTRACE_OK); /* events of a handler go their own way */
+	ct_thread_self()->captured.busy = false;
+	ct_thread_locked = 1;
+	CHILD_CHECK(emit_captured(&tracer, 2, &ticks) == CTRACE_OK); /* needs no lock */
+	ct_thread_locked = 0;
+	CHILD_CHECK(stats().lost[CTRACE_LOSS_NESTED] == 1);
+	check_balance(4);
+}
+
+static void a_capture_inside_a_capture_is_counted(void **state)
+{
+	(void)state;
+	assert_int_equal(run_traced(capture_inside_a_capture), 0);
+	assert_lines(0, 3);
+}
+
 /* ---- output that fails ---- */
 
 static void trace_into_a_wall(void)
@@ -531,6 +670,11 @@ int main(void)
 		cmocka_unit_test_setup_teardown(the_recorder_keeps_what_is_below_until_the_trigger, fixture_setup, fixture_teardown),
 		cmocka_unit_test_setup_teardown(what_a_recorder_has_overwritten_is_counted_also_before_the_trigger, fixture_setup,
 						fixture_teardown),
+		cmocka_unit_test_setup_teardown(time_does_not_go_back_in_a_ring_of_captured_entries, fixture_setup, fixture_teardown),
+		cmocka_unit_test_setup_teardown(captured_entries_go_by_the_policy_of_their_component, fixture_setup, fixture_teardown),
+		cmocka_unit_test_setup_teardown(captured_entries_that_only_the_recorder_wants_stay_in_it, fixture_setup,
+						fixture_teardown),
+		cmocka_unit_test_setup_teardown(a_capture_inside_a_capture_is_counted, fixture_setup, fixture_teardown),
 		cmocka_unit_test_setup_teardown(failing_output_is_told_and_loses_nothing, fixture_setup, fixture_teardown),
 	};
 

@@ -1,0 +1,260 @@
+/*
+ * change.c - one change of a trace: its routine is asked, then the change is in force; or nothing has changed.
+ *
+ * Runs on the thread that gave the command, which has claimed the trace and the sublevels that follow it, and holds no lock: the routines
+ * are the program's.  What can fail is done before the first of them is called.
+ *
+ * Copyright The ctrace authors.  SPDX-License-Identifier: Apache-2.0
+ */
+#include "component/component.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+static const char *trace_name(const struct ct_trace *trace)
+{
+	return ct_registry_name(ct_process.registry, trace->component);
+}
+
+/* ---- asking a routine ---- */
+
+static void pad(char field[CTRACE_MAX_NAME], const char *text)
+{
+	size_t size = strlen(text);
+
+	memset(field, ' ', CTRACE_MAX_NAME);
+	memcpy(field, text, size);
+}
+
+void ct_change_fill(const struct ct_trace *trace, const struct ct_status *status, uint32_t flags, struct ctrace_ctss *out)
+{
+	const char *minops = ct_trace_attributes(trace)->minops;
+
+	memset(out, 0, sizeof *out);
+	out->size = sizeof *out;
+	out->flags = flags;
+	out->mode = status->mode;
+	memcpy(out->userdata, trace->userdata, sizeof out->userdata);
+	out->buffer_size = status->buffer_asked;
+	out->buffer_granted = ct_status_granted(status->buffer_rounded);
+	out->token = ct_token_of(trace);
+	ct_path_fill(trace_name(trace), out);
+	pad(out->writer, status->writer);
+	out->asid_count = status->asid_count;
+	memcpy(out->asid, status->asid, sizeof out->asid);
+	out->jobname_count = status->jobname_count;
+	for (uint32_t i = 0; i < CTRACE_MAX_FILTER; i++)
+		pad(out->jobname[i], i < status->jobname_count ? status->jobname[i] : "");
+	out->options_size = (uint32_t)strlen(status->options);
+	memcpy(out->options, status->options, out->options_size);
+	if (minops != NULL) {
+		out->minops_size = (uint32_t)strlen(minops);
+		memcpy(out->minops, minops, out->minops_size);
+	}
+}
+
+uint32_t ct_change_call(struct ct_trace *trace, struct ct_status *status, uint32_t flags, bool *out_call_subs,
+			struct ctrace_outcome *out)
+{
+	char message[sizeof out->message] = "";
+	struct ct_console console;
+	struct ct_routine routine;
+	struct ctrace_ctss ctss;
+
+	if (trace->attributes.startnam[0] == '\0')
+		return CTRACE_RC_OK;
+	if (!ct_routine_find(trace->attributes.startnam, &routine, message, sizeof message))
+		return ct_outcome_set(out, CTRACE_RC_REFUSED, CTRACE_RSN_ROUTINE_NOT_LOADED, "%s", message);
+	ct_change_fill(trace, status, flags, &ctss);
+	ct_console_open(&console, message, sizeof message);
+	ctss.console = console.number;
+	out->ss_rc = ct_routine_call(&routine, &ctss);
+	ct_console_close(&console);
+	out->ss_rsncode = out->ss_rc != 0 ? ctss.reason : 0;
+	if (message[0] != '\0')
+		memcpy(out->message, message, sizeof out->message);
+	if (out->ss_rc != 0)
+		return ct_outcome_set(out, CTRACE_RC_REFUSED, CTRACE_RSN_ROUTINE_REFUSED, message[0] != '\0' ? NULL : "%s returned %X, reason %X",
+				      trace->attributes.startnam, out->ss_rc, out->ss_rsncode);
+	memcpy(trace->userdata, ctss.userdata, sizeof trace->userdata);
+	if (status->buffer_asked != 0)
+		status->buffer_rounded = ctss.buffer_size;
+	if (out_call_subs != NULL)
+		*out_call_subs = ctss.call_subs == CTRACE_YES;
+	return CTRACE_RC_OK;
+}
+
+/* ---- in force ---- */
+
+static bool is_excluded(const struct ct_status *status)
+{
+	struct ct_space self = ct_space_self();
+	bool asid_fits = status->asid_count == 0;
+	bool job_fits = status->jobname_count == 0;
+
+	for (uint32_t i = 0; i < status->asid_count; i++)
+		asid_fits |= status->asid[i] == self.asid;
+	for (uint32_t i = 0; i < status->jobname_count; i++)
+		job_fits |= strcmp(status->jobname[i], self.jobname) == 0;
+	return !asid_fits || !job_fits;
+}
+
+enum ctrace_status ct_change_publish(const struct ct_trace *trace)
+{
+	const struct ct_target *target = ct_target_self();
+	struct ct_level_trace level = { .level = CTRACE_LEVEL_NONE,
+					.minimum = trace->attributes.minops != NULL ? CTRACE_DEBUG : CTRACE_LEVEL_NONE };
+
+	if (trace->follows) {
+		level.level = CT_LEVEL_UNSET;
+	} else if (trace->status != NULL && trace->status->mode == CTRACE_MODE_ON) {
+		level.level = trace->status->level;
+		level.excluded = is_excluded(trace->status);
+	}
+	/* While a child attaches there is no target, and nobody to be told. */
+	return ct_level_set_trace(ct_process.registry, trace->component, &level, target != NULL ? target->changed : NULL,
+				  target != NULL ? target->changed_user : NULL);
+}
+
+/* The ring of its own; without one, its head's or what the configuration gave it. */
+static bool set_buffer(const struct ct_trace *trace, bool follows, const struct ct_status *status)
+{
+	const char *name = trace_name(trace);
+	uint64_t bytes = follows ? 0 : ct_status_granted(status->buffer_rounded);
+
+	if (bytes == 0)
+		bytes = trace->buffer_before;
+	if (ct_registry_configured(ct_process.registry, trace->component).buffer == bytes)
+		return true;
+	return ct_route_set_buffer(ct_process.registry, name, strlen(name), bytes) == CTRACE_OK;
+}
+
+static bool is_nothing(const struct ct_status *status, const struct ct_attributes *attributes)
+{
+	return status->mode != CTRACE_MODE_ON && status->buffer_asked == attributes->bufdflt &&
+	       status->buffer_rounded == attributes->bufdflt;
+}
+
+/* Most traces of many are off or follow: they need not keep a status. */
+static bool reserve_status(struct ct_trace *trace, const struct ct_wanted *wanted, struct ct_status **out_status)
+{
+	*out_status = NULL;
+	if (wanted->follows || is_nothing(wanted->status, &trace->attributes))
+		return true;
+	*out_status = malloc(sizeof **out_status);
+	return *out_status != NULL;
+}
+
+/* ---- the change ---- */
+
+/* A change under way: how it was, and who has been told. */
+struct change {
+	const struct ct_claim *claim;
+	struct ct_status former;
+	struct ct_status status;
+	uint32_t told; /* of the claim's traces */
+	bool former_follows;
+};
+
+static uint32_t flags_of(const struct ct_status *status, bool is_definition)
+{
+	if (status->mode == CTRACE_MODE_ON || (is_definition && status->mode == CTRACE_MODE_MIN))
+		return CTRACE_CTSS_START;
+	return CTRACE_CTSS_STOP;
+}
+
+/* Those that had agreed hear that it stays as it was. */
+static void take_back(struct change *change)
+{
+	struct ctrace_outcome ignored;
+
+	while (change->told > 0) {
+		struct ct_status former = change->former;
+
+		(void)ct_change_call(change->claim->traces[--change->told], &former, flags_of(&former, false), NULL, &ignored);
+	}
+}
+
+static uint32_t tell_all(struct change *change, const struct ct_wanted *wanted, struct ctrace_outcome *out)
+{
+	uint32_t flags = flags_of(&change->status, wanted->is_definition);
+	unsigned char userdata[CTRACE_USERDATA_SIZE];
+	bool call_subs = false;
+	uint32_t rc = CTRACE_RC_OK;
+
+	for (uint32_t i = 0; i < change->claim->count && rc == CTRACE_RC_OK && (i == 0 || call_subs); i++) {
+		struct ct_trace *trace = change->claim->traces[i];
+		struct ct_status status = change->status;
+
+		memcpy(userdata, trace->userdata, sizeof userdata);
+		rc = ct_change_call(trace, &status, flags, i == 0 ? &call_subs : NULL, out);
+		if (rc != CTRACE_RC_OK) {
+			memcpy(trace->userdata, userdata, sizeof userdata);
+			break;
+		}
+		if (i == 0)
+			change->status = status;
+		change->told = i + 1;
+	}
+	return rc;
+}
+
+static void replace(struct ct_trace *trace, struct ct_status *status, bool follows)
+{
+	ct_table_lock();
+	trace->status = status;
+	trace->follows = follows;
+	ct_table_unlock();
+}
+
+/* *kept has the new status's memory, and then the old one's. */
+static bool put_in_force(struct ct_trace *trace, bool follows, const struct ct_status *status, struct ct_status **kept)
+{
+	struct ct_status *former = trace->status;
+	bool followed = trace->follows;
+
+	if (*kept != NULL)
+		**kept = *status;
+	replace(trace, *kept, follows);
+	if (ct_change_publish(trace) == CTRACE_OK) {
+		*kept = former;
+		return true;
+	}
+	replace(trace, former, followed);
+	return false;
+}
+
+uint32_t ct_change_carry_out(const struct ct_claim *claim, const struct ct_wanted *wanted, struct ctrace_outcome *out)
+{
+	struct ct_trace *trace = claim->traces[0];
+	struct change change = { .claim = claim, .status = *wanted->status, .former_follows = trace->follows };
+	struct ct_status *kept;
+	uint32_t rc = CTRACE_RC_OK;
+
+	ct_status_get(trace, &change.former);
+	if (!reserve_status(trace, wanted, &kept))
+		return ct_outcome_set(out, CTRACE_RC_SYSTEM, CTRACE_RSN_STORAGE, "no memory for the trace's status");
+	if (!set_buffer(trace, wanted->follows, &change.status)) {
+		rc = ct_outcome_set(out, CTRACE_RC_SYSTEM, CTRACE_RSN_STORAGE, "no ring of that size: there are too many sizes in use");
+		goto undo_status;
+	}
+	if (wanted->call)
+		rc = tell_all(&change, wanted, out);
+	if (rc != CTRACE_RC_OK)
+		goto undo_told;
+	/* The routine may have rounded the size. */
+	(void)set_buffer(trace, wanted->follows, &change.status);
+	if (!put_in_force(trace, wanted->follows, &change.status, &kept)) {
+		rc = ct_outcome_set(out, CTRACE_RC_SYSTEM, CTRACE_RSN_STORAGE, "no memory to change the threshold");
+		goto undo_told;
+	}
+	free(kept);
+	return CTRACE_RC_OK;
+
+undo_told:
+	take_back(&change);
+	(void)set_buffer(trace, change.former_follows, &change.former);
+undo_status:
+	free(kept);
+	return rc;
+}

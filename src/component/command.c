@@ -1,0 +1,379 @@
+/*
+ * command.c - TRACE CT, and what a command of the other face does to a trace that is defined.
+ *
+ * Runs on the thread that gave the command, not in a signal handler.  It claims the trace and the sublevels that follow it, so that
+ * commands that touch each other come one after the other, and holds no lock while it carries the change out.
+ *
+ * Copyright The ctrace authors.  SPDX-License-Identifier: Apache-2.0
+ */
+#include "component/component.h"
+
+#include <errno.h>
+#include <string.h>
+
+/* Bytes that a SUB adds to a name at most. */
+#define MAX_SUB (CTRACE_MAX_SUB_LEVELS * (CTRACE_MAX_SUB_NAME + 1u))
+
+/* ---- one transaction ---- */
+
+struct claims {
+	struct ct_claim head; /* of a trace that is to follow it */
+	struct ct_claim trace;
+};
+
+/* Claims a trace that is defined, and its followers.  RC. */
+static uint32_t claim_trace(struct claims *claims, const struct ct_path *path, uint32_t component, bool likehead,
+			    struct ctrace_outcome *out)
+{
+	enum ct_claimed claimed = CT_CLAIMED;
+	struct ct_trace *trace;
+	bool is_defined;
+
+	ct_table_lock();
+	trace = ct_table_find(component);
+	/* Before the trace, as commands to the head claim them.  Who is to follow its head must not miss what that becomes meanwhile. */
+	if (likehead && trace != NULL && trace->head != NULL && !ct_claim_is_mine(trace->head))
+		claimed = ct_claim_one(&claims->head, trace->head);
+	if (trace != NULL && claimed == CT_CLAIMED)
+		claimed = ct_claim_tree(&claims->trace, trace, true);
+	is_defined = trace != NULL && trace->is_defined;
+	ct_table_unlock();
+	if (claimed == CT_CLAIM_NO_MEMORY)
+		return ct_outcome_set(out, CTRACE_RC_SYSTEM, CTRACE_RSN_STORAGE, "no memory for the command");
+	if (claimed == CT_CLAIM_REFUSED)
+		return ct_outcome_set(out, CTRACE_RC_SYSTEM, CTRACE_RSN_RECOVERY, "%s is in use by a command that waits for this one",
+				      path->name);
+	if (!is_defined)
+		return ct_outcome_set(out, CTRACE_RC_REFUSED, CTRACE_RSN_NOT_DEFINED, "no trace %s is defined", path->name);
+	return CTRACE_RC_OK;
+}
+
+static uint32_t carry_out(const struct ct_claim *claim, const struct ct_trace_request *request, const char *source,
+			  struct ctrace_outcome *out)
+{
+	struct ct_trace *trace = claim->traces[0];
+	struct ct_status status;
+	struct ct_wanted wanted = { .call = true, .status = &status };
+	uint32_t rc = ct_status_check(trace, request, CT_FROM_COMMAND, source, out);
+
+	if (rc != CTRACE_RC_OK)
+		return rc;
+	if (trace->attributes.head && !trace->attributes.headopts)
+		return ct_outcome_set(out, CTRACE_RC_REFUSED, CTRACE_RSN_HEAD_NO_OPTIONS,
+				      "the head was defined with HEADOPTS=NO: name one of its sublevels with SUB");
+	ct_status_get(trace, &status);
+	if (status.mode == CTRACE_MODE_ON && request->state != CT_STATE_OFF && !ct_trace_attributes(trace)->mod)
+		return ct_outcome_set(out, CTRACE_RC_REFUSED, CTRACE_RSN_NOT_MODIFIABLE,
+				      "the trace is on and was defined with MOD=NO: switch it OFF first");
+	wanted.follows = request->state == CT_STATE_LIKEHEAD;
+	if (wanted.follows)
+		ct_status_get(trace->head, &status);
+	else
+		ct_status_merge(&status, request, &trace->attributes);
+	return ct_change_carry_out(claim, &wanted, out);
+}
+
+static uint32_t preset(const struct ct_path *path, const struct ct_trace_request *request, struct ctrace_outcome *out)
+{
+	struct ct_trace *head = NULL;
+	enum ctrace_status status;
+	uint32_t component;
+	bool is_head;
+
+	ct_table_lock();
+	if (path->head_size != 0 &&
+	    ct_registry_find_any(ct_process.registry, path->name, path->head_size, &component) == CTRACE_OK)
+		head = ct_table_find(component);
+	if (head != NULL && !head->is_defined)
+		head = NULL;
+	is_head = head != NULL && head->attributes.head;
+	ct_table_unlock();
+	if (head == NULL)
+		return ct_outcome_set(out, CTRACE_RC_REFUSED, CTRACE_RSN_NO_HEAD, "PRESET: the head of %s is not defined", path->name);
+	if (!is_head)
+		return ct_outcome_set(out, CTRACE_RC_REFUSED, CTRACE_RSN_NOT_A_HEAD, "PRESET: the level above %s is no head", path->name);
+	status = request->state == CT_STATE_PRESET_PUT ? ct_preset_put(path->name, request) : ct_preset_delete(path->name);
+	if (status == CTRACE_NOT_FOUND)
+		return ct_outcome_set(out, CTRACE_RC_EXISTS, 0, "there is no preset for %s", path->name);
+	if (status != CTRACE_OK)
+		return ct_outcome_set(out, CTRACE_RC_REFUSED, CTRACE_RSN_PARMLIB, "the preset of %s cannot be kept: %s", path->name,
+				      ctrace_status_text(status));
+	return CTRACE_RC_OK;
+}
+
+static uint32_t transact(const struct ct_path *path, const struct ct_trace_request *request, const char *source,
+			 struct ctrace_outcome *out)
+{
+	struct claims claims;
+	uint32_t component;
+	uint32_t rc;
+
+	if (request->state == CT_STATE_PRESET_PUT || request->state == CT_STATE_PRESET_DELETE)
+		return preset(path, request, out);
+	if (request->state == CT_STATE_NONE)
+		return ct_outcome_set(out, CTRACE_RC_REFUSED, CTRACE_RSN_NO_STATE, "neither ON, OFF nor LIKEHEAD is said for %s", path->name);
+	if (ct_registry_find(ct_process.registry, path->name, strlen(path->name), &component) != CTRACE_OK)
+		return ct_outcome_set(out, CTRACE_RC_REFUSED, CTRACE_RSN_NOT_DEFINED, "no trace %s is defined", path->name);
+	if ((__atomic_load_n(&ct_registry_entry(ct_process.registry, component)->flags, __ATOMIC_ACQUIRE) & CT_COMPONENT_DEFINED) == 0)
+		return ct_builtin_command(path->name, request, out);
+	ct_claim_init(&claims.head);
+	ct_claim_init(&claims.trace);
+	rc = claim_trace(&claims, path, component, request->state == CT_STATE_LIKEHEAD, out);
+	if (rc == CTRACE_RC_OK)
+		rc = carry_out(&claims.trace, request, source, out);
+	ct_claim_release(&claims.trace);
+	ct_claim_release(&claims.head);
+	return rc;
+}
+
+/* ---- a command ---- */
+
+/* By CTRACE_CT_* */
+static const enum ct_trace_state state_of[] = { CT_STATE_NONE, CT_STATE_ON, CT_STATE_OFF, CT_STATE_LIKEHEAD };
+
+static uint32_t check_command(const struct ctrace_trace_ct *command, struct ctrace_outcome *out)
+{
+	size_t size = command->name != NULL ? strnlen(command->name, CTRACE_MAX_COMPONENT + 1) : 0;
+
+	if (command->size < sizeof *command || command->state > CTRACE_CT_LIKEHEAD)
+		return ct_outcome_set(out, CTRACE_RC_ABEND, 0x301, "struct ctrace_trace_ct: size or state is not what it may be");
+	/* A tracer of the other face may have any name. */
+	if (ct_component_check_name(command->name, size) != CTRACE_OK || size > CTRACE_MAX_COMPONENT - MAX_SUB)
+		return ct_outcome_set(out, CTRACE_RC_REFUSED, CTRACE_RSN_NOT_DEFINED, "COMP is not the name of a trace");
+	if (ct_target_self() == NULL)
+		return ct_outcome_set(out, CTRACE_RC_SYSTEM, CTRACE_RSN_STORAGE, "this process cannot be traced: no memory");
+	return CTRACE_RC_OK;
+}
+
+/* The next of a list with commas, without the blanks round it; false at its end. */
+static bool next_word(struct ct_span *list, struct ct_span *out_word)
+{
+	size_t size;
+
+	while (list->size > 0 && (*list->at == ' ' || *list->at == ',')) {
+		list->at++;
+		list->size--;
+	}
+	for (size = 0; size < list->size && list->at[size] != ' ' && list->at[size] != ','; size++)
+		;
+	*out_word = (struct ct_span){ list->at, size };
+	list->at += size;
+	list->size -= size;
+	return size != 0;
+}
+
+static uint32_t read_asids(const char *text, struct ct_trace_request *request)
+{
+	struct ct_span list = { text, strlen(text) };
+	struct ct_span word;
+	uint32_t reason = 0;
+
+	while (reason == 0 && next_word(&list, &word)) {
+		if (request->asid_count == CTRACE_MAX_FILTER)
+			return CTRACE_RSN_TOO_MANY_ASIDS;
+		reason = ct_asid_parse(word.at, word.size, &request->asid[request->asid_count++]);
+	}
+	return reason;
+}
+
+static uint32_t read_jobnames(const char *text, struct ct_trace_request *request)
+{
+	struct ct_span list = { text, strlen(text) };
+	struct ct_span word;
+	uint32_t reason = 0;
+
+	while (reason == 0 && next_word(&list, &word)) {
+		if (request->jobname_count == CTRACE_MAX_FILTER)
+			return CTRACE_RSN_TOO_MANY_JOBNAMES;
+		reason = ct_jobname_parse(word.at, word.size, request->jobname[request->jobname_count++]);
+	}
+	return reason;
+}
+
+static uint32_t read_options(const char *text, struct ct_trace_request *request)
+{
+	size_t size = strnlen(text, CTRACE_MAX_OPTIONS + 1);
+
+	if (size > CTRACE_MAX_OPTIONS)
+		return CTRACE_RSN_OPTIONS_TOO_LONG;
+	memcpy(request->options, text, size);
+	request->options_size = size;
+	return 0;
+}
+
+static uint32_t read_writer(const char *text, struct ct_trace_request *request)
+{
+	request->disconnect = strcmp(text, "DISCONNECT") == 0;
+	return request->disconnect ? 0 : ct_writer_parse(text, strlen(text), request->writer);
+}
+
+/* What the structure says, as a request.  RC. */
+static uint32_t read_command(const struct ctrace_trace_ct *command, struct ct_trace_request *request, struct ctrace_outcome *out)
+{
+	uint32_t reason = 0;
+
+	memset(request, 0, sizeof *request);
+	request->state = state_of[command->state];
+	request->bufsize = command->bufsize;
+	request->has[CT_CLAUSE_BUFSIZE] = command->bufsize != 0;
+	request->has[CT_CLAUSE_ASID] = command->asid != NULL;
+	request->has[CT_CLAUSE_JOBNAME] = command->jobname != NULL;
+	request->has[CT_CLAUSE_OPTIONS] = command->options != NULL;
+	request->has[CT_CLAUSE_WTR] = command->wtr != NULL;
+	if (command->asid != NULL)
+		reason = read_asids(command->asid, request);
+	if (reason == 0 && command->jobname != NULL)
+		reason = read_jobnames(command->jobname, request);
+	if (reason == 0 && command->options != NULL)
+		reason = read_options(command->options, request);
+	if (reason == 0 && command->wtr != NULL)
+		reason = read_writer(command->wtr, request);
+	return reason == 0 ? CTRACE_RC_OK : ct_outcome_set(out, CTRACE_RC_REFUSED, reason, NULL);
+}
+
+/* One statement of a member: its own SUB and state count, else the command's. */
+static uint32_t transact_statement(const struct ctrace_trace_ct *command, const struct ct_trace_request *statement,
+				   struct ctrace_outcome *out)
+{
+	struct ct_trace_request request = *statement;
+	struct ct_path path;
+	uint32_t rc;
+
+	if (request.state == CT_STATE_NONE)
+		request.state = state_of[command->state];
+	if (request.has[CT_CLAUSE_SUB] && command->sub != NULL && command->sub[0] != '\0')
+		return ct_outcome_set(out, CTRACE_RC_REFUSED, CTRACE_RSN_MEMBER_SUB, "SUB is in the command and, line %u, in member %s",
+				      request.place[CT_CLAUSE_SUB].line, command->parm);
+	if (request.has[CT_CLAUSE_SUB]) {
+		ct_path_build(command->name, &request.sub, &path);
+	} else {
+		rc = ct_path_parse(command->name, command->sub, &path, out);
+		if (rc != CTRACE_RC_OK)
+			return rc;
+	}
+	return transact(&path, &request, command->parm, out);
+}
+
+/* Every statement is tried; the outcome is the first failure's. */
+static uint32_t run_member(const struct ctrace_trace_ct *command, struct ctrace_outcome *out)
+{
+	struct ctrace_outcome one;
+	struct ct_parmlib parmlib;
+	uint32_t failed = 0;
+	uint32_t rc = ct_member_read(command->parm, &parmlib, out);
+
+	if (rc != CTRACE_RC_OK)
+		return rc;
+	for (uint32_t i = 0; i < parmlib.count; i++) {
+		memset(&one, 0, sizeof one);
+		if (transact_statement(command, &parmlib.requests[i], &one) == CTRACE_RC_OK ? failed == 0 : failed++ == 0)
+			*out = one;
+	}
+	if (failed != 0 && failed < parmlib.count)
+		out->rsncode = (out->rsncode & ~0xFF00u) | CTRACE_RSN_NOT_ALL << 8;
+	if (parmlib.count == 0)
+		(void)ct_outcome_set(out, CTRACE_RC_REFUSED, CTRACE_RSN_NO_STATE, "member %s says nothing of a trace", command->parm);
+	ct_parmlib_fini(&parmlib);
+	return out->rc;
+}
+
+static uint32_t run(const struct ctrace_trace_ct *command, struct ctrace_outcome *out)
+{
+	struct ct_trace_request request;
+	struct ct_path path;
+	uint32_t rc = check_command(command, out);
+
+	if (rc != CTRACE_RC_OK)
+		return rc;
+	if (command->parm != NULL && command->parm[0] != '\0')
+		return run_member(command, out);
+	rc = ct_path_parse(command->name, command->sub, &path, out);
+	if (rc == CTRACE_RC_OK)
+		rc = read_command(command, &request, out);
+	return rc == CTRACE_RC_OK ? transact(&path, &request, NULL, out) : rc;
+}
+
+uint32_t ctrace_trace_ct(const struct ctrace_trace_ct *command, struct ctrace_outcome *out)
+{
+	struct ctrace_outcome unwanted;
+	int kept = errno;
+	uint32_t rc;
+
+	out = out != NULL ? out : &unwanted;
+	memset(out, 0, sizeof *out);
+	rc = command != NULL ? run(command, out) : ct_outcome_set(out, CTRACE_RC_ABEND, 0x301, "no command");
+	errno = kept;
+	return rc;
+}
+
+/* ---- the other face ---- */
+
+/* A trace whose own threshold was set by CBL_CTF_LEVEL or the like: is it switched by that, and what does its routine say? */
+static void follow_level(struct ct_claim *claim)
+{
+	struct ct_trace *trace = claim->traces[0];
+	uint32_t level = ct_registry_configured(ct_process.registry, trace->component).level;
+	struct ct_status status;
+	struct ct_wanted wanted = { .call = true, .status = &status };
+	struct ctrace_outcome ignored;
+
+	if (!trace->is_defined || level == CT_LEVEL_UNSET)
+		return;
+	ct_status_get(trace, &status);
+	if (!trace->follows && status.mode == CTRACE_MODE_ON && level != CTRACE_LEVEL_NONE) {
+		if (trace->status != NULL)
+			trace->status->level = level;
+		return;
+	}
+	if (!trace->follows && status.mode != CTRACE_MODE_ON && level == CTRACE_LEVEL_NONE)
+		return;
+	if (level == CTRACE_LEVEL_NONE) {
+		struct ct_trace_request off = { .state = CT_STATE_OFF };
+
+		ct_status_merge(&status, &off, &trace->attributes);
+	} else {
+		status.mode = CTRACE_MODE_ON;
+		status.level = level;
+	}
+	/* Refused, or a head without options: as it was. */
+	if ((trace->attributes.head && !trace->attributes.headopts) ||
+	    ct_change_carry_out(claim, &wanted, &ignored) != CTRACE_RC_OK)
+		(void)!ct_change_publish(trace);
+}
+
+void ct_component_change(const struct ct_change *change, void *user)
+{
+	enum ct_claimed claimed = CT_CLAIM_REFUSED;
+	struct ct_claim claim;
+	struct ct_trace *trace;
+
+	(void)user;
+	if (change->kind != CT_CHANGE_LEVEL)
+		return;
+	ct_claim_init(&claim);
+	ct_table_lock();
+	trace = ct_table_find(change->component);
+	/* Our own command is telling of what it did itself. */
+	if (trace != NULL && trace->is_defined && !ct_claim_is_mine(trace))
+		claimed = ct_claim_tree(&claim, trace, true);
+	ct_table_unlock();
+	if (claimed == CT_CLAIMED)
+		follow_level(&claim);
+	ct_claim_release(&claim);
+}
+
+/* ---- a forked child ---- */
+
+static void publish_filtered(struct ct_trace *trace, void *user)
+{
+	(void)user;
+	if (trace->is_defined && trace->status != NULL && (trace->status->asid_count != 0 || trace->status->jobname_count != 0))
+		(void)!ct_change_publish(trace);
+}
+
+void ct_component_forked(void)
+{
+	ct_table_lock();
+	ct_table_each(publish_filtered, NULL);
+	ct_table_unlock();
+}

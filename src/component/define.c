@@ -1,0 +1,652 @@
+/*
+ * define.c - CTRACE DEFINE and DELETE.
+ *
+ * Run on the thread of the program that calls them; any number at a time, not in a signal handler.  The checks come in one order, which
+ * docs/component-trace.md has too, from what the structure says to what only the routine knows:
+ *
+ *     401   101   301/302   102   501            the structure
+ *     0E01 0E02 0D   0C 0B 0A 02   12 16 17 18   keywords that do not go together
+ *     1A (1C 21 22 24)                           SUB
+ *     RC 04   01 03 07 08                        what is defined already
+ *     2A   04 20 1F 05 1D                        the member as a file
+ *     06 1B 1C 21 ... 2D                         its text, in its order
+ *     0F 10 12 13 14 15 2C 07 09                 what it asks of this trace
+ *     RC 08: 06 07                               storage; a command that waits for this thread
+ *     19   11                                    the routine
+ *
+ * Until the last of them nothing can be seen of a new trace, except by its own routine.
+ *
+ * Copyright The ctrace authors.  SPDX-License-Identifier: Apache-2.0
+ */
+#include "component/component.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* A definition on its way. */
+struct definition {
+	const struct ctrace_define *asked;
+	struct ct_path path;
+	struct ct_attributes attributes;
+	struct ct_trace_request request; /* of the preset or the member */
+	bool has_request;
+	enum ct_request_from from;
+	struct ct_status status;
+	bool follows;
+	bool call;
+};
+
+static bool is_coded(const char *text)
+{
+	return text != NULL && text[0] != '\0';
+}
+
+/* ---- the structure ---- */
+
+/* Everything behind what we know of a larger structure is zero. */
+static bool tail_is_zero(const void *request, size_t known, size_t size)
+{
+	const unsigned char *bytes = request;
+
+	for (size_t i = known; i < size; i++)
+		if (bytes[i] != 0)
+			return false;
+	return true;
+}
+
+static bool is_yes_or_no(uint8_t value)
+{
+	return value == CTRACE_NO || value == CTRACE_YES;
+}
+
+static bool fields_are_used(const struct ctrace_define *asked)
+{
+	static const uint8_t zero[sizeof asked->reserved];
+
+	return is_yes_or_no(asked->asids) && is_yes_or_no(asked->jobs) && is_yes_or_no(asked->mod) && is_yes_or_no(asked->head) &&
+	       is_yes_or_no(asked->headopts) && is_yes_or_no(asked->likehead) && is_yes_or_no(asked->manysubs) &&
+	       is_yes_or_no(asked->buffer) && is_yes_or_no(asked->bufdefin) && is_yes_or_no(asked->wtr) &&
+	       asked->wtrmode <= CTRACE_FIXED && memcmp(asked->reserved, zero, sizeof zero) == 0;
+}
+
+static uint32_t abend(struct ctrace_outcome *out, uint32_t reason, const char *why)
+{
+	return ct_outcome_set(out, CTRACE_RC_ABEND, reason, "%s", why);
+}
+
+/* A name that is coded is one. */
+static bool is_name_or_none(const char *name)
+{
+	return !is_coded(name) || ct_trace_name_is_valid(name, strnlen(name, CT_NAME_SIZE));
+}
+
+#define STRUCTURE_LIMIT 65536u /* bytes; no version of a structure is larger */
+
+static uint32_t check_structure(const struct ctrace_define *asked, struct ctrace_outcome *out)
+{
+	if (asked == NULL || asked->service != CTRACE_SERVICE_DEFINE)
+		return abend(out, 0x401, "the structure does not ask for DEFINE: CTRACE_DEFINE_INIT fills it in");
+	if (asked->version > CTRACE_PLIST_VERSION)
+		return abend(out, 0x101, "the structure's version is not 0, 1 or 2");
+	if (asked->size < sizeof *asked || asked->size > STRUCTURE_LIMIT || !tail_is_zero(asked, sizeof *asked, asked->size))
+		return abend(out, 0x301, "the structure's size is not that of struct ctrace_define");
+	if (!fields_are_used(asked))
+		return abend(out, 0x301, "a keyword has a value that it does not take, or a reserved field is not zero");
+	if (asked->headopts == CTRACE_YES && asked->head != CTRACE_YES)
+		return abend(out, 0x301, "HEADOPTS=YES is for a head: HEAD=YES");
+	if ((asked->wtr == CTRACE_YES) != (asked->wtrmode != 0) && asked->likehead != CTRACE_YES)
+		return abend(out, 0x301, "WTR=YES and WTRMODE go together");
+	if (!is_name_or_none(asked->startnam) || !is_name_or_none(asked->dispnam) || !is_name_or_none(asked->fmttab))
+		return abend(out, 0x301, "STARTNAM, DISPNAM or FMTTAB is not a name of 1 to 8 characters A-Z 0-9 @ # $");
+	if (!is_coded(asked->name) || !ct_trace_name_is_valid(asked->name, strnlen(asked->name, CT_NAME_SIZE)))
+		return abend(out, 0x102, "NAME is 1 to 8 characters A-Z 0-9 @ # $, and does not begin with a digit");
+	if (is_coded(asked->minops) && strnlen(asked->minops, CTRACE_MAX_MINOPS + 1) > CTRACE_MAX_MINOPS)
+		return abend(out, 0x501, "MINOPS has more than 256 bytes");
+	return CTRACE_RC_OK;
+}
+
+/* ---- keywords ---- */
+
+struct rule {
+	bool broken;
+	uint32_t reason;
+	const char *why;
+};
+
+static uint32_t check_rules(const struct rule *rules, size_t count, struct ctrace_outcome *out)
+{
+	for (size_t i = 0; i < count; i++)
+		if (rules[i].broken)
+			return ct_outcome_set(out, CTRACE_RC_REFUSED, rules[i].reason, "%s", rules[i].why);
+	return CTRACE_RC_OK;
+}
+
+static uint32_t check_keywords(const struct ctrace_define *asked, struct ctrace_outcome *out)
+{
+	bool placeholder = asked->head == CTRACE_YES && asked->headopts == CTRACE_NO;
+	bool sizes = asked->bufdefin == CTRACE_YES || asked->bufmin != 0 || asked->bufmax != 0 || asked->bufdflt != 0;
+	bool likehead = asked->likehead == CTRACE_YES;
+	uint64_t bufmin = asked->bufmin > CT_BUFMIN ? asked->bufmin : CT_BUFMIN;
+	uint64_t bufmax = asked->bufmax != 0 ? asked->bufmax : CT_BUFMAX;
+	const struct rule rules[] = {
+		{ placeholder && is_coded(asked->startnam), CTRACE_RSN_NAME_NOT_ALLOWED << 8 | 1,
+		  "STARTNAM is not for a head with HEADOPTS=NO: it is never started" },
+		{ placeholder && is_coded(asked->dispnam), CTRACE_RSN_NAME_NOT_ALLOWED << 8 | 2,
+		  "DISPNAM is not for a head with HEADOPTS=NO: it has nothing to display" },
+		{ !placeholder && !is_coded(asked->startnam), CTRACE_RSN_NO_STARTNAM, "STARTNAM is missing" },
+		{ likehead && placeholder, CTRACE_RSN_LIKEHEAD_HEADOPTS, "LIKEHEAD=YES does not go with HEADOPTS=NO" },
+		{ placeholder && is_coded(asked->parm), CTRACE_RSN_HEADOPTS_PARM, "PARM is not for a head with HEADOPTS=NO" },
+		{ likehead && is_coded(asked->parm), CTRACE_RSN_LIKEHEAD_PARM, "LIKEHEAD=YES does not go with PARM" },
+		{ likehead && (asked->asids != 0 || asked->jobs != 0 || asked->mod != 0 || is_coded(asked->minops) ||
+			       asked->buffer != 0 || sizes || asked->wtr != 0 || asked->wtrmode != 0),
+		  CTRACE_RSN_LIKEHEAD_OPTIONS,
+		  "LIKEHEAD=YES has its head's attributes: ASIDS, JOBS, MINOPS, MOD, BUFFER, BUF... and WTR are not allowed" },
+		{ sizes && asked->buffer == CTRACE_NO, CTRACE_RSN_NO_BUFFER, "BUFDEFIN, BUFMIN, BUFMAX and BUFDFLT need BUFFER=YES" },
+		{ bufmin > bufmax, CTRACE_RSN_BUFMIN_BUFMAX, "BUFMIN is greater than BUFMAX" },
+		{ asked->bufdflt != 0 && asked->bufdflt < bufmin, CTRACE_RSN_BUFDFLT_BUFMIN, "BUFDFLT is less than BUFMIN" },
+		{ asked->bufdflt > bufmax, CTRACE_RSN_BUFDFLT_BUFMAX, "BUFDFLT is greater than BUFMAX" },
+		{ bufmax > CT_BUFMAX, CTRACE_RSN_BUFDFLT_BUFMAX, "BUFMAX is greater than 2147483647" },
+	};
+
+	return check_rules(rules, CT_COUNT(rules), out);
+}
+
+/* ---- what is defined already ---- */
+
+/* The trace of a name, if it is defined; and one that this thread is defining counts, for its routine's sake.  Under the lock. */
+static struct ct_trace *find_defined(const char *name, size_t size)
+{
+	struct ct_trace *trace = NULL;
+	uint32_t component;
+
+	if (ct_registry_find_any(ct_process.registry, name, size, &component) == CTRACE_OK)
+		trace = ct_table_find(component);
+	return trace != NULL && (trace->is_defined || (ct_claim_is_mine(trace) && trace->generation != 0)) ? trace : NULL;
+}
+
+/* Looked at twice: before anything is made, and when the trace is claimed.  Under the lock. */
+static uint32_t check_place(const struct definition *definition, struct ct_trace **out_head, struct ctrace_outcome *out)
+{
+	const struct ct_path *path = &definition->path;
+	const struct ct_trace *same = find_defined(path->name, strlen(path->name));
+	struct ct_trace *head = NULL;
+	bool likehead = definition->asked->likehead == CTRACE_YES;
+
+	if (same != NULL && same->is_defined)
+		return ct_outcome_set(out, CTRACE_RC_EXISTS, 0, "%s is defined already", path->name);
+	if (path->head_size != 0) {
+		head = find_defined(path->name, path->head_size);
+		if (head == NULL)
+			return ct_outcome_set(out, CTRACE_RC_REFUSED, CTRACE_RSN_NO_HEAD, "the head %.*s is not defined",
+					      (int)path->head_size, path->name);
+		if (!head->attributes.head)
+			return ct_outcome_set(out, CTRACE_RC_REFUSED, CTRACE_RSN_NOT_A_HEAD, "%.*s was not defined with HEAD=YES",
+					      (int)path->head_size, path->name);
+	}
+	if (likehead && (head == NULL || !head->attributes.headopts))
+		return ct_outcome_set(out, CTRACE_RC_REFUSED, CTRACE_RSN_LIKEHEAD_NO_OPTIONS, "LIKEHEAD=YES: %s",
+				      head == NULL ? "the trace is no sublevel" : "the head was defined with HEADOPTS=NO");
+	if (!path->is_active)
+		return ct_outcome_set(out, CTRACE_RC_REFUSED, CTRACE_RSN_NOT_ACTIVE, "no live process is %s", path->name);
+	*out_head = head;
+	return CTRACE_RC_OK;
+}
+
+static uint32_t check_place_at_first(const struct definition *definition, struct ctrace_outcome *out)
+{
+	struct ct_trace *head;
+	uint32_t rc;
+
+	ct_table_lock();
+	rc = check_place(definition, &head, out);
+	ct_table_unlock();
+	return rc;
+}
+
+/* ---- what it is to do at first ---- */
+
+static uint32_t read_member(struct definition *definition, struct ctrace_outcome *out)
+{
+	const char *member = definition->asked->parm;
+	struct ct_parmlib parmlib;
+	uint32_t rc = ct_member_read(member, &parmlib, out);
+
+	if (rc != CTRACE_RC_OK)
+		return rc;
+	if (parmlib.count > 1)
+		rc = ct_outcome_set(out, CTRACE_RC_REFUSED,
+				    parmlib.requests[0].has[CT_CLAUSE_SUB] || parmlib.requests[1].has[CT_CLAUSE_SUB]
+					    ? CTRACE_RSN_MEMBER_SUB
+					    : CTRACE_RSN_PARMLIB,
+				    "%s:%u: a member that DEFINE names has options for one trace only", member,
+				    parmlib.requests[1].place[CT_CLAUSE_STATE].line);
+	else if (parmlib.count == 1)
+		definition->request = parmlib.requests[0];
+	definition->has_request = parmlib.count == 1;
+	definition->from = CT_FROM_DEFINE;
+	ct_parmlib_fini(&parmlib);
+	return rc;
+}
+
+/* A preset goes before the member. */
+static uint32_t find_request(struct definition *definition, struct ctrace_outcome *out)
+{
+	enum ctrace_status status;
+
+	if (definition->asked->likehead == CTRACE_YES || (definition->attributes.head && !definition->attributes.headopts))
+		return CTRACE_RC_OK;
+	status = ct_preset_get(definition->path.name, &definition->request);
+	if (status == CTRACE_NOT_FOUND && strcmp(definition->path.name, definition->path.by_job) != 0)
+		status = ct_preset_get(definition->path.by_job, &definition->request);
+	definition->has_request = status == CTRACE_OK;
+	definition->from = CT_FROM_PRESET;
+	if (status == CTRACE_OK || !is_coded(definition->asked->parm))
+		return CTRACE_RC_OK;
+	if (strncmp(definition->asked->parm, "CT", 2) != 0)
+		return ct_outcome_set(out, CTRACE_RC_REFUSED, CTRACE_RSN_MEMBER_NAME, "PARM=%.16s: the name of a member begins with CT",
+				      definition->asked->parm);
+	return read_member(definition, out);
+}
+
+static void copy_name(char field[CT_NAME_SIZE], const char *name)
+{
+	if (is_coded(name))
+		memcpy(field, name, strlen(name));
+}
+
+static struct ct_attributes attributes_of(const struct ctrace_define *asked)
+{
+	struct ct_attributes attributes = {
+		.asids = asked->asids,
+		.jobs = asked->jobs,
+		.mod = asked->mod,
+		.head = asked->head,
+		.headopts = asked->headopts,
+		.buffer = asked->buffer,
+		.bufdefin = asked->bufdefin,
+		.wtr = asked->wtr,
+		.likehead = asked->likehead,
+		.wtrmode = asked->wtrmode,
+		.bufmin = asked->bufmin > CT_BUFMIN ? (uint32_t)asked->bufmin : CT_BUFMIN,
+		.bufmax = asked->bufmax != 0 ? (uint32_t)asked->bufmax : CT_BUFMAX,
+		.bufdflt = (uint32_t)asked->bufdflt,
+	};
+
+	copy_name(attributes.startnam, asked->startnam);
+	copy_name(attributes.dispnam, asked->dispnam);
+	copy_name(attributes.fmttab, asked->fmttab);
+	return attributes;
+}
+
+static bool wants_to_follow(const struct definition *definition)
+{
+	return definition->attributes.likehead || (definition->has_request && definition->request.state == CT_STATE_LIKEHEAD);
+}
+
+/* The first status, and whether that is anything to tell the routine of. */
+static void choose_status(struct definition *definition, const struct ct_trace *trace)
+{
+	const struct ct_trace_request *request = &definition->request;
+	struct ct_status *status = &definition->status;
+	bool asks = definition->has_request && (request->state == CT_STATE_ON || request->state == CT_STATE_OFF);
+
+	definition->follows = wants_to_follow(definition);
+	if (definition->follows) {
+		ct_status_get(trace->head, status);
+	} else {
+		ct_status_get(trace, status);
+		if (asks) {
+			ct_status_merge(status, request, &trace->attributes);
+		} else if (definition->has_request && request->has[CT_CLAUSE_BUFSIZE]) {
+			status->buffer_asked = status->buffer_rounded = request->bufsize;
+		} else if (!definition->has_request && trace->level_before < CTRACE_LEVEL_COUNT &&
+			   !(trace->attributes.head && !trace->attributes.headopts)) {
+			/* The other face had it on already. */
+			status->mode = CTRACE_MODE_ON;
+			status->level = trace->level_before;
+		}
+	}
+	definition->call = status->mode != CTRACE_MODE_OFF && !(trace->attributes.head && !trace->attributes.headopts);
+}
+
+/* ---- making it ---- */
+
+static uint32_t refused_claim(enum ct_claimed claimed, const struct definition *definition, struct ctrace_outcome *out)
+{
+	if (claimed == CT_CLAIM_NO_MEMORY)
+		return ct_outcome_set(out, CTRACE_RC_SYSTEM, CTRACE_RSN_STORAGE, "no memory for %s", definition->path.name);
+	return ct_outcome_set(out, CTRACE_RC_SYSTEM, CTRACE_RSN_RECOVERY, "%s is in use by a command that waits for this one",
+			      definition->path.name);
+}
+
+struct claims {
+	struct ct_claim head; /* of one that follows it */
+	struct ct_claim trace;
+};
+
+/* Claims the trace and puts it in its place, when nobody else works on it or its head.  Under the lock. */
+static uint32_t claim_place(struct claims *claims, struct ct_trace *trace, const struct definition *definition,
+			    struct ctrace_outcome *out)
+{
+	enum ct_claimed claimed = CT_CLAIMED;
+	struct ct_trace *head = NULL;
+	uint32_t rc;
+
+	do {
+		if (trace->claim != NULL && !(ct_claim_is_mine(trace) && trace->is_defined))
+			claimed = ct_claim_wait(trace);
+		rc = claimed == CT_CLAIMED ? check_place(definition, &head, out) : refused_claim(claimed, definition, out);
+		if (rc != CTRACE_RC_OK)
+			return rc;
+		if (head == NULL || head->claim == NULL || ct_claim_is_mine(head))
+			break;
+		claimed = ct_claim_wait(head);
+	} while (true);
+	/* Who follows its head must not miss what the head becomes meanwhile. */
+	if (wants_to_follow(definition) && head != NULL && head->claim == NULL)
+		claimed = ct_claim_one(&claims->head, head);
+	if (claimed == CT_CLAIMED)
+		claimed = ct_claim_one(&claims->trace, trace);
+	if (claimed != CT_CLAIMED)
+		return refused_claim(claimed, definition, out);
+	if (head != NULL)
+		ct_table_link(trace, head);
+	trace->generation++;
+	return CTRACE_RC_OK;
+}
+
+static uint32_t start_definition(struct claims *claims, const struct definition *definition, struct ctrace_outcome *out)
+{
+	const char *name = definition->path.name;
+	struct ct_trace *trace;
+	uint32_t component;
+	uint32_t rc;
+
+	if (ct_registry_reserve(ct_process.registry, name, strlen(name), &component) != CTRACE_OK)
+		return refused_claim(CT_CLAIM_NO_MEMORY, definition, out);
+	ct_table_lock();
+	trace = ct_table_make(component);
+	rc = trace != NULL ? claim_place(claims, trace, definition, out) : refused_claim(CT_CLAIM_NO_MEMORY, definition, out);
+	ct_table_unlock();
+	return rc;
+}
+
+/* What a trace is that nobody has defined; its place in memory and its generation stay. */
+static void forget(struct ct_trace *trace)
+{
+	free(trace->status);
+	free(trace->attributes.minops);
+	trace->status = NULL;
+	memset(&trace->attributes, 0, sizeof trace->attributes);
+	memset(trace->userdata, 0, sizeof trace->userdata);
+	trace->follows = false;
+}
+
+static bool fill(struct ct_trace *trace, const struct definition *definition)
+{
+	const struct ctrace_define *asked = definition->asked;
+	struct ct_configured before;
+
+	trace->attributes = definition->attributes;
+	if (is_coded(asked->minops)) {
+		trace->attributes.minops = strdup(asked->minops);
+		if (trace->attributes.minops == NULL)
+			return false;
+	}
+	if (asked->userdata != NULL)
+		memcpy(trace->userdata, asked->userdata, sizeof trace->userdata);
+	before = ct_registry_configured(ct_process.registry, trace->component);
+	trace->level_before = before.level;
+	trace->buffer_before = before.buffer;
+	return true;
+}
+
+static void restore_buffer(const struct ct_trace *trace)
+{
+	const char *name = ct_registry_name(ct_process.registry, trace->component);
+
+	if (ct_registry_configured(ct_process.registry, trace->component).buffer != trace->buffer_before)
+		(void)!ct_route_set_buffer(ct_process.registry, name, strlen(name), trace->buffer_before);
+}
+
+/* The traces that a routine has defined below a trace that is not to be. */
+static void forget_subs(struct ct_trace *trace);
+
+static void undo_definition(struct ct_trace *trace)
+{
+	forget_subs(trace);
+	restore_buffer(trace);
+	ct_table_lock();
+	ct_table_unlink(trace);
+	ct_table_unlock();
+	forget(trace);
+}
+
+static uint32_t finish_definition(const struct ct_claim *claim, struct definition *definition, struct ctrace_outcome *out)
+{
+	struct ct_trace *trace = claim->traces[0];
+	struct ct_wanted wanted = { .is_definition = true, .status = &definition->status };
+	struct ct_routine routine;
+	char message[sizeof out->message];
+	uint32_t rc;
+
+	if (!fill(trace, definition))
+		return refused_claim(CT_CLAIM_NO_MEMORY, definition, out);
+	if (definition->has_request) {
+		rc = ct_status_check(trace, &definition->request, definition->from,
+				     definition->from == CT_FROM_DEFINE ? definition->asked->parm : NULL, out);
+		if (rc != CTRACE_RC_OK)
+			return rc;
+	}
+	if (trace->attributes.startnam[0] != '\0' &&
+	    !ct_routine_find(trace->attributes.startnam, &routine, message, sizeof message))
+		return ct_outcome_set(out, CTRACE_RC_REFUSED, CTRACE_RSN_ROUTINE_NOT_LOADED, "%s", message);
+	choose_status(definition, trace);
+	wanted.follows = definition->follows;
+	wanted.call = definition->call;
+	rc = ct_change_carry_out(claim, &wanted, out);
+	if (rc != CTRACE_RC_OK)
+		return rc;
+	ct_registry_set_defined(ct_process.registry, trace->component, true);
+	ct_table_lock();
+	trace->is_defined = true;
+	if (trace->head != NULL)
+		trace->head->subs++;
+	ct_table_unlock();
+	if (definition->asked->userdata != NULL)
+		memcpy(definition->asked->userdata, trace->userdata, sizeof trace->userdata);
+	return CTRACE_RC_OK;
+}
+
+static uint32_t define_checked(struct definition *definition, struct ctrace_outcome *out)
+{
+	struct claims claims;
+	uint32_t rc;
+
+	ct_claim_init(&claims.head);
+	ct_claim_init(&claims.trace);
+	rc = start_definition(&claims, definition, out);
+	if (rc == CTRACE_RC_OK) {
+		rc = finish_definition(&claims.trace, definition, out);
+		if (rc != CTRACE_RC_OK)
+			undo_definition(claims.trace.traces[0]);
+	}
+	ct_claim_release(&claims.trace);
+	ct_claim_release(&claims.head);
+	return rc;
+}
+
+static uint32_t define(const struct ctrace_define *asked, struct ctrace_outcome *out)
+{
+	struct definition definition = { .asked = asked };
+	uint32_t rc = check_structure(asked, out);
+
+	if (rc == CTRACE_RC_OK)
+		rc = check_keywords(asked, out);
+	if (rc == CTRACE_RC_OK && ct_target_self() == NULL)
+		rc = ct_outcome_set(out, CTRACE_RC_SYSTEM, CTRACE_RSN_STORAGE, "this process cannot be traced: no memory");
+	if (rc == CTRACE_RC_OK)
+		rc = ct_path_parse(asked->name, asked->sub, &definition.path, out);
+	if (rc == CTRACE_RC_OK)
+		rc = check_place_at_first(&definition, out);
+	if (rc != CTRACE_RC_OK)
+		return rc;
+	definition.attributes = attributes_of(asked);
+	rc = find_request(&definition, out);
+	return rc == CTRACE_RC_OK ? define_checked(&definition, out) : rc;
+}
+
+uint32_t ctrace_component_define(const struct ctrace_define *asked, struct ctrace_outcome *out)
+{
+	struct ctrace_outcome unwanted;
+	int kept = errno;
+	uint32_t rc;
+
+	out = out != NULL ? out : &unwanted;
+	memset(out, 0, sizeof *out);
+	rc = define(asked, out);
+	errno = kept;
+	return rc;
+}
+
+/* ---- DELETE ---- */
+
+static uint32_t check_delete(const struct ctrace_delete *asked, struct ctrace_outcome *out)
+{
+	static const uint8_t zero[sizeof asked->reserved];
+
+	if (asked == NULL || asked->service != CTRACE_SERVICE_DELETE)
+		return abend(out, 0x401, "the structure does not ask for DELETE: CTRACE_DELETE_INIT fills it in");
+	if (asked->version > CTRACE_PLIST_VERSION || asked->size < sizeof *asked || asked->size > STRUCTURE_LIMIT ||
+	    !tail_is_zero(asked, sizeof *asked, asked->size))
+		return abend(out, 0x302, "the structure's version or size is not that of struct ctrace_delete");
+	if (!is_yes_or_no(asked->delsubs) || !is_yes_or_no(asked->ifnosubs) || memcmp(asked->reserved, zero, sizeof zero) != 0)
+		return abend(out, 0x302, "a keyword has a value that it does not take, or a reserved field is not zero");
+	if (asked->delsubs == CTRACE_YES && asked->ifnosubs == CTRACE_YES)
+		return abend(out, 0x302, "DELSUBS and IFNOSUBS exclude each other");
+	return CTRACE_RC_OK;
+}
+
+/* Its routine cleans up.  What it answers is told, but keeps nothing. */
+static void stop(struct ct_trace *trace, struct ctrace_outcome *out)
+{
+	struct ctrace_outcome one = { .rc = CTRACE_RC_OK };
+	struct ct_status status;
+
+	ct_status_get(trace, &status);
+	if (status.mode == CTRACE_MODE_OFF || (trace->attributes.head && !trace->attributes.headopts))
+		return;
+	status.mode = CTRACE_MODE_OFF;
+	memset(status.options, 0, sizeof status.options);
+	(void)ct_change_call(trace, &status, CTRACE_CTSS_STOP, NULL, &one);
+	if (out->ss_rc == 0 && one.message[0] != '\0')
+		memcpy(out->message, one.message, sizeof out->message);
+	if (out->ss_rc == 0) {
+		out->ss_rc = one.ss_rc;
+		out->ss_rsncode = one.ss_rsncode;
+	}
+}
+
+static void remove_trace(struct ct_trace *trace)
+{
+	struct ct_level_trace level = { .level = trace->level_before, .minimum = CTRACE_LEVEL_NONE };
+	const struct ct_target *target = ct_target_self();
+
+	restore_buffer(trace);
+	(void)!ct_level_set_trace(ct_process.registry, trace->component, &level, target != NULL ? target->changed : NULL,
+				  target != NULL ? target->changed_user : NULL);
+	ct_registry_set_defined(ct_process.registry, trace->component, false);
+	ct_table_lock();
+	trace->is_defined = false;
+	if (trace->head != NULL)
+		trace->head->subs--;
+	ct_table_unlink(trace);
+	ct_table_unlock();
+	forget(trace);
+}
+
+/* The claim has the whole tree, heads first: so from its end on, the deepest first. */
+static void remove_claimed(const struct ct_claim *claim, struct ctrace_outcome *out)
+{
+	for (uint32_t i = claim->count; i > 0; i--)
+		stop(claim->traces[i - 1], out);
+	for (uint32_t i = claim->count; i > 0; i--)
+		remove_trace(claim->traces[i - 1]);
+}
+
+static void forget_subs(struct ct_trace *trace)
+{
+	struct ctrace_outcome ignored = { .rc = CTRACE_RC_OK };
+	struct ct_claim claim;
+	enum ct_claimed claimed = CT_CLAIMED;
+
+	while (trace->first_sub != NULL && claimed == CT_CLAIMED) {
+		ct_claim_init(&claim);
+		ct_table_lock();
+		claimed = ct_claim_tree(&claim, trace->first_sub, false);
+		ct_table_unlock();
+		if (claimed == CT_CLAIMED)
+			remove_claimed(&claim, &ignored);
+		ct_claim_release(&claim);
+	}
+}
+
+static uint32_t claim_for_delete(struct ct_claim *claim, const struct ct_path *path, bool only_without_subs, struct ctrace_outcome *out)
+{
+	struct ct_trace *trace;
+	enum ct_claimed claimed;
+
+	trace = find_defined(path->name, strlen(path->name));
+	if (trace == NULL)
+		return ct_outcome_set(out, CTRACE_RC_EXISTS, 0, "%s is not defined", path->name);
+	claimed = ct_claim_tree(claim, trace, false);
+	if (claimed == CT_CLAIM_NO_MEMORY)
+		return ct_outcome_set(out, CTRACE_RC_SYSTEM, CTRACE_RSN_STORAGE, "no memory to delete %s", path->name);
+	if (claimed == CT_CLAIM_REFUSED)
+		return ct_outcome_set(out, CTRACE_RC_SYSTEM, CTRACE_RSN_RECOVERY, "%s is in use by a command that waits for this one",
+				      path->name);
+	if (!trace->is_defined) /* another DELETE was first */
+		return ct_outcome_set(out, CTRACE_RC_EXISTS, 0, "%s is not defined", path->name);
+	if (only_without_subs && trace->first_sub != NULL)
+		return ct_outcome_set(out, CTRACE_RC_REFUSED, CTRACE_RSN_HAS_SUBS, "IFNOSUBS: %s has %u sublevels", path->name,
+				      trace->subs);
+	return CTRACE_RC_OK;
+}
+
+static uint32_t carry_out_delete(const struct ctrace_delete *asked, struct ctrace_outcome *out)
+{
+	struct ct_claim claim;
+	struct ct_path path;
+	uint32_t rc = check_delete(asked, out);
+
+	if (rc != CTRACE_RC_OK)
+		return rc;
+	if (!is_coded(asked->name) || !ct_trace_name_is_valid(asked->name, strnlen(asked->name, CT_NAME_SIZE)) ||
+	    ct_process_attach() == NULL)
+		return ct_outcome_set(out, CTRACE_RC_EXISTS, 0, "no such trace is defined");
+	rc = ct_path_parse(asked->name, asked->sub, &path, out);
+	if (rc != CTRACE_RC_OK)
+		return rc;
+	ct_claim_init(&claim);
+	ct_table_lock();
+	rc = claim_for_delete(&claim, &path, asked->ifnosubs == CTRACE_YES, out);
+	ct_table_unlock();
+	if (rc == CTRACE_RC_OK)
+		remove_claimed(&claim, out);
+	ct_claim_release(&claim);
+	return rc;
+}
+
+uint32_t ctrace_component_delete(const struct ctrace_delete *asked, struct ctrace_outcome *out)
+{
+	struct ctrace_outcome unwanted;
+	int kept = errno;
+	uint32_t rc;
+
+	out = out != NULL ? out : &unwanted;
+	memset(out, 0, sizeof *out);
+	rc = carry_out_delete(asked, out);
+	errno = kept;
+	return rc;
+}

@@ -1,0 +1,58 @@
+/*
+ * member.c - a member of CTRACE_PARMLIB for DEFINE's and TRACE CT's PARM.
+ *
+ * Called on the thread of the macro or command, under no lock.  What is wrong is said as editors say it: member, line and column.
+ *
+ * Copyright The ctrace authors.  SPDX-License-Identifier: Apache-2.0
+ */
+#include "component/component.h"
+
+#define STORAGE (CTRACE_RC_SYSTEM << 8 | CTRACE_RSN_STORAGE)
+
+struct first_mistake {
+	const char *member;
+	struct ctrace_outcome *out;
+	bool is_known;
+};
+
+static void note_first(uint32_t reason, const struct ct_complaint *complaint, void *user)
+{
+	struct first_mistake *first = user;
+
+	if (first->is_known)
+		return;
+	first->is_known = true;
+	(void)ct_outcome_set(first->out, CTRACE_RC_REFUSED, reason, "%s:%u:%u: %s%s%s", first->member, complaint->line,
+			     complaint->column, complaint->message, complaint->expected[0] != '\0' ? "; expected " : "",
+			     complaint->expected);
+}
+
+static uint32_t parse(const char *member, const struct ct_buf *text, struct ct_parmlib *out_parmlib, struct ctrace_outcome *out)
+{
+	struct first_mistake first = { .member = member, .out = out };
+	uint32_t reason = ct_parmlib_parse(text->data, text->size, out_parmlib, note_first, &first);
+
+	if (reason == 0)
+		return CTRACE_RC_OK;
+	ct_parmlib_fini(out_parmlib);
+	if (reason == STORAGE)
+		return ct_outcome_set(out, CTRACE_RC_SYSTEM, CTRACE_RSN_STORAGE, "no memory for member %s", member);
+	return out->rc;
+}
+
+uint32_t ct_member_read(const char *member, struct ct_parmlib *out_parmlib, struct ctrace_outcome *out)
+{
+	struct ct_buf text;
+	char path[4096];
+	uint32_t rc;
+	uint32_t reason;
+
+	ct_buf_init(&text);
+	reason = ct_parmlib_read(member, &text, path);
+	if (reason != 0)
+		rc = ct_outcome_set(out, CTRACE_RC_REFUSED, reason, "member %s%s%s", member, path[0] != '\0' ? ": " : "", path);
+	else
+		rc = parse(member, &text, out_parmlib, out);
+	ct_buf_fini(&text);
+	return rc;
+}

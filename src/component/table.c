@@ -1,0 +1,313 @@
+/*
+ * table.c - the traces: by component, by head and sublevel, and who works on which.
+ *
+ * Commands come here, on any thread of the program, never a signal handler.  The lock is held for a look or a link, and never
+ * while a routine runs; what takes longer is done under a claim.  A trace's memory stays when it is deleted, for the next definition
+ * of that name.
+ *
+ * Copyright The ctrace authors.  SPDX-License-Identifier: Apache-2.0
+ */
+#include "component/component.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#define CHUNK 1024u
+#define CHUNKS (CT_COMPONENT_LIMIT / CHUNK)
+
+/* A thread that waits for a trace. */
+struct waiter {
+	struct waiter *next;
+	const void *thread;
+	const struct ct_trace *trace;
+};
+
+static struct {
+	pthread_mutex_t lock;
+	pthread_cond_t released;
+	struct ct_arena arena;
+	struct ct_trace **chunks[CHUNKS];
+	struct waiter *waiters;
+	uint32_t waiter_count;
+} table = { .lock = PTHREAD_MUTEX_INITIALIZER, .released = PTHREAD_COND_INITIALIZER };
+
+static __thread char thread_mark __attribute__((tls_model("initial-exec")));
+
+/* The same address for a thread and for its copy in a forked child. */
+static const void *this_thread(void)
+{
+	return &thread_mark;
+}
+
+/* A signal handler that interrupts a locked section finds ct_thread_locked set and keeps away. */
+void ct_table_lock(void)
+{
+	ct_thread_locked++;
+	CTRACE_FENCE_();
+	(void)pthread_mutex_lock(&table.lock);
+}
+
+void ct_table_unlock(void)
+{
+	(void)pthread_mutex_unlock(&table.lock);
+	CTRACE_FENCE_();
+	ct_thread_locked--;
+}
+
+/* ---- the index ---- */
+
+struct ct_trace *ct_table_find(uint32_t component)
+{
+	struct ct_trace **chunk = table.chunks[component / CHUNK];
+
+	return chunk != NULL ? chunk[component % CHUNK] : NULL;
+}
+
+struct ct_trace *ct_table_make(uint32_t component)
+{
+	struct ct_trace ***chunk = &table.chunks[component / CHUNK];
+	struct ct_trace **slot;
+
+	if (*chunk == NULL)
+		*chunk = ct_arena_take(&table.arena, CHUNK * sizeof **chunk);
+	if (*chunk == NULL)
+		return NULL;
+	slot = &(*chunk)[component % CHUNK];
+	if (*slot == NULL) {
+		*slot = ct_arena_take(&table.arena, sizeof **slot);
+		if (*slot != NULL)
+			(*slot)->component = component;
+	}
+	return *slot;
+}
+
+void ct_table_each(void (*each)(struct ct_trace *trace, void *user), void *user)
+{
+	for (uint32_t i = 0; i < CHUNKS; i++)
+		for (uint32_t j = 0; table.chunks[i] != NULL && j < CHUNK; j++)
+			if (table.chunks[i][j] != NULL)
+				each(table.chunks[i][j], user);
+}
+
+/* ---- heads and sublevels ---- */
+
+void ct_table_link(struct ct_trace *trace, struct ct_trace *head)
+{
+	trace->head = head;
+	trace->previous_sub = NULL;
+	trace->next_sub = head->first_sub;
+	if (head->first_sub != NULL)
+		head->first_sub->previous_sub = trace;
+	head->first_sub = trace;
+}
+
+void ct_table_unlink(struct ct_trace *trace)
+{
+	if (trace->head == NULL)
+		return;
+	if (trace->previous_sub != NULL)
+		trace->previous_sub->next_sub = trace->next_sub;
+	else
+		trace->head->first_sub = trace->next_sub;
+	if (trace->next_sub != NULL)
+		trace->next_sub->previous_sub = trace->previous_sub;
+	trace->head = trace->next_sub = trace->previous_sub = NULL;
+}
+
+struct ct_trace *ct_table_next(const struct ct_trace *top, struct ct_trace *at, bool prune)
+{
+	if (!prune && at->first_sub != NULL)
+		return at->first_sub;
+	while (at != top) {
+		if (at->next_sub != NULL)
+			return at->next_sub;
+		at = at->head;
+	}
+	return NULL;
+}
+
+/* ---- claims ---- */
+
+void ct_claim_init(struct ct_claim *claim)
+{
+	*claim = (struct ct_claim){ .thread = this_thread() };
+}
+
+bool ct_claim_is_mine(const struct ct_trace *trace)
+{
+	return trace->claim != NULL && trace->claim->thread == this_thread();
+}
+
+static const struct ct_trace *awaited_by(const void *thread)
+{
+	const struct waiter *at = table.waiters;
+
+	while (at != NULL && at->thread != thread)
+		at = at->next;
+	return at != NULL ? at->trace : NULL;
+}
+
+/* Does who works on the trace wait, over others perhaps, for this thread?  A waiter that has been woken may not have noticed yet, so that
+ * what the list says may be a ring: it is followed only as far as it is long. */
+static bool waits_for_me(const struct ct_trace *trace)
+{
+	for (uint32_t steps = 0; trace != NULL && trace->claim != NULL && steps <= table.waiter_count; steps++) {
+		if (ct_claim_is_mine(trace))
+			return true;
+		trace = awaited_by(trace->claim->thread);
+	}
+	return false;
+}
+
+enum ct_claimed ct_claim_wait(struct ct_trace *trace)
+{
+	struct waiter self = { .next = table.waiters, .thread = this_thread(), .trace = trace };
+	struct waiter **link = &table.waiters;
+
+	if (trace->claim == NULL)
+		return CT_CLAIMED;
+	if (waits_for_me(trace))
+		return CT_CLAIM_REFUSED;
+	table.waiters = &self;
+	table.waiter_count++;
+	while (trace->claim != NULL && !waits_for_me(trace))
+		(void)pthread_cond_wait(&table.released, &table.lock);
+	while (*link != &self)
+		link = &(*link)->next;
+	*link = self.next;
+	table.waiter_count--;
+	return trace->claim == NULL ? CT_CLAIMED : CT_CLAIM_REFUSED;
+}
+
+static bool claim_add(struct ct_claim *claim, struct ct_trace *trace)
+{
+	if (claim->count == claim->capacity) {
+		uint32_t capacity = claim->capacity != 0 ? claim->capacity * 2 : 8;
+		struct ct_trace **traces = realloc(claim->traces, capacity * sizeof(struct ct_trace *));
+
+		if (traces == NULL)
+			return false;
+		claim->traces = traces;
+		claim->capacity = capacity;
+	}
+	claim->traces[claim->count++] = trace;
+	trace->claim = claim;
+	return true;
+}
+
+enum ct_claimed ct_claim_one(struct ct_claim *claim, struct ct_trace *trace)
+{
+	enum ct_claimed claimed = ct_claim_wait(trace);
+
+	if (claimed == CT_CLAIMED && !claim_add(claim, trace))
+		return CT_CLAIM_NO_MEMORY;
+	return claimed;
+}
+
+/* One that this claim has not got; NULL when it has all. */
+static struct ct_trace *find_missing(const struct ct_claim *claim, struct ct_trace *top, bool followers)
+{
+	struct ct_trace *at = top;
+
+	while (at != NULL) {
+		bool leave_out = followers && at != top && !at->follows;
+
+		if (!leave_out && at->claim != claim)
+			return at;
+		at = ct_table_next(top, at, leave_out);
+	}
+	return NULL;
+}
+
+static void sort_by_tree(struct ct_claim *claim, struct ct_trace *top)
+{
+	claim->count = 0;
+	for (struct ct_trace *at = top; at != NULL; at = ct_table_next(top, at, at->claim != claim))
+		if (at->claim == claim)
+			claim->traces[claim->count++] = at;
+}
+
+/* What is claimed already does not change any more; what another command works on may have gone, or got sublevels, when it has finished. */
+enum ct_claimed ct_claim_tree(struct ct_claim *claim, struct ct_trace *trace, bool followers)
+{
+	struct ct_trace *at = trace;
+
+	while (at != NULL) {
+		bool leave_out = followers && at != trace && !at->follows;
+
+		if (!leave_out && at->claim != claim && at->claim != NULL) {
+			if (ct_claim_wait(at) != CT_CLAIMED)
+				return CT_CLAIM_REFUSED;
+			at = find_missing(claim, trace, followers);
+			continue;
+		}
+		if (!leave_out && at->claim == NULL && !claim_add(claim, at))
+			return CT_CLAIM_NO_MEMORY;
+		at = ct_table_next(trace, at, leave_out);
+	}
+	sort_by_tree(claim, trace);
+	return CT_CLAIMED;
+}
+
+void ct_claim_release(struct ct_claim *claim)
+{
+	ct_table_lock();
+	for (uint32_t i = 0; i < claim->count; i++)
+		claim->traces[i]->claim = NULL;
+	if (table.waiters != NULL)
+		(void)pthread_cond_broadcast(&table.released);
+	ct_table_unlock();
+	free(claim->traces);
+	ct_claim_init(claim);
+}
+
+/* ---- tokens ---- */
+
+uint64_t ct_token_of(const struct ct_trace *trace)
+{
+	return (uint64_t)trace->generation << 32 | (trace->component + 1u);
+}
+
+bool ct_token_find(uint64_t token, struct ct_token *out)
+{
+	uint32_t component = (uint32_t)token - 1u;
+	const struct ct_trace *trace = NULL;
+	bool is_valid;
+
+	ct_table_lock();
+	if (component < CT_COMPONENT_LIMIT)
+		trace = ct_table_find(component);
+	/* Also while it is being defined: its routine has the token before anybody else sees the trace. */
+	is_valid = trace != NULL && ct_token_of(trace) == token && (trace->is_defined || trace->claim != NULL);
+	if (is_valid) {
+		while (trace->attributes.likehead && trace->head != NULL)
+			trace = trace->head;
+		*out = (struct ct_token){ component, trace->attributes.wtrmode, trace->attributes.wtr };
+	}
+	ct_table_unlock();
+	return is_valid;
+}
+
+/* ---- fork ---- */
+
+/* Another thread's command will not come to its end here.  What it was defining never was. */
+static void free_from_others(struct ct_trace *trace, void *user)
+{
+	(void)user;
+	if (trace->claim == NULL || ct_claim_is_mine(trace))
+		return;
+	trace->claim = NULL;
+	if (!trace->is_defined)
+		ct_table_unlink(trace);
+}
+
+void ct_table_unlock_in_child(void)
+{
+	table.waiters = NULL;
+	table.waiter_count = 0;
+	(void)pthread_cond_init(&table.released, NULL);
+	ct_table_each(free_from_others, NULL);
+	(void)pthread_mutex_init(&table.lock, NULL);
+	CTRACE_FENCE_();
+	ct_thread_locked--;
+}
