@@ -8,7 +8,7 @@
  */
 #include "bench.h"
 
-#include <ctrace/ctrace.h>
+#include <ctrace/component.h>
 #include <fcntl.h>
 #include <mfctf.h>
 #include <stdio.h>
@@ -227,6 +227,55 @@ static void NOINLINE batch_disabled(uint32_t count)
 	CTRACE(&tracer_off, CTRACE_INFO, 1, CTRACE_TEXT(pick(i), A_TEXT));
 }
 
+/* Entries of a component trace that is on, of one with a buffer of its own, and of one that is off. */
+static struct ctrace_tracer *entries;
+static struct ctrace_tracer *entries_own;
+static struct ctrace_tracer *entries_off;
+
+static inline void make_entries(struct ctrace_tracer *trace, uint32_t count)
+{
+	LOOP(i, count)
+	ctrace_entry(trace, 3, pick(i), B_TEXT);
+}
+
+static void NOINLINE batch_entry(uint32_t count)
+{
+	make_entries(entries, count);
+}
+
+static void NOINLINE batch_entry_own(uint32_t count)
+{
+	make_entries(entries_own, count);
+}
+
+static void NOINLINE batch_entry_off(uint32_t count)
+{
+	make_entries(entries_off, count);
+}
+
+static uint32_t agree(struct ctrace_ctss *ctss)
+{
+	(void)ctss;
+	return 0;
+}
+
+static bool define_trace(const char *name, uint64_t buffer, uint32_t state, struct ctrace_tracer **out_tracer)
+{
+	const struct ctrace_define define = { CTRACE_DEFINE_INIT, .name = name, .startnam = "BENCHSS",
+					      .buffer = buffer != 0 ? CTRACE_YES : CTRACE_NO, .bufdflt = buffer };
+	const struct ctrace_trace_ct command = { CTRACE_TRACE_CT_INIT, .state = state, .name = name };
+
+	return ctrace_component_define(&define, NULL) == CTRACE_RC_OK && ctrace_trace_ct(&command, NULL) == CTRACE_RC_OK &&
+	       ctrace_component_tracer(name, NULL, out_tracer) == CTRACE_OK;
+}
+
+static bool define_traces(void)
+{
+	return ctrace_routine_register("BENCHSS", agree) == CTRACE_OK && define_trace("BENCHCT", 0, CTRACE_CT_ON, &entries) &&
+	       define_trace("BENCHOWN", 1u << 20, CTRACE_CT_ON, &entries_own) &&
+	       define_trace("BENCHOFF", 0, CTRACE_CT_OFF, &entries_off);
+}
+
 /* cblt-trc-event */
 struct packed_event {
 	uint32_t version, flags, event_id, level, data_count;
@@ -280,6 +329,10 @@ void bench_cases_prepare(const char *folder)
 		status = ctrace_level_set("BENCH.OFF", CTRACE_LEVEL_NONE);
 	if (status != CTRACE_OK || CBL_CTF_TRACER_GET(0, cbl_name, &handle) != CTF_RET_SUCCESS) {
 		fprintf(stderr, "bench_trace: cannot set tracing up: %s\n", ctrace_status_name(status));
+		exit(2);
+	}
+	if (!define_traces()) {
+		fprintf(stderr, "bench_trace: cannot define a component trace\n");
 		exit(2);
 	}
 	batch_disabled(1); /* registers */
@@ -350,6 +403,9 @@ const struct bench_case bench_cases[] = {
 	{ "a", "A: one 10-byte text", batch_a, true, true },
 	{ "b", "B: u32, u64, i64, 32-byte text", batch_b, true, true },
 	{ "c", "C: disabled", batch_disabled, false, false },
+	{ "entry", "E: ctrace_entry, 32 bytes", batch_entry, true, true },
+	{ "entry_own", "E, with a buffer of its own", batch_entry_own, true, true },
+	{ "entry_off", "E, the trace being off", batch_entry_off, false, false },
 	{ "cbl_handle", "A, CBL_CTF_TRACE by handle, C", batch_cbl_handle, true, true },
 	{ "cbl_name", "A, CBL_CTF_TRACE by name, C", batch_cbl_name, true, true },
 	{ "cobol_nothing", "COBOL: CALL of an empty routine", batch_cobol_nothing, false, false },

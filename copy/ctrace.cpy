@@ -11,9 +11,9 @@
       *> followed by a period; levels 01 to 48.  With OCCURS write
       *>    03 t occurs n.  05 e cblt-ctrace-outcome.
       *>
-      *> The types have VALUE clauses: a group in WORKING-STORAGE is
-      *> ready to be filled in.  INITIALIZE ... WITH FILLER ALL TO
-      *> VALUE makes it so again.  Never MOVE LOW-VALUES to it.
+      *> Those to be filled in have VALUE clauses: such a group in
+      *> WORKING-STORAGE is complete.  INITIALIZE ... WITH FILLER ALL
+      *> TO VALUE makes it so again; MOVE LOW-VALUES does not.
       *>
       *> cblt-ctrace-ctss is struct ctrace_ctss of ctrace/component.h:
       *>      0 size           40 buffer-size    200 asid-count

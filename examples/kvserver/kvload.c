@@ -3,7 +3,7 @@
  *
  *     cc -O2 -o kvload kvload.c -pthread
  *     ./kvload kv.socket 4 <pairs              each line a key, a tab, a value; keys without blanks, each once
- *     ./kvload kv.socket say 'TRACE DISPLAY'   says a line and prints the answer
+ *     ./kvload kv.socket say 'TRACE DISPLAY'   says each line that it is given, and prints the answers
  *
  * Look first at load(): each connection puts what it gets of the input, and then reads back what its neighbour has put.  Status 0: all
  * is there; 1: it is not; 2: the command line.
@@ -142,16 +142,27 @@ static int load_all(const char *path)
 	return sum.wrong == 0 ? 0 : 1;
 }
 
+static int say(struct connection *connection, char **lines)
+{
+	for (; *lines != NULL; lines++) {
+		char *answer = ask(connection, *lines, "", "");
+
+		puts(answer);
+		free(answer);
+	}
+	return ferror(stdout) != 0;
+}
+
 int main(int argc, char **argv)
 {
-	if (argc == 4 && strcmp(argv[2], "say") == 0) {
+	if (argc > 3 && strcmp(argv[2], "say") == 0) {
 		connect_to(argv[1], &connections[0]);
-		return puts(ask(&connections[0], argv[3], "", "")) < 0;
+		return say(&connections[0], argv + 3);
 	}
 	connection_count = argc == 3 ? (unsigned)strtoul(argv[2], NULL, 10) : 0;
 	if (connection_count == 0 || connection_count > MAX_CONNECTIONS) {
-		fprintf(stderr, "usage: %s SOCKET CONNECTIONS <PAIRS   1 to %d\n       %s SOCKET say LINE\n", argv[0], MAX_CONNECTIONS,
-			argv[0]);
+		fprintf(stderr, "usage: %s SOCKET CONNECTIONS <PAIRS   1 to %d\n       %s SOCKET say LINE...\n", argv[0],
+			MAX_CONNECTIONS, argv[0]);
 		return 2;
 	}
 	return load_all(argv[1]);

@@ -130,16 +130,22 @@ static uint32_t display(struct ctrace_ctss *ctss)
 	return 0;
 }
 
-static bool define(const struct ctrace_define *request)
+/* A request's result: RC 00, or why not on standard error. */
+static bool is_done(const char *request, const struct ctrace_outcome *out)
+{
+	if (out->rc == CTRACE_RC_OK && out->ss_rc == 0)
+		return true;
+	fprintf(stderr, "kvserver: %s: RC %02X reason %02X: %s: %s\n", request, (unsigned)out->rc,
+		(unsigned)CTRACE_REASON(out->rsncode), ctrace_outcome_text(out), out->message);
+	return false;
+}
+
+static bool define(const char *request, const struct ctrace_define *define)
 {
 	struct ctrace_outcome out;
 
-	if (ctrace_component_define(request, &out) == CTRACE_RC_OK)
-		return true;
-	fprintf(stderr, "kvserver: DEFINE %s%s%s: RC %02X reason %02X: %s: %s\n", request->name, request->sub ? "." : "",
-		request->sub ? request->sub : "", (unsigned)out.rc, (unsigned)CTRACE_REASON(out.rsncode), ctrace_outcome_text(&out),
-		out.message);
-	return false;
+	ctrace_component_define(define, &out);
+	return is_done(request, &out);
 }
 
 void kv_trace_start(const char *member)
@@ -171,17 +177,20 @@ void kv_trace_start(const char *member)
 
 	if (ctrace_routine_register(START_STOP, start_stop) != CTRACE_OK || ctrace_routine_register(DISPLAY, display) != CTRACE_OK)
 		return;
-	if (!define(&head)) {
+	if (!define("DEFINE " KV_COMPONENT, &head)) {
 		head.parm = NULL; /* a mistake in the member does not keep an operator from tracing later */
-		if (member == NULL || !define(&head))
+		if (member == NULL || !define("DEFINE " KV_COMPONENT " without PARM", &head))
 			return;
 	}
-	define(&net);
-	define(&store);
+	define("DEFINE " KV_COMPONENT ".NET", &net);
+	define("DEFINE " KV_COMPONENT ".STORE", &store);
 }
 
 /* DELETE of the head takes the sublevels with it; each that is on is stopped by its routine first. */
 void kv_trace_stop(void)
 {
-	ctrace_component_delete(&(struct ctrace_delete){ CTRACE_DELETE_INIT, .name = KV_COMPONENT }, NULL);
+	struct ctrace_outcome out;
+
+	ctrace_component_delete(&(struct ctrace_delete){ CTRACE_DELETE_INIT, .name = KV_COMPONENT }, &out);
+	is_done("DELETE " KV_COMPONENT, &out);
 }

@@ -103,7 +103,7 @@ enum ctrace_status ct_change_publish(const struct ct_trace *trace)
 {
 	const struct ct_target *target = ct_target_self();
 	struct ct_level_trace level = { .level = CTRACE_LEVEL_NONE,
-					.minimum = trace->attributes.minops != NULL ? CTRACE_DEBUG : CTRACE_LEVEL_NONE };
+					.minimum = ct_trace_attributes(trace)->minops != NULL ? CTRACE_DEBUG : CTRACE_LEVEL_NONE };
 
 	if (trace->follows) {
 		level.level = CT_LEVEL_UNSET;
@@ -139,7 +139,7 @@ static bool is_nothing(const struct ct_status *status, const struct ct_attribute
 static bool reserve_status(struct ct_trace *trace, const struct ct_wanted *wanted, struct ct_status **out_status)
 {
 	*out_status = NULL;
-	if (wanted->follows || is_nothing(wanted->status, &trace->attributes))
+	if (wanted->follows || is_nothing(wanted->status, ct_trace_attributes(trace)))
 		return true;
 	*out_status = malloc(sizeof **out_status);
 	return *out_status != NULL;

@@ -69,7 +69,7 @@ static uint32_t carry_out(const struct ct_claim *claim, const struct ct_trace_re
 	if (wanted.follows)
 		ct_status_get(trace->head, &status);
 	else
-		ct_status_merge(&status, request, &trace->attributes);
+		ct_status_merge(&status, request, ct_trace_attributes(trace));
 	return ct_change_carry_out(claim, &wanted, out);
 }
 
@@ -273,6 +273,8 @@ static uint32_t run_member(const struct ctrace_trace_ct *command, struct ctrace_
 		out->rsncode = (out->rsncode & ~0xFF00u) | CTRACE_RSN_NOT_ALL << 8;
 	if (parmlib.count == 0)
 		(void)ct_outcome_set(out, CTRACE_RC_REFUSED, CTRACE_RSN_NO_STATE, "member %s says nothing of a trace", command->parm);
+	if (out->message[0] == '\0' && (parmlib.wtrstart[0] != '\0' || parmlib.wtrstop[0] != '\0'))
+		(void)ct_outcome_set(out, out->rc, 0, "WTRSTART and WTRSTOP have no effect: entries go to the destinations");
 	ct_parmlib_fini(&parmlib);
 	return out->rc;
 }
@@ -301,7 +303,12 @@ uint32_t ctrace_trace_ct(const struct ctrace_trace_ct *command, struct ctrace_ou
 
 	out = out != NULL ? out : &unwanted;
 	memset(out, 0, sizeof *out);
-	rc = command != NULL ? run(command, out) : ct_outcome_set(out, CTRACE_RC_ABEND, 0x301, "no command");
+	if (command == NULL)
+		rc = ct_outcome_set(out, CTRACE_RC_ABEND, 0x301, "no command");
+	else if (ct_thread_locked != 0)
+		rc = ct_outcome_set(out, CTRACE_RC_SYSTEM, CTRACE_RSN_RECOVERY, "a signal handler cannot give a command");
+	else
+		rc = run(command, out);
 	errno = kept;
 	return rc;
 }
@@ -330,7 +337,7 @@ static void follow_level(struct ct_claim *claim)
 	if (level == CTRACE_LEVEL_NONE) {
 		struct ct_trace_request off = { .state = CT_STATE_OFF };
 
-		ct_status_merge(&status, &off, &trace->attributes);
+		ct_status_merge(&status, &off, ct_trace_attributes(trace));
 	} else {
 		status.mode = CTRACE_MODE_ON;
 		status.level = level;

@@ -66,7 +66,8 @@ bool ct_space_find_asid(uint16_t asid, struct ct_space *out);
 bool ct_space_find_jobname(const char *jobname, struct ct_space *out);
 
 /* ---- preset.c: files in the run directory's folder `preset`, named by the trace in upper case */
-/* OK; NOT_FOUND when there is none to read or delete; DENIED, OS_ERROR.  name: as the registry has it. */
+/* OK; NOT_FOUND when there is none to read or delete; DENIED, also without a run directory; DAMAGED when it is no single request;
+ * NOT_ENOUGH_MEMORY; OS_ERROR; INVALID_COMPONENT_NAME when a file cannot have that name.  name: as the registry has it. */
 enum ctrace_status ct_preset_put(const char *name, const struct ct_trace_request *request) CT_MUST_USE;
 enum ctrace_status ct_preset_get(const char *name, struct ct_trace_request *out) CT_MUST_USE;
 enum ctrace_status ct_preset_delete(const char *name) CT_MUST_USE;

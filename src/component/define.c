@@ -297,7 +297,7 @@ static void choose_status(struct definition *definition, const struct ct_trace *
 	} else {
 		ct_status_get(trace, status);
 		if (asks) {
-			ct_status_merge(status, request, &trace->attributes);
+			ct_status_merge(status, request, ct_trace_attributes(trace));
 		} else if (definition->has_request && request->has[CT_CLAUSE_BUFSIZE]) {
 			status->buffer_asked = status->buffer_rounded = request->bufsize;
 		} else if (!definition->has_request && trace->level_before < CTRACE_LEVEL_COUNT &&
@@ -484,6 +484,8 @@ static uint32_t define(const struct ctrace_define *asked, struct ctrace_outcome 
 
 	if (rc == CTRACE_RC_OK)
 		rc = check_keywords(asked, out);
+	if (rc == CTRACE_RC_OK && ct_thread_locked != 0)
+		return ct_outcome_set(out, CTRACE_RC_SYSTEM, CTRACE_RSN_RECOVERY, "a signal handler cannot define a trace");
 	if (rc == CTRACE_RC_OK && ct_target_self() == NULL)
 		rc = ct_outcome_set(out, CTRACE_RC_SYSTEM, CTRACE_RSN_STORAGE, "this process cannot be traced: no memory");
 	if (rc == CTRACE_RC_OK)
@@ -622,6 +624,8 @@ static uint32_t carry_out_delete(const struct ctrace_delete *asked, struct ctrac
 
 	if (rc != CTRACE_RC_OK)
 		return rc;
+	if (ct_thread_locked != 0)
+		return ct_outcome_set(out, CTRACE_RC_SYSTEM, CTRACE_RSN_RECOVERY, "a signal handler cannot delete a trace");
 	if (!is_coded(asked->name) || !ct_trace_name_is_valid(asked->name, strnlen(asked->name, CT_NAME_SIZE)) ||
 	    ct_process_attach() == NULL)
 		return ct_outcome_set(out, CTRACE_RC_EXISTS, 0, "no such trace is defined");

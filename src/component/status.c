@@ -18,13 +18,15 @@ const struct ct_attributes *ct_trace_attributes(const struct ct_trace *trace)
 
 static void copy_status(const struct ct_trace *trace, struct ct_status *out)
 {
+	const struct ct_attributes *attributes = ct_trace_attributes(trace);
+
 	if (trace->status != NULL) {
 		*out = *trace->status;
 		return;
 	}
 	memset(out, 0, sizeof *out);
-	out->mode = trace->attributes.minops != NULL ? CTRACE_MODE_MIN : CTRACE_MODE_OFF;
-	out->buffer_asked = out->buffer_rounded = trace->attributes.bufdflt;
+	out->mode = attributes->minops != NULL ? CTRACE_MODE_MIN : CTRACE_MODE_OFF;
+	out->buffer_asked = out->buffer_rounded = attributes->bufdflt;
 }
 
 /* The head may be another command's just now: hence the lock, under which it replaces its status. */

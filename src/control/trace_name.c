@@ -19,8 +19,7 @@
 #define MOST_MEGABYTES 2047u
 
 static const char sub_expected[] =
-	"1 to 5 names with dots between, each 1 to 18 of A-Z 0-9 $ @ #, no digit first, in quotation marks also "
-	"a-z and _; or ASID(number) or JOBNAME(name)";
+	"1 to 18 of A-Z 0-9 $ @ #, no digit first (in quotation marks also a-z _), ASID(number) or JOBNAME(name)";
 
 /* ---- characters ---- */
 

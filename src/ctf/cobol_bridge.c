@@ -111,8 +111,13 @@ static bool print_symbol(char out[3 * NAME_LIMIT + 1], const char *name)
 
 	if (size == 0 || size > NAME_LIMIT)
 		return false;
-	for (; *name != '\0'; name++)
-		out += sprintf(out, isalnum((unsigned char)*name) || *name == '_' ? "%c" : "_%02X", (unsigned char)*name);
+	for (; *name != '\0'; name++) {
+		if (isalnum((unsigned char)*name) || *name == '_')
+			*out++ = *name;
+		else
+			out += snprintf(out, 4, "_%02X", (unsigned)(unsigned char)*name);
+	}
+	*out = '\0';
 	return true;
 }
 

@@ -61,7 +61,7 @@
                by reference shown
            display "rc " return-code " mode " ctrace-disp-mode
                " options " ctrace-disp-options(1:12)
-               " head " ctrace-disp-head
+               " head " ctrace-disp-head "."
            call "CBL_CTRACE_DISPLAY" using "NONESUCH" by value 0
                by reference shown
            display "rc " return-code
@@ -142,7 +142,7 @@
                " abend " ctrace-abend.
        show-message.
            move ctrace-message to said
-           display "said: " said.
+           display "said: " said ".".
        trace-an-entry.
            call "CBL_CTRACE_ENTRY" using by value tracer by value 33
                by reference some-data by value length of some-data

@@ -83,12 +83,11 @@ groups_output='531 142 260 1399 1608 1656 780 4 44
 00000000020000000002[        ]
 0000000001[        ]
 reason 0000000064'
-component_output=$(sed 's/|$//' <<'END'
-defined with a member
+component_output='defined with a member
   APPXYZSS flags 0000000128 mode 0000000002 name APPXYZ   userdata from the program buffer 00000000000000005000
   options FIRST,SQL
 rc 0000000000 reason 0000000000 routine 0000000000,0000000000 abend 0000000000
-said: Tracing.                                |
+said: Tracing.                                .
 userdata from the routine
 entry 0000000000
 refused by its routine
@@ -104,10 +103,10 @@ a bad option
   APPXYZSS flags 0000000128 mode 0000000002 name APPXYZ   userdata from the routine buffer 00000000000000005000
   options BAD
 rc 0000000012 reason 0000000017 routine 0000000004,0000000099 abend 0000000000
-said: BAD is not an option.                   |
+said: BAD is not an option.                   .
 displayed
   APP#DISP flags 0000000032
-rc +000000000 mode 0000000001 options FROM DISPLAY head YES     |
+rc +000000000 mode 0000000001 options FROM DISPLAY head YES     .
 rc +000000004
 deleted
   APPXYZSS stops
@@ -129,16 +128,14 @@ abends
 rc 0000000016 reason 0000000000 routine 0000000000,0000000000 abend 0000000257
 rc 0000000016 reason 0000000000 routine 0000000000,0000000000 abend 0000000258
 rc 0000000016 reason 0000000000 routine 0000000000,0000000000 abend 0000000769
-said: HEAD takes YES or NO                    |
+said: HEAD takes YES or NO                    .
 rc 0000000016 reason 0000000000 routine 0000000000,0000000000 abend 0000000769
-said: WTRMODE takes PAGEABLE, DREF or FIXED   |
+said: WTRMODE takes PAGEABLE, DREF or FIXED   .
 rc 0000000016 reason 0000000000 routine 0000000000,0000000000 abend 0000001025
 rc 0000000016 reason 0000000000 routine 0000000000,0000000000 abend 0000001281
 rc 0000000016 reason 0000000000 routine 0000000000,0000000000 abend 0000001025
 rc 0000000016 reason 0000000000 routine 0000000000,0000000000 abend 0000000770
-said: IFNOSUBS takes YES or NO                |
-END
-)
+said: IFNOSUBS takes YES or NO                .'
 
 # Component trace: nothing is on but what a member or command switches on.
 mkdir parmlib

@@ -298,19 +298,25 @@ static void define_in_little_memory(void)
 	REQUIRE(DELETE(.name = "CODES") == CTRACE_RC_OK);
 }
 
-static uint32_t command_own_trace(struct ctrace_ctss *ctss)
+static uint32_t delete_own_trace(struct ctrace_ctss *ctss)
 {
 	(void)ctss;
 	REQUIRE(DELETE(.name = "CODES") == CTRACE_RC_SYSTEM && reason() == CTRACE_RSN_RECOVERY);
+	return 0;
+}
+
+static uint32_t command_own_trace(struct ctrace_ctss *ctss)
+{
+	(void)ctss;
 	REQUIRE(TRACE_CT(.name = "CODES", .state = CTRACE_CT_OFF) == CTRACE_RC_SYSTEM && reason() == CTRACE_RSN_RECOVERY);
 	return 0;
 }
 
-static void routine_commands_its_own_trace(void)
+/* While it is being defined, switched on, and switched off. */
+static void check_routine_with_own_trace(ctrace_routine *body)
 {
 	register_routine("CODESSS");
-	answer = command_own_trace;
-	/* While it is being defined, switched on, and switched off. */
+	answer = body;
 	REQUIRE(DEFINE(.name = "CODES", .startnam = "CODESSS", .minops = "LEAST") == CTRACE_RC_OK && call_count == 1);
 	REQUIRE(TRACE_CT(.name = "CODES", .state = CTRACE_CT_ON) == CTRACE_RC_OK && call_count == 2);
 	REQUIRE(shown("CODES", NULL)->mode == ON);
@@ -318,6 +324,16 @@ static void routine_commands_its_own_trace(void)
 	REQUIRE(shown("CODES", NULL)->mode == MIN_MODE);
 	answer = NULL;
 	REQUIRE(DELETE(.name = "CODES") == CTRACE_RC_OK);
+}
+
+static void routine_deletes_its_own_trace(void)
+{
+	check_routine_with_own_trace(delete_own_trace);
+}
+
+static void routine_commands_its_own_trace(void)
+{
+	check_routine_with_own_trace(command_own_trace);
 }
 
 static pthread_barrier_t both_are_inside;
@@ -455,8 +471,15 @@ static void members_at_their_limits(void)
 	define_with_member("TRACEOPTS ON BUFSIZE(1K)");
 	define_with_member("TRACEOPTS ON OPTIONS('" TEN(TEN(TEN("x"))) "012345678901234567890123')");
 	define_with_member("TRACEOPTS ON OPTIONS('" TEN(TEN(TEN("x"))) "','01234567890123456789012')");
-	define_with_member("TRACEOPTS PRESET(PUT)"); /* of no use here, and no error */
 	define_with_member("/* nothing */ TRACEOPTS /* but */ OFF /* this */");
+}
+
+static void preset_put_in_the_member(void)
+{
+	register_routine("CODESSS");
+	define_with_member("TRACEOPTS PRESET(PUT)");
+	define_with_member("TRACEOPTS PRESET(PUT) OPTIONS('X')");
+	REQUIRE(call_count == 0);
 }
 
 static void buffer_sizes_at_their_limits(void)
@@ -554,6 +577,7 @@ static const struct row rows[] = {
 	BODY("RC 04: DEFINE of what is defined", define_twice),
 	BODY("RC 04: DELETE of what is not", delete_what_is_not_defined),
 	{ .name = "RC 08/06: no memory", .body = define_in_little_memory, .needs_little_memory = true },
+	BODY("RC 08/07: a routine deletes its own trace", routine_deletes_its_own_trace),
 	BODY("RC 08/07: a routine commands its own trace", routine_commands_its_own_trace),
 	BODY("RC 08/07: two routines wait for each other", two_routines_wait_for_each_other),
 
@@ -576,7 +600,6 @@ static const struct row rows[] = {
 	REFUSED("05: the member's disk fails", CTRACE_RSN_MEMBER_IO, .prepare = link_to_what_cannot_be_read, .define = { CODES_PARM }),
 	REFUSED("06: no word that a member has", CTRACE_RSN_MEMBER_SYNTAX, .define = { CODES_PARM },
 		.member = "TRACEOPTS\n  ON\n  NONSENSE(1)\n", .line = 3, .column = 3),
-	REFUSED("06: no TRACEOPTS", CTRACE_RSN_MEMBER_SYNTAX, .define = { CODES_PARM }, .member = "\n ON\n", .line = 2, .column = 2),
 	REFUSED("07: the head has no options", CTRACE_RSN_LIKEHEAD_NO_OPTIONS, HEAD_WITHOUT_OPTIONS, .define = { LIKE }),
 	REFUSED("07: LIKEHEAD=YES without SUB", CTRACE_RSN_LIKEHEAD_NO_OPTIONS, .define = { CODES, .likehead = YES }),
 	REFUSED("08: no job of that name", CTRACE_RSN_NOT_ACTIVE, HEAD_WITH_OPTIONS, .is_misnamed = true,
@@ -644,6 +667,8 @@ static const struct row rows[] = {
 		.define = { CODES, .sub = "A.B.C.D.E.F" }),
 	REFUSED("1A: SUB with a parenthesis that stays open", CTRACE_RSN_SUB_NAME, HEAD_WITH_OPTIONS, .is_misnamed = true,
 		.define = { CODES, .sub = "JOBNAME(A" }),
+	REFUSED("1B: no TRACEOPTS in the member", CTRACE_RSN_PARMLIB, .define = { CODES_PARM }, .member = "\n ON\n", .line = 2,
+		.column = 2),
 	REFUSED("1B: two transactions in the member", CTRACE_RSN_PARMLIB, .define = { CODES_PARM }, .member = "TRACEOPTS\n ON\n OFF\n",
 		.line = 3, .column = 2),
 	REFUSED("1C: ASID in the member is not hexadecimal", CTRACE_RSN_ASID_NOT_HEX, .define = { CODES_PARM, .asids = YES },
@@ -695,6 +720,7 @@ static const struct row rows[] = {
 		.define = { CODES_PARM, .wtr = YES, .wtrmode = CTRACE_DREF }, .member = "TRACEOPTS ON WTR(EIGHTCHR)\n", .line = 1,
 		.column = 18),
 	BODY("RC 00: members at their limits", members_at_their_limits),
+	BODY("RC 00: PRESET(PUT) in the member is ignored", preset_put_in_the_member),
 	BODY("RC 00: buffer sizes at their limits", buffer_sizes_at_their_limits),
 };
 #define ROW_COUNT (sizeof rows / sizeof rows[0])

@@ -10,7 +10,7 @@
 #include <cmocka.h>
 
 #include <ctype.h>
-#include <errno.h>
+#include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>

@@ -93,7 +93,7 @@ static void look_in_private(void)
 
 static void a_process_that_keeps_to_itself_sees_itself_alone(void **state)
 {
-	uint16_t last = 0x11;
+	uint32_t last = 0x11;
 
 	(void)state;
 	put_file("run/asid", &last, sizeof last); /* its own number is 1 */

@@ -196,6 +196,7 @@ static void a_sublevel_follows_its_head(void **state)
 	memset(define + HEADOPTS, 0, 8);
 	put(define, LIKEHEAD, "YES");
 	put(define, SUB, "SUBA");
+	define[SUB + 5] = 0;
 	define_trace("HEAD", 0);
 	assert_int_equal(CBL_CTRACE_DISPLAY("HEAD rest", "SUBA", shown), 0);
 	shows(SHOWN_HEAD, "NO      NO      YES     ");
@@ -341,21 +342,22 @@ static void a_routine_has_a_name_and_can_be_taken_back(void **state)
 	assert_int_equal(get(outcome, REASON), CTRACE_RSN_ROUTINE_NOT_LOADED);
 }
 
-static void *give_command(void *unused)
+static void *give_command(void *out_rc)
 {
-	(void)unused;
-	assert_int_equal(CBL_CTRACE_TRACE_CT(command, outcome), CTRACE_RC_REFUSED);
+	*(int *)out_rc = CBL_CTRACE_TRACE_CT(command, outcome);
 	return NULL;
 }
 
 static void a_routine_is_called_on_its_own_thread_only(void **state)
 {
 	pthread_t thread;
+	int rc = 0;
 
 	(void)state;
 	define_trace("THREAD", 0);
-	assert_int_equal(pthread_create(&thread, NULL, give_command, NULL), 0);
+	assert_int_equal(pthread_create(&thread, NULL, give_command, &rc), 0);
 	assert_int_equal(pthread_join(thread, NULL), 0);
+	assert_int_equal(rc, CTRACE_RC_REFUSED);
 	assert_int_equal(seen.calls, 0);
 	assert_int_equal(get(outcome, REASON), CTRACE_RSN_ROUTINE_REFUSED);
 	assert_int_equal(get(outcome, SS_RC), CBL_CTRACE_SSRC_THREAD);
@@ -366,15 +368,18 @@ static void a_routine_is_called_on_its_own_thread_only(void **state)
 	assert_int_equal(CBL_CTRACE_DELETE(request, outcome), 0);
 }
 
-static void *find_and_call(void *first)
-{
-	struct ct_routine found;
-	struct ctrace_ctss ctss = { .console = 0 };
+struct finding {
+	struct ct_routine routine;
+	struct ctrace_ctss ctss;
+	uint32_t answer;
+};
 
-	assert_true(ct_cobol_find_routine("cob_init", &found));
-	assert_ptr_equal(found.code, ((struct ct_routine *)first)->code);
-	assert_int_equal(ct_routine_call(&found, &ctss), CBL_CTRACE_SSRC_THREAD);
-	assert_int_equal(ctss.reason, CBL_CTRACE_SSRSNC_THREAD);
+static void *find_and_call(void *out)
+{
+	struct finding *finding = out;
+
+	if (ct_cobol_find_routine("cob_is_initialized", &finding->routine))
+		finding->answer = ct_routine_call(&finding->routine, &finding->ctss);
 	return NULL;
 }
 
@@ -384,23 +389,28 @@ static void a_routine_that_is_found_belongs_to_the_thread_that_found_it(void **s
 	void *libcob;
 	void (*start)(int, char **);
 	struct ct_routine found;
+	struct finding other = { .answer = 0 };
 	pthread_t thread;
 
 	(void)state;
 	(void)snprintf(modules, sizeof(modules), "%s/modules", getenv("CTRACE_BUILD"));
 	assert_int_equal(setenv("CTRACE_EMITTERS", modules, 1), 0);
-	assert_false(ct_cobol_find_routine("cob_init", &found));
+	assert_false(ct_cobol_find_routine("cob_is_initialized", &found));
 	libcob = dlopen("libcob.so.4", RTLD_NOW | RTLD_GLOBAL);
 	if (libcob == NULL)
 		skip();
 	start = (void (*)(int, char **))(uintptr_t)dlsym(libcob, "cob_init");
 	assert_non_null(start);
-	assert_false(ct_cobol_find_routine("cob_init", &found)); /* loaded, but there is no COBOL yet */
+	assert_false(ct_cobol_find_routine("cob_is_initialized", &found)); /* loaded, but there is no COBOL yet */
 	start(0, NULL);
-	assert_true(ct_cobol_find_routine("cob_init", &found));
 	assert_false(ct_cobol_find_routine("NONESUCH", &found));
-	assert_int_equal(pthread_create(&thread, NULL, find_and_call, &found), 0);
+	assert_true(ct_cobol_find_routine("cob_is_initialized", &found));
+	assert_int_equal(ct_routine_call(&found, &other.ctss), 1);
+	assert_int_equal(pthread_create(&thread, NULL, find_and_call, &other), 0);
 	assert_int_equal(pthread_join(thread, NULL), 0);
+	assert_ptr_equal(other.routine.code, found.code);
+	assert_int_equal(other.answer, CBL_CTRACE_SSRC_THREAD);
+	assert_int_equal(other.ctss.reason, CBL_CTRACE_SSRSNC_THREAD);
 }
 
 /* ---- entries ---- */

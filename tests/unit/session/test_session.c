@@ -720,6 +720,54 @@ static void links_and_pipes_in_its_place_are_refused_without_waiting(void **stat
 	assert_int_equal(ct_session_load(&session, run_dir, long_name, true), CTRACE_DENIED);
 }
 
+/* ---- who somebody else is ---- */
+
+static void who_it_was_is_read_from_the_head_alone(void **state)
+{
+	char jobname[16] = "unchanged";
+	uint32_t asid = 77;
+	char blank[16];
+
+	(void)state;
+	assert_int_equal(setenv("CTRACE_JOBNAME", "payroll", 1), 0);
+	make_dead();
+	assert_int_equal(ct_session_identify(run_dir, dead_name, &asid, jobname), CTRACE_OK);
+	assert_int_equal(asid, 1);
+	assert_string_equal(jobname, "PAYROLL");
+	memset(blank, 'x', sizeof blank);
+	poke_file(dead_file, offsetof(struct ct_session_head, jobname), blank, sizeof blank); /* not terminated */
+	assert_int_equal(ct_session_identify(run_dir, dead_name, &asid, jobname), CTRACE_OK);
+	assert_int_equal(strlen(jobname), sizeof jobname - 1);
+	assert_int_equal(truncate(dead_file, offsetof(struct ct_session_head, host)), 0);
+	assert_int_equal(ct_session_identify(run_dir, dead_name, &asid, jobname), CTRACE_OK);
+}
+
+static void who_cannot_be_read_is_nobody(void **state)
+{
+	uint32_t version = CT_SESSION_VERSION + 1;
+	char jobname[16] = "unchanged";
+	uint32_t asid = 77;
+
+	(void)state;
+	make_dead();
+	assert_int_equal(ct_session_identify(run_dir, "58.0", &asid, jobname), CTRACE_NOT_FOUND);
+	assert_int_equal(symlink(dead_name, "run/55.0"), 0);
+	assert_int_equal(ct_session_identify(run_dir, "55.0", &asid, jobname), CTRACE_DENIED);
+	ct_os_fail(CT_OS_READ, 0, 1, EIO);
+	assert_int_equal(ct_session_identify(run_dir, dead_name, &asid, jobname), CTRACE_OS_ERROR);
+	poke_file(dead_file, offsetof(struct ct_session_head, version), &version, sizeof version);
+	assert_int_equal(ct_session_identify(run_dir, dead_name, &asid, jobname), CTRACE_UNSUPPORTED);
+	poke_file(dead_file, 0, "xxxxxxxx", 8);
+	assert_int_equal(ct_session_identify(run_dir, dead_name, &asid, jobname), CTRACE_DAMAGED);
+	assert_int_equal(truncate(dead_file, 100), 0);
+	assert_int_equal(ct_session_identify(run_dir, dead_name, &asid, jobname), CTRACE_DAMAGED);
+	assert_int_equal(ct_session_create(&session, run_dir), CTRACE_OK);
+	assert_int_equal(ct_session_identify(run_dir, session.folder, &asid, jobname), CTRACE_DENIED); /* ourselves */
+	ct_session_close(&session, true);
+	assert_int_equal(asid, 77);
+	assert_string_equal(jobname, "unchanged");
+}
+
 static void a_changed_part_is_written_back(void **state)
 {
 	(void)state;
@@ -789,6 +837,8 @@ int main(void)
 		cmocka_unit_test_setup_teardown(names_that_point_anywhere_are_harmless, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(another_version_is_unsupported_and_another_file_damaged, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(links_and_pipes_in_its_place_are_refused_without_waiting, set_up, tear_down),
+		cmocka_unit_test_setup_teardown(who_it_was_is_read_from_the_head_alone, set_up, tear_down),
+		cmocka_unit_test_setup_teardown(who_cannot_be_read_is_nobody, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(a_changed_part_is_written_back, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(memory_and_disk_that_fail_say_so, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(the_slot_in_force_is_the_sequences, set_up, tear_down),

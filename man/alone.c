@@ -1,0 +1,3 @@
+#include <mfctf.h>
+#include <mfctf.h>
+typedef int a_declaration;
