@@ -270,7 +270,7 @@ static uint32_t run_member(const struct ctrace_trace_ct *command, struct ctrace_
 			*out = one;
 	}
 	if (failed != 0 && failed < parmlib.count)
-		out->rsncode = (out->rsncode & ~0xFF00u) | CTRACE_RSN_NOT_ALL << 8;
+		(void)ct_outcome_set(out, CTRACE_RC_REFUSED, CTRACE_RSN_NOT_ALL, NULL);
 	if (parmlib.count == 0)
 		(void)ct_outcome_set(out, CTRACE_RC_REFUSED, CTRACE_RSN_NO_STATE, "member %s says nothing of a trace", command->parm);
 	if (out->message[0] == '\0' && (parmlib.wtrstart[0] != '\0' || parmlib.wtrstop[0] != '\0'))

@@ -10,8 +10,8 @@
  *     RC 04   01 03 07 08                        what is defined already
  *     2A   04 20 1F 05 1D                        the member as a file
  *     06 1B 1C 21 ... 2D                         its text, in its order
- *     0F 10 12 13 14 15 2C 07 09                 what it asks of this trace
  *     RC 08: 06 07                               storage; a command that waits for this thread
+ *     0F 10 12 13 14 15 2C 07 09                 what the member asks of this trace
  *     19   11                                    the routine
  *
  * Until the last of them nothing can be seen of a new trace, except by its own routine.
@@ -241,6 +241,8 @@ static uint32_t find_request(struct definition *definition, struct ctrace_outcom
 		status = ct_preset_get(definition->path.by_job, &definition->request);
 	definition->has_request = status == CTRACE_OK;
 	definition->from = CT_FROM_PRESET;
+	if (definition->request.state == CT_STATE_PRESET_PUT)
+		definition->request.state = CT_STATE_ON; /* what was put away comes into force */
 	if (status == CTRACE_OK || !is_coded(definition->asked->parm))
 		return CTRACE_RC_OK;
 	if (strncmp(definition->asked->parm, "CT", 2) != 0)

@@ -45,10 +45,8 @@ static void look_at(const struct ct_folder_entry *entry, void *user)
 	char jobname[16];
 	uint32_t asid;
 
-	/* Ourselves: looked at first. */
-	if (!entry->is_alive || ct_session_is_own(entry->run_directory, entry->name))
-		return;
-	if (ct_session_identify(entry->run_directory, entry->name, &asid, jobname) != CTRACE_OK)
+	/* We are among them and are refused: find() has looked at us already. */
+	if (!entry->is_alive || ct_session_identify(entry->run_directory, entry->name, &asid, jobname) != CTRACE_OK)
 		return;
 	space.asid = (uint16_t)asid;
 	(void)snprintf(space.jobname, sizeof space.jobname, "%.8s", jobname);

@@ -311,7 +311,7 @@ static uint32_t read_element(struct reader *reader, struct ct_sub_element *out)
 		reader->at++;
 	word = span_of(start, reader->at);
 	skip_blanks(reader);
-	return is_at(reader, '(') ? read_space(reader, word, out) : take_name(reader, word, false, out);
+	return word.size != 0 && is_at(reader, '(') ? read_space(reader, word, out) : take_name(reader, word, false, out);
 }
 
 uint32_t ct_sub_parse(const char *text, size_t size, struct ct_sub_path *out, struct ct_complaint *complaint)

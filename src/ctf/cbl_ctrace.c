@@ -353,12 +353,11 @@ static void print_display(struct display_group *group, const struct ctrace_displ
 /* A name that is an argument of its own: whatever is behind its end is not read. */
 static const char *read_name(char *out, const void *name, size_t limit)
 {
-	const char *text = name;
+	const char *text = ct_cbl_is_null(name) ? "" : name;
 	size_t size = 0;
 
-	if (!ct_cbl_is_null(name))
-		while (size < limit && text[size] != '\0' && text[size] != ' ')
-			size++;
+	while (size < limit && text[size] != '\0' && text[size] != ' ')
+		size++;
 	memcpy(out, text, size);
 	out[size] = '\0';
 	return out;

@@ -14,7 +14,7 @@
 #define CHUNK_SIZE ((size_t)256 << 10)
 
 __thread struct ctrace_lane *ctrace_lane_self __attribute__((tls_model("initial-exec")));
-static __thread struct ct_thread *self __attribute__((tls_model("initial-exec")));
+__thread struct ct_thread *ct_thread_current __attribute__((tls_model("initial-exec")));
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER; /* the free list and the chunk */
 static struct ct_thread *free_list;
@@ -77,10 +77,10 @@ static void end_thread(void *state)
 {
 	struct ct_thread *thread = state;
 
-	if (thread != self || thread->tid == 0)
+	if (thread != ct_thread_current || thread->tid == 0)
 		return; /* a forked child's: its parent's rings are not ours to give back */
 	ctrace_lane_self = NULL;
-	self = NULL;
+	ct_thread_current = NULL;
 	ct_lane_give_back(&thread->common);
 	ct_lane_give_back(&thread->side);
 	ct_lane_give_back(&thread->flight);
@@ -101,7 +101,7 @@ enum ctrace_status ct_thread_start_up(void)
 
 struct ct_thread *ct_thread_self(void)
 {
-	struct ct_thread *thread = self;
+	struct ct_thread *thread = ct_thread_current;
 
 	if (thread != NULL && thread->tid != 0)
 		return thread;
@@ -111,7 +111,7 @@ struct ct_thread *ct_thread_self(void)
 	if (thread == NULL)
 		return NULL;
 	thread->tid = ct_os_thread_id();
-	self = thread;
+	ct_thread_current = thread;
 	(void)pthread_setspecific(end_key, thread);
 	return thread;
 }
@@ -126,7 +126,7 @@ struct ctrace_lane *ct_thread_inline_lane(struct ct_thread *thread)
 
 bool ct_thread_is_in_call(void)
 {
-	const struct ct_thread *thread = self;
+	const struct ct_thread *thread = ct_thread_current;
 	bool is_busy;
 
 	if (thread == NULL || thread->tid == 0)
@@ -176,13 +176,13 @@ static void lead_nowhere(struct ct_thread *thread)
 
 void ct_thread_forget_all(bool is_in_call)
 {
-	if (is_in_call && self != NULL)
-		lead_nowhere(self);
+	if (is_in_call && ct_thread_current != NULL)
+		lead_nowhere(ct_thread_current);
 	(void)pthread_mutex_init(&lock, NULL);
 	free_list = NULL;
 	chunk_at = NULL;
 	chunk_left = 0;
-	self = NULL;
+	ct_thread_current = NULL;
 	ctrace_lane_self = NULL;
 	ct_thread_locked = 0;
 }
@@ -190,5 +190,5 @@ void ct_thread_forget_all(bool is_in_call)
 void ct_thread_leave(void)
 {
 	ctrace_lane_self = NULL;
-	self = NULL;
+	ct_thread_current = NULL;
 }

@@ -88,6 +88,7 @@ static enum ctrace_status attach_ring(struct ct_process *process, struct ct_thre
 	lane->lane.tid = thread->tid;
 	lane->stalled = false;
 	lane->is_flight = kind.is_flight;
+	lane->is_plain = ct_clock_source() == CT_CLOCK_TSC && ct_route_at(process->registry, route).flight_level == CTRACE_LEVEL_NONE;
 	lane->ring = ring;
 	if (lane == &thread->common)
 		__atomic_store_n(&ring->lane, &lane->lane, __ATOMIC_RELEASE);
@@ -378,8 +379,8 @@ static enum ctrace_status emit(struct ctrace_tracer *tracer, uint32_t level, uin
 	return ct_trace_commit(&reservation, head.component, level);
 }
 
-enum ctrace_status ctrace_emit(struct ctrace_tracer *tracer, uint32_t level, uint32_t event_id, const struct ctrace_item *items,
-			       uint32_t item_count)
+enum ctrace_status ct_trace_emit(struct ctrace_tracer *tracer, uint32_t level, uint32_t event_id, const struct ctrace_item *items,
+				 uint32_t item_count)
 {
 	int kept = errno;
 	enum ctrace_status status = emit(tracer, level, event_id, items, item_count);

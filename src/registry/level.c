@@ -119,6 +119,11 @@ static bool level_is_valid(uint32_t level)
 	return level < CTRACE_LEVEL_COUNT || level == CTRACE_LEVEL_NONE || level == CT_LEVEL_UNSET;
 }
 
+static bool is_defined(const struct ct_registry *registry, uint32_t index)
+{
+	return (ct_registry_entry(registry, index)->flags & CT_COMPONENT_DEFINED) != 0;
+}
+
 /* The lock is held, and given back here. */
 static enum ctrace_status set_and_unlock(struct ct_registry *registry, uint32_t index, const struct ct_level_trace *trace,
 					 ct_change_sink *changed, void *user)
@@ -128,10 +133,15 @@ static enum ctrace_status set_and_unlock(struct ct_registry *registry, uint32_t 
 	enum ctrace_status status = ct_level_changes_init(&changes, registry, index, changed != NULL);
 
 	if (status == CTRACE_OK) {
+		bool is_other = own->level != trace->level;
+
 		own->level = trace->level;
 		own->minimum = trace->minimum;
 		own->excluded = trace->excluded;
 		ct_level_resolve_tree(registry, index, &changes);
+		/* Component trace goes by what was set, also where its minimum or a filter keeps the threshold as it was. */
+		if (is_other && changes.list.size == 0 && index != CT_COMPONENT_NONE && is_defined(registry, index))
+			changes_add(&changes, index, ct_registry_entry(registry, index)->gate.level);
 	}
 	ct_registry_unlock(registry);
 	if (status == CTRACE_OK)

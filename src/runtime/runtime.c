@@ -150,6 +150,7 @@ static enum ctrace_status attach_new(struct ct_process *process)
 	configuring = (struct ct_target){ .registry = process->registry, .settings = &process->settings };
 	ct_setup_apply_configuration(&configuring);
 	target_self.registry = process->registry;
+	ct_routine_find_cobol = ct_cobol_find_routine;
 	note_file_destinations();
 	process->session.head->flight_at_death = process->settings.flight_trigger == CT_TRIGGER_SIGNAL;
 	process->open_wanted = 1;

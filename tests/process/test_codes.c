@@ -602,6 +602,8 @@ static const struct row rows[] = {
 		.member = "TRACEOPTS\n  ON\n  NONSENSE(1)\n", .line = 3, .column = 3),
 	REFUSED("07: the head has no options", CTRACE_RSN_LIKEHEAD_NO_OPTIONS, HEAD_WITHOUT_OPTIONS, .define = { LIKE }),
 	REFUSED("07: LIKEHEAD=YES without SUB", CTRACE_RSN_LIKEHEAD_NO_OPTIONS, .define = { CODES, .likehead = YES }),
+	REFUSED("07: LIKEHEAD in the member, and the head has no options", CTRACE_RSN_LIKEHEAD_NO_OPTIONS, HEAD_WITHOUT_OPTIONS,
+		.member = "TRACEOPTS\n LIKEHEAD\n", .line = 2, .column = 2, .define = { CODES_SUB, .parm = "CTCODES" }),
 	REFUSED("08: no job of that name", CTRACE_RSN_NOT_ACTIVE, HEAD_WITH_OPTIONS, .is_misnamed = true,
 		.define = { CODES, .sub = "JOBNAME(NOTHERE)" }),
 	REFUSED("08: no address space of that number", CTRACE_RSN_NOT_ACTIVE, HEAD_WITH_OPTIONS, .is_misnamed = true,

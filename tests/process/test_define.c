@@ -301,6 +301,20 @@ static void likehead_calls_it_with_the_heads_state(void)
 	define_likehead_and_expect("LEAST", CTRACE_CT_ON, ON);
 }
 
+static void a_member_may_say_likehead(void)
+{
+	register_routine("TABLESS");
+	write_member("CTLIKE", "TRACEOPTS LIKEHEAD");
+	REQUIRE(DEFINE(.name = "TABLE", .startnam = "TABLESS", HEAD_KEYWORDS, .minops = "LEAST", .mod = YES) == CTRACE_RC_OK);
+	REQUIRE(TRACE_CT(.name = "TABLE", .state = CTRACE_CT_ON, .options = "HEADS") == CTRACE_RC_OK);
+	forget_calls();
+	REQUIRE(DEFINE(.name = "TABLE", .sub = "SUBA", .startnam = "TABLESS", .parm = "CTLIKE", .minops = "LEAST", .mod = YES) ==
+		CTRACE_RC_OK);
+	REQUIRE(has_options(&calls[0].ctss, "HEADS") && only_call("TABLE.SUBA", START, ON));
+	REQUIRE(shown("TABLE", "SUBA")->likehead == 1);
+	REQUIRE(TURN("TABLE", NULL, CTRACE_CT_OFF) == CTRACE_RC_OK && shown("TABLE", "SUBA")->mode == MIN_MODE);
+}
+
 static void a_head_without_options_cannot_be_switched(void)
 {
 	register_routine("TABLESS");
@@ -781,6 +795,42 @@ static void a_buffer_is_asked_rounded_and_granted(void)
 	REQUIRE(display->buffer == 0 && display->buffer_asked == 0 && display->buffer_rounded == 0 && display->buffer_granted == 0);
 }
 
+static void a_members_size_goes_before_the_default(void)
+{
+	register_routine("BUFFERSS");
+	write_member("CTSIZE", "TRACEOPTS ON BUFSIZE(128K)");
+	/* BUFDEFIN=YES allows it here. */
+	REQUIRE(DEFINE(.name = "BUFFER", .startnam = "BUFFERSS", .parm = "CTSIZE", .buffer = YES, .bufdefin = YES, .bufdflt = 5000) ==
+		CTRACE_RC_OK);
+	REQUIRE(calls[0].ctss.buffer_size == 128u << 10 && only_call("BUFFER", START, ON));
+	REQUIRE(shown("BUFFER", NULL)->buffer_asked == 128u << 10 && shown("BUFFER", NULL)->buffer_granted == 128u << 10);
+}
+
+/* ---- the external writer ---- */
+
+static bool has_writer(const char *writer)
+{
+	bool is_so = call_count == 1 && HOLDS(calls[0].ctss.writer, writer) && strcmp(shown("WRITER", NULL)->writer, writer) == 0;
+
+	forget_calls();
+	return is_so;
+}
+
+static void a_writer_stays_until_it_is_disconnected(void)
+{
+	register_routine("WRITERSS");
+	write_member("CTWTR", "TRACEOPTS ON WTR(CTW)");
+	REQUIRE(DEFINE(.name = "WRITER", .startnam = "WRITERSS", .parm = "CTWTR", .wtr = YES, .wtrmode = CTRACE_FIXED, .mod = YES) ==
+		CTRACE_RC_OK);
+	REQUIRE(has_writer("CTW") && shown("WRITER", NULL)->wtr == 1);
+	REQUIRE(TURN("WRITER", NULL, CTRACE_CT_ON) == CTRACE_RC_OK && has_writer("CTW"));
+	REQUIRE(TRACE_CT(.name = "WRITER", .state = CTRACE_CT_ON, .wtr = "OTHER") == CTRACE_RC_OK && has_writer("OTHER"));
+	REQUIRE(TRACE_CT(.name = "WRITER", .state = CTRACE_CT_ON, .wtr = "DISCONNECT") == CTRACE_RC_OK && has_writer(""));
+	REQUIRE(TRACE_CT(.name = "WRITER", .state = CTRACE_CT_ON, .wtr = "CTW") == CTRACE_RC_OK && has_writer("CTW"));
+	REQUIRE(TRACE_CT(.name = "WRITER", .state = CTRACE_CT_ON, .wtr = "1W") == CTRACE_RC_REFUSED && reason() == CTRACE_RSN_WTR_NAME);
+	REQUIRE(TURN("WRITER", NULL, CTRACE_CT_OFF) == CTRACE_RC_OK && has_writer(""));
+}
+
 /* ---- the display routine ---- */
 
 static uint32_t shown_flag;
@@ -969,6 +1019,7 @@ static const struct test_row rows[] = {
 	TEST(define_calls_the_routine_when_the_state_changes),
 	TEST(a_preset_counts_instead_of_the_member),
 	TEST(likehead_calls_it_with_the_heads_state),
+	TEST(a_member_may_say_likehead),
 	TEST(a_head_without_options_cannot_be_switched),
 	TEST(delete_stops_what_is_active_deepest_first),
 	TEST(delete_leaves_what_is_beside_it),
@@ -988,6 +1039,8 @@ static const struct test_row rows[] = {
 	TEST(a_trace_with_mod_no_is_not_changed_while_it_is_on),
 	TEST(commands_that_make_no_sense_are_refused),
 	TEST(a_buffer_is_asked_rounded_and_granted),
+	TEST(a_members_size_goes_before_the_default),
+	TEST(a_writer_stays_until_it_is_disconnected),
 	TEST(a_display_routine_corrects_what_is_shown),
 	TEST(of_many_defines_of_one_name_one_wins),
 	TEST(a_routine_may_define_a_sublevel_and_trace),

@@ -346,8 +346,8 @@ check 'every option of a verb is in its page' "$(
 		done
 	done
 )"
-functions=$(cat ../include/ctrace/*.h ../include/mfctf.h | tr '\n' ' ' |
-	grep -oE '\b(ctrace_[a-z0-9_]*[a-z0-9]|cobctf_[a-z_]+|CBL_CTF_[A-Z_]+)\([^()]*(\([^()]*\)[^()]*)*\)( __attribute__\(\([^;]*\)\))?;' |
+functions=$(cat ../include/ctrace/*.h ../include/mfctf.h ../include/cbl_ctrace.h | tr '\n' ' ' |
+	grep -oE '\b(ctrace_[a-z0-9_]*[a-z0-9]|cobctf_[a-z_]+|CBL_CTF_[A-Z_]+|CBL_CTRACE_[A-Z_]+)\([^()]*(\([^()]*\)[^()]*)*\)( __attribute__\(\([^;]*\)\))?;' |
 	grep -oE '^[A-Za-z0-9_]+' | sort -u)
 check 'the headers were understood' "$(for name in ctrace_emit ctrace_flush ctrace_loss_name cobctf_trace CBL_CTF_DEST; do grep -qx "$name" <<<"$functions" || echo "$name"; done)"
 check 'every public function has a manual page' "$(for name in $functions ctrace_enabled CTRACE CTRACE_TRACER; do [ -f "$name.3" ] || echo "$name.3"; done)"
@@ -378,7 +378,7 @@ check 'every status is in ctrace.3' "$(
 	done
 )"
 check 'every status is in cbl_ctf.3' "$(
-	grep -oE '^#define CTF_RET_[A-Z_]+ [0-9]+' ../include/mfctf.h | sed 's/#define CTF_RET_//' | while read -r name number; do
+	grep -oE '^#define CTF_RET_[A-Z_]+ [0-9]+' ../include/mfctf.h ../include/cbl_ctrace.h | sed 's/#define CTF_RET_//' | while read -r name number; do
 		grep -q "^\.It ${name//_/-} Ta $number Ta" cbl_ctf.3 || echo "$name $number"
 	done
 )"

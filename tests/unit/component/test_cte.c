@@ -38,11 +38,14 @@ static void tod_is_now_to_the_nanosecond(void **state)
 	errno = 4711;
 	for (int i = 0; i < 100000; i++) {
 		uint64_t before = ct_clock_wall_ns();
-		uint64_t time = ct_tod_wall_ns(ctrace_tod());
+		uint64_t tod = ctrace_tod();
+		uint64_t time = ct_tod_wall_ns(tod);
 		uint64_t after = ct_clock_wall_ns();
 
 		/* But for a wall clock that is set meanwhile. */
 		exact += before <= time && time <= after;
+		/* Its last bits stand for these nanoseconds, and no others. */
+		assert_int_equal(tod & 0xFFF, (time % 1000 * 4096 + 999) / 1000);
 	}
 	assert_int_equal(errno, 4711);
 	assert_true(exact >= 99990);

@@ -48,7 +48,7 @@ static struct peer start_peer(const char *jobname)
 	return peer;
 }
 
-static int tear_down(void **state)
+static void end_peers(void)
 {
 	for (size_t i = 0; i < CT_COUNT(peers); i++) {
 		if (peers[i].pid <= 0)
@@ -57,6 +57,11 @@ static int tear_down(void **state)
 		(void)waitpid(peers[i].pid, NULL, 0);
 		peers[i].pid = 0;
 	}
+}
+
+static int tear_down(void **state)
+{
+	end_peers();
 	return unsetenv("CTRACE_JOBNAME") != 0 || unsetenv("CTRACE_ATTACH") != 0 || fixture_teardown(state) != 0;
 }
 
@@ -204,29 +209,29 @@ static void look_for_the_lowest(void)
 	CHILD_CHECK(setenv("CTRACE_JOBNAME", "looker", 1) == 0);
 	CHILD_CHECK(ct_process_attach() != NULL);
 	CHILD_CHECK(ct_space_find_jobname("MANY", &found) && found.asid == 1);
-	CHILD_CHECK(ct_space_find_asid(0xFFFF, &found) && found.asid == 0xFFFF);
 }
 
 static void look_for_our_own_name(void)
 {
 	CHILD_CHECK(setenv("CTRACE_JOBNAME", "many", 1) == 0);
 	CHILD_CHECK(ct_process_attach() != NULL);
-	CHILD_CHECK(ct_space_self().asid > 2);
+	CHILD_CHECK(ct_space_self().asid > 1);
 	CHILD_CHECK(ct_space_find_jobname("MANY", &found) && found.asid == ct_space_self().asid);
 }
 
+/* The lowest is the last, the second and the first of three: in whatever order a folder is read, it is not always at the same place. */
 static void of_several_with_one_name_it_is_ourselves_or_the_lowest(void **state)
 {
-	uint32_t last = 0xFFFE;
-
 	(void)state;
-	put_file("run/asid", &last, sizeof last);
-	for (size_t i = 0; i < CT_COUNT(peers); i++) /* FFFF, 1, 2: the lowest is neither the first nor the last */
-		peers[i] = start_peer("many");
-	assert_int_equal(peers[0].asid, 0xFFFF);
-	assert_int_equal(peers[1].asid, 1);
-	assert_int_equal(run_traced(look_for_the_lowest), 0);
-	assert_int_equal(run_traced(look_for_our_own_name), 0);
+	for (uint32_t last = 0xFFFD; last <= 0xFFFF; last++) {
+		put_file("run/asid", &last, sizeof last);
+		for (size_t i = 0; i < CT_COUNT(peers); i++)
+			peers[i] = start_peer("many");
+		assert_int_equal(peers[0xFFFF - last].asid, 1);
+		assert_int_equal(run_traced(look_for_the_lowest), 0);
+		assert_int_equal(run_traced(look_for_our_own_name), 0);
+		end_peers();
+	}
 }
 
 /* ---- the lock ---- */

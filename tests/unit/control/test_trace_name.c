@@ -221,7 +221,7 @@ static void sub_mistakes(void **state)
 	assert_refused("A.'B", CTRACE_RSN_SUB_NAME, 3, "\"'B\" has no closing quotation mark");
 	assert_refused("ASID(5", CTRACE_RSN_SUB_NAME, 1, "\"ASID(5\" has no closing parenthesis");
 	assert_refused("JOB(A)", CTRACE_RSN_SUB_NAME, 1, "\"JOB\" takes no parentheses");
-	assert_refused("(A)", CTRACE_RSN_SUB_NAME, 1, "\"\" takes no parentheses");
+	assert_refused("(A)", CTRACE_RSN_SUB_NAME, 1, "a name is missing");
 	assert_refused("A\n\x1B[2J", CTRACE_RSN_SUB_NAME, 3, "\"\\u{1B}[2J\" is not expected here");
 }
 

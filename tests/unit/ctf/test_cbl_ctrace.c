@@ -196,7 +196,7 @@ static void a_sublevel_follows_its_head(void **state)
 	memset(define + HEADOPTS, 0, 8);
 	put(define, LIKEHEAD, "YES");
 	put(define, SUB, "SUBA");
-	define[SUB + 5] = 0;
+	define[NAME + 5] = 0;
 	define_trace("HEAD", 0);
 	assert_int_equal(CBL_CTRACE_DISPLAY("HEAD rest", "SUBA", shown), 0);
 	shows(SHOWN_HEAD, "NO      NO      YES     ");

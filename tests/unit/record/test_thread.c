@@ -275,6 +275,40 @@ static void a_call_that_ends_in_a_forked_child_goes_nowhere(void **state)
 	assert_lines(0, 3);
 }
 
+static void fork_in_the_middle_of_a_capture(void)
+{
+	struct ct_record_head head = { .event_id = 99, .level = CTRACE_INFO };
+	size_t size = ct_record_size(NULL, 0);
+	struct ct_reservation reservation;
+	uint64_t ticks = 1;
+	int status;
+	pid_t pid;
+
+	(void)emit(0);
+	head.component = tracer.component;
+	CHILD_CHECK(ct_trace_reserve_captured(head.component, size, &ticks, &reservation) == CTRACE_OK);
+	pid = fork(); /* in a handler */
+	if (pid == 0) {
+		ct_record_encode(reservation.at, size, &head, NULL, 0);
+		(void)ct_trace_commit(&reservation, head.component, CTRACE_INFO);
+		(void)emit(2);
+		CHILD_CHECK(stats().emitted == 1);
+		exit(0);
+	}
+	CHILD_CHECK(waitpid(pid, &status, 0) == pid && status == 0);
+	head.event_id = 1;
+	ct_record_encode(reservation.at, size, &head, NULL, 0);
+	CHILD_CHECK(ct_trace_commit(&reservation, head.component, CTRACE_INFO) == CTRACE_OK);
+	CHILD_CHECK(stats().emitted == 2);
+}
+
+static void a_capture_that_ends_in_a_forked_child_goes_nowhere(void **state)
+{
+	(void)state;
+	assert_int_equal(run_traced(fork_in_the_middle_of_a_capture), 0);
+	assert_lines(0, 3);
+}
+
 static void leave_and_trace(void)
 {
 	(void)emit(0);
@@ -304,6 +338,7 @@ int main(void)
 		cmocka_unit_test_setup_teardown(a_thread_that_left_begins_anew, fixture_setup, fixture_teardown),
 		cmocka_unit_test_setup_teardown(a_thread_knows_whether_it_is_inside_a_call, fixture_setup, fixture_teardown),
 		cmocka_unit_test_setup_teardown(a_call_that_ends_in_a_forked_child_goes_nowhere, fixture_setup, fixture_teardown),
+		cmocka_unit_test_setup_teardown(a_capture_that_ends_in_a_forked_child_goes_nowhere, fixture_setup, fixture_teardown),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

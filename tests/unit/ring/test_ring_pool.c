@@ -83,6 +83,7 @@ static void only_a_ring_of_the_same_kind_will_do(void **state)
 		{ .capacity = CT_RING_MIN, .route = 1 },
 		{ .capacity = CT_RING_MIN, .is_side = true },
 		{ .capacity = CT_RING_MIN, .is_flight = true },
+		{ .capacity = CT_RING_MIN, .is_captured = true },
 		/* A policy says what the counts of a ring mean: one that has dropped its oldest cannot begin to block, nor the other way. */
 		{ .capacity = CT_RING_MIN, .overflow = CT_OVERFLOW_DISCARD },
 		{ .capacity = CT_RING_MIN, .overflow = CT_OVERFLOW_BLOCK },
@@ -97,6 +98,7 @@ static void only_a_ring_of_the_same_kind_will_do(void **state)
 		assert_int_equal(rings[i]->head->overflow, kinds[i].overflow);
 		assert_int_equal(rings[i]->head->is_flight, kinds[i].is_flight);
 		assert_int_equal(rings[i]->head->is_side, kinds[i].is_side);
+		assert_int_equal(rings[i]->head->is_captured, kinds[i].is_captured);
 		assert_int_equal(rings[i]->head->route, kinds[i].route);
 		ct_ring_pool_give_back(pool, rings[i]);
 	}

@@ -1,0 +1,601 @@
+/*
+ * test_table.c - the traces: their index and tree, and claims of many threads, in a forked child too.
+ *
+ * Copyright The ctrace authors.  SPDX-License-Identifier: Apache-2.0
+ */
+#include "component_fixture.h"
+
+#include <semaphore.h>
+
+/* ---- the index ---- */
+
+static struct ct_trace *make(uint32_t component)
+{
+	struct ct_trace *trace;
+
+	ct_table_lock();
+	trace = ct_table_make(component);
+	ct_table_unlock();
+	CHILD_CHECK(trace != NULL && trace->component == component && !trace->is_defined && trace->claim == NULL);
+	return trace;
+}
+
+static unsigned visits[4];
+
+static void count_visit(struct ct_trace *trace, void *user)
+{
+	const struct ct_trace **traces = user;
+
+	for (unsigned i = 0; i < 4; i++)
+		visits[i] += traces[i] == trace;
+}
+
+static void a_trace_is_made_once_and_keeps_its_place(void)
+{
+	static const uint32_t components[4] = { 0, 1023, 1024, CT_COMPONENT_LIMIT - 1 };
+	struct ct_trace *traces[4];
+
+	for (unsigned i = 0; i < 4; i++) {
+		CHILD_CHECK(ct_table_find(components[i]) == NULL);
+		traces[i] = make(components[i]);
+	}
+	CHILD_CHECK(ct_table_find(1) == NULL && ct_table_find(4711) == NULL);
+	for (unsigned i = 0; i < 4; i++)
+		CHILD_CHECK(ct_table_find(components[i]) == traces[i] && make(components[i]) == traces[i]);
+	ct_table_lock();
+	ct_table_each(count_visit, traces);
+	ct_table_unlock();
+	CHILD_CHECK(visits[0] == 1 && visits[1] == 1 && visits[2] == 1 && visits[3] == 1);
+	CHILD_CHECK(ct_thread_locked == 0);
+}
+
+/* ---- heads and sublevels ---- */
+
+/* Trace number n below number head; the test's traces are components of that number. */
+static struct ct_trace *make_sub(uint32_t component, struct ct_trace *head)
+{
+	struct ct_trace *trace = make(component);
+
+	ct_table_lock();
+	ct_table_link(trace, head);
+	ct_table_unlock();
+	return trace;
+}
+
+/* The tree of `top` as digits, in the order of the walk; below `pruned` nothing. */
+static const char *walk(struct ct_trace *top, const struct ct_trace *pruned)
+{
+	static __thread char text[32];
+	size_t size = 0;
+
+	ct_table_lock();
+	for (struct ct_trace *at = top; at != NULL && size + 1 < sizeof text; at = ct_table_next(top, at, at == pruned))
+		text[size++] = (char)('0' + at->component);
+	ct_table_unlock();
+	text[size] = '\0';
+	return text;
+}
+
+static void a_tree_is_walked_heads_first(void)
+{
+	struct ct_trace *top = make(1);
+	struct ct_trace *a = make_sub(2, top), *b = make_sub(3, top), *c = make_sub(4, top);
+	struct ct_trace *deep = make_sub(6, make_sub(5, b));
+
+	CHILD_CHECK(strcmp(walk(top, NULL), "143562") == 0 && strcmp(walk(b, NULL), "356") == 0 && strcmp(walk(deep, NULL), "6") == 0);
+	CHILD_CHECK(strcmp(walk(top, b), "1432") == 0 && strcmp(walk(top, top), "1") == 0);
+	ct_table_lock();
+	ct_table_unlink(b); /* in the middle, with what is below it */
+	ct_table_unlock();
+	CHILD_CHECK(strcmp(walk(top, NULL), "142") == 0 && strcmp(walk(b, NULL), "356") == 0 && b->head == NULL);
+	ct_table_lock();
+	ct_table_unlink(c); /* the first */
+	ct_table_unlink(a); /* the last and only */
+	ct_table_unlink(a); /* is in no tree */
+	ct_table_unlock();
+	CHILD_CHECK(strcmp(walk(top, NULL), "1") == 0 && top->first_sub == NULL);
+}
+
+/* ---- claims ---- */
+
+static enum ct_claimed claim_one(struct ct_claim *claim, struct ct_trace *trace)
+{
+	enum ct_claimed claimed;
+
+	ct_table_lock();
+	claimed = ct_claim_one(claim, trace);
+	ct_table_unlock();
+	return claimed;
+}
+
+static enum ct_claimed claim_tree(struct ct_claim *claim, struct ct_trace *trace, bool followers)
+{
+	enum ct_claimed claimed;
+
+	ct_table_lock();
+	claimed = ct_claim_tree(claim, trace, followers);
+	ct_table_unlock();
+	return claimed;
+}
+
+/* The claim's traces as digits. */
+static const char *claimed_traces(const struct ct_claim *claim)
+{
+	static __thread char text[32];
+
+	for (uint32_t i = 0; i < claim->count && i + 1 < sizeof text; i++) {
+		CHILD_CHECK(claim->traces[i]->claim == claim);
+		text[i] = (char)('0' + claim->traces[i]->component);
+		text[i + 1] = '\0';
+	}
+	return claim->count != 0 ? text : "";
+}
+
+static void *find_foreign(void *trace)
+{
+	CHILD_CHECK(!ct_claim_is_mine(trace));
+	return NULL;
+}
+
+static void a_thread_does_not_wait_for_itself(void)
+{
+	struct ct_trace *trace = make(1);
+	struct ct_claim first, second;
+	pthread_t thread;
+
+	ct_claim_init(&first);
+	ct_claim_init(&second);
+	CHILD_CHECK(!ct_claim_is_mine(trace) && claim_one(&first, trace) == CT_CLAIMED && ct_claim_is_mine(trace));
+	CHILD_CHECK(pthread_create(&thread, NULL, find_foreign, trace) == 0 && pthread_join(thread, NULL) == 0);
+	/* As from the routine that it is called for. */
+	CHILD_CHECK(claim_one(&second, trace) == CT_CLAIM_REFUSED && claim_tree(&second, trace, false) == CT_CLAIM_REFUSED);
+	ct_claim_release(&second);
+	CHILD_CHECK(trace->claim == &first);
+	ct_claim_release(&first);
+	CHILD_CHECK(trace->claim == NULL && first.count == 0 && first.traces == NULL);
+	ct_claim_release(&first); /* one that has nothing */
+	CHILD_CHECK(claim_one(&second, trace) == CT_CLAIMED);
+	ct_claim_release(&second);
+}
+
+static void a_tree_is_claimed_with_its_followers_or_whole(void)
+{
+	struct ct_trace *top = make(1);
+	struct ct_trace *own = make_sub(3, top), *follower = make_sub(2, top);
+	struct ct_claim claim;
+
+	make_sub(5, own)->follows = true; /* of one that does not follow */
+	follower->follows = true;
+	make_sub(4, follower)->follows = true;
+	ct_claim_init(&claim);
+	CHILD_CHECK(claim_tree(&claim, top, true) == CT_CLAIMED && strcmp(claimed_traces(&claim), "124") == 0);
+	ct_claim_release(&claim);
+	CHILD_CHECK(claim_tree(&claim, top, false) == CT_CLAIMED && strcmp(claimed_traces(&claim), "12435") == 0);
+	ct_claim_release(&claim);
+	CHILD_CHECK(claim_tree(&claim, own, true) == CT_CLAIMED && strcmp(claimed_traces(&claim), "35") == 0);
+	ct_claim_release(&claim);
+}
+
+static pthread_barrier_t barrier;
+static struct ct_trace *traces[8];
+static unsigned refusals; /* atomic */
+
+/* Claims its own trace, then its neighbour's, in a ring of threads. */
+static void *claim_own_and_next(void *argument)
+{
+	unsigned own = *(unsigned *)argument, count = ((unsigned *)argument)[1];
+	struct ct_claim claim;
+
+	ct_claim_init(&claim);
+	CHILD_CHECK(claim_one(&claim, traces[own]) == CT_CLAIMED);
+	(void)pthread_barrier_wait(&barrier);
+	if (claim_one(&claim, traces[(own + 1) % count]) == CT_CLAIM_REFUSED)
+		(void)__atomic_fetch_add(&refusals, 1, __ATOMIC_RELAXED);
+	ct_claim_release(&claim);
+	return NULL;
+}
+
+static void ring_of(unsigned count)
+{
+	unsigned arguments[8][2];
+	pthread_t threads[8];
+
+	refusals = 0;
+	CHILD_CHECK(pthread_barrier_init(&barrier, NULL, count) == 0);
+	for (unsigned i = 0; i < count; i++) {
+		arguments[i][0] = i;
+		arguments[i][1] = count;
+		CHILD_CHECK(pthread_create(&threads[i], NULL, claim_own_and_next, arguments[i]) == 0);
+	}
+	for (unsigned i = 0; i < count; i++)
+		CHILD_CHECK(pthread_join(threads[i], NULL) == 0);
+	CHILD_CHECK(refusals == 1);
+	for (unsigned i = 0; i < count; i++)
+		CHILD_CHECK(traces[i]->claim == NULL);
+}
+
+/* The one who would close it is refused; when he has given back what he had, the others go on. */
+static void a_ring_of_waiters_is_never_closed(void)
+{
+	for (unsigned i = 0; i < 8; i++)
+		traces[i] = make(i);
+	for (unsigned round = 0; round < 50; round++) {
+		ring_of(2);
+		ring_of(3);
+		ring_of(8);
+	}
+}
+
+/* ---- others define and delete meanwhile ---- */
+
+static sem_t is_claimed, may_finish;
+
+/* As DEFINE does it: trace 4 below trace 2, whose definition takes its time, and comes to nothing when `argument` is NULL. */
+static void *define_slowly(void *argument)
+{
+	struct ct_trace *trace = make(4);
+	struct ct_claim claim;
+
+	ct_claim_init(&claim);
+	ct_table_lock();
+	CHILD_CHECK(ct_claim_one(&claim, trace) == CT_CLAIMED);
+	ct_table_link(trace, ct_table_find(2));
+	ct_table_unlock();
+	CHILD_CHECK(sem_post(&is_claimed) == 0);
+	while (sem_wait(&may_finish) != 0)
+		;
+	ct_table_lock();
+	trace->is_defined = argument != NULL;
+	if (argument == NULL)
+		ct_table_unlink(trace);
+	ct_table_unlock();
+	ct_claim_release(&claim);
+	return NULL;
+}
+
+static struct ct_claim tree;
+
+static void *claim_the_tree(void *top)
+{
+	ct_claim_init(&tree);
+	CHILD_CHECK(claim_tree(&tree, top, false) == CT_CLAIMED);
+	return NULL;
+}
+
+/* Waits until the other thread waits: what it holds is refused to who holds what it waits for. */
+static void claim_beside(struct ct_trace *mine, struct ct_trace *others)
+{
+	struct ct_claim claim;
+
+	ct_claim_init(&claim);
+	CHILD_CHECK(claim_one(&claim, mine) == CT_CLAIMED);
+	CHILD_CHECK(claim_one(&claim, others) == CT_CLAIM_REFUSED);
+	ct_claim_release(&claim);
+}
+
+static void claim_around_a_definition(bool succeeds, const char *expected)
+{
+	struct ct_trace *top = make(1);
+	pthread_t definer, claimer;
+
+	CHILD_CHECK(sem_init(&is_claimed, 0, 0) == 0 && sem_init(&may_finish, 0, 0) == 0);
+	(void)make_sub(3, make_sub(2, top));
+	(void)make_sub(5, top);
+	CHILD_CHECK(pthread_create(&definer, NULL, define_slowly, succeeds ? top : NULL) == 0);
+	while (sem_wait(&is_claimed) != 0)
+		;
+	CHILD_CHECK(pthread_create(&claimer, NULL, claim_the_tree, top) == 0);
+	CHILD_CHECK(sem_post(&may_finish) == 0);
+	CHILD_CHECK(pthread_join(definer, NULL) == 0 && pthread_join(claimer, NULL) == 0);
+	CHILD_CHECK(strcmp(claimed_traces(&tree), expected) == 0 && strcmp(walk(top, NULL), expected) == 0);
+}
+
+static void a_tree_has_what_was_being_defined_below_it(void)
+{
+	claim_around_a_definition(true, "15243");
+}
+
+static void a_tree_has_not_what_came_to_nothing(void)
+{
+	claim_around_a_definition(false, "1523");
+}
+
+/* The top itself goes while one waits for it. */
+static void *delete_top(void *argument)
+{
+	struct ct_claim claim;
+
+	ct_claim_init(&claim);
+	CHILD_CHECK(claim_tree(&claim, argument, false) == CT_CLAIMED);
+	CHILD_CHECK(sem_post(&is_claimed) == 0);
+	while (sem_wait(&may_finish) != 0)
+		;
+	ct_table_lock();
+	for (uint32_t i = claim.count; i > 0; i--) {
+		claim.traces[i - 1]->is_defined = false;
+		ct_table_unlink(claim.traces[i - 1]);
+	}
+	ct_table_unlock();
+	ct_claim_release(&claim);
+	return NULL;
+}
+
+static void who_waited_for_a_tree_that_went_has_its_top_alone(void)
+{
+	struct ct_trace *top = make(1);
+	pthread_t deleter, claimer;
+
+	CHILD_CHECK(sem_init(&is_claimed, 0, 0) == 0 && sem_init(&may_finish, 0, 0) == 0);
+	make_sub(2, top)->is_defined = top->is_defined = true;
+	CHILD_CHECK(pthread_create(&deleter, NULL, delete_top, top) == 0);
+	while (sem_wait(&is_claimed) != 0)
+		;
+	CHILD_CHECK(pthread_create(&claimer, NULL, claim_the_tree, top) == 0);
+	CHILD_CHECK(sem_post(&may_finish) == 0);
+	CHILD_CHECK(pthread_join(deleter, NULL) == 0 && pthread_join(claimer, NULL) == 0);
+	CHILD_CHECK(strcmp(claimed_traces(&tree), "1") == 0 && !top->is_defined);
+}
+
+/* One that holds the lower part waits for the upper one, as a routine of a sublevel does that commands its head. */
+static void *hold_sub_and_want_top(void *argument)
+{
+	struct ct_claim claim;
+
+	(void)argument;
+	ct_claim_init(&claim);
+	CHILD_CHECK(claim_one(&claim, traces[1]) == CT_CLAIMED);
+	CHILD_CHECK(sem_post(&is_claimed) == 0);
+	CHILD_CHECK(claim_one(&claim, traces[0]) == CT_CLAIMED);
+	ct_claim_release(&claim);
+	return NULL;
+}
+
+static void a_tree_is_refused_to_whom_a_part_of_it_waits_for(void)
+{
+	struct ct_claim claim;
+	pthread_t thread;
+
+	CHILD_CHECK(sem_init(&is_claimed, 0, 0) == 0);
+	traces[0] = make(1);
+	traces[1] = make_sub(2, traces[0]);
+	ct_claim_init(&claim);
+	CHILD_CHECK(claim_one(&claim, traces[0]) == CT_CLAIMED);
+	CHILD_CHECK(pthread_create(&thread, NULL, hold_sub_and_want_top, NULL) == 0);
+	while (sem_wait(&is_claimed) != 0)
+		;
+	CHILD_CHECK(claim_tree(&claim, traces[0], false) == CT_CLAIM_REFUSED);
+	ct_claim_release(&claim);
+	CHILD_CHECK(pthread_join(thread, NULL) == 0);
+	claim_beside(traces[0], traces[0]);
+}
+
+/* ---- tokens ---- */
+
+static void a_token_is_of_one_definition(void)
+{
+	struct ct_trace *trace = make(CT_COMPONENT_LIMIT - 1);
+	struct ct_token token = { .component = 4711 };
+	uint64_t first, second;
+
+	trace->generation = 1;
+	first = ct_token_of(trace);
+	CHILD_CHECK(!ct_token_find(first, &token)); /* nobody has defined it */
+	trace->is_defined = true;
+	trace->attributes.wtr = true;
+	trace->attributes.wtrmode = CTRACE_DREF;
+	CHILD_CHECK(ct_token_find(first, &token));
+	CHILD_CHECK(token.component == CT_COMPONENT_LIMIT - 1 && token.wtr && token.wtrmode == CTRACE_DREF);
+	trace->is_defined = false;
+	CHILD_CHECK(!ct_token_find(first, &token));
+	trace->generation++;
+	trace->is_defined = true;
+	second = ct_token_of(trace);
+	CHILD_CHECK(second != first && !ct_token_find(first, &token) && ct_token_find(second, &token));
+}
+
+static void a_token_of_anything_is_looked_at(void)
+{
+	static const uint64_t strange[] = { 0,	  1,	      2,	  CT_COMPONENT_LIMIT, CT_COMPONENT_LIMIT + 1, 0xFFFFFFFF,
+					    1ULL << 32, UINT64_MAX, UINT64_MAX << 32, (uint64_t)1 << 32 | 0x8000 };
+	struct ct_token token;
+
+	make(0)->is_defined = false;
+	for (size_t i = 0; i < CT_COUNT(strange); i++)
+		CHILD_CHECK(!ct_token_find(strange[i], &token));
+}
+
+static void a_token_of_what_is_like_its_head_has_the_heads_attributes(void)
+{
+	struct ct_trace *top = make(1), *sub = make_sub(2, top), *deep = make_sub(3, sub);
+	struct ct_token token;
+
+	top->is_defined = sub->is_defined = deep->is_defined = true;
+	top->attributes = (struct ct_attributes){ .wtr = true, .wtrmode = CTRACE_FIXED };
+	sub->attributes.likehead = deep->attributes.likehead = true;
+	CHILD_CHECK(ct_token_find(ct_token_of(deep), &token) && token.component == 3 && token.wtr && token.wtrmode == CTRACE_FIXED);
+	deep->attributes.likehead = false;
+	CHILD_CHECK(ct_token_find(ct_token_of(deep), &token) && token.component == 3 && !token.wtr);
+}
+
+/* ---- fork ---- */
+
+static sem_t may_end;
+
+/* Works on trace 1, which is defined, and defines trace 2 below it. */
+static void *work_on_two(void *argument)
+{
+	struct ct_claim claim;
+
+	(void)argument;
+	ct_claim_init(&claim);
+	ct_table_lock();
+	CHILD_CHECK(ct_claim_one(&claim, traces[1]) == CT_CLAIMED && ct_claim_one(&claim, traces[2]) == CT_CLAIMED);
+	ct_table_link(traces[2], traces[1]);
+	ct_table_unlock();
+	CHILD_CHECK(sem_post(&is_claimed) == 0);
+	while (sem_wait(&may_end) != 0)
+		;
+	CHILD_CHECK(traces[1]->claim == &claim && traces[2]->claim == &claim && traces[2]->head == traces[1]);
+	ct_claim_release(&claim);
+	return NULL;
+}
+
+static void look_in_the_child(void)
+{
+	struct ct_claim claim;
+
+	CHILD_CHECK(ct_thread_locked == 0);
+	CHILD_CHECK(traces[1]->claim == NULL && traces[1]->is_defined && traces[1]->first_sub == NULL);
+	CHILD_CHECK(traces[2]->claim == NULL && !traces[2]->is_defined && traces[2]->head == NULL);
+	CHILD_CHECK(ct_claim_is_mine(traces[0])); /* our own command goes on */
+	ct_claim_init(&claim);
+	CHILD_CHECK(claim_one(&claim, traces[0]) == CT_CLAIM_REFUSED);
+	CHILD_CHECK(claim_tree(&claim, traces[1], false) == CT_CLAIMED && claim_one(&claim, traces[2]) == CT_CLAIMED);
+	ct_claim_release(&claim);
+	_exit(0);
+}
+
+static void a_forked_child_has_its_own_threads_claims_alone(void)
+{
+	struct ct_claim claim;
+	pthread_t thread;
+	int status;
+	pid_t pid;
+
+	attach();
+	for (unsigned i = 0; i < 3; i++)
+		traces[i] = make(i);
+	traces[0]->is_defined = traces[1]->is_defined = true;
+	ct_claim_init(&claim);
+	CHILD_CHECK(claim_one(&claim, traces[0]) == CT_CLAIMED);
+	CHILD_CHECK(sem_init(&is_claimed, 0, 0) == 0 && sem_init(&may_end, 0, 0) == 0);
+	CHILD_CHECK(pthread_create(&thread, NULL, work_on_two, NULL) == 0);
+	while (sem_wait(&is_claimed) != 0)
+		;
+	pid = fork();
+	if (pid == 0)
+		look_in_the_child();
+	CHILD_CHECK(waitpid(pid, &status, 0) == pid && status == 0);
+	CHILD_CHECK(sem_post(&may_end) == 0 && pthread_join(thread, NULL) == 0);
+	ct_claim_release(&claim);
+}
+
+/* ---- a storm ---- */
+
+enum { STORM_THREADS = 8, STORM_ROUNDS = 4000, STORM_TRACES = 13 };
+static unsigned owners[STORM_TRACES]; /* who works on a trace; a plain word, which its claim protects */
+
+static unsigned storm_head(unsigned trace)
+{
+	return (trace - 1) / 3;
+}
+
+static void work(const struct ct_claim *claim, unsigned self)
+{
+	for (uint32_t i = 0; i < claim->count; i++) {
+		CHILD_CHECK(owners[claim->traces[i]->component] == 0);
+		owners[claim->traces[i]->component] = self;
+	}
+	for (uint32_t i = 0; i < claim->count; i++) {
+		CHILD_CHECK(owners[claim->traces[i]->component] == self);
+		owners[claim->traces[i]->component] = 0;
+	}
+}
+
+static bool is_whole(const struct ct_claim *claim, struct ct_trace *top)
+{
+	uint32_t count = 0;
+
+	ct_table_lock();
+	for (struct ct_trace *at = top; at != NULL; at = ct_table_next(top, at, false))
+		count += at->claim == claim ? 1 : claim->count + 1;
+	ct_table_unlock();
+	return count == claim->count;
+}
+
+/* As DEFINE and DELETE: a leaf comes below its head, which nobody else has claimed, or goes. */
+static void turn_leaf(struct ct_claim *claim, unsigned number)
+{
+	struct ct_trace *leaf, *head;
+
+	ct_table_lock();
+	leaf = ct_table_find(number);
+	head = ct_table_find(storm_head(number));
+	while (leaf->claim != NULL || (head->claim != NULL && !ct_claim_is_mine(head)))
+		if (ct_claim_wait(leaf->claim != NULL ? leaf : head) != CT_CLAIMED)
+			goto refused;
+	CHILD_CHECK(ct_claim_one(claim, leaf) == CT_CLAIMED);
+	if (leaf->head == NULL)
+		ct_table_link(leaf, head);
+	else
+		ct_table_unlink(leaf);
+refused:
+	ct_table_unlock();
+}
+
+static void *storm(void *argument)
+{
+	unsigned self = *(unsigned *)argument + 1, random = self * 2654435761u;
+
+	for (unsigned round = 0; round < STORM_ROUNDS; round++) {
+		struct ct_claim outer, inner;
+		unsigned first, second;
+
+		random = random * 1103515245u + 12345u;
+		first = (random >> 16) % STORM_TRACES;
+		second = (random >> 8) % STORM_TRACES;
+		ct_claim_init(&outer);
+		ct_claim_init(&inner);
+		if (first > 3 && (random & 1) == 0)
+			turn_leaf(&outer, first);
+		else if (claim_tree(&outer, ct_table_find(first), false) == CT_CLAIMED)
+			CHILD_CHECK(is_whole(&outer, ct_table_find(first)));
+		/* A command from a routine: what it holds stays. */
+		if (claim_tree(&inner, ct_table_find(second), false) == CT_CLAIMED)
+			work(&inner, self);
+		ct_claim_release(&inner);
+		work(&outer, self);
+		ct_claim_release(&outer);
+	}
+	return NULL;
+}
+
+static void many_threads_neither_hang_nor_meet(void)
+{
+	unsigned numbers[STORM_THREADS];
+	pthread_t threads[STORM_THREADS];
+
+	(void)make(0);
+	for (unsigned i = 1; i < STORM_TRACES; i++)
+		(void)make_sub(i, ct_table_find(storm_head(i)));
+	for (unsigned i = 0; i < STORM_THREADS; i++) {
+		numbers[i] = i;
+		CHILD_CHECK(pthread_create(&threads[i], NULL, storm, &numbers[i]) == 0);
+	}
+	for (unsigned i = 0; i < STORM_THREADS; i++)
+		CHILD_CHECK(pthread_join(threads[i], NULL) == 0);
+	for (unsigned i = 0; i < STORM_TRACES; i++)
+		CHILD_CHECK(ct_table_find(i)->claim == NULL);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		IN_CHILD(a_trace_is_made_once_and_keeps_its_place),
+		IN_CHILD(a_tree_is_walked_heads_first),
+		IN_CHILD(a_thread_does_not_wait_for_itself),
+		IN_CHILD(a_tree_is_claimed_with_its_followers_or_whole),
+		IN_CHILD(a_ring_of_waiters_is_never_closed),
+		IN_CHILD(a_tree_has_what_was_being_defined_below_it),
+		IN_CHILD(a_tree_has_not_what_came_to_nothing),
+		IN_CHILD(who_waited_for_a_tree_that_went_has_its_top_alone),
+		IN_CHILD(a_tree_is_refused_to_whom_a_part_of_it_waits_for),
+		IN_CHILD(a_token_is_of_one_definition),
+		IN_CHILD(a_token_of_anything_is_looked_at),
+		IN_CHILD(a_token_of_what_is_like_its_head_has_the_heads_attributes),
+		IN_CHILD(a_forked_child_has_its_own_threads_claims_alone),
+		IN_CHILD(many_threads_neither_hang_nor_meet),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
