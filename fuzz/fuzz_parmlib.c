@@ -1,8 +1,8 @@
 /*
  * fuzz_parmlib.c - any bytes as a member of CTRACE_PARMLIB: parsed, complained about, printed, parsed again.
  *
- * What must hold: every complaint names a place in the text and is harmless to print, they come in the order of the text, the first one's
- * reason is the answer, and what was understood is understood again when it is printed as a member.
+ * What must hold: every complaint names a place in the text and is harmless to print, they come in the order of the text, the first
+ * one's reason is the answer, and what was understood is understood again when it is printed as a member.
  *
  * Copyright The ctrace authors.  SPDX-License-Identifier: Apache-2.0
  */

@@ -165,7 +165,7 @@ read -r line <&3 || fail 'the server does not start'
 operator() { # LINE WANTED - the operator's line, and how the answer has to begin
 	show "./kvload kv.socket say '$1'"
 	./kvload kv.socket say "$1" >answer.txt
-	cut -c1-150 answer.txt | indent
+	fold -s -w 132 answer.txt | indent
 	case $(cat answer.txt) in "$2"*) ;; *) fail "the answer should begin with $2" ;; esac
 }
 say 'Packages and their descriptions go in over four connections, and are read back:'

@@ -302,7 +302,8 @@ CTRACE_API_ CTRACE_MUST_USE enum ctrace_status ctrace_component_display(const ch
  */
 
 /* The tracer of a trace: CTRACE() and ctrace_entry() take it.  NOT_FOUND when it is neither defined nor made by ctrace_tracer_get().  Valid
- * for the life of the process; after DELETE it traces by the threshold that it had before DEFINE, which mostly is none. */
+ * for the life of the process; after DELETE it traces nothing until the trace is defined again; one that ctrace_tracer_get() or the like knows too
+ * traces as it did before DEFINE. */
 CTRACE_API_ CTRACE_MUST_USE enum ctrace_status ctrace_component_tracer(const char *name, const char *sub,
 								       struct ctrace_tracer **out_tracer);
 

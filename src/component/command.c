@@ -101,10 +101,24 @@ static uint32_t preset(const struct ct_path *path, const struct ct_trace_request
 	return CTRACE_RC_OK;
 }
 
+/* Is it this thread that works on the trace, perhaps defining it just now? */
+static bool is_called_for(uint32_t component)
+{
+	const struct ct_trace *trace;
+	bool is_mine;
+
+	ct_table_lock();
+	trace = ct_table_find(component);
+	is_mine = trace != NULL && ct_claim_is_mine(trace);
+	ct_table_unlock();
+	return is_mine;
+}
+
 static uint32_t transact(const struct ct_path *path, const struct ct_trace_request *request, const char *source,
 			 struct ctrace_outcome *out)
 {
 	struct claims claims;
+	enum ctrace_status status;
 	uint32_t component;
 	uint32_t rc;
 
@@ -112,6 +126,9 @@ static uint32_t transact(const struct ct_path *path, const struct ct_trace_reque
 		return preset(path, request, out);
 	if (request->state == CT_STATE_NONE)
 		return ct_outcome_set(out, CTRACE_RC_REFUSED, CTRACE_RSN_NO_STATE, "neither ON, OFF nor LIKEHEAD is said for %s", path->name);
+	status = ct_registry_find_any(ct_process.registry, path->name, strlen(path->name), &component);
+	if (status == CTRACE_OK && is_called_for(component))
+		return ct_outcome_set(out, CTRACE_RC_SYSTEM, CTRACE_RSN_RECOVERY, "a routine of %s is running on this thread", path->name);
 	if (ct_registry_find(ct_process.registry, path->name, strlen(path->name), &component) != CTRACE_OK)
 		return ct_outcome_set(out, CTRACE_RC_REFUSED, CTRACE_RSN_NOT_DEFINED, "no trace %s is defined", path->name);
 	if ((__atomic_load_n(&ct_registry_entry(ct_process.registry, component)->flags, __ATOMIC_ACQUIRE) & CT_COMPONENT_DEFINED) == 0)

@@ -5,7 +5,7 @@
  *     command.c       TRACE CT, and level commands of the other face, for a trace that is there
  *     change.c        one change: routines called, then in force, or all undone
  *     builtin.c       TRACE CT for a tracer that nobody defined
- *     status.c        mode, options, filters, buffer: what a request may ask, and what it makes of a status
+ *     trace_status.c  mode, options, filters, buffer: what a request may ask, and what it makes of a status
  *     path.c          NAME and SUB become the name of a component
  *     member.c        a parmlib member, with the place of what is wrong in it
  *     table.c         the traces: the index, heads and sublevels, who works on which
@@ -197,7 +197,7 @@ void ct_table_lock(void);
 void ct_table_unlock(void);
 void ct_table_unlock_in_child(void); /* fork.c: what other threads claimed is free again */
 
-/* ---- status.c */
+/* ---- trace_status.c */
 /* The attributes that count for a trace: of one that was defined LIKEHEAD, its head's. */
 const struct ct_attributes *ct_trace_attributes(const struct ct_trace *trace);
 /* What it does; of one that follows, what its head does.  Takes the table's lock. */

@@ -219,8 +219,8 @@ static uint32_t read_member(struct definition *definition, struct ctrace_outcome
 				    parmlib.requests[0].has[CT_CLAUSE_SUB] || parmlib.requests[1].has[CT_CLAUSE_SUB]
 					    ? CTRACE_RSN_MEMBER_SUB
 					    : CTRACE_RSN_PARMLIB,
-				    "%s:%u: a member that DEFINE names has options for one trace only", member,
-				    parmlib.requests[1].place[CT_CLAUSE_STATE].line);
+				    "%s:%u:%u: a member that DEFINE names has options for one trace only", member,
+				    parmlib.requests[1].place[CT_CLAUSE_STATE].line, parmlib.requests[1].place[CT_CLAUSE_STATE].column);
 	else if (parmlib.count == 1)
 		definition->request = parmlib.requests[0];
 	definition->has_request = parmlib.count == 1;
@@ -558,9 +558,9 @@ static void remove_trace(struct ct_trace *trace)
 	const struct ct_target *target = ct_target_self();
 
 	restore_buffer(trace);
+	ct_registry_set_defined(ct_process.registry, trace->component, false);
 	(void)!ct_level_set_trace(ct_process.registry, trace->component, &level, target != NULL ? target->changed : NULL,
 				  target != NULL ? target->changed_user : NULL);
-	ct_registry_set_defined(ct_process.registry, trace->component, false);
 	ct_table_lock();
 	trace->is_defined = false;
 	if (trace->head != NULL)

@@ -1,8 +1,9 @@
 /*
  * parmlib.c - TRACEOPTS: a member of CTRACE_PARMLIB becomes requests, a request becomes a member's text.
  *
- * Called by CTRACE DEFINE, TRACE CT and `ctrace parmlib`, on any thread.  A member may hold any bytes: what is wrong is complained about
- * where it stands, and reading goes on with the next clause.  Each byte is looked at a fixed number of times, and nothing calls itself.
+ * Called by CTRACE DEFINE, TRACE CT and `ctrace parmlib`, on any thread.  A member may hold any bytes: what is wrong is complained
+ * about where it stands, and reading goes on with the next clause.  Each byte is looked at a fixed number of times, and nothing calls
+ * itself.
  *
  * Copyright The ctrace authors.  SPDX-License-Identifier: Apache-2.0
  */
@@ -112,8 +113,8 @@ static struct ct_span take_value(struct parser *parser)
 	return span_of(start, parser->at);
 }
 
-/* The quotation mark that closes the one at `open`.  It stands on the same line, so that one that was forgotten costs only that line; NULL
- * when there is none, and then *out_end is the line's end. */
+/* The quotation mark that closes the one at `open`.  It stands on the same line, so that one that was forgotten costs only that line.
+ * NULL when there is none, and then *out_end is the line's end. */
 static const char *quote_close(const char *open, const char *end, const char **out_end)
 {
 	const char *at = open + 1;
@@ -250,8 +251,8 @@ static bool group_add(struct parser *parser, const char *at)
 }
 
 /*
- * A group begins with SUB or with a state, unless all that the last one has are clauses that it began without; a state belongs to the SUB
- * before it.
+ * A group begins with SUB or with a state, unless all that the last one has are clauses that it began without; a state belongs to the
+ * SUB before it.
  */
 static bool begins_group(const struct parser *parser, enum ct_clause clause)
 {
@@ -283,8 +284,8 @@ static bool group_clause(struct parser *parser, enum ct_clause clause, struct ct
 
 static const struct keyword *keyword_find(struct ct_span word);
 
-/* Does a clause begin with this word, which the parser has just taken?  In parentheses that were never closed, only one that has some of
- * its own is believed, and not where a value may stand. */
+/* Does a clause begin with this word, which the parser has just taken?  In parentheses that were never closed, only one that has some
+ * of its own is believed, and not where a value may stand. */
 static bool begins_clause(struct parser *parser, struct ct_span word, unsigned depth, char before)
 {
 	const struct keyword *keyword = keyword_find(word);
@@ -518,7 +519,7 @@ static bool read_quoted_part(struct parser *parser)
 	return true;
 }
 
-/* LEVEL=255, or userid=(a, b): a comma or a blank ends it outside parentheses only, and blanks and lines' ends within become one blank. */
+/* LEVEL=255, or userid=(a, b): a comma or a blank ends it outside parentheses only; blanks and lines' ends within become one blank. */
 static bool read_unquoted_option(struct parser *parser)
 {
 	const char *start = parser->at;
@@ -610,8 +611,6 @@ static void parse_preset(struct parser *parser, const struct keyword *keyword, s
 {
 	if (!group_clause(parser, CT_CLAUSE_STATE, word))
 		return;
-	if (!group_has(parser, CT_CLAUSE_SUB))
-		complain_syntax(parser, word, "has no SUB before it", "SUB(path) PRESET(PUT) or SUB(path) PRESET(DELETE)");
 	parse_values(parser, keyword);
 }
 
@@ -884,8 +883,8 @@ static void parse_member(struct parser *parser)
 						    .expected = clauses_expected });
 }
 
-/* Blanks in place of comments, so that every place stays what it is.  What is in quotation marks is no comment.  Gives the one that has no
- * end, or NULL. */
+/* Blanks in place of comments, so that every place stays what it is.  What is in quotation marks is no comment.  Gives the one that has
+ * no end, or NULL. */
 static char *blank_comments(char *text, char *end)
 {
 	for (char *at = text; at < end; at++) {

@@ -1,8 +1,8 @@
 /*
  * trace_name.c - the names and numbers of component trace: what a text is, or why it is none.
  *
- * Called by the member parser, by CTRACE DEFINE and DELETE and by commands, on any thread; the text may be anybody's and need not be
- * terminated.  Nothing is allocated but the words of a complaint.
+ * Called by the member parser, by CTRACE DEFINE and DELETE and by commands, on any thread; the text may be anybody's and need not
+ * be terminated.  Nothing is allocated but the words of a complaint.
  *
  * Copyright The ctrace authors.  SPDX-License-Identifier: Apache-2.0
  */

@@ -70,15 +70,23 @@ void ct_level_resolve(struct ct_registry *registry, uint32_t index)
 	__atomic_store_n(&node->level, level, __ATOMIC_RELAXED);
 }
 
-void ct_level_publish(struct ct_registry *registry, uint32_t index, uint32_t route, struct ct_level_changes *changes)
+/* What a component of that route records. */
+static uint32_t recorded_level(const struct ct_registry *registry, uint32_t index, uint32_t route)
 {
-	struct ctrace_gate *gate = &ct_registry_entry(registry, index)->gate;
 	uint32_t flight = registry->routes[route].flight_level;
 	uint32_t level = ct_node_at(registry, index)->level;
 
-	if (flight < level)
-		level = flight;
-	if (level != gate->level && ct_node_is_known(registry, index))
+	return flight < level ? flight : level;
+}
+
+void ct_level_publish(struct ct_registry *registry, uint32_t index, uint32_t route, struct ct_level_changes *changes)
+{
+	struct ctrace_gate *gate = &ct_registry_entry(registry, index)->gate;
+	bool is_known = ct_node_is_known(registry, index);
+	/* Nobody traces through the gate of a component that nobody knows; of one that was deleted, somebody may still try. */
+	uint32_t level = is_known ? recorded_level(registry, index, route) : CTRACE_LEVEL_NONE;
+
+	if (level != gate->level && is_known)
 		changes_add(changes, index, level);
 	/*
 	 * What only the flight recorder wants must not reach the destinations: whoever sees the lower level sees the route too.  So the
@@ -207,6 +215,8 @@ enum ctrace_status ct_level_get(struct ct_registry *registry, const char *compon
 		size--;
 		index = ct_node_find(registry, component, size);
 	}
-	*out_level = __atomic_load_n(&ct_registry_entry(registry, index)->gate.level, __ATOMIC_RELAXED);
+	ct_registry_lock(registry);
+	*out_level = recorded_level(registry, index, ct_node_at(registry, index)->route);
+	ct_registry_unlock(registry);
 	return CTRACE_OK;
 }

@@ -394,6 +394,7 @@ static void node_mark(struct ct_registry *registry, uint32_t index, uint32_t fla
 		ct_dest_count_known(registry, index, flags != 0);
 	/* Publish: pairs with the acquire load in node_has(). */
 	__atomic_store_n(&entry->flags, (entry->flags & ~CT_COMPONENT_KNOWN) | flags, __ATOMIC_RELEASE);
+	ct_level_publish(registry, index, ct_node_at(registry, index)->route, NULL);
 }
 
 enum ctrace_status ct_registry_register(struct ct_registry *registry, const char *name, size_t size, uint32_t *out_index)

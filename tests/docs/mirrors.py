@@ -21,10 +21,11 @@ report.check('every source file has a unit test of its name', missing)
 mirrored = {'tests/unit/{}/test_{}'.format(*path.split('/')[1:]) for path in sources}
 report.check('every unit test has a source file of its name', sorted(f'{path} has none' for path in units - mirrored))
 
+# A bare name in a backtrace is enough.  Of the headers, which no backtrace has, a folder's own may be called as the public one of its face.
 places = collections.defaultdict(list)
-for path in project.files('src', 'tools', 'include', ext=('.c', '.h')):
+for path in project.files('src', 'tools', ext=('.c', '.h')) + project.files('include', ext=('.c',)):
     places[os.path.basename(path)].append(path)
-report.check('file names are unique in src/, tools/ and include/', [f'{n}: {", ".join(p)}' for n, p in sorted(places.items()) if len(p) > 1])
+report.check('file names are unique in src/ and tools/', [f'{n}: {", ".join(p)}' for n, p in sorted(places.items()) if len(p) > 1])
 
 HEAD = re.compile(r'\A/\*\n \* (\S+) - .*?Copyright The ctrace authors\.  SPDX-License-Identifier: Apache-2\.0\n', re.DOTALL)
 wrong = []

@@ -11,6 +11,7 @@ is() { [ "$1" = "$2" ] || { printf '<%s>\nnot\n<%s>\n' "$1" "$2"; false; }; }
 like() { [[ $1 == $2 ]] || { printf '<%s>\nis not like\n<%s>\n' "$1" "$2"; false; }; }
 # Starts the server and waits until it listens; $server.
 begin() {
+	: >said # what the one before has said is not what this one says
 	./kvserver kv.socket "$@" >said 2>errors &
 	server=$!
 	until grep -q '^ready' said; do
@@ -32,7 +33,7 @@ ask() {
 # How many entries of a component and id are in the trace; and waits until it is so many, for what happens behind an answer.
 of() { ctrace show kvserver.ctb | awk -v component="$1" -v id="$2" '$2 == component && $3 == id' | wc -l; }
 await() {
-	for _ in $(seq 3000); do
+	for _ in $(seq 1000); do
 		[ "$(of "$1" "$2")" = "$3" ] && return
 		sleep 0.02
 	done
@@ -184,15 +185,16 @@ printf 'same\tone\nsame\tother\n' >twice
 check 'the client sees what is not as it put it' sh -c '! ./kvload kv.socket 1 <twice >twice.txt 2>&1 && grep -x "1 connections: 2 put, 2 read back, 1 wrong" twice.txt'
 check 'without a member nothing is traced' is "$(say 'TRACE DISPLAY')" 'KVSERVER OFF HEAD OPTIONS=() BUFFER=0K'
 mkdir members
-printf 'TRACEOPTS ON OPTIONS(GETT)' >members/CTBAD
-printf "TRACEOPTS ON OPTIONS('GET,NOW')" >members/CTWRONG
+printf "TRACEOPTS ON OPTION('GET')" >members/CTSYNTAX
+printf "TRACEOPTS ON OPTIONS('GET,NOW')" >members/CTREFUSE
 finish
 
 # ---- a member with mistakes: told, and the server serves all the same
 export CTRACE_PARMLIB=$PWD/members
-for member in CTBAD CTWRONG CTNONE; do
+for case in CTSYNTAX=06 CTREFUSE=11 CTNONE=04; do
+	member=${case%=*}
 	begin "$member"
-	check "$member: told" grep -E '^kvserver: DEFINE KVSERVER: RC 0C reason (06|11|04): .+: .+' errors
+	check "$member: told" grep -E "^kvserver: DEFINE KVSERVER: RC 0C reason ${case#*=}: .+: .+" errors
 	check "$member: defined without it" is "$(say 'TRACE DISPLAY')" 'KVSERVER OFF HEAD OPTIONS=() BUFFER=0K'
 	finish
 done

@@ -657,7 +657,9 @@ static void a_trace_can_be_for_some_address_spaces_only(void)
 
 	/* OFF clears them. */
 	REQUIRE(FILTER(.asid = "FFFE", .jobname = "OTHER") == CTRACE_RC_OK && is_filtered(true));
+	forget_calls();
 	REQUIRE(TURN("FILTER", NULL, CTRACE_CT_OFF) == CTRACE_RC_OK);
+	REQUIRE(calls[0].ctss.asid_count == 0 && calls[0].ctss.jobname_count == 0 && only_call("FILTER", STOP, OFF));
 	REQUIRE(shown("FILTER", NULL)->asid_count == 0 && shown("FILTER", NULL)->jobname_count == 0);
 	REQUIRE(TURN("FILTER", NULL, CTRACE_CT_ON) == CTRACE_RC_OK && is_filtered(false));
 }
@@ -872,8 +874,8 @@ static void a_display_routine_corrects_what_is_shown(void)
 		REQUIRE(display->mode == cases[i].mode && strcmp(display->options, cases[i].options) == 0);
 		REQUIRE(call_count == 1 && calls[0].ctss.flags == CTRACE_CTSS_DISPLAY && has_options(&calls[0].ctss, "GIVEN"));
 		REQUIRE(strcmp(display->startnam, "SHOWSS") == 0 && strcmp(display->dispnam, "SHOWSS") == 0);
+		REQUIRE(records("SHOW", NULL)); /* it is only shown differently */
 	}
-	REQUIRE(records("SHOW", NULL)); /* it is only shown differently */
 }
 
 /* ---- many threads ---- */

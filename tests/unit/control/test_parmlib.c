@@ -309,8 +309,6 @@ static void mistakes_of_syntax(void **state)
 	assert_mistake("TRACEOPTS SUB(A) PRESET() ON", syntax, 1, 25, "\"\" is nothing that PRESET does", "PUT or DELETE");
 	assert_mistake("TRACEOPTS SUB(A) PRESET(PTU)", syntax, 1, 25, "\"PTU\" is nothing that PRESET does (did you mean PUT?)",
 		       "PUT or DELETE");
-	assert_mistake("TRACEOPTS PRESET(PUT) ASID(1)", syntax, 1, 11, "\"PRESET\" has no SUB before it",
-		       "SUB(path) PRESET(PUT) or SUB(path) PRESET(DELETE)");
 	assert_mistake("TRACEOPTS ON /* no end\nOFF", syntax, 1, 14, "\"/*\" is not closed", "\"*/\"");
 	assert_mistake("/*", syntax, 1, 1, "\"/*\" is not closed", "\"*/\"");
 	assert_mistake("TRACEOPTS WTRSTART(A) WTRSTART(B)", syntax, 1, 23, "\"WTRSTART\" is there already", "one WTRSTART in a member");

@@ -1,5 +1,5 @@
 /*
- * status.c - what a trace does: what a request may ask of it, and what it makes of its status.
+ * trace_status.c - what a trace does: what a request may ask of it, and what it makes of its status.
  *
  * Called by define.c and command.c for a trace that their command has claimed.  Nothing here is in force yet: change.c sees to that.
  *
