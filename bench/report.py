@@ -21,13 +21,14 @@ RATIO_TARGETS = {
     "d": ("a", 1.3),
     "cbl_handle": ("a", 3.0),
     "entry": ("a", 1.5),
+    "entry_own": ("a", 1.7),
     "entry_off": ("c", 1.2),
 }
 # For the rest: what is told without a target.
-RATIO_TOLD = {"entry_own": "a", "cbl_name": "a", "cobol_handle": "a", "cobol_name": "a"}
+RATIO_TOLD = {"cbl_name": "a", "cobol_handle": "a", "cobol_name": "a"}
 
 # Instructions, the loop and the choice of a text included.  A few above what gcc 12 makes of it, so that only a longer way shows.
-INSTRUCTION_TARGETS = {"a": 55, "b": 65, "c": 8, "cbl_handle": 320, "entry": 60, "entry_off": 10}
+INSTRUCTION_TARGETS = {"a": 55, "b": 65, "c": 8, "cbl_handle": 320, "entry": 60, "entry_own": 230, "entry_off": 10}
 BYTE_TARGETS = {"a": 24, "b": 60}
 SUBLEVELS_SECONDS = 2
 SUBLEVELS_MEBIBYTES = 64

@@ -41,10 +41,10 @@ extern "C" {
  * Results.  seed: CTRACE macro, tables 1 and 2.
  */
 #define CTRACE_RC_OK 0x00u
-#define CTRACE_RC_EXISTS 0x04u   /* DEFINE: already defined.  DELETE: not defined.  No reason code */
-#define CTRACE_RC_SYSTEM 0x08u   /* the environment; see the reason code */
-#define CTRACE_RC_REFUSED 0x0Cu  /* see the reason code */
-#define CTRACE_RC_ABEND 0x10u    /* an abend 00D in the macro: here the call returns, with the reason in `abend` */
+#define CTRACE_RC_EXISTS 0x04u  /* DEFINE: already defined.  DELETE: not defined.  No reason code */
+#define CTRACE_RC_SYSTEM 0x08u  /* the environment; see the reason code */
+#define CTRACE_RC_REFUSED 0x0Cu /* see the reason code */
+#define CTRACE_RC_ABEND 0x10u   /* an abend 00D in the macro: here the call returns, with the reason in `abend` */
 
 /* What the third byte of a reason code says. */
 #define CTRACE_REASON(rsncode) (((rsncode) >> 8) & 0xFFu)
@@ -98,13 +98,13 @@ extern "C" {
 #define CTRACE_RSN_NO_WTR 0x2Cu
 #define CTRACE_RSN_WTR_NAME 0x2Du
 /* Ours, of ctrace_trace_ct() and ctrace_component_display(): the macro has none for what only a command can do wrong. */
-#define CTRACE_RSN_NOT_DEFINED 0x81u    /* no trace of that name */
-#define CTRACE_RSN_NOT_MODIFIABLE 0x82u /* it is on, and MOD=NO */
+#define CTRACE_RSN_NOT_DEFINED 0x81u     /* no trace of that name */
+#define CTRACE_RSN_NOT_MODIFIABLE 0x82u  /* it is on, and MOD=NO */
 #define CTRACE_RSN_HEAD_NO_OPTIONS 0x83u /* a head with HEADOPTS=NO cannot be switched */
-#define CTRACE_RSN_BUFDEFIN 0x84u       /* BUFDEFIN=YES: the size is set when the trace is defined only */
-#define CTRACE_RSN_NO_STATE 0x85u       /* neither the command nor the member says ON, OFF or LIKEHEAD */
-#define CTRACE_RSN_NOT_A_SUBLEVEL 0x86u /* LIKEHEAD for a trace that has no head */
-#define CTRACE_RSN_NOT_ALL 0x87u        /* some of the member's transactions failed; the message names the first */
+#define CTRACE_RSN_BUFDEFIN 0x84u        /* BUFDEFIN=YES: the size is set when the trace is defined only */
+#define CTRACE_RSN_NO_STATE 0x85u        /* neither the command nor the member says ON, OFF or LIKEHEAD */
+#define CTRACE_RSN_NOT_A_SUBLEVEL 0x86u  /* LIKEHEAD for a trace that has no head */
+#define CTRACE_RSN_NOT_ALL 0x87u         /* some of the member's transactions failed; the message names the first */
 
 struct ctrace_outcome {
 	uint32_t rc;         /* CTRACE_RC_* */
@@ -129,36 +129,35 @@ CTRACE_API_ const char *ctrace_outcome_text(const struct ctrace_outcome *outcome
 
 /* Texts are terminated; NULL or "" is "not coded".  A YES or NO takes CTRACE_YES or CTRACE_NO. */
 struct ctrace_define {
-	uint32_t size;       /* sizeof(struct ctrace_define) */
-	uint16_t version;    /* CTRACE_PLIST_VERSION */
-	uint16_t service;    /* CTRACE_SERVICE_DEFINE */
-	const char *name;    /* NAME: 1 to 8 of A-Z 0-9 @ # $, not beginning with a digit */
-	const char *sub;     /* SUB: 1 to 5 names with dots between; ASID(h), JOBNAME(n) and 'quoted' ones too */
+	uint32_t size;        /* sizeof(struct ctrace_define) */
+	uint16_t version;     /* CTRACE_PLIST_VERSION */
+	uint16_t service;     /* CTRACE_SERVICE_DEFINE */
+	const char *name;     /* NAME: 1 to 8 of A-Z 0-9 @ # $, not beginning with a digit */
+	const char *sub;      /* SUB: 1 to 5 names with dots between; ASID(h), JOBNAME(n) and 'quoted' ones too */
 	const char *startnam; /* STARTNAM: the start/stop routine */
-	const char *dispnam; /* DISPNAM: the display routine */
-	const char *parm;    /* PARM: a member of CTRACE_PARMLIB whose name begins with CT */
-	const char *minops;  /* MINOPS: options that are always in effect; at most CTRACE_MAX_MINOPS bytes */
-	const char *fmttab;  /* FMTTAB: the format table; kept for readers */
-	const char *com;     /* COM: a comment, without effect */
-	void *userdata;      /* USERDATA: CTRACE_USERDATA_SIZE bytes, read and, after the routine ran, written; NULL: zeros */
-	uint64_t bufmin;     /* BUFMIN, bytes; 0 is 1024, and less is raised to it */
-	uint64_t bufmax;     /* BUFMAX, bytes; 0 is 2147483647 */
-	uint64_t bufdflt;    /* BUFDFLT, bytes; 0 is NODFLT */
-	uint8_t asids;       /* ASIDS: may be filtered by address space */
-	uint8_t jobs;        /* JOBS: may be filtered by job name */
-	uint8_t mod;         /* MOD: may be changed while it is on */
-	uint8_t head;        /* HEAD: may have sublevels */
-	uint8_t headopts;    /* HEADOPTS: this head has options of its own */
-	uint8_t likehead;    /* LIKEHEAD: has its head's options, attributes and state */
-	uint8_t manysubs;    /* MANYSUBS: a hint, without effect here */
-	uint8_t buffer;      /* BUFFER: a buffer size may be given */
-	uint8_t bufdefin;    /* BUFDEFIN: but only at DEFINE or in a preset */
-	uint8_t wtr;         /* WTR: may be written by an external writer */
-	uint8_t wtrmode;     /* WTRMODE: CTRACE_PAGEABLE, CTRACE_DREF or CTRACE_FIXED; needed with WTR */
-	uint8_t reserved[5]; /* zero */
+	const char *dispnam;  /* DISPNAM: the display routine */
+	const char *parm;     /* PARM: a member of CTRACE_PARMLIB whose name begins with CT */
+	const char *minops;   /* MINOPS: options that are always in effect; at most CTRACE_MAX_MINOPS bytes */
+	const char *fmttab;   /* FMTTAB: the format table; kept for readers */
+	const char *com;      /* COM: a comment, without effect */
+	void *userdata;       /* USERDATA: CTRACE_USERDATA_SIZE bytes, read and, after the routine ran, written; NULL: zeros */
+	uint64_t bufmin;      /* BUFMIN, bytes; 0 is 1024, and less is raised to it */
+	uint64_t bufmax;      /* BUFMAX, bytes; 0 is 2147483647 */
+	uint64_t bufdflt;     /* BUFDFLT, bytes; 0 is NODFLT */
+	uint8_t asids;        /* ASIDS: may be filtered by address space */
+	uint8_t jobs;         /* JOBS: may be filtered by job name */
+	uint8_t mod;          /* MOD: may be changed while it is on */
+	uint8_t head;         /* HEAD: may have sublevels */
+	uint8_t headopts;     /* HEADOPTS: this head has options of its own */
+	uint8_t likehead;     /* LIKEHEAD: has its head's options, attributes and state */
+	uint8_t manysubs;     /* MANYSUBS: a hint, without effect here */
+	uint8_t buffer;       /* BUFFER: a buffer size may be given */
+	uint8_t bufdefin;     /* BUFDEFIN: but only at DEFINE or in a preset */
+	uint8_t wtr;          /* WTR: may be written by an external writer */
+	uint8_t wtrmode;      /* WTRMODE: CTRACE_PAGEABLE, CTRACE_DREF or CTRACE_FIXED; needed with WTR */
+	uint8_t reserved[5];  /* zero */
 };
-#define CTRACE_DEFINE_INIT \
-	.size = sizeof(struct ctrace_define), .version = CTRACE_PLIST_VERSION, .service = CTRACE_SERVICE_DEFINE
+#define CTRACE_DEFINE_INIT .size = sizeof(struct ctrace_define), .version = CTRACE_PLIST_VERSION, .service = CTRACE_SERVICE_DEFINE
 
 struct ctrace_delete {
 	uint32_t size; /* sizeof(struct ctrace_delete) */
@@ -171,8 +170,7 @@ struct ctrace_delete {
 	uint8_t ifnosubs; /* IFNOSUBS: only when it has none; not together with DELSUBS */
 	uint8_t reserved[6];
 };
-#define CTRACE_DELETE_INIT \
-	.size = sizeof(struct ctrace_delete), .version = CTRACE_PLIST_VERSION, .service = CTRACE_SERVICE_DELETE
+#define CTRACE_DELETE_INIT .size = sizeof(struct ctrace_delete), .version = CTRACE_PLIST_VERSION, .service = CTRACE_SERVICE_DELETE
 
 CTRACE_API_ uint32_t ctrace_component_define(const struct ctrace_define *define, struct ctrace_outcome *out);
 CTRACE_API_ uint32_t ctrace_component_delete(const struct ctrace_delete *request, struct ctrace_outcome *out);
@@ -194,27 +192,27 @@ CTRACE_API_ uint32_t ctrace_component_delete(const struct ctrace_delete *request
 /* CTSS.  Without gaps, so that COBOL's CTRACE-CTSS (ctrace.cpy) is the same bytes.  Valid during the call only. */
 struct ctrace_ctss {
 	uint32_t size;
-	uint32_t flags;                                           /* one of CTRACE_CTSS_* */
-	uint32_t mode;                                            /* start/stop: the mode that is wanted.  CTRACE_MODE_* */
-	uint32_t display;                                         /* out, display routine: CTSSDON, CTSSDOFF or CTSSDMIN: CTRACE_CTSS_SHOW_* */
-	uint32_t call_subs;                                       /* out, CTSSRNSS: CTRACE_YES calls the routines of LIKEHEAD sublevels too */
-	uint32_t reason;                                          /* out: the reason that goes with a nonzero return */
-	unsigned char userdata[CTRACE_USERDATA_SIZE];             /* in and out, CTSSUSRD */
-	uint64_t buffer_size;                                     /* in: bytes asked for; out: what the routine rounded it to, CTSSBUFS */
-	uint64_t buffer_granted;                                  /* bytes of each thread's ring for it; 0: it has none of its own */
-	uint64_t console;                                         /* who is to hear of it: for ctrace_wto() */
-	uint64_t cart;                                            /* CART of the command */
-	uint64_t token;                                           /* for ctrace_write_buffer() */
-	char name[CTRACE_MAX_NAME];                               /* NAME, padded with blanks */
-	char writer[CTRACE_MAX_NAME];                             /* external writer, padded; blank: none */
-	uint32_t sub_count;                                       /* CTSSSNTP, STAB: the names of its path */
-	char sub[CTRACE_MAX_SUB_LEVELS][20];                      /* each padded with blanks */
-	uint32_t asid_count;                                      /* 0: not filtered */
+	uint32_t flags;                               /* one of CTRACE_CTSS_* */
+	uint32_t mode;                                /* start/stop: the mode that is wanted.  CTRACE_MODE_* */
+	uint32_t display;                             /* out, display routine: CTSSDON, CTSSDOFF or CTSSDMIN: CTRACE_CTSS_SHOW_* */
+	uint32_t call_subs;                           /* out, CTSSRNSS: CTRACE_YES calls the routines of LIKEHEAD sublevels too */
+	uint32_t reason;                              /* out: the reason that goes with a nonzero return */
+	unsigned char userdata[CTRACE_USERDATA_SIZE]; /* in and out, CTSSUSRD */
+	uint64_t buffer_size;                         /* in: bytes asked for; out: what the routine rounded it to, CTSSBUFS */
+	uint64_t buffer_granted;                      /* bytes of each thread's ring for it; 0: it has none of its own */
+	uint64_t console;                             /* who is to hear of it: for ctrace_wto() */
+	uint64_t cart;                                /* CART of the command */
+	uint64_t token;                               /* for ctrace_write_buffer() */
+	char name[CTRACE_MAX_NAME];                   /* NAME, padded with blanks */
+	char writer[CTRACE_MAX_NAME];                 /* external writer, padded; blank: none */
+	uint32_t sub_count;                           /* CTSSSNTP, STAB: the names of its path */
+	char sub[CTRACE_MAX_SUB_LEVELS][20];          /* each padded with blanks */
+	uint32_t asid_count;                          /* 0: not filtered */
 	uint16_t asid[CTRACE_MAX_FILTER];
-	uint32_t jobname_count;                                   /* 0: not filtered */
-	char jobname[CTRACE_MAX_FILTER][CTRACE_MAX_NAME];         /* padded with blanks */
-	uint32_t options_size;                                    /* in; display routine: out */
-	char options[CTRACE_MAX_OPTIONS];                         /* as written, commas between; not terminated */
+	uint32_t jobname_count;                           /* 0: not filtered */
+	char jobname[CTRACE_MAX_FILTER][CTRACE_MAX_NAME]; /* padded with blanks */
+	uint32_t options_size;                            /* in; display routine: out */
+	char options[CTRACE_MAX_OPTIONS];                 /* as written, commas between; not terminated */
 	uint32_t minops_size;
 	char minops[CTRACE_MAX_MINOPS];
 };
@@ -265,13 +263,13 @@ CTRACE_API_ uint32_t ctrace_trace_ct(const struct ctrace_trace_ct *command, stru
 
 /* A trace as DISPLAY TRACE shows it: what was recorded, corrected by its display routine. */
 struct ctrace_display {
-	uint32_t size;             /* set by the caller: sizeof(struct ctrace_display) */
-	uint32_t mode;             /* CTRACE_MODE_* */
-	uint64_t buffer_asked;     /* bytes: by member, command or BUFDFLT; 0: none */
-	uint64_t buffer_rounded;   /* what the start/stop or display routine made of it */
-	uint64_t buffer_granted;   /* each thread's ring for this trace; 0: the common one */
-	uint32_t subs;             /* direct sublevels */
-	uint8_t is_defined;        /* by DEFINE; 0: only a tracer has made it */
+	uint32_t size;           /* set by the caller: sizeof(struct ctrace_display) */
+	uint32_t mode;           /* CTRACE_MODE_* */
+	uint64_t buffer_asked;   /* bytes: by member, command or BUFDFLT; 0: none */
+	uint64_t buffer_rounded; /* what the start/stop or display routine made of it */
+	uint64_t buffer_granted; /* each thread's ring for this trace; 0: the common one */
+	uint32_t subs;           /* direct sublevels */
+	uint8_t is_defined;      /* by DEFINE; 0: only a tracer has made it */
 	uint8_t head;
 	uint8_t headopts;
 	uint8_t likehead; /* follows its head now */
@@ -370,10 +368,10 @@ CTRACE_API_ uint32_t ctrace_tbwc_sequence(const struct ctrace_tbwc *tbwc);
 
 /* CTRACECS: what is to become of a TBWC, and on what condition. */
 struct ctrace_tbwc_change {
-	uint32_t mode;            /* MODE: CTRACE_TBWC_AVAILABLE, _FILLING or _FULL */
-	uint32_t testmode;        /* TESTMODE: only from this state; 0: from any */
-	const uint32_t *testseq;  /* TESTSEQ#: only with this number; NULL: any */
-	const uint32_t *buffseq;  /* BUFFSEQ#: its new number; NULL: as it is */
+	uint32_t mode;           /* MODE: CTRACE_TBWC_AVAILABLE, _FILLING or _FULL */
+	uint32_t testmode;       /* TESTMODE: only from this state; 0: from any */
+	const uint32_t *testseq; /* TESTSEQ#: only with this number; NULL: any */
+	const uint32_t *buffseq; /* BUFFSEQ#: its new number; NULL: as it is */
 };
 /* One compare-and-swap.  True when it was made; false (CSLABEL) when the state or number is another, the mode is none of the three, or the
  * buffer is being captured.  Any thread, also in a signal handler. */
@@ -384,15 +382,15 @@ CTRACE_API_ bool ctrace_tbwc_change(struct ctrace_tbwc *tbwc, const struct ctrac
 #define CTRACE_WR_LOST 0x08u    /* entries were lost; they are counted */
 #define CTRACE_WR_REFUSED 0x0Cu /* nothing was written; the buffer is as it was */
 /* and reasons, where CTRACE_REASON() finds them */
-#define CTRACE_WR_NO_SPACE 0x01u  /* 08: the ring was full */
-#define CTRACE_WR_OUTPUT 0x02u    /* 08: a destination is failing, or SYNCH=YES waited in vain */
-#define CTRACE_WR_TOKEN 0x01u     /* 0C: not the token of a trace that is defined; no request, or one too short */
-#define CTRACE_WR_NOT_FULL 0x02u  /* 0C: the TBWC's state is not FULL; no TBWC */
-#define CTRACE_WR_LENGTH 0x03u    /* 0C: the length is 0 or more than the TBWC's buffer has */
-#define CTRACE_WR_MALFORMED 0x04u /* 0C: the entries' lengths disagree, or one passes the end; out->offset says which */
+#define CTRACE_WR_NO_SPACE 0x01u   /* 08: the ring was full */
+#define CTRACE_WR_OUTPUT 0x02u     /* 08: a destination is failing, or SYNCH=YES waited in vain */
+#define CTRACE_WR_TOKEN 0x01u      /* 0C: not the token of a trace that is defined; no request, or one too short */
+#define CTRACE_WR_NOT_FULL 0x02u   /* 0C: the TBWC's state is not FULL; no TBWC */
+#define CTRACE_WR_LENGTH 0x03u     /* 0C: the length is 0 or more than the TBWC's buffer has */
+#define CTRACE_WR_MALFORMED 0x04u  /* 0C: the entries' lengths disagree, or one passes the end; out->offset says which */
 #define CTRACE_WR_NOT_LOCKED 0x05u /* 0C: WTRMODE asks for storage that is locked, and the TBWC's is not */
-#define CTRACE_WR_NO_WTR 0x06u    /* 0C: the trace was defined with WTR=NO */
-#define CTRACE_WR_SYNCH_MS 10000u /* how long SYNCH=YES waits at most */
+#define CTRACE_WR_NO_WTR 0x06u     /* 0C: the trace was defined with WTR=NO */
+#define CTRACE_WR_SYNCH_MS 10000u  /* how long SYNCH=YES waits at most */
 
 struct ctrace_write {
 	uint32_t size;            /* sizeof(struct ctrace_write) */

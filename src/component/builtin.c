@@ -119,9 +119,11 @@ static uint32_t apply_options(const struct ct_target *target, struct ct_span com
 static uint32_t check(const struct ct_trace_request *request, struct ctrace_outcome *out)
 {
 	if (request->asid_count != 0)
-		return ct_outcome_set(out, CTRACE_RC_REFUSED, CTRACE_RSN_NO_ASIDS, "only a trace that a program has defined has filters");
+		return ct_outcome_set(out, CTRACE_RC_REFUSED, CTRACE_RSN_NO_ASIDS,
+				      "only a trace that a program has defined has filters");
 	if (request->jobname_count != 0)
-		return ct_outcome_set(out, CTRACE_RC_REFUSED, CTRACE_RSN_NO_JOBS, "only a trace that a program has defined has filters");
+		return ct_outcome_set(out, CTRACE_RC_REFUSED, CTRACE_RSN_NO_JOBS,
+				      "only a trace that a program has defined has filters");
 	if (request->has[CT_CLAUSE_WTR] && !request->disconnect)
 		return ct_outcome_set(out, CTRACE_RC_REFUSED, CTRACE_RSN_NO_WTR,
 				      "only a trace that a program has defined has an external writer");

@@ -74,8 +74,9 @@ uint32_t ct_change_call(struct ct_trace *trace, struct ct_status *status, uint32
 	if (message[0] != '\0')
 		memcpy(out->message, message, sizeof out->message);
 	if (out->ss_rc != 0)
-		return ct_outcome_set(out, CTRACE_RC_REFUSED, CTRACE_RSN_ROUTINE_REFUSED, message[0] != '\0' ? NULL : "%s returned %X, reason %X",
-				      trace->attributes.startnam, out->ss_rc, out->ss_rsncode);
+		return ct_outcome_set(out, CTRACE_RC_REFUSED, CTRACE_RSN_ROUTINE_REFUSED,
+				      message[0] != '\0' ? NULL : "%s returned %X, reason %X", trace->attributes.startnam, out->ss_rc,
+				      out->ss_rsncode);
 	memcpy(trace->userdata, ctss.userdata, sizeof trace->userdata);
 	if (status->buffer_asked != 0)
 		status->buffer_rounded = ctss.buffer_size;

@@ -70,7 +70,10 @@ static uint32_t carry_out(const struct ct_claim *claim, const struct ct_trace_re
 		ct_status_get(trace->head, &status);
 	else
 		ct_status_merge(&status, request, ct_trace_attributes(trace));
-	return ct_change_carry_out(claim, &wanted, out);
+	rc = ct_change_carry_out(claim, &wanted, out);
+	if (rc == CTRACE_RC_OK && request->writer[0] != '\0' && out->message[0] == '\0')
+		(void)ct_outcome_set(out, rc, 0, "writer %s is noted; entries go to the destinations", request->writer);
+	return rc;
 }
 
 static uint32_t preset(const struct ct_path *path, const struct ct_trace_request *request, struct ctrace_outcome *out)
@@ -81,8 +84,7 @@ static uint32_t preset(const struct ct_path *path, const struct ct_trace_request
 	bool is_head;
 
 	ct_table_lock();
-	if (path->head_size != 0 &&
-	    ct_registry_find_any(ct_process.registry, path->name, path->head_size, &component) == CTRACE_OK)
+	if (path->head_size != 0 && ct_registry_find_any(ct_process.registry, path->name, path->head_size, &component) == CTRACE_OK)
 		head = ct_table_find(component);
 	if (head != NULL && !head->is_defined)
 		head = NULL;
@@ -91,7 +93,8 @@ static uint32_t preset(const struct ct_path *path, const struct ct_trace_request
 	if (head == NULL)
 		return ct_outcome_set(out, CTRACE_RC_REFUSED, CTRACE_RSN_NO_HEAD, "PRESET: the head of %s is not defined", path->name);
 	if (!is_head)
-		return ct_outcome_set(out, CTRACE_RC_REFUSED, CTRACE_RSN_NOT_A_HEAD, "PRESET: the level above %s is no head", path->name);
+		return ct_outcome_set(out, CTRACE_RC_REFUSED, CTRACE_RSN_NOT_A_HEAD, "PRESET: the level above %s is no head",
+				      path->name);
 	status = request->state == CT_STATE_PRESET_PUT ? ct_preset_put(path->name, request) : ct_preset_delete(path->name);
 	if (status == CTRACE_NOT_FOUND)
 		return ct_outcome_set(out, CTRACE_RC_EXISTS, 0, "there is no preset for %s", path->name);
@@ -125,10 +128,12 @@ static uint32_t transact(const struct ct_path *path, const struct ct_trace_reque
 	if (request->state == CT_STATE_PRESET_PUT || request->state == CT_STATE_PRESET_DELETE)
 		return preset(path, request, out);
 	if (request->state == CT_STATE_NONE)
-		return ct_outcome_set(out, CTRACE_RC_REFUSED, CTRACE_RSN_NO_STATE, "neither ON, OFF nor LIKEHEAD is said for %s", path->name);
+		return ct_outcome_set(out, CTRACE_RC_REFUSED, CTRACE_RSN_NO_STATE, "neither ON, OFF nor LIKEHEAD is said for %s",
+				      path->name);
 	status = ct_registry_find_any(ct_process.registry, path->name, strlen(path->name), &component);
 	if (status == CTRACE_OK && is_called_for(component))
-		return ct_outcome_set(out, CTRACE_RC_SYSTEM, CTRACE_RSN_RECOVERY, "a routine of %s is running on this thread", path->name);
+		return ct_outcome_set(out, CTRACE_RC_SYSTEM, CTRACE_RSN_RECOVERY, "a routine of %s is running on this thread",
+				      path->name);
 	if (ct_registry_find(ct_process.registry, path->name, strlen(path->name), &component) != CTRACE_OK)
 		return ct_outcome_set(out, CTRACE_RC_REFUSED, CTRACE_RSN_NOT_DEFINED, "no trace %s is defined", path->name);
 	if ((__atomic_load_n(&ct_registry_entry(ct_process.registry, component)->flags, __ATOMIC_ACQUIRE) & CT_COMPONENT_DEFINED) == 0)
@@ -278,9 +283,11 @@ static uint32_t run_member(const struct ctrace_trace_ct *command, struct ctrace_
 	struct ct_parmlib parmlib;
 	uint32_t failed = 0;
 	uint32_t rc = ct_member_read(command->parm, &parmlib, out);
+	bool has_writer;
 
 	if (rc != CTRACE_RC_OK)
 		return rc;
+	has_writer = parmlib.wtrstart[0] != '\0' || parmlib.wtrstop[0] != '\0';
 	for (uint32_t i = 0; i < parmlib.count; i++) {
 		memset(&one, 0, sizeof one);
 		if (transact_statement(command, &parmlib.requests[i], &one) == CTRACE_RC_OK ? failed == 0 : failed++ == 0)
@@ -289,9 +296,10 @@ static uint32_t run_member(const struct ctrace_trace_ct *command, struct ctrace_
 	if (failed != 0 && failed < parmlib.count)
 		(void)ct_outcome_set(out, CTRACE_RC_REFUSED, CTRACE_RSN_NOT_ALL, NULL);
 	if (parmlib.count == 0)
-		(void)ct_outcome_set(out, CTRACE_RC_REFUSED, CTRACE_RSN_NO_STATE, "member %s says nothing of a trace", command->parm);
-	if (out->message[0] == '\0' && (parmlib.wtrstart[0] != '\0' || parmlib.wtrstop[0] != '\0'))
-		(void)ct_outcome_set(out, out->rc, 0, "WTRSTART and WTRSTOP have no effect: entries go to the destinations");
+		(void)ct_outcome_set(out, CTRACE_RC_REFUSED, CTRACE_RSN_NO_STATE, "member %s says nothing of a trace%s", command->parm,
+				     has_writer ? "; WTRSTART and WTRSTOP have no effect here" : "");
+	else if (has_writer && out->rc == CTRACE_RC_OK && out->message[0] == '\0')
+		(void)ct_outcome_set(out, CTRACE_RC_OK, 0, "WTRSTART and WTRSTOP have no effect: entries go to the destinations");
 	ct_parmlib_fini(&parmlib);
 	return out->rc;
 }
@@ -360,8 +368,7 @@ static void follow_level(struct ct_claim *claim)
 		status.level = level;
 	}
 	/* Refused, or a head without options: as it was. */
-	if ((trace->attributes.head && !trace->attributes.headopts) ||
-	    ct_change_carry_out(claim, &wanted, &ignored) != CTRACE_RC_OK)
+	if ((trace->attributes.head && !trace->attributes.headopts) || ct_change_carry_out(claim, &wanted, &ignored) != CTRACE_RC_OK)
 		(void)!ct_change_publish(trace);
 }
 

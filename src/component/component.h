@@ -123,7 +123,7 @@ struct ct_attributes {
 };
 /* What a trace does.  Of a trace that follows its head, the head's counts. */
 struct ct_status {
-	uint32_t mode; /* CTRACE_MODE_* */
+	uint32_t mode;  /* CTRACE_MODE_* */
 	uint32_t level; /* threshold while ON */
 	uint64_t buffer_asked;
 	uint64_t buffer_rounded;
@@ -216,8 +216,8 @@ uint64_t ct_status_granted(uint64_t buffer_size);
 /* What a trace is to become. */
 struct ct_wanted {
 	bool follows;
-	bool call;                    /* its routine */
-	bool is_definition;           /* its first state */
+	bool call;                      /* its routine */
+	bool is_definition;             /* its first state */
 	const struct ct_status *status; /* when it follows: its head's */
 };
 /* Under a claim of it and of those that follow it: its routine and, if that says so, theirs; then the status is in force.  0, or the

@@ -243,6 +243,10 @@ static uint32_t find_request(struct definition *definition, struct ctrace_outcom
 	definition->from = CT_FROM_PRESET;
 	if (definition->request.state == CT_STATE_PRESET_PUT)
 		definition->request.state = CT_STATE_ON; /* what was put away comes into force */
+	if (status == CTRACE_DAMAGED)
+		return ct_outcome_set(out, CTRACE_RC_REFUSED, CTRACE_RSN_PARMLIB,
+				      "the preset of %s in the run directory cannot be understood; PRESET(DELETE) removes it",
+				      definition->path.name);
 	if (status == CTRACE_OK || !is_coded(definition->asked->parm))
 		return CTRACE_RC_OK;
 	if (strncmp(definition->asked->parm, "CT", 2) != 0)
@@ -441,8 +445,7 @@ static uint32_t finish_definition(const struct ct_claim *claim, struct definitio
 		if (rc != CTRACE_RC_OK)
 			return rc;
 	}
-	if (trace->attributes.startnam[0] != '\0' &&
-	    !ct_routine_find(trace->attributes.startnam, &routine, message, sizeof message))
+	if (trace->attributes.startnam[0] != '\0' && !ct_routine_find(trace->attributes.startnam, &routine, message, sizeof message))
 		return ct_outcome_set(out, CTRACE_RC_REFUSED, CTRACE_RSN_ROUTINE_NOT_LOADED, "%s", message);
 	choose_status(definition, trace);
 	wanted.follows = definition->follows;

@@ -108,8 +108,7 @@ static void ask(struct ct_trace *trace, const struct ct_status *status, struct c
 	struct ct_console console;
 	struct ctrace_ctss ctss;
 
-	if (trace->attributes.dispnam[0] == '\0' ||
-	    !ct_routine_find(trace->attributes.dispnam, &routine, message, sizeof message))
+	if (trace->attributes.dispnam[0] == '\0' || !ct_routine_find(trace->attributes.dispnam, &routine, message, sizeof message))
 		return;
 	ct_change_fill(trace, status, CTRACE_CTSS_DISPLAY, &ctss);
 	ctss.buffer_size = status->buffer_rounded;

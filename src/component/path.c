@@ -18,8 +18,8 @@ static bool print_space(const struct ct_sub_element *element, char by_asid[CTRAC
 			char by_job[CTRACE_MAX_SUB_NAME + 1])
 {
 	struct ct_space space = { .asid = element->asid };
-	bool is_active = element->kind == CT_SUB_ASID ? ct_space_find_asid(element->asid, &space)
-						       : ct_space_find_jobname(element->text, &space);
+	bool is_active =
+		element->kind == CT_SUB_ASID ? ct_space_find_asid(element->asid, &space) : ct_space_find_jobname(element->text, &space);
 
 	if (is_active || element->kind == CT_SUB_ASID)
 		(void)snprintf(by_asid, CTRACE_MAX_SUB_NAME + 1, "ASID(%04X)", (unsigned)space.asid);

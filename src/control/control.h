@@ -131,7 +131,6 @@ enum ctrace_status ct_apply(const struct ct_target *target, const struct ct_comm
 /* The running process's target, attaching it when needed.  NULL when it cannot.  Implemented by the runtime. */
 const struct ct_target *ct_target_self(void);
 
-
 /* ---- trace_name.c: the names and numbers of component trace, as members, commands and macros write them.  Pure.  A reason is a
  * CTRACE_RSN_* of ctrace/component.h, 0 when all is well. */
 bool ct_trace_name_is_valid(const char *name, size_t size); /* NAME and the like: 1 to 8 of A-Z 0-9 @ # $, no digit first */
@@ -167,8 +166,16 @@ enum ct_trace_state {
 	CT_STATE_PRESET_PUT,
 	CT_STATE_PRESET_DELETE
 };
-enum ct_clause { CT_CLAUSE_SUB, CT_CLAUSE_STATE, CT_CLAUSE_ASID, CT_CLAUSE_JOBNAME, CT_CLAUSE_BUFSIZE, CT_CLAUSE_OPTIONS, CT_CLAUSE_WTR,
-		 CT_CLAUSE_COUNT };
+enum ct_clause {
+	CT_CLAUSE_SUB,
+	CT_CLAUSE_STATE,
+	CT_CLAUSE_ASID,
+	CT_CLAUSE_JOBNAME,
+	CT_CLAUSE_BUFSIZE,
+	CT_CLAUSE_OPTIONS,
+	CT_CLAUSE_WTR,
+	CT_CLAUSE_COUNT
+};
 
 /* One transaction: what a trace is to become. */
 struct ct_trace_request {

@@ -17,9 +17,9 @@ static inline struct ct_lane *find_lane(const struct ctrace_tracer *tracer, uint
 	struct ct_thread *thread = ct_thread_current;
 	struct ct_lane *lane;
 
-	/* A tracer that is not registered has a route beyond the limit. */
+	/* A tracer that is not registered has a route beyond the limit.  In a forked child its parent's lanes are zero: not plain. */
 	if (route - 1 >= CT_ROUTE_LIMIT - 1 || tracer->abi != CTRACE_ABI || level >= CTRACE_LEVEL_COUNT ||
-	    level < __atomic_load_n(&gate->level, __ATOMIC_RELAXED) || thread == NULL || thread->tid == 0)
+	    level < __atomic_load_n(&gate->level, __ATOMIC_RELAXED) || thread == NULL)
 		return NULL;
 	lane = &thread->routes[route];
 	return lane->is_plain && !lane->busy ? lane : NULL;

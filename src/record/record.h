@@ -48,7 +48,7 @@ struct ct_lane {
 	struct ct_ring *ring;
 	uint64_t tail_at_stall; /* block: output made no progress since this tail; do not wait again until it moves */
 	bool stalled;
-	bool is_plain; /* a route's: no flight recorder, and ticks are the TSC */
+	bool is_plain;  /* a route's: no flight recorder, and ticks are the TSC */
 	bool busy;      /* routes other than 0: inside a call */
 	bool is_flight; /* its ring is one */
 };
@@ -72,7 +72,7 @@ void ct_thread_forget_all(bool is_in_call);              /* in a forked child */
 void ct_thread_leave(void);                              /* the calling thread traces no more through its rings: exit */
 void ct_lane_give_back(struct ct_lane *lane);            /* its ring goes to the pool, with what is in it */
 
-/* The same where there is one, else NULL or, in a forked child, one with tid 0: its parent's. */
+/* The same where there is one, else NULL or, in a forked child, its parent's, zeroed. */
 extern __thread struct ct_thread *ct_thread_current __attribute__((tls_model("initial-exec")));
 /* ---- trace.c */
 /* What ctrace_emit() does when anything is out of the ordinary. */

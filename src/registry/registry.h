@@ -59,7 +59,8 @@ enum ctrace_status ct_registry_register(struct ct_registry *registry, const char
 /* Makes a component that nobody sees yet: component trace, before it is defined.  Takes the lock. */
 enum ctrace_status ct_registry_reserve(struct ct_registry *registry, const char *name, size_t size, uint32_t *out_index) CT_MUST_USE;
 /* The index of a component, also of one that nobody sees; NOT_FOUND.  Lock-free. */
-enum ctrace_status ct_registry_find_any(const struct ct_registry *registry, const char *name, size_t size, uint32_t *out_index) CT_MUST_USE;
+enum ctrace_status ct_registry_find_any(const struct ct_registry *registry, const char *name, size_t size,
+					uint32_t *out_index) CT_MUST_USE;
 /* DEFINE shows it and DELETE hides it again, unless a tracer has registered it too. */
 void ct_registry_set_defined(struct ct_registry *registry, uint32_t index, bool is_defined);
 uint32_t ct_registry_count(const struct ct_registry *registry);

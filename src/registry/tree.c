@@ -415,8 +415,7 @@ enum ctrace_status ct_registry_register(struct ct_registry *registry, const char
 	if (status == CTRACE_OK)
 		status = node_take_spelling(registry, index, name, size);
 	if (status == CTRACE_OK) {
-		node_mark(registry, index,
-			  (ct_registry_entry(registry, index)->flags & CT_COMPONENT_KNOWN) | CT_COMPONENT_REGISTERED);
+		node_mark(registry, index, (ct_registry_entry(registry, index)->flags & CT_COMPONENT_KNOWN) | CT_COMPONENT_REGISTERED);
 		*out_index = index;
 	}
 	ct_registry_unlock(registry);

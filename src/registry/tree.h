@@ -97,7 +97,7 @@ void ct_level_publish(struct ct_registry *registry, uint32_t index, uint32_t rou
 void ct_dest_resolve(struct ct_registry *registry, uint32_t index);
 void ct_dest_resolve_tree(struct ct_registry *registry, uint32_t top);
 void ct_dest_count_known(struct ct_registry *registry, uint32_t index, bool is_known); /* the component is shown or hidden */
-void ct_dest_name(struct ct_registry *registry, uint32_t emitter);           /* names the emitter's place in the session */
+void ct_dest_name(struct ct_registry *registry, uint32_t emitter);                     /* names the emitter's place in the session */
 
 /* ---- property.c */
 void ct_property_forget(struct ct_registry *registry, struct ct_property **list);

@@ -10,6 +10,6 @@ for compiler in gcc clang; do
 		compgen -G "$folder/*.c" >/dev/null || continue
 		check "$folder $compiler" "$compiler" -fsyntax-only "${flags[@]}" "$folder"/*.c
 	done
-	check "examples $compiler" "$compiler" -fsyntax-only -std=gnu17 -Iinclude -Wall -Wextra -Werror examples/*.c
+	check "examples $compiler" "$compiler" -fsyntax-only -std=gnu17 -Iinclude -Wall -Wextra -Werror examples/*.c examples/*/*.c
 done
 end

@@ -1,0 +1,214 @@
+/*
+ * test_own_ring.c - events of a component with a ring of its own: as the inline path writes them, and everything else by way of trace.c.
+ *
+ * That the short way is taken at all shows in `make bench`, which counts its instructions.
+ *
+ * Copyright The ctrace authors.  SPDX-License-Identifier: Apache-2.0
+ */
+#include "process_fixture.h"
+
+#define EVENTS 20000u
+
+static struct ctrace_tracer own = CTRACE_TRACER("own.ring");
+static char bytes[CTRACE_MAX_ITEM_SIZE];
+
+static struct ct_lane *own_lane(void)
+{
+	return &ct_thread_self()->routes[own.gate->route];
+}
+
+static void trace_own(uint32_t number)
+{
+	CTRACE(&own, CTRACE_INFO, number, CTRACE_BIN(bytes, number % 200), CTRACE_U16(number), CTRACE_TEXT("text", 4), CTRACE_I64(-1));
+}
+
+static void check_stats(uint64_t emitted, uint64_t lost)
+{
+	struct ctrace_stats now = stats();
+
+	CHILD_CHECK(now.emitted == emitted && lost_total(&now) == lost);
+	CHILD_CHECK(now.emitted == now.delivered + now.pending + lost);
+}
+
+/* Everything after the first goes the short way, over the ring's end many times. */
+static void trace_many(void)
+{
+	for (uint32_t i = 0; i < EVENTS; i++)
+		trace_own(i);
+	CHILD_CHECK(ctrace_flush(60000) == CTRACE_OK);
+	check_stats(EVENTS, 0);
+}
+
+static void every_event_is_delivered_once(void **state)
+{
+	(void)state;
+	configure("ctrace.buffer.own = 64k\nctrace.overflow.own = block\nctrace.block.timeout = 60s\n");
+	assert_int_equal(run_traced(trace_many), 0);
+	assert_lines(0, EVENTS);
+}
+
+/* The second event is written here, the first in trace.c, one of the other component inline: they are the same bytes but for the head. */
+static void compare_records(void)
+{
+	static struct ctrace_tracer common = CTRACE_TRACER("unit.common");
+	const struct ct_lane *lane;
+	const unsigned char *record;
+	size_t size;
+
+	memset(bytes, 'x', sizeof bytes);
+	trace_own(7);
+	lane = own_lane();
+	record = lane->lane.cur;
+	size = (size_t)(record - lane->ring->data);
+	trace_own(7);
+	CHILD_CHECK((size_t)(lane->lane.cur - record) == size);
+	CHILD_CHECK(memcmp(record, record - size, 16) == 0 && memcmp(record + 24, record - size + 24, size - 24) == 0);
+	CTRACE(&common, CTRACE_INFO, 7, CTRACE_BIN(bytes, 7), CTRACE_U16(7), CTRACE_TEXT("text", 4), CTRACE_I64(-1));
+	record = ct_thread_self()->common.ring->data;
+	CHILD_CHECK(memcmp(record, lane->ring->data, 4) == 0 && memcmp(record + 24, lane->ring->data + 24, size - 24) == 0);
+}
+
+static void a_record_is_the_same_whoever_writes_it(void **state)
+{
+	(void)state;
+	configure("ctrace.buffer.own = 64k\nmftrace.dest.own = es\nmftrace.emitter.textfile#flushevery = 1000\n");
+	assert_int_equal(run_traced(compare_records), 0);
+}
+
+static void fill_up(void)
+{
+	const struct ctrace_item item = CTRACE_BIN(bytes, 1000);
+	enum ctrace_status status;
+	uint64_t emitted = 1;
+
+	trace_own(0);
+	CHILD_CHECK(ctrace_flush(60000) == CTRACE_OK);
+	ct_agent_lock(); /* nobody drains */
+	while ((status = ctrace_emit(&own, CTRACE_INFO, 1, &item, 1)) == CTRACE_OK)
+		emitted++;
+	CHILD_CHECK(status == CTRACE_NOT_ENOUGH_MEMORY);
+	ct_agent_unlock();
+	CHILD_CHECK(ctrace_flush(60000) == CTRACE_OK);
+	check_stats(emitted + 1, 1);
+	CHILD_CHECK(stats().lost[CTRACE_LOSS_DISCARDED] == 1);
+	CHILD_CHECK(ctrace_emit(&own, CTRACE_INFO, 2, &item, 1) == CTRACE_OK);
+	check_stats(emitted + 2, 1);
+}
+
+static void a_full_ring_follows_its_policy(void **state)
+{
+	(void)state;
+	configure("ctrace.buffer.own = 64k\nctrace.overflow.own = discard\n");
+	assert_int_equal(run_traced(fill_up), 0);
+}
+
+/* As a signal handler finds it that interrupts the writing of an event. */
+static void trace_in_the_middle(void)
+{
+	trace_own(0);
+	own_lane()->busy = true;
+	trace_own(1);
+	CHILD_CHECK(ct_thread_self()->side.ring != NULL);
+	own_lane()->busy = false;
+	trace_own(2);
+	check_stats(3, 0);
+}
+
+static void inside_a_call_the_side_ring_is_used(void **state)
+{
+	(void)state;
+	configure("ctrace.buffer.own = 64k\n");
+	assert_int_equal(run_traced(trace_in_the_middle), 0);
+	assert_lines(0, 3);
+}
+
+static void refuse(void)
+{
+	const struct ctrace_item huge = { .data = bytes, .size = CTRACE_TOO_LONG_, .type = CTRACE_TYPE_BINARY };
+
+	trace_own(0);
+	errno = 4711;
+	CHILD_CHECK(ctrace_emit(&own, CTRACE_LEVEL_COUNT, 1, NULL, 0) == CTRACE_INVALID_TRACE_LEVEL);
+	CHILD_CHECK(ctrace_emit(&own, CTRACE_INFO, 1, &huge, 1) == CTRACE_NOT_ENOUGH_MEMORY);
+	CHILD_CHECK(ctrace_level_set("own", CTRACE_ERROR) == CTRACE_OK);
+	CHILD_CHECK(ctrace_emit(&own, CTRACE_INFO, 1, NULL, 0) == CTRACE_NOT_TRACING_LEVEL);
+	CHILD_CHECK(ctrace_level_set("own", CTRACE_LEVEL_NONE) == CTRACE_OK);
+	CHILD_CHECK(ctrace_emit(&own, CTRACE_INFO, 1, NULL, 0) == CTRACE_NOT_TRACE_ENABLED);
+	CHILD_CHECK(errno == 4711);
+	check_stats(2, 1);
+}
+
+static void what_is_refused_gets_the_same_answers(void **state)
+{
+	(void)state;
+	configure("ctrace.buffer.own = 64k\n");
+	assert_int_equal(run_traced(refuse), 0);
+	assert_lines(0, 1);
+}
+
+/* With a flight recorder, what is below the threshold must not get into the ring that is delivered. */
+static void trace_below(void)
+{
+	CTRACE(&own, CTRACE_WARN, 0, CTRACE_U32(0));
+	for (uint32_t i = 1; i < 10; i++)
+		trace_own(i);
+	CHILD_CHECK(ctrace_flush(60000) == CTRACE_OK);
+	CHILD_CHECK(stats().delivered == 1 && stats().pending == 9);
+}
+
+static void a_flight_recorder_is_left_alone(void **state)
+{
+	(void)state;
+	configure("ctrace.buffer.own = 64k\nmftrace.level.own = warn\nctrace.flight.level.own = debug\nctrace.flight.trigger = off\n");
+	assert_int_equal(run_traced(trace_below), 0);
+	assert_lines(0, 1);
+}
+
+/* The child's first event must not go into its parent's ring. */
+static void trace_in_a_child(void)
+{
+	const struct ct_ring *parents;
+	pid_t pid;
+	int status;
+
+	trace_own(0);
+	trace_own(1);
+	parents = own_lane()->ring;
+	CHILD_CHECK(ctrace_flush(60000) == CTRACE_OK);
+	check_stats(2, 0);
+	pid = fork();
+	CHILD_CHECK(pid >= 0);
+	if (pid == 0) {
+		uint64_t head = ct_ring_head_position(parents);
+
+		trace_own(2);
+		CHILD_CHECK(ct_ring_head_position(parents) == head || own_lane()->ring->head->head != head);
+		check_stats(1, 0);
+		exit(0);
+	}
+	CHILD_CHECK(waitpid(pid, &status, 0) == pid && status == 0);
+	check_stats(2, 0);
+}
+
+static void a_forked_child_has_its_own(void **state)
+{
+	(void)state;
+	configure("ctrace.buffer.own = 64k\nmftrace.emitter.textfile#file = trace.$(PID).log\n");
+	assert_int_equal(run_traced(trace_in_a_child), 0);
+	assert_lines(0, 3);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test_setup_teardown(every_event_is_delivered_once, fixture_setup, fixture_teardown),
+		cmocka_unit_test_setup_teardown(a_record_is_the_same_whoever_writes_it, fixture_setup, fixture_teardown),
+		cmocka_unit_test_setup_teardown(a_full_ring_follows_its_policy, fixture_setup, fixture_teardown),
+		cmocka_unit_test_setup_teardown(inside_a_call_the_side_ring_is_used, fixture_setup, fixture_teardown),
+		cmocka_unit_test_setup_teardown(what_is_refused_gets_the_same_answers, fixture_setup, fixture_teardown),
+		cmocka_unit_test_setup_teardown(a_flight_recorder_is_left_alone, fixture_setup, fixture_teardown),
+		cmocka_unit_test_setup_teardown(a_forked_child_has_its_own, fixture_setup, fixture_teardown),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
