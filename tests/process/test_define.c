@@ -733,6 +733,24 @@ static void commands_that_make_no_sense_are_refused(void)
 	REQUIRE(TRACE_CT(.name = "PLAIN", .parm = "CTON") == CTRACE_RC_OK && only_call("PLAIN", START, ON));
 }
 
+/* Each statement of a member is a transaction of its own. */
+static void a_member_may_be_carried_out_in_part(void)
+{
+	register_routine("PARTSS");
+	write_member("CTPART", "TRACEOPTS\n SUB(A) ON OPTIONS('X')\n SUB(NONE) ON\n SUB(B) ON ASID(1)\n SUB(C) ON\n");
+	write_member("CTALL", "TRACEOPTS SUB(A) OFF SUB(C) OFF");
+	REQUIRE(DEFINE(.name = "PART", .head = YES) == CTRACE_RC_OK);
+	REQUIRE(DEFINE(.name = "PART", .sub = "A", .startnam = "PARTSS") == CTRACE_RC_OK);
+	REQUIRE(DEFINE(.name = "PART", .sub = "B", .startnam = "PARTSS") == CTRACE_RC_OK);
+	REQUIRE(DEFINE(.name = "PART", .sub = "C", .startnam = "PARTSS") == CTRACE_RC_OK);
+	REQUIRE(TRACE_CT(.name = "PART", .parm = "CTPART") == CTRACE_RC_REFUSED && reason() == CTRACE_RSN_NOT_ALL);
+	REQUIRE(strstr(outcome.message, "NONE") != NULL); /* the first of the two that failed */
+	REQUIRE(call_count == 2 && was_called(0, "PART.A", START, ON) && was_called(1, "PART.C", START, ON));
+	REQUIRE(shown("PART", "A")->mode == ON && shown("PART", "B")->mode == OFF && shown("PART", "C")->mode == ON);
+	REQUIRE(TRACE_CT(.name = "PART", .parm = "CTALL") == CTRACE_RC_OK);
+	REQUIRE(shown("PART", "A")->mode == OFF && shown("PART", "C")->mode == OFF);
+}
+
 /* ---- buffers ---- */
 
 static unsigned rings_of(uint64_t data_size)
@@ -1040,6 +1058,7 @@ static const struct test_row rows[] = {
 	TEST(a_trace_without_filters_refuses_them),
 	TEST(a_trace_with_mod_no_is_not_changed_while_it_is_on),
 	TEST(commands_that_make_no_sense_are_refused),
+	TEST(a_member_may_be_carried_out_in_part),
 	TEST(a_buffer_is_asked_rounded_and_granted),
 	TEST(a_members_size_goes_before_the_default),
 	TEST(a_writer_stays_until_it_is_disconnected),

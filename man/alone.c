@@ -1,3 +1,0 @@
-#include <mfctf.h>
-#include <mfctf.h>
-typedef int a_declaration;
