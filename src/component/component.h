@@ -1,7 +1,9 @@
 /*
  * component/component.h - component trace: what its files share, and what the runtime and the COBOL face take from it.
  *
- *     define.c        CTRACE DEFINE and DELETE: the order of the checks, all or nothing
+ *     plist.c         the macros' structures, before they are believed
+ *     define.c        CTRACE DEFINE: the order of the checks, all or nothing
+ *     delete.c        CTRACE DELETE
  *     command.c       TRACE CT, and level commands of the other face, for a trace that is there
  *     change.c        one change: routines called, then in force, or all undone
  *     builtin.c       TRACE CT for a tracer that nobody defined
@@ -32,6 +34,8 @@
 #define CT_NAME_SIZE (CTRACE_MAX_NAME + 1u)
 #define CT_TRACE_NAME_SIZE (CTRACE_MAX_COMPONENT + 1u) /* NAME.SUB.SUB as the registry has it, terminated */
 
+struct ct_trace;
+
 /* ---- reason.c */
 struct ct_reason_row {
 	uint8_t rc;          /* 04, 08, 0C, or CTRACE_RC_ABEND */
@@ -51,6 +55,16 @@ const struct ct_reason_row *ct_reason_find(uint32_t rc, uint32_t reason, uint32_
  * "..." where it is too long.  out may be NULL; ss_rc and ss_rsncode are the caller's.  Returns rc. */
 uint32_t ct_outcome_set(struct ctrace_outcome *out, uint32_t rc, uint32_t reason, const char *format, ...)
 	__attribute__((format(printf, 4, 5)));
+
+/* ---- plist.c */
+bool ct_is_coded(const char *text); /* neither NULL nor empty */
+/* The structure alone: 401, 101, 301, 102, 501; 401, 302.  Reads nothing of a structure beyond its size. */
+uint32_t ct_plist_check_define(const struct ctrace_define *asked, struct ctrace_outcome *out) CT_MUST_USE;
+uint32_t ct_plist_check_delete(const struct ctrace_delete *asked, struct ctrace_outcome *out) CT_MUST_USE;
+
+/* ---- delete.c */
+/* Deletes what a routine has defined below a trace that is not to be defined after all. */
+void ct_delete_subs(struct ct_trace *trace);
 
 /* ---- space.c */
 struct ct_space {
@@ -139,6 +153,7 @@ struct ct_trace {
 	uint32_t component;  /* registry index */
 	uint32_t generation; /* of the definition; part of its token */
 	bool is_defined;     /* false while DEFINE works on it, and after DELETE */
+	bool is_leaving;     /* DELETE works on it: nothing is defined below it any more */
 	bool follows;        /* LIKEHEAD state */
 	uint32_t subs;       /* direct sublevels that are defined */
 	struct ct_trace *head;
@@ -185,6 +200,12 @@ enum ct_claimed ct_claim_wait(struct ct_trace *trace) CT_MUST_USE;
 bool ct_claim_is_mine(const struct ct_trace *trace); /* this thread's: of this command or of one that it was called by */
 void ct_claim_release(struct ct_claim *claim);       /* takes the lock */
 
+/* The trace of a name, if it is defined; one that this thread is defining counts, for its routine's sake.  Under the lock. */
+struct ct_trace *ct_trace_find_defined(const char *name, size_t size);
+/* Makes it what a trace is that nobody has defined; its place in memory and its generation stay. */
+void ct_trace_forget(struct ct_trace *trace);
+/* Gives it the ring size that it had before it was defined. */
+void ct_trace_restore_buffer(const struct ct_trace *trace);
 uint64_t ct_token_of(const struct ct_trace *trace);
 /* For ctrace_write_buffer(): the trace of a token. */
 struct ct_token {

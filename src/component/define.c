@@ -1,7 +1,7 @@
 /*
- * define.c - CTRACE DEFINE and DELETE.
+ * define.c - CTRACE DEFINE.
  *
- * Run on the thread of the program that calls them; any number at a time, not in a signal handler.  The checks come in one order, which
+ * Runs on the thread of the program that calls it; any number at a time, not in a signal handler.  The checks come in one order, which
  * docs/component-trace.md has too, from what the structure says to what only the routine knows:
  *
  *     401   101   301/302   102   501            the structure
@@ -37,75 +37,6 @@ struct definition {
 	bool call;
 };
 
-static bool is_coded(const char *text)
-{
-	return text != NULL && text[0] != '\0';
-}
-
-/* ---- the structure ---- */
-
-/* Everything behind what we know of a larger structure is zero. */
-static bool tail_is_zero(const void *request, size_t known, size_t size)
-{
-	const unsigned char *bytes = request;
-
-	for (size_t i = known; i < size; i++)
-		if (bytes[i] != 0)
-			return false;
-	return true;
-}
-
-static bool is_yes_or_no(uint8_t value)
-{
-	return value == CTRACE_NO || value == CTRACE_YES;
-}
-
-static bool fields_are_used(const struct ctrace_define *asked)
-{
-	static const uint8_t zero[sizeof asked->reserved];
-
-	return is_yes_or_no(asked->asids) && is_yes_or_no(asked->jobs) && is_yes_or_no(asked->mod) && is_yes_or_no(asked->head) &&
-	       is_yes_or_no(asked->headopts) && is_yes_or_no(asked->likehead) && is_yes_or_no(asked->manysubs) &&
-	       is_yes_or_no(asked->buffer) && is_yes_or_no(asked->bufdefin) && is_yes_or_no(asked->wtr) &&
-	       asked->wtrmode <= CTRACE_FIXED && memcmp(asked->reserved, zero, sizeof zero) == 0;
-}
-
-static uint32_t abend(struct ctrace_outcome *out, uint32_t reason, const char *why)
-{
-	return ct_outcome_set(out, CTRACE_RC_ABEND, reason, "%s", why);
-}
-
-/* A name that is coded is one. */
-static bool is_name_or_none(const char *name)
-{
-	return !is_coded(name) || ct_trace_name_is_valid(name, strnlen(name, CT_NAME_SIZE));
-}
-
-#define STRUCTURE_LIMIT 65536u /* bytes; no version of a structure is larger */
-
-static uint32_t check_structure(const struct ctrace_define *asked, struct ctrace_outcome *out)
-{
-	if (asked == NULL || asked->service != CTRACE_SERVICE_DEFINE)
-		return abend(out, 0x401, "the structure does not ask for DEFINE: CTRACE_DEFINE_INIT fills it in");
-	if (asked->version > CTRACE_PLIST_VERSION)
-		return abend(out, 0x101, "the structure's version is not 0, 1 or 2");
-	if (asked->size < sizeof *asked || asked->size > STRUCTURE_LIMIT || !tail_is_zero(asked, sizeof *asked, asked->size))
-		return abend(out, 0x301, "the structure's size is not that of struct ctrace_define");
-	if (!fields_are_used(asked))
-		return abend(out, 0x301, "a keyword has a value that it does not take, or a reserved field is not zero");
-	if (asked->headopts == CTRACE_YES && asked->head != CTRACE_YES)
-		return abend(out, 0x301, "HEADOPTS=YES is for a head: HEAD=YES");
-	if ((asked->wtr == CTRACE_YES) != (asked->wtrmode != 0) && asked->likehead != CTRACE_YES)
-		return abend(out, 0x301, "WTR=YES and WTRMODE go together");
-	if (!is_name_or_none(asked->startnam) || !is_name_or_none(asked->dispnam) || !is_name_or_none(asked->fmttab))
-		return abend(out, 0x301, "STARTNAM, DISPNAM or FMTTAB is not a name of 1 to 8 characters A-Z 0-9 @ # $");
-	if (!is_coded(asked->name) || !ct_trace_name_is_valid(asked->name, strnlen(asked->name, CT_NAME_SIZE)))
-		return abend(out, 0x102, "NAME is 1 to 8 characters A-Z 0-9 @ # $, and does not begin with a digit");
-	if (is_coded(asked->minops) && strnlen(asked->minops, CTRACE_MAX_MINOPS + 1) > CTRACE_MAX_MINOPS)
-		return abend(out, 0x501, "MINOPS has more than 256 bytes");
-	return CTRACE_RC_OK;
-}
-
 /* ---- keywords ---- */
 
 struct rule {
@@ -130,15 +61,15 @@ static uint32_t check_keywords(const struct ctrace_define *asked, struct ctrace_
 	uint64_t bufmin = asked->bufmin > CT_BUFMIN ? asked->bufmin : CT_BUFMIN;
 	uint64_t bufmax = asked->bufmax != 0 ? asked->bufmax : CT_BUFMAX;
 	const struct rule rules[] = {
-		{ placeholder && is_coded(asked->startnam), CTRACE_RSN_NAME_NOT_ALLOWED << 8 | 1,
+		{ placeholder && ct_is_coded(asked->startnam), CTRACE_RSN_NAME_NOT_ALLOWED << 8 | 1,
 		  "STARTNAM is not for a head with HEADOPTS=NO: it is never started" },
-		{ placeholder && is_coded(asked->dispnam), CTRACE_RSN_NAME_NOT_ALLOWED << 8 | 2,
+		{ placeholder && ct_is_coded(asked->dispnam), CTRACE_RSN_NAME_NOT_ALLOWED << 8 | 2,
 		  "DISPNAM is not for a head with HEADOPTS=NO: it has nothing to display" },
-		{ !placeholder && !is_coded(asked->startnam), CTRACE_RSN_NO_STARTNAM, "STARTNAM is missing" },
+		{ !placeholder && !ct_is_coded(asked->startnam), CTRACE_RSN_NO_STARTNAM, "STARTNAM is missing" },
 		{ likehead && placeholder, CTRACE_RSN_LIKEHEAD_HEADOPTS, "LIKEHEAD=YES does not go with HEADOPTS=NO" },
-		{ placeholder && is_coded(asked->parm), CTRACE_RSN_HEADOPTS_PARM, "PARM is not for a head with HEADOPTS=NO" },
-		{ likehead && is_coded(asked->parm), CTRACE_RSN_LIKEHEAD_PARM, "LIKEHEAD=YES does not go with PARM" },
-		{ likehead && (asked->asids != 0 || asked->jobs != 0 || asked->mod != 0 || is_coded(asked->minops) ||
+		{ placeholder && ct_is_coded(asked->parm), CTRACE_RSN_HEADOPTS_PARM, "PARM is not for a head with HEADOPTS=NO" },
+		{ likehead && ct_is_coded(asked->parm), CTRACE_RSN_LIKEHEAD_PARM, "LIKEHEAD=YES does not go with PARM" },
+		{ likehead && (asked->asids != 0 || asked->jobs != 0 || asked->mod != 0 || ct_is_coded(asked->minops) ||
 			       asked->buffer != 0 || sizes || asked->wtr != 0 || asked->wtrmode != 0),
 		  CTRACE_RSN_LIKEHEAD_OPTIONS,
 		  "LIKEHEAD=YES has its head's attributes: ASIDS, JOBS, MINOPS, MOD, BUFFER, BUF... and WTR are not allowed" },
@@ -154,30 +85,19 @@ static uint32_t check_keywords(const struct ctrace_define *asked, struct ctrace_
 
 /* ---- what is defined already ---- */
 
-/* The trace of a name, if it is defined; and one that this thread is defining counts, for its routine's sake.  Under the lock. */
-static struct ct_trace *find_defined(const char *name, size_t size)
-{
-	struct ct_trace *trace = NULL;
-	uint32_t component;
-
-	if (ct_registry_find_any(ct_process.registry, name, size, &component) == CTRACE_OK)
-		trace = ct_table_find(component);
-	return trace != NULL && (trace->is_defined || (ct_claim_is_mine(trace) && trace->generation != 0)) ? trace : NULL;
-}
-
 /* Looked at twice: before anything is made, and when the trace is claimed.  Under the lock. */
 static uint32_t check_place(const struct definition *definition, struct ct_trace **out_head, struct ctrace_outcome *out)
 {
 	const struct ct_path *path = &definition->path;
-	const struct ct_trace *same = find_defined(path->name, strlen(path->name));
+	const struct ct_trace *same = ct_trace_find_defined(path->name, strlen(path->name));
 	struct ct_trace *head = NULL;
 	bool likehead = definition->asked->likehead == CTRACE_YES;
 
 	if (same != NULL && same->is_defined)
 		return ct_outcome_set(out, CTRACE_RC_EXISTS, 0, "%s is defined already", path->name);
 	if (path->head_size != 0) {
-		head = find_defined(path->name, path->head_size);
-		if (head == NULL)
+		head = ct_trace_find_defined(path->name, path->head_size);
+		if (head == NULL || head->is_leaving)
 			return ct_outcome_set(out, CTRACE_RC_REFUSED, CTRACE_RSN_NO_HEAD, "the head %.*s is not defined",
 					      (int)path->head_size, path->name);
 		if (!head->attributes.head)
@@ -247,7 +167,7 @@ static uint32_t find_request(struct definition *definition, struct ctrace_outcom
 		return ct_outcome_set(out, CTRACE_RC_REFUSED, CTRACE_RSN_PARMLIB,
 				      "the preset of %s in the run directory cannot be understood; PRESET(DELETE) removes it",
 				      definition->path.name);
-	if (status == CTRACE_OK || !is_coded(definition->asked->parm))
+	if (status == CTRACE_OK || !ct_is_coded(definition->asked->parm))
 		return CTRACE_RC_OK;
 	if (strncmp(definition->asked->parm, "CT", 2) != 0)
 		return ct_outcome_set(out, CTRACE_RC_REFUSED, CTRACE_RSN_MEMBER_NAME, "PARM=%.16s: the name of a member begins with CT",
@@ -257,7 +177,7 @@ static uint32_t find_request(struct definition *definition, struct ctrace_outcom
 
 static void copy_name(char field[CT_NAME_SIZE], const char *name)
 {
-	if (is_coded(name))
+	if (ct_is_coded(name))
 		memcpy(field, name, strlen(name));
 }
 
@@ -378,24 +298,13 @@ static uint32_t start_definition(struct claims *claims, const struct definition 
 	return rc;
 }
 
-/* What a trace is that nobody has defined; its place in memory and its generation stay. */
-static void forget(struct ct_trace *trace)
-{
-	free(trace->status);
-	free(trace->attributes.minops);
-	trace->status = NULL;
-	memset(&trace->attributes, 0, sizeof trace->attributes);
-	memset(trace->userdata, 0, sizeof trace->userdata);
-	trace->follows = false;
-}
-
 static bool fill(struct ct_trace *trace, const struct definition *definition)
 {
 	const struct ctrace_define *asked = definition->asked;
 	struct ct_configured before;
 
 	trace->attributes = definition->attributes;
-	if (is_coded(asked->minops)) {
+	if (ct_is_coded(asked->minops)) {
 		trace->attributes.minops = strdup(asked->minops);
 		if (trace->attributes.minops == NULL)
 			return false;
@@ -408,25 +317,14 @@ static bool fill(struct ct_trace *trace, const struct definition *definition)
 	return true;
 }
 
-static void restore_buffer(const struct ct_trace *trace)
-{
-	const char *name = ct_registry_name(ct_process.registry, trace->component);
-
-	if (ct_registry_configured(ct_process.registry, trace->component).buffer != trace->buffer_before)
-		(void)!ct_route_set_buffer(ct_process.registry, name, strlen(name), trace->buffer_before);
-}
-
-/* The traces that a routine has defined below a trace that is not to be. */
-static void forget_subs(struct ct_trace *trace);
-
 static void undo_definition(struct ct_trace *trace)
 {
-	forget_subs(trace);
-	restore_buffer(trace);
+	ct_delete_subs(trace);
+	ct_trace_restore_buffer(trace);
 	ct_table_lock();
 	ct_table_unlink(trace);
 	ct_table_unlock();
-	forget(trace);
+	ct_trace_forget(trace);
 }
 
 static uint32_t finish_definition(const struct ct_claim *claim, struct definition *definition, struct ctrace_outcome *out)
@@ -485,7 +383,7 @@ static uint32_t define_checked(struct definition *definition, struct ctrace_outc
 static uint32_t define(const struct ctrace_define *asked, struct ctrace_outcome *out)
 {
 	struct definition definition = { .asked = asked };
-	uint32_t rc = check_structure(asked, out);
+	uint32_t rc = ct_plist_check_define(asked, out);
 
 	if (rc == CTRACE_RC_OK)
 		rc = check_keywords(asked, out);
@@ -513,149 +411,6 @@ uint32_t ctrace_component_define(const struct ctrace_define *asked, struct ctrac
 	out = out != NULL ? out : &unwanted;
 	memset(out, 0, sizeof *out);
 	rc = define(asked, out);
-	errno = kept;
-	return rc;
-}
-
-/* ---- DELETE ---- */
-
-static uint32_t check_delete(const struct ctrace_delete *asked, struct ctrace_outcome *out)
-{
-	static const uint8_t zero[sizeof asked->reserved];
-
-	if (asked == NULL || asked->service != CTRACE_SERVICE_DELETE)
-		return abend(out, 0x401, "the structure does not ask for DELETE: CTRACE_DELETE_INIT fills it in");
-	if (asked->version > CTRACE_PLIST_VERSION || asked->size < sizeof *asked || asked->size > STRUCTURE_LIMIT ||
-	    !tail_is_zero(asked, sizeof *asked, asked->size))
-		return abend(out, 0x302, "the structure's version or size is not that of struct ctrace_delete");
-	if (!is_yes_or_no(asked->delsubs) || !is_yes_or_no(asked->ifnosubs) || memcmp(asked->reserved, zero, sizeof zero) != 0)
-		return abend(out, 0x302, "a keyword has a value that it does not take, or a reserved field is not zero");
-	if (asked->delsubs == CTRACE_YES && asked->ifnosubs == CTRACE_YES)
-		return abend(out, 0x302, "DELSUBS and IFNOSUBS exclude each other");
-	return CTRACE_RC_OK;
-}
-
-/* Its routine cleans up.  What it answers is told, but keeps nothing. */
-static void stop(struct ct_trace *trace, struct ctrace_outcome *out)
-{
-	struct ctrace_outcome one = { .rc = CTRACE_RC_OK };
-	struct ct_status status;
-
-	ct_status_get(trace, &status);
-	if (status.mode == CTRACE_MODE_OFF || (trace->attributes.head && !trace->attributes.headopts))
-		return;
-	status.mode = CTRACE_MODE_OFF;
-	memset(status.options, 0, sizeof status.options);
-	(void)ct_change_call(trace, &status, CTRACE_CTSS_STOP, NULL, &one);
-	if (out->ss_rc == 0 && one.message[0] != '\0')
-		memcpy(out->message, one.message, sizeof out->message);
-	if (out->ss_rc == 0) {
-		out->ss_rc = one.ss_rc;
-		out->ss_rsncode = one.ss_rsncode;
-	}
-}
-
-static void remove_trace(struct ct_trace *trace)
-{
-	struct ct_level_trace level = { .level = trace->level_before, .minimum = CTRACE_LEVEL_NONE };
-	const struct ct_target *target = ct_target_self();
-
-	restore_buffer(trace);
-	ct_registry_set_defined(ct_process.registry, trace->component, false);
-	(void)!ct_level_set_trace(ct_process.registry, trace->component, &level, target != NULL ? target->changed : NULL,
-				  target != NULL ? target->changed_user : NULL);
-	ct_table_lock();
-	trace->is_defined = false;
-	if (trace->head != NULL)
-		trace->head->subs--;
-	ct_table_unlink(trace);
-	ct_table_unlock();
-	forget(trace);
-}
-
-/* The claim has the whole tree, heads first: so from its end on, the deepest first. */
-static void remove_claimed(const struct ct_claim *claim, struct ctrace_outcome *out)
-{
-	for (uint32_t i = claim->count; i > 0; i--)
-		stop(claim->traces[i - 1], out);
-	for (uint32_t i = claim->count; i > 0; i--)
-		remove_trace(claim->traces[i - 1]);
-}
-
-static void forget_subs(struct ct_trace *trace)
-{
-	struct ctrace_outcome ignored = { .rc = CTRACE_RC_OK };
-	struct ct_claim claim;
-	enum ct_claimed claimed = CT_CLAIMED;
-
-	while (trace->first_sub != NULL && claimed == CT_CLAIMED) {
-		ct_claim_init(&claim);
-		ct_table_lock();
-		claimed = ct_claim_tree(&claim, trace->first_sub, false);
-		ct_table_unlock();
-		if (claimed == CT_CLAIMED)
-			remove_claimed(&claim, &ignored);
-		ct_claim_release(&claim);
-	}
-}
-
-static uint32_t claim_for_delete(struct ct_claim *claim, const struct ct_path *path, bool only_without_subs, struct ctrace_outcome *out)
-{
-	struct ct_trace *trace;
-	enum ct_claimed claimed;
-
-	trace = find_defined(path->name, strlen(path->name));
-	if (trace == NULL)
-		return ct_outcome_set(out, CTRACE_RC_EXISTS, 0, "%s is not defined", path->name);
-	claimed = ct_claim_tree(claim, trace, false);
-	if (claimed == CT_CLAIM_NO_MEMORY)
-		return ct_outcome_set(out, CTRACE_RC_SYSTEM, CTRACE_RSN_STORAGE, "no memory to delete %s", path->name);
-	if (claimed == CT_CLAIM_REFUSED)
-		return ct_outcome_set(out, CTRACE_RC_SYSTEM, CTRACE_RSN_RECOVERY, "%s is in use by a command that waits for this one",
-				      path->name);
-	if (!trace->is_defined) /* another DELETE was first */
-		return ct_outcome_set(out, CTRACE_RC_EXISTS, 0, "%s is not defined", path->name);
-	if (only_without_subs && trace->first_sub != NULL)
-		return ct_outcome_set(out, CTRACE_RC_REFUSED, CTRACE_RSN_HAS_SUBS, "IFNOSUBS: %s has %u sublevels", path->name,
-				      trace->subs);
-	return CTRACE_RC_OK;
-}
-
-static uint32_t carry_out_delete(const struct ctrace_delete *asked, struct ctrace_outcome *out)
-{
-	struct ct_claim claim;
-	struct ct_path path;
-	uint32_t rc = check_delete(asked, out);
-
-	if (rc != CTRACE_RC_OK)
-		return rc;
-	if (ct_thread_locked != 0)
-		return ct_outcome_set(out, CTRACE_RC_SYSTEM, CTRACE_RSN_RECOVERY, "a signal handler cannot delete a trace");
-	if (!is_coded(asked->name) || !ct_trace_name_is_valid(asked->name, strnlen(asked->name, CT_NAME_SIZE)) ||
-	    ct_process_attach() == NULL)
-		return ct_outcome_set(out, CTRACE_RC_EXISTS, 0, "no such trace is defined");
-	rc = ct_path_parse(asked->name, asked->sub, &path, out);
-	if (rc != CTRACE_RC_OK)
-		return rc;
-	ct_claim_init(&claim);
-	ct_table_lock();
-	rc = claim_for_delete(&claim, &path, asked->ifnosubs == CTRACE_YES, out);
-	ct_table_unlock();
-	if (rc == CTRACE_RC_OK)
-		remove_claimed(&claim, out);
-	ct_claim_release(&claim);
-	return rc;
-}
-
-uint32_t ctrace_component_delete(const struct ctrace_delete *asked, struct ctrace_outcome *out)
-{
-	struct ctrace_outcome unwanted;
-	int kept = errno;
-	uint32_t rc;
-
-	out = out != NULL ? out : &unwanted;
-	memset(out, 0, sizeof *out);
-	rc = carry_out_delete(asked, out);
 	errno = kept;
 	return rc;
 }

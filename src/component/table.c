@@ -261,6 +261,43 @@ void ct_claim_release(struct ct_claim *claim)
 	ct_claim_init(claim);
 }
 
+/* ---- definitions ---- */
+
+struct ct_trace *ct_trace_find_defined(const char *name, size_t size)
+{
+	struct ct_trace *trace = NULL;
+	uint32_t component;
+
+	if (ct_registry_find_any(ct_process.registry, name, size, &component) == CTRACE_OK)
+		trace = ct_table_find(component);
+	return trace != NULL && (trace->is_defined || (ct_claim_is_mine(trace) && trace->generation != 0)) ? trace : NULL;
+}
+
+void ct_trace_forget(struct ct_trace *trace)
+{
+	struct ct_status *status;
+	char *minops;
+
+	ct_table_lock();
+	status = trace->status;
+	minops = trace->attributes.minops;
+	trace->status = NULL;
+	memset(&trace->attributes, 0, sizeof trace->attributes);
+	memset(trace->userdata, 0, sizeof trace->userdata);
+	trace->follows = trace->is_leaving = false;
+	ct_table_unlock();
+	free(status);
+	free(minops);
+}
+
+void ct_trace_restore_buffer(const struct ct_trace *trace)
+{
+	const char *name = ct_registry_name(ct_process.registry, trace->component);
+
+	if (ct_registry_configured(ct_process.registry, trace->component).buffer != trace->buffer_before)
+		(void)!ct_route_set_buffer(ct_process.registry, name, strlen(name), trace->buffer_before);
+}
+
 /* ---- tokens ---- */
 
 uint64_t ct_token_of(const struct ct_trace *trace)
