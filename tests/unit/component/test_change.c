@@ -24,13 +24,14 @@ static void plant(void)
 
 static uint32_t change(const char *name)
 {
+	struct ct_trace *trace = trace_of(name);
 	struct ct_claim claim;
 	uint32_t rc;
 
 	memset(&outcome, 0, sizeof outcome);
 	ct_claim_init(&claim);
 	ct_table_lock();
-	CHILD_CHECK(ct_claim_tree(&claim, trace_of(name), true) == CT_CLAIMED);
+	CHILD_CHECK(ct_claim_tree(&claim, trace, true) == CT_CLAIMED);
 	ct_table_unlock();
 	rc = ct_change_carry_out(&claim, &wanted, &outcome);
 	ct_claim_release(&claim);
@@ -181,31 +182,29 @@ static void a_ring_has_what_the_routine_made_of_the_size(void)
 
 static void a_size_that_there_is_no_ring_for_changes_nothing(void)
 {
-	char line[64];
+	uint64_t bytes = CT_RING_MIN;
+	char name[16];
 
 	plant();
-	/* As many settings as there can be, all different. */
-	for (unsigned i = 0; i < CT_ROUTE_LIMIT - 1; i++) {
-		(void)snprintf(line, sizeof line, "ctrace.buffer.other%u = %uk", i, 64u << i % 10);
-		CHILD_CHECK(ctrace_configure(line) == CTRACE_OK);
-		(void)snprintf(line, sizeof line, "ctrace.flight.level.other%u = %s", i, i % 2 != 0 ? "debug" : "info");
-		CHILD_CHECK(ctrace_configure(line) == CTRACE_OK);
-		(void)snprintf(line, sizeof line, "ctrace.overflow.other%u = %s", i, i % 4 < 2 ? "block" : "discard");
-		if (ctrace_configure(line) != CTRACE_OK)
-			break;
+	/* As many sizes as there can be. */
+	for (unsigned i = 1; i < CT_ROUTE_LIMIT; i++, bytes += CT_RING_MIN) {
+		int size = snprintf(name, sizeof name, "OTHER%u", i);
+
+		CHILD_CHECK(ct_route_set_buffer(ct_process.registry, name, (size_t)size, bytes) == CTRACE_OK);
 	}
-	status.buffer_asked = status.buffer_rounded = 16u << 20;
-	if (ct_route_set_buffer(ct_process.registry, "OTHER", 5, 16u << 20) == CTRACE_OK)
-		return; /* there is room yet */
-	CHILD_CHECK(change("TREE") == CTRACE_RC_SYSTEM && reason() == CTRACE_RSN_STORAGE && call_count == 0 && is_off("TREE"));
+	status.buffer_asked = status.buffer_rounded = 1u << 29;
+	CHILD_CHECK(change("TREE") == CTRACE_RC_SYSTEM && reason() == CTRACE_RSN_STORAGE && call_count == 0);
+	CHILD_CHECK(is_off("TREE") && ring_of("TREE") == 0 && trace_of("TREE")->status == NULL);
+	status.buffer_asked = status.buffer_rounded = CT_RING_MIN; /* one that somebody has can be shared */
+	CHILD_CHECK(change("TREE") == CTRACE_RC_OK && ring_of("TREE") == CT_RING_MIN);
 }
 
 /* ---- filters and minimum options ---- */
 
-static bool records_for(uint16_t asid, const char *jobname)
+static bool records_for(unsigned asid, const char *jobname)
 {
 	status.asid_count = asid != 0;
-	status.asid[0] = asid;
+	status.asid[0] = (uint16_t)asid;
 	status.jobname_count = jobname != NULL ? 2 : 0;
 	(void)snprintf(status.jobname[0], sizeof status.jobname[0], "ANOTHER");
 	(void)snprintf(status.jobname[1], sizeof status.jobname[1], "%s", jobname != NULL ? jobname : "");
@@ -216,13 +215,13 @@ static bool records_for(uint16_t asid, const char *jobname)
 
 static void both_filters_have_to_let_this_process_in(void)
 {
-	uint16_t asid;
+	unsigned asid;
 
 	plant();
 	asid = ct_space_self().asid;
 	CHILD_CHECK(records_for(0, NULL) && records_for(asid, NULL) && records_for(0, "OURJOB") && records_for(asid, "OURJOB"));
-	CHILD_CHECK(!records_for(asid ^ 1, NULL) && !records_for(0, "OURJO"));
-	CHILD_CHECK(!records_for(asid, "OURJOB2") && !records_for(asid ^ 1, "OURJOB"));
+	CHILD_CHECK(!records_for(asid + 1, NULL) && !records_for(0, "OURJO"));
+	CHILD_CHECK(!records_for(asid, "OURJOB2") && !records_for(asid + 1, "OURJOB"));
 	CHILD_CHECK(records_for(0, NULL));
 }
 
@@ -236,7 +235,7 @@ static void minimum_options_keep_it_recording(void)
 	CHILD_CHECK(change("TREE") == CTRACE_RC_OK && was_called(0, "TREE", NULL, STOP, CTRACE_MODE_MIN));
 	CHILD_CHECK(threshold_of("TREE") == CTRACE_DEBUG && threshold_of("TREE.A") == CTRACE_DEBUG);
 	status.mode = CTRACE_MODE_ON;
-	CHILD_CHECK(!records_for(ct_space_self().asid ^ 1, NULL) && threshold_of("TREE") == CTRACE_DEBUG);
+	CHILD_CHECK(!records_for(ct_space_self().asid + 1, NULL) && threshold_of("TREE") == CTRACE_DEBUG);
 	trace_of("TREE")->attributes.minops = NULL;
 }
 
