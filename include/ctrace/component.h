@@ -229,7 +229,7 @@ typedef uint32_t ctrace_routine(struct ctrace_ctss *ctss);
 
 /* Makes a routine of this program known by name (1 to 8 characters, as STARTNAM); NULL takes it back.  What is not known so is looked for
  * among COBOL's ENTRYs, where there is COBOL, and then as NAME.so in the folders of CTRACE_LINKLIST (colons between), in which it is
- * the function NAME, or ctrace_routine.  INVALID_COMPONENT_NAME, NOT_ENOUGH_MEMORY. */
+ * the function NAME, or ctrace_exit_routine.  INVALID_COMPONENT_NAME, NOT_ENOUGH_MEMORY. */
 CTRACE_API_ CTRACE_MUST_USE enum ctrace_status ctrace_routine_register(const char *name, ctrace_routine *routine);
 
 /* A message to whoever gave the command, from inside a routine: console is ctss->console.  One line, cut at CTRACE_MAX_WTO; what is not

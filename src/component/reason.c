@@ -134,7 +134,7 @@ static const struct ct_reason_row rows[] = {
 		"Code a BUFDFLT of at most BUFMAX, or a greater BUFMAX."),
 	REFUSED(ROUTINE_NOT_LOADED, "the start/stop routine was not found",
 		"The program did not make it known with ctrace_routine_register(), no COBOL ENTRY has that name, and NAME.so in the folders of "
-		"CTRACE_LINKLIST is missing, cannot be loaded, or has neither a function NAME nor ctrace_routine. A set-uid program does not "
+		"CTRACE_LINKLIST is missing, cannot be loaded, or has neither a function NAME nor ctrace_exit_routine. A set-uid program does not "
 		"look at CTRACE_LINKLIST.",
 		"Register the routine before DEFINE, or set CTRACE_LINKLIST to the folders of NAME.so, with colons between. `ldd NAME.so` shows "
 		"which libraries it lacks."),

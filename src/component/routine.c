@@ -82,7 +82,7 @@ enum ctrace_status ctrace_routine_register(const char *name, ctrace_routine *rou
 	return status;
 }
 
-/* NAME.so in CTRACE_LINKLIST, and in it the function NAME; a name with @ or # cannot be one in C, hence ctrace_routine. */
+/* NAME.so in CTRACE_LINKLIST, and in it the function NAME; a name with @ or # cannot be one in C, hence ctrace_exit_routine. */
 static bool load(const char *name, struct ct_routine *out, char *message, size_t size)
 {
 	const char *folders = ct_os_environment("CTRACE_LINKLIST");
@@ -98,12 +98,12 @@ static bool load(const char *name, struct ct_routine *out, char *message, size_t
 	}
 	out->code = dlsym(module, name);
 	if (out->code == NULL)
-		out->code = dlsym(module, "ctrace_routine");
+		out->code = dlsym(module, "ctrace_exit_routine");
 	out->invoke = invoke_c;
 	if (out->code != NULL)
 		return true;
 	(void)dlclose(module);
-	(void)snprintf(message, size, "%s has neither a function %s nor ctrace_routine", file_name, name);
+	(void)snprintf(message, size, "%s has neither a function %s nor ctrace_exit_routine", file_name, name);
 	return false;
 }
 

@@ -25,8 +25,7 @@ struct waiter {
 static struct {
 	pthread_mutex_t lock;
 	pthread_cond_t released;
-	struct ct_arena arena;
-	struct ct_trace **chunks[CHUNKS];
+	struct ct_trace **chunks[CHUNKS]; /* malloc'ed, as the traces and what they have: a program that looks for leaks finds all of it */
 	struct waiter *waiters;
 	uint32_t waiter_count;
 } table = { .lock = PTHREAD_MUTEX_INITIALIZER, .released = PTHREAD_COND_INITIALIZER };
@@ -69,12 +68,12 @@ struct ct_trace *ct_table_make(uint32_t component)
 	struct ct_trace **slot;
 
 	if (*chunk == NULL)
-		*chunk = ct_arena_take(&table.arena, CHUNK * sizeof **chunk);
+		*chunk = calloc(CHUNK, sizeof **chunk);
 	if (*chunk == NULL)
 		return NULL;
 	slot = &(*chunk)[component % CHUNK];
 	if (*slot == NULL) {
-		*slot = ct_arena_take(&table.arena, sizeof **slot);
+		*slot = calloc(1, sizeof **slot);
 		if (*slot != NULL)
 			(*slot)->component = component;
 	}

@@ -81,7 +81,7 @@ static void run_the_example_from_a_module(void)
 	REQUIRE(TRACE_CT(.name = "APPXYZ", .state = CTRACE_CT_ON, .options = "NO") == CTRACE_RC_REFUSED);
 	REQUIRE(reason() == CTRACE_RSN_ROUTINE_REFUSED && outcome.ss_rc == 4 && outcome.ss_rsncode == 0x22);
 	REQUIRE(strcmp(shown("APPXYZ", NULL)->options, "MAIN,RARE") == 0);
-	/* One whose name C does not allow is the function ctrace_routine. */
+	/* One whose name C does not allow is the function ctrace_exit_routine. */
 	userdata[0] = 0;
 	REQUIRE(DEFINE(.name = "OTHER", .startnam = "OTHER#SS", .minops = "LEAST", .userdata = userdata) == CTRACE_RC_OK);
 	REQUIRE(userdata[0] == 1);
@@ -111,7 +111,7 @@ static void routines_come_from_modules_of_the_linklist(void **state)
 	(void)state;
 	traces_begin(LINES_CONFIG);
 	build_module("routine_plugin.c", "APPXYZSS", "");
-	build_module("routine_plugin.c", "OTHER#SS", "-Wl,--defsym=ctrace_routine=APPXYZSS");
+	build_module("routine_plugin.c", "OTHER#SS", "-Wl,--defsym=ctrace_exit_routine=APPXYZSS");
 	build_module("plugin.c", "EMPTYSS", "");
 	(void)snprintf(list, sizeof list, "/proc/none:%s/modules", scenario_folder);
 	assert_int_equal(setenv("CTRACE_LINKLIST", list, 1), 0);

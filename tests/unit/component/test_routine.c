@@ -101,15 +101,15 @@ static void search(const char *first, const char *second)
 	CHILD_CHECK(setenv("CTRACE_LINKLIST", list, 1) == 0);
 }
 
-static void a_module_has_the_function_of_its_name_or_ctrace_routine(void)
+static void a_module_has_the_function_of_its_name_or_ctrace_exit_routine(void)
 {
-	build("a", "NAMED", "unsigned NAMED(void *c) { return 3; } unsigned ctrace_routine(void *c) { return 9; }");
-	build("a", "OTHER#", "unsigned ctrace_routine(void *c) { return 4; }");
+	build("a", "NAMED", "unsigned NAMED(void *c) { return 3; } unsigned ctrace_exit_routine(void *c) { return 9; }");
+	build("a", "OTHER#", "unsigned ctrace_exit_routine(void *c) { return 4; }");
 	build("a", "EMPTY", "unsigned something_else(void *c) { return 5; }");
 	put_file("a/TEXT.so", "no module", 9);
 	search("none", "a");
 	CHILD_CHECK(answer_of("NAMED") == 3 && answer_of("OTHER#") == 4);
-	CHILD_CHECK(!find("EMPTY") && strcmp(why, "EMPTY.so has neither a function EMPTY nor ctrace_routine") == 0);
+	CHILD_CHECK(!find("EMPTY") && strcmp(why, "EMPTY.so has neither a function EMPTY nor ctrace_exit_routine") == 0);
 	CHILD_CHECK(!find("TEXT") && !find("named"));
 }
 
@@ -264,7 +264,7 @@ int main(void)
 		IN_CHILD(the_later_registration_counts_and_none_takes_it_back),
 		IN_CHILD(what_is_no_name_is_refused),
 		IN_CHILD(who_is_nowhere_is_named),
-		IN_CHILD(a_module_has_the_function_of_its_name_or_ctrace_routine),
+		IN_CHILD(a_module_has_the_function_of_its_name_or_ctrace_exit_routine),
 		IN_CHILD(what_was_found_once_stays_known),
 		IN_CHILD(the_program_goes_before_cobol_and_cobol_before_modules),
 		IN_CHILD(a_message_reaches_the_command_that_listens),
