@@ -19,7 +19,7 @@
 
 static unsigned char buffer[65536];
 static struct ctrace_tbwc tbwc;
-static struct ctrace_write_outcome written;
+static __thread struct ctrace_write_outcome written;
 
 /* Defines the trace and switches it on.  Gives its token. */
 static uint64_t start_trace(const char *name, uint8_t wtrmode)
