@@ -206,4 +206,5 @@ Try next:
    \$ctrace show --json ${demo#"$source"/}/workers.ctb | head
    edit ${demo#"$source"/}/dpkg-report.cfg: debug for DPKG.READ; then, in that folder, MFTRACE_CONFIG=dpkg-report.cfg ./dpkg-report
    \$ctrace config check ${demo#"$source"/}/dpkg-report.cfg
+   \$ctrace explain 0C 11    # what the server's refusal means
    docs/cobol.md is the guide for COBOL, examples/README.md tells what the examples show"

@@ -1,14 +1,17 @@
 #!/usr/bin/env python3
 """terminal-svg.py OUTPUT.svg FOLDER COMMAND... - runs each COMMAND in FOLDER and draws what a terminal would show.
 
-The picture is the commands' real output, cut to LINES lines and COLUMNS columns; colours are those that the commands write.  The fonts
-are the reader's own.  docs/images/demo.svg is made, after `make demo`, with `scripts/terminal-svg.py docs/images/demo.svg` alone.
+The picture is the commands' real output, cut to LINES lines and COLUMNS columns; colours are those that the commands write.  One that
+ends with & runs until the picture is done, and shows the first line that it writes.  The fonts are the reader's own.  docs/images/demo.svg
+is made, after `make demo`, with `scripts/terminal-svg.py docs/images/demo.svg` alone.
 
 Copyright The ctrace authors.  SPDX-License-Identifier: Apache-2.0
 """
 
+import itertools
 import os
 import re
+import shlex
 import subprocess
 import sys
 import xml.sax.saxutils
@@ -17,28 +20,51 @@ COLUMNS, LINES = 106, 9
 CHARACTER, LINE, MARGIN, TITLE = 7.8, 18, 14, 30
 
 DEMO = [
-    'MFTRACE_CONFIG=dpkg-report.cfg ./dpkg-report size | sed -n 1,4p',
-    'grep -m 3 gcc dpkg-report.log',
+    'MFTRACE_CONFIG=dpkg-report.cfg ./dpkg-report size | sed -n 1,3p',
+    'grep -m 1 gcc-12 dpkg-report.log',
     'MFTRACE_CONFIG=workers.cfg ./workers 4 1000',
-    'ctrace show --color workers.ctb | grep -m 1 -B 3 -A 3 SHOP.BANK',
-    'babeltrace2 workers.ctb | head -2',
+    'ctrace show --color workers.ctb | grep -m 1 -B 2 -A 2 SHOP.BANK',
+    'babeltrace2 workers.ctb | head -1',
     'cd killed && MFTRACE_CONFIG=workers.cfg timeout -s KILL 1 ../workers 2 0 | tail -1',
     'ctrace recover',
     'cd killed && ctrace show --event 2 workers.ctb | tail -2',
+    'CTRACE_PARMLIB=. MFTRACE_CONFIG=kvserver.cfg ./kvserver kv.socket CTKVSRV0 &',
+    './kvload kv.socket 4 <packages.txt',
+    "./kvload kv.socket say 'TRACE ON OPTIONS=(GET,PUTT)' | fold -sw 104",
+    "./kvload kv.socket say 'TRACE ON OPTIONS=(GET,VALUES)' 'TRACE DISPLAY SUB=NET' 'GET bash'",
+    'ctrace show --color --component KVSERVER kvserver.ctb | tail -2',
 ]
 
 # What the escape sequences of `ctrace show --color` and the usual tools stand for.
 STYLES = {'1': 'font-weight:bold', '2': 'opacity:0.6', '31': 'fill:#ff7b72', '32': 'fill:#7ee787', '33': 'fill:#e3b341', '34': 'fill:#79c0ff',
           '35': 'fill:#d2a8ff', '36': 'fill:#76e3ea'}
+END = '-- end of command --'
 ESCAPE = re.compile(r'\x1b\[([0-9;]*)([A-Za-z])')
 
 
-def run(command, folder):
-    """The lines that the command wrote, at most LINES of them."""
+def start_shell(folder):
+    """One for all commands: what runs in the background belongs to it."""
     here = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
     environment = dict(os.environ, PATH=os.path.join(here, 'build') + ':' + os.environ['PATH'], CTRACE_RUN_DIR=os.path.join(folder, 'run'))
-    done = subprocess.run(['bash', '-c', command], cwd=folder, env=environment, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, check=False)
-    lines = done.stdout.decode('utf-8', 'replace').replace(folder + '/', '').splitlines()
+    return subprocess.Popen(['bash'], env=environment, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
+                            encoding='utf-8', errors='replace')
+
+
+def end_shell(shell):
+    shell.communicate('kill $(jobs -p); wait\n')
+
+
+def run(shell, command, folder):
+    """The lines that the command wrote, at most LINES of them."""
+    if command.endswith('&'):
+        shell.stdin.write(f'cd {shlex.quote(folder)}\n{command}\n')
+        shell.stdin.flush()
+        lines = [shell.stdout.readline().rstrip('\n')]
+    else:
+        shell.stdin.write(f"cd {shlex.quote(folder)}\n{{ {command}\n}} </dev/null\nprintf '\\n{END}\\n'\n")
+        shell.stdin.flush()
+        text = ''.join(itertools.takewhile(lambda line: line != END + '\n', shell.stdout))
+        lines = text.removesuffix('\n').replace(folder + '/', '').splitlines()
     if len(lines) > LINES:
         lines[LINES:] = [f'... ({len(lines) - LINES} more lines)']
     return lines
@@ -87,8 +113,10 @@ def main():
     here = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
     folder = os.path.abspath(sys.argv[2] if len(sys.argv) > 2 else os.path.join(here, 'build/demo'))
     lines = []
+    shell = start_shell(folder)
     for command in sys.argv[3:] or DEMO:
-        lines += [f'\x1b[32m$\x1b[0m \x1b[1m{command}\x1b[0m', *run(command, folder), '']
+        lines += [f'\x1b[32m$\x1b[0m \x1b[1m{command}\x1b[0m', *run(shell, command, folder), '']
+    end_shell(shell)
     with open(sys.argv[1], 'w', encoding='utf-8') as file:
         file.write(draw(lines[:-1], 'ctrace in a terminal'))
 

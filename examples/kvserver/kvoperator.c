@@ -5,7 +5,7 @@
  *     TRACE ON SUB=STORE                 a sublevel
  *     TRACE PARM=CTKVSRV0                as the member says
  *     TRACE OFF
- *     TRACE DISPLAY                      the head; TRACE DISPLAY SUB=NET a sublevel
+ *     TRACE DISPLAY                      the head; TRACE DISPLAY SUB=NET a sublevel.  FILTERED: on, but its filters leave this server out
  *
  * Look first at kv_operator(): the words fill a struct ctrace_trace_ct, which ctrace_trace_ct() carries out.
  *
@@ -72,9 +72,9 @@ static size_t show(const char *sub, char answer[KV_ANSWER])
 
 	if (status != CTRACE_OK)
 		return kv_say(answer, "ERROR %s", ctrace_status_text(status));
-	return kv_say(answer, "%s%s%s %s%s%s OPTIONS=(%s) BUFFER=%lluK", KV_COMPONENT, sub == NULL ? "" : ".", sub == NULL ? "" : sub,
-		      modes[is.mode], is.head ? " HEAD" : "", is.likehead ? " LIKEHEAD" : "", is.options,
-		      (unsigned long long)is.buffer_granted / 1024);
+	return kv_say(answer, "%s%s%s %s%s%s%s OPTIONS=(%s) BUFFER=%lluK", KV_COMPONENT, sub == NULL ? "" : ".", sub == NULL ? "" : sub,
+		      modes[is.mode], is.is_filtered ? " FILTERED" : "", is.head ? " HEAD" : "", is.likehead ? " LIKEHEAD" : "",
+		      is.options, (unsigned long long)is.buffer_granted / 1024);
 }
 
 size_t kv_operator(struct kv_text line, char answer[KV_ANSWER])

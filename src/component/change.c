@@ -75,8 +75,8 @@ uint32_t ct_change_call(struct ct_trace *trace, struct ct_status *status, uint32
 		memcpy(out->message, message, sizeof out->message);
 	if (out->ss_rc != 0)
 		return ct_outcome_set(out, CTRACE_RC_REFUSED, CTRACE_RSN_ROUTINE_REFUSED,
-				      message[0] != '\0' ? NULL : "%s returned %X, reason %X", trace->attributes.startnam, out->ss_rc,
-				      out->ss_rsncode);
+				      message[0] != '\0' ? NULL : "%s returned %X, reason %X, for OPTIONS=(%.80s)",
+				      trace->attributes.startnam, out->ss_rc, out->ss_rsncode, status->options);
 	memcpy(trace->userdata, ctss.userdata, sizeof trace->userdata);
 	if (status->buffer_asked != 0)
 		status->buffer_rounded = ctss.buffer_size;
@@ -167,7 +167,7 @@ static uint32_t flags_of(const struct ct_status *status, bool is_definition)
 /* Those that had agreed hear that it stays as it was. */
 static void take_back(struct change *change)
 {
-	struct ctrace_outcome ignored;
+	struct ctrace_outcome ignored = { .rc = CTRACE_RC_OK };
 
 	while (change->told > 0) {
 		struct ct_status former = change->former;
@@ -225,6 +225,16 @@ static bool put_in_force(struct ct_trace *trace, bool follows, const struct ct_s
 	return false;
 }
 
+/* Who filters by a number that is gone wonders why nothing comes. */
+static void tell_if_excluded(const struct ct_wanted *wanted, struct ctrace_outcome *out)
+{
+	struct ct_space self = ct_space_self();
+
+	if (!wanted->follows && wanted->status->mode == CTRACE_MODE_ON && out->message[0] == '\0' && is_excluded(wanted->status))
+		(void)ct_outcome_set(out, CTRACE_RC_OK, 0, "in force; the filters leave this process, ASID(%04X) JOBNAME(%s), out",
+				     (unsigned)self.asid, self.jobname);
+}
+
 uint32_t ct_change_carry_out(const struct ct_claim *claim, const struct ct_wanted *wanted, struct ctrace_outcome *out)
 {
 	struct ct_trace *trace = claim->traces[0];
@@ -250,6 +260,7 @@ uint32_t ct_change_carry_out(const struct ct_claim *claim, const struct ct_wante
 		goto undo_told;
 	}
 	free(kept);
+	tell_if_excluded(wanted, out);
 	return CTRACE_RC_OK;
 
 undo_told:

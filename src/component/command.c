@@ -90,6 +90,9 @@ static uint32_t preset(const struct ct_path *path, const struct ct_trace_request
 		head = NULL;
 	is_head = head != NULL && head->attributes.head;
 	ct_table_unlock();
+	if (path->head_size == 0)
+		return ct_outcome_set(out, CTRACE_RC_REFUSED, CTRACE_RSN_NO_HEAD,
+				      "PRESET is for a sublevel: neither the command nor the member says SUB");
 	if (head == NULL)
 		return ct_outcome_set(out, CTRACE_RC_REFUSED, CTRACE_RSN_NO_HEAD, "PRESET: the head of %s is not defined", path->name);
 	if (!is_head)
@@ -232,7 +235,13 @@ static uint32_t read_writer(const char *text, struct ct_trace_request *request)
 /* What the structure says, as a request.  RC. */
 static uint32_t read_command(const struct ctrace_trace_ct *command, struct ct_trace_request *request, struct ctrace_outcome *out)
 {
-	uint32_t reason = 0;
+	const struct {
+		const char *name, *text;
+		uint32_t (*read)(const char *text, struct ct_trace_request *request);
+	} operands[] = { { "ASID", command->asid, read_asids },
+			 { "JOBNAME", command->jobname, read_jobnames },
+			 { "OPTIONS", command->options, read_options },
+			 { "WTR", command->wtr, read_writer } };
 
 	memset(request, 0, sizeof *request);
 	request->state = state_of[command->state];
@@ -242,15 +251,13 @@ static uint32_t read_command(const struct ctrace_trace_ct *command, struct ct_tr
 	request->has[CT_CLAUSE_JOBNAME] = command->jobname != NULL;
 	request->has[CT_CLAUSE_OPTIONS] = command->options != NULL;
 	request->has[CT_CLAUSE_WTR] = command->wtr != NULL;
-	if (command->asid != NULL)
-		reason = read_asids(command->asid, request);
-	if (reason == 0 && command->jobname != NULL)
-		reason = read_jobnames(command->jobname, request);
-	if (reason == 0 && command->options != NULL)
-		reason = read_options(command->options, request);
-	if (reason == 0 && command->wtr != NULL)
-		reason = read_writer(command->wtr, request);
-	return reason == 0 ? CTRACE_RC_OK : ct_outcome_set(out, CTRACE_RC_REFUSED, reason, NULL);
+	for (size_t i = 0; i < CT_COUNT(operands); i++) {
+		uint32_t reason = operands[i].text != NULL ? operands[i].read(operands[i].text, request) : 0;
+
+		if (reason != 0)
+			return ct_outcome_set(out, CTRACE_RC_REFUSED, reason, "%s=(%.100s)", operands[i].name, operands[i].text);
+	}
+	return CTRACE_RC_OK;
 }
 
 /* One statement of a member: its own SUB and state count, else the command's. */
@@ -347,7 +354,7 @@ static void follow_level(struct ct_claim *claim)
 	uint32_t level = ct_registry_configured(ct_process.registry, trace->component).level;
 	struct ct_status status;
 	struct ct_wanted wanted = { .call = true, .status = &status };
-	struct ctrace_outcome ignored;
+	struct ctrace_outcome ignored = { .rc = CTRACE_RC_OK };
 
 	if (!trace->is_defined || level == CT_LEVEL_UNSET)
 		return;

@@ -108,7 +108,7 @@ static uint32_t check_place(const struct definition *definition, struct ct_trace
 		return ct_outcome_set(out, CTRACE_RC_REFUSED, CTRACE_RSN_LIKEHEAD_NO_OPTIONS, "LIKEHEAD=YES: %s",
 				      head == NULL ? "the trace is no sublevel" : "the head was defined with HEADOPTS=NO");
 	if (!path->is_active)
-		return ct_outcome_set(out, CTRACE_RC_REFUSED, CTRACE_RSN_NOT_ACTIVE, "no live process is %s", path->name);
+		return ct_outcome_set(out, CTRACE_RC_REFUSED, CTRACE_RSN_NOT_ACTIVE, "%s: no live process of this run directory is that; ctrace list shows them", path->name);
 	*out_head = head;
 	return CTRACE_RC_OK;
 }
@@ -169,9 +169,6 @@ static uint32_t find_request(struct definition *definition, struct ctrace_outcom
 				      definition->path.name);
 	if (status == CTRACE_OK || !ct_is_coded(definition->asked->parm))
 		return CTRACE_RC_OK;
-	if (strncmp(definition->asked->parm, "CT", 2) != 0)
-		return ct_outcome_set(out, CTRACE_RC_REFUSED, CTRACE_RSN_MEMBER_NAME, "PARM=%.16s: the name of a member begins with CT",
-				      definition->asked->parm);
 	return read_member(definition, out);
 }
 

@@ -40,6 +40,23 @@ static uint32_t parse(const char *member, const struct ct_buf *text, struct ct_p
 	return out->rc;
 }
 
+/* Where it was looked for is what people need to know. */
+static uint32_t refuse(const char *member, uint32_t reason, const char *path, struct ctrace_outcome *out)
+{
+	const char *folders = ct_os_environment("CTRACE_PARMLIB");
+
+	if (reason == CTRACE_RSN_MEMBER_NAME)
+		return ct_outcome_set(out, CTRACE_RC_REFUSED, reason, "PARM=%.16s: a member's name is CT and up to 6 of A-Z (capitals) 0-9 @ # $",
+				      member);
+	if (reason == CTRACE_RSN_MEMBER_NOT_FOUND)
+		return ct_outcome_set(out, CTRACE_RC_REFUSED, reason, "member %s is in no folder of CTRACE_PARMLIB=%s", member, folders);
+	if (reason == CTRACE_RSN_MEMBER_ALLOCATION && folders == NULL)
+		return ct_outcome_set(out, CTRACE_RC_REFUSED, reason, "member %s: CTRACE_PARMLIB is not set", member);
+	if (reason == CTRACE_RSN_MEMBER_ALLOCATION && path[0] == '\0')
+		return ct_outcome_set(out, CTRACE_RC_REFUSED, reason, "member %s: no folder can be used of CTRACE_PARMLIB=%s", member, folders);
+	return ct_outcome_set(out, CTRACE_RC_REFUSED, reason, "member %s: %s", member, path);
+}
+
 uint32_t ct_member_read(const char *member, struct ct_parmlib *out_parmlib, struct ctrace_outcome *out)
 {
 	struct ct_buf text;
@@ -50,7 +67,7 @@ uint32_t ct_member_read(const char *member, struct ct_parmlib *out_parmlib, stru
 	ct_buf_init(&text);
 	reason = ct_parmlib_read(member, &text, path);
 	if (reason != 0)
-		rc = ct_outcome_set(out, CTRACE_RC_REFUSED, reason, "member %s%s%s", member, path[0] != '\0' ? ": " : "", path);
+		rc = refuse(member, reason, path, out);
 	else
 		rc = parse(member, &text, out_parmlib, out);
 	ct_buf_fini(&text);

@@ -48,10 +48,27 @@ static uint32_t abend(struct ctrace_outcome *out, uint32_t reason, const char *w
 	return ct_outcome_set(out, CTRACE_RC_ABEND, reason, "%s", why);
 }
 
-/* A name that is coded is one. */
-static bool is_name_or_none(const char *name)
+static bool is_name(const char *name)
 {
-	return !ct_is_coded(name) || ct_trace_name_is_valid(name, strnlen(name, CT_NAME_SIZE));
+	return ct_is_coded(name) && ct_trace_name_is_valid(name, strnlen(name, CT_NAME_SIZE));
+}
+
+/* No more than this of a text that is not a name is shown, or read. */
+#define NOT_A_NAME "%s \"%.9s\" is not 1 to 8 of A-Z (capitals) 0-9 @ # $ with no digit first"
+
+/* Names that are coded are names. */
+static uint32_t check_names(const struct ctrace_define *asked, struct ctrace_outcome *out)
+{
+	const struct {
+		const char *keyword, *name;
+	} names[] = { { "STARTNAM", asked->startnam }, { "DISPNAM", asked->dispnam }, { "FMTTAB", asked->fmttab } };
+
+	for (size_t i = 0; i < CT_COUNT(names); i++)
+		if (ct_is_coded(names[i].name) && !is_name(names[i].name))
+			return ct_outcome_set(out, CTRACE_RC_ABEND, 0x301, NOT_A_NAME, names[i].keyword, names[i].name);
+	if (!is_name(asked->name))
+		return ct_outcome_set(out, CTRACE_RC_ABEND, 0x102, NOT_A_NAME, "NAME", asked->name != NULL ? asked->name : "");
+	return CTRACE_RC_OK;
 }
 
 uint32_t ct_plist_check_define(const struct ctrace_define *asked, struct ctrace_outcome *out)
@@ -66,12 +83,12 @@ uint32_t ct_plist_check_define(const struct ctrace_define *asked, struct ctrace_
 		return abend(out, 0x301, "a keyword has a value that it does not take, or a reserved field is not zero");
 	if (asked->headopts == CTRACE_YES && asked->head != CTRACE_YES)
 		return abend(out, 0x301, "HEADOPTS=YES is for a head: HEAD=YES");
-	if ((asked->wtr == CTRACE_YES) != (asked->wtrmode != 0) && asked->likehead != CTRACE_YES)
-		return abend(out, 0x301, "WTR=YES and WTRMODE go together");
-	if (!is_name_or_none(asked->startnam) || !is_name_or_none(asked->dispnam) || !is_name_or_none(asked->fmttab))
-		return abend(out, 0x301, "STARTNAM, DISPNAM or FMTTAB is not a name of 1 to 8 characters A-Z 0-9 @ # $");
-	if (!ct_is_coded(asked->name) || !ct_trace_name_is_valid(asked->name, strnlen(asked->name, CT_NAME_SIZE)))
-		return abend(out, 0x102, "NAME is 1 to 8 characters A-Z 0-9 @ # $, and does not begin with a digit");
+	if (asked->wtr == CTRACE_YES && asked->wtrmode == 0 && asked->likehead != CTRACE_YES)
+		return abend(out, 0x301, "WTR=YES needs WTRMODE: CTRACE_PAGEABLE, CTRACE_DREF or CTRACE_FIXED");
+	if (asked->wtr != CTRACE_YES && asked->wtrmode != 0 && asked->likehead != CTRACE_YES)
+		return abend(out, 0x301, "WTRMODE needs WTR=YES");
+	if (check_names(asked, out) != CTRACE_RC_OK)
+		return out->rc;
 	if (ct_is_coded(asked->minops) && strnlen(asked->minops, CTRACE_MAX_MINOPS + 1) > CTRACE_MAX_MINOPS)
 		return abend(out, 0x501, "MINOPS has more than 256 bytes");
 	return CTRACE_RC_OK;

@@ -226,12 +226,13 @@ static const struct ct_reason_row rows[] = {
 	      "The structure of DEFINE or TRACE CT was not initialised; or its size is another version's; or a YES or NO is neither; or "
 	      "STARTNAM, DISPNAM or FMTTAB is no name; or HEADOPTS=YES was coded without HEAD=YES, or one of WTR=YES and WTRMODE without the "
 	      "other. The message says which.",
-	      "Initialise the whole structure with { CTRACE_DEFINE_INIT, ... } or { CTRACE_TRACE_CT_INIT, ... }, which zeroes what is not "
-	      "named, and correct the field."),
+	      "Correct the field that the message names. If it names none of yours, initialise the whole structure with "
+	      "{ CTRACE_DEFINE_INIT, ... } or { CTRACE_TRACE_CT_INIT, ... }, which zeroes what is not named."),
 	ABEND(0x302, "DELETE_RESERVED", "a field of DELETE that has to be zero is not, or one has a value that it cannot have",
 	      "The structure was not initialised; or its version or size is another one's; or DELSUBS and IFNOSUBS were both coded. The "
 	      "message says which.",
-	      "Initialise the whole structure with { CTRACE_DELETE_INIT, ... }, which zeroes what is not named."),
+	      "Correct the field that the message names. If it names none of yours, initialise the whole structure with "
+	      "{ CTRACE_DELETE_INIT, ... }, which zeroes what is not named."),
 	ABEND(0x401, "SERVICE", "the service is neither DEFINE nor DELETE",
 	      "The structure was not initialised with CTRACE_DEFINE_INIT or CTRACE_DELETE_INIT, or was given to the other's function.",
 	      "Begin the initialiser with the one that belongs to the function."),

@@ -92,7 +92,7 @@ static bool load(const char *name, struct ct_routine *out, char *message, size_t
 	(void)snprintf(file_name, sizeof file_name, "%s.so", name);
 	module = ct_module_open_in(folders, file_name);
 	if (module == NULL) {
-		(void)snprintf(message, size, "%s is not registered in this program, and %s is not to be loaded from CTRACE_LINKLIST%s",
+		(void)snprintf(message, size, "%s is not registered in this program (ctrace_routine_register() comes first), and %s is not to be loaded from CTRACE_LINKLIST%s",
 			       name, file_name, folders == NULL ? ", which is not set" : "");
 		return false;
 	}

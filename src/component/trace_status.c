@@ -7,6 +7,7 @@
  */
 #include "component/component.h"
 
+#include <stdio.h>
 #include <string.h>
 
 const struct ct_attributes *ct_trace_attributes(const struct ct_trace *trace)
@@ -72,12 +73,19 @@ static bool same_attributes(const struct ct_attributes *a, const struct ct_attri
 	       a->bufdflt == b->bufdflt && same_text(a->minops, b->minops);
 }
 
-static uint32_t refuse(const struct rule *rule, const struct ct_trace_request *request, const char *source, struct ctrace_outcome *out)
+static uint32_t refuse(const struct rule *rule, const struct ct_trace_request *request, const struct ct_attributes *own,
+		       const char *source, struct ctrace_outcome *out)
 {
-	if (source == NULL)
-		return ct_outcome_set(out, CTRACE_RC_REFUSED, rule->reason, "%s", rule->why);
-	return ct_outcome_set(out, CTRACE_RC_REFUSED, rule->reason, "%s:%u:%u: %s", source, request->place[rule->clause].line,
-			      request->place[rule->clause].column, rule->why);
+	char place[64] = "";
+	char sizes[80] = "";
+
+	if (source != NULL)
+		(void)snprintf(place, sizeof place, "%s:%u:%u: ", source, request->place[rule->clause].line,
+			       request->place[rule->clause].column);
+	if (rule->reason == CTRACE_RSN_BUFSIZE_LIMITS)
+		(void)snprintf(sizes, sizeof sizes, ": %llu is not from %u to %u", (unsigned long long)request->bufsize, own->bufmin,
+			       own->bufmax);
+	return ct_outcome_set(out, CTRACE_RC_REFUSED, rule->reason, "%s%s%s", place, rule->why, sizes);
 }
 
 uint32_t ct_status_check(const struct ct_trace *trace, const struct ct_trace_request *request, enum ct_request_from from,
@@ -116,7 +124,7 @@ uint32_t ct_status_check(const struct ct_trace *trace, const struct ct_trace_req
 
 	for (size_t i = 0; i < CT_COUNT(rules); i++)
 		if (rules[i].broken)
-			return refuse(&rules[i], request, source, out);
+			return refuse(&rules[i], request, own, source, out);
 	return CTRACE_RC_OK;
 }
 

@@ -118,7 +118,8 @@ static void a_refusal_changes_nothing(void)
 	status.buffer_asked = status.buffer_rounded = 128u << 10;
 	answer = refuse;
 	CHILD_CHECK(change("TREE") == CTRACE_RC_REFUSED && reason() == CTRACE_RSN_ROUTINE_REFUSED);
-	CHILD_CHECK(outcome.ss_rc == 8 && outcome.ss_rsncode == 0x22 && strcmp(outcome.message, "TREESS returned 8, reason 22") == 0);
+	CHILD_CHECK(outcome.ss_rc == 8 && outcome.ss_rsncode == 0x22 &&
+		    strncmp(outcome.message, "TREESS returned 8, reason 22", 28) == 0);
 	CHILD_CHECK(is_off("TREE") && is_off("TREE.A") && trace_of("TREE")->status == NULL && trace_of("TREE")->userdata[0] == 0);
 	CHILD_CHECK(ring_of("TREE") == 0 && call_count == 1); /* who refused is not told again */
 	answer = refuse_and_say_why;

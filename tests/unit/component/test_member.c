@@ -66,8 +66,8 @@ static void a_member_that_cannot_be_read_is_named_with_its_place(void)
 	CHILD_CHECK(mkdir("parmlib/CTFOLDER", 0755) == 0);
 	CHILD_CHECK(is_refused("CTFOLDER", CTRACE_RSN_MEMBER_NOT_READABLE, path));
 	CHILD_CHECK(is_refused("CTNONE", CTRACE_RSN_MEMBER_NOT_FOUND, "member CTNONE"));
-	CHILD_CHECK(is_refused("NOCT", CTRACE_RSN_MEMBER_NAME, "member NOCT"));
-	CHILD_CHECK(is_refused("CT/../X", CTRACE_RSN_MEMBER_NAME, "member CT/../X"));
+	CHILD_CHECK(is_refused("NOCT", CTRACE_RSN_MEMBER_NAME, "PARM=NOCT"));
+	CHILD_CHECK(is_refused("CT/../X", CTRACE_RSN_MEMBER_NAME, "PARM=CT/../X"));
 }
 
 static void a_member_that_is_too_large_is_refused(void)

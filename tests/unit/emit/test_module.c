@@ -12,6 +12,7 @@
 #include <cmocka.h>
 
 #include "emit_fixture.h"
+#include <dlfcn.h>
 #include <sys/stat.h>
 
 static char top[256];
@@ -226,6 +227,67 @@ static void modules_that_break_the_contract(void **state)
 	assert_non_null(ct_module_find("LARGE"));
 }
 
+/* ---- a file of any name: exits ---- */
+
+/* ct_module_open_in() of the folder, and is it a module that can be used? */
+static bool opens(const char *folder, const char *file_name)
+{
+	char list[600];
+	void *module;
+
+	(void)snprintf(list, sizeof list, "/nonexistent:%s/%s:relative", top, folder);
+	module = ct_module_open_in(list, file_name);
+	return module != NULL && dlsym(module, "something") != NULL;
+}
+
+static void a_file_is_found_by_its_name(void **state)
+{
+	(void)state;
+	build("exits", "APPXYZSS", "X", "-DSYMBOL=something -DSIZE= -DWRITE=w");
+	build("exits", "A@#45678", "X", "-DSYMBOL=something -DSIZE= -DWRITE=w");
+	assert_true(opens("exits", "APPXYZSS.so"));
+	assert_true(opens("exits", "A@#45678.so"));
+	assert_false(opens("exits", "appxyzss.so"));
+	assert_false(opens("exits", "APPXYZSS"));
+	assert_false(opens("other", "APPXYZSS.so"));
+	assert_null(ct_module_open_in(NULL, "APPXYZSS.so"));
+	assert_null(ct_module_open_in("", "APPXYZSS.so"));
+}
+
+static void a_path_is_no_name_of_a_file(void **state)
+{
+	(void)state;
+	build("exits/below", "DEEP", "X", "-DSYMBOL=something -DSIZE= -DWRITE=w");
+	assert_true(opens("exits/below", "DEEP.so"));
+	assert_false(opens("exits", "below/DEEP.so"));
+	assert_false(opens("exits/below", "../APPXYZSS.so"));
+	assert_false(opens("exits/below", "./DEEP.so"));
+	assert_false(opens("exits", ""));
+	assert_false(opens("exits", ".."));
+	assert_false(opens("exits", "A-NAME-THAT-IS-LONGER-THAN-THERE-IS-ROOM-FOR-IN-HERE.so"));
+}
+
+static void a_file_comes_from_no_place_that_others_can_write_to(void **state)
+{
+	static const struct {
+		const char *spoil, *mend;
+	} rows[] = {
+		{ "chmod 775 own", "chmod 755 own" },
+		{ "chmod 1777 own", "chmod 0755 own" },
+		{ "chmod 757 own/EXIT.so", "chmod 755 own/EXIT.so" },
+		{ "mv own/EXIT.so real.so && ln -s ../real.so own/EXIT.so", "mv real.so own/EXIT.so" },
+	};
+
+	(void)state;
+	build("own", "EXIT", "X", "-DSYMBOL=something -DSIZE= -DWRITE=w");
+	for (size_t i = 0; i < CT_COUNT(rows); i++) {
+		run("cd '%s' && %s", top, rows[i].spoil);
+		assert_false(opens("own", "EXIT.so"));
+		run("cd '%s' && %s", top, rows[i].mend);
+		assert_true(opens("own", "EXIT.so"));
+	}
+}
+
 /* Whatever happens, no descriptor stays behind. */
 static void descriptors_are_closed(void **state)
 {
@@ -253,6 +315,9 @@ int main(void)
 		cmocka_unit_test(places_others_can_write_to),
 		cmocka_unit_test(files_and_folders_of_others),
 		cmocka_unit_test(modules_that_break_the_contract),
+		cmocka_unit_test(a_file_is_found_by_its_name),
+		cmocka_unit_test(a_path_is_no_name_of_a_file),
+		cmocka_unit_test(a_file_comes_from_no_place_that_others_can_write_to),
 		cmocka_unit_test(descriptors_are_closed),
 	};
 

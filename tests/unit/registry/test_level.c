@@ -132,6 +132,110 @@ static void what_cannot_change_is_not_visited(void **state)
 	assert_int_equal(ct_node_at(registry, below)->level, CTRACE_INFO);
 }
 
+/* ---- component trace ---- */
+
+static void set_trace(uint32_t index, uint32_t level, uint32_t minimum, bool excluded)
+{
+	struct ct_level_trace trace = { .level = level, .minimum = minimum, .excluded = excluded };
+
+	assert_int_equal(ct_level_set_trace(registry, index, &trace, note_change, NULL), CTRACE_OK);
+}
+
+static void a_minimum_wins_over_all_the_rest(void **state)
+{
+	uint32_t index = add("comp");
+
+	(void)state;
+	set_trace(index, CTRACE_LEVEL_NONE, CTRACE_INFO, false);
+	assert_int_equal(gate_level(index), CTRACE_INFO);
+	set_trace(index, CTRACE_ERROR, CTRACE_INFO, false);
+	assert_int_equal(gate_level(index), CTRACE_INFO);
+	set_trace(index, CTRACE_ERROR, CTRACE_INFO, true);
+	assert_int_equal(gate_level(index), CTRACE_INFO);
+	set_trace(index, CTRACE_DEBUG, CTRACE_INFO, false); /* it is no maximum */
+	assert_int_equal(gate_level(index), CTRACE_DEBUG);
+	set_trace(index, CT_LEVEL_UNSET, CTRACE_INFO, false);
+	assert_int_equal(gate_level(index), CTRACE_INFO);
+	set_trace(index, CT_LEVEL_UNSET, CTRACE_LEVEL_NONE, false);
+	assert_int_equal(gate_level(index), CTRACE_LEVEL_NONE);
+}
+
+static void an_exclusion_closes(void **state)
+{
+	uint32_t index = add("comp");
+
+	(void)state;
+	set_trace(index, CTRACE_DEBUG, CTRACE_LEVEL_NONE, true);
+	assert_int_equal(gate_level(index), CTRACE_LEVEL_NONE);
+	set_trace(index, CTRACE_DEBUG, CTRACE_LEVEL_NONE, false);
+	assert_int_equal(gate_level(index), CTRACE_DEBUG);
+	assert_int_equal(changes.count, 1);
+}
+
+static void those_below_have_what_comes_of_it(void **state)
+{
+	uint32_t comp = add("comp"), follower = add("comp.a.b"), own = add("comp.own");
+
+	(void)state;
+	set_level("comp.own", CTRACE_FATAL);
+	set_trace(comp, CTRACE_DEBUG, CTRACE_LEVEL_NONE, true);
+	assert_int_equal(gate_level(follower), CTRACE_LEVEL_NONE);
+	assert_int_equal(gate_level(own), CTRACE_FATAL);
+	set_trace(comp, CTRACE_LEVEL_NONE, CTRACE_WARN, true);
+	assert_int_equal(gate_level(follower), CTRACE_WARN);
+	assert_int_equal(gate_level(own), CTRACE_FATAL);
+	assert_int_equal(gate_level(add("comp.later")), CTRACE_WARN);
+	set_level("comp.a", CTRACE_ERROR); /* one of its own again, and nothing of the minimum */
+	assert_int_equal(gate_level(follower), CTRACE_ERROR);
+}
+
+static void a_level_of_the_other_face_leaves_minimum_and_exclusion(void **state)
+{
+	uint32_t index = add("comp");
+	struct ct_configured configured;
+
+	(void)state;
+	set_trace(index, CTRACE_DEBUG, CTRACE_ERROR, true);
+	set_level("comp", CTRACE_WARN);
+	configured = ct_registry_configured(registry, index);
+	assert_int_equal(configured.level, CTRACE_WARN);
+	assert_int_equal(configured.minimum, CTRACE_ERROR);
+	assert_true(configured.excluded);
+	assert_int_equal(gate_level(index), CTRACE_ERROR);
+	set_trace(index, CTRACE_WARN, CTRACE_LEVEL_NONE, false);
+	assert_int_equal(gate_level(index), CTRACE_WARN);
+}
+
+/* Component trace goes by what was set, so it hears of that also where its minimum or a filter keeps the threshold. */
+static void a_defined_trace_hears_of_a_level_that_changes_nothing(void **state)
+{
+	uint32_t comp = add("comp");
+
+	(void)state;
+	set_trace(comp, CTRACE_LEVEL_NONE, CTRACE_DEBUG, false);
+	changes.count = 0;
+	set_level("comp", CTRACE_WARN);
+	assert_int_equal(changes.count, 0); /* a tracer alone */
+	ct_registry_set_defined(registry, comp, true);
+	set_level("comp", CTRACE_INFO);
+	assert_int_equal(changes.count, 1);
+	assert_int_equal(changes.components[0], comp);
+	assert_int_equal(changes.levels[0], CTRACE_DEBUG);
+	set_level("comp", CTRACE_INFO);
+	assert_int_equal(changes.count, 1);
+}
+
+static void a_trace_with_a_bad_level_changes_nothing(void **state)
+{
+	struct ct_level_trace trace = { .level = CTRACE_LEVEL_COUNT, .minimum = CTRACE_DEBUG };
+	uint32_t index = add("comp");
+
+	(void)state;
+	assert_int_equal(ct_level_set_trace(registry, index, &trace, note_change, NULL), CTRACE_INVALID_TRACE_LEVEL);
+	assert_int_equal(gate_level(index), CTRACE_LEVEL_NONE);
+	assert_int_equal(ct_registry_configured(registry, index).minimum, CTRACE_LEVEL_NONE);
+}
+
 static void bad_arguments_change_nothing(void **state)
 {
 	(void)state;
@@ -150,6 +254,12 @@ int main(void)
 		EACH(a_callback_may_set_levels),
 		EACH(a_level_can_be_asked_for_before_there_is_a_component),
 		EACH(what_cannot_change_is_not_visited),
+		EACH(a_minimum_wins_over_all_the_rest),
+		EACH(an_exclusion_closes),
+		EACH(those_below_have_what_comes_of_it),
+		EACH(a_level_of_the_other_face_leaves_minimum_and_exclusion),
+		EACH(a_defined_trace_hears_of_a_level_that_changes_nothing),
+		EACH(a_trace_with_a_bad_level_changes_nothing),
 		EACH(bad_arguments_change_nothing),
 	};
 

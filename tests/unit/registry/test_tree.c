@@ -264,6 +264,91 @@ static void a_forked_child_unlocks(void **state)
 	add("parent");
 }
 
+/* ---- component trace ---- */
+
+static uint32_t reserve(const char *name)
+{
+	uint32_t index;
+
+	assert_int_equal(ct_registry_reserve(registry, name, strlen(name), &index), CTRACE_OK);
+	return index;
+}
+
+static bool is_found_any(const char *name, uint32_t *out_index)
+{
+	return ct_registry_find_any(registry, name, strlen(name), out_index) == CTRACE_OK;
+}
+
+static void what_is_reserved_is_seen_by_those_who_look_for_anything(void **state)
+{
+	uint32_t found = 4711;
+	uint32_t index = reserve("COMP.SUB");
+
+	(void)state;
+	assert_false(is_found("COMP.SUB"));
+	assert_true(is_found_any("comp.sub", &found));
+	assert_int_equal(found, index);
+	assert_true(is_found_any("COMP", &found)); /* its parent, that is only there for it */
+	assert_int_equal(reserve("Comp.Sub"), index);
+	assert_string_equal(ct_registry_name(registry, index), "Comp.Sub"); /* nobody has seen another spelling */
+	found = 4711;
+	assert_false(is_found_any("COMP.SU", &found));
+	assert_int_equal(found, 4711);
+	assert_int_equal(ct_registry_reserve(registry, "a..b", 4, &found), CTRACE_INVALID_COMPONENT_NAME);
+	assert_int_equal(found, 4711);
+	assert_int_equal(ct_registry_count(registry), 2);
+}
+
+static void define_shows_and_delete_hides(void **state)
+{
+	uint32_t index = reserve("COMP");
+
+	(void)state;
+	set_level(NULL, CTRACE_INFO);
+	assert_int_equal(changes.count, 0); /* nobody is told of what nobody sees */
+	assert_int_equal(gate_level(index), CTRACE_LEVEL_NONE);
+	assert_int_equal(ct_dest_in_use(registry), 0);
+	ct_registry_set_defined(registry, index, true);
+	assert_true(is_found("comp"));
+	assert_int_equal(gate_level(index), CTRACE_INFO);
+	assert_int_equal(ct_dest_in_use(registry), bit("TEXTFILE"));
+	ct_registry_set_defined(registry, index, true); /* once is enough */
+	ct_registry_set_defined(registry, index, false);
+	assert_false(is_found("comp"));
+	assert_int_equal(gate_level(index), CTRACE_LEVEL_NONE); /* whoever kept its tracer traces nothing */
+	assert_int_equal(ct_dest_in_use(registry), 0);
+	ct_registry_set_defined(registry, index, true);
+	assert_int_equal(gate_level(index), CTRACE_INFO);
+}
+
+static void what_a_tracer_has_registered_stays(void **state)
+{
+	uint32_t index = add("COMP");
+	uint32_t other;
+
+	(void)state;
+	/* The tracer first ... */
+	assert_int_equal(reserve("COMP"), index);
+	ct_registry_set_defined(registry, index, true);
+	ct_registry_set_defined(registry, index, false);
+	assert_true(is_found("COMP"));
+	/* ... or the definition. */
+	other = reserve("OTHER");
+	ct_registry_set_defined(registry, other, true);
+	assert_int_equal(add("other"), other);
+	assert_int_equal(ct_registry_entry(registry, other)->flags, CT_COMPONENT_DEFINED | CT_COMPONENT_REGISTERED);
+	assert_string_equal(ct_registry_name(registry, other), "OTHER");
+	ct_registry_set_defined(registry, other, false);
+	assert_true(is_found("OTHER"));
+	/* Or between the two. */
+	other = reserve("BETWEEN");
+	assert_int_equal(add("BETWEEN"), other);
+	ct_registry_set_defined(registry, other, true);
+	ct_registry_set_defined(registry, other, false);
+	assert_true(is_found("BETWEEN"));
+	assert_int_equal(ct_dest_in_use(registry), bit("TEXTFILE"));
+}
+
 static void own_settings_are_shown(void **state)
 {
 	struct ct_configured own;
@@ -327,6 +412,9 @@ int main(void)
 		EACH(a_session_without_room_refuses),
 		EACH(threads_agree),
 		EACH(a_forked_child_unlocks),
+		EACH(what_is_reserved_is_seen_by_those_who_look_for_anything),
+		EACH(define_shows_and_delete_hides),
+		EACH(what_a_tracer_has_registered_stays),
 		EACH(own_settings_are_shown),
 		EACH(a_configuration_is_forgotten),
 	};

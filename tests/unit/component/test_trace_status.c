@@ -1,5 +1,5 @@
 /*
- * test_status.c - what a trace does, what it may be asked, and what becomes of that.
+ * test_trace_status.c - what a trace does, what it may be asked, and what becomes of that.
  *
  * The traces here are in no table: nothing of this looks for one.
  *
@@ -287,6 +287,7 @@ static void on_again_replaces_the_options_and_leaves_the_rest(void **state)
 	assert_string_equal(status.writer, "WRITER");
 	request.has[CT_CLAUSE_ASID] = request.has[CT_CLAUSE_JOBNAME] = true; /* ASID() and JOBNAME() */
 	request.has[CT_CLAUSE_WTR] = request.disconnect = true;
+	strcpy(request.writer, "NOBODY");
 	ct_status_merge(&status, &request, &head.attributes);
 	assert_int_equal(status.asid_count + status.jobname_count, 0);
 	assert_string_equal(status.writer, "");
