@@ -179,7 +179,6 @@ static void take_back(struct change *change)
 static uint32_t tell_all(struct change *change, const struct ct_wanted *wanted, struct ctrace_outcome *out)
 {
 	uint32_t flags = flags_of(&change->status, wanted->is_definition);
-	unsigned char userdata[CTRACE_USERDATA_SIZE];
 	bool call_subs = false;
 	uint32_t rc = CTRACE_RC_OK;
 
@@ -187,12 +186,9 @@ static uint32_t tell_all(struct change *change, const struct ct_wanted *wanted, 
 		struct ct_trace *trace = change->claim->traces[i];
 		struct ct_status status = change->status;
 
-		memcpy(userdata, trace->userdata, sizeof userdata);
 		rc = ct_change_call(trace, &status, flags, i == 0 ? &call_subs : NULL, out);
-		if (rc != CTRACE_RC_OK) {
-			memcpy(trace->userdata, userdata, sizeof userdata);
+		if (rc != CTRACE_RC_OK)
 			break;
-		}
 		if (i == 0)
 			change->status = status;
 		change->told = i + 1;

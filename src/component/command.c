@@ -11,9 +11,6 @@
 #include <errno.h>
 #include <string.h>
 
-/* Bytes that a SUB adds to a name at most. */
-#define MAX_SUB (CTRACE_MAX_SUB_LEVELS * (CTRACE_MAX_SUB_NAME + 1u))
-
 /* ---- one transaction ---- */
 
 struct claims {
@@ -163,7 +160,8 @@ static uint32_t check_command(const struct ctrace_trace_ct *command, struct ctra
 	if (command->size < sizeof *command || command->state > CTRACE_CT_LIKEHEAD)
 		return ct_outcome_set(out, CTRACE_RC_ABEND, 0x301, "struct ctrace_trace_ct: size or state is not what it may be");
 	/* A tracer of the other face may have any name. */
-	if (ct_component_check_name(command->name, size) != CTRACE_OK || size > CTRACE_MAX_COMPONENT - MAX_SUB)
+	if (ct_component_check_name(command->name, size) != CTRACE_OK ||
+	    (size > CTRACE_MAX_COMPONENT - CT_SUB_ROOM && (ct_is_coded(command->sub) || ct_is_coded(command->parm))))
 		return ct_outcome_set(out, CTRACE_RC_REFUSED, CTRACE_RSN_NOT_DEFINED, "COMP is not the name of a trace");
 	if (ct_target_self() == NULL)
 		return ct_outcome_set(out, CTRACE_RC_SYSTEM, CTRACE_RSN_STORAGE, "this process cannot be traced: no memory");
@@ -411,6 +409,7 @@ static void publish_filtered(struct ct_trace *trace, void *user)
 
 void ct_component_forked(void)
 {
+	ct_table_forget_interrupted();
 	ct_table_lock();
 	ct_table_each(publish_filtered, NULL);
 	ct_table_unlock();

@@ -32,7 +32,8 @@
 #define CT_BUFMIN 1024u
 #define CT_BUFMAX 2147483647u
 #define CT_NAME_SIZE (CTRACE_MAX_NAME + 1u)
-#define CT_TRACE_NAME_SIZE (CTRACE_MAX_COMPONENT + 1u) /* NAME.SUB.SUB as the registry has it, terminated */
+#define CT_TRACE_NAME_SIZE (CTRACE_MAX_COMPONENT + 1u)                   /* NAME.SUB.SUB as the registry has it, terminated */
+#define CT_SUB_ROOM (CTRACE_MAX_SUB_LEVELS * (CTRACE_MAX_SUB_NAME + 1u)) /* bytes that a SUB adds to a name at most */
 
 struct ct_trace;
 
@@ -65,6 +66,9 @@ uint32_t ct_plist_check_delete(const struct ctrace_delete *asked, struct ctrace_
 /* ---- delete.c */
 /* Deletes what a routine has defined below a trace that is not to be defined after all. */
 void ct_delete_subs(struct ct_trace *trace);
+
+/* The bytes of the one character or escape at `at`, none of which is to stand alone; at most left. */
+size_t ct_message_unit(const char *at, size_t left);
 
 /* ---- space.c */
 struct ct_space {
@@ -103,12 +107,15 @@ uint32_t ct_routine_call(const struct ct_routine *routine, struct ctrace_ctss *c
 /* What ctrace_wto() says to a console goes into `text` from open to close: terminated, cut, lines joined by "; ". */
 struct ct_console {
 	struct ct_console *next;
+	const void *thread;
 	uint64_t number;
 	char *text;
 	size_t size;
 };
 void ct_console_open(struct ct_console *console, char *text, size_t size);
 void ct_console_close(struct ct_console *console);
+/* In a forked child, under the table's lock: commands of other threads listen no more; their consoles are on stacks that are gone. */
+void ct_console_forget_others(void);
 
 /* ---- path.c */
 /* Which trace a NAME and a SUB mean, as the registry names it: ASID(h) and JOBNAME(n) of one address space are ASID(hhhh). */
@@ -154,6 +161,7 @@ struct ct_trace {
 	uint32_t generation; /* of the definition; part of its token */
 	bool is_defined;     /* false while DEFINE works on it, and after DELETE */
 	bool is_leaving;     /* DELETE works on it: nothing is defined below it any more */
+	bool is_interrupted; /* in a forked child: another thread was defining or deleting it */
 	bool follows;        /* LIKEHEAD state */
 	uint32_t subs;       /* direct sublevels that are defined */
 	struct ct_trace *head;
@@ -198,10 +206,13 @@ enum ct_claimed ct_claim_tree(struct ct_claim *claim, struct ct_trace *trace, bo
 /* Waits until nobody else works on it. */
 enum ct_claimed ct_claim_wait(struct ct_trace *trace) CT_MUST_USE;
 bool ct_claim_is_mine(const struct ct_trace *trace); /* this thread's: of this command or of one that it was called by */
+const void *ct_claim_thread(void);                   /* who `mine` is: the same for a thread and for its copy in a forked child */
 void ct_claim_release(struct ct_claim *claim);       /* takes the lock */
 
 /* The trace of a name, if it is defined; one that this thread is defining counts, for its routine's sake.  Under the lock. */
 struct ct_trace *ct_trace_find_defined(const char *name, size_t size);
+/* In a forked child that attaches: takes back what is left of what other threads were defining or deleting. */
+void ct_table_forget_interrupted(void);
 /* Makes it what a trace is that nobody has defined; its place in memory and its generation stay. */
 void ct_trace_forget(struct ct_trace *trace);
 /* Gives it the ring size that it had before it was defined. */

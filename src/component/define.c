@@ -108,7 +108,8 @@ static uint32_t check_place(const struct definition *definition, struct ct_trace
 		return ct_outcome_set(out, CTRACE_RC_REFUSED, CTRACE_RSN_LIKEHEAD_NO_OPTIONS, "LIKEHEAD=YES: %s",
 				      head == NULL ? "the trace is no sublevel" : "the head was defined with HEADOPTS=NO");
 	if (!path->is_active)
-		return ct_outcome_set(out, CTRACE_RC_REFUSED, CTRACE_RSN_NOT_ACTIVE, "%s: no live process of this run directory is that; ctrace list shows them", path->name);
+		return ct_outcome_set(out, CTRACE_RC_REFUSED, CTRACE_RSN_NOT_ACTIVE,
+				      "%s: no live process of this run directory is that; ctrace list shows them", path->name);
 	*out_head = head;
 	return CTRACE_RC_OK;
 }
@@ -298,20 +299,19 @@ static uint32_t start_definition(struct claims *claims, const struct definition 
 static bool fill(struct ct_trace *trace, const struct definition *definition)
 {
 	const struct ctrace_define *asked = definition->asked;
-	struct ct_configured before;
+	struct ct_configured before = ct_registry_configured(ct_process.registry, trace->component);
+	char *minops = ct_is_coded(asked->minops) ? strdup(asked->minops) : NULL;
 
+	/* Under the lock: a child that is forked just now finds all of it or nothing, and so does who looks for a token. */
+	ct_table_lock();
 	trace->attributes = definition->attributes;
-	if (ct_is_coded(asked->minops)) {
-		trace->attributes.minops = strdup(asked->minops);
-		if (trace->attributes.minops == NULL)
-			return false;
-	}
+	trace->attributes.minops = minops;
 	if (asked->userdata != NULL)
 		memcpy(trace->userdata, asked->userdata, sizeof trace->userdata);
-	before = ct_registry_configured(ct_process.registry, trace->component);
 	trace->level_before = before.level;
 	trace->buffer_before = before.buffer;
-	return true;
+	ct_table_unlock();
+	return minops != NULL || !ct_is_coded(asked->minops);
 }
 
 static void undo_definition(struct ct_trace *trace)
@@ -348,8 +348,8 @@ static uint32_t finish_definition(const struct ct_claim *claim, struct definitio
 	rc = ct_change_carry_out(claim, &wanted, out);
 	if (rc != CTRACE_RC_OK)
 		return rc;
+	ct_table_lock(); /* both or none in a forked child */
 	ct_registry_set_defined(ct_process.registry, trace->component, true);
-	ct_table_lock();
 	trace->is_defined = true;
 	if (trace->head != NULL)
 		trace->head->subs++;

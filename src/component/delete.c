@@ -36,16 +36,16 @@ static void remove_trace(struct ct_trace *trace)
 	struct ct_level_trace level = { .level = trace->level_before, .minimum = CTRACE_LEVEL_NONE };
 	const struct ct_target *target = ct_target_self();
 
-	ct_trace_restore_buffer(trace);
+	ct_table_lock(); /* both or none in a forked child */
 	ct_registry_set_defined(ct_process.registry, trace->component, false);
-	(void)!ct_level_set_trace(ct_process.registry, trace->component, &level, target != NULL ? target->changed : NULL,
-				  target != NULL ? target->changed_user : NULL);
-	ct_table_lock();
 	trace->is_defined = false;
 	if (trace->head != NULL)
 		trace->head->subs--;
 	ct_table_unlink(trace);
 	ct_table_unlock();
+	ct_trace_restore_buffer(trace);
+	(void)!ct_level_set_trace(ct_process.registry, trace->component, &level, target != NULL ? target->changed : NULL,
+				  target != NULL ? target->changed_user : NULL);
 	ct_trace_forget(trace);
 }
 

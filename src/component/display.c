@@ -19,6 +19,8 @@ static enum ctrace_status find(const char *name, const char *sub, struct ct_path
 
 	if (status != CTRACE_OK)
 		return status;
+	if (ct_is_coded(sub) && size > CTRACE_MAX_COMPONENT - CT_SUB_ROOM)
+		return CTRACE_NOT_FOUND; /* no name is that long: what was cut would be another's */
 	if (ct_process_attach() == NULL)
 		return CTRACE_NOT_ENOUGH_MEMORY;
 	if (ct_path_parse(name, sub, out_path, &ignored) != CTRACE_RC_OK)
@@ -93,6 +95,7 @@ static void correct(struct ctrace_display *shown, const struct ctrace_ctss *ctss
 		if (ctss->display != modes[i].flag)
 			continue;
 		shown->mode = modes[i].mode;
+		shown->is_filtered &= ctss->display == CTRACE_CTSS_SHOW_ON;
 		shown->buffer_rounded = ctss->buffer_size;
 		if (ctss->options_size <= CTRACE_MAX_OPTIONS) {
 			memset(shown->options, 0, sizeof shown->options);
@@ -145,7 +148,8 @@ static void show_trace(struct ctrace_display *shown, struct ct_trace *trace, boo
 		ask(trace, &status, shown);
 }
 
-/* A routine may display the trace that it is called for: then what is known is shown, and no routine called. */
+/* A routine may display the trace that it is called for, or one whose command waits for this thread: then nobody else changes it, what is
+ * known is shown, and no routine called. */
 static enum ctrace_status show(uint32_t component, struct ctrace_display *shown)
 {
 	enum ct_claimed claimed = CT_CLAIMED;
@@ -160,8 +164,8 @@ static enum ctrace_status show(uint32_t component, struct ctrace_display *shown)
 	if (trace != NULL && !is_mine)
 		claimed = ct_claim_one(&claim, trace);
 	ct_table_unlock();
-	if (claimed == CT_CLAIMED && trace != NULL && (trace->is_defined || is_mine))
-		show_trace(shown, trace, !is_mine);
+	if (trace != NULL && (trace->is_defined || is_mine))
+		show_trace(shown, trace, claimed == CT_CLAIMED && !is_mine);
 	else
 		show_tracer(shown, component);
 	ct_claim_release(&claim);

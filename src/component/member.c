@@ -46,14 +46,16 @@ static uint32_t refuse(const char *member, uint32_t reason, const char *path, st
 	const char *folders = ct_os_environment("CTRACE_PARMLIB");
 
 	if (reason == CTRACE_RSN_MEMBER_NAME)
-		return ct_outcome_set(out, CTRACE_RC_REFUSED, reason, "PARM=%.16s: a member's name is CT and up to 6 of A-Z (capitals) 0-9 @ # $",
-				      member);
+		return ct_outcome_set(out, CTRACE_RC_REFUSED, reason,
+				      "PARM=%.16s: a member's name is CT and up to 6 of A-Z (capitals) 0-9 @ # $", member);
 	if (reason == CTRACE_RSN_MEMBER_NOT_FOUND)
-		return ct_outcome_set(out, CTRACE_RC_REFUSED, reason, "member %s is in no folder of CTRACE_PARMLIB=%s", member, folders);
+		return ct_outcome_set(out, CTRACE_RC_REFUSED, reason, "member %s is in no folder of CTRACE_PARMLIB=%s", member,
+				      folders);
 	if (reason == CTRACE_RSN_MEMBER_ALLOCATION && folders == NULL)
 		return ct_outcome_set(out, CTRACE_RC_REFUSED, reason, "member %s: CTRACE_PARMLIB is not set", member);
 	if (reason == CTRACE_RSN_MEMBER_ALLOCATION && path[0] == '\0')
-		return ct_outcome_set(out, CTRACE_RC_REFUSED, reason, "member %s: no folder can be used of CTRACE_PARMLIB=%s", member, folders);
+		return ct_outcome_set(out, CTRACE_RC_REFUSED, reason, "member %s: no folder can be used of CTRACE_PARMLIB=%s", member,
+				      folders);
 	return ct_outcome_set(out, CTRACE_RC_REFUSED, reason, "member %s: %s", member, path);
 }
 

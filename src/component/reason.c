@@ -283,7 +283,7 @@ static void add_harmless(struct ct_buf *out, const char *text)
 }
 
 /* The bytes of one character or one escape, none of which is to stand alone. */
-static size_t unit_size(const char *at, size_t left)
+size_t ct_message_unit(const char *at, size_t left)
 {
 	unsigned char c = (unsigned char)at[0];
 	const char *end;
@@ -311,7 +311,7 @@ static void copy_cut(char *out, size_t capacity, const char *text, size_t size)
 		memcpy(out, text, size + 1);
 		return;
 	}
-	while ((next = used + unit_size(text + used, size - used)) <= capacity - sizeof mark)
+	while ((next = used + ct_message_unit(text + used, size - used)) <= capacity - sizeof mark)
 		used = next;
 	memcpy(out, text, used);
 	memcpy(out + used, mark, sizeof mark);

@@ -41,7 +41,8 @@ static struct known *find_known(const char *name)
 	return at;
 }
 
-enum ctrace_status ct_routine_add(const char *name, const struct ct_routine *routine)
+/* Of two, what the program registers counts, not what was found: it may have been registered while a module was being loaded. */
+static enum ctrace_status add(const char *name, const struct ct_routine *routine, bool counts)
 {
 	size_t size = name != NULL ? strnlen(name, CT_NAME_SIZE) : 0;
 	struct known *fresh;
@@ -61,10 +62,16 @@ enum ctrace_status ct_routine_add(const char *name, const struct ct_routine *rou
 		routines.known = known;
 		fresh = NULL;
 	}
-	known->routine = *routine;
+	if (counts || known->routine.code == NULL)
+		known->routine = *routine;
 	ct_table_unlock();
 	free(fresh);
 	return CTRACE_OK;
+}
+
+enum ctrace_status ct_routine_add(const char *name, const struct ct_routine *routine)
+{
+	return add(name, routine, true);
 }
 
 static uint32_t invoke_c(void *code, struct ctrace_ctss *ctss)
@@ -92,8 +99,10 @@ static bool load(const char *name, struct ct_routine *out, char *message, size_t
 	(void)snprintf(file_name, sizeof file_name, "%s.so", name);
 	module = ct_module_open_in(folders, file_name);
 	if (module == NULL) {
-		(void)snprintf(message, size, "%s is not registered in this program (ctrace_routine_register() comes first), and %s is not to be loaded from CTRACE_LINKLIST%s",
-			       name, file_name, folders == NULL ? ", which is not set" : "");
+		(void)snprintf(
+			message, size,
+			"%s is not registered in this program (ctrace_routine_register() comes first), and %s is not to be loaded from CTRACE_LINKLIST%s",
+			name, file_name, folders == NULL ? ", which is not set" : "");
 		return false;
 	}
 	out->code = dlsym(module, name);
@@ -121,10 +130,16 @@ bool ct_routine_find(const char *name, struct ct_routine *out, char *message, si
 	if (found)
 		return true;
 	found = (ct_routine_find_cobol != NULL && ct_routine_find_cobol(name, out)) || load(name, out, message, size);
+	if (!found)
+		return false;
 	/* Not to be known is only slower. */
-	if (found)
-		(void)!ct_routine_add(name, out);
-	return found;
+	(void)!add(name, out, false);
+	ct_table_lock();
+	known = find_known(name);
+	if (known != NULL && known->routine.code != NULL)
+		*out = known->routine;
+	ct_table_unlock();
+	return true;
 }
 
 uint32_t ct_routine_call(const struct ct_routine *routine, struct ctrace_ctss *ctss)
@@ -138,6 +153,7 @@ void ct_console_open(struct ct_console *console, char *text, size_t size)
 {
 	console->text = text;
 	console->size = size;
+	console->thread = ct_claim_thread();
 	ct_table_lock();
 	console->number = ++routines.last_console;
 	console->next = routines.consoles;
@@ -156,17 +172,37 @@ void ct_console_close(struct ct_console *console)
 	ct_table_unlock();
 }
 
+void ct_console_forget_others(void)
+{
+	struct ct_console **link = &routines.consoles;
+
+	while (*link != NULL)
+		if ((*link)->thread == ct_claim_thread())
+			link = &(*link)->next;
+		else
+			*link = (*link)->next;
+}
+
 /* Adds a line behind what is there, as far as it fits; never half a character or escape. */
 static void add_line(struct ct_console *console, const char *line)
 {
 	size_t used = strlen(console->text);
+	size_t left = strlen(line);
 
 	if (used != 0 && used + 2 < console->size) {
 		memcpy(console->text + used, "; ", 3);
 		used += 2;
 	}
-	while (*line != '\0' && used + 1 < console->size)
-		console->text[used++] = *line++;
+	while (left > 0) {
+		size_t unit = ct_message_unit(line, left);
+
+		if (used + unit >= console->size)
+			break;
+		memcpy(console->text + used, line, unit);
+		used += unit;
+		line += unit;
+		left -= unit;
+	}
 	console->text[used] = '\0';
 }
 
@@ -200,6 +236,18 @@ static void add_escaped(struct ct_buf *line, const char *text, size_t size)
 	}
 }
 
+/* As much of the text as a message may have, whole characters only. */
+static size_t cut(const char *text)
+{
+	size_t size = strnlen(text, CTRACE_MAX_WTO + 1);
+	size_t used = 0;
+	size_t unit;
+
+	while (used < size && (unit = ct_message_unit(text + used, size - used)) <= CTRACE_MAX_WTO - used)
+		used += unit;
+	return used;
+}
+
 enum ctrace_status ctrace_wto(uint64_t console, const char *text)
 {
 	enum ctrace_status status = CTRACE_NOT_ENOUGH_MEMORY;
@@ -209,7 +257,7 @@ enum ctrace_status ctrace_wto(uint64_t console, const char *text)
 	if (text == NULL)
 		return CTRACE_FAILURE;
 	ct_buf_init(&line);
-	add_escaped(&line, text, strnlen(text, CTRACE_MAX_WTO));
+	add_escaped(&line, text, cut(text));
 	if (!line.failed)
 		status = write_to_operator(console, ct_buf_text(&line));
 	ct_buf_fini(&line);

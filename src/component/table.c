@@ -25,15 +25,15 @@ struct waiter {
 static struct {
 	pthread_mutex_t lock;
 	pthread_cond_t released;
-	struct ct_trace **chunks[CHUNKS]; /* malloc'ed, as the traces and what they have: a program that looks for leaks finds all of it */
+	/* malloc'ed, as are the traces and what they have: a program that looks for leaks finds all of it in use. */
+	struct ct_trace **chunks[CHUNKS];
 	struct waiter *waiters;
 	uint32_t waiter_count;
 } table = { .lock = PTHREAD_MUTEX_INITIALIZER, .released = PTHREAD_COND_INITIALIZER };
 
 static __thread char thread_mark __attribute__((tls_model("initial-exec")));
 
-/* The same address for a thread and for its copy in a forked child. */
-static const void *this_thread(void)
+const void *ct_claim_thread(void)
 {
 	return &thread_mark;
 }
@@ -129,12 +129,12 @@ struct ct_trace *ct_table_next(const struct ct_trace *top, struct ct_trace *at, 
 
 void ct_claim_init(struct ct_claim *claim)
 {
-	*claim = (struct ct_claim){ .thread = this_thread() };
+	*claim = (struct ct_claim){ .thread = ct_claim_thread() };
 }
 
 bool ct_claim_is_mine(const struct ct_trace *trace)
 {
-	return trace->claim != NULL && trace->claim->thread == this_thread();
+	return trace->claim != NULL && trace->claim->thread == ct_claim_thread();
 }
 
 static const struct ct_trace *awaited_by(const void *thread)
@@ -160,7 +160,7 @@ static bool waits_for_me(const struct ct_trace *trace)
 
 enum ct_claimed ct_claim_wait(struct ct_trace *trace)
 {
-	struct waiter self = { .next = table.waiters, .thread = this_thread(), .trace = trace };
+	struct waiter self = { .next = table.waiters, .thread = ct_claim_thread(), .trace = trace };
 	struct waiter **link = &table.waiters;
 
 	if (trace->claim == NULL)
@@ -326,6 +326,36 @@ bool ct_token_find(uint64_t token, struct ct_token *out)
 
 /* ---- fork ---- */
 
+static void find_interrupted(struct ct_trace *trace, void *user)
+{
+	struct ct_trace **found = user;
+
+	if (trace->is_interrupted)
+		*found = trace;
+}
+
+/* Nobody else is here before the child has attached. */
+void ct_table_forget_interrupted(void)
+{
+	struct ct_trace *trace;
+
+	do {
+		struct ct_level_trace level = { .minimum = CTRACE_LEVEL_NONE };
+
+		trace = NULL;
+		ct_table_lock();
+		ct_table_each(find_interrupted, &trace);
+		ct_table_unlock();
+		if (trace == NULL)
+			return;
+		trace->is_interrupted = false;
+		level.level = trace->level_before;
+		ct_trace_restore_buffer(trace);
+		(void)!ct_level_set_trace(ct_process.registry, trace->component, &level, NULL, NULL);
+		ct_trace_forget(trace);
+	} while (true);
+}
+
 /* Another thread's command will not come to its end here.  What it was defining never was. */
 static void free_from_others(struct ct_trace *trace, void *user)
 {
@@ -333,8 +363,11 @@ static void free_from_others(struct ct_trace *trace, void *user)
 	if (trace->claim == NULL || ct_claim_is_mine(trace))
 		return;
 	trace->claim = NULL;
-	if (!trace->is_defined)
-		ct_table_unlink(trace);
+	trace->is_leaving = false; /* it goes on being defined */
+	if (trace->is_defined)
+		return;
+	trace->is_interrupted = trace->attributes.bufmin != 0; /* else its definition has not begun yet */
+	ct_table_unlink(trace);
 }
 
 void ct_table_unlock_in_child(void)
@@ -343,6 +376,7 @@ void ct_table_unlock_in_child(void)
 	table.waiter_count = 0;
 	(void)pthread_cond_init(&table.released, NULL);
 	ct_table_each(free_from_others, NULL);
+	ct_console_forget_others();
 	(void)pthread_mutex_init(&table.lock, NULL);
 	CTRACE_FENCE_();
 	ct_thread_locked--;

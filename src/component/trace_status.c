@@ -130,7 +130,8 @@ uint32_t ct_status_check(const struct ct_trace *trace, const struct ct_trace_req
 
 /* ---- what becomes of it ---- */
 
-/* ON and OFF both leave what earlier commands had set of the options; OFF of the filters and the writer, too. */
+/* Options are replaced by what the request says, none when it says none.  ON leaves the filters and the writer that it does not name; OFF
+ * leaves neither. */
 void ct_status_merge(struct ct_status *status, const struct ct_trace_request *request, const struct ct_attributes *attributes)
 {
 	bool is_on = request->state == CT_STATE_ON;

@@ -26,10 +26,10 @@ static parse_keyword parse_clause, parse_wtrstart, parse_wtrstop, refuse_keyword
 struct keyword {
 	const char *name;
 	parse_keyword *parse;
-	enum ct_clause clause;                  /* of a trace */
-	enum ct_trace_state state;              /* that the name says */
-	bool (*read)(struct ct_parser *parser); /* its parentheses; NULL: it has none */
-	const char *refusal;
+	enum ct_clause clause;                  /* parse_clause(): that it is of a trace */
+	enum ct_trace_state state;              /* parse_clause(): that it says, when it has no parentheses */
+	bool (*read)(struct ct_parser *parser); /* what stands in its parentheses; NULL: it has none */
+	const char *refusal;                    /* refuse_keyword() */
 	const char *expected;
 };
 
@@ -47,7 +47,7 @@ static const struct keyword keywords[] = {
 	{ "WTR",       parse_clause,   CT_CLAUSE_WTR,     .read = ct_read_wtr },
 	{ "WTRSTART",  parse_wtrstart, .read = ct_read_wtrstart },
 	{ "WTRSTOP",   parse_wtrstop,  .read = ct_read_wtrstop },
-	/* Where these may stand, nobody looks for them here. */
+	/* Where these may stand, they are read without the table. */
 	{ "WRAP",      refuse_keyword, .refusal = "does not follow WTRSTART", .expected = "WTRSTART(name) before it" },
 	{ "NOWRAP",    refuse_keyword, .refusal = "does not follow WTRSTART", .expected = "WTRSTART(name) before it" },
 	{ "TRACEOPTS", refuse_keyword, .refusal = "is there already",         .expected = clauses_expected },
@@ -90,7 +90,7 @@ static bool begins_clause(struct ct_parser *parser, struct ct_span word, unsigne
 	return is_opened;
 }
 
-/* Goes to the next clause; depth: how many parentheses are open.  Behind the one that closes the last, one is expected anyhow. */
+/* Goes to the next clause; depth: how many parentheses are open.  Where the last of them is closed, the next clause is. */
 static void skip_to_clause(struct ct_parser *parser, unsigned depth)
 {
 	char before = '\0';
@@ -117,7 +117,8 @@ static void skip_to_clause(struct ct_parser *parser, unsigned depth)
 
 /* ---- traces ---- */
 
-/* The first clause begins a trace.  So does a second state; and SUB, unless there are only clauses yet that may stand before it. */
+/* The first clause does.  So does a state where there is one already; and SUB where there is either, since a state belongs to the SUB
+ * before it. */
 static bool begins_trace(const struct ct_parser *parser, enum ct_clause clause)
 {
 	const bool *has;

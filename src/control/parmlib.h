@@ -40,7 +40,7 @@ static inline struct ct_span ct_span_of(const char *from, const char *to)
 	return (struct ct_span){ from, (size_t)(to - from) };
 }
 
-/* ---- parmlib_scan.c: nothing here complains, and nothing is read past the end. */
+/* ---- parmlib_scan.c */
 bool ct_scan_is_blank(char c);
 void ct_scan_start(struct ct_parser *parser, char *text, const char *end); /* comments in the text become blanks */
 void ct_scan_place(struct ct_parser *parser, const char *at, unsigned *out_line, unsigned *out_column);

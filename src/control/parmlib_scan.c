@@ -1,8 +1,8 @@
 /*
  * parmlib_scan.c - a member's text as words: blanks, comments, quotations, lines and columns.
  *
- * Called by the other files that read a member, on the thread that asked for it.  The text is a copy of whatever bytes somebody had, a
- * NUL among them is a character of a word; nothing here knows the grammar, complains, or steps back.
+ * Called by the other files that read a member, on the thread that asked for it.  The text is a copy of whatever bytes somebody had; a
+ * NUL among them is a character of a word.  Nothing is read past the end, and nothing here knows the grammar or complains.
  *
  * Copyright The ctrace authors.  SPDX-License-Identifier: Apache-2.0
  */

@@ -1,8 +1,8 @@
 /*
  * parmlib_values.c - what stands in a keyword's parentheses: a list of values, SUB's path, OPTIONS' strings.
  *
- * Called by the grammar, behind the opening parenthesis, on the thread that reads the member.  Whether a value is one, trace_name.c
- * knows.  Nothing is kept beyond what a trace has room for, and parentheses that never close cost no more than others.
+ * Called by the grammar, behind the opening parenthesis, on the thread that reads the member.  What a value may be, trace_name.c
+ * says.  Nothing is kept beyond what a trace has room for, and parentheses that never close cost no more than others.
  *
  * Copyright The ctrace authors.  SPDX-License-Identifier: Apache-2.0
  */

@@ -254,6 +254,65 @@ static void errno_and_the_callers_structure_stay(void)
 	CHILD_CHECK(ctrace_component_define(NULL, NULL) == CTRACE_RC_ABEND && errno == 4711 && ct_thread_locked == 0);
 }
 
+/* ---- a fork beside it ---- */
+
+/* Runs body in a child, and ends; the other thread is inside its routine for ever. */
+static void fork_and_end(void (*body)(void))
+{
+	pid_t pid = fork();
+	int status;
+
+	if (pid == 0) {
+		answer = NULL;
+		forget_calls();
+		body();
+		_exit(0);
+	}
+	CHILD_CHECK(waitpid(pid, &status, 0) == pid);
+	_exit(status != 0);
+}
+
+static void define_anew(void)
+{
+	CHILD_CHECK(!is_known("SLOW", NULL) && DEFINE(.name = "SLOW", .startnam = "SLOWSS", .minops = "LEAST") == CTRACE_RC_OK);
+	CHILD_CHECK(call_count == 1 && calls[0].userdata[0] == 0 && calls[0].buffer_granted == 0);
+	CHILD_CHECK(DELETE(.name = "SLOW") == CTRACE_RC_OK && is_blank("SLOW"));
+	CHILD_CHECK(ct_registry_configured(ct_process.registry, trace_of("SLOW")->component).buffer == 0);
+}
+
+static void in_a_child_what_another_thread_defines_never_was(void)
+{
+	(void)start_slow_definition(NULL);
+	fork_and_end(define_anew);
+}
+
+static void *delete_slowly(void *argument)
+{
+	answer = stay_inside;
+	(void)DELETE(.name = "SLOW");
+	return argument;
+}
+
+static void use_what_stayed(void)
+{
+	CHILD_CHECK(shown("SLOW", NULL)->is_defined && shown("SLOW", NULL)->mode == CTRACE_MODE_MIN);
+	CHILD_CHECK(DEFINE(.name = "SLOW", .sub = "SUBA", .startnam = "SLOWSS") == CTRACE_RC_OK);
+	CHILD_CHECK(DELETE(.name = "SLOW") == CTRACE_RC_OK && is_blank("SLOW"));
+}
+
+static void in_a_child_what_another_thread_deletes_has_stayed(void)
+{
+	pthread_t thread;
+
+	register_routine("SLOWSS");
+	CHILD_CHECK(sem_init(&is_inside, 0, 0) == 0 && sem_init(&may_go_on, 0, 0) == 0);
+	CHILD_CHECK(DEFINE(.name = "SLOW", .startnam = "SLOWSS", .minops = "LEAST", HEAD_KEYWORDS) == CTRACE_RC_OK);
+	CHILD_CHECK(pthread_create(&thread, NULL, delete_slowly, NULL) == 0);
+	while (sem_wait(&is_inside) != 0)
+		;
+	fork_and_end(use_what_stayed);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -264,6 +323,8 @@ int main(void)
 		IN_CHILD(a_routine_may_define_below_its_trace_but_not_the_trace),
 		IN_CHILD(what_a_routine_defined_below_goes_with_its_trace),
 		IN_CHILD(each_definition_has_a_token_and_begins_anew),
+		IN_CHILD(in_a_child_what_another_thread_defines_never_was),
+		IN_CHILD(in_a_child_what_another_thread_deletes_has_stayed),
 		IN_CHILD(errno_and_the_callers_structure_stay),
 	};
 

@@ -70,6 +70,20 @@ static void what_is_not_there_is_not_shown(void)
 	CHILD_CHECK(display.subs == 4711 && found == NULL && errno == 4711);
 }
 
+/* A name of the other face may be so long that no SUB fits behind it: what was cut would be another trace's. */
+static void what_does_not_fit_is_not_there(void)
+{
+	struct ctrace_tracer *made, *found;
+	char name[CTRACE_MAX_COMPONENT + 1];
+
+	memset(name, 'x', 250);
+	memcpy(name + 250, ".SUBA", 6);
+	CHILD_CHECK(ctrace_tracer_get(name, &made) == CTRACE_OK && ctrace_component_tracer(name, NULL, &found) == CTRACE_OK);
+	CHILD_CHECK(TRACE_CT(.name = name, .state = CTRACE_CT_ON) == CTRACE_RC_OK);
+	name[250] = '\0';
+	CHILD_CHECK(ctrace_component_tracer(name, "SUBAXYZ", &found) == CTRACE_NOT_FOUND);
+}
+
 static void an_older_programs_shorter_structure_is_filled_as_far_as_it_goes(void)
 {
 	struct ctrace_display display;
@@ -140,6 +154,17 @@ static void what_it_says_badly_counts_for_nothing(void)
 	CHILD_CHECK(shown("SHOWN", NULL)->mode == CTRACE_MODE_ON);
 }
 
+static void what_it_says_is_off_is_not_filtered(void)
+{
+	register_routine("FILTERSS");
+	CHILD_CHECK(DEFINE(.name = "FILTER", .startnam = "FILTERSS", .dispnam = "FILTERSS", .asids = YES) == CTRACE_RC_OK);
+	CHILD_CHECK(TRACE_CT(.name = "FILTER", .state = CTRACE_CT_ON, .asid = "FFF0") == CTRACE_RC_OK);
+	CHILD_CHECK(shown("FILTER", NULL)->is_filtered == 1);
+	answer = correct;
+	flag = CTRACE_CTSS_SHOW_OFF;
+	CHILD_CHECK(shown("FILTER", NULL)->is_filtered == 0);
+}
+
 static uint32_t show_itself(struct ctrace_ctss *ctss)
 {
 	(void)ctss;
@@ -163,10 +188,12 @@ int main(void)
 		IN_CHILD(all_that_is_known_is_shown),
 		IN_CHILD(a_tracer_that_nobody_defined_is_shown_too),
 		IN_CHILD(what_is_not_there_is_not_shown),
+		IN_CHILD(what_does_not_fit_is_not_there),
 		IN_CHILD(an_older_programs_shorter_structure_is_filled_as_far_as_it_goes),
 		IN_CHILD(a_display_routine_is_given_what_is_known),
 		IN_CHILD(what_it_says_is_shown_and_nothing_more),
 		IN_CHILD(what_it_says_badly_counts_for_nothing),
+		IN_CHILD(what_it_says_is_off_is_not_filtered),
 		IN_CHILD(a_routine_may_display_its_own_trace),
 	};
 

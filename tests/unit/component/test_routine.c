@@ -7,6 +7,8 @@
  */
 #include "component_fixture.h"
 
+#include <semaphore.h>
+
 static char why[236];
 static struct ct_routine found;
 
@@ -152,6 +154,22 @@ static void the_program_goes_before_cobol_and_cobol_before_modules(void)
 	CHILD_CHECK(ctrace_routine_register("ALONE", NULL) == CTRACE_OK && answer_of("ALONE") == 6);
 }
 
+/* While it is looked for, here in COBOL, another thread registers one. */
+static bool register_meanwhile(const char *name, struct ct_routine *out)
+{
+	CHILD_CHECK(ctrace_routine_register(name, answer_two) == CTRACE_OK);
+	*out = (struct ct_routine){ .code = &found, .invoke = invoke_as_cobol };
+	return true;
+}
+
+static void what_was_registered_meanwhile_goes_before_what_was_found(void)
+{
+	ct_routine_find_cobol = register_meanwhile;
+	CHILD_CHECK(answer_of("BOTH") == 2);
+	ct_routine_find_cobol = NULL;
+	CHILD_CHECK(answer_of("BOTH") == 2);
+}
+
 /* ---- messages ---- */
 
 static void a_message_reaches_the_command_that_listens(void)
@@ -217,6 +235,23 @@ static void a_message_is_cut_and_stays_inside_its_buffer(void)
 	CHILD_CHECK(strncmp(small.text, "SEVEN B; SEVEN B; SEVEN B; SEVEN B; ", 36) == 0);
 }
 
+/* What does not fit is left out from a whole character, or escape, on. */
+static void a_message_is_cut_behind_a_whole_character_or_escape(void)
+{
+	char text[236] = "", line[CTRACE_MAX_WTO + 2];
+	struct ct_console console;
+
+	memset(line, '\x1B', sizeof line - 1);
+	line[sizeof line - 1] = '\0';
+	ct_console_open(&console, text, sizeof text);
+	CHILD_CHECK(ctrace_wto(console.number, line) == CTRACE_OK);
+	ct_console_close(&console);
+	CHILD_CHECK(strlen(text) == 39 * strlen("\\u{1B}") && text[strlen(text) - 1] == '}');
+	memset(line, 'x', CTRACE_MAX_WTO - 1);
+	memcpy(line + CTRACE_MAX_WTO - 1, "\xC3\xA4", 3);
+	CHILD_CHECK(strlen(said(line)) == CTRACE_MAX_WTO - 1);
+}
+
 static uint64_t console_number; /* atomic; of the console that is open now, or was */
 static uint32_t is_over;        /* atomic */
 
@@ -257,6 +292,50 @@ static void nobody_speaks_to_a_command_that_is_over(void)
 		CHILD_CHECK(pthread_join(threads[i], NULL) == 0);
 }
 
+static sem_t listens;
+
+static void *listen_for_ever(void *argument)
+{
+	struct ct_console console;
+	char text[16] = "";
+
+	ct_console_open(&console, text, sizeof text);
+	console_number = console.number;
+	CHILD_CHECK(sem_post(&listens) == 0);
+	for (;;)
+		(void)pause();
+	return argument;
+}
+
+static void *overwrite_the_stack(void *argument)
+{
+	char bytes[200000];
+
+	memset(bytes, 'x', sizeof bytes);
+	__asm__ volatile("" ::"r"(bytes) : "memory");
+	return argument;
+}
+
+/* The stack that the other thread's console was on is another thread's in the child. */
+static void a_forked_child_does_not_speak_to_others_commands(void)
+{
+	pthread_t thread;
+	int status;
+	pid_t pid;
+
+	CHILD_CHECK(sem_init(&listens, 0, 0) == 0 && pthread_create(&thread, NULL, listen_for_ever, NULL) == 0);
+	while (sem_wait(&listens) != 0)
+		;
+	pid = fork();
+	if (pid == 0) {
+		CHILD_CHECK(pthread_create(&thread, NULL, overwrite_the_stack, NULL) == 0 && pthread_join(thread, NULL) == 0);
+		CHILD_CHECK(ctrace_wto(console_number, "TOO LATE") == CTRACE_NOT_FOUND && ctrace_wto(0, "NOBODY") == CTRACE_NOT_FOUND);
+		_exit(0);
+	}
+	CHILD_CHECK(waitpid(pid, &status, 0) == pid && status == 0);
+	_exit(0);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -267,10 +346,13 @@ int main(void)
 		IN_CHILD(a_module_has_the_function_of_its_name_or_ctrace_exit_routine),
 		IN_CHILD(what_was_found_once_stays_known),
 		IN_CHILD(the_program_goes_before_cobol_and_cobol_before_modules),
+		IN_CHILD(what_was_registered_meanwhile_goes_before_what_was_found),
 		IN_CHILD(a_message_reaches_the_command_that_listens),
 		IN_CHILD(a_message_is_one_harmless_line),
 		IN_CHILD(a_message_is_cut_and_stays_inside_its_buffer),
+		IN_CHILD(a_message_is_cut_behind_a_whole_character_or_escape),
 		IN_CHILD(nobody_speaks_to_a_command_that_is_over),
+		IN_CHILD(a_forked_child_does_not_speak_to_others_commands),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
