@@ -211,8 +211,8 @@ uint32_t ct_parmlib_parse(const char *text, size_t size, struct ct_parmlib *out,
 void ct_parmlib_fini(struct ct_parmlib *parmlib);
 /* parmlib_print.c: the other way, one request as a member's text, for presets. */
 void ct_parmlib_print(const struct ct_trace_request *request, struct ct_buf *out);
-/* parmlib_file.c: finds a member in CTRACE_PARMLIB's folders, first hit, and appends its text.  04, 05, 1D, 1F, 20, 2A.  out_path: where it is, or the
- * place of the trouble; "" when there is none. */
+/* parmlib_file.c: finds a member in CTRACE_PARMLIB's folders, first hit, and appends its text.  04, 05, 1D, 1F, 20, 2A.  out_path: where
+ * it is, or the place of the trouble; "" when there is none. */
 #define CT_PARMLIB_LIMIT 65536u /* bytes of a member, comments included */
 uint32_t ct_parmlib_read(const char *member, struct ct_buf *out_text, char out_path[4096]) CT_MUST_USE;
 

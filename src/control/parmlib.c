@@ -78,16 +78,13 @@ static const char *keyword_suggest(struct ct_span word)
 static bool begins_clause(struct ct_parser *parser, struct ct_span word, unsigned depth, char before)
 {
 	const struct keyword *keyword = keyword_find(word);
-	bool is_opened;
 
 	if (keyword == NULL || depth == 0)
 		return keyword != NULL;
 	if (keyword->read == NULL || before == ',' || before == '(')
 		return false;
 	(void)ct_scan_accept(parser, '=');
-	is_opened = ct_scan_accept(parser, '(');
-	parser->at = word.at + word.size;
-	return is_opened;
+	return ct_scan_accept(parser, '(');
 }
 
 /* Goes to the next clause; depth: how many parentheses are open.  Where the last of them is closed, the next clause is. */

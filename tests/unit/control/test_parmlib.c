@@ -163,6 +163,7 @@ static void mistakes_of_syntax(void **state)
 	assert_mistake("TRACEOPTS ON, OFF", syntax, 1, 13, "\",\" is not expected here", clauses);
 	assert_mistake("TRACEOPTS ON(64K) OFF", syntax, 1, 13, "\"(\" is not expected here", clauses);
 	assert_mistake("TRACEOPTS ON 'x' OFF", syntax, 1, 14, "\"'\" is not expected here", clauses);
+	assert_mistake("TRACEOPTS ON ASID(1 ON 2) OFF", syntax, 1, 21, "\"ON\" is not expected here", "\",\" or \")\"");
 	assert_mistake("TRACEOPTS ON\nTRACEOPTS OFF", syntax, 2, 1, "\"TRACEOPTS\" is there already", clauses);
 	assert_mistake("TRACEOPTS ON ASID 1,2 JOBNAME(A)", syntax, 1, 19, "\"1\" is not expected here", "\"(\"");
 	assert_mistake("TRACEOPTS ON ASID", syntax, 1, 18, "the member ends here", "\"(\"");

@@ -56,7 +56,6 @@ static void mistakes_in_parentheses(void **state)
 	assert_mistake("TRACEOPTS ON ASID(1,2", syntax, 1, 22, "the member ends here", "\",\" or \")\"");
 	assert_mistake("TRACEOPTS ON ASID(", syntax, 1, 19, "the member ends here", "a value or \")\"");
 	assert_mistake("TRACEOPTS ON WTR(", syntax, 1, 18, "the member ends here", "a value or \")\"");
-	assert_mistake("TRACEOPTS ON ASID(1 ON 2) OFF", syntax, 1, 21, "\"ON\" is not expected here", "\",\" or \")\"");
 	assert_mistake("TRACEOPTS ON ASID(1 2)", syntax, 1, 21, "\"2\" is not expected here", "\",\" or \")\"");
 	assert_mistake("TRACEOPTS ON ASID(1,,2) OFF", syntax, 1, 21, "\",\" is not expected here", "a value");
 	assert_mistake("TRACEOPTS ON ASID(,1) OFF", syntax, 1, 19, "\",\" is not expected here", "a value or \")\"");
@@ -64,6 +63,7 @@ static void mistakes_in_parentheses(void **state)
 	assert_mistake("TRACEOPTS ON BUFSIZE(1K,2K)", syntax, 1, 25, "\"2K\" is one too many", "one size");
 	assert_mistake("TRACEOPTS ON WTR(A,B,C)", syntax, 1, 20, "\"B\" is one too many", "WTR(name) or WTR(DISCONNECT)");
 	assert_mistake("TRACEOPTS SUB(A ON JOBNAME(B)", syntax, 1, 14, "\"(\" is not closed", "SUB(path)");
+	assert_mistake("TRACEOPTS SUB(A((B))) ON", syntax, 1, 14, "\"(\" is not closed", "SUB(path)");
 	assert_mistake("TRACEOPTS SUB('a) ON\nOFF", syntax, 1, 15, "\"'a) ON\" has no closing quotation mark on its line", "\"'\"");
 	assert_mistake("TRACEOPTS SUB(A ASID(0) 'x\nOFF", syntax, 1, 25, "\"'x\" has no closing quotation mark on its line", "\"'\"");
 	assert_mistake("TRACEOPTS SUB(A) PRESET() ON", syntax, 1, 25, "\"\" is nothing that PRESET does", "PUT or DELETE");
@@ -169,12 +169,44 @@ static void options_too_long(void **state)
 	assert_mistake(text, CTRACE_RSN_OPTIONS_TOO_LONG, 1, 22, "\"'xxxxxxxxxxxxxxxxxxx...\" makes the options too long", expected);
 }
 
+/* What SUB's open parenthesis would have swallowed is read. */
+static void path_without_end(void **state)
+{
+	static const char text[] = "TRACEOPTS SUB(A ASID(0) ON";
+	struct seen seen = { 0 };
+	struct ct_parmlib bad;
+
+	(void)state;
+	assert_int_equal(ct_parmlib_parse(text, strlen(text), &bad, see, &seen), CTRACE_RSN_MEMBER_SYNTAX);
+	ct_parmlib_fini(&bad);
+	assert_int_equal(seen.count, 2);
+	assert_int_equal(seen.reason[1], CTRACE_RSN_ASID_ZERO);
+}
+
+/* The second of a kind has all the room again, and none beyond. */
+static void lists_twice(void **state)
+{
+	static const char text[] =
+		"TRACEOPTS ASID(1,2,3,4,5,6,7,8,9,A,B,C,D,E,F,10) JOBNAME(A,B,C,D,E,F,G,H,I,J,K,L,M,N,O,P) OPTIONS(a)\n"
+		"ASID(1,2,3,4,5,6,7,8,9,A,B,C,D,E,F,11) JOBNAME(A,B,C,D,E,F,G,H,I,J,K,L,M,N,O,Q) OPTIONS(b)";
+	struct ct_parmlib bad;
+
+	(void)state;
+	assert_int_equal(ct_parmlib_parse(text, strlen(text), &bad, NULL, NULL), CTRACE_RSN_MEMBER_SYNTAX);
+	assert_int_equal(bad.requests[0].asid_count, 16);
+	assert_int_equal(bad.requests[0].asid[15], 0x11);
+	assert_int_equal(bad.requests[0].jobname_count, 16);
+	assert_string_equal(bad.requests[0].jobname[15], "Q");
+	assert_string_equal(bad.requests[0].options, "b");
+	ct_parmlib_fini(&bad);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(empty_lists),         cmocka_unit_test(option_texts),       cmocka_unit_test(mistakes_in_parentheses),
 		cmocka_unit_test(mistakes_in_options), cmocka_unit_test(mistakes_in_values), cmocka_unit_test(too_many),
-		cmocka_unit_test(options_too_long),
+		cmocka_unit_test(options_too_long),    cmocka_unit_test(path_without_end),   cmocka_unit_test(lists_twice),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, member_free);
