@@ -87,19 +87,6 @@ uint32_t ct_change_call(struct ct_trace *trace, struct ct_status *status, uint32
 
 /* ---- in force ---- */
 
-static bool is_excluded(const struct ct_status *status)
-{
-	struct ct_space self = ct_space_self();
-	bool asid_fits = status->asid_count == 0;
-	bool job_fits = status->jobname_count == 0;
-
-	for (uint32_t i = 0; i < status->asid_count; i++)
-		asid_fits |= status->asid[i] == self.asid;
-	for (uint32_t i = 0; i < status->jobname_count; i++)
-		job_fits |= strcmp(status->jobname[i], self.jobname) == 0;
-	return !asid_fits || !job_fits;
-}
-
 enum ctrace_status ct_change_publish(const struct ct_trace *trace)
 {
 	const struct ct_target *target = ct_target_self();
@@ -110,7 +97,7 @@ enum ctrace_status ct_change_publish(const struct ct_trace *trace)
 		level.level = CT_LEVEL_UNSET;
 	} else if (trace->status != NULL && trace->status->mode == CTRACE_MODE_ON) {
 		level.level = trace->status->level;
-		level.excluded = is_excluded(trace->status);
+		level.excluded = ct_status_is_excluded(trace->status);
 	}
 	/* While a child attaches there is no target, and nobody to be told. */
 	return ct_level_set_trace(ct_process.registry, trace->component, &level, target != NULL ? target->changed : NULL,
@@ -146,11 +133,26 @@ static bool reserve_status(struct ct_trace *trace, const struct ct_wanted *wante
 	return *out_status != NULL;
 }
 
+void ct_change_settle(const struct ct_claim *claim)
+{
+	for (uint32_t i = 0; i < claim->count; i++) {
+		struct ct_trace *trace = claim->traces[i];
+		bool is_unsettled;
+
+		ct_table_lock();
+		is_unsettled = trace->is_unsettled && trace->is_defined;
+		trace->is_unsettled = false;
+		ct_table_unlock();
+		if (is_unsettled)
+			(void)!ct_change_publish(trace);
+	}
+}
+
 /* ---- the change ---- */
 
 /* A change under way: how it was, and who has been told. */
 struct change {
-	const struct ct_claim *claim;
+	struct ct_claim *claim;
 	struct ct_status former;
 	struct ct_status status;
 	uint32_t told; /* of the claim's traces */
@@ -176,22 +178,41 @@ static void take_back(struct change *change)
 	}
 }
 
+/* The head's routine may have defined sublevels that follow it. */
+static uint32_t claim_followers(struct ct_claim *claim, struct ctrace_outcome *out)
+{
+	enum ct_claimed claimed;
+
+	ct_table_lock();
+	claimed = ct_claim_tree(claim, claim->traces[0], true);
+	ct_table_unlock();
+	if (claimed == CT_CLAIM_NO_MEMORY)
+		return ct_outcome_set(out, CTRACE_RC_SYSTEM, CTRACE_RSN_STORAGE, "no memory for the command");
+	if (claimed == CT_CLAIM_REFUSED)
+		return ct_outcome_set(out, CTRACE_RC_SYSTEM, CTRACE_RSN_RECOVERY,
+				      "a sublevel of %s is in use by a command that waits for this one", trace_name(claim->traces[0]));
+	return CTRACE_RC_OK;
+}
+
+/* The head first; its followers when its routine says so. */
 static uint32_t tell_all(struct change *change, const struct ct_wanted *wanted, struct ctrace_outcome *out)
 {
 	uint32_t flags = flags_of(&change->status, wanted->is_definition);
+	struct ct_claim *claim = change->claim;
 	bool call_subs = false;
-	uint32_t rc = CTRACE_RC_OK;
+	uint32_t rc = ct_change_call(claim->traces[0], &change->status, flags, &call_subs, out);
 
-	for (uint32_t i = 0; i < change->claim->count && rc == CTRACE_RC_OK && (i == 0 || call_subs); i++) {
-		struct ct_trace *trace = change->claim->traces[i];
+	if (rc != CTRACE_RC_OK)
+		return rc;
+	change->told = 1;
+	if (call_subs)
+		rc = claim_followers(claim, out);
+	for (uint32_t i = 1; call_subs && rc == CTRACE_RC_OK && i < claim->count; i++) {
 		struct ct_status status = change->status;
 
-		rc = ct_change_call(trace, &status, flags, i == 0 ? &call_subs : NULL, out);
-		if (rc != CTRACE_RC_OK)
-			break;
-		if (i == 0)
-			change->status = status;
-		change->told = i + 1;
+		rc = ct_change_call(claim->traces[i], &status, flags, NULL, out);
+		if (rc == CTRACE_RC_OK)
+			change->told = i + 1;
 	}
 	return rc;
 }
@@ -226,12 +247,13 @@ static void tell_if_excluded(const struct ct_wanted *wanted, struct ctrace_outco
 {
 	struct ct_space self = ct_space_self();
 
-	if (!wanted->follows && wanted->status->mode == CTRACE_MODE_ON && out->message[0] == '\0' && is_excluded(wanted->status))
+	if (!wanted->follows && wanted->status->mode == CTRACE_MODE_ON && out->message[0] == '\0' &&
+	    ct_status_is_excluded(wanted->status))
 		(void)ct_outcome_set(out, CTRACE_RC_OK, 0, "in force; the filters leave this process, ASID(%04X) JOBNAME(%s), out",
 				     (unsigned)self.asid, self.jobname);
 }
 
-uint32_t ct_change_carry_out(const struct ct_claim *claim, const struct ct_wanted *wanted, struct ctrace_outcome *out)
+uint32_t ct_change_carry_out(struct ct_claim *claim, const struct ct_wanted *wanted, struct ctrace_outcome *out)
 {
 	struct ct_trace *trace = claim->traces[0];
 	struct change change = { .claim = claim, .status = *wanted->status, .former_follows = trace->follows };
@@ -250,7 +272,10 @@ uint32_t ct_change_carry_out(const struct ct_claim *claim, const struct ct_wante
 	if (rc != CTRACE_RC_OK)
 		goto undo_told;
 	/* The routine may have rounded the size. */
-	(void)set_buffer(trace, wanted->follows, &change.status);
+	if (!set_buffer(trace, wanted->follows, &change.status)) {
+		rc = ct_outcome_set(out, CTRACE_RC_SYSTEM, CTRACE_RSN_STORAGE, "no ring of the size that the routine made of it");
+		goto undo_told;
+	}
 	if (!put_in_force(trace, wanted->follows, &change.status, &kept)) {
 		rc = ct_outcome_set(out, CTRACE_RC_SYSTEM, CTRACE_RSN_STORAGE, "no memory to change the threshold");
 		goto undo_told;

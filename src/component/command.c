@@ -9,6 +9,7 @@
 #include "component/component.h"
 
 #include <errno.h>
+#include <stdio.h>
 #include <string.h>
 
 /* ---- one transaction ---- */
@@ -45,7 +46,7 @@ static uint32_t claim_trace(struct claims *claims, const struct ct_path *path, u
 	return CTRACE_RC_OK;
 }
 
-static uint32_t carry_out(const struct ct_claim *claim, const struct ct_trace_request *request, const char *source,
+static uint32_t carry_out(struct ct_claim *claim, const struct ct_trace_request *request, const char *source,
 			  struct ctrace_outcome *out)
 {
 	struct ct_trace *trace = claim->traces[0];
@@ -95,26 +96,29 @@ static uint32_t preset(const struct ct_path *path, const struct ct_trace_request
 	if (!is_head)
 		return ct_outcome_set(out, CTRACE_RC_REFUSED, CTRACE_RSN_NOT_A_HEAD, "PRESET: the level above %s is no head",
 				      path->name);
-	status = request->state == CT_STATE_PRESET_PUT ? ct_preset_put(path->name, request) : ct_preset_delete(path->name);
+	/* By the name that was said: a job that runs now will have another ASID when it comes again. */
+	status = request->state == CT_STATE_PRESET_PUT ? ct_preset_put(path->given, request) : ct_preset_delete(path->given);
 	if (status == CTRACE_NOT_FOUND)
-		return ct_outcome_set(out, CTRACE_RC_EXISTS, 0, "there is no preset for %s", path->name);
+		return ct_outcome_set(out, CTRACE_RC_EXISTS, 0, "there is no preset for %s", path->given);
 	if (status != CTRACE_OK)
 		return ct_outcome_set(out, CTRACE_RC_REFUSED, CTRACE_RSN_PARMLIB, "the preset of %s cannot be kept: %s", path->name,
 				      ctrace_status_text(status));
 	return CTRACE_RC_OK;
 }
 
-/* Is it this thread that works on the trace, perhaps defining it just now? */
-static bool is_called_for(uint32_t component)
+/* Who knows a trace waits for what others do to it, perhaps defining it just now.  False: it is this thread that does, or is waited for. */
+static bool wait_for_others(uint32_t component)
 {
-	const struct ct_trace *trace;
-	bool is_mine;
+	enum ct_claimed claimed = CT_CLAIMED;
+	struct ct_trace *trace;
+	uint32_t flags = __atomic_load_n(&ct_registry_entry(ct_process.registry, component)->flags, __ATOMIC_ACQUIRE);
 
 	ct_table_lock();
 	trace = ct_table_find(component);
-	is_mine = trace != NULL && ct_claim_is_mine(trace);
+	if (trace != NULL && ((flags & CT_COMPONENT_KNOWN) != 0 || ct_claim_is_mine(trace)))
+		claimed = ct_claim_wait(trace);
 	ct_table_unlock();
-	return is_mine;
+	return claimed == CT_CLAIMED;
 }
 
 static uint32_t transact(const struct ct_path *path, const struct ct_trace_request *request, const char *source,
@@ -131,8 +135,8 @@ static uint32_t transact(const struct ct_path *path, const struct ct_trace_reque
 		return ct_outcome_set(out, CTRACE_RC_REFUSED, CTRACE_RSN_NO_STATE, "neither ON, OFF nor LIKEHEAD is said for %s",
 				      path->name);
 	status = ct_registry_find_any(ct_process.registry, path->name, strlen(path->name), &component);
-	if (status == CTRACE_OK && is_called_for(component))
-		return ct_outcome_set(out, CTRACE_RC_SYSTEM, CTRACE_RSN_RECOVERY, "a routine of %s is running on this thread",
+	if (status == CTRACE_OK && !wait_for_others(component))
+		return ct_outcome_set(out, CTRACE_RC_SYSTEM, CTRACE_RSN_RECOVERY, "%s is in use by a command that waits for this one",
 				      path->name);
 	if (ct_registry_find(ct_process.registry, path->name, strlen(path->name), &component) != CTRACE_OK)
 		return ct_outcome_set(out, CTRACE_RC_REFUSED, CTRACE_RSN_NOT_DEFINED, "no trace %s is defined", path->name);
@@ -143,6 +147,8 @@ static uint32_t transact(const struct ct_path *path, const struct ct_trace_reque
 	rc = claim_trace(&claims, path, component, request->state == CT_STATE_LIKEHEAD, out);
 	if (rc == CTRACE_RC_OK)
 		rc = carry_out(&claims.trace, request, source, out);
+	ct_change_settle(&claims.head);
+	ct_change_settle(&claims.trace);
 	ct_claim_release(&claims.trace);
 	ct_claim_release(&claims.head);
 	return rc;
@@ -159,6 +165,10 @@ static uint32_t check_command(const struct ctrace_trace_ct *command, struct ctra
 
 	if (command->size < sizeof *command || command->state > CTRACE_CT_LIKEHEAD)
 		return ct_outcome_set(out, CTRACE_RC_ABEND, 0x301, "struct ctrace_trace_ct: size or state is not what it may be");
+	if (ct_is_coded(command->parm) && (command->bufsize != 0 || command->asid != NULL || command->jobname != NULL ||
+					   command->options != NULL || command->wtr != NULL))
+		return ct_outcome_set(out, CTRACE_RC_ABEND, 0x301,
+				      "PARM excludes the operands that its member has: buffer size, ASID, JOBNAME, OPTIONS, WTR");
 	/* A tracer of the other face may have any name. */
 	if (ct_component_check_name(command->name, size) != CTRACE_OK ||
 	    (size > CTRACE_MAX_COMPONENT - CT_SUB_ROOM && (ct_is_coded(command->sub) || ct_is_coded(command->parm))))
@@ -219,6 +229,9 @@ static uint32_t read_options(const char *text, struct ct_trace_request *request)
 
 	if (size > CTRACE_MAX_OPTIONS)
 		return CTRACE_RSN_OPTIONS_TOO_LONG;
+	for (size_t i = 0; i < size; i++)
+		if ((unsigned char)text[i] < ' ' || text[i] == 0x7F)
+			return CTRACE_RSN_MEMBER_SYNTAX;
 	memcpy(request->options, text, size);
 	request->options_size = size;
 	return 0;
@@ -226,7 +239,7 @@ static uint32_t read_options(const char *text, struct ct_trace_request *request)
 
 static uint32_t read_writer(const char *text, struct ct_trace_request *request)
 {
-	request->disconnect = strcmp(text, "DISCONNECT") == 0;
+	request->disconnect = ct_name_is(text, strlen(text), "DISCONNECT");
 	return request->disconnect ? 0 : ct_writer_parse(text, strlen(text), request->writer);
 }
 
@@ -281,6 +294,19 @@ static uint32_t transact_statement(const struct ctrace_trace_ct *command, const 
 	return transact(&path, &request, command->parm, out);
 }
 
+/* Which statement of the member it was, when the message does not begin with that. */
+static void name_statement(const struct ctrace_trace_ct *command, const struct ct_trace_request *statement, struct ctrace_outcome *out)
+{
+	char message[sizeof out->message];
+	enum ct_clause clause = statement->has[CT_CLAUSE_SUB] ? CT_CLAUSE_SUB : CT_CLAUSE_STATE;
+	size_t size = strlen(command->parm);
+
+	memcpy(message, out->message, sizeof message);
+	if (statement->has[clause] && (strncmp(message, command->parm, size) != 0 || message[size] != ':'))
+		(void)snprintf(out->message, sizeof out->message, "%s:%u:%u: %.200s", command->parm, statement->place[clause].line,
+			       statement->place[clause].column, message);
+}
+
 /* Every statement is tried; the outcome is the first failure's. */
 static uint32_t run_member(const struct ctrace_trace_ct *command, struct ctrace_outcome *out)
 {
@@ -295,8 +321,13 @@ static uint32_t run_member(const struct ctrace_trace_ct *command, struct ctrace_
 	has_writer = parmlib.wtrstart[0] != '\0' || parmlib.wtrstop[0] != '\0';
 	for (uint32_t i = 0; i < parmlib.count; i++) {
 		memset(&one, 0, sizeof one);
-		if (transact_statement(command, &parmlib.requests[i], &one) == CTRACE_RC_OK ? failed == 0 : failed++ == 0)
+		if (transact_statement(command, &parmlib.requests[i], &one) == CTRACE_RC_OK) {
+			if (failed == 0)
+				*out = one;
+		} else if (failed++ == 0) {
 			*out = one;
+			name_statement(command, &parmlib.requests[i], out);
+		}
 	}
 	if (failed != 0 && failed < parmlib.count)
 		(void)ct_outcome_set(out, CTRACE_RC_REFUSED, CTRACE_RSN_NOT_ALL, NULL);
@@ -346,10 +377,9 @@ uint32_t ctrace_trace_ct(const struct ctrace_trace_ct *command, struct ctrace_ou
 /* ---- the other face ---- */
 
 /* A trace whose own threshold was set by CBL_CTF_LEVEL or the like: is it switched by that, and what does its routine say? */
-static void follow_level(struct ct_claim *claim)
+static void follow_level(struct ct_claim *claim, uint32_t level)
 {
 	struct ct_trace *trace = claim->traces[0];
-	uint32_t level = ct_registry_configured(ct_process.registry, trace->component).level;
 	struct ct_status status;
 	struct ct_wanted wanted = { .call = true, .status = &status };
 	struct ctrace_outcome ignored = { .rc = CTRACE_RC_OK };
@@ -360,6 +390,7 @@ static void follow_level(struct ct_claim *claim)
 	if (!trace->follows && status.mode == CTRACE_MODE_ON && level != CTRACE_LEVEL_NONE) {
 		if (trace->status != NULL)
 			trace->status->level = level;
+		(void)!ct_change_publish(trace); /* a command that we waited for may have set another */
 		return;
 	}
 	if (!trace->follows && status.mode != CTRACE_MODE_ON && level == CTRACE_LEVEL_NONE)
@@ -382,19 +413,24 @@ void ct_component_change(const struct ct_change *change, void *user)
 	enum ct_claimed claimed = CT_CLAIM_REFUSED;
 	struct ct_claim claim;
 	struct ct_trace *trace;
+	uint32_t level;
 
 	(void)user;
 	if (change->kind != CT_CHANGE_LEVEL)
 		return;
+	level = ct_registry_configured(ct_process.registry, change->component).level;
 	ct_claim_init(&claim);
 	ct_table_lock();
 	trace = ct_table_find(change->component);
-	/* Our own command is telling of what it did itself. */
-	if (trace != NULL && trace->is_defined && !ct_claim_is_mine(trace))
+	if (trace != NULL && (trace->is_defined || trace->claim != NULL))
 		claimed = ct_claim_tree(&claim, trace, true);
+	/* Our own command tells of what it did itself, or its routine has set the threshold: the command sees to it at its end. */
+	if (trace != NULL && claimed == CT_CLAIM_REFUSED)
+		trace->is_unsettled = true;
 	ct_table_unlock();
 	if (claimed == CT_CLAIMED)
-		follow_level(&claim);
+		follow_level(&claim, level);
+	ct_change_settle(&claim);
 	ct_claim_release(&claim);
 }
 

@@ -121,7 +121,8 @@ void ct_console_forget_others(void);
 /* Which trace a NAME and a SUB mean, as the registry names it: ASID(h) and JOBNAME(n) of one address space are ASID(hhhh). */
 struct ct_path {
 	char name[CT_TRACE_NAME_SIZE];
-	char by_job[CT_TRACE_NAME_SIZE]; /* the same with JOBNAME(n) where an ASID is; presets are kept by either */
+	char by_job[CT_TRACE_NAME_SIZE]; /* the same with JOBNAME(n) where an ASID is */
+	char given[CT_TRACE_NAME_SIZE];  /* the same as it was said: what presets are kept by */
 	size_t head_size;                /* of the head's name, which `name` begins with; 0: it has none */
 	bool is_active;                  /* every address space that it names has a process now */
 };
@@ -160,6 +161,7 @@ struct ct_trace {
 	uint32_t component;  /* registry index */
 	uint32_t generation; /* of the definition; part of its token */
 	bool is_defined;     /* false while DEFINE works on it, and after DELETE */
+	bool is_unsettled;   /* a routine has set its threshold behind its command's back */
 	bool is_leaving;     /* DELETE works on it: nothing is defined below it any more */
 	bool is_interrupted; /* in a forked child: another thread was defining or deleting it */
 	bool follows;        /* LIKEHEAD state */
@@ -241,6 +243,8 @@ uint32_t ct_status_check(const struct ct_trace *trace, const struct ct_trace_req
 			 const char *source, struct ctrace_outcome *out) CT_MUST_USE;
 /* What becomes of a status by a request; state ON or OFF. */
 void ct_status_merge(struct ct_status *status, const struct ct_trace_request *request, const struct ct_attributes *attributes);
+/* Do the filters of a trace that is on leave this process out? */
+bool ct_status_is_excluded(const struct ct_status *status);
 /* Bytes of each thread's ring for a buffer of that size; 0 for 0. */
 uint64_t ct_status_granted(uint64_t buffer_size);
 
@@ -254,12 +258,14 @@ struct ct_wanted {
 };
 /* Under a claim of it and of those that follow it: its routine and, if that says so, theirs; then the status is in force.  0, or the
  * RC, and nothing has changed. */
-uint32_t ct_change_carry_out(const struct ct_claim *claim, const struct ct_wanted *wanted, struct ctrace_outcome *out) CT_MUST_USE;
+uint32_t ct_change_carry_out(struct ct_claim *claim, const struct ct_wanted *wanted, struct ctrace_outcome *out) CT_MUST_USE;
 /* Calls the start/stop routine of one trace for a status, if it has one.  RC; `out` has what it returned. */
 uint32_t ct_change_call(struct ct_trace *trace, struct ct_status *status, uint32_t flags, bool *out_call_subs,
 			struct ctrace_outcome *out);
 /* A CTSS for a trace in a state. */
 void ct_change_fill(const struct ct_trace *trace, const struct ct_status *status, uint32_t flags, struct ctrace_ctss *out);
+/* Before a claim is released: what routines have set meanwhile gives way to what the command made of its traces. */
+void ct_change_settle(const struct ct_claim *claim);
 /* Puts what the trace does into the registry. */
 enum ctrace_status ct_change_publish(const struct ct_trace *trace) CT_MUST_USE;
 

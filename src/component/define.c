@@ -150,6 +150,14 @@ static uint32_t read_member(struct definition *definition, struct ctrace_outcome
 	return rc;
 }
 
+static uint32_t refused_claim(enum ct_claimed claimed, const struct definition *definition, struct ctrace_outcome *out)
+{
+	if (claimed == CT_CLAIM_NO_MEMORY)
+		return ct_outcome_set(out, CTRACE_RC_SYSTEM, CTRACE_RSN_STORAGE, "no memory for %s", definition->path.name);
+	return ct_outcome_set(out, CTRACE_RC_SYSTEM, CTRACE_RSN_RECOVERY, "%s is in use by a command that waits for this one",
+			      definition->path.name);
+}
+
 /* A preset goes before the member. */
 static uint32_t find_request(struct definition *definition, struct ctrace_outcome *out)
 {
@@ -164,10 +172,12 @@ static uint32_t find_request(struct definition *definition, struct ctrace_outcom
 	definition->from = CT_FROM_PRESET;
 	if (definition->request.state == CT_STATE_PRESET_PUT)
 		definition->request.state = CT_STATE_ON; /* what was put away comes into force */
-	if (status == CTRACE_DAMAGED)
+	if (status == CTRACE_NOT_ENOUGH_MEMORY)
+		return refused_claim(CT_CLAIM_NO_MEMORY, definition, out);
+	if (status != CTRACE_OK && status != CTRACE_NOT_FOUND)
 		return ct_outcome_set(out, CTRACE_RC_REFUSED, CTRACE_RSN_PARMLIB,
-				      "the preset of %s in the run directory cannot be understood; PRESET(DELETE) removes it",
-				      definition->path.name);
+				      "the preset of %s in the run directory cannot be read (%s); PRESET(DELETE) removes it",
+				      definition->path.name, ctrace_status_text(status));
 	if (status == CTRACE_OK || !ct_is_coded(definition->asked->parm))
 		return CTRACE_RC_OK;
 	return read_member(definition, out);
@@ -236,14 +246,6 @@ static void choose_status(struct definition *definition, const struct ct_trace *
 
 /* ---- making it ---- */
 
-static uint32_t refused_claim(enum ct_claimed claimed, const struct definition *definition, struct ctrace_outcome *out)
-{
-	if (claimed == CT_CLAIM_NO_MEMORY)
-		return ct_outcome_set(out, CTRACE_RC_SYSTEM, CTRACE_RSN_STORAGE, "no memory for %s", definition->path.name);
-	return ct_outcome_set(out, CTRACE_RC_SYSTEM, CTRACE_RSN_RECOVERY, "%s is in use by a command that waits for this one",
-			      definition->path.name);
-}
-
 struct claims {
 	struct ct_claim head; /* of one that follows it */
 	struct ct_claim trace;
@@ -300,7 +302,9 @@ static bool fill(struct ct_trace *trace, const struct definition *definition)
 {
 	const struct ctrace_define *asked = definition->asked;
 	struct ct_configured before = ct_registry_configured(ct_process.registry, trace->component);
-	char *minops = ct_is_coded(asked->minops) ? strdup(asked->minops) : NULL;
+	/* A head without options of its own has no minimum ones either. */
+	bool has_minops = ct_is_coded(asked->minops) && !(definition->attributes.head && !definition->attributes.headopts);
+	char *minops = has_minops ? strdup(asked->minops) : NULL;
 
 	/* Under the lock: a child that is forked just now finds all of it or nothing, and so does who looks for a token. */
 	ct_table_lock();
@@ -311,7 +315,7 @@ static bool fill(struct ct_trace *trace, const struct definition *definition)
 	trace->level_before = before.level;
 	trace->buffer_before = before.buffer;
 	ct_table_unlock();
-	return minops != NULL || !ct_is_coded(asked->minops);
+	return minops != NULL || !has_minops;
 }
 
 static void undo_definition(struct ct_trace *trace)
@@ -324,7 +328,7 @@ static void undo_definition(struct ct_trace *trace)
 	ct_trace_forget(trace);
 }
 
-static uint32_t finish_definition(const struct ct_claim *claim, struct definition *definition, struct ctrace_outcome *out)
+static uint32_t finish_definition(struct ct_claim *claim, struct definition *definition, struct ctrace_outcome *out)
 {
 	struct ct_trace *trace = claim->traces[0];
 	struct ct_wanted wanted = { .is_definition = true, .status = &definition->status };
@@ -372,6 +376,8 @@ static uint32_t define_checked(struct definition *definition, struct ctrace_outc
 		if (rc != CTRACE_RC_OK)
 			undo_definition(claims.trace.traces[0]);
 	}
+	ct_change_settle(&claims.head);
+	ct_change_settle(&claims.trace);
 	ct_claim_release(&claims.trace);
 	ct_claim_release(&claims.head);
 	return rc;

@@ -50,7 +50,6 @@ static void show_status(struct ctrace_display *shown, const struct ct_status *st
 	shown->mode = status->mode;
 	shown->buffer_asked = status->buffer_asked;
 	shown->buffer_rounded = status->buffer_rounded;
-	shown->buffer_granted = ct_status_granted(status->buffer_rounded);
 	memcpy(shown->writer, status->writer, sizeof shown->writer);
 	shown->asid_count = status->asid_count;
 	memcpy(shown->asid, status->asid, sizeof shown->asid);
@@ -132,18 +131,26 @@ static void show_tracer(struct ctrace_display *shown, uint32_t component)
 
 	shown->mode = level == CTRACE_LEVEL_NONE ? CTRACE_MODE_OFF : CTRACE_MODE_ON;
 	shown->buffer_asked = shown->buffer_rounded = ct_registry_configured(ct_process.registry, component).buffer;
-	shown->buffer_granted = ct_status_granted(shown->buffer_asked);
+	shown->buffer_granted = shown->buffer_asked;
+}
+
+/* What the registry really gives it, or its head. */
+static uint64_t granted_to(const struct ct_trace *trace)
+{
+	while (trace->follows && trace->head != NULL)
+		trace = trace->head;
+	return ct_registry_configured(ct_process.registry, trace->component).buffer;
 }
 
 static void show_trace(struct ctrace_display *shown, struct ct_trace *trace, bool may_ask)
 {
-	uint32_t level = __atomic_load_n(&ct_registry_entry(ct_process.registry, trace->component)->gate.level, __ATOMIC_RELAXED);
 	struct ct_status status;
 
 	ct_status_get(trace, &status);
 	show_status(shown, &status);
+	shown->buffer_granted = granted_to(trace);
 	show_attributes(shown, trace);
-	shown->is_filtered = status.mode == CTRACE_MODE_ON && level == CTRACE_LEVEL_NONE;
+	shown->is_filtered = status.mode == CTRACE_MODE_ON && ct_status_is_excluded(&status);
 	if (may_ask)
 		ask(trace, &status, shown);
 }
@@ -168,6 +175,7 @@ static enum ctrace_status show(uint32_t component, struct ctrace_display *shown)
 		show_trace(shown, trace, claimed == CT_CLAIMED && !is_mine);
 	else
 		show_tracer(shown, component);
+	ct_change_settle(&claim);
 	ct_claim_release(&claim);
 	return claimed == CT_CLAIM_NO_MEMORY ? CTRACE_NOT_ENOUGH_MEMORY : CTRACE_OK;
 }

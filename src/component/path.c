@@ -13,6 +13,14 @@
 
 _Static_assert(CTRACE_MAX_SUB_NAME >= CTRACE_MAX_NAME + sizeof "JOBNAME()" - 1, "an element is never longer than a name");
 
+static void print_element(const struct ct_sub_element *element, char out[CTRACE_MAX_SUB_NAME + 1])
+{
+	if (element->kind == CT_SUB_ASID)
+		(void)snprintf(out, CTRACE_MAX_SUB_NAME + 1, "ASID(%04X)", (unsigned)element->asid);
+	else
+		(void)snprintf(out, CTRACE_MAX_SUB_NAME + 1, "JOBNAME(%.8s)", element->text);
+}
+
 /* The element as ASID(hhhh) where the address space is known, and as JOBNAME(n) where the job is. */
 static bool print_space(const struct ct_sub_element *element, char by_asid[CTRACE_MAX_SUB_NAME + 1],
 			char by_job[CTRACE_MAX_SUB_NAME + 1])
@@ -21,14 +29,12 @@ static bool print_space(const struct ct_sub_element *element, char by_asid[CTRAC
 	bool is_active =
 		element->kind == CT_SUB_ASID ? ct_space_find_asid(element->asid, &space) : ct_space_find_jobname(element->text, &space);
 
-	if (is_active || element->kind == CT_SUB_ASID)
+	print_element(element, by_asid);
+	print_element(element, by_job);
+	if (is_active) {
 		(void)snprintf(by_asid, CTRACE_MAX_SUB_NAME + 1, "ASID(%04X)", (unsigned)space.asid);
-	else
-		(void)snprintf(by_asid, CTRACE_MAX_SUB_NAME + 1, "JOBNAME(%.8s)", element->text);
-	if (is_active)
 		(void)snprintf(by_job, CTRACE_MAX_SUB_NAME + 1, "JOBNAME(%.8s)", space.jobname);
-	else
-		memcpy(by_job, by_asid, CTRACE_MAX_SUB_NAME + 1);
+	}
 	return is_active;
 }
 
@@ -45,6 +51,7 @@ void ct_path_build(const char *name, const struct ct_sub_path *sub, struct ct_pa
 
 	(void)snprintf(path.name, sizeof path.name, "%s", name);
 	(void)snprintf(path.by_job, sizeof path.by_job, "%s", name);
+	(void)snprintf(path.given, sizeof path.given, "%s", name);
 	for (uint32_t i = 0; i < sub->count; i++) {
 		const struct ct_sub_element *element = &sub->element[i];
 		char by_asid[CTRACE_MAX_SUB_NAME + 1];
@@ -54,11 +61,14 @@ void ct_path_build(const char *name, const struct ct_sub_path *sub, struct ct_pa
 		if (element->kind == CT_SUB_NAME) {
 			add_element(path.name, element->text);
 			add_element(path.by_job, element->text);
+			add_element(path.given, element->text);
 			continue;
 		}
 		path.is_active &= print_space(element, by_asid, by_job);
 		add_element(path.name, by_asid);
 		add_element(path.by_job, by_job);
+		print_element(element, by_asid);
+		add_element(path.given, by_asid);
 	}
 	*out_path = path;
 }

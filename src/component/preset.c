@@ -52,11 +52,13 @@ static enum ctrace_status open_folder(bool make, int *out_fd)
 	int fd;
 
 	if (!ct_space_run_directory(path))
-		return CTRACE_DENIED;
+		return make ? CTRACE_DENIED : CTRACE_NOT_FOUND;
 	memcpy(path + strlen(path), "/" FOLDER, sizeof "/" FOLDER);
+	/* Each DEFINE comes here and mostly finds nothing: that takes no descriptor. */
+	if (!make && access(path, F_OK) != 0 && errno == ENOENT)
+		return CTRACE_NOT_FOUND;
 	if (make && mkdir(path, 0700) == 0)
 		(void)chmod(path, 0700); /* whatever the umask is */
-	/* Each DEFINE comes here, and mostly finds nothing: one system call. */
 	fd = open(path, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
 	if (fd < 0)
 		return errno == ENOTDIR || errno == ELOOP ? CTRACE_DENIED : status_of_errno();

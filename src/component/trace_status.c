@@ -51,6 +51,19 @@ uint64_t ct_status_granted(uint64_t buffer_size)
 	return power;
 }
 
+bool ct_status_is_excluded(const struct ct_status *status)
+{
+	struct ct_space self = ct_space_self();
+	bool asid_fits = status->asid_count == 0;
+	bool job_fits = status->jobname_count == 0;
+
+	for (uint32_t i = 0; i < status->asid_count; i++)
+		asid_fits |= status->asid[i] == self.asid;
+	for (uint32_t i = 0; i < status->jobname_count; i++)
+		job_fits |= strcmp(status->jobname[i], self.jobname) == 0;
+	return !asid_fits || !job_fits;
+}
+
 /* ---- may it be asked ---- */
 
 /* One rule: a request with this clause is refused with this reason, when the trace is such. */

@@ -204,7 +204,7 @@ bool ct_destination_open(struct ct_destination *destination, bool now)
 		ct_destination_failed(destination);
 		return false;
 	}
-	dest_of(destination)->active = 1;
+	__atomic_store_n(&dest_of(destination)->active, 1, __ATOMIC_RELAXED);
 	return true;
 }
 

@@ -82,11 +82,11 @@ static uint32_t recorded_level(const struct ct_registry *registry, uint32_t inde
 void ct_level_publish(struct ct_registry *registry, uint32_t index, uint32_t route, struct ct_level_changes *changes)
 {
 	struct ctrace_gate *gate = &ct_registry_entry(registry, index)->gate;
-	bool is_known = ct_node_is_known(registry, index);
-	/* Nobody traces through the gate of a component that nobody knows; of one that was deleted, somebody may still try. */
-	uint32_t level = is_known ? recorded_level(registry, index, route) : CTRACE_LEVEL_NONE;
+	bool is_hidden = (ct_registry_entry(registry, index)->flags & CT_COMPONENT_HIDDEN) != 0;
+	/* Somebody may still have a tracer of what was deleted. */
+	uint32_t level = is_hidden ? CTRACE_LEVEL_NONE : recorded_level(registry, index, route);
 
-	if (level != gate->level && is_known)
+	if (level != gate->level && ct_node_is_known(registry, index))
 		changes_add(changes, index, level);
 	/*
 	 * What only the flight recorder wants must not reach the destinations: whoever sees the lower level sees the route too.  So the

@@ -384,7 +384,7 @@ static enum ctrace_status node_take_spelling(struct ct_registry *registry, uint3
 	return CTRACE_OK;
 }
 
-/* Replaces the node's share of CT_COMPONENT_KNOWN. */
+/* Who knows the node; nobody: it is hidden. */
 static void node_mark(struct ct_registry *registry, uint32_t index, uint32_t flags)
 {
 	struct ct_component_entry *entry = ct_registry_entry(registry, index);
@@ -393,7 +393,7 @@ static void node_mark(struct ct_registry *registry, uint32_t index, uint32_t fla
 	if (was_known != (flags != 0))
 		ct_dest_count_known(registry, index, flags != 0);
 	/* Publish: pairs with the acquire load in node_has(). */
-	__atomic_store_n(&entry->flags, (entry->flags & ~CT_COMPONENT_KNOWN) | flags, __ATOMIC_RELEASE);
+	__atomic_store_n(&entry->flags, flags != 0 ? flags : CT_COMPONENT_HIDDEN, __ATOMIC_RELEASE);
 	ct_level_publish(registry, index, ct_node_at(registry, index)->route, NULL);
 }
 
@@ -427,9 +427,15 @@ enum ctrace_status ct_registry_reserve(struct ct_registry *registry, const char 
 	enum ctrace_status status;
 
 	ct_registry_lock(registry);
-	status = ct_node_ensure(registry, name, size, out_index);
-	if (status == CTRACE_OK)
-		status = node_take_spelling(registry, *out_index, name, size);
+	if (ct_node_find(registry, name, size) != CT_COMPONENT_NONE) {
+		status = ct_node_ensure(registry, name, size, out_index);
+		if (status == CTRACE_OK)
+			status = node_take_spelling(registry, *out_index, name, size);
+	} else {
+		status = ct_node_ensure(registry, name, size, out_index);
+		if (status == CTRACE_OK)
+			node_mark(registry, *out_index, 0);
+	}
 	ct_registry_unlock(registry);
 	return status;
 }

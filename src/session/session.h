@@ -46,6 +46,7 @@ struct ct_component_entry {
 #define CT_COMPONENT_REGISTERED 1u /* by a tracer */
 #define CT_COMPONENT_DEFINED 2u    /* by component trace */
 #define CT_COMPONENT_KNOWN 3u      /* by either; otherwise it is only configured, or a parent of something */
+#define CT_COMPONENT_HIDDEN 4u     /* neither, and nothing but component trace has made it: deleted, or never defined after all */
 
 /* A destination's state.  The drain writes slot[(sequence + 1) & 1], then publishes sequence + 1: one store commits a batch. */
 struct ct_dest_slot {

@@ -378,7 +378,7 @@ check 'every status is in ctrace.3' "$(
 	done
 )"
 check 'every status is in cbl_ctf.3' "$(
-	grep -oE '^#define CTF_RET_[A-Z_]+ [0-9]+' ../include/mfctf.h ../include/cbl_ctrace.h | sed 's/#define CTF_RET_//' | while read -r name number; do
+	grep -oE '^#define CTF_RET_[A-Z_]+ [0-9]+' ../include/mfctf.h | sed 's/#define CTF_RET_//' | while read -r name number; do
 		grep -q "^\.It ${name//_/-} Ta $number Ta" cbl_ctf.3 || echo "$name $number"
 	done
 )"

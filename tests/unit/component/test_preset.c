@@ -170,12 +170,20 @@ static void use_none(void)
 	CHILD_CHECK(ct_preset_delete(TRACE) == CTRACE_DENIED);
 }
 
+static void look_without_a_run_directory(void)
+{
+	attach();
+	CHILD_CHECK(ct_preset_put(TRACE, &request) == CTRACE_DENIED);
+	CHILD_CHECK(ct_preset_get(TRACE, &got) == CTRACE_NOT_FOUND && is_untouched());
+	CHILD_CHECK(ct_preset_delete(TRACE) == CTRACE_NOT_FOUND);
+}
+
 static void without_a_run_directory_there_are_none(void **state)
 {
 	(void)state;
 	assert_int_equal(run_traced(put_it), 0);
 	assert_int_equal(setenv("CTRACE_ATTACH", "0", 1), 0);
-	assert_int_equal(run_traced(use_none), 0);
+	assert_int_equal(run_traced(look_without_a_run_directory), 0);
 	assert_true(exists(FILE_OF_TRACE));
 }
 
