@@ -201,7 +201,7 @@ struct ctrace_ctss {
 	uint64_t buffer_size;                         /* in: bytes asked for; out: what the routine rounded it to, CTSSBUFS */
 	uint64_t buffer_granted;                      /* bytes of each thread's ring for it; 0: it has none of its own */
 	uint64_t console;                             /* who is to hear of it: for ctrace_wto() */
-	uint64_t cart;                                /* CART of the command */
+	uint64_t cart;                                /* CART of a command from a console; else 0 */
 	uint64_t token;                               /* for ctrace_write_buffer() */
 	char name[CTRACE_MAX_NAME];                   /* NAME, padded with blanks */
 	char writer[CTRACE_MAX_NAME];                 /* external writer, padded; blank: none */
@@ -249,7 +249,7 @@ struct ctrace_trace_ct {
 	uint32_t state;      /* CTRACE_CT_* */
 	const char *name;    /* COMP */
 	const char *sub;     /* SUB, without parentheses round it */
-	const char *parm;    /* PARM: its statements are carried out, each a transaction; not with what follows */
+	const char *parm;    /* PARM: its statements are carried out, each a transaction.  With what follows: abend 301 */
 	uint64_t bufsize;    /* bytes; 0: not given */
 	const char *asid;    /* "1,2F"; "": no filter; NULL: stays as it is */
 	const char *jobname; /* likewise */

@@ -10,11 +10,13 @@
  *     RC 04   01 03 07 08                        what is defined already
  *     2A   04 20 1F 05 1D                        the member as a file
  *     06 1B 1C 21 ... 2D                         its text, in its order
- *     RC 08: 06 07                               storage; a command that waits for this thread
  *     0F 10 12 13 14 15 2C 07 09                 what the member asks of this trace
- *     19   11                                    the routine
+ *     19                                         is there such a routine
+ *     RC 08: 06 07                               storage; a command that waits for this thread
+ *     11                                         what the routine says
  *
- * Until the last of them nothing can be seen of a new trace, except by its own routine.
+ * Until the last of them nothing can be seen of a new trace, except by its own routine; and before the last line nothing is made that
+ * could not be given back.
  *
  * Copyright The ctrace authors.  SPDX-License-Identifier: Apache-2.0
  */
@@ -153,7 +155,11 @@ static uint32_t read_member(struct definition *definition, struct ctrace_outcome
 static uint32_t refused_claim(enum ct_claimed claimed, const struct definition *definition, struct ctrace_outcome *out)
 {
 	if (claimed == CT_CLAIM_NO_MEMORY)
-		return ct_outcome_set(out, CTRACE_RC_SYSTEM, CTRACE_RSN_STORAGE, "no memory for %s", definition->path.name);
+		return ct_outcome_set(out, CTRACE_RC_SYSTEM, CTRACE_RSN_STORAGE,
+				      ct_registry_count(ct_process.registry) < CT_COMPONENT_LIMIT
+					      ? "no memory for %s"
+					      : "no room for %s: this process has used %u names, and names are not given back",
+				      definition->path.name, CT_COMPONENT_LIMIT);
 	return ct_outcome_set(out, CTRACE_RC_SYSTEM, CTRACE_RSN_RECOVERY, "%s is in use by a command that waits for this one",
 			      definition->path.name);
 }
@@ -244,6 +250,36 @@ static void choose_status(struct definition *definition, const struct ct_trace *
 	definition->call = status->mode != CTRACE_MODE_OFF && !(trace->attributes.head && !trace->attributes.headopts);
 }
 
+static uint32_t check_request(const struct ct_trace *trace, const struct definition *definition, struct ctrace_outcome *out)
+{
+	const char *member = definition->from == CT_FROM_DEFINE ? definition->asked->parm : NULL;
+
+	if (!definition->has_request)
+		return CTRACE_RC_OK;
+	return ct_status_check(trace, &definition->request, definition->from, member, out);
+}
+
+/* A name that a component once had is never given back: so what can be refused is refused before it gets one. */
+static uint32_t check_before_making(const struct definition *definition, struct ctrace_outcome *out)
+{
+	const struct ctrace_define *asked = definition->asked;
+	struct ct_trace probe = { .attributes = definition->attributes };
+	char message[sizeof out->message];
+	struct ct_routine routine;
+	uint32_t rc;
+
+	if (ct_is_coded(asked->minops))
+		probe.attributes.minops = (char *)(uintptr_t)asked->minops;
+	ct_table_lock();
+	rc = check_place(definition, &probe.head, out);
+	if (rc == CTRACE_RC_OK)
+		rc = check_request(&probe, definition, out);
+	ct_table_unlock();
+	if (rc == CTRACE_RC_OK && ct_is_coded(asked->startnam) && !ct_routine_find(asked->startnam, &routine, message, sizeof message))
+		rc = ct_outcome_set(out, CTRACE_RC_REFUSED, CTRACE_RSN_ROUTINE_NOT_LOADED, "%s", message);
+	return rc;
+}
+
 /* ---- making it ---- */
 
 struct claims {
@@ -332,20 +368,13 @@ static uint32_t finish_definition(struct ct_claim *claim, struct definition *def
 {
 	struct ct_trace *trace = claim->traces[0];
 	struct ct_wanted wanted = { .is_definition = true, .status = &definition->status };
-	struct ct_routine routine;
-	char message[sizeof out->message];
 	uint32_t rc;
 
 	if (!fill(trace, definition))
 		return refused_claim(CT_CLAIM_NO_MEMORY, definition, out);
-	if (definition->has_request) {
-		rc = ct_status_check(trace, &definition->request, definition->from,
-				     definition->from == CT_FROM_DEFINE ? definition->asked->parm : NULL, out);
-		if (rc != CTRACE_RC_OK)
-			return rc;
-	}
-	if (trace->attributes.startnam[0] != '\0' && !ct_routine_find(trace->attributes.startnam, &routine, message, sizeof message))
-		return ct_outcome_set(out, CTRACE_RC_REFUSED, CTRACE_RSN_ROUTINE_NOT_LOADED, "%s", message);
+	rc = check_request(trace, definition, out); /* once more: the head may be another now */
+	if (rc != CTRACE_RC_OK)
+		return rc;
 	choose_status(definition, trace);
 	wanted.follows = definition->follows;
 	wanted.call = definition->call;
@@ -402,6 +431,8 @@ static uint32_t define(const struct ctrace_define *asked, struct ctrace_outcome 
 		return rc;
 	definition.attributes = attributes_of(asked);
 	rc = find_request(&definition, out);
+	if (rc == CTRACE_RC_OK)
+		rc = check_before_making(&definition, out);
 	return rc == CTRACE_RC_OK ? define_checked(&definition, out) : rc;
 }
 
