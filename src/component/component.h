@@ -184,6 +184,7 @@ struct ct_trace {
  */
 struct ct_claim {
 	const void *thread;
+	bool is_firm;             /* of two that wait for each other, the other one is refused */
 	struct ct_trace **traces; /* heads before their sublevels */
 	uint32_t count;
 	uint32_t capacity;

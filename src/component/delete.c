@@ -58,21 +58,28 @@ static void remove_claimed(const struct ct_claim *claim, struct ctrace_outcome *
 		remove_trace(claim->traces[i - 1]);
 }
 
+/* A sublevel's routine may be waiting for the trace, which we hold: it is refused, and we go on. */
 void ct_delete_subs(struct ct_trace *trace)
 {
 	struct ctrace_outcome ignored = { .rc = CTRACE_RC_OK };
-	struct ct_claim claim;
 	enum ct_claimed claimed = CT_CLAIMED;
+	bool has_sub;
 
-	while (trace->first_sub != NULL && claimed == CT_CLAIMED) {
+	do {
+		struct ct_claim claim;
+
 		ct_claim_init(&claim);
+		claim.is_firm = true;
 		ct_table_lock();
-		claimed = ct_claim_tree(&claim, trace->first_sub, false);
+		trace->is_leaving = true;
+		has_sub = trace->first_sub != NULL;
+		if (has_sub)
+			claimed = ct_claim_tree(&claim, trace->first_sub, false);
 		ct_table_unlock();
 		if (claimed == CT_CLAIMED)
 			remove_claimed(&claim, &ignored);
 		ct_claim_release(&claim);
-	}
+	} while (has_sub && claimed == CT_CLAIMED);
 }
 
 static uint32_t claim_for_delete(struct ct_claim *claim, const struct ct_path *path, bool only_without_subs, struct ctrace_outcome *out)

@@ -158,24 +158,32 @@ static bool waits_for_me(const struct ct_trace *trace)
 	return false;
 }
 
-enum ct_claimed ct_claim_wait(struct ct_trace *trace)
+static enum ct_claimed wait_for(struct ct_trace *trace, bool gives_way)
 {
 	struct waiter self = { .next = table.waiters, .thread = ct_claim_thread(), .trace = trace };
 	struct waiter **link = &table.waiters;
 
 	if (trace->claim == NULL)
 		return CT_CLAIMED;
-	if (waits_for_me(trace))
+	if (gives_way && waits_for_me(trace))
 		return CT_CLAIM_REFUSED;
 	table.waiters = &self;
 	table.waiter_count++;
-	while (trace->claim != NULL && !waits_for_me(trace))
+	/* Whoever waits for us in a circle looks again, and gives way. */
+	if (!gives_way)
+		(void)pthread_cond_broadcast(&table.released);
+	while (trace->claim != NULL && !(gives_way && waits_for_me(trace)))
 		(void)pthread_cond_wait(&table.released, &table.lock);
 	while (*link != &self)
 		link = &(*link)->next;
 	*link = self.next;
 	table.waiter_count--;
 	return trace->claim == NULL ? CT_CLAIMED : CT_CLAIM_REFUSED;
+}
+
+enum ct_claimed ct_claim_wait(struct ct_trace *trace)
+{
+	return wait_for(trace, true);
 }
 
 static bool claim_add(struct ct_claim *claim, struct ct_trace *trace)
@@ -235,7 +243,7 @@ enum ct_claimed ct_claim_tree(struct ct_claim *claim, struct ct_trace *trace, bo
 		bool leave_out = followers && at != trace && !at->follows;
 
 		if (!leave_out && at->claim != claim && at->claim != NULL) {
-			if (ct_claim_wait(at) != CT_CLAIMED)
+			if (wait_for(at, !claim->is_firm || ct_claim_is_mine(at)) != CT_CLAIMED)
 				return CT_CLAIM_REFUSED;
 			at = find_missing(claim, trace, followers);
 			continue;

@@ -13,7 +13,7 @@
 #define NS_PER_SECOND 1000000000u
 
 /* ------------------------------------------------------------------------------------------------------------
- * Event lists: "1,5-8"
+ * Event lists: "1,5-8,0x21"
  */
 
 static const char *skip_blanks(const char *at)
@@ -23,18 +23,28 @@ static const char *skip_blanks(const char *at)
 	return at;
 }
 
-/* The number at `at`; NULL when there is none, or one over limit. */
+/* Its value, or something over 15. */
+static unsigned digit_of(char c)
+{
+	if (c >= '0' && c <= '9')
+		return (unsigned)(c - '0');
+	c |= 0x20;
+	return c >= 'a' && c <= 'f' ? (unsigned)(c - 'a') + 10 : 16;
+}
+
+/* The number at `at`, decimal or 0x and hexadecimal; NULL when there is none, or one over limit. */
 static const char *take_number(const char *at, uint64_t limit, uint64_t *out_value)
 {
+	unsigned base = at[0] == '0' && (at[1] | 0x20) == 'x' ? 16 : 10;
+	const char *start = base == 16 ? at + 2 : at;
 	uint64_t value = 0;
-	const char *start = at;
 
-	for (; *at >= '0' && *at <= '9'; at++) {
-		uint64_t digit = (uint64_t)(*at - '0');
+	for (at = start; digit_of(*at) < base; at++) {
+		unsigned digit = digit_of(*at);
 
-		if (value > (limit - digit) / 10)
+		if (value > (limit - digit) / base)
 			return NULL;
-		value = value * 10 + digit;
+		value = value * base + digit;
 	}
 	*out_value = value;
 	return at != start ? at : NULL;

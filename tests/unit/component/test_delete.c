@@ -5,6 +5,8 @@
  */
 #include "component_fixture.h"
 
+#include <semaphore.h>
+
 static void define_tree(void)
 {
 	register_routine("UNITSS");
@@ -77,6 +79,53 @@ static void nothing_is_defined_below_what_is_going(void)
 	CHILD_CHECK(DEFINE(.name = "UNIT", .sub = "LATE", .startnam = "UNITSS") == CTRACE_RC_OK);
 }
 
+/* ---- a circle that is broken ---- */
+
+static sem_t is_inside;
+
+/* The sublevel's routine, on a thread of its own: wants the head, which is being defined. */
+static uint32_t want_the_head(struct ctrace_ctss *ctss)
+{
+	if (ctss->flags != CTRACE_CTSS_START)
+		return 0;
+	CHILD_CHECK(sem_post(&is_inside) == 0);
+	CHILD_CHECK(DEFINE(.name = "UNIT", .startnam = "UNITSS", HEAD_KEYWORDS) == CTRACE_RC_SYSTEM &&
+		    reason() == CTRACE_RSN_RECOVERY);
+	return 0;
+}
+
+static void *start_sublevel(void *argument)
+{
+	(void)TRACE_CT(.name = "UNIT", .sub = "A", .state = CTRACE_CT_ON);
+	return argument;
+}
+
+static pthread_t starter;
+
+/* The head's routine: defines the sublevel, has it started, and refuses. */
+static uint32_t define_and_refuse(struct ctrace_ctss *ctss)
+{
+	(void)ctss;
+	CHILD_CHECK(DEFINE(.name = "UNIT", .sub = "A", .startnam = "SUBSS") == CTRACE_RC_OK);
+	CHILD_CHECK(pthread_create(&starter, NULL, start_sublevel, NULL) == 0);
+	while (sem_wait(&is_inside) != 0)
+		;
+	return 8;
+}
+
+static void what_a_routine_defined_goes_with_a_refused_head(void)
+{
+	CHILD_CHECK(sem_init(&is_inside, 0, 0) == 0);
+	write_member("CTUNIT", "TRACEOPTS ON");
+	CHILD_CHECK(ctrace_routine_register("UNITSS", define_and_refuse) == CTRACE_OK);
+	CHILD_CHECK(ctrace_routine_register("SUBSS", want_the_head) == CTRACE_OK);
+	CHILD_CHECK(DEFINE(.name = "UNIT", .startnam = "UNITSS", .parm = "CTUNIT", HEAD_KEYWORDS) == CTRACE_RC_REFUSED);
+	CHILD_CHECK(reason() == CTRACE_RSN_ROUTINE_REFUSED && outcome.ss_rc == 8);
+	CHILD_CHECK(pthread_join(starter, NULL) == 0);
+	CHILD_CHECK(!is_known("UNIT", NULL) && !is_known("UNIT", "A"));
+	CHILD_CHECK(trace_of("UNIT")->first_sub == NULL && trace_of("UNIT")->subs == 0);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -84,6 +133,7 @@ int main(void)
 		IN_CHILD(a_subtree_goes_alone),
 		IN_CHILD(a_refusal_is_told_and_keeps_nothing),
 		IN_CHILD(nothing_is_defined_below_what_is_going),
+		IN_CHILD(what_a_routine_defined_goes_with_a_refused_head),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -38,7 +38,7 @@ static void each_condition_alone_and_all_together(void **state)
 {
 	const struct ct_filter all = { .until_ns = UINT64_MAX };
 	const struct ct_filter some = {
-		.component = "mf.*", .level = CTRACE_WARN, .events = "1, 5-8,300", .since_ns = 100, .until_ns = 200
+		.component = "mf.*", .level = CTRACE_WARN, .events = "1, 5-8,0x12C", .since_ns = 100, .until_ns = 200
 	};
 
 	(void)state;
@@ -58,9 +58,9 @@ static void each_condition_alone_and_all_together(void **state)
 
 static void lists_of_events(void **state)
 {
-	static const char *const good[] = { "0", "1,2,3", "5-8", "5-5", " 1 , 3 - 4 ", "4294967295", "0-4294967295" };
+	static const char *const good[] = { "0", "1,2,3", "5-8", "5-5", " 1 , 3 - 4 ", "4294967295", "0-4294967295", "0x21", "0XfF-0x100,7" };
 	static const char *const bad[] = {
-		"", ",", "1,", ",1", "a", "1-", "-1", "8-5", "1--2", "4294967296", "99999999999999999999999", "1 2", "1;2", "1,,2"
+		"", ",", "1,", ",1", "a", "1-", "-1", "8-5", "1--2", "4294967296", "99999999999999999999999", "1 2", "1;2", "1,,2", "0x", "0xg", "0x100000000", "1f"
 	};
 
 	(void)state;
