@@ -46,7 +46,8 @@ static bool is_wanted(const struct list_options *options, const struct ct_sessio
 	size_t size;
 	const char *name = ct_list_name(session, index, &size);
 
-	if (size == 0 || (session->components[index].flags & CT_COMPONENT_HIDDEN) != 0 || (!options->all && !(session->components[index].flags & CT_COMPONENT_KNOWN)))
+	if (size == 0 || (session->components[index].flags & CT_COMPONENT_HIDDEN) != 0 ||
+	    (!options->all && !(session->components[index].flags & CT_COMPONENT_KNOWN)))
 		return false;
 	return options->component == NULL || ct_glob_match(options->component, strlen(options->component), name, size);
 }

@@ -20,10 +20,8 @@ static const char *trace_name(const struct ct_trace *trace)
 
 static void pad(char field[CTRACE_MAX_NAME], const char *text)
 {
-	size_t size = strlen(text);
-
-	memset(field, ' ', CTRACE_MAX_NAME);
-	memcpy(field, text, size);
+	for (size_t i = 0; i < CTRACE_MAX_NAME; i++)
+		field[i] = *text != '\0' ? *text++ : ' ';
 }
 
 void ct_change_fill(const struct ct_trace *trace, const struct ct_status *status, uint32_t flags, struct ctrace_ctss *out)

@@ -358,7 +358,7 @@ static uint32_t run(const struct ctrace_trace_ct *command, struct ctrace_outcome
 
 uint32_t ctrace_trace_ct(const struct ctrace_trace_ct *command, struct ctrace_outcome *out)
 {
-	struct ctrace_outcome unwanted;
+	struct ctrace_outcome unwanted = { .rc = CTRACE_RC_OK };
 	int kept = errno;
 	uint32_t rc;
 

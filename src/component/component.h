@@ -39,9 +39,9 @@ struct ct_trace;
 
 /* ---- reason.c */
 struct ct_reason_row {
-	uint8_t rc;          /* 04, 08, 0C, or CTRACE_RC_ABEND */
+	uint32_t rc;         /* 04, 08, 0C, or CTRACE_RC_ABEND */
 	uint32_t reason;     /* RR; of an abend its whole reason; 0: the RC has none */
-	uint8_t low;         /* 0E01, 0E02: the low byte; else 0 */
+	uint32_t low;        /* 0E01, 0E02: the low byte; else 0 */
 	const char *name;    /* "MEMBER_NOT_FOUND" */
 	const char *meaning; /* one sentence, without a full stop, in lower case: what ctrace_outcome_text() answers */
 	const char *cause;   /* a sentence or two */

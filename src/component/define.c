@@ -23,6 +23,7 @@
 #include "component/component.h"
 
 #include <errno.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -192,7 +193,7 @@ static uint32_t find_request(struct definition *definition, struct ctrace_outcom
 static void copy_name(char field[CT_NAME_SIZE], const char *name)
 {
 	if (ct_is_coded(name))
-		memcpy(field, name, strlen(name));
+		(void)snprintf(field, CT_NAME_SIZE, "%s", name);
 }
 
 static struct ct_attributes attributes_of(const struct ctrace_define *asked)
@@ -438,7 +439,7 @@ static uint32_t define(const struct ctrace_define *asked, struct ctrace_outcome 
 
 uint32_t ctrace_component_define(const struct ctrace_define *asked, struct ctrace_outcome *out)
 {
-	struct ctrace_outcome unwanted;
+	struct ctrace_outcome unwanted = { .rc = CTRACE_RC_OK };
 	int kept = errno;
 	uint32_t rc;
 

@@ -134,7 +134,7 @@ static uint32_t carry_out_delete(const struct ctrace_delete *asked, struct ctrac
 
 uint32_t ctrace_component_delete(const struct ctrace_delete *asked, struct ctrace_outcome *out)
 {
-	struct ctrace_outcome unwanted;
+	struct ctrace_outcome unwanted = { .rc = CTRACE_RC_OK };
 	int kept = errno;
 	uint32_t rc;
 

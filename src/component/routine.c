@@ -48,7 +48,7 @@ static enum ctrace_status add(const char *name, const struct ct_routine *routine
 	struct known *fresh;
 	struct known *known;
 
-	if (!ct_trace_name_is_valid(name, size))
+	if (name == NULL || !ct_trace_name_is_valid(name, size))
 		return CTRACE_INVALID_COMPONENT_NAME;
 	fresh = calloc(1, sizeof *fresh);
 	if (fresh == NULL)

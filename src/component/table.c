@@ -68,7 +68,7 @@ struct ct_trace *ct_table_make(uint32_t component)
 	struct ct_trace **slot;
 
 	if (*chunk == NULL)
-		*chunk = calloc(CHUNK, sizeof **chunk);
+		*chunk = calloc(CHUNK, sizeof(struct ct_trace *));
 	if (*chunk == NULL)
 		return NULL;
 	slot = &(*chunk)[component % CHUNK];
@@ -242,15 +242,16 @@ enum ct_claimed ct_claim_tree(struct ct_claim *claim, struct ct_trace *trace, bo
 	while (at != NULL) {
 		bool leave_out = followers && at != trace && !at->follows;
 
-		if (!leave_out && at->claim != claim && at->claim != NULL) {
+		if (leave_out || at->claim == claim) {
+			at = ct_table_next(trace, at, leave_out);
+		} else if (at->claim == NULL) {
+			if (!claim_add(claim, at))
+				return CT_CLAIM_NO_MEMORY;
+		} else {
 			if (wait_for(at, !claim->is_firm || ct_claim_is_mine(at)) != CT_CLAIMED)
 				return CT_CLAIM_REFUSED;
 			at = find_missing(claim, trace, followers);
-			continue;
 		}
-		if (!leave_out && at->claim == NULL && !claim_add(claim, at))
-			return CT_CLAIM_NO_MEMORY;
-		at = ct_table_next(trace, at, leave_out);
 	}
 	sort_by_tree(claim, trace);
 	return CT_CLAIMED;

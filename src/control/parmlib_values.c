@@ -200,7 +200,7 @@ static bool read_path(struct ct_parser *parser, struct ct_span *out_path)
 
 bool ct_read_sub(struct ct_parser *parser)
 {
-	struct ct_complaint complaint;
+	struct ct_complaint complaint = { .line = 0 };
 	struct ct_span path;
 	uint32_t reason;
 

@@ -7,9 +7,9 @@
  * the parameters of the program and of all its entries together, so the callback's may be anywhere among them: the count
  * is the highest that there can be.
  *
- * And an ENTRY of the program that is running enters that program a second time: the run time's list of active programs would
- * then lead from the program to itself, for good, and whoever walks it - the report of a run-time error - would never end.  So a copy
- * stands for the program in the list meanwhile, and afterwards the list is as before.
+ * And an ENTRY of a program that is running enters that program a second time, be it the one that called or one further up: the run
+ * time's list of active programs would then lead from the program to itself, for good, and whoever walks it - the report of a run-time
+ * error - would never end.  So copies stand for the programs in the list meanwhile, and afterwards they are as before.
  *
  * The fields' places are libcob's affair (common.h), hence a module of its own, built where libcob's header is and loaded only into
  * processes that have libcob.  Runs on the thread that the COBOL program runs on, inside its CBL_CTF_* or CBL_CTRACE_* call; only
@@ -58,19 +58,28 @@ static int make(const struct call *call)
 {
 	if (call->callback != NULL)
 		return call->callback(call->handle, call->type, call->parameter);
-	return call->routine(call->parameter);
+	return call->routine != NULL ? call->routine(call->parameter) : 0;
 }
 
-static int make_in_program(cob_global *state, cob_module *program, const struct call *call)
+/* Puts a copy where the list leads to the program, and then for those that it was called by; calls; puts back what entering again sets. */
+static int make_with_copies(cob_module **link, const struct call *call)
 {
-	cob_module stand_in = *program;
+	cob_module *program = *link;
+	cob_module copy;
+	cob_module *next;
 	int result;
 
-	state->cob_current_module = &stand_in;
-	result = make(call);
-	state->cob_current_module = program;
-	program->next = stand_in.next;
-	program->module_num_params = stand_in.module_num_params;
+	if (program == NULL)
+		return make(call);
+	copy = *program;
+	next = copy.next;
+	*link = &copy;
+	result = make_with_copies(&copy.next, call);
+	*link = program;
+	program->next = next;
+	program->module_num_params = copy.module_num_params;
+	program->cob_procedure_params = copy.cob_procedure_params; /* else those of the call that has returned, on the stack */
+	program->module_stmt = copy.module_stmt;
 	return result;
 }
 
@@ -84,10 +93,7 @@ static int make_with_all_parameters(const struct call *call)
 		return make(call);
 	saved = state->cob_call_params;
 	state->cob_call_params = ARGUMENTS;
-	if (state->cob_current_module != NULL)
-		result = make_in_program(state, state->cob_current_module, call);
-	else
-		result = make(call);
+	result = make_with_copies(&state->cob_current_module, call);
 	state->cob_call_params = saved;
 	return result;
 }

@@ -89,8 +89,7 @@ static uint32_t want_the_head(struct ctrace_ctss *ctss)
 	if (ctss->flags != CTRACE_CTSS_START)
 		return 0;
 	CHILD_CHECK(sem_post(&is_inside) == 0);
-	CHILD_CHECK(DEFINE(.name = "UNIT", .startnam = "UNITSS", HEAD_KEYWORDS) == CTRACE_RC_SYSTEM &&
-		    reason() == CTRACE_RSN_RECOVERY);
+	CHILD_CHECK(DEFINE(.name = "UNIT", .startnam = "UNITSS", HEAD_KEYWORDS) == CTRACE_RC_SYSTEM && reason() == CTRACE_RSN_RECOVERY);
 	return 0;
 }
 
