@@ -357,11 +357,19 @@ static bool fill(struct ct_trace *trace, const struct definition *definition)
 
 static void undo_definition(struct ct_trace *trace)
 {
+	const struct ct_level_trace before = { .level = trace->level_before, .minimum = CTRACE_LEVEL_NONE };
+	bool is_unsettled;
+
 	ct_delete_subs(trace);
 	ct_trace_restore_buffer(trace);
 	ct_table_lock();
 	ct_table_unlink(trace);
+	is_unsettled = trace->is_unsettled;
+	trace->is_unsettled = false;
 	ct_table_unlock();
+	/* Its own routine has set a level, and refused. */
+	if (is_unsettled)
+		(void)!ct_level_set_trace(ct_process.registry, trace->component, &before, NULL, NULL);
 	ct_trace_forget(trace);
 }
 

@@ -84,7 +84,7 @@ uint32_t ct_plist_check_define(const struct ctrace_define *asked, struct ctrace_
 	if (asked->headopts == CTRACE_YES && asked->head != CTRACE_YES)
 		return abend(out, 0x301, "HEADOPTS=YES is for a head: HEAD=YES");
 	if (asked->wtr == CTRACE_YES && asked->wtrmode == 0 && asked->likehead != CTRACE_YES)
-		return abend(out, 0x301, "WTR=YES needs WTRMODE: CTRACE_PAGEABLE, CTRACE_DREF or CTRACE_FIXED");
+		return abend(out, 0x301, "WTR=YES needs WTRMODE=PAGEABLE, DREF or FIXED");
 	if (asked->wtr != CTRACE_YES && asked->wtrmode != 0 && asked->likehead != CTRACE_YES)
 		return abend(out, 0x301, "WTRMODE needs WTR=YES");
 	if (check_names(asked, out) != CTRACE_RC_OK)

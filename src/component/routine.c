@@ -101,7 +101,7 @@ static bool load(const char *name, struct ct_routine *out, char *message, size_t
 	if (module == NULL) {
 		(void)snprintf(
 			message, size,
-			"%s is not registered in this program (ctrace_routine_register() comes first), and %s is not to be loaded from CTRACE_LINKLIST%s",
+			"%s is not registered in this program (ctrace_routine_register() or CBL_CTRACE_ROUTINE comes first), and %s is not to be loaded from CTRACE_LINKLIST%s",
 			name, file_name, folders == NULL ? ", which is not set" : "");
 		return false;
 	}

@@ -127,9 +127,10 @@ static bool level_is_valid(uint32_t level)
 	return level < CTRACE_LEVEL_COUNT || level == CTRACE_LEVEL_NONE || level == CT_LEVEL_UNSET;
 }
 
-static bool is_defined(const struct ct_registry *registry, uint32_t index)
+/* Defined, or on its way to be. */
+static bool is_traced_by_component(const struct ct_registry *registry, uint32_t index)
 {
-	return (ct_registry_entry(registry, index)->flags & CT_COMPONENT_DEFINED) != 0;
+	return (ct_registry_entry(registry, index)->flags & (CT_COMPONENT_DEFINED | CT_COMPONENT_HIDDEN)) != 0;
 }
 
 /* The lock is held, and given back here. */
@@ -148,7 +149,7 @@ static enum ctrace_status set_and_unlock(struct ct_registry *registry, uint32_t 
 		own->excluded = trace->excluded;
 		ct_level_resolve_tree(registry, index, &changes);
 		/* Component trace goes by what was set, also where its minimum or a filter keeps the threshold as it was. */
-		if (is_other && changes.list.size == 0 && index != CT_COMPONENT_NONE && is_defined(registry, index))
+		if (is_other && changes.list.size == 0 && index != CT_COMPONENT_NONE && is_traced_by_component(registry, index))
 			changes_add(&changes, index, ct_registry_entry(registry, index)->gate.level);
 	}
 	ct_registry_unlock(registry);

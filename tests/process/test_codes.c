@@ -30,6 +30,7 @@ struct row {
 	const char *name;
 	void (*body)(void); /* a whole scenario; NULL: what follows */
 	bool needs_little_memory;
+	bool needs_root;
 
 	uint32_t rc;
 	uint32_t reason;
@@ -130,6 +131,8 @@ static void check_row(void **state)
 	row = *state;
 	if (row->needs_little_memory && IS_SANITIZED)
 		skip(); /* the sanitizer itself cannot do with less memory */
+	if (row->needs_root && geteuid() != 0)
+		skip();
 	traces_begin(LINES_CONFIG);
 	scenario_run(row->body != NULL ? row->body : provoke_row);
 	traces_end();
@@ -421,6 +424,71 @@ static void make_it_nobodys(void)
 	REQUIRE(syscall(SYS_capset, &header, none) == 0);
 }
 
+/* ---- presets that are there and cannot be read ---- */
+
+#define PRESET_FILE "run/preset/CODES.SUBA"
+
+static void put_preset_of_suba(void)
+{
+	write_member("CTPUT", "TRACEOPTS SUB(SUBA) PRESET(PUT)");
+	register_routine("CODESSS");
+	REQUIRE(DEFINE(.name = "CODES", .startnam = "CODESSS", .head = YES, .headopts = YES) == CTRACE_RC_OK);
+	REQUIRE(TRACE_CT(.name = "CODES", .parm = "CTPUT") == CTRACE_RC_OK && access(PRESET_FILE, F_OK) == 0);
+}
+
+/* It is not passed over, nor is the member read in its place. */
+static void check_that_define_is_refused(void)
+{
+	write_member("CTCODES", "TRACEOPTS ON");
+	REQUIRE(DEFINE(.name = "CODES", .sub = "SUBA", .startnam = "CODESSS", .parm = "CTCODES") == CTRACE_RC_REFUSED &&
+		reason() == CTRACE_RSN_PARMLIB);
+	REQUIRE(strstr(outcome.message, "preset") != NULL && strstr(outcome.message, "CODES.SUBA") != NULL);
+	REQUIRE(call_count == 0 && !is_known("CODES", "SUBA") && shown("CODES", NULL)->subs == 0);
+}
+
+static void check_that_define_takes_it(void)
+{
+	REQUIRE(DEFINE(.name = "CODES", .sub = "SUBA", .startnam = "CODESSS", .parm = "CTCODES") == CTRACE_RC_OK &&
+		shown("CODES", "SUBA")->mode == ON);
+}
+
+static void presets_where_others_may_write(void)
+{
+	put_preset_of_suba();
+	REQUIRE(chmod("run/preset", 0770) == 0);
+	check_that_define_is_refused();
+	REQUIRE(chmod("run/preset", 0700) == 0);
+	check_that_define_takes_it();
+}
+
+static void preset_behind_a_link(void)
+{
+	put_preset_of_suba();
+	REQUIRE(rename(PRESET_FILE, "elsewhere") == 0 && symlink("../../elsewhere", PRESET_FILE) == 0);
+	check_that_define_is_refused();
+	REQUIRE(unlink(PRESET_FILE) == 0 && rename("elsewhere", PRESET_FILE) == 0);
+	check_that_define_takes_it();
+}
+
+static void preset_of_another_user(void)
+{
+	put_preset_of_suba();
+	REQUIRE(chown(PRESET_FILE, 12345, 12345) == 0);
+	check_that_define_is_refused();
+	REQUIRE(chown(PRESET_FILE, geteuid(), getegid()) == 0);
+	check_that_define_takes_it();
+}
+
+static void preset_that_is_damaged(void)
+{
+	put_preset_of_suba();
+	REQUIRE(truncate(PRESET_FILE, 0) == 0);
+	check_that_define_is_refused();
+	write_member("CTTAKE", "TRACEOPTS SUB(SUBA) PRESET(DELETE)");
+	REQUIRE(TRACE_CT(.name = "CODES", .parm = "CTTAKE") == CTRACE_RC_OK);
+	check_that_define_takes_it();
+}
+
 static void forget_parmlib(void)
 {
 	REQUIRE(unsetenv("CTRACE_PARMLIB") == 0);
@@ -673,6 +741,10 @@ static const struct row rows[] = {
 		.column = 2),
 	REFUSED("1B: two transactions in the member", CTRACE_RSN_PARMLIB, .define = { CODES_PARM }, .member = "TRACEOPTS\n ON\n OFF\n",
 		.line = 3, .column = 2),
+	BODY("RC 0C/1B: others may write where presets are", presets_where_others_may_write),
+	BODY("RC 0C/1B: a preset behind a link", preset_behind_a_link),
+	{ .name = "RC 0C/1B: another user's preset", .body = preset_of_another_user, .needs_root = true },
+	BODY("RC 0C/1B: a damaged preset", preset_that_is_damaged),
 	REFUSED("1C: ASID in the member is not hexadecimal", CTRACE_RSN_ASID_NOT_HEX, .define = { CODES_PARM, .asids = YES },
 		.member = "TRACEOPTS ON ASID(1,2G)\n", .line = 1, .column = 21),
 	REFUSED("1C: ASID in SUB is not hexadecimal", CTRACE_RSN_ASID_NOT_HEX, HEAD_WITH_OPTIONS, .is_misnamed = true,

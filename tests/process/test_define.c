@@ -8,6 +8,7 @@
 #include "traces.h"
 
 #include <semaphore.h>
+#include <sys/resource.h>
 
 #define YES CTRACE_YES
 #define HEAD_KEYWORDS .head = CTRACE_YES, .headopts = CTRACE_YES
@@ -276,6 +277,121 @@ static void a_preset_counts_instead_of_the_member(void)
 	REQUIRE(DEFINE(.name = "TABLE", .sub = "SUBA", .startnam = "TABLESS", .parm = "CTOFF") == CTRACE_RC_OK && no_call());
 }
 
+/* ---- presets of an address space, each step in a process of its own ---- */
+
+static void begin_as(const char *jobname)
+{
+	REQUIRE(setenv("CTRACE_JOBNAME", jobname, 1) == 0);
+	register_routine("SPACESS");
+	REQUIRE(DEFINE(.name = "SPACE", .startnam = "SPACESS", HEAD_KEYWORDS) == CTRACE_RC_OK);
+}
+
+static void put_preset_of_me(void)
+{
+	write_member("CTPUT", "TRACEOPTS SUB(JOBNAME(ME)) PRESET(PUT) OPTIONS('PRESET')");
+	REQUIRE(TRACE_CT(.name = "SPACE", .parm = "CTPUT") == CTRACE_RC_OK && no_call());
+	shared->number[0] = own_asid();
+}
+
+static void delete_preset_of_me(void)
+{
+	write_member("CTTAKE", "TRACEOPTS SUB(JOBNAME(ME)) PRESET(DELETE)");
+	REQUIRE(TRACE_CT(.name = "SPACE", .parm = "CTTAKE") == CTRACE_RC_OK && no_call());
+	REQUIRE(TRACE_CT(.name = "SPACE", .parm = "CTTAKE") == CTRACE_RC_EXISTS);
+}
+
+static void put_while_me_lives(void)
+{
+	begin_as("ME");
+	put_preset_of_me();
+}
+
+static void put_while_nobody_is_me(void)
+{
+	begin_as("NOTME");
+	put_preset_of_me();
+}
+
+static void delete_while_me_lives(void)
+{
+	begin_as("ME");
+	delete_preset_of_me();
+}
+
+static void delete_while_nobody_is_me(void)
+{
+	begin_as("NOTME");
+	delete_preset_of_me();
+}
+
+static void define_own_space(const char *sub, bool has_preset)
+{
+	char trace[32];
+
+	(void)snprintf(trace, sizeof trace, "SPACE.ASID(%04X)", own_asid());
+	REQUIRE(DEFINE(.name = "SPACE", .sub = sub, .startnam = "SPACESS") == CTRACE_RC_OK);
+	REQUIRE(!has_preset || has_options(&calls[0].ctss, "PRESET"));
+	REQUIRE(has_preset ? only_call(trace, START, ON) : no_call());
+	REQUIRE(DELETE(.name = "SPACE", .sub = sub) == CTRACE_RC_OK);
+	forget_calls();
+}
+
+static void define_own_space_by_both_names(bool has_preset)
+{
+	char by_asid[16];
+
+	begin_as("ME");
+	REQUIRE(own_asid() != shared->number[0]);
+	(void)snprintf(by_asid, sizeof by_asid, "ASID(%X)", own_asid());
+	define_own_space("JOBNAME(ME)", has_preset);
+	define_own_space(by_asid, has_preset);
+}
+
+static void find_the_preset(void)
+{
+	define_own_space_by_both_names(true);
+}
+
+static void find_no_preset(void)
+{
+	define_own_space_by_both_names(false);
+}
+
+static void a_preset_is_kept_by_the_name_that_was_said(void **state)
+{
+	static void (*const puts[])(void) = { put_while_me_lives, put_while_nobody_is_me };
+	static void (*const deletes[])(void) = { delete_while_me_lives, delete_while_nobody_is_me };
+
+	(void)state;
+	traces_begin(LINES_CONFIG);
+	for (unsigned i = 0; i < 4; i++) {
+		scenario_run(puts[i / 2]);
+		assert_int_equal(system("test \"$(ls -A run/preset)\" = 'SPACE.JOBNAME(ME)'"), 0);
+		scenario_run(find_the_preset);
+		scenario_run(deletes[i % 2]);
+		assert_int_equal(system("test -z \"$(ls -A run/preset)\""), 0);
+		scenario_run(find_no_preset);
+	}
+	traces_end();
+}
+
+/* A descriptor is for what is there. */
+static void a_define_without_presets_takes_no_descriptor(void)
+{
+	struct rlimit limit;
+
+	register_routine("TABLESS");
+	REQUIRE(DEFINE(.name = "TABLE", .startnam = "TABLESS", HEAD_KEYWORDS) == CTRACE_RC_OK);
+	REQUIRE(access("run/preset", F_OK) != 0 && getrlimit(RLIMIT_NOFILE, &limit) == 0);
+	limit.rlim_cur = 0;
+	REQUIRE(setrlimit(RLIMIT_NOFILE, &limit) == 0);
+	REQUIRE(open("config", O_RDONLY) < 0 && errno == EMFILE);
+	REQUIRE(DEFINE(.name = "TABLE", .sub = "SUBA", .startnam = "TABLESS") == CTRACE_RC_OK);
+	REQUIRE(DEFINE(.name = "OTHER", .startnam = "TABLESS") == CTRACE_RC_OK);
+}
+
+/* ---- LIKEHEAD ---- */
+
 /* Defines TABLE.SUBA LIKEHEAD under a head in that state, and takes both back. */
 static void define_likehead_and_expect(const char *minops, uint32_t state, uint32_t mode)
 {
@@ -327,6 +443,22 @@ static void a_head_without_options_cannot_be_switched(void)
 	REQUIRE(DEFINE(.name = "TABLE", .sub = "SUBA", .startnam = "TABLESS", .parm = "CTON") == CTRACE_RC_OK);
 	REQUIRE(only_call("TABLE.SUBA", START, ON) && shown("TABLE", NULL)->mode == OFF && shown("TABLE", "SUBA")->mode == ON);
 	REQUIRE(DELETE(.name = "TABLE") == CTRACE_RC_OK && only_call("TABLE.SUBA", STOP, OFF));
+}
+
+/* Minimum options are options, too. */
+static void a_head_without_options_has_no_minimum_options(void)
+{
+	struct ctrace_tracer *below;
+	uint32_t level;
+
+	register_routine("TABLESS");
+	REQUIRE(ctrace_tracer_get("TABLE.BELOW", &below) == CTRACE_OK && ctrace_enabled(below, CTRACE_DEBUG));
+	REQUIRE(DEFINE(.name = "TABLE", .head = YES, .minops = "LEAST") == CTRACE_RC_OK);
+	REQUIRE(shown("TABLE", NULL)->mode == OFF && shown("TABLE", NULL)->minops[0] == '\0' && !records("TABLE", NULL));
+	REQUIRE(ctrace_level_get("TABLE", &level) == CTRACE_OK && level == CTRACE_LEVEL_NONE);
+	REQUIRE(!ctrace_enabled(below, CTRACE_FATAL));
+	REQUIRE(DEFINE(.name = "TABLE", .sub = "SUBA", .startnam = "TABLESS") == CTRACE_RC_OK);
+	REQUIRE(shown("TABLE", "SUBA")->mode == OFF && !records("TABLE", "SUBA") && no_call());
 }
 
 /* ---- DELETE ---- */
@@ -559,6 +691,35 @@ static void a_follower_that_refuses_to_start_has_the_others_stopped(void)
 	REQUIRE(is_like(NULL, OFF, "", false) && is_like("A", OFF, "", true) && is_like("A.B", OFF, "", true));
 }
 
+static uint32_t define_a_follower(struct ctrace_ctss *ctss)
+{
+	if (ctss->sub_count > 0 || ctss->flags != START)
+		return 0;
+	ctss->call_subs = CTRACE_YES;
+	REQUIRE(DEFINE(.name = "LIKE", .sub = "MADE", .startnam = "LIKESS", .likehead = YES) == CTRACE_RC_OK);
+	return 0;
+}
+
+static void expect_that_the_new_follower_was_started(void)
+{
+	REQUIRE(call_count == 2 && was_called(0, "LIKE", START, ON) && was_called(1, "LIKE.MADE", START, ON));
+	REQUIRE(has_options(&calls[1].ctss, "X") && is_like("MADE", ON, "X", true));
+	REQUIRE(DELETE(.name = "LIKE") == CTRACE_RC_OK);
+	forget_calls();
+}
+
+static void a_follower_that_its_heads_routine_defines_is_called_too(void)
+{
+	register_routine("LIKESS");
+	write_member("CTON", "TRACEOPTS ON OPTIONS('X')");
+	answer = define_a_follower;
+	REQUIRE(DEFINE(.name = "LIKE", .startnam = "LIKESS", HEAD_KEYWORDS, .parm = "CTON") == CTRACE_RC_OK);
+	expect_that_the_new_follower_was_started();
+	REQUIRE(DEFINE(.name = "LIKE", .startnam = "LIKESS", HEAD_KEYWORDS) == CTRACE_RC_OK && no_call());
+	REQUIRE(TRACE_CT(.name = "LIKE", .state = CTRACE_CT_ON, .options = "X") == CTRACE_RC_OK);
+	expect_that_the_new_follower_was_started();
+}
+
 static void switch_many(unsigned count)
 {
 	char sub[24];
@@ -696,6 +857,18 @@ static void a_trace_without_filters_refuses_them(void)
 	REQUIRE(shown("FILTER", NULL)->mode == OFF && no_call());
 }
 
+/* What the minimum options still record here hides no filter. */
+static void a_filter_is_shown_also_with_minimum_options(void)
+{
+	register_routine("FILTERSS");
+	REQUIRE(DEFINE(.name = "FILTER", .startnam = "FILTERSS", .asids = YES, .mod = YES, .minops = "LEAST") == CTRACE_RC_OK);
+	REQUIRE(shown("FILTER", NULL)->mode == MIN_MODE && !shown("FILTER", NULL)->is_filtered);
+	REQUIRE(FILTER(.asid = "FFFE") == CTRACE_RC_OK);
+	REQUIRE(shown("FILTER", NULL)->mode == ON && shown("FILTER", NULL)->is_filtered && records("FILTER", NULL));
+	REQUIRE(FILTER(.asid = "") == CTRACE_RC_OK);
+	REQUIRE(shown("FILTER", NULL)->mode == ON && !shown("FILTER", NULL)->is_filtered && records("FILTER", NULL));
+}
+
 /* ---- MOD, and what else a command may not ---- */
 
 static void a_trace_with_mod_no_is_not_changed_while_it_is_on(void)
@@ -733,6 +906,39 @@ static void commands_that_make_no_sense_are_refused(void)
 	REQUIRE(TRACE_CT(.name = "PLAIN", .parm = "CTON") == CTRACE_RC_OK && only_call("PLAIN", START, ON));
 }
 
+static void a_command_with_parm_takes_no_operand_of_the_member(void)
+{
+	static const struct ctrace_trace_ct commands[] = {
+#define WITH_PARM CTRACE_TRACE_CT_INIT, .name = "PLAIN", .parm = "CTON", .state = CTRACE_CT_ON
+		{ WITH_PARM, .bufsize = 8192 }, { WITH_PARM, .asid = "" },   { WITH_PARM, .jobname = "" },
+		{ WITH_PARM, .options = "" },   { WITH_PARM, .wtr = "CTW" },
+	};
+
+	register_routine("PLAINSS");
+	write_member("CTON", "TRACEOPTS ON");
+	REQUIRE(DEFINE(.name = "PLAIN", .startnam = "PLAINSS", .asids = YES, .jobs = YES, .buffer = YES, .wtr = YES,
+		       .wtrmode = CTRACE_PAGEABLE) == CTRACE_RC_OK);
+	for (unsigned i = 0; i < sizeof commands / sizeof commands[0]; i++) {
+		REQUIRE(ctrace_trace_ct(&commands[i], &outcome) == CTRACE_RC_ABEND && outcome.abend == 0x301);
+		REQUIRE(no_call() && shown("PLAIN", NULL)->mode == OFF);
+	}
+	REQUIRE(TRACE_CT(.name = "PLAIN", .parm = "CTON") == CTRACE_RC_OK && only_call("PLAIN", START, ON));
+}
+
+static void options_are_one_line_of_text(void)
+{
+	static const char *const texts[] = { "A\nB", "\tA", "A\x1B[2J", "A\x7F", "\x01" };
+
+	register_routine("PLAINSS");
+	REQUIRE(DEFINE(.name = "PLAIN", .startnam = "PLAINSS") == CTRACE_RC_OK);
+	for (unsigned i = 0; i < sizeof texts / sizeof texts[0]; i++) {
+		REQUIRE(TRACE_CT(.name = "PLAIN", .state = CTRACE_CT_ON, .options = texts[i]) == CTRACE_RC_REFUSED);
+		REQUIRE(reason() == CTRACE_RSN_MEMBER_SYNTAX && no_call() && shown("PLAIN", NULL)->mode == OFF);
+	}
+	REQUIRE(TRACE_CT(.name = "PLAIN", .state = CTRACE_CT_ON, .options = "\xC3\xA4 ~") == CTRACE_RC_OK);
+	REQUIRE(has_options(&calls[0].ctss, "\xC3\xA4 ~"));
+}
+
 /* Each statement of a member is a transaction of its own. */
 static void a_member_may_be_carried_out_in_part(void)
 {
@@ -749,6 +955,34 @@ static void a_member_may_be_carried_out_in_part(void)
 	REQUIRE(shown("PART", "A")->mode == ON && shown("PART", "B")->mode == OFF && shown("PART", "C")->mode == ON);
 	REQUIRE(TRACE_CT(.name = "PART", .parm = "CTALL") == CTRACE_RC_OK);
 	REQUIRE(shown("PART", "A")->mode == OFF && shown("PART", "C")->mode == OFF);
+}
+
+static void expect_refusal_at(const char *member, const char *text, uint32_t expected, const char *place)
+{
+	write_member(member, text);
+	REQUIRE(TRACE_CT(.name = "PART", .parm = member) == CTRACE_RC_REFUSED && reason() == expected);
+	REQUIRE(strncmp(outcome.message, place, strlen(place)) == 0);
+}
+
+static void what_fails_of_a_member_is_named_with_its_place(void)
+{
+	register_routine("PARTSS");
+	REQUIRE(DEFINE(.name = "PART", .head = YES) == CTRACE_RC_OK);
+	REQUIRE(DEFINE(.name = "PART", .sub = "A", .startnam = "PARTSS") == CTRACE_RC_OK);
+	REQUIRE(DEFINE(.name = "PART", .sub = "B", .startnam = "PARTSS") == CTRACE_RC_OK);
+	REQUIRE(TURN("PART", "A", CTRACE_CT_ON) == CTRACE_RC_OK);
+	forget_calls();
+	/* A is on and has MOD=NO; the head has no options. */
+	expect_refusal_at("CT82", "TRACEOPTS\n\n   SUB(A) ON\n", CTRACE_RSN_NOT_MODIFIABLE, "CT82:3:4: ");
+	expect_refusal_at("CT83", "TRACEOPTS\n  ON\n", CTRACE_RSN_HEAD_NO_OPTIONS, "CT83:2:3: ");
+	expect_refusal_at("CT81", "TRACEOPTS\n SUB(NONE) ON\n", CTRACE_RSN_NOT_DEFINED, "CT81:2:2: ");
+	/* What says its place itself says it once. */
+	expect_refusal_at("CT14", "TRACEOPTS SUB(B) ON\n  ASID(1)\n", CTRACE_RSN_NO_ASIDS, "CT14:2:3: the trace");
+	REQUIRE(no_call());
+	expect_refusal_at("CTSOME", "TRACEOPTS\n SUB(B) ON\n SUB(A) ON\n SUB(NONE) ON\n", CTRACE_RSN_NOT_ALL, "CTSOME:3:2: ");
+	REQUIRE(only_call("PART.B", START, ON));
+	/* Of all that failed the first one's reason. */
+	expect_refusal_at("CTNO", "TRACEOPTS\n SUB(NONE) ON\n SUB(A) ON\n", CTRACE_RSN_NOT_DEFINED, "CTNO:2:2: ");
 }
 
 /* ---- buffers ---- */
@@ -826,6 +1060,40 @@ static void a_members_size_goes_before_the_default(void)
 	REQUIRE(shown("BUFFER", NULL)->buffer_asked == 128u << 10 && shown("BUFFER", NULL)->buffer_granted == 128u << 10);
 }
 
+static uint64_t granted_to(const char *name)
+{
+	return shown(name, NULL)->buffer_granted;
+}
+
+/* What the configuration gives a name is there before it is defined, and again when it is deleted. */
+static void define_what_has_a_configured_buffer(void)
+{
+	struct ctrace_tracer *tracer;
+
+	register_routine("BUFFERSS");
+	REQUIRE(ctrace_tracer_get("BUFFER", &tracer) == CTRACE_OK && granted_to("BUFFER") == 256u << 10);
+	REQUIRE(DEFINE(.name = "BUFFER", .startnam = "BUFFERSS") == CTRACE_RC_OK);
+	REQUIRE(granted_to("BUFFER") == 256u << 10 && shown("BUFFER", NULL)->buffer_asked == 0);
+	REQUIRE(TURN("BUFFER", NULL, CTRACE_CT_ON) == CTRACE_RC_OK && granted_to("BUFFER") == 256u << 10);
+	ctrace_entry(tracer, 1, "x", 1);
+	REQUIRE(rings_of(256u << 10) == 1);
+	REQUIRE(DELETE(.name = "BUFFER") == CTRACE_RC_OK && granted_to("BUFFER") == 256u << 10);
+
+	REQUIRE(DEFINE(.name = "BUFFER", .startnam = "BUFFERSS", .buffer = YES, .bufdflt = 1u << 20) == CTRACE_RC_OK);
+	REQUIRE(TURN("BUFFER", NULL, CTRACE_CT_ON) == CTRACE_RC_OK && granted_to("BUFFER") == 1u << 20);
+	ctrace_entry(tracer, 2, "x", 1);
+	REQUIRE(rings_of(1u << 20) == 1);
+	REQUIRE(DELETE(.name = "BUFFER") == CTRACE_RC_OK && granted_to("BUFFER") == 256u << 10);
+}
+
+static void a_configured_buffer_is_shown_and_comes_back(void **state)
+{
+	(void)state;
+	traces_begin(LINES_CONFIG "ctrace.buffer.BUFFER = 256k\n");
+	scenario_run(define_what_has_a_configured_buffer);
+	traces_end();
+}
+
 /* ---- the external writer ---- */
 
 static bool has_writer(const char *writer)
@@ -848,6 +1116,8 @@ static void a_writer_stays_until_it_is_disconnected(void)
 	REQUIRE(TRACE_CT(.name = "WRITER", .state = CTRACE_CT_ON, .wtr = "DISCONNECT") == CTRACE_RC_OK && has_writer(""));
 	REQUIRE(TRACE_CT(.name = "WRITER", .state = CTRACE_CT_ON, .wtr = "CTW") == CTRACE_RC_OK && has_writer("CTW"));
 	REQUIRE(TRACE_CT(.name = "WRITER", .state = CTRACE_CT_ON, .wtr = "1W") == CTRACE_RC_REFUSED && reason() == CTRACE_RSN_WTR_NAME);
+	REQUIRE(TRACE_CT(.name = "WRITER", .state = CTRACE_CT_ON, .wtr = "disConnect") == CTRACE_RC_OK && has_writer(""));
+	REQUIRE(TRACE_CT(.name = "WRITER", .state = CTRACE_CT_ON, .wtr = "CTW") == CTRACE_RC_OK && has_writer("CTW"));
 	REQUIRE(TURN("WRITER", NULL, CTRACE_CT_OFF) == CTRACE_RC_OK && has_writer(""));
 }
 
@@ -894,6 +1164,38 @@ static void a_display_routine_corrects_what_is_shown(void)
 		REQUIRE(strcmp(display->startnam, "SHOWSS") == 0 && strcmp(display->dispnam, "SHOWSS") == 0);
 		REQUIRE(records("SHOW", NULL)); /* it is only shown differently */
 	}
+}
+
+/* ---- what the tool lists ---- */
+
+static uint32_t refuse_the_refused(struct ctrace_ctss *ctss)
+{
+	return HOLDS(ctss->name, "REFUSED") || (ctss->sub_count == 1 && HOLDS(ctss->sub[0], "REFUSED")) ? 8 : 0;
+}
+
+static bool is_listed(const char *name)
+{
+	char command[100];
+
+	(void)snprintf(command, sizeof command, "grep -qwF '%s' tool.out", name);
+	return system(command) == 0;
+}
+
+static void only_what_there_is_is_listed(void)
+{
+	register_routine("LISTSS");
+	answer = refuse_the_refused;
+	REQUIRE(DEFINE(.name = "STAYS", .startnam = "LISTSS", HEAD_KEYWORDS, .minops = "LEAST") == CTRACE_RC_OK);
+	REQUIRE(DEFINE(.name = "STAYS", .sub = "SUBA", .startnam = "LISTSS") == CTRACE_RC_OK);
+	REQUIRE(DEFINE(.name = "STAYS", .sub = "REFUSED", .startnam = "LISTSS", .minops = "LEAST") == CTRACE_RC_REFUSED);
+	REQUIRE(DEFINE(.name = "REFUSED", .startnam = "LISTSS", .minops = "LEAST") == CTRACE_RC_REFUSED);
+	REQUIRE(DEFINE(.name = "DELETED", .startnam = "LISTSS", HEAD_KEYWORDS, .minops = "LEAST") == CTRACE_RC_OK);
+	REQUIRE(DEFINE(.name = "DELETED", .sub = "SUBA", .startnam = "LISTSS", .minops = "LEAST") == CTRACE_RC_OK);
+	REQUIRE(run_tool("list --all") == 0);
+	REQUIRE(is_listed("STAYS") && is_listed("STAYS.SUBA") && is_listed("DELETED") && is_listed("DELETED.SUBA"));
+	REQUIRE(!is_listed("REFUSED"));
+	REQUIRE(DELETE(.name = "DELETED") == CTRACE_RC_OK && run_tool("list --all") == 0);
+	REQUIRE(is_listed("STAYS") && is_listed("STAYS.SUBA") && !is_listed("DELETED") && !is_listed("REFUSED"));
 }
 
 /* ---- many threads ---- */
@@ -1038,9 +1340,11 @@ static const struct test_row rows[] = {
 	TEST(a_message_reaches_who_gave_the_command_and_nobody_later),
 	TEST(define_calls_the_routine_when_the_state_changes),
 	TEST(a_preset_counts_instead_of_the_member),
+	TEST(a_define_without_presets_takes_no_descriptor),
 	TEST(likehead_calls_it_with_the_heads_state),
 	TEST(a_member_may_say_likehead),
 	TEST(a_head_without_options_cannot_be_switched),
+	TEST(a_head_without_options_has_no_minimum_options),
 	TEST(delete_stops_what_is_active_deepest_first),
 	TEST(delete_leaves_what_is_beside_it),
 	TEST(a_stop_that_fails_at_delete_is_told_and_keeps_nothing),
@@ -1049,6 +1353,7 @@ static const struct test_row rows[] = {
 	TEST(an_address_space_and_its_job_are_one_sublevel),
 	TEST(what_follows_its_head_changes_with_it),
 	TEST(routines_of_followers_are_called_when_the_heads_asks),
+	TEST(a_follower_that_its_heads_routine_defines_is_called_too),
 	TEST(a_follower_that_refuses_undoes_all_of_it),
 	TEST(a_follower_that_refuses_to_start_has_the_others_stopped),
 	TEST(one_child_and_3000_behave_alike),
@@ -1056,13 +1361,18 @@ static const struct test_row rows[] = {
 	TEST(a_trace_can_be_for_some_address_spaces_only),
 	TEST(a_trace_can_be_for_some_jobs_only),
 	TEST(a_trace_without_filters_refuses_them),
+	TEST(a_filter_is_shown_also_with_minimum_options),
 	TEST(a_trace_with_mod_no_is_not_changed_while_it_is_on),
 	TEST(commands_that_make_no_sense_are_refused),
+	TEST(a_command_with_parm_takes_no_operand_of_the_member),
+	TEST(options_are_one_line_of_text),
 	TEST(a_member_may_be_carried_out_in_part),
+	TEST(what_fails_of_a_member_is_named_with_its_place),
 	TEST(a_buffer_is_asked_rounded_and_granted),
 	TEST(a_members_size_goes_before_the_default),
 	TEST(a_writer_stays_until_it_is_disconnected),
 	TEST(a_display_routine_corrects_what_is_shown),
+	TEST(only_what_there_is_is_listed),
 	TEST(of_many_defines_of_one_name_one_wins),
 	TEST(a_routine_may_define_a_sublevel_and_trace),
 	TEST(a_routine_that_takes_its_time_holds_nobody_else_up),
@@ -1072,13 +1382,15 @@ static const struct test_row rows[] = {
 
 int main(void)
 {
-	struct CMUnitTest tests[2 + ROW_COUNT] = {
+	struct CMUnitTest tests[4 + ROW_COUNT] = {
 		cmocka_unit_test(the_documented_example_works_as_it_stands),
 		cmocka_unit_test(routines_come_from_modules_of_the_linklist),
+		cmocka_unit_test(a_preset_is_kept_by_the_name_that_was_said),
+		cmocka_unit_test(a_configured_buffer_is_shown_and_comes_back),
 	};
 
 	for (size_t i = 0; i < ROW_COUNT; i++)
-		tests[2 + i] = (struct CMUnitTest){ .name = rows[i].name,
+		tests[4 + i] = (struct CMUnitTest){ .name = rows[i].name,
 						    .test_func = try_test,
 						    .initial_state = (void *)(uintptr_t)&rows[i] };
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -9,6 +9,8 @@
 #include "traces.h"
 
 #include <mfctf.h>
+#include <sched.h>
+#include <semaphore.h>
 
 #define YES CTRACE_YES
 #define BY_NAME (CTF_FLAG_COMPID_STRING | CTF_FLAG_COMP_NAME_NULL_TERM | CTF_FLAG_PROP_NAME_NULL_TERM | CTF_FLAG_PROP_VALUE_NULL_TERM)
@@ -482,6 +484,248 @@ static void a_routine_sees_the_level_that_is_still_in_force(void)
 	REQUIRE(TURN("INSIDE", NULL, CTRACE_CT_OFF) == CTRACE_RC_OK && shared->number[2] == CTRACE_DEBUG);
 }
 
+/* ---- a level that a routine sets for a trace that its command works on ---- */
+
+static const char *level_name; /* that the routine sets; NULL: none */
+static uint32_t level_given;
+static uint32_t answer_given;
+
+static uint32_t set_a_level(struct ctrace_ctss *ctss)
+{
+	(void)ctss;
+	if (level_name != NULL)
+		REQUIRE(ctrace_level_set(level_name, level_given) == CTRACE_OK);
+	return answer_given;
+}
+
+static bool is_at(const char *name, uint32_t mode, uint32_t level)
+{
+	return shown(name, NULL)->mode == mode && level_of(name) == level &&
+	       ctrace_enabled(tracer_of(name), CTRACE_FATAL) == (level != CTRACE_LEVEL_NONE);
+}
+
+static void a_level_that_a_start_routine_sets_gives_way(void)
+{
+	register_routine("LEVELSS");
+	REQUIRE(DEFINE(.name = "LEVEL", .startnam = "LEVELSS", .mod = YES) == CTRACE_RC_OK);
+	answer = set_a_level;
+	level_name = "LEVEL";
+	level_given = CTRACE_DEBUG;
+	answer_given = 8;
+	REQUIRE(TURN("LEVEL", NULL, CTRACE_CT_ON) == CTRACE_RC_REFUSED && reason() == CTRACE_RSN_ROUTINE_REFUSED);
+	REQUIRE(is_at("LEVEL", OFF, CTRACE_LEVEL_NONE));
+	answer_given = 0;
+	level_given = CTRACE_ERROR;
+	REQUIRE(TURN("LEVEL", NULL, CTRACE_CT_ON) == CTRACE_RC_OK && is_at("LEVEL", ON, CTRACE_DEBUG));
+	/* Also when it is the other face whose command it is. */
+	REQUIRE(ctrace_level_set("LEVEL", CTRACE_LEVEL_NONE) == CTRACE_OK && is_at("LEVEL", OFF, CTRACE_LEVEL_NONE));
+	REQUIRE(ctrace_level_set("LEVEL", CTRACE_WARN) == CTRACE_OK && is_at("LEVEL", ON, CTRACE_WARN));
+	answer_given = 8;
+	level_given = CTRACE_LEVEL_NONE;
+	REQUIRE(TURN("LEVEL", NULL, CTRACE_CT_OFF) == CTRACE_RC_REFUSED && is_at("LEVEL", ON, CTRACE_WARN));
+}
+
+static void a_level_that_a_display_routine_sets_gives_way(void)
+{
+	register_routine("LEVELSS");
+	REQUIRE(DEFINE(.name = "LEVEL", .startnam = "LEVELSS", .dispnam = "LEVELSS") == CTRACE_RC_OK);
+	answer = set_a_level;
+	level_name = "LEVEL";
+	level_given = CTRACE_DEBUG;
+	REQUIRE(shown("LEVEL", NULL)->mode == OFF);
+	level_name = NULL;
+	REQUIRE(is_at("LEVEL", OFF, CTRACE_LEVEL_NONE));
+	REQUIRE(ctrace_level_set("LEVEL", CTRACE_INFO) == CTRACE_OK);
+	level_name = "LEVEL";
+	level_given = CTRACE_LEVEL_NONE;
+	REQUIRE(shown("LEVEL", NULL)->mode == ON);
+	level_name = NULL;
+	REQUIRE(is_at("LEVEL", ON, CTRACE_INFO));
+}
+
+static void a_level_that_a_heads_routine_sets_parts_nobody(void)
+{
+	register_routine("LEVELSS");
+	REQUIRE(DEFINE(.name = "LEVEL", .startnam = "LEVELSS", HEAD_KEYWORDS) == CTRACE_RC_OK);
+	REQUIRE(DEFINE(.name = "LEVEL", .sub = "A", .startnam = "LEVELSS", .likehead = YES) == CTRACE_RC_OK);
+	answer = set_a_level;
+	level_name = "LEVEL.A";
+	level_given = CTRACE_WARN;
+	REQUIRE(TURN("LEVEL", NULL, CTRACE_CT_ON) == CTRACE_RC_OK);
+	level_name = NULL;
+	REQUIRE(shown("LEVEL", "A")->likehead && shown("LEVEL", "A")->mode == ON && level_of("LEVEL.A") == CTRACE_DEBUG);
+	REQUIRE(TURN("LEVEL", NULL, CTRACE_CT_OFF) == CTRACE_RC_OK);
+	REQUIRE(shown("LEVEL", "A")->likehead && shown("LEVEL", "A")->mode == OFF && level_of("LEVEL.A") == CTRACE_LEVEL_NONE);
+}
+
+/* ---- commands for what another thread is defining just now ---- */
+
+static sem_t is_inside, may_go_on;
+
+static void wait_for(sem_t *semaphore)
+{
+	while (sem_wait(semaphore) != 0)
+		;
+}
+
+/* In the first call only: the one by DEFINE. */
+static uint32_t stay_inside(struct ctrace_ctss *ctss)
+{
+	(void)ctss;
+	if (call_count == 1) {
+		REQUIRE(sem_post(&is_inside) == 0);
+		wait_for(&may_go_on);
+	}
+	return 0;
+}
+
+static void *define_held(void *argument)
+{
+	const char *parm = argument;
+
+	REQUIRE(DEFINE(.name = "HELD", .startnam = "HELDSS", .parm = parm, .minops = parm == NULL ? "LEAST" : NULL) == CTRACE_RC_OK);
+	return NULL;
+}
+
+/* A command on a thread of its own. */
+struct command_thread {
+	pthread_t thread;
+	void (*body)(void);
+	pid_t id;      /* once it has begun */
+	bool has_done; /* what it was to do */
+};
+
+static void *run_command(void *argument)
+{
+	struct command_thread *command = argument;
+
+	__atomic_store_n(&command->id, gettid(), __ATOMIC_RELEASE);
+	command->body();
+	__atomic_store_n(&command->has_done, true, __ATOMIC_RELEASE);
+	return NULL;
+}
+
+static bool is_asleep(pid_t thread)
+{
+	char path[64], state = '\0';
+	FILE *file;
+
+	(void)snprintf(path, sizeof path, "/proc/self/task/%d/stat", (int)thread);
+	file = fopen(path, "r");
+	if (file == NULL)
+		return false; /* it has ended */
+	REQUIRE(fscanf(file, "%*d (%*[^)]) %c", &state) == 1);
+	(void)fclose(file);
+	return state == 'S';
+}
+
+/* Starts it, and looks on until it sleeps or has done. */
+static bool waits(struct command_thread *command, void (*body)(void))
+{
+	pid_t id;
+
+	*command = (struct command_thread){ .body = body };
+	REQUIRE(pthread_create(&command->thread, NULL, run_command, command) == 0);
+	while ((id = __atomic_load_n(&command->id, __ATOMIC_ACQUIRE)) == 0)
+		(void)sched_yield();
+	while (!__atomic_load_n(&command->has_done, __ATOMIC_ACQUIRE))
+		if (is_asleep(id))
+			return !__atomic_load_n(&command->has_done, __ATOMIC_ACQUIRE);
+	return false;
+}
+
+static void command_held(void)
+{
+	REQUIRE(TRACE_CT(.name = "HELD", .state = CTRACE_CT_ON, .options = "myprop=7") == CTRACE_RC_OK);
+}
+
+static void command_what_is_not_there(void)
+{
+	REQUIRE(TRACE_CT(.name = "HELD", .state = CTRACE_CT_ON) == CTRACE_RC_REFUSED && reason() == CTRACE_RSN_NOT_DEFINED);
+}
+
+static void set_level_of_held(void)
+{
+	REQUIRE(ctrace_level_set("HELD", CTRACE_WARN) == CTRACE_OK);
+}
+
+static void switch_held_off(void)
+{
+	REQUIRE(ctrace_level_set("HELD", CTRACE_LEVEL_NONE) == CTRACE_OK);
+}
+
+/* Switched on by a member, or off with minimum options. */
+static pthread_t begin_to_define_held(const char *parm)
+{
+	pthread_t thread;
+
+	forget_calls();
+	register_routine("HELDSS");
+	answer = stay_inside;
+	REQUIRE(sem_init(&is_inside, 0, 0) == 0 && sem_init(&may_go_on, 0, 0) == 0);
+	REQUIRE(pthread_create(&thread, NULL, define_held, (void *)(uintptr_t)parm) == 0);
+	wait_for(&is_inside);
+	return thread;
+}
+
+static void end_to_define_held(pthread_t thread, struct command_thread *command)
+{
+	REQUIRE(sem_post(&may_go_on) == 0);
+	REQUIRE(pthread_join(thread, NULL) == 0 && pthread_join(command->thread, NULL) == 0);
+	answer = NULL;
+}
+
+static void a_command_for_a_tracer_waits_for_its_definition(void)
+{
+	struct command_thread command;
+	char value[8];
+	size_t size = sizeof value;
+	pthread_t thread;
+
+	(void)tracer_of("HELD");
+	thread = begin_to_define_held(NULL);
+	REQUIRE(waits(&command, command_held));
+	end_to_define_held(thread, &command);
+	REQUIRE(call_count == 2 && was_called(0, "HELD", START, MIN_MODE) && was_called(1, "HELD", START, ON));
+	REQUIRE(has_options(&calls[1].ctss, "myprop=7") && shown("HELD", NULL)->mode == ON);
+	REQUIRE(ctrace_component_property_get("HELD", "myprop", value, &size) == CTRACE_PROPERTY_NOT_FOUND);
+}
+
+static void a_command_for_a_name_that_nobody_knows_does_not_wait(void)
+{
+	struct command_thread command;
+	pthread_t thread = begin_to_define_held(NULL);
+
+	REQUIRE(!waits(&command, command_what_is_not_there));
+	end_to_define_held(thread, &command);
+	REQUIRE(only_call("HELD", START, MIN_MODE) && shown("HELD", NULL)->mode == MIN_MODE);
+}
+
+static void define_held_and_meanwhile(const char *parm, void (*body)(void))
+{
+	struct command_thread command;
+	pthread_t thread = begin_to_define_held(parm);
+
+	REQUIRE(waits(&command, body));
+	end_to_define_held(thread, &command);
+}
+
+static void a_level_that_is_set_meanwhile_is_in_force_after_define(void)
+{
+	(void)tracer_of("HELD");
+	write_member("CTON", "TRACEOPTS ON");
+	define_held_and_meanwhile("CTON", set_level_of_held);
+	REQUIRE(only_call("HELD", START, ON) && is_at("HELD", ON, CTRACE_WARN));
+	REQUIRE(DELETE(.name = "HELD") == CTRACE_RC_OK);
+	define_held_and_meanwhile("CTON", switch_held_off);
+	REQUIRE(call_count == 2 && was_called(0, "HELD", START, ON) && was_called(1, "HELD", STOP, OFF));
+	REQUIRE(is_at("HELD", OFF, CTRACE_LEVEL_NONE) && DELETE(.name = "HELD") == CTRACE_RC_OK);
+	/* Its minimum options record all the same; but it is on. */
+	define_held_and_meanwhile(NULL, set_level_of_held);
+	REQUIRE(call_count == 2 && was_called(0, "HELD", START, MIN_MODE) && was_called(1, "HELD", START, ON));
+	REQUIRE(is_at("HELD", ON, CTRACE_DEBUG));
+}
+
 static void define_begins_with_what_was_set(void **state)
 {
 	(void)state;
@@ -507,6 +751,12 @@ static const struct test_row rows[] = {
 	TEST(callbacks_hear_of_commands),
 	TEST(cobol_callbacks_hear_of_commands_on_their_thread),
 	TEST(a_routine_sees_the_level_that_is_still_in_force),
+	TEST(a_level_that_a_start_routine_sets_gives_way),
+	TEST(a_level_that_a_display_routine_sets_gives_way),
+	TEST(a_level_that_a_heads_routine_sets_parts_nobody),
+	TEST(a_command_for_a_tracer_waits_for_its_definition),
+	TEST(a_command_for_a_name_that_nobody_knows_does_not_wait),
+	TEST(a_level_that_is_set_meanwhile_is_in_force_after_define),
 };
 #define ROW_COUNT (sizeof rows / sizeof rows[0])
 

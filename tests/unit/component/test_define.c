@@ -89,6 +89,24 @@ static void checks_come_in_their_order(void)
 	CHILD_CHECK(ctrace_component_define(&asked, &outcome) == CTRACE_RC_EXISTS && outcome.rsncode == 0);
 }
 
+static uint32_t set_level_and_refuse(struct ctrace_ctss *ctss)
+{
+	(void)ctss;
+	CHILD_CHECK(ctrace_level_set("LEVEL", CTRACE_INFO) == CTRACE_OK);
+	return 8;
+}
+
+static void a_level_that_a_refusing_routine_sets_goes_with_the_definition(void)
+{
+	register_routine("LEVELSS");
+	answer = set_level_and_refuse;
+	CHILD_CHECK(DEFINE(.name = "LEVEL", .startnam = "LEVELSS", .minops = "A") == CTRACE_RC_REFUSED);
+	answer = NULL;
+	forget_calls();
+	CHILD_CHECK(DEFINE(.name = "LEVEL", .startnam = "LEVELSS") == CTRACE_RC_OK);
+	CHILD_CHECK(call_count == 0 && shown("LEVEL", NULL)->mode == CTRACE_MODE_OFF && threshold_of("LEVEL") == CTRACE_LEVEL_NONE);
+}
+
 /* ---- what is seen of it ---- */
 
 static sem_t is_inside, may_go_on;
@@ -319,6 +337,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		IN_CHILD(checks_come_in_their_order),
+		IN_CHILD(a_level_that_a_refusing_routine_sets_goes_with_the_definition),
 		IN_CHILD(nothing_is_seen_of_it_before_its_end),
 		IN_CHILD(nor_after_it_has_failed),
 		IN_CHILD(who_comes_second_waits_for_the_first),

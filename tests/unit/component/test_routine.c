@@ -77,12 +77,12 @@ static void who_is_nowhere_is_named(void)
 	CHILD_CHECK(!find("NOWHERE"));
 	CHILD_CHECK(
 		strcmp(why,
-		       "NOWHERE is not registered in this program (ctrace_routine_register() comes first), and NOWHERE.so is not to be loaded from CTRACE_LINKLIST, "
+		       "NOWHERE is not registered in this program (ctrace_routine_register() or CBL_CTRACE_ROUTINE comes first), and NOWHERE.so is not to be loaded from CTRACE_LINKLIST, "
 		       "which is not set") == 0);
 	CHILD_CHECK(setenv("CTRACE_LINKLIST", room, 1) == 0 && !find("NOWHERE"));
 	CHILD_CHECK(
 		strcmp(why,
-		       "NOWHERE is not registered in this program (ctrace_routine_register() comes first), and NOWHERE.so is not to be loaded from CTRACE_LINKLIST") ==
+		       "NOWHERE is not registered in this program (ctrace_routine_register() or CBL_CTRACE_ROUTINE comes first), and NOWHERE.so is not to be loaded from CTRACE_LINKLIST") ==
 		0);
 }
 
