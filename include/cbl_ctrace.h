@@ -44,7 +44,7 @@ CTF_API_ cobrtncode_t CBL_CTRACE_DISPLAY(const void *name, const void *sub, void
 /*
  * Makes an ENTRY or program of COBOL known as a routine, by name: 1 to 8 characters, as STARTNAM or DISPNAM, ending at a blank or NUL if
  * there is one.  BY VALUE 0 takes it back.  What is not made known so is found as the ENTRY or PROGRAM-ID of that name, in
- * upper case, of the program and of the modules that it has loaded.
+ * upper case, of the program and of the modules that it has loaded; of two the one that was loaded first.
  *
  * The routine is called with one group BY REFERENCE, a cblt-ctrace-ctss, and its RETURN-CODE is SSRC.  The COBOL run time is
  * single-threaded: it is called only on the thread that registered it or, when it was found by name, that found it first.  A
@@ -65,7 +65,8 @@ CTF_API_ cobrtncode_t CBL_CTRACE_WTO(const void *console, const void *text, cobu
 /*
  * One entry: an event with the number entry_id, of level INFO, and one binary item of length bytes, 0 to 65,536.  handle: what
  * CBL_CTF_TRACER_GET gives for the trace's name, "APPXYZ.SUBA" for the sublevel SUBA of APPXYZ.  Also in a signal handler.
- * The statuses of CBL_CTF_TRACE: NOT_TRACE_ENABLED when the trace is off or its filters leave this process out.
+ * The statuses of CBL_CTF_TRACE: NOT_TRACE_ENABLED when the trace is off or its filters leave this process out;
+ * NOT_ENOUGH_MEMORY when the entry is longer than that, or than half of the trace's buffer.
  */
 CTF_API_ cobrtncode_t CBL_CTRACE_ENTRY(cobuns32_t handle, cobuns32_t entry_id, const void *data, cobuns32_t length);
 

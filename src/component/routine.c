@@ -189,6 +189,8 @@ static void add_line(struct ct_console *console, const char *line)
 	size_t used = strlen(console->text);
 	size_t left = strlen(line);
 
+	if (left == strspn(line, " "))
+		return; /* nothing is said */
 	if (used != 0 && used + 2 < console->size) {
 		memcpy(console->text + used, "; ", 3);
 		used += 2;

@@ -215,6 +215,14 @@ static void explain_keyword(const struct keyword *wrong, struct ctrace_outcome *
 			       wrong->words == yes_or_no ? "YES or NO" : "PAGEABLE, DREF or FIXED");
 }
 
+/* The library's messages name what C has; a program in COBOL is told of its fields. */
+static void explain_field(bool is_wrong, uint32_t abend, const char *why, struct ctrace_outcome *out)
+{
+	if (is_wrong && out->abend == abend)
+		(void)snprintf(out->message, sizeof(out->message), "%s", why);
+}
+#define SET_TO_VALUE "INITIALIZE ... WITH FILLER ALL TO VALUE sets it"
+
 /* ---- DEFINE, DELETE, TRACE CT, DISPLAY TRACE ---- */
 
 static uint16_t halfword(uint32_t number)
@@ -253,6 +261,8 @@ cobrtncode_t CBL_CTRACE_DEFINE(void *define, void *outcome)
 	request.reserved[0] = wrong != NULL;
 	(void)ctrace_component_define(&request, &out);
 	explain_keyword(wrong, &out);
+	explain_field(true, 0x401, "ctrace-service is not 78-CTRACE-SERVICE-DEFINE: " SET_TO_VALUE, &out);
+	explain_field(true, 0x101, "ctrace-plistver is not 0, 1 or 2: " SET_TO_VALUE, &out);
 	if (!ct_cbl_is_null(define))
 		memcpy((char *)define + offsetof(struct define_group, userdata), group.userdata, sizeof(group.userdata));
 	return answer(outcome, &out);
@@ -280,6 +290,8 @@ cobrtncode_t CBL_CTRACE_DELETE(const void *request_group, void *outcome)
 	request.reserved[0] = wrong != NULL;
 	(void)ctrace_component_delete(&request, &out);
 	explain_keyword(wrong, &out);
+	explain_field(true, 0x401, "ctrace-del-service is not 78-CTRACE-SERVICE-DELETE: " SET_TO_VALUE, &out);
+	explain_field(group.plistver > CTRACE_PLIST_VERSION, 0x302, "ctrace-del-plistver is not 0, 1 or 2: " SET_TO_VALUE, &out);
 	return answer(outcome, &out);
 }
 
@@ -314,6 +326,7 @@ cobrtncode_t CBL_CTRACE_TRACE_CT(const void *command_group, void *outcome)
 		.wtr = *TEXT(texts, group, wtr) != '\0' ? texts.wtr : NULL,
 	};
 	(void)ctrace_trace_ct(&command, &out);
+	explain_field(group.state > CTRACE_CT_LIKEHEAD, 0x301, "ctrace-ct-state takes 78-CTRACE-CT-NONE, -ON, -OFF or -LIKEHEAD", &out);
 	return answer(outcome, &out);
 }
 
@@ -444,7 +457,9 @@ static uint32_t invoke(void *code, struct ctrace_ctss *ctss)
 	const struct routine *routine = code;
 
 	if (routine->thread != this_thread()) {
-		(void)ctrace_wto(ctss->console, "a COBOL routine is called on the thread of its program only");
+		(void)ctrace_wto(
+			ctss->console,
+			"a COBOL routine runs on its program's thread only: give the command there, or write the routine in C");
 		ctss->reason = CBL_CTRACE_SSRSNC_THREAD;
 		return CBL_CTRACE_SSRC_THREAD;
 	}

@@ -1,5 +1,5 @@
-      *> groups.cbl - the types of ctrace.cpy: their sizes, together with
-      *> those of mfctf.cpy, in LINKAGE, after a REPLACE, in a table.
+      *> groups.cbl - the types of ctrace.cpy: their sizes, with those
+      *> of mfctf.cpy, in LINKAGE, after a REPLACE, in a table.
        identification division.
        program-id. groups.
        data division.

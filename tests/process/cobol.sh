@@ -183,6 +183,17 @@ check 'a called program is called back and returns' prints $'level 0000000001\ns
 	./called
 check 'an error in a callback is reported and ends the program' sh -c '! ./called fails >called.out 2>&1 && grep "module .*no-such-program.* not found" called.out &&
 	[ "$(wc -l <called.out)" -lt 20 ]'
+compile entered "$programs/entered.cbl" fixed -std=default -g
+check 'routines are entries of active programs' prints 'ABOVESS
+ABOVE rc 0000000000 parameters 2
+OWNSS
+OWN   rc 0000000000 parameters 2
+main goes on' ./entered
+for where in main routine command; do
+	check "an error in $where is reported, with a list that ends" sh -c "timeout 20 ./entered $where 2>&1 | head -20 >entered.out; grep 'module .*no-such-program.* not found' entered.out &&
+	[ \$(wc -l <entered.out) -lt 20 ]"
+done
+check 'the list has the statements that wait' sh -c "timeout 20 ./entered command 2>&1 | grep 'Last statement of entered was at line 19 '"
 check 'a program whose output is closed ends' sh -c './notify | head -1'
 
 # ---- the report

@@ -19,7 +19,17 @@ enum { DISPNAM = 146, PARM = 154, FMTTAB = 162, MINOPS = 170, USERDATA = 427, AS
 enum { BUFFER = 499, BUFDEFIN = 507, WTR = 515, WTRMODE = 523 };
 enum { DELETE = 142, DEL_NAME = 8, DEL_SUB = 16, DELSUBS = 126, IFNOSUBS = 134 };
 enum { OUTCOME = 260, RC = 0, RSNCODE = 4, REASON = 8, SS_RC = 12, SS_RSNCODE = 16, ABEND = 20, MESSAGE = 24 };
-enum { COMMAND = 1399, CT_STATE = 0, CT_BUFSIZE = 4, CT_NAME = 8, CT_SUB = 16, CT_ASID = 134, CT_JOBNAME = 214, CT_OPTIONS = 358 };
+enum {
+	COMMAND = 1399,
+	CT_STATE = 0,
+	CT_BUFSIZE = 4,
+	CT_NAME = 8,
+	CT_SUB = 16,
+	CT_PARM = 126,
+	CT_ASID = 134,
+	CT_JOBNAME = 214,
+	CT_OPTIONS = 358
+};
 enum { DISPLAY = 1608, MODE = 0, SHOWN_BUFFER = 8, IS_DEFINED = 32, SHOWN_HEAD = 48, SHOWN_ASIDS = 72, SHOWN_STARTNAM = 112 };
 enum { SHOWN_WRITER = 136, ASID_COUNT = 144, SHOWN_ASID = 148, JOBNAME_COUNT = 180, SHOWN_JOBNAME = 184, SHOWN_OPTIONS = 312 };
 enum { SHOWN_MINOPS = 1336, SHOWN_USERDATA = 1592 };
@@ -256,6 +266,37 @@ static void each_abend_has_its_cause(void **state)
 	assert_int_equal(CBL_CTRACE_DELETE(request, NULL), 0);
 }
 
+/* Not of C's structures, and each says what to write instead. */
+static void messages_name_the_fields(void **state)
+{
+	(void)state;
+	put(define, WTR, "YES");
+	abends("FIELDS", 0x301);
+	says("WTR=YES needs WTRMODE=PAGEABLE, DREF or FIXED");
+	put_u32(define, PLISTVER, 3);
+	abends("FIELDS", 0x101);
+	says("ctrace-plistver is not 0, 1 or 2: INITIALIZE ... WITH FILLER ALL TO VALUE sets it");
+	put_u32(define, SERVICE, 2);
+	abends("FIELDS", 0x401);
+	says("ctrace-service is not 78-CTRACE-SERVICE-DEFINE: INITIALIZE ... WITH FILLER ALL TO VALUE sets it");
+	put_u32(request, PLISTVER, 3);
+	assert_int_equal(CBL_CTRACE_DELETE(request, outcome), CTRACE_RC_ABEND);
+	assert_int_equal(get(outcome, ABEND), 0x302);
+	says("ctrace-del-plistver is not 0, 1 or 2: INITIALIZE ... WITH FILLER ALL TO VALUE sets it");
+	put_u32(request, SERVICE, 1);
+	assert_int_equal(CBL_CTRACE_DELETE(request, outcome), CTRACE_RC_ABEND);
+	says("ctrace-del-service is not 78-CTRACE-SERVICE-DELETE: INITIALIZE ... WITH FILLER ALL TO VALUE sets it");
+	put_u32(command, CT_STATE, CTRACE_CT_LIKEHEAD + 1);
+	switch_on(CTRACE_RC_ABEND);
+	assert_int_equal(get(outcome, ABEND), 0x301);
+	says("ctrace-ct-state takes 78-CTRACE-CT-NONE, -ON, -OFF or -LIKEHEAD");
+	put_u32(command, CT_STATE, CTRACE_CT_ON);
+	put(command, CT_PARM, "CTNAME");
+	put_u32(command, CT_BUFSIZE, 1);
+	switch_on(CTRACE_RC_ABEND);
+	says("PARM excludes the operands that its member has: buffer size, ASID, JOBNAME, OPTIONS, WTR");
+}
+
 static void missing_groups_are_zeros(void **state)
 {
 	(void)state;
@@ -362,7 +403,7 @@ static void a_routine_is_called_on_its_own_thread_only(void **state)
 	assert_int_equal(get(outcome, REASON), CTRACE_RSN_ROUTINE_REFUSED);
 	assert_int_equal(get(outcome, SS_RC), CBL_CTRACE_SSRC_THREAD);
 	assert_int_equal(get(outcome, SS_RSNCODE), CBL_CTRACE_SSRSNC_THREAD);
-	says("a COBOL routine is called on the thread of its program only");
+	says("a COBOL routine runs on its program's thread only: give the command there, or write the routine in C");
 	switch_on(0);
 	assert_int_equal(seen.calls, 1);
 	assert_int_equal(CBL_CTRACE_DELETE(request, outcome), 0);
@@ -442,6 +483,7 @@ int main(void)
 		cmocka_unit_test_setup(a_sublevel_follows_its_head, set_up),
 		cmocka_unit_test_setup(wrong_words_are_abends_that_name_the_keyword, set_up),
 		cmocka_unit_test_setup(each_abend_has_its_cause, set_up),
+		cmocka_unit_test_setup(messages_name_the_fields, set_up),
 		cmocka_unit_test_setup(missing_groups_are_zeros, set_up),
 		cmocka_unit_test_setup(nothing_behind_a_group_is_touched, set_up),
 		cmocka_unit_test_setup(a_member_calls_the_routine_and_its_refusal_comes_back, set_up),
