@@ -89,7 +89,7 @@ static void complain_emitters(struct check *check, const struct ct_command *comm
 		complain_emitter(check, name, line);
 		return;
 	}
-	while (ct_config_next_dest(&list, &name))
+	while (ct_config_next_word(&list, &name))
 		if (ct_emitter_find(name.at, name.size, &index) != CTRACE_OK) {
 			complain_emitter(check, name, line);
 			return;

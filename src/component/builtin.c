@@ -54,7 +54,7 @@ static bool dests_are_known(struct ct_span list)
 	uint32_t emitter;
 	bool known = false;
 
-	while (ct_config_next_dest(&list, &name)) {
+	while (ct_config_next_word(&list, &name)) {
 		if (ct_emitter_find(name.at, name.size, &emitter) != CTRACE_OK)
 			return false;
 		known = true;

@@ -18,12 +18,6 @@ static const char *trace_name(const struct ct_trace *trace)
 
 /* ---- asking a routine ---- */
 
-static void pad(char field[CTRACE_MAX_NAME], const char *text)
-{
-	for (size_t i = 0; i < CTRACE_MAX_NAME; i++)
-		field[i] = *text != '\0' ? *text++ : ' ';
-}
-
 void ct_change_fill(const struct ct_trace *trace, const struct ct_status *status, uint32_t flags, struct ctrace_ctss *out)
 {
 	const char *minops = ct_trace_attributes(trace)->minops;
@@ -37,12 +31,13 @@ void ct_change_fill(const struct ct_trace *trace, const struct ct_status *status
 	out->buffer_granted = ct_status_granted(status->buffer_rounded);
 	out->token = ct_token_of(trace);
 	ct_path_fill(trace_name(trace), out);
-	pad(out->writer, status->writer);
+	ct_pad(out->writer, sizeof out->writer, status->writer, strlen(status->writer));
 	out->asid_count = status->asid_count;
 	memcpy(out->asid, status->asid, sizeof out->asid);
 	out->jobname_count = status->jobname_count;
 	for (uint32_t i = 0; i < CTRACE_MAX_FILTER; i++)
-		pad(out->jobname[i], i < status->jobname_count ? status->jobname[i] : "");
+		ct_pad(out->jobname[i], sizeof out->jobname[i], status->jobname[i],
+		       i < status->jobname_count ? strlen(status->jobname[i]) : 0);
 	out->options_size = (uint32_t)strlen(status->options);
 	memcpy(out->options, status->options, out->options_size);
 	if (minops != NULL) {
@@ -131,7 +126,9 @@ static bool reserve_status(struct ct_trace *trace, const struct ct_wanted *wante
 	return *out_status != NULL;
 }
 
-void ct_change_settle(const struct ct_claim *claim)
+/* ---- the end of a command ---- */
+
+void ct_claim_end(struct ct_claim *claim)
 {
 	for (uint32_t i = 0; i < claim->count; i++) {
 		struct ct_trace *trace = claim->traces[i];
@@ -144,6 +141,19 @@ void ct_change_settle(const struct ct_claim *claim)
 		if (is_unsettled)
 			(void)!ct_change_publish(trace);
 	}
+	ct_claim_release(claim);
+}
+
+void ct_claims_init(struct ct_claims *claims)
+{
+	ct_claim_init(&claims->head);
+	ct_claim_init(&claims->trace);
+}
+
+void ct_claims_end(struct ct_claims *claims)
+{
+	ct_claim_end(&claims->trace);
+	ct_claim_end(&claims->head);
 }
 
 /* ---- the change ---- */
@@ -184,12 +194,7 @@ static uint32_t claim_followers(struct ct_claim *claim, struct ctrace_outcome *o
 	ct_table_lock();
 	claimed = ct_claim_tree(claim, claim->traces[0], true);
 	ct_table_unlock();
-	if (claimed == CT_CLAIM_NO_MEMORY)
-		return ct_outcome_set(out, CTRACE_RC_SYSTEM, CTRACE_RSN_STORAGE, "no memory for the command");
-	if (claimed == CT_CLAIM_REFUSED)
-		return ct_outcome_set(out, CTRACE_RC_SYSTEM, CTRACE_RSN_RECOVERY,
-				      "a sublevel of %s is in use by a command that waits for this one", trace_name(claim->traces[0]));
-	return CTRACE_RC_OK;
+	return ct_claim_outcome(claimed, trace_name(claim->traces[0]), out);
 }
 
 /* The head first; its followers when its routine says so. */

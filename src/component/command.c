@@ -14,13 +14,8 @@
 
 /* ---- one transaction ---- */
 
-struct claims {
-	struct ct_claim head; /* of a trace that is to follow it */
-	struct ct_claim trace;
-};
-
 /* Claims a trace that is defined, and its followers.  RC. */
-static uint32_t claim_trace(struct claims *claims, const struct ct_path *path, uint32_t component, bool likehead,
+static uint32_t claim_trace(struct ct_claims *claims, const struct ct_path *path, uint32_t component, bool likehead,
 			    struct ctrace_outcome *out)
 {
 	enum ct_claimed claimed = CT_CLAIMED;
@@ -36,11 +31,8 @@ static uint32_t claim_trace(struct claims *claims, const struct ct_path *path, u
 		claimed = ct_claim_tree(&claims->trace, trace, true);
 	is_defined = trace != NULL && trace->is_defined;
 	ct_table_unlock();
-	if (claimed == CT_CLAIM_NO_MEMORY)
-		return ct_outcome_set(out, CTRACE_RC_SYSTEM, CTRACE_RSN_STORAGE, "no memory for the command");
-	if (claimed == CT_CLAIM_REFUSED)
-		return ct_outcome_set(out, CTRACE_RC_SYSTEM, CTRACE_RSN_RECOVERY, "%s is in use by a command that waits for this one",
-				      path->name);
+	if (claimed != CT_CLAIMED)
+		return ct_claim_outcome(claimed, path->name, out);
 	if (!is_defined)
 		return ct_outcome_set(out, CTRACE_RC_REFUSED, CTRACE_RSN_NOT_DEFINED, "no trace %s is defined", path->name);
 	return CTRACE_RC_OK;
@@ -56,7 +48,7 @@ static uint32_t carry_out(struct ct_claim *claim, const struct ct_trace_request 
 
 	if (rc != CTRACE_RC_OK)
 		return rc;
-	if (trace->attributes.head && !trace->attributes.headopts)
+	if (ct_only_groups(&trace->attributes))
 		return ct_outcome_set(out, CTRACE_RC_REFUSED, CTRACE_RSN_HEAD_NO_OPTIONS,
 				      "the head was defined with HEADOPTS=NO: name one of its sublevels with SUB");
 	ct_status_get(trace, &status);
@@ -124,7 +116,7 @@ static bool wait_for_others(uint32_t component)
 static uint32_t transact(const struct ct_path *path, const struct ct_trace_request *request, const char *source,
 			 struct ctrace_outcome *out)
 {
-	struct claims claims;
+	struct ct_claims claims;
 	enum ctrace_status status;
 	uint32_t component;
 	uint32_t rc;
@@ -136,21 +128,16 @@ static uint32_t transact(const struct ct_path *path, const struct ct_trace_reque
 				      path->name);
 	status = ct_registry_find_any(ct_process.registry, path->name, strlen(path->name), &component);
 	if (status == CTRACE_OK && !wait_for_others(component))
-		return ct_outcome_set(out, CTRACE_RC_SYSTEM, CTRACE_RSN_RECOVERY, "%s is in use by a command that waits for this one",
-				      path->name);
+		return ct_claim_outcome(CT_CLAIM_REFUSED, path->name, out);
 	if (ct_registry_find(ct_process.registry, path->name, strlen(path->name), &component) != CTRACE_OK)
 		return ct_outcome_set(out, CTRACE_RC_REFUSED, CTRACE_RSN_NOT_DEFINED, "no trace %s is defined", path->name);
 	if ((__atomic_load_n(&ct_registry_entry(ct_process.registry, component)->flags, __ATOMIC_ACQUIRE) & CT_COMPONENT_DEFINED) == 0)
 		return ct_builtin_command(path->name, request, out);
-	ct_claim_init(&claims.head);
-	ct_claim_init(&claims.trace);
+	ct_claims_init(&claims);
 	rc = claim_trace(&claims, path, component, request->state == CT_STATE_LIKEHEAD, out);
 	if (rc == CTRACE_RC_OK)
 		rc = carry_out(&claims.trace, request, source, out);
-	ct_change_settle(&claims.head);
-	ct_change_settle(&claims.trace);
-	ct_claim_release(&claims.trace);
-	ct_claim_release(&claims.head);
+	ct_claims_end(&claims);
 	return rc;
 }
 
@@ -178,30 +165,13 @@ static uint32_t check_command(const struct ctrace_trace_ct *command, struct ctra
 	return CTRACE_RC_OK;
 }
 
-/* The next of a list with commas, without the blanks round it; false at its end. */
-static bool next_word(struct ct_span *list, struct ct_span *out_word)
-{
-	size_t size;
-
-	while (list->size > 0 && (*list->at == ' ' || *list->at == ',')) {
-		list->at++;
-		list->size--;
-	}
-	for (size = 0; size < list->size && list->at[size] != ' ' && list->at[size] != ','; size++)
-		;
-	*out_word = (struct ct_span){ list->at, size };
-	list->at += size;
-	list->size -= size;
-	return size != 0;
-}
-
 static uint32_t read_asids(const char *text, struct ct_trace_request *request)
 {
 	struct ct_span list = { text, strlen(text) };
 	struct ct_span word;
 	uint32_t reason = 0;
 
-	while (reason == 0 && next_word(&list, &word)) {
+	while (reason == 0 && ct_config_next_word(&list, &word)) {
 		if (request->asid_count == CTRACE_MAX_FILTER)
 			return CTRACE_RSN_TOO_MANY_ASIDS;
 		reason = ct_asid_parse(word.at, word.size, &request->asid[request->asid_count++]);
@@ -215,7 +185,7 @@ static uint32_t read_jobnames(const char *text, struct ct_trace_request *request
 	struct ct_span word;
 	uint32_t reason = 0;
 
-	while (reason == 0 && next_word(&list, &word)) {
+	while (reason == 0 && ct_config_next_word(&list, &word)) {
 		if (request->jobname_count == CTRACE_MAX_FILTER)
 			return CTRACE_RSN_TOO_MANY_JOBNAMES;
 		reason = ct_jobname_parse(word.at, word.size, request->jobname[request->jobname_count++]);
@@ -404,7 +374,7 @@ static void follow_level(struct ct_claim *claim, uint32_t level)
 		status.level = level;
 	}
 	/* Refused, or a head without options: as it was. */
-	if ((trace->attributes.head && !trace->attributes.headopts) || ct_change_carry_out(claim, &wanted, &ignored) != CTRACE_RC_OK)
+	if (ct_only_groups(&trace->attributes) || ct_change_carry_out(claim, &wanted, &ignored) != CTRACE_RC_OK)
 		(void)!ct_change_publish(trace);
 }
 
@@ -430,8 +400,7 @@ void ct_component_change(const struct ct_change *change, void *user)
 	ct_table_unlock();
 	if (claimed == CT_CLAIMED)
 		follow_level(&claim, level);
-	ct_change_settle(&claim);
-	ct_claim_release(&claim);
+	ct_claim_end(&claim);
 }
 
 /* ---- a forked child ---- */

@@ -129,6 +129,8 @@ struct ct_path {
 uint32_t ct_path_parse(const char *name, const char *sub, struct ct_path *out_path, struct ctrace_outcome *out) CT_MUST_USE;
 /* The same of names that have been parsed. */
 void ct_path_build(const char *name, const struct ct_sub_path *sub, struct ct_path *out_path);
+/* A text in a field that is padded with blanks. */
+void ct_pad(char *field, size_t room, const char *text, size_t size);
 /* Its names, padded with blanks, for a CTSS. */
 void ct_path_fill(const char *name, struct ctrace_ctss *ctss);
 
@@ -211,6 +213,8 @@ enum ct_claimed ct_claim_wait(struct ct_trace *trace) CT_MUST_USE;
 bool ct_claim_is_mine(const struct ct_trace *trace); /* this thread's: of this command or of one that it was called by */
 const void *ct_claim_thread(void);                   /* who `mine` is: the same for a thread and for its copy in a forked child */
 void ct_claim_release(struct ct_claim *claim);       /* takes the lock */
+/* RC 00 for CLAIMED; else what a command answers that wanted to claim `name`. */
+uint32_t ct_claim_outcome(enum ct_claimed claimed, const char *name, struct ctrace_outcome *out);
 
 /* The trace of a name, if it is defined; one that this thread is defining counts, for its routine's sake.  Under the lock. */
 struct ct_trace *ct_trace_find_defined(const char *name, size_t size);
@@ -233,6 +237,8 @@ void ct_table_unlock(void);
 void ct_table_unlock_in_child(void); /* fork.c: what other threads claimed is free again */
 
 /* ---- trace_status.c */
+/* A head with HEADOPTS=NO: it groups its sublevels and is never switched. */
+bool ct_only_groups(const struct ct_attributes *attributes);
 /* The attributes that count for a trace: of one that was defined LIKEHEAD, its head's. */
 const struct ct_attributes *ct_trace_attributes(const struct ct_trace *trace);
 /* What it does; of one that follows, what its head does.  Takes the table's lock. */
@@ -265,8 +271,15 @@ uint32_t ct_change_call(struct ct_trace *trace, struct ct_status *status, uint32
 			struct ctrace_outcome *out);
 /* A CTSS for a trace in a state. */
 void ct_change_fill(const struct ct_trace *trace, const struct ct_status *status, uint32_t flags, struct ctrace_ctss *out);
-/* Before a claim is released: what routines have set meanwhile gives way to what the command made of its traces. */
-void ct_change_settle(const struct ct_claim *claim);
+/* A command's claims: of its trace and, when that is to follow it, of its head, which must not change meanwhile. */
+struct ct_claims {
+	struct ct_claim head;
+	struct ct_claim trace;
+};
+void ct_claims_init(struct ct_claims *claims);
+void ct_claims_end(struct ct_claims *claims);
+/* Releases a claim: what routines have set meanwhile gives way to what the command made of its traces. */
+void ct_claim_end(struct ct_claim *claim);
 /* Puts what the trace does into the registry. */
 enum ctrace_status ct_change_publish(const struct ct_trace *trace) CT_MUST_USE;
 

@@ -36,8 +36,6 @@ struct definition {
 	bool has_request;
 	enum ct_request_from from;
 	struct ct_status status;
-	bool follows;
-	bool call;
 };
 
 /* ---- keywords ---- */
@@ -58,19 +56,19 @@ static uint32_t check_rules(const struct rule *rules, size_t count, struct ctrac
 
 static uint32_t check_keywords(const struct ctrace_define *asked, struct ctrace_outcome *out)
 {
-	bool placeholder = asked->head == CTRACE_YES && asked->headopts == CTRACE_NO;
+	bool only_groups = asked->head == CTRACE_YES && asked->headopts == CTRACE_NO;
 	bool sizes = asked->bufdefin == CTRACE_YES || asked->bufmin != 0 || asked->bufmax != 0 || asked->bufdflt != 0;
 	bool likehead = asked->likehead == CTRACE_YES;
 	uint64_t bufmin = asked->bufmin > CT_BUFMIN ? asked->bufmin : CT_BUFMIN;
 	uint64_t bufmax = asked->bufmax != 0 ? asked->bufmax : CT_BUFMAX;
 	const struct rule rules[] = {
-		{ placeholder && ct_is_coded(asked->startnam), CTRACE_RSN_NAME_NOT_ALLOWED << 8 | 1,
+		{ only_groups && ct_is_coded(asked->startnam), CTRACE_RSN_NAME_NOT_ALLOWED << 8 | 1,
 		  "STARTNAM is not for a head with HEADOPTS=NO: it is never started" },
-		{ placeholder && ct_is_coded(asked->dispnam), CTRACE_RSN_NAME_NOT_ALLOWED << 8 | 2,
+		{ only_groups && ct_is_coded(asked->dispnam), CTRACE_RSN_NAME_NOT_ALLOWED << 8 | 2,
 		  "DISPNAM is not for a head with HEADOPTS=NO: it has nothing to display" },
-		{ !placeholder && !ct_is_coded(asked->startnam), CTRACE_RSN_NO_STARTNAM, "STARTNAM is missing" },
-		{ likehead && placeholder, CTRACE_RSN_LIKEHEAD_HEADOPTS, "LIKEHEAD=YES does not go with HEADOPTS=NO" },
-		{ placeholder && ct_is_coded(asked->parm), CTRACE_RSN_HEADOPTS_PARM, "PARM is not for a head with HEADOPTS=NO" },
+		{ !only_groups && !ct_is_coded(asked->startnam), CTRACE_RSN_NO_STARTNAM, "STARTNAM is missing" },
+		{ likehead && only_groups, CTRACE_RSN_LIKEHEAD_HEADOPTS, "LIKEHEAD=YES does not go with HEADOPTS=NO" },
+		{ only_groups && ct_is_coded(asked->parm), CTRACE_RSN_HEADOPTS_PARM, "PARM is not for a head with HEADOPTS=NO" },
 		{ likehead && ct_is_coded(asked->parm), CTRACE_RSN_LIKEHEAD_PARM, "LIKEHEAD=YES does not go with PARM" },
 		{ likehead && (asked->asids != 0 || asked->jobs != 0 || asked->mod != 0 || ct_is_coded(asked->minops) ||
 			       asked->buffer != 0 || sizes || asked->wtr != 0 || asked->wtrmode != 0),
@@ -153,16 +151,13 @@ static uint32_t read_member(struct definition *definition, struct ctrace_outcome
 	return rc;
 }
 
-static uint32_t refused_claim(enum ct_claimed claimed, const struct definition *definition, struct ctrace_outcome *out)
+static uint32_t no_storage(const struct definition *definition, struct ctrace_outcome *out)
 {
-	if (claimed == CT_CLAIM_NO_MEMORY)
-		return ct_outcome_set(out, CTRACE_RC_SYSTEM, CTRACE_RSN_STORAGE,
-				      ct_registry_count(ct_process.registry) < CT_COMPONENT_LIMIT
-					      ? "no memory for %s"
-					      : "no room for %s: this process has used %u names, and names are not given back",
-				      definition->path.name, CT_COMPONENT_LIMIT);
-	return ct_outcome_set(out, CTRACE_RC_SYSTEM, CTRACE_RSN_RECOVERY, "%s is in use by a command that waits for this one",
-			      definition->path.name);
+	if (ct_registry_count(ct_process.registry) < CT_COMPONENT_LIMIT)
+		return ct_outcome_set(out, CTRACE_RC_SYSTEM, CTRACE_RSN_STORAGE, "no memory for %s", definition->path.name);
+	return ct_outcome_set(out, CTRACE_RC_SYSTEM, CTRACE_RSN_STORAGE,
+			      "no room for %s: this process has used %u names, and names are not given back", definition->path.name,
+			      CT_COMPONENT_LIMIT);
 }
 
 /* A preset goes before the member. */
@@ -170,7 +165,7 @@ static uint32_t find_request(struct definition *definition, struct ctrace_outcom
 {
 	enum ctrace_status status;
 
-	if (definition->asked->likehead == CTRACE_YES || (definition->attributes.head && !definition->attributes.headopts))
+	if (definition->asked->likehead == CTRACE_YES || ct_only_groups(&definition->attributes))
 		return CTRACE_RC_OK;
 	status = ct_preset_get(definition->path.name, &definition->request);
 	if (status == CTRACE_NOT_FOUND && strcmp(definition->path.name, definition->path.by_job) != 0)
@@ -180,7 +175,7 @@ static uint32_t find_request(struct definition *definition, struct ctrace_outcom
 	if (definition->request.state == CT_STATE_PRESET_PUT)
 		definition->request.state = CT_STATE_ON; /* what was put away comes into force */
 	if (status == CTRACE_NOT_ENOUGH_MEMORY)
-		return refused_claim(CT_CLAIM_NO_MEMORY, definition, out);
+		return no_storage(definition, out);
 	if (status != CTRACE_OK && status != CTRACE_NOT_FOUND)
 		return ct_outcome_set(out, CTRACE_RC_REFUSED, CTRACE_RSN_PARMLIB,
 				      "the preset of %s in the run directory cannot be read (%s); PRESET(DELETE) removes it",
@@ -226,14 +221,14 @@ static bool wants_to_follow(const struct definition *definition)
 }
 
 /* The first status, and whether that is anything to tell the routine of. */
-static void choose_status(struct definition *definition, const struct ct_trace *trace)
+static void choose_status(struct definition *definition, const struct ct_trace *trace, struct ct_wanted *wanted)
 {
 	const struct ct_trace_request *request = &definition->request;
 	struct ct_status *status = &definition->status;
 	bool asks = definition->has_request && (request->state == CT_STATE_ON || request->state == CT_STATE_OFF);
 
-	definition->follows = wants_to_follow(definition);
-	if (definition->follows) {
+	wanted->follows = wants_to_follow(definition);
+	if (wanted->follows) {
 		ct_status_get(trace->head, status);
 	} else {
 		ct_status_get(trace, status);
@@ -242,13 +237,13 @@ static void choose_status(struct definition *definition, const struct ct_trace *
 		} else if (definition->has_request && request->has[CT_CLAUSE_BUFSIZE]) {
 			status->buffer_asked = status->buffer_rounded = request->bufsize;
 		} else if (!definition->has_request && trace->level_before < CTRACE_LEVEL_COUNT &&
-			   !(trace->attributes.head && !trace->attributes.headopts)) {
+			   !ct_only_groups(&trace->attributes)) {
 			/* The other face had it on already. */
 			status->mode = CTRACE_MODE_ON;
 			status->level = trace->level_before;
 		}
 	}
-	definition->call = status->mode != CTRACE_MODE_OFF && !(trace->attributes.head && !trace->attributes.headopts);
+	wanted->call = status->mode != CTRACE_MODE_OFF && !ct_only_groups(&trace->attributes);
 }
 
 static uint32_t check_request(const struct ct_trace *trace, const struct definition *definition, struct ctrace_outcome *out)
@@ -283,13 +278,8 @@ static uint32_t check_before_making(const struct definition *definition, struct 
 
 /* ---- making it ---- */
 
-struct claims {
-	struct ct_claim head; /* of one that follows it */
-	struct ct_claim trace;
-};
-
 /* Claims the trace and puts it in its place, when nobody else works on it or its head.  Under the lock. */
-static uint32_t claim_place(struct claims *claims, struct ct_trace *trace, const struct definition *definition,
+static uint32_t claim_place(struct ct_claims *claims, struct ct_trace *trace, const struct definition *definition,
 			    struct ctrace_outcome *out)
 {
 	enum ct_claimed claimed = CT_CLAIMED;
@@ -299,7 +289,8 @@ static uint32_t claim_place(struct claims *claims, struct ct_trace *trace, const
 	do {
 		if (trace->claim != NULL && !(ct_claim_is_mine(trace) && trace->is_defined))
 			claimed = ct_claim_wait(trace);
-		rc = claimed == CT_CLAIMED ? check_place(definition, &head, out) : refused_claim(claimed, definition, out);
+		rc = claimed == CT_CLAIMED ? check_place(definition, &head, out)
+					   : ct_claim_outcome(claimed, definition->path.name, out);
 		if (rc != CTRACE_RC_OK)
 			return rc;
 		if (head == NULL || head->claim == NULL || ct_claim_is_mine(head))
@@ -312,14 +303,14 @@ static uint32_t claim_place(struct claims *claims, struct ct_trace *trace, const
 	if (claimed == CT_CLAIMED)
 		claimed = ct_claim_one(&claims->trace, trace);
 	if (claimed != CT_CLAIMED)
-		return refused_claim(claimed, definition, out);
+		return ct_claim_outcome(claimed, definition->path.name, out);
 	if (head != NULL)
 		ct_table_link(trace, head);
 	trace->generation++;
 	return CTRACE_RC_OK;
 }
 
-static uint32_t start_definition(struct claims *claims, const struct definition *definition, struct ctrace_outcome *out)
+static uint32_t start_definition(struct ct_claims *claims, const struct definition *definition, struct ctrace_outcome *out)
 {
 	const char *name = definition->path.name;
 	struct ct_trace *trace;
@@ -327,10 +318,10 @@ static uint32_t start_definition(struct claims *claims, const struct definition 
 	uint32_t rc;
 
 	if (ct_registry_reserve(ct_process.registry, name, strlen(name), &component) != CTRACE_OK)
-		return refused_claim(CT_CLAIM_NO_MEMORY, definition, out);
+		return no_storage(definition, out);
 	ct_table_lock();
 	trace = ct_table_make(component);
-	rc = trace != NULL ? claim_place(claims, trace, definition, out) : refused_claim(CT_CLAIM_NO_MEMORY, definition, out);
+	rc = trace != NULL ? claim_place(claims, trace, definition, out) : no_storage(definition, out);
 	ct_table_unlock();
 	return rc;
 }
@@ -340,7 +331,7 @@ static bool fill(struct ct_trace *trace, const struct definition *definition)
 	const struct ctrace_define *asked = definition->asked;
 	struct ct_configured before = ct_registry_configured(ct_process.registry, trace->component);
 	/* A head without options of its own has no minimum ones either. */
-	bool has_minops = ct_is_coded(asked->minops) && !(definition->attributes.head && !definition->attributes.headopts);
+	bool has_minops = ct_is_coded(asked->minops) && !ct_only_groups(&definition->attributes);
 	char *minops = has_minops ? strdup(asked->minops) : NULL;
 
 	/* Under the lock: a child that is forked just now finds all of it or nothing, and so does who looks for a token. */
@@ -380,13 +371,11 @@ static uint32_t finish_definition(struct ct_claim *claim, struct definition *def
 	uint32_t rc;
 
 	if (!fill(trace, definition))
-		return refused_claim(CT_CLAIM_NO_MEMORY, definition, out);
+		return no_storage(definition, out);
 	rc = check_request(trace, definition, out); /* once more: the head may be another now */
 	if (rc != CTRACE_RC_OK)
 		return rc;
-	choose_status(definition, trace);
-	wanted.follows = definition->follows;
-	wanted.call = definition->call;
+	choose_status(definition, trace, &wanted);
 	rc = ct_change_carry_out(claim, &wanted, out);
 	if (rc != CTRACE_RC_OK)
 		return rc;
@@ -403,21 +392,17 @@ static uint32_t finish_definition(struct ct_claim *claim, struct definition *def
 
 static uint32_t define_checked(struct definition *definition, struct ctrace_outcome *out)
 {
-	struct claims claims;
+	struct ct_claims claims;
 	uint32_t rc;
 
-	ct_claim_init(&claims.head);
-	ct_claim_init(&claims.trace);
+	ct_claims_init(&claims);
 	rc = start_definition(&claims, definition, out);
 	if (rc == CTRACE_RC_OK) {
 		rc = finish_definition(&claims.trace, definition, out);
 		if (rc != CTRACE_RC_OK)
 			undo_definition(claims.trace.traces[0]);
 	}
-	ct_change_settle(&claims.head);
-	ct_change_settle(&claims.trace);
-	ct_claim_release(&claims.trace);
-	ct_claim_release(&claims.head);
+	ct_claims_end(&claims);
 	return rc;
 }
 

@@ -18,7 +18,7 @@ static void stop(struct ct_trace *trace, struct ctrace_outcome *out)
 	struct ct_status status;
 
 	ct_status_get(trace, &status);
-	if (status.mode == CTRACE_MODE_OFF || (trace->attributes.head && !trace->attributes.headopts))
+	if (status.mode == CTRACE_MODE_OFF || ct_only_groups(&trace->attributes))
 		return;
 	status.mode = CTRACE_MODE_OFF;
 	memset(status.options, 0, sizeof status.options);
@@ -91,11 +91,8 @@ static uint32_t claim_for_delete(struct ct_claim *claim, const struct ct_path *p
 	if (trace == NULL)
 		return ct_outcome_set(out, CTRACE_RC_EXISTS, 0, "%s is not defined", path->name);
 	claimed = ct_claim_tree(claim, trace, false);
-	if (claimed == CT_CLAIM_NO_MEMORY)
-		return ct_outcome_set(out, CTRACE_RC_SYSTEM, CTRACE_RSN_STORAGE, "no memory to delete %s", path->name);
-	if (claimed == CT_CLAIM_REFUSED)
-		return ct_outcome_set(out, CTRACE_RC_SYSTEM, CTRACE_RSN_RECOVERY, "%s is in use by a command that waits for this one",
-				      path->name);
+	if (claimed != CT_CLAIMED)
+		return ct_claim_outcome(claimed, path->name, out);
 	if (!trace->is_defined) /* another DELETE was first */
 		return ct_outcome_set(out, CTRACE_RC_EXISTS, 0, "%s is not defined", path->name);
 	if (only_without_subs && trace->first_sub != NULL)

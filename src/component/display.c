@@ -175,8 +175,7 @@ static enum ctrace_status show(uint32_t component, struct ctrace_display *shown)
 		show_trace(shown, trace, claimed == CT_CLAIMED && !is_mine);
 	else
 		show_tracer(shown, component);
-	ct_change_settle(&claim);
-	ct_claim_release(&claim);
+	ct_claim_end(&claim);
 	return claimed == CT_CLAIM_NO_MEMORY ? CTRACE_NOT_ENOUGH_MEMORY : CTRACE_OK;
 }
 

@@ -89,7 +89,7 @@ uint32_t ct_path_parse(const char *name, const char *sub, struct ct_path *out_pa
 	return CTRACE_RC_OK;
 }
 
-static void pad(char *field, size_t room, const char *text, size_t size)
+void ct_pad(char *field, size_t room, const char *text, size_t size)
 {
 	memset(field, ' ', room);
 	memcpy(field, text, size < room ? size : room);
@@ -99,13 +99,13 @@ void ct_path_fill(const char *name, struct ctrace_ctss *ctss)
 {
 	size_t size = strcspn(name, ".");
 
-	pad(ctss->name, sizeof ctss->name, name, size);
+	ct_pad(ctss->name, sizeof ctss->name, name, size);
 	memset(ctss->sub, ' ', sizeof ctss->sub);
 	ctss->sub_count = 0;
 	while (name[size] == '.' && ctss->sub_count < CTRACE_MAX_SUB_LEVELS) {
 		name += size + 1;
 		size = strcspn(name, ".");
-		pad(ctss->sub[ctss->sub_count], sizeof ctss->sub[0], name, size);
+		ct_pad(ctss->sub[ctss->sub_count], sizeof ctss->sub[0], name, size);
 		ctss->sub_count++;
 	}
 }

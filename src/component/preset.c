@@ -73,6 +73,14 @@ static enum ctrace_status open_folder(bool make, int *out_fd)
 	return CTRACE_OK;
 }
 
+/* The folder, and what a trace's preset is called in it. */
+static enum ctrace_status open_place(const char *name, bool make, char out_file_name[CT_TRACE_NAME_SIZE], int *out_folder_fd)
+{
+	if (!find_file_name(name, out_file_name))
+		return CTRACE_INVALID_COMPONENT_NAME;
+	return open_folder(make, out_folder_fd);
+}
+
 /* ---- putting ---- */
 
 static enum ctrace_status write_file(int folder_fd, const char *name, const struct ct_buf *text)
@@ -123,9 +131,7 @@ enum ctrace_status ct_preset_put(const char *name, const struct ct_trace_request
 	struct ct_buf text;
 	int folder_fd;
 
-	if (!find_file_name(name, file_name))
-		return CTRACE_INVALID_COMPONENT_NAME;
-	status = open_folder(true, &folder_fd);
+	status = open_place(name, true, file_name, &folder_fd);
 	if (status != CTRACE_OK)
 		return status;
 	ct_buf_init(&text);
@@ -178,9 +184,7 @@ enum ctrace_status ct_preset_get(const char *name, struct ct_trace_request *out)
 	struct ct_buf text;
 	int folder_fd;
 
-	if (!find_file_name(name, file_name))
-		return CTRACE_INVALID_COMPONENT_NAME;
-	status = open_folder(false, &folder_fd);
+	status = open_place(name, false, file_name, &folder_fd);
 	if (status != CTRACE_OK)
 		return status;
 	ct_buf_init(&text);
@@ -200,9 +204,7 @@ enum ctrace_status ct_preset_delete(const char *name)
 	enum ctrace_status status;
 	int folder_fd;
 
-	if (!find_file_name(name, file_name))
-		return CTRACE_INVALID_COMPONENT_NAME;
-	status = open_folder(false, &folder_fd);
+	status = open_place(name, false, file_name, &folder_fd);
 	if (status != CTRACE_OK)
 		return status;
 	status = check_ours(folder_fd, file_name);

@@ -211,30 +211,8 @@ enum ct_claimed ct_claim_one(struct ct_claim *claim, struct ct_trace *trace)
 	return claimed;
 }
 
-/* One that this claim has not got; NULL when it has all. */
-static struct ct_trace *find_missing(const struct ct_claim *claim, struct ct_trace *top, bool followers)
-{
-	struct ct_trace *at = top;
-
-	while (at != NULL) {
-		bool leave_out = followers && at != top && !at->follows;
-
-		if (!leave_out && at->claim != claim)
-			return at;
-		at = ct_table_next(top, at, leave_out);
-	}
-	return NULL;
-}
-
-static void sort_by_tree(struct ct_claim *claim, struct ct_trace *top)
-{
-	claim->count = 0;
-	for (struct ct_trace *at = top; at != NULL; at = ct_table_next(top, at, at->claim != claim))
-		if (at->claim == claim)
-			claim->traces[claim->count++] = at;
-}
-
-/* What is claimed already does not change any more; what another command works on may have gone, or got sublevels, when it has finished. */
+/* What is claimed already does not change any more; what another command works on may have gone, or got sublevels, when it has finished:
+ * so from the top again. */
 enum ct_claimed ct_claim_tree(struct ct_claim *claim, struct ct_trace *trace, bool followers)
 {
 	struct ct_trace *at = trace;
@@ -250,10 +228,9 @@ enum ct_claimed ct_claim_tree(struct ct_claim *claim, struct ct_trace *trace, bo
 		} else {
 			if (wait_for(at, !claim->is_firm || ct_claim_is_mine(at)) != CT_CLAIMED)
 				return CT_CLAIM_REFUSED;
-			at = find_missing(claim, trace, followers);
+			at = trace;
 		}
 	}
-	sort_by_tree(claim, trace);
 	return CT_CLAIMED;
 }
 
@@ -267,6 +244,16 @@ void ct_claim_release(struct ct_claim *claim)
 	ct_table_unlock();
 	free(claim->traces);
 	ct_claim_init(claim);
+}
+
+uint32_t ct_claim_outcome(enum ct_claimed claimed, const char *name, struct ctrace_outcome *out)
+{
+	if (claimed == CT_CLAIM_NO_MEMORY)
+		return ct_outcome_set(out, CTRACE_RC_SYSTEM, CTRACE_RSN_STORAGE, "no memory for a command about %s", name);
+	if (claimed == CT_CLAIM_REFUSED)
+		return ct_outcome_set(out, CTRACE_RC_SYSTEM, CTRACE_RSN_RECOVERY, "%s is in use by a command that waits for this one",
+				      name);
+	return CTRACE_RC_OK;
 }
 
 /* ---- definitions ---- */

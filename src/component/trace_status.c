@@ -10,6 +10,11 @@
 #include <stdio.h>
 #include <string.h>
 
+bool ct_only_groups(const struct ct_attributes *attributes)
+{
+	return attributes->head && !attributes->headopts;
+}
+
 const struct ct_attributes *ct_trace_attributes(const struct ct_trace *trace)
 {
 	while (trace->attributes.likehead && trace->head != NULL)
@@ -42,13 +47,7 @@ void ct_status_get(const struct ct_trace *trace, struct ct_status *out)
 
 uint64_t ct_status_granted(uint64_t buffer_size)
 {
-	uint64_t power = CT_RING_MIN;
-
-	if (buffer_size == 0)
-		return 0;
-	while (power < buffer_size && power < CT_RING_MAX)
-		power <<= 1;
-	return power;
+	return buffer_size == 0 ? 0 : ct_ring_capacity(buffer_size);
 }
 
 bool ct_status_is_excluded(const struct ct_status *status)

@@ -19,7 +19,7 @@ static enum ctrace_status find_emitters(const struct ct_command *command, uint32
 	bool is_one = list.at == NULL;
 	uint32_t mask = 0;
 
-	while (is_one || ct_config_next_dest(&list, &name)) {
+	while (is_one || ct_config_next_word(&list, &name)) {
 		uint32_t emitter;
 		enum ctrace_status status = ct_emitter_find(name.at, name.size, &emitter);
 

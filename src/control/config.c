@@ -164,7 +164,6 @@ static enum ctrace_status parse_size(const struct parser *parser, struct ct_span
 {
 	static const char expected[] = "a size up to 1024M: bytes, or a number with K or M";
 	uint64_t size;
-	uint64_t power = CT_RING_MIN;
 	struct ct_span unit;
 
 	if (!parse_digits(value, &size, &unit))
@@ -177,9 +176,7 @@ static enum ctrace_status parse_size(const struct parser *parser, struct ct_span
 		return complain(parser, unit.at, "unknown unit", unit, NULL, expected);
 	if (size == 0 || size > CT_RING_MAX)
 		return complain(parser, value.at, size == 0 ? "too small:" : "too large:", value, NULL, expected);
-	while (power < size)
-		power <<= 1;
-	parser->command->number = power;
+	parser->command->number = ct_ring_capacity(size);
 	return CTRACE_OK;
 }
 
@@ -215,7 +212,7 @@ static bool parse_parentheses(struct ct_span value, struct ct_span *out_inner, b
 	return true;
 }
 
-bool ct_config_next_dest(struct ct_span *list, struct ct_span *out_name)
+bool ct_config_next_word(struct ct_span *list, struct ct_span *out_name)
 {
 	const char *at = list->at;
 	const char *end = span_end(*list);
@@ -243,7 +240,7 @@ static enum ctrace_status parse_dests(const struct parser *parser, struct ct_spa
 	if (!parse_parentheses(value, &parser->command->list, &parser->command->no_inherit))
 		return complain(parser, value.at, "only one parenthesis round", value, NULL, expected);
 	names = parser->command->list;
-	for (; ct_config_next_dest(&names, &name); count++) {
+	for (; ct_config_next_word(&names, &name); count++) {
 		if (name.size > CTRACE_MAX_EMITTER)
 			return complain(parser, name.at, "too long for an emitter name:", name, NULL, "at most 31 bytes");
 		if (memchr(name.at, '(', name.size) != NULL || memchr(name.at, ')', name.size) != NULL)

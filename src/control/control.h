@@ -96,8 +96,8 @@ const char *ct_suggest(struct ct_span word, const char *const *words, size_t cou
 enum ctrace_status ct_config_parse_line(const char *line, size_t size, struct ct_command *out,
 					struct ct_complaint *complaint) CT_MUST_USE;
 #define CT_CONFIG_LINE_MAX 65536u /* a longer line is complained about and skipped */
-/* The next destination name of a list; false at its end. */
-bool ct_config_next_dest(struct ct_span *list, struct ct_span *out_name);
+/* The next word of a list with commas or blanks between: a destination, an ASID, a job name; false at its end. */
+bool ct_config_next_word(struct ct_span *list, struct ct_span *out_name);
 /* Parses a whole text, giving each command to `command` and each mistake to `complain`, in order; mftrace.application that does not fit
  * (program: base name, path and command line words of this process) ends it, with *out_stopped_at = its line.  Either may be NULL. */
 struct ct_program {

@@ -25,6 +25,16 @@
 #define CT_RING_SIDE (64u << 10)     /* a thread's side ring, for signal handlers that interrupt a trace call */
 #define CT_RING_WINDOW CT_RECORD_MAX /* contiguous space granted to the inline path at a time */
 
+/* The capacity of a ring that is asked to have so many bytes. */
+static inline uint64_t ct_ring_capacity(uint64_t bytes)
+{
+	uint64_t capacity = CT_RING_MIN;
+
+	while (capacity < bytes && capacity < CT_RING_MAX)
+		capacity <<= 1;
+	return capacity;
+}
+
 enum ct_overflow {
 	CT_OVERFLOW_AUTO = 0, /* block where a file destination is set, else discard */
 	CT_OVERFLOW_BLOCK = 1,

@@ -89,14 +89,14 @@ static void destinations(void **state)
 	assert_true(parse("mftrace.dest = TEXTFILE, binfile  stderr,"));
 	assert_int_equal(command.verb, CT_VERB_DEST_DEFAULT);
 	assert_false(command.no_inherit);
-	assert_true(ct_config_next_dest(&command.list, &name));
+	assert_true(ct_config_next_word(&command.list, &name));
 	assert_span(name, "TEXTFILE");
-	assert_true(ct_config_next_dest(&command.list, &name));
+	assert_true(ct_config_next_word(&command.list, &name));
 	assert_span(name, "binfile");
-	assert_true(ct_config_next_dest(&command.list, &name));
+	assert_true(ct_config_next_word(&command.list, &name));
 	assert_span(name, "stderr");
-	assert_false(ct_config_next_dest(&command.list, &name));
-	assert_false(ct_config_next_dest(&command.list, &name));
+	assert_false(ct_config_next_word(&command.list, &name));
+	assert_false(ct_config_next_word(&command.list, &name));
 
 	assert_true(parse("mftrace.dest.a.b = ( BINFILE )"));
 	assert_int_equal(command.verb, CT_VERB_DEST_ADD);
