@@ -23,23 +23,13 @@ struct parser {
 
 /* ---- spans ---- */
 
-static bool is_blank(char c)
-{
-	return c == ' ' || (c >= '\t' && c <= '\r');
-}
-
-static struct ct_span span_of(const char *from, const char *to)
-{
-	return (struct ct_span){ from, (size_t)(to - from) };
-}
-
 static struct ct_span trim(struct ct_span span)
 {
-	while (span.size > 0 && is_blank(span.at[0])) {
+	while (span.size > 0 && ct_is_blank(span.at[0])) {
 		span.at++;
 		span.size--;
 	}
-	while (span.size > 0 && is_blank(span.at[span.size - 1]))
+	while (span.size > 0 && ct_is_blank(span.at[span.size - 1]))
 		span.size--;
 	return span;
 }
@@ -61,7 +51,7 @@ static const char *find_blank(struct ct_span span)
 {
 	const char *at = span.at;
 
-	while (at < span_end(span) && !is_blank(*at))
+	while (at < span_end(span) && !ct_is_blank(*at))
 		at++;
 	return at;
 }
@@ -82,9 +72,8 @@ static enum ctrace_status complain(const struct parser *parser, const char *at, 
 	ct_buf_init(&text);
 	ct_buf_add_text(&text, what);
 	if (word.at != NULL) {
-		ct_buf_add_text(&text, " \"");
-		ct_escape_add(&text, word.at, word.size < WORD_SHOWN ? word.size : WORD_SHOWN);
-		ct_buf_add_text(&text, word.size < WORD_SHOWN ? "\"" : "...\"");
+		ct_buf_add_char(&text, ' ');
+		ct_span_quote(&text, word, WORD_SHOWN);
 	}
 	if (suggestion != NULL)
 		ct_buf_add_format(&text, " (did you mean %s?)", suggestion);
@@ -156,7 +145,7 @@ static bool parse_digits(struct ct_span value, uint64_t *out_number, struct ct_s
 		    __builtin_add_overflow(number, (unsigned)(value.at[i] - '0'), &number))
 			return false;
 	*out_number = number;
-	*out_rest = trim(span_of(value.at + i, span_end(value)));
+	*out_rest = trim(ct_span_of(value.at + i, span_end(value)));
 	return i != 0;
 }
 
@@ -207,7 +196,7 @@ static bool parse_parentheses(struct ct_span value, struct ct_span *out_inner, b
 
 	if (opens != closes)
 		return false;
-	*out_inner = opens ? trim(span_of(value.at + 1, value.at + value.size - 1)) : value;
+	*out_inner = opens ? trim(ct_span_of(value.at + 1, value.at + value.size - 1)) : value;
 	*out_has_them = opens;
 	return true;
 }
@@ -218,15 +207,15 @@ bool ct_config_next_word(struct ct_span *list, struct ct_span *out_name)
 	const char *end = span_end(*list);
 	const char *start;
 
-	while (at < end && (is_blank(*at) || *at == ','))
+	while (at < end && (ct_is_blank(*at) || *at == ','))
 		at++;
 	start = at;
-	while (at < end && !is_blank(*at) && *at != ',')
+	while (at < end && !ct_is_blank(*at) && *at != ',')
 		at++;
-	*list = span_of(at, end);
+	*list = ct_span_of(at, end);
 	if (at == start)
 		return false;
-	*out_name = span_of(start, at);
+	*out_name = ct_span_of(start, at);
 	return true;
 }
 
@@ -349,10 +338,10 @@ static enum ctrace_status parse_subject(const struct parser *parser, enum ct_sub
 
 	if (rest.size == 0)
 		return CTRACE_OK;
-	name = trim(span_of(rest.at + 1, mark));
+	name = trim(ct_span_of(rest.at + 1, mark));
 	if (mark == span_end(rest))
 		return parse_component(parser, name);
-	property = trim(span_of(mark + 1, span_end(rest)));
+	property = trim(ct_span_of(mark + 1, span_end(rest)));
 	status = subject == CT_SUBJECT_EMITTER_PROPERTY ? parse_emitter(parser, name) : parse_component(parser, name);
 	if (status != CTRACE_OK)
 		return status;
@@ -370,7 +359,7 @@ static bool key_begins_with(struct ct_span key, const char *keyword, struct ct_s
 		return false;
 	if (key.size > size && key.at[size] != '.' && key.at[size] != '#')
 		return false;
-	*out_rest = span_of(key.at + size, span_end(key));
+	*out_rest = ct_span_of(key.at + size, span_end(key));
 	return true;
 }
 
@@ -382,7 +371,7 @@ static struct ct_span key_front(struct ct_span key, const char *keyword)
 	for (; end < span_end(key) && *end != '#' && (*end != '.' || strchr(keyword, '.') != NULL); end++)
 		if (*end == '.')
 			keyword = strchr(keyword, '.') + 1;
-	return span_of(key.at, end);
+	return ct_span_of(key.at, end);
 }
 
 static enum ctrace_status complain_unknown_key(const struct parser *parser, struct ct_span key)
@@ -438,7 +427,7 @@ static enum ctrace_status parse_line(const struct parser *parser, struct ct_span
 	struct ct_span text = trim(line);
 	const char *equals = span_find(text, '=');
 	const char *nul = span_find(text, '\0');
-	struct ct_span key = trim(span_of(text.at, equals));
+	struct ct_span key = trim(ct_span_of(text.at, equals));
 
 	if (line.size > CT_CONFIG_LINE_MAX)
 		return complain(parser, line.at + CT_CONFIG_LINE_MAX, "line too long", no_word, NULL, "at most 65536 bytes");
@@ -452,7 +441,7 @@ static enum ctrace_status parse_line(const struct parser *parser, struct ct_span
 		return complain(parser, equals, "no \"=\" after", text, NULL, "KEY = VALUE");
 	if (key.size == 0)
 		return complain(parser, equals, "no key before \"=\"", no_word, NULL, "KEY = VALUE");
-	return parse_pair(parser, key, trim(span_of(equals + 1, span_end(text))));
+	return parse_pair(parser, key, trim(ct_span_of(equals + 1, span_end(text))));
 }
 
 enum ctrace_status ct_config_parse_line(const char *line, size_t size, struct ct_command *out, struct ct_complaint *complaint)
@@ -528,17 +517,17 @@ void ct_config_read(const char *text, size_t size, const struct ct_program *prog
 	unsigned number = 1;
 
 	if (size >= 3 && memcmp(text, "\xEF\xBB\xBF", 3) == 0) /* the mark that some editors put in front of UTF-8 */
-		rest = span_of(text + 3, text + size);
+		rest = ct_span_of(text + 3, text + size);
 	for (; rest.size > 0; number++) {
 		const char *end = span_find(rest, '\n');
 
-		if (!read_line(span_of(rest.at, end), number, program, reader)) {
+		if (!read_line(ct_span_of(rest.at, end), number, program, reader)) {
 			if (reader->forget != NULL)
 				reader->forget(reader->user);
 			if (out_stopped_at != NULL)
 				*out_stopped_at = number;
 			return;
 		}
-		rest = span_of(end < span_end(rest) ? end + 1 : end, span_end(rest));
+		rest = ct_span_of(end < span_end(rest) ? end + 1 : end, span_end(rest));
 	}
 }

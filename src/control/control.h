@@ -89,6 +89,13 @@ struct ct_verb_row {
 };
 const struct ct_verb_row *ct_verb_row_at(size_t index); /* apply.c; NULL past the last */
 
+/* ---- span.c */
+struct ct_span ct_span_of(const char *from, const char *to);
+bool ct_is_blank(char c); /* of ASCII */
+/* A word in quotation marks, for a message: at most `limit` bytes of it, escaped. */
+void ct_span_quote(struct ct_buf *message, struct ct_span word, size_t limit);
+#define CT_WORD_SHOWN 20u /* of a name or number; escaped it is at most six times as long */
+
 /* ---- suggest.c: the word that was probably meant, or NULL: at most two letters are wrong, and most are right. */
 const char *ct_suggest(struct ct_span word, const char *const *words, size_t count);
 

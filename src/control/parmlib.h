@@ -35,13 +35,7 @@ static inline struct ct_trace_request *ct_parser_trace(const struct ct_parser *p
 	return &parser->out->requests[parser->out->count - 1];
 }
 
-static inline struct ct_span ct_span_of(const char *from, const char *to)
-{
-	return (struct ct_span){ from, (size_t)(to - from) };
-}
-
 /* ---- parmlib_scan.c */
-bool ct_scan_is_blank(char c);
 void ct_scan_start(struct ct_parser *parser, char *text, const char *end); /* comments in the text become blanks */
 void ct_scan_place(struct ct_parser *parser, const char *at, unsigned *out_line, unsigned *out_column);
 void ct_scan_blanks(struct ct_parser *parser);

@@ -10,8 +10,6 @@
 
 #include <stdio.h>
 
-#define WORD_SHOWN 20u /* bytes of somebody's text in a message; escaped they are at most six times as many */
-
 void ct_complain_filled(struct ct_parser *parser, uint32_t reason, const char *at, struct ct_complaint *complaint)
 {
 	if (parser->reason == 0)
@@ -37,9 +35,8 @@ void ct_complain(struct ct_parser *parser, const struct ct_mistake *mistake)
 	struct ct_buf message;
 
 	ct_buf_init(&message);
-	ct_buf_add_char(&message, '"');
-	ct_escape_add(&message, word.at, word.size < WORD_SHOWN ? word.size : WORD_SHOWN);
-	ct_buf_add_format(&message, "%s\" %s", word.size > WORD_SHOWN ? "..." : "", mistake->what);
+	ct_span_quote(&message, word, CT_WORD_SHOWN);
+	ct_buf_add_format(&message, " %s", mistake->what);
 	if (mistake->suggestion != NULL)
 		ct_buf_add_format(&message, " (did you mean %s?)", mistake->suggestion);
 	ct_complain_place(parser, mistake->reason, word.at, ct_buf_text(&message), mistake->expected);

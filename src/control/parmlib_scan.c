@@ -10,11 +10,6 @@
 
 #include <string.h>
 
-bool ct_scan_is_blank(char c)
-{
-	return c == ' ' || (c >= '\t' && c <= '\r');
-}
-
 /* With its marks; 0 when it is not closed on its line. */
 static size_t quotation_size(const char *open, const char *end)
 {
@@ -71,7 +66,7 @@ void ct_scan_place(struct ct_parser *parser, const char *at, unsigned *out_line,
 
 void ct_scan_blanks(struct ct_parser *parser)
 {
-	while (parser->at < parser->end && ct_scan_is_blank(*parser->at))
+	while (parser->at < parser->end && ct_is_blank(*parser->at))
 		parser->at++;
 }
 
@@ -95,7 +90,7 @@ static struct ct_span scan_until(struct ct_parser *parser, const char *marks, si
 {
 	const char *start = parser->at;
 
-	while (parser->at < parser->end && !ct_scan_is_blank(*parser->at) && memchr(marks, *parser->at, count) == NULL)
+	while (parser->at < parser->end && !ct_is_blank(*parser->at) && memchr(marks, *parser->at, count) == NULL)
 		parser->at++;
 	return ct_span_of(start, parser->at);
 }

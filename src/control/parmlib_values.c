@@ -254,9 +254,9 @@ static bool read_unquoted_option(struct ct_parser *parser)
 	while (parser->at < parser->end) {
 		const char *at = parser->at;
 
-		if (depth == 0 && (*at == ',' || *at == ')' || ct_scan_is_blank(*at)))
+		if (depth == 0 && (*at == ',' || *at == ')' || ct_is_blank(*at)))
 			break;
-		if (ct_scan_is_blank(*at)) {
+		if (ct_is_blank(*at)) {
 			ct_scan_blanks(parser);
 			keep_char(trace, ' ');
 			continue;

@@ -11,7 +11,6 @@
 #include <stdio.h>
 #include <string.h>
 
-#define WORD_SHOWN 20u /* bytes of somebody's text in a message; escaped they are at most six times as many */
 #define MOST_ASID_DIGITS 4u
 #define MOST_BUFSIZE_CHARS 5u
 #define MOST_WRITER_CHARS 7u
@@ -22,11 +21,6 @@ static const char sub_expected[] =
 	"1 to 18 of A-Z 0-9 $ @ #, no digit first (in quotation marks also a-z _), ASID(number) or JOBNAME(name)";
 
 /* ---- characters ---- */
-
-static bool is_blank(char c)
-{
-	return c == ' ' || (c >= '\t' && c <= '\r');
-}
 
 static bool is_digit(char c)
 {
@@ -68,9 +62,8 @@ static void describe(struct ct_complaint *out, struct ct_span word, const char *
 
 	ct_buf_init(&message);
 	if (word.at != NULL) {
-		ct_buf_add_char(&message, '"');
-		ct_escape_add(&message, word.at, word.size < WORD_SHOWN ? word.size : WORD_SHOWN);
-		ct_buf_add_text(&message, word.size <= WORD_SHOWN ? "\" " : "...\" ");
+		ct_span_quote(&message, word, CT_WORD_SHOWN);
+		ct_buf_add_char(&message, ' ');
 	}
 	ct_buf_add_text(&message, what);
 	out->line = 0;
@@ -210,7 +203,7 @@ struct reader {
 
 static void skip_blanks(struct reader *reader)
 {
-	while (reader->at < reader->end && is_blank(*reader->at))
+	while (reader->at < reader->end && ct_is_blank(*reader->at))
 		reader->at++;
 }
 
@@ -219,14 +212,9 @@ static bool is_at(const struct reader *reader, char c)
 	return reader->at < reader->end && *reader->at == c;
 }
 
-static struct ct_span span_of(const char *from, const char *to)
-{
-	return (struct ct_span){ from, (size_t)(to - from) };
-}
-
 static struct ct_span trim_end(struct ct_span span)
 {
-	while (span.size > 0 && is_blank(span.at[span.size - 1]))
+	while (span.size > 0 && ct_is_blank(span.at[span.size - 1]))
 		span.size--;
 	return span;
 }
@@ -268,9 +256,9 @@ static uint32_t read_quoted(struct reader *reader, struct ct_sub_element *out)
 	const char *close = memchr(open + 1, *open, (size_t)(reader->end - open) - 1);
 
 	if (close == NULL)
-		return refuse_at(reader, open, span_of(open, reader->end), "has no closing quotation mark", sub_expected);
+		return refuse_at(reader, open, ct_span_of(open, reader->end), "has no closing quotation mark", sub_expected);
 	reader->at = close + 1;
-	return take_name(reader, span_of(open + 1, close), true, out);
+	return take_name(reader, ct_span_of(open + 1, close), true, out);
 }
 
 /* ASID(number) or JOBNAME(name); the reader stands at the parenthesis. */
@@ -284,10 +272,10 @@ static uint32_t read_space(struct reader *reader, struct ct_span keyword, struct
 	if (!is_asid && !ct_name_is(keyword.at, keyword.size, "JOBNAME"))
 		return refuse(reader, keyword, "takes no parentheses");
 	if (close == NULL)
-		return refuse(reader, span_of(keyword.at, reader->end), "has no closing parenthesis");
+		return refuse(reader, ct_span_of(keyword.at, reader->end), "has no closing parenthesis");
 	reader->at++;
 	skip_blanks(reader);
-	value = trim_end(span_of(reader->at, close));
+	value = trim_end(ct_span_of(reader->at, close));
 	reader->at = close + 1;
 	out->kind = is_asid ? CT_SUB_ASID : CT_SUB_JOBNAME;
 	reason = is_asid ? ct_asid_parse(value.at, value.size, &out->asid) : ct_jobname_parse(value.at, value.size, out->text);
@@ -307,9 +295,9 @@ static uint32_t read_element(struct reader *reader, struct ct_sub_element *out)
 	if (is_at(reader, '\'') || is_at(reader, '"'))
 		return read_quoted(reader, out);
 	start = reader->at;
-	while (reader->at < reader->end && !is_blank(*reader->at) && *reader->at != '.' && *reader->at != '(')
+	while (reader->at < reader->end && !ct_is_blank(*reader->at) && *reader->at != '.' && *reader->at != '(')
 		reader->at++;
-	word = span_of(start, reader->at);
+	word = ct_span_of(start, reader->at);
 	skip_blanks(reader);
 	return word.size != 0 && is_at(reader, '(') ? read_space(reader, word, out) : take_name(reader, word, false, out);
 }
@@ -330,9 +318,9 @@ uint32_t ct_sub_parse(const char *text, size_t size, struct ct_sub_path *out, st
 		if (reader.at == reader.end)
 			break;
 		if (*reader.at != '.')
-			return refuse(&reader, span_of(reader.at, reader.end), "is not expected here");
+			return refuse(&reader, ct_span_of(reader.at, reader.end), "is not expected here");
 		if (path.count == CTRACE_MAX_SUB_LEVELS)
-			return refuse(&reader, span_of(reader.at, reader.end), "is more than 5 names");
+			return refuse(&reader, ct_span_of(reader.at, reader.end), "is more than 5 names");
 		reader.at++;
 	}
 	*out = path;

@@ -1,0 +1,25 @@
+/*
+ * span.c - pieces of a text that somebody wrote, for whoever parses one.
+ *
+ * Pure; any thread.  What is quoted back in a message is cut and escaped: it may be anything.
+ *
+ * Copyright The ctrace authors.  SPDX-License-Identifier: Apache-2.0
+ */
+#include "control/control.h"
+
+struct ct_span ct_span_of(const char *from, const char *to)
+{
+	return (struct ct_span){ from, (size_t)(to - from) };
+}
+
+bool ct_is_blank(char c)
+{
+	return c == ' ' || (c >= '\t' && c <= '\r');
+}
+
+void ct_span_quote(struct ct_buf *message, struct ct_span word, size_t limit)
+{
+	ct_buf_add_char(message, '"');
+	ct_escape_add(message, word.at, word.size < limit ? word.size : limit);
+	ct_buf_add_text(message, word.size > limit ? "...\"" : "\"");
+}
