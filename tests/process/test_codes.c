@@ -17,7 +17,6 @@
 #define IS_SANITIZED false
 #endif
 
-#define YES CTRACE_YES
 #define CODES CTRACE_DEFINE_INIT, .name = "CODES", .startnam = "CODESSS"
 #define CODES_SUB CODES, .sub = "SUBA"
 #define CODES_PARM CODES, .parm = "CTCODES"

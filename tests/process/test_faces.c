@@ -12,10 +12,7 @@
 #include <sched.h>
 #include <semaphore.h>
 
-#define YES CTRACE_YES
 #define BY_NAME (CTF_FLAG_COMPID_STRING | CTF_FLAG_COMP_NAME_NULL_TERM | CTF_FLAG_PROP_NAME_NULL_TERM | CTF_FLAG_PROP_VALUE_NULL_TERM)
-#define HEAD_KEYWORDS .head = CTRACE_YES, .headopts = CTRACE_YES
-#define TURN(trace, path, what) TRACE_CT(.name = (trace), .sub = (path), .state = (what))
 
 /* The level as the CTF face reports it. */
 static uint32_t level_of(const char *component)
@@ -758,18 +755,13 @@ static const struct test_row rows[] = {
 	TEST(a_command_for_a_name_that_nobody_knows_does_not_wait),
 	TEST(a_level_that_is_set_meanwhile_is_in_force_after_define),
 };
-#define ROW_COUNT (sizeof rows / sizeof rows[0])
 
 int main(void)
 {
-	struct CMUnitTest tests[2 + ROW_COUNT] = {
+	const struct CMUnitTest alone[] = {
 		cmocka_unit_test(define_begins_with_what_was_set),
 		cmocka_unit_test(trace_ct_switches_a_tracer_that_nobody_defined),
 	};
 
-	for (size_t i = 0; i < ROW_COUNT; i++)
-		tests[2 + i] = (struct CMUnitTest){ .name = rows[i].name,
-						    .test_func = try_test,
-						    .initial_state = (void *)(uintptr_t)&rows[i] };
-	return cmocka_run_group_tests(tests, NULL, NULL);
+	return traces_run(rows, sizeof rows / sizeof rows[0], alone, sizeof alone / sizeof alone[0]);
 }

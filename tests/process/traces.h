@@ -230,6 +230,26 @@ __attribute__((unused)) static void try_test(void **state)
 	traces_end();
 }
 
+/* All of a program: the rows, each in a traced process of its own, and tests that see to that themselves. */
+__attribute__((unused)) static int traces_run(const struct test_row *rows, size_t row_count, const struct CMUnitTest *alone,
+					      size_t alone_count)
+{
+	struct CMUnitTest tests[64];
+
+	if (row_count + alone_count > sizeof tests / sizeof tests[0])
+		return 1;
+	for (size_t i = 0; i < alone_count; i++)
+		tests[i] = alone[i];
+	for (size_t i = 0; i < row_count; i++)
+		tests[alone_count + i] = (struct CMUnitTest){ .name = rows[i].name,
+							      .test_func = try_test,
+							      .initial_state = (void *)(uintptr_t)&rows[i] };
+	return _cmocka_run_group_tests("tests", tests, alone_count + row_count, NULL, NULL);
+}
+
+#define YES CTRACE_YES
+#define HEAD_KEYWORDS .head = CTRACE_YES, .headopts = CTRACE_YES
+#define TURN(trace, path, what) TRACE_CT(.name = (trace), .sub = (path), .state = (what))
 #define START CTRACE_CTSS_START
 #define STOP CTRACE_CTSS_STOP
 #define OFF CTRACE_MODE_OFF
