@@ -118,6 +118,11 @@ struct ctrace_emitter {
 	/* Mandatory.  Ends the output and frees the instance.  In a forked child of the process that opened it: gives back what the
 	 * instance holds, and leaves the output as it is. */
 	void (*close)(void *self);
+
+	/* Optional; an emitter that was built before it was added lacks it.  An operator wants a new generation: the next event begins one,
+	 * where the emitter keeps several (MAXGENERATION), or in a new file where the present one has been renamed.  OK when it
+	 * will be so; UNSUPPORTED when there is nothing that it could begin. */
+	enum ctrace_status (*rotate)(void *self);
 };
 
 #ifdef __cplusplus

@@ -11,7 +11,7 @@
 
 #include <string.h>
 
-_Static_assert(CT_EMITTER_LIMIT == CT_DEST_LIMIT, "an emitter is a bit of the mask and a place in the session");
+_Static_assert(CT_EMITTER_LIMIT == CT_WRITER_SLOT, "an emitter is a bit of the mask and a place in the session, before the writers'");
 
 /* ---- who is in use ---- */
 

@@ -76,10 +76,12 @@ struct ct_configured {
 	uint64_t buffer;       /* 0: inherits */
 	uint32_t overflow;     /* CT_OVERFLOW_UNSET: inherits */
 	uint32_t flight_level; /* CT_LEVEL_UNSET: inherits */
+	uint32_t writer;       /* CT_WRITER_UNSET: inherits; 0: none */
 	uint32_t minimum;      /* component trace, MINOPS: the threshold is never above this; CTRACE_LEVEL_NONE: none */
 	bool excluded;         /* component trace: the filters leave this process out */
 };
 #define CT_OVERFLOW_UNSET 0xFFFFFFFEu
+#define CT_WRITER_UNSET 0xFFFFFFFEu
 struct ct_configured ct_registry_configured(struct ct_registry *registry, uint32_t index);
 
 /* ---- level.c.  component NULL = the default.  Take the lock.  What changed is reported to `changed` (may be NULL) after the lock is
@@ -133,6 +135,7 @@ struct ct_route {
 	uint64_t buffer;       /* bytes; 0: the process's */
 	uint32_t overflow;     /* enum ct_overflow of ring/ring.h; CT_OVERFLOW_AUTO: the process's */
 	uint32_t flight_level; /* CTRACE_LEVEL_NONE: no flight recorder */
+	uint32_t writer;       /* number of the external writer in the session; 0: none */
 };
 #define CT_ROUTE_LIMIT 64u /* a number once given never means another route; past the last, settings are refused: NOT_ENOUGH_MEMORY */
 #define CT_ROUTE_UNREGISTERED 0xFFFFFFFFu
@@ -143,6 +146,8 @@ enum ctrace_status ct_route_set_overflow(struct ct_registry *registry, const cha
 /* Lowers what is recorded to `level` (CTRACE_LEVEL_NONE: no flight recorder), so it reports as ct_level_set() does. */
 enum ctrace_status ct_route_set_flight(struct ct_registry *registry, const char *component, size_t size, uint32_t level,
 				       ct_change_sink *changed, void *user) CT_MUST_USE;
+/* Connects it to an external writer by its number in the session; 0: to none; CT_WRITER_UNSET: to its parent's. */
+enum ctrace_status ct_route_set_writer(struct ct_registry *registry, const char *component, size_t size, uint32_t writer) CT_MUST_USE;
 struct ct_route ct_route_at(const struct ct_registry *registry, uint32_t route);
 /* The threshold without the flight recorder: at or above it an event goes to the destinations. */
 uint32_t ct_route_output_level(const struct ct_registry *registry, uint32_t component);

@@ -12,10 +12,11 @@
 
 /* One change to the settings of a component. */
 struct route_change {
-	enum { SET_BUFFER, SET_OVERFLOW, SET_FLIGHT } what;
+	enum { SET_BUFFER, SET_OVERFLOW, SET_FLIGHT, SET_WRITER } what;
 	uint64_t buffer;
 	uint32_t overflow;
 	uint32_t flight_level;
+	uint32_t writer;
 };
 
 /* ---- resolving ---- */
@@ -33,12 +34,15 @@ static struct ct_route route_merge(struct ct_route inherited, const struct ct_co
 		inherited.overflow = own->overflow;
 	if (own->flight_level != CT_LEVEL_UNSET)
 		inherited.flight_level = own->flight_level;
+	if (own->writer != CT_WRITER_UNSET)
+		inherited.writer = own->writer;
 	return inherited;
 }
 
 static bool route_is_equal(const struct ct_route *a, const struct ct_route *b)
 {
-	return a->buffer == b->buffer && a->overflow == b->overflow && a->flight_level == b->flight_level;
+	return a->buffer == b->buffer && a->overflow == b->overflow && a->flight_level == b->flight_level &&
+	       a->writer == b->writer;
 }
 
 /* The number of a route with these settings; false when it is a new one and there are CT_ROUTE_LIMIT already. */
@@ -101,6 +105,8 @@ static void own_change(struct ct_configured *own, const struct route_change *cha
 		own->buffer = change->buffer;
 	else if (change->what == SET_OVERFLOW)
 		own->overflow = change->overflow;
+	else if (change->what == SET_WRITER)
+		own->writer = change->writer;
 	else
 		own->flight_level = change->flight_level;
 }
@@ -169,6 +175,13 @@ enum ctrace_status ct_route_set_flight(struct ct_registry *registry, const char 
 	if (level >= CTRACE_LEVEL_COUNT && level != CTRACE_LEVEL_NONE)
 		return CTRACE_INVALID_TRACE_LEVEL;
 	return route_set(registry, component, size, &change, changed, user);
+}
+
+enum ctrace_status ct_route_set_writer(struct ct_registry *registry, const char *component, size_t size, uint32_t writer)
+{
+	struct route_change change = { .what = SET_WRITER, .writer = writer };
+
+	return route_set(registry, component, size, &change, NULL, NULL);
 }
 
 struct ct_route ct_route_at(const struct ct_registry *registry, uint32_t route)

@@ -33,6 +33,7 @@ static void node_init(struct ct_node *node)
 	node->own.level = CT_LEVEL_UNSET;
 	node->own.overflow = CT_OVERFLOW_UNSET;
 	node->own.flight_level = CT_LEVEL_UNSET;
+	node->own.writer = CT_WRITER_UNSET;
 	node->own.minimum = CTRACE_LEVEL_NONE;
 }
 
@@ -462,6 +463,7 @@ void ct_registry_forget_configuration(struct ct_registry *registry)
 		node->own = (struct ct_configured){ .level = CT_LEVEL_UNSET,
 						    .overflow = CT_OVERFLOW_UNSET,
 						    .flight_level = CT_LEVEL_UNSET,
+						    .writer = CT_WRITER_UNSET,
 						    .minimum = node->own.minimum };
 		ct_property_forget(registry, &node->properties);
 		node->level = node->own.minimum;

@@ -17,7 +17,7 @@
 #include "wire/wire.h"
 
 #define CT_RING_MAGIC 0x474E495252544343u
-#define CT_RING_VERSION 1u
+#define CT_RING_VERSION 2u
 #define CT_RING_HEAD_SIZE 4096u
 #define CT_RING_DEFAULT (1u << 20)
 #define CT_RING_MIN (64u << 10)
@@ -85,6 +85,10 @@ struct ct_ring_head {
 	uint64_t overwritten; /* of these, went before they were delivered */
 	uint64_t undelivered; /* of these, damaged or with a destination that is gone */
 	uint32_t tail_word;   /* low bits of tail, to sleep on */
+	uint32_t consumer;    /* who has it: 0 the process's agent, else the destination (CT_WRITER_SLOT ...) of an external writer.  Only who has
+				 it hands it on, or the agent for a writer that is dead */
+	uint32_t wanted;      /* who should have it; the process's */
+	uint64_t unwritten;   /* of consumed, had no room in a data set that is full (NOWRAP) */
 	_Alignas(CT_CACHE_LINE) struct ct_cursor cursor[CT_DEST_LIMIT];
 };
 _Static_assert(sizeof(struct ct_ring_head) <= CT_RING_HEAD_SIZE, "the head of a ring is one page");
@@ -145,6 +149,7 @@ struct ct_ring_kind {
 	uint32_t route;
 	uint32_t overflow; /* enum ct_overflow */
 	size_t capacity;
+	uint32_t writer; /* number of the external writer that is to have it, if it is connected; 0: none */
 	bool is_side;
 	bool is_flight;
 	bool is_captured;

@@ -21,7 +21,7 @@
 
 #define GROWTH ((uint64_t)64 << 10)
 
-_Static_assert(sizeof(struct ct_component_entry) == 32, "an entry leaves the process");
+_Static_assert(sizeof(struct ct_component_entry) == 48, "an entry leaves the process");
 _Static_assert(sizeof(struct ct_session_head) <= CT_SESSION_COMPONENTS, "the head ends before the components");
 _Static_assert(CT_SESSION_COMPONENTS + (uint64_t)CT_COMPONENT_LIMIT * sizeof(struct ct_component_entry) <= CT_SESSION_TEXTS,
 	       "the components end before the texts");

@@ -9,7 +9,7 @@
  *
  *     0          struct ct_session_head
  *     1 MiB      struct ct_component_entry [CT_COMPONENT_LIMIT]
- *     48 MiB     texts: names, paths, settings; appended, never changed
+ *     64 MiB     texts: names, paths, settings; appended, never changed
  *
  * Words that several processes touch are listed in docs/CONCURRENCY.md.
  *
@@ -23,10 +23,10 @@
 #include <ctrace/emitter.h>
 
 #define CT_SESSION_MAGIC 0x4E4F495353455343u /* "CSESSION" */
-#define CT_SESSION_VERSION 1u
+#define CT_SESSION_VERSION 2u
 #define CT_COMPONENT_LIMIT 1048576u
 #define CT_SESSION_COMPONENTS (1u << 20)
-#define CT_SESSION_TEXTS (48u << 20)
+#define CT_SESSION_TEXTS (64u << 20)
 #define CT_SESSION_SIZE (256u << 20)
 #define CT_DEST_LIMIT 32u
 #define CT_RING_LIMIT 4096u
@@ -40,7 +40,9 @@ struct ct_component_entry {
 	uint32_t parent; /* index, or CT_COMPONENT_NONE */
 	ct_text name;    /* 0 until registered or configured; replaced by the first registration's spelling */
 	uint32_t flags;
-	uint32_t reserved;
+	uint32_t writer;    /* number of its external writer, from 1; 0: none */
+	uint64_t delivered; /* events that its first destination, or its writer, has; who delivers adds */
+	uint64_t bytes;     /* of these, in the ring */
 };
 #define CT_COMPONENT_NONE 0xFFFFFFFFu
 #define CT_COMPONENT_REGISTERED 1u /* by a tracer */
@@ -66,6 +68,21 @@ struct ct_dest {
 	uint64_t reserved[3];
 };
 
+/*
+ * An external writer that some component is connected to.  It has the destinations `slots`: base | count << 8, one a TRCOUT; 0 while it is
+ * not connected.  While it is, it holds the lock of CT_SESSION_LOCK_WRITER + its number on the session file: so everybody sees whether it lives.
+ */
+#define CT_WRITER_LIMIT 16u /* numbers 1 to 15 */
+#define CT_WRITER_SLOT 16u  /* destinations from here on are writers' */
+struct ct_session_writer {
+	char name[16]; /* "": unused; never changed */
+	uint32_t slots;
+	uint32_t pid;
+	uint64_t connects; /* times */
+};
+#define CT_SESSION_LOCK_ALIVE 0u /* bytes of the session file that locks are on */
+#define CT_SESSION_LOCK_WRITER 16u
+
 struct ct_session_head {
 	uint64_t magic;
 	uint32_t version;
@@ -89,7 +106,10 @@ struct ct_session_head {
 	uint64_t lost[CTRACE_LOSS_COUNT]; /* of events that never reached a ring */
 	uint32_t flight_at_death; /* ctrace.flight.trigger = signal: what the flight rings hold is delivered after a sudden death */
 	uint32_t flight_wanted;   /* the trigger was pulled: deliver what the flight rings hold; the pass that does clears it */
+	uint64_t control_refused;   /* connections of other users */
+	uint64_t control_requests;  /* answered */
 	struct ct_sync sync;
+	struct ct_session_writer writer[CT_WRITER_LIMIT];
 	struct ct_dest dest[CT_DEST_LIMIT];
 };
 

@@ -1,0 +1,122 @@
+/*
+ * writer/writer.h - the external writer: who takes data out of traced processes and puts it into data sets.
+ *
+ * A trace that is connected to a writer has rings of its own.  The writer maps them and is their consumer: it peeks, writes and
+ * consumes as the process's own agent would, with the same drain, and commits with one store into the process's session.  Who has a
+ * ring is in its head (`consumer`), and only who has it hands it on.
+ *
+ *     process                                         writer
+ *     link.c    connects to the writer's socket       station.c   listens at <run directory>/writer/<NAME>, answers operators
+ *               and passes its folder's descriptor    intake.c    maps sessions and rings; one thread a TRCOUT drains them
+ *               notices when the writer dies: the     trcout.c    a TRCOUT: the folder, its extents, WRAP and NOWRAP
+ *               agent finishes what the writer had    procedure.c the procedure file
+ *
+ * link.c is part of libctrace.so; the rest is the tool's.
+ *
+ * Copyright The ctrace authors.  SPDX-License-Identifier: Apache-2.0
+ */
+#ifndef CT_WRITER_H
+#define CT_WRITER_H
+
+#include "control/message.h"
+
+#define CT_TRCOUT_LIMIT 16u
+#define CT_WRITER_FOLDER "writer" /* in a run directory: NAME (the socket), NAME.log */
+
+/* ---- link.c: in the traced process.  Any thread, not in a signal handler. */
+/* Connects a component to a writer (1 to 7 characters), or disconnects it when writer is "".  OK also while the writer does not run: then its
+ * events go to its destinations, and it is connected when the writer comes.  NOT_ENOUGH_MEMORY: too many writers or routes. */
+enum ctrace_status ct_writer_set(const char *component, size_t size, const char *writer) CT_MUST_USE;
+/* The component has no writer of its own any more; it has its parent's. */
+void ct_writer_forget(const char *component, size_t size);
+bool ct_writer_is_connected(const char *writer);
+/* Somebody says that the writer has started: connect to it if one of our traces wants it.  On the server's thread. */
+void ct_writer_up(const char *writer, size_t size);
+void ct_writer_forked(void); /* in a forked child that has attached: links of its own */
+
+/* ---- procedure.c: the procedure file NAME in a folder of CTRACE_PROCLIB (colons between; /etc/ctrace/proclib when it is not set). */
+enum ct_writer_mode { CT_WRITER_WRAP = 0, CT_WRITER_NOWRAP = 1 };
+struct ct_trcout_spec {
+	char path[4096];    /* absolute; $(NAME) and $(HOST) are expanded */
+	uint64_t primary;   /* bytes */
+	uint64_t secondary; /* bytes of each of up to 15 further extents; 0: none.  Only with NOWRAP */
+};
+struct ct_procedure {
+	char name[CTRACE_MAX_NAME + 1];
+	enum ct_writer_mode mode;
+	bool compress; /* COMPRESS=ZSTD: what is closed is compressed */
+	uint32_t trcout_count;
+	struct ct_trcout_spec trcout[CT_TRCOUT_LIMIT]; /* in order of their numbers, which may have gaps */
+	uint32_t number[CT_TRCOUT_LIMIT];
+};
+/*
+ * Lines: blank, "#..." or "* ..." comments, and
+ *
+ *     TRCOUT01 PATH=/var/trace/kvs1 PRIMARY=50M SECONDARY=10M        01 to 16; sizes nnnK, nnnM, nnnG; SECONDARY may be missing
+ *     MODE=WRAP | MODE=NOWRAP                                        WRAP by default; an operator's word goes before it
+ *     COMPRESS=ZSTD | COMPRESS=NO
+ *
+ * in any case.  Each mistake is complained about, with line and column; then the answer is FAILURE, and *out is not to be used.
+ */
+typedef void ct_procedure_complain(const struct ct_complaint *complaint, void *user);
+enum ctrace_status ct_procedure_parse(const char *name, const char *text, size_t size, struct ct_procedure *out,
+				      ct_procedure_complain *complain, void *user) CT_MUST_USE;
+/* Finds the file; first hit.  NOT_FOUND, DENIED (it or its folder may be written by others), OS_ERROR.  out_path: where it is, or was looked for. */
+enum ctrace_status ct_procedure_read(const char *name, struct ct_buf *out_text, char out_path[4096]) CT_MUST_USE;
+bool ct_writer_name_is_valid(const char *name, size_t size); /* 1 to 7 of A-Z 0-9 @ # $, no digit first; any case */
+
+/* ---- what a writer tells of itself, in answers to CT_VERB_WRITER_STATUS; size first, so that they can grow */
+struct ct_writer_state {
+	uint32_t size;
+	uint32_t pid;
+	uint64_t start_ns;
+	char name[16];
+	uint8_t nowrap;
+	uint8_t compress;
+	uint8_t stopping;
+	uint8_t is_full; /* NOWRAP: every TRCOUT is full */
+	uint32_t trcouts;
+	uint32_t links;
+	uint32_t reserved;
+	uint64_t events;  /* written */
+	uint64_t bytes;
+	uint64_t wrapped_events; /* written, and overwritten since (WRAP) */
+	uint64_t full_events;    /* not written for want of room (NOWRAP) */
+	char message[256];       /* the last one it had for the operator */
+};
+struct ct_trcout_state {
+	uint32_t size;
+	uint32_t number; /* 1 to 16 */
+	uint64_t limit;  /* bytes */
+	uint64_t used;
+	uint64_t events;
+	uint64_t bytes;
+	uint64_t wrapped_events;
+	uint64_t full_events;
+	uint32_t failing; /* errno */
+	uint32_t reserved;
+	char path[4096];
+};
+struct ct_link_state {
+	uint32_t size;
+	uint32_t pid;
+	uint32_t asid;
+	uint32_t rings;
+	uint64_t events;
+	char jobname[16];
+	char traces[512]; /* names of the connected traces, blanks between, cut with "..." */
+};
+
+/* ---- station.c: the whole writer, until it is stopped.  Exit status of the tool. */
+struct ct_writer_options {
+	const struct ct_procedure *procedure;
+	const char *run_directory;
+	/* Told once when it is ready, and of each message for the operator ("ITT110I ..."). */
+	void (*ready)(void *user);
+	void (*message)(const char *text, void *user);
+	void *user;
+	const int *stop_fd; /* readable: end as with WTRSTOP,FLUSH (SIGTERM, SIGINT by signalfd) */
+};
+int ct_writer_run(const struct ct_writer_options *options);
+
+#endif
