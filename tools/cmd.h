@@ -26,6 +26,17 @@ int cmd_recover(int argc, char **argv);
 int cmd_config(int argc, char **argv);
 int cmd_parmlib(int argc, char **argv);
 int cmd_explain(int argc, char **argv);
+int cmd_level(int argc, char **argv);
+int cmd_dest(int argc, char **argv);
+int cmd_prop(int argc, char **argv);
+int cmd_reload(int argc, char **argv);
+int cmd_flush(int argc, char **argv);
+int cmd_rotate(int argc, char **argv);
+int cmd_stats(int argc, char **argv);
+int cmd_tail(int argc, char **argv);
+int cmd_op(int argc, char **argv);
+int cmd_console(int argc, char **argv);
+int cmd_writer(int argc, char **argv);
 
 /* Prints text that another process or file gave: as it is when it is plain, escaped when it could forge lines or terminal
  * sequences.  Gives the number of columns that it takes; with `to` NULL it only does that. */

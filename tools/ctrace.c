@@ -31,6 +31,17 @@ static char tool_name[] = "ctrace";
 static const struct verb verbs[] = {
 	{ "show", "[PATH|PID...]", "print traces, merged by time", cmd_show },
 	{ "list", "", "show traced processes and their components", cmd_list },
+	{ "stats", "", "count what is traced, lost and waiting", cmd_stats },
+	{ "tail", "", "print events as they are traced", cmd_tail },
+	{ "level", "COMPONENT [LEVEL]", "show or change what is traced", cmd_level },
+	{ "dest", "COMPONENT [LIST]", "show or change where traces go", cmd_dest },
+	{ "prop", "COMPONENT NAME [VALUE]", "show or change a property", cmd_prop },
+	{ "reload", "[CONFIG]", "read the configuration anew", cmd_reload },
+	{ "flush", "", "deliver what waits", cmd_flush },
+	{ "rotate", "[EMITTER]", "begin new generations of files", cmd_rotate },
+	{ "op", "'COMMAND'...", "give operator commands: TRACE CT, DISPLAY TRACE, REPLY", cmd_op },
+	{ "console", "", "an operator's console", cmd_console },
+	{ "writer", "NAME", "run an external writer", cmd_writer },
 	{ "recover", "[RUN-DIRECTORY...]", "deliver what dead processes left behind", cmd_recover },
 	{ "config", "check FILE", "check a configuration file", cmd_config },
 	{ "parmlib", "check MEMBER...", "check or print members of component trace", cmd_parmlib },
@@ -141,7 +152,7 @@ static char *add_verbs(int key, const char *text, void *input)
 		return NULL;
 	fputs("Verbs:\n", to);
 	for (size_t i = 0; i < CT_COUNT(verbs); i++)
-		fprintf(to, "  %-8s%-20s%s\n", verbs[i].name, verbs[i].arguments, verbs[i].help);
+		fprintf(to, "  %-8s%-24s%s\n", verbs[i].name, verbs[i].arguments, verbs[i].help);
 	fputs("\n'ctrace help VERB' and 'man ctrace-VERB' explain a verb.", to);
 	if (fclose(to) != 0) {
 		free(out);

@@ -1,0 +1,13 @@
+/*
+ * cmd_console.c - ctrace console.
+ *
+ * Copyright The ctrace authors.  SPDX-License-Identifier: Apache-2.0
+ */
+#include "cmd.h"
+
+int cmd_console(int argc, char **argv)
+{
+	(void)argc;
+	(void)argv;
+	return CMD_NOTHING;
+}

@@ -1,0 +1,13 @@
+/*
+ * cmd_level.c - ctrace level.
+ *
+ * Copyright The ctrace authors.  SPDX-License-Identifier: Apache-2.0
+ */
+#include "cmd.h"
+
+int cmd_level(int argc, char **argv)
+{
+	(void)argc;
+	(void)argv;
+	return CMD_NOTHING;
+}
