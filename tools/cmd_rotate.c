@@ -1,13 +1,65 @@
 /*
- * cmd_rotate.c - ctrace rotate.
+ * cmd_rotate.c - ctrace rotate [EMITTER]: running processes begin new generations of their trace files.
+ *
+ * The process delivers what it has traced so far into the old files; it answers when the new ones are begun.
  *
  * Copyright The ctrace authors.  SPDX-License-Identifier: Apache-2.0
  */
 #include "cmd.h"
 
+#include <argp.h>
+#include <string.h>
+
+#include "change.h"
+
+struct rotate_arguments {
+	struct change *change;
+	const char *emitter; /* NULL: all */
+};
+
+static error_t parse_argument(int key, char *argument, struct argp_state *state)
+{
+	struct rotate_arguments *arguments = state->input;
+
+	switch (key) {
+	case ARGP_KEY_INIT:
+		state->child_inputs[0] = &arguments->change->target;
+		return 0;
+	case ARGP_KEY_ARG:
+		if (state->arg_num != 0)
+			argp_error(state, "unexpected argument \"%s\"; one emitter, or none for all", argument);
+		if (argument[0] == '\0' || strlen(argument) > CTRACE_MAX_EMITTER)
+			argp_error(state, "\"%s\" is not an emitter; expected a name of 1 to %u bytes", argument, CTRACE_MAX_EMITTER);
+		arguments->emitter = argument;
+		return 0;
+	default:
+		return ARGP_ERR_UNKNOWN;
+	}
+}
+
 int cmd_rotate(int argc, char **argv)
 {
-	(void)argc;
-	(void)argv;
-	return CMD_NOTHING;
+	static const struct argp_child children[] = { { &ct_target_argp, 0, NULL, 0 }, { 0 } };
+	static const struct argp argp = {
+		.parser = parse_argument,
+		.args_doc = "[EMITTER]",
+		.doc = "Begin new generations of trace files: of one emitter, or of all that have files.",
+		.children = children,
+	};
+	struct change change;
+	struct rotate_arguments arguments = { .change = &change };
+	struct ct_command command = { .verb = CT_VERB_ROTATE };
+	int exit_status = CMD_USAGE;
+
+	ct_change_init(&change);
+	change.is_emitter = true;
+	change.done = "nothing to rotate";
+	if (argp_parse(&argp, argc, argv, 0, NULL, &arguments) == 0) {
+		if (arguments.emitter != NULL)
+			command.emitter = (struct ct_span){ arguments.emitter, strlen(arguments.emitter) };
+		ct_command_encode(&change.request, &command);
+		exit_status = ct_change_run(&change);
+	}
+	ct_change_fini(&change);
+	return exit_status;
 }

@@ -5,23 +5,19 @@
  *
  * Copyright The ctrace authors.  SPDX-License-Identifier: Apache-2.0
  */
-#include "cmd.h"
+#include "filter_options.h"
 
-#include <argp.h>
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
-#include "read/read.h"
+#include "cmd.h"
 
-enum { OPTION_SINCE = 256, OPTION_UNTIL, OPTION_COLOR };
+enum { OPTION_SINCE = 256, OPTION_UNTIL };
 
 struct show {
-	struct ct_filter filter;
-	struct ct_line_format format;
-	bool is_json;
-	bool has_color;
+	struct filter_options options;
 	bool has_failed;  /* something that was named could not be read */
 	size_t sources;   /* named or found */
 	uint64_t reports; /* lines on stderr so far */
@@ -93,35 +89,9 @@ static void add_run_directory(const char *path, void *user)
  * Printing
  */
 
-static const char *color_of(uint32_t level)
-{
-	static const char *const colors[CTRACE_LEVEL_COUNT] = { "\033[2m", "", "\033[33m", "\033[31m", "\033[1;31m" };
-
-	return level < CTRACE_LEVEL_COUNT ? colors[level] : "";
-}
-
-static void add_colored_line(struct ct_buf *out, const struct show *show, const struct ctrace_event *event)
-{
-	const char *color = color_of(event->level);
-
-	ct_buf_add_text(out, color);
-	ct_line_add(out, &show->format, event);
-	if (color[0] == '\0' || out->failed)
-		return;
-	/* Before the end of the line, so that no pager carries it into the next. */
-	out->size--;
-	ct_buf_add_text(out, "\033[0m\n");
-}
-
 static void print_event(struct show *show, const struct ctrace_event *event, struct ct_buf *line)
 {
-	ct_buf_clear(line);
-	if (show->is_json)
-		ct_json_add(line, event);
-	else if (show->has_color)
-		add_colored_line(line, show, event);
-	else
-		ct_line_add(line, &show->format, event);
+	ct_filter_line(&show->options, event, line);
 	if (line->failed) {
 		show->has_failed = true;
 		return;
@@ -138,7 +108,7 @@ static void print_events(struct show *show)
 	ct_buf_init(&line);
 	/* When stdout takes no more, nobody reads on; the tool says so when it ends. */
 	while (!ferror(stdout) && ct_sources_next(&show->all, &event))
-		if (ct_filter_accepts(&show->filter, &event))
+		if (ct_filter_accepts(&show->options.filter, &event))
 			print_event(show, &event, &line);
 	ct_buf_fini(&line);
 }
@@ -179,49 +149,19 @@ static void parse_time(struct argp_state *state, const char *text, uint64_t *out
 			   text);
 }
 
-static void parse_color(struct argp_state *state, const char *when, struct show *show)
-{
-	if (strcmp(when, "always") == 0)
-		show->has_color = true;
-	else if (strcmp(when, "never") == 0)
-		show->has_color = false;
-	else if (strcmp(when, "auto") == 0)
-		show->has_color = isatty(STDOUT_FILENO) && ct_os_environment("NO_COLOR") == NULL;
-	else
-		argp_error(state, "no such colour: \"%s\"; expected auto, always or never", when);
-}
-
 static error_t parse_show(int key, char *argument, struct argp_state *state)
 {
 	struct show *show = state->input;
 
 	switch (key) {
-	case 'f':
-		show->format.format = argument;
-		return 0;
-	case 'j':
-		show->is_json = true;
-		return 0;
-	case 'c':
-		show->filter.component = argument;
-		return 0;
-	case 'l':
-		if (!ct_level_parse(argument, strlen(argument), &show->filter.level) || show->filter.level >= CTRACE_LEVEL_COUNT)
-			argp_error(state, "no level: \"%s\"; expected debug, info, warn, error, fatal or 0 to 4", argument);
-		return 0;
-	case 'e':
-		if (!ct_filter_check_events(argument))
-			argp_error(state, "no list of event ids: \"%s\"; expected one like 1,5-8", argument);
-		show->filter.events = argument;
+	case ARGP_KEY_INIT:
+		state->child_inputs[0] = &show->options;
 		return 0;
 	case OPTION_SINCE:
-		parse_time(state, argument, &show->filter.since_ns);
+		parse_time(state, argument, &show->options.filter.since_ns);
 		return 0;
 	case OPTION_UNTIL:
-		parse_time(state, argument, &show->filter.until_ns);
-		return 0;
-	case OPTION_COLOR:
-		parse_color(state, argument != NULL ? argument : "always", show);
+		parse_time(state, argument, &show->options.filter.until_ns);
 		return 0;
 	case ARGP_KEY_ARGS:
 		/* All options have been seen by now. */
@@ -239,19 +179,15 @@ static error_t parse_show(int key, char *argument, struct argp_state *state)
 int cmd_show(int argc, char **argv)
 {
 	static const struct argp_option options[] = {
-		{ "format", 'f', "FORMAT", 0, "What a line consists of, as for TEXTFILE; default: " CT_LINE_FORMAT, 0 },
-		{ "json", 'j', NULL, 0, "One JSON object a line instead", 0 },
-		{ "component", 'c', "GLOB", 0, "Only components that match, as in 'MF.*'", 1 },
-		{ "level", 'l', "LEVEL", 0, "Only events at or above: debug, info, warn, error, fatal", 1 },
-		{ "event", 'e', "LIST", 0, "Only these event ids, as in 1,5-8", 1 },
 		{ "since", OPTION_SINCE, "TIME", 0,
 		  "Only from then on: \"2026-01-31 15:12:27.5\", \"15:12:27\", \"-5m\", \"@1700000000\"", 1 },
 		{ "until", OPTION_UNTIL, "TIME", 0, "Only up to then", 1 },
-		{ "color", OPTION_COLOR, "WHEN", OPTION_ARG_OPTIONAL, "Colour lines by level: auto (default), always, never", 2 },
 		{ 0 },
 	};
+	static const struct argp_child children[] = { { .argp = &ct_filter_argp }, { 0 } };
 	static const struct argp argp = {
 		.options = options,
+		.children = children,
 		.parser = parse_show,
 		.args_doc = "[PATH|PID...]",
 		.doc = "Print traces, merged by time."
@@ -260,13 +196,9 @@ int cmd_show(int argc, char **argv)
 		       "  Damage and losses are told on standard error.  Exit status: 0 events were shown, 1 none were or the input is damaged,"
 		       " 2 usage.",
 	};
-	struct show show = {
-		.filter = { .until_ns = UINT64_MAX },
-		.format = { .format = CT_LINE_FORMAT, .delimiter = " ", .hex_block_size = 8, .quote_strings = true },
-	};
+	struct show show = { .shown = 0 };
 	int result;
 
-	show.has_color = isatty(STDOUT_FILENO) && ct_os_environment("NO_COLOR") == NULL;
 	ct_sources_init(&show.all, report, &show);
 	if (argp_parse(&argp, argc, argv, 0, NULL, &show) != 0) {
 		ct_sources_fini(&show.all);

@@ -158,6 +158,7 @@ uint32_t ct_os_thread_id(void);
 bool ct_os_thread_exists(uint32_t tid); /* a thread of this process */
 /* A thread that blocks all signals.  name: at most 15 bytes. */
 enum ctrace_status ct_os_thread_start(void *(*body)(void *), void *argument, const char *name, void *out_pthread) CT_MUST_USE;
+bool ct_os_thread_is_own(void); /* this is a thread that the function above has started, not one of the program's */
 const char *ct_os_environment(const char *name); /* secure_getenv; NULL when unset or empty */
 
 #endif

@@ -357,8 +357,30 @@ bool ct_os_thread_exists(uint32_t tid)
 	return syscall(SYS_tgkill, getpid(), (pid_t)tid, 0) == 0 || errno != ESRCH;
 }
 
+static __thread bool thread_is_own;
+
+bool ct_os_thread_is_own(void)
+{
+	return thread_is_own;
+}
+
+struct thread_start {
+	void *(*body)(void *argument);
+	void *argument;
+};
+
+static void *run_thread(void *argument)
+{
+	struct thread_start start = *(struct thread_start *)argument;
+
+	free(argument);
+	thread_is_own = true;
+	return start.body(start.argument);
+}
+
 enum ctrace_status ct_os_thread_start(void *(*body)(void *), void *argument, const char *name, void *out_pthread)
 {
+	struct thread_start *start;
 	pthread_attr_t attributes;
 	sigset_t all, before;
 	pthread_t thread;
@@ -366,16 +388,23 @@ enum ctrace_status ct_os_thread_start(void *(*body)(void *), void *argument, con
 
 	if (must_fail(CT_OS_THREAD))
 		return status_of_errno();
-	if (pthread_attr_init(&attributes) != 0)
+	start = malloc(sizeof *start);
+	if (start == NULL)
 		return CTRACE_NOT_ENOUGH_MEMORY;
+	*start = (struct thread_start){ body, argument };
+	if (pthread_attr_init(&attributes) != 0) {
+		free(start);
+		return CTRACE_NOT_ENOUGH_MEMORY;
+	}
 	(void)pthread_attr_setstacksize(&attributes, (size_t)256 << 10);
 	/* The new thread inherits the mask: it must never run one of the program's handlers. */
 	(void)sigfillset(&all);
 	(void)pthread_sigmask(SIG_SETMASK, &all, &before);
-	error = pthread_create(&thread, &attributes, body, argument);
+	error = pthread_create(&thread, &attributes, run_thread, start);
 	(void)pthread_sigmask(SIG_SETMASK, &before, NULL);
 	(void)pthread_attr_destroy(&attributes);
 	if (error != 0) {
+		free(start);
 		errno = error;
 		return CTRACE_OS_ERROR;
 	}

@@ -8,6 +8,8 @@
  */
 #include "component/component.h"
 
+#include "writer/writer.h"
+
 #include <string.h>
 
 /* One option of a list; commas inside parentheses do not part. */
@@ -124,10 +126,16 @@ static uint32_t check(const struct ct_trace_request *request, struct ctrace_outc
 	if (request->jobname_count != 0)
 		return ct_outcome_set(out, CTRACE_RC_REFUSED, CTRACE_RSN_NO_JOBS,
 				      "only a trace that a program has defined has filters");
-	if (request->has[CT_CLAUSE_WTR] && !request->disconnect)
-		return ct_outcome_set(out, CTRACE_RC_REFUSED, CTRACE_RSN_NO_WTR,
-				      "only a trace that a program has defined has an external writer");
 	return CTRACE_RC_OK;
+}
+
+static enum ctrace_status set_writer(struct ct_span component, const struct ct_trace_request *request)
+{
+	if (request->state == CT_STATE_OFF || request->disconnect)
+		ct_writer_forget(component.at, component.size);
+	else if (request->has[CT_CLAUSE_WTR])
+		return ct_writer_set(component.at, component.size, request->writer);
+	return CTRACE_OK;
 }
 
 uint32_t ct_builtin_command(const char *name, const struct ct_trace_request *request, struct ctrace_outcome *out)
@@ -145,6 +153,8 @@ uint32_t ct_builtin_command(const char *name, const struct ct_trace_request *req
 	if (request->has[CT_CLAUSE_BUFSIZE])
 		status = ct_route_set_buffer(target->registry, component.at, component.size, ct_status_granted(request->bufsize));
 	if (status == CTRACE_OK)
+		status = set_writer(component, request);
+	if (status == CTRACE_OK)
 		rc = apply_options(target, component, request, &level.level, out);
 	if (request->state == CT_STATE_OFF)
 		level.level = CTRACE_LEVEL_NONE;
@@ -154,5 +164,8 @@ uint32_t ct_builtin_command(const char *name, const struct ct_trace_request *req
 		status = ct_apply(target, &level);
 	if (status != CTRACE_OK)
 		return ct_outcome_set(out, CTRACE_RC_SYSTEM, CTRACE_RSN_STORAGE, "no memory to change the tracer");
+	if (rc == CTRACE_RC_OK && request->state != CT_STATE_OFF && request->writer[0] != '\0' &&
+	    !ct_writer_is_connected(request->writer))
+		return ct_outcome_set(out, CTRACE_RC_OK, 0, CT_NO_WRITER, request->writer);
 	return rc;
 }

@@ -8,6 +8,8 @@
  */
 #include "component/component.h"
 
+#include "writer/writer.h"
+
 #include <stdlib.h>
 #include <string.h>
 
@@ -108,6 +110,22 @@ static bool set_buffer(const struct ct_trace *trace, bool follows, const struct 
 	if (ct_registry_configured(ct_process.registry, trace->component).buffer == bytes)
 		return true;
 	return ct_route_set_buffer(ct_process.registry, name, strlen(name), bytes) == CTRACE_OK;
+}
+
+/* A trace that is on, or keeps its MINOPS, has the writer that it names or none; any other its head's. */
+static bool set_writer(const struct ct_trace *trace, bool follows, const struct ct_status *status)
+{
+	const char *name = trace_name(trace);
+	uint32_t now = ct_registry_configured(ct_process.registry, trace->component).writer;
+
+	if (follows || status->mode == CTRACE_MODE_OFF) {
+		if (now != CT_WRITER_UNSET)
+			ct_writer_forget(name, strlen(name));
+		return true;
+	}
+	if (status->writer[0] == '\0' ? now == 0 : now == ct_writer_number(status->writer) && ct_writer_is_connected(status->writer))
+		return true;
+	return ct_writer_set(name, strlen(name), status->writer) == CTRACE_OK;
 }
 
 static bool is_nothing(const struct ct_status *status, const struct ct_attributes *attributes)
@@ -256,6 +274,16 @@ static void tell_if_excluded(const struct ct_wanted *wanted, struct ctrace_outco
 				     (unsigned)self.asid, self.jobname);
 }
 
+/* A writer that is not there is the classic mistake: nothing is lost by it here, but the data are elsewhere. */
+static void tell_if_no_writer(const struct ct_wanted *wanted, struct ctrace_outcome *out)
+{
+	const char *writer = wanted->status->writer;
+
+	if (!wanted->follows && wanted->status->mode == CTRACE_MODE_ON && writer[0] != '\0' && out->message[0] == '\0' &&
+	    !ct_writer_is_connected(writer))
+		(void)ct_outcome_set(out, CTRACE_RC_OK, 0, CT_NO_WRITER, writer);
+}
+
 uint32_t ct_change_carry_out(struct ct_claim *claim, const struct ct_wanted *wanted, struct ctrace_outcome *out)
 {
 	struct ct_trace *trace = claim->traces[0];
@@ -279,17 +307,24 @@ uint32_t ct_change_carry_out(struct ct_claim *claim, const struct ct_wanted *wan
 		rc = ct_outcome_set(out, CTRACE_RC_SYSTEM, CTRACE_RSN_STORAGE, "no ring of the size that the routine made of it");
 		goto undo_told;
 	}
+	if (!set_writer(trace, wanted->follows, &change.status)) {
+		rc = ct_outcome_set(out, CTRACE_RC_SYSTEM, CTRACE_RSN_STORAGE, "no ring for writer %s: there are too many in use",
+				    change.status.writer);
+		goto undo_told;
+	}
 	if (!put_in_force(trace, wanted->follows, &change.status, &kept)) {
 		rc = ct_outcome_set(out, CTRACE_RC_SYSTEM, CTRACE_RSN_STORAGE, "no memory to change the threshold");
 		goto undo_told;
 	}
 	free(kept);
 	tell_if_excluded(wanted, out);
+	tell_if_no_writer(wanted, out);
 	return CTRACE_RC_OK;
 
 undo_told:
 	take_back(&change);
 	(void)set_buffer(trace, change.former_follows, &change.former);
+	(void)set_writer(trace, change.former_follows, &change.former);
 undo_status:
 	free(kept);
 	return rc;

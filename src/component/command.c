@@ -61,8 +61,6 @@ static uint32_t carry_out(struct ct_claim *claim, const struct ct_trace_request 
 	else
 		ct_status_merge(&status, request, ct_trace_attributes(trace));
 	rc = ct_change_carry_out(claim, &wanted, out);
-	if (rc == CTRACE_RC_OK && request->writer[0] != '\0' && out->message[0] == '\0')
-		(void)ct_outcome_set(out, rc, 0, "writer %s is noted; entries go to the destinations", request->writer);
 	return rc;
 }
 

@@ -57,6 +57,9 @@ const struct ct_reason_row *ct_reason_find(uint32_t rc, uint32_t reason, uint32_
 uint32_t ct_outcome_set(struct ctrace_outcome *out, uint32_t rc, uint32_t reason, const char *format, ...)
 	__attribute__((format(printf, 4, 5)));
 
+/* What a command answers that names an external writer which is not there. */
+#define CT_NO_WRITER "writer %s is not running: entries go to the destinations until it is started"
+
 /* ---- plist.c */
 bool ct_is_coded(const char *text); /* neither NULL nor empty */
 /* The structure alone: 401, 101, 301, 102, 501; 401, 302.  Reads nothing of a structure beyond its size. */
@@ -178,6 +181,7 @@ struct ct_trace {
 	unsigned char userdata[CTRACE_USERDATA_SIZE];
 	uint32_t level_before;  /* own threshold before it was defined; DELETE puts it back */
 	uint64_t buffer_before; /* likewise its own ring size */
+	uint32_t writer_before; /* and its own writer's number */
 };
 
 /*
@@ -222,8 +226,8 @@ struct ct_trace *ct_trace_find_defined(const char *name, size_t size);
 void ct_table_forget_interrupted(void);
 /* Makes it what a trace is that nobody has defined; its place in memory and its generation stay. */
 void ct_trace_forget(struct ct_trace *trace);
-/* Gives it the ring size that it had before it was defined. */
-void ct_trace_restore_buffer(const struct ct_trace *trace);
+/* Gives it the ring size and the writer that it had before it was defined. */
+void ct_trace_restore_ring(const struct ct_trace *trace);
 uint64_t ct_token_of(const struct ct_trace *trace);
 /* For ctrace_write_buffer(): the trace of a token. */
 struct ct_token {

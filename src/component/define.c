@@ -342,6 +342,7 @@ static bool fill(struct ct_trace *trace, const struct definition *definition)
 		memcpy(trace->userdata, asked->userdata, sizeof trace->userdata);
 	trace->level_before = before.level;
 	trace->buffer_before = before.buffer;
+	trace->writer_before = before.writer;
 	ct_table_unlock();
 	return minops != NULL || !has_minops;
 }
@@ -352,7 +353,7 @@ static void undo_definition(struct ct_trace *trace)
 	bool is_unsettled;
 
 	ct_delete_subs(trace);
-	ct_trace_restore_buffer(trace);
+	ct_trace_restore_ring(trace);
 	ct_table_lock();
 	ct_table_unlink(trace);
 	is_unsettled = trace->is_unsettled;

@@ -43,7 +43,7 @@ static void remove_trace(struct ct_trace *trace)
 		trace->head->subs--;
 	ct_table_unlink(trace);
 	ct_table_unlock();
-	ct_trace_restore_buffer(trace);
+	ct_trace_restore_ring(trace);
 	(void)!ct_level_set_trace(ct_process.registry, trace->component, &level, target != NULL ? target->changed : NULL,
 				  target != NULL ? target->changed_user : NULL);
 	ct_trace_forget(trace);

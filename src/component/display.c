@@ -129,9 +129,14 @@ static void show_tracer(struct ctrace_display *shown, uint32_t component)
 {
 	uint32_t level = __atomic_load_n(&ct_registry_entry(ct_process.registry, component)->gate.level, __ATOMIC_RELAXED);
 
+	uint32_t writer = ct_registry_configured(ct_process.registry, component).writer;
+
 	shown->mode = level == CTRACE_LEVEL_NONE ? CTRACE_MODE_OFF : CTRACE_MODE_ON;
 	shown->buffer_asked = shown->buffer_rounded = ct_registry_configured(ct_process.registry, component).buffer;
 	shown->buffer_granted = shown->buffer_asked;
+	shown->wtr = 1;
+	if (writer != CT_WRITER_UNSET && writer != 0)
+		memcpy(shown->writer, ct_process.session.head->writer[writer].name, sizeof shown->writer - 1);
 }
 
 /* What the registry really gives it, or its head. */

@@ -285,12 +285,14 @@ void ct_trace_forget(struct ct_trace *trace)
 	free(minops);
 }
 
-void ct_trace_restore_buffer(const struct ct_trace *trace)
+void ct_trace_restore_ring(const struct ct_trace *trace)
 {
 	const char *name = ct_registry_name(ct_process.registry, trace->component);
 
 	if (ct_registry_configured(ct_process.registry, trace->component).buffer != trace->buffer_before)
 		(void)!ct_route_set_buffer(ct_process.registry, name, strlen(name), trace->buffer_before);
+	if (ct_registry_configured(ct_process.registry, trace->component).writer != trace->writer_before)
+		(void)!ct_route_set_writer(ct_process.registry, name, strlen(name), trace->writer_before);
 }
 
 /* ---- tokens ---- */
@@ -346,7 +348,7 @@ void ct_table_forget_interrupted(void)
 			return;
 		trace->is_interrupted = false;
 		level.level = trace->level_before;
-		ct_trace_restore_buffer(trace);
+		ct_trace_restore_ring(trace);
 		(void)!ct_level_set_trace(ct_process.registry, trace->component, &level, NULL, NULL);
 		ct_trace_forget(trace);
 	} while (true);

@@ -94,6 +94,31 @@ static enum ctrace_status apply_dest_remove(const struct ct_target *target, cons
 	return change_dests(target, command, dest_remove);
 }
 
+/* Exactly these, and none that are inherited; an empty list inherits again.  The default list is never empty. */
+static enum ctrace_status apply_dest_set(const struct ct_target *target, const struct ct_command *command)
+{
+	const char *component = command->component.at;
+	size_t size = command->component.size;
+	uint32_t wanted = 0, own;
+	uint32_t index = CT_COMPONENT_NONE;
+	enum ctrace_status status = find_emitters(command, &wanted);
+
+	if (status != CTRACE_OK)
+		return status;
+	hold(target);
+	for (uint32_t rest = wanted; status == CTRACE_OK && rest != 0; rest &= rest - 1)
+		status = ct_dest_add(target->registry, component, size, (uint32_t)__builtin_ctz(rest), true);
+	own = ct_dest_default(target->registry);
+	if (size != 0)
+		own = ct_registry_find_any(target->registry, component, size, &index) == CTRACE_OK
+			      ? ct_registry_configured(target->registry, index).dests
+			      : 0;
+	for (uint32_t rest = own & ~wanted; status == CTRACE_OK && rest != 0; rest &= rest - 1)
+		status = ct_dest_remove(target->registry, component, size, (uint32_t)__builtin_ctz(rest));
+	release(target, 0);
+	return status;
+}
+
 /* ---- levels and properties ---- */
 
 static enum ctrace_status apply_level(const struct ct_target *target, const struct ct_command *command)
@@ -227,6 +252,10 @@ static const struct ct_verb_row rows[] = {
 	  "EMITTER[, EMITTER]...",
 	  "removes destinations; a default list that becomes empty has TEXTFILE again, a component's inherits again",
 	  apply_dest_remove },
+	{ CT_VERB_DEST_SET, NULL, CT_SUBJECT_ANY_COMPONENT, CT_VALUE_DESTS, "[.COMPONENT]",
+	  "EMITTER[, EMITTER]...",
+	  "exactly these destinations, and no inherited ones; an empty list inherits again",
+	  apply_dest_set },
 	{ CT_VERB_COMPONENT_PROPERTY, "mftrace.comp", CT_SUBJECT_COMPONENT_PROPERTY, CT_VALUE_TEXT, ".COMPONENT#PROPERTY",
 	  "TEXT",
 	  "sets a property that the component itself asks for",

@@ -21,9 +21,10 @@ struct ct_peer {
 	char jobname[16];
 	char program[256];
 	/* after ct_client_ask() */
-	enum ctrace_status status; /* OK: `answer` is whole; TIMED_OUT; NOT_FOUND: nobody listens (it has just ended); DENIED; DAMAGED; UNSUPPORTED: it
+	enum ctrace_status
+		status; /* OK: `answer` is whole; TIMED_OUT; NOT_FOUND: nobody listens (it has just ended); DENIED; DAMAGED; UNSUPPORTED: it
 				      speaks another version; or what is in CT_FIELD_STATUS of its first frame */
-	struct ct_buf answer;      /* all frames, one behind the other; kept with a status of the answer's own, too */
+	struct ct_buf answer; /* all frames, one behind the other; kept with a status of the answer's own, too */
 };
 struct ct_peers {
 	struct ct_peer *items; /* in order of ASID */

@@ -23,13 +23,18 @@
 #define CT_MESSAGE_LIMIT 65536u /* bytes of a frame, its head included */
 #define CT_MESSAGE_HEAD 16u
 
+/* In a command of CT_VERB_LEVEL: what is it?  Nothing is changed; the field is not sent. */
+#define CT_LEVEL_ASKED 0xFFFFFFFDu
+/* CT_FIELD_STATE of a member's PRESET: this and CT_STATE_PRESET_PUT or _DELETE. */
+#define CT_MESSAGE_PRESET 100u
+
 #define CT_MESSAGE_ANSWER 1u
 #define CT_MESSAGE_MORE 2u /* another frame of this answer follows */
 
 /* Texts are not terminated; numbers are u64.  What several fields of an answer belong to begins with CT_FIELD_COMPONENT. */
 enum ct_field {
-	CT_FIELD_STATUS = 1,   /* answer, first: number, enum ctrace_status; not OK: CT_FIELD_MESSAGE says why */
-	CT_FIELD_MESSAGE = 2,  /* answer: one line for people */
+	CT_FIELD_STATUS = 1,  /* answer, first: number, enum ctrace_status; not OK: CT_FIELD_MESSAGE says why */
+	CT_FIELD_MESSAGE = 2, /* answer: one line for people */
 	CT_FIELD_COMPONENT = 3,
 	CT_FIELD_EMITTER = 4,
 	CT_FIELD_PROPERTY = 5,
@@ -41,7 +46,7 @@ enum ct_field {
 	CT_FIELD_OLD = 11, /* answer: what it was, and what it is now, as people read it ("INFO", "TEXTFILE, STDERR") */
 	CT_FIELD_NEW = 12,
 	/* CT_VERB_TRACE_CT: struct ctrace_trace_ct; what is absent is NULL or 0 there */
-	CT_FIELD_STATE = 20, /* number, CTRACE_CT_*; CT_STATE_PRESET_* + 100 for a member's PRESET */
+	CT_FIELD_STATE = 20, /* number, CTRACE_CT_*; or CT_MESSAGE_PRESET + CT_STATE_PRESET_* */
 	CT_FIELD_SUB = 21,
 	CT_FIELD_PARM = 22, /* the member that this is a statement of, for messages */
 	CT_FIELD_BUFSIZE = 23,
@@ -67,6 +72,8 @@ size_t ct_message_start(struct ct_buf *out, enum ct_verb verb, uint32_t flags);
 void ct_message_add(struct ct_buf *out, enum ct_field field, const void *data, size_t size);
 void ct_message_add_text(struct ct_buf *out, enum ct_field field, const char *text);
 void ct_message_add_number(struct ct_buf *out, enum ct_field field, uint64_t number);
+/* Another frame of this answer follows it. */
+void ct_message_set_more(struct ct_buf *out, size_t start);
 /* NOT_ENOUGH_MEMORY; UNSUPPORTED when it is over CT_MESSAGE_LIMIT: then the frame is taken off again. */
 enum ctrace_status ct_message_end(struct ct_buf *out, size_t start) CT_MUST_USE;
 
@@ -78,7 +85,8 @@ struct ct_message {
 	struct ct_span fields;
 };
 /* The first frame of `size` bytes.  OK, and *out_size bytes of it; NOT_FOUND: it is not all there yet; DAMAGED: it never will be (magic,
- * size, or a field passes the end); UNSUPPORTED: another version: *out has verb and version, and *out_size is set. */
+ * size, or a field passes the end); UNSUPPORTED: a whole frame of another version: *out has verb and version but no fields, and *out_size
+ * is set. */
 enum ctrace_status ct_message_parse(const void *bytes, size_t size, struct ct_message *out, size_t *out_size) CT_MUST_USE;
 /* The next field of `fields`, which moves behind it; false at the end. */
 bool ct_message_next(struct ct_span *fields, enum ct_field *out_field, struct ct_span *out_value);
@@ -87,10 +95,12 @@ struct ct_span ct_message_find(const struct ct_message *message, enum ct_field f
 /* The number in it, or `otherwise` when there is none or it is not a number. */
 uint64_t ct_message_number(const struct ct_message *message, enum ct_field field, uint64_t otherwise);
 
-/* ---- commands as requests.  The spans of a decoded command point into the message.  DAMAGED: a number out of its range, a name too long. */
-void ct_command_encode(struct ct_buf *out, const struct ct_command *command); /* a whole frame */
+/* ---- commands as requests.  The spans of a decoded command point into the message; at NULL: it was not said.  DAMAGED: a number out of
+ * its range, a name too long. */
+/* A whole frame; out->failed when it gets larger than a frame may be. */
+void ct_command_encode(struct ct_buf *out, const struct ct_command *command);
 enum ctrace_status ct_command_decode(const struct ct_message *message, struct ct_command *out) CT_MUST_USE;
-/* Likewise TRACE CT.  `text` keeps what `out` points to; the caller's, as long as out is used. */
+/* Likewise TRACE CT.  `text` keeps what `out` points to; the caller's, as long as out is used.  NOT_ENOUGH_MEMORY. */
 void ct_trace_ct_encode(struct ct_buf *out, const struct ctrace_trace_ct *command);
 enum ctrace_status ct_trace_ct_decode(const struct ct_message *message, struct ct_buf *text, struct ctrace_trace_ct *out) CT_MUST_USE;
 

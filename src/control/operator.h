@@ -2,14 +2,15 @@
  * control/operator.h - the operator's grammar: TRACE CT, DISPLAY TRACE and REPLY (spec/component-trace.md section 6).
  *
  * Text becomes one struct; what it does is not known here.  Any case; blanks where z/OS has them and around commas, parentheses and
- * equals signs.  Pure; any thread.
+ * equals signs.  Operands in any order, each once.  Parentheses round one name, or round SUB's path, may be there or not.  A component's
+ * name that has blanks, commas, parentheses, equals or quotation marks stands in quotation marks; '' is one.  Pure; any thread.
  *
  *     TRACE CT[,{ON|nnnnK|nnnnM|OFF|}],COMP=name[,SUB=(subname)][,PARM=member]        T CT
  *     TRACE CT,WTRSTART=member[,WRAP|NOWRAP]
  *     TRACE CT,WTRSTOP=name[,FLUSH|NOFLUSH]
  *     D[ISPLAY] TRACE[,COMP={name|(name[,name]...)|ALL}[,SUB=(subname)][,N=nnn][,SUBLEVEL]][,WTR={name|(name[,name]...)|ALL}][,TT][,L={a|name|name-a}]
  *     D[ISPLAY] R[,L]
- *     R[EPLY] [nn][,operands]                                    also Rnn,operands
+ *     R[EPLY] [nn][,operands]                                    also Rnn,operands; a blank is as good as the comma
  *
  * Copyright The ctrace authors.  SPDX-License-Identifier: Apache-2.0
  */
@@ -34,21 +35,23 @@ enum ct_operator_kind {
 struct ct_operator_command {
 	enum ct_operator_kind kind;
 	/* TRACE CT */
-	uint32_t state; /* CTRACE_CT_NONE, _ON, _OFF; a size says _ON */
+	uint32_t state;   /* CTRACE_CT_NONE, _ON, _OFF; a size says _ON */
 	uint64_t bufsize; /* bytes; 0: none */
-	char component[CTRACE_MAX_COMPONENT + 1]; /* COMP; a dotted name or a glob of the other face, too */
+	/* COMP; a dotted name or a glob of the other face, too.  What can be a name of component trace is upper case, else it is as written. */
+	char component[CTRACE_MAX_COMPONENT + 1];
 	bool has_sub;
-	char sub[CTRACE_MAX_COMPONENT + 1]; /* without the parentheses: "A.ASID(1F)" */
-	char member[CTRACE_MAX_NAME + 1];   /* PARM, WTRSTART; upper case; "": none */
-	char job[CTRACE_MAX_NAME + 1];      /* WTRSTOP */
-	bool nowrap, has_wrap;              /* WRAP or NOWRAP is said */
+	/* Without the parentheses and blanks, upper case but for what is quoted: "A.ASID(1F).'a_b'" */
+	char sub[CTRACE_MAX_COMPONENT + 1];
+	char member[CTRACE_MAX_NAME + 1]; /* PARM, WTRSTART; upper case; "": none */
+	char job[CTRACE_MAX_NAME + 1];    /* WTRSTOP; upper case */
+	bool nowrap, has_wrap;            /* WRAP or NOWRAP is said */
 	bool noflush;
 	/* DISPLAY TRACE */
 	uint32_t name_count; /* COMP's list; 0 with COMP not said or ALL */
 	char name[CT_OPERATOR_NAMES][CTRACE_MAX_COMPONENT + 1];
 	bool has_comp, comp_all;
 	bool has_n;
-	uint32_t n;
+	uint32_t n; /* 0 to 999 */
 	bool sublevel;
 	bool has_wtr, wtr_all;
 	uint32_t wtr_count;
@@ -59,24 +62,27 @@ struct ct_operator_command {
 	bool has_reply_id;
 	struct ct_span operands; /* what follows the number and its comma, in the command's text: ct_reply_parse() */
 };
-/* OK, and *out; else INVALID_ARGUMENT-like: CTRACE_FAILURE with the complaint (line 0, column in text, expected words; a suggestion when one
- * is near, as "did you mean SUB?"). */
+/* OK, and *out; else CTRACE_FAILURE, and what is wrong first: line 0, the column in the text, the words expected there, and in the message
+ * the word that was probably meant: "... (did you mean SUB?)".  The operands of a reply are not looked at. */
 enum ctrace_status ct_operator_parse(const char *text, size_t size, struct ct_operator_command *out,
 				     struct ct_complaint *complaint) CT_MUST_USE;
 
 /* The operands of a reply to ITT006A: [ASID=(h,...)][,JOBNAME=(n,...)][,OPTIONS=(o,...)][,WTR={member|DISCONNECT}][,CONT|END].  Lists without
- * parentheses have one word.  Each operand replaces what the replies before it said.  What is missing stays. */
+ * parentheses have one word.  Options are as they are in a member: 'any text' with '' for a quotation mark, or words that may have
+ * parentheses of their own.  Each operand replaces what the replies before it said.  What is missing stays; so does all with no operands. */
 struct ct_reply {
 	bool has_asid, has_jobname, has_options, has_wtr;
 	char asid[CTRACE_MAX_FILTER * 5 + 1]; /* "1,2F"; as struct ctrace_trace_ct has it */
 	char jobname[CTRACE_MAX_FILTER * 9 + 1];
 	char options[CTRACE_MAX_OPTIONS + 1]; /* without the outer parentheses; quotation marks round an option are taken away */
-	char wtr[CTRACE_MAX_NAME + 3];
-	bool is_end; /* END was said: carry the command out; else it prompts again */
+	char wtr[CTRACE_MAX_NAME + 3];        /* a writer, or DISCONNECT; upper case */
+	bool is_end;                          /* the last one said END: carry the command out; else it prompts again */
 };
-/* Adds to *reply, which is zeroed at first, and is left as it was when the text is wrong. */
+/* Adds to *reply, which is zeroed at first, and is left as it was when the text is wrong.  The complaint's column is in this text: what
+ * stands before it in the command is the caller's to add.  The text is at most CT_OPERATOR_LINE bytes. */
 enum ctrace_status ct_reply_parse(const char *text, size_t size, struct ct_reply *reply, struct ct_complaint *complaint) CT_MUST_USE;
-/* What a reply says, as operands again, for the file that an outstanding reply lives in. */
+/* What a reply says, as operands again, for the file that an outstanding reply lives in: ct_reply_parse() reads the same from it, into a
+ * zeroed struct. */
 void ct_reply_print(const struct ct_reply *reply, struct ct_buf *out);
 
 #endif

@@ -19,6 +19,7 @@
 struct ct_parser {
 	const char *at; /* what is to be read next */
 	const char *end;
+	const char *whole;        /* what the text is, for a complaint; NULL: "the member" */
 	const char *open_comment; /* one without an end, and then the text ends there; or NULL */
 	const char *placed;       /* so far lines are counted; places are asked for in the order of the text */
 	const char *line_start;
@@ -72,8 +73,12 @@ bool ct_read_asid(struct ct_parser *parser) CT_MUST_USE;
 bool ct_read_jobname(struct ct_parser *parser) CT_MUST_USE;
 bool ct_read_bufsize(struct ct_parser *parser) CT_MUST_USE;
 bool ct_read_options(struct ct_parser *parser) CT_MUST_USE;
+bool ct_read_option(struct ct_parser *parser) CT_MUST_USE; /* one of them: also where there are no parentheses */
 bool ct_read_wtr(struct ct_parser *parser) CT_MUST_USE;
 bool ct_read_wtrstart(struct ct_parser *parser) CT_MUST_USE;
 bool ct_read_wtrstop(struct ct_parser *parser) CT_MUST_USE;
+/* One value, checked and kept. */
+void ct_take_asid(struct ct_parser *parser, struct ct_span value);
+void ct_take_jobname(struct ct_parser *parser, struct ct_span value);
 
 #endif

@@ -56,10 +56,12 @@ void ct_complain_syntax(struct ct_parser *parser, struct ct_span word, const cha
 void ct_complain_found(struct ct_parser *parser, const char *expected)
 {
 	struct ct_span word = ct_scan_word(parser);
+	char what[40];
 
 	parser->at = word.at;
 	if (parser->at == parser->end) {
-		ct_complain_place(parser, CTRACE_RSN_MEMBER_SYNTAX, parser->end, "the member ends here", expected);
+		(void)snprintf(what, sizeof what, "%s ends here", parser->whole != NULL ? parser->whole : "the member");
+		ct_complain_place(parser, CTRACE_RSN_MEMBER_SYNTAX, parser->end, what, expected);
 		return;
 	}
 	if (word.size == 0) /* a mark */

@@ -79,7 +79,7 @@ static void check(struct ct_parser *parser, struct ct_span value, uint32_t reaso
 	ct_complain_filled(parser, reason, value.at, &complaint);
 }
 
-static void take_asid(struct ct_parser *parser, struct ct_span value)
+void ct_take_asid(struct ct_parser *parser, struct ct_span value)
 {
 	struct ct_trace_request *trace = ct_parser_trace(parser);
 
@@ -89,10 +89,10 @@ static void take_asid(struct ct_parser *parser, struct ct_span value)
 bool ct_read_asid(struct ct_parser *parser)
 {
 	ct_parser_trace(parser)->asid_count = 0; /* also when the clause is there twice */
-	return read_list(parser, &(struct list){ take_asid, CTRACE_MAX_FILTER, CTRACE_RSN_TOO_MANY_ASIDS, "at most 16 ASIDs" });
+	return read_list(parser, &(struct list){ ct_take_asid, CTRACE_MAX_FILTER, CTRACE_RSN_TOO_MANY_ASIDS, "at most 16 ASIDs" });
 }
 
-static void take_jobname(struct ct_parser *parser, struct ct_span value)
+void ct_take_jobname(struct ct_parser *parser, struct ct_span value)
 {
 	struct ct_trace_request *trace = ct_parser_trace(parser);
 
@@ -103,7 +103,7 @@ bool ct_read_jobname(struct ct_parser *parser)
 {
 	ct_parser_trace(parser)->jobname_count = 0;
 	return read_list(parser,
-			 &(struct list){ take_jobname, CTRACE_MAX_FILTER, CTRACE_RSN_TOO_MANY_JOBNAMES, "at most 16 job names" });
+			 &(struct list){ ct_take_jobname, CTRACE_MAX_FILTER, CTRACE_RSN_TOO_MANY_JOBNAMES, "at most 16 job names" });
 }
 
 static void take_preset(struct ct_parser *parser, struct ct_span value)
@@ -283,7 +283,7 @@ static bool have_control(const struct ct_trace_request *trace, size_t from)
 	return false;
 }
 
-static bool read_option(struct ct_parser *parser)
+bool ct_read_option(struct ct_parser *parser)
 {
 	const struct ct_trace_request *trace = ct_parser_trace(parser);
 	const char *start = parser->at;
@@ -307,7 +307,7 @@ static bool read_option_list(struct ct_parser *parser)
 		return true;
 	for (;;) {
 		ct_scan_blanks(parser);
-		if (!read_option(parser))
+		if (!ct_read_option(parser))
 			return false;
 		if (!ct_scan_accept(parser, ','))
 			return close_list(parser);

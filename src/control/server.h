@@ -13,16 +13,18 @@
 #include "control/message.h"
 
 #define CT_SERVER_CONNECTIONS 32u /* at most; one more, and the one that has been silent for longest is closed */
-#define CT_SERVER_OUTPUT ((size_t)4 << 20) /* bytes of answers that may wait for a peer that does not read; then it is closed */
+/* Bytes of answers that may wait for peers that do not read, all together; past it the connection with the most is closed. */
+#define CT_SERVER_OUTPUT ((size_t)16 << 20)
 
 /* Answers one request: appends one or more frames to `answer`.  On the server's thread. */
 typedef void ct_server_answer(const struct ct_message *request, struct ct_buf *answer, void *user);
 /* A descriptor that the thread watches for others (an external writer's link): called on the server's thread when it can be read or is
- * closed; false: watch it no more. */
+ * closed; false: watch it no more.  When the descriptor is found to be another file now it is called once more, and then no more. */
 typedef bool ct_server_ready(int fd, void *user);
 
 struct ct_server_options {
-	struct ct_session *session; /* its folder, and its head: the refused are counted in control_refused */
+	struct ct_session *session; /* its folder, and its head: the refused are counted in control_refused; NULL: not counted */
+	bool takes_descriptor;      /* one may come along with a request: ct_connection.passed */
 	ct_server_answer *answer;
 	void *user;
 };

@@ -1,7 +1,8 @@
 /*
  * cbl_ctrace.c - component trace from COBOL: the CBL_CTRACE_* routines, and COBOL's routines as exits.
  *
- * Called by COBOL programs on their one thread; a command of another thread comes here only to be refused (invoke).  Each routine is: read
+ * Called by COBOL programs on their one thread; a command of another thread comes here only to be refused (invoke); deferred.c has
+ * it carried out on the right one.  Each routine is: read
  * the groups, do what <ctrace/component.h> does, write the answer's group, tell the callbacks what changed.  The groups are packed;
  * each is copied whole before anything is done with it.  Contracts are in <cbl_ctrace.h>.
  *
@@ -240,6 +241,7 @@ cobrtncode_t CBL_CTRACE_DEFINE(void *define, void *outcome)
 	const struct keyword *wrong;
 
 	ct_notify_deliver();
+	ct_deferred_join();
 	read_group(&group, define, sizeof(group));
 	struct ctrace_define request = {
 		.size = sizeof(request),
@@ -259,7 +261,9 @@ cobrtncode_t CBL_CTRACE_DEFINE(void *define, void *outcome)
 	};
 	wrong = read_keywords(define_keywords, COUNT(define_keywords), &group, &request);
 	request.reserved[0] = wrong != NULL;
+	ct_deferred_busy++;
 	(void)ctrace_component_define(&request, &out);
+	ct_deferred_busy--;
 	explain_keyword(wrong, &out);
 	explain_field(true, 0x401, "ctrace-service is not 78-CTRACE-SERVICE-DEFINE: " SET_TO_VALUE, &out);
 	explain_field(true, 0x101, "ctrace-plistver is not 0, 1 or 2: " SET_TO_VALUE, &out);
@@ -288,7 +292,9 @@ cobrtncode_t CBL_CTRACE_DELETE(const void *request_group, void *outcome)
 	};
 	wrong = read_keywords(delete_keywords, COUNT(delete_keywords), &group, &request);
 	request.reserved[0] = wrong != NULL;
+	ct_deferred_busy++;
 	(void)ctrace_component_delete(&request, &out);
+	ct_deferred_busy--;
 	explain_keyword(wrong, &out);
 	explain_field(true, 0x401, "ctrace-del-service is not 78-CTRACE-SERVICE-DELETE: " SET_TO_VALUE, &out);
 	explain_field(group.plistver > CTRACE_PLIST_VERSION, 0x302, "ctrace-del-plistver is not 0, 1 or 2: " SET_TO_VALUE, &out);
@@ -325,7 +331,9 @@ cobrtncode_t CBL_CTRACE_TRACE_CT(const void *command_group, void *outcome)
 		.options = *TEXT(texts, group, options) != '\0' ? texts.options : NULL,
 		.wtr = *TEXT(texts, group, wtr) != '\0' ? texts.wtr : NULL,
 	};
+	ct_deferred_busy++;
 	(void)ctrace_trace_ct(&command, &out);
+	ct_deferred_busy--;
 	explain_field(group.state > CTRACE_CT_LIKEHEAD, 0x301, "ctrace-ct-state takes 78-CTRACE-CT-NONE, -ON, -OFF or -LIKEHEAD", &out);
 	return answer(outcome, &out);
 }
@@ -385,7 +393,9 @@ cobrtncode_t CBL_CTRACE_DISPLAY(const void *name, const void *sub, void *display
 	enum ctrace_status status;
 
 	ct_notify_deliver();
+	ct_deferred_busy++;
 	status = ctrace_component_display(read_name(name_text, name, CTRACE_MAX_NAME), read_name(sub_text, sub, SUB), &shown);
+	ct_deferred_busy--;
 	if (status == CTRACE_OK && !ct_cbl_is_null(display)) {
 		print_display(&group, &shown);
 		memcpy(display, &group, sizeof(group));
@@ -414,12 +424,6 @@ struct routine {
 };
 static struct routine *routines; /* pushed by compare-and-swap */
 
-/* The same address for a thread and for its copy in a forked child. */
-static const void *this_thread(void)
-{
-	return &ct_notify_installed;
-}
-
 /* One of that code, on that thread or, with NULL, on any. */
 static struct routine *find_routine(const void *code, const void *thread)
 {
@@ -430,8 +434,8 @@ static struct routine *find_routine(const void *code, const void *thread)
 	return at;
 }
 
-/* The same, made with this thread when there is none.  NULL: no memory. */
-static struct routine *have_routine(void *code, const void *thread)
+/* The same, made for `maker` when there is none.  NULL: no memory. */
+static struct routine *have_routine(void *code, const void *thread, const void *maker)
 {
 	ct_cobol_invoke_function *in_cobol = (ct_cobol_invoke_function *)(uintptr_t)ct_cobol_bridge(CT_COBOL_INVOKE);
 	struct routine *fresh = NULL;
@@ -443,7 +447,7 @@ static struct routine *have_routine(void *code, const void *thread)
 		found = find_routine(code, thread);
 		if (found != NULL || (fresh == NULL && (fresh = malloc(sizeof(*fresh))) == NULL))
 			break;
-		*fresh = (struct routine){ .next = first, .code = code, .thread = this_thread(), .in_cobol = in_cobol };
+		*fresh = (struct routine){ .next = first, .code = code, .thread = maker, .in_cobol = in_cobol };
 		/* Publish: pairs with the acquire loads.  Another thread may have put the same there meanwhile: look again. */
 	} while (!__atomic_compare_exchange_n(&routines, &first, fresh, false, __ATOMIC_RELEASE, __ATOMIC_RELAXED));
 	if (found == NULL)
@@ -455,22 +459,25 @@ static struct routine *have_routine(void *code, const void *thread)
 static uint32_t invoke(void *code, struct ctrace_ctss *ctss)
 {
 	const struct routine *routine = code;
+	uint32_t rc;
 
-	if (routine->thread != this_thread()) {
+	if (routine->thread != ct_ctf_thread()) {
+		ct_deferred_refused(routine->thread, ctss->token);
 		(void)ctrace_wto(
 			ctss->console,
 			"a COBOL routine runs on its program's thread only: give the command there, or write the routine in C");
 		ctss->reason = CBL_CTRACE_SSRSNC_THREAD;
 		return CBL_CTRACE_SSRC_THREAD;
 	}
-	if (routine->in_cobol != NULL)
-		return routine->in_cobol(routine->code, ctss);
-	return ((ctrace_routine *)(uintptr_t)routine->code)(ctss);
+	ct_deferred_busy++;
+	rc = routine->in_cobol != NULL ? routine->in_cobol(routine->code, ctss) : ((ctrace_routine *)(uintptr_t)routine->code)(ctss);
+	ct_deferred_busy--;
+	return rc;
 }
 
-static bool describe_routine(void *code, const void *thread, struct ct_routine *out)
+static bool describe_routine(void *code, const void *thread, const void *maker, struct ct_routine *out)
 {
-	struct routine *routine = have_routine(code, thread);
+	struct routine *routine = have_routine(code, thread, maker);
 
 	if (routine == NULL)
 		return false;
@@ -478,12 +485,18 @@ static bool describe_routine(void *code, const void *thread, struct ct_routine *
 	return true;
 }
 
+/* Who finds it first is to run it; when that is a thread of ctrace's own, the thread that the program's COBOL runs on. */
 bool ct_cobol_find_routine(const char *name, struct ct_routine *out)
 {
 	ct_cobol_find_function *find = (ct_cobol_find_function *)(uintptr_t)ct_cobol_bridge(CT_COBOL_FIND);
 	void *code = find != NULL ? find(name) : NULL;
+	const void *maker;
 
-	return code != NULL && describe_routine(code, NULL, out);
+	if (code == NULL)
+		return false;
+	ct_deferred_join();
+	maker = ct_os_thread_is_own() ? ct_deferred_thread() : ct_ctf_thread();
+	return maker != NULL && describe_routine(code, NULL, maker, out);
 }
 
 cobrtncode_t CBL_CTRACE_ROUTINE(const void *name, void *routine)
@@ -495,7 +508,8 @@ cobrtncode_t CBL_CTRACE_ROUTINE(const void *name, void *routine)
 
 	ct_notify_deliver();
 	(void)read_name(text, name, CTRACE_MAX_NAME);
-	if (ct_cbl_is_null(routine) || describe_routine(routine, this_thread(), &described))
+	ct_deferred_join();
+	if (ct_cbl_is_null(routine) || describe_routine(routine, ct_ctf_thread(), ct_ctf_thread(), &described))
 		status = ct_routine_add(text, &described);
 	errno = kept;
 	return ct_cbl_return(status);

@@ -248,7 +248,7 @@ cobrtncode_t cobctf_trace(cobuns32_t flags, const cobuns8_t *component_id, TRACE
 {
 	struct event event;
 
-	ct_notify_deliver();
+	ct_notify_deliver_changes();
 	if (ct_cbl_is_null(trace_event))
 		return CTF_RET_FAILURE;
 	event.id = trace_event->event_id;

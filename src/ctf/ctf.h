@@ -7,6 +7,7 @@
  *     cobctf.c        events: CBL_CTF_TRACE, cobctf_trace
  *     notify.c        callbacks: CBL_CTF_TRACER_NOTIFY, cobctf_tracer_notify
  *     cbl_ctrace.c    component trace: CBL_CTRACE_*, COBOL's routines as exits
+ *     deferred.c      commands from outside that wait for the thread that COBOL's routines run on
  *     cobol_bridge.c  a module of its own, linked with libcob: finds and calls COBOL entries
  *
  * Copyright The ctrace authors.  SPDX-License-Identifier: Apache-2.0
@@ -16,6 +17,7 @@
 
 #include "record/record.h"
 #include <cbl_ctrace.h>
+#include <ctrace/component.h>
 #include <mfctf.h>
 
 /* ---- cbl_id.c */
@@ -64,17 +66,32 @@ cobrtncode_t ct_cbl_return(enum ctrace_status status);
  * change.  Calls what was installed by cobctf_tracer_notify(), leaves the rest for the installing threads. */
 void ct_notify_change(const struct ct_change *change, void *user);
 
-/* Changes that wait for a thread; only a hint to look. */
+/* Changes and commands that wait for a thread; only a hint to look. */
 extern uint32_t ct_notify_waiting;
-/* Callbacks that this thread installed and that wait for its calls. */
+/* Callbacks that this thread installed and that wait for its calls; one more when commands may wait for it. */
 extern __thread uint32_t ct_notify_installed __attribute__((tls_model("initial-exec")));
-void ct_notify_deliver_slowly(void);
+/* may_command: also carries out the commands that wait for the thread. */
+void ct_notify_deliver_slowly(bool may_command);
 
-/* At the beginning and end of each CBL_CTF_* call: tells the calling thread's callbacks of the changes that wait for it. */
+/* At the beginning and end of each CBL_ call: tells the calling thread's callbacks of the changes that wait for it, and carries out the
+ * commands from outside that its routines in COBOL are for. */
 static inline void ct_notify_deliver(void)
 {
 	if (__builtin_expect(__atomic_load_n(&ct_notify_waiting, __ATOMIC_RELAXED) != 0, 0) && ct_notify_installed != 0)
-		ct_notify_deliver_slowly();
+		ct_notify_deliver_slowly(true);
+}
+
+/* The same for calls that C programs make in signal handlers, too: no commands, since these allocate. */
+static inline void ct_notify_deliver_changes(void)
+{
+	if (__builtin_expect(__atomic_load_n(&ct_notify_waiting, __ATOMIC_RELAXED) != 0, 0) && ct_notify_installed != 0)
+		ct_notify_deliver_slowly(false);
+}
+
+/* The same address for a thread and for its copy in a forked child. */
+static inline const void *ct_ctf_thread(void)
+{
+	return &ct_notify_installed;
 }
 
 /* What the bridge to the COBOL run time has by that name: NULL when there is no COBOL in this process, or no bridge. */
@@ -85,6 +102,24 @@ void *ct_cobol_bridge(const char *symbol);
 struct ct_routine;
 /* Finds a routine among COBOL's entries, for component/routine.c; the runtime wires it in.  Any thread, under no lock. */
 bool ct_cobol_find_routine(const char *name, struct ct_routine *out);
+
+/* ---- deferred.c: commands from outside for COBOL's routines */
+/*
+ * Hands a TRACE CT over to the program's thread that has to run it, which does so in its next CBL_ call; to be called by who just had
+ * ctrace_trace_ct() of it on this thread, with its outcome, whatever that is.  True: it has been carried out within wait_ms, and *out is its
+ * outcome.  False and out->rc 0: it waits for the thread; out->message says so.  False and another rc: *out is as it was, because that was no
+ * refusal for the thread's sake, or with another message, because the thread takes no more.  Does not wait when others wait already.
+ */
+bool ct_ctf_defer(const struct ctrace_trace_ct *command, unsigned wait_ms, struct ctrace_outcome *out);
+/* This thread of the program runs COBOL's routines: until it ends commands can be handed over to it. */
+void ct_deferred_join(void);
+const void *ct_deferred_thread(void); /* the one that joined last and lives; NULL when there is none */
+/* A routine that only `thread` may run was to be called on this one, for the trace of that token. */
+void ct_deferred_refused(const void *thread, uint64_t token);
+/* Carries out what waits for this thread, under no lock; was there anything? */
+bool ct_deferred_run(void);
+/* This thread is in a command or a routine: others have to wait. */
+extern __thread uint32_t ct_deferred_busy __attribute__((tls_model("initial-exec")));
 
 /* ---- cobol_bridge.c, in the module cobol.so.  Found by these names. */
 #define CT_COBOL_MODULE "cobol"

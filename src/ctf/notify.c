@@ -4,7 +4,7 @@
  * The registry tells of a change on the thread that made it, under no lock (ct_notify_change).  Each callback that it concerns gets a
  * notice addressed to one thread: that thread itself for a C callback, the installing thread for a COBOL one, because the COBOL
  * runtime is not thread-safe.  A thread takes the notices addressed to it and calls back, again under no lock: the changing
- * thread at once, an installing thread in its next CBL_CTF_* call.
+ * thread at once, an installing thread in its next CBL_CTF_* call.  There it also finds the commands that deferred.c has for it.
  *
  * Notices are bounded, and so is nesting: inside a callback nothing is delivered; what a callback changes is told when it has
  * returned, and only so often in one call.  A notice is never freed where it is delivered, since that may be in a trace call
@@ -178,7 +178,7 @@ static struct notice *unlink_notice(struct notice **link)
 	notice->next = notify.spent;
 	notify.spent = notice;
 	notice->watch->notices--;
-	__atomic_store_n(&ct_notify_waiting, ct_notify_waiting - 1, __ATOMIC_RELAXED);
+	(void)__atomic_sub_fetch(&ct_notify_waiting, 1, __ATOMIC_RELAXED);
 	return notice;
 }
 
@@ -188,7 +188,7 @@ static void append_notice(struct notice *notice)
 	*notify.end = notice;
 	notify.end = &notice->next;
 	notice->watch->notices++;
-	__atomic_store_n(&ct_notify_waiting, ct_notify_waiting + 1, __ATOMIC_RELAXED);
+	(void)__atomic_add_fetch(&ct_notify_waiting, 1, __ATOMIC_RELAXED);
 }
 
 static struct watch **find_watch(uint32_t component, TRACER_NOTIF_CALLBACK *callback)
@@ -346,15 +346,22 @@ static bool deliver_one(void)
 	return true;
 }
 
+static void deliver_all(void)
+{
+	for (unsigned i = 0; i < DELIVER_LIMIT && deliver_one(); i++)
+		;
+}
+
 /* Does nothing inside a callback, and in a signal handler that interrupted one of ctrace's locked sections. */
-void ct_notify_deliver_slowly(void)
+void ct_notify_deliver_slowly(bool may_command)
 {
 	int saved_errno = errno;
 
 	if (frames != NULL || ct_thread_locked != 0 || is_forking)
 		return;
-	for (unsigned i = 0; i < DELIVER_LIMIT && deliver_one(); i++)
-		;
+	deliver_all();
+	if (may_command && ct_deferred_run())
+		deliver_all();
 	errno = saved_errno;
 }
 
@@ -374,7 +381,7 @@ void ct_notify_change(const struct ct_change *change, void *user)
 	}
 	notify_unlock();
 	if (is_for_me)
-		ct_notify_deliver_slowly();
+		ct_notify_deliver_slowly(false);
 }
 
 /* ---- installing -------------------------------------------------------------------------------------------- */

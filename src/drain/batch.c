@@ -18,7 +18,8 @@ enum ctrace_status ct_batch_init(struct ct_batch *batch, struct ct_session *sess
 	batch->events = calloc(BATCH_EVENTS, sizeof *batch->events);
 	batch->items = calloc(BATCH_ITEMS, sizeof *batch->items);
 	batch->copies = malloc(BATCH_COPY);
-	if (batch->events == NULL || batch->items == NULL || batch->copies == NULL) {
+	batch->first_sizes = calloc(BATCH_EVENTS, sizeof *batch->first_sizes);
+	if (batch->first_sizes == NULL || batch->events == NULL || batch->items == NULL || batch->copies == NULL) {
 		ct_batch_fini(batch);
 		return CTRACE_NOT_ENOUGH_MEMORY;
 	}
@@ -30,6 +31,7 @@ void ct_batch_fini(struct ct_batch *batch)
 	free(batch->events);
 	free(batch->items);
 	free(batch->copies);
+	free(batch->first_sizes);
 	free(batch->iterators);
 	free(batch->heap);
 	free(batch->streams);
@@ -62,13 +64,13 @@ static enum ctrace_status make_room(struct ct_batch *batch, uint32_t ring_count)
 	return CTRACE_OK;
 }
 
-enum ctrace_status ct_batch_start(struct ct_batch *batch, uint32_t dest, uint32_t ring_count)
+enum ctrace_status ct_batch_start(struct ct_batch *batch, uint32_t dest, uint32_t ring_count, const struct ct_sync *sync)
 {
 	enum ctrace_status status = make_room(batch, ring_count);
 
 	if (status != CTRACE_OK)
 		return status;
-	ct_sync_copy(&batch->session->head->sync, &batch->sync);
+	ct_sync_copy(sync != NULL ? sync : &batch->session->head->sync, &batch->sync);
 	batch->dest_bit = 1u << dest;
 	batch->iterator_count = batch->heap_count = 0;
 	batch->event_count = batch->item_count = batch->stream_count = 0;
@@ -92,6 +94,11 @@ static void skip_damage(struct ct_iterator *iterator)
 	iterator->place.position = iterator->limit;
 	iterator->place.count++;
 	iterator->moved = true;
+}
+
+static uint32_t dests_of(const struct ct_session *session, const struct ct_record *record)
+{
+	return __atomic_load_n(&session->components[record->head.component].dests, __ATOMIC_RELAXED);
 }
 
 /* Moves on to the next record that is for this destination.  False at the limit, or when there is no room to copy one. */
@@ -121,8 +128,7 @@ static bool find_record(struct ct_batch *batch, struct ct_iterator *iterator)
 				skip_damage(iterator);
 				return false;
 			}
-			iterator->dests =
-				__atomic_load_n(&session->components[iterator->record.head.component].dests, __ATOMIC_RELAXED);
+			iterator->dests = iterator->only != 0 ? iterator->only : dests_of(session, &iterator->record);
 			batch->seen |= iterator->dests;
 			if ((iterator->dests & batch->dest_bit) != 0) {
 				if (copies)
@@ -177,7 +183,7 @@ static void push(struct ct_batch *batch, struct ct_iterator *iterator)
 	batch->heap[at] = iterator;
 }
 
-void ct_batch_add_ring(struct ct_batch *batch, struct ct_ring *ring, const struct ct_cursor_place *from, uint64_t limit)
+void ct_batch_add_ring(struct ct_batch *batch, struct ct_ring *ring, const struct ct_cursor_place *from, uint64_t limit, uint32_t only)
 {
 	struct ct_iterator *iterator = &batch->iterators[batch->iterator_count++];
 
@@ -186,6 +192,7 @@ void ct_batch_add_ring(struct ct_batch *batch, struct ct_ring *ring, const struc
 	iterator->place = *from;
 	iterator->limit = limit;
 	iterator->stream = UINT32_MAX;
+	iterator->only = only;
 }
 
 /* ---- the batch ---- */
@@ -214,6 +221,8 @@ static void add_event(struct ct_batch *batch, struct ct_iterator *iterator)
 	struct ctrace_event *event = &batch->events[batch->event_count++];
 	size_t name_size;
 
+	batch->first_sizes[batch->event_count - 1] =
+		(iterator->dests & -iterator->dests) == batch->dest_bit ? (uint32_t)record->size : 0;
 	event->time_ns = ct_sync_wall_ns(&batch->sync, record->head.ticks);
 	event->component = ct_session_text(batch->session, __atomic_load_n(&entry->name, __ATOMIC_ACQUIRE), &name_size);
 	event->component_size = (uint32_t)name_size;

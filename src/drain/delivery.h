@@ -33,6 +33,8 @@ void ct_destination_fini(struct ct_destination *destination);
 /* Opens it unless it is open or must not be tried yet.  False: failing. */
 bool ct_destination_open(struct ct_destination *destination, bool now);
 void ct_destination_close(struct ct_destination *destination); /* keeps its place */
+/* A new generation, at a place that is committed before there is an event in it.  NOT_FOUND when it is not open. */
+enum ctrace_status ct_destination_rotate(struct ct_destination *destination) CT_MUST_USE;
 /* Notes a failure (errno) and when to try again. */
 void ct_destination_failed(struct ct_destination *destination);
 /* Writes the place beside the rings and publishes: what ct_cursor_prepare() prepared is in force. */
@@ -45,6 +47,7 @@ struct ct_iterator {
 	struct ct_cursor_place place; /* of `record`, or of the end */
 	uint64_t limit;
 	struct ct_record record;
+	uint32_t only;   /* the ring is an external writer's: the destination of all that is in it, as a mask; 0: each record's own */
 	uint32_t dests;  /* of the record's component */
 	uint32_t stream; /* index into the batch's streams, or UINT32_MAX */
 	bool moved;
@@ -65,6 +68,7 @@ struct ct_batch {
 	struct ctrace_event_item *items;
 	struct ctrace_stream *streams;
 	unsigned char *copies;
+	uint32_t *first_sizes; /* of each event: its bytes in the ring, when this is the first of its destinations; else 0 */
 	uint32_t event_count;
 	uint32_t item_count;
 	uint32_t stream_count;
@@ -72,9 +76,10 @@ struct ct_batch {
 };
 enum ctrace_status ct_batch_init(struct ct_batch *batch, struct ct_session *session) CT_MUST_USE;
 void ct_batch_fini(struct ct_batch *batch);
-/* Starts a walk for one destination; then add each ring; then fill until it gives no events. */
-enum ctrace_status ct_batch_start(struct ct_batch *batch, uint32_t dest, uint32_t ring_count) CT_MUST_USE;
-void ct_batch_add_ring(struct ct_batch *batch, struct ct_ring *ring, const struct ct_cursor_place *from, uint64_t limit);
+/* Starts a walk for one destination, by a clock (NULL: the session's); then add each ring; then fill until it gives no events. */
+enum ctrace_status ct_batch_start(struct ct_batch *batch, uint32_t dest, uint32_t ring_count, const struct ct_sync *sync) CT_MUST_USE;
+/* only: the destinations of all its records, as a mask; 0: each one's component's. */
+void ct_batch_add_ring(struct ct_batch *batch, struct ct_ring *ring, const struct ct_cursor_place *from, uint64_t limit, uint32_t only);
 void ct_batch_fill(struct ct_batch *batch);
 /* How many events the walk would give, up to `enough`; does not move. */
 uint64_t ct_batch_count(struct ct_batch *batch, uint64_t enough);

@@ -241,3 +241,13 @@ enum ctrace_status ct_destination_commit(struct ct_destination *destination, uin
 	works_again(destination);
 	return CTRACE_OK;
 }
+
+enum ctrace_status ct_destination_rotate(struct ct_destination *destination)
+{
+	enum ctrace_status status;
+
+	if (destination->self == NULL)
+		return CTRACE_NOT_FOUND;
+	status = ct_emitter_rotate(destination->emitter, destination->self);
+	return status == CTRACE_OK ? ct_destination_commit(destination, 0) : status;
+}

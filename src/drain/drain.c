@@ -18,11 +18,13 @@ struct ct_drain {
 	struct ct_drain_source source;
 	struct ct_destination destinations[CT_DEST_LIMIT];
 	struct ct_batch batch;
-	uint32_t seen;          /* destinations that some record was for; each has a cursor in every ring */
-	uint32_t ring_count;    /* rings that have cursors for `seen` */
-	uint64_t delivered;     /* events that every destination has, or that are gone */
-	uint64_t damaged;       /* bytes that could not be read */
-	uint64_t undeliverable; /* events whose destination went with their process */
+	uint32_t seen;                        /* destinations that some record was for; each has a cursor in every ring */
+	uint32_t adopted;                     /* of these, were external writers' that have died */
+	uint32_t ring_count;                  /* rings that have been looked at */
+	struct ct_ring *rings[CT_RING_LIMIT]; /* those of this pass; NULL: somebody else's */
+	uint64_t delivered;                   /* events that every destination has, or that are gone */
+	uint64_t damaged;                     /* bytes that could not be read */
+	uint64_t undeliverable;               /* events whose destination went with their process */
 	uint64_t limits[CT_RING_LIMIT];
 	uint64_t damaged_to[CT_RING_LIMIT]; /* damage before this position is counted: each destination finds it */
 };
@@ -31,7 +33,7 @@ struct ct_drain {
  * What a dead drain had prepared but not published must not come into force when this one publishes the same number: a ring that the
  * first batch does not move would jump over its events.
  */
-static enum ctrace_status forget_prepared(const struct ct_drain_source *source)
+static enum ctrace_status forget_prepared(const struct ct_drain_source *source, uint32_t dests)
 {
 	uint32_t count = source->ring_count(source->user);
 
@@ -42,7 +44,7 @@ static enum ctrace_status forget_prepared(const struct ct_drain_source *source)
 			struct ct_cursor *cursor = &ring->head->cursor[dest];
 			enum ctrace_status status;
 
-			if (cursor->next_sequence <= source->session->head->dest[dest].sequence)
+			if ((dests & 1u << dest) == 0 || cursor->next_sequence <= source->session->head->dest[dest].sequence)
 				continue;
 			cursor->next_sequence = 0;
 			status = ct_ring_persist(ring, &cursor->next_sequence, sizeof cursor->next_sequence);
@@ -60,7 +62,7 @@ enum ctrace_status ct_drain_create(const struct ct_drain_source *source, struct 
 
 	if (drain == NULL)
 		return CTRACE_NOT_ENOUGH_MEMORY;
-	status = source->recovering ? forget_prepared(source) : CTRACE_OK;
+	status = source->recovering ? forget_prepared(source, UINT32_MAX) : CTRACE_OK;
 	if (status == CTRACE_OK)
 		status = ct_batch_init(&drain->batch, source->session);
 	if (status != CTRACE_OK) {
@@ -70,11 +72,12 @@ enum ctrace_status ct_drain_create(const struct ct_drain_source *source, struct 
 	drain->source = *source;
 	for (uint32_t i = 0; i < CT_DEST_LIMIT; i++) {
 		ct_destination_init(&drain->destinations[i], source->session, i, source->recovering);
+		if (i == source->consumer && i != 0)
+			drain->destinations[i].emitter = source->emitter;
 		/* A dead process's cursors stand as it left them. */
 		if (source->recovering && source->session->head->dest[i].active != 0)
 			drain->seen |= 1u << i;
 	}
-	drain->ring_count = source->recovering ? source->ring_count(source->user) : 0;
 	*out_drain = drain;
 	return CTRACE_OK;
 }
@@ -89,9 +92,9 @@ void ct_drain_destroy(struct ct_drain *drain)
 	free(drain);
 }
 
-static struct ct_ring *ring_at(struct ct_drain *drain, uint32_t index)
+static struct ct_ring *ring_at(const struct ct_drain *drain, uint32_t index)
 {
-	return drain->source.ring_at(drain->source.user, index);
+	return drain->rings[index];
 }
 
 static struct ct_dest *dest_at(const struct ct_drain *drain, uint32_t index)
@@ -108,14 +111,19 @@ static struct ct_cursor_place tail_place(const struct ct_ring *ring)
 
 /* ---- who delivers ---- */
 
+/* At the tail; where the emitter stands in its stream it still knows when the ring was somebody else's meanwhile. */
 static void start_cursor(struct ct_drain *drain, uint32_t ring_index, uint32_t dest)
 {
 	struct ct_ring *ring = ring_at(drain, ring_index);
+	struct ct_cursor_place former;
 	struct ct_cursor_place tail;
 
 	if (ring == NULL)
 		return;
+	former = ct_cursor_get(&ring->head->cursor[dest], dest_at(drain, dest)->sequence);
 	tail = tail_place(ring);
+	tail.offset = former.offset;
+	tail.stream_sequence = former.stream_sequence;
 	ct_cursor_reset(&ring->head->cursor[dest], &tail);
 }
 
@@ -132,16 +140,133 @@ static void start_destination(struct ct_drain *drain, uint32_t dest)
 	drain->seen |= 1u << dest;
 }
 
-static void start_rings(struct ct_drain *drain)
+/* ---- whose a ring is ---- */
+
+bool ct_drain_has(const struct ct_drain *drain, uint32_t consumer)
+{
+	return drain->source.recovering || consumer == drain->source.consumer ||
+	       (consumer != 0 && consumer < CT_DEST_LIMIT && (drain->adopted & 1u << consumer) != 0);
+}
+
+/* A ring that has come: nothing before its tail is for us.  A dead process's, and a dead writer's, stand where they were left. */
+static void start_ring(struct ct_drain *drain, uint32_t index, uint32_t consumer)
+{
+	for (uint32_t dest = 0; dest < CT_DEST_LIMIT; dest++) {
+		bool stands = drain->source.recovering || (dest == consumer && (drain->adopted & 1u << dest) != 0);
+
+		if ((drain->seen & 1u << dest) != 0 && !stands)
+			start_cursor(drain, index, dest);
+	}
+}
+
+/* Which rings this pass works on: what others take or give meanwhile waits for the next. */
+static void take_rings(struct ct_drain *drain)
 {
 	uint32_t count = drain->source.ring_count(drain->source.user);
 
-	for (; drain->ring_count < count; drain->ring_count++) {
-		for (uint32_t dest = 0; dest < CT_DEST_LIMIT; dest++) {
-			if ((drain->seen & 1u << dest) != 0)
-				start_cursor(drain, drain->ring_count, dest);
-		}
+	for (uint32_t i = 0; i < count; i++) {
+		struct ct_ring *ring = drain->source.ring_at(drain->source.user, i);
+		/* Pairs with the release store in give(): what its last consumer did to it is done. */
+		uint32_t consumer = ring != NULL ? __atomic_load_n(&ring->head->consumer, __ATOMIC_ACQUIRE) : 0;
+		bool has = ring != NULL && ct_drain_has(drain, consumer);
+		bool had = drain->rings[i] != NULL;
+
+		drain->rings[i] = has ? ring : NULL;
+		if (has && !had)
+			start_ring(drain, i, consumer);
 	}
+	drain->ring_count = count;
+}
+
+/* Has some destination a part of what is behind the tail? */
+static bool is_begun(const struct ct_drain *drain, const struct ct_ring *ring)
+{
+	for (uint32_t dest = 0; dest < CT_DEST_LIMIT; dest++)
+		if ((drain->seen & 1u << dest) != 0 &&
+		    ct_cursor_get(&ring->head->cursor[dest], dest_at(drain, dest)->sequence).position > ring->head->tail)
+			return true;
+	return false;
+}
+
+static void give(struct ct_drain *drain, uint32_t index, uint32_t consumer)
+{
+	struct ct_ring *ring = drain->rings[index];
+
+	drain->rings[index] = NULL;
+	/* Past this line it is the other's: pairs with the acquire load in take_rings(). */
+	__atomic_store_n(&ring->head->consumer, consumer, __ATOMIC_RELEASE);
+}
+
+/* The agent lets an external writer have a ring as soon as no destination has begun with what waits in it. */
+static void give_to_writers(struct ct_drain *drain)
+{
+	for (uint32_t i = 0; drain->source.consumer == 0 && !drain->source.recovering && i < drain->ring_count; i++) {
+		struct ct_ring *ring = drain->rings[i];
+		uint32_t wanted = ring != NULL ? __atomic_load_n(&ring->head->wanted, __ATOMIC_ACQUIRE) : 0;
+
+		if (wanted != 0 && ring->head->consumer == 0 && !is_begun(drain, ring))
+			give(drain, i, wanted);
+	}
+}
+
+static void tell_losses(struct ct_drain *drain, struct ct_destination *destination)
+{
+	uint64_t totals[CTRACE_LOSS_COUNT];
+	uint64_t sum = 0;
+
+	if (destination->emitter->lost == NULL)
+		return;
+	memset(totals, 0, sizeof totals);
+	/* What never reached a ring is told by the process's own destinations. */
+	if (destination->index < CT_WRITER_SLOT)
+		memcpy(totals, drain->source.session->head->lost, sizeof totals);
+	for (uint32_t i = 0; i < drain->ring_count; i++) {
+		const struct ct_ring *ring = ring_at(drain, i);
+
+		if (ring != NULL && destination->index >= CT_WRITER_SLOT && ring->head->consumer != destination->index)
+			continue;
+		for (uint32_t reason = 0; ring != NULL && reason < CTRACE_LOSS_COUNT; reason++)
+			totals[reason] += __atomic_load_n(&ring->head->lost[reason], __ATOMIC_RELAXED);
+		if (ring != NULL)
+			totals[CTRACE_LOSS_OVERWRITTEN] += ring->head->overwritten;
+	}
+	for (uint32_t reason = 0; reason < CTRACE_LOSS_COUNT; reason++)
+		sum += totals[reason];
+	if (sum != destination->lost_told)
+		destination->emitter->lost(destination->self, totals);
+	destination->lost_told = sum;
+}
+
+/* Who has a writer's rings gives them back when what was committed before this pass is written. */
+static void give_back(struct ct_drain *drain)
+{
+	uint32_t release =
+		drain->source.release != NULL ? __atomic_load_n(drain->source.release, __ATOMIC_ACQUIRE) : CT_RELEASE_AS_WANTED;
+
+	for (uint32_t i = 0; !drain->source.recovering && i < drain->ring_count; i++) {
+		struct ct_ring *ring = drain->rings[i];
+		uint32_t wanted = ring != NULL ? __atomic_load_n(&ring->head->wanted, __ATOMIC_ACQUIRE) : 0;
+
+		if (ring == NULL || ring->head->consumer == 0)
+			continue;
+		if (release != CT_RELEASE_AS_WANTED || (drain->adopted & 1u << ring->head->consumer) != 0)
+			wanted = 0;
+		if (wanted == ring->head->consumer || (ring->head->tail != drain->limits[i] && release != CT_RELEASE_NOW))
+			continue;
+		/* What it lost after its last event. */
+		if (drain->destinations[ring->head->consumer].self != NULL)
+			tell_losses(drain, &drain->destinations[ring->head->consumer]);
+		give(drain, i, 0);
+	}
+}
+
+uint32_t ct_drain_ring_count(const struct ct_drain *drain)
+{
+	uint32_t count = 0;
+
+	for (uint32_t i = 0; i < drain->ring_count; i++)
+		count += drain->rings[i] != NULL;
+	return count;
 }
 
 /* ---- who needs a ring no more ---- */
@@ -200,6 +325,24 @@ static void count_damage(struct ct_drain *drain, struct ct_iterator *iterator)
 	iterator->damaged = 0;
 }
 
+/* What each component has delivered; several drains may count for one. */
+static void count_components(const struct ct_batch *batch)
+{
+	for (uint32_t i = 0, next; i < batch->event_count; i = next) {
+		struct ct_component_entry *entry = &batch->session->components[batch->events[i].component_id];
+		uint64_t events = 0, bytes = 0;
+
+		for (next = i; next < batch->event_count && batch->events[next].component_id == batch->events[i].component_id; next++) {
+			events += batch->first_sizes[next] != 0;
+			bytes += batch->first_sizes[next];
+		}
+		if (events != 0) {
+			(void)__atomic_fetch_add(&entry->delivered, events, __ATOMIC_RELAXED);
+			(void)__atomic_fetch_add(&entry->bytes, bytes, __ATOMIC_RELAXED);
+		}
+	}
+}
+
 static enum ctrace_status commit(struct ct_drain *drain, uint32_t dest)
 {
 	struct ct_batch *batch = &drain->batch;
@@ -223,34 +366,13 @@ static enum ctrace_status commit(struct ct_drain *drain, uint32_t dest)
 		status = ct_destination_commit(&drain->destinations[dest], batch->event_count);
 	if (status != CTRACE_OK)
 		return status;
+	if (!drain->source.recovering)
+		count_components(batch);
 	for (uint32_t i = 0; i < batch->iterator_count; i++) {
 		batch->iterators[i].moved = false;
 		count_damage(drain, &batch->iterators[i]);
 	}
 	return CTRACE_OK;
-}
-
-static void tell_losses(struct ct_drain *drain, struct ct_destination *destination)
-{
-	uint64_t totals[CTRACE_LOSS_COUNT];
-	uint64_t sum = 0;
-
-	if (destination->emitter->lost == NULL)
-		return;
-	memcpy(totals, drain->source.session->head->lost, sizeof totals);
-	for (uint32_t i = 0; i < drain->ring_count; i++) {
-		const struct ct_ring *ring = ring_at(drain, i);
-
-		for (uint32_t reason = 0; ring != NULL && reason < CTRACE_LOSS_COUNT; reason++)
-			totals[reason] += __atomic_load_n(&ring->head->lost[reason], __ATOMIC_RELAXED);
-		if (ring != NULL)
-			totals[CTRACE_LOSS_OVERWRITTEN] += ring->head->overwritten;
-	}
-	for (uint32_t reason = 0; reason < CTRACE_LOSS_COUNT; reason++)
-		sum += totals[reason];
-	if (sum != destination->lost_told)
-		destination->emitter->lost(destination->self, totals);
-	destination->lost_told = sum;
 }
 
 /* The batch is in the destination, or nowhere. */
@@ -307,6 +429,17 @@ static bool holds_back(struct ct_drain *drain, const struct ct_destination *dest
 	return ct_batch_count(&drain->batch, destination->flush_every) < destination->flush_every;
 }
 
+/* The destination of everything in an external writer's ring, as a mask.  0, each record's own, also for that of one that died before it had
+ * written anything. */
+static uint32_t only_of(const struct ct_drain *drain, const struct ct_ring *ring)
+{
+	uint32_t consumer = __atomic_load_n(&ring->head->consumer, __ATOMIC_RELAXED) % CT_DEST_LIMIT;
+
+	if (consumer == 0 || (consumer != drain->source.consumer && ct_dest_current(dest_at(drain, consumer))->path[0] == '\0'))
+		return 0;
+	return 1u << consumer;
+}
+
 static void add_rings(struct ct_drain *drain, uint32_t dest, bool flight)
 {
 	uint64_t sequence = dest_at(drain, dest)->sequence;
@@ -327,7 +460,7 @@ static void add_rings(struct ct_drain *drain, uint32_t dest, bool flight)
 			place.overwritten = tail.overwritten;
 		}
 		if (place.position < drain->limits[i])
-			ct_batch_add_ring(&drain->batch, ring, &place, drain->limits[i]);
+			ct_batch_add_ring(&drain->batch, ring, &place, drain->limits[i], only_of(drain, ring));
 	}
 }
 
@@ -338,7 +471,7 @@ static void deliver(struct ct_drain *drain, uint32_t dest, bool flush, bool flig
 
 	if (destination->retry_at_ns != 0 && !flush && ct_clock_mono_ns() < destination->retry_at_ns)
 		return;
-	if (ct_batch_start(batch, dest, drain->ring_count) != CTRACE_OK)
+	if (ct_batch_start(batch, dest, drain->ring_count, drain->source.sync) != CTRACE_OK)
 		return;
 	add_rings(drain, dest, flight);
 	if (batch->iterator_count == 0 || (!flush && holds_back(drain, destination)))
@@ -355,6 +488,49 @@ static void deliver(struct ct_drain *drain, uint32_t dest, bool flush, bool flig
 		if ((batch->seen & ~drain->seen) == 0)
 			free_rings(drain);
 	} while (batch->event_count > 0);
+}
+
+/* ---- what external writers left that have died ---- */
+
+uint32_t ct_drain_adopted(const struct ct_drain *drain)
+{
+	return drain->adopted;
+}
+
+void ct_drain_adopt(struct ct_drain *drain, uint32_t mask)
+{
+	mask &= ~drain->adopted;
+	if (mask == 0)
+		return;
+	for (uint32_t dest = CT_WRITER_SLOT; dest < CT_DEST_LIMIT; dest++) {
+		if ((mask & 1u << dest) == 0)
+			continue;
+		ct_destination_fini(&drain->destinations[dest]);
+		ct_destination_init(&drain->destinations[dest], drain->source.session, dest, true);
+		drain->adopted |= 1u << dest;
+		drain->seen |= 1u << dest;
+	}
+	(void)!forget_prepared(&drain->source, mask);
+}
+
+/* A destination that none of our rings is for any more. */
+static void end_adopted(struct ct_drain *drain)
+{
+	uint32_t in_use = 0;
+
+	if (drain->adopted == 0)
+		return;
+	for (uint32_t i = 0; i < drain->ring_count; i++)
+		if (drain->rings[i] != NULL)
+			in_use |= 1u << drain->rings[i]->head->consumer;
+	for (uint32_t dest = CT_WRITER_SLOT; dest < CT_DEST_LIMIT; dest++) {
+		if ((drain->adopted & ~in_use & 1u << dest) == 0)
+			continue;
+		ct_destination_close(&drain->destinations[dest]);
+		drain->destinations[dest].retry_at_ns = 0;
+		drain->adopted &= ~(1u << dest);
+		drain->seen &= ~(1u << dest);
+	}
 }
 
 /* ---- the pass ---- */
@@ -386,7 +562,7 @@ static void look_for_destinations(struct ct_drain *drain, bool flight)
 {
 	struct ct_batch *batch = &drain->batch;
 
-	if (ct_batch_start(batch, 0, drain->ring_count) != CTRACE_OK)
+	if (ct_batch_start(batch, 0, drain->ring_count, drain->source.sync) != CTRACE_OK)
 		return;
 	batch->dest_bit = 0;
 	for (uint32_t i = 0; i < drain->ring_count; i++) {
@@ -397,7 +573,7 @@ static void look_for_destinations(struct ct_drain *drain, bool flight)
 			continue;
 		place = tail_place(ring);
 		if (place.position < drain->limits[i])
-			ct_batch_add_ring(batch, ring, &place, drain->limits[i]);
+			ct_batch_add_ring(batch, ring, &place, drain->limits[i], only_of(drain, ring));
 	}
 	if (batch->iterator_count > 0)
 		ct_batch_fill(batch);
@@ -438,9 +614,12 @@ void ct_drain_pass(struct ct_drain *drain, bool flush, struct ct_drain_result *o
 	uint32_t wanted;
 	bool flight;
 
-	if (!drain->source.recovering)
+	if (drain->source.sync != NULL)
+		ct_sync_update(drain->source.sync);
+	else if (!drain->source.recovering)
 		ct_sync_update(&drain->source.session->head->sync);
-	start_rings(drain);
+	take_rings(drain);
+	give_to_writers(drain);
 	take_limits(drain);
 	/* After the limits: whoever sees the event that pulled the trigger sees that it was pulled, and delivers the history first. */
 	wanted = __atomic_load_n(drain->source.flight_wanted, __ATOMIC_ACQUIRE);
@@ -451,6 +630,8 @@ void ct_drain_pass(struct ct_drain *drain, bool flush, struct ct_drain_result *o
 			deliver(drain, dest, flush, flight);
 	deliver_new(drain, flush, flight);
 	free_rings(drain);
+	give_back(drain);
+	end_adopted(drain);
 	result.delivered = drain->delivered - before;
 	result.pending = count_pending(drain);
 	result.failing = failing_mask(drain);
@@ -464,6 +645,14 @@ void ct_drain_pass(struct ct_drain *drain, bool flush, struct ct_drain_result *o
 
 /* ---- for commands ---- */
 
+/* Its events go to a writer: the process need not open a file for them. */
+static bool has_writer(const struct ct_session *session, const struct ct_component_entry *entry)
+{
+	uint32_t writer = __atomic_load_n(&entry->writer, __ATOMIC_RELAXED);
+
+	return writer != 0 && __atomic_load_n(&session->head->writer[writer % CT_WRITER_LIMIT].slots, __ATOMIC_ACQUIRE) != 0;
+}
+
 uint32_t ct_drain_open(struct ct_drain *drain)
 {
 	const struct ct_session *session = drain->source.session;
@@ -474,7 +663,7 @@ uint32_t ct_drain_open(struct ct_drain *drain)
 		const struct ct_component_entry *entry = &session->components[i];
 
 		if ((__atomic_load_n(&entry->flags, __ATOMIC_ACQUIRE) & CT_COMPONENT_KNOWN) != 0 &&
-		    __atomic_load_n(&entry->gate.level, __ATOMIC_RELAXED) != CTRACE_LEVEL_NONE)
+		    __atomic_load_n(&entry->gate.level, __ATOMIC_RELAXED) != CTRACE_LEVEL_NONE && !has_writer(session, entry))
 			wanted |= __atomic_load_n(&entry->dests, __ATOMIC_RELAXED);
 	}
 	for (uint32_t dest = 0; dest < CT_DEST_LIMIT; dest++)
@@ -516,4 +705,24 @@ void ct_drain_close(struct ct_drain *drain)
 			tell_losses(drain, destination);
 		ct_destination_close(destination);
 	}
+}
+
+enum ctrace_status ct_drain_rotate(struct ct_drain *drain, uint32_t mask, uint32_t *out_done)
+{
+	enum ctrace_status worst = CTRACE_NOT_FOUND;
+	bool has_failed = false;
+	uint32_t done = 0;
+
+	for (uint32_t dest = 0; dest < CT_DEST_LIMIT; dest++) {
+		enum ctrace_status status =
+			(mask & 1u << dest) != 0 ? ct_destination_rotate(&drain->destinations[dest]) : CTRACE_NOT_FOUND;
+
+		if (status == CTRACE_OK)
+			done |= 1u << dest;
+		else if (status != CTRACE_NOT_FOUND && !has_failed)
+			worst = status;
+		has_failed |= status != CTRACE_OK && status != CTRACE_NOT_FOUND && status != CTRACE_UNSUPPORTED;
+	}
+	*out_done = done;
+	return done != 0 && !has_failed ? CTRACE_OK : worst;
 }

@@ -18,8 +18,14 @@ struct ct_drain_source {
 	struct ct_ring *(*ring_at)(void *user, uint32_t index); /* NULL: skip */
 	void *user;
 	uint32_t *flight_wanted; /* not 0: the flight rings are drained too; the pass that did it sets 0 */
-	bool recovering;
+	bool recovering;         /* of a dead process: every ring is this drain's */
+	/* An external writer's: the destination that it is, and whose rings it has; 0: the process's agent, which has those that no writer has. */
+	uint32_t consumer;
+	const struct ctrace_emitter *emitter; /* of that destination */
+	struct ct_sync *sync;                 /* its own clock; NULL: the session's, which the pass brings up to date */
+	const uint32_t *release; /* CT_RELEASE_*: not CT_RELEASE_AS_WANTED, it gives its rings back whoever should have them */
 };
+enum { CT_RELEASE_AS_WANTED = 0, CT_RELEASE_FLUSH = 1, CT_RELEASE_NOW = 2 };
 struct ct_drain_result {
 	uint64_t delivered; /* events this pass consumed */
 	uint64_t pending;   /* bytes that wait in rings after it */
@@ -39,6 +45,16 @@ void ct_drain_pass(struct ct_drain *drain, bool flush, struct ct_drain_result *o
 uint32_t ct_drain_open(struct ct_drain *drain);
 /* Settings of destinations changed: they are closed, and open again with the new ones where they stood. */
 void ct_drain_reopen(struct ct_drain *drain, uint32_t mask);
+/* Takes over what external writers had that have died: their destinations in `mask` are opened where they stood, and closed when what was committed
+ * for them is in them. */
+void ct_drain_adopt(struct ct_drain *drain, uint32_t mask);
+uint32_t ct_drain_adopted(const struct ct_drain *drain); /* mask of those that it has not finished yet */
+/* Is a ring with that consumer this drain's now? */
+bool ct_drain_has(const struct ct_drain *drain, uint32_t consumer);
+uint32_t ct_drain_ring_count(const struct ct_drain *drain); /* that it had in its last pass */
+/* Those of the mask that are open begin a new generation; *out_done: which do.  OK; UNSUPPORTED or NOT_FOUND when none can or none is open;
+ * else why one failed, which goes on where it was. */
+enum ctrace_status ct_drain_rotate(struct ct_drain *drain, uint32_t mask, uint32_t *out_done) CT_MUST_USE;
 /* Makes what was delivered durable. */
 enum ctrace_status ct_drain_sync(struct ct_drain *drain) CT_MUST_USE;
 /* Ends all output properly; what cannot be delivered stays in the rings. */

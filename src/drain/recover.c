@@ -107,6 +107,15 @@ static const char *outcome(const struct orphan *orphan)
 	return orphan->undeliverable == 0 ? "delivered" : "delivered, except to destinations that ended with the process";
 }
 
+/* An external writer that outlived the process takes what is in its rings, and then recovers the rest. */
+static bool writer_works(struct ct_session *session)
+{
+	for (uint32_t i = 1; i < CT_WRITER_LIMIT; i++)
+		if (session->head->writer[i].name[0] != '\0' && ct_session_writer_lives(session, i))
+			return true;
+	return false;
+}
+
 static void recover_one(const struct ct_folder_entry *entry, void *user)
 {
 	const struct walk *walk = user;
@@ -119,6 +128,10 @@ static void recover_one(const struct ct_folder_entry *entry, void *user)
 	status = ct_session_load(&orphan.session, entry->run_directory, entry->name, true);
 	if (status == CTRACE_TIMED_OUT || status == CTRACE_NOT_FOUND)
 		return; /* it lives after all, or somebody else has just recovered it */
+	if (status == CTRACE_OK && writer_works(&orphan.session)) {
+		ct_session_close(&orphan.session, false);
+		return;
+	}
 	walk->total->folders++;
 	if (status != CTRACE_OK) {
 		report(walk, entry, false, 0, ctrace_status_text(status));

@@ -403,6 +403,14 @@ bool ct_bin_folder_is_gone(struct ct_bin_folder *folder)
 	return !reach(folder) || fstat(folder->metadata_fd, &info) != 0 || info.st_nlink == 0;
 }
 
+bool ct_bin_folder_is_in_place(struct ct_bin_folder *folder)
+{
+	struct stat there;
+
+	return !ct_bin_folder_is_gone(folder) && fstatat(AT_FDCWD, folder->path, &there, AT_SYMLINK_NOFOLLOW) == 0 &&
+	       there.st_dev == folder->folder_id.device && there.st_ino == folder->folder_id.inode;
+}
+
 /* ------------------------------------------------------------------------------------------------------------
  * Generations
  */

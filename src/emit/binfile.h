@@ -83,6 +83,10 @@ struct ct_bin_folder {
 	struct ct_bin_cache_entry cache[CT_BIN_CACHE];
 };
 
+/* ---- emit_bin.c */
+/* Who traces, for a folder's metadata. */
+void ct_bin_info_fill(struct ct_trace_info *info, const struct ctrace_emitter_context *context);
+
 /* ---- bin_folder.c: finding, beginning, continuing and ending a folder */
 struct ct_bin_claim {
 	const struct ct_trace_info *info;
@@ -102,6 +106,8 @@ void ct_bin_folder_discard(struct ct_bin_folder *folder); /* removes it; nothing
 typedef void ct_bin_each_stream(struct ct_bin_folder *folder, const char *name, uint32_t id, void *user);
 bool ct_bin_folder_each_stream(struct ct_bin_folder *folder, ct_bin_each_stream *each, void *user);
 bool ct_bin_folder_is_gone(struct ct_bin_folder *folder); /* somebody removed it */
+/* Does its path still name it?  False when it was renamed, removed or replaced. */
+bool ct_bin_folder_is_in_place(struct ct_bin_folder *folder);
 /* Notes in a new folder what the streams of the one that it follows had lost. */
 enum ctrace_status ct_bin_folder_inherit(struct ct_bin_folder *folder, struct ct_bin_folder *from) CT_MUST_USE;
 

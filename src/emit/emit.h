@@ -25,6 +25,8 @@ void ct_emitter_unlock(void);
 void ct_emitter_unlock_in_child(void);
 const struct ctrace_emitter *ct_emitter_at(uint32_t index); /* NULL past the last */
 const struct ctrace_property *ct_emitter_property(const struct ctrace_emitter *emitter, const char *name, size_t size);
+/* Its method rotate(); UNSUPPORTED for one that has none, or that was built before there was one. */
+enum ctrace_status ct_emitter_rotate(const struct ctrace_emitter *emitter, void *self) CT_MUST_USE;
 
 /* ---- module.c: emitters in shared objects.  Looks in CTRACE_EMITTERS (colon-separated, absolute, ours or root's and not writable
  * by others), then in the module folder.  NULL when there is none. */
@@ -119,6 +121,8 @@ enum ctrace_status ct_text_file_resume(struct ct_text_file *file, const struct c
 				       enum ct_text_sharing sharing) CT_MUST_USE;
 /* Before each batch: makes what is open fit to be written at size.  NOT_FOUND: it was removed or replaced, open another. */
 enum ctrace_status ct_text_file_check(struct ct_text_file *file, enum ct_text_sharing sharing) CT_MUST_USE;
+/* Does its path still name it?  False when it was renamed, removed or replaced, or is not open. */
+bool ct_text_file_is_in_place(const struct ct_text_file *file);
 /* MULTIPROC: to be held while writing.  TIMED_OUT when another process does not let go of it. */
 enum ctrace_status ct_text_file_lock(struct ct_text_file *file) CT_MUST_USE;
 void ct_text_file_unlock(struct ct_text_file *file);

@@ -34,7 +34,7 @@ static void copy_text(char *to, size_t capacity, const char *from)
 	(void)snprintf(to, capacity, "%s", from != NULL ? from : "");
 }
 
-static void fill_info(struct ct_trace_info *info, const struct ctrace_emitter_context *context)
+void ct_bin_info_fill(struct ct_trace_info *info, const struct ctrace_emitter_context *context)
 {
 	*info = (struct ct_trace_info){ .pid = context->pid, .asid = context->asid, .start_ns = context->start_ns };
 	copy_text(info->host, sizeof info->host, context->host);
@@ -192,7 +192,7 @@ static enum ctrace_status bin_open(const struct ctrace_emitter_context *context,
 	if (bin == NULL)
 		return CTRACE_NOT_ENOUGH_MEMORY;
 	bin->context = context;
-	fill_info(&bin->info, context);
+	ct_bin_info_fill(&bin->info, context);
 	read_properties(bin);
 	status = open_folder(bin);
 	if (status != CTRACE_OK) {
@@ -258,10 +258,16 @@ static enum ctrace_status write_anew(struct binfile *bin, const struct ctrace_ba
 	return ct_bin_write(next, batch, bin->level);
 }
 
+/* Does it hold an event? */
+static bool is_begun(const struct binfile *bin)
+{
+	return bin->folder->size > bin->folder->metadata_size;
+}
+
 /* One that holds no event yet takes at least one batch, however small the limit is. */
 static bool is_full(const struct binfile *bin)
 {
-	return bin->generations > 1 && bin->folder->size >= bin->size_limit && bin->folder->size > bin->folder->metadata_size;
+	return bin->generations > 1 && bin->folder->size >= bin->size_limit && is_begun(bin);
 }
 
 static enum ctrace_status bin_write(void *self, const struct ctrace_batch *batch)
@@ -277,6 +283,32 @@ static enum ctrace_status bin_write(void *self, const struct ctrace_batch *batch
 		status = ct_bin_write(bin->folder, batch, bin->level);
 	if (status != CTRACE_OK)
 		return status == CTRACE_NOT_ENOUGH_MEMORY ? status : CTRACE_OUTPUT_ERROR;
+	note_place(bin);
+	return CTRACE_OK;
+}
+
+/* The new folder is made here and not by the next event, so that the drain commits where it is before anything is in it.  One without an
+ * event has begun already. */
+static enum ctrace_status bin_rotate(void *self)
+{
+	struct binfile *bin = self;
+	bool is_in_place = ct_bin_folder_is_in_place(bin->folder);
+	uint32_t generation = bin->generation;
+	struct ct_bin_folder *next;
+	enum ctrace_status status;
+
+	if (is_in_place && bin->generations == 1)
+		return CTRACE_UNSUPPORTED;
+	if (is_in_place && !is_begun(bin))
+		return CTRACE_OK;
+	if (is_in_place)
+		generation = generation % bin->generations + 1;
+	status = create_next(bin, generation, &next);
+	if (status != CTRACE_OK)
+		return status == CTRACE_NOT_ENOUGH_MEMORY ? status : CTRACE_OUTPUT_ERROR;
+	ct_bin_folder_close(bin->folder);
+	bin->folder = next;
+	bin->generation = generation;
 	note_place(bin);
 	return CTRACE_OK;
 }
@@ -332,4 +364,5 @@ const struct ctrace_emitter ct_emit_binfile = {
 	.lost = bin_lost,
 	.flush = bin_flush,
 	.close = bin_close,
+	.rotate = bin_rotate,
 };

@@ -285,6 +285,34 @@ static enum ctrace_status text_flush(void *self)
 	return text->file.fd < 0 || ct_os_sync(text->file.fd) == CTRACE_OK ? CTRACE_OK : CTRACE_OUTPUT_ERROR;
 }
 
+/*
+ * The new file is begun here and not by the next event: so the drain commits where it is before anything is in it, and a recoverer never
+ * finds events in a file that it does not know of.  One without an event has begun already.
+ */
+static enum ctrace_status text_rotate(void *self)
+{
+	struct textfile *text = self;
+	bool is_in_place = ct_text_file_is_in_place(&text->file);
+	uint32_t generation = text->file.generation;
+	struct ct_text_file next;
+	enum ctrace_status status;
+
+	if (is_in_place && text->sharing != CT_TEXT_GENERATION)
+		return CTRACE_UNSUPPORTED;
+	if (is_in_place && text->file.size == 0)
+		return CTRACE_OK;
+	if (is_in_place)
+		generation = generation % text->generations + 1;
+	ct_text_file_init(&next);
+	status = ct_text_file_create(&next, text->context, generation, text->sharing);
+	if (status != CTRACE_OK)
+		return status == CTRACE_NOT_ENOUGH_MEMORY ? status : CTRACE_OUTPUT_ERROR;
+	ct_text_file_close(&text->file);
+	text->file = next;
+	ct_text_file_get_place(&text->file, text->context->place);
+	return CTRACE_OK;
+}
+
 static void text_close(void *self)
 {
 	struct textfile *text = self;
@@ -320,4 +348,5 @@ const struct ctrace_emitter ct_emit_textfile = {
 	.lost = text_lost,
 	.flush = text_flush,
 	.close = text_close,
+	.rotate = text_rotate,
 };

@@ -116,3 +116,10 @@ const struct ctrace_property *ct_emitter_property(const struct ctrace_emitter *e
 	}
 	return NULL;
 }
+
+enum ctrace_status ct_emitter_rotate(const struct ctrace_emitter *emitter, void *self)
+{
+	if (emitter->size < offsetof(struct ctrace_emitter, rotate) + sizeof emitter->rotate || emitter->rotate == NULL)
+		return CTRACE_UNSUPPORTED;
+	return emitter->rotate(self);
+}

@@ -303,6 +303,13 @@ static bool is_in_place(const struct ct_text_file *file, const struct stat *ours
 	       ours->st_dev == there.st_dev;
 }
 
+bool ct_text_file_is_in_place(const struct ct_text_file *file)
+{
+	struct stat info;
+
+	return file->fd >= 0 && is_ours(file, &info) && is_in_place(file, &info);
+}
+
 enum ctrace_status ct_text_file_check(struct ct_text_file *file, enum ct_text_sharing sharing)
 {
 	bool is_changed;

@@ -46,6 +46,38 @@ enum ctrace_status ct_sources_add(struct ct_sources *sources, const char *path) 
  * until the next call; false at the end.  No source is added after the first call. */
 bool ct_sources_next(struct ct_sources *sources, struct ctrace_event *out_event);
 
+/*
+ * ---- source_live.c: follows what the live processes of this user (root: of all users) write into their rings, while they write it and
+ * whatever becomes of it: nothing is consumed, and no process notices.  An event that is overwritten before it was seen is counted.
+ */
+struct ct_live;
+struct ct_live_who {
+	uint32_t pid;
+	uint32_t uid;
+	uint32_t asid;
+	char jobname[16];
+};
+struct ct_live_options {
+	bool (*wants)(const struct ct_live_who *who, void *user); /* NULL: all */
+	ct_read_report *report;                                   /* of a process that cannot be followed; or NULL */
+	void *user;
+	uint64_t hold_ns; /* so long an event waits for earlier ones of other rings */
+	bool from_start;  /* begin with what the rings still hold */
+};
+struct ct_live_totals {
+	uint64_t missed_bytes;  /* written over before they were read */
+	uint64_t damaged_bytes; /* no records, or of no component */
+	uint64_t lost_events;   /* that the processes lost themselves since they are followed; from_start: ever */
+};
+enum ctrace_status ct_live_open(const struct ct_live_options *options, struct ct_live **out_live) CT_MUST_USE;
+void ct_live_close(struct ct_live *live);
+/* Reads what is new.  False when nothing was. */
+bool ct_live_look(struct ct_live *live);
+/* The next event that has waited long enough, or the next of all.  Borrowed until the next call of this or ct_live_look(). */
+bool ct_live_next(struct ct_live *live, bool all, struct ctrace_event *out_event);
+int ct_live_fd(const struct ct_live *live); /* readable: a process has come; ct_live_look() at once.  -1: there is none */
+void ct_live_count(struct ct_live *live, struct ct_live_totals *out_totals);
+
 /* ---- filter.c */
 struct ct_filter {
 	const char *component; /* glob, case-insensitive; NULL: all */

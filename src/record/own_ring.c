@@ -68,7 +68,7 @@ enum ctrace_status ctrace_emit(struct ctrace_tracer *tracer, uint32_t level, uin
 	__atomic_store_n(lane->lane.head, (uint64_t)(uintptr_t)lane->lane.cur + lane->lane.bias, __ATOMIC_RELEASE);
 	CTRACE_FENCE_();
 	lane->busy = false;
-	if (__builtin_expect(__atomic_load_n(&ct_process.agent_idle, __ATOMIC_RELAXED) != 0, 0))
+	if (__builtin_expect(__atomic_load_n(&ct_process.agent_idle, __ATOMIC_RELAXED) != 0, 0) && !ct_ring_has_writer(lane->ring))
 		ct_process_wake_agent();
 	return CTRACE_OK;
 }

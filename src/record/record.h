@@ -31,6 +31,7 @@ struct ct_process {
 	struct ct_settings settings;
 	uint32_t wake_word;   /* the agent sleeps on it; raised to wake it */
 	uint32_t open_wanted; /* destinations are in use that nobody has tried to open yet */
+	uint32_t adopting;    /* mask of destinations of external writers that have died: the agent finishes what they had, and clears it */
 };
 extern struct ct_process ct_process;
 

@@ -48,6 +48,8 @@ static uint32_t overflow_of(const struct ct_process *process, const struct ct_la
 		return CT_OVERFLOW_DISCARD;
 	if (overflow != CT_OVERFLOW_AUTO)
 		return overflow;
+	if (ct_ring_has_writer(lane->ring))
+		return CT_OVERFLOW_BLOCK; /* a data set is a file */
 	return (__atomic_load_n(&process->file_dests, __ATOMIC_RELAXED) & dests) != 0 ? CT_OVERFLOW_BLOCK : CT_OVERFLOW_DISCARD;
 }
 
@@ -66,6 +68,7 @@ static struct ct_ring_kind kind_of(const struct ct_process *process, uint32_t ro
 			kind.capacity = own.buffer;
 		if (own.overflow != CT_OVERFLOW_AUTO)
 			kind.overflow = own.overflow;
+		kind.writer = own.writer;
 	}
 	return kind;
 }
@@ -309,7 +312,7 @@ enum ctrace_status ct_trace_commit(struct ct_reservation *reservation, uint32_t 
 	/* Publish: pairs with the acquire load in ct_ring_head_position().  Past this line the record survives SIGKILL. */
 	__atomic_store_n(lane->lane.head, (uint64_t)(uintptr_t)lane->lane.cur + lane->lane.bias, __ATOMIC_RELEASE);
 	leave_lane(reservation->thread, lane);
-	if (__atomic_load_n(&process->agent_idle, __ATOMIC_RELAXED) != 0 && !is_flight)
+	if (__atomic_load_n(&process->agent_idle, __ATOMIC_RELAXED) != 0 && !is_flight && !ct_ring_has_writer(lane->ring))
 		ct_process_wake_agent();
 	return (__atomic_load_n(&process->failing, __ATOMIC_RELAXED) & dests) != 0 ? CTRACE_OUTPUT_ERROR : CTRACE_OK;
 }

@@ -81,11 +81,13 @@ static uint32_t recorded_level(const struct ct_registry *registry, uint32_t inde
 
 void ct_level_publish(struct ct_registry *registry, uint32_t index, uint32_t route, struct ct_level_changes *changes)
 {
-	struct ctrace_gate *gate = &ct_registry_entry(registry, index)->gate;
+	struct ct_component_entry *entry = ct_registry_entry(registry, index);
+	struct ctrace_gate *gate = &entry->gate;
 	bool is_hidden = (ct_registry_entry(registry, index)->flags & CT_COMPONENT_HIDDEN) != 0;
 	/* Somebody may still have a tracer of what was deleted. */
 	uint32_t level = is_hidden ? CTRACE_LEVEL_NONE : recorded_level(registry, index, route);
 
+	__atomic_store_n(&entry->writer, registry->routes[route].writer, __ATOMIC_RELAXED);
 	if (level != gate->level && ct_node_is_known(registry, index))
 		changes_add(changes, index, level);
 	/*

@@ -85,10 +85,11 @@ struct ct_ring_head {
 	uint64_t overwritten; /* of these, went before they were delivered */
 	uint64_t undelivered; /* of these, damaged or with a destination that is gone */
 	uint32_t tail_word;   /* low bits of tail, to sleep on */
-	uint32_t consumer;    /* who has it: 0 the process's agent, else the destination (CT_WRITER_SLOT ...) of an external writer.  Only who has
+	uint32_t
+		consumer; /* who has it: 0 the process's agent, else the destination (CT_WRITER_SLOT ...) of an external writer.  Only who has
 				 it hands it on, or the agent for a writer that is dead */
-	uint32_t wanted;      /* who should have it; the process's */
-	uint64_t unwritten;   /* of consumed, had no room in a data set that is full (NOWRAP) */
+	uint32_t wanted;    /* who should have it; the process's */
+	uint64_t unwritten; /* of consumed, had no room in a data set that is full (NOWRAP) */
 	_Alignas(CT_CACHE_LINE) struct ct_cursor cursor[CT_DEST_LIMIT];
 };
 _Static_assert(sizeof(struct ct_ring_head) <= CT_RING_HEAD_SIZE, "the head of a ring is one page");
@@ -104,10 +105,18 @@ struct ct_ring {
 	uint64_t last_ticks;      /* is_captured: of its last record; the owner's, handed on under the pool's lock */
 };
 
+/* Does an external writer drain it?  Then nobody need wake the agent. */
+static inline bool ct_ring_has_writer(const struct ct_ring *ring)
+{
+	return __atomic_load_n(&ring->head->consumer, __ATOMIC_RELAXED) != 0;
+}
+
 /* ---- ring_file.c */
 enum ctrace_status ct_ring_create(struct ct_ring *ring, struct ct_session *session, uint32_t index, size_t capacity) CT_MUST_USE;
 /* Copies the ring of somebody else's session with pread, of the data what waits; everything in the copy is within bounds. */
 enum ctrace_status ct_ring_load(struct ct_ring *ring, const struct ct_session *session, uint32_t index) CT_MUST_USE;
+/* Maps the ring of a live process's session (ct_session_map()), for an external writer. */
+enum ctrace_status ct_ring_map(struct ct_ring *ring, const struct ct_session *session, uint32_t index) CT_MUST_USE;
 void ct_ring_close(struct ct_ring *ring);
 enum ctrace_status ct_ring_persist(struct ct_ring *ring, const void *part, size_t size) CT_MUST_USE;
 
@@ -156,6 +165,8 @@ struct ct_ring_kind {
 };
 struct ct_ring *ct_ring_pool_take(struct ct_ring_pool *pool, const struct ct_ring_kind *kind, uint32_t tid);
 void ct_ring_pool_give_back(struct ct_ring_pool *pool, struct ct_ring *ring);
+/* Says of each ring who should have it: the writer of its components, if that is connected, else the agent. */
+void ct_ring_pool_assign(struct ct_ring_pool *pool, uint32_t (*writer_of)(const struct ct_ring_head *head, void *user), void *user);
 uint32_t ct_ring_pool_count(const struct ct_ring_pool *pool); /* rings made; never falls */
 struct ct_ring *ct_ring_pool_at(const struct ct_ring_pool *pool, uint32_t index);
 void ct_ring_pool_lock(struct ct_ring_pool *pool); /* fork */

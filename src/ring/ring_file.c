@@ -159,6 +159,35 @@ undo_open:
 	return status;
 }
 
+enum ctrace_status ct_ring_map(struct ct_ring *ring, const struct ct_session *session, uint32_t index)
+{
+	struct ct_ring_head copy;
+	enum ctrace_status status;
+	struct stat info;
+	void *address;
+	char name[32];
+	int fd;
+
+	ring_name(name, index);
+	status = ct_os_open_file(session->folder_fd, name, O_RDWR, &fd);
+	if (status != CTRACE_OK)
+		return status;
+	status = read_head(fd, &copy, index);
+	if (status == CTRACE_OK && (fstat(fd, &info) != 0 || (uint64_t)info.st_size < CT_RING_HEAD_SIZE + copy.capacity))
+		status = CTRACE_DAMAGED;
+	if (status == CTRACE_OK)
+		status = ct_os_map(fd, CT_RING_HEAD_SIZE + copy.capacity, true, &address);
+	ct_os_close(&fd);
+	if (status != CTRACE_OK)
+		return status;
+	*ring = (struct ct_ring){ .head = address,
+				  .data = (unsigned char *)address + CT_RING_HEAD_SIZE,
+				  .capacity = copy.capacity,
+				  .fd = -1,
+				  .is_mapped = true };
+	return CTRACE_OK;
+}
+
 void ct_ring_close(struct ct_ring *ring)
 {
 	if (ring->head != NULL) {

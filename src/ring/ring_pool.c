@@ -62,6 +62,26 @@ static struct ct_ring *find_free(struct ct_ring_pool *pool, const struct ct_ring
 	return NULL;
 }
 
+/* Who should have ring number `index`, whose components are connected to that external writer.  Under the lock. */
+static uint32_t wanted_consumer(const struct ct_ring_pool *pool, uint32_t index, uint32_t writer)
+{
+	uint32_t slots =
+		writer != 0 ? __atomic_load_n(&pool->session->head->writer[writer % CT_WRITER_LIMIT].slots, __ATOMIC_ACQUIRE) : 0;
+
+	return slots != 0 ? (slots & 0xFF) + index % (slots >> 8) : 0;
+}
+
+void ct_ring_pool_assign(struct ct_ring_pool *pool, uint32_t (*writer_of)(const struct ct_ring_head *head, void *user), void *user)
+{
+	ct_ring_pool_lock(pool);
+	for (uint32_t i = 0; i < pool->count; i++) {
+		struct ct_ring_head *head = pool->rings[i].head;
+
+		__atomic_store_n(&head->wanted, wanted_consumer(pool, i, writer_of(head, user)), __ATOMIC_RELEASE);
+	}
+	ct_ring_pool_unlock(pool);
+}
+
 static struct ct_ring *make_ring(struct ct_ring_pool *pool, const struct ct_ring_kind *kind)
 {
 	uint32_t index = pool->count;
@@ -77,6 +97,8 @@ static struct ct_ring *make_ring(struct ct_ring_pool *pool, const struct ct_ring
 	ring->head->is_side = kind->is_side;
 	ring->head->is_flight = kind->is_flight;
 	ring->head->is_captured = kind->is_captured;
+	ring->head->consumer = wanted_consumer(pool, index, kind->writer); /* nobody has had it yet */
+	ring->head->wanted = ring->head->consumer;
 	__atomic_store_n(&pool->count, index + 1, __ATOMIC_RELEASE);
 	__atomic_store_n(&pool->session->head->ring_count, index + 1, __ATOMIC_RELEASE);
 	return ring;

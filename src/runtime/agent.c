@@ -120,8 +120,13 @@ static struct ct_ring *pool_ring(void *user, uint32_t index)
 static struct ct_drain_result pass(bool flush)
 {
 	struct ct_drain_result result;
+	uint32_t adopting = __atomic_load_n(&agent.process->adopting, __ATOMIC_ACQUIRE);
 
+	ct_drain_adopt(agent.drain, adopting);
 	ct_drain_pass(agent.drain, flush, &result);
+	adopting &= ~ct_drain_adopted(agent.drain);
+	if (adopting != 0)
+		(void)__atomic_fetch_and(&agent.process->adopting, ~adopting, __ATOMIC_ACQ_REL);
 	__atomic_store_n(&agent.process->failing, result.failing, __ATOMIC_RELAXED);
 	return result;
 }
@@ -160,7 +165,7 @@ static uint64_t pending_bytes(const struct ct_ring_pool *pool)
 	for (uint32_t i = 0; i < ct_ring_pool_count(pool); i++) {
 		const struct ct_ring *ring = ct_ring_pool_at(pool, i);
 
-		if (!ring->head->is_flight)
+		if (!ring->head->is_flight && ct_drain_has(agent.drain, __atomic_load_n(&ring->head->consumer, __ATOMIC_RELAXED)))
 			bytes += ct_ring_head_position(ring) - __atomic_load_n(&ring->head->tail, __ATOMIC_RELAXED);
 	}
 	return bytes;

@@ -28,6 +28,17 @@ void ct_agent_resume(void);
 /* In a forked child: the thread is the parent's.  is_paused: so are the files, which are closed here without a word. */
 void ct_agent_forget(bool is_paused);
 
+/* ---- rotate.c */
+/* A new generation of those of the destinations (a mask of emitters) that are open, after everything committed before is delivered; *out_done:
+ * which have one.  OK; NOT_FOUND when none of them is open; UNSUPPORTED when none can; else why one failed.  Under no lock. */
+enum ctrace_status ct_agent_rotate(uint32_t mask, uint32_t *out_done) CT_MUST_USE;
+
+/* ---- reload.c */
+/* The configuration becomes what the file says; path "": the process's own, MFTRACE_CONFIG.  message: terminated, one line, in either case:
+ * what was not understood, what holds only later; or why nothing was changed.  Under no lock, not in a signal handler.  NOT_FOUND without a
+ * file that can be read; DENIED, OS_ERROR; NOT_ENOUGH_MEMORY. */
+enum ctrace_status ct_reload(const char *path, char message[256]) CT_MUST_USE;
+
 /* ---- setup.c: configuration and environment -> settings and registry */
 /* Settings that are needed before there is a session. */
 void ct_setup_read_settings(struct ct_settings *settings);

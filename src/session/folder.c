@@ -149,7 +149,7 @@ void ct_folder_each_run_directory(void (*each)(const char *path, void *user), vo
 /* Does somebody hold the lock of this session file? */
 static bool is_locked(int folder_fd, const char *name)
 {
-	struct flock lock = { .l_type = F_WRLCK, .l_whence = SEEK_SET };
+	struct flock lock = { .l_type = F_WRLCK, .l_whence = SEEK_SET, .l_start = CT_SESSION_LOCK_ALIVE, .l_len = 1 };
 	char path[300];
 	bool locked;
 	int fd;

@@ -26,6 +26,11 @@ _Static_assert(sizeof(struct ct_session_head) <= CT_SESSION_COMPONENTS, "the hea
 _Static_assert(CT_SESSION_COMPONENTS + (uint64_t)CT_COMPONENT_LIMIT * sizeof(struct ct_component_entry) <= CT_SESSION_TEXTS,
 	       "the components end before the texts");
 
+#define LOCK_ALIVE \
+	{ \
+		.l_type = F_WRLCK, .l_whence = SEEK_SET, .l_start = CT_SESSION_LOCK_ALIVE, .l_len = 1 \
+	}
+
 static char own_path[4096]; /* of this process's folder; "" while it has none */
 
 bool ct_session_is_own(const char *run_directory, const char *name)
@@ -139,7 +144,7 @@ int ct_session_folder(struct ct_session *session)
 /* With the lock that shows that we live. */
 static bool reach_file(struct ct_session *session)
 {
-	struct flock lock = { .l_type = F_WRLCK, .l_whence = SEEK_SET };
+	struct flock lock = LOCK_ALIVE;
 	bool had_it = ct_os_is_file(session->file_fd, &session->file_id);
 
 	if (!open_again(&session->file_fd, &session->file_id, session->path, "/session", O_RDWR))
@@ -238,7 +243,7 @@ static enum ctrace_status map_private(void **out_base)
 /* The session file in a new folder, mapped and locked.  The folder is renamed when it is complete, so nobody sees half of one. */
 static enum ctrace_status make_file(struct ct_session *session, int folder_fd, void **out_base)
 {
-	struct flock lock = { .l_type = F_WRLCK, .l_whence = SEEK_SET };
+	struct flock lock = LOCK_ALIVE;
 	enum ctrace_status status = ct_os_open_file(folder_fd, "session", O_RDWR | O_CREAT | O_EXCL, &session->file_fd);
 
 	if (status != CTRACE_OK)
@@ -509,6 +514,8 @@ static enum ctrace_status copy_parts(struct ct_session *session)
 		dest->slot[0].path[sizeof dest->slot[0].path - 1] = '\0';
 		dest->slot[1].path[sizeof dest->slot[1].path - 1] = '\0';
 	}
+	for (uint32_t i = 0; i < CT_WRITER_LIMIT; i++)
+		head->writer[i].name[sizeof head->writer[i].name - 1] = '\0';
 	components_size = head->component_count * sizeof(struct ct_component_entry);
 	session->components = calloc(head->component_count + 1u, sizeof(struct ct_component_entry));
 	session->texts = calloc(1, head->texts_size + 1);
@@ -519,6 +526,15 @@ static enum ctrace_status copy_parts(struct ct_session *session)
 		status = read_exactly(session->file_fd, (char *)(uintptr_t)session->texts, head->texts_size, CT_SESSION_TEXTS);
 	session->texts_capacity = head->texts_size;
 	return status;
+}
+
+static enum ctrace_status open_file(struct ct_session *session, int access)
+{
+	session->file_fd = ct_os_above_standard(openat(session->folder_fd, "session", access | O_NOFOLLOW | O_CLOEXEC | O_NONBLOCK));
+	if (session->file_fd < 0)
+		return errno == ENOENT ? CTRACE_NOT_FOUND : CTRACE_DENIED;
+	session->file_id = ct_os_file_id(session->file_fd);
+	return CTRACE_OK;
 }
 
 /* Its folder and file, never our own.  ct_session_close() in either case. */
@@ -534,16 +550,12 @@ static enum ctrace_status open_parts(struct ct_session *session, const char *run
 	session->folder_id = ct_os_file_id(session->folder_fd);
 	if (session->folder_fd < 0)
 		return errno == ENOENT ? CTRACE_NOT_FOUND : CTRACE_DENIED;
-	session->file_fd = ct_os_above_standard(openat(session->folder_fd, "session", access | O_NOFOLLOW | O_CLOEXEC | O_NONBLOCK));
-	if (session->file_fd < 0)
-		return errno == ENOENT ? CTRACE_NOT_FOUND : CTRACE_DENIED;
-	session->file_id = ct_os_file_id(session->file_fd);
-	return CTRACE_OK;
+	return open_file(session, access);
 }
 
 enum ctrace_status ct_session_load(struct ct_session *session, const char *run_directory, const char *name, bool want_lock)
 {
-	struct flock lock = { .l_type = F_WRLCK, .l_whence = SEEK_SET };
+	struct flock lock = LOCK_ALIVE;
 	enum ctrace_status status = open_parts(session, run_directory, name, want_lock ? O_RDWR : O_RDONLY);
 
 	if (status == CTRACE_OK && want_lock && fcntl(session->file_fd, F_SETLK, &lock) != 0)
@@ -552,6 +564,57 @@ enum ctrace_status ct_session_load(struct ct_session *session, const char *run_d
 		status = copy_parts(session);
 	if (status != CTRACE_OK)
 		ct_session_close(session, false);
+	return status;
+}
+
+/* ---- external writers ---- */
+
+static struct flock writer_lock(uint32_t number)
+{
+	return (struct flock){ .l_type = F_WRLCK, .l_whence = SEEK_SET, .l_start = CT_SESSION_LOCK_WRITER + number, .l_len = 1 };
+}
+
+bool ct_session_writer_lives(struct ct_session *session, uint32_t number)
+{
+	struct flock lock = writer_lock(number);
+
+	if (session->is_mapped && !reach_file(session))
+		return false;
+	return fcntl(session->file_fd, F_GETLK, &lock) == 0 && lock.l_type != F_UNLCK;
+}
+
+enum ctrace_status ct_session_map(struct ct_session *session, int folder, uint32_t writer)
+{
+	struct flock lock = writer_lock(writer);
+	enum ctrace_status status;
+	struct stat info;
+	void *base;
+
+	memset(session, 0, sizeof *session);
+	session->file_fd = -1;
+	session->folder_fd = folder;
+	session->folder_id = ct_os_file_id(folder);
+	status = open_file(session, O_RDWR);
+
+	if (status == CTRACE_OK && (fstat(session->file_fd, &info) != 0 || !S_ISREG(info.st_mode) || info.st_uid != geteuid()))
+		status = CTRACE_DENIED;
+	if (status == CTRACE_OK && info.st_size != (off_t)CT_SESSION_SIZE)
+		status = CTRACE_DAMAGED;
+	/* Of the open file: closing another descriptor of it, as who looks for orphans does, must not drop it. */
+	if (status == CTRACE_OK && fcntl(session->file_fd, F_OFD_SETLK, &lock) != 0)
+		status = CTRACE_TIMED_OUT;
+	if (status == CTRACE_OK)
+		status = ct_os_map(session->file_fd, CT_SESSION_SIZE, true, &base);
+	if (status != CTRACE_OK) {
+		ct_session_close(session, false);
+		return status;
+	}
+	set_base(session, base);
+	session->is_mapped = true;
+	if (session->head->magic != CT_SESSION_MAGIC || session->head->version != CT_SESSION_VERSION) {
+		status = session->head->magic == CT_SESSION_MAGIC ? CTRACE_UNSUPPORTED : CTRACE_DAMAGED;
+		ct_session_close(session, false);
+	}
 	return status;
 }
 

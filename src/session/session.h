@@ -104,10 +104,10 @@ struct ct_session_head {
 	uint32_t ring_count;
 	uint64_t texts_size;
 	uint64_t lost[CTRACE_LOSS_COUNT]; /* of events that never reached a ring */
-	uint32_t flight_at_death; /* ctrace.flight.trigger = signal: what the flight rings hold is delivered after a sudden death */
-	uint32_t flight_wanted;   /* the trigger was pulled: deliver what the flight rings hold; the pass that does clears it */
-	uint64_t control_refused;   /* connections of other users */
-	uint64_t control_requests;  /* answered */
+	uint32_t flight_at_death;  /* ctrace.flight.trigger = signal: what the flight rings hold is delivered after a sudden death */
+	uint32_t flight_wanted;    /* the trigger was pulled: deliver what the flight rings hold; the pass that does clears it */
+	uint64_t control_refused;  /* connections of other users */
+	uint64_t control_requests; /* answered */
 	struct ct_sync sync;
 	struct ct_session_writer writer[CT_WRITER_LIMIT];
 	struct ct_dest dest[CT_DEST_LIMIT];
@@ -163,6 +163,12 @@ enum ctrace_status ct_session_load(struct ct_session *session, const char *run_d
 /* Who somebody else is, from the head of its file alone, without a lock.  jobname: terminated, whatever is in the file. */
 enum ctrace_status ct_session_identify(const char *run_directory, const char *name, uint32_t *out_asid,
 				       char out_jobname[16]) CT_MUST_USE;
+/* Maps that of a live process of the same user, whose folder is open at `folder` (taken over, whatever the answer is), for external writer
+ * number `writer` of it, whose lock it takes until it is closed.  DENIED;
+ * UNSUPPORTED; DAMAGED; TIMED_OUT: that writer lives already. */
+enum ctrace_status ct_session_map(struct ct_session *session, int folder, uint32_t writer) CT_MUST_USE;
+/* Does external writer number `writer` of the process hold its lock? */
+bool ct_session_writer_lives(struct ct_session *session, uint32_t writer);
 /* The folder, for making a ring in it; -1 when it cannot be reached any more.  Under the pool's lock. */
 int ct_session_folder(struct ct_session *session);
 /* Makes room for component index; then its entry may be written. */

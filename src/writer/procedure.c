@@ -1,11 +1,419 @@
 /*
- * procedure.c - the procedure file of an external writer.
+ * procedure.c - the procedure file of an external writer: its grammar.
+ *
+ * Called by the tool before the writer starts, on its one thread.  Whatever the bytes are, nothing is read past their end, and each
+ * mistake costs its word or line and is complained about in words that are harmless to print.
  *
  * Copyright The ctrace authors.  SPDX-License-Identifier: Apache-2.0
  */
 #include "writer/writer.h"
 
+#include <stdio.h>
+#include <string.h>
+#include <sys/utsname.h>
+
+#define PATH_LIMIT 4000u /* bytes of PATH, so that there is room for the names of the files in it */
+
+#define EXPECTED_STATEMENT "TRCOUT01 to TRCOUT16, MODE=, COMPRESS= or a comment"
+#define EXPECTED_NUMBER "TRCOUT01 to TRCOUT16"
+#define EXPECTED_KEY "PATH=, PRIMARY= or SECONDARY="
+#define EXPECTED_SIZE "1 to 9999 and K, M or G, as in 50M"
+#define EXPECTED_PATH "an absolute path, as in /var/trace/$(NAME)"
+
 bool ct_writer_name_is_valid(const char *name, size_t size)
 {
-	return size <= 7 && ct_trace_name_is_valid(name, size);
+	char upper[7];
+
+	if (size > sizeof upper)
+		return false;
+	memcpy(upper, name, size);
+	ct_name_upper(upper, size);
+	return ct_trace_name_is_valid(upper, size);
+}
+
+/* ------------------------------------------------------------------------------------------------------------
+ * Reading a text: lines, words, mistakes
+ */
+
+struct parser {
+	const char *at;  /* what is to be read next of the line */
+	const char *end; /* of the line */
+	const char *line_start;
+	unsigned line;
+	bool has_mistake;
+	bool has_mode;
+	bool has_compress;
+	struct ct_procedure *out;
+	ct_procedure_complain *complain;
+	void *user;
+};
+
+static void complain(struct parser *parser, const char *at, const char *message, const char *expected)
+{
+	struct ct_complaint complaint = { .line = parser->line, .column = (unsigned)(at - parser->line_start) + 1 };
+
+	parser->has_mistake = true;
+	if (parser->complain == NULL)
+		return;
+	(void)snprintf(complaint.message, sizeof complaint.message, "%s", message);
+	(void)snprintf(complaint.expected, sizeof complaint.expected, "%s", expected);
+	parser->complain(&complaint, parser->user);
+}
+
+/* `"word" what (did you mean suggestion?)` */
+static void complain_word(struct parser *parser, struct ct_span word, const char *what, const char *suggestion, const char *expected)
+{
+	struct ct_buf message;
+
+	ct_buf_init(&message);
+	ct_span_quote(&message, word, CT_WORD_SHOWN);
+	ct_buf_add_format(&message, " %s", what);
+	if (suggestion != NULL)
+		ct_buf_add_format(&message, " (did you mean %s?)", suggestion);
+	complain(parser, word.at, ct_buf_text(&message), expected);
+	ct_buf_fini(&message);
+}
+
+/* The next word of the line; false at its end. */
+static bool next_word(struct parser *parser, struct ct_span *out_word)
+{
+	const char *start;
+
+	while (parser->at < parser->end && ct_is_blank(*parser->at))
+		parser->at++;
+	start = parser->at;
+	while (parser->at < parser->end && !ct_is_blank(*parser->at))
+		parser->at++;
+	*out_word = ct_span_of(start, parser->at);
+	return out_word->size != 0;
+}
+
+/* KEY=VALUE; value.at is NULL when there is no equals sign. */
+static struct ct_span split(struct ct_span word, struct ct_span *out_value)
+{
+	const char *equals = memchr(word.at, '=', word.size);
+
+	*out_value = equals != NULL ? ct_span_of(equals + 1, word.at + word.size) : (struct ct_span){ NULL, 0 };
+	return equals != NULL ? ct_span_of(word.at, equals) : word;
+}
+
+static bool span_is(struct ct_span span, const char *word)
+{
+	return ct_name_is(span.at, span.size, word);
+}
+
+/* ------------------------------------------------------------------------------------------------------------
+ * Values
+ */
+
+/* Appends the value of the variable that begins at `at` with "$(", and gives where it ends; NULL when it is none. */
+static const char *expand(struct parser *parser, const char *at, const char *end, struct ct_buf *path)
+{
+	static const char *const variables[] = { "$(NAME)", "$(HOST)" };
+	const char *close = memchr(at, ')', (size_t)(end - at));
+	struct ct_span variable = ct_span_of(at, close != NULL ? close + 1 : end);
+	struct utsname host = { .nodename = "" };
+
+	if (span_is(variable, variables[0])) {
+		ct_buf_add_text(path, parser->out->name);
+		return close + 1;
+	}
+	if (span_is(variable, variables[1])) {
+		(void)uname(&host);
+		for (char *c = host.nodename; *c != '\0'; c++)
+			if (*c == '/')
+				*c = '_';
+		ct_buf_add_text(path, host.nodename);
+		return close + 1;
+	}
+	complain_word(parser, variable, "is no variable", ct_suggest(variable, variables, CT_COUNT(variables)), "$(NAME) or $(HOST)");
+	return NULL;
+}
+
+static bool expand_all(struct parser *parser, struct ct_span value, struct ct_buf *path)
+{
+	const char *end = value.at + value.size;
+	const char *at = value.at;
+
+	while (at != NULL && at < end) {
+		if (at[0] == '$' && at + 1 < end && at[1] == '(') {
+			at = expand(parser, at, end, path);
+			continue;
+		}
+		if ((unsigned char)*at < 0x20 || *at == 0x7F) {
+			complain_word(parser, value, "has a control character", NULL, EXPECTED_PATH);
+			return false;
+		}
+		ct_buf_add_char(path, *at++);
+	}
+	return at != NULL;
+}
+
+static void read_path(struct parser *parser, struct ct_span value, struct ct_trcout_spec *out)
+{
+	struct ct_buf path;
+
+	if (value.size == 0 || value.at[0] != '/') {
+		complain_word(parser, value, "is no absolute path", NULL, EXPECTED_PATH);
+		return;
+	}
+	ct_buf_init(&path);
+	if (expand_all(parser, value, &path)) {
+		while (path.size > 1 && path.data[path.size - 1] == '/')
+			path.size--;
+		if (path.failed || path.size > PATH_LIMIT)
+			complain_word(parser, value, "is too long", NULL, "at most 4000 bytes");
+		else if (path.size == 1)
+			complain_word(parser, value, "is no place for a data set", NULL, EXPECTED_PATH);
+		else
+			memcpy(out->path, ct_buf_text(&path), path.size + 1);
+	}
+	ct_buf_fini(&path);
+}
+
+static bool parse_size(struct ct_span value, uint64_t *out_bytes)
+{
+	uint64_t number = 0;
+	size_t digits = 0;
+
+	while (digits < value.size && value.at[digits] >= '0' && value.at[digits] <= '9' && number <= 9999)
+		number = number * 10 + (uint64_t)(value.at[digits++] - '0');
+	if (number == 0 || number > 9999 || digits + 1 != value.size)
+		return false;
+	switch (value.at[digits] | 0x20) {
+	case 'k':
+		*out_bytes = number << 10;
+		return true;
+	case 'm':
+		*out_bytes = number << 20;
+		return true;
+	case 'g':
+		*out_bytes = number << 30;
+		return true;
+	default:
+		return false;
+	}
+}
+
+static void read_size(struct parser *parser, struct ct_span value, uint64_t *out_bytes)
+{
+	if (!parse_size(value, out_bytes))
+		complain_word(parser, value, "is no size", NULL, EXPECTED_SIZE);
+}
+
+/* ------------------------------------------------------------------------------------------------------------
+ * TRCOUT
+ */
+
+enum key { KEY_PATH, KEY_PRIMARY, KEY_SECONDARY, KEY_COUNT };
+static const char *const keys[KEY_COUNT] = { "PATH=", "PRIMARY=", "SECONDARY=" };
+
+/* Which of the keys it is, with or without its equals sign; KEY_COUNT: none. */
+static enum key find_key(struct ct_span key)
+{
+	for (unsigned i = 0; i < KEY_COUNT; i++)
+		if (ct_name_equal(key.at, key.size, keys[i], strlen(keys[i]) - 1))
+			return (enum key)i;
+	return KEY_COUNT;
+}
+
+static void read_key(struct parser *parser, struct ct_span word, bool seen[KEY_COUNT], struct ct_trcout_spec *spec)
+{
+	struct ct_span value;
+	struct ct_span name = split(word, &value);
+	enum key key = find_key(name);
+
+	if (key == KEY_COUNT) {
+		complain_word(parser, name, "is not expected here", ct_suggest(name, keys, KEY_COUNT), EXPECTED_KEY);
+		return;
+	}
+	if (value.at == NULL) {
+		complain_word(parser, word, "has no equals sign and value", NULL, keys[key]);
+		return;
+	}
+	if (seen[key]) {
+		complain_word(parser, name, "is here already", NULL, "each keyword once");
+		return;
+	}
+	seen[key] = true;
+	if (key == KEY_PATH)
+		read_path(parser, value, spec);
+	else
+		read_size(parser, value, key == KEY_PRIMARY ? &spec->primary : &spec->secondary);
+}
+
+static void complain_missing(struct parser *parser, uint32_t number, const char *what, const char *expected)
+{
+	char message[64];
+
+	(void)snprintf(message, sizeof message, "TRCOUT%02u has no %s", number, what);
+	complain(parser, parser->end, message, expected);
+}
+
+/* 1 to 16; 0: it is none. */
+static uint32_t parse_number(struct ct_span word)
+{
+	static const char prefix[] = "TRCOUT";
+	size_t size = sizeof prefix - 1;
+	uint32_t number;
+
+	if (word.size != size + 2 || !ct_name_equal(word.at, size, prefix, size))
+		return 0;
+	if (word.at[size] < '0' || word.at[size] > '1' || word.at[size + 1] < '0' || word.at[size + 1] > '9')
+		return 0;
+	number = (uint32_t)(word.at[size] - '0') * 10 + (uint32_t)(word.at[size + 1] - '0');
+	return number <= CT_TRCOUT_LIMIT ? number : 0;
+}
+
+/* Puts it in its place among the others, of which none has its number. */
+static void insert(struct ct_procedure *procedure, uint32_t number, const struct ct_trcout_spec *spec)
+{
+	uint32_t at = procedure->trcout_count++;
+
+	for (; at > 0 && procedure->number[at - 1] > number; at--) {
+		procedure->number[at] = procedure->number[at - 1];
+		procedure->trcout[at] = procedure->trcout[at - 1];
+	}
+	procedure->number[at] = number;
+	procedure->trcout[at] = *spec;
+}
+
+static void check_others(struct parser *parser, struct ct_span word, const struct ct_trcout_spec *spec)
+{
+	const struct ct_procedure *procedure = parser->out;
+	char what[64];
+
+	for (uint32_t i = 0; i < procedure->trcout_count && spec->path[0] != '\0'; i++) {
+		if (strcmp(procedure->trcout[i].path, spec->path) != 0)
+			continue;
+		(void)snprintf(what, sizeof what, "has the same path as TRCOUT%02u", procedure->number[i]);
+		complain_word(parser, word, what, NULL, "a path of its own");
+		return;
+	}
+}
+
+static bool has_number(const struct ct_procedure *procedure, uint32_t number)
+{
+	for (uint32_t i = 0; i < procedure->trcout_count; i++)
+		if (procedure->number[i] == number)
+			return true;
+	return false;
+}
+
+static void read_trcout(struct parser *parser, struct ct_span word)
+{
+	struct ct_trcout_spec spec = { .path = "" };
+	uint32_t number = parse_number(word);
+	bool seen[KEY_COUNT] = { false };
+	struct ct_span next;
+
+	if (number == 0) {
+		complain_word(parser, word, "is none of the data sets", NULL, EXPECTED_NUMBER);
+		return;
+	}
+	if (has_number(parser->out, number)) {
+		complain_word(parser, word, "is there already", NULL, "each data set once");
+		return;
+	}
+	while (next_word(parser, &next))
+		read_key(parser, next, seen, &spec);
+	if (!seen[KEY_PATH])
+		complain_missing(parser, number, "path", "PATH=/...");
+	if (!seen[KEY_PRIMARY])
+		complain_missing(parser, number, "size", "PRIMARY=50M or the like");
+	check_others(parser, word, &spec);
+	insert(parser->out, number, &spec);
+}
+
+/* ------------------------------------------------------------------------------------------------------------
+ * The other statements
+ */
+
+/* One of two words.  False when it is neither, which is complained about. */
+static bool read_choice(struct parser *parser, struct ct_span value, const char *const words[2], bool *out_is_second)
+{
+	char expected[64];
+
+	for (unsigned i = 0; i < 2; i++)
+		if (span_is(value, words[i])) {
+			*out_is_second = i == 1;
+			return true;
+		}
+	(void)snprintf(expected, sizeof expected, "%s or %s", words[0], words[1]);
+	complain_word(parser, value, "is not known", ct_suggest(value, words, 2), expected);
+	return false;
+}
+
+static void read_setting(struct parser *parser, struct ct_span word, const char *const words[2], bool *seen, bool *out_is_second)
+{
+	struct ct_span value;
+	struct ct_span key = split(word, &value);
+	struct ct_span more;
+
+	if (value.at == NULL)
+		complain_word(parser, word, "has no equals sign and value", NULL, words[0]);
+	else if (*seen)
+		complain_word(parser, key, "is there already", NULL, "each statement once");
+	else
+		*seen = read_choice(parser, value, words, out_is_second);
+	if (next_word(parser, &more))
+		complain_word(parser, more, "is not expected here", NULL, "the end of the line");
+}
+
+static void read_statement(struct parser *parser, struct ct_span word)
+{
+	static const char *const modes[2] = { "WRAP", "NOWRAP" };
+	static const char *const methods[2] = { "NO", "ZSTD" };
+	static const char *const words[] = { "TRCOUT01", "MODE", "COMPRESS" };
+	struct ct_span value;
+	struct ct_span key = split(word, &value);
+	bool is_nowrap = parser->out->mode == CT_WRITER_NOWRAP;
+
+	if (span_is(key, "MODE")) {
+		read_setting(parser, word, modes, &parser->has_mode, &is_nowrap);
+		parser->out->mode = is_nowrap ? CT_WRITER_NOWRAP : CT_WRITER_WRAP;
+	} else if (span_is(key, "COMPRESS")) {
+		read_setting(parser, word, methods, &parser->has_compress, &parser->out->compress);
+	} else if (key.size >= 6 && ct_name_equal(key.at, 6, "TRCOUT", 6)) {
+		read_trcout(parser, word);
+	} else {
+		complain_word(parser, key, "is no statement", ct_suggest(key, words, CT_COUNT(words)), EXPECTED_STATEMENT);
+	}
+}
+
+static void read_line(struct parser *parser)
+{
+	struct ct_span word;
+
+	if (next_word(parser, &word) && word.at[0] != '#' && word.at[0] != '*')
+		read_statement(parser, word);
+}
+
+enum ctrace_status ct_procedure_parse(const char *name, const char *text, size_t size, struct ct_procedure *out,
+				      ct_procedure_complain *complain_to, void *user)
+{
+	struct parser parser = { .line_start = text, .line = 1, .out = out, .complain = complain_to, .user = user };
+	const char *end = text + size;
+
+	*out = (struct ct_procedure){ .mode = CT_WRITER_WRAP };
+	if (!ct_writer_name_is_valid(name, strlen(name))) {
+		complain_word(&parser, (struct ct_span){ name, strlen(name) }, "is not the name of a writer", NULL,
+			      "1 to 7 of A-Z, 0-9, $, @ and #, no digit first");
+		return CTRACE_FAILURE;
+	}
+	memcpy(out->name, name, strlen(name) + 1);
+	ct_name_upper(out->name, strlen(name));
+	for (;; parser.line++) {
+		const char *newline = size != 0 ? memchr(parser.line_start, '\n', (size_t)(end - parser.line_start)) : NULL;
+
+		parser.at = parser.line_start;
+		parser.end = newline != NULL ? newline : end;
+		read_line(&parser);
+		if (newline == NULL || newline + 1 == end)
+			break;
+		parser.line_start = newline + 1;
+	}
+	if (out->trcout_count == 0 && !parser.has_mistake)
+		complain(&parser, parser.end, "there is no TRCOUT", EXPECTED_NUMBER);
+	return parser.has_mistake ? CTRACE_FAILURE : CTRACE_OK;
 }

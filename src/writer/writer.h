@@ -19,8 +19,10 @@
 #define CT_WRITER_H
 
 #include "control/message.h"
+#include "drain/drain.h"
 
 #define CT_TRCOUT_LIMIT 16u
+#define CT_WRITERS_SHARE 12u      /* destinations that the first writer of a process gets at most: others may come */
 #define CT_WRITER_FOLDER "writer" /* in a run directory: NAME (the socket), NAME.log */
 
 /* ---- link.c: in the traced process.  Any thread, not in a signal handler. */
@@ -30,6 +32,7 @@ enum ctrace_status ct_writer_set(const char *component, size_t size, const char 
 /* The component has no writer of its own any more; it has its parent's. */
 void ct_writer_forget(const char *component, size_t size);
 bool ct_writer_is_connected(const char *writer);
+uint32_t ct_writer_number(const char *writer); /* in the session; 0: no trace of this process has had it */
 /* Somebody says that the writer has started: connect to it if one of our traces wants it.  On the server's thread. */
 void ct_writer_up(const char *writer, size_t size);
 void ct_writer_forked(void); /* in a forked child that has attached: links of its own */
@@ -65,6 +68,10 @@ enum ctrace_status ct_procedure_parse(const char *name, const char *text, size_t
 enum ctrace_status ct_procedure_read(const char *name, struct ct_buf *out_text, char out_path[4096]) CT_MUST_USE;
 bool ct_writer_name_is_valid(const char *name, size_t size); /* 1 to 7 of A-Z 0-9 @ # $, no digit first; any case */
 
+/* ---- compress.c */
+/* name becomes name.zst, whole or not at all. */
+enum ctrace_status ct_compress_file(int folder_fd, const char *name) CT_MUST_USE;
+
 /* ---- what a writer tells of itself, in answers to CT_VERB_WRITER_STATUS; size first, so that they can grow */
 struct ct_writer_state {
 	uint32_t size;
@@ -78,7 +85,7 @@ struct ct_writer_state {
 	uint32_t trcouts;
 	uint32_t links;
 	uint32_t reserved;
-	uint64_t events;  /* written */
+	uint64_t events; /* written */
 	uint64_t bytes;
 	uint64_t wrapped_events; /* written, and overwritten since (WRAP) */
 	uint64_t full_events;    /* not written for want of room (NOWRAP) */

@@ -11,9 +11,9 @@ static const struct ct_cursor_place beginning;
 static void start(uint32_t dest)
 {
 	assert_int_equal(ct_batch_init(&batch, &session), CTRACE_OK);
-	assert_int_equal(ct_batch_start(&batch, dest, ring_count), CTRACE_OK);
+	assert_int_equal(ct_batch_start(&batch, dest, ring_count, NULL), CTRACE_OK);
 	for (uint32_t i = 0; i < ring_count; i++)
-		ct_batch_add_ring(&batch, rings[i], &beginning, ct_ring_head_position(rings[i]));
+		ct_batch_add_ring(&batch, rings[i], &beginning, ct_ring_head_position(rings[i]), 0);
 }
 
 static void stop(void)
@@ -225,10 +225,10 @@ static void many_rings_need_no_more_than_memory_for_them(void **state)
 	assert_true(produce(0, COMPONENT_A));
 	assert_int_equal(ct_batch_init(&batch, &session), CTRACE_OK);
 	for (int round = 0; round < 2; round++) {
-		assert_int_equal(ct_batch_start(&batch, output_a.index, 200), CTRACE_OK);
+		assert_int_equal(ct_batch_start(&batch, output_a.index, 200, NULL), CTRACE_OK);
 		for (uint32_t i = 0; i < 200; i++) {
 			same[i] = *rings[0];
-			ct_batch_add_ring(&batch, &same[i], &beginning, ct_ring_head_position(rings[0]));
+			ct_batch_add_ring(&batch, &same[i], &beginning, ct_ring_head_position(rings[0]), 0);
 		}
 		ct_batch_fill(&batch);
 		assert_int_equal(batch.event_count, 200);

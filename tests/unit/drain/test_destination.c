@@ -142,6 +142,34 @@ static void the_commit_is_one_store(void **state)
 
 static char dead_name[64];
 
+/* The fixture's emitters have no rotate(); TEXTFILE has. */
+static void a_new_generation_is_committed_before_it_has_an_event(void **state)
+{
+	static const char settings[] = "FILE=rotated$(GEN)\nMAXGENERATION=2\n";
+	uint64_t sequence;
+	uint32_t textfile;
+
+	(void)state;
+	begin(false);
+	assert_int_equal(ct_destination_rotate(&destination), CTRACE_NOT_FOUND);
+	assert_true(ct_destination_open(&destination, false));
+	assert_int_equal(ct_destination_rotate(&destination), CTRACE_UNSUPPORTED);
+	ct_destination_fini(&destination);
+
+	assert_int_equal(ct_emitter_find("TEXTFILE", 8, &textfile), CTRACE_OK);
+	ct_destination_init(&destination, &session, textfile, false);
+	set_text(&session.head->dest[textfile].settings, settings);
+	assert_true(ct_destination_open(&destination, false));
+	destination.place.path[0] = '\0'; /* as if the file had been removed: */
+	assert_int_equal(unlink(ct_dest_current(&session.head->dest[textfile])->path), 0);
+	sequence = session.head->dest[textfile].sequence;
+	assert_int_equal(ct_destination_rotate(&destination), CTRACE_OK);
+	assert_int_equal(session.head->dest[textfile].sequence, sequence + 1);
+	assert_non_null(strstr(ct_dest_current(&session.head->dest[textfile])->path, "/rotated1"));
+	assert_int_equal(access(ct_dest_current(&session.head->dest[textfile])->path, F_OK), 0);
+	end();
+}
+
 static void make_dead(void)
 {
 	begin(false);
@@ -260,6 +288,7 @@ int main(void)
 						fixture_teardown),
 		cmocka_unit_test_setup_teardown(a_failure_is_one_incident_until_it_works_again, fixture_setup, fixture_teardown),
 		cmocka_unit_test_setup_teardown(the_commit_is_one_store, fixture_setup, fixture_teardown),
+		cmocka_unit_test_setup_teardown(a_new_generation_is_committed_before_it_has_an_event, fixture_setup, fixture_teardown),
 		cmocka_unit_test_setup_teardown(a_recoverer_continues_at_the_place_in_force, fixture_setup, fixture_teardown),
 		cmocka_unit_test_setup_teardown(a_commit_that_cannot_be_persisted_has_not_happened, fixture_setup, fixture_teardown),
 		cmocka_unit_test_setup_teardown(a_dead_processs_emitter_is_found_by_its_name, fixture_setup, fixture_teardown),

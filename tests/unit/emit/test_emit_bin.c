@@ -424,6 +424,96 @@ static void removed_folder_is_made_again(void **state)
 	assert_numbers("t.ctb", 10, 20);
 }
 
+/* ---- rotate: an operator wants a new folder ---- */
+
+static void rotating_turns_generations(void **state)
+{
+	struct fixture *f = *state;
+	struct ctrace_stream stream = { .id = 0 };
+
+	fixture_open(f, "FILE=t.ctb\nMAXGENERATION=3\n");
+	assert_int_equal(ct_emitter_rotate(&ct_emit_binfile, f->self), CTRACE_OK);
+	assert_int_equal(f->place.extra, 1); /* nothing has been written to it: it is new as it is */
+	for (unsigned first = 0; first < 40; first += 10) {
+		assert_int_equal(write_numbered(f, &stream, first, 10), CTRACE_OK);
+		assert_int_equal(ct_emitter_rotate(&ct_emit_binfile, f->self), CTRACE_OK);
+		assert_int_equal(ct_emitter_rotate(&ct_emit_binfile, f->self), CTRACE_OK); /* asked twice: one */
+	}
+	assert_int_equal(f->place.extra, 2);
+	assert_int_equal(write_numbered(f, &stream, 40, 5), CTRACE_OK);
+	assert_numbers("t.ctb_3", 20, 10);
+	assert_numbers("t.ctb_1", 30, 10);
+	assert_numbers("t.ctb_2", 40, 5);
+	fixture_close(f);
+	assert_numbers("t.ctb_3 t.ctb_1 t.ctb_2", 20, 25);
+}
+
+static void rotating_a_single_folder_goes_by_its_name(void **state)
+{
+	struct fixture *f = *state;
+	struct ctrace_stream stream = { .id = 0 };
+
+	fixture_open(f, "FILE=t.ctb\n");
+	assert_int_equal(write_numbered(f, &stream, 0, 10), CTRACE_OK);
+	assert_int_equal(ct_emitter_rotate(&ct_emit_binfile, f->self), CTRACE_UNSUPPORTED);
+	assert_int_equal(write_numbered(f, &stream, 10, 10), CTRACE_OK);
+	assert_int_equal(rename("t.ctb", "old.ctb"), 0);
+	assert_int_equal(ct_emitter_rotate(&ct_emit_binfile, f->self), CTRACE_OK);
+	assert_int_equal(ct_emitter_rotate(&ct_emit_binfile, f->self), CTRACE_UNSUPPORTED);
+	assert_int_equal(write_numbered(f, &stream, 20, 10), CTRACE_OK);
+	assert_numbers("old.ctb", 0, 20);
+	assert_numbers("t.ctb", 20, 10);
+	assert_int_equal(rename("t.ctb", "older.ctb"), 0);
+	assert_int_equal(mkdir("t.ctb", 0700), 0); /* somebody's, empty */
+	assert_int_equal(ct_emitter_rotate(&ct_emit_binfile, f->self), CTRACE_OK);
+	assert_int_equal(write_numbered(f, &stream, 30, 10), CTRACE_OK);
+	fixture_close(f);
+	assert_numbers("t.ctb", 30, 10);
+}
+
+static void what_cannot_be_rotated_goes_on(void **state)
+{
+	struct fixture *f = *state;
+	struct ctrace_stream stream = { .id = 0 };
+	struct ctrace_place place;
+
+	fixture_open(f, "FILE=t.ctb\nMAXGENERATION=3\n");
+	assert_int_equal(write_numbered(f, &stream, 0, 10), CTRACE_OK);
+	place = f->place;
+	ct_os_fail(CT_OS_WRITE, 0, 100, ENOSPC);
+	assert_int_equal(ct_emitter_rotate(&ct_emit_binfile, f->self), CTRACE_OUTPUT_ERROR);
+	ct_os_fail(CT_OS_WRITE, 0, 0, 0);
+	assert_memory_equal(&place, &f->place, sizeof place);
+	assert_int_equal(access("t.ctb_2", F_OK), -1);
+	assert_int_equal(write_numbered(f, &stream, 10, 10), CTRACE_OK);
+	assert_numbers("t.ctb_1", 0, 20);
+}
+
+/* Killed when the new folder has events that are not committed: its place is, so they are found and cut; the ring's place still speaks of the
+ * old folder. */
+static void recovery_after_rotating(void **state)
+{
+	struct fixture *f = *state;
+	struct ctrace_stream stream = { .id = 0 }, committed;
+	struct ctrace_place place;
+
+	fixture_open(f, "FILE=t.ctb\nMAXGENERATION=3\n");
+	assert_int_equal(write_numbered(f, &stream, 0, 10), CTRACE_OK);
+	assert_int_equal(ct_emitter_rotate(&ct_emit_binfile, f->self), CTRACE_OK);
+	place = f->place;
+	committed = stream;
+	assert_int_equal(write_numbered(f, &stream, 10, 10), CTRACE_OK);
+	fixture_close(f);
+
+	f->place = place;
+	f->context.recovering = true;
+	fixture_open(f, NULL);
+	assert_int_equal(write_numbered(f, &committed, 10, 15), CTRACE_OK);
+	fixture_close(f);
+	assert_numbers("t.ctb_1", 0, 10);
+	assert_numbers("t.ctb_2", 10, 15);
+}
+
 static void more_streams_than_open_files(void **state)
 {
 	enum { COUNT = 200 };
@@ -484,6 +574,10 @@ int main(void)
 		TEST(failed_cut_is_made_up_for),
 		TEST(failed_generation_leaves_the_old_one),
 		TEST(removed_folder_is_made_again),
+		TEST(rotating_turns_generations),
+		TEST(rotating_a_single_folder_goes_by_its_name),
+		TEST(what_cannot_be_rotated_goes_on),
+		TEST(recovery_after_rotating),
 		TEST(more_streams_than_open_files),
 		TEST(flush_reaches_the_disk_or_says_so),
 	};

@@ -484,6 +484,127 @@ static void recovery_over_a_turn_of_generations(void **state)
 		fixture_check_events(fixture, "t3", fixture_check_events(fixture, "t2", fixture_check_events(fixture, "t1", 0))), 50);
 }
 
+/* ---- rotate: an operator wants a new file ---- */
+
+static void rename_to(const struct fixture *fixture, const char *name, const char *other)
+{
+	char from[512], to[512];
+
+	(void)snprintf(from, sizeof from, "%s/%s", fixture->folder, name);
+	(void)snprintf(to, sizeof to, "%s/%s", fixture->folder, other);
+	assert_int_equal(rename(from, to), 0);
+}
+
+static enum ctrace_status rotate(struct fixture *fixture)
+{
+	return ct_emitter_rotate(fixture->emitter, fixture->self);
+}
+
+static void rotating_turns_generations(void **state)
+{
+	struct fixture *fixture = *state;
+
+	fixture_set(fixture, "MAXGENERATION", "3");
+	fixture_set(fixture, "FILE", "t$(GEN)");
+	assert_int_equal(fixture_open(fixture), CTRACE_OK);
+	/* Nothing has been written to the first: it is new as it is. */
+	assert_int_equal(rotate(fixture), CTRACE_OK);
+	assert_place(fixture, "t1", 1);
+	for (uint32_t first = 0; first < 80; first += 20) {
+		assert_int_equal(fixture_write(fixture, first, 20), CTRACE_OK);
+		assert_int_equal(rotate(fixture), CTRACE_OK);
+		assert_int_equal(rotate(fixture), CTRACE_OK); /* asked twice: one */
+		assert_int_equal(fixture->place.offset, 0);
+	}
+	/* 1, 2, 3 and 1 again; 2 has been begun empty. */
+	assert_int_equal(fixture_check_events(fixture, "t1", 60), 80);
+	assert_int_equal(fixture_check_events(fixture, "t3", 40), 60);
+	assert_int_equal(size_of(fixture, "t2"), 0);
+	assert_int_equal(fixture_write(fixture, 80, 1), CTRACE_OK);
+	assert_int_equal(fixture_check_events(fixture, "t2", 80), 81);
+	assert_int_equal(fixture_count(fixture, "t2", MARK), 1);
+	assert_place(fixture, "t2", 2);
+}
+
+static void rotating_a_single_file_goes_by_its_name(void **state)
+{
+	struct fixture *fixture = *state;
+
+	for (unsigned shared = 0; shared < 2; shared++) {
+		fixture_set(fixture, "FILE", shared ? "shared" : "own");
+		fixture_set(fixture, "MULTIPROC", shared ? "TRUE" : "FALSE");
+		memset(&fixture->place, 0, sizeof fixture->place);
+		assert_int_equal(fixture_open(fixture), CTRACE_OK);
+		assert_int_equal(fixture_write(fixture, 0, 2), CTRACE_OK);
+		assert_int_equal(rotate(fixture), CTRACE_UNSUPPORTED);
+		assert_int_equal(fixture_write(fixture, 2, 1), CTRACE_OK);
+		rename_to(fixture, shared ? "shared" : "own", "old");
+		assert_int_equal(rotate(fixture), CTRACE_OK);
+		assert_int_equal(fixture->place.offset, 0);
+		assert_int_equal(rotate(fixture), CTRACE_UNSUPPORTED);
+		assert_int_equal(fixture_write(fixture, 3, 4), CTRACE_OK);
+		assert_int_equal(fixture_check_events(fixture, "old", 0), 3);
+		assert_int_equal(fixture_check_events(fixture, shared ? "shared" : "own", 3), 7);
+		assert_int_equal(fixture_count(fixture, shared ? "shared" : "own", MARK), 1);
+		fixture_close(fixture);
+	}
+}
+
+/* Renamed, and nobody says so: the next event sees it. */
+static void a_renamed_file_is_followed_by_a_new_one(void **state)
+{
+	struct fixture *fixture = *state;
+
+	assert_int_equal(fixture_open(fixture), CTRACE_OK);
+	assert_int_equal(fixture_write(fixture, 0, 2), CTRACE_OK);
+	rename_to(fixture, LOG, "old");
+	assert_int_equal(fixture_write(fixture, 2, 2), CTRACE_OK);
+	assert_int_equal(fixture_check_events(fixture, "old", 0), 2);
+	assert_int_equal(fixture_check_events(fixture, LOG, 2), 4);
+}
+
+static void what_cannot_be_rotated_goes_on(void **state)
+{
+	struct fixture *fixture = *state;
+	struct ctrace_place before;
+
+	fixture_set(fixture, "MAXGENERATION", "3");
+	fixture_set(fixture, "FILE", "t$(GEN)");
+	assert_int_equal(fixture_open(fixture), CTRACE_OK);
+	assert_int_equal(fixture_write(fixture, 0, 5), CTRACE_OK);
+	before = fixture->place;
+	ct_os_fail(CT_OS_OPEN, 0, 1000, EMFILE);
+	assert_int_equal(rotate(fixture), CTRACE_OUTPUT_ERROR);
+	ct_os_fail(CT_OS_OPEN, 0, 0, 0);
+	assert_memory_equal(&before, &fixture->place, sizeof before);
+	assert_int_equal(fixture_write(fixture, 5, 5), CTRACE_OK);
+	assert_int_equal(fixture_check_events(fixture, "t1", 0), 10);
+	assert_int_equal(fixture_write(fixture, 10, 1), CTRACE_OK);
+}
+
+/* Killed when the new file has events that are not committed: its place is, so they are found and cut. */
+static void recovery_after_rotating(void **state)
+{
+	struct fixture *fixture = *state;
+	struct ctrace_place committed;
+
+	fixture_set(fixture, "MAXGENERATION", "3");
+	fixture_set(fixture, "FILE", "t$(GEN)");
+	assert_int_equal(fixture_open(fixture), CTRACE_OK);
+	assert_int_equal(fixture_write(fixture, 0, 5), CTRACE_OK);
+	assert_int_equal(rotate(fixture), CTRACE_OK);
+	committed = fixture->place;
+	assert_int_equal(fixture_write(fixture, 5, 5), CTRACE_OK);
+	fixture_close(fixture);
+
+	fixture->place = committed;
+	fixture->context.recovering = true;
+	assert_int_equal(fixture_open(fixture), CTRACE_OK);
+	assert_int_equal(fixture_write(fixture, 5, 7), CTRACE_OK);
+	assert_int_equal(fixture_check_events(fixture, "t2", fixture_check_events(fixture, "t1", 0)), 12);
+	assert_int_equal(fixture_count(fixture, "t2", MARK), 1);
+}
+
 /* FILE without $(PID): another process has used the file since.  What it wrote stays. */
 static void recovery_spares_what_others_wrote(void **state)
 {
@@ -854,6 +975,11 @@ int main(void)
 		WITH_FIXTURE(recovery_cuts_and_continues),
 		WITH_FIXTURE(recovery_from_the_opening),
 		WITH_FIXTURE(recovery_over_a_turn_of_generations),
+		WITH_FIXTURE(rotating_turns_generations),
+		WITH_FIXTURE(rotating_a_single_file_goes_by_its_name),
+		WITH_FIXTURE(a_renamed_file_is_followed_by_a_new_one),
+		WITH_FIXTURE(what_cannot_be_rotated_goes_on),
+		WITH_FIXTURE(recovery_after_rotating),
 		WITH_FIXTURE(recovery_spares_what_others_wrote),
 		WITH_FIXTURE(recovery_when_the_file_is_shorter_or_gone),
 		WITH_FIXTURE(reopening_with_other_settings),

@@ -163,12 +163,38 @@ static void as_many_as_there_is_room_for(void **state)
 	assert_ptr_equal(found("textfile"), &ct_emit_textfile);
 }
 
+static unsigned rotations;
+
+static enum ctrace_status count_rotation(void *self)
+{
+	(void)self;
+	rotations++;
+	return CTRACE_OK;
+}
+
+/* What is behind the size that an emitter was built with is not looked at. */
+static void methods_that_came_later(void **state)
+{
+	struct ctrace_emitter emitter = ct_emit_es;
+
+	(void)state;
+	assert_int_equal(ct_emitter_rotate(&emitter, NULL), CTRACE_UNSUPPORTED);
+	emitter.rotate = count_rotation;
+	emitter.size = offsetof(struct ctrace_emitter, rotate);
+	assert_int_equal(ct_emitter_rotate(&emitter, NULL), CTRACE_UNSUPPORTED);
+	assert_int_equal(rotations, 0);
+	emitter.size = sizeof emitter;
+	assert_int_equal(ct_emitter_rotate(&emitter, NULL), CTRACE_OK);
+	assert_int_equal(rotations, 1);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(built_in_in_any_case),   cmocka_unit_test(indexes_are_fixed),
 		cmocka_unit_test(names_that_are_refused), cmocka_unit_test(complete_tables),
 		cmocka_unit_test(documented_defaults),    cmocka_unit_test(as_many_as_there_is_room_for),
+		cmocka_unit_test(methods_that_came_later),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

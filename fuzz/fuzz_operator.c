@@ -1,0 +1,113 @@
+/*
+ * fuzz_operator.c - any bytes as an operator's command, and as the operands of a reply.
+ *
+ * What must hold: a complaint names a column of the text and is harmless to print; what is wrong leaves the results alone; names and
+ * lists end where their arrays do; and what a reply says is read again from what it prints.
+ *
+ * Copyright The ctrace authors.  SPDX-License-Identifier: Apache-2.0
+ */
+#include "control/operator.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
+
+static void must(bool holds)
+{
+	if (!holds)
+		abort();
+}
+
+static void check_text(const char *text, size_t room)
+{
+	size_t size = strnlen(text, room);
+
+	must(size > 0 && size < room - 1); /* nor cut */
+	for (size_t i = 0; i < size; i++)
+		must((unsigned char)text[i] >= 0x20 && text[i] != 0x7F);
+}
+
+static void check_complaint(const struct ct_complaint *complaint, size_t size)
+{
+	must(complaint->line == 0);
+	must(complaint->column >= 1 && complaint->column <= size + 1);
+	check_text(complaint->message, sizeof complaint->message);
+	check_text(complaint->expected, sizeof complaint->expected);
+}
+
+static bool ends(const char *text, size_t room)
+{
+	return memchr(text, '\0', room) != NULL;
+}
+
+static void check_path(const char *sub)
+{
+	struct ct_sub_path path;
+
+	must(ct_sub_parse(sub, strlen(sub), &path, NULL) == 0);
+}
+
+static void check_command(const struct ct_operator_command *command, const char *text, size_t size)
+{
+	must(command->kind <= CT_OPERATOR_REPLY);
+	must(ends(command->component, sizeof command->component) && ends(command->sub, sizeof command->sub));
+	must(ends(command->member, sizeof command->member) && ends(command->job, sizeof command->job));
+	if (command->has_sub)
+		check_path(command->sub);
+	must(command->name_count <= CT_OPERATOR_NAMES && command->wtr_count <= CT_OPERATOR_NAMES && command->n <= 999);
+	for (uint32_t i = 0; i < command->name_count; i++)
+		must(ends(command->name[i], sizeof command->name[i]) && command->name[i][0] != '\0');
+	if (command->kind == CT_OPERATOR_TRACE_CT)
+		must(command->component[0] != '\0' && (command->state != CTRACE_CT_NONE || command->member[0] != '\0'));
+	if (command->kind == CT_OPERATOR_REPLY)
+		must(command->reply_id <= 9999 && command->operands.at >= text &&
+		     command->operands.at + command->operands.size <= text + size);
+}
+
+static void check_reply(const struct ct_reply *reply)
+{
+	struct ct_complaint complaint;
+	struct ct_reply again;
+	struct ct_buf text;
+
+	memset(&again, 0, sizeof again);
+	ct_buf_init(&text);
+	ct_reply_print(reply, &text);
+	must(!text.failed);
+	must(ct_reply_parse(text.data, text.size, &again, &complaint) == CTRACE_OK);
+	must(again.has_asid == reply->has_asid && strcmp(again.asid, reply->asid) == 0);
+	must(again.has_jobname == reply->has_jobname && strcmp(again.jobname, reply->jobname) == 0);
+	must(again.has_options == reply->has_options && strcmp(again.options, reply->options) == 0);
+	must(again.has_wtr == reply->has_wtr && strcmp(again.wtr, reply->wtr) == 0 && again.is_end == reply->is_end);
+	ct_buf_fini(&text);
+}
+
+static void reply_to(struct ct_span text)
+{
+	struct ct_complaint complaint;
+	struct ct_reply reply;
+
+	memset(&reply, 0, sizeof reply);
+	if (ct_reply_parse(text.at, text.size, &reply, &complaint) == CTRACE_OK)
+		check_reply(&reply);
+	else
+		check_complaint(&complaint, text.size);
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+	struct ct_span text = { (const char *)data, size };
+	struct ct_operator_command command;
+	struct ct_complaint complaint;
+
+	if (ct_operator_parse(text.at, size, &command, &complaint) != CTRACE_OK) {
+		check_complaint(&complaint, size);
+	} else {
+		check_command(&command, text.at, size);
+		if (command.kind == CT_OPERATOR_REPLY)
+			reply_to(command.operands);
+	}
+	reply_to(text);
+	return 0;
+}

@@ -1,0 +1,395 @@
+/*
+ * client.c - an operator's end of the control sockets: who is there, and one request to all of them at once.
+ *
+ * Runs in tools, on one thread; ct_client_connect() also in a traced process, on any.  What comes back is another process's and may be
+ * anything: it is held together by frames that parse, and by a limit of its size.
+ *
+ * Copyright The ctrace authors.  SPDX-License-Identifier: Apache-2.0
+ */
+#include "control/client.h"
+#include "control/socket.h"
+#include "session/session.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <poll.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#define AT_ONCE 128u /* connections; more processes wait for their turn */
+#define ANSWER_LIMIT ((size_t)64 << 20)
+#define READ_SIZE 65536u
+#define RETRY_NS 5000000u /* a process whose queue is full */
+
+/* ---- who is there ---- */
+
+struct search {
+	const struct ct_peer_filter *filter;
+	struct ct_peers *peers;
+	size_t capacity;
+	bool failed;
+};
+
+/* The program's name, from the head of its session. */
+static void read_program(struct ct_peer *peer)
+{
+	char path[sizeof peer->run_directory + sizeof peer->folder + 16];
+	size_t got;
+	int fd;
+
+	(void)snprintf(path, sizeof path, "%s/%s/session", peer->run_directory, peer->folder);
+	fd = open(path, O_RDONLY | O_NOFOLLOW | O_CLOEXEC | O_NONBLOCK);
+	if (fd < 0 ||
+	    ct_os_read_at(fd, peer->program, sizeof peer->program, offsetof(struct ct_session_head, program), &got) != CTRACE_OK)
+		peer->program[0] = '\0';
+	peer->program[sizeof peer->program - 1] = '\0';
+	ct_os_close(&fd);
+}
+
+static bool is_wanted(const struct ct_peer_filter *filter, const struct ct_peer *peer)
+{
+	return (filter->pid == 0 || filter->pid == peer->pid) && (filter->asid == 0 || filter->asid == peer->asid) &&
+	       (filter->jobname == NULL ||
+		ct_glob_match(filter->jobname, strlen(filter->jobname), peer->jobname, strlen(peer->jobname)));
+}
+
+static bool has_room(struct search *search)
+{
+	size_t capacity = search->capacity != 0 ? search->capacity * 2 : 16;
+	struct ct_peer *items;
+
+	if (search->peers->count < search->capacity)
+		return true;
+	items = realloc(search->peers->items, capacity * sizeof *items);
+	if (items == NULL) {
+		search->failed = true;
+		return false;
+	}
+	search->peers->items = items;
+	search->capacity = capacity;
+	return true;
+}
+
+static void look_at(const struct ct_folder_entry *entry, void *user)
+{
+	struct search *search = user;
+	struct ct_peer *peer;
+
+	if (!entry->is_alive || (search->filter->pid != 0 && search->filter->pid != entry->pid) || !has_room(search))
+		return;
+	peer = &search->peers->items[search->peers->count];
+	memset(peer, 0, sizeof *peer);
+	if (snprintf(peer->run_directory, sizeof peer->run_directory, "%s", entry->run_directory) >= (int)sizeof peer->run_directory ||
+	    snprintf(peer->folder, sizeof peer->folder, "%s", entry->name) >= (int)sizeof peer->folder ||
+	    ct_session_identify(entry->run_directory, entry->name, &peer->asid, peer->jobname) != CTRACE_OK)
+		return;
+	peer->pid = entry->pid;
+	peer->uid = entry->uid;
+	if (!is_wanted(search->filter, peer))
+		return;
+	read_program(peer);
+	ct_buf_init(&peer->answer);
+	search->peers->count++;
+}
+
+static void look_into(const char *path, void *user)
+{
+	ct_folder_each(path, look_at, user);
+}
+
+static int by_asid(const void *a, const void *b)
+{
+	const struct ct_peer *one = a, *other = b;
+
+	if (one->asid != other->asid)
+		return one->asid < other->asid ? -1 : 1;
+	return one->pid < other->pid ? -1 : one->pid > other->pid;
+}
+
+enum ctrace_status ct_peers_find(const struct ct_peer_filter *filter, struct ct_peers *out)
+{
+	struct ct_peers peers = { NULL, 0 };
+	struct search search = { .filter = filter, .peers = &peers };
+
+	ct_folder_each_run_directory(look_into, &search);
+	if (search.failed) {
+		ct_peers_fini(&peers);
+		return CTRACE_NOT_ENOUGH_MEMORY;
+	}
+	if (peers.count != 0)
+		qsort(peers.items, peers.count, sizeof peers.items[0], by_asid);
+	*out = peers;
+	return CTRACE_OK;
+}
+
+void ct_peers_fini(struct ct_peers *peers)
+{
+	for (size_t i = 0; i < peers->count; i++)
+		ct_buf_fini(&peers->items[i].answer);
+	free(peers->items);
+	*peers = (struct ct_peers){ NULL, 0 };
+}
+
+/* ---- connecting ---- */
+
+/* Ours, root's or, where we are root, the folder's owner's. */
+static bool may_answer(int fd, int folder)
+{
+	struct stat info;
+	uint32_t uid;
+
+	if (!ct_socket_peer(fd, &uid))
+		return false;
+	return uid == 0 || uid == geteuid() || (geteuid() == 0 && fstat(folder, &info) == 0 && info.st_uid == uid);
+}
+
+enum ctrace_status ct_client_connect(const char *folder, const char *name, int *out_fd)
+{
+	int folder_fd = ct_os_above_standard(open(folder, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC));
+	enum ctrace_status status;
+	int fd = -1;
+
+	if (folder_fd < 0)
+		return errno == ENOENT || errno == ENOTDIR ? CTRACE_NOT_FOUND : errno == EACCES ? CTRACE_DENIED : CTRACE_OS_ERROR;
+	status = ct_socket_connect(folder_fd, folder, name, &fd);
+	if (status == CTRACE_OK && !may_answer(fd, folder_fd)) {
+		ct_os_close(&fd);
+		status = CTRACE_DENIED;
+	}
+	ct_os_close(&folder_fd);
+	if (status == CTRACE_OK)
+		*out_fd = fd;
+	return status;
+}
+
+/* ---- asking ---- */
+
+/* One conversation. */
+struct talk {
+	struct ct_peer *peer; /* NULL: free */
+	int fd;               /* -1: its queue was full; to be tried again */
+	size_t sent;
+	size_t parsed;  /* bytes of the answer that are whole frames */
+	size_t answers; /* whole answers */
+};
+
+struct asking {
+	const struct ct_buf *request;
+	size_t requests;
+	uint64_t until_ns;
+	struct talk talks[AT_ONCE];
+};
+
+static size_t count_frames(const struct ct_buf *request)
+{
+	struct ct_message message;
+	size_t count = 0, size;
+
+	for (size_t at = 0; ct_message_parse(request->data + at, request->size - at, &message, &size) == CTRACE_OK; at += size)
+		count++;
+	return count;
+}
+
+static void end_talk(struct talk *talk, enum ctrace_status status)
+{
+	talk->peer->status = status;
+	ct_os_close(&talk->fd);
+	talk->peer = NULL;
+}
+
+/* Everything has come: the answer's own status, that of its first frame. */
+static void end_well(struct talk *talk)
+{
+	struct ct_message first;
+	size_t size;
+	uint64_t status = CTRACE_DAMAGED;
+
+	if (ct_message_parse(talk->peer->answer.data, talk->peer->answer.size, &first, &size) == CTRACE_OK)
+		status = ct_message_number(&first, CT_FIELD_STATUS, CTRACE_DAMAGED);
+	end_talk(talk, status < CTRACE_STATUS_COUNT ? (enum ctrace_status)status : CTRACE_DAMAGED);
+}
+
+static void open_talk(struct talk *talk)
+{
+	char path[sizeof talk->peer->run_directory + sizeof talk->peer->folder + 2];
+	enum ctrace_status status;
+
+	(void)snprintf(path, sizeof path, "%s/%s", talk->peer->run_directory, talk->peer->folder);
+	status = ct_client_connect(path, "control", &talk->fd);
+	if (status == CTRACE_TIMED_OUT)
+		return;
+	if (status != CTRACE_OK)
+		end_talk(talk, status);
+}
+
+/* False when the other end is gone: what it said before may still be read. */
+static bool send_request(struct talk *talk, const struct ct_buf *request)
+{
+	while (talk->sent < request->size) {
+		ssize_t sent = send(talk->fd, request->data + talk->sent, request->size - talk->sent, MSG_NOSIGNAL | MSG_DONTWAIT);
+
+		if (sent < 0 && errno == EINTR)
+			continue;
+		if (sent < 0)
+			return errno == EAGAIN;
+		talk->sent += (size_t)sent;
+	}
+	return true;
+}
+
+/* Counts what has come; true when the talk is over. */
+static bool take_frames(struct talk *talk, size_t requests)
+{
+	struct ct_buf *answer = &talk->peer->answer;
+	struct ct_message message;
+	size_t size;
+
+	for (;;) {
+		enum ctrace_status status = ct_message_parse(answer->data + talk->parsed, answer->size - talk->parsed, &message, &size);
+
+		if (status == CTRACE_NOT_FOUND)
+			return false;
+		if (status == CTRACE_OK && (message.flags & CT_MESSAGE_ANSWER) == 0)
+			status = CTRACE_DAMAGED;
+		if (status != CTRACE_OK) {
+			answer->size = talk->parsed;
+			end_talk(talk, status);
+			return true;
+		}
+		talk->parsed += size;
+		if ((message.flags & CT_MESSAGE_MORE) == 0 && ++talk->answers == requests) {
+			answer->size = talk->parsed;
+			end_well(talk);
+			return true;
+		}
+	}
+}
+
+/* It has closed.  Before it said all: it ended, or it refused us before it read anything. */
+static void end_early(struct talk *talk)
+{
+	struct ct_buf *answer = &talk->peer->answer;
+	bool is_partial = answer->size != talk->parsed;
+
+	answer->size = talk->parsed;
+	if (talk->answers != 0 && !is_partial)
+		end_well(talk);
+	else
+		end_talk(talk, talk->parsed == 0 && !is_partial ? CTRACE_NOT_FOUND : CTRACE_DAMAGED);
+}
+
+static void receive(struct talk *talk, size_t requests)
+{
+	struct ct_buf *answer = &talk->peer->answer;
+	ssize_t got;
+
+	for (;;) {
+		if (answer->size > ANSWER_LIMIT) {
+			end_talk(talk, CTRACE_DAMAGED);
+			return;
+		}
+		if (!ct_buf_reserve(answer, READ_SIZE)) {
+			end_talk(talk, CTRACE_NOT_ENOUGH_MEMORY);
+			return;
+		}
+		got = recv(talk->fd, answer->data + answer->size, READ_SIZE, MSG_DONTWAIT);
+		if (got < 0 && errno == EINTR)
+			continue;
+		if (got < 0 && errno == EAGAIN)
+			return;
+		if (got <= 0) {
+			end_early(talk);
+			return;
+		}
+		answer->size += (size_t)got;
+		if (take_frames(talk, requests))
+			return;
+	}
+}
+
+static void turn(struct talk *talk, const struct asking *asking)
+{
+	if (talk->fd < 0)
+		open_talk(talk);
+	if (talk->peer == NULL || talk->fd < 0)
+		return;
+	if (talk->sent < asking->request->size && !send_request(talk, asking->request))
+		talk->sent = asking->request->size;
+	receive(talk, asking->requests);
+}
+
+/* Waits for one of them.  False when there is none, or no time is left. */
+static bool wait_for_some(struct asking *asking)
+{
+	struct pollfd fds[AT_ONCE];
+	uint64_t now = ct_clock_mono_ns();
+	uint64_t until = asking->until_ns;
+	struct timespec timeout;
+	bool is_any = false;
+
+	for (size_t i = 0; i < AT_ONCE; i++) {
+		const struct talk *talk = &asking->talks[i];
+
+		fds[i] = (struct pollfd){ .fd = talk->peer != NULL ? talk->fd : -1, .events = POLLIN };
+		if (talk->peer != NULL && talk->sent < asking->request->size)
+			fds[i].events |= POLLOUT;
+		if (talk->peer != NULL && talk->fd < 0 && now + RETRY_NS < until)
+			until = now + RETRY_NS;
+		is_any = is_any || talk->peer != NULL;
+	}
+	if (!is_any || now >= asking->until_ns)
+		return false;
+	timeout = (struct timespec){ .tv_sec = (time_t)((until - now) / 1000000000u), .tv_nsec = (long)((until - now) % 1000000000u) };
+	(void)ppoll(fds, AT_ONCE, &timeout, NULL);
+	for (size_t i = 0; i < AT_ONCE; i++)
+		if (asking->talks[i].peer != NULL && (fds[i].fd < 0 || fds[i].revents != 0))
+			turn(&asking->talks[i], asking);
+	return true;
+}
+
+/* Gives the places that are free to those who have not been asked yet. */
+static void begin_more(struct asking *asking, struct ct_peers *peers, size_t *next)
+{
+	for (size_t i = 0; i < AT_ONCE && *next < peers->count; i++) {
+		struct talk *talk = &asking->talks[i];
+
+		while (talk->peer == NULL && *next < peers->count) {
+			*talk = (struct talk){ .peer = &peers->items[(*next)++], .fd = -1 };
+			ct_buf_clear(&talk->peer->answer);
+			turn(talk, asking);
+		}
+	}
+}
+
+void ct_client_ask(struct ct_peers *peers, const struct ct_buf *request, unsigned timeout_ms)
+{
+	struct asking asking = { .request = request, .requests = count_frames(request) };
+	size_t next = 0;
+
+	asking.until_ns = ct_clock_mono_ns() + (uint64_t)timeout_ms * 1000000u;
+	do {
+		begin_more(&asking, peers, &next);
+	} while (wait_for_some(&asking));
+	for (size_t i = 0; i < AT_ONCE; i++) {
+		if (asking.talks[i].peer == NULL)
+			continue;
+		asking.talks[i].peer->answer.size = asking.talks[i].parsed;
+		end_talk(&asking.talks[i], CTRACE_TIMED_OUT);
+	}
+	for (; next < peers->count; next++)
+		peers->items[next].status = CTRACE_TIMED_OUT;
+}
+
+bool ct_client_next(const struct ct_peer *peer, size_t *at, struct ct_message *out)
+{
+	size_t size;
+
+	if (*at >= peer->answer.size || ct_message_parse(peer->answer.data + *at, peer->answer.size - *at, out, &size) != CTRACE_OK)
+		return false;
+	*at += size;
+	return true;
+}

@@ -1,0 +1,471 @@
+/*
+ * server.c - the control thread: who wants to talk to this process, and in what order they are heard.
+ *
+ * One a traced process, with all signals blocked, asleep in poll() while nobody wants anything.  The program may close every descriptor
+ * there is, at any time; so each is looked at before it is used (poll() and not epoll: it knows nothing that we have not just told it),
+ * and what has gone is made anew.  Other threads leave work under the lock, which is never held while anything waits, and wake the
+ * thread by a byte; closing the descriptors wakes it, too.
+ *
+ * Copyright The ctrace authors.  SPDX-License-Identifier: Apache-2.0
+ */
+#include "control/connection.h"
+#include "control/errand.h"
+#include "control/socket.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <poll.h>
+#include <pthread.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <time.h>
+#include <unistd.h>
+
+#define ACCEPTED_A_ROUND 8u /* a quarter of the connections: who came with a request is heard before it is pushed out */
+#define PAUSE_NS 100000000u /* when it tries again where it cannot listen, at first and at last */
+#define PAUSE_LIMIT_NS 10000000000u
+#define STOP_SECONDS 2
+
+enum { WAKE_READ, WAKE_WRITE };
+
+static struct {
+	pthread_mutex_t lock;
+	pthread_t thread;
+	bool is_running;
+	uint32_t life;     /* atomic: of which start the thread is; another number tells it to go */
+	uint32_t stopping; /* atomic */
+	struct ct_server_options options;
+	/* under the lock; changed by the thread only */
+	int listener;
+	struct ct_file_id listener_id;
+	int wake[2]; /* a pair of sockets: unlike a pipe it can be written without SIGPIPE */
+	struct ct_file_id wake_id[2];
+	/* the thread's own */
+	struct ct_connection connections[CT_SERVER_CONNECTIONS];
+	uint64_t pause_ns;
+	uint64_t pause_until_ns; /* it does not listen before */
+} server = { .lock = PTHREAD_MUTEX_INITIALIZER, .listener = -1, .wake = { -1, -1 } };
+
+static void lock(void)
+{
+	ct_thread_locked++;
+	(void)pthread_mutex_lock(&server.lock);
+}
+
+static void unlock(void)
+{
+	(void)pthread_mutex_unlock(&server.lock);
+	ct_thread_locked--;
+}
+
+/* ---- the socket ---- */
+
+/* The session's folder, also when the program has closed it; to be closed by the caller. */
+static int open_folder(void)
+{
+	const struct ct_session *session = server.options.session;
+	int fd = ct_os_above_standard(open(session->path, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC));
+
+	if (fd < 0 && ct_os_is_file(session->folder_fd, &session->folder_id))
+		fd = fcntl(session->folder_fd, F_DUPFD_CLOEXEC, STDERR_FILENO + 1);
+	if (fd >= 0 && !ct_os_is_file(fd, &session->folder_id))
+		ct_os_close(&fd);
+	return fd;
+}
+
+static int make_listener(void)
+{
+	int folder = open_folder();
+	int fd = -1;
+
+	if (folder >= 0 && ct_socket_listen(folder, server.options.session->path, "control", &fd) != CTRACE_OK)
+		fd = -1;
+	ct_os_close(&folder);
+	return fd;
+}
+
+static void publish_listener(int fd)
+{
+	lock();
+	ct_os_close_file(&server.listener, &server.listener_id);
+	server.listener = fd;
+	server.listener_id = ct_os_file_id(fd);
+	unlock();
+}
+
+static void publish_wake(const int wake[2])
+{
+	lock();
+	for (int i = 0; i < 2; i++) {
+		ct_os_close_file(&server.wake[i], &server.wake_id[i]);
+		server.wake[i] = wake[i];
+		server.wake_id[i] = ct_os_file_id(wake[i]);
+	}
+	unlock();
+}
+
+static bool wake_is_ours(void)
+{
+	return ct_os_is_file(server.wake[WAKE_READ], &server.wake_id[WAKE_READ]) &&
+	       ct_os_is_file(server.wake[WAKE_WRITE], &server.wake_id[WAKE_WRITE]);
+}
+
+/* Each time longer: it may be for ever that no descriptor is free, or that the folder has gone. */
+static void pause_listening(void)
+{
+	server.pause_ns = server.pause_ns == 0 ? PAUSE_NS : server.pause_ns < PAUSE_LIMIT_NS ? server.pause_ns * 2 : server.pause_ns;
+	server.pause_until_ns = ct_clock_mono_ns() + server.pause_ns;
+}
+
+/* Makes anew what the program has closed.  Without a way to be woken the thread looks by itself. */
+static void repair(void)
+{
+	int wake[2], listener;
+	bool has_wake = wake_is_ours();
+	bool listens = ct_os_is_file(server.listener, &server.listener_id);
+
+	if ((has_wake && listens) || ct_clock_mono_ns() < server.pause_until_ns)
+		return;
+	if (!has_wake) {
+		has_wake = ct_socket_pair(wake) == CTRACE_OK;
+		if (has_wake)
+			publish_wake(wake);
+	}
+	if (!listens) {
+		listener = make_listener();
+		publish_listener(listener);
+		listens = listener >= 0;
+	}
+	if (!has_wake || !listens)
+		pause_listening();
+}
+
+static bool is_running(void)
+{
+	bool is;
+
+	lock();
+	is = server.is_running;
+	unlock();
+	return is;
+}
+
+/* Under the lock.  Any thread. */
+static void wake_thread(void)
+{
+	int kept = errno;
+
+	if (ct_os_is_file(server.wake[WAKE_WRITE], &server.wake_id[WAKE_WRITE]))
+		(void)send(server.wake[WAKE_WRITE], "", 1, MSG_NOSIGNAL | MSG_DONTWAIT);
+	errno = kept;
+}
+
+/* ---- connections ---- */
+
+/* Closes the one that has been without a whole request for longest. */
+static struct ct_connection *close_most_silent(void)
+{
+	struct ct_connection *silent = NULL;
+
+	for (uint32_t i = 0; i < CT_SERVER_CONNECTIONS; i++) {
+		struct ct_connection *one = &server.connections[i];
+
+		if (one->fd >= 0 && (silent == NULL || one->complete_ns < silent->complete_ns))
+			silent = one;
+	}
+	if (silent != NULL)
+		ct_connection_close(silent);
+	return silent;
+}
+
+static struct ct_connection *find_free(void)
+{
+	for (uint32_t i = 0; i < CT_SERVER_CONNECTIONS; i++)
+		if (server.connections[i].fd < 0)
+			return &server.connections[i];
+	return close_most_silent();
+}
+
+static bool may_talk(int fd)
+{
+	uint32_t uid;
+
+	return ct_socket_peer(fd, &uid) && (uid == 0 || uid == geteuid());
+}
+
+static void accept_some(void)
+{
+	for (uint32_t i = 0; i < ACCEPTED_A_ROUND && ct_os_is_file(server.listener, &server.listener_id); i++) {
+		int fd = ct_os_above_standard(accept4(server.listener, NULL, NULL, SOCK_NONBLOCK | SOCK_CLOEXEC));
+
+		if (fd < 0) {
+			/* No descriptor is left: one of ours may make room. */
+			if (errno != EAGAIN && errno != EINTR && errno != ECONNABORTED && close_most_silent() == NULL)
+				pause_listening();
+			return;
+		}
+		server.pause_ns = 0;
+		if (may_talk(fd)) {
+			ct_connection_open(find_free(), fd);
+			continue;
+		}
+		(void)__atomic_fetch_add(&server.options.session->head->control_refused, 1, __ATOMIC_RELAXED);
+		ct_os_close(&fd);
+	}
+}
+
+/* Answers that nobody reads must not fill the program's memory. */
+static void limit_output(void)
+{
+	struct ct_connection *fullest = &server.connections[0];
+	size_t total = 0;
+
+	for (uint32_t i = 0; i < CT_SERVER_CONNECTIONS; i++) {
+		struct ct_connection *one = &server.connections[i];
+
+		total += ct_connection_waiting(one);
+		if (ct_connection_waiting(one) > ct_connection_waiting(fullest))
+			fullest = one;
+	}
+	if (total > CT_SERVER_OUTPUT)
+		ct_connection_close(fullest);
+}
+
+/* ---- the rounds ---- */
+
+enum {
+	POLL_WAKE,
+	POLL_LISTENER,
+	POLL_CONNECTIONS,
+	POLL_WATCHES = POLL_CONNECTIONS + CT_SERVER_CONNECTIONS,
+	POLL_COUNT = POLL_WATCHES + CT_WATCH_LIMIT
+};
+
+struct round {
+	struct pollfd fds[POLL_COUNT];
+	struct ct_watch watches[CT_WATCH_LIMIT];
+	bool has_work; /* without waiting */
+	uint64_t until_ns;
+};
+
+static void gather_connections(struct round *round)
+{
+	for (uint32_t i = 0; i < CT_SERVER_CONNECTIONS; i++) {
+		struct ct_connection *connection = &server.connections[i];
+		struct pollfd *fd = &round->fds[POLL_CONNECTIONS + i];
+
+		if (connection->fd >= 0 && !ct_os_is_file(connection->fd, &connection->id))
+			ct_connection_close(connection);
+		fd->fd = connection->fd;
+		fd->events = connection->fd >= 0 ? ct_connection_events(connection) : 0;
+		if (connection->fd >= 0 && fd->events == 0)
+			round->has_work = true;
+	}
+}
+
+static void gather(struct round *round)
+{
+	bool listens = ct_clock_mono_ns() >= server.pause_until_ns;
+
+	round->until_ns = ct_task_next_ns();
+	if (!listens && server.pause_until_ns < round->until_ns)
+		round->until_ns = server.pause_until_ns;
+	round->fds[POLL_WAKE] = (struct pollfd){ .fd = server.wake[WAKE_READ], .events = POLLIN };
+	round->fds[POLL_LISTENER] = (struct pollfd){ .fd = listens ? server.listener : -1, .events = POLLIN };
+	round->has_work = ct_watch_gather(round->watches, &round->fds[POLL_WATCHES]);
+	gather_connections(round);
+}
+
+static void wait_for_work(struct round *round)
+{
+	uint64_t now = ct_clock_mono_ns();
+	uint64_t ns = round->has_work || round->until_ns <= now ? 0 : round->until_ns - now;
+	struct timespec timeout = { .tv_sec = (time_t)(ns / 1000000000u), .tv_nsec = (long)(ns % 1000000000u) };
+
+	if (ppoll(round->fds, POLL_COUNT, round->until_ns == UINT64_MAX && !round->has_work ? NULL : &timeout, NULL) < 0)
+		for (uint32_t i = 0; i < POLL_COUNT; i++)
+			round->fds[i].revents = 0;
+}
+
+static void hear_wake(const struct pollfd *fd)
+{
+	char bytes[64];
+
+	while (fd->revents != 0 && ct_os_is_file(server.wake[WAKE_READ], &server.wake_id[WAKE_READ]) &&
+	       recv(server.wake[WAKE_READ], bytes, sizeof bytes, MSG_DONTWAIT) == (ssize_t)sizeof bytes)
+		;
+}
+
+/* Is this still the thread of this process?  What it calls may have forked, and returned in the child. */
+static bool lives(uint32_t life)
+{
+	return __atomic_load_n(&server.life, __ATOMIC_ACQUIRE) == life && __atomic_load_n(&server.stopping, __ATOMIC_ACQUIRE) == 0;
+}
+
+static void serve_connections(const struct round *round, uint32_t life)
+{
+	for (uint32_t i = 0; i < CT_SERVER_CONNECTIONS && lives(life); i++) {
+		struct ct_connection *connection = &server.connections[i];
+		const struct pollfd *fd = &round->fds[POLL_CONNECTIONS + i];
+
+		if (connection->fd < 0 || (fd->revents == 0 && fd->events != 0))
+			continue;
+		if (!ct_connection_turn(connection, fd->revents, &server.options) && lives(life))
+			ct_connection_close(connection);
+	}
+}
+
+static void serve_watches(const struct round *round, uint32_t life)
+{
+	for (uint32_t i = 0; i < CT_WATCH_LIMIT && lives(life); i++) {
+		const struct pollfd *fd = &round->fds[POLL_WATCHES + i];
+
+		if (round->watches[i].ready != NULL && (fd->fd < 0 || fd->revents != 0))
+			ct_watch_call(&round->watches[i], i);
+	}
+}
+
+static void *run(void *argument)
+{
+	uint32_t life = (uint32_t)(uintptr_t)argument;
+	struct round round;
+
+	while (lives(life)) {
+		repair();
+		gather(&round);
+		wait_for_work(&round);
+		hear_wake(&round.fds[POLL_WAKE]);
+		serve_connections(&round, life);
+		if (lives(life))
+			limit_output();
+		serve_watches(&round, life);
+		for (uint64_t now = ct_clock_mono_ns(); lives(life) && ct_task_run(now);)
+			;
+		if (lives(life) && round.fds[POLL_LISTENER].revents != 0)
+			accept_some();
+	}
+	return NULL;
+}
+
+/* ---- life ---- */
+
+static void forget_connections(void)
+{
+	for (uint32_t i = 0; i < CT_SERVER_CONNECTIONS; i++)
+		server.connections[i] = (struct ct_connection){ .fd = -1 };
+}
+
+enum ctrace_status ct_server_start(const struct ct_server_options *options)
+{
+	uint32_t life = server.life + 1;
+	enum ctrace_status status;
+	int wake[2];
+
+	if (options->session->folder_fd < 0 || server.is_running)
+		return CTRACE_OK;
+	forget_connections();
+	server.options = *options;
+	server.pause_ns = server.pause_until_ns = 0;
+	server.stopping = 0;
+	/* Here and not on the thread: whoever sees the process registered can reach it. */
+	if (ct_socket_pair(wake) == CTRACE_OK)
+		publish_wake(wake);
+	publish_listener(make_listener());
+	__atomic_store_n(&server.life, life, __ATOMIC_RELEASE);
+	status = ct_os_thread_start(run, (void *)(uintptr_t)life, "ctrace-control", &server.thread);
+	if (status != CTRACE_OK) {
+		ct_server_forget();
+		return status;
+	}
+	lock();
+	server.is_running = true;
+	unlock();
+	return CTRACE_OK;
+}
+
+static void remove_socket(void)
+{
+	int folder = open_folder();
+
+	if (folder >= 0)
+		(void)unlinkat(folder, "control", 0);
+	ct_os_close(&folder);
+}
+
+/* What the thread had, when it does not run. */
+static void close_all(void)
+{
+	for (uint32_t i = 0; i < CT_SERVER_CONNECTIONS; i++)
+		ct_connection_close(&server.connections[i]);
+	for (int i = 0; i < 2; i++)
+		ct_os_close_file(&server.wake[i], &server.wake_id[i]);
+	ct_os_close_file(&server.listener, &server.listener_id);
+	ct_errand_forget();
+}
+
+void ct_server_stop(void)
+{
+	struct timespec limit;
+
+	if (!server.is_running)
+		return;
+	lock();
+	server.is_running = false;
+	__atomic_store_n(&server.stopping, 1, __ATOMIC_RELEASE);
+	wake_thread();
+	unlock();
+	(void)clock_gettime(CLOCK_REALTIME, &limit);
+	limit.tv_sec += STOP_SECONDS;
+	if (pthread_timedjoin_np(server.thread, NULL, &limit) == 0)
+		close_all();
+	remove_socket();
+}
+
+/* The thread may have been anywhere when memory was copied: what it was changing is left as it is, and only descriptors are closed. */
+void ct_server_forget(void)
+{
+	(void)pthread_mutex_init(&server.lock, NULL);
+	for (uint32_t i = 0; i < CT_SERVER_CONNECTIONS; i++)
+		ct_os_close_file(&server.connections[i].fd, &server.connections[i].id);
+	forget_connections();
+	close_all();
+	__atomic_store_n(&server.life, server.life + 1, __ATOMIC_RELEASE);
+	server.is_running = false;
+}
+
+void ct_server_check(void)
+{
+	bool is_well;
+
+	lock();
+	is_well = !server.is_running || (wake_is_ours() && ct_os_is_file(server.listener, &server.listener_id));
+	if (!is_well)
+		wake_thread();
+	unlock();
+}
+
+/* ---- work for the thread ---- */
+
+/* It is done only while there is a thread. */
+static enum ctrace_status tell_thread(enum ctrace_status status)
+{
+	lock();
+	if (!server.is_running)
+		status = CTRACE_TIMED_OUT;
+	else if (status == CTRACE_OK)
+		wake_thread();
+	unlock();
+	return status;
+}
+
+enum ctrace_status ct_server_watch(int fd, ct_server_ready *ready, void *user)
+{
+	return tell_thread(is_running() ? ct_watch_add(fd, ready, user) : CTRACE_TIMED_OUT);
+}
+
+enum ctrace_status ct_server_later(unsigned delay_ms, ct_server_task *task, void *user)
+{
+	uint64_t due_ns = ct_clock_mono_ns() + (uint64_t)delay_ms * 1000000u;
+
+	return tell_thread(is_running() ? ct_task_add(due_ns, task, user) : CTRACE_TIMED_OUT);
+}

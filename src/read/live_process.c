@@ -1,0 +1,214 @@
+/*
+ * live_process.c - follows one live process: its session, its rings, the names of its components.
+ *
+ * Called by source_live.c, on one thread.  The files stay open, and an open file outlives its process: so the rest is read when the process
+ * is gone, and its folder too.  What is in them may be hostile: numbers are bounded before they are used.
+ *
+ * Copyright The ctrace authors.  SPDX-License-Identifier: Apache-2.0
+ */
+#include "read/live.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define WORDS_FROM offsetof(struct ct_session_head, component_count)
+#define WORDS_TO offsetof(struct ct_session_head, writer)
+
+void ct_live_process_close(struct ct_live_process *process)
+{
+	for (uint32_t i = 0; i < process->ring_count; i++)
+		if (process->rings[i] != NULL) {
+			ct_live_ring_close(process->rings[i]);
+			free(process->rings[i]);
+		}
+	for (uint32_t i = 0; i < process->name_count; i++)
+		free(process->names[i]);
+	free(process->rings);
+	free(process->names);
+	ct_os_close(&process->session_fd);
+	ct_os_close(&process->folder_fd);
+	free(process->path);
+	free(process);
+}
+
+static enum ctrace_status open_session(struct ct_live_process *process, struct ct_session_head *head)
+{
+	size_t got = 0;
+	struct stat info;
+
+	process->folder_fd = open(process->path, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+	if (process->folder_fd < 0)
+		return errno == ENOENT ? CTRACE_NOT_FOUND : errno == EACCES ? CTRACE_DENIED : CTRACE_OS_ERROR;
+	process->id = ct_os_file_id(process->folder_fd);
+	process->session_fd = openat(process->folder_fd, "session", O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY | O_CLOEXEC);
+	if (process->session_fd < 0)
+		return errno == ENOENT ? CTRACE_NOT_FOUND : errno == EACCES ? CTRACE_DENIED : CTRACE_OS_ERROR;
+	if (fstat(process->session_fd, &info) != 0 || !S_ISREG(info.st_mode))
+		return CTRACE_DAMAGED;
+	if (ct_os_read_at(process->session_fd, head, offsetof(struct ct_session_head, host), 0, &got) != CTRACE_OK)
+		return CTRACE_OS_ERROR;
+	if (got != offsetof(struct ct_session_head, host) || head->magic != CT_SESSION_MAGIC)
+		return CTRACE_DAMAGED;
+	if (head->version != CT_SESSION_VERSION)
+		return CTRACE_UNSUPPORTED;
+	process->who.pid = head->pid;
+	process->who.asid = head->asid;
+	(void)snprintf(process->who.jobname, sizeof process->who.jobname, "%.*s", (int)sizeof head->jobname - 1, head->jobname);
+	return CTRACE_OK;
+}
+
+static uint64_t lost_in(const struct ct_session_head *head)
+{
+	uint64_t sum = 0;
+
+	for (unsigned i = 0; i < CTRACE_LOSS_COUNT; i++)
+		sum += head->lost[i];
+	return sum;
+}
+
+/* The words of its session that change.  False when they cannot be had whole: then those of the last time are used. */
+static bool read_words(const struct ct_live_process *process, struct ct_session_head *words)
+{
+	size_t sequence_at = offsetof(struct ct_session_head, sync) + offsetof(struct ct_sync, sequence);
+	size_t got = 0;
+	uint32_t sequence;
+
+	for (unsigned tries = 0; tries < 5; tries++) {
+		if (ct_os_read_at(process->session_fd, (char *)words + WORDS_FROM, WORDS_TO - WORDS_FROM, WORDS_FROM, &got) !=
+			    CTRACE_OK ||
+		    got != WORDS_TO - WORDS_FROM)
+			return false;
+		if (ct_os_read_at(process->session_fd, &sequence, sizeof sequence, sequence_at, &got) != CTRACE_OK ||
+		    got != sizeof sequence)
+			return false;
+		if ((sequence & 1) == 0 && sequence == words->sync.sequence)
+			return true;
+	}
+	return false;
+}
+
+/* A process that has just begun has a single point to tell time by; we run by the same clock and can give it another. */
+static void take_sync(struct ct_live_process *process, const struct ct_sync *sync)
+{
+	process->sync = *sync;
+	if (sync->latest.ticks == sync->first.ticks && sync->source == (uint32_t)ct_clock_source()) {
+		struct ct_sync_point ours = { .ticks = ct_clock_ticks(), .wall_ns = ct_clock_wall_ns() };
+
+		if (ours.ticks > sync->latest.ticks && ours.wall_ns > sync->latest.wall_ns)
+			process->sync.latest = ours;
+	}
+}
+
+static void report(const struct ct_live_process *process, const struct ct_live_options *options, enum ctrace_status status)
+{
+	if (options->report != NULL)
+		options->report(process->path, 0, ctrace_status_text(status), options->user);
+}
+
+/* Opens the rings that have come since.  A ring that cannot be opened is told once, and left alone. */
+static void add_rings(struct ct_live_process *process, const struct ct_live_options *options, uint32_t count)
+{
+	struct ct_live_ring **rings;
+
+	if (count > CT_RING_LIMIT)
+		count = CT_RING_LIMIT;
+	if (count <= process->ring_count)
+		return;
+	rings = reallocarray(process->rings, count, sizeof(struct ct_live_ring *));
+	if (rings == NULL)
+		return;
+	process->rings = rings;
+	while (process->ring_count < count) {
+		struct ct_live_ring *ring = malloc(sizeof *ring);
+		enum ctrace_status status = CTRACE_NOT_ENOUGH_MEMORY;
+
+		if (ring != NULL)
+			status = ct_live_ring_open(ring, process->folder_fd, process->ring_count, process->is_all);
+		if (status != CTRACE_OK && status != CTRACE_NOT_FOUND && status != CTRACE_UNSUPPORTED)
+			report(process, options, status);
+		if (status != CTRACE_OK) {
+			free(ring);
+			ring = NULL;
+		}
+		rings[process->ring_count++] = ring;
+	}
+}
+
+bool ct_live_process_open(struct ct_live_process *process, const struct ct_live_options *options, bool is_new,
+			  struct ct_session_head *words)
+{
+	enum ctrace_status status = open_session(process, words);
+
+	if (status == CTRACE_OK && options->wants != NULL && !options->wants(&process->who, options->user))
+		return false;
+	if (status == CTRACE_OK && !read_words(process, words))
+		status = CTRACE_DAMAGED;
+	if (status != CTRACE_OK) {
+		if (status != CTRACE_NOT_FOUND) /* it ended while we looked */
+			report(process, options, status);
+		return false;
+	}
+	process->is_all = is_new || options->from_start;
+	process->lost_at_first = process->is_all ? 0 : lost_in(words);
+	take_sync(process, &words->sync);
+	add_rings(process, options, words->ring_count);
+	process->is_all = true; /* a ring that it makes from now on is new to us */
+	return true;
+}
+
+bool ct_live_process_look(struct ct_live_process *process, const struct ct_live_options *options, struct ct_live_look *look)
+{
+	bool is_new = false;
+
+	if (read_words(process, look->words)) {
+		process->lost = lost_in(look->words) - process->lost_at_first;
+		take_sync(process, &look->words->sync);
+		add_rings(process, options, look->words->ring_count);
+	}
+	look->sync = &process->sync;
+	for (uint32_t i = 0; i < process->ring_count; i++)
+		if (process->rings[i] != NULL && ct_live_ring_look(process->rings[i], look))
+			is_new = true;
+	return is_new;
+}
+
+static char *read_name(const struct ct_live_process *process, uint32_t component, char text[CTRACE_MAX_COMPONENT + 1])
+{
+	uint64_t at = CT_SESSION_COMPONENTS + (uint64_t)component * sizeof(struct ct_component_entry);
+	ct_text name = 0;
+	size_t got = 0, size;
+
+	if (ct_os_read_at(process->session_fd, &name, sizeof name, at + offsetof(struct ct_component_entry, name), &got) != CTRACE_OK ||
+	    got != sizeof name)
+		return NULL;
+	size = name & 0xFFFF;
+	if (size == 0 || size > CTRACE_MAX_COMPONENT || name >> 16 > CT_SESSION_SIZE)
+		return NULL;
+	if (ct_os_read_at(process->session_fd, text, size, CT_SESSION_TEXTS + (name >> 16), &got) != CTRACE_OK || got != size)
+		return NULL;
+	text[size] = '\0';
+	return text[0] != '\0' ? strdup(text) : NULL;
+}
+
+const char *ct_live_process_name(struct ct_live_process *process, uint32_t component)
+{
+	char text[CTRACE_MAX_COMPONENT + 1];
+
+	if (component >= CT_COMPONENT_LIMIT)
+		return NULL;
+	if (component >= process->name_count) {
+		char **names = reallocarray(process->names, component + 1, sizeof(char *));
+
+		if (names == NULL)
+			return NULL;
+		memset(names + process->name_count, 0, (component + 1 - process->name_count) * sizeof(char *));
+		process->names = names;
+		process->name_count = component + 1;
+	}
+	if (process->names[component] == NULL)
+		process->names[component] = read_name(process, component, text);
+	return process->names[component];
+}

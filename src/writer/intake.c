@@ -1,0 +1,230 @@
+/*
+ * intake.c - takes traced processes in: maps their sessions and rings, and drains them, a worker for each TRCOUT.
+ *
+ * ct_link_* run on the station's thread, a round on the TRCOUT's worker.  A process's rings are spread over the destinations that it
+ * gave us; each has a drain of its own here, which works only on the rings whose consumer it is.  What is mapped belongs to a process of the
+ * same user, but may be damaged: positions are checked when a ring is mapped, records when they are decoded.
+ *
+ * Copyright The ctrace authors.  SPDX-License-Identifier: Apache-2.0
+ */
+#include "writer/intake.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#define BUSY_NS 500000u   /* between rounds that took something */
+#define IDLE_NS 10000000u /* after a while without anything */
+#define QUIET_ROUNDS 200u
+
+/* ------------------------------------------------------------------------------------------------------------
+ * A link
+ */
+
+/* The text that names are in grows; what is mapped beyond it has no blocks behind it. */
+static void see_new_texts(struct ct_session *session)
+{
+	uint64_t size = __atomic_load_n(&session->head->texts_size, __ATOMIC_ACQUIRE);
+
+	if (size <= CT_SESSION_SIZE - CT_SESSION_TEXTS)
+		__atomic_store_n(&session->texts_capacity, (size_t)size, __ATOMIC_RELAXED);
+}
+
+/* How many rings there are, all of them mapped. */
+static uint32_t map_rings(void *user)
+{
+	struct ct_link *link = user;
+	uint32_t count = __atomic_load_n(&link->session.head->ring_count, __ATOMIC_ACQUIRE);
+
+	if (count > CT_RING_LIMIT)
+		count = CT_RING_LIMIT;
+	if (__atomic_load_n(&link->rings, __ATOMIC_ACQUIRE) >= count)
+		return count;
+	(void)pthread_mutex_lock(&link->lock);
+	while (link->rings < count) {
+		/* One that cannot be mapped stays with nobody, and is recovered when the process has ended. */
+		if (ct_ring_map(&link->ring[link->rings], &link->session, link->rings) != CTRACE_OK)
+			link->ring[link->rings].head = NULL;
+		__atomic_store_n(&link->rings, link->rings + 1, __ATOMIC_RELEASE);
+	}
+	(void)pthread_mutex_unlock(&link->lock);
+	return count;
+}
+
+static struct ct_ring *ring_at(void *user, uint32_t index)
+{
+	struct ct_link *link = user;
+
+	return link->ring[index].head != NULL ? &link->ring[index] : NULL;
+}
+
+static enum ctrace_status create_drains(struct ct_link *link)
+{
+	static uint32_t no_flight; /* a flight recorder's rings are never a writer's */
+	struct ct_drain_source source = { .session = &link->session,
+					  .ring_count = map_rings,
+					  .ring_at = ring_at,
+					  .user = link,
+					  .flight_wanted = &no_flight,
+					  .emitter = &ct_trcout_emitter,
+					  .release = &link->release };
+	enum ctrace_status status = CTRACE_OK;
+
+	for (uint32_t i = 0; i < link->count && status == CTRACE_OK; i++) {
+		ct_sync_copy(&link->session.head->sync, &link->clocks[i]);
+		link->clocks[i].sequence = 0;
+		source.sync = &link->clocks[i];
+		source.consumer = link->base + i;
+		status = ct_drain_create(&source, &link->drain[i]);
+	}
+	return status;
+}
+
+enum ctrace_status ct_link_create(int folder, uint32_t number, uint32_t base, uint32_t count, struct ct_link **out_link)
+{
+	struct ct_link *link = calloc(1, sizeof *link);
+	struct ct_ring *rings = calloc(CT_RING_LIMIT, sizeof *rings);
+	enum ctrace_status status = CTRACE_NOT_ENOUGH_MEMORY;
+
+	if (link == NULL || rings == NULL) {
+		ct_os_close(&folder);
+		goto undo_link;
+	}
+	link->number = number;
+	link->base = base;
+	link->count = count;
+	(void)pthread_mutex_init(&link->lock, NULL);
+	link->ring = rings;
+	status = ct_session_map(&link->session, folder, number);
+	if (status != CTRACE_OK)
+		goto undo_link;
+	see_new_texts(&link->session);
+	status = create_drains(link);
+	if (status != CTRACE_OK)
+		goto undo_drains;
+	*out_link = link;
+	return CTRACE_OK;
+
+undo_drains:
+	for (uint32_t i = 0; i < link->count; i++)
+		ct_drain_destroy(link->drain[i]);
+	ct_session_close(&link->session, false);
+undo_link:
+	free(rings);
+	free(link);
+	return status;
+}
+
+void ct_link_destroy(struct ct_link *link)
+{
+	if (link == NULL)
+		return;
+	for (uint32_t i = 0; i < link->count; i++) {
+		ct_drain_close(link->drain[i]);
+		ct_drain_destroy(link->drain[i]);
+	}
+	for (uint32_t i = 0; i < link->rings; i++)
+		if (link->ring[i].head != NULL)
+			ct_ring_close(&link->ring[i]);
+	/* Last: our lock goes with it, and from then on others may work there. */
+	ct_session_close(&link->session, false);
+	(void)pthread_mutex_destroy(&link->lock);
+	free(link->ring);
+	free(link);
+}
+
+/* ------------------------------------------------------------------------------------------------------------
+ * A round
+ */
+
+static uint64_t drain_link(struct ct_trcout *trcout, struct ct_link *link, bool *out_more)
+{
+	struct ct_drain_result result;
+	uint32_t index = trcout->index;
+
+	if (index >= link->count || (__atomic_load_n(&link->done, __ATOMIC_RELAXED) & 1u << index) != 0)
+		return 0;
+	see_new_texts(&link->session);
+	ct_trcout_select(trcout, link);
+	ct_drain_pass(link->drain[index], false, &result);
+	(void)__atomic_fetch_add(&link->events, result.delivered, __ATOMIC_RELAXED);
+	*out_more |= result.pending > CT_RING_MIN / 4;
+	/* The pass after the one that gave the last ring back finds none. */
+	if (__atomic_load_n(&link->release, __ATOMIC_ACQUIRE) != CT_RELEASE_AS_WANTED && ct_drain_ring_count(link->drain[index]) == 0) {
+		ct_drain_close(link->drain[index]);
+		(void)__atomic_fetch_or(&link->done, 1u << index, __ATOMIC_ACQ_REL);
+	}
+	return result.delivered;
+}
+
+uint64_t ct_intake_round(struct ct_trcout *trcout, bool *out_more)
+{
+	uint64_t delivered = 0;
+
+	*out_more = false;
+	(void)pthread_mutex_lock(&trcout->lock);
+	for (uint32_t i = 0; i < *trcout->link_count; i++)
+		delivered += drain_link(trcout, trcout->links[i], out_more);
+	(void)pthread_mutex_unlock(&trcout->lock);
+	return delivered;
+}
+
+void *ct_intake_run(void *argument)
+{
+	struct ct_trcout *trcout = argument;
+	uint32_t quiet = 0;
+
+	while (__atomic_load_n(trcout->stop, __ATOMIC_ACQUIRE) == 0) {
+		bool more;
+		uint64_t delivered = ct_intake_round(trcout, &more);
+
+		quiet = delivered != 0 ? 0 : quiet + 1;
+		if (more)
+			continue;
+		/* The station wakes us to end. */
+		ct_os_wait(trcout->stop, 0, quiet < QUIET_ROUNDS ? BUSY_NS : IDLE_NS);
+	}
+	return NULL;
+}
+
+/* ------------------------------------------------------------------------------------------------------------
+ * For operators
+ */
+
+static void add_trace(struct ct_buf *out, const struct ct_session *session, const struct ct_component_entry *entry)
+{
+	size_t size;
+	const char *name = ct_session_text(session, __atomic_load_n(&entry->name, __ATOMIC_ACQUIRE), &size);
+
+	if (out->size != 0)
+		ct_buf_add_char(out, ' ');
+	ct_buf_add(out, name, size);
+}
+
+void ct_link_describe(const struct ct_link *link, struct ct_link_state *out)
+{
+	const struct ct_session_head *head = link->session.head;
+	uint32_t count = __atomic_load_n(&head->component_count, __ATOMIC_ACQUIRE);
+	struct ct_buf names;
+
+	*out = (struct ct_link_state){
+		.size = sizeof *out, .pid = head->pid, .asid = head->asid, .events = __atomic_load_n(&link->events, __ATOMIC_RELAXED)
+	};
+	memcpy(out->jobname, head->jobname, sizeof out->jobname - 1);
+	for (uint32_t i = 0; i < __atomic_load_n(&link->rings, __ATOMIC_ACQUIRE); i++) {
+		uint32_t consumer = link->ring[i].head != NULL ? link->ring[i].head->consumer : 0;
+
+		out->rings += consumer >= link->base && consumer < link->base + link->count;
+	}
+	ct_buf_init(&names);
+	for (uint32_t i = 0; i < count && i < CT_COMPONENT_LIMIT && names.size < sizeof out->traces; i++)
+		if (__atomic_load_n(&link->session.components[i].writer, __ATOMIC_RELAXED) == link->number &&
+		    (link->session.components[i].flags & CT_COMPONENT_KNOWN) != 0)
+			add_trace(&names, &link->session, &link->session.components[i]);
+	if (names.size >= sizeof out->traces)
+		(void)snprintf(out->traces, sizeof out->traces, "%.*s...", (int)sizeof out->traces - 5, ct_buf_text(&names));
+	else
+		(void)snprintf(out->traces, sizeof out->traces, "%s", ct_buf_text(&names));
+	ct_buf_fini(&names);
+}

@@ -1,0 +1,78 @@
+/*
+ * writer/intake.h - what the files of the external writer's program share.
+ *
+ * The station's thread serves sockets; each TRCOUT has a worker, which alone writes there.  A TRCOUT's lock is held by its worker for a
+ * round over all links, and by the station to add or remove a link or to read counters.
+ *
+ * Copyright The ctrace authors.  SPDX-License-Identifier: Apache-2.0
+ */
+#ifndef CT_WRITER_INTAKE_H
+#define CT_WRITER_INTAKE_H
+
+#include "drain/drain.h"
+#include "writer/writer.h"
+
+#include <pthread.h>
+
+#define CT_LINK_LIMIT 1024u /* processes */
+
+/* A traced process. */
+struct ct_link {
+	struct ct_session session;
+	struct ct_sync sync; /* brought up to date by who drains; one worker at a time, under `lock` */
+	uint32_t number;     /* ours, in its session */
+	uint32_t base;       /* its destinations for our TRCOUTs: base + index */
+	uint32_t count;
+	uint32_t release;     /* atomic: CT_RELEASE_* */
+	uint32_t done;        /* atomic: mask of TRCOUTs that have nothing of it any more, once it is released */
+	uint32_t rings;       /* mapped */
+	uint64_t events;      /* atomic: written, or dropped for want of room */
+	pthread_mutex_t lock; /* ring, rings, sync's copies */
+	struct ct_ring *ring; /* [CT_RING_LIMIT]; head NULL: it could not be mapped */
+	struct ct_drain *drain[CT_TRCOUT_LIMIT];
+	struct ct_sync clocks[CT_TRCOUT_LIMIT];
+};
+
+/* ---- trcout.c: one TRCOUT and its folder, <path>/<segment>/<JOBNAME>.<pid>/.  On its worker's thread, unless it says otherwise. */
+struct ct_segment {
+	uint32_t number;
+	uint64_t bytes;
+	uint64_t events;
+};
+#define CT_SEGMENTS 8u /* that a WRAP data set of its primary size is divided into: that part of it goes at a time */
+struct ct_trcout {
+	const struct ct_procedure *procedure;
+	uint32_t index; /* in the procedure */
+	pthread_mutex_t lock;
+	pthread_t thread;
+	uint64_t limit; /* bytes */
+	uint64_t used;
+	struct ct_segment segment[CT_SEGMENTS + 1]; /* oldest first */
+	uint32_t segments;
+	uint64_t events, bytes, wrapped_events, full_events;
+	uint32_t failing; /* errno */
+	bool is_full;
+	uint32_t *stop;         /* atomic: 1: the worker ends */
+	struct ct_link **links; /* the station's, [CT_LINK_LIMIT]; changed under every TRCOUT's lock */
+	uint32_t *link_count;
+	void (*message)(const char *text, void *user); /* any thread */
+	void *user;
+};
+/* Looks at what is in the folder already, which stays and counts.  OS_ERROR, DENIED with errno. */
+enum ctrace_status ct_trcout_open(struct ct_trcout *trcout) CT_MUST_USE;
+/* The emitter of the destination; which TRCOUT and link it is for is the worker's (ct_trcout_select()). */
+extern const struct ctrace_emitter ct_trcout_emitter;
+void ct_trcout_select(struct ct_trcout *trcout, struct ct_link *link);
+
+/* ---- intake.c */
+/* Takes a process in whose folder is open at `folder` (taken over, whatever the answer is): its session mapped and locked, a drain for each
+ * destination that it gives us, base to base + count - 1. */
+enum ctrace_status ct_link_create(int folder, uint32_t number, uint32_t base, uint32_t count, struct ct_link **out_link) CT_MUST_USE;
+void ct_link_destroy(struct ct_link *link);
+/* One round of a TRCOUT over all links; how many events it took, and whether more wait already. */
+uint64_t ct_intake_round(struct ct_trcout *trcout, bool *out_more);
+/* The worker's thread: rounds until *trcout->stop. */
+void *ct_intake_run(void *trcout);
+void ct_link_describe(const struct ct_link *link, struct ct_link_state *out);
+
+#endif

@@ -1,0 +1,455 @@
+/*
+ * trcout.c - a TRCOUT of an external writer: a folder of Common Trace Format traces, one for each connected process, in segments.
+ *
+ *     <path>/00000007/KVSERVER.4711/    metadata, stream.<ring>
+ *
+ * Runs on the TRCOUT's worker.  With WRAP the primary size is divided into segments: when the last one is full the oldest goes, so that at
+ * least seven eighths of the newest data are kept.  With NOWRAP there is one segment, and what comes when primary and secondary
+ * extents are full is counted and not written.  What an earlier run of the writer left stays, and counts.
+ *
+ * Copyright The ctrace authors.  SPDX-License-Identifier: Apache-2.0
+ */
+#include "writer/intake.h"
+
+#include "emit/binfile.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#define CANDIDATES 100u /* names tried for one process */
+
+/* A process's trace in a segment. */
+struct output {
+	struct ct_trcout *trcout;
+	struct ct_link *link;
+	const struct ctrace_emitter_context *context;
+	struct ct_trace_info info;
+	struct ct_bin_folder *folder;
+	uint32_t segment; /* number */
+	uint64_t lost;
+	char closed[CTRACE_EMITTER_PATH_SIZE]; /* the folder before, to be compressed once the move is committed; "" */
+};
+
+/* An emitter's open() is told nothing but its context. */
+static __thread struct ct_trcout *selected_trcout;
+static __thread struct ct_link *selected_link;
+
+void ct_trcout_select(struct ct_trcout *trcout, struct ct_link *link)
+{
+	selected_trcout = trcout;
+	selected_link = link;
+}
+
+static const struct ct_trcout_spec *spec_of(const struct ct_trcout *trcout)
+{
+	return &trcout->procedure->trcout[trcout->index];
+}
+
+static void tell(const struct ct_trcout *trcout, const char *format, ...) CT_PRINTF(2, 3);
+static void tell(const struct ct_trcout *trcout, const char *format, ...)
+{
+	char text[512];
+	va_list arguments;
+
+	va_start(arguments, format);
+	(void)vsnprintf(text, sizeof text, format, arguments);
+	va_end(arguments);
+	trcout->message(text, trcout->user);
+}
+
+/* ------------------------------------------------------------------------------------------------------------
+ * Segments
+ */
+
+static struct ct_segment *newest(struct ct_trcout *trcout)
+{
+	return &trcout->segment[trcout->segments - 1];
+}
+
+static void segment_path(const struct ct_trcout *trcout, uint32_t number, char out[4200])
+{
+	(void)snprintf(out, 4200, "%s/%08u", spec_of(trcout)->path, number);
+}
+
+/* A trace of ours: only files with our names go, and the folder if that leaves it empty. */
+static void remove_trace(int parent_fd, const char *name)
+{
+	int fd = openat(parent_fd, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+	DIR *folder = fd >= 0 ? fdopendir(fd) : NULL;
+	struct dirent *entry;
+
+	if (folder == NULL) {
+		ct_os_close(&fd);
+		return;
+	}
+	while ((entry = readdir(folder)) != NULL)
+		if (strcmp(entry->d_name, "metadata") == 0 || strncmp(entry->d_name, "stream.", 7) == 0)
+			(void)unlinkat(dirfd(folder), entry->d_name, 0);
+	(void)closedir(folder);
+	(void)unlinkat(parent_fd, name, AT_REMOVEDIR);
+}
+
+static void remove_segment(struct ct_trcout *trcout)
+{
+	char path[4200];
+	DIR *folder;
+	struct dirent *entry;
+
+	segment_path(trcout, trcout->segment[0].number, path);
+	folder = opendir(path);
+	while (folder != NULL && (entry = readdir(folder)) != NULL)
+		if (entry->d_name[0] != '.')
+			remove_trace(dirfd(folder), entry->d_name);
+	if (folder != NULL)
+		(void)closedir(folder);
+	(void)rmdir(path);
+	trcout->used -= trcout->segment[0].bytes;
+	trcout->wrapped_events += trcout->segment[0].events;
+	trcout->segments--;
+	memmove(trcout->segment, trcout->segment + 1, trcout->segments * sizeof trcout->segment[0]);
+}
+
+static void add_segment(struct ct_trcout *trcout, uint32_t number)
+{
+	if (trcout->segments == CT_COUNT(trcout->segment))
+		remove_segment(trcout);
+	trcout->segment[trcout->segments++] = (struct ct_segment){ .number = number };
+}
+
+/* Where the next batch goes.  False: there is no room. */
+static bool make_room(struct ct_trcout *trcout)
+{
+	if (trcout->procedure->mode == CT_WRITER_NOWRAP)
+		return trcout->used < trcout->limit;
+	if (newest(trcout)->bytes >= trcout->limit / CT_SEGMENTS)
+		add_segment(trcout, newest(trcout)->number + 1);
+	while (trcout->segments > 1 && trcout->used >= trcout->limit)
+		remove_segment(trcout);
+	return true;
+}
+
+/* ------------------------------------------------------------------------------------------------------------
+ * What is there already
+ */
+
+static uint64_t size_of_trace(int parent_fd, const char *name)
+{
+	int fd = openat(parent_fd, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+	DIR *folder = fd >= 0 ? fdopendir(fd) : NULL;
+	struct dirent *entry;
+	struct stat info;
+	uint64_t size = 0;
+
+	if (folder == NULL) {
+		ct_os_close(&fd);
+		return 0;
+	}
+	while ((entry = readdir(folder)) != NULL)
+		if (fstatat(dirfd(folder), entry->d_name, &info, AT_SYMLINK_NOFOLLOW) == 0 && S_ISREG(info.st_mode))
+			size += (uint64_t)info.st_size;
+	(void)closedir(folder);
+	return size;
+}
+
+static uint64_t size_of_segment(int parent_fd, const char *name)
+{
+	int fd = openat(parent_fd, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+	DIR *folder = fd >= 0 ? fdopendir(fd) : NULL;
+	struct dirent *entry;
+	uint64_t size = 0;
+
+	if (folder == NULL) {
+		ct_os_close(&fd);
+		return 0;
+	}
+	while ((entry = readdir(folder)) != NULL)
+		if (entry->d_name[0] != '.')
+			size += size_of_trace(dirfd(folder), entry->d_name);
+	(void)closedir(folder);
+	return size;
+}
+
+static bool is_segment(const char *name, uint32_t *out_number)
+{
+	char *end;
+	unsigned long number = strtoul(name, &end, 10);
+
+	*out_number = (uint32_t)number;
+	return strlen(name) == 8 && *end == '\0' && name[0] >= '0' && name[0] <= '9' && number > 0;
+}
+
+static int by_number(const void *a, const void *b)
+{
+	uint32_t first = ((const struct ct_segment *)a)->number, second = ((const struct ct_segment *)b)->number;
+
+	return (first > second) - (first < second);
+}
+
+/* The newest segments that there are; older ones than we keep go. */
+static void find_segments(struct ct_trcout *trcout, DIR *folder)
+{
+	struct dirent *entry;
+	uint32_t number;
+
+	while ((entry = readdir(folder)) != NULL) {
+		if (!is_segment(entry->d_name, &number))
+			continue;
+		if (trcout->segments == CT_COUNT(trcout->segment)) {
+			qsort(trcout->segment, trcout->segments, sizeof trcout->segment[0], by_number);
+			remove_segment(trcout);
+		}
+		trcout->segment[trcout->segments].number = number;
+		trcout->segment[trcout->segments].bytes = size_of_segment(dirfd(folder), entry->d_name);
+		trcout->used += trcout->segment[trcout->segments++].bytes;
+	}
+	qsort(trcout->segment, trcout->segments, sizeof trcout->segment[0], by_number);
+}
+
+enum ctrace_status ct_trcout_open(struct ct_trcout *trcout)
+{
+	const struct ct_trcout_spec *spec = spec_of(trcout);
+	enum ctrace_status status = ct_os_make_folder(spec->path);
+	DIR *folder;
+
+	if (status != CTRACE_OK)
+		return status;
+	folder = opendir(spec->path);
+	if (folder == NULL)
+		return CTRACE_OS_ERROR;
+	trcout->limit = spec->primary;
+	if (trcout->procedure->mode == CT_WRITER_NOWRAP)
+		trcout->limit += 15 * spec->secondary;
+	find_segments(trcout, folder);
+	(void)closedir(folder);
+	if (trcout->segments == 0)
+		add_segment(trcout, 1);
+	return access(spec->path, W_OK) == 0 ? CTRACE_OK : CTRACE_DENIED;
+}
+
+/* ------------------------------------------------------------------------------------------------------------
+ * A process's trace
+ */
+
+/* A job's name is whatever its environment says. */
+static void add_jobname(struct ct_buf *out, const char *jobname)
+{
+	for (const char *at = jobname; *at != '\0'; at++)
+		ct_buf_add_char(out, strchr("ABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789@#$_-", *at) != NULL ? *at : '_');
+}
+
+static enum ctrace_status create_folder(struct output *output, struct ct_bin_folder **out_folder)
+{
+	const struct ct_bin_claim claim = { .info = &output->info };
+	enum ctrace_status status = CTRACE_TIMED_OUT;
+	char segment[4200];
+	struct ct_buf path;
+
+	segment_path(output->trcout, newest(output->trcout)->number, segment);
+	ct_buf_init(&path);
+	for (unsigned i = 0; i < CANDIDATES && status == CTRACE_TIMED_OUT; i++) {
+		ct_buf_clear(&path);
+		ct_buf_add_format(&path, "%s/", segment);
+		add_jobname(&path, output->info.jobname);
+		ct_buf_add_format(&path, i == 0 ? ".%u" : ".%u.%u", output->info.pid, i);
+		status = path.failed ? CTRACE_NOT_ENOUGH_MEMORY : ct_bin_folder_create(ct_buf_text(&path), &claim, out_folder);
+	}
+	ct_buf_fini(&path);
+	if (status == CTRACE_TIMED_OUT)
+		errno = EBUSY;
+	return status;
+}
+
+/* The streams of a folder that is closed; what cannot be compressed stays as it is. */
+static void compress_closed(struct output *output)
+{
+	DIR *folder = output->closed[0] != '\0' ? opendir(output->closed) : NULL;
+	struct dirent *entry;
+
+	while (folder != NULL && (entry = readdir(folder)) != NULL)
+		if (strncmp(entry->d_name, "stream.", 7) == 0 && strchr(entry->d_name + 7, '.') == NULL)
+			(void)!ct_compress_file(dirfd(folder), entry->d_name);
+	if (folder != NULL)
+		(void)closedir(folder);
+	output->closed[0] = '\0';
+}
+
+static void count_size(struct output *output, uint64_t before)
+{
+	uint64_t grown = output->folder->size - before;
+	struct ct_trcout *trcout = output->trcout;
+
+	trcout->used += grown;
+	trcout->bytes += grown;
+	for (uint32_t i = 0; i < trcout->segments; i++)
+		if (trcout->segment[i].number == output->segment)
+			trcout->segment[i].bytes += grown;
+}
+
+static void close_folder(struct output *output)
+{
+	struct ct_bin_folder *folder = output->folder;
+	uint64_t before = folder->size;
+
+	if (output->lost > 0 && !ct_bin_folder_is_gone(folder))
+		(void)!ct_bin_write_lost(folder, output->lost);
+	count_size(output, before);
+	if (output->trcout->procedure->compress)
+		memcpy(output->closed, folder->path, sizeof output->closed);
+	ct_bin_folder_close(folder);
+	output->folder = NULL;
+}
+
+/* The segment is another one than this trace is in: it goes on there. */
+static enum ctrace_status move_on(struct output *output)
+{
+	struct ct_bin_folder *next;
+	enum ctrace_status status = create_folder(output, &next);
+
+	if (status != CTRACE_OK)
+		return status;
+	status = ct_bin_folder_inherit(next, output->folder);
+	if (status != CTRACE_OK) {
+		ct_bin_folder_discard(next);
+		return status;
+	}
+	close_folder(output);
+	output->folder = next;
+	output->segment = newest(output->trcout)->number;
+	count_size(output, 0);
+	return CTRACE_OK;
+}
+
+static void note_place(const struct output *output)
+{
+	struct ctrace_place *place = output->context->place;
+
+	if (strcmp(place->path, output->folder->path) != 0)
+		memcpy(place->path, output->folder->path, strlen(output->folder->path) + 1);
+	place->offset = output->folder->metadata_size;
+	place->extra = 1;
+}
+
+static enum ctrace_status failed(struct ct_trcout *trcout, enum ctrace_status status)
+{
+	uint32_t error = errno != 0 ? (uint32_t)errno : EIO;
+
+	if (__atomic_exchange_n(&trcout->failing, error, __ATOMIC_RELAXED) != error)
+		tell(trcout, "CTR102E TRCOUT%02u CANNOT BE WRITTEN: %s", trcout->procedure->number[trcout->index],
+		     strerror((int)error));
+	return status;
+}
+
+static enum ctrace_status open_output(const struct ctrace_emitter_context *context, void **out_self)
+{
+	struct output *output = calloc(1, sizeof *output);
+	enum ctrace_status status;
+
+	if (output == NULL)
+		return CTRACE_NOT_ENOUGH_MEMORY;
+	output->trcout = selected_trcout;
+	output->link = selected_link;
+	output->context = context;
+	ct_bin_info_fill(&output->info, context);
+	(void)make_room(output->trcout);
+	status = create_folder(output, &output->folder);
+	if (status != CTRACE_OK) {
+		(void)failed(output->trcout, status);
+		free(output);
+		return status;
+	}
+	output->segment = newest(output->trcout)->number;
+	count_size(output, 0);
+	note_place(output);
+	*out_self = output;
+	return CTRACE_OK;
+}
+
+/* NOWRAP, and full: the events are counted where their ring's other losses are. */
+static void drop(struct output *output, const struct ctrace_batch *batch)
+{
+	struct ct_trcout *trcout = output->trcout;
+
+	for (uint32_t i = 0; i < batch->event_count; i++) {
+		struct ct_ring_head *head = output->link->ring[batch->streams[batch->events[i].stream].id].head;
+
+		__atomic_store_n(&head->unwritten, head->unwritten + 1, __ATOMIC_RELAXED);
+	}
+	trcout->full_events += batch->event_count;
+	if (!trcout->is_full)
+		tell(trcout, "CTR101W TRCOUT%02u IS FULL: %s. WHAT COMES NOW IS COUNTED AND NOT WRITTEN",
+		     trcout->procedure->number[trcout->index], spec_of(trcout)->path);
+	trcout->is_full = true;
+}
+
+static enum ctrace_status write_output(void *self, const struct ctrace_batch *batch)
+{
+	struct output *output = self;
+	struct ct_trcout *trcout = output->trcout;
+	enum ctrace_status status = CTRACE_OK;
+	uint64_t before;
+
+	compress_closed(output);
+	if (!make_room(trcout)) {
+		drop(output, batch);
+		return CTRACE_OK;
+	}
+	errno = 0;
+	if (output->segment != newest(trcout)->number || ct_bin_folder_is_gone(output->folder))
+		status = move_on(output);
+	before = output->folder->size;
+	if (status == CTRACE_OK)
+		status = ct_bin_write(output->folder, batch, 0);
+	if (status != CTRACE_OK)
+		return failed(trcout, status == CTRACE_NOT_ENOUGH_MEMORY ? status : CTRACE_OUTPUT_ERROR);
+	__atomic_store_n(&trcout->failing, 0, __ATOMIC_RELAXED);
+	count_size(output, before);
+	newest(trcout)->events += batch->event_count;
+	trcout->events += batch->event_count;
+	note_place(output);
+	return CTRACE_OK;
+}
+
+static void note_lost(void *self, const uint64_t totals[CTRACE_LOSS_COUNT])
+{
+	struct output *output = self;
+
+	output->lost = 0;
+	for (size_t i = 0; i < CTRACE_LOSS_COUNT; i++)
+		output->lost += totals[i];
+}
+
+static enum ctrace_status sync_output(void *self)
+{
+	struct output *output = self;
+
+	return ct_bin_sync(output->folder) == CTRACE_OK ? CTRACE_OK : CTRACE_OUTPUT_ERROR;
+}
+
+static void close_output(void *self)
+{
+	struct output *output = self;
+
+	close_folder(output);
+	compress_closed(output);
+	free(output);
+}
+
+static const struct ctrace_property properties[] = { { 0 } };
+
+const struct ctrace_emitter ct_trcout_emitter = {
+	.size = sizeof(struct ctrace_emitter),
+	.name = "BINFILE", /* who recovers it goes on with that */
+	.flags = CTRACE_EMITTER_FILE,
+	.properties = properties,
+	.open = open_output,
+	.write = write_output,
+	.lost = note_lost,
+	.flush = sync_output,
+	.close = close_output,
+};

@@ -1,0 +1,142 @@
+/*
+ * written.c - a traced program for tests of external writers: a component WRT, threads that trace it, orders on stdin.
+ *
+ * written [THREADS] - defines WRT and says "ready".  Each line on stdin is an order, answered by one line: "on WRITER" switches it on with
+ * that writer, "plain" on without one, "disconnect", "off": the command's return code and message; "run N": N entries of each thread; "start"
+ * traces without end until "stop", which answers the sum; "flush"; "stats": emitted, delivered, pending, lost; "writes": how often the
+ * process has called write or its like (/proc/self/io).  Each entry has the thread's number and the thread's count of entries.  Ends at the end of stdin.
+ *
+ * Copyright The ctrace authors.  SPDX-License-Identifier: Apache-2.0
+ */
+#include <ctrace/component.h>
+#include <pthread.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define THREADS_LIMIT 64u
+
+static struct ctrace_tracer *tracer;
+static uint32_t thread_count = 1;
+static uint32_t counts[THREADS_LIMIT];
+static uint32_t goal; /* of each thread in this round; 0: until `stopping` */
+static uint32_t stopping;
+static pthread_t threads[THREADS_LIMIT];
+
+static void *trace(void *argument)
+{
+	uint32_t self = (uint32_t)(uintptr_t)argument;
+
+	for (uint32_t i = 0; goal != 0 ? i < goal : __atomic_load_n(&stopping, __ATOMIC_RELAXED) == 0; i++) {
+		CTRACE(tracer, CTRACE_INFO, 7, CTRACE_U32(self), CTRACE_U32(counts[self]));
+		counts[self]++;
+	}
+	return NULL;
+}
+
+static bool start(uint32_t count)
+{
+	goal = count;
+	__atomic_store_n(&stopping, 0, __ATOMIC_RELAXED);
+	for (uint32_t i = 0; i < thread_count; i++)
+		if (pthread_create(&threads[i], NULL, trace, (void *)(uintptr_t)i) != 0)
+			return false;
+	return true;
+}
+
+static uint64_t finish(void)
+{
+	uint64_t sum = 0;
+
+	__atomic_store_n(&stopping, 1, __ATOMIC_RELAXED);
+	for (uint32_t i = 0; i < thread_count; i++) {
+		(void)pthread_join(threads[i], NULL);
+		sum += counts[i];
+	}
+	return sum;
+}
+
+static void command(uint32_t state, const char *writer)
+{
+	struct ctrace_trace_ct request = { CTRACE_TRACE_CT_INIT, .name = "WRT", .state = state, .wtr = writer };
+	struct ctrace_outcome outcome;
+	uint32_t rc = ctrace_trace_ct(&request, &outcome);
+
+	printf("%02X %s\n", rc, outcome.message);
+}
+
+static void print_stats(void)
+{
+	struct ctrace_stats stats = { .size = sizeof stats };
+	unsigned long long lost = 0;
+
+	ctrace_stats_get(&stats);
+	for (int i = 0; i < CTRACE_LOSS_COUNT; i++)
+		lost += stats.lost[i];
+	printf("%llu %llu %llu %llu\n", (unsigned long long)stats.emitted, (unsigned long long)stats.delivered,
+	       (unsigned long long)stats.pending, lost);
+}
+
+static void print_writes(void)
+{
+	FILE *io = fopen("/proc/self/io", "r");
+	char line[64];
+	unsigned long long writes = 0;
+
+	while (io != NULL && fgets(line, sizeof line, io) != NULL)
+		if (sscanf(line, "syscw: %llu", &writes) == 1)
+			break;
+	if (io != NULL)
+		(void)fclose(io);
+	printf("%llu\n", writes);
+}
+
+static void obey(const char *order)
+{
+	char writer[16];
+
+	if (sscanf(order, "on %15s", writer) == 1)
+		command(CTRACE_CT_ON, writer);
+	else if (strcmp(order, "plain\n") == 0)
+		command(CTRACE_CT_ON, NULL);
+	else if (strcmp(order, "disconnect\n") == 0)
+		command(CTRACE_CT_ON, "DISCONNECT");
+	else if (strcmp(order, "off\n") == 0)
+		command(CTRACE_CT_OFF, NULL);
+	else if (strncmp(order, "run ", 4) == 0)
+		printf("%llu\n", start((uint32_t)strtoul(order + 4, NULL, 10)) ? (unsigned long long)finish() : 0);
+	else if (strcmp(order, "start\n") == 0)
+		printf("%d\n", start(0));
+	else if (strcmp(order, "stop\n") == 0)
+		printf("%llu\n", (unsigned long long)finish());
+	else if (strcmp(order, "flush\n") == 0)
+		printf("%d\n", (int)ctrace_flush(10000));
+	else if (strcmp(order, "stats\n") == 0)
+		print_stats();
+	else if (strcmp(order, "writes\n") == 0)
+		print_writes();
+	else
+		puts("what?");
+}
+
+int main(int argc, char **argv)
+{
+	struct ctrace_outcome outcome;
+	char order[64];
+
+	if (argc > 1)
+		thread_count = (uint32_t)strtoul(argv[1], NULL, 10);
+	if (thread_count == 0 || thread_count > THREADS_LIMIT ||
+	    ctrace_component_define(
+		    &(struct ctrace_define){ CTRACE_DEFINE_INIT, .name = "WRT", .wtr = CTRACE_YES, .wtrmode = CTRACE_PAGEABLE },
+		    &outcome) != 0 ||
+	    ctrace_component_tracer("WRT", NULL, &tracer) != CTRACE_OK)
+		return 1;
+	puts("ready");
+	(void)fflush(stdout);
+	while (fgets(order, sizeof order, stdin) != NULL) {
+		obey(order);
+		(void)fflush(stdout);
+	}
+	return 0;
+}

@@ -1,0 +1,177 @@
+/*
+ * change_names.c - the components of running processes, as the verbs that change them need to know: who has one, and what is it now.
+ *
+ * Reads the session files that the processes keep, without disturbing them.  A process that has just ended has no components.
+ *
+ * Copyright The ctrace authors.  SPDX-License-Identifier: Apache-2.0
+ */
+#include "change.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "cmd.h"
+
+#define MOST_NAMES 65536u /* that a suggestion is looked for among */
+
+bool ct_change_is_glob(const char *subject)
+{
+	return strpbrk(subject, "*?") != NULL;
+}
+
+void ct_change_check_component(const char *name, struct argp_state *state)
+{
+	if (!ct_change_is_glob(name) && ct_component_check_name(name, strlen(name)) != CTRACE_OK)
+		argp_error(state, "\"%s\" is not a component; expected a dotted name of 1 to 255 bytes, or a pattern with * and ?",
+			   name);
+}
+
+static void each_name(const struct ct_session *session, change_name_sink *each, void *user)
+{
+	for (uint32_t i = 0; i < session->head->component_count; i++) {
+		struct ct_span name;
+
+		name.at = ct_session_text(session, session->components[i].name, &name.size);
+		if (name.size != 0 && (session->components[i].flags & CT_COMPONENT_HIDDEN) == 0)
+			each(session, i, name, user);
+	}
+}
+
+void ct_change_each_name(const struct ct_peer *peer, change_name_sink *each, void *user)
+{
+	struct ct_session session;
+
+	if (ct_session_load(&session, peer->run_directory, peer->folder, false) != CTRACE_OK)
+		return;
+	each_name(&session, each, user);
+	ct_session_close(&session, false);
+}
+
+/* ---- who has it ---- */
+
+static bool is_known(const struct ct_session *session, uint32_t index)
+{
+	return (session->components[index].flags & CT_COMPONENT_KNOWN) != 0;
+}
+
+/* A pattern means what programs have registered; a name also what is only configured. */
+static bool is_named(const struct ct_session *session, uint32_t index, struct ct_span name, const char *subject)
+{
+	if (ct_change_is_glob(subject))
+		return is_known(session, index) && ct_glob_match(subject, strlen(subject), name.at, name.size);
+	return ct_name_is(name.at, name.size, subject);
+}
+
+static bool is_below(struct ct_span name, const char *subject)
+{
+	size_t size = strlen(subject);
+
+	return name.size > size && name.at[size] == '.' && ct_name_equal(name.at, size, subject, size);
+}
+
+struct having {
+	const char *subject;
+	bool has;
+};
+
+static void look_for(const struct ct_session *session, uint32_t index, struct ct_span name, void *user)
+{
+	struct having *having = user;
+
+	having->has |= is_named(session, index, name, having->subject) || is_below(name, having->subject);
+}
+
+bool ct_change_has(const struct ct_peer *peer, const char *subject)
+{
+	struct having having = { .subject = subject };
+
+	ct_change_each_name(peer, look_for, &having);
+	return having.has;
+}
+
+/* ---- what was probably meant ---- */
+
+struct names {
+	char **items;
+	size_t count;
+};
+
+static void gather_name(const struct ct_session *session, uint32_t index, struct ct_span name, void *user)
+{
+	struct names *names = user;
+	char *copy;
+
+	if (!is_known(session, index) || names->count == MOST_NAMES)
+		return;
+	copy = strndup(name.at, name.size);
+	if (copy != NULL)
+		names->items[names->count++] = copy;
+}
+
+void ct_change_complain_nobody(const struct change *change)
+{
+	struct ct_span subject = { change->subject, strlen(change->subject) };
+	bool is_glob = ct_change_is_glob(change->subject);
+	struct names names = { .items = calloc(MOST_NAMES, sizeof(char *)) };
+	const char *nearest = NULL;
+
+	if (names.items != NULL && !is_glob) {
+		for (size_t i = 0; i < change->peers.count; i++)
+			ct_change_each_name(&change->peers.items[i], gather_name, &names);
+		nearest = ct_suggest(subject, (const char *const *)names.items, names.count);
+	}
+	fprintf(stderr, "%s: no running process has %s \"", change->target.verb, is_glob ? "a component like" : "the component");
+	ct_tool_print(stderr, subject.at, subject.size);
+	fputc('"', stderr);
+	if (nearest != NULL) {
+		fputs("; did you mean \"", stderr);
+		ct_tool_print(stderr, nearest, strlen(nearest));
+		fputs("\"?", stderr);
+	}
+	fputc('\n', stderr);
+	for (size_t i = 0; i < names.count; i++)
+		free(names.items[i]);
+	free(names.items);
+}
+
+/* ---- what it is now ---- */
+
+struct showing {
+	struct change *change;
+	const struct ct_peer *peer;
+	change_value *value;
+};
+
+static void show_component(const struct ct_session *session, uint32_t index, struct ct_span name, void *user)
+{
+	struct showing *showing = user;
+	struct change_row *row;
+	struct ct_buf now;
+
+	if (!is_named(session, index, name, showing->change->subject))
+		return;
+	row = ct_change_add(showing->change, showing->peer, name);
+	if (row == NULL)
+		return;
+	ct_buf_init(&now);
+	showing->value(session, index, &now);
+	ct_change_set(showing->change, &row->now, (struct ct_span){ now.data != NULL ? now.data : "", now.size });
+	ct_buf_fini(&now);
+}
+
+static int compare_rows(const void *a, const void *b)
+{
+	return strcasecmp(((const struct change_row *)a)->subject, ((const struct change_row *)b)->subject);
+}
+
+void ct_change_show(struct change *change, change_value *value)
+{
+	for (size_t i = 0; i < change->peers.count; i++) {
+		struct showing showing = { change, &change->peers.items[i], value };
+		size_t first = change->count;
+
+		ct_change_each_name(showing.peer, show_component, &showing);
+		if (!change->failed)
+			qsort(change->rows + first, change->count - first, sizeof(*change->rows), compare_rows);
+	}
+}

@@ -1,0 +1,175 @@
+/*
+ * display_gather.c - what DISPLAY TRACE asks of processes, and their answers as rows of its table.
+ *
+ * Called by the verbs, on the tool's only thread.  A request is one frame a name, and one more for its SUB; the answers come in the same
+ * order, so that it is known who has found what.  Nothing in an answer is believed: display_table.c cleans each row.
+ *
+ * Copyright The ctrace authors.  SPDX-License-Identifier: Apache-2.0
+ */
+#include "display_trace.h"
+
+#include <string.h>
+
+#include "session/session.h"
+
+/* ---- the request ---- */
+
+struct ct_display_form ct_display_form_of(const struct ct_operator_command *command)
+{
+	struct ct_display_form form = { .limit = command->has_n ? command->n : CT_DISPLAY_NONE };
+
+	form.asked = command->has_sub && command->name_count != 0;
+	form.levels = command->sublevel ? CT_DISPLAY_NONE : command->has_n;
+	for (uint32_t i = 0; i < command->name_count; i++)
+		if (strpbrk(command->name[i], "*?") != NULL)
+			form.levels = CT_DISPLAY_NONE; /* what a glob fits is all asked for, wherever it stands */
+	return form;
+}
+
+static void add_frame(struct ct_buf *out, const char *name, const char *sub, uint32_t levels)
+{
+	size_t start = ct_message_start(out, CT_VERB_DISPLAY, 0);
+
+	ct_message_add_text(out, CT_FIELD_COMPONENT, name);
+	if (sub != NULL)
+		ct_message_add_text(out, CT_FIELD_SUB, sub);
+	ct_message_add_number(out, CT_FIELD_DEPTH, levels < CTRACE_MAX_COMPONENT ? levels : CTRACE_MAX_COMPONENT);
+	if (ct_message_end(out, start) != CTRACE_OK)
+		out->failed = true;
+}
+
+void ct_display_request(const struct ct_operator_command *command, struct ct_buf *out_request)
+{
+	struct ct_display_form form = ct_display_form_of(command);
+
+	if (command->name_count == 0)
+		add_frame(out_request, "", NULL, CT_DISPLAY_NONE);
+	for (uint32_t i = 0; i < command->name_count; i++) {
+		add_frame(out_request, command->name[i], NULL, command->has_sub || strpbrk(command->name[i], "*?") ? 0 : form.levels);
+		if (command->has_sub)
+			add_frame(out_request, command->name[i], command->sub, form.levels);
+	}
+}
+
+/* ---- the answers ---- */
+
+/* An answer's fields while they come: a name, and what belongs to it. */
+struct reading {
+	struct ct_display *display;
+	struct ct_display_trace trace;
+	bool has_trace;
+	uint32_t found; /* traces of this answer */
+};
+
+static void end_trace(struct reading *reading)
+{
+	if (!reading->has_trace)
+		return;
+	(void)ct_display_add_trace(reading->display, &reading->trace);
+	reading->has_trace = false;
+	reading->found++;
+}
+
+static void begin_trace(struct reading *reading, struct ct_span name)
+{
+	uint32_t process = reading->trace.process;
+
+	end_trace(reading);
+	if (name.size == 0 || name.size > CTRACE_MAX_COMPONENT)
+		return; /* no trace is called so */
+	reading->trace = (struct ct_display_trace){ .process = process };
+	memcpy(reading->trace.name, name.at, name.size);
+	reading->has_trace = true;
+}
+
+static void read_frame(struct reading *reading, const struct ct_message *message)
+{
+	struct ct_span fields = message->fields;
+	struct ct_span value;
+	enum ct_field field;
+	struct ctrace_display *shown = &reading->trace.display;
+	uint64_t number;
+
+	while (ct_message_next(&fields, &field, &value)) {
+		if (field == CT_FIELD_COMPONENT) {
+			begin_trace(reading, value);
+		} else if (field == CT_FIELD_DISPLAY && value.size >= sizeof shown->size) {
+			memset(shown, 0, sizeof *shown);
+			memcpy(shown, value.at, value.size < sizeof *shown ? value.size : sizeof *shown);
+		} else if (field == CT_FIELD_ACTIVE && value.size == sizeof number) {
+			memcpy(&number, value.at, sizeof number);
+			reading->trace.writer_is_active = number != 0;
+		}
+	}
+	end_trace(reading);
+}
+
+static bool is_any_on(const struct ct_peer *peer)
+{
+	struct ct_session session;
+	bool is_on = false;
+
+	if (ct_session_load(&session, peer->run_directory, peer->folder, false) != CTRACE_OK)
+		return false;
+	for (uint32_t i = 0; i < session.head->component_count && !is_on; i++)
+		is_on = (session.components[i].flags & CT_COMPONENT_KNOWN) && session.components[i].gate.level != CTRACE_LEVEL_NONE;
+	ct_session_close(&session, false);
+	return is_on;
+}
+
+static uint32_t add_process(struct ct_display *display, const struct ct_peer *peer)
+{
+	struct ct_display_process process = { .pid = peer->pid, .uid = peer->uid, .asid = peer->asid };
+
+	memcpy(process.jobname, peer->jobname, sizeof process.jobname);
+	memcpy(process.program, peer->program, sizeof process.program);
+	return ct_display_add_process(display, &process);
+}
+
+static void gather_peer(const struct ct_peer *peer, struct ct_display *display, bool *found, size_t requests)
+{
+	struct reading reading = { .display = display, .trace.process = add_process(display, peer) };
+	struct ct_message message;
+	size_t answer = 0;
+	size_t at = 0;
+
+	if (reading.trace.process == CT_DISPLAY_NONE)
+		return;
+	display->is_any_on |= is_any_on(peer);
+	while (ct_client_next(peer, &at, &message)) {
+		if (message.verb == CT_VERB_DISPLAY)
+			read_frame(&reading, &message);
+		if (answer < requests)
+			found[answer] |= reading.found != 0;
+		if (message.flags & CT_MESSAGE_MORE)
+			continue;
+		answer++;
+		reading.found = 0;
+	}
+}
+
+/* The trace that a frame of the request asks for, by the name that people know it by. */
+static void add_missing(struct ct_display *display, const struct ct_operator_command *command, const bool *found)
+{
+	for (uint32_t i = 0; i < command->name_count; i++) {
+		char name[2 * CT_DISPLAY_NAME_SIZE];
+		size_t size = strlen(command->name[i]);
+
+		memcpy(name, command->name[i], size + 1);
+		if (command->has_sub) {
+			name[size] = '.';
+			strcpy(name + size + 1, command->sub);
+		}
+		if (!found[command->has_sub ? 2 * i + 1 : i])
+			ct_display_add_missing(display, name);
+	}
+}
+
+void ct_display_gather(const struct ct_peers *peers, const struct ct_operator_command *command, struct ct_display *display)
+{
+	bool found[2 * CT_OPERATOR_NAMES] = { false };
+
+	for (size_t i = 0; i < peers->count; i++)
+		gather_peer(&peers->items[i], display, found, CT_COUNT(found));
+	add_missing(display, command, found);
+}

@@ -1,0 +1,95 @@
+/*
+ * display_trace.c - DISPLAY TRACE from the command to the answer.
+ *
+ * Called by the verbs that give operator commands, on the tool's only thread.
+ *
+ * Copyright The ctrace authors.  SPDX-License-Identifier: Apache-2.0
+ */
+#include "display_trace.h"
+
+/* Which writers are meant; `only` has room for them. */
+static struct ct_display_writers writers_of(const struct ct_operator_command *command, const char *only[CT_OPERATOR_NAMES])
+{
+	for (uint32_t i = 0; i < command->wtr_count; i++)
+		only[i] = command->wtr[i];
+	return (struct ct_display_writers){ .only = only, .count = command->wtr_all ? 0 : command->wtr_count };
+}
+
+/* With WTR alone no traced process need be there, and nobody is told when there is none. */
+static enum ctrace_status ask(const struct ct_operator_command *command, const struct target *target, struct ct_peers *out_peers)
+{
+	struct ct_buf request;
+	enum ctrace_status status;
+
+	ct_buf_init(&request);
+	ct_display_request(command, &request);
+	if (request.failed)
+		status = CTRACE_NOT_ENOUGH_MEMORY;
+	else if (!command->has_wtr)
+		status = ct_target_ask(target, &request, out_peers);
+	else if ((status = ct_peers_find(&target->filter, out_peers)) == CTRACE_OK)
+		ct_target_ask_these(target, &request, out_peers);
+	ct_buf_fini(&request);
+	return status;
+}
+
+static void print(const struct ct_operator_command *command, const struct ct_display *display, struct ct_buf *out)
+{
+	struct ct_display_form form = ct_display_form_of(command);
+	const char *only[CT_OPERATOR_NAMES];
+	struct ct_display_writers writers = writers_of(command, only);
+
+	ct_display_print_head(display, out);
+	if (command->has_comp)
+		ct_display_print_long(display, &form, out);
+	else if (!command->has_wtr && !command->tt)
+		ct_display_print_short(display, out);
+	if (command->has_wtr)
+		ct_display_print_writers(display, &writers, out);
+	if (command->tt)
+		ct_buf_add_text(out, "  NO TRANSACTION TRACE: IT DOES NOT EXIST HERE\n");
+}
+
+static enum ctrace_status print_json(const struct ct_operator_command *command, const struct ct_display *display, struct ct_buf *out)
+{
+	struct ct_display_form form = ct_display_form_of(command);
+	const char *only[CT_OPERATOR_NAMES];
+	struct ct_display_writers writers = writers_of(command, only);
+	struct ct_display_json what = {
+		.has_traces = command->has_comp || (!command->has_wtr && !command->tt),
+		.form = command->has_comp ? &form : NULL,
+		.writers = command->has_wtr ? &writers : NULL,
+	};
+
+	return ct_display_json(display, &what, out);
+}
+
+enum ctrace_status ct_display_trace(const struct ct_operator_command *command, const struct target *target, struct ct_buf *out)
+{
+	struct ct_peers peers = { 0 };
+	struct ct_display display;
+	enum ctrace_status status;
+	bool is_empty;
+
+	ct_display_init(&display, ct_clock_wall_ns());
+	status = ask(command, target, &peers);
+	if (status != CTRACE_OK && status != CTRACE_NOT_FOUND)
+		goto undo_init;
+	ct_display_gather(&peers, command, &display);
+	if (command->has_wtr)
+		ct_writers_ask(target->timeout_ms, &display);
+	ct_display_arrange(&display);
+	is_empty = display.trace_rows.count == 0 && display.writer_rows.count == 0;
+	if (target->is_json)
+		status = print_json(command, &display, out);
+	else
+		print(command, &display, out);
+	if (display.failed || out->failed)
+		status = CTRACE_NOT_ENOUGH_MEMORY;
+	else if (status == CTRACE_OK && is_empty)
+		status = CTRACE_NOT_FOUND;
+	ct_peers_fini(&peers);
+undo_init:
+	ct_display_fini(&display);
+	return status;
+}

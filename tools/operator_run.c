@@ -1,0 +1,394 @@
+/*
+ * operator_run.c - carries out what an operator says: TRACE CT, DISPLAY, REPLY.
+ *
+ * Called by ctrace op and ctrace console, for one command after the other.  A TRACE CT without a member asks for operands: it then lives
+ * in the table of replies, and whoever replies END carries it out.
+ *
+ * Copyright The ctrace authors.  SPDX-License-Identifier: Apache-2.0
+ */
+#include "operator_run.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "display_trace.h"
+#include "transact.h"
+#include "writer_control.h"
+
+#define PARMLIB_FOLDER "/etc/ctrace/parmlib"
+
+void ct_operator_start(void)
+{
+	const char *folders = ct_os_environment("CTRACE_PARMLIB");
+
+	if (folders == NULL)
+		(void)setenv("CTRACE_PARMLIB", PARMLIB_FOLDER, 1);
+}
+
+/* ---- the table of replies ---- */
+
+static void say_table(struct operator* operator, const struct reply_table * table, enum ctrace_status status)
+{
+	const char *why = status == CTRACE_OS_ERROR ? strerror(errno) : ctrace_status_text(status);
+
+	ct_wto(&operator->wto, CTR008I, table->path, why, NULL);
+}
+
+static bool open_table(struct operator* operator, struct reply_table * table)
+{
+	enum ctrace_status status = ct_reply_table_open(table);
+
+	if (status != CTRACE_OK)
+		say_table(operator, table, status);
+	return status == CTRACE_OK;
+}
+
+bool ct_operator_numbers(struct operator* operator, unsigned ** out_numbers, size_t *out_count)
+{
+	struct reply_table table;
+	enum ctrace_status status;
+
+	if (!open_table(operator, & table))
+		return false;
+	status = ct_reply_numbers(&table, out_numbers, out_count);
+	if (status != CTRACE_OK)
+		say_table(operator, & table, status);
+	ct_reply_table_close(&table);
+	return status == CTRACE_OK;
+}
+
+static const char *number_text(unsigned number, char out[16])
+{
+	(void)snprintf(out, 16, "%02u", number);
+	return out;
+}
+
+void ct_operator_prompt(struct operator* operator, unsigned number)
+{
+	char text[16];
+
+	ct_wto(&operator->wto, ITT006A, number_text(number, text), NULL);
+	operator->prompted = number;
+}
+
+/* ---- TRACE CT ---- */
+
+static void transact(struct operator* operator, const struct target * target, const struct ct_operator_command *command,
+		     const struct ct_reply *reply)
+{
+	struct ctrace_trace_ct request = { CTRACE_TRACE_CT_INIT, .state = command->state, .name = command->component };
+	struct transactions all;
+
+	request.bufsize = command->bufsize;
+	request.sub = command->has_sub ? command->sub : NULL;
+	request.asid = reply->has_asid ? reply->asid : NULL;
+	request.jobname = reply->has_jobname ? reply->jobname : NULL;
+	request.options = reply->has_options ? reply->options : NULL;
+	request.wtr = reply->has_wtr ? reply->wtr : NULL;
+	ct_transactions_init(&all);
+	ct_transactions_add(&all, &request, "", target, &operator->wto);
+	ct_transactions_run(&all, target, &operator->wto);
+	ct_transactions_fini(&all);
+}
+
+/* --reply: the answer is there before the question. */
+static void answer_at_once(struct operator* operator, const struct ct_operator_command * command)
+{
+	struct ct_span text = { operator->reply, strlen(operator->reply) };
+	struct ct_reply reply = { 0 };
+	struct ct_complaint complaint;
+
+	if (ct_reply_parse(text.at, text.size, &reply, &complaint) != CTRACE_OK)
+		ct_wto_mistake(&operator->wto, CTR002E, text, &complaint);
+	else
+		transact(operator, & operator->target, command, &reply);
+}
+
+static void copy_job(struct reply_entry *entry, const char *job)
+{
+	(void)snprintf(entry->job, sizeof entry->job, "%s", job != NULL ? job : "");
+}
+
+static void prompt(struct operator* operator, const char * text, size_t size)
+{
+	const struct ct_peer_filter *filter = &operator->target.filter;
+	struct reply_entry entry = { .time_ns = ct_clock_wall_ns(), .pid = filter->pid, .asid = filter->asid };
+	struct reply_table table;
+	enum ctrace_status status;
+
+	copy_job(&entry, filter->jobname);
+	(void)snprintf(entry.command, sizeof entry.command, "%.*s", (int)size, text);
+	if (!open_table(operator, & table))
+		return;
+	status = ct_reply_add(&table, &entry);
+	if (status == CTRACE_NOT_FOUND)
+		ct_wto(&operator->wto, CTR009I, NULL);
+	else if (status != CTRACE_OK)
+		say_table(operator, & table, status);
+	ct_reply_table_close(&table);
+	if (status == CTRACE_OK)
+		ct_operator_prompt(operator, entry.number);
+}
+
+static void trace_ct(struct operator* operator, const char * text, size_t size, const struct ct_operator_command *command)
+{
+	if (command->member[0] != '\0')
+		ct_member_run(command, &operator->target, &operator->wto);
+	else if (operator->reply != NULL)
+		answer_at_once(operator, command);
+	else
+		prompt(operator, text, size);
+}
+
+/* ---- REPLY ---- */
+
+/* The command and the operands of an entry, both as they were parsed when they were said.  False: the file is not ours. */
+static bool entry_parse(const struct reply_entry *entry, struct ct_operator_command *command, struct ct_reply *reply)
+{
+	struct ct_complaint ignored;
+
+	memset(reply, 0, sizeof *reply);
+	return ct_operator_parse(entry->command, strlen(entry->command), command, &ignored) == CTRACE_OK &&
+	       command->kind == CT_OPERATOR_TRACE_CT &&
+	       ct_reply_parse(entry->operands, strlen(entry->operands), reply, &ignored) == CTRACE_OK;
+}
+
+static bool is_cancel(struct ct_span operands)
+{
+	while (operands.size != 0 && ct_is_blank(operands.at[0])) {
+		operands.at++;
+		operands.size--;
+	}
+	while (operands.size != 0 && ct_is_blank(operands.at[operands.size - 1]))
+		operands.size--;
+	return ct_name_is(operands.at, operands.size, "CANCEL");
+}
+
+static void cancel(struct operator* operator, struct reply_table * table, const struct reply_entry *entry)
+{
+	char number[16];
+
+	ct_reply_remove(table, entry->number);
+	ct_wto(&operator->wto, CTR005I, number_text(entry->number, number), entry->command, NULL);
+}
+
+/* What was replied so far goes back into the file. */
+static enum ctrace_status keep(struct reply_table *table, struct reply_entry *entry, const struct ct_reply *reply)
+{
+	enum ctrace_status status = CTRACE_NOT_ENOUGH_MEMORY;
+	struct ct_buf operands;
+
+	ct_buf_init(&operands);
+	ct_reply_print(reply, &operands);
+	if (!operands.failed && operands.size < sizeof entry->operands) {
+		(void)snprintf(entry->operands, sizeof entry->operands, "%s", ct_buf_text(&operands));
+		status = ct_reply_replace(table, entry);
+	}
+	ct_buf_fini(&operands);
+	return status;
+}
+
+/* A reply to an entry of the open table.  True: the command is to be carried out, and nobody else can any more. */
+static bool take_reply(struct operator* operator, struct reply_table * table, struct reply_entry *entry, struct ct_span operands,
+		       struct ct_span whole, struct ct_operator_command *command, struct ct_reply *reply)
+{
+	struct ct_complaint complaint;
+	char said[CT_OPERATOR_LINE + 1];
+	enum ctrace_status status;
+	char text[16];
+
+	if (is_cancel(operands)) {
+		cancel(operator, table, entry);
+		return false;
+	}
+	if (!entry_parse(entry, command, reply)) {
+		say_table(operator, table, CTRACE_DAMAGED);
+		return false;
+	}
+	if (ct_reply_parse(operands.at, operands.size, reply, &complaint) != CTRACE_OK) {
+		complaint.column += operands.size != 0 ? (unsigned)(operands.at - whole.at) : 0;
+		ct_wto_mistake(&operator->wto, CTR002E, whole, &complaint);
+		ct_operator_prompt(operator, entry->number);
+		return false;
+	}
+	(void)snprintf(said, sizeof said, "%.*s", (int)operands.size, operands.at);
+	ct_wto(&operator->wto, IEE600I, number_text(entry->number, text), said, NULL);
+	if (reply->is_end) {
+		ct_reply_remove(table, entry->number);
+		return true;
+	}
+	status = keep(table, entry, reply);
+	if (status != CTRACE_OK)
+		say_table(operator, table, status);
+	ct_operator_prompt(operator, entry->number);
+	return false;
+}
+
+/* The number that is meant; 0 when that is not clear, and said. */
+static unsigned reply_number(struct operator* operator, struct reply_table * table, const struct ct_operator_command *command)
+{
+	enum ctrace_status status;
+	unsigned *numbers = NULL;
+	unsigned number = 0;
+	char text[24];
+	size_t count;
+
+	if (command->has_reply_id)
+		return command->reply_id;
+	status = ct_reply_numbers(table, &numbers, &count);
+	if (status != CTRACE_OK) {
+		say_table(operator, table, status);
+		return 0;
+	}
+	if (count == 1)
+		number = numbers[0];
+	(void)snprintf(text, sizeof text, "%zu", count);
+	if (count > 1)
+		ct_wto(&operator->wto, CTR004I, text, NULL);
+	else if (count == 0)
+		ct_wto(&operator->wto, CTR007I, NULL);
+	free(numbers);
+	return number;
+}
+
+static bool find_entry(struct operator* operator, struct reply_table * table, const struct ct_operator_command *command,
+		       struct reply_entry *out)
+{
+	unsigned number = reply_number(operator, table, command);
+	enum ctrace_status status;
+	char text[16];
+
+	if (number == 0 && !command->has_reply_id)
+		return false;
+	status = ct_reply_find(table, number, out);
+	if (status == CTRACE_NOT_FOUND)
+		ct_wto(&operator->wto, CTR003I, number_text(number, text), NULL);
+	else if (status != CTRACE_OK)
+		say_table(operator, table, status);
+	return status == CTRACE_OK;
+}
+
+static void run_reply(struct operator* operator, const char * text, size_t size, const struct ct_operator_command *said)
+{
+	struct ct_span operands = said->operands.at != NULL ? said->operands : (struct ct_span){ text, 0 };
+	struct target target = operator->target;
+	struct ct_operator_command command;
+	struct reply_table table;
+	struct reply_entry entry;
+	struct ct_reply reply;
+	bool is_end;
+
+	if (!open_table(operator, & table))
+		return;
+	is_end = find_entry(operator, & table, said, &entry) &&
+		 take_reply(operator, & table, &entry, operands, (struct ct_span){ text, size }, &command, &reply);
+	ct_reply_table_close(&table);
+	if (!is_end)
+		return;
+	target.filter = (struct ct_peer_filter){ .pid = entry.pid, .asid = entry.asid };
+	target.filter.jobname = entry.job[0] != '\0' ? entry.job : NULL;
+	transact(operator, & target, &command, &reply);
+}
+
+/* ---- DISPLAY ---- */
+
+static void say_entry(struct operator* operator, const struct reply_entry * entry)
+{
+	uint64_t now = ct_clock_wall_ns();
+	uint64_t seconds = now > entry->time_ns ? (now - entry->time_ns) / 1000000000u : 0;
+	char number[16], age[48];
+
+	(void)snprintf(age, sizeof age, "%02" PRIu64 ".%02u.%02u", seconds / 3600, (unsigned)(seconds / 60 % 60),
+		       (unsigned)(seconds % 60));
+	ct_wto(&operator->wto, CTR006I, number_text(entry->number, number), age, entry->command, entry->operands[0] != '\0' ? "; " : "",
+	       entry->operands, NULL);
+}
+
+static void display_replies(struct operator* operator)
+{
+	struct reply_table table;
+	struct reply_entry entry;
+	enum ctrace_status status;
+	unsigned *numbers;
+	size_t count;
+
+	if (!open_table(operator, & table))
+		return;
+	status = ct_reply_numbers(&table, &numbers, &count);
+	if (status != CTRACE_OK) {
+		say_table(operator, & table, status);
+		ct_reply_table_close(&table);
+		return;
+	}
+	if (count == 0)
+		ct_wto(&operator->wto, CTR007I, NULL);
+	for (size_t i = 0; i < count; i++) {
+		status = ct_reply_find(&table, numbers[i], &entry);
+		if (status == CTRACE_OK)
+			say_entry(operator, & entry);
+		else if (status != CTRACE_NOT_FOUND)
+			say_table(operator, & table, status);
+	}
+	free(numbers);
+	ct_reply_table_close(&table);
+}
+
+static void display_trace(struct operator* operator, const struct ct_operator_command * command)
+{
+	enum ctrace_status status;
+	struct ct_buf text;
+
+	ct_buf_init(&text);
+	status = ct_display_trace(command, &operator->target, &text);
+	if (status == CTRACE_NOT_ENOUGH_MEMORY)
+		ct_wto(&operator->wto, CTR030I, NULL);
+	else if (text.size != 0)
+		fwrite(text.data, 1, text.size, stdout);
+	fflush(stdout);
+	if (status != CTRACE_OK && operator->wto.worst<CMD_NOTHING)
+		operator->wto.worst = CMD_NOTHING;
+	ct_buf_fini(&text);
+}
+
+/* ---- a command ---- */
+
+static void carry_out(struct operator* operator, const char * text, size_t size, const struct ct_operator_command *command)
+{
+	struct writer_start start = { .name = command->member, .has_mode = command->has_wrap, .nowrap = command->nowrap };
+
+	switch (command->kind) {
+	case CT_OPERATOR_NONE:
+		break;
+	case CT_OPERATOR_TRACE_CT:
+		trace_ct(operator, text, size, command);
+		break;
+	case CT_OPERATOR_WTRSTART:
+		(void)ct_writer_start(&start, &operator->wto);
+		break;
+	case CT_OPERATOR_WTRSTOP:
+		(void)ct_writer_stop(command->job, command->noflush, &operator->wto);
+		break;
+	case CT_OPERATOR_DISPLAY_TRACE:
+		display_trace(operator, command);
+		break;
+	case CT_OPERATOR_DISPLAY_REPLIES:
+		display_replies(operator);
+		break;
+	case CT_OPERATOR_REPLY:
+		run_reply(operator, text, size, command);
+		break;
+	}
+}
+
+void ct_operator_run(struct operator* operator, const char * text, size_t size)
+{
+	struct ct_operator_command command;
+	struct ct_complaint complaint;
+
+	if (ct_operator_parse(text, size, &command, &complaint) != CTRACE_OK)
+		ct_wto_mistake(&operator->wto, CTR001E, (struct ct_span){ text, size }, &complaint);
+	else
+		carry_out(operator, text, size, &command);
+}

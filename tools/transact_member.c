@@ -1,0 +1,225 @@
+/*
+ * transact_member.c - TRACE CT with PARM: a member becomes transactions.
+ *
+ * Called by the operator's tools.  The member is read here, once, so that all processes do the same, and so that its mistakes are told
+ * before anything is done.  First its writer is started, then the statements are carried out, in order, then a writer is stopped.
+ *
+ * Copyright The ctrace authors.  SPDX-License-Identifier: Apache-2.0
+ */
+#include "transact.h"
+
+#include <string.h>
+
+#include "component/component.h"
+#include "control/operator.h"
+#include "writer_control.h"
+
+struct reading {
+	const char *member;
+	const char *path;
+	struct wto *wto;
+};
+
+static void say_mistake(uint32_t reason, const struct ct_complaint *complaint, void *user)
+{
+	const struct reading *reading = user;
+	char place[4200];
+	char number[16];
+
+	(void)snprintf(place, sizeof place, "%s:%u:%u", reading->path, complaint->line, complaint->column);
+	(void)snprintf(number, sizeof number, "0C %02X", reason);
+	ct_wto(reading->wto, CTR016I, place, complaint->message, complaint->expected, number, NULL);
+}
+
+static void say_unreadable(const struct reading *reading, uint32_t reason)
+{
+	const struct ct_reason_row *row = ct_reason_find(CTRACE_RC_REFUSED, reason, 0);
+	const char *folders = ct_os_environment("CTRACE_PARMLIB");
+	char where[4300] = "";
+	char number[16];
+
+	(void)snprintf(number, sizeof number, "0C %02X", reason);
+	if (reading->path[0] != '\0')
+		(void)snprintf(where, sizeof where, ": %s", reading->path);
+	else if (folders != NULL && reason != CTRACE_RSN_MEMBER_NAME)
+		(void)snprintf(where, sizeof where, ": CTRACE_PARMLIB=%.4000s", folders);
+	ct_wto(reading->wto, CTR015I, reading->member, row != NULL ? row->meaning : "", number, where, NULL);
+}
+
+/* ---- a statement as a request ---- */
+
+/* As SUB= has it, without parentheses round it. */
+static void print_sub(const struct ct_trace_request *statement, struct ct_buf *out)
+{
+	struct ct_trace_request alone = { .has[CT_CLAUSE_SUB] = true };
+	struct ct_buf text;
+	const char *open, *close;
+
+	alone.sub = statement->sub;
+	ct_buf_init(&text);
+	ct_parmlib_print(&alone, &text);
+	open = strchr(ct_buf_text(&text), '(');
+	close = open != NULL ? strrchr(open, ')') : NULL;
+	if (close != NULL)
+		ct_buf_add(out, open + 1, (size_t)(close - open) - 1);
+	out->failed = out->failed || text.failed;
+	ct_buf_fini(&text);
+}
+
+static void print_asids(const struct ct_trace_request *statement, struct ct_buf *out)
+{
+	for (uint32_t i = 0; i < statement->asid_count; i++)
+		ct_buf_add_format(out, "%s%X", i == 0 ? "" : ",", (unsigned)statement->asid[i]);
+}
+
+static void print_jobnames(const struct ct_trace_request *statement, struct ct_buf *out)
+{
+	for (uint32_t i = 0; i < statement->jobname_count; i++)
+		ct_buf_add_format(out, "%s%s", i == 0 ? "" : ",", statement->jobname[i]);
+}
+
+static uint32_t state_of(const struct ct_trace_request *statement, uint32_t commands)
+{
+	switch (statement->state) {
+	case CT_STATE_ON:
+		return CTRACE_CT_ON;
+	case CT_STATE_OFF:
+		return CTRACE_CT_OFF;
+	case CT_STATE_LIKEHEAD:
+		return CTRACE_CT_LIKEHEAD;
+	case CT_STATE_PRESET_PUT:
+	case CT_STATE_PRESET_DELETE:
+		return (uint32_t)statement->state + 100;
+	default:
+		return commands;
+	}
+}
+
+/* A buffer for each text, and what they are. */
+struct statement_texts {
+	struct ct_buf sub, asid, jobname;
+};
+
+static void build(const struct ct_operator_command *command, const struct ct_trace_request *statement, struct statement_texts *texts,
+		  struct ctrace_trace_ct *out)
+{
+	*out = (struct ctrace_trace_ct){ CTRACE_TRACE_CT_INIT, .name = command->component, .parm = command->member };
+	out->state = state_of(statement, command->state);
+	out->sub = command->has_sub ? command->sub : NULL;
+	/* What the command says of the size holds where the member is silent. */
+	out->bufsize = statement->has[CT_CLAUSE_BUFSIZE] ? statement->bufsize : command->bufsize;
+	if (statement->has[CT_CLAUSE_SUB]) {
+		print_sub(statement, &texts->sub);
+		out->sub = ct_buf_text(&texts->sub);
+	}
+	if (statement->has[CT_CLAUSE_ASID]) {
+		print_asids(statement, &texts->asid);
+		out->asid = ct_buf_text(&texts->asid);
+	}
+	if (statement->has[CT_CLAUSE_JOBNAME]) {
+		print_jobnames(statement, &texts->jobname);
+		out->jobname = ct_buf_text(&texts->jobname);
+	}
+	if (statement->has[CT_CLAUSE_OPTIONS])
+		out->options = statement->options;
+	if (statement->has[CT_CLAUSE_WTR])
+		out->wtr = statement->disconnect ? "DISCONNECT" : statement->writer;
+}
+
+static void place_of(const char *member, const struct ct_trace_request *statement, char out[48])
+{
+	enum ct_clause clause = CT_CLAUSE_SUB;
+
+	while (clause < CT_CLAUSE_COUNT && !statement->has[clause])
+		clause++;
+	if (clause < CT_CLAUSE_COUNT)
+		(void)snprintf(out, 48, "%.8s:%u:%u", member, statement->place[clause].line, statement->place[clause].column);
+	else
+		(void)snprintf(out, 48, "%.8s", member);
+}
+
+static void add_statement(struct transactions *all, const struct ct_operator_command *command, const struct ct_trace_request *statement,
+			  const struct target *target, struct wto *wto)
+{
+	struct ctrace_trace_ct request;
+	struct statement_texts texts;
+	char place[48];
+
+	place_of(command->member, statement, place);
+	if (statement->has[CT_CLAUSE_SUB] && command->has_sub) {
+		ct_wto(wto, CTR017I, place, NULL);
+		all->refused++;
+		return;
+	}
+	ct_buf_init(&texts.sub);
+	ct_buf_init(&texts.asid);
+	ct_buf_init(&texts.jobname);
+	build(command, statement, &texts, &request);
+	ct_transactions_add(all, &request, place, target, wto);
+	all->failed = all->failed || texts.sub.failed || texts.asid.failed || texts.jobname.failed;
+	ct_buf_fini(&texts.sub);
+	ct_buf_fini(&texts.asid);
+	ct_buf_fini(&texts.jobname);
+}
+
+/* ---- the member ---- */
+
+static void run_statements(const struct ct_operator_command *command, const struct ct_parmlib *parmlib, const struct target *target,
+			   struct wto *wto)
+{
+	struct transactions all;
+
+	ct_transactions_init(&all);
+	for (uint32_t i = 0; i < parmlib->count; i++)
+		add_statement(&all, command, &parmlib->requests[i], target, wto);
+	ct_transactions_run(&all, target, wto);
+	ct_transactions_fini(&all);
+}
+
+static void run_parmlib(const struct ct_operator_command *command, const struct ct_parmlib *parmlib, const struct target *target,
+			struct wto *wto)
+{
+	struct writer_start start = {
+		.name = parmlib->wtrstart, .has_mode = parmlib->nowrap, .nowrap = parmlib->nowrap, .may_run = true
+	};
+	bool has_writer = parmlib->wtrstart[0] != '\0' || parmlib->wtrstop[0] != '\0';
+
+	if (parmlib->count == 0 && !has_writer) {
+		ct_wto(wto, CTR018I, command->member, NULL);
+		return;
+	}
+	/* Without its writer a trace would go to its destinations instead: that was not asked for. */
+	if (parmlib->wtrstart[0] != '\0' && !ct_writer_start(&start, wto)) {
+		ct_wto(wto, ITT038I, "NONE", NULL);
+		return;
+	}
+	if (parmlib->count != 0)
+		run_statements(command, parmlib, target, wto);
+	if (parmlib->wtrstop[0] != '\0')
+		(void)ct_writer_stop(parmlib->wtrstop, false, wto);
+}
+
+void ct_member_run(const struct ct_operator_command *command, const struct target *target, struct wto *wto)
+{
+	char path[4096];
+	struct reading reading = { .member = command->member, .path = path, .wto = wto };
+	struct ct_parmlib parmlib = { 0 };
+	struct ct_buf text;
+	uint32_t reason;
+
+	ct_buf_init(&text);
+	reason = ct_parmlib_read(command->member, &text, path);
+	if (reason != 0) {
+		say_unreadable(&reading, reason);
+	} else {
+		reason = ct_parmlib_parse(text.data, text.size, &parmlib, say_mistake, &reading);
+		if (reason > 0xFF)
+			ct_wto(wto, CTR030I, NULL);
+		else if (reason == 0)
+			run_parmlib(command, &parmlib, target, wto);
+		ct_parmlib_fini(&parmlib);
+	}
+	if (reason != 0)
+		ct_wto(wto, ITT038I, "NONE", NULL);
+	ct_buf_fini(&text);
+}
