@@ -140,24 +140,29 @@ static bool has_rows(const struct change *change, const struct ct_peer *peer)
 	return change->count != 0 && change->rows[change->count - 1].peer == peer;
 }
 
-/* What the process said of the whole request becomes a row of its own when no other says it. */
+/* What the process said of the whole request is a row of its own, unless a row says already what went wrong. */
 static void end_answer(const struct reading *reading)
 {
 	struct change *change = reading->change;
-	const char *text = reading->status != CTRACE_OK ? ctrace_status_text(reading->status) : change->done;
 	bool is_known = has_rows(change, reading->peer);
-	bool is_absent = reading->status == CTRACE_NOT_FOUND && change->subject != NULL;
+	struct ct_span said = reading->said;
 	struct change_row *row;
 
-	if (reading->has_failed_row || (is_known && reading->status == CTRACE_OK) || (!is_known && is_absent))
+	if (reading->has_failed_row || (!is_known && reading->status == CTRACE_NOT_FOUND && change->subject != NULL))
 		return;
-	if (reading->said.at == NULL && text == NULL)
+	if (said.at == NULL && reading->status != CTRACE_OK)
+		said.at = ctrace_status_text(reading->status);
+	else if (said.at == NULL && !is_known)
+		said.at = change->done;
+	if (said.at == NULL)
 		return;
+	if (reading->said.at == NULL)
+		said.size = strlen(said.at);
 	row = ct_change_add(change, reading->peer, (struct ct_span){ 0 });
 	if (row == NULL)
 		return;
 	row->failed = reading->status != CTRACE_OK;
-	ct_change_set(change, &row->said, reading->said.at != NULL ? reading->said : (struct ct_span){ text, strlen(text) });
+	ct_change_set(change, &row->said, said);
 }
 
 static void read_frame(struct reading *reading, const struct ct_message *message, bool is_first)
@@ -189,10 +194,22 @@ static void add_silence(struct change *change, const struct ct_peer *peer, const
 	}
 }
 
+/* By name; what concerns the process as a whole comes last. */
+static int compare_rows(const void *a, const void *b)
+{
+	const struct change_row *one = a;
+	const struct change_row *other = b;
+
+	if (one->subject == NULL || other->subject == NULL)
+		return (one->subject == NULL) - (other->subject == NULL);
+	return strcasecmp(one->subject, other->subject);
+}
+
 void ct_change_read(struct change *change, const struct ct_peer *peer)
 {
 	struct reading reading = { .change = change, .peer = peer };
 	const char *silence = ct_target_silence(peer);
+	size_t first = change->count;
 	struct ct_message message;
 	bool is_first = true;
 	size_t at = 0;
@@ -206,6 +223,8 @@ void ct_change_read(struct change *change, const struct ct_peer *peer)
 			end_answer(&reading);
 		reading.is_repeated |= is_first;
 	}
+	if (change->count != first)
+		qsort(change->rows + first, change->count - first, sizeof(*change->rows), compare_rows);
 }
 
 void ct_change_ask(struct change *change)
@@ -241,7 +260,7 @@ enum ctrace_status ct_change_find(struct change *change)
 {
 	enum ctrace_status status = ct_target_find(&change->target, &change->peers);
 
-	if (status != CTRACE_OK || change->subject == NULL)
+	if (status != CTRACE_OK || change->subject == NULL || change->subject[0] == '\0')
 		return status;
 	forget_others(change);
 	return change->peers.count == 0 ? CTRACE_NOT_FOUND : CTRACE_OK;

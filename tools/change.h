@@ -3,20 +3,19 @@
  *
  * level, dest and prop show values when they are given none, and change them otherwise; reload and rotate only change.  All of them
  * come to rows: a process, a component or emitter in it, what it was and what it is.  change.c asks and understands the answers,
- * change_names.c looks into the processes' sessions, change_print.c prints for people and as JSON.
+ * change_names.c knows which processes have a component, change_print.c prints for people and as JSON.
  *
  * Copyright The ctrace authors.  SPDX-License-Identifier: Apache-2.0
  */
 #ifndef CT_TOOLS_CHANGE_H
 #define CT_TOOLS_CHANGE_H
 
-#include "session/session.h"
 #include "target.h"
 
 /* One line.  Texts are the row's, terminated; NULL: there is none. */
 struct change_row {
 	const struct ct_peer *peer;
-	char *subject; /* a component or emitter; NULL: the process as a whole */
+	char *subject; /* a component or emitter, "" is the default of components; NULL: the process as a whole */
 	char *old;
 	char *now;
 	char *said; /* what the process said besides */
@@ -25,7 +24,7 @@ struct change_row {
 
 struct change {
 	struct target target;
-	const char *subject;  /* component name or glob; NULL: every process that target means is asked */
+	const char *subject;  /* component name or glob; "", their default, and NULL: every process that target means is asked */
 	const char *property; /* prop's, for the JSON; NULL */
 	bool is_emitter;      /* rows are about emitters */
 	bool is_question;     /* rows show `now`; there is no `old` */
@@ -57,14 +56,8 @@ int ct_change_finish(struct change *change);
 
 /* ---- change_names.c */
 bool ct_change_is_glob(const char *subject);
-/* Each component of a process that people may name, in no order. */
-typedef void change_name_sink(const struct ct_session *session, uint32_t index, struct ct_span name, void *user);
-void ct_change_each_name(const struct ct_peer *peer, change_name_sink *each, void *user);
 /* Does a command for `subject` concern it?  A name also does when only components below it are there. */
 bool ct_change_has(const struct ct_peer *peer, const char *subject);
-/* A row for each component that `subject` names, by name, with what `value` appends as `now`. */
-typedef void change_value(const struct ct_session *session, uint32_t index, struct ct_buf *out);
-void ct_change_show(struct change *change, change_value *value);
 /* Says on stderr that no process has the component. */
 void ct_change_complain_nobody(const struct change *change);
 
@@ -72,7 +65,7 @@ void ct_change_complain_nobody(const struct change *change);
 void ct_change_print_people(const struct change *change);
 bool ct_change_print_json(const struct change *change); /* false when memory is short */
 
-/* The component that a verb is given: a usage error unless it is a name or a glob. */
+/* The component that a verb is given: a usage error unless it is a name, a glob or "". */
 void ct_change_check_component(const char *name, struct argp_state *state);
 
 #endif

@@ -1,5 +1,5 @@
 /*
- * change_names.c - the components of running processes, as the verbs that change them need to know: who has one, and what is it now.
+ * change_names.c - the components of running processes: who has one, and which was probably meant.
  *
  * Reads the session files that the processes keep, without disturbing them.  A process that has just ended has no components.
  *
@@ -11,6 +11,7 @@
 #include <string.h>
 
 #include "cmd.h"
+#include "session/session.h"
 
 #define MOST_NAMES 65536u /* that a suggestion is looked for among */
 
@@ -21,46 +22,31 @@ bool ct_change_is_glob(const char *subject)
 
 void ct_change_check_component(const char *name, struct argp_state *state)
 {
-	if (!ct_change_is_glob(name) && ct_component_check_name(name, strlen(name)) != CTRACE_OK)
+	if (name[0] != '\0' && !ct_change_is_glob(name) && ct_component_check_name(name, strlen(name)) != CTRACE_OK)
 		argp_error(state, "\"%s\" is not a component; expected a dotted name of 1 to 255 bytes, or a pattern with * and ?",
 			   name);
 }
 
-static void each_name(const struct ct_session *session, change_name_sink *each, void *user)
-{
-	for (uint32_t i = 0; i < session->head->component_count; i++) {
-		struct ct_span name;
+/* Each component that the program has registered, in no order. */
+typedef void name_sink(struct ct_span name, void *user);
 
-		name.at = ct_session_text(session, session->components[i].name, &name.size);
-		if (name.size != 0 && (session->components[i].flags & CT_COMPONENT_HIDDEN) == 0)
-			each(session, i, name, user);
-	}
-}
-
-void ct_change_each_name(const struct ct_peer *peer, change_name_sink *each, void *user)
+static void each_name(const struct ct_peer *peer, name_sink *each, void *user)
 {
 	struct ct_session session;
 
 	if (ct_session_load(&session, peer->run_directory, peer->folder, false) != CTRACE_OK)
 		return;
-	each_name(&session, each, user);
+	for (uint32_t i = 0; i < session.head->component_count; i++) {
+		struct ct_span name;
+
+		name.at = ct_session_text(&session, session.components[i].name, &name.size);
+		if (name.size != 0 && (session.components[i].flags & CT_COMPONENT_KNOWN) != 0)
+			each(name, user);
+	}
 	ct_session_close(&session, false);
 }
 
 /* ---- who has it ---- */
-
-static bool is_known(const struct ct_session *session, uint32_t index)
-{
-	return (session->components[index].flags & CT_COMPONENT_KNOWN) != 0;
-}
-
-/* A pattern means what programs have registered; a name also what is only configured. */
-static bool is_named(const struct ct_session *session, uint32_t index, struct ct_span name, const char *subject)
-{
-	if (ct_change_is_glob(subject))
-		return is_known(session, index) && ct_glob_match(subject, strlen(subject), name.at, name.size);
-	return ct_name_is(name.at, name.size, subject);
-}
 
 static bool is_below(struct ct_span name, const char *subject)
 {
@@ -69,23 +55,30 @@ static bool is_below(struct ct_span name, const char *subject)
 	return name.size > size && name.at[size] == '.' && ct_name_equal(name.at, size, subject, size);
 }
 
+static bool is_meant(struct ct_span name, const char *subject)
+{
+	if (ct_change_is_glob(subject))
+		return ct_glob_match(subject, strlen(subject), name.at, name.size);
+	return ct_name_is(name.at, name.size, subject) || is_below(name, subject);
+}
+
 struct having {
 	const char *subject;
 	bool has;
 };
 
-static void look_for(const struct ct_session *session, uint32_t index, struct ct_span name, void *user)
+static void look_for(struct ct_span name, void *user)
 {
 	struct having *having = user;
 
-	having->has |= is_named(session, index, name, having->subject) || is_below(name, having->subject);
+	having->has = having->has || is_meant(name, having->subject);
 }
 
 bool ct_change_has(const struct ct_peer *peer, const char *subject)
 {
 	struct having having = { .subject = subject };
 
-	ct_change_each_name(peer, look_for, &having);
+	each_name(peer, look_for, &having);
 	return having.has;
 }
 
@@ -96,12 +89,12 @@ struct names {
 	size_t count;
 };
 
-static void gather_name(const struct ct_session *session, uint32_t index, struct ct_span name, void *user)
+static void gather_name(struct ct_span name, void *user)
 {
 	struct names *names = user;
 	char *copy;
 
-	if (!is_known(session, index) || names->count == MOST_NAMES)
+	if (names->count == MOST_NAMES)
 		return;
 	copy = strndup(name.at, name.size);
 	if (copy != NULL)
@@ -117,7 +110,7 @@ void ct_change_complain_nobody(const struct change *change)
 
 	if (names.items != NULL && !is_glob) {
 		for (size_t i = 0; i < change->peers.count; i++)
-			ct_change_each_name(&change->peers.items[i], gather_name, &names);
+			each_name(&change->peers.items[i], gather_name, &names);
 		nearest = ct_suggest(subject, (const char *const *)names.items, names.count);
 	}
 	fprintf(stderr, "%s: no running process has %s \"", change->target.verb, is_glob ? "a component like" : "the component");
@@ -132,46 +125,4 @@ void ct_change_complain_nobody(const struct change *change)
 	for (size_t i = 0; i < names.count; i++)
 		free(names.items[i]);
 	free(names.items);
-}
-
-/* ---- what it is now ---- */
-
-struct showing {
-	struct change *change;
-	const struct ct_peer *peer;
-	change_value *value;
-};
-
-static void show_component(const struct ct_session *session, uint32_t index, struct ct_span name, void *user)
-{
-	struct showing *showing = user;
-	struct change_row *row;
-	struct ct_buf now;
-
-	if (!is_named(session, index, name, showing->change->subject))
-		return;
-	row = ct_change_add(showing->change, showing->peer, name);
-	if (row == NULL)
-		return;
-	ct_buf_init(&now);
-	showing->value(session, index, &now);
-	ct_change_set(showing->change, &row->now, (struct ct_span){ now.data != NULL ? now.data : "", now.size });
-	ct_buf_fini(&now);
-}
-
-static int compare_rows(const void *a, const void *b)
-{
-	return strcasecmp(((const struct change_row *)a)->subject, ((const struct change_row *)b)->subject);
-}
-
-void ct_change_show(struct change *change, change_value *value)
-{
-	for (size_t i = 0; i < change->peers.count; i++) {
-		struct showing showing = { change, &change->peers.items[i], value };
-		size_t first = change->count;
-
-		ct_change_each_name(showing.peer, show_component, &showing);
-		if (!change->failed)
-			qsort(change->rows + first, change->count - first, sizeof(*change->rows), compare_rows);
-	}
 }

@@ -30,6 +30,11 @@ static void widen(int *width, int columns)
 		*width = columns < WIDEST_NAME ? columns : WIDEST_NAME;
 }
 
+static const char *subject_of(const struct change_row *row)
+{
+	return row->subject[0] != '\0' ? row->subject : "default";
+}
+
 static struct widths measure(const struct change *change)
 {
 	struct widths widths = { 0 };
@@ -42,7 +47,7 @@ static struct widths measure(const struct change *change)
 		widen(&widths.pid, snprintf(NULL, 0, "%u", (unsigned)row->peer->pid));
 		widen(&widths.jobname, ct_tool_print(NULL, row->peer->jobname, strlen(row->peer->jobname)));
 		if (row->subject != NULL)
-			widen(&widths.subject, ct_tool_print(NULL, row->subject, strlen(row->subject)));
+			widen(&widths.subject, ct_tool_print(NULL, subject_of(row), strlen(subject_of(row))));
 	}
 	return widths;
 }
@@ -71,7 +76,7 @@ static bool is_same(const struct change_row *row)
 
 static void print_values(const struct change *change, const struct change_row *row)
 {
-	if (is_same(row)) {
+	if (is_same(row) && !change->is_question) {
 		fputs("is ", stdout);
 		print_value(change, row->now);
 		fputs(" already", stdout);
@@ -91,7 +96,7 @@ static void print_row(const struct change *change, const struct change_row *row,
 	printf("%*u ", widths->pid, (unsigned)row->peer->pid);
 	print_cell(row->peer->jobname, widths->jobname);
 	if (row->subject != NULL)
-		print_cell(row->subject, widths->subject);
+		print_cell(subject_of(row), widths->subject);
 	if (has_values)
 		print_values(change, row);
 	if (row->said != NULL) {
@@ -107,7 +112,7 @@ static void print_failed(const struct change *change, const struct change_row *r
 	ct_target_print_name(stderr, row->peer);
 	if (row->subject != NULL) {
 		fputc(' ', stderr);
-		ct_tool_print(stderr, row->subject, strlen(row->subject));
+		ct_tool_print(stderr, subject_of(row), strlen(subject_of(row)));
 	}
 	fputs(": ", stderr);
 	if (row->said != NULL)

@@ -1,8 +1,7 @@
 /*
  * cmd_dest.c - ctrace dest COMPONENT [LIST]: shows or changes where the events of a component go, in running processes.
  *
- * Showing reads the processes' sessions and does not disturb them.  Changing asks each process, which answers when the change is in force.
- * Which emitters there are only the process knows: it may have loaded some of its own.
+ * Each process answers when the change is in force.  Which emitters there are only it knows: it may have loaded some of its own.
  *
  * Copyright The ctrace authors.  SPDX-License-Identifier: Apache-2.0
  */
@@ -79,33 +78,7 @@ static error_t parse_argument(int key, char *argument, struct argp_state *state)
 	}
 }
 
-/* ---- show ---- */
-
-static void add_destinations(const struct ct_session *session, uint32_t index, struct ct_buf *out)
-{
-	uint32_t mask = session->components[index].dests;
-
-	for (unsigned i = 0; i < CT_DEST_LIMIT; i++) {
-		const char *emitter = session->head->dest[i].emitter;
-
-		if (!(mask >> i & 1))
-			continue;
-		ct_buf_add_text(out, out->size != 0 ? ", " : "");
-		ct_buf_add(out, emitter, strnlen(emitter, sizeof(session->head->dest[i].emitter)));
-	}
-}
-
-static int show(struct change *change)
-{
-	change->is_question = true;
-	if (ct_change_find(change) == CTRACE_OK)
-		ct_change_show(change, add_destinations);
-	else
-		change->failed = true;
-	return ct_change_finish(change);
-}
-
-/* ---- change ---- */
+/* ---- requests ---- */
 
 static void encode(struct change *change, enum ct_verb verb, struct ct_span list)
 {
@@ -138,6 +111,14 @@ static bool strip_parentheses(struct ct_span *list)
 	if (list->size >= 2 && list->at[0] == '(' && list->at[list->size - 1] == ')')
 		*list = ct_span_of(list->at + 1, list->at + list->size - 1);
 	return list->size == 0 || (memchr(list->at, '(', list->size) == NULL && memchr(list->at, ')', list->size) == NULL);
+}
+
+/* A list that is not there asks. */
+static int show(struct change *change)
+{
+	change->is_question = true;
+	encode(change, CT_VERB_DEST_SET, (struct ct_span){ NULL, 0 });
+	return ct_change_run(change);
 }
 
 static int set(struct dest_arguments *arguments)

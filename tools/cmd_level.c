@@ -1,7 +1,7 @@
 /*
  * cmd_level.c - ctrace level COMPONENT [LEVEL]: shows or changes the threshold of a component in running processes.
  *
- * Showing reads the processes' sessions and does not disturb them.  Changing asks each process, which answers when the change is in force.
+ * Each process answers when the change is in force.
  *
  * Copyright The ctrace authors.  SPDX-License-Identifier: Apache-2.0
  */
@@ -62,29 +62,16 @@ static error_t parse_argument(int key, char *argument, struct argp_state *state)
 	}
 }
 
-static void add_level(const struct ct_session *session, uint32_t index, struct ct_buf *out)
+static int ask(struct level_arguments *arguments)
 {
-	ct_buf_add_text(out, ct_level_name(session->components[index].gate.level));
-}
-
-static int show(struct change *change)
-{
-	change->is_question = true;
-	if (ct_change_find(change) == CTRACE_OK)
-		ct_change_show(change, add_level);
-	else
-		change->failed = true;
-	return ct_change_finish(change);
-}
-
-static int set(struct change *change, uint32_t level)
-{
+	struct change *change = arguments->change;
 	struct ct_command command = {
 		.verb = CT_VERB_LEVEL,
 		.component = { change->subject, strlen(change->subject) },
-		.level = level,
+		.level = arguments->level != NULL ? arguments->number : CT_LEVEL_ASKED,
 	};
 
+	change->is_question = arguments->level == NULL;
 	ct_command_encode(&change->request, &command);
 	return ct_change_run(change);
 }
@@ -96,7 +83,7 @@ int cmd_level(int argc, char **argv)
 		.parser = parse_argument,
 		.args_doc = "COMPONENT [LEVEL]",
 		.doc = "Show or change from which level on events of a component are traced: debug, info, warn, error, fatal or none.\v"
-		       "COMPONENT is a name, or a pattern with * and ?.",
+		       "COMPONENT is a name, or a pattern with * and ?; '' is the default of components without a level.",
 		.children = children,
 	};
 	struct change change;
@@ -105,7 +92,7 @@ int cmd_level(int argc, char **argv)
 
 	ct_change_init(&change);
 	if (argp_parse(&argp, argc, argv, 0, NULL, &arguments) == 0)
-		exit_status = arguments.level == NULL ? show(&change) : set(&change, arguments.number);
+		exit_status = ask(&arguments);
 	ct_change_fini(&change);
 	return exit_status;
 }

@@ -20,11 +20,15 @@
 #include "cmd.h"
 #include "ring/ring.h"
 
+#define OPTION_NAMES 0x100
+
 /* A longer name moves the rest of its line to the right, not that of all others. */
 #define WIDEST_NAME 60
 
 struct list_options {
 	bool is_json;
+	enum list_names names_kind; /* LIST_NO_NAMES: not only names */
+	struct ct_buf names;
 	bool all;              /* also components that are only configured */
 	uint32_t pid;          /* 0: every process */
 	const char *component; /* glob; NULL: every component */
@@ -306,7 +310,9 @@ static void list_process(const struct ct_folder_entry *entry, void *user)
 		fputs("ctrace list: not enough memory\n", stderr);
 	} else if (options->component == NULL || process.count != 0) {
 		gather_counters(&process);
-		if (!options->is_json)
+		if (options->names_kind != LIST_NO_NAMES)
+			ct_list_names_add(&options->names, options->names_kind, &process);
+		else if (!options->is_json)
 			print_for_people(&process, options->shown == 0);
 		else if (!ct_list_print_json(&process))
 			options->failed = true;
@@ -361,6 +367,10 @@ static error_t parse_list(int key, char *argument, struct argp_state *state)
 	case 'j':
 		options->is_json = true;
 		return 0;
+	case OPTION_NAMES:
+		if (!ct_list_names_kind(argument, &options->names_kind))
+			argp_error(state, "\"%s\" is neither components, destinations, jobs nor pids", argument);
+		return 0;
 	case 'p':
 		errno = 0;
 		pid = strtoul(argument, &end, 10);
@@ -382,6 +392,8 @@ int cmd_list(int argc, char **argv)
 		{ "all", 'a', NULL, 0, "Also show components that are not registered: configured ones and parents", 0 },
 		{ "component", 'c', "GLOB", 0, "Only components whose name matches, and processes that have one", 0 },
 		{ "json", 'j', NULL, 0, "Print one JSON object a process and line", 0 },
+		{ "names", OPTION_NAMES, "WHAT", OPTION_ARG_OPTIONAL,
+		  "Print only names, one a line: components, which is the default, destinations, jobs or pids", 0 },
 		{ "pid", 'p', "PID", 0, "Only this process", 0 },
 		{ 0 },
 	};
@@ -394,8 +406,14 @@ int cmd_list(int argc, char **argv)
 
 	if (argp_parse(&argp, argc, argv, 0, NULL, &options) != 0)
 		return CMD_USAGE;
-	ct_tool_recover_on_the_way();
+	if (options.names_kind == LIST_NO_NAMES)
+		ct_tool_recover_on_the_way();
 	ct_folder_each_run_directory(list_run_directory, &options);
+	if (options.names_kind != LIST_NO_NAMES && !ct_list_names_print(&options.names)) {
+		options.failed = true;
+		fputs("ctrace list: not enough memory\n", stderr);
+	}
+	ct_buf_fini(&options.names);
 	if (options.shown == 0 && !options.failed)
 		return complain_nothing(&options);
 	return options.failed ? CMD_NOTHING : CMD_DONE;

@@ -53,6 +53,7 @@ int cmd_rotate(int argc, char **argv)
 
 	ct_change_init(&change);
 	change.is_emitter = true;
+	change.is_question = true; /* each row is one thing that has come of it */
 	change.done = "nothing to rotate";
 	if (argp_parse(&argp, argc, argv, 0, NULL, &arguments) == 0) {
 		if (arguments.emitter != NULL)

@@ -1,13 +1,402 @@
 /*
- * cmd_tail.c - ctrace tail.
+ * cmd_tail.c - ctrace tail: prints events as they are traced.
+ *
+ * Looks into the rings of all processes, often while something comes and seldom while nothing does; the processes neither help nor notice.
+ * Events go to stdout, and are there when they are printed; what could not be shown is told on stderr.
  *
  * Copyright The ctrace authors.  SPDX-License-Identifier: Apache-2.0
  */
+#include "filter_options.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <math.h>
+#include <poll.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/resource.h>
+#include <time.h>
+#include <unistd.h>
+
 #include "cmd.h"
+#include "control/control.h"
+
+#define NS_PER_SECOND 1000000000u
+#define HOLD_NS 20000000u /* so long an event waits for earlier ones of other threads */
+#define BUSY_NS 2000000u  /* between two looks */
+#define IDLE_NS 50000000u
+#define OUT_LIMIT 65536u
+#define WRITE_SIZE 4096u        /* PIPE_BUF: what a pipe that is ready takes without making us wait */
+#define PATIENCE_NS 1000000000u /* for a reader that reads nothing, at the end */
+#define CATCH_UP_LOOKS 100u     /* at most, before what --last wants is printed */
+#define LAST_LIMIT 1000000u
+#define SECONDS_LIMIT 1000000000.0
+
+enum { OPTION_COUNT = 256, OPTION_FOR, OPTION_FROM_START };
+
+struct tail {
+	struct filter_options options;
+	uint32_t pid;        /* 0: any */
+	uint32_t asid;       /* 0: any */
+	const char *jobname; /* glob; NULL: any */
+	bool from_start;
+	uint64_t last;   /* events to begin with */
+	uint64_t count;  /* to end after; 0: never */
+	uint64_t for_ns; /* 0: for ever */
+	uint64_t shown;
+	struct ct_live *live;
+	const sigset_t *signals; /* while we wait */
+	bool is_ending;
+	bool is_cut;     /* nobody takes our output any more */
+	int write_errno; /* why it cannot be written */
+	struct ct_buf line;
+	struct ct_buf out;      /* not written yet */
+	struct ct_buf *history; /* the last lines while catching up: a circle of `last` */
+	uint64_t remembered;
+	uint64_t told_missed; /* bytes */
+	uint64_t told_at_ns;
+};
+
+static volatile sig_atomic_t is_stopped;
+
+static void stop(int signal)
+{
+	(void)signal;
+	is_stopped = 1;
+}
+
+static void report(const char *path, uint64_t offset, const char *message, void *user)
+{
+	(void)offset;
+	(void)user;
+	fputs("ctrace tail: ", stderr);
+	ct_tool_print(stderr, path, strlen(path));
+	fprintf(stderr, ": %s\n", message);
+}
+
+static bool is_wanted(const struct ct_live_who *who, void *user)
+{
+	const struct tail *tail = user;
+
+	if ((tail->pid != 0 && tail->pid != who->pid) || (tail->asid != 0 && tail->asid != who->asid))
+		return false;
+	return tail->jobname == NULL || ct_glob_match(tail->jobname, strlen(tail->jobname), who->jobname, strlen(who->jobname));
+}
+
+/* ------------------------------------------------------------------------------------------------------------
+ * Printing
+ */
+
+static bool has_enough(const struct tail *tail)
+{
+	return tail->is_cut || (tail->count != 0 && tail->shown >= tail->count);
+}
+
+/* Waits until stdout takes more, so that a signal ends us also while it takes nothing. */
+static bool is_ready(const struct tail *tail)
+{
+	struct timespec patience = { .tv_sec = PATIENCE_NS / NS_PER_SECOND };
+	struct pollfd out = { .fd = STDOUT_FILENO, .events = POLLOUT };
+
+	return !is_stopped && ppoll(&out, 1, tail->is_ending ? &patience : NULL, tail->signals) > 0;
+}
+
+static void write_out(struct tail *tail)
+{
+	size_t at = 0;
+
+	while (at < tail->out.size && !tail->is_cut) {
+		size_t size = tail->out.size - at < WRITE_SIZE ? tail->out.size - at : WRITE_SIZE;
+		ssize_t written = is_ready(tail) ? write(STDOUT_FILENO, tail->out.data + at, size) : 0;
+
+		if (written < 0 && errno != EINTR && errno != EAGAIN)
+			tail->write_errno = errno;
+		tail->is_cut = written == 0 || tail->write_errno != 0;
+		at += written > 0 ? (size_t)written : 0;
+	}
+	ct_buf_clear(&tail->out);
+}
+
+static void print_line(struct tail *tail, const struct ct_buf *line)
+{
+	if (has_enough(tail))
+		return;
+	ct_buf_add(&tail->out, line->data, line->size);
+	tail->shown++;
+	if (tail->out.size >= OUT_LIMIT || tail->out.failed)
+		write_out(tail);
+}
+
+static void remember(struct tail *tail, const struct ct_buf *line)
+{
+	struct ct_buf *place = &tail->history[tail->remembered++ % tail->last];
+
+	ct_buf_clear(place);
+	ct_buf_add(place, line->data, line->size);
+}
+
+/* Those that have waited long enough, or all that there are. */
+static void take_events(struct tail *tail, bool all)
+{
+	struct ctrace_event event;
+
+	while (!has_enough(tail) && ct_live_next(tail->live, all, &event)) {
+		if (!ct_filter_accepts(&tail->options.filter, &event))
+			continue;
+		ct_filter_line(&tail->options, &event, &tail->line);
+		if (tail->line.failed)
+			continue;
+		if (tail->history != NULL)
+			remember(tail, &tail->line);
+		else
+			print_line(tail, &tail->line);
+	}
+	write_out(tail);
+}
+
+static void forget_history(struct tail *tail)
+{
+	for (uint64_t i = 0; tail->history != NULL && i < tail->last; i++)
+		ct_buf_fini(&tail->history[i]);
+	free(tail->history);
+	tail->history = NULL;
+}
+
+/* What the rings hold already: only the last lines of it are printed. */
+static void catch_up(struct tail *tail)
+{
+	struct ct_buf *history;
+	bool is_new = true;
+
+	tail->history = calloc(tail->last, sizeof *tail->history);
+	if (tail->history == NULL) {
+		report("--last", 0, ctrace_status_text(CTRACE_NOT_ENOUGH_MEMORY), NULL);
+		return;
+	}
+	for (unsigned i = 0; i < CATCH_UP_LOOKS && is_new; i++) {
+		is_new = ct_live_look(tail->live);
+		take_events(tail, true);
+	}
+	history = tail->history;
+	for (uint64_t i = tail->remembered > tail->last ? tail->remembered - tail->last : 0; i < tail->remembered; i++)
+		print_line(tail, &history[i % tail->last]);
+	write_out(tail);
+	forget_history(tail);
+}
+
+/* Once a second at most, and at the end. */
+static void tell_missed(struct tail *tail, bool is_end)
+{
+	uint64_t now_ns = ct_clock_mono_ns();
+	struct ct_live_totals totals;
+
+	ct_live_count(tail->live, &totals);
+	if (totals.missed_bytes != tail->told_missed && (is_end || now_ns - tail->told_at_ns >= NS_PER_SECOND)) {
+		fprintf(stderr, "ctrace tail: %" PRIu64 " bytes went by too fast to be shown\n",
+			totals.missed_bytes - tail->told_missed);
+		tail->told_missed = totals.missed_bytes;
+		tail->told_at_ns = now_ns;
+	}
+	if (is_end && totals.damaged_bytes != 0)
+		fprintf(stderr, "ctrace tail: %" PRIu64 " bytes were damaged\n", totals.damaged_bytes);
+	if (is_end && totals.lost_events != 0)
+		fprintf(stderr, "ctrace tail: %" PRIu64 " event%s lost by the traced programs\n", totals.lost_events,
+			totals.lost_events == 1 ? " was" : "s were");
+}
+
+/* ------------------------------------------------------------------------------------------------------------
+ * Following
+ */
+
+/* Until it is time for the next look, a process comes, a signal does, or the reader of our output goes. */
+static void wait_for(struct tail *tail, uint64_t interval_ns)
+{
+	struct timespec time = { .tv_sec = (time_t)(interval_ns / NS_PER_SECOND), .tv_nsec = (long)(interval_ns % NS_PER_SECOND) };
+	struct pollfd news[] = { { .fd = STDOUT_FILENO }, { .fd = ct_live_fd(tail->live), .events = POLLIN } };
+
+	if (ppoll(news, CT_COUNT(news), &time, tail->signals) > 0 && (news[0].revents & POLLERR) != 0)
+		tail->is_cut = true;
+}
+
+static void follow(struct tail *tail)
+{
+	uint64_t interval_ns = BUSY_NS;
+	uint64_t end_ns = tail->for_ns != 0 ? ct_clock_mono_ns() + tail->for_ns : UINT64_MAX;
+
+	if (tail->last != 0)
+		catch_up(tail);
+	while (!is_stopped && !has_enough(tail)) {
+		bool is_new = ct_live_look(tail->live);
+		uint64_t now_ns = ct_clock_mono_ns();
+
+		take_events(tail, false);
+		tell_missed(tail, false);
+		if (now_ns >= end_ns)
+			break;
+		interval_ns += interval_ns / 4;
+		if (is_new)
+			interval_ns = BUSY_NS;
+		else if (interval_ns > IDLE_NS)
+			interval_ns = IDLE_NS;
+		wait_for(tail, interval_ns < end_ns - now_ns ? interval_ns : end_ns - now_ns);
+	}
+	/* What has happened until now is shown, whatever waits. */
+	is_stopped = 0;
+	tail->is_ending = true;
+	(void)ct_live_look(tail->live);
+	take_events(tail, true);
+	tell_missed(tail, true);
+}
+
+/* Signals come only while we wait, so that none is overlooked between looking at the flag and waiting. */
+static void catch_signals(sigset_t *out_while_waiting)
+{
+	struct sigaction action = { .sa_handler = stop };
+	sigset_t ours;
+
+	sigemptyset(&ours);
+	sigaddset(&ours, SIGINT);
+	sigaddset(&ours, SIGTERM);
+	(void)sigprocmask(SIG_BLOCK, &ours, out_while_waiting);
+	sigdelset(out_while_waiting, SIGINT);
+	sigdelset(out_while_waiting, SIGTERM);
+	(void)sigaction(SIGINT, &action, NULL);
+	(void)sigaction(SIGTERM, &action, NULL);
+}
+
+/* A ring is a file, and each is kept open. */
+static void allow_many_files(void)
+{
+	struct rlimit limit;
+
+	if (getrlimit(RLIMIT_NOFILE, &limit) == 0 && limit.rlim_cur < limit.rlim_max) {
+		limit.rlim_cur = limit.rlim_max;
+		(void)setrlimit(RLIMIT_NOFILE, &limit);
+	}
+}
+
+/* ------------------------------------------------------------------------------------------------------------
+ * The verb
+ */
+
+static uint64_t parse_number(struct argp_state *state, const char *text, uint64_t limit, const char *what)
+{
+	unsigned long long number;
+	char *end;
+
+	errno = 0;
+	number = strtoull(text, &end, 10);
+	if (errno != 0 || *end != '\0' || number == 0 || number > limit || text[0] < '0' || text[0] > '9')
+		argp_error(state, "\"%s\" is not %s", text, what);
+	return number;
+}
+
+static uint64_t parse_seconds(struct argp_state *state, const char *text)
+{
+	char *end;
+	double seconds = strtod(text, &end);
+
+	if (end == text || *end != '\0' || !isfinite(seconds) || seconds <= 0 || seconds > SECONDS_LIMIT)
+		argp_error(state, "\"%s\" is not a number of seconds", text);
+	return (uint64_t)(seconds * NS_PER_SECOND) + 1;
+}
+
+static error_t parse_tail(int key, char *argument, struct argp_state *state)
+{
+	struct tail *tail = state->input;
+	uint16_t asid = 0;
+
+	switch (key) {
+	case ARGP_KEY_INIT:
+		state->child_inputs[0] = &tail->options;
+		return 0;
+	case 'A':
+		if (ct_asid_parse(argument, strlen(argument), &asid) != 0)
+			argp_error(state, "\"%s\" is not an ASID; expected 1 to 4 hexadecimal digits", argument);
+		tail->asid = asid;
+		return 0;
+	case 'J':
+		tail->jobname = argument;
+		return 0;
+	case 'p':
+		tail->pid = (uint32_t)parse_number(state, argument, INT32_MAX, "a process id");
+		return 0;
+	case 'n':
+		tail->last = parse_number(state, argument, LAST_LIMIT, "a number of events, 1 to 1000000");
+		return 0;
+	case OPTION_COUNT:
+		tail->count = parse_number(state, argument, UINT64_MAX, "a number of events");
+		return 0;
+	case OPTION_FOR:
+		tail->for_ns = parse_seconds(state, argument);
+		return 0;
+	case OPTION_FROM_START:
+		tail->from_start = true;
+		return 0;
+	case ARGP_KEY_ARG:
+		argp_error(state, "unexpected argument \"%s\"", argument);
+		return 0;
+	default:
+		return ARGP_ERR_UNKNOWN;
+	}
+}
+
+static int run(struct tail *tail)
+{
+	const struct ct_live_options options = {
+		.wants = is_wanted,
+		.report = report,
+		.user = tail,
+		.hold_ns = HOLD_NS,
+		.from_start = tail->from_start || tail->last != 0,
+	};
+	enum ctrace_status status;
+	sigset_t signals;
+
+	catch_signals(&signals);
+	tail->signals = &signals;
+	allow_many_files();
+	status = ct_live_open(&options, &tail->live);
+	if (status != CTRACE_OK) {
+		fprintf(stderr, "ctrace tail: %s\n", ctrace_status_text(status));
+		return CMD_NOTHING;
+	}
+	ct_buf_init(&tail->line);
+	ct_buf_init(&tail->out);
+	follow(tail);
+	ct_buf_fini(&tail->line);
+	ct_buf_fini(&tail->out);
+	ct_live_close(tail->live);
+	if (tail->write_errno != 0)
+		fprintf(stderr, "ctrace tail: cannot write the output: %s\n", strerror(tail->write_errno));
+	return tail->write_errno != 0 ? CMD_NOTHING : CMD_DONE;
+}
 
 int cmd_tail(int argc, char **argv)
 {
-	(void)argc;
-	(void)argv;
-	return CMD_NOTHING;
+	static const struct argp_option rows[] = {
+		{ "asid", 'A', "HEX", 0, "Only the process with this ASID", 3 },
+		{ "job", 'J', "GLOB", 0, "Only processes whose JOBNAME matches", 3 },
+		{ "pid", 'p', "PID", 0, "Only this process", 3 },
+		{ "last", 'n', "N", 0, "Begin with the last N events that the rings still hold", 4 },
+		{ "from-start", OPTION_FROM_START, NULL, 0, "Begin with all that the rings still hold", 4 },
+		{ "count", OPTION_COUNT, "N", 0, "End after N events", 4 },
+		{ "for", OPTION_FOR, "SECONDS", 0, "End after so long", 4 },
+		{ 0 },
+	};
+	static const struct argp_child children[] = { { .argp = &ct_filter_argp }, { 0 } };
+	static const struct argp argp = {
+		.options = rows,
+		.children = children,
+		.parser = parse_tail,
+		.doc = "Print events of all your processes as they are traced, until interrupted."
+		       "\vThe processes are not disturbed, and what they trace goes to its destinations as ever."
+		       "  Losses are told on standard error.  Exit status: 0, also when interrupted; 1 the output cannot be written; 2 usage.",
+	};
+	struct tail tail = { .shown = 0 };
+
+	if (argp_parse(&argp, argc, argv, 0, NULL, &tail) != 0)
+		return CMD_USAGE;
+	return run(&tail);
 }

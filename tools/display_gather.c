@@ -14,6 +14,11 @@
 
 /* ---- the request ---- */
 
+static bool is_glob(const char *name)
+{
+	return strpbrk(name, "*?") != NULL;
+}
+
 struct ct_display_form ct_display_form_of(const struct ct_operator_command *command)
 {
 	struct ct_display_form form = { .limit = command->has_n ? command->n : CT_DISPLAY_NONE };
@@ -21,7 +26,7 @@ struct ct_display_form ct_display_form_of(const struct ct_operator_command *comm
 	form.asked = command->has_sub && command->name_count != 0;
 	form.levels = command->sublevel ? CT_DISPLAY_NONE : command->has_n;
 	for (uint32_t i = 0; i < command->name_count; i++)
-		if (strpbrk(command->name[i], "*?") != NULL)
+		if (is_glob(command->name[i]) || (command->has_sub && is_glob(command->sub)))
 			form.levels = CT_DISPLAY_NONE; /* what a glob fits is all asked for, wherever it stands */
 	return form;
 }
@@ -45,9 +50,11 @@ void ct_display_request(const struct ct_operator_command *command, struct ct_buf
 	if (command->name_count == 0)
 		add_frame(out_request, "", NULL, CT_DISPLAY_NONE);
 	for (uint32_t i = 0; i < command->name_count; i++) {
-		add_frame(out_request, command->name[i], NULL, command->has_sub || strpbrk(command->name[i], "*?") ? 0 : form.levels);
+		bool is_alone = command->has_sub || is_glob(command->name[i]);
+
+		add_frame(out_request, command->name[i], NULL, is_alone ? 0 : form.levels);
 		if (command->has_sub)
-			add_frame(out_request, command->name[i], command->sub, form.levels);
+			add_frame(out_request, command->name[i], command->sub, is_glob(command->sub) ? 0 : form.levels);
 	}
 }
 
@@ -56,6 +63,7 @@ void ct_display_request(const struct ct_operator_command *command, struct ct_buf
 /* An answer's fields while they come: a name, and what belongs to it. */
 struct reading {
 	struct ct_display *display;
+	uint32_t process;
 	struct ct_display_trace trace;
 	bool has_trace;
 	uint32_t found; /* traces of this answer */
@@ -72,14 +80,25 @@ static void end_trace(struct reading *reading)
 
 static void begin_trace(struct reading *reading, struct ct_span name)
 {
-	uint32_t process = reading->trace.process;
-
 	end_trace(reading);
 	if (name.size == 0 || name.size > CTRACE_MAX_COMPONENT)
 		return; /* no trace is called so */
-	reading->trace = (struct ct_display_trace){ .process = process };
+	reading->trace = (struct ct_display_trace){ .process = reading->process };
 	memcpy(reading->trace.name, name.at, name.size);
 	reading->has_trace = true;
+}
+
+/* A message with a good answer is one for people; with another it says why there is none. */
+static void keep_note(struct reading *reading, const struct ct_message *message)
+{
+	struct ct_span text = ct_message_find(message, CT_FIELD_MESSAGE);
+	char *note = reading->display->processes[reading->process].note;
+	size_t room = sizeof reading->display->processes->note - 1;
+
+	if (text.at == NULL || ct_message_number(message, CT_FIELD_STATUS, CTRACE_OK) != CTRACE_OK)
+		return;
+	memset(note, 0, room + 1);
+	memcpy(note, text.at, text.size < room ? text.size : room);
 }
 
 static void read_frame(struct reading *reading, const struct ct_message *message)
@@ -90,6 +109,7 @@ static void read_frame(struct reading *reading, const struct ct_message *message
 	struct ctrace_display *shown = &reading->trace.display;
 	uint64_t number;
 
+	keep_note(reading, message);
 	while (ct_message_next(&fields, &field, &value)) {
 		if (field == CT_FIELD_COMPONENT) {
 			begin_trace(reading, value);
@@ -128,12 +148,12 @@ static uint32_t add_process(struct ct_display *display, const struct ct_peer *pe
 
 static void gather_peer(const struct ct_peer *peer, struct ct_display *display, bool *found, size_t requests)
 {
-	struct reading reading = { .display = display, .trace.process = add_process(display, peer) };
+	struct reading reading = { .display = display, .process = add_process(display, peer) };
 	struct ct_message message;
 	size_t answer = 0;
 	size_t at = 0;
 
-	if (reading.trace.process == CT_DISPLAY_NONE)
+	if (reading.process == CT_DISPLAY_NONE)
 		return;
 	display->is_any_on |= is_any_on(peer);
 	while (ct_client_next(peer, &at, &message)) {

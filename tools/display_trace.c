@@ -44,6 +44,7 @@ static void print(const struct ct_operator_command *command, const struct ct_dis
 		ct_display_print_long(display, &form, out);
 	else if (!command->has_wtr && !command->tt)
 		ct_display_print_short(display, out);
+	ct_display_print_notes(display, out);
 	if (command->has_wtr)
 		ct_display_print_writers(display, &writers, out);
 	if (command->tt)

@@ -1,7 +1,7 @@
 /*
- * list.h - what ctrace list has gathered about a process, for its two printers.
+ * list.h - what ctrace list has gathered about a process, for its printers.
  *
- * cmd_list.c gathers, and prints for people; list_json.c prints for programs.
+ * cmd_list.c gathers, and prints for people; list_json.c prints for programs, list_names.c only names.
  *
  * Copyright The ctrace authors.  SPDX-License-Identifier: Apache-2.0
  */
@@ -34,6 +34,12 @@ const char *ct_list_name(const struct ct_session *session, uint32_t index, size_
 bool ct_list_shows(struct ct_dest *dest);
 const char *ct_list_level(uint32_t level);
 const char *ct_list_state(const struct ct_folder_entry *entry);
+
+/* ---- list_names.c: names, each terminated, of one process after the other; then all of them */
+enum list_names { LIST_NO_NAMES, LIST_COMPONENTS, LIST_DESTINATIONS, LIST_JOBS, LIST_PIDS };
+bool ct_list_names_kind(const char *text, enum list_names *out_kind); /* "jobs"; NULL: components */
+void ct_list_names_add(struct ct_buf *names, enum list_names kind, const struct list_process *process);
+bool ct_list_names_print(const struct ct_buf *names); /* false when memory is short */
 
 /* ---- list_json.c: one object a line.  False when memory is short. */
 bool ct_list_print_json(const struct list_process *process);

@@ -70,7 +70,7 @@ static error_t parse_target(int key, char *argument, struct argp_state *state)
 
 	switch (key) {
 	case ARGP_KEY_INIT:
-		*target = (struct target){ .timeout_ms = DEFAULT_TIMEOUT_MS, .verb = state->name };
+		*target = (struct target){ .timeout_ms = DEFAULT_TIMEOUT_MS, .verb = state->argv[0] };
 		return 0;
 	case 'a':
 		target->is_all = true;

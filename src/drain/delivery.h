@@ -84,4 +84,54 @@ void ct_batch_fill(struct ct_batch *batch);
 /* How many events the walk would give, up to `enough`; does not move. */
 uint64_t ct_batch_count(struct ct_batch *batch, uint64_t enough);
 
+/* ---- drain.c */
+struct ct_drain {
+	struct ct_drain_source source;
+	struct ct_destination destinations[CT_DEST_LIMIT];
+	struct ct_batch batch;
+	uint32_t seen;                        /* destinations that some record was for; each has a cursor in every ring */
+	uint32_t adopted;                     /* of these, were external writers' that have died */
+	uint32_t ring_count;                  /* rings that have been looked at */
+	struct ct_ring *rings[CT_RING_LIMIT]; /* those of this pass; NULL: somebody else's */
+	uint64_t delivered;                   /* events that every destination has, or that are gone */
+	uint64_t damaged;                     /* bytes that could not be read */
+	uint64_t undeliverable;               /* events whose destination went with their process */
+	uint64_t limits[CT_RING_LIMIT];
+	uint64_t damaged_to[CT_RING_LIMIT]; /* damage before this position is counted: each destination finds it */
+};
+
+static inline struct ct_ring *ct_drain_ring(const struct ct_drain *drain, uint32_t index)
+{
+	return drain->rings[index];
+}
+
+static inline struct ct_dest *ct_drain_dest(const struct ct_drain *drain, uint32_t index)
+{
+	return &drain->source.session->head->dest[index];
+}
+
+static inline struct ct_cursor_place ct_tail_place(const struct ct_ring *ring)
+{
+	return (struct ct_cursor_place){ .position = ring->head->tail,
+					 .count = ring->head->consumed,
+					 .overwritten = ring->head->overwritten };
+}
+
+/* Tells a destination what was lost, if that is more than it knows. */
+void ct_drain_tell_losses(struct ct_drain *drain, struct ct_destination *destination);
+
+/* ---- custody.c: whose a ring is */
+/* Puts a destination's cursor at the tail of a ring; one that is not ours is left alone. */
+void ct_custody_start_cursor(struct ct_drain *drain, uint32_t ring_index, uint32_t dest);
+/* What a dead drain had prepared for these destinations, but not published, is forgotten. */
+enum ctrace_status ct_custody_forget_prepared(const struct ct_drain_source *source, uint32_t dests) CT_MUST_USE;
+/* The steps of a pass: which rings it works on; those that writers may have now; those to be given back; adopted destinations that are done with. */
+void ct_custody_take(struct ct_drain *drain);
+void ct_custody_give_to_writers(struct ct_drain *drain);
+void ct_custody_give_back(struct ct_drain *drain);
+void ct_custody_end_adopted(struct ct_drain *drain);
+/* The destination of everything in an external writer's ring, as a mask.  0, each record's own, also for that of one that died before it had
+ * written anything. */
+uint32_t ct_custody_only(const struct ct_drain *drain, const struct ct_ring *ring);
+
 #endif

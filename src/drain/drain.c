@@ -14,47 +14,6 @@
 
 #define FLUSH_NEVER_BYTES ((uint64_t)64 << 10) /* FLUSHEVERY=0: what may wait in the rings */
 
-struct ct_drain {
-	struct ct_drain_source source;
-	struct ct_destination destinations[CT_DEST_LIMIT];
-	struct ct_batch batch;
-	uint32_t seen;                        /* destinations that some record was for; each has a cursor in every ring */
-	uint32_t adopted;                     /* of these, were external writers' that have died */
-	uint32_t ring_count;                  /* rings that have been looked at */
-	struct ct_ring *rings[CT_RING_LIMIT]; /* those of this pass; NULL: somebody else's */
-	uint64_t delivered;                   /* events that every destination has, or that are gone */
-	uint64_t damaged;                     /* bytes that could not be read */
-	uint64_t undeliverable;               /* events whose destination went with their process */
-	uint64_t limits[CT_RING_LIMIT];
-	uint64_t damaged_to[CT_RING_LIMIT]; /* damage before this position is counted: each destination finds it */
-};
-
-/*
- * What a dead drain had prepared but not published must not come into force when this one publishes the same number: a ring that the
- * first batch does not move would jump over its events.
- */
-static enum ctrace_status forget_prepared(const struct ct_drain_source *source, uint32_t dests)
-{
-	uint32_t count = source->ring_count(source->user);
-
-	for (uint32_t i = 0; i < count; i++) {
-		struct ct_ring *ring = source->ring_at(source->user, i);
-
-		for (uint32_t dest = 0; ring != NULL && dest < CT_DEST_LIMIT; dest++) {
-			struct ct_cursor *cursor = &ring->head->cursor[dest];
-			enum ctrace_status status;
-
-			if ((dests & 1u << dest) == 0 || cursor->next_sequence <= source->session->head->dest[dest].sequence)
-				continue;
-			cursor->next_sequence = 0;
-			status = ct_ring_persist(ring, &cursor->next_sequence, sizeof cursor->next_sequence);
-			if (status != CTRACE_OK)
-				return status;
-		}
-	}
-	return CTRACE_OK;
-}
-
 enum ctrace_status ct_drain_create(const struct ct_drain_source *source, struct ct_drain **out_drain)
 {
 	struct ct_drain *drain = calloc(1, sizeof *drain);
@@ -62,7 +21,7 @@ enum ctrace_status ct_drain_create(const struct ct_drain_source *source, struct 
 
 	if (drain == NULL)
 		return CTRACE_NOT_ENOUGH_MEMORY;
-	status = source->recovering ? forget_prepared(source, UINT32_MAX) : CTRACE_OK;
+	status = source->recovering ? ct_custody_forget_prepared(source, UINT32_MAX) : CTRACE_OK;
 	if (status == CTRACE_OK)
 		status = ct_batch_init(&drain->batch, source->session);
 	if (status != CTRACE_OK) {
@@ -92,181 +51,19 @@ void ct_drain_destroy(struct ct_drain *drain)
 	free(drain);
 }
 
-static struct ct_ring *ring_at(const struct ct_drain *drain, uint32_t index)
-{
-	return drain->rings[index];
-}
-
-static struct ct_dest *dest_at(const struct ct_drain *drain, uint32_t index)
-{
-	return &drain->source.session->head->dest[index];
-}
-
-static struct ct_cursor_place tail_place(const struct ct_ring *ring)
-{
-	return (struct ct_cursor_place){ .position = ring->head->tail,
-					 .count = ring->head->consumed,
-					 .overwritten = ring->head->overwritten };
-}
-
 /* ---- who delivers ---- */
-
-/* At the tail; where the emitter stands in its stream it still knows when the ring was somebody else's meanwhile. */
-static void start_cursor(struct ct_drain *drain, uint32_t ring_index, uint32_t dest)
-{
-	struct ct_ring *ring = ring_at(drain, ring_index);
-	struct ct_cursor_place former;
-	struct ct_cursor_place tail;
-
-	if (ring == NULL)
-		return;
-	former = ct_cursor_get(&ring->head->cursor[dest], dest_at(drain, dest)->sequence);
-	tail = tail_place(ring);
-	tail.offset = former.offset;
-	tail.stream_sequence = former.stream_sequence;
-	ct_cursor_reset(&ring->head->cursor[dest], &tail);
-}
 
 /* A destination's first record: nothing before the tails was for it. */
 static void start_destination(struct ct_drain *drain, uint32_t dest)
 {
-	struct ct_dest *state = dest_at(drain, dest);
+	struct ct_dest *state = ct_drain_dest(drain, dest);
 
 	for (uint32_t i = 0; i < drain->ring_count; i++)
-		start_cursor(drain, i, dest);
+		ct_custody_start_cursor(drain, i, dest);
 	__atomic_store_n(&state->active, 1, __ATOMIC_RELEASE);
 	/* A recoverer that dies half-way is recovered too: its successor goes by the cursors only when they are said to count. */
 	(void)!ct_session_persist(drain->source.session, &state->active, sizeof state->active);
 	drain->seen |= 1u << dest;
-}
-
-/* ---- whose a ring is ---- */
-
-bool ct_drain_has(const struct ct_drain *drain, uint32_t consumer)
-{
-	return drain->source.recovering || consumer == drain->source.consumer ||
-	       (consumer != 0 && consumer < CT_DEST_LIMIT && (drain->adopted & 1u << consumer) != 0);
-}
-
-/* A ring that has come: nothing before its tail is for us.  A dead process's, and a dead writer's, stand where they were left. */
-static void start_ring(struct ct_drain *drain, uint32_t index, uint32_t consumer)
-{
-	for (uint32_t dest = 0; dest < CT_DEST_LIMIT; dest++) {
-		bool stands = drain->source.recovering || (dest == consumer && (drain->adopted & 1u << dest) != 0);
-
-		if ((drain->seen & 1u << dest) != 0 && !stands)
-			start_cursor(drain, index, dest);
-	}
-}
-
-/* Which rings this pass works on: what others take or give meanwhile waits for the next. */
-static void take_rings(struct ct_drain *drain)
-{
-	uint32_t count = drain->source.ring_count(drain->source.user);
-
-	for (uint32_t i = 0; i < count; i++) {
-		struct ct_ring *ring = drain->source.ring_at(drain->source.user, i);
-		/* Pairs with the release store in give(): what its last consumer did to it is done. */
-		uint32_t consumer = ring != NULL ? __atomic_load_n(&ring->head->consumer, __ATOMIC_ACQUIRE) : 0;
-		bool has = ring != NULL && ct_drain_has(drain, consumer);
-		bool had = drain->rings[i] != NULL;
-
-		drain->rings[i] = has ? ring : NULL;
-		if (has && !had)
-			start_ring(drain, i, consumer);
-	}
-	drain->ring_count = count;
-}
-
-/* Has some destination a part of what is behind the tail? */
-static bool is_begun(const struct ct_drain *drain, const struct ct_ring *ring)
-{
-	for (uint32_t dest = 0; dest < CT_DEST_LIMIT; dest++)
-		if ((drain->seen & 1u << dest) != 0 &&
-		    ct_cursor_get(&ring->head->cursor[dest], dest_at(drain, dest)->sequence).position > ring->head->tail)
-			return true;
-	return false;
-}
-
-static void give(struct ct_drain *drain, uint32_t index, uint32_t consumer)
-{
-	struct ct_ring *ring = drain->rings[index];
-
-	drain->rings[index] = NULL;
-	/* Past this line it is the other's: pairs with the acquire load in take_rings(). */
-	__atomic_store_n(&ring->head->consumer, consumer, __ATOMIC_RELEASE);
-}
-
-/* The agent lets an external writer have a ring as soon as no destination has begun with what waits in it. */
-static void give_to_writers(struct ct_drain *drain)
-{
-	for (uint32_t i = 0; drain->source.consumer == 0 && !drain->source.recovering && i < drain->ring_count; i++) {
-		struct ct_ring *ring = drain->rings[i];
-		uint32_t wanted = ring != NULL ? __atomic_load_n(&ring->head->wanted, __ATOMIC_ACQUIRE) : 0;
-
-		if (wanted != 0 && ring->head->consumer == 0 && !is_begun(drain, ring))
-			give(drain, i, wanted);
-	}
-}
-
-static void tell_losses(struct ct_drain *drain, struct ct_destination *destination)
-{
-	uint64_t totals[CTRACE_LOSS_COUNT];
-	uint64_t sum = 0;
-
-	if (destination->emitter->lost == NULL)
-		return;
-	memset(totals, 0, sizeof totals);
-	/* What never reached a ring is told by the process's own destinations. */
-	if (destination->index < CT_WRITER_SLOT)
-		memcpy(totals, drain->source.session->head->lost, sizeof totals);
-	for (uint32_t i = 0; i < drain->ring_count; i++) {
-		const struct ct_ring *ring = ring_at(drain, i);
-
-		if (ring != NULL && destination->index >= CT_WRITER_SLOT && ring->head->consumer != destination->index)
-			continue;
-		for (uint32_t reason = 0; ring != NULL && reason < CTRACE_LOSS_COUNT; reason++)
-			totals[reason] += __atomic_load_n(&ring->head->lost[reason], __ATOMIC_RELAXED);
-		if (ring != NULL)
-			totals[CTRACE_LOSS_OVERWRITTEN] += ring->head->overwritten;
-	}
-	for (uint32_t reason = 0; reason < CTRACE_LOSS_COUNT; reason++)
-		sum += totals[reason];
-	if (sum != destination->lost_told)
-		destination->emitter->lost(destination->self, totals);
-	destination->lost_told = sum;
-}
-
-/* Who has a writer's rings gives them back when what was committed before this pass is written. */
-static void give_back(struct ct_drain *drain)
-{
-	uint32_t release =
-		drain->source.release != NULL ? __atomic_load_n(drain->source.release, __ATOMIC_ACQUIRE) : CT_RELEASE_AS_WANTED;
-
-	for (uint32_t i = 0; !drain->source.recovering && i < drain->ring_count; i++) {
-		struct ct_ring *ring = drain->rings[i];
-		uint32_t wanted = ring != NULL ? __atomic_load_n(&ring->head->wanted, __ATOMIC_ACQUIRE) : 0;
-
-		if (ring == NULL || ring->head->consumer == 0)
-			continue;
-		if (release != CT_RELEASE_AS_WANTED || (drain->adopted & 1u << ring->head->consumer) != 0)
-			wanted = 0;
-		if (wanted == ring->head->consumer || (ring->head->tail != drain->limits[i] && release != CT_RELEASE_NOW))
-			continue;
-		/* What it lost after its last event. */
-		if (drain->destinations[ring->head->consumer].self != NULL)
-			tell_losses(drain, &drain->destinations[ring->head->consumer]);
-		give(drain, i, 0);
-	}
-}
-
-uint32_t ct_drain_ring_count(const struct ct_drain *drain)
-{
-	uint32_t count = 0;
-
-	for (uint32_t i = 0; i < drain->ring_count; i++)
-		count += drain->rings[i] != NULL;
-	return count;
 }
 
 /* ---- who needs a ring no more ---- */
@@ -282,14 +79,14 @@ static struct ct_cursor_place slowest_place(struct ct_drain *drain, struct ct_ri
 
 		if ((drain->seen & 1u << dest) == 0)
 			continue;
-		place = ct_cursor_get(&ring->head->cursor[dest], dest_at(drain, dest)->sequence);
+		place = ct_cursor_get(&ring->head->cursor[dest], ct_drain_dest(drain, dest)->sequence);
 		if (place.position < slowest.position)
 			slowest = place;
 		if (place.overwritten > overwritten)
 			overwritten = place.overwritten;
 	}
 	if (slowest.position > limit || slowest.position < ring->head->tail)
-		slowest = tail_place(ring);
+		slowest = ct_tail_place(ring);
 	slowest.overwritten = overwritten;
 	return slowest;
 }
@@ -297,7 +94,7 @@ static struct ct_cursor_place slowest_place(struct ct_drain *drain, struct ct_ri
 static void free_rings(struct ct_drain *drain)
 {
 	for (uint32_t i = 0; i < drain->ring_count; i++) {
-		struct ct_ring *ring = ring_at(drain, i);
+		struct ct_ring *ring = ct_drain_ring(drain, i);
 		struct ct_cursor_place place;
 
 		if (ring == NULL)
@@ -346,7 +143,7 @@ static void count_components(const struct ct_batch *batch)
 static enum ctrace_status commit(struct ct_drain *drain, uint32_t dest)
 {
 	struct ct_batch *batch = &drain->batch;
-	uint64_t sequence = dest_at(drain, dest)->sequence;
+	uint64_t sequence = ct_drain_dest(drain, dest)->sequence;
 	enum ctrace_status status = CTRACE_OK;
 
 	for (uint32_t i = 0; i < batch->iterator_count && status == CTRACE_OK; i++) {
@@ -375,6 +172,34 @@ static enum ctrace_status commit(struct ct_drain *drain, uint32_t dest)
 	return CTRACE_OK;
 }
 
+void ct_drain_tell_losses(struct ct_drain *drain, struct ct_destination *destination)
+{
+	uint64_t totals[CTRACE_LOSS_COUNT];
+	uint64_t sum = 0;
+
+	if (destination->emitter->lost == NULL)
+		return;
+	memset(totals, 0, sizeof totals);
+	/* What never reached a ring is told by the process's own destinations. */
+	if (destination->index < CT_WRITER_SLOT)
+		memcpy(totals, drain->source.session->head->lost, sizeof totals);
+	for (uint32_t i = 0; i < drain->ring_count; i++) {
+		const struct ct_ring *ring = ct_drain_ring(drain, i);
+
+		if (ring != NULL && destination->index >= CT_WRITER_SLOT && ring->head->consumer != destination->index)
+			continue;
+		for (uint32_t reason = 0; ring != NULL && reason < CTRACE_LOSS_COUNT; reason++)
+			totals[reason] += __atomic_load_n(&ring->head->lost[reason], __ATOMIC_RELAXED);
+		if (ring != NULL)
+			totals[CTRACE_LOSS_OVERWRITTEN] += ring->head->overwritten;
+	}
+	for (uint32_t reason = 0; reason < CTRACE_LOSS_COUNT; reason++)
+		sum += totals[reason];
+	if (sum != destination->lost_told)
+		destination->emitter->lost(destination->self, totals);
+	destination->lost_told = sum;
+}
+
 /* The batch is in the destination, or nowhere. */
 static enum ctrace_status write_batch(struct ct_drain *drain, uint32_t dest, bool flush)
 {
@@ -399,7 +224,7 @@ static enum ctrace_status write_batch(struct ct_drain *drain, uint32_t dest, boo
 			drain->undeliverable += batch->event_count;
 		return CTRACE_OK;
 	}
-	tell_losses(drain, destination);
+	ct_drain_tell_losses(drain, destination);
 	errno = 0;
 	if (destination->emitter->write(destination->self, &out) != CTRACE_OK) {
 		ct_destination_failed(destination);
@@ -429,23 +254,12 @@ static bool holds_back(struct ct_drain *drain, const struct ct_destination *dest
 	return ct_batch_count(&drain->batch, destination->flush_every) < destination->flush_every;
 }
 
-/* The destination of everything in an external writer's ring, as a mask.  0, each record's own, also for that of one that died before it had
- * written anything. */
-static uint32_t only_of(const struct ct_drain *drain, const struct ct_ring *ring)
-{
-	uint32_t consumer = __atomic_load_n(&ring->head->consumer, __ATOMIC_RELAXED) % CT_DEST_LIMIT;
-
-	if (consumer == 0 || (consumer != drain->source.consumer && ct_dest_current(dest_at(drain, consumer))->path[0] == '\0'))
-		return 0;
-	return 1u << consumer;
-}
-
 static void add_rings(struct ct_drain *drain, uint32_t dest, bool flight)
 {
-	uint64_t sequence = dest_at(drain, dest)->sequence;
+	uint64_t sequence = ct_drain_dest(drain, dest)->sequence;
 
 	for (uint32_t i = 0; i < drain->ring_count; i++) {
-		struct ct_ring *ring = ring_at(drain, i);
+		struct ct_ring *ring = ct_drain_ring(drain, i);
 		struct ct_cursor_place place;
 
 		if (ring == NULL || (ring->head->is_flight && !flight))
@@ -453,14 +267,14 @@ static void add_rings(struct ct_drain *drain, uint32_t dest, bool flight)
 		place = ct_cursor_get(&ring->head->cursor[dest], sequence);
 		/* A cursor that cannot be was never started, or is damaged: at worst what is between it and the tail comes again. */
 		if (place.position < ring->head->tail || place.position > drain->limits[i]) {
-			struct ct_cursor_place tail = tail_place(ring);
+			struct ct_cursor_place tail = ct_tail_place(ring);
 
 			place.position = tail.position;
 			place.count = tail.count;
 			place.overwritten = tail.overwritten;
 		}
 		if (place.position < drain->limits[i])
-			ct_batch_add_ring(&drain->batch, ring, &place, drain->limits[i], only_of(drain, ring));
+			ct_batch_add_ring(&drain->batch, ring, &place, drain->limits[i], ct_custody_only(drain, ring));
 	}
 }
 
@@ -490,49 +304,6 @@ static void deliver(struct ct_drain *drain, uint32_t dest, bool flush, bool flig
 	} while (batch->event_count > 0);
 }
 
-/* ---- what external writers left that have died ---- */
-
-uint32_t ct_drain_adopted(const struct ct_drain *drain)
-{
-	return drain->adopted;
-}
-
-void ct_drain_adopt(struct ct_drain *drain, uint32_t mask)
-{
-	mask &= ~drain->adopted;
-	if (mask == 0)
-		return;
-	for (uint32_t dest = CT_WRITER_SLOT; dest < CT_DEST_LIMIT; dest++) {
-		if ((mask & 1u << dest) == 0)
-			continue;
-		ct_destination_fini(&drain->destinations[dest]);
-		ct_destination_init(&drain->destinations[dest], drain->source.session, dest, true);
-		drain->adopted |= 1u << dest;
-		drain->seen |= 1u << dest;
-	}
-	(void)!forget_prepared(&drain->source, mask);
-}
-
-/* A destination that none of our rings is for any more. */
-static void end_adopted(struct ct_drain *drain)
-{
-	uint32_t in_use = 0;
-
-	if (drain->adopted == 0)
-		return;
-	for (uint32_t i = 0; i < drain->ring_count; i++)
-		if (drain->rings[i] != NULL)
-			in_use |= 1u << drain->rings[i]->head->consumer;
-	for (uint32_t dest = CT_WRITER_SLOT; dest < CT_DEST_LIMIT; dest++) {
-		if ((drain->adopted & ~in_use & 1u << dest) == 0)
-			continue;
-		ct_destination_close(&drain->destinations[dest]);
-		drain->destinations[dest].retry_at_ns = 0;
-		drain->adopted &= ~(1u << dest);
-		drain->seen &= ~(1u << dest);
-	}
-}
-
 /* ---- the pass ---- */
 
 static uint32_t failing_mask(const struct ct_drain *drain)
@@ -548,7 +319,7 @@ static uint32_t failing_mask(const struct ct_drain *drain)
 static void take_limits(struct ct_drain *drain)
 {
 	for (uint32_t i = 0; i < drain->ring_count; i++) {
-		const struct ct_ring *ring = ring_at(drain, i);
+		const struct ct_ring *ring = ct_drain_ring(drain, i);
 
 		drain->limits[i] = ring != NULL ? ct_ring_head_position(ring) : 0;
 	}
@@ -566,14 +337,14 @@ static void look_for_destinations(struct ct_drain *drain, bool flight)
 		return;
 	batch->dest_bit = 0;
 	for (uint32_t i = 0; i < drain->ring_count; i++) {
-		struct ct_ring *ring = ring_at(drain, i);
+		struct ct_ring *ring = ct_drain_ring(drain, i);
 		struct ct_cursor_place place;
 
 		if (ring == NULL || (ring->head->is_flight && !flight))
 			continue;
-		place = tail_place(ring);
+		place = ct_tail_place(ring);
 		if (place.position < drain->limits[i])
-			ct_batch_add_ring(batch, ring, &place, drain->limits[i], only_of(drain, ring));
+			ct_batch_add_ring(batch, ring, &place, drain->limits[i], ct_custody_only(drain, ring));
 	}
 	if (batch->iterator_count > 0)
 		ct_batch_fill(batch);
@@ -599,7 +370,7 @@ static uint64_t count_pending(struct ct_drain *drain)
 	uint64_t pending = 0;
 
 	for (uint32_t i = 0; i < drain->ring_count; i++) {
-		const struct ct_ring *ring = ring_at(drain, i);
+		const struct ct_ring *ring = ct_drain_ring(drain, i);
 
 		if (ring != NULL && !ring->head->is_flight)
 			pending += ct_ring_head_position(ring) - ring->head->tail;
@@ -618,8 +389,8 @@ void ct_drain_pass(struct ct_drain *drain, bool flush, struct ct_drain_result *o
 		ct_sync_update(drain->source.sync);
 	else if (!drain->source.recovering)
 		ct_sync_update(&drain->source.session->head->sync);
-	take_rings(drain);
-	give_to_writers(drain);
+	ct_custody_take(drain);
+	ct_custody_give_to_writers(drain);
 	take_limits(drain);
 	/* After the limits: whoever sees the event that pulled the trigger sees that it was pulled, and delivers the history first. */
 	wanted = __atomic_load_n(drain->source.flight_wanted, __ATOMIC_ACQUIRE);
@@ -630,8 +401,8 @@ void ct_drain_pass(struct ct_drain *drain, bool flush, struct ct_drain_result *o
 			deliver(drain, dest, flush, flight);
 	deliver_new(drain, flush, flight);
 	free_rings(drain);
-	give_back(drain);
-	end_adopted(drain);
+	ct_custody_give_back(drain);
+	ct_custody_end_adopted(drain);
 	result.delivered = drain->delivered - before;
 	result.pending = count_pending(drain);
 	result.failing = failing_mask(drain);
@@ -702,7 +473,7 @@ void ct_drain_close(struct ct_drain *drain)
 
 		/* What was lost after its last event. */
 		if (destination->self != NULL)
-			tell_losses(drain, destination);
+			ct_drain_tell_losses(drain, destination);
 		ct_destination_close(destination);
 	}
 }

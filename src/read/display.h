@@ -29,6 +29,7 @@ struct ct_display_process {
 	uint32_t asid;
 	char jobname[16];
 	char program[256];
+	char note[200]; /* what it says of its answer, as that there are more traces than it shows; "" */
 };
 struct ct_display_trace {
 	char name[CT_DISPLAY_NAME_SIZE]; /* "APPXYZ.SUBA" */
@@ -151,6 +152,9 @@ void ct_display_add_columns(struct ct_buf *out, const struct ctrace_display *sho
  */
 void ct_display_print_head(const struct ct_display *display, struct ct_buf *out);
 void ct_display_print_long(const struct ct_display *display, const struct ct_display_form *form, struct ct_buf *out);
+
+/* After either form: what processes have said of their answers. */
+void ct_display_print_notes(const struct ct_display *display, struct ct_buf *out);
 
 /* ---- print_traces.c */
 void ct_display_print_short(const struct ct_display *display, struct ct_buf *out);

@@ -299,6 +299,23 @@ static json_t *json_writers(const struct ct_display *display, const struct ct_di
 
 /* ---- the document ---- */
 
+static json_t *json_notes(const struct ct_display *display, bool *failed)
+{
+	json_t *notes = json_array();
+
+	for (uint32_t i = 0; i < display->process_rows.count; i++) {
+		json_t *object;
+
+		if (display->processes[i].note[0] == '\0')
+			continue;
+		object = json_object();
+		set_process(object, display, i, failed);
+		set_text(object, "note", display->processes[i].note, failed);
+		append(notes, object, failed);
+	}
+	return notes;
+}
+
 enum ctrace_status ct_display_json(const struct ct_display *display, const struct ct_display_json *what, struct ct_buf *out)
 {
 	json_t *object = json_object();
@@ -314,6 +331,7 @@ enum ctrace_status ct_display_json(const struct ct_display *display, const struc
 			append(missing, json_text(display->missing[i], strlen(display->missing[i])), &failed);
 		set(object, "traces", json_traces(display, what->form, &failed), &failed);
 		set(object, "missing", missing, &failed);
+		set(object, "notes", json_notes(display, &failed), &failed);
 	}
 	if (what->writers != NULL)
 		set(object, "writers", json_writers(display, what->writers, &failed), &failed);

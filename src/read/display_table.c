@@ -65,6 +65,7 @@ uint32_t ct_display_add_process(struct ct_display *display, const struct ct_disp
 	*row = *process;
 	TERMINATE(row->jobname);
 	TERMINATE(row->program);
+	TERMINATE(row->note);
 	return display->process_rows.count++;
 }
 

@@ -119,6 +119,16 @@ static void add_process(struct ct_buf *out, const struct ct_display *display, ui
 	ct_buf_add_format(out, " PID=%u\n", (unsigned)process->pid);
 }
 
+void ct_display_print_notes(const struct ct_display *display, struct ct_buf *out)
+{
+	for (uint32_t i = 0; i < display->process_rows.count; i++) {
+		if (display->processes[i].note[0] == '\0')
+			continue;
+		add_process(out, display, i);
+		ct_display_add_detail(out, "NOTE", display->processes[i].note);
+	}
+}
+
 static void add_trace_head(struct ct_buf *out, const char *name)
 {
 	ct_buf_add_text(out, "  TRACENAME\n  =========\n  ");

@@ -100,6 +100,14 @@ void ct_dest_resolve_tree(struct ct_registry *registry, uint32_t top)
 	}
 }
 
+void ct_dest_resolve_all(struct ct_registry *registry)
+{
+	uint32_t at = CT_COMPONENT_NONE;
+
+	while ((at = ct_node_next(registry, CT_COMPONENT_NONE, at, false)) != CT_COMPONENT_NONE)
+		ct_dest_resolve(registry, at);
+}
+
 /* ---- commands ---- */
 
 static void default_store(struct ct_registry *registry, uint32_t mask, bool is_implicit)

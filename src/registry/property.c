@@ -131,6 +131,33 @@ static void list_each(struct ct_property *list, ct_property_sink *each, void *us
 		each(property_name(list), list->name_size, property_value(list), list->value_size, user);
 }
 
+bool ct_property_copy(struct ct_registry *registry, struct ct_property *from, struct ct_property **out_list)
+{
+	struct ct_property *list = NULL;
+	struct ct_property **end = &list;
+
+	for (; from != NULL; from = from->next) {
+		const struct setting setting = { property_name(from), from->name_size, property_value(from), from->value_size };
+
+		*end = property_make(registry, &setting);
+		if (*end == NULL) {
+			ct_property_forget(registry, &list);
+			return false;
+		}
+		end = &(*end)->next;
+		*end = NULL;
+	}
+	*out_list = list;
+	return true;
+}
+
+void ct_property_each_new(struct ct_property *list, struct ct_property *before, ct_property_sink *each, void *user)
+{
+	for (; list != NULL; list = list->next)
+		if (!value_is_equal(*list_find(&before, property_name(list), list->name_size), list))
+			each(property_name(list), list->name_size, property_value(list), list->value_size, user);
+}
+
 /* ---- components ---- */
 
 static void report(uint32_t component, const struct setting *setting, ct_change_sink *changed, void *user)
@@ -273,26 +300,61 @@ static void settings_add(struct ct_buf *out, struct ct_property *property)
 	ct_buf_add_char(out, '\n');
 }
 
-/* What the emitter is set to, as one text of the session. */
-static enum ctrace_status settings_store(struct ct_registry *registry, uint32_t emitter)
+enum ctrace_status ct_property_print(struct ct_registry *registry, struct ct_property *list, ct_text *out_text)
 {
 	struct ct_buf settings;
 	ct_text text = 0;
 	enum ctrace_status status = CTRACE_OK;
 
 	ct_buf_init(&settings);
-	for (struct ct_property *property = registry->emitter_properties[emitter]; property != NULL; property = property->next)
-		settings_add(&settings, property);
+	for (; list != NULL; list = list->next)
+		settings_add(&settings, list);
 	if (settings.failed)
 		status = CTRACE_NOT_ENOUGH_MEMORY;
 	else if (settings.size != 0)
 		status = ct_session_add_text(registry->session, settings.data, settings.size, &text);
-	if (status == CTRACE_OK) {
-		ct_dest_name(registry, emitter);
-		__atomic_store_n(&registry->session->head->dest[emitter].settings, text, __ATOMIC_RELEASE);
-	}
+	if (status == CTRACE_OK)
+		*out_text = text;
 	ct_buf_fini(&settings);
 	return status;
+}
+
+void ct_property_put_emitter(struct ct_registry *registry, uint32_t emitter, struct ct_property *list, ct_text text)
+{
+	registry->emitter_properties[emitter] = list;
+	ct_dest_name(registry, emitter);
+	__atomic_store_n(&registry->session->head->dest[emitter].settings, text, __ATOMIC_RELEASE);
+}
+
+/* What the emitter is set to, as one text of the session. */
+static enum ctrace_status settings_store(struct ct_registry *registry, uint32_t emitter)
+{
+	struct ct_property *list = registry->emitter_properties[emitter];
+	ct_text text;
+	enum ctrace_status status = ct_property_print(registry, list, &text);
+
+	if (status == CTRACE_OK)
+		ct_property_put_emitter(registry, emitter, list, text);
+	return status;
+}
+
+/* Is each of the one list the same in the other, or by default? */
+static bool has_all(const struct ctrace_emitter *known, struct ct_property *list, struct ct_property *other)
+{
+	for (; list != NULL; list = list->next) {
+		struct ct_property *found = *list_find(&other, property_name(list), list->name_size);
+		const struct ctrace_property *row = known != NULL ? ct_emitter_property(known, property_name(list), list->name_size) : NULL;
+
+		if (found != NULL ? !value_is_equal(found, list)
+				  : row == NULL || row->default_value == NULL || strcmp(row->default_value, property_value(list)) != 0)
+			return false;
+	}
+	return true;
+}
+
+bool ct_property_is_same(uint32_t emitter, struct ct_property *a, struct ct_property *b)
+{
+	return has_all(ct_emitter_at(emitter), a, b) && has_all(ct_emitter_at(emitter), b, a);
 }
 
 /* All or nothing: what cannot be written down for a recoverer does not come into force either. */

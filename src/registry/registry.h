@@ -130,6 +130,21 @@ typedef void ct_property_sink(const char *name, size_t name_size, const char *va
 void ct_component_property_each(struct ct_registry *registry, uint32_t index, ct_property_sink *each, void *user);
 void ct_emitter_property_each(struct ct_registry *registry, uint32_t emitter, ct_property_sink *each, void *user);
 
+/* ---- adopt.c: a whole configuration at once */
+/* What is to become of a component's settings, under the registry's lock: *next is what `from` says, and may be changed. */
+typedef void ct_adopt_rule(uint32_t component, const struct ct_configured *now, struct ct_configured *next, void *user);
+struct ct_adoption; /* what others are to be told of */
+/*
+ * What is configured in `from` - levels, destinations, routes, all properties - and nothing else is configured here, all or nothing:
+ * NOT_ENOUGH_MEMORY.  Of what component trace sets, minimum, excluded and writer stay; of the rest `rule` (may be NULL) decides.  Each gate
+ * goes from its old word to its new one, so that nothing is off meanwhile that is on before and after.  *out_reopen: emitters whose
+ * properties are others now.  `from` is the caller's alone.
+ */
+enum ctrace_status ct_registry_adopt(struct ct_registry *registry, const struct ct_registry *from, ct_adopt_rule *rule, void *user,
+				     struct ct_adoption **out_adoption, uint32_t *out_reopen) CT_MUST_USE;
+/* Tells of the thresholds and component properties that have changed, each once, and frees it.  Under no lock.  changed may be NULL. */
+void ct_adoption_report(struct ct_adoption *adoption, ct_change_sink *changed, void *user);
+
 /* ---- route.c: components with a ring policy or size of their own, and the flight recorder.  Route 0 is the common ring. */
 struct ct_route {
 	uint64_t buffer;       /* bytes; 0: the process's */

@@ -97,6 +97,26 @@ static void forget_tree(struct ct_registry *registry, uint32_t top)
 		ct_node_at(registry, at)->route = ct_registry_entry(registry, at)->gate.route;
 }
 
+bool ct_route_resolve_all(struct ct_registry *registry)
+{
+	uint32_t routes_before = registry->route_count;
+	uint32_t at = CT_COMPONENT_NONE;
+
+	while ((at = ct_node_next(registry, CT_COMPONENT_NONE, at, false)) != CT_COMPONENT_NONE) {
+		struct ct_node *node = ct_node_at(registry, at);
+		struct ct_route route = route_merge(registry->routes[ct_route_inherited(registry, at)], &node->own);
+
+		if (route_find(registry, &route, &node->route))
+			continue;
+		registry->route_count = routes_before;
+		at = CT_COMPONENT_NONE;
+		while ((at = ct_node_next(registry, CT_COMPONENT_NONE, at, false)) != CT_COMPONENT_NONE)
+			ct_node_at(registry, at)->route = ct_registry_entry(registry, at)->gate.route;
+		return false;
+	}
+	return true;
+}
+
 /* ---- commands ---- */
 
 static void own_change(struct ct_configured *own, const struct route_change *change)

@@ -96,13 +96,26 @@ void ct_level_publish(struct ct_registry *registry, uint32_t index, uint32_t rou
 /* ---- dest.c */
 void ct_dest_resolve(struct ct_registry *registry, uint32_t index);
 void ct_dest_resolve_tree(struct ct_registry *registry, uint32_t top);
+void ct_dest_resolve_all(struct ct_registry *registry); /* when the own destinations of several have changed */
 void ct_dest_count_known(struct ct_registry *registry, uint32_t index, bool is_known); /* the component is shown or hidden */
 void ct_dest_name(struct ct_registry *registry, uint32_t emitter);                     /* names the emitter's place in the session */
 
 /* ---- property.c */
 void ct_property_forget(struct ct_registry *registry, struct ct_property **list);
+/* A list of another registry's in this one's memory; false, and nothing, when memory is short. */
+bool ct_property_copy(struct ct_registry *registry, struct ct_property *from, struct ct_property **out_list);
+/* Each property of `list` that `before` does not have, or with another value. */
+void ct_property_each_new(struct ct_property *list, struct ct_property *before, ct_property_sink *each, void *user);
+/* Is an emitter with the one list set to the same as with the other?  What is not set has its default. */
+bool ct_property_is_same(uint32_t emitter, struct ct_property *a, struct ct_property *b);
+/* A list as an emitter's settings in the session. */
+enum ctrace_status ct_property_print(struct ct_registry *registry, struct ct_property *list, ct_text *out_text) CT_MUST_USE;
+/* In force: the session's text of them is stored already. */
+void ct_property_put_emitter(struct ct_registry *registry, uint32_t emitter, struct ct_property *list, ct_text text);
 
 /* ---- route.c */
 uint32_t ct_route_inherited(const struct ct_registry *registry, uint32_t index); /* a new node's: its parent's */
+/* Notes in each component the route of its settings; not in the gates.  False, and as it was, when there are not enough routes. */
+bool ct_route_resolve_all(struct ct_registry *registry);
 
 #endif

@@ -63,6 +63,7 @@ void ct_fork_forget_parent(bool agent_was_paused)
 	ct_thread_forget_all(is_in_call);
 	is_in_call = false;
 	ct_agent_forget(agent_was_paused);
+	ct_server_forget();
 	memset(ct_process.lost_unattached, 0, sizeof ct_process.lost_unattached);
 	ct_process.failing = ct_process.agent_idle = 0;
 	if (ct_process.state == CT_PROCESS_ATTACHED)

@@ -8,6 +8,8 @@
  */
 #include "runtime/runtime.h"
 
+#include "writer/writer.h"
+
 #include <errno.h>
 #include <string.h>
 #include <sys/mman.h>
@@ -98,6 +100,14 @@ void ct_process_open_destinations(void)
 
 /* ---- attaching ---- */
 
+/* Without it the process is traced all the same; only nobody can talk to it. */
+static void start_control(struct ct_process *process)
+{
+	const struct ct_server_options options = { .session = &process->session, .answer = ct_operate };
+
+	(void)!ct_server_start(&options);
+}
+
 /* The folder for this process, or NULL to keep to itself. */
 static const char *run_directory(char path[4096])
 {
@@ -155,7 +165,10 @@ static enum ctrace_status attach_new(struct ct_process *process)
 	process->session.head->flight_at_death = process->settings.flight_trigger == CT_TRIGGER_SIGNAL;
 	process->open_wanted = 1;
 	ct_sync_update(&process->session.head->sync);
-	return ct_agent_start(process, path);
+	status = ct_agent_start(process, path);
+	if (status == CTRACE_OK)
+		start_control(process);
+	return status;
 }
 
 /* A child's own session, rings and agent; the registry is a copy of its parent's. */
@@ -172,7 +185,12 @@ static enum ctrace_status attach_forked(struct ct_process *process)
 	process->open_wanted = 1;
 	ct_sync_update(&process->session.head->sync);
 	ct_component_forked();
-	return ct_agent_start(process, path);
+	status = ct_agent_start(process, path);
+	if (status == CTRACE_OK) {
+		start_control(process);
+		ct_writer_forked();
+	}
+	return status;
 }
 
 static struct ct_process *attach_slowly(void)
@@ -272,6 +290,7 @@ __attribute__((destructor)) static void end_process(void)
 
 	if (process->state != CT_PROCESS_ATTACHED || *process->mark == 0 || ct_thread_locked != 0)
 		return;
+	ct_server_stop();
 	if (!ct_agent_stop())
 		return;
 	/* Threads that still trace go on into their rings; nothing else may. */

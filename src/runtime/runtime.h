@@ -7,7 +7,7 @@
 #define CT_RUNTIME_H
 
 #include "component/component.h"
-#include "control/control.h"
+#include "control/server.h"
 #include "ctf/ctf.h"
 #include "drain/drain.h"
 #include "record/record.h"
@@ -38,6 +38,9 @@ enum ctrace_status ct_agent_rotate(uint32_t mask, uint32_t *out_done) CT_MUST_US
  * what was not understood, what holds only later; or why nothing was changed.  Under no lock, not in a signal handler.  NOT_FOUND without a
  * file that can be read; DENIED, OS_ERROR; NOT_ENOUGH_MEMORY. */
 enum ctrace_status ct_reload(const char *path, char message[256]) CT_MUST_USE;
+
+/* ---- operate.c: the control thread's answers (a ct_server_answer) */
+void ct_operate(const struct ct_message *request, struct ct_buf *out, void *user);
 
 /* ---- setup.c: configuration and environment -> settings and registry */
 /* Settings that are needed before there is a session. */

@@ -418,7 +418,8 @@ enum ctrace_status ct_session_create(struct ct_session *session, const char *run
 {
 	enum ctrace_status status = make(session, run_directory, NULL);
 
-	if (status == CTRACE_OK)
+	/* A private one beside it, of a configuration that is only looked at, changes nothing. */
+	if (status == CTRACE_OK && run_directory != NULL)
 		memcpy(own_path, session->path, sizeof own_path);
 	return status;
 }

@@ -278,6 +278,20 @@ static void what_nobody_has(void **state)
 		       "     NO PROCESS HAS THIS TRACE\n");
 }
 
+static void what_processes_say_of_their_answers(void **state)
+{
+	uint32_t process = add_process(0x1F, "KVS", 2);
+
+	(void)state;
+	add_process(0x20, "KVC", 3);
+	ct_display_print_notes(&table, &printed);
+	assert_int_equal(printed.size, 0);
+	(void)snprintf(table.processes[process].note, sizeof table.processes[process].note, "5000 traces; the first 4096 are shown");
+	ct_display_print_notes(&table, &printed);
+	assert_printed(" ASID=001F JOBNAME=KVS PID=2\n"
+		       "     NOTE       5000 traces; the first 4096 are shown\n");
+}
+
 static void foreign_text_forges_no_line(void **state)
 {
 	(void)state;
@@ -302,10 +316,19 @@ static void foreign_text_forges_no_line(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		TEST(the_sample_of_the_books),        TEST(status_is_off_when_nothing_is_on), TEST(a_head_with_options_and_all_modes),
-		TEST(long_lists_go_on_below),         TEST(a_writer_that_does_not_run),       TEST(on_but_filtered_and_not_defined),
-		TEST(the_tree_with_sublevel),         TEST(the_trace_alone_without_it),       TEST(n_limits_and_tells_of_the_rest),
-		TEST(a_sublevel_of_a_sublevel_alone), TEST(each_process_has_its_block),       TEST(what_nobody_has),
+		TEST(the_sample_of_the_books),
+		TEST(status_is_off_when_nothing_is_on),
+		TEST(a_head_with_options_and_all_modes),
+		TEST(long_lists_go_on_below),
+		TEST(a_writer_that_does_not_run),
+		TEST(on_but_filtered_and_not_defined),
+		TEST(the_tree_with_sublevel),
+		TEST(the_trace_alone_without_it),
+		TEST(n_limits_and_tells_of_the_rest),
+		TEST(a_sublevel_of_a_sublevel_alone),
+		TEST(each_process_has_its_block),
+		TEST(what_nobody_has),
+		TEST(what_processes_say_of_their_answers),
 		TEST(foreign_text_forges_no_line),
 	};
 

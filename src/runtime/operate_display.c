@@ -1,0 +1,157 @@
+/*
+ * operate_display.c - DISPLAY TRACE: the traces that fit, as they are now.
+ *
+ * Runs on the control thread.  Display routines of the program are called here, under no lock.  A program with a hundred thousand
+ * sublevels is looked through in a few milliseconds; only what is shown costs more, and that is bounded.
+ *
+ * Copyright The ctrace authors.  SPDX-License-Identifier: Apache-2.0
+ */
+#include "runtime/operate.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include "writer/writer.h"
+
+struct wanted {
+	struct ct_span name; /* a name or glob */
+	uint64_t depth;
+	uint64_t most; /* records */
+};
+
+static bool fits(struct ct_span wanted, struct ct_span name)
+{
+	return ct_glob_match(wanted.at, wanted.size, name.at, name.size);
+}
+
+/* The trace itself, or one that stands so many levels above it at most. */
+static bool is_wanted(const struct wanted *wanted, struct ct_span name)
+{
+	if (fits(wanted->name, name))
+		return true;
+	for (uint64_t depth = wanted->depth; depth > 0; depth--) {
+		while (name.size > 0 && name.at[name.size - 1] != '.')
+			name.size--;
+		if (name.size == 0)
+			return false;
+		name.size--;
+		if (fits(wanted->name, name))
+			return true;
+	}
+	return false;
+}
+
+/* ---- what is shown ---- */
+
+/* A trace may be deleted while we look: then it is not shown.  True when it was. */
+static bool add_trace(struct ct_answer *answer, struct ct_span name)
+{
+	struct ctrace_display display = { .size = sizeof display };
+	char terminated[CTRACE_MAX_COMPONENT + 1];
+
+	(void)snprintf(terminated, sizeof terminated, "%.*s", (int)name.size, name.at);
+	if (ctrace_component_display(terminated, NULL, &display) != CTRACE_OK)
+		return false;
+	ct_answer_row(answer, name.size + sizeof display + 64);
+	ct_message_add(answer->out, CT_FIELD_COMPONENT, name.at, name.size);
+	ct_message_add(answer->out, CT_FIELD_DISPLAY, &display, sizeof display);
+	ct_message_add_number(answer->out, CT_FIELD_ACTIVE, display.writer[0] != '\0' && ct_writer_is_connected(display.writer));
+	return true;
+}
+
+static uint64_t count_wanted(const struct wanted *wanted)
+{
+	uint64_t count = 0;
+
+	for (uint32_t i = ct_operate_next_known(0); i != CT_COMPONENT_NONE; i = ct_operate_next_known(i + 1))
+		count += is_wanted(wanted, ct_operate_name(i));
+	return count;
+}
+
+static void add_traces(struct ct_answer *answer, const struct wanted *wanted)
+{
+	uint64_t shown = 0;
+
+	for (uint32_t i = ct_operate_next_known(0); i != CT_COMPONENT_NONE && shown < wanted->most; i = ct_operate_next_known(i + 1))
+		if (is_wanted(wanted, ct_operate_name(i)))
+			shown += add_trace(answer, ct_operate_name(i));
+}
+
+static void answer_all(const struct wanted *wanted, struct ct_buf *out)
+{
+	struct ct_answer answer;
+	struct ct_buf message;
+	uint64_t count = count_wanted(wanted);
+
+	ct_buf_init(&message);
+	ct_answer_begin(&answer, out, CT_VERB_DISPLAY);
+	if (count == 0) {
+		ct_answer_set_status(&answer, CTRACE_NOT_FOUND);
+		ct_buf_add_text(&message, ct_operate_is_glob(wanted->name) ? "no trace fits " : "no trace ");
+		ct_span_quote(&message, wanted->name, CT_OPERATE_NAME);
+	} else if (count > wanted->most) {
+		ct_buf_add_format(&message, "%llu traces; the first %llu are shown", (unsigned long long)count,
+				  (unsigned long long)wanted->most);
+	}
+	if (message.size != 0)
+		ct_answer_add(&answer, CT_FIELD_MESSAGE, ct_buf_text(&message), message.size);
+	add_traces(&answer, wanted);
+	ct_answer_end(&answer);
+	ct_buf_fini(&message);
+}
+
+/* ---- what is asked ---- */
+
+/* COMP and SUB as one name: as the trace has it, where elements of SUB are written in several ways. */
+static enum ctrace_status join(struct ct_span comp, struct ct_span sub, struct ct_path *out_path)
+{
+	char name[CTRACE_MAX_COMPONENT + 1], text[CTRACE_MAX_COMPONENT + 1];
+	struct ctrace_outcome ignored;
+
+	if (comp.size == 0 || comp.size > CTRACE_MAX_COMPONENT - CT_SUB_ROOM || sub.size > CTRACE_MAX_COMPONENT ||
+	    memchr(sub.at, '\0', sub.size) != NULL || ct_component_check_name(comp.at, comp.size) != CTRACE_OK)
+		return CTRACE_INVALID_COMPONENT_NAME;
+	(void)snprintf(name, sizeof name, "%.*s", (int)comp.size, comp.at);
+	(void)snprintf(text, sizeof text, "%.*s", (int)sub.size, sub.at);
+	return ct_path_parse(name, text, out_path, &ignored) == CTRACE_RC_OK ? CTRACE_OK : CTRACE_INVALID_COMPONENT_NAME;
+}
+
+/* A pattern in COMP or SUB is one of the whole name. */
+static enum ctrace_status join_glob(struct ct_span comp, struct ct_span sub, struct ct_buf *out)
+{
+	ct_buf_add(out, comp.at, comp.size);
+	ct_buf_add_char(out, '.');
+	ct_buf_add(out, sub.at, sub.size);
+	return out->failed ? CTRACE_NOT_ENOUGH_MEMORY : CTRACE_OK;
+}
+
+void ct_operate_display(const struct ct_message *request, struct ct_buf *out)
+{
+	struct ct_span comp = ct_message_find(request, CT_FIELD_COMPONENT);
+	struct ct_span sub = ct_message_find(request, CT_FIELD_SUB);
+	struct wanted wanted = { .name = comp, .depth = ct_message_number(request, CT_FIELD_DEPTH, 0) };
+	enum ctrace_status status = CTRACE_OK;
+	struct ct_path path;
+	struct ct_buf glob;
+
+	ct_buf_init(&glob);
+	wanted.most = ct_message_number(request, CT_FIELD_NUMBER, 0);
+	if (wanted.most == 0 || wanted.most > CT_OPERATE_ROWS)
+		wanted.most = CT_OPERATE_ROWS;
+	if (comp.size == 0)
+		wanted.name = (struct ct_span){ "*", 1 };
+	if (comp.size > CTRACE_MAX_COMPONENT) {
+		status = CTRACE_INVALID_COMPONENT_NAME;
+	} else if (sub.size != 0 && (ct_operate_is_glob(wanted.name) || ct_operate_is_glob(sub))) {
+		status = join_glob(wanted.name, sub, &glob);
+		wanted.name = (struct ct_span){ glob.data, glob.size };
+	} else if (sub.size != 0) {
+		status = join(comp, sub, &path);
+		wanted.name = (struct ct_span){ path.name, strlen(path.name) };
+	}
+	if (status == CTRACE_OK)
+		answer_all(&wanted, out);
+	else
+		ct_answer_whole(out, CT_VERB_DISPLAY, status, "COMP and SUB are not the name of a trace");
+	ct_buf_fini(&glob);
+}
