@@ -18,7 +18,6 @@
 #include <time.h>
 
 #include "cmd.h"
-#include "ring/ring.h"
 
 #define OPTION_NAMES 0x100
 
@@ -35,110 +34,6 @@ struct list_options {
 	bool failed;           /* something was found that could not be read */
 	uint32_t shown;        /* processes */
 };
-
-/* ------------------------------------------------------------------------------------------------------------
- * Gathering
- */
-
-const char *ct_list_name(const struct ct_session *session, uint32_t index, size_t *out_size)
-{
-	return ct_session_text(session, session->components[index].name, out_size);
-}
-
-static bool is_wanted(const struct list_options *options, const struct ct_session *session, uint32_t index)
-{
-	size_t size;
-	const char *name = ct_list_name(session, index, &size);
-
-	if (size == 0 || (session->components[index].flags & CT_COMPONENT_HIDDEN) != 0 ||
-	    (!options->all && !(session->components[index].flags & CT_COMPONENT_KNOWN)))
-		return false;
-	return options->component == NULL || ct_glob_match(options->component, strlen(options->component), name, size);
-}
-
-static int compare_names(const void *a, const void *b, void *session)
-{
-	size_t a_size;
-	size_t b_size;
-	const char *a_name = ct_list_name(session, *(const uint32_t *)a, &a_size);
-	const char *b_name = ct_list_name(session, *(const uint32_t *)b, &b_size);
-	int order = strncasecmp(a_name, b_name, a_size < b_size ? a_size : b_size);
-
-	return order != 0 ? order : (a_size > b_size) - (a_size < b_size);
-}
-
-static bool gather_components(struct list_process *process, const struct list_options *options)
-{
-	struct ct_session *session = &process->session;
-	uint32_t count = session->head->component_count;
-
-	process->order = calloc(count != 0 ? count : 1, sizeof(*process->order));
-	if (process->order == NULL)
-		return false;
-	for (uint32_t i = 0; i < count; i++)
-		if (is_wanted(options, session, i))
-			process->order[process->count++] = i;
-	qsort_r(process->order, process->count, sizeof(*process->order), compare_names, session);
-	return true;
-}
-
-static void add_ring(struct list_counters *counters, const struct ct_ring *ring)
-{
-	const struct ct_ring_head *head = ring->head;
-	uint64_t gone = head->overwritten + head->undelivered;
-
-	counters->rings++;
-	counters->delivered += head->consumed > gone ? head->consumed - gone : 0;
-	counters->pending += ct_ring_count_pending(ring);
-	counters->pending_bytes += head->head - head->tail;
-	for (unsigned i = 0; i < CTRACE_LOSS_COUNT; i++)
-		counters->lost[i] += head->lost[i];
-	counters->lost[CTRACE_LOSS_OVERWRITTEN] += head->overwritten;
-}
-
-/* A head page that is copied while its thread and the agent move may contradict itself; the next copy hardly does too. */
-static bool load_ring(struct ct_ring *ring, const struct ct_session *session, uint32_t index)
-{
-	enum ctrace_status status = CTRACE_DAMAGED;
-
-	for (unsigned tries = 0; tries < 5 && status == CTRACE_DAMAGED; tries++)
-		status = ct_ring_load(ring, session, index);
-	return status == CTRACE_OK;
-}
-
-static void gather_counters(struct list_process *process)
-{
-	const struct ct_session_head *head = process->session.head;
-	struct list_counters *counters = &process->counters;
-
-	for (uint32_t i = 0; i < head->ring_count; i++) {
-		struct ct_ring ring;
-
-		if (!load_ring(&ring, &process->session, i))
-			continue;
-		add_ring(counters, &ring);
-		ct_ring_close(&ring);
-	}
-	for (unsigned i = 0; i < CTRACE_LOSS_COUNT; i++) {
-		counters->lost[i] += head->lost[i];
-		counters->lost_total += counters->lost[i];
-	}
-}
-
-bool ct_list_shows(struct ct_dest *dest)
-{
-	return dest->emitter[0] != '\0' && (dest->active != 0 || dest->failing != 0 || ct_dest_current(dest)->delivered != 0);
-}
-
-const char *ct_list_level(uint32_t level)
-{
-	return level == CTRACE_LEVEL_NONE ? "OFF" : ct_level_name(level);
-}
-
-const char *ct_list_state(const struct ct_folder_entry *entry)
-{
-	return entry->is_alive ? "running" : "ended";
-}
 
 /* ------------------------------------------------------------------------------------------------------------
  * For people
@@ -287,6 +182,19 @@ static void print_for_people(const struct list_process *process, bool is_first)
  * The verb
  */
 
+static void show_process(struct list_process *process, struct list_options *options)
+{
+	if (options->names_kind != LIST_NO_NAMES) {
+		ct_list_names_add(&options->names, options->names_kind, process);
+		return;
+	}
+	ct_list_gather_counters(&process->session, &process->counters);
+	if (!options->is_json)
+		print_for_people(process, options->shown == 0);
+	else if (!ct_list_print_json(process))
+		options->failed = true;
+}
+
 static void list_process(const struct ct_folder_entry *entry, void *user)
 {
 	struct list_options *options = user;
@@ -305,17 +213,11 @@ static void list_process(const struct ct_folder_entry *entry, void *user)
 		fprintf(stderr, "/%s: %s\n", entry->name, ctrace_status_text(status));
 		return;
 	}
-	if (!gather_components(&process, options)) {
+	if (!ct_list_gather_components(&process, options->component, options->all)) {
 		options->failed = true;
 		fputs("ctrace list: not enough memory\n", stderr);
 	} else if (options->component == NULL || process.count != 0) {
-		gather_counters(&process);
-		if (options->names_kind != LIST_NO_NAMES)
-			ct_list_names_add(&options->names, options->names_kind, &process);
-		else if (!options->is_json)
-			print_for_people(&process, options->shown == 0);
-		else if (!ct_list_print_json(&process))
-			options->failed = true;
+		show_process(&process, options);
 		options->shown++;
 	}
 	free(process.order);

@@ -7,6 +7,8 @@
  */
 #include "display_trace.h"
 
+#include <string.h>
+
 /* Which writers are meant; `only` has room for them. */
 static struct ct_display_writers writers_of(const struct ct_operator_command *command, const char *only[CT_OPERATOR_NAMES])
 {
@@ -65,12 +67,26 @@ static enum ctrace_status print_json(const struct ct_operator_command *command, 
 	return ct_display_json(display, &what, out);
 }
 
+/* Of the writers that are meant one runs. */
+static bool has_writer(const struct ct_operator_command *command, const struct ct_display *display)
+{
+	const char *only[CT_OPERATOR_NAMES];
+	struct ct_display_writers writers = writers_of(command, only);
+	const char *name = "";
+
+	while ((name = ct_display_next_writer(display, &writers, name)) != NULL)
+		for (uint32_t i = 0; i < display->writer_rows.count; i++)
+			if (ct_name_is(name, strlen(name), display->writers[i].name))
+				return true;
+	return false;
+}
+
 enum ctrace_status ct_display_trace(const struct ct_operator_command *command, const struct target *target, struct ct_buf *out)
 {
 	struct ct_peers peers = { 0 };
 	struct ct_display display;
 	enum ctrace_status status;
-	bool is_empty;
+	bool is_found;
 
 	ct_display_init(&display, ct_clock_wall_ns());
 	status = ask(command, target, &peers);
@@ -80,14 +96,15 @@ enum ctrace_status ct_display_trace(const struct ct_operator_command *command, c
 	if (command->has_wtr)
 		ct_writers_ask(target->timeout_ms, &display);
 	ct_display_arrange(&display);
-	is_empty = display.trace_rows.count == 0 && display.writer_rows.count == 0;
+	is_found = command->tt || (display.trace_rows.count != 0 && (command->has_comp || !command->has_wtr)) ||
+		   (command->has_wtr && has_writer(command, &display));
 	if (target->is_json)
 		status = print_json(command, &display, out);
 	else
 		print(command, &display, out);
 	if (display.failed || out->failed)
 		status = CTRACE_NOT_ENOUGH_MEMORY;
-	else if (status == CTRACE_OK && is_empty)
+	else if (status == CTRACE_OK && !is_found)
 		status = CTRACE_NOT_FOUND;
 	ct_peers_fini(&peers);
 undo_init:

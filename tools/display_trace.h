@@ -15,7 +15,7 @@
 /*
  * The whole of DISPLAY TRACE (command->kind is CT_OPERATOR_DISPLAY_TRACE): asks target's processes, or with WTR the writers too, and appends
  * the answer to *out, as text or, with target->is_json, as one JSON document.  Complaints of single processes go to stderr.  OK; NOT_FOUND
- * when there was nothing to show (out says so all the same); NOT_ENOUGH_MEMORY.
+ * when there is no such trace, or none of these writers runs (out says so all the same); NOT_ENOUGH_MEMORY.
  */
 enum ctrace_status ct_display_trace(const struct ct_operator_command *command, const struct target *target,
 				    struct ct_buf *out) CT_MUST_USE;

@@ -17,7 +17,10 @@ struct list_counters {
 	uint64_t lost_total;
 	uint64_t pending; /* events */
 	uint64_t pending_bytes;
+	uint64_t bytes; /* ever written into them */
 	uint32_t rings;
+	uint64_t capacity; /* bytes, of all */
+	uint32_t fullest;  /* percent */
 };
 
 /* One process while it is printed. */
@@ -29,6 +32,11 @@ struct list_process {
 	struct list_counters counters;
 };
 
+/* ---- list_gather.c */
+/* The components to show, by name.  component: a glob, or NULL; all: also those that are only configured.  False when memory is short. */
+bool ct_list_gather_components(struct list_process *process, const char *component, bool all);
+/* delivered + pending + lost_total is what was emitted, when the process is idle. */
+void ct_list_gather_counters(const struct ct_session *session, struct list_counters *counters);
 const char *ct_list_name(const struct ct_session *session, uint32_t index, size_t *out_size); /* of a component */
 /* A destination is worth a line when something goes there now, or went. */
 bool ct_list_shows(struct ct_dest *dest);

@@ -1,7 +1,7 @@
 /*
  * setup.c - the configuration file and the environment, as a process attaches.
  *
- * Runs once, under the attach lock.  Mistakes in the file change nothing and stop nothing; `ctrace config check` names them.
+ * Runs once, under the attach lock; what a reload needs of it, on the control thread.  Mistakes in the file change nothing and stop nothing; `ctrace config check` names them.
  *
  * Copyright The ctrace authors.  SPDX-License-Identifier: Apache-2.0
  */
@@ -45,20 +45,35 @@ static void find_self(struct self *self)
 	ct_buf_fini(&line);
 }
 
+const char *ct_setup_path(void)
+{
+	return ct_os_environment("MFTRACE_CONFIG");
+}
+
+enum ctrace_status ct_setup_read_file(const char *path, struct ct_buf *out_text)
+{
+	return ct_os_read_file(path, CONFIG_LIMIT, out_text);
+}
+
+void ct_setup_read_text(const struct ct_buf *text, const struct ct_config_reader *reader, unsigned *out_stopped_at)
+{
+	struct self self;
+
+	find_self(&self);
+	ct_config_read(text->data, text->size, &self.program, reader, out_stopped_at);
+}
+
 static void read_configuration(const struct ct_config_reader *reader)
 {
-	const char *path = ct_os_environment("MFTRACE_CONFIG");
-	struct self self;
+	const char *path = ct_setup_path();
 	struct ct_buf text;
 	unsigned stopped_at = 0;
 
 	if (path == NULL)
 		return;
 	ct_buf_init(&text);
-	if (ct_os_read_file(path, CONFIG_LIMIT, &text) == CTRACE_OK) {
-		find_self(&self);
-		ct_config_read(text.data, text.size, &self.program, reader, &stopped_at);
-	}
+	if (ct_setup_read_file(path, &text) == CTRACE_OK)
+		ct_setup_read_text(&text, reader, &stopped_at);
 	ct_buf_fini(&text);
 }
 
@@ -81,15 +96,21 @@ static void forget_settings(void *user)
 	ct_settings_init(user);
 }
 
+void ct_setup_override(struct ct_settings *settings)
+{
+	const char *attach = ct_os_environment("CTRACE_ATTACH");
+
+	if (attach != NULL)
+		settings->attach = ct_value_number(attach, strlen(attach)) != 0;
+}
+
 void ct_setup_read_settings(struct ct_settings *settings)
 {
 	struct ct_config_reader reader = { .command = note_setting, .forget = forget_settings, .user = settings };
-	const char *attach = ct_os_environment("CTRACE_ATTACH");
 
 	ct_settings_init(settings);
 	read_configuration(&reader);
-	if (attach != NULL)
-		settings->attach = ct_value_number(attach, strlen(attach)) != 0;
+	ct_setup_override(settings);
 }
 
 /* ---- second reading: everything ---- */
@@ -101,7 +122,7 @@ static void apply_command(const struct ct_command *command, unsigned line, void 
 	(void)!ct_apply(user, command);
 }
 
-static void forget_configuration(void *user)
+void ct_setup_forget(void *user)
 {
 	const struct ct_target *target = user;
 
@@ -111,9 +132,7 @@ static void forget_configuration(void *user)
 
 void ct_setup_apply_configuration(const struct ct_target *target)
 {
-	struct ct_config_reader reader = { .command = apply_command,
-					   .forget = forget_configuration,
-					   .user = (void *)(uintptr_t)target };
+	struct ct_config_reader reader = { .command = apply_command, .forget = ct_setup_forget, .user = (void *)(uintptr_t)target };
 
 	read_configuration(&reader);
 }

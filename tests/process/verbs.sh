@@ -58,24 +58,27 @@ CONFIG
 }
 config kvs >kvs.cfg
 config proxy >proxy.cfg
-coproc KVS { CTRACE_JOBNAME=KVS MFTRACE_CONFIG=$PWD/kvs.cfg exec "$subject" kvs.net kvs.store 2>kvs.err; }
-exec {kvs_in}>&"${KVS[1]}" {kvs_out}<&"${KVS[0]}"
-kvs=$KVS_PID
-coproc PROXY { CTRACE_JOBNAME=PROXY MFTRACE_CONFIG=$PWD/proxy.cfg exec "$subject" kvs.net proxy 2>proxy.err; }
-exec {proxy_in}>&"${PROXY[1]}" {proxy_out}<&"${PROXY[0]}"
-proxy=$PROXY_PID
-read -r _ <&"$kvs_out" && read -r _ <&"$proxy_out"
+# Starts one, and waits until it is there: it gets its ASID, by which the lines are ordered.
+begin() { # NAME COMPONENT...
+	local name=$1
+	shift
+	mkfifo "$name.in" "$name.out"
+	CTRACE_JOBNAME=${name^^} MFTRACE_CONFIG=$PWD/$name.cfg "$subject" "$@" <"$name.in" >"$name.out" 2>"$name.err" &
+}
+begin kvs kvs.net kvs.store
+kvs=$!
+exec {kvs_in}>kvs.in {kvs_out}<kvs.out
+read -r _ <&"$kvs_out"
+begin proxy kvs.net proxy
+proxy=$!
+exec {proxy_in}>proxy.in {proxy_out}<proxy.out
+read -r _ <&"$proxy_out"
 
 order() { # kvs|proxy ORDER...: $answer
-	local to=$1
+	local to=${1}_in from=${1}_out
 	shift
-	if [ "$to" = kvs ]; then
-		echo "$*" >&"$kvs_in"
-		read -r answer <&"$kvs_out"
-	else
-		echo "$*" >&"$proxy_in"
-		read -r answer <&"$proxy_out"
-	fi
+	echo "$*" >&"${!to}"
+	read -r answer <&"${!from}"
 }
 # Events of a component that one more trace order writes into a file of a process.
 traced() { # kvs|proxy FILE COMPONENT
@@ -148,26 +151,35 @@ refuse '"0" is not a time' level --timeout 0 kvs.net
 refuse '"soon" is not a time' level --timeout soon kvs.net
 refuse -- '--all and --pid contradict each other' level --all --pid 1 kvs.net
 
-# ---- dest
+# ---- the default
+says 0 "$(both 'default  NONE')" '' level ''
+says 0 "$proxy PROXY  default  NONE -> ERROR" '' level -p "$proxy" '' error
+check 'what has no level of its own follows the default' "$(expect "$(traced proxy proxy.log proxy)" 2)"
+
+# ---- dest.  STDERR shows errors and worse, which are two of the five events.
 says 0 "$kvs KVS  kvs.net  TEXTFILE" '' dest --pid "$kvs" kvs.net
 says 0 "$kvs KVS  kvs.net  TEXTFILE -> TEXTFILE, STDERR" '' dest --pid "$kvs" kvs.net +stderr
-check 'events go to both' "$(expect "$(traced kvs kvs.log kvs.net)" 5; expect "$(wc -l <kvs.err)" 5)"
+check 'events go to both' "$(expect "$(traced kvs kvs.log kvs.net)" 5; expect "$(wc -l <kvs.err)" 2)"
 says 0 "$kvs KVS  kvs.net  is TEXTFILE, STDERR already" '' dest --pid "$kvs" kvs.net +STDERR
-says 0 "$kvs KVS  kvs.net  TEXTFILE, STDERR -> STDERR" '' dest kvs.net -TEXTFILE --pid "$kvs"
-check 'events go to one' "$(expect "$(traced kvs kvs.log kvs.net)" 0; expect "$(wc -l <kvs.err)" 10)"
+says 0 "$kvs KVS  kvs.net  TEXTFILE, STDERR -> TEXTFILE" '' dest kvs.net -stderr --pid "$kvs"
+check 'events go to one' "$(expect "$(traced kvs kvs.log kvs.net)" 5; expect "$(wc -l <kvs.err)" 2)"
+says 0 "$kvs KVS  kvs.net  TEXTFILE -> STDERR" '' dest --pid "$kvs" kvs.net STDERR
+check 'events go to the other' "$(expect "$(traced kvs kvs.log kvs.net)" 0; expect "$(wc -l <kvs.err)" 4)"
 says 0 "$kvs KVS  kvs.net  STDERR -> TEXTFILE" '' dest --pid "$kvs" kvs.net +TEXTFILE -STDERR
-check 'events go to the other' "$(expect "$(traced kvs kvs.log kvs.net)" 5; expect "$(wc -l <kvs.err)" 10)"
-says 0 "$(both 'kvs.net  TEXTFILE -> TEXTFILE, STDERR')" '' dest kvs.net '(TEXTFILE STDERR)'
-says 0 "$(both 'kvs.net  TEXTFILE, STDERR -> none')" '' dest kvs.net '()'
-check 'events go nowhere' "$(expect "$(traced kvs kvs.log kvs.net)" 0; expect "$(wc -l <kvs.err)" 10)"
-says 0 "$(both 'kvs.net  none')" '' dest kvs.net
-says 0 "$(both 'kvs.net  none -> TEXTFILE')" '' dest kvs.net textfile
-check 'and come back' "$(expect "$(traced kvs kvs.log kvs.net)" 5)"
+check 'several changes at once' "$(expect "$(traced kvs kvs.log kvs.net)" 5; expect "$(wc -l <kvs.err)" 4)"
+says 0 "$(both 'kvs.net  TEXTFILE -> STDERR, ES')" '' dest kvs.net '(STDERR, es)'
+says 0 "$(both 'kvs.net  STDERR, ES')" '' dest kvs.net
+says 0 "$(both 'kvs.net  STDERR, ES -> ES')" '' dest kvs.net '(' ES ')'
+check 'events go nowhere' "$(expect "$(traced kvs kvs.log kvs.net)" 0; expect "$(wc -l <kvs.err)" 4)"
+says 0 "$(both 'kvs.net  ES -> TEXTFILE')" '' dest kvs.net '()'
+check 'and where they went at first' "$(expect "$(traced kvs kvs.log kvs.net)" 5)"
 tool dest --json --pid "$kvs" 'kvs.*' TEXTFILE STDERR
 check 'dest --json' "$(
 	expect_status 0
 	json '[(r["component"], r["old"], r["new"]) for r in rows]' "[('kvs.net', 'TEXTFILE', 'TEXTFILE, STDERR'), ('kvs.store', 'TEXTFILE', 'TEXTFILE, STDERR')]"
 )"
+tool dest kvs.net -JOURNAL
+check 'what it has not is not removed' "$(expect_status 1; expect "$out" ''; expect_in "$err" "^ctrace dest: $kvs KVS kvs.net: it has none" "^ctrace dest: $proxy PROXY kvs.net: it has none")"
 tool dest kvs.net +NOSUCH
 check 'an emitter that there is not is refused by the process' "$(
 	expect_status 1
@@ -186,7 +198,7 @@ refuse 'misplaced parenthesis' dest kvs.net 'STDERR)' TEXTFILE
 refuse 'the destinations of what\?' dest
 
 # ---- prop
-says 1 '' "ctrace prop: $kvs KVS kvs.store: it has no property \"RATE\"" prop kvs.store RATE
+says 1 '' "ctrace prop: $kvs KVS: property \"RATE\" was never set" prop kvs.store RATE
 says 0 "$kvs KVS  kvs.store  not set -> 10" '' prop kvs.store RATE 10
 says 0 "$kvs KVS  kvs.store  10" '' prop kvs.store rate
 says 0 "$kvs KVS  kvs.store  is 10 already" '' prop kvs.store RATE 10
@@ -212,35 +224,35 @@ refuse 'which property\?' prop kvs.net
 refuse 'a value with blanks wants quotation marks' prop kvs.net RATE 1 2
 refuse 'expected the name of an emitter' prop emitter: FORMAT
 
-# ---- a routine that refuses
+# ---- a trace of component trace is a component as any other
 order kvs define MYTRACE
 check 'a trace of component trace is defined' "$(expect "$answer" 0)"
-tool level MYTRACE debug
-check 'what its routine refuses is told' "$(expect_status 1; expect "$out" ''; expect_in "$err" "^ctrace level: $kvs KVS.*: .*the routine does not want that")"
-says 0 "$kvs KVS  MYTRACE  NONE" '' level MYTRACE
+says 0 "$kvs KVS  MYTRACE  NONE -> WARN" '' level mytrace warn
+check 'it traces by its level' "$(expect "$(traced kvs kvs.log MYTRACE)" 3)"
 
 # ---- reload
 sed 's/^mftrace.level.kvs .*/mftrace.level.kvs = fatal/' kvs.cfg >quiet.cfg
-says 0 "$kvs KVS  configuration read" '' reload --pid "$kvs" quiet.cfg
+says 0 "$kvs KVS  $PWD/quiet.cfg is in force" '' reload --pid "$kvs" quiet.cfg
 check 'the new configuration is in force, and the former is not' "$(
 	expect "$(ctrace level --pid "$kvs" kvs.net)" "$kvs KVS  kvs.net  FATAL"
 	expect "$(ctrace dest --pid "$kvs" kvs.net)" "$kvs KVS  kvs.net  TEXTFILE"
 	expect "$(traced kvs kvs.log kvs.net)" 1
 )"
 sed -i 's/^mftrace.level.kvs .*/mftrace.level.kvs = error/' kvs.cfg proxy.cfg
-says 0 "$(printf '%s KVS    configuration read\n%s PROXY  configuration read' "$kvs" "$proxy")" '' reload
+says 0 "$kvs KVS    $PWD/kvs.cfg is in force
+$proxy PROXY  $PWD/proxy.cfg is in force" '' reload
 check 'without a name each reads its own again' "$(
 	expect "$(traced kvs kvs.log kvs.net)" 2
 	expect "$(traced proxy proxy.log kvs.net)" 2
 )"
 echo 'mftrace.level = inof' >>quiet.cfg
-says 1 "$kvs KVS  configuration read" 'quiet.cfg:6:17: unknown level "inof" (did you mean info?); expected none, debug, info, warn, error or fatal' \
+says 1 "$kvs KVS  $PWD/quiet.cfg is in force; 1 line was not understood: ctrace config check $PWD/quiet.cfg" 'quiet.cfg:6:17: unknown level "inof" (did you mean info?); expected none, debug, info, warn, error or fatal' \
 	reload -p "$kvs" quiet.cfg
 check 'the other lines of a file with a mistake hold' "$(expect "$(traced kvs kvs.log kvs.net)" 1)"
 says 1 '' 'ctrace reload: cannot read no.cfg: No such file or directory' reload no.cfg
 says 1 '' 'ctrace reload: no running traced process matches' reload --pid 1
 tool reload --json
-check 'reload --json' "$(expect_status 0; json '[(r["pid"], r["message"]) for r in rows]' "[($kvs, 'configuration read'), ($proxy, 'configuration read')]")"
+check 'reload --json' "$(expect_status 0; json '[(r["pid"], r["message"]) for r in rows]' "[($kvs, '$PWD/kvs.cfg is in force'), ($proxy, '$PWD/proxy.cfg is in force')]")"
 refuse 'one file at a time' reload kvs.cfg proxy.cfg
 
 # ---- flush
@@ -288,7 +300,6 @@ kill -CONT "$proxy"
 
 # ---- nobody
 exec {kvs_in}>&- {proxy_in}>&-
-eval "exec ${KVS[1]:-9}>&- ${PROXY[1]:-9}>&-" 2>/dev/null
 wait "$kvs" "$proxy"
 says 1 '' 'ctrace level: no traced process is running' level kvs.net info
 echo "1..$count"

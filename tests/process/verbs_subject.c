@@ -5,7 +5,7 @@
  *
  *     trace NAME        an event of each level, numbered as its level, of this component
  *     flush             delivers everything; its status
- *     define NAME       a trace of component trace whose start/stop routine refuses whatever it is told; its RC
+ *     define NAME       a trace of component trace; its RC
  *
  * Ends at the end of stdin.
  *
@@ -15,23 +15,14 @@
 #include <stdio.h>
 #include <string.h>
 
-static uint32_t refuse(struct ctrace_ctss *ctss)
-{
-	if (ctss->options_size == 0)
-		return 0; /* DEFINE */
-	ctss->reason = 0x77;
-	(void)ctrace_wto(ctss->console, "the routine does not want that");
-	return 4;
-}
-
 static unsigned define(const char *name)
 {
 	struct ctrace_define request = {
-		CTRACE_DEFINE_INIT, .name = name, .startnam = "REFUSESS", .head = CTRACE_YES, .headopts = CTRACE_YES, .mod = CTRACE_YES,
+		CTRACE_DEFINE_INIT,
+		.name = name,
+		.head = CTRACE_YES,
 	};
 
-	if (ctrace_routine_register("REFUSESS", refuse) != CTRACE_OK)
-		return 99;
 	return ctrace_component_define(&request, NULL);
 }
 

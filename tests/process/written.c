@@ -119,18 +119,23 @@ static void obey(const char *order)
 		puts("what?");
 }
 
+static uint32_t agree(struct ctrace_ctss *ctss)
+{
+	(void)ctss;
+	return 0;
+}
+
 int main(int argc, char **argv)
 {
+	const struct ctrace_define define = { CTRACE_DEFINE_INIT, .name = "WRT",     .startnam = "AGREE",       .fmttab = "FORMAT",
+					      .mod = CTRACE_YES,  .wtr = CTRACE_YES, .wtrmode = CTRACE_PAGEABLE };
 	struct ctrace_outcome outcome;
 	char order[64];
 
 	if (argc > 1)
 		thread_count = (uint32_t)strtoul(argv[1], NULL, 10);
-	if (thread_count == 0 || thread_count > THREADS_LIMIT ||
-	    ctrace_component_define(
-		    &(struct ctrace_define){ CTRACE_DEFINE_INIT, .name = "WRT", .wtr = CTRACE_YES, .wtrmode = CTRACE_PAGEABLE },
-		    &outcome) != 0 ||
-	    ctrace_component_tracer("WRT", NULL, &tracer) != CTRACE_OK)
+	if (thread_count == 0 || thread_count > THREADS_LIMIT || ctrace_routine_register("AGREE", agree) != CTRACE_OK ||
+	    ctrace_component_define(&define, &outcome) != 0 || ctrace_component_tracer("WRT", NULL, &tracer) != CTRACE_OK)
 		return 1;
 	puts("ready");
 	(void)fflush(stdout);

@@ -32,21 +32,21 @@ static void the_sample(void **state)
 	ct_display_add_missing(&table, "KVX");
 	(void)snprintf(table.processes[0].note, sizeof table.processes[0].note, "more");
 	json_decref(print_json(&(struct ct_display_json){ .has_traces = true, .form = &with_sub }));
-	assert_printed(
-		"{\"time_ns\":1769869634000000000,\"any_on\":true,\"traces\":["
-		"{\"name\":\"SYSTCPIP\",\"trace_above\":null,\"pid\":4711,\"uid\":1000,\"asid\":31,\"jobname\":\"TCPIP\","
-		"\"program\":\"TCPIP.exe\",\"defined\":true,\"mode\":\"OFF\","
-		"\"buffer\":{\"supported\":false,\"asked\":0,\"rounded\":0,\"granted\":0},\"head\":true,\"head_options\":false,"
-		"\"likehead\":false,\"sublevels\":1,\"asids\":[],\"jobnames\":[],\"asids_supported\":false,"
-		"\"jobnames_supported\":false,\"filtered\":false,\"options\":\"\",\"minops\":\"\",\"writer_supported\":false,"
-		"\"writer\":null,\"writer_active\":true," NOT_SET NO_USERDATA ",{\"name\":\"SYSTCPIP.TCPIPROC\","
-		"\"trace_above\":\"SYSTCPIP\",\"pid\":4711,\"uid\":1000,\"asid\":31,\"jobname\":\"TCPIP\","
-		"\"program\":\"TCPIP.exe\",\"defined\":true,\"mode\":\"ON\","
-		"\"buffer\":{\"supported\":true,\"asked\":0,\"rounded\":8388608,\"granted\":0},\"head\":false,"
-		"\"head_options\":false,\"likehead\":false,\"sublevels\":0,\"asids\":[31],\"jobnames\":[\"EZASOKJS\"],"
-		"\"asids_supported\":true,\"jobnames_supported\":true,\"filtered\":false,\"options\":\"SOCKAPI\","
-		"\"minops\":\"\",\"writer_supported\":true,\"writer\":\"CTW\",\"writer_active\":true," NOT_SET NO_USERDATA
-		"],\"missing\":[\"KVX\"],\"notes\":[{\"pid\":4711,\"uid\":1000,\"asid\":31,\"jobname\":\"TCPIP\",\"program\":\"TCPIP.exe\",\"note\":\"more\"}]}\n");
+	assert_printed("{\"time_ns\":1769869634000000000,\"any_on\":true,\"traces\":["
+		       "{\"name\":\"SYSTCPIP\",\"trace_above\":null,\"pid\":4711,\"uid\":1000,\"asid\":31,\"jobname\":\"TCPIP\","
+		       "\"program\":\"TCPIP.exe\",\"defined\":true,\"mode\":\"OFF\","
+		       "\"buffer\":{\"supported\":false,\"asked\":0,\"rounded\":0,\"granted\":0},\"head\":true,\"head_options\":false,"
+		       "\"likehead\":false,\"sublevels\":1,\"asids\":[],\"jobnames\":[],\"asids_supported\":false,"
+		       "\"jobnames_supported\":false,\"filtered\":false,\"options\":\"\",\"minops\":\"\",\"writer_supported\":false,"
+		       "\"writer\":null,\"writer_active\":true," NOT_SET NO_USERDATA ",{\"name\":\"SYSTCPIP.TCPIPROC\","
+		       "\"trace_above\":\"SYSTCPIP\",\"pid\":4711,\"uid\":1000,\"asid\":31,\"jobname\":\"TCPIP\","
+		       "\"program\":\"TCPIP.exe\",\"defined\":true,\"mode\":\"ON\","
+		       "\"buffer\":{\"supported\":true,\"asked\":0,\"rounded\":8388608,\"granted\":0},\"head\":false,"
+		       "\"head_options\":false,\"likehead\":false,\"sublevels\":0,\"asids\":[31],\"jobnames\":[\"EZASOKJS\"],"
+		       "\"asids_supported\":true,\"jobnames_supported\":true,\"filtered\":false,\"options\":\"SOCKAPI\","
+		       "\"minops\":\"\",\"writer_supported\":true,\"writer\":\"CTW\",\"writer_active\":true," NOT_SET NO_USERDATA
+		       "],\"missing\":[\"KVX\"],\"notes\":[{\"pid\":4711,\"uid\":1000,\"asid\":31,\"jobname\":\"TCPIP\","
+		       "\"program\":\"TCPIP.exe\",\"note\":\"more\"}]}\n");
 }
 
 static size_t count_traces(const struct ct_display_form *form)

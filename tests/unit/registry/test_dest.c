@@ -131,6 +131,19 @@ static void only_registered_components_use_a_destination(void **state)
 	assert_string_equal(dest[emitter("STDERR")].emitter, "STDERR"); /* its place stays its own */
 }
 
+/* Also below one whose list stays what it was. */
+static void forgetting_reaches_every_component(void **state)
+{
+	uint32_t below = add("a.b"), deeper = add("a.b.c");
+
+	(void)state;
+	assert_int_equal(ct_dest_add(registry, "a.b", 3, emitter("BINFILE"), true), CTRACE_OK);
+	ct_registry_forget_configuration(registry);
+	assert_int_equal(ct_registry_entry(registry, below)->dests, bit("TEXTFILE"));
+	assert_int_equal(ct_registry_entry(registry, deeper)->dests, bit("TEXTFILE"));
+	assert_int_equal(ct_dest_in_use(registry), bit("TEXTFILE"));
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -142,6 +155,7 @@ int main(void)
 		EACH(an_empty_list_inherits_again),
 		EACH(what_is_not_in_the_own_list_cannot_be_removed),
 		EACH(only_registered_components_use_a_destination),
+		EACH(forgetting_reaches_every_component),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

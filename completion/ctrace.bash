@@ -1,0 +1,195 @@
+# shellcheck shell=bash
+# ctrace.bash - completes the words of the ctrace tool in bash.
+#
+# Verbs and options are those that the tool itself tells (`ctrace --help`, `ctrace VERB --help`), names are those of the running
+# processes (`ctrace list --names`).  Words that came from another program are never evaluated, and such as would need quotation marks or
+# hold what a terminal does not show are left out.
+#
+# Copyright The ctrace authors.  SPDX-License-Identifier: Apache-2.0
+
+# Runs the tool that the command line names.
+_ctrace_run() { # ARGUMENT...
+	command "${_ctrace_tool/#\~\//$HOME/}" "$@" 2>/dev/null </dev/null
+}
+
+_ctrace_verbs() {
+	_ctrace_run --help | sed -n '/^Verbs:/,/^$/s/^  \([a-z][a-z]*\) .*/\1/p'
+}
+
+# The options of a verb, one a line: "letter|long|=|VALUE"; "=" is "[=" when the value may be left out.
+_ctrace_options() { # VERB
+	_ctrace_run "$1" --help | sed -nE 's/^ +(-([A-Za-z?]), )? *--([a-z][a-z-]*)((\[?=)([A-Z-]+)\]?)?( .*)?$/\2|\3|\5|\6/p'
+}
+
+# Files in the folders of a search path, whose names may be those of members and procedures.
+_ctrace_members() { # FOLDERS
+	local folder file
+	local -a folders
+
+	IFS=: read -ra folders <<<"$1"
+	for folder in "${folders[@]}"; do
+		for file in "$folder"/*; do
+			[ ! -f "$file" ] || echo "${file##*/}"
+		done
+	done | LC_ALL=C grep -xE '[A-Z@#$][A-Z0-9@#$]{0,7}'
+}
+
+# Adds each line of the input that begins with the current word, in any case of letters.
+_ctrace_offer() { # [BEFORE-EACH]
+	local word
+
+	while IFS= read -r word; do
+		case $word in
+		'' | *[!A-Za-z0-9_.@#$+-]*) continue ;;
+		esac
+		word=${1-}$word
+		if [[ ${word,,} == "${_ctrace_word,,}"* ]]; then
+			printf -v word %q "$word"
+			COMPREPLY+=("$word")
+		fi
+	done
+}
+
+_ctrace_offer_words() { # WORD...
+	_ctrace_offer < <(printf '%s\n' "$@")
+}
+
+_ctrace_offer_files() { # [-d: only folders]
+	compopt -o filenames 2>/dev/null
+	mapfile -t -O "${#COMPREPLY[@]}" COMPREPLY < <(compgen "${1:--f}" -- "$_ctrace_word")
+}
+
+_ctrace_offer_names() { # components|destinations|jobs|pids
+	_ctrace_offer < <(_ctrace_run list --names="$1")
+}
+
+_ctrace_offer_emitters() { # [BEFORE-EACH]
+	_ctrace_offer "${1-}" < <({ printf '%s\n' TEXTFILE BINFILE STDERR JOURNAL ES; _ctrace_run list --names=destinations; } | sort -u)
+}
+
+_ctrace_offer_value() { # LONG-OPTION METAVARIABLE
+	case $1 in
+	component) _ctrace_offer_names components ;;
+	pid) _ctrace_offer_names pids ;;
+	job) _ctrace_offer_names jobs ;;
+	level) _ctrace_offer_words debug info warn error fatal ;;
+	color) _ctrace_offer_words auto always never ;;
+	names) _ctrace_offer_words components destinations jobs pids ;;
+	*) [ "$2" != FILE ] || _ctrace_offer_files ;;
+	esac
+}
+
+_ctrace_offer_argument() { # VERB NUMBER: of those that are no options, from 1
+	case $1:$2 in
+	help:1) _ctrace_offer < <(_ctrace_verbs) ;;
+	level:1 | dest:1 | prop:1) _ctrace_offer_names components ;;
+	level:2) _ctrace_offer_words none debug info warn error fatal ;;
+	dest:*) case $_ctrace_word in [+-]*) _ctrace_offer_emitters "${_ctrace_word:0:1}" ;; *) _ctrace_offer_emitters ;; esac ;;
+	rotate:1) _ctrace_offer_emitters ;;
+	config:1) _ctrace_offer_words check ;;
+	parmlib:1) _ctrace_offer_words check print ;;
+	parmlib:*)
+		_ctrace_offer < <(_ctrace_members "${CTRACE_PARMLIB-}")
+		_ctrace_offer_files
+		;;
+	writer:1) _ctrace_offer < <(_ctrace_members "${CTRACE_PROCLIB:-/etc/ctrace/proclib}") ;;
+	show:*)
+		_ctrace_offer_names pids
+		_ctrace_offer_files
+		;;
+	reload:1 | config:2) _ctrace_offer_files ;;
+	recover:*) _ctrace_offer_files -d ;;
+	esac
+}
+
+# Where the current word stands, from the words before it: the option whose value it is in $value_of ("long|VALUE"), else its number among
+# the arguments in $number.
+_ctrace_place() { # WORD...: behind the verb
+	local word letter long equals metavariable ended=
+
+	for word; do
+		if [ -n "$value_of" ]; then
+			value_of=
+			continue
+		fi
+		if [ -n "$ended" ] || [[ $word != -?* ]]; then
+			number=$((number + 1))
+			continue
+		fi
+		[ "$word" != -- ] || ended=yes
+		while IFS='|' read -r letter long equals metavariable; do
+			if [ "$equals" = = ] && { [ "$word" = "--$long" ] || { [ -n "$letter" ] && [ "$word" = "-$letter" ]; }; }; then
+				value_of="$long|$metavariable"
+			fi
+		done <<<"$options"
+	done
+	options_ended=$ended
+}
+
+# A long option, its value behind "=" included.
+_ctrace_offer_option() {
+	local letter long equals metavariable name=${_ctrace_word%%=*}
+
+	if [[ $_ctrace_word == --*=* ]]; then
+		while IFS='|' read -r letter long equals metavariable; do
+			if [ "--$long" != "$name" ] || [ -z "$equals" ]; then
+				continue
+			fi
+			_ctrace_word=${_ctrace_word#*=}
+			_ctrace_offer_value "$long" "$metavariable"
+			# What readline replaces begins behind "=" where that separates words.
+			[[ $COMP_WORDBREAKS == *=* ]] || COMPREPLY=("${COMPREPLY[@]/#/$name=}")
+			return
+		done <<<"$options"
+		return
+	fi
+	while IFS='|' read -r letter long equals metavariable; do
+		if [[ -n $long && --$long == "$_ctrace_word"* ]]; then
+			COMPREPLY+=("--$long${equals:+=}")
+		fi
+	done <<<"$options"
+	if [ "${#COMPREPLY[@]}" -eq 1 ] && [[ ${COMPREPLY[0]} == *= ]]; then
+		compopt -o nospace 2>/dev/null
+	fi
+}
+
+_ctrace() {
+	local _ctrace_tool=$1 _ctrace_word
+	local -a words=()
+	local i verb options value_of='' number=1 options_ended=
+
+	# readline separates words at "=": put --name = value together again.
+	for ((i = 1; i <= COMP_CWORD; i++)); do
+		if [ "${#words[@]}" -gt 0 ] && [[ ${words[-1]} == --*([^=]) && ${COMP_WORDS[i]} == = ]]; then
+			words[-1]+='='
+		elif [ "${#words[@]}" -gt 0 ] && [[ ${words[-1]} == --*([^=])= && ${COMP_WORDS[i - 1]} == = ]]; then
+			words[-1]+=${COMP_WORDS[i]}
+		else
+			words+=("${COMP_WORDS[i]}")
+		fi
+	done
+	_ctrace_word=${words[-1]-}
+	COMPREPLY=()
+
+	if [ "${#words[@]}" -le 1 ]; then
+		case $_ctrace_word in
+		-*) _ctrace_offer_words --help --version --usage ;;
+		*) _ctrace_offer < <(_ctrace_verbs) ;;
+		esac
+		return
+	fi
+	verb=${words[0]}
+	[[ $verb == [a-z]* ]] || return
+	options=$(_ctrace_options "$verb")
+	_ctrace_place "${words[@]:1:${#words[@]}-2}"
+	if [ -n "$value_of" ]; then
+		_ctrace_offer_value "${value_of%%|*}" "${value_of#*|}"
+	elif [[ $_ctrace_word == -* && -z $options_ended ]]; then
+		[[ $verb == dest && $number -gt 1 && $_ctrace_word != --* ]] && _ctrace_offer_argument "$verb" "$number"
+		_ctrace_offer_option
+	else
+		_ctrace_offer_argument "$verb" "$number"
+	fi
+}
+
+complete -F _ctrace ctrace

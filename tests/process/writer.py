@@ -1,0 +1,421 @@
+#!/usr/bin/env python3
+"""External writers with real processes: connecting, disconnecting, wrapping, filling up, dying on either side.
+
+Every entry that the traced program made is looked for, by its thread and number: in the data sets, in the program's own destinations, once.
+
+Copyright The ctrace authors.  SPDX-License-Identifier: Apache-2.0
+"""
+import glob
+import os
+import re
+import shutil
+import signal
+import subprocess
+import sys
+import tempfile
+import traceback
+from collections import Counter
+
+BUILD = os.environ['CTRACE_BUILD']
+TOOL = os.path.join(BUILD, 'ctrace')
+PROGRAM = os.path.join(BUILD, 'tests', 'written')
+PATIENCE = 60  # seconds, only to stop what hangs
+
+
+class Room:
+    """A folder with a run directory, procedures, data sets and logs of its own."""
+
+    def __init__(self):
+        self.path = tempfile.mkdtemp(prefix='writer-', dir=os.getcwd())
+        for name in ('run', 'proclib', 'logs'):
+            os.mkdir(os.path.join(self.path, name), 0o700)
+        self.environment = dict(os.environ, CTRACE_RUN_DIR=self.at('run'), CTRACE_PROCLIB=self.at('proclib'),
+                                MFTRACE_LOGS=self.at('logs'))
+        self.processes = []
+
+    def at(self, *names):
+        return os.path.join(self.path, *names)
+
+    def procedure(self, name, text):
+        with open(self.at('proclib', name), 'w', encoding='ascii') as file:
+            file.write(text.replace('@', self.at('data')))
+
+    def tool(self, *arguments, check=True):
+        done = subprocess.run([TOOL, *arguments], env=self.environment, capture_output=True, text=True, timeout=PATIENCE, check=False)
+        assert not check or done.returncode == 0, f'ctrace {arguments}: {done.returncode} {done.stderr}'
+        return done
+
+    def writer(self, name='WR1', *options):
+        writer = subprocess.Popen([TOOL, 'writer', name, *options], env=self.environment, stderr=subprocess.PIPE, text=True)
+        self.processes.append(writer)
+        line = writer.stderr.readline()
+        assert 'ITT110I' in line, line
+        return writer
+
+    def program(self, threads=1, **environment):
+        program = Program(self, threads, environment)
+        self.processes.append(program.process)
+        return program
+
+    # what came out
+
+    def data(self, where='data*'):
+        paths = [os.path.dirname(path) for path in glob.glob(self.at(where, '*', '*', 'metadata'))]
+        return entries(self.tool('show', *paths).stdout) if paths else Counter()
+
+    def own(self):
+        found = Counter()
+        for path in glob.glob(self.at('logs', '*')):
+            if os.path.isdir(path):
+                found += entries(self.tool('show', path).stdout)
+            else:
+                with open(path, encoding='utf-8') as file:
+                    found += entries(file.read())
+        return found
+
+    def end(self):
+        for process in self.processes:
+            if process.poll() is None:
+                process.kill()
+            process.wait()
+            for stream in (process.stdin, process.stdout, process.stderr):
+                if stream is not None:
+                    stream.close()
+        shutil.rmtree(self.path)
+
+
+class Program:
+    def __init__(self, room, threads, environment):
+        self.process = subprocess.Popen([PROGRAM, str(threads)], env={**room.environment, **environment}, stdin=subprocess.PIPE,
+                                        stdout=subprocess.PIPE, text=True)
+        assert self.answer() == 'ready'
+
+    def answer(self):
+        return self.process.stdout.readline().rstrip('\n')
+
+    def say(self, order):
+        self.process.stdin.write(order + '\n')
+        self.process.stdin.flush()
+
+    def ask(self, order):
+        self.say(order)
+        return self.answer()
+
+    def stats(self):
+        return [int(word) for word in self.ask('stats').split()]
+
+    def settle(self):
+        """Until nothing waits in its rings; gives emitted, delivered, pending, lost."""
+        for _ in range(100000):
+            stats = self.stats()
+            if stats[2] == 0:
+                return stats
+        raise AssertionError(f'{stats} for ever')
+
+    def end(self):
+        self.process.stdin.close()
+        assert self.process.wait(PATIENCE) == 0
+
+
+def entries(text):
+    """Each entry as (thread, number) and how often it is there."""
+    return Counter((int(a), int(b)) for a, b in re.findall(r' WRT 7 1 (\d+) (\d+)$', text, re.MULTILINE))
+
+
+def expect(threads, count, first=0):
+    return Counter({(thread, number): 1 for thread in range(threads) for number in range(first, count)})
+
+
+def same(found, wanted):
+    missing, extra = wanted - found, found - wanted
+    assert not missing and not extra, f'{sum(found.values())} of {sum(wanted.values())}: missing {sorted(missing)[:5]}, ' \
+                                      f'too many {sorted(extra)[:5]}'
+
+
+def without_gaps(found):
+    """Of each thread the entries from 0 on, each once."""
+    threads = {thread for thread, _ in found}
+    for thread in threads:
+        numbers = sorted(number for other, number in found if other == thread)
+        assert numbers == list(range(len(numbers))), f'thread {thread}: {len(numbers)} entries, the last is {numbers[-1]}'
+    assert set(found.values()) <= {1}, [item for item in found.items() if item[1] != 1][:5]
+
+
+ONE = 'TRCOUT01 PATH=@1 PRIMARY=100M\n'
+
+
+def a_connected_trace_is_in_the_data_set_and_nowhere_else(room):
+    room.procedure('WR1', ONE)
+    room.writer()
+    program = room.program(3)
+    assert program.ask('on WR1') == '00 '
+    program.ask('run 5000')
+    assert program.settle() == [15000, 15000, 0, 0]
+    same(room.data(), expect(3, 5000))
+    assert room.own() == Counter()
+    assert os.listdir(room.at('logs')) == [], 'no file of its own'
+    program.end()
+    count = subprocess.run(['babeltrace2', room.at('data1')], capture_output=True, text=True, check=True, timeout=PATIENCE)
+    assert count.stdout.count('\n') == 15000 and count.stderr == '', count.stderr
+
+
+def a_process_whose_data_go_to_a_writer_writes_nothing(room):
+    room.procedure('WR1', ONE)
+    room.writer()
+    program = room.program()
+    program.ask('on WR1')
+    program.ask('run 10')
+    program.settle()
+    first = int(program.ask('writes'))
+    program.ask('run 0' if False else 'flush')
+    quiet = int(program.ask('writes')) - first
+    program.ask('run 200000')
+    busy = int(program.ask('writes')) - first - quiet
+    assert busy <= quiet, f'{busy} write calls for 200,000 entries; {quiet} are its answers to us'
+
+
+def off_and_on_again_without_the_writer(room):
+    room.procedure('WR1', ONE)
+    room.writer()
+    program = room.program(2)
+    program.ask('on WR1')
+    program.ask('run 100')
+    assert program.ask('disconnect') == '00 '
+    program.ask('run 100')
+    program.ask('on WR1')
+    program.ask('run 100')
+    assert program.ask('off') == '00 '
+    program.ask('plain')
+    program.ask('run 100')
+    program.ask('flush')
+    program.settle()
+    same(room.data(), expect(2, 100) + expect(2, 300, 200))
+    same(room.own(), expect(2, 200, 100) + expect(2, 400, 300))
+
+
+def a_writer_that_is_not_there_is_told_and_nothing_is_lost(room):
+    room.procedure('WR1', ONE)
+    program = room.program(2)
+    answer = program.ask('on WR1')
+    assert answer == '00 writer WR1 is not running: entries go to the destinations until it is started', answer
+    program.ask('run 1000')
+    program.ask('flush')
+    same(room.own(), expect(2, 1000))
+    room.writer()
+    for count in range(1000, 100000):
+        program.ask('run 1')
+        if room.data():
+            break
+    program.settle()
+    program.ask('flush')
+    found = room.data()
+    assert found, 'it connects when it comes'
+    same(found + room.own(), expect(2, count + 1))
+
+
+def a_writer_that_is_killed_again_and_again_costs_nothing(room):
+    room.procedure('WR1', ONE)
+    program = room.program(3)
+    writer = room.writer()
+    program.ask('on WR1')
+    program.ask('start')
+    for _ in range(15):
+        before = int(program.ask('stats').split()[1])
+        while int(program.ask('stats').split()[1]) < before + 20000:
+            pass
+        writer.send_signal(signal.SIGKILL)
+        writer.wait()
+        before = int(program.ask('stats').split()[1])
+        while int(program.ask('stats').split()[1]) < before + 5000:
+            pass
+        writer = room.writer()
+    emitted = int(program.ask('stop'))
+    stats = program.settle()
+    assert stats[0] == emitted and stats[3] == 0, stats
+    program.ask('flush')
+    found = room.data() + room.own()
+    assert sum(found.values()) == emitted, f'{sum(found.values())} of {emitted}'
+    without_gaps(found)
+    program.end()
+
+
+def what_a_process_had_committed_before_it_was_killed_is_written(room):
+    room.procedure('WR1', ONE)
+    writer = room.writer()
+    for turn in range(5):
+        program = room.program(2, CTRACE_JOBNAME=f'JOB{turn}')
+        program.ask('on WR1')
+        program.ask('start')
+        while int(program.ask('stats').split()[1]) < 30000:
+            pass
+        program.process.kill()
+        program.process.wait()
+    writer.send_signal(signal.SIGTERM)
+    assert writer.wait(PATIENCE) == 0, writer.stderr.read()
+    assert [name for name in os.listdir(room.at('run')) if '.' in name] == [], 'the writer removes what it has finished'
+    for turn in range(5):
+        paths = glob.glob(room.at('data1', '*', f'JOB{turn}.*'))
+        found = entries(room.tool('show', *paths).stdout)
+        assert sum(found.values()) >= 30000
+        without_gaps(found)
+
+
+def both_killed_and_recovered(room):
+    room.procedure('WR1', ONE)
+    for turn in range(5):
+        writer = room.writer()
+        program = room.program(2, CTRACE_JOBNAME=f'JOB{turn}')
+        program.ask('on WR1')
+        program.ask('start')
+        while int(program.ask('stats').split()[1]) < 20000:
+            pass
+        victims = [writer, program.process]
+        for victim in victims if turn % 2 == 0 else reversed(victims):
+            victim.kill()
+        for victim in victims:
+            victim.wait()
+        room.tool('recover')
+        found = entries(room.tool('show', *glob.glob(room.at('data1', '*', f'JOB{turn}.*'))).stdout)
+        assert sum(found.values()) >= 20000
+        without_gaps(found)
+    assert room.own() == Counter()
+
+
+def stopped_in_order_it_flushes(room):
+    room.procedure('WR1', ONE)
+    writer = room.writer()
+    programs = [room.program(2), room.program(2)]
+    for program in programs:
+        program.ask('on WR1')
+        program.ask('start')
+        while int(program.ask('stats').split()[1]) < 10000:
+            pass
+    writer.send_signal(signal.SIGTERM)
+    assert writer.wait(PATIENCE) == 0
+    assert 'ITT111I' in writer.stderr.read()
+    emitted = [int(program.ask('stop')) for program in programs]
+    for program in programs:
+        program.ask('flush')
+        assert program.settle()[3] == 0
+    assert sum((room.data() + room.own()).values()) == sum(emitted)
+    for program in programs:
+        pid = program.process.pid
+        found = entries(room.tool('show', *glob.glob(room.at('data1', '*', f'*.{pid}'))).stdout)
+        without_gaps(found)
+        assert found, 'it has its part'
+
+
+def wrapping_keeps_the_newest(room):
+    room.procedure('WR1', 'TRCOUT01 PATH=@1 PRIMARY=1M\nMODE=WRAP\n')
+    room.writer()
+    program = room.program()
+    program.ask('on WR1')
+    count = 0
+    for _ in range(30):
+        count = int(program.ask('run 20000'))
+        program.settle()
+    found = room.data()
+    numbers = sorted(number for _, number in found)
+    assert numbers[-1] == count - 1 and numbers == list(range(numbers[0], count)), 'the newest, without gaps'
+    size = sum(os.path.getsize(path) for path in glob.glob(room.at('data1', '*', '*', '*')))
+    assert 0.75 * 2**20 < size <= 2**20 + 2**17, size
+    state = room.tool('stats').stdout
+    assert re.search(rf'\b{count - len(found)}\b', state), f'{count - len(found)} are gone, which stats does not say: {state}'
+
+
+def a_full_data_set_stops_and_counts(room):
+    room.procedure('WR1', 'TRCOUT01 PATH=@1 PRIMARY=200K SECONDARY=20K\nMODE=NOWRAP\n')
+    writer = room.writer()
+    program = room.program()
+    program.ask('on WR1')
+    for _ in range(10):
+        count = int(program.ask('run 20000'))
+        emitted, delivered, _, lost = program.settle()
+    found = room.data()
+    without_gaps(found)
+    assert 0 < len(found) < count
+    assert (emitted, delivered, lost) == (count, len(found), count - len(found)), (emitted, delivered, lost, len(found))
+    size = sum(os.path.getsize(path) for path in glob.glob(room.at('data1', '*', '*', '*')))
+    assert 450 * 1024 < size < 600 * 1024, size
+    writer.send_signal(signal.SIGTERM)
+    assert writer.wait(PATIENCE) == 0
+    said = writer.stderr.read()
+    assert said.count('IS FULL') == 1, said
+
+
+def several_data_sets_and_processes(room):
+    room.procedure('WR1', 'TRCOUT01 PATH=@1 PRIMARY=100M\nTRCOUT02 PATH=@2 PRIMARY=100M\nTRCOUT04 PATH=@4 PRIMARY=100M\n')
+    room.writer()
+    programs = [room.program(6) for _ in range(3)]
+    for program in programs:
+        program.ask('on WR1')
+    for program in programs:
+        program.say('run 20000')
+    for program in programs:
+        program.answer()
+        assert program.settle() == [120000, 120000, 0, 0]
+    for name in ('data1', 'data2', 'data4'):
+        assert room.data(name), f'{name} has its part'
+    for program in programs:
+        paths = glob.glob(room.at('data*', '*', f'*.{program.process.pid}'))
+        same(entries(room.tool('show', *paths).stdout), expect(6, 20000))
+
+
+def compressed_data_sets_can_be_read(room):
+    room.procedure('WR1', 'TRCOUT01 PATH=@1 PRIMARY=100M\nCOMPRESS=ZSTD\n')
+    writer = room.writer()
+    program = room.program(2)
+    program.ask('on WR1')
+    program.ask('run 20000')
+    program.settle()
+    writer.send_signal(signal.SIGTERM)
+    assert writer.wait(PATIENCE) == 0
+    assert glob.glob(room.at('data1', '*', '*', 'stream.*.zst')) and not glob.glob(room.at('data1', '*', '*', 'stream.?'))
+    same(room.data(), expect(2, 20000))
+
+
+def one_of_a_name(room):
+    room.procedure('WR1', ONE)
+    room.writer()
+    done = room.tool('writer', 'WR1', check=False)
+    assert done.returncode == 1 and 'RUNNING ALREADY' in done.stderr, done.stderr
+
+
+def an_earlier_runs_data_stay(room):
+    room.procedure('WR1', ONE)
+    for turn in range(3):
+        writer = room.writer()
+        program = room.program(1, CTRACE_JOBNAME=f'RUN{turn}')
+        program.ask('on WR1')
+        program.ask('run 1000')
+        program.settle()
+        program.end()
+        writer.send_signal(signal.SIGTERM)
+        assert writer.wait(PATIENCE) == 0
+    same(room.data(), Counter({key: 3 for key in expect(1, 1000)}))
+
+
+TESTS = [value for name, value in list(globals().items()) if callable(value) and getattr(value, '__code__', None) is not None and
+         value.__code__.co_varnames[:1] == ('room',)]
+
+
+def main():
+    print(f'1..{len(TESTS)}')
+    failed = 0
+    for number, test in enumerate(TESTS, 1):
+        room = Room()
+        try:
+            test(room)
+            print(f'ok {number} - {test.__name__}', flush=True)
+        except Exception:  # pylint: disable=broad-except
+            failed += 1
+            print(f'not ok {number} - {test.__name__}')
+            for line in traceback.format_exc().splitlines():
+                print(f'# {line}', flush=True)
+        finally:
+            room.end()
+    return failed != 0
+
+
+if __name__ == '__main__':
+    sys.exit(main())
