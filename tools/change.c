@@ -282,15 +282,18 @@ int ct_change_finish(struct change *change)
 	return is_all_well ? CMD_DONE : CMD_NOTHING;
 }
 
+void ct_change_gather(struct change *change)
+{
+	if (change->request.failed)
+		fprintf(stderr, "%s: the request is too long\n", change->target.verb);
+	if (change->request.failed || ct_change_find(change) != CTRACE_OK)
+		change->failed = true;
+	else
+		ct_change_ask(change);
+}
+
 int ct_change_run(struct change *change)
 {
-	if (change->request.failed) {
-		fprintf(stderr, "%s: the request is too long\n", change->target.verb);
-		return CMD_NOTHING;
-	}
-	if (ct_change_find(change) == CTRACE_OK)
-		ct_change_ask(change);
-	else
-		change->failed = true;
+	ct_change_gather(change);
 	return ct_change_finish(change);
 }

@@ -49,7 +49,9 @@ enum ctrace_status ct_change_find(struct change *change) CT_MUST_USE;
 void ct_change_ask(struct change *change);
 /* Makes rows of what one of them has answered, or not. */
 void ct_change_read(struct change *change, const struct ct_peer *peer);
-/* find, ask, and print; gives the exit status. */
+/* Finds them, asks, and makes rows. */
+void ct_change_gather(struct change *change);
+/* The same, and prints; gives the exit status. */
 int ct_change_run(struct change *change);
 /* Prints the rows, those that went wrong on stderr, and gives the exit status. */
 int ct_change_finish(struct change *change);

@@ -101,7 +101,7 @@ static void encode_changes(struct change *change, struct ct_span words)
 		       ct_span_of(word.at + 1, word.at + word.size));
 }
 
-/* The names, without parentheses round them; "()" is none.  False when a parenthesis is somewhere else or lacks its other. */
+/* The names, without parentheses round them; "()" has none.  False when a parenthesis is somewhere else or lacks its other. */
 static bool strip_parentheses(struct ct_span *list)
 {
 	while (list->size != 0 && ct_is_blank(list->at[0]))
@@ -149,7 +149,7 @@ int cmd_dest(int argc, char **argv)
 		.args_doc = "COMPONENT\nCOMPONENT {+EMITTER|-EMITTER}...\nCOMPONENT (EMITTER...)",
 		.doc = "Show where the events of a component go; add and remove destinations, or say exactly which.\v"
 		       "COMPONENT is a name, or a pattern with * and ?.  Give options of one letter in front of it.  A shell wants "
-		       "quotation marks round parentheses, which may be left out; '()' is no destination at all.",
+		       "quotation marks round parentheses, which may be left out; '()' inherits the destinations again.",
 		.children = children,
 	};
 	struct change change;

@@ -62,6 +62,25 @@ static error_t parse_argument(int key, char *argument, struct argp_state *state)
 	}
 }
 
+/*
+ * A process sets the level and tells what is in force then.  A trace of component trace may have a start/stop routine that does not
+ * want it, or a filter that leaves the process out; and it may record more because of MINOPS, as the flight recorder does.
+ */
+static void judge(struct change *change, struct change_row *row, uint32_t wanted)
+{
+	static const char refused[] = "stays as it is: its start/stop routine or a filter of component trace does not allow it";
+	static const char more[] = "the flight recorder or MINOPS records more than was asked";
+	uint32_t level;
+
+	if (row->failed || row->now == NULL || !ct_level_parse(row->now, strlen(row->now), &level) || level == wanted)
+		return;
+	row->failed = level > wanted; /* fewer events than were asked for */
+	if (row->failed)
+		ct_change_set(change, &row->said, (struct ct_span){ refused, sizeof(refused) - 1 });
+	else
+		ct_change_set(change, &row->said, (struct ct_span){ more, sizeof(more) - 1 });
+}
+
 static int ask(struct level_arguments *arguments)
 {
 	struct change *change = arguments->change;
@@ -73,7 +92,10 @@ static int ask(struct level_arguments *arguments)
 
 	change->is_question = arguments->level == NULL;
 	ct_command_encode(&change->request, &command);
-	return ct_change_run(change);
+	ct_change_gather(change);
+	for (size_t i = 0; i < change->count && !change->is_question; i++)
+		judge(change, &change->rows[i], arguments->number);
+	return ct_change_finish(change);
 }
 
 int cmd_level(int argc, char **argv)

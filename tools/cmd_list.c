@@ -163,6 +163,8 @@ static void print_counters(const struct list_counters *counters)
 		printf("%s%s %" PRIu64, separator, ctrace_loss_name((enum ctrace_loss)i), counters->lost[i]);
 		separator = ", ";
 	}
+	if (counters->no_room != 0)
+		printf("%sno-room %" PRIu64, separator, counters->no_room);
 	printf("%s, pending %" PRIu64 " (%" PRIu64 " bytes in %" PRIu32 " ring%s)\n", counters->lost_total != 0 ? ")" : "",
 	       counters->pending, counters->pending_bytes, counters->rings, counters->rings == 1 ? "" : "s");
 }

@@ -37,6 +37,27 @@ static error_t parse_argument(int key, char *argument, struct argp_state *state)
 	}
 }
 
+/* Where nothing could begin, that is no failure of the process; but it is nothing when it is so everywhere. */
+static void judge(struct change *change)
+{
+	static const char why[] = "nothing to rotate: it keeps no other generation, and nobody has renamed its file";
+	bool has_begun = false;
+
+	for (size_t i = 0; i < change->count; i++) {
+		struct change_row *row = &change->rows[i];
+
+		if (row->failed && row->peer->status == CTRACE_UNSUPPORTED && ct_target_silence(row->peer) == NULL) {
+			row->failed = false;
+			ct_change_set(change, &row->said, (struct ct_span){ why, sizeof(why) - 1 });
+		}
+		has_begun = has_begun || row->failed || row->now != NULL;
+	}
+	if (has_begun || change->failed)
+		return;
+	fprintf(stderr, "%s: nothing has begun anew\n", change->target.verb);
+	change->failed = true;
+}
+
 int cmd_rotate(int argc, char **argv)
 {
 	static const struct argp_child children[] = { { &ct_target_argp, 0, NULL, 0 }, { 0 } };
@@ -59,7 +80,9 @@ int cmd_rotate(int argc, char **argv)
 		if (arguments.emitter != NULL)
 			command.emitter = (struct ct_span){ arguments.emitter, strlen(arguments.emitter) };
 		ct_command_encode(&change.request, &command);
-		exit_status = ct_change_run(&change);
+		ct_change_gather(&change);
+		judge(&change);
+		exit_status = ct_change_finish(&change);
 	}
 	ct_change_fini(&change);
 	return exit_status;

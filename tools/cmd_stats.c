@@ -1,13 +1,215 @@
 /*
- * cmd_stats.c - ctrace stats.
+ * cmd_stats.c - ctrace stats: what is traced, lost and waiting, in numbers.
+ *
+ * Reads what each process keeps in its run folder, without disturbing it, and asks external writers.  With --watch again and again, with
+ * what has come in a second: in place on a terminal, else one below the other.
  *
  * Copyright The ctrace authors.  SPDX-License-Identifier: Apache-2.0
  */
+#include <errno.h>
+#include <math.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
 #include "cmd.h"
+#include "stats.h"
+
+#define NS_PER_SECOND 1000000000u
+#define LEAST_SECONDS 0.1
+#define MOST_SECONDS 86400.0
+
+enum { OPTION_WATCH = 'w' };
+
+struct stats_options {
+	struct target target;
+	uint64_t watch_ns; /* 0: once */
+};
+
+static volatile sig_atomic_t is_stopped;
+
+static void stop(int signal)
+{
+	(void)signal;
+	is_stopped = 1;
+}
+
+/* ------------------------------------------------------------------------------------------------------------
+ * Printing
+ */
+
+static void print_time(uint64_t wall_ns)
+{
+	time_t seconds = (time_t)(wall_ns / NS_PER_SECOND);
+	char when[32] = "?";
+	struct tm local;
+
+	if (localtime_r(&seconds, &local) != NULL)
+		strftime(when, sizeof(when), "%Y-%m-%d %H:%M:%S", &local);
+	printf("%s\n", when);
+}
+
+/* Whole at once, or a screen that is drawn anew flickers. */
+static bool print_for_people(const struct stats_options *options, const struct stats *stats, const struct stats *before)
+{
+	bool is_screen = options->watch_ns != 0 && isatty(STDOUT_FILENO);
+	char *text = NULL;
+	size_t size = 0;
+	FILE *to = open_memstream(&text, &size);
+
+	if (to == NULL)
+		return false;
+	ct_stats_print(to, stats, before);
+	if (fclose(to) != 0) {
+		free(text);
+		return false;
+	}
+	if (is_screen)
+		fputs("\033[H\033[J", stdout);
+	else if (before != NULL)
+		putchar('\n');
+	if (options->watch_ns != 0)
+		print_time(stats->wall_ns);
+	fwrite(text, 1, size, stdout);
+	if (size == 0 && options->watch_ns != 0)
+		puts("nothing is traced");
+	free(text);
+	return true;
+}
+
+static bool print(const struct stats_options *options, const struct stats *stats, const struct stats *before)
+{
+	bool ok = options->target.is_json ? ct_stats_print_json(stats, before) : print_for_people(options, stats, before);
+
+	if (!ok)
+		fputs("ctrace stats: not enough memory\n", stderr);
+	return fflush(stdout) == 0 && ok;
+}
+
+/* ------------------------------------------------------------------------------------------------------------
+ * Once, or again and again
+ */
+
+static int print_once(const struct stats_options *options)
+{
+	const struct ct_peer_filter *filter = &options->target.filter;
+	struct stats stats;
+	bool is_empty, ok;
+
+	ct_stats_gather(&stats, &options->target);
+	is_empty = stats.process_count == 0 && stats.writers.writer_rows.count == 0;
+	ok = !stats.has_failed;
+	if (!is_empty || options->target.is_json)
+		ok = print(options, &stats, NULL) && ok;
+	if (is_empty && ok)
+		fprintf(stderr, "ctrace stats: %s\n",
+			filter->pid != 0 || filter->asid != 0 || filter->jobname != NULL ? "no traced process matches"
+											 : "nothing is traced");
+	ct_stats_fini(&stats);
+	return ok && !is_empty ? CMD_DONE : CMD_NOTHING;
+}
+
+/* Until the next one is due, or a signal comes: those are let in only here, so that none is overlooked. */
+static void wait_until(uint64_t due_ns, const sigset_t *signals)
+{
+	uint64_t now_ns = ct_clock_mono_ns();
+	uint64_t left_ns = due_ns > now_ns ? due_ns - now_ns : 0;
+	struct timespec left = { .tv_sec = (time_t)(left_ns / NS_PER_SECOND), .tv_nsec = (long)(left_ns % NS_PER_SECOND) };
+
+	(void)pselect(0, NULL, NULL, NULL, &left, signals);
+}
+
+static void catch_signals(sigset_t *out_while_waiting)
+{
+	struct sigaction action = { .sa_handler = stop };
+	sigset_t ours;
+
+	sigemptyset(&ours);
+	sigaddset(&ours, SIGINT);
+	sigaddset(&ours, SIGTERM);
+	(void)sigprocmask(SIG_BLOCK, &ours, out_while_waiting);
+	sigdelset(out_while_waiting, SIGINT);
+	sigdelset(out_while_waiting, SIGTERM);
+	(void)sigaction(SIGINT, &action, NULL);
+	(void)sigaction(SIGTERM, &action, NULL);
+}
+
+static int watch(const struct stats_options *options)
+{
+	struct stats stats[2];
+	struct stats *now = &stats[0], *before = NULL;
+	bool ok = true;
+	sigset_t signals;
+
+	catch_signals(&signals);
+	while (ok && !is_stopped) {
+		struct stats *free_one = before != NULL ? before : &stats[1];
+
+		ct_stats_gather(now, &options->target);
+		ok = print(options, now, before);
+		if (before != NULL)
+			ct_stats_fini(before);
+		before = now;
+		now = free_one;
+		wait_until(before->taken_ns + options->watch_ns, &signals);
+	}
+	if (before != NULL)
+		ct_stats_fini(before);
+	return ok ? CMD_DONE : CMD_NOTHING;
+}
+
+/* ------------------------------------------------------------------------------------------------------------
+ * The verb
+ */
+
+static error_t parse_stats(int key, char *argument, struct argp_state *state)
+{
+	struct stats_options *options = state->input;
+	double seconds = 1;
+	char *end;
+
+	switch (key) {
+	case ARGP_KEY_INIT:
+		state->child_inputs[0] = &options->target;
+		return 0;
+	case OPTION_WATCH:
+		if (argument != NULL) {
+			seconds = strtod(argument, &end);
+			if (end == argument || *end != '\0' || !isfinite(seconds) || seconds < LEAST_SECONDS || seconds > MOST_SECONDS)
+				argp_error(state, "\"%s\" is not a time; expected seconds, from 0.1 to 86400", argument);
+		}
+		options->watch_ns = (uint64_t)(seconds * NS_PER_SECOND);
+		return 0;
+	case ARGP_KEY_ARG:
+		argp_error(state, "unexpected argument \"%s\"", argument);
+		return 0;
+	default:
+		return ARGP_ERR_UNKNOWN;
+	}
+}
 
 int cmd_stats(int argc, char **argv)
 {
-	(void)argc;
-	(void)argv;
-	return CMD_NOTHING;
+	static const struct argp_option rows[] = {
+		{ "watch", OPTION_WATCH, "SECONDS", OPTION_ARG_OPTIONAL, "Again and again, each second or so many, with rates", 1 },
+		{ 0 },
+	};
+	static const struct argp_child children[] = { { .argp = &ct_target_argp }, { 0 } };
+	static const struct argp argp = {
+		.options = rows,
+		.children = children,
+		.parser = parse_stats,
+		.doc = "Count what is traced, delivered, lost and waiting: of each traced process, and of the external writers that run."
+		       "\vEvents emitted are those delivered, pending and lost.  The processes are not disturbed; --timeout is for the writers."
+		       "  Exit status: 0 something was shown, or the watch was interrupted; 1 nothing is traced, or something cannot be read;"
+		       " 2 usage.",
+	};
+	struct stats_options options = { .watch_ns = 0 };
+
+	if (argp_parse(&argp, argc, argv, 0, NULL, &options) != 0)
+		return CMD_USAGE;
+	ct_tool_recover_on_the_way();
+	return options.watch_ns != 0 ? watch(&options) : print_once(&options);
 }

@@ -26,7 +26,7 @@ struct ct_display_form ct_display_form_of(const struct ct_operator_command *comm
 	form.asked = command->has_sub && command->name_count != 0;
 	form.levels = command->sublevel ? CT_DISPLAY_NONE : command->has_n;
 	for (uint32_t i = 0; i < command->name_count; i++)
-		if (is_glob(command->name[i]) || (command->has_sub && is_glob(command->sub)))
+		if (is_glob(command->name[i]))
 			form.levels = CT_DISPLAY_NONE; /* what a glob fits is all asked for, wherever it stands */
 	return form;
 }
@@ -54,7 +54,7 @@ void ct_display_request(const struct ct_operator_command *command, struct ct_buf
 
 		add_frame(out_request, command->name[i], NULL, is_alone ? 0 : form.levels);
 		if (command->has_sub)
-			add_frame(out_request, command->name[i], command->sub, is_glob(command->sub) ? 0 : form.levels);
+			add_frame(out_request, command->name[i], command->sub, form.levels);
 	}
 }
 
@@ -74,6 +74,8 @@ static void end_trace(struct reading *reading)
 	if (!reading->has_trace)
 		return;
 	(void)ct_display_add_trace(reading->display, &reading->trace);
+	/* Also one that its filters leave out here is on. */
+	reading->display->is_any_on |= reading->trace.display.mode != CTRACE_MODE_OFF;
 	reading->has_trace = false;
 	reading->found++;
 }

@@ -14,8 +14,9 @@
 struct list_counters {
 	uint64_t delivered;
 	uint64_t lost[CTRACE_LOSS_COUNT];
-	uint64_t lost_total;
-	uint64_t pending; /* events */
+	uint64_t no_room;    /* taken by a writer whose data set is full */
+	uint64_t lost_total; /* with these */
+	uint64_t pending;    /* events */
 	uint64_t pending_bytes;
 	uint64_t bytes; /* ever written into them */
 	uint32_t rings;

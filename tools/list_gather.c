@@ -58,7 +58,7 @@ bool ct_list_gather_components(struct list_process *process, const char *compone
 static void add_ring(struct list_counters *counters, const struct ct_ring *ring)
 {
 	const struct ct_ring_head *head = ring->head;
-	uint64_t gone = head->overwritten + head->undelivered;
+	uint64_t gone = head->overwritten + head->undelivered + head->unwritten;
 	uint64_t used = head->head - head->tail;
 	uint32_t percent;
 
@@ -77,6 +77,7 @@ static void add_ring(struct list_counters *counters, const struct ct_ring *ring)
 		counters->lost[i] += head->lost[i];
 	counters->lost[CTRACE_LOSS_OVERWRITTEN] += head->overwritten + ct_ring_count_overwritten(ring);
 	counters->lost[CTRACE_LOSS_DAMAGED] += head->undelivered;
+	counters->no_room += head->unwritten;
 }
 
 /* A head page that is copied while its thread and the agent move may contradict itself; the next copy hardly does too. */
@@ -106,6 +107,7 @@ void ct_list_gather_counters(const struct ct_session *session, struct list_count
 		counters->lost[i] += head->lost[i];
 		counters->lost_total += counters->lost[i];
 	}
+	counters->lost_total += counters->no_room;
 }
 
 bool ct_list_shows(struct ct_dest *dest)

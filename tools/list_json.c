@@ -87,6 +87,7 @@ static json_t *json_counters(const struct list_counters *counters)
 
 	for (unsigned i = 0; i < CTRACE_LOSS_COUNT; i++)
 		json_object_set_new(reasons, ctrace_loss_name((enum ctrace_loss)i), json_integer((json_int_t)counters->lost[i]));
+	json_object_set_new(reasons, "no-room", json_integer((json_int_t)counters->no_room));
 	json_object_set_new(object, "delivered", json_integer((json_int_t)counters->delivered));
 	json_object_set_new(object, "lost", json_integer((json_int_t)counters->lost_total));
 	json_object_set_new(object, "lost_by_reason", reasons);

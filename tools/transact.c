@@ -53,7 +53,7 @@ static void add_one(struct transactions *all, const struct ctrace_trace_ct *comm
 	(void)snprintf(transaction->component, sizeof transaction->component, "%s", command->name);
 	(void)snprintf(transaction->sub, sizeof transaction->sub, "%s", command->sub != NULL ? command->sub : "");
 	(void)snprintf(transaction->place, sizeof transaction->place, "%s", place);
-	transaction->is_preset = command->state > 100;
+	transaction->is_preset = command->state >= CTRACE_CT_PRESET_PUT;
 	transaction->is_of_glob = is_of_glob;
 	ct_trace_ct_encode(&all->request, command);
 	all->failed = all->failed || all->request.failed;

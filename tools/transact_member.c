@@ -88,8 +88,9 @@ static uint32_t state_of(const struct ct_trace_request *statement, uint32_t comm
 	case CT_STATE_LIKEHEAD:
 		return CTRACE_CT_LIKEHEAD;
 	case CT_STATE_PRESET_PUT:
+		return CTRACE_CT_PRESET_PUT;
 	case CT_STATE_PRESET_DELETE:
-		return (uint32_t)statement->state + 100;
+		return CTRACE_CT_PRESET_DELETE;
 	default:
 		return commands;
 	}

@@ -243,6 +243,8 @@ CTRACE_API_ enum ctrace_status ctrace_wto(uint64_t console, const char *text);
 #define CTRACE_CT_ON 1u
 #define CTRACE_CT_OFF 2u
 #define CTRACE_CT_LIKEHEAD 3u
+#define CTRACE_CT_PRESET_PUT 4u /* for a sublevel that is not defined yet; its head is */
+#define CTRACE_CT_PRESET_DELETE 5u
 
 struct ctrace_trace_ct {
 	uint32_t size;

@@ -142,13 +142,14 @@ static uint32_t transact(const struct ct_path *path, const struct ct_trace_reque
 /* ---- a command ---- */
 
 /* By CTRACE_CT_* */
-static const enum ct_trace_state state_of[] = { CT_STATE_NONE, CT_STATE_ON, CT_STATE_OFF, CT_STATE_LIKEHEAD };
+static const enum ct_trace_state state_of[] = { CT_STATE_NONE,     CT_STATE_ON,         CT_STATE_OFF,
+						CT_STATE_LIKEHEAD, CT_STATE_PRESET_PUT, CT_STATE_PRESET_DELETE };
 
 static uint32_t check_command(const struct ctrace_trace_ct *command, struct ctrace_outcome *out)
 {
 	size_t size = command->name != NULL ? strnlen(command->name, CTRACE_MAX_COMPONENT + 1) : 0;
 
-	if (command->size < sizeof *command || command->state > CTRACE_CT_LIKEHEAD)
+	if (command->size < sizeof *command || command->state >= CT_COUNT(state_of))
 		return ct_outcome_set(out, CTRACE_RC_ABEND, 0x301, "struct ctrace_trace_ct: size or state is not what it may be");
 	if (ct_is_coded(command->parm) && (command->bufsize != 0 || command->asid != NULL || command->jobname != NULL ||
 					   command->options != NULL || command->wtr != NULL))

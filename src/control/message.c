@@ -291,8 +291,7 @@ void ct_trace_ct_encode(struct ct_buf *out, const struct ctrace_trace_ct *comman
 
 static bool is_state(uint64_t state)
 {
-	return state <= CTRACE_CT_LIKEHEAD || state == CT_MESSAGE_PRESET + CT_STATE_PRESET_PUT ||
-	       state == CT_MESSAGE_PRESET + CT_STATE_PRESET_DELETE;
+	return state <= CTRACE_CT_PRESET_DELETE;
 }
 
 /* Copies the operands one behind the other, each terminated, and only then points to them: the buffer may have moved. */

@@ -25,8 +25,6 @@
 
 /* In a command of CT_VERB_LEVEL: what is it?  Nothing is changed; the field is not sent. */
 #define CT_LEVEL_ASKED 0xFFFFFFFDu
-/* CT_FIELD_STATE of a member's PRESET: this and CT_STATE_PRESET_PUT or _DELETE. */
-#define CT_MESSAGE_PRESET 100u
 
 #define CT_MESSAGE_ANSWER 1u
 #define CT_MESSAGE_MORE 2u /* another frame of this answer follows */
@@ -46,7 +44,7 @@ enum ct_field {
 	CT_FIELD_OLD = 11, /* answer: what it was, and what it is now, as people read it ("INFO", "TEXTFILE, STDERR") */
 	CT_FIELD_NEW = 12,
 	/* CT_VERB_TRACE_CT: struct ctrace_trace_ct; what is absent is NULL or 0 there */
-	CT_FIELD_STATE = 20, /* number, CTRACE_CT_*; or CT_MESSAGE_PRESET + CT_STATE_PRESET_* */
+	CT_FIELD_STATE = 20, /* number, CTRACE_CT_* */
 	CT_FIELD_SUB = 21,
 	CT_FIELD_PARM = 22, /* the member that this is a statement of, for messages */
 	CT_FIELD_BUFSIZE = 23,

@@ -26,17 +26,21 @@ static int use(use_address *function, int fd, int folder, const char *path, cons
 	struct sockaddr_un address = { .sun_family = AF_UNIX };
 	int size = snprintf(address.sun_path, sizeof address.sun_path, "/proc/self/fd/%d/%s", folder, name);
 
+	int error;
+
 	if (size >= (int)sizeof address.sun_path) {
 		errno = ENAMETOOLONG;
 		return -1;
 	}
 	if (function(fd, (const struct sockaddr *)&address, sizeof address) == 0)
 		return 0;
-	if (errno != ENOENT)
+	error = errno;
+	/* No /proc; or not for us, after a change of user. */
+	if (error != ENOENT && error != EACCES)
 		return -1;
 	size = snprintf(address.sun_path, sizeof address.sun_path, "%s/%s", path, name);
 	if (size >= (int)sizeof address.sun_path) {
-		errno = ENOENT;
+		errno = error;
 		return -1;
 	}
 	return function(fd, (const struct sockaddr *)&address, sizeof address);

@@ -131,7 +131,7 @@ const char *ct_display_writer_status(const struct ct_display *display, uint32_t 
 /* The index behind the last trace that is below traces[root]. */
 uint32_t ct_display_end_of(const struct ct_display *display, uint32_t root);
 
-/* ---- display_line.c.  Nothing is printed beyond CT_DISPLAY_COLUMNS but words that are longer. */
+/* ---- display_line.c.  Values go to CT_DISPLAY_COLUMNS at most, and on below. */
 #define CT_DISPLAY_COLUMNS 71u
 /* Escaped where it is not plain.  Gives the columns that it takes. */
 unsigned ct_display_add_text(struct ct_buf *out, const char *text);

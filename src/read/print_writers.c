@@ -12,7 +12,7 @@
  *          TRCOUT01   /var/trace/kvs1
  *                     USED 0012M OF 0050M, 123456 EVENTS
  *                     10 EVENTS OVERWRITTEN
- *          TRACES     ASID=001F JOBNAME=KVSERVER PID=12345, 123456 EVENTS, 4 RINGS
+ *          TRACES     ASID=001F JOBNAME=KVSERVER PID=12345, 12345 EVENTS, 4 RINGS
  *                     KVS KVS.NET
  *          WAITING    ASID=0020 JOBNAME=KVCLIENT PID=12346
  *                     KVC

@@ -9,6 +9,8 @@
  */
 #include "runtime/runtime.h"
 
+#include "control/server.h"
+
 #include <errno.h>
 #include <signal.h>
 #include <string.h>
@@ -248,8 +250,10 @@ static void *run(void *argument)
 			ct_os_wait(&process->wake_word, word, BUSY_NS);
 		} else {
 			sleep_until_woken(process, word, pending);
-			if (++looks % REAP_PASSES == 0)
+			if (++looks % REAP_PASSES == 0) {
 				reap_rings(process->pool);
+				ct_server_check();
+			}
 			/* Woken by an event or by nothing at all: only an event makes it busy. */
 			quiet = pending_bytes(process->pool) == pending ? QUIET_PASSES : 0;
 		}
@@ -341,9 +345,27 @@ static enum ctrace_status wait_for_ticket(uint32_t ticket, uint64_t timeout_ns)
 	}
 }
 
+/* What external writers have of it now is in their data sets too. */
+static enum ctrace_status wait_for_writers(const struct ct_ring_pool *pool, uint64_t start_ns, uint64_t timeout_ns)
+{
+	for (uint32_t i = 0; i < ct_ring_pool_count(pool); i++) {
+		const struct ct_ring *ring = ct_ring_pool_at(pool, i);
+		uint64_t limit = ct_ring_head_position(ring);
+
+		while (ct_ring_has_writer(ring) && __atomic_load_n(&ring->head->tail, __ATOMIC_ACQUIRE) < limit) {
+			if (ct_clock_mono_ns() - start_ns >= timeout_ns)
+				return CTRACE_TIMED_OUT;
+			ct_os_wait(&ring->head->tail_word, __atomic_load_n(&ring->head->tail_word, __ATOMIC_ACQUIRE), BUSY_NS);
+		}
+	}
+	return CTRACE_OK;
+}
+
 enum ctrace_status ctrace_flush(uint32_t timeout_ms)
 {
 	int kept = errno;
+	uint64_t timeout_ns = (uint64_t)timeout_ms * 1000000u;
+	uint64_t start = ct_clock_mono_ns();
 	enum ctrace_status status = CTRACE_OK;
 
 	if (__atomic_load_n(&ct_process.state, __ATOMIC_ACQUIRE) == CT_PROCESS_ATTACHED && *ct_process.mark != 0) {
@@ -351,13 +373,15 @@ enum ctrace_status ctrace_flush(uint32_t timeout_ms)
 			uint32_t ticket = __atomic_add_fetch(&agent.flush_wanted, 1, __ATOMIC_ACQ_REL);
 
 			ct_process_wake_agent();
-			status = wait_for_ticket(ticket, (uint64_t)timeout_ms * 1000000u);
+			status = wait_for_ticket(ticket, timeout_ns);
 		} else if (ct_thread_locked == 0) {
 			ct_agent_lock();
 			ct_agent_pass(true);
 			ct_agent_unlock();
 			status = ct_process.failing != 0 ? CTRACE_OUTPUT_ERROR : CTRACE_OK;
 		}
+		if (status == CTRACE_OK)
+			status = wait_for_writers(ct_process.pool, start, timeout_ns);
 	}
 	errno = kept;
 	return status;

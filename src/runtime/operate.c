@@ -12,15 +12,8 @@
 
 #include "writer/writer.h"
 
-#define FLUSH_LIMIT_MS 900u /* the others wait meanwhile */
-
-/* Until reload.c is there. */
-__attribute__((weak)) enum ctrace_status ct_reload(const char *path, char message[256])
-{
-	(void)path;
-	message[0] = '\0';
-	return CTRACE_UNSUPPORTED;
-}
+#define FLUSH_LIMIT_MS 900u  /* the others wait meanwhile */
+#define ROUTINE_WAIT_MS 250u /* likewise, for the program's next call, in which its routine in COBOL runs */
 
 /* ---- the process as a whole ---- */
 
@@ -129,11 +122,10 @@ static void operate_trace_ct(const struct ct_message *request, struct ct_buf *ou
 	status = ct_trace_ct_decode(request, &text, &command);
 	if (status != CTRACE_OK) {
 		ct_answer_whole(out, CT_VERB_TRACE_CT, status, "that is no TRACE CT");
-	} else if (command.state >= CT_MESSAGE_PRESET) {
-		ct_answer_whole(out, CT_VERB_TRACE_CT, CTRACE_UNSUPPORTED, "PRESET is for the members that programs name");
 	} else {
 		command.parm = NULL; /* only where the statement comes from: the operator's member has been read */
 		(void)ctrace_trace_ct(&command, &outcome);
+		(void)ct_ctf_defer(&command, ROUTINE_WAIT_MS, &outcome);
 		answer_outcome(&outcome, out);
 	}
 	ct_buf_fini(&text);

@@ -315,10 +315,12 @@ static void add_ring(struct ctrace_stats *stats, const struct ct_ring *ring)
 	const struct ct_ring_head *head = ring->head;
 	uint64_t overwritten = __atomic_load_n(&head->overwritten, __ATOMIC_RELAXED);
 	uint64_t damaged = __atomic_load_n(&head->undelivered, __ATOMIC_RELAXED);
+	uint64_t unwritten = __atomic_load_n(&head->unwritten, __ATOMIC_RELAXED);
 
-	stats->delivered += __atomic_load_n(&head->consumed, __ATOMIC_RELAXED) - overwritten - damaged;
+	stats->delivered += __atomic_load_n(&head->consumed, __ATOMIC_RELAXED) - overwritten - damaged - unwritten;
 	stats->lost[CTRACE_LOSS_OVERWRITTEN] += overwritten + ct_ring_count_overwritten(ring);
 	stats->lost[CTRACE_LOSS_DAMAGED] += damaged;
+	stats->lost[CTRACE_LOSS_UNDELIVERABLE] += unwritten;
 	stats->pending += ct_ring_count_pending(ring);
 	for (uint32_t reason = 0; reason < CTRACE_LOSS_COUNT; reason++)
 		stats->lost[reason] += __atomic_load_n(&head->lost[reason], __ATOMIC_RELAXED);

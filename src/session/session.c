@@ -322,7 +322,12 @@ static enum ctrace_status copy_parent(struct ct_session *session, const struct c
 	memcpy((char *)(uintptr_t)session->texts, parent->texts, head->texts_size);
 	session->texts_capacity = head->texts_size;
 	head->ring_count = head->flight_wanted = 0;
+	head->control_refused = head->control_requests = 0;
 	memset(head->lost, 0, sizeof head->lost);
+	for (uint32_t i = 0; i < head->component_count; i++)
+		session->components[i].delivered = session->components[i].bytes = 0;
+	for (uint32_t i = 0; i < CT_WRITER_LIMIT; i++)
+		head->writer[i].slots = 0;
 	for (uint32_t i = 0; i < CT_DEST_LIMIT; i++) {
 		struct ct_dest *dest = &head->dest[i];
 

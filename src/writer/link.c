@@ -217,6 +217,7 @@ static uint32_t introduce(int fd, uint32_t number, uint32_t slots)
 }
 
 static bool ready(int fd, void *user);
+static void connect_again(void *user);
 
 /* Under the lock.  False: the writer is not there. */
 static bool connect_to(uint32_t number)
@@ -268,6 +269,8 @@ static void adopt(void *user)
 		(void)__atomic_fetch_or(&ct_process.adopting, mask_of(link->left), __ATOMIC_ACQ_REL);
 		link->left = 0;
 		ct_process_wake_agent();
+		/* If it was not the writer that ended. */
+		(void)!ct_server_later(LOOK_AGAIN_MS, connect_again, user);
 	}
 	leave();
 }
@@ -307,11 +310,12 @@ static bool ready(int fd, void *user)
 	bool goes_on = true;
 
 	enter();
-	if (link->fd != fd || !ct_os_is_file(fd, &link->id)) {
+	if (link->fd != fd) {
 		leave();
 		return false;
 	}
-	got = recv(fd, bytes, sizeof bytes, MSG_DONTWAIT);
+	/* The program may have closed it, as daemons do: then the writer believes that we have ended. */
+	got = ct_os_is_file(fd, &link->id) ? recv(fd, bytes, sizeof bytes, MSG_DONTWAIT) : 0;
 	if (got > 0) {
 		part(number);
 		answer_stop(fd);

@@ -155,9 +155,8 @@ def wait_for(pattern, seconds=30):
 seen = b''
 child, terminal = pty.fork()
 if child == 0:
-    os.environ.update(TERM='dumb', PS1='ready> ')
+    os.environ['TERM'] = 'dumb'
     os.execvp(sys.argv[2], sys.argv[2:])
-wait_for(b'ready> ')
 os.write(terminal, os.environ['SETUP'].encode() + b'; echo set-"up"\n')
 wait_for(rb'set-up\r?\n')
 wait_for(b'ready> ')
@@ -171,13 +170,13 @@ typed() { # KEYS LINE SHELL...
 	got=$(timeout 120 python3 type.py "$keys" "$@") || { echo "$got"; return 1; }
 	[ "$got" = "$wanted" ] || { echo "$got; wanted: $wanted"; return 1; }
 }
-in_bash() { SETUP=". '$bash_file'" typed "$1" "$2" bash --norc --noprofile -i; }
+in_bash() { SETUP=". '$bash_file'; PS1='ready> '" typed "$1" "$2" bash --norc --noprofile -i; }
 check 'typed in bash: a verb, a component, a level' in_bash 'ctrace lev\ttool.main.p\twa\t' 'ctrace level tool.main.part warn '
 check 'typed in bash: a value behind =' in_bash 'ctrace flush --pi\t\t --jo\tkv\t' "ctrace flush --pid=$pid  --job=KVSERVER "
 check 'typed in bash: a file' in_bash 'ctrace reload folder/ou\t' 'ctrace reload folder/ours.cfg '
 
 in_zsh() {
-	SETUP="fpath=('${zsh_file%/*}' \$fpath); autoload -U compinit; compinit -D -u; unsetopt zle_bracketed_paste; PS1='ready> '" \
+	SETUP="fpath=('${zsh_file%/*}' \$fpath); autoload -U compinit; compinit -D -u; PS1='ready> '" \
 		typed "$1" "$2" zsh -f -i
 }
 for test in 'a verb, a component, a level|ctrace lev\ttool.main.p\twa\t|ctrace level tool.main.part warn ' \

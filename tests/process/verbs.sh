@@ -178,7 +178,7 @@ check 'dest --json' "$(
 	expect_status 0
 	json '[(r["component"], r["old"], r["new"]) for r in rows]' "[('kvs.net', 'TEXTFILE', 'TEXTFILE, STDERR'), ('kvs.store', 'TEXTFILE', 'TEXTFILE, STDERR')]"
 )"
-tool dest kvs.net -JOURNAL
+tool dest kvs.net -BINFILE
 check 'what it has not is not removed' "$(expect_status 1; expect "$out" ''; expect_in "$err" "^ctrace dest: $kvs KVS kvs.net: it has none" "^ctrace dest: $proxy PROXY kvs.net: it has none")"
 tool dest kvs.net +NOSUCH
 check 'an emitter that there is not is refused by the process' "$(
@@ -224,11 +224,17 @@ refuse 'which property\?' prop kvs.net
 refuse 'a value with blanks wants quotation marks' prop kvs.net RATE 1 2
 refuse 'expected the name of an emitter' prop emitter: FORMAT
 
-# ---- a trace of component trace is a component as any other
+# ---- a trace of component trace is a component as any other, but its start/stop routine is asked
 order kvs define MYTRACE
 check 'a trace of component trace is defined' "$(expect "$answer" 0)"
 says 0 "$kvs KVS  MYTRACE  NONE -> WARN" '' level mytrace warn
 check 'it traces by its level' "$(expect "$(traced kvs kvs.log MYTRACE)" 3)"
+order kvs refuse WONT
+says 1 '' "ctrace level: $kvs KVS WONT: stays as it is: its start/stop routine or a filter of component trace does not allow it" level wont warn
+tool level --json wont warn
+check 'what a routine refuses is an error in the JSON' "$(expect_status 1; json '[(r["component"], "stays as it is" in r["error"]) for r in rows]' "[('WONT', True)]")"
+says 0 "$kvs KVS  WONT  NONE" '' level WONT
+check 'and it traces nothing' "$(expect "$(traced kvs kvs.log WONT)" 0)"
 
 # ---- reload
 sed 's/^mftrace.level.kvs .*/mftrace.level.kvs = fatal/' kvs.cfg >quiet.cfg
@@ -273,8 +279,10 @@ tool rotate --pid "$kvs" TEXTFILE
 check 'rotate says which destination begins anew' "$(expect_status 0; expect_in "$out" "^$kvs KVS  TEXTFILE"; expect "$err" '')"
 check 'events go to the new file' "$(expect "$(traced kvs kvs.log kvs.net)" 2; expect "$(grep -c '^kvs.net ' kvs.log)" 2)"
 check 'the former one is as it was' "$(expect "$(grep -c '^kvs.net ' former.log)" "$events")"
-tool rotate --pid "$kvs" TEXTFILE
-check 'rotate: nothing to rotate' "$(expect_in "$out$err" "$kvs KVS.*nothing")"
+says 1 "$kvs KVS  nothing to rotate: it keeps no other generation, and nobody has renamed its file" 'ctrace rotate: nothing has begun anew' \
+	rotate -p "$kvs" textfile
+says 1 "$kvs KVS  nothing to rotate" 'ctrace rotate: nothing has begun anew' rotate --pid "$kvs"
+says 1 "$kvs KVS  nothing to rotate" 'ctrace rotate: nothing has begun anew' rotate --pid "$kvs" BINFILE
 tool rotate NOSUCH
 check 'rotate: an emitter that there is not' "$(expect_status 1; expect_in "$err" "^ctrace rotate: $kvs KVS.*NOSUCH")"
 mv kvs.log former.log
@@ -297,6 +305,50 @@ check 'it is in the JSON' "$(expect_status 1; json '[(r["pid"], r.get("error")) 
 tool flush --timeout 0.3
 check 'flush tells of it' "$(expect_status 1; expect "$out" "$kvs KVS  delivered"; expect "$err" "ctrace flush: $proxy PROXY did not answer in time")"
 kill -CONT "$proxy"
+
+# ---- a process that is late: flush asks again
+kill -STOP "$proxy"
+(
+	sleep 2.5 # longer than flush waits for one answer
+	kill -CONT "$proxy"
+) &
+says 0 "$kvs KVS    delivered
+$proxy PROXY  delivered" '' flush --timeout 60
+wait $!
+
+# ---- a destination that fails
+says 0 "$kvs KVS  TEXTFILE  kvs.log -> /proc/no/such" '' prop -p "$kvs" emitter:TEXTFILE FILE /proc/no/such
+before=$(grep -c '^kvs.net ' kvs.log)
+order kvs trace kvs.net
+tool flush --pid "$kvs"
+check 'flush tells of a destination that fails' "$(expect_status 1; expect "$out" ''; expect_in "$err" "^ctrace flush: $kvs KVS: .*destination is failing")"
+says 0 "$kvs KVS  TEXTFILE  /proc/no/such -> kvs.log" '' prop -p "$kvs" emitter:TEXTFILE FILE kvs.log
+says 0 "$kvs KVS  delivered" '' flush --pid "$kvs"
+check 'what waited meanwhile is delivered' "$(expect "$(grep -c '^kvs.net ' kvs.log)" $((before + 3)))"
+
+# ---- a COBOL program: its tracer is switched from outside, and its callback hears of it in the next trace call
+if command -v cobc >/dev/null; then
+	sed 's/textfile#file = .*/textfile#file = cobol.log/' kvs.cfg >cobol.cfg
+	cobc -x -w -fixed -I "$CTRACE_SOURCE/copy" -Q "-Wl,--no-as-needed,-rpath,$CTRACE_BUILD" "-L$CTRACE_BUILD" -lctrace \
+		-o operated "$CTRACE_SOURCE/tests/cobol/operated.cbl"
+	subject=./operated
+	begin cobol
+	cobol=$!
+	exec {cobol_in}>cobol.in {cobol_out}<cobol.out
+	read -r _ <&"$cobol_out"
+	says 0 "$cobol COBOL  cobol.part  NONE -> INFO" '' level cobol.part info
+	order cobol go
+	check 'its callback hears of the level' "$(expect "$answer" 'told level 0000000001')"
+	read -r answer <&"$cobol_out"
+	says 0 "$cobol COBOL  delivered" '' flush --pid "$cobol"
+	check 'and it traces' "$(expect "$answer" traced; expect "$(grep -c '^cobol.part ' cobol.log)" 4)"
+	says 0 "$cobol COBOL  cobol.part  not set -> 42" '' prop cobol.part Sample 42
+	order cobol go
+	check 'and of the property' "$(expect "$answer" 'told Sample=42 0000000042')"
+	echo end >&"$cobol_in"
+	exec {cobol_in}>&-
+	wait "$cobol"
+fi
 
 # ---- nobody
 exec {kvs_in}>&- {proxy_in}>&-

@@ -5,7 +5,8 @@
  *
  *     trace NAME        an event of each level, numbered as its level, of this component
  *     flush             delivers everything; its status
- *     define NAME       a trace of component trace; its RC
+ *     define NAME       a trace of component trace that can be switched; its RC
+ *     refuse NAME       one whose start/stop routine refuses; its RC
  *
  * Ends at the end of stdin.
  *
@@ -15,14 +16,27 @@
 #include <stdio.h>
 #include <string.h>
 
-static unsigned define(const char *name)
+static uint32_t accept(struct ctrace_ctss *ctss)
+{
+	(void)ctss;
+	return 0;
+}
+
+static uint32_t refuse(struct ctrace_ctss *ctss)
+{
+	return (ctss->flags & CTRACE_CTSS_START) != 0 ? 4 : 0;
+}
+
+static unsigned define(const char *name, const char *routine)
 {
 	struct ctrace_define request = {
 		CTRACE_DEFINE_INIT,
 		.name = name,
-		.head = CTRACE_YES,
+		.startnam = routine,
 	};
 
+	if (ctrace_routine_register("ACCEPTSS", accept) != CTRACE_OK || ctrace_routine_register("REFUSESS", refuse) != CTRACE_OK)
+		return 99;
 	return ctrace_component_define(&request, NULL);
 }
 
@@ -49,7 +63,9 @@ static unsigned obey(char *order)
 	if (strcmp(order, "trace") == 0 && argument != NULL)
 		return trace(argument);
 	if (strcmp(order, "define") == 0 && argument != NULL)
-		return define(argument);
+		return define(argument, "ACCEPTSS");
+	if (strcmp(order, "refuse") == 0 && argument != NULL)
+		return define(argument, "REFUSESS");
 	return 98;
 }
 

@@ -355,7 +355,7 @@ static enum ctrace_status decode_trace_ct(struct ct_buf *text, struct ctrace_tra
 static void trace_ct_is_the_same_at_the_other_end(void **state)
 {
 	char options[CTRACE_MAX_OPTIONS + 1];
-	struct ctrace_trace_ct command = { CTRACE_TRACE_CT_INIT, .state = CT_MESSAGE_PRESET + CT_STATE_PRESET_PUT,
+	struct ctrace_trace_ct command = { CTRACE_TRACE_CT_INIT, .state = CTRACE_CT_PRESET_PUT,
 					   .name = "APPXYZ",     .sub = "A.ASID(1F)",
 					   .parm = "CTAPP00",    .bufsize = 65536,
 					   .asid = "",           .options = options,
@@ -385,7 +385,7 @@ static void trace_ct_is_the_same_at_the_other_end(void **state)
 static void a_state_that_there_is_not_is_damage(void **state)
 {
 	const uint64_t wrong[] = {
-		4, 99, 100, CT_MESSAGE_PRESET + CT_STATE_ON, CT_MESSAGE_PRESET + CT_STATE_PRESET_DELETE + 1, 0x100000001u
+		6, 99, 100, 104, 0x100000001u
 	};
 	struct ctrace_trace_ct other;
 	struct ct_buf text;

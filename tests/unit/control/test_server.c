@@ -1,0 +1,678 @@
+/*
+ * test_server.c - the control thread: who is heard, in what order, and that nobody can keep the others from it.
+ *
+ * Copyright The ctrace authors.  SPDX-License-Identifier: Apache-2.0
+ */
+#include "control_fixture.h"
+
+#include <pthread.h>
+#include <sys/resource.h>
+#include <sys/un.h>
+
+/* ---- the answers of this test: FLUSH answers its number of bytes, and others wait at the gate */
+
+static uint32_t gate;   /* 1: closed */
+static uint32_t served; /* requests that have come */
+static uint32_t order[10000];
+
+static void wait_at_gate(void)
+{
+	while (__atomic_load_n(&gate, __ATOMIC_ACQUIRE) != 0)
+		ct_os_wait(&gate, 1, UINT64_MAX);
+}
+
+static void set_gate(uint32_t value)
+{
+	__atomic_store_n(&gate, value, __ATOMIC_RELEASE);
+	ct_os_wake(&gate);
+}
+
+static void wait_for_served(uint32_t count)
+{
+	while (__atomic_load_n(&served, __ATOMIC_ACQUIRE) < count)
+		fixture_pause();
+}
+
+static void answer(const struct ct_message *request, struct ct_buf *out, void *user)
+{
+	static char text[60000];
+	uint64_t number = ct_message_number(request, CT_FIELD_NUMBER, 0);
+	uint32_t place = __atomic_fetch_add(&served, 1, __ATOMIC_ACQ_REL);
+	struct ct_answer made;
+
+	assert_ptr_equal(user, &served);
+	wait_at_gate();
+	if (place < CT_COUNT(order))
+		order[place] = (uint32_t)number;
+	ct_answer_begin(&made, out, request->verb);
+	for (; request->verb == CT_VERB_DISPLAY && number > 0; number--) {
+		ct_answer_row(&made, sizeof text + 8);
+		ct_message_add(out, CT_FIELD_VALUE, text, sizeof text);
+	}
+	ct_answer_end(&made);
+}
+
+static void start(void)
+{
+	const struct ct_server_options options = { .session = &session, .answer = answer, .user = &served };
+
+	gate = served = 0;
+	assert_int_equal(ct_server_start(&options), CTRACE_OK);
+}
+
+static int setup(void **state)
+{
+	(void)state;
+	enter_room();
+	assert_int_equal(ct_session_create(&session, run_dir), CTRACE_OK);
+	start();
+	return 0;
+}
+
+static int teardown(void **state)
+{
+	(void)state;
+	set_gate(0);
+	ct_server_stop();
+	ct_session_close(&session, true);
+	leave_room();
+	return 0;
+}
+
+/* ---- asking ---- */
+
+static void a_request_is_answered_and_counted(void **state)
+{
+	int fd = connect_to_us();
+
+	(void)state;
+	assert_true(is_answered(fd));
+	assert_true(is_answered(fd));
+	assert_int_equal(__atomic_load_n(&session.head->control_requests, __ATOMIC_RELAXED), 2);
+	assert_int_equal(session.head->control_refused, 0);
+	(void)close(fd);
+}
+
+static mode_t socket_mode(void)
+{
+	char path[4200];
+	struct stat info;
+
+	(void)snprintf(path, sizeof path, "%s/control", session.path);
+	assert_int_equal(lstat(path, &info), 0);
+	assert_true(S_ISSOCK(info.st_mode));
+	return info.st_mode & 07777;
+}
+
+static void the_socket_is_the_users_alone_whatever_the_umask_is(void **state)
+{
+	const mode_t masks[] = { 0, 022, 0777 };
+
+	(void)state;
+	for (size_t i = 0; i < CT_COUNT(masks); i++) {
+		mode_t before = umask(masks[i]);
+
+		ct_server_stop();
+		start();
+		(void)umask(before);
+		assert_int_equal(socket_mode(), 0600);
+	}
+}
+
+static void a_folder_with_a_long_path_has_a_socket_too(void **state)
+{
+	char name[256], longest[4096];
+	int fd;
+
+	(void)state;
+	ct_server_stop();
+	ct_session_close(&session, true);
+	memset(name, 'x', 200);
+	name[200] = '\0';
+	(void)snprintf(longest, sizeof longest, "%s/%s", run_dir, name);
+	assert_int_equal(mkdir(longest, 0700), 0);
+	assert_int_equal(ct_session_create(&session, longest), CTRACE_OK);
+	start();
+	fd = connect_to_us();
+	assert_true(is_answered(fd));
+	(void)close(fd);
+}
+
+static void requests_come_in_pieces(void **state)
+{
+	struct ct_command command = { .verb = CT_VERB_FLUSH, .component = { "app", 3 } };
+	struct ct_buf buf;
+	int fd = connect_to_us();
+
+	(void)state;
+	ct_buf_init(&buf);
+	ct_command_encode(&buf, &command);
+	for (size_t i = 0; i < buf.size; i++) {
+		assert_true(send_all(fd, buf.data + i, 1));
+		fixture_pause();
+	}
+	assert_int_equal(receive_status(fd), CTRACE_OK);
+	assert_int_equal(served, 1);
+	ct_buf_fini(&buf);
+	(void)close(fd);
+}
+
+static void what_is_no_request_is_answered_and_ends_it(void **state)
+{
+	const char garbage[] = "GET / HTTP/1.1\r\n\r\n";
+	int fd = connect_to_us();
+	int other = connect_to_us();
+
+	(void)state;
+	assert_true(send_all(fd, garbage, sizeof garbage));
+	assert_int_equal(receive_status(fd), CTRACE_DAMAGED);
+	assert_true(is_ended(fd));
+	assert_true(is_answered(other));
+	(void)close(fd);
+	(void)close(other);
+}
+
+static void another_version_is_told_and_the_connection_goes_on(void **state)
+{
+	char frame[] = "CTRL"
+		       "\x02\x00"
+		       "\x22\x00"
+		       "\x00\x00\x00\x00"
+		       "\x04\x00\x00\x00"
+		       "????";
+	const uint32_t magic = CT_MESSAGE_MAGIC;
+	int fd = connect_to_us();
+
+	(void)state;
+	memcpy(frame, &magic, sizeof magic);
+	assert_true(send_all(fd, frame, sizeof frame - 1));
+	assert_int_equal(receive_status(fd), CTRACE_UNSUPPORTED);
+	assert_int_equal(served, 0);
+	assert_true(is_answered(fd));
+	(void)close(fd);
+}
+
+static void requests_before_the_end_are_answered(void **state)
+{
+	int fd = connect_to_us();
+
+	(void)state;
+	for (unsigned i = 0; i < 3; i++)
+		assert_true(send_request(fd, CT_VERB_FLUSH, i));
+	assert_int_equal(shutdown(fd, SHUT_WR), 0);
+	for (unsigned i = 0; i < 3; i++)
+		assert_int_equal(receive_status(fd), CTRACE_OK);
+	assert_true(is_ended(fd));
+	(void)close(fd);
+}
+
+static void who_asks_much_does_not_keep_others_waiting(void **state)
+{
+	int flooder = connect_to_us();
+	int other = connect_to_us();
+	struct ct_command command = { .verb = CT_VERB_FLUSH, .number = 7 };
+	struct ct_buf flood;
+	uint32_t place = 0;
+
+	(void)state;
+	ct_buf_init(&flood);
+	for (unsigned i = 0; i < 2000; i++)
+		ct_command_encode(&flood, &command);
+	assert_true(is_answered(other)); /* both are accepted */
+	set_gate(1);
+	assert_true(send_all(flooder, flood.data, flood.size));
+	wait_for_served(2);
+	assert_true(send_request(other, CT_VERB_FLUSH, 8));
+	set_gate(0);
+	assert_int_equal(receive_status(other), CTRACE_OK);
+	for (unsigned i = 0; i < 2000; i++)
+		assert_int_equal(receive_status(flooder), CTRACE_OK);
+	ct_buf_fini(&flood);
+	while (order[place] != 8)
+		place++;
+	assert_in_range(place, 1, 4);
+	(void)close(flooder);
+	(void)close(other);
+}
+
+/* ---- who does not talk, or not listen ---- */
+
+static void one_too_many_ends_the_one_that_is_silent_for_longest(void **state)
+{
+	int fds[CT_SERVER_CONNECTIONS + 1];
+
+	(void)state;
+	for (unsigned i = 0; i < CT_SERVER_CONNECTIONS; i++) {
+		fds[i] = connect_to_us();
+		assert_true(is_answered(fds[i]));
+	}
+	assert_true(is_answered(fds[0]));      /* now the second is silent for longest */
+	assert_true(send_all(fds[1], "C", 1)); /* which does not count */
+	fds[CT_SERVER_CONNECTIONS] = connect_to_us();
+	assert_true(is_answered(fds[CT_SERVER_CONNECTIONS]));
+	assert_true(is_ended(fds[1]));
+	assert_true(is_answered(fds[0]));
+	assert_true(is_answered(fds[2]));
+	for (unsigned i = 0; i <= CT_SERVER_CONNECTIONS; i++)
+		(void)close(fds[i]);
+}
+
+static void a_thousand_silent_ones_keep_nobody_out(void **state)
+{
+	static int fds[1000];
+	struct rlimit limit;
+	unsigned descriptors = count_descriptors();
+
+	(void)state;
+	assert_int_equal(getrlimit(RLIMIT_NOFILE, &limit), 0);
+	if (limit.rlim_max < 2000)
+		skip();
+	limit.rlim_cur = limit.rlim_max < 4096 ? limit.rlim_max : 4096;
+	assert_int_equal(setrlimit(RLIMIT_NOFILE, &limit), 0);
+	for (unsigned i = 0; i < CT_COUNT(fds); i++) {
+		fds[i] = connect_to_us();
+		assert_true(fds[i] >= 0);
+		if (i % 100 == 50) {
+			int fd = connect_to_us();
+
+			assert_true(is_answered(fd));
+			(void)close(fd);
+		}
+	}
+	for (unsigned i = 0; i < CT_COUNT(fds); i++)
+		(void)close(fds[i]);
+	/* The last ones are seen to have gone. */
+	for (unsigned i = 0; i < HANGS_MS && count_descriptors() > descriptors; i++)
+		fixture_pause();
+	assert_int_equal(count_descriptors(), descriptors);
+}
+
+static void who_does_not_read_waits_alone(void **state)
+{
+	int deaf = connect_to_us();
+	int other = connect_to_us();
+
+	(void)state;
+	assert_true(send_request(deaf, CT_VERB_DISPLAY, 50)); /* 3 MB */
+	assert_true(send_request(deaf, CT_VERB_FLUSH, 0));
+	wait_for_served(1);
+	for (unsigned i = 0; i < 10; i++)
+		assert_true(is_answered(other));
+	assert_int_equal(served, 11); /* its second one is not even read */
+	for (unsigned i = 0; i < 50; i++) {
+		char frame[CT_MESSAGE_LIMIT];
+		struct ct_message message;
+
+		assert_true(receive_frame(deaf, frame, &message));
+	}
+	assert_int_equal(receive_status(deaf), CTRACE_OK);
+	(void)close(deaf);
+	(void)close(other);
+}
+
+static void answers_that_nobody_reads_are_thrown_away_in_the_end(void **state)
+{
+	int deaf[7];
+	int other = connect_to_us();
+	unsigned ended = 0;
+
+	(void)state;
+	for (unsigned i = 0; i < CT_COUNT(deaf); i++) {
+		deaf[i] = connect_to_us();
+		assert_true(send_request(deaf[i], CT_VERB_DISPLAY, 50));
+	}
+	wait_for_served(CT_COUNT(deaf));
+	assert_true(is_answered(other));
+	for (unsigned i = 0; i < CT_COUNT(deaf); i++) {
+		struct pollfd peer = { .fd = deaf[i], .events = 0 };
+
+		ended += poll(&peer, 1, 0) == 1;
+		(void)close(deaf[i]);
+	}
+	assert_in_range(ended, 1, 3); /* 21 MB were too much, 16 are not */
+	(void)close(other);
+}
+
+/* ---- others ---- */
+
+static void ask_as_another(void)
+{
+	struct sockaddr_un address = { .sun_family = AF_UNIX, .sun_path = "control" };
+	int fd = socket(AF_UNIX, SOCK_STREAM, 0);
+	char byte;
+
+	CHILD_CHECK(chdir(session.path) == 0 && setuid(65534) == 0);
+	CHILD_CHECK(connect(fd, (struct sockaddr *)&address, sizeof address) == 0);
+	CHILD_CHECK(send(fd, "C", 1, MSG_NOSIGNAL) == 1 || errno == EPIPE);
+	CHILD_CHECK(receive_some(fd, &byte, 1) == 0);
+}
+
+static void another_user_is_refused_and_counted(void **state)
+{
+	char path[4200];
+	int fd;
+
+	(void)state;
+	if (geteuid() != 0)
+		skip();
+	(void)snprintf(path, sizeof path, "%s/control", session.path);
+	assert_int_equal(chmod(room, 0755) | chmod(run_dir, 0755) | chmod(session.path, 0755) | chmod(path, 0666), 0);
+	for (unsigned i = 0; i < 3; i++)
+		run_child(ask_as_another);
+	fd = connect_to_us();
+	assert_true(is_answered(fd));
+	assert_int_equal(__atomic_load_n(&session.head->control_refused, __ATOMIC_RELAXED), 3);
+	assert_int_equal(session.head->control_requests, 1);
+	(void)close(fd);
+}
+
+/* ---- work for the thread ---- */
+
+static uint32_t called;
+static pthread_t caller;
+
+static bool hear(int fd, void *user)
+{
+	char byte;
+	ssize_t got = recv(fd, &byte, 1, MSG_DONTWAIT);
+
+	assert_ptr_equal(user, &called);
+	caller = pthread_self();
+	__atomic_add_fetch(&called, 1, __ATOMIC_ACQ_REL);
+	return got == 1;
+}
+
+static void wait_for_called(uint32_t count)
+{
+	for (unsigned i = 0; i < HANGS_MS && __atomic_load_n(&called, __ATOMIC_ACQUIRE) < count; i++)
+		fixture_pause();
+	assert_int_equal(__atomic_load_n(&called, __ATOMIC_ACQUIRE), count);
+}
+
+static void a_watched_descriptor_is_heard_until_it_ends(void **state)
+{
+	int pair[2];
+	int fd = connect_to_us();
+
+	(void)state;
+	called = 0;
+	assert_int_equal(socketpair(AF_UNIX, SOCK_STREAM, 0, pair), 0);
+	assert_int_equal(ct_server_watch(pair[0], hear, &called), CTRACE_OK);
+	assert_true(is_answered(fd));
+	assert_int_equal(called, 0);
+	assert_int_equal(write(pair[1], "a", 1), 1);
+	wait_for_called(1);
+	assert_int_equal(write(pair[1], "b", 1), 1);
+	wait_for_called(2);
+	assert_false(pthread_equal(caller, pthread_self()));
+	(void)close(pair[1]);
+	wait_for_called(3);
+	assert_true(is_answered(fd)); /* and not again */
+	assert_true(is_answered(fd));
+	assert_int_equal(called, 3);
+	(void)close(pair[0]);
+	(void)close(fd);
+}
+
+static void note(void *user)
+{
+	uint32_t place = __atomic_fetch_add(&called, 1, __ATOMIC_ACQ_REL);
+
+	order[place] = (uint32_t)(uintptr_t)user;
+}
+
+static void tasks_come_when_they_are_due(void **state)
+{
+	uint64_t begin = ct_clock_mono_ns();
+
+	(void)state;
+	called = 0;
+	assert_int_equal(ct_server_later(60, note, (void *)2), CTRACE_OK);
+	assert_int_equal(ct_server_later(0, note, (void *)1), CTRACE_OK);
+	assert_int_equal(ct_server_later(90, note, (void *)3), CTRACE_OK);
+	wait_for_called(3);
+	assert_true(ct_clock_mono_ns() - begin >= 90000000u);
+	for (uint32_t i = 0; i < 3; i++)
+		assert_int_equal(order[i], i + 1);
+}
+
+static void without_a_thread_nothing_is_taken(void **state)
+{
+	(void)state;
+	ct_server_stop();
+	assert_int_equal(ct_server_later(0, note, NULL), CTRACE_TIMED_OUT);
+	assert_int_equal(ct_server_watch(0, hear, NULL), CTRACE_TIMED_OUT);
+	ct_server_check();
+}
+
+/* ---- life ---- */
+
+static unsigned find_thread(unsigned *out_switches)
+{
+	DIR *tasks = opendir("/proc/self/task");
+	struct dirent *entry;
+	unsigned count = 0;
+
+	while ((entry = readdir(tasks)) != NULL) {
+		char path[300], line[200];
+		bool is_ours = false;
+		FILE *file;
+
+		(void)snprintf(path, sizeof path, "/proc/self/task/%s/status", entry->d_name);
+		if (entry->d_name[0] == '.' || (file = fopen(path, "r")) == NULL)
+			continue;
+		while (fgets(line, sizeof line, file) != NULL) {
+			is_ours = is_ours || strncmp(line, "Name:\tctrace-control", 20) == 0;
+			if (is_ours)
+				(void)sscanf(line, "voluntary_ctxt_switches: %u", out_switches);
+		}
+		count += is_ours;
+		(void)fclose(file);
+	}
+	(void)closedir(tasks);
+	return count;
+}
+
+static void an_idle_thread_sleeps(void **state)
+{
+	const struct timespec pause = { 0, 500000000 };
+	int fd = connect_to_us();
+	unsigned before = 0, after = 0;
+
+	(void)state;
+	assert_true(is_answered(fd));
+	for (unsigned i = 0; i < 20; i++)
+		fixture_pause(); /* it goes to sleep */
+	assert_int_equal(find_thread(&before), 1);
+	(void)nanosleep(&pause, NULL);
+	assert_int_equal(find_thread(&after), 1);
+	assert_int_equal(after, before);
+	(void)close(fd);
+}
+
+static void it_stops_and_starts_again(void **state)
+{
+	unsigned ignored = 0;
+	char path[4200];
+	int fd = connect_to_us();
+
+	(void)state;
+	assert_true(is_answered(fd));
+	(void)snprintf(path, sizeof path, "%s/control", session.path);
+	ct_server_stop();
+	ct_server_stop();
+	assert_true(is_ended(fd));
+	assert_int_equal(find_thread(&ignored), 0);
+	assert_false(exists(path));
+	(void)close(fd);
+	start();
+	fd = connect_to_us();
+	assert_true(is_answered(fd));
+	(void)close(fd);
+}
+
+static void a_session_without_a_folder_has_none(void **state)
+{
+	struct ct_session private;
+	struct ct_server_options options = { .session = &private, .answer = answer };
+	unsigned ignored = 0;
+
+	(void)state;
+	ct_server_stop();
+	assert_int_equal(ct_session_create(&private, NULL), CTRACE_OK);
+	assert_int_equal(ct_server_start(&options), CTRACE_OK);
+	assert_int_equal(find_thread(&ignored), 0);
+	ct_session_close(&private, true);
+}
+
+/* In a child, which can close what it likes: nothing of it is the test's. */
+static void close_everything(void)
+{
+	int mine[40];
+
+	ct_server_forget();
+	gate = 0;
+	(void)ct_session_close(&session, false);
+	CHILD_CHECK(ct_session_create(&session, run_dir) == CTRACE_OK);
+	start();
+	for (unsigned round = 0; round < 5; round++) {
+		int fd = connect_to_us();
+
+		CHILD_CHECK(is_answered(fd));
+		for (int i = 3; i < 1024; i++)
+			(void)close(i);
+		/* The numbers are the program's own files now. */
+		for (unsigned i = 0; i < CT_COUNT(mine); i++)
+			mine[i] = open("mine", O_RDWR | O_CREAT | O_APPEND | O_CLOEXEC, 0600);
+		ct_server_check();
+		fd = connect_to_us();
+		CHILD_CHECK(is_answered(fd));
+		(void)close(fd);
+		for (unsigned i = 0; i < CT_COUNT(mine); i++)
+			CHILD_CHECK(mine[i] >= 0 && write(mine[i], "x", 1) == 1);
+		for (unsigned i = 0; i < CT_COUNT(mine); i++)
+			(void)close(mine[i]);
+	}
+	ct_server_stop();
+}
+
+static void what_the_program_closes_is_made_anew_and_nothing_else_is_touched(void **state)
+{
+	struct stat info;
+
+	(void)state;
+	run_child(close_everything);
+	assert_int_equal(stat("mine", &info), 0);
+	assert_int_equal(info.st_size, 5 * 40);
+}
+
+static void use_up_descriptors(void)
+{
+	struct rlimit limit = { 64, 64 };
+	int fds[64];
+	unsigned count = 0;
+	pid_t pid;
+	int status;
+
+	ct_server_forget();
+	(void)ct_session_close(&session, false);
+	CHILD_CHECK(ct_session_create(&session, run_dir) == CTRACE_OK);
+	start();
+	CHILD_CHECK(setrlimit(RLIMIT_NOFILE, &limit) == 0);
+	while (count < CT_COUNT(fds) && (fds[count] = open("/dev/null", O_RDONLY | O_CLOEXEC)) >= 0)
+		count++;
+	CHILD_CHECK(count > 4 && count < CT_COUNT(fds));
+	(void)close(fds[0]);
+	/* One descriptor is free: who is silent on it makes room for the next. */
+	pid = fork();
+	if (pid == 0) {
+		ct_server_forget();
+		for (unsigned i = 1; i < count; i++)
+			(void)close(fds[i]);
+		for (unsigned i = 0; i < 5; i++)
+			CHILD_CHECK(connect_to_us() >= 0); /* and stays */
+		CHILD_CHECK(is_answered(connect_to_us()));
+		_exit(0);
+	}
+	CHILD_CHECK(pid > 0 && waitpid(pid, &status, 0) == pid);
+	CHILD_CHECK(WIFEXITED(status) && WEXITSTATUS(status) == 0);
+}
+
+static void without_a_free_descriptor_the_silent_one_makes_room(void **state)
+{
+	(void)state;
+	run_child(use_up_descriptors);
+}
+
+static unsigned count_sockets(void)
+{
+	unsigned sockets = 0;
+
+	for (int i = 3; i < 200; i++) {
+		char path[64], target[64];
+		ssize_t size;
+
+		(void)snprintf(path, sizeof path, "/proc/self/fd/%d", i);
+		size = readlink(path, target, sizeof target);
+		sockets += size > 7 && memcmp(target, "socket:", 7) == 0;
+	}
+	return sockets;
+}
+
+static void look_at_a_fork(void)
+{
+	unsigned before = count_sockets();
+
+	ct_server_forget();
+	CHILD_CHECK(count_sockets() == before - 4); /* it listens, can be woken by a pair, and talks to the test */
+	ct_server_forget();
+	ct_server_stop();
+	CHILD_CHECK(ct_server_later(0, note, NULL) == CTRACE_TIMED_OUT);
+}
+
+static void a_forked_child_keeps_nothing_and_the_parent_goes_on(void **state)
+{
+	int fd = connect_to_us();
+
+	(void)state;
+	assert_true(is_answered(fd));
+	run_child(look_at_a_fork);
+	assert_true(is_answered(fd));
+	assert_int_equal(socket_mode(), 0600);
+	(void)close(fd);
+	fd = connect_to_us();
+	assert_true(is_answered(fd));
+	(void)close(fd);
+}
+
+#define TEST(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		TEST(a_request_is_answered_and_counted),
+		TEST(the_socket_is_the_users_alone_whatever_the_umask_is),
+		TEST(a_folder_with_a_long_path_has_a_socket_too),
+		TEST(requests_come_in_pieces),
+		TEST(what_is_no_request_is_answered_and_ends_it),
+		TEST(another_version_is_told_and_the_connection_goes_on),
+		TEST(requests_before_the_end_are_answered),
+		TEST(who_asks_much_does_not_keep_others_waiting),
+		TEST(one_too_many_ends_the_one_that_is_silent_for_longest),
+		TEST(a_thousand_silent_ones_keep_nobody_out),
+		TEST(who_does_not_read_waits_alone),
+		TEST(answers_that_nobody_reads_are_thrown_away_in_the_end),
+		TEST(another_user_is_refused_and_counted),
+		TEST(a_watched_descriptor_is_heard_until_it_ends),
+		TEST(tasks_come_when_they_are_due),
+		TEST(without_a_thread_nothing_is_taken),
+		TEST(an_idle_thread_sleeps),
+		TEST(it_stops_and_starts_again),
+		TEST(a_session_without_a_folder_has_none),
+		TEST(what_the_program_closes_is_made_anew_and_nothing_else_is_touched),
+		TEST(without_a_free_descriptor_the_silent_one_makes_room),
+		TEST(a_forked_child_keeps_nothing_and_the_parent_goes_on),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
