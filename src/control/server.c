@@ -199,8 +199,9 @@ static void accept_some(void)
 		int fd = ct_os_above_standard(accept4(server.listener, NULL, NULL, SOCK_NONBLOCK | SOCK_CLOEXEC));
 
 		if (fd < 0) {
-			/* No descriptor is left: one of ours may make room. */
-			if (errno != EAGAIN && errno != EINTR && errno != ECONNABORTED && close_most_silent() == NULL)
+			/* No descriptor is left: one of ours may make room.  For whom poll() has told of, that is: this is answered
+			 * also when nobody else is there. */
+			if (i == 0 && errno != EAGAIN && errno != EINTR && errno != ECONNABORTED && close_most_silent() == NULL)
 				pause_listening();
 			return;
 		}

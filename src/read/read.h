@@ -39,7 +39,7 @@ struct ct_sources {
 void ct_sources_init(struct ct_sources *sources, ct_read_report *report, void *user);
 void ct_sources_fini(struct ct_sources *sources);
 /* Adds everything that path names: a BINFILE trace (folder with `metadata`), one stream file of it, a run folder (folder with `session`),
- * a folder holding any of these, or a process id of a live or dead traced process.  NOT_FOUND when it is none of them. */
+ * a folder holding any of these (also a few levels down), or a process id of a live or dead traced process.  NOT_FOUND when it is none of them. */
 enum ctrace_status ct_sources_add(struct ct_sources *sources, const char *path) CT_MUST_USE;
 
 /* ---- merge.c: the events of all sources in time order; of those of one time first the source that was added first.  The event is borrowed

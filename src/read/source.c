@@ -132,8 +132,22 @@ static enum ctrace_status add_one_folder(struct ct_sources *sources, const char 
 	return status;
 }
 
+#define DEPTH 3u /* of folders in folders: an external writer's data set has two levels above its traces */
+
+static enum ctrace_status add_entries(struct ct_sources *sources, const char *folder, unsigned depth);
+
+static enum ctrace_status add_entry(struct ct_sources *sources, const char *path, unsigned depth)
+{
+	enum ctrace_status status = add_one_folder(sources, path);
+	struct stat info;
+
+	if (status != CTRACE_NOT_FOUND || depth == 0 || lstat(path, &info) != 0 || !S_ISDIR(info.st_mode))
+		return status;
+	return add_entries(sources, path, depth);
+}
+
 /* What is in a folder counts as found when one of it could be added; what cannot be is reported. */
-static enum ctrace_status add_entries(struct ct_sources *sources, const char *folder)
+static enum ctrace_status add_entries(struct ct_sources *sources, const char *folder, unsigned depth)
 {
 	enum ctrace_status result = CTRACE_NOT_FOUND;
 	struct dirent **entries;
@@ -144,7 +158,7 @@ static enum ctrace_status add_entries(struct ct_sources *sources, const char *fo
 		char *path;
 
 		if (entries[i]->d_name[0] != '.' && asprintf(&path, "%s/%s", folder, entries[i]->d_name) >= 0) {
-			status = add_one_folder(sources, path);
+			status = add_entry(sources, path, depth - 1);
 			if (status == CTRACE_OK)
 				result = CTRACE_OK;
 			else if (status != CTRACE_NOT_FOUND)
@@ -224,5 +238,5 @@ enum ctrace_status ct_sources_add(struct ct_sources *sources, const char *path)
 	if (!S_ISDIR(info.st_mode))
 		return CTRACE_NOT_FOUND;
 	status = add_one_folder(sources, path);
-	return status == CTRACE_NOT_FOUND ? add_entries(sources, path) : status;
+	return status == CTRACE_NOT_FOUND ? add_entries(sources, path, DEPTH) : status;
 }

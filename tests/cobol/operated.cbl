@@ -1,6 +1,7 @@
       *> operated.cbl - a program that traces on and on, and is operated
       *> from outside: its start/stop routine, its callback.  Ends when
-      *> an operator gives it the option STOP.
+      *> an operator gives it the option STOP.  Before it traces it reads
+      *> a line of its standard input.
        identification division.
        program-id. operated.
        data division.
@@ -17,6 +18,7 @@
        01 nanoseconds     pic s9(18) comp-5 value 1000000.
        01 said            pic x(40).
        01 got             cblt-x4-comp5.
+       01 line-read       pic x(8).
        01 option          pic x(8) value spaces.
        linkage section.
        01 lk-ctss         cblt-ctrace-ctss.
@@ -42,6 +44,7 @@
                by value 78-TRC-NOTIF-INSTALL
                by reference install-block
            display "ready" upon syserr
+           accept line-read
            move 1 to cblte-trcevt-event-id of trace-event
            move 78-CTF-FLAG-LEVEL-INFO
                to cblte-trcevt-level of trace-event
@@ -65,10 +68,8 @@
                ctrace-ctss-mode " option " option upon syserr
            if option = "BAD"
                move "BAD is not an option." to said
-               move 4 to return-code
            else
                move "Told the program." to said
-               move 0 to return-code
            end-if
            call "CBL_CTRACE_WTO" using ctrace-ctss-console said
                by value length of said
@@ -81,7 +82,6 @@
            goback.
 
            entry "OPDISP" using lk-ctss.
-           display "OPDISP" upon syserr
            move "FROM DISPLAY" to ctrace-ctss-options
            move 12 to ctrace-ctss-options-size
            move 78-CTRACE-CTSS-SHOW-ON to ctrace-ctss-show

@@ -73,24 +73,26 @@ static UNUSED ssize_t receive_some(int fd, void *data, size_t size)
 	return got < 0 && errno == ECONNRESET ? 0 : got;
 }
 
-/* One whole frame into `frame`; false when the connection ends before. */
+/* One whole frame into `frame`, and nothing behind it; false when the connection ends before. */
 static UNUSED bool receive_frame(int fd, char frame[CT_MESSAGE_LIMIT], struct ct_message *out)
 {
-	size_t size = 0, whole;
+	size_t size = 0, whole = CT_MESSAGE_HEAD;
+	uint32_t fields;
 
-	for (;;) {
-		enum ctrace_status status = ct_message_parse(frame, size, out, &whole);
-		ssize_t got;
+	while (size < whole) {
+		ssize_t got = receive_some(fd, frame + size, whole - size);
 
-		if (status == CTRACE_OK)
-			return true;
-		if (status != CTRACE_NOT_FOUND)
-			return false;
-		got = receive_some(fd, frame + size, size < CT_MESSAGE_HEAD ? CT_MESSAGE_HEAD - size : 1);
 		if (got <= 0)
 			return false;
 		size += (size_t)got;
+		if (size != CT_MESSAGE_HEAD || whole != CT_MESSAGE_HEAD)
+			continue;
+		memcpy(&fields, frame + 12, sizeof fields);
+		if (fields > CT_MESSAGE_LIMIT - CT_MESSAGE_HEAD)
+			return false;
+		whole += fields;
 	}
+	return ct_message_parse(frame, size, out, &whole) == CTRACE_OK;
 }
 
 static UNUSED bool send_request(int fd, enum ct_verb verb, uint64_t number)

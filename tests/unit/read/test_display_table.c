@@ -71,6 +71,20 @@ static void processes_stay_apart(void **state)
 	assert_trace(3, "A.B", late, 1, "A");
 }
 
+/* Also when they come one behind the other. */
+static void a_head_of_another_process_is_none(void **state)
+{
+	uint32_t first = add_process(1, "KVS", 1);
+	uint32_t second = add_process(2, "KVC", 2);
+
+	(void)state;
+	add_trace(first, "A", (struct ctrace_display){ 0 });
+	add_trace(second, "A.B", (struct ctrace_display){ 0 });
+	ct_display_arrange(&table);
+	assert_trace(0, "A", first, 0, NULL);
+	assert_trace(1, "A.B", second, 0, NULL);
+}
+
 static void what_came_twice_is_there_once(void **state)
 {
 	uint32_t process = add_process(1, "KVS", 2);
@@ -230,6 +244,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		TEST(sublevels_follow_their_head),
 		TEST(processes_stay_apart),
+		TEST(a_head_of_another_process_is_none),
 		TEST(what_came_twice_is_there_once),
 		TEST(many_rows),
 		TEST(nothing_is_believed),

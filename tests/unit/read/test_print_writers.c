@@ -159,12 +159,17 @@ static void two_of_one_name(void **state)
 	const char *first;
 
 	(void)state;
-	add_writer("CTW", (struct ct_display_writer){ .pid = 22 });
+	ct_display_add_trcout(&table, &(struct ct_display_trcout){ .writer = add_writer("CTW", (struct ct_display_writer){ .pid = 22 }),
+								   .number = 1,
+								   .path = "/t" });
 	add_writer("CTW", (struct ct_display_writer){ .pid = 11 });
 	print_writers(NULL, 0);
 	first = strstr(ct_buf_text(&printed), "PID        11\n");
 	assert_non_null(first);
-	assert_non_null(strstr(first, "PID        22\n"));
+	first = strstr(first, "PID        22\n");
+	assert_non_null(first);
+	assert_non_null(strstr(first, "TRCOUT01"));
+	assert_ptr_equal(strstr(ct_buf_text(&printed), "TRCOUT01"), strstr(first, "TRCOUT01"));
 }
 
 static void nothing(void **state)
