@@ -46,8 +46,9 @@ struct bench_span {
 };
 struct bench_span bench_span_now(void);
 double bench_ns_per_tick(struct bench_span from, struct bench_span to);
-void bench_pin_self(unsigned which);  /* 0 or 1: the first or second processor that we may use */
-bool bench_pin_agent(unsigned which); /* false: there is no agent */
+void bench_pin_self(unsigned which);   /* 0 or 1: the first or second processor that we may use */
+bool bench_pin_agent(unsigned which);  /* false: there is no agent */
+void bench_pin_others(unsigned which); /* all threads of the process but the caller */
 bool bench_has_two_processors(void);
 void bench_sort(uint32_t *values, size_t count);
 double bench_quantile(const uint32_t *sorted, size_t count, double quantile);

@@ -104,6 +104,22 @@ bool bench_pin_agent(unsigned which)
 	return found;
 }
 
+void bench_pin_others(unsigned which)
+{
+	DIR *tasks = opendir("/proc/self/task");
+	const struct dirent *task;
+
+	if (tasks == NULL)
+		bench_die("/proc/self/task");
+	while ((task = readdir(tasks)) != NULL) {
+		pid_t thread = (pid_t)strtol(task->d_name, NULL, 10);
+
+		if (thread > 0 && thread != gettid() && !pin(thread, which))
+			bench_die("sched_setaffinity");
+	}
+	(void)closedir(tasks);
+}
+
 /* ---- figures */
 
 static int compare(const void *a, const void *b)

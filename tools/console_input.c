@@ -76,41 +76,71 @@ static int read_character(EditLine *editor, wchar_t *out)
 	}
 }
 
-static bool matches(const char *keyword, const char *word, size_t size)
+/* A keyword, and the commands that have it, by their first letter; blank: it begins one. */
+struct keyword {
+	const char *commands;
+	const char *text;
+};
+/* clang-format off */
+static const struct keyword keywords[] = {
+	{ " ", "TRACE CT," }, { " ", "DISPLAY " }, { " ", "REPLY " }, { " ", "HELP" }, { " ", "QUIT" }, { " ", "EXIT" },
+	{ "T", "CT," }, { "TD", "COMP=" }, { "TD", "SUB=(" }, { "T", "PARM=" },
+	{ "T", "WTRSTART=" }, { "T", "WTRSTOP=" }, { "T", "WRAP" }, { "T", "NOWRAP" }, { "T", "FLUSH" }, { "T", "NOFLUSH" },
+	{ "D", "TRACE" }, { "D", "SUBLEVEL" }, { "DR", "WTR=" },
+	{ "R", "ASID=(" }, { "R", "JOBNAME=(" }, { "R", "OPTIONS=(" }, { "R", "DISCONNECT" }, { "R", "CONT" }, { "R", "CANCEL" },
+};
+/* clang-format on */
+
+/* What is being typed: the word before the cursor, and which keywords it can be. */
+struct typed {
+	const char *word;
+	size_t size;
+	char command;
+};
+
+static struct typed typed_of(const LineInfo *info)
 {
-	return size != 0 && strlen(keyword) >= size && strncasecmp(keyword, word, size) == 0;
+	struct typed typed = { .word = info->cursor };
+	const char *from = info->buffer;
+
+	while (from < info->cursor && *from == ' ')
+		from++;
+	while (typed.word > from && strchr(" ,(=", typed.word[-1]) == NULL)
+		typed.word--;
+	typed.size = (size_t)(info->cursor - typed.word);
+	typed.command = typed.word == from ? ' ' : (char)(*from & ~0x20);
+	return typed;
 }
 
-/* Puts in what all keywords that begin so have in common. */
+static bool fits(const struct keyword *keyword, const struct typed *typed)
+{
+	return typed->size != 0 && strchr(keyword->commands, typed->command) != NULL &&
+	       strncasecmp(keyword->text, typed->word, typed->size) == 0;
+}
+
+/* Puts in what all keywords that fit have in common. */
 static unsigned char complete(EditLine *editor, int key)
 {
-	static const char *const keywords[] = { "TRACE CT,", "DISPLAY TRACE", "REPLY ",    "COMP=",  "SUB=(",      "PARM=",
-						"WTRSTART=", "WTRSTOP=",      "WRAP",      "NOWRAP", "FLUSH",      "NOFLUSH",
-						"ASID=(",    "JOBNAME=(",     "OPTIONS=(", "WTR=",   "DISCONNECT", "SUBLEVEL",
-						"CONT",      "CANCEL",        "HELP",      "QUIT",   "EXIT" };
-	const LineInfo *info = el_line(editor);
-	const char *word = info->cursor;
+	struct typed typed = typed_of(el_line(editor));
 	const char *found = NULL;
-	size_t size, common = 0;
+	size_t common = 0;
 	char more[32];
 
 	(void)key;
-	while (word > info->buffer && strchr(" ,(=", word[-1]) == NULL)
-		word--;
-	size = (size_t)(info->cursor - word);
 	for (size_t i = 0; i < CT_COUNT(keywords); i++) {
-		if (!matches(keywords[i], word, size))
+		const char *text = keywords[i].text;
+		size_t same = 0;
+
+		if (!fits(&keywords[i], &typed))
 			continue;
-		if (found == NULL)
-			common = strlen(keywords[i]);
-		for (size_t j = size; found != NULL && j < common; j++)
-			if (keywords[i][j] != found[j])
-				common = j;
-		found = found != NULL ? found : keywords[i];
+		while (found != NULL && same < common && text[same] == found[same])
+			same++;
+		common = found != NULL ? same : strlen(text);
+		found = text;
 	}
-	if (found == NULL || common <= size)
+	if (found == NULL || common <= typed.size)
 		return CC_REFRESH_BEEP;
-	(void)snprintf(more, sizeof more, "%.*s", (int)(common - size), found + size);
+	(void)snprintf(more, sizeof more, "%.*s", (int)(common - typed.size), found + typed.size);
 	return el_insertstr(editor, more) == 0 ? CC_REFRESH : CC_ERROR;
 }
 

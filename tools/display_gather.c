@@ -8,6 +8,7 @@
  */
 #include "display_trace.h"
 
+#include <stdio.h>
 #include <string.h>
 
 #include "session/session.h"
@@ -175,13 +176,9 @@ static void add_missing(struct ct_display *display, const struct ct_operator_com
 {
 	for (uint32_t i = 0; i < command->name_count; i++) {
 		char name[2 * CT_DISPLAY_NAME_SIZE];
-		size_t size = strlen(command->name[i]);
 
-		memcpy(name, command->name[i], size + 1);
-		if (command->has_sub) {
-			name[size] = '.';
-			strcpy(name + size + 1, command->sub);
-		}
+		(void)snprintf(name, sizeof name, "%s%s%s", command->name[i], command->has_sub ? "." : "",
+			       command->has_sub ? command->sub : "");
 		if (!found[command->has_sub ? 2 * i + 1 : i])
 			ct_display_add_missing(display, name);
 	}

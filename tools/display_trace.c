@@ -67,6 +67,12 @@ static enum ctrace_status print_json(const struct ct_operator_command *command, 
 	return ct_display_json(display, &what, out);
 }
 
+/* What waits for no process yet is shown when no process was picked out. */
+static bool is_for_all(const struct target *target)
+{
+	return target->filter.pid == 0 && target->filter.asid == 0 && target->filter.jobname == NULL;
+}
+
 /* Of the writers that are meant one runs. */
 static bool has_writer(const struct ct_operator_command *command, const struct ct_display *display)
 {
@@ -93,6 +99,8 @@ enum ctrace_status ct_display_trace(const struct ct_operator_command *command, c
 	if (status != CTRACE_OK && status != CTRACE_NOT_FOUND)
 		goto undo_init;
 	ct_display_gather(&peers, command, &display);
+	if (is_for_all(target) && !command->has_wtr)
+		ct_display_presets(command, &display);
 	if (command->has_wtr)
 		ct_writers_ask(target->timeout_ms, &display);
 	ct_display_arrange(&display);

@@ -1,7 +1,8 @@
 /*
  * display_trace.h - DISPLAY TRACE: who is asked, and what the answers become.
  *
- * display_trace.c asks and prints; display_gather.c reads the answers of processes; writers_ask.c asks external writers.
+ * display_trace.c asks and prints; display_gather.c reads the answers of processes; display_presets.c finds
+ * what waits for no process yet; writers_ask.c asks external writers.
  *
  * Copyright The ctrace authors.  SPDX-License-Identifier: Apache-2.0
  */
@@ -13,8 +14,8 @@
 #include "target.h"
 
 /*
- * The whole of DISPLAY TRACE (command->kind is CT_OPERATOR_DISPLAY_TRACE): asks target's processes, or with WTR the writers too, and appends
- * the answer to *out, as text or, with target->is_json, as one JSON document.  Complaints of single processes go to stderr.  OK; NOT_FOUND
+ * The whole of DISPLAY TRACE (command->kind is CT_OPERATOR_DISPLAY_TRACE): asks target's processes, or with WTR the writers too, and
+ * appends the answer to *out, as text or, with target->is_json, as one JSON document.  Complaints of single processes go to stderr.  OK; NOT_FOUND
  * when there is no such trace, or none of these writers runs (out says so all the same); NOT_ENOUGH_MEMORY.
  */
 enum ctrace_status ct_display_trace(const struct ct_operator_command *command, const struct target *target,
@@ -27,6 +28,10 @@ struct ct_display_form ct_display_form_of(const struct ct_operator_command *comm
 void ct_display_request(const struct ct_operator_command *command, struct ct_buf *out_request);
 /* The answers of processes to these as rows, and what none of them has.  Before ct_display_arrange(). */
 void ct_display_gather(const struct ct_peers *peers, const struct ct_operator_command *command, struct ct_display *display);
+
+/* ---- display_presets.c */
+/* Presets that the command means, of traces that no process has: behind ct_display_gather() of all processes. */
+void ct_display_presets(const struct ct_operator_command *command, struct ct_display *display);
 
 /* ---- writers_ask.c */
 /* Asks each writer that listens in any run directory for its status, and adds what they answer; at most timeout_ms in all.  Also for ctrace

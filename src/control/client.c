@@ -24,6 +24,7 @@
 #define ANSWER_LIMIT ((size_t)64 << 20)
 #define READ_SIZE 65536u
 #define RETRY_NS 5000000u /* a process whose queue is full */
+#define RESETS 50u        /* how often we begin again */
 
 /* ---- who is there ---- */
 
@@ -171,10 +172,11 @@ enum ctrace_status ct_client_connect(const char *folder, const char *name, int *
 /* One conversation. */
 struct talk {
 	struct ct_peer *peer; /* NULL: free */
-	int fd;               /* -1: its queue was full; to be tried again */
+	int fd;               /* -1: to be connected yet, or again */
 	size_t sent;
 	size_t parsed;  /* bytes of the answer that are whole frames */
 	size_t answers; /* whole answers */
+	unsigned resets;
 };
 
 struct asking {
@@ -282,6 +284,16 @@ static void end_early(struct talk *talk)
 		end_talk(talk, talk->parsed == 0 && !is_partial ? CTRACE_NOT_FOUND : CTRACE_DAMAGED);
 }
 
+/* Reset before it said anything: our request was not read.  Its socket was made anew just then, or we were pushed out by a crowd. */
+static bool begin_again(struct talk *talk)
+{
+	if (talk->peer->answer.size != 0 || ++talk->resets > RESETS)
+		return false;
+	ct_os_close(&talk->fd);
+	talk->sent = 0;
+	return true;
+}
+
 static void receive(struct talk *talk, size_t requests)
 {
 	struct ct_buf *answer = &talk->peer->answer;
@@ -300,6 +312,8 @@ static void receive(struct talk *talk, size_t requests)
 		if (got < 0 && errno == EINTR)
 			continue;
 		if (got < 0 && errno == EAGAIN)
+			return;
+		if (got < 0 && errno == ECONNRESET && begin_again(talk))
 			return;
 		if (got <= 0) {
 			end_early(talk);
@@ -326,27 +340,37 @@ static void turn(struct talk *talk, const struct asking *asking)
 static bool wait_for_some(struct asking *asking)
 {
 	struct pollfd fds[AT_ONCE];
+	struct talk *talks[AT_ONCE];
 	uint64_t now = ct_clock_mono_ns();
 	uint64_t until = asking->until_ns;
 	struct timespec timeout;
+	nfds_t count = 0;
 	bool is_any = false;
 
 	for (size_t i = 0; i < AT_ONCE; i++) {
-		const struct talk *talk = &asking->talks[i];
+		struct talk *talk = &asking->talks[i];
 
-		fds[i] = (struct pollfd){ .fd = talk->peer != NULL ? talk->fd : -1, .events = POLLIN };
-		if (talk->peer != NULL && talk->sent < asking->request->size)
-			fds[i].events |= POLLOUT;
-		if (talk->peer != NULL && talk->fd < 0 && now + RETRY_NS < until)
-			until = now + RETRY_NS;
-		is_any = is_any || talk->peer != NULL;
+		if (talk->peer == NULL)
+			continue;
+		is_any = true;
+		if (talk->fd < 0) {
+			until = now + RETRY_NS < until ? now + RETRY_NS : until;
+			continue;
+		}
+		talks[count] = talk;
+		fds[count] = (struct pollfd){ .fd = talk->fd, .events = POLLIN };
+		fds[count++].events |= talk->sent < asking->request->size ? POLLOUT : 0;
 	}
 	if (!is_any || now >= asking->until_ns)
 		return false;
 	timeout = (struct timespec){ .tv_sec = (time_t)((until - now) / 1000000000u), .tv_nsec = (long)((until - now) % 1000000000u) };
-	(void)ppoll(fds, AT_ONCE, &timeout, NULL);
+	if (ppoll(fds, count, &timeout, NULL) < 0)
+		count = 0;
+	for (nfds_t i = 0; i < count; i++)
+		if (fds[i].revents != 0)
+			turn(talks[i], asking);
 	for (size_t i = 0; i < AT_ONCE; i++)
-		if (asking->talks[i].peer != NULL && (fds[i].fd < 0 || fds[i].revents != 0))
+		if (asking->talks[i].peer != NULL && asking->talks[i].fd < 0)
 			turn(&asking->talks[i], asking);
 	return true;
 }

@@ -277,15 +277,39 @@ static void gather(struct round *round)
 	gather_connections(round);
 }
 
+/* Those that there are, one behind the other: poll() refuses more places than the process may have descriptors. */
+static nfds_t pack(const struct round *round, struct pollfd packed[POLL_COUNT])
+{
+	nfds_t count = 0;
+
+	for (uint32_t i = 0; i < POLL_COUNT; i++)
+		if (round->fds[i].fd >= 0)
+			packed[count++] = round->fds[i];
+	return count;
+}
+
+static void unpack(struct round *round, const struct pollfd packed[POLL_COUNT], bool is_valid)
+{
+	nfds_t count = 0;
+
+	for (uint32_t i = 0; i < POLL_COUNT; i++)
+		round->fds[i].revents = round->fds[i].fd >= 0 && is_valid ? packed[count++].revents : 0;
+}
+
 static void wait_for_work(struct round *round)
 {
 	uint64_t now = ct_clock_mono_ns();
 	uint64_t ns = round->has_work || round->until_ns <= now ? 0 : round->until_ns - now;
 	struct timespec timeout = { .tv_sec = (time_t)(ns / 1000000000u), .tv_nsec = (long)(ns % 1000000000u) };
+	const struct timespec pause = { .tv_nsec = PAUSE_NS };
+	struct pollfd packed[POLL_COUNT];
+	nfds_t count = pack(round, packed);
+	int ready = ppoll(packed, count, round->until_ns == UINT64_MAX && !round->has_work ? NULL : &timeout, NULL);
 
-	if (ppoll(round->fds, POLL_COUNT, round->until_ns == UINT64_MAX && !round->has_work ? NULL : &timeout, NULL) < 0)
-		for (uint32_t i = 0; i < POLL_COUNT; i++)
-			round->fds[i].revents = 0;
+	unpack(round, packed, ready >= 0);
+	/* Even those are too many, or memory is short: not at full speed. */
+	if (ready < 0 && errno != EINTR)
+		(void)nanosleep(&pause, NULL);
 }
 
 static void hear_wake(const struct pollfd *fd)

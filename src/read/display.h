@@ -106,7 +106,7 @@ uint32_t ct_display_add_trace(struct ct_display *display, const struct ct_displa
 uint32_t ct_display_add_writer(struct ct_display *display, const struct ct_display_writer *writer);
 uint32_t ct_display_add_trcout(struct ct_display *display, const struct ct_display_trcout *trcout);
 uint32_t ct_display_add_link(struct ct_display *display, const struct ct_display_link *link);
-/* Nobody has a trace of this name. */
+/* No process has a trace of this name.  Nothing is missing that a row of another kind, a preset, has in the end. */
 void ct_display_add_missing(struct ct_display *display, const char *name);
 /* After the last row and before printing: traces by name, then ASID, each once; writers by name; heads found. */
 void ct_display_arrange(struct ct_display *display);
@@ -165,8 +165,8 @@ struct ct_display_writers {
 	size_t count;
 };
 /*
- * The writers that answered, with who is connected; those that traces name and that do not run, with who waits; and those of `only` that are
- * no globs.  The title comes with the first of them.
+ * The writers that answered, with who is connected; those that traces name and that do not run, with who waits; and those of `only` that
+ * are no globs.  The title comes with the first of them.
  */
 void ct_display_print_writers(const struct ct_display *display, const struct ct_display_writers *which, struct ct_buf *out);
 

@@ -314,8 +314,24 @@ static void arrange_writers(struct ct_display *display)
 		qsort(display->links, display->link_rows.count, sizeof *display->links, links_by_asid);
 }
 
+/* Of what was missing among processes' traces a preset may have been found. */
+static void drop_found(struct ct_display *display)
+{
+	uint32_t kept = 0;
+
+	for (uint32_t i = 0; i < display->missing_rows.count; i++) {
+		if (ct_display_has(display, display->missing[i]))
+			continue;
+		if (kept != i)
+			memcpy(display->missing[kept], display->missing[i], sizeof *display->missing);
+		kept++;
+	}
+	display->missing_rows.count = kept;
+}
+
 void ct_display_arrange(struct ct_display *display)
 {
+	drop_found(display);
 	arrange_traces(display);
 	arrange_writers(display);
 }

@@ -169,12 +169,29 @@ static bool keep_records(struct ct_live_ring *ring, struct ct_live_look *look, s
 	return ring->position != start;
 }
 
+/* Is there nothing between our place and the end of the round?  What looks like it is hardly anything else. */
+static bool is_padding_up_to(const struct ct_live_ring *ring, uint64_t next)
+{
+	uint64_t offset = ring->position & (ring->capacity - 1);
+	struct {
+		uint16_t units, count;
+		uint32_t component;
+	} record = { 0 };
+	size_t got = 0;
+
+	if (next - ring->position != ring->capacity - offset)
+		return false;
+	return ct_os_read_at(ring->fd, &record, sizeof record, CT_RING_HEAD_SIZE + offset, &got) == CTRACE_OK && got == sizeof record &&
+	       record.component == CT_RECORD_PADDING && record.units * 8u == next - ring->position;
+}
+
 /* The producer has come round; what is whole begins further on. */
 static void skip_overwritten(struct ct_live_ring *ring, const struct ct_live_look *look, const struct ct_ring_head *head)
 {
 	uint64_t next = first_record(head); /* which is not before what is safe */
 
-	look->totals->missed_bytes += next - ring->position;
+	if (!is_padding_up_to(ring, next))
+		look->totals->missed_bytes += next - ring->position;
 	ring->position = next;
 }
 

@@ -18,9 +18,9 @@
  *       TCPIPROC            ON   0008M
  *          ASIDS      *NONE*                                      keyword 5, value 16
  *
- * What z/OS does not have: a line "ASID=001F JOBNAME=KVSERVER PID=12345" before the block of each process, when there are several; LIKE under
- * HEAD for a sublevel that follows its head; a name of 20 columns and more on a line of its own; sublevels of sublevels, one column further in
- * each; MINOPS, DEFINED and FILTERED among the details.  ctrace-display(7) says what each means.
+ * What z/OS does not have: a line "ASID=001F JOBNAME=KVSERVER PID=12345" before the block of each process, when there are several; LIKE
+ * under HEAD for a sublevel that follows its head; a name of 20 columns and more on a line of its own; sublevels of sublevels, one column
+ * further in each; MINOPS, DEFINED and FILTERED among the details.  ctrace-display(7) says what each means.
  *
  * Copyright The ctrace authors.  SPDX-License-Identifier: Apache-2.0
  */
@@ -84,7 +84,9 @@ static void add_writer(struct ct_buf *out, const struct ct_display_trace *trace)
 	const struct ctrace_display *shown = &trace->display;
 	char text[sizeof shown->writer + sizeof "  (NOT ACTIVE)"];
 
-	(void)snprintf(text, sizeof text, "%s%s", shown->writer, trace->writer_is_active ? "" : "  (NOT ACTIVE)");
+	bool is_absent = !trace->writer_is_active && shown->mode != CT_DISPLAY_MODE_PRE;
+
+	(void)snprintf(text, sizeof text, "%s%s", shown->writer, is_absent ? "  (NOT ACTIVE)" : "");
 	if (shown->writer[0] == '\0')
 		ct_display_add_detail(out, "WRITER", shown->wtr ? "*NONE*" : "*NOT SUPPORTED*");
 	else

@@ -10,8 +10,8 @@
  *       + OFF, BUT A SUBLEVEL IS NOT: D TRACE,COMP=name,SUBLEVEL SHOWS THEM
  *       - ON, BUT ITS FILTERS LEAVE OUT EACH PROCESS THAT HAS IT
  *
- * A trace that several processes have is shown once, with the mode of the process that traces most: ON before MIN before OFF before PRE.  A name
- * of 14 columns and more has a line of its own, and its columns are in the next.
+ * A trace that several processes have is shown once, with the mode of the process that traces most: ON before MIN before OFF before PRE.
+ * A name of 14 columns and more has a line of its own, and its columns are in the next.
  *
  * Copyright The ctrace authors.  SPDX-License-Identifier: Apache-2.0
  */

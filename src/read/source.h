@@ -32,8 +32,22 @@ void ct_sources_damage(struct ct_sources *sources, const char *path, uint64_t of
 void ct_sources_gap(struct ct_sources *sources, const char *path, uint64_t offset, uint64_t events);
 
 /* ---- source_bin.c */
-/* Adds the stream files of the BINFILE trace in folder: all, or the one named.  UNSUPPORTED when its metadata are not ours. */
+/* Adds the stream files of the BINFILE trace in folder, compressed ones too: all, or the one named.  UNSUPPORTED when its metadata are not
+ * ours. */
 enum ctrace_status ct_source_bin_add(struct ct_sources *sources, const char *folder, const char *only) CT_MUST_USE;
+
+/* ---- unpack.c */
+#define CT_UNPACK_LIMIT ((uint64_t)4 << 30)
+struct ct_unpacked {
+	int fd; /* a file without a name */
+	uint64_t size;
+	uint64_t damages; /* places; the first: */
+	uint64_t damage_at;
+	const char *message;
+	uint64_t damaged_bytes; /* of the compressed file, in all */
+};
+/* What zstd frames hold that can be read, at most `limit` bytes.  NOT_ENOUGH_MEMORY, OS_ERROR. */
+enum ctrace_status ct_unpack(int from, uint64_t limit, struct ct_unpacked *out) CT_MUST_USE;
 
 /* ---- source_ring.c */
 /* Adds the rings of a run folder that hold something. */

@@ -3,13 +3,15 @@
  *
  * Called by the merge, on one thread.  The files may be hostile, damaged, or grow while they are read: they are read with pread, never
  * mapped; a damaged place costs what cannot be read there, and reading goes on at the next packet.  A file is open only while it
- * is read from, so a trace of any number of streams can be merged.
+ * is read from, so a trace of any number of streams can be merged; only a compressed one, which is decompressed when it is first read,
+ * stays open until its end.
  *
  * Copyright The ctrace authors.  SPDX-License-Identifier: Apache-2.0
  */
 #include "read/source.h"
 
 #include <dirent.h>
+#include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -19,6 +21,7 @@
 
 #define METADATA_LIMIT ((size_t)64 << 20)
 #define WINDOW_SIZE ((size_t)64 << 10)
+#define COMPRESSED ".zst"
 
 /* What all streams of a trace share. */
 struct trace {
@@ -32,6 +35,7 @@ struct trace {
 struct bin_source {
 	struct ct_source base;
 	struct trace *trace;
+	int unpacked_fd; /* what the compressed file has become; -1: not compressed, or not yet */
 	/* bytes of the file in memory */
 	unsigned char *window;
 	size_t window_capacity;
@@ -114,27 +118,91 @@ static enum ctrace_status trace_open(struct ct_sources *sources, const char *fol
  * The file
  */
 
-static enum ctrace_status read_window(struct bin_source *bin, uint64_t at, size_t size)
+static bool is_compressed(const char *name)
+{
+	size_t size = strlen(name), suffix = strlen(COMPRESSED);
+
+	return size > suffix && strcmp(name + size - suffix, COMPRESSED) == 0;
+}
+
+/* Negative, with errno, when there is none that is a regular file. */
+static int open_regular(const char *path)
+{
+	int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
+	struct stat info;
+
+	if (fd >= 0 && (fstat(fd, &info) != 0 || !S_ISREG(info.st_mode))) {
+		ct_os_close(&fd);
+		errno = EINVAL;
+	}
+	return fd;
+}
+
+static void unpack(struct bin_source *bin, struct ct_sources *sources)
+{
+	int fd = open_regular(bin->base.path);
+	struct ct_unpacked unpacked = { .fd = -1 };
+	enum ctrace_status status = CTRACE_OS_ERROR;
+
+	if (fd >= 0)
+		status = ct_unpack(fd, CT_UNPACK_LIMIT, &unpacked);
+	ct_os_close(&fd);
+	if (status != CTRACE_OK)
+		ct_sources_damage(sources, bin->base.path, 0, 0, ctrace_status_text(status));
+	else if (unpacked.damages > 0)
+		ct_sources_damage(sources, bin->base.path, unpacked.damage_at, unpacked.damaged_bytes, unpacked.message);
+	bin->unpacked_fd = unpacked.fd;
+}
+
+/* A writer may have compressed it since we found it: then that is read, at the same places. */
+static bool has_become_compressed(struct bin_source *bin)
+{
+	char *path;
+
+	if (errno != ENOENT || is_compressed(bin->base.path) || asprintf(&path, "%s" COMPRESSED, bin->base.path) < 0)
+		return false;
+	if (access(path, F_OK) != 0) {
+		free(path);
+		return false;
+	}
+	free(bin->base.path);
+	bin->base.path = path;
+	return true;
+}
+
+static int open_stream(struct bin_source *bin, struct ct_sources *sources)
+{
+	int fd;
+
+	if (bin->unpacked_fd < 0 && !is_compressed(bin->base.path)) {
+		fd = open_regular(bin->base.path);
+		if (fd >= 0 || !has_become_compressed(bin))
+			return fd;
+	}
+	if (bin->unpacked_fd < 0)
+		unpack(bin, sources);
+	return bin->unpacked_fd;
+}
+
+static enum ctrace_status read_window(struct bin_source *bin, struct ct_sources *sources, uint64_t at, size_t size)
 {
 	enum ctrace_status status;
-	struct stat info;
-	int fd = open(bin->base.path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
+	int fd = open_stream(bin, sources);
 
 	bin->window_size = 0;
 	bin->window_at = at;
 	if (fd < 0)
 		return CTRACE_OS_ERROR;
-	status = fstat(fd, &info) == 0 && S_ISREG(info.st_mode) ? CTRACE_OK : CTRACE_OS_ERROR;
-	if (status == CTRACE_OK)
-		status = ct_os_read_at(fd, bin->window, size, at, &bin->window_size);
+	status = ct_os_read_at(fd, bin->window, size, at, &bin->window_size);
 	if (status != CTRACE_OK)
 		bin->window_size = 0;
-	ct_os_close(&fd);
+	if (fd != bin->unpacked_fd)
+		ct_os_close(&fd);
 	return status;
 }
 
 /* The bytes from `at`, `size` of them or as many as the file has. */
-static const unsigned char *look(struct bin_source *bin, uint64_t at, size_t size, size_t *out_available)
+static const unsigned char *look(struct bin_source *bin, struct ct_sources *sources, uint64_t at, size_t size, size_t *out_available)
 {
 	/* Twice what is asked for: so however a hostile file makes us start again a little further on, it is read twice at most. */
 	size_t capacity = size > WINDOW_SIZE / 2 ? 2 * size : WINDOW_SIZE;
@@ -150,7 +218,7 @@ static const unsigned char *look(struct bin_source *bin, uint64_t at, size_t siz
 			bin->window = window;
 			bin->window_capacity = capacity;
 		}
-		if (read_window(bin, at, bin->window_capacity) != CTRACE_OK) {
+		if (read_window(bin, sources, at, bin->window_capacity) != CTRACE_OK) {
 			*out_available = 0;
 			return bin->window;
 		}
@@ -169,11 +237,11 @@ static bool is_of_trace(const struct bin_source *bin, const struct ct_packet_hea
 }
 
 /* The next place at or after `from` where a packet of this trace begins, or the end of the file. */
-static uint64_t find_packet(struct bin_source *bin, uint64_t from)
+static uint64_t find_packet(struct bin_source *bin, struct ct_sources *sources, uint64_t from)
 {
 	for (;;) {
 		size_t available, found, head_size;
-		const unsigned char *bytes = look(bin, from, WINDOW_SIZE / 2, &available);
+		const unsigned char *bytes = look(bin, sources, from, WINDOW_SIZE / 2, &available);
 		struct ct_packet_head head;
 
 		if (available < CT_PACKET_HEAD)
@@ -196,7 +264,7 @@ static uint64_t find_packet(struct bin_source *bin, uint64_t from)
 static void skip_damage(struct bin_source *bin, struct ct_sources *sources, uint64_t at, const char *message)
 {
 	/* What was no event may be a head, when a damaged size made the packet before it swallow it. */
-	uint64_t next = find_packet(bin, at > bin->packet_at ? at : at + 1);
+	uint64_t next = find_packet(bin, sources, at > bin->packet_at ? at : at + 1);
 
 	ct_sources_damage(sources, bin->base.path, at, next - at, message);
 	bin->packet_at = next;
@@ -220,7 +288,7 @@ static bool next_packet(struct bin_source *bin, struct ct_sources *sources)
 	uint64_t at = bin->packet_at + bin->packet_size;
 	struct ct_packet_head head;
 	size_t available, head_size, content;
-	const unsigned char *bytes = look(bin, at, CT_PACKET_HEAD, &available);
+	const unsigned char *bytes = look(bin, sources, at, CT_PACKET_HEAD, &available);
 
 	if (available == 0)
 		return false;
@@ -230,7 +298,7 @@ static bool next_packet(struct bin_source *bin, struct ct_sources *sources)
 		return true;
 	}
 	content = (size_t)(head.content_bits / 8);
-	(void)look(bin, at, (size_t)(head.packet_bits / 8), &available);
+	(void)look(bin, sources, at, (size_t)(head.packet_bits / 8), &available);
 	note_gaps(bin, sources, &head, at);
 	bin->head = head;
 	bin->has_head = true;
@@ -247,7 +315,7 @@ static bool next_packet(struct bin_source *bin, struct ct_sources *sources)
 static enum ctrace_status read_event(struct bin_source *bin, struct ct_sources *sources, struct ctrace_event *out)
 {
 	size_t available;
-	const unsigned char *packet = look(bin, bin->packet_at, bin->content, &available);
+	const unsigned char *packet = look(bin, sources, bin->packet_at, bin->content, &available);
 	enum ctrace_status status;
 
 	if (available < bin->content)
@@ -288,6 +356,7 @@ static bool bin_next(struct ct_source *source, struct ct_sources *sources)
 		bin->has_ended = true;
 	}
 	/* Nobody asks again. */
+	ct_os_close(&bin->unpacked_fd);
 	free(bin->window);
 	bin->window = NULL;
 	bin->window_capacity = bin->window_size = 0;
@@ -298,6 +367,7 @@ static void bin_destroy(struct ct_source *source)
 {
 	struct bin_source *bin = (struct bin_source *)source;
 
+	ct_os_close(&bin->unpacked_fd);
 	free(bin->window);
 	trace_unref(bin->trace);
 	ct_source_fini(source);
@@ -314,6 +384,7 @@ static enum ctrace_status add_stream(struct ct_sources *sources, struct trace *t
 
 	if (bin == NULL)
 		return CTRACE_NOT_ENOUGH_MEMORY;
+	bin->unpacked_fd = -1;
 	bin->base.next = bin_next;
 	bin->base.destroy = bin_destroy;
 	if (asprintf(&bin->base.path, "%s/%s", folder, name) < 0) {
@@ -330,6 +401,19 @@ static int is_stream(const struct dirent *entry)
 	return strncmp(entry->d_name, "stream.", 7) == 0;
 }
 
+/* A file that was compressed and could not be removed afterwards is there twice. */
+static bool is_second(const char *folder, const char *name)
+{
+	char *path;
+	bool found;
+
+	if (!is_compressed(name) || asprintf(&path, "%s/%.*s", folder, (int)(strlen(name) - strlen(COMPRESSED)), name) < 0)
+		return false;
+	found = access(path, F_OK) == 0;
+	free(path);
+	return found;
+}
+
 static enum ctrace_status add_all_streams(struct ct_sources *sources, struct trace *trace, const char *folder)
 {
 	enum ctrace_status status = CTRACE_OK;
@@ -339,7 +423,7 @@ static enum ctrace_status add_all_streams(struct ct_sources *sources, struct tra
 	if (count < 0)
 		return CTRACE_OS_ERROR;
 	for (int i = 0; i < count; i++) {
-		if (status == CTRACE_OK)
+		if (status == CTRACE_OK && !is_second(folder, entries[i]->d_name))
 			status = add_stream(sources, trace, folder, entries[i]->d_name);
 		free(entries[i]);
 	}

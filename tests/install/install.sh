@@ -21,6 +21,7 @@ check 'the copybooks' present "$prefix"/share/ctrace/copy/{cbltypes,ctrace,mfctf
 check 'the modules' present "$libdir"/ctrace/{journal,cobol}.so
 check 'the module name for COB_PRE_LOAD' links_to "$libdir/gnucobol/libctrace.so" "$libdir/libctrace.so.1"
 check 'the man page' present "$prefix/share/man/man1/ctrace.1"
+check 'the shells'\'' completions' present "$prefix"/share/{bash-completion/completions/ctrace,zsh/site-functions/_ctrace}
 outside() { find dest -type f ! -path "${prefix#"$PWD"/}/*" | grep . && return 1 || return 0; }
 check 'nothing is outside of the prefix' outside
 

@@ -59,7 +59,7 @@ check 'the routine refuses' answers 'BAD is not an option.' BAD
 check 'then nothing has changed' shows 'OPTIONS +THIRD'
 check 'levels are changed' quietly ctrace level PLAIN warn
 check 'and heard of inside the next call' said 1 'heard 0000000002'
-check 'switched off' quietly ctrace op 'TRACE CT,OFF,COMP=OPERATED'
+check 'switched off' quietly ctrace op --reply END 'TRACE CT,OFF,COMP=OPERATED'
 check 'the routine stops it' said 1 'OPSS flags 0000000064 mode 0000000000 option.*'
 check 'the last' answers 'Told the program.' STOP
 wait "$program"

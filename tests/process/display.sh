@@ -3,8 +3,8 @@
 set -u
 # shellcheck source=tests/tap.sh
 source "$CTRACE_SOURCE/tests/tap.sh"
-mkdir proclib
-export CTRACE_PROCLIB=$PWD/proclib
+mkdir proclib parmlib
+export CTRACE_PROCLIB=$PWD/proclib CTRACE_PARMLIB=$PWD/parmlib
 
 # ---- programs, each with a line to it: start NAME JOBNAME; order NAME ORDER: its answer
 declare -A to from pid
@@ -112,6 +112,27 @@ check 'the trace is known, its sublevel is not' is "$(grep -A1 '^  KVS.NIX' whol
      NO PROCESS HAS THIS TRACE'
 display ',COMP=KVX'
 check 'nobody has it: it fails' is "$status" 1
+
+# ---- presets: member CTKVSPRE waits for a sublevel that nobody has
+printf 'TRACEOPTS SUB(LATER) PRESET(PUT) ASID(1F) OPTIONS(%s) WTR(CTP)\n' "'WAITS'" >parmlib/CTKVSPRE
+operate 'TRACE CT,,COMP=KVS,PARM=CTKVSPRE'
+display ',COMP=KVS,SUB=(LATER)'
+check 'a preset that waits: PRE' is "$status $(sed -n '/^  KVS.LATER/,$p' whole)" '0   KVS.LATER
+                      MODE BUFFER HEAD SUBS
+                      =====================
+                      PRE
+     ASIDS      001F
+     JOBNAMES   *NONE*
+     OPTIONS    WAITS
+     WRITER     CTP'
+order server 'define KVS.LATER asids jobs wtr mod'
+display ''
+check 'it is defined: no preset any more' is "$(grep -c PRE whole)" 0
+order server 'delete KVS.LATER'
+display ',COMP=KVS.*,SUBLEVEL'
+check 'it is deleted: the preset waits again' is "$(grep -A3 '^  KVS.LATER' whole | grep -c PRE)" 1
+display ',COMP=KVS,SUB=(LATER)' --job KVCLIENT
+check 'which belongs to no process' is "$(grep -c PRE whole)" 0
 
 # ---- JSON
 display ',COMP=KVS,SUB=(NET)' --json

@@ -102,6 +102,19 @@ static void what_came_twice_is_there_once(void **state)
 	assert_false(ct_display_has(&table, "C"));
 }
 
+static void what_a_preset_has_is_not_missing(void **state)
+{
+	(void)state;
+	ct_display_add_missing(&table, "KVX");
+	ct_display_add_missing(&table, "kvs.net");
+	ct_display_add_missing(&table, "KVZ");
+	add_trace(CT_DISPLAY_NONE, "KVS.NET", (struct ctrace_display){ .mode = CT_DISPLAY_MODE_PRE });
+	ct_display_arrange(&table);
+	assert_int_equal(table.missing_rows.count, 2);
+	assert_string_equal(table.missing[0], "KVX");
+	assert_string_equal(table.missing[1], "KVZ");
+}
+
 static void many_rows(void **state)
 {
 	uint32_t process = add_process(1, "KVS", 2);
@@ -112,12 +125,13 @@ static void many_rows(void **state)
 
 		(void)snprintf(name, sizeof name, "N%u", (i * 7) % 1000);
 		assert_int_equal(add_trace(process, name, (struct ctrace_display){ 0 }), i);
+		name[0] = 'M';
 		ct_display_add_missing(&table, name);
 	}
 	ct_display_arrange(&table);
 	assert_int_equal(table.trace_rows.count, 1000);
 	assert_int_equal(table.missing_rows.count, 1000);
-	assert_string_equal(table.missing[999], "N993");
+	assert_string_equal(table.missing[999], "M993");
 	for (uint32_t i = 1; i < 1000; i++)
 		assert_true(strcmp(table.traces[i - 1].name, table.traces[i].name) < 0);
 }
@@ -246,6 +260,7 @@ int main(void)
 		TEST(processes_stay_apart),
 		TEST(a_head_of_another_process_is_none),
 		TEST(what_came_twice_is_there_once),
+		TEST(what_a_preset_has_is_not_missing),
 		TEST(many_rows),
 		TEST(nothing_is_believed),
 		TEST(a_row_more_than_memory_has),

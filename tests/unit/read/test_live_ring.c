@@ -215,16 +215,38 @@ static void what_went_by_is_counted(void **state)
 	/* 256 a round: the last began with 768. */
 	assert_int_equal(totals.missed_bytes, 3 * CAPACITY);
 	assert_seen(768, 235);
-	/* What waits is safe wherever it is, so the follower goes on there and not at the round's beginning. */
+	/* What waits is safe wherever it is: here the follower goes on, and not at the round's beginning. */
 	start = totals.missed_bytes;
-	for (uint32_t i = 0; i < 10; i++) {
-		produce_some(1003 + i * 50, 50, 256);
-		if (i < 9)
+	for (uint32_t i = 0; i < 9; i++) {
+		produce_some(1003 + i * 60, 60, 256);
+		if (i < 8)
 			deliver();
 	}
 	assert_true(ct_live_ring_look(&followed, &look));
-	assert_int_equal(totals.missed_bytes - start, (1453 - 1003) * 256);
-	assert_seen(1453, 50);
+	assert_int_equal(totals.missed_bytes - start, (1483 - 1003) * 256);
+	assert_seen(1483, 60);
+	end();
+}
+
+/* What the producer is writing now is not in head yet, and may be as long as its window. */
+static void what_is_being_written_is_not_read(void **state)
+{
+	const size_t capacity = (size_t)1 << 20;
+
+	(void)state;
+	make(capacity, CT_OVERFLOW_DISCARD);
+	follow(false);
+	produce_some(0, 512, 1024);
+	deliver();
+	assert_true(ct_live_ring_look(&followed, &look));
+	assert_seen(0, 512);
+	produce_some(512, 512 + 256, 1024);
+	deliver();
+	memset(ring.data + 256 * 1024, 0x55, CT_RING_WINDOW); /* over 256 to 767 of the round before */
+	assert_true(ct_live_ring_look(&followed, &look));
+	assert_seen(1024, 256);
+	assert_int_equal(totals.missed_bytes, 512 * 1024);
+	assert_int_equal(totals.damaged_bytes, 0);
 	end();
 }
 
@@ -463,6 +485,7 @@ int main(void)
 		TEST(the_start_is_where_the_round_began_or_what_waits),
 		TEST(overwriting_rings),
 		TEST(what_went_by_is_counted),
+		TEST(what_is_being_written_is_not_read),
 		TEST(losses_of_the_process),
 		TEST(no_room),
 		TEST(not_to_be_followed),

@@ -129,6 +129,9 @@ static void a_writer_that_does_not_run(void **state)
 	ct_display_add_trace(&table, &trace);
 	print_long(&trace_alone);
 	assert_non_null(strstr(ct_buf_text(&printed), "\n     WRITER     CTW  (NOT ACTIVE)\n"));
+	table.traces[0].display.mode = CT_DISPLAY_MODE_PRE; /* nobody has asked for it yet */
+	print_long(&trace_alone);
+	assert_non_null(strstr(ct_buf_text(&printed), "\n     WRITER     CTW\n"));
 }
 
 static void on_but_filtered_and_not_defined(void **state)

@@ -210,6 +210,8 @@ static void paths(void **state)
 	refused("TRCOUT01 PRIMARY=1M PATH=/a\033[2J",
 		"1:26: \"/a\\u{1B}[2J\" has a control character; expected an absolute path, as in "
 		"/var/trace/$(NAME)\n");
+	refused("TRCOUT01 PRIMARY=1M PATH=/a\177", "1:26: \"/a\\u{7F}\" has a control character; expected an absolute path, as in "
+						   "/var/trace/$(NAME)\n");
 	memset(text + used, 'x', 3999);
 	text[used + 3999] = '\0';
 	understood(text);

@@ -1,0 +1,256 @@
+/*
+ * test_intake.c - a traced process's session and rings in the hands of a writer: mapped, locked, drained, given back.
+ *
+ * The session is this process's own; the writer's side of it is mapped a second time, as another process would.
+ *
+ * Copyright The ctrace authors.  SPDX-License-Identifier: Apache-2.0
+ */
+#include "../session/session_fixture.h"
+#include "writer/intake.h"
+
+#include <fcntl.h>
+
+#define RINGS 4u
+#define NUMBER 3u
+#define BASE (CT_WRITER_SLOT + 2u)
+
+static struct ct_session session;
+static struct ct_ring rings[RINGS];
+static struct ctrace_lane lanes[RINGS];
+static struct ct_procedure procedure;
+static struct ct_trcout trcouts[2];
+static struct ct_link *links[CT_LINK_LIMIT];
+static uint32_t link_count;
+static uint32_t stop;
+static uint32_t next_number;
+
+static void ignore(const char *text, void *user)
+{
+	(void)user;
+	fail_msg("%s", text);
+}
+
+static int setup(void **state)
+{
+	(void)state;
+	enter_room();
+	memset(&procedure, 0, sizeof procedure);
+	procedure.trcout_count = 2;
+	link_count = next_number = stop = 0;
+	for (uint32_t i = 0; i < 2; i++) {
+		procedure.number[i] = i + 1;
+		procedure.trcout[i].primary = 100 << 20;
+		(void)snprintf(procedure.trcout[i].path, sizeof procedure.trcout[i].path, "%s/data%u", room, i);
+		trcouts[i] = (struct ct_trcout){
+			.procedure = &procedure, .index = i, .stop = &stop, .links = links, .link_count = &link_count, .message = ignore
+		};
+		(void)pthread_mutex_init(&trcouts[i].lock, NULL);
+		assert_int_equal(ct_trcout_open(&trcouts[i]), CTRACE_OK);
+	}
+	assert_int_equal(ct_session_create(&session, run_dir), CTRACE_OK);
+	ct_sync_start(&session.head->sync);
+	assert_int_equal(ct_session_add_component(&session, 0), CTRACE_OK);
+	assert_int_equal(ct_session_add_text(&session, "KVS.NET", 7, &session.components[0].name), CTRACE_OK);
+	session.components[0].flags = CT_COMPONENT_DEFINED;
+	session.components[0].writer = NUMBER;
+	memset(lanes, 0, sizeof lanes);
+	for (uint32_t i = 0; i < RINGS; i++) {
+		(void)snprintf(session.head->dest[BASE + i % 2].emitter, 32, "BINFILE");
+		assert_int_equal(ct_ring_create(&rings[i], &session, i, CT_RING_MIN), CTRACE_OK);
+		rings[i].head->consumer = rings[i].head->wanted = BASE + i % 2;
+		session.head->ring_count = i + 1;
+	}
+	return 0;
+}
+
+static int teardown(void **state)
+{
+	(void)state;
+	for (uint32_t i = 0; i < RINGS; i++)
+		ct_ring_close(&rings[i]);
+	ct_session_close(&session, true);
+	leave_room();
+	return 0;
+}
+
+static struct ct_link *take_in(uint32_t count)
+{
+	struct ct_link *link;
+	int folder = open(session.path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+
+	assert_int_equal(ct_link_create(folder, NUMBER, BASE, count, &link), CTRACE_OK);
+	links[link_count++] = link;
+	return link;
+}
+
+static void produce(uint32_t ring, uint32_t count)
+{
+	const struct ctrace_item item = CTRACE_BIN("0123456789", 10);
+	struct ctrace_lane *lane = &lanes[ring];
+	size_t size = ct_record_size(&item, 1);
+
+	for (uint32_t i = 0; i < count; i++) {
+		struct ct_record_head head = { .event_id = next_number++, .level = 1, .tid = 1, .ticks = ct_clock_ticks() };
+
+		if ((uintptr_t)lane->cur + size > (uintptr_t)lane->end)
+			assert_true(ct_ring_open_window(&rings[ring], lane, size));
+		ct_record_encode(lane->cur, size, &head, &item, 1);
+		lane->cur += size;
+		__atomic_store_n(lane->head, (uint64_t)(uintptr_t)lane->cur + lane->bias, __ATOMIC_RELEASE);
+	}
+}
+
+static uint64_t rounds(void)
+{
+	uint64_t events = 0;
+	bool more;
+
+	for (uint32_t i = 0; i < 2; i++)
+		events += ct_intake_round(&trcouts[i], &more);
+	return events;
+}
+
+static void each_trcout_drains_its_share(void **state)
+{
+	struct ct_link *link = take_in(2);
+
+	(void)state;
+	for (uint32_t i = 0; i < RINGS; i++)
+		produce(i, 10 + i);
+	assert_int_equal(rounds(), 46);
+	assert_int_equal(rounds(), 0);
+	assert_int_equal(trcouts[0].events, 10 + 12);
+	assert_int_equal(trcouts[1].events, 11 + 13);
+	for (uint32_t i = 0; i < RINGS; i++)
+		assert_true(ct_ring_is_empty(&rings[i]));
+	assert_int_equal(session.components[0].delivered, 46);
+	ct_link_destroy(link);
+}
+
+static void a_ring_of_the_agents_is_left_alone(void **state)
+{
+	struct ct_link *link = take_in(2);
+
+	(void)state;
+	rings[1].head->consumer = 0;
+	rings[2].head->consumer = CT_WRITER_SLOT; /* another writer's */
+	for (uint32_t i = 0; i < RINGS; i++)
+		produce(i, 5);
+	assert_int_equal(rounds(), 10);
+	assert_false(ct_ring_is_empty(&rings[1]));
+	assert_false(ct_ring_is_empty(&rings[2]));
+	ct_link_destroy(link);
+}
+
+static void the_lock_says_that_the_writer_lives(void **state)
+{
+	struct ct_link *link = take_in(1);
+	struct ct_link *other;
+
+	(void)state;
+	assert_true(ct_session_writer_lives(&session, NUMBER));
+	assert_false(ct_session_writer_lives(&session, NUMBER + 1));
+	assert_int_equal(ct_link_create(open(session.path, O_RDONLY | O_DIRECTORY | O_CLOEXEC), NUMBER, BASE, 1, &other),
+			 CTRACE_TIMED_OUT);
+	assert_true(ct_session_writer_lives(&session, NUMBER));
+	ct_link_destroy(link);
+	assert_false(ct_session_writer_lives(&session, NUMBER));
+}
+
+static void released_it_writes_what_was_committed_and_is_done(void **state)
+{
+	struct ct_link *link = take_in(2);
+
+	(void)state;
+	for (uint32_t i = 0; i < RINGS; i++)
+		produce(i, 5);
+	__atomic_store_n(&link->release, CT_RELEASE_FLUSH, __ATOMIC_RELEASE);
+	assert_int_equal(rounds(), 20);
+	(void)rounds();
+	assert_int_equal(link->done, 3);
+	for (uint32_t i = 0; i < RINGS; i++)
+		assert_int_equal(rings[i].head->consumer, 0);
+	ct_link_destroy(link);
+}
+
+static void a_ring_that_is_made_later_is_mapped(void **state)
+{
+	struct ct_link *link;
+
+	(void)state;
+	session.head->ring_count = 2;
+	link = take_in(2);
+	assert_int_equal(rounds(), 0);
+	assert_int_equal(link->rings, 2);
+	session.head->ring_count = RINGS;
+	produce(3, 7);
+	assert_int_equal(rounds(), 7);
+	assert_int_equal(link->rings, RINGS);
+	ct_link_destroy(link);
+}
+
+static void what_is_no_ring_costs_itself(void **state)
+{
+	struct ct_link *link;
+
+	(void)state;
+	rings[1].head->magic = 0;
+	rings[3].head->tail = 8; /* beyond its head */
+	link = take_in(2);
+	produce(0, 3);
+	produce(2, 4);
+	assert_int_equal(rounds(), 7);
+	rings[3].head->tail = 0;
+	ct_link_destroy(link);
+}
+
+static void a_session_that_is_none_is_refused(void **state)
+{
+	struct ct_link *link;
+	char path[600];
+
+	(void)state;
+	assert_int_equal(ct_link_create(-1, NUMBER, BASE, 1, &link), CTRACE_DENIED);
+	(void)snprintf(path, sizeof path, "%s/empty", room);
+	assert_int_equal(mkdir(path, 0700), 0);
+	assert_int_equal(ct_link_create(open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC), NUMBER, BASE, 1, &link), CTRACE_NOT_FOUND);
+	(void)snprintf(path, sizeof path, "%s/empty/session", room);
+	put_file(path, "short", 5);
+	(void)snprintf(path, sizeof path, "%s/empty", room);
+	assert_int_equal(ct_link_create(open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC), NUMBER, BASE, 1, &link), CTRACE_DAMAGED);
+	session.head->version++;
+	assert_int_equal(ct_link_create(open(session.path, O_RDONLY | O_DIRECTORY | O_CLOEXEC), NUMBER, BASE, 1, &link),
+			 CTRACE_UNSUPPORTED);
+	session.head->version--;
+}
+
+static void it_tells_who_is_connected(void **state)
+{
+	struct ct_link *link = take_in(2);
+	struct ct_link_state told;
+
+	(void)state;
+	produce(0, 9);
+	(void)rounds();
+	ct_link_describe(link, &told);
+	assert_int_equal(told.size, sizeof told);
+	assert_int_equal(told.pid, getpid());
+	assert_int_equal(told.rings, RINGS);
+	assert_int_equal(told.events, 9);
+	assert_string_equal(told.traces, "KVS.NET");
+	assert_string_equal(told.jobname, session.head->jobname);
+	ct_link_destroy(link);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+#define TEST(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
+		TEST(each_trcout_drains_its_share),        TEST(a_ring_of_the_agents_is_left_alone),
+		TEST(the_lock_says_that_the_writer_lives), TEST(released_it_writes_what_was_committed_and_is_done),
+		TEST(a_ring_that_is_made_later_is_mapped), TEST(what_is_no_ring_costs_itself),
+		TEST(a_session_that_is_none_is_refused),   TEST(it_tells_who_is_connected),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
