@@ -10,7 +10,6 @@
  */
 #include "operate.h"
 
-#include <fcntl.h>
 #include <libgen.h>
 #include <signal.h>
 #include <stdio.h>
@@ -23,19 +22,6 @@
 #define ROOM ((uint64_t)4 << 30) /* in /dev/shm, to be used without being named */
 
 struct operate_paths operate_paths;
-
-/* The pipes to other programs must not get the numbers of standard streams. */
-static void open_standard(void)
-{
-	int fd;
-
-	do {
-		fd = open("/dev/null", O_RDWR);
-	} while (fd >= 0 && fd <= STDERR_FILENO);
-	if (fd < 0)
-		bench_die("/dev/null");
-	(void)close(fd);
-}
 
 /* ---- where everything is */
 
@@ -179,7 +165,6 @@ int main(int argc, char **argv)
 		fprintf(stderr, "usage: bench_operate OUTPUT.json\n");
 		return 2;
 	}
-	open_standard();
 	out = fopen(argv[1], "we");
 	if (out == NULL)
 		bench_die(argv[1]);

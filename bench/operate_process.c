@@ -23,6 +23,19 @@ void *operate_share(size_t size)
 	return memory;
 }
 
+/* The pipes to other programs must not get the numbers of standard streams. */
+static void open_standard(void)
+{
+	int fd;
+
+	do {
+		fd = open("/dev/null", O_RDWR);
+	} while (fd >= 0 && fd <= STDERR_FILENO);
+	if (fd < 0)
+		bench_die("/dev/null");
+	(void)close(fd);
+}
+
 static void __attribute__((noreturn)) become(const char *const arguments[], unsigned processor, int in, int out)
 {
 	(void)prctl(PR_SET_PDEATHSIG, SIGKILL);
@@ -39,6 +52,7 @@ struct operate_process operate_start(const char *const arguments[], unsigned pro
 	struct operate_process process;
 	int in[2], out[2];
 
+	open_standard();
 	if (pipe2(in, O_CLOEXEC) != 0 || pipe2(out, O_CLOEXEC) != 0)
 		bench_die("pipe2");
 	process.pid = fork();

@@ -1,8 +1,8 @@
 /*
  * console_input.c - line editing, history and completion for an operator's console.
  *
- * Called by ctrace console, on its only thread.  While a line is being typed Ctrl-C throws it away; at other times it ends the tool, as
- * everywhere.  libedit reads characters through read_character() here, because by itself it would go on after a signal.
+ * Called by ctrace console, on its only thread.  While a line is being typed Ctrl-C throws it away; at other times it ends the tool,
+ * as everywhere.  libedit reads characters through read_character() here, because by itself it would go on after a signal.
  *
  * Copyright The ctrace authors.  SPDX-License-Identifier: Apache-2.0
  */

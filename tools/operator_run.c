@@ -1,8 +1,8 @@
 /*
  * operator_run.c - carries out what an operator says: TRACE CT, DISPLAY, REPLY.
  *
- * Called by ctrace op and ctrace console, for one command after the other.  A TRACE CT without a member asks for operands: it then lives
- * in the table of replies, and whoever replies END carries it out.
+ * Called by ctrace op and ctrace console, for one command after the other.  A TRACE CT without a member asks for operands: it then
+ * lives in the table of replies, and whoever replies END carries it out.
  *
  * Copyright The ctrace authors.  SPDX-License-Identifier: Apache-2.0
  */

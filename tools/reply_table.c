@@ -186,16 +186,41 @@ static bool read_line(const char **at, const char *key, char *out, size_t room)
 	return true;
 }
 
+/* A decimal number at *at, which moves behind it.  False: there is none, or it is too large. */
+static bool read_number(const char **at, uint64_t most, uint64_t *out)
+{
+	char *end;
+
+	errno = 0;
+	*out = strtoull(*at, &end, 10);
+	if (end == *at || errno != 0 || *out > most)
+		return false;
+	*at = end;
+	return true;
+}
+
+static bool parse_process(const char *line, struct reply_entry *out)
+{
+	uint64_t pid, asid;
+
+	if (!read_number(&line, UINT32_MAX, &pid) || !read_number(&line, UINT16_MAX, &asid))
+		return false;
+	out->pid = (uint32_t)pid;
+	out->asid = (uint32_t)asid;
+	return true;
+}
+
 static bool parse_entry(struct ct_buf *text, struct reply_entry *out)
 {
 	const char *at = ct_buf_text(text);
 	char line[64];
+	const char *time = line;
 
 	if (!read_line(&at, "ctrace-reply ", line, sizeof line) || strcmp(line, "1") != 0)
 		return false;
-	if (!read_line(&at, "time ", line, sizeof line) || sscanf(line, "%" SCNu64, &out->time_ns) != 1)
+	if (!read_line(&at, "time ", line, sizeof line) || !read_number(&time, UINT64_MAX, &out->time_ns))
 		return false;
-	if (!read_line(&at, "process ", line, sizeof line) || sscanf(line, "%" SCNu32 " %" SCNu32, &out->pid, &out->asid) != 2)
+	if (!read_line(&at, "process ", line, sizeof line) || !parse_process(line, out))
 		return false;
 	return read_line(&at, "job ", out->job, sizeof out->job) && read_line(&at, "command ", out->command, sizeof out->command) &&
 	       read_line(&at, "operands ", out->operands, sizeof out->operands);

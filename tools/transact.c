@@ -279,6 +279,13 @@ static bool is_moot(const struct transaction *transaction, const struct answer *
 	return transaction->is_preset && transaction->done != 0 && answer->outcome.rc == CTRACE_RC_EXISTS;
 }
 
+static bool is_failure(const struct transaction *transaction, const struct ct_peer *peer, const struct answer *answer)
+{
+	if (answer->kind == ANSWER_GONE)
+		return peer->answer.size != 0; /* else it is told once for the process */
+	return answer->kind == ANSWER_REFUSED && !is_moot(transaction, answer);
+}
+
 static void settle(struct transaction *transaction, const struct ct_peers *peers, const struct answer *column, size_t stride,
 		   struct wto *wto)
 {
@@ -288,15 +295,12 @@ static void settle(struct transaction *transaction, const struct ct_peers *peers
 		const struct answer *answer = &column[i * stride];
 		const struct ct_peer *peer = &peers->items[i];
 
-		if (answer->kind == ANSWER_DONE) {
+		if (answer->kind == ANSWER_DONE)
 			say_done(transaction, peer, answer, wto);
-		} else if (answer->kind == ANSWER_REFUSED && !is_moot(transaction, answer)) {
-			transaction->failed++;
-			say_refused(transaction, peer, answer, wto);
-		} else if (answer->kind == ANSWER_GONE && peer->answer.size != 0) {
-			transaction->failed++;
-			say_refused(transaction, peer, answer, wto);
-		}
+		if (!is_failure(transaction, peer, answer))
+			continue;
+		transaction->failed++;
+		say_refused(transaction, peer, answer, wto);
 	}
 }
 

@@ -1,8 +1,8 @@
 /*
  * writer_control.c - starts an external writer, and asks one to end.
  *
- * Called by the operator's tools for WTRSTART and WTRSTOP.  The writer is no child of the tool and has no terminal: it lives until it is
- * stopped, and says what it has to say in its log, <run directory>/writer/NAME.log.  It tells that it is ready, or why not, through a
+ * Called by the operator's tools for WTRSTART and WTRSTOP.  The writer is no child of the tool and has no terminal: it lives until it
+ * is stopped, and says what it has to say in its log, <run directory>/writer/NAME.log.  It tells that it is ready, or why not, through a
  * pipe that it inherits: `ctrace writer NAME --ready-fd 3`, one line, "ready" or the reason.
  *
  * Copyright The ctrace authors.  SPDX-License-Identifier: Apache-2.0

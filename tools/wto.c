@@ -8,7 +8,6 @@
  */
 #include "wto.h"
 
-#include <stdarg.h>
 #include <string.h>
 #include <time.h>
 
@@ -28,17 +27,17 @@ static const struct wto_row rows[WTO_COUNT] = {
 		      "R without a number is understood when exactly one reply is outstanding." },
 	[CTR005I] = { "CTR005I", WTO_DONE, "Reply {} is withdrawn; nothing is done of: {}", "CANCEL was replied." },
 	[CTR006I] = { "CTR006I", WTO_DONE, "Reply {} is outstanding for {}: {}{}{}",
-		      "The number, how long it has been waiting (hh.mm.ss), the command, and the operands that were replied so far." },
+		      "The number, how long it has been waiting (hh.mm.ss), the command, and what was replied so far." },
 	[CTR007I] = { "CTR007I", WTO_DONE, "No reply is outstanding", "The answer to D R." },
 	[CTR008I] = { "CTR008I", WTO_REFUSED, "Outstanding replies cannot be kept in {}: {}",
 		      "The folder reply of the run directory cannot be used.  The command was not carried out." },
 	[CTR009I] = { "CTR009I", WTO_REFUSED, "All numbers of replies are taken", "D R lists them; R nn,CANCEL withdraws one." },
 	[CTR010I] = { "CTR010I", WTO_DONE, "{}: {}",
-		      "A transaction that worked has something to say: the trace, the process, and the text." },
+		      "A transaction that worked has something to say: the trace, the process, the text." },
 	[CTR011I] = { "CTR011I", WTO_REFUSED, "No traced process {}", "Nobody could be asked." },
 	[CTR012I] = { "CTR012I", WTO_REFUSED, "{}: RC {}: {}{}",
-		      "A transaction was refused.  The trace, the process, return and reason code in hexadecimal with their meaning, those of the "
-		      "start/stop routine when it was asked, and what it or ctrace has to say.  Nothing was changed by this transaction." },
+		      "A transaction was refused and changed nothing.  The trace, the process, return and reason code in hexadecimal with "
+		      "their meaning, those of the start/stop routine when it was asked, and what it or ctrace has to say." },
 	[CTR013I] = { "CTR013I", WTO_REFUSED, "{} did not answer: {}", "It is not known whether the process has the trace." },
 	[CTR014I] = { "CTR014I", WTO_REFUSED, "No running process has {}{}", "The nearest name that there is is told." },
 	[CTR015I] = { "CTR015I", WTO_REFUSED, "Member {} cannot be used: {} (reason {}){}", "Nothing was done." },
@@ -91,26 +90,20 @@ static const char *print_up_to_text(const char *text, FILE *to)
 	return end + 2;
 }
 
-void ct_wto(struct wto *wto, enum wto_id id, ...)
+void ct_wto_texts(struct wto *wto, enum wto_id id, const char *const *texts)
 {
 	const struct wto_row *row = &rows[id];
 	FILE *to = stream_of(wto, row->severity);
 	const char *at = row->text;
-	va_list texts;
 
-	va_start(texts, id);
 	print_time(wto, to);
 	if (id == ITT006A)
-		fprintf(to, "*%s ", va_arg(texts, const char *));
+		fprintf(to, "*%s ", *texts++);
 	fprintf(to, "%s ", row->code);
-	while ((at = print_up_to_text(at, to)) != NULL) {
-		const char *text = va_arg(texts, const char *);
-
-		if (text == NULL)
-			break;
-		ct_tool_print(to, text, strlen(text));
+	while ((at = print_up_to_text(at, to)) != NULL && *texts != NULL) {
+		ct_tool_print(to, *texts, strlen(*texts));
+		texts++;
 	}
-	va_end(texts);
 	fputc('\n', to);
 	fflush(to);
 	if ((int)row->severity > wto->worst)

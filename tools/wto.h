@@ -68,8 +68,10 @@ struct wto {
 	bool has_caret;  /* a mistake is shown under the command, too */
 	int worst;       /* CMD_* */
 };
-/* Prints a message; then come as many texts as it has {}, each `const char *`, and NULL.  ITT006A has the reply's number first. */
-void ct_wto(struct wto *wto, enum wto_id id, ...) __attribute__((sentinel));
+/* Prints a message; `texts` are as many as it has {}, and NULL.  ITT006A has the reply's number first. */
+void ct_wto_texts(struct wto *wto, enum wto_id id, const char *const *texts);
+/* ct_wto(&wto, CTR003I, number, NULL) */
+#define ct_wto(wto, id, ...) ct_wto_texts(wto, id, (const char *const[]){ __VA_ARGS__ })
 /* A text that does not parse, with a caret below it where has_caret. */
 void ct_wto_mistake(struct wto *wto, enum wto_id id, struct ct_span text, const struct ct_complaint *complaint);
 /* A line that is somebody else's, of a writer's log. */

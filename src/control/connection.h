@@ -14,7 +14,7 @@
 struct ct_connection {
 	int fd; /* -1: none */
 	struct ct_file_id id;
-	int passed; /* a descriptor that came along; -1: none */
+	int passed;           /* a descriptor that came along; -1: none */
 	uint64_t complete_ns; /* when its last whole request came, or it itself */
 	bool is_ending;       /* nothing more is read; it closes when what is to go out is out */
 	bool has_frame;       /* there may be another whole frame in `in` */

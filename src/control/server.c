@@ -377,7 +377,7 @@ static void *run(void *argument)
 static void forget_connections(void)
 {
 	for (uint32_t i = 0; i < CT_SERVER_CONNECTIONS; i++)
-		server.connections[i] = (struct ct_connection){ .fd = -1 };
+		server.connections[i] = (struct ct_connection){ .fd = -1, .passed = -1 };
 }
 
 enum ctrace_status ct_server_start(const struct ct_server_options *options)

@@ -35,7 +35,8 @@ struct trace {
 struct bin_source {
 	struct ct_source base;
 	struct trace *trace;
-	int unpacked_fd; /* what the compressed file has become; -1: not compressed, or not yet */
+	int unpacked_fd; /* what the compressed file has become; -1: it is none, or that has failed */
+	bool is_unpacked;
 	/* bytes of the file in memory */
 	unsigned char *window;
 	size_t window_capacity;
@@ -152,6 +153,7 @@ static void unpack(struct bin_source *bin, struct ct_sources *sources)
 	else if (unpacked.damages > 0)
 		ct_sources_damage(sources, bin->base.path, unpacked.damage_at, unpacked.damaged_bytes, unpacked.message);
 	bin->unpacked_fd = unpacked.fd;
+	bin->is_unpacked = true;
 }
 
 /* A writer may have compressed it since we found it: then that is read, at the same places. */
@@ -174,12 +176,12 @@ static int open_stream(struct bin_source *bin, struct ct_sources *sources)
 {
 	int fd;
 
-	if (bin->unpacked_fd < 0 && !is_compressed(bin->base.path)) {
+	if (!bin->is_unpacked && !is_compressed(bin->base.path)) {
 		fd = open_regular(bin->base.path);
 		if (fd >= 0 || !has_become_compressed(bin))
 			return fd;
 	}
-	if (bin->unpacked_fd < 0)
+	if (!bin->is_unpacked)
 		unpack(bin, sources);
 	return bin->unpacked_fd;
 }
@@ -423,7 +425,7 @@ static enum ctrace_status add_all_streams(struct ct_sources *sources, struct tra
 	if (count < 0)
 		return CTRACE_OS_ERROR;
 	for (int i = 0; i < count; i++) {
-		if (status == CTRACE_OK && !is_second(folder, entries[i]->d_name))
+		if (status == CTRACE_OK )
 			status = add_stream(sources, trace, folder, entries[i]->d_name);
 		free(entries[i]);
 	}

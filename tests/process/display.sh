@@ -6,7 +6,7 @@ source "$CTRACE_SOURCE/tests/tap.sh"
 mkdir proclib parmlib
 export CTRACE_PROCLIB=$PWD/proclib CTRACE_PARMLIB=$PWD/parmlib
 
-# ---- programs, each with a line to it: start NAME JOBNAME; order NAME ORDER: its answer
+# ---- programs, each with a line to it: start NAME JOBNAME; order NAME ORDER waits until it is done
 declare -A to from pid
 start() {
 	mkfifo "to.$1" "from.$1"
@@ -17,7 +17,7 @@ start() {
 }
 order() {
 	printf '%s\n' "$2" >&"${to[$1]}"
-	IFS= read -r answer <&"${from[$1]}"
+	IFS= read -r _ <&"${from[$1]}"
 }
 # DISPLAY TRACE,$1: $out without its three lines of status, $head, $err, $status.  Clock and process ids are made the same for all runs.
 display() {
@@ -102,6 +102,8 @@ display ',COMP=KVS,SUBLEVEL,N=1' --job KVSERVER
 check 'N limits the sublevels' is "$(grep -c '^ ---' whole) $(tail -n 1 whole)" '1      1 OF 2 SUBLEVELS ARE SHOWN'
 display ',COMP=K*S.*' --job KVSERVER
 check 'a glob: all that it fits, wherever it stands' is "$(grep -A1 '^  ====' whole | grep -o '^  [A-Z.]*' | xargs)" 'KVS.LOCK KVS.NET'
+display ',COMP=K*' --job KVSERVER
+check 'and below what it fits, too' is "$(grep -A1 '^ ---' whole | grep -o '^  [A-Z]*' | xargs)" 'LOCK NET'
 display ',COMP=(KVS,KVX)'
 check 'one of two names is known: it says of which nobody has it' is "$status $(tail -n 4 whole)" '0   TRACENAME
   =========
@@ -110,8 +112,16 @@ check 'one of two names is known: it says of which nobody has it' is "$status $(
 display ',COMP=KVS,SUB=(NIX)'
 check 'the trace is known, its sublevel is not' is "$(grep -A1 '^  KVS.NIX' whole)" '  KVS.NIX
      NO PROCESS HAS THIS TRACE'
+order server 'define KVS.ASID(1)'
+display ',COMP=KVS,SUB=(ASID(1))'
+check 'a sublevel that is spelt in another way' is "$status $(grep -A1 '^ ---' whole | tail -n 1) $(grep -c 'NO PROCESS' whole)" \
+	'0   ASID(0001)          OFF 0'
+order server 'delete KVS.ASID(1)'
+operate 'TRACE CT,ON,COMP=KVS,SUB=(LOCK)'
 display ',COMP=KVX'
 check 'nobody has it: it fails' is "$status" 1
+check 'and EX is ON for what is not shown' status_lines 'ON '
+operate 'TRACE CT,OFF,COMP=KVS,SUB=(LOCK)'
 
 # ---- presets: member CTKVSPRE waits for a sublevel that nobody has
 printf 'TRACEOPTS SUB(LATER) PRESET(PUT) ASID(1F) OPTIONS(%s) WTR(CTP)\n' "'WAITS'" >parmlib/CTKVSPRE
@@ -189,6 +199,7 @@ check 'a socket that nobody listens at is no writer' is "$status $err $(tail -n 
 operate 'TRACE CT,WTRSTOP=CTW'
 
 for name in client server; do # the one that was started last has the other's line, too
+	# shellcheck disable=SC2093,SC1083 # descriptors by name
 	exec {to[$name]}>&- {from[$name]}<&-
 	wait "${pid[$name]}"
 done

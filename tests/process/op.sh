@@ -169,16 +169,24 @@ CTR011I No traced process that is running is meant
 $none"
 
 numbers() {
-	for _ in $(seq 20); do ctrace op 'T CT,ON,COMP=OPR' >>prompts & done
-	wait $(jobs -p | grep -vxF "${pid[a]}")
+	local operators=()
+	for _ in $(seq 20); do
+		ctrace op 'T CT,ON,COMP=OPR' >>prompts &
+		operators+=($!)
+	done
+	wait "${operators[@]}"
 	is "$(sort -u prompts | wc -l) $(grep -c "$asks" prompts)" '20 20'
 }
 check '20 operators at once get 20 numbers' numbers
 op 'R 7,CANCEL' 'T CT,ON,COMP=OPR' 'D R'
 check 'the lowest free number is taken' like "$out" "*\*07 $asks*"
 replies() {
-	for _ in $(seq 8); do ctrace op 'R 3,END' >>answers & done
-	wait $(jobs -p | grep -vxF "${pid[a]}")
+	local operators=()
+	for _ in $(seq 8); do
+		ctrace op 'R 3,END' >>answers &
+		operators+=($!)
+	done
+	wait "${operators[@]}"
 	is "$(grep -c "$all" answers) $(grep -c 'CTR003I Reply 03' answers)" '1 7'
 }
 check 'a prompt is answered once, however many try' replies
@@ -379,7 +387,6 @@ check 'nothing behind QUIT' is "$(grep -c CTR007I out)" 0
 op 'TRACE CT,OFF,COMP=OPR'
 check "the console shows another operator's prompt" like "$(ctrace console </dev/null)" "$stamp \*01 $asks"
 op 'R 1,CANCEL'
-mkdir -p -m 700 "$CTRACE_RUN_DIR/writer"
 logs() {
 	mkfifo keys
 	ctrace console <keys >shown 2>&1 &
@@ -432,17 +439,17 @@ expect(rb'\*01 ITT006A')
 put(b'R 1,CANCEL\n')
 expect(rb'CTR005I')
 expect(rb'ctrace> ')
-put(b'\x04')
 end = time.monotonic() + 20
 while True:
     pid, status = os.waitpid(child, os.WNOHANG)
     if pid:
         break
-    if select.select([fd], [], [], 0.1)[0]:
-        try:
+    try:
+        put(b'\x04') # again: the terminal may not have been set for editing yet
+        if select.select([fd], [], [], 0.2)[0]:
             os.read(fd, 4096)
-        except OSError:
-            pass
+    except OSError:
+        pass
     if time.monotonic() > end:
         sys.exit('Ctrl-D does not end it')
 sys.exit(status)

@@ -124,13 +124,14 @@ static void say_level(const char *name)
 static void obey(char *line)
 {
 	struct ctrace_tracer *tracer;
+	char empty[] = "";
 	char *rest = line;
-	const char *verb = strsep(&rest, " ");
+	char *verb = strsep(&rest, " ");
 	char *name = strsep(&rest, " ");
 
 	if (name == NULL)
-		puts("what?");
-	else if (strcmp(verb, "define") == 0)
+		name = verb = empty;
+	if (strcmp(verb, "define") == 0)
 		define(name, rest);
 	else if (strcmp(verb, "delete") == 0)
 		delete_trace(name);

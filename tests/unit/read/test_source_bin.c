@@ -5,6 +5,8 @@
  */
 #include "read_fixture.h"
 
+#include <zstd.h>
+
 #define PACKETS 20u
 #define PER_PACKET 10u
 #define COUNT (PACKETS * PER_PACKET)
@@ -329,6 +331,91 @@ static void random_damage_is_survived(void **state)
 	ct_buf_fini(&bytes);
 }
 
+/* Makes name.zst in t.ctb, as a writer does; gives its size. */
+static size_t compress_stream(const char *name)
+{
+	char path[64];
+	struct ct_buf bytes = { 0 };
+	size_t room, size;
+	char *packed;
+	FILE *file;
+
+	(void)snprintf(path, sizeof path, "t.ctb/%s", name);
+	assert_int_equal(ct_os_read_file(path, (size_t)8 << 20, &bytes), CTRACE_OK);
+	room = ZSTD_compressBound(bytes.size);
+	packed = malloc(room);
+	assert_non_null(packed);
+	size = ZSTD_compress(packed, room, bytes.data, bytes.size, 3);
+	assert_false(ZSTD_isError(size));
+	(void)snprintf(path, sizeof path, "t.ctb/%s.zst", name);
+	file = fopen(path, "w");
+	assert_non_null(file);
+	assert_int_equal(fwrite(packed, 1, size, file), size);
+	assert_int_equal(fclose(file), 0);
+	free(packed);
+	ct_buf_fini(&bytes);
+	return size;
+}
+
+static void compressed_streams(void **state)
+{
+	make(*state);
+	(void)compress_stream("stream.0");
+	assert_reads("t.ctb", 0, COUNT); /* both are there: it is one */
+	assert_reads("t.ctb/stream.0.zst", 0, COUNT);
+	assert_int_equal(unlink("t.ctb/stream.0"), 0);
+	assert_reads("t.ctb", 0, COUNT);
+	assert_reads("t.ctb/stream.0.zst", 0, COUNT);
+}
+
+static void a_stream_that_is_compressed_meanwhile(void **state)
+{
+	const unsigned count = 20000;
+	struct reading r;
+
+	make_trace(*state, "t.ctb", 0, count, 100);
+	reading_init(&r);
+	assert_int_equal(ct_sources_add(&r.sources, "t.ctb"), CTRACE_OK);
+	for (unsigned i = 0; i < 1000; i++)
+		assert_int_equal(next_number(&r), i);
+	(void)compress_stream("stream.0");
+	assert_int_equal(unlink("t.ctb/stream.0"), 0);
+	for (unsigned i = 1000; i < count; i++)
+		assert_int_equal(next_number(&r), i);
+	assert_int_equal(next_number(&r), UINT32_MAX);
+	assert_int_equal(r.sources.totals.damages, 0);
+	ct_sources_fini(&r.sources);
+}
+
+static void a_damaged_compressed_stream(void **state)
+{
+	const unsigned count = 20000;
+	struct reading r;
+	unsigned seen = 0;
+	size_t size;
+
+	make_trace(*state, "t.ctb", 0, count, 100);
+	size = compress_stream("stream.0");
+	assert_int_equal(unlink("t.ctb/stream.0"), 0);
+	assert_int_equal(truncate("t.ctb/stream.0.zst", (off_t)size - 50), 0);
+	reading_init(&r);
+	assert_int_equal(ct_sources_add(&r.sources, "t.ctb"), CTRACE_OK);
+	while (next_number(&r) == seen)
+		seen++;
+	assert_true(seen > 0 && seen < count);
+	assert_true(r.sources.totals.damages >= 1);
+	assert_true(r.sources.totals.damaged_bytes >= size - 50);
+	ct_sources_fini(&r.sources);
+
+	patch_file("t.ctb/stream.0.zst", 0, "none", 4);
+	reading_init(&r);
+	assert_int_equal(ct_sources_add(&r.sources, "t.ctb"), CTRACE_OK);
+	assert_int_equal(next_number(&r), UINT32_MAX);
+	assert_int_equal(r.reports, 1);
+	assert_string_equal(r.last_message, "this cannot be decompressed");
+	ct_sources_fini(&r.sources);
+}
+
 #define TEST(name) cmocka_unit_test_setup_teardown(name, fixture_setup, fixture_teardown)
 
 int main(void)
@@ -344,6 +431,9 @@ int main(void)
 		TEST(damaged_metadata_cost_the_classes_behind),
 		TEST(nested_heads_end),
 		TEST(random_damage_is_survived),
+		TEST(compressed_streams),
+		TEST(a_stream_that_is_compressed_meanwhile),
+		TEST(a_damaged_compressed_stream),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

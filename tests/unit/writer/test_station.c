@@ -1,0 +1,309 @@
+/*
+ * test_station.c - an external writer as operators and strangers meet it at its socket.
+ *
+ * The writer runs on a thread of the test.
+ *
+ * Copyright The ctrace authors.  SPDX-License-Identifier: Apache-2.0
+ */
+#include "../session/session_fixture.h"
+#include "control/client.h"
+#include "writer/writer.h"
+
+#include <poll.h>
+#include <pthread.h>
+#include <sys/socket.h>
+
+static struct ct_procedure procedure;
+static char folder[200];
+static char told[4000];
+static int stop_pipe[2], ready_pipe[2];
+static pthread_t thread;
+static int result;
+
+static void note(const char *text, void *user)
+{
+	(void)user;
+	(void)strncat(told, text, sizeof told - strlen(told) - 2);
+	(void)strcat(told, "\n");
+}
+
+static void be_ready(void *user)
+{
+	(void)user;
+	assert_int_equal(write(ready_pipe[1], "r", 1), 1);
+}
+
+static void *run(void *argument)
+{
+	struct ct_writer_options options = {
+		.procedure = &procedure, .run_directory = run_dir, .ready = be_ready, .message = note, .stop_fd = &stop_pipe[0]
+	};
+
+	(void)argument;
+	result = ct_writer_run(&options);
+	(void)!write(ready_pipe[1], "e", 1); /* it has ended, ready or not */
+	return NULL;
+}
+
+static char start(void)
+{
+	char word;
+
+	assert_int_equal(pthread_create(&thread, NULL, run, NULL), 0);
+	assert_int_equal(read(ready_pipe[0], &word, 1), 1);
+	return word;
+}
+
+static int setup(void **state)
+{
+	(void)state;
+	enter_room();
+	assert_int_equal(setenv("CTRACE_RUN_DIR", run_dir, 1), 0);
+	memset(&procedure, 0, sizeof procedure);
+	(void)snprintf(procedure.name, sizeof procedure.name, "WR1");
+	procedure.trcout_count = 2;
+	for (uint32_t i = 0; i < 2; i++) {
+		procedure.number[i] = 2 * i + 1;
+		procedure.trcout[i].primary = 1 << 20;
+		(void)snprintf(procedure.trcout[i].path, sizeof procedure.trcout[i].path, "%s/data%u", room, i);
+	}
+	(void)snprintf(folder, sizeof folder, "%s/" CT_WRITER_FOLDER, run_dir);
+	told[0] = '\0';
+	assert_int_equal(pipe(stop_pipe), 0);
+	assert_int_equal(pipe(ready_pipe), 0);
+	return 0;
+}
+
+static int teardown(void **state)
+{
+	(void)state;
+	for (int i = 0; i < 2; i++) {
+		(void)close(stop_pipe[i]);
+		(void)close(ready_pipe[i]);
+	}
+	leave_room();
+	return 0;
+}
+
+static void wait_for_end(int wanted)
+{
+	char word;
+
+	assert_int_equal(pthread_join(thread, NULL), 0);
+	assert_int_equal(result, wanted);
+	assert_int_equal(read(ready_pipe[0], &word, 1), 1);
+	assert_int_equal(word, 'e');
+}
+
+static void end(void)
+{
+	char word;
+
+	assert_int_equal(write(stop_pipe[1], "s", 1), 1);
+	wait_for_end(0);
+	assert_int_equal(read(stop_pipe[0], &word, 1), 1);
+}
+
+static int dial(void)
+{
+	int fd;
+
+	assert_int_equal(ct_client_connect(folder, "WR1", &fd), CTRACE_OK);
+	return fd;
+}
+
+static void ask(int fd, enum ct_verb verb, uint64_t number)
+{
+	struct ct_buf request;
+	size_t at;
+
+	ct_buf_init(&request);
+	at = ct_message_start(&request, verb, 0);
+	ct_message_add_number(&request, CT_FIELD_NUMBER, number);
+	assert_int_equal(ct_message_end(&request, at), CTRACE_OK);
+	assert_int_equal(send(fd, request.data, request.size, 0), (ssize_t)request.size);
+	ct_buf_fini(&request);
+}
+
+/* The whole answer; each field of it is then to be found by find(). */
+static struct ct_buf answer;
+
+static bool hear(int fd)
+{
+	bool more = true;
+	size_t at = 0;
+
+	ct_buf_clear(&answer);
+	while (more) {
+		struct pollfd wait = { .fd = fd, .events = POLLIN };
+		struct ct_message message;
+		size_t size;
+		ssize_t got;
+
+		while (ct_message_parse(answer.data + at, answer.size - at, &message, &size) == CTRACE_OK) {
+			at += size;
+			more = (message.flags & CT_MESSAGE_MORE) != 0;
+			if (!more)
+				return true;
+		}
+		assert_int_equal(poll(&wait, 1, 60000), 1);
+		assert_true(ct_buf_reserve(&answer, 65536));
+		got = recv(fd, answer.data + answer.size, 65536, 0);
+		if (got <= 0)
+			return false;
+		answer.size += (size_t)got;
+	}
+	return true;
+}
+
+static struct ct_span find(enum ct_field field, unsigned skip)
+{
+	struct ct_message message;
+	size_t at = 0, size;
+
+	while (ct_message_parse(answer.data + at, answer.size - at, &message, &size) == CTRACE_OK) {
+		struct ct_span value = ct_message_find(&message, field);
+
+		if (value.at != NULL && skip-- == 0)
+			return value;
+		at += size;
+	}
+	return (struct ct_span){ NULL, 0 };
+}
+
+static uint64_t status_of_answer(void)
+{
+	struct ct_span value = find(CT_FIELD_STATUS, 0);
+	uint64_t number = UINT64_MAX;
+
+	if (value.size == sizeof number)
+		memcpy(&number, value.at, sizeof number);
+	return number;
+}
+
+static void it_tells_its_state(void **state)
+{
+	struct ct_writer_state writer;
+	struct ct_trcout_state trcout;
+	int fd;
+
+	(void)state;
+	procedure.mode = CT_WRITER_NOWRAP;
+	assert_int_equal(start(), 'r');
+	fd = dial();
+	ask(fd, CT_VERB_WRITER_STATUS, 0);
+	assert_true(hear(fd));
+	assert_int_equal(status_of_answer(), CTRACE_OK);
+	assert_int_equal(find(CT_FIELD_WRITER, 0).size, sizeof writer);
+	memcpy(&writer, find(CT_FIELD_WRITER, 0).at, sizeof writer);
+	assert_string_equal(writer.name, "WR1");
+	assert_int_equal(writer.pid, getpid());
+	assert_int_equal(writer.nowrap, 1);
+	assert_int_equal(writer.trcouts, 2);
+	assert_int_equal(writer.links, 0);
+	memcpy(&trcout, find(CT_FIELD_TRCOUT, 1).at, sizeof trcout);
+	assert_int_equal(trcout.number, 3);
+	assert_int_equal(trcout.limit, 1 << 20);
+	assert_string_equal(trcout.path, procedure.trcout[1].path);
+	(void)close(fd);
+	end();
+	assert_string_equal(told, "");
+}
+
+static void wtrstop_is_answered_when_it_has_ended(void **state)
+{
+	int first, second;
+
+	(void)state;
+	assert_int_equal(start(), 'r');
+	first = dial();
+	second = dial();
+	ask(first, CT_VERB_WRITER_STOP, 1);
+	assert_true(hear(first));
+	assert_int_equal(status_of_answer(), CTRACE_OK);
+	wait_for_end(0);
+	assert_false(hear(second));
+	assert_int_equal(access("run/writer/WR1", F_OK), -1);
+	(void)close(first);
+	(void)close(second);
+}
+
+static void strangers_are_answered_or_hung_up_on(void **state)
+{
+	int fd;
+
+	(void)state;
+	assert_int_equal(start(), 'r');
+	fd = dial();
+	ask(fd, CT_VERB_LEVEL, 0);
+	assert_true(hear(fd));
+	assert_int_equal(status_of_answer(), CTRACE_UNSUPPORTED);
+	/* A process that hands in no folder. */
+	ask(fd, CT_VERB_WRITER_CONNECT, 1);
+	assert_true(hear(fd));
+	assert_int_equal(status_of_answer(), CTRACE_DAMAGED);
+	assert_int_equal(send(fd, "this is no frame at all", 23, 0), 23);
+	(void)hear(fd);
+	assert_int_equal(status_of_answer(), CTRACE_DAMAGED);
+	(void)close(fd);
+	for (int i = 0; i < 100; i++) {
+		fd = dial();
+		assert_int_equal(send(fd, "CTR", 3, 0), 3);
+		(void)close(fd);
+	}
+	fd = dial();
+	ask(fd, CT_VERB_WRITER_STATUS, 0);
+	assert_true(hear(fd));
+	(void)close(fd);
+	end();
+}
+
+static void there_is_one_of_a_name(void **state)
+{
+	struct ct_writer_options second = {
+		.procedure = &procedure, .run_directory = run_dir, .message = note, .stop_fd = &stop_pipe[0]
+	};
+	int fd;
+
+	(void)state;
+	assert_int_equal(start(), 'r');
+	assert_int_equal(ct_writer_run(&second), 1);
+	assert_non_null(strstr(told, "CTR105E CTRACE WRITER WR1 IS RUNNING ALREADY"));
+	fd = dial(); /* the first still is */
+	ask(fd, CT_VERB_WRITER_STATUS, 0);
+	assert_true(hear(fd));
+	(void)close(fd);
+	end();
+	told[0] = '\0';
+	assert_int_equal(start(), 'r'); /* and when it has ended another may come */
+	end();
+}
+
+static void a_data_set_that_cannot_be_is_said_before_it_is_ready(void **state)
+{
+	(void)state;
+	put_file(procedure.trcout[1].path, "a file", 6);
+	assert_int_equal(start(), 'e');
+	assert_int_equal(pthread_join(thread, NULL), 0);
+	assert_int_equal(result, 1);
+	assert_non_null(strstr(told, "CTR103E TRCOUT03 CANNOT BE OPENED"));
+	assert_int_equal(access("run/writer/WR1", F_OK), -1);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+#define TEST(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
+		TEST(it_tells_its_state),
+		TEST(wtrstop_is_answered_when_it_has_ended),
+		TEST(strangers_are_answered_or_hung_up_on),
+		TEST(there_is_one_of_a_name),
+		TEST(a_data_set_that_cannot_be_is_said_before_it_is_ready),
+	};
+	int failed;
+
+	ct_buf_init(&answer);
+	failed = cmocka_run_group_tests(tests, NULL, NULL);
+	ct_buf_fini(&answer);
+	return failed;
+}
