@@ -42,8 +42,9 @@ struct operate_process {
 	int in;  /* what we write there it reads; -1 */
 	int out; /* and the other way */
 };
-/* Runs a program on one processor; it ends with us.  Its standard input and output are pipes, to us. */
-struct operate_process operate_start(const char *const arguments[], unsigned processor);
+/* Runs a program on one processor; it ends with us.  Its standard input and output are pipes, to us;
+ * is_quiet: what it says on standard error is not wanted. */
+struct operate_process operate_start(const char *const arguments[], unsigned processor, bool is_quiet);
 /* The next line of what it says, without its end; dies when there is none. */
 void operate_read_line(const struct operate_process *process, char *line, size_t size);
 /* Sends a signal unless it is 0, closes the pipes, waits.  Dies unless it ended in order. */

@@ -194,7 +194,7 @@ static void measure(void *argument)
 
 	(void)snprintf(pid, sizeof(pid), "%d", (int)getpid());
 	operator_ = operate_start((const char *const[]){ operate_paths.disturber, "disturb", operate_paths.run, pid, NULL },
-				  OPERATE_OTHERS);
+				  OPERATE_OTHERS, false);
 	bench_pin_self(OPERATE_TRACED);
 	for (size_t i = 0; i < OPERATE_CASES; i++) {
 		batches[i] = malloc((size_t)OPERATE_REPETITIONS * BATCHES_MOST * sizeof(uint32_t));

@@ -36,18 +36,19 @@ static void open_standard(void)
 	(void)close(fd);
 }
 
-static void __attribute__((noreturn)) become(const char *const arguments[], unsigned processor, int in, int out)
+static void __attribute__((noreturn)) become(const char *const arguments[], unsigned processor, int in, int out, bool is_quiet)
 {
 	(void)prctl(PR_SET_PDEATHSIG, SIGKILL);
 	bench_pin_self(processor);
-	if (dup2(in, STDIN_FILENO) < 0 || dup2(out, STDOUT_FILENO) < 0)
+	if (dup2(in, STDIN_FILENO) < 0 || dup2(out, STDOUT_FILENO) < 0 ||
+	    (is_quiet && dup2(open("/dev/null", O_WRONLY | O_CLOEXEC), STDERR_FILENO) < 0))
 		_exit(3);
 	(void)execv(arguments[0], (char *const *)(uintptr_t)arguments);
 	perror(arguments[0]);
 	_exit(3);
 }
 
-struct operate_process operate_start(const char *const arguments[], unsigned processor)
+struct operate_process operate_start(const char *const arguments[], unsigned processor, bool is_quiet)
 {
 	struct operate_process process;
 	int in[2], out[2];
@@ -59,7 +60,7 @@ struct operate_process operate_start(const char *const arguments[], unsigned pro
 	if (process.pid < 0)
 		bench_die("fork");
 	if (process.pid == 0)
-		become(arguments, processor, in[0], out[1]);
+		become(arguments, processor, in[0], out[1], is_quiet);
 	(void)close(in[0]);
 	(void)close(out[1]);
 	process.in = in[1];

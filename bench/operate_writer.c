@@ -51,7 +51,7 @@ struct operate_process operate_writer_start(void)
 	write_procedure(proclib);
 	if (setenv("CTRACE_PROCLIB", proclib, 1) != 0)
 		bench_die("setenv");
-	writer = operate_start(arguments, OPERATE_OTHERS);
+	writer = operate_start(arguments, OPERATE_OTHERS, true);
 	operate_read_line(&writer, line, sizeof(line));
 	if (strcmp(line, "ready") != 0)
 		die("ctrace writer", line);
@@ -61,7 +61,7 @@ struct operate_process operate_writer_start(void)
 struct operate_writer_status operate_writer_ask(void)
 {
 	const char *const arguments[] = { operate_paths.disturber, "status", operate_paths.run, OPERATE_WRITER, NULL };
-	struct operate_process asking = operate_start(arguments, OPERATE_OTHERS);
+	struct operate_process asking = operate_start(arguments, OPERATE_OTHERS, false);
 	unsigned long long events, bytes, wrapped, full;
 	char line[200];
 

@@ -1,5 +1,6 @@
 #!/usr/bin/env python3
-"""report.py RAW.json SUBLEVELS.json OUTPUT.json - judges what bench_trace and bench_sublevels measured: prints the table, writes every figure.
+"""report.py RAW.json SUBLEVELS.json OPERATE.json OUTPUT.json - judges what bench_trace, bench_sublevels and bench_operate measured: prints the
+tables, writes every figure.
 
 Status 1 when something missed its target that no other load on the machine can excuse: bytes, instructions, lost events.  A missed
 time is said, and no more.
@@ -33,6 +34,13 @@ BYTE_TARGETS = {"a": 24, "b": 60}
 SUBLEVELS_SECONDS = 2
 SUBLEVELS_MEBIBYTES = 64
 
+# Operating (bench_operate): milliseconds until a level is in force in all processes, an event's time while its process is operated, and
+# nanoseconds that a writer may take for each of five million events a second.
+LEVEL_MS = 50
+OPERATE_TARGETS = {"display": ("alone", 1.2), "other": ("alone", 1.2), "same": ("alone", 1.2), "writer": ("own", 1.2)}
+OPERATE_TOLD = {"busy": ["alone"], "flood": ["alone"], "own": ["alone"], "writer": ["alone"]}
+WRITER_NS = 200
+
 
 def ratio(cases, name, base):
     """Made within a repetition, where both saw the same machine."""
@@ -63,10 +71,34 @@ def judge(raw):
     what = f"{sublevels['count']:,} sublevels defined and deleted"
     check(what, round(statistics.median(sublevels["seconds"]), 3), SUBLEVELS_SECONDS, "s", False)
     check(f"{what}: memory", sublevels["mebibytes"], SUBLEVELS_MEBIBYTES, "MiB", True)
+    judge_operating(raw["operate"], check)
     events = raw["events"]
     missing = events["made"] - events["delivered"] if events["made"] == events["emitted"] else events["made"]
     check("events not in the files", max(missing, events["lost"]) + events["lost_by_baseline"], 0, "", True)
     return checks
+
+
+def judge_operating(operate, check):
+    level, cost = operate["level"], operate["cost"]
+    check(f"a level in {level['processes']} processes", round(statistics.median(level["in_force_ms"]), 1), LEVEL_MS, "ms", False)
+    for name, (base, limit) in OPERATE_TARGETS.items():
+        value = round(ratio(cost, name, base), 3)
+        cost[name].setdefault("ratios", {})[base] = value
+        check(f"{cost[name]['title']}: time", value, limit, f"x {cost[base]['title']}", False)
+    for name, bases in OPERATE_TOLD.items():
+        for base in bases:
+            cost[name].setdefault("ratios", {})[base] = round(ratio(cost, name, base), 3)
+    events = operate["cost_events"]
+    missing = abs(events["made"] - events["emitted"]) + abs(events["emitted"] - events["delivered"])
+    check("operated: events not delivered", missing + events["lost"], 0, "", True)
+    check("operated: events not in the writer's data set", events["for_writer"] - events["by_writer"], 0, "", True)
+    runs = operate["writer"]
+    for run in runs:
+        run["ns"] = round(run["seconds"] * 1e9 / run["events"], 2)
+        run["writer_ns"] = round(run["writer_seconds"] * 1e9 / run["events"], 2)
+        run["missing"] = run["pending"] + run["lost"] + abs(run["emitted"] - run["delivered"]) + abs(run["emitted"] - run["written"])
+    check("a writer: from one thread into the data set", statistics.median(run["ns"] for run in runs), WRITER_NS, "ns an event", False)
+    check("a writer: events not in the data set", max(run["missing"] for run in runs), 0, "", True)
 
 
 def cell(value, digits=1):
@@ -93,10 +125,31 @@ def print_table(raw, checks):
             f"{cases[name]['title']:36}{sustained['wall_ns']:>8.1f}{sustained['producer_ns']:>10.1f}{sustained['cpu_ns']:>8.1f}"
             f"   {sustained['bytes']:.2f}"
         )
+    print_operating(raw["operate"])
     print("\nTargets")
     for item in checks:
         word = "reached" if item["reached"] else "MISSED"
         print(f"  {word:8}{item['what']:48}{item['value']:>9.2f} of {item['limit']:<5g}{item['unit']}".rstrip())
+
+
+def print_operating(operate):
+    level, cost, runs = operate["level"], operate["cost"], operate["writer"]
+    print(f"\n{'Operated':36}{'median':>8}{'p99':>9}{'p99.9':>9}   {'requests/s':>10}   ratio")
+    for case in cost.values():
+        told = ", ".join(f"{value:.2f} x {cost[base]['title'].split(', ', 1)[1]}" for base, value in case.get("ratios", {}).items())
+        rate = f"{case['requests'] / case['seconds']:.0f}" if case["requests"] else "-"
+        print(f"{case['title']:36}{case['ns_median']:>8.1f}{case['ns_p99']:>9.1f}{case['ns_p999']:>9.1f}   {rate:>10}   {told}".rstrip())
+    print(f"\n{'ctrace level':36}{'in force':>9}{'worst':>9}{'command ends':>14}")
+    print(
+        f"{level['processes']} processes, ms{'':20}{statistics.median(level['in_force_ms']):>9.1f}{max(level['in_force_ms']):>9.1f}"
+        f"{statistics.median(level['command_ms']):>14.1f}"
+    )
+    print(f"\n{'An external writer, one thread':36}{'million/s':>10}{'its CPU, ns':>13}{'bytes':>8}{'missing':>9}")
+    for run in runs:
+        print(
+            f"{run['events']:>12,} events{'':17}{run['events'] / run['seconds'] / 1e6:>10.2f}{run['writer_ns']:>13.1f}"
+            f"{run['bytes'] / run['written']:>8.2f}{run['missing']:>9}"
+        )
 
 
 def main():
@@ -104,14 +157,16 @@ def main():
         raw = json.load(file)
     with open(sys.argv[2], encoding="utf-8") as file:
         raw["sublevels"] = json.load(file)
+    with open(sys.argv[3], encoding="utf-8") as file:
+        raw["operate"] = json.load(file)
     checks = judge(raw)
     raw["targets"] = checks
     raw["machine"] = {"cpu": cpu_name(), "cpus": os.cpu_count(), "kernel": platform.release()}
-    with open(sys.argv[3], "w", encoding="utf-8") as file:
+    with open(sys.argv[4], "w", encoding="utf-8") as file:
         json.dump(raw, file, indent=2)
         file.write("\n")
     print_table(raw, checks)
-    print(f"\nAll figures: {sys.argv[3]}.  What they mean: bench/RESULTS.md.")
+    print(f"\nAll figures: {sys.argv[4]}.  What they mean: bench/RESULTS.md.")
     return 1 if any(item["gate"] and not item["reached"] for item in checks) else 0
 
 

@@ -42,7 +42,7 @@ static const struct wto_row rows[WTO_COUNT] = {
 	[CTR014I] = { "CTR014I", WTO_REFUSED, "No running process has {}{}", "The nearest name that there is is told." },
 	[CTR015I] = { "CTR015I", WTO_REFUSED, "Member {} cannot be used: {} (reason {}){}", "Nothing was done." },
 	[CTR016I] = { "CTR016I", WTO_REFUSED, "{}: {}; expected {} (reason {})",
-		      "A mistake in a member: its place, and the reason as CTRACE DEFINE has it.  All mistakes are listed; nothing was done." },
+		      "A mistake in a member: its place, and the reason as CTRACE DEFINE has it.  All are listed; nothing was done." },
 	[CTR017I] = { "CTR017I", WTO_REFUSED, "{}: SUB is in the command and in the member: RC 0C reason 0F",
 		      "Both cannot be meant.  This statement was passed over." },
 	[CTR018I] = { "CTR018I", WTO_REFUSED, "Member {} says nothing of a trace and names no writer", "Nothing was done." },

@@ -425,7 +425,7 @@ static enum ctrace_status add_all_streams(struct ct_sources *sources, struct tra
 	if (count < 0)
 		return CTRACE_OS_ERROR;
 	for (int i = 0; i < count; i++) {
-		if (status == CTRACE_OK )
+		if (status == CTRACE_OK && !is_second(folder, entries[i]->d_name))
 			status = add_stream(sources, trace, folder, entries[i]->d_name);
 		free(entries[i]);
 	}

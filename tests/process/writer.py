@@ -167,7 +167,7 @@ def a_process_whose_data_go_to_a_writer_writes_nothing(room):
     program.ask('run 10')
     program.settle()
     first = int(program.ask('writes'))
-    program.ask('run 0' if False else 'flush')
+    program.ask('flush')
     quiet = int(program.ask('writes')) - first
     program.ask('run 200000')
     busy = int(program.ask('writes')) - first - quiet
@@ -372,6 +372,121 @@ def compressed_data_sets_can_be_read(room):
     assert writer.wait(PATIENCE) == 0
     assert glob.glob(room.at('data1', '*', '*', 'stream.*.zst')) and not glob.glob(room.at('data1', '*', '*', 'stream.?'))
     same(room.data(), expect(2, 20000))
+
+
+def a_forked_child_is_connected_too(room):
+    room.procedure('WR1', ONE)
+    room.writer()
+    program = room.program()
+    program.ask('on WR1')
+    program.ask('run 100')
+    for turn in range(10):
+        assert program.ask('fork 3000') == '0'
+        program.ask('run 100')
+    program.settle()
+    found = room.data() + room.own()
+    same(Counter({key: n for key, n in found.items() if key[0] == 0}), expect(1, 1100))
+    same(Counter({key: n for key, n in found.items() if key[0] == 63}), Counter({(63, n): 10 for n in range(3000)}))
+    assert any(key[0] == 63 for key in room.data()), 'some child had its link before it ended'
+
+
+def a_program_that_closes_its_descriptors_goes_on(room):
+    room.procedure('WR1', ONE)
+    room.writer()
+    program = room.program(2)
+    program.ask('on WR1')
+    for _ in range(3):
+        program.ask('run 2000')
+        assert program.ask('close') == '0'
+        program.ask('run 2000')
+        room.tool('flush', check=False)  # somebody who wants something of it
+    assert program.ask('flush') == '0'
+    assert program.settle()[3] == 0
+    same(room.data() + room.own(), expect(2, 12000))
+
+
+def a_program_that_becomes_another_loses_nothing(room):
+    room.procedure('WR1', ONE)
+    writer = room.writer()
+    program = room.program(2)
+    program.ask('on WR1')
+    program.ask('run 5000')
+    assert program.ask('exec') == 'ready'
+    program.end()
+    writer.send_signal(signal.SIGTERM)
+    assert writer.wait(PATIENCE) == 0
+    same(room.data() + room.own(), expect(2, 5000))
+
+
+def a_writer_that_stands_still_costs_what_is_counted(room):
+    room.procedure('WR1', ONE)
+    writer = room.writer()
+    program = room.program(2)
+    program.ask('on WR1')
+    program.ask('run 1000')
+    program.settle()
+    writer.send_signal(signal.SIGSTOP)
+    program.ask('start')
+    while program.stats()[3] == 0:
+        pass  # the ring is full, and the time to wait for it is over
+    writer.send_signal(signal.SIGCONT)
+    emitted = int(program.ask('stop'))
+    stats = program.settle()
+    assert stats[0] == emitted and stats[1] + stats[3] == emitted and stats[3] > 0, (emitted, stats)
+    found = room.data()
+    assert sum(found.values()) == stats[1] and set(found.values()) == {1}
+
+
+def a_process_that_stands_still_does_not_keep_a_writer_that_is_to_end(room):
+    room.procedure('WR1', ONE)
+    writer = room.writer()
+    program = room.program(2)
+    program.ask('on WR1')
+    program.ask('run 1000')
+    program.process.send_signal(signal.SIGSTOP)
+    writer.send_signal(signal.SIGTERM)
+    assert writer.wait(PATIENCE) == 0
+    program.process.send_signal(signal.SIGCONT)
+    program.ask('run 1000')
+    assert program.ask('flush') == '0'
+    assert program.settle()[3] == 0
+    same(room.data() + room.own(), expect(2, 2000))
+
+
+def stopped_without_flush_leaves_the_rest_to_the_agent(room):
+    room.procedure('WR1', ONE)
+    writer = room.writer()
+    program = room.program(2)
+    program.ask('on WR1')
+    program.ask('start')
+    while program.stats()[1] < 10000:
+        pass
+    room.tool('op', 'TRACE CT,WTRSTOP=WR1,NOFLUSH')
+    assert writer.wait(PATIENCE) == 0
+    emitted = int(program.ask('stop'))
+    program.ask('flush')
+    assert program.settle()[3] == 0
+    found = room.data() + room.own()
+    assert sum(found.values()) == emitted
+    without_gaps(found)
+
+
+def a_data_set_that_cannot_be_written_is_told_and_goes_on_when_it_can(room):
+    room.procedure('WR1', ONE)
+    writer = subprocess.Popen(['bash', '-c', f'ulimit -f 40; exec {TOOL} writer WR1'], env=room.environment, stderr=subprocess.PIPE, text=True)
+    room.processes.append(writer)
+    assert 'ITT110I' in writer.stderr.readline()
+    program = room.program()
+    program.ask('on WR1')
+    program.say('run 20000')
+    line = writer.stderr.readline()
+    assert 'CTR102E TRCOUT01 CANNOT BE WRITTEN: File too large' in line, line
+    writer.kill()
+    program.answer()
+    program.ask('flush')
+    stats = program.settle()
+    found = room.data() + room.own()
+    assert sum(found.values()) == stats[1] and set(found.values()) == {1} and stats[1] + stats[3] == 20000, (stats, sum(found.values()))
 
 
 def one_of_a_name(room):

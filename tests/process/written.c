@@ -3,16 +3,20 @@
  *
  * written [THREADS] - defines WRT and says "ready".  Each line on stdin is an order, answered by one line: "on WRITER" switches it on with
  * that writer, "plain" on without one, "disconnect", "off": the command's return code and message; "run N": N entries of each thread; "start"
- * traces without end until "stop", which answers the sum; "flush"; "stats": emitted, delivered, pending, lost; "writes": how often the
+ * traces without end until "stop", which answers the sum; "fork N": a child of it traces N entries as thread 63, and its status; "close": it closes
+ * every descriptor but the standard ones; "exec": it becomes another such program, which is "ready" then; "flush"; "stats": emitted, delivered, pending, lost; "writes": how often the
  * process has called write or its like (/proc/self/io).  Each entry has the thread's number and the thread's count of entries.  Ends at the end of stdin.
  *
  * Copyright The ctrace authors.  SPDX-License-Identifier: Apache-2.0
  */
 #include <ctrace/component.h>
+#include <limits.h>
 #include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
 
 #define THREADS_LIMIT 64u
 
@@ -91,6 +95,22 @@ static void print_writes(void)
 	printf("%llu\n", writes);
 }
 
+/* A child, which has rings and a link of its own. */
+static void print_child(uint32_t count)
+{
+	pid_t child = fork();
+	int status = -1;
+
+	if (child == 0) {
+		thread_count = THREADS_LIMIT;
+		goal = count;
+		(void)trace((void *)(uintptr_t)(THREADS_LIMIT - 1));
+		exit((int)ctrace_flush(10000));
+	}
+	(void)waitpid(child, &status, 0);
+	printf("%d\n", status);
+}
+
 static void obey(const char *order)
 {
 	char writer[16];
@@ -109,6 +129,12 @@ static void obey(const char *order)
 		printf("%d\n", start(0));
 	else if (strcmp(order, "stop\n") == 0)
 		printf("%llu\n", (unsigned long long)finish());
+	else if (strncmp(order, "fork ", 5) == 0)
+		print_child((uint32_t)strtoul(order + 5, NULL, 10));
+	else if (strcmp(order, "close\n") == 0)
+		printf("%d\n", close_range(3, UINT_MAX, 0));
+	else if (strcmp(order, "exec\n") == 0)
+		(void)execl("/proc/self/exe", "written", "1", (char *)NULL);
 	else if (strcmp(order, "flush\n") == 0)
 		printf("%d\n", (int)ctrace_flush(10000));
 	else if (strcmp(order, "stats\n") == 0)

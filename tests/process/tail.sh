@@ -1,0 +1,175 @@
+#!/usr/bin/env bash
+# ctrace tail: events of programs that run, come and go, as they happen; and that the programs pay and lose nothing for it.
+set -u
+# shellcheck source=tests/tap.sh
+source "$CTRACE_SOURCE/tests/tap.sh"
+subject=$CTRACE_BUILD/tests/tool_subject
+
+is() { [ "$1" = "$2" ] || { printf '<%s>\nnot\n<%s>\n' "$1" "$2"; false; }; }
+# shellcheck disable=SC2053 # a pattern
+like() { [[ $1 == $2 ]] || { printf '<%s>\nis not like\n<%s>\n' "$1" "$2"; false; }; }
+# Waits until a condition holds, a minute at most.
+await() {
+	for _ in $(seq 3000); do
+		"$@" >/dev/null 2>&1 && return
+		sleep 0.02
+	done
+	"$@"
+}
+has_lines() { is "$(wc -l <"$1")" "$2"; }
+
+cat >app.cfg <<CONFIG
+mftrace.level = none
+mftrace.level.tool = info
+mftrace.dest = textfile
+mftrace.emitter.textfile#location = $PWD
+mftrace.emitter.textfile#file = \$(PID).log
+CONFIG
+export MFTRACE_CONFIG=$PWD/app.cfg
+
+# start NAME COUNT: a program that traces and waits for orders; its process id is in pid_NAME.
+start() {
+	mkfifo "$1.in" "$1.out"
+	"$subject" "$2" <"$1.in" >"$1.out" 2>/dev/null &
+	eval "pid_$1=$!"
+	eval "exec {in_$1}>$1.in {out_$1}<$1.out"
+	local answer fd="out_$1"
+	read -r answer <&"${!fd}"
+	[ "$answer" = ready ]
+}
+order() { # NAME ORDER
+	local in="in_$1" out="out_$1" answer
+	echo "$2" >&"${!in}"
+	read -r answer <&"${!out}"
+	[ "$answer" = 0 ]
+}
+finish() { # NAME
+	local in="in_$1" out="out_$1" pid="pid_$1"
+	eval "exec ${!in}>&- ${!out}<&-"
+	wait "${!pid}"
+}
+# follow FILE ARGUMENT...: tail in the background, once it has looked for the first time.
+follow() {
+	local file=$1
+	shift
+	ctrace tail "$@" >"$file" 2>"$file.err" &
+	tail=$!
+	# It has the session of what runs open; without anything that runs, its watch on the run directory.
+	await grep -q inotify <(readlink "/proc/$tail/fd"/* 2>/dev/null) || true
+	await looked
+}
+looked() { [ "$(awk '/ctxt_switches/ {n += $2} END {print n + 0}' "/proc/$tail/status")" -gt 3 ] && grep -q "inotify" <<<"$(readlink "/proc/$tail/fd"/*)"; }
+interrupt() { kill -"${1:-INT}" "$tail" && wait "$tail"; }
+
+# ---- what runs
+start one 5
+one=$pid_one
+follow all
+order one 3
+order one 2
+await has_lines all 5
+check 'events come while it runs, flushed' has_lines all 5
+check 'an interrupt ends it well' interrupt INT
+check 'nothing was said' test ! -s all.err
+check 'a line is what show prints' grep -qE '^[0-9:]+\.[0-9]{3} tool\.main 1 1 0$' all
+check 'in their order' is "$(cut -d' ' -f5 all | tr '\n' ' ')" '0 1 2 0 1 '
+order one flush
+check 'and all of it is in its destination' is "$(grep -vc '^#' "$one.log")" 15
+
+follow some --count 2 --format '$(PID) $(COMPONENT) $(DATA)' --pid "$one"
+order one 4
+check 'a count ends it well' wait "$tail"
+check 'a format of one'\''s own' is "$(<some)" "$one tool.main  0
+$one tool.main  1"
+check '--for ends it well' ctrace tail --for 0.1
+follow json --json --count 1
+order one 1
+wait "$tail"
+check 'JSON' grep -q "\"component\":\"tool.main\".*\"pid\":$one" json
+
+# ---- what the rings hold already
+check '--last: the newest of them' is "$(ctrace tail --last 3 --for 0.05 | cut -d' ' -f2-5)" 'tool.main 1 1 2
+tool.main 1 1 3
+tool.main 1 1 0'
+check '--from-start: delivered ones too' is "$(ctrace tail --from-start --for 0.05 | wc -l)" 20
+check 'filters' is "$(ctrace tail --from-start --for 0.05 -c '*.part' -l warn -e 1-2 | wc -l)" 5
+check 'filters that nothing passes' is "$(ctrace tail --from-start --for 0.05 -e 3 | wc -l)" 0
+check 'a JOBNAME' is "$(ctrace tail --from-start --for 0.05 --job 'tool*' | wc -l)" 20
+check 'another JOBNAME' is "$(ctrace tail --from-start --for 0.05 --job 'x*' | wc -l)" 0
+asid=$(ctrace list | sed -n 's/.*asid //p')
+check 'an ASID' is "$(ctrace tail --from-start --for 0.05 --asid "$asid" | wc -l)" 20
+check 'another ASID' is "$(ctrace tail --from-start --for 0.05 --asid FFFF | wc -l)" 0
+
+# ---- processes come and go
+follow coming
+start two 2
+two=$pid_two
+await has_lines coming 4
+order one 1
+order two 1
+order two 1
+finish two
+await has_lines coming 7
+interrupt TERM
+check 'what comes later is seen from its beginning, to its end' has_lines coming 7
+check 'nothing was lost' test ! -s coming.err
+check 'merged by time' sort -c -s -k1,1 coming
+follow gone
+for n in 1 2 3 4 5; do "$subject" "$n" </dev/null >/dev/null; done
+await has_lines gone 30
+interrupt
+check 'programs that are over soon' has_lines gone 30
+
+# ---- no cost, no damage
+calls() { awk '/ctxt_switches/ {n += $2} END {print n}' "/proc/$one/status"; }
+before=$(calls)
+follow idle
+for _ in $(seq 20); do ctrace tail --from-start --for 0.01 >/dev/null; done
+interrupt
+after=$(calls)
+check 'a process that is followed does not wake for it' test "$((after - before))" -le 2
+order one 200000
+order one flush
+check 'all of a burst is delivered, whoever looks' is "$(grep -c ' tool.main 1 ' "$one.log")" "$((200000 + 16))"
+follow burst
+order one 300000
+order one flush
+interrupt
+lost=$(sed -n 's/^ctrace tail: \([0-9]*\) bytes went by too fast to be shown$/\1/p' burst.err | awk '{n += $1} END {print n + 0}')
+check 'what is shown and what is told to have gone by is everything' is "$(($(wc -l <burst) + lost / 32))" 300000
+
+# ---- output that is not taken
+order one 1
+check 'a reader that goes ends it' is "$(timeout 60 ctrace tail --from-start | head -1 | wc -l)" 1
+timeout 60 ctrace tail --from-start --for 1 >/dev/full 2>full.err
+check 'a full disk: status' is $? 1
+check 'a full disk: said' grep -q 'cannot write the output: No space left' full.err
+mkfifo stuck
+exec {held}<>stuck
+ctrace tail --from-start >stuck 2>/dev/null &
+tail=$!
+await eval '[ "$(awk "{print \$3}" "/proc/$tail/stat")" = S ]'
+check 'a reader that does not read is not waited for' timeout 30 bash -c "kill -TERM $tail; while kill -0 $tail 2>/dev/null; do sleep 0.05; done"
+exec {held}<&-
+
+# ---- hostile folders
+mkdir -m 700 "$CTRACE_RUN_DIR/777.0" && printf 'no session' >"$CTRACE_RUN_DIR/777.0/session"
+mkdir -m 700 "$CTRACE_RUN_DIR/778.0" && ln -s "$CTRACE_RUN_DIR/$one.0/session" "$CTRACE_RUN_DIR/778.0/session"
+follow hostile
+order one 1
+await has_lines hostile 1
+interrupt
+check 'folders of nobody are passed over' has_lines hostile 1
+rm -r "$CTRACE_RUN_DIR/777.0" "$CTRACE_RUN_DIR/778.0"
+
+# ---- usage
+usage() {
+	ctrace tail "$@" 2>usage.err
+	is $? 2
+}
+for arguments in '--pid abc' '--pid 0' '--asid XYZ' '--count 0' '--count -1' '--last 1000001' '--for 0' '--for x' '--level loud' '--event 5-' word; do
+	# shellcheck disable=SC2086 # words
+	check "refused: $arguments" usage $arguments
+done
+finish one
+end
