@@ -10,7 +10,8 @@
  *    trailing blanks do not count; YES, NO and the like are words, in any case of letters, and blank is the default.
  *  - BY VALUE 0 stands for a group that is missing: one to be read counts as zeros, one to be written is not written.
  *  - Any thread may call, not in a signal handler, except CBL_CTRACE_ENTRY.  errno is kept.  Nothing given is kept after the call.
- *  - Callbacks of CBL_CTF_TRACER_NOTIFY that wait for this thread are called, as in each CBL_CTF_* routine.
+ *  - Callbacks of CBL_CTF_TRACER_NOTIFY that wait for this thread are called, as in each CBL_CTF_* routine, and operators' commands that
+ *    wait for its routines are carried out, under no lock: not inside another command, a routine or a callback.
  *
  * Copyright The ctrace authors.  SPDX-License-Identifier: Apache-2.0
  */
@@ -48,7 +49,8 @@ CTF_API_ cobrtncode_t CBL_CTRACE_DISPLAY(const void *name, const void *sub, void
  *
  * The routine is called with one group BY REFERENCE, a cblt-ctrace-ctss, and its RETURN-CODE is SSRC.  The COBOL run time is
  * single-threaded: it is called only on the thread that registered it or, when it was found by name, that found it first.  A
- * command that another thread gives is answered for it, with CBL_CTRACE_SSRC_THREAD and CBL_CTRACE_SSRSNC_THREAD.
+ * command that another thread gives is answered for it, with CBL_CTRACE_SSRC_THREAD and CBL_CTRACE_SSRSNC_THREAD; an operator's waits for
+ * the thread's next CBL_ call other than CBL_CTRACE_ENTRY, and is carried out inside it.
  * INVALID_COMPONENT_NAME, NOT_ENOUGH_MEMORY, SUCCESS.
  */
 #define CBL_CTRACE_SSRC_THREAD UINT32_C(8)

@@ -195,11 +195,17 @@ same 'PUT, twice for each package; in the trace' $((2 * packages)) "$(awk '$2 ==
 same 'GET, and one more; in the trace' $((2 * packages + 1)) "$(awk '$2 == "KVSERVER" && $3 == 16' show.txt | wc -l)"
 
 # ---------------------------------------------------------------------------------------------------------------
+step '7. Operate: the traces of running programs, switched, shown and taken over by a writer from outside'
+# shellcheck source=scripts/demo-operator.sh
+. "$source/scripts/demo-operator.sh"
+
+# ---------------------------------------------------------------------------------------------------------------
 step "Everything is in ${demo#"$source"/}:"
 say "   report.txt                           the COBOL program's report
    dpkg-report.log, dpkg-report.ctb     its trace, as text and for tools
    workers.ctb, bank.log                the C program's; killed/ that of the killed one
    packages.txt, kvserver.ctb           what the server was loaded with, and its trace
+   operated/                            what the operator had traced; data/ is the writer's data set
 Try next:
    ctrace=${build#"$source"/}/ctrace
    \$ctrace show --component DPKG.READ --event 100 ${demo#"$source"/}/dpkg-report.ctb | less

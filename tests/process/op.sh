@@ -195,6 +195,9 @@ printf 'something else\n' >"$CTRACE_RUN_DIR/reply/5"
 chmod 600 "$CTRACE_RUN_DIR/reply/5"
 op 'R 5,END'
 check 'a file that is none of ours' says 1 "CTR008I Outstanding replies cannot be kept in $CTRACE_RUN_DIR/reply: *"
+printf 'ctrace-reply 1\ntime 1\nprocess 0 0\njob \ncommand \033[2Jforged\noperands \n' >"$CTRACE_RUN_DIR/reply/5"
+op 'D R'
+check 'what a file holds cannot reach the terminal as it is' is "${out##*: }" '\u{1B}[2Jforged'
 rm "$CTRACE_RUN_DIR/reply/5"
 chmod 777 "$CTRACE_RUN_DIR/reply"
 op 'TRACE CT,ON,COMP=OPR'

@@ -2,7 +2,7 @@
 # level, dest, prop, reload, flush and rotate, on two processes that run: what the verbs say, their exit statuses and JSON, and what comes of
 # it in the traces.
 set -u
-subject=$CTRACE_BUILD/tests/verbs_subject
+subject=("$CTRACE_BUILD/tests/verbs_subject")
 count=0 bad=0
 
 check() { # WHAT MISTAKES
@@ -63,22 +63,22 @@ begin() { # NAME COMPONENT...
 	local name=$1
 	shift
 	mkfifo "$name.in" "$name.out"
-	CTRACE_JOBNAME=${name^^} MFTRACE_CONFIG=$PWD/$name.cfg "$subject" "$@" <"$name.in" >"$name.out" 2>"$name.err" &
+	CTRACE_JOBNAME=${name^^} MFTRACE_CONFIG=$PWD/$name.cfg "${subject[@]}" "$@" <"$name.in" >"$name.out" 2>"$name.err" &
 }
 begin kvs kvs.net kvs.store
 kvs=$!
 exec {kvs_in}>kvs.in {kvs_out}<kvs.out
-read -r _ <&"$kvs_out"
+read -t 100 -r _ <&"$kvs_out"
 begin proxy kvs.net proxy
 proxy=$!
 exec {proxy_in}>proxy.in {proxy_out}<proxy.out
-read -r _ <&"$proxy_out"
+read -t 100 -r _ <&"$proxy_out"
 
 order() { # kvs|proxy ORDER...: $answer
 	local to=${1}_in from=${1}_out
 	shift
 	echo "$*" >&"${!to}"
-	read -r answer <&"${!from}"
+	read -t 100 -r answer <&"${!from}"
 }
 # Events of a component that one more trace order writes into a file of a process.
 traced() { # kvs|proxy FILE COMPONENT
@@ -330,16 +330,16 @@ check 'what waited meanwhile is delivered' "$(expect "$(grep -c '^kvs.net ' kvs.
 if command -v cobc >/dev/null; then
 	sed 's/textfile#file = .*/textfile#file = cobol.log/' kvs.cfg >cobol.cfg
 	cobc -x -w -fixed -I "$CTRACE_SOURCE/copy" -Q "-Wl,--no-as-needed,-rpath,$CTRACE_BUILD" "-L$CTRACE_BUILD" -lctrace \
-		-o operated "$CTRACE_SOURCE/tests/cobol/operated.cbl"
-	subject=./operated
+		-o switched "$CTRACE_SOURCE/tests/cobol/switched.cbl"
+	subject=(stdbuf -oL ./switched) # its lines are waited for
 	begin cobol
 	cobol=$!
 	exec {cobol_in}>cobol.in {cobol_out}<cobol.out
-	read -r _ <&"$cobol_out"
+	read -t 100 -r _ <&"$cobol_out"
 	says 0 "$cobol COBOL  cobol.part  NONE -> INFO" '' level cobol.part info
 	order cobol go
 	check 'its callback hears of the level' "$(expect "$answer" 'told level 0000000001')"
-	read -r answer <&"$cobol_out"
+	read -t 100 -r answer <&"$cobol_out"
 	says 0 "$cobol COBOL  delivered" '' flush --pid "$cobol"
 	check 'and it traces' "$(expect "$answer" traced; expect "$(grep -c '^cobol.part ' cobol.log)" 4)"
 	says 0 "$cobol COBOL  cobol.part  not set -> 42" '' prop cobol.part Sample 42

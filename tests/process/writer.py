@@ -260,6 +260,26 @@ def what_a_process_had_committed_before_it_was_killed_is_written(room):
         without_gaps(found)
 
 
+def a_recoverer_leaves_alone_what_a_writer_still_has(room):
+    room.procedure('WR1', ONE)
+    writer = room.writer()
+    program = room.program(2)
+    program.ask('on WR1')
+    program.ask('run 1000')
+    program.settle()
+    writer.send_signal(signal.SIGSTOP)
+    program.ask('run 1000')
+    program.process.kill()
+    program.process.wait()
+    room.tool('recover', check=False)
+    assert sum(room.own().values()) == 0 and sum(room.data().values()) == 2000
+    writer.send_signal(signal.SIGCONT)
+    writer.send_signal(signal.SIGTERM)
+    assert writer.wait(PATIENCE) == 0
+    same(room.data(), expect(2, 2000))
+    assert [name for name in os.listdir(room.at('run')) if '.' in name] == []
+
+
 def both_killed_and_recovered(room):
     room.procedure('WR1', ONE)
     for turn in range(5):
@@ -515,9 +535,10 @@ TESTS = [value for name, value in list(globals().items()) if callable(value) and
 
 
 def main():
-    print(f'1..{len(TESTS)}')
+    tests = [test for test in TESTS if sys.argv[1:] in ([], [test.__name__])]
+    print(f'1..{len(tests)}')
     failed = 0
-    for number, test in enumerate(TESTS, 1):
+    for number, test in enumerate(tests, 1):
         room = Room()
         try:
             test(room)

@@ -1,0 +1,467 @@
+#!/usr/bin/env python3
+"""Operators' dialogues, replayed on live processes and compared with what stands in tests/golden/operator/*.txt to the letter.
+
+    tests/golden/transcripts.py [--accept] [CASE]...      in the tests' room: tests/run tests/golden/transcripts.py
+
+Every command runs on a terminal of its own (132 columns, no colours), so that a transcript is what a person sees.  --accept writes what came
+instead of what was expected; read the difference before it counts.  A case is a file of
+
+    $ COMMAND           given to bash in the case's folder; lines "> ..." after it go on with it, as bash shows them
+    ctrace> LINE        while a command runs that shows this prompt: what is typed there
+    # status N          behind an output: the exit status, when it is not 0
+    # process NAME [VARIABLE=VALUE]...   starts the program tests/process/staged.c as NAME; then $NAME is its process id
+    # NAME: ORDER       an order to it, see there; it must answer "ok"
+    # until COMMAND     again and again until it succeeds
+    # meanwhile COMMAND while a console waits for a line: somebody else's command; its output is not shown
+    # anything else     is a comment
+
+and of outputs.  In an output what cannot be the same twice is replaced, by the rules of Outputs.tidy() and no others.
+
+Besides: each message that the tools and the writer have is in a transcript; docs/operator.md explains each; and each of its examples is a
+piece of a transcript.
+
+Copyright The ctrace authors.  SPDX-License-Identifier: Apache-2.0
+"""
+import datetime
+import difflib
+import fcntl
+import glob
+import json
+import os
+import pty
+import re
+import select
+import shutil
+import signal
+import struct
+import subprocess
+import sys
+import tempfile
+import termios
+import time
+
+SOURCE = os.environ.get('CTRACE_SOURCE') or os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
+BUILD = os.environ.get('CTRACE_BUILD') or os.path.join(SOURCE, 'build')
+FOLDER = os.path.join(SOURCE, 'tests', 'golden', 'operator')
+DOCUMENT = os.path.join(SOURCE, 'docs', 'operator.md')
+PATIENCE = 90  # seconds, only to stop what hangs
+EAST = datetime.timezone(datetime.timedelta(hours=5, minutes=30))  # a time that is shown in UTC by mistake does not pass
+PROMPT = re.compile(r'^((?:\[\d+ repl(?:y|ies) outstanding: [^]]*\] )?ctrace>) ?(.*)$')
+MESSAGE = re.compile(r'\b(?:ITT|IEE|CTR)\d{3}[AEIW]\b')
+# Messages that no transcript can have.
+NOT_SHOWN = {
+    'CTR024I': 'a writer that takes two minutes to end',
+    'CTR030I': 'memory that is short',
+    'CTR104E': 'a machine without threads',
+}
+
+
+# ------------------------------------------------------------------------------------------------------------
+# A case as a file
+
+class Command:
+    def __init__(self, lines):
+        self.lines = lines  # without "$ " and "> "
+        self.output = []  # expected, with prompts and what is typed there, and with "# meanwhile" lines
+        self.status = 0
+
+    def print(self):
+        yield '$ ' + self.lines[0]
+        yield from ('> ' + line for line in self.lines[1:])
+        yield from self.output
+        if self.status != 0:
+            yield f'# status {self.status}'
+
+
+def parse(text):
+    """Comments and directives as texts, commands as Commands, empty lines as ''."""
+    items = []
+    command = None
+    for line in text.split('\n'):
+        status = re.match(r'# status (\d+)$', line)
+        if line.startswith('$ '):
+            command = Command([line[2:]])
+            items.append(command)
+        elif line.startswith('> ') or line == '>':
+            command.lines.append(line[2:])
+        elif status and command:
+            command.status = int(status.group(1))
+        elif line.startswith('# meanwhile ') and command:
+            command.output.append(line)
+        elif line.startswith('#'):
+            command = None
+            items.append(line)
+        elif command:
+            command.output.append(line)
+        else:
+            items.append(line)
+    for item in items:
+        if isinstance(item, Command):
+            while item.output and not item.output[-1]:
+                item.output.pop()
+    return items
+
+
+def unparse(items):
+    lines = []
+    for number, item in enumerate(items):
+        before = items[number - 1] if number else ''
+        if isinstance(item, Command):
+            if isinstance(before, Command):
+                lines.append('')
+            lines += item.print()
+        elif item or (lines and lines[-1]):
+            if isinstance(before, Command) and item:
+                lines.append('')
+            lines.append(item)
+    return '\n'.join(lines).rstrip('\n') + '\n'
+
+
+# ------------------------------------------------------------------------------------------------------------
+# What cannot be the same twice
+
+class Outputs:
+    def __init__(self, room):
+        self.room = room
+        self.start = datetime.datetime.now(EAST)
+        self.pids = {}  # each process's name, by its process id
+
+    def is_now(self, hours, minutes, seconds):
+        """A time between the case's begin and now, or a span that is no longer."""
+        now = datetime.datetime.now(EAST)
+        said = int(hours) * 3600 + int(minutes) * 60 + int(seconds)
+        spent = (now - self.start).total_seconds() + 1
+        first = self.start.hour * 3600 + self.start.minute * 60 + self.start.second
+        return said <= spent or 0 <= (said - first) % 86400 <= spent
+
+    def tidy(self, line):
+        """Paths of the case's folder; process ids; times of day, which must be the right ones; numbers that depend on timing."""
+        line = line.replace(self.room + '/run', '/run/ctrace').replace(self.room, '/home/op')
+        for pid, name in self.pids.items():
+            line = re.sub(rf'(?<![\d.]){pid}(?![\d.])', '<pid>' if name.upper() in line.upper() else f'<pid of {name}>', line)
+        line = re.sub(r'^( +PID +)\d+$', r'\1<pid>', line)
+
+        def clock(match):
+            mark = match.group(2)
+            if not self.is_now(*match.group(1, 3, 4)):
+                return match.group()
+            return f'hh{mark}mm{mark}ss' + ('.' + 'n' * (len(match.group(5)) - 1) if match.group(5) else '')
+        line = re.sub(r'(?<![\w.:])([0-2]\d)([.:])([0-5]\d)\2([0-6]\d)(\.\d{3,9})?(?![\w:])', clock, line)
+        dates = {self.start.strftime('%Y-%m-%d'), datetime.datetime.now(EAST).strftime('%Y-%m-%d')}
+        line = re.sub('|'.join(dates), 'yyyy-mm-dd', line)
+        return line
+
+
+def render(data):
+    """The lines that a terminal shows: what is written over or erased is gone."""
+    lines, line, at = [], [], 0
+    for token in re.findall(r'\x1b\[[0-9;?]*[A-Za-z]|\x1b[=>]|.', data, re.DOTALL):
+        if token == '\n':
+            lines.append(''.join(line).rstrip())
+            line, at = [], 0
+        elif token == '\r':
+            at = 0
+        elif token == '\b':
+            at = max(at - 1, 0)
+        elif token in ('\x1b[K', '\x1b[J', '\x1b[0J', '\x1b[0K'):
+            del line[at:]
+        elif token.endswith('C') and token.startswith('\x1b['):
+            at += int(token[2:-1] or 1)
+        elif token.endswith('D') and token.startswith('\x1b['):
+            at = max(at - int(token[2:-1] or 1), 0)
+        elif not token.startswith('\x1b') and token not in '\a\0':
+            line += ' ' * (at + 1 - len(line))
+            line[at] = token
+            at += 1
+    return lines, ''.join(line)
+
+
+# ------------------------------------------------------------------------------------------------------------
+# Processes
+
+class Trouble(Exception):
+    """What keeps a case from being replayed."""
+
+
+class Stage:
+    """A case's folder and the processes in it."""
+
+    def __init__(self):
+        self.path = tempfile.mkdtemp(prefix='case', dir=os.getcwd())
+        for name in ('bin', 'run', 'parmlib', 'proclib'):
+            os.mkdir(os.path.join(self.path, name), 0o700)
+        self.environment = {name: value for name, value in os.environ.items() if not name.startswith(('CTRACE_', 'MFTRACE_', 'COB_'))}
+        self.environment.update(HOME=self.path, CTRACE_RUN_DIR=self.path + '/run', CTRACE_PARMLIB=self.path + '/parmlib',
+                                CTRACE_PROCLIB=self.path + '/proclib', TZ='<+0530>-05:30', LC_ALL='C.UTF-8', TERM='vt100', NO_COLOR='1',
+                                LD_LIBRARY_PATH=BUILD, PATH=BUILD + ':' + os.environ['PATH'], CTRACE_SOURCE=SOURCE, CTRACE_BUILD=BUILD)
+        self.outputs = Outputs(self.path)
+        self.programs = {}
+
+    def start(self, name, *settings):
+        path = os.path.join(self.path, 'bin', name)
+        shutil.copy(os.path.join(BUILD, 'tests', 'staged'), path)
+        environment = dict(self.environment, **dict(setting.split('=', 1) for setting in settings))
+        program = subprocess.Popen([path], cwd=self.path, env=environment, stdin=subprocess.PIPE, stdout=subprocess.PIPE,
+                                   stderr=subprocess.DEVNULL, text=True, start_new_session=True)
+        self.programs[name] = program
+        self.environment[name] = str(program.pid)
+        self.outputs.pids[program.pid] = name
+
+    def order(self, name, order):
+        program = self.programs[name]
+        program.stdin.write(order + '\n')
+        program.stdin.flush()
+        if not select.select([program.stdout], [], [], PATIENCE)[0]:
+            raise Trouble(f'{name} does not answer to "{order}"')
+        answer = program.stdout.readline().rstrip('\n')
+        if answer != 'ok':
+            raise Trouble(f'{name}: {order}: {answer}')
+
+    def quietly(self, command):
+        return subprocess.run(['bash', '-c', command], cwd=self.path, env=self.environment, stdin=subprocess.DEVNULL,
+                              capture_output=True, timeout=PATIENCE, check=False)
+
+    def until(self, command):
+        end = time.monotonic() + PATIENCE
+        while self.quietly(command).returncode != 0:
+            if time.monotonic() > end:
+                raise Trouble(f'never: {command}')
+            time.sleep(0.02)
+
+    def direct(self, line):
+        """A line that begins with "# "."""
+        words = line[2:].split()
+        if words[:1] == ['process']:
+            self.start(*words[1:])
+        elif words[:1] == ['until']:
+            self.until(line[len('# until '):])
+        elif words and words[0].endswith(':') and words[0][:-1] in self.programs:
+            self.order(words[0][:-1], line[len(words[0]) + 3:])
+
+    def end(self):
+        for program in self.programs.values():
+            program.send_signal(signal.SIGCONT)
+            program.kill()
+            program.wait()
+            program.stdin.close()
+            program.stdout.close()
+        # Writers, which are nobody's children: whoever has a socket in the run directory's folder for them.
+        state = self.quietly('timeout 20 ctrace stats --json')
+        try:
+            for writer in json.loads(state.stdout)['writers']:
+                os.kill(writer['pid'], signal.SIGKILL)
+        except (ValueError, KeyError, TypeError, ProcessLookupError):
+            pass
+        shutil.rmtree(self.path, ignore_errors=True)
+
+
+class Terminal:
+    """A command on a terminal."""
+
+    def __init__(self, stage, command):
+        self.seen = b''
+        self.child, self.fd = pty.fork()
+        if self.child == 0:
+            os.chdir(stage.path)
+            os.execvpe('bash', ['bash', '-c', command], stage.environment)
+        fcntl.ioctl(self.fd, termios.TIOCSWINSZ, struct.pack('HHHH', 48, 132, 0, 0))
+
+    def text(self):
+        return self.seen.decode('utf-8', 'backslashreplace').replace('\r\n', '\n')
+
+    def read(self, is_enough):
+        """True: it is; False: the command has ended."""
+        end = time.monotonic() + PATIENCE
+        while not is_enough():
+            if not select.select([self.fd], [], [], max(end - time.monotonic(), 0))[0]:
+                os.kill(self.child, signal.SIGKILL)
+                raise Trouble('it hangs, after: ' + self.text()[-300:])
+            try:
+                data = os.read(self.fd, 65536)
+            except OSError:
+                return False
+            if not data:
+                return False
+            self.seen += data
+        return True
+
+    def is_asking(self):
+        """The prompt is there, and what is typed is the tool's to show, which it sees to a moment later."""
+        if not self.text().endswith('ctrace> '):
+            return False
+        while termios.tcgetattr(self.fd)[3] & termios.ECHO:
+            time.sleep(0.001)
+        return True
+
+    def type(self, text):
+        """A line, and everything up to the next prompt or the end; what is shown of it."""
+        before = len(self.seen)
+        os.write(self.fd, text.encode() + b'\n')
+        self.read(lambda: b'\n' in self.seen[before:] and self.is_asking())
+
+    def finish(self):
+        self.read(lambda: False)
+        os.close(self.fd)
+        return os.waitstatus_to_exitcode(os.waitpid(self.child, 0)[1])
+
+
+def run(stage, command):
+    """What came of a Command: another one."""
+    typed = [line for line in command.output if PROMPT.match(line) or line.startswith('# meanwhile ')]
+    terminal = Terminal(stage, '\n'.join(command.lines))
+    notes = []  # "# meanwhile" lines, and how many prompts are before them
+    prompts = 0
+    for line in typed:
+        if line.startswith('# meanwhile '):
+            notes.append((prompts, line))
+            stage.quietly(line[len('# meanwhile '):])
+            continue
+        if not terminal.read(terminal.is_asking):
+            break
+        terminal.type(PROMPT.match(line).group(2))
+        prompts += 1
+    status = terminal.finish()
+    lines, rest = render(terminal.text())
+    came = Command(command.lines)
+    came.status = status
+    prompts = 0
+    for line in lines + ([rest] if rest else []):
+        if PROMPT.match(line + ' ') or PROMPT.match(line):
+            came.output += [note for number, note in notes if number == prompts]
+            prompts += 1
+        came.output.append(stage.outputs.tidy(line))
+    while came.output and not came.output[-1]:
+        came.output.pop()
+    return came
+
+
+def replay(items):
+    """The same items, with what came."""
+    stage = Stage()
+    came = []
+    try:
+        for item in items:
+            if isinstance(item, Command):
+                item = run(stage, item)
+            elif item.startswith('# '):
+                stage.direct(item)
+            came.append(item)
+    finally:
+        stage.end()
+    return came
+
+
+# ------------------------------------------------------------------------------------------------------------
+# Tests
+
+class Report:
+    def __init__(self):
+        self.count = self.bad = 0
+
+    def check(self, what, mistakes):
+        self.count += 1
+        self.bad += bool(mistakes)
+        print(f'{"not ok" if mistakes else "ok"} {self.count} - {what}')
+        for mistake in mistakes:
+            print(f'#   {mistake}', flush=True)
+
+    def end(self):
+        print(f'1..{self.count}')
+        return 1 if self.bad else 0
+
+
+def read(path):
+    with open(path, encoding='utf-8') as file:
+        return file.read()
+
+
+def check_case(path, accepts):
+    text = read(path)
+    try:
+        came = unparse(replay(parse(text)))
+    except (Trouble, OSError, subprocess.TimeoutExpired) as trouble:
+        return [str(trouble)]
+    if came == text:
+        return []
+    if accepts:
+        with open(path, 'w', encoding='utf-8') as file:
+            file.write(came)
+        return []
+    return list(difflib.unified_diff(text.split('\n'), came.split('\n'), 'expected', 'came', lineterm='', n=2))
+
+
+def messages():
+    """The ids that stand in the sources of the tools, the readers and the writer."""
+    found = {}
+    for folder in ('tools', 'src/read', 'src/writer'):
+        for path in glob.glob(os.path.join(SOURCE, folder, '*.c')):
+            for literal in re.findall(r'"(?:\\.|[^"\\\n])*"', read(path)):
+                for name in MESSAGE.findall(literal):
+                    found.setdefault(name, os.path.relpath(path, SOURCE))
+    return found
+
+
+def shown(paths):
+    """The ids that are in outputs."""
+    found = set()
+    for path in paths:
+        for item in parse(read(path)):
+            if isinstance(item, Command):
+                for line in item.output:
+                    if not PROMPT.match(line) or not PROMPT.match(line).group(2):
+                        found.update(MESSAGE.findall(line))
+    return found
+
+
+def blocks(document):
+    """The fenced blocks that begin with a command, each with its line."""
+    for match in re.finditer(r'^```\w*\n(\$ .*?)^```', document, re.DOTALL | re.MULTILINE):
+        yield document.count('\n', 0, match.start(1)) + 1, match.group(1).rstrip('\n').split('\n')
+
+
+def without_notes(lines):
+    return [line for line in lines if line and not line.startswith('#')]
+
+
+def excerpt(block, transcripts):
+    """Commands of a block with their outputs stand in a transcript in this order, one behind the other."""
+    wanted = '\n' + '\n'.join(without_notes(block)) + '\n'
+    return any(wanted in text for text in transcripts)
+
+
+def check_document(report, paths, known):
+    document = read(DOCUMENT)
+    transcripts = ['\n' + '\n'.join(without_notes(read(path).split('\n'))) + '\n$ ' for path in paths]
+    found = list(blocks(document))
+    report.check('docs/operator.md has examples', [] if len(found) > 10 else [f'{len(found)}'])
+    report.check('each example of docs/operator.md is a piece of a transcript',
+                 [f'docs/operator.md:{number}: {block[0]}' for number, block in found if not excerpt(block, transcripts)])
+    rows = re.findall(r'^\| `((?:ITT|IEE|CTR)\d{3}[AEIW])` \|', document, re.MULTILINE)
+    report.check('docs/operator.md explains every message, in order, once',
+                 [f'missing: {name}' for name in sorted(set(known) - set(rows))] + [f'to go: {name}' for name in rows if name not in known] +
+                 ([] if len(rows) == len(set(rows)) else ['twice']))
+
+
+def main():
+    arguments = sys.argv[1:]
+    accepts = '--accept' in arguments
+    cases = [name for name in arguments if not name.startswith('-')]
+    paths = sorted(glob.glob(os.path.join(FOLDER, '*.txt')))
+    report = Report()
+    for path in paths:
+        name = os.path.basename(path)[:-len('.txt')]
+        if not cases or name in cases:
+            report.check(name, check_case(path, accepts))
+    if cases:
+        return report.end()
+    known = messages()
+    missing = set(known) - shown(paths)
+    report.check('every message is in a transcript', [f'{name} of {known[name]}' for name in sorted(missing - set(NOT_SHOWN))])
+    report.check('what is said not to be shown is not', sorted(set(NOT_SHOWN) - missing))
+    if os.path.exists(DOCUMENT):
+        check_document(report, paths, known)
+    return report.end()
+
+
+if __name__ == '__main__':
+    sys.exit(main())
