@@ -86,8 +86,8 @@ struct operate_times {
 struct operate_cost {
 	struct operate_times times[OPERATE_CASES];
 	uint64_t made, emitted, delivered, lost;
-	uint64_t for_writer; /* made while the trace was the writer's */
-	uint64_t by_writer;  /* what the writer says */
+	uint64_t for_writer; /* of the timed batches, when the rings were the writer's for certain */
+	uint64_t by_writer;  /* what the writer says: these, and a few from before */
 };
 extern const struct operate_case operate_cases[OPERATE_CASES];
 void operate_cost_measure(struct operate_cost *out); /* a writer has to run */

@@ -77,7 +77,6 @@ static void make(const struct operate_case *bench, struct operate_cost *cost, ui
 	else
 		common_events(count);
 	cost->made += count;
-	cost->for_writer += bench->has_writer ? count : 0;
 }
 
 static void time_batches(const struct operate_case *bench, struct operate_cost *cost, unsigned repetition)
@@ -97,6 +96,7 @@ static void time_batches(const struct operate_case *bench, struct operate_cost *
 		at[count++] = (uint32_t)(bench_ticks() - start);
 	}
 	operate_flush();
+	cost->for_writer += bench->has_writer ? count * (EVENTS + WARM) : 0;
 	times->batches += count;
 	bench_sort(at, count);
 	times->ns[repetition] = bench_quantile(at, count, 0.5);

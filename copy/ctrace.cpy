@@ -113,6 +113,8 @@
        78 78-CTRACE-CT-ON                  value 1.
        78 78-CTRACE-CT-OFF                 value 2.
        78 78-CTRACE-CT-LIKEHEAD            value 3.
+       78 78-CTRACE-CT-PRESET-PUT          value 4.
+       78 78-CTRACE-CT-PRESET-DELETE       value 5.
 
       *> ctrace-ctss-flags
        78 78-CTRACE-CTSS-START             value 128.

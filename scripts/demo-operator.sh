@@ -58,7 +58,7 @@ operator_ends() {
 trap operator_ends EXIT
 mkdir -p operated/proclib
 chmod 700 operated operated/proclib
-cd operated
+cd operated || exit
 cp ../kvserver.cfg .
 
 # ---- both begin without a trace
@@ -122,7 +122,7 @@ load=$!
 until_own
 verb tail --component KVSERVER --count 3
 say 'An external writer takes its trace over: another process, which writes what its procedure says.'
-printf 'TRCOUT01 PATH=%s PRIMARY=500M\nMODE=WRAP\n' "$PWD/data" >proclib/CTWKVS
+sed "/^#/d; s#PATH=[^ ]*#PATH=$PWD/data#" "$source/examples/kvserver/proclib/CTWKVS" >proclib/CTWKVS
 chmod 600 proclib/CTWKVS
 export CTRACE_PROCLIB=$PWD/proclib
 show 'cat proclib/CTWKVS'
@@ -167,6 +167,7 @@ requests=$(awk '{ n += $3 + $5 } END { print n }' load.txt)
 same 'requests, and their entries in the two' "$requests" "$(cat data.txt own.txt | awk '$2 == "KVSERVER"' | wc -l)"
 # a connection puts and gets each key once: its number begins the entry
 same 'and of these different ones' "$requests" "$(cat data.txt own.txt | awk '$2 == "KVSERVER" { print $3, substr($5, 1, 8), $6 }' | sort -u | wc -l)"
+same 'and as babeltrace2 counts those of the data set' "$(wc -l <data.txt)" "$(babeltrace2 data | wc -l)"
 left=$(find "$CTRACE_RUN_DIR" -mindepth 1 \( -type s -o -path '*/reply/*' -o -name '*.[0-9]*' \))
 [ -z "$left" ] && good 'nothing is left behind in the run directory' || fail "left in the run directory: $left"
 cd ..

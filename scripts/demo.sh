@@ -150,7 +150,7 @@ if [ "$DPKG_STATUS" = /var/lib/dpkg/status ]; then
 	# shellcheck disable=SC2016 # dpkg-query's own variables
 	dpkg-query -W -f '${binary:Package}\t${Version} ${binary:Summary}\n'
 else
-	awk -F ': ' '$1 == "Package" { name = $2 } $1 == "Version" { print name "\t" $2 }' "$DPKG_STATUS"
+	awk -F ': ' '$1 == "Package" { name = $2 } $1 == "Status" { print name "\t" $2 }' "$DPKG_STATUS"
 fi >packages.txt
 packages=$(wc -l <packages.txt)
 say 'A parmlib member says what is traced from the start on:'
@@ -213,4 +213,5 @@ Try next:
    edit ${demo#"$source"/}/dpkg-report.cfg: debug for DPKG.READ; then, in that folder, MFTRACE_CONFIG=dpkg-report.cfg ./dpkg-report
    \$ctrace config check ${demo#"$source"/}/dpkg-report.cfg
    \$ctrace explain 0C 11    # what the server's refusal means
-   docs/cobol.md is the guide for COBOL, examples/README.md tells what the examples show"
+   babeltrace2 ${demo#"$source"/}/operated/data | less    # what the external writer wrote
+   docs/cobol.md is the guide for COBOL, docs/operator.md that for operators; examples/README.md tells what the examples show"

@@ -28,11 +28,13 @@ DEMO = [
     'cd killed && MFTRACE_CONFIG=workers.cfg timeout -s KILL 1 ../workers 2 0 | tail -1',
     'ctrace recover',
     'cd killed && ctrace show --event 2 workers.ctb | tail -2',
-    'CTRACE_PARMLIB=. MFTRACE_CONFIG=kvserver.cfg ./kvserver kv.socket CTKVSRV0 &',
+    'MFTRACE_CONFIG=kvserver.cfg ./kvserver kv.socket &',
+    "ctrace op 'TRACE CT,ON,COMP=KVSERVER'",
+    "ctrace op 'R 1,OPTIONS=(GET,PUT,KEYS),END'",
     './kvload kv.socket 4 <packages.txt',
-    "./kvload kv.socket say 'TRACE ON OPTIONS=(GET,PUTT)' | fold -sw 104",
-    "./kvload kv.socket say 'TRACE ON OPTIONS=(GET,VALUES)' 'TRACE DISPLAY SUB=NET' 'GET bash'",
-    'ctrace show --color --component KVSERVER kvserver.ctb | tail -2',
+    'ctrace tail --color --from-start --component KVSERVER --count 2',
+    "ctrace op 'D TRACE,COMP=KVSERVER' | tail -n +6",
+    "ctrace level 'KVSERVER*' none",
 ]
 
 # What the escape sequences of `ctrace show --color` and the usual tools stand for.
@@ -44,8 +46,7 @@ ESCAPE = re.compile(r'\x1b\[([0-9;]*)([A-Za-z])')
 
 def start_shell(folder):
     """One for all commands: what runs in the background belongs to it."""
-    here = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
-    environment = dict(os.environ, PATH=os.path.join(here, 'build') + ':' + os.environ['PATH'], CTRACE_RUN_DIR=os.path.join(folder, 'run'))
+    environment = dict(os.environ, PATH=os.path.dirname(folder) + ':' + os.environ['PATH'], CTRACE_RUN_DIR=os.path.join(folder, 'run'))
     return subprocess.Popen(['bash'], env=environment, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
                             encoding='utf-8', errors='replace')
 

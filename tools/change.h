@@ -2,7 +2,7 @@
  * change.h - what the verbs that change running processes share: one request, and what each process said about it.
  *
  * level, dest and prop show values when they are given none, and change them otherwise; reload and rotate only change.  All of them
- * come to rows: a process, a component or emitter in it, what it was and what it is.  change.c asks and understands the answers,
+ * come to rows: a process, a component or emitter in it, what it was and what it is.  change_ask.c asks and understands the answers,
  * change_names.c knows which processes have a component, change_print.c prints for people and as JSON.
  *
  * Copyright The ctrace authors.  SPDX-License-Identifier: Apache-2.0
@@ -42,8 +42,8 @@ void ct_change_fini(struct change *change);
 struct change_row *ct_change_add(struct change *change, const struct ct_peer *peer, struct ct_span subject);
 void ct_change_set(struct change *change, char **text, struct ct_span value);
 
-/* Finds the processes that have the component, which are then in change->peers; says on stderr when there is none, with the name that was
- * probably meant. */
+/* Finds the processes that have the component, which are then in change->peers; says on stderr when there is none, with the name that
+ * was probably meant. */
 enum ctrace_status ct_change_find(struct change *change) CT_MUST_USE;
 /* Sends the request to them and makes rows of the answers. */
 void ct_change_ask(struct change *change);

@@ -1,8 +1,8 @@
 /*
  * change_print.c - prints what running processes have changed: for people in columns, for programs as one JSON document.
  *
- * For people what went wrong goes to stderr, the rest to stdout.  The members of the JSON are in the manual pages of the verbs and keep
- * their meaning; new ones may come.
+ * For people what went wrong goes to stderr, the rest to stdout.  The members of the JSON are in the manual pages of the verbs and
+ * keep their meaning; new ones may come.
  *
  * Copyright The ctrace authors.  SPDX-License-Identifier: Apache-2.0
  */

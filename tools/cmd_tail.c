@@ -99,7 +99,7 @@ static bool is_ready(const struct tail *tail)
 	struct timespec patience = { .tv_sec = PATIENCE_NS / NS_PER_SECOND };
 	struct pollfd out = { .fd = STDOUT_FILENO, .events = POLLOUT };
 
-	return true;
+	return !is_stopped && ppoll(&out, 1, tail->is_ending ? &patience : NULL, tail->signals) > 0;
 }
 
 static void write_out(struct tail *tail)

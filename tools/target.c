@@ -1,8 +1,8 @@
 /*
  * target.c - which processes a verb means, and its question to all of them.
  *
- * Part of each verb that talks to running processes: level, dest, prop, reload, flush, rotate and others.  A process that does not answer
- * is complained of here, once; what an answer says is the verb's to read.
+ * Part of each verb that talks to running processes: level, dest, prop, reload, flush, rotate and others.  A process that does not
+ * answer is complained of here, once; what an answer says is the verb's to read.
  *
  * Copyright The ctrace authors.  SPDX-License-Identifier: Apache-2.0
  */

@@ -334,7 +334,8 @@ cobrtncode_t CBL_CTRACE_TRACE_CT(const void *command_group, void *outcome)
 	ct_deferred_busy++;
 	(void)ctrace_trace_ct(&command, &out);
 	ct_deferred_busy--;
-	explain_field(group.state > CTRACE_CT_LIKEHEAD, 0x301, "ctrace-ct-state takes 78-CTRACE-CT-NONE, -ON, -OFF or -LIKEHEAD", &out);
+	explain_field(group.state > CTRACE_CT_PRESET_DELETE, 0x301,
+		      "ctrace-ct-state takes 78-CTRACE-CT-NONE, -ON, -OFF, -LIKEHEAD, -PRESET-PUT or -PRESET-DELETE", &out);
 	return answer(outcome, &out);
 }
 

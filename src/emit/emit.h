@@ -11,7 +11,7 @@
 
 /* ---- emitter.c: the visible table of built-in emitters, and look-up by name.  The index of an emitter in the process is its
  * bit in destination masks. */
-#define CT_EMITTER_LIMIT 16u /* the destinations behind them are external writers' */
+#define CT_EMITTER_LIMIT 16u                         /* the destinations behind them are external writers' */
 extern const struct ctrace_emitter ct_emit_textfile; /* emit_text.c */
 extern const struct ctrace_emitter ct_emit_binfile;  /* emit_bin.c */
 extern const struct ctrace_emitter ct_emit_stderr;   /* emit_stderr.c */

@@ -343,7 +343,8 @@ static bool has_all(const struct ctrace_emitter *known, struct ct_property *list
 {
 	for (; list != NULL; list = list->next) {
 		struct ct_property *found = *list_find(&other, property_name(list), list->name_size);
-		const struct ctrace_property *row = known != NULL ? ct_emitter_property(known, property_name(list), list->name_size) : NULL;
+		const struct ctrace_property *row =
+			known != NULL ? ct_emitter_property(known, property_name(list), list->name_size) : NULL;
 
 		if (found != NULL ? !value_is_equal(found, list)
 				  : row == NULL || row->default_value == NULL || strcmp(row->default_value, property_value(list)) != 0)

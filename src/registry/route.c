@@ -41,8 +41,7 @@ static struct ct_route route_merge(struct ct_route inherited, const struct ct_co
 
 static bool route_is_equal(const struct ct_route *a, const struct ct_route *b)
 {
-	return a->buffer == b->buffer && a->overflow == b->overflow && a->flight_level == b->flight_level &&
-	       a->writer == b->writer;
+	return a->buffer == b->buffer && a->overflow == b->overflow && a->flight_level == b->flight_level && a->writer == b->writer;
 }
 
 /* The number of a route with these settings; false when it is a new one and there are CT_ROUTE_LIMIT already. */

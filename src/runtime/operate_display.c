@@ -13,6 +13,8 @@
 
 #include "writer/writer.h"
 
+#define NAME_LIMIT (2 * CTRACE_MAX_COMPONENT + 1)
+
 struct wanted {
 	struct ct_span name; /* a name or glob */
 	uint64_t depth;
@@ -102,27 +104,27 @@ static void answer_all(const struct wanted *wanted, struct ct_buf *out)
 
 /* ---- what is asked ---- */
 
-/* COMP and SUB as one name: as the trace has it, where elements of SUB are written in several ways. */
-static enum ctrace_status join(struct ct_span comp, struct ct_span sub, struct ct_path *out_path)
+/* COMP and SUB as one name, as the trace has it: an address space may be written in several ways.  False when it is no path of a trace
+ * that was defined: a tracer may have any name. */
+static bool join_path(struct ct_span comp, struct ct_span sub, struct ct_path *out_path)
 {
 	char name[CTRACE_MAX_COMPONENT + 1], text[CTRACE_MAX_COMPONENT + 1];
 	struct ctrace_outcome ignored;
 
 	if (comp.size == 0 || comp.size > CTRACE_MAX_COMPONENT - CT_SUB_ROOM || sub.size > CTRACE_MAX_COMPONENT ||
 	    memchr(sub.at, '\0', sub.size) != NULL || ct_component_check_name(comp.at, comp.size) != CTRACE_OK)
-		return CTRACE_INVALID_COMPONENT_NAME;
+		return false;
 	(void)snprintf(name, sizeof name, "%.*s", (int)comp.size, comp.at);
 	(void)snprintf(text, sizeof text, "%.*s", (int)sub.size, sub.at);
-	return ct_path_parse(name, text, out_path, &ignored) == CTRACE_RC_OK ? CTRACE_OK : CTRACE_INVALID_COMPONENT_NAME;
+	return ct_path_parse(name, text, out_path, &ignored) == CTRACE_RC_OK;
 }
 
-/* A pattern in COMP or SUB is one of the whole name. */
-static enum ctrace_status join_glob(struct ct_span comp, struct ct_span sub, struct ct_buf *out)
+/* What is written, with a dot between; a pattern in either is one of the whole name. */
+static void join_text(struct ct_span comp, struct ct_span sub, struct ct_buf *out)
 {
 	ct_buf_add(out, comp.at, comp.size);
 	ct_buf_add_char(out, '.');
 	ct_buf_add(out, sub.at, sub.size);
-	return out->failed ? CTRACE_NOT_ENOUGH_MEMORY : CTRACE_OK;
 }
 
 void ct_operate_display(const struct ct_message *request, struct ct_buf *out)
@@ -130,28 +132,25 @@ void ct_operate_display(const struct ct_message *request, struct ct_buf *out)
 	struct ct_span comp = ct_message_find(request, CT_FIELD_COMPONENT);
 	struct ct_span sub = ct_message_find(request, CT_FIELD_SUB);
 	struct wanted wanted = { .name = comp, .depth = ct_message_number(request, CT_FIELD_DEPTH, 0) };
-	enum ctrace_status status = CTRACE_OK;
 	struct ct_path path;
-	struct ct_buf glob;
+	struct ct_buf joined;
 
-	ct_buf_init(&glob);
+	ct_buf_init(&joined);
 	wanted.most = ct_message_number(request, CT_FIELD_NUMBER, 0);
 	if (wanted.most == 0 || wanted.most > CT_OPERATE_ROWS)
 		wanted.most = CT_OPERATE_ROWS;
 	if (comp.size == 0)
 		wanted.name = (struct ct_span){ "*", 1 };
-	if (comp.size > CTRACE_MAX_COMPONENT) {
-		status = CTRACE_INVALID_COMPONENT_NAME;
-	} else if (sub.size != 0 && (ct_operate_is_glob(wanted.name) || ct_operate_is_glob(sub))) {
-		status = join_glob(wanted.name, sub, &glob);
-		wanted.name = (struct ct_span){ glob.data, glob.size };
-	} else if (sub.size != 0) {
-		status = join(comp, sub, &path);
+	if (sub.size != 0 && !ct_operate_is_glob(wanted.name) && !ct_operate_is_glob(sub) && join_path(comp, sub, &path)) {
 		wanted.name = (struct ct_span){ path.name, strlen(path.name) };
+	} else if (sub.size != 0) {
+		join_text(wanted.name, sub, &joined);
+		wanted.name = (struct ct_span){ joined.data, joined.size };
 	}
-	if (status == CTRACE_OK)
-		answer_all(&wanted, out);
+	if (joined.failed || wanted.name.size > NAME_LIMIT)
+		ct_answer_whole(out, CT_VERB_DISPLAY, CTRACE_INVALID_COMPONENT_NAME,
+				"COMP and SUB are longer than the name of a trace");
 	else
-		ct_answer_whole(out, CT_VERB_DISPLAY, status, "COMP and SUB are not the name of a trace");
-	ct_buf_fini(&glob);
+		answer_all(&wanted, out);
+	ct_buf_fini(&joined);
 }

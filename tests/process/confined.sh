@@ -39,6 +39,7 @@ modes='700 ./deep
 600 ./deep/er/x.log
 700 ./run
 700 ./run/0.0
+600 ./run/0.0/control
 600 ./run/0.0/ring.0
 600 ./run/0.0/session
 600 ./run/asid'

@@ -448,7 +448,7 @@ while True:
     if pid:
         break
     try:
-        put(b'\x04') # again: the terminal may not have been set for editing yet
+        put(b'\x15\x04') # again, on an empty line: the terminal may not have been set for editing yet
         if select.select([fd], [], [], 0.2)[0]:
             os.read(fd, 4096)
     except OSError:

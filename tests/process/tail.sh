@@ -56,7 +56,9 @@ follow() {
 	await looked
 }
 # Its watch on the run directory is there before it looks for what runs; it sleeps when it has.
-looked() { grep -q inotify <<<"$(readlink "/proc/$tail/fd"/*)" && [ "$(awk '{print $3}' "/proc/$tail/stat")" = S ]; }
+sleeps() { [ "$(awk '{print $3}' "/proc/$tail/stat")" = S ]; }
+looked() { grep -q inotify <<<"$(readlink "/proc/$tail/fd"/*)" && sleeps; }
+gone() { ! kill -0 "$tail" 2>/dev/null; }
 interrupt() {
 	kill -"${1:-INT}" "$tail"
 	wait "$tail"
@@ -109,8 +111,6 @@ check 'another ASID' is "$(ctrace tail --from-start --for 0.05 --asid FFFF | wc 
 # ---- processes come and go
 follow coming
 start two 2
-# shellcheck disable=SC2154 # start sets it
-two=$pid_two
 await has_lines coming 4
 order one 1
 order two 1
@@ -144,6 +144,12 @@ check 'what is shown and what is told to have gone by is everything' is "$(($(wc
 # ---- output that is not taken
 order one 1
 check 'a reader that goes ends it' is "$(timeout 60 ctrace tail --from-start | head -1 | wc -l)" 1
+ctrace tail > >(head -1 >first) &
+tail=$!
+await looked
+order one 1
+check 'also when nothing more comes' await gone
+kill "$tail" 2>/dev/null
 timeout 60 ctrace tail --from-start --for 1 >/dev/full 2>full.err
 check 'a full disk: status' is $? 1
 check 'a full disk: said' grep -q 'cannot write the output: No space left' full.err
@@ -151,7 +157,7 @@ mkfifo stuck
 exec {held}<>stuck
 ctrace tail --from-start >stuck 2>/dev/null &
 tail=$!
-await eval '[ "$(awk "{print \$3}" "/proc/$tail/stat")" = S ]'
+await sleeps
 check 'a reader that does not read is not waited for' timeout 30 bash -c "kill -TERM $tail; while kill -0 $tail 2>/dev/null; do sleep 0.05; done"
 exec {held}<&-
 

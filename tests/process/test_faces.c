@@ -386,8 +386,9 @@ static void a_wrong_option_changes_nothing_of_a_tracer(void)
 	REQUIRE(TRACE_CT(.name = "PLAIN", .state = CTRACE_CT_ON, .asid = "1") == CTRACE_RC_REFUSED && reason() == CTRACE_RSN_NO_ASIDS);
 	REQUIRE(TRACE_CT(.name = "PLAIN", .state = CTRACE_CT_ON, .jobname = "A") == CTRACE_RC_REFUSED &&
 		reason() == CTRACE_RSN_NO_JOBS);
-	REQUIRE(TRACE_CT(.name = "PLAIN", .state = CTRACE_CT_ON, .wtr = "CTWTR") == CTRACE_RC_REFUSED && reason() == CTRACE_RSN_NO_WTR);
 	REQUIRE(level_of("PLAIN") == CTRACE_ERROR);
+	REQUIRE(TRACE_CT(.name = "PLAIN", .state = CTRACE_CT_ON, .wtr = "CTWTR") == CTRACE_RC_OK);
+	REQUIRE(strcmp(shown("PLAIN", NULL)->writer, "CTWTR") == 0);
 }
 
 /* ---- callbacks ---- */

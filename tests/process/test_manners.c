@@ -188,7 +188,8 @@ static unsigned long long status_word(const char *tid, const char *key)
 	return word;
 }
 
-static bool is_agent(const char *tid)
+/* The agent or the control thread. */
+static bool is_ours(const char *tid)
 {
 	char path[300];
 	char name[64] = "";
@@ -199,15 +200,15 @@ static bool is_agent(const char *tid)
 	REQUIRE(file != NULL);
 	REQUIRE(fgets(name, sizeof name, file) != NULL);
 	(void)fclose(file);
-	return strcmp(name, "ctrace-agent\n") == 0;
+	return strcmp(name, "ctrace-agent\n") == 0 || strcmp(name, "ctrace-control\n") == 0;
 }
 
-static void look_at_the_agent(void)
+static void look_at_our_threads(void)
 {
 	/* All 64 but KILL, STOP, and the two that the C library keeps for itself (32 and 33). */
 	const unsigned long long blocked = ~((1ull << (SIGKILL - 1)) | (1ull << (SIGSTOP - 1)) | (1ull << 31) | (1ull << 32));
 	unsigned threads = 0;
-	unsigned agents = 0;
+	unsigned ours = 0;
 	struct dirent *entry;
 	sigset_t before;
 	sigset_t after;
@@ -232,20 +233,20 @@ static void look_at_the_agent(void)
 		if (entry->d_name[0] == '.')
 			continue;
 		threads++;
-		if (!is_agent(entry->d_name))
+		if (!is_ours(entry->d_name))
 			continue;
-		agents++;
+		ours++;
 		REQUIRE((status_word(entry->d_name, "SigBlk:") & blocked) == blocked);
 	}
 	(void)closedir(tasks);
-	REQUIRE(agents == 1 && threads == 2);
+	REQUIRE(ours == 2 && threads == 3);
 }
 
-static void the_agent_has_a_name_and_takes_no_signals(void **state)
+static void our_threads_have_names_and_take_no_signals(void **state)
 {
 	(void)state;
 	scenario_begin(LINES_CONFIG);
-	scenario_run(look_at_the_agent);
+	scenario_run(look_at_our_threads);
 	scenario_end();
 }
 
@@ -372,7 +373,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(every_function_keeps_errno),
 		cmocka_unit_test(nothing_is_ever_printed),
-		cmocka_unit_test(the_agent_has_a_name_and_takes_no_signals),
+		cmocka_unit_test(our_threads_have_names_and_take_no_signals),
 		cmocka_unit_test(wrong_calls_are_answered_and_leave_no_event),
 		cmocka_unit_test(a_program_of_another_abi_works_out_of_line),
 		cmocka_unit_test(a_callback_may_trace_and_flush),

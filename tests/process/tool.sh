@@ -211,7 +211,7 @@ want('delivered', destinations['TEXTFILE']['delivered'], 20)
 want('failing', destinations['TEXTFILE']['failing'], None)
 want('counters', {k: process['counters'][k] for k in ('delivered', 'lost', 'pending', 'pending_bytes')},
      {'delivered': 20, 'lost': 0, 'pending': 0, 'pending_bytes': 0})
-want('reasons', len(process['counters']['lost_by_reason']), 9)
+want('reasons', len(process['counters']['lost_by_reason']), 10)
 want('no loss', set(process['counters']['lost_by_reason'].values()), {0})
 PYTHON
 )"

@@ -65,7 +65,7 @@ begin() { # NAME COMPONENT...
 	mkfifo "$name.in" "$name.out"
 	CTRACE_JOBNAME=${name^^} MFTRACE_CONFIG=$PWD/$name.cfg "${subject[@]}" "$@" <"$name.in" >"$name.out" 2>"$name.err" &
 }
-begin kvs kvs.net kvs.store
+begin kvs kvs.store kvs.net
 kvs=$!
 exec {kvs_in}>kvs.in {kvs_out}<kvs.out
 read -t 100 -r _ <&"$kvs_out"
@@ -330,8 +330,8 @@ check 'what waited meanwhile is delivered' "$(expect "$(grep -c '^kvs.net ' kvs.
 if command -v cobc >/dev/null; then
 	sed 's/textfile#file = .*/textfile#file = cobol.log/' kvs.cfg >cobol.cfg
 	cobc -x -w -fixed -I "$CTRACE_SOURCE/copy" -Q "-Wl,--no-as-needed,-rpath,$CTRACE_BUILD" "-L$CTRACE_BUILD" -lctrace \
-		-o switched "$CTRACE_SOURCE/tests/cobol/switched.cbl"
-	subject=(stdbuf -oL ./switched) # its lines are waited for
+		-o listener "$CTRACE_SOURCE/tests/cobol/listener.cbl"
+	subject=(stdbuf -oL ./listener) # its lines are waited for
 	begin cobol
 	cobol=$!
 	exec {cobol_in}>cobol.in {cobol_out}<cobol.out

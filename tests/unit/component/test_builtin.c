@@ -4,6 +4,7 @@
  * Copyright The ctrace authors.  SPDX-License-Identifier: Apache-2.0
  */
 #include "component_fixture.h"
+#include "writer/writer.h"
 
 static struct ct_trace_request request;
 static struct ctrace_tracer *unit;
@@ -117,10 +118,25 @@ static void what_only_a_defined_trace_has_is_refused(void)
 	request.jobname_count = 1;
 	CHILD_CHECK(command("") == CTRACE_RC_REFUSED && reason() == CTRACE_RSN_NO_JOBS);
 	request.jobname_count = 0;
+	CHILD_CHECK(threshold() == CTRACE_ERROR);
+}
+
+static uint32_t writer_of_it(void)
+{
+	return ct_registry_configured(ct_process.registry, unit->component).writer;
+}
+
+static void it_may_have_an_external_writer(void)
+{
+	make_tracer();
+	CHILD_CHECK(writer_of_it() == CT_WRITER_UNSET);
 	request.has[CT_CLAUSE_WTR] = true;
-	CHILD_CHECK(command("") == CTRACE_RC_REFUSED && reason() == CTRACE_RSN_NO_WTR && threshold() == CTRACE_ERROR);
-	request.disconnect = true;
+	(void)snprintf(request.writer, sizeof request.writer, "CTWTR");
 	CHILD_CHECK(command("") == CTRACE_RC_OK && threshold() == CTRACE_DEBUG);
+	CHILD_CHECK(writer_of_it() == ct_writer_number("CTWTR") && strstr(outcome.message, "writer CTWTR is not running") != NULL);
+	request.writer[0] = '\0';
+	request.disconnect = true;
+	CHILD_CHECK(command("") == CTRACE_RC_OK && writer_of_it() == CT_WRITER_UNSET);
 }
 
 int main(void)
@@ -132,6 +148,7 @@ int main(void)
 		IN_CHILD(the_message_quotes_the_option),
 		IN_CHILD(a_buffer_size_gives_it_a_ring_of_its_own),
 		IN_CHILD(what_only_a_defined_trace_has_is_refused),
+		IN_CHILD(it_may_have_an_external_writer),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -70,7 +70,7 @@ static void commands_for_nothing_are_refused(void)
 	CHILD_CHECK(is_refused(TURN(ON, .sub = "SUBA"), CTRACE_RSN_NOT_DEFINED));
 	CHILD_CHECK(is_refused(TURN(ON, .sub = "suba"), CTRACE_RSN_SUB_NAME) && is_refused(TURN(NONE, ), CTRACE_RSN_NO_STATE));
 	CHILD_CHECK(is_refused(TURN(LIKEHEAD, ), CTRACE_RSN_NOT_A_SUBLEVEL));
-	CHILD_CHECK(TRACE_CT(.name = "UNIT", .state = 4) == CTRACE_RC_ABEND && outcome.abend == 0x301);
+	CHILD_CHECK(TRACE_CT(.name = "UNIT", .state = 6) == CTRACE_RC_ABEND && outcome.abend == 0x301);
 	CHILD_CHECK(ctrace_trace_ct(&(struct ctrace_trace_ct){ .name = "UNIT" }, &outcome) == CTRACE_RC_ABEND &&
 		    outcome.abend == 0x301);
 	CHILD_CHECK(ctrace_trace_ct(NULL, NULL) == CTRACE_RC_ABEND);

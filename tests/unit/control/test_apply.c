@@ -138,6 +138,31 @@ static void destinations(void **state)
 	assert_int_equal(ct_apply(&target, &addition), CTRACE_EMITTER_NOT_FOUND);
 }
 
+static void exactly_these_destinations(void **state)
+{
+	struct ct_command set = { .verb = CT_VERB_DEST_SET, .component = { "c", 1 }, .list = { "es, stderr", 10 } };
+	uint32_t index;
+
+	(void)state;
+	assert_int_equal(ct_registry_register(target.registry, "c", 1, &index), CTRACE_OK);
+	assert_int_equal(apply("mftrace.dest.c = binfile"), CTRACE_OK);
+	assert_int_equal(ct_registry_entry(target.registry, index)->dests, 1u << 0 | 1u << 1); /* TEXTFILE is inherited */
+	holds = 0;
+	assert_int_equal(ct_apply(&target, &set), CTRACE_OK);
+	assert_int_equal(holds, 1);
+	assert_int_equal(ct_registry_entry(target.registry, index)->dests, 1u << 2 | 1u << 3);
+	set.list = (struct ct_span){ "es, nothing", 11 };
+	assert_int_equal(ct_apply(&target, &set), CTRACE_EMITTER_NOT_FOUND);
+	assert_int_equal(ct_registry_entry(target.registry, index)->dests, 1u << 2 | 1u << 3);
+	set.list = (struct ct_span){ "", 0 }; /* inherits again */
+	assert_int_equal(ct_apply(&target, &set), CTRACE_OK);
+	assert_int_equal(ct_registry_entry(target.registry, index)->dests, 1u << 0);
+	set.component.size = 0; /* the default */
+	set.list = (struct ct_span){ "stderr", 6 };
+	assert_int_equal(ct_apply(&target, &set), CTRACE_OK);
+	assert_int_equal(ct_registry_entry(target.registry, index)->dests, 1u << 2);
+}
+
 static void a_list_with_an_unknown_name_does_nothing(void **state)
 {
 	(void)state;
@@ -300,6 +325,7 @@ int main(void)
 		WITH(a_target_that_does_not_run_yet),
 		WITH(an_unknown_verb_is_refused),
 		WITH(the_lock_survives_a_fork),
+		cmocka_unit_test_setup_teardown(exactly_these_destinations, setup, teardown),
 		cmocka_unit_test(every_row_is_documented),
 	};
 

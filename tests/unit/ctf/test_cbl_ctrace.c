@@ -286,10 +286,10 @@ static void messages_name_the_fields(void **state)
 	put_u32(request, SERVICE, 1);
 	assert_int_equal(CBL_CTRACE_DELETE(request, outcome), CTRACE_RC_ABEND);
 	says("ctrace-del-service is not 78-CTRACE-SERVICE-DELETE: INITIALIZE ... WITH FILLER ALL TO VALUE sets it");
-	put_u32(command, CT_STATE, CTRACE_CT_LIKEHEAD + 1);
+	put_u32(command, CT_STATE, CTRACE_CT_PRESET_DELETE + 1);
 	switch_on(CTRACE_RC_ABEND);
 	assert_int_equal(get(outcome, ABEND), 0x301);
-	says("ctrace-ct-state takes 78-CTRACE-CT-NONE, -ON, -OFF or -LIKEHEAD");
+	says("ctrace-ct-state takes 78-CTRACE-CT-NONE, -ON, -OFF, -LIKEHEAD, -PRESET-PUT or -PRESET-DELETE");
 	put_u32(command, CT_STATE, CTRACE_CT_ON);
 	put(command, CT_PARM, "CTNAME");
 	put_u32(command, CT_BUFSIZE, 1);

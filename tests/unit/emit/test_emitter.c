@@ -191,9 +191,9 @@ static void methods_that_came_later(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(built_in_in_any_case),   cmocka_unit_test(indexes_are_fixed),
-		cmocka_unit_test(names_that_are_refused), cmocka_unit_test(complete_tables),
-		cmocka_unit_test(documented_defaults),    cmocka_unit_test(as_many_as_there_is_room_for),
+		cmocka_unit_test(built_in_in_any_case),    cmocka_unit_test(indexes_are_fixed),
+		cmocka_unit_test(names_that_are_refused),  cmocka_unit_test(complete_tables),
+		cmocka_unit_test(documented_defaults),     cmocka_unit_test(as_many_as_there_is_room_for),
 		cmocka_unit_test(methods_that_came_later),
 	};
 

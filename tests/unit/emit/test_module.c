@@ -212,7 +212,7 @@ static void modules_that_break_the_contract(void **state)
 	build("broken", "othername", "SOMETHING", GOOD);
 	build("broken", "lower", "lower", GOOD);
 	build("broken", "nosymbol", "NOSYMBOL", "-DSYMBOL=something_else -DSIZE= -DWRITE=w");
-	build("broken", "small", "SMALL", "-DSYMBOL=ctrace_emitter -DSIZE=-8 -DWRITE=w");
+	build("broken", "small", "SMALL", "-DSYMBOL=ctrace_emitter -DSIZE=-16 -DWRITE=w");
 	build("broken", "large", "LARGE", "-DSYMBOL=ctrace_emitter -DSIZE=+64 -DWRITE=w");
 	build("broken", "nowrite", "NOWRITE", "-DSYMBOL=ctrace_emitter -DSIZE= -DWRITE=0");
 	run("echo 'this is no shared object' > '%s/broken/text.so'", top);

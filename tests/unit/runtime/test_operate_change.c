@@ -73,7 +73,7 @@ static void set_thousands(void)
 		make_tracer(name);
 	}
 	told = level("many.*", CTRACE_FATAL);
-	CHILD_CHECK(strncmp(told, "SUCCESS 4196 components; the first 4096 are listed\nmany.0: DEBUG -> FATAL\n", 75) == 0);
+	CHILD_CHECK(strstr(told, "SUCCESS 4196 components; the first 4096 are listed\nmany.0: DEBUG -> FATAL\n") == told);
 	for (const char *at = told; (at = strstr(at, " -> FATAL")) != NULL; at++)
 		rows++;
 	CHILD_CHECK(rows == CT_OPERATE_ROWS);

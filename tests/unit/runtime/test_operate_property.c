@@ -68,7 +68,7 @@ static void use_emitters(void)
 	CHECK_TEXT(get_emitter("stderr", "color"),
 		   "PROPERTY_NOT_FOUND STDERR has no property \"color\"; it has DELIMCHAR, FORMAT, HEXBLOCKSIZE, LEVEL, QUOTESTRING");
 	CHECK_TEXT(set_emitter("stder", "format", "x"), "EMITTER_NOT_FOUND no emitter \"stder\"; did you mean STDERR?");
-	CHECK_TEXT(get_emitter("es", "format"), "PROPERTY_NOT_FOUND ES has no property \"format\"; it has none");
+	CHECK_TEXT(get_emitter("es", "format"), "PROPERTY_NOT_FOUND ES has no property \"format\"; it has LEVEL");
 }
 
 static void emitters_have_those_that_they_say(void **state)

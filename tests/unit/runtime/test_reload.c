@@ -93,6 +93,8 @@ static void follow_the_file(void)
 	write_only("");
 	reload();
 	CHILD_CHECK(level_of("a.b") == CTRACE_LEVEL_NONE && ct_dest_default(ct_process.registry) == 1);
+	/* Or a recovery in this process would open its file, and with closing it drop its lock. */
+	CHILD_CHECK(ct_session_is_own(run_dir, ct_process.session.folder));
 }
 
 static void what_the_file_says_now_is_in_force(void **state)

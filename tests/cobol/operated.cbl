@@ -1,9 +1,9 @@
-      *> switched.cbl - a program that traces on and on, and is switched
+      *> operated.cbl - a program that traces on and on, and is operated
       *> from outside: its start/stop routine, its callback.  Ends when
       *> an operator gives it the option STOP.  Before it traces it reads
       *> a line of its standard input.
        identification division.
-       program-id. switched.
+       program-id. operated.
        data division.
        working-storage section.
        copy "cbltypes.cpy".
@@ -93,4 +93,4 @@
            display "heard " lk-level upon syserr
            move 0 to return-code
            goback.
-       end program switched.
+       end program operated.

@@ -1,8 +1,8 @@
 /*
- * change.c - asks running processes to change something, and understands what they answer.
+ * change_ask.c - asks running processes to change something, and understands what they answer.
  *
- * Called by the verbs level, dest, prop, reload and rotate.  Answers come from other people's processes: every text is copied as it is and
- * only made harmless when it is printed.
+ * Called by the verbs level, dest, prop, reload, flush and rotate.  Answers come from other people's processes: every text is copied
+ * as it is and only made harmless when it is printed.
  *
  * Copyright The ctrace authors.  SPDX-License-Identifier: Apache-2.0
  */
@@ -127,7 +127,7 @@ static void read_field(struct reading *reading, enum ct_field field, struct ct_s
 			return;
 		}
 		ct_change_set(reading->change, &row->said, value);
-		row->failed = reading->status != CTRACE_OK;
+		row->failed |= reading->status != CTRACE_OK;
 		reading->has_failed_row |= row->failed;
 		return;
 	default:
