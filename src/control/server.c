@@ -12,6 +12,7 @@
 #include "control/errand.h"
 #include "control/socket.h"
 
+#include <sys/resource.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <poll.h>
@@ -21,6 +22,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#define FEW_DESCRIPTORS 32u /* of RLIMIT_NOFILE: then it cannot be operated */
 #define ACCEPTED_A_ROUND 8u /* a quarter of the connections: who came with a request is heard before it is pushed out */
 #define PAUSE_NS 100000000u /* when it tries again where it cannot listen, at first and at last */
 #define PAUSE_LIMIT_NS 10000000000u
@@ -380,13 +382,21 @@ static void forget_connections(void)
 		server.connections[i] = (struct ct_connection){ .fd = -1, .passed = -1 };
 }
 
+/* A program that may have only a handful of descriptors needs them itself. */
+static bool has_few_descriptors(void)
+{
+	struct rlimit limit;
+
+	return getrlimit(RLIMIT_NOFILE, &limit) == 0 && limit.rlim_cur < FEW_DESCRIPTORS;
+}
+
 enum ctrace_status ct_server_start(const struct ct_server_options *options)
 {
 	uint32_t life = server.life + 1;
 	enum ctrace_status status;
 	int wake[2];
 
-	if (options->session->folder_fd < 0 || server.is_running)
+	if (options->session->folder_fd < 0 || server.is_running || has_few_descriptors())
 		return CTRACE_OK;
 	forget_connections();
 	server.options = *options;

@@ -28,7 +28,7 @@ struct ct_server_options {
 	ct_server_answer *answer;
 	void *user;
 };
-/* Starts the thread of this process.  Nothing happens for a session without a folder. */
+/* Starts the thread of this process.  Nothing happens for a session without a folder, nor where RLIMIT_NOFILE is under 32. */
 enum ctrace_status ct_server_start(const struct ct_server_options *options) CT_MUST_USE;
 /* Ends it, as far as it ends in time; removes the socket. */
 void ct_server_stop(void);

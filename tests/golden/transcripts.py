@@ -478,7 +478,8 @@ def texts():
 
 
 def check_table(document, known):
-    rows = re.findall(r'^\| `((?:ITT|IEE|CTR)\d{3}[AEIW])` \| (.*?) \|', document, re.MULTILINE)
+    row = re.compile(r'^\| `((?:ITT|IEE|CTR)\d{3}[AEIW])` \| ([^|\n]*?) ?(?=\| [^|\n]+ \|$)', re.MULTILINE)
+    rows = row.findall(document)
     names = [name for name, _ in rows]
     wanted = texts()
     mistakes = [f'missing: {name}' for name in sorted(set(known) - set(names))] + [f'to go: {name}' for name in names if name not in known]
@@ -486,8 +487,8 @@ def check_table(document, known):
     mistakes += [] if names == sorted(set(names)) else ['each once, in order']
 
     def correct(match):
-        return f'| `{match.group(1)}` | {wanted.get(match.group(1), match.group(2))} |'
-    return mistakes, re.sub(r'^\| `((?:ITT|IEE|CTR)\d{3}[AEIW])` \| (.*?) \|', correct, document, flags=re.MULTILINE)
+        return f'| `{match.group(1)}` | {wanted.get(match.group(1), match.group(2))} '
+    return mistakes, row.sub(correct, document)
 
 
 def check_document(report, paths, known, accepts):

@@ -228,19 +228,21 @@ ctrace recover >out 2>&1
 check 'descriptors 0 to 2 stay free for the program' is "$(cat first second third)" $'1\n2\nFORGED\nFORGED'
 check 'and it is recovered as a whole' is "$(records x.log | wc -l; babeltrace2 x.ctb 2>&1 | wc -l)" $'4\n4'
 
-# A daemon that closes everything and opens files of its own: the text goes on, and not into those.
+# A daemon that closes everything and opens files of its own: the text goes on, and not into those.  Which numbers those get is not said: the
+# control thread opens its socket anew meanwhile.
+said_words() { tr '\n' ' ' <said | sed -E 's/SUCCESS( [0-9]+)+/SUCCESS N/; s/ [0-9]+ $/ N /'; }
 for sharing in false true; do
 	place 'mftrace.emitter.textfile#file = x.log' "mftrace.emitter.textfile#multiproc = $sharing"
 	steps trace a 1 2 flush close 3 close 4 close 5 close 6 close 7 close 8 close 9 open mine open mine open mine open mine open mine \
 		trace a 1 2 flush open last >said
-	check "descriptors that the program closed and took, MULTIPROC $sharing" is "$(tr '\n' ' ' <said; records x.log | wc -l; stat -c %s mine)" $'SUCCESS 3 4 5 6 7 SUCCESS 9 4\n0'
+	check "descriptors that the program closed and took, MULTIPROC $sharing" is "$(said_words; records x.log | wc -l; stat -c %s mine)" $'SUCCESS N SUCCESS N 4\n0'
 done
 
 place 'mftrace.dest = binfile' 'mftrace.emitter.binfile#file = x.ctb'
 steps trace a 1 2 flush close 3 close 4 close 5 close 6 close 7 close 8 close 9 open mine open mine open mine open mine open mine open mine \
 	trace a 1 2 thread a 1 2 flush stats >said
 check 'the same with BINFILE, and a thread whose first event comes after that' is \
-	"$(tr '\n' ' ' <said; babeltrace2 x.ctb 2>&1 | wc -l; stat -c %s mine)" $'SUCCESS 3 4 5 6 7 8 SUCCESS emitted 6 delivered 6 pending 0 lost 0 6\n0'
+	"$(said_words; babeltrace2 x.ctb 2>&1 | wc -l; stat -c %s mine)" $'SUCCESS N SUCCESS emitted 6 delivered 6 pending 0 lost N 6\n0'
 
 # ---- few descriptors
 place 'mftrace.emitter.textfile#file = x.log'
