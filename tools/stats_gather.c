@@ -36,7 +36,7 @@ static void take_component(struct stats_component *component, struct ct_session 
 	component->level = entry->gate.level;
 	component->delivered = entry->delivered;
 	component->bytes = entry->bytes;
-	if (entry->writer != 0 && entry->writer < CT_WRITER_LIMIT) {
+	if (entry->writer != 0 && entry->writer < CT_WRITER_LIMIT && entry->gate.level != CTRACE_LEVEL_NONE) {
 		const struct ct_session_writer *writer = &session->head->writer[entry->writer];
 
 		take_text(component->writer, sizeof(component->writer), writer->name, strnlen(writer->name, sizeof(writer->name)));

@@ -202,6 +202,14 @@ static void add_trace(struct ct_buf *out, const struct ct_session *session, cons
 	ct_buf_add(out, name, size);
 }
 
+/* One that is off traces nothing that could come to us. */
+static bool is_connected(const struct ct_link *link, const struct ct_component_entry *entry)
+{
+	return __atomic_load_n(&entry->writer, __ATOMIC_RELAXED) == link->number &&
+	       (__atomic_load_n(&entry->flags, __ATOMIC_RELAXED) & CT_COMPONENT_KNOWN) != 0 &&
+	       __atomic_load_n(&entry->gate.level, __ATOMIC_RELAXED) != CTRACE_LEVEL_NONE;
+}
+
 void ct_link_describe(const struct ct_link *link, struct ct_link_state *out)
 {
 	const struct ct_session_head *head = link->session.head;
@@ -219,8 +227,7 @@ void ct_link_describe(const struct ct_link *link, struct ct_link_state *out)
 	}
 	ct_buf_init(&names);
 	for (uint32_t i = 0; i < count && i < CT_COMPONENT_LIMIT && names.size < sizeof out->traces; i++)
-		if (__atomic_load_n(&link->session.components[i].writer, __ATOMIC_RELAXED) == link->number &&
-		    (link->session.components[i].flags & CT_COMPONENT_KNOWN) != 0)
+		if (is_connected(link, &link->session.components[i]))
 			add_trace(&names, &link->session, &link->session.components[i]);
 	if (names.size >= sizeof out->traces)
 		(void)snprintf(out->traces, sizeof out->traces, "%.*s...", (int)sizeof out->traces - 5, ct_buf_text(&names));

@@ -239,6 +239,9 @@ static void it_tells_who_is_connected(void **state)
 	assert_int_equal(told.events, 9);
 	assert_string_equal(told.traces, "KVS.NET");
 	assert_string_equal(told.jobname, session.head->jobname);
+	session.components[0].gate.level = CTRACE_LEVEL_NONE; /* off: it sends nothing */
+	ct_link_describe(link, &told);
+	assert_string_equal(told.traces, "");
 	ct_link_destroy(link);
 }
 
