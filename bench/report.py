@@ -98,6 +98,7 @@ def judge_operating(operate, check):
         run["writer_ns"] = round(run["writer_seconds"] * 1e9 / run["events"], 2)
         run["missing"] = run["pending"] + run["lost"] + abs(run["emitted"] - run["delivered"]) + abs(run["emitted"] - run["written"])
     check("a writer: from one thread into the data set", statistics.median(run["ns"] for run in runs), WRITER_NS, "ns an event", False)
+    check("a writer: its processor time", statistics.median(run["writer_ns"] for run in runs), WRITER_NS, "ns an event", False)
     check("a writer: events not in the data set", max(run["missing"] for run in runs), 0, "", True)
 
 

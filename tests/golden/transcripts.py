@@ -128,7 +128,7 @@ class Outputs:
     def __init__(self, room):
         self.room = room
         self.start = datetime.datetime.now(EAST)
-        self.pids = {}  # each process's name, by its process id
+        self.pids = {}  # by process id, each process's name
 
     def is_now(self, hours, minutes, seconds):
         """A time between the case's begin and now, or a span that is no longer."""
@@ -141,8 +141,9 @@ class Outputs:
     def tidy(self, line):
         """Paths of the case's folder; process ids; times of day, which must be the right ones; numbers that depend on timing."""
         line = line.replace(self.room + '/run', '/run/ctrace').replace(self.room, '/home/op')
-        for pid, name in self.pids.items():
-            line = re.sub(rf'(?<![\d.]){pid}(?![\d.])', '<pid>' if name.upper() in line.upper() else f'<pid of {name}>', line)
+        for pid, name in self.pids.items():  # only where process ids stand: other numbers may be the same
+            shown = '<pid>' if name.upper() in line.upper() else f'<pid of {name}>'
+            line = re.sub(rf'(^(?=\d+ )|^ctrace \w+: |\bprocess |\bPID=|:\(|\b[pt]id = ){pid}(?![\w.])', rf'\g<1>{shown}', line)
         line = re.sub(r'^( +PID +)\d+$', r'\1<pid>', line)
         line = re.sub(r'(?<=  user )\S+(?=  jobname )', '<user>', line)
         line = re.sub(r'\b' + re.escape(os.uname().nodename) + r'(?=:[\w-]+:\()', '<host>', line)
@@ -157,7 +158,7 @@ class Outputs:
             if not self.is_now(*match.group(1, 3, 4)):
                 return match.group()
             return f'hh{mark}mm{mark}ss' + ('.' + 'n' * (len(match.group(5)) - 1) if match.group(5) else '')
-        line = re.sub(r'(?<![\w.:])([0-2]\d)([.:])([0-5]\d)\2([0-6]\d)(\.\d{3,9})?(?![\w:])', clock, line)
+        line = re.sub(r'(?<![\w.:])([0-2]\d)([.:])([0-5]\d)\2([0-6]\d)(\.\d{3,9})?(?!\w|:\d)', clock, line)
         dates = {self.start.strftime('%Y-%m-%d'), datetime.datetime.now(EAST).strftime('%Y-%m-%d')}
         line = re.sub('|'.join(dates), 'yyyy-mm-dd', line)
         return line

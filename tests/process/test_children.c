@@ -142,6 +142,41 @@ static void a_child_that_does_not_trace_makes_nothing(void **state)
 	scenario_end();
 }
 
+/* What a program had open its children have: before it has traced, after, and in the child's child. */
+static void fork_and_look(unsigned depth)
+{
+	char byte = '?';
+	pid_t pid = fork();
+
+	REQUIRE(pid >= 0);
+	if (pid == 0) {
+		REQUIRE(pread(0, &byte, 1, 0) == 1 && byte == 'i');
+		REQUIRE(fcntl(1, F_GETFD) >= 0 && fcntl(2, F_GETFD) >= 0);
+		if (depth > 0)
+			fork_and_look(depth - 1);
+		exit(0);
+	}
+	REQUIRE(scenario_wait(pid) == 0);
+}
+
+static void fork_with_input(void)
+{
+	int fd = open("input", O_RDWR | O_CREAT, 0600);
+
+	REQUIRE(fd >= 0 && pwrite(fd, "input", 5, 0) == 5 && dup2(fd, 0) == 0 && close(fd) == 0);
+	fork_and_look(2);
+	trace_numbers(0, 1, 10);
+	fork_and_look(2);
+}
+
+static void children_keep_what_was_open(void **state)
+{
+	(void)state;
+	scenario_begin(LINES_CONFIG);
+	scenario_run(fork_with_input);
+	scenario_end();
+}
+
 /* ---- daemon ---- */
 
 static void become_a_daemon(void)
@@ -328,6 +363,7 @@ int main(void)
 		cmocka_unit_test(parent_and_child_have_files_of_their_own),
 		cmocka_unit_test(a_fork_storm_under_tracing_threads_neither_hangs_nor_doubles),
 		cmocka_unit_test(a_child_that_does_not_trace_makes_nothing),
+		cmocka_unit_test(children_keep_what_was_open),
 		cmocka_unit_test(a_daemon_and_its_vanished_parent_are_both_delivered),
 		cmocka_unit_test(a_raw_clone_does_not_write_into_its_parents_rings),
 		cmocka_unit_test(vfork_and_spawn_leave_the_parent_tracing),

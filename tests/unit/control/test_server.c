@@ -5,7 +5,6 @@
  */
 #include "control_fixture.h"
 
-#include <pthread.h>
 #include <sys/resource.h>
 #include <sys/un.h>
 
@@ -152,7 +151,7 @@ static void requests_come_in_pieces(void **state)
 		fixture_pause();
 	}
 	assert_int_equal(receive_status(fd), CTRACE_OK);
-	assert_int_equal(served, 1);
+	assert_int_equal(__atomic_load_n(&served, __ATOMIC_ACQUIRE), 1);
 	ct_buf_fini(&buf);
 	(void)close(fd);
 }
@@ -187,7 +186,7 @@ static void another_version_is_told_and_the_connection_goes_on(void **state)
 	memcpy(frame, &magic, sizeof magic);
 	assert_true(send_all(fd, frame, sizeof frame - 1));
 	assert_int_equal(receive_status(fd), CTRACE_UNSUPPORTED);
-	assert_int_equal(served, 0);
+	assert_int_equal(__atomic_load_n(&served, __ATOMIC_ACQUIRE), 0);
 	assert_true(is_answered(fd));
 	(void)close(fd);
 }
@@ -298,7 +297,7 @@ static void who_does_not_read_waits_alone(void **state)
 	wait_for_served(1);
 	for (unsigned i = 0; i < 10; i++)
 		assert_true(is_answered(other));
-	assert_int_equal(served, 11); /* its second one is not even read */
+	assert_int_equal(__atomic_load_n(&served, __ATOMIC_ACQUIRE), 11); /* its second one is not even read */
 	for (unsigned i = 0; i < 50; i++) {
 		char frame[CT_MESSAGE_LIMIT];
 		struct ct_message message;
@@ -369,7 +368,7 @@ static void another_user_is_refused_and_counted(void **state)
 /* ---- work for the thread ---- */
 
 static uint32_t called;
-static pthread_t caller;
+static uint32_t caller;
 
 static bool hear(int fd, void *user)
 {
@@ -377,7 +376,7 @@ static bool hear(int fd, void *user)
 	ssize_t got = recv(fd, &byte, 1, MSG_DONTWAIT);
 
 	assert_ptr_equal(user, &called);
-	caller = pthread_self();
+	__atomic_store_n(&caller, ct_os_thread_id(), __ATOMIC_RELAXED);
 	__atomic_add_fetch(&called, 1, __ATOMIC_ACQ_REL);
 	return got == 1;
 }
@@ -399,26 +398,27 @@ static void a_watched_descriptor_is_heard_until_it_ends(void **state)
 	assert_int_equal(socketpair(AF_UNIX, SOCK_STREAM, 0, pair), 0);
 	assert_int_equal(ct_server_watch(pair[0], hear, &called), CTRACE_OK);
 	assert_true(is_answered(fd));
-	assert_int_equal(called, 0);
+	assert_int_equal(__atomic_load_n(&called, __ATOMIC_ACQUIRE), 0);
 	assert_int_equal(write(pair[1], "a", 1), 1);
 	wait_for_called(1);
 	assert_int_equal(write(pair[1], "b", 1), 1);
 	wait_for_called(2);
-	assert_false(pthread_equal(caller, pthread_self()));
+	assert_int_not_equal(__atomic_load_n(&caller, __ATOMIC_RELAXED), ct_os_thread_id());
 	(void)close(pair[1]);
 	wait_for_called(3);
 	assert_true(is_answered(fd)); /* and not again */
 	assert_true(is_answered(fd));
-	assert_int_equal(called, 3);
+	assert_int_equal(__atomic_load_n(&called, __ATOMIC_ACQUIRE), 3);
 	(void)close(pair[0]);
 	(void)close(fd);
 }
 
 static void note(void *user)
 {
-	uint32_t place = __atomic_fetch_add(&called, 1, __ATOMIC_ACQ_REL);
+	uint32_t place = __atomic_load_n(&called, __ATOMIC_RELAXED);
 
 	order[place] = (uint32_t)(uintptr_t)user;
+	__atomic_store_n(&called, place + 1, __ATOMIC_RELEASE);
 }
 
 static void tasks_come_when_they_are_due(void **state)
