@@ -8,10 +8,10 @@
  */
 #include "change.h"
 
-#include <jansson.h>
 #include <string.h>
 
 #include "cmd.h"
+#include "read/json_text.h"
 
 /* A longer name moves the rest of its line to the right, not that of all others. */
 #define WIDEST_NAME 60
@@ -136,24 +136,6 @@ void ct_change_print_people(const struct change *change)
 
 /* ---- for programs ---- */
 
-/* JSON has no bytes that are not UTF-8: such a text is given escaped, as it is for people. */
-static json_t *json_text(const char *text)
-{
-	json_t *json;
-	struct ct_buf escaped;
-
-	if (text == NULL)
-		return json_null();
-	json = json_string(text);
-	if (json != NULL)
-		return json;
-	ct_buf_init(&escaped);
-	ct_escape_add(&escaped, text, strlen(text));
-	json = json_stringn(escaped.data, escaped.size);
-	ct_buf_fini(&escaped);
-	return json;
-}
-
 static json_t *json_row(const struct change *change, const struct change_row *row)
 {
 	const struct ct_peer *peer = row->peer;
@@ -161,24 +143,24 @@ static json_t *json_row(const struct change *change, const struct change_row *ro
 
 	json_object_set_new(object, "pid", json_integer((json_int_t)peer->pid));
 	json_object_set_new(object, "asid", json_integer((json_int_t)peer->asid));
-	json_object_set_new(object, "jobname", json_text(peer->jobname));
-	json_object_set_new(object, "program", json_text(peer->program));
+	json_object_set_new(object, "jobname", ct_json_string(peer->jobname));
+	json_object_set_new(object, "program", ct_json_string(peer->program));
 	if (row->subject != NULL)
-		json_object_set_new(object, change->is_emitter ? "emitter" : "component", json_text(row->subject));
+		json_object_set_new(object, change->is_emitter ? "emitter" : "component", ct_json_string(row->subject));
 	if (change->property != NULL)
-		json_object_set_new(object, "property", json_text(change->property));
+		json_object_set_new(object, "property", ct_json_string(change->property));
 	if (row->failed) {
-		json_object_set_new(object, "error", json_text(row->said));
+		json_object_set_new(object, "error", ct_json_string(row->said));
 		return object;
 	}
 	if (change->is_question) {
-		json_object_set_new(object, "value", json_text(row->now));
+		json_object_set_new(object, "value", ct_json_string(row->now));
 	} else if (row->old != NULL || row->now != NULL) {
-		json_object_set_new(object, "old", json_text(row->old));
-		json_object_set_new(object, "new", json_text(row->now));
+		json_object_set_new(object, "old", ct_json_string(row->old));
+		json_object_set_new(object, "new", ct_json_string(row->now));
 	}
 	if (row->said != NULL)
-		json_object_set_new(object, "message", json_text(row->said));
+		json_object_set_new(object, "message", ct_json_string(row->said));
 	return object;
 }
 

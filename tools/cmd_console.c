@@ -9,9 +9,14 @@
 #include "cmd.h"
 
 #include <argp.h>
+#include <errno.h>
+#include <fcntl.h>
 #include <locale.h>
+#include <signal.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
 
 #include "console_input.h"
 #include "console_logs.h"
@@ -80,15 +85,35 @@ static const char help[] = "TRACE CT,ON|nnnnK|nnnnM|OFF,COMP=name[,SUB=(sub)]   
 			   "HELP [message]                                               this, or what a message means\n"
 			   "QUIT, EXIT, END                                              end the console; so does Ctrl-D\n";
 
+/* What goes with a message is not known here. */
+static void print_row_text(const char *text)
+{
+	const char *mark;
+
+	while ((mark = strstr(text, "{}")) != NULL) {
+		printf("%.*s...", (int)(mark - text), text);
+		text = mark + 2;
+	}
+	fputs(text, stdout);
+}
+
 static void print_help(struct ct_span code)
 {
 	for (int id = 0; id < WTO_COUNT; id++) {
 		const struct wto_row *row = ct_wto_row((enum wto_id)id);
 
 		if (ct_name_is(code.at, code.size, row->code)) {
-			printf("%s %s\n    %s\n", row->code, row->text, row->more);
+			printf("%s ", row->code);
+			print_row_text(row->text);
+			printf("\n    %s\n", row->more);
 			return;
 		}
+	}
+	if (code.size != 0) {
+		fputs("There is no message ", stdout);
+		ct_tool_print(stdout, code.at, code.size);
+		fputs("; HELP alone lists the commands, and ctrace explain tells of return and reason codes\n", stdout);
+		return;
 	}
 	fputs(help, stdout);
 }
@@ -108,6 +133,69 @@ static struct ct_span next_word(struct ct_span *line)
 	return ct_span_of(from, to);
 }
 
+/* What a command in a process of its own has to tell. */
+struct told {
+	unsigned prompted;
+	struct wto wto;
+};
+_Static_assert(sizeof(struct told) <= 4096, "one write to a pipe, as a whole");
+
+static void run_and_tell(struct operator* operator, const char * line, size_t size, int told_fd)
+{
+	struct told told;
+
+	(void)signal(SIGINT, SIG_DFL);
+	ct_operator_run(operator, line, size);
+	fflush(stdout);
+	told = (struct told){ .prompted = operator->prompted, .wto = operator->wto };
+	(void)!write(told_fd, &told, sizeof told);
+	_exit(0); /* not exit(): history, editor and what stdout has to say of its end are the console's */
+}
+
+static void wait_for_command(struct operator* operator, pid_t child, int told_fd)
+{
+	struct told told;
+	int status = 0;
+
+	/* The end comes when it has told, or has ended: what it started, as a writer, does not keep the pipe. */
+	if (read(told_fd, &told, sizeof told) == (ssize_t)sizeof told) {
+		operator->prompted = told.prompted;
+		operator->wto = told.wto;
+	}
+	while (waitpid(child, &status, 0) < 0 && errno == EINTR)
+		;
+	if (WIFSIGNALED(status)) {
+		putchar('\n');
+		ct_wto(&operator->wto, CTR025I, NULL);
+	}
+}
+
+/* In a process of its own: Ctrl-C ends the command, whatever it waits for, and not the console. */
+static void run_apart(struct operator* operator, const char * line, size_t size)
+{
+	struct sigaction ignore = { .sa_handler = SIG_IGN };
+	struct sigaction kept;
+	pid_t child;
+	int ends[2];
+
+	if (pipe2(ends, O_CLOEXEC) != 0) {
+		ct_operator_run(operator, line, size);
+		return;
+	}
+	fflush(NULL);
+	(void)sigaction(SIGINT, &ignore, &kept);
+	child = fork();
+	if (child == 0)
+		run_and_tell(operator, line, size, ends[1]);
+	ct_os_close(&ends[1]);
+	if (child > 0)
+		wait_for_command(operator, child, ends[0]);
+	ct_os_close(&ends[0]);
+	(void)sigaction(SIGINT, &kept, NULL);
+	if (child < 0)
+		ct_operator_run(operator, line, size);
+}
+
 /* False: the console is to end. */
 static bool run_line(struct console *console, const char *line, size_t size)
 {
@@ -120,6 +208,8 @@ static bool run_line(struct console *console, const char *line, size_t size)
 	else if (second.size == 0 && (ct_name_is(word.at, word.size, "QUIT") || ct_name_is(word.at, word.size, "EXIT") ||
 				      ct_name_is(word.at, word.size, "END")))
 		return false;
+	else if (console->operator.wto.has_caret)
+		run_apart(&console->operator, line, size);
 	else
 		ct_operator_run(&console->operator, line, size);
 	return true;
@@ -134,6 +224,7 @@ static void run(struct console *console)
 
 	ct_buf_init(&prompt);
 	do {
+		ct_console_logs_expect(&console->logs, &console->operator.wto);
 		ct_console_logs_show(&console->logs, &console->operator.wto);
 		show_prompts(console);
 		print_prompt(console, &prompt);

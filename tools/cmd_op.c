@@ -115,7 +115,8 @@ int cmd_op(int argc, char **argv)
 		       "  TRACE CT,WTRSTOP=name[,FLUSH|NOFLUSH]\n"
 		       "  D TRACE[,COMP=name[,SUB=(sub)][,N=nnn][,SUBLEVEL]][,WTR=name]\n"
 		       "  D R\n"
-		       "  R nn[,ASID=(h,...)][,JOBNAME=(n,...)][,OPTIONS=(o,...)][,WTR=name][,CONT|,END]\n"
+		       "  R nn[,ASID=(h,...)][,JOBNAME=(n,...)][,OPTIONS=(o,...)]\n"
+		       "       [,WTR=name|DISCONNECT][,CONT|,END]\n"
 		       "  R nn,CANCEL\n",
 	};
 	struct arguments arguments = { 0 };

@@ -8,7 +8,9 @@
  */
 #include <errno.h>
 #include <math.h>
+#include <poll.h>
 #include <signal.h>
+#include <stdio_ext.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
@@ -111,14 +113,16 @@ static int print_once(const struct stats_options *options)
 	return ok && !is_empty ? CMD_DONE : CMD_NOTHING;
 }
 
-/* Until the next one is due, or a signal comes: those are let in only here, so that none is overlooked. */
+/* Until the next one is due, or a signal comes: those are let in only here, so that none is overlooked.  Nobody may read on meanwhile. */
 static void wait_until(uint64_t due_ns, const sigset_t *signals)
 {
+	struct pollfd reader = { .fd = STDOUT_FILENO };
 	uint64_t now_ns = ct_clock_mono_ns();
 	uint64_t left_ns = due_ns > now_ns ? due_ns - now_ns : 0;
 	struct timespec left = { .tv_sec = (time_t)(left_ns / NS_PER_SECOND), .tv_nsec = (long)(left_ns % NS_PER_SECOND) };
 
-	(void)pselect(0, NULL, NULL, NULL, &left, signals);
+	if (ppoll(&reader, 1, &left, signals) > 0)
+		is_stopped = 1; /* nothing was asked for, so that it can only be an end */
 }
 
 static void catch_signals(sigset_t *out_while_waiting)
@@ -134,6 +138,17 @@ static void catch_signals(sigset_t *out_while_waiting)
 	sigdelset(out_while_waiting, SIGTERM);
 	(void)sigaction(SIGINT, &action, NULL);
 	(void)sigaction(SIGTERM, &action, NULL);
+	(void)signal(SIGPIPE, SIG_IGN); /* the reader's end is seen while we wait */
+}
+
+/* The last numbers were for nobody, which is no mistake. */
+static bool has_reader_gone(void)
+{
+	if (!ferror(stdout) || errno != EPIPE)
+		return false;
+	__fpurge(stdout);
+	clearerr(stdout);
+	return true;
 }
 
 static int watch(const struct stats_options *options)
@@ -149,11 +164,16 @@ static int watch(const struct stats_options *options)
 
 		ct_stats_gather(now, &options->target);
 		ok = print(options, now, before);
+		if (!ok && has_reader_gone()) {
+			is_stopped = 1;
+			ok = true;
+		}
 		if (before != NULL)
 			ct_stats_fini(before);
 		before = now;
 		now = free_one;
-		wait_until(before->taken_ns + options->watch_ns, &signals);
+		if (ok && !is_stopped)
+			wait_until(before->taken_ns + options->watch_ns, &signals);
 	}
 	if (before != NULL)
 		ct_stats_fini(before);

@@ -49,9 +49,13 @@ static bool read_procedure(struct writer *writer)
 	ct_buf_init(&text);
 	status = ct_procedure_read(writer->name, &text, writer->path);
 	if (status != CTRACE_OK) {
-		fprintf(stderr, "ctrace writer: no procedure %s in ", writer->name);
+		const char *why = status == CTRACE_OS_ERROR  ? strerror(errno)
+				  : status == CTRACE_DENIED ? "it is no file, or others may write to it or its folder"
+							    : ctrace_status_text(status);
+
+		fprintf(stderr, "ctrace writer: procedure %s cannot be used: ", writer->name);
 		ct_tool_print(stderr, writer->path, strlen(writer->path));
-		fprintf(stderr, ": %s; CTRACE_PROCLIB says where procedures are\n", ctrace_status_text(status));
+		fprintf(stderr, ": %s; CTRACE_PROCLIB says where procedures are\n", why);
 	} else {
 		ok = ct_procedure_parse(writer->name, text.data, text.size, &writer->procedure, complain, writer) == CTRACE_OK;
 	}
@@ -195,7 +199,10 @@ int cmd_writer(int argc, char **argv)
 	if (argp_parse(&argp, argc, argv, 0, NULL, &writer) != 0)
 		return CMD_USAGE;
 	if (!read_procedure(&writer)) {
-		tell_starter(&writer, "its procedure cannot be used: ctrace writer --check says why");
+		char text[80];
+
+		(void)snprintf(text, sizeof text, "its procedure cannot be used: ctrace writer --check %.8s says why", writer.name);
+		tell_starter(&writer, text);
 		return CMD_NOTHING;
 	}
 	return writer.only_check ? CMD_DONE : run(&writer);

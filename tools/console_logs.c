@@ -53,6 +53,24 @@ static bool has_time(const char *line, size_t size)
 	return true;
 }
 
+/* Is this the line that the console has said already?  Once. */
+static bool is_expected(struct console_logs *logs, const struct console_log *log, const char *line, size_t size)
+{
+	for (size_t i = 0; i < CT_COUNT(logs->expected); i++) {
+		struct wto_said *said = &logs->expected[i];
+		size_t length = strlen(said->text);
+
+		if (length == 0 || size < length || memcmp(said->text, line, length) != 0 ||
+		    !ct_name_is(log->name, strlen(log->name) - 4, said->writer))
+			continue;
+		if (size != length && length + 1 != sizeof said->text) /* one that was cut is a beginning */
+			continue;
+		said->text[0] = '\0';
+		return true;
+	}
+	return false;
+}
+
 /* With the writer's name before it, and its own time before that where it has one. */
 static void print_line(const struct console_log *log, const struct wto *wto, const char *line, size_t size)
 {
@@ -66,14 +84,17 @@ static void print_line(const struct console_log *log, const struct wto *wto, con
 }
 
 /* Whole lines only; the rest is not complete yet. */
-static void show_lines(struct console_log *log, const struct wto *wto, const char *text, size_t size)
+static void show_lines(struct console_logs *logs, struct console_log *log, const struct wto *wto, const char *text, size_t size)
 {
 	const char *end;
 
 	while (size != 0 && (end = memchr(text, '\n', size)) != NULL) {
 		size_t line = (size_t)(end - text);
 
-		print_line(log, wto, text, line);
+		size_t time_size = has_time(text, line) ? 9 : 0;
+
+		if (!is_expected(logs, log, text + time_size, line - time_size))
+			print_line(log, wto, text, line);
 		log->shown += (off_t)line + 1;
 		text += line + 1;
 		size -= line + 1;
@@ -100,7 +121,7 @@ static void follow(struct console_logs *logs, struct console_log *log, const str
 	}
 	ct_os_close(&fd);
 	if (size > 0)
-		show_lines(log, wto, text, (size_t)size);
+		show_lines(logs, log, wto, text, (size_t)size);
 	if (size == (ssize_t)sizeof text && memchr(text, '\n', sizeof text) == NULL)
 		log->shown += size; /* no line is so long */
 }
@@ -139,6 +160,15 @@ void ct_console_logs_open(struct console_logs *logs)
 void ct_console_logs_close(struct console_logs *logs)
 {
 	ct_os_close(&logs->folder_fd);
+}
+
+void ct_console_logs_expect(struct console_logs *logs, struct wto *wto)
+{
+	unsigned first = wto->said_count > WTO_SAID ? wto->said_count - WTO_SAID : 0;
+
+	for (unsigned i = first; i < wto->said_count; i++)
+		logs->expected[logs->next_expected++ % WTO_SAID] = wto->said[i % WTO_SAID];
+	wto->said_count = 0;
 }
 
 void ct_console_logs_show(struct console_logs *logs, const struct wto *wto)

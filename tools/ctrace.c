@@ -39,7 +39,7 @@ static const struct verb verbs[] = {
 	{ "reload", "[CONFIG]", "read the configuration anew", cmd_reload },
 	{ "flush", "", "deliver what waits", cmd_flush },
 	{ "rotate", "[EMITTER]", "begin new generations of files", cmd_rotate },
-	{ "op", "'COMMAND'...", "give operator commands: TRACE CT, DISPLAY TRACE, REPLY", cmd_op },
+	{ "op", "'COMMAND'...", "give operator commands, such as TRACE CT", cmd_op },
 	{ "console", "", "an operator's console", cmd_console },
 	{ "writer", "NAME", "run an external writer", cmd_writer },
 	{ "recover", "[RUN-DIRECTORY...]", "deliver what dead processes left behind", cmd_recover },

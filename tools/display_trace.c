@@ -9,6 +9,9 @@
 
 #include <string.h>
 
+#include "cmd.h"
+#include "transact.h"
+
 /* Which writers are meant; `only` has room for them. */
 static struct ct_display_writers writers_of(const struct ct_operator_command *command, const char *only[CT_OPERATOR_NAMES])
 {
@@ -18,19 +21,38 @@ static struct ct_display_writers writers_of(const struct ct_operator_command *co
 }
 
 /* With WTR alone no traced process need be there, and nobody is told when there is none. */
-static enum ctrace_status ask(const struct ct_operator_command *command, const struct target *target, struct ct_peers *out_peers)
+static enum ctrace_status find(const struct ct_operator_command *command, const struct target *target, struct ct_peers *out_peers,
+			       struct wto *wto)
+{
+	enum ctrace_status status;
+
+	if (target->is_json && !command->has_wtr)
+		return ct_target_find(target, out_peers); /* which tells it on stderr */
+	if (!command->has_wtr)
+		ct_tool_recover_on_the_way();
+	status = ct_peers_find(&target->filter, out_peers);
+	if (status == CTRACE_OK && out_peers->count == 0 && !command->has_wtr) {
+		ct_transact_say_nobody(target, wto);
+		status = CTRACE_NOT_FOUND;
+	}
+	return status;
+}
+
+static enum ctrace_status ask(const struct ct_operator_command *command, const struct target *target, struct ct_peers *out_peers,
+			      struct wto *wto)
 {
 	struct ct_buf request;
 	enum ctrace_status status;
 
 	ct_buf_init(&request);
 	ct_display_request(command, &request);
-	if (request.failed)
-		status = CTRACE_NOT_ENOUGH_MEMORY;
-	else if (!command->has_wtr)
-		status = ct_target_ask(target, &request, out_peers);
-	else if ((status = ct_peers_find(&target->filter, out_peers)) == CTRACE_OK)
+	status = request.failed ? CTRACE_NOT_ENOUGH_MEMORY : find(command, target, out_peers, wto);
+	if (status == CTRACE_OK && target->is_json)
 		ct_target_ask_these(target, &request, out_peers);
+	else if (status == CTRACE_OK)
+		ct_client_ask(out_peers, &request, target->timeout_ms);
+	if (status == CTRACE_OK && !target->is_json)
+		(void)ct_transact_say_silent(out_peers, wto);
 	ct_buf_fini(&request);
 	return status;
 }
@@ -87,23 +109,34 @@ static bool has_writer(const struct ct_operator_command *command, const struct c
 	return false;
 }
 
-enum ctrace_status ct_display_trace(const struct ct_operator_command *command, const struct target *target, struct ct_buf *out)
+/* What is shown is not all there is. */
+static bool is_any_silent(const struct ct_peers *peers)
+{
+	for (size_t i = 0; i < peers->count; i++)
+		if (ct_target_silence(&peers->items[i]) != NULL)
+			return true;
+	return false;
+}
+
+enum ctrace_status ct_display_trace(const struct ct_operator_command *command, const struct target *target, struct ct_buf *out,
+				    struct wto *wto)
 {
 	struct ct_peers peers = { 0 };
 	struct ct_display display;
 	enum ctrace_status status;
-	bool is_found;
+	bool is_found, has_silent;
 
 	ct_display_init(&display, ct_clock_wall_ns());
-	status = ask(command, target, &peers);
+	status = ask(command, target, &peers, wto);
 	if (status != CTRACE_OK && status != CTRACE_NOT_FOUND)
 		goto undo_init;
 	ct_display_gather(&peers, command, &display);
 	if (is_for_all(target) && !command->has_wtr)
 		ct_display_presets(command, &display);
 	if (command->has_wtr)
-		ct_writers_ask(target->timeout_ms, &display);
+		ct_writers_ask(target->timeout_ms, &display, target->is_json ? NULL : wto);
 	ct_display_arrange(&display);
+	has_silent = is_any_silent(&peers);
 	is_found = command->tt || (display.trace_rows.count != 0 && (command->has_comp || !command->has_wtr)) ||
 		   (command->has_wtr && has_writer(command, &display));
 	if (target->is_json)
@@ -114,6 +147,8 @@ enum ctrace_status ct_display_trace(const struct ct_operator_command *command, c
 		status = CTRACE_NOT_ENOUGH_MEMORY;
 	else if (status == CTRACE_OK && !is_found)
 		status = CTRACE_NOT_FOUND;
+	else if (status == CTRACE_OK && has_silent)
+		status = CTRACE_TIMED_OUT;
 	ct_peers_fini(&peers);
 undo_init:
 	ct_display_fini(&display);

@@ -12,14 +12,17 @@
 #include "control/operator.h"
 #include "read/display.h"
 #include "target.h"
+#include "wto.h"
 
 /*
  * The whole of DISPLAY TRACE (command->kind is CT_OPERATOR_DISPLAY_TRACE): asks target's processes, or with WTR the writers too, and
- * appends the answer to *out, as text or, with target->is_json, as one JSON document.  Complaints of single processes go to stderr.  OK; NOT_FOUND
- * when there is no such trace, or none of these writers runs (out says so all the same); NOT_ENOUGH_MEMORY.
+ * appends the answer to *out, as text or, with target->is_json, as one JSON document.  Which processes and writers do not answer is said as
+ * messages, beside JSON on stderr.  OK; NOT_FOUND
+ * when there is no such trace, or none of these writers runs (out says so all the same); TIMED_OUT when a process that was asked has not
+ * answered (the others are in out); NOT_ENOUGH_MEMORY.
  */
 enum ctrace_status ct_display_trace(const struct ct_operator_command *command, const struct target *target,
-				    struct ct_buf *out) CT_MUST_USE;
+				    struct ct_buf *out, struct wto *wto) CT_MUST_USE;
 
 /* ---- display_gather.c: the pieces */
 /* What the command wants to see of the answers. */
@@ -35,7 +38,7 @@ void ct_display_presets(const struct ct_operator_command *command, struct ct_dis
 
 /* ---- writers_ask.c */
 /* Asks each writer that listens in any run directory for its status, and adds what they answer; at most timeout_ms in all.  Also for ctrace
- * stats.  Before ct_display_arrange(). */
-void ct_writers_ask(unsigned timeout_ms, struct ct_display *display);
+ * stats.  Before ct_display_arrange().  wto NULL: who does not answer is told on stderr. */
+void ct_writers_ask(unsigned timeout_ms, struct ct_display *display, struct wto *wto);
 
 #endif

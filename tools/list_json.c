@@ -7,27 +7,13 @@
  */
 #include "list.h"
 
-#include <jansson.h>
 #include <string.h>
 
-/* JSON has no bytes that are not UTF-8: such a text is given escaped, as it is for people. */
-static json_t *json_text(const char *text, size_t size)
-{
-	json_t *json = json_stringn(text, size);
-	struct ct_buf escaped;
-
-	if (json != NULL)
-		return json;
-	ct_buf_init(&escaped);
-	ct_escape_add(&escaped, text, size);
-	json = json_stringn(escaped.data, escaped.size);
-	ct_buf_fini(&escaped);
-	return json;
-}
+#include "read/json_text.h"
 
 static json_t *json_field(const char *text, size_t capacity)
 {
-	return json_text(text, strnlen(text, capacity));
+	return ct_json_text(text, strnlen(text, capacity));
 }
 
 static json_t *json_components(const struct list_process *process)
@@ -48,7 +34,7 @@ static json_t *json_components(const struct list_process *process)
 			if (entry->dests >> d & 1)
 				json_array_append_new(destinations, json_field(dest->emitter, sizeof(dest->emitter)));
 		}
-		json_object_set_new(component, "name", json_text(name, size));
+		json_object_set_new(component, "name", ct_json_text(name, size));
 		json_object_set_new(component, "level", json_string(ct_list_level(entry->gate.level)));
 		json_object_set_new(component, "registered", json_boolean(entry->flags & CT_COMPONENT_KNOWN));
 		json_object_set_new(component, "destinations", destinations);

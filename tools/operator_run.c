@@ -14,6 +14,7 @@
 #include <string.h>
 
 #include "display_trace.h"
+#include "reply_json.h"
 #include "transact.h"
 #include "writer_control.h"
 
@@ -34,6 +35,17 @@ static void say_table(struct operator* operator, const struct reply_table * tabl
 	const char *why = status == CTRACE_OS_ERROR ? strerror(errno) : ctrace_status_text(status);
 
 	ct_wto(&operator->wto, CTR008I, table->path, why, NULL);
+}
+
+/* One prompt's file is not what it should be. */
+static void say_entry_file(struct operator* operator, const struct reply_table * table, unsigned number, enum ctrace_status status)
+{
+	const char *why = status == CTRACE_OS_ERROR ? strerror(errno) : ctrace_status_text(status);
+	char name[16], path[4200];
+
+	(void)snprintf(name, sizeof name, "%02u", number);
+	(void)snprintf(path, sizeof path, "%s/%u", table->path, number);
+	ct_wto(&operator->wto, CTR027I, name, path, why, NULL);
 }
 
 static bool open_table(struct operator* operator, struct reply_table * table)
@@ -168,9 +180,13 @@ static bool is_cancel(struct ct_span operands)
 
 static void cancel(struct operator* operator, struct reply_table * table, const struct reply_entry *entry)
 {
+	enum ctrace_status status = ct_reply_remove(table, entry->number);
 	char number[16];
 
-	ct_reply_remove(table, entry->number);
+	if (status != CTRACE_OK) {
+		say_entry_file(operator, table, entry->number, status);
+		return;
+	}
 	ct_wto(&operator->wto, CTR005I, number_text(entry->number, number), entry->command, NULL);
 }
 
@@ -204,7 +220,7 @@ static bool take_reply(struct operator* operator, struct reply_table * table, st
 		return false;
 	}
 	if (!entry_parse(entry, command, reply)) {
-		say_table(operator, table, CTRACE_DAMAGED);
+		say_entry_file(operator, table, entry->number, CTRACE_DAMAGED);
 		return false;
 	}
 	if (ct_reply_parse(operands.at, operands.size, reply, &complaint) != CTRACE_OK) {
@@ -216,8 +232,10 @@ static bool take_reply(struct operator* operator, struct reply_table * table, st
 	(void)snprintf(said, sizeof said, "%.*s", (int)operands.size, operands.at);
 	ct_wto(&operator->wto, IEE600I, number_text(entry->number, text), said, NULL);
 	if (reply->is_end) {
-		ct_reply_remove(table, entry->number);
-		return true;
+		status = ct_reply_remove(table, entry->number);
+		if (status != CTRACE_OK)
+			say_entry_file(operator, table, entry->number, status);
+		return status == CTRACE_OK;
 	}
 	status = keep(table, entry, reply);
 	if (status != CTRACE_OK)
@@ -248,13 +266,14 @@ static unsigned reply_number(struct operator* operator, struct reply_table * tab
 	if (count > 1)
 		ct_wto(&operator->wto, CTR004I, text, NULL);
 	else if (count == 0)
-		ct_wto(&operator->wto, CTR007I, NULL);
+		ct_wto(&operator->wto, CTR019I, NULL);
 	free(numbers);
 	return number;
 }
 
+/* One that cannot be read can still be withdrawn. */
 static bool find_entry(struct operator* operator, struct reply_table * table, const struct ct_operator_command *command,
-		       struct reply_entry *out)
+		       bool is_to_go, struct reply_entry *out)
 {
 	unsigned number = reply_number(operator, table, command);
 	enum ctrace_status status;
@@ -263,10 +282,14 @@ static bool find_entry(struct operator* operator, struct reply_table * table, co
 	if (number == 0 && !command->has_reply_id)
 		return false;
 	status = ct_reply_find(table, number, out);
-	if (status == CTRACE_NOT_FOUND)
+	if (status == CTRACE_NOT_FOUND) {
 		ct_wto(&operator->wto, CTR003I, number_text(number, text), NULL);
-	else if (status != CTRACE_OK)
-		say_table(operator, table, status);
+	} else if (status != CTRACE_OK && is_to_go) {
+		(void)snprintf(out->command, sizeof out->command, "a command that cannot be read");
+		status = CTRACE_OK;
+	} else if (status != CTRACE_OK) {
+		say_entry_file(operator, table, number, status);
+	}
 	return status == CTRACE_OK;
 }
 
@@ -282,7 +305,7 @@ static void run_reply(struct operator* operator, const char * text, size_t size,
 
 	if (!open_table(operator, & table))
 		return;
-	is_end = find_entry(operator, & table, said, &entry) &&
+	is_end = find_entry(operator, & table, said, is_cancel(operands), &entry) &&
 		 take_reply(operator, & table, &entry, operands, (struct ct_span){ text, size }, &command, &reply);
 	ct_reply_table_close(&table);
 	if (!is_end)
@@ -306,33 +329,45 @@ static void say_entry(struct operator* operator, const struct reply_entry * entr
 	       entry->operands, NULL);
 }
 
-static void display_replies(struct operator* operator)
+/* Each that is there, in order of their numbers; replies NULL: for people. */
+static void show_entries(struct operator* operator, struct reply_table * table, json_t *replies)
 {
-	struct reply_table table;
 	struct reply_entry entry;
 	enum ctrace_status status;
 	unsigned *numbers;
 	size_t count;
 
-	if (!open_table(operator, & table))
-		return;
-	status = ct_reply_numbers(&table, &numbers, &count);
+	status = ct_reply_numbers(table, &numbers, &count);
 	if (status != CTRACE_OK) {
-		say_table(operator, & table, status);
-		ct_reply_table_close(&table);
+		say_table(operator, table, status);
 		return;
 	}
-	if (count == 0)
+	if (count == 0 && replies == NULL)
 		ct_wto(&operator->wto, CTR007I, NULL);
 	for (size_t i = 0; i < count; i++) {
-		status = ct_reply_find(&table, numbers[i], &entry);
-		if (status == CTRACE_OK)
+		status = ct_reply_find(table, numbers[i], &entry);
+		if (status == CTRACE_OK && replies != NULL)
+			ct_reply_json_add(replies, &entry);
+		else if (status == CTRACE_OK)
 			say_entry(operator, & entry);
 		else if (status != CTRACE_NOT_FOUND)
-			say_table(operator, & table, status);
+			say_entry_file(operator, table, numbers[i], status);
 	}
 	free(numbers);
-	ct_reply_table_close(&table);
+}
+
+static void display_replies(struct operator* operator)
+{
+	json_t *replies = operator->target.is_json ? json_array() : NULL;
+	struct reply_table table;
+
+	if (open_table(operator, & table)) {
+		show_entries(operator, & table, replies);
+		ct_reply_table_close(&table);
+	}
+	if (operator->target.is_json && !ct_reply_json_print(replies))
+		ct_wto(&operator->wto, CTR030I, NULL);
+	fflush(stdout);
 }
 
 static void display_trace(struct operator* operator, const struct ct_operator_command * command)
@@ -341,14 +376,14 @@ static void display_trace(struct operator* operator, const struct ct_operator_co
 	struct ct_buf text;
 
 	ct_buf_init(&text);
-	status = ct_display_trace(command, &operator->target, &text);
+	status = ct_display_trace(command, &operator->target, &text, &operator->wto);
 	if (status == CTRACE_NOT_ENOUGH_MEMORY)
 		ct_wto(&operator->wto, CTR030I, NULL);
 	else if (text.size != 0)
 		fwrite(text.data, 1, text.size, stdout);
 	fflush(stdout);
-	if (status != CTRACE_OK && operator->wto.worst<CMD_NOTHING)
-		operator->wto.worst = CMD_NOTHING;
+	if (status != CTRACE_OK)
+		ct_wto_fail(&operator->wto);
 	ct_buf_fini(&text);
 }
 

@@ -281,10 +281,10 @@ enum ctrace_status ct_reply_find(struct reply_table *table, unsigned number, str
 	return read_entry(table, name, out);
 }
 
-void ct_reply_remove(struct reply_table *table, unsigned number)
+enum ctrace_status ct_reply_remove(struct reply_table *table, unsigned number)
 {
 	char name[16];
 
 	(void)snprintf(name, sizeof name, "%u", number);
-	(void)unlinkat(table->folder_fd, name, 0);
+	return unlinkat(table->folder_fd, name, 0) == 0 ? CTRACE_OK : CTRACE_OS_ERROR;
 }

@@ -38,7 +38,7 @@ enum ctrace_status ct_reply_add(struct reply_table *table, struct reply_entry *e
 enum ctrace_status ct_reply_replace(struct reply_table *table, const struct reply_entry *entry) CT_MUST_USE;
 /* NOT_FOUND; DAMAGED: the file is not one of ours. */
 enum ctrace_status ct_reply_find(struct reply_table *table, unsigned number, struct reply_entry *out) CT_MUST_USE;
-void ct_reply_remove(struct reply_table *table, unsigned number);
+enum ctrace_status ct_reply_remove(struct reply_table *table, unsigned number) CT_MUST_USE;
 /* The numbers that are outstanding, ascending; *out_numbers is freed by the caller. */
 enum ctrace_status ct_reply_numbers(struct reply_table *table, unsigned **out_numbers, size_t *out_count) CT_MUST_USE;
 

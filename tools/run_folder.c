@@ -34,9 +34,13 @@ enum ctrace_status ct_run_folder_open(const char *name, char out_path[4096], int
 	enum ctrace_status status = ct_folder_run_directory(NULL, run_directory);
 	int fd;
 
-	(void)snprintf(out_path, 4096, "%.4000s", status == CTRACE_OK ? run_directory : "the run directory");
-	if (status != CTRACE_OK)
+	if (status != CTRACE_OK) {
+		const char *wanted = ct_os_environment("CTRACE_RUN_DIR");
+
+		(void)snprintf(out_path, 4096, "%s%.4000s", wanted != NULL ? "the run directory CTRACE_RUN_DIR=" : "the run directory",
+			       wanted != NULL ? wanted : "");
 		return status;
+	}
 	if (snprintf(out_path, 4096, "%s/%s", run_directory, name) >= 4096) {
 		errno = ENAMETOOLONG;
 		return CTRACE_OS_ERROR;

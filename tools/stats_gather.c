@@ -169,7 +169,7 @@ void ct_stats_gather(struct stats *stats, const struct target *target)
 		qsort(stats->processes, stats->process_count, sizeof(*stats->processes), by_pid);
 	/* A writer is no process that is asked for. */
 	if (filter->pid == 0 && filter->asid == 0 && filter->jobname == NULL)
-		ct_writers_ask(target->timeout_ms, &stats->writers);
+		ct_writers_ask(target->timeout_ms, &stats->writers, NULL);
 	ct_display_arrange(&stats->writers);
 	if (stats->writers.failed) {
 		stats->has_failed = true;

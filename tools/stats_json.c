@@ -7,23 +7,9 @@
  */
 #include "stats.h"
 
-#include <jansson.h>
 #include <string.h>
 
-/* JSON has no bytes that are not UTF-8: such a text is given escaped, as it is for people. */
-static json_t *text(const char *value)
-{
-	json_t *json = json_string(value);
-	struct ct_buf escaped;
-
-	if (json != NULL)
-		return json;
-	ct_buf_init(&escaped);
-	ct_escape_add(&escaped, value, strlen(value));
-	json = json_string(ct_buf_text(&escaped));
-	ct_buf_fini(&escaped);
-	return json;
-}
+#include "read/json_text.h"
 
 static json_t *number(uint64_t value)
 {
@@ -71,13 +57,13 @@ static json_t *json_components(const struct stats_process *process, const struct
 		const struct stats_component *then = ct_stats_find_component(before, component->name);
 		json_t *object = json_object();
 
-		(void)json_object_set_new(object, "name", text(component->name));
+		(void)json_object_set_new(object, "name", ct_json_string(component->name));
 		(void)json_object_set_new(object, "level", json_string(ct_list_level(component->level)));
 		add_number(object, "delivered", component->delivered);
 		add_number(object, "bytes", component->bytes);
 		add_rate(object, "delivered_per_second", component->delivered, then != NULL ? then->delivered : 0, elapsed_ns);
 		add_rate(object, "bytes_per_second", component->bytes, then != NULL ? then->bytes : 0, elapsed_ns);
-		(void)json_object_set_new(object, "writer", component->writer[0] != '\0' ? text(component->writer) : json_null());
+		(void)json_object_set_new(object, "writer", component->writer[0] != '\0' ? ct_json_string(component->writer) : json_null());
 		(void)json_object_set_new(object, "writer_connected", json_boolean(component->is_connected));
 		(void)json_array_append_new(components, object);
 	}
@@ -92,8 +78,8 @@ static json_t *json_dests(const struct stats_process *process)
 		const struct stats_dest *dest = &process->dests[i];
 		json_t *object = json_object();
 
-		(void)json_object_set_new(object, "emitter", text(dest->emitter));
-		(void)json_object_set_new(object, "path", dest->path[0] != '\0' ? text(dest->path) : json_null());
+		(void)json_object_set_new(object, "emitter", ct_json_string(dest->emitter));
+		(void)json_object_set_new(object, "path", dest->path[0] != '\0' ? ct_json_string(dest->path) : json_null());
 		add_number(object, "delivered", dest->delivered);
 		(void)json_object_set_new(object, "failing",
 					  dest->failing != 0 ? json_string(strerror((int)dest->failing)) : json_null());
@@ -111,10 +97,10 @@ static json_t *json_process(const struct stats_process *process, const struct st
 	json_t *object = json_object();
 
 	add_number(object, "pid", process->pid);
-	(void)json_object_set_new(object, "program", text(process->program));
+	(void)json_object_set_new(object, "program", ct_json_string(process->program));
 	(void)json_object_set_new(object, "state", json_string(process->is_alive ? "running" : "ended"));
 	add_number(object, "uid", process->uid);
-	(void)json_object_set_new(object, "jobname", text(process->jobname));
+	(void)json_object_set_new(object, "jobname", ct_json_string(process->jobname));
 	add_number(object, "asid", process->asid);
 	add_number(object, "emitted", process->emitted);
 	add_number(object, "delivered", counters->delivered);
@@ -139,7 +125,7 @@ static json_t *json_trcout(const struct ct_display_trcout *trcout)
 	json_t *object = json_object();
 
 	add_number(object, "number", trcout->number);
-	(void)json_object_set_new(object, "path", text(trcout->path));
+	(void)json_object_set_new(object, "path", ct_json_string(trcout->path));
 	add_number(object, "limit", trcout->limit);
 	add_number(object, "used", trcout->used);
 	add_number(object, "events", trcout->events);
@@ -159,7 +145,7 @@ static json_t *json_writer(const struct ct_display *display, uint32_t index)
 	for (uint32_t i = 0; i < display->trcout_rows.count; i++)
 		if (display->trcouts[i].writer == index)
 			(void)json_array_append_new(trcouts, json_trcout(&display->trcouts[i]));
-	(void)json_object_set_new(object, "name", text(writer->name));
+	(void)json_object_set_new(object, "name", ct_json_string(writer->name));
 	add_number(object, "pid", writer->pid);
 	(void)json_object_set_new(object, "status", json_string(ct_display_writer_status(display, index)));
 	(void)json_object_set_new(object, "mode", json_string(writer->nowrap ? "NOWRAP" : "WRAP"));

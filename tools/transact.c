@@ -52,11 +52,32 @@ static void add_one(struct transactions *all, const struct ctrace_trace_ct *comm
 		return;
 	(void)snprintf(transaction->component, sizeof transaction->component, "%s", command->name);
 	(void)snprintf(transaction->sub, sizeof transaction->sub, "%s", command->sub != NULL ? command->sub : "");
-	(void)snprintf(transaction->place, sizeof transaction->place, "%s", place);
+	(void)snprintf(transaction->place, sizeof transaction->place, "%s%s", place, place[0] != '\0' ? " " : "");
 	transaction->is_preset = command->state >= CTRACE_CT_PRESET_PUT;
 	transaction->is_of_glob = is_of_glob;
 	ct_trace_ct_encode(&all->request, command);
 	all->failed = all->failed || all->request.failed;
+}
+
+void ct_transact_say_nobody(const struct target *target, struct wto *wto)
+{
+	const struct ct_peer_filter *filter = &target->filter;
+	bool is_for_all = filter->pid == 0 && filter->asid == 0 && filter->jobname == NULL;
+
+	ct_wto(wto, CTR011I, is_for_all ? "is running" : "matches --job, --asid or --pid", NULL);
+}
+
+/* What one that is silent has is not known. */
+static void say_none_fits(const struct trace_names *names, const char *glob, const char *place, const struct target *target,
+			  struct wto *wto)
+{
+	char where[50];
+
+	(void)snprintf(where, sizeof where, "%s%s", place, place[0] != '\0' ? " " : "");
+	if (names->peers.count == 0)
+		ct_transact_say_nobody(target, wto);
+	else if (ct_transact_say_silent(&names->peers, wto) == 0)
+		ct_wto(wto, CTR014I, where, "a trace that fits ", glob, NULL);
 }
 
 /* Each trace that the globs mean, by its whole name. */
@@ -74,7 +95,7 @@ static void add_glob(struct transactions *all, const struct ctrace_trace_ct *com
 		return;
 	}
 	if (names.count == 0) {
-		ct_wto(wto, CTR014I, "a trace that fits ", glob, NULL);
+		say_none_fits(&names, glob, place, target, wto);
 		all->refused++;
 	}
 	for (size_t i = 0; i < names.count; i++) {
@@ -198,8 +219,7 @@ static void print_process(const struct ct_peer *peer, struct ct_buf *out)
 /* "CTAPP00:3:5 COMP=ABC SUB=(A) process 1234 ASID 0012 JOBNAME ABC" */
 static void print_subject(const struct transaction *transaction, const struct ct_peer *peer, struct ct_buf *out)
 {
-	if (transaction->place[0] != '\0')
-		ct_buf_add_format(out, "%s ", transaction->place);
+	ct_buf_add_text(out, transaction->place);
 	ct_trace_print(transaction->component, transaction->sub, out);
 	ct_buf_add_char(out, ' ');
 	print_process(peer, out);
@@ -215,8 +235,28 @@ static void print_codes(const struct ctrace_outcome *outcome, struct ct_buf *out
 		ct_buf_add_format(out, "%02X", outcome->rc);
 }
 
+/* ctrace's own message says what the reason says, and more. */
+static bool says_all(const struct ctrace_outcome *outcome)
+{
+	static const uint32_t reasons[] = { CTRACE_RSN_BUFSIZE_LIMITS, CTRACE_RSN_NO_ASIDS,       CTRACE_RSN_NO_JOBS,
+					    CTRACE_RSN_NO_WTR,         CTRACE_RSN_NOT_MODIFIABLE, CTRACE_RSN_HEAD_NO_OPTIONS,
+					    CTRACE_RSN_BUFDEFIN,       CTRACE_RSN_NO_STATE,       CTRACE_RSN_NO_HEAD };
+
+	if (outcome->message[0] == '\0' || outcome->rc == CTRACE_RC_ABEND)
+		return false;
+	for (size_t i = 0; i < CT_COUNT(reasons); i++)
+		if (outcome->rc == CTRACE_RC_REFUSED && CTRACE_REASON(outcome->rsncode) == reasons[i])
+			return true;
+	return outcome->rc == CTRACE_RC_EXISTS;
+}
+
 static void print_detail(const struct ctrace_outcome *outcome, struct ct_buf *out)
 {
+	if (says_all(outcome)) {
+		ct_buf_add_text(out, outcome->message);
+		return;
+	}
+	ct_buf_add_text(out, ctrace_outcome_text(outcome));
 	if (outcome->ss_rc != 0 || outcome->ss_rsncode != 0)
 		ct_buf_add_format(out, "; the routine's RC %02X reason %08X", outcome->ss_rc, outcome->ss_rsncode);
 	if (outcome->message[0] != '\0')
@@ -232,14 +272,13 @@ static void say_refused(const struct transaction *transaction, const struct ct_p
 	ct_buf_init(&detail);
 	print_subject(transaction, peer, &subject);
 	if (answer->kind == ANSWER_GONE) {
-		ct_wto(wto, CTR013I, ct_buf_text(&subject), "the answer ends before this transaction", NULL);
+		ct_wto(wto, CTR013I, ct_buf_text(&subject), "gave an answer that ends before this transaction", NULL);
 	} else if (answer->outcome.rc == UINT32_MAX) {
-		ct_wto(wto, CTR012I, ct_buf_text(&subject), "08", answer->message, "", NULL);
+		ct_wto(wto, CTR012I, ct_buf_text(&subject), "08", answer->message, NULL);
 	} else {
 		print_codes(&answer->outcome, &codes);
 		print_detail(&answer->outcome, &detail);
-		ct_wto(wto, CTR012I, ct_buf_text(&subject), ct_buf_text(&codes), ctrace_outcome_text(&answer->outcome),
-		       ct_buf_text(&detail), NULL);
+		ct_wto(wto, CTR012I, ct_buf_text(&subject), ct_buf_text(&codes), ct_buf_text(&detail), NULL);
 	}
 	ct_buf_fini(&subject);
 	ct_buf_fini(&codes);
@@ -267,7 +306,7 @@ static void say_nobody_has(struct transaction *transaction, const struct target 
 	ct_buf_init(&hint);
 	ct_trace_print(transaction->component, transaction->sub, &name);
 	ct_trace_names_hint(target, transaction, &hint);
-	ct_wto(wto, CTR014I, ct_buf_text(&name), ct_buf_text(&hint), NULL);
+	ct_wto(wto, CTR014I, transaction->place, ct_buf_text(&name), ct_buf_text(&hint), NULL);
 	ct_buf_fini(&name);
 	ct_buf_fini(&hint);
 	transaction->failed++;
@@ -306,8 +345,10 @@ static void settle(struct transaction *transaction, const struct ct_peers *peers
 
 /* ---- all of them ---- */
 
-static void say_silent(const struct ct_peers *peers, uint32_t *silent, struct wto *wto)
+uint32_t ct_transact_say_silent(const struct ct_peers *peers, struct wto *wto)
 {
+	uint32_t silent = 0;
+
 	for (size_t i = 0; i < peers->count; i++) {
 		const char *silence = ct_target_silence(&peers->items[i]);
 		struct ct_buf name;
@@ -318,8 +359,9 @@ static void say_silent(const struct ct_peers *peers, uint32_t *silent, struct wt
 		print_process(&peers->items[i], &name);
 		ct_wto(wto, CTR013I, ct_buf_text(&name), silence, NULL);
 		ct_buf_fini(&name);
-		(*silent)++;
+		silent++;
 	}
+	return silent;
 }
 
 static void say_result(const struct transactions *all, uint32_t silent, struct wto *wto)
@@ -336,7 +378,8 @@ static void say_result(const struct transactions *all, uint32_t silent, struct w
 		wto->worst = CMD_NOTHING;
 }
 
-static bool settle_all(struct transactions *all, const struct ct_peers *peers, const struct target *target, struct wto *wto)
+static bool settle_all(struct transactions *all, const struct ct_peers *peers, const struct target *target, uint32_t *out_silent,
+		       struct wto *wto)
 {
 	struct answer *answers = calloc(peers->count * all->count + 1, sizeof *answers);
 
@@ -348,16 +391,16 @@ static bool settle_all(struct transactions *all, const struct ct_peers *peers, c
 		struct transaction *transaction = &all->items[i];
 
 		settle(transaction, peers, &answers[i], all->count, wto);
+	}
+	*out_silent = ct_transact_say_silent(peers, wto);
+	for (size_t i = 0; i < all->count && *out_silent == 0; i++) { /* what one that is silent has is not known */
+		struct transaction *transaction = &all->items[i];
+
 		if (transaction->done == 0 && transaction->failed == 0 && !transaction->is_of_glob)
 			say_nobody_has(transaction, target, wto);
 	}
 	free(answers);
 	return true;
-}
-
-static bool is_for_all(const struct target *target)
-{
-	return target->filter.pid == 0 && target->filter.asid == 0 && target->filter.jobname == NULL;
 }
 
 void ct_transactions_run(struct transactions *all, const struct target *target, struct wto *wto)
@@ -370,12 +413,11 @@ void ct_transactions_run(struct transactions *all, const struct target *target, 
 	if (!is_short && all->count != 0) {
 		is_short = ct_peers_find(&target->filter, &peers) == CTRACE_NOT_ENOUGH_MEMORY;
 		if (!is_short && peers.count == 0)
-			ct_wto(wto, CTR011I, is_for_all(target) ? "is running" : "that is running is meant", NULL);
+			ct_transact_say_nobody(target, wto);
 	}
 	if (!is_short && peers.count != 0) {
 		ct_client_ask(&peers, &all->request, target->timeout_ms);
-		is_short = !settle_all(all, &peers, target, wto);
-		say_silent(&peers, &silent, wto);
+		is_short = !settle_all(all, &peers, target, &silent, wto);
 	}
 	ct_peers_fini(&peers);
 	if (is_short)

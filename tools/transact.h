@@ -16,7 +16,7 @@
 struct transaction {
 	char component[CTRACE_MAX_COMPONENT + 1];
 	char sub[CTRACE_MAX_COMPONENT + 1];
-	char place[48]; /* "CTAPP00:3:5", or "" */
+	char place[48]; /* "CTAPP00:3:5 ", or "" */
 	bool is_preset;
 	bool is_of_glob; /* one of several names: nobody misses it in a process that lacks it */
 	/* when everybody has answered */
@@ -33,9 +33,14 @@ struct transactions {
 };
 void ct_transactions_init(struct transactions *all);
 void ct_transactions_fini(struct transactions *all);
-/* Adds what `command` asks for; `place` is copied; a glob in name or sub becomes every trace that it means in these processes. */
+/* Adds what `command` asks for; `place` ("CTAPP00:3:5" or "") is copied; a glob in name or sub becomes every trace that it means in these
+ * processes. */
 void ct_transactions_add(struct transactions *all, const struct ctrace_trace_ct *command, const char *place,
 			 const struct target *target, struct wto *wto);
+/* Says that there is no process to ask. */
+void ct_transact_say_nobody(const struct target *target, struct wto *wto);
+/* Says which of these processes did not answer, and why; how many. */
+uint32_t ct_transact_say_silent(const struct ct_peers *peers, struct wto *wto);
 /* Asks, says what each process refused, and closes with ITT038I. */
 void ct_transactions_run(struct transactions *all, const struct target *target, struct wto *wto);
 
@@ -43,6 +48,7 @@ void ct_transactions_run(struct transactions *all, const struct target *target, 
 struct trace_names {
 	char **items; /* sorted, each once in any case */
 	size_t count;
+	struct ct_peers peers; /* who was asked */
 };
 /* What running processes have that fits `glob`.  False: memory is short. */
 bool ct_trace_names_get(const struct target *target, const char *glob, struct trace_names *out) CT_MUST_USE;

@@ -152,6 +152,11 @@ static void add_statement(struct transactions *all, const struct ct_operator_com
 		all->refused++;
 		return;
 	}
+	if (state_of(statement, command->state) == CTRACE_CT_NONE) { /* or each process would say so, those without the trace too */
+		ct_wto(wto, CTR026I, place, NULL);
+		all->refused++;
+		return;
+	}
 	ct_buf_init(&texts.sub);
 	ct_buf_init(&texts.asid);
 	ct_buf_init(&texts.jobname);
@@ -183,12 +188,7 @@ static void run_parmlib(const struct ct_operator_command *command, const struct 
 	struct writer_start start = {
 		.name = parmlib->wtrstart, .has_mode = parmlib->nowrap, .nowrap = parmlib->nowrap, .may_run = true
 	};
-	bool has_writer = parmlib->wtrstart[0] != '\0' || parmlib->wtrstop[0] != '\0';
 
-	if (parmlib->count == 0 && !has_writer) {
-		ct_wto(wto, CTR018I, command->member, NULL);
-		return;
-	}
 	/* Without its writer a trace would go to its destinations instead: that was not asked for. */
 	if (parmlib->wtrstart[0] != '\0' && !ct_writer_start(&start, wto)) {
 		ct_wto(wto, ITT038I, "NONE", NULL);

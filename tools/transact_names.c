@@ -127,7 +127,7 @@ bool ct_trace_names_get(const struct target *target, const char *glob, struct tr
 		ct_client_ask(&peers, &request, target->timeout_ms);
 	for (size_t i = 0; ok && i < peers.count; i++)
 		ok = add_answer(&gathering, &peers.items[i]);
-	ct_peers_fini(&peers);
+	gathering.names.peers = peers;
 	ct_buf_fini(&request);
 	sort_and_unite(&gathering.names);
 	if (ok)
@@ -142,6 +142,7 @@ void ct_trace_names_fini(struct trace_names *names)
 	for (size_t i = 0; i < names->count; i++)
 		free(names->items[i]);
 	free(names->items);
+	ct_peers_fini(&names->peers);
 }
 
 /* ---- hints ---- */

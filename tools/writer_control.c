@@ -165,17 +165,31 @@ static bool read_ready(int fd, char *line, size_t room)
 	return true;
 }
 
+/* The writer says it in its log, too. */
+static void say_as_logged(struct wto *wto, enum wto_id id, const char *writer)
+{
+	const struct wto_row *row = ct_wto_row(id);
+	const char *mark = strstr(row->text, "{}");
+	char text[120];
+
+	(void)snprintf(text, sizeof text, "%s %.*s%s%s", row->code, (int)(mark - row->text), row->text, writer, mark + 2);
+	ct_wto(wto, id, writer, NULL);
+	ct_wto_note_said(wto, writer, text);
+}
+
 static bool say_ready(const struct place *place, bool in_time, const char *line, struct wto *wto)
 {
 	char why[4300];
 
 	if (in_time && strcmp(line, "ready") == 0) {
-		ct_wto(wto, ITT110I, place->name, NULL);
+		say_as_logged(wto, ITT110I, place->name);
 		return true;
 	}
 	(void)snprintf(why, sizeof why, "%s; %.4000s/%s.log may say more",
 		       in_time ? "it ended at once" : "it did not get ready in time", place->folder, place->name);
 	ct_wto(wto, CTR021I, place->name, in_time && line[0] != '\0' ? line : why, NULL);
+	if (in_time && line[0] != '\0')
+		ct_wto_note_said(wto, place->name, line);
 	return false;
 }
 
@@ -312,7 +326,7 @@ static bool ask_to_stop(int fd, const struct place *place, bool noflush, struct 
 	else if (why[0] != '\0')
 		ct_wto(wto, CTR023I, place->name, why, NULL);
 	else
-		ct_wto(wto, ITT111I, place->name, NULL);
+		say_as_logged(wto, ITT111I, place->name);
 	return is_sent && in_time && why[0] == '\0';
 }
 

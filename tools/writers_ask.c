@@ -33,10 +33,15 @@ struct questions {
 	struct question items[WRITERS_MOST];
 	size_t count;
 	uint64_t deadline_ns;
+	struct wto *wto;
 };
 
-static void complain(const char *name, const char *what)
+static void complain(struct wto *wto, const char *name, const char *what)
 {
+	if (wto != NULL) {
+		ct_wto(wto, CTR028I, name, what, NULL);
+		return;
+	}
 	fputs("ctrace: writer ", stderr);
 	ct_tool_print(stderr, name, strlen(name));
 	fprintf(stderr, " %s\n", what);
@@ -70,7 +75,7 @@ static void ask_one(struct questions *questions, const char *folder, const char 
 	memcpy(question->name, name, strlen(name) + 1);
 	status = ct_client_connect(folder, name, &question->fd);
 	if (status == CTRACE_DENIED)
-		complain(name, "belongs to another user");
+		complain(questions->wto, name, "belongs to another user");
 	if (status != CTRACE_OK)
 		return; /* a socket that nobody listens at is what a dead writer leaves */
 	if (!send_request(question->fd)) {
@@ -247,7 +252,7 @@ static void add_rows(struct ct_display *display, const struct ct_buf *answer)
 	}
 }
 
-void ct_writers_ask(unsigned timeout_ms, struct ct_display *display)
+void ct_writers_ask(unsigned timeout_ms, struct ct_display *display, struct wto *wto)
 {
 	struct questions *questions = calloc(1, sizeof *questions);
 
@@ -255,6 +260,7 @@ void ct_writers_ask(unsigned timeout_ms, struct ct_display *display)
 		display->failed = true;
 		return;
 	}
+	questions->wto = wto;
 	questions->deadline_ns = ct_clock_mono_ns() + timeout_ms * UINT64_C(1000000);
 	ct_folder_each_run_directory(ask_folder, questions);
 	for (size_t i = 0; i < questions->count; i++) {
@@ -262,7 +268,7 @@ void ct_writers_ask(unsigned timeout_ms, struct ct_display *display)
 		const char *what = read_answer(question, questions->deadline_ns);
 
 		if (what != NULL)
-			complain(question->name, what);
+			complain(wto, question->name, what);
 		else
 			add_rows(display, &question->answer);
 		ct_buf_fini(&question->answer);

@@ -35,24 +35,47 @@ static const struct wto_row rows[WTO_COUNT] = {
 	[CTR010I] = { "CTR010I", WTO_DONE, "{}: {}",
 		      "A transaction that worked has something to say: the trace, the process, the text." },
 	[CTR011I] = { "CTR011I", WTO_REFUSED, "No traced process {}", "Nobody could be asked." },
-	[CTR012I] = { "CTR012I", WTO_REFUSED, "{}: RC {}: {}{}",
+	[CTR012I] = { "CTR012I", WTO_REFUSED, "{}: RC {}: {}",
 		      "A transaction was refused and changed nothing.  The trace, the process, return and reason code in hexadecimal with "
 		      "their meaning, those of the start/stop routine when it was asked, and what it or ctrace has to say." },
-	[CTR013I] = { "CTR013I", WTO_REFUSED, "{} did not answer: {}", "It is not known whether the process has the trace." },
-	[CTR014I] = { "CTR014I", WTO_REFUSED, "No running process has {}{}", "The nearest name that there is is told." },
+	[CTR013I] = { "CTR013I", WTO_REFUSED, "{} {}",
+		      "What is so in this process is not known, and ITT038I does not count it as done there.  One that did not answer in time, "
+		      "because it was stopped or busy, carries the command out all the same when it goes on." },
+	[CTR014I] = { "CTR014I", WTO_REFUSED, "{}No running process has {}{}", "The nearest name that there is is told." },
 	[CTR015I] = { "CTR015I", WTO_REFUSED, "Member {} cannot be used: {} (reason {}){}", "Nothing was done." },
 	[CTR016I] = { "CTR016I", WTO_REFUSED, "{}: {}; expected {} (reason {})",
 		      "A mistake in a member: its place, and the reason as CTRACE DEFINE has it.  All are listed; nothing was done." },
 	[CTR017I] = { "CTR017I", WTO_REFUSED, "{}: SUB is in the command and in the member: RC 0C reason 0F",
 		      "Both cannot be meant.  This statement was passed over." },
-	[CTR018I] = { "CTR018I", WTO_REFUSED, "Member {} says nothing of a trace and names no writer", "Nothing was done." },
+	[CTR019I] = { "CTR019I", WTO_REFUSED, "No reply is outstanding: there is nothing to reply to",
+		      "TRACE CT without PARM asks for one; D R lists them." },
 	[CTR020I] = { "CTR020I", WTO_REFUSED, "Writer {} is running already", "WTRSTOP ends it." },
 	[CTR021I] = { "CTR021I", WTO_REFUSED, "Writer {} was not started: {}", "The reason is the writer's own, or the system's." },
 	[CTR022I] = { "CTR022I", WTO_REFUSED, "Writer {} is not running", "Nothing was stopped." },
 	[CTR023I] = { "CTR023I", WTO_REFUSED, "Writer {} cannot be stopped: {}", "It runs on." },
 	[CTR024I] = { "CTR024I", WTO_REFUSED, "Writer {} is still stopping after {} seconds",
 		      "It writes what waits; NOFLUSH would not.  Its log tells when it has ended." },
+	[CTR025I] = { "CTR025I", WTO_REFUSED, "The command was interrupted",
+		      "Ctrl-C.  What processes had been asked by then they do; D TRACE shows it." },
+	[CTR026I] = { "CTR026I", WTO_REFUSED, "{}: neither the command nor the member says ON, OFF or LIKEHEAD: RC 0C reason 85",
+		      "Put ON or OFF into the command, or into this statement of the member, which was passed over." },
+	[CTR027I] = { "CTR027I", WTO_REFUSED, "Reply {} cannot be used: {}: {}",
+		      "The file of this prompt cannot be read, or is not one of ours.  R nn,CANCEL removes it." },
+	[CTR028I] = { "CTR028I", WTO_REFUSED, "Writer {} {}", "What it has written, and which traces it has, is not known." },
 	[CTR030I] = { "CTR030I", WTO_REFUSED, "Not enough memory", "Nothing was done, or not everything." },
+	[CTR101W] = { "CTR101W", WTO_DONE, "TRCOUT{} IS FULL: {}. WHAT COMES NOW IS COUNTED AND NOT WRITTEN",
+		      "A writer says it once, when a data set without WRAP is full." },
+	[CTR102E] = { "CTR102E", WTO_DONE, "TRCOUT{} CANNOT BE WRITTEN: {}",
+		      "A writer says it once for each kind of trouble, and tries again and again." },
+	[CTR103E] = { "CTR103E", WTO_DONE, "TRCOUT{} CANNOT BE OPENED: {}: {}", "The writer has not started." },
+	[CTR104E] = { "CTR104E", WTO_DONE, "NO THREAD FOR A TRCOUT", "The writer has not started." },
+	[CTR105E] = { "CTR105E", WTO_DONE, "CTRACE WRITER {} IS RUNNING ALREADY ({})", "One of a name can run in a run directory." },
+	[CTR106E] = { "CTR106E", WTO_DONE, "CTRACE WRITER {}: {}: {}",
+		      "The writer has not started: the folder writer of the run directory cannot be used." },
+	[CTR107E] = { "CTR107E", WTO_DONE, "A TRACED PROCESS HAS TRUNCATED ITS RINGS OR ITS SESSION: {}",
+		      "The writer goes on without this process." },
+	[IEE843I] = { "IEE843I", WTO_DONE, "hh.mm.ss TRACE DISPLAY",
+		      "The answer to DISPLAY TRACE; ctrace-display(7) explains its fields." },
 };
 
 const struct wto_row *ct_wto_row(enum wto_id id)
@@ -110,19 +133,43 @@ void ct_wto_texts(struct wto *wto, enum wto_id id, const char *const *texts)
 		wto->worst = (int)row->severity;
 }
 
+/* Characters of the text before this byte; each byte that begins none counts with the one before it. */
+static unsigned count_characters(struct ct_span text, size_t before)
+{
+	unsigned count = 0;
+
+	for (size_t i = 0; i < before; i++)
+		count += i >= text.size || ((unsigned char)text.at[i] & 0xC0) != 0x80;
+	return count;
+}
+
 void ct_wto_mistake(struct wto *wto, enum wto_id id, struct ct_span text, const struct ct_complaint *complaint)
 {
 	FILE *to = stream_of(wto, WTO_MISTAKE);
 	size_t before = complaint->column != 0 ? complaint->column - 1 : 0;
 	char column[16];
 
-	(void)snprintf(column, sizeof column, "%u", complaint->column);
+	(void)snprintf(column, sizeof column, "%u", count_characters(text, before) + 1);
 	ct_wto(wto, id, column, complaint->message, complaint->expected, NULL);
 	if (!wto->has_caret)
 		return;
 	ct_tool_print(to, text.at, text.size);
 	fprintf(to, "\n%*s\n", ct_tool_print(NULL, text.at, before < text.size ? before : text.size) + 1, "^");
 	fflush(to);
+}
+
+void ct_wto_fail(struct wto *wto)
+{
+	if (wto->worst < CMD_NOTHING)
+		wto->worst = CMD_NOTHING;
+}
+
+void ct_wto_note_said(struct wto *wto, const char *writer, const char *text)
+{
+	struct wto_said *said = &wto->said[wto->said_count++ % WTO_SAID];
+
+	(void)snprintf(said->writer, sizeof said->writer, "%s", writer);
+	(void)snprintf(said->text, sizeof said->text, "%s", text);
 }
 
 void ct_wto_line(const struct wto *wto, const char *text, size_t size)

@@ -37,13 +37,26 @@ enum wto_id {
 	CTR015I,
 	CTR016I,
 	CTR017I,
-	CTR018I,
+	CTR019I,
 	CTR020I,
 	CTR021I,
 	CTR022I,
 	CTR023I,
 	CTR024I,
+	CTR025I,
+	CTR026I,
+	CTR027I,
+	CTR028I,
 	CTR030I,
+	/* Only explained: what DISPLAY TRACE begins with, and what writers say. */
+	CTR101W,
+	CTR102E,
+	CTR103E,
+	CTR104E,
+	CTR105E,
+	CTR106E,
+	CTR107E,
+	IEE843I,
 	WTO_COUNT
 };
 
@@ -55,18 +68,27 @@ enum wto_severity {
 };
 
 struct wto_row {
-	const char *code; /* ends with I (information), A (an answer is awaited) or E (the command is wrong) */
+	const char *code; /* ends with I (information), A (an answer is awaited), W (a warning) or E (a mistake or error) */
 	enum wto_severity severity;
 	const char *text; /* each {} is a text that goes with it */
 	const char *more; /* a sentence or two for the manual page */
 };
 const struct wto_row *ct_wto_row(enum wto_id id);
 
+/* A line that a writer's log has as well, or will have. */
+struct wto_said {
+	char writer[8];
+	char text[120];
+};
+#define WTO_SAID 4u
+
 /* Where messages go, and the worst that was said. */
 struct wto {
-	bool is_console; /* each line has the time before it, and all go to stdout */
-	bool has_caret;  /* a mistake is shown under the command, too */
-	int worst;       /* CMD_* */
+	bool is_console;     /* each line has the time before it, and all go to stdout */
+	bool has_caret;      /* a mistake is shown under the command, too */
+	int worst;           /* CMD_* */
+	unsigned said_count; /* of writers, since the console looked; the newest are kept */
+	struct wto_said said[WTO_SAID];
 };
 /* Prints a message; `texts` are as many as it has {}, and NULL.  ITT006A has the reply's number first. */
 void ct_wto_texts(struct wto *wto, enum wto_id id, const char *const *texts);
@@ -74,6 +96,10 @@ void ct_wto_texts(struct wto *wto, enum wto_id id, const char *const *texts);
 #define ct_wto(wto, id, ...) ct_wto_texts(wto, id, (const char *const[]){ __VA_ARGS__ })
 /* A text that does not parse, with a caret below it where has_caret. */
 void ct_wto_mistake(struct wto *wto, enum wto_id id, struct ct_span text, const struct ct_complaint *complaint);
+/* The command has failed, whatever was said of it. */
+void ct_wto_fail(struct wto *wto);
+/* What was just said is in this writer's log, too, in these words: a console does not show it twice. */
+void ct_wto_note_said(struct wto *wto, const char *writer, const char *text);
 /* A line that is somebody else's, of a writer's log. */
 void ct_wto_line(const struct wto *wto, const char *text, size_t size);
 

@@ -40,7 +40,7 @@ extern "C" {
 /* One per component, in the session file.  Written by commands only. */
 struct ctrace_gate {
 	uint32_t level; /* the resolved threshold, CTRACE_LEVEL_NONE when not enabled */
-	uint32_t route; /* 0: the inline path may write; otherwise ctrace_emit() decides where to */
+	uint32_t route; /* which of a thread's lanes; CTRACE_ROUTES_ and more: ctrace_emit() decides */
 };
 
 /* A component as a call site knows it.  Static storage; the library fills it at the first enabled call and never keeps
@@ -53,16 +53,17 @@ struct ctrace_tracer {
 };
 
 /* The calling thread's end of its ring.  Private to the thread, but for `end`, which the agent clears to be woken by the
- * next event.  ctrace_lane_self is NULL while the thread has no ring and while it is inside a trace call: both
- * lead to ctrace_emit(), which tells them apart. */
+ * next event. */
 struct ctrace_lane {
-	unsigned char *cur; /* the next record goes here; 8-byte aligned */
-	unsigned char *end; /* contiguous free space ends here */
-	uint64_t bias;      /* address + bias = position in the ring */
-	uint64_t *head;     /* published position, in the ring file */
+	unsigned char *cur;       /* the next record goes here; 8-byte aligned */
+	unsigned char *end;       /* contiguous free space ends here */
+	uint64_t bias;            /* address + bias = position in the ring */
+	uint64_t *head;           /* published position, in the ring file */
+	struct ctrace_lane **all; /* the thread's lanes, of which this is one */
 	uint32_t tid;
 	uint32_t reserved;
 };
+#define CTRACE_ROUTES_ 64u
 
 /* One data item on its way into a record. */
 struct ctrace_item {
@@ -78,7 +79,9 @@ struct ctrace_item {
 #define CTRACE_TOO_LONG_ 0xFFFFFFu
 
 extern CTRACE_API_ const struct ctrace_gate ctrace_gate_unregistered;
-extern CTRACE_API_ __thread struct ctrace_lane *ctrace_lane_self __attribute__((tls_model("initial-exec")));
+/* The calling thread's lanes, by route; NULL where the inline path has none.  The whole is NULL while the thread has never traced and while it
+ * is inside a trace call: both lead to ctrace_emit(), which tells them apart. */
+extern CTRACE_API_ __thread struct ctrace_lane **ctrace_lanes_self __attribute__((tls_model("initial-exec")));
 
 /* A static tracer.  NAME is a string constant; the component is registered at the first call that is made. */
 #define CTRACE_TRACER(NAME) \
@@ -258,21 +261,25 @@ CTRACE_INLINE_ void ctrace_take_ahead_(const unsigned char *cur)
 #define CTRACE_FENCE_() __atomic_signal_fence(__ATOMIC_SEQ_CST)
 
 /*
- * Takes `size` bytes of this thread's ring, or nothing (NULL).  Clearing ctrace_lane_self is what sends a signal handler
+ * Takes `size` bytes of this thread's ring for the component, or nothing (NULL).  Clearing ctrace_lanes_self is what sends a signal handler
  * that interrupts us from here on to the side ring; one that comes before has finished when we go on.
  */
 CTRACE_INLINE_ unsigned char *ctrace_reserve_(const struct ctrace_tracer *tracer, struct ctrace_lane **out_lane, size_t size)
 {
-	struct ctrace_lane *lane = ctrace_lane_self;
+	struct ctrace_lane **lanes = ctrace_lanes_self;
+	uint32_t route = __atomic_load_n(&tracer->gate->route, __ATOMIC_RELAXED);
+	struct ctrace_lane *lane;
 	unsigned char *cur;
-	if (!CTRACE_HAS_INLINE_ || __builtin_expect(lane == 0, 0) ||
-	    __builtin_expect(__atomic_load_n(&tracer->gate->route, __ATOMIC_RELAXED) != 0, 0))
+	if (!CTRACE_HAS_INLINE_ || __builtin_expect(lanes == 0, 0) || __builtin_expect(route >= CTRACE_ROUTES_, 0))
 		return 0;
-	ctrace_lane_self = 0;
+	lane = lanes[route];
+	if (__builtin_expect(lane == 0, 0))
+		return 0;
+	ctrace_lanes_self = 0;
 	CTRACE_FENCE_();
 	cur = lane->cur;
 	if (__builtin_expect((uintptr_t)cur + size > (uintptr_t)__atomic_load_n(&lane->end, __ATOMIC_RELAXED), 0)) {
-		ctrace_lane_self = lane;
+		ctrace_lanes_self = lanes;
 		return 0;
 	}
 	if (cur == 0)
@@ -289,7 +296,7 @@ CTRACE_INLINE_ void ctrace_commit_(struct ctrace_lane *lane, unsigned char *next
 	lane->cur = next;
 	__atomic_store_n(lane->head, (uint64_t)(uintptr_t)next + lane->bias, __ATOMIC_RELEASE);
 	CTRACE_FENCE_();
-	ctrace_lane_self = lane;
+	ctrace_lanes_self = lane->all;
 }
 
 CTRACE_INLINE_ void ctrace_put_u32_(unsigned char *at, uint32_t value)

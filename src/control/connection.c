@@ -1,8 +1,8 @@
 /*
  * connection.c - one operator's connection to a traced process: frames in, answers out, never waiting for the peer.
  *
- * Runs on the control thread.  A peer may be slow, silent, flooding or hostile: it costs a buffer of one frame at most, and one request a
- * turn.  While an answer waits for it, nothing more is read from it.
+ * Runs on the control thread.  A peer may be slow, silent, flooding or hostile: it costs a buffer of one frame at most, and one request
+ * a turn.  While an answer waits for it, nothing more is read from it.
  *
  * Copyright The ctrace authors.  SPDX-License-Identifier: Apache-2.0
  */
@@ -88,7 +88,7 @@ static void compact(struct ct_connection *connection)
 	connection->in_at = 0;
 }
 
-/* The descriptor that came along; the kernel has closed all others. */
+/* The descriptor that came along; there was room for no other, which the kernel has closed. */
 static int passed_descriptor(struct msghdr *message)
 {
 	struct cmsghdr *head = CMSG_FIRSTHDR(message);
@@ -114,7 +114,7 @@ static bool receive(struct ct_connection *connection, bool takes_descriptor)
 	part = (struct iovec){ in->data + in->size, READ_SIZE };
 	if (takes_descriptor && connection->passed < 0) {
 		message.msg_control = control;
-		message.msg_controllen = sizeof control;
+		message.msg_controllen = CMSG_LEN(sizeof(int)); /* as the space is rounded up, two would have room in it */
 	}
 	do {
 		got = recvmsg(connection->fd, &message, MSG_DONTWAIT | MSG_CMSG_CLOEXEC);

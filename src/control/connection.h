@@ -28,8 +28,8 @@ void ct_connection_open(struct ct_connection *connection, int fd);
 void ct_connection_close(struct ct_connection *connection);
 /* What to poll for; 0: nothing, there is something to do already. */
 short ct_connection_events(const struct ct_connection *connection);
-/* One turn: sends what waits, or else reads, serves at most one request and sends its answer.  revents: what poll() said.  False: it is to
- * be closed. */
+/* One turn: sends what waits, or else reads, serves at most one request and sends its answer.  revents: what poll() said.  False: it is
+ * to be closed. */
 bool ct_connection_turn(struct ct_connection *connection, short revents, const struct ct_server_options *options);
 /* Bytes that wait for its peer. */
 size_t ct_connection_waiting(const struct ct_connection *connection);

@@ -1,8 +1,8 @@
 /*
  * errand.c - what other threads leave for the control thread: descriptors to watch, tasks for later.
  *
- * Any thread may leave something, not in a signal handler; the control thread alone carries it out.  The lock is held for a look at a table,
- * never while somebody is called.
+ * Any thread may leave something, not in a signal handler; the control thread alone carries it out.  The lock is held for a look at a
+ * table, never while somebody is called.
  *
  * Copyright The ctrace authors.  SPDX-License-Identifier: Apache-2.0
  */
@@ -41,6 +41,15 @@ void ct_errand_forget(void)
 	(void)pthread_mutex_init(&errands.lock, NULL);
 	memset(errands.watches, 0, sizeof errands.watches);
 	memset(errands.tasks, 0, sizeof errands.tasks);
+}
+
+/* The parent's thread may have been in the middle of a change: what is not a descriptor with its file is left alone. */
+void ct_errand_part(void)
+{
+	for (uint32_t i = 0; i < CT_WATCH_LIMIT; i++)
+		if (errands.watches[i].ready != NULL)
+			ct_os_close_file(&errands.watches[i].fd, &errands.watches[i].id);
+	ct_errand_forget();
 }
 
 /* ---- descriptors ---- */

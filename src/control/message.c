@@ -2,7 +2,8 @@
  * message.c - frames: what travels between operators, processes and external writers, made and read.
  *
  * Called by the control thread of a traced process, by tools and by external writers.  What is read may be hostile: every size is
- * compared with what is there before it is used, and nothing is allocated for it.  A message points into the bytes that it was read from.
+ * compared with what is there before it is used, and nothing is allocated for it.  A message points into the bytes that it was read
+ * from.
  *
  * Copyright The ctrace authors.  SPDX-License-Identifier: Apache-2.0
  */

@@ -138,11 +138,31 @@ enum ctrace_status ct_reply_parse(const char *text, size_t size, struct ct_reply
 
 /* ---- the other way ---- */
 
-/* As one string, however many were read. */
+/* Do these options need no quotation marks to be read again as they are? */
+static bool is_plain(const char *options)
+{
+	struct ct_reply read = { .is_end = false };
+	struct ct_complaint ignored;
+	struct ct_buf text;
+	bool is_same;
+
+	ct_buf_init(&text);
+	ct_buf_add_format(&text, "OPTIONS=(%s)", options);
+	is_same = !text.failed && ct_reply_parse(text.data, text.size, &read, &ignored) == CTRACE_OK && !read.has_asid &&
+		  !read.has_jobname && !read.has_wtr && !read.is_end && strcmp(read.options, options) == 0;
+	ct_buf_fini(&text);
+	return is_same;
+}
+
+/* As they were typed; what would be read otherwise is one string, however many were read. */
 static void print_options(const char *options, struct ct_buf *out)
 {
 	const char *mark = options[0] != '\0' ? "'" : "";
 
+	if (is_plain(options)) {
+		ct_buf_add_format(out, ",OPTIONS=(%s)", options);
+		return;
+	}
 	ct_buf_add_format(out, ",OPTIONS=(%s", mark);
 	for (const char *at = options; *at != '\0'; at++) {
 		ct_buf_add_char(out, *at);
@@ -162,7 +182,8 @@ static void print_operands(const struct ct_reply *reply, struct ct_buf *out)
 		print_options(reply->options, out);
 	if (reply->has_wtr)
 		ct_buf_add_format(out, ",WTR=%s", reply->wtr);
-	ct_buf_add_text(out, reply->is_end ? ",END" : ",CONT");
+	if (reply->is_end)
+		ct_buf_add_text(out, ",END");
 }
 
 void ct_reply_print(const struct ct_reply *reply, struct ct_buf *out)
@@ -173,7 +194,7 @@ void ct_reply_print(const struct ct_reply *reply, struct ct_buf *out)
 	print_operands(reply, &operands_text);
 	if (operands_text.failed)
 		out->failed = true;
-	else
+	else if (operands_text.size != 0)
 		ct_buf_add(out, operands_text.data + 1, operands_text.size - 1); /* without the first comma */
 	ct_buf_fini(&operands_text);
 }

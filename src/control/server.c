@@ -449,9 +449,10 @@ void ct_server_stop(void)
 	__atomic_store_n(&server.stopping, 1, __ATOMIC_RELEASE);
 	wake_thread();
 	unlock();
-	(void)clock_gettime(CLOCK_REALTIME, &limit);
+	/* By a clock that nobody sets: it may be in a routine of the program for ever. */
+	(void)clock_gettime(CLOCK_MONOTONIC, &limit);
 	limit.tv_sec += STOP_SECONDS;
-	if (pthread_timedjoin_np(server.thread, NULL, &limit) == 0)
+	if (pthread_clockjoin_np(server.thread, NULL, CLOCK_MONOTONIC, &limit) == 0)
 		close_all();
 	remove_socket();
 }
@@ -463,6 +464,7 @@ void ct_server_forget(void)
 	for (uint32_t i = 0; i < CT_SERVER_CONNECTIONS; i++)
 		ct_os_close_file(&server.connections[i].fd, &server.connections[i].id);
 	forget_connections();
+	ct_errand_part();
 	close_all();
 	__atomic_store_n(&server.life, server.life + 1, __ATOMIC_RELEASE);
 	server.is_running = false;

@@ -8,8 +8,8 @@
 
 #include "base/base.h"
 
-/* Listens at `name` in an open folder, in place of what has that name; mode 0600 whatever the umask is.  Nonblocking, close-on-exec, above
- * standard.  path: the folder's, for a machine without /proc.  OS_ERROR, with errno. */
+/* Listens at `name` in an open folder, in place of what has that name; mode 0600 whatever the umask is.  Nonblocking, close-on-exec,
+ * above standard.  path: the folder's, for a machine without /proc.  OS_ERROR, with errno. */
 enum ctrace_status ct_socket_listen(int folder, const char *path, const char *name, int *out_fd) CT_MUST_USE;
 /* Connects to it.  NOT_FOUND: nobody listens; TIMED_OUT: its queue is full at the moment; DENIED; OS_ERROR. */
 enum ctrace_status ct_socket_connect(int folder, const char *path, const char *name, int *out_fd) CT_MUST_USE;

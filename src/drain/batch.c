@@ -206,7 +206,7 @@ static uint32_t stream_of(struct ct_batch *batch, struct ct_iterator *iterator)
 	iterator->stream = batch->stream_count++;
 	stream = &batch->streams[iterator->stream];
 	*stream = (struct ctrace_stream){
-		.id = iterator->ring->head->index,
+		.id = iterator->ring->head->index % CT_RING_LIMIT, /* in a process that is damaged it may have changed */
 		.offset = iterator->place.offset,
 		.sequence = iterator->place.stream_sequence,
 		.lost = ct_ring_lost_total(iterator->ring),

@@ -128,15 +128,18 @@ void ct_custody_give_back(struct ct_drain *drain)
 		struct ct_ring *ring = drain->rings[i];
 		uint32_t wanted = ring != NULL ? __atomic_load_n(&ring->head->wanted, __ATOMIC_ACQUIRE) : 0;
 
-		if (ring == NULL || ring->head->consumer == 0)
+		/* Read once: a damaged process may write there what it likes. */
+		uint32_t consumer = ring != NULL ? __atomic_load_n(&ring->head->consumer, __ATOMIC_RELAXED) : 0;
+
+		if (consumer == 0 || !ct_drain_has(drain, consumer))
 			continue;
-		if (release != CT_RELEASE_AS_WANTED || (drain->adopted & 1u << ring->head->consumer) != 0)
+		if (release != CT_RELEASE_AS_WANTED || (drain->adopted & 1u << consumer) != 0)
 			wanted = 0;
-		if (wanted == ring->head->consumer || (ring->head->tail != drain->limits[i] && release != CT_RELEASE_NOW))
+		if (wanted == consumer || (ring->head->tail != drain->limits[i] && release != CT_RELEASE_NOW))
 			continue;
 		/* What it lost after its last event. */
-		if (drain->destinations[ring->head->consumer].self != NULL)
-			ct_drain_tell_losses(drain, &drain->destinations[ring->head->consumer]);
+		if (drain->destinations[consumer].self != NULL)
+			ct_drain_tell_losses(drain, &drain->destinations[consumer]);
 		give(drain, i, 0);
 	}
 }
@@ -191,7 +194,7 @@ void ct_custody_end_adopted(struct ct_drain *drain)
 		return;
 	for (uint32_t i = 0; i < drain->ring_count; i++)
 		if (drain->rings[i] != NULL)
-			in_use |= 1u << drain->rings[i]->head->consumer;
+			in_use |= 1u << drain->rings[i]->head->consumer % CT_DEST_LIMIT;
 	for (uint32_t dest = CT_WRITER_SLOT; dest < CT_DEST_LIMIT; dest++) {
 		if ((drain->adopted & ~in_use & 1u << dest) == 0)
 			continue;

@@ -113,10 +113,11 @@ static void free_rings(struct ct_drain *drain)
 static void count_damage(struct ct_drain *drain, struct ct_iterator *iterator)
 {
 	struct ct_ring_head *head = iterator->ring->head;
+	uint32_t index = head->index % CT_RING_LIMIT;
 
-	if (iterator->damaged != 0 && drain->damaged_to[head->index] < iterator->limit) {
+	if (iterator->damaged != 0 && drain->damaged_to[index] < iterator->limit) {
 		drain->damaged += iterator->damaged;
-		drain->damaged_to[head->index] = iterator->limit;
+		drain->damaged_to[index] = iterator->limit;
 		__atomic_store_n(&head->undelivered, head->undelivered + 1, __ATOMIC_RELAXED);
 	}
 	iterator->damaged = 0;

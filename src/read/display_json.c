@@ -7,24 +7,10 @@
  */
 #include "read/display.h"
 
-#include <jansson.h>
+#include "read/json_text.h"
+
 #include <stdlib.h>
 #include <string.h>
-
-/* JSON has no bytes that are not UTF-8: such a text is given escaped, as it is for people. */
-static json_t *json_text(const char *text, size_t size)
-{
-	json_t *json = json_stringn(text, size);
-	struct ct_buf escaped;
-
-	if (json != NULL)
-		return json;
-	ct_buf_init(&escaped);
-	ct_escape_add(&escaped, text, size);
-	json = json_stringn(escaped.data != NULL ? escaped.data : "", escaped.size);
-	ct_buf_fini(&escaped);
-	return json;
-}
 
 /* What memory was too short for is missing: the document is not given then. */
 static void set(json_t *object, const char *key, json_t *value, bool *failed)
@@ -39,13 +25,13 @@ static void append(json_t *array, json_t *value, bool *failed)
 
 static void set_text(json_t *object, const char *key, const char *text, bool *failed)
 {
-	set(object, key, json_text(text, strlen(text)), failed);
+	set(object, key, ct_json_text(text, strlen(text)), failed);
 }
 
 /* null for what is not there. */
 static void set_name(json_t *object, const char *key, const char *text, bool *failed)
 {
-	set(object, key, text[0] != '\0' ? json_text(text, strlen(text)) : json_null(), failed);
+	set(object, key, text[0] != '\0' ? ct_json_text(text, strlen(text)) : json_null(), failed);
 }
 
 static void set_number(json_t *object, const char *key, uint64_t number, bool *failed)
@@ -93,7 +79,7 @@ static void set_filters(json_t *object, const struct ctrace_display *shown, bool
 	for (uint32_t i = 0; i < shown->asid_count; i++)
 		append(asids, json_integer(shown->asid[i]), failed);
 	for (uint32_t i = 0; i < shown->jobname_count; i++)
-		append(jobnames, json_text(shown->jobname[i], strlen(shown->jobname[i])), failed);
+		append(jobnames, ct_json_text(shown->jobname[i], strlen(shown->jobname[i])), failed);
 	set(object, "asids", asids, failed);
 	set(object, "jobnames", jobnames, failed);
 	set_bool(object, "asids_supported", shown->asids != 0, failed);
@@ -123,7 +109,7 @@ static json_t *json_trace(const struct ct_display *display, const struct ct_disp
 
 	set_text(object, "name", trace->name, failed);
 	set(object, "trace_above",
-	    trace->head != CT_DISPLAY_NONE ? json_text(display->traces[trace->head].name, strlen(display->traces[trace->head].name))
+	    trace->head != CT_DISPLAY_NONE ? ct_json_text(display->traces[trace->head].name, strlen(display->traces[trace->head].name))
 					   : json_null(),
 	    failed);
 	set_process(object, display, trace->process, failed);
@@ -201,7 +187,7 @@ static json_t *json_words(const char *words, bool *failed)
 	for (words += strspn(words, " "); *words != '\0'; words += strspn(words, " ")) {
 		size_t size = strcspn(words, " ");
 
-		append(array, json_text(words, size), failed);
+		append(array, ct_json_text(words, size), failed);
 		words += size;
 	}
 	return array;
@@ -328,7 +314,7 @@ enum ctrace_status ct_display_json(const struct ct_display *display, const struc
 		json_t *missing = json_array();
 
 		for (uint32_t i = 0; i < display->missing_rows.count; i++)
-			append(missing, json_text(display->missing[i], strlen(display->missing[i])), &failed);
+			append(missing, ct_json_text(display->missing[i], strlen(display->missing[i])), &failed);
 		set(object, "traces", json_traces(display, what->form, &failed), &failed);
 		set(object, "missing", missing, &failed);
 		set(object, "notes", json_notes(display, &failed), &failed);

@@ -75,11 +75,12 @@ static void add_trcout(struct ct_buf *out, const struct ct_display_trcout *trcou
 		add_line(out, "", "FAILING: %s", strerror_r((int)trcout->failing, error, sizeof error));
 }
 
+/* One whose traces were all disconnected stays connected: it may name the writer again. */
 static void add_link(struct ct_buf *out, const struct ct_display_link *link, bool is_first)
 {
 	add_line(out, is_first ? "TRACES" : "", "ASID=%04X JOBNAME=%s PID=%u, %" PRIu64 " EVENT%s, %u RING%s", (unsigned)link->asid,
 		 link->jobname, (unsigned)link->pid, link->events, plural(link->events), (unsigned)link->rings, plural(link->rings));
-	ct_display_add_detail(out, "", link->traces);
+	ct_display_add_detail(out, "", link->traces[0] != '\0' ? link->traces : "*NONE AT PRESENT*");
 }
 
 static void add_links(struct ct_buf *out, const struct ct_display *display, uint32_t writer)

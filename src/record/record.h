@@ -31,7 +31,8 @@ struct ct_process {
 	struct ct_settings settings;
 	uint32_t wake_word;   /* the agent sleeps on it; raised to wake it */
 	uint32_t open_wanted; /* destinations are in use that nobody has tried to open yet */
-	uint32_t adopting;    /* mask of destinations of external writers that have died: the agent finishes what they had, and clears it */
+	uint32_t
+		adopting; /* mask of destinations of external writers that have died: the agent finishes what they had, and clears it */
 };
 extern struct ct_process ct_process;
 
@@ -45,12 +46,11 @@ void ct_process_open_destinations(void);
 
 /* ---- thread.c: a thread's lanes.  Lives in memory that a forked child sees zeroed (MADV_WIPEONFORK). */
 struct ct_lane {
-	struct ctrace_lane lane; /* first: ctrace_lane_self of route 0 points here */
+	struct ctrace_lane lane; /* first: ctrace_lanes_self leads here */
 	struct ct_ring *ring;
 	uint64_t tail_at_stall; /* block: output made no progress since this tail; do not wait again until it moves */
 	bool stalled;
-	bool is_plain;  /* a route's: no flight recorder, and ticks are the TSC */
-	bool busy;      /* routes other than 0: inside a call */
+	bool busy;      /* inside a call; of the side lane, and of the captured one, whose callers are never handlers */
 	bool is_flight; /* its ring is one */
 };
 struct ct_thread {
@@ -59,26 +59,36 @@ struct ct_thread {
 	struct ct_lane flight;
 	struct ct_lane captured; /* for ctrace_write_buffer(); its ring changes with the component's route */
 	struct ct_lane routes[CT_ROUTE_LIMIT];
-	struct ctrace_lane closed; /* never has space: what the inline path sees where there is no TSC */
-	uint32_t tid;              /* 0: a forked child, whose parent's state this was */
+	struct ctrace_lane *inlined[CT_ROUTE_LIMIT]; /* what ctrace_lanes_self points to: those that the inline path may use */
+	uint32_t tid;                                /* 0: a forked child, whose parent's state this was */
 	struct ct_thread *next_free;
 };
 /* The calling thread's state, made when it has none; NULL when that is impossible or it is inside ctrace's own locks. */
 struct ct_thread *ct_thread_self(void);
-/* What ctrace_lane_self is while the thread is in no trace call and its common lane has a ring. */
-struct ctrace_lane *ct_thread_inline_lane(struct ct_thread *thread);
 enum ctrace_status ct_thread_start_up(void) CT_MUST_USE; /* once a process */
 bool ct_thread_is_in_call(void);                         /* we are in a signal handler that interrupted a trace call */
 void ct_thread_forget_all(bool is_in_call);              /* in a forked child */
 void ct_thread_leave(void);                              /* the calling thread traces no more through its rings: exit */
-void ct_lane_give_back(struct ct_lane *lane);            /* its ring goes to the pool, with what is in it */
 
 /* The same where there is one, else NULL or, in a forked child, its parent's, zeroed. */
 extern __thread struct ct_thread *ct_thread_current __attribute__((tls_model("initial-exec")));
+/* ---- lane.c: which of a thread's rings an event goes into */
+/* The lane for an event.  While the thread is inside a trace call we are a signal handler that interrupted it: then the side lane.
+ * Inside that too: NULL, the event is to be counted. */
+struct ct_lane *ct_lane_choose(struct ct_process *process, struct ct_thread *thread, uint32_t component, uint32_t level,
+			       uint32_t route);
+/* Round a call on a lane: signal handlers take the side lane meanwhile. */
+void ct_lane_enter(struct ct_lane *lane);
+void ct_lane_leave(struct ct_thread *thread, struct ct_lane *lane);
+/* Gives a lane its ring: the first event of this thread there.  NOT_ENOUGH_MEMORY: counted. */
+enum ctrace_status ct_lane_attach(struct ct_process *process, struct ct_thread *thread, struct ct_lane *lane,
+				  uint32_t route) CT_MUST_USE;
+/* The captured lane follows the component: the ring of another route, or of the recorder, goes back to the pool. */
+enum ctrace_status ct_lane_lead_captured(struct ct_process *process, struct ct_thread *thread, uint32_t component,
+					 uint32_t route) CT_MUST_USE;
+void ct_lane_give_back(struct ct_lane *lane); /* its ring goes to the pool, with what is in it */
+
 /* ---- trace.c */
-/* What ctrace_emit() does when anything is out of the ordinary. */
-enum ctrace_status ct_trace_emit(struct ctrace_tracer *tracer, uint32_t level, uint32_t event_id, const struct ctrace_item *items,
-				 uint32_t item_count);
 struct ct_reservation {
 	unsigned char *at;
 	size_t size;

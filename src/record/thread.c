@@ -13,7 +13,7 @@
 
 #define CHUNK_SIZE ((size_t)256 << 10)
 
-__thread struct ctrace_lane *ctrace_lane_self __attribute__((tls_model("initial-exec")));
+__thread struct ctrace_lane **ctrace_lanes_self __attribute__((tls_model("initial-exec")));
 __thread struct ct_thread *ct_thread_current __attribute__((tls_model("initial-exec")));
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER; /* the free list and the chunk */
@@ -62,16 +62,6 @@ static struct ct_thread *take_state(void)
 	return thread;
 }
 
-void ct_lane_give_back(struct ct_lane *lane)
-{
-	struct ct_ring *ring = lane->ring;
-
-	ct_ring_close_window(&lane->lane);
-	if (ring != NULL)
-		ct_ring_pool_give_back(ct_process.pool, ring);
-	memset(lane, 0, sizeof *lane);
-}
-
 /* At the end of a thread; again when a later destructor of the thread has traced. */
 static void end_thread(void *state)
 {
@@ -79,7 +69,7 @@ static void end_thread(void *state)
 
 	if (thread != ct_thread_current || thread->tid == 0)
 		return; /* a forked child's: its parent's rings are not ours to give back */
-	ctrace_lane_self = NULL;
+	ctrace_lanes_self = NULL;
 	ct_thread_current = NULL;
 	ct_lane_give_back(&thread->common);
 	ct_lane_give_back(&thread->side);
@@ -87,6 +77,7 @@ static void end_thread(void *state)
 	ct_lane_give_back(&thread->captured);
 	for (size_t i = 0; i < CT_COUNT(thread->routes); i++)
 		ct_lane_give_back(&thread->routes[i]);
+	memset(thread->inlined, 0, sizeof thread->inlined);
 	thread->tid = 0;
 	enter();
 	thread->next_free = free_list;
@@ -112,29 +103,16 @@ struct ct_thread *ct_thread_self(void)
 		return NULL;
 	thread->tid = ct_os_thread_id();
 	ct_thread_current = thread;
+	ctrace_lanes_self = thread->inlined;
 	(void)pthread_setspecific(end_key, thread);
 	return thread;
-}
-
-struct ctrace_lane *ct_thread_inline_lane(struct ct_thread *thread)
-{
-	/* A forked child that ends its parent's call must not stay on its parent's lane. */
-	bool is_ours = thread->tid != 0;
-
-	return is_ours && ct_clock_source() == CT_CLOCK_TSC ? &thread->common.lane : &thread->closed;
 }
 
 bool ct_thread_is_in_call(void)
 {
 	const struct ct_thread *thread = ct_thread_current;
-	bool is_busy;
 
-	if (thread == NULL || thread->tid == 0)
-		return false;
-	is_busy = thread->common.busy || thread->side.busy || thread->flight.busy || thread->captured.busy;
-	for (size_t i = 0; i < CT_COUNT(thread->routes); i++)
-		is_busy |= thread->routes[i].busy;
-	return is_busy || (thread->common.ring != NULL && ctrace_lane_self == NULL);
+	return thread != NULL && thread->tid != 0 && ctrace_lanes_self == NULL;
 }
 
 /* A ring that nobody reads, in memory of our own. */
@@ -183,12 +161,12 @@ void ct_thread_forget_all(bool is_in_call)
 	chunk_at = NULL;
 	chunk_left = 0;
 	ct_thread_current = NULL;
-	ctrace_lane_self = NULL;
+	ctrace_lanes_self = NULL;
 	ct_thread_locked = 0;
 }
 
 void ct_thread_leave(void)
 {
-	ctrace_lane_self = NULL;
+	ctrace_lanes_self = NULL;
 	ct_thread_current = NULL;
 }

@@ -12,8 +12,6 @@
 #include <errno.h>
 #include <signal.h>
 
-#define ROUTE_FLIGHT CT_ROUTE_LIMIT /* the ring of the flight recorder: no component's route */
-
 const struct ctrace_gate ctrace_gate_unregistered = { .level = 0, .route = CT_ROUTE_UNREGISTERED };
 struct ct_process ct_process;
 
@@ -51,105 +49,6 @@ static uint32_t overflow_of(const struct ct_process *process, const struct ct_la
 	if (ct_ring_has_writer(lane->ring))
 		return CT_OVERFLOW_BLOCK; /* a data set is a file */
 	return (__atomic_load_n(&process->file_dests, __ATOMIC_RELAXED) & dests) != 0 ? CT_OVERFLOW_BLOCK : CT_OVERFLOW_DISCARD;
-}
-
-static struct ct_ring_kind kind_of(const struct ct_process *process, uint32_t route)
-{
-	struct ct_ring_kind kind = { .route = route, .overflow = process->settings.overflow, .capacity = process->settings.buffer };
-
-	if (route == ROUTE_FLIGHT) {
-		kind.overflow = CT_OVERFLOW_OVERWRITE;
-		kind.capacity = process->settings.flight_buffer;
-		kind.is_flight = true;
-	} else if (route != 0) {
-		struct ct_route own = ct_route_at(process->registry, route);
-
-		if (own.buffer != 0)
-			kind.capacity = own.buffer;
-		if (own.overflow != CT_OVERFLOW_AUTO)
-			kind.overflow = own.overflow;
-		kind.writer = own.writer;
-	}
-	return kind;
-}
-
-/* Gives a lane its ring: the first event of this thread there. */
-static enum ctrace_status attach_ring(struct ct_process *process, struct ct_thread *thread, struct ct_lane *lane, uint32_t route)
-{
-	struct ct_ring_kind kind = { .overflow = CT_OVERFLOW_DISCARD, .capacity = CT_RING_SIDE, .is_side = true };
-	struct ct_ring *ring;
-
-	if (ct_thread_locked != 0)
-		return lose(CTRACE_LOSS_NESTED);
-	if (lane != &thread->side)
-		kind = kind_of(process, lane == &thread->flight ? ROUTE_FLIGHT : route);
-	kind.is_captured = lane == &thread->captured;
-	ring = ct_ring_pool_take(process->pool, &kind, thread->tid);
-	if (ring == NULL)
-		return lose(CTRACE_LOSS_NO_RING);
-	lane->lane.cur = NULL;
-	lane->lane.tid = thread->tid;
-	lane->stalled = false;
-	lane->is_flight = kind.is_flight;
-	lane->is_plain = ct_clock_source() == CT_CLOCK_TSC && ct_route_at(process->registry, route).flight_level == CTRACE_LEVEL_NONE;
-	lane->ring = ring;
-	if (lane == &thread->common)
-		__atomic_store_n(&ring->lane, &lane->lane, __ATOMIC_RELEASE);
-	return CTRACE_OK;
-}
-
-/* The captured lane follows the component: the ring of another route, or of the recorder, goes back to the pool. */
-static enum ctrace_status lead_captured(struct ct_process *process, struct ct_thread *thread, uint32_t component, uint32_t route)
-{
-	struct ct_lane *lane = &thread->captured;
-
-	if (route != 0 && CTRACE_INFO < ct_route_output_level(process->registry, component))
-		route = ROUTE_FLIGHT;
-	if (lane->ring != NULL && lane->ring->head->route == route)
-		return CTRACE_OK;
-	if (ct_thread_locked != 0)
-		return lose(CTRACE_LOSS_NESTED);
-	ct_lane_give_back(lane);
-	return attach_ring(process, thread, lane, route);
-}
-
-/*
- * The lane for an event.  While the thread is inside a call on the lane it should use, we are a signal handler that interrupted it: then
- * the side ring.  Inside that too: NULL, the event is counted.
- */
-static struct ct_lane *choose_lane(struct ct_process *process, struct ct_thread *thread, uint32_t component, uint32_t level,
-				   uint32_t route)
-{
-	struct ct_lane *lane;
-
-	if (route == 0) {
-		lane = &thread->common;
-		if (lane->ring == NULL ? !lane->busy : ctrace_lane_self != NULL)
-			return lane;
-	} else {
-		bool below = level < ct_route_output_level(process->registry, component);
-
-		lane = below ? &thread->flight : &thread->routes[route % CT_ROUTE_LIMIT];
-		if (!lane->busy)
-			return lane;
-	}
-	return thread->side.busy ? NULL : &thread->side;
-}
-
-static void enter_lane(struct ct_thread *thread, struct ct_lane *lane)
-{
-	lane->busy = true;
-	if (lane == &thread->common)
-		ctrace_lane_self = NULL;
-	CTRACE_FENCE_();
-}
-
-static void leave_lane(struct ct_thread *thread, struct ct_lane *lane)
-{
-	CTRACE_FENCE_();
-	lane->busy = false;
-	if (lane == &thread->common && lane->ring != NULL)
-		ctrace_lane_self = ct_thread_inline_lane(thread);
 }
 
 /* ---- space ---- */
@@ -240,16 +139,16 @@ enum ctrace_status ct_trace_reserve(uint32_t component, uint32_t level, size_t s
 		return lose(CTRACE_LOSS_TOO_LARGE);
 	entry = &process->session.components[component];
 	route = __atomic_load_n(&entry->gate.route, __ATOMIC_ACQUIRE);
-	lane = choose_lane(process, thread, component, level, route);
+	lane = ct_lane_choose(process, thread, component, level, route);
 	if (lane == NULL)
 		return lose(CTRACE_LOSS_NESTED);
-	enter_lane(thread, lane);
+	ct_lane_enter(lane);
 	if (lane->ring == NULL)
-		status = attach_ring(process, thread, lane, route);
+		status = ct_lane_attach(process, thread, lane, route);
 	if (status == CTRACE_OK)
 		status = find_space(process, thread, lane, size, entry->dests);
 	if (status != CTRACE_OK) {
-		leave_lane(thread, lane);
+		ct_lane_leave(thread, lane);
 		return status;
 	}
 	fill_reservation(out, thread, lane, size);
@@ -271,16 +170,16 @@ enum ctrace_status ct_trace_reserve_captured(uint32_t component, size_t size, ui
 	if (size == 0)
 		return lose(CTRACE_LOSS_TOO_LARGE);
 	lane = &thread->captured;
-	if (lane->busy)
+	if (lane->busy || ctrace_lanes_self == NULL)
 		return lose(CTRACE_LOSS_NESTED);
 	entry = &process->session.components[component];
-	status = lead_captured(process, thread, component, __atomic_load_n(&entry->gate.route, __ATOMIC_ACQUIRE));
+	status = ct_lane_lead_captured(process, thread, component, __atomic_load_n(&entry->gate.route, __ATOMIC_ACQUIRE));
 	if (status != CTRACE_OK)
 		return status;
-	enter_lane(thread, lane);
+	ct_lane_enter(lane);
 	status = find_space(process, thread, lane, size, entry->dests);
 	if (status != CTRACE_OK) {
-		leave_lane(thread, lane);
+		ct_lane_leave(thread, lane);
 		return status;
 	}
 	if (*ticks < lane->ring->last_ticks)
@@ -311,7 +210,7 @@ enum ctrace_status ct_trace_commit(struct ct_reservation *reservation, uint32_t 
 	lane->lane.cur = reservation->at + reservation->size;
 	/* Publish: pairs with the acquire load in ct_ring_head_position().  Past this line the record survives SIGKILL. */
 	__atomic_store_n(lane->lane.head, (uint64_t)(uintptr_t)lane->lane.cur + lane->lane.bias, __ATOMIC_RELEASE);
-	leave_lane(reservation->thread, lane);
+	ct_lane_leave(reservation->thread, lane);
 	if (__atomic_load_n(&process->agent_idle, __ATOMIC_RELAXED) != 0 && !is_flight && !ct_ring_has_writer(lane->ring))
 		ct_process_wake_agent();
 	return (__atomic_load_n(&process->failing, __ATOMIC_RELAXED) & dests) != 0 ? CTRACE_OUTPUT_ERROR : CTRACE_OK;
@@ -382,8 +281,8 @@ static enum ctrace_status emit(struct ctrace_tracer *tracer, uint32_t level, uin
 	return ct_trace_commit(&reservation, head.component, level);
 }
 
-enum ctrace_status ct_trace_emit(struct ctrace_tracer *tracer, uint32_t level, uint32_t event_id, const struct ctrace_item *items,
-				 uint32_t item_count)
+enum ctrace_status ctrace_emit(struct ctrace_tracer *tracer, uint32_t level, uint32_t event_id, const struct ctrace_item *items,
+			       uint32_t item_count)
 {
 	int kept = errno;
 	enum ctrace_status status = emit(tracer, level, event_id, items, item_count);

@@ -176,9 +176,10 @@ static uint64_t pending_bytes(const struct ct_ring_pool *pool)
 static void close_windows(const struct ct_ring_pool *pool)
 {
 	for (uint32_t i = 0; i < ct_ring_pool_count(pool); i++) {
-		struct ctrace_lane *lane = __atomic_load_n(&ct_ring_pool_at(pool, i)->lane, __ATOMIC_ACQUIRE);
+		const struct ct_ring *ring = ct_ring_pool_at(pool, i);
+		struct ctrace_lane *lane = __atomic_load_n(&ring->lane, __ATOMIC_ACQUIRE);
 
-		if (lane != NULL)
+		if (lane != NULL && !ct_ring_has_writer(ring))
 			ct_ring_close_window(lane);
 	}
 }

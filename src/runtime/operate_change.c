@@ -85,14 +85,14 @@ void ct_operate_add_failure(struct ct_answer *answer, enum ctrace_status *worst,
 
 /* ---- levels ---- */
 
-/* The threshold in force; of a name that only stands above others, what it would have. */
+/* The threshold in force, whatever the flight recorder records besides; of a name that only stands above others, what it would have. */
 static uint32_t level_of(const struct ct_matches *matches, size_t i)
 {
 	uint32_t index = matches->items[i].index;
 	uint32_t level = CTRACE_LEVEL_NONE;
 
 	if (index != CT_COMPONENT_NONE)
-		return __atomic_load_n(&ct_registry_entry(ct_process.registry, index)->gate.level, __ATOMIC_RELAXED);
+		return ct_route_output_level(ct_process.registry, index);
 	if (ct_level_get(ct_process.registry, matches->name.at, matches->name.size, &level) != CTRACE_OK)
 		return CTRACE_LEVEL_NONE;
 	return level;

@@ -1,7 +1,8 @@
 /*
  * operate_match.c - which components an operator means.
  *
- * Runs on the control thread.  The registry only grows and its names are read without a lock, so a look through all of them stops nobody.
+ * Runs on the control thread.  The registry only grows and its names are read without a lock, so a look through all of them stops
+ * nobody.
  *
  * Copyright The ctrace authors.  SPDX-License-Identifier: Apache-2.0
  */

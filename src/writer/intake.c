@@ -96,13 +96,16 @@ enum ctrace_status ct_link_create(int folder, uint32_t number, uint32_t base, ui
 	link->count = count;
 	(void)pthread_mutex_init(&link->lock, NULL);
 	link->ring = rings;
+	ct_guard_link(link);
 	status = ct_session_map(&link->session, folder, number);
 	if (status != CTRACE_OK)
 		goto undo_link;
+	link->pid = link->session.head->pid;
 	see_new_texts(&link->session);
 	status = create_drains(link);
 	if (status != CTRACE_OK)
 		goto undo_drains;
+	ct_guard_link(NULL);
 	*out_link = link;
 	return CTRACE_OK;
 
@@ -111,6 +114,7 @@ undo_drains:
 		ct_drain_destroy(link->drain[i]);
 	ct_session_close(&link->session, false);
 undo_link:
+	ct_guard_link(NULL);
 	free(rings);
 	free(link);
 	return status;
@@ -120,6 +124,7 @@ void ct_link_destroy(struct ct_link *link)
 {
 	if (link == NULL)
 		return;
+	ct_guard_link(link);
 	for (uint32_t i = 0; i < link->count; i++) {
 		ct_drain_close(link->drain[i]);
 		ct_drain_destroy(link->drain[i]);
@@ -129,6 +134,7 @@ void ct_link_destroy(struct ct_link *link)
 			ct_ring_close(&link->ring[i]);
 	/* Last: our lock goes with it, and from then on others may work there. */
 	ct_session_close(&link->session, false);
+	ct_guard_link(NULL);
 	(void)pthread_mutex_destroy(&link->lock);
 	free(link->ring);
 	free(link);
@@ -164,8 +170,11 @@ uint64_t ct_intake_round(struct ct_trcout *trcout, bool *out_more)
 
 	*out_more = false;
 	(void)pthread_mutex_lock(&trcout->lock);
-	for (uint32_t i = 0; i < *trcout->link_count; i++)
+	for (uint32_t i = 0; i < *trcout->link_count; i++) {
+		ct_guard_link(trcout->links[i]);
 		delivered += drain_link(trcout, trcout->links[i], out_more);
+	}
+	ct_guard_link(NULL);
 	(void)pthread_mutex_unlock(&trcout->lock);
 	return delivered;
 }
@@ -175,6 +184,7 @@ void *ct_intake_run(void *argument)
 	struct ct_trcout *trcout = argument;
 	uint32_t quiet = 0;
 
+	ct_guard_thread();
 	while (__atomic_load_n(trcout->stop, __ATOMIC_ACQUIRE) == 0) {
 		bool more;
 		uint64_t delivered = ct_intake_round(trcout, &more);
@@ -210,7 +220,7 @@ static bool is_connected(const struct ct_link *link, const struct ct_component_e
 	       __atomic_load_n(&entry->gate.level, __ATOMIC_RELAXED) != CTRACE_LEVEL_NONE;
 }
 
-void ct_link_describe(const struct ct_link *link, struct ct_link_state *out)
+static void describe(const struct ct_link *link, struct ct_link_state *out)
 {
 	const struct ct_session_head *head = link->session.head;
 	uint32_t count = __atomic_load_n(&head->component_count, __ATOMIC_ACQUIRE);
@@ -234,4 +244,11 @@ void ct_link_describe(const struct ct_link *link, struct ct_link_state *out)
 	else
 		(void)snprintf(out->traces, sizeof out->traces, "%s", ct_buf_text(&names));
 	ct_buf_fini(&names);
+}
+
+void ct_link_describe(struct ct_link *link, struct ct_link_state *out)
+{
+	ct_guard_link(link);
+	describe(link, out);
+	ct_guard_link(NULL);
 }

@@ -20,11 +20,13 @@
 struct ct_link {
 	struct ct_session session;
 	struct ct_sync sync; /* brought up to date by who drains; one worker at a time, under `lock` */
-	uint32_t number;     /* ours, in its session */
-	uint32_t base;       /* its destinations for our TRCOUTs: base + index */
+	uint32_t pid;
+	uint32_t number; /* ours, in its session */
+	uint32_t base;   /* its destinations for our TRCOUTs: base + index */
 	uint32_t count;
 	uint32_t release;     /* atomic: CT_RELEASE_* */
 	uint32_t done;        /* atomic: mask of TRCOUTs that have nothing of it any more, once it is released */
+	uint32_t is_damaged;  /* atomic: the process has truncated its files; nothing of it can be believed any more */
 	uint32_t rings;       /* mapped */
 	uint64_t events;      /* atomic: written, or dropped for want of room */
 	pthread_mutex_t lock; /* ring, rings, sync's copies */
@@ -58,6 +60,9 @@ struct ct_trcout {
 	void (*message)(const char *text, void *user); /* any thread */
 	void *user;
 };
+/* Makes the folder ours as long as *out_fd is open.  TIMED_OUT: another writer has it; DENIED: it is another user's; OS_ERROR; with errno, but for
+ * DENIED. */
+enum ctrace_status ct_trcout_claim(const struct ct_trcout *trcout, int *out_fd) CT_MUST_USE;
 /* Looks at what is in the folder already, which stays and counts.  OS_ERROR, DENIED with errno. */
 enum ctrace_status ct_trcout_open(struct ct_trcout *trcout) CT_MUST_USE;
 /* The emitter of the destination; which TRCOUT and link it is for is the worker's (ct_trcout_select()). */
@@ -73,6 +78,12 @@ void ct_link_destroy(struct ct_link *link);
 uint64_t ct_intake_round(struct ct_trcout *trcout, bool *out_more);
 /* The worker's thread: rounds until *trcout->stop. */
 void *ct_intake_run(void *trcout);
-void ct_link_describe(const struct ct_link *link, struct ct_link_state *out);
+void ct_link_describe(struct ct_link *link, struct ct_link_state *out);
+
+/* ---- guard.c */
+/* From now on a page of the link that this thread works on may be missing.  NULL: it works on none. */
+void ct_guard_link(struct ct_link *link);
+void ct_guard_start(void);  /* the program's handler */
+void ct_guard_thread(void); /* for a thread that was started with all signals blocked */
 
 #endif

@@ -31,6 +31,7 @@ struct link {
 	int fd; /* -1: not connected */
 	struct ct_file_id id;
 	uint32_t left; /* slots of a writer that has gone, until its lock is seen to be free */
+	bool is_due;   /* connect_again() will look */
 };
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static struct link links[CT_WRITER_LIMIT] = { [0 ... CT_WRITER_LIMIT - 1] = { .fd = -1 } };
@@ -219,6 +220,22 @@ static uint32_t introduce(int fd, uint32_t number, uint32_t slots)
 static bool ready(int fd, void *user);
 static void connect_again(void *user);
 
+/* Once for each link, however often a writer says that it is up: the server has room for so many tasks only.  Under the lock. */
+static void look_again(uint32_t number, unsigned delay_ms)
+{
+	if (!links[number].is_due)
+		links[number].is_due = ct_server_later(delay_ms, connect_again, (void *)(uintptr_t)number) == CTRACE_OK;
+}
+
+/* A destination that another writer may have had: where that one wrote is nothing to whoever adopts from this one.  Nobody has a ring for
+ * it now, so the store commits nothing else. */
+static void begin_destination(struct ct_dest *dest)
+{
+	memcpy(dest->emitter, "BINFILE", sizeof "BINFILE");
+	memset(&dest->slot[(dest->sequence + 1) & 1], 0, sizeof dest->slot[0]);
+	__atomic_store_n(&dest->sequence, dest->sequence + 1, __ATOMIC_RELEASE);
+}
+
 /* Under the lock.  False: the writer is not there. */
 static bool connect_to(uint32_t number)
 {
@@ -238,17 +255,17 @@ static bool connect_to(uint32_t number)
 	memcpy(slash, "/" CT_WRITER_FOLDER, sizeof "/" CT_WRITER_FOLDER);
 	if (ct_client_connect(folder, writer_at(number)->name, &fd) != CTRACE_OK)
 		return false;
-	count = introduce(fd, number, slots);
+	/* Watched from now on, so that a child that is forked meanwhile does not keep it; ready() waits for our lock. */
+	count = ct_server_watch(fd, ready, (void *)(uintptr_t)number) == CTRACE_OK ? introduce(fd, number, slots) : 0;
 	/* It must hold its lock, or nobody would notice its death. */
-	if (count == 0 || !ct_session_writer_lives(&ct_process.session, number) ||
-	    ct_server_watch(fd, ready, (void *)(uintptr_t)number) != CTRACE_OK) {
+	if (count == 0 || !ct_session_writer_lives(&ct_process.session, number)) {
 		ct_os_close(&fd);
 		return false;
 	}
 	link->fd = fd;
 	link->id = ct_os_file_id(fd);
 	for (uint32_t i = 0; i < count; i++)
-		memcpy(ct_process.session.head->dest[(slots & 0xFF) + i].emitter, "BINFILE", sizeof "BINFILE");
+		begin_destination(&ct_process.session.head->dest[(slots & 0xFF) + i]);
 	writer_at(number)->connects++;
 	__atomic_store_n(&writer_at(number)->slots, (slots & 0xFF) | count << 8, __ATOMIC_RELEASE);
 	return true;
@@ -270,7 +287,7 @@ static void adopt(void *user)
 		link->left = 0;
 		ct_process_wake_agent();
 		/* If it was not the writer that ended. */
-		(void)!ct_server_later(LOOK_AGAIN_MS, connect_again, user);
+		look_again(number, LOOK_AGAIN_MS);
 	}
 	leave();
 }
@@ -386,10 +403,11 @@ static void connect_again(void *user)
 	uint32_t number = (uint32_t)(uintptr_t)user;
 
 	enter();
+	links[number].is_due = false;
 	if (is_in_use(number) && links[number].fd < 0) {
 		/* What its predecessor had is not finished yet. */
 		if (links[number].left != 0 || free_slots() == 0)
-			(void)!ct_server_later(LOOK_AGAIN_MS, connect_again, user);
+			look_again(number, LOOK_AGAIN_MS);
 		else if (connect_to(number))
 			assign();
 	}
@@ -398,10 +416,13 @@ static void connect_again(void *user)
 
 void ct_writer_up(const char *writer, size_t size)
 {
-	uint32_t number = find(writer, size);
+	uint32_t number;
 
+	enter();
+	number = find(writer, size);
 	if (number != 0)
-		(void)!ct_server_later(0, connect_again, (void *)(uintptr_t)number);
+		look_again(number, 0);
+	leave();
 }
 
 void ct_writer_forked(void)
@@ -412,7 +433,7 @@ void ct_writer_forked(void)
 		links[i] = (struct link){ .fd = -1 };
 		writer_at(i)->slots = 0;
 		if (writer_at(i)->name[0] != '\0')
-			(void)!ct_server_later(0, connect_again, (void *)(uintptr_t)i);
+			look_again(i, 0);
 	}
 	ct_process.adopting = 0;
 }

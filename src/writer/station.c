@@ -20,6 +20,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/resource.h>
 #include <sys/socket.h>
 #include <unistd.h>
 
@@ -27,6 +28,8 @@
 #define UP_MS 300u
 #define BUSY_MS 5 /* between looks while somebody waits for the workers */
 #define IDLE_MS 1000
+#define ACCEPTED_A_ROUND 8u    /* who came with a request is heard before a crowd pushes it out */
+#define DEAF_MS 100            /* where nobody can be heard for want of descriptors */
 #define ASK_NS 1000000000u     /* how long a process may take to want its rings back */
 #define GIVE_UP_NS 5000000000u /* how long the end may take without progress */
 
@@ -47,7 +50,10 @@ struct station {
 	struct caller *current;
 	struct ct_link *links[CT_LINK_LIMIT];
 	uint32_t link_count;
+	bool is_deaf; /* it could not accept */
 	struct ct_trcout trcouts[CT_TRCOUT_LIMIT];
+	int claims[CT_TRCOUT_LIMIT]; /* of their folders */
+	uint32_t claim_count;
 	uint32_t workers; /* that run */
 	uint32_t stop;    /* theirs */
 	bool stopping;
@@ -145,6 +151,23 @@ static void remove_link(struct station *station, uint32_t index)
 	/* The process has ended: what else it left goes where it belongs. */
 	if (caller == NULL)
 		ct_recover(station->options->run_directory, &ignored, NULL, NULL);
+}
+
+/* One process that truncates its own files is not the end of the others. */
+static void part_from_damaged(struct station *station)
+{
+	char text[200];
+
+	for (uint32_t i = 0; i < station->link_count; i++) {
+		struct ct_link *link = station->links[i];
+
+		if (__atomic_load_n(&link->is_damaged, __ATOMIC_ACQUIRE) == 0 || link->release == CT_RELEASE_NOW)
+			continue;
+		(void)snprintf(text, sizeof text, "CTR107E PROCESS %u HAS TRUNCATED ITS SESSION OR A RING: IT IS DISCONNECTED",
+			       link->pid);
+		tell(text, station);
+		release(link, CT_RELEASE_NOW);
+	}
 }
 
 static void remove_done(struct station *station)
@@ -349,16 +372,44 @@ static void remove_caller(struct station *station, uint32_t index)
 	station->callers[index] = station->callers[--station->caller_count];
 }
 
+/* A crowd that says nothing must not keep a process out.  False: there is none who is not linked, or waits for the end. */
+static bool remove_most_silent(struct station *station)
+{
+	uint32_t silent = station->caller_count;
+
+	for (uint32_t i = 0; i < station->caller_count; i++) {
+		const struct caller *caller = station->callers[i];
+
+		if (caller->link == NULL && !caller->waits_for_end &&
+		    (silent == station->caller_count ||
+		     caller->connection.complete_ns < station->callers[silent]->connection.complete_ns))
+			silent = i;
+	}
+	if (silent == station->caller_count)
+		return false;
+	remove_caller(station, silent);
+	return true;
+}
+
+static bool may_call(int fd)
+{
+	uint32_t uid;
+
+	return ct_socket_peer(fd, &uid) && (uid == geteuid() || uid == 0);
+}
+
 static void accept_callers(struct station *station)
 {
-	for (;;) {
+	for (uint32_t i = 0; i < ACCEPTED_A_ROUND; i++) {
 		int fd = ct_os_above_standard(accept4(station->listen_fd, NULL, NULL, SOCK_NONBLOCK | SOCK_CLOEXEC));
 		struct caller *caller;
-		uint32_t uid;
 
-		if (fd < 0)
+		if (fd < 0) {
+			if (errno != EAGAIN && errno != EINTR && errno != ECONNABORTED)
+				station->is_deaf = !remove_most_silent(station);
 			return;
-		caller = station->caller_count < CONNECTIONS && ct_socket_peer(fd, &uid) && (uid == geteuid() || uid == 0)
+		}
+		caller = may_call(fd) && (station->caller_count < CONNECTIONS || remove_most_silent(station))
 				 ? calloc(1, sizeof *caller)
 				 : NULL;
 		if (caller == NULL) {
@@ -382,12 +433,13 @@ static void serve_once(struct station *station)
 {
 	static struct pollfd fds[CONNECTIONS + 2];
 	uint32_t count = station->caller_count;
-	int timeout = is_busy(station) ? 0 : is_waiting(station) ? BUSY_MS : IDLE_MS;
+	int timeout = is_busy(station) ? 0 : is_waiting(station) ? BUSY_MS : station->is_deaf ? DEAF_MS : IDLE_MS;
 
 	for (uint32_t i = 0; i < count; i++)
 		fds[i] = (struct pollfd){ .fd = station->callers[i]->connection.fd,
 					  .events = ct_connection_events(&station->callers[i]->connection) };
-	fds[count] = (struct pollfd){ .fd = station->listen_fd, .events = POLLIN };
+	fds[count] = (struct pollfd){ .fd = station->is_deaf ? -1 : station->listen_fd, .events = POLLIN };
+	station->is_deaf = false;
 	fds[count + 1] = (struct pollfd){ .fd = station->stopping ? -1 : *station->options->stop_fd, .events = POLLIN };
 	if (poll(fds, count + 2, timeout) < 0 && errno != EINTR)
 		return;
@@ -427,6 +479,14 @@ static enum ctrace_status take_name(struct station *station)
 	return ct_socket_listen(station->folder_fd, station->folder, station->options->procedure->name, &station->listen_fd);
 }
 
+static bool claim(struct station *station, const struct ct_trcout *trcout)
+{
+	if (ct_trcout_claim(trcout, &station->claims[station->claim_count]) != CTRACE_OK)
+		return false;
+	station->claim_count++;
+	return true;
+}
+
 static bool start_workers(struct station *station)
 {
 	const struct ct_procedure *procedure = station->options->procedure;
@@ -444,7 +504,7 @@ static bool start_workers(struct station *station)
 					      .user = station };
 		(void)pthread_mutex_init(&trcout->lock, NULL);
 		errno = 0;
-		if (ct_trcout_open(trcout) != CTRACE_OK) {
+		if (!claim(station, trcout) || ct_trcout_open(trcout) != CTRACE_OK) {
 			(void)snprintf(text, sizeof text, "CTR103E TRCOUT%02u CANNOT BE OPENED: %s: %s", procedure->number[i],
 				       procedure->trcout[i].path, errno != 0 ? strerror(errno) : "it is not ours");
 			tell(text, station);
@@ -508,6 +568,8 @@ static void leave_name(struct station *station)
 	ct_os_close(&station->listen_fd);
 	ct_os_close(&station->lock_fd);
 	ct_os_close(&station->folder_fd);
+	while (station->claim_count > 0)
+		ct_os_close(&station->claims[--station->claim_count]);
 }
 
 static int fail_to_start(struct station *station, enum ctrace_status status)
@@ -540,6 +602,7 @@ static int run(struct station *station)
 	call_processes(station);
 	while (!station->stopping || station->link_count != 0) {
 		serve_once(station);
+		part_from_damaged(station);
 		remove_done(station);
 		if (station->stopping)
 			press_on(station);
@@ -550,6 +613,17 @@ static int run(struct station *station)
 	return 0;
 }
 
+/* A link takes three descriptors, and some for each data set that it writes to. */
+static void raise_limit(void)
+{
+	struct rlimit limit;
+
+	if (getrlimit(RLIMIT_NOFILE, &limit) != 0)
+		return;
+	limit.rlim_cur = limit.rlim_max;
+	(void)setrlimit(RLIMIT_NOFILE, &limit);
+}
+
 int ct_writer_run(const struct ct_writer_options *options)
 {
 	struct station *station = calloc(1, sizeof *station);
@@ -557,6 +631,8 @@ int ct_writer_run(const struct ct_writer_options *options)
 
 	if (station == NULL)
 		return 1;
+	raise_limit();
+	ct_guard_start();
 	station->options = options;
 	station->serve = (struct ct_server_options){ .takes_descriptor = true, .answer = answer, .user = station };
 	station->folder_fd = station->lock_fd = station->listen_fd = -1;

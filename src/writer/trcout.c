@@ -20,6 +20,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/file.h>
 #include <unistd.h>
 
 #define CANDIDATES 100u /* names tried for one process */
@@ -100,9 +101,13 @@ static void remove_segment(struct ct_trcout *trcout)
 	char path[4200];
 	DIR *folder;
 	struct dirent *entry;
+	int fd;
 
 	segment_path(trcout, trcout->segment[0].number, path);
-	folder = opendir(path);
+	fd = open(path, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+	folder = fd >= 0 ? fdopendir(fd) : NULL;
+	if (folder == NULL)
+		ct_os_close(&fd);
 	while (folder != NULL && (entry = readdir(folder)) != NULL)
 		if (entry->d_name[0] != '.')
 			remove_trace(dirfd(folder), entry->d_name);
@@ -209,6 +214,35 @@ static void find_segments(struct ct_trcout *trcout, DIR *folder)
 		trcout->used += trcout->segment[trcout->segments++].bytes;
 	}
 	qsort(trcout->segment, trcout->segments, sizeof trcout->segment[0], by_number);
+}
+
+/* The folder itself is locked: there is no file in it that every reader would have to know.  A file system without locks is as good as a
+ * free folder. */
+enum ctrace_status ct_trcout_claim(const struct ct_trcout *trcout, int *out_fd)
+{
+	const char *path = spec_of(trcout)->path;
+	enum ctrace_status status = ct_os_make_folder(path);
+	struct stat info;
+	int fd;
+
+	if (status != CTRACE_OK)
+		return status;
+	fd = ct_os_above_standard(open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC));
+	if (fd < 0 || fstat(fd, &info) != 0) {
+		ct_os_close(&fd);
+		return CTRACE_OS_ERROR;
+	}
+	/* Whoever owns it could put links in the place of what is removed there. */
+	status = info.st_uid == geteuid() || info.st_uid == 0 ? CTRACE_OK : CTRACE_DENIED;
+	if (status == CTRACE_OK && flock(fd, LOCK_EX | LOCK_NB) != 0 && errno == EWOULDBLOCK) {
+		errno = EBUSY;
+		status = CTRACE_TIMED_OUT;
+	}
+	if (status != CTRACE_OK)
+		ct_os_close(&fd);
+	else
+		*out_fd = fd;
+	return status;
 }
 
 enum ctrace_status ct_trcout_open(struct ct_trcout *trcout)
@@ -378,7 +412,8 @@ static void drop(struct output *output, const struct ctrace_batch *batch)
 	for (uint32_t i = 0; i < batch->event_count; i++) {
 		struct ct_ring_head *head = output->link->ring[batch->streams[batch->events[i].stream].id].head;
 
-		__atomic_store_n(&head->unwritten, head->unwritten + 1, __ATOMIC_RELAXED);
+		if (head != NULL)
+			__atomic_store_n(&head->unwritten, head->unwritten + 1, __ATOMIC_RELAXED);
 	}
 	trcout->full_events += batch->event_count;
 	if (!trcout->is_full)

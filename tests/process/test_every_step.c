@@ -54,7 +54,7 @@ static void event_after_idleness(void)
 {
 	trace_numbers(1, 3);
 	REQUIRE(ctrace_flush(60000) == CTRACE_OK);
-	while (__atomic_load_n(&ctrace_lane_self->end, __ATOMIC_RELAXED) != NULL)
+	while (__atomic_load_n(&ctrace_lanes_self[0]->end, __ATOMIC_RELAXED) != NULL)
 		(void)sched_yield();
 	shared->number[EVENTS_BEFORE] = 3;
 	be_stepped_through();

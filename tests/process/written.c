@@ -3,9 +3,10 @@
  *
  * written [THREADS] - defines WRT and says "ready".  Each line on stdin is an order, answered by one line: "on WRITER" switches it on with
  * that writer, "plain" on without one, "disconnect", "off": the command's return code and message; "run N": N entries of each thread; "start"
- * traces without end until "stop", which answers the sum; "fork N": a child of it traces N entries as thread 63, and its status; "close": it closes
+ * traces without end until "stop", which answers the sum, "pace N" so that it rests N us after each 50 entries; "breed N": as "fork N", but nobody waits for
+ * the child, whose number is the answer; "child": likewise, of one that only waits for its end; "fork N": a child of it traces N entries as thread 63, and its status; "close": it closes
  * every descriptor but the standard ones; "exec": it becomes another such program, which is "ready" then; "flush"; "stats": emitted, delivered, pending, lost; "writes": how often the
- * process has called write or its like (/proc/self/io).  Each entry has the thread's number and the thread's count of entries.  Ends at the end of stdin.
+ * process has called write or its like (/proc/self/io).  Each entry that is recorded has the thread's number and the thread's count of entries.  Ends at the end of stdin.
  *
  * Copyright The ctrace authors.  SPDX-License-Identifier: Apache-2.0
  */
@@ -25,6 +26,7 @@ static uint32_t thread_count = 1;
 static uint32_t counts[THREADS_LIMIT];
 static uint32_t goal; /* of each thread in this round; 0: until `stopping` */
 static uint32_t stopping;
+static uint32_t pace;
 static pthread_t threads[THREADS_LIMIT];
 
 static void *trace(void *argument)
@@ -32,8 +34,10 @@ static void *trace(void *argument)
 	uint32_t self = (uint32_t)(uintptr_t)argument;
 
 	for (uint32_t i = 0; goal != 0 ? i < goal : __atomic_load_n(&stopping, __ATOMIC_RELAXED) == 0; i++) {
-		CTRACE(tracer, CTRACE_INFO, 7, CTRACE_U32(self), CTRACE_U32(counts[self]));
-		counts[self]++;
+		/* Counted only when it is recorded: items are not evaluated otherwise. */
+		CTRACE(tracer, CTRACE_INFO, 7, CTRACE_U32(self), CTRACE_U32(counts[self]++));
+		if (pace != 0 && i % 50 == 49)
+			(void)usleep(pace);
 	}
 	return NULL;
 }
@@ -111,6 +115,27 @@ static void print_child(uint32_t count)
 	printf("%d\n", status);
 }
 
+/* Nobody waits for it; those that have ended meanwhile are forgotten. */
+static void breed(uint32_t count)
+{
+	pid_t child;
+
+	while (waitpid(-1, NULL, WNOHANG) > 0)
+		;
+	child = fork();
+	if (child == 0 && count == 0)
+		for (;;)
+			(void)pause();
+	if (child == 0) {
+		goal = count;
+		pace = 0;
+		counts[THREADS_LIMIT - 1] = 0;
+		(void)trace((void *)(uintptr_t)(THREADS_LIMIT - 1));
+		exit((int)ctrace_flush(10000));
+	}
+	printf("%d\n", (int)child);
+}
+
 static void obey(const char *order)
 {
 	char writer[16];
@@ -131,6 +156,12 @@ static void obey(const char *order)
 		printf("%llu\n", (unsigned long long)finish());
 	else if (strncmp(order, "fork ", 5) == 0)
 		print_child((uint32_t)strtoul(order + 5, NULL, 10));
+	else if (strncmp(order, "breed ", 6) == 0)
+		breed((uint32_t)strtoul(order + 6, NULL, 10));
+	else if (strcmp(order, "child\n") == 0)
+		breed(0);
+	else if (strncmp(order, "pace ", 5) == 0)
+		printf("%u\n", pace = (uint32_t)strtoul(order + 5, NULL, 10));
 	else if (strcmp(order, "close\n") == 0)
 		printf("%d\n", close_range(3, UINT_MAX, 0));
 	else if (strcmp(order, "exec\n") == 0)

@@ -384,9 +384,7 @@ static void trace_ct_is_the_same_at_the_other_end(void **state)
 
 static void a_state_that_there_is_not_is_damage(void **state)
 {
-	const uint64_t wrong[] = {
-		6, 99, 100, 104, 0x100000001u
-	};
+	const uint64_t wrong[] = { 6, 99, 100, 104, 0x100000001u };
 	struct ctrace_trace_ct other;
 	struct ct_buf text;
 

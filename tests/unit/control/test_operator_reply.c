@@ -271,11 +271,19 @@ static void printed(void **state)
 	ct_buf_clear(&text);
 	answer("");
 	ct_reply_print(&sum, &text);
-	assert_string_equal(ct_buf_text(&text), "CONT");
+	assert_string_equal(ct_buf_text(&text), "");
 	ct_buf_clear(&text);
 	answer("OPTIONS=()");
 	ct_reply_print(&sum, &text);
-	assert_string_equal(ct_buf_text(&text), "OPTIONS=(),CONT");
+	assert_string_equal(ct_buf_text(&text), "OPTIONS=()");
+	ct_buf_clear(&text);
+	answer("OPTIONS=(ORDERS,USER=(ANNA,BERT)),CONT"); /* as it was typed */
+	ct_reply_print(&sum, &text);
+	assert_string_equal(ct_buf_text(&text), "OPTIONS=(ORDERS,USER=(ANNA,BERT))");
+	ct_buf_clear(&text);
+	answer("OPTIONS=('lower, and blanks')");
+	ct_reply_print(&sum, &text);
+	assert_string_equal(ct_buf_text(&text), "OPTIONS=('lower, and blanks')");
 	ct_buf_fini(&text);
 }
 

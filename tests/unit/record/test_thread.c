@@ -82,9 +82,9 @@ static void look_at_self(void)
 	self = ct_thread_self();
 	CHILD_CHECK(self != NULL && ct_thread_self() == self);
 	CHILD_CHECK(self->tid == ct_os_thread_id());
-	CHILD_CHECK(ctrace_lane_self == ct_thread_inline_lane(self));
+	CHILD_CHECK(ctrace_lanes_self == self->inlined);
+	CHILD_CHECK(ct_clock_source() != CT_CLOCK_TSC || self->inlined[0] == &self->common.lane);
 	CHILD_CHECK(self->common.ring != NULL && self->side.ring == NULL && self->flight.ring == NULL);
-	CHILD_CHECK((uintptr_t)self->closed.end == 0);
 	ct_thread_locked = 1;
 	CHILD_CHECK(ct_thread_self() == self);
 	ct_thread_locked = 0;
@@ -199,7 +199,7 @@ static void fork_and_look(void)
 	CHILD_CHECK(parents->tid == ct_os_thread_id());
 	pid = fork();
 	if (pid == 0)
-		_exit(ctrace_lane_self == NULL && ct_thread_locked == 0 ? 0 : 1);
+		_exit(ctrace_lanes_self == NULL && ct_thread_locked == 0 ? 0 : 1);
 	CHILD_CHECK(waitpid(pid, &status, 0) == pid && status == 0);
 	(void)emit(1);
 }
@@ -214,22 +214,23 @@ static void a_forked_child_sees_its_parents_lanes_wiped(void **state)
 static void look_whether_in_call(void)
 {
 	struct ct_thread *thread;
-	struct ctrace_lane *kept;
+	struct ctrace_lane **kept;
 
 	CHILD_CHECK(!ct_thread_is_in_call());
 	(void)emit(0);
 	CHILD_CHECK(!ct_thread_is_in_call());
 	thread = ct_thread_self();
-	kept = ctrace_lane_self;
-	ctrace_lane_self = NULL;
+	kept = ctrace_lanes_self;
+	ctrace_lanes_self = NULL;
 	CHILD_CHECK(ct_thread_is_in_call());
-	ctrace_lane_self = kept;
-	thread->side.busy = true;
+	ctrace_lanes_self = kept;
+	CHILD_CHECK(!ct_thread_is_in_call());
+	ct_lane_enter(&thread->routes[5]);
 	CHILD_CHECK(ct_thread_is_in_call());
-	thread->side.busy = false;
-	thread->routes[5].busy = true;
+	ct_lane_enter(&thread->side); /* a handler */
+	ct_lane_leave(thread, &thread->side);
 	CHILD_CHECK(ct_thread_is_in_call());
-	thread->routes[5].busy = false;
+	ct_lane_leave(thread, &thread->routes[5]);
 	CHILD_CHECK(!ct_thread_is_in_call());
 }
 
@@ -249,8 +250,8 @@ static void fork_in_the_middle_of_a_call(void)
 
 	(void)emit(0);
 	CHILD_CHECK(ctrace_flush(60000) == CTRACE_OK);
-	lane = ctrace_lane_self;
-	ctrace_lane_self = NULL; /* a call has begun: a handler interrupts it, and forks */
+	lane = ctrace_lanes_self[0];
+	ctrace_lanes_self = NULL; /* a call has begun: a handler interrupts it, and forks */
 	cur = lane->cur;
 	head = *lane->head;
 	pid = fork();
@@ -264,7 +265,7 @@ static void fork_in_the_middle_of_a_call(void)
 	}
 	CHILD_CHECK(waitpid(pid, &status, 0) == pid && status == 0);
 	CHILD_CHECK(*lane->head == head && cur[0] == 0); /* nothing of it came here */
-	ctrace_lane_self = lane;
+	ctrace_lanes_self = lane->all;
 	(void)emit(1);
 }
 
@@ -313,7 +314,7 @@ static void leave_and_trace(void)
 {
 	(void)emit(0);
 	ct_thread_leave();
-	CHILD_CHECK(ctrace_lane_self == NULL);
+	CHILD_CHECK(ctrace_lanes_self == NULL);
 	(void)emit(1); /* with a new state */
 	CHILD_CHECK(stats().rings == 2);
 }

@@ -315,21 +315,21 @@ static void an_event_of_half_a_ring_is_the_largest(void **state)
 static void trace_as_a_signal_handler_would(void)
 {
 	struct ct_thread *thread;
-	struct ctrace_lane *kept;
+	struct ctrace_lane **kept;
 
 	(void)emit(0);
 	thread = ct_thread_self();
-	kept = ctrace_lane_self;
-	CHILD_CHECK(kept != NULL && kept == ct_thread_inline_lane(thread));
-	ctrace_lane_self = NULL; /* in the middle of a call */
+	kept = ctrace_lanes_self;
+	CHILD_CHECK(kept != NULL && kept == thread->inlined);
+	ctrace_lanes_self = NULL; /* in the middle of a call */
 	CTRACE(&tracer, CTRACE_INFO, 1, CTRACE_U32(1));
 	CHILD_CHECK(emit(2) == CTRACE_OK);
-	CHILD_CHECK(ctrace_lane_self == NULL); /* still in the middle of it */
+	CHILD_CHECK(ctrace_lanes_self == NULL); /* still in the middle of it */
 	CHILD_CHECK(thread->side.ring != NULL && thread->side.ring->head->is_side);
 	thread->side.busy = true; /* and a handler that interrupts the handler */
 	CHILD_CHECK(emit(99) == CTRACE_NOT_ENOUGH_MEMORY);
 	thread->side.busy = false;
-	ctrace_lane_self = kept;
+	ctrace_lanes_self = kept;
 	CHILD_CHECK(stats().lost[CTRACE_LOSS_NESTED] == 1);
 	CHILD_CHECK(emit(3) == CTRACE_OK);
 	check_balance(5);
@@ -344,16 +344,16 @@ static void a_handler_inside_a_call_takes_the_side_ring_and_a_third_is_counted(v
 
 static void fill_the_side_ring(void)
 {
-	struct ctrace_lane *kept;
+	struct ctrace_lane **kept;
 	uint32_t emitted = 0;
 
 	(void)emit(emitted++);
-	kept = ctrace_lane_self;
+	kept = ctrace_lanes_self;
 	hold_agent();
-	ctrace_lane_self = NULL;
+	ctrace_lanes_self = NULL;
 	while (emit_sized(emitted, 500) == CTRACE_OK)
 		emitted++;
-	ctrace_lane_self = kept;
+	ctrace_lanes_self = kept;
 	release_agent();
 	CHILD_CHECK(stats().lost[CTRACE_LOSS_DISCARDED] == 1); /* never waits */
 	check_balance(emitted + 1);
@@ -599,11 +599,11 @@ static void capture_inside_a_capture(void)
 	uint64_t ticks = 1;
 
 	CHILD_CHECK(emit_captured(&tracer, 0, &ticks) == CTRACE_OK);
-	ct_thread_self()->captured.busy = true;
+	ct_lane_enter(&ct_thread_self()->captured);
 	CHILD_CHECK(emit_captured(&tracer, 99, &ticks) == CTRACE_NOT_ENOUGH_MEMORY);
 	CHILD_CHECK(ct_thread_is_in_call());
 	CHILD_CHECK(emit(1) == CTRACE_OK); /* events of a handler go their own way */
-	ct_thread_self()->captured.busy = false;
+	ct_lane_leave(ct_thread_self(), &ct_thread_self()->captured);
 	ct_thread_locked = 1;
 	CHILD_CHECK(emit_captured(&tracer, 2, &ticks) == CTRACE_OK); /* needs no lock */
 	ct_thread_locked = 0;

@@ -1,8 +1,8 @@
 /*
  * operate_fixture.h - requests of operators to a traced child of the test, and the answers as text.
  *
- * The child asks itself, on its own thread: what a socket would bring.  An answer reads "SUCCESS", "NOT_FOUND message", with a line for each
- * row behind it: "app.one: NONE -> DEBUG", and "*" in front of the rows of each further frame.
+ * The child asks itself, on its own thread: what a socket would bring.  An answer reads "SUCCESS", "NOT_FOUND message", with a line for
+ * each row behind it: "app.one: NONE -> DEBUG", and "*" in front of the rows of each further frame.
  *
  * Copyright The ctrace authors.  SPDX-License-Identifier: Apache-2.0
  */

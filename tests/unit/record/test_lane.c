@@ -1,7 +1,7 @@
 /*
- * test_own_ring.c - events of a component with a ring of its own: as the inline path writes them, and everything else by way of trace.c.
+ * test_lane.c - events of a component with rings of its own: as the inline path writes them, and everything else by way of trace.c.
  *
- * That the short way is taken at all shows in `make bench`, which counts its instructions.
+ * That the inline path is taken at all shows in `make bench`, which counts its instructions.
  *
  * Copyright The ctrace authors.  SPDX-License-Identifier: Apache-2.0
  */
@@ -105,13 +105,20 @@ static void a_full_ring_follows_its_policy(void **state)
 /* As a signal handler finds it that interrupts the writing of an event. */
 static void trace_in_the_middle(void)
 {
+	struct ctrace_lane **lanes;
+
 	trace_own(0);
-	own_lane()->busy = true;
+	lanes = ctrace_lanes_self;
+	ctrace_lanes_self = NULL; /* inline, */
 	trace_own(1);
-	CHILD_CHECK(ct_thread_self()->side.ring != NULL);
-	own_lane()->busy = false;
+	CHILD_CHECK(ct_thread_self()->side.ring != NULL && ctrace_lanes_self == NULL);
+	ctrace_lanes_self = lanes;
+	ct_lane_enter(own_lane()); /* and out of line */
+	trace_own(3);
+	CHILD_CHECK(ctrace_lanes_self == NULL);
+	ct_lane_leave(ct_thread_self(), own_lane());
 	trace_own(2);
-	check_stats(3, 0);
+	check_stats(4, 0);
 }
 
 static void inside_a_call_the_side_ring_is_used(void **state)
@@ -119,7 +126,7 @@ static void inside_a_call_the_side_ring_is_used(void **state)
 	(void)state;
 	configure("ctrace.buffer.own = 64k\n");
 	assert_int_equal(run_traced(trace_in_the_middle), 0);
-	assert_lines(0, 3);
+	assert_lines(0, 4);
 }
 
 static void refuse(void)

@@ -1,0 +1,128 @@
+/*
+ * lane.c - which of a thread's rings an event goes into.
+ *
+ * Runs on the thread that traces, in signal handlers too.  A thread has a lane for the common ring, one for each route of components with rings of their
+ * own, one for signal handlers that interrupt a trace call, one for the flight recorder and one for entries that were captured.  The inline path of
+ * ctrace.h uses those of routes, as far as an event asks for nothing but its ring.
+ *
+ * Copyright The ctrace authors.  SPDX-License-Identifier: Apache-2.0
+ */
+#include "record/record.h"
+
+#include <string.h>
+
+#define ROUTE_FLIGHT CT_ROUTE_LIMIT /* the ring of the flight recorder: no component's route */
+
+_Static_assert(CT_ROUTE_LIMIT == CTRACE_ROUTES_, "the inline path goes by routes");
+
+static enum ctrace_status lose(enum ctrace_loss reason)
+{
+	ct_trace_count_lost(reason);
+	return CTRACE_NOT_ENOUGH_MEMORY;
+}
+
+static struct ct_ring_kind kind_of(const struct ct_process *process, uint32_t route)
+{
+	struct ct_ring_kind kind = { .route = route, .overflow = process->settings.overflow, .capacity = process->settings.buffer };
+
+	if (route == ROUTE_FLIGHT) {
+		kind.overflow = CT_OVERFLOW_OVERWRITE;
+		kind.capacity = process->settings.flight_buffer;
+		kind.is_flight = true;
+	} else if (route != 0) {
+		struct ct_route own = ct_route_at(process->registry, route);
+
+		if (own.buffer != 0)
+			kind.capacity = own.buffer;
+		if (own.overflow != CT_OVERFLOW_AUTO)
+			kind.overflow = own.overflow;
+		kind.writer = own.writer;
+	}
+	return kind;
+}
+
+/* May the inline path write there?  Not where an event may be the recorder's, or pull its trigger. */
+static bool is_plain(const struct ct_process *process, uint32_t route)
+{
+	return ct_clock_source() == CT_CLOCK_TSC &&
+	       (route == 0 || (ct_route_at(process->registry, route).flight_level == CTRACE_LEVEL_NONE &&
+			       process->settings.flight_trigger >= CTRACE_LEVEL_COUNT));
+}
+
+enum ctrace_status ct_lane_attach(struct ct_process *process, struct ct_thread *thread, struct ct_lane *lane, uint32_t route)
+{
+	struct ct_ring_kind kind = { .overflow = CT_OVERFLOW_DISCARD, .capacity = CT_RING_SIDE, .is_side = true };
+	bool is_routes = lane == &thread->common || (lane >= thread->routes && lane < thread->routes + CT_ROUTE_LIMIT);
+	struct ct_ring *ring;
+
+	if (ct_thread_locked != 0)
+		return lose(CTRACE_LOSS_NESTED);
+	if (lane != &thread->side)
+		kind = kind_of(process, lane == &thread->flight ? ROUTE_FLIGHT : route);
+	kind.is_captured = lane == &thread->captured;
+	ring = ct_ring_pool_take(process->pool, &kind, thread->tid);
+	if (ring == NULL)
+		return lose(CTRACE_LOSS_NO_RING);
+	lane->lane.cur = NULL;
+	lane->lane.tid = thread->tid;
+	lane->lane.all = thread->inlined;
+	lane->stalled = false;
+	lane->is_flight = kind.is_flight;
+	lane->ring = ring;
+	if (is_routes && is_plain(process, route)) {
+		/* The agent closes its window to be woken. */
+		__atomic_store_n(&ring->lane, &lane->lane, __ATOMIC_RELEASE);
+		thread->inlined[route] = &lane->lane;
+	}
+	return CTRACE_OK;
+}
+
+enum ctrace_status ct_lane_lead_captured(struct ct_process *process, struct ct_thread *thread, uint32_t component, uint32_t route)
+{
+	struct ct_lane *lane = &thread->captured;
+
+	if (route != 0 && CTRACE_INFO < ct_route_output_level(process->registry, component))
+		route = ROUTE_FLIGHT;
+	if (lane->ring != NULL && lane->ring->head->route == route)
+		return CTRACE_OK;
+	if (ct_thread_locked != 0)
+		return lose(CTRACE_LOSS_NESTED);
+	ct_lane_give_back(lane);
+	return ct_lane_attach(process, thread, lane, route);
+}
+
+struct ct_lane *ct_lane_choose(struct ct_process *process, struct ct_thread *thread, uint32_t component, uint32_t level, uint32_t route)
+{
+	/* We are a signal handler. */
+	if (ctrace_lanes_self == NULL)
+		return thread->side.busy ? NULL : &thread->side;
+	if (route == 0)
+		return &thread->common;
+	return level < ct_route_output_level(process->registry, component) ? &thread->flight : &thread->routes[route % CT_ROUTE_LIMIT];
+}
+
+void ct_lane_enter(struct ct_lane *lane)
+{
+	lane->busy = true;
+	ctrace_lanes_self = NULL;
+	CTRACE_FENCE_();
+}
+
+void ct_lane_leave(struct ct_thread *thread, struct ct_lane *lane)
+{
+	CTRACE_FENCE_();
+	lane->busy = false;
+	/* A forked child that ends its parent's call must not stay on its parent's lanes. */
+	if (lane != &thread->side && thread->tid != 0)
+		ctrace_lanes_self = thread->inlined;
+}
+
+void ct_lane_give_back(struct ct_lane *lane)
+{
+	struct ct_ring *ring = lane->ring;
+
+	ct_ring_close_window(&lane->lane);
+	if (ring != NULL)
+		ct_ring_pool_give_back(ct_process.pool, ring);
+	memset(lane, 0, sizeof *lane);
+}

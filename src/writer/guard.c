@@ -1,0 +1,75 @@
+/*
+ * guard.c - a page that a traced process has taken away under us.
+ *
+ * Reading a mapped file behind its end raises SIGBUS, and a process that is broken may truncate its own files.  Each thread of the writer says
+ * which link it works on; a page of that link that is missing is replaced by an empty one of our own, and the link is damaged: the station
+ * lets go of it, and everybody else's data go on.  Every other SIGBUS ends the program, as ever.  Only async-signal-safe calls are made.
+ *
+ * Copyright The ctrace authors.  SPDX-License-Identifier: Apache-2.0
+ */
+#include "writer/intake.h"
+
+#include <errno.h>
+#include <signal.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+static __thread struct ct_link *guarded;
+static uintptr_t page_size;
+
+void ct_guard_link(struct ct_link *link)
+{
+	guarded = link;
+}
+
+static bool is_in(const void *start, size_t size, uintptr_t at)
+{
+	return start != NULL && at >= (uintptr_t)start && at - (uintptr_t)start < size;
+}
+
+static bool is_of_link(const struct ct_link *link, uintptr_t at)
+{
+	uint32_t rings = __atomic_load_n(&link->rings, __ATOMIC_ACQUIRE);
+
+	if (is_in(link->session.head, CT_SESSION_SIZE, at))
+		return true;
+	for (uint32_t i = 0; i < rings; i++)
+		if (is_in(link->ring[i].head, CT_RING_HEAD_SIZE + link->ring[i].capacity, at))
+			return true;
+	return false;
+}
+
+static void hear(int number, siginfo_t *info, void *context)
+{
+	struct ct_link *link = guarded;
+	uintptr_t at = (uintptr_t)info->si_addr;
+	int kept = errno;
+
+	(void)context;
+	if (link != NULL && is_of_link(link, at) &&
+	    mmap((void *)(at & ~(page_size - 1)), page_size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED, -1, 0) !=
+		    MAP_FAILED)
+		__atomic_store_n(&link->is_damaged, 1, __ATOMIC_RELEASE);
+	else
+		(void)signal(number, SIG_DFL); /* the same instruction raises it again */
+	errno = kept;
+}
+
+void ct_guard_thread(void)
+{
+	sigset_t set;
+
+	(void)sigemptyset(&set);
+	(void)sigaddset(&set, SIGBUS);
+	(void)pthread_sigmask(SIG_UNBLOCK, &set, NULL);
+}
+
+void ct_guard_start(void)
+{
+	struct sigaction action = { .sa_sigaction = hear, .sa_flags = SA_SIGINFO };
+
+	page_size = (uintptr_t)sysconf(_SC_PAGESIZE);
+	(void)sigemptyset(&action.sa_mask);
+	(void)sigaction(SIGBUS, &action, NULL);
+	ct_guard_thread();
+}
