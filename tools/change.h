@@ -28,6 +28,7 @@ struct change {
 	const char *property; /* prop's, for the JSON; NULL */
 	bool is_emitter;      /* rows are about emitters */
 	bool is_question;     /* rows show `now`; there is no `old` */
+	bool has_mistakes;    /* what processes did not understand, and say how much of it (CT_FIELD_NUMBER), is a failure */
 	const char *empty;    /* how people read an empty value */
 	const char *done;     /* what a process said that has answered OK and nothing else; NULL: nothing worth a row */
 	struct ct_buf request;

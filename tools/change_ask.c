@@ -130,6 +130,10 @@ static void read_field(struct reading *reading, enum ct_field field, struct ct_s
 		row->failed |= reading->status != CTRACE_OK;
 		reading->has_failed_row |= row->failed;
 		return;
+	case CT_FIELD_NUMBER: /* which is there when it is not 0 */
+		reading->change->failed |= reading->change->has_mistakes && value.size == sizeof(uint64_t) &&
+					   memcmp(value.at, &(uint64_t){ 0 }, sizeof(uint64_t)) != 0;
+		return;
 	default:
 		return;
 	}

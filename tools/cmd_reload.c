@@ -84,6 +84,7 @@ static int reload(struct reload_arguments *arguments)
 		/* The other lines hold, but not all is well. */
 		change->failed = arguments->complaints != 0;
 	}
+	change->has_mistakes = true;
 	ct_command_encode(&change->request, &command);
 	return ct_change_run(change);
 }

@@ -117,7 +117,7 @@ bool ct_list_shows(struct ct_dest *dest)
 
 const char *ct_list_level(uint32_t level)
 {
-	return level == CTRACE_LEVEL_NONE ? "OFF" : ct_level_name(level);
+	return ct_level_name(level);
 }
 
 const char *ct_list_state(const struct ct_folder_entry *entry)

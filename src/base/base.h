@@ -141,6 +141,14 @@ enum ctrace_status ct_os_allocate(int fd, uint64_t offset, uint64_t size) CT_MUS
 enum ctrace_status ct_os_sync(int fd) CT_MUST_USE;
 enum ctrace_status ct_os_map(int fd, size_t size, bool shared, void **out_address) CT_MUST_USE;     /* read-write; fd -1: anonymous */
 enum ctrace_status ct_os_read_file(const char *path, size_t limit, struct ct_buf *out) CT_MUST_USE; /* any regular file */
+/* Whom a file is taken from that says what is to be done.  What was looked at is what is read. */
+enum ct_os_trust {
+	CT_OS_OWN,  /* nobody but this user and root may write to it, or put another in its place; it is no link */
+	CT_OS_NAMED /* the user has named the folder: only not everybody may do so */
+};
+/* A regular file of a folder, DENIED when others than these may write to it or to the folder; the limit is ct_os_read_file()'s. */
+enum ctrace_status ct_os_read_trusted(const char *folder, const char *name, enum ct_os_trust trust, size_t limit,
+				      struct ct_buf *out) CT_MUST_USE;
 void ct_os_close(int *fd);                                                                          /* keeps errno; sets -1 */
 /* Which file a descriptor was opened for.  In somebody's process a descriptor of ours may be closed behind our back, as daemons close all
  * there are, and its number may be a file of the program's own since: look before writing or closing. */

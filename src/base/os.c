@@ -269,16 +269,11 @@ enum ctrace_status ct_os_map(int fd, size_t size, bool shared, void **out_addres
 	return CTRACE_OK;
 }
 
-enum ctrace_status ct_os_read_file(const char *path, size_t limit, struct ct_buf *out)
+/* All that is there, into an empty buffer; closes fd. */
+static enum ctrace_status read_all(int fd, size_t limit, struct ct_buf *out)
 {
-	struct stat info;
-	int fd = must_fail(CT_OS_OPEN) ? -1 : open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
 	enum ctrace_status status = CTRACE_OK;
 
-	if (fd < 0)
-		return status_of_errno();
-	if (fstat(fd, &info) != 0 || !S_ISREG(info.st_mode))
-		return refuse(fd, EINVAL);
 	for (;;) {
 		size_t got = 0;
 
@@ -298,6 +293,54 @@ enum ctrace_status ct_os_read_file(const char *path, size_t limit, struct ct_buf
 	}
 	ct_os_close(&fd);
 	return status;
+}
+
+enum ctrace_status ct_os_read_file(const char *path, size_t limit, struct ct_buf *out)
+{
+	struct stat info;
+	int fd = must_fail(CT_OS_OPEN) ? -1 : open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
+
+	if (fd < 0)
+		return status_of_errno();
+	if (fstat(fd, &info) != 0 || !S_ISREG(info.st_mode))
+		return refuse(fd, EINVAL);
+	return read_all(fd, limit, out);
+}
+
+static bool is_trusted(const struct stat *folder, const struct stat *file, enum ct_os_trust trust)
+{
+	bool is_own = file->st_uid == geteuid() || file->st_uid == 0;
+
+	if (trust == CT_OS_OWN)
+		return is_own && (folder->st_uid == geteuid() || folder->st_uid == 0) &&
+		       ((folder->st_mode | file->st_mode) & (S_IWGRP | S_IWOTH)) == 0;
+	/* In a folder such as /tmp everybody may put files, but nobody may touch another's. */
+	if ((folder->st_mode & S_IWOTH) != 0 && ((folder->st_mode & S_ISVTX) == 0 || !is_own))
+		return false;
+	return (file->st_mode & S_IWOTH) == 0;
+}
+
+enum ctrace_status ct_os_read_trusted(const char *folder, const char *name, enum ct_os_trust trust, size_t limit, struct ct_buf *out)
+{
+	int flags = O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY | (trust == CT_OS_OWN ? O_NOFOLLOW : 0);
+	int folder_fd = must_fail(CT_OS_OPEN) ? -1 : open(folder, O_PATH | O_DIRECTORY | O_CLOEXEC);
+	struct stat folder_info, info;
+	int fd;
+
+	if (folder_fd < 0)
+		return status_of_errno();
+	fd = must_fail(CT_OS_OPEN) ? -1 : openat(folder_fd, name, flags);
+	if (fd < 0 || fstat(folder_fd, &folder_info) != 0 || fstat(fd, &info) != 0) {
+		ct_os_close(&folder_fd);
+		ct_os_close(&fd);
+		return status_of_errno();
+	}
+	ct_os_close(&folder_fd);
+	if (!S_ISREG(info.st_mode))
+		return refuse(fd, EINVAL);
+	if (!is_trusted(&folder_info, &info, trust))
+		return refuse(fd, EPERM);
+	return read_all(fd, limit, out);
 }
 
 void ct_os_close(int *fd)
@@ -396,7 +439,7 @@ enum ctrace_status ct_os_thread_start(void *(*body)(void *), void *argument, con
 		free(start);
 		return CTRACE_NOT_ENOUGH_MEMORY;
 	}
-	(void)pthread_attr_setstacksize(&attributes, (size_t)256 << 10);
+	(void)pthread_attr_setstacksize(&attributes, (size_t)1 << 20); /* start/stop routines of the program run on one of them */
 	/* The new thread inherits the mask: it must never run one of the program's handlers. */
 	(void)sigfillset(&all);
 	(void)pthread_sigmask(SIG_SETMASK, &all, &before);

@@ -125,16 +125,44 @@ static void ask(struct ct_trace *trace, const struct ct_status *status, struct c
 
 /* ---- both ---- */
 
+/* What it has of its own, as the built-in start/stop routine takes it (builtin.c).  More than there is room for is not shown. */
+static void show_own(struct ctrace_display *shown, const struct ct_configured *own)
+{
+	const char *mark = "DEST=(";
+	struct ct_buf text;
+
+	ct_buf_init(&text);
+	if (own->level != CT_LEVEL_UNSET && own->level != CTRACE_LEVEL_NONE)
+		ct_buf_add_format(&text, "LEVEL=%s", ct_level_name(own->level));
+	for (uint32_t i = 0; i < CT_EMITTER_LIMIT; i++) {
+		const struct ctrace_emitter *emitter = (own->dests & 1u << i) != 0 ? ct_emitter_at(i) : NULL;
+
+		if (emitter == NULL)
+			continue;
+		if (mark[0] == 'D' && text.size != 0)
+			ct_buf_add_char(&text, ',');
+		ct_buf_add_text(&text, mark);
+		ct_buf_add_text(&text, emitter->name);
+		mark = ",";
+	}
+	if (mark[0] == ',')
+		ct_buf_add_char(&text, ')');
+	if (!text.failed && text.size < sizeof shown->options)
+		memcpy(shown->options, ct_buf_text(&text), text.size);
+	ct_buf_fini(&text);
+}
+
 static void show_tracer(struct ctrace_display *shown, uint32_t component)
 {
 	uint32_t level = __atomic_load_n(&ct_registry_entry(ct_process.registry, component)->gate.level, __ATOMIC_RELAXED);
-
-	uint32_t writer = ct_registry_configured(ct_process.registry, component).writer;
+	struct ct_configured own = ct_registry_configured(ct_process.registry, component);
+	uint32_t writer = own.writer;
 
 	shown->mode = level == CTRACE_LEVEL_NONE ? CTRACE_MODE_OFF : CTRACE_MODE_ON;
-	shown->buffer_asked = shown->buffer_rounded = ct_registry_configured(ct_process.registry, component).buffer;
+	shown->buffer_asked = shown->buffer_rounded = own.buffer;
 	shown->buffer_granted = shown->buffer_asked;
 	shown->wtr = 1;
+	show_own(shown, &own);
 	if (writer != CT_WRITER_UNSET && writer != 0)
 		memcpy(shown->writer, ct_process.session.head->writer[writer].name, sizeof shown->writer - 1);
 }

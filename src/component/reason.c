@@ -154,9 +154,9 @@ static const struct ct_reason_row rows[] = {
 		"Write it as `ctrace list` shows it. It is not the process id."),
 	REFUSED(MEMBER_TOO_LARGE, "the member is too large", "A member has at most 65536 bytes, comments included.",
 		"Shorten it, or divide its transactions among several members. Make sure that CTRACE_PARMLIB leads to the file that you mean."),
-	REFUSED(MEMBER_NOT_READABLE, "the member is there, but may not be read",
-		"The traced process's user has no permission to read the file, or it is no regular file.",
-		"Give that user permission to read it, or put a regular file in its place."),
+	REFUSED(MEMBER_NOT_READABLE, "the member is there, but may not be read, or everybody may write to it",
+		"The traced process's user has no permission to read the file, or it is no regular file, or everybody may write to it or to its folder: then it is not known who has written it.",
+		"Give that user permission to read it, put a regular file in its place, or take the others' permission to write away."),
 	REFUSED(MEMBER_ALLOCATION, "the parmlib folders could not be opened",
 		"CTRACE_PARMLIB is not set, or none of what it names is a folder, or the process has no memory or file descriptor left for the member. "
 		"A set-uid program does not look at CTRACE_PARMLIB.",

@@ -2,7 +2,7 @@
  * parmlib_file.c - finds a member in the folders of CTRACE_PARMLIB.
  *
  * Called by CTRACE DEFINE, TRACE CT and `ctrace parmlib`, on any thread.  A name becomes a path only when it is a member's, so none
- * leads out of the folders; what is there under the name and no regular file is not waited for; trouble in one folder is not passed
+ * leads out of the folders; what is there under the name and no regular file is not waited for, nor what everybody may write to read; trouble in one folder is not passed
  * over for the next.
  *
  * Copyright The ctrace authors.  SPDX-License-Identifier: Apache-2.0
@@ -24,7 +24,7 @@ static uint32_t read_reason(enum ctrace_status status)
 		return 0;
 	case CTRACE_NOT_FOUND:
 		return CTRACE_RSN_MEMBER_NOT_FOUND;
-	case CTRACE_DENIED: /* or no regular file */
+	case CTRACE_DENIED: /* or no regular file, or everybody may write to it */
 		return CTRACE_RSN_MEMBER_NOT_READABLE;
 	case CTRACE_NOT_ENOUGH_MEMORY:
 		return CTRACE_RSN_MEMBER_ALLOCATION;
@@ -64,6 +64,7 @@ static uint32_t read_member(const char *member, const char *folders, struct ct_b
 {
 	bool has_folder = false;
 	struct ct_span folder;
+	char place[PATH_SIZE];
 
 	while (next_folder(&folders, &folder)) {
 		uint32_t reason;
@@ -71,7 +72,8 @@ static uint32_t read_member(const char *member, const char *folders, struct ct_b
 		if (folder.size + 1 + strlen(member) >= PATH_SIZE)
 			continue;
 		(void)snprintf(path, PATH_SIZE, "%.*s/%s", (int)folder.size, folder.at, member);
-		reason = read_reason(ct_os_read_file(path, CT_PARMLIB_LIMIT + 1, out_text));
+		(void)snprintf(place, sizeof place, "%.*s", (int)folder.size, folder.at);
+		reason = read_reason(ct_os_read_trusted(place, member, CT_OS_NAMED, CT_PARMLIB_LIMIT + 1, out_text));
 		if (reason != CTRACE_RSN_MEMBER_NOT_FOUND)
 			return reason;
 		has_folder = has_folder || is_folder(folder);

@@ -76,7 +76,7 @@ static void describe(struct ct_complaint *out, struct ct_span word, const char *
 void ct_trace_complain(uint32_t reason, struct ct_span text, struct ct_complaint *out)
 {
 	static const char asid[] = "1 to 4 hexadecimal digits, 1 to FFFF";
-	static const char jobname[] = "a job name of 1 to 8 characters: no blank, comma, parenthesis or quotation mark";
+	static const char jobname[] = "a job name of 1 to 8 characters: no blank, comma, parenthesis, quotation mark, * or ?";
 	static const char bufsize[] = "1K to 9999K or 1M to 2047M";
 	static const struct {
 		uint32_t reason;
@@ -135,7 +135,8 @@ uint32_t ct_asid_parse(const char *text, size_t size, uint16_t *out_asid)
 /* A job here is a program, whose name may have more characters than a name of the macro; but none that ends it in a list. */
 static bool is_of_jobname(char c)
 {
-	return (unsigned char)c > ' ' && c != 0x7F && c != ',' && c != '(' && c != ')' && c != '\'' && c != '"';
+	/* No patterns: * would be a job that nobody has, and shut everybody out. */
+	return (unsigned char)c > ' ' && c != 0x7F && strchr(",()'\"*?", c) == NULL;
 }
 
 static void copy_upper(char out_name[CTRACE_MAX_NAME + 1], const char *text, size_t size)

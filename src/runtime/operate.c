@@ -67,7 +67,9 @@ static void operate_reload(const struct ct_command *command, struct ct_buf *out)
 	struct ct_span path = command->value;
 	char text[4096] = "";
 	char message[256] = "";
+	struct ct_answer answer;
 	enum ctrace_status status;
+	unsigned mistakes;
 
 	if (path.size >= sizeof text || (path.size != 0 && (path.at[0] != '/' || memchr(path.at, '\0', path.size) != NULL))) {
 		ct_answer_whole(out, command->verb, CTRACE_SYNTAX_ERROR, "expected the absolute path of a configuration file");
@@ -75,10 +77,14 @@ static void operate_reload(const struct ct_command *command, struct ct_buf *out)
 	}
 	if (path.size != 0)
 		memcpy(text, path.at, path.size);
-	status = ct_reload(text, message);
+	status = ct_reload(text, &mistakes, message);
 	if (status != CTRACE_OK && message[0] == '\0')
 		(void)strncpy(message, ctrace_status_text(status), sizeof message - 1);
-	ct_answer_whole(out, command->verb, status, message[0] != '\0' ? message : NULL);
+	ct_answer_begin(&answer, out, command->verb);
+	ct_answer_set_status(&answer, status);
+	ct_answer_add(&answer, CT_FIELD_MESSAGE, message, strlen(message));
+	ct_message_add_number(answer.out, CT_FIELD_NUMBER, mistakes);
+	ct_answer_end(&answer);
 }
 
 static void operate_writer_up(const struct ct_command *command, struct ct_buf *out)

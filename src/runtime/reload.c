@@ -23,6 +23,7 @@ struct reading {
 	struct ct_settings settings;
 	struct ct_target target;
 	unsigned mistakes;
+	unsigned first_mistake; /* its line */
 	unsigned stopped_at; /* mftrace.application that is another's; 0: none */
 };
 
@@ -71,20 +72,23 @@ static void say_unread(const char *path, enum ctrace_status status, int error, c
 
 /* ---- into a registry of its own ---- */
 
+static void note_mistake(struct reading *reading, unsigned line)
+{
+	if (reading->mistakes++ == 0)
+		reading->first_mistake = line;
+}
+
 static void take_command(const struct ct_command *command, unsigned line, void *user)
 {
 	struct reading *reading = user;
 
-	(void)line;
-	reading->mistakes += ct_apply(&reading->target, command) != CTRACE_OK;
+	if (ct_apply(&reading->target, command) != CTRACE_OK)
+		note_mistake(reading, line);
 }
 
 static void count_mistake(const struct ct_complaint *complaint, void *user)
 {
-	struct reading *reading = user;
-
-	(void)complaint;
-	reading->mistakes++;
+	note_mistake(user, complaint->line);
 }
 
 static void forget(void *user)
@@ -257,8 +261,9 @@ static void say_done(const struct reading *reading, const char *path, const stru
 				  reading->stopped_at);
 	add_later(&text, remarks);
 	if (reading->mistakes != 0)
-		ct_buf_add_format(&text, "; %u line%s not understood: ctrace config check %s", reading->mistakes,
-				  reading->mistakes == 1 ? " was" : "s were", shown(path));
+		ct_buf_add_format(&text, "; %u line%s not understood, %s %u: ctrace config check %s", reading->mistakes,
+				  reading->mistakes == 1 ? " was" : "s were", reading->mistakes == 1 ? "line" : "the first is line",
+				  reading->first_mistake, shown(path));
 	(void)snprintf(message, 256, "%s", ct_buf_text(&text));
 	ct_buf_fini(&text);
 }
@@ -281,7 +286,8 @@ static enum ctrace_status put_in_force(struct reading *reading, const struct ct_
 	return status;
 }
 
-static enum ctrace_status apply_text(const struct ct_buf *text, const char *path, const struct ct_target *target, char message[256])
+static enum ctrace_status apply_text(const struct ct_buf *text, const char *path, const struct ct_target *target,
+				     unsigned *out_mistakes, char message[256])
 {
 	struct remarks remarks;
 	struct reading reading;
@@ -292,6 +298,7 @@ static enum ctrace_status apply_text(const struct ct_buf *text, const char *path
 		status = put_in_force(&reading, target, &remarks);
 		if (status == CTRACE_OK)
 			say_done(&reading, path, &remarks, message);
+		*out_mistakes = reading.mistakes;
 		reading_fini(&reading);
 	}
 	if (status != CTRACE_OK)
@@ -299,13 +306,14 @@ static enum ctrace_status apply_text(const struct ct_buf *text, const char *path
 	return status;
 }
 
-enum ctrace_status ct_reload(const char *path, char message[256])
+enum ctrace_status ct_reload(const char *path, unsigned *out_mistakes, char message[256])
 {
 	const struct ct_target *target = ct_thread_locked == 0 ? ct_target_self() : NULL;
 	char file[PATH_SIZE];
 	enum ctrace_status status;
 	struct ct_buf text;
 
+	*out_mistakes = 0;
 	if (target == NULL) {
 		(void)snprintf(message, 256, "nothing was changed: this process is not traced");
 		return CTRACE_NOT_ENOUGH_MEMORY;
@@ -318,7 +326,7 @@ enum ctrace_status ct_reload(const char *path, char message[256])
 	errno = 0;
 	status = ct_setup_read_file(file, &text);
 	if (status == CTRACE_OK)
-		status = apply_text(&text, file, target, message);
+		status = apply_text(&text, file, target, out_mistakes, message);
 	else
 		say_unread(file, status, errno, message);
 	ct_buf_fini(&text);

@@ -35,9 +35,9 @@ enum ctrace_status ct_agent_rotate(uint32_t mask, uint32_t *out_done) CT_MUST_US
 
 /* ---- reload.c */
 /* The configuration becomes what the file says; path "": the process's own, MFTRACE_CONFIG.  message: terminated, one line, in either case:
- * what was not understood, what holds only later; or why nothing was changed.  Under no lock, not in a signal handler.  NOT_FOUND without a
- * file that can be read; DENIED, OS_ERROR; NOT_ENOUGH_MEMORY. */
-enum ctrace_status ct_reload(const char *path, char message[256]) CT_MUST_USE;
+ * what was not understood, what holds only later; or why nothing was changed.  *out_mistakes: lines that were not understood.  Under no lock,
+ * not in a signal handler.  NOT_FOUND without a file that can be read; DENIED, OS_ERROR; NOT_ENOUGH_MEMORY. */
+enum ctrace_status ct_reload(const char *path, unsigned *out_mistakes, char message[256]) CT_MUST_USE;
 
 /* ---- operate.c: the control thread's answers (a ct_server_answer) */
 void ct_operate(const struct ct_message *request, struct ct_buf *out, void *user);

@@ -459,17 +459,29 @@ static void serve_once(struct station *station)
  * Life
  */
 
+/* Nobody else may put a socket there that takes our name. */
+static bool is_private(int fd)
+{
+	struct stat info;
+
+	return fstat(fd, &info) == 0 && info.st_uid == geteuid() && (info.st_mode & (S_IWGRP | S_IWOTH)) == 0;
+}
+
 static enum ctrace_status take_name(struct station *station)
 {
 	struct flock lock = { .l_type = F_WRLCK, .l_whence = SEEK_SET };
 	char name[CTRACE_MAX_NAME + 8];
 	enum ctrace_status status = ct_os_make_folder(station->folder);
 
+	if (status == CTRACE_NOT_FOUND) /* a file, or a link to nowhere */
+		return CTRACE_DENIED;
 	if (status != CTRACE_OK)
 		return status;
 	station->folder_fd = open(station->folder, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
 	if (station->folder_fd < 0)
-		return CTRACE_OS_ERROR;
+		return errno == ELOOP || errno == ENOTDIR ? CTRACE_DENIED : CTRACE_OS_ERROR;
+	if (!is_private(station->folder_fd))
+		return CTRACE_DENIED;
 	(void)snprintf(name, sizeof name, "%s.lock", station->options->procedure->name);
 	status = ct_os_open_file(station->folder_fd, name, O_RDWR | O_CREAT, &station->lock_fd);
 	if (status != CTRACE_OK)
@@ -574,14 +586,16 @@ static void leave_name(struct station *station)
 
 static int fail_to_start(struct station *station, enum ctrace_status status)
 {
+	const char *name = station->options->procedure->name;
+	const char *why = status == CTRACE_OS_ERROR ? strerror(errno)
+			  : status == CTRACE_DENIED ? "it is no folder of this user's, or others may write to it"
+						    : ctrace_status_text(status);
 	char text[4400];
 
-	(void)snprintf(text, sizeof text,
-		       status == CTRACE_TIMED_OUT ? "CTR105E CTRACE WRITER %s IS RUNNING ALREADY (%s)" : "CTR106E CTRACE WRITER %s: %s",
-		       station->options->procedure->name,
-		       status == CTRACE_OS_ERROR    ? strerror(errno)
-		       : status == CTRACE_TIMED_OUT ? station->folder
-						    : ctrace_status_text(status));
+	if (status == CTRACE_TIMED_OUT)
+		(void)snprintf(text, sizeof text, "CTR105E CTRACE WRITER %s IS RUNNING ALREADY (%s)", name, station->folder);
+	else
+		(void)snprintf(text, sizeof text, "CTR106E CTRACE WRITER %s: %s: %s", name, station->folder, why);
 	tell(text, station);
 	leave_name(station);
 	return 1;

@@ -101,15 +101,19 @@ class Storm:
     def disturb_writer(self, rng):
         name = rng.choice(list(WRITERS))
         writer = self.writers[name]
-        how = rng.choice(('kill', 'kill', 'term', 'wtrstop', 'rest'))
+        how = rng.choice(('kill', 'kill', 'term', 'wtrstop', 'pause'))
+        if how == 'pause' or rng.random() < 0.3:
+            writer.send_signal(signal.SIGSTOP)
+            time.sleep(rng.random() * 0.2)
+            writer.send_signal(signal.SIGCONT)
+            if how == 'pause':
+                return
         if how == 'kill':
             writer.kill()
         elif how == 'term':
             writer.terminate()
         elif how == 'wtrstop':
             self.tool('op', f'TRACE CT,WTRSTOP={name},{rng.choice(("FLUSH", "NOFLUSH"))}')
-        else:
-            return
         if how != 'wtrstop' or rng.random() < 0.5:
             time.sleep(rng.random() * 0.1)
         try:
@@ -209,11 +213,13 @@ class Storm:
             assert program.settle() == said[program.process.pid][1]
             extra = wait_for_none(lambda: descriptors(program.process.pid) - program.at_first)
             assert not extra, f'descriptors that survived: {extra}'
+        for child in self.children:
+            assert not wait_for_none(lambda: is_running(child)), f'child {child} hangs'
+        for program in self.programs:
+            assert program.ask('misfits') == '0', 'a child died, or could not flush'
             program.end()
         for child in self.sleepers:
             os.kill(child, signal.SIGKILL)
-        for child in self.children:
-            assert not wait_for_none(lambda: os.path.exists(f'/proc/{child}/stat') and is_running(child)), 'a child hangs'
         return said
 
     def look(self, said):
@@ -241,6 +247,7 @@ class Storm:
     def entries_of(self, pid):
         paths = glob.glob(self.room.at('data*', '*', f'*.{pid}')) + glob.glob(self.room.at('data*', '*', f'*.{pid}.*'))
         paths += glob.glob(self.room.at('logs', f'*.{pid}.ctb*'))
+        paths = [path for path in paths if os.path.exists(os.path.join(path, 'metadata'))]  # it was killed before there were any
         if not paths:
             return Counter()
         done = self.room.tool('show', *paths, check=False)
@@ -298,7 +305,7 @@ def main():
     storm = None
     try:
         with open(room.at('config'), 'w', encoding='ascii') as file:
-            file.write('mftrace.dest = BINFILE\nctrace.block.timeout = 60000\n')
+            file.write('mftrace.dest = BINFILE\nctrace.block.timeout = 60000\nctrace.buffer = 64K\n')
         room.environment['MFTRACE_CONFIG'] = room.at('config')
         random.seed(seed)
         storm = Storm(room, seed)

@@ -13,6 +13,7 @@ import signal
 import subprocess
 import sys
 import tempfile
+import time
 import traceback
 from collections import Counter
 
@@ -528,6 +529,84 @@ def an_earlier_runs_data_stay(room):
         writer.send_signal(signal.SIGTERM)
         assert writer.wait(PATIENCE) == 0
     same(room.data(), Counter({key: 3 for key in expect(1, 1000)}))
+
+
+def a_child_that_does_not_trace_does_not_keep_its_parent(room):
+    room.procedure('WR1', ONE)
+    room.writer()
+    program = room.program(2)
+    program.ask('on WR1')
+    program.ask('run 1000')
+    child = int(program.ask('child'))
+    try:
+        program.ask('run 1000')
+        program.process.kill()
+        program.process.wait()
+        for _ in range(1000):
+            left = [name for name in os.listdir(room.at('run')) if '.' in name]
+            if not left:
+                break
+            time.sleep(0.01)
+        assert not left, 'the writer has not noticed the end of the process'
+        same(room.data(), expect(2, 2000))
+    finally:
+        os.kill(child, signal.SIGKILL)
+
+
+def of_the_writer_that_had_its_place_before_nothing_is_taken(room):
+    room.procedure('WRA', 'TRCOUT01 PATH=@A PRIMARY=100M\n')
+    room.procedure('WRB', 'TRCOUT01 PATH=@B PRIMARY=100M\n')
+    first = room.writer('WRA')
+    program = room.program()
+    program.ask('on WRA')
+    program.ask('run 100')
+    program.settle()
+    first.send_signal(signal.SIGTERM)
+    assert first.wait(PATIENCE) == 0
+    second = room.writer('WRB')
+    assert program.ask('on WRB') == '00 '
+    second.send_signal(signal.SIGSTOP)
+    program.ask('run 100')
+    second.kill()
+    second.wait()
+    program.ask('flush')
+    assert program.settle()[3] == 0
+    same(room.data('dataA'), expect(1, 100))
+    same(room.data('dataB') + room.own(), expect(1, 200, 100))
+
+
+def a_process_that_truncates_its_files_costs_the_others_nothing(room):
+    room.procedure('WR1', 'TRCOUT01 PATH=@1 PRIMARY=100M\nTRCOUT02 PATH=@2 PRIMARY=100M\n')
+    writer = room.writer()
+    good = room.program(2)
+    good.ask('on WR1')
+    for what in ('session', 'ring.*'):
+        bad = room.program(2)
+        bad.ask('on WR1')
+        bad.ask('run 100')
+        bad.settle()
+        bad.process.send_signal(signal.SIGSTOP)
+        for path in glob.glob(room.at('run', f'{bad.process.pid}.*', what)):
+            os.truncate(path, 4096 if what == 'session' else 0)
+        line = writer.stderr.readline()
+        assert f'CTR107E PROCESS {bad.process.pid} HAS TRUNCATED' in line, line
+        good.ask('run 1000')
+    assert good.ask('flush') == '0'
+    assert good.settle() == [4000, 4000, 0, 0]
+    writer.send_signal(signal.SIGTERM)
+    assert writer.wait(PATIENCE) == 0
+    same(entries(room.tool('show', *glob.glob(room.at('data?', '*', f'*.{good.process.pid}'))).stdout), expect(2, 2000))
+
+
+def two_writers_do_not_share_a_data_set(room):
+    room.procedure('WR1', ONE)
+    room.procedure('WR2', ONE)
+    writer = room.writer()
+    done = room.tool('writer', 'WR2', check=False)
+    assert done.returncode == 1 and 'CTR103E TRCOUT01 CANNOT BE OPENED' in done.stderr, done.stderr
+    writer.kill()
+    writer.wait()
+    room.writer('WR2')
 
 
 TESTS = [value for name, value in list(globals().items()) if callable(value) and getattr(value, '__code__', None) is not None and

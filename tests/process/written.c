@@ -2,11 +2,13 @@
  * written.c - a traced program for tests of external writers: a component WRT, threads that trace it, orders on stdin.
  *
  * written [THREADS] - defines WRT and says "ready".  Each line on stdin is an order, answered by one line: "on WRITER" switches it on with
- * that writer, "plain" on without one, "disconnect", "off": the command's return code and message; "run N": N entries of each thread; "start"
- * traces without end until "stop", which answers the sum, "pace N" so that it rests N us after each 50 entries; "breed N": as "fork N", but nobody waits for
- * the child, whose number is the answer; "child": likewise, of one that only waits for its end; "fork N": a child of it traces N entries as thread 63, and its status; "close": it closes
- * every descriptor but the standard ones; "exec": it becomes another such program, which is "ready" then; "flush"; "stats": emitted, delivered, pending, lost; "writes": how often the
- * process has called write or its like (/proc/self/io).  Each entry that is recorded has the thread's number and the thread's count of entries.  Ends at the end of stdin.
+ * that writer, "plain" on without one, "disconnect", "off": the command's return code and message; "run N": N entries of each thread;
+ * "start" traces without end until "stop", which answers the sum; "pace N": N us of rest after each 50 entries; "fork N": a child of it
+ * traces N entries as thread 63, and its status; "breed N": likewise, but nobody waits for the child, whose number is the answer; "child":
+ * of one that only waits for its end; "misfits": how many of these ended otherwise than they should; "close": it closes every descriptor but the
+ * standard ones; "exec": it becomes another such program, which is "ready" then; "flush"; "stats": emitted, delivered, pending, lost;
+ * "writes": how often the process has called write or its like (/proc/self/io).  Each entry has the thread's number and the thread's
+ * count of entries that were recorded.  Ends at the end of stdin.
  *
  * Copyright The ctrace authors.  SPDX-License-Identifier: Apache-2.0
  */
@@ -115,14 +117,22 @@ static void print_child(uint32_t count)
 	printf("%d\n", status);
 }
 
-/* Nobody waits for it; those that have ended meanwhile are forgotten. */
+/* Of those that nobody waited for: how many have ended otherwise than they should. */
+static void print_misfits(void)
+{
+	static unsigned misfits;
+	int status;
+
+	while (waitpid(-1, &status, WNOHANG) > 0)
+		misfits += status != 0;
+	printf("%u\n", misfits);
+}
+
+/* Nobody waits for it. */
 static void breed(uint32_t count)
 {
-	pid_t child;
+	pid_t child = fork();
 
-	while (waitpid(-1, NULL, WNOHANG) > 0)
-		;
-	child = fork();
 	if (child == 0 && count == 0)
 		for (;;)
 			(void)pause();
@@ -160,6 +170,8 @@ static void obey(const char *order)
 		breed((uint32_t)strtoul(order + 6, NULL, 10));
 	else if (strcmp(order, "child\n") == 0)
 		breed(0);
+	else if (strcmp(order, "misfits\n") == 0)
+		print_misfits();
 	else if (strncmp(order, "pace ", 5) == 0)
 		printf("%u\n", pace = (uint32_t)strtoul(order + 5, NULL, 10));
 	else if (strcmp(order, "close\n") == 0)

@@ -209,6 +209,46 @@ static void a_descriptor_of_the_programs_own_is_left_alone(void **state)
 
 #define TEST(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
 
+static unsigned count_open(void)
+{
+	unsigned count = 0;
+
+	for (int fd = 0; fd < 1024; fd++)
+		count += fcntl(fd, F_GETFD) >= 0;
+	return count;
+}
+
+/* Who passes several leaves one here, and none that nobody closes. */
+static void of_several_descriptors_one_is_taken(void **state)
+{
+	const struct ct_server_options takes = { .session = &session, .answer = answer, .takes_descriptor = true };
+	const uint32_t magic = CT_MESSAGE_MAGIC;
+	_Alignas(struct cmsghdr) char control[CMSG_SPACE(3 * sizeof(int))];
+	struct iovec part = { (void *)(uintptr_t)&magic, sizeof magic };
+	unsigned before = count_open();
+	int fds[3] = { peer, peer, peer };
+
+	(void)state;
+	for (size_t count = 3; count > 1; count--) {
+		struct msghdr message = { .msg_iov = &part, .msg_iovlen = 1, .msg_control = control };
+		struct cmsghdr *head = (struct cmsghdr *)(void *)control;
+
+		message.msg_controllen = CMSG_SPACE(count * sizeof(int));
+		memset(control, 0, sizeof control);
+		*head = (struct cmsghdr){ .cmsg_len = CMSG_LEN(count * sizeof(int)),
+					  .cmsg_level = SOL_SOCKET,
+					  .cmsg_type = SCM_RIGHTS };
+		memcpy(CMSG_DATA(head), fds, count * sizeof(int));
+		assert_int_equal(sendmsg(peer, &message, 0), (ssize_t)sizeof magic);
+		assert_true(ct_connection_turn(&connection, POLLIN, &takes));
+		assert_true(connection.passed >= 0);
+		assert_int_equal(count_open(), before + 1);
+		assert_int_equal(close(connection.passed), 0);
+		connection.passed = -1;
+		ct_buf_clear(&connection.in);
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -221,6 +261,7 @@ int main(void)
 		TEST(the_end_of_the_peer_is_the_end),
 		TEST(memory_that_is_short_ends_it),
 		TEST(a_descriptor_of_the_programs_own_is_left_alone),
+		TEST(of_several_descriptors_one_is_taken),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -171,6 +171,27 @@ static void the_end_of_one_watch_is_not_the_end_of_the_next(void **state)
 	(void)close(fds[1]);
 }
 
+/* Of what the parent watches its child keeps nothing; what the program has at that number is the program's. */
+static void a_childs_copies_are_closed(void **state)
+{
+	int mine[2], other[2], null;
+
+	(void)state;
+	assert_int_equal(socketpair(AF_UNIX, SOCK_STREAM, 0, mine), 0);
+	assert_int_equal(socketpair(AF_UNIX, SOCK_STREAM, 0, other), 0);
+	assert_int_equal(ct_watch_add(mine[0], hear, NULL), CTRACE_OK);
+	assert_int_equal(ct_watch_add(other[0], hear, NULL), CTRACE_OK);
+	null = open("/dev/null", O_RDONLY);
+	assert_int_equal(dup2(null, other[0]), other[0]);
+	ct_errand_part();
+	assert_int_equal(fcntl(mine[0], F_GETFD), -1);
+	assert_true(fcntl(other[0], F_GETFD) >= 0);
+	(void)close(null);
+	(void)close(mine[1]);
+	(void)close(other[0]);
+	(void)close(other[1]);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -180,6 +201,7 @@ int main(void)
 		cmocka_unit_test_setup(a_watch_is_polled_for_as_long_as_it_wants, setup),
 		cmocka_unit_test_setup(one_whose_descriptor_is_another_file_hears_it_once, setup),
 		cmocka_unit_test_setup(the_end_of_one_watch_is_not_the_end_of_the_next, setup),
+		cmocka_unit_test_setup(a_childs_copies_are_closed, setup),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

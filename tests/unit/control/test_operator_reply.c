@@ -153,7 +153,7 @@ static void mistakes(void **state)
 	assert_refused("ASID=(1,2,3,4,5,6,7,8,9,A,B,C,D,E,F,10,11)", 40, "\"11\" is one too many", "at most 16 ASIDs");
 	assert_refused("JOBNAME=", 9, "the reply ends here", "a job name, or job names in parentheses");
 	assert_refused("JOBNAME=ABCDEFGHI", 9, "\"ABCDEFGHI\" is longer than 8 characters",
-		       "a job name of 1 to 8 characters: no blank, comma, parenthesis or quotation mark");
+		       "a job name of 1 to 8 characters: no blank, comma, parenthesis, quotation mark, * or ?");
 	assert_refused("WTR=", 5, "the reply ends here", "a writer's name or DISCONNECT");
 	assert_refused("WTR=ABCDEFGH", 5, "\"ABCDEFGH\" is not a writer's name", "1 to 7 of A-Z 0-9 $ @ #, no digit first");
 	assert_refused("ASID=(\x01)", 7, "\"\\u{1}\" is a control character", "text");

@@ -117,7 +117,7 @@ static void mistakes_of_writers(void **state)
 	assert_mistake("TRACE CT,WTRSTART=ABCDEFGH", 19, "\"ABCDEFGH\" is not a writer's name",
 		       "1 to 7 of A-Z 0-9 $ @ #, no digit first");
 	assert_mistake("TRACE CT,WTRSTOP=ABCDEFGHI", 18, "\"ABCDEFGHI\" is longer than 8 characters",
-		       "a job name of 1 to 8 characters: no blank, comma, parenthesis or quotation mark");
+		       "a job name of 1 to 8 characters: no blank, comma, parenthesis, quotation mark, * or ?");
 	assert_mistake("TRACE CT,WTRSTART=A,COMP=B", 21, "\"COMP\" is not an operand of TRACE CT,WTRSTART", "WRAP or NOWRAP");
 	assert_mistake("TRACE CT,WTRSTART=A,NOFLUSH", 21, "\"NOFLUSH\" is not an operand of TRACE CT,WTRSTART", "WRAP or NOWRAP");
 	assert_mistake("TRACE CT,WTRSTOP=A,FULSH", 20, "\"FULSH\" is not an operand of TRACE CT,WTRSTOP (did you mean FLUSH?)",

@@ -92,7 +92,7 @@ static void mistakes_in_options(void **state)
 static void mistakes_in_values(void **state)
 {
 	static const char asid[] = "1 to 4 hexadecimal digits, 1 to FFFF";
-	static const char jobname[] = "a job name of 1 to 8 characters: no blank, comma, parenthesis or quotation mark";
+	static const char jobname[] = "a job name of 1 to 8 characters: no blank, comma, parenthesis, quotation mark, * or ?";
 	static const char bufsize[] = "1K to 9999K or 1M to 2047M";
 	static const char writer[] = "1 to 7 of A-Z 0-9 $ @ #, no digit first";
 	static const char sub[] =

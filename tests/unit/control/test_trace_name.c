@@ -68,6 +68,8 @@ static void jobnames(void **state)
 		{ "A\n", CTRACE_RSN_PARMLIB },
 		{ "\x7F", CTRACE_RSN_PARMLIB },
 		{ "ABCDEFGHI", CTRACE_RSN_JOBNAME_TOO_LONG },
+		{ "*", CTRACE_RSN_PARMLIB },
+		{ "KVS?", CTRACE_RSN_PARMLIB },
 		{ "A B C D E", CTRACE_RSN_JOBNAME_TOO_LONG },
 	};
 	char jobname[CTRACE_MAX_NAME + 1] = "unknown";

@@ -9,6 +9,7 @@
 #include <sys/stat.h>
 
 static char message[256];
+static unsigned mistakes;
 
 /* The fixture's configuration, which traces into out/trace.log, with `more`. */
 static void rewrite(const char *more)
@@ -33,7 +34,7 @@ static void write_only(const char *text)
 
 static void reload(void)
 {
-	enum ctrace_status status = ct_reload("", message);
+	enum ctrace_status status = ct_reload("", &mistakes, message);
 
 	if (status != CTRACE_OK)
 		(void)fprintf(stderr, "%s\n", message);
@@ -167,24 +168,24 @@ static void only_destinations_with_other_settings_are_reopened(void **state)
 static void fail_to_read(void)
 {
 	CHILD_CHECK(ctrace_level_set("a", CTRACE_FATAL) == CTRACE_OK);
-	CHILD_CHECK(ct_reload("/nonexistent/config", message) == CTRACE_NOT_FOUND);
+	CHILD_CHECK(ct_reload("/nonexistent/config", &mistakes, message) == CTRACE_NOT_FOUND);
 	CHILD_CHECK(says("/nonexistent/config cannot be read: No such file or directory; nothing was changed"));
-	CHILD_CHECK(ct_reload(room, message) != CTRACE_OK);
+	CHILD_CHECK(ct_reload(room, &mistakes, message) != CTRACE_OK);
 	CHILD_CHECK(says("cannot be read: it is no file; nothing was changed"));
 	CHILD_CHECK(truncate("config", 5 << 20) == 0);
-	CHILD_CHECK(ct_reload("", message) != CTRACE_OK);
+	CHILD_CHECK(ct_reload("", &mistakes, message) != CTRACE_OK);
 	CHILD_CHECK(says("it is larger than a configuration can be"));
 	CHILD_CHECK(unlink("config") == 0);
-	CHILD_CHECK(ct_reload("", message) == CTRACE_NOT_FOUND);
+	CHILD_CHECK(ct_reload("", &mistakes, message) == CTRACE_NOT_FOUND);
 	CHILD_CHECK(unsetenv("MFTRACE_CONFIG") == 0);
-	CHILD_CHECK(ct_reload("", message) == CTRACE_NOT_FOUND);
+	CHILD_CHECK(ct_reload("", &mistakes, message) == CTRACE_NOT_FOUND);
 	CHILD_CHECK(says("MFTRACE_CONFIG"));
 	rewrite("");
 	ct_os_fail(CT_OS_MAP, 0, 1, ENOMEM);
-	CHILD_CHECK(ct_reload("config", message) == CTRACE_NOT_ENOUGH_MEMORY);
+	CHILD_CHECK(ct_reload("config", &mistakes, message) == CTRACE_NOT_ENOUGH_MEMORY);
 	CHILD_CHECK(says("nothing was changed: "));
 	CHILD_CHECK(level_of("a") == CTRACE_FATAL && level_of("b") == CTRACE_DEBUG);
-	CHILD_CHECK(ct_reload("config", message) == CTRACE_OK);
+	CHILD_CHECK(ct_reload("config", &mistakes, message) == CTRACE_OK);
 	CHILD_CHECK(level_of("a") == CTRACE_DEBUG);
 }
 
@@ -201,7 +202,7 @@ static void read_with_mistakes(void)
 	CHILD_CHECK(ct_process_attach() != NULL);
 	rewrite("nonsense\nmftrace.level.a = error\nmftrace.level.b = loud\nmftrace.dest.c = nosuchemitter\n");
 	reload();
-	CHILD_CHECK(says("; 3 lines were not understood: ctrace config check "));
+	CHILD_CHECK(says("; 3 lines were not understood, the first is line 7: ctrace config check ") && mistakes == 3);
 	CHILD_CHECK(level_of("a") == CTRACE_ERROR);
 	rewrite("nonsense\nmftrace.application = some-other-program\nnonsense\n");
 	reload();
@@ -210,8 +211,8 @@ static void read_with_mistakes(void)
 	CHILD_CHECK(level_of("a") == CTRACE_LEVEL_NONE);
 	rewrite("mftrace.level.a = fatal\nx\n");
 	(void)snprintf(path, sizeof path, "%s/config", room);
-	CHILD_CHECK(ct_reload(path, message) == CTRACE_OK);
-	CHILD_CHECK(says("; 1 line was not understood: ctrace config check "));
+	CHILD_CHECK(ct_reload(path, &mistakes, message) == CTRACE_OK);
+	CHILD_CHECK(says("; 1 line was not understood, line 2: ctrace config check ") && mistakes == 1);
 	CHILD_CHECK(says(path));
 }
 

@@ -245,14 +245,51 @@ static void it_tells_who_is_connected(void **state)
 	ct_link_destroy(link);
 }
 
+/* A process that writes over its own heads while we have them. */
+static void a_head_that_is_scribbled_over_costs_itself(void **state)
+{
+	struct ct_link *link = take_in(2);
+
+	(void)state;
+	produce(0, 5);
+	produce(1, 5);
+	assert_int_equal(rounds(), 10);
+	rings[0].head->index = 0xFFFFFFF0;
+	rings[2].head->index = 4711;
+	produce(0, 5);
+	produce(2, 5);
+	assert_int_equal(rounds(), 10);
+	rings[0].head->consumer = 0xFFFFFFFF;
+	rings[1].head->wanted = 0xFFFFFFFF;
+	produce(3, 5);
+	assert_int_equal(rounds(), 5);
+	rings[0].head->consumer = BASE;
+	memset(rings[0].head, 0xFF, 256);
+	rings[0].head->consumer = BASE;
+	produce(3, 5);
+	(void)rounds();
+	__atomic_store_n(&link->release, CT_RELEASE_NOW, __ATOMIC_RELEASE);
+	(void)rounds();
+	(void)rounds();
+	assert_int_equal(link->done, 3);
+	assert_true(ct_ring_is_empty(&rings[3]));
+	ct_link_destroy(link);
+	memset(rings[0].head, 0, 256);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 #define TEST(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
-		TEST(each_trcout_drains_its_share),        TEST(a_ring_of_the_agents_is_left_alone),
-		TEST(the_lock_says_that_the_writer_lives), TEST(released_it_writes_what_was_committed_and_is_done),
-		TEST(a_ring_that_is_made_later_is_mapped), TEST(what_is_no_ring_costs_itself),
-		TEST(a_session_that_is_none_is_refused),   TEST(it_tells_who_is_connected),
+		TEST(each_trcout_drains_its_share),
+		TEST(a_ring_of_the_agents_is_left_alone),
+		TEST(the_lock_says_that_the_writer_lives),
+		TEST(released_it_writes_what_was_committed_and_is_done),
+		TEST(a_ring_that_is_made_later_is_mapped),
+		TEST(what_is_no_ring_costs_itself),
+		TEST(a_session_that_is_none_is_refused),
+		TEST(it_tells_who_is_connected),
+		TEST(a_head_that_is_scribbled_over_costs_itself),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -7,6 +7,7 @@
  * Copyright The ctrace authors.  SPDX-License-Identifier: Apache-2.0
  */
 #include "../session/session_fixture.h"
+#include "control/server.h"
 #include "control/socket.h"
 #include "record/record.h"
 #include "writer/writer.h"
@@ -171,6 +172,8 @@ static void connected_its_rings_are_the_writers(void **state)
 	uint32_t slots;
 
 	(void)state;
+	for (uint32_t i = CT_WRITER_SLOT; i < CT_DEST_LIMIT; i++)
+		(void)strcpy(ct_dest_current(&ct_process.session.head->dest[i])->path, "/tmp/of/another/writer");
 	open_writer("WR1");
 	assert_int_equal(ct_writer_set("link.test", 9, "WR1"), CTRACE_OK);
 	assert_int_equal(pthread_join(thread, NULL), 0);
@@ -180,6 +183,9 @@ static void connected_its_rings_are_the_writers(void **state)
 	trace(5);
 	assert_in_range(newest_ring()->head->consumer, slots & 0xFF, (slots & 0xFF) + 1);
 	assert_int_equal(ct_ring_count_pending(newest_ring()), 5); /* nobody but the writer drains it */
+	/* Where its predecessor wrote is nothing to it, nor to whoever adopts from it. */
+	for (uint32_t i = slots & 0xFF; i < (slots & 0xFF) + 2; i++)
+		assert_string_equal(ct_dest_current(&ct_process.session.head->dest[i])->path, "");
 	assert_int_equal(ctrace_flush(20), CTRACE_TIMED_OUT);
 }
 
@@ -212,6 +218,11 @@ static void asked_for_its_rings_it_wants_them_back(void **state)
 	UNTIL(__atomic_load_n(&ct_process.adopting, __ATOMIC_ACQUIRE) == 0);
 }
 
+static void do_nothing(void *user)
+{
+	(void)user;
+}
+
 static void a_writer_that_is_gone_is_gone_only_when_its_lock_is_free(void **state)
 {
 	struct ct_ring *ring;
@@ -231,6 +242,10 @@ static void a_writer_that_is_gone_is_gone_only_when_its_lock_is_free(void **stat
 	for (int i = 0; i < 10; i++)
 		assert_int_equal(ctrace_flush(20), CTRACE_TIMED_OUT);
 	assert_int_equal(ct_ring_count_pending(ring), 7);
+	/* However often it, or its like, says that it is up: there is room for what else is to be done. */
+	for (int i = 0; i < 1000; i++)
+		ct_writer_up("WR1", 3);
+	assert_int_equal(ct_server_later(0, do_nothing, NULL), CTRACE_OK);
 	unlock();
 	UNTIL(ct_ring_is_empty(ring));
 	UNTIL(__atomic_load_n(&ring->head->consumer, __ATOMIC_ACQUIRE) == 0);

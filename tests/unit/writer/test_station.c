@@ -7,11 +7,14 @@
  */
 #include "../session/session_fixture.h"
 #include "control/client.h"
-#include "writer/writer.h"
+#include "writer/intake.h"
 
 #include <poll.h>
 #include <pthread.h>
+#include <sched.h>
+#include <sys/resource.h>
 #include <sys/socket.h>
+#include <sys/un.h>
 
 static struct ct_procedure procedure;
 static char folder[200];
@@ -290,6 +293,99 @@ static void a_data_set_that_cannot_be_is_said_before_it_is_ready(void **state)
 	assert_int_equal(access("run/writer/WR1", F_OK), -1);
 }
 
+/* Who says nothing is hung up on for the sake of those who do. */
+static void a_silent_crowd_keeps_nobody_out(void **state)
+{
+	static int crowd[CT_LINK_LIMIT + 100];
+	uint32_t count = 0;
+	struct rlimit limit;
+	int fd;
+
+	(void)state;
+	assert_int_equal(getrlimit(RLIMIT_NOFILE, &limit), 0);
+	limit.rlim_cur = limit.rlim_max;
+	assert_int_equal(setrlimit(RLIMIT_NOFILE, &limit), 0);
+	if (limit.rlim_cur < 3 * CT_COUNT(crowd))
+		skip();
+	assert_int_equal(start(), 'r');
+	while (count < CT_COUNT(crowd)) {
+		enum ctrace_status status = ct_client_connect(folder, "WR1", &crowd[count]);
+
+		if (status == CTRACE_TIMED_OUT)
+			(void)sched_yield(); /* its queue is full */
+		else
+			count++;
+		assert_true(status == CTRACE_OK || status == CTRACE_TIMED_OUT);
+	}
+	do {
+		fd = -1;
+		(void)sched_yield();
+	} while (ct_client_connect(folder, "WR1", &fd) == CTRACE_TIMED_OUT);
+	ask(fd, CT_VERB_WRITER_STATUS, 0);
+	assert_true(hear(fd));
+	(void)close(fd);
+	for (uint32_t i = 0; i < count; i++)
+		(void)close(crowd[i]);
+	end();
+}
+
+/* Where there is no descriptor for who calls, one who is silent has one. */
+static void without_a_descriptor_the_silent_one_makes_room(void **state)
+{
+	struct sockaddr_un address = { .sun_family = AF_UNIX };
+	static int fillers[256];
+	struct rlimit limit, few;
+	uint32_t count = 0;
+	int silent, fd;
+
+	(void)state;
+	assert_int_equal(start(), 'r');
+	silent = dial();
+	ask(silent, CT_VERB_WRITER_STATUS, 0);
+	assert_true(hear(silent));
+	assert_int_equal(getrlimit(RLIMIT_NOFILE, &limit), 0);
+	few = limit;
+	few.rlim_cur = 200;
+	assert_int_equal(setrlimit(RLIMIT_NOFILE, &few), 0);
+	while (count < CT_COUNT(fillers) && (fillers[count] = open("/dev/null", O_RDONLY | O_CLOEXEC)) >= 0)
+		count++;
+	assert_true(count > 0 && count < CT_COUNT(fillers));
+	(void)close(fillers[--count]);
+	fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0); /* the last one */
+	assert_true(fd >= 0);
+	(void)snprintf(address.sun_path, sizeof address.sun_path, "%.90s/WR1", folder);
+	assert_int_equal(connect(fd, (const struct sockaddr *)&address, sizeof address), 0);
+	ask(fd, CT_VERB_WRITER_STATUS, 0);
+	assert_true(hear(fd));
+	assert_false(hear(silent));
+	while (count > 0)
+		(void)close(fillers[--count]);
+	assert_int_equal(setrlimit(RLIMIT_NOFILE, &limit), 0);
+	(void)close(silent);
+	(void)close(fd);
+	end();
+}
+
+static void a_data_set_has_one_writer(void **state)
+{
+	int claim;
+	struct ct_trcout trcout = { .procedure = &procedure, .index = 1 };
+
+	(void)state;
+	assert_int_equal(ct_trcout_claim(&trcout, &claim), CTRACE_OK);
+	assert_int_equal(start(), 'e');
+	assert_int_equal(pthread_join(thread, NULL), 0);
+	assert_int_equal(result, 1);
+	assert_non_null(strstr(told, "CTR103E TRCOUT03 CANNOT BE OPENED"));
+	(void)close(claim);
+	told[0] = '\0';
+	assert_int_equal(start(), 'r');
+	assert_int_equal(ct_trcout_claim(&trcout, &claim), CTRACE_TIMED_OUT);
+	end();
+	assert_int_equal(ct_trcout_claim(&trcout, &claim), CTRACE_OK);
+	(void)close(claim);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -299,6 +395,9 @@ int main(void)
 		TEST(strangers_are_answered_or_hung_up_on),
 		TEST(there_is_one_of_a_name),
 		TEST(a_data_set_that_cannot_be_is_said_before_it_is_ready),
+		TEST(a_silent_crowd_keeps_nobody_out),
+		TEST(without_a_descriptor_the_silent_one_makes_room),
+		TEST(a_data_set_has_one_writer),
 	};
 	int failed;
 

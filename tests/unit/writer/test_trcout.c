@@ -245,6 +245,40 @@ static void trouble_is_told_once_a_kind_and_heals(void **state)
 	ct_trcout_emitter.close(output);
 }
 
+/* A link in the place of a segment goes nowhere, and another user's folder is not ours to write to. */
+static void what_is_removed_is_in_the_folder(void **state)
+{
+	char target[600], link[600], file[600];
+	int claim;
+
+	(void)state;
+	(void)snprintf(target, sizeof target, "%s/elsewhere", room);
+	(void)snprintf(link, sizeof link, "%s/data", room);
+	assert_int_equal(mkdir(target, 0700) | mkdir(link, 0700), 0);
+	(void)snprintf(link, sizeof link, "%s/data/00000001", room);
+	assert_int_equal(symlink(target, link), 0);
+	(void)snprintf(file, sizeof file, "%s/elsewhere/trace", room);
+	assert_int_equal(mkdir(file, 0700), 0);
+	(void)snprintf(file, sizeof file, "%s/elsewhere/trace/metadata", room);
+	put_file(file, "mine", 4);
+	(void)snprintf(link, sizeof link, "%s/data/00000002", room);
+	assert_int_equal(mkdir(link, 0700), 0);
+	open_trcout(CT_WRITER_WRAP, 64 << 10, 0);
+	open_output();
+	for (uint32_t i = 0; i < 100; i++)
+		write_events(100);
+	assert_true(trcout.segment[0].number > 2);
+	assert_int_equal(access(file, F_OK), 0);
+	ct_trcout_emitter.close(output);
+	assert_int_equal(ct_trcout_claim(&trcout, &claim), CTRACE_OK);
+	(void)close(claim);
+	if (geteuid() != 0)
+		return;
+	(void)snprintf(link, sizeof link, "%s/data", room);
+	assert_int_equal(chown(link, 65534, 65534), 0);
+	assert_int_equal(ct_trcout_claim(&trcout, &claim), CTRACE_DENIED);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -254,6 +288,7 @@ int main(void)
 		TEST(a_full_one_counts_and_says_so_once),
 		TEST(an_earlier_runs_segments_are_the_oldest),
 		TEST(trouble_is_told_once_a_kind_and_heals),
+		TEST(what_is_removed_is_in_the_folder),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
