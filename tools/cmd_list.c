@@ -226,9 +226,62 @@ static void list_process(const struct ct_folder_entry *entry, void *user)
 	ct_session_close(&process.session, false);
 }
 
+/* The folders of one run directory, which have no order of their own. */
+struct listed {
+	struct ct_folder_entry entry; /* its name is ours */
+	uint32_t asid;
+};
+struct listing {
+	struct listed *items;
+	size_t count;
+	struct list_options *options;
+};
+
+static void gather_entry(const struct ct_folder_entry *entry, void *user)
+{
+	struct listing *listing = user;
+	struct listed *items = listing->items;
+	char *name = strdup(entry->name);
+	struct listed *item;
+	char ignored[16];
+
+	if ((listing->count & (listing->count + 1)) == 0) /* 0, 1, 3, 7...: full */
+		items = reallocarray(items, listing->count * 2 + 1, sizeof *items);
+	if (name == NULL || items == NULL) {
+		listing->options->failed = true;
+		fputs("ctrace list: not enough memory\n", stderr);
+		free(name);
+		return;
+	}
+	listing->items = items;
+	item = &items[listing->count++];
+	*item = (struct listed){ .entry = *entry };
+	item->entry.name = name;
+	if (ct_session_identify(entry->run_directory, name, &item->asid, ignored) != CTRACE_OK)
+		item->asid = UINT32_MAX; /* what is wrong with it is said when it is listed */
+}
+
+static int by_asid(const void *a, const void *b)
+{
+	const struct listed *one = a, *other = b;
+
+	if (one->asid != other->asid)
+		return one->asid < other->asid ? -1 : 1;
+	return one->entry.pid < other->entry.pid ? -1 : one->entry.pid > other->entry.pid;
+}
+
 static void list_run_directory(const char *path, void *user)
 {
-	ct_folder_each(path, list_process, user);
+	struct listing listing = { .options = user };
+
+	ct_folder_each(path, gather_entry, &listing);
+	if (listing.count > 1)
+		qsort(listing.items, listing.count, sizeof *listing.items, by_asid);
+	for (size_t i = 0; i < listing.count; i++) {
+		list_process(&listing.items[i].entry, user);
+		free((char *)(uintptr_t)listing.items[i].entry.name);
+	}
+	free(listing.items);
 }
 
 static void name_run_directory(const char *path, void *user)

@@ -106,9 +106,9 @@ static int print_once(const struct stats_options *options)
 	if (!is_empty || options->target.is_json)
 		ok = print(options, &stats, NULL) && ok;
 	if (is_empty && ok)
-		fprintf(stderr, "ctrace stats: %s\n",
-			filter->pid != 0 || filter->asid != 0 || filter->jobname != NULL ? "no traced process matches"
-											 : "nothing is traced");
+		ct_target_complain_nobody(&options->target, filter->pid != 0 || filter->asid != 0 || filter->jobname != NULL
+								    ? "no traced process matches"
+								    : "nothing is traced");
 	ct_stats_fini(&stats);
 	return ok && !is_empty ? CMD_DONE : CMD_NOTHING;
 }

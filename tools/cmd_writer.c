@@ -49,7 +49,7 @@ static bool read_procedure(struct writer *writer)
 	ct_buf_init(&text);
 	status = ct_procedure_read(writer->name, &text, writer->path);
 	if (status != CTRACE_OK) {
-		const char *why = status == CTRACE_OS_ERROR  ? strerror(errno)
+		const char *why = status == CTRACE_OS_ERROR ? strerror(errno)
 				  : status == CTRACE_DENIED ? "it is no file, or others may write to it or its folder"
 							    : ctrace_status_text(status);
 

@@ -12,12 +12,13 @@
 #include <string.h>
 
 #include "session/session.h"
+#include "transact.h"
 
 /* ---- the request ---- */
 
-static bool is_glob(const char *name)
+uint32_t ct_display_levels_of(const struct ct_operator_command *command)
 {
-	return strpbrk(name, "*?") != NULL;
+	return command->sublevel ? CT_DISPLAY_NONE : command->has_n;
 }
 
 struct ct_display_form ct_display_form_of(const struct ct_operator_command *command)
@@ -25,9 +26,9 @@ struct ct_display_form ct_display_form_of(const struct ct_operator_command *comm
 	struct ct_display_form form = { .limit = command->has_n ? command->n : CT_DISPLAY_NONE };
 
 	form.asked = command->has_sub && command->name_count != 0;
-	form.levels = command->sublevel ? CT_DISPLAY_NONE : command->has_n;
+	form.levels = ct_display_levels_of(command);
 	for (uint32_t i = 0; i < command->name_count; i++)
-		if (is_glob(command->name[i]))
+		if (ct_is_glob(command->name[i]))
 			form.levels = CT_DISPLAY_NONE; /* what a glob fits is all asked for, wherever it stands */
 	return form;
 }
@@ -46,16 +47,14 @@ static void add_frame(struct ct_buf *out, const char *name, const char *sub, uin
 
 void ct_display_request(const struct ct_operator_command *command, struct ct_buf *out_request)
 {
-	struct ct_display_form form = ct_display_form_of(command);
+	uint32_t levels = ct_display_levels_of(command);
 
 	if (command->name_count == 0)
 		add_frame(out_request, "", NULL, CT_DISPLAY_NONE);
 	for (uint32_t i = 0; i < command->name_count; i++) {
-		bool is_alone = command->has_sub || is_glob(command->name[i]);
-
-		add_frame(out_request, command->name[i], NULL, is_alone ? 0 : form.levels);
+		add_frame(out_request, command->name[i], NULL, command->has_sub ? 0 : levels);
 		if (command->has_sub)
-			add_frame(out_request, command->name[i], command->sub, form.levels);
+			add_frame(out_request, command->name[i], command->sub, levels);
 	}
 }
 
@@ -64,14 +63,43 @@ void ct_display_request(const struct ct_operator_command *command, struct ct_buf
 /* An answer's fields while they come: a name, and what belongs to it. */
 struct reading {
 	struct ct_display *display;
+	const struct ct_operator_command *command;
+	uint32_t answer; /* which of the request's frames */
 	uint32_t process;
 	struct ct_display_trace trace;
 	bool has_trace;
 	uint32_t found; /* traces of this answer */
 };
 
+/* A glob's * stops at dots, as in TRACE CT, which it does not in the process; what stands below is shown for SUBLEVEL and N. */
+static bool is_meant(const struct reading *reading)
+{
+	const struct ct_operator_command *command = reading->command;
+	uint32_t index = command->has_sub ? reading->answer / 2 : reading->answer;
+	bool has_sub = command->has_sub && reading->answer % 2 == 1;
+	char glob[2 * CT_DISPLAY_NAME_SIZE], name[CT_DISPLAY_NAME_SIZE];
+
+	if (index >= command->name_count)
+		return true;
+	(void)snprintf(glob, sizeof glob, "%s%s%s", command->name[index], has_sub ? "." : "", has_sub ? command->sub : "");
+	if (!ct_is_glob(glob))
+		return true;
+	memcpy(name, reading->trace.name, sizeof name);
+	for (uint32_t levels = ct_display_levels_of(command);; levels--) {
+		char *dot = strrchr(name, '.');
+
+		if (ct_trace_name_fits(glob, name))
+			return true;
+		if (dot == NULL || levels == 0)
+			return false;
+		*dot = '\0';
+	}
+}
+
 static void end_trace(struct reading *reading)
 {
+	if (reading->has_trace && !is_meant(reading))
+		reading->has_trace = false;
 	if (!reading->has_trace)
 		return;
 	(void)ct_display_add_trace(reading->display, &reading->trace);
@@ -149,11 +177,12 @@ static uint32_t add_process(struct ct_display *display, const struct ct_peer *pe
 	return ct_display_add_process(display, &process);
 }
 
-static void gather_peer(const struct ct_peer *peer, struct ct_display *display, bool *found, size_t requests)
+static void gather_peer(const struct ct_peer *peer, const struct ct_operator_command *command, struct ct_display *display, bool *found,
+			size_t requests)
 {
-	struct reading reading = { .display = display, .process = add_process(display, peer) };
+	struct reading reading = { .display = display, .command = command, .process = add_process(display, peer) };
 	struct ct_message message;
-	size_t answer = 0;
+	uint32_t answer = 0;
 	size_t at = 0;
 
 	if (reading.process == CT_DISPLAY_NONE)
@@ -166,7 +195,7 @@ static void gather_peer(const struct ct_peer *peer, struct ct_display *display, 
 			found[answer] |= reading.found != 0;
 		if (message.flags & CT_MESSAGE_MORE)
 			continue;
-		answer++;
+		reading.answer = ++answer;
 		reading.found = 0;
 	}
 }
@@ -189,6 +218,6 @@ void ct_display_gather(const struct ct_peers *peers, const struct ct_operator_co
 	bool found[2 * CT_OPERATOR_NAMES] = { false };
 
 	for (size_t i = 0; i < peers->count; i++)
-		gather_peer(&peers->items[i], display, found, CT_COUNT(found));
+		gather_peer(&peers->items[i], command, display, found, CT_COUNT(found));
 	add_missing(display, command, found);
 }

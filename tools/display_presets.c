@@ -14,6 +14,7 @@
 #include <string.h>
 
 #include "component/component.h"
+#include "transact.h"
 
 struct search {
 	const struct ct_operator_command *command;
@@ -27,7 +28,7 @@ static bool fits(const char *asked, const char *name, uint32_t levels)
 {
 	size_t size = strlen(asked);
 
-	if (ct_glob_match(asked, size, name, strlen(name)))
+	if (ct_trace_name_fits(asked, name))
 		return true;
 	if (strlen(name) <= size || name[size] != '.' || !ct_name_equal(asked, size, name, size))
 		return false;
@@ -39,7 +40,7 @@ static bool fits(const char *asked, const char *name, uint32_t levels)
 
 static bool is_wanted(const struct ct_operator_command *command, const char *name)
 {
-	uint32_t levels = ct_display_form_of(command).levels;
+	uint32_t levels = ct_display_levels_of(command);
 	struct ctrace_outcome ignored;
 	struct ct_path path;
 

@@ -21,12 +21,14 @@
  * when there is no such trace, or none of these writers runs (out says so all the same); TIMED_OUT when a process that was asked has not
  * answered (the others are in out); NOT_ENOUGH_MEMORY.
  */
-enum ctrace_status ct_display_trace(const struct ct_operator_command *command, const struct target *target,
-				    struct ct_buf *out, struct wto *wto) CT_MUST_USE;
+enum ctrace_status ct_display_trace(const struct ct_operator_command *command, const struct target *target, struct ct_buf *out,
+				    struct wto *wto) CT_MUST_USE;
 
 /* ---- display_gather.c: the pieces */
 /* What the command wants to see of the answers. */
 struct ct_display_form ct_display_form_of(const struct ct_operator_command *command);
+/* How many levels below what it names it asks for. */
+uint32_t ct_display_levels_of(const struct ct_operator_command *command);
 /* The request frames that it makes. */
 void ct_display_request(const struct ct_operator_command *command, struct ct_buf *out_request);
 /* The answers of processes to these as rows, and what none of them has.  Before ct_display_arrange(). */

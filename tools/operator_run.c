@@ -272,8 +272,8 @@ static unsigned reply_number(struct operator* operator, struct reply_table * tab
 }
 
 /* One that cannot be read can still be withdrawn. */
-static bool find_entry(struct operator* operator, struct reply_table * table, const struct ct_operator_command *command,
-		       bool is_to_go, struct reply_entry *out)
+static bool find_entry(struct operator* operator, struct reply_table * table, const struct ct_operator_command *command, bool is_to_go,
+		       struct reply_entry *out)
 {
 	unsigned number = reply_number(operator, table, command);
 	enum ctrace_status status;

@@ -63,7 +63,8 @@ static json_t *json_components(const struct stats_process *process, const struct
 		add_number(object, "bytes", component->bytes);
 		add_rate(object, "delivered_per_second", component->delivered, then != NULL ? then->delivered : 0, elapsed_ns);
 		add_rate(object, "bytes_per_second", component->bytes, then != NULL ? then->bytes : 0, elapsed_ns);
-		(void)json_object_set_new(object, "writer", component->writer[0] != '\0' ? ct_json_string(component->writer) : json_null());
+		(void)json_object_set_new(object, "writer",
+					  component->writer[0] != '\0' ? ct_json_string(component->writer) : json_null());
 		(void)json_object_set_new(object, "writer_connected", json_boolean(component->is_connected));
 		(void)json_array_append_new(components, object);
 	}

@@ -13,8 +13,10 @@
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "cmd.h"
+#include "session/session.h"
 
 #define DEFAULT_TIMEOUT_MS 5000u
 #define MOST_SECONDS 86400
@@ -111,6 +113,33 @@ const struct argp ct_target_argp = { .options = rows, .parser = parse_target };
 
 /* ---- asking ---- */
 
+static void note_place(const char *path, void *user)
+{
+	(void)path;
+	*(bool *)user = true;
+}
+
+/* A run directory that was named and that nothing can be found in is the likeliest reason. */
+static void complain_of_place(void)
+{
+	const char *named = ct_os_environment("CTRACE_RUN_DIR");
+	bool has_any = false;
+
+	ct_folder_each_run_directory(note_place, &has_any);
+	if (named == NULL || has_any)
+		return;
+	fputs("; the run directory CTRACE_RUN_DIR=", stderr);
+	ct_tool_print(stderr, named, strlen(named));
+	fputs(access(named, F_OK) != 0 ? " cannot be found" : " is a link, another user's, or open to others' writing", stderr);
+}
+
+void ct_target_complain_nobody(const struct target *target, const char *what)
+{
+	fprintf(stderr, "%s: %s", target->verb, what);
+	complain_of_place();
+	fputc('\n', stderr);
+}
+
 enum ctrace_status ct_target_find(const struct target *target, struct ct_peers *out_peers)
 {
 	const struct ct_peer_filter *filter = &target->filter;
@@ -125,8 +154,7 @@ enum ctrace_status ct_target_find(const struct target *target, struct ct_peers *
 		status = CTRACE_NOT_FOUND;
 	}
 	if (status == CTRACE_NOT_FOUND)
-		fprintf(stderr, "%s: %s\n", target->verb,
-			is_any ? "no traced process is running" : "no running traced process matches");
+		ct_target_complain_nobody(target, is_any ? "no traced process is running" : "no running traced process matches");
 	else if (status != CTRACE_OK)
 		fprintf(stderr, "%s: cannot look for traced processes: %s\n", target->verb, ctrace_status_text(status));
 	else

@@ -29,6 +29,8 @@ enum ctrace_status ct_target_ask(const struct target *target, const struct ct_bu
 /* Its two halves, for who leaves out some processes in between.  The first complains of what keeps it from looking, too. */
 enum ctrace_status ct_target_find(const struct target *target, struct ct_peers *out_peers) CT_MUST_USE;
 void ct_target_ask_these(const struct target *target, const struct ct_buf *request, struct ct_peers *peers);
+/* Says that nobody is there, in these words, and why when the run directory that CTRACE_RUN_DIR names is one that cannot be used. */
+void ct_target_complain_nobody(const struct target *target, const char *what);
 
 /* What is wrong with a process that has not answered, as a sentence's end; NULL when it has, or has ended meanwhile, which is nothing
  * wrong. */

@@ -252,6 +252,17 @@ static void add_rows(struct ct_display *display, const struct ct_buf *answer)
 	}
 }
 
+/* For people it is shown as one that runs, all the same. */
+static void add_silent(struct ct_display *display, const char *name, const char *what, struct wto *wto)
+{
+	struct ct_display_writer row = { .is_silent = true };
+
+	complain(wto, name, what);
+	(void)snprintf(row.name, sizeof row.name, "%s", name);
+	if (wto != NULL)
+		(void)ct_display_add_writer(display, &row);
+}
+
 void ct_writers_ask(unsigned timeout_ms, struct ct_display *display, struct wto *wto)
 {
 	struct questions *questions = calloc(1, sizeof *questions);
@@ -268,7 +279,7 @@ void ct_writers_ask(unsigned timeout_ms, struct ct_display *display, struct wto 
 		const char *what = read_answer(question, questions->deadline_ns);
 
 		if (what != NULL)
-			complain(wto, question->name, what);
+			add_silent(display, question->name, what, wto);
 		else
 			add_rows(display, &question->answer);
 		ct_buf_fini(&question->answer);

@@ -149,7 +149,7 @@ enum ct_os_trust {
 /* A regular file of a folder, DENIED when others than these may write to it or to the folder; the limit is ct_os_read_file()'s. */
 enum ctrace_status ct_os_read_trusted(const char *folder, const char *name, enum ct_os_trust trust, size_t limit,
 				      struct ct_buf *out) CT_MUST_USE;
-void ct_os_close(int *fd);                                                                          /* keeps errno; sets -1 */
+void ct_os_close(int *fd); /* keeps errno; sets -1 */
 /* Which file a descriptor was opened for.  In somebody's process a descriptor of ours may be closed behind our back, as daemons close all
  * there are, and its number may be a file of the program's own since: look before writing or closing. */
 struct ct_file_id {
@@ -166,7 +166,7 @@ uint32_t ct_os_thread_id(void);
 bool ct_os_thread_exists(uint32_t tid); /* a thread of this process */
 /* A thread that blocks all signals.  name: at most 15 bytes. */
 enum ctrace_status ct_os_thread_start(void *(*body)(void *), void *argument, const char *name, void *out_pthread) CT_MUST_USE;
-bool ct_os_thread_is_own(void); /* this is a thread that the function above has started, not one of the program's */
+bool ct_os_thread_is_own(void);                  /* this is a thread that the function above has started, not one of the program's */
 const char *ct_os_environment(const char *name); /* secure_getenv; NULL when unset or empty */
 
 #endif

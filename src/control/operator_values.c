@@ -139,12 +139,28 @@ static void upper_unquoted(char *text, size_t size)
 			ct_name_upper(text + i, 1);
 }
 
+/* A pattern of names, which only TRACE CT has: what it fits is looked for among the traces that there are. */
+static bool is_pattern(const char *text, size_t size)
+{
+	bool is_one = false;
+
+	for (size_t i = 0; i < size; i++) {
+		char c = text[i];
+		bool is_wild = c == '*' || c == '?';
+
+		if (!is_wild && !(c >= 'A' && c <= 'Z') && !(c >= '0' && c <= '9') && strchr("@#$_.", c) == NULL && !ct_is_blank(c))
+			return false;
+		is_one |= is_wild;
+	}
+	return is_one;
+}
+
 static void take_sub(struct ct_parser *parser, struct ct_span value, struct ct_operator_command *command)
 {
 	char text[CTRACE_MAX_COMPONENT];
 	struct ct_complaint complaint = { .line = 0 };
 	struct ct_sub_path path;
-	uint32_t reason;
+	uint32_t reason = 0;
 	size_t size = 0;
 
 	if (value.size > sizeof text) {
@@ -153,7 +169,8 @@ static void take_sub(struct ct_parser *parser, struct ct_span value, struct ct_o
 	}
 	memcpy(text, value.at, value.size);
 	upper_unquoted(text, value.size);
-	reason = ct_sub_parse(text, value.size, &path, &complaint);
+	if (command->kind != CT_OPERATOR_TRACE_CT || !is_pattern(text, value.size))
+		reason = ct_sub_parse(text, value.size, &path, &complaint);
 	if (reason != 0) {
 		ct_complain_filled(parser, reason, value.at + complaint.column - 1, &complaint);
 		return;

@@ -118,6 +118,34 @@ void ct_custody_give_to_writers(struct ct_drain *drain)
 	}
 }
 
+void ct_custody_tell_losses(struct ct_drain *drain, struct ct_destination *destination)
+{
+	uint64_t totals[CTRACE_LOSS_COUNT];
+	uint64_t sum = 0;
+
+	if (destination->emitter->lost == NULL)
+		return;
+	memset(totals, 0, sizeof totals);
+	/* What never reached a ring is told by the process's own destinations. */
+	if (destination->index < CT_WRITER_SLOT)
+		memcpy(totals, drain->source.session->head->lost, sizeof totals);
+	for (uint32_t i = 0; i < drain->ring_count; i++) {
+		const struct ct_ring *ring = ct_drain_ring(drain, i);
+
+		if (ring != NULL && destination->index >= CT_WRITER_SLOT && ring->head->consumer != destination->index)
+			continue;
+		for (uint32_t reason = 0; ring != NULL && reason < CTRACE_LOSS_COUNT; reason++)
+			totals[reason] += __atomic_load_n(&ring->head->lost[reason], __ATOMIC_RELAXED);
+		if (ring != NULL)
+			totals[CTRACE_LOSS_OVERWRITTEN] += ring->head->overwritten;
+	}
+	for (uint32_t reason = 0; reason < CTRACE_LOSS_COUNT; reason++)
+		sum += totals[reason];
+	if (sum != destination->lost_told)
+		destination->emitter->lost(destination->self, totals);
+	destination->lost_told = sum;
+}
+
 /* Who has a writer's rings gives them back when what was committed before this pass is written. */
 void ct_custody_give_back(struct ct_drain *drain)
 {
@@ -139,7 +167,7 @@ void ct_custody_give_back(struct ct_drain *drain)
 			continue;
 		/* What it lost after its last event. */
 		if (drain->destinations[consumer].self != NULL)
-			ct_drain_tell_losses(drain, &drain->destinations[consumer]);
+			ct_custody_tell_losses(drain, &drain->destinations[consumer]);
 		give(drain, i, 0);
 	}
 }

@@ -117,9 +117,6 @@ static inline struct ct_cursor_place ct_tail_place(const struct ct_ring *ring)
 					 .overwritten = ring->head->overwritten };
 }
 
-/* Tells a destination what was lost, if that is more than it knows. */
-void ct_drain_tell_losses(struct ct_drain *drain, struct ct_destination *destination);
-
 /* ---- custody.c: whose a ring is */
 /* Puts a destination's cursor at the tail of a ring; one that is not ours is left alone. */
 void ct_custody_start_cursor(struct ct_drain *drain, uint32_t ring_index, uint32_t dest);
@@ -130,6 +127,8 @@ void ct_custody_take(struct ct_drain *drain);
 void ct_custody_give_to_writers(struct ct_drain *drain);
 void ct_custody_give_back(struct ct_drain *drain);
 void ct_custody_end_adopted(struct ct_drain *drain);
+/* Tells a destination what our rings have lost, if that is more than it knows. */
+void ct_custody_tell_losses(struct ct_drain *drain, struct ct_destination *destination);
 /* The destination of everything in an external writer's ring, as a mask.  0, each record's own, also for that of one that died before it had
  * written anything. */
 uint32_t ct_custody_only(const struct ct_drain *drain, const struct ct_ring *ring);

@@ -173,34 +173,6 @@ static enum ctrace_status commit(struct ct_drain *drain, uint32_t dest)
 	return CTRACE_OK;
 }
 
-void ct_drain_tell_losses(struct ct_drain *drain, struct ct_destination *destination)
-{
-	uint64_t totals[CTRACE_LOSS_COUNT];
-	uint64_t sum = 0;
-
-	if (destination->emitter->lost == NULL)
-		return;
-	memset(totals, 0, sizeof totals);
-	/* What never reached a ring is told by the process's own destinations. */
-	if (destination->index < CT_WRITER_SLOT)
-		memcpy(totals, drain->source.session->head->lost, sizeof totals);
-	for (uint32_t i = 0; i < drain->ring_count; i++) {
-		const struct ct_ring *ring = ct_drain_ring(drain, i);
-
-		if (ring != NULL && destination->index >= CT_WRITER_SLOT && ring->head->consumer != destination->index)
-			continue;
-		for (uint32_t reason = 0; ring != NULL && reason < CTRACE_LOSS_COUNT; reason++)
-			totals[reason] += __atomic_load_n(&ring->head->lost[reason], __ATOMIC_RELAXED);
-		if (ring != NULL)
-			totals[CTRACE_LOSS_OVERWRITTEN] += ring->head->overwritten;
-	}
-	for (uint32_t reason = 0; reason < CTRACE_LOSS_COUNT; reason++)
-		sum += totals[reason];
-	if (sum != destination->lost_told)
-		destination->emitter->lost(destination->self, totals);
-	destination->lost_told = sum;
-}
-
 /* The batch is in the destination, or nowhere. */
 static enum ctrace_status write_batch(struct ct_drain *drain, uint32_t dest, bool flush)
 {
@@ -225,7 +197,7 @@ static enum ctrace_status write_batch(struct ct_drain *drain, uint32_t dest, boo
 			drain->undeliverable += batch->event_count;
 		return CTRACE_OK;
 	}
-	ct_drain_tell_losses(drain, destination);
+	ct_custody_tell_losses(drain, destination);
 	errno = 0;
 	if (destination->emitter->write(destination->self, &out) != CTRACE_OK) {
 		ct_destination_failed(destination);
@@ -474,7 +446,7 @@ void ct_drain_close(struct ct_drain *drain)
 
 		/* What was lost after its last event. */
 		if (destination->self != NULL)
-			ct_drain_tell_losses(drain, destination);
+			ct_custody_tell_losses(drain, destination);
 		ct_destination_close(destination);
 	}
 }

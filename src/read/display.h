@@ -51,6 +51,7 @@ struct ct_display_writer {
 	bool compress;
 	bool is_stopping;
 	bool is_full;
+	bool is_silent; /* it runs and has not answered: nothing else is known of it */
 	uint64_t events;
 	uint64_t bytes;
 	uint64_t wrapped_events;

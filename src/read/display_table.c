@@ -403,6 +403,8 @@ bool ct_display_waits(const struct ct_display_trace *trace, const char *writer)
 
 const char *ct_display_writer_status(const struct ct_display *display, uint32_t writer)
 {
+	if (display->writers[writer].is_silent)
+		return "NO ANSWER";
 	if (display->writers[writer].is_stopping)
 		return "STOPPING";
 	for (uint32_t i = 0; i < display->trcout_rows.count; i++)

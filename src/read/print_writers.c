@@ -155,6 +155,11 @@ static void add_writer(struct ct_buf *out, const struct ct_display *display, uin
 	struct tm local = { 0 };
 	char since[32];
 
+	if (writer->is_silent) {
+		add_title_line(out, writer->name, ct_display_writer_status(display, index), "", "");
+		add_waiting(out, display, writer->name);
+		return;
+	}
 	(void)localtime_r(&seconds, &local);
 	if (strftime(since, sizeof since, "%Y-%m-%d %H.%M.%S", &local) == 0)
 		since[0] = '\0';

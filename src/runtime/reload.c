@@ -24,7 +24,7 @@ struct reading {
 	struct ct_target target;
 	unsigned mistakes;
 	unsigned first_mistake; /* its line */
-	unsigned stopped_at; /* mftrace.application that is another's; 0: none */
+	unsigned stopped_at;    /* mftrace.application that is another's; 0: none */
 };
 
 /* What there is to say when it is in force. */

@@ -164,13 +164,42 @@ static uint64_t drain_link(struct ct_trcout *trcout, struct ct_link *link, bool 
 	return result.delivered;
 }
 
+void ct_intake_lock(struct ct_trcout *trcout)
+{
+	(void)__atomic_fetch_add(&trcout->others, 1, __ATOMIC_ACQ_REL);
+	(void)pthread_mutex_lock(&trcout->lock);
+	if (__atomic_sub_fetch(&trcout->others, 1, __ATOMIC_ACQ_REL) == 0)
+		ct_os_wake(&trcout->others);
+}
+
+void ct_intake_unlock(struct ct_trcout *trcout)
+{
+	(void)pthread_mutex_unlock(&trcout->lock);
+}
+
+static void take_turns(struct ct_trcout *trcout)
+{
+	uint32_t others;
+
+	while ((others = __atomic_load_n(&trcout->others, __ATOMIC_ACQUIRE)) != 0)
+		ct_os_wait(&trcout->others, others, BUSY_NS);
+	(void)pthread_mutex_lock(&trcout->lock);
+}
+
 uint64_t ct_intake_round(struct ct_trcout *trcout, bool *out_more)
 {
 	uint64_t delivered = 0;
 
 	*out_more = false;
-	(void)pthread_mutex_lock(&trcout->lock);
+	take_turns(trcout);
 	for (uint32_t i = 0; i < *trcout->link_count; i++) {
+		if (__atomic_load_n(&trcout->others, __ATOMIC_RELAXED) != 0) {
+			/* A link that goes meanwhile puts another in its place, which then waits for the next round. */
+			(void)pthread_mutex_unlock(&trcout->lock);
+			take_turns(trcout);
+			if (i >= *trcout->link_count)
+				break;
+		}
 		ct_guard_link(trcout->links[i]);
 		delivered += drain_link(trcout, trcout->links[i], out_more);
 	}

@@ -44,8 +44,9 @@ struct ct_segment {
 #define CT_SEGMENTS 8u /* that a WRAP data set of its primary size is divided into: that part of it goes at a time */
 struct ct_trcout {
 	const struct ct_procedure *procedure;
-	uint32_t index; /* in the procedure */
-	pthread_mutex_t lock;
+	uint32_t index;       /* in the procedure */
+	pthread_mutex_t lock; /* ct_intake_lock(), but for its worker */
+	uint32_t others;      /* atomic: who wants the lock besides the worker, which lets them go first */
 	pthread_t thread;
 	uint64_t limit; /* bytes */
 	uint64_t used;
@@ -74,13 +75,16 @@ void ct_trcout_select(struct ct_trcout *trcout, struct ct_link *link);
  * destination that it gives us, base to base + count - 1. */
 enum ctrace_status ct_link_create(int folder, uint32_t number, uint32_t base, uint32_t count, struct ct_link **out_link) CT_MUST_USE;
 void ct_link_destroy(struct ct_link *link);
+/* For the station's thread: a mutex is not fair, and a worker that is busy would take it again before anybody else wakes. */
+void ct_intake_lock(struct ct_trcout *trcout);
+void ct_intake_unlock(struct ct_trcout *trcout);
 /* One round of a TRCOUT over all links; how many events it took, and whether more wait already. */
 uint64_t ct_intake_round(struct ct_trcout *trcout, bool *out_more);
 /* The worker's thread: rounds until *trcout->stop. */
 void *ct_intake_run(void *trcout);
 void ct_link_describe(struct ct_link *link, struct ct_link_state *out);
 
-/* ---- guard.c */
+/* ---- lost_page.c */
 /* From now on a page of the link that this thread works on may be missing.  NULL: it works on none. */
 void ct_guard_link(struct ct_link *link);
 void ct_guard_start(void);  /* the program's handler */

@@ -78,13 +78,13 @@ static void tell(const char *text, void *user)
 static void lock_all(struct station *station)
 {
 	for (uint32_t i = 0; i < station->workers; i++)
-		(void)pthread_mutex_lock(&station->trcouts[i].lock);
+		ct_intake_lock(&station->trcouts[i]);
 }
 
 static void unlock_all(struct station *station)
 {
 	for (uint32_t i = station->workers; i > 0; i--)
-		(void)pthread_mutex_unlock(&station->trcouts[i - 1].lock);
+		ct_intake_unlock(&station->trcouts[i - 1]);
 }
 
 /* ------------------------------------------------------------------------------------------------------------
@@ -255,7 +255,7 @@ static void describe_trcout(struct ct_trcout *trcout, struct ct_trcout_state *ou
 	const struct ct_trcout_spec *spec = &trcout->procedure->trcout[trcout->index];
 
 	*out = (struct ct_trcout_state){ .size = sizeof *out, .number = trcout->procedure->number[trcout->index] };
-	(void)pthread_mutex_lock(&trcout->lock);
+	ct_intake_lock(trcout);
 	out->limit = trcout->limit;
 	out->used = trcout->used;
 	out->events = trcout->events;
@@ -263,7 +263,7 @@ static void describe_trcout(struct ct_trcout *trcout, struct ct_trcout_state *ou
 	out->wrapped_events = trcout->wrapped_events;
 	out->full_events = trcout->full_events;
 	out->failing = trcout->failing;
-	(void)pthread_mutex_unlock(&trcout->lock);
+	ct_intake_unlock(trcout);
 	(void)snprintf(out->path, sizeof out->path, "%s", spec->path);
 }
 
@@ -405,7 +405,8 @@ static void accept_callers(struct station *station)
 		struct caller *caller;
 
 		if (fd < 0) {
-			if (errno != EAGAIN && errno != EINTR && errno != ECONNABORTED)
+			/* Without a descriptor this is answered also when nobody else is there; of the first one poll() has told. */
+			if (i == 0 && errno != EAGAIN && errno != EINTR && errno != ECONNABORTED)
 				station->is_deaf = !remove_most_silent(station);
 			return;
 		}

@@ -53,10 +53,11 @@ PROMPT = re.compile(r'^((?:\[\d+ repl(?:y|ies) outstanding: [^]]*\] )?ctrace>) ?
 MESSAGE = re.compile(r'\b(?:ITT|IEE|CTR)\d{3}[AEIW]\b')
 # Messages that no transcript can have.
 NOT_SHOWN = {
-    'CTR018I': 'the parser of members refuses one that says nothing, with CTR016I',
     'CTR024I': 'a writer that takes two minutes to end',
+    'CTR025I': 'a Ctrl-C while a command waits',
     'CTR030I': 'memory that is short',
     'CTR104E': 'a machine without threads',
+    'CTR107E': 'a process that truncates its own rings, and dies of it',
 }
 
 

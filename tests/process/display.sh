@@ -19,7 +19,7 @@ order() {
 	printf '%s\n' "$2" >&"${to[$1]}"
 	IFS= read -r _ <&"${from[$1]}"
 }
-# DISPLAY TRACE,$1: $out without its three lines of status, $head, $err, $status.  Clock and process ids are made the same for all runs.
+# DISPLAY TRACE,$1: $said, its messages; $out without its three lines of status, $head, $err, $status.  Clock and process ids are made the same for all runs.
 display() {
 	local operands=$1
 	shift
@@ -28,6 +28,8 @@ display() {
 	sed -E -i -e "s/PID=${pid[server]:-none}\b/PID=1001/; s/PID=${pid[client]:-none}\b/PID=1002/" \
 		-e 's/[0-9]{2}\.[0-9]{2}\.[0-9]{2}/hh.mm.ss/; s/20[0-9]{2}-[0-9]{2}-[0-9]{2}/yyyy-mm-dd/' \
 		-e 's/^(     PID        )[0-9]+$/\1pid/' whole
+	said=$(grep '^CTR' whole)
+	sed -i '/^CTR/d' whole
 	head=$(head -n 3 whole) out=$(tail -n +4 whole) err=$(<err)
 }
 operate() { ctrace op "$1" --reply "${2-}" >/dev/null; }
@@ -43,7 +45,7 @@ status_lines() {
 
 display ''
 check 'no process: no traces' is "$out" '  NO TRACES'
-check 'and it fails' is "$status $err" '1 ctrace op: no traced process is running'
+check 'and it fails' is "$status $err$said" '1 CTR011I No traced process is running'
 
 start server KVSERVER
 start client KVCLIENT
@@ -103,7 +105,9 @@ check 'N limits the sublevels' is "$(grep -c '^ ---' whole) $(tail -n 1 whole)" 
 display ',COMP=K*S.*' --job KVSERVER
 check 'a glob: all that it fits, wherever it stands' is "$(grep -A1 '^  ====' whole | grep -o '^  [A-Z.]*' | xargs)" 'KVS.LOCK KVS.NET'
 display ',COMP=K*' --job KVSERVER
-check 'and below what it fits, too' is "$(grep -A1 '^ ---' whole | grep -o '^  [A-Z]*' | xargs)" 'LOCK NET'
+check 'but not what is below, as with TRACE CT' is "$(grep -A1 '^  ====' whole | grep -o '^  [A-Z.]*' | xargs) $(grep -c '^ ---' whole)" 'KVS 0'
+display ',COMP=?VS,SUBLEVEL' --job KVSERVER
+check 'unless it is asked for' is "$(grep -A1 '^ ---' whole | grep -o '^  [A-Z]*' | xargs)" 'LOCK NET'
 display ',COMP=(KVS,KVX)'
 check 'one of two names is known: it says of which nobody has it' is "$status $(tail -n 4 whole)" '0   TRACENAME
   =========
@@ -192,7 +196,7 @@ for _ in $(seq 500); do
 	sleep 0.02
 done
 display ',WTR=ALL' --timeout 1
-check 'a writer that does not answer is complained of' is "$status $err $(grep -c '^  CTW ' whole)" '0 ctrace: writer CTSILEN did not answer in time 1'
+check 'a writer that does not answer is complained of' is "$status $err$said $(grep -c '^  CTW ' whole) $(grep '^  CTSILEN ' whole)" '1 CTR028I Writer CTSILEN did not answer in time 1   CTSILEN             NO ANSWER'
 kill "$silent"
 display ',WTR=CTSILEN'
 check 'a socket that nobody listens at is no writer' is "$status $err $(tail -n 1 whole)" '1    CTSILEN             NOT ACTIVE'

@@ -60,6 +60,20 @@ $none"
 op 'D R'
 check 'no prompt is outstanding' says 0 'CTR007I No reply is outstanding'
 
+op 'R,END'
+check 'a reply to nothing fails' says 1 'CTR019I No reply is outstanding*'
+op --json 'D R'
+check 'no prompt is outstanding, as JSON' says 0 '{"time_ns":*,"replies":\[\]}'
+ln -s "$CTRACE_RUN_DIR" link
+CTRACE_RUN_DIR=$PWD/link op 'T CT,ON,COMP=OPR'
+check 'a run directory that cannot be used is named' says 1 "CTR008I Outstanding replies cannot be kept in the run directory CTRACE_RUN_DIR=$PWD/link: *"
+check 'so it is when nobody is there' is "$(CTRACE_RUN_DIR=$PWD/link ctrace level x 2>&1)" \
+	"ctrace level: no traced process is running; the run directory CTRACE_RUN_DIR=$PWD/link is a link, another user's, or open to others' writing"
+check 'or when there is none' is "$(CTRACE_RUN_DIR=$PWD/none ctrace stats 2>&1)" \
+	"ctrace stats: nothing is traced; the run directory CTRACE_RUN_DIR=$PWD/none cannot be found"
+# What follows the options is printed as it is, if no line is too long.
+check 'help has whole lines' is "$( (ctrace --help && ctrace op --help) | sed -n '/^\(Verbs\|Commands\):/,/^$/p' | grep -vE '^(  |Verbs:|Commands:|$)')" ''
+
 # ---- one process
 start a OPRA
 order a 'define OPR head headopts mod asids jobs buffer wtr'
@@ -112,6 +126,13 @@ check 'does not go below' answers a 'show OPR.OWN' 'ON *'
 op 'TRACE CT,OFF,COMP=OPR.?WN' --reply ''
 check 'a glob with a dot' says 0 "$all"
 check 'reaches the level below' answers a 'show OPR.OWN' 'OFF *'
+op 'TRACE CT,ON,COMP=OPR,SUB=(?wn)' --reply ''
+check 'a glob in SUB' says 0 "$all"
+check 'reaches the level below, too' answers a 'show OPR.OWN' 'ON *'
+op 'TRACE CT,OFF,COMP=OPR,SUB=(O*)' --reply ''
+check 'and OFF' says 0 "$all"
+op 'D TRACE,COMP=OPR,SUB=(O*)'
+check 'DISPLAY has none in SUB' complains 2 'CTR001E Column 23: *'
 op 'TRACE CT,OFF,COMP=Q*' --reply ''
 check 'a glob that nothing fits' says 1 "CTR014I No running process has a trace that fits Q\*
 $none"
@@ -146,6 +167,11 @@ check 'so does neither' says 0 "IEE600I REPLY TO 01 IS;options=(put)
 \*01 $asks"
 op 'D R'
 check 'D R has what was replied' says 0 'CTR006I Reply 01 *; ASID=(1,2),OPTIONS=(*put*'
+op --json 'D R'
+check 'D R as JSON' is "$status $(python3 -c 'import json
+for r in json.load(open("out"))["replies"]: print(r["number"], r["command"], r["operands"] != "", r["pid"], r["asid"], r["jobname"], r["asked_ns"] > 0)' 2>&1)" \
+	'0 1 TRACE CT,ON,COMP=OPR True None None None True
+2 TRACE CT,OFF,COMP=OPR,SUB=(OWN) False None None None True'
 op 'R 1,ASDI=(1)'
 check 'a mistake in a reply: its column; the prompt comes again' like "$err/$out/$status" "CTR002E Reply, column 5: \"ASDI\" *did you mean ASID*/\*01 $asks/2"
 op 'R'
@@ -165,7 +191,7 @@ check '0 is never outstanding' says 1 'CTR003I Reply 00 is not outstanding'
 op 'TRACE CT,ON,COMP=NEVER' -p 1
 op 'R 1,END'
 check 'a reply is for whom the command was' says 1 "IEE600I REPLY TO 01 IS;END
-CTR011I No traced process that is running is meant
+CTR011I No traced process matches --job, --asid or --pid
 $none"
 
 numbers() {
@@ -194,7 +220,7 @@ printf 'R %d,CANCEL\n' $(seq 20) | ctrace op - >/dev/null
 printf 'something else\n' >"$CTRACE_RUN_DIR/reply/5"
 chmod 600 "$CTRACE_RUN_DIR/reply/5"
 op 'R 5,END'
-check 'a file that is none of ours' says 1 "CTR008I Outstanding replies cannot be kept in $CTRACE_RUN_DIR/reply: *"
+check 'a file that is none of ours' says 1 "CTR027I Reply 05 cannot be used: $CTRACE_RUN_DIR/reply/5: *"
 printf 'ctrace-reply 1\ntime 1\nprocess 0 0\njob \ncommand \033[2Jforged\noperands \n' >"$CTRACE_RUN_DIR/reply/5"
 op 'D R'
 check 'what a file holds cannot reach the terminal as it is' is "${out##*: }" '\u{1B}[2Jforged'
@@ -263,12 +289,12 @@ op 'TRACE CT,8K,COMP=OPR,PARM=ctopr01'
 check "the command's size, too" says 0 "$all"
 check 'it is on with that' answers a 'show OPR' 'ON OPTIONS=(MINE) * BUFFER=8K *'
 op 'TRACE CT,,COMP=OPR,PARM=CTOPR01'
-check 'neither says a state' says 1 "CTR012I CTOPR01:2:2 COMP=OPR process *: RC 0C reason 85: *
+check 'neither says a state: told once, no process is asked' says 1 "CTR026I CTOPR01:2:2: neither the command nor the member says *: RC 0C reason 85
 $none"
 printf 'TRACEOPTS\n ON\n SUB(NONE) ON\n SUB(OWN) ON ASID(1)\n' >parmlib/CTOPR02
 op 'TRACE CT,,COMP=OPR,PARM=CTOPR02'
-check 'some fail: each with its place' says 1 "CTR014I No running process has COMP=OPR SUB=(NONE)*
-CTR012I CTOPR02:4:2 COMP=OPR SUB=(OWN) process *: RC 0C reason 14: *
+check 'some fail: each with its place' says 1 "CTR012I CTOPR02:4:2 COMP=OPR SUB=(OWN) process *: RC 0C reason 14: *
+CTR014I CTOPR02:3:2 No running process has COMP=OPR SUB=(NONE)*
 $some"
 printf 'TRACEOPTS\n SUB(LATER) PRESET(PUT) OPTIONS(%s)\n' "'KEPT'" >parmlib/CTOPR03
 op 'TRACE CT,,COMP=OPR,PARM=CTOPR03'
@@ -327,9 +353,12 @@ printf 'TRACEOPTS\n SUB(LATER) PRESET(DELETE)\n' >parmlib/CTOPR05
 op 'TRACE CT,,COMP=OPR,PARM=CTOPR05'
 check 'a preset is deleted once for all processes' says 0 "$all"
 kill -STOP "${pid[c]}"
+until [ "$(sed 's/.*) //; s/ .*//' "/proc/${pid[c]}/stat")" = T ]; do :; done
+op --timeout 0.3 'D TRACE,COMP=OPR'
+check 'DISPLAY fails when a process does not answer, and shows the others' like "$status $err $out" "1  CTR013I process ${pid[c]} ASID 0003 JOBNAME OTHER did not answer in time*JOBNAME=OPRA*"
 op --timeout 0.3 'TRACE CT,OFF,COMP=OPR' --reply ''
 kill -CONT "${pid[c]}"
-check 'a process that does not answer: the others are done: SOME' says 1 "CTR013I process ${pid[c]} ASID 0003 JOBNAME OTHER did not answer: *
+check 'a process that does not answer: the others are done: SOME' says 1 "CTR013I process ${pid[c]} ASID 0003 JOBNAME OTHER did not answer in time
 $some"
 op 'D TRACE'
 check 'D TRACE shows them' like "$status/$out" '0/*OPR*'
@@ -346,7 +375,7 @@ $all"
 op 'TRACE CT,WTRSTOP=CTW'
 check 'WTRSTOP: it does not run' says 1 'CTR022I Writer CTW is not running'
 op 'TRACE CT,WTRSTART=CTW'
-check 'WTRSTART: no procedure' says 1 'CTR021I Writer CTW was not started: *'
+check 'WTRSTART: no procedure' says 1 'CTR021I Writer CTW was not started: *ctrace writer --check CTW says why'
 printf 'TRCOUT01 PATH=%s/ctw.data PRIMARY=1M\n' "$PWD" >proclib/CTW
 op 'TRACE CT,WTRSTART=ctw,NOWRAP'
 check 'WTRSTART' says 0 'ITT110I INITIALIZATION OF CTRACE WRITER CTW COMPLETE.'
@@ -381,7 +410,7 @@ ctrace console <lines >out 2>err
 status=$? out=$(<out) err=$(<err)
 stamp='[0-2][0-9].[0-5][0-9].[0-6][0-9]'
 check 'the console on a pipe: messages with the time, until QUIT' says 0 "TRACE CT,ON*
-ITT038I {} OF THE TRANSACTIONS*
+ITT038I ... OF THE TRANSACTIONS*
 $stamp \*01 $asks
 $stamp IEE600I REPLY TO 01 IS;END
 $stamp $all
@@ -407,7 +436,7 @@ check "the console shows what is new in writers' logs" logs
 
 if python3 -c 'import pty' 2>/dev/null; then
 	cat >terminal.py <<'END'
-import os, pty, re, select, signal, sys, time
+import atexit, os, pty, re, select, signal, sys, time
 child, fd = pty.fork()
 if child == 0:
     os.execvp('ctrace', ['ctrace', 'console'])
@@ -425,6 +454,11 @@ def expect(pattern):
     seen = seen[re.search(pattern, seen).end():]
 def put(text):
     os.write(fd, text)
+def read_parent(process):
+    try:
+        return int(open('/proc/%s/stat' % process).read().rsplit(')', 1)[1].split()[1])
+    except OSError:
+        return 0
 expect(rb'ctrace> ')
 put(b'TRACE CT,OM,COMP=OPR\n')
 expect(rb'CTR001E Column 10: .*\n *TRACE CT,OM,COMP=OPR\r\n {9}\^')
@@ -442,6 +476,21 @@ expect(rb'\*01 ITT006A')
 put(b'R 1,CANCEL\n')
 expect(rb'CTR005I')
 expect(rb'ctrace> ')
+# Ctrl-C while a command waits for a process that is stopped.
+stopped = int(sys.argv[1])
+atexit.register(os.kill, stopped, signal.SIGCONT)
+os.kill(stopped, signal.SIGSTOP)
+put(b'D TRACE\n')
+expect(rb'D TRACE\r\n')
+while not [1 for p in os.listdir('/proc') if p.isdigit() and read_parent(p) == child]:
+    time.sleep(0.01)
+put(b'\x03')
+expect(rb'CTR025I The command was interrupted')
+expect(rb'ctrace> ')
+os.kill(stopped, signal.SIGCONT)
+put(b'HELP CTR999I\n')
+expect(rb'There is no message CTR999I; ')
+expect(rb'ctrace> ')
 end = time.monotonic() + 20
 while True:
     pid, status = os.waitpid(child, os.WNOHANG)
@@ -457,7 +506,7 @@ while True:
         sys.exit('Ctrl-D does not end it')
 sys.exit(status)
 END
-	check 'the console on a terminal: marks, Ctrl-C, Tab, history, Ctrl-D' env TERM=vt100 python3 terminal.py
+	check 'the console on a terminal: marks, Ctrl-C, Tab, history, Ctrl-D' env TERM=vt100 python3 terminal.py "${pid[c]}"
 	check 'its history is a file that only the user can read' is "$(stat -c %a .ctrace_history)" 600
 	check 'and has the commands' grep -q 'CT,OFF,COMP=OPR' .ctrace_history
 fi

@@ -56,7 +56,7 @@ check 'its events' has out '^    events: emitted 17, delivered 17, pending 0, lo
 check 'its rings' has out '^    rings: 1, 0% full, the fullest 0%, bytes [0-9]+$'
 check 'its control' has out '^    control: [0-9]+ requests?, 0 refused$'
 check 'a component' has out '^    tool\.main  +INFO  +12  +384  -$'
-check 'one that is not on' has out '^    tool\.evil.*  OFF  +0  +0  -$'
+check 'one that is not on' has out '^    tool\.evil.*  NONE +0  +0  -$'
 check 'which cannot forge lines' is "$(grep -c '^9999' out)" 0
 check 'a destination' has out "^    TEXTFILE +17  $PWD/subject\.log\$"
 stats --json
@@ -169,6 +169,10 @@ stats
 check 'a damaged folder: status' is "$status" 1
 check 'a damaged folder: said' has err "^ctrace stats: $CTRACE_RUN_DIR/777\.0: "
 rm -r "$CTRACE_RUN_DIR/777.0"
+
+# ---- nobody reads on
+check 'a watch whose reader has gone ends, and well' is "$( { timeout 60 ctrace stats --watch=0.1; echo $? >ended; } | head -1 >/dev/null; cat ended)" 0
+check 'it does not wait for the next time' is "$( { timeout 60 ctrace stats --watch=3600; echo $? >ended; } | head -1 >/dev/null; cat ended)" 0
 
 # ---- usage
 for arguments in '--watch=0' '--watch=x' '--pid abc' word; do

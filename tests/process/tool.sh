@@ -165,7 +165,7 @@ check 'list shows the process, its components, destinations and counters' "$(
 	expect_not_in stdout "$out" 'tool\.later'
 )"
 check 'list: a name forges neither a line nor a terminal sequence' "$(
-	expect_in stdout "$out" '^    tool\.evil\\u\{1B\}\[2J\\n9999  forged +OFF'
+	expect_in stdout "$out" '^    tool\.evil\\u\{1B\}\[2J\\n9999  forged +NONE'
 	expect_not_in stdout "$out" $'\033|^9999'
 )"
 tool list --all
@@ -202,7 +202,7 @@ want('jobname', process['jobname'], 'TOOL_SUB')
 want('asid', 1 <= process['asid'] <= 0xFFFF, True)
 want('folder', process['folder'].rsplit('/', 1)[1].split('.')[0], str(pid))
 want('level', components['tool.main']['level'], 'INFO')
-want('level', components['tool.evil\033[2J\n9999  forged']['level'], 'OFF')
+want('level', components['tool.evil\033[2J\n9999  forged']['level'], 'NONE')
 want('destinations', components['tool.main']['destinations'], ['TEXTFILE'])
 want('destinations', sorted(components['tool.main.part']['destinations']), ['STDERR', 'TEXTFILE'])
 want('registered', components['tool.main']['registered'], True)

@@ -252,13 +252,18 @@ check 'without a name each reads its own again' "$(
 	expect "$(traced proxy proxy.log kvs.net)" 2
 )"
 echo 'mftrace.level = inof' >>quiet.cfg
-says 1 "$kvs KVS  $PWD/quiet.cfg is in force; 1 line was not understood: ctrace config check $PWD/quiet.cfg" 'quiet.cfg:6:17: unknown level "inof" (did you mean info?); expected none, debug, info, warn, error or fatal' \
+says 1 "$kvs KVS  $PWD/quiet.cfg is in force; 1 line was not understood, line 6: ctrace config check $PWD/quiet.cfg" 'quiet.cfg:6:17: unknown level "inof" (did you mean info?); expected none, debug, info, warn, error or fatal' \
 	reload -p "$kvs" quiet.cfg
 check 'the other lines of a file with a mistake hold' "$(expect "$(traced kvs kvs.log kvs.net)" 1)"
 says 1 '' 'ctrace reload: cannot read no.cfg: No such file or directory' reload no.cfg
 says 1 '' 'ctrace reload: no running traced process matches' reload --pid 1
 tool reload --json
 check 'reload --json' "$(expect_status 0; json '[(r["pid"], r["message"]) for r in rows]' "[($kvs, '$PWD/kvs.cfg is in force'), ($proxy, '$PWD/proxy.cfg is in force')]")"
+cp kvs.cfg kept.cfg
+echo 'mftrace.level = inof' >>kvs.cfg
+says 1 "$kvs KVS    $PWD/kvs.cfg is in force; 1 line was not understood, line $(wc -l <kvs.cfg): ctrace config check $PWD/kvs.cfg
+$proxy PROXY  $PWD/proxy.cfg is in force" '' reload
+mv kept.cfg kvs.cfg
 refuse 'one file at a time' reload kvs.cfg proxy.cfg
 
 # ---- flush

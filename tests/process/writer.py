@@ -308,6 +308,7 @@ def stopped_in_order_it_flushes(room):
     programs = [room.program(2), room.program(2)]
     for program in programs:
         program.ask('on WR1')
+        program.ask('pace 100')  # or it wraps on a slow machine
         program.ask('start')
         while int(program.ask('stats').split()[1]) < 10000:
             pass
@@ -479,6 +480,7 @@ def stopped_without_flush_leaves_the_rest_to_the_agent(room):
     writer = room.writer()
     program = room.program(2)
     program.ask('on WR1')
+    program.ask('pace 100')  # or it wraps on a slow machine
     program.ask('start')
     while program.stats()[1] < 10000:
         pass

@@ -294,6 +294,36 @@ static void a_whole_file_is_read_up_to_the_limit(void **state)
 	ct_buf_fini(&buf);
 }
 
+static void what_others_may_write_is_not_trusted(void **state)
+{
+	struct ct_buf buf;
+	int fd;
+
+	(void)state;
+	ct_buf_init(&buf);
+	assert_int_equal(mkdir("trusted", 0700), 0);
+	assert_int_equal(ct_os_open_file(AT_FDCWD, "trusted/f", O_WRONLY | O_CREAT, &fd), CTRACE_OK);
+	assert_int_equal(ct_os_write_at(fd, "text", 4, 0), CTRACE_OK);
+	ct_os_close(&fd);
+	assert_int_equal(ct_os_read_trusted("trusted", "f", CT_OS_OWN, 100, &buf), CTRACE_OK);
+	assert_string_equal(ct_buf_text(&buf), "text");
+	ct_buf_clear(&buf);
+	assert_int_equal(ct_os_read_trusted("trusted", "missing", CT_OS_OWN, 100, &buf), CTRACE_NOT_FOUND);
+	assert_int_equal(ct_os_read_trusted("missing", "f", CT_OS_NAMED, 100, &buf), CTRACE_NOT_FOUND);
+	assert_int_equal(ct_os_read_trusted("trusted/f", "f", CT_OS_NAMED, 100, &buf), CTRACE_NOT_FOUND);
+	assert_int_equal(ct_os_read_trusted(".", "trusted", CT_OS_NAMED, 100, &buf), CTRACE_DENIED);
+	assert_int_equal(symlink("f", "trusted/link"), 0);
+	assert_int_equal(ct_os_read_trusted("trusted", "link", CT_OS_OWN, 100, &buf), CTRACE_DENIED);
+	assert_int_equal(ct_os_read_trusted("trusted", "link", CT_OS_NAMED, 100, &buf), CTRACE_OK);
+	ct_buf_clear(&buf);
+	assert_int_equal(chmod("trusted/f", 0660), 0);
+	assert_int_equal(ct_os_read_trusted("trusted", "f", CT_OS_OWN, 100, &buf), CTRACE_DENIED);
+	assert_int_equal(ct_os_read_trusted("trusted", "f", CT_OS_NAMED, 100, &buf), CTRACE_OK);
+	assert_int_equal(chmod("trusted/f", 0606), 0);
+	assert_int_equal(ct_os_read_trusted("trusted", "f", CT_OS_NAMED, 100, &buf), CTRACE_DENIED);
+	ct_buf_fini(&buf);
+}
+
 static void space_is_allocated_in_real_blocks(void **state)
 {
 	struct stat info;
@@ -523,6 +553,7 @@ int main(void)
 		cmocka_unit_test_setup_teardown(reading_is_short_only_at_the_end_of_the_file, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(an_append_is_one_write_and_says_how_much_went, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(a_whole_file_is_read_up_to_the_limit, set_up, tear_down),
+		cmocka_unit_test_setup_teardown(what_others_may_write_is_not_trusted, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(space_is_allocated_in_real_blocks, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(any_call_can_be_made_to_fail_after_some_that_do_not, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(closing_keeps_errno, set_up, tear_down),

@@ -54,6 +54,24 @@ static void a_tracer_that_nobody_defined_is_shown_too(void)
 	CHILD_CHECK(ctrace_component_tracer("unit", "MADE", &same) == CTRACE_OK && same == made);
 }
 
+/* In words that its built-in start/stop routine takes: what it has of its own, not what it inherits. */
+static void a_tracer_has_its_settings_as_options(void)
+{
+	struct ctrace_tracer *made;
+
+	CHILD_CHECK(ctrace_tracer_get("opt.made", &made) == CTRACE_OK);
+	CHILD_CHECK(shown("opt.made", NULL)->options[0] == '\0');
+	CHILD_CHECK(TRACE_CT(.name = "opt.made", .state = CTRACE_CT_ON, .options = "LEVEL=WARN") == CTRACE_RC_OK);
+	CHILD_CHECK(strcmp(shown("opt.made", NULL)->options, "LEVEL=WARN") == 0);
+	CHILD_CHECK(TRACE_CT(.name = "opt.made", .state = CTRACE_CT_ON, .options = "DEST=(STDERR,ES)") == CTRACE_RC_OK);
+	CHILD_CHECK(strncmp(shown("opt.made", NULL)->options, "LEVEL=DEBUG,DEST=(", 18) == 0);
+	CHILD_CHECK(TRACE_CT(.name = "opt.made", .state = CTRACE_CT_ON, .options = shown("opt.made", NULL)->options) == CTRACE_RC_OK);
+	CHILD_CHECK(TRACE_CT(.name = "opt.made", .state = CTRACE_CT_OFF) == CTRACE_RC_OK);
+	CHILD_CHECK(strncmp(shown("opt.made", NULL)->options, "DEST=(", 6) == 0);
+	CHILD_CHECK(strstr(shown("opt.made", NULL)->options, "STDERR") != NULL &&
+		    strstr(shown("opt.made", NULL)->options, "ES") != NULL);
+}
+
 static void what_is_not_there_is_not_shown(void)
 {
 	struct ctrace_display display = { .size = sizeof display, .subs = 4711 };
@@ -187,6 +205,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		IN_CHILD(all_that_is_known_is_shown),
 		IN_CHILD(a_tracer_that_nobody_defined_is_shown_too),
+		IN_CHILD(a_tracer_has_its_settings_as_options),
 		IN_CHILD(what_is_not_there_is_not_shown),
 		IN_CHILD(what_does_not_fit_is_not_there),
 		IN_CHILD(an_older_programs_shorter_structure_is_filled_as_far_as_it_goes),

@@ -36,7 +36,19 @@ static void traces(void **state)
 	assert_trace("TRACE CT,ON,COMP=mf.rts", CTRACE_CT_ON, 0, "mf.rts", NULL, "");
 	assert_trace("TRACE CT,OFF,COMP=mf.*", CTRACE_CT_OFF, 0, "mf.*", NULL, "");
 	assert_trace("TRACE CT,OFF,COMP=(ABC),PARM=(X)", CTRACE_CT_OFF, 0, "ABC", NULL, "X");
-	assert_trace("TRACE CT,ON,COMP=ALL", CTRACE_CT_ON, 0, "ALL", NULL, ""); /* a name like any other */
+	assert_trace("TRACE CT,ON,COMP=ALL", CTRACE_CT_ON, 0, "ALL", NULL, "");                   /* a name like any other */
+}
+
+static void patterns_of_sublevels(void **state)
+{
+	static const char expected[] =
+		"1 to 18 of A-Z 0-9 $ @ #, no digit first (in quotation marks also a-z _), ASID(number) or JOBNAME(name)";
+
+	(void)state;
+	assert_trace("TRACE CT,OFF,COMP=ABC,SUB=(n*. ?b)", CTRACE_CT_OFF, 0, "ABC", "N*.?B", "");
+	assert_mistake("TRACE CT,OFF,COMP=ABC,SUB=(N*-)", 28, "\"N*-\" is not a sublevel name", expected);
+	assert_mistake("TRACE CT,OFF,COMP=ABC,SUB=('N*')", 29, "\"N*\" is not a sublevel name", expected);
+	assert_mistake("D TRACE,COMP=ABC,SUB=(N*)", 23, "\"N*\" is not a sublevel name", expected); /* it shows one */
 }
 
 static void mistakes_in_states(void **state)
@@ -144,8 +156,13 @@ static void other_traces(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(traces),  cmocka_unit_test(mistakes_in_states),  cmocka_unit_test(mistakes_in_operands),
-		cmocka_unit_test(writers), cmocka_unit_test(mistakes_of_writers), cmocka_unit_test(other_traces),
+		cmocka_unit_test(traces),
+		cmocka_unit_test(patterns_of_sublevels),
+		cmocka_unit_test(mistakes_in_states),
+		cmocka_unit_test(mistakes_in_operands),
+		cmocka_unit_test(writers),
+		cmocka_unit_test(mistakes_of_writers),
+		cmocka_unit_test(other_traces),
 	};
 
 	cmocka_set_message_output(CM_OUTPUT_TAP);

@@ -134,6 +134,29 @@ static void no_regular_files(void **state)
 	assert_unread("CTROUND", "one:two", CTRACE_RSN_MEMBER_NOT_READABLE, "one/CTROUND");
 }
 
+/* Whoever may write there could switch our traces: the next folder does not count then. */
+static void what_everybody_may_write(void **state)
+{
+	(void)state;
+	write_file("one/CTOPEN", "open", 4);
+	write_file("two/CTOPEN", "two", 3);
+	assert_int_equal(chmod("one/CTOPEN", 0646), 0);
+	assert_unread("CTOPEN", "one:two", CTRACE_RSN_MEMBER_NOT_READABLE, "one/CTOPEN");
+	assert_int_equal(chmod("one/CTOPEN", 0664), 0); /* a group that shares its members */
+	assert_int_equal(read_member("CTOPEN", "one:two"), 0);
+	assert_int_equal(chmod("one", 0707), 0);
+	assert_unread("CTOPEN", "one:two", CTRACE_RSN_MEMBER_NOT_READABLE, "one/CTOPEN");
+	assert_int_equal(chmod("one", 01777), 0); /* as /tmp is */
+	assert_int_equal(read_member("CTOPEN", "one"), 0);
+	if (geteuid() == 0) {
+		assert_int_equal(chown("one/CTOPEN", 65534, 65534), 0);
+		assert_unread("CTOPEN", "one", CTRACE_RSN_MEMBER_NOT_READABLE, "one/CTOPEN");
+	}
+	assert_int_equal(chmod("one", 0770), 0);
+	assert_int_equal(read_member("CTOPEN", "one"), 0);
+	assert_int_equal(chmod("one", 0700), 0);
+}
+
 static void large_files(void **state)
 {
 	char *text = calloc(1, CT_PARMLIB_LIMIT + 1);
@@ -172,8 +195,9 @@ static void trouble(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(first_folder_counts), cmocka_unit_test(member_names), cmocka_unit_test(folders_without_it),
-		cmocka_unit_test(no_regular_files),    cmocka_unit_test(large_files),  cmocka_unit_test(trouble),
+		cmocka_unit_test(first_folder_counts),      cmocka_unit_test(member_names), cmocka_unit_test(folders_without_it),
+		cmocka_unit_test(no_regular_files),         cmocka_unit_test(large_files),  cmocka_unit_test(trouble),
+		cmocka_unit_test(what_everybody_may_write),
 	};
 
 	return cmocka_run_group_tests(tests, set_up, tear_down);

@@ -63,9 +63,8 @@ static void one_that_writes(void **state)
 							       .events = 123455,
 							       .jobname = "KVSERVER",
 							       .traces = "KVS KVS.NET" });
-	ct_display_add_link(
-		&table, &(struct ct_display_link){
-				.writer = writer, .pid = 12, .asid = 2, .rings = 1, .events = 1, .jobname = "OTHER", .traces = "X" });
+	ct_display_add_link(&table, &(struct ct_display_link){
+					    .writer = writer, .pid = 12, .asid = 2, .rings = 1, .events = 1, .jobname = "OTHER" });
 	name_writer(add_process(0x1F, "KVSERVER", 12345), "KVS", "CTW", true);
 	print_writers(NULL, 0);
 	assert_printed(TITLE RULE "  CTW                 FAILING     WRAP    2026-01-31 14.27.14\n"
@@ -79,11 +78,22 @@ static void one_that_writes(void **state)
 				  "                USED 0000K OF 0050M, 0 EVENTS\n"
 				  "                FAILING: No space left on device\n"
 				  "     TRACES     ASID=0002 JOBNAME=OTHER PID=12, 1 EVENT, 1 RING\n"
-				  "                X\n"
+				  "                *NONE AT PRESENT*\n"
 				  "                ASID=001F JOBNAME=KVSERVER PID=12345, 123455 EVENTS, 4\n"
 				  "                RINGS\n"
 				  "                KVS KVS.NET\n"
 				  "     MESSAGE    ITT110I INITIALIZATION OF CTRACE WRITER CTW COMPLETE\n");
+}
+
+static void one_that_does_not_answer(void **state)
+{
+	(void)state;
+	add_writer("CTW", (struct ct_display_writer){ .is_silent = true });
+	name_writer(add_process(0x1F, "KVSERVER", 12345), "KVS", "CTW", false);
+	print_writers(NULL, 0);
+	assert_printed(TITLE RULE "  CTW                 NO ANSWER\n"
+				  "     WAITING    ASID=001F JOBNAME=KVSERVER PID=12345\n"
+				  "                KVS\n");
 }
 
 static void one_that_is_full(void **state)
@@ -202,8 +212,14 @@ static void foreign_text_forges_no_line(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		TEST(one_that_writes), TEST(one_that_is_full), TEST(one_that_does_not_run),       TEST(those_that_are_asked_for),
-		TEST(two_of_one_name), TEST(nothing),          TEST(foreign_text_forges_no_line),
+		TEST(one_that_writes),
+		TEST(one_that_is_full),
+		TEST(one_that_does_not_answer),
+		TEST(one_that_does_not_run),
+		TEST(those_that_are_asked_for),
+		TEST(two_of_one_name),
+		TEST(nothing),
+		TEST(foreign_text_forges_no_line),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

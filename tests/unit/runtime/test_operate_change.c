@@ -102,6 +102,22 @@ static void a_trace_call_sees_the_new_level(void **state)
 	assert_int_equal(run_traced(look_by_tracing), 0);
 }
 
+static void look_with_a_flight_recorder(void)
+{
+	make_tracer("flown");
+	CHECK_TEXT(level("flown", CTRACE_ERROR), "SUCCESS\nflown: DEBUG -> ERROR");
+	CHILD_CHECK(ct_route_set_flight(ct_process.registry, "flown", 5, CTRACE_INFO, NULL, NULL) == CTRACE_OK);
+	CHECK_TEXT(level("flown", CT_LEVEL_ASKED), "SUCCESS\nflown: ERROR -> ERROR");
+	CHECK_TEXT(level("flown", CTRACE_WARN), "SUCCESS\nflown: ERROR -> WARN");
+	CHECK_TEXT(level("flown", CTRACE_DEBUG), "SUCCESS\nflown: WARN -> DEBUG");
+}
+
+static void what_only_the_flight_recorder_has_is_no_level(void **state)
+{
+	(void)state;
+	assert_int_equal(run_traced(look_with_a_flight_recorder), 0);
+}
+
 /* ---- destinations ---- */
 
 static void change_destinations(void)
@@ -182,6 +198,7 @@ int main(void)
 		TEST(what_was_is_what_was_before_the_command),
 		TEST(thousands_are_changed_and_some_are_listed),
 		TEST(a_trace_call_sees_the_new_level),
+		TEST(what_only_the_flight_recorder_has_is_no_level),
 		TEST(destinations_are_changed_and_told),
 		TEST(a_wrong_destination_changes_nothing),
 		TEST(events_go_by_the_destinations_of_their_time),

@@ -212,7 +212,7 @@ static void read_with_mistakes(void)
 	rewrite("mftrace.level.a = fatal\nx\n");
 	(void)snprintf(path, sizeof path, "%s/config", room);
 	CHILD_CHECK(ct_reload(path, &mistakes, message) == CTRACE_OK);
-	CHILD_CHECK(says("; 1 line was not understood, line 2: ctrace config check ") && mistakes == 1);
+	CHILD_CHECK(says("; 1 line was not understood, line 8: ctrace config check ") && mistakes == 1);
 	CHILD_CHECK(says(path));
 }
 

@@ -386,6 +386,29 @@ static void a_data_set_has_one_writer(void **state)
 	(void)close(claim);
 }
 
+/* Who may write there could take the writer's name before it, or its lock. */
+static void a_folder_that_others_may_write_to_is_not_used(void **state)
+{
+	(void)state;
+	assert_int_equal(mkdir(folder, 0700), 0);
+	assert_int_equal(chmod(folder, 0770), 0);
+	assert_int_equal(start(), 'e');
+	assert_int_equal(pthread_join(thread, NULL), 0);
+	assert_int_equal(result, 1);
+	assert_non_null(strstr(told, "CTR106E CTRACE WRITER WR1: "));
+	assert_non_null(strstr(told, folder));
+	assert_int_equal(rmdir(folder), 0);
+	assert_int_equal(symlink(room, folder), 0);
+	assert_int_equal(start(), 'e');
+	assert_int_equal(pthread_join(thread, NULL), 0);
+	assert_int_equal(result, 1);
+	assert_int_equal(unlink(folder), 0);
+	told[0] = '\0';
+	assert_int_equal(start(), 'r');
+	end();
+	assert_string_equal(told, "");
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -398,6 +421,7 @@ int main(void)
 		TEST(a_silent_crowd_keeps_nobody_out),
 		TEST(without_a_descriptor_the_silent_one_makes_room),
 		TEST(a_data_set_has_one_writer),
+		TEST(a_folder_that_others_may_write_to_is_not_used),
 	};
 	int failed;
 

@@ -1,5 +1,5 @@
 /*
- * test_guard.c - a process truncates its session, or a ring, while a writer has them mapped.
+ * test_lost_page.c - a process truncates its session, or a ring, while a writer has them mapped.
  *
  * In a child each: the handler is the program's, and what it does not take on ends it.
  *

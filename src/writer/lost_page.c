@@ -1,5 +1,5 @@
 /*
- * guard.c - a page that a traced process has taken away under us.
+ * lost_page.c - a page that a traced process has taken away under us.
  *
  * Reading a mapped file behind its end raises SIGBUS, and a process that is broken may truncate its own files.  Each thread of the writer says
  * which link it works on; a page of that link that is missing is replaced by an empty one of our own, and the link is damaged: the station
