@@ -130,8 +130,11 @@ static void print_line(struct tail *tail, const struct ct_buf *line)
 
 static void remember(struct tail *tail, const struct ct_buf *line)
 {
-	struct ct_buf *place = &tail->history[tail->remembered++ % tail->last];
+	struct ct_buf *place;
 
+	if (tail->last == 0)
+		return;
+	place = &tail->history[tail->remembered++ % tail->last];
 	ct_buf_clear(place);
 	ct_buf_add(place, line->data, line->size);
 }
@@ -351,8 +354,8 @@ static int run(struct tail *tail)
 		.hold_ns = HOLD_NS,
 		.from_start = tail->from_start || tail->last != 0,
 	};
+	static sigset_t signals;
 	enum ctrace_status status;
-	sigset_t signals;
 
 	catch_signals(&signals);
 	tail->signals = &signals;

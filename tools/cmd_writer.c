@@ -125,7 +125,7 @@ static error_t parse(int key, char *argument, struct argp_state *state)
 		writer->only_check = true;
 		return 0;
 	case OPTION_READY:
-		writer->ready_fd = atoi(argument);
+		writer->ready_fd = (int)strtol(argument, NULL, 10);
 		return 0;
 	case ARGP_KEY_ARG:
 		if (writer->name != NULL)

@@ -304,7 +304,8 @@ static uint32_t run_member(const struct ctrace_trace_ct *command, struct ctrace_
 		(void)ct_outcome_set(out, CTRACE_RC_REFUSED, CTRACE_RSN_NO_STATE, "member %s says nothing of a trace%s", command->parm,
 				     has_writer ? "; WTRSTART and WTRSTOP have no effect here" : "");
 	else if (has_writer && out->rc == CTRACE_RC_OK && out->message[0] == '\0')
-		(void)ct_outcome_set(out, CTRACE_RC_OK, 0, "WTRSTART and WTRSTOP are an operator's: a program cannot start or stop a writer");
+		(void)ct_outcome_set(out, CTRACE_RC_OK, 0,
+				     "WTRSTART and WTRSTOP are an operator's: a program cannot start or stop a writer");
 	ct_parmlib_fini(&parmlib);
 	return out->rc;
 }

@@ -38,14 +38,15 @@ void ct_answer_row(struct ct_answer *answer, size_t size)
 
 void ct_answer_add(struct ct_answer *answer, enum ct_field field, const char *text, size_t size)
 {
+	static const char dots[] = { '.', '.', '.' };
 	char cut[CT_ANSWER_TEXT];
 
 	if (size <= sizeof cut) {
 		ct_message_add(answer->out, field, text, size);
 		return;
 	}
-	memcpy(cut, text, sizeof cut - 3);
-	memcpy(cut + sizeof cut - 3, "...", 3);
+	memcpy(cut, text, sizeof cut - sizeof dots);
+	memcpy(cut + sizeof cut - sizeof dots, dots, sizeof dots);
 	ct_message_add(answer->out, field, cut, sizeof cut);
 }
 

@@ -198,7 +198,8 @@ static size_t count_frames(const struct ct_buf *request)
 
 static void end_talk(struct talk *talk, enum ctrace_status status)
 {
-	talk->peer->status = status;
+	if (talk->peer != NULL)
+		talk->peer->status = status;
 	ct_os_close(&talk->fd);
 	talk->peer = NULL;
 }

@@ -36,17 +36,17 @@ enum ct_verb {
 	CT_VERB_ATTACH,             /* number: 0, 1 */
 	CT_VERB_RUN_DIRECTORY,      /* value */
 	/* Only in requests (message.h) */
-	CT_VERB_DEST_SET = 32,   /* component, list: exactly these destinations, inherited ones not */
-	CT_VERB_PROPERTY_GET,    /* component or emitter, property */
-	CT_VERB_FLUSH,           /* number: ms to wait at most */
-	CT_VERB_ROTATE,          /* emitter, or none: all */
-	CT_VERB_RELOAD,          /* value: absolute path of a configuration file; empty: the process's own */
-	CT_VERB_TRACE_CT,        /* struct ctrace_trace_ct */
-	CT_VERB_DISPLAY,         /* component (a name or glob; empty: all), SUB, DEPTH, NUMBER: at most so many */
-	CT_VERB_WRITER_UP,       /* value: the name of an external writer that has just started */
-	CT_VERB_WRITER_CONNECT,  /* to a writer: COMPONENT is the process's folder; its descriptor comes with it */
-	CT_VERB_WRITER_STATUS,   /* to a writer */
-	CT_VERB_WRITER_STOP      /* to a writer; number: 1 FLUSH, 0 NOFLUSH */
+	CT_VERB_DEST_SET = 32,  /* component, list: exactly these destinations, inherited ones not */
+	CT_VERB_PROPERTY_GET,   /* component or emitter, property */
+	CT_VERB_FLUSH,          /* number: ms to wait at most */
+	CT_VERB_ROTATE,         /* emitter, or none: all */
+	CT_VERB_RELOAD,         /* value: absolute path of a configuration file; empty: the process's own */
+	CT_VERB_TRACE_CT,       /* struct ctrace_trace_ct */
+	CT_VERB_DISPLAY,        /* component (a name or glob; empty: all), SUB, DEPTH, NUMBER: at most so many */
+	CT_VERB_WRITER_UP,      /* value: the name of an external writer that has just started */
+	CT_VERB_WRITER_CONNECT, /* to a writer: COMPONENT is the process's folder; its descriptor comes with it */
+	CT_VERB_WRITER_STATUS,  /* to a writer */
+	CT_VERB_WRITER_STOP     /* to a writer; number: 1 FLUSH, 0 NOFLUSH */
 };
 struct ct_command {
 	enum ct_verb verb;

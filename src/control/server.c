@@ -449,10 +449,9 @@ void ct_server_stop(void)
 	__atomic_store_n(&server.stopping, 1, __ATOMIC_RELEASE);
 	wake_thread();
 	unlock();
-	/* By a clock that nobody sets: it may be in a routine of the program for ever. */
-	(void)clock_gettime(CLOCK_MONOTONIC, &limit);
+	(void)clock_gettime(CLOCK_REALTIME, &limit);
 	limit.tv_sec += STOP_SECONDS;
-	if (pthread_clockjoin_np(server.thread, NULL, CLOCK_MONOTONIC, &limit) == 0)
+	if (pthread_timedjoin_np(server.thread, NULL, &limit) == 0)
 		close_all();
 	remove_socket();
 }

@@ -71,8 +71,12 @@ static void start_ring(struct ct_drain *drain, uint32_t index, uint32_t consumer
 /* Which rings this pass works on: what others take or give meanwhile waits for the next. */
 void ct_custody_take(struct ct_drain *drain)
 {
-	uint32_t count = drain->source.ring_count(drain->source.user);
+	uint32_t count;
 
+	/* Before the rings and their limits are looked at: of a process that has ended, a pass that began earlier has not seen the last events. */
+	drain->release =
+		drain->source.release != NULL ? __atomic_load_n(drain->source.release, __ATOMIC_ACQUIRE) : CT_RELEASE_AS_WANTED;
+	count = drain->source.ring_count(drain->source.user);
 	for (uint32_t i = 0; i < count; i++) {
 		struct ct_ring *ring = drain->source.ring_at(drain->source.user, i);
 		/* Pairs with the release store in give(): what its last consumer did to it is done. */
@@ -149,8 +153,7 @@ void ct_custody_tell_losses(struct ct_drain *drain, struct ct_destination *desti
 /* Who has a writer's rings gives them back when what was committed before this pass is written. */
 void ct_custody_give_back(struct ct_drain *drain)
 {
-	uint32_t release =
-		drain->source.release != NULL ? __atomic_load_n(drain->source.release, __ATOMIC_ACQUIRE) : CT_RELEASE_AS_WANTED;
+	uint32_t release = drain->release;
 
 	for (uint32_t i = 0; !drain->source.recovering && i < drain->ring_count; i++) {
 		struct ct_ring *ring = drain->rings[i];

@@ -91,6 +91,7 @@ struct ct_drain {
 	struct ct_batch batch;
 	uint32_t seen;                        /* destinations that some record was for; each has a cursor in every ring */
 	uint32_t adopted;                     /* of these, were external writers' that have died */
+	uint32_t release;                     /* CT_RELEASE_*: as it was when this pass began */
 	uint32_t ring_count;                  /* rings that have been looked at */
 	struct ct_ring *rings[CT_RING_LIMIT]; /* those of this pass; NULL: somebody else's */
 	uint64_t delivered;                   /* events that every destination has, or that are gone */

@@ -46,7 +46,7 @@ void ct_operate(const struct ct_message *request, struct ct_buf *out, void *user
 /* Settings that are needed before there is a session. */
 void ct_setup_read_settings(struct ct_settings *settings);
 void ct_setup_apply_configuration(const struct ct_target *target);
-const char *ct_setup_path(void); /* MFTRACE_CONFIG; NULL: there is none */
+const char *ct_setup_path(void);                                                              /* MFTRACE_CONFIG; NULL: there is none */
 enum ctrace_status ct_setup_read_file(const char *path, struct ct_buf *out_text) CT_MUST_USE; /* at most 4 MiB */
 /* The commands of a configuration that are for this program. */
 void ct_setup_read_text(const struct ct_buf *text, const struct ct_config_reader *reader, unsigned *out_stopped_at);

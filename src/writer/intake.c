@@ -148,16 +148,18 @@ static uint64_t drain_link(struct ct_trcout *trcout, struct ct_link *link, bool 
 {
 	struct ct_drain_result result;
 	uint32_t index = trcout->index;
+	bool is_released;
 
 	if (index >= link->count || (__atomic_load_n(&link->done, __ATOMIC_RELAXED) & 1u << index) != 0)
 		return 0;
 	see_new_texts(&link->session);
+	is_released = __atomic_load_n(&link->release, __ATOMIC_ACQUIRE) != CT_RELEASE_AS_WANTED;
 	ct_trcout_select(trcout, link);
 	ct_drain_pass(link->drain[index], false, &result);
 	(void)__atomic_fetch_add(&link->events, result.delivered, __ATOMIC_RELAXED);
 	*out_more |= result.pending > CT_RING_MIN / 4;
-	/* The pass after the one that gave the last ring back finds none. */
-	if (__atomic_load_n(&link->release, __ATOMIC_ACQUIRE) != CT_RELEASE_AS_WANTED && ct_drain_ring_count(link->drain[index]) == 0) {
+	/* A pass that began when it was released, and has given the last ring back, or found none. */
+	if (is_released && ct_drain_ring_count(link->drain[index]) == 0) {
 		ct_drain_close(link->drain[index]);
 		(void)__atomic_fetch_or(&link->done, 1u << index, __ATOMIC_ACQ_REL);
 	}

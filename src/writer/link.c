@@ -255,10 +255,10 @@ static bool connect_to(uint32_t number)
 	memcpy(slash, "/" CT_WRITER_FOLDER, sizeof "/" CT_WRITER_FOLDER);
 	if (ct_client_connect(folder, writer_at(number)->name, &fd) != CTRACE_OK)
 		return false;
-	/* Watched from now on, so that a child that is forked meanwhile does not keep it; ready() waits for our lock. */
-	count = ct_server_watch(fd, ready, (void *)(uintptr_t)number) == CTRACE_OK ? introduce(fd, number, slots) : 0;
+	count = introduce(fd, number, slots);
 	/* It must hold its lock, or nobody would notice its death. */
-	if (count == 0 || !ct_session_writer_lives(&ct_process.session, number)) {
+	if (count == 0 || !ct_session_writer_lives(&ct_process.session, number) ||
+	    ct_server_watch(fd, ready, (void *)(uintptr_t)number) != CTRACE_OK) {
 		ct_os_close(&fd);
 		return false;
 	}

@@ -40,7 +40,7 @@ enum ctrace_status ct_procedure_read(const char *name, struct ct_buf *out_text, 
 	out_path[0] = '\0';
 	if (!ct_writer_name_is_valid(name, strlen(name)))
 		return CTRACE_NOT_FOUND;
-	memcpy(upper, name, strlen(name));
+	(void)snprintf(upper, sizeof upper, "%s", name);
 	ct_name_upper(upper, strlen(upper));
 	if (folders == NULL)
 		folders = PROCEDURE_FOLDERS;

@@ -482,7 +482,9 @@ atexit.register(os.kill, stopped, signal.SIGCONT)
 os.kill(stopped, signal.SIGSTOP)
 put(b'D TRACE\n')
 expect(rb'D TRACE\r\n')
-while not [1 for p in os.listdir('/proc') if p.isdigit() and read_parent(p) == child]:
+for _ in range(1000): # until the command is on its way
+    if [1 for p in os.listdir('/proc') if p.isdigit() and read_parent(p) == child]:
+        break
     time.sleep(0.01)
 put(b'\x03')
 expect(rb'CTR025I The command was interrupted')

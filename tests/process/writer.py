@@ -261,6 +261,24 @@ def what_a_process_had_committed_before_it_was_killed_is_written(room):
         without_gaps(found)
 
 
+def what_it_made_while_the_writer_opened_its_files_is_written_too(room):
+    room.procedure('WR1', ONE)
+    room.writer()
+    for turn in range(20):
+        program = room.program(2, CTRACE_JOBNAME=f'JOB{turn}')
+        assert program.ask('on WR1') == '00 '
+        program.ask('run 1000')
+        program.ask('run 1000')
+        program.process.kill()
+        program.process.wait()
+    for _ in range(1000):
+        if not [name for name in os.listdir(room.at('run')) if '.' in name]:
+            break
+        time.sleep(0.01)
+    assert room.own() == Counter()
+    same(room.data(), Counter({key: 20 for key in expect(2, 2000)}))
+
+
 def a_recoverer_leaves_alone_what_a_writer_still_has(room):
     room.procedure('WR1', ONE)
     writer = room.writer()

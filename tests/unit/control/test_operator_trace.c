@@ -36,7 +36,7 @@ static void traces(void **state)
 	assert_trace("TRACE CT,ON,COMP=mf.rts", CTRACE_CT_ON, 0, "mf.rts", NULL, "");
 	assert_trace("TRACE CT,OFF,COMP=mf.*", CTRACE_CT_OFF, 0, "mf.*", NULL, "");
 	assert_trace("TRACE CT,OFF,COMP=(ABC),PARM=(X)", CTRACE_CT_OFF, 0, "ABC", NULL, "X");
-	assert_trace("TRACE CT,ON,COMP=ALL", CTRACE_CT_ON, 0, "ALL", NULL, "");                   /* a name like any other */
+	assert_trace("TRACE CT,ON,COMP=ALL", CTRACE_CT_ON, 0, "ALL", NULL, ""); /* a name like any other */
 }
 
 static void patterns_of_sublevels(void **state)
