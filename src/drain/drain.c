@@ -145,6 +145,7 @@ static enum ctrace_status commit(struct ct_drain *drain, uint32_t dest)
 {
 	struct ct_batch *batch = &drain->batch;
 	uint64_t sequence = ct_drain_dest(drain, dest)->sequence;
+	bool is_dropped = drain->source.is_dropped != NULL && *drain->source.is_dropped;
 	enum ctrace_status status = CTRACE_OK;
 
 	for (uint32_t i = 0; i < batch->iterator_count && status == CTRACE_OK; i++) {
@@ -161,10 +162,10 @@ static enum ctrace_status commit(struct ct_drain *drain, uint32_t dest)
 		status = ct_ring_persist(iterator->ring, cursor, sizeof *cursor);
 	}
 	if (status == CTRACE_OK)
-		status = ct_destination_commit(&drain->destinations[dest], batch->event_count);
+		status = ct_destination_commit(&drain->destinations[dest], is_dropped ? 0 : batch->event_count);
 	if (status != CTRACE_OK)
 		return status;
-	if (!drain->source.recovering)
+	if (!drain->source.recovering && !is_dropped)
 		count_components(batch);
 	for (uint32_t i = 0; i < batch->iterator_count; i++) {
 		batch->iterators[i].moved = false;

@@ -23,6 +23,7 @@ struct ct_drain_source {
 	uint32_t consumer;
 	const struct ctrace_emitter *emitter; /* of that destination */
 	struct ct_sync *sync;                 /* its own clock; NULL: the session's, which the pass brings up to date */
+	const bool *is_dropped;  /* its write() sets it when it had no room: the batch is not delivered, but gone; NULL: never */
 	const uint32_t *release; /* CT_RELEASE_*: not CT_RELEASE_AS_WANTED, it gives its rings back whoever should have them */
 };
 enum { CT_RELEASE_AS_WANTED = 0, CT_RELEASE_FLUSH = 1, CT_RELEASE_NOW = 2 };

@@ -76,6 +76,7 @@ static enum ctrace_status create_drains(struct ct_link *link)
 		link->clocks[i].sequence = 0;
 		source.sync = &link->clocks[i];
 		source.consumer = link->base + i;
+		source.is_dropped = &link->is_dropped[i];
 		status = ct_drain_create(&source, &link->drain[i]);
 	}
 	return status;

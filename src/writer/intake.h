@@ -33,6 +33,7 @@ struct ct_link {
 	struct ct_ring *ring; /* [CT_RING_LIMIT]; head NULL: it could not be mapped */
 	struct ct_drain *drain[CT_TRCOUT_LIMIT];
 	struct ct_sync clocks[CT_TRCOUT_LIMIT];
+	bool is_dropped[CT_TRCOUT_LIMIT]; /* the last batch had no room */
 };
 
 /* ---- trcout.c: one TRCOUT and its folder, <path>/<segment>/<JOBNAME>.<pid>/.  On its worker's thread, unless it says otherwise. */

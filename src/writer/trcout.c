@@ -430,7 +430,8 @@ static enum ctrace_status write_output(void *self, const struct ctrace_batch *ba
 	uint64_t before;
 
 	compress_closed(output);
-	if (!make_room(trcout)) {
+	output->link->is_dropped[trcout->index] = !make_room(trcout);
+	if (output->link->is_dropped[trcout->index]) {
 		drop(output, batch);
 		return CTRACE_OK;
 	}
