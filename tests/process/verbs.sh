@@ -298,7 +298,15 @@ check 'rotate --json' "$(expect_status 0; json '[(r["pid"], r["emitter"]) for r 
 refuse 'one emitter, or none for all' rotate TEXTFILE BINFILE
 
 # ---- a process that does not answer
-kill -STOP "$proxy"
+# Until every thread stands: the signal alone has only been sent.
+stand_still() {
+	kill -STOP "$1"
+	for _ in $(seq 1000); do
+		if ! grep -h '^State:' /proc/"$1"/task/*/status | grep -qv 'T (stopped)'; then return; fi
+		sleep 0.01
+	done
+}
+stand_still "$proxy"
 tool level --timeout 0.3 kvs.net info
 check 'a process that does not answer is told, and the others do it' "$(
 	expect_status 1
@@ -314,7 +322,7 @@ check 'flush tells of it' "$(expect_status 1; expect "$out" "$kvs KVS  delivered
 kill -CONT "$proxy"
 
 # ---- a process that is late: flush asks again
-kill -STOP "$proxy"
+stand_still "$proxy"
 (
 	sleep 2.5 # longer than flush waits for one answer
 	kill -CONT "$proxy"
