@@ -353,6 +353,11 @@ printf 'TRACEOPTS\n SUB(LATER) PRESET(DELETE)\n' >parmlib/CTOPR05
 op 'TRACE CT,,COMP=OPR,PARM=CTOPR05'
 check 'a preset is deleted once for all processes' says 0 "$all"
 kill -STOP "${pid[c]}"
+# Until every thread stands: the signal alone has only been sent.
+for _ in $(seq 1000); do
+	if ! grep -h '^State:' /proc/"${pid[c]}"/task/*/status | grep -qv 'T (stopped)'; then break; fi
+	sleep 0.01
+done
 until [ "$(sed 's/.*) //; s/ .*//' "/proc/${pid[c]}/stat")" = T ]; do :; done
 op --timeout 0.3 'D TRACE,COMP=OPR'
 check 'DISPLAY fails when a process does not answer, and shows the others' like "$status $err $out" "1  CTR013I process ${pid[c]} ASID 0003 JOBNAME OTHER did not answer in time*JOBNAME=OPRA*"

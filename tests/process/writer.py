@@ -123,6 +123,12 @@ class Program:
         assert self.process.wait(PATIENCE) == 0
 
 
+def stop(process):
+    """Returns when every thread of it stands: the signal alone has only been sent."""
+    process.send_signal(signal.SIGSTOP)
+    os.waitpid(process.pid, os.WUNTRACED)
+
+
 def entries(text):
     """Each entry as (thread, number) and how often it is there."""
     return Counter((int(a), int(b)) for a, b in re.findall(r' WRT 7 1 (\d+) (\d+)$', text, re.MULTILINE))
@@ -291,7 +297,7 @@ def a_recoverer_leaves_alone_what_a_writer_still_has(room):
     program.ask('on WR1')
     program.ask('run 1000')
     program.settle()
-    writer.send_signal(signal.SIGSTOP)
+    stop(writer)
     program.ask('run 1000')
     program.process.kill()
     program.process.wait()
@@ -471,7 +477,7 @@ def a_writer_that_stands_still_costs_what_is_counted(room):
     program.ask('on WR1')
     program.ask('run 1000')
     program.settle()
-    writer.send_signal(signal.SIGSTOP)
+    stop(writer)
     program.ask('start')
     while program.stats()[3] == 0:
         pass  # the ring is full, and the time to wait for it is over
@@ -489,7 +495,7 @@ def a_process_that_stands_still_does_not_keep_a_writer_that_is_to_end(room):
     program = room.program(2)
     program.ask('on WR1')
     program.ask('run 1000')
-    program.process.send_signal(signal.SIGSTOP)
+    stop(program.process)
     writer.send_signal(signal.SIGTERM)
     assert writer.wait(PATIENCE) == 0
     program.process.send_signal(signal.SIGCONT)
@@ -591,7 +597,7 @@ def of_the_writer_that_had_its_place_before_nothing_is_taken(room):
     assert first.wait(PATIENCE) == 0
     second = room.writer('WRB')
     assert program.ask('on WRB') == '00 '
-    second.send_signal(signal.SIGSTOP)
+    stop(second)
     program.ask('run 100')
     second.kill()
     second.wait()
@@ -611,7 +617,7 @@ def a_process_that_truncates_its_files_costs_the_others_nothing(room):
         bad.ask('on WR1')
         bad.ask('run 100')
         bad.settle()
-        bad.process.send_signal(signal.SIGSTOP)
+        stop(bad.process)
         for path in glob.glob(room.at('run', f'{bad.process.pid}.*', what)):
             os.truncate(path, 4096 if what == 'session' else 0)
         line = writer.stderr.readline()
