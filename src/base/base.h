@@ -9,6 +9,7 @@
 #define CT_BASE_H
 
 #include <ctrace/status.h>
+#include <pthread.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -74,6 +75,9 @@ void ct_arena_fini(struct ct_arena *arena);
 /* ---- guard.c: how many of ctrace's own locks this thread holds or is about to take.  A signal handler that finds it set takes none:
  * whatever needs one is refused and counted.  Not for anything else. */
 extern __thread uint32_t ct_thread_locked __attribute__((tls_model("initial-exec")));
+/* Takes one of those locks, and gives it back. */
+void ct_guard_lock(pthread_mutex_t *mutex);
+void ct_guard_unlock(pthread_mutex_t *mutex);
 
 /* ---- clock.c: ticks are what records carry: the invariant TSC where there is one, else CLOCK_MONOTONIC nanoseconds.  */
 enum ct_clock_source { CT_CLOCK_MONOTONIC = 0, CT_CLOCK_TSC = 1 };

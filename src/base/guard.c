@@ -9,3 +9,17 @@
 #include "base/base.h"
 
 __thread uint32_t ct_thread_locked __attribute__((tls_model("initial-exec")));
+
+void ct_guard_lock(pthread_mutex_t *mutex)
+{
+	ct_thread_locked++;
+	__atomic_signal_fence(__ATOMIC_SEQ_CST);
+	(void)pthread_mutex_lock(mutex);
+}
+
+void ct_guard_unlock(pthread_mutex_t *mutex)
+{
+	(void)pthread_mutex_unlock(mutex);
+	__atomic_signal_fence(__ATOMIC_SEQ_CST);
+	ct_thread_locked--;
+}

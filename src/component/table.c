@@ -41,16 +41,12 @@ const void *ct_claim_thread(void)
 /* A signal handler that interrupts a locked section finds ct_thread_locked set and keeps away. */
 void ct_table_lock(void)
 {
-	ct_thread_locked++;
-	CTRACE_FENCE_();
-	(void)pthread_mutex_lock(&table.lock);
+	ct_guard_lock(&table.lock);
 }
 
 void ct_table_unlock(void)
 {
-	(void)pthread_mutex_unlock(&table.lock);
-	CTRACE_FENCE_();
-	ct_thread_locked--;
+	ct_guard_unlock(&table.lock);
 }
 
 /* ---- the index ---- */

@@ -26,14 +26,12 @@ static struct {
 
 static void lock(void)
 {
-	ct_thread_locked++;
-	(void)pthread_mutex_lock(&errands.lock);
+	ct_guard_lock(&errands.lock);
 }
 
 static void unlock(void)
 {
-	(void)pthread_mutex_unlock(&errands.lock);
-	ct_thread_locked--;
+	ct_guard_unlock(&errands.lock);
 }
 
 void ct_errand_forget(void)

@@ -50,14 +50,12 @@ static struct {
 
 static void lock(void)
 {
-	ct_thread_locked++;
-	(void)pthread_mutex_lock(&server.lock);
+	ct_guard_lock(&server.lock);
 }
 
 static void unlock(void)
 {
-	(void)pthread_mutex_unlock(&server.lock);
-	ct_thread_locked--;
+	ct_guard_unlock(&server.lock);
 }
 
 /* ---- the socket ---- */

@@ -65,16 +65,12 @@ __thread uint32_t ct_deferred_busy __attribute__((tls_model("initial-exec")));
 /* A signal handler that interrupts a locked section finds ct_thread_locked set and keeps away. */
 static void lock_queue(void)
 {
-	ct_thread_locked++;
-	CTRACE_FENCE_();
-	pthread_mutex_lock(&deferred.lock);
+	ct_guard_lock(&deferred.lock);
 }
 
 static void unlock_queue(void)
 {
-	pthread_mutex_unlock(&deferred.lock);
-	CTRACE_FENCE_();
-	ct_thread_locked--;
+	ct_guard_unlock(&deferred.lock);
 }
 
 static void spend(struct deferred *command)

@@ -96,16 +96,12 @@ static const void *this_thread(void)
 /* A signal handler that interrupts a locked section finds ct_thread_locked set and keeps away. */
 static void notify_lock(void)
 {
-	ct_thread_locked++;
-	CTRACE_FENCE_();
-	pthread_mutex_lock(&notify.lock);
+	ct_guard_lock(&notify.lock);
 }
 
 static void notify_unlock(void)
 {
-	pthread_mutex_unlock(&notify.lock);
-	CTRACE_FENCE_();
-	ct_thread_locked--;
+	ct_guard_unlock(&notify.lock);
 }
 
 static uint32_t calls_of_this_thread(const struct watch *watch)

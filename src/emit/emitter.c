@@ -35,16 +35,12 @@ static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER; /* look-ups: commands, 
 
 void ct_emitter_lock(void)
 {
-	ct_thread_locked++;
-	__atomic_signal_fence(__ATOMIC_SEQ_CST);
-	(void)pthread_mutex_lock(&lock);
+	ct_guard_lock(&lock);
 }
 
 void ct_emitter_unlock(void)
 {
-	(void)pthread_mutex_unlock(&lock);
-	__atomic_signal_fence(__ATOMIC_SEQ_CST);
-	ct_thread_locked--;
+	ct_guard_unlock(&lock);
 }
 
 void ct_emitter_unlock_in_child(void)

@@ -24,14 +24,12 @@ static pthread_key_t end_key;
 
 static void enter(void)
 {
-	ct_thread_locked++;
-	(void)pthread_mutex_lock(&lock);
+	ct_guard_lock(&lock);
 }
 
 static void leave(void)
 {
-	(void)pthread_mutex_unlock(&lock);
-	ct_thread_locked--;
+	ct_guard_unlock(&lock);
 }
 
 static bool add_chunk(void)

@@ -87,16 +87,12 @@ void ct_registry_destroy(struct ct_registry *registry)
 
 void ct_registry_lock(struct ct_registry *registry)
 {
-	ct_thread_locked++;
-	__atomic_signal_fence(__ATOMIC_SEQ_CST);
-	(void)pthread_mutex_lock(&registry->mutex);
+	ct_guard_lock(&registry->mutex);
 }
 
 void ct_registry_unlock(struct ct_registry *registry)
 {
-	(void)pthread_mutex_unlock(&registry->mutex);
-	__atomic_signal_fence(__ATOMIC_SEQ_CST);
-	ct_thread_locked--;
+	ct_guard_unlock(&registry->mutex);
 }
 
 void ct_registry_unlock_in_child(struct ct_registry *registry)

@@ -35,14 +35,12 @@ enum ctrace_status ct_ring_pool_create(struct ct_session *session, struct ct_rin
 
 void ct_ring_pool_lock(struct ct_ring_pool *pool)
 {
-	ct_thread_locked++;
-	(void)pthread_mutex_lock(&pool->lock);
+	ct_guard_lock(&pool->lock);
 }
 
 void ct_ring_pool_unlock(struct ct_ring_pool *pool)
 {
-	(void)pthread_mutex_unlock(&pool->lock);
-	ct_thread_locked--;
+	ct_guard_unlock(&pool->lock);
 }
 
 static bool is_of_kind(const struct ct_ring_head *head, const struct ct_ring_kind *kind)

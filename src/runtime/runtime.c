@@ -19,14 +19,12 @@ static pthread_mutex_t attach_lock = PTHREAD_MUTEX_INITIALIZER;
 
 void ct_attach_lock(void)
 {
-	ct_thread_locked++;
-	(void)pthread_mutex_lock(&attach_lock);
+	ct_guard_lock(&attach_lock);
 }
 
 void ct_attach_unlock(void)
 {
-	(void)pthread_mutex_unlock(&attach_lock);
-	ct_thread_locked--;
+	ct_guard_unlock(&attach_lock);
 }
 
 void ct_attach_unlock_in_child(void)

@@ -38,14 +38,12 @@ static struct link links[CT_WRITER_LIMIT] = { [0 ... CT_WRITER_LIMIT - 1] = { .f
 
 static void enter(void)
 {
-	ct_thread_locked++;
-	(void)pthread_mutex_lock(&lock);
+	ct_guard_lock(&lock);
 }
 
 static void leave(void)
 {
-	(void)pthread_mutex_unlock(&lock);
-	ct_thread_locked--;
+	ct_guard_unlock(&lock);
 }
 
 static struct ct_session_writer *writer_at(uint32_t number)
