@@ -17,6 +17,7 @@
 #include <unistd.h>
 
 #include "cmd.h"
+#include "end_signal.h"
 #include "stats.h"
 
 #define NS_PER_SECOND 1000000000u
@@ -29,14 +30,6 @@ struct stats_options {
 	struct target target;
 	uint64_t watch_ns; /* 0: once */
 };
-
-static volatile sig_atomic_t is_stopped;
-
-static void stop(int signal)
-{
-	(void)signal;
-	is_stopped = 1;
-}
 
 /* ------------------------------------------------------------------------------------------------------------
  * Printing
@@ -122,23 +115,7 @@ static void wait_until(uint64_t due_ns, const sigset_t *signals)
 	struct timespec left = { .tv_sec = (time_t)(left_ns / NS_PER_SECOND), .tv_nsec = (long)(left_ns % NS_PER_SECOND) };
 
 	if (ppoll(&reader, 1, &left, signals) > 0)
-		is_stopped = 1; /* nothing was asked for, so that it can only be an end */
-}
-
-static void catch_signals(sigset_t *out_while_waiting)
-{
-	struct sigaction action = { .sa_handler = stop };
-	sigset_t ours;
-
-	sigemptyset(&ours);
-	sigaddset(&ours, SIGINT);
-	sigaddset(&ours, SIGTERM);
-	(void)sigprocmask(SIG_BLOCK, &ours, out_while_waiting);
-	sigdelset(out_while_waiting, SIGINT);
-	sigdelset(out_while_waiting, SIGTERM);
-	(void)sigaction(SIGINT, &action, NULL);
-	(void)sigaction(SIGTERM, &action, NULL);
-	(void)signal(SIGPIPE, SIG_IGN); /* the reader's end is seen while we wait */
+		ct_end_wanted = 1; /* nothing was asked for, so that it can only be an end */
 }
 
 /* The last numbers were for nobody, which is no mistake. */
@@ -158,21 +135,22 @@ static int watch(const struct stats_options *options)
 	bool ok = true;
 	sigset_t signals;
 
-	catch_signals(&signals);
-	while (ok && !is_stopped) {
+	ct_end_catch(&signals);
+	(void)signal(SIGPIPE, SIG_IGN); /* the reader's end is seen while we wait */
+	while (ok && !ct_end_wanted) {
 		struct stats *free_one = before != NULL ? before : &stats[1];
 
 		ct_stats_gather(now, &options->target);
 		ok = print(options, now, before);
 		if (!ok && has_reader_gone()) {
-			is_stopped = 1;
+			ct_end_wanted = 1;
 			ok = true;
 		}
 		if (before != NULL)
 			ct_stats_fini(before);
 		before = now;
 		now = free_one;
-		if (ok && !is_stopped)
+		if (ok && !ct_end_wanted)
 			wait_until(before->taken_ns + options->watch_ns, &signals);
 	}
 	if (before != NULL)

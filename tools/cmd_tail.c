@@ -20,6 +20,7 @@
 #include <unistd.h>
 
 #include "cmd.h"
+#include "end_signal.h"
 #include "control/control.h"
 
 #define NS_PER_SECOND 1000000000u
@@ -58,14 +59,6 @@ struct tail {
 	uint64_t told_at_ns;
 };
 
-static volatile sig_atomic_t is_stopped;
-
-static void stop(int signal)
-{
-	(void)signal;
-	is_stopped = 1;
-}
-
 static void report(const char *path, uint64_t offset, const char *message, void *user)
 {
 	(void)offset;
@@ -99,7 +92,7 @@ static bool is_ready(const struct tail *tail)
 	struct timespec patience = { .tv_sec = PATIENCE_NS / NS_PER_SECOND };
 	struct pollfd out = { .fd = STDOUT_FILENO, .events = POLLOUT };
 
-	return !is_stopped && ppoll(&out, 1, tail->is_ending ? &patience : NULL, tail->signals) > 0;
+	return !ct_end_wanted && ppoll(&out, 1, tail->is_ending ? &patience : NULL, tail->signals) > 0;
 }
 
 static void write_out(struct tail *tail)
@@ -229,7 +222,7 @@ static void follow(struct tail *tail)
 
 	if (tail->last != 0)
 		catch_up(tail);
-	while (!is_stopped && !has_enough(tail)) {
+	while (!ct_end_wanted && !has_enough(tail)) {
 		bool is_new = ct_live_look(tail->live);
 		uint64_t now_ns = ct_clock_mono_ns();
 
@@ -245,27 +238,11 @@ static void follow(struct tail *tail)
 		wait_for(tail, interval_ns < end_ns - now_ns ? interval_ns : end_ns - now_ns);
 	}
 	/* What has happened until now is shown, whatever waits. */
-	is_stopped = 0;
+	ct_end_wanted = 0;
 	tail->is_ending = true;
 	(void)ct_live_look(tail->live);
 	take_events(tail, true);
 	tell_missed(tail, true);
-}
-
-/* Signals come only while we wait, so that none is overlooked between looking at the flag and waiting. */
-static void catch_signals(sigset_t *out_while_waiting)
-{
-	struct sigaction action = { .sa_handler = stop };
-	sigset_t ours;
-
-	sigemptyset(&ours);
-	sigaddset(&ours, SIGINT);
-	sigaddset(&ours, SIGTERM);
-	(void)sigprocmask(SIG_BLOCK, &ours, out_while_waiting);
-	sigdelset(out_while_waiting, SIGINT);
-	sigdelset(out_while_waiting, SIGTERM);
-	(void)sigaction(SIGINT, &action, NULL);
-	(void)sigaction(SIGTERM, &action, NULL);
 }
 
 /* A ring is a file, and each is kept open. */
@@ -357,7 +334,7 @@ static int run(struct tail *tail)
 	static sigset_t signals;
 	enum ctrace_status status;
 
-	catch_signals(&signals);
+	ct_end_catch(&signals);
 	tail->signals = &signals;
 	allow_many_files();
 	status = ct_live_open(&options, &tail->live);
