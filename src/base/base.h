@@ -59,6 +59,28 @@ const char *ct_level_name(uint32_t level); /* "DEBUG" .. "FATAL", "NONE" */
  * U+2066-9), U+2028/9 and U+FEFF as \u{HEX}; bytes that are not UTF-8 as \xHH. */
 void ct_escape_add(struct ct_buf *buf, const void *text, size_t size);
 
+/* ---- span.c: pieces of a text that somebody wrote, for whoever parses one */
+/* A piece of a text; not terminated. */
+struct ct_span {
+	const char *at;
+	size_t size;
+};
+struct ct_span ct_span_of(const char *from, const char *to);
+bool ct_is_blank(char c); /* of ASCII */
+/* A word in quotation marks, for a message: at most `limit` bytes of it, escaped. */
+void ct_span_quote(struct ct_buf *message, struct ct_span word, size_t limit);
+#define CT_WORD_SHOWN 20u /* of a name or number; escaped it is at most six times as long */
+/* What is wrong with a text, for people. */
+struct ct_complaint {
+	unsigned line;      /* from 1; 0 for a single line */
+	unsigned column;    /* from 1, bytes */
+	char message[200];  /* "unknown level \"inof\"" */
+	char expected[200]; /* "none, debug, info, warn, error or fatal" */
+};
+
+/* ---- suggest.c: the word that was probably meant, or NULL: at most two letters are wrong, and most are right. */
+const char *ct_suggest(struct ct_span word, const char *const *words, size_t count);
+
 /* ---- glob.c: `*` is any run of bytes, `?` any one; without regard to ASCII case.  At most pattern times text steps, no recursion. */
 bool ct_glob_match(const char *pattern, size_t pattern_size, const char *text, size_t text_size);
 

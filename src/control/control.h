@@ -12,12 +12,6 @@
 #include "record/record.h"
 #include <ctrace/component.h>
 
-/* A piece of the text that a command was read from; not terminated. */
-struct ct_span {
-	const char *at;
-	size_t size;
-};
-
 enum ct_verb {
 	CT_VERB_NONE = 0,           /* blank line or comment */
 	CT_VERB_LEVEL,              /* component ("" = default), level */
@@ -60,14 +54,6 @@ struct ct_command {
 	uint64_t number;
 };
 
-/* What is wrong with a text, for people. */
-struct ct_complaint {
-	unsigned line;      /* from 1; 0 for a single line */
-	unsigned column;    /* from 1, bytes */
-	char message[200];  /* "unknown level \"inof\"" */
-	char expected[200]; /* "none, debug, info, warn, error or fatal" */
-};
-
 /* One row a verb: what the configuration file, `ctrace config check --help` and docs/configuration.md say of it, and what it does. */
 enum ct_subject {
 	CT_SUBJECT_NONE,
@@ -100,16 +86,6 @@ struct ct_verb_row {
 	enum ctrace_status (*apply)(const struct ct_target *target, const struct ct_command *command);
 };
 const struct ct_verb_row *ct_verb_row_at(size_t index); /* apply.c; NULL past the last */
-
-/* ---- span.c */
-struct ct_span ct_span_of(const char *from, const char *to);
-bool ct_is_blank(char c); /* of ASCII */
-/* A word in quotation marks, for a message: at most `limit` bytes of it, escaped. */
-void ct_span_quote(struct ct_buf *message, struct ct_span word, size_t limit);
-#define CT_WORD_SHOWN 20u /* of a name or number; escaped it is at most six times as long */
-
-/* ---- suggest.c: the word that was probably meant, or NULL: at most two letters are wrong, and most are right. */
-const char *ct_suggest(struct ct_span word, const char *const *words, size_t count);
 
 /* ---- config.c: the grammar of MFTRACE_CONFIG (spec/ctf-api.md section 4), one line at a time.  Pure. */
 enum ctrace_status ct_config_parse_line(const char *line, size_t size, struct ct_command *out,

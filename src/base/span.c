@@ -5,7 +5,7 @@
  *
  * Copyright The ctrace authors.  SPDX-License-Identifier: Apache-2.0
  */
-#include "control/control.h"
+#include "base/base.h"
 
 struct ct_span ct_span_of(const char *from, const char *to)
 {

@@ -11,7 +11,7 @@
 
 #include <string.h>
 
-#include "control/control.h"
+#include "base/base.h"
 
 static const char *const words[] = { "mftrace.level", "info", "none", "overwrite" };
 

@@ -5,7 +5,7 @@
  *
  * Copyright The ctrace authors.  SPDX-License-Identifier: Apache-2.0
  */
-#include "control/control.h"
+#include "base/base.h"
 
 #include <string.h>
 

@@ -10,7 +10,7 @@
 
 #include <cmocka.h>
 
-#include "control/control.h"
+#include "base/base.h"
 
 static void a_span_is_what_stands_between(void **state)
 {
