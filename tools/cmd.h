@@ -37,6 +37,13 @@ int cmd_tail(int argc, char **argv);
 int cmd_op(int argc, char **argv);
 int cmd_console(int argc, char **argv);
 int cmd_writer(int argc, char **argv);
+int cmd_ipcs(int argc, char **argv);
+int cmd_report(int argc, char **argv);
+int cmd_diff(int argc, char **argv);
+int cmd_top(int argc, char **argv);
+int cmd_export(int argc, char **argv);
+int cmd_salvage(int argc, char **argv);
+int cmd_catalog(int argc, char **argv);
 
 /* Prints text that another process or file gave: as it is when it is plain, escaped when it could forge lines or terminal
  * sequences.  Gives the number of columns that it takes; with `to` NULL it only does that. */

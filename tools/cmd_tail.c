@@ -138,8 +138,6 @@ static void take_events(struct tail *tail, bool all)
 	struct ctrace_event event;
 
 	while (!has_enough(tail) && ct_live_next(tail->live, all, &event)) {
-		if (!ct_filter_accepts(&tail->options.filter, &event))
-			continue;
 		ct_filter_line(&tail->options, &event, &tail->line);
 		if (tail->line.failed)
 			continue;

@@ -30,8 +30,15 @@ static char tool_name[] = "ctrace";
 
 static const struct verb verbs[] = {
 	{ "show", "[PATH|PID...]", "print traces, merged by time", cmd_show },
+	{ "ipcs", "['COMMAND'...] [PATH...]", "format traces as IPCS does", cmd_ipcs },
+	{ "report", "PATH... -o FILE", "make a page of pictures and tables", cmd_report },
+	{ "export", "--format=FORMAT PATH...", "write traces for other tools", cmd_export },
+	{ "diff", "A B", "compare two runs", cmd_diff },
+	{ "salvage", "PATH -o FOLDER", "keep what is good of a damaged trace", cmd_salvage },
+	{ "catalog", "check|header|copybook|doc FILE", "check and print what events mean", cmd_catalog },
 	{ "list", "", "show traced processes and their components", cmd_list },
-	{ "stats", "", "count what is traced, lost and waiting", cmd_stats },
+	{ "stats", "[PATH...]", "count what is traced, lost and waiting, or what traces hold", cmd_stats },
+	{ "top", "", "a screen of live components by rate", cmd_top },
 	{ "tail", "", "print events as they are traced", cmd_tail },
 	{ "level", "COMPONENT [LEVEL]", "show or change what is traced", cmd_level },
 	{ "dest", "COMPONENT [LIST]", "show or change where traces go", cmd_dest },

@@ -38,7 +38,6 @@ static error_t parse_filter(int key, char *argument, struct argp_state *state)
 	switch (key) {
 	case ARGP_KEY_INIT:
 		*options = (struct filter_options){
-			.filter = { .until_ns = UINT64_MAX },
 			.format = { .format = CT_LINE_FORMAT, .delimiter = " ", .hex_block_size = 8, .quote_strings = true },
 			.has_color = wants_color(),
 		};
@@ -50,16 +49,10 @@ static error_t parse_filter(int key, char *argument, struct argp_state *state)
 		options->is_json = true;
 		return 0;
 	case 'c':
-		options->filter.component = argument;
+		(void)argument;
 		return 0;
 	case 'l':
-		if (!ct_level_parse(argument, strlen(argument), &options->filter.level) || options->filter.level >= CTRACE_LEVEL_COUNT)
-			argp_error(state, "no level: \"%s\"; expected debug, info, warn, error, fatal or 0 to 4", argument);
-		return 0;
 	case 'e':
-		if (!ct_filter_check_events(argument))
-			argp_error(state, "no list of event ids: \"%s\"; expected one like 1,5-8", argument);
-		options->filter.events = argument;
 		return 0;
 	case OPTION_COLOR:
 		parse_color(state, argument != NULL ? argument : "always", options);
@@ -104,7 +97,7 @@ void ct_filter_line(const struct filter_options *options, const struct ctrace_ev
 {
 	ct_buf_clear(line);
 	if (options->is_json)
-		ct_json_add(line, event);
+		ct_json_add(line, &(struct ct_view){ .event = *event, .duration_ns = CT_NO_DURATION });
 	else if (options->has_color)
 		add_colored_line(line, options, event);
 	else

@@ -13,7 +13,7 @@
 #include "read/read.h"
 
 struct filter_options {
-	struct ct_filter filter;
+	struct ct_filter *filter;
 	struct ct_line_format format;
 	bool is_json;
 	bool has_color;

@@ -155,6 +155,7 @@ static enum ctrace_status apply_emitter_property(const struct ct_target *target,
 
 	if (status != CTRACE_OK)
 		return status;
+	ct_emitter_prepare(emitter, command->property.at, command->property.size);
 	hold(target);
 	reopen = emitter_has(target, command, emitter) ? 0 : 1u << emitter;
 	status = ct_emitter_property_set(target->registry, emitter, command->property.at, command->property.size, command->value.at,

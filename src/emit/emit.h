@@ -25,6 +25,8 @@ void ct_emitter_unlock(void);
 void ct_emitter_unlock_in_child(void);
 const struct ctrace_emitter *ct_emitter_at(uint32_t index); /* NULL past the last */
 const struct ctrace_property *ct_emitter_property(const struct ctrace_emitter *emitter, const char *name, size_t size);
+/* A command is about to set that property: loads what it needs besides.  Not on the thread that drains. */
+void ct_emitter_prepare(uint32_t index, const char *property, size_t size);
 /* Its method rotate(); UNSUPPORTED for one that has none, or that was built before there was one. */
 enum ctrace_status ct_emitter_rotate(const struct ctrace_emitter *emitter, void *self) CT_MUST_USE;
 
@@ -37,6 +39,32 @@ void *ct_module_open(const char *name);
 /* A file of that name in one of the folders of a list with colons between, by the same rules; NULL when there is none that may be
  * loaded.  folders may be NULL. */
 void *ct_module_open_in(const char *folders, const char *file_name);
+
+/* ---- event_names.c: what catalogues call events, for the metadata of BINFILE.  Reading a catalogue takes more than libc, so the module
+ * "catalog" does it (catalog/names_module.c); without the module, or with a catalogue that cannot be read, there are no names. */
+struct ct_class_names; /* wire/wire.h */
+/* What the module exports as `ct_names_module`.  One thread at a time; never prints, waits for nobody, and reads no environment. */
+struct ct_names_module {
+	size_t size; /* of this struct as the module knows it */
+	/* The catalogue of these files and folders, colons between.  What is wrong with a file leaves that file out; NULL when nothing is left. */
+	void *(*open)(const char *paths);
+	/* The names of an event.  component is not terminated, names belong to the catalogue and stay until it is closed or asked
+	 * again.  False: it has none. */
+	bool (*names)(void *catalog, const char *component, size_t size, uint32_t event_id, struct ct_class_names *out);
+	void (*close)(void *catalog);
+};
+#define CT_NAMES_MODULE "ct_names_module"
+struct ct_event_names; /* one catalogue */
+struct ct_schema;
+/* Looks for the module, once.  Not on the thread that drains: CONCURRENCY.md. */
+void ct_event_names_load(void);
+void ct_event_names_load_when_set(void); /* when CTRACE_CATALOG or MFTRACE_ANNOTATIONS is */
+/* paths: the catalogue; NULL or "": what CTRACE_CATALOG, or else MFTRACE_ANNOTATIONS, names.  NULL when there is none, or no module
+ * that could read it. */
+struct ct_event_names *ct_event_names_open(const char *paths);
+void ct_event_names_close(struct ct_event_names *names); /* NULL is accepted; after the schemas that use it */
+/* Its names for the classes that the schema will make; none when names is NULL. */
+void ct_event_names_use(struct ct_event_names *names, struct ct_schema *schema);
 
 /* ---- text_line.c: an event as one line, by a FORMAT with pseudo-variables.  Pure; any thread. */
 struct ct_line_format {

@@ -27,6 +27,7 @@ struct binfile {
 	uint64_t size_limit;  /* bytes in a generation */
 	uint64_t lost;        /* all reasons, as told */
 	struct ct_bin_folder *folder;
+	struct ct_event_names *names; /* or NULL */
 };
 
 static void copy_text(char *to, size_t capacity, const char *from)
@@ -116,8 +117,10 @@ static enum ctrace_status create_folder(struct binfile *bin, uint32_t generation
 	if (print_name(&name, bin, generation))
 		status = ct_file_place(bin->context, ct_buf_text(&name), attempt_path, &attempt, path);
 	ct_buf_fini(&name);
-	if (status == CTRACE_OK)
+	if (status == CTRACE_OK) {
+		ct_event_names_use(bin->names, attempt.folder->schema);
 		*out_folder = attempt.folder;
+	}
 	return status;
 }
 
@@ -170,7 +173,9 @@ static enum ctrace_status open_folder(struct binfile *bin)
 		return create_first(bin);
 	status = ct_bin_folder_resume(place, &bin->info, &bin->folder);
 	if (status == CTRACE_NOT_FOUND || status == CTRACE_DAMAGED || status == CTRACE_TIMED_OUT)
-		status = create_instead(bin);
+		return create_instead(bin);
+	if (status == CTRACE_OK)
+		ct_event_names_use(bin->names, bin->folder->schema);
 	return status;
 }
 
@@ -194,8 +199,11 @@ static enum ctrace_status bin_open(const struct ctrace_emitter_context *context,
 	bin->context = context;
 	ct_bin_info_fill(&bin->info, context);
 	read_properties(bin);
+	/* A recoverer reads its own catalogue, and no file that a dead process names. */
+	bin->names = ct_event_names_open(context->recovering ? NULL : context->property(context, "CATALOG"));
 	status = open_folder(bin);
 	if (status != CTRACE_OK) {
+		ct_event_names_close(bin->names);
 		free(bin);
 		return status;
 	}
@@ -338,10 +346,13 @@ static void bin_close(void *self)
 	if (bin->lost > 0 && bin->folder->owner_pid == (uint32_t)getpid())
 		(void)!ct_bin_write_lost(bin->folder, bin->lost);
 	ct_bin_folder_close(bin->folder);
+	ct_event_names_close(bin->names);
 	free(bin);
 }
 
 static const struct ctrace_property properties[] = {
+	{ "CATALOG", CTRACE_PROPERTY_TEXT, NULL,
+	  "Files and folders, colons between, that name events in the metadata; else CTRACE_CATALOG, or MFTRACE_ANNOTATIONS." },
 	{ "FILE", CTRACE_PROPERTY_TEXT, "$(APPNAME).$(EMITTER).$(PID).ctb", "The folder's name; _$(GEN) is added with MAXGENERATION." },
 	{ "FLUSHEVERY", CTRACE_PROPERTY_NUMBER, "1", "Events that may wait before they are written; 0: until there is a good deal." },
 	{ "FORMAT", CTRACE_PROPERTY_TEXT, NULL, "Accepted for viewers; changes nothing in the files." },

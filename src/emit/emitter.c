@@ -94,12 +94,20 @@ enum ctrace_status ct_emitter_find(const char *name, size_t size, uint32_t *out_
 	ct_emitter_lock();
 	status = find_known(wanted, out_index) ? CTRACE_OK : add_module(wanted, out_index);
 	ct_emitter_unlock();
+	if (status == CTRACE_OK && ct_emitter_at(*out_index) == &ct_emit_binfile)
+		ct_event_names_load_when_set();
 	return status;
 }
 
 const struct ctrace_emitter *ct_emitter_at(uint32_t index)
 {
 	return index < __atomic_load_n(&emitter_count, __ATOMIC_ACQUIRE) ? emitters[index] : NULL;
+}
+
+void ct_emitter_prepare(uint32_t index, const char *property, size_t size)
+{
+	if (ct_emitter_at(index) == &ct_emit_binfile && ct_name_is(property, size, "CATALOG"))
+		ct_event_names_load();
 }
 
 const struct ctrace_property *ct_emitter_property(const struct ctrace_emitter *emitter, const char *name, size_t size)

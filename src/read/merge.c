@@ -12,7 +12,7 @@
 
 static bool is_before(const struct ct_source *a, const struct ct_source *b)
 {
-	return a->event.time_ns < b->event.time_ns || (a->event.time_ns == b->event.time_ns && a->order < b->order);
+	return a->view.event.time_ns < b->view.event.time_ns || (a->view.event.time_ns == b->view.event.time_ns && a->order < b->order);
 }
 
 static void push(struct ct_sources *sources, struct ct_source *source)
@@ -27,11 +27,11 @@ static void push(struct ct_sources *sources, struct ct_source *source)
 	heap[at] = source;
 }
 
-static struct ct_source *pop(struct ct_sources *sources)
+/* Puts the first source where its event belongs. */
+static void sink(struct ct_sources *sources)
 {
 	struct ct_source **heap = sources->heap;
-	struct ct_source *first = heap[0];
-	struct ct_source *last = heap[--sources->heap_size];
+	struct ct_source *source = heap[0];
 	size_t at = 0;
 
 	for (;;) {
@@ -41,13 +41,23 @@ static struct ct_source *pop(struct ct_sources *sources)
 			break;
 		if (child + 1 < sources->heap_size && is_before(heap[child + 1], heap[child]))
 			child++;
-		if (!is_before(heap[child], last))
+		if (is_before(source, heap[child]))
 			break;
 		heap[at] = heap[child];
 		at = child;
 	}
-	heap[at] = last;
-	return first;
+	heap[at] = source;
+}
+
+/* The first source has no more events, or its next one stands wherever it stands. */
+static void advance(struct ct_sources *sources)
+{
+	struct ct_source *source = sources->heap[0];
+
+	if (!source->next(source, sources))
+		sources->heap[0] = sources->heap[--sources->heap_size];
+	if (sources->heap_size > 1)
+		sink(sources);
 }
 
 static bool start(struct ct_sources *sources)
@@ -55,8 +65,7 @@ static bool start(struct ct_sources *sources)
 	sources->is_started = true;
 	sources->heap_size = 0;
 	sources->heap = calloc(sources->count + 1, sizeof(struct ct_source *));
-	sources->scratch = calloc(CTRACE_MAX_ITEMS, sizeof *sources->scratch);
-	if (sources->heap == NULL || sources->scratch == NULL) {
+	if (sources->heap == NULL) {
 		ct_sources_damage(sources, "", 0, 0, ctrace_status_text(CTRACE_NOT_ENOUGH_MEMORY));
 		return false;
 	}
@@ -66,18 +75,23 @@ static bool start(struct ct_sources *sources)
 	return true;
 }
 
-bool ct_sources_next(struct ct_sources *sources, struct ctrace_event *out_event)
+struct ct_view *ct_sources_next(struct ct_sources *sources)
 {
 	if (!sources->is_started && !start(sources))
-		return false;
+		return NULL;
 	/* The event given last was borrowed until now. */
-	if (sources->given != NULL && sources->given->next(sources->given, sources))
-		push(sources, sources->given);
-	sources->given = NULL;
-	if (sources->heap_size == 0)
-		return false;
-	sources->given = pop(sources);
-	sources->totals.events++;
-	*out_event = sources->given->event;
-	return true;
+	if (sources->is_given)
+		advance(sources);
+	sources->is_given = false;
+	while (sources->heap_size > 0) {
+		struct ct_source *first = sources->heap[0];
+
+		first->view.sequence = ++sources->totals.events;
+		if (first->verdict != CT_VERDICT_NEVER) {
+			sources->is_given = true;
+			return &first->view;
+		}
+		advance(sources);
+	}
+	return NULL;
 }

@@ -9,6 +9,13 @@
  *      "pid":1234,"tid":1235,"data":[{"type":"comp5","value":173},{"type":"text","value":"myprog"},
  *      {"type":"binary","value":"0A0B"},{"type":"address","value":"0x00007FFF12345678"}]}
  *
+ * What is known of the event besides stands between tid and data - host, job, asid, mnemonic, description, duration_ns, span - and in its items:
+ * "name", "text" (a time, flags, an enumeration as people read it), and for a COBOL record its fields, nested:
+ *
+ *     {"type":"binary","value":"F1F2...","name":"CUSTOMER","record":{"CUST-ID":12,"CUST-NAME":"ADA","ORDERS":[{"AMOUNT":1.50},...]}}
+ *
+ * A field whose bytes do not fit its picture is {"hex":"..."}; names of conditions that hold stand in "NAME.88".
+ *
  * Copyright The ctrace authors.  SPDX-License-Identifier: Apache-2.0
  */
 #include "read/read.h"
@@ -120,7 +127,139 @@ static void add_integer(struct ct_buf *out, const char *type, const struct ctrac
 		ct_buf_add_u64(out, item->value);
 }
 
-static void add_item(struct ct_buf *out, const struct ctrace_event_item *item)
+/* ------------------------------------------------------------------------------------------------------------
+ * COBOL records
+ */
+
+struct record {
+	struct ct_buf *out;
+	bool needs_comma;
+	uint32_t fillers;
+};
+
+static void begin_member(struct record *record, const struct ct_field *field)
+{
+	if (record->needs_comma)
+		ct_buf_add_char(record->out, ',');
+	record->needs_comma = true;
+	if (field->occurrence > 0)
+		return;
+	/* Names must differ; fillers all have one. */
+	if (field->is_filler) {
+		ct_buf_add_format(record->out, "\"FILLER.%u\":", ++record->fillers);
+		return;
+	}
+	(void)add_string(record->out, field->name, strlen(field->name));
+	ct_buf_add_char(record->out, ':');
+}
+
+static void record_begin_group(const struct ct_field *field, void *user)
+{
+	struct record *record = user;
+
+	if (field->depth > 0)
+		begin_member(record, field);
+	ct_buf_add_char(record->out, '{');
+	record->needs_comma = false;
+}
+
+static void record_end_group(const struct ct_field *field, void *user)
+{
+	struct record *record = user;
+
+	(void)field;
+	ct_buf_add_char(record->out, '}');
+	record->needs_comma = true;
+}
+
+static void record_begin_table(const struct ct_field *field, uint32_t count, void *user)
+{
+	struct record *record = user;
+	struct ct_field whole = *field;
+
+	(void)count;
+	whole.occurrence = 0;
+	begin_member(record, &whole);
+	ct_buf_add_char(record->out, '[');
+	record->needs_comma = false;
+}
+
+static void record_end_table(const struct ct_field *field, void *user)
+{
+	struct record *record = user;
+
+	(void)field;
+	ct_buf_add_char(record->out, ']');
+	record->needs_comma = true;
+}
+
+/* "-00123.450" -> -123.450: JSON has no leading zeros and no plus. */
+static void add_decimal(struct ct_buf *out, const char *text, size_t size)
+{
+	size_t at = 0;
+
+	if (size > 0 && (text[0] == '-' || text[0] == '+')) {
+		if (text[0] == '-')
+			ct_buf_add_char(out, '-');
+		at = 1;
+	}
+	while (at + 1 < size && text[at] == '0' && text[at + 1] >= '0' && text[at + 1] <= '9')
+		at++;
+	if (at == size || text[at] == '.')
+		ct_buf_add_char(out, '0');
+	ct_buf_add(out, text + at, size - at);
+}
+
+static void record_value(const struct ct_field *field, void *user)
+{
+	struct record *record = user;
+	size_t size = field->text_size;
+
+	begin_member(record, field);
+	if (field->is_bad) {
+		ct_buf_add_text(record->out, "{\"hex\":");
+		(void)add_string(record->out, field->text, size);
+		ct_buf_add_char(record->out, '}');
+	} else if (field->kind == CT_FIELD_NUMBER) {
+		add_decimal(record->out, field->text, size);
+	} else {
+		while (field->kind == CT_FIELD_TEXT && size > 0 && field->text[size - 1] == ' ')
+			size--;
+		(void)add_string(record->out, field->text, size);
+	}
+	if (field->condition_count == 0 || field->occurrence > 0)
+		return;
+	ct_buf_add_text(record->out, ",\"");
+	ct_buf_add_text(record->out, field->name);
+	ct_buf_add_text(record->out, ".88\":[");
+	for (uint32_t i = 0; i < field->condition_count; i++) {
+		if (i > 0)
+			ct_buf_add_char(record->out, ',');
+		(void)add_string(record->out, field->conditions[i], strlen(field->conditions[i]));
+	}
+	ct_buf_add_char(record->out, ']');
+}
+
+void ct_json_add_record(struct ct_buf *out, const struct ct_copybook *copybook, const void *bytes, size_t size)
+{
+	struct record record = { .out = out };
+	struct ct_field_visitor visitor = {
+		.begin_group = record_begin_group,
+		.end_group = record_end_group,
+		.begin_table = record_begin_table,
+		.end_table = record_end_table,
+		.value = record_value,
+		.user = &record,
+	};
+
+	(void)ct_copybook_decode(copybook, bytes, size, &visitor, NULL);
+}
+
+/* ------------------------------------------------------------------------------------------------------------
+ * Items
+ */
+
+static void add_typed(struct ct_buf *out, const struct ctrace_event_item *item)
 {
 	switch (item->type) {
 	case CTRACE_TYPE_TEXT:
@@ -151,6 +290,43 @@ static void add_item(struct ct_buf *out, const struct ctrace_event_item *item)
 		add_type(out, "binary");
 		add_hex(out, item->data, item->size);
 	}
+}
+
+/* What the catalogue makes of the value, as text; nothing when that is the value itself. */
+static void add_meaning(struct ct_buf *out, const struct ctrace_event_item *item, const struct ct_argument *argument)
+{
+	static const struct ct_line_format plain = { .delimiter = "", .hex_block_size = 0 };
+	struct ct_buf text;
+
+	if (argument->print == CT_PRINT_RECORD && argument->copybook != NULL) {
+		ct_buf_add_text(out, ",\"record\":");
+		ct_json_add_record(out, argument->copybook, item->data, item->size);
+		return;
+	}
+	if (argument->print == CT_PRINT_DEFAULT && argument->encoding == CT_ENCODING_ASCII)
+		return;
+	ct_buf_init(&text);
+	ct_value_add(&text, &plain, item, argument);
+	ct_buf_add_text(out, ",\"text\":");
+	(void)add_string(out, text.data, text.size);
+	ct_buf_fini(&text);
+}
+
+static void add_item(struct ct_buf *out, const struct ct_view *view, uint32_t index)
+{
+	const struct ct_event_type *type = view->type;
+	bool is_described = type != NULL && index < type->argument_count;
+	char scratch[16];
+
+	add_typed(out, &view->event.items[index]);
+	if (is_described || (view->names != NULL && view->names->items != NULL && index < view->names->item_count)) {
+		const char *name = ct_view_item_name(view, index, scratch);
+
+		ct_buf_add_text(out, ",\"name\":");
+		(void)add_string(out, name, strlen(name));
+	}
+	if (is_described)
+		add_meaning(out, &view->event.items[index], &type->arguments[index]);
 	ct_buf_add_char(out, '}');
 }
 
@@ -166,24 +342,73 @@ static void add_time(struct ct_buf *out, uint64_t time_ns)
 	ct_buf_add_u64(out, time_ns);
 }
 
-void ct_json_add(struct ct_buf *out, const struct ctrace_event *event)
+static void add_member(struct ct_buf *out, const char *name, const char *text)
 {
+	if (text[0] == '\0')
+		return;
+	ct_buf_add_text(out, ",\"");
+	ct_buf_add_text(out, name);
+	ct_buf_add_text(out, "\":");
+	(void)add_string(out, text, strlen(text));
+}
+
+static void add_number(struct ct_buf *out, const char *name, uint64_t value)
+{
+	ct_buf_add_text(out, ",\"");
+	ct_buf_add_text(out, name);
+	ct_buf_add_text(out, "\":");
+	ct_buf_add_u64(out, value);
+}
+
+static void add_origin(struct ct_buf *out, const struct ct_view *view)
+{
+	char jobname[17];
+
+	if (view->origin == NULL)
+		return;
+	ct_view_jobname(view, jobname);
+	add_member(out, "host", view->origin->host);
+	add_member(out, "program", view->origin->program);
+	add_member(out, "job", jobname);
+	if (ct_view_asid(view) != 0)
+		ct_buf_add_format(out, ",\"asid\":\"%04X\"", ct_view_asid(view));
+}
+
+static void add_meaning_of_event(struct ct_buf *out, const struct ct_view *view)
+{
+	char scratch[16];
+
+	if (view->type != NULL || (view->names != NULL && view->names->mnemonic != NULL))
+		add_member(out, "mnemonic", ct_view_mnemonic(view, scratch));
+	if (view->type != NULL)
+		add_member(out, "description", view->type->description);
+	if (view->span_id != 0)
+		add_number(out, "span", view->span_id);
+	if (view->duration_ns != CT_NO_DURATION)
+		add_number(out, "duration_ns", view->duration_ns);
+}
+
+void ct_json_add(struct ct_buf *out, const struct ct_view *view)
+{
+	const struct ctrace_event *event = &view->event;
+
 	add_time(out, event->time_ns);
 	ct_buf_add_text(out, ",\"component\":");
 	(void)add_string(out, event->component, event->component_size);
-	ct_buf_add_text(out, ",\"event\":");
-	ct_buf_add_u64(out, event->event_id);
+	add_number(out, "event", event->event_id);
 	ct_buf_add_text(out, ",\"level\":\"");
 	ct_buf_add_text(out, ct_level_name(event->level));
-	ct_buf_add_text(out, "\",\"pid\":");
-	ct_buf_add_u64(out, event->pid);
-	ct_buf_add_text(out, ",\"tid\":");
-	ct_buf_add_u64(out, event->tid);
+	ct_buf_add_char(out, '"');
+	add_number(out, "pid", event->pid);
+	add_number(out, "tid", event->tid);
+	add_number(out, "seq", view->sequence);
+	add_origin(out, view);
+	add_meaning_of_event(out, view);
 	ct_buf_add_text(out, ",\"data\":[");
 	for (uint32_t i = 0; i < event->item_count; i++) {
 		if (i > 0)
 			ct_buf_add_char(out, ',');
-		add_item(out, &event->items[i]);
+		add_item(out, view, i);
 	}
 	ct_buf_add_text(out, "]}\n");
 }

@@ -1,50 +1,160 @@
 /*
  * read/read.h - the way out: sources give events, the merge orders them, the filter drops, a printer prints.
  *
+ *     source.c {decode} -> merge.c -> reader.c {catalogue, pairing, filter} -> a printer
+ *
+ * No printer decodes, no decoder prints.  One thread.  Tools use reader.c; what stands behind it is in source.h.
+ *
  * Copyright The ctrace authors.  SPDX-License-Identifier: Apache-2.0
  */
 #ifndef CT_READ_H
 #define CT_READ_H
 
+#include "catalog/catalog.h"
 #include "emit/emit.h"
 #include "ring/ring.h"
 #include "session/session.h"
 #include "wire/wire.h"
 
-/* Counts over all sources: what a reader has to tell besides the events. */
+/* ---- who made an event: one process's trace, or one stream of somebody else's */
+struct ct_origin {
+	uint32_t index; /* 0, 1, ... in the order in which they were added: distinct for each process */
+	const char *path;
+	const char *host;    /* "" when it is not known; so all of these */
+	const char *program;
+	const char *jobname;
+	uint32_t pid;
+	uint32_t asid;
+	bool is_foreign; /* another tracer made it */
+};
+
+/* What the trace itself calls an event and its items: a foreign trace, or a BINFILE that was written with a catalogue. */
+struct ct_event_names {
+	const char *mnemonic;     /* NULL: none */
+	const char *const *items; /* NULL: none */
+	uint32_t item_count;
+};
+
+/* An event as a reader has it.  Borrowed until the next one is asked for. */
+#define CT_NO_DURATION UINT64_MAX
+struct ct_view {
+	struct ctrace_event event;
+	const struct ct_origin *origin;
+	const struct ct_event_names *names;             /* or NULL */
+	const struct ct_catalog_component *component;   /* what the catalogue says of it, or NULL */
+	const struct ct_event_type *type;               /* or NULL */
+	bool is_of_class;     /* events of the same component (pointer), id and level have the same names and type, as long as the reader lives */
+	uint64_t sequence;    /* of all events that were read, from 1, in merged order: what was filtered out counts too */
+	uint64_t duration_ns; /* of the span that this event ends; CT_NO_DURATION */
+	uint64_t span_id;     /* the span that it begins or ends, from 1; 0: none.  Set when the reader pairs */
+	uint32_t depth;       /* how many spans of its thread are open around it */
+};
+/* "OPEN", or the number. */
+const char *ct_view_mnemonic(const struct ct_view *view, char scratch[16]);
+/* "rows", or "data1": the catalogue's, else the trace's own, else the number from 1. */
+const char *ct_view_item_name(const struct ct_view *view, uint32_t index, char scratch[16]);
+/* What ASIDLIST and JOBLIST go by: the catalogue's item for it, else the process's. */
+uint32_t ct_view_asid(const struct ct_view *view);
+void ct_view_jobname(const struct ct_view *view, char out[17]);
+
+/* ---- what a reader has to tell besides the events */
 struct ct_read_totals {
 	uint64_t events;
 	uint64_t discarded;     /* lost before they were written, as the data say */
 	uint64_t damaged_bytes; /* skipped */
 	uint64_t damages;       /* places */
 };
-/* Told of each damage and each gap.  path, offset in it, a sentence. */
-typedef void ct_read_report(const char *path, uint64_t offset, const char *message, void *user);
-
-/* ---- source.c: one stream of events in time order: a stream file of a BINFILE trace, or a ring of a session. */
-struct ct_source;
-struct ct_sources {
-	struct ct_source **items;
-	size_t count;
-	struct ct_read_totals totals;
-	ct_read_report *report;
-	void *report_user;
-	/* merge.c's */
-	struct ct_source **heap; /* those that have an event, earliest first */
-	size_t heap_size;
-	struct ct_source *given;           /* whose event the caller has */
-	struct ctrace_event_item *scratch; /* CTRACE_MAX_ITEMS */
-	bool is_started;
+enum ct_trouble {
+	CT_TROUBLE_DAMAGE,  /* bytes that could not be read */
+	CT_TROUBLE_LOST,    /* events were lost before they were written */
+	CT_TROUBLE_MISSING, /* packets are missing */
+	CT_TROUBLE_UNKNOWN  /* foreign: something there that ctrace does not read */
 };
-void ct_sources_init(struct ct_sources *sources, ct_read_report *report, void *user);
-void ct_sources_fini(struct ct_sources *sources);
-/* Adds everything that path names: a BINFILE trace (folder with `metadata`), one stream file of it, a run folder (folder with `session`),
- * a folder holding any of these (also a few levels down), or a process id of a live or dead traced process.  NOT_FOUND when it is none of them. */
-enum ctrace_status ct_sources_add(struct ct_sources *sources, const char *path) CT_MUST_USE;
+struct ct_read_note {
+	enum ct_trouble trouble;
+	const char *path;
+	uint64_t offset; /* in the file */
+	uint64_t bytes;  /* of damage */
+	uint64_t events; /* lost; packets that are missing */
+	uint64_t from_ns, to_ns; /* between these it happened; 0: not known */
+	const struct ct_origin *origin; /* or NULL */
+	const char *message; /* a sentence without its subject */
+};
+typedef void ct_read_report(const struct ct_read_note *note, void *user);
 
-/* ---- merge.c: the events of all sources in time order; of those of one time first the source that was added first.  The event is borrowed
- * until the next call; false at the end.  No source is added after the first call. */
-bool ct_sources_next(struct ct_sources *sources, struct ctrace_event *out_event);
+/* ---- filter.c, filter_parse.c: 'level >= warn && component ~ "mf.rts.*" && event in (6..8, 18) && data[0] > 100 && duration > 2ms' */
+struct ct_filter;
+enum ctrace_status ct_filter_parse(const char *text, uint64_t now_ns, struct ct_filter **out_filter,
+				   struct ct_complaint *out_complaint) CT_MUST_USE; /* column: of the text */
+/* Takes both; either may be NULL: accepts what both accept.  NULL without memory (both are gone then). */
+struct ct_filter *ct_filter_and(struct ct_filter *a, struct ct_filter *b);
+void ct_filter_destroy(struct ct_filter *filter);
+bool ct_filter_accepts(const struct ct_filter *filter, const struct ct_view *view);
+/* What can be said of all events of a class before any is decoded. */
+enum ct_verdict { CT_VERDICT_NEVER, CT_VERDICT_MAYBE, CT_VERDICT_ALWAYS };
+/* view: only event.component, event_id, level, names, component and type are set. */
+enum ct_verdict ct_filter_class(const struct ct_filter *filter, const struct ct_view *view);
+/* Nothing outside of these times is accepted: 0 and UINT64_MAX when the filter does not say. */
+void ct_filter_times(const struct ct_filter *filter, uint64_t *out_since_ns, uint64_t *out_until_ns);
+enum ct_filter_use { CT_USES_DURATION = 1, CT_USES_SEQUENCE = 2 };
+unsigned ct_filter_uses(const struct ct_filter *filter);
+/* "2026-01-31 15:12:27.5", "15:12:27" (today), "-5m", "@1700000000.5". */
+bool ct_filter_parse_time(const char *text, uint64_t now_ns, uint64_t *out_ns);
+
+/* ---- reader.c: everything that a tool reads with.  Fill in, open, add, then next until it is false. */
+struct ct_reader_options {
+	const struct ct_catalog *catalog; /* or NULL */
+	const struct ct_filter *filter;   /* or NULL */
+	bool has_pairs;                   /* views get duration_ns, span_id and depth also when the filter does not ask for them */
+	ct_read_report *report;           /* or NULL */
+	void *user;
+};
+struct ct_reader;
+enum ctrace_status ct_reader_create(const struct ct_reader_options *options, struct ct_reader **out_reader) CT_MUST_USE;
+void ct_reader_destroy(struct ct_reader *reader);
+/* Adds everything that path names: a trace of ours or of anybody (folder with `metadata`), one stream file of it, a run folder (folder with
+ * `session`), a folder holding any of these (also a few levels down), or a process id of a live or dead traced process.  NOT_FOUND when it is
+ * none of them; UNSUPPORTED when it is a trace that cannot be read. */
+enum ctrace_status ct_reader_add(struct ct_reader *reader, const char *path) CT_MUST_USE;
+/* The next event that the filter accepts; NULL at the end.  Nothing is added after the first call. */
+const struct ct_view *ct_reader_next(struct ct_reader *reader);
+/* From the first event again: what was read is forgotten, totals too. */
+enum ctrace_status ct_reader_rewind(struct ct_reader *reader) CT_MUST_USE;
+const struct ct_read_totals *ct_reader_totals(const struct ct_reader *reader);
+const struct ct_origin *ct_reader_origin(const struct ct_reader *reader, size_t index); /* NULL past the last */
+/* A live event (ct_live_next()) as a view: catalogue and filter, no pairing.  NULL when the filter drops it. */
+const struct ct_view *ct_reader_take(struct ct_reader *reader, const struct ctrace_event *event, const struct ct_origin *origin);
+
+/* ---- pairing.c: which exit belongs to which entry.  Bounded: at most CT_PAIRING_OPEN spans are open at once, the oldest are given up. */
+#define CT_PAIRING_OPEN 65536u
+struct ct_pairing_state;
+enum ctrace_status ct_pairing_create(struct ct_pairing_state **out_state) CT_MUST_USE;
+void ct_pairing_destroy(struct ct_pairing_state *state);
+/* Sets duration_ns, span_id and depth of the view; to be called for every event whose type has a pairing, in merged order, and for others
+ * that want their depth. */
+void ct_pairing_note(struct ct_pairing_state *state, struct ct_view *view);
+
+/* ---- value.c: an item as the catalogue says, or as its type says: text for people.  Escaped, not quoted unless format says so. */
+void ct_value_add(struct ct_buf *out, const struct ct_line_format *format, const struct ctrace_event_item *item,
+		  const struct ct_argument *argument); /* or NULL */
+/* A record: a line a field, `indent` blanks before each: "  05 CUST-NAME            \"ADA LOVELACE\"".  */
+void ct_value_add_record(struct ct_buf *out, const struct ctrace_event_item *item, const struct ct_argument *argument, unsigned indent);
+
+/* ---- print_text.c: an event as a line by a FORMAT, or with names where the catalogue or the trace has them. */
+struct ct_text_printer;
+struct ct_text_options {
+	struct ct_line_format line; /* line.format NULL: the layout with names */
+	bool has_color;
+	bool has_records; /* records on lines of their own below the event; else in one line as NAME=value */
+};
+enum ctrace_status ct_text_create(const struct ct_text_options *options, struct ct_text_printer **out_printer) CT_MUST_USE;
+void ct_text_destroy(struct ct_text_printer *printer);
+void ct_text_add(struct ct_text_printer *printer, struct ct_buf *out, const struct ct_view *view);
+
+/* ---- print_json.c: an event as one JSON object on a line. */
+void ct_json_add(struct ct_buf *out, const struct ct_view *view);
+/* A COBOL record as an object: {"CUST-ID":12,...}. */
+void ct_json_add_record(struct ct_buf *out, const struct ct_copybook *copybook, const void *bytes, size_t size);
 
 /*
  * ---- source_live.c: follows what the live processes of this user (root: of all users) write into their rings, while they write it and
@@ -59,7 +169,7 @@ struct ct_live_who {
 };
 struct ct_live_options {
 	bool (*wants)(const struct ct_live_who *who, void *user); /* NULL: all */
-	ct_read_report *report;                                   /* of a process that cannot be followed; or NULL */
+	void (*report)(const char *path, uint64_t offset, const char *message, void *user); /* of a process that cannot be followed; or NULL */
 	void *user;
 	uint64_t hold_ns; /* so long an event waits for earlier ones of other rings */
 	bool from_start;  /* begin with what the rings still hold */
@@ -77,21 +187,5 @@ bool ct_live_look(struct ct_live *live);
 bool ct_live_next(struct ct_live *live, bool all, struct ctrace_event *out_event);
 int ct_live_fd(const struct ct_live *live); /* readable: a process has come; ct_live_look() at once.  -1: there is none */
 void ct_live_count(struct ct_live *live, struct ct_live_totals *out_totals);
-
-/* ---- filter.c */
-struct ct_filter {
-	const char *component; /* glob, case-insensitive; NULL: all */
-	uint32_t level;        /* at or above */
-	const char *events;    /* "1,5-8"; NULL: all */
-	uint64_t since_ns;
-	uint64_t until_ns; /* UINT64_MAX: no end */
-};
-bool ct_filter_check_events(const char *list); /* the list is well-formed */
-bool ct_filter_accepts(const struct ct_filter *filter, const struct ctrace_event *event);
-/* "2026-01-31 15:12:27.5", "15:12:27" (today), "-5m", "@1700000000.5". */
-bool ct_filter_parse_time(const char *text, uint64_t now_ns, uint64_t *out_ns);
-
-/* ---- print_json.c: an event as one JSON object on a line. */
-void ct_json_add(struct ct_buf *out, const struct ctrace_event *event);
 
 #endif

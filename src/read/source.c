@@ -15,18 +15,36 @@
 #include <string.h>
 #include <sys/stat.h>
 
+/* A struct ct_origin, and what it points to. */
+struct origin {
+	struct ct_origin base;
+	uint64_t started_ns;
+	char *texts[4];
+};
+
 void ct_sources_init(struct ct_sources *sources, ct_read_report *report, void *user)
 {
-	*sources = (struct ct_sources){ .report = report, .report_user = user };
+	*sources = (struct ct_sources){ .report = report, .report_user = user, .until_ns = UINT64_MAX };
+}
+
+static void origin_destroy(struct origin *origin)
+{
+	if (origin == NULL)
+		return;
+	for (size_t i = 0; i < CT_COUNT(origin->texts); i++)
+		free(origin->texts[i]);
+	free(origin);
 }
 
 void ct_sources_fini(struct ct_sources *sources)
 {
 	for (size_t i = 0; i < sources->count; i++)
 		sources->items[i]->destroy(sources->items[i]);
+	for (size_t i = 0; i < sources->origin_count; i++)
+		origin_destroy((struct origin *)sources->origins[i]);
 	free(sources->items);
+	free(sources->origins);
 	free(sources->heap);
-	free(sources->scratch);
 	*sources = (struct ct_sources){ 0 };
 }
 
@@ -50,41 +68,134 @@ void ct_source_fini(struct ct_source *source)
 	free(source->items);
 }
 
-bool ct_source_keep(struct ct_source *source, const struct ctrace_event *event)
+bool ct_source_reserve(struct ct_source *source, size_t count)
 {
-	if (event->item_count > source->item_capacity) {
-		struct ctrace_event_item *items = reallocarray(source->items, event->item_count, sizeof *items);
+	struct ctrace_event_item *items;
 
-		if (items == NULL)
-			return false;
-		source->items = items;
-		source->item_capacity = event->item_count;
-	}
-	if (event->item_count > 0)
-		memcpy(source->items, event->items, event->item_count * sizeof *event->items);
-	source->event = *event;
-	source->event.items = source->items;
+	if (count <= source->item_capacity)
+		return true;
+	items = reallocarray(source->items, count, sizeof *items);
+	if (items == NULL)
+		return false;
+	source->items = items;
+	source->item_capacity = count;
 	return true;
+}
+
+/* ------------------------------------------------------------------------------------------------------------
+ * Origins
+ */
+
+static bool is_same_process(const struct origin *origin, const struct ct_process_key *key, const char *host)
+{
+	return key->started_ns != 0 && origin->started_ns == key->started_ns && origin->base.pid == key->pid &&
+	       strcmp(origin->base.host, host) == 0;
+}
+
+static const char *text_or_none(const char *text)
+{
+	return text != NULL ? text : "";
+}
+
+static struct origin *origin_create(const struct ct_process_key *key)
+{
+	const char *const texts[] = { key->host, key->program, key->jobname, key->path };
+	struct origin *origin = calloc(1, sizeof *origin);
+
+	if (origin == NULL)
+		return NULL;
+	for (size_t i = 0; i < CT_COUNT(texts); i++) {
+		origin->texts[i] = strdup(text_or_none(texts[i]));
+		if (origin->texts[i] == NULL) {
+			origin_destroy(origin);
+			return NULL;
+		}
+	}
+	origin->started_ns = key->started_ns;
+	origin->base = (struct ct_origin){
+		.host = origin->texts[0],
+		.program = origin->texts[1],
+		.jobname = origin->texts[2],
+		.path = origin->texts[3],
+		.pid = key->pid,
+		.asid = key->asid,
+		.is_foreign = key->is_foreign,
+	};
+	return origin;
+}
+
+const struct ct_origin *ct_sources_origin(struct ct_sources *sources, const struct ct_process_key *key)
+{
+	struct ct_origin **origins;
+	struct origin *origin;
+
+	for (size_t i = 0; i < sources->origin_count; i++)
+		if (is_same_process((struct origin *)sources->origins[i], key, text_or_none(key->host)))
+			return sources->origins[i];
+	origins = reallocarray(sources->origins, sources->origin_count + 1, sizeof(struct ct_origin *));
+	if (origins == NULL)
+		return NULL;
+	sources->origins = origins;
+	origin = origin_create(key);
+	if (origin == NULL)
+		return NULL;
+	origin->base.index = (uint32_t)sources->origin_count;
+	origins[sources->origin_count++] = &origin->base;
+	return &origin->base;
+}
+
+/* ------------------------------------------------------------------------------------------------------------
+ * Classes of events
+ */
+
+enum ct_verdict ct_sources_class(const struct ct_sources *sources, struct ct_view *view)
+{
+	enum ct_verdict verdict;
+
+	view->component = sources->catalog != NULL ?
+				  ct_catalog_component(sources->catalog, view->event.component, view->event.component_size) :
+				  NULL;
+	view->type = view->component != NULL ? ct_catalog_event(view->component, view->event.event_id) : NULL;
+	verdict = sources->filter != NULL ? ct_filter_class(sources->filter, view) : CT_VERDICT_ALWAYS;
+	if (verdict == CT_VERDICT_NEVER && sources->has_pairs && view->type != NULL && view->type->pairing != CT_PAIR_NONE)
+		return CT_VERDICT_MAYBE;
+	return verdict;
+}
+
+/* ------------------------------------------------------------------------------------------------------------
+ * What is told
+ */
+
+void ct_sources_note(struct ct_sources *sources, const struct ct_read_note *note)
+{
+	switch (note->trouble) {
+	case CT_TROUBLE_LOST:
+		sources->totals.discarded += note->events;
+		break;
+	case CT_TROUBLE_DAMAGE:
+	case CT_TROUBLE_MISSING:
+		sources->totals.damages++;
+		sources->totals.damaged_bytes += note->bytes;
+		break;
+	case CT_TROUBLE_UNKNOWN:
+		break;
+	}
+	if (sources->report != NULL)
+		sources->report(note, sources->report_user);
 }
 
 void ct_sources_damage(struct ct_sources *sources, const char *path, uint64_t offset, uint64_t bytes, const char *message)
 {
-	sources->totals.damages++;
-	sources->totals.damaged_bytes += bytes;
-	if (sources->report != NULL)
-		sources->report(path, offset, message, sources->report_user);
+	struct ct_read_note note = {
+		.trouble = CT_TROUBLE_DAMAGE, .path = path, .offset = offset, .bytes = bytes, .message = message
+	};
+
+	ct_sources_note(sources, &note);
 }
 
-void ct_sources_gap(struct ct_sources *sources, const char *path, uint64_t offset, uint64_t events)
+void ct_source_lost_text(char *out, size_t size, uint64_t events)
 {
-	char message[64];
-
-	sources->totals.discarded += events;
-	if (sources->report == NULL)
-		return;
-	(void)snprintf(message, sizeof message, "%llu event%s discarded before this", (unsigned long long)events,
-		       events == 1 ? " was" : "s were");
-	sources->report(path, offset, message, sources->report_user);
+	(void)snprintf(out, size, "%llu event%s discarded before this", (unsigned long long)events, events == 1 ? " was" : "s were");
 }
 
 /* ------------------------------------------------------------------------------------------------------------
@@ -115,13 +226,21 @@ static enum ctrace_status add_run_folder(struct ct_sources *sources, char *folde
 	return ct_source_ring_add(sources, folder, slash + 1);
 }
 
+/* Of ours, or of another tracer. */
+static enum ctrace_status add_trace(struct ct_sources *sources, const char *folder, const char *only)
+{
+	enum ctrace_status status = ct_source_bin_add(sources, folder, only);
+
+	return status == CTRACE_UNSUPPORTED ? ct_source_foreign_add(sources, folder, only) : status;
+}
+
 static enum ctrace_status add_one_folder(struct ct_sources *sources, const char *path)
 {
 	char *folder;
 	enum ctrace_status status;
 
 	if (has_file(path, "metadata"))
-		return ct_source_bin_add(sources, path, NULL);
+		return add_trace(sources, path, NULL);
 	if (!has_file(path, "session"))
 		return CTRACE_NOT_FOUND;
 	folder = realpath(path, NULL);
@@ -181,8 +300,8 @@ static enum ctrace_status add_stream_file(struct ct_sources *sources, const char
 
 	if (folder == NULL)
 		return CTRACE_NOT_ENOUGH_MEMORY;
-	if (strncmp(name, "stream.", 7) == 0 && has_file(folder, "metadata"))
-		status = ct_source_bin_add(sources, folder, name);
+	if (strcmp(name, "metadata") != 0 && has_file(folder, "metadata"))
+		status = add_trace(sources, folder, name);
 	free(folder);
 	return status;
 }

@@ -1,5 +1,5 @@
 /*
- * read/source.h - what the files of the reader share: what a source is.
+ * read/source.h - what the files of the reader share: what a source is, and the set of them.
  *
  * Copyright The ctrace authors.  SPDX-License-Identifier: Apache-2.0
  */
@@ -8,33 +8,83 @@
 
 #include "read/read.h"
 
-/* One stream of events.  Each kind of source embeds it first. */
+/* One stream of events in time order: a stream file, or a ring.  Each kind of source embeds it first. */
+struct ct_sources;
 struct ct_source {
-	/* Makes source->event the next event; false at the end.  The event and what it points to live until the next call. */
+	/* Makes source->view the next event; false at the end.  The view and what it points to live until the next call.  Sets of the view:
+	 * event, origin, names, component, type; the rest is the reader's.  An event whose verdict is CT_VERDICT_NEVER needs no items. */
 	bool (*next)(struct ct_source *source, struct ct_sources *sources);
 	void (*destroy)(struct ct_source *source);
 	char *path;   /* for reports */
 	size_t order; /* in which it was added */
-	struct ctrace_event event;
-	struct ctrace_event_item *items; /* of the event */
+	struct ct_view view;
+	enum ct_verdict verdict; /* of the view's class */
+	struct ctrace_event_item *items; /* of the event: ct_source_reserve() */
 	size_t item_capacity;
 };
 
+/* Everything that was named. */
+struct ct_sources {
+	struct ct_source **items;
+	size_t count;
+	struct ct_read_totals totals;
+	ct_read_report *report;
+	void *report_user;
+	struct ct_origin **origins; /* origin->index is the place here */
+	size_t origin_count;
+	/* What the reader wants to know of: */
+	const struct ct_catalog *catalog; /* or NULL */
+	const struct ct_filter *filter;   /* or NULL */
+	bool has_pairs;                   /* events with a pairing are needed whatever the filter says */
+	bool may_seek;                    /* what lies before since_ns need not be read */
+	uint64_t since_ns, until_ns;
+	/* merge.c's */
+	struct ct_source **heap; /* those that have an event, earliest first */
+	size_t heap_size;
+	bool is_given; /* the caller has the first one's event */
+	bool is_started;
+};
+
 /* ---- source.c */
+void ct_sources_init(struct ct_sources *sources, ct_read_report *report, void *user);
+void ct_sources_fini(struct ct_sources *sources);
+enum ctrace_status ct_sources_add(struct ct_sources *sources, const char *path) CT_MUST_USE; /* as ct_reader_add() */
 /* Takes the source, which is destroyed when there is no memory for it. */
 enum ctrace_status ct_sources_take(struct ct_sources *sources, struct ct_source *source) CT_MUST_USE;
 void ct_source_fini(struct ct_source *source); /* what every kind has */
-/* Makes event, whose items are sources->scratch, the source's.  False when there is no memory. */
-bool ct_source_keep(struct ct_source *source, const struct ctrace_event *event);
-/* Counts and reports bytes that could not be read. */
+/* Room for count items in source->items; false without memory. */
+bool ct_source_reserve(struct ct_source *source, size_t count);
+/* A new origin, with copies of the texts; those of one process (host, pid, started) share one.  Lives as long as the sources. */
+struct ct_process_key {
+	const char *host, *program, *jobname, *path; /* NULL counts as "" */
+	uint32_t pid, asid;
+	uint64_t started_ns; /* 0: not known */
+	bool is_foreign;
+};
+const struct ct_origin *ct_sources_origin(struct ct_sources *sources, const struct ct_process_key *key); /* NULL without memory */
+/* For each class of events once: sets component and type of the view, of which event.component, event_id, level and names are set, and says
+ * what the filter makes of such events, and the pairing. */
+enum ct_verdict ct_sources_class(const struct ct_sources *sources, struct ct_view *view);
+/* Tells of something, and counts it. */
+void ct_sources_note(struct ct_sources *sources, const struct ct_read_note *note);
+/* The short form for bytes that could not be read. */
 void ct_sources_damage(struct ct_sources *sources, const char *path, uint64_t offset, uint64_t bytes, const char *message);
-/* Counts and reports events that were lost before they were written. */
-void ct_sources_gap(struct ct_sources *sources, const char *path, uint64_t offset, uint64_t events);
+
+/* "12 events were discarded before this" */
+void ct_source_lost_text(char *out, size_t size, uint64_t events);
+
+/* ---- merge.c: the views of all sources in time order; of those of one time first the source that was added first.  Those that no one
+ * wants are counted and passed over.  Borrowed until the next call; NULL at the end.  No source is added after the first call. */
+struct ct_view *ct_sources_next(struct ct_sources *sources);
 
 /* ---- source_bin.c */
 /* Adds the stream files of the BINFILE trace in folder, compressed ones too: all, or the one named.  UNSUPPORTED when its metadata are not
  * ours. */
 enum ctrace_status ct_source_bin_add(struct ct_sources *sources, const char *folder, const char *only) CT_MUST_USE;
+
+/* ---- source_foreign.c: the same for any other trace of Common Trace Format 1.8. UNSUPPORTED, with a report of what it is that ctrace
+ * cannot read, when its metadata cannot be understood. */
+enum ctrace_status ct_source_foreign_add(struct ct_sources *sources, const char *folder, const char *only) CT_MUST_USE;
 
 /* ---- unpack.c */
 #define CT_UNPACK_LIMIT ((uint64_t)4 << 30)

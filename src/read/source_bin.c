@@ -23,6 +23,18 @@
 #define WINDOW_SIZE ((size_t)64 << 10)
 #define COMPRESSED ".zst"
 
+/* What is known of a class's events before they are decoded. */
+struct class_note {
+	bool is_known;
+	enum ct_verdict verdict;
+	uint32_t component_size;
+	const struct ct_class *class;
+	const struct ct_event_names *names;
+	const struct ct_catalog_component *component;
+	const struct ct_event_type *type;
+	struct ct_event_names own_names;
+};
+
 /* What all streams of a trace share. */
 struct trace {
 	unsigned users;
@@ -30,6 +42,9 @@ struct trace {
 	size_t metadata_size;
 	struct ct_schema *schema;
 	struct ct_trace_info info;
+	const struct ct_origin *origin;
+	struct class_note *notes; /* by class id; made when a class is first met */
+	uint32_t note_count;
 };
 
 struct bin_source {
@@ -63,6 +78,7 @@ static void trace_unref(struct trace *trace)
 	if (trace == NULL || --trace->users > 0)
 		return;
 	ct_schema_destroy(trace->schema);
+	free(trace->notes);
 	free(trace->metadata_path);
 	free(trace);
 }
@@ -95,6 +111,23 @@ static bool trace_has_grown(const struct trace *trace)
 	return stat(trace->metadata_path, &info) == 0 && (uint64_t)info.st_size > trace->metadata_size;
 }
 
+static enum ctrace_status trace_find_origin(struct trace *trace, struct ct_sources *sources, const char *folder)
+{
+	const struct ct_trace_info *info = &trace->info;
+	struct ct_process_key key = {
+		.host = info->host,
+		.program = info->program,
+		.jobname = info->jobname,
+		.path = folder,
+		.pid = info->pid,
+		.asid = info->asid,
+		.started_ns = info->start_ns,
+	};
+
+	trace->origin = ct_sources_origin(sources, &key);
+	return trace->origin != NULL ? CTRACE_OK : CTRACE_NOT_ENOUGH_MEMORY;
+}
+
 static enum ctrace_status trace_open(struct ct_sources *sources, const char *folder, struct trace **out_trace)
 {
 	struct trace *trace = calloc(1, sizeof *trace);
@@ -107,6 +140,8 @@ static enum ctrace_status trace_open(struct ct_sources *sources, const char *fol
 									    : ct_schema_create(&trace->schema);
 	if (status == CTRACE_OK)
 		status = trace_read(trace, sources);
+	if (status == CTRACE_OK)
+		status = trace_find_origin(trace, sources, folder);
 	if (status != CTRACE_OK) {
 		trace_unref(trace);
 		return status;
@@ -274,14 +309,34 @@ static void skip_damage(struct bin_source *bin, struct ct_sources *sources, uint
 	bin->is_cut = false;
 }
 
+static void note_gap(const struct bin_source *bin, struct ct_sources *sources, const struct ct_packet_head *next, uint64_t at,
+		     enum ct_trouble trouble, uint64_t events)
+{
+	char message[64] = "packets are missing before this";
+	struct ct_read_note note = {
+		.trouble = trouble,
+		.path = bin->base.path,
+		.offset = at,
+		.events = events,
+		.from_ns = bin->head.end_ns,
+		.to_ns = next->begin_ns,
+		.origin = bin->trace->origin,
+		.message = message,
+	};
+
+	if (trouble == CT_TROUBLE_LOST)
+		ct_source_lost_text(message, sizeof message, events);
+	ct_sources_note(sources, &note);
+}
+
 static void note_gaps(const struct bin_source *bin, struct ct_sources *sources, const struct ct_packet_head *head, uint64_t at)
 {
 	if (!bin->has_head)
 		return;
 	if (head->discarded > bin->head.discarded)
-		ct_sources_gap(sources, bin->base.path, at, head->discarded - bin->head.discarded);
+		note_gap(bin, sources, head, at, CT_TROUBLE_LOST, head->discarded - bin->head.discarded);
 	if (head->sequence > bin->head.sequence + 1)
-		ct_sources_damage(sources, bin->base.path, at, 0, "packets are missing before this");
+		note_gap(bin, sources, head, at, CT_TROUBLE_MISSING, head->sequence - bin->head.sequence - 1);
 }
 
 /* Makes what follows the present packet the present one.  False at the end of the file. */
@@ -304,6 +359,8 @@ static bool next_packet(struct bin_source *bin, struct ct_sources *sources)
 	note_gaps(bin, sources, &head, at);
 	bin->head = head;
 	bin->has_head = true;
+	bin->base.view.event.pid = head.pid;
+	bin->base.view.event.tid = head.tid;
 	bin->packet_at = at;
 	bin->is_cut = available < head.packet_bits / 8;
 	bin->packet_size = bin->is_cut ? available : head.packet_bits / 8;
@@ -313,28 +370,138 @@ static bool next_packet(struct bin_source *bin, struct ct_sources *sources)
 	return true;
 }
 
-/* The event at offset.  DAMAGED when it cannot be read. */
-static enum ctrace_status read_event(struct bin_source *bin, struct ct_sources *sources, struct ctrace_event *out)
+/* ------------------------------------------------------------------------------------------------------------
+ * Events
+ */
+
+/* Room for a note on each class that there is, and on those of this trace that the metadata gain meanwhile. */
+static bool reserve_notes(struct trace *trace, uint32_t class_id)
 {
-	size_t available;
-	const unsigned char *packet = look(bin, sources, bin->packet_at, bin->content, &available);
+	uint32_t count = ct_schema_count(trace->schema);
+	struct class_note *notes;
+
+	if (class_id < trace->note_count)
+		return true;
+	notes = reallocarray(trace->notes, count, sizeof *notes);
+	if (notes == NULL)
+		return false;
+	memset(notes + trace->note_count, 0, (count - trace->note_count) * sizeof *notes);
+	trace->notes = notes;
+	trace->note_count = count;
+	return true;
+}
+
+/* What the reader makes of the class; NULL when the metadata lack it.  A generic event is looked up by itself: look_up_generic(). */
+static struct class_note *find_note(struct bin_source *bin, const struct ct_sources *sources, uint32_t class_id)
+{
+	struct trace *trace = bin->trace;
+	const struct ct_class *class;
+	struct class_note *note;
+	struct ct_view view;
+
+	if (class_id < trace->note_count && trace->notes[class_id].is_known)
+		return &trace->notes[class_id];
+	class = ct_schema_find(trace->schema, class_id);
+	if (class == NULL || !reserve_notes(trace, class_id))
+		return NULL;
+	note = &trace->notes[class_id];
+	*note = (struct class_note){ .is_known = true, .class = class, .component_size = (uint32_t)strlen(class->component) };
+	view = (struct ct_view){ .event = { .component = class->component,
+					    .component_size = note->component_size,
+					    .event_id = class->event_id,
+					    .level = class->level } };
+	note->verdict = class_id == CT_CLASS_GENERIC ? CT_VERDICT_MAYBE : ct_sources_class(sources, &view);
+	note->component = view.component;
+	note->type = view.type;
+	return note;
+}
+
+/* The class came after we had read the metadata, as it may in the trace of a live process. */
+static struct class_note *find_new_note(struct bin_source *bin, struct ct_sources *sources, uint32_t class_id)
+{
+	/* The notes point to names of the schema, which stays as it is but for what is added. */
+	if (!trace_has_grown(bin->trace) || trace_read(bin->trace, sources) != CTRACE_OK)
+		return NULL;
+	return find_note(bin, sources, class_id);
+}
+
+static size_t items_of(const struct ct_class *class)
+{
+	return class->id == CT_CLASS_GENERIC ? CTRACE_MAX_ITEMS : class->item_count;
+}
+
+static enum ctrace_status read_items(struct bin_source *bin, struct ct_sources *sources, const unsigned char *packet,
+				     const struct class_note *note)
+{
+	struct ct_source *base = &bin->base;
+	struct ct_view *view = &base->view;
 	enum ctrace_status status;
 
-	if (available < bin->content)
+	if (note->verdict == CT_VERDICT_NEVER) {
+		view->event.item_count = 0;
+		return ct_packet_skip_items(note->class, packet, bin->content, &bin->offset);
+	}
+	if (!ct_source_reserve(base, items_of(note->class)))
+		return CTRACE_NOT_ENOUGH_MEMORY;
+	status = ct_packet_decode_items(note->class, packet, bin->content, &bin->offset, &view->event, base->items);
+	if (status == CTRACE_OK && note->class->id == CT_CLASS_GENERIC)
+		base->verdict = ct_sources_class(sources, view);
+	return status;
+}
+
+/* Makes the event at offset the view.  DAMAGED when it cannot be read: offset is where it was. */
+static enum ctrace_status read_event(struct bin_source *bin, struct ct_sources *sources)
+{
+	struct ct_source *base = &bin->base;
+	struct ct_view *view = &base->view;
+	const struct class_note *note;
+	size_t available, start = bin->offset;
+	const unsigned char *packet = look(bin, sources, bin->packet_at, bin->content, &available);
+	uint64_t time_ns = bin->previous_ns;
+	uint32_t class_id, level;
+	enum ctrace_status status = CTRACE_DAMAGED;
+
+	if (available < bin->content || ct_packet_decode_event_head(packet, bin->content, &bin->offset, &time_ns, &class_id, &level) !=
+						CTRACE_OK)
 		return CTRACE_DAMAGED;
-	status = ct_packet_decode_event(bin->trace->schema, packet, bin->content, &bin->offset, &bin->previous_ns, out,
-					sources->scratch);
-	/* The trace of a live process: its class came after we had read the metadata. */
-	if (status == CTRACE_NOT_FOUND && trace_has_grown(bin->trace) && trace_read(bin->trace, sources) == CTRACE_OK)
-		status = ct_packet_decode_event(bin->trace->schema, packet, bin->content, &bin->offset, &bin->previous_ns, out,
-						sources->scratch);
-	return status == CTRACE_OK ? CTRACE_OK : CTRACE_DAMAGED;
+	note = find_note(bin, sources, class_id);
+	if (note == NULL)
+		note = find_new_note(bin, sources, class_id);
+	if (note != NULL) {
+		view->event.component = note->class->component;
+		view->event.component_size = note->component_size;
+		view->event.event_id = note->class->event_id;
+		view->event.time_ns = time_ns;
+		view->event.level = level;
+		view->event.items = base->items;
+		view->names = note->names;
+		view->is_of_class = class_id != CT_CLASS_GENERIC;
+		view->component = note->component;
+		view->type = note->type;
+		base->verdict = note->verdict;
+		status = read_items(bin, sources, packet, note);
+	}
+	if (status == CTRACE_OK) {
+		view->event.items = base->items;
+		bin->previous_ns = time_ns;
+	} else {
+		bin->offset = start;
+	}
+	return status;
+}
+
+static void release_memory(struct bin_source *bin)
+{
+	ct_os_close(&bin->unpacked_fd);
+	free(bin->window);
+	bin->window = NULL;
+	bin->window_capacity = bin->window_size = 0;
 }
 
 static bool bin_next(struct ct_source *source, struct ct_sources *sources)
 {
 	struct bin_source *bin = (struct bin_source *)source;
-	struct ctrace_event event;
+	enum ctrace_status status;
 
 	while (!bin->has_ended) {
 		if (bin->offset >= bin->content) {
@@ -344,24 +511,23 @@ static bool bin_next(struct ct_source *source, struct ct_sources *sources)
 			bin->has_ended = !next_packet(bin, sources);
 			continue;
 		}
-		if (read_event(bin, sources, &event) != CTRACE_OK) {
+		status = read_event(bin, sources);
+		if (status == CTRACE_OK && source->view.event.time_ns <= sources->until_ns)
+			return true;
+		if (status == CTRACE_OK) {
+			bin->has_ended = true; /* what follows is later still */
+			continue;
+		}
+		if (status == CTRACE_DAMAGED) {
 			skip_damage(bin, sources, bin->packet_at + bin->offset,
 				    bin->is_cut ? ENDS_INSIDE : "this is no event of the trace");
 			continue;
 		}
-		event.pid = bin->head.pid;
-		event.tid = bin->head.tid;
-		event.stream = (uint32_t)source->order;
-		if (ct_source_keep(source, &event))
-			return true;
-		ct_sources_damage(sources, source->path, bin->packet_at, 0, ctrace_status_text(CTRACE_NOT_ENOUGH_MEMORY));
+		ct_sources_damage(sources, source->path, bin->packet_at, 0, ctrace_status_text(status));
 		bin->has_ended = true;
 	}
 	/* Nobody asks again. */
-	ct_os_close(&bin->unpacked_fd);
-	free(bin->window);
-	bin->window = NULL;
-	bin->window_capacity = bin->window_size = 0;
+	release_memory(bin);
 	return false;
 }
 
@@ -394,6 +560,8 @@ static enum ctrace_status add_stream(struct ct_sources *sources, struct trace *t
 		return CTRACE_NOT_ENOUGH_MEMORY;
 	}
 	bin->trace = trace;
+	bin->base.view.origin = trace->origin;
+	bin->base.view.event.stream = (uint32_t)sources->count;
 	trace->users++;
 	return ct_sources_take(sources, &bin->base);
 }
@@ -438,6 +606,10 @@ enum ctrace_status ct_source_bin_add(struct ct_sources *sources, const char *fol
 	struct trace *trace;
 	enum ctrace_status status = trace_open(sources, folder, &trace);
 
+	if (status == CTRACE_OK && only != NULL && strncmp(only, "stream.", 7) != 0) {
+		trace_unref(trace);
+		return CTRACE_NOT_FOUND;
+	}
 	if (status != CTRACE_OK)
 		return status;
 	status = only != NULL ? add_stream(sources, trace, folder, only) : add_all_streams(sources, trace, folder);

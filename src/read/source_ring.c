@@ -19,6 +19,7 @@ struct process {
 	struct ct_sync sync;
 	char **names; /* of components, terminated; made when first needed */
 	uint32_t name_count;
+	const struct ct_origin *origin;
 };
 
 struct ring_source {
@@ -28,6 +29,9 @@ struct ring_source {
 	struct ct_cursor_place place;
 	uint64_t limit;
 	unsigned char *scratch; /* a copied record; only for overwrite rings */
+	/* the class that base.verdict is of */
+	bool has_class;
+	uint32_t class_component, class_event, class_level;
 };
 
 static void process_unref(struct process *process)
@@ -41,7 +45,24 @@ static void process_unref(struct process *process)
 	free(process);
 }
 
-static enum ctrace_status process_open(const char *run_directory, const char *name, struct process **out_process)
+static const struct ct_origin *add_origin(struct ct_sources *sources, const struct ct_session *session)
+{
+	const struct ct_session_head *head = session->head;
+	struct ct_process_key key = {
+		.host = head->host,
+		.program = head->program,
+		.jobname = head->jobname,
+		.path = session->path,
+		.pid = head->pid,
+		.asid = head->asid,
+		.started_ns = head->start_ns,
+	};
+
+	return ct_sources_origin(sources, &key);
+}
+
+static enum ctrace_status process_open(struct ct_sources *sources, const char *run_directory, const char *name,
+				       struct process **out_process)
 {
 	struct process *process = calloc(1, sizeof *process);
 	enum ctrace_status status;
@@ -58,6 +79,11 @@ static enum ctrace_status process_open(const char *run_directory, const char *na
 	process->name_count = process->session.head->component_count;
 	process->names = calloc((size_t)process->name_count + 1, sizeof(char *));
 	if (process->names == NULL) {
+		process_unref(process);
+		return CTRACE_NOT_ENOUGH_MEMORY;
+	}
+	process->origin = add_origin(sources, &process->session);
+	if (process->origin == NULL) {
 		process_unref(process);
 		return CTRACE_NOT_ENOUGH_MEMORY;
 	}
@@ -85,27 +111,47 @@ static const char *component_name(struct process *process, uint32_t component)
  * One ring
  */
 
+/* Rings hold no classes, but runs of like events: what was found out of the last one mostly holds. */
+static void look_up_class(struct ring_source *source, struct ct_sources *sources)
+{
+	struct ct_view *view = &source->base.view;
+
+	if (source->has_class && source->class_component == view->event.component_id && source->class_event == view->event.event_id &&
+	    source->class_level == view->event.level)
+		return;
+	source->base.verdict = ct_sources_class(sources, view);
+	source->class_component = view->event.component_id;
+	source->class_event = view->event.event_id;
+	source->class_level = view->event.level;
+	source->has_class = true;
+}
+
 static bool fill_event(struct ring_source *source, struct ct_sources *sources, const struct ct_record *record)
 {
 	const char *component = component_name(source->process, record->head.component);
-	struct ctrace_event event = {
+	struct ct_source *base = &source->base;
+
+	if (component == NULL || !ct_source_reserve(base, record->item_count))
+		return false;
+	base->view.event = (struct ctrace_event){
 		.time_ns = ct_sync_wall_ns(&source->process->sync, record->head.ticks),
 		.component = component,
+		.component_size = (uint32_t)strlen(component),
 		.component_id = record->head.component,
 		.event_id = record->head.event_id,
 		.level = record->head.level,
 		.pid = source->process->session.head->pid,
 		.tid = record->head.tid,
-		.stream = (uint32_t)source->base.order,
+		.stream = (uint32_t)base->order,
 		.item_count = record->item_count,
-		.items = sources->scratch,
+		.items = base->items,
 	};
-
-	if (component == NULL)
-		return false;
-	event.component_size = (uint32_t)strlen(component);
-	ct_record_items(record, sources->scratch);
-	return ct_source_keep(&source->base, &event);
+	base->view.origin = source->process->origin;
+	base->view.is_of_class = true;
+	look_up_class(source, sources);
+	if (base->verdict != CT_VERDICT_NEVER)
+		ct_record_items(record, base->items);
+	return true;
 }
 
 static bool ring_next(struct ct_source *base, struct ct_sources *sources)
@@ -239,11 +285,26 @@ static enum ctrace_status add_rings(struct ct_sources *sources, struct process *
 	return CTRACE_OK;
 }
 
+static void note_lost(struct ct_sources *sources, const struct process *process, uint64_t events)
+{
+	char message[64];
+	struct ct_read_note note = {
+		.trouble = CT_TROUBLE_LOST,
+		.path = process->session.path,
+		.events = events,
+		.origin = process->origin,
+		.message = message,
+	};
+
+	ct_source_lost_text(message, sizeof message, events);
+	ct_sources_note(sources, &note);
+}
+
 enum ctrace_status ct_source_ring_add(struct ct_sources *sources, const char *run_directory, const char *name)
 {
 	struct process *process;
 	uint64_t lost = 0;
-	enum ctrace_status status = process_open(run_directory, name, &process);
+	enum ctrace_status status = process_open(sources, run_directory, name, &process);
 
 	if (status != CTRACE_OK)
 		return status;
@@ -251,7 +312,7 @@ enum ctrace_status ct_source_ring_add(struct ct_sources *sources, const char *ru
 		lost += process->session.head->lost[i];
 	status = add_rings(sources, process, &lost);
 	if (lost > 0)
-		ct_sources_gap(sources, process->session.path, 0, lost);
+		note_lost(sources, process, lost);
 	process_unref(process);
 	return status;
 }

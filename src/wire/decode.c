@@ -87,29 +87,51 @@ static uint64_t sign_extend(uint64_t value, uint32_t size)
 	return (uint64_t)((int64_t)(value << shift) >> shift);
 }
 
+/* Little-endian, 1 to 8 bytes: the usual widths by one load. */
+static uint64_t load_bytes(const unsigned char *bytes, uint32_t size)
+{
+	uint64_t eight = 0;
+	uint32_t four;
+	uint16_t two;
+
+	switch (size) {
+	case 8:
+		memcpy(&eight, bytes, 8);
+		return eight;
+	case 4:
+		memcpy(&four, bytes, 4);
+		return four;
+	case 2:
+		memcpy(&two, bytes, 2);
+		return two;
+	case 1:
+		return bytes[0];
+	default:
+		memcpy(&eight, bytes, size);
+		return eight;
+	}
+}
+
 uint64_t ct_item_value(uint32_t type, const void *data, uint32_t size)
 {
-	const unsigned char *bytes = data;
-	uint64_t value = 0;
+	uint64_t value;
 
 	if (size == 0 || size > 8)
 		return 0;
+	value = load_bytes(data, size);
 	switch (type) {
 	case CTRACE_TYPE_ADDRESS:
 	case CTRACE_TYPE_COMP5:
+		return value;
 	case CTRACE_TYPE_COMP5S:
-		for (uint32_t i = size; i-- > 0;)
-			value = value << 8 | bytes[i];
-		break;
+		return sign_extend(value, size);
 	case CTRACE_TYPE_COMPX:
+		return __builtin_bswap64(value) >> (64 - 8 * size);
 	case CTRACE_TYPE_COMPXS:
-		for (uint32_t i = 0; i < size; i++)
-			value = value << 8 | bytes[i];
-		break;
+		return sign_extend(__builtin_bswap64(value) >> (64 - 8 * size), size);
 	default:
 		return 0;
 	}
-	return type == CTRACE_TYPE_COMP5S || type == CTRACE_TYPE_COMPXS ? sign_extend(value, size) : value;
 }
 
 void ct_record_items(const struct ct_record *record, struct ctrace_event_item *out)

@@ -23,4 +23,12 @@ extern const struct ct_metadata_kind ct_metadata_kinds[8];
 /* Level -> loglevel, numbered as LTTng's viewers know them. */
 extern const uint32_t ct_metadata_loglevels[CTRACE_LEVEL_COUNT];
 
+/* Classes with names say their event id beside them: model.emf.uri = "ctrace:event/12". */
+#define CT_METADATA_URI "ctrace:event/"
+#define CT_METADATA_NAME 64u /* of an event or an item; bytes, with the terminator */
+
+/* ---- class_names.c: the names of the class in a form that can be printed, in one block for free(); NULL when it has none, or without
+ * memory: it is no reason to lose an event. */
+struct ct_class_names *ct_class_names_create(const struct ct_class *class);
+
 #endif

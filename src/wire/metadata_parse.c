@@ -12,7 +12,18 @@
 #include <stdio.h>
 #include <string.h>
 
-#define STRING_LIMIT 2304u /* a name of 255 bytes, each escaped, and an event id */
+#define STRING_LIMIT 2368u /* a name of 255 bytes, each escaped, and an event id or a mnemonic */
+#define EVENT_NAME (CTRACE_MAX_COMPONENT + 1 + CT_METADATA_NAME)
+
+/* A class as it is read, and the memory for what it points to. */
+struct parsed_class {
+	struct ct_class class;
+	struct ct_class_names names;
+	char name[EVENT_NAME];
+	uint8_t shape[CT_CLASS_ITEMS];
+	const char *items[CT_CLASS_ITEMS];
+	char item_names[CT_CLASS_ITEMS][CT_METADATA_NAME];
+};
 
 /* ------------------------------------------------------------------------------------------------------------
  * Tokens
@@ -391,19 +402,50 @@ static bool parse_type(const char *text, size_t size, uint8_t *out_shape)
 	return false;
 }
 
-/* The fields of one item, the number-th; its shape byte. */
-static bool accept_item(struct lexer *lexer, uint32_t number, uint8_t *out_shape)
+/* "_rows" -> "rows" */
+static bool parse_field_name(const char *text, size_t size, char out[CT_METADATA_NAME])
 {
-	const char *type = lexer->text + lexer->start;
-	char name[24], length_name[24];
-	uint8_t length_bytes = 0, shape;
-	bool has_length = parse_length_type(type, lexer->length, &length_bytes);
+	if (size < 2 || size > CT_METADATA_NAME || text[0] != '_' || memchr(text, '$', size) != NULL)
+		return false;
+	memcpy(out, text + 1, size - 1);
+	out[size - 1] = '\0';
+	return true;
+}
 
-	(void)snprintf(name, sizeof name, "_data%u", number);
-	(void)snprintf(length_name, sizeof length_name, "_data%u_len", number);
+/* "_" and the name, "_len" behind it when that is its length's */
+static bool accept_field(struct lexer *lexer, const char *name, bool is_length)
+{
+	const char *text = lexer->text + lexer->start;
+	size_t size = strlen(name), suffix = is_length ? 4 : 0;
+
+	if (lexer->length != 1 + size + suffix || text[0] != '_' || memcmp(text + 1, name, size) != 0 ||
+	    memcmp(text + 1 + size, "_len", suffix) != 0)
+		return false;
+	lexer_next(lexer);
+	return true;
+}
+
+/* The item's length field, of which the name is to become that of the item itself. */
+static bool accept_length(struct lexer *lexer, char name[CT_METADATA_NAME])
+{
+	const char *text = lexer->text + lexer->start;
+	size_t size = lexer->length;
+
+	if (size <= 4 || memcmp(text + size - 4, "_len", 4) != 0 || !parse_field_name(text, size - 4, name))
+		return false;
+	lexer_next(lexer);
+	return accept(lexer, ";");
+}
+
+/* The fields of one item: its name and its shape byte. */
+static bool accept_item(struct lexer *lexer, char name[CT_METADATA_NAME], uint8_t *out_shape)
+{
+	uint8_t length_bytes = 0, shape;
+	bool has_length = parse_length_type(lexer->text + lexer->start, lexer->length, &length_bytes);
+
 	if (has_length) {
 		lexer_next(lexer);
-		if (!accept(lexer, length_name) || !accept(lexer, ";"))
+		if (!accept_length(lexer, name))
 			return false;
 	}
 	if (!parse_type(lexer->text + lexer->start, lexer->length, &shape))
@@ -411,9 +453,11 @@ static bool accept_item(struct lexer *lexer, uint32_t number, uint8_t *out_shape
 	if (has_length != (shape == CT_KIND_BINARY || shape == CT_KIND_TEXT || shape == CT_KIND_UTF8))
 		return false;
 	lexer_next(lexer);
-	if (!accept(lexer, name))
+	if (!has_length && !parse_field_name(lexer->text + lexer->start, lexer->length, name))
 		return false;
-	if (has_length && (!accept(lexer, "[") || !accept(lexer, length_name) || !accept(lexer, "]")))
+	if (!accept_field(lexer, name, false))
+		return false;
+	if (has_length && (!accept(lexer, "[") || !accept_field(lexer, name, true) || !accept(lexer, "]")))
 		return false;
 	if (shape == CT_KIND_ADDRESS)
 		shape |= 8;
@@ -421,18 +465,61 @@ static bool accept_item(struct lexer *lexer, uint32_t number, uint8_t *out_shape
 	return accept(lexer, ";");
 }
 
-/* "MY.COMP:12" -> the component and its event id */
-static bool split_name(char *name, size_t size, struct ct_class *class)
+/* The next item of the class.  One without a name of its own has its number for it. */
+static bool accept_next_item(struct lexer *lexer, struct parsed_class *parsed, bool has_names)
 {
-	char *colon = memrchr(name, ':', size);
+	uint32_t index = parsed->class.item_count;
+	char *name = parsed->item_names[index < CT_CLASS_ITEMS ? index : 0];
+	struct lexer start = *lexer;
+	char numbered[24];
+	bool is_numbered;
+
+	if (index == CT_CLASS_ITEMS || !accept_item(lexer, name, &parsed->shape[index]))
+		return false;
+	(void)snprintf(numbered, sizeof numbered, "data%u", index + 1);
+	is_numbered = strcmp(name, numbered) == 0;
+	if (!is_numbered && !has_names) {
+		*lexer = start;
+		return false;
+	}
+	parsed->items[index] = is_numbered ? NULL : name;
+	parsed->class.item_count++;
+	return true;
+}
+
+/* "MY.COMP:12" -> the component and its event id; "MY.COMP:OPEN", of a class that says its id elsewhere, the component and a mnemonic */
+static bool split_name(struct parsed_class *parsed, size_t size, bool has_names)
+{
+	char *colon = memrchr(parsed->name, ':', size);
 	uint64_t event_id;
 
-	if (colon == NULL || !parse_number(colon + 1, size - (size_t)(colon + 1 - name), UINT32_MAX, &event_id))
+	if (colon == NULL || colon - parsed->name > CTRACE_MAX_COMPONENT)
 		return false;
 	*colon = '\0';
-	class->component = name;
-	class->event_id = (uint32_t)event_id;
+	parsed->class.component = parsed->name;
+	if (has_names) {
+		parsed->names.mnemonic = colon + 1;
+		return true;
+	}
+	if (!parse_number(colon + 1, size - (size_t)(colon + 1 - parsed->name), UINT32_MAX, &event_id))
+		return false;
+	parsed->class.event_id = (uint32_t)event_id;
 	return true;
+}
+
+/* A class with names has this before its fields: model.emf.uri = "ctrace:event/12"; */
+static bool accept_uri(struct lexer *lexer, uint32_t *out_event_id)
+{
+	char uri[sizeof CT_METADATA_URI + 10];
+	const size_t prefix = sizeof CT_METADATA_URI - 1;
+	uint64_t event_id;
+	size_t size;
+
+	if (!accept_all(lexer, "model . emf . uri =") || !accept_string(lexer, uri, sizeof uri, &size) || size <= prefix ||
+	    memcmp(uri, CT_METADATA_URI, prefix) != 0 || !parse_number(uri + prefix, size - prefix, UINT32_MAX, &event_id))
+		return false;
+	*out_event_id = (uint32_t)event_id;
+	return accept(lexer, ";");
 }
 
 static bool accept_loglevel(struct lexer *lexer, uint32_t *out_level)
@@ -451,23 +538,36 @@ static bool accept_loglevel(struct lexer *lexer, uint32_t *out_level)
 	return false;
 }
 
-static bool accept_class(struct lexer *lexer, struct ct_class *class, char name[CTRACE_MAX_COMPONENT + 16],
-			 uint8_t shape[CT_CLASS_ITEMS])
+static bool accept_class(struct lexer *lexer, struct parsed_class *parsed)
 {
+	struct ct_class *class = &parsed->class;
+	struct lexer name;
+	bool has_names;
 	size_t size;
 
-	if (!accept_all(lexer, "event { name =") || !accept_string(lexer, name, CTRACE_MAX_COMPONENT + 16, &size) ||
-	    !split_name(name, size, class))
+	*class = (struct ct_class){ .shape = parsed->shape };
+	parsed->names = (struct ct_class_names){ .items = parsed->items };
+	if (!accept_all(lexer, "event { name ="))
 		return false;
-	if (!accept_all(lexer, "; id =") || !accept_u32(lexer, &class->id) || !accept_all(lexer, "; stream_id = 0 ; loglevel =") ||
-	    !accept_loglevel(lexer, &class->level) || !accept_all(lexer, "; fields : = struct {"))
+	name = *lexer;
+	if (!accept_string(lexer, parsed->name, sizeof parsed->name, &size) || !accept_all(lexer, "; id =") ||
+	    !accept_u32(lexer, &class->id) || !accept_all(lexer, "; stream_id = 0 ; loglevel =") ||
+	    !accept_loglevel(lexer, &class->level) || !accept(lexer, ";"))
 		return false;
-	class->shape = shape;
-	while (!token_is(lexer, "}", 1)) {
-		if (class->item_count == CT_CLASS_ITEMS || !accept_item(lexer, class->item_count + 1, &shape[class->item_count]))
-			return false;
-		class->item_count++;
+	has_names = token_is(lexer, "model", 5);
+	if (has_names && !accept_uri(lexer, &class->event_id))
+		return false;
+	if (!split_name(parsed, size, has_names)) {
+		*lexer = name;
+		return false;
 	}
+	if (!accept_all(lexer, "fields : = struct {"))
+		return false;
+	while (!token_is(lexer, "}", 1))
+		if (!accept_next_item(lexer, parsed, has_names))
+			return false;
+	parsed->names.item_count = class->item_count;
+	class->names = has_names ? &parsed->names : NULL;
 	return accept_all(lexer, "} ; } ;");
 }
 
@@ -500,20 +600,18 @@ enum ctrace_status ct_schema_parse_trace(const char *text, size_t size, struct c
 enum ctrace_status ct_schema_parse(struct ct_schema *schema, const char *text, size_t size, struct ct_trace_info *out_info,
 				   size_t *out_at)
 {
-	char name[CTRACE_MAX_COMPONENT + 16];
-	uint8_t shape[CT_CLASS_ITEMS];
+	struct parsed_class parsed;
 	struct lexer lexer;
 	enum ctrace_status status = begin_parse(&lexer, text, size, out_info, out_at);
 
 	while (status == CTRACE_OK && lexer.length != 0) {
-		struct ct_class class = { 0 };
 		size_t start = lexer.start;
 
-		if (!accept_class(&lexer, &class, name, shape)) {
+		if (!accept_class(&lexer, &parsed)) {
 			*out_at = lexer.start;
 			return CTRACE_DAMAGED;
 		}
-		status = ct_schema_add(schema, &class);
+		status = ct_schema_add(schema, &parsed.class);
 		*out_at = status == CTRACE_OK ? lexer.start : start;
 	}
 	return status;

@@ -8,6 +8,7 @@
  */
 #include "wire/metadata.h"
 
+#include <stdio.h>
 #include <string.h>
 
 /* ------------------------------------------------------------------------------------------------------------
@@ -240,33 +241,55 @@ void ct_schema_print_trace(struct ct_buf *out, const struct ct_trace_info *info)
 	ct_buf_add_text(out, at);
 }
 
-static void add_field(struct ct_buf *out, uint32_t number, uint8_t shape)
+static const char *item_name(const struct ct_class *class, uint32_t index)
 {
+	return class->names != NULL && index < class->names->item_count ? class->names->items[index] : NULL;
+}
+
+static void add_field(struct ct_buf *out, const struct ct_class *class, uint32_t index)
+{
+	uint8_t shape = class->shape[index];
 	unsigned kind = shape >> 4 & 7;
 	unsigned width = shape & 15;
+	const char *name = item_name(class, index);
+	char numbered[24];
 
+	if (name == NULL) {
+		(void)snprintf(numbered, sizeof numbered, "data%u", index + 1);
+		name = numbered;
+	}
 	switch (shape & 0xF0) {
 	case CT_KIND_BINARY:
 	case CT_KIND_TEXT:
 	case CT_KIND_UTF8:
-		ct_buf_add_format(out, "\t\tct_len%u _data%u_len;\n\t\tct_%s _data%u[_data%u_len];\n", 8 * width, number,
-				  ct_metadata_kinds[kind].name, number, number);
+		ct_buf_add_format(out, "\t\tct_len%u _%s_len;\n\t\tct_%s _%s[_%s_len];\n", 8 * width, name,
+				  ct_metadata_kinds[kind].name, name, name);
 		break;
 	case CT_KIND_ADDRESS:
-		ct_buf_add_format(out, "\t\tct_address _data%u;\n", number);
+		ct_buf_add_format(out, "\t\tct_address _%s;\n", name);
 		break;
 	default:
-		ct_buf_add_format(out, "\t\tct_%s_%u _data%u;\n", ct_metadata_kinds[kind].name, width, number);
+		ct_buf_add_format(out, "\t\tct_%s_%u _%s;\n", ct_metadata_kinds[kind].name, width, name);
 	}
 }
 
+/* Names go through class_names.c before they come here. */
 void ct_schema_print_class(struct ct_buf *out, const struct ct_class *class)
 {
+	const char *mnemonic = class->names != NULL ? class->names->mnemonic : NULL;
+
 	ct_buf_add_text(out, "event {\n\tname = \"");
 	add_string_body(out, class->component, strlen(class->component));
-	ct_buf_add_format(out, ":%u\";\n\tid = %u;\n\tstream_id = 0;\n\tloglevel = %u;\n\tfields := struct {\n", class->event_id,
-			  class->id, ct_metadata_loglevels[class->level % CTRACE_LEVEL_COUNT]);
+	if (mnemonic != NULL)
+		ct_buf_add_format(out, ":%s", mnemonic);
+	else
+		ct_buf_add_format(out, ":%u", class->event_id);
+	ct_buf_add_format(out, "\";\n\tid = %u;\n\tstream_id = 0;\n\tloglevel = %u;\n", class->id,
+			  ct_metadata_loglevels[class->level % CTRACE_LEVEL_COUNT]);
+	if (class->names != NULL)
+		ct_buf_add_format(out, "\tmodel.emf.uri = \"" CT_METADATA_URI "%u\";\n", class->event_id);
+	ct_buf_add_text(out, "\tfields := struct {\n");
 	for (uint32_t i = 0; i < class->item_count; i++)
-		add_field(out, i + 1, class->shape[i]);
+		add_field(out, class, i);
 	ct_buf_add_text(out, "\t};\n};\n\n");
 }

@@ -310,26 +310,35 @@ static bool is_shape(uint8_t shape)
 	return shape < 0x80 && width >= 1 && width <= 8;
 }
 
-static bool take_item(struct cursor *cursor, uint8_t shape, struct ctrace_event_item *out)
+static const uint8_t types_of_kinds[8] = {
+	CTRACE_TYPE_BINARY, CTRACE_TYPE_TEXT, CTRACE_TYPE_ADDRESS, CTRACE_TYPE_COMP5,
+	CTRACE_TYPE_COMPX,  CTRACE_TYPE_UTF8, CTRACE_TYPE_COMP5S,  CTRACE_TYPE_COMPXS,
+};
+
+/* The shape is one: a class's, or one that is_shape() accepts. */
+static inline bool take_item(struct cursor *cursor, uint8_t shape, struct ctrace_event_item *out)
 {
-	static const uint8_t types[8] = {
-		CTRACE_TYPE_BINARY, CTRACE_TYPE_TEXT, CTRACE_TYPE_ADDRESS, CTRACE_TYPE_COMP5,
-		CTRACE_TYPE_COMPX,  CTRACE_TYPE_UTF8, CTRACE_TYPE_COMP5S,  CTRACE_TYPE_COMPXS,
-	};
+	uint32_t size = shape & 15u;
+	bool is_bytes = is_bytes_kind(shape);
+
+	if (is_bytes && (!take_length(cursor, size, &size) || size > CTRACE_MAX_ITEM_SIZE))
+		return false;
+	out->type = types_of_kinds[shape >> 4];
+	out->size = size;
+	if (!take(cursor, size, (const unsigned char **)&out->data))
+		return false;
+	out->value = is_bytes ? 0 : ct_item_value(out->type, out->data, size);
+	return true;
+}
+
+static bool skip_item(struct cursor *cursor, uint8_t shape)
+{
 	const unsigned char *data;
 	uint32_t size = shape & 15u;
 
-	if (!is_shape(shape))
-		return false;
 	if (is_bytes_kind(shape) && (!take_length(cursor, size, &size) || size > CTRACE_MAX_ITEM_SIZE))
 		return false;
-	if (!take(cursor, size, &data))
-		return false;
-	out->type = types[shape >> 4];
-	out->size = size;
-	out->data = data;
-	out->value = is_bytes_kind(shape) ? 0 : ct_item_value(out->type, data, size);
-	return true;
+	return take(cursor, size, &data);
 }
 
 static bool take_generic(struct cursor *cursor, struct ctrace_event *event, struct ctrace_event_item *items)
@@ -349,7 +358,7 @@ static bool take_generic(struct cursor *cursor, struct ctrace_event *event, stru
 	if (!take_length(cursor, 2, &count) || count > CTRACE_MAX_ITEMS)
 		return false;
 	for (uint32_t i = 0; i < count; i++)
-		if (!take(cursor, 1, &at) || !take_item(cursor, *at, &items[i]))
+		if (!take(cursor, 1, &at) || !is_shape(*at) || !take_item(cursor, *at, &items[i]))
 			return false;
 	event->item_count = count;
 	return true;
@@ -357,9 +366,6 @@ static bool take_generic(struct cursor *cursor, struct ctrace_event *event, stru
 
 static bool take_named(struct cursor *cursor, const struct ct_class *class, struct ctrace_event *event, struct ctrace_event_item *items)
 {
-	event->component = class->component;
-	event->component_size = (uint32_t)strlen(class->component);
-	event->event_id = class->event_id;
 	for (uint32_t i = 0; i < class->item_count; i++)
 		if (!take_item(cursor, class->shape[i], &items[i]))
 			return false;
@@ -367,31 +373,71 @@ static bool take_named(struct cursor *cursor, const struct ct_class *class, stru
 	return true;
 }
 
-enum ctrace_status ct_packet_decode_event(const struct ct_schema *schema, const unsigned char *packet, size_t content_size,
-					  size_t *offset, uint64_t *previous_ns, struct ctrace_event *out,
-					  struct ctrace_event_item *items)
+enum ctrace_status ct_packet_decode_event_head(const unsigned char *packet, size_t content_size, size_t *offset, uint64_t *previous_ns,
+					       uint32_t *out_class, uint32_t *out_level)
 {
 	struct cursor cursor;
-	struct ctrace_event event = { 0 };
-	const struct ct_class *class;
 	const unsigned char *level;
 	uint64_t time_ns = *previous_ns;
-	uint32_t id;
 
 	if (*offset > content_size)
 		return CTRACE_DAMAGED;
 	cursor = (struct cursor){ .at = packet + *offset, .left = content_size - *offset };
-	if (!take_event_head(&cursor, &time_ns, &id) || !take(&cursor, 1, &level) || *level >= CTRACE_LEVEL_COUNT)
+	if (!take_event_head(&cursor, &time_ns, out_class) || !take(&cursor, 1, &level) || *level >= CTRACE_LEVEL_COUNT)
 		return CTRACE_DAMAGED;
+	*out_level = *level;
+	*previous_ns = time_ns;
+	*offset = (size_t)(cursor.at - packet);
+	return CTRACE_OK;
+}
+
+enum ctrace_status ct_packet_decode_items(const struct ct_class *class, const unsigned char *packet, size_t content_size, size_t *offset,
+					  struct ctrace_event *event, struct ctrace_event_item *items)
+{
+	struct cursor cursor = { .at = packet + *offset, .left = content_size - *offset };
+
+	if (class->id == CT_CLASS_GENERIC ? !take_generic(&cursor, event, items) : !take_named(&cursor, class, event, items))
+		return CTRACE_DAMAGED;
+	event->items = items;
+	*offset = (size_t)(cursor.at - packet);
+	return CTRACE_OK;
+}
+
+enum ctrace_status ct_packet_skip_items(const struct ct_class *class, const unsigned char *packet, size_t content_size, size_t *offset)
+{
+	struct cursor cursor = { .at = packet + *offset, .left = content_size - *offset };
+
+	for (uint32_t i = 0; i < class->item_count; i++)
+		if (!skip_item(&cursor, class->shape[i]))
+			return CTRACE_DAMAGED;
+	*offset = (size_t)(cursor.at - packet);
+	return CTRACE_OK;
+}
+
+enum ctrace_status ct_packet_decode_event(const struct ct_schema *schema, const unsigned char *packet, size_t content_size,
+					  size_t *offset, uint64_t *previous_ns, struct ctrace_event *out,
+					  struct ctrace_event_item *items)
+{
+	struct ctrace_event event = { 0 };
+	const struct ct_class *class;
+	uint64_t time_ns = *previous_ns;
+	size_t at = *offset;
+	uint32_t id;
+	enum ctrace_status status = ct_packet_decode_event_head(packet, content_size, &at, &time_ns, &id, &event.level);
+
+	if (status != CTRACE_OK)
+		return status;
 	class = ct_schema_find(schema, id);
 	if (class == NULL)
 		return CTRACE_NOT_FOUND;
+	event.component = class->component;
+	event.component_size = (uint32_t)strlen(class->component);
+	event.event_id = class->event_id;
+	status = ct_packet_decode_items(class, packet, content_size, &at, &event, items);
+	if (status != CTRACE_OK)
+		return status;
 	event.time_ns = time_ns;
-	event.level = *level;
-	event.items = items;
-	if (class->id == CT_CLASS_GENERIC ? !take_generic(&cursor, &event, items) : !take_named(&cursor, class, &event, items))
-		return CTRACE_DAMAGED;
-	*offset = (size_t)(cursor.at - packet);
+	*offset = at;
 	*previous_ns = time_ns;
 	*out = event;
 	return CTRACE_OK;

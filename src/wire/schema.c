@@ -7,7 +7,7 @@
  *
  * Copyright The ctrace authors.  SPDX-License-Identifier: Apache-2.0
  */
-#include "wire/wire.h"
+#include "wire/metadata.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -21,6 +21,8 @@ struct ct_schema {
 	uint32_t items_total;
 	uint32_t hashes[CT_CLASS_LIMIT + 1];
 	uint16_t slots[SLOT_COUNT]; /* class id; 0: free */
+	ct_class_namer *namer;      /* or NULL */
+	void *namer_user;
 };
 
 static const struct ct_class generic_class = { .id = CT_CLASS_GENERIC, .component = "ctrace" };
@@ -103,8 +105,8 @@ static uint32_t find_slot(const struct ct_schema *schema, const struct key *key,
 	return slot;
 }
 
-/* A class, its shape and its name in one piece of memory. */
-static struct ct_class *class_create(const struct key *key, uint32_t id)
+/* A class, its shape and its name in one piece of memory; the names that a catalogue has for it in another. */
+static struct ct_class *class_create(const struct key *key, uint32_t id, const struct ct_class_names *names)
 {
 	struct ct_class *class = malloc(sizeof *class + key->item_count + key->component_size + 1);
 	uint8_t *shape;
@@ -125,8 +127,17 @@ static struct ct_class *class_create(const struct key *key, uint32_t id)
 		.item_count = key->item_count,
 		.component = component,
 		.shape = shape,
+		.names = names,
 	};
+	class->names = ct_class_names_create(class);
 	return class;
+}
+
+static void class_free(struct ct_class *class)
+{
+	if (class != NULL)
+		free((void *)(uintptr_t) class->names);
+	free(class);
 }
 
 static bool has_room(const struct ct_schema *schema, uint32_t item_count)
@@ -136,13 +147,14 @@ static bool has_room(const struct ct_schema *schema, uint32_t item_count)
 }
 
 /* The new class, or NULL when a limit or the memory's end is reached. */
-static const struct ct_class *insert(struct ct_schema *schema, const struct key *key, uint32_t hash, uint32_t slot)
+static const struct ct_class *insert(struct ct_schema *schema, const struct key *key, uint32_t hash, uint32_t slot,
+				     const struct ct_class_names *names)
 {
 	uint32_t id = schema->count;
 
 	if (!has_room(schema, key->item_count))
 		return NULL;
-	schema->classes[id] = class_create(key, id);
+	schema->classes[id] = class_create(key, id, names);
 	if (schema->classes[id] == NULL)
 		return NULL;
 	schema->hashes[id] = hash;
@@ -168,8 +180,24 @@ void ct_schema_destroy(struct ct_schema *schema)
 	if (schema == NULL)
 		return;
 	for (uint32_t id = 1; id < schema->count; id++)
-		free(schema->classes[id]);
+		class_free(schema->classes[id]);
 	free(schema);
+}
+
+void ct_schema_set_namer(struct ct_schema *schema, ct_class_namer *namer, void *user)
+{
+	schema->namer = namer;
+	schema->namer_user = user;
+}
+
+/* A new class, with the names that the namer has for it. */
+static const struct ct_class *make(struct ct_schema *schema, const struct key *key, uint32_t hash, uint32_t slot)
+{
+	struct ct_class_names names = { 0 };
+	bool has_names = schema->namer != NULL && has_room(schema, key->item_count) &&
+			 schema->namer(key->component, key->component_size, key->event_id, &names, schema->namer_user);
+
+	return insert(schema, key, hash, slot, has_names ? &names : NULL);
 }
 
 const struct ct_class *ct_schema_class(struct ct_schema *schema, const struct ctrace_event *event, bool *out_is_new)
@@ -195,7 +223,7 @@ const struct ct_class *ct_schema_class(struct ct_schema *schema, const struct ct
 	slot = find_slot(schema, &key, hash);
 	if (schema->slots[slot] != 0)
 		return schema->classes[schema->slots[slot]];
-	class = insert(schema, &key, hash, slot);
+	class = make(schema, &key, hash, slot);
 	if (class == NULL)
 		return &generic_class;
 	*out_is_new = true;
@@ -219,7 +247,7 @@ enum ctrace_status ct_schema_add(struct ct_schema *schema, const struct ct_class
 		return schema->slots[slot] == class->id ? CTRACE_OK : CTRACE_DAMAGED;
 	if (class->id != schema->count || !has_room(schema, class->item_count))
 		return CTRACE_DAMAGED;
-	return insert(schema, &key, hash, slot) != NULL ? CTRACE_OK : CTRACE_NOT_ENOUGH_MEMORY;
+	return insert(schema, &key, hash, slot, class->names) != NULL ? CTRACE_OK : CTRACE_NOT_ENOUGH_MEMORY;
 }
 
 const struct ct_class *ct_schema_find(const struct ct_schema *schema, uint32_t id)

@@ -79,6 +79,13 @@ enum ct_kind {
 };
 uint8_t ct_shape_of(uint32_t type, uint32_t size); /* integers of 0 or over 8 bytes count as binary */
 
+/* What a catalogue calls an event and its items.  Texts are whatever a catalogue has, terminated; NULL or "": none. */
+struct ct_class_names {
+	const char *mnemonic;
+	const char *const *items; /* by index; items past item_count have none */
+	uint32_t item_count;
+};
+
 struct ct_class {
 	uint32_t id;
 	uint32_t event_id;
@@ -86,10 +93,14 @@ struct ct_class {
 	uint32_t item_count;
 	const char *component; /* terminated; escaped only in the metadata text */
 	const uint8_t *shape;
+	const struct ct_class_names *names; /* NULL: none, and the metadata have numbers */
 };
 struct ct_schema; /* a set of classes */
 enum ctrace_status ct_schema_create(struct ct_schema **out_schema) CT_MUST_USE;
 void ct_schema_destroy(struct ct_schema *schema);
+/* Is asked for the names of each class that ct_schema_class() makes, once; its answer is copied.  False: there are none.  NULL: nobody is. */
+typedef bool ct_class_namer(const char *component, size_t size, uint32_t event_id, struct ct_class_names *out, void *user);
+void ct_schema_set_namer(struct ct_schema *schema, ct_class_namer *namer, void *user);
 /* The class of an event, made when it is new; the generic class past the limit or without memory.  *out_is_new says whether
  * its text has yet to be appended to the metadata. */
 const struct ct_class *ct_schema_class(struct ct_schema *schema, const struct ctrace_event *event, bool *out_is_new);
@@ -151,6 +162,15 @@ enum ctrace_status ct_packet_decode_head(const unsigned char *bytes, size_t avai
 enum ctrace_status ct_packet_decode_event(const struct ct_schema *schema, const unsigned char *packet, size_t content_size,
 					  size_t *offset, uint64_t *previous_ns, struct ctrace_event *out,
 					  struct ctrace_event_item *items) CT_MUST_USE;
+/* The same in two steps, for a reader that looks at the class before it decodes, or passes the event over.  The first moves *offset to the
+ * items, and *previous_ns on: the event's time.  The second fills in items and item_count, for the generic class also component and event id. */
+enum ctrace_status ct_packet_decode_event_head(const unsigned char *packet, size_t content_size, size_t *offset, uint64_t *previous_ns,
+					       uint32_t *out_class, uint32_t *out_level) CT_MUST_USE;
+enum ctrace_status ct_packet_decode_items(const struct ct_class *class, const unsigned char *packet, size_t content_size, size_t *offset,
+					  struct ctrace_event *event, struct ctrace_event_item *items) CT_MUST_USE;
+/* Not for the generic class. */
+enum ctrace_status ct_packet_skip_items(const struct ct_class *class, const unsigned char *packet, size_t content_size,
+					size_t *offset) CT_MUST_USE;
 /* Offset of the next thing that looks like a packet head at or after `from`; `size` when there is none. */
 size_t ct_packet_find(const unsigned char *bytes, size_t size, size_t from);
 

@@ -34,6 +34,7 @@ struct output {
 	struct ct_bin_folder *folder;
 	uint32_t segment; /* number */
 	uint64_t lost;
+	struct ct_event_names *names; /* or NULL */
 	char closed[CTRACE_EMITTER_PATH_SIZE]; /* the folder before, to be compressed once the move is committed; "" */
 };
 
@@ -294,6 +295,8 @@ static enum ctrace_status create_folder(struct output *output, struct ct_bin_fol
 		status = path.failed ? CTRACE_NOT_ENOUGH_MEMORY : ct_bin_folder_create(ct_buf_text(&path), &claim, out_folder);
 	}
 	ct_buf_fini(&path);
+	if (status == CTRACE_OK)
+		ct_event_names_use(output->names, (*out_folder)->schema);
 	if (status == CTRACE_TIMED_OUT)
 		errno = EBUSY;
 	return status;
@@ -390,10 +393,13 @@ static enum ctrace_status open_output(const struct ctrace_emitter_context *conte
 	output->link = selected_link;
 	output->context = context;
 	ct_bin_info_fill(&output->info, context);
+	ct_event_names_load_when_set();
+	output->names = ct_event_names_open(NULL);
 	(void)make_room(output->trcout);
 	status = create_folder(output, &output->folder);
 	if (status != CTRACE_OK) {
 		(void)failed(output->trcout, status);
+		ct_event_names_close(output->names);
 		free(output);
 		return status;
 	}
@@ -473,6 +479,7 @@ static void close_output(void *self)
 
 	close_folder(output);
 	compress_closed(output);
+	ct_event_names_close(output->names);
 	free(output);
 }
 

@@ -18,14 +18,14 @@ struct reading {
 	uint64_t last_offset;
 };
 
-static UNUSED void note_report(const char *path, uint64_t offset, const char *message, void *user)
+static UNUSED void note_report(const struct ct_read_note *note, void *user)
 {
 	struct reading *r = user;
 
 	r->reports++;
-	r->last_offset = offset;
-	(void)snprintf(r->last_path, sizeof r->last_path, "%s", path);
-	(void)snprintf(r->last_message, sizeof r->last_message, "%s", message);
+	r->last_offset = note->offset;
+	(void)snprintf(r->last_path, sizeof r->last_path, "%s", note->path);
+	(void)snprintf(r->last_message, sizeof r->last_message, "%s", note->message);
 }
 
 static UNUSED void reading_init(struct reading *r)
@@ -37,15 +37,25 @@ static UNUSED void reading_init(struct reading *r)
 /* The next event's text item as a number: of "number 17." 17; UINT_MAX at the end. */
 static UNUSED unsigned next_number(struct reading *r)
 {
-	struct ctrace_event event;
+	const struct ct_view *view = ct_sources_next(&r->sources);
 	char text[32];
 
-	if (!ct_sources_next(&r->sources, &event))
+	if (view == NULL)
 		return UINT32_MAX;
-	assert_int_equal(event.item_count, 1);
-	(void)snprintf(text, sizeof text, "%.*s", (int)event.items[0].size, (const char *)event.items[0].data);
+	assert_int_equal(view->event.item_count, 1);
+	(void)snprintf(text, sizeof text, "%.*s", (int)view->event.items[0].size, (const char *)view->event.items[0].data);
 	assert_memory_equal(text, "number ", 7);
 	return (unsigned)strtoul(text + 7, NULL, 10);
+}
+
+/* The next event, copied; its items are borrowed. */
+static UNUSED bool next_event(struct reading *r, struct ctrace_event *out)
+{
+	const struct ct_view *view = ct_sources_next(&r->sources);
+
+	if (view != NULL)
+		*out = view->event;
+	return view != NULL;
 }
 
 /* Asserts that reading gives exactly these numbers, without damage. */

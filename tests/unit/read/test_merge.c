@@ -52,8 +52,8 @@ static void nothing_is_nothing(void **state)
 
 	(void)state;
 	reading_init(&r);
-	assert_false(ct_sources_next(&r.sources, &event));
-	assert_false(ct_sources_next(&r.sources, &event));
+	assert_false(next_event(&r, &event));
+	assert_false(next_event(&r, &event));
 	ct_sources_fini(&r.sources);
 }
 

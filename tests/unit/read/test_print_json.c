@@ -17,20 +17,26 @@ static struct ct_buf line;
 
 static const char *print(const struct ctrace_event_item *items, uint32_t count)
 {
-	const struct ctrace_event event = {
-		.time_ns = 1700000000000000001u,
-		.component = "MF.RTS",
-		.component_size = 6,
-		.event_id = 255,
-		.level = CTRACE_ERROR,
-		.pid = 1234,
-		.tid = 1235,
-		.item_count = count,
-		.items = items,
+	static const struct ct_origin origin = { .host = "asterix", .program = "rts32", .jobname = "RTS32", .asid = 0x1A };
+	const struct ct_view view = {
+		.event = {
+			.time_ns = 1700000000000000001u,
+			.component = "MF.RTS",
+			.component_size = 6,
+			.event_id = 255,
+			.level = CTRACE_ERROR,
+			.pid = 1234,
+			.tid = 1235,
+			.item_count = count,
+			.items = items,
+		},
+		.origin = &origin,
+		.sequence = 7,
+		.duration_ns = CT_NO_DURATION,
 	};
 
 	ct_buf_clear(&line);
-	ct_json_add(&line, &event);
+	ct_json_add(&line, &view);
 	return ct_buf_text(&line);
 }
 
@@ -52,7 +58,8 @@ static void a_whole_line(void **state)
 	(void)state;
 	assert_string_equal(print(items, CT_COUNT(items)),
 			    "{\"time\":\"2023-11-14T22:13:20.000000001Z\",\"time_ns\":1700000000000000001,\"component\":\"MF.RTS\","
-			    "\"event\":255,\"level\":\"ERROR\",\"pid\":1234,\"tid\":1235,\"data\":["
+			    "\"event\":255,\"level\":\"ERROR\",\"pid\":1234,\"tid\":1235,\"seq\":7,"
+			    "\"host\":\"asterix\",\"program\":\"rts32\",\"job\":\"RTS32\",\"asid\":\"001A\",\"data\":["
 			    "{\"type\":\"comp5\",\"value\":173},{\"type\":\"text\",\"value\":\"myprog\"},"
 			    "{\"type\":\"binary\",\"value\":\"0A0B\"},{\"type\":\"address\",\"value\":\"0x00007FFF12345678\"},"
 			    "{\"type\":\"compxs\",\"value\":-5},{\"type\":\"compx\",\"value\":18446744073709551615},"

@@ -86,7 +86,7 @@ static void everything_comes_back(void **state)
 	fixture_close(f);
 	reading_init(&r);
 	assert_int_equal(ct_sources_add(&r.sources, "t.ctb"), CTRACE_OK);
-	assert_true(ct_sources_next(&r.sources, &got));
+	assert_true(next_event(&r, &got));
 	assert_int_equal(got.time_ns, event.time_ns);
 	assert_string_equal(got.component, "MF.RTS");
 	assert_int_equal(got.component_size, 6);
@@ -100,8 +100,8 @@ static void everything_comes_back(void **state)
 	assert_int_equal(got.items[1].value, address);
 	assert_int_equal((int64_t)got.items[2].value, -2);
 	assert_int_equal(got.items[3].size, 0);
-	assert_false(ct_sources_next(&r.sources, &got));
-	assert_false(ct_sources_next(&r.sources, &got));
+	assert_false(next_event(&r, &got));
+	assert_false(next_event(&r, &got));
 	ct_sources_fini(&r.sources);
 }
 
@@ -323,7 +323,7 @@ static void random_damage_is_survived(void **state)
 		free(copy);
 		reading_init(&r);
 		assert_int_equal(ct_sources_add(&r.sources, "t.ctb"), CTRACE_OK);
-		while (ct_sources_next(&r.sources, &event))
+		while (next_event(&r, &event))
 			assert_true(event.level < CTRACE_LEVEL_COUNT);
 		assert_true(r.sources.totals.damaged_bytes <= size);
 		ct_sources_fini(&r.sources);

@@ -104,7 +104,7 @@ static void undelivered_events_of_a_dead_process(void **state)
 	reading_init(&r);
 	assert_int_equal(ct_sources_add(&r.sources, name), CTRACE_OK);
 	assert_int_equal(r.sources.count, 2); /* an empty ring is no source */
-	assert_true(ct_sources_next(&r.sources, &event));
+	assert_true(next_event(&r, &event));
 	assert_string_equal(event.component, "MF.RTS");
 	assert_int_equal(event.event_id, 7);
 	assert_int_equal(event.level, CTRACE_WARN);

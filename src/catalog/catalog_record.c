@@ -1,0 +1,191 @@
+/*
+ * catalog_record.c - the copybooks that a catalogue names: where they are, and each of them read once.
+ *
+ * Called by catalog_load.c.  A name is taken as it is when it is absolute, else it is looked for in the catalogue's folder and then in those
+ * that it lists.  A mistake in a copybook is told with its place there, behind the place in the catalogue.
+ *
+ * Copyright The ctrace authors.  SPDX-License-Identifier: Apache-2.0
+ */
+#include "catalog/catalog_load.h"
+
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+static void complain(struct ct_mistakes *mistakes, const struct ct_yaml *node, const char *what, const char *expected)
+{
+	ct_mistakes_add(mistakes, &node->place,
+			&(struct ct_mistake){ .word = ct_yaml_value(node), .what = what, .expected = expected });
+}
+
+/* ---- where it is ---- */
+
+/* The path of a name that a text at `path` mentions. */
+static void add_beside(struct ct_buf *out, const char *path, const char *name)
+{
+	const char *slash = strrchr(path, '/');
+
+	if (name[0] != '/' && slash != NULL)
+		ct_buf_add(out, path, (size_t)(slash - path) + 1);
+	ct_buf_add_text(out, name);
+}
+
+static bool is_file(const char *path)
+{
+	struct stat info;
+
+	return stat(path, &info) == 0 && S_ISREG(info.st_mode);
+}
+
+/* In that folder, which is beside the catalogue; "": in the catalogue's own. */
+static bool find_in(const struct ct_catalog_file *file, const char *folder, const char *name, struct ct_buf *out_path)
+{
+	ct_buf_clear(out_path);
+	add_beside(out_path, file->path, folder);
+	if (folder[0] != '\0')
+		ct_buf_add_char(out_path, '/');
+	ct_buf_add_text(out_path, name);
+	return is_file(ct_buf_text(out_path));
+}
+
+static bool find(const struct ct_catalog_file *file, const struct ct_record_request *request, struct ct_buf *out_path)
+{
+	const char *name = ct_yaml_value(request->node)->text;
+
+	if (name[0] == '/') {
+		ct_buf_add_text(out_path, name);
+		return is_file(ct_buf_text(out_path));
+	}
+	if (find_in(file, "", name, out_path))
+		return true;
+	for (uint32_t i = 0; i < request->folder_count; i++)
+		if (find_in(file, request->folders[i], name, out_path))
+			return true;
+	return false;
+}
+
+/* Where COPY looks: the catalogue's own folder and those that it lists. */
+static void add_folders(struct ct_buf *out, const struct ct_catalog_file *file, const struct ct_record_request *request)
+{
+	add_beside(out, file->path, ".");
+	for (uint32_t i = 0; i < request->folder_count; i++) {
+		ct_buf_add_char(out, ':');
+		add_beside(out, file->path, request->folders[i]);
+	}
+}
+
+/* ---- reading it ---- */
+
+static void complain_copybook(struct ct_mistakes *mistakes, const struct ct_yaml *node, struct ct_buf *path,
+			      const struct ct_complaint *complaint)
+{
+	char what[120];
+
+	if (complaint->line == 0)
+		(void)snprintf(what, sizeof what, "cannot be taken: %.90s", complaint->message);
+	else
+		(void)snprintf(what, sizeof what, "has a mistake on line %u", complaint->line);
+	complain(mistakes, node, what, complaint->line == 0 && complaint->expected[0] != '\0' ? complaint->expected : "a copybook without mistakes");
+	if (complaint->line != 0)
+		ct_mistakes_add_text(mistakes, &node->place, ct_buf_text(path), complaint);
+}
+
+static struct ct_copybook *open_copybook(const struct ct_catalog_file *file, const struct ct_record_request *request, const char *path,
+					 struct ct_mistakes *mistakes)
+{
+	struct ct_copybook_options options = { .record = request->record, .encoding = request->encoding };
+	struct ct_copybook *copybook = NULL;
+	struct ct_complaint complaint = { 0 };
+	struct ct_buf folders, complaint_path;
+	enum ctrace_status status;
+
+	ct_buf_init(&folders);
+	ct_buf_init(&complaint_path);
+	add_folders(&folders, file, request);
+	options.folders = ct_buf_text(&folders);
+	status = ct_copybook_open(path, &options, &copybook, &complaint, &complaint_path);
+	if (status != CTRACE_OK) {
+		copybook = NULL;
+		if (complaint.message[0] == '\0')
+			(void)snprintf(complaint.message, sizeof complaint.message, "%s", ctrace_status_text(status));
+		complain_copybook(mistakes, request->node, &complaint_path, &complaint);
+	}
+	ct_buf_fini(&folders);
+	ct_buf_fini(&complaint_path);
+	return copybook;
+}
+
+/* ---- those that were opened ---- */
+
+static bool is_same(const struct ct_catalog_record *record, uint32_t hash, const struct ct_record_request *request)
+{
+	if (record->hash != hash || record->encoding != request->encoding || record->folders != request->folders ||
+	    strcmp(record->name, ct_yaml_value(request->node)->text) != 0)
+		return false;
+	if (record->record == NULL || request->record == NULL)
+		return record->record == request->record;
+	return ct_name_is(record->record, strlen(record->record), request->record);
+}
+
+static const struct ct_catalog_record *find_record(const struct ct_catalog_file *file, uint32_t hash,
+						   const struct ct_record_request *request)
+{
+	for (uint32_t i = 0; i < file->record_count; i++)
+		if (is_same(&file->records[i], hash, request))
+			return &file->records[i];
+	return NULL;
+}
+
+static void open_record(const struct ct_catalog_file *file, struct ct_catalog_record *record, const struct ct_record_request *request,
+			struct ct_mistakes *mistakes)
+{
+	struct ct_buf path;
+
+	ct_buf_init(&path);
+	if (find(file, request, &path))
+		record->copybook = open_copybook(file, request, ct_buf_text(&path), mistakes);
+	else
+		complain(mistakes, request->node, "is not there",
+			 request->folder_count == 0 ? "a file in the folder of the catalogue, or its folder in copybooks" :
+						      "a file in the folder of the catalogue, or in one of copybooks");
+	ct_buf_fini(&path);
+}
+
+const struct ct_copybook *ct_catalog_record_open(struct ct_catalog_file *file, const struct ct_record_request *request,
+						 struct ct_mistakes *mistakes)
+{
+	const struct ct_yaml *name = ct_yaml_value(request->node);
+	uint32_t hash = ct_name_hash(name->text, name->count);
+	const struct ct_catalog_record *known = find_record(file, hash, request);
+	struct ct_catalog_record *record;
+
+	if (known != NULL) {
+		if (known->copybook == NULL)
+			complain(mistakes, request->node, "has a mistake, as was said before", "a copybook without mistakes");
+		return known->copybook;
+	}
+	if (file->record_count == CT_CATALOG_COPYBOOKS) {
+		complain(mistakes, request->node, "is one record too many", "at most 128 different records in a file");
+		return NULL;
+	}
+	if (file->records == NULL)
+		file->records = calloc(CT_CATALOG_COPYBOOKS, sizeof *file->records);
+	if (file->records == NULL)
+		return NULL;
+	record = &file->records[file->record_count++];
+	*record = (struct ct_catalog_record){
+		.hash = hash, .name = name->text, .folders = request->folders, .record = request->record, .encoding = request->encoding
+	};
+	open_record(file, record, request, mistakes);
+	return record->copybook;
+}
+
+void ct_catalog_records_close(struct ct_catalog_file *file)
+{
+	for (uint32_t i = 0; i < file->record_count; i++)
+		ct_copybook_destroy(file->records[i].copybook);
+	free(file->records);
+	file->records = NULL;
+	file->record_count = 0;
+}

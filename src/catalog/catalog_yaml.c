@@ -1,0 +1,324 @@
+/*
+ * catalog_yaml.c - YAML, from libyaml's events to a tree that says where each thing stands.
+ *
+ * Called by catalog_load.c, on the thread that reads a catalogue.  The text may be hostile: depth, nodes and anchors are counted, an alias
+ * is a reference and never a copy, and one that would lead back into itself is refused, so that the tree has an end.
+ *
+ * Copyright The ctrace authors.  SPDX-License-Identifier: Apache-2.0
+ */
+#include "catalog/catalog_load.h"
+
+#include <stdio.h>
+#include <string.h>
+#include <yaml.h>
+
+struct anchor {
+	const char *name;
+	const struct ct_yaml *node;
+};
+
+/* A list or map whose end is still to come. */
+struct open_node {
+	struct ct_yaml *node;
+	const char *anchor; /* NULL: it has none */
+};
+
+struct reading {
+	struct ct_arena *texts;
+	struct ct_arena *nodes;
+	struct ct_yaml *first_document;
+	struct ct_yaml *last_document;
+	struct open_node open[CT_CATALOG_DEPTH];
+	uint32_t depth;
+	uint32_t node_count;
+	struct anchor anchors[CT_CATALOG_ANCHORS]; /* of this document */
+	uint32_t anchor_count;
+	struct ct_yaml *document; /* whose end is still to come */
+	enum ctrace_status status;
+	struct ct_yaml_error *error;
+};
+
+/* ---- what is wrong ---- */
+
+static struct ct_yaml_place place_of(const yaml_mark_t *mark)
+{
+	return (struct ct_yaml_place){ (uint32_t)mark->line, (uint32_t)mark->column };
+}
+
+static void fail(struct reading *reading, struct ct_yaml_place place, const char *expected, const char *what, struct ct_span word)
+{
+	struct ct_buf message;
+
+	ct_buf_init(&message);
+	if (word.at != NULL) {
+		ct_span_quote(&message, word, CT_WORD_SHOWN);
+		ct_buf_add_char(&message, ' ');
+	}
+	ct_buf_add_text(&message, what);
+	(void)snprintf(reading->error->message, sizeof reading->error->message, "%s", ct_buf_text(&message));
+	ct_buf_fini(&message);
+	reading->error->place = place;
+	reading->error->expected = expected;
+	reading->status = CTRACE_DAMAGED;
+}
+
+static void fail_at(struct reading *reading, const yaml_event_t *event, const char *expected, const char *what)
+{
+	fail(reading, place_of(&event->start_mark), expected, what, (struct ct_span){ 0 });
+}
+
+static const char *expected_for(const char *problem)
+{
+	static const struct {
+		const char *part;
+		const char *expected;
+	} hints[] = {
+		{ "mapping values are not allowed", "a key's own line, or quotation marks around a text that has a colon and a blank in it" },
+		{ "did not find expected key", "a key under the first letter of the key above it" },
+		{ "did not find expected '-'", "\"- \" under the one above it" },
+		{ "could not find expected ':'", "a colon and a blank behind the key" },
+		{ "cannot start any token", "blanks, not tabs; and quotation marks around a text that begins with a mark" },
+		{ "unexpected end of stream", "what closes the quotation mark or bracket" },
+		{ "UTF-8", "UTF-8" },
+		{ "control characters", "printable characters" },
+	};
+
+	for (size_t i = 0; i < CT_COUNT(hints); i++)
+		if (strstr(problem, hints[i].part) != NULL)
+			return hints[i].expected;
+	return "YAML, as man 5 ctrace-catalog shows it";
+}
+
+size_t ct_yaml_break(const char *at, const char *end)
+{
+	size_t left = (size_t)(end - at);
+
+	if (left == 0)
+		return 0;
+	if (at[0] == '\r')
+		return left > 1 && at[1] == '\n' ? 2 : 1;
+	if (at[0] == '\n')
+		return 1;
+	if (left > 1 && memcmp(at, "\xC2\x85", 2) == 0)
+		return 2;
+	return left > 2 && (memcmp(at, "\xE2\x80\xA8", 3) == 0 || memcmp(at, "\xE2\x80\xA9", 3) == 0) ? 3 : 0;
+}
+
+static struct ct_yaml_place place_of_offset(const char *text, size_t size, size_t offset)
+{
+	struct ct_yaml_place place = { 0, 0 };
+	const char *end = text + size;
+	const char *stop = text + (offset < size ? offset : size);
+
+	while (text < stop) {
+		size_t taken = ct_yaml_break(text, end);
+
+		if (taken != 0) {
+			place = (struct ct_yaml_place){ place.line + 1, 0 };
+			text += taken;
+		} else {
+			place.column += ((unsigned char)*text & 0xC0) != 0x80;
+			text++;
+		}
+	}
+	return place;
+}
+
+static void fail_by_parser(struct reading *reading, const yaml_parser_t *parser, const char *text, size_t size)
+{
+	char what[120];
+
+	if (parser->error == YAML_MEMORY_ERROR) {
+		reading->status = CTRACE_NOT_ENOUGH_MEMORY;
+		return;
+	}
+	(void)snprintf(what, sizeof what, "this is not YAML: %s", parser->problem != NULL ? parser->problem : "it cannot be read");
+	fail(reading,
+	     parser->error == YAML_READER_ERROR ? place_of_offset(text, size, parser->problem_offset) : place_of(&parser->problem_mark),
+	     expected_for(what), what, (struct ct_span){ 0 });
+}
+
+/* ---- the tree ---- */
+
+static const char *keep_text(struct reading *reading, const char *text, size_t size)
+{
+	char *kept = ct_arena_take(reading->texts, size + 1);
+
+	if (kept == NULL)
+		reading->status = CTRACE_NOT_ENOUGH_MEMORY;
+	else if (size != 0)
+		memcpy(kept, text, size);
+	return kept;
+}
+
+/* The last child of what is open, or the document; NULL: the status says why. */
+static struct ct_yaml *add_node(struct reading *reading, const yaml_event_t *event, enum ct_yaml_kind kind)
+{
+	struct ct_yaml *parent = reading->depth != 0 ? reading->open[reading->depth - 1].node : NULL;
+	struct ct_yaml *node;
+
+	if (++reading->node_count > CT_CATALOG_NODES) {
+		fail_at(reading, event, "at most 262,144 keys and values in a file", "there is too much in this file");
+		return NULL;
+	}
+	node = ct_arena_take(reading->nodes, sizeof *node);
+	if (node == NULL) {
+		reading->status = CTRACE_NOT_ENOUGH_MEMORY;
+		return NULL;
+	}
+	node->kind = kind;
+	node->place = place_of(&event->start_mark);
+	if (parent == NULL) {
+		reading->document = node;
+		return node;
+	}
+	if (parent->first == NULL)
+		parent->first = node;
+	else
+		parent->last->next = node;
+	parent->last = node;
+	parent->count++;
+	return node;
+}
+
+/* From here on an alias may stand for the node: it is complete, so that none can stand in itself. */
+static void add_anchor(struct reading *reading, const struct ct_yaml *node, const char *name)
+{
+	if (name == NULL)
+		return;
+	if (reading->anchor_count == CT_CATALOG_ANCHORS) {
+		fail(reading, node->place, "at most 256 anchors in a document", "there are too many anchors", (struct ct_span){ 0 });
+		return;
+	}
+	reading->anchors[reading->anchor_count++] = (struct anchor){ name, node };
+}
+
+static const char *keep_anchor(struct reading *reading, const yaml_char_t *name)
+{
+	return name != NULL ? keep_text(reading, (const char *)name, strlen((const char *)name)) : NULL;
+}
+
+static void take_scalar(struct reading *reading, const yaml_event_t *event)
+{
+	struct ct_yaml *node = add_node(reading, event, CT_YAML_SCALAR);
+
+	if (node == NULL)
+		return;
+	node->count = (uint32_t)event->data.scalar.length;
+	node->text = keep_text(reading, (const char *)event->data.scalar.value, event->data.scalar.length);
+	node->is_plain = event->data.scalar.style == YAML_PLAIN_SCALAR_STYLE;
+	add_anchor(reading, node, keep_anchor(reading, event->data.scalar.anchor));
+}
+
+static void take_alias(struct reading *reading, const yaml_event_t *event)
+{
+	const char *name = (const char *)event->data.alias.anchor;
+	struct ct_yaml *node = add_node(reading, event, CT_YAML_ALIAS);
+
+	if (node == NULL)
+		return;
+	for (uint32_t i = reading->anchor_count; i-- > 0;) {
+		if (strcmp(reading->anchors[i].name, name) == 0) {
+			node->target = reading->anchors[i].node;
+			return;
+		}
+	}
+	fail(reading, node->place, "an anchor (&name) before the alias, on something that ends before it", "is no anchor's name",
+	     (struct ct_span){ name, strlen(name) });
+}
+
+static void begin_node(struct reading *reading, const yaml_event_t *event, enum ct_yaml_kind kind, const yaml_char_t *anchor)
+{
+	struct ct_yaml *node = add_node(reading, event, kind);
+
+	if (node == NULL)
+		return;
+	if (reading->depth == CT_CATALOG_DEPTH) {
+		fail_at(reading, event, "at most 16 lists and maps in each other", "this is too deep");
+		return;
+	}
+	reading->open[reading->depth++] = (struct open_node){ node, keep_anchor(reading, anchor) };
+}
+
+static void end_node(struct reading *reading)
+{
+	struct open_node *open = &reading->open[--reading->depth];
+
+	add_anchor(reading, open->node, open->anchor);
+}
+
+static void end_document(struct reading *reading)
+{
+	if (reading->first_document == NULL)
+		reading->first_document = reading->document;
+	else
+		reading->last_document->next = reading->document;
+	reading->last_document = reading->document;
+	reading->document = NULL;
+	reading->anchor_count = 0;
+}
+
+static void take_event(struct reading *reading, const yaml_event_t *event)
+{
+	switch (event->type) {
+	case YAML_SCALAR_EVENT:
+		take_scalar(reading, event);
+		break;
+	case YAML_ALIAS_EVENT:
+		take_alias(reading, event);
+		break;
+	case YAML_SEQUENCE_START_EVENT:
+		begin_node(reading, event, CT_YAML_LIST, event->data.sequence_start.anchor);
+		break;
+	case YAML_MAPPING_START_EVENT:
+		begin_node(reading, event, CT_YAML_MAP, event->data.mapping_start.anchor);
+		break;
+	case YAML_SEQUENCE_END_EVENT:
+	case YAML_MAPPING_END_EVENT:
+		end_node(reading);
+		break;
+	case YAML_DOCUMENT_END_EVENT:
+		end_document(reading);
+		break;
+	default:
+		break;
+	}
+}
+
+static void read_events(struct reading *reading, yaml_parser_t *parser, const char *text, size_t size)
+{
+	bool is_done = false;
+
+	while (!is_done && reading->status == CTRACE_OK) {
+		yaml_event_t event;
+
+		if (!yaml_parser_parse(parser, &event)) {
+			fail_by_parser(reading, parser, text, size);
+			return;
+		}
+		is_done = event.type == YAML_STREAM_END_EVENT;
+		take_event(reading, &event);
+		yaml_event_delete(&event);
+	}
+}
+
+enum ctrace_status ct_yaml_parse(const char *text, size_t size, struct ct_arena *texts, struct ct_arena *nodes,
+				 struct ct_yaml **out_documents, struct ct_yaml_error *out_error)
+{
+	struct reading *reading = ct_arena_take(nodes, sizeof *reading);
+	yaml_parser_t parser;
+
+	*out_error = (struct ct_yaml_error){ 0 };
+	*out_documents = NULL;
+	if (reading == NULL || !yaml_parser_initialize(&parser))
+		return CTRACE_NOT_ENOUGH_MEMORY;
+	reading->texts = texts;
+	reading->nodes = nodes;
+	reading->error = out_error;
+	yaml_parser_set_encoding(&parser, YAML_UTF8_ENCODING); /* else a mark at the beginning chooses another */
+	yaml_parser_set_input_string(&parser, (const unsigned char *)text, size);
+	read_events(reading, &parser, text, size);
+	yaml_parser_delete(&parser);
+	*out_documents = reading->first_document;
+	return reading->status;
+}

@@ -1,0 +1,286 @@
+/*
+ * export_tracks.c - processes and threads as tracks of a picture, and which spans can be drawn on them.
+ *
+ * Called by the exporters of pictures, on one thread.  Of a span two bits are kept, of a thread its place and, while looking, what is open:
+ * at most OPEN_LIMIT spans, of more the oldest is given up.
+ *
+ * Copyright The ctrace authors.  SPDX-License-Identifier: Apache-2.0
+ */
+#include "read/export.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#define OPEN_LIMIT 1024u
+#define MADE_UP_PID 1000000000u /* above what Linux hands out, below what viewers take for negative */
+
+struct ct_open_span {
+	uint64_t id;
+	bool is_crossing;
+};
+
+/* What is known of a span so far. */
+enum state { STATE_NONE, STATE_BEGUN, STATE_NESTED, STATE_CROSSING };
+
+/* What is known of a process. */
+struct process {
+	uint32_t pid;
+	bool has_pid;
+	bool has_track;
+};
+
+struct ct_tracks {
+	struct ct_track **tracks;
+	size_t count, capacity;
+	uint32_t *slots; /* index of a track + 1; 0: free.  A power of two of them, twice the tracks */
+	size_t slot_count;
+	uint8_t *states; /* four spans a byte */
+	size_t states_size;
+	uint64_t begin_ns;
+	bool has_begun;
+	struct process *processes; /* by origin */
+	size_t process_count;
+};
+
+bool ct_view_ends_span(const struct ct_view *view)
+{
+	return view->span_id != 0 && view->duration_ns != CT_NO_DURATION;
+}
+
+bool ct_view_begins_span(const struct ct_view *view)
+{
+	return view->span_id != 0 && view->duration_ns == CT_NO_DURATION;
+}
+
+enum ctrace_status ct_tracks_create(struct ct_tracks **out_tracks)
+{
+	*out_tracks = calloc(1, sizeof **out_tracks);
+	return *out_tracks != NULL ? CTRACE_OK : CTRACE_NOT_ENOUGH_MEMORY;
+}
+
+void ct_tracks_destroy(struct ct_tracks *tracks)
+{
+	if (tracks == NULL)
+		return;
+	for (size_t i = 0; i < tracks->count; i++) {
+		free(tracks->tracks[i]->open);
+		free(tracks->tracks[i]);
+	}
+	free(tracks->tracks);
+	free(tracks->slots);
+	free(tracks->states);
+	free(tracks->processes);
+	free(tracks);
+}
+
+/* ------------------------------------------------------------------------------------------------------------
+ * Processes
+ */
+
+static struct process *find_process(struct ct_tracks *tracks, const struct ct_origin *origin)
+{
+	if (origin->index >= tracks->process_count) {
+		size_t count = 2 * (size_t)origin->index + 8;
+		struct process *processes = reallocarray(tracks->processes, count, sizeof *processes);
+
+		if (processes == NULL)
+			return NULL;
+		memset(processes + tracks->process_count, 0, (count - tracks->process_count) * sizeof *processes);
+		tracks->processes = processes;
+		tracks->process_count = count;
+	}
+	return &tracks->processes[origin->index];
+}
+
+static bool is_taken(const struct ct_tracks *tracks, uint32_t pid)
+{
+	for (size_t i = 0; i < tracks->process_count; i++)
+		if (tracks->processes[i].has_pid && tracks->processes[i].pid == pid)
+			return true;
+	return false;
+}
+
+uint32_t ct_tracks_pid(struct ct_tracks *tracks, const struct ct_origin *origin)
+{
+	struct process *process = find_process(tracks, origin);
+	uint32_t pid = origin->pid;
+
+	if (process != NULL && process->has_pid)
+		return process->pid;
+	if (process == NULL || pid == 0 || pid >= MADE_UP_PID || is_taken(tracks, pid))
+		pid = MADE_UP_PID + origin->index;
+	if (process != NULL) {
+		process->pid = pid;
+		process->has_pid = true;
+	}
+	return pid;
+}
+
+/* ------------------------------------------------------------------------------------------------------------
+ * Threads
+ */
+
+static size_t slot_of(const struct ct_tracks *tracks, uint32_t origin, uint32_t tid)
+{
+	uint64_t hash = ((uint64_t)origin << 32 | tid) * 0x9E3779B97F4A7C15u;
+	size_t slot = (size_t)(hash >> 32) & (tracks->slot_count - 1);
+
+	while (tracks->slots[slot] != 0) {
+		const struct ct_track *track = tracks->tracks[tracks->slots[slot] - 1];
+
+		if (track->origin->index == origin && track->tid == tid)
+			break;
+		slot = (slot + 1) & (tracks->slot_count - 1);
+	}
+	return slot;
+}
+
+static bool grow(struct ct_tracks *tracks)
+{
+	size_t capacity = tracks->capacity != 0 ? 2 * tracks->capacity : 16;
+	struct ct_track **grown = reallocarray(tracks->tracks, capacity, sizeof(struct ct_track *));
+	uint32_t *slots;
+
+	if (grown == NULL)
+		return false;
+	tracks->tracks = grown;
+	slots = calloc(2 * capacity, sizeof *slots);
+	if (slots == NULL)
+		return false;
+	free(tracks->slots);
+	tracks->slots = slots;
+	tracks->slot_count = 2 * capacity;
+	tracks->capacity = capacity;
+	for (size_t i = 0; i < tracks->count; i++)
+		slots[slot_of(tracks, tracks->tracks[i]->origin->index, tracks->tracks[i]->tid)] = (uint32_t)i + 1;
+	return true;
+}
+
+struct ct_track *ct_tracks_find(struct ct_tracks *tracks, const struct ct_view *view)
+{
+	const struct ct_origin *origin = view->origin;
+	struct process *process;
+	struct ct_track *track;
+	size_t slot;
+
+	if (tracks->count == tracks->capacity && !grow(tracks))
+		return NULL;
+	slot = slot_of(tracks, origin->index, view->event.tid);
+	if (tracks->slots[slot] != 0)
+		return tracks->tracks[tracks->slots[slot] - 1];
+	track = calloc(1, sizeof *track);
+	if (track == NULL)
+		return NULL;
+	process = find_process(tracks, origin);
+	*track = (struct ct_track){ .origin = origin, .tid = view->event.tid, .index = (uint32_t)tracks->count };
+	track->is_first = process == NULL || !process->has_track;
+	if (process != NULL)
+		process->has_track = true;
+	tracks->tracks[tracks->count++] = track;
+	tracks->slots[slot] = (uint32_t)tracks->count;
+	return track;
+}
+
+/* ------------------------------------------------------------------------------------------------------------
+ * Spans
+ */
+
+static enum state get_state(const struct ct_tracks *tracks, uint64_t span_id)
+{
+	size_t at = (size_t)(span_id / 4);
+
+	if (span_id >= CT_TRACK_SPANS || at >= tracks->states_size)
+		return STATE_NONE;
+	return (enum state)(tracks->states[at] >> (span_id % 4 * 2) & 3);
+}
+
+static void set_state(struct ct_tracks *tracks, uint64_t span_id, enum state state)
+{
+	size_t at = (size_t)(span_id / 4);
+	unsigned shift = (unsigned)(span_id % 4 * 2);
+
+	if (span_id >= CT_TRACK_SPANS)
+		return;
+	if (at >= tracks->states_size) {
+		size_t size = at < 4096 ? 8192 : 2 * at;
+		uint8_t *states = realloc(tracks->states, size);
+
+		if (states == NULL)
+			return;
+		memset(states + tracks->states_size, 0, size - tracks->states_size);
+		tracks->states = states;
+		tracks->states_size = size;
+	}
+	tracks->states[at] = (uint8_t)((tracks->states[at] & ~(3u << shift)) | (unsigned)state << shift);
+}
+
+static void begin_span(struct ct_tracks *tracks, struct ct_track *track, uint64_t span_id)
+{
+	if (track->open_count == OPEN_LIMIT) {
+		memmove(track->open, track->open + 1, (OPEN_LIMIT - 1) * sizeof *track->open);
+		track->open_count--;
+	}
+	if (track->open_count == track->open_capacity) {
+		uint32_t capacity = track->open_capacity != 0 ? 2 * track->open_capacity : 8;
+		struct ct_open_span *open = reallocarray(track->open, capacity, sizeof *open);
+
+		if (open == NULL)
+			return;
+		track->open = open;
+		track->open_capacity = capacity;
+	}
+	track->open[track->open_count++] = (struct ct_open_span){ .id = span_id };
+	set_state(tracks, span_id, STATE_BEGUN);
+}
+
+/* Whatever was begun inside and is still open crosses it, if it ever ends. */
+static void end_span(struct ct_tracks *tracks, struct ct_track *track, uint64_t span_id)
+{
+	uint32_t at = track->open_count;
+
+	while (at > 0 && track->open[at - 1].id != span_id)
+		at--;
+	if (at == 0) {
+		/* It began on another thread, or too long ago; or its beginning was not to be seen. */
+		if (get_state(tracks, span_id) == STATE_BEGUN)
+			set_state(tracks, span_id, STATE_CROSSING);
+		return;
+	}
+	at--;
+	set_state(tracks, span_id, track->open[at].is_crossing ? STATE_CROSSING : STATE_NESTED);
+	for (uint32_t i = at + 1; i < track->open_count; i++) {
+		track->open[i].is_crossing |= !track->open[at].is_crossing;
+		track->open[i - 1] = track->open[i];
+	}
+	track->open_count--;
+}
+
+void ct_tracks_look(struct ct_tracks *tracks, const struct ct_view *view)
+{
+	struct ct_track *track;
+
+	if (!tracks->has_begun)
+		tracks->begin_ns = view->event.time_ns;
+	tracks->has_begun = true;
+	if (view->span_id == 0)
+		return;
+	track = ct_tracks_find(tracks, view);
+	if (track == NULL)
+		return;
+	if (ct_view_begins_span(view))
+		begin_span(tracks, track, view->span_id);
+	else
+		end_span(tracks, track, view->span_id);
+}
+
+enum ct_span_way ct_tracks_way(const struct ct_tracks *tracks, uint64_t span_id)
+{
+	enum state state = get_state(tracks, span_id);
+
+	return state == STATE_NESTED ? CT_SPAN_NESTED : state == STATE_CROSSING ? CT_SPAN_CROSSING : CT_SPAN_ALONE;
+}
+
+uint64_t ct_tracks_begin_ns(const struct ct_tracks *tracks)
+{
+	return tracks->begin_ns;
+}

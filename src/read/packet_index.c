@@ -1,0 +1,197 @@
+/*
+ * packet_index.c - where in a stream file a time is.
+ *
+ * Called by source_bin.c, on one thread, with files that may be hostile.  A place in the middle is guessed, the next head behind it is
+ * looked for, and its times say which half it is in; the last stretch is hopped through from packet to packet.  A packet's bytes
+ * may hold whole packets as data, of the same trace even: so what is found must also stand between its neighbours in number and in time, and be
+ * followed by another packet.  What cannot be decided by that, or not with so many reads, is left to the caller, who
+ * reads from the last place that is known to be before the time.
+ *
+ * Copyright The ctrace authors.  SPDX-License-Identifier: Apache-2.0
+ */
+#include "read/packet_index.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#define WINDOW ((size_t)64 << 10)
+#define GLANCE ((size_t)4 << 10)    /* read where only a head is wanted */
+#define STRETCH ((uint64_t)1 << 18) /* so much is hopped through */
+#define PARTS 8u                    /* places that are tried, when there is damage at the others */
+#define READS_TO_BISECT 512u
+#define READS_TO_HOP 4096u
+
+struct search {
+	int fd;
+	const uint8_t *uuid;
+	uint64_t since_ns;
+	uint64_t size; /* of the file */
+	unsigned char *window;
+	uint64_t window_at;
+	size_t window_size;
+	uint32_t reads;
+	enum ctrace_status status;
+	/* Every packet that begins before `low` is before the time; the one that ends there, when it is known: */
+	uint64_t low;
+	bool has_before;
+	struct ct_packet_head before;
+	/* The packet at `high` is not before it; at the file's end there is none. */
+	uint64_t high;
+	bool has_after;
+	struct ct_packet_head after;
+};
+
+/* At least `size` bytes at `at`, or all that the file has; `ahead`: how many to read if any. */
+static const unsigned char *look(struct search *search, uint64_t at, size_t size, size_t ahead, size_t *out_available)
+{
+	*out_available = 0;
+	if (at >= search->size || search->status != CTRACE_OK)
+		return search->window;
+	if (size > search->size - at)
+		size = (size_t)(search->size - at);
+	if (at < search->window_at || at - search->window_at > search->window_size ||
+	    size > search->window_size - (size_t)(at - search->window_at)) {
+		search->window_size = 0;
+		search->window_at = at;
+		search->status = ct_os_read_at(search->fd, search->window, ahead, at, &search->window_size);
+		search->reads++;
+		if (search->status != CTRACE_OK)
+			return search->window;
+	}
+	*out_available = search->window_size - (size_t)(at - search->window_at);
+	return search->window + (at - search->window_at);
+}
+
+static bool head_at(struct search *search, uint64_t at, struct ct_packet_head *out)
+{
+	size_t available, head_size;
+	const unsigned char *bytes = look(search, at, CT_PACKET_HEAD, GLANCE, &available);
+
+	return ct_packet_decode_head(bytes, available, out, &head_size) == CTRACE_OK &&
+	       memcmp(out->uuid, search->uuid, sizeof out->uuid) == 0;
+}
+
+/* May it come between the two that are known? */
+static bool fits(const struct search *search, const struct ct_packet_head *head)
+{
+	const struct ct_packet_head *before = &search->before, *after = &search->after;
+
+	if (search->has_before &&
+	    (head->stream_instance != before->stream_instance || head->sequence <= before->sequence || head->begin_ns < before->end_ns))
+		return false;
+	return !search->has_after ||
+	       (head->stream_instance == after->stream_instance && head->sequence < after->sequence && head->end_ns <= after->begin_ns);
+}
+
+/* Is it followed by another packet, or by the end of the file? */
+static bool is_followed(struct search *search, uint64_t at, const struct ct_packet_head *head)
+{
+	uint64_t next = at + head->packet_bits / 8;
+	struct ct_packet_head follower;
+
+	if (next >= search->size)
+		return true;
+	return head_at(search, next, &follower) && follower.stream_instance == head->stream_instance &&
+	       follower.sequence > head->sequence && follower.begin_ns >= head->end_ns;
+}
+
+/* The first packet at or after `from`, within what the largest one takes. */
+static bool find_packet(struct search *search, uint64_t from, uint64_t *out_at, struct ct_packet_head *out_head)
+{
+	uint64_t end = from + CT_PACKET_MAX < search->high ? from + CT_PACKET_MAX : search->high;
+
+	while (from < end && search->status == CTRACE_OK && search->reads < READS_TO_BISECT) {
+		size_t available, found;
+		const unsigned char *bytes = look(search, from, CT_PACKET_HEAD, WINDOW, &available);
+
+		if (available < CT_PACKET_HEAD)
+			return false;
+		found = ct_packet_find(bytes, available, 0);
+		if (found == available) {
+			from += available - (CT_PACKET_HEAD - 1);
+			continue;
+		}
+		from += found;
+		if (from < end && head_at(search, from, out_head) && fits(search, out_head) && is_followed(search, from, out_head)) {
+			*out_at = from;
+			return true;
+		}
+		from++;
+	}
+	return false;
+}
+
+/* Tries places between low and `end`, the middle one first.  True: it has become less; *end is where to go on below. */
+static bool narrow(struct search *search, uint64_t *end)
+{
+	static const unsigned order[PARTS - 1] = { 4, 5, 3, 6, 2, 7, 1 };
+
+	for (size_t i = 0; i < CT_COUNT(order); i++) {
+		uint64_t guess = search->low + (*end - search->low) / PARTS * order[i];
+		struct ct_packet_head head;
+		uint64_t at;
+
+		if (!find_packet(search, guess, &at, &head))
+			continue;
+		if (head.end_ns < search->since_ns) {
+			search->low = at + head.packet_bits / 8;
+			search->before = head;
+			search->has_before = true;
+			if (*end < search->low)
+				*end = search->low;
+		} else {
+			search->high = at;
+			search->after = head;
+			search->has_after = true;
+			*end = guess;
+		}
+		return true;
+	}
+	return false;
+}
+
+static void bisect(struct search *search)
+{
+	uint64_t end = search->size;
+
+	while (end - search->low > STRETCH && search->reads < READS_TO_BISECT && search->status == CTRACE_OK)
+		if (!narrow(search, &end))
+			break;
+}
+
+/* From packet to packet, as long as they are before the time. */
+static void hop(struct search *search)
+{
+	struct ct_packet_head head;
+
+	while (search->low < search->high && search->reads < READS_TO_HOP && head_at(search, search->low, &head) &&
+	       head.end_ns < search->since_ns && head.packet_bits / 8 <= search->size - search->low &&
+	       (!search->has_before || head.begin_ns >= search->before.end_ns)) {
+		search->low += head.packet_bits / 8;
+		search->before = head;
+		search->has_before = true;
+	}
+}
+
+enum ctrace_status ct_packet_index_find(int fd, const uint8_t uuid[16], uint64_t since_ns, struct ct_packet_place *out)
+{
+	struct search search = { .fd = fd, .uuid = uuid, .since_ns = since_ns };
+	struct stat info;
+
+	*out = (struct ct_packet_place){ 0 };
+	if (fstat(fd, &info) != 0)
+		return CTRACE_OS_ERROR;
+	search.size = search.high = (uint64_t)info.st_size;
+	search.window = malloc(WINDOW);
+	if (search.window == NULL)
+		return CTRACE_NOT_ENOUGH_MEMORY;
+	bisect(&search);
+	hop(&search);
+	free(search.window);
+	if (search.status != CTRACE_OK)
+		return search.status;
+	*out = (struct ct_packet_place){
+		.offset = search.low, .has_before = search.has_before, .before = search.before, .reads = search.reads
+	};
+	return CTRACE_OK;
+}

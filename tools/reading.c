@@ -1,0 +1,348 @@
+/*
+ * reading.c - what all verbs that read traces have in common: which traces, which events, the catalogue, and what is told of damage.
+ *
+ * Part of ctrace show, ipcs, stats, diff, report, export.  Events are the verb's to print, on stdout; everything here is said on stderr.
+ *
+ * Copyright The ctrace authors.  SPDX-License-Identifier: Apache-2.0
+ */
+#include "reading.h"
+
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "cmd.h"
+
+enum { OPTION_CATALOG = 0x1100, OPTION_SINCE, OPTION_UNTIL };
+
+/* A file of nothing but damage must not fill the terminal. */
+#define REPORT_LIMIT 20u
+
+void reading_init(struct reading *reading, const char *verb)
+{
+	*reading = (struct reading){ .verb = verb };
+}
+
+static void say(const struct reading *reading)
+{
+	/* What was printed so far comes first where both streams are one terminal. */
+	(void)fflush(stdout);
+	fprintf(stderr, "%s: ", reading->verb);
+}
+
+/* ------------------------------------------------------------------------------------------------------------
+ * Catalogues
+ */
+
+static void complain_catalog(const char *path, const struct ct_complaint *complaint, void *user)
+{
+	const struct reading *reading = user;
+
+	say(reading);
+	ct_tool_print(stderr, path, strlen(path));
+	if (complaint->line != 0)
+		fprintf(stderr, ":%u:%u", complaint->line, complaint->column);
+	fprintf(stderr, ": %s%s%s\n", complaint->message, complaint->expected[0] != '\0' ? "; expected " : "", complaint->expected);
+}
+
+static bool need_catalog(struct reading *reading)
+{
+	enum ctrace_status status;
+
+	if (reading->catalog != NULL)
+		return true;
+	status = ct_catalog_create(&reading->catalog);
+	if (status == CTRACE_OK)
+		return true;
+	say(reading);
+	fprintf(stderr, "%s\n", ctrace_status_text(status));
+	return false;
+}
+
+/* A mistake in a catalogue costs its names, not the trace: it is told, and reading goes on. */
+static void add_catalog(struct reading *reading, const char *path)
+{
+	if (!need_catalog(reading) || ct_catalog_add(reading->catalog, path, complain_catalog, reading) != CTRACE_NOT_FOUND)
+		return;
+	say(reading);
+	ct_tool_print(stderr, path, strlen(path));
+	fputs(": no such catalogue\n", stderr);
+	reading->has_failed = true;
+}
+
+/* ------------------------------------------------------------------------------------------------------------
+ * The filter
+ */
+
+/* The expression, and a mark under the column. */
+static void complain_filter(const struct reading *reading, const char *expression, const struct ct_complaint *complaint)
+{
+	int column = 0;
+
+	say(reading);
+	fprintf(stderr, "filter, column %u: %s%s%s\n    ", complaint->column, complaint->message,
+		complaint->expected[0] != '\0' ? "; expected " : "", complaint->expected);
+	(void)ct_tool_print(stderr, expression, strlen(expression));
+	if (complaint->column > 0 && complaint->column - 1 <= strlen(expression))
+		column = ct_tool_print(NULL, expression, complaint->column - 1);
+	fprintf(stderr, "\n    %*s^\n", column, "");
+}
+
+bool reading_filter(struct reading *reading, const char *expression)
+{
+	struct ct_complaint complaint = { 0 };
+	struct ct_filter *filter = NULL;
+
+	if (ct_filter_parse(expression, ct_clock_wall_ns(), &filter, &complaint) != CTRACE_OK) {
+		complain_filter(reading, expression, &complaint);
+		return false;
+	}
+	reading->filter = ct_filter_and(reading->filter, filter);
+	return true;
+}
+
+bool reading_is_expression(const char *word)
+{
+	return access(word, F_OK) != 0 && (strpbrk(word, "<>=~!&|(") != NULL || strstr(word, " in ") != NULL);
+}
+
+static void add_quoted(struct ct_buf *out, const char *text)
+{
+	ct_buf_add_char(out, '"');
+	for (; *text != '\0'; text++) {
+		if (*text == '"' || *text == '\\')
+			ct_buf_add_char(out, '\\');
+		ct_buf_add_char(out, *text);
+	}
+	ct_buf_add_char(out, '"');
+}
+
+/* "1,5-8" -> "event in (1, 5..8)" */
+static void add_event_list(struct ct_buf *out, const char *list)
+{
+	ct_buf_add_text(out, "event in (");
+	for (; *list != '\0'; list++) {
+		if (*list == '-')
+			ct_buf_add_text(out, "..");
+		else
+			ct_buf_add_char(out, *list);
+	}
+	ct_buf_add_char(out, ')');
+}
+
+/* An option that is short for an expression. */
+static void short_form(struct reading *reading, struct argp_state *state, struct ct_buf *expression, const char *expected,
+		       const char *argument)
+{
+	struct ct_complaint complaint = { 0 };
+	struct ct_filter *filter = NULL;
+	enum ctrace_status status = CTRACE_NOT_ENOUGH_MEMORY;
+
+	if (!expression->failed)
+		status = ct_filter_parse(ct_buf_text(expression), ct_clock_wall_ns(), &filter, &complaint);
+	ct_buf_fini(expression);
+	if (status != CTRACE_OK)
+		argp_error(state, "%s, not \"%s\"", expected, argument);
+	reading->filter = ct_filter_and(reading->filter, filter);
+}
+
+static void parse_short_form(struct reading *reading, struct argp_state *state, int key, const char *argument)
+{
+	const char *expected = "";
+	struct ct_buf text;
+	uint32_t level;
+
+	ct_buf_init(&text);
+	switch (key) {
+	case 'c':
+		expected = "expected a component's name, * and ? allowed";
+		ct_buf_add_text(&text, "component ~ ");
+		add_quoted(&text, argument);
+		break;
+	case 'l':
+		if (!ct_level_parse(argument, strlen(argument), &level) || level >= CTRACE_LEVEL_COUNT)
+			argp_error(state, "no level: \"%s\"; expected debug, info, warn, error, fatal or 0 to 4", argument);
+		ct_buf_add_format(&text, "level >= %s", ct_level_name(level));
+		break;
+	case 'e':
+		expected = "expected a list of event ids like 1,5-8";
+		add_event_list(&text, argument);
+		break;
+	default:
+		expected = "expected a time like \"2026-01-31 15:12:27.5\", \"15:12:27\", \"-5m\" or \"@1700000000\"";
+		ct_buf_add_text(&text, key == OPTION_SINCE ? "time >= " : "time <= ");
+		add_quoted(&text, argument);
+	}
+	short_form(reading, state, &text, expected, argument);
+}
+
+/* ------------------------------------------------------------------------------------------------------------
+ * Options
+ */
+
+static error_t parse_reading(int key, char *argument, struct argp_state *state)
+{
+	struct reading *reading = state->input;
+
+	switch (key) {
+	case 'c':
+	case 'l':
+	case 'e':
+	case OPTION_SINCE:
+	case OPTION_UNTIL:
+		parse_short_form(reading, state, key, argument);
+		return 0;
+	case 'F':
+		if (!reading_filter(reading, argument))
+			exit(CMD_USAGE);
+		return 0;
+	case OPTION_CATALOG:
+		add_catalog(reading, argument);
+		return 0;
+	default:
+		return ARGP_ERR_UNKNOWN;
+	}
+}
+
+static const struct argp_option rows[] = {
+	{ "filter", 'F', "EXPRESSION", 0, "Only events for which it holds, as in 'level >= warn && data[0] > 100': ctrace-filter(7)", 1 },
+	{ "component", 'c', "GLOB", 0, "Short for component ~ \"GLOB\"", 1 },
+	{ "level", 'l', "LEVEL", 0, "Short for level >= LEVEL: debug, info, warn, error, fatal", 1 },
+	{ "event", 'e', "LIST", 0, "Short for event in (LIST), as in 1,5-8", 1 },
+	{ "since", OPTION_SINCE, "TIME", 0, "Short for time >= TIME: \"2026-01-31 15:12:27.5\", \"15:12:27\", \"-5m\", \"@1700000000.5\"", 1 },
+	{ "until", OPTION_UNTIL, "TIME", 0, "Short for time <= TIME", 1 },
+	{ "catalog", OPTION_CATALOG, "PATH", 0, "A catalogue, or a folder of them; before what CTRACE_CATALOG names", 2 },
+	{ 0 },
+};
+const struct argp ct_reading_argp = { .options = rows, .parser = parse_reading };
+
+void reading_paths(struct reading *reading, char **words, size_t count)
+{
+	reading->paths = words;
+	reading->path_count = count;
+}
+
+/* ------------------------------------------------------------------------------------------------------------
+ * Opening
+ */
+
+static void report(const struct ct_read_note *note, void *user)
+{
+	struct reading *reading = user;
+
+	if (reading->also != NULL)
+		reading->also(note, reading->also_user);
+	if (reading->reports++ >= REPORT_LIMIT)
+		return;
+	say(reading);
+	ct_tool_print(stderr, note->path, strlen(note->path));
+	fprintf(stderr, ", offset %" PRIu64, note->offset);
+	if (note->bytes > 0)
+		fprintf(stderr, ", %" PRIu64 " byte%s", note->bytes, note->bytes == 1 ? "" : "s");
+	fprintf(stderr, ": %s\n", note->message);
+}
+
+static void add_path(struct reading *reading, const char *path)
+{
+	enum ctrace_status status = ct_reader_add(reading->reader, path);
+
+	if (status == CTRACE_OK)
+		return;
+	reading->has_failed = true;
+	say(reading);
+	ct_tool_print(stderr, path, strlen(path));
+	fprintf(stderr, ": %s\n",
+		status == CTRACE_NOT_FOUND     ? "no trace, run folder or traced process of that name" :
+		status == CTRACE_UNSUPPORTED ? "not a trace that ctrace can read" :
+						     ctrace_status_text(status));
+}
+
+static void add_folder_entry(const struct ct_folder_entry *entry, void *user)
+{
+	struct reading *reading = user;
+	char *path;
+
+	if (entry->uid != geteuid() && geteuid() != 0)
+		return;
+	if (asprintf(&path, "%s/%s", entry->run_directory, entry->name) < 0)
+		return;
+	/* A process that ended since is no failure. */
+	if (access(path, F_OK) == 0) {
+		add_path(reading, path);
+		reading->path_count++;
+	}
+	free(path);
+}
+
+static void add_run_directory(const char *path, void *user)
+{
+	ct_folder_each(path, add_folder_entry, user);
+}
+
+bool reading_open(struct reading *reading)
+{
+	struct ct_reader_options options = { .has_pairs = reading->has_pairs, .report = report, .user = reading };
+	enum ctrace_status status;
+
+	/* What is wrong with a catalogue has been said. */
+	if (need_catalog(reading) && ct_catalog_add_environment(reading->catalog, complain_catalog, reading) == CTRACE_NOT_ENOUGH_MEMORY)
+		reading->has_failed = true;
+	options.catalog = reading->catalog;
+	options.filter = reading->filter;
+	status = ct_reader_create(&options, &reading->reader);
+	if (status != CTRACE_OK) {
+		say(reading);
+		fprintf(stderr, "%s\n", ctrace_status_text(status));
+		return false;
+	}
+	if (reading->path_count == 0) {
+		ct_folder_each_run_directory(add_run_directory, reading);
+		return true;
+	}
+	for (size_t i = 0; i < reading->path_count; i++)
+		add_path(reading, reading->paths[i]);
+	return true;
+}
+
+/* ------------------------------------------------------------------------------------------------------------
+ * The end
+ */
+
+static const char *plural(uint64_t count)
+{
+	return count == 1 ? "" : "s";
+}
+
+static void tell_totals(const struct reading *reading, const struct ct_read_totals *totals)
+{
+	if (reading->reports > REPORT_LIMIT)
+		fprintf(stderr, "%s: %" PRIu64 " more like these\n", reading->verb, reading->reports - REPORT_LIMIT);
+	if (totals->discarded > 0)
+		fprintf(stderr, "%s: %" PRIu64 " event%s discarded before being written\n", reading->verb, totals->discarded,
+			totals->discarded == 1 ? " was" : "s were");
+	if (totals->damages > 0)
+		fprintf(stderr, "%s: damaged in %" PRIu64 " place%s, %" PRIu64 " byte%s could not be read\n", reading->verb,
+			totals->damages, plural(totals->damages), totals->damaged_bytes, plural(totals->damaged_bytes));
+}
+
+int reading_end(struct reading *reading, uint64_t shown)
+{
+	struct ct_read_totals totals = { 0 };
+	bool is_good;
+
+	(void)fflush(stdout);
+	if (reading->reader != NULL)
+		totals = *ct_reader_totals(reading->reader);
+	tell_totals(reading, &totals);
+	if (reading->path_count == 0)
+		fprintf(stderr, "%s: nothing is being traced; name a trace\n", reading->verb);
+	else if (shown == 0 && !reading->has_failed)
+		fprintf(stderr, "%s: no events%s\n", reading->verb, totals.events > 0 ? " match" : "");
+	is_good = shown > 0 && !reading->has_failed && totals.damages == 0;
+	ct_reader_destroy(reading->reader);
+	ct_filter_destroy(reading->filter);
+	ct_catalog_destroy(reading->catalog);
+	*reading = (struct reading){ 0 };
+	return is_good ? CMD_DONE : CMD_NOTHING;
+}

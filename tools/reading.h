@@ -1,0 +1,51 @@
+/*
+ * reading.h - what all verbs that read traces have in common: which traces, which events, the catalogue, and what is told of damage.
+ *
+ *     static const struct argp_child children[] = { { .argp = &ct_reading_argp }, { 0 } };    its input: a struct reading
+ *     ARGP_KEY_INIT: reading_init(&verb->reading, "ctrace stats"); state->child_inputs[0] = &verb->reading;
+ *     ARGP_KEY_ARGS: reading_paths(...)
+ *     reading_open(); while ((view = ct_reader_next(reading->reader)) != NULL) ...; return reading_end(&reading, shown);
+ *
+ * Copyright The ctrace authors.  SPDX-License-Identifier: Apache-2.0
+ */
+#ifndef CT_TOOLS_READING_H
+#define CT_TOOLS_READING_H
+
+#include <argp.h>
+
+#include "read/read.h"
+
+struct reading {
+	const char *verb; /* "ctrace show" */
+	/* what the options said */
+	struct ct_catalog *catalog;
+	struct ct_filter *filter; /* --filter, and its short forms, all of them at once */
+	char **paths;
+	size_t path_count;
+	/* what the verb may set before reading_open() */
+	bool has_pairs;       /* views get durations */
+	ct_read_report *also; /* is told of every note too, with the verb's own user */
+	void *also_user;
+	/* while reading */
+	struct ct_reader *reader;
+	bool has_failed;  /* something that was named could not be read */
+	uint64_t reports; /* lines on stderr so far */
+};
+
+/* --catalog PATH, --filter EXPRESSION, -c -l -e --since --until: a child parser; its input is a struct reading, which the verb has
+ * initialised in its own ARGP_KEY_INIT.  Mistakes end the tool with CMD_USAGE, an expression's with a mark under the place. */
+extern const struct argp ct_reading_argp;
+void reading_init(struct reading *reading, const char *verb);
+/* Notes the words that are left as paths or process ids (borrowed). */
+void reading_paths(struct reading *reading, char **words, size_t count);
+/* Takes the expression too, as if it had been given to --filter: a verb's first word may be one.  False, complained about: it is none. */
+bool reading_filter(struct reading *reading, const char *expression);
+/* Does the word look like an expression rather than a path: no file of that name, and an operator in it. */
+bool reading_is_expression(const char *word);
+/* Makes the reader and adds the paths; without any, what live and dead processes of this user have not delivered yet.  False, complained about,
+ * when there is nothing that could be read. */
+bool reading_open(struct reading *reading);
+/* Tells of damage and losses in sum, and that nothing matched when `shown` is 0; frees everything.  The verb's exit status. */
+int reading_end(struct reading *reading, uint64_t shown);
+
+#endif
