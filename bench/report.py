@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
-"""report.py RAW.json SUBLEVELS.json OPERATE.json OUTPUT.json - judges what bench_trace, bench_sublevels and bench_operate measured: prints the
-tables, writes every figure.
+"""report.py RAW.json SUBLEVELS.json OPERATE.json READ.json OUTPUT.json - judges what bench_trace, bench_sublevels, bench_operate and read.py
+measured: prints the tables, writes every figure.
 
 Status 1 when something missed its target that no other load on the machine can excuse: bytes, instructions, lost events.  A missed
 time is said, and no more.
@@ -41,6 +41,13 @@ OPERATE_TARGETS = {"display": ("alone", 1.2), "other": ("alone", 1.2), "same": (
 OPERATE_TOLD = {"busy": ["alone"], "flood": ["alone"], "own": ["alone"], "writer": ["alone"]}
 WRITER_NS = 200
 
+# Reading a million A (read.py).
+READ_SECONDS = {"text": 0.15, "filter": 0.05, "report": 3}
+READ_OF_BABELTRACE2 = 0.1
+READ_GROWTH = 1.2  # memory at four million events, to that at one
+REPORT_MEBIBYTES = 60
+SEEK_READ_MEBIBYTES = 64  # of 10 GB
+
 
 def ratio(cases, name, base):
     """Made within a repetition, where both saw the same machine."""
@@ -72,6 +79,7 @@ def judge(raw):
     check(what, round(statistics.median(sublevels["seconds"]), 3), SUBLEVELS_SECONDS, "s", False)
     check(f"{what}: memory", sublevels["mebibytes"], SUBLEVELS_MEBIBYTES, "MiB", True)
     judge_operating(raw["operate"], check)
+    judge_reading(raw["read"], check)
     events = raw["events"]
     missing = events["made"] - events["delivered"] if events["made"] == events["emitted"] else events["made"]
     check("events not in the files", max(missing, events["lost"]) + events["lost_by_baseline"], 0, "", True)
@@ -102,6 +110,41 @@ def judge_operating(operate, check):
     check("a writer: events not in the data set", max(run["missing"] for run in runs), 0, "", True)
 
 
+def judge_reading(read, check):
+    cases = read["cases"]
+    for name, limit in READ_SECONDS.items():
+        check(f"reading: {READ_TITLES[name]}", cases[name]["median"], limit, "s", False)
+    if "babeltrace2" in cases:
+        pairs = zip(cases["text"]["seconds"], cases["babeltrace2"]["seconds"])
+        read["of_babeltrace2"] = round(statistics.median(mine / other for mine, other in pairs), 4)
+        check("reading: to text, of babeltrace2's time", read["of_babeltrace2"], READ_OF_BABELTRACE2, "x", False)
+    growth = round(cases["four"]["mebibytes"] / cases["text"]["mebibytes"], 3)
+    check("reading: memory for 4 million events", growth, READ_GROWTH, "x that for one million", True)
+    check("reading: size of the report page", cases["report"]["page_mebibytes"], REPORT_MEBIBYTES, "MiB", True)
+    if cases["seek"]["read"] is not None:
+        what = f"reading: from a time in {cases['seek']['bytes'] / 1e9:.1f} GB, read"
+        check(what, round(cases["seek"]["read"] / (1 << 20), 2), SEEK_READ_MEBIBYTES, "MiB", True)
+    missing = abs(read["lines"]["text"] - read["events"]) + abs(100 * read["lines"]["filter"] - read["events"])
+    check("reading: events not shown", missing, 0, "", True)
+
+
+READ_TITLES = {
+    "text": "1,000,000 events to text",
+    "filter": "of which a filter drops 99 %",
+    "json": "to JSON",
+    "four": "4,000,000 events to text",
+    "babeltrace2": "babeltrace2",
+    "report": "a report page",
+    "seek": "from a time on, in a large trace",
+}
+
+
+def print_reading(read):
+    print(f"\n{'Reading':36}{'median, ms':>10}{'least':>9}{'MiB':>8}")
+    for name, case in read["cases"].items():
+        print(f"{READ_TITLES[name]:36}{1e3 * case['median']:>10.1f}{1e3 * min(case['seconds']):>9.1f}{case['mebibytes']:>8.1f}")
+
+
 def cell(value, digits=1):
     return "-" if value is None else f"{value:.{digits}f}"
 
@@ -127,6 +170,7 @@ def print_table(raw, checks):
             f"   {sustained['bytes']:.2f}"
         )
     print_operating(raw["operate"])
+    print_reading(raw["read"])
     print("\nTargets")
     for item in checks:
         word = "reached" if item["reached"] else "MISSED"
@@ -160,14 +204,16 @@ def main():
         raw["sublevels"] = json.load(file)
     with open(sys.argv[3], encoding="utf-8") as file:
         raw["operate"] = json.load(file)
+    with open(sys.argv[4], encoding="utf-8") as file:
+        raw["read"] = json.load(file)
     checks = judge(raw)
     raw["targets"] = checks
     raw["machine"] = {"cpu": cpu_name(), "cpus": os.cpu_count(), "kernel": platform.release()}
-    with open(sys.argv[4], "w", encoding="utf-8") as file:
+    with open(sys.argv[5], "w", encoding="utf-8") as file:
         json.dump(raw, file, indent=2)
         file.write("\n")
     print_table(raw, checks)
-    print(f"\nAll figures: {sys.argv[4]}.  What they mean: bench/RESULTS.md.")
+    print(f"\nAll figures: {sys.argv[5]}.  What they mean: bench/RESULTS.md.")
     return 1 if any(item["gate"] and not item["reached"] for item in checks) else 0
 
 

@@ -20,7 +20,7 @@ needs_of() {
 	demo) needs_of build; echo 'babeltrace2:babeltrace2' ;;
 	test) needs_of demo; echo 'cmocka.h:libcmocka-dev python3:python3 g++:g++ clang:clang strace:strace mandoc:mandoc
 		protoc:protobuf-compiler chromium:chromium' ;;
-	bench) needs_of build; echo 'python3:python3' ;;
+	bench) needs_of build; echo 'python3:python3 babeltrace2:babeltrace2 strace:strace' ;;
 	format) echo 'clang-format:clang-format' ;;
 	lint) needs_of test; needs_of format; echo 'clang-tidy:clang-tidy cppcheck:cppcheck shellcheck:shellcheck' ;;
 	fuzz) needs_of build; echo 'clang:clang libclang_rt.fuzzer-x86_64.a:libclang-rt-dev' ;;

@@ -1,8 +1,228 @@
 /*
- * cmd_catalog.c - ctrace catalog.
+ * cmd_catalog.c - `ctrace catalog`: what is wrong with a catalogue, and what it says as a C header, a COBOL copybook or a page.
+ *
+ * Mistakes go to stderr, one line each.  With one, nothing is printed and no file is written: half a header would be worse than
+ * the old one.
  *
  * Copyright The ctrace authors.  SPDX-License-Identifier: Apache-2.0
  */
 #include "cmd.h"
 
-int cmd_catalog(int argc, char **argv) { (void)argc; (void)argv; return CMD_USAGE; }
+#include <argp.h>
+#include <errno.h>
+#include <string.h>
+
+#include "catalog/catalog.h"
+
+typedef void print_function(struct ct_buf *out, const struct ct_catalog_component *component);
+
+struct action {
+	const char *name;
+	print_function *print; /* NULL: check only */
+};
+static const struct action actions[] = {
+	{ "check", NULL },
+	{ "header", ct_catalog_print_header },
+	{ "copybook", ct_catalog_print_copybook },
+	{ "doc", ct_catalog_print_markdown },
+};
+
+struct arguments {
+	const struct action *action;
+	const char *output; /* NULL: stdout */
+	char **paths;
+	int count;
+};
+
+/* ---- reading ---- */
+
+static void print_complaint(const char *path, const struct ct_complaint *complaint, void *user)
+{
+	(void)user;
+	ct_tool_print(stderr, path, strlen(path));
+	if (complaint->line != 0)
+		fprintf(stderr, ":%u:%u", complaint->line, complaint->column);
+	fprintf(stderr, ": %s; expected %s\n", complaint->message, complaint->expected);
+}
+
+static bool say_unread(const char *path, enum ctrace_status status)
+{
+	fputs("ctrace catalog: cannot read ", stderr);
+	ct_tool_print(stderr, path, strlen(path));
+	fprintf(stderr, ": %s\n", status == CTRACE_NOT_FOUND ? "there is no such file or folder" : ctrace_status_text(status));
+	return false;
+}
+
+static const char *plural(uint64_t count)
+{
+	return count == 1 ? "" : "s";
+}
+
+/* "x.yaml: 2 components, 9 events" or "x.yaml: 7 of 9 events are good, 3 mistakes" */
+static void say_counts(const char *path, const struct ct_catalog_counts *before, const struct ct_catalog_counts *after)
+{
+	unsigned long long components = after->components - before->components;
+	unsigned long long events = after->events - before->events;
+	unsigned long long mistakes = after->mistakes - before->mistakes;
+
+	ct_tool_print(stdout, path, strlen(path));
+	if (mistakes == 0)
+		printf(": %llu component%s, %llu event%s, all good\n", components, plural(components), events, plural(events));
+	else
+		printf(": %llu of %llu event%s %s good, %llu mistake%s\n",
+		       (unsigned long long)(after->good_events - before->good_events), events, plural(events), events == 1 ? "is" : "are",
+		       mistakes, plural(mistakes));
+}
+
+static bool add_path(struct ct_catalog *catalog, const char *path, bool is_check)
+{
+	struct ct_catalog_counts before = ct_catalog_counts(catalog);
+	enum ctrace_status status = ct_catalog_add(catalog, path, print_complaint, NULL);
+	struct ct_catalog_counts after = ct_catalog_counts(catalog);
+
+	if (status != CTRACE_OK && status != CTRACE_DAMAGED)
+		return say_unread(path, status);
+	if (is_check)
+		say_counts(path, &before, &after);
+	return status == CTRACE_OK;
+}
+
+/* ---- printing ---- */
+
+static bool say_unwritten(const char *path)
+{
+	fputs("ctrace catalog: cannot write ", stderr);
+	ct_tool_print(stderr, path, strlen(path));
+	fprintf(stderr, ": %s\n", strerror(errno));
+	return false;
+}
+
+static bool write_file(const char *path, const struct ct_buf *text)
+{
+	FILE *file = fopen(path, "we");
+	bool is_written;
+
+	if (file == NULL)
+		return say_unwritten(path);
+	is_written = fwrite(text->data, 1, text->size, file) == text->size;
+	is_written = fclose(file) == 0 && is_written;
+	return is_written || say_unwritten(path);
+}
+
+static bool print_all(const struct ct_catalog *catalog, const struct arguments *arguments)
+{
+	const struct ct_catalog_component *component;
+	struct ct_buf text;
+	bool is_done = true;
+
+	ct_buf_init(&text);
+	for (size_t i = 0; (component = ct_catalog_at(catalog, i)) != NULL; i++) {
+		if (i != 0)
+			ct_buf_add_char(&text, '\n');
+		arguments->action->print(&text, component);
+	}
+	if (text.failed) {
+		fprintf(stderr, "ctrace catalog: %s\n", ctrace_status_text(CTRACE_NOT_ENOUGH_MEMORY));
+		is_done = false;
+	} else if (arguments->output != NULL && strcmp(arguments->output, "-") != 0) {
+		is_done = write_file(arguments->output, &text);
+	} else {
+		fwrite(text.data, 1, text.size, stdout);
+	}
+	ct_buf_fini(&text);
+	return is_done;
+}
+
+/* ---- the verb ---- */
+
+static const struct action *action_find(const char *name)
+{
+	for (size_t i = 0; i < CT_COUNT(actions); i++)
+		if (strcmp(actions[i].name, name) == 0)
+			return &actions[i];
+	return NULL;
+}
+
+static void take_words(struct arguments *arguments, struct argp_state *state)
+{
+	arguments->action = action_find(state->argv[state->next]);
+	arguments->paths = state->argv + state->next + 1;
+	arguments->count = state->argc - state->next - 1;
+	if (arguments->action == NULL)
+		argp_error(state, "expected: check, header, copybook or doc, and the files of a catalogue");
+	else if (arguments->count == 0)
+		argp_error(state, "%s what? expected a file or a folder", arguments->action->name);
+	else if (arguments->action->print == NULL && arguments->output != NULL)
+		argp_error(state, "check writes no file: -o is for header, copybook and doc");
+}
+
+static error_t parse_argument(int key, char *argument, struct argp_state *state)
+{
+	struct arguments *arguments = state->input;
+
+	switch (key) {
+	case 'o':
+		arguments->output = argument;
+		return 0;
+	case ARGP_KEY_ARGS:
+		take_words(arguments, state);
+		return 0;
+	case ARGP_KEY_NO_ARGS:
+		argp_error(state, "expected: check, header, copybook or doc, and the files of a catalogue");
+		return 0;
+	default:
+		return ARGP_ERR_UNKNOWN;
+	}
+}
+
+static int run(const struct arguments *arguments)
+{
+	struct ct_catalog *catalog;
+	bool is_good = true;
+
+	if (ct_catalog_create(&catalog) != CTRACE_OK) {
+		fprintf(stderr, "ctrace catalog: %s\n", ctrace_status_text(CTRACE_NOT_ENOUGH_MEMORY));
+		return CMD_NOTHING;
+	}
+	for (int i = 0; i < arguments->count; i++)
+		is_good = add_path(catalog, arguments->paths[i], arguments->action->print == NULL) && is_good;
+	if (is_good && arguments->action->print != NULL)
+		is_good = print_all(catalog, arguments);
+	else if (!is_good && arguments->action->print != NULL)
+		fputs("ctrace catalog: nothing is written before this is mended\n", stderr);
+	ct_catalog_destroy(catalog);
+	return is_good ? CMD_DONE : CMD_NOTHING;
+}
+
+int cmd_catalog(int argc, char **argv)
+{
+	static const struct argp_option options[] = {
+		{ "output", 'o', "FILE", 0, "Write to FILE instead of standard output", 0 },
+		{ 0 },
+	};
+	static const struct argp argp = {
+		.options = options,
+		.parser = parse_argument,
+		.args_doc = "check FILE...\nheader FILE...\ncopybook FILE...\ndoc FILE...",
+		.doc = "Name each mistake in catalogues of events with line and column, or print what they say as a C header, as a COBOL "
+		       "copybook of level 78, or as a page in Markdown.\v"
+		       "A catalogue:\n"
+		       "  component: NAME\n"
+		       "  events:\n"
+		       "    10:\n"
+		       "      mnemonic: NAME\n"
+		       "      description: TEXT\n"
+		       "      severity: LEVEL\n"
+		       "      exit: 11\n"
+		       "      arguments:\n"
+		       "        - name: NAME\n"
+		       "          print: hex|decimal|text|time|flags|enumeration|record\n"
+		       "\n"
+		       "man 5 ctrace-catalog has all keys.  A folder stands for its *.yaml and *.yml.",
+	};
+	struct arguments arguments = { 0 };
+
+	if (argp_parse(&argp, argc, argv, 0, NULL, &arguments) != 0)
+		return CMD_USAGE;
+	return run(&arguments);
+}

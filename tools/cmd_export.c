@@ -1,8 +1,266 @@
 /*
- * cmd_export.c - ctrace export.
+ * cmd_export.c - ctrace export: traces of any kind, merged, for other tools.
+ *
+ * Reads twice what the format must know of before its first event, so that memory stays small.  A document gets its name when it is
+ * complete: nobody sees half of one.
  *
  * Copyright The ctrace authors.  SPDX-License-Identifier: Apache-2.0
  */
-#include "cmd.h"
+#include "reading.h"
 
-int cmd_export(int argc, char **argv) { (void)argc; (void)argv; return CMD_USAGE; }
+#include <errno.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "cmd.h"
+#include "read/export.h"
+
+enum { OPTION_LINES = 256, OPTION_UNGUARDED };
+
+struct export {
+	struct reading reading;
+	const struct ct_exporter *exporter;
+	void *self; /* the exporter's */
+	const char *output;
+	struct ct_export_options options;
+	char *unnamed; /* the file until it is complete; NULL: there is none */
+	uint64_t events;
+};
+
+static int complain(const struct export *verb, const char *path, const char *what)
+{
+	fprintf(stderr, "%s: ", verb->reading.verb);
+	if (path != NULL) {
+		ct_tool_print(stderr, path, strlen(path));
+		fputs(": ", stderr);
+	}
+	fprintf(stderr, "%s\n", what);
+	return CMD_NOTHING;
+}
+
+/* ------------------------------------------------------------------------------------------------------------
+ * Where it goes
+ */
+
+/* A terminal, a pipe, /dev/null: nothing to put in its place. */
+static bool is_special(const char *path)
+{
+	struct stat info;
+
+	return stat(path, &info) == 0 && !S_ISREG(info.st_mode);
+}
+
+static bool open_output(struct export *verb)
+{
+	const char *path = verb->output;
+
+	verb->options.fd = STDOUT_FILENO;
+	verb->options.folder = path;
+	if (verb->exporter->is_folder || path == NULL || strcmp(path, "-") == 0)
+		return true;
+	if (is_special(path)) {
+		verb->options.fd = open(path, O_WRONLY | O_CLOEXEC | O_NOCTTY);
+	} else if (asprintf(&verb->unnamed, "%s.new-%u", path, (unsigned)getpid()) >= 0) {
+		verb->options.fd = open(verb->unnamed, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
+	} else {
+		verb->unnamed = NULL;
+		verb->options.fd = -1;
+		errno = ENOMEM;
+	}
+	if (verb->options.fd >= 0)
+		return true;
+	(void)complain(verb, path, strerror(errno));
+	free(verb->unnamed);
+	verb->unnamed = NULL;
+	return false;
+}
+
+static bool close_output(struct export *verb, bool is_complete)
+{
+	if (verb->options.fd > STDERR_FILENO && close(verb->options.fd) != 0 && is_complete) {
+		(void)complain(verb, verb->output, strerror(errno));
+		is_complete = false;
+	}
+	if (verb->unnamed == NULL)
+		return is_complete;
+	if (!is_complete) {
+		(void)unlink(verb->unnamed);
+	} else if (rename(verb->unnamed, verb->output) != 0) {
+		(void)complain(verb, verb->output, strerror(errno));
+		(void)unlink(verb->unnamed);
+		is_complete = false;
+	}
+	free(verb->unnamed);
+	return is_complete;
+}
+
+/* ------------------------------------------------------------------------------------------------------------
+ * The way through
+ */
+
+static void note_lost(const struct ct_read_note *note, void *user)
+{
+	struct export *verb = user;
+
+	if (note->trouble == CT_TROUBLE_LOST && verb->self != NULL && verb->exporter->lost != NULL)
+		verb->exporter->lost(verb->self, note);
+}
+
+static bool look(struct export *verb)
+{
+	struct reading *reading = &verb->reading;
+	const struct ct_view *view;
+	enum ctrace_status status;
+
+	reading->is_quiet = true;
+	while ((view = ct_reader_next(reading->reader)) != NULL)
+		verb->exporter->look(verb->self, view);
+	status = ct_reader_rewind(reading->reader);
+	reading->is_quiet = false;
+	if (status != CTRACE_OK)
+		(void)complain(verb, NULL, ctrace_status_text(status));
+	return status == CTRACE_OK;
+}
+
+static bool write_events(struct export *verb)
+{
+	const struct ct_view *view;
+	enum ctrace_status status;
+
+	if (verb->exporter->look != NULL && !look(verb))
+		return false;
+	while ((view = ct_reader_next(verb->reading.reader)) != NULL) {
+		verb->exporter->add(verb->self, view);
+		verb->events++;
+	}
+	status = verb->exporter->end(verb->self);
+	if (status == CTRACE_OK)
+		return true;
+	(void)complain(verb, verb->output, status == CTRACE_OS_ERROR ? strerror(errno) : ctrace_status_text(status));
+	return false;
+}
+
+static bool convert(struct export *verb)
+{
+	enum ctrace_status status;
+	bool is_complete;
+
+	verb->options.has_one_trace = ct_reader_origin(verb->reading.reader, 1) == NULL;
+	if (!open_output(verb))
+		return false;
+	status = verb->exporter->open(&verb->options, &verb->self);
+	if (status == CTRACE_OS_ERROR && errno == ENOTEMPTY)
+		(void)complain(verb, verb->output, "is not empty; name a folder that is not there yet");
+	else if (status != CTRACE_OK)
+		(void)complain(verb, verb->output, status == CTRACE_OS_ERROR ? strerror(errno) : ctrace_status_text(status));
+	is_complete = status == CTRACE_OK && write_events(verb);
+	verb->exporter->close(verb->self);
+	verb->self = NULL;
+	return close_output(verb, is_complete);
+}
+
+static int run(struct export *verb)
+{
+	int exit_status;
+	bool is_good;
+
+	verb->reading.has_pairs = verb->exporter->has_pairs;
+	verb->reading.also = note_lost;
+	verb->reading.also_user = verb;
+	is_good = reading_open(&verb->reading) && convert(verb);
+	exit_status = reading_end(&verb->reading, is_good || verb->events == 0 ? verb->events : 1);
+	return is_good ? exit_status : CMD_NOTHING;
+}
+
+/* ------------------------------------------------------------------------------------------------------------
+ * The verb
+ */
+
+static void parse_format(struct export *verb, const char *name, struct argp_state *state)
+{
+	struct ct_buf known;
+
+	verb->exporter = ct_exporter_find(name);
+	if (verb->exporter != NULL)
+		return;
+	ct_buf_init(&known);
+	for (size_t i = 0; ct_exporter_at(i) != NULL; i++)
+		ct_buf_add_format(&known, "%s%s", i == 0 ? "" : ct_exporter_at(i + 1) != NULL ? ", " : " or ", ct_exporter_at(i)->name);
+	argp_error(state, "unknown format \"%s\"; expected %s", name, ct_buf_text(&known));
+}
+
+static void check(struct export *verb, struct argp_state *state)
+{
+	if (verb->exporter == NULL)
+		argp_error(state, "--format is missing: common-trace-format, chrome, perfetto, csv or json");
+	if (verb->reading.path_count == 0)
+		argp_error(state, "export what? expected a trace, a run folder or a process id");
+	if (verb->exporter->is_folder && verb->output == NULL)
+		argp_error(state, "a %s trace is a folder: --output is missing", verb->exporter->name);
+	if (verb->exporter->is_binary && verb->output == NULL && isatty(STDOUT_FILENO))
+		argp_error(state, "%s is nothing for a terminal: --output is missing", verb->exporter->name);
+	if (verb->options.is_lines && verb->exporter != &ct_export_json)
+		argp_error(state, "--lines goes with --format=json");
+	if (verb->options.is_unguarded && verb->exporter != &ct_export_csv)
+		argp_error(state, "--unguarded goes with --format=csv");
+}
+
+static error_t parse_export(int key, char *argument, struct argp_state *state)
+{
+	struct export *verb = state->input;
+
+	switch (key) {
+	case ARGP_KEY_INIT:
+		reading_init(&verb->reading, "ctrace export");
+		state->child_inputs[0] = &verb->reading;
+		return 0;
+	case 'f':
+		parse_format(verb, argument, state);
+		return 0;
+	case 'o':
+		verb->output = argument;
+		return 0;
+	case OPTION_LINES:
+		verb->options.is_lines = true;
+		return 0;
+	case OPTION_UNGUARDED:
+		verb->options.is_unguarded = true;
+		return 0;
+	case ARGP_KEY_ARGS:
+		reading_paths(&verb->reading, state->argv + state->next, (size_t)(state->argc - state->next));
+		return 0;
+	case ARGP_KEY_END:
+		check(verb, state);
+		return 0;
+	default:
+		return ARGP_ERR_UNKNOWN;
+	}
+}
+
+int cmd_export(int argc, char **argv)
+{
+	static const struct argp_option rows[] = {
+		{ "format", 'f', "FORMAT", 0, "common-trace-format, chrome, perfetto, csv or json", 0 },
+		{ "output", 'o', "PATH", 0, "The file, or the folder of common-trace-format; stdout by default", 0 },
+		{ "lines", OPTION_LINES, NULL, 0, "json: one object a line instead of an array", 0 },
+		{ "unguarded", OPTION_UNGUARDED, NULL, 0, "csv: no apostrophe before what a spreadsheet would compute", 0 },
+		{ 0 },
+	};
+	static const struct argp_child children[] = { { .argp = &ct_reading_argp }, { 0 } };
+	static const struct argp argp = {
+		.options = rows,
+		.children = children,
+		.parser = parse_export,
+		.args_doc = "--format=FORMAT PATH|PID...",
+		.doc = "Write traces, merged by time, for other tools: a Common Trace Format 1.8 folder with named events for babeltrace2 and Trace"
+		       " Compass, JSON for chrome://tracing and speedscope, protobuf for Perfetto, comma-separated values, JSON.\v"
+		       "Exit status: 0 done; 1 no events, damaged input, or the output could not be written; 2 usage.",
+	};
+	struct export verb = { .output = NULL };
+
+	if (argp_parse(&argp, argc, argv, 0, NULL, &verb) != 0)
+		return CMD_USAGE;
+	return run(&verb);
+}

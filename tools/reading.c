@@ -231,6 +231,8 @@ static void report(const struct ct_read_note *note, void *user)
 {
 	struct reading *reading = user;
 
+	if (reading->is_quiet)
+		return;
 	if (reading->also != NULL)
 		reading->also(note, reading->also_user);
 	if (reading->reports++ >= REPORT_LIMIT)

@@ -26,6 +26,7 @@ struct reading {
 	bool has_pairs;       /* views get durations */
 	ct_read_report *also; /* is told of every note too, with the verb's own user */
 	void *also_user;
+	bool is_quiet; /* nothing is told now: it will be read again */
 	/* while reading */
 	struct ct_reader *reader;
 	bool has_failed;  /* something that was named could not be read */

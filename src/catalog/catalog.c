@@ -1,15 +1,383 @@
 /*
- * catalog.c - catalogues.
+ * catalog.c - the set of all components that catalogues describe: which files are read, and look-up.
+ *
+ * Called by readers, and by the module catalog.so in a traced process; on one thread.  A component is found by a hash of its name, an event
+ * by halving: a printer asks for both with every event.
  *
  * Copyright The ctrace authors.  SPDX-License-Identifier: Apache-2.0
  */
-#include "catalog/catalog.h"
+#include "catalog/catalog_load.h"
 
-enum ctrace_status ct_catalog_create(struct ct_catalog **out_catalog) { (void)out_catalog; return CTRACE_UNSUPPORTED; }
-void ct_catalog_destroy(struct ct_catalog *catalog) { (void)catalog; }
-enum ctrace_status ct_catalog_add(struct ct_catalog *catalog, const char *path, ct_catalog_complain *complain, void *user) { (void)catalog; (void)path; (void)complain; (void)user; return CTRACE_UNSUPPORTED; }
-enum ctrace_status ct_catalog_parse(struct ct_catalog *catalog, const char *path, const char *text, size_t size, ct_catalog_complain *complain, void *user) { (void)catalog; (void)path; (void)text; (void)size; (void)complain; (void)user; return CTRACE_UNSUPPORTED; }
-enum ctrace_status ct_catalog_add_environment(struct ct_catalog *catalog, ct_catalog_complain *complain, void *user) { (void)catalog; (void)complain; (void)user; return CTRACE_OK; }
-const struct ct_catalog_component *ct_catalog_component(const struct ct_catalog *catalog, const char *name, size_t size) { (void)catalog; (void)name; (void)size; return NULL; }
-const struct ct_event_type *ct_catalog_event(const struct ct_catalog_component *component, uint32_t event_id) { (void)component; (void)event_id; return NULL; }
-const struct ct_catalog_component *ct_catalog_at(const struct ct_catalog *catalog, size_t index) { (void)catalog; (void)index; return NULL; }
+#include <dirent.h>
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+struct ct_catalog {
+	struct ct_catalog_file *files;
+	const struct ct_catalog_component **components; /* in the order in which they were added */
+	uint32_t count;
+	uint32_t capacity;
+	uint32_t *slots; /* number of a component and 1; 0: free.  At least half of them are */
+	uint32_t slot_count;
+	struct ct_catalog_budget budget;
+	struct ct_catalog_counts counts;
+};
+
+enum ctrace_status ct_catalog_create(struct ct_catalog **out_catalog)
+{
+	struct ct_catalog *catalog = calloc(1, sizeof *catalog);
+
+	if (catalog == NULL)
+		return CTRACE_NOT_ENOUGH_MEMORY;
+	catalog->budget = (struct ct_catalog_budget){ CT_CATALOG_READS, true };
+	*out_catalog = catalog;
+	return CTRACE_OK;
+}
+
+static void file_destroy(struct ct_catalog_file *file)
+{
+	struct ct_arena arena = file->arena;
+
+	ct_catalog_records_close(file);
+	ct_arena_fini(&arena); /* the file is in it */
+}
+
+void ct_catalog_destroy(struct ct_catalog *catalog)
+{
+	if (catalog == NULL)
+		return;
+	while (catalog->files != NULL) {
+		struct ct_catalog_file *file = catalog->files;
+
+		catalog->files = file->next;
+		file_destroy(file);
+	}
+	free(catalog->components);
+	free(catalog->slots);
+	free(catalog);
+}
+
+void ct_catalog_leave_copybooks(struct ct_catalog *catalog)
+{
+	catalog->budget.with_copybooks = false;
+}
+
+struct ct_catalog_counts ct_catalog_counts(const struct ct_catalog *catalog)
+{
+	return catalog->counts;
+}
+
+/* ---- look-up ---- */
+
+static const struct ct_catalog_component *find(const struct ct_catalog *catalog, const char *name, size_t size)
+{
+	uint32_t mask = catalog->slot_count - 1;
+
+	if (catalog->slot_count == 0)
+		return NULL;
+	for (uint32_t slot = ct_name_hash(name, size) & mask; catalog->slots[slot] != 0; slot = (slot + 1) & mask) {
+		const struct ct_catalog_component *component = catalog->components[catalog->slots[slot] - 1];
+
+		if (ct_name_is(name, size, component->name))
+			return component;
+	}
+	return NULL;
+}
+
+const struct ct_catalog_component *ct_catalog_component(const struct ct_catalog *catalog, const char *name, size_t size)
+{
+	while (size > 0) {
+		const struct ct_catalog_component *component = find(catalog, name, size);
+		const char *dot;
+
+		if (component != NULL)
+			return component;
+		dot = memrchr(name, '.', size);
+		size = dot != NULL ? (size_t)(dot - name) : 0;
+	}
+	return NULL;
+}
+
+const struct ct_event_type *ct_catalog_event(const struct ct_catalog_component *component, uint32_t event_id)
+{
+	const struct ct_event_type *events = component->events;
+	uint32_t count = component->event_count;
+
+	while (count > 1) {
+		uint32_t half = count / 2;
+
+		if (events[half].event_id <= event_id)
+			events += half;
+		else
+			half = count - half;
+		count -= half;
+	}
+	return count == 1 && events->event_id == event_id ? events : NULL;
+}
+
+const struct ct_catalog_component *ct_catalog_at(const struct ct_catalog *catalog, size_t index)
+{
+	return index < catalog->count ? catalog->components[index] : NULL;
+}
+
+/* ---- adding ---- */
+
+static void put_into_slot(struct ct_catalog *catalog, uint32_t index)
+{
+	const char *name = catalog->components[index]->name;
+	uint32_t slot = ct_name_hash(name, strlen(name)) & (catalog->slot_count - 1);
+
+	while (catalog->slots[slot] != 0)
+		slot = (slot + 1) & (catalog->slot_count - 1);
+	catalog->slots[slot] = index + 1;
+}
+
+/* Room for one more component. */
+static bool reserve(struct ct_catalog *catalog)
+{
+	uint32_t capacity = catalog->capacity != 0 ? catalog->capacity * 2 : 16;
+	const struct ct_catalog_component **components;
+	uint32_t *slots;
+
+	if (catalog->count < catalog->capacity)
+		return true;
+	components = realloc(catalog->components, capacity * sizeof(const struct ct_catalog_component *));
+	if (components == NULL)
+		return false;
+	catalog->components = components;
+	slots = calloc(capacity * (size_t)2, sizeof *slots);
+	if (slots == NULL)
+		return false;
+	free(catalog->slots);
+	catalog->slots = slots;
+	catalog->slot_count = capacity * 2;
+	catalog->capacity = capacity;
+	for (uint32_t i = 0; i < catalog->count; i++)
+		put_into_slot(catalog, i);
+	return true;
+}
+
+/* A name that is there already is a mistake, and that component stays out. */
+static enum ctrace_status add_component(struct ct_catalog *catalog, const struct ct_catalog_file *file, uint32_t index,
+					struct ct_mistakes *mistakes)
+{
+	const struct ct_catalog_component *component = &file->components[index];
+	const struct ct_catalog_component *other = find(catalog, component->name, strlen(component->name));
+
+	if (other != NULL) {
+		struct ct_buf what;
+
+		ct_buf_init(&what);
+		ct_span_quote(&what, (struct ct_span){ component->name, strlen(component->name) }, CT_WORD_SHOWN);
+		ct_buf_add_text(&what, " is described already, by another file");
+		ct_mistakes_add(mistakes, &file->places[index],
+				&(struct ct_mistake){ .what = ct_buf_text(&what), .expected = "one file for a component; the first one counts" });
+		ct_buf_fini(&what);
+		return CTRACE_OK;
+	}
+	if (!reserve(catalog))
+		return CTRACE_NOT_ENOUGH_MEMORY;
+	catalog->components[catalog->count] = component;
+	put_into_slot(catalog, catalog->count++);
+	return CTRACE_OK;
+}
+
+static enum ctrace_status add_components(struct ct_catalog *catalog, const struct ct_catalog_file *file, struct ct_mistakes *mistakes)
+{
+	enum ctrace_status status = CTRACE_OK;
+
+	for (uint32_t i = 0; i < file->component_count && status == CTRACE_OK; i++)
+		status = add_component(catalog, file, i, mistakes);
+	return status;
+}
+
+static void complain_whole(struct ct_catalog *catalog, const char *path, const char *what, const char *expected,
+			   ct_catalog_complain *complain, void *user)
+{
+	struct ct_complaint complaint = { 0 };
+
+	catalog->counts.mistakes++;
+	(void)snprintf(complaint.message, sizeof complaint.message, "%s", what);
+	(void)snprintf(complaint.expected, sizeof complaint.expected, "%s", expected);
+	if (complain != NULL)
+		complain(path, &complaint, user);
+}
+
+static struct ct_catalog_file *file_create(const char *path)
+{
+	struct ct_arena arena = { 0 };
+	struct ct_catalog_file *file = ct_arena_take(&arena, sizeof *file);
+	size_t size = strlen(path) + 1;
+	char *copy;
+
+	if (file == NULL)
+		return NULL;
+	copy = ct_arena_take(&arena, size);
+	file->arena = arena;
+	if (copy == NULL) {
+		file_destroy(file);
+		return NULL;
+	}
+	memcpy(copy, path, size);
+	file->path = copy;
+	return file;
+}
+
+/* Nothing of it is in use until it has no mistake; from then on it stays. */
+static enum ctrace_status take_file(struct ct_catalog *catalog, struct ct_catalog_file *file, const char *text, size_t size,
+				    struct ct_mistakes *mistakes)
+{
+	struct ct_catalog_result result;
+	enum ctrace_status status = ct_catalog_load(file, text, size, &catalog->budget, mistakes, &result);
+
+	catalog->counts.files++;
+	catalog->counts.components += file->component_count;
+	catalog->counts.events += result.event_count;
+	catalog->counts.good_events += result.good_count;
+	if (status == CTRACE_OK && mistakes->total == 0) {
+		file->next = catalog->files;
+		catalog->files = file;
+		status = add_components(catalog, file, mistakes);
+	} else {
+		file_destroy(file);
+	}
+	catalog->counts.mistakes += mistakes->total;
+	return status != CTRACE_OK ? status : mistakes->total != 0 ? CTRACE_DAMAGED : CTRACE_OK;
+}
+
+enum ctrace_status ct_catalog_parse(struct ct_catalog *catalog, const char *path, const char *text, size_t size,
+				    ct_catalog_complain *complain, void *user)
+{
+	static const char mark[] = "\xEF\xBB\xBF";
+	struct ct_mistakes mistakes = { 0 };
+	struct ct_catalog_file *file;
+	enum ctrace_status status;
+
+	if (size > CT_CATALOG_FILE_LIMIT) {
+		complain_whole(catalog, path, "it is too large", "at most 4 MiB", complain, user);
+		return CTRACE_DAMAGED;
+	}
+	if (catalog->counts.files >= CT_CATALOG_FILES) {
+		complain_whole(catalog, path, "there are too many files", "at most 4,096", complain, user);
+		return CTRACE_DAMAGED;
+	}
+	if (size >= sizeof mark - 1 && memcmp(text, mark, sizeof mark - 1) == 0) {
+		text += sizeof mark - 1;
+		size -= sizeof mark - 1;
+	}
+	file = file_create(path);
+	if (file == NULL)
+		return CTRACE_NOT_ENOUGH_MEMORY;
+	status = take_file(catalog, file, text, size, &mistakes);
+	ct_mistakes_tell(&mistakes, path, text, size, complain, user);
+	ct_mistakes_fini(&mistakes);
+	return status;
+}
+
+/* ---- files and folders ---- */
+
+/* What happens to the whole when something happens to a part: want of memory goes before all, then what is wrong first. */
+static enum ctrace_status worse(enum ctrace_status a, enum ctrace_status b)
+{
+	return b == CTRACE_NOT_ENOUGH_MEMORY || a == CTRACE_OK ? b : a;
+}
+
+static enum ctrace_status add_file(struct ct_catalog *catalog, const char *path, ct_catalog_complain *complain, void *user)
+{
+	enum ctrace_status status;
+	struct ct_buf text;
+
+	ct_buf_init(&text);
+	status = ct_os_read_file(path, CT_CATALOG_FILE_LIMIT, &text);
+	if (status == CTRACE_OK)
+		status = ct_catalog_parse(catalog, path, text.size != 0 ? text.data : "", text.size, complain, user);
+	else if (status != CTRACE_NOT_FOUND && status != CTRACE_NOT_ENOUGH_MEMORY)
+		complain_whole(catalog, path, status == CTRACE_OS_ERROR ? strerror(errno) : ctrace_status_text(status),
+			       "a file that can be read", complain, user);
+	ct_buf_fini(&text);
+	return status == CTRACE_NOT_FOUND || status == CTRACE_OK || status == CTRACE_NOT_ENOUGH_MEMORY ? status : CTRACE_DAMAGED;
+}
+
+static int is_catalog_name(const struct dirent *entry)
+{
+	const char *dot = strrchr(entry->d_name, '.');
+
+	return entry->d_name[0] != '.' && dot != NULL && (strcmp(dot, ".yaml") == 0 || strcmp(dot, ".yml") == 0);
+}
+
+static int by_name(const struct dirent **a, const struct dirent **b)
+{
+	return strcmp((*a)->d_name, (*b)->d_name);
+}
+
+static enum ctrace_status add_folder(struct ct_catalog *catalog, const char *folder, ct_catalog_complain *complain, void *user)
+{
+	enum ctrace_status status = CTRACE_OK;
+	struct dirent **entries;
+	struct ct_buf path;
+	int count = scandir(folder, &entries, is_catalog_name, by_name);
+
+	if (count < 0) {
+		complain_whole(catalog, folder, strerror(errno), "a folder that can be read", complain, user);
+		return CTRACE_DAMAGED;
+	}
+	ct_buf_init(&path);
+	for (int i = 0; i < count; i++) {
+		ct_buf_clear(&path);
+		ct_buf_add_format(&path, "%s/%s", folder, entries[i]->d_name);
+		status = worse(status, path.failed ? CTRACE_NOT_ENOUGH_MEMORY : add_file(catalog, ct_buf_text(&path), complain, user));
+		free(entries[i]);
+	}
+	ct_buf_fini(&path);
+	free(entries);
+	return status;
+}
+
+enum ctrace_status ct_catalog_add(struct ct_catalog *catalog, const char *path, ct_catalog_complain *complain, void *user)
+{
+	struct stat info;
+
+	if (stat(path, &info) == 0 && S_ISDIR(info.st_mode))
+		return add_folder(catalog, path, complain, user);
+	return add_file(catalog, path, complain, user);
+}
+
+static enum ctrace_status add_named(struct ct_catalog *catalog, const char *path, ct_catalog_complain *complain, void *user)
+{
+	enum ctrace_status status = ct_catalog_add(catalog, path, complain, user);
+
+	if (status == CTRACE_NOT_FOUND)
+		complain_whole(catalog, path, "there is no such file or folder", "the path of a catalogue", complain, user);
+	return status;
+}
+
+enum ctrace_status ct_catalog_add_list(struct ct_catalog *catalog, const char *paths, ct_catalog_complain *complain, void *user)
+{
+	enum ctrace_status status = CTRACE_OK;
+
+	while (*paths != '\0') {
+		size_t size = strcspn(paths, ":");
+		char *path = strndup(paths, size);
+
+		if (path == NULL)
+			return CTRACE_NOT_ENOUGH_MEMORY;
+		if (size != 0)
+			status = worse(status, add_named(catalog, path, complain, user));
+		free(path);
+		paths += size;
+		paths += *paths == ':';
+	}
+	return status;
+}
+
+enum ctrace_status ct_catalog_add_environment(struct ct_catalog *catalog, ct_catalog_complain *complain, void *user)
+{
+	const char *paths = ct_os_environment("CTRACE_CATALOG");
+	const char *folder = ct_os_environment("MFTRACE_ANNOTATIONS");
+
+	if (paths != NULL)
+		return ct_catalog_add_list(catalog, paths, complain, user);
+	return folder != NULL ? add_named(catalog, folder, complain, user) : CTRACE_OK;
+}

@@ -92,8 +92,21 @@ enum ctrace_status ct_catalog_add(struct ct_catalog *catalog, const char *path, 
 /* The same for text in memory; copybooks are looked for in the folder of path. */
 enum ctrace_status ct_catalog_parse(struct ct_catalog *catalog, const char *path, const char *text, size_t size,
 				    ct_catalog_complain *complain, void *user) CT_MUST_USE;
-/* What CTRACE_CATALOG names (files and folders, colons between), or else the folder MFTRACE_ANNOTATIONS. */
+/* Files and folders, colons between. */
+enum ctrace_status ct_catalog_add_list(struct ct_catalog *catalog, const char *paths, ct_catalog_complain *complain, void *user) CT_MUST_USE;
+/* What CTRACE_CATALOG names (a list as above), or else the folder MFTRACE_ANNOTATIONS. */
 enum ctrace_status ct_catalog_add_environment(struct ct_catalog *catalog, ct_catalog_complain *complain, void *user) CT_MUST_USE;
+/* For who only wants names: copybooks are not read, and their mistakes not found.  Before anything is added. */
+void ct_catalog_leave_copybooks(struct ct_catalog *catalog);
+/* What was read so far, files with mistakes included. */
+struct ct_catalog_counts {
+	uint64_t files;
+	uint64_t components;
+	uint64_t events;
+	uint64_t good_events; /* nothing is wrong with them */
+	uint64_t mistakes;
+};
+struct ct_catalog_counts ct_catalog_counts(const struct ct_catalog *catalog);
 /* Borrowed, or NULL.  A component without a file of its own has that of its nearest parent: APP.DB.READ that of APP.DB, or of APP. */
 const struct ct_catalog_component *ct_catalog_component(const struct ct_catalog *catalog, const char *name, size_t size);
 const struct ct_event_type *ct_catalog_event(const struct ct_catalog_component *component, uint32_t event_id);

@@ -2,8 +2,11 @@
  * catalog/catalog_load.h - what the files that read a catalogue share.  Each calls only those below it:
  *
  *     catalog.c           the set: which files are read, look-up
- *     catalog_load.c      keys, values and pairs: a tree becomes components
+ *     catalog_load.c      a tree becomes components and events
+ *     catalog_pair.c      entries and their exits
+ *     catalog_argument.c  an event's items
  *     catalog_record.c    copybooks that arguments name: where they are, and each read once
+ *     catalog_values.c    keys and values: texts, names, numbers, words; what stands there twice
  *     catalog_mistake.c   what is wrong, in words and in the order of the text
  *     catalog_yaml.c      libyaml's events become a tree with places, within bounds
  *
@@ -119,11 +122,87 @@ const struct ct_copybook *ct_catalog_record_open(struct ct_catalog_file *file, c
 						 struct ct_mistakes *mistakes);
 void ct_catalog_records_close(struct ct_catalog_file *file);
 
-/* ---- catalog_load.c */
+/* ---- catalog_values.c */
 struct ct_catalog_budget {
-	uint32_t reads;       /* left */
-	bool with_copybooks;  /* they are read */
+	uint32_t reads;      /* left */
+	bool with_copybooks; /* they are read */
 };
+/* What is compared to find what stands there twice. */
+struct ct_load_entry {
+	const char *name;           /* NULL: values are compared */
+	uint64_t value;
+	const struct ct_yaml *node; /* whose place is told, and whose text */
+	bool *is_bad;               /* set when it is the later of two; or NULL */
+};
+/* One reading of one file. */
+struct ct_load {
+	struct ct_catalog_file *file;
+	struct ct_arena nodes; /* given back at the end; what is to stay is in the file's arena */
+	struct ct_mistakes *mistakes;
+	struct ct_catalog_budget *budget;
+	enum ctrace_status status; /* DAMAGED: the budget is spent, and nothing more is read */
+	struct ct_load_entry *entries;
+	uint32_t entry_capacity;
+	const struct ct_yaml **names; /* of the components */
+	uint32_t name_count;
+	/* of the component that is being read */
+	enum ct_encoding encoding;
+	const char *const *folders;
+	uint32_t folder_count;
+};
+void ct_load_complain(struct ct_load *load, const struct ct_yaml *node, const char *what, const char *expected);
+void ct_load_complain_word(struct ct_load *load, const struct ct_yaml *node, const char *what, const char *expected); /* with its text */
+/* What is to be read comes out of the budget.  False: it is spent. */
+bool ct_load_charge(struct ct_load *load, const struct ct_yaml *node, uint32_t count);
+void *ct_load_keep(struct ct_load *load, size_t count, size_t size); /* zeroed; NULL when memory is short, and the status says so */
+bool ct_load_is_nothing(const struct ct_yaml *node); /* a value that was left out: nothing, ~, null */
+/* A map's values by the keys' numbers; NULL where there is none.  What is none of the keys, or stands there twice, is a mistake. */
+struct ct_load_keys {
+	const char *const *names;
+	uint32_t count;
+	const char *what;     /* "an event" */
+	const char *expected; /* all names */
+};
+bool ct_load_map(struct ct_load *load, const struct ct_yaml *node, const struct ct_load_keys *keys, const struct ct_yaml **out_values);
+/* Values.  NULL or false: it is a mistake.  A node that is NULL is none, and no mistake. */
+const char *ct_load_text(struct ct_load *load, const struct ct_yaml *node); /* "" for nothing; at most CT_CATALOG_TEXT bytes */
+struct ct_load_letters {
+	size_t limit;
+	const char *marks; /* beside letters and digits; NULL: all that is printable but the blank; "*": that too */
+	bool begins_with_letter;
+	const char *expected;
+};
+const char *ct_load_name(struct ct_load *load, const struct ct_yaml *node, const struct ct_load_letters *letters);
+bool ct_load_number(struct ct_load *load, const struct ct_yaml *node, bool with_sign, uint64_t *out_value);
+bool ct_load_id(struct ct_load *load, const struct ct_yaml *node, uint32_t *out_id);
+bool ct_load_flag(struct ct_load *load, const struct ct_yaml *node, bool *out_flag);
+bool ct_load_word(struct ct_load *load, const struct ct_yaml *node, const char *const *words, uint32_t count, const char *expected,
+		  uint32_t *out_index);
+bool ct_load_encoding(struct ct_load *load, const struct ct_yaml *node, enum ct_encoding *out_encoding);
+/* Room for entries that ct_load_unique() then compares; valid until the next call.  NULL when memory is short. */
+struct ct_load_entry *ct_load_entries(struct ct_load *load, uint32_t count);
+void ct_load_unique(struct ct_load *load, uint32_t count, const char *what, const char *expected);
+
+/* ---- catalog_argument.c */
+/* The items of an event: its `arguments`. */
+void ct_load_arguments(struct ct_load *load, const struct ct_yaml *list, struct ct_event_type *type);
+
+/* ---- catalog_pair.c */
+/* An event, and what it says of others. */
+struct ct_event_draft {
+	struct ct_event_type type;
+	const struct ct_yaml *id;       /* its key */
+	const struct ct_yaml *mnemonic; /* NULL: it has none that is good */
+	const struct ct_yaml *exit;     /* NULL: not said */
+	const struct ct_yaml *match;    /* likewise */
+	uint32_t exit_id;
+	bool has_id;
+	bool is_bad;
+};
+/* Finds the other ends.  drafts: by rising id. */
+void ct_load_pairs(struct ct_load *load, struct ct_event_draft *drafts, uint32_t count);
+
+/* ---- catalog_load.c */
 struct ct_catalog_result {
 	uint32_t event_count;
 	uint32_t good_count; /* of them */

@@ -189,3 +189,25 @@ void ct_catalog_records_close(struct ct_catalog_file *file)
 	file->records = NULL;
 	file->record_count = 0;
 }
+
+/* H1-WEAK: until copybook.c has it */
+__attribute__((weak)) enum ctrace_status ct_copybook_open(const char *path, const struct ct_copybook_options *options, struct ct_copybook **out_copybook,
+				    struct ct_complaint *out_complaint, struct ct_buf *out_complaint_path)
+{
+	(void)path;
+	(void)options;
+	(void)out_copybook;
+	(void)out_complaint;
+	(void)out_complaint_path;
+	return CTRACE_UNSUPPORTED;
+}
+__attribute__((weak)) const char *ct_copybook_name(const struct ct_copybook *copybook)
+{
+	(void)copybook;
+	return "";
+}
+__attribute__((weak)) uint32_t ct_copybook_size(const struct ct_copybook *copybook)
+{
+	(void)copybook;
+	return 0;
+}

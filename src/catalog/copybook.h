@@ -43,12 +43,12 @@ uint32_t ct_copybook_size(const struct ct_copybook *copybook);    /* bytes, with
 
 /* ---- copybook_decode.c: a record's bytes to fields, in the order of the copybook. */
 enum ct_field_kind {
-	CT_FIELD_TEXT,    /* alphabetic, alphanumeric, edited */
-	CT_FIELD_NUMBER,  /* text is a decimal number, with sign and point where it has them; valid JSON */
-	CT_FIELD_POINTER, /* text is 0x and digits */
-	CT_FIELD_GROUP
+	CT_RECORD_TEXT,    /* alphabetic, alphanumeric, edited */
+	CT_RECORD_NUMBER,  /* text is a decimal number, with sign and point where it has them; valid JSON */
+	CT_RECORD_POINTER, /* text is 0x and digits */
+	CT_RECORD_GROUP
 };
-struct ct_field {
+struct ct_record_field {
 	const char *name;      /* "FILLER" for one without */
 	enum ct_field_kind kind;
 	uint32_t depth;        /* 0: the record itself */
@@ -66,11 +66,11 @@ struct ct_field {
 /* Group: begin, its fields, end.  A table (OCCURS): begin_table, each occurrence (a value or a group), end_table.  A field is borrowed for
  * the call.  What fits the record: a record shorter than the copybook shows what is there, and marks the first field that is not. */
 struct ct_field_visitor {
-	void (*begin_group)(const struct ct_field *field, void *user);
-	void (*end_group)(const struct ct_field *field, void *user);
-	void (*begin_table)(const struct ct_field *field, uint32_t count, void *user);
-	void (*end_table)(const struct ct_field *field, void *user);
-	void (*value)(const struct ct_field *field, void *user);
+	void (*begin_group)(const struct ct_record_field *field, void *user);
+	void (*end_group)(const struct ct_record_field *field, void *user);
+	void (*begin_table)(const struct ct_record_field *field, uint32_t count, void *user);
+	void (*end_table)(const struct ct_record_field *field, void *user);
+	void (*value)(const struct ct_record_field *field, void *user);
 	void *user;
 };
 /* False when something was bad or left out, or bytes are left over (out_left_over, may be NULL). */

@@ -71,11 +71,13 @@ enum ct_span_way {
 };
 #define CT_TRACK_SPANS ((uint64_t)1 << 29) /* those beyond are CT_SPAN_ALONE: a quarter of a byte each */
 struct ct_track {
-	const struct ct_origin *origin;
+	const struct ct_origin *origin; /* as it was found last: a reader that begins again has others, with the same indexes */
+	uint32_t origin_index;
 	uint32_t tid;
 	uint32_t index; /* 0, 1, ... as they were first seen */
 	bool is_told;   /* the exporter's: it has named the track */
 	bool is_first;  /* the first one of its process that was seen */
+	void *data;     /* the exporter's, who frees it */
 	/* while looking: spans that are open, the innermost last */
 	struct ct_open_span *open;
 	uint32_t open_count, open_capacity;

@@ -18,7 +18,7 @@ struct chrome {
 	struct ct_tracks *tracks;
 	struct ct_buf scratch;
 	uint64_t last_ns; /* of the last event */
-	bool is_begun;
+	bool is_begun, has_elements;
 	bool is_short_of_memory;
 };
 
@@ -56,8 +56,13 @@ static void begin_document(struct chrome *self)
 	self->last_ns = begin_ns;
 	ct_buf_add_text(text, "{\"displayTimeUnit\":\"ns\",\"otherData\":{\"tracer\":\"ctrace\",\"begin_time\":\"");
 	ct_export_add_time(text, begin_ns);
-	ct_buf_add_format(text, "\",\"begin_ns\":\"%" PRIu64 "\"},\"traceEvents\":[\n", begin_ns);
-	ct_buf_add_text(text, "{\"ph\":\"M\",\"pid\":0,\"tid\":0,\"ts\":0,\"name\":\"trace_name\",\"args\":{\"name\":\"ctrace\"}}");
+	ct_buf_add_format(text, "\",\"begin_ns\":\"%" PRIu64 "\"},\"traceEvents\":[", begin_ns);
+}
+
+static void begin_element(struct chrome *self)
+{
+	ct_buf_add_text(&self->out.text, self->has_elements ? ",\n" : "\n");
+	self->has_elements = true;
 }
 
 static void add_scratch(struct chrome *self)
@@ -73,7 +78,8 @@ static void add_scratch(struct chrome *self)
 
 static void add_naming(struct chrome *self, const char *what, uint32_t pid, uint32_t tid)
 {
-	ct_buf_add_format(&self->out.text, ",\n{\"ph\":\"M\",\"pid\":%u,\"tid\":%u,\"ts\":0,\"name\":\"%s\",\"args\":{\"name\":", pid, tid, what);
+	begin_element(self);
+	ct_buf_add_format(&self->out.text, "{\"ph\":\"M\",\"pid\":%u,\"tid\":%u,\"ts\":0,\"name\":\"%s\",\"args\":{\"name\":", pid, tid, what);
 	add_scratch(self);
 	ct_buf_add_text(&self->out.text, "}}");
 }
@@ -170,7 +176,8 @@ static void chrome_add(void *user, const struct ct_view *view)
 	tell_track(self, track);
 	if (view->event.time_ns > self->last_ns)
 		self->last_ns = view->event.time_ns;
-	ct_buf_add_format(text, ",\n{\"ph\":\"%c\",\"pid\":%u,\"tid\":%u,\"ts\":", phase, ct_tracks_pid(self->tracks, track->origin),
+	begin_element(self);
+	ct_buf_add_format(text, "{\"ph\":\"%c\",\"pid\":%u,\"tid\":%u,\"ts\":", phase, ct_tracks_pid(self->tracks, track->origin),
 			  track->tid);
 	add_time(self, self->last_ns);
 	ct_buf_add_text(text, ",\"name\":");
@@ -191,7 +198,8 @@ static void chrome_lost(void *user, const struct ct_read_note *note)
 	struct chrome *self = user;
 
 	begin_document(self);
-	ct_buf_add_format(&self->out.text, ",\n{\"ph\":\"i\",\"pid\":%u,\"tid\":0,\"ts\":",
+	begin_element(self);
+	ct_buf_add_format(&self->out.text, "{\"ph\":\"i\",\"pid\":%u,\"tid\":0,\"ts\":",
 			  note->origin != NULL ? ct_tracks_pid(self->tracks, note->origin) : 0);
 	add_time(self, self->last_ns);
 	ct_buf_add_format(&self->out.text, ",\"name\":\"events lost\",\"cat\":\"LOST\",\"s\":\"%c\",\"args\":{\"events\":%" PRIu64 "}}",

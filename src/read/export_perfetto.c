@@ -201,7 +201,7 @@ static void tell_track(struct perfetto *self, struct ct_track *track)
 	add_text(&self->inner, THREAD_NAME, self->text.data, self->text.size);
 	add_number(&self->message, TRACK_UUID, THREAD_TRACKS + track->index);
 	add_message(&self->message, TRACK_THREAD, &self->inner);
-	add_number(&self->message, TRACK_PARENT, PROCESS_TRACKS + track->origin->index);
+	add_number(&self->message, TRACK_PARENT, PROCESS_TRACKS + track->origin_index);
 	ct_buf_clear(&self->text);
 	end_track(self);
 }

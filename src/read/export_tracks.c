@@ -128,7 +128,7 @@ static size_t slot_of(const struct ct_tracks *tracks, uint32_t origin, uint32_t 
 	while (tracks->slots[slot] != 0) {
 		const struct ct_track *track = tracks->tracks[tracks->slots[slot] - 1];
 
-		if (track->origin->index == origin && track->tid == tid)
+		if (track->origin_index == origin && track->tid == tid)
 			break;
 		slot = (slot + 1) & (tracks->slot_count - 1);
 	}
@@ -152,7 +152,7 @@ static bool grow(struct ct_tracks *tracks)
 	tracks->slot_count = 2 * capacity;
 	tracks->capacity = capacity;
 	for (size_t i = 0; i < tracks->count; i++)
-		slots[slot_of(tracks, tracks->tracks[i]->origin->index, tracks->tracks[i]->tid)] = (uint32_t)i + 1;
+		slots[slot_of(tracks, tracks->tracks[i]->origin_index, tracks->tracks[i]->tid)] = (uint32_t)i + 1;
 	return true;
 }
 
@@ -166,13 +166,18 @@ struct ct_track *ct_tracks_find(struct ct_tracks *tracks, const struct ct_view *
 	if (tracks->count == tracks->capacity && !grow(tracks))
 		return NULL;
 	slot = slot_of(tracks, origin->index, view->event.tid);
-	if (tracks->slots[slot] != 0)
-		return tracks->tracks[tracks->slots[slot] - 1];
+	if (tracks->slots[slot] != 0) {
+		track = tracks->tracks[tracks->slots[slot] - 1];
+		track->origin = origin;
+		return track;
+	}
 	track = calloc(1, sizeof *track);
 	if (track == NULL)
 		return NULL;
 	process = find_process(tracks, origin);
-	*track = (struct ct_track){ .origin = origin, .tid = view->event.tid, .index = (uint32_t)tracks->count };
+	*track = (struct ct_track){
+		.origin = origin, .origin_index = origin->index, .tid = view->event.tid, .index = (uint32_t)tracks->count
+	};
 	track->is_first = process == NULL || !process->has_track;
 	if (process != NULL)
 		process->has_track = true;

@@ -95,7 +95,7 @@ struct ct_filter_test {
 /* Memory that goes with the filter. */
 struct ct_filter_block {
 	struct ct_filter_block *next;
-	uint64_t bytes[];
+	_Alignas(16) unsigned char bytes[];
 };
 struct ct_filter {
 	struct ct_filter_test *tests;
@@ -144,7 +144,7 @@ bool ct_filter_scan_literal(struct ct_filter_scan *scan, struct ct_literal *out)
 bool ct_filter_scan_hex(struct ct_filter_scan *scan, struct ct_literal *out);
 /* `"word" what (did you mean meant?)`; expected may be NULL.  All return false. */
 struct ct_filter_mistake {
-	struct ct_span word;
+	struct ct_span word; /* its quotation marks, if it has any, are not shown */
 	const char *what;
 	const char *meant; /* or NULL */
 	const char *expected;

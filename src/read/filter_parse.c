@@ -165,7 +165,8 @@ static bool read_index(struct parser *parser, struct ct_filter_test *test)
 		return false;
 	if (literal.kind == CT_LITERAL_STRING && literal.text.size != 0)
 		set_name(test, literal.text);
-	else if (literal.kind == CT_LITERAL_NUMBER && literal.floor == literal.ceil && literal.floor >= 0 && literal.floor < CTRACE_MAX_ITEMS)
+	else if (literal.kind == CT_LITERAL_NUMBER && literal.floor == literal.ceil && literal.floor >= 0 &&
+		 literal.floor < CTRACE_MAX_ITEMS)
 		*test = (struct ct_filter_test){ .field = CT_FILTER_DATA, .index = (uint32_t)literal.floor };
 	else
 		return ct_filter_complain_word(scan, literal.span, "is no item", expected);
@@ -204,7 +205,8 @@ static bool read_item(struct parser *parser, struct ct_filter_test *test)
 		scan->at++;
 		name = ct_filter_scan_name(scan);
 		if (name.size == 0)
-			return ct_filter_complain_next(scan, test->is_any ? "the name of an item" : "the name of a field of the record");
+			return ct_filter_complain_next(scan,
+						       test->is_any ? "the name of an item" : "the name of a field of the record");
 		if (test->path_count == PATH_LIMIT)
 			return ct_filter_complain_word(scan, name, "is one name too many", "at most 49 of a record's fields");
 		if (!keep_name(parser, &name))
@@ -223,14 +225,15 @@ static bool read_item(struct parser *parser, struct ct_filter_test *test)
 
 enum relation { IS_EQUAL, IS_BELOW, IS_AT_MOST, IS_ABOVE, IS_AT_LEAST, IS_LIKE, IS_IN };
 
-struct operator {
+struct operator
+{
 	const char *mark;
 	enum relation relation;
 	bool is_inverted;
 };
 static const struct operator operators[] = {
-	{ "==", IS_EQUAL, false },    { "!=", IS_EQUAL, true }, { "<>", IS_EQUAL, true },  { "<=", IS_AT_MOST, false },
-	{ ">=", IS_AT_LEAST, false }, { "!~", IS_LIKE, true },  { "=~", IS_LIKE, false },  { "=", IS_EQUAL, false },
+	{ "==", IS_EQUAL, false },    { "!=", IS_EQUAL, true }, { "<>", IS_EQUAL, true }, { "<=", IS_AT_MOST, false },
+	{ ">=", IS_AT_LEAST, false }, { "!~", IS_LIKE, true },  { "=~", IS_LIKE, false }, { "=", IS_EQUAL, false },
 	{ "<", IS_BELOW, false },     { ">", IS_ABOVE, false }, { "~", IS_LIKE, false },
 };
 
@@ -252,7 +255,7 @@ static const char *operators_of(const struct field *field)
 }
 
 /* False without a complaint when there is none. */
-static bool find_operator(struct ct_filter_scan *scan, struct operator *out, struct ct_span *out_word)
+static bool find_operator(struct ct_filter_scan *scan, struct operator* out, struct ct_span *out_word)
 {
 	const char *start;
 
@@ -278,7 +281,7 @@ static bool find_operator(struct ct_filter_scan *scan, struct operator *out, str
 	return false;
 }
 
-static bool check_operator(struct parser *parser, const struct field *field, const struct operator *operator, struct ct_span word)
+static bool check_operator(struct parser *parser, const struct field *field, const struct operator* operator, struct ct_span word)
 {
 	char what[60];
 
@@ -312,7 +315,7 @@ static bool check_level(struct parser *parser, struct ct_literal *literal)
 		return true;
 	}
 	return ct_filter_complain(&parser->scan,
-				  &(struct ct_filter_mistake){ .word = literal->kind == CT_LITERAL_STRING ? literal->text : literal->span,
+				  &(struct ct_filter_mistake){ .word = literal->span,
 							       .what = "is no level",
 							       .meant = ct_suggest(text, names, CT_COUNT(names)),
 							       .expected = "debug, info, warn, error, fatal or 0 to 4" });
@@ -323,7 +326,8 @@ static bool check_number(struct parser *parser, const struct field *field, struc
 	char expected[80];
 
 	if (literal->kind == CT_LITERAL_STRING && field->field == CT_FILTER_EVENT)
-		return ct_filter_complain_word(&parser->scan, literal->span, "is no number", "a number; names of events are compared with mnemonic");
+		return ct_filter_complain_word(&parser->scan, literal->span, "is no number",
+					       "a number; names of events are compared with mnemonic");
 	(void)snprintf(expected, sizeof expected, "a number from 0 to %llu", (unsigned long long)field->limit);
 	if (literal->kind != CT_LITERAL_NUMBER)
 		return ct_filter_complain_word(&parser->scan, literal->span, "is no number", expected);
@@ -390,7 +394,8 @@ static bool read_value(struct parser *parser, const struct field *field, struct 
 		return false;
 	switch (field->type) {
 	case TYPE_NAME:
-		return out->kind == CT_LITERAL_STRING || ct_filter_complain_word(&parser->scan, out->span, "is not in quotes", "a text in quotes");
+		return out->kind == CT_LITERAL_STRING ||
+		       ct_filter_complain_word(&parser->scan, out->span, "is not in quotes", "a text in quotes");
 	case TYPE_LEVEL:
 		return check_level(parser, out);
 	case TYPE_NUMBER:
@@ -516,7 +521,7 @@ static bool read_list(struct parser *parser, const struct field *field)
 	return ct_filter_complain_next(scan, field->type == TYPE_NAME ? ", or )" : ", .. or )");
 }
 
-static bool read_values(struct parser *parser, const struct field *field, const struct operator *operator)
+static bool read_values(struct parser *parser, const struct field *field, const struct operator* operator)
 {
 	struct ct_literal value;
 
@@ -579,8 +584,8 @@ static void take_values(struct parser *parser, struct ct_filter_test *test)
 	struct ct_buf *ranges = &parser->ranges;
 
 	if (!ranges->failed && ranges->size != 0)
-		ranges->size = sizeof(struct ct_filter_range) *
-			       merge_ranges((struct ct_filter_range *)(void *)ranges->data, ranges->size / sizeof(struct ct_filter_range));
+		ranges->size = sizeof(struct ct_filter_range) * merge_ranges((struct ct_filter_range *)(void *)ranges->data,
+									     ranges->size / sizeof(struct ct_filter_range));
 	test->ranges = keep_values(parser, ranges, sizeof *test->ranges, &test->range_count);
 	test->decimals = keep_values(parser, &parser->decimals, sizeof *test->decimals, &test->decimal_count);
 	test->texts = keep_values(parser, &parser->texts, sizeof *test->texts, &test->text_count);
@@ -651,7 +656,7 @@ static bool read_comparison(struct parser *parser, struct part *out)
 	test.field = field->field;
 	if (field->type == TYPE_DATA && !read_item(parser, &test))
 		return false;
-	if (find_operator(scan, &operator, &word)) {
+	if (find_operator(scan, &operator, & word)) {
 		if (!check_operator(parser, field, &operator, word) || !read_values(parser, field, &operator))
 			return false;
 		test.is_glob = operator.relation == IS_LIKE;
@@ -677,7 +682,8 @@ static bool read_group(struct parser *parser, struct part *out)
 	if (!read_either(parser, out))
 		return false;
 	if (!ct_filter_scan_mark(scan, ")")) {
-		(void)snprintf(expected, sizeof expected, "&&, ||, or ) for the ( in column %u", (unsigned)(scan->open.at - scan->text) + 1);
+		(void)snprintf(expected, sizeof expected, "&&, ||, or ) for the ( in column %u",
+			       (unsigned)(scan->open.at - scan->text) + 1);
 		return ct_filter_complain_next(scan, expected);
 	}
 	scan->open = outer;

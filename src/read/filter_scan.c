@@ -28,10 +28,13 @@ bool ct_filter_complain_at(struct ct_filter_scan *scan, const char *at, const ch
 
 bool ct_filter_complain(struct ct_filter_scan *scan, const struct ct_filter_mistake *mistake)
 {
+	struct ct_span word = mistake->word;
 	struct ct_buf message;
 
+	if (word.size > 2 && (word.at[0] == '"' || word.at[0] == '\'') && word.at[0] == word.at[word.size - 1])
+		word = (struct ct_span){ word.at + 1, word.size - 2 };
 	ct_buf_init(&message);
-	ct_span_quote(&message, mistake->word, CT_WORD_SHOWN);
+	ct_span_quote(&message, word, CT_WORD_SHOWN);
 	ct_buf_add_format(&message, " %s", mistake->what);
 	if (mistake->meant != NULL)
 		ct_buf_add_format(&message, " (did you mean %s?)", mistake->meant);
@@ -201,8 +204,8 @@ static bool scan_string(struct ct_filter_scan *scan, struct ct_literal *out)
 		if (*scan->at == '\\')
 			taken = take_escape(scan->at, end, &text[size]);
 		if (taken == 0)
-			return ct_filter_complain_word(scan, (struct ct_span){ scan->at, end - scan->at >= 2 ? 2 : 1 }, "stands for nothing",
-						       "\\\\, \\\", \\', \\n, \\r, \\t or \\x and two digits");
+			return ct_filter_complain_word(scan, (struct ct_span){ scan->at, end - scan->at >= 2 ? 2 : 1 },
+						       "stands for nothing", "\\\\, \\\", \\', \\n, \\r, \\t or \\x and two digits");
 		scan->at += taken;
 	}
 	scan->at = end + 1;
@@ -229,8 +232,8 @@ struct unit {
 	const char *name;
 	uint64_t ns;
 };
-static const struct unit units[] = { { "ns", 1 },          { "us", 1000 },        { "ms", 1000000 },
-				     { "s", 1000000000 },  { "m", 60000000000u }, { "h", 3600000000000u } };
+static const struct unit units[] = { { "ns", 1 },         { "us", 1000 },        { "ms", 1000000 },
+				     { "s", 1000000000 }, { "m", 60000000000u }, { "h", 3600000000000u } };
 
 /* The digits behind the point, as billionths; what is smaller makes the number only larger than it seems. */
 static bool scan_fraction(struct ct_filter_scan *scan, uint64_t *out_billionths, bool *out_is_more)

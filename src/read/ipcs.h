@@ -112,6 +112,7 @@ struct ct_ipcs_command {
 	struct ct_ipcs_words sources;
 	enum ct_ipcs_source source;
 	bool is_active; /* ACTIVE, MAIN or STORAGE: what processes have not delivered */
+	bool is_list; /* SETDEF LIST */
 	/* COPYTRC */
 	struct ct_ipcs_words out; /* one, as it was said */
 	enum ct_ipcs_source out_kind;

@@ -99,7 +99,7 @@ static const char *skip_comment(const char *at, const char *end)
 	if (end - at < 2 || at[0] != '/' || at[1] != '*')
 		return NULL;
 	for (at += 2; at < end; at++) {
-		if (*at == '\n' && (at == end || !is_line_blank(at[-1])))
+		if (*at == '\n')
 			return at;
 		if (*at == '*' && at + 1 < end && at[1] == '/')
 			return at + 2;

@@ -4,7 +4,7 @@
  * Called by source_bin.c, on one thread, with files that may be hostile.  A place in the middle is guessed, the next head behind it is
  * looked for, and its times say which half it is in; the last stretch is hopped through from packet to packet.  A packet's bytes
  * may hold whole packets as data, of the same trace even: so what is found must also stand between its neighbours in number and in time, and be
- * followed by another packet.  What cannot be decided by that, or not with so many reads, is left to the caller, who
+ * followed by others.  What cannot be decided by that, or not with so many reads, is left to the caller, who
  * reads from the last place that is known to be before the time.
  *
  * Copyright The ctrace authors.  SPDX-License-Identifier: Apache-2.0
@@ -18,7 +18,7 @@
 #define GLANCE ((size_t)4 << 10)    /* read where only a head is wanted */
 #define STRETCH ((uint64_t)1 << 18) /* so much is hopped through */
 #define PARTS 8u                    /* places that are tried, when there is damage at the others */
-#define READS_TO_BISECT 512u
+#define READS_TO_BISECT 1024u
 #define READS_TO_HOP 4096u
 
 struct search {
@@ -41,7 +41,7 @@ struct search {
 	struct ct_packet_head after;
 };
 
-/* At least `size` bytes at `at`, or all that the file has; `ahead`: how many to read if any. */
+/* At least `size` bytes at `at`, or all that the file has; `ahead`: how many to read when they have to be read. */
 static const unsigned char *look(struct search *search, uint64_t at, size_t size, size_t ahead, size_t *out_available)
 {
 	*out_available = 0;
@@ -62,10 +62,10 @@ static const unsigned char *look(struct search *search, uint64_t at, size_t size
 	return search->window + (at - search->window_at);
 }
 
-static bool head_at(struct search *search, uint64_t at, struct ct_packet_head *out)
+static bool head_at(struct search *search, uint64_t at, size_t ahead, struct ct_packet_head *out)
 {
 	size_t available, head_size;
-	const unsigned char *bytes = look(search, at, CT_PACKET_HEAD, GLANCE, &available);
+	const unsigned char *bytes = look(search, at, CT_PACKET_HEAD, ahead, &available);
 
 	return ct_packet_decode_head(bytes, available, out, &head_size) == CTRACE_OK &&
 	       memcmp(out->uuid, search->uuid, sizeof out->uuid) == 0;
@@ -83,16 +83,42 @@ static bool fits(const struct search *search, const struct ct_packet_head *head)
 	       (head->stream_instance == after->stream_instance && head->sequence < after->sequence && head->end_ns <= after->begin_ns);
 }
 
-/* Is it followed by another packet, or by the end of the file? */
-static bool is_followed(struct search *search, uint64_t at, const struct ct_packet_head *head)
+/* Is `head` the next packet behind the one before it?  Numbers run on, but where something is missing. */
+static bool follows(const struct ct_packet_head *head, const struct ct_packet_head *before)
 {
-	uint64_t next = at + head->packet_bits / 8;
-	struct ct_packet_head follower;
+	return head->stream_instance == before->stream_instance && head->sequence == before->sequence + 1 &&
+	       head->begin_ns >= before->end_ns;
+}
 
-	if (next >= search->size)
-		return true;
-	return head_at(search, next, &follower) && follower.stream_instance == head->stream_instance &&
-	       follower.sequence > head->sequence && follower.begin_ns >= head->end_ns;
+/* Do packets follow from here for longer than any packet is?  Then they are not another one's data. */
+static bool is_chain(struct search *search, uint64_t start, const struct ct_packet_head *first)
+{
+	struct ct_packet_head head = *first;
+	uint64_t at = start;
+
+	while (at - start < CT_PACKET_MAX) {
+		struct ct_packet_head next;
+
+		at += head.packet_bits / 8;
+		if (!head_at(search, at, WINDOW, &next) || !follows(&next, &head))
+			return false;
+		head = next;
+	}
+	return true;
+}
+
+/* A packet of ours, and not another one's data?  That it is before the time is believed only of what certainly is one: otherwise what is
+ * wanted could be passed over.  That it is not, only costs time where it is wrong. */
+static bool is_packet(struct search *search, uint64_t at, const struct ct_packet_head *head)
+{
+	struct ct_packet_head next;
+
+	if (!fits(search, head))
+		return false;
+	if (head->end_ns < search->since_ns)
+		return is_chain(search, at, head);
+	return at + head->packet_bits / 8 == search->size ||
+	       (head_at(search, at + head->packet_bits / 8, GLANCE, &next) && follows(&next, head));
 }
 
 /* The first packet at or after `from`, within what the largest one takes. */
@@ -112,7 +138,7 @@ static bool find_packet(struct search *search, uint64_t from, uint64_t *out_at, 
 			continue;
 		}
 		from += found;
-		if (from < end && head_at(search, from, out_head) && fits(search, out_head) && is_followed(search, from, out_head)) {
+		if (from < end && head_at(search, from, GLANCE, out_head) && is_packet(search, from, out_head)) {
 			*out_at = from;
 			return true;
 		}
@@ -150,27 +176,30 @@ static bool narrow(struct search *search, uint64_t *end)
 	return false;
 }
 
+/* The end of the file, where nothing is a chain, is left to hopping. */
 static void bisect(struct search *search)
 {
-	uint64_t end = search->size;
+	uint64_t end = search->size > CT_PACKET_MAX ? search->size - CT_PACKET_MAX : 0;
 
-	while (end - search->low > STRETCH && search->reads < READS_TO_BISECT && search->status == CTRACE_OK)
+	while (end > search->low && end - search->low > STRETCH && search->reads < READS_TO_BISECT && search->status == CTRACE_OK)
 		if (!narrow(search, &end))
 			break;
 }
 
-/* From packet to packet, as long as they are before the time. */
-static void hop(struct search *search)
+/* Goes past the packet at low, when that is before the time. */
+static bool hop_once(struct search *search)
 {
+	/* Where packets are small, what is read for one has many. */
+	size_t ahead = search->has_before && search->before.packet_bits / 8 < GLANCE ? WINDOW : GLANCE;
 	struct ct_packet_head head;
 
-	while (search->low < search->high && search->reads < READS_TO_HOP && head_at(search, search->low, &head) &&
-	       head.end_ns < search->since_ns && head.packet_bits / 8 <= search->size - search->low &&
-	       (!search->has_before || head.begin_ns >= search->before.end_ns)) {
-		search->low += head.packet_bits / 8;
-		search->before = head;
-		search->has_before = true;
-	}
+	if (search->low >= search->high || !head_at(search, search->low, ahead, &head) || head.end_ns >= search->since_ns ||
+	    head.packet_bits / 8 > search->size - search->low || (search->has_before && head.begin_ns < search->before.end_ns))
+		return false;
+	search->low += head.packet_bits / 8;
+	search->before = head;
+	search->has_before = true;
+	return true;
 }
 
 enum ctrace_status ct_packet_index_find(int fd, const uint8_t uuid[16], uint64_t since_ns, struct ct_packet_place *out)
@@ -185,8 +214,11 @@ enum ctrace_status ct_packet_index_find(int fd, const uint8_t uuid[16], uint64_t
 	search.window = malloc(WINDOW);
 	if (search.window == NULL)
 		return CTRACE_NOT_ENOUGH_MEMORY;
+	/* The first packet says more than how the rest begins: what is no later than it is none of the rest. */
+	(void)hop_once(&search);
 	bisect(&search);
-	hop(&search);
+	while (search.reads < READS_TO_HOP && hop_once(&search))
+		;
 	free(search.window);
 	if (search.status != CTRACE_OK)
 		return search.status;

@@ -137,7 +137,7 @@ struct record {
 	uint32_t fillers;
 };
 
-static void begin_member(struct record *record, const struct ct_field *field)
+static void begin_member(struct record *record, const struct ct_record_field *field)
 {
 	if (record->needs_comma)
 		ct_buf_add_char(record->out, ',');
@@ -153,7 +153,7 @@ static void begin_member(struct record *record, const struct ct_field *field)
 	ct_buf_add_char(record->out, ':');
 }
 
-static void record_begin_group(const struct ct_field *field, void *user)
+static void record_begin_group(const struct ct_record_field *field, void *user)
 {
 	struct record *record = user;
 
@@ -163,7 +163,7 @@ static void record_begin_group(const struct ct_field *field, void *user)
 	record->needs_comma = false;
 }
 
-static void record_end_group(const struct ct_field *field, void *user)
+static void record_end_group(const struct ct_record_field *field, void *user)
 {
 	struct record *record = user;
 
@@ -172,10 +172,10 @@ static void record_end_group(const struct ct_field *field, void *user)
 	record->needs_comma = true;
 }
 
-static void record_begin_table(const struct ct_field *field, uint32_t count, void *user)
+static void record_begin_table(const struct ct_record_field *field, uint32_t count, void *user)
 {
 	struct record *record = user;
-	struct ct_field whole = *field;
+	struct ct_record_field whole = *field;
 
 	(void)count;
 	whole.occurrence = 0;
@@ -184,7 +184,7 @@ static void record_begin_table(const struct ct_field *field, uint32_t count, voi
 	record->needs_comma = false;
 }
 
-static void record_end_table(const struct ct_field *field, void *user)
+static void record_end_table(const struct ct_record_field *field, void *user)
 {
 	struct record *record = user;
 
@@ -210,7 +210,7 @@ static void add_decimal(struct ct_buf *out, const char *text, size_t size)
 	ct_buf_add(out, text + at, size - at);
 }
 
-static void record_value(const struct ct_field *field, void *user)
+static void record_value(const struct ct_record_field *field, void *user)
 {
 	struct record *record = user;
 	size_t size = field->text_size;
@@ -220,10 +220,10 @@ static void record_value(const struct ct_field *field, void *user)
 		ct_buf_add_text(record->out, "{\"hex\":");
 		(void)add_string(record->out, field->text, size);
 		ct_buf_add_char(record->out, '}');
-	} else if (field->kind == CT_FIELD_NUMBER) {
+	} else if (field->kind == CT_RECORD_NUMBER) {
 		add_decimal(record->out, field->text, size);
 	} else {
-		while (field->kind == CT_FIELD_TEXT && size > 0 && field->text[size - 1] == ' ')
+		while (field->kind == CT_RECORD_TEXT && size > 0 && field->text[size - 1] == ' ')
 			size--;
 		(void)add_string(record->out, field->text, size);
 	}

@@ -113,8 +113,8 @@ struct ct_reader;
 enum ctrace_status ct_reader_create(const struct ct_reader_options *options, struct ct_reader **out_reader) CT_MUST_USE;
 void ct_reader_destroy(struct ct_reader *reader);
 /* Adds everything that path names: a trace of ours or of anybody (folder with `metadata`), one stream file of it, a run folder (folder with
- * `session`), a folder holding any of these (also a few levels down), or a process id of a live or dead traced process.  NOT_FOUND when it is
- * none of them; UNSUPPORTED when it is a trace that cannot be read. */
+ * `session`), a folder holding any of these (also a few levels down), a process id of a live or dead traced process, or what the generations
+ * app.ctb_1, app.ctb_2 ... have in common.  NOT_FOUND when it is none of them; UNSUPPORTED when it is a trace that cannot be read. */
 enum ctrace_status ct_reader_add(struct ct_reader *reader, const char *path) CT_MUST_USE;
 /* The next event that the filter accepts; NULL at the end.  Nothing is added after the first call. */
 const struct ct_view *ct_reader_next(struct ct_reader *reader);

@@ -28,7 +28,7 @@ struct ct_reader_exit {
 	void *module;
 	void *work_area;
 	unsigned rereads;
-	bool has_refused; /* no more calls, the final one neither */
+	bool is_open; /* it was found */
 	int answer; /* the last one, for a message */
 };
 /* NAME.so in the folders of linklist, and in it ctrace_filter_exit or ctrace_format_exit.  NOT_FOUND: it is not there, may not be loaded, or

@@ -345,13 +345,54 @@ static enum ctrace_status add_process(struct ct_sources *sources, const char *di
 	return search.result;
 }
 
+/* ------------------------------------------------------------------------------------------------------------
+ * Generations: app.ctb_1, app.ctb_2 of what is called app.ctb
+ */
+
+static bool is_generation(const char *name, const char *stem, size_t stem_size)
+{
+	return strncmp(name, stem, stem_size) == 0 && name[stem_size] == '_' && name[stem_size + 1] != '\0' &&
+	       name[stem_size + 1 + strspn(name + stem_size + 1, "0123456789")] == '\0';
+}
+
+static enum ctrace_status add_generations(struct ct_sources *sources, const char *path)
+{
+	const char *slash = strrchr(path, '/');
+	const char *stem = slash != NULL ? slash + 1 : path;
+	char *folder = slash != NULL ? strndup(path, (size_t)(slash - path + 1)) : strdup("./");
+	enum ctrace_status result = CTRACE_NOT_FOUND;
+	struct dirent **entries;
+	int count = folder != NULL ? scandir(folder, &entries, NULL, versionsort) : -1;
+
+	for (int i = 0; i < count; i++) {
+		char *generation;
+
+		if (is_generation(entries[i]->d_name, stem, strlen(stem)) && asprintf(&generation, "%s%s", folder, entries[i]->d_name) >= 0) {
+			enum ctrace_status status = add_one_folder(sources, generation);
+
+			if (result != CTRACE_OK)
+				result = status;
+			free(generation);
+		}
+		free(entries[i]);
+	}
+	if (count >= 0)
+		free(entries);
+	free(folder);
+	return result;
+}
+
 enum ctrace_status ct_sources_add(struct ct_sources *sources, const char *path)
 {
 	enum ctrace_status status;
 	struct stat info;
 
-	if (stat(path, &info) != 0)
-		return errno == EACCES ? CTRACE_DENIED : add_process(sources, path);
+	if (stat(path, &info) != 0) {
+		if (errno == EACCES)
+			return CTRACE_DENIED;
+		status = add_process(sources, path);
+		return status == CTRACE_NOT_FOUND ? add_generations(sources, path) : status;
+	}
 	if (S_ISREG(info.st_mode))
 		return add_stream_file(sources, path);
 	if (!S_ISDIR(info.st_mode))

@@ -10,6 +10,8 @@
  */
 #include "read/source.h"
 
+#include "read/packet_index.h"
+
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
@@ -66,6 +68,7 @@ struct bin_source {
 	size_t offset;  /* of the next event */
 	uint64_t previous_ns;
 	bool has_head; /* head is that of the packet before, at least */
+	bool is_placed; /* packet_at is where the reader wants to begin */
 	bool has_ended;
 };
 
@@ -490,6 +493,24 @@ static enum ctrace_status read_event(struct bin_source *bin, struct ct_sources *
 	return status;
 }
 
+/* What lies before the time that the reader wants to begin with is not read. */
+static void seek(struct bin_source *bin, struct ct_sources *sources)
+{
+	struct ct_packet_place place;
+	int fd = sources->may_seek && sources->since_ns > 0 ? open_stream(bin, sources) : -1;
+
+	bin->is_placed = true;
+	if (fd < 0)
+		return;
+	if (ct_packet_index_find(fd, bin->trace->info.uuid, sources->since_ns, &place) == CTRACE_OK) {
+		bin->packet_at = place.offset;
+		bin->head = place.before;
+		bin->has_head = place.has_before;
+	}
+	if (fd != bin->unpacked_fd)
+		ct_os_close(&fd);
+}
+
 static void release_memory(struct bin_source *bin)
 {
 	ct_os_close(&bin->unpacked_fd);
@@ -503,6 +524,8 @@ static bool bin_next(struct ct_source *source, struct ct_sources *sources)
 	struct bin_source *bin = (struct bin_source *)source;
 	enum ctrace_status status;
 
+	if (!bin->is_placed)
+		seek(bin, sources);
 	while (!bin->has_ended) {
 		if (bin->offset >= bin->content) {
 			if (bin->is_cut)

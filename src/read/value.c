@@ -137,7 +137,7 @@ struct record {
 	bool is_first;
 };
 
-static size_t trimmed(const struct ct_field *field)
+static size_t trimmed(const struct ct_record_field *field)
 {
 	size_t size = field->text_size;
 
@@ -146,7 +146,7 @@ static size_t trimmed(const struct ct_field *field)
 	return size;
 }
 
-static void add_field_value(struct ct_buf *out, const struct ct_field *field)
+static void add_field_value(struct ct_buf *out, const struct ct_record_field *field)
 {
 	if (field->is_bad) {
 		ct_buf_add_text(out, "X'");
@@ -154,14 +154,14 @@ static void add_field_value(struct ct_buf *out, const struct ct_field *field)
 		ct_buf_add_text(out, "' (bad)");
 		return;
 	}
-	if (field->kind == CT_FIELD_TEXT)
+	if (field->kind == CT_RECORD_TEXT)
 		ct_buf_add_char(out, '"');
-	ct_escape_add(out, field->text, field->kind == CT_FIELD_TEXT ? trimmed(field) : field->text_size);
-	if (field->kind == CT_FIELD_TEXT)
+	ct_escape_add(out, field->text, field->kind == CT_RECORD_TEXT ? trimmed(field) : field->text_size);
+	if (field->kind == CT_RECORD_TEXT)
 		ct_buf_add_char(out, '"');
 }
 
-static void add_conditions(struct ct_buf *out, const struct ct_field *field)
+static void add_conditions(struct ct_buf *out, const struct ct_record_field *field)
 {
 	for (uint32_t i = 0; i < field->condition_count; i++) {
 		ct_buf_add_text(out, i == 0 ? " (" : ", ");
@@ -174,7 +174,7 @@ static void add_conditions(struct ct_buf *out, const struct ct_field *field)
 #define VALUE_COLUMN 34u
 
 /* "    CUST-NAME", and blanks to the column of values. */
-static void begin_line(struct record *record, const struct ct_field *field, bool has_value)
+static void begin_line(struct record *record, const struct ct_record_field *field, bool has_value)
 {
 	size_t start = record->out->size;
 	unsigned indent = record->indent + 2 * field->depth;
@@ -191,7 +191,7 @@ static void begin_line(struct record *record, const struct ct_field *field, bool
 	while (record->out->size - start < record->indent + VALUE_COLUMN && !record->out->failed);
 }
 
-static void line_begin_group(const struct ct_field *field, void *user)
+static void line_begin_group(const struct ct_record_field *field, void *user)
 {
 	struct record *record = user;
 
@@ -199,7 +199,7 @@ static void line_begin_group(const struct ct_field *field, void *user)
 	ct_buf_add_char(record->out, '\n');
 }
 
-static void line_value(const struct ct_field *field, void *user)
+static void line_value(const struct ct_record_field *field, void *user)
 {
 	struct record *record = user;
 
@@ -209,20 +209,20 @@ static void line_value(const struct ct_field *field, void *user)
 	ct_buf_add_char(record->out, '\n');
 }
 
-static void nothing(const struct ct_field *field, void *user)
+static void nothing(const struct ct_record_field *field, void *user)
 {
 	(void)field;
 	(void)user;
 }
 
-static void nothing_of_table(const struct ct_field *field, uint32_t count, void *user)
+static void nothing_of_table(const struct ct_record_field *field, uint32_t count, void *user)
 {
 	(void)field;
 	(void)count;
 	(void)user;
 }
 
-static void begin_word(struct record *record, const struct ct_field *field)
+static void begin_word(struct record *record, const struct ct_record_field *field)
 {
 	if (!record->is_first)
 		ct_buf_add_char(record->out, ' ');
@@ -233,7 +233,7 @@ static void begin_word(struct record *record, const struct ct_field *field)
 	ct_buf_add_char(record->out, '=');
 }
 
-static void word_begin_group(const struct ct_field *field, void *user)
+static void word_begin_group(const struct ct_record_field *field, void *user)
 {
 	struct record *record = user;
 
@@ -243,7 +243,7 @@ static void word_begin_group(const struct ct_field *field, void *user)
 	record->is_first = true;
 }
 
-static void word_end_group(const struct ct_field *field, void *user)
+static void word_end_group(const struct ct_record_field *field, void *user)
 {
 	struct record *record = user;
 
@@ -252,7 +252,7 @@ static void word_end_group(const struct ct_field *field, void *user)
 	record->is_first = false;
 }
 
-static void word_value(const struct ct_field *field, void *user)
+static void word_value(const struct ct_record_field *field, void *user)
 {
 	struct record *record = user;
 

@@ -63,6 +63,21 @@ static void traces_of_others_are_unsupported(void **state)
 	assert_int_equal(add(".", &count), CTRACE_NOT_FOUND);
 }
 
+static void generations_by_what_they_have_in_common(void **state)
+{
+	struct fixture *f = *state;
+	size_t count;
+
+	make_trace(f, "a.ctb_1", 0, 5, 5);
+	make_trace(f, "a.ctb_2", 5, 5, 5);
+	make_trace(f, "a.ctb_10", 10, 5, 5);
+	make_trace(f, "a.ctb_old", 100, 5, 5);
+	make_trace(f, "aa.ctb_1", 200, 5, 5);
+	assert_reads("a.ctb", 0, 15);
+	assert_reads("./a.ctb", 0, 15);
+	assert_int_equal(add("a", &count), CTRACE_NOT_FOUND);
+}
+
 static void hostile_run_folder_is_refused(void **state)
 {
 	size_t count;
@@ -81,6 +96,7 @@ int main(void)
 		TEST(a_trace_a_stream_a_folder_of_traces),
 		TEST(what_is_none_of_them),
 		TEST(traces_of_others_are_unsupported),
+		TEST(generations_by_what_they_have_in_common),
 		TEST(hostile_run_folder_is_refused),
 	};
 

@@ -1,0 +1,176 @@
+#!/usr/bin/env python3
+"""read.py FOLDER OUTPUT.json - measures what reading traces costs with the release build in FOLDER, babeltrace2 beside it where it is installed.
+
+Every case is a whole process: from its start to its end, its output to a file in memory.  The cases take turns, so that a ratio is made of
+neighbours in time.  Data go to $TMPDIR, else /dev/shm where that has room, else /tmp.
+
+Copyright The ctrace authors.  SPDX-License-Identifier: Apache-2.0
+"""
+
+import json
+import os
+import shutil
+import statistics
+import struct
+import subprocess
+import sys
+import tempfile
+import time
+
+EVENTS = 1_000_000
+ROUNDS = 7
+LARGE_BYTES = int(os.environ.get("BENCH_READ_LARGE", 10 << 30))
+PACKET_HEAD = struct.Struct("<I16sIIQQIIQQII")
+
+
+def place():
+    if os.environ.get("TMPDIR"):
+        return os.environ["TMPDIR"]
+    usage = shutil.disk_usage("/dev/shm") if os.path.isdir("/dev/shm") else None
+    return "/dev/shm" if usage and usage.free > 2 << 30 else "/tmp"
+
+
+def run(arguments, output):
+    """Seconds, and MiB at most in memory."""
+    with open(output, "wb") as out:
+        start = time.perf_counter()
+        process = subprocess.Popen(arguments, stdout=out, stderr=subprocess.PIPE)
+        complaints = process.stderr.read()
+        _, status, usage = os.wait4(process.pid, 0)
+        seconds = time.perf_counter() - start
+    process.returncode = os.waitstatus_to_exitcode(status)
+    if process.returncode != 0:
+        sys.exit(f"{' '.join(arguments)}: status {process.returncode}\n{complaints.decode(errors='replace')}")
+    return {"seconds": seconds, "mebibytes": usage.ru_maxrss / 1024}
+
+
+def make_trace(folder, path, count):
+    config = f"{path}.cfg"
+    with open(config, "w", encoding="utf-8") as file:
+        file.write(f"mftrace.dest = binfile\nmftrace.level.bench = info\nmftrace.emitter.binfile#file = {path}\nctrace.block.timeout = 10000\n")
+    environment = dict(os.environ, MFTRACE_CONFIG=config, CTRACE_RUN_DIR=f"{path}.run")
+    subprocess.run([f"{folder}/bench/bench_read", str(count)], env=environment, check=True)
+
+
+def lines_of(path):
+    with open(path, "rb") as file:
+        return sum(block.count(b"\n") for block in iter(lambda: file.read(1 << 20), b""))
+
+
+def measure(cases, output):
+    """Each case ROUNDS times, in turns; the first round only warms."""
+    results = {name: [] for name in cases}
+    for turn in range(ROUNDS + 1):
+        for name, arguments in cases.items():
+            result = run(arguments, output)
+            if turn > 0:
+                results[name].append(result)
+    return results
+
+
+def summary(results):
+    return {
+        "seconds": [round(r["seconds"], 4) for r in results],
+        "median": round(statistics.median(r["seconds"] for r in results), 4),
+        "mebibytes": round(max(r["mebibytes"] for r in results), 1),
+    }
+
+
+def make_large(source, target, size):
+    """A stream of whole packets of the source, again and again, each later than the one before.  Gives the times of its beginning and end."""
+    os.makedirs(target)
+    shutil.copy(f"{source}/metadata", target)
+    with open(f"{source}/stream.0", "rb") as file:
+        data = file.read()
+    packets, at = [], 0
+    while at < len(data):
+        head = PACKET_HEAD.unpack_from(data, at)
+        packets.append((head, data[at + PACKET_HEAD.size : at + head[7] // 8]))
+        at += head[7] // 8
+    first, last = packets[0][0][4], packets[-1][0][5]
+    # A time is stored by its low 22 bits: whole multiples of that leave the events as they are.
+    step = ((last - first >> 22) + 2) << 22
+    written, shift, sequence = 0, 0, 0
+    with open(f"{target}/stream.0", "wb") as out:
+        while written < size:
+            block = bytearray()
+            for head, body in packets:
+                if len(body) < 1000:
+                    continue
+                fields = list(head)
+                fields[4] += shift
+                fields[5] += shift
+                fields[8] = sequence
+                sequence += 1
+                block += PACKET_HEAD.pack(*fields) + body
+            out.write(block)
+            written += len(block)
+            shift += step
+    return first, last + shift - step
+
+
+def read_bytes(arguments):
+    """What the process read with read(2) and its like, as strace sees it; None without strace."""
+    if shutil.which("strace") is None:
+        return None
+    with tempfile.NamedTemporaryFile("r") as log:
+        subprocess.run(
+            ["strace", "-f", "-o", log.name, "-e", "trace=read,pread64"] + arguments, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, check=False
+        )
+        total = 0
+        for line in log:
+            result = line.rsplit("= ", 1)[-1].split()
+            if result and result[0].isdigit():
+                total += int(result[0])
+        return total
+
+
+def measure_seek(tool, work):
+    room = shutil.disk_usage(work).free
+    size = min(LARGE_BYTES, room // 2)
+    large = f"{work}/large.ctb"
+    first, last = make_large(f"{work}/a.ctb", large, size)
+    since = f"@{(last - (last - first) // 1000) / 1e9:.9f}"
+    arguments = [tool, "show", "--since", since, "--limit", "1000", large]
+    runs = [run(arguments, f"{work}/out") for _ in range(ROUNDS)]
+    result = summary(runs)
+    result["bytes"] = os.path.getsize(f"{large}/stream.0")
+    result["read"] = read_bytes(arguments)
+    result["events"] = lines_of(f"{work}/out")
+    shutil.rmtree(large)
+    return result
+
+
+def main():
+    folder, output = sys.argv[1], sys.argv[2]
+    tool = f"{folder}/ctrace"
+    with tempfile.TemporaryDirectory(prefix="ctrace-bench-read.", dir=place()) as work:
+        make_trace(folder, f"{work}/a.ctb", EVENTS)
+        make_trace(folder, f"{work}/four.ctb", 4 * EVENTS)
+        trace = f"{work}/a.ctb"
+        cases = {
+            "text": [tool, "show", trace],
+            "filter": [tool, "show", "event == 2", trace],
+            "json": [tool, "show", "--json", trace],
+            "four": [tool, "show", f"{work}/four.ctb"],
+        }
+        if shutil.which("babeltrace2"):
+            cases["babeltrace2"] = ["babeltrace2", trace]
+        results = {name: summary(runs) for name, runs in measure(cases, f"{work}/out").items()}
+        lines = {}
+        for name in ("text", "filter"):
+            run(cases[name], f"{work}/out")
+            lines[name] = lines_of(f"{work}/out")
+        report = f"{work}/report.html"
+        runs = [run([tool, "report", trace, "-o", report], f"{work}/out") for _ in range(3)]
+        results["report"] = summary(runs)
+        results["report"]["page_mebibytes"] = round(os.path.getsize(report) / (1 << 20), 2)
+        results["seek"] = measure_seek(tool, work)
+    raw = {"events": EVENTS, "lines": lines, "cases": results}
+    with open(output, "w", encoding="utf-8") as file:
+        json.dump(raw, file, indent=2)
+        file.write("\n")
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,275 @@
+/*
+ * catalog_argument.c - what a catalogue says of an event's items.
+ *
+ * Called by catalog_load.c for each event.  A list of items may be an alias, and then counts each time.
+ *
+ * Copyright The ctrace authors.  SPDX-License-Identifier: Apache-2.0
+ */
+#include "catalog/catalog_load.h"
+
+enum {
+	KEY_NAME,
+	KEY_DESCRIPTION,
+	KEY_PRINT,
+	KEY_UNIT,
+	KEY_VALUES,
+	KEY_COPYBOOK,
+	KEY_RECORD,
+	KEY_ENCODING,
+	KEY_KEY,
+	KEY_ASID,
+	KEY_JOBNAME,
+	KEY_COUNT
+};
+static const char *const key_names[KEY_COUNT] = { "name",     "description", "print", "unit", "values", "copybook",
+						  "record",   "encoding",    "key",   "asid", "jobname" };
+static const struct ct_load_keys keys = {
+	key_names, KEY_COUNT, "an argument",
+	"name, description, print, unit, values, copybook, record, encoding, key, asid or jobname"
+};
+static const struct ct_load_letters argument_letters = { CT_CATALOG_NAME, "_-", true,
+							 "a letter or _, then letters, digits, _ and -: at most 63" };
+static const struct ct_load_letters label_letters = { CT_CATALOG_NAME, "*", false, "a name of 1 to 63 printable bytes" };
+static const struct ct_load_letters record_letters = { CT_CATALOG_NAME, "_-", false, "the name of a level 01 in the copybook" };
+
+/* ---- values and their names ---- */
+
+static bool take_labels(struct ct_load *load, const struct ct_yaml *map, struct ct_label *labels, struct ct_load_entry *entries)
+{
+	uint64_t before = load->mistakes->total;
+	uint32_t i = 0;
+
+	for (const struct ct_yaml *key = map->first; key != NULL; key = key->next->next, i++) {
+		labels[i].name = ct_load_name(load, key, &label_letters);
+		(void)ct_load_number(load, key->next, true, &labels[i].value);
+		entries[i] = (struct ct_load_entry){ .name = labels[i].name, .value = labels[i].value, .node = key };
+	}
+	return load->mistakes->total == before;
+}
+
+static void check_labels(struct ct_load *load, struct ct_load_entry *entries, uint32_t count)
+{
+	ct_load_unique(load, count, "name", "a name of its own for each value");
+	for (uint32_t i = 0; i < count; i++)
+		entries[i].name = NULL;
+	ct_load_unique(load, count, "value", "a number of its own for each name");
+}
+
+static void load_labels(struct ct_load *load, const struct ct_yaml *node, struct ct_argument *argument)
+{
+	const struct ct_yaml *map = ct_yaml_value(node);
+	struct ct_load_entry *entries;
+	struct ct_label *labels;
+
+	if (map->kind != CT_YAML_MAP || map->count == 0) {
+		ct_load_complain(load, node, "there are no values here", "NAME: NUMBER, on a line each or in {} with commas between");
+		return;
+	}
+	if (!ct_load_charge(load, node, map->count))
+		return;
+	labels = ct_load_keep(load, map->count / 2, sizeof *labels);
+	entries = ct_load_entries(load, map->count / 2);
+	if (labels == NULL || entries == NULL)
+		return;
+	if (take_labels(load, map, labels, entries))
+		check_labels(load, entries, map->count / 2);
+	argument->labels = labels;
+	argument->label_count = map->count / 2;
+}
+
+/* ---- how it is printed ---- */
+
+static bool load_print(struct ct_load *load, const struct ct_yaml *node, enum ct_print *out_print)
+{
+	static const char *const words[] = {
+		[CT_PRINT_DEFAULT] = "default", [CT_PRINT_HEX] = "hex",	    [CT_PRINT_DECIMAL] = "decimal",
+		[CT_PRINT_TEXT] = "text",	[CT_PRINT_TIME] = "time",   [CT_PRINT_FLAGS] = "flags",
+		[CT_PRINT_ENUMERATION] = "enumeration", [CT_PRINT_RECORD] = "record",
+	};
+	uint32_t index;
+
+	if (!ct_load_word(load, node, words, CT_COUNT(words), "default, hex, decimal, text, time, flags, enumeration or record", &index))
+		return false;
+	*out_print = (enum ct_print)index;
+	return true;
+}
+
+/* Without the word for it, the other keys say how. */
+static bool choose_print(struct ct_load *load, const struct ct_yaml *const *values, enum ct_print *out_print)
+{
+	if (values[KEY_PRINT] != NULL)
+		return load_print(load, values[KEY_PRINT], out_print);
+	*out_print = values[KEY_COPYBOOK] != NULL ? CT_PRINT_RECORD :
+		     values[KEY_VALUES] != NULL	  ? CT_PRINT_ENUMERATION :
+		     values[KEY_UNIT] != NULL	  ? CT_PRINT_TIME :
+						    CT_PRINT_DEFAULT;
+	return true;
+}
+
+static bool has_labels(enum ct_print print)
+{
+	return print == CT_PRINT_FLAGS || print == CT_PRINT_ENUMERATION;
+}
+
+static bool has_encoding(enum ct_print print)
+{
+	return print == CT_PRINT_DEFAULT || print == CT_PRINT_TEXT || print == CT_PRINT_RECORD;
+}
+
+/* Keys that mean nothing beside each other. */
+static void check_print(struct ct_load *load, const struct ct_yaml *const *values, enum ct_print print)
+{
+	if (values[KEY_UNIT] != NULL && print != CT_PRINT_TIME)
+		ct_load_complain(load, values[KEY_UNIT], "only a time has a unit", "print: time, or no unit");
+	if (values[KEY_VALUES] != NULL && !has_labels(print))
+		ct_load_complain(load, values[KEY_VALUES], "values have no names when printed so", "print: enumeration or flags, or no values");
+	if (values[KEY_VALUES] == NULL && has_labels(print))
+		ct_load_complain(load, values[KEY_PRINT], "what the values are called is not said", "values: {NAME: NUMBER, ...} beside it");
+	if (values[KEY_COPYBOOK] != NULL && print != CT_PRINT_RECORD)
+		ct_load_complain(load, values[KEY_COPYBOOK], "only a record has a copybook", "print: record, or no copybook");
+	if (values[KEY_COPYBOOK] == NULL && print == CT_PRINT_RECORD)
+		ct_load_complain(load, values[KEY_PRINT], "what the record looks like is not said", "copybook: FILE beside it");
+	if (values[KEY_RECORD] != NULL && values[KEY_COPYBOOK] == NULL)
+		ct_load_complain(load, values[KEY_RECORD], "a record's name without a copybook", "copybook: FILE beside it");
+	if (values[KEY_ENCODING] != NULL && !has_encoding(print))
+		ct_load_complain(load, values[KEY_ENCODING], "only texts and records have an encoding", "print: text or record, or no encoding");
+}
+
+static void load_unit(struct ct_load *load, const struct ct_yaml *node, struct ct_argument *argument)
+{
+	static const char *const words[] = { "ns", "us", "ms", "s" };
+	static const uint64_t units[] = { 1, 1000, 1000000, 1000000000 };
+	uint32_t index;
+
+	argument->unit_ns = 1;
+	if (node != NULL && ct_load_word(load, node, words, CT_COUNT(words), "ns, us, ms or s", &index))
+		argument->unit_ns = units[index];
+}
+
+static void load_copybook(struct ct_load *load, const struct ct_yaml *node, const char *record, struct ct_argument *argument)
+{
+	struct ct_record_request request = { .node = node,
+					     .folders = load->folders,
+					     .folder_count = load->folder_count,
+					     .record = record,
+					     .encoding = argument->encoding };
+	uint64_t before = load->mistakes->total;
+
+	argument->copybook_name = ct_load_text(load, node);
+	if (argument->copybook_name == NULL || load->status != CTRACE_OK)
+		return;
+	if (argument->copybook_name[0] == '\0') {
+		ct_load_complain(load, node, "which copybook is not said", "copybook: FILE");
+		return;
+	}
+	if (!load->budget->with_copybooks)
+		return;
+	argument->copybook = ct_catalog_record_open(load->file, &request, load->mistakes);
+	if (argument->copybook == NULL && load->mistakes->total == before)
+		load->status = CTRACE_NOT_ENOUGH_MEMORY;
+}
+
+/* ---- an argument ---- */
+
+static void load_marks(struct ct_load *load, const struct ct_yaml *const *values, struct ct_argument *argument)
+{
+	(void)ct_load_flag(load, values[KEY_KEY], &argument->is_key);
+	(void)ct_load_flag(load, values[KEY_ASID], &argument->is_asid);
+	(void)ct_load_flag(load, values[KEY_JOBNAME], &argument->is_jobname);
+	if (argument->is_asid && argument->is_jobname)
+		ct_load_complain(load, values[KEY_JOBNAME], "this is the ASID already", "one of asid and jobname");
+}
+
+static void load_details(struct ct_load *load, const struct ct_yaml *const *values, struct ct_argument *argument)
+{
+	const char *description = ct_load_text(load, values[KEY_DESCRIPTION]);
+	const char *record = ct_load_name(load, values[KEY_RECORD], &record_letters);
+
+	if (description != NULL)
+		argument->description = description;
+	(void)ct_load_encoding(load, values[KEY_ENCODING], &argument->encoding);
+	if (choose_print(load, values, &argument->print))
+		check_print(load, values, argument->print);
+	load_unit(load, values[KEY_UNIT], argument);
+	if (values[KEY_VALUES] != NULL)
+		load_labels(load, values[KEY_VALUES], argument);
+	if (values[KEY_COPYBOOK] != NULL)
+		load_copybook(load, values[KEY_COPYBOOK], record, argument);
+	load_marks(load, values, argument);
+}
+
+/* A name alone, or a map.  The node that has the name, or NULL. */
+static const struct ct_yaml *load_argument(struct ct_load *load, const struct ct_yaml *node, struct ct_argument *argument)
+{
+	const struct ct_yaml *values[KEY_COUNT] = { 0 };
+
+	*argument = (struct ct_argument){ .name = "", .description = "", .unit_ns = 1, .encoding = load->encoding };
+	if (ct_yaml_value(node)->kind == CT_YAML_SCALAR)
+		values[KEY_NAME] = node;
+	else if (!ct_load_map(load, node, &keys, values))
+		return NULL;
+	if (values[KEY_NAME] == NULL)
+		ct_load_complain(load, node, "an argument without a name", "name: NAME");
+	else
+		argument->name = ct_load_name(load, values[KEY_NAME], &argument_letters);
+	load_details(load, values, argument);
+	return argument->name != NULL ? values[KEY_NAME] : NULL;
+}
+
+static void check_marks(struct ct_load *load, const struct ct_yaml *list, const struct ct_event_type *type)
+{
+	unsigned asids = 0;
+	unsigned jobnames = 0;
+
+	for (uint32_t i = 0; i < type->argument_count; i++) {
+		asids += type->arguments[i].is_asid;
+		jobnames += type->arguments[i].is_jobname;
+	}
+	if (asids > 1)
+		ct_load_complain(load, list, "there are several ASIDs among the arguments", "asid: true once");
+	if (jobnames > 1)
+		ct_load_complain(load, list, "there are several JOBNAMEs among the arguments", "jobname: true once");
+}
+
+void ct_load_arguments(struct ct_load *load, const struct ct_yaml *list, struct ct_event_type *type)
+{
+	const struct ct_yaml *items = ct_yaml_value(list);
+	struct ct_argument *arguments;
+	const struct ct_yaml **names;
+	struct ct_load_entry *entries;
+	uint32_t named = 0;
+	uint32_t i = 0;
+
+	if (ct_load_is_nothing(list))
+		return;
+	if (items->kind != CT_YAML_LIST) {
+		ct_load_complain(load, list, "arguments are a list", "\"- name: NAME\" for each item, in their order");
+		return;
+	}
+	if (items->count > CTRACE_MAX_ITEMS) {
+		ct_load_complain(load, list, "there are too many arguments", "at most 4,096 items in an event");
+		return;
+	}
+	if (items->count == 0 || !ct_load_charge(load, list, items->count))
+		return;
+	arguments = ct_load_keep(load, items->count, sizeof *arguments);
+	names = ct_arena_take(&load->nodes, items->count * sizeof(const struct ct_yaml *));
+	if (arguments == NULL || names == NULL) {
+		load->status = CTRACE_NOT_ENOUGH_MEMORY;
+		return;
+	}
+	for (const struct ct_yaml *item = items->first; item != NULL && load->status == CTRACE_OK; item = item->next, i++)
+		names[i] = load_argument(load, item, &arguments[i]);
+	if (load->status != CTRACE_OK)
+		return;
+	type->arguments = arguments;
+	type->argument_count = items->count;
+	entries = ct_load_entries(load, items->count);
+	if (entries == NULL)
+		return;
+	for (i = 0; i < items->count; i++)
+		if (names[i] != NULL)
+			entries[named++] = (struct ct_load_entry){ .name = arguments[i].name, .node = names[i] };
+	ct_load_unique(load, named, "name", "a name of its own for each argument");
+	check_marks(load, list, type);
+}

@@ -1,0 +1,339 @@
+/*
+ * catalog_load.c - the text of a catalogue becomes components and their events.
+ *
+ * Called by catalog.c, on the thread that reads catalogues, once a file.  Whatever the text is, this ends soon and takes little memory: the
+ * tree is bounded by catalog_yaml.c, and what aliases make of it by a budget.  All mistakes are noted; what is made of a text
+ * with mistakes is to be thrown away.
+ *
+ * Copyright The ctrace authors.  SPDX-License-Identifier: Apache-2.0
+ */
+#include "catalog/catalog_load.h"
+
+#include <ctrace/emitter.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* ---- events ---- */
+
+enum { EVENT_MNEMONIC, EVENT_DESCRIPTION, EVENT_SEVERITY, EVENT_EXCEPTION, EVENT_EXIT, EVENT_MATCH, EVENT_ARGUMENTS, EVENT_KEYS };
+static const char *const event_names[EVENT_KEYS] = { "mnemonic", "description", "severity", "exception", "exit", "match", "arguments" };
+static const struct ct_load_keys event_keys = { event_names, EVENT_KEYS, "an event",
+						"mnemonic, description, severity, exception, exit, match or arguments" };
+static const struct ct_load_letters mnemonic_letters = { CT_MNEMONIC_SIZE - 1, "_-.", false, "1 to 31 letters, digits, _, - and dots" };
+
+static void load_severity(struct ct_load *load, const struct ct_yaml *node, struct ct_event_type *type)
+{
+	static const char *const words[CTRACE_LEVEL_COUNT] = { "debug", "info", "warn", "error", "fatal" };
+	uint32_t index;
+
+	if (ct_load_word(load, node, words, CT_COUNT(words), "debug, info, warn, error or fatal", &index))
+		type->severity = index;
+}
+
+static void load_mnemonic(struct ct_load *load, const struct ct_yaml *node, struct ct_event_draft *draft)
+{
+	const char *name;
+
+	if (node == NULL || ct_load_is_nothing(node)) {
+		ct_load_complain_word(load, draft->id, "is an event without a mnemonic", "mnemonic: NAME");
+		return;
+	}
+	name = ct_load_name(load, node, &mnemonic_letters);
+	if (name == NULL)
+		return;
+	draft->type.mnemonic = name;
+	draft->mnemonic = node;
+}
+
+static void load_event_map(struct ct_load *load, const struct ct_yaml *node, struct ct_event_draft *draft)
+{
+	const struct ct_yaml *values[EVENT_KEYS];
+	const char *description;
+
+	if (!ct_load_map(load, node, &event_keys, values))
+		return;
+	load_mnemonic(load, values[EVENT_MNEMONIC], draft);
+	description = ct_load_text(load, values[EVENT_DESCRIPTION]);
+	if (description != NULL)
+		draft->type.description = description;
+	load_severity(load, values[EVENT_SEVERITY], &draft->type);
+	(void)ct_load_flag(load, values[EVENT_EXCEPTION], &draft->type.is_exception);
+	draft->exit = values[EVENT_EXIT];
+	draft->match = values[EVENT_MATCH];
+	if (values[EVENT_ARGUMENTS] != NULL)
+		ct_load_arguments(load, values[EVENT_ARGUMENTS], &draft->type);
+}
+
+/* A mnemonic alone, or a map. */
+static void load_event(struct ct_load *load, const struct ct_yaml *key, struct ct_event_draft *draft)
+{
+	uint64_t before = load->mistakes->total;
+
+	draft->id = key;
+	draft->type = (struct ct_event_type){ .mnemonic = "", .description = "", .severity = CTRACE_LEVEL_NONE, .match = -1 };
+	draft->has_id = ct_load_id(load, key, &draft->type.event_id);
+	if (ct_yaml_value(key->next)->kind == CT_YAML_SCALAR)
+		load_mnemonic(load, key->next, draft);
+	else
+		load_event_map(load, key->next, draft);
+	draft->is_bad = load->mistakes->total != before;
+}
+
+static int by_id(const void *one, const void *other)
+{
+	const struct ct_event_draft *a = one;
+	const struct ct_event_draft *b = other;
+
+	return a->type.event_id < b->type.event_id ? -1 : a->type.event_id > b->type.event_id;
+}
+
+/* Those that have one, and how many these are. */
+static uint32_t gather_mnemonics(struct ct_load_entry *entries, struct ct_event_draft *drafts, uint32_t count)
+{
+	uint32_t named = 0;
+
+	for (uint32_t i = 0; i < count; i++)
+		if (drafts[i].mnemonic != NULL)
+			entries[named++] = (struct ct_load_entry){
+				.name = drafts[i].type.mnemonic, .node = drafts[i].mnemonic, .is_bad = &drafts[i].is_bad
+			};
+	return named;
+}
+
+static uint32_t gather_ids(struct ct_load_entry *entries, struct ct_event_draft *drafts, uint32_t count)
+{
+	uint32_t numbered = 0;
+
+	for (uint32_t i = 0; i < count; i++)
+		if (drafts[i].has_id)
+			entries[numbered++] = (struct ct_load_entry){
+				.value = drafts[i].type.event_id, .node = drafts[i].id, .is_bad = &drafts[i].is_bad
+			};
+	return numbered;
+}
+
+static void check_unique(struct ct_load *load, struct ct_event_draft *drafts, uint32_t count)
+{
+	struct ct_load_entry *entries = ct_load_entries(load, count);
+
+	if (entries == NULL)
+		return;
+	ct_load_unique(load, gather_ids(entries, drafts, count), "id", "an id of its own for each event");
+	ct_load_unique(load, gather_mnemonics(entries, drafts, count), "mnemonic", "a mnemonic of its own for each event");
+}
+
+static void keep_events(struct ct_load *load, struct ct_event_draft *drafts, uint32_t count, struct ct_catalog_component *component)
+{
+	struct ct_event_type *events = ct_load_keep(load, count, sizeof *events);
+
+	if (events == NULL)
+		return;
+	for (uint32_t i = 0; i < count; i++) {
+		events[i] = drafts[i].type;
+		component->has_exception |= events[i].is_exception;
+		for (uint32_t j = 0; j < events[i].argument_count; j++) {
+			component->has_asid |= events[i].arguments[j].is_asid;
+			component->has_jobname |= events[i].arguments[j].is_jobname;
+		}
+	}
+	component->events = events;
+	component->event_count = count;
+}
+
+static void load_events(struct ct_load *load, const struct ct_yaml *node, struct ct_catalog_component *component,
+			struct ct_catalog_result *result)
+{
+	const struct ct_yaml *map = ct_yaml_value(node);
+	struct ct_event_draft *drafts;
+	uint32_t count = 0;
+
+	if (ct_load_is_nothing(node))
+		return;
+	if (map->kind != CT_YAML_MAP) {
+		ct_load_complain(load, node, "events are keys and values", "\"ID:\" for each event, and what is said of it under that");
+		return;
+	}
+	if (map->count == 0 || !ct_load_charge(load, node, map->count))
+		return;
+	drafts = ct_arena_take(&load->nodes, map->count / 2 * sizeof *drafts);
+	if (drafts == NULL) {
+		load->status = CTRACE_NOT_ENOUGH_MEMORY;
+		return;
+	}
+	for (const struct ct_yaml *key = map->first; key != NULL && load->status == CTRACE_OK; key = key->next->next)
+		load_event(load, key, &drafts[count++]);
+	if (load->status != CTRACE_OK)
+		return;
+	qsort(drafts, count, sizeof *drafts, by_id);
+	check_unique(load, drafts, count);
+	ct_load_pairs(load, drafts, count);
+	keep_events(load, drafts, count, component);
+	result->event_count += count;
+	for (uint32_t i = 0; i < count; i++)
+		result->good_count += !drafts[i].is_bad;
+}
+
+/* ---- components ---- */
+
+enum { TOP_COMPONENT, TOP_DESCRIPTION, TOP_ENCODING, TOP_FORMATTER, TOP_FILTER, TOP_COPYBOOKS, TOP_EVENTS, TOP_KEYS };
+static const char *const top_names[TOP_KEYS] = { "component", "description", "encoding", "formatter", "filter", "copybooks", "events" };
+static const struct ct_load_keys top_keys = { top_names, TOP_KEYS, "a catalogue",
+					      "component, description, encoding, formatter, filter, copybooks or events" };
+static const struct ct_load_letters component_letters = { CTRACE_MAX_COMPONENT, NULL, false, "1 to 255 printable bytes without blanks" };
+static const struct ct_load_letters module_letters = { CTRACE_MAX_EMITTER, "_-@#$", false,
+						       "the name of a shared object without its .so: 1 to 31 letters, digits, _, -, @, # and $" };
+
+static void load_folders(struct ct_load *load, const struct ct_yaml *node)
+{
+	enum { MOST = 16 };
+	const struct ct_yaml *list = ct_yaml_value(node);
+	const struct ct_yaml *item = list->kind == CT_YAML_LIST ? list->first : node;
+	uint32_t count = list->kind == CT_YAML_LIST ? list->count : 1;
+	const char **folders;
+
+	if (count > MOST) {
+		ct_load_complain(load, node, "there are too many folders", "at most 16");
+		return;
+	}
+	if (count == 0 || ct_load_is_nothing(node))
+		return;
+	folders = ct_load_keep(load, count, sizeof(const char *));
+	if (folders == NULL)
+		return;
+	for (uint32_t i = 0; i < count; i++, item = item->next) {
+		const char *folder = ct_load_text(load, item);
+
+		if (folder != NULL && folder[0] != '\0' && strchr(folder, ':') == NULL)
+			folders[load->folder_count++] = folder;
+		else if (folder != NULL)
+			ct_load_complain_word(load, item, "is no folder's name", "a folder, without a colon in its name");
+	}
+	load->folders = folders;
+}
+
+static void load_component_name(struct ct_load *load, const struct ct_yaml *node, const struct ct_yaml *document,
+				struct ct_catalog_component *component)
+{
+	const char *name;
+
+	if (node == NULL) {
+		ct_load_complain(load, document, "which component this is about is not said", "component: NAME");
+		return;
+	}
+	name = ct_load_name(load, node, &component_letters);
+	if (name == NULL)
+		return;
+	component->name = name;
+	load->names[load->name_count++] = node;
+}
+
+static void load_head(struct ct_load *load, const struct ct_yaml *const *values, struct ct_catalog_component *component)
+{
+	const char *description = ct_load_text(load, values[TOP_DESCRIPTION]);
+
+	if (description != NULL)
+		component->description = description;
+	load->encoding = CT_ENCODING_ASCII;
+	load->folders = NULL;
+	load->folder_count = 0;
+	(void)ct_load_encoding(load, values[TOP_ENCODING], &load->encoding);
+	component->formatter = ct_load_name(load, values[TOP_FORMATTER], &module_letters);
+	component->filter = ct_load_name(load, values[TOP_FILTER], &module_letters);
+	if (values[TOP_COPYBOOKS] != NULL)
+		load_folders(load, values[TOP_COPYBOOKS]);
+}
+
+static void load_component(struct ct_load *load, const struct ct_yaml *document, struct ct_catalog_result *result)
+{
+	struct ct_catalog_file *file = load->file;
+	struct ct_catalog_component *component = &file->components[file->component_count];
+	const struct ct_yaml *values[TOP_KEYS];
+
+	if (!ct_load_map(load, document, &top_keys, values))
+		return;
+	*component = (struct ct_catalog_component){ .name = "", .description = "", .path = file->path };
+	load_component_name(load, values[TOP_COMPONENT], document, component);
+	file->component_count++;
+	load_head(load, values, component);
+	if (values[TOP_EVENTS] != NULL)
+		load_events(load, values[TOP_EVENTS], component, result);
+}
+
+static void check_names(struct ct_load *load)
+{
+	struct ct_load_entry *entries = ct_load_entries(load, load->name_count);
+
+	if (entries == NULL)
+		return;
+	for (uint32_t i = 0; i < load->name_count; i++)
+		entries[i] = (struct ct_load_entry){ .name = ct_yaml_value(load->names[i])->text, .node = load->names[i] };
+	ct_load_unique(load, load->name_count, "component", "a part of the file for each component");
+}
+
+/* Where a component that is good has its name. */
+static void keep_places(struct ct_load *load)
+{
+	for (uint32_t i = 0; i < load->name_count; i++)
+		load->file->places[i] = load->names[i]->place;
+}
+
+static void load_documents(struct ct_load *load, const struct ct_yaml *documents, struct ct_catalog_result *result)
+{
+	uint32_t count = 0;
+
+	for (const struct ct_yaml *document = documents; document != NULL; document = document->next)
+		count++;
+	if (count == 0)
+		return;
+	load->file->components = ct_load_keep(load, count, sizeof *load->file->components);
+	load->file->places = ct_load_keep(load, count, sizeof *load->file->places);
+	load->names = ct_arena_take(&load->nodes, count * sizeof(const struct ct_yaml *));
+	if (load->names == NULL)
+		load->status = CTRACE_NOT_ENOUGH_MEMORY;
+	for (const struct ct_yaml *document = documents; document != NULL && load->status == CTRACE_OK; document = document->next)
+		if (!ct_load_is_nothing(document))
+			load_component(load, document, result);
+	if (load->status != CTRACE_OK || load->name_count == 0)
+		return;
+	check_names(load);
+	keep_places(load);
+}
+
+static void complain_whole(struct ct_load *load, const char *what, const char *expected)
+{
+	struct ct_complaint complaint = { 0 };
+
+	(void)snprintf(complaint.message, sizeof complaint.message, "%s", what);
+	(void)snprintf(complaint.expected, sizeof complaint.expected, "%s", expected);
+	ct_mistakes_add_text(load->mistakes, NULL, NULL, &complaint);
+}
+
+static void complain_yaml(struct ct_load *load, const struct ct_yaml_error *error)
+{
+	ct_mistakes_add(load->mistakes, &error->place, &(struct ct_mistake){ .what = error->message, .expected = error->expected });
+}
+
+enum ctrace_status ct_catalog_load(struct ct_catalog_file *file, const char *text, size_t size, struct ct_catalog_budget *budget,
+				   struct ct_mistakes *mistakes, struct ct_catalog_result *out_result)
+{
+	struct ct_load load = { .file = file, .mistakes = mistakes, .budget = budget, .status = CTRACE_OK };
+	struct ct_yaml *documents = NULL;
+	struct ct_yaml_error error;
+	enum ctrace_status status;
+
+	*out_result = (struct ct_catalog_result){ 0 };
+	status = ct_yaml_parse(text, size, &file->arena, &load.nodes, &documents, &error);
+	if (status != CTRACE_NOT_ENOUGH_MEMORY) {
+		load_documents(&load, documents, out_result);
+		if (status == CTRACE_DAMAGED)
+			complain_yaml(&load, &error);
+		else if (file->component_count == 0 && mistakes->total == 0)
+			complain_whole(&load, "there is no component in this file", "component: NAME");
+	} else {
+		load.status = status;
+	}
+	ct_arena_fini(&load.nodes);
+	free(load.entries);
+	return load.status == CTRACE_NOT_ENOUGH_MEMORY ? CTRACE_NOT_ENOUGH_MEMORY : CTRACE_OK;
+}

@@ -1,0 +1,546 @@
+/*
+ * export_trace.c - traces as clean traces of Common Trace Format 1.8: a folder a process, a stream a thread, named event classes.
+ *
+ * Called by ctrace export, on one thread.  Whatever was read - rings of dead processes, compressed generations, other tracers' traces - comes
+ * out as BINFILE writes it, so that ctrace and every viewer of the format read it: packets of at most CT_PACKET_CONTENT, and metadata with the
+ * names that the catalogue, or the trace itself, has for events and items.  Lost events are counted in the stream in which they are missing.
+ * A folder gets its metadata last: until then nobody takes it for a trace.
+ *
+ * Copyright The ctrace authors.  SPDX-License-Identifier: Apache-2.0
+ */
+#include "read/export.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/random.h>
+#include <unistd.h>
+
+#define BUFFER_LIMIT ((size_t)64 << 20) /* of packets that are not full yet, all together */
+#define KEPT_STREAMS 256u               /* so many keep their memory from packet to packet */
+
+/* One thread's. */
+struct stream {
+	struct trace *trace;
+	uint32_t number;
+	uint32_t pid, tid;
+	uint64_t last_ns;
+	uint64_t sequence; /* of the next packet */
+	uint64_t lost;     /* events, so far */
+	uint64_t told;     /* of these: what the last packet says */
+	struct ct_packet_head head;
+	struct ct_buf packet;
+	bool in_packet;
+};
+
+/* One process's. */
+struct trace {
+	const struct ct_origin *origin;
+	char *folder;
+	struct ct_trace_info info;
+	struct ct_schema *schema;
+	struct stream **streams;
+	uint32_t stream_count;
+	uint32_t next_number; /* above those of all streams */
+	uint64_t lost;        /* in no stream yet */
+};
+
+struct export {
+	char *folder;
+	bool has_one_trace;
+	struct ct_tracks *tracks;
+	struct trace **traces; /* by origin; NULL: nothing of it yet */
+	size_t trace_count;
+	struct stream *last; /* that got the last event */
+	uint64_t lost;       /* of nobody known */
+	size_t buffered;
+	const struct ct_view *naming; /* whose class is being made */
+	const char *names[CT_CLASS_ITEMS];
+	int error;
+};
+
+static void fail(struct export *self, int error)
+{
+	if (self->error == 0)
+		self->error = error != 0 ? error : EIO;
+}
+
+/* ------------------------------------------------------------------------------------------------------------
+ * Files
+ */
+
+static bool write_all(int fd, const void *data, size_t size)
+{
+	const char *at = data;
+
+	while (size > 0) {
+		ssize_t written = write(fd, at, size);
+
+		if (written < 0 && errno == EINTR)
+			continue;
+		if (written <= 0)
+			return false;
+		at += written;
+		size -= (size_t)written;
+	}
+	return true;
+}
+
+/* Appends to a file of the trace, which is only open meanwhile: there may be any number of threads. */
+static void append(struct export *self, const struct trace *trace, const char *name, const struct ct_buf *text)
+{
+	char *path;
+	int fd;
+
+	if (text->failed || asprintf(&path, "%s/%s", trace->folder, name) < 0) {
+		fail(self, ENOMEM);
+		return;
+	}
+	fd = open(path, O_WRONLY | O_CREAT | O_APPEND | O_NOFOLLOW | O_CLOEXEC, 0600);
+	if (fd < 0 || !write_all(fd, text->data, text->size))
+		fail(self, errno);
+	ct_os_close(&fd);
+	free(path);
+}
+
+/* Letters, digits and a few marks: the name comes from somebody's trace. */
+static void add_plain(struct ct_buf *out, const char *text)
+{
+	for (size_t i = 0; text[i] != '\0' && i < 64; i++) {
+		bool is_plain = (text[i] >= 'a' && text[i] <= 'z') || (text[i] >= 'A' && text[i] <= 'Z') || (text[i] >= '0' && text[i] <= '9') ||
+				text[i] == '-' || text[i] == '_' || (text[i] == '.' && i > 0);
+
+		ct_buf_add_char(out, is_plain ? text[i] : '_');
+	}
+}
+
+static bool is_taken(const struct export *self, const char *folder)
+{
+	for (size_t i = 0; i < self->trace_count; i++)
+		if (self->traces[i] != NULL && strcmp(self->traces[i]->folder, folder) == 0)
+			return true;
+	return false;
+}
+
+/* "out/host.program.4711"; with "-2" and so on when that is taken. */
+static char *folder_of(const struct export *self, const struct ct_origin *origin)
+{
+	struct ct_buf path;
+	char *folder = NULL;
+
+	ct_buf_init(&path);
+	for (unsigned i = 1; folder == NULL && !path.failed; i++) {
+		ct_buf_clear(&path);
+		ct_buf_add_text(&path, self->folder);
+		if (!self->has_one_trace) {
+			ct_buf_add_char(&path, '/');
+			add_plain(&path, origin->host[0] != '\0' ? origin->host : "host");
+			ct_buf_add_char(&path, '.');
+			add_plain(&path, origin->program[0] != '\0' ? origin->program : "trace");
+			ct_buf_add_format(&path, ".%u", origin->pid);
+			if (i > 1)
+				ct_buf_add_format(&path, "-%u", i);
+		}
+		if (!is_taken(self, ct_buf_text(&path)))
+			folder = path.failed ? NULL : strdup(ct_buf_text(&path));
+		path.failed |= i == UINT16_MAX;
+	}
+	ct_buf_fini(&path);
+	return folder;
+}
+
+/* ------------------------------------------------------------------------------------------------------------
+ * Names of classes
+ */
+
+/* Items without a name of their own have none here either: the metadata number them. */
+static bool name_class(const char *component, size_t size, uint32_t event_id, struct ct_class_names *out, void *user)
+{
+	struct export *self = user;
+	const struct ct_view *view = self->naming;
+	uint32_t count = view->event.item_count < CT_CLASS_ITEMS ? view->event.item_count : CT_CLASS_ITEMS;
+	char scratch[16];
+
+	(void)component;
+	(void)size;
+	(void)event_id;
+	if (view->type == NULL && view->names == NULL)
+		return false;
+	out->mnemonic = view->type != NULL ? view->type->mnemonic : view->names->mnemonic;
+	for (uint32_t i = 0; i < count; i++) {
+		const char *name = ct_view_item_name(view, i, scratch);
+
+		self->names[i] = name != scratch ? name : NULL;
+	}
+	out->items = self->names;
+	out->item_count = count;
+	return true;
+}
+
+/* ------------------------------------------------------------------------------------------------------------
+ * Packets
+ */
+
+static void write_packet(struct export *self, struct stream *stream)
+{
+	char name[32];
+
+	if (!stream->in_packet)
+		return;
+	stream->head.end_ns = stream->last_ns;
+	ct_packet_end(&stream->packet, 0, &stream->head);
+	(void)snprintf(name, sizeof name, "stream.%u", stream->number);
+	append(self, stream->trace, name, &stream->packet);
+	self->buffered -= stream->packet.size;
+	if (stream->trace->stream_count > KEPT_STREAMS)
+		ct_buf_fini(&stream->packet);
+	else
+		ct_buf_clear(&stream->packet);
+	stream->in_packet = false;
+}
+
+static void begin_packet(struct export *self, struct stream *stream, uint64_t time_ns, uint64_t lost)
+{
+	stream->last_ns = time_ns;
+	stream->head = (struct ct_packet_head){
+		.stream_instance = stream->number,
+		.pid = stream->pid,
+		.tid = stream->tid,
+		.begin_ns = time_ns,
+		.sequence = stream->sequence++,
+		.discarded = lost,
+	};
+	memcpy(stream->head.uuid, stream->trace->info.uuid, sizeof stream->head.uuid);
+	stream->told = lost;
+	stream->in_packet = true;
+	ct_packet_begin(&stream->packet, &stream->head);
+	self->buffered += stream->packet.size;
+}
+
+/* Viewers count losses between packets: when some come before the first one, an empty one comes before them. */
+static void begin_next_packet(struct export *self, struct stream *stream, uint64_t time_ns)
+{
+	if (stream->sequence == 0 && stream->lost > 0) {
+		begin_packet(self, stream, time_ns, 0);
+		write_packet(self, stream);
+	}
+	begin_packet(self, stream, time_ns, stream->lost);
+}
+
+static void lose(struct export *self, struct stream *stream, uint64_t events)
+{
+	if (events == 0)
+		return;
+	write_packet(self, stream);
+	stream->lost += events;
+}
+
+static void write_all_packets(struct export *self)
+{
+	for (size_t i = 0; i < self->trace_count; i++)
+		for (uint32_t k = 0; self->traces[i] != NULL && k < self->traces[i]->stream_count; k++)
+			write_packet(self, self->traces[i]->streams[k]);
+}
+
+/* ------------------------------------------------------------------------------------------------------------
+ * Traces and streams
+ */
+
+static void make_uuid(uint8_t uuid[16])
+{
+	if (getrandom(uuid, 16, GRND_NONBLOCK) != 16) {
+		uint64_t words[2] = { ct_clock_wall_ns(), ct_clock_ticks() ^ (uint64_t)getpid() << 32 };
+
+		memcpy(uuid, words, 16);
+	}
+	uuid[6] = (uint8_t)((uuid[6] & 0x0F) | 0x40);
+	uuid[8] = (uint8_t)((uuid[8] & 0x3F) | 0x80);
+}
+
+static void copy_text(char *to, size_t room, const char *text)
+{
+	size_t size = strnlen(text, room - 1);
+
+	memcpy(to, text, size);
+	to[size] = '\0';
+}
+
+static void info_fill(struct ct_trace_info *info, const struct ct_origin *origin, uint64_t start_ns)
+{
+	*info = (struct ct_trace_info){ .pid = origin->pid, .asid = origin->asid, .start_ns = start_ns };
+	make_uuid(info->uuid);
+	copy_text(info->host, sizeof info->host, origin->host);
+	copy_text(info->program, sizeof info->program, origin->program);
+	copy_text(info->jobname, sizeof info->jobname, origin->jobname);
+}
+
+static void trace_destroy(struct trace *trace)
+{
+	if (trace == NULL)
+		return;
+	for (uint32_t i = 0; i < trace->stream_count; i++) {
+		ct_buf_fini(&trace->streams[i]->packet);
+		free(trace->streams[i]);
+	}
+	free(trace->streams);
+	ct_schema_destroy(trace->schema);
+	free(trace->folder);
+	free(trace);
+}
+
+static struct trace *trace_create(struct export *self, const struct ct_origin *origin, uint64_t start_ns)
+{
+	struct trace *trace = calloc(1, sizeof *trace);
+
+	if (trace == NULL || ct_schema_create(&trace->schema) != CTRACE_OK) {
+		free(trace);
+		return NULL;
+	}
+	trace->origin = origin;
+	trace->folder = folder_of(self, origin);
+	if (trace->folder == NULL) {
+		trace_destroy(trace);
+		return NULL;
+	}
+	ct_schema_set_namer(trace->schema, name_class, self);
+	info_fill(&trace->info, origin, start_ns);
+	if (ct_os_make_folder(trace->folder) != CTRACE_OK)
+		fail(self, errno);
+	return trace;
+}
+
+static struct trace *find_trace(struct export *self, const struct ct_origin *origin, uint64_t start_ns)
+{
+	if (origin->index >= self->trace_count) {
+		size_t count = 2 * (size_t)origin->index + 8;
+		struct trace **traces = reallocarray(self->traces, count, sizeof(struct trace *));
+
+		if (traces == NULL)
+			return NULL;
+		memset(traces + self->trace_count, 0, (count - self->trace_count) * sizeof(struct trace *));
+		self->traces = traces;
+		self->trace_count = count;
+	}
+	if (self->traces[origin->index] == NULL)
+		self->traces[origin->index] = trace_create(self, origin, start_ns);
+	return self->traces[origin->index];
+}
+
+/* The number that the stream had where it was read, so that events of one time come in the same order again; else the next free one. */
+static uint32_t free_number(const struct trace *trace, uint32_t wanted)
+{
+	if (wanted >= trace->next_number)
+		return wanted;
+	for (uint32_t i = 0; i < trace->stream_count; i++)
+		if (trace->streams[i]->number == wanted)
+			return trace->next_number;
+	return wanted;
+}
+
+static struct stream *stream_create(struct trace *trace, uint32_t tid, uint32_t wanted)
+{
+	struct stream *stream = calloc(1, sizeof *stream);
+	struct stream **streams;
+
+	if (stream == NULL)
+		return NULL;
+	if ((trace->stream_count & (trace->stream_count + 1)) == 0) { /* 0, 1, 3, 7...: full */
+		streams = reallocarray(trace->streams, 2 * (size_t)trace->stream_count + 1, sizeof(struct stream *));
+		if (streams == NULL) {
+			free(stream);
+			return NULL;
+		}
+		trace->streams = streams;
+	}
+	stream->trace = trace;
+	stream->number = free_number(trace, wanted);
+	if (stream->number >= trace->next_number)
+		trace->next_number = stream->number + 1;
+	stream->pid = trace->origin->pid;
+	stream->tid = tid;
+	trace->streams[trace->stream_count++] = stream;
+	return stream;
+}
+
+static struct stream *find_stream(struct export *self, const struct ct_view *view)
+{
+	struct ct_track *track = ct_tracks_find(self->tracks, view);
+	struct trace *trace;
+
+	if (track == NULL)
+		return NULL;
+	if (track->data == NULL) {
+		trace = find_trace(self, view->origin, view->event.time_ns);
+		track->data = trace != NULL ? stream_create(trace, view->event.tid, view->event.stream) : NULL;
+	}
+	return track->data;
+}
+
+/* ------------------------------------------------------------------------------------------------------------
+ * The exporter
+ */
+
+/* True: there is nothing in it, or it is not there. */
+static bool is_empty(const char *folder)
+{
+	DIR *stream = opendir(folder);
+	const struct dirent *entry;
+	bool has_entries = false;
+
+	if (stream == NULL)
+		return errno == ENOENT;
+	while ((entry = readdir(stream)) != NULL && !has_entries)
+		has_entries = strcmp(entry->d_name, ".") != 0 && strcmp(entry->d_name, "..") != 0;
+	(void)closedir(stream);
+	if (has_entries)
+		errno = ENOTEMPTY;
+	return !has_entries;
+}
+
+static void trace_close(void *user)
+{
+	struct export *self = user;
+
+	if (self == NULL)
+		return;
+	for (size_t i = 0; i < self->trace_count; i++)
+		trace_destroy(self->traces[i]);
+	free(self->traces);
+	ct_tracks_destroy(self->tracks);
+	free(self->folder);
+	free(self);
+}
+
+static enum ctrace_status trace_open(const struct ct_export_options *options, void **out_self)
+{
+	struct export *self;
+
+	if (!is_empty(options->folder))
+		return CTRACE_OS_ERROR;
+	self = calloc(1, sizeof *self);
+	if (self == NULL)
+		return CTRACE_NOT_ENOUGH_MEMORY;
+	self->folder = strdup(options->folder);
+	self->has_one_trace = options->has_one_trace;
+	if (self->folder == NULL || ct_tracks_create(&self->tracks) != CTRACE_OK) {
+		trace_close(self);
+		return CTRACE_NOT_ENOUGH_MEMORY;
+	}
+	*out_self = self;
+	return CTRACE_OK;
+}
+
+static void trace_add(void *user, const struct ct_view *view)
+{
+	struct export *self = user;
+	struct stream *stream = find_stream(self, view);
+	const struct ct_class *class;
+	size_t size;
+	bool is_new;
+
+	if (stream == NULL) {
+		fail(self, ENOMEM);
+		return;
+	}
+	lose(self, stream, stream->trace->lost + self->lost);
+	stream->trace->lost = self->lost = 0;
+	self->naming = view;
+	class = ct_schema_class(stream->trace->schema, &view->event, &is_new);
+	if (stream->in_packet && (stream->pid != view->event.pid ||
+				  stream->packet.size + ct_packet_event_room(&view->event) > CT_PACKET_CONTENT))
+		write_packet(self, stream);
+	stream->pid = view->event.pid;
+	if (!stream->in_packet)
+		begin_next_packet(self, stream, ct_packet_time(&view->event, stream->last_ns));
+	size = stream->packet.size;
+	ct_packet_add(&stream->packet, class, &view->event, &stream->last_ns);
+	self->buffered += stream->packet.size - size;
+	self->last = stream;
+	if (self->buffered > BUFFER_LIMIT)
+		write_all_packets(self);
+}
+
+/* A source tells of losses when it goes on behind its last event, which was the last of all. */
+static void trace_lost(void *user, const struct ct_read_note *note)
+{
+	struct export *self = user;
+	struct trace *trace;
+
+	if (note->origin == NULL) {
+		self->lost += note->events;
+		return;
+	}
+	if (self->last != NULL && self->last->trace->origin == note->origin) {
+		lose(self, self->last, note->events);
+		return;
+	}
+	trace = find_trace(self, note->origin, note->from_ns);
+	if (trace == NULL)
+		fail(self, ENOMEM);
+	else
+		trace->lost += note->events;
+}
+
+/* What was lost behind the last event of a stream, or in a process without any. */
+static void tell_last_losses(struct export *self, struct trace *trace)
+{
+	if (trace->stream_count == 0 && trace->lost > 0 && stream_create(trace, 0, 0) == NULL)
+		fail(self, ENOMEM);
+	if (trace->stream_count == 0)
+		return;
+	lose(self, trace->streams[0], trace->lost);
+	trace->lost = 0;
+	for (uint32_t i = 0; i < trace->stream_count; i++) {
+		struct stream *stream = trace->streams[i];
+
+		if (stream->lost > stream->told)
+			begin_next_packet(self, stream, stream->last_ns != 0 ? stream->last_ns : trace->info.start_ns);
+		write_packet(self, stream);
+	}
+}
+
+static void write_metadata(struct export *self, const struct trace *trace)
+{
+	struct ct_buf text;
+
+	ct_buf_init(&text);
+	ct_schema_print_trace(&text, &trace->info);
+	for (uint32_t id = 1; id < ct_schema_count(trace->schema); id++)
+		ct_schema_print_class(&text, ct_schema_find(trace->schema, id));
+	append(self, trace, "metadata", &text);
+	ct_buf_fini(&text);
+}
+
+static enum ctrace_status trace_end(void *user)
+{
+	struct export *self = user;
+
+	for (size_t i = 0; i < self->trace_count; i++) {
+		struct trace *trace = self->traces[i];
+
+		if (trace == NULL)
+			continue;
+		trace->lost += self->lost;
+		self->lost = 0;
+		tell_last_losses(self, trace);
+		if (self->error == 0)
+			write_metadata(self, trace);
+	}
+	if (self->error == 0)
+		return CTRACE_OK;
+	errno = self->error;
+	return self->error == ENOMEM ? CTRACE_NOT_ENOUGH_MEMORY : CTRACE_OS_ERROR;
+}
+
+const struct ct_exporter ct_export_trace = {
+	.name = "common-trace-format",
+	.is_folder = true,
+	.open = trace_open,
+	.add = trace_add,
+	.lost = trace_lost,
+	.end = trace_end,
+	.close = trace_close,
+};

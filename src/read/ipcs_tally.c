@@ -1,0 +1,143 @@
+/*
+ * ipcs_tally.c - how often each entry was traced, and how far apart in time.
+ *
+ * Called by the run for every entry that TALLY counts.  Ids are the traced program's: past a bound they are only counted.
+ *
+ * Copyright The ctrace authors.  SPDX-License-Identifier: Apache-2.0
+ */
+#include "read/ipcs.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#define FIRST_SLOTS 64u
+
+void ct_ipcs_tallies_clear(struct ct_ipcs_tallies *tallies)
+{
+	for (uint32_t i = 0; i < tallies->count; i++)
+		free(tallies->at[i].description);
+	free(tallies->at);
+	free(tallies->slots);
+	*tallies = (struct ct_ipcs_tallies){ 0 };
+}
+
+void ct_ipcs_tallies_fini(struct ct_ipcs_tallies *tallies)
+{
+	ct_ipcs_tallies_clear(tallies);
+}
+
+static bool is_same(const struct ct_ipcs_tally *tally, uint32_t event_id, uint32_t component_hash)
+{
+	return tally->event_id == event_id && tally->component_hash == component_hash;
+}
+
+static uint32_t *slot_of(const struct ct_ipcs_tallies *tallies, uint32_t event_id, uint32_t component_hash)
+{
+	uint32_t mask = tallies->slot_count - 1;
+	uint32_t i = (event_id * 2654435761u ^ component_hash) & mask;
+
+	while (tallies->slots[i] != 0 && !is_same(&tallies->at[tallies->slots[i] - 1], event_id, component_hash))
+		i = (i + 1) & mask;
+	return &tallies->slots[i];
+}
+
+static bool grow(struct ct_ipcs_tallies *tallies)
+{
+	uint32_t slot_count = tallies->slot_count == 0 ? FIRST_SLOTS : tallies->slot_count * 2;
+	uint32_t *slots = calloc(slot_count, sizeof *slots);
+	struct ct_ipcs_tally *at = reallocarray(tallies->at, slot_count / 2, sizeof *at);
+
+	if (at != NULL)
+		tallies->at = at;
+	if (slots == NULL || at == NULL) {
+		free(slots);
+		return false;
+	}
+	free(tallies->slots);
+	tallies->slots = slots;
+	tallies->slot_count = slot_count;
+	tallies->capacity = slot_count / 2;
+	for (uint32_t i = 0; i < tallies->count; i++)
+		*slot_of(tallies, at[i].event_id, at[i].component_hash) = i + 1;
+	return true;
+}
+
+static struct ct_ipcs_tally *add(struct ct_ipcs_tallies *tallies, const struct ct_view *view, uint32_t component_hash)
+{
+	struct ct_ipcs_tally *tally;
+	struct ct_buf mnemonic;
+	size_t size;
+
+	if (tallies->count == CT_IPCS_TALLIES) {
+		tallies->others++;
+		return NULL;
+	}
+	if (tallies->count == tallies->capacity && !grow(tallies)) {
+		tallies->has_failed = true;
+		return NULL;
+	}
+	tally = &tallies->at[tallies->count];
+	*tally = (struct ct_ipcs_tally){ .event_id = view->event.event_id, .component_hash = component_hash, .least_ns = UINT64_MAX };
+	ct_buf_init(&mnemonic);
+	ct_ipcs_print_mnemonic(&mnemonic, view);
+	size = mnemonic.size < sizeof tally->mnemonic ? mnemonic.size : sizeof tally->mnemonic - 1;
+	memcpy(tally->mnemonic, ct_buf_text(&mnemonic), size);
+	ct_buf_fini(&mnemonic);
+	tally->description = strdup(ct_ipcs_description(view));
+	*slot_of(tallies, tally->event_id, component_hash) = ++tallies->count;
+	return tally;
+}
+
+static unsigned decade_of(uint64_t interval_ns)
+{
+	uint64_t below_ns = 1000;
+	unsigned decade = 0;
+
+	for (; decade < CT_IPCS_DECADES - 1 && interval_ns >= below_ns; decade++)
+		below_ns *= 10;
+	return decade;
+}
+
+static void note_interval(struct ct_ipcs_tally *tally, uint64_t time_ns)
+{
+	uint64_t interval_ns = time_ns > tally->last_ns ? time_ns - tally->last_ns : 0;
+
+	tally->sum_ns += (double)interval_ns;
+	if (interval_ns < tally->least_ns)
+		tally->least_ns = interval_ns;
+	if (interval_ns > tally->most_ns)
+		tally->most_ns = interval_ns;
+	tally->decades[decade_of(interval_ns)]++;
+}
+
+void ct_ipcs_tallies_note(struct ct_ipcs_tallies *tallies, const struct ct_view *view)
+{
+	uint32_t hash = ct_name_hash(view->event.component, view->event.component_size);
+	uint32_t slot = tallies->slot_count != 0 ? *slot_of(tallies, view->event.event_id, hash) : 0;
+	struct ct_ipcs_tally *tally = slot != 0 ? &tallies->at[slot - 1] : add(tallies, view, hash);
+
+	if (tallies->events++ == 0)
+		tallies->first_ns = view->event.time_ns;
+	tallies->last_ns = view->event.time_ns;
+	if (tally == NULL)
+		return;
+	if (tally->count++ != 0)
+		note_interval(tally, view->event.time_ns);
+	tally->last_ns = view->event.time_ns;
+}
+
+static int compare(const void *a, const void *b)
+{
+	const struct ct_ipcs_tally *left = a;
+	const struct ct_ipcs_tally *right = b;
+
+	if (left->event_id != right->event_id)
+		return left->event_id < right->event_id ? -1 : 1;
+	return left->component_hash < right->component_hash ? -1 : left->component_hash > right->component_hash;
+}
+
+void ct_ipcs_tallies_sort(struct ct_ipcs_tallies *tallies)
+{
+	if (tallies->count != 0)
+		qsort(tallies->at, tallies->count, sizeof *tallies->at, compare);
+}

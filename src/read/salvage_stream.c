@@ -1,0 +1,345 @@
+/*
+ * salvage_stream.c - the packets of one stream file, those that are good.
+ *
+ * Called by salvage.c, on one thread, with files that may be hostile.  A packet of which every event can be read is copied as it is; one with
+ * damage is cut behind its last good event.  One packet is held back until the next is seen: where two contradict each other in
+ * number or time, the one that does not fit what came before goes, or else a single wrong time would cost all that follows it.
+ *
+ * Copyright The ctrace authors.  SPDX-License-Identifier: Apache-2.0
+ */
+#include "read/salvage_stream.h"
+
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define WINDOW (2 * (size_t)CT_PACKET_MAX)
+#define SEARCH ((size_t)64 << 10)
+#define WRITE_AT_ONCE ((size_t)256 << 10)
+
+/* A packet as it is to be written. */
+struct packet {
+	uint64_t at;   /* in the file */
+	uint64_t size; /* there */
+	struct ct_packet_head head;
+	uint64_t events;
+	struct ct_buf bytes;
+	bool is_mended; /* its head is to be written anew */
+};
+
+struct work {
+	struct ct_salvage *salvage;
+	struct ct_salvage_stream *stream;
+	enum ctrace_status status;
+	bool has_damage;
+	unsigned char *window;
+	size_t window_size;
+	uint64_t window_at;
+	struct ctrace_event_item *items;
+	struct packet packets[2];
+	struct packet *pending; /* NULL: none */
+	/* the copy */
+	int out_fd;
+	struct ct_buf out;
+	bool has_last;
+	struct ct_packet_head last;
+};
+
+static void tell(struct work *work, uint64_t offset, uint64_t bytes, const char *message)
+{
+	const struct ct_salvage_note note = { .path = work->stream->path, .offset = offset, .bytes = bytes, .message = message };
+
+	work->has_damage = true;
+	work->salvage->damages++;
+	work->salvage->lost_bytes += bytes;
+	work->salvage->report(&note, work->salvage->user);
+}
+
+/* ------------------------------------------------------------------------------------------------------------
+ * Reading
+ */
+
+/* The bytes from `at`, `size` of them or as many as the file has. */
+static const unsigned char *look(struct work *work, uint64_t at, size_t size, size_t *out_available)
+{
+	if (at < work->window_at || at - work->window_at > work->window_size ||
+	    size > work->window_size - (size_t)(at - work->window_at)) {
+		enum ctrace_status status = ct_os_read_at(work->stream->fd, work->window, WINDOW, at, &work->window_size);
+
+		work->window_at = at;
+		if (status != CTRACE_OK) {
+			work->status = status;
+			work->window_size = 0;
+		}
+	}
+	*out_available = work->window_size - (size_t)(at - work->window_at);
+	return work->window + (at - work->window_at);
+}
+
+static bool head_at(struct work *work, uint64_t at, struct ct_packet_head *out)
+{
+	size_t available, head_size;
+	const unsigned char *bytes = look(work, at, CT_PACKET_HEAD, &available);
+
+	return ct_packet_decode_head(bytes, available, out, &head_size) == CTRACE_OK &&
+	       memcmp(out->uuid, work->stream->uuid, sizeof out->uuid) == 0 && out->stream_instance == work->stream->id;
+}
+
+/* The next place at or after `from` where a packet of this stream begins, or the end of the file. */
+static uint64_t find_packet(struct work *work, uint64_t from)
+{
+	for (;;) {
+		size_t available, found;
+		const unsigned char *bytes = look(work, from, SEARCH, &available);
+		struct ct_packet_head head;
+
+		if (available < CT_PACKET_HEAD)
+			return from + available;
+		found = ct_packet_find(bytes, available, 0);
+		if (found == available) {
+			from += available - (CT_PACKET_HEAD - 1); /* a head may begin in the last bytes */
+			continue;
+		}
+		from += found;
+		if (head_at(work, from, &head))
+			return from;
+		from++;
+	}
+}
+
+static bool is_lost_class(const struct ctrace_event *event)
+{
+	return event->component_size == sizeof CT_SALVAGE_LOST_CLASS - 1 &&
+	       memcmp(event->component, CT_SALVAGE_LOST_CLASS, event->component_size) == 0;
+}
+
+/* Reads events up to `content`, or to the first that cannot be read; how far it came, and the time of the last. */
+static size_t read_events(struct work *work, const unsigned char *bytes, size_t content, struct packet *packet, uint64_t *out_last_ns)
+{
+	size_t offset = CT_PACKET_HEAD;
+
+	*out_last_ns = packet->head.begin_ns;
+	packet->events = 0;
+	while (offset < content) {
+		size_t next = offset;
+		uint64_t last_ns = *out_last_ns;
+		struct ctrace_event event;
+
+		if (ct_packet_decode_event(work->stream->schema, bytes, content, &next, &last_ns, &event, work->items) != CTRACE_OK ||
+		    is_lost_class(&event) || last_ns > INT64_MAX)
+			break;
+		offset = next;
+		*out_last_ns = last_ns;
+		packet->events++;
+	}
+	return offset;
+}
+
+/* ------------------------------------------------------------------------------------------------------------
+ * Writing
+ */
+
+static void write_out(struct work *work)
+{
+	struct ct_salvage_stream *stream = work->stream;
+
+	if (work->out.failed)
+		work->status = CTRACE_NOT_ENOUGH_MEMORY;
+	if (work->status == CTRACE_OK && work->out.size > 0 && work->out_fd < 0)
+		work->status = ct_os_open_file(stream->folder_fd, stream->name, O_WRONLY | O_CREAT | O_EXCL, &work->out_fd);
+	if (work->status == CTRACE_OK && work->out.size > 0)
+		work->status = ct_os_write_at(work->out_fd, work->out.data, work->out.size, stream->written);
+	if (work->status == CTRACE_OK)
+		stream->written += work->out.size;
+	ct_buf_clear(&work->out);
+}
+
+/* Viewers count missing packets between two: when the first ones are missing, an empty one stands for their beginning. */
+static void write_beginning(struct work *work, const struct ct_packet_head *first)
+{
+	struct ct_packet_head head = *first;
+	size_t start = work->out.size;
+
+	if (work->has_last || !work->has_damage || first->sequence == 0)
+		return;
+	head.end_ns = head.begin_ns;
+	head.sequence = head.discarded = 0;
+	ct_packet_begin(&work->out, &head);
+	ct_packet_end(&work->out, start, &head);
+}
+
+static void write_packet(struct work *work, struct packet *packet)
+{
+	size_t start;
+
+	write_beginning(work, &packet->head);
+	start = work->out.size;
+	ct_buf_add(&work->out, packet->bytes.data, packet->bytes.size);
+	if (packet->is_mended)
+		ct_packet_end(&work->out, start, &packet->head);
+	work->salvage->events += packet->events;
+	if (packet->is_mended)
+		work->salvage->mended++;
+	else
+		work->salvage->packets++;
+	work->last = packet->head;
+	work->has_last = true;
+	if (work->out.size >= WRITE_AT_ONCE)
+		write_out(work);
+}
+
+/* ------------------------------------------------------------------------------------------------------------
+ * Which packets
+ */
+
+static bool is_before(const struct ct_packet_head *a, const struct ct_packet_head *b)
+{
+	return a->end_ns <= b->begin_ns;
+}
+
+static void mend(struct work *work, struct packet *packet, uint64_t *value, uint64_t right, const char *message)
+{
+	*value = right;
+	packet->is_mended = true;
+	tell(work, packet->at, 0, message);
+}
+
+/* Makes a number that only rises rise: between what was written last and what comes next, when that is known. */
+static void mend_number(struct work *work, struct packet *packet, uint64_t *value, uint64_t least, const uint64_t *most,
+			const char *message)
+{
+	if (*value < least)
+		mend(work, packet, value, least, message);
+	else if (most != NULL && *value > *most && *most >= least)
+		mend(work, packet, value, *most, message);
+}
+
+static void write_pending(struct work *work, const struct packet *next)
+{
+	struct packet *packet = work->pending;
+	uint64_t most_sequence, most_discarded;
+
+	if (packet == NULL)
+		return;
+	work->pending = NULL;
+	if (next != NULL) {
+		most_sequence = next->head.sequence - (next->head.sequence > 0);
+		most_discarded = next->head.discarded;
+	}
+	mend_number(work, packet, &packet->head.sequence, work->has_last ? work->last.sequence + 1 : 0,
+		    next != NULL && next->head.sequence > 0 ? &most_sequence : NULL, "its number was wrong, and is mended");
+	mend_number(work, packet, &packet->head.discarded, work->has_last ? work->last.discarded : 0,
+		    next != NULL ? &most_discarded : NULL, "its count of lost events was wrong, and is mended");
+	write_packet(work, packet);
+}
+
+static void drop(struct work *work, const struct packet *packet)
+{
+	tell(work, packet->at, packet->size, "its time is not between those of its neighbours");
+}
+
+/* A packet that is good by itself. */
+static void offer(struct work *work, struct packet *packet)
+{
+	bool fits_last = !work->has_last || is_before(&work->last, &packet->head);
+	bool fits_pending = work->pending == NULL || is_before(&work->pending->head, &packet->head);
+
+	if (fits_pending && fits_last) {
+		write_pending(work, packet);
+		work->pending = packet;
+	} else if (fits_last) {
+		drop(work, work->pending);
+		work->pending = packet;
+	} else {
+		drop(work, packet);
+	}
+}
+
+/* Where to go on behind a packet of which the first `good` bytes are. */
+static uint64_t behind(struct work *work, const struct packet *packet, size_t good)
+{
+	uint64_t end = packet->at + packet->head.packet_bits / 8;
+	struct ct_packet_head next;
+
+	/* What was no event may be a head, when a damaged size made the packet swallow it; but not when the size leads to one. */
+	if (head_at(work, end, &next) && next.sequence > packet->head.sequence && next.begin_ns >= packet->head.end_ns)
+		return end;
+	return find_packet(work, packet->at + good);
+}
+
+/* The packet at `at`, which has a head; where to go on. */
+static uint64_t take_packet(struct work *work, uint64_t at, const struct ct_packet_head *head)
+{
+	struct packet *packet = work->pending == &work->packets[0] ? &work->packets[1] : &work->packets[0];
+	size_t size = (size_t)(head->packet_bits / 8), content = (size_t)(head->content_bits / 8), available, good;
+	const unsigned char *bytes = look(work, at, size, &available);
+	uint64_t last_ns, next;
+	bool is_whole;
+
+	packet->at = at;
+	packet->head = *head;
+	good = read_events(work, bytes, content < available ? content : available, packet, &last_ns);
+	is_whole = good == content && size <= available;
+	packet->is_mended = !is_whole || head->end_ns != last_ns;
+	ct_buf_clear(&packet->bytes);
+	ct_buf_add(&packet->bytes, bytes, packet->is_mended ? good : size);
+	work->out.failed |= packet->bytes.failed;
+	next = is_whole ? at + size : behind(work, packet, good);
+	packet->size = next - at;
+	packet->head.end_ns = last_ns;
+	if (!is_whole && packet->events == 0) {
+		tell(work, at, next - at, available < size ? "the file ends inside a packet" : "no event of this packet can be read");
+		return next;
+	}
+	if (!is_whole)
+		tell(work, at + good, next - at - good,
+		     available < size ? "the file ends inside a packet" : "this is no event of the trace");
+	else if (packet->is_mended)
+		tell(work, at, 0, "its end was wrong, and is mended");
+	offer(work, packet);
+	return next;
+}
+
+static void walk(struct work *work)
+{
+	uint64_t at = 0;
+
+	while (work->status == CTRACE_OK) {
+		struct ct_packet_head head;
+		size_t available;
+
+		(void)look(work, at, CT_PACKET_HEAD, &available);
+		if (available == 0)
+			break;
+		if (head_at(work, at, &head)) {
+			at = take_packet(work, at, &head);
+		} else {
+			uint64_t next = find_packet(work, at + 1);
+
+			tell(work, at, next - at, "this is no packet of the trace");
+			at = next;
+		}
+	}
+	write_pending(work, NULL);
+	write_out(work);
+}
+
+enum ctrace_status ct_salvage_stream(struct ct_salvage *salvage, struct ct_salvage_stream *stream)
+{
+	struct work work = { .salvage = salvage, .stream = stream, .out_fd = -1 };
+
+	stream->written = 0;
+	work.window = malloc(WINDOW);
+	work.items = calloc(CTRACE_MAX_ITEMS, sizeof *work.items);
+	if (work.window == NULL || work.items == NULL)
+		work.status = CTRACE_NOT_ENOUGH_MEMORY;
+	else
+		walk(&work);
+	ct_os_close(&work.out_fd);
+	ct_buf_fini(&work.packets[0].bytes);
+	ct_buf_fini(&work.packets[1].bytes);
+	ct_buf_fini(&work.out);
+	free(work.items);
+	free(work.window);
+	return work.status;
+}

@@ -1,0 +1,24 @@
+/*
+ * read/salvage_stream.h - one stream file of a trace that is salvaged.
+ *
+ * Copyright The ctrace authors.  SPDX-License-Identifier: Apache-2.0
+ */
+#ifndef CT_SALVAGE_STREAM_H
+#define CT_SALVAGE_STREAM_H
+
+#include "read/salvage.h"
+
+struct ct_salvage_stream {
+	const char *path; /* for reports */
+	int fd;           /* what is read */
+	uint32_t id;      /* of the stream: every packet of it says so */
+	const uint8_t *uuid;
+	const struct ct_schema *schema;
+	int folder_fd;    /* where the copy goes... */
+	const char *name; /* ...and its name; it is made when there is a first packet to be in it */
+	uint64_t written; /* given back: bytes of the copy; 0: there is none */
+};
+/* OK also when nothing in it was good; else why the copy cannot be written, or the file not be read. */
+enum ctrace_status ct_salvage_stream(struct ct_salvage *salvage, struct ct_salvage_stream *stream) CT_MUST_USE;
+
+#endif

@@ -1,0 +1,178 @@
+/*
+ * test_reader.c - sources, catalogue, pairing and filter in one line.
+ *
+ * Copyright The ctrace authors.  SPDX-License-Identifier: Apache-2.0
+ */
+#include "read_fixture.h"
+
+static struct ct_filter *filter_of(const char *text)
+{
+	struct ct_complaint complaint;
+	struct ct_filter *filter;
+
+	assert_int_equal(ct_filter_parse(text, START_NS, &filter, &complaint), CTRACE_OK);
+	return filter;
+}
+
+static struct ct_reader *reader_of(const struct ct_reader_options *options, const char *path)
+{
+	struct ct_reader *reader;
+
+	assert_int_equal(ct_reader_create(options, &reader), CTRACE_OK);
+	assert_int_equal(ct_reader_add(reader, path), CTRACE_OK);
+	return reader;
+}
+
+static unsigned count_events(struct ct_reader *reader)
+{
+	unsigned count = 0;
+
+	while (ct_reader_next(reader) != NULL)
+		count++;
+	return count;
+}
+
+static void views_say_whose_they_are(void **state)
+{
+	struct fixture *f = *state;
+	struct ct_reader *reader;
+	const struct ct_view *view;
+
+	make_trace(f, "a.ctb", 0, 3, 2);
+	reader = reader_of(&(struct ct_reader_options){ .report = NULL }, "a.ctb");
+	for (unsigned i = 1; i <= 3; i++) {
+		view = ct_reader_next(reader);
+		assert_non_null(view);
+		assert_int_equal(view->sequence, i);
+		assert_int_equal(view->duration_ns, CT_NO_DURATION);
+		assert_int_equal(view->origin->pid, 4711);
+		assert_int_equal(view->origin->asid, 7);
+		assert_string_equal(view->origin->jobname, "JOB1");
+		assert_string_equal(view->origin->host, "host1");
+		assert_string_equal(view->origin->program, "prog");
+		assert_string_equal(view->origin->path, "a.ctb");
+		assert_ptr_equal(view->origin, ct_reader_origin(reader, 0));
+	}
+	assert_null(ct_reader_next(reader));
+	assert_null(ct_reader_next(reader));
+	assert_null(ct_reader_origin(reader, 1));
+	assert_int_equal(ct_reader_totals(reader)->events, 3);
+	ct_reader_destroy(reader);
+}
+
+/* Generations of one process's trace are of one origin; another process's are of another. */
+static void one_process_one_origin(void **state)
+{
+	struct fixture *f = *state;
+	struct ct_reader *reader;
+
+	make_trace(f, "a.ctb", 0, 3, 2);
+	make_trace(f, "b.ctb", 3, 3, 2);
+	f->context.pid = 4712;
+	make_trace(f, "c.ctb", 6, 3, 2);
+	reader = reader_of(&(struct ct_reader_options){ .report = NULL }, ".");
+	assert_int_equal(count_events(reader), 9);
+	assert_int_equal(ct_reader_origin(reader, 0)->pid, 4711);
+	assert_int_equal(ct_reader_origin(reader, 1)->pid, 4712);
+	assert_int_equal(ct_reader_origin(reader, 1)->index, 1);
+	assert_null(ct_reader_origin(reader, 2));
+	ct_reader_destroy(reader);
+}
+
+static void what_the_filter_drops_still_counts(void **state)
+{
+	static const struct {
+		const char *filter;
+		unsigned accepted;
+		uint64_t read;
+	} rows[] = {
+		{ "level >= debug", 100, 100 },
+		{ "event == 4000000000", 0, 100 },
+		{ "seq in (11..20)", 10, 100 },
+		{ "data[0] == \"number 42.\"", 1, 100 },
+		/* Nothing is read behind the time at which it ends. */
+		{ "time < \"@1600000000\"", 0, 0 },
+	};
+	struct fixture *f = *state;
+
+	make_trace(f, "a.ctb", 0, 100, 7);
+	for (size_t i = 0; i < CT_COUNT(rows); i++) {
+		struct ct_filter *filter = filter_of(rows[i].filter);
+		struct ct_reader *reader = reader_of(&(struct ct_reader_options){ .filter = filter }, "a.ctb");
+
+		assert_int_equal(count_events(reader), rows[i].accepted);
+		assert_int_equal(ct_reader_totals(reader)->events, rows[i].read);
+		ct_reader_destroy(reader);
+		ct_filter_destroy(filter);
+	}
+}
+
+static void the_number_of_an_event_is_that_of_the_whole_trace(void **state)
+{
+	struct fixture *f = *state;
+	struct ct_filter *filter = filter_of("data[0] == \"number 42.\"");
+	struct ct_reader *reader;
+
+	make_trace(f, "a.ctb", 0, 100, 7);
+	reader = reader_of(&(struct ct_reader_options){ .filter = filter }, "a.ctb");
+	assert_int_equal(ct_reader_next(reader)->sequence, 43);
+	ct_reader_destroy(reader);
+	ct_filter_destroy(filter);
+}
+
+static void reading_begins_again(void **state)
+{
+	struct fixture *f = *state;
+	struct ct_reader *reader;
+
+	make_trace(f, "a.ctb", 0, 10, 3);
+	make_trace(f, "b.ctb", 10, 10, 3);
+	reader = reader_of(&(struct ct_reader_options){ .has_pairs = true }, "a.ctb");
+	assert_int_equal(ct_reader_add(reader, "b.ctb"), CTRACE_OK);
+	assert_int_equal(ct_reader_add(reader, "c.ctb"), CTRACE_NOT_FOUND);
+	for (unsigned i = 0; i < 5; i++)
+		assert_non_null(ct_reader_next(reader));
+	assert_int_equal(ct_reader_rewind(reader), CTRACE_OK);
+	assert_int_equal(count_events(reader), 20);
+	assert_int_equal(ct_reader_rewind(reader), CTRACE_OK);
+	assert_int_equal(count_events(reader), 20);
+	assert_int_equal(ct_reader_totals(reader)->events, 20);
+	ct_reader_destroy(reader);
+}
+
+static void a_live_event_is_a_view(void **state)
+{
+	static const struct ct_origin origin = { .host = "h", .program = "p", .jobname = "J", .path = "" };
+	struct ctrace_event event = { .component = "APP", .component_size = 3, .event_id = 5, .level = CTRACE_WARN };
+	struct ct_filter *filter = filter_of("event == 5 && job == \"J\"");
+	struct ct_reader *reader;
+	const struct ct_view *view;
+
+	(void)state;
+	assert_int_equal(ct_reader_create(&(struct ct_reader_options){ .filter = filter }, &reader), CTRACE_OK);
+	view = ct_reader_take(reader, &event, &origin);
+	assert_non_null(view);
+	assert_int_equal(view->sequence, 1);
+	event.event_id = 6;
+	assert_null(ct_reader_take(reader, &event, &origin));
+	event.event_id = 5;
+	assert_int_equal(ct_reader_take(reader, &event, &origin)->sequence, 3);
+	ct_reader_destroy(reader);
+	ct_filter_destroy(filter);
+}
+
+#define TEST(name) cmocka_unit_test_setup_teardown(name, fixture_setup, fixture_teardown)
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		TEST(views_say_whose_they_are),
+		TEST(one_process_one_origin),
+		TEST(what_the_filter_drops_still_counts),
+		TEST(the_number_of_an_event_is_that_of_the_whole_trace),
+		TEST(reading_begins_again),
+		TEST(a_live_event_is_a_view),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,91 @@
+/*
+ * view_fixture.h - events as readers see them, made by hand: for tests of what prints them.
+ *
+ * Copyright The ctrace authors.  SPDX-License-Identifier: Apache-2.0
+ */
+#ifndef CT_VIEW_FIXTURE_H
+#define CT_VIEW_FIXTURE_H
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "read/read.h"
+
+#define UNUSED __attribute__((unused))
+
+static UNUSED const struct ct_origin view_origin = {
+	.path = "/traces/app.ctb", .host = "asterix", .program = "rts32", .jobname = "RTS32", .pid = 4711, .asid = 0x1A
+};
+static UNUSED const struct ct_line_format view_line = { .delimiter = " ", .hex_block_size = 4, .quote_strings = true };
+
+static inline struct ctrace_event_item text_item(const char *text)
+{
+	return (struct ctrace_event_item){ .type = CTRACE_TYPE_TEXT, .size = (uint32_t)strlen(text), .data = text };
+}
+
+static inline struct ctrace_event_item binary_item(const void *bytes, uint32_t size)
+{
+	return (struct ctrace_event_item){ .type = CTRACE_TYPE_BINARY, .size = size, .data = bytes };
+}
+
+/* Its bytes do not count: the value does. */
+static inline struct ctrace_event_item number_item(uint32_t type, uint32_t size, uint64_t value)
+{
+	static const unsigned char bytes[8];
+
+	return (struct ctrace_event_item){ .type = type, .size = size, .data = bytes, .value = value };
+}
+
+static inline struct ct_view view_of(const struct ctrace_event_item *items, uint32_t count)
+{
+	return (struct ct_view){
+		.event = {
+			.time_ns = 1700000000123456789u,
+			.component = "MF.RTS",
+			.component_size = 6,
+			.event_id = 255,
+			.level = CTRACE_ERROR,
+			.pid = 4711,
+			.tid = 4712,
+			.item_count = count,
+			.items = items,
+		},
+		.origin = &view_origin,
+		.is_of_class = true,
+		.sequence = 7,
+		.duration_ns = CT_NO_DURATION,
+	};
+}
+
+/* A catalogue of one text, in memory; the test ends when it is not right. */
+static UNUSED void view_complain(const char *path, const struct ct_complaint *complaint, void *user)
+{
+	(void)user;
+	fail_msg("%s:%u:%u: %s; expected %s", path, complaint->line, complaint->column, complaint->message, complaint->expected);
+}
+
+static UNUSED struct ct_catalog *view_catalog(const char *path, const char *text)
+{
+	struct ct_catalog *catalog;
+
+	assert_int_equal(ct_catalog_create(&catalog), CTRACE_OK);
+	assert_int_equal(ct_catalog_parse(catalog, path, text, strlen(text), view_complain, NULL), CTRACE_OK);
+	return catalog;
+}
+
+/* What the catalogue says of the view becomes part of it. */
+static UNUSED void view_describe(struct ct_view *view, const struct ct_catalog *catalog)
+{
+	view->component = ct_catalog_component(catalog, view->event.component, view->event.component_size);
+	assert_non_null(view->component);
+	view->type = ct_catalog_event(view->component, view->event.event_id);
+}
+
+#endif
