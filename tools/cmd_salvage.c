@@ -1,8 +1,180 @@
 /*
- * cmd_salvage.c - ctrace salvage.
+ * cmd_salvage.c - ctrace salvage: writes the good packets of damaged traces as traces without damage.
+ *
+ * The work is ct_salvage_path()'s; here are the folder that it goes to, and what is told.
  *
  * Copyright The ctrace authors.  SPDX-License-Identifier: Apache-2.0
  */
 #include "cmd.h"
 
-int cmd_salvage(int argc, char **argv) { (void)argc; (void)argv; return CMD_USAGE; }
+#include <argp.h>
+#include <dirent.h>
+#include <errno.h>
+#include <inttypes.h>
+#include <string.h>
+
+#include "read/salvage.h"
+
+/* A file of nothing but damage must not fill the terminal. */
+#define REPORT_LIMIT 100u
+
+struct salvage_run {
+	const char *to;
+	char **paths;
+	int path_count;
+	uint64_t reports;
+	bool is_verbose; /* every place, however many */
+};
+
+static void say(const char *path)
+{
+	fputs("ctrace salvage: ", stderr);
+	ct_tool_print(stderr, path, strlen(path));
+}
+
+static void report(const struct ct_salvage_note *note, void *user)
+{
+	struct salvage_run *run = user;
+
+	if (run->reports++ >= REPORT_LIMIT && !run->is_verbose)
+		return;
+	say(note->path);
+	fprintf(stderr, ", offset %" PRIu64, note->offset);
+	if (note->bytes > 0)
+		fprintf(stderr, ", %" PRIu64 " byte%s", note->bytes, note->bytes == 1 ? "" : "s");
+	fprintf(stderr, ": %s\n", note->message);
+}
+
+static bool is_empty(const char *path)
+{
+	DIR *folder = opendir(path);
+	const struct dirent *entry;
+	bool found = false;
+
+	if (folder == NULL)
+		return false;
+	while (!found && (entry = readdir(folder)) != NULL)
+		found = strcmp(entry->d_name, ".") != 0 && strcmp(entry->d_name, "..") != 0;
+	(void)closedir(folder);
+	return !found;
+}
+
+/* Nothing that is there is ever mixed with what is written. */
+static int prepare_folder(const char *path)
+{
+	enum ctrace_status status = ct_os_make_folder(path);
+
+	if (status != CTRACE_OK) {
+		say(path);
+		fprintf(stderr, ": %s\n", status == CTRACE_OS_ERROR ? strerror(errno) : ctrace_status_text(status));
+		return CMD_NOTHING;
+	}
+	if (!is_empty(path)) {
+		say(path);
+		fputs(": not an empty folder; name one that is, or that is not there yet\n", stderr);
+		return CMD_USAGE;
+	}
+	return CMD_DONE;
+}
+
+static void print_count(uint64_t count, const char *one, const char *more)
+{
+	printf("%" PRIu64 " %s", count, count == 1 ? one : more);
+}
+
+static void print_sums(const struct ct_salvage *salvage)
+{
+	print_count(salvage->traces, "trace, ", "traces, ");
+	print_count(salvage->streams, "stream, ", "streams, ");
+	print_count(salvage->events, "event written\n", "events written\n");
+}
+
+static void print_report(const struct ct_salvage *salvage, const struct salvage_run *run)
+{
+	if (run->reports > REPORT_LIMIT && !run->is_verbose)
+		fprintf(stderr, "ctrace salvage: %" PRIu64 " more like these; --verbose tells all\n", run->reports - REPORT_LIMIT);
+	print_sums(salvage);
+	printf("kept ");
+	print_count(salvage->packets, "packet", "packets");
+	printf(", cut or mended %" PRIu64 ", lost ", salvage->mended);
+	print_count(salvage->lost_bytes, "byte", "bytes");
+	printf(" in ");
+	print_count(salvage->damages, "place", "places");
+	if (salvage->lost_classes > 0) {
+		printf(" and ");
+		print_count(salvage->lost_classes, "class of events", "classes of events");
+	}
+	putchar('\n');
+}
+
+static int salvage_all(struct salvage_run *run)
+{
+	struct ct_salvage salvage = { .report = report, .user = run };
+	int exit_status = prepare_folder(run->to);
+
+	if (exit_status != CMD_DONE)
+		return exit_status;
+	for (int i = 0; i < run->path_count; i++) {
+		enum ctrace_status status = ct_salvage_path(&salvage, run->paths[i], run->to);
+
+		if (status == CTRACE_OK)
+			continue;
+		exit_status = CMD_NOTHING;
+		say(run->paths[i]);
+		if (status == CTRACE_NOT_FOUND)
+			fputs(": no BINFILE trace, and no folder of such; other traces cannot be salvaged\n", stderr);
+		else
+			fprintf(stderr, ": %s\n", status == CTRACE_OS_ERROR ? strerror(errno) : ctrace_status_text(status));
+	}
+	print_report(&salvage, run);
+	return salvage.damages > 0 ? CMD_NOTHING : exit_status;
+}
+
+static error_t parse_argument(int key, char *argument, struct argp_state *state)
+{
+	struct salvage_run *run = state->input;
+
+	switch (key) {
+	case 'o':
+		run->to = argument;
+		return 0;
+	case 'v':
+		run->is_verbose = true;
+		return 0;
+	case ARGP_KEY_ARGS:
+		run->paths = state->argv + state->next;
+		run->path_count = state->argc - state->next;
+		return 0;
+	case ARGP_KEY_NO_ARGS:
+		argp_error(state, "name the traces");
+		return 0;
+	case ARGP_KEY_END:
+		if (run->to == NULL || run->to[0] == '\0')
+			argp_error(state, "name the folder to write to: -o FOLDER");
+		return 0;
+	default:
+		return ARGP_ERR_UNKNOWN;
+	}
+}
+
+int cmd_salvage(int argc, char **argv)
+{
+	static const struct argp_option options[] = {
+		{ "output", 'o', "FOLDER", 0, "Where the copies go; made when missing, and empty before", 0 },
+		{ "verbose", 'v', NULL, 0, "Tell every place that is damaged, however many there are", 0 },
+		{ 0 },
+	};
+	static const struct argp argp = {
+		.options = options,
+		.parser = parse_argument,
+		.args_doc = "PATH... -o FOLDER",
+		.doc = "Write what is good of damaged traces as traces without damage.\v"
+		       "PATH is a BINFILE trace, a writer's data set, a folder of these, or one stream file.  Packets of which every event can be read are "
+		       "copied as they are; one with damage is cut behind its last good event.  Nothing is changed where it is.",
+	};
+	struct salvage_run run = { 0 };
+
+	if (argp_parse(&argp, argc, argv, 0, NULL, &run) != 0)
+		return CMD_USAGE;
+	return salvage_all(&run);
+}

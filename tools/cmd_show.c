@@ -1,21 +1,226 @@
 /*
  * cmd_show.c - ctrace show: prints traces of any kind, in any mix, merged by time.
  *
+ * Events go to stdout, one a line; damage and losses go to stderr as they are met, and once more in sum at the end.  In the straight case
+ * an event goes from the reader through the printer into the buffer that is written, and nothing is kept.
+ *
  * Copyright The ctrace authors.  SPDX-License-Identifier: Apache-2.0
  */
 #include "reading.h"
 
+#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 #include "cmd.h"
+#include "direct_output.h"
+#include "line_options.h"
+#include "line_store.h"
+
+enum { OPTION_BEFORE = 0x1200, OPTION_AFTER, OPTION_CONTEXT, OPTION_LIMIT, OPTION_TAIL, OPTION_REVERSE, OPTION_COUNT };
+
+#define CONTEXT_LIMIT 1000000u
 
 struct show {
 	struct reading reading;
-	struct ct_text_options text;
-	bool is_json;
+	struct line_options lines;
+	uint64_t before, after; /* lines around each that matches */
+	uint64_t limit;         /* UINT64_MAX: none */
+	uint64_t tail;          /* UINT64_MAX: all */
+	bool is_reverse;
+	bool is_count;
+	uint64_t shown; /* that matched */
+	struct direct_output output;
+	struct ct_buf line; /* for lines that are kept */
 };
+
+/* What was printed so far comes before what is said of damage, where both streams are one terminal. */
+static void print_before(const struct ct_read_note *note, void *user)
+{
+	(void)note;
+	direct_output_flush(user);
+}
+
+static bool is_done(const struct show *show)
+{
+	return show->shown >= show->limit || show->output.write_errno != 0;
+}
+
+/* ------------------------------------------------------------------------------------------------------------
+ * As they come
+ */
+
+static void print_all(struct show *show)
+{
+	const struct ct_view *view;
+
+	while (!is_done(show) && (view = ct_reader_next(show->reading.reader)) != NULL) {
+		line_options_add(&show->lines, &show->output.text, view);
+		show->shown++;
+		direct_output_step(&show->output);
+	}
+}
+
+static void count_all(struct show *show)
+{
+	while (!is_done(show) && ct_reader_next(show->reading.reader) != NULL)
+		show->shown++;
+	ct_buf_add_u64(&show->output.text, show->shown);
+	ct_buf_add_char(&show->output.text, '\n');
+}
+
+/* ------------------------------------------------------------------------------------------------------------
+ * The last ones, or the other way round
+ */
+
+static bool print_kept(const char *line, size_t size, void *user)
+{
+	struct show *show = user;
+
+	ct_buf_add(&show->output.text, line, size);
+	show->shown++;
+	direct_output_step(&show->output);
+	return !is_done(show);
+}
+
+static void keep_line(struct show *show, struct line_store *store, const struct ct_view *view)
+{
+	ct_buf_clear(&show->line);
+	line_options_add(&show->lines, &show->line, view);
+	if (show->line.failed)
+		store->write_errno = ENOMEM;
+	else
+		line_store_add(store, show->line.data, show->line.size);
+}
+
+static void print_last(struct show *show)
+{
+	const struct ct_view *view;
+	struct line_store store;
+	bool is_read;
+
+	line_store_init(&store, show->is_reverse && show->limit < show->tail ? show->limit : show->tail);
+	while (store.write_errno == 0 && (view = ct_reader_next(show->reading.reader)) != NULL)
+		keep_line(show, &store, view);
+	is_read = line_store_each(&store, show->is_reverse, print_kept, show);
+	if (store.write_errno != 0 || !is_read) {
+		fprintf(stderr, "ctrace show: lines that wait to be printed: %s\n",
+			strerror(store.write_errno != 0 ? store.write_errno : errno));
+		show->reading.has_failed = true;
+	}
+	line_store_fini(&store);
+}
+
+/* ------------------------------------------------------------------------------------------------------------
+ * With the lines around them
+ */
+
+struct context {
+	const struct ct_filter *filter;
+	struct line_store before;
+	uint64_t passed; /* lines since the last that was printed */
+	uint64_t after;  /* lines that are still to be printed */
+};
+
+static bool print_around(const char *line, size_t size, void *user)
+{
+	struct show *show = user;
+
+	ct_buf_add(&show->output.text, line, size);
+	direct_output_step(&show->output);
+	return show->output.write_errno == 0;
+}
+
+static void print_match(struct show *show, struct context *context, const struct ct_view *view)
+{
+	if (context->passed > show->before && show->shown > 0 && !show->lines.is_json)
+		ct_buf_add_text(&show->output.text, "--\n");
+	if (context->passed > 0 && show->before > 0) {
+		(void)line_store_each(&context->before, false, print_around, show);
+		line_store_fini(&context->before);
+		line_store_init(&context->before, show->before);
+	}
+	line_options_add(&show->lines, &show->output.text, view);
+	show->shown++;
+	context->passed = 0;
+	context->after = show->after;
+}
+
+static void pass_by(struct show *show, struct context *context, const struct ct_view *view)
+{
+	if (context->after > 0) {
+		context->after--;
+		line_options_add(&show->lines, &show->output.text, view);
+		return;
+	}
+	context->passed++;
+	if (show->before > 0)
+		keep_line(show, &context->before, view);
+}
+
+/* The reader must give everything: what does not match may stand beside what does. */
+static void print_around_all(struct show *show, const struct ct_filter *filter)
+{
+	struct context context = { .filter = filter };
+	const struct ct_view *view;
+
+	line_store_init(&context.before, show->before);
+	while ((!is_done(show) || context.after > 0) && show->output.write_errno == 0 &&
+	       (view = ct_reader_next(show->reading.reader)) != NULL) {
+		if (show->shown < show->limit && ct_filter_accepts(filter, view))
+			print_match(show, &context, view);
+		else
+			pass_by(show, &context, view);
+		direct_output_step(&show->output);
+	}
+	line_store_fini(&context.before);
+}
+
+/* ------------------------------------------------------------------------------------------------------------
+ * The verb
+ */
+
+static bool has_context(const struct show *show)
+{
+	return show->before > 0 || show->after > 0;
+}
+
+static uint64_t parse_number(struct argp_state *state, const char *text, uint64_t least, uint64_t limit)
+{
+	unsigned long long number;
+	char *end;
+
+	errno = 0;
+	number = strtoull(text, &end, 10);
+	if (errno != 0 || *end != '\0' || text[0] < '0' || text[0] > '9' || number < least || number > limit)
+		argp_error(state, "\"%s\" is not a number of events%s", text, limit == CONTEXT_LIMIT ? ", at most 1000000" : "");
+	return number;
+}
+
+/* Words: an expression perhaps, then paths. */
+static void take_words(struct show *show, struct argp_state *state)
+{
+	char **words = state->argv + state->next;
+	size_t count = (size_t)(state->argc - state->next);
+
+	if (count > 0 && reading_is_expression(words[0])) {
+		if (!reading_filter(&show->reading, words[0]))
+			exit(CMD_USAGE);
+		words++;
+		count--;
+	}
+	reading_paths(&show->reading, words, count);
+}
+
+static void check_options(const struct show *show, struct argp_state *state)
+{
+	bool is_kept = show->is_reverse || show->tail != UINT64_MAX;
+
+	if (has_context(show) && (is_kept || show->is_count))
+		argp_error(state, "--before and --after do not go with --tail, --reverse or --count");
+	if (is_kept && show->is_count)
+		argp_error(state, "--count does not go with --tail or --reverse");
+}
 
 static error_t parse_show(int key, char *argument, struct argp_state *state)
 {
@@ -25,50 +230,108 @@ static error_t parse_show(int key, char *argument, struct argp_state *state)
 	case ARGP_KEY_INIT:
 		reading_init(&show->reading, "ctrace show");
 		state->child_inputs[0] = &show->reading;
+		state->child_inputs[1] = &show->lines;
 		return 0;
-	case 'f':
-		show->text.line.format = argument;
+	case OPTION_BEFORE:
+	case OPTION_AFTER:
+	case OPTION_CONTEXT:
+		if (key != OPTION_AFTER)
+			show->before = parse_number(state, argument, 0, CONTEXT_LIMIT);
+		if (key != OPTION_BEFORE)
+			show->after = parse_number(state, argument, 0, CONTEXT_LIMIT);
 		return 0;
-	case 'j':
-		show->is_json = true;
+	case OPTION_LIMIT:
+		show->limit = parse_number(state, argument, 1, UINT64_MAX - 1);
+		return 0;
+	case OPTION_TAIL:
+		show->tail = parse_number(state, argument, 1, UINT64_MAX - 1);
+		return 0;
+	case OPTION_REVERSE:
+		show->is_reverse = true;
+		return 0;
+	case OPTION_COUNT:
+		show->is_count = true;
 		return 0;
 	case ARGP_KEY_ARGS:
-		reading_paths(&show->reading, state->argv + state->next, (size_t)(state->argc - state->next));
+		take_words(show, state);
 		return 0;
-	case ARGP_KEY_NO_ARGS:
+	case ARGP_KEY_END:
+		check_options(show, state);
 		return 0;
 	default:
 		return ARGP_ERR_UNKNOWN;
 	}
 }
 
+static void print(struct show *show, const struct ct_filter *filter)
+{
+	if (has_context(show))
+		print_around_all(show, filter);
+	else if (show->is_count)
+		count_all(show);
+	else if (show->is_reverse || show->tail != UINT64_MAX)
+		print_last(show);
+	else
+		print_all(show);
+}
+
+static int run(struct show *show)
+{
+	struct ct_filter *filter = NULL;
+	bool is_written;
+	int result;
+
+	direct_output_init(&show->output);
+	ct_buf_init(&show->line);
+	show->reading.also = print_before;
+	show->reading.also_user = &show->output;
+	show->reading.has_pairs = line_options_use_pairs(&show->lines);
+	if (has_context(show)) {
+		filter = show->reading.filter;
+		show->reading.filter = NULL;
+		show->reading.has_pairs = show->reading.has_pairs || (ct_filter_uses(filter) & CT_USES_DURATION) != 0;
+	}
+	if (reading_open(&show->reading) && line_options_open(&show->lines, "ctrace show"))
+		print(show, filter);
+	else
+		show->reading.has_failed = true;
+	is_written = direct_output_end(&show->output, "ctrace show");
+	result = reading_end(&show->reading, show->shown);
+	line_options_close(&show->lines);
+	ct_filter_destroy(filter);
+	direct_output_fini(&show->output);
+	ct_buf_fini(&show->line);
+	return is_written ? result : CMD_NOTHING;
+}
+
 int cmd_show(int argc, char **argv)
 {
-	static const struct argp_option options[] = { { "format", 'f', "FORMAT", 0, "", 0 }, { "json", 'j', NULL, 0, "", 0 }, { 0 } };
-	static const struct argp_child children[] = { { .argp = &ct_reading_argp }, { 0 } };
-	static const struct argp argp = { .options = options, .children = children, .parser = parse_show, .args_doc = "[PATH|PID...]" };
-	struct show show = { .text = { .line = { .delimiter = " ", .hex_block_size = 8, .quote_strings = true }, .has_records = true } };
-	struct ct_text_printer *printer;
-	const struct ct_view *view;
-	struct ct_buf out;
-	uint64_t shown = 0;
+	static const struct argp_option options[] = {
+		{ "before", OPTION_BEFORE, "N", 0, "Also the N events before each that matches; -- stands between groups", 3 },
+		{ "after", OPTION_AFTER, "N", 0, "Also the N events after each that matches", 3 },
+		{ "context", OPTION_CONTEXT, "N", 0, "Both", 3 },
+		{ "limit", OPTION_LIMIT, "N", 0, "End after N events that match", 3 },
+		{ "tail", OPTION_TAIL, "N", 0, "Only the last N events that match", 3 },
+		{ "reverse", OPTION_REVERSE, NULL, 0, "The last event first", 3 },
+		{ "count", OPTION_COUNT, NULL, 0, "Print nothing but how many events match", 3 },
+		{ 0 },
+	};
+	static const struct argp_child children[] = { { .argp = &ct_reading_argp }, { .argp = &ct_line_argp }, { 0 } };
+	static const struct argp argp = {
+		.options = options,
+		.children = children,
+		.parser = parse_show,
+		.args_doc = "['EXPRESSION'] [PATH|PID...]",
+		.doc = "Print traces, merged by time."
+		       "\vEXPRESSION is a filter, as in 'level >= warn && component ~ \"mf.*\" && data[0] > 100 && duration > 2ms': ctrace-filter(7)."
+		       "  PATH is a trace or one of its stream files, a run folder, or a folder of these; PID a traced process, of which"
+		       " what no destination has yet is shown.  Without any: all processes of yours, live and dead."
+		       "  Damage and losses are told on standard error.  Exit status: 0 events were shown, 1 none were or the input is damaged,"
+		       " 2 usage.",
+	};
+	struct show show = { .limit = UINT64_MAX, .tail = UINT64_MAX };
 
-	if (argp_parse(&argp, argc, argv, 0, NULL, &show) != 0 || ct_text_create(&show.text, &printer) != CTRACE_OK)
+	if (argp_parse(&argp, argc, argv, 0, NULL, &show) != 0)
 		return CMD_USAGE;
-	if (!reading_open(&show.reading))
-		return CMD_NOTHING;
-	ct_buf_init(&out);
-	while ((view = ct_reader_next(show.reading.reader)) != NULL) {
-		if (show.is_json)
-			ct_json_add(&out, view);
-		else
-			ct_text_add(printer, &out, view);
-		shown++;
-		if (out.size > 1 << 18) {
-			fwrite(out.data, 1, out.size, stdout);
-			ct_buf_clear(&out);
-		}
-	}
-	fwrite(out.data, 1, out.size, stdout);
-	return reading_end(&show.reading, shown);
+	return run(&show);
 }

@@ -31,7 +31,7 @@ enum ctrace_status ct_catalog_create(struct ct_catalog **out_catalog)
 
 	if (catalog == NULL)
 		return CTRACE_NOT_ENOUGH_MEMORY;
-	catalog->budget = (struct ct_catalog_budget){ CT_CATALOG_READS, true };
+	catalog->budget = (struct ct_catalog_budget){ CT_CATALOG_READS, CT_CATALOG_BYTES, true };
 	*out_catalog = catalog;
 	return CTRACE_OK;
 }
@@ -59,9 +59,9 @@ void ct_catalog_destroy(struct ct_catalog *catalog)
 	free(catalog);
 }
 
-void ct_catalog_leave_copybooks(struct ct_catalog *catalog)
+void ct_catalog_names_only(struct ct_catalog *catalog)
 {
-	catalog->budget.with_copybooks = false;
+	catalog->budget = (struct ct_catalog_budget){ CT_CATALOG_GUEST_READS, CT_CATALOG_GUEST_BYTES, false };
 }
 
 struct ct_catalog_counts ct_catalog_counts(const struct ct_catalog *catalog)
@@ -259,10 +259,11 @@ enum ctrace_status ct_catalog_parse(struct ct_catalog *catalog, const char *path
 		complain_whole(catalog, path, "it is too large", "at most 4 MiB", complain, user);
 		return CTRACE_DAMAGED;
 	}
-	if (catalog->counts.files >= CT_CATALOG_FILES) {
-		complain_whole(catalog, path, "there are too many files", "at most 4,096", complain, user);
+	if (catalog->counts.files >= CT_CATALOG_FILES || size > catalog->budget.bytes) {
+		complain_whole(catalog, path, "with this there is too much in the catalogue", "at most 4,096 files, and 64 MiB", complain, user);
 		return CTRACE_DAMAGED;
 	}
+	catalog->budget.bytes -= size;
 	if (size >= sizeof mark - 1 && memcmp(text, mark, sizeof mark - 1) == 0) {
 		text += sizeof mark - 1;
 		size -= sizeof mark - 1;
@@ -294,8 +295,8 @@ static enum ctrace_status add_file(struct ct_catalog *catalog, const char *path,
 	if (status == CTRACE_OK)
 		status = ct_catalog_parse(catalog, path, text.size != 0 ? text.data : "", text.size, complain, user);
 	else if (status != CTRACE_NOT_FOUND && status != CTRACE_NOT_ENOUGH_MEMORY)
-		complain_whole(catalog, path, status == CTRACE_OS_ERROR ? strerror(errno) : ctrace_status_text(status),
-			       "a file that can be read", complain, user);
+		complain_whole(catalog, path, errno == EINVAL ? "it is no regular file" : strerror(errno), "a file that can be read", complain,
+			       user);
 	ct_buf_fini(&text);
 	return status == CTRACE_NOT_FOUND || status == CTRACE_OK || status == CTRACE_NOT_ENOUGH_MEMORY ? status : CTRACE_DAMAGED;
 }

@@ -96,8 +96,9 @@ enum ctrace_status ct_catalog_parse(struct ct_catalog *catalog, const char *path
 enum ctrace_status ct_catalog_add_list(struct ct_catalog *catalog, const char *paths, ct_catalog_complain *complain, void *user) CT_MUST_USE;
 /* What CTRACE_CATALOG names (a list as above), or else the folder MFTRACE_ANNOTATIONS. */
 enum ctrace_status ct_catalog_add_environment(struct ct_catalog *catalog, ct_catalog_complain *complain, void *user) CT_MUST_USE;
-/* For who only wants names: copybooks are not read, and their mistakes not found.  Before anything is added. */
-void ct_catalog_leave_copybooks(struct ct_catalog *catalog);
+/* For a guest in a traced process, who only wants names: copybooks are not read, nor their mistakes found, and files are taken up to 16 MiB in
+ * all.  Before anything is added. */
+void ct_catalog_names_only(struct ct_catalog *catalog);
 /* What was read so far, files with mistakes included. */
 struct ct_catalog_counts {
 	uint64_t files;

@@ -49,10 +49,10 @@ static bool take_labels(struct ct_load *load, const struct ct_yaml *map, struct 
 
 static void check_labels(struct ct_load *load, struct ct_load_entry *entries, uint32_t count)
 {
-	ct_load_unique(load, count, "name", "a name of its own for each value");
+	ct_load_unique(load, count, "is the name", "a name of its own for each value");
 	for (uint32_t i = 0; i < count; i++)
 		entries[i].name = NULL;
-	ct_load_unique(load, count, "value", "a number of its own for each name");
+	ct_load_unique(load, count, "has the value", "a number of its own for each name");
 }
 
 static void load_labels(struct ct_load *load, const struct ct_yaml *node, struct ct_argument *argument)
@@ -270,6 +270,6 @@ void ct_load_arguments(struct ct_load *load, const struct ct_yaml *list, struct 
 	for (i = 0; i < items->count; i++)
 		if (names[i] != NULL)
 			entries[named++] = (struct ct_load_entry){ .name = arguments[i].name, .node = names[i] };
-	ct_load_unique(load, named, "name", "a name of its own for each argument");
+	ct_load_unique(load, named, "is the name", "a name of its own for each argument");
 	check_marks(load, list, type);
 }

@@ -119,8 +119,8 @@ static void check_unique(struct ct_load *load, struct ct_event_draft *drafts, ui
 
 	if (entries == NULL)
 		return;
-	ct_load_unique(load, gather_ids(entries, drafts, count), "id", "an id of its own for each event");
-	ct_load_unique(load, gather_mnemonics(entries, drafts, count), "mnemonic", "a mnemonic of its own for each event");
+	ct_load_unique(load, gather_ids(entries, drafts, count), "is the id", "an id of its own for each event");
+	ct_load_unique(load, gather_mnemonics(entries, drafts, count), "is the mnemonic", "a mnemonic of its own for each event");
 }
 
 static void keep_events(struct ct_load *load, struct ct_event_draft *drafts, uint32_t count, struct ct_catalog_component *component)
@@ -268,7 +268,7 @@ static void check_names(struct ct_load *load)
 		return;
 	for (uint32_t i = 0; i < load->name_count; i++)
 		entries[i] = (struct ct_load_entry){ .name = ct_yaml_value(load->names[i])->text, .node = load->names[i] };
-	ct_load_unique(load, load->name_count, "component", "a part of the file for each component");
+	ct_load_unique(load, load->name_count, "is the name", "a part of the file for each component");
 }
 
 /* Where a component that is good has its name. */

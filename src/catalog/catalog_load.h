@@ -25,6 +25,10 @@
 #define CT_CATALOG_TEXT 4095u           /* bytes of a description or a file's name */
 #define CT_CATALOG_NAME 63u             /* bytes of an argument's or a value's name */
 #define CT_CATALOG_FILES 4096u          /* of all folders */
+#define CT_CATALOG_BYTES (64u << 20)    /* of all files */
+/* For a guest. */
+#define CT_CATALOG_GUEST_READS (1u << 18)
+#define CT_CATALOG_GUEST_BYTES (16u << 20)
 
 /* ---- catalog_yaml.c */
 enum ct_yaml_kind { CT_YAML_SCALAR, CT_YAML_LIST, CT_YAML_MAP, CT_YAML_ALIAS };
@@ -125,6 +129,7 @@ void ct_catalog_records_close(struct ct_catalog_file *file);
 /* ---- catalog_values.c */
 struct ct_catalog_budget {
 	uint32_t reads;      /* left */
+	size_t bytes;        /* left */
 	bool with_copybooks; /* they are read */
 };
 /* What is compared to find what stands there twice. */
@@ -181,7 +186,7 @@ bool ct_load_word(struct ct_load *load, const struct ct_yaml *node, const char *
 bool ct_load_encoding(struct ct_load *load, const struct ct_yaml *node, enum ct_encoding *out_encoding);
 /* Room for entries that ct_load_unique() then compares; valid until the next call.  NULL when memory is short. */
 struct ct_load_entry *ct_load_entries(struct ct_load *load, uint32_t count);
-void ct_load_unique(struct ct_load *load, uint32_t count, const char *what, const char *expected);
+void ct_load_unique(struct ct_load *load, uint32_t count, const char *what, const char *expected); /* what: "is the name" */
 
 /* ---- catalog_argument.c */
 /* The items of an event: its `arguments`. */

@@ -81,7 +81,7 @@ struct spelling {
 	size_t limit;
 };
 static const struct spelling c_spelling = { "", '_', 500 };
-static const struct spelling cobol_spelling = { "78-", '-', 30 };
+static const struct spelling cobol_spelling = { "78-", '-', 31 };
 
 static bool is_letter_or_digit(char c)
 {
@@ -108,20 +108,8 @@ static void add_part(struct ct_buf *out, const struct spelling *spelling, const 
 		ct_buf_add_char(out, 'X');
 }
 
-static void trim(struct ct_buf *name, const struct spelling *spelling, size_t limit)
+static void join_parts(struct ct_buf *out, const struct spelling *spelling, const char *const *parts, size_t count)
 {
-	if (name->size > limit)
-		name->size = limit;
-	while (name->size > 0 && name->data[name->size - 1] == spelling->mark)
-		name->size--;
-}
-
-/* The parts, with marks between: COMPONENT_MNEMONIC.  What is too long or taken ends with the number, and then with higher ones. */
-static void make_name(struct ct_buf *out, struct names *names, const struct spelling *spelling, const char *const *parts, size_t count,
-		      uint64_t number)
-{
-	bool is_long;
-
 	ct_buf_clear(out);
 	ct_buf_add_text(out, spelling->begin);
 	if (out->size == 0 && parts[0][0] >= '0' && parts[0][0] <= '9')
@@ -131,15 +119,37 @@ static void make_name(struct ct_buf *out, struct names *names, const struct spel
 			ct_buf_add_char(out, spelling->mark);
 		add_part(out, spelling, parts[i]);
 	}
-	is_long = out->size > spelling->limit;
-	for (; !out->failed && (is_long || !names_add(names, ct_buf_text(out))); number++) {
-		char end[24];
+}
 
-		(void)snprintf(end, sizeof end, "%c%llu", spelling->mark, (unsigned long long)number);
-		trim(out, spelling, is_long || out->size + strlen(end) > spelling->limit ? spelling->limit - strlen(end) : out->size);
-		ct_buf_add_text(out, end);
-		is_long = false;
+/* Cuts the name and ends it with the number, or with the first one above it that makes a name that is not taken. */
+static void number_name(struct ct_buf *name, struct names *names, const struct spelling *spelling, uint64_t number)
+{
+	size_t whole = name->size;
+
+	do {
+		char end[24];
+		size_t size = (size_t)snprintf(end, sizeof end, "%c%llu", spelling->mark, (unsigned long long)number++);
+
+		name->size = whole + size > spelling->limit ? spelling->limit - size : whole;
+		while (name->size > 0 && name->data[name->size - 1] == spelling->mark)
+			name->size--;
+		ct_buf_add_text(name, end);
+	} while (!name->failed && !names_add(names, ct_buf_text(name)));
+}
+
+/* COMPONENT_MNEMONIC, or COMPONENT_MNEMONIC_ARGUMENT_VALUE: without the mnemonic when that is too long.  What is still too long, or taken,
+ * ends with a number. */
+static void make_name(struct ct_buf *out, struct names *names, const struct spelling *spelling, const char *const *parts, size_t count,
+		      uint64_t number)
+{
+	join_parts(out, spelling, parts, count);
+	if (out->size > spelling->limit && count == 4) {
+		const char *shorter[] = { parts[0], parts[2], parts[3] };
+
+		join_parts(out, spelling, shorter, CT_COUNT(shorter));
 	}
+	if (out->size > spelling->limit || !names_add(names, ct_buf_text(out)))
+		number_name(out, names, spelling, number);
 }
 
 /* ---- texts that are harmless where they stand ---- */
@@ -157,6 +167,13 @@ static void add_plain(struct ct_buf *out, const char *text)
 		ct_buf_add_char(out, *text == '\n' || *text == '\t' ? ' ' : *text);
 		text++;
 	}
+}
+
+/* Ends a sentence that may have its full stop already. */
+static void add_stop(struct ct_buf *out)
+{
+	if (!out->failed && out->size != 0 && strchr(".!?", out->data[out->size - 1]) == NULL)
+		ct_buf_add_char(out, '.');
 }
 
 /* What neither ends nor begins a comment, nor joins it to the next line. */
@@ -230,6 +247,22 @@ static void add_facts(struct ct_buf *out, const struct ct_catalog_component *com
 		ct_buf_add_format(out, "%s%s", i != 0 ? ", " : *comma != '\0' ? "; items: " : "items: ", type->arguments[i].name);
 }
 
+/* The description, and then the facts. */
+static void add_event_remark(struct ct_buf *out, const struct ct_catalog_component *component, const struct ct_event_type *type)
+{
+	struct ct_buf facts;
+
+	ct_buf_init(&facts);
+	add_facts(&facts, component, type);
+	ct_buf_add_text(out, type->description);
+	if (out->size != 0 && facts.size != 0) {
+		add_stop(out);
+		ct_buf_add_char(out, ' ');
+	}
+	ct_buf_add(out, facts.data, facts.size);
+	ct_buf_fini(&facts);
+}
+
 static bool is_negative(const struct ct_argument *argument, uint64_t value)
 {
 	return argument->print != CT_PRINT_FLAGS && value >> 63 != 0;
@@ -258,7 +291,8 @@ static void name_label(struct listing *listing, const struct ct_event_type *type
 {
 	const char *parts[] = { listing->component->name, type->mnemonic, argument->name, label->name };
 
-	make_name(&listing->name, &listing->names, listing->spelling, parts, CT_COUNT(parts), 2);
+	/* A number that nearly surely is free: there may be many names that are cut to the same. */
+	make_name(&listing->name, &listing->names, listing->spelling, parts, CT_COUNT(parts), listing->names.count);
 }
 
 static void name_own(struct listing *listing, const char *what)
@@ -303,21 +337,19 @@ static void print_c_labels(struct listing *listing, const struct ct_event_type *
 static void print_c_event(struct listing *listing, const struct ct_event_type *type)
 {
 	struct ct_buf *out = listing->out;
-	size_t start;
+	struct ct_buf remark;
 
+	ct_buf_init(&remark);
+	add_event_remark(&remark, listing->component, type);
 	name_event(listing, type);
-	ct_buf_add_format(out, "#define %s %uu /* ", ct_buf_text(&listing->name), type->event_id);
-	start = out->size;
-	add_c_remark(out, type->description);
-	if (out->size > start && (type->severity != CTRACE_LEVEL_NONE || type->argument_count != 0 || type->is_exception ||
-				  type->pairing != CT_PAIR_NONE))
-		ct_buf_add_text(out, ". ");
-	add_facts(out, listing->component, type);
-	if (out->size == start)
-		out->size -= strlen(" /* ");
-	else
+	ct_buf_add_format(out, "#define %s %uu", ct_buf_text(&listing->name), type->event_id);
+	if (remark.size != 0) {
+		ct_buf_add_text(out, " /* ");
+		add_c_remark(out, ct_buf_text(&remark));
 		ct_buf_add_text(out, " */");
+	}
 	ct_buf_add_char(out, '\n');
+	ct_buf_fini(&remark);
 }
 
 static void print_c_head(struct listing *listing)
@@ -424,16 +456,13 @@ static void print_cobol_number(struct listing *listing, bool is_minus, uint64_t 
 
 static void print_cobol_event(struct listing *listing, const struct ct_event_type *type)
 {
-	struct ct_buf facts;
+	struct ct_buf remark;
 
-	ct_buf_init(&facts);
-	ct_buf_add_text(&facts, type->description);
-	if (facts.size != 0)
-		ct_buf_add_text(&facts, ". ");
-	add_facts(&facts, listing->component, type);
-	if (facts.size != 0)
-		add_cobol_remark(listing->out, ct_buf_text(&facts));
-	ct_buf_fini(&facts);
+	ct_buf_init(&remark);
+	add_event_remark(&remark, listing->component, type);
+	if (remark.size != 0)
+		add_cobol_remark(listing->out, ct_buf_text(&remark));
+	ct_buf_fini(&remark);
 	name_event(listing, type);
 	print_cobol_number(listing, false, type->event_id);
 }
@@ -508,7 +537,7 @@ static void add_markdown(struct ct_buf *out, const char *text)
 			ct_buf_add_text(out, "&lt;");
 		else if (*at == '&')
 			ct_buf_add_text(out, "&amp;");
-		else if (strchr("\\`*_{}[]()#+-!|>~.:@\"'", *at) != NULL && strchr("-.:()'\"", *at) == NULL)
+		else if (strchr("\\`*_{}[]#+!|>~@", *at) != NULL)
 			ct_buf_add_format(out, "\\%c", *at);
 		else
 			ct_buf_add_char(out, *at);
@@ -596,31 +625,34 @@ static void print_arguments(struct ct_buf *out, const struct ct_event_type *type
 		print_labels(out, &type->arguments[i]);
 }
 
-/* "Level INFO. The entry; its exit is 11 READEND, the one with the same file." */
+/* " with the same handle." */
+static void print_pair(struct ct_buf *out, const struct ct_event_type *type, const struct ct_event_type *other)
+{
+	ct_buf_add_format(out, " %s %u ", type->pairing == CT_PAIR_ENTRY ? "An entry; its exit is" : "The exit of", other->event_id);
+	add_markdown(out, other->mnemonic);
+	if (type->match >= 0) {
+		ct_buf_add_text(out, " with the same ");
+		add_markdown(out, type->arguments[type->match].name);
+	}
+	ct_buf_add_char(out, '.');
+}
+
+/* "Level INFO. An entry; its exit is 11 READEND." */
 static void print_remarks(struct ct_buf *out, const struct ct_catalog_component *component, const struct ct_event_type *type)
 {
 	const struct ct_event_type *other = pair_of(component, type);
-	size_t start;
+	struct ct_buf remarks;
 
-	ct_buf_add_char(out, '\n');
-	start = out->size;
+	ct_buf_init(&remarks);
 	if (type->severity != CTRACE_LEVEL_NONE)
-		ct_buf_add_format(out, "Level %s. ", ct_level_name(type->severity));
+		ct_buf_add_format(&remarks, " Level %s.", ct_level_name(type->severity));
 	if (type->is_exception)
-		ct_buf_add_text(out, "An exception. ");
-	if (other != NULL) {
-		ct_buf_add_format(out, "%s %u ", type->pairing == CT_PAIR_ENTRY ? "An entry; its exit is" : "The exit of", other->event_id);
-		add_markdown(out, other->mnemonic);
-		if (type->match >= 0) {
-			ct_buf_add_text(out, " with the same ");
-			add_markdown(out, type->arguments[type->match].name);
-		}
-		ct_buf_add_text(out, ". ");
-	}
-	if (out->size == start)
-		out->size = start - 1;
-	else
-		out->data[out->size - 1] = '\n';
+		ct_buf_add_text(&remarks, " An exception.");
+	if (other != NULL)
+		print_pair(&remarks, type, other);
+	if (remarks.size != 0)
+		ct_buf_add_format(out, "\n%s\n", ct_buf_text(&remarks) + 1);
+	ct_buf_fini(&remarks);
 }
 
 static void print_event(struct ct_buf *out, const struct ct_catalog_component *component, const struct ct_event_type *type)
@@ -631,7 +663,8 @@ static void print_event(struct ct_buf *out, const struct ct_catalog_component *c
 	if (type->description[0] != '\0') {
 		ct_buf_add_char(out, '\n');
 		add_markdown(out, type->description);
-		ct_buf_add_text(out, ".\n");
+		add_stop(out);
+		ct_buf_add_char(out, '\n');
 	}
 	print_remarks(out, component, type);
 	print_arguments(out, type);
@@ -659,7 +692,8 @@ void ct_catalog_print_markdown(struct ct_buf *out, const struct ct_catalog_compo
 	if (component->description[0] != '\0') {
 		ct_buf_add_char(out, '\n');
 		add_markdown(out, component->description);
-		ct_buf_add_text(out, ".\n");
+		add_stop(out);
+		ct_buf_add_char(out, '\n');
 	}
 	if (component->event_count != 0)
 		print_table(out, component);

@@ -40,7 +40,8 @@ bool ct_load_charge(struct ct_load *load, const struct ct_yaml *node, uint32_t c
 		load->budget->reads -= count;
 		return true;
 	}
-	ct_load_complain(load, node, "with this there is too much in the catalogue", "at most 1,048,576 keys and values in all files, those that aliases repeat included");
+	ct_load_complain(load, node, "with this there is too much in the catalogue",
+			 "at most 1,048,576 keys and values in all files, those that aliases repeat included");
 	load->status = CTRACE_DAMAGED;
 	return false;
 }
@@ -374,7 +375,7 @@ void ct_load_unique(struct ct_load *load, uint32_t count, const char *what, cons
 
 		if (compare_keys(entry - 1, entry) != 0)
 			continue;
-		(void)snprintf(message, sizeof message, "is the %s of another, on line %u", what, entry[-1].node->place.line + 1);
+		(void)snprintf(message, sizeof message, "%s of another, on line %u", what, entry[-1].node->place.line + 1);
 		ct_load_complain_word(load, entry->node, message, expected);
 		if (entry->is_bad != NULL)
 			*entry->is_bad = true;

@@ -124,6 +124,16 @@ static struct ct_yaml_place place_of_offset(const char *text, size_t size, size_
 	return place;
 }
 
+/* Of what has no end the beginning is told: the end of the text says nothing. */
+static struct ct_yaml_place place_of_problem(const yaml_parser_t *parser, const char *text, size_t size)
+{
+	if (parser->error == YAML_READER_ERROR)
+		return place_of_offset(text, size, parser->problem_offset);
+	if (parser->context != NULL && parser->problem != NULL && strstr(parser->problem, "end of stream") != NULL)
+		return place_of(&parser->context_mark);
+	return place_of(&parser->problem_mark);
+}
+
 static void fail_by_parser(struct reading *reading, const yaml_parser_t *parser, const char *text, size_t size)
 {
 	char what[120];
@@ -133,9 +143,7 @@ static void fail_by_parser(struct reading *reading, const yaml_parser_t *parser,
 		return;
 	}
 	(void)snprintf(what, sizeof what, "this is not YAML: %s", parser->problem != NULL ? parser->problem : "it cannot be read");
-	fail(reading,
-	     parser->error == YAML_READER_ERROR ? place_of_offset(text, size, parser->problem_offset) : place_of(&parser->problem_mark),
-	     expected_for(what), what, (struct ct_span){ 0 });
+	fail(reading, place_of_problem(parser, text, size), expected_for(what), what, (struct ct_span){ 0 });
 }
 
 /* ---- the tree ---- */

@@ -2,7 +2,7 @@
  * merge.c - the events of all sources, in time order.
  *
  * Called by the tools, on one thread.  A binary heap of sources, each with its next event: memory does not depend on how many events
- * there are.
+ * there are, and of very many sources those that wait longest have given theirs back.
  *
  * Copyright The ctrace authors.  SPDX-License-Identifier: Apache-2.0
  */
@@ -72,7 +72,14 @@ static bool start(struct ct_sources *sources)
 	for (size_t i = 0; i < sources->count; i++)
 		if (sources->items[i]->next(sources->items[i], sources))
 			push(sources, sources->items[i]);
-	return true;
+	return !source->is_stale || source->restore(source, sources);
+}
+
+static bool is_wanted(struct ct_source *source, struct ct_sources *sources)
+{
+	if (source->verdict == CT_VERDICT_NEVER)
+		return false;
+	return !source->is_stale || source->restore(source, sources);
 }
 
 struct ct_view *ct_sources_next(struct ct_sources *sources)
@@ -86,8 +93,9 @@ struct ct_view *ct_sources_next(struct ct_sources *sources)
 	while (sources->heap_size > 0) {
 		struct ct_source *first = sources->heap[0];
 
-		first->view.sequence = ++sources->totals.events;
-		if (first->verdict != CT_VERDICT_NEVER) {
+		sources->totals.events++;
+		first->view.sequence = sources->totals.events;
+		if (is_wanted(first, sources)) {
 			sources->is_given = true;
 			return &first->view;
 		}

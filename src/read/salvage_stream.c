@@ -76,13 +76,21 @@ static const unsigned char *look(struct work *work, uint64_t at, size_t size, si
 	return work->window + (at - work->window_at);
 }
 
-static bool head_at(struct work *work, uint64_t at, struct ct_packet_head *out)
+static bool is_ours(const struct work *work, const unsigned char *bytes, size_t available, struct ct_packet_head *out)
 {
-	size_t available, head_size;
-	const unsigned char *bytes = look(work, at, CT_PACKET_HEAD, &available);
+	size_t head_size;
 
 	return ct_packet_decode_head(bytes, available, out, &head_size) == CTRACE_OK &&
-	       memcmp(out->uuid, work->stream->uuid, sizeof out->uuid) == 0 && out->stream_instance == work->stream->id;
+	       memcmp(out->uuid, work->stream->uuid, sizeof out->uuid) == 0 && out->stream_instance == work->stream->id &&
+	       out->begin_ns <= INT64_MAX;
+}
+
+static bool head_at(struct work *work, uint64_t at, struct ct_packet_head *out)
+{
+	size_t available;
+	const unsigned char *bytes = look(work, at, CT_PACKET_HEAD, &available);
+
+	return is_ours(work, bytes, available, out);
 }
 
 /* The next place at or after `from` where a packet of this stream begins, or the end of the file. */
@@ -259,10 +267,13 @@ static void offer(struct work *work, struct packet *packet)
 static uint64_t behind(struct work *work, const struct packet *packet, size_t good)
 {
 	uint64_t end = packet->at + packet->head.packet_bits / 8;
+	unsigned char bytes[CT_PACKET_HEAD]; /* beside the window, which a hostile file would have us fill again and again */
 	struct ct_packet_head next;
+	size_t available;
 
 	/* What was no event may be a head, when a damaged size made the packet swallow it; but not when the size leads to one. */
-	if (head_at(work, end, &next) && next.sequence > packet->head.sequence && next.begin_ns >= packet->head.end_ns)
+	if (ct_os_read_at(work->stream->fd, bytes, sizeof bytes, end, &available) == CTRACE_OK && is_ours(work, bytes, available, &next) &&
+	    next.sequence > packet->head.sequence && next.begin_ns >= packet->head.end_ns)
 		return end;
 	return find_packet(work, packet->at + good);
 }
@@ -285,7 +296,7 @@ static uint64_t take_packet(struct work *work, uint64_t at, const struct ct_pack
 	ct_buf_add(&packet->bytes, bytes, packet->is_mended ? good : size);
 	work->out.failed |= packet->bytes.failed;
 	next = is_whole ? at + size : behind(work, packet, good);
-	packet->size = next - at;
+	packet->size = is_whole ? size : good;
 	packet->head.end_ns = last_ns;
 	if (!is_whole && packet->events == 0) {
 		tell(work, at, next - at, available < size ? "the file ends inside a packet" : "no event of this packet can be read");

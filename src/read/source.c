@@ -24,7 +24,7 @@ struct origin {
 
 void ct_sources_init(struct ct_sources *sources, ct_read_report *report, void *user)
 {
-	*sources = (struct ct_sources){ .report = report, .report_user = user, .until_ns = UINT64_MAX };
+	*sources = (struct ct_sources){ .report = report, .report_user = user, .until_ns = UINT64_MAX, .may_hold = CT_SOURCES_HOLD };
 }
 
 static void origin_destroy(struct origin *origin)
@@ -66,6 +66,19 @@ void ct_source_fini(struct ct_source *source)
 {
 	free(source->path);
 	free(source->items);
+}
+
+void ct_sources_hold(struct ct_sources *sources, const struct ct_source *source, size_t bytes)
+{
+	/* In turns, each at most once, and never the one whose event the caller has. */
+	for (size_t i = 0; i < sources->count && sources->held + bytes > sources->may_hold; i++) {
+		struct ct_source *other = sources->items[sources->released++ % sources->count];
+		bool is_given = sources->is_given && other == sources->heap[0];
+
+		if (other != source && other->release != NULL && !is_given)
+			other->release(other, sources);
+	}
+	sources->held += bytes;
 }
 
 bool ct_source_reserve(struct ct_source *source, size_t count)

@@ -15,6 +15,11 @@ struct ct_source {
 	 * event, origin, names, component, type; the rest is the reader's.  An event whose verdict is CT_VERDICT_NEVER needs no items. */
 	bool (*next)(struct ct_source *source, struct ct_sources *sources);
 	void (*destroy)(struct ct_source *source);
+	/* Gives memory back that the view points into: the view is stale then, but for its time.  restore() makes it whole again; false when that
+	 * cannot be: it is no event any more.  NULL: it never holds much. */
+	void (*release)(struct ct_source *source, struct ct_sources *sources);
+	bool (*restore)(struct ct_source *source, struct ct_sources *sources);
+	bool is_stale;
 	char *path;   /* for reports */
 	size_t order; /* in which it was added */
 	struct ct_view view;
@@ -38,6 +43,9 @@ struct ct_sources {
 	bool has_pairs;                   /* events with a pairing are needed whatever the filter says */
 	bool may_seek;                    /* what lies before since_ns need not be read */
 	uint64_t since_ns, until_ns;
+	size_t may_hold; /* CT_SOURCES_HOLD */
+	size_t held;     /* bytes that sources hold in release()'s sense: ct_sources_hold() */
+	size_t released; /* the source that was asked last to give some back */
 	/* merge.c's */
 	struct ct_source **heap; /* those that have an event, earliest first */
 	size_t heap_size;
@@ -52,6 +60,9 @@ enum ctrace_status ct_sources_add(struct ct_sources *sources, const char *path) 
 /* Takes the source, which is destroyed when there is no memory for it. */
 enum ctrace_status ct_sources_take(struct ct_sources *sources, struct ct_source *source) CT_MUST_USE;
 void ct_source_fini(struct ct_source *source); /* what every kind has */
+/* A source is about to hold so many bytes more: others give theirs back when all together hold too many. */
+#define CT_SOURCES_HOLD ((size_t)128 << 20)
+void ct_sources_hold(struct ct_sources *sources, const struct ct_source *source, size_t bytes);
 /* Room for count items in source->items; false without memory. */
 bool ct_source_reserve(struct ct_source *source, size_t count);
 /* A new origin, with copies of the texts; those of one process (host, pid, started) share one.  Lives as long as the sources. */

@@ -67,6 +67,8 @@ struct bin_source {
 	bool is_cut;    /* the file ends inside it */
 	size_t offset;  /* of the next event */
 	uint64_t previous_ns;
+	size_t event_at; /* of the present event, and the time before it: to read it again */
+	uint64_t before_event_ns;
 	bool has_head; /* head is that of the packet before, at least */
 	bool is_placed; /* packet_at is where the reader wants to begin */
 	bool has_ended;
@@ -249,9 +251,13 @@ static const unsigned char *look(struct bin_source *bin, struct ct_sources *sour
 
 	if (at < bin->window_at || at - bin->window_at > bin->window_size || size > bin->window_size - (size_t)(at - bin->window_at)) {
 		if (capacity > bin->window_capacity) {
-			unsigned char *window = realloc(bin->window, capacity);
+			unsigned char *window;
+
+			ct_sources_hold(sources, &bin->base, capacity - bin->window_capacity);
+			window = realloc(bin->window, capacity);
 
 			if (window == NULL) {
+				sources->held -= capacity - bin->window_capacity;
 				*out_available = 0;
 				return bin->window;
 			}
@@ -464,6 +470,8 @@ static enum ctrace_status read_event(struct bin_source *bin, struct ct_sources *
 	uint32_t class_id, level;
 	enum ctrace_status status = CTRACE_DAMAGED;
 
+	bin->event_at = start;
+	bin->before_event_ns = bin->previous_ns;
 	if (available < bin->content || ct_packet_decode_event_head(packet, bin->content, &bin->offset, &time_ns, &class_id, &level) !=
 						CTRACE_OK)
 		return CTRACE_DAMAGED;
@@ -511,12 +519,37 @@ static void seek(struct bin_source *bin, struct ct_sources *sources)
 		ct_os_close(&fd);
 }
 
-static void release_memory(struct bin_source *bin)
+static void release_window(struct bin_source *bin, struct ct_sources *sources)
 {
-	ct_os_close(&bin->unpacked_fd);
+	sources->held -= bin->window_capacity;
 	free(bin->window);
 	bin->window = NULL;
 	bin->window_capacity = bin->window_size = 0;
+}
+
+/* The event that waits is read again when its turn comes. */
+static void bin_release(struct ct_source *source, struct ct_sources *sources)
+{
+	struct bin_source *bin = (struct bin_source *)source;
+
+	if (bin->window == NULL || bin->has_ended)
+		return;
+	release_window(bin, sources);
+	source->is_stale = true;
+}
+
+static bool bin_restore(struct ct_source *source, struct ct_sources *sources)
+{
+	struct bin_source *bin = (struct bin_source *)source;
+
+	source->is_stale = false;
+	bin->offset = bin->event_at;
+	bin->previous_ns = bin->before_event_ns;
+	if (read_event(bin, sources) == CTRACE_OK)
+		return true;
+	/* The file is not what it was. */
+	skip_damage(bin, sources, bin->packet_at + bin->event_at, "this is no event of the trace");
+	return false;
 }
 
 static bool bin_next(struct ct_source *source, struct ct_sources *sources)
@@ -524,6 +557,7 @@ static bool bin_next(struct ct_source *source, struct ct_sources *sources)
 	struct bin_source *bin = (struct bin_source *)source;
 	enum ctrace_status status;
 
+	source->is_stale = false;
 	if (!bin->is_placed)
 		seek(bin, sources);
 	while (!bin->has_ended) {
@@ -550,7 +584,8 @@ static bool bin_next(struct ct_source *source, struct ct_sources *sources)
 		bin->has_ended = true;
 	}
 	/* Nobody asks again. */
-	release_memory(bin);
+	ct_os_close(&bin->unpacked_fd);
+	release_window(bin, sources);
 	return false;
 }
 
@@ -578,6 +613,8 @@ static enum ctrace_status add_stream(struct ct_sources *sources, struct trace *t
 	bin->unpacked_fd = -1;
 	bin->base.next = bin_next;
 	bin->base.destroy = bin_destroy;
+	bin->base.release = bin_release;
+	bin->base.restore = bin_restore;
 	if (asprintf(&bin->base.path, "%s/%s", folder, name) < 0) {
 		free(bin);
 		return CTRACE_NOT_ENOUGH_MEMORY;

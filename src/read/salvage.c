@@ -1,0 +1,480 @@
+/*
+ * salvage.c - finds damaged BINFILE traces and writes what is good of each as a trace without damage.
+ *
+ * Called by tools/cmd_salvage.c, on one thread, with folders and files that may be hostile: links inside a named folder are not followed,
+ * nothing there is changed, and the copy consists of files that were not there before.  The metadata are printed anew from what could be
+ * understood of them; the packets are salvage_stream.c's.
+ *
+ * Copyright The ctrace authors.  SPDX-License-Identifier: Apache-2.0
+ */
+#include "read/salvage.h"
+
+#include "emit/binfile.h"
+#include "read/salvage_stream.h"
+#include "read/source.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#define METADATA_LIMIT ((size_t)64 << 20)
+#define HEAD_SEARCH ((size_t)2 << 20) /* of a stream file, for its first head */
+#define COMPRESSED ".zst"
+#define DEPTH 4u /* of folders below the one that is named */
+#define NAMES_TRIED 100u
+
+struct trace {
+	struct ct_salvage *salvage;
+	const char *folder; /* what is read */
+	const char *to;     /* the copy */
+	int to_fd;
+	char *metadata_path;
+	struct ct_buf text; /* its metadata, as they are */
+	struct ct_trace_info info;
+	struct ct_schema *schema;
+	struct ct_buf closed; /* the closing mark of the copy */
+	uint64_t streams;
+};
+
+static void tell(struct ct_salvage *salvage, const char *path, uint64_t offset, uint64_t bytes, const char *message)
+{
+	const struct ct_salvage_note note = { .path = path, .offset = offset, .bytes = bytes, .message = message };
+
+	salvage->damages++;
+	salvage->report(&note, salvage->user);
+}
+
+/* ------------------------------------------------------------------------------------------------------------
+ * Stream files
+ */
+
+/* "stream.12.zst" -> 12, and whether it is compressed. */
+static bool parse_stream_name(const char *name, uint32_t *out_id, bool *out_is_compressed)
+{
+	size_t size = strlen(name), suffix = sizeof COMPRESSED - 1;
+
+	*out_is_compressed = size > suffix && strcmp(name + size - suffix, COMPRESSED) == 0;
+	return ct_bin_stream_name_parse(name, size - (*out_is_compressed ? suffix : 0), out_id);
+}
+
+static int is_stream(const struct dirent *entry)
+{
+	bool is_compressed;
+	uint32_t id;
+
+	return parse_stream_name(entry->d_name, &id, &is_compressed);
+}
+
+/* Negative, with errno, when there is none that is a regular file. */
+static int open_regular(const char *path)
+{
+	int fd = open(path, O_RDONLY | O_NOFOLLOW | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
+	struct stat info;
+
+	if (fd >= 0 && (fstat(fd, &info) != 0 || !S_ISREG(info.st_mode))) {
+		ct_os_close(&fd);
+		errno = EINVAL;
+	}
+	return fd;
+}
+
+/* The file itself, or what a compressed one holds. */
+static int open_stream(struct ct_salvage *salvage, const char *path, bool is_compressed)
+{
+	int fd = open_regular(path);
+	struct ct_unpacked unpacked = { .fd = -1 };
+	enum ctrace_status status;
+
+	if (fd < 0)
+		tell(salvage, path, 0, 0, strerror(errno));
+	if (fd < 0 || !is_compressed)
+		return fd;
+	status = ct_unpack(fd, CT_UNPACK_LIMIT, &unpacked);
+	ct_os_close(&fd);
+	if (status != CTRACE_OK)
+		tell(salvage, path, 0, 0, ctrace_status_text(status));
+	else if (unpacked.damages > 0)
+		tell(salvage, path, unpacked.damage_at, unpacked.damaged_bytes, unpacked.message);
+	return unpacked.fd;
+}
+
+static enum ctrace_status salvage_stream(struct trace *trace, const char *name)
+{
+	struct ct_salvage_stream stream = { .uuid = trace->info.uuid, .schema = trace->schema, .folder_fd = trace->to_fd };
+	enum ctrace_status status = CTRACE_OK;
+	char *path, plain[32];
+	bool is_compressed;
+
+	if (!parse_stream_name(name, &stream.id, &is_compressed))
+		return CTRACE_OK;
+	if (asprintf(&path, "%s/%s", trace->folder, name) < 0)
+		return CTRACE_NOT_ENOUGH_MEMORY;
+	(void)snprintf(plain, sizeof plain, "%.*s", (int)(strlen(name) - (is_compressed ? sizeof COMPRESSED - 1 : 0)), name);
+	stream.path = path;
+	stream.name = plain;
+	stream.fd = open_stream(trace->salvage, path, is_compressed);
+	if (stream.fd >= 0)
+		status = ct_salvage_stream(trace->salvage, &stream);
+	ct_os_close(&stream.fd);
+	free(path);
+	if (stream.written > 0) {
+		ct_bin_mark_add(&trace->closed, stream.id, stream.written);
+		trace->streams++;
+	}
+	return status;
+}
+
+/* A file that was compressed and could not be removed afterwards is there twice. */
+static bool is_second(struct dirent **entries, int count, const char *name)
+{
+	size_t size = strlen(name) - (sizeof COMPRESSED - 1);
+	bool is_compressed;
+	uint32_t id;
+
+	if (!parse_stream_name(name, &id, &is_compressed) || !is_compressed)
+		return false;
+	for (int i = 0; i < count; i++)
+		if (strlen(entries[i]->d_name) == size && memcmp(entries[i]->d_name, name, size) == 0)
+			return true;
+	return false;
+}
+
+static enum ctrace_status salvage_streams(struct trace *trace, const char *only)
+{
+	enum ctrace_status status = CTRACE_OK;
+	struct dirent **entries;
+	int count;
+
+	if (only != NULL)
+		return salvage_stream(trace, only);
+	count = scandir(trace->folder, &entries, is_stream, versionsort);
+	if (count < 0)
+		return CTRACE_OS_ERROR;
+	for (int i = 0; i < count; i++)
+		if (status == CTRACE_OK && !is_second(entries, count, entries[i]->d_name))
+			status = salvage_stream(trace, entries[i]->d_name);
+	for (int i = 0; i < count; i++)
+		free(entries[i]);
+	free(entries);
+	return status;
+}
+
+/* ------------------------------------------------------------------------------------------------------------
+ * Metadata
+ */
+
+/* The first bytes of a stream file, compressed or not. */
+static void read_beginning(const char *path, bool is_compressed, void *out, size_t *out_size)
+{
+	struct ct_unpacked unpacked = { .fd = -1 };
+	int fd = open_regular(path);
+
+	*out_size = 0;
+	if (fd >= 0 && is_compressed) {
+		(void)!ct_unpack(fd, HEAD_SEARCH, &unpacked);
+		ct_os_close(&fd);
+		fd = unpacked.fd;
+	}
+	if (fd >= 0 && ct_os_read_at(fd, out, HEAD_SEARCH, 0, out_size) != CTRACE_OK)
+		*out_size = 0;
+	ct_os_close(&fd);
+}
+
+/* The first head in a stream file of the folder; false when there is none that looks like one. */
+static bool find_head(const char *folder, const char *name, struct ct_packet_head *out)
+{
+	unsigned char *bytes = malloc(HEAD_SEARCH);
+	size_t size, at, head_size;
+	bool is_compressed, found = false;
+	char *path = NULL;
+	uint32_t id;
+
+	if (bytes != NULL && asprintf(&path, "%s/%s", folder, name) >= 0 && parse_stream_name(name, &id, &is_compressed)) {
+		read_beginning(path, is_compressed, bytes, &size);
+		at = ct_packet_find(bytes, size, 0);
+		found = at < size && ct_packet_decode_head(bytes + at, size - at, out, &head_size) == CTRACE_OK &&
+			out->stream_instance == id;
+	}
+	free(path);
+	free(bytes);
+	return found;
+}
+
+/* Who made the packets, as they say themselves.  False when none does; *out_agrees: some have the uuid in info. */
+static bool ask_packets(const char *folder, const struct ct_trace_info *info, struct ct_packet_head *out, bool *out_agrees)
+{
+	struct dirent **entries;
+	int count = scandir(folder, &entries, is_stream, versionsort);
+	bool found = false;
+
+	*out_agrees = false;
+	for (int i = 0; i < count; i++) {
+		struct ct_packet_head head;
+
+		if (!*out_agrees && find_head(folder, entries[i]->d_name, &head)) {
+			*out_agrees = memcmp(head.uuid, info->uuid, sizeof head.uuid) == 0;
+			*out = found ? *out : head;
+			found = true;
+		}
+		free(entries[i]);
+	}
+	if (count >= 0)
+		free(entries);
+	return found;
+}
+
+static enum ctrace_status read_metadata(struct trace *trace)
+{
+	enum ctrace_status status = ct_os_read_file(trace->metadata_path, METADATA_LIMIT, &trace->text);
+	struct ct_packet_head head = { 0 };
+	bool knows, agrees, found;
+	size_t at = 0;
+
+	if (status == CTRACE_NOT_ENOUGH_MEMORY)
+		return status;
+	knows = status == CTRACE_OK && ct_schema_parse_trace(trace->text.data, trace->text.size, &trace->info, &at) == CTRACE_OK;
+	found = ask_packets(trace->folder, &trace->info, &head, &agrees);
+	if (!knows && !found)
+		return CTRACE_NOT_FOUND;
+	if (!knows) {
+		tell(trace->salvage, trace->metadata_path, at, 0, "who made the trace is not understood, and taken from the packets");
+		trace->info = (struct ct_trace_info){ .pid = head.pid };
+	} else if (found && !agrees) {
+		tell(trace->salvage, trace->metadata_path, 0, 0, "the uuid is not that of the packets, and is mended");
+	}
+	if (!knows || (found && !agrees))
+		memcpy(trace->info.uuid, head.uuid, sizeof head.uuid);
+	return CTRACE_OK;
+}
+
+/* Classes do not depend on who made them. */
+static enum ctrace_status read_classes(struct trace *trace)
+{
+	struct ct_trace_info info = trace->info;
+	enum ctrace_status status = ct_schema_create(&trace->schema);
+
+	if (status != CTRACE_OK)
+		return status;
+	return ct_salvage_classes(trace->salvage, trace->metadata_path, ct_buf_text(&trace->text), trace->text.size, trace->schema,
+				  &info);
+}
+
+/* What the streams had lost before this trace is said in a comment, which is taken over as it is, if it is one. */
+static void add_lost_mark(struct ct_buf *out, const struct ct_buf *text)
+{
+	size_t end = 0;
+	const char *mark = text->size > 0 ? ct_bin_mark_find(text->data, text->size, CT_BIN_MARK_LOST, &end) : NULL;
+	size_t size;
+
+	if (mark == NULL)
+		return;
+	size = end - (size_t)(mark - text->data);
+	if (memmem(mark + 2, size - 2, "*/", 2) == mark + size - (sizeof CT_BIN_MARK_END - 1))
+		ct_buf_add(out, mark, size);
+}
+
+static enum ctrace_status write_metadata(struct trace *trace)
+{
+	enum ctrace_status status = CTRACE_NOT_ENOUGH_MEMORY;
+	struct ct_buf out;
+	int fd = -1;
+
+	ct_buf_init(&out);
+	ct_schema_print_trace(&out, &trace->info);
+	add_lost_mark(&out, &trace->text);
+	for (uint32_t id = 1; id < ct_schema_count(trace->schema); id++)
+		ct_schema_print_class(&out, ct_schema_find(trace->schema, id));
+	ct_buf_add_text(&out, CT_BIN_MARK_CLOSED);
+	ct_buf_add(&out, trace->closed.data, trace->closed.size);
+	ct_buf_add_text(&out, CT_BIN_MARK_END);
+	if (!out.failed)
+		status = ct_os_open_file(trace->to_fd, "metadata", O_WRONLY | O_CREAT | O_EXCL, &fd);
+	if (status == CTRACE_OK)
+		status = ct_os_write_at(fd, out.data, out.size, 0);
+	ct_os_close(&fd);
+	ct_buf_fini(&out);
+	return status;
+}
+
+/* ------------------------------------------------------------------------------------------------------------
+ * A trace
+ */
+
+static enum ctrace_status open_copy(struct trace *trace)
+{
+	enum ctrace_status status = ct_os_make_folder(trace->to);
+
+	if (status != CTRACE_OK)
+		return status;
+	trace->to_fd = open(trace->to, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+	return trace->to_fd >= 0 ? CTRACE_OK : CTRACE_OS_ERROR;
+}
+
+static enum ctrace_status copy_trace(struct trace *trace, const char *only)
+{
+	uint64_t damages = trace->salvage->damages;
+	enum ctrace_status status = read_metadata(trace);
+
+	if (status == CTRACE_OK)
+		status = read_classes(trace);
+	if (status == CTRACE_OK)
+		status = open_copy(trace);
+	if (status == CTRACE_OK)
+		status = salvage_streams(trace, only);
+	if (status != CTRACE_OK)
+		return status;
+	/* Viewers refuse a trace without streams; one that had none stays as it is. */
+	if (trace->streams == 0 && trace->salvage->damages > damages) {
+		(void)rmdir(trace->to);
+		return CTRACE_OK;
+	}
+	trace->salvage->traces++;
+	trace->salvage->streams += trace->streams;
+	return write_metadata(trace);
+}
+
+static enum ctrace_status salvage_trace(struct ct_salvage *salvage, const char *folder, const char *only, const char *to)
+{
+	struct trace trace = { .salvage = salvage, .folder = folder, .to = to, .to_fd = -1 };
+	enum ctrace_status status = CTRACE_NOT_ENOUGH_MEMORY;
+
+	if (asprintf(&trace.metadata_path, "%s/metadata", folder) >= 0) {
+		status = copy_trace(&trace, only);
+		free(trace.metadata_path);
+	}
+	ct_os_close(&trace.to_fd);
+	ct_schema_destroy(trace.schema);
+	ct_buf_fini(&trace.text);
+	ct_buf_fini(&trace.closed);
+	return status;
+}
+
+/* ------------------------------------------------------------------------------------------------------------
+ * Folders of traces
+ */
+
+static bool is_trace(const char *folder)
+{
+	struct dirent **entries;
+	struct stat info;
+	bool found = false;
+	char *path;
+	int count;
+
+	if (asprintf(&path, "%s/metadata", folder) < 0)
+		return false;
+	found = lstat(path, &info) == 0 && S_ISREG(info.st_mode);
+	free(path);
+	count = found ? -1 : scandir(folder, &entries, is_stream, NULL);
+	for (int i = 0; i < count; i++)
+		free(entries[i]);
+	if (count >= 0)
+		free(entries);
+	return found || count > 0;
+}
+
+static int is_visible(const struct dirent *entry)
+{
+	return entry->d_name[0] != '.';
+}
+
+/* A folder, not a link to one, and not the one that is being written. */
+static bool is_to_be_read(const char *path, const struct stat *written)
+{
+	struct stat info;
+
+	return lstat(path, &info) == 0 && S_ISDIR(info.st_mode) && (info.st_dev != written->st_dev || info.st_ino != written->st_ino);
+}
+
+static enum ctrace_status salvage_folder(struct ct_salvage *salvage, const char *folder, const char *to, const struct stat *written,
+					 unsigned depth)
+{
+	enum ctrace_status status = CTRACE_NOT_FOUND, one;
+	struct dirent **entries;
+	int count;
+
+	if (is_trace(folder))
+		return salvage_trace(salvage, folder, NULL, to);
+	count = depth > 0 ? scandir(folder, &entries, is_visible, versionsort) : 0;
+	if (count < 0)
+		tell(salvage, folder, 0, 0, strerror(errno));
+	for (int i = 0; i < count; i++) {
+		char *path = NULL, *path_to = NULL;
+
+		if ((status == CTRACE_OK || status == CTRACE_NOT_FOUND) && asprintf(&path, "%s/%s", folder, entries[i]->d_name) >= 0 &&
+		    asprintf(&path_to, "%s/%s", to, entries[i]->d_name) >= 0 && is_to_be_read(path, written)) {
+			one = salvage_folder(salvage, path, path_to, written, depth - 1);
+			status = one == CTRACE_NOT_FOUND ? status : one;
+		}
+		free(path);
+		free(path_to);
+		free(entries[i]);
+	}
+	if (depth > 0 && count >= 0)
+		free(entries);
+	return status;
+}
+
+/* A name in the folder `to` that is free: that of the path, or numbered. */
+static char *choose_name(const char *path, const char *to)
+{
+	const char *slash = strrchr(path, '/');
+	const char *name = slash != NULL && slash[1] != '\0' ? slash + 1 : "trace";
+	char *chosen;
+
+	for (unsigned i = 1; i <= NAMES_TRIED; i++) {
+		struct stat info;
+
+		if ((i == 1 ? asprintf(&chosen, "%s/%s", to, name) : asprintf(&chosen, "%s/%s.%u", to, name, i)) < 0)
+			return NULL;
+		if (lstat(chosen, &info) != 0)
+			return chosen;
+		free(chosen);
+	}
+	return NULL;
+}
+
+/* A stream file, and the trace that it is of. */
+static enum ctrace_status salvage_file(struct ct_salvage *salvage, char *path, const char *to)
+{
+	char *slash = strrchr(path, '/'), *copy;
+	enum ctrace_status status;
+	bool is_compressed;
+	uint32_t id;
+
+	if (slash == NULL || slash == path || !parse_stream_name(slash + 1, &id, &is_compressed))
+		return CTRACE_NOT_FOUND;
+	*slash = '\0';
+	copy = choose_name(path, to);
+	status = copy != NULL ? salvage_trace(salvage, path, slash + 1, copy) : CTRACE_NOT_ENOUGH_MEMORY;
+	free(copy);
+	return status;
+}
+
+enum ctrace_status ct_salvage_path(struct ct_salvage *salvage, const char *path, const char *to)
+{
+	enum ctrace_status status = CTRACE_NOT_FOUND;
+	struct stat info, written;
+	char *resolved = realpath(path, NULL), *copy;
+
+	if (resolved == NULL)
+		return CTRACE_NOT_FOUND;
+	if (stat(to, &written) != 0 || stat(resolved, &info) != 0) {
+		free(resolved);
+		return CTRACE_OS_ERROR;
+	}
+	if (S_ISREG(info.st_mode)) {
+		status = salvage_file(salvage, resolved, to);
+	} else if (S_ISDIR(info.st_mode)) {
+		copy = choose_name(resolved, to);
+		status = copy != NULL ? salvage_folder(salvage, resolved, copy, &written, DEPTH) : CTRACE_NOT_ENOUGH_MEMORY;
+		free(copy);
+	}
+	free(resolved);
+	return status;
+}

@@ -1,0 +1,62 @@
+/*
+ * direct_output.c - standard output for verbs that print very much.
+ *
+ * Part of ctrace show.  Text is gathered in one buffer and written from it with write(2); what went through stdio before comes first.
+ *
+ * Copyright The ctrace authors.  SPDX-License-Identifier: Apache-2.0
+ */
+#include "direct_output.h"
+
+#include <errno.h>
+#include <poll.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+void direct_output_init(struct direct_output *output)
+{
+	*output = (struct direct_output){ 0 };
+	(void)fflush(stdout);
+	/* One growth instead of a dozen; without memory now there may be some later. */
+	(void)ct_buf_reserve(&output->text, 2 * DIRECT_OUTPUT_SIZE);
+	ct_buf_clear(&output->text);
+}
+
+void direct_output_fini(struct direct_output *output)
+{
+	ct_buf_fini(&output->text);
+}
+
+/* Somebody may have made it non-blocking. */
+static bool wait_for_room(void)
+{
+	struct pollfd out = { .fd = STDOUT_FILENO, .events = POLLOUT };
+
+	return poll(&out, 1, -1) >= 0 || errno == EINTR;
+}
+
+void direct_output_flush(struct direct_output *output)
+{
+	size_t done = 0;
+
+	if (output->text.failed && output->write_errno == 0)
+		output->write_errno = ENOMEM;
+	while (done < output->text.size && output->write_errno == 0) {
+		ssize_t written = write(STDOUT_FILENO, output->text.data + done, output->text.size - done);
+
+		if (written < 0 && errno != EINTR && (errno != EAGAIN || !wait_for_room()))
+			output->write_errno = errno;
+		done += written > 0 ? (size_t)written : 0;
+	}
+	output->written += done;
+	ct_buf_clear(&output->text);
+}
+
+bool direct_output_end(struct direct_output *output, const char *verb)
+{
+	direct_output_flush(output);
+	if (output->write_errno == 0)
+		return true;
+	fprintf(stderr, "%s: cannot write the output: %s\n", verb, strerror(output->write_errno));
+	return false;
+}
