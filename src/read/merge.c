@@ -72,7 +72,7 @@ static bool start(struct ct_sources *sources)
 	for (size_t i = 0; i < sources->count; i++)
 		if (sources->items[i]->next(sources->items[i], sources))
 			push(sources, sources->items[i]);
-	return !source->is_stale || source->restore(source, sources);
+	return true;
 }
 
 static bool is_wanted(struct ct_source *source, struct ct_sources *sources)
