@@ -266,7 +266,7 @@ int cmd_console(int argc, char **argv)
 	(void)setlocale(LC_CTYPE, ""); /* what a character is, while a line is edited */
 	ct_operator_start();
 	ct_console_logs_open(&console.logs);
-	console.operator.wto.has_caret = ct_console_input_open();
+	console.operator.wto.has_caret = ct_console_input_open(NULL);
 	run(&console);
 	ct_console_input_close();
 	ct_console_logs_close(&console.logs);

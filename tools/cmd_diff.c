@@ -39,12 +39,12 @@ struct diff {
  * For people
  */
 
-static void print_subject(const struct ct_tally_change *change)
+static void print_subject(const struct diff *diff, const struct ct_tally_change *change)
 {
 	const struct ct_tally_row *row = change->b != NULL ? change->b : change->a;
 
 	ct_tool_print(stdout, row->component, strlen(row->component));
-	if (row->event_id != 0 || row->mnemonic != NULL)
+	if (diff->options.kind == CT_TALLY_EVENT)
 		printf(" %u", row->event_id);
 	if (row->mnemonic != NULL) {
 		putchar(' ');
@@ -76,7 +76,7 @@ static void print_change(const struct diff *diff, const struct ct_tally_change *
 	bool is_time = change->difference == CT_DIFFERENT_SLOWER || change->difference == CT_DIFFERENT_FASTER;
 
 	printf("%-6s  ", ct_difference_name(change->difference));
-	print_subject(change);
+	print_subject(diff, change);
 	fputs("  ", stdout);
 	if (is_time) {
 		fputs("median ", stdout);

@@ -17,7 +17,7 @@
 #include "line_options.h"
 #include "line_store.h"
 
-enum { OPTION_BEFORE = 0x1200, OPTION_AFTER, OPTION_CONTEXT, OPTION_LIMIT, OPTION_TAIL, OPTION_REVERSE, OPTION_COUNT };
+enum { OPTION_BEFORE = 0x1200, OPTION_AFTER, OPTION_CONTEXT, OPTION_LIMIT, OPTION_TAIL, OPTION_REVERSE, OPTION_COUNT, OPTION_NESTING };
 
 #define CONTEXT_LIMIT 1000000u
 
@@ -252,6 +252,9 @@ static error_t parse_show(int key, char *argument, struct argp_state *state)
 	case OPTION_COUNT:
 		show->is_count = true;
 		return 0;
+	case OPTION_NESTING:
+		show->lines.has_nesting = true;
+		return 0;
 	case ARGP_KEY_ARGS:
 		take_words(show, state);
 		return 0;
@@ -313,6 +316,7 @@ int cmd_show(int argc, char **argv)
 		{ "limit", OPTION_LIMIT, "N", 0, "End after N events that match", 3 },
 		{ "tail", OPTION_TAIL, "N", 0, "Only the last N events that match", 3 },
 		{ "reverse", OPTION_REVERSE, NULL, 0, "The last event first", 3 },
+		{ "nesting", OPTION_NESTING, NULL, 0, "A dash before the line for each span that the event is within", 4 },
 		{ "count", OPTION_COUNT, NULL, 0, "Print nothing but how many events match", 3 },
 		{ 0 },
 	};

@@ -6,7 +6,7 @@
  *
  * Copyright The ctrace authors.  SPDX-License-Identifier: Apache-2.0
  */
-#include "filter_options.h"
+#include "reading.h"
 
 #include <errno.h>
 #include <inttypes.h>
@@ -21,6 +21,8 @@
 
 #include "cmd.h"
 #include "end_signal.h"
+#include "line_options.h"
+#include "line_store.h"
 #include "control/control.h"
 
 #define NS_PER_SECOND 1000000000u
@@ -37,7 +39,8 @@
 enum { OPTION_COUNT = 256, OPTION_FOR, OPTION_FROM_START };
 
 struct tail {
-	struct filter_options options;
+	struct reading reading;
+	struct line_options lines;
 	uint32_t pid;        /* 0: any */
 	uint32_t asid;       /* 0: any */
 	const char *jobname; /* glob; NULL: any */
@@ -47,15 +50,16 @@ struct tail {
 	uint64_t for_ns; /* 0: for ever */
 	uint64_t shown;
 	struct ct_live *live;
+	struct ct_origin origin; /* of the event that is being looked at */
 	const sigset_t *signals; /* while we wait */
 	bool is_ending;
 	bool is_cut;     /* nobody takes our output any more */
 	int write_errno; /* why it cannot be written */
 	struct ct_buf line;
-	struct ct_buf out;      /* not written yet */
-	struct ct_buf *history; /* the last lines while catching up: a circle of `last` */
-	uint64_t remembered;
-	uint64_t told_missed; /* bytes */
+	struct ct_buf out; /* not written yet */
+	bool is_catching_up;
+	struct line_store history; /* the last lines, while catching up */
+	uint64_t told_missed;      /* bytes */
 	uint64_t told_at_ns;
 };
 
@@ -111,72 +115,74 @@ static void write_out(struct tail *tail)
 	ct_buf_clear(&tail->out);
 }
 
-static void print_line(struct tail *tail, const struct ct_buf *line)
+static bool print_line(const char *line, size_t size, void *user)
 {
+	struct tail *tail = user;
+
 	if (has_enough(tail))
-		return;
-	ct_buf_add(&tail->out, line->data, line->size);
+		return false;
+	ct_buf_add(&tail->out, line, size);
 	tail->shown++;
 	if (tail->out.size >= OUT_LIMIT || tail->out.failed)
 		write_out(tail);
+	return true;
 }
 
-static void remember(struct tail *tail, const struct ct_buf *line)
+/* NULL: it is not wanted. */
+static const struct ct_view *view_of(struct tail *tail, const struct ctrace_event *event, const struct ct_live_who *who)
 {
-	struct ct_buf *place;
-
-	if (tail->last == 0)
-		return;
-	place = &tail->history[tail->remembered++ % tail->last];
-	ct_buf_clear(place);
-	ct_buf_add(place, line->data, line->size);
+	tail->origin = (struct ct_origin){
+		.path = "",
+		.host = who->host,
+		.program = who->program,
+		.jobname = who->jobname,
+		.pid = who->pid,
+		.asid = who->asid,
+	};
+	return ct_reader_take(tail->reading.reader, event, &tail->origin);
 }
 
 /* Those that have waited long enough, or all that there are. */
 static void take_events(struct tail *tail, bool all)
 {
+	const struct ct_live_who *who;
 	struct ctrace_event event;
 
-	while (!has_enough(tail) && ct_live_next(tail->live, all, &event)) {
-		ct_filter_line(&tail->options, &event, &tail->line);
+	while (!has_enough(tail) && ct_live_next(tail->live, all, &event, &who)) {
+		const struct ct_view *view = view_of(tail, &event, who);
+
+		if (view == NULL)
+			continue;
+		ct_buf_clear(&tail->line);
+		line_options_add(&tail->lines, &tail->line, view);
 		if (tail->line.failed)
 			continue;
-		if (tail->history != NULL)
-			remember(tail, &tail->line);
+		if (tail->is_catching_up)
+			line_store_add(&tail->history, tail->line.data, tail->line.size);
 		else
-			print_line(tail, &tail->line);
+			(void)print_line(tail->line.data, tail->line.size, tail);
 	}
 	write_out(tail);
-}
-
-static void forget_history(struct tail *tail)
-{
-	for (uint64_t i = 0; tail->history != NULL && i < tail->last; i++)
-		ct_buf_fini(&tail->history[i]);
-	free(tail->history);
-	tail->history = NULL;
 }
 
 /* What the rings hold already: only the last lines of it are printed. */
 static void catch_up(struct tail *tail)
 {
-	struct ct_buf *history;
 	bool is_new = true;
 
-	tail->history = calloc(tail->last, sizeof *tail->history);
-	if (tail->history == NULL) {
-		report("--last", 0, ctrace_status_text(CTRACE_NOT_ENOUGH_MEMORY), NULL);
-		return;
-	}
+	line_store_init(&tail->history, tail->last);
+	tail->is_catching_up = true;
 	for (unsigned i = 0; i < CATCH_UP_LOOKS && is_new; i++) {
 		is_new = ct_live_look(tail->live);
 		take_events(tail, true);
 	}
-	history = tail->history;
-	for (uint64_t i = tail->remembered > tail->last ? tail->remembered - tail->last : 0; i < tail->remembered; i++)
-		print_line(tail, &history[i % tail->last]);
+	tail->is_catching_up = false;
+	if (!line_store_each(&tail->history, false, print_line, tail))
+		report("--last", 0, strerror(errno), NULL);
+	else if (tail->history.write_errno != 0)
+		report("--last", 0, strerror(tail->history.write_errno), NULL);
 	write_out(tail);
-	forget_history(tail);
+	line_store_fini(&tail->history);
 }
 
 /* Once a second at most, and at the end. */
@@ -287,7 +293,9 @@ static error_t parse_tail(int key, char *argument, struct argp_state *state)
 
 	switch (key) {
 	case ARGP_KEY_INIT:
-		state->child_inputs[0] = &tail->options;
+		reading_init(&tail->reading, "ctrace tail");
+		state->child_inputs[0] = &tail->reading;
+		state->child_inputs[1] = &tail->lines;
 		return 0;
 	case 'A':
 		if (ct_asid_parse(argument, strlen(argument), &asid) != 0)
@@ -313,7 +321,14 @@ static error_t parse_tail(int key, char *argument, struct argp_state *state)
 		tail->from_start = true;
 		return 0;
 	case ARGP_KEY_ARG:
-		argp_error(state, "unexpected argument \"%s\"", argument);
+		if (state->arg_num > 0)
+			argp_error(state, "unexpected argument \"%s\"", argument);
+		if (!reading_filter(&tail->reading, argument))
+			exit(CMD_USAGE);
+		return 0;
+	case ARGP_KEY_END:
+		if ((ct_filter_uses(tail->reading.filter) & CT_USES_DURATION) != 0)
+			argp_error(state, "durations are known to ctrace show only");
 		return 0;
 	default:
 		return ARGP_ERR_UNKNOWN;
@@ -357,24 +372,31 @@ int cmd_tail(int argc, char **argv)
 		{ "asid", 'A', "HEX", 0, "Only the process with this ASID", 3 },
 		{ "job", 'J', "GLOB", 0, "Only processes whose JOBNAME matches", 3 },
 		{ "pid", 'p', "PID", 0, "Only this process", 3 },
-		{ "last", 'n', "N", 0, "Begin with the last N events that the rings still hold", 4 },
-		{ "from-start", OPTION_FROM_START, NULL, 0, "Begin with all that the rings still hold", 4 },
-		{ "count", OPTION_COUNT, "N", 0, "End after N events", 4 },
-		{ "for", OPTION_FOR, "SECONDS", 0, "End after so long", 4 },
+		{ "last", 'n', "N", 0, "Begin with the last N events that the rings still hold", 5 },
+		{ "from-start", OPTION_FROM_START, NULL, 0, "Begin with all that the rings still hold", 5 },
+		{ "count", OPTION_COUNT, "N", 0, "End after N events", 5 },
+		{ "for", OPTION_FOR, "SECONDS", 0, "End after so long", 5 },
 		{ 0 },
 	};
-	static const struct argp_child children[] = { { .argp = &ct_filter_argp }, { 0 } };
+	static const struct argp_child children[] = { { .argp = &ct_reading_argp }, { .argp = &ct_line_argp }, { 0 } };
 	static const struct argp argp = {
 		.options = rows,
 		.children = children,
 		.parser = parse_tail,
+		.args_doc = "['EXPRESSION']",
 		.doc = "Print events of all your processes as they are traced, until interrupted."
-		       "\vThe processes are not disturbed, and what they trace goes to its destinations as ever."
+		       "\vEXPRESSION is a filter, as in 'level >= warn && component ~ \"mf.*\" && data[0] > 100': ctrace-filter(7)."
+		       "  The processes are not disturbed, and what they trace goes to its destinations as ever."
 		       "  Losses are told on standard error.  Exit status: 0, also when interrupted; 1 the output cannot be written; 2 usage.",
 	};
 	struct tail tail = { .shown = 0 };
+	int result = CMD_NOTHING;
 
 	if (argp_parse(&argp, argc, argv, 0, NULL, &tail) != 0)
 		return CMD_USAGE;
-	return run(&tail);
+	if (reading_open_empty(&tail.reading) && line_options_open(&tail.lines, "ctrace tail"))
+		result = run(&tail);
+	line_options_close(&tail.lines);
+	reading_close(&tail.reading);
+	return result;
 }

@@ -25,6 +25,7 @@
 static struct {
 	EditLine *editor; /* NULL: stdin is no terminal */
 	History *history;
+	const struct console_kind *kind;
 	char history_path[4096];
 	const char *prompt;
 	char *line; /* getline()'s; the terminal's, without its end */
@@ -76,13 +77,8 @@ static int read_character(EditLine *editor, wchar_t *out)
 	}
 }
 
-/* A keyword, and the commands that have it, by their first letter; blank: it begins one. */
-struct keyword {
-	const char *commands;
-	const char *text;
-};
 /* clang-format off */
-static const struct keyword keywords[] = {
+static const struct console_keyword operator_keywords[] = {
 	{ " ", "TRACE CT," }, { " ", "DISPLAY " }, { " ", "REPLY " }, { " ", "HELP" }, { " ", "QUIT" }, { " ", "EXIT" },
 	{ "T", "CT," }, { "TD", "COMP=" }, { "TD", "SUB=(" }, { "T", "PARM=" },
 	{ "T", "WTRSTART=" }, { "T", "WTRSTOP=" }, { "T", "WRAP" }, { "T", "NOWRAP" }, { "T", "FLUSH" }, { "T", "NOFLUSH" },
@@ -90,6 +86,7 @@ static const struct keyword keywords[] = {
 	{ "R", "ASID=(" }, { "R", "JOBNAME=(" }, { "R", "OPTIONS=(" }, { "R", "DISCONNECT" }, { "R", "CONT" }, { "R", "CANCEL" },
 };
 /* clang-format on */
+static const struct console_kind operator_console = { operator_keywords, CT_COUNT(operator_keywords), "history" };
 
 /* What is being typed: the word before the cursor, and which keywords it can be. */
 struct typed {
@@ -112,7 +109,7 @@ static struct typed typed_of(const LineInfo *info)
 	return typed;
 }
 
-static bool fits(const struct keyword *keyword, const struct typed *typed)
+static bool fits(const struct console_keyword *keyword, const struct typed *typed)
 {
 	return typed->size != 0 && strchr(keyword->commands, typed->command) != NULL &&
 	       strncasecmp(keyword->text, typed->word, typed->size) == 0;
@@ -121,13 +118,14 @@ static bool fits(const struct keyword *keyword, const struct typed *typed)
 /* Puts in what all keywords that fit have in common. */
 static unsigned char complete(EditLine *editor, int key)
 {
+	const struct console_keyword *keywords = input.kind->keywords;
 	struct typed typed = typed_of(el_line(editor));
 	const char *found = NULL;
 	size_t common = 0;
 	char more[32];
 
 	(void)key;
-	for (size_t i = 0; i < CT_COUNT(keywords); i++) {
+	for (size_t i = 0; i < input.kind->count; i++) {
 		const char *text = keywords[i].text;
 		size_t same = 0;
 
@@ -156,9 +154,9 @@ static bool find_history(char path[4096])
 	if (state != NULL) {
 		if (snprintf(folder, sizeof folder, "%s/ctrace", state) >= (int)sizeof folder || ct_os_make_folder(folder) != CTRACE_OK)
 			return false;
-		return snprintf(path, 4096, "%s/history", folder) < 4096;
+		return snprintf(path, 4096, "%s/%s", folder, input.kind->history) < 4096;
 	}
-	return home != NULL && snprintf(path, 4096, "%s/.ctrace_history", home) < 4096;
+	return home != NULL && snprintf(path, 4096, "%s/.ctrace_%s", home, input.kind->history) < 4096;
 }
 
 static void history_open(void)
@@ -194,8 +192,9 @@ static void history_add(const char *line)
 
 /* ---- lines ---- */
 
-bool ct_console_input_open(void)
+bool ct_console_input_open(const struct console_kind *kind)
 {
+	input.kind = kind != NULL ? kind : &operator_console;
 	if (isatty(STDIN_FILENO) != 1 || isatty(STDOUT_FILENO) != 1)
 		return false;
 	input.editor = el_init("ctrace", stdin, stdout, stderr);

@@ -55,9 +55,6 @@ static error_t parse_line(int key, char *argument, struct argp_state *state)
 	case 's':
 		options->has_sequence = true;
 		return 0;
-	case 'n':
-		options->has_nesting = true;
-		return 0;
 	case OPTION_COLOR:
 		parse_color(state, argument != NULL ? argument : "always", options);
 		return 0;
@@ -80,7 +77,6 @@ static const struct argp_option rows[] = {
 	{ "records", OPTION_RECORDS, NULL, 0, "Fields of COBOL records on lines of their own below the event", 4 },
 	{ "no-records", OPTION_NO_RECORDS, NULL, 0, "Fields of COBOL records in the event's line (default)", 4 },
 	{ "sequence", 's', NULL, 0, "The event's number before its line, as [17]", 4 },
-	{ "nesting", 'n', NULL, 0, "A dash before the line for each span that the event is within", 4 },
 	{ 0 },
 };
 const struct argp ct_line_argp = { .options = rows, .parser = parse_line };

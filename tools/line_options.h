@@ -14,10 +14,10 @@ struct line_options {
 	struct ct_text_options text;
 	bool is_json;
 	bool has_sequence; /* "[17] " before the line */
-	bool has_nesting;  /* "--- " before the line: how deep it is in spans */
+	bool has_nesting;  /* "--- " before the line: how deep it is in spans; the verb's own option */
 	struct ct_text_printer *printer;
 };
-/* --format, --json, --color, --records, --sequence, --nesting: a child parser; its input is a struct line_options, which it first fills with
+/* --format, --json, --color, --records, --sequence: a child parser; its input is a struct line_options, which it first fills with
  * what holds without options. */
 extern const struct argp ct_line_argp;
 /* Once the options are known.  False without memory, complained about. */

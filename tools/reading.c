@@ -282,14 +282,12 @@ static void add_run_directory(const char *path, void *user)
 	ct_folder_each(path, add_folder_entry, user);
 }
 
-bool reading_open(struct reading *reading)
+bool reading_open_empty(struct reading *reading)
 {
 	struct ct_reader_options options = { .has_pairs = reading->has_pairs, .report = report, .user = reading };
 	enum ctrace_status status;
 
-	/* What is wrong with a catalogue has been said. */
-	if (need_catalog(reading) && ct_catalog_add_environment(reading->catalog, complain_catalog, reading) == CTRACE_NOT_ENOUGH_MEMORY)
-		reading->has_failed = true;
+	(void)reading_catalog(reading);
 	options.catalog = reading->catalog;
 	options.filter = reading->filter;
 	status = ct_reader_create(&options, &reading->reader);
@@ -298,6 +296,23 @@ bool reading_open(struct reading *reading)
 		fprintf(stderr, "%s\n", ctrace_status_text(status));
 		return false;
 	}
+	return true;
+}
+
+bool reading_catalog(struct reading *reading)
+{
+	if (!need_catalog(reading))
+		return false;
+	/* What is wrong with a catalogue has been said. */
+	if (ct_catalog_add_environment(reading->catalog, complain_catalog, reading) == CTRACE_NOT_ENOUGH_MEMORY)
+		reading->has_failed = true;
+	return true;
+}
+
+bool reading_open(struct reading *reading)
+{
+	if (!reading_open_empty(reading))
+		return false;
 	if (reading->path_count == 0) {
 		ct_folder_each_run_directory(add_run_directory, reading);
 		return true;
@@ -328,6 +343,14 @@ static void tell_totals(const struct reading *reading, const struct ct_read_tota
 			totals->damages, plural(totals->damages), totals->damaged_bytes, plural(totals->damaged_bytes));
 }
 
+void reading_close(struct reading *reading)
+{
+	ct_reader_destroy(reading->reader);
+	ct_filter_destroy(reading->filter);
+	ct_catalog_destroy(reading->catalog);
+	*reading = (struct reading){ 0 };
+}
+
 int reading_end(struct reading *reading, uint64_t shown)
 {
 	struct ct_read_totals totals = { 0 };
@@ -342,9 +365,6 @@ int reading_end(struct reading *reading, uint64_t shown)
 	else if (shown == 0 && !reading->has_failed)
 		fprintf(stderr, "%s: no events%s\n", reading->verb, totals.events > 0 ? " match" : "");
 	is_good = shown > 0 && !reading->has_failed && totals.damages == 0;
-	ct_reader_destroy(reading->reader);
-	ct_filter_destroy(reading->filter);
-	ct_catalog_destroy(reading->catalog);
-	*reading = (struct reading){ 0 };
+	reading_close(reading);
 	return is_good ? CMD_DONE : CMD_NOTHING;
 }

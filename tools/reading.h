@@ -43,10 +43,16 @@ void reading_paths(struct reading *reading, char **words, size_t count);
 bool reading_filter(struct reading *reading, const char *expression);
 /* Does the word look like an expression rather than a path: no file of that name, and an operator in it. */
 bool reading_is_expression(const char *word);
+/* The catalogue is complete with what the environment names; reading_open() does it too.  False, complained about: there is no memory. */
+bool reading_catalog(struct reading *reading);
 /* Makes the reader and adds the paths; without any, what live and dead processes of this user have not delivered yet.  False, complained about,
  * when there is nothing that could be read. */
 bool reading_open(struct reading *reading);
+/* The same without any path: for events that come from elsewhere (ct_reader_take()). */
+bool reading_open_empty(struct reading *reading);
 /* Tells of damage and losses in sum, and that nothing matched when `shown` is 0; frees everything.  The verb's exit status. */
 int reading_end(struct reading *reading, uint64_t shown);
+/* Frees everything, and says nothing. */
+void reading_close(struct reading *reading);
 
 #endif

@@ -22,8 +22,10 @@ struct stats_component {
 	uint64_t bytes;
 	char writer[16]; /* "": none */
 	bool is_connected;
+	uint32_t dests; /* bit n: the destination with this index */
 };
 struct stats_dest {
+	uint32_t index;
 	char emitter[32];
 	char path[CTRACE_EMITTER_PATH_SIZE];
 	uint64_t delivered;

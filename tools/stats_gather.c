@@ -36,6 +36,7 @@ static void take_component(struct stats_component *component, struct ct_session 
 	component->level = entry->gate.level;
 	component->delivered = entry->delivered;
 	component->bytes = entry->bytes;
+	component->dests = entry->dests;
 	if (entry->writer != 0 && entry->writer < CT_WRITER_LIMIT && entry->gate.level != CTRACE_LEVEL_NONE) {
 		const struct ct_session_writer *writer = &session->head->writer[entry->writer];
 
@@ -69,6 +70,7 @@ static bool take_dests(struct stats_process *process, struct ct_session *session
 
 		if (!ct_list_shows(dest))
 			continue;
+		taken->index = i;
 		take_text(taken->emitter, sizeof(taken->emitter), dest->emitter, strnlen(dest->emitter, sizeof(dest->emitter)));
 		take_text(taken->path, sizeof(taken->path), slot->path, strnlen(slot->path, sizeof(slot->path)));
 		taken->delivered = slot->delivered;

@@ -77,7 +77,10 @@ static const char *expected_for(const char *problem)
 		{ "did not find expected key", "a key under the first letter of the key above it" },
 		{ "did not find expected '-'", "\"- \" under the one above it" },
 		{ "could not find expected ':'", "a colon and a blank behind the key" },
+		{ "tab character", "blanks, not tabs" },
 		{ "cannot start any token", "blanks, not tabs; and quotation marks around a text that begins with a mark" },
+		{ "did not find expected ','", "a comma, or what closes the bracket" },
+		{ "did not find expected node content", "a value, or what closes the bracket" },
 		{ "unexpected end of stream", "what closes the quotation mark or bracket" },
 		{ "UTF-8", "UTF-8" },
 		{ "control characters", "printable characters" },
@@ -136,14 +139,19 @@ static struct ct_yaml_place place_of_problem(const yaml_parser_t *parser, const 
 
 static void fail_by_parser(struct reading *reading, const yaml_parser_t *parser, const char *text, size_t size)
 {
-	char what[120];
+	struct ct_yaml_place place;
+	char what[160];
+	char where[50] = "";
 
 	if (parser->error == YAML_MEMORY_ERROR) {
 		reading->status = CTRACE_NOT_ENOUGH_MEMORY;
 		return;
 	}
-	(void)snprintf(what, sizeof what, "this is not YAML: %s", parser->problem != NULL ? parser->problem : "it cannot be read");
-	fail(reading, place_of_problem(parser, text, size), expected_for(what), what, (struct ct_span){ 0 });
+	place = place_of_problem(parser, text, size);
+	if (parser->context != NULL && parser->context_mark.line < place.line)
+		(void)snprintf(where, sizeof where, ", in what begins on line %zu", parser->context_mark.line + 1);
+	(void)snprintf(what, sizeof what, "this is not YAML: %.90s%s", parser->problem != NULL ? parser->problem : "it cannot be read", where);
+	fail(reading, place, expected_for(what), what, (struct ct_span){ 0 });
 }
 
 /* ---- the tree ---- */

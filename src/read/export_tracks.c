@@ -242,6 +242,7 @@ static void begin_span(struct ct_tracks *tracks, struct ct_track *track, uint64_
 static void end_span(struct ct_tracks *tracks, struct ct_track *track, uint64_t span_id)
 {
 	uint32_t at = track->open_count;
+	bool is_crossing;
 
 	while (at > 0 && track->open[at - 1].id != span_id)
 		at--;
@@ -252,9 +253,10 @@ static void end_span(struct ct_tracks *tracks, struct ct_track *track, uint64_t 
 		return;
 	}
 	at--;
-	set_state(tracks, span_id, track->open[at].is_crossing ? STATE_CROSSING : STATE_NESTED);
+	is_crossing = track->open[at].is_crossing;
+	set_state(tracks, span_id, is_crossing ? STATE_CROSSING : STATE_NESTED);
 	for (uint32_t i = at + 1; i < track->open_count; i++) {
-		track->open[i].is_crossing |= !track->open[at].is_crossing;
+		track->open[i].is_crossing |= !is_crossing;
 		track->open[i - 1] = track->open[i];
 	}
 	track->open_count--;

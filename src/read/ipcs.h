@@ -11,7 +11,7 @@
  *     ipcs_tally.c     how often each entry was traced, and how far apart
  *     ipcs_run.c       one command, or several merged, over readers
  *     ipcs_copy.c      COPYTRC: events into a new trace
- *     print_ipcs.c     headings and entries; print_ipcs_tally.c, print_ipcs_query.c: tables
+ *     print_ipcs.c     titles, headings and entries; print_ipcs_tally.c, print_ipcs_query.c: tables
  *
  * A trace is a tracer: APPXYZ.SUBA is COMP(APPXYZ) SUB((SUBA)).  Layouts and operands are those of spec/component-trace.md section 8.  One
  * thread; memory does not grow with the trace.
@@ -303,11 +303,12 @@ void ct_ipcs_note(const struct ct_read_note *note, void *user);
 struct ct_ipcs_output {
 	ct_ipcs_write *write;
 	void *user;
-	const char *linklist; /* folders of exits; or NULL */
+	const char *linklist;             /* folders of exits; or NULL */
+	bool (*is_stopped)(void *user); /* asked for each event: nothing more is to be read; or NULL */
 };
 /* Runs CTRACE or QUERY (one job), or CTRACEs merged.  What it says goes where the listing goes.  NOT_FOUND: there was nothing to show, and why was
  * said.  *out_shown: entries. */
-enum ctrace_status ct_ipcs_run(struct ct_ipcs_job *jobs, size_t count, bool is_merged, const struct ct_ipcs_output *output,
+enum ctrace_status ct_ipcs_run(struct ct_ipcs_job *const *jobs, size_t count, bool is_merged, const struct ct_ipcs_output *output,
 			       uint64_t *out_shown) CT_MUST_USE;
 
 /* ---- ipcs_copy.c: COPYTRC.  The events that the command means become a new folder at path: in it a BINFILE trace for each process, and what
@@ -316,7 +317,6 @@ struct ct_ipcs_copied {
 	uint64_t events;
 	uint32_t processes;
 };
-enum ctrace_status ct_ipcs_copy(const struct ct_ipcs_command *command, struct ct_reader *reader, const char *path,
-				struct ct_ipcs_copied *out) CT_MUST_USE;
+enum ctrace_status ct_ipcs_copy(struct ct_ipcs_job *job, const char *path, struct ct_ipcs_copied *out) CT_MUST_USE;
 
 #endif

@@ -20,6 +20,23 @@ static bool is_new(struct ct_buf *met, uint32_t index)
 	return true;
 }
 
+/* Where notes go while events are copied: what was lost is counted in the copy, too. */
+struct notes {
+	void *exporter;
+	ct_read_report *also;
+	void *also_user;
+};
+
+static void note(const struct ct_read_note *note, void *user)
+{
+	const struct notes *notes = user;
+
+	if (note->trouble == CT_TROUBLE_LOST)
+		ct_export_trace.lost(notes->exporter, note);
+	if (notes->also != NULL)
+		notes->also(note, notes->also_user);
+}
+
 static void copy(const struct ct_ipcs_command *command, struct ct_reader *reader, void *exporter, struct ct_ipcs_copied *copied)
 {
 	const struct ct_view *view;
@@ -36,20 +53,23 @@ static void copy(const struct ct_ipcs_command *command, struct ct_reader *reader
 	ct_buf_fini(&met);
 }
 
-enum ctrace_status ct_ipcs_copy(const struct ct_ipcs_command *command, struct ct_reader *reader, const char *path,
-				struct ct_ipcs_copied *out)
+enum ctrace_status ct_ipcs_copy(struct ct_ipcs_job *job, const char *path, struct ct_ipcs_copied *out)
 {
 	struct ct_export_options options = { .fd = -1, .folder = path };
+	struct notes notes = { .also = job->also, .also_user = job->also_user };
 	struct ct_ipcs_copied copied = { 0 };
 	enum ctrace_status status;
-	void *exporter;
 
-	status = ct_export_trace.open(&options, &exporter);
+	status = ct_export_trace.open(&options, &notes.exporter);
 	if (status != CTRACE_OK)
 		return status;
-	copy(command, reader, exporter, &copied);
-	status = ct_export_trace.end(exporter);
-	ct_export_trace.close(exporter);
+	job->also = note;
+	job->also_user = &notes;
+	copy(job->command, job->reader, notes.exporter, &copied);
+	job->also = notes.also;
+	job->also_user = notes.also_user;
+	status = ct_export_trace.end(notes.exporter);
+	ct_export_trace.close(notes.exporter);
 	if (status == CTRACE_OK)
 		*out = copied;
 	return status;

@@ -60,7 +60,8 @@ struct run {
 	size_t count;
 	bool is_merged;
 	bool has_heading;
-	int64_t day; /* of the last date line */
+	bool is_spaced; /* the last line is empty */
+	int64_t day;    /* of the last date line */
 };
 
 /* ---- output ---- */
@@ -309,11 +310,20 @@ static bool is_wanted(struct lister *lister, const struct ct_view *view)
 	return choice == CT_IPCS_CHOSEN;
 }
 
+static const struct ct_view *next_view(const struct lister *lister)
+{
+	const struct ct_ipcs_output *output = lister->run->output;
+
+	if (output->is_stopped != NULL && output->is_stopped(output->user))
+		return NULL;
+	return ct_reader_next(lister->job->reader);
+}
+
 /* Makes lister->next the next entry, or is_at_end true. */
 static void read_on(struct lister *lister)
 {
 	while (lister->next == NULL && !lister->is_at_end) {
-		const struct ct_view *view = ct_reader_next(lister->job->reader);
+		const struct ct_view *view = next_view(lister);
 		enum ct_exit_answer answer;
 
 		if (view == NULL || is_past(lister, view)) {
@@ -379,7 +389,7 @@ static void print_heading(struct lister *lister, uint64_t time_ns)
 
 	if (run->has_heading && day == run->day)
 		return;
-	if (run->has_heading && (run->is_merged || lister->command->report == CT_IPCS_SHORT))
+	if (run->has_heading && !run->is_spaced)
 		ct_buf_add_char(&run->out, '\n');
 	if (!run->has_heading && !run->is_merged)
 		ct_ipcs_print_title(&run->out, lister->command);
@@ -418,11 +428,11 @@ static void print_entry(struct lister *lister, const struct ct_view *view)
 	say_what_is_unknown(lister, view);
 	print_heading(lister, view->event.time_ns);
 	ct_ipcs_print_entry(&run->out, &lister->layout, view);
-	if (lister->command->report != CT_IPCS_SHORT) {
-		print_data(lister, view);
-		if (!run->is_merged)
-			ct_buf_add_char(&run->out, '\n');
-	}
+	run->is_spaced = lister->command->report != CT_IPCS_SHORT;
+	if (!run->is_spaced)
+		return;
+	print_data(lister, view);
+	ct_buf_add_char(&run->out, '\n');
 }
 
 static void take(struct lister *lister)
@@ -560,7 +570,7 @@ static void run_query(struct lister *lister)
 	const struct ct_ipcs_command *command = lister->command;
 	const struct ct_view *view;
 
-	while ((view = ct_reader_next(lister->job->reader)) != NULL)
+	while ((view = next_view(lister)) != NULL)
 		ct_ipcs_traces_note(&lister->traces, &view->event);
 	ct_ipcs_traces_sort(&lister->traces);
 	for (uint32_t i = 0; i < lister->traces.count; i++) {
@@ -624,7 +634,7 @@ static void run_fini(struct run *run)
 	ct_buf_fini(&run->out);
 }
 
-static bool run_init(struct run *run, struct ct_ipcs_job *jobs)
+static bool run_init(struct run *run, struct ct_ipcs_job *const *jobs)
 {
 	bool has_sysname = false;
 
@@ -633,15 +643,15 @@ static bool run_init(struct run *run, struct ct_ipcs_job *jobs)
 	if (run->listers == NULL)
 		return false;
 	for (size_t i = 0; i < run->count; i++)
-		has_sysname |= jobs[i].command->sysname[0] != '\0' || has_systems(jobs[i].reader);
+		has_sysname |= jobs[i]->command->sysname[0] != '\0' || has_systems(jobs[i]->reader);
 	for (size_t i = 0; i < run->count; i++)
 		run->listers[i] = (struct lister){
 			.run = run,
-			.job = &jobs[i],
-			.command = jobs[i].command,
+			.job = jobs[i],
+			.command = jobs[i]->command,
 			.layout = {
 				.has_sysname = has_sysname,
-				.is_local = jobs[i].command->is_local,
+				.is_local = jobs[i]->command->is_local,
 				.tag = run->is_merged ? (unsigned)i + 1 : 0,
 				.indent = run->is_merged ? TAG_WIDTH : 0,
 			},
@@ -694,8 +704,8 @@ static void run_listers(struct run *run)
 		end_lister(&run->listers[i]);
 }
 
-enum ctrace_status ct_ipcs_run(struct ct_ipcs_job *jobs, size_t count_of_jobs, bool is_merged, const struct ct_ipcs_output *output,
-			       uint64_t *out_shown)
+enum ctrace_status ct_ipcs_run(struct ct_ipcs_job *const *jobs, size_t count_of_jobs, bool is_merged,
+			       const struct ct_ipcs_output *output, uint64_t *out_shown)
 {
 	struct run run = { .output = output, .count = count_of_jobs, .is_merged = is_merged };
 	enum ctrace_status status = CTRACE_OK;
@@ -704,7 +714,7 @@ enum ctrace_status ct_ipcs_run(struct ct_ipcs_job *jobs, size_t count_of_jobs, b
 
 	if (!run_init(&run, jobs))
 		return CTRACE_NOT_ENOUGH_MEMORY;
-	if (jobs[0].command->verb == CT_IPCS_QUERY)
+	if (jobs[0]->command->verb == CT_IPCS_QUERY)
 		run_query(&run.listers[0]);
 	else
 		run_listers(&run);

@@ -48,15 +48,17 @@ static enum ctrace_status open_session(struct ct_live_process *process, struct c
 		return errno == ENOENT ? CTRACE_NOT_FOUND : errno == EACCES ? CTRACE_DENIED : CTRACE_OS_ERROR;
 	if (fstat(process->session_fd, &info) != 0 || !S_ISREG(info.st_mode))
 		return CTRACE_DAMAGED;
-	if (ct_os_read_at(process->session_fd, head, offsetof(struct ct_session_head, host), 0, &got) != CTRACE_OK)
+	if (ct_os_read_at(process->session_fd, head, offsetof(struct ct_session_head, system), 0, &got) != CTRACE_OK)
 		return CTRACE_OS_ERROR;
-	if (got != offsetof(struct ct_session_head, host) || head->magic != CT_SESSION_MAGIC)
+	if (got != offsetof(struct ct_session_head, system) || head->magic != CT_SESSION_MAGIC)
 		return CTRACE_DAMAGED;
 	if (head->version != CT_SESSION_VERSION)
 		return CTRACE_UNSUPPORTED;
 	process->who.pid = head->pid;
 	process->who.asid = head->asid;
 	(void)snprintf(process->who.jobname, sizeof process->who.jobname, "%.*s", (int)sizeof head->jobname - 1, head->jobname);
+	(void)snprintf(process->who.host, sizeof process->who.host, "%.*s", (int)sizeof head->host - 1, head->host);
+	(void)snprintf(process->who.program, sizeof process->who.program, "%.*s", (int)sizeof head->program - 1, head->program);
 	return CTRACE_OK;
 }
 

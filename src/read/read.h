@@ -166,6 +166,8 @@ struct ct_live_who {
 	uint32_t uid;
 	uint32_t asid;
 	char jobname[16];
+	char host[256];
+	char program[256];
 };
 struct ct_live_options {
 	bool (*wants)(const struct ct_live_who *who, void *user); /* NULL: all */
@@ -183,8 +185,9 @@ enum ctrace_status ct_live_open(const struct ct_live_options *options, struct ct
 void ct_live_close(struct ct_live *live);
 /* Reads what is new.  False when nothing was. */
 bool ct_live_look(struct ct_live *live);
-/* The next event that has waited long enough, or the next of all.  Borrowed until the next call of this or ct_live_look(). */
-bool ct_live_next(struct ct_live *live, bool all, struct ctrace_event *out_event);
+/* The next event that has waited long enough, or the next of all, and whose it is (out_who may be NULL).  Borrowed until the next call of this
+ * or ct_live_look(). */
+bool ct_live_next(struct ct_live *live, bool all, struct ctrace_event *out_event, const struct ct_live_who **out_who);
 int ct_live_fd(const struct ct_live *live); /* readable: a process has come; ct_live_look() at once.  -1: there is none */
 void ct_live_count(struct ct_live *live, struct ct_live_totals *out_totals);
 

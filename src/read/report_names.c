@@ -7,6 +7,7 @@
  *     "components": [{"name", "description"}]
  *     "types":      [{"mnemonic", "description", "pairing", "pair", "is_exception", "arguments": [{"name", "description", "print", ...}]}]
  *     "named":      [{"mnemonic", "items": [name, ...]}]              what a trace itself says
+ *     "encodings":  {"ebcdic-037": its 256 characters}
  *     "classes":    [[component, event id, level, type or -1, named or -1], ...]
  *     "origins":    [{"path", "host", "program", "jobname", "pid", "asid", "is_foreign"}]
  *     "threads":    [[origin, process id, thread id], ...]
@@ -45,12 +46,12 @@ enum ctrace_status ct_report_names_init(struct ct_report_names *names)
 
 void ct_report_names_fini(struct ct_report_names *names)
 {
-	ct_table_fini(&names->classes);
-	ct_table_fini(&names->components);
-	ct_table_fini(&names->types);
-	ct_table_fini(&names->named);
-	ct_table_fini(&names->threads);
-	ct_table_fini(&names->origins);
+	ct_distinct_fini(&names->classes);
+	ct_distinct_fini(&names->components);
+	ct_distinct_fini(&names->types);
+	ct_distinct_fini(&names->named);
+	ct_distinct_fini(&names->threads);
+	ct_distinct_fini(&names->origins);
 	json_decref(names->class_list);
 	json_decref(names->component_list);
 	json_decref(names->type_list);
@@ -92,7 +93,7 @@ static json_t *pack_argument(const struct ct_argument *argument)
 
 	if (argument->print == CT_PRINT_TIME)
 		is_whole &= json_object_set_new(json, "unit_ns", json_integer((json_int_t)argument->unit_ns)) == 0;
-	if (argument->print == CT_PRINT_TEXT)
+	if (argument->encoding != CT_ENCODING_ASCII)
 		is_whole &= json_object_set_new(json, "encoding", json_string(ct_encoding_name(argument->encoding))) == 0;
 	if (argument->label_count > 0)
 		is_whole &= json_object_set_new(json, "labels", pack_labels(argument)) == 0;
@@ -124,8 +125,8 @@ static int64_t find_type(struct ct_report_names *names, const struct ct_event_ty
 
 	if (type == NULL)
 		return -1;
-	index = ct_table_find(&names->types, &type, sizeof type, &is_new);
-	if (index == CT_TABLE_NONE)
+	index = ct_distinct_find(&names->types, &type, sizeof type, &is_new);
+	if (index == CT_DISTINCT_NONE)
 		return -1;
 	if (is_new)
 		append(names, names->type_list, pack_type(type));
@@ -138,7 +139,7 @@ static int64_t find_named(struct ct_report_names *names, const struct ct_event_n
 {
 	json_t *items, *json;
 	char *text;
-	uint32_t index = CT_TABLE_NONE;
+	uint32_t index = CT_DISTINCT_NONE;
 	bool is_new = false;
 
 	if (named == NULL)
@@ -149,13 +150,13 @@ static int64_t find_named(struct ct_report_names *names, const struct ct_event_n
 	json = json_pack("{s:o,s:o}", "mnemonic", ct_json_string(named->mnemonic), "items", items);
 	text = json != NULL ? json_dumps(json, JSON_COMPACT) : NULL;
 	if (text != NULL)
-		index = ct_table_find(&names->named, text, strlen(text), &is_new);
+		index = ct_distinct_find(&names->named, text, strlen(text), &is_new);
 	free(text);
 	if (is_new)
 		append(names, names->named_list, json);
 	else
 		json_decref(json);
-	return index == CT_TABLE_NONE ? -1 : (int64_t)index;
+	return index == CT_DISTINCT_NONE ? -1 : (int64_t)index;
 }
 
 /* ---- classes */
@@ -164,7 +165,7 @@ static uint32_t find_component(struct ct_report_names *names, const struct ct_vi
 {
 	const char *description = view->component != NULL ? view->component->description : "";
 	bool is_new;
-	uint32_t index = ct_table_find(&names->components, view->event.component, size, &is_new);
+	uint32_t index = ct_distinct_find(&names->components, view->event.component, size, &is_new);
 
 	if (is_new)
 		append(names, names->component_list,
@@ -193,7 +194,7 @@ uint32_t ct_report_class(struct ct_report_names *names, const struct ct_view *vi
 	key.level = view->event.level;
 	key.component_size = (uint32_t)size;
 	memcpy(key.component, view->event.component, size);
-	index = ct_table_find(&names->classes, &key, offsetof(__typeof__(key), component) + size, &is_new);
+	index = ct_distinct_find(&names->classes, &key, offsetof(__typeof__(key), component) + size, &is_new);
 	if (!is_new)
 		return index;
 	component = find_component(names, view, size); /* there are not more of them than classes */
@@ -208,7 +209,7 @@ uint32_t ct_report_class(struct ct_report_names *names, const struct ct_view *vi
 static uint32_t find_origin(struct ct_report_names *names, const struct ct_origin *origin)
 {
 	bool is_new;
-	uint32_t index = ct_table_find(&names->origins, &origin, sizeof origin, &is_new);
+	uint32_t index = ct_distinct_find(&names->origins, &origin, sizeof origin, &is_new);
 
 	if (is_new)
 		append(names, names->origin_list,
@@ -225,12 +226,29 @@ uint32_t ct_report_thread(struct ct_report_names *names, const struct ct_view *v
 		uint32_t pid, tid;
 	} key = { .origin = view->origin, .pid = view->event.pid, .tid = view->event.tid };
 	bool is_new;
-	uint32_t index = ct_table_find(&names->threads, &key, sizeof key, &is_new);
+	uint32_t index = ct_distinct_find(&names->threads, &key, sizeof key, &is_new);
 
 	if (is_new)
 		append(names, names->thread_list,
 		       json_pack("[I,I,I]", (json_int_t)find_origin(names, view->origin), (json_int_t)key.pid, (json_int_t)key.tid));
 	return index;
+}
+
+/* The page has no tables of characters of its own. */
+static json_t *pack_encoding(enum ct_encoding encoding)
+{
+	struct ct_buf text;
+	json_t *json;
+
+	ct_buf_init(&text);
+	for (unsigned i = 0; i < 256; i++) {
+		unsigned char byte = (unsigned char)i;
+
+		ct_encoding_add(&text, encoding, &byte, 1);
+	}
+	json = ct_json_text(text.data, text.size);
+	ct_buf_fini(&text);
+	return json;
 }
 
 bool ct_report_names_put(const struct ct_report_names *names, json_t *object)
@@ -239,5 +257,8 @@ bool ct_report_names_put(const struct ct_report_names *names, json_t *object)
 	       && json_object_set(object, "components", names->component_list) == 0
 	       && json_object_set(object, "types", names->type_list) == 0 && json_object_set(object, "named", names->named_list) == 0
 	       && json_object_set(object, "threads", names->thread_list) == 0
-	       && json_object_set(object, "origins", names->origin_list) == 0;
+	       && json_object_set(object, "origins", names->origin_list) == 0
+	       && json_object_set_new(object, "encodings",
+				      json_pack("{s:o}", ct_encoding_name(CT_ENCODING_EBCDIC_037), pack_encoding(CT_ENCODING_EBCDIC_037)))
+			  == 0;
 }

@@ -190,8 +190,8 @@ bool ct_report_add(struct ct_report *report, const struct ct_view *view)
 		return false;
 	}
 	class = ct_report_class(&report->names, view);
-	thread = class != CT_TABLE_NONE ? ct_report_thread(&report->names, view) : CT_TABLE_NONE;
-	if (thread == CT_TABLE_NONE) {
+	thread = class != CT_DISTINCT_NONE ? ct_report_thread(&report->names, view) : CT_DISTINCT_NONE;
+	if (thread == CT_DISTINCT_NONE) {
 		report->counts.left_out++;
 		return true;
 	}

@@ -219,7 +219,7 @@ static enum ctrace_status pack_description(const struct ct_report *report, const
 
 	json_decref(json);
 	if (text == NULL)
-		return CTRACE_NO_MEMORY;
+		return CTRACE_NOT_ENOUGH_MEMORY;
 	ct_column_add(column, text, strlen(text));
 	free(text);
 	return ct_column_finish(column);
@@ -229,7 +229,7 @@ enum ctrace_status ct_report_write(struct ct_report *report, const struct ct_rea
 {
 	struct ct_column description;
 	struct page page = { .report = report, .description = &description, .to = to };
-	enum ctrace_status status = finish(report) ? ct_column_init(&description) : CTRACE_NO_MEMORY;
+	enum ctrace_status status = finish(report) ? ct_column_init(&description) : CTRACE_NOT_ENOUGH_MEMORY;
 
 	if (status != CTRACE_OK)
 		return status;

@@ -30,28 +30,28 @@ void ct_column_add_difference(struct ct_column *column, int64_t value); /* the s
 enum ctrace_status ct_column_finish(struct ct_column *column) CT_MUST_USE; /* packed is complete */
 size_t ct_number_put(unsigned char out[10], uint64_t value);
 
-/* ---- report_table.c: distinct things, numbered from 0 in the order in which they came. */
-#define CT_TABLE_LIMIT 65535u
-#define CT_TABLE_NONE UINT32_MAX
-struct ct_table {
+/* ---- report_distinct.c: distinct things, numbered from 0 in the order in which they came. */
+#define CT_DISTINCT_LIMIT 65535u
+#define CT_DISTINCT_NONE UINT32_MAX
+struct ct_distinct {
 	struct ct_buf keys; /* one behind the other */
 	size_t *ends;       /* where in keys */
 	uint32_t *slots;    /* a hash table of indexes + 1 */
 	uint32_t count, capacity;
 };
-void ct_table_fini(struct ct_table *table); /* a zeroed one is empty */
-/* The number of a key; CT_TABLE_NONE when there are too many, or memory is short.  out_is_new: it has been given its number just now. */
-uint32_t ct_table_find(struct ct_table *table, const void *key, size_t size, bool *out_is_new);
+void ct_distinct_fini(struct ct_distinct *table); /* a zeroed one is empty */
+/* The number of a key; CT_DISTINCT_NONE when there are too many, or memory is short.  out_is_new: it has been given its number just now. */
+uint32_t ct_distinct_find(struct ct_distinct *table, const void *key, size_t size, bool *out_is_new);
 
 /* ---- report_names.c: who and what the events are: each thing once, as JSON. */
 struct ct_report_names {
-	struct ct_table classes, components, types, named, threads, origins;
+	struct ct_distinct classes, components, types, named, threads, origins;
 	json_t *class_list, *component_list, *type_list, *named_list, *thread_list, *origin_list;
 	bool failed;
 };
 enum ctrace_status ct_report_names_init(struct ct_report_names *names) CT_MUST_USE;
 void ct_report_names_fini(struct ct_report_names *names);
-uint32_t ct_report_class(struct ct_report_names *names, const struct ct_view *view);  /* or CT_TABLE_NONE; so the next */
+uint32_t ct_report_class(struct ct_report_names *names, const struct ct_view *view);  /* or CT_DISTINCT_NONE; so the next */
 uint32_t ct_report_thread(struct ct_report_names *names, const struct ct_view *view);
 /* Sets members of the object: "classes", "components", ... */
 bool ct_report_names_put(const struct ct_report_names *names, json_t *object);
@@ -59,7 +59,7 @@ bool ct_report_names_put(const struct ct_report_names *names, json_t *object);
 /* ---- report_record.c: records that copybooks describe: their fields' layout once, their texts for each event. */
 #define CT_REPORT_RECORD_SIZE 16384u /* bytes of one record in the page; what is behind them is left out and marked */
 struct ct_report_records {
-	struct ct_table fields, conditions;
+	struct ct_distinct fields, conditions;
 	json_t *field_list, *condition_list;
 	struct ct_buf record; /* the one being made */
 	unsigned depth;

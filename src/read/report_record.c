@@ -36,8 +36,8 @@ enum ctrace_status ct_report_records_init(struct ct_report_records *records)
 
 void ct_report_records_fini(struct ct_report_records *records)
 {
-	ct_table_fini(&records->fields);
-	ct_table_fini(&records->conditions);
+	ct_distinct_fini(&records->fields);
+	ct_distinct_fini(&records->conditions);
 	json_decref(records->field_list);
 	json_decref(records->condition_list);
 	ct_buf_fini(&records->record);
@@ -57,7 +57,7 @@ static uint32_t find_field(struct ct_report_records *records, const struct ct_re
 		uint32_t size, flags;
 	} key = { field->name, field->picture, kind, field->size, (uint32_t)field->is_filler << 1 | field->is_redefinition };
 	bool is_new;
-	uint32_t index = ct_table_find(&records->fields, &key, sizeof key, &is_new);
+	uint32_t index = ct_distinct_find(&records->fields, &key, sizeof key, &is_new);
 
 	if (is_new)
 		records->failed |= json_array_append_new(records->field_list,
@@ -76,7 +76,7 @@ static bool add_field(struct ct_report_records *records, const struct ct_record_
 	if (records->is_cut)
 		return false;
 	index = find_field(records, field, kind);
-	if (index == CT_TABLE_NONE) {
+	if (index == CT_DISTINCT_NONE) {
 		records->is_cut = true;
 		return false;
 	}
@@ -121,11 +121,11 @@ static void add_conditions(struct ct_report_records *records, const struct ct_re
 	for (uint32_t i = 0; i < field->condition_count; i++) {
 		const char *name = field->conditions[i];
 		bool is_new;
-		uint32_t index = ct_table_find(&records->conditions, name, strlen(name), &is_new);
+		uint32_t index = ct_distinct_find(&records->conditions, name, strlen(name), &is_new);
 
 		if (is_new)
 			records->failed |= json_array_append_new(records->condition_list, ct_json_string(name)) != 0;
-		add_number(records, index == CT_TABLE_NONE ? 0 : index);
+		add_number(records, index == CT_DISTINCT_NONE ? 0 : index);
 	}
 }
 

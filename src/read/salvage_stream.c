@@ -15,6 +15,7 @@
 
 #define WINDOW (2 * (size_t)CT_PACKET_MAX)
 #define SEARCH ((size_t)64 << 10)
+#define UNLIKELY ((uint64_t)1 << 40) /* so many packets, or events, are not missing between two */
 #define WRITE_AT_ONCE ((size_t)256 << 10)
 
 /* A packet as it is to be written. */
@@ -121,8 +122,9 @@ static bool is_lost_class(const struct ctrace_event *event)
 	       memcmp(event->component, CT_SALVAGE_LOST_CLASS, event->component_size) == 0;
 }
 
-/* Reads events up to `content`, or to the first that cannot be read; how far it came, and the time of the last. */
-static size_t read_events(struct work *work, const unsigned char *bytes, size_t content, struct packet *packet, uint64_t *out_last_ns)
+/* Reads events up to `content`, or to the first that cannot be read, or is later than `limit_ns`; how far it came, and the time of the last. */
+static size_t read_events(struct work *work, const unsigned char *bytes, size_t content, uint64_t limit_ns, struct packet *packet,
+			  uint64_t *out_last_ns)
 {
 	size_t offset = CT_PACKET_HEAD;
 
@@ -134,7 +136,7 @@ static size_t read_events(struct work *work, const unsigned char *bytes, size_t 
 		struct ctrace_event event;
 
 		if (ct_packet_decode_event(work->stream->schema, bytes, content, &next, &last_ns, &event, work->items) != CTRACE_OK ||
-		    is_lost_class(&event) || last_ns > INT64_MAX)
+		    is_lost_class(&event) || last_ns > limit_ns)
 			break;
 		offset = next;
 		*out_last_ns = last_ns;
@@ -216,7 +218,7 @@ static void mend(struct work *work, struct packet *packet, uint64_t *value, uint
 static void mend_number(struct work *work, struct packet *packet, uint64_t *value, uint64_t least, const uint64_t *most,
 			const char *message)
 {
-	if (*value < least)
+	if (*value < least || (most == NULL && *value - least > UNLIKELY))
 		mend(work, packet, value, least, message);
 	else if (most != NULL && *value > *most && *most >= least)
 		mend(work, packet, value, *most, message);
@@ -263,19 +265,37 @@ static void offer(struct work *work, struct packet *packet)
 	}
 }
 
+/* The head where the packet's size leads to; false when there is none that comes after it. */
+static bool follower(const struct work *work, const struct packet *packet, struct ct_packet_head *out)
+{
+	unsigned char bytes[CT_PACKET_HEAD]; /* beside the window, which a hostile file would have us fill again and again */
+	size_t available;
+
+	return ct_os_read_at(work->stream->fd, bytes, sizeof bytes, packet->at + packet->head.packet_bits / 8, &available) ==
+		       CTRACE_OK &&
+	       is_ours(work, bytes, available, out) && out->sequence > packet->head.sequence && out->begin_ns >= packet->head.begin_ns;
+}
+
+/* Events that are later than the packet says: one of the two is wrong.  It is the event's time when the next packet says so too. */
+static size_t read_again(struct work *work, const unsigned char *bytes, size_t content, struct packet *packet, uint64_t *last_ns,
+			 size_t good)
+{
+	struct ct_packet_head next;
+	uint64_t limit_ns;
+
+	if (*last_ns <= packet->head.end_ns || !follower(work, packet, &next))
+		return good;
+	limit_ns = next.begin_ns > packet->head.end_ns ? next.begin_ns : packet->head.end_ns;
+	return read_events(work, bytes, content, limit_ns, packet, last_ns);
+}
+
 /* Where to go on behind a packet of which the first `good` bytes are. */
 static uint64_t behind(struct work *work, const struct packet *packet, size_t good)
 {
-	uint64_t end = packet->at + packet->head.packet_bits / 8;
-	unsigned char bytes[CT_PACKET_HEAD]; /* beside the window, which a hostile file would have us fill again and again */
 	struct ct_packet_head next;
-	size_t available;
 
 	/* What was no event may be a head, when a damaged size made the packet swallow it; but not when the size leads to one. */
-	if (ct_os_read_at(work->stream->fd, bytes, sizeof bytes, end, &available) == CTRACE_OK && is_ours(work, bytes, available, &next) &&
-	    next.sequence > packet->head.sequence && next.begin_ns >= packet->head.end_ns)
-		return end;
-	return find_packet(work, packet->at + good);
+	return follower(work, packet, &next) ? packet->at + packet->head.packet_bits / 8 : find_packet(work, packet->at + good);
 }
 
 /* The packet at `at`, which has a head; where to go on. */
@@ -289,7 +309,8 @@ static uint64_t take_packet(struct work *work, uint64_t at, const struct ct_pack
 
 	packet->at = at;
 	packet->head = *head;
-	good = read_events(work, bytes, content < available ? content : available, packet, &last_ns);
+	good = read_events(work, bytes, content < available ? content : available, INT64_MAX, packet, &last_ns);
+	good = read_again(work, bytes, content < available ? content : available, packet, &last_ns, good);
 	is_whole = good == content && size <= available;
 	packet->is_mended = !is_whole || head->end_ns != last_ns;
 	ct_buf_clear(&packet->bytes);

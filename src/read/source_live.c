@@ -259,15 +259,18 @@ static bool fill_event(struct ct_live *live, const struct entry *entry, struct c
 	return true;
 }
 
-bool ct_live_next(struct ct_live *live, bool all, struct ctrace_event *out_event)
+bool ct_live_next(struct ct_live *live, bool all, struct ctrace_event *out_event, const struct ct_live_who **out_who)
 {
 	if (live->is_given)
 		pop(live);
 	live->is_given = false;
 	while (live->heap_size > 0 && (all || is_due(live, &live->heap[0]))) {
 		live->is_given = fill_event(live, &live->heap[0], out_event);
-		if (live->is_given)
+		if (live->is_given) {
+			if (out_who != NULL)
+				*out_who = &live->heap[0].process->who;
 			return true;
+		}
 		pop(live);
 	}
 	return false;

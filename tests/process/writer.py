@@ -630,6 +630,23 @@ def a_process_that_truncates_its_files_costs_the_others_nothing(room):
     same(entries(room.tool('show', *glob.glob(room.at('data?', '*', f'*.{good.process.pid}'))).stdout), expect(2, 2000))
 
 
+def data_sets_have_the_names_of_the_writers_catalogue(room):
+    room.procedure('WR1', ONE)
+    with open(room.at('wrt.yaml'), 'w', encoding='ascii') as file:
+        file.write('component: WRT\nevents:\n  7: {mnemonic: ENTRY, arguments: [{name: thread}, {name: number}]}\n')
+    room.environment['CTRACE_CATALOG'] = room.at('wrt.yaml')
+    room.writer()
+    del room.environment['CTRACE_CATALOG']
+    program = room.program(1)
+    assert program.ask('on WR1') == '00 '
+    program.ask('run 10')
+    program.settle()
+    same(room.data(), expect(1, 10))
+    program.end()
+    viewed = subprocess.run(['babeltrace2', room.at('data1')], capture_output=True, text=True, check=True, timeout=PATIENCE)
+    assert viewed.stdout.count(' WRT:ENTRY: ') == 10 and '{ thread = 0, number = 9 }' in viewed.stdout, viewed.stdout
+
+
 def two_writers_do_not_share_a_data_set(room):
     room.procedure('WR1', ONE)
     room.procedure('WR2', ONE)

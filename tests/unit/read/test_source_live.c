@@ -23,7 +23,7 @@ static uint32_t next_number(pid_t *out_pid)
 {
 	struct ctrace_event event;
 
-	if (!ct_live_next(live, true, &event))
+	if (!ct_live_next(live, true, &event, NULL))
 		return UINT32_MAX;
 	assert_string_equal(event.component, "MF.RTS");
 	assert_int_equal(event.component_size, 6);
@@ -76,7 +76,7 @@ static void held_for_earlier_ones(void **state)
 	open_live(FOR_EVER, false);
 	tell_put(&s, 0, 1, 2);
 	assert_true(ct_live_look(live));
-	assert_false(ct_live_next(live, false, &event));
+	assert_false(ct_live_next(live, false, &event, NULL));
 	assert_int_equal(next_number(NULL), 1); /* asked for whatever waits */
 	assert_false(ct_live_look(live));
 	assert_int_equal(next_number(NULL), 2);
@@ -84,7 +84,7 @@ static void held_for_earlier_ones(void **state)
 	/* A hold that is over at the next look. */
 	open_live(1000000, false);
 	tell_put(&s, 0, 3, 1);
-	while (!ct_live_next(live, false, &event))
+	while (!ct_live_next(live, false, &event, NULL))
 		(void)ct_live_look(live);
 	assert_int_equal(event.event_id, 3);
 	assert_true(ct_clock_wall_ns() - event.time_ns >= 1000000);

@@ -56,6 +56,18 @@ static uint32_t every_shape(struct ctrace_event_item *items)
 	return count;
 }
 
+/* Names for the events of one component, for the first three items, of which one has none. */
+static bool name_events(const char *component, size_t size, uint32_t event_id, struct ct_class_names *out, void *user)
+{
+	static const char *const items[] = { "first-one", NULL, "align" };
+
+	(void)user;
+	if (size != 5 || memcmp(component, "named", 5) != 0)
+		return false;
+	*out = (struct ct_class_names){ .mnemonic = event_id == 7 ? "OP.EN-" : NULL, .items = items, .item_count = 3 };
+	return true;
+}
+
 static int setup(void **state)
 {
 	static const struct ct_trace_info info = {
@@ -75,6 +87,7 @@ static int setup(void **state)
 	t->info = info;
 	if (ct_schema_create(&t->schema) != CTRACE_OK)
 		return -1;
+	ct_schema_set_namer(t->schema, name_events, NULL);
 	ct_schema_print_trace(&t->text, &info);
 	t->trace_size = t->text.size;
 	add_class(t, "MF.RTS", 1, CTRACE_DEBUG, every_shape(items), items);
@@ -83,6 +96,9 @@ static int setup(void **state)
 	memset(longest, 0x1B, sizeof longest - 1);
 	longest[CTRACE_MAX_COMPONENT] = '\0';
 	add_class(t, longest, 6, CTRACE_WARN, 1, items);
+	add_class(t, "named", 7, CTRACE_INFO, every_shape(items), items);
+	add_class(t, "named", 8, CTRACE_INFO, 1, items);
+	add_class(t, "named", 9, CTRACE_INFO, 0, items);
 	*state = t;
 	return t->text.failed;
 }
@@ -114,6 +130,24 @@ static enum ctrace_status parse(const char *text, size_t size, uint32_t *out_cou
 	return status;
 }
 
+/* Names past the last that there is are none. */
+static void assert_same_names(const struct ct_class_names *got, const struct ct_class_names *wanted)
+{
+	assert_int_equal(got == NULL, wanted == NULL);
+	if (got == NULL)
+		return;
+	assert_int_equal(got->mnemonic == NULL, wanted->mnemonic == NULL);
+	if (got->mnemonic != NULL)
+		assert_string_equal(got->mnemonic, wanted->mnemonic);
+	for (uint32_t i = 0; i < got->item_count; i++) {
+		const char *name = i < wanted->item_count ? wanted->items[i] : NULL;
+
+		assert_int_equal(got->items[i] == NULL, name == NULL);
+		if (name != NULL)
+			assert_string_equal(got->items[i], name);
+	}
+}
+
 static void what_is_printed_is_read_back(void **state)
 {
 	struct texts *t = *state;
@@ -135,7 +169,12 @@ static void what_is_printed_is_read_back(void **state)
 		assert_int_equal(got->level, wanted->level);
 		assert_int_equal(got->item_count, wanted->item_count);
 		assert_memory_equal(got->shape, wanted->shape, wanted->item_count);
+		assert_same_names(got->names, wanted->names);
 	}
+	assert_string_equal(ct_schema_find(schema, 5)->names->mnemonic, "OP.EN-");
+	assert_string_equal(ct_schema_find(schema, 5)->names->items[2], "align");
+	assert_string_equal(ct_schema_find(schema, 6)->names->items[0], "first_one");
+	assert_null(ct_schema_find(schema, 7)->names);
 	ct_schema_print_trace(&again, &info);
 	for (uint32_t id = 1; id < ct_schema_count(schema); id++)
 		ct_schema_print_class(&again, ct_schema_find(schema, id));
@@ -182,8 +221,8 @@ static void every_prefix_is_damaged_or_ends_between_classes(void **state)
 			assert_int_equal(status, CTRACE_DAMAGED);
 		}
 	}
-	/* After the trace-wide part and each of the four classes: at the ';' and at both line ends, but for the very last. */
-	assert_in_range(whole, 5, 5 * 3 - 1);
+	/* After the trace-wide part and each of the seven classes: at the ';' and at both line ends, but for the very last. */
+	assert_in_range(whole, 8, 8 * 3 - 1);
 }
 
 static void classes_before_a_mistake_are_kept(void **state)
@@ -249,31 +288,52 @@ static void hostile_classes_are_refused(void **state)
 {
 	static const char *const classes[] = {
 		/* no name, no id in it, an id that is too large */
-		"event { name = \"\"; id = 5; stream_id = 0; loglevel = 6; fields := struct { }; };",
-		"event { name = \"x\"; id = 5; stream_id = 0; loglevel = 6; fields := struct { }; };",
-		"event { name = \"x:\"; id = 5; stream_id = 0; loglevel = 6; fields := struct { }; };",
-		"event { name = \"x:4294967296\"; id = 5; stream_id = 0; loglevel = 6; fields := struct { }; };",
-		"event { name = \"x:99999999999999999999999\"; id = 5; stream_id = 0; loglevel = 6; fields := struct { }; };",
+		"event { name = \"\"; id = 8; stream_id = 0; loglevel = 6; fields := struct { }; };",
+		"event { name = \"x\"; id = 8; stream_id = 0; loglevel = 6; fields := struct { }; };",
+		"event { name = \"x:\"; id = 8; stream_id = 0; loglevel = 6; fields := struct { }; };",
+		"event { name = \"x:4294967296\"; id = 8; stream_id = 0; loglevel = 6; fields := struct { }; };",
+		"event { name = \"x:99999999999999999999999\"; id = 8; stream_id = 0; loglevel = 6; fields := struct { }; };",
 		/* ids out of order, a level that there is not */
-		"event { name = \"x:1\"; id = 6; stream_id = 0; loglevel = 6; fields := struct { }; };",
+		"event { name = \"x:1\"; id = 9; stream_id = 0; loglevel = 6; fields := struct { }; };",
 		"event { name = \"x:1\"; id = 0; stream_id = 0; loglevel = 6; fields := struct { }; };",
-		"event { name = \"x:1\"; id = 5; stream_id = 0; loglevel = 7; fields := struct { }; };",
+		"event { name = \"x:1\"; id = 8; stream_id = 0; loglevel = 7; fields := struct { }; };",
 		/* fields that are not ours */
-		"event { name = \"x:1\"; id = 5; stream_id = 0; loglevel = 6; fields := struct { ct_text _data1; }; };",
-		"event { name = \"x:1\"; id = 5; stream_id = 0; loglevel = 6; fields := struct { ct_comp5_9 _data1; }; };",
-		"event { name = \"x:1\"; id = 5; stream_id = 0; loglevel = 6; fields := struct { ct_comp5_4 _data2; }; };",
-		"event { name = \"x:1\"; id = 5; stream_id = 0; loglevel = 6; fields := struct { ct_u32 _data1; }; };",
-		"event { name = \"x:1\"; id = 5; stream_id = 0; loglevel = 6; fields := struct { ct_len8 _data1_len; ct_comp5_4 _data1; }; };",
-		"event { name = \"x:1\"; id = 5; stream_id = 0; loglevel = 6; fields := struct { ct_len8 _data1_len; ct_text _data1[_data2_len]; }; };",
+		"event { name = \"x:1\"; id = 8; stream_id = 0; loglevel = 6; fields := struct { ct_text _data1; }; };",
+		"event { name = \"x:1\"; id = 8; stream_id = 0; loglevel = 6; fields := struct { ct_comp5_9 _data1; }; };",
+		"event { name = \"x:1\"; id = 8; stream_id = 0; loglevel = 6; fields := struct { ct_comp5_4 _data2; }; };",
+		"event { name = \"x:1\"; id = 8; stream_id = 0; loglevel = 6; fields := struct { ct_u32 _data1; }; };",
+		"event { name = \"x:1\"; id = 8; stream_id = 0; loglevel = 6; fields := struct { ct_len8 _data1_len; ct_comp5_4 _data1; }; };",
+		"event { name = \"x:1\"; id = 8; stream_id = 0; loglevel = 6; fields := struct { ct_len8 _data1_len; ct_text _data1[_data2_len]; }; };",
+		/* names that are not ours: without a number beside them, or with a wrong one */
+		"event { name = \"x:OPEN\"; id = 8; stream_id = 0; loglevel = 6; fields := struct { }; };",
+		"event { name = \"x:1\"; id = 8; stream_id = 0; loglevel = 6; fields := struct { ct_comp5_4 _rows; }; };",
+		"event { name = \"x\"; id = 8; stream_id = 0; loglevel = 6; model.emf.uri = \"ctrace:event/1\"; fields := struct { }; };",
+		"event { name = \"x:A\"; id = 8; stream_id = 0; loglevel = 6; model.emf.uri = \"ctrace:event/\"; fields := struct { }; };",
+		"event { name = \"x:A\"; id = 8; stream_id = 0; loglevel = 6; model.emf.uri = \"ctrace:event/4294967296\"; fields := struct { }; };",
+		"event { name = \"x:A\"; id = 8; stream_id = 0; loglevel = 6; model.emf.uri = \"other:event/1\"; fields := struct { }; };",
+		"event { name = \"x:A\"; id = 8; stream_id = 0; loglevel = 6; model.emf.uri = \"ctrace:event/1\"; "
+		"model.emf.uri = \"ctrace:event/1\"; fields := struct { }; };",
+		"event { name = \"x:A\"; id = 8; stream_id = 0; loglevel = 6; model.emf.uri = \"ctrace:event/1\"; "
+		"fields := struct { ct_comp5_4 rows; }; };",
+		"event { name = \"x:A\"; id = 8; stream_id = 0; loglevel = 6; model.emf.uri = \"ctrace:event/1\"; "
+		"fields := struct { ct_comp5_4 _; }; };",
+		"event { name = \"x:A\"; id = 8; stream_id = 0; loglevel = 6; model.emf.uri = \"ctrace:event/1\"; "
+		"fields := struct { ct_comp5_4 _$x; }; };",
+		"event { name = \"x:A\"; id = 8; stream_id = 0; loglevel = 6; model.emf.uri = \"ctrace:event/1\"; "
+		"fields := struct { ct_len8 _x_len; ct_text _y[_x_len]; }; };",
+		"event { name = \"x:A\"; id = 8; stream_id = 0; loglevel = 6; model.emf.uri = \"ctrace:event/1\"; "
+		"fields := struct { ct_len8 _len; ct_text _x[_x_len]; }; };",
+		"event { name = \"x:A\"; id = 8; stream_id = 0; loglevel = 6; model.emf.uri = \"ctrace:event/1\"; "
+		"fields := struct { ct_comp5_4 _x23456789x123456789x123456789x123456789x123456789x123456789x1234; }; };",
 		/* strings that we do not write */
-		"event { name = \"\\x41:1\"; id = 5; stream_id = 0; loglevel = 6; fields := struct { }; };",
-		"event { name = \"\\000:1\"; id = 5; stream_id = 0; loglevel = 6; fields := struct { }; };",
-		"event { name = \"\\777:1\"; id = 5; stream_id = 0; loglevel = 6; fields := struct { }; };",
-		"event { name = \"\\134q:1\"; id = 5; stream_id = 0; loglevel = 6; fields := struct { }; };",
-		"event { name = \"\\134u{}:1\"; id = 5; stream_id = 0; loglevel = 6; fields := struct { }; };",
-		"event { name = \"\\134u{10000}:1\"; id = 5; stream_id = 0; loglevel = 6; fields := struct { }; };",
-		"event { name = \"\\134u{10000000}:1\"; id = 5; stream_id = 0; loglevel = 6; fields := struct { }; };",
-		"event { name = \"\\134x0:1\"; id = 5; stream_id = 0; loglevel = 6; fields := struct { }; };",
+		"event { name = \"\\x41:1\"; id = 8; stream_id = 0; loglevel = 6; fields := struct { }; };",
+		"event { name = \"\\000:1\"; id = 8; stream_id = 0; loglevel = 6; fields := struct { }; };",
+		"event { name = \"\\777:1\"; id = 8; stream_id = 0; loglevel = 6; fields := struct { }; };",
+		"event { name = \"\\134q:1\"; id = 8; stream_id = 0; loglevel = 6; fields := struct { }; };",
+		"event { name = \"\\134u{}:1\"; id = 8; stream_id = 0; loglevel = 6; fields := struct { }; };",
+		"event { name = \"\\134u{10000}:1\"; id = 8; stream_id = 0; loglevel = 6; fields := struct { }; };",
+		"event { name = \"\\134u{10000000}:1\"; id = 8; stream_id = 0; loglevel = 6; fields := struct { }; };",
+		"event { name = \"\\134x0:1\"; id = 8; stream_id = 0; loglevel = 6; fields := struct { }; };",
 		"event { name = \"x:1\\",
 	};
 	struct texts *t = *state;
@@ -303,7 +363,7 @@ static void too_many_items_are_refused(void **state)
 	size_t at;
 
 	ct_buf_add(&text, t->text.data, t->text.size);
-	ct_buf_add_text(&text, "event { name = \"x:1\"; id = 5; stream_id = 0; loglevel = 6; fields := struct {");
+	ct_buf_add_text(&text, "event { name = \"x:1\"; id = 8; stream_id = 0; loglevel = 6; fields := struct {");
 	for (unsigned i = 1; i <= CT_CLASS_ITEMS + 1; i++)
 		ct_buf_add_format(&text, "ct_comp5_1 _data%u;", i);
 	ct_buf_add_text(&text, "}; };");

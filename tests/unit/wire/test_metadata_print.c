@@ -51,6 +51,50 @@ static void a_class_is_one_block(void **state)
 			   "};\n\n");
 }
 
+static void names_stand_for_numbers_and_the_number_beside_them(void **state)
+{
+	static const char *const items[] = { "sql", NULL, "rows" };
+	const struct ct_class_names all = { "OPEN", items, 3 }, some = { NULL, items, 1 };
+	const uint8_t shape[] = { CT_KIND_TEXT | 1, CT_KIND_ADDRESS | 8, CT_KIND_COMP5 | 4, CT_KIND_COMPX | 2 };
+	struct ct_class class = {
+		.id = 5, .event_id = 12, .level = CTRACE_INFO, .item_count = sizeof shape, .component = "DB", .shape = shape
+	};
+	struct ct_buf text = { 0 };
+
+	(void)state;
+	class.names = &all;
+	ct_schema_print_class(&text, &class);
+	assert_text(&text, "event {\n"
+			   "\tname = \"DB:OPEN\";\n"
+			   "\tid = 5;\n"
+			   "\tstream_id = 0;\n"
+			   "\tloglevel = 6;\n"
+			   "\tmodel.emf.uri = \"ctrace:event/12\";\n"
+			   "\tfields := struct {\n"
+			   "\t\tct_len8 _sql_len;\n"
+			   "\t\tct_text _sql[_sql_len];\n"
+			   "\t\tct_address _data2;\n"
+			   "\t\tct_comp5_4 _rows;\n"
+			   "\t\tct_compx_2 _data4;\n"
+			   "\t};\n"
+			   "};\n\n");
+	ct_buf_init(&text);
+	class.names = &some;
+	class.item_count = 1;
+	ct_schema_print_class(&text, &class);
+	assert_text(&text, "event {\n"
+			   "\tname = \"DB:12\";\n"
+			   "\tid = 5;\n"
+			   "\tstream_id = 0;\n"
+			   "\tloglevel = 6;\n"
+			   "\tmodel.emf.uri = \"ctrace:event/12\";\n"
+			   "\tfields := struct {\n"
+			   "\t\tct_len8 _sql_len;\n"
+			   "\t\tct_text _sql[_sql_len];\n"
+			   "\t};\n"
+			   "};\n\n");
+}
+
 static void levels_have_the_numbers_that_viewers_know(void **state)
 {
 	static const uint32_t wanted[] = { 14, 6, 4, 3, 2 };
@@ -112,6 +156,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(a_class_is_one_block),
+		cmocka_unit_test(names_stand_for_numbers_and_the_number_beside_them),
 		cmocka_unit_test(levels_have_the_numbers_that_viewers_know),
 		cmocka_unit_test(names_are_plain_and_harmless),
 		cmocka_unit_test(trace_wide_part_holds_the_values),

@@ -146,6 +146,54 @@ static void added_classes_come_in_order_and_once(void **state)
 	assert_int_equal(ct_schema_add(schema, &other), CTRACE_DAMAGED); /* another under the same id */
 }
 
+static bool count_and_name(const char *component, size_t size, uint32_t event_id, struct ct_class_names *out, void *user)
+{
+	unsigned *asked = user;
+
+	(void)component;
+	++*asked;
+	*out = (struct ct_class_names){ .mnemonic = "" };
+	return size == 1 && event_id == 1;
+}
+
+static bool name_by_number(const char *component, size_t size, uint32_t event_id, struct ct_class_names *out, void *user)
+{
+	static char mnemonic[8];
+	static const char *const items[] = { mnemonic };
+
+	(void)component;
+	(void)size;
+	(void)user;
+	memcpy(mnemonic, "M0", 3);
+	mnemonic[1] = (char)('0' + event_id);
+	*out = (struct ct_class_names){ mnemonic, items, 1 };
+	return true;
+}
+
+static void a_namer_is_asked_once_for_each_class_and_copied(void **state)
+{
+	const struct ctrace_event_item item = { .type = CTRACE_TYPE_COMP5, .size = 4, .data = "abcd" };
+	const struct ct_class *first, *second;
+	unsigned asked = 0;
+
+	(void)state;
+	ct_schema_set_namer(schema, count_and_name, &asked);
+	first = class_of("A", 1, 2, 1, &item, true);
+	assert_null(first->names); /* it had nothing to say */
+	assert_ptr_equal(class_of("A", 1, 2, 1, &item, false), first);
+	assert_int_equal(asked, 1);
+	(void)class_of("AB", 1, 2, 1, &item, true);
+	assert_int_equal(asked, 2);
+	ct_schema_set_namer(schema, name_by_number, NULL);
+	first = class_of("B", 1, 2, 1, &item, true);
+	second = class_of("B", 2, 2, 1, &item, true);
+	assert_string_equal(first->names->mnemonic, "M1");
+	assert_string_equal(first->names->items[0], "M1");
+	assert_string_equal(second->names->mnemonic, "M2");
+	ct_schema_set_namer(schema, NULL, NULL);
+	assert_null(class_of("B", 3, 2, 1, &item, true)->names);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -154,6 +202,7 @@ int main(void)
 		cmocka_unit_test_setup_teardown(the_4097th_takes_the_generic_class, setup, teardown),
 		cmocka_unit_test_setup_teardown(long_shapes_take_the_generic_class, setup, teardown),
 		cmocka_unit_test_setup_teardown(added_classes_come_in_order_and_once, setup, teardown),
+		cmocka_unit_test_setup_teardown(a_namer_is_asked_once_for_each_class_and_copied, setup, teardown),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -1,8 +1,8 @@
 /*
- * report_table.c - distinct things of a report, numbered in the order in which they came: classes of events, threads, fields.
+ * report_distinct.c - distinct things of a report, numbered in the order in which they came: classes of events, threads, fields.
  *
  * Called for each event: a look-up is a hash of a short key and, nearly always, one comparison.  A trace may be hostile: there are at most
- * CT_TABLE_LIMIT things, and keys that are made to collide cost time, never more than the table is long.
+ * CT_DISTINCT_LIMIT things, and keys that are made to collide cost time, never more than the table is long.
  *
  * Copyright The ctrace authors.  SPDX-License-Identifier: Apache-2.0
  */
@@ -13,7 +13,7 @@
 
 #define CAPACITY_FIRST 64u /* a power of two, as all capacities */
 
-void ct_table_fini(struct ct_table *table)
+void ct_distinct_fini(struct ct_distinct *table)
 {
 	ct_buf_fini(&table->keys);
 	free(table->ends);
@@ -39,7 +39,7 @@ static uint32_t hash_of(const unsigned char *key, size_t size)
 	return (uint32_t)(hash >> 32);
 }
 
-static const char *key_at(const struct ct_table *table, uint32_t index, size_t *out_size)
+static const char *key_at(const struct ct_distinct *table, uint32_t index, size_t *out_size)
 {
 	size_t start = index == 0 ? 0 : table->ends[index - 1];
 
@@ -47,7 +47,7 @@ static const char *key_at(const struct ct_table *table, uint32_t index, size_t *
 	return table->keys.data + start;
 }
 
-static bool is_key(const struct ct_table *table, uint32_t index, const void *key, size_t size)
+static bool is_key(const struct ct_distinct *table, uint32_t index, const void *key, size_t size)
 {
 	size_t have_size;
 	const char *have = key_at(table, index, &have_size);
@@ -56,7 +56,7 @@ static bool is_key(const struct ct_table *table, uint32_t index, const void *key
 }
 
 /* Where the key is, or would be. */
-static uint32_t *slot_of(const struct ct_table *table, const void *key, size_t size)
+static uint32_t *slot_of(const struct ct_distinct *table, const void *key, size_t size)
 {
 	uint32_t at = hash_of(key, size) & (table->capacity - 1);
 
@@ -65,7 +65,7 @@ static uint32_t *slot_of(const struct ct_table *table, const void *key, size_t s
 	return &table->slots[at];
 }
 
-static bool grow(struct ct_table *table)
+static bool grow(struct ct_distinct *table)
 {
 	uint32_t capacity = table->capacity == 0 ? CAPACITY_FIRST : table->capacity * 2;
 	uint32_t *slots = calloc(capacity, sizeof *slots);
@@ -88,22 +88,22 @@ static bool grow(struct ct_table *table)
 	return true;
 }
 
-uint32_t ct_table_find(struct ct_table *table, const void *key, size_t size, bool *out_is_new)
+uint32_t ct_distinct_find(struct ct_distinct *table, const void *key, size_t size, bool *out_is_new)
 {
 	uint32_t *slot;
 
 	*out_is_new = false;
 	if (table->count * 2 >= table->capacity && !grow(table))
-		return CT_TABLE_NONE;
+		return CT_DISTINCT_NONE;
 	slot = slot_of(table, key, size);
 	if (*slot != 0)
 		return *slot - 1;
-	if (table->count == CT_TABLE_LIMIT)
-		return CT_TABLE_NONE;
+	if (table->count == CT_DISTINCT_LIMIT)
+		return CT_DISTINCT_NONE;
 	ct_buf_add(&table->keys, key, size);
 	if (table->keys.failed) {
 		table->keys.failed = false;
-		return CT_TABLE_NONE;
+		return CT_DISTINCT_NONE;
 	}
 	table->ends[table->count] = table->keys.size;
 	*slot = ++table->count;

@@ -1,0 +1,240 @@
+/*
+ * copybook_private.h - what the pieces of the copybook reader share: from lines to tokens to entries to a layout.
+ *
+ *     copybook_scan.c     lines and columns, tokens, COPY             text -> tokens
+ *     copybook_replace.c  COPY ... REPLACING, REPLACE                 tokens -> tokens
+ *     copybook_word.c     words, literals and periods                 tokens -> words
+ *     copybook_entry.c    levels and their clauses                    words -> items
+ *     copybook_picture.c  pictures                                    a word -> class, size, digits
+ *     copybook_layout.c   sizes, offsets, what depends on what        items with places in the record
+ *     copybook_number.c   numbers: bytes -> digits -> text
+ *     copybook_condition.c  88 levels
+ *     copybook_decode.c   a record, field by field
+ *
+ * copybook.c calls them in that order.  Only these files include this.
+ *
+ * Copyright The ctrace authors.  SPDX-License-Identifier: Apache-2.0
+ */
+#ifndef CT_COPYBOOK_PRIVATE_H
+#define CT_COPYBOOK_PRIVATE_H
+
+#include "catalog/copybook.h"
+
+#define CT_COPY_DEPTH 16u                           /* of COPY in COPY */
+#define CT_COPY_FILES 1024u                         /* that are copied, one as often as it is */
+#define CT_COPYBOOK_TOKENS ((size_t)1 << 19)        /* made, with those that were replaced */
+#define CT_COPYBOOK_COMPARISONS ((size_t)1 << 25)   /* of tokens, while replacing */
+#define CT_RECORD_LIMIT ((uint64_t)1 << 28)         /* bytes; GnuCOBOL has the same */
+#define CT_NUMBER_DIGITS 38u
+#define CT_NO_ITEM UINT32_MAX
+
+/* ---- what is read */
+enum ct_token_kind {
+	CT_TOKEN_WORD,    /* letters, digits, - and _ (of a scan); any run without blanks (of words) */
+	CT_TOKEN_OTHER,   /* one other character; none among words */
+	CT_TOKEN_LITERAL, /* without its quotes, doubled ones as one */
+	CT_TOKEN_PERIOD,  /* that ends an entry; only among words */
+	CT_TOKEN_END      /* after the last word */
+};
+struct ct_token {
+	const char *at;
+	uint32_t size;
+	uint32_t line;
+	uint16_t column;
+	uint16_t file;
+	uint8_t kind;
+	uint8_t prefix; /* of a literal: X H N Z B, or 0 */
+	bool is_spaced; /* a blank or an end of line stands before it */
+};
+struct ct_tokens {
+	struct ct_token *at;
+	size_t count, capacity;
+};
+
+/* One copybook while it is read. */
+struct ct_scan {
+	const struct ct_copybook_options *options;
+	struct ct_arena *arena; /* texts that live as long as the copybook, and those of the files */
+	struct ct_complaint *complaint;
+	struct ct_buf *complaint_path;
+	const char *files[CT_COPY_FILES]; /* paths */
+	uint32_t file_count;
+	uint32_t open[CT_COPY_DEPTH + 1]; /* those that are being copied */
+	uint32_t depth;
+	size_t bytes, tokens, comparisons; /* against the limits */
+	char currency;                     /* besides $; or 0 */
+};
+void ct_scan_complain(struct ct_scan *scan, const struct ct_token *place, const char *expected, const char *format, ...) CT_PRINTF(4, 5);
+bool ct_token_is(const struct ct_token *token, const char *word); /* a word, without regard to case */
+/* A terminated copy; NULL when memory is short. */
+char *ct_scan_text(struct ct_scan *scan, const char *text, size_t size);
+enum ctrace_status ct_tokens_add(struct ct_scan *scan, struct ct_tokens *tokens, const struct ct_token *token) CT_MUST_USE;
+void ct_tokens_fini(struct ct_tokens *tokens);
+
+/* ---- copybook_scan.c: a file that is open[depth] already, and whatever it copies. */
+enum ctrace_status ct_scan_text_of(struct ct_scan *scan, uint32_t file, const char *text, size_t size, struct ct_tokens *out) CT_MUST_USE;
+
+/* ---- copybook_replace.c */
+struct ct_replacement {
+	struct ct_tokens from, to;
+	enum { CT_REPLACE_WHOLE, CT_REPLACE_LEADING, CT_REPLACE_TRAILING } part;
+};
+struct ct_replacements {
+	struct ct_replacement *at;
+	size_t count, capacity;
+};
+/* Pairs of `from BY to` from *at to the period, which is passed too. */
+enum ctrace_status ct_replacements_parse(struct ct_scan *scan, const struct ct_tokens *tokens, size_t *at,
+					 struct ct_replacements *out) CT_MUST_USE;
+void ct_replacements_fini(struct ct_replacements *replacements);
+enum ctrace_status ct_replace(struct ct_scan *scan, const struct ct_tokens *tokens, const struct ct_replacements *replacements,
+			      struct ct_tokens *out) CT_MUST_USE;
+/* Does what the REPLACE statements in it say. */
+enum ctrace_status ct_replace_statements(struct ct_scan *scan, const struct ct_tokens *tokens, struct ct_tokens *out) CT_MUST_USE;
+/* Past the closing == of a pseudo-text that opens at `at`; 0 when it opens none or does not close. */
+size_t ct_pseudo_text_end(const struct ct_tokens *tokens, size_t at);
+/* Past the tokens that stand without blanks between them. */
+size_t ct_run_end(const struct ct_tokens *tokens, size_t at);
+
+/* ---- copybook_word.c: the last one is CT_TOKEN_END. */
+enum ctrace_status ct_words_make(struct ct_scan *scan, const struct ct_tokens *tokens, struct ct_tokens *out) CT_MUST_USE;
+
+/* ---- what comes out */
+enum ct_usage {
+	CT_USAGE_NONE, /* of the group it stands in */
+	CT_USAGE_DISPLAY,
+	CT_USAGE_BINARY, /* COMP */
+	CT_USAGE_NATIVE, /* COMP-5 */
+	CT_USAGE_COMP_X,
+	CT_USAGE_PACKED,          /* COMP-3 */
+	CT_USAGE_PACKED_UNSIGNED, /* COMP-6 */
+	CT_USAGE_FLOAT,
+	CT_USAGE_DOUBLE,
+	CT_USAGE_INDEX,
+	CT_USAGE_POINTER,
+	CT_USAGE_INTEGER /* BINARY-CHAR to BINARY-DOUBLE: size and sign are the usage's */
+};
+enum ct_class {
+	CT_CLASS_NONE, /* no picture */
+	CT_CLASS_TEXT,
+	CT_CLASS_EDITED,
+	CT_CLASS_NUMERIC
+};
+struct ct_picture {
+	enum ct_class class;
+	uint32_t size;     /* characters */
+	uint8_t digits;    /* of a number: how many 9 */
+	uint8_t shown;     /* and P */
+	int8_t scale;      /* digits behind the point; negative: that many zeros before it are not there */
+	bool is_signed;
+};
+enum { CT_SIGN_NONE, CT_SIGN_TRAILING, CT_SIGN_LEADING };
+
+struct ct_literal {
+	enum {
+		CT_LITERAL_NUMBER,
+		CT_LITERAL_TEXT,
+		CT_LITERAL_BYTES, /* X"..": not to be translated */
+		CT_LITERAL_FILL   /* ZERO, SPACE, ALL "..": its text again and again */
+	} kind;
+	const char *text;
+	uint32_t size;
+	bool is_zero; /* ZERO is a number too */
+};
+/* low THRU high, which may be the same. */
+struct ct_range {
+	struct ct_literal low, high;
+	__int128 low_number, high_number; /* at the scale of the item, rounded up and down */
+	double low_double, high_double;
+	bool is_number;
+};
+struct ct_condition {
+	const char *name;
+	uint32_t first_range, range_count;
+};
+
+struct ct_item {
+	const char *name;
+	const char *picture;
+	uint32_t name_size, name_hash;
+	uint32_t parent;  /* CT_NO_ITEM: a record */
+	uint32_t end;     /* past the last item in it */
+	uint32_t offset;  /* from where the parent begins */
+	uint32_t size;    /* of one */
+	uint32_t occurs;  /* at most; 0: it is no table */
+	uint32_t occurs_least;
+	uint32_t depends;   /* item that says how often; CT_NO_ITEM */
+	uint32_t redefines; /* CT_NO_ITEM */
+	uint32_t slot;      /* where its value is kept for those that depend on it; CT_NO_ITEM */
+	uint32_t first_condition, condition_count;
+	struct ct_picture form;
+	struct ct_token place;
+	struct ct_token depends_name, depends_of; /* size 0: none */
+	uint8_t level, usage, sign, depth;
+	uint8_t integer_size; /* of CT_USAGE_INTEGER */
+	bool is_sign_separate, is_filler, is_synchronized, is_blank_when_zero, is_type, is_depending;
+};
+
+struct ct_copybook {
+	struct ct_arena arena;
+	enum ct_encoding encoding;
+	enum ct_dialect dialect;
+	bool is_sliding; /* what follows a table stands behind its last occurrence */
+	struct ct_item *items;
+	uint32_t item_count, item_capacity;
+	struct ct_condition *conditions;
+	uint32_t condition_count, condition_capacity;
+	struct ct_range *ranges;
+	uint32_t range_count, range_capacity;
+	uint32_t record; /* the item that is decoded */
+	uint32_t slot_count;
+	struct ct_decoding *decoding; /* room for one record being decoded */
+};
+
+/* ---- copybook_entry.c */
+enum ctrace_status ct_entries_parse(struct ct_scan *scan, const struct ct_tokens *words, struct ct_copybook *copybook) CT_MUST_USE;
+
+/* ---- copybook_picture.c */
+typedef bool ct_constant_find(void *user, const char *name, size_t size, int64_t *out_value);
+struct ct_picture_context {
+	ct_constant_find *find; /* X(NAME); or NULL */
+	void *user;
+	char currency;
+};
+struct ct_picture_error {
+	size_t at; /* in the text */
+	const char *message, *expected;
+};
+bool ct_picture_parse(const char *text, size_t size, const struct ct_picture_context *context, struct ct_picture *out,
+		      struct ct_picture_error *out_error);
+
+/* ---- copybook_layout.c: places, sizes and conditions of a record, and what it depends on. */
+enum ctrace_status ct_layout_make(struct ct_scan *scan, struct ct_copybook *copybook, uint32_t record) CT_MUST_USE;
+
+/* ---- copybook_number.c */
+struct ct_digits {
+	char at[40]; /* '0' to '9' */
+	uint8_t count;
+	bool is_negative;
+};
+#define CT_NUMBER_TEXT 96u
+bool ct_item_is_number(const struct ct_item *item); /* with digits: not a float */
+/* False when the bytes, item->size of them, are no such number. */
+bool ct_digits_decode(const struct ct_copybook *copybook, const struct ct_item *item, const uint8_t *bytes, struct ct_digits *out);
+size_t ct_digits_print(const struct ct_item *item, const struct ct_digits *digits, char *out); /* as DISPLAY does */
+size_t ct_digits_print_json(const struct ct_item *item, const struct ct_digits *digits, char *out);
+__int128 ct_digits_value(const struct ct_digits *digits); /* without its scale */
+double ct_float_value(const struct ct_item *item, const uint8_t *bytes);
+size_t ct_float_print(const struct ct_item *item, const uint8_t *bytes, char *out);
+uint64_t ct_pointer_value(const struct ct_copybook *copybook, const struct ct_item *item, const uint8_t *bytes);
+
+/* ---- copybook_condition.c */
+enum ctrace_status ct_condition_prepare(struct ct_scan *scan, struct ct_copybook *copybook, struct ct_item *item) CT_MUST_USE;
+/* number: what the bytes are, or NULL when they are none. */
+bool ct_condition_holds(const struct ct_copybook *copybook, const struct ct_item *item, const struct ct_condition *condition,
+			const uint8_t *bytes, size_t size, const struct ct_digits *number);
+
+/* ---- encoding.c: one character of UTF-8 text in this encoding; false when it has none. */
+bool ct_encoding_to(enum ct_encoding encoding, const char **at, const char *end, uint8_t *out_byte);
+
+#endif

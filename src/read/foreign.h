@@ -1,0 +1,152 @@
+/*
+ * read/foreign.h - the fields of a foreign trace: bits as its metadata describe them become items.
+ *
+ * Copyright The ctrace authors.  SPDX-License-Identifier: Apache-2.0
+ */
+#ifndef CT_READ_FOREIGN_H
+#define CT_READ_FOREIGN_H
+
+#include "read/tsdl.h"
+#include <ctrace/event.h>
+
+/* ---- foreign_name.c: where a field stands, and what it is called there: "a", "a.b", "a.b[3]".  A tree of such places, made as they are met;
+ * each remembers the value that a length or a tag may ask for. */
+enum ct_foreign_role {
+	CT_ROLE_ITEM,
+	CT_ROLE_HIDDEN, /* says nothing that is not seen elsewhere */
+	/* packet.header */
+	CT_ROLE_MAGIC,
+	CT_ROLE_UUID,
+	CT_ROLE_STREAM_ID,
+	/* packet.context */
+	CT_ROLE_BEGIN,
+	CT_ROLE_END,
+	CT_ROLE_CONTENT_SIZE,
+	CT_ROLE_PACKET_SIZE,
+	CT_ROLE_SEQUENCE,
+	CT_ROLE_DISCARDED,
+	/* event.header */
+	CT_ROLE_EVENT_ID,
+	CT_ROLE_TIME,
+	/* contexts */
+	CT_ROLE_PID,
+	CT_ROLE_VPID,
+	CT_ROLE_TID,
+	CT_ROLE_VTID,
+	CT_ROLE_PROGRAM,
+	CT_ROLE_LEVEL
+};
+#define CT_ROLE_COUNT ((unsigned)CT_ROLE_LEVEL + 1)
+
+struct ct_foreign_place {
+	struct ct_foreign_place *parent; /* NULL: a scope's root */
+	struct ct_foreign_place **children;
+	uint32_t child_capacity;
+	uint8_t role;
+	const char *name;
+	struct ct_foreign_place *label; /* "a.label": what an enumeration calls its value */
+	/* of an integer that something refers to */
+	uint64_t value;
+	uint64_t stamp; /* of the packet or event in which it was read */
+	const struct ct_tsdl_type *type;
+};
+#define CT_FOREIGN_NAMES ((size_t)16 << 20) /* bytes for the places of a trace */
+#define CT_FOREIGN_NAME_SIZE 256u           /* longer names are cut */
+struct ct_foreign_tree {
+	struct ct_arena arena;
+	size_t used;
+	struct ct_foreign_place *roots[CT_SCOPE_COUNT]; /* those that are not a class's own */
+};
+void ct_foreign_tree_fini(struct ct_foreign_tree *tree);
+struct ct_foreign_place *ct_foreign_root(struct ct_foreign_tree *tree); /* NULL: no memory, as below */
+/* The member number `index` of a struct or variant. */
+struct ct_foreign_place *ct_foreign_member(struct ct_foreign_tree *tree, struct ct_foreign_place *parent, enum ct_tsdl_scope scope,
+					   const struct ct_tsdl_type *type, uint32_t index);
+/* The choice of a variant: it is called as the variant is. */
+struct ct_foreign_place *ct_foreign_choice(struct ct_foreign_tree *tree, struct ct_foreign_place *parent, const struct ct_tsdl_type *type,
+					   uint32_t index);
+/* The element number `index`; those from CTRACE_MAX_ITEMS on share a place. */
+struct ct_foreign_place *ct_foreign_element(struct ct_foreign_tree *tree, struct ct_foreign_place *parent, uint64_t index);
+struct ct_foreign_place *ct_foreign_label(struct ct_foreign_tree *tree, struct ct_foreign_place *parent);
+
+/* ---- foreign_item.c: items as they are gathered.  What they point to, and they themselves, may move until ct_foreign_items_finish(). */
+struct ct_foreign_items {
+	struct ctrace_event_item *items;
+	const char **names;
+	uint8_t *whereabouts; /* enum, in foreign_item.c */
+	uint32_t count, capacity;
+	struct ct_buf bytes; /* what had to be put together */
+	bool is_cut;         /* there were more, or longer ones */
+	bool has_no_memory;
+};
+void ct_foreign_items_fini(struct ct_foreign_items *items);
+void ct_foreign_items_clear(struct ct_foreign_items *items);
+void ct_foreign_items_add_number(struct ct_foreign_items *items, const char *name, enum ctrace_item_type type, uint64_t value);
+/* The bytes stay where they are. */
+void ct_foreign_items_add(struct ct_foreign_items *items, const char *name, enum ctrace_item_type type, const void *data, uint64_t size);
+/* They are copied. */
+void ct_foreign_items_copy(struct ct_foreign_items *items, const char *name, enum ctrace_item_type type, const void *data, uint64_t size);
+/* As the shortest decimal number that is this one again. */
+void ct_foreign_items_add_float(struct ct_foreign_items *items, const char *name, double value, bool is_short);
+/* Adds those of the other, which was finished, behind; has_copies: their bytes too. */
+void ct_foreign_items_append(struct ct_foreign_items *items, const struct ct_foreign_items *other, bool has_copies);
+void ct_foreign_items_finish(struct ct_foreign_items *items);
+
+/* ---- foreign_decode.c */
+enum ct_foreign_result {
+	CT_FOREIGN_OK,
+	CT_FOREIGN_MORE, /* the bytes end inside a field, the packet does not */
+	CT_FOREIGN_BAD,  /* decoder->message says why; decoder->at is where */
+	CT_FOREIGN_NO_MEMORY
+};
+
+/* A clock as the fields show it: those of few bits only its low ones. */
+struct ct_foreign_clock {
+	uint64_t ticks;
+	const struct ct_tsdl_clock *clock; /* or NULL */
+	bool is_set;
+};
+uint64_t ct_foreign_ns(const struct ct_tsdl_clock *clock, uint64_t ticks); /* since 1970; NULL: ticks are that */
+void ct_foreign_clock_advance(struct ct_foreign_clock *clock, uint64_t value, unsigned bits);
+
+struct ct_foreign_scope {
+	const struct ct_tsdl_type *type; /* NULL: the trace has none */
+	struct ct_foreign_place *root;
+	uint64_t stamp; /* of its values */
+};
+/* A struct that is being read. */
+struct ct_foreign_frame {
+	const struct ct_tsdl_type *type;
+	struct ct_foreign_place *place;
+	uint32_t index; /* of the member */
+};
+struct ct_foreign_decoder {
+	const struct ct_tsdl *tsdl;
+	struct ct_foreign_tree *tree;
+	/* bytes of the packet: from the one numbered `first`, to the bit numbered `limit`.  Its content ends at the bit `end`. */
+	const unsigned char *bytes;
+	uint64_t first;
+	uint64_t limit;
+	uint64_t end;
+	uint64_t at; /* the next bit */
+	uint64_t *steps; /* that may still be made: what bounds the time a stream can take */
+	struct ct_foreign_items *items; /* NULL: nobody wants them */
+	struct ct_foreign_clock *clock;
+	struct ct_foreign_scope scopes[CT_SCOPE_COUNT];
+	/* what was found */
+	uint32_t roles; /* bit (1 << role): it was there */
+	uint64_t values[CT_ROLE_COUNT];
+	const void *uuid; /* 16 bytes */
+	char program[64];
+	uint32_t level; /* CTRACE_LEVEL_NONE: it was not said */
+	const char *message;
+	/* while decoding */
+	enum ct_tsdl_scope scope;
+	struct ct_foreign_frame frames[CT_TSDL_DEPTH + 1];
+	unsigned frame_count;
+};
+/* Reads what the scope's type says from `at` on. */
+enum ct_foreign_result ct_foreign_decode(struct ct_foreign_decoder *decoder, enum ct_tsdl_scope scope);
+bool ct_foreign_has(const struct ct_foreign_decoder *decoder, enum ct_foreign_role role);
+
+#endif

@@ -1,0 +1,95 @@
+#!/usr/bin/env bash
+# Names in the metadata: a program traces with a catalogue, and babeltrace2 and ctrace show read names; with none, or a bad one, numbers.
+# shellcheck disable=SC2317 # called by name
+set -u
+# shellcheck source=tests/tap.sh
+source "$CTRACE_SOURCE/tests/tap.sh"
+steps=$CTRACE_BUILD/tests/steps
+
+is() { [ "$1" = "$2" ] || { printf '<%s>\nnot\n<%s>\n' "$1" "$2"; false; }; }
+has() { grep -qF -- "$2" "$1" || { printf 'no <%s> in:\n' "$2"; cat "$1"; false; }; }
+lacks() { ! grep -nF -- "$2" "$1"; }
+
+cat >app.yaml <<'END'
+component: MY.APP
+events:
+  1:
+    mnemonic: STEP
+    arguments:
+      - {name: count}
+      - {name: event}
+  3:
+    mnemonic: ITEMS
+    arguments:
+      - {name: raw-bytes}
+      - {name: text}
+      - {name: raw_bytes}
+      - {name: text_len}
+  4:
+    mnemonic: TEXT
+END
+printf 'component: MY.APP\nevents:\n  1: {mnemonic: [STEP\n' >bad.yaml
+
+# run NAME [LINE...]: traces NAME.ctb
+run() {
+	local name=$1
+	shift
+	printf '%s\n' 'mftrace.level = debug' 'mftrace.dest = binfile' "mftrace.emitter.binfile#file = $PWD/$name.ctb" "$@" >cfg
+	MFTRACE_CONFIG=$PWD/cfg "$steps" trace MY.APP 1 2 items MY.APP 2 text MY.APP 2 hello emit MY.APP 3 trace OTHER 1 1 >out 2>err
+}
+view() { babeltrace2 "$1.ctb" 2>complaints | sed -E 's/^.* ([A-Z.]+:[^ ]+): /\1 /'; cat complaints; }
+
+CTRACE_CATALOG=$PWD/app.yaml run named
+check 'the program is told nothing' is "$(<err)" ''
+view named >viewed
+check 'babeltrace2 shows the mnemonic' has viewed 'MY.APP:STEP {'
+check 'and the names of items' has viewed '{ count = 2, event_len = 4, event = "step" }'
+check 'a name that is taken gets a number' has viewed 'raw_bytes_3 = '
+check 'so does one that a length field has' has viewed 'text_len_4 = '
+check 'an item without a name has its number' has viewed 'data5 = '
+check 'an event of which only the mnemonic is known' has viewed 'MY.APP:TEXT { pid'
+check 'an event that is not in the catalogue' has viewed 'MY.APP:2 {'
+check 'a component that is not' has viewed 'OTHER:1 {'
+check 'nothing to complain of' is "$(<complaints)" ''
+check 'the number is beside it' is "$(babeltrace2 -f emf named.ctb | grep -c 'ctrace:event/3')" 1
+
+# ctrace show goes by numbers still
+env -u CTRACE_CATALOG ctrace show --format '$(COMPONENT) $(EVENT) $(LEVEL)$(DATA)' named.ctb >shown 2>err
+check 'ctrace show: as without names' is "$(cut -d' ' -f1-4 shown | head -3)" $'MY.APP 1 1 1\nMY.APP 1 1 2\nMY.APP 3 2 3132333435363738-393A'
+check 'ctrace show: no complaint' is "$(<err)" ''
+check 'ctrace show --event' is "$(ctrace show --event 4 named.ctb | wc -l)" 1
+
+# the property, and the folder of the other variable
+run property "mftrace.emitter.binfile#catalog = $PWD/app.yaml"
+view property >viewed
+check 'the property CATALOG' has viewed 'MY.APP:STEP {'
+mkdir folder && cp app.yaml folder/
+MFTRACE_ANNOTATIONS=$PWD/folder run folder
+view folder >viewed
+check 'MFTRACE_ANNOTATIONS' has viewed 'MY.APP:STEP {'
+CTRACE_CATALOG=/nowhere run both "mftrace.emitter.binfile#catalog = $PWD/folder:/nowhere"
+view both >viewed
+check 'the property goes before the environment' has viewed 'MY.APP:STEP {'
+
+# without, or broken: numbers, and nothing said
+run plain
+check 'no catalogue: no attribute' lacks plain.ctb/metadata model.emf
+for name in bad.yaml nowhere; do
+	CTRACE_CATALOG=$PWD/$name run "broken.$name"
+	check "$name: nothing said" is "$(<err)" ''
+	check "$name: the metadata are as without" is "$(sed '1,/ctrace:any/d; s/stream.0 .*//' "broken.$name.ctb/metadata")" \
+		"$(sed '1,/ctrace:any/d; s/stream.0 .*//' plain.ctb/metadata)"
+done
+mkfifo fifo
+CTRACE_CATALOG=$PWD/fifo run fifo
+check 'what is no file does not stop the program' has fifo.ctb/metadata 'name = "MY.APP:1"'
+
+# the module is only for those who ask
+loads() { MFTRACE_CONFIG=$PWD/cfg LD_DEBUG=files "$steps" trace MY.APP 1 1 2>&1 >/dev/null | grep -c 'libyaml'; }
+check 'libyaml stays out of who does not ask' is "$(loads)" 0
+check 'and is in who does' test "$(CTRACE_CATALOG=$PWD/app.yaml loads)" -gt 0
+
+# generations, and who goes on after a death
+CTRACE_CATALOG=$PWD/app.yaml run gen 'mftrace.emitter.binfile#maxgeneration = 3' 'mftrace.emitter.binfile#maxfilesize = 1'
+check 'a generation has names' has gen.ctb_1/metadata 'MY.APP:STEP'
+end

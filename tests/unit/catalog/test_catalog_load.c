@@ -1,0 +1,264 @@
+/*
+ * test_catalog_load.c - components and events: every key, every mistake with its place, all of them at once.
+ *
+ * Copyright The ctrace authors.  SPDX-License-Identifier: Apache-2.0
+ */
+#include "catalog_fixture.h"
+
+/* ---- what is understood ---- */
+
+static void a_component(void **state)
+{
+	const struct ct_catalog_component *found;
+
+	(void)state;
+	parse("description: what it is\n"
+	      "component: DPKG.READ\n"
+	      "formatter: MYFORM\n"
+	      "filter: MY_FILT-1\n"
+	      "encoding: ebcdic-037\n"
+	      "copybooks: [one, /two]\n");
+	found = component("DPKG.READ");
+	assert_string_equal(found->name, "DPKG.READ");
+	assert_string_equal(found->description, "what it is");
+	assert_string_equal(found->path, "test.yaml");
+	assert_string_equal(found->formatter, "MYFORM");
+	assert_string_equal(found->filter, "MY_FILT-1");
+	assert_int_equal(found->event_count, 0);
+	assert_false(found->has_exception || found->has_asid || found->has_jobname);
+}
+
+static void the_least(void **state)
+{
+	const struct ct_catalog_component *found;
+
+	(void)state;
+	parse("component: A\ndescription:\nevents:\n");
+	found = component("A");
+	assert_string_equal(found->description, "");
+	assert_null(found->formatter);
+	assert_null(found->filter);
+	assert_int_equal(found->event_count, 0);
+}
+
+static void an_event(void **state)
+{
+	const struct ct_event_type *type;
+
+	(void)state;
+	parse("component: A\n"
+	      "events:\n"
+	      "  0x10:\n"
+	      "    mnemonic: OPEN.file-1_X\n"
+	      "    description: |\n"
+	      "      two\n"
+	      "      lines\n"
+	      "    severity: Warn\n"
+	      "    exception: yes\n"
+	      "    arguments: [name, {name: size}]\n"
+	      "  7: CLOSE\n"
+	      "  \"8\": {mnemonic: NONE, severity: fatal, exception: false, arguments: }\n");
+	type = event("A", 16);
+	assert_string_equal(type->mnemonic, "OPEN.file-1_X");
+	assert_string_equal(type->description, "two\nlines\n");
+	assert_int_equal(type->severity, CTRACE_WARN);
+	assert_true(type->is_exception);
+	assert_int_equal(type->pairing, CT_PAIR_NONE);
+	assert_int_equal(type->match, -1);
+	assert_int_equal(type->argument_count, 2);
+	assert_string_equal(type->arguments[0].name, "name");
+	assert_string_equal(type->arguments[1].name, "size");
+	type = event("A", 7);
+	assert_string_equal(type->mnemonic, "CLOSE");
+	assert_string_equal(type->description, "");
+	assert_int_equal(type->severity, CTRACE_LEVEL_NONE);
+	assert_false(type->is_exception);
+	assert_int_equal(type->argument_count, 0);
+	assert_int_equal(event("A", 8)->severity, CTRACE_FATAL);
+	assert_true(component("A")->has_exception);
+}
+
+static void several_components(void **state)
+{
+	(void)state;
+	parse("---\ncomponent: A\nevents: {1: X}\n...\n---\n# nothing\n---\ncomponent: B\nevents: {1: Y}\n");
+	assert_string_equal(event("A", 1)->mnemonic, "X");
+	assert_string_equal(event("B", 1)->mnemonic, "Y");
+}
+
+static void marks_of_the_component(void **state)
+{
+	(void)state;
+	parse("component: A\nevents: {1: {mnemonic: X, arguments: [{name: a, asid: true}]}}\n---\n"
+	      "component: B\nevents: {1: {mnemonic: X, arguments: [{name: a, jobname: true}]}}\n");
+	assert_true(component("A")->has_asid && !component("A")->has_jobname && !component("A")->has_exception);
+	assert_true(!component("B")->has_asid && component("B")->has_jobname);
+}
+
+static void aliases(void **state)
+{
+	(void)state;
+	parse("component: A\n"
+	      "events:\n"
+	      "  1: {mnemonic: &m X, arguments: &items [{name: a, key: true}, b]}\n"
+	      "  2: {mnemonic: Y, description: *m, arguments: *items}\n");
+	assert_string_equal(event("A", 2)->description, "X");
+	assert_int_equal(event("A", 2)->argument_count, 2);
+	assert_true(event("A", 2)->arguments[0].is_key);
+}
+
+/* ---- mistakes ---- */
+
+static void mistakes_of_components(void **state)
+{
+	static const struct {
+		const char *text;
+		unsigned line;
+		unsigned column;
+		const char *message;
+		const char *expected;
+	} cases[] = {
+		{ "", 0, 0, "there is no component in this file", "component: NAME" },
+		{ "# only a remark\n---\n", 0, 0, "there is no component in this file", "component: NAME" },
+		{ "word", 1, 1, "a catalogue has keys and values",
+		  "component, description, encoding, formatter, filter, copybooks or events" },
+		{ "- component: A", 1, 1, "a catalogue has keys and values", NULL },
+		{ "events: {}\n", 1, 1, "which component this is about is not said", "component: NAME" },
+		{ "component:\n", 1, 11, "\"\" is empty", "1 to 255 printable bytes without blanks" },
+		{ "component: A B\n", 1, 12, "\"A B\" has a character that may not be there", NULL },
+		{ "component: \"A\\0B\"\n", 1, 12, "\"A\\u{0}B\" has a character that may not be there", NULL },
+		{ "component: [A]\n", 1, 12, "this is a list", NULL },
+		{ "component: {A: B}\n", 1, 12, "this is a map", NULL },
+		{ "component: A\n---\ncomponent: B\n---\ncomponent: a\n", 5, 12, "\"a\" is the name of another, on line 1",
+		  "a part of the file for each component" },
+		{ "component: A\ncomponent: B\n", 2, 1, "\"component\" is there twice", "each key once" },
+		{ "component: A\nfromatter: X\n", 2, 1, "\"fromatter\" is no key of a catalogue (did you mean formatter?)", NULL },
+		{ "component: A\n[x]: y\n", 2, 1, "this is no key", NULL },
+		{ "component: A\nformatter: ../x\n", 2, 12, "\"../x\" has a character that may not be there", NULL },
+		{ "component: A\nfilter: a23456789012345678901234567890123\n", 2, 9, "\"a2345678901234567890...\" is too long", NULL },
+		{ "component: A\nencoding: latin1\n", 2, 11, "\"latin1\" is none of these words",
+		  "ascii, utf-8 or ebcdic-037" },
+		{ "component: A\ncopybooks: [a, 'b:c']\n", 2, 16, "\"b:c\" is no folder's name", NULL },
+		{ "component: A\ncopybooks: {a: b}\n", 2, 12, "this is a map", NULL },
+		{ "component: A\ncopybooks: [1,2,3,4,5,6,7,8,9,10,11,12,13,14,15,16,17]\n", 2, 12, "there are too many folders",
+		  "at most 16" },
+		{ "component: A\ndescription: \"a\\0b\"\n", 2, 14, "there is a NUL in this text", NULL },
+		{ "component: A\nevents: [X]\n", 2, 9, "events are keys and values", NULL },
+		{ "component: A\nevents: X\n", 2, 9, "events are keys and values", NULL },
+	};
+
+	(void)state;
+	for (size_t i = 0; i < CT_COUNT(cases); i++)
+		assert_mistake(cases[i].text, cases[i].line, cases[i].column, cases[i].message, cases[i].expected);
+}
+
+static void mistakes_of_events(void **state)
+{
+	static const struct {
+		const char *text; /* of the map of events */
+		unsigned column;
+		const char *message;
+		const char *expected;
+	} cases[] = {
+		{ "x: X", 2, "\"x\" is no number", "digits, or 0x and hexadecimal digits" },
+		{ "-1: X", 2, "\"-1\" is no number", NULL },
+		{ "0x: X", 2, "\"0x\" is no number", NULL },
+		{ "4294967296: X", 2, "\"4294967296\" is too large", "an event id of at most 4294967295 (0xFFFFFFFF)" },
+		{ "99999999999999999999: X", 2, "\"99999999999999999999\" is too large", NULL },
+		{ "? [1] : X", 4, "this is a list", NULL },
+		{ "1: ", 2, "\"1\" is an event without a mnemonic", "mnemonic: NAME" },
+		{ "1: {severity: info}", 2, "\"1\" is an event without a mnemonic", NULL },
+		{ "1: [X]", 5, "an event has keys and values", "mnemonic, description, severity, exception, exit, match or arguments" },
+		{ "1: a b", 5, "\"a b\" has a character that may not be there", "1 to 31 letters, digits, _, - and dots" },
+		{ "1: 'a\"'", 5, "\"a\\\"\" has a character that may not be there", NULL },
+		{ "1: A2345678901234567890123456789012", 5, "\"A2345678901234567890...\" is too long", NULL },
+		{ "1: {mnemonic: X, severity: none}", 29, "\"none\" is none of these words", "debug, info, warn, error or fatal" },
+		{ "1: {mnemonic: X, severity: wran}", 29, "\"wran\" is none of these words (did you mean warn?)", NULL },
+		{ "1: {mnemonic: X, exception: 1}", 30, "\"1\" is none of these words", "true or false" },
+		{ "1: {mnemonic: X, mnemnic: Y}", 19, "\"mnemnic\" is no key of an event (did you mean mnemonic?)", NULL },
+		{ "1: {mnemonic: X, description: {}}", 32, "this is a map", "a text" },
+		{ "1: X, 0x01: Y", 8, "\"0x01\" is the id of another, on line 3", "an id of its own for each event" },
+		{ "1: Xy, 2: xY", 12, "\"xY\" is the mnemonic of another, on line 3", "a mnemonic of its own for each event" },
+	};
+	char text[200];
+
+	(void)state;
+	for (size_t i = 0; i < CT_COUNT(cases); i++) {
+		(void)snprintf(text, sizeof text, "component: A\nevents: {\n %s}\n", cases[i].text);
+		parse_bad(text);
+		if (seen.count != 1)
+			show_seen();
+		assert_int_equal(seen.count, 1);
+		assert_seen(0, 3, cases[i].column, cases[i].message);
+		if (cases[i].expected != NULL)
+			assert_string_equal(seen.complaint[0].expected, cases[i].expected);
+	}
+}
+
+static void all_mistakes_in_their_order(void **state)
+{
+	(void)state;
+	parse_bad("events:\n"
+		  "  2: {mnemonic: B, exit: 9}\n"
+		  "  1: {mnemonic: b, severity: x}\n"
+		  "componet: A\n"
+		  "---\n"
+		  "component: B\n"
+		  "events: {1: '?'}\n"
+		  "---\n"
+		  "a: [\n");
+	assert_int_equal(seen.count, 7);
+	assert_seen(0, 1, 1, "which component this is about is not said");
+	assert_seen(1, 2, 26, "\"9\" is no event of this component");
+	assert_seen(2, 3, 17, "\"b\" is the mnemonic of another, on line 2");
+	assert_seen(3, 3, 30, "\"x\" is none of these words");
+	assert_seen(4, 4, 1, "\"componet\" is no key of a catalogue (did you mean component?)");
+	assert_seen(5, 7, 13, "\"?\" has a character that may not be there");
+	assert_int_equal(seen.complaint[6].line, 10); /* what is before a mistake of YAML is looked at too */
+}
+
+/* An alias's mistakes are told where what it stands for is, and the alias itself where it is used. */
+static void mistakes_behind_aliases(void **state)
+{
+	(void)state;
+	parse_bad("component: A\n"
+		  "events:\n"
+		  "  1: {mnemonic: X, description: &d [y]}\n"
+		  "  2: {mnemonic: Y, description: *d}\n");
+	assert_int_equal(seen.count, 2);
+	assert_seen(0, 3, 33, "this is a list");
+	assert_seen(1, 4, 33, "this is a list");
+}
+
+static void aliases_that_explode(void **state)
+{
+	struct ct_buf text;
+
+	(void)state;
+	ct_buf_init(&text);
+	ct_buf_add_text(&text, "component: A\nevents:\n  0: {mnemonic: E0, arguments: [{name: a0, values: &v {");
+	for (unsigned i = 0; i < 1000; i++)
+		ct_buf_add_format(&text, "v%u: %u,", i, i);
+	ct_buf_add_text(&text, "}}]}\n  1: {mnemonic: E1, arguments: &a [");
+	for (unsigned i = 0; i < 1000; i++)
+		ct_buf_add_format(&text, "{name: a%u, values: *v},", i);
+	ct_buf_add_text(&text, "]}\n");
+	for (unsigned i = 2; i < 1000; i++)
+		ct_buf_add_format(&text, "  %u: {mnemonic: E%u, arguments: *a}\n", i, i);
+	parse_bad(ct_buf_text(&text));
+	ct_buf_fini(&text);
+	assert_int_equal(seen.count, 1);
+	assert_string_equal(seen.complaint[0].message, "with this there is too much in the catalogue");
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		CATALOG_TEST(a_component),	      CATALOG_TEST(the_least),		    CATALOG_TEST(an_event),
+		CATALOG_TEST(several_components),     CATALOG_TEST(marks_of_the_component), CATALOG_TEST(aliases),
+		CATALOG_TEST(mistakes_of_components), CATALOG_TEST(mistakes_of_events),	    CATALOG_TEST(all_mistakes_in_their_order),
+		CATALOG_TEST(mistakes_behind_aliases), CATALOG_TEST(aliases_that_explode),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

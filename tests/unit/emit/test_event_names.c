@@ -1,0 +1,115 @@
+/*
+ * test_event_names.c - the module that reads catalogues: when it is loaded, what it is asked, and that nothing is missed without it.
+ *
+ * One test after the other in one process: a module is looked for once.
+ *
+ * Copyright The ctrace authors.  SPDX-License-Identifier: Apache-2.0
+ */
+#include <stdarg.h>
+#include <stddef.h>
+#include <setjmp.h>
+#include <stdint.h>
+#include <cmocka.h>
+
+#include "emit/emit.h"
+#include "wire/wire.h"
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+static void write_catalog(const char *path)
+{
+	FILE *file = fopen(path, "w");
+
+	assert_non_null(file);
+	fputs("component: NAMED\nevents:\n  12: {mnemonic: OPEN, arguments: [{name: path}]}\n", file);
+	assert_int_equal(fclose(file), 0);
+}
+
+/* What the schema of a trace calls event 12 of the component; "" when it has a number. */
+static const char *mnemonic_of(struct ct_event_names *names, const char *component)
+{
+	const struct ctrace_event event = { .component = component, .component_size = (uint32_t)strlen(component), .event_id = 12 };
+	static char found[64];
+	const struct ct_class *class;
+	struct ct_schema *schema;
+	bool is_new;
+
+	assert_int_equal(ct_schema_create(&schema), CTRACE_OK);
+	ct_event_names_use(names, schema);
+	class = ct_schema_class(schema, &event, &is_new);
+	assert_true(is_new);
+	(void)snprintf(found, sizeof found, "%s", class->names != NULL ? class->names->mnemonic : "");
+	ct_schema_destroy(schema);
+	return found;
+}
+
+static void nobody_asks_and_nothing_is_loaded(void **state)
+{
+	uint32_t index;
+
+	(void)state;
+	write_catalog("names.yaml");
+	assert_int_equal(ct_emitter_find("binfile", 7, &index), CTRACE_OK);
+	assert_null(ct_event_names_open("names.yaml"));
+	ct_emitter_prepare(index, "LEVEL", 5);
+	assert_null(ct_event_names_open("names.yaml"));
+	ct_event_names_close(NULL);
+	assert_string_equal(mnemonic_of(NULL, "NAMED"), "");
+}
+
+/* Looking for the emitter is what a thread does that gives a command. */
+static void the_environment_asks(void **state)
+{
+	struct ct_event_names *names;
+	uint32_t index;
+
+	(void)state;
+	assert_int_equal(setenv("CTRACE_CATALOG", "names.yaml", 1), 0);
+	assert_null(ct_event_names_open(NULL));
+	assert_int_equal(ct_emitter_find("textfile", 8, &index), CTRACE_OK);
+	assert_null(ct_event_names_open(NULL));
+	assert_int_equal(ct_emitter_find("binfile", 7, &index), CTRACE_OK);
+	names = ct_event_names_open(NULL);
+	assert_non_null(names);
+	assert_string_equal(mnemonic_of(names, "NAMED"), "OPEN");
+	assert_string_equal(mnemonic_of(names, "OTHER"), "");
+	ct_event_names_close(names);
+}
+
+static void a_path_goes_before_the_environment(void **state)
+{
+	struct ct_event_names *names;
+
+	(void)state;
+	assert_int_equal(setenv("CTRACE_CATALOG", "/nowhere", 1), 0);
+	assert_null(ct_event_names_open(NULL));
+	assert_null(ct_event_names_open(""));
+	names = ct_event_names_open("names.yaml:/nowhere");
+	assert_non_null(names);
+	assert_string_equal(mnemonic_of(names, "NAMED"), "OPEN");
+	ct_event_names_close(names);
+	assert_null(ct_event_names_open("/nowhere"));
+	assert_int_equal(unsetenv("CTRACE_CATALOG"), 0);
+	assert_null(ct_event_names_open(NULL));
+	assert_int_equal(setenv("MFTRACE_ANNOTATIONS", ".", 1), 0);
+	names = ct_event_names_open(NULL);
+	assert_non_null(names);
+	ct_event_names_close(names);
+	assert_int_equal(unsetenv("MFTRACE_ANNOTATIONS"), 0);
+}
+
+int main(void)
+{
+	const char *build = getenv("CTRACE_BUILD");
+	char folder[4096];
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(nobody_asks_and_nothing_is_loaded),
+		cmocka_unit_test(the_environment_asks),
+		cmocka_unit_test(a_path_goes_before_the_environment),
+	};
+
+	(void)snprintf(folder, sizeof folder, "%s/modules", build != NULL ? build : "build");
+	(void)setenv("CTRACE_EMITTERS", folder, 1);
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,138 @@
+/*
+ * test_export_chrome.c - the JSON of chrome://tracing: names, instants, spans, times; and that a JSON library reads it.
+ *
+ * Copyright The ctrace authors.  SPDX-License-Identifier: Apache-2.0
+ */
+#include "export_fixture.h"
+
+#include <jansson.h>
+
+static struct exported exported;
+
+/* traceEvents without those that name tracks. */
+static json_t *events_of(const struct ct_view *views, size_t count)
+{
+	json_error_t error;
+	json_t *root, *events;
+	size_t i = 0;
+
+	export_views(&exported, &ct_export_chrome, (struct ct_export_options){ 0 }, views, count);
+	assert_int_equal(exported.status, CTRACE_OK);
+	root = json_loadb(exported.text, exported.size, JSON_REJECT_DUPLICATES, &error);
+	if (root == NULL)
+		fail_msg("%s: %s", error.text, exported.text);
+	events = json_incref(json_object_get(root, "traceEvents"));
+	assert_true(json_is_array(events));
+	while (i < json_array_size(events))
+		if (strcmp(json_string_value(json_object_get(json_array_get(events, i), "ph")), "M") == 0)
+			(void)json_array_remove(events, i);
+		else
+			i++;
+	json_decref(root);
+	return events;
+}
+
+static const char *text_at(json_t *events, size_t index, const char *name)
+{
+	return json_string_value(json_object_get(json_array_get(events, index), name));
+}
+
+static void an_instant(void **state)
+{
+	const struct ctrace_event_item items[] = { number_item(CTRACE_TYPE_COMP5, 4, 17), text_item("a\"b\x80") };
+	const struct ct_view views[] = { view_at(0, 9, items, 2), view_at(1234567, 9, items, 0) };
+
+	(void)state;
+	json_decref(events_of(views, 2));
+	assert_non_null(strstr(exported.text, "\"begin_time\":\"2023-11-14T22:13:20.123456789Z\",\"begin_ns\":\"1700000000123456789\""));
+	assert_non_null(strstr(exported.text, "{\"ph\":\"M\",\"pid\":4711,\"tid\":0,\"ts\":0,\"name\":\"process_name\",\"args\":{\"name\":\"rts32 on "
+					      "asterix\"}}"));
+	assert_non_null(strstr(exported.text, "{\"ph\":\"M\",\"pid\":4711,\"tid\":9,\"ts\":0,\"name\":\"thread_name\",\"args\":{\"name\":\"thread "
+					      "9\"}}"));
+	assert_non_null(strstr(exported.text, "{\"ph\":\"i\",\"pid\":4711,\"tid\":9,\"ts\":0.000,\"name\":\"MF.RTS "
+					      "255\",\"cat\":\"ERROR\",\"s\":\"t\",\"args\":{\"component\":\"MF.RTS\",\"event\":255,\"data1\":17,"
+					      "\"data2\":\"a\\\"b\\u0080\"}}"));
+	assert_non_null(strstr(exported.text, "\"ts\":1234.567,"));
+	assert_int_equal(count_of(&exported, "process_name"), 1);
+	assert_int_equal(count_of(&exported, "thread_name"), 1);
+}
+
+static void spans(void **state)
+{
+	const struct ct_view views[] = { span_begin(0, 1, 1), span_begin(1, 1, 2), span_begin(2, 1, 3), span_end(3, 1, 1), span_end(4, 1, 2) };
+	json_t *events = events_of(views, CT_COUNT(views));
+
+	(void)state;
+	assert_int_equal(json_array_size(events), 5);
+	assert_string_equal(text_at(events, 0, "ph"), "B");
+	assert_string_equal(text_at(events, 1, "ph"), "b"); /* it ends behind what is around it */
+	assert_string_equal(text_at(events, 2, "ph"), "i"); /* it never ends */
+	assert_string_equal(text_at(events, 3, "ph"), "E");
+	assert_string_equal(text_at(events, 4, "ph"), "e");
+	assert_string_equal(text_at(events, 1, "id"), "0x2");
+	assert_string_equal(text_at(events, 1, "id"), text_at(events, 4, "id"));
+	assert_string_equal(text_at(events, 1, "cat"), text_at(events, 4, "cat"));
+	assert_null(text_at(events, 0, "id"));
+	json_decref(events);
+}
+
+static void items_never_hide_what_is_known(void **state)
+{
+	const char *const item_names[] = { "component", "event" };
+	const struct ct_event_names names = { .mnemonic = "x", .items = item_names, .item_count = 2 };
+	const struct ctrace_event_item items[] = { text_item("a"), text_item("b") };
+	struct ct_view view = view_at(0, 9, items, 2);
+	json_t *events, *args;
+
+	(void)state;
+	view.names = &names;
+	events = events_of(&view, 1);
+	args = json_object_get(json_array_get(events, 0), "args");
+	assert_string_equal(json_string_value(json_object_get(args, "component")), "MF.RTS");
+	assert_string_equal(json_string_value(json_object_get(args, "component_")), "a");
+	assert_int_equal(json_integer_value(json_object_get(args, "event")), 255);
+	json_decref(events);
+}
+
+static void nothing_is_a_document_too(void **state)
+{
+	json_t *events = events_of(NULL, 0);
+
+	(void)state;
+	assert_int_equal(json_array_size(events), 0);
+	json_decref(events);
+}
+
+static void losses_are_instants(void **state)
+{
+	const struct ct_read_note note = { .trouble = CT_TROUBLE_LOST, .events = 12, .origin = &view_origin };
+	FILE *file = tmpfile();
+	struct ct_export_options options = { .fd = fileno(file) };
+	struct ct_view view = view_at(0, 9, NULL, 0);
+	void *self;
+
+	(void)state;
+	assert_int_equal(ct_export_chrome.open(&options, &self), CTRACE_OK);
+	ct_export_chrome.look(self, &view);
+	ct_export_chrome.add(self, &view);
+	ct_export_chrome.lost(self, &note);
+	assert_int_equal(ct_export_chrome.end(self), CTRACE_OK);
+	ct_export_chrome.close(self);
+	rewind(file);
+	exported.text[fread(exported.text, 1, sizeof exported.text - 1, file)] = '\0';
+	assert_non_null(strstr(exported.text, "\"name\":\"events lost\",\"cat\":\"LOST\",\"s\":\"p\",\"args\":{\"events\":12}}"));
+	(void)fclose(file);
+}
+
+int main(void)
+{
+	static const struct CMUnitTest tests[] = {
+		cmocka_unit_test(an_instant),
+		cmocka_unit_test(spans),
+		cmocka_unit_test(items_never_hide_what_is_known),
+		cmocka_unit_test(nothing_is_a_document_too),
+		cmocka_unit_test(losses_are_instants),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

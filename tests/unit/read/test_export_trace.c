@@ -1,0 +1,230 @@
+/*
+ * test_export_trace.c - clean traces of Common Trace Format: read back with our own reader, event by event.
+ *
+ * What babeltrace2 makes of them is tested by tests/process/export.sh.
+ *
+ * Copyright The ctrace authors.  SPDX-License-Identifier: Apache-2.0
+ */
+#include "export_fixture.h"
+
+#include <errno.h>
+#include <sys/stat.h>
+
+struct back {
+	struct ct_reader *reader;
+	uint64_t lost;
+	unsigned damages;
+};
+
+static void note(const struct ct_read_note *note, void *user)
+{
+	struct back *back = user;
+
+	if (note->trouble == CT_TROUBLE_LOST)
+		back->lost += note->events;
+	else
+		back->damages++;
+}
+
+static void open_back(struct back *back, const char *path)
+{
+	const struct ct_reader_options options = { .report = note, .user = back };
+
+	*back = (struct back){ .lost = 0 };
+	assert_int_equal(ct_reader_create(&options, &back->reader), CTRACE_OK);
+	assert_int_equal(ct_reader_add(back->reader, path), CTRACE_OK);
+}
+
+static void write_trace(const char *folder, bool has_one_trace, const struct ct_view *views, size_t count)
+{
+	struct exported exported;
+
+	export_views(&exported, &ct_export_trace, (struct ct_export_options){ .folder = folder, .has_one_trace = has_one_trace }, views, count);
+	assert_int_equal(exported.status, CTRACE_OK);
+}
+
+static void events_come_back(void **state)
+{
+	const char *const item_names[] = { "rows", NULL };
+	const struct ct_event_names names = { .mnemonic = "OPEN", .items = item_names, .item_count = 2 };
+	const struct ctrace_event_item items[] = { { .type = CTRACE_TYPE_COMP5, .size = 4, .data = "\x11\0\0\0", .value = 17 }, text_item("a\"b") };
+	struct ct_view views[] = { view_at(0, 9, items, 2), view_at(5, 10, items, 0), view_at(6, 9, items, 1) };
+	const struct ct_view *view;
+	struct back back;
+	char scratch[16];
+
+	(void)state;
+	views[0].names = &names;
+	views[1].event.stream = 3;
+	write_trace("out", true, views, 3);
+	open_back(&back, "out");
+	for (size_t i = 0; i < 3; i++) {
+		view = ct_reader_next(back.reader);
+		assert_non_null(view);
+		assert_int_equal(view->event.time_ns, views[i].event.time_ns);
+		assert_int_equal(view->event.tid, views[i].event.tid);
+		assert_int_equal(view->event.pid, 4711);
+		assert_int_equal(view->event.level, CTRACE_ERROR);
+		assert_int_equal(view->event.event_id, 255);
+		assert_string_equal(view->event.component, "MF.RTS");
+		assert_int_equal(view->event.item_count, views[i].event.item_count);
+		assert_string_equal(view->origin->host, "asterix");
+		assert_string_equal(view->origin->program, "rts32");
+		assert_string_equal(view->origin->jobname, "RTS32");
+		assert_int_equal(view->origin->asid, 0x1A);
+		if (i != 0)
+			continue;
+		assert_string_equal(ct_view_mnemonic(view, scratch), "OPEN");
+		assert_string_equal(ct_view_item_name(view, 0, scratch), "rows");
+		assert_string_equal(ct_view_item_name(view, 1, scratch), "data2");
+		assert_int_equal(view->event.items[0].value, 17);
+		assert_memory_equal(view->event.items[1].data, "a\"b", 3);
+	}
+	assert_null(ct_reader_next(back.reader));
+	assert_int_equal(back.damages, 0);
+	assert_null(ct_reader_origin(back.reader, 1));
+	ct_reader_destroy(back.reader);
+	assert_int_equal(access("out/stream.0", F_OK), 0);
+	assert_int_equal(access("out/stream.3", F_OK), 0);
+}
+
+static void a_folder_a_process(void **state)
+{
+	const struct ct_origin hostile = { .index = 2, .host = "../..", .program = "a b/c", .jobname = "", .path = "", .pid = 1 };
+	const struct ct_origin twin = { .index = 3, .host = "asterix", .program = "rts32", .jobname = "RTS32", .path = "", .pid = 4711 };
+	struct ct_view views[] = { view_at(0, 1, NULL, 0), view_at(1, 1, NULL, 0), view_at(2, 1, NULL, 0), view_at(3, 1, NULL, 0) };
+	struct back back;
+	unsigned count = 0;
+
+	(void)state;
+	views[1].origin = &other_origin;
+	views[2].origin = &hostile;
+	views[3].origin = &twin;
+	write_trace("many", false, views, 4);
+	assert_int_equal(access("many/asterix.rts32.4711/metadata", F_OK), 0);
+	assert_int_equal(access("many/asterix.rts32.4711-2/metadata", F_OK), 0);
+	assert_int_equal(access("many/host.trace.4711/metadata", F_OK), 0);
+	assert_int_equal(access("many/_.__...a_b_c.1/metadata", F_OK) == 0 || access("many/_.___.a_b_c.1/metadata", F_OK) == 0 ||
+				 access("many/_._...a_b_c.1/metadata", F_OK) == 0,
+			 1);
+	open_back(&back, "many");
+	while (ct_reader_next(back.reader) != NULL)
+		count++;
+	assert_int_equal(count, 4);
+	ct_reader_destroy(back.reader);
+}
+
+static void packets_are_bounded_and_merge_again(void **state)
+{
+	static char text[3000];
+	const struct ctrace_event_item item = { .type = CTRACE_TYPE_TEXT, .size = sizeof text, .data = text };
+	struct ct_export_options options = { .folder = "big", .has_one_trace = true };
+	struct ct_view view = view_at(0, 1, &item, 1);
+	const struct ct_view *read;
+	struct back back;
+	void *self;
+
+	(void)state;
+	memset(text, 'x', sizeof text);
+	assert_int_equal(ct_export_trace.open(&options, &self), CTRACE_OK);
+	for (unsigned i = 0; i < 1000; i++) {
+		view.event.time_ns++;
+		view.event.tid = i % 7;
+		ct_export_trace.add(self, &view);
+	}
+	assert_int_equal(ct_export_trace.end(self), CTRACE_OK);
+	ct_export_trace.close(self);
+	open_back(&back, "big");
+	for (unsigned i = 0; i < 1000; i++) {
+		read = ct_reader_next(back.reader);
+		assert_non_null(read);
+		assert_int_equal(read->event.tid, i % 7);
+		assert_int_equal(read->event.items[0].size, sizeof text);
+	}
+	assert_null(ct_reader_next(back.reader));
+	assert_int_equal(back.damages, 0);
+	ct_reader_destroy(back.reader);
+}
+
+static void lose_events(void *self, const struct ct_origin *origin, uint64_t events)
+{
+	const struct ct_read_note lost = { .trouble = CT_TROUBLE_LOST, .events = events, .origin = origin, .from_ns = 1700000000000000000u };
+
+	ct_export_trace.lost(self, &lost);
+}
+
+static void losses_are_carried(void **state)
+{
+	struct ct_export_options options = { .folder = "lossy" };
+	struct ct_view view = view_at(0, 1, NULL, 0);
+	struct back back;
+	unsigned count = 0;
+	void *self;
+
+	(void)state;
+	assert_int_equal(ct_export_trace.open(&options, &self), CTRACE_OK);
+	lose_events(self, &view_origin, 1); /* before the first event */
+	ct_export_trace.add(self, &view);
+	lose_events(self, &view_origin, 20);
+	view.event.time_ns++;
+	view.event.tid = 2;
+	ct_export_trace.add(self, &view);
+	lose_events(self, NULL, 300); /* nobody knows whose */
+	view.event.time_ns++;
+	ct_export_trace.add(self, &view);
+	lose_events(self, &view_origin, 4000);  /* behind the last one */
+	lose_events(self, &other_origin, 50000); /* of a process without an event */
+	assert_int_equal(ct_export_trace.end(self), CTRACE_OK);
+	ct_export_trace.close(self);
+	open_back(&back, "lossy");
+	while (ct_reader_next(back.reader) != NULL)
+		count++;
+	assert_int_equal(count, 3);
+	assert_int_equal(back.lost, 54321);
+	assert_int_equal(back.damages, 0);
+	ct_reader_destroy(back.reader);
+}
+
+static void a_folder_that_holds_something_is_left_alone(void **state)
+{
+	struct ct_export_options options = { .folder = "full" };
+	void *self = NULL;
+
+	(void)state;
+	assert_int_equal(mkdir("full", 0700), 0);
+	assert_int_equal(mkdir("full/mine", 0700), 0);
+	assert_int_equal(ct_export_trace.open(&options, &self), CTRACE_OS_ERROR);
+	assert_int_equal(errno, ENOTEMPTY);
+	assert_int_equal(rmdir("full/mine"), 0);
+	assert_int_equal(ct_export_trace.open(&options, &self), CTRACE_OK);
+	ct_export_trace.close(self);
+}
+
+static void what_cannot_be_written_is_told(void **state)
+{
+	struct ct_export_options options = { .folder = "failing", .has_one_trace = true };
+	struct ct_view view = view_at(0, 1, NULL, 0);
+	void *self;
+
+	(void)state;
+	assert_int_equal(ct_export_trace.open(&options, &self), CTRACE_OK);
+	ct_export_trace.add(self, &view);
+	assert_int_equal(rmdir("failing"), 0);
+	assert_int_equal(ct_export_trace.end(self), CTRACE_OS_ERROR);
+	assert_int_equal(errno, ENOENT);
+	ct_export_trace.close(self);
+}
+
+int main(void)
+{
+	static const struct CMUnitTest tests[] = {
+		cmocka_unit_test(events_come_back),
+		cmocka_unit_test(a_folder_a_process),
+		cmocka_unit_test(packets_are_bounded_and_merge_again),
+		cmocka_unit_test(losses_are_carried),
+		cmocka_unit_test(a_folder_that_holds_something_is_left_alone),
+		cmocka_unit_test(what_cannot_be_written_is_told),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,239 @@
+/*
+ * ipcs_job.c - one command of ctrace ipcs over the traces that it means: which those are, a reader for them, and what became of it.
+ *
+ * Listings and messages go to stdout; damage goes to stderr as it is met.
+ *
+ * Copyright The ctrace authors.  SPDX-License-Identifier: Apache-2.0
+ */
+#include "ipcs_commands.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "cmd.h"
+#include "end_signal.h"
+
+#define REPORT_LIMIT 20u /* a file of nothing but damage must not fill the terminal */
+
+/* One command's reading. */
+struct job {
+	struct ipcs *ipcs;
+	struct ct_ipcs_job job;
+	uint32_t added;
+};
+
+void ct_ipcs_fail(struct ipcs *ipcs, int status)
+{
+	if (status > ipcs->status)
+		ipcs->status = status;
+}
+
+static void say(enum ct_ipcs_message id, const char *const *values)
+{
+	struct ct_buf text;
+
+	ct_buf_init(&text);
+	ct_ipcs_message_add(&text, id, values);
+	printf("%s\n", ct_buf_text(&text));
+	ct_buf_fini(&text);
+}
+
+/* ---- what readers tell; losses are the listing's to say ---- */
+
+static void report(const struct ct_read_note *note, void *user)
+{
+	struct ipcs *ipcs = ((struct job *)user)->ipcs;
+
+	if (note->trouble == CT_TROUBLE_LOST || note->trouble == CT_TROUBLE_MISSING)
+		return;
+	ct_ipcs_fail(ipcs, CMD_NOTHING);
+	if (ipcs->reports++ >= REPORT_LIMIT)
+		return;
+	(void)fflush(stdout);
+	fputs("ctrace ipcs: ", stderr);
+	ct_tool_print(stderr, note->path, strlen(note->path));
+	fprintf(stderr, ", offset %" PRIu64, note->offset);
+	if (note->bytes > 0)
+		fprintf(stderr, ", %" PRIu64 " byte%s", note->bytes, note->bytes == 1 ? "" : "s");
+	fprintf(stderr, ": %s\n", note->message);
+}
+
+/* ---- which traces ---- */
+
+static void add_path(struct job *job, const char *path)
+{
+	enum ctrace_status status = ct_reader_add(job->job.reader, path);
+	const char *reason = status == CTRACE_NOT_FOUND     ? "there is no trace, run folder or traced process of that name"
+			     : status == CTRACE_UNSUPPORTED ? "it is nothing that ctrace can read"
+							    : ctrace_status_text(status);
+
+	if (status == CTRACE_OK) {
+		job->added++;
+		return;
+	}
+	say(CT_ITT10019I, (const char *[]){ path, reason });
+	ct_ipcs_fail(job->ipcs, CMD_NOTHING);
+}
+
+static void add_process(const struct ct_folder_entry *entry, void *user)
+{
+	struct job *job = user;
+	char *path;
+
+	if ((entry->uid != geteuid() && geteuid() != 0) || asprintf(&path, "%s/%s", entry->run_directory, entry->name) < 0)
+		return;
+	/* A process that ended since is no failure. */
+	if (access(path, F_OK) == 0)
+		add_path(job, path);
+	free(path);
+}
+
+static void add_run_directory(const char *path, void *user)
+{
+	ct_folder_each(path, add_process, user);
+}
+
+/* The path that DD_NAME, dd_NAME or NAME gives in the environment, as COBOL programs find theirs; else the name itself. */
+static const char *ddname_path(const char *name)
+{
+	static const char *const patterns[] = { "DD_%s", "dd_%s", "%s" };
+	char variable[300];
+
+	for (size_t i = 0; i < CT_COUNT(patterns); i++) {
+		const char *prefix = patterns[i];
+		const char *value;
+
+		(void)snprintf(variable, sizeof variable, "%.*s%s", (int)(strlen(prefix) - 2), prefix, name);
+		value = ct_os_environment(variable);
+		if (value != NULL)
+			return value;
+	}
+	return name;
+}
+
+static void add_sources(struct job *job, const struct ct_ipcs_command *from)
+{
+	for (uint32_t i = 0; i < from->sources.count; i++)
+		add_path(job, from->source == CT_IPCS_BY_DDNAME ? ddname_path(from->sources.at[i]) : from->sources.at[i]);
+}
+
+/* The command's own word, SETDEF's, the command line's, or what traced processes have not delivered. */
+static void add_traces(struct job *job, const struct ct_ipcs_command *command)
+{
+	const struct ct_ipcs_command *defaults = &job->ipcs->defaults;
+	const struct reading *reading = &job->ipcs->reading;
+	bool is_said = command->is_active || command->sources.count != 0;
+	const struct ct_ipcs_command *from = is_said ? command : defaults;
+
+	if (from->sources.count != 0) {
+		add_sources(job, from);
+		return;
+	}
+	if (!from->is_active && reading->path_count != 0) {
+		for (size_t i = 0; i < reading->path_count; i++)
+			add_path(job, reading->paths[i]);
+		return;
+	}
+	ct_folder_each_run_directory(add_run_directory, job);
+	if (job->added == 0)
+		say(CT_ITT10004I, (const char *[]){ from->is_active ? "no process is being traced"
+								    : "none is named, and no process is being traced" });
+}
+
+/* False: there is nothing to read, and it has been said. */
+static bool open_job(struct job *job, struct ipcs *ipcs, const struct ct_ipcs_command *command)
+{
+	struct ct_reader_options options = {
+		.catalog = ipcs->reading.catalog, .filter = ipcs->reading.filter, .report = ct_ipcs_note, .user = &job->job
+	};
+	enum ctrace_status status;
+
+	*job = (struct job){ .ipcs = ipcs, .job = { .command = command, .also = report, .also_user = job } };
+	status = ct_reader_create(&options, &job->job.reader);
+	if (status == CTRACE_OK)
+		add_traces(job, command);
+	else
+		fprintf(stderr, "ctrace ipcs: %s\n", ctrace_status_text(status));
+	if (job->added == 0)
+		ct_ipcs_fail(ipcs, CMD_NOTHING);
+	return job->added != 0;
+}
+
+/* ---- running ---- */
+
+static void write_out(const char *text, size_t size, void *user)
+{
+	(void)user;
+	(void)!fwrite(text, 1, size, stdout);
+}
+
+static bool is_stopped(void *user)
+{
+	(void)user;
+	return ct_end_wanted != 0 || ferror(stdout) != 0;
+}
+
+static void run_jobs(struct ipcs *ipcs, struct ct_ipcs_job *const *jobs, uint32_t count, bool is_merged)
+{
+	struct ct_ipcs_output output = { .write = write_out,
+					 .linklist = ct_os_environment("CTRACE_LINKLIST"),
+					 .is_stopped = is_stopped };
+	enum ctrace_status status;
+	uint64_t shown = 0;
+
+	status = ct_ipcs_run(jobs, count, is_merged, &output, &shown);
+	if (status != CTRACE_OK)
+		ct_ipcs_fail(ipcs, CMD_NOTHING);
+	(void)fflush(stdout);
+	if (status == CTRACE_NOT_FOUND)
+		fputs("ctrace ipcs: no entries\n", stderr);
+	else if (status != CTRACE_OK)
+		fprintf(stderr, "ctrace ipcs: %s\n", ctrace_status_text(status));
+}
+
+void ct_ipcs_job_run(struct ipcs *ipcs, const struct ct_ipcs_command *commands, uint32_t count, bool is_merged)
+{
+	struct ct_ipcs_job *runnable[CT_IPCS_MERGED];
+	struct job *jobs = calloc(count, sizeof *jobs);
+	bool is_good = jobs != NULL;
+
+	if (jobs == NULL)
+		ct_ipcs_fail(ipcs, CMD_NOTHING);
+	for (uint32_t i = 0; i < count && jobs != NULL; i++) {
+		is_good &= open_job(&jobs[i], ipcs, &commands[i]);
+		runnable[i] = &jobs[i].job;
+	}
+	if (is_good)
+		run_jobs(ipcs, runnable, count, is_merged);
+	for (uint32_t i = 0; i < count && jobs != NULL; i++)
+		ct_reader_destroy(jobs[i].job.reader);
+	free(jobs);
+}
+
+void ct_ipcs_job_copy(struct ipcs *ipcs, const struct ct_ipcs_command *command)
+{
+	const char *path = command->out_kind == CT_IPCS_BY_DDNAME ? ddname_path(command->out.at[0]) : command->out.at[0];
+	struct ct_ipcs_copied copied;
+	enum ctrace_status status;
+	struct job job;
+
+	if (open_job(&job, ipcs, command)) {
+		status = ct_ipcs_copy(&job.job, path, &copied);
+		if (status == CTRACE_OK) {
+			printf(" COPYTRC %" PRIu64 " ENTRIES OF %u PROCESSES COPIED TO ", copied.events, copied.processes);
+			ct_tool_print(stdout, path, strlen(path));
+			putchar('\n');
+		} else {
+			fputs("ctrace ipcs: ", stderr);
+			ct_tool_print(stderr, path, strlen(path));
+			fprintf(stderr, ": %s\n", status == CTRACE_OS_ERROR ? strerror(errno) : ctrace_status_text(status));
+		}
+		if (status != CTRACE_OK || copied.events == 0)
+			ct_ipcs_fail(ipcs, CMD_NOTHING);
+	}
+	ct_reader_destroy(job.job.reader);
+}
