@@ -94,7 +94,9 @@ static void run_file(struct ipcs *ipcs, const char *path)
 
 	ct_buf_init(&text);
 	if (file != NULL && read_stream(file, &text)) {
+		ipcs->is_file = true;
 		ct_ipcs_commands_run(ipcs, text.data, text.size);
+		ipcs->is_file = false;
 		if (ipcs->commands == 0) {
 			fputs("ctrace ipcs: no command; expected CTRACE, MERGE, COPYTRC, SETDEF, HELP or END\n", stderr);
 			ct_ipcs_fail(ipcs, CMD_USAGE);

@@ -40,8 +40,8 @@ static void complain(struct ipcs *ipcs, const char *text, size_t size, enum ct_i
 	if (message != CT_ITT_NONE)
 		fprintf(stderr, "%s %s\n", ct_ipcs_message_row(message)->id, ct_ipcs_message_row(message)->text);
 	fputs("ctrace ipcs: ", stderr);
-	if (complaint->line > 1)
-		fprintf(stderr, "line %u, ", complaint->line);
+	if (complaint->line > 1 || ipcs->is_file)
+		fprintf(stderr, "line %u, ", complaint->line + (ipcs->is_file ? ipcs->line : 0));
 	fprintf(stderr, "column %u: %s; expected %s\n    ", complaint->column, complaint->message, complaint->expected);
 	(void)ct_tool_print(stderr, line.at, line.size);
 	fprintf(stderr, "\n    %*s^\n", ct_tool_print(NULL, line.at, before < line.size ? before : line.size), "");
@@ -197,6 +197,8 @@ void ct_ipcs_commands_run(struct ipcs *ipcs, const char *text, size_t size)
 
 		if (!ct_ipcs_is_empty(text, taken))
 			run_command(ipcs, text, taken);
+		for (size_t i = 0; i < taken; i++)
+			ipcs->line += text[i] == '\n';
 		text += taken;
 		size -= taken;
 	}

@@ -224,7 +224,8 @@ void ct_ipcs_job_copy(struct ipcs *ipcs, const struct ct_ipcs_command *command)
 	if (open_job(&job, ipcs, command)) {
 		status = ct_ipcs_copy(&job.job, path, &copied);
 		if (status == CTRACE_OK) {
-			printf(" COPYTRC %" PRIu64 " ENTRIES OF %u PROCESSES COPIED TO ", copied.events, copied.processes);
+			printf(" COPYTRC %" PRIu64 " ENTR%s OF %u PROCESS%s COPIED TO ", copied.events,
+			       copied.events == 1 ? "Y" : "IES", copied.processes, copied.processes == 1 ? "" : "ES");
 			ct_tool_print(stdout, path, strlen(path));
 			putchar('\n');
 		} else {

@@ -79,6 +79,7 @@
 		}
 		setView(from, to) {
 			this.view = this.clamp(from, to);
+			this.timeline.aim = null;
 			this.timeline.invalidate();
 			this.overview.draw();
 			this.panels.viewChanged();

@@ -7,8 +7,6 @@
  * Copyright The ctrace authors.  SPDX-License-Identifier: Apache-2.0
  */
 const ReportData = (() => {
-	const NONE = 0xFFFFFFFF;
-
 	function bytesOf(base64) {
 		if (Uint8Array.fromBase64)
 			return Uint8Array.fromBase64(base64);
@@ -187,6 +185,21 @@ const ReportData = (() => {
 		return list;
 	}
 
+	/* Bytes that the program gave with an event. */
+	function sizeOf(data, row) {
+		const reader = new Reader(data.items);
+		let sum = 0;
+		reader.at = data.places[row];
+		if (reader.number() === 0)
+			return 0;
+		for (let left = reader.number(); left > 0; left--) {
+			const head = reader.bytes[reader.at++], kept = head >> 4 === 15 ? reader.number() : head >> 4;
+			sum += head & 8 ? reader.number() : kept;
+			reader.at += kept;
+		}
+		return sum;
+	}
+
 	/* [{ item, isCut, fields: [{ name, kind, size, picture, isFiller, isRedefinition, offset, occurrence, isBad, conditions, depth, text }] }] */
 	function recordsOf(data, row) {
 		return (data.recordPlaces.get(row) || []).map(([item, at, size]) => readRecord(data, item, at, at + size));
@@ -221,5 +234,5 @@ const ReportData = (() => {
 		return { item, isCut: depth > 0, fields };
 	}
 
-	return { load, itemsOf, recordsOf, NONE };
+	return { load, itemsOf, sizeOf, recordsOf };
 })();

@@ -23,14 +23,25 @@ const ReportDetail = (() => {
 			const model = this.model, data = model.data, kind = model.kindOf(row), level = Math.min(kind.level, 4);
 			const items = ReportData.itemsOf(data, row), records = ReportData.recordsOf(data, row);
 			this.place.replaceChildren(
-				make("h2", null, kind.name, make("span", { class: "tag level level-" + level }, LEVELS[level]),
+				make("h2", null, kind.name === String(kind.id) ? "Event " + kind.id : kind.name, " ", make("span", { class: "tag level level-" + level }, LEVELS[level]),
 					kind.type && kind.type.is_exception ? make("span", { class: "tag bad" }, "exception") : null),
+				make("p", { class: "when" }, model.clock(data.time[row]), make("span", { class: "soft" }, "  " + this.span(row))),
 				make("p", { class: "what" }, kind.type && kind.type.description ? shown(kind.type.description) : model.componentNames[kind.component] + ", event " + kind.id),
 				this.buttons(row),
-				this.facts(row, kind),
 				...this.items(kind, items, row),
-				...records.flatMap(record => this.record(kind, record)));
+				...records.flatMap(record => this.record(kind, record)),
+				make("h3", null, "Where it comes from"), this.facts(row, kind));
 			this.place.scrollTop = 0;
+		}
+		/* "exit, after 2.5 ms" */
+		span(row) {
+			const spans = this.model.data.spans, span = spans.ofRow[row] - 1;
+			if (span < 0)
+				return "";
+			const took = duration(spans.end[span] - spans.start[span]);
+			if (spans.first[span] === row)
+				return spans.last[span] < 0 ? "entry; has not ended" : "entry, took " + took;
+			return "exit, after " + took + (spans.first[span] < 0 ? "; its entry is not here" : "");
 		}
 		buttons(row) {
 			const model = this.model, data = model.data, spans = data.spans, span = spans.ofRow[row] - 1;
@@ -46,16 +57,12 @@ const ReportDetail = (() => {
 		}
 		facts(row, kind) {
 			const model = this.model, data = model.data, thread = data.threads[row], origin = model.originOf(thread), [, pid, tid] = data.about.threads[thread];
-			const x = data.time[row], span = data.spans.ofRow[row] - 1, list = [];
+			const x = data.time[row], list = [];
 			const add = (term, text) => text && list.push(make("dt", null, term), make("dd", null, text));
 			add("Time", model.date(x) + " " + model.clock(x) + (model.isUtc ? " UTC" : ""));
 			add("Since start", duration(x));
 			add("Component", plain(model.data.about.components[kind.component].name));
 			add("Event", kind.name === String(kind.id) ? kind.name : kind.name + " (" + kind.id + ")");
-			if (span >= 0) {
-				const spans = data.spans;
-				add("Span", spans.last[span] < 0 ? "has not ended" : duration(spans.end[span] - spans.start[span]) + (spans.first[span] < 0 ? ", its entry is not here" : ""));
-			}
 			add("Process", model.processName(origin) + (origin.pid && origin.pid !== pid ? ", process id " + pid : ""));
 			add("Thread", String(tid));
 			add("Job", origin.jobname ? plain(origin.jobname) + ", ASID " + origin.asid.toString(16).toUpperCase().padStart(4, "0") : "");

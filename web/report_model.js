@@ -63,7 +63,7 @@ const ReportModel = (() => {
 	}
 
 	function trimmed(value, digits) {
-		return value.toFixed(digits).replace(/\.?0+$/, "");
+		return digits === 0 ? value.toFixed(0) : value.toFixed(digits).replace(/\.?0+$/, "");
 	}
 
 	function duration(ns) {
@@ -390,7 +390,8 @@ const ReportModel = (() => {
 			const lanes = this.lanesOf(keyOf);
 			const groups = new Map();
 			for (const lane of lanes) {
-				lane.label = byThread ? "thread " + this.threadName(lane.thread) : this.threadFullName(lane.thread);
+				lane.label = "thread " + this.threadName(lane.thread);
+				lane.detail = byThread || data.about.origins.length === 1 ? "" : this.processName(this.originOf(lane.thread));
 				const number = byThread ? data.about.threads[lane.thread][0] : lane.component;
 				if (!groups.has(number)) {
 					const name = byThread ? this.processName(data.about.origins[number]) : this.componentNames[number];
@@ -403,7 +404,7 @@ const ReportModel = (() => {
 			const compare = new Intl.Collator("en", { numeric: true }).compare;
 			const list = [...groups.values()].sort((a, b) => compare(a.name, b.name));
 			for (const group of list)
-				group.lanes.sort((a, b) => compare(a.label, b.label));
+				group.lanes.sort((a, b) => compare(a.detail, b.detail) || compare(a.label, b.label));
 			return list;
 		}
 		lanesOf(keyOf) {

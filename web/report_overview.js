@@ -33,7 +33,7 @@ const ReportOverview = (() => {
 			return this.app.all;
 		}
 		get plot() {
-			return Math.max(this.width - LEFT - 2, 10);
+			return Math.max(this.app.timeline.plot, 10);
 		}
 		pixelOf(x) {
 			return LEFT + (x - this.all.from) / (this.all.to - this.all.from) * this.plot;
@@ -50,7 +50,7 @@ const ReportOverview = (() => {
 			this.count();
 		}
 		count() {
-			if (!this.width)
+			if (!this.width || !this.app.timeline.width)
 				return;
 			const model = this.model, x = model.data.x, width = Math.ceil(this.plot);
 			const scale = this.plot / (this.all.to - this.all.from), from = this.all.from, last = width - 1;
@@ -108,7 +108,7 @@ const ReportOverview = (() => {
 			}
 		}
 		drawWindow(colours) {
-			const context = this.context, left = Math.max(this.pixelOf(this.app.view.from), LEFT), right = Math.min(Math.max(this.pixelOf(this.app.view.to), left + 2), this.width - 1);
+			const context = this.context, left = Math.max(this.pixelOf(this.app.view.from), LEFT), right = Math.min(Math.max(this.pixelOf(this.app.view.to), left + 2), LEFT + this.plot);
 			context.fillStyle = colours.sunk;
 			context.globalAlpha = .68;
 			context.fillRect(LEFT, 0, left - LEFT, this.height);
@@ -144,7 +144,6 @@ const ReportOverview = (() => {
 				return;
 			}
 			const by = this.timeOf(x) - this.timeOf(drag.x);
-			this.app.timeline.aim = null;
 			if (drag.kind === "move")
 				this.app.setView(drag.view.from + by, drag.view.to + by);
 			else if (drag.kind === "left")

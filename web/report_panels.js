@@ -116,7 +116,7 @@ const ReportPanels = (() => {
 			for (let i = 0; i < model.count; i++) {
 				const row = model.rowAt(i), number = data.classes[row];
 				counts[number]++;
-				bytes[number] += data.places[row + 1] - data.places[row];
+				bytes[number] += ReportData.sizeOf(data, row);
 			}
 			model.classes.forEach((kind, number) => {
 				if (counts[number] === 0)
@@ -230,14 +230,14 @@ const ReportPanels = (() => {
 		chartOptions(place, series) {
 			const colours = this.app.timeline.colours, hues = HUES[document.documentElement.dataset.theme === "dark" ? "dark" : "light"];
 			const axis = { stroke: colours.soft, grid: { stroke: colours.softLine, width: 1 }, ticks: { stroke: colours.line, width: 1 }, font: "11px system-ui, sans-serif" };
-			const clock = (value, width) => this.model.clock(value, width > 1e11 ? 0 : width > 1e8 ? 3 : width > 1e5 ? 6 : 9);
+			const ticks = () => this.app.timeline.ticks(place.clientWidth - 90, 110);
 			return {
 				width: Math.max(place.clientWidth - 24, 100), height: Math.max(place.clientHeight - 88, 80),
 				legend: { live: true }, cursor: { drag: { x: true, y: false, setScale: false } },
 				scales: { x: { time: false, range: () => [this.app.view.from, this.app.view.to] }, y: { range: (_, least, most) => [0, Math.max(most || 0, 1) * 1.05] } },
-				axes: [{ ...axis, space: 110, values: (_, ticks) => ticks.map(tick => clock(tick, this.app.view.to - this.app.view.from)) },
-					{ ...axis, size: 62, values: (_, ticks) => ticks.map(tick => tick >= 1e6 ? tick / 1e6 + " M" : tick >= 1e4 ? tick / 1e3 + " k" : String(tick)) }],
-				series: [{ label: "Time", value: (_, value) => value === null ? "" : clock(value, 1) }, ...series.map((one, index) => {
+				axes: [{ ...axis, splits: () => ticks().list, values: (_, list) => list.map(tick => this.app.timeline.tickText(tick, ticks().step)) },
+					{ ...axis, size: 62, values: (_, list) => list.map(tick => tick >= 1e6 ? tick / 1e6 + " M" : tick >= 1e4 ? tick / 1e3 + " k" : String(tick)) }],
+				series: [{ label: "Time", value: (_, value) => value === null ? "" : this.model.clock(value) }, ...series.map((one, index) => {
 					const stroke = this.by === "level" ? colours.levels[one.key] : hues[index % hues.length];
 					return { label: one.name, stroke, width: 1.5, fill: series.length === 1 ? stroke + "22" : undefined, points: { show: false },
 						value: (_, value) => value === null ? "" : rate(value, 1e9) };
@@ -262,7 +262,8 @@ const ReportPanels = (() => {
 				const from = this.model.place(note.from_ns), to = this.model.place(note.to_ns);
 				const many = note.kind === "damage" ? bytesText(note.bytes) : note.events > 0 ? grouped(note.events) + (note.kind === "missing" ? " packets" : " events") : "";
 				const text = kinds[note.kind] + (many ? " " + many : "") + ": " + plain(note.message || "");
-				return { ...note, name: kinds[note.kind], many, text, from: from === null ? to : from, to: to === null ? from : to };
+				const process = note.origin >= 0 ? this.model.processName(this.model.data.about.origins[note.origin]) : "";
+				return { ...note, process, name: kinds[note.kind], many, text, from: from === null ? to : from, to: to === null ? from : to };
 			});
 			const all = this.model.length;
 			this.app.timeline.losses = this.notes.filter(note => note.from !== null && note.to >= 0 && note.from <= all && note.kind !== "unknown")
@@ -278,12 +279,12 @@ const ReportPanels = (() => {
 				{ title: "What", value: note => note.name, cell: note => make("b", { class: "level-3" }, note.name) },
 				{ title: "How much", isNumber: true, value: note => note.events + note.bytes, cell: note => note.many },
 				{ title: "Why", value: note => note.message || "", cell: note => shown(note.message || "") },
-				{ title: "Process", value: note => note.program || "", cell: note => (note.program ? plain(note.program) : "") + (note.pid ? " " + note.pid : "") },
+				{ title: "Process", value: note => note.process, cell: note => note.process },
 				{ title: "File", value: note => note.path || "", cell: note => make("span", { title: plain(note.path || "") }, plain(note.path || "").split("/").slice(-2).join("/") + ", offset " + note.offset) },
-			], { sort: 0, limit: 2000, empty: "Nothing is lost, missing or damaged.", caption: "Losses and damage" }).fill(this.notes);
+			], { sort: 0, isRising: true, limit: 2000, empty: "Nothing is lost, missing or damaged.", caption: "Losses and damage" }).fill(this.notes);
 		}
 		goToLoss(note) {
-			const margin = Math.max(note.to - note.from, this.model.length / 200);
+			const margin = note.to > note.from ? 2 * (note.to - note.from) : Math.min(this.model.length / 200, 1e6);
 			this.app.timeline.animate(note.from - margin, note.to + margin);
 		}
 	}

@@ -153,7 +153,7 @@ const ReportTable = (() => {
 			this.columns = columns;
 			this.options = options;
 			this.sort = options.sort;
-			this.isRising = false;
+			this.isRising = Boolean(options.isRising);
 		}
 		fill(rows) {
 			this.rows = rows;

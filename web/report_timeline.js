@@ -10,7 +10,7 @@
  */
 const ReportTimeline = (() => {
 	const { LEVELS, grouped, duration, lowerBound, lowerBoundRow } = ReportModel;
-	const AXIS = 24, GUTTER = 196, GROUP = 24, STRIP = 18, SPAN = 16, PAD = 4, DEPTHS = 12;
+	const AXIS = 24, GUTTER = 196, GROUP = 24, STRIP = 18, TALL = 46, SPAN = 16, PAD = 4, DEPTHS = 12;
 	const NARROW = 1.3; /* pixels: spans below are drawn as one run */
 	const NEAR = 5; /* pixels: so far beside an event it is still hit */
 	const LEAST_NS = 20; /* of a view */
@@ -67,7 +67,18 @@ const ReportTimeline = (() => {
 			this.groups = this.model.tracks(this.byThread);
 			this.layOut();
 		}
+		/* Where there is room to spare, events get more of it. */
 		layOut() {
+			const lanes = this.groups.filter(group => !this.folded.has(group.key)).reduce((sum, group) => sum + group.lanes.length, 0);
+			this.strip = STRIP;
+			const spare = (this.height || 0) - AXIS - this.stack();
+			this.strip = Math.max(STRIP, Math.min(TALL, STRIP + Math.floor(spare / Math.max(lanes, 1))));
+			this.space.style.height = AXIS + this.stack() + "px";
+			this.focused = Math.min(this.focused, Math.max(this.lines.length - 1, 0));
+			this.invalidate();
+		}
+		/* Makes the lines, one below the other; gives their height. */
+		stack() {
 			const lines = [];
 			let y = 0;
 			for (const group of this.groups) {
@@ -77,15 +88,13 @@ const ReportTimeline = (() => {
 				if (isFolded)
 					continue;
 				for (const lane of group.lanes) {
-					const height = STRIP + Math.min(lane.depths.length, DEPTHS) * SPAN + PAD;
+					const height = Math.max(this.strip + Math.min(lane.depths.length, DEPTHS) * SPAN + PAD, lane.detail ? 34 : 0);
 					lines.push({ group, lane, y, height });
 					y += height;
 				}
 			}
 			this.lines = lines;
-			this.focused = Math.min(this.focused, Math.max(lines.length - 1, 0));
-			this.space.style.height = AXIS + y + "px";
-			this.invalidate();
+			return y;
 		}
 		resize() {
 			this.width = this.scroller.clientWidth;
@@ -94,6 +103,10 @@ const ReportTimeline = (() => {
 			this.canvas.width = Math.round(this.width * this.ratio);
 			this.canvas.height = Math.round(this.height * this.ratio);
 			this.canvas.style.height = this.height + "px";
+			if (this.app.overview)
+				this.app.overview.count(); /* it is as wide */
+			if (this.groups)
+				this.layOut();
 			this.invalidate();
 		}
 		get plot() {
@@ -139,15 +152,16 @@ const ReportTimeline = (() => {
 				if (y + line.height > AXIS)
 					this.drawLine(line, y, i === this.focused);
 			}
-			this.drawLosses();
 			this.drawCursor();
 			context.restore();
 			this.drawAxis(ticks);
+			this.drawLossMarks();
 			this.frames++;
 			this.frameMs = performance.now() - begun;
 		}
-		ticks() {
-			const { from, to } = this.app.view, least = (to - from) / this.plot * 96;
+		/* Round times, so many pixels apart. */
+		ticks(width = this.plot, apart = 96) {
+			const { from, to } = this.app.view, least = (to - from) / width * apart;
 			const step = STEPS.find(found => found >= least) || STEPS[STEPS.length - 1];
 			/* On round times of the clock, of the place where the page is read. */
 			const shift = this.model.isUtc ? 0 : -new Date(Number(this.model.instant(from) / 1000000n)).getTimezoneOffset() * 60e9;
@@ -164,7 +178,7 @@ const ReportTimeline = (() => {
 				context.fillRect(Math.round(this.pixelOf(x)), AXIS, 1, this.height - AXIS);
 		}
 		drawAxis({ list, step }) {
-			const context = this.context, digits = step >= 1e9 ? 0 : step >= 1e6 ? 3 : step >= 1e3 ? 6 : 9;
+			const context = this.context;
 			context.fillStyle = this.colours.panel;
 			context.fillRect(0, 0, this.width, AXIS);
 			context.fillStyle = this.colours.line;
@@ -178,11 +192,14 @@ const ReportTimeline = (() => {
 				const pixel = this.pixelOf(x);
 				if (pixel < GUTTER + 2)
 					continue;
-				const clock = this.model.clock(x, digits);
-				const text = step < 60e9 ? step < 1e9 ? clock.slice(6) : clock.slice(3) : clock.slice(0, 5);
-				context.fillText(text, pixel + 4, AXIS / 2);
+				context.fillText(this.tickText(x, step), pixel + 4, AXIS / 2);
 				context.fillRect(Math.round(pixel), AXIS - 7, 1, 6);
 			}
+		}
+		/* What of the clock changes from tick to tick; the corner says the rest. */
+		tickText(x, step) {
+			const clock = this.model.clock(x, step >= 1e9 ? 0 : step >= 1e6 ? 3 : step >= 1e3 ? 6 : 9);
+			return step >= 86400e9 ? this.model.date(x) : step >= 60e9 ? clock.slice(0, 5) : step >= 1e9 ? clock.slice(3) : clock.slice(6);
 		}
 		drawLine(line, y, isFocused) {
 			const context = this.context;
@@ -193,7 +210,8 @@ const ReportTimeline = (() => {
 					context.fillRect(0, y, this.width, line.height);
 					context.globalAlpha = 1;
 				}
-				this.drawLane(line.lane, y);
+				this.drawLane(line.lane, y, line.height);
+				this.drawLaneLosses(line, y);
 			} else {
 				context.fillStyle = this.colours.sunk;
 				context.fillRect(0, y, this.width, line.height);
@@ -212,7 +230,8 @@ const ReportTimeline = (() => {
 				context.fillRect(0, y, 3, line.height);
 			}
 			if (line.lane) {
-				this.drawText(line.lane.label, 30, y + STRIP / 2 + 1, GUTTER - 92, this.colours.text, "11.5px system-ui, sans-serif");
+				this.drawText(line.lane.label, 26, y + STRIP / 2 + 1, GUTTER - 88, this.colours.text, "11.5px system-ui, sans-serif");
+				this.drawText(line.lane.detail, 26, y + STRIP / 2 + 15, GUTTER - 34, this.colours.soft, "10.5px system-ui, sans-serif");
 				this.drawCount(line.lane.rows.length, y + STRIP / 2 + 1);
 				return;
 			}
@@ -229,7 +248,7 @@ const ReportTimeline = (() => {
 				context.lineTo(16, middle + 3);
 			}
 			context.fill();
-			this.drawText(line.group.name, 26, middle, GUTTER - 88, this.colours.text, "600 12px system-ui, sans-serif");
+			this.drawText(line.group.name, 26, middle, GUTTER - 82, this.colours.text, "600 12px system-ui, sans-serif");
 			this.drawCount(line.group.count, middle);
 		}
 		drawCount(count, y) {
@@ -254,13 +273,13 @@ const ReportTimeline = (() => {
 			}
 			context.fillText(text, x, y);
 		}
-		drawLane(lane, y) {
+		drawLane(lane, y, height) {
 			const context = this.context;
-			this.drawEvents(lane, y + 2, STRIP - 4);
+			this.drawEvents(lane, y + 2, this.strip - 4);
 			for (let i = 0; i < lane.depths.length && i < DEPTHS; i++)
-				this.drawSpans(lane.depths[i], y + STRIP + i * SPAN);
+				this.drawSpans(lane.depths[i], y + this.strip + i * SPAN);
 			context.fillStyle = this.colours.softLine;
-			context.fillRect(GUTTER, y + STRIP + Math.min(lane.depths.length, DEPTHS) * SPAN + PAD - 1, this.plot, 1);
+			context.fillRect(GUTTER, y + height - 1, this.plot, 1);
 		}
 
 		/* For each pixel how many events of each level, level by level. */
@@ -323,7 +342,7 @@ const ReportTimeline = (() => {
 				const count = bins[pixel * 5 + level];
 				if (count === 0)
 					continue;
-				const share = bar.full * count / sum, height = Math.min(left, level >= 2 ? Math.max(share, 4) : share + .5);
+				const share = bar.full * count / sum, height = Math.min(left, level >= 2 ? Math.max(share, 3) : share + .5);
 				paths[level].rect(bar.x, top, bar.width, height);
 				top += height;
 				left -= height;
@@ -379,22 +398,39 @@ const ReportTimeline = (() => {
 				this.drawText(kind.name + (right - left > 130 ? "  " + (isOpen ? "open" : duration(spans.end[span] - spans.start[span])) : ""), left + 5, y + SPAN / 2 + .5,
 					right - left - 9, this.colours.text, "11px system-ui, sans-serif");
 		}
-		drawLosses() {
+		/* Of the process that lost, or of all when nobody knows whose it was. */
+		concerns(loss, line) {
+			return Boolean(line.lane) && (loss.origin < 0 || this.model.data.about.threads[line.lane.thread][0] === loss.origin);
+		}
+		lossPixels(loss) {
+			const left = this.pixelOf(loss.from);
+			return { left, right: Math.max(this.pixelOf(loss.to), left + 3) };
+		}
+		drawLaneLosses(line, y) {
 			const context = this.context;
 			for (const loss of this.losses) {
-				const left = this.pixelOf(loss.from), right = Math.max(this.pixelOf(loss.to), left + 3);
+				const { left, right } = this.lossPixels(loss), from = Math.max(left, GUTTER);
+				if (right < GUTTER || left > this.width || !this.concerns(loss, line))
+					continue;
+				context.fillStyle = this.colours.lossSoft;
+				context.fillRect(from, y, right - from, line.height);
+				context.fillStyle = this.colours.loss;
+				context.fillRect(from, y, 1, line.height);
+				context.fillRect(right - 1, y, 1, line.height);
+			}
+		}
+		drawLossMarks() {
+			const context = this.context;
+			context.fillStyle = this.colours.loss;
+			for (const loss of this.losses) {
+				const { left, right } = this.lossPixels(loss), from = Math.max(left, GUTTER);
 				if (right < GUTTER || left > this.width)
 					continue;
-				const from = Math.max(left, GUTTER);
-				context.fillStyle = this.colours.lossSoft;
-				context.fillRect(from, AXIS, right - from, this.height);
-				context.fillStyle = this.colours.loss;
-				context.fillRect(from, AXIS, 1, this.height);
-				context.fillRect(right - 1, AXIS, 1, this.height);
+				context.fillRect(from, AXIS - 4, right - from, 3);
 				context.beginPath();
-				context.moveTo(from - 4, AXIS);
-				context.lineTo(from + 4, AXIS);
-				context.lineTo(from, AXIS + 7);
+				context.moveTo(from - 4, AXIS - 4);
+				context.lineTo(from + 5, AXIS - 4);
+				context.lineTo(from + .5, AXIS + 3);
 				context.fill();
 			}
 		}
@@ -424,7 +460,7 @@ const ReportTimeline = (() => {
 				&& (this.byThread || found.lane.component === this.model.componentOf(row)));
 			if (!line)
 				return;
-			const y = AXIS + line.y - this.scroller.scrollTop + STRIP / 2;
+			const y = AXIS + line.y - this.scroller.scrollTop + this.strip / 2;
 			context.beginPath();
 			context.arc(pixel + .5, y, 5, 0, 7);
 			context.fillStyle = this.colours.levels[this.model.levelOf(row)];
@@ -442,20 +478,19 @@ const ReportTimeline = (() => {
 
 		animate(from, to) {
 			const view = this.app.view, begun = performance.now(), old = { from: view.from, to: view.to };
-			this.aim = { from, to };
 			if (matchMedia("(prefers-reduced-motion: reduce)").matches) {
 				this.app.setView(from, to);
 				return;
 			}
+			const aim = this.aim = { from, to };
 			const step = () => {
-				if (!this.aim || this.aim.from !== from || this.aim.to !== to)
-					return;
+				if (this.aim !== aim)
+					return; /* something else has moved it */
 				const part = Math.min((performance.now() - begun) / ANIMATION_MS, 1), eased = 1 - (1 - part) ** 3;
 				this.app.setView(old.from + (from - old.from) * eased, old.to + (to - old.to) * eased);
+				this.aim = part < 1 ? aim : null;
 				if (part < 1)
 					requestAnimationFrame(step);
-				else
-					this.aim = null;
 			};
 			step();
 		}
@@ -467,7 +502,6 @@ const ReportTimeline = (() => {
 				const clamped = this.app.clamp(from, to);
 				this.animate(clamped.from, clamped.to);
 			} else {
-				this.aim = null;
 				this.app.setView(from, to);
 			}
 		}
@@ -517,16 +551,16 @@ const ReportTimeline = (() => {
 			const index = this.lineAt(y), line = this.lines[index];
 			if (y < AXIS)
 				return { kind: "axis", index: -1 };
-			const loss = x >= GUTTER ? this.losses.find(found => x >= this.pixelOf(found.from) - 4 && x <= Math.max(this.pixelOf(found.to), this.pixelOf(found.from) + 3) + 2) : null;
 			if (!line)
-				return { kind: "nothing", index, loss };
+				return { kind: "nothing", index };
 			if (x < GUTTER)
 				return { kind: "label", index, line };
 			if (!line.lane)
-				return { kind: "group", index, line, loss };
+				return { kind: "group", index, line };
+			const loss = this.losses.find(found => this.concerns(found, line) && x >= this.lossPixels(found).left - 4 && x <= this.lossPixels(found).right + 2);
 			const inside = y - AXIS + this.scroller.scrollTop - line.y;
-			if (inside >= STRIP) {
-				const span = this.spanAt(line.lane.depths[Math.floor((inside - STRIP) / SPAN)], x);
+			if (inside >= this.strip) {
+				const span = this.spanAt(line.lane.depths[Math.floor((inside - this.strip) / SPAN)], x);
 				if (span >= 0)
 					return { kind: "span", index, line, span, row: this.model.rowOfSpan(span), loss };
 			}
@@ -626,7 +660,6 @@ const ReportTimeline = (() => {
 				return;
 			const { x, y } = this.place(event);
 			this.canvas.setPointerCapture(event.pointerId);
-			this.aim = null;
 			this.drag = { kind: event.shiftKey || y < AXIS && x > GUTTER ? "range" : "pan", x, y, now: x, top: this.scroller.scrollTop, view: { ...this.app.view }, hasMoved: false };
 			this.tip.hidden = true;
 		}
@@ -727,7 +760,7 @@ const ReportTimeline = (() => {
 			if (!line)
 				return;
 			this.app.announce(line.lane
-				? "Track " + line.group.name + ", " + line.lane.label + ": " + line.lane.rows.length + " events"
+				? "Track " + line.group.name + ", " + line.lane.detail + " " + line.lane.label + ": " + line.lane.rows.length + " events"
 				: line.group.name + (line.isFolded ? ", folded: " : ": ") + line.group.lanes.length + " tracks, " + line.group.count + " events");
 		}
 		/* The lane's next event after the selected one, or the first that is seen. */

@@ -79,7 +79,7 @@ struct ct_mistakes {
 	uint64_t total; /* also those that are not noted */
 };
 void ct_mistakes_fini(struct ct_mistakes *mistakes);
-/* `what` with the node's text in quotation marks before it, when `word` is not NULL; did you mean `suggestion`, when there is one. */
+/* `what` with the node's text in quotation marks before it ("this" for one that has none), when `word` is not NULL; did you mean `suggestion`, when there is one. */
 struct ct_mistake {
 	const struct ct_yaml *word;
 	const char *what;

@@ -47,7 +47,9 @@ void ct_mistakes_add(struct ct_mistakes *mistakes, const struct ct_yaml_place *p
 	if (note == NULL)
 		return;
 	ct_buf_init(&message);
-	if (mistake->word != NULL) {
+	if (mistake->word != NULL && mistake->word->kind != CT_YAML_SCALAR) {
+		ct_buf_add_text(&message, "this ");
+	} else if (mistake->word != NULL) {
 		ct_span_quote(&message, (struct ct_span){ mistake->word->text, mistake->word->count }, CT_WORD_SHOWN);
 		ct_buf_add_char(&message, ' ');
 	}

@@ -393,7 +393,7 @@ void ct_catalog_print_header(struct ct_buf *out, const struct ct_catalog_compone
 #define AREA_A "       " /* what stands before column 8 */
 #define REMARK "      *> "
 #define LAST_COLUMN 72u
-#define LITERAL_CHUNK 40u
+#define LITERAL_WIDTH 48u
 
 /* How much of the text fits, ending at a blank where there is one, and never in a character. */
 static size_t fitting(const char *text, size_t room)
@@ -432,18 +432,40 @@ static void add_cobol_remark(struct ct_buf *out, const char *text)
 	ct_buf_fini(&plain);
 }
 
+/* Bytes of the first character as a text has them; a quotation mark is doubled in a literal. */
+static size_t character_size(const char *text)
+{
+	size_t size = 1;
+
+	while (((unsigned char)text[size] & 0xC0) == 0x80 && size < 4)
+		size++;
+	return size;
+}
+
+/* A line of the literal.  What is left. */
+static const char *add_cobol_piece(struct ct_buf *out, const char *text)
+{
+	size_t width = 0;
+
+	while (*text != '\0') {
+		size_t size = character_size(text);
+
+		if (width + size + (*text == '"') > LITERAL_WIDTH)
+			break;
+		if (*text == '"')
+			ct_buf_add_char(out, '"');
+		ct_buf_add(out, text, size);
+		width += size + (*text == '"');
+		text += size;
+	}
+	return text;
+}
+
 static void add_cobol_literal(struct ct_buf *out, const char *text)
 {
 	while (*text != '\0') {
-		size_t size = fitting(text, LITERAL_CHUNK);
-
 		ct_buf_add_text(out, AREA_A "        \"");
-		for (size_t i = 0; i < size; i++) {
-			if (text[i] == '"')
-				ct_buf_add_char(out, '"');
-			ct_buf_add_char(out, text[i]);
-		}
-		text += size;
+		text = add_cobol_piece(out, text);
 		ct_buf_add_text(out, *text != '\0' ? "\" &\n" : " \".\n");
 	}
 }

@@ -73,10 +73,23 @@ static uint32_t find_key(const struct ct_load_keys *keys, const struct ct_yaml *
 	return index;
 }
 
+/* A key without a value often is the rest of a text that a comma has cut in two. */
+static void complain_unknown_key(struct ct_load *load, const struct ct_load_keys *keys, const struct ct_yaml *key,
+				 const struct ct_yaml *word)
+{
+	const char *suggestion = ct_suggest((struct ct_span){ word->text, word->count }, keys->names, keys->count);
+	bool is_rest = suggestion == NULL && ct_load_is_nothing(key->next) && key->place.line == key->next->place.line;
+	char what[80];
+
+	(void)snprintf(what, sizeof what, "is no key of %s", keys->what);
+	complain_and_suggest(load, key, what, suggestion,
+			     is_rest ? "a key and its value; or quotation marks around the text before it, when the comma belongs to that" :
+				       keys->expected);
+}
+
 static void take_pair(struct ct_load *load, const struct ct_load_keys *keys, const struct ct_yaml *key, const struct ct_yaml **values)
 {
 	const struct ct_yaml *word = ct_yaml_value(key);
-	char what[80];
 	uint32_t index;
 
 	if (word->kind != CT_YAML_SCALAR) {
@@ -85,9 +98,7 @@ static void take_pair(struct ct_load *load, const struct ct_load_keys *keys, con
 	}
 	index = find_key(keys, word);
 	if (index == keys->count) {
-		(void)snprintf(what, sizeof what, "is no key of %s", keys->what);
-		complain_and_suggest(load, key, what, ct_suggest((struct ct_span){ word->text, word->count }, keys->names, keys->count),
-				     keys->expected);
+		complain_unknown_key(load, keys, key, word);
 	} else if (values[index] != NULL) {
 		ct_load_complain_word(load, key, "is there twice", "each key once");
 	} else {

@@ -60,7 +60,7 @@ uint32_t ct_copybook_size(const struct ct_copybook *copybook);    /* bytes, with
 /* ---- copybook_decode.c: a record's bytes to fields, in the order of the copybook. */
 enum ct_field_kind {
 	CT_RECORD_TEXT,    /* alphabetic, alphanumeric, edited */
-	CT_RECORD_NUMBER,  /* text is a decimal number, with sign and point where it has them; valid JSON */
+	CT_RECORD_NUMBER,  /* text is a number as DISPLAY shows it: -00123.45, +007, 12-, 1.5E+30; for JSON see ct_field_json_number() */
 	CT_RECORD_POINTER, /* text is 0x and digits */
 	CT_RECORD_GROUP
 };

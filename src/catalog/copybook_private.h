@@ -135,7 +135,8 @@ struct ct_literal {
 		CT_LITERAL_NUMBER,
 		CT_LITERAL_TEXT,
 		CT_LITERAL_BYTES, /* X"..": not to be translated */
-		CT_LITERAL_FILL   /* ZERO, SPACE, ALL "..": its text again and again */
+		CT_LITERAL_FILL,      /* ZERO, SPACE, ALL "..": its text again and again */
+		CT_LITERAL_FILL_BYTES /* HIGH-VALUES, LOW-VALUES: likewise, not to be translated */
 	} kind;
 	const char *text;
 	uint32_t size;
@@ -233,6 +234,10 @@ enum ctrace_status ct_condition_prepare(struct ct_scan *scan, struct ct_copybook
 /* number: what the bytes are, or NULL when they are none. */
 bool ct_condition_holds(const struct ct_copybook *copybook, const struct ct_item *item, const struct ct_condition *condition,
 			const uint8_t *bytes, size_t size, const struct ct_digits *number);
+
+/* ---- copybook_decode.c */
+enum ctrace_status ct_decoding_create(struct ct_copybook *copybook) CT_MUST_USE;
+void ct_decoding_destroy(struct ct_decoding *decoding);
 
 /* ---- encoding.c: one character of UTF-8 text in this encoding; false when it has none. */
 bool ct_encoding_to(enum ct_encoding encoding, const char **at, const char *end, uint8_t *out_byte);

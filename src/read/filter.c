@@ -20,6 +20,8 @@ bool ct_filter_has_number(const struct ct_filter_test *test, ct_wide value)
 	const struct ct_filter_range *ranges = test->ranges;
 	uint32_t low = 0, high = test->range_count;
 
+	if (high == 1)
+		return value >= ranges->first && value <= ranges->last;
 	while (low < high) {
 		uint32_t middle = low + (high - low) / 2;
 

@@ -259,15 +259,6 @@ static bool has_address(const struct ct_filter_test *test, const char *text, siz
 	return ct_filter_has_number(test, (ct_wide)value);
 }
 
-/* As the program calculates with it, where DISPLAY shows less: the point of a COMP-5 field. */
-static bool has_field_number(const struct ct_filter_test *test, const struct ct_record_field *field)
-{
-	char text[CT_JSON_NUMBER_SIZE];
-	size_t size = test->decimal_count != 0 ? ct_field_json_number(field, text) : 0;
-
-	return size != 0 ? has_decimal(test, text, size) : has_decimal(test, field->text, field->text_size);
-}
-
 static bool field_matches(const struct ct_filter_test *test, const struct ct_record_field *field)
 {
 	for (uint32_t i = 0; i < field->condition_count; i++)
@@ -275,7 +266,7 @@ static bool field_matches(const struct ct_filter_test *test, const struct ct_rec
 			return true;
 	if (field->kind == CT_RECORD_POINTER && has_address(test, field->text, field->text_size))
 		return true;
-	return has_text(test, field->text, field->text_size) || has_field_number(test, field);
+	return has_text(test, field->text, field->text_size) || has_decimal(test, field->text, field->text_size);
 }
 
 static void take_value(const struct ct_record_field *field, void *user)
@@ -310,7 +301,14 @@ static bool record_matches(const struct ct_filter *filter, const struct ct_filte
  * Items
  */
 
-static bool is_signed(const struct ctrace_event_item *item)
+#define INTEGERS (1u << CTRACE_TYPE_COMP5 | 1u << CTRACE_TYPE_COMPX | 1u << CTRACE_TYPE_COMP5S | 1u << CTRACE_TYPE_COMPXS)
+
+static inline bool is_integer(const struct ctrace_event_item *item)
+{
+	return item->type < CTRACE_TYPE_COUNT && (1u << item->type & INTEGERS) != 0 && item->size - 1 < 8;
+}
+
+static inline bool is_signed(const struct ctrace_event_item *item)
 {
 	return item->type == CTRACE_TYPE_COMP5S || item->type == CTRACE_TYPE_COMPXS;
 }
@@ -318,14 +316,10 @@ static bool is_signed(const struct ctrace_event_item *item)
 /* The item is a number, or the catalogue says that its bytes are one, the most significant first. */
 static bool is_number(const struct ctrace_event_item *item, const struct ct_argument *argument, uint64_t *out_value)
 {
-	bool has_width = item->size >= 1 && item->size <= 8;
-
 	*out_value = item->value;
-	if (item->type == CTRACE_TYPE_ADDRESS)
+	if (item->type == CTRACE_TYPE_ADDRESS || is_integer(item))
 		return true;
-	if (item->type == CTRACE_TYPE_COMP5 || item->type == CTRACE_TYPE_COMPX || is_signed(item))
-		return has_width;
-	if (item->type != CTRACE_TYPE_BINARY || !has_width || argument == NULL)
+	if (item->type != CTRACE_TYPE_BINARY || item->size - 1 >= 8 || argument == NULL)
 		return false;
 	*out_value = ct_item_value(CTRACE_TYPE_COMPX, item->data, item->size);
 	return argument->print == CT_PRINT_DECIMAL || argument->print == CT_PRINT_TIME || argument->print == CT_PRINT_FLAGS ||
@@ -395,6 +389,14 @@ bool ct_filter_items_match(const struct ct_filter *filter, const struct ct_filte
 
 	if (test->is_any)
 		return any_matches(filter, test, view);
+	/* data[0] > 100, which is most of what people ask for */
+	if (test->name.at == NULL && test->text_count == 0 && test->range_count != 0 && test->path_count == 0 &&
+	    test->index < view->event.item_count && is_integer(&view->event.items[test->index])) {
+		const struct ctrace_event_item *item = &view->event.items[test->index];
+
+		return ct_filter_has_number(test, is_signed(item) ? (ct_wide)(int64_t)item->value : (ct_wide)item->value) !=
+		       test->is_inverted;
+	}
 	index = find_item(test, view);
 	if (index == UINT32_MAX)
 		return false;
@@ -406,7 +408,7 @@ bool ct_filter_item_is_unknown(const struct ct_filter_test *test, const struct c
 {
 	const struct ct_event_type *type = view->type;
 
-	if (test->is_any || test->name.at == NULL || test->index != UINT32_MAX)
+	if (test->is_any || test->name.at == NULL || test->index != UINT32_MAX || (view->names != NULL && view->names->is_open))
 		return false;
 	for (uint32_t i = 0; type != NULL && i < type->argument_count; i++)
 		if (ct_name_is(test->name.at, test->name.size, type->arguments[i].name))

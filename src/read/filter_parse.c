@@ -307,7 +307,7 @@ static void set_whole(struct ct_literal *literal, uint64_t value)
 static bool check_level(struct parser *parser, struct ct_literal *literal)
 {
 	static const char *const names[] = { "debug", "info", "warn", "error", "fatal" };
-	struct ct_span text = literal->kind == CT_LITERAL_NUMBER ? literal->span : literal->text;
+	struct ct_span text = literal->kind == CT_LITERAL_STRING ? literal->text : literal->span;
 	uint32_t level;
 
 	if (literal->kind != CT_LITERAL_DURATION && ct_level_parse(text.at, text.size, &level) && level <= CTRACE_FATAL) {

@@ -63,8 +63,8 @@ struct ct_foreign_place *ct_foreign_root(struct ct_foreign_tree *tree); /* NULL:
 struct ct_foreign_place *ct_foreign_member(struct ct_foreign_tree *tree, struct ct_foreign_place *parent, enum ct_tsdl_scope scope,
 					   const struct ct_tsdl_type *type, uint32_t index);
 /* The choice of a variant: it is called as the variant is. */
-struct ct_foreign_place *ct_foreign_choice(struct ct_foreign_tree *tree, struct ct_foreign_place *parent, const struct ct_tsdl_type *type,
-					   uint32_t index);
+struct ct_foreign_place *ct_foreign_choice(struct ct_foreign_tree *tree, struct ct_foreign_place *parent,
+					   const struct ct_tsdl_type *type, uint32_t index);
 /* The element number `index`; those from CTRACE_MAX_ITEMS on share a place. */
 struct ct_foreign_place *ct_foreign_element(struct ct_foreign_tree *tree, struct ct_foreign_place *parent, uint64_t index);
 struct ct_foreign_place *ct_foreign_label(struct ct_foreign_tree *tree, struct ct_foreign_place *parent);
@@ -83,9 +83,11 @@ void ct_foreign_items_fini(struct ct_foreign_items *items);
 void ct_foreign_items_clear(struct ct_foreign_items *items);
 void ct_foreign_items_add_number(struct ct_foreign_items *items, const char *name, enum ctrace_item_type type, uint64_t value);
 /* The bytes stay where they are. */
-void ct_foreign_items_add(struct ct_foreign_items *items, const char *name, enum ctrace_item_type type, const void *data, uint64_t size);
+void ct_foreign_items_add(struct ct_foreign_items *items, const char *name, enum ctrace_item_type type, const void *data,
+			  uint64_t size);
 /* They are copied. */
-void ct_foreign_items_copy(struct ct_foreign_items *items, const char *name, enum ctrace_item_type type, const void *data, uint64_t size);
+void ct_foreign_items_copy(struct ct_foreign_items *items, const char *name, enum ctrace_item_type type, const void *data,
+			   uint64_t size);
 /* As the shortest decimal number that is this one again. */
 void ct_foreign_items_add_float(struct ct_foreign_items *items, const char *name, double value, bool is_short);
 /* Adds those of the other, which was finished, behind; has_copies: their bytes too. */
@@ -128,8 +130,8 @@ struct ct_foreign_decoder {
 	uint64_t first;
 	uint64_t limit;
 	uint64_t end;
-	uint64_t at; /* the next bit */
-	uint64_t *steps; /* that may still be made: what bounds the time a stream can take */
+	uint64_t at;                    /* the next bit */
+	uint64_t *steps;                /* that may still be made: what bounds the time a stream can take */
 	struct ct_foreign_items *items; /* NULL: nobody wants them */
 	struct ct_foreign_clock *clock;
 	struct ct_foreign_scope scopes[CT_SCOPE_COUNT];

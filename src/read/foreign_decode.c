@@ -129,8 +129,8 @@ static uint64_t get_integer(struct ct_foreign_decoder *decoder, const struct ct_
 {
 	const unsigned char *bytes = byte_at(decoder);
 	unsigned shift = (unsigned)(decoder->at % 8);
-	uint64_t value = shift == 0 && type->size % 8 == 0 ? get_bytes(bytes, type->size, is_big(decoder, type)) :
-							     gather_bits(bytes, shift, type->size, is_big(decoder, type));
+	uint64_t value = shift == 0 && type->size % 8 == 0 ? get_bytes(bytes, type->size, is_big(decoder, type))
+							   : gather_bits(bytes, shift, type->size, is_big(decoder, type));
 
 	decoder->at += type->size;
 	if (type->is_signed && type->size < 64 && (value >> (type->size - 1) & 1) != 0)
@@ -197,7 +197,8 @@ static const struct ct_foreign_place *look_up(struct ct_foreign_decoder *decoder
 {
 	if (reference == NULL)
 		return NULL;
-	return reference->scope == CT_SCOPE_RELATIVE ? look_around(decoder, reference) : look_in_scope(decoder, reference, reference->scope);
+	return reference->scope == CT_SCOPE_RELATIVE ? look_around(decoder, reference)
+						     : look_in_scope(decoder, reference, reference->scope);
 }
 
 /* ------------------------------------------------------------------------------------------------------------
@@ -222,7 +223,6 @@ static const struct ct_tsdl_name *label_of(const struct ct_tsdl_type *type, uint
 static void take_role(struct ct_foreign_decoder *decoder, const struct ct_tsdl_type *type, enum ct_foreign_role role, uint64_t value)
 {
 	const struct ct_tsdl_clock *clock = type->clock != NULL ? type->clock->clock : decoder->tsdl->clock;
-	const struct ct_tsdl_name *label;
 
 	if (role == CT_ROLE_TIME || role == CT_ROLE_BEGIN) {
 		decoder->clock->clock = clock;
@@ -233,25 +233,34 @@ static void take_role(struct ct_foreign_decoder *decoder, const struct ct_tsdl_t
 
 		ct_foreign_clock_advance(&end, value, type->size);
 		value = end.ticks;
-	} else if (role == CT_ROLE_LEVEL) {
-		label = label_of(type, value);
-		if (label != NULL && !ct_level_parse(label->text, label->size, &decoder->level))
-			decoder->level = CTRACE_LEVEL_NONE;
 	}
 	decoder->roles |= 1u << role;
 	decoder->values[role] = value;
 }
 
-static void add_integer(struct ct_foreign_decoder *decoder, const struct ct_tsdl_type *type, struct ct_foreign_place *place, uint64_t value)
+/* The value is called as one of our levels is. */
+static bool take_level(struct ct_foreign_decoder *decoder, const struct ct_tsdl_type *type, uint64_t value)
+{
+	const struct ct_tsdl_name *label = label_of(type, value);
+	uint32_t level;
+
+	if (label == NULL || !ct_level_parse(label->text, label->size, &level) || level >= CTRACE_LEVEL_COUNT)
+		return false;
+	decoder->level = level;
+	return true;
+}
+
+static void add_integer(struct ct_foreign_decoder *decoder, const struct ct_tsdl_type *type, struct ct_foreign_place *place,
+			uint64_t value)
 {
 	bool is_address = type->base == 16 && type->size == 64 && !type->is_signed && type->kind == CT_TSDL_INTEGER;
 	const struct ct_tsdl_name *label = type->kind == CT_TSDL_ENUM ? label_of(type, value) : NULL;
 	const struct ct_foreign_place *label_place = label != NULL ? ct_foreign_label(decoder->tree, place) : NULL;
 
 	ct_foreign_items_add_number(decoder->items, place->name,
-				    is_address	     ? CTRACE_TYPE_ADDRESS :
-				    type->is_signed ? CTRACE_TYPE_COMP5S :
-						      CTRACE_TYPE_COMP5,
+				    is_address        ? CTRACE_TYPE_ADDRESS
+				    : type->is_signed ? CTRACE_TYPE_COMP5S
+						      : CTRACE_TYPE_COMP5,
 				    value);
 	if (label_place != NULL)
 		ct_foreign_items_add(decoder->items, label_place->name, CTRACE_TYPE_UTF8, label->text, label->size);
@@ -271,9 +280,11 @@ static enum ct_foreign_result decode_integer(struct ct_foreign_decoder *decoder,
 		place->type = type;
 		place->stamp = decoder->scopes[decoder->scope].stamp;
 	}
-	if (place->role > CT_ROLE_HIDDEN)
+	if (place->role == CT_ROLE_LEVEL ? take_level(decoder, type, value) : place->role == CT_ROLE_HIDDEN)
+		return CT_FOREIGN_OK;
+	if (place->role > CT_ROLE_HIDDEN && place->role != CT_ROLE_LEVEL)
 		take_role(decoder, type, (enum ct_foreign_role)place->role, value);
-	else if (decoder->items != NULL && place->role == CT_ROLE_ITEM)
+	else if (decoder->items != NULL)
 		add_integer(decoder, type, place, value);
 	return type->kind == CT_TSDL_ENUM ? step(decoder, type->count / 8) : CT_FOREIGN_OK;
 }
@@ -307,8 +318,8 @@ static enum ct_foreign_result decode_float(struct ct_foreign_decoder *decoder, c
  * Text and bytes
  */
 
-static void take_text(struct ct_foreign_decoder *decoder, const struct ct_foreign_place *place, enum ctrace_item_type type, const void *text,
-		      uint64_t size)
+static void take_text(struct ct_foreign_decoder *decoder, const struct ct_foreign_place *place, enum ctrace_item_type type,
+		      const void *text, uint64_t size)
 {
 	if (place->role == CT_ROLE_PROGRAM) {
 		size_t fits = size < sizeof decoder->program ? (size_t)size : sizeof decoder->program - 1;
@@ -384,7 +395,8 @@ static enum ct_foreign_result decode_odd_bytes(struct ct_foreign_decoder *decode
 static enum ct_foreign_result decode_bytes(struct ct_foreign_decoder *decoder, const struct ct_tsdl_type *element,
 					   const struct ct_foreign_place *place, uint64_t length)
 {
-	enum ct_foreign_result result = length > UINT64_MAX / 16 ? bad(decoder, "the packet ends inside a field") : need(decoder, length * 8);
+	enum ct_foreign_result result =
+		length > UINT64_MAX / 16 ? bad(decoder, "the packet ends inside a field") : need(decoder, length * 8);
 	const unsigned char *bytes;
 	uint64_t size = length;
 
@@ -409,8 +421,8 @@ static enum ct_foreign_result decode_bytes(struct ct_foreign_decoder *decoder, c
  * Types in types
  */
 
-static enum ct_foreign_result decode(struct ct_foreign_decoder *decoder, const struct ct_tsdl_type *type, struct ct_foreign_place *place,
-				     bool is_referenced);
+static enum ct_foreign_result decode(struct ct_foreign_decoder *decoder, const struct ct_tsdl_type *type,
+				     struct ct_foreign_place *place, bool is_referenced);
 
 static enum ct_foreign_result decode_elements(struct ct_foreign_decoder *decoder, const struct ct_tsdl_type *type,
 					      struct ct_foreign_place *place, uint64_t length)
@@ -444,13 +456,15 @@ static enum ct_foreign_result decode_sequence(struct ct_foreign_decoder *decoder
 }
 
 /* The option of the variant that the tag's value selects; UINT32_MAX when none. */
-static uint32_t find_choice(const struct ct_tsdl_type *type, const struct ct_foreign_place *tag)
+static uint32_t find_choice(struct ct_foreign_decoder *decoder, const struct ct_tsdl_type *type, const struct ct_foreign_place *tag)
 {
 	for (uint32_t i = 0; i < tag->type->count; i++) {
 		uint32_t index;
 
 		if (!is_labelled(tag->type, &tag->type->labels[i], tag->value))
 			continue;
+		if (step(decoder, type->count / 8) != CT_FOREIGN_OK)
+			break;
 		index = find_member(type, tag->type->labels[i].name, type->count);
 		if (index != UINT32_MAX)
 			return index;
@@ -468,10 +482,10 @@ static enum ct_foreign_result decode_variant(struct ct_foreign_decoder *decoder,
 
 	if (tag == NULL || tag->type->kind != CT_TSDL_ENUM)
 		return bad(decoder, "the tag of a variant is nowhere");
-	result = step(decoder, (tag->type->count + type->count) / 8);
+	result = step(decoder, tag->type->count / 8);
 	if (result != CT_FOREIGN_OK)
 		return result;
-	index = find_choice(type, tag);
+	index = find_choice(decoder, type, tag);
 	if (index == UINT32_MAX)
 		return bad(decoder, "the tag of a variant selects nothing");
 	chosen = ct_foreign_choice(decoder->tree, place, type, index);
@@ -496,8 +510,8 @@ static enum ct_foreign_result decode_struct(struct ct_foreign_decoder *decoder, 
 	return result;
 }
 
-static enum ct_foreign_result decode(struct ct_foreign_decoder *decoder, const struct ct_tsdl_type *type, struct ct_foreign_place *place,
-				     bool is_referenced)
+static enum ct_foreign_result decode(struct ct_foreign_decoder *decoder, const struct ct_tsdl_type *type,
+				     struct ct_foreign_place *place, bool is_referenced)
 {
 	enum ct_foreign_result result = step(decoder, 1);
 

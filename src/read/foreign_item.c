@@ -50,7 +50,8 @@ static bool grow(struct ct_foreign_items *items)
 }
 
 /* The next item, or NULL. */
-static struct ctrace_event_item *add(struct ct_foreign_items *items, const char *name, enum ctrace_item_type type, enum whereabouts where)
+static struct ctrace_event_item *add(struct ct_foreign_items *items, const char *name, enum ctrace_item_type type,
+				     enum whereabouts where)
 {
 	struct ctrace_event_item *item;
 
@@ -97,7 +98,8 @@ void ct_foreign_items_add(struct ct_foreign_items *items, const char *name, enum
 	}
 }
 
-void ct_foreign_items_copy(struct ct_foreign_items *items, const char *name, enum ctrace_item_type type, const void *data, uint64_t size)
+void ct_foreign_items_copy(struct ct_foreign_items *items, const char *name, enum ctrace_item_type type, const void *data,
+			   uint64_t size)
 {
 	struct ctrace_event_item *item = add(items, name, type, IN_BYTES);
 

@@ -127,6 +127,8 @@ static enum ct_foreign_role role_of(const struct ct_foreign_place *parent, enum 
 	/* A header's id may stand in a variant in it. */
 	if (parent->parent != NULL && scope != CT_SCOPE_EVENT_HEADER)
 		return CT_ROLE_ITEM;
+	if (scope == CT_SCOPE_EVENT_CONTEXT)
+		scope = CT_SCOPE_STREAM_EVENT_CONTEXT;
 	for (size_t i = 0; i < CT_COUNT(roles); i++)
 		if (roles[i].scope == scope && strcmp(roles[i].name, name) == 0 && fits_role(roles[i].role, field->type))
 			return roles[i].role;
@@ -143,7 +145,8 @@ struct ct_foreign_place *ct_foreign_member(struct ct_foreign_tree *tree, struct 
 		return parent->children[index];
 	if (!reserve(tree, parent, index, type->count))
 		return NULL;
-	(void)snprintf(name, sizeof name, "%s%s%s", parent->name, parent->name[0] != '\0' ? "." : "", field_name(type->fields[index].name));
+	(void)snprintf(name, sizeof name, "%s%s%s", parent->name, parent->name[0] != '\0' ? "." : "",
+		       field_name(type->fields[index].name));
 	place = new_place(tree, parent, name);
 	if (place != NULL) {
 		place->role = (uint8_t)role_of(parent, scope, &type->fields[index]);
@@ -152,8 +155,8 @@ struct ct_foreign_place *ct_foreign_member(struct ct_foreign_tree *tree, struct 
 	return place;
 }
 
-struct ct_foreign_place *ct_foreign_choice(struct ct_foreign_tree *tree, struct ct_foreign_place *parent, const struct ct_tsdl_type *type,
-					   uint32_t index)
+struct ct_foreign_place *ct_foreign_choice(struct ct_foreign_tree *tree, struct ct_foreign_place *parent,
+					   const struct ct_tsdl_type *type, uint32_t index)
 {
 	struct ct_foreign_place *place;
 

@@ -195,6 +195,7 @@ enum ct_ipcs_choice {
 	CT_IPCS_NO_JOBNAME
 };
 enum ct_ipcs_choice ct_ipcs_select(const struct ct_ipcs_command *command, const struct ct_view *view);
+bool ct_ipcs_is_of_system(const struct ct_ipcs_command *command, const struct ct_origin *origin); /* SYSNAME */
 /* The system's name as the column shows it, terminated. */
 void ct_ipcs_sysname(const char *host, char out[9]);
 

@@ -53,6 +53,7 @@ struct parse {
 	struct ct_ipcs_command *out;
 	struct ct_span said[GROUP_COUNT]; /* where; at NULL: nowhere */
 	struct ct_ipcs_moment start, stop;
+	enum ct_ipcs_message incomplete; /* the message for a keyword without its value */
 };
 
 struct operand {
@@ -401,7 +402,7 @@ static void read_operand(struct parse *parse, const struct operand_table *table)
 		if (group.at == NULL)
 			return;
 	} else if (operand->value == HAS_VALUE) {
-		ct_ipcs_complain(scan, CT_ITT_NONE, word, "has no value", "\"(\" and a value behind it");
+		ct_ipcs_complain(scan, parse->incomplete, word, "has no value", "\"(\" and a value behind it");
 		return;
 	}
 	operand->read(parse, operand, group);
@@ -427,9 +428,11 @@ static void read_copy_options(struct parse *parse, const struct operand *operand
 	(void)operand;
 	scan->at = inner.at;
 	scan->end = inner.at + inner.size;
+	parse->incomplete = CT_ITT10017I;
 	read_operands(parse, &copy_option_table);
+	parse->incomplete = CT_ITT_NONE;
 	if (scan->has_failed && scan->message == CT_ITT_NONE)
-		scan->message = scan->at >= scan->end ? CT_ITT10017I : CT_ITT10018I;
+		scan->message = CT_ITT10018I;
 	scan->at = at;
 	scan->end = end;
 }

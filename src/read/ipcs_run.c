@@ -111,6 +111,8 @@ void ct_ipcs_note(const struct ct_read_note *note, void *user)
 		job->also(note, job->also_user);
 	if (note->trouble != CT_TROUBLE_MISSING && note->trouble != CT_TROUBLE_LOST)
 		return;
+	if (note->origin != NULL && !ct_ipcs_is_of_system(job->command, note->origin))
+		return;
 	if (job->gap_count != 0 && is_same_gap(&job->gaps[job->gap_count - 1], note)) {
 		gap = &job->gaps[job->gap_count - 1];
 	} else if (job->gap_count < CT_IPCS_GAPS) {

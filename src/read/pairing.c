@@ -145,6 +145,14 @@ static bool is_same_key(const struct key *a, const struct key *b)
 	return a->component == b->component && a->value == b->value && a->origin == b->origin && a->entry_id == b->entry_id;
 }
 
+static bool is_integer(const struct ctrace_event_item *item)
+{
+	bool has_width = item->size >= 1 && item->size <= 8;
+
+	return item->type == CTRACE_TYPE_ADDRESS || (has_width && item->type != CTRACE_TYPE_BINARY && item->type != CTRACE_TYPE_TEXT &&
+						     item->type != CTRACE_TYPE_UTF8 && item->type < CTRACE_TYPE_COUNT);
+}
+
 /* False: the event has not got the argument that it would be known by. */
 static bool make_key(const struct ct_pairing_state *state, const struct ct_view *view, struct key *out)
 {
@@ -160,7 +168,7 @@ static bool make_key(const struct ct_pairing_state *state, const struct ct_view 
 	if ((uint32_t)type->match >= view->event.item_count)
 		return false;
 	item = &view->event.items[type->match];
-	if (item->type == CTRACE_TYPE_ADDRESS || (item->value != 0 && item->size <= 8))
+	if (is_integer(item))
 		out->value = mix(state->seed + 1, item->value);
 	else
 		out->value = hash_bytes(state->seed + 2, item->data, item->data != NULL ? item->size : 0);

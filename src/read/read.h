@@ -33,6 +33,7 @@ struct ct_event_names {
 	const char *mnemonic;     /* NULL: none */
 	const char *const *items; /* NULL: none */
 	uint32_t item_count;
+	bool is_open; /* its events may have items of other names too */
 };
 
 /* An event as a reader has it.  Borrowed until the next one is asked for. */

@@ -206,7 +206,7 @@ uint32_t ct_report_class(struct ct_report_names *names, const struct ct_view *vi
 
 /* ---- threads */
 
-static uint32_t find_origin(struct ct_report_names *names, const struct ct_origin *origin)
+uint32_t ct_report_origin(struct ct_report_names *names, const struct ct_origin *origin)
 {
 	bool is_new;
 	uint32_t index = ct_distinct_find(&names->origins, &origin, sizeof origin, &is_new);
@@ -230,7 +230,7 @@ uint32_t ct_report_thread(struct ct_report_names *names, const struct ct_view *v
 
 	if (is_new)
 		append(names, names->thread_list,
-		       json_pack("[I,I,I]", (json_int_t)find_origin(names, view->origin), (json_int_t)key.pid, (json_int_t)key.tid));
+		       json_pack("[I,I,I]", (json_int_t)ct_report_origin(names, view->origin), (json_int_t)key.pid, (json_int_t)key.tid));
 	return index;
 }
 

@@ -53,6 +53,7 @@ enum ctrace_status ct_report_names_init(struct ct_report_names *names) CT_MUST_U
 void ct_report_names_fini(struct ct_report_names *names);
 uint32_t ct_report_class(struct ct_report_names *names, const struct ct_view *view);  /* or CT_DISTINCT_NONE; so the next */
 uint32_t ct_report_thread(struct ct_report_names *names, const struct ct_view *view);
+uint32_t ct_report_origin(struct ct_report_names *names, const struct ct_origin *origin);
 /* Sets members of the object: "classes", "components", ... */
 bool ct_report_names_put(const struct ct_report_names *names, json_t *object);
 

@@ -185,70 +185,82 @@ static void read_beginning(const char *path, bool is_compressed, void *out, size
 	ct_os_close(&fd);
 }
 
-/* The first head in a stream file of the folder; false when there is none that looks like one. */
-static bool find_head(const char *folder, const char *name, struct ct_packet_head *out)
+/* What the heads at a stream's beginning say. */
+struct answer {
+	struct ct_packet_head head; /* the first */
+	bool found;
+	bool agrees; /* one has the uuid that was asked for */
+};
+
+static void ask_bytes(const unsigned char *bytes, size_t size, uint32_t id, const uint8_t uuid[16], struct answer *answer)
+{
+	for (size_t at = ct_packet_find(bytes, size, 0); at < size && !answer->agrees; at = ct_packet_find(bytes, size, at + 1)) {
+		struct ct_packet_head head;
+		size_t head_size;
+
+		if (ct_packet_decode_head(bytes + at, size - at, &head, &head_size) != CTRACE_OK || head.stream_instance != id)
+			continue;
+		answer->agrees = memcmp(head.uuid, uuid, sizeof head.uuid) == 0;
+		if (!answer->found)
+			answer->head = head;
+		answer->found = true;
+	}
+}
+
+static void ask_stream(const char *folder, const char *name, const uint8_t uuid[16], struct answer *answer)
 {
 	unsigned char *bytes = malloc(HEAD_SEARCH);
-	size_t size, at, head_size;
-	bool is_compressed, found = false;
+	bool is_compressed;
 	char *path = NULL;
+	size_t size;
 	uint32_t id;
 
 	if (bytes != NULL && asprintf(&path, "%s/%s", folder, name) >= 0 && parse_stream_name(name, &id, &is_compressed)) {
 		read_beginning(path, is_compressed, bytes, &size);
-		at = ct_packet_find(bytes, size, 0);
-		found = at < size && ct_packet_decode_head(bytes + at, size - at, out, &head_size) == CTRACE_OK &&
-			out->stream_instance == id;
+		ask_bytes(bytes, size, id, uuid, answer);
 	}
 	free(path);
 	free(bytes);
-	return found;
 }
 
-/* Who made the packets, as they say themselves.  False when none does; *out_agrees: some have the uuid in info. */
-static bool ask_packets(const char *folder, const struct ct_trace_info *info, struct ct_packet_head *out, bool *out_agrees)
+/* Who made the packets, as they say themselves. */
+static struct answer ask_packets(const char *folder, const uint8_t uuid[16])
 {
+	struct answer answer = { .found = false };
 	struct dirent **entries;
 	int count = scandir(folder, &entries, is_stream, versionsort);
-	bool found = false;
 
-	*out_agrees = false;
 	for (int i = 0; i < count; i++) {
-		struct ct_packet_head head;
-
-		if (!*out_agrees && find_head(folder, entries[i]->d_name, &head)) {
-			*out_agrees = memcmp(head.uuid, info->uuid, sizeof head.uuid) == 0;
-			*out = found ? *out : head;
-			found = true;
-		}
+		if (!answer.agrees)
+			ask_stream(folder, entries[i]->d_name, uuid, &answer);
 		free(entries[i]);
 	}
 	if (count >= 0)
 		free(entries);
-	return found;
+	return answer;
 }
 
 static enum ctrace_status read_metadata(struct trace *trace)
 {
 	enum ctrace_status status = ct_os_read_file(trace->metadata_path, METADATA_LIMIT, &trace->text);
-	struct ct_packet_head head = { 0 };
-	bool knows, agrees, found;
+	struct answer answer;
 	size_t at = 0;
+	bool knows;
 
 	if (status == CTRACE_NOT_ENOUGH_MEMORY)
 		return status;
 	knows = status == CTRACE_OK && ct_schema_parse_trace(trace->text.data, trace->text.size, &trace->info, &at) == CTRACE_OK;
-	found = ask_packets(trace->folder, &trace->info, &head, &agrees);
-	if (!knows && !found)
+	answer = ask_packets(trace->folder, trace->info.uuid);
+	if (!knows && !answer.found)
 		return CTRACE_NOT_FOUND;
 	if (!knows) {
 		tell(trace->salvage, trace->metadata_path, at, 0, "who made the trace is not understood, and taken from the packets");
-		trace->info = (struct ct_trace_info){ .pid = head.pid };
-	} else if (found && !agrees) {
+		trace->info = (struct ct_trace_info){ .pid = answer.head.pid };
+	} else if (answer.found && !answer.agrees) {
 		tell(trace->salvage, trace->metadata_path, 0, 0, "the uuid is not that of the packets, and is mended");
 	}
-	if (!knows || (found && !agrees))
-		memcpy(trace->info.uuid, head.uuid, sizeof head.uuid);
+	if (!knows || (answer.found && !answer.agrees))
+		memcpy(trace->info.uuid, answer.head.uuid, sizeof answer.head.uuid);
 	return CTRACE_OK;
 }
 

@@ -164,7 +164,7 @@ static void write_out(struct work *work)
 	ct_buf_clear(&work->out);
 }
 
-/* Viewers count missing packets between two: when the first ones are missing, an empty one stands for their beginning. */
+/* Viewers count missing packets between two: when the first ones are missing, an empty one stands in the place of the very first. */
 static void write_beginning(struct work *work, const struct ct_packet_head *first)
 {
 	struct ct_packet_head head = *first;

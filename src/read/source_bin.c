@@ -31,10 +31,9 @@ struct class_note {
 	enum ct_verdict verdict;
 	uint32_t component_size;
 	const struct ct_class *class;
-	const struct ct_event_names *names;
+	struct ct_event_names *names; /* what the metadata call it, or NULL; never moves: views point to it */
 	const struct ct_catalog_component *component;
 	const struct ct_event_type *type;
-	struct ct_event_names own_names;
 };
 
 /* What all streams of a trace share. */
@@ -83,6 +82,8 @@ static void trace_unref(struct trace *trace)
 	if (trace == NULL || --trace->users > 0)
 		return;
 	ct_schema_destroy(trace->schema);
+	for (uint32_t id = 0; id < trace->note_count; id++)
+		free(trace->notes[id].names);
 	free(trace->notes);
 	free(trace->metadata_path);
 	free(trace);
@@ -400,6 +401,18 @@ static bool reserve_notes(struct trace *trace, uint32_t class_id)
 	return true;
 }
 
+/* NULL when it has none, or without memory: then it has numbers. */
+static struct ct_event_names *copy_names(const struct ct_class *class)
+{
+	struct ct_event_names *names = class->names != NULL ? malloc(sizeof *names) : NULL;
+
+	if (names != NULL)
+		*names = (struct ct_event_names){
+			.mnemonic = class->names->mnemonic, .items = class->names->items, .item_count = class->names->item_count
+		};
+	return names;
+}
+
 /* What the reader makes of the class; NULL when the metadata lack it.  A generic event is looked up by itself: look_up_generic(). */
 static struct class_note *find_note(struct bin_source *bin, const struct ct_sources *sources, uint32_t class_id)
 {
@@ -415,7 +428,9 @@ static struct class_note *find_note(struct bin_source *bin, const struct ct_sour
 		return NULL;
 	note = &trace->notes[class_id];
 	*note = (struct class_note){ .is_known = true, .class = class, .component_size = (uint32_t)strlen(class->component) };
-	view = (struct ct_view){ .event = { .component = class->component,
+	note->names = copy_names(class);
+	view = (struct ct_view){ .names = note->names,
+				 .event = { .component = class->component,
 					    .component_size = note->component_size,
 					    .event_id = class->event_id,
 					    .level = class->level } };

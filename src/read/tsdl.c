@@ -88,7 +88,8 @@ static bool set_env(struct ct_tsdl_parser *parser, const struct ct_tsdl_setting 
 static bool set_clock(struct ct_tsdl_parser *parser, struct ct_tsdl_clock *clock, const struct ct_tsdl_setting *setting)
 {
 	if (strcmp(setting->name, "name") == 0) {
-		struct ct_tsdl_name *name = setting->text != NULL ? ct_tsdl_name(parser, setting->text->text, setting->text->size) : NULL;
+		struct ct_tsdl_name *name =
+			setting->text != NULL ? ct_tsdl_name(parser, setting->text->text, setting->text->size) : NULL;
 
 		if (name == NULL)
 			return ct_tsdl_fail(parser, "a name", "the clock has no name");
@@ -311,7 +312,8 @@ static bool parse_block(struct ct_tsdl_parser *parser, struct complaints *compla
 		return skip_block(parser) || ct_tsdl_fail(parser, "}", "the metadata end");
 	return ct_tsdl_accept(parser, ";") ||
 	       ct_tsdl_fail(parser, "trace, env, clock, stream, event, typealias, typedef, struct, variant or enum",
-			    parser->scan.token == CT_TOKEN_BAD ? "this is no text of metadata" : "this begins nothing that metadata say");
+			    parser->scan.token == CT_TOKEN_BAD ? "this is no text of metadata"
+							       : "this begins nothing that metadata say");
 }
 
 /* ------------------------------------------------------------------------------------------------------------
@@ -338,7 +340,8 @@ static bool finish(struct ct_tsdl_parser *parser)
 {
 	struct ct_tsdl *tsdl = parser->tsdl;
 
-	if (parser->streams.count == 0 && !ct_tsdl_push(parser, &parser->streams, &(struct ct_tsdl_stream){ 0 }, sizeof(struct ct_tsdl_stream)))
+	if (parser->streams.count == 0 &&
+	    !ct_tsdl_push(parser, &parser->streams, &(struct ct_tsdl_stream){ 0 }, sizeof(struct ct_tsdl_stream)))
 		return false;
 	tsdl->stream_count = parser->streams.count;
 	tsdl->event_count = parser->events.count;

@@ -74,16 +74,16 @@ struct ct_tsdl_type {
 	uint8_t encoding; /* enum ct_tsdl_encoding; of integers and strings */
 	uint8_t base;
 	bool is_signed;
-	bool may_be_empty; /* takes no bits, at times */
-	uint16_t depth;    /* of types in it: 1 and more */
-	uint32_t align;    /* bits, a power of two */
-	uint32_t size;     /* bits: integer, floating point, enumeration */
-	uint32_t count;    /* of labels or fields */
-	uint64_t length;   /* of an array */
+	bool may_be_empty;                /* takes no bits, at times */
+	uint16_t depth;                   /* of types in it: 1 and more */
+	uint32_t align;                   /* bits, a power of two */
+	uint32_t size;                    /* bits: integer, floating point, enumeration */
+	uint32_t count;                   /* of labels or fields */
+	uint64_t length;                  /* of an array */
 	const struct ct_tsdl_name *clock; /* whose value it is, or NULL */
 	const struct ct_tsdl_label *labels;
-	const struct ct_tsdl_field *fields;  /* of a struct; the choices of a variant */
-	const struct ct_tsdl_type *element;  /* of an array or sequence */
+	const struct ct_tsdl_field *fields;        /* of a struct; the choices of a variant */
+	const struct ct_tsdl_type *element;        /* of an array or sequence */
 	const struct ct_tsdl_reference *reference; /* the length of a sequence, the tag of a variant */
 };
 
@@ -106,7 +106,7 @@ struct ct_tsdl_event {
 	uint64_t id;
 	uint32_t index;
 	const char *name;
-	int64_t level; /* LTTng's numbers */
+	int64_t level;   /* LTTng's numbers */
 	bool is_unknown; /* something in it is not understood: it cannot be read */
 	bool has_stream_id;
 	const struct ct_tsdl_type *context;
@@ -140,7 +140,8 @@ enum ctrace_status ct_tsdl_text(const char *bytes, size_t size, struct ct_buf *o
 /* Is told what is not understood, and where.  A single event that is not costs only that event. */
 typedef void ct_tsdl_complain(const struct ct_complaint *complaint, void *user);
 /* UNSUPPORTED, complained about, when the text is not understood. */
-enum ctrace_status ct_tsdl_parse(const char *text, size_t size, ct_tsdl_complain *complain, void *user, struct ct_tsdl **out_tsdl) CT_MUST_USE;
+enum ctrace_status ct_tsdl_parse(const char *text, size_t size, ct_tsdl_complain *complain, void *user,
+				 struct ct_tsdl **out_tsdl) CT_MUST_USE;
 void ct_tsdl_destroy(struct ct_tsdl *tsdl);
 const struct ct_tsdl_stream *ct_tsdl_stream(const struct ct_tsdl *tsdl, uint64_t id); /* NULL: there is none */
 const struct ct_tsdl_event *ct_tsdl_event(const struct ct_tsdl *tsdl, uint64_t stream_id, uint64_t id);

@@ -175,7 +175,8 @@ void ct_tsdl_leave(struct ct_tsdl_parser *parser, unsigned level)
 	parser->level = level;
 }
 
-bool ct_tsdl_declare(struct ct_tsdl_parser *parser, enum ct_tsdl_space space, struct ct_tsdl_name *name, const struct ct_tsdl_type *type)
+bool ct_tsdl_declare(struct ct_tsdl_parser *parser, enum ct_tsdl_space space, struct ct_tsdl_name *name,
+		     const struct ct_tsdl_type *type)
 {
 	struct ct_tsdl_declaration *declaration = ct_tsdl_take(parser, sizeof *declaration);
 

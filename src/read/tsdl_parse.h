@@ -68,14 +68,15 @@ struct ct_tsdl_parser {
 	const struct ct_tsdl_clock *clock;
 	unsigned clock_count;
 };
-void *ct_tsdl_take(struct ct_tsdl_parser *parser, size_t size); /* zeroed; NULL: has_failed */
+void *ct_tsdl_take(struct ct_tsdl_parser *parser, size_t size);                                  /* zeroed; NULL: has_failed */
 struct ct_tsdl_name *ct_tsdl_name(struct ct_tsdl_parser *parser, const char *text, size_t size); /* NULL: has_failed */
 bool ct_tsdl_push(struct ct_tsdl_parser *parser, struct ct_tsdl_stack *stack, const void *item, size_t size);
 /* Copies what stands above `from` to the arena, and takes it off. */
 void *ct_tsdl_pop(struct ct_tsdl_parser *parser, struct ct_tsdl_stack *stack, size_t from, size_t size);
 void ct_tsdl_enter(struct ct_tsdl_parser *parser);
 void ct_tsdl_leave(struct ct_tsdl_parser *parser, unsigned level); /* until this level is the innermost */
-bool ct_tsdl_declare(struct ct_tsdl_parser *parser, enum ct_tsdl_space space, struct ct_tsdl_name *name, const struct ct_tsdl_type *type);
+bool ct_tsdl_declare(struct ct_tsdl_parser *parser, enum ct_tsdl_space space, struct ct_tsdl_name *name,
+		     const struct ct_tsdl_type *type);
 const struct ct_tsdl_type *ct_tsdl_declared(const struct ct_tsdl_name *name, enum ct_tsdl_space space); /* or NULL */
 /* Complains about the present token, when it is the first complaint.  False. */
 bool ct_tsdl_fail(struct ct_tsdl_parser *parser, const char *expected, const char *format, ...) CT_PRINTF(3, 4);
@@ -87,7 +88,7 @@ struct ct_tsdl_setting {
 	char name[64]; /* with its dots; what does not fit is none that we know */
 	bool is_number, is_string;
 	bool is_negative;
-	uint64_t number; /* two's complement when negative */
+	uint64_t number;                 /* two's complement when negative */
 	const struct ct_tsdl_name *text; /* a word, with its dots, or a string */
 };
 bool ct_tsdl_setting_name(struct ct_tsdl_parser *parser, char out[64]);
@@ -102,6 +103,6 @@ bool ct_tsdl_number(struct ct_tsdl_parser *parser, bool *out_negative, uint64_t 
 /* A type as it stands before a name (has_name), or alone. */
 const struct ct_tsdl_type *ct_tsdl_type(struct ct_tsdl_parser *parser, bool has_name);
 bool ct_tsdl_is_declaration(const struct ct_tsdl_parser *parser); /* typealias, typedef, struct, variant or enum is the present word */
-bool ct_tsdl_declaration(struct ct_tsdl_parser *parser); /* one of them, to its semicolon */
+bool ct_tsdl_declaration(struct ct_tsdl_parser *parser);          /* one of them, to its semicolon */
 
 #endif

@@ -26,7 +26,8 @@ static uint32_t get_u32(const char *bytes, bool is_big)
 }
 
 /* Takes the text of the packet at *at and moves behind it. */
-static enum ctrace_status take_packet(const char *bytes, size_t size, size_t *at, bool is_big, struct ct_buf *out, const char **out_message)
+static enum ctrace_status take_packet(const char *bytes, size_t size, size_t *at, bool is_big, struct ct_buf *out,
+				      const char **out_message)
 {
 	const char *head = bytes + *at;
 	size_t left = size - *at, content, packet;

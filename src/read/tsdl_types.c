@@ -344,7 +344,8 @@ static const struct ct_tsdl_type *parse_container(struct ct_tsdl_parser *parser)
 }
 
 /* A type that has a name is declared under it. */
-static bool declare_named(struct ct_tsdl_parser *parser, enum ct_tsdl_space space, struct ct_tsdl_name *name, const struct ct_tsdl_type *type)
+static bool declare_named(struct ct_tsdl_parser *parser, enum ct_tsdl_space space, struct ct_tsdl_name *name,
+			  const struct ct_tsdl_type *type)
 {
 	return type != NULL && (name == NULL || ct_tsdl_declare(parser, space, name, type));
 }
@@ -531,8 +532,7 @@ static bool parse_struct_align(struct ct_tsdl_parser *parser, struct ct_tsdl_typ
 
 	if (!ct_tsdl_accept(parser, "align"))
 		return true;
-	if (!ct_tsdl_expect(parser, "(") ||
-	    !check_align(parser, parser->scan.token == CT_TOKEN_NUMBER, parser->scan.number, &align))
+	if (!ct_tsdl_expect(parser, "(") || !check_align(parser, parser->scan.token == CT_TOKEN_NUMBER, parser->scan.number, &align))
 		return false;
 	ct_tsdl_scan_next(&parser->scan);
 	if (type->align < align)
@@ -694,9 +694,8 @@ static bool parse_typedef(struct ct_tsdl_parser *parser)
 	if (type == NULL)
 		return false;
 	do {
-		struct ct_tsdl_name *name = parser->scan.token == CT_TOKEN_WORD ?
-						    ct_tsdl_name(parser, parser->scan.start, parser->scan.length) :
-						    NULL;
+		struct ct_tsdl_name *name =
+			parser->scan.token == CT_TOKEN_WORD ? ct_tsdl_name(parser, parser->scan.start, parser->scan.length) : NULL;
 		const struct ct_tsdl_type *whole;
 
 		if (name == NULL)

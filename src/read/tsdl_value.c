@@ -49,8 +49,9 @@ bool ct_tsdl_number(struct ct_tsdl_parser *parser, bool *out_negative, uint64_t 
 	if (!is_negative)
 		(void)ct_tsdl_accept(parser, "+");
 	if (parser->scan.token != CT_TOKEN_NUMBER)
-		return ct_tsdl_fail(parser, "a number", parser->scan.token == CT_TOKEN_BAD ? "this is no number that fits in 64 bits"
-											    : "a number is missing");
+		return ct_tsdl_fail(parser, "a number",
+				    parser->scan.token == CT_TOKEN_BAD ? "this is no number that fits in 64 bits"
+								       : "a number is missing");
 	if (is_negative && parser->scan.number > (uint64_t)1 << 63)
 		return ct_tsdl_fail(parser, "", "the number does not fit in 64 bits");
 	*out_negative = is_negative && parser->scan.number != 0;
@@ -101,8 +102,8 @@ bool ct_tsdl_settings(struct ct_tsdl_parser *parser, ct_tsdl_set *set, void *use
 	if (!ct_tsdl_expect(parser, "{"))
 		return false;
 	while (!ct_tsdl_accept(parser, "}")) {
-		if (!ct_tsdl_setting_name(parser, setting.name) || !ct_tsdl_expect(parser, "=") || !ct_tsdl_setting_value(parser, &setting) ||
-		    !set(parser, &setting, user) || !ct_tsdl_expect(parser, ";"))
+		if (!ct_tsdl_setting_name(parser, setting.name) || !ct_tsdl_expect(parser, "=") ||
+		    !ct_tsdl_setting_value(parser, &setting) || !set(parser, &setting, user) || !ct_tsdl_expect(parser, ";"))
 			return false;
 	}
 	return true;

@@ -62,7 +62,7 @@ uint64_t ct_item_value(uint32_t type, const void *data, uint32_t size);
  * Common Trace Format trace and read back from there.  Not thread-safe. */
 #define CT_CLASS_LIMIT 4096u        /* named classes a trace; then the generic one */
 #define CT_CLASS_ITEMS 256u         /* items a named class; longer events take the generic one */
-#define CT_CLASS_ITEMS_TOTAL 65536u /* items of all named classes: bounds the metadata to a few MB */
+#define CT_CLASS_ITEMS_TOTAL 65536u /* items of all named classes: bounds the metadata to some MB */
 #define CT_CLASS_GENERIC 0u         /* id of the generic class */
 
 /* A shape is one byte an item: the kind in the high nibble, the width in bytes (1-8) or the size of the length field (1, 2, 4)

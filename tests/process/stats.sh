@@ -175,7 +175,7 @@ check 'a watch whose reader has gone ends, and well' is "$( { timeout 60 ctrace 
 check 'it does not wait for the next time' is "$( { timeout 60 ctrace stats --watch=3600; echo $? >ended; } | head -1 >/dev/null; cat ended)" 0
 
 # ---- usage
-for arguments in '--watch=0' '--watch=x' '--pid abc' word; do
+for arguments in '--watch=0' '--watch=x' '--pid abc' '--by=event'; do
 	# shellcheck disable=SC2086 # words
 	stats $arguments
 	check "refused: $arguments" is "$status" 2

@@ -176,6 +176,8 @@ static void mistakes_of_events(void **state)
 		{ "1: {mnemonic: X, severity: wran}", 29, "\"wran\" is none of these words (did you mean warn?)", NULL },
 		{ "1: {mnemonic: X, exception: 1}", 30, "\"1\" is none of these words", "true or false" },
 		{ "1: {mnemonic: X, mnemnic: Y}", 19, "\"mnemnic\" is no key of an event (did you mean mnemonic?)", NULL },
+		{ "1: {mnemonic: X, description: a, and b}", 35, "\"and b\" is no key of an event",
+		  "a key and its value; or quotation marks around the text before it, when the comma belongs to that" },
 		{ "1: {mnemonic: X, description: {}}", 32, "this is a map", "a text" },
 		{ "1: X, 0x01: Y", 8, "\"0x01\" is the id of another, on line 3", "an id of its own for each event" },
 		{ "1: Xy, 2: xY", 12, "\"xY\" is the mnemonic of another, on line 3", "a mnemonic of its own for each event" },
@@ -193,6 +195,15 @@ static void mistakes_of_events(void **state)
 		if (cases[i].expected != NULL)
 			assert_string_equal(seen.complaint[0].expected, cases[i].expected);
 	}
+}
+
+static void a_key_that_is_none(void **state)
+{
+	(void)state;
+	parse_bad("component: A\nevents: {{a: b}: {}}\n");
+	assert_int_equal(seen.count, 2);
+	assert_seen(0, 2, 10, "this is a map");
+	assert_seen(1, 2, 10, "this is an event without a mnemonic");
 }
 
 static void all_mistakes_in_their_order(void **state)
@@ -257,7 +268,7 @@ int main(void)
 		CATALOG_TEST(a_component),	      CATALOG_TEST(the_least),		    CATALOG_TEST(an_event),
 		CATALOG_TEST(several_components),     CATALOG_TEST(marks_of_the_component), CATALOG_TEST(aliases),
 		CATALOG_TEST(mistakes_of_components), CATALOG_TEST(mistakes_of_events),	    CATALOG_TEST(all_mistakes_in_their_order),
-		CATALOG_TEST(mistakes_behind_aliases), CATALOG_TEST(aliases_that_explode),
+		CATALOG_TEST(mistakes_behind_aliases), CATALOG_TEST(a_key_that_is_none), CATALOG_TEST(aliases_that_explode),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -144,7 +144,7 @@ static void names(void **state)
 	assert_int_equal(mistakes.total, 0);
 	assert_null(ct_load_name(&load, yaml("'a b'"), &printable));
 	assert_one("\"a b\" has a character that may not be there");
-	assert_null(ct_load_name(&load, yaml("'\x7F'"), &blanks));
+	assert_null(ct_load_name(&load, yaml("\"\\x7F\""), &blanks));
 	assert_one("\"\\u{7F}\" has a character that may not be there");
 	assert_null(ct_load_name(&load, yaml("'a.b'"), &some));
 	assert_one("\"a.b\" has a character that may not be there");

@@ -147,7 +147,10 @@ static UNUSED void make_shop(struct fixture *f)
 
 static UNUSED void make_bank(struct fixture *f)
 {
+	/* tests/golden/ipcs/ORDER.cpy */
+	static const unsigned char record[] = "000042ADA LOVELACE\x01\x23\x45\x6CP";
 	const uint32_t handle = 0x11, two = 2;
+	struct ctrace_event_item order[] = { ipcs_bytes(record, sizeof record - 1) };
 	struct ctrace_event_item open1[] = { ipcs_text("accounts"), ipcs_number(&two), ipcs_number(&handle) };
 	struct ctrace_event_item close1[] = { ipcs_number(&handle) };
 	struct ipcs_writer writer;
@@ -156,6 +159,7 @@ static UNUSED void make_bank(struct fixture *f)
 	put_event(&writer, START_NS + 1500, "APPXYZ.SUBA", 1, open1, 3);
 	put_event(&writer, START_NS + 7000000, "APPXYZ.SUBA", 2, close1, 1);
 	put_event(&writer, START_NS + 8000000, "BANK", 1, NULL, 0);
+	put_event(&writer, START_NS + 8500000, "BANK", 2, order, 1);
 	fixture_close(f);
 }
 

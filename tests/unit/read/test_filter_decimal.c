@@ -62,7 +62,8 @@ static void in_their_order(void **state)
 
 static void what_is_no_number(void **state)
 {
-	static const char *const bad[] = { "", " ", "-", "+", ".", "-.", "1..2", "1.2.3", "1 2", "1e", "1e+", "e5", "1x", "0x10", "--1", "1-", "NaN", "inf" };
+	static const char *const bad[] = { "",   " ",   "-",  "+",  ".",    "-.",  "1..2", "1.2.3", "1 2",
+					   "1e", "1e+", "e5", "1x", "0x10", "--1", "1-",   "NaN",   "inf" };
 	struct ct_decimal value;
 
 	(void)state;
@@ -78,8 +79,8 @@ static void integers(void **state)
 		bool is_negative;
 		const char *text;
 	} numbers[] = {
-		{ 0, false, "0" },	   { 0, true, "0" },		     { 1, false, "1" }, { 120, true, "-120" }, { 1000000, false, "1E6" },
-		{ UINT64_MAX, true, "-18446744073709551615" },
+		{ 0, false, "0" },     { 0, true, "0" },          { 1, false, "1" },
+		{ 120, true, "-120" }, { 1000000, false, "1E6" }, { UINT64_MAX, true, "-18446744073709551615" },
 	};
 
 	(void)state;

@@ -81,13 +81,23 @@ static void items_by_number_and_name(void **state)
 static void labels(void **state)
 {
 	static const char *const accepted[] = {
-		"data.mode == 'WRITE'",	  "data.mode == 'write'",	"data.mode ~ 'w*'",    "data.mode != 'READ'",
-		"data.mode in ('LOCK', 'WRITE')", "data.mode == 2",		"data.mode == '2'",    "data.bits == 'READ|WRITE'",
-		"data.bits == 'write|READ'",  "data.bits ~ 'READ'",		"data.bits ~ 'w*'",    "data.bits !~ 'LOCK'",
-		"data.bits != 'READ'",	  "data.bits == 3",
+		"data.mode == 'WRITE'",
+		"data.mode == 'write'",
+		"data.mode ~ 'w*'",
+		"data.mode != 'READ'",
+		"data.mode in ('LOCK', 'WRITE')",
+		"data.mode == 2",
+		"data.mode == '2'",
+		"data.bits == 'READ|WRITE'",
+		"data.bits == 'write|READ'",
+		"data.bits ~ 'READ'",
+		"data.bits ~ 'w*'",
+		"data.bits !~ 'LOCK'",
+		"data.bits != 'READ'",
+		"data.bits == 3",
 	};
 	static const char *const refused[] = {
-		"data.mode == 'READ'", "data.mode != 'WRITE'", "data.bits == 'READ'",		  "data.bits == 'READ|WRITE|LOCK'",
+		"data.mode == 'READ'", "data.mode != 'WRITE'", "data.bits == 'READ'",           "data.bits == 'READ|WRITE|LOCK'",
 		"data.bits ~ 'LOCK'",  "data.bits == ''",      "data.bits == 'READ|SOMETHING'", "data.bits == '|'",
 	};
 	const struct ct_view view = the_view();
@@ -116,7 +126,9 @@ static void every_type_of_item(void **state)
 	} rows[] = {
 		{ { CTRACE_TYPE_COMP5, 8, "\1\1\1\1\1\1\1\1", UINT64_MAX }, "data[0] == 18446744073709551615", "data[0] < 0" },
 		{ { CTRACE_TYPE_COMP5S, 8, "\1\1\1\1\1\1\1\1", UINT64_MAX }, "data[0] == -1", "data[0] > 0" },
-		{ { CTRACE_TYPE_COMPXS, 8, "\1\1\1\1\1\1\1\1", (uint64_t)INT64_MIN }, "data[0] == -9223372036854775808", "data[0] >= 0" },
+		{ { CTRACE_TYPE_COMPXS, 8, "\1\1\1\1\1\1\1\1", (uint64_t)INT64_MIN },
+		  "data[0] == -9223372036854775808",
+		  "data[0] >= 0" },
 		{ { CTRACE_TYPE_COMPX, 2, "\1\2", 258 }, "data[0] == 258", "data[0] == 513" },
 		{ { CTRACE_TYPE_ADDRESS, 8, NULL, 0x7FFC00001000 }, "data[0] == 0x7FFC00001000", "data[0] == 0" },
 		{ { CTRACE_TYPE_UTF8, 4, "gr\xC3\xBC", 0 }, "data[0] == 'gr\xC3\xBC'", "data[0] == 'gru'" },
@@ -219,9 +231,18 @@ static void fields_of_records(void **state)
 		"data.rec.CUST-NAME",
 	};
 	static const char *const refused[] = {
-		"data.rec.CUST-ID == 4712",	    "data.rec.NONE == 1",	"data.rec.NONE != 1",	 "data.rec.NONE",
-		"data.rec.LAST-NAME.CUST-NAME == 'ADA'", "data.rec.BALANCE > 0", "data.rec.AMOUNT == 46", "data.rec.AMOUNT != 45",
-		"data.rec.FILLER",		    "data.rec.CUST-ACTIVE",	"data.other.CUST-ID",	 "data.rec.ORDERS.FIRST-NAME == 'ADA'",
+		"data.rec.CUST-ID == 4712",
+		"data.rec.NONE == 1",
+		"data.rec.NONE != 1",
+		"data.rec.NONE",
+		"data.rec.LAST-NAME.CUST-NAME == 'ADA'",
+		"data.rec.BALANCE > 0",
+		"data.rec.AMOUNT == 46",
+		"data.rec.AMOUNT != 45",
+		"data.rec.FILLER",
+		"data.rec.CUST-ACTIVE",
+		"data.other.CUST-ID",
+		"data.rec.ORDERS.FIRST-NAME == 'ADA'",
 	};
 	struct ct_copybook *copybook = open_copybook();
 	const struct ct_argument argument = { .name = "rec", .description = "", .print = CT_PRINT_RECORD, .copybook = copybook };
@@ -296,14 +317,10 @@ static void bytes_that_the_catalogue_says_are_a_number(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(items_by_number_and_name),
-		cmocka_unit_test(labels),
-		cmocka_unit_test(every_type_of_item),
-		cmocka_unit_test(names_that_the_trace_gives),
-		cmocka_unit_test(fields_of_records),
-		cmocka_unit_test(a_record_that_is_cut),
-		cmocka_unit_test(texts_of_another_encoding),
-		cmocka_unit_test(bytes_that_the_catalogue_says_are_a_number),
+		cmocka_unit_test(items_by_number_and_name),  cmocka_unit_test(labels),
+		cmocka_unit_test(every_type_of_item),        cmocka_unit_test(names_that_the_trace_gives),
+		cmocka_unit_test(fields_of_records),         cmocka_unit_test(a_record_that_is_cut),
+		cmocka_unit_test(texts_of_another_encoding), cmocka_unit_test(bytes_that_the_catalogue_says_are_a_number),
 	};
 
 	return cmocka_run_group_tests(tests, use_utc, NULL);

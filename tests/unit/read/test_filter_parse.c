@@ -45,6 +45,7 @@ static void mistakes_and_their_columns(void **state)
 		{ "level > \"abc\"", 9, "\"abc\" is no level", "debug, info, warn, error, fatal or 0 to 4" },
 		{ "level >= wran", 10, "\"wran\" is no level (did you mean warn?)", "debug" },
 		{ "level >= 5", 10, "\"5\" is no level", "0 to 4" },
+		{ "level == 5ms", 10, "\"5ms\" is no level", "" },
 		{ "level == none", 10, "\"none\" is no level", "" },
 		{ "level ~ warn", 7, "\"~\" does not go with level", "==, !=, <, <=, >, >= or in" },
 		{ "component == 5", 14, "\"5\" is not in quotes", "a text in quotes" },
@@ -229,12 +230,26 @@ static void lists_need_not_be_in_order(void **state)
 	ct_filter_destroy(filter);
 }
 
+static void ranges_in_each_other(void **state)
+{
+	struct ct_filter *filter = parse("event in (5..6, 1..100, 7..8, 50..60, 99..120)");
+	struct ct_view view = the_view();
+
+	(void)state;
+	for (uint32_t id = 0; id < 200; id++) {
+		view.event.event_id = id;
+		assert_int_equal(ct_filter_accepts(filter, &view), id >= 1 && id <= 120);
+	}
+	ct_filter_destroy(filter);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(mistakes_and_their_columns), cmocka_unit_test(the_length_is_bounded),
-		cmocka_unit_test(the_depth_is_bounded),	      cmocka_unit_test(any_number_of_groups),
-		cmocka_unit_test(a_long_list_of_texts),	      cmocka_unit_test(lists_need_not_be_in_order),
+		cmocka_unit_test(the_depth_is_bounded),       cmocka_unit_test(any_number_of_groups),
+		cmocka_unit_test(a_long_list_of_texts),       cmocka_unit_test(lists_need_not_be_in_order),
+		cmocka_unit_test(ranges_in_each_other),
 	};
 
 	return cmocka_run_group_tests(tests, use_utc, NULL);

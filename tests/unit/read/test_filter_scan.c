@@ -41,9 +41,18 @@ static void whole_numbers(void **state)
 		int64_t floor, ceil;
 		const char *rest;
 	} rows[] = {
-		{ "0", 0, 0, "" },	   { "  17 x", 17, 17, " x" }, { "-17)", -17, -17, ")" }, { "+17", 17, 17, "" },
-		{ "0x1F,", 31, 31, "," },  { "0XaB", 171, 171, "" },   { "-0x10", -16, -16, "" }, { "6..8", 6, 6, "..8" },
-		{ "1.5", 1, 2, "" },	   { "-1.5", -2, -1, "" },     { "1.0", 1, 1, "" },	  { "-0.1", -1, 0, "" },
+		{ "0", 0, 0, "" },
+		{ "  17 x", 17, 17, " x" },
+		{ "-17)", -17, -17, ")" },
+		{ "+17", 17, 17, "" },
+		{ "0x1F,", 31, 31, "," },
+		{ "0XaB", 171, 171, "" },
+		{ "-0x10", -16, -16, "" },
+		{ "6..8", 6, 6, "..8" },
+		{ "1.5", 1, 2, "" },
+		{ "-1.5", -2, -1, "" },
+		{ "1.0", 1, 1, "" },
+		{ "-0.1", -1, 0, "" },
 		{ "0.0000000001", 0, 1, "" },
 	};
 
@@ -114,8 +123,8 @@ static void texts(void **state)
 	static const struct {
 		const char *text, *wanted, *rest;
 	} rows[] = {
-		{ "\"a b\" c", "a b", " c" },	{ "'a \"b\"'", "a \"b\"", "" },	     { "\"it's\"", "it's", "" },
-		{ "\"a\\\"b\"", "a\"b", "" },	{ "'a\\'b'", "a'b", "" },	     { "\"\\\\\"x", "\\", "x" },
+		{ "\"a b\" c", "a b", " c" },          { "'a \"b\"'", "a \"b\"", "" }, { "\"it's\"", "it's", "" },
+		{ "\"a\\\"b\"", "a\"b", "" },          { "'a\\'b'", "a'b", "" },       { "\"\\\\\"x", "\\", "x" },
 		{ "\"a\\n\\r\\tb\"", "a\n\r\tb", "" }, { "\"\\x41\\x6a\"", "Aj", "" }, { "''", "", "" },
 	};
 
@@ -188,9 +197,12 @@ static void the_first_mistake_is_kept(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(whole_numbers),     cmocka_unit_test(numbers_that_are_too_large),
-		cmocka_unit_test(durations),	     cmocka_unit_test(texts),
-		cmocka_unit_test(words_and_marks),   cmocka_unit_test(digits_of_an_asid),
+		cmocka_unit_test(whole_numbers),
+		cmocka_unit_test(numbers_that_are_too_large),
+		cmocka_unit_test(durations),
+		cmocka_unit_test(texts),
+		cmocka_unit_test(words_and_marks),
+		cmocka_unit_test(digits_of_an_asid),
 		cmocka_unit_test(the_first_mistake_is_kept),
 	};
 

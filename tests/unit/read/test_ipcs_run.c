@@ -6,6 +6,8 @@
  */
 #include "ipcs_fixture.h"
 
+#include <time.h>
+
 static void entries_of_the_trace(void **state)
 {
 	struct ipcs_said said = run_ipcs("CTRACE COMP(APPXYZ) SUB((SUBA))");
@@ -44,11 +46,13 @@ static void the_date_comes_again_when_it_changes(void **state)
 			  " OPEN      00000001  00:00:00.000000  A file is opened\n");
 	ct_buf_fini(&said.text);
 	setenv("TZ", "XYZ+5", 1);
+	tzset();
 	said = run_ipcs("CTRACE COMP(APPXYZ) SUB((SUBA)) LOCAL");
 	assert_has(&said, " OPEN      00000001  17:13:20.000001");
 	assert_lacks(&said, "11/15");
 	ct_buf_fini(&said.text);
 	setenv("TZ", "UTC", 1);
+	tzset();
 }
 
 static void unknown_ids_are_told_once(void **state)
@@ -80,9 +84,9 @@ static void what_there_is_instead(void **state)
 
 	(void)state;
 	assert_int_equal(said.status, CTRACE_NOT_FOUND);
-	assert_string_equal(said.text.data,
-			    "ITT10003I COMP(APPXYZ) has no entries in the input; there are: COMP(APPXYZ) SUB((ASID(000F).X)), "
-			    "COMP(APPXYZ) SUB((SUBA)), COMP(APPXYZ) SUB((SUBB)).\n");
+	assert_has(&said, "ITT10003I COMP(APPXYZ) has no entries in the input; there are: COMP(APPXYZ) SUB((ASID(000F).X)), "
+			  "COMP(APPXYZ) SUB((SUBA)), COMP(APPXYZ) SUB((SUBB)).\n");
+	assert_lacks(&said, "COMPONENT TRACE");
 	ct_buf_fini(&said.text);
 	said = run_ipcs("CTRACE COMP(NOBODY) SUB((X))");
 	assert_int_equal(said.status, CTRACE_NOT_FOUND);

@@ -1,0 +1,86 @@
+/*
+ * fuzz_salvage.c - a damaged BINFILE trace, any bytes: metadata up to the first magic number of a packet, the rest is a stream file.  What is
+ * salvaged is salvaged again, and must be without damage then.
+ *
+ * Copyright The ctrace authors.  SPDX-License-Identifier: Apache-2.0
+ */
+#include "read/salvage.h"
+
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
+
+static char folder[64];
+
+static void require(bool holds)
+{
+	if (!holds)
+		abort();
+}
+
+static void ignore(const struct ct_salvage_note *note, void *user)
+{
+	(void)user;
+	require(note->path != NULL && note->message != NULL);
+}
+
+static void write_file(const char *name, const uint8_t *data, size_t size)
+{
+	int fd = open(name, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);
+
+	require(fd >= 0 && write(fd, data, size) == (ssize_t)size && close(fd) == 0);
+}
+
+static void forget(const char *to)
+{
+	static const char *const names[] = { "t/metadata", "t/stream.0", "t", "" };
+	char path[128];
+
+	for (size_t i = 0; i < CT_COUNT(names); i++) {
+		(void)snprintf(path, sizeof path, "%s/%s", to, names[i]);
+		(void)remove(path);
+	}
+}
+
+static struct ct_salvage salvage(const char *from, const char *to)
+{
+	struct ct_salvage run = { .report = ignore };
+
+	require(ct_os_make_folder(to) == CTRACE_OK);
+	(void)!ct_salvage_path(&run, from, to);
+	return run;
+}
+
+static void enter_folder(void)
+{
+	const char *parent = getenv("TMPDIR");
+
+	if (folder[0] != '\0')
+		return;
+	(void)snprintf(folder, sizeof folder, "%.40s/salvage.XXXXXX", parent != NULL ? parent : "/tmp");
+	require(mkdtemp(folder) != NULL && chdir(folder) == 0 && ct_os_make_folder("t") == CTRACE_OK);
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+	const uint8_t *packets = size > 0 ? memmem(data, size, "\xC1\x1F\xFC\xC1", 4) : NULL;
+	size_t metadata_size = packets != NULL ? (size_t)(packets - data) : size;
+	struct ct_salvage first, second;
+
+	enter_folder();
+	write_file("t/metadata", data, metadata_size);
+	write_file("t/stream.0", data + metadata_size, size - metadata_size);
+	first = salvage("t", "first");
+	if (first.traces > 0) {
+		second = salvage("first/t", "second");
+		require(second.damages == 0 && second.mended == 0 && second.lost_classes == 0);
+		require(second.traces == 1 && second.events == first.events && second.packets >= first.packets + first.mended);
+		forget("second");
+	}
+	forget("first");
+	return 0;
+}

@@ -1,0 +1,92 @@
+#!/usr/bin/env bash
+# ctrace salvage: damaged traces of real programs, their generations and data sets; babeltrace2 opens what it writes.
+# shellcheck disable=SC2317 # called by name
+set -u
+# shellcheck source=tests/tap.sh
+source "$CTRACE_SOURCE/tests/tap.sh"
+steps=$CTRACE_BUILD/tests/steps
+
+is() { [ "$1" = "$2" ] || { printf '<%s>\nnot\n<%s>\n' "$1" "$2"; false; }; }
+has() { grep -qE -- "$2" "$1" || { printf 'no /%s/ in:\n' "$2"; cat "$1"; false; }; }
+salvage() {
+	ctrace salvage "$@" >out 2>err </dev/null
+	status=$?
+}
+view() { babeltrace2 "$1" 2>complaints | wc -l; }
+put() { printf "%b" "$3" | dd of="$1" bs=1 seek="$2" conv=notrunc status=none; } # FILE OFFSET BYTES
+heads() { LC_ALL=C grep -obUaP '\xC1\x1F\xFC\xC1' "$1" | cut -d: -f1; }
+
+cat >cfg <<END
+mftrace.level = debug
+mftrace.dest = binfile
+mftrace.emitter.binfile#file = $PWD/app.ctb
+END
+batches=() all=300
+for _ in $(seq 30); do batches+=(trace A.B 1 5 emit A.B 2 text A.C 3 hello emit A.D 1 flush); done
+MFTRACE_CONFIG=$PWD/cfg "$steps" "${batches[@]}" thread A.B 1 60 >/dev/null 2>&1
+check 'two streams' is "$(cd app.ctb && echo stream.*)" 'stream.0 stream.1'
+check 'of so many events' is "$(view app.ctb)" "$all"
+
+# ---- nothing is damaged
+salvage app.ctb -o whole
+check 'whole: status' is "$status" 0
+check 'whole: nothing to tell' is "$(<err)" ''
+check 'whole: the sums' has out "^1 trace, 2 streams, $all events written$"
+check 'whole: as it was' diff -r app.ctb whole/app.ctb
+
+# ---- a head, an event, the end, the metadata
+cp -r app.ctb bad.ctb
+mapfile -t at < <(heads bad.ctb/stream.0)
+put bad.ctb/stream.0 "${at[10]}" 'xxxx'
+put bad.ctb/stream.0 $((at[20] + 90)) '\0376\0376\0376\0376\0376\0376\0376\0376'
+truncate -s -3 bad.ctb/stream.1
+salvage bad.ctb -o good
+check 'damaged: status' is "$status" 1
+check 'damaged: each place is told' is "$(grep -c '^ctrace salvage: .*/bad.ctb/stream.[01], offset [0-9]*, [0-9]* bytes: ' err)" 3
+check 'damaged: with its offset' has err "stream.0, offset ${at[10]}, $((at[11] - at[10])) bytes: this is no packet of the trace$"
+check 'damaged: the sums' has out 'cut or mended 2, lost [0-9]+ bytes in 3 places$'
+kept=$(sed -n 's/.* \([0-9]*\) events written/\1/p' out)
+check 'damaged: babeltrace2 reads as many' is "$(view good/bad.ctb)" "$kept"
+check 'damaged: most are there' test "$kept" -ge $((all - 8 - 8 - 1)) -a "$kept" -lt "$all"
+check 'damaged: the gap shows' has complaints 'discarded 1 packet'
+check 'damaged: nothing else does' is "$(grep -vc 'discarded 1 packet' complaints)" 0
+check 'damaged: the original is as it was' is "$(stat -c %s bad.ctb/stream.1)" "$(($(stat -c %s app.ctb/stream.1) - 3))"
+salvage good -o again
+check 'again: nothing is left to salvage' is "$status,$(<err)" 0,
+check 'again: the same' diff -r good/bad.ctb again/good/bad.ctb
+cp -r app.ctb meta.ctb
+sed -i 's/A.C:4/A.C-4/' meta.ctb/metadata
+salvage meta.ctb -o meta
+check 'a damaged class: the others are read' is "$(view meta/meta.ctb),$(<complaints)" "$((60 + 30 * 6)),"
+check 'a damaged class is told' has out 'and 1 class of events$'
+
+# ---- compressed, generations, a folder of traces
+mkdir many && cp -r app.ctb many/app.ctb_1 && cp -r bad.ctb many/app.ctb_2
+zstd -q --rm many/app.ctb_2/stream.0
+salvage many -o sets
+check 'generations: both' is "$(cd sets/many && echo *)" 'app.ctb_1 app.ctb_2'
+check 'generations: the whole one' diff -r app.ctb sets/many/app.ctb_1
+check 'generations: the compressed one, unpacked' diff -r good/bad.ctb sets/many/app.ctb_2
+salvage many/app.ctb_1 bad.ctb -o named
+check 'several paths' is "$(cd named && echo *)" 'app.ctb_1 bad.ctb'
+salvage app.ctb/stream.1 -o single
+check 'one stream file' is "$(view single/app.ctb),$status" 60,0
+
+# ---- what cannot be done
+salvage bad.ctb -o good
+check 'a folder that is not empty: status' is "$status" 2
+check 'a folder that is not empty: said' has err '^ctrace salvage: good: not an empty folder; name one that is'
+salvage bad.ctb
+check 'without a folder' is "$status" 2
+salvage -o x
+check 'without a trace' is "$status" 2
+mkdir -p none/deep && echo 'trace { };' >none/metadata
+salvage none nowhere -o x
+check 'no trace: status' is "$status" 1
+check 'no trace: said of each' is "$(grep -c ': no BINFILE trace' err)" 2
+check 'no trace: nothing is written' is "$(ls x)" ''
+for _ in $(seq 300); do put bad.ctb/stream.0 $((RANDOM % $(stat -c %s bad.ctb/stream.0))) '\0377'; done
+salvage bad.ctb -o random
+check 'damage everywhere: babeltrace2 opens it' is "$(view random)" "$(sed -n 's/.* \([0-9]*\) events\? written/\1/p' out)"
+check 'damage everywhere: without an error' is "$(grep -c ERROR complaints)" 0
+end

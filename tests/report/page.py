@@ -1,0 +1,502 @@
+#!/usr/bin/env python3
+"""The page of `ctrace report` in a browser: it loads, without network and without complaint; zoom, search, filters, an event's fields and record,
+lists, losses, light and dark, by mouse and by keys alone; and texts that are attacks stay texts.
+
+Screenshots are kept in $CTRACE_BUILD/artefacts/: report.png, report-dark.png, report-many.png.
+
+Copyright The ctrace authors.  SPDX-License-Identifier: Apache-2.0
+"""
+
+import json
+import os
+import subprocess
+import sys
+import traceback
+
+SOURCE, BUILD = os.environ["CTRACE_SOURCE"], os.environ["CTRACE_BUILD"]
+sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
+import browser  # noqa: E402
+
+count = failed = 0
+
+
+def check(what, good, *told):
+    global count, failed
+    count += 1
+    failed += not good
+    print("ok" if good else "not ok", count, "-", what)
+    for line in () if good else told:
+        print("#  ", repr(line))
+
+
+def same(what, found, wanted):
+    check(what, found == wanted, found, wanted)
+
+
+def trace(name, *words, more=""):
+    with open("cfg", "w") as file:
+        file.write(f"mftrace.level = debug\nmftrace.dest = binfile\nmftrace.emitter.binfile#location = {os.getcwd()}/{name}\n{more}")
+    subprocess.run([BUILD + "/tests/report_subject", *words], check=True, env={**os.environ, "MFTRACE_CONFIG": os.getcwd() + "/cfg"})
+
+
+def report(page, *words):
+    return subprocess.run([BUILD + "/ctrace", "report", "--catalog", SOURCE + "/tests/report/shop.yaml", "-o", page, *words], capture_output=True, text=True)
+
+
+class Page(browser.Browser):
+    """The page, by what is on it."""
+
+    def load(self, path):
+        self.open(path)
+        self.wait("window.ctraceReport && ctraceReport.timeline.frames > 0 && !ctraceReport.isFiltering")
+
+    def text(self, selector):
+        return self.eval(f"document.querySelector({json.dumps(selector)}).innerText")
+
+    def all(self, selector):
+        return self.eval(f"[...document.querySelectorAll({json.dumps(selector)})].map(e => e.innerText.trim())")
+
+    def drawn(self):
+        """Two frames later all that was asked for is drawn."""
+        self.eval("new Promise(done => requestAnimationFrame(() => requestAnimationFrame(() => done(true))))")
+
+    def settled(self):
+        self.wait("!ctraceReport.isFiltering && !ctraceReport.timeline.aim && !ctraceReport.timeline.isDue")
+        self.drawn()
+
+    @property
+    def view(self):
+        return self.eval("[ctraceReport.view.from, ctraceReport.view.to]")
+
+    @property
+    def width(self):
+        return self.view[1] - self.view[0]
+
+    def search(self, selector, text):
+        self.click(selector)
+        self.eval(f"document.querySelector({json.dumps(selector)}).select()")
+        self.type(text)
+        # The filter begins a moment after the last letter.
+        self.eval("ctraceReport.filter()")
+        self.settled()
+
+    def clear(self):
+        self.click("#f-clear")
+        self.wait("ctraceReport.model.rows === null && !ctraceReport.isFiltering")
+
+    def pixel(self, colour, box):
+        """How many pixels of the canvas in the box (CSS pixels of it) are of a colour of the style."""
+        return self.eval(f"""(() => {{
+            const canvas = document.getElementById("canvas"), ratio = devicePixelRatio, box = {json.dumps(box)}.map(n => Math.round(n * ratio));
+            const probe = document.createElement("canvas").getContext("2d");
+            probe.fillStyle = getComputedStyle(document.documentElement).getPropertyValue({json.dumps(colour)}).trim();
+            probe.fillRect(0, 0, 1, 1);
+            const want = probe.getImageData(0, 0, 1, 1).data, found = canvas.getContext("2d").getImageData(...box).data;
+            let count = 0;
+            for (let i = 0; i < found.length; i += 4)
+                count += Math.abs(found[i] - want[0]) + Math.abs(found[i + 1] - want[1]) + Math.abs(found[i + 2] - want[2]) < 12;
+            return count;
+        }})()""")
+
+    def lane(self, group, index=0):
+        """Where a lane is in the window: its top, its event strip's middle, its first span row's middle."""
+        return self.eval(f"""(() => {{
+            const t = ctraceReport.timeline, line = t.lines.filter(l => l.lane && l.group.name === {json.dumps(group)})[{index}];
+            const top = t.canvas.getBoundingClientRect().top + 24 + line.y - t.scroller.scrollTop;
+            return [top, top + t.strip / 2, top + t.strip + 8];
+        }})()""")
+
+
+def is_quiet(page, what):
+    same(what + ": nothing thrown", page.thrown, [])
+    same(what + ": nothing on the console", page.console, [])
+    check(what + ": nothing asked of the network", all(url.startswith("file://") and url.endswith(".html") for url in page.requests), *page.requests)
+
+
+def test_loading(page):
+    page.load("shop.html")
+    same("the title", (page.text("#title"), page.eval("document.title")), ("Orders & <b>more</b>", "Orders & <b>more</b> – ctrace report"))
+    facts = page.text("#facts")
+    check("the facts", all(part in facts for part in ("3 components", "1 process", "3 threads", "on ")), facts)
+    # 8 events an order, a SLOW for each slow query, a REFUSED for each thirteenth order, 3 attacks
+    events = 60 * 8 + sum((n % 11 == 5) + ((n + 3) % 11 == 5) for n in range(60)) + sum(n % 13 == 12 for n in range(60)) + 3
+    same("every event", page.eval("ctraceReport.model.data.count"), events)
+    same("every span has two ends", page.eval("[ctraceReport.model.data.spans.count, ctraceReport.model.data.spans.last.filter(row => row < 0).length]"), [180, 0])
+    same("queries lie in orders", page.eval("(() => { const m = ctraceReport.model, s = m.data.spans; const named = name => [...s.first].map((row, i) => [row, i])"
+                                            ".filter(([row]) => m.kindOf(row).name === name).map(([, i]) => s.depth[i]); return [...new Set(named('ORDER')), ...new Set(named('QUERY'))]; })()"), [0, 1])
+    check("a warning is painted", page.pixel("--level-2", [196, 24, 1000, 380]) > 0)
+    check("an error is painted", page.pixel("--level-3", [196, 24, 1000, 380]) > 0)
+    same("groups in order", page.eval("ctraceReport.timeline.groups.map(group => [group.name, group.lanes.length])"), [["shop.cache", 3], ["shop.db", 3], ["shop.orders", 3]])
+    check("the page's policy", page.eval("document.querySelector('meta[http-equiv]').content").startswith("default-src 'none'"))
+
+
+def test_mouse(page):
+    left, top, width, height = page.box("#canvas")
+    all_of_it = page.width
+    page.wheel(left + 600, top + 60, -240)
+    page.settled()
+    zoomed = page.view
+    check("the wheel zooms in", page.width < .7 * all_of_it, page.view)
+    page.wheel(left + 600, top + 60, 0, delta_x=300)
+    page.settled()
+    check("sideways it moves", page.view[0] > zoomed[0] and abs(page.width - (zoomed[1] - zoomed[0])) < 1, page.view, zoomed)
+    moved = page.view
+    page.drag(left + 600, top + 150, left + 800, top + 150)
+    page.settled()
+    check("a drag moves with the pointer", abs((moved[0] - page.view[0]) / page.width - 200 / (page.eval("ctraceReport.timeline.plot"))) < .01, moved, page.view)
+    page.click("#zoom-all")
+    page.settled()
+    same("All: everything", page.width, all_of_it)
+    page.drag(left + 400, top + 10, left + 500, top + 10)
+    page.settled()
+    check("a drag on the axis zooms to it", abs(page.width - all_of_it * 100 / page.eval("ctraceReport.timeline.plot")) < all_of_it / 100, page.view)
+    page.wheel(left + 600, top + 60, 20000)
+    page.wheel(left + 600, top + 60, 20000)
+    for _ in range(12):
+        page.wheel(left + 600, top + 60, 240)
+    page.settled()
+    same("the wheel zooms out as far as everything", page.width, all_of_it)
+    overview = page.box("#overview")
+    page.drag(overview[0] + 500, overview[1] + 20, overview[0] + 700, overview[1] + 20)
+    page.settled()
+    check("a drag in the overview shows that part", abs(page.width - all_of_it * 200 / page.eval("ctraceReport.timeline.plot")) < all_of_it / 100, page.view)
+    page.click("#zoom-all")
+    page.settled()
+
+
+def place_of(page, name):
+    """A span of that name that is broad enough to be hit: its middle in the window, its first row."""
+    return page.eval(f"""(() => {{
+        const t = ctraceReport.timeline, m = ctraceReport.model, s = m.data.spans, box = t.canvas.getBoundingClientRect();
+        let best = -1;
+        for (let i = 0; i < s.count; i++)
+            if (m.kindOf(s.first[i]).name === {json.dumps(name)} && (best < 0 || s.end[i] - s.start[i] > s.end[best] - s.start[best]))
+                best = i;
+        const row = s.first[best], line = t.lines.find(l => l.lane && l.lane.thread === m.data.threads[row] && l.lane.component === m.componentOf(row));
+        t.revealLine(line);
+        return [box.left + (t.pixelOf(s.start[best]) + t.pixelOf(s.end[best])) / 2, box.top + 24 + line.y - t.scroller.scrollTop + t.strip + 8, row, s.end[best] - s.start[best]];
+    }})()""")
+
+
+def test_click(page):
+    x, y, row, took = place_of(page, "QUERY")
+    page.drawn()
+    page.mouse("mouseMoved", x, y)
+    check("a tip tells what is there", "QUERY" in page.text("#tip") and "took " in page.text("#tip"), page.text("#tip"))
+    page.click_at(x, y)
+    page.settled()
+    same("a click selects", page.eval("ctraceReport.selected"), row)
+    check("its name and level", page.text("#detail h2").split() == ["QUERY", "INFO"], page.text("#detail h2"))
+    fields = dict(zip(page.all("#detail .fields th[scope=row]"), page.all("#detail .fields .value")))
+    same("its fields", fields.get("statement"), '"SELECT * FROM CUSTOMER"')
+    check("flags by name", fields.get("flags") in ("0", "READ", "LOCK", "READ|LOCK"), fields)
+    check("how long it took", "entry, took " in page.text("#detail .when"), page.text("#detail .when"))
+    check("the list has it", page.eval("document.querySelector('#events-grid [aria-selected=true]').id") == f"event-{row}")
+    check("it is told to who listens", "shop.db QUERY, INFO" in page.text("#announce"), page.text("#announce"))
+    page.eval("[...document.querySelectorAll('#detail button')].find(b => b.innerText === 'To its exit').click()")
+    page.settled()
+    same("to the other end", (page.text("#detail h2").split()[0], "exit, after " in page.text("#detail .when")), ("ROWS", True))
+    page.eval("[...document.querySelectorAll('#detail button')].find(b => b.innerText === 'Zoom to span').click()")
+    page.settled()
+    check("zoom to the span", took < page.width < 1.3 * took, page.width, took)
+    page.click("#zoom-all")
+    page.settled()
+    left, top, _, _ = page.box("#events-grid .grid-body")
+    page.click_at(left + 200, top + 40)
+    page.settled()
+    check("a click in the list selects", page.eval("document.querySelector('#events-grid [aria-selected=true]') !== null && ctraceReport.selected >= 0"))
+
+
+def test_record(page):
+    page.search("#f-event", "CUSTOMER")
+    same("a filter by name", page.text("#matches"), page.eval("`60 of ${ctraceReport.model.data.count} events`"))
+    page.eval("ctraceReport.select(ctraceReport.model.rowAt(0), 'grid')")
+    page.settled()
+    record = dict(zip(page.all("#detail .record tbody th"), page.all("#detail .record tbody .value")))
+    check("the record's fields", '"ADA LOVELACE"' in record.get("CUST-NAME", "") or any(name in record.get("CUST-NAME", "") for name in ("GRACE", "JEAN")), record)
+    check("a binary number", record.get("CUST-ORDERS", "").isdigit(), record)
+    check("a packed number", record.get("CUST-BALANCE", "").lstrip("+-") == "12345.67", record)
+    check("a table's occurrences", [record.get(f"CUST-MONTH({n})") for n in (1, 2, 3)] == ["01", "02", "03"], record)
+    page.clear()
+    page.search("#f-text", "GRACE customer")
+    check("words of a record are found", page.eval("ctraceReport.model.count") == 12, page.text("#matches"))
+    page.eval("ctraceReport.select(ctraceReport.model.rowAt(0), 'grid')")
+    page.settled()
+    check("and marked", "GRACE" in page.all("#detail mark"), page.all("#detail mark"))
+    check("a condition's name stands by its value", page.eval("[...document.querySelectorAll('#detail .cond')].every(e => /^CUST-IS-/.test(e.innerText))"))
+    page.clear()
+    page.eval("ctraceReport.select([...Array(ctraceReport.model.data.count).keys()].filter(row => ctraceReport.model.kindOf(row).name === 'CUSTOMER')"
+              ".find(row => ReportData.recordsOf(ctraceReport.model.data, row)[0].fields.some(field => field.isBad)), 'grid')")
+    page.settled()
+    check("what does not fit is marked", page.all("#detail .tag.bad") == ["does not fit its picture"], page.all("#detail .tag.bad"))
+
+
+def test_filters(page):
+    whole = page.eval("ctraceReport.model.data.count")
+    page.search("#f-text", "no index")
+    check("text", page.eval("ctraceReport.model.count") > 0 and set(page.all("#events-grid .grid-body .grid-row > :nth-child(5)")) == {"SLOW"}, page.text("#matches"))
+    page.clear()
+    page.search("#f-event", "10..12")
+    check("a range of events", page.eval("[...Array(ctraceReport.model.count).keys()].every(i => { const id = ctraceReport.model.kindOf(ctraceReport.model.rowAt(i)).id; return id >= 10 && id <= 12; })"))
+    page.search("#f-event", "ORDER*")
+    check("a pattern of names", page.eval("ctraceReport.model.count") == 120, page.text("#matches"))
+    page.search("#f-duration", "2ms")
+    check("a duration", 0 < page.eval("ctraceReport.model.count") < 120, page.text("#matches"))
+    check("the tracks have only these", page.eval("ctraceReport.timeline.groups.length") == 1)
+    page.search("#f-duration", "2 parsecs")
+    check("what is no duration is marked", page.eval("document.getElementById('f-duration').getAttribute('aria-invalid')") == "true")
+    page.clear()
+    page.eval("(() => { const s = document.getElementById('f-level'); s.value = '3'; s.dispatchEvent(new Event('change')); })()")
+    page.settled()
+    check("a level", set(page.all("#events-grid .grid-body .level")) == {"ERROR", "FATAL"}, page.all("#events-grid .grid-body .level"))
+    page.clear()
+    same("all again", page.eval("ctraceReport.model.count"), whole)
+    page.search("#f-text", "not to be found anywhere")
+    check("nothing found", "No event is like that" in page.text("#events-grid"), page.text("#events-grid"))
+    page.drawn()
+    page.clear()
+
+
+def test_attacks(page):
+    page.search("#f-event", "ATTACK")
+    rows = page.all("#events-grid .grid-body .data")
+    same("a text that is a script is a text", rows[0], 'text="<script>alert(1)</script><img src=x onerror=alert(2)>"')
+    check("one that would end the page's", rows[1] == 'text="</script></textarea>--><!-- ${alert(3)} {{DATA}}"', rows[1])
+    check("bytes that are no text", rows[2] == r'text="bad \xFF\xC0\xAF bytes \u{202E} turned, \u{1B}[2J cleared\n next line"', rows[2])
+    page.eval("ctraceReport.select(ctraceReport.model.rowAt(0), 'grid')")
+    page.settled()
+    same("a description is a text", page.text("#detail .what"), "A text that wants to be <b>more</b>")
+    same("nothing came of them", page.eval("document.querySelectorAll('main img, main script, main b b, #detail b').length"), 0)
+    page.clear()
+
+
+def test_lists(page):
+    page.click("#tab-tally")
+    rows = page.eval("[...document.querySelectorAll('#tally tbody tr')].map(r => [...r.cells].map(c => c.innerText.trim()))")
+    order = next((row for row in rows if row[1] == "ORDER"), [])
+    same("the tally counts", order[3:4] + order[6:7], ["60", "60"])
+    same("the tally's bytes", order[5], "300 bytes")  # five each
+    check("sorted by count", [int(row[3].replace("\u202f", "")) for row in rows] == sorted((int(row[3].replace("\u202f", "")) for row in rows), reverse=True))
+    page.eval("document.querySelector('#tally thead th:nth-child(2) button').click()")
+    names = page.eval("[...document.querySelectorAll('#tally tbody tr')].map(r => r.cells[1].innerText)")
+    check("by name when its head is clicked", names[-1] == "SLOW" and page.eval("document.querySelector('#tally th[aria-sort]').getAttribute('aria-sort')") == "ascending", names)
+    page.click("#tab-spans")
+    took = page.eval("ctraceReport.panels.spans.rows.map(row => row.ns)")
+    check("the slowest spans, slowest first", len(took) == 180 and took == sorted(took, reverse=True), took[:5])
+    page.click("#spans tbody button")
+    page.settled()
+    check("one is shown when it is clicked", took[0] < page.width < 1.3 * took[0] and page.text("#detail h2").split()[0] == "ORDER", page.width, took[0])
+    page.click("#zoom-all")
+    page.settled()
+    page.click("#tab-rates")
+    page.wait("document.querySelector('#rates canvas')")
+    total = page.eval("(() => { const { x, series } = ctraceReport.panels.countRates(); const s = (ctraceReport.view.to - ctraceReport.view.from) / x.length / 1e9;"
+                      " return Math.round(series.reduce((sum, one) => sum + one.counts.reduce((a, b) => a + b, 0) * s, 0)); })()")
+    same("the rates are of every event", total, page.eval("ctraceReport.model.data.count"))
+    page.eval("(() => { const s = document.getElementById('rates-by'); s.value = 'component'; s.dispatchEvent(new Event('change')); })()")
+    check("rates by component", "shop.db" in page.text("#rates .u-legend"), page.text("#rates"))
+    page.click("#tab-losses")
+    check("no losses are none", "Nothing is lost" in page.text("#losses"), page.text("#losses"))
+    page.click("#tab-events")
+
+
+def test_keys(page):
+    page.load("shop.html")
+    page.eval("document.body.focus()")
+    page.key("/")
+    same("/ goes to the search", page.eval("document.activeElement.id"), "f-text")
+    page.type("SLOW")
+    page.wait("ctraceReport.model.rows !== null && !ctraceReport.isFiltering")
+    page.key("Escape")
+    page.wait("ctraceReport.model.rows === null && !ctraceReport.isFiltering")
+    same("Escape clears it", page.eval("document.getElementById('f-text').value"), "")
+    reached = []
+    for _ in range(60):
+        page.key("Tab")
+        reached.append(page.eval("document.activeElement.id"))
+    wanted = {"theme", "help-open", "f-text", "f-component", "f-event", "f-level", "f-clear", "by-thread", "zoom-in", "overview", "canvas", "split-h", "tab-events", "events-grid", "split-v", "detail"}
+    check("Tab reaches everything", wanted <= set(reached), sorted(wanted - set(reached)))
+    page.eval("document.getElementById('canvas').focus()")
+    page.key("Tab")
+    page.key("Tab", modifiers=8)
+    check("what has the focus shows it", page.eval("getComputedStyle(document.activeElement).outlineStyle") == "solid", page.eval("document.activeElement.id"))
+    everything = page.width
+    page.key("+")
+    page.settled()
+    check("+ zooms in", page.width < everything)
+    here = page.view
+    page.key("ArrowRight")
+    page.settled()
+    check("the arrow moves", page.view[0] > here[0])
+    page.key("0")
+    page.settled()
+    same("0 is everything", page.width, everything)
+    page.key("ArrowDown")
+    check("a track is told", "Track shop.cache" in page.text("#announce"), page.text("#announce"))
+    page.key("Enter")
+    page.settled()
+    first = page.eval("ctraceReport.selected")
+    page.key("n")
+    page.settled()
+    check("its events one by one", page.eval("ctraceReport.selected") > first >= 0 and "shop.cache" in page.text("#announce"), page.text("#announce"))
+    page.eval("document.getElementById('events-grid').focus()")
+    page.key("Home")
+    page.settled()
+    page.key("ArrowDown")
+    page.settled()
+    same("the list by keys", page.eval("[ctraceReport.selected, document.getElementById('events-grid').getAttribute('aria-activedescendant')]"), [1, "event-1"])
+    page.key("End")
+    page.settled()
+    same("its end", page.eval("ctraceReport.selected"), page.eval("ctraceReport.model.data.count - 1"))
+    page.key("Enter")
+    same("Enter goes to the fields", page.eval("document.activeElement.id"), "detail")
+    page.eval("document.getElementById('tab-events').focus()")
+    page.key("ArrowRight")
+    same("tabs by arrow", page.eval("[document.activeElement.id, document.getElementById('panel-tally').hidden]"), ["tab-tally", False])
+    page.key("ArrowLeft")
+    page.eval("document.getElementById('split-h').focus()")
+    before = page.box("#timeline")[3]
+    page.key("ArrowDown")
+    check("a splitter by arrow", page.box("#timeline")[3] > before)
+    page.key("ArrowUp")
+    page.eval("document.getElementById('split-h').blur()")
+    page.key("?")
+    check("? shows the keys", page.eval("document.getElementById('help').open"))
+    page.key("Escape")
+    check("Escape closes it", not page.eval("document.getElementById('help').open"))
+
+
+def contrast(page, selectors):
+    """The least contrast of text against what is behind it, as WCAG has it."""
+    return page.eval("""(selectors => {
+        const parts = colour => colour.match(/[\\d.]+/g).map(Number), light = c => { c /= 255; return c <= .03928 ? c / 12.92 : ((c + .055) / 1.055) ** 2.4; };
+        const luminance = ([r, g, b]) => .2126 * light(r) + .7152 * light(g) + .0722 * light(b);
+        const behind = e => { for (; e; e = e.parentElement) { const c = parts(getComputedStyle(e).backgroundColor); if (c[3] === undefined || c[3] === 1) return c; } return [255, 255, 255]; };
+        let least = 21;
+        for (const e of document.querySelectorAll(selectors)) {
+            if (e.offsetParent === null) continue;
+            const a = luminance(parts(getComputedStyle(e).color)), b = luminance(behind(e));
+            least = Math.min(least, (Math.max(a, b) + .05) / (Math.min(a, b) + .05));
+        }
+        return least;
+    })(%s)""" % json.dumps(selectors))
+
+
+TEXTS = ".facts li, .filter label span, .filter output, .range, .legend li, .tabs button, .grid-head > *, .grid-body .grid-row > *, .detail dt, .detail dd, .detail h3, .fields th, .fields td, .head button"
+
+
+def test_looks(page):
+    page.prefer(prefers_color_scheme="light")
+    page.wait("document.documentElement.dataset.theme === 'light'")
+    check("light: texts can be read", contrast(page, TEXTS) >= 4.5, contrast(page, TEXTS))
+    page.prefer(prefers_color_scheme="dark", prefers_reduced_motion="reduce")
+    page.wait("document.documentElement.dataset.theme === 'dark'")
+    page.drawn()
+    check("dark as the system is", page.eval("getComputedStyle(document.body).backgroundColor") == "rgb(15, 20, 27)")
+    check("dark: texts can be read", contrast(page, TEXTS) >= 4.5, contrast(page, TEXTS))
+    check("the canvas too", page.pixel("--panel", [300, 60, 400, 200]) > 1000)
+    page.click("#theme")
+    page.drawn()
+    same("the switch", page.eval("document.documentElement.dataset.theme"), "light")
+    page.prefer(prefers_color_scheme="light", prefers_reduced_motion="reduce")
+    page.eval("ctraceReport.timeline.zoom(.5, undefined, true)")
+    check("reduced motion: at once", page.eval("ctraceReport.timeline.aim") is None and page.width < page.eval("ctraceReport.all.to"))
+    page.prefer(prefers_color_scheme="light")
+    names = page.eval("""[...document.querySelectorAll("button, input, select, [role], canvas")].filter(e => e.offsetParent !== null && e.getAttribute("role") !== "presentation" && e.getAttribute("role") !== "rowgroup"
+        && !(e.getAttribute("aria-label") || e.getAttribute("aria-labelledby") || e.title || e.innerText.trim() || (e.labels && e.labels.length))).map(e => e.outerHTML.slice(0, 80))""")
+    same("everything has a name", [name for name in names if "gridcell" not in name and "grid-row" not in name], [])
+    page.resize(700, 900)
+    page.drawn()
+    check("a narrow window does not scroll sideways", page.eval("document.documentElement.scrollWidth <= innerWidth"), page.eval("document.documentElement.scrollWidth"))
+    page.resize(1440, 900)
+    page.drawn()
+
+
+def photograph(page, path):
+    x, y, row, took = place_of(page, "QUERY")
+    page.eval(f"ctraceReport.setView(ctraceReport.model.data.x[{row}] - {took} * 5, ctraceReport.model.data.x[{row}] + {took} * 9)")
+    page.eval("ctraceReport.select([...Array(ctraceReport.model.data.count).keys()].find(row => ctraceReport.model.kindOf(row).name === 'CUSTOMER' && ctraceReport.model.data.x[row] > ctraceReport.view.from"
+              " && ReportData.recordsOf(ctraceReport.model.data, row).some(record => record.fields.some(field => field.conditions.length > 1))), 'grid')")
+    page.settled()
+    page.screenshot(path)
+    check("a picture: " + os.path.basename(path), os.path.getsize(path) > 50000)
+
+
+def test_losses(page):
+    page.load("lose.html")
+    check("losses stand above", "lost" in page.text("#facts"), page.text("#facts"))
+    page.click("#tab-losses")
+    check("and in their list", "discarded" in page.text("#losses"), page.text("#losses"))
+    check("where they happened", page.eval("ctraceReport.timeline.losses.length") > 0 and page.pixel("--loss", [196, 18, 1200, 10]) > 0)
+    page.click("#losses tbody button")
+    page.settled()
+    check("one is shown when it is clicked", page.eval("(() => { const l = ctraceReport.timeline.losses[0], v = ctraceReport.view; return v.from <= l.from && l.to <= v.to; })()"))
+
+
+def test_limit(page):
+    page.load("few.html")
+    check("the page says what it lacks", "first 100 events" in page.text("#warnings"), page.text("#warnings"))
+    same("and has so many", page.eval("ctraceReport.model.data.count"), 100)
+
+
+def test_many(page):
+    page.load("many.html")
+    same("a million events", page.eval("ctraceReport.model.data.count"), 1000000)
+    page.eval("document.getElementById('events-grid').focus()")
+    page.key("End")
+    page.settled()
+    same("the last one, by a key", page.eval("[ctraceReport.selected, document.querySelector('#events-grid [aria-selected=true] .data').innerText]"), [999999, "999999"])
+    left, top, _, _ = page.box("#canvas")
+    for _ in range(10):
+        page.wheel(left + 700, top + 60, -240)
+    page.settled()
+    check("each event by itself, deep down", 0 < page.eval("ctraceReport.view.to - ctraceReport.view.from") < 1e6, page.view)
+    page.search("#f-text", "777777")
+    same("one found among them", page.all("#events-grid .grid-body .data"), ["777777"])
+    page.clear()
+    page.click("#zoom-all")
+    page.settled()
+    bars = page.eval("(() => { const t = ctraceReport.timeline, bins = t.bins(t.lines[1].lane); let sum = 0; for (let i = 0; i < Math.ceil(t.plot) * 5; i++) sum += bins[i]; return sum; })()")
+    same("no event is missing from the bars", bars, 1000000)
+
+
+def main():
+    if browser.find() is None:
+        print("1..0 # SKIP no Chromium")
+        return 0
+    artefacts = BUILD + "/artefacts"
+    os.makedirs(artefacts, exist_ok=True)
+    trace("shop", "shop", "60")
+    trace("lose", "lose", "3000", more="ctrace.buffer = 64K\nctrace.overflow = discard\n")
+    trace("many", "many", "1000000")
+    made = report("shop.html", "--title", "Orders & <b>more</b>", "shop")
+    same("a page is made", (made.returncode, made.stderr), (0, ""))
+    report("lose.html", "lose")
+    report("few.html", "--limit=100", "shop")
+    report("many.html", "many")
+    page = Page()
+    try:
+        for test in (test_loading, test_mouse, test_click, test_record, test_filters, test_attacks, test_lists, test_keys, test_looks):
+            try:
+                test(page)
+            except Exception:
+                check(test.__name__, False, *traceback.format_exc().splitlines()[-4:], *page.thrown[-2:])
+        photograph(page, artefacts + "/report.png")
+        page.eval("document.getElementById('theme').click()")
+        photograph(page, artefacts + "/report-dark.png")
+        is_quiet(page, "the shop")
+        for test in (test_losses, test_limit, test_many):
+            try:
+                test(page)
+            except Exception:
+                check(test.__name__, False, *traceback.format_exc().splitlines()[-4:], *page.thrown[-2:])
+        page.screenshot(artefacts + "/report-many.png")
+        is_quiet(page, "the others")
+    finally:
+        page.close()
+    print(f"1..{count}")
+    return 1 if failed else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
