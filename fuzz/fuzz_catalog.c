@@ -86,7 +86,8 @@ static void check_pair(const struct ct_catalog_component *component, const struc
 		must(type->match < 0);
 		return;
 	}
-	must(other != NULL && other != type && other->pair_id == type->event_id && other->pairing + type->pairing == CT_PAIR_ENTRY + CT_PAIR_EXIT);
+	must(other != NULL && other != type && other->pair_id == type->event_id &&
+	     other->pairing + type->pairing == CT_PAIR_ENTRY + CT_PAIR_EXIT);
 	must((other->match < 0) == (type->match < 0));
 }
 
@@ -123,7 +124,8 @@ static void check_header_line(const char *line, size_t size)
 static void check_copybook_line(const char *line, size_t size)
 {
 	must(size <= 72);
-	must(size == 0 || begins(line, size, "      *>") || begins(line, size, "       78 78-") || begins(line, size, "               \""));
+	must(size == 0 || begins(line, size, "      *>") || begins(line, size, "       78 78-") ||
+	     begins(line, size, "               \""));
 }
 
 static void check_page_line(const char *line, size_t size)

@@ -200,18 +200,28 @@ step '7. Operate: the traces of running programs, switched, shown and taken over
 . "$source/scripts/demo-operator.sh"
 
 # ---------------------------------------------------------------------------------------------------------------
+step '8. Read: names, COBOL records, filters, sums, spans, and files for other tools'
+# shellcheck source=scripts/demo-reading.sh
+. "$source/scripts/demo-reading.sh"
+
+# ---------------------------------------------------------------------------------------------------------------
 step "Everything is in ${demo#"$source"/}:"
 say "   report.txt                           the COBOL program's report
    dpkg-report.log, dpkg-report.ctb     its trace, as text and for tools
    workers.ctb, bank.log                the C program's; killed/ that of the killed one
    packages.txt, kvserver.ctb           what the server was loaded with, and its trace
    operated/                            what the operator had traced; data/ is the writer's data set
+   catalog/                             what their events mean; workers.json, named.ctb: exports
 Try next:
-   ctrace=${build#"$source"/}/ctrace
+   ctrace=${build#"$source"/}/ctrace; export CTRACE_CATALOG=${demo#"$source"/}/catalog
    \$ctrace show --component DPKG.READ --event 100 ${demo#"$source"/}/dpkg-report.ctb | less
    \$ctrace show --json ${demo#"$source"/}/workers.ctb | head
    edit ${demo#"$source"/}/dpkg-report.cfg: debug for DPKG.READ; then, in that folder, MFTRACE_CONFIG=dpkg-report.cfg ./dpkg-report
    \$ctrace config check ${demo#"$source"/}/dpkg-report.cfg
    \$ctrace explain 0C 11    # what the server's refusal means
    babeltrace2 ${demo#"$source"/}/operated/data | less    # what the external writer wrote
-   docs/cobol.md is the guide for COBOL, docs/operator.md that for operators; examples/README.md tells what the examples show"
+   docs/cobol.md is the guide for COBOL, docs/operator.md that for operators, docs/reading.md tells all about reading"
+
+# ---------------------------------------------------------------------------------------------------------------
+step '9. The largest packages by the fields of their COBOL records, two entries as IPCS lists them, and a page for a browser'
+reading_ends

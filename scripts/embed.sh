@@ -9,7 +9,7 @@ shift
 	echo '/* Made by scripts/embed.sh. */'
 	for file; do
 		name=$(basename "$file" | tr -c 'A-Za-z0-9\n' _)
-		echo "static const unsigned char asset_$name[] = {"
+		echo "static const unsigned char asset_${name}[] = {"
 		od -An -v -tx1 "$file" | sed 's/ *\([0-9a-f][0-9a-f]\)/0x\1,/g'
 		echo '};'
 	done

@@ -63,14 +63,14 @@ static void say_counts(const char *path, const struct ct_catalog_counts *before,
 {
 	unsigned long long components = after->components - before->components;
 	unsigned long long events = after->events - before->events;
+	unsigned long long good = after->good_events - before->good_events;
 	unsigned long long mistakes = after->mistakes - before->mistakes;
 
 	ct_tool_print(stdout, path, strlen(path));
 	if (mistakes == 0)
 		printf(": %llu component%s, %llu event%s, all good\n", components, plural(components), events, plural(events));
 	else
-		printf(": %llu of %llu event%s %s good, %llu mistake%s\n",
-		       (unsigned long long)(after->good_events - before->good_events), events, plural(events), events == 1 ? "is" : "are",
+		printf(": %llu of %llu event%s %s good, %llu mistake%s\n", good, events, plural(events), good == 1 ? "is" : "are",
 		       mistakes, plural(mistakes));
 }
 

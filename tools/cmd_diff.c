@@ -310,7 +310,11 @@ int cmd_diff(int argc, char **argv)
 		       " read.",
 	};
 	struct diff diff = {
-		.options = { .min_count = DEFAULT_COUNT, .ratio = DEFAULT_RATIO, .min_ns = DEFAULT_NS, .has_rates = true, .kind = CT_TALLY_EVENT },
+		.options = { .min_count = DEFAULT_COUNT,
+			     .ratio = DEFAULT_RATIO,
+			     .min_ns = DEFAULT_NS,
+			     .has_rates = true,
+			     .kind = CT_TALLY_EVENT },
 	};
 
 	if (argp_parse(&argp, argc, argv, 0, NULL, &diff) != 0)

@@ -19,7 +19,8 @@
 
 enum { OPTION_LINES = 256, OPTION_UNGUARDED };
 
-struct export {
+struct export
+{
 	struct reading reading;
 	const struct ct_exporter *exporter;
 	void *self; /* the exporter's */
@@ -169,7 +170,8 @@ static int run(struct export *verb)
 	verb->reading.has_pairs = verb->exporter->has_pairs;
 	verb->reading.also = note_lost;
 	verb->reading.also_user = verb;
-	is_good = reading_open(&verb->reading) && convert(verb);
+	/* Of nothing nothing is made: what is in the way of the output stays. */
+	is_good = reading_open(&verb->reading) && ct_reader_origin(verb->reading.reader, 0) != NULL && convert(verb);
 	exit_status = reading_end(&verb->reading, is_good || verb->events == 0 ? verb->events : 1);
 	return is_good ? exit_status : CMD_NOTHING;
 }

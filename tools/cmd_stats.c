@@ -231,7 +231,8 @@ static error_t parse_stats(int key, char *argument, struct argp_state *state)
 	case OPTION_SORT:
 		options->trace_option = "sort";
 		if (!ct_stats_sort_parse(argument, &options->trace.sort))
-			argp_error(state, "cannot sort by \"%s\"; expected events, bytes, name, total, median, p95, p99 or max", argument);
+			argp_error(state, "cannot sort by \"%s\"; expected events, bytes, name, total, median, p95, p99 or max",
+				   argument);
 		return 0;
 	case OPTION_LIMIT:
 		options->trace_option = "limit";

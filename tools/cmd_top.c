@@ -36,7 +36,7 @@ struct top {
 	struct top_screen screen;
 	double interval; /* seconds */
 	bool is_batch;
-	uint64_t frames; /* to end after; 0: never */
+	uint64_t frames;  /* to end after; 0: never */
 	sigset_t signals; /* while we wait */
 	/* the last two collections */
 	struct stats stats[2];
@@ -147,7 +147,8 @@ static void describe(struct top *top, const struct change *change, uint32_t want
 		(void)snprintf(out, room, "%u %s: %s", bad->peer->pid, change->subject,
 			       bad->said != NULL ? bad->said : "stays as it is: a start/stop routine or a filter does not allow it");
 	else if (done == 1)
-		(void)snprintf(out, room, "%u %s: %s -> %s", last->peer->pid, change->subject, last->old != NULL ? last->old : "?", last->now);
+		(void)snprintf(out, room, "%u %s: %s -> %s", last->peer->pid, change->subject, last->old != NULL ? last->old : "?",
+			       last->now);
 	else if (done > 1)
 		(void)snprintf(out, room, "%s: %s in %zu places", change->subject, last->now, done);
 	else if (!take_said(top, out, room))

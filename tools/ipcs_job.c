@@ -17,12 +17,14 @@
 #include "cmd.h"
 #include "end_signal.h"
 
+#define US_PER_SECOND 1000000u
 #define REPORT_LIMIT 20u /* a file of nothing but damage must not fill the terminal */
 
 /* One command's reading. */
 struct job {
 	struct ipcs *ipcs;
 	struct ct_ipcs_job job;
+	struct ct_filter *times; /* of START and STOP; NULL: everything is read */
 	uint32_t added;
 };
 
@@ -144,8 +146,33 @@ static void add_traces(struct job *job, const struct ct_ipcs_command *command)
 								    : "none is named, and no process is being traced" });
 }
 
+/* What START and STOP say, for readers, which need not read the rest of a long trace. */
+static struct ct_filter *times_of(const struct ct_ipcs_command *command)
+{
+	struct ct_complaint complaint;
+	struct ct_filter *filter = NULL;
+	char text[120] = "";
+	size_t size = 0;
+
+	if (command->has_start)
+		size = (size_t)snprintf(text, sizeof text, "time >= \"@%" PRIu64 ".%06u\"", command->start_us / US_PER_SECOND,
+					(unsigned)(command->start_us % US_PER_SECOND));
+	if (command->has_stop)
+		(void)snprintf(text + size, sizeof text - size, "%stime <= \"@%" PRIu64 ".%06u999\"", size != 0 ? " && " : "",
+			       command->stop_us / US_PER_SECOND, (unsigned)(command->stop_us % US_PER_SECOND));
+	return text[0] != '\0' && ct_filter_parse(text, 0, &filter, &complaint) == CTRACE_OK ? filter : NULL;
+}
+
+static void close_job(struct job *job)
+{
+	ct_reader_destroy(job->job.reader);
+	ct_filter_destroy(job->times);
+	job->job.reader = NULL;
+	job->times = NULL;
+}
+
 /* False: there is nothing to read, and it has been said. */
-static bool open_job(struct job *job, struct ipcs *ipcs, const struct ct_ipcs_command *command)
+static bool open_job(struct job *job, struct ipcs *ipcs, const struct ct_ipcs_command *command, bool is_narrowed)
 {
 	struct ct_reader_options options = {
 		.catalog = ipcs->reading.catalog, .filter = ipcs->reading.filter, .report = ct_ipcs_note, .user = &job->job
@@ -153,6 +180,8 @@ static bool open_job(struct job *job, struct ipcs *ipcs, const struct ct_ipcs_co
 	enum ctrace_status status;
 
 	*job = (struct job){ .ipcs = ipcs, .job = { .command = command, .also = report, .also_user = job } };
+	if (is_narrowed && options.filter == NULL)
+		options.filter = job->times = times_of(command);
 	status = ct_reader_create(&options, &job->job.reader);
 	if (status == CTRACE_OK)
 		add_traces(job, command);
@@ -177,15 +206,19 @@ static bool is_stopped(void *user)
 	return ct_end_wanted != 0 || ferror(stdout) != 0;
 }
 
-static void run_jobs(struct ipcs *ipcs, struct ct_ipcs_job *const *jobs, uint32_t count, bool is_merged)
+/* False: it is to be tried again, on everything. */
+static bool run_jobs(struct ipcs *ipcs, struct ct_ipcs_job *const *jobs, uint32_t count, bool is_merged, bool is_narrowed)
 {
 	struct ct_ipcs_output output = { .write = write_out,
 					 .linklist = ct_os_environment("CTRACE_LINKLIST"),
+					 .is_narrowed = is_narrowed,
 					 .is_stopped = is_stopped };
 	enum ctrace_status status;
 	uint64_t shown = 0;
 
 	status = ct_ipcs_run(jobs, count, is_merged, &output, &shown);
+	if (status == CTRACE_NOT_FOUND && is_narrowed)
+		return false;
 	if (status != CTRACE_OK)
 		ct_ipcs_fail(ipcs, CMD_NOTHING);
 	(void)fflush(stdout);
@@ -193,25 +226,50 @@ static void run_jobs(struct ipcs *ipcs, struct ct_ipcs_job *const *jobs, uint32_
 		fputs("ctrace ipcs: no entries\n", stderr);
 	else if (status != CTRACE_OK)
 		fprintf(stderr, "ctrace ipcs: %s\n", ctrace_status_text(status));
+	return true;
 }
 
-void ct_ipcs_job_run(struct ipcs *ipcs, const struct ct_ipcs_command *commands, uint32_t count, bool is_merged)
+/* Within START and STOP; when there is nothing, on everything, to say why. */
+static void run_one(struct ipcs *ipcs, const struct ct_ipcs_command *command)
 {
-	struct ct_ipcs_job *runnable[CT_IPCS_MERGED];
+	bool is_narrowed = command->verb == CT_IPCS_CTRACE;
+	struct job job;
+	bool is_done;
+
+	do {
+		struct ct_ipcs_job *runnable = &job.job;
+
+		is_done = !open_job(&job, ipcs, command, is_narrowed) || run_jobs(ipcs, &runnable, 1, false, job.times != NULL);
+		close_job(&job);
+		is_narrowed = false;
+	} while (!is_done);
+}
+
+static void run_merged(struct ipcs *ipcs, const struct ct_ipcs_command *commands, uint32_t count)
+{
+	struct ct_ipcs_job *runnable[CT_IPCS_MERGED] = { NULL };
 	struct job *jobs = calloc(count, sizeof *jobs);
 	bool is_good = jobs != NULL;
 
 	if (jobs == NULL)
 		ct_ipcs_fail(ipcs, CMD_NOTHING);
 	for (uint32_t i = 0; i < count && jobs != NULL; i++) {
-		is_good &= open_job(&jobs[i], ipcs, &commands[i]);
+		is_good &= open_job(&jobs[i], ipcs, &commands[i], false);
 		runnable[i] = &jobs[i].job;
 	}
 	if (is_good)
-		run_jobs(ipcs, runnable, count, is_merged);
+		(void)run_jobs(ipcs, runnable, count, true, false);
 	for (uint32_t i = 0; i < count && jobs != NULL; i++)
-		ct_reader_destroy(jobs[i].job.reader);
+		close_job(&jobs[i]);
 	free(jobs);
+}
+
+void ct_ipcs_job_run(struct ipcs *ipcs, const struct ct_ipcs_command *commands, uint32_t count, bool is_merged)
+{
+	if (is_merged)
+		run_merged(ipcs, commands, count);
+	else
+		run_one(ipcs, &commands[0]);
 }
 
 void ct_ipcs_job_copy(struct ipcs *ipcs, const struct ct_ipcs_command *command)
@@ -221,7 +279,7 @@ void ct_ipcs_job_copy(struct ipcs *ipcs, const struct ct_ipcs_command *command)
 	enum ctrace_status status;
 	struct job job;
 
-	if (open_job(&job, ipcs, command)) {
+	if (open_job(&job, ipcs, command, true)) {
 		status = ct_ipcs_copy(&job.job, path, &copied);
 		if (status == CTRACE_OK) {
 			printf(" COPYTRC %" PRIu64 " ENTR%s OF %u PROCESS%s COPIED TO ", copied.events,
@@ -236,5 +294,5 @@ void ct_ipcs_job_copy(struct ipcs *ipcs, const struct ct_ipcs_command *command)
 		if (status != CTRACE_OK || copied.events == 0)
 			ct_ipcs_fail(ipcs, CMD_NOTHING);
 	}
-	ct_reader_destroy(job.job.reader);
+	close_job(&job);
 }

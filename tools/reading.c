@@ -132,7 +132,7 @@ static void add_event_list(struct ct_buf *out, const char *list)
 }
 
 /* An option that is short for an expression. */
-static void short_form(struct reading *reading, struct argp_state *state, struct ct_buf *expression, const char *expected,
+static void short_form(struct reading *reading, struct argp_state *state, struct ct_buf *expression, const char *wrong,
 		       const char *argument)
 {
 	struct ct_complaint complaint = { 0 };
@@ -143,20 +143,20 @@ static void short_form(struct reading *reading, struct argp_state *state, struct
 		status = ct_filter_parse(ct_buf_text(expression), ct_clock_wall_ns(), &filter, &complaint);
 	ct_buf_fini(expression);
 	if (status != CTRACE_OK)
-		argp_error(state, "%s, not \"%s\"", expected, argument);
+		argp_error(state, wrong, argument);
 	reading->filter = ct_filter_and(reading->filter, filter);
 }
 
 static void parse_short_form(struct reading *reading, struct argp_state *state, int key, const char *argument)
 {
-	const char *expected = "";
+	const char *wrong = "";
 	struct ct_buf text;
 	uint32_t level;
 
 	ct_buf_init(&text);
 	switch (key) {
 	case 'c':
-		expected = "expected a component's name, * and ? allowed";
+		wrong = "no name of components: \"%s\"; expected one like MF.*";
 		ct_buf_add_text(&text, "component ~ ");
 		add_quoted(&text, argument);
 		break;
@@ -166,15 +166,17 @@ static void parse_short_form(struct reading *reading, struct argp_state *state, 
 		ct_buf_add_format(&text, "level >= %s", ct_level_name(level));
 		break;
 	case 'e':
-		expected = "expected a list of event ids like 1,5-8";
+		wrong = "no list of event ids: \"%s\"; expected one like 1,5-8";
+		if (argument[strspn(argument, "0123456789abcdefABCDEFxX,- ")] != '\0')
+			argp_error(state, wrong, argument);
 		add_event_list(&text, argument);
 		break;
 	default:
-		expected = "expected a time like \"2026-01-31 15:12:27.5\", \"15:12:27\", \"-5m\" or \"@1700000000\"";
+		wrong = "no time: \"%s\"; expected \"2026-01-31 15:12:27.5\", \"15:12:27\", \"-5m\" or \"@1700000000\"";
 		ct_buf_add_text(&text, key == OPTION_SINCE ? "time >= " : "time <= ");
 		add_quoted(&text, argument);
 	}
-	short_form(reading, state, &text, expected, argument);
+	short_form(reading, state, &text, wrong, argument);
 }
 
 /* ------------------------------------------------------------------------------------------------------------
@@ -304,8 +306,10 @@ bool reading_catalog(struct reading *reading)
 	if (!need_catalog(reading))
 		return false;
 	/* What is wrong with a catalogue has been said. */
-	if (ct_catalog_add_environment(reading->catalog, complain_catalog, reading) == CTRACE_NOT_ENOUGH_MEMORY)
+	if (!reading->has_environment &&
+	    ct_catalog_add_environment(reading->catalog, complain_catalog, reading) == CTRACE_NOT_ENOUGH_MEMORY)
 		reading->has_failed = true;
+	reading->has_environment = true;
 	return true;
 }
 

@@ -29,6 +29,7 @@ struct reading {
 	bool is_quiet; /* nothing is told now: it will be read again */
 	/* while reading */
 	struct ct_reader *reader;
+	bool has_environment; /* the catalogues of the environment are read: a verb may open again */
 	bool has_failed;  /* something that was named could not be read */
 	uint64_t reports; /* lines on stderr so far */
 };

@@ -190,7 +190,8 @@ static int columns_of(const struct ct_tally_row *row, enum ct_tally_kind kind)
 	return columns;
 }
 
-static void add_row(struct ct_buf *out, const struct ct_tally *tally, const struct ct_tally_row *row, enum ct_tally_kind kind, int width)
+static void add_row(struct ct_buf *out, const struct ct_tally *tally, const struct ct_tally_row *row, enum ct_tally_kind kind,
+		    int width)
 {
 	int columns = columns_of(row, kind);
 

@@ -11,7 +11,16 @@
 #include "read/tally.h"
 #include "reading.h"
 
-enum stats_sort { STATS_BY_EVENTS, STATS_BY_BYTES, STATS_BY_NAME, STATS_BY_TOTAL, STATS_BY_MEDIAN, STATS_BY_P95, STATS_BY_P99, STATS_BY_MAX };
+enum stats_sort {
+	STATS_BY_EVENTS,
+	STATS_BY_BYTES,
+	STATS_BY_NAME,
+	STATS_BY_TOTAL,
+	STATS_BY_MEDIAN,
+	STATS_BY_P95,
+	STATS_BY_P99,
+	STATS_BY_MAX
+};
 struct stats_trace {
 	struct reading reading;
 	bool has_kind; /* --by was given: only that table */

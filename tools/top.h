@@ -37,8 +37,8 @@ struct top_rows {
 struct top_view {
 	enum top_sort sort;
 	bool is_reversed;
-	bool is_busy_only;    /* rows in which nothing happens are left out */
-	const char *pattern;  /* what the component, job or program has in its name; a glob when it has * or ?; NULL: all */
+	bool is_busy_only;   /* rows in which nothing happens are left out */
+	const char *pattern; /* what the component, job or program has in its name; a glob when it has * or ?; NULL: all */
 };
 
 /* ---- top_rates.c */

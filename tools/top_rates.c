@@ -102,8 +102,8 @@ static void fill_row(struct top_row *row, const struct stats_process *process, c
 	fill_dests(row, process, component);
 }
 
-static void add_process(struct top_rows *rows, const struct stats_process *process, const struct stats_process *before, uint64_t elapsed_ns,
-			const struct top_view *view)
+static void add_process(struct top_rows *rows, const struct stats_process *process, const struct stats_process *before,
+			uint64_t elapsed_ns, const struct top_view *view)
 {
 	static const struct stats_process nothing;
 	const struct stats_process *then = before != NULL ? before : &nothing;
@@ -201,8 +201,8 @@ static void print_head(FILE *to, const struct top_rows *rows)
 	ct_top_number(events, rows->events);
 	ct_top_number(bytes, rows->bytes);
 	ct_top_number(lost, rows->lost);
-	fprintf(to, "%s  %zu process%s  %s events/s  %s bytes/s  %s lost/s\n", when, rows->processes, rows->processes == 1 ? "" : "es", events,
-		bytes, lost);
+	fprintf(to, "%s  %zu process%s  %s events/s  %s bytes/s  %s lost/s\n", when, rows->processes, rows->processes == 1 ? "" : "es",
+		events, bytes, lost);
 }
 
 void ct_top_print(FILE *to, const struct top_rows *rows)
@@ -216,8 +216,8 @@ void ct_top_print(FILE *to, const struct top_rows *rows)
 			width = columns < WIDEST_NAME ? columns : WIDEST_NAME;
 	}
 	print_head(to, rows);
-	fprintf(to, "%7s  %-8s  %-*s  %-5s  %8s  %8s  %8s  %12s  DESTINATIONS\n", "PID", "JOBNAME", width, "COMPONENT", "LEVEL", "EVENTS/S",
-		"BYTES/S", "LOST/S", "EVENTS");
+	fprintf(to, "%7s  %-8s  %-*s  %-5s  %8s  %8s  %8s  %12s  DESTINATIONS\n", "PID", "JOBNAME", width, "COMPONENT", "LEVEL",
+		"EVENTS/S", "BYTES/S", "LOST/S", "EVENTS");
 	for (size_t i = 0; i < rows->count; i++) {
 		const struct top_row *row = &rows->items[i];
 		char events[16], bytes[16], lost[16];
@@ -237,9 +237,10 @@ void ct_top_print(FILE *to, const struct top_rows *rows)
 static json_t *json_row(const struct top_row *row)
 {
 	return json_pack("{s:I, s:o, s:o, s:o, s:s, s:f, s:f, s:f, s:I, s:o}", "pid", (json_int_t)row->pid, "jobname",
-			 ct_json_string(row->jobname), "program", ct_json_string(row->program), "component", ct_json_string(row->component),
-			 "level", ct_list_level(row->level), "events_per_second", row->events, "bytes_per_second", row->bytes,
-			 "process_lost_per_second", row->lost, "delivered", (json_int_t)row->total, "destinations", ct_json_string(row->dests));
+			 ct_json_string(row->jobname), "program", ct_json_string(row->program), "component",
+			 ct_json_string(row->component), "level", ct_list_level(row->level), "events_per_second", row->events,
+			 "bytes_per_second", row->bytes, "process_lost_per_second", row->lost, "delivered", (json_int_t)row->total,
+			 "destinations", ct_json_string(row->dests));
 }
 
 bool ct_top_print_json(FILE *to, const struct top_rows *rows)

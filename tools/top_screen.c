@@ -135,9 +135,9 @@ static void draw_head(const struct top_screen *screen, const struct top_rows *ro
 	ct_top_number(events, rows->events);
 	ct_top_number(bytes, rows->bytes);
 	ct_top_number(lost, rows->lost);
-	(void)snprintf(line, sizeof(line), "ctrace top  %s  %zu process%s  %s events/s  %s bytes/s  %s lost/s  every %.1fs%s", when,
-		       rows->processes, rows->processes == 1 ? "" : "es", events, bytes, lost, screen->interval,
-		       screen->is_paused ? "  PAUSED" : "");
+	(void)snprintf(line, sizeof(line), "ctrace top  %s  every %.1fs%s  %zu process%s  %s events/s  %s bytes/s  %s lost/s", when,
+		       screen->interval, screen->is_paused ? "  PAUSED" : "", rows->processes, rows->processes == 1 ? "" : "es", events,
+		       bytes, lost);
 	(void)attron(A_BOLD);
 	(void)put_text(0, 0, COLS, line);
 	(void)attroff(A_BOLD);
@@ -161,14 +161,15 @@ static void draw_message(const struct top_screen *screen)
 /* The columns that have no width of their own share what the terminal has left. */
 struct columns {
 	int component, dests;
+	bool has_total; /* not on a narrow one */
 };
 
 static struct columns measure(const struct top_rows *rows)
 {
-	int fixed = 7 + 2 + 8 + 2 + 2 + 5 + 2 + 3 * (8 + 2) + 12 + 2;
-	int left = COLS - fixed;
+	bool has_total = COLS >= 100;
+	int left = COLS - (7 + 2 + 8 + 2 + 2 + 5 + 2 + 3 * (8 + 2) + (has_total ? 12 + 2 : 0));
 	int widest = (int)strlen("COMPONENT");
-	struct columns columns;
+	struct columns columns = { .has_total = has_total };
 
 	for (size_t i = 0; i < rows->count; i++) {
 		int width = ct_tool_print(NULL, rows->items[i].component, strlen(rows->items[i].component));
@@ -176,7 +177,9 @@ static struct columns measure(const struct top_rows *rows)
 		if (width > widest)
 			widest = width;
 	}
-	columns.component = widest < left - 12 ? widest : left - 12;
+	columns.component = widest < left - 12 || left < 40 ? widest : left - 12;
+	if (columns.component > left && left > 0)
+		columns.component = left;
 	if (columns.component < 12)
 		columns.component = 12;
 	columns.dests = left - columns.component > 0 ? left - columns.component : 0;
@@ -197,7 +200,8 @@ static void draw_titles(const struct columns *columns)
 	put_right(y, &x, 8, "EVENTS/S");
 	put_right(y, &x, 8, "BYTES/S");
 	put_right(y, &x, 8, "LOST/S");
-	put_right(y, &x, 12, "EVENTS");
+	if (columns->has_total)
+		put_right(y, &x, 12, "EVENTS");
 	put_left(y, &x, columns->dests, "DESTINATIONS");
 	(void)attroff(A_REVERSE);
 }
@@ -235,7 +239,8 @@ static void draw_row(int y, const struct top_row *row, const struct columns *col
 	put_rate(y, &x, row->events);
 	put_rate(y, &x, row->bytes);
 	put_rate(y, &x, row->lost);
-	put_right(y, &x, 12, total);
+	if (columns->has_total)
+		put_right(y, &x, 12, total);
 	put_left(y, &x, columns->dests, row->dests[0] != '\0' ? row->dests : "-");
 	(void)attroff(A_STANDOUT);
 }
@@ -411,7 +416,8 @@ static enum top_wish understand(struct top_screen *screen, const struct top_rows
 		return TOP_REDRAW;
 	case '<':
 	case '>':
-		screen->view.sort = (enum top_sort)(((unsigned)screen->view.sort + (key == '>' ? 1u : TOP_SORT_COUNT - 1u)) % TOP_SORT_COUNT);
+		screen->view.sort =
+			(enum top_sort)(((unsigned)screen->view.sort + (key == '>' ? 1u : TOP_SORT_COUNT - 1u)) % TOP_SORT_COUNT);
 		return TOP_REDRAW;
 	case '+':
 		return TOP_SLOWER;

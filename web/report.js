@@ -17,7 +17,7 @@
 		["Timeline", [["Wheel", "zoom where the pointer is"], ["Shift + wheel, drag", "move"], ["Shift + drag, drag on the axis", "zoom to what is marked"], ["Double click", "zoom to the span, or in"],
 			["+  −", "zoom"], ["←  →", "move; with Shift further"], ["0", "the whole trace"], ["↑  ↓", "choose a track"], ["N  P", "next and previous event of the track"], ["F", "zoom to the selected event"], ["Enter", "first event that is seen; fold a group"]]],
 		["Events", [["↑  ↓  Page  Home  End", "choose an event"], ["Enter", "to its fields"]]],
-		["Anywhere", [["/", "search"], ["Escape", "clear the search; let go of the selection"], ["T", "light or dark"], ["?", "this"]]],
+		["Anywhere", [["/", "search"], ["Escape", "clear the search; let go of the selection"], ["E", "next error; with Shift the one before"], ["T", "light or dark"], ["?", "this"]]],
 	];
 
 	class App {
@@ -67,6 +67,15 @@
 			const index = this.model.indexOf(this.selected) + by;
 			if (index >= 0 && index < this.model.count)
 				this.select(this.model.rowAt(index), "detail");
+		}
+		stepToError(by) {
+			let index = this.selected < 0 ? by > 0 ? 0 : this.model.count - 1 : this.model.indexOf(this.selected) + by;
+			while (index >= 0 && index < this.model.count && this.model.levelOf(this.model.rowAt(index)) < 3)
+				index += by;
+			if (index >= 0 && index < this.model.count)
+				this.select(this.model.rowAt(index), "detail");
+			else
+				this.announce(by > 0 ? "No error behind this" : "No error before this");
 		}
 		clamp(from, to) {
 			const width = Math.min(Math.max(to - from, this.timeline.least), this.all.to - this.all.from);
@@ -264,7 +273,8 @@
 			} else if (event.key === "Escape" && !document.querySelector("dialog[open]")) {
 				this.deselect();
 			} else if (!isTyping && !event.ctrlKey && !event.metaKey && !event.altKey) {
-				const action = { "/": () => by("f-text").focus(), "?": () => by("help").showModal(), t: () => by("theme").click(), T: () => by("theme").click() }[event.key];
+				const action = { "/": () => by("f-text").focus(), "?": () => by("help").showModal(), t: () => by("theme").click(), T: () => by("theme").click(),
+					e: () => this.stepToError(1), E: () => this.stepToError(-1) }[event.key];
 				if (action && !document.querySelector("dialog[open]")) {
 					event.preventDefault();
 					action();

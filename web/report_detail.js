@@ -28,8 +28,8 @@ const ReportDetail = (() => {
 				make("p", { class: "when" }, model.clock(data.time[row]), make("span", { class: "soft" }, "  " + this.span(row))),
 				make("p", { class: "what" }, kind.type && kind.type.description ? shown(kind.type.description) : model.componentNames[kind.component] + ", event " + kind.id),
 				this.buttons(row),
-				...this.items(kind, items, row),
 				...records.flatMap(record => this.record(kind, record)),
+				...this.items(kind, items, row),
 				make("h3", null, "Where it comes from"), this.facts(row, kind));
 			this.place.scrollTop = 0;
 		}
@@ -78,18 +78,21 @@ const ReportDetail = (() => {
 			return [make("h3", null, items.length === 1 ? "Item" : grouped(items.length) + " items"),
 				make("table", { class: "fields" },
 					make("thead", null, make("tr", null, ...["Name", "Value", "Type"].map(title => make("th", { scope: "col" }, title)))),
-					make("tbody", null, ...items.slice(0, 500).map((item, index) => this.item(kind, item, index, row)))),
+					make("tbody", null, ...items.slice(0, 500).flatMap((item, index) => this.item(kind, item, index, row)))),
 				items.length > 500 ? make("p", { class: "soft" }, "and " + grouped(items.length - 500) + " more") : ""];
 		}
+		/* A line, and one with its bytes when these say more. */
 		item(kind, item, index, row) {
-			const model = this.model, argument = model.argumentOf(kind, index), isRecord = argument && argument.print === "record";
-			const value = isRecord && ReportData.recordsOf(model.data, row).some(record => record.item === index)
-				? make("td", { class: "value soft" }, "record " + plain(argument.copybook || "") + ", below", this.hex(item))
-				: make("td", { class: "value" }, ...marked(model.valueOf(item, argument), this.app.words),
-					item.type === BINARY && item.bytes.length > 8 ? this.hex(item) : null);
-			return make("tr", null,
-				make("th", { scope: "row", title: argument && argument.description ? shown(argument.description) : null }, model.itemName(kind, index)), value,
+			const model = this.model, argument = model.argumentOf(kind, index), isRecord = argument && argument.print === "record"
+				&& ReportData.recordsOf(model.data, row).some(record => record.item === index);
+			const value = isRecord ? ["the record " + plain(argument.copybook || "")] : marked(model.valueOf(item, argument), this.app.words);
+			const line = make("tr", null,
+				make("th", { scope: "row", title: argument && argument.description ? shown(argument.description) : null }, model.itemName(kind, index)),
+				make("td", { class: "value" + (isRecord ? " soft" : "") }, ...value),
 				make("td", { class: "soft" }, TYPES[item.type] + ", " + bytesText(item.size).replace(" bytes", " B")));
+			if (!(item.type === BINARY && item.bytes.length > 8))
+				return [line];
+			return [line, make("tr", { class: "bytes" }, make("td", { colspan: "3" }, make("details", { open: !isRecord }, make("summary", null, "Bytes"), this.hex(item))))];
 		}
 		/* As a dump: place, bytes, characters. */
 		hex(item) {
@@ -113,7 +116,7 @@ const ReportDetail = (() => {
 		}
 		field(field) {
 			const isGroup = field.text === null;
-			return make("tr", { class: isGroup ? "group" : null },
+			return make("tr", { class: isGroup ? "whole" : null },
 				make("th", { scope: "row", class: "indent-" + Math.min(field.depth, 6), title: "at byte " + field.offset + ", " + field.size + " bytes" },
 					plain(field.name) + (field.occurrence ? "(" + field.occurrence + ")" : ""),
 					field.isRedefinition ? make("span", { class: "tag" }, "redefines") : null),

@@ -66,8 +66,8 @@ __attribute__((visibility("default"))) int ctrace_format_exit(const struct ctrac
 		return CTRACE_EXIT_BYPASS; /* nothing to say: ctrace shows it as it would without us */
 	for (uint32_t i = 0; i < call->event->item_count; i++)
 		bytes += call->event->items[i].size;
-	size = snprintf(text, sizeof text, "    %s in thread %u of %s: %u items, %zu bytes", call->mnemonic, call->event->tid, call->jobname,
-			call->event->item_count, bytes);
+	size = snprintf(text, sizeof text, "    %s in thread %u of %s: %u items, %zu bytes", call->mnemonic, call->event->tid,
+			call->jobname, call->event->item_count, bytes);
 	call->print(call, text, (size_t)size < sizeof text ? (size_t)size : sizeof text - 1);
 	return CTRACE_EXIT_FORMAT;
 }

@@ -173,7 +173,8 @@ static enum ctrace_status add_component(struct ct_catalog *catalog, const struct
 		ct_span_quote(&what, (struct ct_span){ component->name, strlen(component->name) }, CT_WORD_SHOWN);
 		ct_buf_add_text(&what, " is described already, by another file");
 		ct_mistakes_add(mistakes, &file->places[index],
-				&(struct ct_mistake){ .what = ct_buf_text(&what), .expected = "one file for a component; the first one counts" });
+				&(struct ct_mistake){ .what = ct_buf_text(&what),
+						      .expected = "one file for a component; the first one counts" });
 		ct_buf_fini(&what);
 		return CTRACE_OK;
 	}
@@ -260,7 +261,8 @@ enum ctrace_status ct_catalog_parse(struct ct_catalog *catalog, const char *path
 		return CTRACE_DAMAGED;
 	}
 	if (catalog->counts.files >= CT_CATALOG_FILES || size > catalog->budget.bytes) {
-		complain_whole(catalog, path, "with this there is too much in the catalogue", "at most 4,096 files, and 64 MiB", complain, user);
+		complain_whole(catalog, path, "with this there is too much in the catalogue", "at most 4,096 files, and 64 MiB",
+			       complain, user);
 		return CTRACE_DAMAGED;
 	}
 	catalog->budget.bytes -= size;
@@ -295,8 +297,8 @@ static enum ctrace_status add_file(struct ct_catalog *catalog, const char *path,
 	if (status == CTRACE_OK)
 		status = ct_catalog_parse(catalog, path, text.size != 0 ? text.data : "", text.size, complain, user);
 	else if (status != CTRACE_NOT_FOUND && status != CTRACE_NOT_ENOUGH_MEMORY)
-		complain_whole(catalog, path, errno == EINVAL ? "it is no regular file" : strerror(errno), "a file that can be read", complain,
-			       user);
+		complain_whole(catalog, path, errno == EINVAL ? "it is no regular file" : strerror(errno), "a file that can be read",
+			       complain, user);
 	ct_buf_fini(&text);
 	return status == CTRACE_NOT_FOUND || status == CTRACE_OK || status == CTRACE_NOT_ENOUGH_MEMORY ? status : CTRACE_DAMAGED;
 }

@@ -16,16 +16,18 @@ enum {
 	KEY_COPYBOOK,
 	KEY_RECORD,
 	KEY_ENCODING,
+	KEY_DIALECT,
+	KEY_ODOSLIDE,
 	KEY_KEY,
 	KEY_ASID,
 	KEY_JOBNAME,
 	KEY_COUNT
 };
-static const char *const key_names[KEY_COUNT] = { "name",     "description", "print", "unit", "values", "copybook",
-						  "record",   "encoding",    "key",   "asid", "jobname" };
+static const char *const key_names[KEY_COUNT] = { "name",     "description", "print",    "unit", "values", "copybook", "record",
+						  "encoding", "dialect",     "odoslide", "key",  "asid",   "jobname" };
 static const struct ct_load_keys keys = {
 	key_names, KEY_COUNT, "an argument",
-	"name, description, print, unit, values, copybook, record, encoding, key, asid or jobname"
+	"name, description, print, unit, values, copybook, record, encoding, dialect, odoslide, key, asid or jobname"
 };
 static const struct ct_load_letters argument_letters = { CT_CATALOG_NAME, "_-", true,
 							 "a letter or _, then letters, digits, _ and -: at most 63" };
@@ -82,13 +84,19 @@ static void load_labels(struct ct_load *load, const struct ct_yaml *node, struct
 static bool load_print(struct ct_load *load, const struct ct_yaml *node, enum ct_print *out_print)
 {
 	static const char *const words[] = {
-		[CT_PRINT_DEFAULT] = "default", [CT_PRINT_HEX] = "hex",	    [CT_PRINT_DECIMAL] = "decimal",
-		[CT_PRINT_TEXT] = "text",	[CT_PRINT_TIME] = "time",   [CT_PRINT_FLAGS] = "flags",
-		[CT_PRINT_ENUMERATION] = "enumeration", [CT_PRINT_RECORD] = "record",
+		[CT_PRINT_DEFAULT] = "default",
+		[CT_PRINT_HEX] = "hex",
+		[CT_PRINT_DECIMAL] = "decimal",
+		[CT_PRINT_TEXT] = "text",
+		[CT_PRINT_TIME] = "time",
+		[CT_PRINT_FLAGS] = "flags",
+		[CT_PRINT_ENUMERATION] = "enumeration",
+		[CT_PRINT_RECORD] = "record",
 	};
 	uint32_t index;
 
-	if (!ct_load_word(load, node, words, CT_COUNT(words), "default, hex, decimal, text, time, flags, enumeration or record", &index))
+	if (!ct_load_word(load, node, words, CT_COUNT(words), "default, hex, decimal, text, time, flags, enumeration or record",
+			  &index))
 		return false;
 	*out_print = (enum ct_print)index;
 	return true;
@@ -99,10 +107,10 @@ static bool choose_print(struct ct_load *load, const struct ct_yaml *const *valu
 {
 	if (values[KEY_PRINT] != NULL)
 		return load_print(load, values[KEY_PRINT], out_print);
-	*out_print = values[KEY_COPYBOOK] != NULL ? CT_PRINT_RECORD :
-		     values[KEY_VALUES] != NULL	  ? CT_PRINT_ENUMERATION :
-		     values[KEY_UNIT] != NULL	  ? CT_PRINT_TIME :
-						    CT_PRINT_DEFAULT;
+	*out_print = values[KEY_COPYBOOK] != NULL ? CT_PRINT_RECORD
+		     : values[KEY_VALUES] != NULL ? CT_PRINT_ENUMERATION
+		     : values[KEY_UNIT] != NULL   ? CT_PRINT_TIME
+						  : CT_PRINT_DEFAULT;
 	return true;
 }
 
@@ -119,20 +127,27 @@ static bool has_encoding(enum ct_print print)
 /* Keys that mean nothing beside each other. */
 static void check_print(struct ct_load *load, const struct ct_yaml *const *values, enum ct_print print)
 {
+	static const unsigned of_copybooks[] = { KEY_RECORD, KEY_DIALECT, KEY_ODOSLIDE };
+
 	if (values[KEY_UNIT] != NULL && print != CT_PRINT_TIME)
 		ct_load_complain(load, values[KEY_UNIT], "only a time has a unit", "print: time, or no unit");
 	if (values[KEY_VALUES] != NULL && !has_labels(print))
-		ct_load_complain(load, values[KEY_VALUES], "values have no names when printed so", "print: enumeration or flags, or no values");
+		ct_load_complain(load, values[KEY_VALUES], "values have no names when printed so",
+				 "print: enumeration or flags, or no values");
 	if (values[KEY_VALUES] == NULL && has_labels(print))
-		ct_load_complain(load, values[KEY_PRINT], "what the values are called is not said", "values: {NAME: NUMBER, ...} beside it");
+		ct_load_complain(load, values[KEY_PRINT], "what the values are called is not said",
+				 "values: {NAME: NUMBER, ...} beside it");
 	if (values[KEY_COPYBOOK] != NULL && print != CT_PRINT_RECORD)
 		ct_load_complain(load, values[KEY_COPYBOOK], "only a record has a copybook", "print: record, or no copybook");
 	if (values[KEY_COPYBOOK] == NULL && print == CT_PRINT_RECORD)
 		ct_load_complain(load, values[KEY_PRINT], "what the record looks like is not said", "copybook: FILE beside it");
-	if (values[KEY_RECORD] != NULL && values[KEY_COPYBOOK] == NULL)
-		ct_load_complain(load, values[KEY_RECORD], "a record's name without a copybook", "copybook: FILE beside it");
+	for (unsigned i = 0; i < CT_COUNT(of_copybooks); i++)
+		if (values[of_copybooks[i]] != NULL && values[KEY_COPYBOOK] == NULL)
+			ct_load_complain(load, values[of_copybooks[i]], "this says something of a copybook, and there is none",
+					 "copybook: FILE beside it");
 	if (values[KEY_ENCODING] != NULL && !has_encoding(print))
-		ct_load_complain(load, values[KEY_ENCODING], "only texts and records have an encoding", "print: text or record, or no encoding");
+		ct_load_complain(load, values[KEY_ENCODING], "only texts and records have an encoding",
+				 "print: text or record, or no encoding");
 }
 
 static void load_unit(struct ct_load *load, const struct ct_yaml *node, struct ct_argument *argument)
@@ -146,14 +161,18 @@ static void load_unit(struct ct_load *load, const struct ct_yaml *node, struct c
 		argument->unit_ns = units[index];
 }
 
-static void load_copybook(struct ct_load *load, const struct ct_yaml *node, const char *record, struct ct_argument *argument)
+static void load_copybook(struct ct_load *load, const struct ct_yaml *const *values, const char *record, struct ct_argument *argument)
 {
-	struct ct_record_request request = { .node = node,
-					     .folders = load->folders,
-					     .folder_count = load->folder_count,
-					     .record = record,
-					     .encoding = argument->encoding };
-	uint64_t before = load->mistakes->total;
+	const struct ct_yaml *node = values[KEY_COPYBOOK];
+	struct ct_record_request request = {
+		.node = node, .folders = load->folders, .folder_count = load->folder_count, .record = record, .form = load->form
+	};
+	uint64_t before;
+
+	request.form.encoding = argument->encoding;
+	(void)ct_load_dialect(load, values[KEY_DIALECT], &request.form.dialect);
+	(void)ct_load_flag(load, values[KEY_ODOSLIDE], &request.form.is_sliding);
+	before = load->mistakes->total;
 
 	argument->copybook_name = ct_load_text(load, node);
 	if (argument->copybook_name == NULL || load->status != CTRACE_OK)
@@ -194,7 +213,7 @@ static void load_details(struct ct_load *load, const struct ct_yaml *const *valu
 	if (values[KEY_VALUES] != NULL)
 		load_labels(load, values[KEY_VALUES], argument);
 	if (values[KEY_COPYBOOK] != NULL)
-		load_copybook(load, values[KEY_COPYBOOK], record, argument);
+		load_copybook(load, values, record, argument);
 	load_marks(load, values, argument);
 }
 
@@ -203,7 +222,7 @@ static const struct ct_yaml *load_argument(struct ct_load *load, const struct ct
 {
 	const struct ct_yaml *values[KEY_COUNT] = { 0 };
 
-	*argument = (struct ct_argument){ .name = "", .description = "", .unit_ns = 1, .encoding = load->encoding };
+	*argument = (struct ct_argument){ .name = "", .description = "", .unit_ns = 1, .encoding = load->form.encoding };
 	if (ct_yaml_value(node)->kind == CT_YAML_SCALAR)
 		values[KEY_NAME] = node;
 	else if (!ct_load_map(load, node, &keys, values))

@@ -95,9 +95,9 @@ static uint32_t gather_mnemonics(struct ct_load_entry *entries, struct ct_event_
 
 	for (uint32_t i = 0; i < count; i++)
 		if (drafts[i].mnemonic != NULL)
-			entries[named++] = (struct ct_load_entry){
-				.name = drafts[i].type.mnemonic, .node = drafts[i].mnemonic, .is_bad = &drafts[i].is_bad
-			};
+			entries[named++] = (struct ct_load_entry){ .name = drafts[i].type.mnemonic,
+								   .node = drafts[i].mnemonic,
+								   .is_bad = &drafts[i].is_bad };
 	return named;
 }
 
@@ -107,9 +107,9 @@ static uint32_t gather_ids(struct ct_load_entry *entries, struct ct_event_draft 
 
 	for (uint32_t i = 0; i < count; i++)
 		if (drafts[i].has_id)
-			entries[numbered++] = (struct ct_load_entry){
-				.value = drafts[i].type.event_id, .node = drafts[i].id, .is_bad = &drafts[i].is_bad
-			};
+			entries[numbered++] = (struct ct_load_entry){ .value = drafts[i].type.event_id,
+								      .node = drafts[i].id,
+								      .is_bad = &drafts[i].is_bad };
 	return numbered;
 }
 
@@ -176,13 +176,29 @@ static void load_events(struct ct_load *load, const struct ct_yaml *node, struct
 
 /* ---- components ---- */
 
-enum { TOP_COMPONENT, TOP_DESCRIPTION, TOP_ENCODING, TOP_FORMATTER, TOP_FILTER, TOP_COPYBOOKS, TOP_EVENTS, TOP_KEYS };
-static const char *const top_names[TOP_KEYS] = { "component", "description", "encoding", "formatter", "filter", "copybooks", "events" };
-static const struct ct_load_keys top_keys = { top_names, TOP_KEYS, "a catalogue",
-					      "component, description, encoding, formatter, filter, copybooks or events" };
-static const struct ct_load_letters component_letters = { CTRACE_MAX_COMPONENT, NULL, false, "1 to 255 printable bytes without blanks" };
-static const struct ct_load_letters module_letters = { CTRACE_MAX_EMITTER, "_-@#$", false,
-						       "the name of a shared object without its .so: 1 to 31 letters, digits, _, -, @, # and $" };
+enum {
+	TOP_COMPONENT,
+	TOP_DESCRIPTION,
+	TOP_ENCODING,
+	TOP_DIALECT,
+	TOP_ODOSLIDE,
+	TOP_FORMATTER,
+	TOP_FILTER,
+	TOP_COPYBOOKS,
+	TOP_EVENTS,
+	TOP_KEYS
+};
+static const char *const top_names[TOP_KEYS] = { "component", "description", "encoding",  "dialect", "odoslide",
+						 "formatter", "filter",      "copybooks", "events" };
+static const struct ct_load_keys top_keys = {
+	top_names, TOP_KEYS, "a catalogue",
+	"component, description, encoding, dialect, odoslide, formatter, filter, copybooks or events"
+};
+static const struct ct_load_letters component_letters = { CTRACE_MAX_COMPONENT, NULL, false,
+							  "1 to 255 printable bytes without blanks" };
+static const struct ct_load_letters module_letters = {
+	CTRACE_MAX_EMITTER, "_-@#$", false, "the name of a shared object without its .so: 1 to 31 letters, digits, _, -, @, # and $"
+};
 
 static void load_folders(struct ct_load *load, const struct ct_yaml *node)
 {
@@ -234,10 +250,12 @@ static void load_head(struct ct_load *load, const struct ct_yaml *const *values,
 
 	if (description != NULL)
 		component->description = description;
-	load->encoding = CT_ENCODING_ASCII;
+	load->form = (struct ct_record_form){ CT_ENCODING_ASCII, CT_DIALECT_DEFAULT, false };
 	load->folders = NULL;
 	load->folder_count = 0;
-	(void)ct_load_encoding(load, values[TOP_ENCODING], &load->encoding);
+	(void)ct_load_encoding(load, values[TOP_ENCODING], &load->form.encoding);
+	(void)ct_load_dialect(load, values[TOP_DIALECT], &load->form.dialect);
+	(void)ct_load_flag(load, values[TOP_ODOSLIDE], &load->form.is_sliding);
 	component->formatter = ct_load_name(load, values[TOP_FORMATTER], &module_letters);
 	component->filter = ct_load_name(load, values[TOP_FILTER], &module_letters);
 	if (values[TOP_COPYBOOKS] != NULL)

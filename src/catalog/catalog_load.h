@@ -17,15 +17,15 @@
 
 #include "catalog/catalog.h"
 
-#define CT_CATALOG_NODES (1u << 18)     /* keys, values and lists of a file */
-#define CT_CATALOG_ANCHORS 256u         /* of a document */
-#define CT_CATALOG_READS (1u << 20)     /* keys and values of all files, each as often as aliases repeat it: what aliases can make of it */
-#define CT_CATALOG_MISTAKES 1000u       /* told of one file */
-#define CT_CATALOG_COPYBOOKS 128u       /* records of one file */
-#define CT_CATALOG_TEXT 4095u           /* bytes of a description or a file's name */
-#define CT_CATALOG_NAME 63u             /* bytes of an argument's or a value's name */
-#define CT_CATALOG_FILES 4096u          /* of all folders */
-#define CT_CATALOG_BYTES (64u << 20)    /* of all files */
+#define CT_CATALOG_NODES (1u << 18)  /* keys, values and lists of a file */
+#define CT_CATALOG_ANCHORS 256u      /* of a document */
+#define CT_CATALOG_READS (1u << 20)  /* keys and values of all files, each as often as aliases repeat it: what aliases can make of it */
+#define CT_CATALOG_MISTAKES 1000u    /* told of one file */
+#define CT_CATALOG_COPYBOOKS 128u    /* records of one file */
+#define CT_CATALOG_TEXT 4095u        /* bytes of a description or a file's name */
+#define CT_CATALOG_NAME 63u          /* bytes of an argument's or a value's name */
+#define CT_CATALOG_FILES 4096u       /* of all folders */
+#define CT_CATALOG_BYTES (64u << 20) /* of all files */
 /* For a guest. */
 #define CT_CATALOG_GUEST_READS (1u << 18)
 #define CT_CATALOG_GUEST_BYTES (16u << 20)
@@ -41,9 +41,9 @@ struct ct_yaml {
 	enum ct_yaml_kind kind;
 	bool is_plain; /* a scalar without quotation marks */
 	struct ct_yaml_place place;
-	uint32_t count;         /* of a list: items; of a map: keys and values; of a scalar: bytes */
-	const char *text;       /* of a scalar; terminated, and may hold NUL */
-	struct ct_yaml *first;  /* of a map: key, value, key, value */
+	uint32_t count;        /* of a list: items; of a map: keys and values; of a scalar: bytes */
+	const char *text;      /* of a scalar; terminated, and may hold NUL */
+	struct ct_yaml *first; /* of a map: key, value, key, value */
 	struct ct_yaml *last;
 	struct ct_yaml *next;
 	const struct ct_yaml *target; /* of an alias; never an alias itself */
@@ -68,8 +68,8 @@ size_t ct_yaml_break(const char *at, const char *end);
 /* ---- catalog_mistake.c */
 struct ct_mistake_note {
 	struct ct_yaml_place place;
-	bool is_whole;  /* of the file as a whole */
-	char *path;     /* of a copybook whose mistake it is, with the place in it; NULL: the catalogue's */
+	bool is_whole; /* of the file as a whole */
+	char *path;    /* of a copybook whose mistake it is, with the place in it; NULL: the catalogue's */
 	struct ct_complaint complaint;
 };
 struct ct_mistakes {
@@ -95,12 +95,18 @@ void ct_mistakes_tell(struct ct_mistakes *mistakes, const char *path, const char
 		      void *user);
 
 /* ---- catalog_record.c */
+/* How a record's bytes are meant, beside its copybook. */
+struct ct_record_form {
+	enum ct_encoding encoding;
+	enum ct_dialect dialect;
+	bool is_sliding;
+};
 struct ct_catalog_record {
 	uint32_t hash;
 	const char *name;
 	const char *const *folders; /* the component's */
 	const char *record;         /* NULL: the first */
-	enum ct_encoding encoding;
+	struct ct_record_form form;
 	struct ct_copybook *copybook; /* NULL: it has a mistake, or is not there */
 };
 /* A file and all that was made of it. */
@@ -119,7 +125,7 @@ struct ct_record_request {
 	const char *const *folders; /* where it is looked for, after the catalogue's own; relative to that */
 	uint32_t folder_count;
 	const char *record;
-	enum ct_encoding encoding;
+	struct ct_record_form form;
 };
 /* Opens it, or finds what was opened before.  NULL: a mistake, and it is noted; or memory is short. */
 const struct ct_copybook *ct_catalog_record_open(struct ct_catalog_file *file, const struct ct_record_request *request,
@@ -134,7 +140,7 @@ struct ct_catalog_budget {
 };
 /* What is compared to find what stands there twice. */
 struct ct_load_entry {
-	const char *name;           /* NULL: values are compared */
+	const char *name; /* NULL: values are compared */
 	uint64_t value;
 	const struct ct_yaml *node; /* whose place is told, and whose text */
 	bool *is_bad;               /* set when it is the later of two; or NULL */
@@ -151,16 +157,17 @@ struct ct_load {
 	const struct ct_yaml **names; /* of the components */
 	uint32_t name_count;
 	/* of the component that is being read */
-	enum ct_encoding encoding;
+	struct ct_record_form form;
 	const char *const *folders;
 	uint32_t folder_count;
 };
 void ct_load_complain(struct ct_load *load, const struct ct_yaml *node, const char *what, const char *expected);
-void ct_load_complain_word(struct ct_load *load, const struct ct_yaml *node, const char *what, const char *expected); /* with its text */
+void ct_load_complain_word(struct ct_load *load, const struct ct_yaml *node, const char *what,
+			   const char *expected); /* with its text */
 /* What is to be read comes out of the budget.  False: it is spent. */
 bool ct_load_charge(struct ct_load *load, const struct ct_yaml *node, uint32_t count);
 void *ct_load_keep(struct ct_load *load, size_t count, size_t size); /* zeroed; NULL when memory is short, and the status says so */
-bool ct_load_is_nothing(const struct ct_yaml *node); /* a value that was left out: nothing, ~, null */
+bool ct_load_is_nothing(const struct ct_yaml *node);                 /* a value that was left out: nothing, ~, null */
 /* A map's values by the keys' numbers; NULL where there is none.  What is none of the keys, or stands there twice, is a mistake. */
 struct ct_load_keys {
 	const char *const *names;
@@ -184,6 +191,7 @@ bool ct_load_flag(struct ct_load *load, const struct ct_yaml *node, bool *out_fl
 bool ct_load_word(struct ct_load *load, const struct ct_yaml *node, const char *const *words, uint32_t count, const char *expected,
 		  uint32_t *out_index);
 bool ct_load_encoding(struct ct_load *load, const struct ct_yaml *node, enum ct_encoding *out_encoding);
+bool ct_load_dialect(struct ct_load *load, const struct ct_yaml *node, enum ct_dialect *out_dialect);
 /* Room for entries that ct_load_unique() then compares; valid until the next call.  NULL when memory is short. */
 struct ct_load_entry *ct_load_entries(struct ct_load *load, uint32_t count);
 void ct_load_unique(struct ct_load *load, uint32_t count, const char *what, const char *expected); /* what: "is the name" */

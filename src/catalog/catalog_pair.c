@@ -28,7 +28,8 @@ static struct ct_event_draft *find_draft(struct ct_event_draft *drafts, uint32_t
 	return NULL;
 }
 
-static void complain(struct ct_load *load, struct ct_event_draft *draft, const struct ct_yaml *node, const char *what, const char *expected)
+static void complain(struct ct_load *load, struct ct_event_draft *draft, const struct ct_yaml *node, const char *what,
+		     const char *expected)
 {
 	ct_load_complain_word(load, node, what, expected);
 	draft->is_bad = true;
@@ -39,7 +40,8 @@ static void complain(struct ct_load *load, struct ct_event_draft *draft, const s
 static void pair(struct ct_load *load, struct ct_event_draft *entry, struct ct_event_draft *exit)
 {
 	if (exit == NULL)
-		complain(load, entry, entry->exit, "is no event of this component", "the id of the event that ends what this one begins");
+		complain(load, entry, entry->exit, "is no event of this component",
+			 "the id of the event that ends what this one begins");
 	else if (exit == entry)
 		complain(load, entry, entry->exit, "is this event itself", "the id of another event");
 	else if (exit->exit != NULL)
@@ -79,7 +81,8 @@ static void match_own(struct ct_load *load, struct ct_event_draft *draft)
 	if (draft->type.match < 0)
 		complain(load, draft, draft->match, "is no argument of this event", "the name of one of this event's arguments");
 	else if (draft->type.pairing == CT_PAIR_NONE && draft->exit == NULL)
-		complain(load, draft, draft->match, "matches nothing: this event is no entry, and no exit", "exit: ID beside it, or no match");
+		complain(load, draft, draft->match, "matches nothing: this event is no entry, and no exit",
+			 "exit: ID beside it, or no match");
 }
 
 /* An exit that does not say so itself has an argument of the same name as its entry's. */

@@ -240,7 +240,8 @@ static void add_facts(struct ct_buf *out, const struct ct_catalog_component *com
 		comma = ", ";
 	}
 	if (other != NULL) {
-		ct_buf_add_format(out, "%s%s %s", comma, type->pairing == CT_PAIR_ENTRY ? "its exit is" : "the exit of", other->mnemonic);
+		ct_buf_add_format(out, "%s%s %s", comma, type->pairing == CT_PAIR_ENTRY ? "its exit is" : "the exit of",
+				  other->mnemonic);
 		comma = ", ";
 	}
 	for (uint32_t i = 0; i < type->argument_count; i++)
@@ -568,8 +569,14 @@ static void add_markdown(struct ct_buf *out, const char *text)
 }
 
 static const char *const print_names[] = {
-	[CT_PRINT_DEFAULT] = "",     [CT_PRINT_HEX] = "hexadecimal", [CT_PRINT_DECIMAL] = "decimal",	     [CT_PRINT_TEXT] = "text",
-	[CT_PRINT_TIME] = "time in", [CT_PRINT_FLAGS] = "flags",     [CT_PRINT_ENUMERATION] = "enumeration", [CT_PRINT_RECORD] = "record",
+	[CT_PRINT_DEFAULT] = "",
+	[CT_PRINT_HEX] = "hexadecimal",
+	[CT_PRINT_DECIMAL] = "decimal",
+	[CT_PRINT_TEXT] = "text",
+	[CT_PRINT_TIME] = "time in",
+	[CT_PRINT_FLAGS] = "flags",
+	[CT_PRINT_ENUMERATION] = "enumeration",
+	[CT_PRINT_RECORD] = "record",
 };
 
 static const char *unit_name(uint64_t unit_ns)

@@ -86,7 +86,8 @@ static void complain_copybook(struct ct_mistakes *mistakes, const struct ct_yaml
 		(void)snprintf(what, sizeof what, "cannot be taken: %.90s", complaint->message);
 	else
 		(void)snprintf(what, sizeof what, "has a mistake on line %u", complaint->line);
-	complain(mistakes, node, what, complaint->line == 0 && complaint->expected[0] != '\0' ? complaint->expected : "a copybook without mistakes");
+	complain(mistakes, node, what,
+		 complaint->line == 0 && complaint->expected[0] != '\0' ? complaint->expected : "a copybook without mistakes");
 	if (complaint->line != 0)
 		ct_mistakes_add_text(mistakes, &node->place, ct_buf_text(path), complaint);
 }
@@ -94,7 +95,10 @@ static void complain_copybook(struct ct_mistakes *mistakes, const struct ct_yaml
 static struct ct_copybook *open_copybook(const struct ct_catalog_file *file, const struct ct_record_request *request, const char *path,
 					 struct ct_mistakes *mistakes)
 {
-	struct ct_copybook_options options = { .record = request->record, .encoding = request->encoding };
+	struct ct_copybook_options options = { .record = request->record,
+					       .encoding = request->form.encoding,
+					       .dialect = request->form.dialect,
+					       .is_sliding = request->form.is_sliding };
 	struct ct_copybook *copybook = NULL;
 	struct ct_complaint complaint = { 0 };
 	struct ct_buf folders, complaint_path;
@@ -118,9 +122,14 @@ static struct ct_copybook *open_copybook(const struct ct_catalog_file *file, con
 
 /* ---- those that were opened ---- */
 
+static bool is_same_form(const struct ct_record_form *a, const struct ct_record_form *b)
+{
+	return a->encoding == b->encoding && a->dialect == b->dialect && a->is_sliding == b->is_sliding;
+}
+
 static bool is_same(const struct ct_catalog_record *record, uint32_t hash, const struct ct_record_request *request)
 {
-	if (record->hash != hash || record->encoding != request->encoding || record->folders != request->folders ||
+	if (record->hash != hash || record->folders != request->folders || !is_same_form(&record->form, &request->form) ||
 	    strcmp(record->name, ct_yaml_value(request->node)->text) != 0)
 		return false;
 	if (record->record == NULL || request->record == NULL)
@@ -147,8 +156,8 @@ static void open_record(const struct ct_catalog_file *file, struct ct_catalog_re
 		record->copybook = open_copybook(file, request, ct_buf_text(&path), mistakes);
 	else
 		complain(mistakes, request->node, "is not there",
-			 request->folder_count == 0 ? "a file in the folder of the catalogue, or its folder in copybooks" :
-						      "a file in the folder of the catalogue, or in one of copybooks");
+			 request->folder_count == 0 ? "a file in the folder of the catalogue, or its folder in copybooks"
+						    : "a file in the folder of the catalogue, or in one of copybooks");
 	ct_buf_fini(&path);
 }
 
@@ -175,7 +184,7 @@ const struct ct_copybook *ct_catalog_record_open(struct ct_catalog_file *file, c
 		return NULL;
 	record = &file->records[file->record_count++];
 	*record = (struct ct_catalog_record){
-		.hash = hash, .name = name->text, .folders = request->folders, .record = request->record, .encoding = request->encoding
+		.hash = hash, .name = name->text, .folders = request->folders, .record = request->record, .form = request->form
 	};
 	open_record(file, record, request, mistakes);
 	return record->copybook;
@@ -188,26 +197,4 @@ void ct_catalog_records_close(struct ct_catalog_file *file)
 	free(file->records);
 	file->records = NULL;
 	file->record_count = 0;
-}
-
-/* H1-WEAK: until copybook.c has it */
-__attribute__((weak)) enum ctrace_status ct_copybook_open(const char *path, const struct ct_copybook_options *options, struct ct_copybook **out_copybook,
-				    struct ct_complaint *out_complaint, struct ct_buf *out_complaint_path)
-{
-	(void)path;
-	(void)options;
-	(void)out_copybook;
-	(void)out_complaint;
-	(void)out_complaint_path;
-	return CTRACE_UNSUPPORTED;
-}
-__attribute__((weak)) const char *ct_copybook_name(const struct ct_copybook *copybook)
-{
-	(void)copybook;
-	return "";
-}
-__attribute__((weak)) uint32_t ct_copybook_size(const struct ct_copybook *copybook)
-{
-	(void)copybook;
-	return 0;
 }

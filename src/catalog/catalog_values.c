@@ -22,9 +22,9 @@ void ct_load_complain(struct ct_load *load, const struct ct_yaml *node, const ch
 static void complain_and_suggest(struct ct_load *load, const struct ct_yaml *node, const char *what, const char *suggestion,
 				 const char *expected)
 {
-	ct_mistakes_add(load->mistakes, &node->place,
-			&(struct ct_mistake){
-				.word = ct_yaml_value(node), .what = what, .suggestion = suggestion, .expected = expected });
+	ct_mistakes_add(
+		load->mistakes, &node->place,
+		&(struct ct_mistake){ .word = ct_yaml_value(node), .what = what, .suggestion = suggestion, .expected = expected });
 }
 
 void ct_load_complain_word(struct ct_load *load, const struct ct_yaml *node, const char *what, const char *expected)
@@ -68,7 +68,8 @@ static uint32_t find_key(const struct ct_load_keys *keys, const struct ct_yaml *
 {
 	uint32_t index = 0;
 
-	while (index < keys->count && (strlen(keys->names[index]) != key->count || memcmp(keys->names[index], key->text, key->count) != 0))
+	while (index < keys->count &&
+	       (strlen(keys->names[index]) != key->count || memcmp(keys->names[index], key->text, key->count) != 0))
 		index++;
 	return index;
 }
@@ -82,9 +83,10 @@ static void complain_unknown_key(struct ct_load *load, const struct ct_load_keys
 	char what[80];
 
 	(void)snprintf(what, sizeof what, "is no key of %s", keys->what);
-	complain_and_suggest(load, key, what, suggestion,
-			     is_rest ? "a key and its value; or quotation marks around the text before it, when the comma belongs to that" :
-				       keys->expected);
+	complain_and_suggest(
+		load, key, what, suggestion,
+		is_rest ? "a key and its value; or quotation marks around the text before it, when the comma belongs to that"
+			: keys->expected);
 }
 
 static void take_pair(struct ct_load *load, const struct ct_load_keys *keys, const struct ct_yaml *key, const struct ct_yaml **values)
@@ -324,6 +326,18 @@ bool ct_load_encoding(struct ct_load *load, const struct ct_yaml *node, enum ct_
 	if (!ct_load_word(load, node, words, CT_COUNT(words), "ascii, utf-8 or ebcdic-037", &index))
 		return false;
 	*out_encoding = index == 2 ? CT_ENCODING_EBCDIC_037 : CT_ENCODING_ASCII;
+	return true;
+}
+
+bool ct_load_dialect(struct ct_load *load, const struct ct_yaml *node, enum ct_dialect *out_dialect)
+{
+	static const char *const words[] = { "default", "gnucobol", "mf", "ibm" };
+	static const enum ct_dialect dialects[] = { CT_DIALECT_DEFAULT, CT_DIALECT_DEFAULT, CT_DIALECT_MF, CT_DIALECT_IBM };
+	uint32_t index;
+
+	if (!ct_load_word(load, node, words, CT_COUNT(words), "default, gnucobol, mf or ibm", &index))
+		return false;
+	*out_dialect = dialects[index];
 	return true;
 }
 

@@ -73,7 +73,8 @@ static const char *expected_for(const char *problem)
 		const char *part;
 		const char *expected;
 	} hints[] = {
-		{ "mapping values are not allowed", "a key's own line, or quotation marks around a text that has a colon and a blank in it" },
+		{ "mapping values are not allowed",
+		  "a key's own line, or quotation marks around a text that has a colon and a blank in it" },
 		{ "did not find expected key", "a key under the first letter of the key above it" },
 		{ "did not find expected '-'", "\"- \" under the one above it" },
 		{ "could not find expected ':'", "a colon and a blank behind the key" },
@@ -150,7 +151,8 @@ static void fail_by_parser(struct reading *reading, const yaml_parser_t *parser,
 	place = place_of_problem(parser, text, size);
 	if (parser->context != NULL && parser->context_mark.line < place.line)
 		(void)snprintf(where, sizeof where, ", in what begins on line %zu", parser->context_mark.line + 1);
-	(void)snprintf(what, sizeof what, "this is not YAML: %.90s%s", parser->problem != NULL ? parser->problem : "it cannot be read", where);
+	(void)snprintf(what, sizeof what, "this is not YAML: %.90s%s", parser->problem != NULL ? parser->problem : "it cannot be read",
+		       where);
 	fail(reading, place, expected_for(what), what, (struct ct_span){ 0 });
 }
 

@@ -41,7 +41,7 @@ struct ct_copybook_options {
 	enum ct_encoding encoding;
 	enum ct_dialect dialect;
 	/* What follows a table with DEPENDING ON stands behind its last occurrence, not behind its greatest (cobc -fodoslide).  It is so
-	 * without saying for EBCDIC, and where such a table stands within another. */
+	 * without saying for EBCDIC, where such a table stands within another, and behind a group that ends with one. */
 	bool is_sliding;
 };
 

@@ -229,31 +229,44 @@ static bool may_show(struct state *state)
 	return !state->is_full;
 }
 
+/* What moves what: where tables slide, each table that is not full moves all that follows it.  Where they do not, GnuCOBOL leaves room for
+ * the greatest between the table and what follows it in the same group, and none behind a group that ends with the table. */
+struct moved {
+	shrunk here;    /* what follows in this group */
+	shrunk of_view; /* likewise, once all redefinitions of the item are past */
+	shrunk behind;  /* what follows the group */
+};
+
+static void note_shrunk(const struct state *state, uint32_t index, shrunk less, struct moved *moved)
+{
+	bool is_table = state->copybook->items[index].is_depending && !state->copybook->is_sliding;
+
+	moved->here += moved->of_view;
+	moved->of_view = is_table ? 0 : less;
+	moved->behind = is_table ? less : 0;
+}
+
 /* What is not there ends a group, but for other views of the same bytes, which may be shorter. */
 static shrunk decode_children(struct state *state, uint32_t index, uint64_t at)
 {
 	const struct ct_item *items = state->copybook->items;
+	struct moved moved = { 0, 0, 0 };
 	bool is_missing = false;
-	shrunk before = 0, of_view = 0;
 
 	for (uint32_t child = index + 1; child < items[index].end && !state->is_full; child = items[child].end) {
 		bool is_view = items[child].redefines != CT_NO_ITEM;
-		shrunk less;
+		shrunk before = moved.here + (is_view ? 0 : moved.of_view), less;
 
 		if (is_missing && !is_view)
 			continue;
-		if (!is_view) {
-			before += of_view;
-			of_view = 0;
-		}
 		less = decode_item(state, child, at + items[child].offset - before);
 		if (!is_view)
-			of_view = less;
+			note_shrunk(state, child, less, &moved);
 		is_missing |= state->is_missing;
 		state->is_missing = false;
 	}
 	state->is_missing = is_missing;
-	return before + of_view;
+	return moved.here + moved.of_view + moved.behind;
 }
 
 static shrunk decode_once(struct state *state, uint32_t index, uint64_t at, uint32_t occurrence)
@@ -278,7 +291,7 @@ static shrunk decode_once(struct state *state, uint32_t index, uint64_t at, uint
 	field.condition_count = 0;
 	if (state->visitor->end_group != NULL)
 		state->visitor->end_group(&field, state->visitor->user);
-	return state->copybook->is_sliding ? less : 0;
+	return less;
 }
 
 /* How many there are, and whether what says so may say so. */
@@ -321,7 +334,7 @@ static shrunk decode_table(struct state *state, uint32_t index, uint64_t at)
 	}
 	if (state->visitor->end_table != NULL)
 		state->visitor->end_table(&field, state->visitor->user);
-	return state->copybook->is_sliding ? less : 0;
+	return less;
 }
 
 static shrunk decode_item(struct state *state, uint32_t index, uint64_t at)

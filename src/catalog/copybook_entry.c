@@ -961,16 +961,16 @@ static enum ctrace_status take_data(struct parser *parser, const struct ct_token
 				.slot = CT_NO_ITEM, .level = number, .place = *level, .is_filler = true };
 	enum ctrace_status status;
 
-	if (name->size > 0) {
+	if (name->size > 0)
+		item.place = *name;
+	if (name->size > 0 && !ct_token_is(name, "FILLER")) {
+		item.is_filler = false;
 		item.name = ct_scan_text(parser->scan, name->at, name->size);
 		item.name_size = name->size;
-		item.place = *name;
-		item.is_filler = ct_token_is(name, "FILLER");
+		item.name_hash = ct_name_hash(name->at, name->size);
 		if (item.name == NULL)
 			return CTRACE_NOT_ENOUGH_MEMORY;
 	}
-	if (!item.is_filler)
-		item.name_hash = ct_name_hash(item.name, item.name_size);
 	parser->type = parser->redefines = (struct ct_token){ 0 };
 	status = take_clauses(parser, &item);
 	if (status != CTRACE_OK)

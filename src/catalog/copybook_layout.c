@@ -109,6 +109,7 @@ static enum ctrace_status size_display(struct layout *layout, struct ct_item *it
 		return CTRACE_OK;
 	if (item->is_blank_when_zero) { /* its zeros are blanks: the text is what there is */
 		item->form.class = CT_CLASS_EDITED;
+		item->size += item->form.scale > 0; /* GnuCOBOL 3.1 takes a byte for the V of these */
 		return CTRACE_OK;
 	}
 	if (item->form.is_signed && item->sign == CT_SIGN_NONE)

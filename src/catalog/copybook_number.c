@@ -281,9 +281,14 @@ size_t ct_float_print(const struct ct_item *item, const uint8_t *bytes, char *ou
 {
 	int size = snprintf(out, CT_NUMBER_TEXT, "%.*G", item->usage == CT_USAGE_FLOAT ? 8 : 16, ct_float_value(item, bytes));
 	char *comma = memchr(out, ',', (size_t)size); /* of the user's language */
+	char *exponent = memchr(out, 'E', (size_t)size);
 
 	if (comma != NULL)
 		*comma = '.';
+	if (exponent != NULL && exponent[2] == '0') { /* E-07 is E-7 */
+		memmove(exponent + 2, exponent + 3, strlen(exponent + 3) + 1);
+		size--;
+	}
 	return (size_t)size;
 }
 

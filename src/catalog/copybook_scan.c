@@ -16,7 +16,6 @@
 
 #define MARK_COLUMN 7u   /* from 1 */
 #define RIGHT_COLUMN 72u /* last of the text */
-#define CARD_COLUMN 80u  /* last that fixed format knows */
 #define TAB_WIDTH 8u
 #define NAME_LIMIT 1024u
 
@@ -171,9 +170,17 @@ static enum evidence weigh(const char *from, const char *to)
 	return (*mark != ' ' && first <= mark) || first < mark ? SAYS_FIXED : SAYS_NOTHING;
 }
 
+static bool runs_over(const char *from, const char *to)
+{
+	const char *last = at_column(from, to, RIGHT_COLUMN), *first = skip_blanks(from, to);
+
+	return to - last > 1 && !ct_is_blank(last[0]) && !ct_is_blank(last[1]) && *first != '*';
+}
+
 static void find_format(struct lines *lines, const char *text, const char *end)
 {
 	unsigned fixed = 0, loose = 0;
+	bool is_wide = false; /* a word runs over the right margin */
 
 	lines->has_right_margin = true;
 	for (const char *from = text; from < end;) {
@@ -183,11 +190,10 @@ static void find_format(struct lines *lines, const char *text, const char *end)
 
 		fixed += evidence == SAYS_FIXED;
 		loose += evidence == SAYS_FREE;
-		if (at_column(from, to, CARD_COLUMN + 1) < to)
-			lines->has_right_margin = false;
+		is_wide |= runs_over(from, to);
 		from = next < end ? next + 1 : end;
 	}
-	lines->is_fixed = loose == 0 || fixed > loose;
+	lines->is_fixed = fixed > loose || (loose == 0 && !is_wide);
 }
 
 /* ---- directives */

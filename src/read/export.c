@@ -128,12 +128,17 @@ void ct_export_add_string(struct ct_buf *out, const char *text, size_t size)
 
 	ct_buf_add_char(out, '"');
 	while (at < end) {
-		size_t taken = character_size(at, (size_t)(end - at));
+		const unsigned char *start = at;
+		size_t taken;
 
+		while (at < end && *at >= 0x20 && *at < 0x7F && *at != '"' && *at != '\\')
+			at++;
+		ct_buf_add(out, start, (size_t)(at - start));
+		if (at == end)
+			break;
+		taken = character_size(at, (size_t)(end - at));
 		if (*at == '"' || *at == '\\') {
 			ct_buf_add_char(out, '\\');
-			ct_buf_add_char(out, (char)*at);
-		} else if (*at >= 0x20 && *at < 0x7F) {
 			ct_buf_add_char(out, (char)*at);
 		} else {
 			add_escape(out, character_code(at, taken));
@@ -143,15 +148,36 @@ void ct_export_add_string(struct ct_buf *out, const char *text, size_t size)
 	ct_buf_add_char(out, '"');
 }
 
+/* printf() would cost more than all the rest of an event. */
+void ct_export_add_digits(struct ct_buf *out, uint64_t number, unsigned digits)
+{
+	char text[20];
+
+	for (unsigned i = digits; i-- > 0; number /= 10)
+		text[i] = (char)('0' + number % 10);
+	ct_buf_add(out, text, digits);
+}
+
 void ct_export_add_time(struct ct_buf *out, uint64_t time_ns)
 {
 	time_t seconds = (time_t)(time_ns / NS_PER_SECOND);
-	char text[32] = "1970-01-01T00:00:00";
-	struct tm parts;
+	struct tm parts = { .tm_year = 70, .tm_mday = 1 };
 
-	if (gmtime_r(&seconds, &parts) != NULL)
-		(void)strftime(text, sizeof text, "%Y-%m-%dT%H:%M:%S", &parts);
-	ct_buf_add_format(out, "%s.%09uZ", text, (unsigned)(time_ns % NS_PER_SECOND));
+	(void)gmtime_r(&seconds, &parts);
+	ct_export_add_digits(out, (uint64_t)(1900 + parts.tm_year), 4);
+	ct_buf_add_char(out, '-');
+	ct_export_add_digits(out, (uint64_t)(1 + parts.tm_mon), 2);
+	ct_buf_add_char(out, '-');
+	ct_export_add_digits(out, (uint64_t)parts.tm_mday, 2);
+	ct_buf_add_char(out, 'T');
+	ct_export_add_digits(out, (uint64_t)parts.tm_hour, 2);
+	ct_buf_add_char(out, ':');
+	ct_export_add_digits(out, (uint64_t)parts.tm_min, 2);
+	ct_buf_add_char(out, ':');
+	ct_export_add_digits(out, (uint64_t)parts.tm_sec, 2);
+	ct_buf_add_char(out, '.');
+	ct_export_add_digits(out, time_ns % NS_PER_SECOND, 9);
+	ct_buf_add_char(out, 'Z');
 }
 
 /* The type of the event that begins the span that this one ends; else its own. */
@@ -175,7 +201,8 @@ void ct_export_add_name(struct ct_buf *out, const struct ct_view *view)
 		ct_buf_add_text(out, view->names->mnemonic);
 	} else {
 		ct_buf_add(out, view->event.component, view->event.component_size);
-		ct_buf_add_format(out, " %u", view->event.event_id);
+		ct_buf_add_char(out, ' ');
+		ct_buf_add_u64(out, view->event.event_id);
 	}
 }
 
@@ -205,7 +232,8 @@ bool ct_export_add_value(struct ct_buf *out, const struct ct_view *view, uint32_
 			ct_buf_add_u64(out, item->value);
 		return is_signed ? number > -(int64_t)EXACT_LIMIT && number < (int64_t)EXACT_LIMIT : item->value < EXACT_LIMIT;
 	}
-	if ((item->type == CTRACE_TYPE_TEXT || item->type == CTRACE_TYPE_UTF8) && (argument == NULL || argument->print == CT_PRINT_DEFAULT))
+	if ((item->type == CTRACE_TYPE_TEXT || item->type == CTRACE_TYPE_UTF8) &&
+	    (argument == NULL || argument->print == CT_PRINT_DEFAULT))
 		ct_buf_add(out, item->data, item->size);
 	else
 		ct_value_add(out, &format, item, argument);

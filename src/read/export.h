@@ -33,11 +33,11 @@ struct ct_exporter {
 	enum ctrace_status (*end)(void *self);                     /* OS_ERROR: errno says why it could not be written */
 	void (*close)(void *self);
 };
-extern const struct ct_exporter ct_export_trace;    /* export_trace.c: Common Trace Format 1.8 */
-extern const struct ct_exporter ct_export_chrome;   /* export_chrome.c */
-extern const struct ct_exporter ct_export_perfetto; /* export_perfetto.c */
-extern const struct ct_exporter ct_export_csv;      /* export_csv.c */
-extern const struct ct_exporter ct_export_json;     /* export_json.c */
+extern const struct ct_exporter ct_export_trace;              /* export_trace.c: Common Trace Format 1.8 */
+extern const struct ct_exporter ct_export_chrome;             /* export_chrome.c */
+extern const struct ct_exporter ct_export_perfetto;           /* export_perfetto.c */
+extern const struct ct_exporter ct_export_csv;                /* export_csv.c */
+extern const struct ct_exporter ct_export_json;               /* export_json.c */
 const struct ct_exporter *ct_exporter_find(const char *name); /* also "ctf"; NULL */
 const struct ct_exporter *ct_exporter_at(size_t index);       /* NULL past the last */
 
@@ -49,10 +49,12 @@ struct ct_export_out {
 };
 void ct_export_out_init(struct ct_export_out *out, int fd);
 void ct_export_out_fini(struct ct_export_out *out);
-void ct_export_out_offer(struct ct_export_out *out);                      /* writes when much has come together */
+void ct_export_out_offer(struct ct_export_out *out);                         /* writes when much has come together */
 enum ctrace_status ct_export_out_end(struct ct_export_out *out) CT_MUST_USE; /* writes what is left */
 /* A JSON string, in ASCII; a byte that is no UTF-8 is the character of its number. */
 void ct_export_add_string(struct ct_buf *out, const char *text, size_t size);
+/* The last digits of a number, zeros before it. */
+void ct_export_add_digits(struct ct_buf *out, uint64_t number, unsigned digits);
 /* "2026-01-31T15:12:27.500000000Z" */
 void ct_export_add_time(struct ct_buf *out, uint64_t time_ns);
 /* What the event is called in a picture: "OPEN", or "payroll 17"; of an event that begins or ends a span, what the span is called. */

@@ -79,7 +79,8 @@ static void add_scratch(struct chrome *self)
 static void add_naming(struct chrome *self, const char *what, uint32_t pid, uint32_t tid)
 {
 	begin_element(self);
-	ct_buf_add_format(&self->out.text, "{\"ph\":\"M\",\"pid\":%u,\"tid\":%u,\"ts\":0,\"name\":\"%s\",\"args\":{\"name\":", pid, tid, what);
+	ct_buf_add_format(&self->out.text, "{\"ph\":\"M\",\"pid\":%u,\"tid\":%u,\"ts\":0,\"name\":\"%s\",\"args\":{\"name\":", pid, tid,
+			  what);
 	add_scratch(self);
 	ct_buf_add_text(&self->out.text, "}}");
 }
@@ -112,7 +113,9 @@ static void add_time(struct chrome *self, uint64_t time_ns)
 {
 	uint64_t since_ns = time_ns - ct_tracks_begin_ns(self->tracks);
 
-	ct_buf_add_format(&self->out.text, "%" PRIu64 ".%03u", since_ns / 1000, (unsigned)(since_ns % 1000));
+	ct_buf_add_u64(&self->out.text, since_ns / 1000);
+	ct_buf_add_char(&self->out.text, '.');
+	ct_export_add_digits(&self->out.text, since_ns % 1000, 3);
 }
 
 static void add_args(struct chrome *self, const struct ct_view *view)
@@ -122,7 +125,8 @@ static void add_args(struct chrome *self, const struct ct_view *view)
 
 	ct_buf_add_text(text, ",\"args\":{\"component\":");
 	ct_export_add_string(text, view->event.component, view->event.component_size);
-	ct_buf_add_format(text, ",\"event\":%u", view->event.event_id);
+	ct_buf_add_text(text, ",\"event\":");
+	ct_buf_add_u64(text, view->event.event_id);
 	for (uint32_t i = 0; i < view->event.item_count; i++) {
 		const char *item = ct_view_item_name(view, i, name);
 
@@ -177,14 +181,21 @@ static void chrome_add(void *user, const struct ct_view *view)
 	if (view->event.time_ns > self->last_ns)
 		self->last_ns = view->event.time_ns;
 	begin_element(self);
-	ct_buf_add_format(text, "{\"ph\":\"%c\",\"pid\":%u,\"tid\":%u,\"ts\":", phase, ct_tracks_pid(self->tracks, track->origin),
-			  track->tid);
+	ct_buf_add_text(text, "{\"ph\":\"");
+	ct_buf_add_char(text, phase);
+	ct_buf_add_text(text, "\",\"pid\":");
+	ct_buf_add_u64(text, ct_tracks_pid(self->tracks, track->origin));
+	ct_buf_add_text(text, ",\"tid\":");
+	ct_buf_add_u64(text, track->tid);
+	ct_buf_add_text(text, ",\"ts\":");
 	add_time(self, self->last_ns);
 	ct_buf_add_text(text, ",\"name\":");
 	ct_export_add_name(&self->scratch, view);
 	add_scratch(self);
 	/* What is matched by its id is matched by its category too, and the levels of both ends may differ. */
-	ct_buf_add_format(text, ",\"cat\":\"%s\"", is_async ? "span" : ct_level_name(view->event.level));
+	ct_buf_add_text(text, ",\"cat\":\"");
+	ct_buf_add_text(text, is_async ? "span" : ct_level_name(view->event.level));
+	ct_buf_add_char(text, '"');
 	if (is_async)
 		ct_buf_add_format(text, ",\"id\":\"0x%" PRIx64 "\"", view->span_id);
 	if (phase == 'i')

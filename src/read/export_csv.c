@@ -110,10 +110,13 @@ static void add_text(struct csv *self, const char *text, size_t size)
 		ct_buf_add_char(out, '"');
 	if (has_guard)
 		ct_buf_add_char(out, '\'');
-	for (size_t i = 0; i < size; i++) {
-		if (text[i] == '"')
+	for (size_t i = 0, start = 0; i <= size; i++) {
+		if (i < size && text[i] != '"')
+			continue;
+		ct_buf_add(out, text + start, i - start);
+		if (i < size)
 			ct_buf_add_char(out, '"');
-		ct_buf_add_char(out, text[i]);
+		start = i;
 	}
 	if (has_quotes)
 		ct_buf_add_char(out, '"');
@@ -159,7 +162,8 @@ static void add_value(struct csv *self, const struct ct_view *view, uint32_t ind
 	const struct ct_argument *argument = type != NULL && index < type->argument_count ? &type->arguments[index] : NULL;
 
 	ct_buf_clear(&self->scratch);
-	if ((item->type == CTRACE_TYPE_TEXT || item->type == CTRACE_TYPE_UTF8) && (argument == NULL || argument->print == CT_PRINT_DEFAULT)) {
+	if ((item->type == CTRACE_TYPE_TEXT || item->type == CTRACE_TYPE_UTF8) &&
+	    (argument == NULL || argument->print == CT_PRINT_DEFAULT)) {
 		add_foreign(self, item->data, item->size);
 		return;
 	}
@@ -195,11 +199,19 @@ static void csv_add(void *user, const struct ct_view *view)
 	ct_buf_add_u64(out, event->time_ns);
 	ct_buf_add_char(out, ',');
 	add_foreign(self, view->origin->host, strlen(view->origin->host));
-	ct_buf_add_format(out, ",%u,%u,", event->pid, event->tid);
+	ct_buf_add_char(out, ',');
+	ct_buf_add_u64(out, event->pid);
+	ct_buf_add_char(out, ',');
+	ct_buf_add_u64(out, event->tid);
+	ct_buf_add_char(out, ',');
 	add_foreign(self, event->component, event->component_size);
-	ct_buf_add_format(out, ",%u,", event->event_id);
+	ct_buf_add_char(out, ',');
+	ct_buf_add_u64(out, event->event_id);
+	ct_buf_add_char(out, ',');
 	add_foreign(self, mnemonic, strlen(mnemonic));
-	ct_buf_add_format(out, ",%s,", ct_level_name(event->level));
+	ct_buf_add_char(out, ',');
+	ct_buf_add_text(out, ct_level_name(event->level));
+	ct_buf_add_char(out, ',');
 	if (view->duration_ns != CT_NO_DURATION)
 		ct_buf_add_u64(out, view->duration_ns);
 	ct_buf_add_char(out, ',');

@@ -48,7 +48,8 @@ struct trace {
 	uint64_t lost;        /* in no stream yet */
 };
 
-struct export {
+struct export
+{
 	char *folder;
 	bool has_one_trace;
 	struct ct_tracks *tracks;
@@ -110,8 +111,8 @@ static void append(struct export *self, const struct trace *trace, const char *n
 static void add_plain(struct ct_buf *out, const char *text)
 {
 	for (size_t i = 0; text[i] != '\0' && i < 64; i++) {
-		bool is_plain = (text[i] >= 'a' && text[i] <= 'z') || (text[i] >= 'A' && text[i] <= 'Z') || (text[i] >= '0' && text[i] <= '9') ||
-				text[i] == '-' || text[i] == '_' || (text[i] == '.' && i > 0);
+		bool is_plain = (text[i] >= 'a' && text[i] <= 'z') || (text[i] >= 'A' && text[i] <= 'Z') ||
+				(text[i] >= '0' && text[i] <= '9') || text[i] == '-' || text[i] == '_' || (text[i] == '.' && i > 0);
 
 		ct_buf_add_char(out, is_plain ? text[i] : '_');
 	}
@@ -449,8 +450,8 @@ static void trace_add(void *user, const struct ct_view *view)
 	stream->trace->lost = self->lost = 0;
 	self->naming = view;
 	class = ct_schema_class(stream->trace->schema, &view->event, &is_new);
-	if (stream->in_packet && (stream->pid != view->event.pid ||
-				  stream->packet.size + ct_packet_event_room(&view->event) > CT_PACKET_CONTENT))
+	if (stream->in_packet &&
+	    (stream->pid != view->event.pid || stream->packet.size + ct_packet_event_room(&view->event) > CT_PACKET_CONTENT))
 		write_packet(self, stream);
 	stream->pid = view->event.pid;
 	if (!stream->in_packet)

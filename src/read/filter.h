@@ -3,6 +3,7 @@
  *
  *     filter_scan.c     the text: words, marks, literals, and what is wrong with it
  *     filter_parse.c    the grammar: from the text to the program
+ *     filter_value.c    what a field is compared with, as its type wants it
  *     filter_decimal.c  decimal numbers of any size, exactly
  *     filter.c          runs it, on an event or on all events of a class
  *     filter_item.c     the items of an event against a test
@@ -123,6 +124,7 @@ struct ct_filter_scan {
 	enum ctrace_status status; /* of the first thing that was wrong: later ones change nothing */
 	struct ct_filter *filter;  /* owns the texts of strings */
 	struct ct_span open;       /* the innermost parenthesis that is open; at NULL: none */
+	uint64_t now_ns;           /* for times like "-5m" */
 };
 enum ct_literal_kind { CT_LITERAL_NONE, CT_LITERAL_NUMBER, CT_LITERAL_DURATION, CT_LITERAL_STRING, CT_LITERAL_WORD };
 struct ct_literal {
@@ -132,7 +134,8 @@ struct ct_literal {
 	ct_wide floor, ceil;       /* NUMBER, DURATION (in ns): the whole numbers around it */
 	struct ct_decimal decimal; /* NUMBER */
 };
-bool ct_filter_scan_start(struct ct_filter_scan *scan, const char *text, struct ct_filter *filter, struct ct_complaint *complaint);
+bool ct_filter_scan_start(struct ct_filter_scan *scan, const char *text, uint64_t now_ns, struct ct_filter *filter,
+			  struct ct_complaint *complaint);
 void ct_filter_scan_blanks(struct ct_filter_scan *scan);
 /* Passes the mark, or the word (in any case of letters), if it is what comes next. */
 bool ct_filter_scan_mark(struct ct_filter_scan *scan, const char *mark);
@@ -154,5 +157,27 @@ bool ct_filter_complain_word(struct ct_filter_scan *scan, struct ct_span word, c
 bool ct_filter_complain_at(struct ct_filter_scan *scan, const char *at, const char *message, const char *expected);
 bool ct_filter_complain_next(struct ct_filter_scan *scan, const char *expected); /* of what comes next */
 bool ct_filter_no_memory(struct ct_filter_scan *scan);
+
+/* ---- filter_value.c */
+/* How a field is compared. */
+enum ct_filter_type {
+	CT_SUBJECT_NAME,
+	CT_SUBJECT_LEVEL,
+	CT_SUBJECT_NUMBER,
+	CT_SUBJECT_ASID,
+	CT_SUBJECT_TIME,
+	CT_SUBJECT_DURATION,
+	CT_SUBJECT_DATA
+};
+struct ct_filter_subject {
+	const char *name;
+	enum ct_filter_field field;
+	enum ct_filter_type type;
+	uint64_t limit; /* of a number */
+};
+enum ct_filter_relation { CT_IS_EQUAL, CT_IS_BELOW, CT_IS_AT_MOST, CT_IS_ABOVE, CT_IS_AT_LEAST, CT_IS_LIKE, CT_IS_IN };
+/* Reads what the field is compared with, a list after CT_IS_IN, and sets the test's ranges, decimals and texts. */
+bool ct_filter_read_values(struct ct_filter_scan *scan, const struct ct_filter_subject *subject, enum ct_filter_relation relation,
+			   struct ct_filter_test *test);
 
 #endif

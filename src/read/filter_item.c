@@ -259,6 +259,15 @@ static bool has_address(const struct ct_filter_test *test, const char *text, siz
 	return ct_filter_has_number(test, (ct_wide)value);
 }
 
+/* As the program calculates with it, where DISPLAY shows less: the point of a COMP-5 field. */
+static bool has_field_number(const struct ct_filter_test *test, const struct ct_record_field *field)
+{
+	char text[CT_JSON_NUMBER_SIZE];
+	size_t size = test->decimal_count != 0 ? ct_field_json_number(field, text) : 0;
+
+	return size != 0 ? has_decimal(test, text, size) : has_decimal(test, field->text, field->text_size);
+}
+
 static bool field_matches(const struct ct_filter_test *test, const struct ct_record_field *field)
 {
 	for (uint32_t i = 0; i < field->condition_count; i++)
@@ -266,7 +275,7 @@ static bool field_matches(const struct ct_filter_test *test, const struct ct_rec
 			return true;
 	if (field->kind == CT_RECORD_POINTER && has_address(test, field->text, field->text_size))
 		return true;
-	return has_text(test, field->text, field->text_size) || has_decimal(test, field->text, field->text_size);
+	return has_text(test, field->text, field->text_size) || has_field_number(test, field);
 }
 
 static void take_value(const struct ct_record_field *field, void *user)

@@ -23,6 +23,7 @@
 
 /* A way out of a test: its index times 2, plus 1 when it holds. */
 #define NO_WAY UINT32_MAX
+#define NO_PART { .ways = { NO_WAY, NO_WAY } }
 
 struct part {
 	uint32_t ways[2]; /* the first way out of each chain: when the part does not hold, and when it does */
@@ -31,50 +32,39 @@ struct part {
 struct parser {
 	struct ct_filter_scan scan;
 	struct ct_filter *filter;
-	uint64_t now_ns;
 	unsigned depth;
-	/* values of the comparison that is being read */
-	struct ct_buf ranges, decimals, texts;
 };
 
 /* ------------------------------------------------------------------------------------------------------------
  * Fields
  */
 
-enum type { TYPE_NAME, TYPE_LEVEL, TYPE_NUMBER, TYPE_ASID, TYPE_TIME, TYPE_DURATION, TYPE_DATA };
-
-struct field {
-	const char *name;
-	enum ct_filter_field field;
-	enum type type;
-	uint64_t limit; /* of a number */
-};
 /* Those up to data are what messages suggest; the rest are other names of the same. */
-static const struct field fields[] = {
-	{ "component", CT_FILTER_COMPONENT, TYPE_NAME, 0 },
-	{ "level", CT_FILTER_LEVEL, TYPE_LEVEL, CTRACE_FATAL },
-	{ "event", CT_FILTER_EVENT, TYPE_NUMBER, UINT32_MAX },
-	{ "mnemonic", CT_FILTER_MNEMONIC, TYPE_NAME, 0 },
-	{ "time", CT_FILTER_TIME, TYPE_TIME, UINT64_MAX },
-	{ "thread", CT_FILTER_THREAD, TYPE_NUMBER, UINT32_MAX },
-	{ "process", CT_FILTER_PROCESS, TYPE_NUMBER, UINT32_MAX },
-	{ "job", CT_FILTER_JOB, TYPE_NAME, 0 },
-	{ "asid", CT_FILTER_ASID, TYPE_ASID, 0xFFFF },
-	{ "host", CT_FILTER_HOST, TYPE_NAME, 0 },
-	{ "program", CT_FILTER_PROGRAM, TYPE_NAME, 0 },
-	{ "seq", CT_FILTER_SEQUENCE, TYPE_NUMBER, UINT64_MAX },
-	{ "size", CT_FILTER_SIZE, TYPE_NUMBER, UINT64_MAX },
-	{ "duration", CT_FILTER_DURATION, TYPE_DURATION, UINT64_MAX },
-	{ "data", CT_FILTER_DATA, TYPE_DATA, 0 },
-	{ "tid", CT_FILTER_THREAD, TYPE_NUMBER, UINT32_MAX },
-	{ "pid", CT_FILTER_PROCESS, TYPE_NUMBER, UINT32_MAX },
-	{ "jobname", CT_FILTER_JOB, TYPE_NAME, 0 },
-	{ "sequence", CT_FILTER_SEQUENCE, TYPE_NUMBER, UINT64_MAX },
+static const struct ct_filter_subject fields[] = {
+	{ "component", CT_FILTER_COMPONENT, CT_SUBJECT_NAME, 0 },
+	{ "level", CT_FILTER_LEVEL, CT_SUBJECT_LEVEL, CTRACE_FATAL },
+	{ "event", CT_FILTER_EVENT, CT_SUBJECT_NUMBER, UINT32_MAX },
+	{ "mnemonic", CT_FILTER_MNEMONIC, CT_SUBJECT_NAME, 0 },
+	{ "time", CT_FILTER_TIME, CT_SUBJECT_TIME, UINT64_MAX },
+	{ "thread", CT_FILTER_THREAD, CT_SUBJECT_NUMBER, UINT32_MAX },
+	{ "process", CT_FILTER_PROCESS, CT_SUBJECT_NUMBER, UINT32_MAX },
+	{ "job", CT_FILTER_JOB, CT_SUBJECT_NAME, 0 },
+	{ "asid", CT_FILTER_ASID, CT_SUBJECT_ASID, 0xFFFF },
+	{ "host", CT_FILTER_HOST, CT_SUBJECT_NAME, 0 },
+	{ "program", CT_FILTER_PROGRAM, CT_SUBJECT_NAME, 0 },
+	{ "seq", CT_FILTER_SEQUENCE, CT_SUBJECT_NUMBER, UINT64_MAX },
+	{ "size", CT_FILTER_SIZE, CT_SUBJECT_NUMBER, UINT64_MAX },
+	{ "duration", CT_FILTER_DURATION, CT_SUBJECT_DURATION, UINT64_MAX },
+	{ "data", CT_FILTER_DATA, CT_SUBJECT_DATA, 0 },
+	{ "tid", CT_FILTER_THREAD, CT_SUBJECT_NUMBER, UINT32_MAX },
+	{ "pid", CT_FILTER_PROCESS, CT_SUBJECT_NUMBER, UINT32_MAX },
+	{ "jobname", CT_FILTER_JOB, CT_SUBJECT_NAME, 0 },
+	{ "sequence", CT_FILTER_SEQUENCE, CT_SUBJECT_NUMBER, UINT64_MAX },
 };
 #define FIELD_NAMES \
 	"component, level, event, mnemonic, time, thread, process, job, asid, host, program, seq, size, duration, data, data[N] or data.NAME"
 
-static const struct field *find_field(struct ct_span word)
+static const struct ct_filter_subject *find_field(struct ct_span word)
 {
 	for (size_t i = 0; i < CT_COUNT(fields); i++)
 		if (ct_name_is(word.at, word.size, fields[i].name))
@@ -94,10 +84,10 @@ static bool refuse_field(struct parser *parser, struct ct_span word)
 									      .expected = FIELD_NAMES });
 }
 
-static const struct field *read_field(struct parser *parser)
+static const struct ct_filter_subject *read_field(struct parser *parser)
 {
 	struct ct_filter_scan *scan = &parser->scan;
-	const struct field *field;
+	const struct ct_filter_subject *field;
 	struct ct_span word;
 	const char *start;
 
@@ -223,31 +213,29 @@ static bool read_item(struct parser *parser, struct ct_filter_test *test)
  * Operators
  */
 
-enum relation { IS_EQUAL, IS_BELOW, IS_AT_MOST, IS_ABOVE, IS_AT_LEAST, IS_LIKE, IS_IN };
-
 struct operator
 {
 	const char *mark;
-	enum relation relation;
+	enum ct_filter_relation relation;
 	bool is_inverted;
 };
 static const struct operator operators[] = {
-	{ "==", IS_EQUAL, false },    { "!=", IS_EQUAL, true }, { "<>", IS_EQUAL, true }, { "<=", IS_AT_MOST, false },
-	{ ">=", IS_AT_LEAST, false }, { "!~", IS_LIKE, true },  { "=~", IS_LIKE, false }, { "=", IS_EQUAL, false },
-	{ "<", IS_BELOW, false },     { ">", IS_ABOVE, false }, { "~", IS_LIKE, false },
+	{ "==", CT_IS_EQUAL, false },    { "!=", CT_IS_EQUAL, true }, { "<>", CT_IS_EQUAL, true }, { "<=", CT_IS_AT_MOST, false },
+	{ ">=", CT_IS_AT_LEAST, false }, { "!~", CT_IS_LIKE, true },  { "=~", CT_IS_LIKE, false }, { "=", CT_IS_EQUAL, false },
+	{ "<", CT_IS_BELOW, false },     { ">", CT_IS_ABOVE, false }, { "~", CT_IS_LIKE, false },
 };
 
-static bool is_order(enum relation relation)
+static bool is_order(enum ct_filter_relation relation)
 {
-	return relation >= IS_BELOW && relation <= IS_AT_LEAST;
+	return relation >= CT_IS_BELOW && relation <= CT_IS_AT_LEAST;
 }
 
-static const char *operators_of(const struct field *field)
+static const char *operators_of(const struct ct_filter_subject *field)
 {
 	switch (field->type) {
-	case TYPE_NAME:
+	case CT_SUBJECT_NAME:
 		return "==, !=, ~, !~ or in";
-	case TYPE_DATA:
+	case CT_SUBJECT_DATA:
 		return "==, !=, <, <=, >, >=, ~, !~ or in";
 	default:
 		return "==, !=, <, <=, >, >= or in";
@@ -261,7 +249,7 @@ static bool find_operator(struct ct_filter_scan *scan, struct operator* out, str
 
 	ct_filter_scan_blanks(scan);
 	start = scan->at;
-	*out = (struct operator){ .relation = IS_IN };
+	*out = (struct operator){ .relation = CT_IS_IN };
 	if (ct_filter_scan_keyword(scan, "in")) {
 		*out_word = ct_span_of(start, scan->at);
 		return true;
@@ -281,315 +269,22 @@ static bool find_operator(struct ct_filter_scan *scan, struct operator* out, str
 	return false;
 }
 
-static bool check_operator(struct parser *parser, const struct field *field, const struct operator* operator, struct ct_span word)
+static bool check_operator(struct parser *parser, const struct ct_filter_subject *field, const struct operator* operator,
+			   struct ct_span word)
 {
 	char what[60];
 
-	if (field->type == TYPE_DATA || operator->relation == IS_EQUAL || operator->relation == IS_IN)
+	if (field->type == CT_SUBJECT_DATA || operator->relation == CT_IS_EQUAL || operator->relation == CT_IS_IN)
 		return true;
-	if (field->type == TYPE_NAME ? operator->relation == IS_LIKE : is_order(operator->relation))
+	if (field->type == CT_SUBJECT_NAME ? operator->relation == CT_IS_LIKE : is_order(operator->relation))
 		return true;
 	(void)snprintf(what, sizeof what, "does not go with %s", field->name);
 	return ct_filter_complain_word(&parser->scan, word, what, operators_of(field));
 }
 
 /* ------------------------------------------------------------------------------------------------------------
- * Values
- */
-
-/* What a number, time or level comes to, once its type has been checked. */
-static void set_whole(struct ct_literal *literal, uint64_t value)
-{
-	literal->kind = CT_LITERAL_NUMBER;
-	literal->floor = literal->ceil = (ct_wide)value;
-}
-
-static bool check_level(struct parser *parser, struct ct_literal *literal)
-{
-	static const char *const names[] = { "debug", "info", "warn", "error", "fatal" };
-	struct ct_span text = literal->kind == CT_LITERAL_STRING ? literal->text : literal->span;
-	uint32_t level;
-
-	if (literal->kind != CT_LITERAL_DURATION && ct_level_parse(text.at, text.size, &level) && level <= CTRACE_FATAL) {
-		set_whole(literal, level);
-		return true;
-	}
-	return ct_filter_complain(&parser->scan,
-				  &(struct ct_filter_mistake){ .word = literal->span,
-							       .what = "is no level",
-							       .meant = ct_suggest(text, names, CT_COUNT(names)),
-							       .expected = "debug, info, warn, error, fatal or 0 to 4" });
-}
-
-static bool check_number(struct parser *parser, const struct field *field, struct ct_literal *literal)
-{
-	char expected[80];
-
-	if (literal->kind == CT_LITERAL_STRING && field->field == CT_FILTER_EVENT)
-		return ct_filter_complain_word(&parser->scan, literal->span, "is no number",
-					       "a number; names of events are compared with mnemonic");
-	(void)snprintf(expected, sizeof expected, "a number from 0 to %llu", (unsigned long long)field->limit);
-	if (literal->kind != CT_LITERAL_NUMBER)
-		return ct_filter_complain_word(&parser->scan, literal->span, "is no number", expected);
-	if (literal->floor != literal->ceil)
-		return ct_filter_complain_word(&parser->scan, literal->span, "is no whole number", expected);
-	if (literal->floor < 0 || literal->floor > (ct_wide)field->limit)
-		return ct_filter_complain_word(&parser->scan, literal->span, "is out of range", expected);
-	return true;
-}
-
-static bool check_time(struct parser *parser, struct ct_literal *literal)
-{
-	uint64_t ns;
-
-	if (literal->kind == CT_LITERAL_STRING && strlen(literal->text.at) == literal->text.size &&
-	    ct_filter_parse_time(literal->text.at, parser->now_ns, &ns)) {
-		set_whole(literal, ns);
-		return true;
-	}
-	return ct_filter_complain_word(&parser->scan, literal->span, "is no time",
-				       "in quotes: 2026-01-31 15:12:27.5, 2026-01-31, 15:12:27, -5m or @1700000000");
-}
-
-static bool check_duration(struct parser *parser, struct ct_literal *literal)
-{
-	if (literal->kind == CT_LITERAL_NUMBER && literal->floor == 0 && literal->ceil == 0)
-		return true;
-	if (literal->kind == CT_LITERAL_NUMBER)
-		return ct_filter_complain_word(&parser->scan, literal->span, "has no unit of time", "one like 2ms, 1.5s, 10us or 3m");
-	return literal->kind == CT_LITERAL_DURATION ||
-	       ct_filter_complain_word(&parser->scan, literal->span, "is no duration", "one like 2ms, 1.5s, 10us or 3m");
-}
-
-static bool check_data(struct parser *parser, struct ct_literal *literal)
-{
-	if (literal->kind == CT_LITERAL_NUMBER || literal->kind == CT_LITERAL_STRING)
-		return true;
-	return ct_filter_complain_word(&parser->scan, literal->span,
-				       literal->kind == CT_LITERAL_DURATION ? "is a duration" : "is not in quotes",
-				       "a number, or a text in quotes");
-}
-
-static bool check_asid(struct parser *parser, struct ct_literal *literal)
-{
-	if (literal->floor <= 0xFFFF)
-		return true;
-	return ct_filter_complain_word(&parser->scan, literal->span, "is out of range", "1 to 4 hexadecimal digits");
-}
-
-/* Without quotation marks the digits are hexadecimal, within them too. */
-static bool read_asid(struct parser *parser, struct ct_literal *out)
-{
-	struct ct_filter_scan *scan = &parser->scan;
-	const char *mark = ct_filter_scan_mark(scan, "\"") ? "\"" : ct_filter_scan_mark(scan, "'") ? "'" : NULL;
-
-	if (!ct_filter_scan_hex(scan, out))
-		return false;
-	return mark == NULL || ct_filter_scan_mark(scan, mark) || ct_filter_complain_next(scan, mark);
-}
-
-static bool read_value(struct parser *parser, const struct field *field, struct ct_literal *out)
-{
-	if (!(field->type == TYPE_ASID ? read_asid(parser, out) : ct_filter_scan_literal(&parser->scan, out)))
-		return false;
-	switch (field->type) {
-	case TYPE_NAME:
-		return out->kind == CT_LITERAL_STRING ||
-		       ct_filter_complain_word(&parser->scan, out->span, "is not in quotes", "a text in quotes");
-	case TYPE_LEVEL:
-		return check_level(parser, out);
-	case TYPE_NUMBER:
-		return check_number(parser, field, out);
-	case TYPE_ASID:
-		return check_asid(parser, out);
-	case TYPE_TIME:
-		return check_time(parser, out);
-	case TYPE_DURATION:
-		return check_duration(parser, out);
-	default:
-		return check_data(parser, out);
-	}
-}
-
-/* ------------------------------------------------------------------------------------------------------------
- * From a relation and its value to a range
- */
-
-static void add_numbers(struct parser *parser, const struct field *field, enum relation relation, const struct ct_literal *low,
-			const struct ct_literal *high)
-{
-	struct ct_filter_range range = { -CT_WIDE_END, CT_WIDE_END };
-	struct ct_filter_decimals decimals = { .low = low->decimal, .high = high->decimal };
-
-	if (relation == IS_EQUAL || relation == IS_AT_LEAST)
-		range.first = low->ceil;
-	if (relation == IS_ABOVE)
-		range.first = low->floor + 1;
-	if (relation == IS_EQUAL || relation == IS_AT_MOST)
-		range.last = high->floor;
-	if (relation == IS_BELOW)
-		range.last = high->ceil - 1;
-	if (range.first <= range.last)
-		ct_buf_add(&parser->ranges, &range, sizeof range);
-	if (field->type != TYPE_DATA)
-		return;
-	decimals.has_low = relation == IS_EQUAL || relation == IS_AT_LEAST || relation == IS_ABOVE;
-	decimals.has_high = relation == IS_EQUAL || relation == IS_AT_MOST || relation == IS_BELOW;
-	decimals.is_low_out = relation == IS_ABOVE;
-	decimals.is_high_out = relation == IS_BELOW;
-	ct_buf_add(&parser->decimals, &decimals, sizeof decimals);
-}
-
-/* As in COBOL, blanks at the end of an item do not count. */
-static struct ct_span without_padding(const struct field *field, struct ct_span text)
-{
-	while (field->type == TYPE_DATA && text.size > 0 && text.at[text.size - 1] == ' ')
-		text.size--;
-	return text;
-}
-
-static void add_texts(struct parser *parser, const struct field *field, enum relation relation, const struct ct_literal *low,
-		      const struct ct_literal *high)
-{
-	struct ct_filter_text text = { .low = without_padding(field, low->text), .high = without_padding(field, high->text) };
-
-	text.is_one = relation == IS_LIKE || (relation == IS_EQUAL && low == high);
-	text.has_low = relation == IS_EQUAL || relation == IS_AT_LEAST || relation == IS_ABOVE;
-	text.has_high = relation == IS_EQUAL || relation == IS_AT_MOST || relation == IS_BELOW;
-	text.is_low_out = relation == IS_ABOVE;
-	text.is_high_out = relation == IS_BELOW;
-	ct_buf_add(&parser->texts, &text, sizeof text);
-}
-
-static void add_values(struct parser *parser, const struct field *field, enum relation relation, const struct ct_literal *low,
-		       const struct ct_literal *high)
-{
-	if (low->kind == CT_LITERAL_STRING)
-		add_texts(parser, field, relation, low, high);
-	else
-		add_numbers(parser, field, relation, low, high);
-}
-
-static bool is_in_order(const struct field *field, const struct ct_literal *low, const struct ct_literal *high)
-{
-	size_t both = low->text.size < high->text.size ? low->text.size : high->text.size;
-	int order;
-
-	if (low->kind != CT_LITERAL_STRING)
-		return field->type == TYPE_DATA ? ct_decimal_compare(&low->decimal, &high->decimal) <= 0 : low->ceil <= high->floor;
-	order = memcmp(low->text.at, high->text.at, both);
-	return order < 0 || (order == 0 && low->text.size <= high->text.size);
-}
-
-/* VALUE [ ".." VALUE ] */
-static bool read_range(struct parser *parser, const struct field *field)
-{
-	struct ct_filter_scan *scan = &parser->scan;
-	struct ct_literal low, high;
-
-	if (!read_value(parser, field, &low))
-		return false;
-	if (!ct_filter_scan_mark(scan, "..")) {
-		add_values(parser, field, IS_EQUAL, &low, &low);
-		return true;
-	}
-	if (field->type == TYPE_NAME)
-		return ct_filter_complain_word(scan, ct_span_of(scan->at - 2, scan->at), "does not go with names", ", or )");
-	if (!read_value(parser, field, &high))
-		return false;
-	if ((low.kind == CT_LITERAL_STRING) != (high.kind == CT_LITERAL_STRING))
-		return ct_filter_complain_word(scan, high.span, "is of another kind than the beginning of its range",
-					       "two numbers, or two texts");
-	if (!is_in_order(field, &low, &high))
-		return ct_filter_complain_word(scan, high.span, "is less than the beginning of its range", "the lesser one first");
-	add_values(parser, field, IS_EQUAL, &low, &high);
-	return true;
-}
-
-static bool read_list(struct parser *parser, const struct field *field)
-{
-	struct ct_filter_scan *scan = &parser->scan;
-
-	if (!ct_filter_scan_mark(scan, "("))
-		return ct_filter_complain_next(scan, "( and a list of values");
-	do {
-		if (!read_range(parser, field))
-			return false;
-	} while (ct_filter_scan_mark(scan, ","));
-	if (ct_filter_scan_mark(scan, ")"))
-		return true;
-	return ct_filter_complain_next(scan, field->type == TYPE_NAME ? ", or )" : ", .. or )");
-}
-
-static bool read_values(struct parser *parser, const struct field *field, const struct operator* operator)
-{
-	struct ct_literal value;
-
-	if (operator->relation == IS_IN)
-		return read_list(parser, field);
-	if (!read_value(parser, field, &value))
-		return false;
-	if (operator->relation == IS_LIKE && value.kind != CT_LITERAL_STRING)
-		return ct_filter_complain_word(&parser->scan, value.span, "is no pattern", "a text in quotes, with * and ?");
-	add_values(parser, field, operator->relation, &value, &value);
-	return true;
-}
-
-/* ------------------------------------------------------------------------------------------------------------
  * The program
  */
-
-static int compare_ranges(const void *a, const void *b)
-{
-	const struct ct_filter_range *x = a, *y = b;
-
-	return (x->first > y->first) - (x->first < y->first);
-}
-
-/* In order, and none touches another.  Their number. */
-static size_t merge_ranges(struct ct_filter_range *ranges, size_t count)
-{
-	size_t kept = 0;
-
-	if (count == 0)
-		return 0;
-	qsort(ranges, count, sizeof *ranges, compare_ranges);
-	for (size_t i = 1; i < count; i++) {
-		if (ranges[i].first > ranges[kept].last + 1)
-			ranges[++kept] = ranges[i];
-		else if (ranges[i].last > ranges[kept].last)
-			ranges[kept].last = ranges[i].last;
-	}
-	return kept + 1;
-}
-
-/* What is in the buffer, kept with the filter; the buffer is empty then. */
-static const void *keep_values(struct parser *parser, struct ct_buf *values, size_t one, uint32_t *out_count)
-{
-	void *kept = NULL;
-
-	*out_count = (uint32_t)(values->size / one);
-	if (values->failed || values->size != 0)
-		kept = values->failed ? NULL : ct_filter_keep(parser->filter, values->size);
-	if (kept != NULL)
-		memcpy(kept, values->data, values->size);
-	else if (values->failed || values->size != 0)
-		(void)ct_filter_no_memory(&parser->scan);
-	ct_buf_clear(values);
-	return kept;
-}
-
-static void take_values(struct parser *parser, struct ct_filter_test *test)
-{
-	struct ct_buf *ranges = &parser->ranges;
-
-	if (!ranges->failed && ranges->size != 0)
-		ranges->size = sizeof(struct ct_filter_range) * merge_ranges((struct ct_filter_range *)(void *)ranges->data,
-									     ranges->size / sizeof(struct ct_filter_range));
-	test->ranges = keep_values(parser, ranges, sizeof *test->ranges, &test->range_count);
-	test->decimals = keep_values(parser, &parser->decimals, sizeof *test->decimals, &test->decimal_count);
-	test->texts = keep_values(parser, &parser->texts, sizeof *test->texts, &test->text_count);
-}
 
 static bool add_test(struct parser *parser, const struct ct_filter_test *test, struct part *out)
 {
@@ -647,27 +342,26 @@ static bool read_comparison(struct parser *parser, struct part *out)
 {
 	struct ct_filter_test test = { .index = UINT32_MAX };
 	struct ct_filter_scan *scan = &parser->scan;
-	const struct field *field = read_field(parser);
+	const struct ct_filter_subject *field = read_field(parser);
 	struct operator operator;
 	struct ct_span word;
 
 	if (field == NULL)
 		return false;
 	test.field = field->field;
-	if (field->type == TYPE_DATA && !read_item(parser, &test))
+	if (field->type == CT_SUBJECT_DATA && !read_item(parser, &test))
 		return false;
 	if (find_operator(scan, &operator, & word)) {
-		if (!check_operator(parser, field, &operator, word) || !read_values(parser, field, &operator))
+		if (!check_operator(parser, field, &operator, word) || !ct_filter_read_values(scan, field, operator.relation, &test))
 			return false;
-		test.is_glob = operator.relation == IS_LIKE;
+		test.is_glob = operator.relation == CT_IS_LIKE;
 		test.is_inverted = operator.is_inverted;
-		take_values(parser, &test);
-	} else if (field->type == TYPE_DATA || field->type == TYPE_DURATION) {
+	} else if (field->type == CT_SUBJECT_DATA || field->type == CT_SUBJECT_DURATION) {
 		test.is_there = true;
 	} else {
 		return ct_filter_complain_next(scan, operators_of(field));
 	}
-	return scan->status == CTRACE_OK && add_test(parser, &test, out);
+	return add_test(parser, &test, out);
 }
 
 static bool read_either(struct parser *parser, struct part *out);
@@ -717,7 +411,7 @@ static bool has_mark(struct parser *parser, const char *mark, const char *word)
 
 static bool read_both(struct parser *parser, struct part *out)
 {
-	struct part right;
+	struct part right = NO_PART;
 
 	if (!read_one(parser, out))
 		return false;
@@ -733,7 +427,7 @@ static bool read_both(struct parser *parser, struct part *out)
 
 static bool read_either(struct parser *parser, struct part *out)
 {
-	struct part right;
+	struct part right = NO_PART;
 
 	if (!read_both(parser, out))
 		return false;
@@ -749,7 +443,7 @@ static bool read_either(struct parser *parser, struct part *out)
 
 static bool read_all(struct parser *parser)
 {
-	struct part whole;
+	struct part whole = NO_PART;
 
 	if (!read_either(parser, &whole))
 		return false;
@@ -764,22 +458,16 @@ static bool read_all(struct parser *parser)
 enum ctrace_status ct_filter_parse(const char *text, uint64_t now_ns, struct ct_filter **out_filter, struct ct_complaint *out_complaint)
 {
 	struct ct_filter *filter = calloc(1, sizeof *filter);
-	struct parser parser = { .filter = filter, .now_ns = now_ns };
+	struct parser parser = { .filter = filter };
 	bool is_done;
 
 	*out_complaint = (struct ct_complaint){ .column = 1 };
 	if (filter == NULL)
 		return CTRACE_NOT_ENOUGH_MEMORY;
 	filter->scratch = calloc(1, sizeof *filter->scratch);
-	ct_buf_init(&parser.ranges);
-	ct_buf_init(&parser.decimals);
-	ct_buf_init(&parser.texts);
-	is_done = ct_filter_scan_start(&parser.scan, text, filter, out_complaint) && read_all(&parser);
+	is_done = ct_filter_scan_start(&parser.scan, text, now_ns, filter, out_complaint) && read_all(&parser);
 	if (is_done && filter->scratch == NULL)
 		is_done = ct_filter_no_memory(&parser.scan);
-	ct_buf_fini(&parser.ranges);
-	ct_buf_fini(&parser.decimals);
-	ct_buf_fini(&parser.texts);
 	if (!is_done) {
 		ct_filter_destroy(filter);
 		return parser.scan.status;

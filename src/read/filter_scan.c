@@ -80,11 +80,14 @@ bool ct_filter_no_memory(struct ct_filter_scan *scan)
  * Words and marks
  */
 
-bool ct_filter_scan_start(struct ct_filter_scan *scan, const char *text, struct ct_filter *filter, struct ct_complaint *complaint)
+bool ct_filter_scan_start(struct ct_filter_scan *scan, const char *text, uint64_t now_ns, struct ct_filter *filter,
+			  struct ct_complaint *complaint)
 {
 	size_t size = strnlen(text, CT_FILTER_LENGTH + 1);
 
-	*scan = (struct ct_filter_scan){ .text = text, .at = text, .end = text + size, .complaint = complaint, .filter = filter };
+	*scan = (struct ct_filter_scan){
+		.text = text, .at = text, .end = text + size, .complaint = complaint, .filter = filter, .now_ns = now_ns
+	};
 	if (size > CT_FILTER_LENGTH)
 		return ct_filter_complain_at(scan, text + CT_FILTER_LENGTH, "the expression is too long", "at most 65536 bytes");
 	return true;

@@ -105,14 +105,14 @@ struct ct_ipcs_command {
 	struct ct_ipcs_ranges ids;
 	struct ct_ipcs_ranges asids;
 	struct ct_ipcs_words jobs;
-	bool is_all; /* address spaces: ALL was said */
+	bool is_all;                            /* address spaces: ALL was said */
 	char user_exit[CTRACE_MAX_EMITTER + 1]; /* "" */
 	char *options;                          /* or NULL: none */
 	/* Where the trace is. */
 	struct ct_ipcs_words sources;
 	enum ct_ipcs_source source;
 	bool is_active; /* ACTIVE, MAIN or STORAGE: what processes have not delivered */
-	bool is_list; /* SETDEF LIST */
+	bool is_list;   /* SETDEF LIST */
 	/* COPYTRC */
 	struct ct_ipcs_words out; /* one, as it was said */
 	enum ct_ipcs_source out_kind;
@@ -138,8 +138,8 @@ void ct_ipcs_text_add(struct ct_buf *out, const struct ct_ipcs_command *command)
 struct ct_ipcs_scan {
 	const char *at; /* what is to be read next, of `text` */
 	const char *end;
-	char *text;         /* the command without comments and continuations; to be freed */
-	uint32_t *places;   /* of each of its bytes, and of its end, where it stands in the original */
+	char *text;       /* the command without comments and continuations; to be freed */
+	uint32_t *places; /* of each of its bytes, and of its end, where it stands in the original */
 	const char *original;
 	bool has_failed; /* something is wrong: complaint and message say what */
 	enum ct_ipcs_message message;
@@ -148,7 +148,7 @@ struct ct_ipcs_scan {
 /* False: complained about, or no memory.  ct_ipcs_scan_end() in either case. */
 bool ct_ipcs_scan_start(struct ct_ipcs_scan *scan, const char *text, size_t size, struct ct_complaint *complaint);
 void ct_ipcs_scan_end(struct ct_ipcs_scan *scan);
-void ct_ipcs_scan_blanks(struct ct_ipcs_scan *scan); /* commas count */
+void ct_ipcs_scan_blanks(struct ct_ipcs_scan *scan);         /* commas count */
 bool ct_ipcs_scan_accept(struct ct_ipcs_scan *scan, char c); /* behind blanks */
 struct ct_span ct_ipcs_scan_word(struct ct_ipcs_scan *scan); /* of a keyword */
 /* What stands up to the parenthesis that closes this one, without blanks around it; the scan then is behind it.  at NULL: complained about. */
@@ -189,7 +189,7 @@ enum ct_ipcs_choice {
 	CT_IPCS_CHOSEN,
 	CT_IPCS_OTHER_TRACE,
 	CT_IPCS_OTHER_TIME,
-	CT_IPCS_OTHER, /* id, address space, no exception */
+	CT_IPCS_OTHER,         /* id, address space, no exception */
 	CT_IPCS_NO_EXCEPTIONS, /* its component has no such marks; so of ASID and JOBNAME: */
 	CT_IPCS_NO_ASID,
 	CT_IPCS_NO_JOBNAME
@@ -255,7 +255,7 @@ void ct_ipcs_tallies_sort(struct ct_ipcs_tallies *tallies); /* by id */
 struct ct_ipcs_layout {
 	bool has_sysname;
 	bool is_local;
-	unsigned tag; /* of merged traces, from 1; 0: none */
+	unsigned tag;    /* of merged traces, from 1; 0: none */
 	unsigned indent; /* of all lines: room for tags */
 };
 /* "MNEMONIC" of a view: the catalogue's, the trace's, the id.  Cut to 8. */
@@ -304,11 +304,13 @@ void ct_ipcs_note(const struct ct_read_note *note, void *user);
 struct ct_ipcs_output {
 	ct_ipcs_write *write;
 	void *user;
-	const char *linklist;             /* folders of exits; or NULL */
+	const char *linklist; /* folders of exits; or NULL */
+	/* The readers give only what START and STOP allow.  When nothing is shown, nothing is said of why: it cannot be known so. */
+	bool is_narrowed;
 	bool (*is_stopped)(void *user); /* asked for each event: nothing more is to be read; or NULL */
 };
-/* Runs CTRACE or QUERY (one job), or CTRACEs merged.  What it says goes where the listing goes.  NOT_FOUND: there was nothing to show, and why was
- * said.  *out_shown: entries. */
+/* Runs CTRACE or QUERY (one job), or CTRACEs merged.  What it says goes where the listing goes.  NOT_FOUND: there was nothing to show, and
+ * why was said.  *out_shown: entries. */
 enum ctrace_status ct_ipcs_run(struct ct_ipcs_job *const *jobs, size_t count, bool is_merged, const struct ct_ipcs_output *output,
 			       uint64_t *out_shown) CT_MUST_USE;
 

@@ -1,8 +1,8 @@
 /*
  * ipcs_run.c - runs CTRACE and QUERY over a reader, or several CTRACEs merged over one reader each.
  *
- * Called by ctrace ipcs for each command, on its only thread.  What is said about a listing stands in it, where its cause is.  Everything kept is
- * bounded, but for what readers keep themselves.
+ * Called by ctrace ipcs for each command, on its only thread.  What is said about a listing stands in it, where its cause is.  Everything
+ * kept is bounded, but for what readers keep themselves.
  *
  * Copyright The ctrace authors.  SPDX-License-Identifier: Apache-2.0
  */
@@ -692,6 +692,14 @@ static struct lister *earliest(struct run *run)
 	return found;
 }
 
+static bool is_without_entries(const struct run *run)
+{
+	for (size_t i = 0; i < run->count; i++)
+		if (run->listers[i].shown != 0 || run->listers[i].is_terminated)
+			return false;
+	return true;
+}
+
 static void run_listers(struct run *run)
 {
 	struct lister *lister;
@@ -702,6 +710,10 @@ static void run_listers(struct run *run)
 		run->listers[i].is_at_end = run->listers[i].is_terminated = !start_lister(&run->listers[i]);
 	while ((lister = earliest(run)) != NULL)
 		take(lister);
+	if (run->output->is_narrowed && is_without_entries(run)) {
+		ct_buf_clear(&run->out);
+		return;
+	}
 	for (size_t i = 0; i < run->count; i++)
 		end_lister(&run->listers[i]);
 }

@@ -288,13 +288,21 @@ static enum ct_encoding encoding_of(const struct datum *datum)
 	return datum->argument != NULL ? datum->argument->encoding : CT_ENCODING_ASCII;
 }
 
+/* "    +0028" */
+static void add_offset(struct ct_buf *out, const struct ct_ipcs_layout *layout, size_t offset)
+{
+	add_blanks(out, layout->indent + DATA_INDENT);
+	ct_buf_add_char(out, '+');
+	ct_buf_add_hex(out, offset, offset > 0xFFFFF ? 8 : offset > 0xFFFF ? 5 : 4, true);
+}
+
 /* "    +0028  RLPL.... ", with offset only in the first line of a label. */
 static void begin_line(struct ct_buf *out, const struct ct_ipcs_layout *layout, const struct datum *datum, size_t at)
 {
 	unsigned count = LABEL_WIDTH;
 
-	add_blanks(out, layout->indent + DATA_INDENT);
-	ct_buf_add_format(out, "+%04zX  ", datum->offset + at);
+	add_offset(out, layout, datum->offset + at);
+	ct_buf_add_text(out, "  ");
 	if (at == 0) {
 		count = add_escaped_cut(out, datum->label, LABEL_MAX);
 		while (count < LABEL_WIDTH) {
@@ -386,20 +394,25 @@ static char character(unsigned char byte, enum ct_encoding encoding)
 	return shown >= ' ' && shown <= '~' ? shown : '.';
 }
 
+/* The last columns of a line are filled whether there are bytes or not. */
 static void print_dump_line(struct ct_buf *out, const unsigned char *bytes, size_t size, enum ct_encoding encoding)
 {
+	static const char digits[] = "0123456789ABCDEF";
+	char line[BYTES_A_LINE * 2 + BYTES_A_LINE / WORD_BYTES + BYTES_A_LINE + 6];
+	char *at = line;
+
 	for (size_t i = 0; i < BYTES_A_LINE; i++) {
 		if (i % WORD_BYTES == 0)
-			ct_buf_add_char(out, ' ');
-		if (i < size)
-			ct_buf_add_hex(out, bytes[i], 2, true);
-		else
-			ct_buf_add_text(out, "  ");
+			*at++ = ' ';
+		*at++ = i < size ? digits[bytes[i] >> 4] : ' ';
+		*at++ = i < size ? digits[bytes[i] & 15] : ' ';
 	}
-	ct_buf_add_text(out, " | ");
+	memcpy(at, " | ", 3);
+	at += 3;
 	for (size_t i = 0; i < BYTES_A_LINE; i++)
-		ct_buf_add_char(out, i < size ? character(bytes[i], encoding) : ' ');
-	ct_buf_add_text(out, " |\n");
+		*at++ = i < size ? character(bytes[i], encoding) : ' ';
+	memcpy(at, " |\n", 3);
+	ct_buf_add(out, line, sizeof line);
 }
 
 /* "    +0000 E2C5D5C4 80180101 02000001 000A0002 | SEND............ |" */
@@ -410,8 +423,7 @@ static void print_dump(struct ct_buf *out, const struct ct_ipcs_layout *layout, 
 	for (size_t at = 0; at < datum->size; at += BYTES_A_LINE) {
 		size_t size = datum->size - at < BYTES_A_LINE ? datum->size - at : BYTES_A_LINE;
 
-		add_blanks(out, layout->indent + DATA_INDENT);
-		ct_buf_add_format(out, "+%04zX", datum->offset + at);
+		add_offset(out, layout, datum->offset + at);
 		print_dump_line(out, bytes + at, size, encoding_of(datum));
 	}
 }

@@ -14,11 +14,11 @@
 enum ct_exit_kind { CT_EXIT_FILTER, CT_EXIT_FORMATTER };
 /* What is to be done with an event. */
 enum ct_exit_answer {
-	CT_EXIT_SHOW,      /* a formatter: it has been shown */
-	CT_EXIT_HIDE,      /* a formatter: to be shown as hexadecimal */
-	CT_EXIT_AGAIN,     /* from the first event */
-	CT_EXIT_END,       /* the run */
-	CT_EXIT_UNDEFINED  /* to be told, and the event shown; the exit is not called again */
+	CT_EXIT_SHOW,     /* a formatter: it has been shown */
+	CT_EXIT_HIDE,     /* a formatter: to be shown as hexadecimal */
+	CT_EXIT_AGAIN,    /* from the first event */
+	CT_EXIT_END,      /* the run */
+	CT_EXIT_UNDEFINED /* to be told, and the event shown; the exit is not called again */
 };
 
 struct ct_reader_exit {
@@ -29,7 +29,7 @@ struct ct_reader_exit {
 	void *work_area;
 	unsigned rereads;
 	bool is_open; /* it was found */
-	int answer; /* the last one, for a message */
+	int answer;   /* the last one, for a message */
 };
 /* NAME.so in the folders of linklist, and in it ctrace_filter_exit or ctrace_format_exit.  NOT_FOUND: it is not there, may not be loaded, or
  * does not have it; the exit then answers CT_EXIT_SHOW (a filter) or CT_EXIT_HIDE (a formatter). */

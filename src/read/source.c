@@ -264,7 +264,7 @@ static enum ctrace_status add_one_folder(struct ct_sources *sources, const char 
 	return status;
 }
 
-#define DEPTH 3u /* of folders in folders: an external writer's data set has two levels above its traces */
+#define DEPTH 4u /* of folders in folders: a session of LTTng has ust/uid/USER/64-bit below it */
 
 static enum ctrace_status add_entries(struct ct_sources *sources, const char *folder, unsigned depth);
 

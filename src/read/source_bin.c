@@ -401,15 +401,37 @@ static bool reserve_notes(struct trace *trace, uint32_t class_id)
 	return true;
 }
 
-/* NULL when it has none, or without memory: then it has numbers. */
+/* Up to the last item that has a name of its own; 0: none has. */
+static uint32_t count_named(const struct ct_class_names *names)
+{
+	uint32_t count = names->item_count;
+
+	while (count > 0 && names->items[count - 1] == NULL)
+		count--;
+	return count;
+}
+
+/* In one block; an item between named ones that has no name gets its number.  NULL when the class has none, or without memory. */
 static struct ct_event_names *copy_names(const struct ct_class *class)
 {
-	struct ct_event_names *names = class->names != NULL ? malloc(sizeof *names) : NULL;
+	typedef char number[16];
+	uint32_t count = class->names != NULL ? count_named(class->names) : 0;
+	struct ct_event_names *names =
+		class->names != NULL ? malloc(sizeof *names + count * (sizeof(const char *) + sizeof(number))) : NULL;
+	const char **items;
+	number *numbers;
 
-	if (names != NULL)
-		*names = (struct ct_event_names){
-			.mnemonic = class->names->mnemonic, .items = class->names->items, .item_count = class->names->item_count
-		};
+	if (names == NULL)
+		return NULL;
+	items = (const char **)(names + 1);
+	numbers = (number *)(items + count);
+	for (uint32_t i = 0; i < count; i++) {
+		items[i] = class->names->items[i] != NULL ? class->names->items[i] : numbers[i];
+		(void)snprintf(numbers[i], sizeof(number), "data%u", i + 1);
+	}
+	*names = (struct ct_event_names){
+		.mnemonic = class->names->mnemonic, .items = count > 0 ? items : NULL, .item_count = count
+	};
 	return names;
 }
 

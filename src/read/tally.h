@@ -37,10 +37,10 @@ void ct_histogram_fini(struct ct_histogram *histogram);
 #define CT_TALLY_PAGES 65536u /* of all histograms: 64 MiB */
 enum ct_tally_kind { CT_TALLY_COMPONENT, CT_TALLY_EVENT, CT_TALLY_THREAD, CT_TALLY_KINDS };
 struct ct_tally_row {
-	char *component;     /* of components and events; NULL: of the row of what had no room */
-	uint32_t event_id;   /* of events */
-	char *mnemonic;      /* of events; NULL: none */
-	uint32_t level;      /* of events: of the first one */
+	char *component;      /* of components and events; NULL: of the row of what had no room */
+	uint32_t event_id;    /* of events */
+	char *mnemonic;       /* of events; NULL: none */
+	uint32_t level;       /* of events: of the first one */
 	char *host, *program; /* of threads */
 	uint32_t pid, tid;
 	uint64_t events;
@@ -83,10 +83,10 @@ enum ct_difference {
 };
 const char *ct_difference_name(enum ct_difference difference); /* "new" ... */
 struct ct_compare_options {
-	uint64_t min_count;  /* events that one of the runs must have for its row to count */
-	double ratio;        /* over 1: how many times more often, or slower */
-	bool has_rates;      /* counts are compared by the second of their run, not as they are */
-	uint64_t min_ns;     /* spans whose medians differ by less are alike */
+	uint64_t min_count;      /* events that one of the runs must have for its row to count */
+	double ratio;            /* over 1: how many times more often, or slower */
+	bool has_rates;          /* counts are compared by the second of their run, not as they are */
+	uint64_t min_ns;         /* spans whose medians differ by less are alike */
 	enum ct_tally_kind kind; /* component or event */
 };
 struct ct_tally_change {

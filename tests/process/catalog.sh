@@ -19,7 +19,7 @@ catalog check dpkg-report.yaml
 check 'the example is good: status' is "$status" 0
 check 'the example is good: said' is "$(cat out err)" 'dpkg-report.yaml: 2 components, 9 events, all good'
 catalog doc dpkg-report.yaml
-check 'a page says what its record is' has out '| 2 | record | record of DPKGREC.cpy: PKG-RECORD, 115 bytes |'
+check 'a page says what its record is' has out '| 2 | record | record of DPKGREC.cpy: pkg-record, 115 bytes |'
 
 # ---- mistakes
 cat >bad.yaml <<'YAML'
@@ -33,7 +33,7 @@ YAML
 catalog check bad.yaml
 check 'mistakes: status' is "$status" 1
 check 'mistakes: all of them, with line, column and what was expected' is "$(cat err)" \
-	'bad.yaml:2:1: "descripton" is no key of a catalogue (did you mean description?); expected component, description, encoding, formatter, filter, copybooks or events
+	'bad.yaml:2:1: "descripton" is no key of a catalogue (did you mean description?); expected component, description, encoding, dialect, odoslide, formatter, filter, copybooks or events
 bad.yaml:4:30: "inof" is none of these words (did you mean info?); expected debug, info, warn, error or fatal
 bad.yaml:5:26: "3" is no event of this component; expected the id of the event that ends what this one begins'
 check 'mistakes: how many events are good' is "$(cat out)" 'bad.yaml: 1 of 3 events is good, 3 mistakes'

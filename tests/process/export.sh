@@ -6,8 +6,8 @@ set -u
 source "$CTRACE_SOURCE/tests/tap.sh"
 
 is() { [ "$1" = "$2" ] || { printf '<%s>\nnot\n<%s>\n' "$1" "$2"; false; }; }
-has() { grep -qE -- "$2" "$1" || { printf 'no /%s/ in:\n' "$2"; cat "$1"; false; }; }
-same() { cmp "$1" "$2" || { diff "$1" "$2" | head; false; }; }
+has() { LC_ALL=C grep -aqE -- "$2" "$1" || { printf 'no /%s/ in:\n' "$2"; head "$1"; false; }; }
+same() { cmp "$1" "$2" || { diff -a "$1" "$2" | head; false; }; }
 run() {
 	timeout 60 ctrace "$@" >out 2>err </dev/null
 	status=$?
@@ -71,11 +71,42 @@ MFTRACE_CONFIG=$PWD/app.cfg "$CTRACE_BUILD/tests/spans_subject" 3 &
 wait $!
 second=$PWD/$!
 run export -f ctf -o both "$trace" "$second"
-check 'two processes: a folder each' is "$(ls -d both/*.spans_subject.*/metadata | wc -l)" 2
+check 'two processes: a folder each' is "$(find both -path 'both/*.spans_subject.*/metadata' | wc -l)" 2
 check 'two processes: every event' is "$(babeltrace2 both | wc -l)" $((total + 40))
 ctrace show "$trace" "$second" >before
 ctrace show both >after
 check 'two processes: the same text' same before after
+
+# ---- rings of a live process, and what was lost: the destination fails until the rings are full
+touch lossy
+printf 'ctrace.buffer = 64K\nctrace.overflow = discard\n' | cat app.cfg - | sed "s,#file = .*,#file = $PWD/lossy," >lossy.cfg
+coproc SUBJECT { MFTRACE_CONFIG=$PWD/lossy.cfg exec "$CTRACE_BUILD/tests/tool_subject" 0 2>/dev/null; }
+subject=$SUBJECT_PID
+read -r _ <&"${SUBJECT[0]}"
+order() {
+	echo "$1" >&"${SUBJECT[1]}"
+	read -r _ <&"${SUBJECT[0]}"
+}
+order 10000
+ctrace show "$subject" >before 2>/dev/null
+run export -f ctf -o live "$subject"
+ctrace show live >after 2>/dev/null
+check 'a live process: the same text' same before after
+check 'a live process: something was there' test -s after
+rm lossy
+order flush
+order 10 # a packet behind the losses
+order flush
+eval "exec ${SUBJECT[1]}>&-"
+wait "$subject"
+run export -f ctf -o clean_lossy lossy
+babeltrace2 clean_lossy >babel 2>babel.err
+lost() { sed -n 's/^ctrace [a-z]*: \([0-9]*\) events were discarded before being written$/\1/p' "$1"; }
+check 'lost events: some' test "$(lost err)" -gt 0
+check 'lost events: babeltrace2 has the same number' is "$(grep -ao 'discarded [0-9]* event' babel.err | awk '{ n += $2 } END { print n }')" "$(lost err)"
+check 'lost events: all are known' is "$(($(wc -l <babel) + $(lost err)))" 10010
+run export -f chrome lossy
+check 'lost events: instants of chrome' is "$(python3 -c 'import json; print(sum(e["args"]["events"] for e in json.load(open("out"))["traceEvents"] if e["name"] == "events lost"))')" "$(lost err)"
 
 # ---- Chrome
 run export -f chrome -o chrome.json "$trace"
@@ -131,12 +162,12 @@ check 'perfetto: every event' is "$(grep -c 'track_event {' perfetto.txt)" $tota
 check 'perfetto: begins' is "$(grep -c 'TYPE_SLICE_BEGIN' perfetto.txt)" $((4 * rounds + 4))
 check 'perfetto: ends' is "$(grep -c 'TYPE_SLICE_END' perfetto.txt)" $((4 * rounds + 4))
 check 'perfetto: two threads' is "$(grep -c 'thread_name' perfetto.txt)" 2
-check 'perfetto: spans that cross have tracks' is "$(grep -c 'name: "LOCK"' perfetto.txt)" $((6 + 2))
+check 'perfetto: keyed spans are named on events, and on the tracks of those that cross' is "$(grep -c 'name: "LOCK"' perfetto.txt)" $((10 + 2))
 
 # ---- CSV
 run export -f csv -o events.csv "$trace"
 check 'csv: status' is "$status" 0
-cat >csv.py <<'PYTHON'
+cat >rows.py <<'PYTHON'
 import csv, sys
 raw = open('events.csv', newline='').read()
 assert raw.count('\r\n') == raw.count('\n')
@@ -154,7 +185,7 @@ assert all(int(r['duration_ns']) >= 0 for r in ends)
 assert all(r['duration_ns'] == '' for r in rows if r not in ends)
 print(len(rows), len(ends))
 PYTHON
-check 'csv: strict, quoted, guarded' is "$(python3 csv.py 2>&1)" "$total $((4 * rounds + 4))"
+check 'csv: strict, quoted, guarded' is "$(python3 rows.py 2>&1)" "$total $((4 * rounds + 4))"
 run export -f csv --unguarded "$trace"
 check 'csv: unguarded' is "$(grep -c '"=1+1,""x"""' out)" $((2 * rounds))
 

@@ -57,6 +57,8 @@ check 'the number is beside it' is "$(babeltrace2 -f emf named.ctb | grep -c 'ct
 env -u CTRACE_CATALOG ctrace show --format '$(COMPONENT) $(EVENT) $(LEVEL)$(DATA)' named.ctb >shown 2>err
 check 'ctrace show: as without names' is "$(cut -d' ' -f1-4 shown | head -3)" $'MY.APP 1 1 1\nMY.APP 1 1 2\nMY.APP 3 2 3132333435363738-393A'
 check 'ctrace show: no complaint' is "$(<err)" ''
+check 'ctrace show: names of the trace in a filter' is "$(ctrace show --filter 'mnemonic == "STEP" && data.count == 2' named.ctb | wc -l)" 1
+check 'ctrace show: an item without a name among others' is "$(ctrace show --filter 'data.nix == 1 || data[4] == -1' named.ctb | wc -l)" 1
 check 'ctrace show --event' is "$(ctrace show --event 4 named.ctb | wc -l)" 1
 
 # the property, and the folder of the other variable

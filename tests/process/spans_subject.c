@@ -34,7 +34,8 @@ static void one_call(unsigned number)
 	if (is_slow)
 		rest(3000000);
 	CTRACE(&call, CTRACE_DEBUG, 4, CTRACE_I32(-5));
-	CTRACE(&call, CTRACE_WARN, 10, CTRACE_STR("=1+1,\"x\""), CTRACE_STR("\033[2Jr\xE9sum\xC3\xA9"), CTRACE_BIN(bytes, sizeof(bytes)));
+	CTRACE(&call, CTRACE_WARN, 10, CTRACE_STR("=1+1,\"x\""), CTRACE_STR("\033[2Jr\xE9sum\xC3\xA9"),
+	       CTRACE_BIN(bytes, sizeof(bytes)));
 	if (is_slow)
 		CTRACE(&call, CTRACE_ERROR, 11, CTRACE_STR("slow"));
 	CTRACE(&call, CTRACE_INFO, 2, CTRACE_U32(number));

@@ -71,7 +71,7 @@ event {
 	fields := struct {
 		pair_t pairs; uint8_t grid[2][3]; char name[6]; uint8_t count;
 		struct { uint8_t len; char text[len]; struct { uint8_t size; } inner; integer { size = 4; } nibbles[inner.size]; } rows[count];
-		uint8_t n; unsigned long far[n];
+		uint8_t far_count; unsigned long far[far_count];
 		string words[stream.packet.context.shape];
 		struct { uint8_t m; } deep; uint8_t bytes[deep.m];
 	};

@@ -231,17 +231,26 @@ static void a_guest_takes_less(void **state)
 static void a_byte_order_mark(void **state)
 {
 	(void)state;
-	parse("\xEF\xBB\xBF" "component: A\r\nevents:\r\n  1: X\r\n");
+	parse("\xEF\xBB\xBF"
+	      "component: A\r\nevents:\r\n  1: X\r\n");
 	assert_string_equal(event("A", 1)->mnemonic, "X");
 }
 
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		CATALOG_TEST(finds_components),	   CATALOG_TEST(finds_nothing_in_nothing), CATALOG_TEST(finds_events),
-		CATALOG_TEST(many_components),	   CATALOG_TEST(a_folder),		   CATALOG_TEST(what_cannot_be_read),
-		CATALOG_TEST(without_who_is_told), CATALOG_TEST(a_list),		   CATALOG_TEST(the_environment),
-		CATALOG_TEST(counts),		   CATALOG_TEST(a_file_that_is_too_large), CATALOG_TEST(a_guest_takes_less),
+		CATALOG_TEST(finds_components),
+		CATALOG_TEST(finds_nothing_in_nothing),
+		CATALOG_TEST(finds_events),
+		CATALOG_TEST(many_components),
+		CATALOG_TEST(a_folder),
+		CATALOG_TEST(what_cannot_be_read),
+		CATALOG_TEST(without_who_is_told),
+		CATALOG_TEST(a_list),
+		CATALOG_TEST(the_environment),
+		CATALOG_TEST(counts),
+		CATALOG_TEST(a_file_that_is_too_large),
+		CATALOG_TEST(a_guest_takes_less),
 		CATALOG_TEST(a_byte_order_mark),
 	};
 

@@ -121,7 +121,9 @@ static void mistakes(void **state)
 		{ "- {name: a, values: {A: 1, @B: 0x1}}", "\"B\" has the value of another, on line 6" },
 		{ "- {name: a, values: {A: 1, @a: 2}}", "\"a\" is the name of another, on line 6" },
 		{ "- {name: a, print: @record}", "what the record looks like is not said" },
-		{ "- {name: a, record: @R}", "a record's name without a copybook" },
+		{ "- {name: a, record: @R}", "this says something of a copybook, and there is none" },
+		{ "- {name: a, dialect: @mf}", "this says something of a copybook, and there is none" },
+		{ "- {name: a, odoslide: @true}", "this says something of a copybook, and there is none" },
 		{ "- {name: a, copybook: @''}", "which copybook is not said" },
 		{ "- {name: a, print: time, encoding: @ascii}", "only texts and records have an encoding" },
 		{ "- {name: a, encoding: @latin-1}", "\"latin-1\" is none of these words" },
@@ -161,8 +163,13 @@ static void too_many(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		CATALOG_TEST(the_least), CATALOG_TEST(printing),		 CATALOG_TEST(values),	 CATALOG_TEST(marks),
-		CATALOG_TEST(the_component_s_encoding), CATALOG_TEST(mistakes), CATALOG_TEST(too_many),
+		CATALOG_TEST(the_least),
+		CATALOG_TEST(printing),
+		CATALOG_TEST(values),
+		CATALOG_TEST(marks),
+		CATALOG_TEST(the_component_s_encoding),
+		CATALOG_TEST(mistakes),
+		CATALOG_TEST(too_many),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

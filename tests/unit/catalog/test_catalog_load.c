@@ -121,7 +121,7 @@ static void mistakes_of_components(void **state)
 		{ "", 0, 0, "there is no component in this file", "component: NAME" },
 		{ "# only a remark\n---\n", 0, 0, "there is no component in this file", "component: NAME" },
 		{ "word", 1, 1, "a catalogue has keys and values",
-		  "component, description, encoding, formatter, filter, copybooks or events" },
+		  "component, description, encoding, dialect, odoslide, formatter, filter, copybooks or events" },
 		{ "- component: A", 1, 1, "a catalogue has keys and values", NULL },
 		{ "events: {}\n", 1, 1, "which component this is about is not said", "component: NAME" },
 		{ "component:\n", 1, 11, "\"\" is empty", "1 to 255 printable bytes without blanks" },
@@ -136,8 +136,9 @@ static void mistakes_of_components(void **state)
 		{ "component: A\n[x]: y\n", 2, 1, "this is no key", NULL },
 		{ "component: A\nformatter: ../x\n", 2, 12, "\"../x\" has a character that may not be there", NULL },
 		{ "component: A\nfilter: a23456789012345678901234567890123\n", 2, 9, "\"a2345678901234567890...\" is too long", NULL },
-		{ "component: A\nencoding: latin1\n", 2, 11, "\"latin1\" is none of these words",
-		  "ascii, utf-8 or ebcdic-037" },
+		{ "component: A\nencoding: latin1\n", 2, 11, "\"latin1\" is none of these words", "ascii, utf-8 or ebcdic-037" },
+		{ "component: A\ndialect: cobol85\n", 2, 10, "\"cobol85\" is none of these words", "default, gnucobol, mf or ibm" },
+		{ "component: A\nodoslide: 1\n", 2, 11, "\"1\" is none of these words", "true or false" },
 		{ "component: A\ncopybooks: [a, 'b:c']\n", 2, 16, "\"b:c\" is no folder's name", NULL },
 		{ "component: A\ncopybooks: {a: b}\n", 2, 12, "this is a map", NULL },
 		{ "component: A\ncopybooks: [1,2,3,4,5,6,7,8,9,10,11,12,13,14,15,16,17]\n", 2, 12, "there are too many folders",
@@ -265,10 +266,18 @@ static void aliases_that_explode(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		CATALOG_TEST(a_component),	      CATALOG_TEST(the_least),		    CATALOG_TEST(an_event),
-		CATALOG_TEST(several_components),     CATALOG_TEST(marks_of_the_component), CATALOG_TEST(aliases),
-		CATALOG_TEST(mistakes_of_components), CATALOG_TEST(mistakes_of_events),	    CATALOG_TEST(all_mistakes_in_their_order),
-		CATALOG_TEST(mistakes_behind_aliases), CATALOG_TEST(a_key_that_is_none), CATALOG_TEST(aliases_that_explode),
+		CATALOG_TEST(a_component),
+		CATALOG_TEST(the_least),
+		CATALOG_TEST(an_event),
+		CATALOG_TEST(several_components),
+		CATALOG_TEST(marks_of_the_component),
+		CATALOG_TEST(aliases),
+		CATALOG_TEST(mistakes_of_components),
+		CATALOG_TEST(mistakes_of_events),
+		CATALOG_TEST(all_mistakes_in_their_order),
+		CATALOG_TEST(mistakes_behind_aliases),
+		CATALOG_TEST(a_key_that_is_none),
+		CATALOG_TEST(aliases_that_explode),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

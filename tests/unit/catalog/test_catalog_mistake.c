@@ -55,7 +55,9 @@ static void columns_are_bytes(void **state)
 	add(2, 1, "two");
 	add(2, 99, "three");
 	add(99, 0, "four");
-	tell("\xC3\xA4\xE2\x82\xAC" "b\r\n\r\xF0\x9F\x98\x80" "c\n");
+	tell("\xC3\xA4\xE2\x82\xAC"
+	     "b\r\n\r\xF0\x9F\x98\x80"
+	     "c\n");
 	assert_seen(0, 1, 6, "one");
 	assert_seen(1, 3, 5, "two");
 	assert_seen(2, 3, 6, "three");

@@ -298,9 +298,15 @@ static void lines_of_a_copybook(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		PRINT_TEST(a_header),		    PRINT_TEST(a_copybook),		    PRINT_TEST(a_page),
-		PRINT_TEST(a_component_without_events), PRINT_TEST(names_that_collide), PRINT_TEST(names_that_are_too_long),
-		PRINT_TEST(many_that_are_cut_to_the_same), PRINT_TEST(texts_that_want_out), PRINT_TEST(lines_of_a_copybook),
+		PRINT_TEST(a_header),
+		PRINT_TEST(a_copybook),
+		PRINT_TEST(a_page),
+		PRINT_TEST(a_component_without_events),
+		PRINT_TEST(names_that_collide),
+		PRINT_TEST(names_that_are_too_long),
+		PRINT_TEST(many_that_are_cut_to_the_same),
+		PRINT_TEST(texts_that_want_out),
+		PRINT_TEST(lines_of_a_copybook),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -44,7 +44,8 @@ static void beside_the_catalogue(void **state)
 	(void)state;
 	assert_int_equal(read_items("", "  - {name: a, copybook: A.cpy}\n"
 					"  - {name: b, copybook: A.cpy, record: REC-B}\n"
-					"  - {name: c, copybook: ./A.cpy}\n"), CTRACE_OK);
+					"  - {name: c, copybook: ./A.cpy}\n"),
+			 CTRACE_OK);
 	assert_int_equal(item(0)->print, CT_PRINT_RECORD);
 	assert_string_equal(item(0)->copybook_name, "A.cpy");
 	assert_true(ct_name_is("REC-A", 5, ct_copybook_name(item(0)->copybook)));
@@ -61,20 +62,58 @@ static void each_is_read_once(void **state)
 					"  - {name: b, copybook: A.cpy}\n"
 					"  - {name: c, copybook: A.cpy, record: rec-b}\n"
 					"  - {name: d, copybook: A.cpy, record: REC-B}\n"
-					"  - {name: e, copybook: A.cpy, encoding: ebcdic-037}\n"), CTRACE_OK);
+					"  - {name: e, copybook: A.cpy, encoding: ebcdic-037}\n"),
+			 CTRACE_OK);
 	assert_ptr_equal(item(0)->copybook, item(1)->copybook);
 	assert_ptr_equal(item(2)->copybook, item(3)->copybook);
 	assert_ptr_not_equal(item(0)->copybook, item(2)->copybook);
 	assert_ptr_not_equal(item(0)->copybook, item(4)->copybook);
 }
 
+/* COMP of one digit takes what the compiler's dialect gives it. */
+static void as_its_compiler_has_it(void **state)
+{
+	(void)state;
+	write_file("own/D.cpy", "       01 rec.\n          03 n pic 9(1) comp.\n");
+	assert_int_equal(read_items("dialect: ibm\n", "  - {name: a, copybook: D.cpy}\n"
+						      "  - {name: b, copybook: D.cpy, dialect: gnucobol}\n"),
+			 CTRACE_OK);
+	assert_int_equal(ct_copybook_size(item(0)->copybook), 2);
+	assert_int_equal(ct_copybook_size(item(1)->copybook), 1);
+}
+
+static void a_table_that_slides(void **state)
+{
+	(void)state;
+	assert_int_equal(read_items("odoslide: true\n", "  - {name: a, copybook: A.cpy}\n"
+							"  - {name: b, copybook: A.cpy, odoslide: false}\n"),
+			 CTRACE_OK);
+	assert_ptr_not_equal(item(0)->copybook, item(1)->copybook);
+}
+
 static void in_its_folders(void **state)
 {
 	(void)state;
 	assert_int_equal(read_items("copybooks: [sub, ../other]\n", "  - {name: a, copybook: B.cpy}\n"
-								    "  - {name: b, copybook: A.cpy}\n"), CTRACE_OK);
+								    "  - {name: b, copybook: A.cpy}\n"),
+			 CTRACE_OK);
 	assert_int_equal(ct_copybook_size(item(0)->copybook), 3); /* what it copies is in another of the folders */
 	assert_int_equal(ct_copybook_size(item(1)->copybook), 5);
+}
+
+/* The same name in two components of a file, which have other folders. */
+static void folders_of_each_component(void **state)
+{
+	(void)state;
+	write_copybooks();
+	write_file("own/sub/E.cpy", "       01 rec.\n          03 f pic x(1).\n");
+	write_file("other/E.cpy", "       01 rec.\n          03 f pic x(2).\n");
+	write_file("own/two.yaml",
+		   "component: A\ncopybooks: sub\nevents: {1: {mnemonic: X, arguments: [{name: a, copybook: E.cpy}]}}\n---\n"
+		   "component: B\ncopybooks: ../other\nevents: {1: {mnemonic: X, arguments: [{name: a, copybook: E.cpy}]}}\n");
+	assert_int_equal(ct_catalog_add(catalog, "own/two.yaml", see, &seen), CTRACE_OK);
+	assert_int_equal(ct_copybook_size(event("A", 1)->arguments[0].copybook), 1);
+	assert_int_equal(ct_copybook_size(event("B", 1)->arguments[0].copybook), 2);
 }
 
 static void by_its_path(void **state)
@@ -94,7 +133,8 @@ static void what_is_not_there(void **state)
 	(void)state;
 	assert_int_equal(read_items("", "  - {name: a, copybook: C.cpy}\n"
 					"  - {name: b, copybook: sub}\n"
-					"  - {name: c, copybook: /nowhere/C.cpy}\n"), CTRACE_DAMAGED);
+					"  - {name: c, copybook: /nowhere/C.cpy}\n"),
+			 CTRACE_DAMAGED);
 	assert_int_equal(seen.count, 3);
 	assert_seen(0, 6, 25, "\"C.cpy\" is not there");
 	assert_seen(1, 7, 25, "\"sub\" is not there"); /* it is a folder */
@@ -106,7 +146,8 @@ static void mistakes_in_copybooks(void **state)
 {
 	(void)state;
 	assert_int_equal(read_items("", "  - {name: a, copybook: BAD.cpy}\n"
-					"  - {name: b, copybook: BAD.cpy}\n"), CTRACE_DAMAGED);
+					"  - {name: b, copybook: BAD.cpy}\n"),
+			 CTRACE_DAMAGED);
 	assert_int_equal(seen.count, 3);
 	assert_seen(0, 6, 25, "\"BAD.cpy\" has a mistake on line 2");
 	assert_string_equal(seen.path[1], "own/BAD.cpy");
@@ -130,11 +171,12 @@ static void too_many(void **state)
 
 	(void)state;
 	ct_buf_init(&text);
-	for (unsigned i = 0; i <= CT_CATALOG_COPYBOOKS; i++) /* a name with more and more dots is another one each time */
-		ct_buf_add_format(&text, "  - {name: a%u, copybook: .%*sA.cpy}\n", i, (int)i + 1, "/");
-	for (size_t i = 0; i < text.size; i++)
-		if (text.data[i] == ' ' && i > 0 && (text.data[i - 1] == '.' || text.data[i - 1] == '/') && text.data[i - 1] != ':')
-			text.data[i] = '/';
+	for (unsigned i = 0; i <= CT_CATALOG_COPYBOOKS; i++) {
+		char slashes[CT_CATALOG_COPYBOOKS + 2]; /* the same file by another name each time */
+
+		memset(slashes, '/', sizeof slashes);
+		ct_buf_add_format(&text, "  - {name: a%u, copybook: .%.*sA.cpy}\n", i, (int)i + 1, slashes);
+	}
 	assert_int_equal(read_items("", ct_buf_text(&text)), CTRACE_DAMAGED);
 	ct_buf_fini(&text);
 	assert_int_equal(seen.count, 1);
@@ -144,9 +186,17 @@ static void too_many(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		CATALOG_TEST(beside_the_catalogue), CATALOG_TEST(each_is_read_once),	   CATALOG_TEST(in_its_folders),
-		CATALOG_TEST(by_its_path),	    CATALOG_TEST(what_is_not_there),	   CATALOG_TEST(mistakes_in_copybooks),
-		CATALOG_TEST(a_record_that_is_not_there), CATALOG_TEST(too_many),
+		CATALOG_TEST(beside_the_catalogue),
+		CATALOG_TEST(each_is_read_once),
+		CATALOG_TEST(as_its_compiler_has_it),
+		CATALOG_TEST(a_table_that_slides),
+		CATALOG_TEST(in_its_folders),
+		CATALOG_TEST(folders_of_each_component),
+		CATALOG_TEST(by_its_path),
+		CATALOG_TEST(what_is_not_there),
+		CATALOG_TEST(mistakes_in_copybooks),
+		CATALOG_TEST(a_record_that_is_not_there),
+		CATALOG_TEST(too_many),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -214,8 +214,8 @@ static void twice(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		LOAD_TEST(nothing), LOAD_TEST(maps),	LOAD_TEST(what_is_not_there), LOAD_TEST(texts),
-		LOAD_TEST(names),   LOAD_TEST(numbers), LOAD_TEST(the_budget),	      LOAD_TEST(twice),
+		LOAD_TEST(nothing), LOAD_TEST(maps),    LOAD_TEST(what_is_not_there), LOAD_TEST(texts),
+		LOAD_TEST(names),   LOAD_TEST(numbers), LOAD_TEST(the_budget),        LOAD_TEST(twice),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -105,7 +105,7 @@ static void aliases_that_are_none(void **state)
 	(void)state;
 	assert_error("- *a\n", 0, 2, "\"a\" is no anchor's name");
 	assert_error("- &a x\n---\n- *a\n", 2, 2, "\"a\" is no anchor's name"); /* of another document */
-	assert_error("- &a [1, *a]\n", 0, 9, "\"a\" is no anchor's name");     /* in itself */
+	assert_error("- &a [1, *a]\n", 0, 9, "\"a\" is no anchor's name");      /* in itself */
 	assert_error("&a {&b x: [*b, *a]}\n", 0, 15, "\"a\" is no anchor's name");
 }
 
@@ -118,7 +118,9 @@ static void mistakes(void **state)
 	assert_error("\xC3\xA4: \xFF\n", 0, 3, "this is not YAML: invalid leading UTF-8 octet");
 	assert_error("a: b\nc: \x01\n", 1, 3, "this is not YAML: control characters are not allowed");
 	assert_error("a:\n  b: c\n d: e\n", 2, 1, "this is not YAML: did not find expected key, in what begins on line 1");
-	assert_error("\xFF\xFE" "a", 0, 0, "this is not YAML: invalid leading UTF-8 octet"); /* UTF-16 is not looked for */
+	assert_error("\xFF\xFE"
+		     "a",
+		     0, 0, "this is not YAML: invalid leading UTF-8 octet"); /* UTF-16 is not looked for */
 }
 
 /* ---- bounds ---- */

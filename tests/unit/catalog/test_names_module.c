@@ -103,8 +103,9 @@ static void the_struct(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(names),		       cmocka_unit_test(nothing_is_left), cmocka_unit_test(errno_stays),
-		cmocka_unit_test(more_items_than_a_class_has), cmocka_unit_test(the_struct),
+		cmocka_unit_test(names),       cmocka_unit_test(nothing_is_left),
+		cmocka_unit_test(errno_stays), cmocka_unit_test(more_items_than_a_class_has),
+		cmocka_unit_test(the_struct),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

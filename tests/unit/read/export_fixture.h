@@ -14,7 +14,9 @@
 
 #define EXPORT_VIEWS 32
 
-static UNUSED const struct ct_origin other_origin = { .index = 1, .path = "/traces/b", .host = "", .program = "", .jobname = "", .pid = 4711 };
+static UNUSED const struct ct_origin other_origin = {
+	.index = 1, .path = "/traces/b", .host = "", .program = "", .jobname = "", .pid = 4711
+};
 
 struct exported {
 	char text[65536];

@@ -163,11 +163,8 @@ static void nothing_is_alike(void **state)
 int main(void)
 {
 	static const struct CMUnitTest tests[] = {
-		cmocka_unit_test(each_difference),
-		cmocka_unit_test(rates_are_by_the_second),
-		cmocka_unit_test(thresholds),
-		cmocka_unit_test(the_greatest_comes_first),
-		cmocka_unit_test(nothing_is_alike),
+		cmocka_unit_test(each_difference),          cmocka_unit_test(rates_are_by_the_second), cmocka_unit_test(thresholds),
+		cmocka_unit_test(the_greatest_comes_first), cmocka_unit_test(nothing_is_alike),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -44,14 +44,18 @@ static void an_instant(void **state)
 
 	(void)state;
 	json_decref(events_of(views, 2));
-	assert_non_null(strstr(exported.text, "\"begin_time\":\"2023-11-14T22:13:20.123456789Z\",\"begin_ns\":\"1700000000123456789\""));
-	assert_non_null(strstr(exported.text, "{\"ph\":\"M\",\"pid\":4711,\"tid\":0,\"ts\":0,\"name\":\"process_name\",\"args\":{\"name\":\"rts32 on "
-					      "asterix\"}}"));
-	assert_non_null(strstr(exported.text, "{\"ph\":\"M\",\"pid\":4711,\"tid\":9,\"ts\":0,\"name\":\"thread_name\",\"args\":{\"name\":\"thread "
-					      "9\"}}"));
-	assert_non_null(strstr(exported.text, "{\"ph\":\"i\",\"pid\":4711,\"tid\":9,\"ts\":0.000,\"name\":\"MF.RTS "
-					      "255\",\"cat\":\"ERROR\",\"s\":\"t\",\"args\":{\"component\":\"MF.RTS\",\"event\":255,\"data1\":17,"
-					      "\"data2\":\"a\\\"b\\u0080\"}}"));
+	assert_non_null(
+		strstr(exported.text, "\"begin_time\":\"2023-11-14T22:13:20.123456789Z\",\"begin_ns\":\"1700000000123456789\""));
+	assert_non_null(strstr(exported.text,
+			       "{\"ph\":\"M\",\"pid\":4711,\"tid\":0,\"ts\":0,\"name\":\"process_name\",\"args\":{\"name\":\"rts32 on "
+			       "asterix\"}}"));
+	assert_non_null(strstr(exported.text,
+			       "{\"ph\":\"M\",\"pid\":4711,\"tid\":9,\"ts\":0,\"name\":\"thread_name\",\"args\":{\"name\":\"thread "
+			       "9\"}}"));
+	assert_non_null(strstr(exported.text,
+			       "{\"ph\":\"i\",\"pid\":4711,\"tid\":9,\"ts\":0.000,\"name\":\"MF.RTS "
+			       "255\",\"cat\":\"ERROR\",\"s\":\"t\",\"args\":{\"component\":\"MF.RTS\",\"event\":255,\"data1\":17,"
+			       "\"data2\":\"a\\\"b\\u0080\"}}"));
 	assert_non_null(strstr(exported.text, "\"ts\":1234.567,"));
 	assert_int_equal(count_of(&exported, "process_name"), 1);
 	assert_int_equal(count_of(&exported, "thread_name"), 1);
@@ -59,7 +63,8 @@ static void an_instant(void **state)
 
 static void spans(void **state)
 {
-	const struct ct_view views[] = { span_begin(0, 1, 1), span_begin(1, 1, 2), span_begin(2, 1, 3), span_end(3, 1, 1), span_end(4, 1, 2) };
+	const struct ct_view views[] = { span_begin(0, 1, 1), span_begin(1, 1, 2), span_begin(2, 1, 3), span_end(3, 1, 1),
+					 span_end(4, 1, 2) };
 	json_t *events = events_of(views, CT_COUNT(views));
 
 	(void)state;

@@ -12,13 +12,15 @@ static struct exported exported;
 
 static void rows(void **state)
 {
-	const struct ctrace_event_item items[] = { number_item(CTRACE_TYPE_COMP5S, 4, (uint64_t)-17), text_item("a"), binary_item("\x01\xFF", 2) };
+	const struct ctrace_event_item items[] = { number_item(CTRACE_TYPE_COMP5S, 4, (uint64_t)-17), text_item("a"),
+						   binary_item("\x01\xFF", 2) };
 	struct ct_view views[] = { view_at(0, 9, items, 1), view_at(0, 9, items, 3) };
 
 	(void)state;
 	views[1].duration_ns = 250;
 	export_views(&exported, &ct_export_csv, (struct ct_export_options){ 0 }, views, 2);
-	assert_string_equal(exported.text, HEAD ",data1,data2,data3\r\n" EVENT ",data1,-17,,\r\n" EVENT "250,data1 data2 data3,-17,a,01FF\r\n");
+	assert_string_equal(exported.text,
+			    HEAD ",data1,data2,data3\r\n" EVENT ",data1,-17,,\r\n" EVENT "250,data1 data2 data3,-17,a,01FF\r\n");
 	export_views(&exported, &ct_export_csv, (struct ct_export_options){ 0 }, views, 0);
 	assert_string_equal(exported.text, HEAD "\r\n");
 }
@@ -61,7 +63,10 @@ static void formulas(void **state)
 	assert_string_equal(CELL("@SUM(A1)"), "'@SUM(A1)");
 	assert_string_equal(CELL("+cmd|' /C calc'!A0"), "'+cmd|' /C calc'!A0");
 	assert_string_equal(CELL("-2+3"), "'-2+3");
-	assert_string_equal(CELL("\xEF\xBC\x9D" "1"), "'\xEF\xBC\x9D" "1");
+	assert_string_equal(CELL("\xEF\xBC\x9D"
+				 "1"),
+			    "'\xEF\xBC\x9D"
+			    "1");
 	assert_string_equal(CELL("-12.50"), "-12.50");
 	assert_string_equal(CELL("+5"), "+5");
 	assert_string_equal(CELL("-"), "'-");

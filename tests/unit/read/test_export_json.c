@@ -22,6 +22,7 @@ static void an_array(void **state)
 		root = json_loadb(exported.text, exported.size, 0, &error);
 		assert_true(json_is_array(root));
 		assert_int_equal(json_array_size(root), count);
+		assert_int_equal(count_of(&exported, "\n"), count == 0 ? 1 : count + 2); /* a line an event */
 		json_decref(root);
 	}
 }

@@ -88,7 +88,8 @@ static size_t packets_with(unsigned number, struct field *out, size_t room)
 
 static void an_instant(void **state)
 {
-	const struct ctrace_event_item items[] = { number_item(CTRACE_TYPE_COMP5, 4, 300), number_item(CTRACE_TYPE_COMP5S, 4, (uint64_t)-1),
+	const struct ctrace_event_item items[] = { number_item(CTRACE_TYPE_COMP5, 4, 300),
+						   number_item(CTRACE_TYPE_COMP5S, 4, (uint64_t)-1),
 						   number_item(CTRACE_TYPE_ADDRESS, 8, 0x7FFF00000000), text_item("x\xFF") };
 	static const unsigned value_fields[] = { 6, 3, 3, 4, 7, 6 }; /* component, event, items */
 	struct ct_view view = view_at(0, 9, items, 4);
@@ -138,7 +139,8 @@ static void tracks(void **state)
 
 static void spans(void **state)
 {
-	const struct ct_view views[] = { span_begin(0, 1, 1), span_begin(1, 1, 2), span_begin(2, 1, 3), span_end(3, 1, 1), span_end(4, 1, 2) };
+	const struct ct_view views[] = { span_begin(0, 1, 1), span_begin(1, 1, 2), span_begin(2, 1, 3), span_end(3, 1, 1),
+					 span_end(4, 1, 2) };
 	static const unsigned types[] = { 1, 1, 3, 2, 2 };
 	struct field events[8], found[8];
 

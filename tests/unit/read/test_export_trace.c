@@ -39,7 +39,8 @@ static void write_trace(const char *folder, bool has_one_trace, const struct ct_
 {
 	struct exported exported;
 
-	export_views(&exported, &ct_export_trace, (struct ct_export_options){ .folder = folder, .has_one_trace = has_one_trace }, views, count);
+	export_views(&exported, &ct_export_trace, (struct ct_export_options){ .folder = folder, .has_one_trace = has_one_trace }, views,
+		     count);
 	assert_int_equal(exported.status, CTRACE_OK);
 }
 
@@ -47,7 +48,8 @@ static void events_come_back(void **state)
 {
 	const char *const item_names[] = { "rows", NULL };
 	const struct ct_event_names names = { .mnemonic = "OPEN", .items = item_names, .item_count = 2 };
-	const struct ctrace_event_item items[] = { { .type = CTRACE_TYPE_COMP5, .size = 4, .data = "\x11\0\0\0", .value = 17 }, text_item("a\"b") };
+	const struct ctrace_event_item items[] = { { .type = CTRACE_TYPE_COMP5, .size = 4, .data = "\x11\0\0\0", .value = 17 },
+						   text_item("a\"b") };
 	struct ct_view views[] = { view_at(0, 9, items, 2), view_at(5, 10, items, 0), view_at(6, 9, items, 1) };
 	const struct ct_view *view;
 	struct back back;
@@ -91,7 +93,9 @@ static void events_come_back(void **state)
 static void a_folder_a_process(void **state)
 {
 	const struct ct_origin hostile = { .index = 2, .host = "../..", .program = "a b/c", .jobname = "", .path = "", .pid = 1 };
-	const struct ct_origin twin = { .index = 3, .host = "asterix", .program = "rts32", .jobname = "RTS32", .path = "", .pid = 4711 };
+	const struct ct_origin twin = {
+		.index = 3, .host = "asterix", .program = "rts32", .jobname = "RTS32", .path = "", .pid = 4711
+	};
 	struct ct_view views[] = { view_at(0, 1, NULL, 0), view_at(1, 1, NULL, 0), view_at(2, 1, NULL, 0), view_at(3, 1, NULL, 0) };
 	struct back back;
 	unsigned count = 0;
@@ -114,6 +118,26 @@ static void a_folder_a_process(void **state)
 	ct_reader_destroy(back.reader);
 }
 
+/* The packets of a stream file; none is larger than a writer may make it. */
+static unsigned count_packets(const char *path)
+{
+	struct ct_packet_head head;
+	struct ct_buf bytes;
+	size_t head_size;
+	unsigned count = 0;
+
+	ct_buf_init(&bytes);
+	assert_int_equal(ct_os_read_file(path, 64 << 20, &bytes), CTRACE_OK);
+	for (size_t at = 0; at < bytes.size; at += head.packet_bits / 8, count++) {
+		assert_int_equal(ct_packet_decode_head((unsigned char *)bytes.data + at, bytes.size - at, &head, &head_size),
+				 CTRACE_OK);
+		assert_true(head.packet_bits / 8 <= CT_PACKET_CONTENT);
+		assert_int_equal(head.sequence, count);
+	}
+	ct_buf_fini(&bytes);
+	return count;
+}
+
 static void packets_are_bounded_and_merge_again(void **state)
 {
 	static char text[3000];
@@ -134,6 +158,7 @@ static void packets_are_bounded_and_merge_again(void **state)
 	}
 	assert_int_equal(ct_export_trace.end(self), CTRACE_OK);
 	ct_export_trace.close(self);
+	assert_in_range(count_packets("big/stream.0"), 7, 8); /* 143 events of 3 KB */
 	open_back(&back, "big");
 	for (unsigned i = 0; i < 1000; i++) {
 		read = ct_reader_next(back.reader);
@@ -148,7 +173,9 @@ static void packets_are_bounded_and_merge_again(void **state)
 
 static void lose_events(void *self, const struct ct_origin *origin, uint64_t events)
 {
-	const struct ct_read_note lost = { .trouble = CT_TROUBLE_LOST, .events = events, .origin = origin, .from_ns = 1700000000000000000u };
+	const struct ct_read_note lost = {
+		.trouble = CT_TROUBLE_LOST, .events = events, .origin = origin, .from_ns = 1700000000000000000u
+	};
 
 	ct_export_trace.lost(self, &lost);
 }
@@ -172,7 +199,7 @@ static void losses_are_carried(void **state)
 	lose_events(self, NULL, 300); /* nobody knows whose */
 	view.event.time_ns++;
 	ct_export_trace.add(self, &view);
-	lose_events(self, &view_origin, 4000);  /* behind the last one */
+	lose_events(self, &view_origin, 4000);   /* behind the last one */
 	lose_events(self, &other_origin, 50000); /* of a process without an event */
 	assert_int_equal(ct_export_trace.end(self), CTRACE_OK);
 	ct_export_trace.close(self);

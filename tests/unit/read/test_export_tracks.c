@@ -46,8 +46,9 @@ static void half_spans_are_alone(void **state)
 static void crossing_spans_leave_their_thread(void **state)
 {
 	/* 2 ends behind 1; 3 is within 2; 4 ends on another thread. */
-	const struct ct_view views[] = { span_begin(0, 1, 1), span_begin(1, 1, 2), span_end(2, 1, 1),   span_begin(3, 1, 3), span_end(4, 1, 2),
-					 span_end(5, 1, 3),   span_begin(6, 1, 4), span_begin(7, 1, 5), span_end(8, 2, 4),   span_end(9, 1, 5) };
+	const struct ct_view views[] = { span_begin(0, 1, 1), span_begin(1, 1, 2), span_end(2, 1, 1),   span_begin(3, 1, 3),
+					 span_end(4, 1, 2),   span_end(5, 1, 3),   span_begin(6, 1, 4), span_begin(7, 1, 5),
+					 span_end(8, 2, 4),   span_end(9, 1, 5) };
 	struct ct_tracks *tracks = look(views, CT_COUNT(views));
 
 	(void)state;
@@ -165,12 +166,9 @@ static void very_many_open_spans_stay_bounded(void **state)
 int main(void)
 {
 	static const struct CMUnitTest tests[] = {
-		cmocka_unit_test(nested_spans_stay_on_their_thread),
-		cmocka_unit_test(half_spans_are_alone),
-		cmocka_unit_test(crossing_spans_leave_their_thread),
-		cmocka_unit_test(any_order_nests),
-		cmocka_unit_test(threads_are_found_again),
-		cmocka_unit_test(processes_have_numbers_of_their_own),
+		cmocka_unit_test(nested_spans_stay_on_their_thread), cmocka_unit_test(half_spans_are_alone),
+		cmocka_unit_test(crossing_spans_leave_their_thread), cmocka_unit_test(any_order_nests),
+		cmocka_unit_test(threads_are_found_again),           cmocka_unit_test(processes_have_numbers_of_their_own),
 		cmocka_unit_test(very_many_open_spans_stay_bounded),
 	};
 

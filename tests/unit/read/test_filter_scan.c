@@ -16,7 +16,7 @@ struct text {
 static void start(struct text *t, const char *text)
 {
 	memset(t, 0, sizeof *t);
-	assert_true(ct_filter_scan_start(&t->scan, text, &t->filter, &t->complaint));
+	assert_true(ct_filter_scan_start(&t->scan, text, NOW, &t->filter, &t->complaint));
 }
 
 static void end(struct text *t)

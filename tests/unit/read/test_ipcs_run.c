@@ -230,6 +230,25 @@ static void a_listing_can_be_stopped(void **state)
 	ct_buf_fini(&text);
 }
 
+/* Its reader has not seen what is outside of START and STOP: nobody can say what there is. */
+static void of_a_narrowed_reader_nothing_is_said(void **state)
+{
+	struct ct_buf text = { 0 };
+	struct ct_ipcs_output output = { .write = collect, .user = &text, .is_narrowed = true };
+	struct ct_ipcs_job job = { 0 }, *jobs = &job;
+	struct ct_ipcs_command command;
+	uint64_t shown;
+
+	(void)state;
+	parse_command("CTRACE COMP(NOBODY) SUB((SUBA)) START(11/16/23)", &command);
+	job.command = &command;
+	open_reader(&job, NULL, "shop.ctb");
+	assert_int_equal(ct_ipcs_run(&jobs, 1, false, &output, &shown), CTRACE_NOT_FOUND);
+	assert_int_equal(text.size, 0);
+	ct_reader_destroy(job.reader);
+	ct_ipcs_command_fini(&command);
+}
+
 static void hostile_text_is_escaped(void **state)
 {
 	struct ipcs_said said = run_ipcs("CTRACE COMP(APPXYZ) SUB((SUBA)) FULL START(11/15/23)");
@@ -269,6 +288,7 @@ int main(void)
 		cmocka_unit_test_setup_teardown(merged, ipcs_setup, fixture_teardown),
 		cmocka_unit_test_setup_teardown(sysname, ipcs_setup, fixture_teardown),
 		cmocka_unit_test_setup_teardown(a_listing_can_be_stopped, ipcs_setup, fixture_teardown),
+		cmocka_unit_test_setup_teardown(of_a_narrowed_reader_nothing_is_said, ipcs_setup, fixture_teardown),
 		cmocka_unit_test_setup_teardown(hostile_text_is_escaped, ipcs_setup, fixture_teardown),
 		cmocka_unit_test_setup_teardown(keep_traces, ipcs_setup, fixture_teardown),
 	};

@@ -15,7 +15,7 @@ static void tables(void **state)
 		  .least_ns = 500,
 		  .most_ns = 20000,
 		  .sum_ns = 101000,
-		  .decades = { 100, 0, 1 } },
+		  .decades = { 0, 100, 0, 1 } },
 	};
 	struct ct_ipcs_tallies tallies = { .at = rows, .count = 2, .events = 110, .others = 7 };
 	struct ct_buf out;
@@ -33,9 +33,9 @@ static void tables(void **state)
 					       "\n MNEMONIC  ENTRY ID         MINIMUM            MEAN         MAXIMUM\n"
 					       " --------  --------  --------------  --------------  --------------\n"
 					       " \xC3\x84         00000010           0.500           1.000          20.000\n"
-					       "     <    1 us         100  ****************************************\n"
-					       "     <   10 us           0\n"
-					       "     <  100 us           1  *\n");
+					       "     <   10 us         100  ****************************************\n"
+					       "     <  100 us           0\n"
+					       "     <    1 ms           1  *\n");
 	ct_buf_fini(&out);
 }
 

@@ -24,8 +24,9 @@ static const struct ct_tally_row *row_of(const struct ct_tally *tally, enum ct_t
 	for (size_t i = 0; i < tally->tables[kind].count; i++) {
 		const struct ct_tally_row *row = &tally->tables[kind].rows[i];
 
-		if (kind == CT_TALLY_THREAD ? row->tid == number :
-					      row->component != NULL && strcmp(row->component, component) == 0 && row->event_id == number)
+		if (kind == CT_TALLY_THREAD
+			    ? row->tid == number
+			    : row->component != NULL && strcmp(row->component, component) == 0 && row->event_id == number)
 			return row;
 	}
 	fail_msg("no row of %s %u", component, number);
@@ -142,9 +143,9 @@ static void durations_for_people(void **state)
 	static const struct {
 		uint64_t ns;
 		const char *text;
-	} rows[] = { { 0, "0ns" },		{ 999, "999ns" },	 { 1000, "1.00us" },	 { 1234, "1.23us" },	   { 99949, "99.9us" },
-		     { 999499, "999us" },	{ 999500, "1.00ms" },	 { 12345678, "12.3ms" }, { 999500000, "1.00s" },   { 61000000000u, "61.0s" },
-		     { 3600000000000u, "3600s" } };
+	} rows[] = { { 0, "0ns" },           { 999, "999ns" },          { 1000, "1.00us" },         { 1234, "1.23us" },
+		     { 99949, "99.9us" },    { 999499, "999us" },       { 999500, "1.00ms" },       { 12345678, "12.3ms" },
+		     { 999500000, "1.00s" }, { 61000000000u, "61.0s" }, { 3600000000000u, "3600s" } };
 	struct ct_buf out;
 
 	(void)state;

@@ -1,0 +1,186 @@
+#!/usr/bin/env bash
+# ctrace show from end to end: filters over real traces with a catalogue and COBOL records, context, the first and the last events, counting.
+# shellcheck disable=SC2317 # called by name
+set -u
+# shellcheck source=tests/tap.sh
+source "$CTRACE_SOURCE/tests/tap.sh"
+subject=$CTRACE_BUILD/tests/orders
+
+is() { [ "$1" = "$2" ] || { printf '<%s>\nnot\n<%s>\n' "$1" "$2"; false; }; }
+
+printf '%s\n' 'mftrace.level = debug' 'mftrace.dest = binfile' >cfg
+MFTRACE_CONFIG=$PWD/cfg CTRACE_JOBNAME=SHOPJOB "$subject" 100
+trace=$(echo orders*.ctb)
+cat >CUSTREC.cpy <<'COBOL'
+       01  CUSTOMER.
+           05  CUST-ID         PIC 9(6).
+           05  CUST-NAME       PIC X(12).
+           05  CUST-STATUS     PIC X.
+               88  CUST-ACTIVE     VALUE "A".
+               88  CUST-CLOSED     VALUE "C".
+           05  MONEY.
+               10  BALANCE     PIC S9(5)V99 SIGN LEADING SEPARATE.
+           05  FILLER          PIC X(4).
+COBOL
+cat >shop.yaml <<'YAML'
+component: SHOP.ORDER
+description: Orders
+events:
+  10: {mnemonic: ORDER, exit: 11, arguments: [number]}
+  11: {mnemonic: ORDEREND, arguments: [number]}
+  20: {mnemonic: READ, exit: 21, arguments: [number]}
+  21: {mnemonic: READEND}
+  30:
+    mnemonic: CUSTOMER
+    arguments:
+      - {name: rec, copybook: CUSTREC.cpy}
+      - change
+  40:
+    mnemonic: ODD
+    arguments:
+      - text
+      - {name: mode, print: enumeration, values: {NONE: 0, ONE: 1, TWO: 2}}
+      - {name: bits, print: flags, values: {READ: 1, WRITE: 2, LOCK: 4}}
+---
+component: SHOP.JOBS
+events:
+  50: {mnemonic: BEGIN, exit: 51, match: job, arguments: [job]}
+  51: {mnemonic: END, arguments: [job]}
+YAML
+export CTRACE_CATALOG=$PWD/shop.yaml
+
+show() { ctrace show "$@" 2>err; }
+count() { show --filter "$1" --count "$trace"; }
+counts() { is "$(count "$2")" "$1"; } # NUMBER EXPRESSION
+
+check 'the catalogue is good' ctrace catalog check shop.yaml
+check 'everything' is "$(show --count "$trace")" 516
+check 'nothing was said' test ! -s err
+
+# ---- the language, on real events
+check 'component' counts 6 'component == "shop.JOBS"'
+check 'component by pattern' counts 510 'component ~ "*.ORDER"'
+check 'level' counts 10 'level > info'
+check 'event' counts 210 'event in (10..11, 40)'
+check 'mnemonic' counts 200 'mnemonic in ("read", "READEND")'
+check 'job' counts 516 'job == "shopjob"'
+check 'another job' counts 0 'job != "SHOPJOB"'
+check 'asid' counts 516 "asid == $(show --format '$(ASID)' --limit 1 "$trace")"
+check 'host' counts 516 "host == \"$(show --format '$(HOST)' --limit 1 "$trace")\""
+check 'program' counts 516 'program ~ "orders*"'
+check 'thread and process' counts 516 "thread == $(show --format '$(THREAD)' --limit 1 "$trace") && pid == $(show --format '$(PID)' --limit 1 "$trace")"
+check 'seq' counts 10 'seq in (11..20)'
+check 'time' counts 516 'time > "-1h" && time < "2200-01-01"'
+check 'size' counts 100 'size == 35'
+check 'an item by its number' counts 51 'event == 10 && data[0] in (10..60)'
+check 'an item by its name' counts 5 'mnemonic == "ORDER" && data.number > 94'
+check 'a signed one' counts 4 'data.change < -95'
+check 'a label' counts 3 'data.mode == "two"'
+check 'a flag' counts 5 'data.bits ~ "WRITE"'
+check 'any item' counts 10 'data ~ "*round*"'
+check 'a name that no event has' counts 0 'data.colour != 5'
+
+check 'a field of a record: number' counts 11 'data.rec.CUST-ID in (20..30)'
+check 'a field of a record: text' counts 25 'data.rec.CUST-NAME == "ADA"'
+check 'a field of a record: pattern' counts 75 'data.rec.CUST-NAME ~ "*a*a*" or data.rec.CUST-NAME in ("GRACE", "ALAN")'
+check 'a field in a group, signed' counts 3 'data.rec.MONEY.BALANCE < -137.99 && data[0].BALANCE != -148.5'
+check 'a name of level 88' counts 34 'data.rec.CUST-STATUS == "CUST-ACTIVE"'
+
+check 'durations' counts 203 'duration'
+check 'those that slept' is "$(count 'mnemonic == "READEND" && duration >= 2ms && seq > 0')" "$(show --json 'mnemonic == "READEND"' "$trace" | python3 -c '
+import json, sys
+print(sum(json.loads(line)["duration_ns"] >= 2000000 for line in sys.stdin))')"
+check 'all of those that slept' test "$(count 'event == 21 && duration >= 2ms')" -ge 10
+check 'spans by an argument' counts 3 'component ~ "*jobs" && duration < 1h'
+check 'joints' counts 20 '(level == warn || event == 50 || data.number == 5) && not (event == 11 && data[0] != 0) && !(event in (21))
+	or data.rec.CUST-ID in (1..5)'
+
+# ---- short forms, and --filter as often as one likes
+check 'short forms are the same' is "$(show -c '*.order' -l info -e 10,40 --since -1h --until 2200-01-01 --count "$trace")" 110
+check '--filter' is "$(show -F 'event == 10' --filter 'data[0] < 5' 'data[0] > 1' --count "$trace")" 3
+check 'a process that is named is no expression' test "$(cd "$trace" && ctrace show . --count)" = 516
+
+# ---- which of them, and in which order
+numbers() { sed 's/.*number=//' | tr '\n' ' '; }
+check '--limit' is "$(show 'event == 10' --limit 3 "$trace" | numbers)" '0 1 2 '
+check '--tail' is "$(show 'event == 10' --tail 3 "$trace" | numbers)" '97 98 99 '
+check '--reverse' is "$(show 'event == 10 && data[0] < 4' --reverse "$trace" | numbers)" '3 2 1 0 '
+check '--reverse --limit' is "$(show 'event == 10' --reverse --limit 2 "$trace" | numbers)" '99 98 '
+check '--tail --reverse' is "$(show 'event == 10' --reverse --tail 2 "$trace" | numbers)" '99 98 '
+check '--tail --limit: of the last ones the first' is "$(show 'event == 10' --tail 3 --limit 2 "$trace" | numbers)" '97 98 '
+check '--tail of more than there are' is "$(show --tail 100000 "$trace" | wc -l)" 516
+check '--reverse of everything' diff <(show --reverse "$trace" | tac) <(show "$trace")
+check '--count --limit' is "$(show --count --limit 7 "$trace")" 7
+show 'event == 99' --count "$trace" >out
+check 'none: status' is $? 1
+check 'none: counted' is "$(<out)" 0
+check 'none: said' grep -q '^ctrace show: no events match$' err
+
+# ---- context
+context() { show "$@" --format '$(SEQ)' "$trace" | tr '\n' ' '; }
+check '--before' is "$(context 'seq in (10, 20)' --before 2)" '8 9 10 -- 18 19 20 '
+check '--after' is "$(context 'seq in (10, 20)' --after 2)" '10 11 12 -- 20 21 22 '
+check '--context' is "$(context 'seq in (10, 20)' --context 2)" '8 9 10 11 12 -- 18 19 20 21 22 '
+check 'groups that touch are one' is "$(context 'seq in (10, 13)' --context 1)" '9 10 11 12 13 14 '
+check 'one that is not shown parts them' is "$(context 'seq in (10, 14)' --context 1)" '9 10 11 -- 13 14 15 '
+check 'at the ends' is "$(context 'seq in (1, 516)' --context 2)" '1 2 3 -- 514 515 516 '
+check 'with --limit what follows is shown too' is "$(context 'seq in (10..20)' --limit 2 --after 3)" '10 11 12 13 14 '
+check 'with durations' is "$(context 'component ~ "*jobs" && duration' --before 1 --limit 1)" '513 514 '
+check 'no separators in JSON' is "$(show 'seq in (10, 20)' --context 1 --json "$trace" | python3 -c '
+import json, sys
+print(len([json.loads(line) for line in sys.stdin]))')" 6
+
+# ---- how they look
+check '--sequence' is "$(show 'seq == 5' -s "$trace" | grep -c '^\[5\] ')" 1
+check '--nesting' is "$(show 'data.number == 1 || data.rec.CUST-ID == 1' --nesting "$trace" | sed -E 's/[0-9:.]+ shop/shop/')" "shop.order ORDER 1 number=1
+- shop.order READ 1 number=1
+-- shop.order CUSTOMER 1 rec={CUST-ID=000001 CUST-NAME=\"GRACE\" CUST-STATUS=\"C\" (CUST-CLOSED) MONEY={BALANCE=-00001.50}} change=-1
+shop.order ORDEREND 1 number=1"
+check '--records' is "$(show 'data.rec.CUST-ID == 1' --records "$trace" | sed '1d; s/   */ | /')" ' | CUSTOMER
+ | CUST-ID                         000001
+ | CUST-NAME                       "GRACE"
+ | CUST-STATUS                     "C" (CUST-CLOSED)
+ | MONEY
+ | BALANCE                       -00001.50
+ | FILLER                          ""'
+check '--format with a duration' is "$(show 'event == 51' --format '$(MNEMONIC) $(DURATION)' "$trace" | grep -cE '^END [0-9.]+(ns|us|ms|s)$')" 3
+check '--color' test "$(show 'level == warn' --color=always "$trace" | grep -c $'^\033\\[33m.*\033\\[0m$')" = 10
+
+# ---- output
+check 'a full disk is no success' bash -c '! ctrace show "$1" >/dev/full 2>err && grep -q "^ctrace show: cannot write the output: No space left" err' - "$trace"
+check 'a closed output neither' bash -c '! ctrace show "$1" >&- 2>err && grep -q "cannot write the output" err' - "$trace"
+check 'a reader that goes ends it' is "$(show "$trace" "$trace" | head -1 | wc -l)" 1
+
+# ---- mistakes
+wrong() { # COLUMN MESSAGE EXPRESSION
+	ctrace show "$3" "$trace" >out 2>err
+	is "$?" 2 && test ! -s out && is "$(sed -n 1p err)" "ctrace show: filter, column $1: $2" &&
+		is "$(sed -n 2p err)" "    $3" && is "$(sed -n 3p err)" "$(printf '    %*s^' $(($1 - 1)) '')"
+}
+check 'a type' wrong 9 '"abc" is no level; expected debug, info, warn, error, fatal or 0 to 4' 'level > "abc"'
+check 'a parenthesis' wrong 14 'the expression ends here; expected &&, ||, or ) for the ( in column 1' '(level > warn'
+check 'an operator' wrong 7 '"~" does not go with level; expected ==, !=, <, <=, >, >= or in' 'level ~ 5'
+check 'a unit' wrong 12 '"2" has no unit of time; expected one like 2ms, 1.5s, 10us or 3m' 'duration > 2'
+ctrace show 'evnt == 5' "$trace" 2>err
+check 'a suggestion' grep -q '^ctrace show: filter, column 1: "evnt" is no field of an event (did you mean event?); expected component, level' err
+usage() { ctrace show "$@" "$trace" >out 2>err; is "$?" 2 && test ! -s out; }
+for arguments in '--limit 0' '--tail 0' '--before -1' '--after x' '--context 1000001' '--count --tail 3' '--count --reverse' '--before 1 --tail 2' \
+	'--after 1 --reverse' '--context 1 --count' '--color=blue' '--filter' '-F (' '--since soon' '--level loud' '--event 5-' '--event 1)||(event==2'; do
+	# shellcheck disable=SC2086 # words
+	check "refused: $arguments" usage $arguments
+done
+
+# ---- memory does not grow with what waits
+printf '%s\n' 'mftrace.level = debug' 'mftrace.dest = binfile' 'mftrace.emitter.binfile#file = many.ctb' 'ctrace.overflow = block' >cfg
+MFTRACE_CONFIG=$PWD/cfg "$CTRACE_BUILD/tests/tool_subject" 600000 </dev/null >/dev/null
+check 'a million lines backward' is "$(show --reverse many.ctb | tac | cmp - <(show many.ctb) && echo same)" same
+check 'and most of them from the end' is "$(show --tail 700000 many.ctb | cmp - <(show many.ctb | tail -700000) && echo same)" same
+peak() { command time -f %M "$@" 2>&1 >/dev/null | tail -1; }
+if command -v time >/dev/null; then
+	straight=$(peak ctrace show many.ctb) waiting=$(peak ctrace show --reverse many.ctb)
+	check "in bounded memory ($straight KB, $waiting KB)" test "$waiting" -lt $((straight + 65536))
+fi
+mkdir spool
+TMPDIR=$PWD/spool show --reverse many.ctb >out
+check 'nothing is left of the file' is "$(ls -A spool)" ''
+end

@@ -1,0 +1,172 @@
+/*
+ * test_report_names.c - classes, threads and what is said of them stand once each, whatever the trace calls them.
+ *
+ * Copyright The ctrace authors.  SPDX-License-Identifier: Apache-2.0
+ */
+#include "report_fixture.h"
+
+static int create(void **state)
+{
+	struct ct_report_names *names = malloc(sizeof *names);
+
+	assert_int_equal(ct_report_names_init(names), CTRACE_OK);
+	*state = names;
+	return 0;
+}
+
+static int destroy(void **state)
+{
+	ct_report_names_fini(*state);
+	free(*state);
+	return 0;
+}
+
+/* A member of what is put, as compact JSON. */
+static void assert_put(const struct ct_report_names *names, const char *member, const char *wanted)
+{
+	json_t *object = json_object();
+	char *text;
+
+	assert_true(ct_report_names_put(names, object));
+	text = json_dumps(json_object_get(object, member), JSON_COMPACT | JSON_ENSURE_ASCII);
+	assert_non_null(text);
+	assert_string_equal(text, wanted);
+	free(text);
+	json_decref(object);
+}
+
+static void a_class_is_component_event_and_level(void **state)
+{
+	struct ct_view a = make_view("APP.DB", 1, 0), b = make_view("APP.DB", 2, 0), c = make_view("APP", 1, 0), d = a;
+
+	d.event.level = CTRACE_ERROR;
+	assert_int_equal(ct_report_class(*state, &a), 0);
+	assert_int_equal(ct_report_class(*state, &b), 1);
+	assert_int_equal(ct_report_class(*state, &c), 2);
+	assert_int_equal(ct_report_class(*state, &d), 3);
+	a.event.time_ns = 5;
+	a.event.tid = 9;
+	assert_int_equal(ct_report_class(*state, &a), 0);
+	assert_put(*state, "classes", "[[0,1,1,-1,-1],[0,2,1,-1,-1],[1,1,1,-1,-1],[0,1,3,-1,-1]]");
+	assert_put(*state, "components", "[{\"name\":\"APP.DB\",\"description\":\"\"},{\"name\":\"APP\",\"description\":\"\"}]");
+	assert_put(*state, "types", "[]");
+}
+
+static void what_the_catalogue_says_is_there(void **state)
+{
+	static const struct ct_label labels[] = { { 1, "READ" }, { UINT64_MAX, "ALL" } };
+	static const struct ct_argument arguments[] = {
+		{ .name = "flags", .description = "What for", .print = CT_PRINT_FLAGS, .labels = labels, .label_count = 2, .is_key = true },
+		{ .name = "when", .description = "", .print = CT_PRINT_TIME, .unit_ns = 1000 },
+		{ .name = "who", .description = "", .print = CT_PRINT_TEXT, .encoding = CT_ENCODING_EBCDIC_037 },
+	};
+	static const struct ct_event_type type = { .event_id = 1, .mnemonic = "OPEN", .description = "A <file>", .is_exception = true,
+						   .pairing = CT_PAIR_ENTRY, .pair_id = 2, .argument_count = 3, .arguments = arguments };
+	static const struct ct_catalog_component component = { .name = "APP", .description = "The program" };
+	struct ct_view view = make_view("APP", 1, 0), other;
+
+	view.type = &type;
+	view.component = &component;
+	other = view;
+	other.event.level = CTRACE_WARN;
+	assert_int_equal(ct_report_class(*state, &view), 0);
+	assert_int_equal(ct_report_class(*state, &other), 1);
+	assert_put(*state, "classes", "[[0,1,1,0,-1],[0,1,2,0,-1]]");
+	assert_put(*state, "components", "[{\"name\":\"APP\",\"description\":\"The program\"}]");
+	assert_put(*state, "types",
+		   "[{\"mnemonic\":\"OPEN\",\"description\":\"A <file>\",\"pairing\":\"entry\",\"pair\":2,\"is_exception\":true,\"arguments\":["
+		   "{\"name\":\"flags\",\"description\":\"What for\",\"print\":\"flags\",\"copybook\":null,\"is_key\":true,"
+		   "\"labels\":[[\"1\",\"READ\"],[\"18446744073709551615\",\"ALL\"]]},"
+		   "{\"name\":\"when\",\"description\":\"\",\"print\":\"time\",\"copybook\":null,\"is_key\":false,\"unit_ns\":1000},"
+		   "{\"name\":\"who\",\"description\":\"\",\"print\":\"text\",\"copybook\":null,\"is_key\":false,\"encoding\":\"ebcdic-037\"}]}]");
+}
+
+static void what_the_trace_says_is_there(void **state)
+{
+	const char *items[] = { "fd", "bad \xFF" };
+	struct ct_event_names named = { .mnemonic = "sys_open", .items = items, .item_count = 2 }, same = named;
+	struct ct_view view = make_view("kernel", 1, 0);
+
+	view.names = &named;
+	assert_int_equal(ct_report_class(*state, &view), 0);
+	view.names = &same; /* another place, the same names */
+	view.event.event_id = 2;
+	assert_int_equal(ct_report_class(*state, &view), 1);
+	assert_put(*state, "classes", "[[0,1,1,-1,0],[0,2,1,-1,0]]");
+	assert_put(*state, "named", "[{\"mnemonic\":\"sys_open\",\"items\":[\"fd\",\"bad \\\\xFF\"]}]");
+}
+
+static void a_name_of_any_bytes_and_length_is_one(void **state)
+{
+	char name[600];
+	struct ct_view view;
+
+	memset(name, 'x', sizeof name);
+	name[0] = '\xC3';
+	view = make_view("", 1, 0);
+	view.event.component = name;
+	view.event.component_size = sizeof name;
+	assert_int_equal(ct_report_class(*state, &view), 0);
+	assert_int_equal(ct_report_class(*state, &view), 0);
+	view = make_view("", 1, 0);
+	assert_int_equal(ct_report_class(*state, &view), 1);
+}
+
+static void a_thread_is_of_its_process(void **state)
+{
+	static const struct ct_origin other = { .path = "", .host = "", .program = "", .jobname = "", .is_foreign = true };
+	struct ct_view a = make_view("APP", 1, 0), b = a, c = a;
+
+	b.event.tid = 79;
+	c.origin = &other;
+	assert_int_equal(ct_report_thread(*state, &a), 0);
+	assert_int_equal(ct_report_thread(*state, &b), 1);
+	assert_int_equal(ct_report_thread(*state, &c), 2);
+	assert_int_equal(ct_report_thread(*state, &a), 0);
+	assert_int_equal(ct_report_origin(*state, &other), 1);
+	assert_put(*state, "threads", "[[0,77,78],[0,77,79],[1,77,78]]");
+	assert_put(*state, "origins",
+		   "[{\"path\":\"/tmp/app.ctb\",\"host\":\"asterix\",\"program\":\"app\",\"jobname\":\"APPJOB\",\"pid\":77,\"asid\":42,\"is_foreign\":false},"
+		   "{\"path\":\"\",\"host\":\"\",\"program\":\"\",\"jobname\":\"\",\"pid\":0,\"asid\":0,\"is_foreign\":true}]");
+}
+
+static void too_many_are_refused(void **state)
+{
+	struct ct_view view = make_view("APP", 0, 0);
+
+	for (uint32_t i = 0; i < CT_DISTINCT_LIMIT; i++) {
+		view.event.event_id = i;
+		assert_int_equal(ct_report_class(*state, &view), i);
+	}
+	view.event.event_id = CT_DISTINCT_LIMIT;
+	assert_int_equal(ct_report_class(*state, &view), CT_DISTINCT_NONE);
+	view.event.event_id = 7;
+	assert_int_equal(ct_report_class(*state, &view), 7);
+}
+
+static void the_page_can_read_ebcdic(void **state)
+{
+	json_t *object = json_object(), *letters;
+
+	assert_true(ct_report_names_put(*state, object));
+	letters = json_object_get(json_object_get(object, "encodings"), "ebcdic-037");
+	assert_non_null(letters);
+	/* 128 characters of ASCII, and 128 of two bytes */
+	assert_int_equal(json_string_length(letters), 128 + 2 * 128);
+	json_decref(object);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test_setup_teardown(a_class_is_component_event_and_level, create, destroy),
+		cmocka_unit_test_setup_teardown(what_the_catalogue_says_is_there, create, destroy),
+		cmocka_unit_test_setup_teardown(what_the_trace_says_is_there, create, destroy),
+		cmocka_unit_test_setup_teardown(a_name_of_any_bytes_and_length_is_one, create, destroy),
+		cmocka_unit_test_setup_teardown(a_thread_is_of_its_process, create, destroy),
+		cmocka_unit_test_setup_teardown(too_many_are_refused, create, destroy),
+		cmocka_unit_test_setup_teardown(the_page_can_read_ebcdic, create, destroy),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
