@@ -128,12 +128,15 @@ static void note(const struct ct_read_note *note, void *user)
 static void tell_shortened(const struct ct_report_counts *counts)
 {
 	if (counts->is_full)
-		fprintf(stderr, "ctrace report: the page holds the first %" PRIu64 " events; choose others with --filter or --since, or more with --limit\n",
+		fprintf(stderr,
+			"ctrace report: the page holds the first %" PRIu64
+			" events; choose others with --filter or --since, or more with --limit\n",
 			counts->events);
 	if (counts->left_out > 0)
 		fprintf(stderr, "ctrace report: %" PRIu64 " events are left out: too many kinds or threads\n", counts->left_out);
 	if (counts->without_items > 0)
-		fprintf(stderr, "ctrace report: the items of the last %" PRIu64 " events are left out: too many bytes\n", counts->without_items);
+		fprintf(stderr, "ctrace report: the items of the last %" PRIu64 " events are left out: too many bytes\n",
+			counts->without_items);
 	if (counts->without_records > 0)
 		fprintf(stderr, "ctrace report: %" PRIu64 " records are left undecoded: too many bytes\n", counts->without_records);
 }

@@ -26,7 +26,7 @@ const ReportTable = (() => {
 	/* The text with each of the words marked. */
 	function marked(text, words) {
 		if (words.length === 0)
-			{ const e = document.createElement("span"); e.innerHTML = text; return [e]; }
+			return [text];
 		const found = new RegExp("(" + words.map(word => word.replace(/[.*+?^${}()|[\]\\]/g, "\\$&")).join("|") + ")", "i");
 		return text.split(found).map((part, index) => index % 2 === 1 ? make("mark", null, part) : part);
 	}

@@ -166,7 +166,7 @@ void ct_mistakes_tell(struct ct_mistakes *mistakes, const char *path, const char
 		return;
 	for (uint32_t i = 0; i < mistakes->count; i++)
 		order[i] = &mistakes->notes[i];
-	qsort(order, mistakes->count, sizeof *order, by_place);
+	qsort(order, mistakes->count, sizeof(struct ct_mistake_note *), by_place);
 	for (uint32_t i = 0; i < mistakes->count; i++) {
 		if (order[i]->path == NULL && !order[i]->is_whole)
 			fill_in_place(&walk, order[i]);

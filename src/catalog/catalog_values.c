@@ -112,7 +112,7 @@ bool ct_load_map(struct ct_load *load, const struct ct_yaml *node, const struct 
 {
 	const struct ct_yaml *map = ct_yaml_value(node);
 
-	memset(out_values, 0, keys->count * sizeof *out_values);
+	memset(out_values, 0, keys->count * sizeof(const struct ct_yaml *));
 	if (map->kind != CT_YAML_MAP) {
 		char what[80];
 

@@ -27,7 +27,7 @@ struct reading {
 	struct ct_arena *texts;
 	struct ct_arena *nodes;
 	struct ct_yaml *first_document;
-	struct ct_yaml *last_document;
+	struct ct_yaml **next_document; /* where the next one is put */
 	struct open_node open[CT_CATALOG_DEPTH];
 	uint32_t depth;
 	uint32_t node_count;
@@ -267,11 +267,10 @@ static void end_node(struct reading *reading)
 
 static void end_document(struct reading *reading)
 {
-	if (reading->first_document == NULL)
-		reading->first_document = reading->document;
-	else
-		reading->last_document->next = reading->document;
-	reading->last_document = reading->document;
+	if (reading->document == NULL)
+		return;
+	*reading->next_document = reading->document;
+	reading->next_document = &reading->document->next;
 	reading->document = NULL;
 	reading->anchor_count = 0;
 }
@@ -332,6 +331,7 @@ enum ctrace_status ct_yaml_parse(const char *text, size_t size, struct ct_arena 
 		return CTRACE_NOT_ENOUGH_MEMORY;
 	reading->texts = texts;
 	reading->nodes = nodes;
+	reading->next_document = &reading->first_document;
 	reading->error = out_error;
 	yaml_parser_set_encoding(&parser, YAML_UTF8_ENCODING); /* else a mark at the beginning chooses another */
 	yaml_parser_set_input_string(&parser, (const unsigned char *)text, size);

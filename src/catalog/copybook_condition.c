@@ -62,7 +62,7 @@ static enum ctrace_status translate(struct ct_scan *scan, enum ct_encoding encod
 
 	if (literal->kind == CT_LITERAL_BYTES || literal->kind == CT_LITERAL_FILL_BYTES)
 		return CTRACE_OK;
-	bytes = to = ct_arena_take(scan->arena, literal->size + 1);
+	bytes = to = ct_scan_take(scan, literal->size + 1);
 	if (bytes == NULL)
 		return CTRACE_NOT_ENOUGH_MEMORY;
 	while (at < end)

@@ -12,6 +12,7 @@
 #include <string.h>
 
 #define UNKNOWN INT64_MIN
+#define COMPARED_LIMIT ((uint64_t)1 << 26)
 #define HEX_SHOWN ((size_t)1 << 16) /* bytes of a bad field */
 
 /* Room that stays from record to record. */
@@ -28,6 +29,7 @@ struct state {
 	const uint8_t *bytes;
 	uint64_t size;
 	uint32_t shown;
+	uint64_t compared; /* bytes, for conditions */
 	bool is_missing; /* the bytes of the field at hand are not all there: what follows it is not there either */
 	bool is_full, is_bad;
 	char number[CT_NUMBER_TEXT];
@@ -94,7 +96,8 @@ static struct ct_record_field field_of(const struct state *state, const struct c
 				  .item = item };
 }
 
-static void find_conditions(const struct state *state, const struct ct_item *item, struct ct_record_field *field, const struct ct_digits *number)
+/* At most so many in one record: a large group with thousands of conditions would take for ever. */
+static void find_conditions(struct state *state, const struct ct_item *item, struct ct_record_field *field, const struct ct_digits *number)
 {
 	const struct ct_copybook *copybook = state->copybook;
 	uint64_t size = bytes_there(state, field->offset, field->size);
@@ -102,6 +105,11 @@ static void find_conditions(const struct state *state, const struct ct_item *ite
 	for (uint32_t i = 0; i < item->condition_count; i++) {
 		const struct ct_condition *condition = &copybook->conditions[item->first_condition + i];
 
+		state->compared += (size + 16) * condition->range_count;
+		if (state->compared > COMPARED_LIMIT) {
+			state->is_full = true;
+			break;
+		}
 		if (ct_condition_holds(copybook, item, condition, field->bytes, size, number))
 			state->decoding->conditions[field->condition_count++] = condition->name;
 	}

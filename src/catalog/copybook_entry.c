@@ -13,6 +13,7 @@
 #include <string.h>
 
 #define NESTING_LIMIT 32u /* of parentheses in a constant */
+#define HASH_HEADS 1024u
 #define LEVEL_CONSTANT 78u
 #define LEVEL_CONDITION 88u
 #define LEVEL_RENAMES 66u
@@ -22,6 +23,7 @@
 struct constant {
 	struct ct_token name;
 	uint32_t hash;
+	uint32_t next; /* with the same hash bits, and one more than its index; 0: none */
 	bool is_known, is_number;
 	int64_t number;
 	struct ct_literal literal;
@@ -34,6 +36,7 @@ struct parser {
 	struct ct_copybook *copybook;
 	struct constant *constants;
 	uint32_t constant_count, constant_capacity;
+	uint32_t heads[HASH_HEADS]; /* of chains of constants, as in next */
 	uint32_t open[CT_COPYBOOK_DEPTH + 2]; /* items that the next one may stand in */
 	uint32_t open_count;
 	struct ct_token type, redefines; /* of the entry that is being read; size 0: none */
@@ -97,8 +100,8 @@ static const struct constant *find_constant(const struct parser *parser, const c
 {
 	uint32_t hash = ct_name_hash(name, size);
 
-	for (uint32_t i = parser->constant_count; i-- > 0;) {
-		const struct constant *constant = &parser->constants[i];
+	for (uint32_t i = parser->heads[hash % HASH_HEADS]; i > 0; i = parser->constants[i - 1].next) {
+		const struct constant *constant = &parser->constants[i - 1];
 
 		if (constant->hash == hash && ct_name_equal(constant->name.at, constant->name.size, name, size))
 			return constant;
@@ -242,7 +245,7 @@ static bool hex_value(const struct ct_token *literal, uint64_t *out)
 
 static enum ctrace_status take_hex_bytes(struct parser *parser, const struct ct_token *token, struct ct_literal *out)
 {
-	uint8_t *bytes = ct_arena_take(parser->scan->arena, token->size / 2 + 1);
+	uint8_t *bytes = ct_scan_take(parser->scan, token->size / 2 + 1);
 
 	if (bytes == NULL)
 		return CTRACE_NOT_ENOUGH_MEMORY;
@@ -347,7 +350,9 @@ static enum ctrace_status add_constant(struct parser *parser, const struct const
 		parser->constants = grown;
 		parser->constant_capacity = capacity;
 	}
-	parser->constants[parser->constant_count++] = *constant;
+	parser->constants[parser->constant_count] = *constant;
+	parser->constants[parser->constant_count].next = parser->heads[constant->hash % HASH_HEADS];
+	parser->heads[constant->hash % HASH_HEADS] = ++parser->constant_count;
 	return CTRACE_OK;
 }
 

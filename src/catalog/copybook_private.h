@@ -24,6 +24,7 @@
 #define CT_COPY_FILES 1024u                         /* that are copied, one as often as it is */
 #define CT_COPYBOOK_TOKENS ((size_t)1 << 19)        /* made, with those that were replaced */
 #define CT_COPYBOOK_COMPARISONS ((size_t)1 << 25)   /* of tokens, while replacing */
+#define CT_COPYBOOK_MEMORY ((size_t)32 << 20)      /* for texts, also those that replacing makes long */
 #define CT_RECORD_LIMIT ((uint64_t)1 << 28)         /* bytes; GnuCOBOL has the same */
 #define CT_NUMBER_DIGITS 38u
 #define CT_NO_ITEM UINT32_MAX
@@ -61,12 +62,14 @@ struct ct_scan {
 	uint32_t file_count;
 	uint32_t open[CT_COPY_DEPTH + 1]; /* those that are being copied */
 	uint32_t depth;
-	size_t bytes, tokens, comparisons; /* against the limits */
+	size_t bytes, tokens, comparisons, made; /* against the limits */
 	char currency;                     /* besides $; or 0 */
 };
 void ct_scan_complain(struct ct_scan *scan, const struct ct_token *place, const char *expected, const char *format, ...) CT_PRINTF(4, 5);
 bool ct_token_is(const struct ct_token *token, const char *word); /* a word, without regard to case */
-/* A terminated copy; NULL when memory is short. */
+/* Room that stays, zeroed; NULL when memory is short, or one copybook has had enough of it. */
+void *ct_scan_take(struct ct_scan *scan, size_t size);
+/* A terminated copy, likewise. */
 char *ct_scan_text(struct ct_scan *scan, const char *text, size_t size);
 enum ctrace_status ct_tokens_add(struct ct_scan *scan, struct ct_tokens *tokens, const struct ct_token *token) CT_MUST_USE;
 void ct_tokens_fini(struct ct_tokens *tokens);

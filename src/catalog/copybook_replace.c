@@ -183,7 +183,7 @@ static enum ctrace_status put_part(struct ct_scan *scan, const struct ct_token *
 	struct ct_token put = *token;
 	struct ct_span by = pair->to.count == 0 ? (struct ct_span){ "", 0 } : (struct ct_span){ pair->to.at[0].at, pair->to.at[0].size };
 	size_t rest = token->size - pair->from.at[0].size;
-	char *text = ct_arena_take(scan->arena, by.size + rest + 1);
+	char *text = ct_scan_take(scan, by.size + rest + 1);
 
 	if (text == NULL)
 		return CTRACE_NOT_ENOUGH_MEMORY;

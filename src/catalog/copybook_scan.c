@@ -54,9 +54,15 @@ bool ct_token_is(const struct ct_token *token, const char *word)
 	return token->kind == CT_TOKEN_WORD && ct_name_is(token->at, token->size, word);
 }
 
+void *ct_scan_take(struct ct_scan *scan, size_t size)
+{
+	scan->made += size;
+	return scan->made > CT_COPYBOOK_MEMORY ? NULL : ct_arena_take(scan->arena, size);
+}
+
 char *ct_scan_text(struct ct_scan *scan, const char *text, size_t size)
 {
-	char *copy = ct_arena_take(scan->arena, size + 1);
+	char *copy = ct_scan_take(scan, size + 1);
 
 	if (copy != NULL && size > 0)
 		memcpy(copy, text, size);
@@ -357,7 +363,7 @@ static enum ctrace_status join_word(struct lines *lines, const char **at, const 
 
 	while (end < to && is_word_character(*end))
 		end++;
-	text = ct_arena_take(lines->scan->arena, last->size + (size_t)(end - *at) + 1);
+	text = ct_scan_take(lines->scan, last->size + (size_t)(end - *at) + 1);
 	if (text == NULL)
 		return CTRACE_NOT_ENOUGH_MEMORY;
 	memcpy(text, last->at, last->size);

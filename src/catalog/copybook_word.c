@@ -21,7 +21,7 @@ static enum ctrace_status join(struct ct_scan *scan, const struct ct_tokens *tok
 		return CTRACE_OK;
 	for (size_t i = from; i < to; i++)
 		size += tokens->at[i].size;
-	text = ct_arena_take(scan->arena, size + 1);
+	text = ct_scan_take(scan, size + 1);
 	if (text == NULL)
 		return CTRACE_NOT_ENOUGH_MEMORY;
 	out->at = text;

@@ -28,10 +28,16 @@ const struct ct_exporter *ct_exporter_at(size_t index)
 
 const struct ct_exporter *ct_exporter_find(const char *name)
 {
-	for (size_t i = 0; i < CT_COUNT(exporters); i++)
-		if (strcasecmp(name, exporters[i]->name) == 0)
-			return exporters[i];
-	return strcasecmp(name, "ctf") == 0 ? &ct_export_trace : NULL;
+	const struct ct_exporter *found = NULL;
+
+	for (size_t i = 0; i < CT_COUNT(exporters); i++) {
+		if (strncasecmp(name, exporters[i]->name, strlen(name)) != 0)
+			continue;
+		if (found != NULL)
+			return NULL;
+		found = exporters[i];
+	}
+	return found;
 }
 
 /* ------------------------------------------------------------------------------------------------------------

@@ -38,7 +38,7 @@ extern const struct ct_exporter ct_export_chrome;             /* export_chrome.c
 extern const struct ct_exporter ct_export_perfetto;           /* export_perfetto.c */
 extern const struct ct_exporter ct_export_csv;                /* export_csv.c */
 extern const struct ct_exporter ct_export_json;               /* export_json.c */
-const struct ct_exporter *ct_exporter_find(const char *name); /* also "ctf"; NULL */
+const struct ct_exporter *ct_exporter_find(const char *name); /* or by its first letters; NULL: none, or several */
 const struct ct_exporter *ct_exporter_at(size_t index);       /* NULL past the last */
 
 /* ---- export.c: a document being written.  The first failure sticks. */

@@ -25,6 +25,9 @@
 
 #define NS_PER_SECOND 1000000000u
 
+/* A literal: its length is known. */
+#define ADD(out, literal) ct_buf_add(out, literal, sizeof(literal) - 1)
+
 static void add_unit(struct ct_buf *out, uint32_t unit)
 {
 	ct_buf_add(out, "\\u", 2);
@@ -66,6 +69,16 @@ static size_t decode(const unsigned char *at, size_t left, uint32_t *out_code)
 	return length;
 }
 
+/* How many bytes stand for themselves. */
+static size_t plain_run(const unsigned char *at, size_t size)
+{
+	size_t run = 0;
+
+	while (run < size && at[run] >= 0x20 && at[run] < 0x7F && at[run] != '"' && at[run] != '\\')
+		run++;
+	return run;
+}
+
 /* True when all of it was UTF-8. */
 static bool add_string(struct ct_buf *out, const void *text, size_t size)
 {
@@ -74,8 +87,16 @@ static bool add_string(struct ct_buf *out, const void *text, size_t size)
 
 	ct_buf_add_char(out, '"');
 	while (size > 0) {
+		size_t plain = plain_run(at, size);
 		uint32_t code;
-		size_t length = decode(at, size, &code);
+		size_t length;
+
+		ct_buf_add(out, at, plain);
+		at += plain;
+		size -= plain;
+		if (size == 0)
+			break;
+		length = decode(at, size, &code);
 
 		if (length == 0) {
 			is_clean = false;
@@ -102,9 +123,9 @@ static void add_hex(struct ct_buf *out, const void *data, size_t size)
 
 static void add_type(struct ct_buf *out, const char *name)
 {
-	ct_buf_add_text(out, "{\"type\":\"");
+	ADD(out, "{\"type\":\"");
 	ct_buf_add_text(out, name);
-	ct_buf_add_text(out, "\",\"value\":");
+	ADD(out, "\",\"value\":");
 }
 
 static void add_text(struct ct_buf *out, const char *type, const struct ctrace_event_item *item)
@@ -112,7 +133,7 @@ static void add_text(struct ct_buf *out, const char *type, const struct ctrace_e
 	add_type(out, type);
 	if (add_string(out, item->data, item->size))
 		return;
-	ct_buf_add_text(out, ",\"hex\":");
+	ADD(out, ",\"hex\":");
 	add_hex(out, item->data, item->size);
 }
 
@@ -217,7 +238,7 @@ static void record_value(const struct ct_record_field *field, void *user)
 
 	begin_member(record, field);
 	if (field->is_bad) {
-		ct_buf_add_text(record->out, "{\"hex\":");
+		ADD(record->out, "{\"hex\":");
 		(void)add_string(record->out, field->text, size);
 		ct_buf_add_char(record->out, '}');
 	} else if (field->kind == CT_RECORD_NUMBER) {
@@ -229,9 +250,9 @@ static void record_value(const struct ct_record_field *field, void *user)
 	}
 	if (field->condition_count == 0 || field->occurrence > 0)
 		return;
-	ct_buf_add_text(record->out, ",\"");
+	ADD(record->out, ",\"");
 	ct_buf_add_text(record->out, field->name);
-	ct_buf_add_text(record->out, ".88\":[");
+	ADD(record->out, ".88\":[");
 	for (uint32_t i = 0; i < field->condition_count; i++) {
 		if (i > 0)
 			ct_buf_add_char(record->out, ',');
@@ -270,7 +291,7 @@ static void add_typed(struct ct_buf *out, const struct ctrace_event_item *item)
 		break;
 	case CTRACE_TYPE_ADDRESS:
 		add_type(out, "address");
-		ct_buf_add_text(out, "\"0x");
+		ADD(out, "\"0x");
 		ct_buf_add_hex(out, item->value, 16, true);
 		ct_buf_add_char(out, '"');
 		break;
@@ -299,7 +320,7 @@ static void add_meaning(struct ct_buf *out, const struct ctrace_event_item *item
 	struct ct_buf text;
 
 	if (argument->print == CT_PRINT_RECORD && argument->copybook != NULL) {
-		ct_buf_add_text(out, ",\"record\":");
+		ADD(out, ",\"record\":");
 		ct_json_add_record(out, argument->copybook, item->data, item->size);
 		return;
 	}
@@ -307,7 +328,7 @@ static void add_meaning(struct ct_buf *out, const struct ctrace_event_item *item
 		return;
 	ct_buf_init(&text);
 	ct_value_add(&text, &plain, item, argument);
-	ct_buf_add_text(out, ",\"text\":");
+	ADD(out, ",\"text\":");
 	(void)add_string(out, text.data, text.size);
 	ct_buf_fini(&text);
 }
@@ -322,7 +343,7 @@ static void add_item(struct ct_buf *out, const struct ct_view *view, uint32_t in
 	if (is_described || (view->names != NULL && view->names->items != NULL && index < view->names->item_count)) {
 		const char *name = ct_view_item_name(view, index, scratch);
 
-		ct_buf_add_text(out, ",\"name\":");
+		ADD(out, ",\"name\":");
 		(void)add_string(out, name, strlen(name));
 	}
 	if (is_described)
@@ -330,15 +351,38 @@ static void add_item(struct ct_buf *out, const struct ct_view *view, uint32_t in
 	ct_buf_add_char(out, '}');
 }
 
-static void add_time(struct ct_buf *out, uint64_t time_ns)
+/* The last second printed by this thread: most events share it with the one before. */
+struct second {
+	uint64_t number; /* since 1970, plus 1: 0 is none */
+	char text[32];
+};
+static _Thread_local struct second last_second;
+
+static void render_second(uint64_t number)
 {
-	time_t seconds = (time_t)(time_ns / NS_PER_SECOND);
-	char text[32] = "1970-01-01T00:00:00";
+	time_t seconds = (time_t)(number - 1);
 	struct tm parts;
 
-	if (gmtime_r(&seconds, &parts) != NULL)
-		(void)strftime(text, sizeof text, "%Y-%m-%dT%H:%M:%S", &parts);
-	ct_buf_add_format(out, "{\"time\":\"%s.%09uZ\",\"time_ns\":", text, (unsigned)(time_ns % NS_PER_SECOND));
+	if (gmtime_r(&seconds, &parts) == NULL || strftime(last_second.text, sizeof last_second.text, "%Y-%m-%dT%H:%M:%S", &parts) == 0)
+		strcpy(last_second.text, "1970-01-01T00:00:00");
+	last_second.number = number;
+}
+
+static void add_time(struct ct_buf *out, uint64_t time_ns)
+{
+	uint64_t number = time_ns / NS_PER_SECOND + 1;
+	uint64_t fraction = time_ns % NS_PER_SECOND;
+	char digits[9];
+
+	if (last_second.number != number)
+		render_second(number);
+	for (size_t i = sizeof digits; i-- > 0; fraction /= 10)
+		digits[i] = (char)('0' + fraction % 10);
+	ADD(out, "{\"time\":\"");
+	ct_buf_add_text(out, last_second.text);
+	ct_buf_add_char(out, '.');
+	ct_buf_add(out, digits, sizeof digits);
+	ADD(out, "Z\",\"time_ns\":");
 	ct_buf_add_u64(out, time_ns);
 }
 
@@ -346,17 +390,17 @@ static void add_member(struct ct_buf *out, const char *name, const char *text)
 {
 	if (text[0] == '\0')
 		return;
-	ct_buf_add_text(out, ",\"");
+	ADD(out, ",\"");
 	ct_buf_add_text(out, name);
-	ct_buf_add_text(out, "\":");
+	ADD(out, "\":");
 	(void)add_string(out, text, strlen(text));
 }
 
 static void add_number(struct ct_buf *out, const char *name, uint64_t value)
 {
-	ct_buf_add_text(out, ",\"");
+	ADD(out, ",\"");
 	ct_buf_add_text(out, name);
-	ct_buf_add_text(out, "\":");
+	ADD(out, "\":");
 	ct_buf_add_u64(out, value);
 }
 
@@ -370,8 +414,11 @@ static void add_origin(struct ct_buf *out, const struct ct_view *view)
 	add_member(out, "host", view->origin->host);
 	add_member(out, "program", view->origin->program);
 	add_member(out, "job", jobname);
-	if (ct_view_asid(view) != 0)
-		ct_buf_add_format(out, ",\"asid\":\"%04X\"", ct_view_asid(view));
+	if (ct_view_asid(view) != 0) {
+		ADD(out, ",\"asid\":\"");
+		ct_buf_add_hex(out, ct_view_asid(view), 4, true);
+		ct_buf_add_char(out, '"');
+	}
 }
 
 static void add_meaning_of_event(struct ct_buf *out, const struct ct_view *view)
@@ -393,10 +440,10 @@ void ct_json_add(struct ct_buf *out, const struct ct_view *view)
 	const struct ctrace_event *event = &view->event;
 
 	add_time(out, event->time_ns);
-	ct_buf_add_text(out, ",\"component\":");
+	ADD(out, ",\"component\":");
 	(void)add_string(out, event->component, event->component_size);
 	add_number(out, "event", event->event_id);
-	ct_buf_add_text(out, ",\"level\":\"");
+	ADD(out, ",\"level\":\"");
 	ct_buf_add_text(out, ct_level_name(event->level));
 	ct_buf_add_char(out, '"');
 	add_number(out, "pid", event->pid);
@@ -404,11 +451,11 @@ void ct_json_add(struct ct_buf *out, const struct ct_view *view)
 	add_number(out, "seq", view->sequence);
 	add_origin(out, view);
 	add_meaning_of_event(out, view);
-	ct_buf_add_text(out, ",\"data\":[");
+	ADD(out, ",\"data\":[");
 	for (uint32_t i = 0; i < event->item_count; i++) {
 		if (i > 0)
 			ct_buf_add_char(out, ',');
 		add_item(out, view, i);
 	}
-	ct_buf_add_text(out, "]}\n");
+	ADD(out, "]}\n");
 }

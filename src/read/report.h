@@ -15,10 +15,10 @@
 
 #include <stdio.h>
 
-#define CT_REPORT_LIMIT 2000000u    /* events, when nothing else is said */
-#define CT_REPORT_ITEM_SIZE 4096u   /* bytes of an item that the page has; it says how many there were */
-#define CT_REPORT_NOTES 2000u       /* places of damage and loss; of others only their number */
-#define CT_REPORT_ITEMS_SIZE ((uint64_t)256 << 20)  /* bytes of all items: of later events the page has none */
+#define CT_REPORT_LIMIT 2000000u                     /* events, when nothing else is said */
+#define CT_REPORT_ITEM_SIZE 4096u                    /* bytes of an item that the page has; it says how many there were */
+#define CT_REPORT_NOTES 2000u                        /* places of damage and loss; of others only their number */
+#define CT_REPORT_ITEMS_SIZE ((uint64_t)256 << 20)   /* bytes of all items: of later events the page has none */
 #define CT_REPORT_RECORDS_SIZE ((uint64_t)128 << 20) /* the same, of records that copybooks decoded */
 
 struct ct_report;
@@ -36,10 +36,10 @@ void ct_report_note(struct ct_report *report, const struct ct_read_note *note);
 
 /* What is not in the page, for whoever makes it. */
 struct ct_report_counts {
-	uint64_t events;   /* in the page */
-	uint64_t left_out; /* there was no room for their component, event or thread among 65535 others */
+	uint64_t events;                         /* in the page */
+	uint64_t left_out;                       /* there was no room for their component, event or thread among 65535 others */
 	uint64_t without_items, without_records; /* events that lack them: CT_REPORT_ITEMS_SIZE, CT_REPORT_RECORDS_SIZE */
-	bool is_full;      /* the limit was reached, and there was another event */
+	bool is_full;                            /* the limit was reached, and there was another event */
 };
 void ct_report_count(const struct ct_report *report, struct ct_report_counts *out_counts);
 

@@ -24,8 +24,14 @@
 #define NAME_SIZE 512u /* bytes of a component's name that count; our own have at most 255 */
 
 static const char *const print_names[] = {
-	[CT_PRINT_DEFAULT] = "default", [CT_PRINT_HEX] = "hex",     [CT_PRINT_DECIMAL] = "decimal",         [CT_PRINT_TEXT] = "text",
-	[CT_PRINT_TIME] = "time",       [CT_PRINT_FLAGS] = "flags", [CT_PRINT_ENUMERATION] = "enumeration", [CT_PRINT_RECORD] = "record",
+	[CT_PRINT_DEFAULT] = "default",
+	[CT_PRINT_HEX] = "hex",
+	[CT_PRINT_DECIMAL] = "decimal",
+	[CT_PRINT_TEXT] = "text",
+	[CT_PRINT_TIME] = "time",
+	[CT_PRINT_FLAGS] = "flags",
+	[CT_PRINT_ENUMERATION] = "enumeration",
+	[CT_PRINT_RECORD] = "record",
 };
 static const char *const pairing_names[] = { [CT_PAIR_NONE] = "none", [CT_PAIR_ENTRY] = "entry", [CT_PAIR_EXIT] = "exit" };
 
@@ -38,8 +44,8 @@ enum ctrace_status ct_report_names_init(struct ct_report_names *names)
 	names->named_list = json_array();
 	names->thread_list = json_array();
 	names->origin_list = json_array();
-	return names->class_list != NULL && names->component_list != NULL && names->type_list != NULL && names->named_list != NULL
-			       && names->thread_list != NULL && names->origin_list != NULL
+	return names->class_list != NULL && names->component_list != NULL && names->type_list != NULL && names->named_list != NULL &&
+			       names->thread_list != NULL && names->origin_list != NULL
 		       ? CTRACE_OK
 		       : CTRACE_NOT_ENOUGH_MEMORY;
 }
@@ -169,7 +175,8 @@ static uint32_t find_component(struct ct_report_names *names, const struct ct_vi
 
 	if (is_new)
 		append(names, names->component_list,
-		       json_pack("{s:o,s:o}", "name", ct_json_text(view->event.component, size), "description", ct_json_string(description)));
+		       json_pack("{s:o,s:o}", "name", ct_json_text(view->event.component, size), "description",
+				 ct_json_string(description)));
 	return index;
 }
 
@@ -213,9 +220,10 @@ uint32_t ct_report_origin(struct ct_report_names *names, const struct ct_origin 
 
 	if (is_new)
 		append(names, names->origin_list,
-		       json_pack("{s:o,s:o,s:o,s:o,s:I,s:I,s:b}", "path", ct_json_string(origin->path), "host", ct_json_string(origin->host),
-				 "program", ct_json_string(origin->program), "jobname", ct_json_string(origin->jobname), "pid",
-				 (json_int_t)origin->pid, "asid", (json_int_t)origin->asid, "is_foreign", origin->is_foreign));
+		       json_pack("{s:o,s:o,s:o,s:o,s:I,s:I,s:b}", "path", ct_json_string(origin->path), "host",
+				 ct_json_string(origin->host), "program", ct_json_string(origin->program), "jobname",
+				 ct_json_string(origin->jobname), "pid", (json_int_t)origin->pid, "asid", (json_int_t)origin->asid,
+				 "is_foreign", origin->is_foreign));
 	return index;
 }
 
@@ -230,7 +238,8 @@ uint32_t ct_report_thread(struct ct_report_names *names, const struct ct_view *v
 
 	if (is_new)
 		append(names, names->thread_list,
-		       json_pack("[I,I,I]", (json_int_t)ct_report_origin(names, view->origin), (json_int_t)key.pid, (json_int_t)key.tid));
+		       json_pack("[I,I,I]", (json_int_t)ct_report_origin(names, view->origin), (json_int_t)key.pid,
+				 (json_int_t)key.tid));
 	return index;
 }
 
@@ -253,12 +262,12 @@ static json_t *pack_encoding(enum ct_encoding encoding)
 
 bool ct_report_names_put(const struct ct_report_names *names, json_t *object)
 {
-	return !names->failed && json_object_set(object, "classes", names->class_list) == 0
-	       && json_object_set(object, "components", names->component_list) == 0
-	       && json_object_set(object, "types", names->type_list) == 0 && json_object_set(object, "named", names->named_list) == 0
-	       && json_object_set(object, "threads", names->thread_list) == 0
-	       && json_object_set(object, "origins", names->origin_list) == 0
-	       && json_object_set_new(object, "encodings",
-				      json_pack("{s:o}", ct_encoding_name(CT_ENCODING_EBCDIC_037), pack_encoding(CT_ENCODING_EBCDIC_037)))
-			  == 0;
+	return !names->failed && json_object_set(object, "classes", names->class_list) == 0 &&
+	       json_object_set(object, "components", names->component_list) == 0 &&
+	       json_object_set(object, "types", names->type_list) == 0 && json_object_set(object, "named", names->named_list) == 0 &&
+	       json_object_set(object, "threads", names->thread_list) == 0 &&
+	       json_object_set(object, "origins", names->origin_list) == 0 &&
+	       json_object_set_new(
+		       object, "encodings",
+		       json_pack("{s:o}", ct_encoding_name(CT_ENCODING_EBCDIC_037), pack_encoding(CT_ENCODING_EBCDIC_037))) == 0;
 }

@@ -49,9 +49,9 @@ enum ctrace_status ct_report_create(const struct ct_report_options *options, str
 	report->paths = json_array();
 	report->notes = json_array();
 	report->title = options->title != NULL ? strdup(options->title) : NULL;
-	if (!open_columns(report) || ct_report_names_init(&report->names) != CTRACE_OK
-	    || ct_report_records_init(&report->records) != CTRACE_OK || report->paths == NULL || report->notes == NULL
-	    || (options->title != NULL && report->title == NULL)) {
+	if (!open_columns(report) || ct_report_names_init(&report->names) != CTRACE_OK ||
+	    ct_report_records_init(&report->records) != CTRACE_OK || report->paths == NULL || report->notes == NULL ||
+	    (options->title != NULL && report->title == NULL)) {
 		ct_report_destroy(report);
 		return CTRACE_NOT_ENOUGH_MEMORY;
 	}
@@ -225,9 +225,10 @@ static json_t *pack_time(uint64_t time_ns)
 
 void ct_report_note(struct ct_report *report, const struct ct_read_note *note)
 {
-	static const char *const kinds[] = {
-		[CT_TROUBLE_DAMAGE] = "damage", [CT_TROUBLE_LOST] = "lost", [CT_TROUBLE_MISSING] = "missing", [CT_TROUBLE_UNKNOWN] = "unknown"
-	};
+	static const char *const kinds[] = { [CT_TROUBLE_DAMAGE] = "damage",
+					     [CT_TROUBLE_LOST] = "lost",
+					     [CT_TROUBLE_MISSING] = "missing",
+					     [CT_TROUBLE_UNKNOWN] = "unknown" };
 	uint32_t origin = CT_DISTINCT_NONE;
 	json_t *json;
 
@@ -237,10 +238,10 @@ void ct_report_note(struct ct_report *report, const struct ct_read_note *note)
 	}
 	if (note->origin != NULL)
 		origin = ct_report_origin(&report->names, note->origin);
-	json = json_pack("{s:s,s:o,s:o,s:I,s:I,s:I,s:o,s:o,s:I}", "kind", kinds[note->trouble], "message", ct_json_string(note->message), "path",
-			 ct_json_string(note->path), "offset", (json_int_t)note->offset, "bytes", (json_int_t)note->bytes, "events",
-			 (json_int_t)note->events, "from_ns", pack_time(note->from_ns), "to_ns", pack_time(note->to_ns), "origin",
-			 origin == CT_DISTINCT_NONE ? (json_int_t)-1 : (json_int_t)origin);
+	json = json_pack("{s:s,s:o,s:o,s:I,s:I,s:I,s:o,s:o,s:I}", "kind", kinds[note->trouble], "message",
+			 ct_json_string(note->message), "path", ct_json_string(note->path), "offset", (json_int_t)note->offset, "bytes",
+			 (json_int_t)note->bytes, "events", (json_int_t)note->events, "from_ns", pack_time(note->from_ns), "to_ns",
+			 pack_time(note->to_ns), "origin", origin == CT_DISTINCT_NONE ? (json_int_t)-1 : (json_int_t)origin);
 	report->failed |= json_array_append_new(report->notes, json) != 0;
 }
 
@@ -248,15 +249,15 @@ static json_t *describe_events(const struct ct_report *report)
 {
 	const struct ct_report_counts *counts = &report->counts;
 
-	return json_pack("{s:I,s:I,s:I,s:I,s:I,s:b}", "events", (json_int_t)counts->events, "limit", (json_int_t)report->limit, "left_out",
-			 (json_int_t)counts->left_out, "without_items", (json_int_t)counts->without_items, "without_records",
-			 (json_int_t)counts->without_records, "is_full", counts->is_full);
+	return json_pack("{s:I,s:I,s:I,s:I,s:I,s:b}", "events", (json_int_t)counts->events, "limit", (json_int_t)report->limit,
+			 "left_out", (json_int_t)counts->left_out, "without_items", (json_int_t)counts->without_items,
+			 "without_records", (json_int_t)counts->without_records, "is_full", counts->is_full);
 }
 
 static json_t *describe_totals(const struct ct_read_totals *totals)
 {
-	return json_pack("{s:I,s:I,s:I,s:I}", "events", (json_int_t)totals->events, "discarded", (json_int_t)totals->discarded, "damages",
-			 (json_int_t)totals->damages, "damaged_bytes", (json_int_t)totals->damaged_bytes);
+	return json_pack("{s:I,s:I,s:I,s:I}", "events", (json_int_t)totals->events, "discarded", (json_int_t)totals->discarded,
+			 "damages", (json_int_t)totals->damages, "damaged_bytes", (json_int_t)totals->damaged_bytes);
 }
 
 json_t *ct_report_describe(const struct ct_report *report, const struct ct_read_totals *totals)
@@ -267,7 +268,8 @@ json_t *ct_report_describe(const struct ct_report *report, const struct ct_read_
 				 "totals", describe_totals(totals), "paths", report->paths, "notes", report->notes, "notes_left_out",
 				 (json_int_t)report->notes_left_out);
 
-	if (json != NULL && !report->failed && ct_report_names_put(&report->names, json) && ct_report_records_put(&report->records, json))
+	if (json != NULL && !report->failed && ct_report_names_put(&report->names, json) &&
+	    ct_report_records_put(&report->records, json))
 		return json;
 	json_decref(json);
 	return NULL;

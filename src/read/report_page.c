@@ -15,7 +15,10 @@
 
 #include "report_assets.h" /* made by the build */
 
-#define ASSET(name) { (const char *)(name), sizeof(name) }
+#define ASSET(name) \
+	{ \
+		(const char *)(name), sizeof(name) \
+	}
 struct asset {
 	const char *data;
 	size_t size;
@@ -23,9 +26,9 @@ struct asset {
 static const struct asset template = ASSET(asset_report_html);
 static const struct asset styles[] = { ASSET(asset_uPlot_min_css), ASSET(asset_report_css) };
 static const struct asset scripts[] = {
-	ASSET(asset_uPlot_iife_min_js),  ASSET(asset_report_data_js),  ASSET(asset_report_model_js), ASSET(asset_report_timeline_js),
-	ASSET(asset_report_overview_js), ASSET(asset_report_table_js), ASSET(asset_report_detail_js), ASSET(asset_report_panels_js),
-	ASSET(asset_report_js),
+	ASSET(asset_uPlot_iife_min_js),  ASSET(asset_report_data_js),     ASSET(asset_report_model_js),
+	ASSET(asset_report_timeline_js), ASSET(asset_report_overview_js), ASSET(asset_report_table_js),
+	ASSET(asset_report_detail_js),   ASSET(asset_report_panels_js),   ASSET(asset_report_js),
 };
 static const char *const column_names[CT_COLUMN_COUNT] = {
 	[CT_COLUMN_TIME] = "time",   [CT_COLUMN_CLASS] = "class", [CT_COLUMN_THREAD] = "thread",
@@ -212,7 +215,8 @@ static bool finish(struct ct_report *report)
 	return is_whole;
 }
 
-static enum ctrace_status pack_description(const struct ct_report *report, const struct ct_read_totals *totals, struct ct_column *column)
+static enum ctrace_status pack_description(const struct ct_report *report, const struct ct_read_totals *totals,
+					   struct ct_column *column)
 {
 	json_t *json = ct_report_describe(report, totals);
 	char *text = json != NULL ? json_dumps(json, JSON_COMPACT) : NULL;

@@ -25,8 +25,8 @@ struct ct_column {
 enum ctrace_status ct_column_init(struct ct_column *column) CT_MUST_USE;
 void ct_column_fini(struct ct_column *column);
 void ct_column_add(struct ct_column *column, const void *bytes, size_t size);
-void ct_column_add_number(struct ct_column *column, uint64_t value);  /* seven bits a byte, the lowest first, the top bit: more follow */
-void ct_column_add_difference(struct ct_column *column, int64_t value); /* the same of 0, -1, 1, -2 ... as 0, 1, 2, 3 ... */
+void ct_column_add_number(struct ct_column *column, uint64_t value); /* seven bits a byte, the lowest first, the top bit: more follow */
+void ct_column_add_difference(struct ct_column *column, int64_t value);    /* the same of 0, -1, 1, -2 ... as 0, 1, 2, 3 ... */
 enum ctrace_status ct_column_finish(struct ct_column *column) CT_MUST_USE; /* packed is complete */
 size_t ct_number_put(unsigned char out[10], uint64_t value);
 
@@ -51,7 +51,7 @@ struct ct_report_names {
 };
 enum ctrace_status ct_report_names_init(struct ct_report_names *names) CT_MUST_USE;
 void ct_report_names_fini(struct ct_report_names *names);
-uint32_t ct_report_class(struct ct_report_names *names, const struct ct_view *view);  /* or CT_DISTINCT_NONE; so the next */
+uint32_t ct_report_class(struct ct_report_names *names, const struct ct_view *view); /* or CT_DISTINCT_NONE; so the next */
 uint32_t ct_report_thread(struct ct_report_names *names, const struct ct_view *view);
 uint32_t ct_report_origin(struct ct_report_names *names, const struct ct_origin *origin);
 /* Sets members of the object: "classes", "components", ... */
@@ -93,7 +93,7 @@ struct ct_report {
 	json_t *paths, *notes;
 	char *title; /* or NULL */
 	uint64_t limit;
-	uint64_t first_ns, last_ns;   /* of the events */
+	uint64_t first_ns, last_ns;    /* of the events */
 	uint64_t span_row, record_row; /* the event that the last entry of the column belongs to */
 	uint64_t span_id;
 	uint64_t notes_left_out;

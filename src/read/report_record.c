@@ -60,10 +60,10 @@ static uint32_t find_field(struct ct_report_records *records, const struct ct_re
 	uint32_t index = ct_distinct_find(&records->fields, &key, sizeof key, &is_new);
 
 	if (is_new)
-		records->failed |= json_array_append_new(records->field_list,
-							 json_pack("[o,s,I,o,b,b]", ct_json_string(field->name), kind, (json_int_t)field->size,
-								   ct_json_string(field->picture), field->is_filler, field->is_redefinition))
-				   != 0;
+		records->failed |=
+			json_array_append_new(records->field_list,
+					      json_pack("[o,s,I,o,b,b]", ct_json_string(field->name), kind, (json_int_t)field->size,
+							ct_json_string(field->picture), field->is_filler, field->is_redefinition)) != 0;
 	return index;
 }
 
@@ -144,8 +144,12 @@ static void value(const struct ct_record_field *field, void *user)
 const struct ct_buf *ct_report_record(struct ct_report_records *records, const struct ct_copybook *copybook,
 				      const struct ctrace_event_item *item)
 {
-	const struct ct_field_visitor visitor = { .begin_group = begin_group, .end_group = end_group, .begin_table = begin_table,
-						  .end_table = end_group, .value = value, .user = records };
+	const struct ct_field_visitor visitor = { .begin_group = begin_group,
+						  .end_group = end_group,
+						  .begin_table = begin_table,
+						  .end_table = end_group,
+						  .value = value,
+						  .user = records };
 
 	ct_buf_clear(&records->record);
 	records->depth = 0;
@@ -156,6 +160,6 @@ const struct ct_buf *ct_report_record(struct ct_report_records *records, const s
 
 bool ct_report_records_put(const struct ct_report_records *records, json_t *object)
 {
-	return !records->failed && json_object_set(object, "fields", records->field_list) == 0
-	       && json_object_set(object, "conditions", records->condition_list) == 0;
+	return !records->failed && json_object_set(object, "fields", records->field_list) == 0 &&
+	       json_object_set(object, "conditions", records->condition_list) == 0;
 }

@@ -60,17 +60,17 @@ ctrace show --json clean >after
 check 'as JSON too' same before after
 env -u CTRACE_CATALOG timeout 60 ctrace show --json clean >after
 check 'names are in the trace, without a catalogue' has after '"mnemonic":"CALL"'
-run export -f ctf -o clean "$trace"
+run export -f common -o clean "$trace"
 check 'a folder that holds something: status' is "$status" 1
 check 'a folder that holds something: said' has err '^ctrace export: clean: is not empty; name a folder that is not there yet$'
-run export -f ctf -o some -l warn "$trace"
+run export -f common -o some -l warn "$trace"
 check 'some events' is "$(babeltrace2 some | wc -l)" $((2 * rounds))
 
 # ---- several processes
 MFTRACE_CONFIG=$PWD/app.cfg "$CTRACE_BUILD/tests/spans_subject" 3 &
 wait $!
 second=$PWD/$!
-run export -f ctf -o both "$trace" "$second"
+run export -f common -o both "$trace" "$second"
 check 'two processes: a folder each' is "$(find both -path 'both/*.spans_subject.*/metadata' | wc -l)" 2
 check 'two processes: every event' is "$(babeltrace2 both | wc -l)" $((total + 40))
 ctrace show "$trace" "$second" >before
@@ -89,7 +89,7 @@ order() {
 }
 order 10000
 ctrace show "$subject" >before 2>/dev/null
-run export -f ctf -o live "$subject"
+run export -f common -o live "$subject"
 ctrace show live >after 2>/dev/null
 check 'a live process: the same text' same before after
 check 'a live process: something was there' test -s after
@@ -99,7 +99,7 @@ order 10 # a packet behind the losses
 order flush
 eval "exec ${SUBJECT[1]}>&-"
 wait "$subject"
-run export -f ctf -o clean_lossy lossy
+run export -f common -o clean_lossy lossy
 babeltrace2 clean_lossy >babel 2>babel.err
 lost() { sed -n 's/^ctrace [a-z]*: \([0-9]*\) events were discarded before being written$/\1/p' "$1"; }
 check 'lost events: some' test "$(lost err)" -gt 0
@@ -199,7 +199,7 @@ check 'json: each line is an object' python3 -c 'import json; [json.loads(line) 
 
 # ---- a dead process's rings, and damage
 printf 'x' | dd of="$trace/$(basename "$(find "$trace" -name 'stream.*' | sort | head -1)")" bs=1 seek=3 conv=notrunc 2>dd.err
-run export -f ctf -o damaged "$trace"
+run export -f common -o damaged "$trace"
 check 'damage: status' is "$status" 1
 check 'damage: said once' is "$(grep -c ', offset 0' err)" 1
 check 'damage: what is left is a clean trace' babeltrace2 damaged
@@ -219,7 +219,7 @@ check 'nothing to read: the file stays' is "$(python3 -c 'import json; print(len
 check 'nothing is left beside it' is "$(find . -name '*.new-*')" ''
 
 # ---- usage
-for arguments in "$second" "-f pdf $second" '-f json' "-f ctf $second" "-f csv --lines $second" "-f json --unguarded $second"; do
+for arguments in "$second" "-f pdf $second" '-f json' "-f common $second" "-f csv --lines $second" "-f json --unguarded $second"; do
 	# shellcheck disable=SC2086 # words
 	run export $arguments
 	check "refused: ${arguments//$PWD/}" is "$status" 2

@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# ctrace report: the page is made, replaced when it is complete, told of; what it lacks is said; mistakes are.  What is on it: tests/report/page.py.
+# ctrace report: the page is made, replaced when it is complete, told of; what it lacks is said; mistakes are.  What is on it: tests/process/report_page.py.
 # shellcheck disable=SC2317 # called by name
 set -u
 # shellcheck source=tests/tap.sh

@@ -1,6 +1,6 @@
 """browser.py - a headless Chromium for tests of pages, driven through its DevTools protocol over a pipe.
 
-Used by page.py, on one thread.  What the page says on its console, what it throws and what it asks the network for is collected, so that a test can
+Used by tests/process/report_page.py, on one thread.  What the page says on its console, what it throws and what it asks the network for is collected, so that a test can
 demand that there is nothing.  Everything waits for something that happens; a minute without it is a failure.
 
 Copyright The ctrace authors.  SPDX-License-Identifier: Apache-2.0

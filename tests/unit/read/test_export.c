@@ -13,7 +13,10 @@ static void formats_have_names(void **state)
 	(void)state;
 	assert_ptr_equal(ct_exporter_find("chrome"), &ct_export_chrome);
 	assert_ptr_equal(ct_exporter_find("Common-Trace-Format"), &ct_export_trace);
-	assert_ptr_equal(ct_exporter_find("ctf"), &ct_export_trace);
+	assert_ptr_equal(ct_exporter_find("common"), &ct_export_trace);
+	assert_ptr_equal(ct_exporter_find("p"), &ct_export_perfetto);
+	assert_null(ct_exporter_find("c")); /* three of them */
+	assert_null(ct_exporter_find(""));
 	assert_ptr_equal(ct_exporter_find("perfetto"), &ct_export_perfetto);
 	assert_null(ct_exporter_find("pdf"));
 	for (size_t i = 0; ct_exporter_at(i) != NULL; i++)

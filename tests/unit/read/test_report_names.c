@@ -56,12 +56,23 @@ static void what_the_catalogue_says_is_there(void **state)
 {
 	static const struct ct_label labels[] = { { 1, "READ" }, { UINT64_MAX, "ALL" } };
 	static const struct ct_argument arguments[] = {
-		{ .name = "flags", .description = "What for", .print = CT_PRINT_FLAGS, .labels = labels, .label_count = 2, .is_key = true },
+		{ .name = "flags",
+		  .description = "What for",
+		  .print = CT_PRINT_FLAGS,
+		  .labels = labels,
+		  .label_count = 2,
+		  .is_key = true },
 		{ .name = "when", .description = "", .print = CT_PRINT_TIME, .unit_ns = 1000 },
 		{ .name = "who", .description = "", .print = CT_PRINT_TEXT, .encoding = CT_ENCODING_EBCDIC_037 },
 	};
-	static const struct ct_event_type type = { .event_id = 1, .mnemonic = "OPEN", .description = "A <file>", .is_exception = true,
-						   .pairing = CT_PAIR_ENTRY, .pair_id = 2, .argument_count = 3, .arguments = arguments };
+	static const struct ct_event_type type = { .event_id = 1,
+						   .mnemonic = "OPEN",
+						   .description = "A <file>",
+						   .is_exception = true,
+						   .pairing = CT_PAIR_ENTRY,
+						   .pair_id = 2,
+						   .argument_count = 3,
+						   .arguments = arguments };
 	static const struct ct_catalog_component component = { .name = "APP", .description = "The program" };
 	struct ct_view view = make_view("APP", 1, 0), other;
 
@@ -73,12 +84,13 @@ static void what_the_catalogue_says_is_there(void **state)
 	assert_int_equal(ct_report_class(*state, &other), 1);
 	assert_put(*state, "classes", "[[0,1,1,0,-1],[0,1,2,0,-1]]");
 	assert_put(*state, "components", "[{\"name\":\"APP\",\"description\":\"The program\"}]");
-	assert_put(*state, "types",
-		   "[{\"mnemonic\":\"OPEN\",\"description\":\"A <file>\",\"pairing\":\"entry\",\"pair\":2,\"is_exception\":true,\"arguments\":["
-		   "{\"name\":\"flags\",\"description\":\"What for\",\"print\":\"flags\",\"copybook\":null,\"is_key\":true,"
-		   "\"labels\":[[\"1\",\"READ\"],[\"18446744073709551615\",\"ALL\"]]},"
-		   "{\"name\":\"when\",\"description\":\"\",\"print\":\"time\",\"copybook\":null,\"is_key\":false,\"unit_ns\":1000},"
-		   "{\"name\":\"who\",\"description\":\"\",\"print\":\"text\",\"copybook\":null,\"is_key\":false,\"encoding\":\"ebcdic-037\"}]}]");
+	assert_put(
+		*state, "types",
+		"[{\"mnemonic\":\"OPEN\",\"description\":\"A <file>\",\"pairing\":\"entry\",\"pair\":2,\"is_exception\":true,\"arguments\":["
+		"{\"name\":\"flags\",\"description\":\"What for\",\"print\":\"flags\",\"copybook\":null,\"is_key\":true,"
+		"\"labels\":[[\"1\",\"READ\"],[\"18446744073709551615\",\"ALL\"]]},"
+		"{\"name\":\"when\",\"description\":\"\",\"print\":\"time\",\"copybook\":null,\"is_key\":false,\"unit_ns\":1000},"
+		"{\"name\":\"who\",\"description\":\"\",\"print\":\"text\",\"copybook\":null,\"is_key\":false,\"encoding\":\"ebcdic-037\"}]}]");
 }
 
 static void what_the_trace_says_is_there(void **state)
@@ -125,9 +137,10 @@ static void a_thread_is_of_its_process(void **state)
 	assert_int_equal(ct_report_thread(*state, &a), 0);
 	assert_int_equal(ct_report_origin(*state, &other), 1);
 	assert_put(*state, "threads", "[[0,77,78],[0,77,79],[1,77,78]]");
-	assert_put(*state, "origins",
-		   "[{\"path\":\"/tmp/app.ctb\",\"host\":\"asterix\",\"program\":\"app\",\"jobname\":\"APPJOB\",\"pid\":77,\"asid\":42,\"is_foreign\":false},"
-		   "{\"path\":\"\",\"host\":\"\",\"program\":\"\",\"jobname\":\"\",\"pid\":0,\"asid\":0,\"is_foreign\":true}]");
+	assert_put(
+		*state, "origins",
+		"[{\"path\":\"/tmp/app.ctb\",\"host\":\"asterix\",\"program\":\"app\",\"jobname\":\"APPJOB\",\"pid\":77,\"asid\":42,\"is_foreign\":false},"
+		"{\"path\":\"\",\"host\":\"\",\"program\":\"\",\"jobname\":\"\",\"pid\":0,\"asid\":0,\"is_foreign\":true}]");
 }
 
 static void too_many_are_refused(void **state)

@@ -68,8 +68,14 @@ static void items_say_type_and_size(void **state)
 	assert_int_equal(next_number(&column), 5);
 	assert_next(&column, "\x43\1\2\3\4", 5);
 	assert_next(&column, "\x01", 1);
-	assert_next(&column, "\xE5" "fourteen bytes", 15);
-	assert_next(&column, "\xF1\x0F" "fifteen bytes!!", 17);
+	assert_next(&column,
+		    "\xE5"
+		    "fourteen bytes",
+		    15);
+	assert_next(&column,
+		    "\xF1\x0F"
+		    "fifteen bytes!!",
+		    17);
 	assert_next(&column, "\xFF", 1); /* a number follows, cut, COMPXS */
 	assert_int_equal(next_number(&column), CT_REPORT_ITEM_SIZE);
 	assert_int_equal(next_number(&column), CT_REPORT_ITEM_SIZE + 10);
@@ -173,8 +179,14 @@ static void what_has_no_room_is_counted(void **state)
 static void what_is_no_column_is_described(void **state)
 {
 	const struct ct_read_totals totals = { .events = 10, .discarded = 4, .damaged_bytes = 3, .damages = 1 };
-	const struct ct_read_note note = { .trouble = CT_TROUBLE_LOST, .path = "a/stream.0", .offset = 76, .events = 4, .from_ns = BASE,
-					   .to_ns = BASE + 1, .origin = &report_origin, .message = "4 events were discarded" };
+	const struct ct_read_note note = { .trouble = CT_TROUBLE_LOST,
+					   .path = "a/stream.0",
+					   .offset = 76,
+					   .events = 4,
+					   .from_ns = BASE,
+					   .to_ns = BASE + 1,
+					   .origin = &report_origin,
+					   .message = "4 events were discarded" };
 	struct ct_report *report = make(0);
 	struct ct_view view = make_view("APP", 1, BASE);
 	json_t *json, *found;

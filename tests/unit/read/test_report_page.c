@@ -1,7 +1,7 @@
 /*
  * test_report_page.c - the page: its data can be had from it, and nothing of a trace or a title is markup.
  *
- * What a browser makes of it is tests/report/page.py's.
+ * What a browser makes of it is tests/process/report_page.py's.
  *
  * Copyright The ctrace authors.  SPDX-License-Identifier: Apache-2.0
  */

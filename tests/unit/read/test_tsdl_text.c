@@ -18,7 +18,9 @@ _Static_assert(sizeof(struct packet) == 64, "a head of 37 bytes");
 
 static struct packet make_packet(const char *text, bool big)
 {
-	struct packet packet = { .magic = 0x75D11D57, .content = (uint32_t)(37 + strlen(text)) * 8, .size = sizeof packet * 8, .major = 1 };
+	struct packet packet = {
+		.magic = 0x75D11D57, .content = (uint32_t)(37 + strlen(text)) * 8, .size = sizeof packet * 8, .major = 1
+	};
 
 	memcpy(packet.text, text, strlen(text));
 	packet.magic = big ? htobe32(packet.magic) : htole32(packet.magic);
@@ -85,8 +87,8 @@ static void the_next_format(void **state)
 
 int main(void)
 {
-	const struct CMUnitTest tests[] = { cmocka_unit_test(plain), cmocka_unit_test(packets), cmocka_unit_test(packets_that_cannot_be),
-					    cmocka_unit_test(the_next_format) };
+	const struct CMUnitTest tests[] = { cmocka_unit_test(plain), cmocka_unit_test(packets),
+					    cmocka_unit_test(packets_that_cannot_be), cmocka_unit_test(the_next_format) };
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

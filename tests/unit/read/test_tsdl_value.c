@@ -18,7 +18,8 @@ static bool note(struct ct_tsdl_parser *at, const struct ct_tsdl_setting *settin
 		(void)snprintf(got + size, sizeof got - size, "%s=%s%lld;", setting->name, setting->is_negative ? "!" : "",
 			       (long long)setting->number);
 	else
-		(void)snprintf(got + size, sizeof got - size, "%s=%s%s;", setting->name, setting->is_string ? "$" : "", setting->text->text);
+		(void)snprintf(got + size, sizeof got - size, "%s=%s%s;", setting->name, setting->is_string ? "$" : "",
+			       setting->text->text);
 	return true;
 }
 
@@ -79,7 +80,9 @@ static void orders(void **state)
 	static const struct {
 		const char *text;
 		int order;
-	} rows[] = { { "native", CT_ORDER_NATIVE }, { "le", CT_ORDER_LE }, { "be", CT_ORDER_BE }, { "network", CT_ORDER_BE }, { "pdp", -1 } };
+	} rows[] = {
+		{ "native", CT_ORDER_NATIVE }, { "le", CT_ORDER_LE }, { "be", CT_ORDER_BE }, { "network", CT_ORDER_BE }, { "pdp", -1 }
+	};
 
 	(void)state;
 	for (size_t i = 0; i < CT_COUNT(rows); i++) {
@@ -97,8 +100,8 @@ static void orders(void **state)
 
 int main(void)
 {
-	const struct CMUnitTest tests[] = { cmocka_unit_test(all_kinds), cmocka_unit_test(mistakes), cmocka_unit_test(a_long_name_is_cut),
-					    cmocka_unit_test(orders) };
+	const struct CMUnitTest tests[] = { cmocka_unit_test(all_kinds), cmocka_unit_test(mistakes),
+					    cmocka_unit_test(a_long_name_is_cut), cmocka_unit_test(orders) };
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -14,7 +14,7 @@ import sys
 import traceback
 
 SOURCE, BUILD = os.environ["CTRACE_SOURCE"], os.environ["CTRACE_BUILD"]
-sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
+sys.path.insert(0, SOURCE + "/tests/report")
 import browser  # noqa: E402
 
 count = failed = 0
@@ -123,6 +123,8 @@ def test_loading(page):
     events = 60 * 8 + sum((n % 11 == 5) + ((n + 3) % 11 == 5) for n in range(60)) + sum(n % 13 == 12 for n in range(60)) + 3
     same("every event", page.eval("ctraceReport.model.data.count"), events)
     same("every span has two ends", page.eval("[ctraceReport.model.data.spans.count, ctraceReport.model.data.spans.last.filter(row => row < 0).length]"), [180, 0])
+    check("and is as long as they are apart", page.eval("(() => { const d = ctraceReport.model.data, s = d.spans;"
+                                                        " return s.start.every((at, i) => at === d.time[s.first[i]] && s.end[i] === d.time[s.last[i]] && s.end[i] > at); })()"))
     same("queries lie in orders", page.eval("(() => { const m = ctraceReport.model, s = m.data.spans; const named = name => [...s.first].map((row, i) => [row, i])"
                                             ".filter(([row]) => m.kindOf(row).name === name).map(([, i]) => s.depth[i]); return [...new Set(named('ORDER')), ...new Set(named('QUERY'))]; })()"), [0, 1])
     check("a warning is painted", page.pixel("--level-2", [196, 24, 1000, 380]) > 0)
@@ -462,6 +464,19 @@ def test_many(page):
     page.settled()
     bars = page.eval("(() => { const t = ctraceReport.timeline, bins = t.bins(t.lines[1].lane); let sum = 0; for (let i = 0; i < Math.ceil(t.plot) * 5; i++) sum += bins[i]; return sum; })()")
     same("no event is missing from the bars", bars, 1000000)
+    wrong = page.eval("""(() => {
+        const t = ctraceReport.timeline, m = ctraceReport.model, lane = t.lines[1].lane, counts = new Uint32Array(Math.ceil(t.plot) * 5);
+        ctraceReport.setView(m.data.x[12345], m.data.x[987654]);
+        const bins = t.bins(lane).slice(0, counts.length);
+        let pixel = 0;
+        for (let i = 12345; i < 987654; i++) {
+            while (m.data.x[i] >= t.timeOf(196 + pixel + 1))
+                pixel++;
+            counts[pixel * 5 + m.levelOf(i)]++;
+        }
+        return counts.reduce((sum, count, i) => sum + (count !== bins[i]), 0);
+    })()""")
+    same("each bar is the count of its events", wrong, 0)
 
 
 def run(page, *tests):
