@@ -14,16 +14,45 @@
 	const { make } = ReportTable;
 	const by = id => document.getElementById(id);
 	const KEYS = [
-		["Timeline", [["Wheel", "zoom where the pointer is"], ["Shift + wheel, drag", "move"], ["Shift + drag, drag on the axis", "zoom to what is marked"], ["Double click", "zoom to the span, or in"],
-			["+  −", "zoom"], ["←  →", "move; with Shift further"], ["0", "the whole trace"], ["↑  ↓", "choose a track"], ["N  P", "next and previous event of the track"], ["F", "zoom to the selected event"], ["Enter", "first event that is seen; fold a group"]]],
-		["Events", [["↑  ↓  Page  Home  End", "choose an event"], ["Enter", "to its fields"]]],
-		["Anywhere", [["/", "search"], ["Escape", "clear the search; let go of the selection"], ["E", "next error; with Shift the one before"], ["T", "light or dark"], ["?", "this"]]],
+		[
+			"Timeline",
+			[
+				["Wheel", "zoom where the pointer is"],
+				["Shift + wheel, drag", "move"],
+				["Shift + drag, drag on the axis", "zoom to what is marked"],
+				["Double click", "zoom to the span, or in"],
+				["+  −", "zoom"],
+				["←  →", "move; with Shift further"],
+				["0", "the whole trace"],
+				["↑  ↓", "choose a track"],
+				["N  P", "next and previous event of the track"],
+				["F", "zoom to the selected event"],
+				["Enter", "first event that is seen; fold a group"],
+			],
+		],
+		[
+			"Events",
+			[
+				["↑  ↓  Page  Home  End", "choose an event"],
+				["Enter", "to its fields"],
+			],
+		],
+		[
+			"Anywhere",
+			[
+				["/", "search"],
+				["Escape", "clear the search; let go of the selection"],
+				["E", "next error; with Shift the one before"],
+				["T", "light or dark"],
+				["?", "this"],
+			],
+		],
 	];
 
 	class App {
 		constructor(data) {
 			this.model = new Model(data);
-			const margin = this.model.length * .01;
+			const margin = this.model.length * 0.01;
 			this.all = { from: -margin, to: this.model.length + margin };
 			this.view = { ...this.all };
 			this.selected = -1;
@@ -48,14 +77,22 @@
 		select(row, from) {
 			this.selected = row;
 			this.detail.show(row);
-			if (from !== "timeline" || !this.model.isShown(row))
-				this.timeline.showRow(row);
-			else
-				this.timeline.reveal(this.model.data.x[row]);
+			if (from !== "timeline" || !this.model.isShown(row)) this.timeline.showRow(row);
+			else this.timeline.reveal(this.model.data.x[row]);
 			this.grid.show(row);
 			this.timeline.invalidate();
 			const kind = this.model.kindOf(row);
-			this.announce(this.model.componentNames[kind.component] + " " + kind.name + ", " + LEVELS[Math.min(kind.level, 4)] + ", " + this.model.clock(this.model.data.time[row], 6) + ", " + this.model.line(row, 200));
+			this.announce(
+				this.model.componentNames[kind.component] +
+					" " +
+					kind.name +
+					", " +
+					LEVELS[Math.min(kind.level, 4)] +
+					", " +
+					this.model.clock(this.model.data.time[row], 6) +
+					", " +
+					this.model.line(row, 200)
+			);
 		}
 		deselect() {
 			this.selected = -1;
@@ -65,17 +102,13 @@
 		}
 		step(by) {
 			const index = this.model.indexOf(this.selected) + by;
-			if (index >= 0 && index < this.model.count)
-				this.select(this.model.rowAt(index), "detail");
+			if (index >= 0 && index < this.model.count) this.select(this.model.rowAt(index), "detail");
 		}
 		stepToError(by) {
-			let index = this.selected < 0 ? by > 0 ? 0 : this.model.count - 1 : this.model.indexOf(this.selected) + by;
-			while (index >= 0 && index < this.model.count && this.model.levelOf(this.model.rowAt(index)) < 3)
-				index += by;
-			if (index >= 0 && index < this.model.count)
-				this.select(this.model.rowAt(index), "detail");
-			else
-				this.announce(by > 0 ? "No error behind this" : "No error before this");
+			let index = this.selected < 0 ? (by > 0 ? 0 : this.model.count - 1) : this.model.indexOf(this.selected) + by;
+			while (index >= 0 && index < this.model.count && this.model.levelOf(this.model.rowAt(index)) < 3) index += by;
+			if (index >= 0 && index < this.model.count) this.select(this.model.rowAt(index), "detail");
+			else this.announce(by > 0 ? "No error behind this" : "No error before this");
 		}
 		clamp(from, to) {
 			const width = Math.min(Math.max(to - from, this.timeline.least), this.all.to - this.all.from);
@@ -99,7 +132,13 @@
 		}
 		rangeText() {
 			const digits = this.view.to - this.view.from > 1e10 ? 3 : this.view.to - this.view.from > 1e6 ? 6 : 9;
-			return this.model.clock(this.view.from, digits) + " to " + this.model.clock(this.view.to, digits) + ", " + duration(this.view.to - this.view.from);
+			return (
+				this.model.clock(this.view.from, digits) +
+				" to " +
+				this.model.clock(this.view.to, digits) +
+				", " +
+				duration(this.view.to - this.view.from)
+			);
 		}
 		tellRange() {
 			by("range").textContent = this.rangeText();
@@ -114,17 +153,36 @@
 		/* ---- the filter */
 
 		fillFilter() {
-			const model = this.model, about = model.data.about, option = (value, text) => make("option", { value }, text);
+			const model = this.model,
+				about = model.data.about,
+				option = (value, text) => make("option", { value }, text);
 			const sorted = list => list.sort((a, b) => a[1].localeCompare(b[1], "en", { numeric: true }));
-			by("f-component").append(option(-1, "All"), ...sorted(model.componentNames.map((name, index) => [index, name])).map(([index, name]) => option(index, name)));
-			by("f-level").append(option(0, "All"), ...LEVELS.slice(1, 4).map((name, index) => option(index + 1, name + " and above")), option(4, "FATAL"));
-			by("f-thread").append(option(-1, "All"), ...sorted(about.threads.map((_, index) => [index, model.threadFullName(index)])).slice(0, 2000).map(([index, name]) => option(index, name)));
-			by("event-names").append(...[...new Set(model.classes.map(kind => kind.name))].slice(0, 500).map(name => make("option", { value: name })));
-			by("legend").append(...LEVELS.map((name, level) => make("li", null, make("i", { class: "swatch-" + level }), name)), make("li", null, make("i", { class: "swatch-loss" }), "LOSS"));
-			for (const id of ["f-text", "f-event", "f-duration"])
-				by(id).addEventListener("input", () => this.filterSoon());
-			for (const id of ["f-component", "f-level", "f-thread"])
-				by(id).addEventListener("change", () => this.filter());
+			by("f-component").append(
+				option(-1, "All"),
+				...sorted(model.componentNames.map((name, index) => [index, name]))
+					.slice(0, 2000)
+					.map(([index, name]) => option(index, name))
+			);
+			by("f-level").append(
+				option(0, "All"),
+				...LEVELS.slice(1, 4).map((name, index) => option(index + 1, name + " and above")),
+				option(4, "FATAL")
+			);
+			by("f-thread").append(
+				option(-1, "All"),
+				...sorted(about.threads.map((_, index) => [index, model.threadFullName(index)]))
+					.slice(0, 2000)
+					.map(([index, name]) => option(index, name))
+			);
+			by("event-names").append(
+				...[...new Set(model.classes.map(kind => kind.name))].slice(0, 500).map(name => make("option", { value: name }))
+			);
+			by("legend").append(
+				...LEVELS.map((name, level) => make("li", null, make("i", { class: "swatch-" + level }), name)),
+				make("li", null, make("i", { class: "swatch-loss" }), "LOSS")
+			);
+			for (const id of ["f-text", "f-event", "f-duration"]) by(id).addEventListener("input", () => this.filterSoon());
+			for (const id of ["f-component", "f-level", "f-thread"]) by(id).addEventListener("change", () => this.filter());
 			by("filter").addEventListener("submit", event => event.preventDefault());
 			by("filter").addEventListener("reset", () => setTimeout(() => this.filter()));
 		}
@@ -134,33 +192,49 @@
 		}
 		filter() {
 			clearTimeout(this.soon);
-			const text = by("f-text").value.trim(), wanted = by("f-duration").value.trim(), least = wanted === "" ? null : parseDuration(wanted);
+			const text = by("f-text").value.trim(),
+				wanted = by("f-duration").value.trim(),
+				least = wanted === "" ? null : parseDuration(wanted);
 			by("f-duration").classList.toggle("wrong", wanted !== "" && least === null);
 			by("f-duration").setAttribute("aria-invalid", String(wanted !== "" && least === null));
-			for (const [id, none] of [["f-text", ""], ["f-event", ""], ["f-duration", ""], ["f-component", "-1"], ["f-level", "0"], ["f-thread", "-1"]])
+			for (const [id, none] of [
+				["f-text", ""],
+				["f-event", ""],
+				["f-duration", ""],
+				["f-component", "-1"],
+				["f-level", "0"],
+				["f-thread", "-1"],
+			])
 				by(id).classList.toggle("set", by(id).value !== none);
 			this.words = text === "" ? [] : text.split(/\s+/);
 			this.isFiltering = true;
-			this.model.filter({
-				text, component: Number(by("f-component").value), level: Number(by("f-level").value), thread: Number(by("f-thread").value),
-				events: parseEvents(by("f-event").value), duration: least,
-			}, part => by("matches").textContent = "Searching, " + Math.floor(100 * part) + " %", () => this.filtered());
+			this.model.filter(
+				{
+					text,
+					component: Number(by("f-component").value),
+					level: Number(by("f-level").value),
+					thread: Number(by("f-thread").value),
+					events: parseEvents(by("f-event").value),
+					duration: least,
+				},
+				part => (by("matches").textContent = "Searching, " + Math.floor(100 * part) + " %"),
+				() => this.filtered()
+			);
 		}
 		filtered() {
 			this.isFiltering = false;
 			this.timeline.rebuild();
 			this.overview.count();
 			this.grid.fit();
-			if (this.selected >= 0 && this.model.isShown(this.selected))
-				this.grid.show(this.selected);
-			if (this.selected >= 0)
-				this.detail.show(this.selected);
+			if (this.selected >= 0 && this.model.isShown(this.selected)) this.grid.show(this.selected);
+			if (this.selected >= 0) this.detail.show(this.selected);
 			this.panels.filterChanged();
 			this.tellMatches();
 		}
 		tellMatches() {
 			const all = this.model.data.count;
-			by("matches").textContent = this.model.rows === null ? grouped(all) + " events" : grouped(this.model.count) + " of " + grouped(all) + " events";
+			by("matches").textContent =
+				this.model.rows === null ? grouped(all) + " events" : grouped(this.model.count) + " of " + grouped(all) + " events";
 		}
 		narrow({ component, event }) {
 			by("f-component").value = String(component);
@@ -172,57 +246,153 @@
 		/* ---- the head */
 
 		fillHead() {
-			const about = this.model.data.about, count = this.model.data.count, totals = about.totals;
-			const names = about.paths.map(path => path.split("/").filter(part => part !== "").pop() || path);
-			const title = about.title || (names.length === 0 ? "Live processes" : names.slice(0, 3).join(", ") + (names.length > 3 ? " and " + (names.length - 3) + " more" : ""));
+			const about = this.model.data.about,
+				count = this.model.data.count,
+				totals = about.totals;
+			const names = about.paths.map(
+				path =>
+					path
+						.split("/")
+						.filter(part => part !== "")
+						.pop() || path
+			);
+			const title =
+				about.title ||
+				(names.length === 0
+					? "Live processes"
+					: names.slice(0, 3).join(", ") + (names.length > 3 ? " and " + (names.length - 3) + " more" : ""));
 			by("title").textContent = plain(title);
 			by("title").title = plain(title);
 			document.title = plain(title) + " – ctrace report";
 			const hosts = new Set(about.origins.map(origin => origin.host).filter(host => host !== ""));
 			const fact = (number, text, isBad) => make("li", { class: isBad ? "bad" : null }, make("b", null, number), " " + text);
 			const many = (number, one, more) => fact(grouped(number), number === 1 ? one : more || one + "s");
-			by("facts").append(many(count, "event"), many(about.components.length, "component"), many(about.origins.length, "process", "processes"), many(about.threads.length, "thread"));
+			by("facts").append(
+				many(count, "event"),
+				many(about.components.length, "component"),
+				many(about.origins.length, "process", "processes"),
+				many(about.threads.length, "thread")
+			);
 			if (hosts.size > 0)
-				by("facts").append(hosts.size === 1 ? make("li", null, "on ", make("b", null, plain([...hosts][0]))) : many(hosts.size, "host"));
+				by("facts").append(
+					hosts.size === 1 ? make("li", null, "on ", make("b", null, plain([...hosts][0]))) : many(hosts.size, "host")
+				);
 			if (count > 0)
-				by("facts").append(make("li", null, this.model.date(0) + " ", make("b", null, this.model.clock(0, 3)), " for ", make("b", null, duration(this.model.data.x[count - 1]))));
-			if (totals.discarded > 0)
-				by("facts").append(fact(grouped(totals.discarded), "lost", true));
+				by("facts").append(
+					make(
+						"li",
+						null,
+						this.model.date(0) + " ",
+						make("b", null, this.model.clock(0, 3)),
+						" for ",
+						make("b", null, duration(this.model.data.x[count - 1]))
+					)
+				);
+			if (totals.discarded > 0) by("facts").append(fact(grouped(totals.discarded), "lost", true));
 			if (totals.damages > 0)
 				by("facts").append(fact(grouped(totals.damages), totals.damages === 1 ? "damaged place" : "damaged places", true));
 			this.fillWarnings();
 		}
 		fillWarnings() {
-			const { counts, notes_left_out: left } = this.model.data.about, list = [];
+			const { counts, notes_left_out: left } = this.model.data.about,
+				list = [];
 			if (counts.is_full)
-				list.push("This page holds the first " + grouped(counts.events) + " events, up to " + this.model.clock(this.model.length, 6) + "; the trace goes on. A filter, --since or --limit choose others.");
+				list.push(
+					"This page holds the first " +
+						grouped(counts.events) +
+						" events, up to " +
+						this.model.clock(this.model.length, 6) +
+						"; the trace goes on. A filter, --since or --limit choose others."
+				);
 			if (counts.left_out > 0)
-				list.push(grouped(counts.left_out) + " events are not in this page: their threads or kinds are more than it can tell apart.");
+				list.push(
+					grouped(counts.left_out) + " events are not in this page: their threads or kinds are more than it can tell apart."
+				);
 			if (counts.without_items > 0)
-				list.push("The last " + grouped(counts.without_items) + " events are here without their items: those before took all the room.");
-			if (counts.without_records > 0)
-				list.push(grouped(counts.without_records) + " records are here as bytes only.");
-			if (left > 0)
-				list.push(grouped(left) + " more places of loss and damage are not listed.");
+				list.push(
+					"The last " + grouped(counts.without_items) + " events are here without their items: those before took all the room."
+				);
+			if (counts.without_records > 0) list.push(grouped(counts.without_records) + " records are here as bytes only.");
+			if (left > 0) list.push(grouped(left) + " more places of loss and damage are not listed.");
 			by("warnings").append(...list.map(text => make("li", null, text)));
 		}
 
 		/* ---- dialogs */
 
 		fillDialogs() {
-			by("help-body").append(...KEYS.flatMap(([title, keys]) => [make("h3", null, title), make("table", { class: "list" }, make("tbody", null,
-				...keys.map(([key, what]) => make("tr", null, make("td", null, make("kbd", null, key)), make("td", null, what)))))]));
-			const about = this.model.data.about, table = (title, heads, rows) => [make("h3", null, title), make("table", { class: "list" },
-				make("thead", null, make("tr", null, ...heads.map(head => make("th", { scope: "col" }, make("span", null, head))))),
-				make("tbody", null, ...rows.map(row => make("tr", null, ...row.map(cell => make("td", null, cell))))))];
-			const { totals } = about, made = this.model.partsOf(BigInt(about.made_ns || 0));
+			by("help-body").append(
+				...KEYS.flatMap(([title, keys]) => [
+					make("h3", null, title),
+					make(
+						"table",
+						{ class: "list" },
+						make(
+							"tbody",
+							null,
+							...keys.map(([key, what]) => make("tr", null, make("td", null, make("kbd", null, key)), make("td", null, what)))
+						)
+					),
+				])
+			);
+			const about = this.model.data.about,
+				table = (title, heads, rows) => [
+					make("h3", null, title),
+					make(
+						"table",
+						{ class: "list" },
+						make("thead", null, make("tr", null, ...heads.map(head => make("th", { scope: "col" }, make("span", null, head))))),
+						make("tbody", null, ...rows.map(row => make("tr", null, ...row.map(cell => make("td", null, cell)))))
+					),
+				];
+			const { totals } = about,
+				made = this.model.partsOf(BigInt(about.made_ns || 0));
 			by("about-body").append(
-				make("p", { class: "soft" }, "Made by ctrace " + about.version + " on " + made.date + " at " + made.minute + ". " + grouped(totals.events) + " events were read, "
-					+ grouped(totals.discarded) + " had been lost before, " + bytesText(totals.damaged_bytes) + " in " + grouped(totals.damages) + " places could not be read."),
-				...(about.paths.length > 0 ? table("Read from", ["Path"], about.paths.map(path => [plain(path)])) : []),
-				...table("Processes", ["Program", "Process", "Job", "ASID", "Host", "Trace"], about.origins.slice(0, 500).map(origin => [plain(origin.program), String(origin.pid || ""), plain(origin.jobname),
-					origin.asid ? origin.asid.toString(16).toUpperCase().padStart(4, "0") : "", plain(origin.host), plain(origin.path)])),
-				...table("Components", ["Name", "Description"], about.components.slice(0, 500).map(component => [plain(component.name), plain(component.description)])));
+				make(
+					"p",
+					{ class: "soft" },
+					"Made by ctrace " +
+						about.version +
+						" on " +
+						made.date +
+						" at " +
+						made.minute +
+						". " +
+						grouped(totals.events) +
+						" events were read, " +
+						grouped(totals.discarded) +
+						" had been lost before, " +
+						bytesText(totals.damaged_bytes) +
+						" in " +
+						grouped(totals.damages) +
+						" places could not be read."
+				),
+				...(about.paths.length > 0
+					? table(
+							"Read from",
+							["Path"],
+							about.paths.map(path => [plain(path)])
+						)
+					: []),
+				...table(
+					"Processes",
+					["Program", "Process", "Job", "ASID", "Host", "Trace"],
+					about.origins
+						.slice(0, 500)
+						.map(origin => [
+							plain(origin.program),
+							String(origin.pid || ""),
+							plain(origin.jobname),
+							origin.asid ? origin.asid.toString(16).toUpperCase().padStart(4, "0") : "",
+							plain(origin.host),
+							plain(origin.path),
+						])
+				),
+				...table(
+					"Components",
+					["Name", "Description"],
+					about.components.slice(0, 500).map(component => [plain(component.name), plain(component.description)])
+				)
+			);
 		}
 
 		/* ---- everything that is pressed */
@@ -230,7 +400,7 @@
 		listen() {
 			by("by-component").addEventListener("click", () => this.group(false));
 			by("by-thread").addEventListener("click", () => this.group(true));
-			by("zoom-in").addEventListener("click", () => this.timeline.zoom(.5, undefined, true));
+			by("zoom-in").addEventListener("click", () => this.timeline.zoom(0.5, undefined, true));
 			by("zoom-out").addEventListener("click", () => this.timeline.zoom(2, undefined, true));
 			by("zoom-all").addEventListener("click", () => this.viewAll());
 			by("about-open").addEventListener("click", () => by("about").showModal());
@@ -254,8 +424,7 @@
 			by("clock").textContent = isUtc ? "UTC" : "Local time";
 			by("clock").setAttribute("aria-pressed", String(isUtc));
 			this.grid.draw();
-			if (this.selected >= 0)
-				this.detail.show(this.selected);
+			if (this.selected >= 0) this.detail.show(this.selected);
 			this.timeline.invalidate();
 			this.tellRange();
 			this.panels.themeChanged();
@@ -273,8 +442,14 @@
 			} else if (event.key === "Escape" && !document.querySelector("dialog[open]")) {
 				this.deselect();
 			} else if (!isTyping && !event.ctrlKey && !event.metaKey && !event.altKey) {
-				const action = { "/": () => by("f-text").focus(), "?": () => by("help").showModal(), t: () => by("theme").click(), T: () => by("theme").click(),
-					e: () => this.stepToError(1), E: () => this.stepToError(-1) }[event.key];
+				const action = {
+					"/": () => by("f-text").focus(),
+					"?": () => by("help").showModal(),
+					t: () => by("theme").click(),
+					T: () => by("theme").click(),
+					e: () => this.stepToError(1),
+					E: () => this.stepToError(-1),
+				}[event.key];
 				if (action && !document.querySelector("dialog[open]")) {
 					event.preventDefault();
 					action();
@@ -286,7 +461,8 @@
 	/* ---- splitters: dragged, or moved by arrow keys */
 
 	function makeSplit(split, property, box, isDown) {
-		const least = Number(split.getAttribute("aria-valuemin")), most = Number(split.getAttribute("aria-valuemax"));
+		const least = Number(split.getAttribute("aria-valuemin")),
+			most = Number(split.getAttribute("aria-valuemax"));
 		const set = percent => {
 			percent = Math.max(least, Math.min(most, percent));
 			document.documentElement.style.setProperty(property, percent + "%");
@@ -296,14 +472,13 @@
 			split.setPointerCapture(event.pointerId);
 			split.onpointermove = move => {
 				const frame = box();
-				set(isDown ? 100 * (move.clientY - frame.top) / frame.height : 100 * (move.clientX - frame.left) / frame.width);
+				set(isDown ? (100 * (move.clientY - frame.top)) / frame.height : (100 * (move.clientX - frame.left)) / frame.width);
 			};
 		});
-		split.addEventListener("pointerup", () => split.onpointermove = null);
+		split.addEventListener("pointerup", () => (split.onpointermove = null));
 		split.addEventListener("keydown", event => {
 			const by = { ArrowUp: -2, ArrowLeft: -2, ArrowDown: 2, ArrowRight: 2 }[event.key];
-			if (by === undefined)
-				return;
+			if (by === undefined) return;
 			event.preventDefault();
 			set(Number(split.getAttribute("aria-valuenow")) + by);
 		});
@@ -326,8 +501,7 @@
 	async function start() {
 		setTheme(darkness.matches ? "dark" : "light", true);
 		try {
-			if (!window.DecompressionStream)
-				throw new Error("this browser is too old for it (no DecompressionStream)");
+			if (!window.DecompressionStream) throw new Error("this browser is too old for it (no DecompressionStream)");
 			const data = await ReportData.load();
 			by("app").hidden = false;
 			window.ctraceReport = new App(data);

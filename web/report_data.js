@@ -8,12 +8,10 @@
  */
 const ReportData = (() => {
 	function bytesOf(base64) {
-		if (Uint8Array.fromBase64)
-			return Uint8Array.fromBase64(base64);
+		if (Uint8Array.fromBase64) return Uint8Array.fromBase64(base64);
 		const text = atob(base64);
 		const bytes = new Uint8Array(text.length);
-		for (let i = 0; i < bytes.length; i++)
-			bytes[i] = text.charCodeAt(i);
+		for (let i = 0; i < bytes.length; i++) bytes[i] = text.charCodeAt(i);
 		return bytes;
 	}
 
@@ -35,10 +33,12 @@ const ReportData = (() => {
 			return this.at >= this.bytes.length;
 		}
 		number() {
-			let value = 0, factor = 1, byte;
+			let value = 0,
+				factor = 1,
+				byte;
 			do {
 				byte = this.bytes[this.at++];
-				value += (byte & 0x7F) * factor;
+				value += (byte & 0x7f) * factor;
 				factor *= 128;
 			} while (byte >= 0x80);
 			return value;
@@ -57,26 +57,25 @@ const ReportData = (() => {
 	function readTimes(bytes, count) {
 		const reader = new Reader(bytes);
 		const time = new Float64Array(count);
-		let now = 0, greatest = 0, isRising = true;
+		let now = 0,
+			greatest = 0,
+			isRising = true;
 		for (let i = 0; i < count; i++) {
 			now += reader.difference();
 			time[i] = now;
 			isRising = isRising && now >= greatest;
 			greatest = Math.max(greatest, now);
 		}
-		if (isRising)
-			return { time, x: time };
+		if (isRising) return { time, x: time };
 		const x = time.slice();
-		for (let i = 1; i < count; i++)
-			x[i] = Math.max(x[i], x[i - 1]);
+		for (let i = 1; i < count; i++) x[i] = Math.max(x[i], x[i - 1]);
 		return { time, x };
 	}
 
 	function readNumbers(bytes, count) {
 		const reader = new Reader(bytes);
 		const numbers = new Uint16Array(count);
-		for (let i = 0; i < count; i++)
-			numbers[i] = reader.number();
+		for (let i = 0; i < count; i++) numbers[i] = reader.number();
 		return numbers;
 	}
 
@@ -98,7 +97,8 @@ const ReportData = (() => {
 		const reader = new Reader(bytes);
 		const spans = { start: [], end: [], first: [], last: [], depth: [], ofRow: new Uint32Array(count) };
 		const open = new Map();
-		let row = 0, id = 0;
+		let row = 0,
+			id = 0;
 		while (!reader.isAtEnd) {
 			const head = reader.number();
 			row += Math.floor(head / 2);
@@ -117,8 +117,7 @@ const ReportData = (() => {
 			let span = open.get(id);
 			open.delete(id);
 			if (span === undefined) {
-				if (duration < 0)
-					continue;
+				if (duration < 0) continue;
 				span = spans.start.push(x[row] - duration) - 1;
 				spans.first.push(-1);
 				spans.depth.push(depth);
@@ -127,14 +126,15 @@ const ReportData = (() => {
 			spans.end[span] = x[row];
 			spans.last[span] = row;
 		}
-		for (const span of open.values())
-			spans.end[span] = count > 0 ? x[count - 1] : 0;
+		for (const span of open.values()) spans.end[span] = count > 0 ? x[count - 1] : 0;
 		return {
 			count: spans.start.length,
-			start: Float64Array.from(spans.start), end: Float64Array.from(spans.end),
-			first: Int32Array.from(spans.first), last: Int32Array.from(spans.last),
+			start: Float64Array.from(spans.start),
+			end: Float64Array.from(spans.end),
+			first: Int32Array.from(spans.first),
+			last: Int32Array.from(spans.last),
 			depth: Uint16Array.from(spans.depth),
-			ofRow: spans.ofRow, /* span + 1; 0: none */
+			ofRow: spans.ofRow /* span + 1; 0: none */,
 		};
 	}
 
@@ -145,9 +145,9 @@ const ReportData = (() => {
 		let row = 0;
 		while (!reader.isAtEnd) {
 			row += reader.number();
-			const item = reader.number(), size = reader.number();
-			if (!places.has(row))
-				places.set(row, []);
+			const item = reader.number(),
+				size = reader.number();
+			if (!places.has(row)) places.set(row, []);
 			places.get(row).push([item, reader.at, size]);
 			reader.at += size;
 		}
@@ -171,14 +171,12 @@ const ReportData = (() => {
 	function itemsOf(data, row) {
 		const reader = new Reader(data.items);
 		reader.at = data.places[row];
-		if (reader.number() === 0)
-			return null;
+		if (reader.number() === 0) return null;
 		const list = [];
 		for (let left = reader.number(); left > 0; left--) {
 			const head = reader.bytes[reader.at++];
 			let kept = head >> 4;
-			if (kept === 15)
-				kept = reader.number();
+			if (kept === 15) kept = reader.number();
 			const size = head & 8 ? reader.number() : kept;
 			list.push({ type: head & 7, size, bytes: reader.take(kept) });
 		}
@@ -190,10 +188,10 @@ const ReportData = (() => {
 		const reader = new Reader(data.items);
 		let sum = 0;
 		reader.at = data.places[row];
-		if (reader.number() === 0)
-			return 0;
+		if (reader.number() === 0) return 0;
 		for (let left = reader.number(); left > 0; left--) {
-			const head = reader.bytes[reader.at++], kept = head >> 4 === 15 ? reader.number() : head >> 4;
+			const head = reader.bytes[reader.at++],
+				kept = head >> 4 === 15 ? reader.number() : head >> 4;
 			sum += head & 8 ? reader.number() : kept;
 			reader.at += kept;
 		}

@@ -9,14 +9,21 @@
 const ReportModel = (() => {
 	const LEVELS = ["DEBUG", "INFO", "WARN", "ERROR", "FATAL"];
 	const TYPES = ["binary", "text", "address", "comp5", "compx", "utf8", "comp5 signed", "compx signed"];
-	const BINARY = 0, TEXT = 1, ADDRESS = 2, COMP5 = 3, COMPX = 4, UTF8 = 5, COMP5S = 6, COMPXS = 7;
+	const BINARY = 0,
+		TEXT = 1,
+		ADDRESS = 2,
+		COMP5 = 3,
+		COMPX = 4,
+		UTF8 = 5,
+		COMP5S = 6,
+		COMPXS = 7;
 	const BLOCK = 32; /* events between two sums of a lane */
 	const SLICE_MS = 12; /* of work between two frames */
 
 	/* ---- texts */
 
 	const HARMFUL = /["\\\u0000-\u001f\u007f-\u009f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069\ufeff]/g;
-	const NAMED = { "\n": "\\n", "\r": "\\r", "\t": "\\t", "\"": "\\\"", "\\": "\\\\" };
+	const NAMED = { "\n": "\\n", "\r": "\\r", "\t": "\\t", '"': '\\"', "\\": "\\\\" };
 
 	function shown(text) {
 		return text.replace(HARMFUL, c => NAMED[c] || "\\u{" + c.codePointAt(0).toString(16).toUpperCase() + "}");
@@ -24,7 +31,9 @@ const ReportModel = (() => {
 
 	/* Of names: quotation marks and backslashes stay. */
 	function plain(text) {
-		return text.replace(HARMFUL, c => c === "\"" || c === "\\" ? c : NAMED[c] || "\\u{" + c.codePointAt(0).toString(16).toUpperCase() + "}");
+		return text.replace(HARMFUL, c =>
+			c === '"' || c === "\\" ? c : NAMED[c] || "\\u{" + c.codePointAt(0).toString(16).toUpperCase() + "}"
+		);
 	}
 
 	const strict = new TextDecoder("utf-8", { fatal: true, ignoreBOM: true });
@@ -45,7 +54,7 @@ const ReportModel = (() => {
 	function textOfDamaged(bytes) {
 		let out = "";
 		for (let at = 0; at < bytes.length;) {
-			const length = bytes[at] < 0x80 ? 1 : bytes[at] < 0xE0 ? 2 : bytes[at] < 0xF0 ? 3 : 4;
+			const length = bytes[at] < 0x80 ? 1 : bytes[at] < 0xe0 ? 2 : bytes[at] < 0xf0 ? 3 : 4;
 			try {
 				out += shown(strict.decode(bytes.subarray(at, at + length)));
 				at += length;
@@ -67,43 +76,45 @@ const ReportModel = (() => {
 	}
 
 	function duration(ns) {
-		if (ns < 1e3)
-			return trimmed(ns, 0) + " ns";
-		if (ns < 1e6)
-			return trimmed(ns / 1e3, ns < 1e5 ? 2 : 1) + " µs";
-		if (ns < 1e9)
-			return trimmed(ns / 1e6, ns < 1e8 ? 2 : 1) + " ms";
-		if (ns < 120e9)
-			return trimmed(ns / 1e9, 2) + " s";
-		if (ns < 7200e9)
-			return Math.floor(ns / 60e9) + " min " + trimmed(ns / 1e9 % 60, 0) + " s";
+		if (ns < 1e3) return trimmed(ns, 0) + " ns";
+		if (ns < 1e6) return trimmed(ns / 1e3, ns < 1e5 ? 2 : 1) + " µs";
+		if (ns < 1e9) return trimmed(ns / 1e6, ns < 1e8 ? 2 : 1) + " ms";
+		if (ns < 120e9) return trimmed(ns / 1e9, 2) + " s";
+		if (ns < 7200e9) return Math.floor(ns / 60e9) + " min " + trimmed((ns / 1e9) % 60, 0) + " s";
 		return trimmed(ns / 3600e9, 1) + " h";
 	}
 
 	/* "2ms", "1.5 s", "300us": nanoseconds; a number alone is milliseconds.  null: it is none. */
 	function parseDuration(text) {
 		const found = /^\s*>?=?\s*([0-9]*\.?[0-9]+)\s*(ns|us|µs|ms|s|m|min|h)?\s*$/.exec(text);
-		const units = { ns: 1, us: 1e3, "µs": 1e3, ms: 1e6, s: 1e9, m: 60e9, min: 60e9, h: 3600e9 };
+		const units = { ns: 1, us: 1e3, µs: 1e3, ms: 1e6, s: 1e9, m: 60e9, min: 60e9, h: 3600e9 };
 		return found ? Number(found[1]) * units[found[2] || "ms"] : null;
 	}
 
 	function bytesText(count) {
-		if (count < 10000)
-			return count + " bytes";
+		if (count < 10000) return count + " bytes";
 		return count < 1e7 ? trimmed(count / 1024, 0) + " KiB" : trimmed(count / 1048576, 1) + " MiB";
 	}
 
 	/* ---- events: "6..8, 18, OPEN*"; null: nothing is asked for.  What comes back says of a class whether it is meant. */
 	function parseEvents(text) {
-		const words = text.split(",").map(word => word.trim()).filter(word => word !== "");
-		if (words.length === 0)
-			return null;
+		const words = text
+			.split(",")
+			.map(word => word.trim())
+			.filter(word => word !== "");
+		if (words.length === 0) return null;
 		const tests = words.map(word => {
 			const range = /^(\d+)(?:\s*(?:\.\.|-)\s*(\d+))?$/.exec(word);
-			if (range)
-				return (id) => id >= Number(range[1]) && id <= Number(range[2] || range[1]);
-			const pattern = new RegExp("^" + word.replace(/[.+^${}()|[\]\\]/g, "\\$&").replace(/\*/g, ".*").replace(/\?/g, ".")
-				+ (/[*?]/.test(word) ? "$" : ""), "i");
+			if (range) return id => id >= Number(range[1]) && id <= Number(range[2] || range[1]);
+			const pattern = new RegExp(
+				"^" +
+					word
+						.replace(/[.+^${}()|[\]\\]/g, "\\$&")
+						.replace(/\*/g, ".*")
+						.replace(/\?/g, ".") +
+					(/[*?]/.test(word) ? "$" : ""),
+				"i"
+			);
 			return (id, name) => pattern.test(name);
 		});
 		return (id, name) => tests.some(test => test(id, name));
@@ -115,14 +126,16 @@ const ReportModel = (() => {
 			this.data = data;
 			this.base = BigInt(about.first_ns || 0);
 			this.isUtc = false;
+			this.hasHosts = new Set(about.origins.map(origin => origin.host)).size > 1;
 			this.length = data.count > 0 ? Math.max(data.x[data.count - 1], 1) : 1;
 			this.classes = about.classes.map(([component, id, level, type, named]) => ({
-				component, id, level,
+				component,
+				id,
+				level,
 				type: type >= 0 ? about.types[type] : null,
 				named: named >= 0 ? about.named[named] : null,
 			}));
-			for (const kind of this.classes)
-				kind.name = this.nameOf(kind);
+			for (const kind of this.classes) kind.name = this.nameOf(kind);
 			this.componentNames = about.components.map(component => plain(component.name));
 			this.levelOfClass = Uint8Array.from(this.classes, kind => Math.min(kind.level, 4));
 			this.componentOfClass = Uint16Array.from(this.classes, kind => kind.component);
@@ -133,10 +146,8 @@ const ReportModel = (() => {
 		/* ---- names */
 
 		nameOf(kind) {
-			if (kind.type)
-				return plain(kind.type.mnemonic);
-			if (kind.named && kind.named.mnemonic)
-				return plain(kind.named.mnemonic);
+			if (kind.type) return plain(kind.type.mnemonic);
+			if (kind.named && kind.named.mnemonic) return plain(kind.named.mnemonic);
 			return String(kind.id);
 		}
 		kindOf(row) {
@@ -149,24 +160,33 @@ const ReportModel = (() => {
 			return this.componentOfClass[this.data.classes[row]];
 		}
 		itemName(kind, index) {
-			if (kind.type && index < kind.type.arguments.length)
-				return plain(kind.type.arguments[index].name);
-			if (kind.named && index < kind.named.items.length)
-				return plain(kind.named.items[index]);
+			if (kind.type && index < kind.type.arguments.length) return plain(kind.type.arguments[index].name);
+			if (kind.named && index < kind.named.items.length) return plain(kind.named.items[index]);
 			return "data" + (index + 1);
 		}
 		isNamed(kind, index) {
-			return Boolean(kind.type && index < kind.type.arguments.length || kind.named && index < kind.named.items.length);
+			return Boolean((kind.type && index < kind.type.arguments.length) || (kind.named && index < kind.named.items.length));
 		}
 		argumentOf(kind, index) {
-			return kind.type && kind.type.arguments[index] || null;
+			return (kind.type && kind.type.arguments[index]) || null;
 		}
 		originOf(thread) {
 			return this.data.about.origins[this.data.about.threads[thread][0]];
 		}
 		processName(origin) {
-			const name = origin.program || origin.jobname || origin.path.split("/").filter(part => part !== "").pop() || "";
-			return plain(name.split("/").pop()) + (origin.pid ? " " + origin.pid : "") + (this.hasHosts && origin.host ? " @ " + plain(origin.host) : "");
+			const name =
+				origin.program ||
+				origin.jobname ||
+				origin.path
+					.split("/")
+					.filter(part => part !== "")
+					.pop() ||
+				"";
+			return (
+				plain(name.split("/").pop()) +
+				(origin.pid ? " " + origin.pid : "") +
+				(this.hasHosts && origin.host ? " @ " + plain(origin.host) : "")
+			);
 		}
 		threadName(thread) {
 			return String(this.data.about.threads[thread][2]);
@@ -174,10 +194,6 @@ const ReportModel = (() => {
 		threadFullName(thread) {
 			return this.processName(this.originOf(thread)) + " / " + this.threadName(thread);
 		}
-		get hasHosts() {
-			return new Set(this.data.about.origins.map(origin => origin.host)).size > 1;
-		}
-
 		/* ---- times: x is nanoseconds since the first event */
 
 		instant(x) {
@@ -189,8 +205,12 @@ const ReportModel = (() => {
 			const two = number => String(number).padStart(2, "0");
 			const u = this.isUtc;
 			return {
-				date: (u ? date.getUTCFullYear() : date.getFullYear()) + "-" + two((u ? date.getUTCMonth() : date.getMonth()) + 1) + "-"
-					+ two(u ? date.getUTCDate() : date.getDate()),
+				date:
+					(u ? date.getUTCFullYear() : date.getFullYear()) +
+					"-" +
+					two((u ? date.getUTCMonth() : date.getMonth()) + 1) +
+					"-" +
+					two(u ? date.getUTCDate() : date.getDate()),
 				minute: two(u ? date.getUTCHours() : date.getHours()) + ":" + two(u ? date.getUTCMinutes() : date.getMinutes()),
 				second: two(u ? date.getUTCSeconds() : date.getSeconds()),
 				fraction: String(ns % 1000000000n).padStart(9, "0"),
@@ -212,29 +232,35 @@ const ReportModel = (() => {
 
 		valueOf(item, argument) {
 			const print = argument ? argument.print : "default";
-			const isInteger = item.type === ADDRESS || item.type === COMP5 || item.type === COMPX || item.type === COMP5S || item.type === COMPXS;
+			const isInteger =
+				item.type === ADDRESS || item.type === COMP5 || item.type === COMPX || item.type === COMP5S || item.type === COMPXS;
 			const isText = item.type === TEXT || item.type === UTF8;
-			if (print === "text" && !isInteger || item.type === TEXT && argument && argument.encoding)
+			if ((print === "text" && !isInteger) || (item.type === TEXT && argument && argument.encoding))
 				return this.textIn(item, argument);
-			if (print !== "default" && print !== "text" && print !== "record" && !isText && item.size > 0 && item.size <= 8 && (isInteger || print !== "hex"))
+			if (
+				print !== "default" &&
+				print !== "text" &&
+				print !== "record" &&
+				!isText &&
+				item.size > 0 &&
+				item.size <= 8 &&
+				(isInteger || print !== "hex")
+			)
 				return this.labelled(item, argument);
 			return this.typed(item, isInteger, isText);
 		}
 		textIn(item, argument) {
 			const letters = argument.encoding && this.data.about.encodings[argument.encoding];
 			const text = letters ? shown(Array.from(item.bytes, byte => letters[byte]).join("")) : textOf(item.bytes);
-			return "\"" + text + "\"" + this.cut(item);
+			return '"' + text + '"' + this.cut(item);
 		}
 		cut(item) {
 			return item.size > item.bytes.length ? "… (" + bytesText(item.size) + ")" : "";
 		}
 		typed(item, isInteger, isText) {
-			if (isText)
-				return "\"" + textOf(item.bytes) + "\"" + this.cut(item);
-			if (item.type === ADDRESS && item.size === 8)
-				return "0x" + this.number(item).toString(16).toUpperCase().padStart(16, "0");
-			if (isInteger && item.size > 0 && item.size <= 8)
-				return this.number(item).toString();
+			if (isText) return '"' + textOf(item.bytes) + '"' + this.cut(item);
+			if (item.type === ADDRESS && item.size === 8) return "0x" + this.number(item).toString(16).toUpperCase().padStart(16, "0");
+			if (isInteger && item.size > 0 && item.size <= 8) return this.number(item).toString();
 			return hexOf(item.bytes.subarray(0, 256)).replace(/(.{16})(?=.)/g, "$1-") + (item.bytes.length > 256 ? "…" : this.cut(item));
 		}
 		/* As a BigInt, or a small one as a number; of a binary item too. */
@@ -242,31 +268,35 @@ const ReportModel = (() => {
 			const isLittle = item.type === ADDRESS || item.type === COMP5 || item.type === COMP5S;
 			const size = item.bytes.length;
 			let value = 0n;
-			for (let i = 0; i < size; i++)
-				value = value << 8n | BigInt(item.bytes[isLittle ? size - 1 - i : i]);
+			for (let i = 0; i < size; i++) value = (value << 8n) | BigInt(item.bytes[isLittle ? size - 1 - i : i]);
 			return item.type === COMP5S || item.type === COMPXS ? BigInt.asIntN(8 * size, value) : value;
 		}
 		labelled(item, argument) {
 			const value = this.number(item);
 			const bits = BigInt.asUintN(64, value);
 			switch (argument.print) {
-			case "hex":
-				return "0x" + BigInt.asUintN(8 * item.size, value).toString(16).toUpperCase().padStart(2 * item.size, "0");
-			case "time":
-				return this.timeText(bits * BigInt(argument.unit_ns));
-			case "enumeration": {
-				const label = (argument.labels || []).find(([number]) => BigInt(number) === bits);
-				return label ? plain(label[1]) : value.toString();
-			}
-			case "flags":
-				return this.flags(bits, argument.labels || []);
-			default:
-				return value.toString();
+				case "hex":
+					return (
+						"0x" +
+						BigInt.asUintN(8 * item.size, value)
+							.toString(16)
+							.toUpperCase()
+							.padStart(2 * item.size, "0")
+					);
+				case "time":
+					return this.timeText(bits * BigInt(argument.unit_ns));
+				case "enumeration": {
+					const label = (argument.labels || []).find(([number]) => BigInt(number) === bits);
+					return label ? plain(label[1]) : value.toString();
+				}
+				case "flags":
+					return this.flags(bits, argument.labels || []);
+				default:
+					return value.toString();
 			}
 		}
 		timeText(ns) {
-			if (ns > 0x7FFFFFFFFFFFFFFFn)
-				return ns.toString();
+			if (ns > 0x7fffffffffffffffn) return ns.toString();
 			const parts = this.partsOf(ns);
 			return parts.date + " " + parts.minute + ":" + parts.second + "." + parts.fraction;
 		}
@@ -275,20 +305,18 @@ const ReportModel = (() => {
 			let rest = value;
 			for (const [text, name] of labels) {
 				const bits = BigInt(text);
-				if (bits === 0n ? value !== 0n : (value & bits) !== bits)
-					continue;
+				if (bits === 0n ? value !== 0n : (value & bits) !== bits) continue;
 				names.push(plain(name));
 				rest &= ~bits;
 			}
-			if (rest !== 0n || names.length === 0)
-				names.push(rest === 0n ? "0" : "0x" + rest.toString(16).toUpperCase());
+			if (rest !== 0n || names.length === 0) names.push(rest === 0n ? "0" : "0x" + rest.toString(16).toUpperCase());
 			return names.join("|");
 		}
 		/* The items of an event in one line: "rows=7 name=\"X\"", or the values alone where there are no names. */
 		line(row, limit = 300) {
-			const kind = this.kindOf(row), list = ReportData.itemsOf(this.data, row);
-			if (!list)
-				return "";
+			const kind = this.kindOf(row),
+				list = ReportData.itemsOf(this.data, row);
+			if (!list) return "";
 			let text = "";
 			for (let i = 0; i < list.length && text.length < limit; i++) {
 				const argument = this.argumentOf(kind, i);
@@ -299,15 +327,19 @@ const ReportModel = (() => {
 		}
 		recordLine(row, index, item) {
 			const record = ReportData.recordsOf(this.data, row).find(found => found.item === index);
-			if (!record)
-				return this.valueOf(item, null);
-			return "{" + record.fields.filter(field => field.text !== null && !field.isFiller)
-				.map(field => plain(field.name) + (field.occurrence ? "(" + field.occurrence + ")" : "") + "=" + this.fieldText(field)).join(" ") + "}";
+			if (!record) return this.valueOf(item, null);
+			return (
+				"{" +
+				record.fields
+					.filter(field => field.text !== null && !field.isFiller)
+					.map(field => plain(field.name) + (field.occurrence ? "(" + field.occurrence + ")" : "") + "=" + this.fieldText(field))
+					.join(" ") +
+				"}"
+			);
 		}
 		fieldText(field) {
-			if (field.isBad)
-				return "X'" + shown(field.text) + "'";
-			return field.kind === "text" ? "\"" + shown(field.text.replace(/ +$/, "")) + "\"" : shown(field.text);
+			if (field.isBad) return "X'" + shown(field.text) + "'";
+			return field.kind === "text" ? '"' + shown(field.text.replace(/ +$/, "")) + '"' : shown(field.text);
 		}
 
 		/* ---- the filter */
@@ -315,42 +347,46 @@ const ReportModel = (() => {
 		/* Of each class: 0 it is not shown, 1 it is when its own text fits, 2 it is. */
 		judgeClasses(filter, words) {
 			return Uint8Array.from(this.classes, kind => {
-				if (filter.component >= 0 && kind.component !== filter.component || kind.level < filter.level)
-					return 0;
-				if (filter.events && !filter.events(kind.id, kind.name))
-					return 0;
-				if (words.length === 0)
-					return 2;
-				const text = (this.componentNames[kind.component] + " " + kind.name + " " + (kind.type ? kind.type.description : "")).toLowerCase();
+				if ((filter.component >= 0 && kind.component !== filter.component) || kind.level < filter.level) return 0;
+				if (filter.events && !filter.events(kind.id, kind.name)) return 0;
+				if (words.length === 0) return 2;
+				const text = (
+					this.componentNames[kind.component] +
+					" " +
+					kind.name +
+					" " +
+					(kind.type ? kind.type.description : "")
+				).toLowerCase();
 				return words.every(word => text.includes(word)) ? 2 : 1;
 			});
 		}
 		/* Calls done(rows) when it is through, progress(part) between; a later call ends it.  filter: { text, component, level, events, thread, duration } */
 		filter(filter, progress, done) {
-			const work = ++this.work, data = this.data, spans = data.spans;
-			const words = filter.text.toLowerCase().split(/\s+/).filter(word => word !== "");
+			const work = ++this.work,
+				data = this.data,
+				spans = data.spans;
+			const words = filter.text
+				.toLowerCase()
+				.split(/\s+/)
+				.filter(word => word !== "");
 			const verdicts = this.judgeClasses(filter, words);
 			const rows = new Uint32Array(data.count);
-			let count = 0, row = 0;
+			let count = 0,
+				row = 0;
 			const fits = row => {
 				const verdict = verdicts[data.classes[row]];
-				if (verdict === 0 || filter.thread >= 0 && data.threads[row] !== filter.thread)
-					return false;
+				if (verdict === 0 || (filter.thread >= 0 && data.threads[row] !== filter.thread)) return false;
 				if (filter.duration !== null) {
 					const span = spans.ofRow[row];
-					if (span === 0 || !(spans.end[span - 1] - spans.start[span - 1] > filter.duration))
-						return false;
+					if (span === 0 || !(spans.end[span - 1] - spans.start[span - 1] > filter.duration)) return false;
 				}
 				return verdict === 2 || this.hasWords(row, words);
 			};
 			const slice = () => {
-				if (work !== this.work)
-					return;
+				if (work !== this.work) return;
 				const end = performance.now() + SLICE_MS;
 				while (row < data.count) {
-					for (const until = Math.min(row + 256, data.count); row < until; row++)
-						if (fits(row))
-							rows[count++] = row;
+					for (const until = Math.min(row + 256, data.count); row < until; row++) if (fits(row)) rows[count++] = row;
 					if (row < data.count && performance.now() > end) {
 						progress(row / data.count);
 						setTimeout(slice);
@@ -385,7 +421,8 @@ const ReportModel = (() => {
 		/* ---- tracks: groups of lanes.  A lane has the shown events of one thread (of one component of it), and its spans by depth. */
 
 		tracks(byThread) {
-			const data = this.data, threadCount = data.about.threads.length;
+			const data = this.data,
+				threadCount = data.about.threads.length;
 			const keyOf = byThread ? row => data.threads[row] : row => this.componentOf(row) * threadCount + data.threads[row];
 			const lanes = this.lanesOf(keyOf);
 			const groups = new Map();
@@ -403,12 +440,14 @@ const ReportModel = (() => {
 			}
 			const compare = new Intl.Collator("en", { numeric: true }).compare;
 			const list = [...groups.values()].sort((a, b) => compare(a.name, b.name));
-			for (const group of list)
-				group.lanes.sort((a, b) => compare(a.detail, b.detail) || compare(a.label, b.label));
+			for (const group of list) group.lanes.sort((a, b) => compare(a.detail, b.detail) || compare(a.label, b.label));
 			return list;
 		}
 		lanesOf(keyOf) {
-			const count = this.count, lanes = new Map(), of = new Uint32Array(count), list = [];
+			const count = this.count,
+				lanes = new Map(),
+				of = new Uint32Array(count),
+				list = [];
 			for (let i = 0; i < count; i++) {
 				const key = keyOf(this.rowAt(i));
 				let lane = lanes.get(key);
@@ -424,47 +463,39 @@ const ReportModel = (() => {
 				lane.rows = new Uint32Array(lane.size);
 				lane.size = 0;
 			}
-			for (let i = 0; i < count; i++)
-				list[of[i]].rows[list[of[i]].size++] = this.rowAt(i);
-			for (const lane of list)
-				lane.sums = this.sumsOf(lane.rows);
+			for (let i = 0; i < count; i++) list[of[i]].rows[list[of[i]].size++] = this.rowAt(i);
+			for (const lane of list) lane.sums = this.sumsOf(lane.rows);
 			this.addSpans(list, lanes, keyOf);
 			return list;
 		}
 		/* Of each level, how many of its events stand before each block of rows: what a pixel shows is then two look-ups, however many events it is. */
 		sumsOf(rows) {
 			const blocks = Math.floor(rows.length / BLOCK) + 1;
-			const sums = new Uint32Array(blocks * 5), now = new Uint32Array(5);
+			const sums = new Uint32Array(blocks * 5),
+				now = new Uint32Array(5);
 			for (let i = 0; i <= rows.length; i++) {
-				if (i % BLOCK === 0)
-					sums.set(now, i / BLOCK * 5);
-				if (i < rows.length)
-					now[this.levelOf(rows[i])]++;
+				if (i % BLOCK === 0) sums.set(now, (i / BLOCK) * 5);
+				if (i < rows.length) now[this.levelOf(rows[i])]++;
 			}
 			return sums;
 		}
 		/* Adds to counts how many events of each level are among the first `index` of a lane, `sign` times. */
 		addBefore(lane, index, counts, sign) {
 			const block = Math.floor(index / BLOCK);
-			for (let level = 0; level < 5; level++)
-				counts[level] += sign * lane.sums[block * 5 + level];
-			for (let i = block * BLOCK; i < index; i++)
-				counts[this.levelOf(lane.rows[i])] += sign;
+			for (let level = 0; level < 5; level++) counts[level] += sign * lane.sums[block * 5 + level];
+			for (let i = block * BLOCK; i < index; i++) counts[this.levelOf(lane.rows[i])] += sign;
 		}
 		/* A span is shown where its beginning is, or its end when only that is. */
 		addSpans(list, lanes, keyOf) {
-			const spans = this.data.spans, all = this.rows === null;
-			for (const lane of list)
-				lane.depths = new Map();
+			const spans = this.data.spans,
+				all = this.rows === null;
+			for (const lane of list) lane.depths = new Map();
 			for (let span = 0; span < spans.count; span++) {
 				let row = spans.first[span];
-				if (row < 0 || !all && !this.isShown(row))
-					row = spans.last[span];
-				if (row < 0 || !all && !this.isShown(row))
-					continue;
+				if (row < 0 || (!all && !this.isShown(row))) row = spans.last[span];
+				if (row < 0 || (!all && !this.isShown(row))) continue;
 				const depths = list[lanes.get(keyOf(row))].depths;
-				if (!depths.has(spans.depth[span]))
-					depths.set(spans.depth[span], []);
+				if (!depths.has(spans.depth[span])) depths.set(spans.depth[span], []);
 				depths.get(spans.depth[span]).push(span);
 			}
 			for (const lane of list) {
@@ -476,8 +507,7 @@ const ReportModel = (() => {
 			const list = Uint32Array.from(found).sort((a, b) => spans.start[a] - spans.start[b]);
 			const start = Float64Array.from(list, span => spans.start[span]);
 			const reach = new Float64Array(list.length); /* the latest end so far: never falls, so it can be searched */
-			for (let i = 0; i < list.length; i++)
-				reach[i] = Math.max(spans.end[list[i]], i > 0 ? reach[i - 1] : -Infinity);
+			for (let i = 0; i < list.length; i++) reach[i] = Math.max(spans.end[list[i]], i > 0 ? reach[i - 1] : -Infinity);
 			return { list, start, reach };
 		}
 		rowOfSpan(span) {
@@ -490,10 +520,8 @@ const ReportModel = (() => {
 	function lowerBound(array, value, from = 0, to = array.length) {
 		while (from < to) {
 			const middle = (from + to) >>> 1;
-			if (array[middle] < value)
-				from = middle + 1;
-			else
-				to = middle;
+			if (array[middle] < value) from = middle + 1;
+			else to = middle;
 		}
 		return from;
 	}
@@ -501,13 +529,26 @@ const ReportModel = (() => {
 	function lowerBoundRow(rows, x, value, from = 0, to = rows.length) {
 		while (from < to) {
 			const middle = (from + to) >>> 1;
-			if (x[rows[middle]] < value)
-				from = middle + 1;
-			else
-				to = middle;
+			if (x[rows[middle]] < value) from = middle + 1;
+			else to = middle;
 		}
 		return from;
 	}
 
-	return { Model, LEVELS, TYPES, BINARY, grouped, duration, parseDuration, parseEvents, bytesText, hexOf, plain, shown, lowerBound, lowerBoundRow };
+	return {
+		Model,
+		LEVELS,
+		TYPES,
+		BINARY,
+		grouped,
+		duration,
+		parseDuration,
+		parseEvents,
+		bytesText,
+		hexOf,
+		plain,
+		shown,
+		lowerBound,
+		lowerBoundRow,
+	};
 })();

@@ -126,8 +126,10 @@ static void show_hex(struct state *state, struct ct_record_field *field)
 		size = HEX_SHOWN;
 	ct_buf_clear(text);
 	if (ct_buf_reserve(text, size * 2 + 1))
-		for (uint64_t i = 0; i < size; i++)
-			ct_buf_add_hex(text, bytes[i], 2, true);
+		for (uint64_t i = 0; i < size; i++) {
+			text->data[text->size++] = "0123456789ABCDEF"[bytes[i] >> 4];
+			text->data[text->size++] = "0123456789ABCDEF"[bytes[i] & 15];
+		}
 	field->text = ct_buf_text(text);
 	field->text_size = text->size;
 	field->is_bad = true;

@@ -39,6 +39,7 @@ struct parser {
 	uint32_t heads[HASH_HEADS]; /* of chains of constants, as in next */
 	uint32_t open[CT_COPYBOOK_DEPTH + 2]; /* items that the next one may stand in */
 	uint32_t open_count;
+	bool is_before_data; /* in the divisions of a program that have none */
 	struct ct_token type, redefines; /* of the entry that is being read; size 0: none */
 };
 
@@ -1154,11 +1155,8 @@ static void skip_sentence(struct parser *parser)
 static bool skip_surroundings(struct parser *parser)
 {
 	static const char *const lines[] = { "EJECT", "SKIP1", "SKIP2", "SKIP3", "TITLE" };
-	static const char *const sentences[] = { "IDENTIFICATION", "ID", "PROGRAM-ID", "AUTHOR", "INSTALLATION", "DATE-WRITTEN", "DATE-COMPILED",
-						 "SECURITY", "REMARKS", "ENVIRONMENT", "CONFIGURATION", "SOURCE-COMPUTER", "OBJECT-COMPUTER",
-						 "SPECIAL-NAMES", "CURRENCY", "DECIMAL-POINT", "REPOSITORY", "FUNCTION", "INPUT-OUTPUT",
-						 "FILE-CONTROL", "SELECT", "I-O-CONTROL", "DATA", "FILE", "FD", "SD", "WORKING-STORAGE",
-						 "LOCAL-STORAGE", "LINKAGE" };
+	static const char *const sentences[] = { "DATA", "FILE", "FD", "SD", "WORKING-STORAGE", "LOCAL-STORAGE", "LINKAGE",
+						 "SPECIAL-NAMES", "CURRENCY" };
 
 	for (size_t i = 0; i < CT_COUNT(lines); i++)
 		if (accept(parser, lines[i])) {
@@ -1168,8 +1166,12 @@ static bool skip_surroundings(struct parser *parser)
 				parser->at++;
 			return true;
 		}
+	if (ct_token_is(peek(parser), "IDENTIFICATION") || ct_token_is(peek(parser), "ID") || ct_token_is(peek(parser), "ENVIRONMENT"))
+		parser->is_before_data = true;
+	else if (ct_token_is(peek(parser), "DATA"))
+		parser->is_before_data = false;
 	for (size_t i = 0; i < CT_COUNT(sentences); i++)
-		if (ct_token_is(peek(parser), sentences[i])) {
+		if (parser->is_before_data || ct_token_is(peek(parser), sentences[i])) {
 			skip_sentence(parser);
 			return true;
 		}

@@ -181,7 +181,7 @@ static bool classify_number(struct reading *reading, struct ct_picture *out)
 		return fail(reading, "the picture has no digits, or P on both sides of them", "at least one 9");
 	if (shown > CT_NUMBER_DIGITS)
 		return fail(reading, "the picture has too many digits", "at most 38 digits");
-	out->class = CT_CLASS_NUMERIC;
+	*out = (struct ct_picture){ .class = CT_CLASS_NUMERIC };
 	out->size = (uint32_t)reading->nines;
 	out->digits = (uint8_t)reading->nines;
 	out->shown = (uint8_t)(reading->nines + reading->p_before);
@@ -205,7 +205,6 @@ bool ct_picture_parse(const char *text, size_t size, const struct ct_picture_con
 	}
 	if (!take_all(&reading))
 		return false;
-	*out = (struct ct_picture){ 0 };
 	is_text = reading.has_text || reading.has_letter || reading.has_national;
 	if (!is_text && !reading.has_insertion && !reading.has_editing)
 		return classify_number(&reading, out);
@@ -213,7 +212,7 @@ bool ct_picture_parse(const char *text, size_t size, const struct ct_picture_con
 		return fail(&reading, "the picture mixes symbols of texts and of numbers", "X, A, 9, B, 0 and / of a text, or no X and A of a number");
 	if (reading.characters == 0 || (is_text && reading.has_national && (reading.has_text || reading.has_letter)))
 		return fail(&reading, "the picture says nothing, or two things", "X, A, 9 or N");
-	out->class = is_text ? CT_CLASS_TEXT : CT_CLASS_EDITED;
+	*out = (struct ct_picture){ .class = is_text ? CT_CLASS_TEXT : CT_CLASS_EDITED };
 	out->size = (uint32_t)reading.characters * (reading.has_national ? 2 : 1);
 	return true;
 }

@@ -167,13 +167,11 @@ static enum evidence weigh(const char *from, const char *to)
 			first++;
 		return first == to ? SAYS_NOTHING : SAYS_FREE;
 	}
-	if (*mark == '\t')
-		return first > mark ? SAYS_NOTHING : SAYS_FREE;
-	if (!is_mark(*mark) || !is_sequence(from, mark))
+	if ((!is_mark(*mark) && *mark != '\t') || !is_sequence(from, mark))
 		return SAYS_FREE;
 	if (*mark == '*' && first == mark && mark + 1 < to && mark[1] == '>')
 		return SAYS_NOTHING;
-	return (*mark != ' ' && first <= mark) || first < mark ? SAYS_FIXED : SAYS_NOTHING;
+	return (!ct_is_blank(*mark) && first <= mark) || first < mark ? SAYS_FIXED : SAYS_NOTHING;
 }
 
 static bool runs_over(const char *from, const char *to)
@@ -590,6 +588,8 @@ static bool take_name(const struct ct_tokens *tokens, size_t *at, char name[NAME
 {
 	size_t end = ct_run_end(tokens, *at), size = 0;
 
+	if (end == *at + 1 && tokens->at[*at].kind == CT_TOKEN_OTHER)
+		return false;
 	if (end > *at + 1 && tokens->at[end - 1].kind == CT_TOKEN_OTHER && *tokens->at[end - 1].at == '.')
 		end--;
 	for (; *at < end; (*at)++) {

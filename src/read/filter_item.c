@@ -335,6 +335,28 @@ static bool is_number(const struct ctrace_event_item *item, const struct ct_argu
 	       argument->print == CT_PRINT_ENUMERATION;
 }
 
+static bool has_item_name(const struct ct_view *view, uint32_t index, struct ct_span name)
+{
+	char scratch[16];
+
+	return ct_name_is(name.at, name.size, ct_view_item_name(view, index, scratch));
+}
+
+/* data.state.label: what the test takes for a field of a record is the rest of the item's own name, as other tracers have them. */
+static bool has_whole_name(const struct ct_filter_test *test, const struct ct_view *view, uint32_t index)
+{
+	const char *text = view->names != NULL && view->names->items != NULL && index < view->names->item_count ? view->names->items[index] : "";
+	struct ct_span part = test->name;
+
+	for (uint32_t i = 0; i < test->path_count; i++) {
+		if (part.at == NULL || strlen(text) <= part.size || text[part.size] != '.' || !ct_name_equal(part.at, part.size, text, part.size))
+			return false;
+		text += part.size + 1;
+		part = test->path[i];
+	}
+	return test->path_count != 0 && ct_name_is(part.at, part.size, text);
+}
+
 static bool item_matches(const struct ct_filter *filter, const struct ct_filter_test *test, const struct ct_view *view, uint32_t index,
 			 bool *out_is_there)
 {
@@ -344,7 +366,7 @@ static bool item_matches(const struct ct_filter *filter, const struct ct_filter_
 
 	if (view->type != NULL && index < view->type->argument_count)
 		argument = &view->type->arguments[index];
-	if (test->path_count != 0)
+	if (test->path_count != 0 && !has_whole_name(test, view, index))
 		return record_matches(filter, test, item, argument, out_is_there);
 	*out_is_there = true;
 	if (test->is_there)
@@ -356,13 +378,6 @@ static bool item_matches(const struct ct_filter *filter, const struct ct_filter_
 	return bytes_match(filter, test, item->data, item->size, argument != NULL ? argument->encoding : CT_ENCODING_ASCII);
 }
 
-static bool has_item_name(const struct ct_view *view, uint32_t index, struct ct_span name)
-{
-	char scratch[16];
-
-	return ct_name_is(name.at, name.size, ct_view_item_name(view, index, scratch));
-}
-
 /* The item that the test is about; UINT32_MAX when the event has none.  A name that nobody gave needs not be made up for each event. */
 static uint32_t find_item(const struct ct_filter_test *test, const struct ct_view *view)
 {
@@ -370,6 +385,9 @@ static uint32_t find_item(const struct ct_filter_test *test, const struct ct_vie
 
 	if (test->name.at == NULL || (view->type == NULL && view->names == NULL))
 		return test->index < count ? test->index : UINT32_MAX;
+	for (uint32_t i = 0; i < count && test->path_count != 0; i++)
+		if (has_whole_name(test, view, i))
+			return i;
 	for (uint32_t i = 0; i < count; i++) {
 		bool is_named =
 			(view->type != NULL && i < view->type->argument_count) || (view->names != NULL && i < view->names->item_count);

@@ -25,6 +25,7 @@ struct asset {
 };
 static const struct asset template = ASSET(asset_report_html);
 static const struct asset styles[] = { ASSET(asset_uPlot_min_css), ASSET(asset_report_css) };
+static const struct asset library_licence = ASSET(asset_uPlot_LICENSE);
 static const struct asset scripts[] = {
 	ASSET(asset_uPlot_iife_min_js),  ASSET(asset_report_data_js),     ASSET(asset_report_model_js),
 	ASSET(asset_report_timeline_js), ASSET(asset_report_overview_js), ASSET(asset_report_table_js),
@@ -97,6 +98,10 @@ static void write_style(const struct page *page)
 
 static void write_script(const struct page *page)
 {
+	/* Who passes the page on passes on what the licence of its library asks for. */
+	fputs("/*\n", page->to);
+	write_assets(page, &library_licence, 1);
+	fputs("*/\n", page->to);
 	write_assets(page, scripts, sizeof scripts / sizeof *scripts);
 }
 

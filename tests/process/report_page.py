@@ -122,11 +122,14 @@ def test_loading(page):
     # 8 events an order, a SLOW for each slow query, a REFUSED for each thirteenth order, 3 attacks
     events = 60 * 8 + sum((n % 11 == 5) + ((n + 3) % 11 == 5) for n in range(60)) + sum(n % 13 == 12 for n in range(60)) + 3
     same("every event", page.eval("ctraceReport.model.data.count"), events)
-    same("every span has two ends", page.eval("[ctraceReport.model.data.spans.count, ctraceReport.model.data.spans.last.filter(row => row < 0).length]"), [180, 0])
+    same("every span has two ends", page.eval("(s => [s.count, s.last.filter(row => row < 0).length])(ctraceReport.model.data.spans)"), [180, 0])
     check("and is as long as they are apart", page.eval("(() => { const d = ctraceReport.model.data, s = d.spans;"
                                                         " return s.start.every((at, i) => at === d.time[s.first[i]] && s.end[i] === d.time[s.last[i]] && s.end[i] > at); })()"))
-    same("queries lie in orders", page.eval("(() => { const m = ctraceReport.model, s = m.data.spans; const named = name => [...s.first].map((row, i) => [row, i])"
-                                            ".filter(([row]) => m.kindOf(row).name === name).map(([, i]) => s.depth[i]); return [...new Set(named('ORDER')), ...new Set(named('QUERY'))]; })()"), [0, 1])
+    depths = """(name => {
+        const m = ctraceReport.model, s = m.data.spans;
+        return [...new Set([...s.depth].filter((depth, i) => m.kindOf(s.first[i]).name === name))];
+    })"""
+    same("queries lie in orders", (page.eval(depths + "('ORDER')"), page.eval(depths + "('QUERY')")), ([0], [1]))
     check("a warning is painted", page.pixel("--level-2", [196, 24, 1000, 380]) > 0)
     check("an error is painted", page.pixel("--level-3", [196, 24, 1000, 380]) > 0)
     same("groups in order", page.eval("ctraceReport.timeline.groups.map(group => [group.name, group.lanes.length])"), [["shop.cache", 3], ["shop.db", 3], ["shop.orders", 3]])
@@ -216,7 +219,7 @@ def test_record(page):
     page.eval("ctraceReport.select(ctraceReport.model.rowAt(0), 'grid')")
     page.settled()
     record = dict(zip(page.all("#detail .record tbody th"), page.all("#detail .record tbody .value")))
-    check("the record's fields", '"ADA LOVELACE"' in record.get("CUST-NAME", "") or any(name in record.get("CUST-NAME", "") for name in ("GRACE", "JEAN")), record)
+    check("the record's fields", record.get("CUST-NAME") in ('"ADA LOVELACE"', '"GRACE HOPPER"', '"JEAN SAMMET"'), record)
     check("a binary number", record.get("CUST-ORDERS", "").isdigit(), record)
     check("a packed number", record.get("CUST-BALANCE", "").lstrip("+-") == "12345.67", record)
     check("a table's occurrences", [record.get(f"CUST-MONTH({n})") for n in (1, 2, 3)] == ["01", "02", "03"], record)
@@ -228,8 +231,8 @@ def test_record(page):
     check("and marked", "GRACE" in page.all("#detail mark"), page.all("#detail mark"))
     check("a condition's name stands by its value", page.eval("[...document.querySelectorAll('#detail .cond')].every(e => /^CUST-IS-/.test(e.innerText))"))
     page.clear()
-    page.eval("ctraceReport.select([...Array(ctraceReport.model.data.count).keys()].filter(row => ctraceReport.model.kindOf(row).name === 'CUSTOMER')"
-              ".find(row => ReportData.recordsOf(ctraceReport.model.data, row)[0].fields.some(field => field.isBad)), 'grid')")
+    page.eval("(m => ctraceReport.select([...Array(m.data.count).keys()].filter(row => m.kindOf(row).name === 'CUSTOMER')"
+              ".find(row => ReportData.recordsOf(m.data, row)[0].fields.some(field => field.isBad)), 'grid'))(ctraceReport.model)")
     page.settled()
     check("what does not fit is marked", page.all("#detail .tag.bad") == ["does not fit its picture"], page.all("#detail .tag.bad"))
 
@@ -240,7 +243,7 @@ def test_filters(page):
     check("text", page.eval("ctraceReport.model.count") > 0 and set(page.all("#events-grid .grid-body .grid-row > :nth-child(5)")) == {"SLOW"}, page.text("#matches"))
     page.clear()
     page.search("#f-event", "10..12")
-    check("a range of events", page.eval("[...Array(ctraceReport.model.count).keys()].every(i => { const id = ctraceReport.model.kindOf(ctraceReport.model.rowAt(i)).id; return id >= 10 && id <= 12; })"))
+    check("a range of events", page.eval("(m => [...Array(m.count).keys()].map(i => m.kindOf(m.rowAt(i)).id).every(id => id >= 10 && id <= 12))(ctraceReport.model)"))
     page.search("#f-event", "ORDER*")
     check("a pattern of names", page.eval("ctraceReport.model.count") == 120, page.text("#matches"))
     page.search("#f-duration", "2ms")
@@ -317,7 +320,8 @@ def test_keys(page):
     for _ in range(60):
         page.key("Tab")
         reached.append(page.eval("document.activeElement.id"))
-    wanted = {"theme", "help-open", "f-text", "f-component", "f-event", "f-level", "f-clear", "by-thread", "zoom-in", "overview", "canvas", "split-h", "tab-events", "events-grid", "split-v", "detail"}
+    wanted = {"theme", "help-open", "f-text", "f-component", "f-event", "f-level", "f-clear", "by-thread", "zoom-in", "overview", "canvas", "split-h",
+              "tab-events", "events-grid", "split-v", "detail"}
     check("Tab reaches everything", wanted <= set(reached), sorted(wanted - set(reached)))
     page.eval("document.getElementById('canvas').focus()")
     page.key("Tab")
@@ -389,7 +393,8 @@ def contrast(page, selectors):
     })(%s)""" % json.dumps(selectors))
 
 
-TEXTS = ".facts li, .filter label span, .filter output, .range, .legend li, .tabs button, .grid-head > *, .grid-body .grid-row > *, .detail dt, .detail dd, .detail h3, .fields th, .fields td, .head button"
+TEXTS = (".facts li, .filter label span, .filter output, .range, .legend li, .tabs button, .grid-head > *, .grid-body .grid-row > *, .detail dt, .detail dd,"
+         " .detail h3, .fields th, .fields td, .head button")
 
 
 def test_looks(page):
@@ -409,9 +414,11 @@ def test_looks(page):
     page.eval("ctraceReport.timeline.zoom(.5, undefined, true)")
     check("reduced motion: at once", page.eval("ctraceReport.timeline.aim") is None and page.width < page.eval("ctraceReport.all.to"))
     page.prefer(prefers_color_scheme="light")
-    names = page.eval("""[...document.querySelectorAll("button, input, select, [role], canvas")].filter(e => e.offsetParent !== null && e.getAttribute("role") !== "presentation" && e.getAttribute("role") !== "rowgroup"
-        && !(e.getAttribute("aria-label") || e.getAttribute("aria-labelledby") || e.title || e.innerText.trim() || (e.labels && e.labels.length))).map(e => e.outerHTML.slice(0, 80))""")
-    same("everything has a name", [name for name in names if "gridcell" not in name and "grid-row" not in name], [])
+    names = page.eval("""[...document.querySelectorAll("button, input, select, [role], canvas")]
+        .filter(e => e.offsetParent !== null && !["presentation", "rowgroup", "row", "gridcell"].includes(e.getAttribute("role"))
+            && !(e.getAttribute("aria-label") || e.getAttribute("aria-labelledby") || e.title || e.innerText.trim() || (e.labels && e.labels.length)))
+        .map(e => e.outerHTML.slice(0, 80))""")
+    same("everything has a name", names, [])
     page.resize(700, 900)
     page.drawn()
     check("a narrow window does not scroll sideways", page.eval("document.documentElement.scrollWidth <= innerWidth"), page.eval("document.documentElement.scrollWidth"))
@@ -420,9 +427,13 @@ def test_looks(page):
 
 
 def photograph(page, path):
-    page.eval("ctraceReport.setView(ctraceReport.model.length * .55, ctraceReport.model.length * .95)")
-    page.eval("ctraceReport.select([...Array(ctraceReport.model.data.count).keys()].find(row => ctraceReport.model.kindOf(row).name === 'CUSTOMER' && ctraceReport.model.data.x[row] > ctraceReport.model.length * .7"
-              " && ReportData.recordsOf(ctraceReport.model.data, row).some(record => record.fields.some(field => field.conditions.length > 1))), 'grid')")
+    page.eval("""(() => {
+        const m = ctraceReport.model, all = m.length, at = .7 * all, found = [...Array(m.data.count).keys()].filter(row => m.kindOf(row).name === "CUSTOMER"
+            && ReportData.recordsOf(m.data, row).some(record => record.fields.some(field => field.conditions.length > 1)));
+        const row = found.sort((a, b) => Math.abs(m.data.x[a] - at) - Math.abs(m.data.x[b] - at))[0];
+        ctraceReport.setView(m.data.x[row] - .2 * all, m.data.x[row] + .2 * all);
+        ctraceReport.select(row, "grid");
+    })()""")
     page.settled()
     page.screenshot(path)
     check("a picture: " + os.path.basename(path), os.path.getsize(path) > 50000)

@@ -74,4 +74,92 @@ static inline const struct ct_field_visitor *line_visitor(struct lines *lines)
 	return &visitor;
 }
 
+/* ---- a copybook in memory; asserts that it is good.  Options may be NULL. */
+static inline struct ct_copybook *parse(const char *text, const struct ct_copybook_options *options)
+{
+	struct ct_copybook *copybook = NULL;
+	struct ct_complaint complaint;
+	struct ct_buf path = { 0 };
+
+	if (ct_copybook_parse("test.cpy", text, strlen(text), options, &copybook, &complaint, &path) != CTRACE_OK)
+		fail_msg("%s:%u:%u: %s; expected %s", ct_buf_text(&path), complaint.line, complaint.column, complaint.message, complaint.expected);
+	ct_buf_fini(&path);
+	return copybook;
+}
+
+/* The fields of a record as lines NAME=text, with =! when bad. */
+static inline void assert_fields_with(const struct ct_copybook_options *options, const char *text, const void *bytes, size_t size,
+				      const char *expected)
+{
+	struct ct_copybook *copybook = parse(text, options);
+	struct lines lines = { 0 };
+
+	(void)ct_copybook_decode(copybook, bytes, size, line_visitor(&lines), NULL);
+	assert_string_equal(ct_buf_text(&lines.out), expected);
+	ct_buf_fini(&lines.out);
+	ct_copybook_destroy(copybook);
+}
+
+static inline void assert_fields(const char *text, const void *bytes, size_t size, const char *expected)
+{
+	assert_fields_with(NULL, text, bytes, size, expected);
+}
+
+/* The same for what is one field of level 01. */
+static inline void assert_field(const char *entry, const void *bytes, size_t size, const char *expected)
+{
+	char text[512], line[512];
+
+	snprintf(text, sizeof text, "01 R. 05 F %s.\n", entry);
+	snprintf(line, sizeof line, "F=%s\n", expected);
+	assert_fields(text, bytes, size, line);
+}
+
+/* A mistake: its place and what is said. */
+static inline void assert_complaint(const char *text, unsigned line, unsigned column, const char *message)
+{
+	struct ct_copybook *copybook = NULL;
+	struct ct_complaint complaint;
+	struct ct_buf path = { 0 };
+
+	assert_int_equal(ct_copybook_parse("test.cpy", text, strlen(text), NULL, &copybook, &complaint, &path), CTRACE_SYNTAX_ERROR);
+	assert_string_equal(complaint.message, message);
+	assert_int_equal(complaint.line, line);
+	assert_int_equal(complaint.column, column);
+	assert_true(complaint.expected[0] != '\0');
+	ct_buf_fini(&path);
+}
+
+/* Where each field of a record is: "NAME@offset+size" with blanks between. */
+static inline void place_value(const struct ct_record_field *field, void *user)
+{
+	ct_buf_add_format(user, "%s@%u+%u ", field->name, field->offset, field->size);
+}
+
+static inline void place_group(const struct ct_record_field *field, void *user)
+{
+	place_value(field, user);
+}
+
+static inline void assert_places_with(const struct ct_copybook_options *options, const char *text, const char *expected)
+{
+	struct ct_copybook *copybook = parse(text, options);
+	struct ct_buf places = { 0 };
+	struct ct_field_visitor visitor = { .begin_group = place_group, .value = place_value, .user = &places };
+	uint32_t size = ct_copybook_size(copybook);
+	char *bytes = test_malloc(size);
+
+	memset(bytes, '1', size);
+	(void)ct_copybook_decode(copybook, bytes, size, &visitor, NULL);
+	assert_string_equal(ct_buf_text(&places), expected);
+	ct_buf_fini(&places);
+	test_free(bytes);
+	ct_copybook_destroy(copybook);
+}
+
+static inline void assert_places(const char *text, const char *expected)
+{
+	assert_places_with(NULL, text, expected);
+}
+
 #endif

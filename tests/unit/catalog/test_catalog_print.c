@@ -278,8 +278,10 @@ static void lines_of_a_copybook(void **state)
 
 	(void)state;
 	ct_buf_init(&text);
-	for (unsigned i = 0; i < CTRACE_MAX_COMPONENT - 1; i += 2)
-		memcpy(name + i, i % 3 == 0 ? "\"\"" : "\xC3\xA4", 2);
+	for (unsigned i = 0; i < CTRACE_MAX_COMPONENT - 1; i += 2) {
+		name[i] = i % 3 == 0 ? '"' : '\xC3';
+		name[i + 1] = i % 3 == 0 ? '"' : '\xA4';
+	}
 	ct_buf_add_format(&text, "component: '%s'\ndescription: %s%s\nevents: {1: X}\n", name, "long-", name + 2);
 	parse(ct_buf_text(&text));
 	ct_buf_fini(&text);

@@ -84,6 +84,7 @@ static void the_data_are_in_it(void **state)
 		free(data_of(page, names[i]));
 	assert_non_null(strstr(page, "<title>ctrace report</title>"));
 	assert_null(strstr(page, "{{"));
+	assert_non_null(strstr(page, "Permission is hereby granted, free of charge")); /* of the library in it */
 	free(page);
 }
 
