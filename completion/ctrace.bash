@@ -67,7 +67,27 @@ _ctrace_offer_emitters() { # [BEFORE-EACH]
 	_ctrace_offer "${1-}" < <({ printf '%s\n' TEXTFILE BINFILE STDERR JOURNAL ES; _ctrace_run list --names=destinations; } | sort -u)
 }
 
-_ctrace_offer_value() { # LONG-OPTION METAVARIABLE
+_ctrace_offer_value() { # LONG-OPTION METAVARIABLE: of $verb
+	case $verb:$1 in
+	export:format)
+		_ctrace_offer_words common-trace-format chrome perfetto csv json
+		return
+		;;
+	stats:by | diff:by)
+		_ctrace_offer_words component event
+		[ "$verb" = diff ] || _ctrace_offer_words thread
+		return
+		;;
+	stats:sort)
+		_ctrace_offer_words events bytes name total median p95 p99 max
+		return
+		;;
+	top:sort)
+		_ctrace_offer_words events bytes lost total name pid
+		return
+		;;
+	top:component) return ;; # a text within names
+	esac
 	case $1 in
 	component) _ctrace_offer_names components ;;
 	pid) _ctrace_offer_names pids ;;
@@ -75,7 +95,12 @@ _ctrace_offer_value() { # LONG-OPTION METAVARIABLE
 	level) _ctrace_offer_words debug info warn error fatal ;;
 	color) _ctrace_offer_words auto always never ;;
 	names) _ctrace_offer_words components destinations jobs pids ;;
-	*) [ "$2" != FILE ] || _ctrace_offer_files ;;
+	*)
+		case $2 in
+		FILE | PATH) _ctrace_offer_files ;;
+		FOLDER) _ctrace_offer_files -d ;;
+		esac
+		;;
 	esac
 }
 
@@ -93,11 +118,12 @@ _ctrace_offer_argument() { # VERB NUMBER: of those that are no options, from 1
 		_ctrace_offer_files
 		;;
 	writer:1) _ctrace_offer < <(_ctrace_members "${CTRACE_PROCLIB:-/etc/ctrace/proclib}") ;;
-	show:*)
+	show:* | ipcs:* | report:* | export:* | stats:*)
 		_ctrace_offer_names pids
 		_ctrace_offer_files
 		;;
-	reload:1 | config:2) _ctrace_offer_files ;;
+	catalog:1) _ctrace_offer_words check header copybook doc ;;
+	reload:1 | config:2 | catalog:* | diff:* | salvage:*) _ctrace_offer_files ;;
 	recover:*) _ctrace_offer_files -d ;;
 	esac
 }

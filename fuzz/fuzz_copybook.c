@@ -118,7 +118,8 @@ static void decode(const struct ct_copybook *copybook, const uint8_t *bytes, siz
 	must(!is_good || (!walk.has_bad && left_over == 0));
 }
 
-static void read_one(const uint8_t *text, size_t text_size, const uint8_t *bytes, size_t size, const struct ct_copybook_options *options)
+static void read_one(const uint8_t *text, size_t text_size, const uint8_t *bytes, size_t size,
+		     const struct ct_copybook_options *options)
 {
 	struct ct_copybook *copybook;
 	struct ct_complaint complaint;
@@ -133,7 +134,8 @@ static void read_one(const uint8_t *text, size_t text_size, const uint8_t *bytes
 		ct_copybook_destroy(copybook);
 	} else {
 		must(strnlen(complaint.message, sizeof complaint.message) < sizeof complaint.message && complaint.message[0] != '\0');
-		must(strnlen(complaint.expected, sizeof complaint.expected) < sizeof complaint.expected && complaint.line <= text_size + 1);
+		must(strnlen(complaint.expected, sizeof complaint.expected) < sizeof complaint.expected &&
+		     complaint.line <= text_size + 1);
 	}
 	ct_buf_fini(&path);
 }

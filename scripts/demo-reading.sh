@@ -32,7 +32,7 @@ export CTRACE_CATALOG=$PWD/catalog
 all_packages >all.txt
 least=$(awk '{ print $2 }' all.txt | sort -rnu | sed -n 4p)
 least=${least:-0}
-section=$(awk -v least="$least" '$2 > least { print $3; exit }' all.txt)
+section=$(awk -v least="$least" '$2 > 0 && $2 <= least { print $3; exit }' all.txt)
 filter="data.record.pkg-section == \"$section\" && data.record.pkg-size in (1..$least)"
 say 'Filters know events by these names, and the fields of records by theirs:'
 show "ctrace show '$filter' --limit 3 dpkg-report.ctb"
@@ -54,7 +54,7 @@ show "ctrace show 'component ~ \"KVSERVER*\" && duration > 0ns' --limit 2 --form
 ctrace show 'component ~ "KVSERVER*" && duration > 0ns' --limit 2 --format '$(COMPONENT) $(MNEMONIC) $(DURATION)' kvserver.ctb >answer.txt ||
 	fail 'ctrace show'
 indent <answer.txt
-same 'connections that a span was found for, twice four and that of each command' "$(events 'component == "KVSERVER.NET" && duration > 0ns' kvserver.ctb)" \
+same 'connections with the time that they took, and connections that ended' "$(events 'component == "KVSERVER.NET" && duration > 0ns' kvserver.ctb)" \
 	"$(events 'component == "KVSERVER.NET" && event == 0x29' kvserver.ctb)"
 
 say 'For other tools, with the same names:'

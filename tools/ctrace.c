@@ -30,9 +30,9 @@ static char tool_name[] = "ctrace";
 
 static const struct verb verbs[] = {
 	{ "show", "[PATH|PID...]", "print traces, merged by time", cmd_show },
-	{ "ipcs", "['COMMAND'...] [PATH...]", "format traces as IPCS does", cmd_ipcs },
+	{ "ipcs", "[COMMAND...] [PATH...]", "format traces as IPCS does", cmd_ipcs },
 	{ "report", "PATH... -o FILE", "make a page of pictures and tables", cmd_report },
-	{ "export", "--format=FORMAT PATH...", "write traces for other tools", cmd_export },
+	{ "export", "-f FORMAT PATH...", "write traces for other tools", cmd_export },
 	{ "diff", "A B", "compare two runs", cmd_diff },
 	{ "salvage", "PATH -o FOLDER", "keep what is good of a damaged trace", cmd_salvage },
 	{ "catalog", "check FILE...", "check and print what events mean", cmd_catalog },

@@ -31,7 +31,7 @@ enum ctrace_status ct_catalog_create(struct ct_catalog **out_catalog)
 
 	if (catalog == NULL)
 		return CTRACE_NOT_ENOUGH_MEMORY;
-	catalog->budget = (struct ct_catalog_budget){ CT_CATALOG_READS, CT_CATALOG_BYTES, true };
+	catalog->budget = (struct ct_catalog_budget){ CT_CATALOG_READS, CT_CATALOG_BYTES, CT_CATALOG_FIELDS, true };
 	*out_catalog = catalog;
 	return CTRACE_OK;
 }
@@ -61,7 +61,7 @@ void ct_catalog_destroy(struct ct_catalog *catalog)
 
 void ct_catalog_names_only(struct ct_catalog *catalog)
 {
-	catalog->budget = (struct ct_catalog_budget){ CT_CATALOG_GUEST_READS, CT_CATALOG_GUEST_BYTES, false };
+	catalog->budget = (struct ct_catalog_budget){ CT_CATALOG_GUEST_READS, CT_CATALOG_GUEST_BYTES, 0, false };
 }
 
 struct ct_catalog_counts ct_catalog_counts(const struct ct_catalog *catalog)

@@ -183,7 +183,7 @@ static void load_copybook(struct ct_load *load, const struct ct_yaml *const *val
 	}
 	if (!load->budget->with_copybooks)
 		return;
-	argument->copybook = ct_catalog_record_open(load->file, &request, load->mistakes);
+	argument->copybook = ct_catalog_record_open(load->file, &request, &load->budget->fields, load->mistakes);
 	if (argument->copybook == NULL && load->mistakes->total == before)
 		load->status = CTRACE_NOT_ENOUGH_MEMORY;
 }

@@ -22,6 +22,7 @@
 #define CT_CATALOG_READS (1u << 20)  /* keys and values of all files, each as often as aliases repeat it: what aliases can make of it */
 #define CT_CATALOG_MISTAKES 1000u    /* told of one file */
 #define CT_CATALOG_COPYBOOKS 128u    /* records of one file */
+#define CT_CATALOG_FIELDS (1u << 18) /* of the records of all files */
 #define CT_CATALOG_TEXT 4095u        /* bytes of a description or a file's name */
 #define CT_CATALOG_NAME 63u          /* bytes of an argument's or a value's name */
 #define CT_CATALOG_FILES 4096u       /* of all folders */
@@ -129,13 +130,14 @@ struct ct_record_request {
 };
 /* Opens it, or finds what was opened before.  NULL: a mistake, and it is noted; or memory is short. */
 const struct ct_copybook *ct_catalog_record_open(struct ct_catalog_file *file, const struct ct_record_request *request,
-						 struct ct_mistakes *mistakes);
+						 uint32_t *fields_left, struct ct_mistakes *mistakes);
 void ct_catalog_records_close(struct ct_catalog_file *file);
 
 /* ---- catalog_values.c */
 struct ct_catalog_budget {
 	uint32_t reads;      /* left */
 	size_t bytes;        /* left */
+	uint32_t fields;     /* left */
 	bool with_copybooks; /* they are read */
 };
 /* What is compared to find what stands there twice. */

@@ -7,6 +7,7 @@
  * Copyright The ctrace authors.  SPDX-License-Identifier: Apache-2.0
  */
 #include "catalog/catalog_load.h"
+#include "catalog/copybook_private.h"
 
 #include <limits.h>
 #include <stdio.h>
@@ -120,6 +121,20 @@ static struct ct_copybook *open_copybook(const struct ct_catalog_file *file, con
 	return copybook;
 }
 
+/* Its fields come out of what all may have.  One with a mistake has cost time too. */
+static bool charge(struct ct_copybook *copybook, uint32_t *fields_left)
+{
+	enum { OF_A_MISTAKE = 4096 };
+	uint32_t fields = copybook != NULL ? copybook->item_count : OF_A_MISTAKE;
+
+	if (fields > *fields_left) {
+		*fields_left = 0;
+		return false;
+	}
+	*fields_left -= fields;
+	return true;
+}
+
 /* ---- those that were opened ---- */
 
 static bool is_same_form(const struct ct_record_form *a, const struct ct_record_form *b)
@@ -146,14 +161,26 @@ static const struct ct_catalog_record *find_record(const struct ct_catalog_file 
 	return NULL;
 }
 
+static void open_found(const struct ct_catalog_file *file, struct ct_catalog_record *record, const struct ct_record_request *request,
+		       const char *path, uint32_t *fields_left, struct ct_mistakes *mistakes)
+{
+	if (*fields_left != 0)
+		record->copybook = open_copybook(file, request, path, mistakes);
+	if (charge(record->copybook, fields_left))
+		return;
+	ct_copybook_destroy(record->copybook);
+	record->copybook = NULL;
+	complain(mistakes, request->node, "is too much, with the copybooks before it", "at most 262,144 fields in all records");
+}
+
 static void open_record(const struct ct_catalog_file *file, struct ct_catalog_record *record, const struct ct_record_request *request,
-			struct ct_mistakes *mistakes)
+			uint32_t *fields_left, struct ct_mistakes *mistakes)
 {
 	struct ct_buf path;
 
 	ct_buf_init(&path);
 	if (find(file, request, &path))
-		record->copybook = open_copybook(file, request, ct_buf_text(&path), mistakes);
+		open_found(file, record, request, ct_buf_text(&path), fields_left, mistakes);
 	else
 		complain(mistakes, request->node, "is not there",
 			 request->folder_count == 0 ? "a file in the folder of the catalogue, or its folder in copybooks"
@@ -162,7 +189,7 @@ static void open_record(const struct ct_catalog_file *file, struct ct_catalog_re
 }
 
 const struct ct_copybook *ct_catalog_record_open(struct ct_catalog_file *file, const struct ct_record_request *request,
-						 struct ct_mistakes *mistakes)
+						 uint32_t *fields_left, struct ct_mistakes *mistakes)
 {
 	const struct ct_yaml *name = ct_yaml_value(request->node);
 	uint32_t hash = ct_name_hash(name->text, name->count);
@@ -186,7 +213,7 @@ const struct ct_copybook *ct_catalog_record_open(struct ct_catalog_file *file, c
 	*record = (struct ct_catalog_record){
 		.hash = hash, .name = name->text, .folders = request->folders, .record = request->record, .form = request->form
 	};
-	open_record(file, record, request, mistakes);
+	open_record(file, record, request, fields_left, mistakes);
 	return record->copybook;
 }
 

@@ -30,7 +30,8 @@ static enum ctrace_status find_record(struct ct_scan *scan, struct ct_copybook *
 		ct_scan_complain(scan, &start, "a level 01, or fields", "the copybook describes no record");
 	} else {
 		ct_span_quote(&quoted, (struct ct_span){ name, strlen(name) }, CT_WORD_SHOWN);
-		ct_scan_complain(scan, &start, "the name of a level 01 or 77 of it", "the copybook has no record %s", ct_buf_text(&quoted));
+		ct_scan_complain(scan, &start, "the name of a level 01 or 77 of it", "the copybook has no record %s",
+				 ct_buf_text(&quoted));
 		ct_buf_fini(&quoted);
 	}
 	return CTRACE_SYNTAX_ERROR;
@@ -67,7 +68,8 @@ static enum ctrace_status read_all(struct ct_scan *scan, const char *text, size_
 }
 
 enum ctrace_status ct_copybook_parse(const char *path, const char *text, size_t size, const struct ct_copybook_options *options,
-				     struct ct_copybook **out_copybook, struct ct_complaint *out_complaint, struct ct_buf *out_complaint_path)
+				     struct ct_copybook **out_copybook, struct ct_complaint *out_complaint,
+				     struct ct_buf *out_complaint_path)
 {
 	static const struct ct_copybook_options none;
 	struct ct_copybook *copybook = calloc(1, sizeof *copybook);

@@ -76,8 +76,8 @@ static enum ctrace_status translate(struct ct_scan *scan, enum ct_encoding encod
 	return CTRACE_OK;
 }
 
-static enum ctrace_status prepare_range(struct ct_scan *scan, const struct ct_copybook *copybook, const struct ct_item *item, bool is_elementary,
-					struct ct_range *range)
+static enum ctrace_status prepare_range(struct ct_scan *scan, const struct ct_copybook *copybook, const struct ct_item *item,
+					bool is_elementary, struct ct_range *range)
 {
 	bool is_float = item->usage == CT_USAGE_FLOAT || item->usage == CT_USAGE_DOUBLE;
 	int scale = item->form.class == CT_CLASS_NUMERIC ? item->form.scale : 0;

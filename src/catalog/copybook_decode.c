@@ -30,7 +30,7 @@ struct state {
 	uint64_t size;
 	uint32_t shown;
 	uint64_t compared; /* bytes, for conditions */
-	bool is_missing; /* the bytes of the field at hand are not all there: what follows it is not there either */
+	bool is_missing;   /* the bytes of the field at hand are not all there: what follows it is not there either */
 	bool is_full, is_bad;
 	char number[CT_NUMBER_TEXT];
 };
@@ -82,22 +82,23 @@ static uint64_t bytes_there(const struct state *state, uint64_t at, uint64_t siz
 static struct ct_record_field field_of(const struct state *state, const struct ct_item *item, uint64_t at, uint32_t occurrence)
 {
 	return (struct ct_record_field){ .name = item->name,
-				  .kind = CT_RECORD_GROUP,
-				  .depth = item->depth,
-				  .offset = (uint32_t)at,
-				  .size = item->size,
-				  .occurrence = (int32_t)occurrence,
-				  .is_filler = item->is_filler,
-				  .is_redefinition = item->redefines != CT_NO_ITEM,
-				  .picture = item->picture,
-				  .text = "",
-				  .bytes = state->bytes + (at < state->size ? at : state->size),
-				  .copybook = state->copybook,
-				  .item = item };
+					 .kind = CT_RECORD_GROUP,
+					 .depth = item->depth,
+					 .offset = (uint32_t)at,
+					 .size = item->size,
+					 .occurrence = (int32_t)occurrence,
+					 .is_filler = item->is_filler,
+					 .is_redefinition = item->redefines != CT_NO_ITEM,
+					 .picture = item->picture,
+					 .text = "",
+					 .bytes = state->bytes + (at < state->size ? at : state->size),
+					 .copybook = state->copybook,
+					 .item = item };
 }
 
 /* At most so many in one record: a large group with thousands of conditions would take for ever. */
-static void find_conditions(struct state *state, const struct ct_item *item, struct ct_record_field *field, const struct ct_digits *number)
+static void find_conditions(struct state *state, const struct ct_item *item, struct ct_record_field *field,
+			    const struct ct_digits *number)
 {
 	const struct ct_copybook *copybook = state->copybook;
 	uint64_t size = bytes_there(state, field->offset, field->size);
@@ -202,7 +203,8 @@ static enum ct_field_kind kind_of(const struct ct_item *item)
 {
 	if (item->usage == CT_USAGE_POINTER)
 		return CT_RECORD_POINTER;
-	return ct_item_is_number(item) || item->usage == CT_USAGE_FLOAT || item->usage == CT_USAGE_DOUBLE ? CT_RECORD_NUMBER : CT_RECORD_TEXT;
+	return ct_item_is_number(item) || item->usage == CT_USAGE_FLOAT || item->usage == CT_USAGE_DOUBLE ? CT_RECORD_NUMBER
+													  : CT_RECORD_TEXT;
 }
 
 static void decode_value(struct state *state, const struct ct_item *item, uint64_t at, uint32_t occurrence)

@@ -36,10 +36,10 @@ struct parser {
 	struct ct_copybook *copybook;
 	struct constant *constants;
 	uint32_t constant_count, constant_capacity;
-	uint32_t heads[HASH_HEADS]; /* of chains of constants, as in next */
+	uint32_t heads[HASH_HEADS];           /* of chains of constants, as in next */
 	uint32_t open[CT_COPYBOOK_DEPTH + 2]; /* items that the next one may stand in */
 	uint32_t open_count;
-	bool is_before_data; /* in the divisions of a program that have none */
+	bool is_before_data;             /* in the divisions of a program that have none */
 	struct ct_token type, redefines; /* of the entry that is being read; size 0: none */
 };
 
@@ -206,7 +206,8 @@ static int64_t sum_all(struct sum *sum)
 		char c = *sum->at++;
 		int64_t operand = sum_product(sum);
 
-		sum->is_bad |= c == '+' ? __builtin_add_overflow(value, operand, &value) : __builtin_sub_overflow(value, operand, &value);
+		sum->is_bad |=
+			c == '+' ? __builtin_add_overflow(value, operand, &value) : __builtin_sub_overflow(value, operand, &value);
 	}
 	return value;
 }
@@ -235,7 +236,9 @@ static bool hex_value(const struct ct_token *literal, uint64_t *out)
 		return false;
 	for (size_t i = 0; i < literal->size; i++) {
 		char c = literal->at[i];
-		unsigned digit = c >= '0' && c <= '9' ? (unsigned)(c - '0') : (c | 0x20) >= 'a' && (c | 0x20) <= 'f' ? (unsigned)((c | 0x20) - 'a' + 10) : 16;
+		unsigned digit = c >= '0' && c <= '9'                     ? (unsigned)(c - '0')
+				 : (c | 0x20) >= 'a' && (c | 0x20) <= 'f' ? (unsigned)((c | 0x20) - 'a' + 10)
+									  : 16;
 
 		if (digit >= base)
 			return false;
@@ -291,9 +294,9 @@ static bool take_figurative(struct parser *parser, struct ct_literal *out)
 	static const struct {
 		const char *word, *text;
 	} words[] = {
-		{ "ZERO", "0" },	  { "ZEROS", "0" },	   { "ZEROES", "0" },	 { "SPACE", " " },     { "SPACES", " " },
-		{ "QUOTE", "\"" },	  { "QUOTES", "\"" },	   { "HIGH-VALUE", NULL }, { "HIGH-VALUES", NULL }, { "LOW-VALUE", "" },
-		{ "LOW-VALUES", "" }, { "NULL", "" },	   { "NULLS", "" },
+		{ "ZERO", "0" },      { "ZEROS", "0" },   { "ZEROES", "0" },      { "SPACE", " " },        { "SPACES", " " },
+		{ "QUOTE", "\"" },    { "QUOTES", "\"" }, { "HIGH-VALUE", NULL }, { "HIGH-VALUES", NULL }, { "LOW-VALUE", "" },
+		{ "LOW-VALUES", "" }, { "NULL", "" },     { "NULLS", "" },
 	};
 
 	for (size_t i = 0; i < CT_COUNT(words); i++)
@@ -421,8 +424,9 @@ static enum ctrace_status take_integer(struct parser *parser, const char *expect
 	const struct ct_token *word = peek(parser);
 	int64_t value = 0;
 
-	if (word->kind != CT_TOKEN_WORD || (!parse_integer(word->at, word->size, &value) && !find_number(parser, word->at, word->size, &value)) ||
-	    value < 0 || (uint64_t)value > CT_RECORD_LIMIT)
+	if (word->kind != CT_TOKEN_WORD ||
+	    (!parse_integer(word->at, word->size, &value) && !find_number(parser, word->at, word->size, &value)) || value < 0 ||
+	    (uint64_t)value > CT_RECORD_LIMIT)
 		return fail(parser, word, expected, "%s is not a number that fits here");
 	parser->at++;
 	*out = (uint32_t)value;
@@ -628,7 +632,8 @@ static enum ctrace_status take_occurs(struct parser *parser, struct ct_item *ite
 		return fail(parser, &parser->words->at[parser->at - 1], "1 or more", "OCCURS %s");
 	}
 	if (item->occurs == 0 || item->occurs_least > item->occurs)
-		return fail(parser, &parser->words->at[parser->at - 1], "a number that is not less than the first", "OCCURS at most %s");
+		return fail(parser, &parser->words->at[parser->at - 1], "a number that is not less than the first",
+			    "OCCURS at most %s");
 	(void)accept(parser, "TIMES");
 	return CTRACE_OK;
 }
@@ -712,35 +717,16 @@ static const struct {
 	const char *word;
 	clause *take;
 } clauses[] = {
-	{ "REDEFINES", take_redefines },
-	{ "PIC", take_picture },
-	{ "PICTURE", take_picture },
-	{ "USAGE", take_usage },
-	{ "SIGN", take_sign },
-	{ "LEADING", take_leading },
-	{ "TRAILING", take_trailing },
-	{ "OCCURS", take_occurs },
-	{ "DEPENDING", take_depending },
-	{ "INDEXED", take_names },
-	{ "ASCENDING", take_names },
-	{ "DESCENDING", take_names },
-	{ "KEY", take_names },
-	{ "SYNC", take_sync },
-	{ "SYNCHRONIZED", take_sync },
-	{ "SYNCHRONISED", take_sync },
-	{ "JUST", take_just },
-	{ "JUSTIFIED", take_just },
-	{ "BLANK", take_blank },
-	{ "VALUE", take_value },
-	{ "VALUES", take_value },
-	{ "EXTERNAL", take_external },
-	{ "GLOBAL", take_air },
-	{ "VOLATILE", take_air },
-	{ "BASED", take_air },
-	{ "IS", take_air },
-	{ "TYPEDEF", take_typedef },
-	{ "TYPE", take_type },
-	{ "SAME", take_type },
+	{ "REDEFINES", take_redefines }, { "PIC", take_picture },     { "PICTURE", take_picture },
+	{ "USAGE", take_usage },         { "SIGN", take_sign },       { "LEADING", take_leading },
+	{ "TRAILING", take_trailing },   { "OCCURS", take_occurs },   { "DEPENDING", take_depending },
+	{ "INDEXED", take_names },       { "ASCENDING", take_names }, { "DESCENDING", take_names },
+	{ "KEY", take_names },           { "SYNC", take_sync },       { "SYNCHRONIZED", take_sync },
+	{ "SYNCHRONISED", take_sync },   { "JUST", take_just },       { "JUSTIFIED", take_just },
+	{ "BLANK", take_blank },         { "VALUE", take_value },     { "VALUES", take_value },
+	{ "EXTERNAL", take_external },   { "GLOBAL", take_air },      { "VOLATILE", take_air },
+	{ "BASED", take_air },           { "IS", take_air },          { "TYPEDEF", take_typedef },
+	{ "TYPE", take_type },           { "SAME", take_type },
 };
 
 static clause *find_clause(const struct ct_token *word)
@@ -758,7 +744,8 @@ static uint32_t find_type(const struct parser *parser, const struct ct_token *na
 	for (uint32_t i = parser->copybook->item_count; i-- > 0;) {
 		const struct ct_item *item = &parser->copybook->items[i];
 
-		if (item->parent == CT_NO_ITEM && item->name_hash == hash && ct_name_equal(item->name, item->name_size, name->at, name->size))
+		if (item->parent == CT_NO_ITEM && item->name_hash == hash &&
+		    ct_name_equal(item->name, item->name_size, name->at, name->size))
 			return i;
 	}
 	return CT_NO_ITEM;
@@ -786,7 +773,8 @@ static enum ctrace_status fail_clause(struct parser *parser)
 	nearest = ct_suggest((struct ct_span){ word->at, word->size }, words, CT_COUNT(words));
 	if (nearest != NULL)
 		(void)snprintf(expected, sizeof expected, "%s?", nearest);
-	return fail(parser, word, nearest != NULL ? expected : "PIC, USAGE, OCCURS, REDEFINES, SIGN, VALUE or a period", "unknown clause %s");
+	return fail(parser, word, nearest != NULL ? expected : "PIC, USAGE, OCCURS, REDEFINES, SIGN, VALUE or a period",
+		    "unknown clause %s");
 }
 
 static enum ctrace_status take_clauses(struct parser *parser, struct ct_item *item)
@@ -875,8 +863,13 @@ static enum ctrace_status add_record(struct parser *parser, const struct ct_toke
 	const char *name = slash == NULL ? path : slash + 1;
 	size_t size = strcspn(name, ".");
 	char *text = ct_scan_text(parser->scan, size > 0 ? name : "RECORD", size > 0 ? size : 6);
-	struct ct_item item = { .name = text, .picture = "", .name_size = (uint32_t)(size > 0 ? size : 6), .redefines = CT_NO_ITEM,
-				.depends = CT_NO_ITEM, .slot = CT_NO_ITEM, .place = *place };
+	struct ct_item item = { .name = text,
+				.picture = "",
+				.name_size = (uint32_t)(size > 0 ? size : 6),
+				.redefines = CT_NO_ITEM,
+				.depends = CT_NO_ITEM,
+				.slot = CT_NO_ITEM,
+				.place = *place };
 
 	if (text == NULL)
 		return CTRACE_NOT_ENOUGH_MEMORY;
@@ -963,8 +956,15 @@ static enum ctrace_status take_from_type(struct parser *parser, uint32_t index)
 
 static enum ctrace_status take_data(struct parser *parser, const struct ct_token *level, uint8_t number, const struct ct_token *name)
 {
-	struct ct_item item = { .name = "FILLER", .picture = "", .name_size = 6, .redefines = CT_NO_ITEM, .depends = CT_NO_ITEM,
-				.slot = CT_NO_ITEM, .level = number, .place = *level, .is_filler = true };
+	struct ct_item item = { .name = "FILLER",
+				.picture = "",
+				.name_size = 6,
+				.redefines = CT_NO_ITEM,
+				.depends = CT_NO_ITEM,
+				.slot = CT_NO_ITEM,
+				.level = number,
+				.place = *level,
+				.is_filler = true };
 	enum ctrace_status status;
 
 	if (name->size > 0)
@@ -1067,7 +1067,8 @@ static void skip_entry(struct parser *parser)
 static enum ctrace_status take_condition(struct parser *parser, const struct ct_token *name)
 {
 	static const char *const air[] = { "IS", "ARE" };
-	struct ct_condition condition = { .name = ct_scan_text(parser->scan, name->at, name->size), .first_range = parser->copybook->range_count };
+	struct ct_condition condition = { .name = ct_scan_text(parser->scan, name->at, name->size),
+					  .first_range = parser->copybook->range_count };
 	enum ctrace_status status = CTRACE_OK;
 
 	if (condition.name == NULL)
@@ -1092,7 +1093,8 @@ static bool take_level(struct parser *parser, uint8_t *out)
 
 	if (word->kind != CT_TOKEN_WORD || word->size > 2 || !parse_integer(word->at, word->size, &value))
 		return false;
-	if (value == 0 || (value > 49 && value != LEVEL_RENAMES && value != LEVEL_ALONE && value != LEVEL_CONSTANT && value != LEVEL_CONDITION))
+	if (value == 0 ||
+	    (value > 49 && value != LEVEL_RENAMES && value != LEVEL_ALONE && value != LEVEL_CONSTANT && value != LEVEL_CONDITION))
 		return false;
 	parser->at++;
 	*out = (uint8_t)value;
@@ -1155,8 +1157,8 @@ static void skip_sentence(struct parser *parser)
 static bool skip_surroundings(struct parser *parser)
 {
 	static const char *const lines[] = { "EJECT", "SKIP1", "SKIP2", "SKIP3", "TITLE" };
-	static const char *const sentences[] = { "DATA", "FILE", "FD", "SD", "WORKING-STORAGE", "LOCAL-STORAGE", "LINKAGE",
-						 "SPECIAL-NAMES", "CURRENCY" };
+	static const char *const sentences[] = { "DATA",    "FILE",          "FD",      "SD", "WORKING-STORAGE", "LOCAL-STORAGE",
+						 "LINKAGE", "SPECIAL-NAMES", "CURRENCY" };
 
 	for (size_t i = 0; i < CT_COUNT(lines); i++)
 		if (accept(parser, lines[i])) {

@@ -191,7 +191,8 @@ static enum ctrace_status place_child(struct layout *layout, uint32_t index, uin
 	item->offset = (uint32_t)offset;
 	if (offset + item->size * times(item) > *end)
 		*end = offset + item->size * times(item);
-	return *end <= CT_RECORD_LIMIT ? CTRACE_OK : fail(layout, &item->place, "at most 268435456 bytes", "the record is too large at %");
+	return *end <= CT_RECORD_LIMIT ? CTRACE_OK
+				       : fail(layout, &item->place, "at most 268435456 bytes", "the record is too large at %");
 }
 
 /* Each group of a table begins aligned as the first does; GnuCOBOL moves its last item to its end for that, when it is an elementary one. */
@@ -274,7 +275,8 @@ static uint32_t find_depended(const struct ct_copybook *copybook, uint32_t recor
 	for (uint32_t i = index; i-- > record;) {
 		const struct ct_item *item = &copybook->items[i];
 
-		if (item->name_hash == hash && ct_name_equal(item->name, item->name_size, table->depends_name.at, table->depends_name.size) &&
+		if (item->name_hash == hash &&
+		    ct_name_equal(item->name, item->name_size, table->depends_name.at, table->depends_name.size) &&
 		    (table->depends_of.size == 0 || stands_in(copybook, i, &table->depends_of)))
 			return i;
 	}
@@ -299,7 +301,8 @@ static enum ctrace_status resolve_tables(struct layout *layout, uint32_t record)
 			continue;
 		counter = &copybook->items[table->depends];
 		if (is_group(copybook, table->depends) || !ct_item_is_number(counter) || counter->form.scale != 0)
-			return fail(layout, &table->depends_name, "a field with a whole number", "% cannot say how often a field occurs");
+			return fail(layout, &table->depends_name, "a field with a whole number",
+				    "% cannot say how often a field occurs");
 		if (counter->slot == CT_NO_ITEM)
 			counter->slot = copybook->slot_count++;
 		for (uint32_t in = table->parent; in != CT_NO_ITEM; in = copybook->items[in].parent)

@@ -59,8 +59,10 @@ static bool take_count(struct reading *reading, uint64_t *out_count)
 	if (to == NULL)
 		return fail(reading, "the picture lacks a closing parenthesis", "a number and )");
 	if (!parse_number(from, (size_t)(to - from), out_count)) {
-		if (reading->context->find == NULL || !reading->context->find(reading->context->user, from, (size_t)(to - from), &value) || value < 0)
-			return fail(reading, "the picture repeats a symbol an unknown number of times", "a number, or a level 78 with one");
+		if (reading->context->find == NULL ||
+		    !reading->context->find(reading->context->user, from, (size_t)(to - from), &value) || value < 0)
+			return fail(reading, "the picture repeats a symbol an unknown number of times",
+				    "a number, or a level 78 with one");
 		*out_count = (uint64_t)value;
 	}
 	if (*out_count == 0 || *out_count > CT_RECORD_LIMIT)
@@ -146,7 +148,8 @@ static bool take_symbol(struct reading *reading, char c, uint64_t count)
 	default:
 		if (c != '$' && (c != upper(reading->context->currency) || c == '\0')) {
 			reading->at--;
-			return fail(reading, "the picture has a symbol that is not known", "A B N P S V X Z 9 0 / , . + - * CR DB or the currency sign");
+			return fail(reading, "the picture has a symbol that is not known",
+				    "A B N P S V X Z 9 0 / , . + - * CR DB or the currency sign");
 		}
 		reading->has_editing = true;
 	}
@@ -209,7 +212,8 @@ bool ct_picture_parse(const char *text, size_t size, const struct ct_picture_con
 	if (!is_text && !reading.has_insertion && !reading.has_editing)
 		return classify_number(&reading, out);
 	if (reading.is_signed || (is_text && (reading.has_editing || reading.has_point || reading.p_before + reading.p_after > 0)))
-		return fail(&reading, "the picture mixes symbols of texts and of numbers", "X, A, 9, B, 0 and / of a text, or no X and A of a number");
+		return fail(&reading, "the picture mixes symbols of texts and of numbers",
+			    "X, A, 9, B, 0 and / of a text, or no X and A of a number");
 	if (reading.characters == 0 || (is_text && reading.has_national && (reading.has_text || reading.has_letter)))
 		return fail(&reading, "the picture says nothing, or two things", "X, A, 9 or N");
 	*out = (struct ct_picture){ .class = is_text ? CT_CLASS_TEXT : CT_CLASS_EDITED };

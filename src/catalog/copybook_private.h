@@ -20,12 +20,12 @@
 
 #include "catalog/copybook.h"
 
-#define CT_COPY_DEPTH 16u                           /* of COPY in COPY */
-#define CT_COPY_FILES 1024u                         /* that are copied, one as often as it is */
-#define CT_COPYBOOK_TOKENS ((size_t)1 << 19)        /* made, with those that were replaced */
-#define CT_COPYBOOK_COMPARISONS ((size_t)1 << 25)   /* of tokens, while replacing */
-#define CT_COPYBOOK_MEMORY ((size_t)32 << 20)      /* for texts, also those that replacing makes long */
-#define CT_RECORD_LIMIT ((uint64_t)1 << 28)         /* bytes; GnuCOBOL has the same */
+#define CT_COPY_DEPTH 16u                         /* of COPY in COPY */
+#define CT_COPY_FILES 1024u                       /* that are copied, one as often as it is */
+#define CT_COPYBOOK_TOKENS ((size_t)1 << 19)      /* made, with those that were replaced */
+#define CT_COPYBOOK_COMPARISONS ((size_t)1 << 25) /* of tokens, while replacing */
+#define CT_COPYBOOK_MEMORY ((size_t)32 << 20)     /* for texts, also those that replacing makes long */
+#define CT_RECORD_LIMIT ((uint64_t)1 << 28)       /* bytes; GnuCOBOL has the same */
 #define CT_NUMBER_DIGITS 38u
 #define CT_NO_ITEM UINT32_MAX
 
@@ -63,9 +63,10 @@ struct ct_scan {
 	uint32_t open[CT_COPY_DEPTH + 1]; /* those that are being copied */
 	uint32_t depth;
 	size_t bytes, tokens, comparisons, made; /* against the limits */
-	char currency;                     /* besides $; or 0 */
+	char currency;                           /* besides $; or 0 */
 };
-void ct_scan_complain(struct ct_scan *scan, const struct ct_token *place, const char *expected, const char *format, ...) CT_PRINTF(4, 5);
+void ct_scan_complain(struct ct_scan *scan, const struct ct_token *place, const char *expected, const char *format, ...)
+	CT_PRINTF(4, 5);
 bool ct_token_is(const struct ct_token *token, const char *word); /* a word, without regard to case */
 /* Room that stays, zeroed; NULL when memory is short, or one copybook has had enough of it. */
 void *ct_scan_take(struct ct_scan *scan, size_t size);
@@ -75,7 +76,8 @@ enum ctrace_status ct_tokens_add(struct ct_scan *scan, struct ct_tokens *tokens,
 void ct_tokens_fini(struct ct_tokens *tokens);
 
 /* ---- copybook_scan.c: a file that is open[depth] already, and whatever it copies. */
-enum ctrace_status ct_scan_text_of(struct ct_scan *scan, uint32_t file, const char *text, size_t size, struct ct_tokens *out) CT_MUST_USE;
+enum ctrace_status ct_scan_text_of(struct ct_scan *scan, uint32_t file, const char *text, size_t size,
+				   struct ct_tokens *out) CT_MUST_USE;
 
 /* ---- copybook_replace.c */
 struct ct_replacement {
@@ -125,10 +127,10 @@ enum ct_class {
 };
 struct ct_picture {
 	enum ct_class class;
-	uint32_t size;     /* characters */
-	uint8_t digits;    /* of a number: how many 9 */
-	uint8_t shown;     /* and P */
-	int8_t scale;      /* digits behind the point; negative: that many zeros before it are not there */
+	uint32_t size;  /* characters */
+	uint8_t digits; /* of a number: how many 9 */
+	uint8_t shown;  /* and P */
+	int8_t scale;   /* digits behind the point; negative: that many zeros before it are not there */
 	bool is_signed;
 };
 enum { CT_SIGN_NONE, CT_SIGN_TRAILING, CT_SIGN_LEADING };
@@ -137,7 +139,7 @@ struct ct_literal {
 	enum {
 		CT_LITERAL_NUMBER,
 		CT_LITERAL_TEXT,
-		CT_LITERAL_BYTES, /* X"..": not to be translated */
+		CT_LITERAL_BYTES,     /* X"..": not to be translated */
 		CT_LITERAL_FILL,      /* ZERO, SPACE, ALL "..": its text again and again */
 		CT_LITERAL_FILL_BYTES /* HIGH-VALUES, LOW-VALUES: likewise, not to be translated */
 	} kind;
@@ -161,11 +163,11 @@ struct ct_item {
 	const char *name;
 	const char *picture;
 	uint32_t name_size, name_hash;
-	uint32_t parent;  /* CT_NO_ITEM: a record */
-	uint32_t end;     /* past the last item in it */
-	uint32_t offset;  /* from where the parent begins */
-	uint32_t size;    /* of one */
-	uint32_t occurs;  /* at most; 0: it is no table */
+	uint32_t parent; /* CT_NO_ITEM: a record */
+	uint32_t end;    /* past the last item in it */
+	uint32_t offset; /* from where the parent begins */
+	uint32_t size;   /* of one */
+	uint32_t occurs; /* at most; 0: it is no table */
 	uint32_t occurs_least;
 	uint32_t depends;   /* item that says how often; CT_NO_ITEM */
 	uint32_t redefines; /* CT_NO_ITEM */

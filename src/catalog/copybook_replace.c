@@ -49,7 +49,8 @@ size_t ct_run_end(const struct ct_tokens *tokens, size_t at)
 
 static enum ctrace_status fail(struct ct_scan *scan, const struct ct_tokens *tokens, size_t at, const char *expected)
 {
-	ct_scan_complain(scan, &tokens->at[at < tokens->count ? at : tokens->count - 1], expected, "REPLACING or REPLACE is not complete");
+	ct_scan_complain(scan, &tokens->at[at < tokens->count ? at : tokens->count - 1], expected,
+			 "REPLACING or REPLACE is not complete");
 	return CTRACE_SYNTAX_ERROR;
 }
 
@@ -175,13 +176,16 @@ static bool fits_part(const struct ct_token *token, const struct ct_replacement 
 
 	if (token->kind != CT_TOKEN_WORD || token->size < part->size)
 		return false;
-	return ct_name_equal(token->at + (pair->part == CT_REPLACE_LEADING ? 0 : token->size - part->size), part->size, part->at, part->size);
+	return ct_name_equal(token->at + (pair->part == CT_REPLACE_LEADING ? 0 : token->size - part->size), part->size, part->at,
+			     part->size);
 }
 
-static enum ctrace_status put_part(struct ct_scan *scan, const struct ct_token *token, const struct ct_replacement *pair, struct ct_tokens *out)
+static enum ctrace_status put_part(struct ct_scan *scan, const struct ct_token *token, const struct ct_replacement *pair,
+				   struct ct_tokens *out)
 {
 	struct ct_token put = *token;
-	struct ct_span by = pair->to.count == 0 ? (struct ct_span){ "", 0 } : (struct ct_span){ pair->to.at[0].at, pair->to.at[0].size };
+	struct ct_span by =
+		pair->to.count == 0 ? (struct ct_span){ "", 0 } : (struct ct_span){ pair->to.at[0].at, pair->to.at[0].size };
 	size_t rest = token->size - pair->from.at[0].size;
 	char *text = ct_scan_take(scan, by.size + rest + 1);
 
@@ -200,7 +204,8 @@ static enum ctrace_status put_part(struct ct_scan *scan, const struct ct_token *
 }
 
 /* What is put in stands, for complaints, where the first token that it replaces stood. */
-static enum ctrace_status put_whole(struct ct_scan *scan, const struct ct_token *place, const struct ct_replacement *pair, struct ct_tokens *out)
+static enum ctrace_status put_whole(struct ct_scan *scan, const struct ct_token *place, const struct ct_replacement *pair,
+				    struct ct_tokens *out)
 {
 	enum ctrace_status status = CTRACE_OK;
 
@@ -218,8 +223,8 @@ static enum ctrace_status put_whole(struct ct_scan *scan, const struct ct_token 
 }
 
 /* One token, or all that one replacement takes. */
-static enum ctrace_status replace_at(struct ct_scan *scan, const struct ct_tokens *tokens, size_t *at, const struct ct_replacements *replacements,
-				     struct ct_tokens *out)
+static enum ctrace_status replace_at(struct ct_scan *scan, const struct ct_tokens *tokens, size_t *at,
+				     const struct ct_replacements *replacements, struct ct_tokens *out)
 {
 	const struct ct_token *token = &tokens->at[*at];
 
@@ -266,7 +271,8 @@ enum ctrace_status ct_replace(struct ct_scan *scan, const struct ct_tokens *toke
 /* ---- REPLACE [ALSO] ...  and REPLACE [LAST] OFF. */
 
 struct nested {
-	struct ct_replacements sets[NESTED_LIMIT]; /* each ALSO has its own and those that were there, in the order in which they are tried */
+	struct ct_replacements
+		sets[NESTED_LIMIT]; /* each ALSO has its own and those that were there, in the order in which they are tried */
 	uint32_t count;
 };
 

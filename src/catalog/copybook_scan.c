@@ -214,7 +214,9 @@ static bool has_word(const char *from, const char *to, const char *word)
 
 static enum ctrace_status take_directive(struct lines *lines, const char *from, const char *to)
 {
-	struct ct_token place = { .line = lines->line, .column = (uint16_t)(from - lines->line_from + 1), .file = (uint16_t)lines->file };
+	struct ct_token place = { .line = lines->line,
+				  .column = (uint16_t)(from - lines->line_from + 1),
+				  .file = (uint16_t)lines->file };
 
 	from += *from == '$' ? 1 : 2;
 	from = skip_blanks(from, to);
@@ -236,7 +238,8 @@ static enum ctrace_status take_directive(struct lines *lines, const char *from, 
 
 static bool is_word_character(char c)
 {
-	return (c >= '0' && c <= '9') || (c >= 'A' && c <= 'Z') || (c >= 'a' && c <= 'z') || c == '-' || c == '_' || (unsigned char)c >= 0x80;
+	return (c >= '0' && c <= '9') || (c >= 'A' && c <= 'Z') || (c >= 'a' && c <= 'z') || c == '-' || c == '_' ||
+	       (unsigned char)c >= 0x80;
 }
 
 static struct ct_token token_at(const struct lines *lines, enum ct_token_kind kind, const char *from, const char *to)
@@ -413,7 +416,8 @@ static enum ctrace_status take_fixed(struct lines *lines, const char *from, cons
 	if (*mark == '-')
 		return take_continuation(lines, text, right);
 	if (!ct_is_blank(*mark)) {
-		ct_scan_complain(lines->scan, &place, "a blank, *, /, -, D or $ there, or free format", "column 7 has no mark that is known");
+		ct_scan_complain(lines->scan, &place, "a blank, *, /, -, D or $ there, or free format",
+				 "column 7 has no mark that is known");
 		return CTRACE_SYNTAX_ERROR;
 	}
 	if (skip_blanks(text, right) == right)
@@ -465,8 +469,10 @@ static enum ctrace_status fail_copy(struct ct_scan *scan, const struct ct_token 
 	struct ct_buf quoted = { 0 };
 
 	ct_span_quote(&quoted, (struct ct_span){ name, strlen(name) }, CT_WORD_SHOWN);
-	ct_scan_complain(scan, place, "a file of that name, or with .cpy, .cbl or .cob behind it, beside the copybook or in the folders for copybooks",
-			 "there is no copybook %s", ct_buf_text(&quoted));
+	ct_scan_complain(
+		scan, place,
+		"a file of that name, or with .cpy, .cbl or .cob behind it, beside the copybook or in the folders for copybooks",
+		"there is no copybook %s", ct_buf_text(&quoted));
 	ct_buf_fini(&quoted);
 	return CTRACE_SYNTAX_ERROR;
 }

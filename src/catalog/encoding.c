@@ -106,7 +106,7 @@ static bool to_037(unsigned c, uint8_t *out_byte)
 
 bool ct_encoding_to(enum ct_encoding encoding, const char **at, const char *end, uint8_t *out_byte)
 {
-	uint8_t first = (uint8_t)**at;
+	uint8_t first = (uint8_t) * *at;
 
 	(*at)++;
 	if (encoding != CT_ENCODING_EBCDIC_037) {
@@ -115,8 +115,8 @@ bool ct_encoding_to(enum ct_encoding encoding, const char **at, const char *end,
 	}
 	if (first < 0x80)
 		return to_037(first, out_byte);
-	if ((first & 0xFC) != 0xC0 || *at == end || ((uint8_t)**at & 0xC0) != 0x80)
+	if ((first & 0xFC) != 0xC0 || *at == end || ((uint8_t) * *at & 0xC0) != 0x80)
 		return false;
-	first = (uint8_t)((first & 3) << 6 | ((uint8_t)*(*at)++ & 0x3F));
+	first = (uint8_t)((first & 3) << 6 | ((uint8_t) * (*at)++ & 0x3F));
 	return to_037(first, out_byte);
 }

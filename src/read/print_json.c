@@ -214,21 +214,16 @@ static void record_end_table(const struct ct_record_field *field, void *user)
 	record->needs_comma = true;
 }
 
-/* "-00123.450" -> -123.450: JSON has no leading zeros and no plus. */
-static void add_decimal(struct ct_buf *out, const char *text, size_t size)
+/* By its value: DISPLAY's text has zeros, signs and no points where JSON may not, and what is infinite is none. */
+static void add_field_number(struct ct_buf *out, const struct ct_record_field *field)
 {
-	size_t at = 0;
+	char number[CT_JSON_NUMBER_SIZE];
+	size_t size = ct_field_json_number(field, number);
 
-	if (size > 0 && (text[0] == '-' || text[0] == '+')) {
-		if (text[0] == '-')
-			ct_buf_add_char(out, '-');
-		at = 1;
-	}
-	while (at + 1 < size && text[at] == '0' && text[at + 1] >= '0' && text[at + 1] <= '9')
-		at++;
-	if (at == size || text[at] == '.')
-		ct_buf_add_char(out, '0');
-	ct_buf_add(out, text + at, size - at);
+	if (size > 0)
+		ct_buf_add(out, number, size);
+	else
+		(void)add_string(out, field->text, field->text_size);
 }
 
 static void record_value(const struct ct_record_field *field, void *user)
@@ -242,7 +237,7 @@ static void record_value(const struct ct_record_field *field, void *user)
 		(void)add_string(record->out, field->text, size);
 		ct_buf_add_char(record->out, '}');
 	} else if (field->kind == CT_RECORD_NUMBER) {
-		add_decimal(record->out, field->text, size);
+		add_field_number(record->out, field);
 	} else {
 		while (field->kind == CT_RECORD_TEXT && size > 0 && field->text[size - 1] == ' ')
 			size--;

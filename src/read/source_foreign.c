@@ -23,8 +23,9 @@
 #define WINDOW_SIZE ((size_t)64 << 10)
 #define HEAD_WINDOW ((size_t)4 << 10) /* what is read of a packet that will be passed over */
 #define EVENT_LIMIT ((size_t)1 << 20) /* bytes of an event, or of what is before the events of a packet */
-#define STEPS_PER_BYTE 64u
-#define STEPS_AT_LEAST ((uint64_t)1 << 20)
+#define STEPS_PER_BYTE 24u
+#define STEPS_AT_LEAST ((uint64_t)1 << 18)
+#define COMPONENT_PLACES 256u
 #define ORIGIN_LIMIT 4096u /* processes of a trace that are told apart */
 #define ORIGIN_PLACES (2 * ORIGIN_LIMIT)
 #define PACKET_MAGIC 0xC1FC1FC1u
@@ -67,7 +68,8 @@ struct foreign_trace {
 	struct ct_foreign_tree tree;
 	struct class *classes;                         /* by the event's index */
 	struct ct_foreign_place **headers, **contexts; /* by the stream's index */
-	struct component *components;
+	struct component *components[COMPONENT_PLACES];
+	uint32_t component_count;
 	uint64_t stamp;
 	bool has_magic; /* packets begin with it */
 	bool has_uuid;  /* and with the UUID behind it */
@@ -120,11 +122,13 @@ static void trace_unref(struct foreign_trace *trace)
 {
 	if (trace == NULL || --trace->users > 0)
 		return;
-	while (trace->components != NULL) {
-		struct component *next = trace->components->next;
+	for (unsigned i = 0; i < COMPONENT_PLACES; i++) {
+		while (trace->components[i] != NULL) {
+			struct component *next = trace->components[i]->next;
 
-		free(trace->components);
-		trace->components = next;
+			free(trace->components[i]);
+			trace->components[i] = next;
+		}
 	}
 	ct_foreign_tree_fini(&trace->tree);
 	ct_tsdl_destroy(trace->tsdl);
@@ -259,24 +263,26 @@ static enum ctrace_status trace_open(struct ct_sources *sources, const char *fol
  * Classes of events
  */
 
-static const struct component *find_component(struct foreign_trace *trace, const char *name, size_t size)
+static const struct component *find_component(struct foreign_trace *trace, const char *name, size_t size, uint64_t *steps)
 {
-	struct component *component = trace->components;
-	uint32_t id = component != NULL ? component->id + 1 : 1;
+	struct component *component, **place;
 
 	if (size > CTRACE_MAX_COMPONENT)
 		size = CTRACE_MAX_COMPONENT;
-	for (; component != NULL; component = component->next)
+	place = &trace->components[ct_name_hash(name, size) % COMPONENT_PLACES];
+	for (component = *place; component != NULL; component = component->next) {
 		if (component->size == size && memcmp(component->name, name, size) == 0)
 			return component;
+		*steps -= *steps > 0;
+	}
 	component = calloc(1, sizeof *component);
 	if (component == NULL)
 		return NULL;
-	component->id = id;
+	component->id = ++trace->component_count;
 	component->size = (uint32_t)size;
 	memcpy(component->name, name, size);
-	component->next = trace->components;
-	trace->components = component;
+	component->next = *place;
+	*place = component;
 	return component;
 }
 
@@ -303,7 +309,7 @@ static const char *tracer_name(const struct ct_tsdl *tsdl)
 }
 
 /* "shop:order" is the component shop's order; "MY.COMP:12" is MY.COMP's event 12. */
-static bool split_name(struct foreign_trace *trace, struct class *class)
+static bool split_name(struct foreign_trace *trace, struct class *class, uint64_t *steps)
 {
 	const char *name = class->event->name, *colon = strrchr(name, ':');
 	uint32_t number;
@@ -318,10 +324,10 @@ static bool split_name(struct foreign_trace *trace, struct class *class)
 			class->mnemonic = NULL;
 	}
 	if (colon != NULL && colon > name) {
-		class->component = find_component(trace, name, (size_t)(colon - name));
+		class->component = find_component(trace, name, (size_t)(colon - name), steps);
 	} else {
 		name = tracer_name(trace->tsdl);
-		class->component = find_component(trace, name, strlen(name));
+		class->component = find_component(trace, name, strlen(name), steps);
 	}
 	return class->component != NULL;
 }
@@ -341,7 +347,7 @@ static uint32_t level_of(int64_t level)
 }
 
 /* NULL without memory. */
-static struct class *find_class(struct foreign_trace *trace, const struct ct_tsdl_event *event)
+static struct class *find_class(struct foreign_trace *trace, const struct ct_tsdl_event *event, uint64_t *steps)
 {
 	struct class *class = &trace->classes[event->index];
 
@@ -349,7 +355,7 @@ static struct class *find_class(struct foreign_trace *trace, const struct ct_tsd
 		return class;
 	class->event = event;
 	class->level = level_of(event->level);
-	if (!split_name(trace, class))
+	if (!split_name(trace, class, steps))
 		return NULL;
 	class->context = event->context != NULL ? ct_foreign_root(&trace->tree) : NULL;
 	class->fields = event->fields != NULL ? ct_foreign_root(&trace->tree) : NULL;
@@ -431,6 +437,8 @@ static enum ctrace_status read_window(struct foreign_source *foreign, uint64_t a
 		foreign->steps = STEPS_AT_LEAST +
 				 (foreign->file_size < UINT64_MAX / (2 * STEPS_PER_BYTE) ? foreign->file_size : 0) * STEPS_PER_BYTE;
 	}
+	/* Once over the file is nothing; what makes us go back and forth pays for it. */
+	foreign->steps -= foreign->steps < size / 16 ? foreign->steps : size / 16;
 	status = ct_os_read_at(fd, foreign->window, size, at, &foreign->window_size);
 	if (status != CTRACE_OK)
 		foreign->window_size = 0;
@@ -517,7 +525,6 @@ static enum ct_foreign_result read_bytes(struct foreign_source *foreign, struct 
 			result = CT_FOREIGN_BAD;
 			break;
 		}
-		foreign->steps -= foreign->steps < wanted / 8 ? foreign->steps : wanted / 8;
 	}
 	if (result != CT_FOREIGN_OK)
 		foreign->clock = before;
@@ -901,7 +908,7 @@ static enum ct_foreign_result read_one(struct foreign_source *foreign, struct ct
 		return bad(decoder, "the metadata do not describe an event of this number");
 	if (event->is_unknown)
 		return bad(decoder, "what the metadata say of this event is not understood");
-	class = find_class(trace, event);
+	class = find_class(trace, event, &foreign->steps);
 	result = class != NULL ? read_contexts(foreign, decoder, class, stamp) : CT_FOREIGN_NO_MEMORY;
 	if (result != CT_FOREIGN_OK)
 		return result;

@@ -11,6 +11,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/random.h>
 
 #define COMPLAINTS_SHOWN 8u /* of events */
 
@@ -380,6 +381,7 @@ enum ctrace_status ct_tsdl_parse(const char *text, size_t size, ct_tsdl_complain
 
 	if (parser.tsdl == NULL)
 		return CTRACE_NOT_ENOUGH_MEMORY;
+	(void)!getrandom(parser.key, sizeof parser.key, GRND_NONBLOCK);
 	ct_tsdl_scan_begin(&parser.scan, text, size);
 	while (!parser.has_failed && parser.scan.token != CT_TOKEN_END)
 		(void)parse_block(&parser, &complaints);

@@ -83,13 +83,15 @@ static bool grow_table(struct ct_tsdl_parser *parser)
 	return true;
 }
 
-static uint32_t hash(const char *text, size_t size)
+static uint32_t hash(const struct ct_tsdl_parser *parser, const char *text, size_t size)
 {
-	uint32_t value = 2166136261u;
+	uint64_t value = parser->key[0];
 
-	for (size_t i = 0; i < size; i++)
-		value = (value ^ (unsigned char)text[i]) * 16777619u;
-	return value ^ value >> 15;
+	for (size_t i = 0; i < size; i++) {
+		value = (value ^ (unsigned char)text[i]) * (parser->key[1] | 1);
+		value ^= value >> 29;
+	}
+	return (uint32_t)(value ^ value >> 32);
 }
 
 static struct ct_tsdl_name *add_name(struct ct_tsdl_parser *parser, const char *text, size_t size, uint32_t hashed)
@@ -113,7 +115,7 @@ static struct ct_tsdl_name *add_name(struct ct_tsdl_parser *parser, const char *
 
 struct ct_tsdl_name *ct_tsdl_name(struct ct_tsdl_parser *parser, const char *text, size_t size)
 {
-	uint32_t hashed = hash(text, size);
+	uint32_t hashed = hash(parser, text, size);
 
 	if (parser->name_count >= parser->table_size && !grow_table(parser))
 		return NULL;
@@ -178,8 +180,16 @@ void ct_tsdl_leave(struct ct_tsdl_parser *parser, unsigned level)
 bool ct_tsdl_declare(struct ct_tsdl_parser *parser, enum ct_tsdl_space space, struct ct_tsdl_name *name,
 		     const struct ct_tsdl_type *type)
 {
-	struct ct_tsdl_declaration *declaration = ct_tsdl_take(parser, sizeof *declaration);
+	struct ct_tsdl_declaration *declaration = name->declared;
 
+	/* Once more inside the same braces: instead of the one before, so that no name hides more than it has levels. */
+	while (declaration != NULL && declaration->level == parser->level && declaration->space != space)
+		declaration = declaration->hidden;
+	if (declaration != NULL && declaration->level == parser->level) {
+		declaration->type = type;
+		return true;
+	}
+	declaration = ct_tsdl_take(parser, sizeof *declaration);
 	if (declaration == NULL)
 		return false;
 	*declaration = (struct ct_tsdl_declaration){ .space = space,

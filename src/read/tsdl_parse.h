@@ -57,7 +57,8 @@ struct ct_tsdl_parser {
 	struct ct_complaint complaint;
 	bool has_failed;
 	bool has_no_memory;
-	size_t used; /* bytes of the arena */
+	size_t used;     /* bytes of the arena */
+	uint64_t key[2]; /* of the table: what names meet in a chain nobody can foresee */
 	struct ct_tsdl_name **table;
 	size_t table_size, name_count;
 	struct ct_tsdl_declaration *declarations; /* the newest */

@@ -528,7 +528,7 @@ static bool parse_members(struct ct_tsdl_parser *parser, struct ct_tsdl_type *ty
 
 static bool parse_struct_align(struct ct_tsdl_parser *parser, struct ct_tsdl_type *type)
 {
-	uint32_t align;
+	uint32_t align = 1;
 
 	if (!ct_tsdl_accept(parser, "align"))
 		return true;

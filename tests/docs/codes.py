@@ -1,5 +1,6 @@
 #!/usr/bin/env python3
-"""The table of codes in docs/component-trace.md says what `ctrace explain` says, row by row."""
+"""The table of codes in docs/component-trace.md says what `ctrace explain` says, row by row; that of messages in docs/reading.md what HELP at
+`ctrace ipcs` says."""
 
 import re
 
@@ -37,4 +38,15 @@ report.check('the codes are in order', [] if found == [row for row in wanted if 
 header = project.text('include/ctrace/component.h')
 reasons = set(re.findall(r'^#define (CTRACE_RSN_\w+) ', header, re.MULTILINE))
 report.check('every reason of ctrace/component.h is among them', sorted(r for r in reasons if f'`{r}`' not in ''.join(found)))
+
+MESSAGE = re.compile(r'^\| `(ITT1\w+I)` \| (.*) \| (.*) \|$', re.MULTILINE)
+stated = MESSAGE.findall(project.text('docs/reading.md'))
+ids = re.findall(r'\{ "(ITT1\w+I)"', project.text('src/read/ipcs_message.c'))
+report.check('docs/reading.md has the messages of ctrace ipcs, in their order', [] if ids and [row[0] for row in stated] == ids else [f'wanted: {ids}'])
+wrong = []
+for message, text, more in stated:
+    answer = re.sub(r'(?<=\S)  +', ' ', project.run('ctrace', 'ipcs', f'HELP {message}').stdout)
+    if answer != f'{message} {text.replace("…", "...")}\n    {more}\n':
+        wrong.append(f'{message}: HELP says: {answer.strip()}')
+report.check('and with their words', wrong)
 report.end()

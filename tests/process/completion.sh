@@ -84,7 +84,7 @@ every_option() {
 }
 check 'every option of every verb' every_option
 check 'an option that takes a value ends with =' is 'ctrace level --pi' --pid=
-check 'help of verbs' is 'ctrace help exp' explain
+check 'help of verbs' is 'ctrace help expl' explain
 
 check 'components of running processes' is 'ctrace level tool.' tool.main tool.main.part
 check 'in any case of letters' is 'ctrace level TOOL.MAIN.' tool.main.part
@@ -120,6 +120,20 @@ check 'files' is 'ctrace config check folder/o' folder/ours.cfg folder/other.txt
 check 'a file to reload' is 'ctrace reload folder/ou' folder/ours.cfg
 check 'folders' is 'ctrace recover fo' folder
 check 'traces: processes' has 'ctrace show ' "$pid" folder
+check 'traces of every verb that reads them' eval 'for verb in show ipcs report export stats; do has "ctrace $verb " "$pid" folder || exit; done'
+check 'traces to compare: files' has 'ctrace diff folder ' folder
+check 'a folder to salvage into' is 'ctrace salvage folder --output=fo' folder
+check 'what catalog does' is 'ctrace catalog ' check header copybook doc
+check 'a catalogue' is 'ctrace catalog check folder/o' folder/ours.cfg folder/other.txt
+check 'a catalogue as the value of an option' is 'ctrace show --catalog=folder/ou' folder/ours.cfg
+check 'formats of exports' is 'ctrace export --format=c' common-trace-format chrome csv
+check 'formats of exports, behind the letter' is 'ctrace export -f p' perfetto
+check 'formats of lines are no words' is 'ctrace show --format=c'
+check 'tables of traces' is 'ctrace stats --by=' component event thread
+check 'what runs are compared by' is 'ctrace diff --by=' component event
+check 'columns to sort by' is 'ctrace stats --sort=p' p95 p99
+check 'columns of the screen' is 'ctrace top --sort=' events bytes lost total name pid
+check 'every verb has its arguments or none' is 'ctrace top '
 check 'nothing behind --' is 'ctrace level -- --'
 check 'a component behind --' is 'ctrace level -- tool.main.' tool.main.part
 
@@ -184,7 +198,9 @@ for test in 'a verb, a component, a level|ctrace lev\ttool.main.p\twa\t|ctrace l
 	"a value behind =|ctrace flush --pi\t\t --jo\tkv\t|ctrace flush --pid=$pid --job=KVSERVER" \
 	'an emitter|ctrace dest tool.main +te\t|ctrace dest tool.main +TEXTFILE' \
 	'a procedure|ctrace writer --now\tk\t|ctrace writer --nowrap KVSW' \
-	'a file|ctrace reload folder/ou\t|ctrace reload folder/ours.cfg'; do
+	'a file|ctrace reload folder/ou\t|ctrace reload folder/ours.cfg' \
+	'what catalog does, and with what|ctrace cat\the\tfolder/ou\t|ctrace catalog header folder/ours.cfg' \
+	'a format|ctrace expo\t--form\tper\t|ctrace export --format=perfetto'; do
 	IFS='|' read -r what keys line <<<"$test"
 	if [ -n "$zsh" ]; then
 		check "typed in zsh: $what" in_zsh "$keys" "$line"

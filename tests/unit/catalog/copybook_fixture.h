@@ -82,7 +82,8 @@ static inline struct ct_copybook *parse(const char *text, const struct ct_copybo
 	struct ct_buf path = { 0 };
 
 	if (ct_copybook_parse("test.cpy", text, strlen(text), options, &copybook, &complaint, &path) != CTRACE_OK)
-		fail_msg("%s:%u:%u: %s; expected %s", ct_buf_text(&path), complaint.line, complaint.column, complaint.message, complaint.expected);
+		fail_msg("%s:%u:%u: %s; expected %s", ct_buf_text(&path), complaint.line, complaint.column, complaint.message,
+			 complaint.expected);
 	ct_buf_fini(&path);
 	return copybook;
 }

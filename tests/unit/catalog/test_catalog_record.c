@@ -183,6 +183,31 @@ static void too_many(void **state)
 	assert_non_null(strstr(seen.complaint[0].message, "is one record too many"));
 }
 
+/* What could be made of many large copybooks is bounded, also when each of them is in the bounds of its own. */
+static void too_many_fields(void **state)
+{
+	struct ct_buf text;
+
+	(void)state;
+	write_copybooks();
+	ct_buf_init(&text);
+	ct_buf_add_text(&text, "       01 rec.\n");
+	for (unsigned i = 0; i < 8000; i++)
+		ct_buf_add_format(&text, "          03 f%u pic x.\n", i);
+	write_file("own/LARGE.cpy", ct_buf_text(&text));
+	ct_buf_clear(&text);
+	for (unsigned i = 0; i < 40; i++) {
+		char slashes[64];
+
+		memset(slashes, '/', sizeof slashes);
+		ct_buf_add_format(&text, "  - {name: a%u, copybook: .%.*sLARGE.cpy}\n", i, (int)i + 1, slashes);
+	}
+	assert_int_equal(read_items("", ct_buf_text(&text)), CTRACE_DAMAGED);
+	ct_buf_fini(&text);
+	assert_int_equal(seen.count, 40 - CT_CATALOG_FIELDS / 8001);
+	assert_non_null(strstr(seen.complaint[0].message, "is too much, with the copybooks before it"));
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -197,6 +222,7 @@ int main(void)
 		CATALOG_TEST(mistakes_in_copybooks),
 		CATALOG_TEST(a_record_that_is_not_there),
 		CATALOG_TEST(too_many),
+		CATALOG_TEST(too_many_fields),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -16,7 +16,7 @@ static int load_setup(void **state)
 	memset(&file, 0, sizeof file);
 	memset(&mistakes, 0, sizeof mistakes);
 	memset(&seen, 0, sizeof seen);
-	budget = (struct ct_catalog_budget){ 100, 100, true };
+	budget = (struct ct_catalog_budget){ 100, 100, 100, true };
 	load = (struct ct_load){ .file = &file, .mistakes = &mistakes, .budget = &budget };
 	return 0;
 }

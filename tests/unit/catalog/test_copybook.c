@@ -46,7 +46,8 @@ static void the_record_is_the_first_or_the_one_with_the_name(void **state)
 	uint32_t size = 0;
 
 	(void)state;
-	write_file("records.cpy", "01 T TYPEDEF. 05 A PIC X(9).\n01 A PIC X.\n01 B. 05 C PIC X(2).\n77 D PIC X(3).\n01 E REDEFINES A PIC X(4).\n");
+	write_file("records.cpy",
+		   "01 T TYPEDEF. 05 A PIC X(9).\n01 A PIC X.\n01 B. 05 C PIC X(2).\n77 D PIC X(3).\n01 E REDEFINES A PIC X(4).\n");
 	assert_int_equal(open_as("records.cpy", NULL, &complaint, &size), CTRACE_OK);
 	assert_int_equal(size, 1);
 	assert_int_equal(open_as("records.cpy", "b", &complaint, &size), CTRACE_OK);
@@ -110,9 +111,10 @@ static void types_of_mfctf_cpy_are_read(void **state)
 	(void)state;
 	snprintf(folder, sizeof folder, "%s/copy", getenv("CTRACE_SOURCE"));
 	options.folders = folder;
-	assert_places_with(&options, "       copy \"mfctf.cpy\".\n       01  e  cblt-trc-event.\n",
-			   "e@0+44 cblte-trcevt-version@0+4 cblte-trcevt-flags@4+4 cblte-trcevt-event-id@8+4 cblte-trcevt-level@12+4 "
-			   "cblte-trcevt-data-count@16+4 cblte-trcevt-event-len@20+8 cblte-trcevt-event-type@28+8 cblte-trcevt-event-data@36+8 ");
+	assert_places_with(
+		&options, "       copy \"mfctf.cpy\".\n       01  e  cblt-trc-event.\n",
+		"e@0+44 cblte-trcevt-version@0+4 cblte-trcevt-flags@4+4 cblte-trcevt-event-id@8+4 cblte-trcevt-level@12+4 "
+		"cblte-trcevt-data-count@16+4 cblte-trcevt-event-len@20+8 cblte-trcevt-event-type@28+8 cblte-trcevt-event-data@36+8 ");
 }
 
 int main(void)

@@ -16,7 +16,8 @@ static const struct ct_copybook_options ebcdic = { .encoding = CT_ENCODING_EBCDI
 
 static void texts_are_compared_as_if_they_were_as_long(void **state)
 {
-	static const char text[] = "01 R PIC X(3). 88 A VALUE 'ab'. 88 B VALUE 'ab ' 'xyz'. 88 C VALUE 'abcd'. 88 D VALUE 'a' THRU 'b'. 88 E VALUE SPACES.";
+	static const char text[] =
+		"01 R PIC X(3). 88 A VALUE 'ab'. 88 B VALUE 'ab ' 'xyz'. 88 C VALUE 'abcd'. 88 D VALUE 'a' THRU 'b'. 88 E VALUE SPACES.";
 
 	(void)state;
 	assert_fields(text, "ab ", 3, "R=ab \nR IS A\nR IS B\nR IS D\n");
@@ -27,8 +28,9 @@ static void texts_are_compared_as_if_they_were_as_long(void **state)
 
 static void figurative_constants_fill_the_field(void **state)
 {
-	static const char text[] = "01 R PIC XX. 88 LOW VALUE LOW-VALUES. 88 HIGH VALUE HIGH-VALUE. 88 ZERO-S VALUE ZEROES. 88 Q VALUE QUOTES. 88 ALL-OF VALUE ALL 'xy'."
-				   " 88 HEX VALUE X'4142'.";
+	static const char text[] =
+		"01 R PIC XX. 88 LOW VALUE LOW-VALUES. 88 HIGH VALUE HIGH-VALUE. 88 ZERO-S VALUE ZEROES. 88 Q VALUE QUOTES. 88 ALL-OF VALUE ALL 'xy'."
+		" 88 HEX VALUE X'4142'.";
 
 	(void)state;
 	assert_fields(text, "\xFF\xFF", 2, "R=\xFF\xFF\nR IS HIGH\n");
@@ -41,8 +43,9 @@ static void figurative_constants_fill_the_field(void **state)
 
 static void numbers_are_compared_as_numbers(void **state)
 {
-	static const char text[] = "01 R PIC S9(3)V9 COMP-3. 88 A VALUE 12.5. 88 B VALUE -1 THRU 12.51. 88 C VALUE 12.49 12.501. 88 D VALUE ZERO. 88 E VALUE 99999999999999999999999999999999999999999."
-				   " 88 F VALUE -1.05 THRU -0.95.";
+	static const char text[] =
+		"01 R PIC S9(3)V9 COMP-3. 88 A VALUE 12.5. 88 B VALUE -1 THRU 12.51. 88 C VALUE 12.49 12.501. 88 D VALUE ZERO. 88 E VALUE 99999999999999999999999999999999999999999."
+		" 88 F VALUE -1.05 THRU -0.95.";
 
 	(void)state;
 	assert_fields(text, "\x00\x12\x5C", 3, "R=+012.5\nR IS A\nR IS B\n");
@@ -78,7 +81,8 @@ static void groups_have_conditions(void **state)
 
 static void ebcdic_is_compared_in_its_own_order(void **state)
 {
-	static const char text[] = "01 R PIC XX. 88 LETTERS VALUE 'a' THRU 'zz'. 88 DIGITS VALUE '00' THRU '99'. 88 BLANK-S VALUE SPACE. 88 LARGER VALUE 'zz' THRU '00'.";
+	static const char text[] =
+		"01 R PIC XX. 88 LETTERS VALUE 'a' THRU 'zz'. 88 DIGITS VALUE '00' THRU '99'. 88 BLANK-S VALUE SPACE. 88 LARGER VALUE 'zz' THRU '00'.";
 
 	(void)state;
 	assert_fields_with(&ebcdic, text, "\x81\x40", 2, "R=a \nR IS LETTERS\n");

@@ -16,7 +16,8 @@
 
 static int complain(const char *path, const struct ct_complaint *complaint)
 {
-	fprintf(stderr, "%s:%u:%u: %s; expected %s\n", path, complaint->line, complaint->column, complaint->message, complaint->expected);
+	fprintf(stderr, "%s:%u:%u: %s; expected %s\n", path, complaint->line, complaint->column, complaint->message,
+		complaint->expected);
 	return 1;
 }
 
@@ -27,8 +28,8 @@ static void print_records(const struct ct_copybook *copybook, const struct ct_bu
 	for (size_t at = 0; at < records->size; at += size) {
 		struct lines lines = { 0 };
 
-		(void)ct_copybook_decode(copybook, records->data + at, records->size - at < size ? records->size - at : size, line_visitor(&lines),
-					 NULL);
+		(void)ct_copybook_decode(copybook, records->data + at, records->size - at < size ? records->size - at : size,
+					 line_visitor(&lines), NULL);
 		fwrite(lines.out.data, 1, lines.out.size, stdout);
 		ct_buf_fini(&lines.out);
 	}
@@ -113,7 +114,8 @@ static void a_short_record_shows_what_is_there(void **state)
 	assert_fields(text, "abcd", 4, "A=ab\nB=!6364\n");
 	assert_fields(text, "ab", 2, "A=ab\nB=!\n");
 	assert_fields(text, "", 0, "A=!\n");
-	assert_fields("01 R. 05 A PIC X(2). 05 B REDEFINES A PIC X(9). 05 C REDEFINES A PIC 9(2). 05 D PIC X.", "12", 2, "A=12\nB=!3132\nC=12\n");
+	assert_fields("01 R. 05 A PIC X(2). 05 B REDEFINES A PIC X(9). 05 C REDEFINES A PIC 9(2). 05 D PIC X.", "12", 2,
+		      "A=12\nB=!3132\nC=12\n");
 	assert_fields("01 R. 05 T OCCURS 5. 10 A PIC X. 10 B PIC X. 05 Z PIC X.", "abc", 3, "A(1)=a\nB(1)=b\nA(2)=c\nB(2)=!\n");
 }
 
@@ -133,15 +135,17 @@ static void tables_slide_when_they_are_told_to(void **state)
 	assert_fields_with(&slide, text, "1az", 3, "N=1\nT(1)=a\nZ=z\n");
 	/* Behind a group that ends with a table it is so anyhow; and in a table of tables. */
 	assert_fields("01 R. 05 N PIC 9. 05 G. 10 T OCCURS 1 TO 3 DEPENDING ON N PIC X. 05 Z PIC X.", "1az", 3, "N=1\nT(1)=a\nZ=z\n");
-	assert_fields("01 R. 05 N PIC 9. 05 T OCCURS 0 TO 3 DEPENDING ON N. 10 M PIC 9. 10 U OCCURS 0 TO 3 DEPENDING ON M PIC X. 05 Z PIC X.", "22ab0z", 6,
-		      "N=2\nM(1)=2\nU(1,1)=a\nU(1,2)=b\nM(2)=0\nZ=z\n");
+	assert_fields(
+		"01 R. 05 N PIC 9. 05 T OCCURS 0 TO 3 DEPENDING ON N. 10 M PIC 9. 10 U OCCURS 0 TO 3 DEPENDING ON M PIC X. 05 Z PIC X.",
+		"22ab0z", 6, "N=2\nM(1)=2\nU(1,1)=a\nU(1,2)=b\nM(2)=0\nZ=z\n");
 }
 
 static void mainframe_records_are_read(void **state)
 {
 	static const struct ct_copybook_options ebcdic = { .encoding = CT_ENCODING_EBCDIC_037 };
-	static const char text[] = "01 R. 05 A PIC X(3). 05 B PIC S9(3). 05 C PIC S9(2) SIGN LEADING SEPARATE. 05 D PIC S9(4) COMP-5. 05 E PIC S9(3) COMP-3. 05 F PIC ZZ9."
-				   " 05 N PIC 9. 05 T OCCURS 1 TO 5 DEPENDING ON N PIC X. 05 Z PIC X.";
+	static const char text[] =
+		"01 R. 05 A PIC X(3). 05 B PIC S9(3). 05 C PIC S9(2) SIGN LEADING SEPARATE. 05 D PIC S9(4) COMP-5. 05 E PIC S9(3) COMP-3. 05 F PIC ZZ9."
+		" 05 N PIC 9. 05 T OCCURS 1 TO 5 DEPENDING ON N PIC X. 05 Z PIC X.";
 
 	(void)state;
 	assert_fields_with(&ebcdic, text, "\xC1\x82\x5A\xF0\xF4\xD2\x60\xF1\xF2\xFF\xFE\x12\x3C\x40\x40\xF7\xF2\x81\x82\xE9", 20,
@@ -153,9 +157,9 @@ static void mainframe_records_are_read(void **state)
 /* What the visitor is given beside the text. */
 static void see(const struct ct_record_field *field, void *user)
 {
-	ct_buf_add_format(user, "%s kind %d depth %u at %u+%u occurrence %d%s%s%s picture %s\n", field->name, field->kind, field->depth, field->offset,
-			  field->size, field->occurrence, field->is_filler ? " filler" : "", field->is_redefinition ? " again" : "",
-			  field->is_bad ? " bad" : "", field->picture);
+	ct_buf_add_format(user, "%s kind %d depth %u at %u+%u occurrence %d%s%s%s picture %s\n", field->name, field->kind, field->depth,
+			  field->offset, field->size, field->occurrence, field->is_filler ? " filler" : "",
+			  field->is_redefinition ? " again" : "", field->is_bad ? " bad" : "", field->picture);
 }
 
 static void see_table(const struct ct_record_field *field, uint32_t count, void *user)
@@ -173,7 +177,8 @@ static void fields_say_what_they_are(void **state)
 {
 	struct ct_buf seen = { 0 };
 	struct ct_field_visitor visitor = { see, see_end, see_table, see_end, see, &seen };
-	struct ct_copybook *copybook = parse("01 R. 05 A PIC x(2). 05 B REDEFINES A. 10 PIC s9(2). 05 C OCCURS 0 TO 2 DEPENDING ON A9. 10 D COMP-1.", NULL);
+	struct ct_copybook *copybook =
+		parse("01 R. 05 A PIC x(2). 05 B REDEFINES A. 10 PIC s9(2). 05 C OCCURS 0 TO 2 DEPENDING ON A9. 10 D COMP-1.", NULL);
 
 	(void)state;
 	(void)ct_copybook_decode(copybook, "1x\0\0\0\0", 6, &visitor, NULL);

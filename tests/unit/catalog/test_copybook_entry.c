@@ -15,8 +15,9 @@
 static void clauses_come_in_any_order(void **state)
 {
 	(void)state;
-	assert_fields("01 R. 05 A VALUE IS 'x' PICTURE IS X(2) JUSTIFIED RIGHT. 05 B COMP-3 PIC S9(3) VALUE -1 SYNC. 05 C USAGE IS COMP PIC 9(4).",
-		      "ab\x12\x3d\x00\x07", 6, "A=ab\nB=-123\nC=0007\n");
+	assert_fields(
+		"01 R. 05 A VALUE IS 'x' PICTURE IS X(2) JUSTIFIED RIGHT. 05 B COMP-3 PIC S9(3) VALUE -1 SYNC. 05 C USAGE IS COMP PIC 9(4).",
+		"ab\x12\x3d\x00\x07", 6, "A=ab\nB=-123\nC=0007\n");
 	assert_fields("01 R IS GLOBAL EXTERNAL AS 'r'. 05 A PIC X, VALUES ARE SPACES;. 05 B PIC X.", "ab", 2, "A=a\nB=b\n");
 }
 
@@ -39,12 +40,13 @@ static void fields_outside_of_a_record_are_one(void **state)
 
 static void constants_are_calculated(void **state)
 {
-	static const char text[] = "78 A VALUE 3. 78 B VALUE A * (2 + 1) - 4. 78 HEX VALUE H'A'. 78 NOT-KNOWN VALUE LENGTH OF R. 78 T VALUE 'yes'.\n"
-				   "01 C CONSTANT AS 2. 01 R. 05 X PIC X(B). 05 Y PIC X OCCURS C. 88 IS-YES VALUE T. 05 Z PIC X(HEX).";
+	static const char text[] =
+		"78 A VALUE 3. 78 B VALUE A * (2 + 1) - 4. 78 HEX VALUE H'A'. 78 NOT-KNOWN VALUE LENGTH OF R. 78 T VALUE 'yes'.\n"
+		"01 C CONSTANT AS 2. 01 R. 05 X PIC X(B). 05 Y PIC X OCCURS C. 88 IS-YES VALUE T. 05 Z PIC X(HEX).";
 
 	(void)state;
 	assert_fields(text, "abcdeyn0123456789", 17, "X=abcde\nY(1)=y\nY(2)=n\nZ=0123456789\n");
-	assert_fields("78 T VALUE 'yes'. 01 R. 05 A PIC XXX. 88 Q VALUE T.", "yes", 3, "A=yes\nA IS Q\n");
+	assert_fields("78 T VALUE 'yes'. 01 R. 05 A PIC X(3). 88 Q VALUE T.", "yes", 3, "A=yes\nA IS Q\n");
 	assert_complaint("78 N VALUE NEXT. 01 R. 05 A PIC X(N).", 1, 34, "the picture repeats a symbol an unknown number of times");
 	assert_complaint("78 Z VALUE 1 / 0. 01 R. 05 A PIC X OCCURS Z.", 1, 43, "\"Z\" is not a number that fits here");
 	assert_complaint("78 Z VALUE ((((1. 01 R. 05 A PIC X OCCURS Z.", 1, 43, "\"Z\" is not a number that fits here");
@@ -53,7 +55,8 @@ static void constants_are_calculated(void **state)
 static void levels_make_a_tree(void **state)
 {
 	(void)state;
-	assert_places("01 R. 03 A. 05 B PIC X. 05 C. 49 D PIC X. 03 E PIC X. 77 F PIC X. 01 G PIC X.", "R@0+3 A@0+2 B@0+1 C@1+1 D@1+1 E@2+1 ");
+	assert_places("01 R. 03 A. 05 B PIC X. 05 C. 49 D PIC X. 03 E PIC X. 77 F PIC X. 01 G PIC X.",
+		      "R@0+3 A@0+2 B@0+1 C@1+1 D@1+1 E@2+1 ");
 	assert_places("01 R. 05 A PIC X. 03 B PIC X.", "R@0+2 A@0+1 B@1+1 ");
 	assert_places("77 F PIC X(3).", "F@0+3 ");
 }

@@ -22,7 +22,8 @@ static bool find(void *user, const char *name, size_t size, int64_t *out_value)
 
 static const struct ct_picture_context context = { find, NULL, '#' };
 
-static void assert_picture(const char *text, enum ct_class class, uint32_t size, unsigned digits, unsigned shown, int scale, bool is_signed)
+static void assert_picture(const char *text, enum ct_class class, uint32_t size, unsigned digits, unsigned shown, int scale,
+			   bool is_signed)
 {
 	struct ct_picture picture;
 	struct ct_picture_error error = { 0, "", "" };

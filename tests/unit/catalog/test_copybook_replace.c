@@ -56,7 +56,8 @@ static void runs_are_replaced(void **state)
 static void ends_of_names_are_replaced(void **state)
 {
 	(void)state;
-	assert_copied("05 OLD-A PIC X. 05 OLDER PIC X. 05 X-OLD PIC X.", "LEADING ==OLD== BY ==NEW==", "abc", "NEW-A=a\nNEWER=b\nX-OLD=c\n");
+	assert_copied("05 OLD-A PIC X. 05 OLDER PIC X. 05 X-OLD PIC X.", "LEADING ==OLD== BY ==NEW==", "abc",
+		      "NEW-A=a\nNEWER=b\nX-OLD=c\n");
 	assert_copied("05 A-OLD PIC X. 05 OLD-A PIC X.", "TRAILING ==-OLD== BY ====", "ab", "A=a\nOLD-A=b\n");
 }
 
@@ -71,8 +72,9 @@ static void replace_holds_until_it_is_off(void **state)
 	(void)state;
 	assert_fields("REPLACE ==A== BY ==Q==. 01 R. 05 A PIC X. REPLACE OFF. 05 A PIC X.", "xy", 2, "Q=x\nA=y\n");
 	assert_fields("REPLACE ==A== BY ==Q==. REPLACE ==B== BY ==S==. 01 R. 05 A PIC X. 05 B PIC X.", "xy", 2, "A=x\nS=y\n");
-	assert_fields("REPLACE ==A== BY ==Q==. REPLACE ALSO ==B== BY ==S==. 01 R. 05 A PIC X. REPLACE LAST OFF. 05 B PIC X. 05 A PIC X.", "xyz", 3,
-		      "Q=x\nB=y\nQ=z\n");
+	assert_fields(
+		"REPLACE ==A== BY ==Q==. REPLACE ALSO ==B== BY ==S==. 01 R. 05 A PIC X. REPLACE LAST OFF. 05 B PIC X. 05 A PIC X.",
+		"xyz", 3, "Q=x\nB=y\nQ=z\n");
 	assert_fields("REPLACE ==T1== BY ==. 10 A PIC X. 10 B PIC X==. 01 R. 05 G T1. 05 H PIC X.", "xyz", 3, "A=x\nB=y\nH=z\n");
 }
 

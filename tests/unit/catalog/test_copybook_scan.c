@@ -28,10 +28,13 @@ static void fixed_format_has_its_text_in_columns_8_to_72(void **state)
 static void free_format_has_it_anywhere(void **state)
 {
 	(void)state;
-	assert_fields("01 R. *> all\n05 A PIC X.\n* a comment\n                                                                          05 B PIC X.\n",
-		      "ab", 2, "A=a\nB=b\n");
+	assert_fields(
+		"01 R. *> all\n05 A PIC X.\n* a comment\n                                                                          05 B PIC X.\n",
+		"ab", 2, "A=a\nB=b\n");
 	assert_fields("01 R.\r\n\t05 A PIC X.\r\n", "a", 1, "A=a\n");
-	assert_fields("\xEF\xBB\xBF" "01 R. 05 A PIC X.", "a", 1, "A=a\n");
+	assert_fields("\xEF\xBB\xBF"
+		      "01 R. 05 A PIC X.",
+		      "a", 1, "A=a\n");
 }
 
 static void directives_say_the_format(void **state)
@@ -39,7 +42,9 @@ static void directives_say_the_format(void **state)
 	(void)state;
 	assert_fields("      $SET SOURCEFORMAT\"FREE\"\n   01 R.\n 05 A PIC X.\n", "a", 1, "A=a\n");
 	assert_fields(">>SOURCE FORMAT IS FREE\n01 R.\n05 A PIC X.\n", "a", 1, "A=a\n");
-	assert_fields("01 R.\n>>SOURCE FORMAT IS FIXED\n       05 A PIC X.                                                      05 B PIC\n", "a", 1, "A=a\n");
+	assert_fields(
+		"01 R.\n>>SOURCE FORMAT IS FIXED\n       05 A PIC X.                                                      05 B PIC\n",
+		"a", 1, "A=a\n");
 }
 
 static void a_tab_goes_to_the_next_eighth_column(void **state)
@@ -103,7 +108,8 @@ static void copy_takes_files_by_any_of_their_names(void **state)
 	write_file("TWO.CPY", "05 B PIC X.\n");
 	write_file("lib/three", "           05 C PIC X.\n");
 	write_file("lib/sub/four.cob", "05 D PIC X.\n");
-	assert_fields_with(&options, "01 R. COPY ONE. COPY two SUPPRESS. COPY 'three'. COPY four IN sub.", "abcd", 4, "A=a\nB=b\nC=c\nD=d\n");
+	assert_fields_with(&options, "01 R. COPY ONE. COPY two SUPPRESS. COPY 'three'. COPY four IN sub.", "abcd", 4,
+			   "A=a\nB=b\nC=c\nD=d\n");
 }
 
 static void what_is_not_there_cannot_be_copied(void **state)
