@@ -52,8 +52,8 @@ static void leave_a_folder(const char *run_directory)
 	pid = fork();
 	require(pid >= 0);
 	if (pid == 0) {
-		/* Where nothing drains, everything waits in the ring. */
-		if (ctrace_configure("ctrace.overflow = overwrite") != CTRACE_OK || ctrace_level_set(NULL, CTRACE_DEBUG) != CTRACE_OK)
+		/* What only the flight recorder takes goes nowhere: all of it stays in the ring. */
+		if (chdir(run_directory) != 0 || ctrace_configure("ctrace.flight.level.FUZZ = debug") != CTRACE_OK)
 			_exit(1);
 		for (int i = 0; i < 20; i++)
 			CTRACE(&tracer, CTRACE_INFO, 7, CTRACE_TEXT("some text", 9), CTRACE_U32(17));

@@ -287,9 +287,12 @@ void ct_ipcs_job_copy(struct ipcs *ipcs, const struct ct_ipcs_command *command)
 			ct_tool_print(stdout, path, strlen(path));
 			putchar('\n');
 		} else {
+			const char *reason = status == CTRACE_OS_ERROR ? strerror(errno) : ctrace_status_text(status);
+
+			(void)fflush(stdout);
 			fputs("ctrace ipcs: ", stderr);
 			ct_tool_print(stderr, path, strlen(path));
-			fprintf(stderr, ": %s\n", status == CTRACE_OS_ERROR ? strerror(errno) : ctrace_status_text(status));
+			fprintf(stderr, ": %s\n", reason);
 		}
 		if (status != CTRACE_OK || copied.events == 0)
 			ct_ipcs_fail(ipcs, CMD_NOTHING);

@@ -113,7 +113,7 @@ const struct ct_catalog_component *ct_catalog_component(const struct ct_catalog 
 const struct ct_event_type *ct_catalog_event(const struct ct_catalog_component *component, uint32_t event_id);
 const struct ct_catalog_component *ct_catalog_at(const struct ct_catalog *catalog, size_t index); /* NULL past the last */
 
-/* ---- catalog_print.c: a component as other people's text.  Escaped for the language that comes out; names that the language does not
+/* ---- catalog_print_header.c, _copybook.c, _markdown.c: a component as other people's text.  Escaped for the language that comes out; names that the language does not
  * allow are changed to ones that it does. */
 void ct_catalog_print_header(struct ct_buf *out, const struct ct_catalog_component *component);   /* C */
 void ct_catalog_print_copybook(struct ct_buf *out, const struct ct_catalog_component *component); /* level 78, fixed and free format */

@@ -399,8 +399,11 @@ static void read_operand(struct parse *parse, const struct operand_table *table)
 	parse->said[operand->group] = word;
 	if (operand->value != NO_VALUE && ct_ipcs_scan_accept(scan, '(')) {
 		group = ct_ipcs_scan_group(scan, operand->value == HAS_VALUE ? "a value" : NULL);
-		if (group.at == NULL)
+		if (group.at == NULL) {
+			if (scan->message == CT_ITT_NONE)
+				scan->message = operand->read == read_copy_options ? CT_ITT10017I : parse->incomplete;
 			return;
+		}
 	} else if (operand->value == HAS_VALUE) {
 		ct_ipcs_complain(scan, parse->incomplete, word, "has no value", "\"(\" and a value behind it");
 		return;

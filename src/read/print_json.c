@@ -359,7 +359,7 @@ static void render_second(uint64_t number)
 	struct tm parts;
 
 	if (gmtime_r(&seconds, &parts) == NULL || strftime(last_second.text, sizeof last_second.text, "%Y-%m-%dT%H:%M:%S", &parts) == 0)
-		strcpy(last_second.text, "1970-01-01T00:00:00");
+		memcpy(last_second.text, "1970-01-01T00:00:00", sizeof "1970-01-01T00:00:00");
 	last_second.number = number;
 }
 

@@ -60,7 +60,7 @@ void *ct_tsdl_take(struct ct_tsdl_parser *parser, size_t size)
 static bool grow_table(struct ct_tsdl_parser *parser)
 {
 	size_t size = parser->table_size == 0 ? 1024 : 2 * parser->table_size;
-	struct ct_tsdl_name **table = calloc(size, sizeof *table);
+	struct ct_tsdl_name **table = calloc(size, sizeof(struct ct_tsdl_name *));
 
 	if (table == NULL) {
 		fail_memory(parser);

@@ -219,9 +219,9 @@ static enum ct_tsdl_scope scope_of(struct ct_tsdl_name *const *path, size_t coun
 	for (size_t i = 0; i < CT_COUNT(scopes); i++) {
 		size_t used = 0;
 
-		while (scopes[i].words[used] != NULL && used < count && strcmp(scopes[i].words[used], path[used]->text) == 0)
+		while (used < count && scopes[i].words[used] != NULL && strcmp(scopes[i].words[used], path[used]->text) == 0)
 			used++;
-		if (scopes[i].words[used] == NULL && used < count) {
+		if (used < count && scopes[i].words[used] == NULL) {
 			*out_used = used;
 			return scopes[i].scope;
 		}
@@ -257,7 +257,7 @@ static const struct ct_tsdl_reference *parse_reference(struct ct_tsdl_parser *pa
 			return NULL;
 		}
 		name = ct_tsdl_name(parser, parser->scan.start, parser->scan.length);
-		if (name == NULL || !ct_tsdl_push(parser, &parser->path, &name, sizeof name))
+		if (name == NULL || !ct_tsdl_push(parser, &parser->path, &name, sizeof(struct ct_tsdl_name *)))
 			return NULL;
 		ct_tsdl_scan_next(&parser->scan);
 		if (parser->path.count - from > CT_TSDL_DEPTH) {

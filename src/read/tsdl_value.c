@@ -97,7 +97,7 @@ bool ct_tsdl_setting_value(struct ct_tsdl_parser *parser, struct ct_tsdl_setting
 
 bool ct_tsdl_settings(struct ct_tsdl_parser *parser, ct_tsdl_set *set, void *user)
 {
-	struct ct_tsdl_setting setting;
+	struct ct_tsdl_setting setting = { 0 };
 
 	if (!ct_tsdl_expect(parser, "{"))
 		return false;

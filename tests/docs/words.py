@@ -24,6 +24,8 @@ library = [p for p in project.files('src', 'include', ext=C)]
 # An external writer is a program of its own, but for its link in the traced process.
 guest = [p for p in library if not p.startswith('src/writer/') or p in ('src/writer/link.c', 'src/writer/writer.h')]
 ours = library + project.files('tools', ext=C)
+# The report page goes into the file that its caller has opened.
+silent = [p for p in library if p != 'src/read/report_page.c']
 prose = [p for p in project.files('README.md', 'docs', 'man', 'src', 'include', 'tools', 'examples', 'copy', 'bench', 'tests/process', 'fuzz')
          if not p.startswith('fuzz/corpus/')]
 
@@ -31,7 +33,7 @@ report.check('the environment is read through ct_os_environment(), which a set-u
              find(r'(?<!\w)(secure_)?getenv\s*\(', [p for p in ours if p != 'src/base/os.c'])
              + find(r'(?<!\w)getenv\s*\(', ['src/base/os.c']))
 report.check('the library never prints, exits or aborts',
-             find(r'(?<![\w.>])(printf|fprintf|vprintf|vfprintf|puts|fputs|putchar|perror|exit|_exit|_Exit|quick_exit|abort|assert)\s*\(', library))
+             find(r'(?<![\w.>])(printf|fprintf|vprintf|vfprintf|puts|fputs|putchar|perror|exit|_exit|_Exit|quick_exit|abort|assert)\s*\(', silent))
 report.check('no call that trusts a length or the stack',
              find(r'(?<![\w.>])(alloca|gets|strcpy|stpcpy|strcat|sprintf|vsprintf|strtok|mktemp|tmpnam)\s*\(', ours))
 report.check('signal dispositions are not touched',

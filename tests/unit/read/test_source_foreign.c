@@ -171,7 +171,7 @@ static void only_some_are_wanted(void **state)
 	static const struct {
 		const char *text;
 		unsigned wanted;
-	} rows[] = { { "level >= warn", 12 },    { "mnemonic = \"empty\"", 6 },       { "component ~ \"bare*\"", 30 },
+	} rows[] = { { "level >= warn", 12 },    { "mnemonic = \"empty\"", 6 },   { "component ~ \"bare*\"", 30 },
 		     { "data.weight >= 42", 4 }, { "component ~ \"tool.*\"", 0 }, { "data.state.label = \"RUN\"", 4 } };
 	struct ct_complaint complaint;
 	struct ct_filter *filter;

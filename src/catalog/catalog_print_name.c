@@ -1,0 +1,172 @@
+/*
+ * catalog_print_name.c - which name an event has in C or COBOL: one that the language takes, and that nothing else in the text has.
+ *
+ * Called by the printers of headers and copybooks, on the tool's thread.  The catalogue may have a million names that are cut to the same: making
+ * one takes no longer because of those that are there.
+ *
+ * Copyright The ctrace authors.  SPDX-License-Identifier: Apache-2.0
+ */
+#include "catalog/catalog_print.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* ---- names that are there already, for a language that takes upper and lower case for the same, as COBOL does ---- */
+
+void ct_made_names_init(struct ct_made_names *names, const struct ct_spelling *spelling, const struct ct_catalog_component *component)
+{
+	*names = (struct ct_made_names){ .spelling = spelling, .component = component };
+	ct_buf_init(&names->texts);
+	ct_buf_init(&names->last);
+}
+
+void ct_made_names_fini(struct ct_made_names *names)
+{
+	ct_buf_fini(&names->texts);
+	ct_buf_fini(&names->last);
+	free(names->slots);
+}
+
+static uint32_t *find_slot(const struct ct_made_names *names, const char *name)
+{
+	uint32_t mask = names->slot_count - 1;
+	uint32_t slot = ct_name_hash(name, strlen(name)) & mask;
+
+	while (names->slots[slot] != 0 && !ct_name_is(name, strlen(name), names->texts.data + names->slots[slot] - 1))
+		slot = (slot + 1) & mask;
+	return &names->slots[slot];
+}
+
+static bool grow(struct ct_made_names *names)
+{
+	uint32_t count = names->slot_count != 0 ? names->slot_count * 2 : 256;
+	uint32_t *slots = calloc(count, sizeof *slots);
+
+	if (slots == NULL)
+		return false;
+	free(names->slots);
+	names->slots = slots;
+	names->slot_count = count;
+	for (size_t at = 0; at < names->texts.size; at += strlen(names->texts.data + at) + 1)
+		*find_slot(names, names->texts.data + at) = (uint32_t)at + 1;
+	return true;
+}
+
+/* False: it was there already.  Without memory none is. */
+static bool add(struct ct_made_names *names, const char *name)
+{
+	uint32_t *slot;
+	size_t at = names->texts.size;
+
+	if (names->count * 2 >= names->slot_count && !grow(names))
+		return true;
+	slot = find_slot(names, name);
+	if (*slot != 0)
+		return false;
+	ct_buf_add(&names->texts, name, strlen(name) + 1);
+	if (names->texts.failed)
+		return true;
+	*slot = (uint32_t)at + 1;
+	names->count++;
+	return true;
+}
+
+/* ---- making names ---- */
+
+static bool is_letter_or_digit(char c)
+{
+	return (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9');
+}
+
+/* Letters are upper case, a run of other characters is one mark, and none is at the end. */
+static void add_part(struct ct_buf *out, const struct ct_spelling *spelling, const char *part)
+{
+	size_t start = out->size;
+
+	for (; *part != '\0'; part++) {
+		char c = *part;
+
+		ct_name_upper(&c, 1);
+		if (is_letter_or_digit(c))
+			ct_buf_add_char(out, c);
+		else if (out->size > start && out->data[out->size - 1] != spelling->mark)
+			ct_buf_add_char(out, spelling->mark);
+	}
+	while (out->size > start && out->data[out->size - 1] == spelling->mark)
+		out->size--;
+	if (out->size == start)
+		ct_buf_add_char(out, 'X');
+}
+
+static void join_parts(struct ct_buf *out, const struct ct_spelling *spelling, const char *const *parts, size_t count)
+{
+	ct_buf_clear(out);
+	ct_buf_add_text(out, spelling->begin);
+	if (out->size == 0 && parts[0][0] >= '0' && parts[0][0] <= '9')
+		ct_buf_add_text(out, "C_");
+	for (size_t i = 0; i < count; i++) {
+		if (i != 0)
+			ct_buf_add_char(out, spelling->mark);
+		add_part(out, spelling, parts[i]);
+	}
+}
+
+/* Cuts the name and ends it with the number, or with the first one above it that makes a name that is not taken. */
+static void number_name(struct ct_made_names *names, uint64_t number)
+{
+	const struct ct_spelling *spelling = names->spelling;
+	struct ct_buf *name = &names->last;
+	size_t whole = name->size;
+
+	do {
+		char end[24];
+		size_t size = (size_t)snprintf(end, sizeof end, "%c%llu", spelling->mark, (unsigned long long)number++);
+
+		name->size = whole + size > spelling->limit ? spelling->limit - size : whole;
+		while (name->size > 0 && name->data[name->size - 1] == spelling->mark)
+			name->size--;
+		ct_buf_add_text(name, end);
+	} while (!name->failed && !add(names, ct_buf_text(name)));
+}
+
+/* COMPONENT_MNEMONIC, or COMPONENT_MNEMONIC_ARGUMENT_VALUE: without the mnemonic when that is too long.  What is still too long, or taken,
+ * ends with a number. */
+static const char *make_name(struct ct_made_names *names, const char *const *parts, size_t count, uint64_t number)
+{
+	const struct ct_spelling *spelling = names->spelling;
+	struct ct_buf *out = &names->last;
+
+	join_parts(out, spelling, parts, count);
+	if (out->size > spelling->limit && count == 4) {
+		const char *shorter[] = { parts[0], parts[2], parts[3] };
+
+		join_parts(out, spelling, shorter, CT_COUNT(shorter));
+	}
+	if (out->size > spelling->limit || !add(names, ct_buf_text(out)))
+		number_name(names, number);
+	return ct_buf_text(out);
+}
+
+const char *ct_made_names_event(struct ct_made_names *names, const struct ct_event_type *type)
+{
+	const char *parts[] = { names->component->name, type->mnemonic };
+
+	return make_name(names, parts, CT_COUNT(parts), type->event_id);
+}
+
+const char *ct_made_names_label(struct ct_made_names *names, const struct ct_event_type *type, const struct ct_argument *argument,
+				const struct ct_label *label)
+{
+	const char *parts[] = { names->component->name, type->mnemonic, argument->name, label->name };
+
+	/* A number that nearly surely is free: there may be many names that are cut to the same. */
+	return make_name(names, parts, CT_COUNT(parts), names->count);
+}
+
+const char *ct_made_names_own(struct ct_made_names *names, const char *what)
+{
+	const char *parts[] = { names->component->name, what };
+
+	return make_name(names, parts, CT_COUNT(parts), 2);
+}
