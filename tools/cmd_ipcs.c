@@ -29,6 +29,12 @@ struct arguments {
 
 /* ---- the command line ---- */
 
+/* A mistake in a command is to be told as such, and not as a trace that is missing. */
+static bool is_command(const char *word)
+{
+	return ct_ipcs_is_command(word) || (access(word, F_OK) != 0 && ct_ipcs_may_be_command(word));
+}
+
 /* Commands and paths may come in any order; each keeps its own. */
 static void sort_words(struct arguments *arguments)
 {
@@ -40,7 +46,7 @@ static void sort_words(struct arguments *arguments)
 	for (size_t i = 0; i < arguments->count; i++) {
 		char *word = arguments->words[i];
 
-		if (ct_ipcs_is_command(word))
+		if (is_command(word))
 			arguments->words[commands++] = word;
 		else
 			paths[path_count++] = word;

@@ -93,6 +93,12 @@ static void keep_line(struct show *show, struct line_store *store, const struct 
 		line_store_add(store, show->line.data, show->line.size);
 }
 
+static void tell_lost_lines(struct show *show, int error)
+{
+	fprintf(stderr, "ctrace show: lines that wait to be printed: %s\n", strerror(error));
+	show->reading.has_failed = true;
+}
+
 static void print_last(struct show *show)
 {
 	const struct ct_view *view;
@@ -103,11 +109,8 @@ static void print_last(struct show *show)
 	while (store.write_errno == 0 && (view = ct_reader_next(show->reading.reader)) != NULL)
 		keep_line(show, &store, view);
 	is_read = line_store_each(&store, show->is_reverse, print_kept, show);
-	if (store.write_errno != 0 || !is_read) {
-		fprintf(stderr, "ctrace show: lines that wait to be printed: %s\n",
-			strerror(store.write_errno != 0 ? store.write_errno : errno));
-		show->reading.has_failed = true;
-	}
+	if (store.write_errno != 0 || !is_read)
+		tell_lost_lines(show, store.write_errno != 0 ? store.write_errno : errno);
 	line_store_fini(&store);
 }
 
@@ -116,13 +119,16 @@ static void print_last(struct show *show)
  */
 
 struct context {
+	struct show *show;
 	const struct ct_filter *filter;
 	struct line_store before;
-	uint64_t passed; /* lines since the last that was printed */
-	uint64_t after;  /* lines that are still to be printed */
+	uint64_t to_skip; /* that match, before the first that counts */
+	uint64_t passed;  /* lines since the last that was printed */
+	uint64_t after;   /* lines that are still to be printed */
+	struct line_store lines; /* --reverse: all of them */
 };
 
-static bool print_around(const char *line, size_t size, void *user)
+static bool print_line(const char *line, size_t size, void *user)
 {
 	struct show *show = user;
 
@@ -131,49 +137,114 @@ static bool print_around(const char *line, size_t size, void *user)
 	return show->output.write_errno == 0;
 }
 
-static void print_match(struct show *show, struct context *context, const struct ct_view *view)
+static bool add_line(const char *line, size_t size, void *user)
 {
+	struct context *context = user;
+
+	if (!context->show->is_reverse)
+		return print_line(line, size, context->show);
+	line_store_add(&context->lines, line, size);
+	return context->lines.write_errno == 0;
+}
+
+static void add_event(struct context *context, const struct ct_view *view)
+{
+	struct show *show = context->show;
+
+	if (show->is_reverse) {
+		keep_line(show, &context->lines, view);
+		return;
+	}
+	line_options_add(&show->lines, &show->output.text, view);
+	direct_output_step(&show->output);
+}
+
+static void add_match(struct context *context, const struct ct_view *view)
+{
+	struct show *show = context->show;
+
 	if (context->passed > show->before && show->shown > 0 && !show->lines.is_json)
-		ct_buf_add_text(&show->output.text, "--\n");
+		(void)add_line("--\n", 3, context);
 	if (context->passed > 0 && show->before > 0) {
-		(void)line_store_each(&context->before, false, print_around, show);
+		(void)line_store_each(&context->before, false, add_line, context);
 		line_store_fini(&context->before);
 		line_store_init(&context->before, show->before);
 	}
-	line_options_add(&show->lines, &show->output.text, view);
+	add_event(context, view);
 	show->shown++;
 	context->passed = 0;
 	context->after = show->after;
 }
 
-static void pass_by(struct show *show, struct context *context, const struct ct_view *view)
+static void pass_by(struct context *context, const struct ct_view *view)
 {
 	if (context->after > 0) {
 		context->after--;
-		line_options_add(&show->lines, &show->output.text, view);
+		add_event(context, view);
 		return;
 	}
 	context->passed++;
-	if (show->before > 0)
-		keep_line(show, &context->before, view);
+	if (context->show->before > 0)
+		keep_line(context->show, &context->before, view);
+}
+
+static bool is_match(struct context *context, const struct ct_view *view)
+{
+	const struct show *show = context->show;
+
+	if (show->shown >= show->limit || !ct_filter_accepts(context->filter, view))
+		return false;
+	if (context->to_skip == 0)
+		return true;
+	context->to_skip--;
+	return false;
+}
+
+/* Reads everything once to know how many match; nothing is said of it: it will be read again. */
+static uint64_t count_matches(struct show *show, const struct ct_filter *filter)
+{
+	const struct ct_view *view;
+	uint64_t count = 0;
+
+	show->reading.is_quiet = true;
+	while ((view = ct_reader_next(show->reading.reader)) != NULL)
+		count += ct_filter_accepts(filter, view);
+	show->reading.is_quiet = false;
+	if (ct_reader_rewind(show->reading.reader) != CTRACE_OK)
+		show->reading.has_failed = true;
+	return count;
+}
+
+/* How many of those that match come before the last ones, which are wanted. */
+static uint64_t matches_to_skip(struct show *show, const struct ct_filter *filter)
+{
+	uint64_t wanted = show->is_reverse && show->limit < show->tail ? show->limit : show->tail;
+	uint64_t count = wanted != UINT64_MAX ? count_matches(show, filter) : 0;
+
+	return count > wanted ? count - wanted : 0;
 }
 
 /* The reader must give everything: what does not match may stand beside what does. */
 static void print_around_all(struct show *show, const struct ct_filter *filter)
 {
-	struct context context = { .filter = filter };
+	struct context context = { .show = show, .filter = filter, .to_skip = matches_to_skip(show, filter) };
 	const struct ct_view *view;
 
 	line_store_init(&context.before, show->before);
-	while ((!is_done(show) || context.after > 0) && show->output.write_errno == 0 &&
+	line_store_init(&context.lines, UINT64_MAX);
+	while ((!is_done(show) || context.after > 0) && show->output.write_errno == 0 && context.lines.write_errno == 0 &&
 	       (view = ct_reader_next(show->reading.reader)) != NULL) {
-		if (show->shown < show->limit && ct_filter_accepts(filter, view))
-			print_match(show, &context, view);
+		if (is_match(&context, view))
+			add_match(&context, view);
 		else
-			pass_by(show, &context, view);
-		direct_output_step(&show->output);
+			pass_by(&context, view);
 	}
+	if (!line_store_each(&context.lines, true, print_line, show))
+		tell_lost_lines(show, errno);
+	else if (context.lines.write_errno != 0)
+		tell_lost_lines(show, context.lines.write_errno);
 	line_store_fini(&context.before);
+	line_store_fini(&context.lines);
 }
 
 /* ------------------------------------------------------------------------------------------------------------
@@ -216,8 +287,8 @@ static void check_options(const struct show *show, struct argp_state *state)
 {
 	bool is_kept = show->is_reverse || show->tail != UINT64_MAX;
 
-	if (has_context(show) && (is_kept || show->is_count))
-		argp_error(state, "--before and --after do not go with --tail, --reverse or --count");
+	if (has_context(show) && show->is_count)
+		argp_error(state, "--before and --after do not go with --count");
 	if (is_kept && show->is_count)
 		argp_error(state, "--count does not go with --tail or --reverse");
 }

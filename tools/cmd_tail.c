@@ -36,7 +36,7 @@
 #define LAST_LIMIT 1000000u
 #define SECONDS_LIMIT 1000000000.0
 
-enum { OPTION_COUNT = 256, OPTION_FOR, OPTION_FROM_START };
+enum { OPTION_LIMIT = 256, OPTION_FOR, OPTION_FROM_START };
 
 struct tail {
 	struct reading reading;
@@ -132,6 +132,7 @@ static bool print_line(const char *line, size_t size, void *user)
 static const struct ct_view *view_of(struct tail *tail, const struct ctrace_event *event, const struct ct_live_who *who)
 {
 	tail->origin = (struct ct_origin){
+		.index = who->pid, /* spans of several processes are told apart by it */
 		.path = "",
 		.host = who->host,
 		.program = who->program,
@@ -311,7 +312,7 @@ static error_t parse_tail(int key, char *argument, struct argp_state *state)
 	case 'n':
 		tail->last = parse_number(state, argument, LAST_LIMIT, "a number of events, 1 to 1000000");
 		return 0;
-	case OPTION_COUNT:
+	case OPTION_LIMIT:
 		tail->count = parse_number(state, argument, UINT64_MAX, "a number of events");
 		return 0;
 	case OPTION_FOR:
@@ -325,10 +326,6 @@ static error_t parse_tail(int key, char *argument, struct argp_state *state)
 			argp_error(state, "unexpected argument \"%s\"", argument);
 		if (!reading_filter(&tail->reading, argument))
 			exit(CMD_USAGE);
-		return 0;
-	case ARGP_KEY_END:
-		if ((ct_filter_uses(tail->reading.filter) & CT_USES_DURATION) != 0)
-			argp_error(state, "durations are known to ctrace show only");
 		return 0;
 	default:
 		return ARGP_ERR_UNKNOWN;
@@ -374,7 +371,8 @@ int cmd_tail(int argc, char **argv)
 		{ "pid", 'p', "PID", 0, "Only this process", 3 },
 		{ "last", 'n', "N", 0, "Begin with the last N events that the rings still hold", 5 },
 		{ "from-start", OPTION_FROM_START, NULL, 0, "Begin with all that the rings still hold", 5 },
-		{ "count", OPTION_COUNT, "N", 0, "End after N events", 5 },
+		{ "limit", OPTION_LIMIT, "N", 0, "End after N events", 5 },
+		{ "count", 0, NULL, OPTION_ALIAS, NULL, 5 },
 		{ "for", OPTION_FOR, "SECONDS", 0, "End after so long", 5 },
 		{ 0 },
 	};
@@ -394,6 +392,7 @@ int cmd_tail(int argc, char **argv)
 
 	if (argp_parse(&argp, argc, argv, 0, NULL, &tail) != 0)
 		return CMD_USAGE;
+	tail.reading.has_pairs = line_options_use_pairs(&tail.lines);
 	if (reading_open_empty(&tail.reading) && line_options_open(&tail.lines, "ctrace tail"))
 		result = run(&tail);
 	line_options_close(&tail.lines);

@@ -175,7 +175,11 @@ static void close_job(struct job *job)
 static bool open_job(struct job *job, struct ipcs *ipcs, const struct ct_ipcs_command *command, bool is_narrowed)
 {
 	struct ct_reader_options options = {
-		.catalog = ipcs->reading.catalog, .filter = ipcs->reading.filter, .report = ct_ipcs_note, .user = &job->job
+		.catalog = ipcs->reading.catalog,
+		.filter = ipcs->reading.filter,
+		.has_pairs = command->verb == CT_IPCS_CTRACE && (command->report == CT_IPCS_SUMMARY || command->report == CT_IPCS_FULL),
+		.report = ct_ipcs_note,
+		.user = &job->job,
 	};
 	enum ctrace_status status;
 

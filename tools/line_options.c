@@ -99,7 +99,7 @@ bool line_options_use_pairs(const struct line_options *options)
 {
 	const char *format = options->text.line.format;
 
-	return options->has_nesting || options->is_json || (format != NULL && strcasestr(format, "$(DURATION)") != NULL);
+	return options->has_nesting || options->is_json || format == NULL || strcasestr(format, "$(DURATION)") != NULL;
 }
 
 static void add_prefix(const struct line_options *options, struct ct_buf *out, const struct ct_view *view)

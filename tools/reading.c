@@ -63,12 +63,8 @@ static bool need_catalog(struct reading *reading)
 /* A mistake in a catalogue costs its names, not the trace: it is told, and reading goes on. */
 static void add_catalog(struct reading *reading, const char *path)
 {
-	if (!need_catalog(reading) || ct_catalog_add(reading->catalog, path, complain_catalog, reading) != CTRACE_NOT_FOUND)
-		return;
-	say(reading);
-	ct_tool_print(stderr, path, strlen(path));
-	fputs(": no such catalogue\n", stderr);
-	reading->has_failed = true;
+	if (need_catalog(reading) && ct_catalog_add(reading->catalog, path, complain_catalog, reading) == CTRACE_NOT_FOUND)
+		reading->has_failed = true;
 }
 
 /* ------------------------------------------------------------------------------------------------------------
@@ -247,12 +243,20 @@ static void report(const struct ct_read_note *note, void *user)
 	fprintf(stderr, ": %s\n", note->message);
 }
 
+/* A process id. */
+static bool is_number(const char *word)
+{
+	return word[0] != '\0' && word[strspn(word, "0123456789")] == '\0' && access(word, F_OK) != 0;
+}
+
 static void add_path(struct reading *reading, const char *path)
 {
 	enum ctrace_status status = ct_reader_add(reading->reader, path);
 
-	if (status == CTRACE_OK)
+	if (status == CTRACE_OK) {
+		reading->has_rings |= is_number(path);
 		return;
+	}
 	reading->has_failed = true;
 	say(reading);
 	ct_tool_print(stderr, path, strlen(path));
@@ -275,6 +279,7 @@ static void add_folder_entry(const struct ct_folder_entry *entry, void *user)
 	if (access(path, F_OK) == 0) {
 		add_path(reading, path);
 		reading->path_count++;
+		reading->has_rings = true;
 	}
 	free(path);
 }
@@ -367,7 +372,10 @@ int reading_end(struct reading *reading, uint64_t shown)
 	if (reading->path_count == 0)
 		fprintf(stderr, "%s: nothing is being traced; name a trace\n", reading->verb);
 	else if (shown == 0 && !reading->has_failed)
-		fprintf(stderr, "%s: no events%s\n", reading->verb, totals.events > 0 ? " match" : "");
+		fprintf(stderr, "%s: no events%s\n", reading->verb,
+			totals.events > 0    ? " match" :
+			reading->has_rings ? ": nothing waits in rings; ctrace list shows where it was delivered to, ctrace tail what comes" :
+						     "");
 	is_good = shown > 0 && !reading->has_failed && totals.damages == 0;
 	reading_close(reading);
 	return is_good ? CMD_DONE : CMD_NOTHING;

@@ -1,6 +1,6 @@
 /*
- * catalog/catalog_print.h - what the files that print a component for other people share.  The three printers call the two below them, never each
- * other:
+ * catalog/catalog_print.h - what the files that print a component for other people share.  The three printers call the two below them, never
+ * each other:
  *
  *     catalog_print_header.c    a C header
  *     catalog_print_copybook.c  a COBOL copybook
@@ -46,11 +46,11 @@ const char *ct_made_names_own(struct ct_made_names *names, const char *what);
 
 /* ---- catalog_print_text.c */
 /* One line of printable text: as it is, but for what is neither. */
-void ct_line_add(struct ct_buf *out, const char *text);
+void ct_plain_add(struct ct_buf *out, const char *text);
 /* Ends a sentence that may have its full stop already. */
-void ct_line_add_stop(struct ct_buf *out);
-/* What a person wants to know of an event beside its name, for a comment: its description, and "INFO, its exit is READEND; items: package, size".
- * Not made harmless yet. */
+void ct_plain_add_stop(struct ct_buf *out);
+/* What a person wants to know of an event beside its name, for a comment: its description, and "INFO, its exit is READEND; items: package,
+ * size".  Not made harmless yet. */
 void ct_remark_add(struct ct_buf *out, const struct ct_catalog_component *component, const struct ct_event_type *type);
 /* The event at the other end, or NULL. */
 const struct ct_event_type *ct_event_pair(const struct ct_catalog_component *component, const struct ct_event_type *type);

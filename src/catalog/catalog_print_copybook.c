@@ -1,9 +1,9 @@
 /*
- * catalog_print_copybook.c - a component as a COBOL copybook: constants of level 78 for its name, each event, and each value and bit that has
- * a name.
+ * catalog_print_copybook.c - a component as a COBOL copybook: constants of level 78 for its name, each event, and each value and bit that
+ * has a name.
  *
- * Called by `ctrace catalog copybook`, on the tool's thread.  Lines are in columns 8 to 72, which fixed and free format take alike; no text of
- * the catalogue makes one longer, or ends a literal.
+ * Called by `ctrace catalog copybook`, on the tool's thread.  Lines are in columns 8 to 72, which fixed and free format take alike; no text
+ * of the catalogue makes one longer, or ends a literal.
  *
  * Copyright The ctrace authors.  SPDX-License-Identifier: Apache-2.0
  */
@@ -41,7 +41,7 @@ static void add_cobol_remark(struct ct_buf *out, const char *text)
 	const char *at;
 
 	ct_buf_init(&plain);
-	ct_line_add(&plain, text);
+	ct_plain_add(&plain, text);
 	at = ct_buf_text(&plain);
 	do {
 		size_t size = fitting(at, LAST_COLUMN - strlen(REMARK));

@@ -19,7 +19,7 @@ static void add_c_remark(struct ct_buf *out, const char *text)
 	const char *at;
 
 	ct_buf_init(&plain);
-	ct_line_add(&plain, text);
+	ct_plain_add(&plain, text);
 	for (at = ct_buf_text(&plain); *at != '\0'; at++) {
 		char before = out->size > start ? out->data[out->size - 1] : ' ';
 

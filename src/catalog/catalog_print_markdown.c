@@ -15,7 +15,7 @@ static void add_markdown(struct ct_buf *out, const char *text)
 	const char *at;
 
 	ct_buf_init(&plain);
-	ct_line_add(&plain, text);
+	ct_plain_add(&plain, text);
 	for (at = ct_buf_text(&plain); *at != '\0'; at++) {
 		if (*at == '<')
 			ct_buf_add_text(out, "&lt;");
@@ -153,7 +153,7 @@ static void print_event(struct ct_buf *out, const struct ct_catalog_component *c
 	if (type->description[0] != '\0') {
 		ct_buf_add_char(out, '\n');
 		add_markdown(out, type->description);
-		ct_line_add_stop(out);
+		ct_plain_add_stop(out);
 		ct_buf_add_char(out, '\n');
 	}
 	print_remarks(out, component, type);
@@ -182,7 +182,7 @@ void ct_catalog_print_markdown(struct ct_buf *out, const struct ct_catalog_compo
 	if (component->description[0] != '\0') {
 		ct_buf_add_char(out, '\n');
 		add_markdown(out, component->description);
-		ct_line_add_stop(out);
+		ct_plain_add_stop(out);
 		ct_buf_add_char(out, '\n');
 	}
 	if (component->event_count != 0)

@@ -1,8 +1,8 @@
 /*
  * catalog_print_name.c - which name an event has in C or COBOL: one that the language takes, and that nothing else in the text has.
  *
- * Called by the printers of headers and copybooks, on the tool's thread.  The catalogue may have a million names that are cut to the same: making
- * one takes no longer because of those that are there.
+ * Called by the printers of headers and copybooks, on the tool's thread.  The catalogue may have a million names that are cut to the same:
+ * making one takes no longer because of those that are there.
  *
  * Copyright The ctrace authors.  SPDX-License-Identifier: Apache-2.0
  */

@@ -1,8 +1,8 @@
 /*
  * catalog_print_text.c - what is said of an event in a comment or a page, and how a catalogue's text becomes one line.
  *
- * Called by the printers, on the tool's thread.  Nothing that a terminal or an editor acts upon goes through, and no line ends where the text says
- * so; what the language takes for more than text is the printers' own business.
+ * Called by the printers, on the tool's thread.  Nothing that a terminal or an editor acts upon goes through, and no line ends where the
+ * text says so; what the language takes for more than text is the printers' own business.
  *
  * Copyright The ctrace authors.  SPDX-License-Identifier: Apache-2.0
  */
@@ -10,7 +10,7 @@
 
 #include <string.h>
 
-void ct_line_add(struct ct_buf *out, const char *text)
+void ct_plain_add(struct ct_buf *out, const char *text)
 {
 	while (*text != '\0') {
 		size_t run = strcspn(text, "\"\\\n\t");
@@ -24,7 +24,7 @@ void ct_line_add(struct ct_buf *out, const char *text)
 	}
 }
 
-void ct_line_add_stop(struct ct_buf *out)
+void ct_plain_add_stop(struct ct_buf *out)
 {
 	if (!out->failed && out->size != 0 && strchr(".!?", out->data[out->size - 1]) == NULL)
 		ct_buf_add_char(out, '.');
@@ -83,7 +83,7 @@ void ct_remark_add(struct ct_buf *out, const struct ct_catalog_component *compon
 	add_facts(&facts, component, type);
 	ct_buf_add_text(out, type->description);
 	if (out->size != 0 && facts.size != 0) {
-		ct_line_add_stop(out);
+		ct_plain_add_stop(out);
 		ct_buf_add_char(out, ' ');
 	}
 	ct_buf_add(out, facts.data, facts.size);

@@ -12,7 +12,7 @@
 #include <string.h>
 
 #define UNKNOWN INT64_MIN
-#define COMPARED_LIMIT ((uint64_t)1 << 26)
+#define COMPARED_LIMIT ((uint64_t)1 << 25)
 #define HEX_SHOWN ((size_t)1 << 16) /* bytes of a bad field */
 
 /* Room that stays from record to record. */

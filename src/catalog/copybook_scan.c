@@ -378,8 +378,6 @@ static enum ctrace_status join_word(struct lines *lines, const char **at, const 
 static enum ctrace_status take_continuation(struct lines *lines, const char *from, const char *to)
 {
 	from = skip_blanks(from, to);
-	if (from == to)
-		return CTRACE_OK;
 	lines->is_first_on_line = false;
 	if (lines->quote != '\0') {
 		enum ctrace_status status;
@@ -388,8 +386,6 @@ static enum ctrace_status take_continuation(struct lines *lines, const char *fro
 			return fail_open_literal(lines);
 		from++;
 		status = take_literal(lines, &from, to);
-		if (status == CTRACE_OK && lines->quote != '\0')
-			pad_literal(lines, to);
 		if (status != CTRACE_OK || lines->quote != '\0')
 			return status;
 	} else if (is_word_character(*from) && lines->out->count > 0 && lines->out->at[lines->out->count - 1].kind == CT_TOKEN_WORD) {
@@ -413,18 +409,16 @@ static enum ctrace_status take_fixed(struct lines *lines, const char *from, cons
 		return CTRACE_OK;
 	if (*mark == '$')
 		return take_directive(lines, mark, to);
-	if (*mark == '-')
-		return take_continuation(lines, text, right);
-	if (!ct_is_blank(*mark)) {
+	if (!ct_is_blank(*mark) && *mark != '-') {
 		ct_scan_complain(lines->scan, &place, "a blank, *, /, -, D or $ there, or free format",
 				 "column 7 has no mark that is known");
 		return CTRACE_SYNTAX_ERROR;
 	}
 	if (skip_blanks(text, right) == right)
 		return CTRACE_OK;
-	if (lines->quote != '\0')
+	if (lines->quote != '\0' && *mark != '-')
 		return fail_open_literal(lines);
-	status = take_tokens(lines, text, right);
+	status = *mark == '-' ? take_continuation(lines, text, right) : take_tokens(lines, text, right);
 	if (status == CTRACE_OK && lines->quote != '\0')
 		pad_literal(lines, right);
 	return status;

@@ -345,11 +345,13 @@ static bool has_item_name(const struct ct_view *view, uint32_t index, struct ct_
 /* data.state.label: what the test takes for a field of a record is the rest of the item's own name, as other tracers have them. */
 static bool has_whole_name(const struct ct_filter_test *test, const struct ct_view *view, uint32_t index)
 {
-	const char *text = view->names != NULL && view->names->items != NULL && index < view->names->item_count ? view->names->items[index] : "";
+	const char *text =
+		view->names != NULL && view->names->items != NULL && index < view->names->item_count ? view->names->items[index] : "";
 	struct ct_span part = test->name;
 
 	for (uint32_t i = 0; i < test->path_count; i++) {
-		if (part.at == NULL || strlen(text) <= part.size || text[part.size] != '.' || !ct_name_equal(part.at, part.size, text, part.size))
+		if (part.at == NULL || strlen(text) <= part.size || text[part.size] != '.' ||
+		    !ct_name_equal(part.at, part.size, text, part.size))
 			return false;
 		text += part.size + 1;
 		part = test->path[i];

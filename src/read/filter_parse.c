@@ -23,7 +23,10 @@
 
 /* A way out of a test: its index times 2, plus 1 when it holds. */
 #define NO_WAY UINT32_MAX
-#define NO_PART { .ways = { NO_WAY, NO_WAY } }
+#define NO_PART \
+	{ \
+		.ways = { NO_WAY, NO_WAY } \
+	}
 
 struct part {
 	uint32_t ways[2]; /* the first way out of each chain: when the part does not hold, and when it does */

@@ -126,6 +126,8 @@ enum ctrace_status ct_ipcs_parse(const char *text, size_t size, struct ct_ipcs_c
 void ct_ipcs_command_fini(struct ct_ipcs_command *command);
 /* Is a word of a command line a subcommand: does it begin with the name of one? */
 bool ct_ipcs_is_command(const char *word);
+/* Or one that is abbreviated or misspelt: something with a parenthesis behind a word that is like such a name. */
+bool ct_ipcs_may_be_command(const char *word);
 /* How many bytes of the text the first command takes, with its lines' ends; continuation lines belong to it. */
 size_t ct_ipcs_command_size(const char *text, size_t size);
 /* Nothing but blanks and comments? */
@@ -269,6 +271,8 @@ int64_t ct_ipcs_day(const struct ct_ipcs_layout *layout, uint64_t time_ns);
 void ct_ipcs_print_date(struct ct_buf *out, const struct ct_ipcs_layout *layout, uint64_t time_ns);
 /* The line that each entry has. */
 void ct_ipcs_print_entry(struct ct_buf *out, const struct ct_ipcs_layout *layout, const struct ct_view *view);
+/* How long what it ends took, if it ends something. */
+void ct_ipcs_print_elapsed(struct ct_buf *out, const struct ct_ipcs_layout *layout, const struct ct_view *view);
 /* The lines below: all data in hexadecimal; key fields as the catalogue says. */
 void ct_ipcs_print_full(struct ct_buf *out, const struct ct_ipcs_layout *layout, const struct ct_view *view);
 void ct_ipcs_print_summary(struct ct_buf *out, const struct ct_ipcs_layout *layout, const struct ct_view *view);

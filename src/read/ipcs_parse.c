@@ -557,16 +557,31 @@ static const struct verb_row *find_verb(struct ct_span word)
 	return found;
 }
 
-static void refuse_verb(struct parse *parse, struct ct_span word)
+/* NULL: it is like none of them. */
+static const char *suggest_verb(struct ct_span word)
 {
-	static const char expected[] = "CTRACE, MERGE, MERGEEND, COPYTRC, SETDEF, HELP or END";
 	const char *names[CT_COUNT(verbs)];
-	const char *suggestion;
-	char what[60];
 
 	for (size_t i = 0; i < CT_COUNT(verbs); i++)
 		names[i] = verbs[i].name;
-	suggestion = ct_suggest(word, names, CT_COUNT(names));
+	return ct_suggest(word, names, CT_COUNT(names));
+}
+
+bool ct_ipcs_may_be_command(const char *word)
+{
+	const char *group = strchr(word, '(');
+	struct ct_span verb = { word, strcspn(word, " \t\n(") };
+
+	/* "COMP(" has no blank in it, other than "traces (old)". */
+	return group != NULL && group > word && !ct_is_blank(group[-1]) && (find_verb(verb) != NULL || suggest_verb(verb) != NULL);
+}
+
+static void refuse_verb(struct parse *parse, struct ct_span word)
+{
+	static const char expected[] = "CTRACE, MERGE, MERGEEND, COPYTRC, SETDEF, HELP or END";
+	const char *suggestion = suggest_verb(word);
+	char what[60];
+
 	if (ct_name_is(word.at, word.size, "GTFTRACE"))
 		(void)snprintf(what, sizeof what, "has nothing to read: there are no GTF traces");
 	else if (suggestion != NULL)

@@ -433,6 +433,7 @@ static void print_entry(struct lister *lister, const struct ct_view *view)
 	run->is_spaced = lister->command->report != CT_IPCS_SHORT;
 	if (!run->is_spaced)
 		return;
+	ct_ipcs_print_elapsed(&run->out, &lister->layout, view);
 	print_data(lister, view);
 	ct_buf_add_char(&run->out, '\n');
 }

@@ -8,6 +8,7 @@
  */
 #include "read/ipcs.h"
 
+#include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
 #include <time.h>
@@ -22,6 +23,7 @@
 #define BYTES_A_LINE 16u
 #define TEXT_A_LINE 64u
 #define DATA_INDENT 4u
+#define LABEL_COLUMN 11u /* behind "    +0028  " */
 
 /* ---- time ---- */
 
@@ -220,6 +222,16 @@ void ct_ipcs_print_entry(struct ct_buf *out, const struct ct_ipcs_layout *layout
 	ct_ipcs_add_plain(out, description, strlen(description));
 	trim_end(out);
 	ct_buf_add_char(out, '\n');
+}
+
+/* Below the line of an entry that ends a span: "           ELAPSED.. 0.000004000 SECONDS". */
+void ct_ipcs_print_elapsed(struct ct_buf *out, const struct ct_ipcs_layout *layout, const struct ct_view *view)
+{
+	if (view->duration_ns == CT_NO_DURATION)
+		return;
+	add_blanks(out, layout->indent + LABEL_COLUMN);
+	ct_buf_add_format(out, "ELAPSED.. %" PRIu64 ".%09u SECONDS\n", view->duration_ns / NS_PER_SECOND,
+			  (unsigned)(view->duration_ns % NS_PER_SECOND));
 }
 
 void ct_ipcs_print_line(struct ct_buf *out, const struct ct_ipcs_layout *layout, const char *text, size_t size)

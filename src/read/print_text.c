@@ -383,6 +383,11 @@ void ct_text_add(struct ct_text_printer *printer, struct ct_buf *out, const stru
 		}
 		add_variable(printer, out, &format->parts[i], view, is_named);
 	}
+	if (is_named && view->duration_ns != CT_NO_DURATION) {
+		ct_buf_add_text(out, " (");
+		add_duration(out, view->duration_ns);
+		ct_buf_add_char(out, ')');
+	}
 	/* Before the end of the line, so that no pager carries it into the next. */
 	if (color[0] != '\0')
 		ct_buf_add_text(out, "\033[0m");

@@ -123,7 +123,7 @@ const struct ct_view *ct_reader_next(struct ct_reader *reader);
 enum ctrace_status ct_reader_rewind(struct ct_reader *reader) CT_MUST_USE;
 const struct ct_read_totals *ct_reader_totals(const struct ct_reader *reader);
 const struct ct_origin *ct_reader_origin(const struct ct_reader *reader, size_t index); /* NULL past the last */
-/* A live event (ct_live_next()) as a view: catalogue and filter, no pairing.  NULL when the filter drops it. */
+/* A live event (ct_live_next()) as a view: catalogue, pairing and filter.  NULL when the filter drops it.  origin->index tells processes apart. */
 const struct ct_view *ct_reader_take(struct ct_reader *reader, const struct ctrace_event *event, const struct ct_origin *origin);
 
 /* ---- pairing.c: which exit belongs to which entry.  Bounded: at most CT_PAIRING_OPEN spans are open at once, the oldest are given up. */
@@ -141,7 +141,7 @@ void ct_value_add(struct ct_buf *out, const struct ct_line_format *format, const
 /* A record: a line a field, `indent` blanks before each: "  05 CUST-NAME            \"ADA LOVELACE\"".  */
 void ct_value_add_record(struct ct_buf *out, const struct ctrace_event_item *item, const struct ct_argument *argument, unsigned indent);
 
-/* ---- print_text.c: an event as a line by a FORMAT, or with names where the catalogue or the trace has them. */
+/* ---- print_text.c: an event as a line by a FORMAT, or with names where the catalogue or the trace has them, and then with its duration. */
 struct ct_text_printer;
 struct ct_text_options {
 	struct ct_line_format line; /* line.format NULL: the layout with names */

@@ -135,5 +135,7 @@ const struct ct_view *ct_reader_take(struct ct_reader *reader, const struct ctra
 	view->sequence = ++reader->sources.totals.events;
 	if (ct_sources_class(&reader->sources, view) == CT_VERDICT_NEVER)
 		return NULL;
+	if (reader->pairing != NULL)
+		ct_pairing_note(reader->pairing, view);
 	return reader->options.filter == NULL || ct_filter_accepts(reader->options.filter, view) ? view : NULL;
 }

@@ -961,11 +961,16 @@ static void foreign_release(struct ct_source *source, struct ct_sources *sources
 static bool foreign_restore(struct ct_source *source, struct ct_sources *sources)
 {
 	struct foreign_source *foreign = (struct foreign_source *)source;
+	uint64_t steps = foreign->steps;
+	bool is_read;
 
 	source->is_stale = false;
 	foreign->at = foreign->event_at;
 	foreign->clock = foreign->before_event;
-	return read_event(foreign, sources);
+	is_read = read_event(foreign, sources);
+	if (is_read)
+		foreign->steps = steps; /* it is not the file's doing */
+	return is_read;
 }
 
 /* The first look at the file says how large it is. */

@@ -78,7 +78,7 @@ static bool string_value(struct ct_tsdl_parser *parser, struct ct_tsdl_setting *
 bool ct_tsdl_setting_value(struct ct_tsdl_parser *parser, struct ct_tsdl_setting *setting)
 {
 	char words[256];
-	size_t size;
+	size_t size = 0;
 
 	setting->is_number = setting->is_string = setting->is_negative = false;
 	setting->number = 0;

@@ -148,27 +148,17 @@ void ct_folder_each(const char *run_directory, void (*each)(const struct ct_fold
 /* Removes a folder and the files ctrace made in it. */
 void ct_folder_remove(const char *run_directory, const char *name);
 
-/* ---- session.c */
+/* ---- session_make.c: this process's own */
 /* Makes this process's session: a folder in run_directory, or private memory when it is NULL or cannot be made. */
 enum ctrace_status ct_session_create(struct ct_session *session, const char *run_directory) CT_MUST_USE;
 /* In a forked child: puts a session of its own, with the same content, at the same addresses. */
 enum ctrace_status ct_session_fork(struct ct_session *session, const char *run_directory) CT_MUST_USE;
+
+/* ---- session.c */
 void ct_session_close(struct ct_session *session, bool remove_folder);
 /* Is this the folder of the calling process itself?  Its session file must never be opened a second time: closing it would drop the
  * process's lock. */
 bool ct_session_is_own(const char *run_directory, const char *name);
-/* Copies somebody else's.  want_lock: also takes its lock, and fails with TIMED_OUT when its process is alive or another one is
- * recovering it.  Everything in the copy is within bounds; DAMAGED when that cannot be had. */
-enum ctrace_status ct_session_load(struct ct_session *session, const char *run_directory, const char *name, bool want_lock) CT_MUST_USE;
-/* Who somebody else is, from the head of its file alone, without a lock.  jobname: terminated, whatever is in the file. */
-enum ctrace_status ct_session_identify(const char *run_directory, const char *name, uint32_t *out_asid,
-				       char out_jobname[16]) CT_MUST_USE;
-/* Maps that of a live process of the same user, whose folder is open at `folder` (taken over, whatever the answer is), for external writer
- * number `writer` of it, whose lock it takes until it is closed.  DENIED;
- * UNSUPPORTED; DAMAGED; TIMED_OUT: that writer lives already. */
-enum ctrace_status ct_session_map(struct ct_session *session, int folder, uint32_t writer) CT_MUST_USE;
-/* Does external writer number `writer` of the process hold its lock? */
-bool ct_session_writer_lives(struct ct_session *session, uint32_t writer);
 /* The folder, for making a ring in it; -1 when it cannot be reached any more.  Under the pool's lock. */
 int ct_session_folder(struct ct_session *session);
 /* Makes room for component index; then its entry may be written. */
@@ -176,9 +166,23 @@ enum ctrace_status ct_session_add_component(struct ct_session *session, uint32_t
 enum ctrace_status ct_session_add_text(struct ct_session *session, const char *text, size_t size, ct_text *out_text) CT_MUST_USE;
 /* The text, terminated, and its size; "" and 0 for 0 or what is out of bounds. */
 const char *ct_session_text(const struct ct_session *session, ct_text text, size_t *out_size);
-/* Writes a changed part of the head of a loaded copy back to the file; nothing to do for a mapped one. */
-enum ctrace_status ct_session_persist(struct ct_session *session, const void *part, size_t size) CT_MUST_USE;
 /* The slot in force of a destination. */
 struct ct_dest_slot *ct_dest_current(struct ct_dest *dest);
+
+/* ---- session_load.c: somebody else's */
+/* Copies somebody else's.  want_lock: also takes its lock, and fails with TIMED_OUT when its process is alive or another one is
+ * recovering it.  Everything in the copy is within bounds; DAMAGED when that cannot be had. */
+enum ctrace_status ct_session_load(struct ct_session *session, const char *run_directory, const char *name, bool want_lock) CT_MUST_USE;
+/* Who somebody else is, from the head of its file alone, without a lock.  jobname: terminated, whatever is in the file. */
+enum ctrace_status ct_session_identify(const char *run_directory, const char *name, uint32_t *out_asid,
+				       char out_jobname[16]) CT_MUST_USE;
+/* Writes a changed part of the head of a loaded copy back to the file; nothing to do for a mapped one. */
+enum ctrace_status ct_session_persist(struct ct_session *session, const void *part, size_t size) CT_MUST_USE;
+/* Maps that of a live process of the same user, whose folder is open at `folder` (taken over, whatever the answer is), for external writer
+ * number `writer` of it, whose lock it takes until it is closed.  DENIED;
+ * UNSUPPORTED; DAMAGED; TIMED_OUT: that writer lives already. */
+enum ctrace_status ct_session_map(struct ct_session *session, int folder, uint32_t writer) CT_MUST_USE;
+/* Does external writer number `writer` of the process hold its lock? */
+bool ct_session_writer_lives(struct ct_session *session, uint32_t writer);
 
 #endif

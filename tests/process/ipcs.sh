@@ -44,6 +44,12 @@ check 'a file that is not there: said' has err '^ctrace ipcs: nothing: the comma
 ipcs traces/bank.ctb
 check 'no command: status' is "$status" 2
 check 'no command: said' has err '^ctrace ipcs: no command; expected CTRACE,'
+ipcs 'CTRAEC COMP(BANK)' traces/bank.ctb
+check 'a misspelt command is no trace: status' is "$status" 2
+check 'a misspelt command is no trace: said' has err '^ctrace ipcs: column 1: "CTRAEC" is no subcommand \(did you mean CTRACE\?\)'
+mkdir 'CTR COMP(X)'
+ipcs 'CTR COMP(X)' 'CTRACE QUERY'
+check 'a folder of such a name is no command' has out '^ITT10019I CTR COMP\(X\) is not a trace'
 
 # ---- which traces
 ipcs 'CTRACE COMP(BANK) DSNAME(traces/bank.ctb)' traces/shop.ctb

@@ -125,6 +125,13 @@ check 'groups that touch are one' is "$(context 'seq in (10, 13)' --context 1)" 
 check 'one that is not shown parts them' is "$(context 'seq in (10, 14)' --context 1)" '9 10 11 -- 13 14 15 '
 check 'at the ends' is "$(context 'seq in (1, 516)' --context 2)" '1 2 3 -- 514 515 516 '
 check 'with --limit what follows is shown too' is "$(context 'seq in (10..20)' --limit 2 --after 3)" '10 11 12 13 14 '
+check 'with --tail: around the last ones' is "$(context 'seq in (10, 20, 22, 40)' --tail 2 --context 1)" '21 22 23 -- 39 40 41 '
+check 'with --tail of more than match' is "$(context 'seq in (10, 20)' --tail 9 --before 1)" '9 10 -- 19 20 '
+check 'with --tail and --limit' is "$(context 'seq in (10, 20, 30)' --tail 2 --limit 1 --after 1)" '20 21 '
+check 'with --tail what matches but does not count is context' is "$(context 'seq in (10..13)' --tail 1 --before 2)" '11 12 13 '
+check 'with --reverse' is "$(context 'seq in (10, 20)' --reverse --before 1 --after 2)" '22 21 20 19 -- 12 11 10 9 '
+check 'with --reverse and --limit' is "$(context 'seq in (10, 20, 30)' --reverse --limit 2 --context 1)" '31 30 29 -- 21 20 19 '
+check 'with --reverse, nothing matches' is "$(context 'seq == 1000' --reverse --context 1)" ''
 check 'with durations' is "$(context 'component ~ "*jobs" && duration' --before 1 --limit 1)" '513 514 '
 check 'no separators in JSON' is "$(show 'seq in (10, 20)' --context 1 --json "$trace" | python3 -c '
 import json, sys
@@ -164,8 +171,8 @@ check 'a unit' wrong 12 '"2" has no unit of time; expected one like 2ms, 1.5s, 1
 ctrace show 'evnt == 5' "$trace" 2>err
 check 'a suggestion' grep -q '^ctrace show: filter, column 1: "evnt" is no field of an event (did you mean event?); expected component, level' err
 usage() { ctrace show "$@" "$trace" >out 2>err; is "$?" 2 && test ! -s out; }
-for arguments in '--limit 0' '--tail 0' '--before -1' '--after x' '--context 1000001' '--count --tail 3' '--count --reverse' '--before 1 --tail 2' \
-	'--after 1 --reverse' '--context 1 --count' '--color=blue' '--filter' '-F (' '--since soon' '--level loud' '--event 5-' '--event 1)||(event==2'; do
+for arguments in '--limit 0' '--tail 0' '--before -1' '--after x' '--context 1000001' '--count --tail 3' '--count --reverse' '--context 1 --count' \
+	'--before 1 --count' '--color=blue' '--filter' '-F (' '--since soon' '--level loud' '--event 5-' '--event 1)||(event==2'; do
 	# shellcheck disable=SC2086 # words
 	check "refused: $arguments" usage $arguments
 done

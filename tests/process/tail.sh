@@ -112,6 +112,14 @@ asid=$(ctrace list | sed -n 's/.*asid //p')
 check 'an ASID' is "$(ctrace tail --from-start --for 0.05 --asid "$asid" | wc -l)" 20
 check 'another ASID' is "$(ctrace tail --from-start --for 0.05 --asid FFFF | wc -l)" 0
 
+# ---- spans
+order one span
+printf '%s\n' 'component: TOOL.MAIN' 'events: {3: {mnemonic: IN, exit: 4, arguments: [what]}, 4: {mnemonic: OUT, arguments: [what]}}' >span.yaml
+spans() { ctrace tail --catalog span.yaml --from-start --for 0.05 "$@"; }
+check 'how long a span took' is "$(spans -e 3-4 | grep -cE ' tool.main (IN 1 what="begin"|OUT 1 what="end" \([0-9.]+(ns|us|ms|s)\))$')" 2
+check 'a duration is filtered by' is "$(spans 'duration >= 0ns' | grep -c ' tool.main OUT ')" 1
+check 'and is in JSON' is "$(spans 'duration < 1h' --json | grep -cE '"duration_ns":[0-9]+[,}]')" 1
+
 # ---- processes come and go
 follow coming
 start two 2
@@ -180,7 +188,7 @@ usage() {
 	ctrace tail "$@" 2>usage.err
 	is $? 2
 }
-for arguments in '--pid abc' '--pid 0' '--asid XYZ' '--count 0' '--count -1' '--last 1000001' '--for 0' '--for x' '--level loud' '--event 5-' word 'duration>2ms' 'event==1 event==2' 'level>abc'; do
+for arguments in '--pid abc' '--pid 0' '--asid XYZ' '--count 0' '--count -1' '--last 1000001' '--for 0' '--for x' '--level loud' '--event 5-' word 'event==1 event==2' 'level>abc'; do
 	# shellcheck disable=SC2086 # words
 	check "refused: $arguments" usage $arguments
 done

@@ -2,8 +2,8 @@
  * tool_subject.c - a traced program for tests of the tool: traces, says so, and waits to be looked at.
  *
  * tool_subject COUNT - COUNT events each of tool.main (INFO) and tool.main.part (WARN), then "ready" on stdout.  Then each line on stdin
- * is an order: "flush" delivers everything, a number traces as many more events of tool.main; each is answered with its status.  Ends
- * at the end of stdin.
+ * is an order: "flush" delivers everything, "span" traces the events 3 and 4 of tool.main, a number as many more of its events 1; each is
+ * answered with its status.  Ends at the end of stdin.
  *
  * Copyright The ctrace authors.  SPDX-License-Identifier: Apache-2.0
  */
@@ -36,10 +36,14 @@ int main(int argc, char **argv)
 	while (fgets(order, sizeof(order), stdin) != NULL) {
 		int status = 0;
 
-		if (strcmp(order, "flush\n") == 0)
+		if (strcmp(order, "flush\n") == 0) {
 			status = (int)ctrace_flush(10000);
-		else
+		} else if (strcmp(order, "span\n") == 0) {
+			CTRACE(&whole, CTRACE_INFO, 3, CTRACE_STR("begin"));
+			CTRACE(&whole, CTRACE_INFO, 4, CTRACE_STR("end"));
+		} else {
 			trace((uint32_t)strtoul(order, NULL, 10));
+		}
 		printf("%d\n", status);
 		fflush(stdout);
 	}

@@ -1,6 +1,6 @@
 /*
- * test_catalog_print_copybook.c - a component as a copybook, whatever its texts are, in the columns there are.  That a compiler takes it is tried by
- * tests/process/catalog.sh.
+ * test_catalog_print_copybook.c - a component as a copybook, whatever its texts are, in the columns there are.  That a compiler takes it is
+ * tried by tests/process/catalog.sh.
  *
  * Copyright The ctrace authors.  SPDX-License-Identifier: Apache-2.0
  */

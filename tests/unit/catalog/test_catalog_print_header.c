@@ -1,5 +1,6 @@
 /*
- * test_catalog_print_header.c - a component as a C header, whatever its texts are.  That a compiler takes it is tried by tests/process/catalog.sh.
+ * test_catalog_print_header.c - a component as a C header, whatever its texts are.  That a compiler takes it is tried by
+ * tests/process/catalog.sh.
  *
  * Copyright The ctrace authors.  SPDX-License-Identifier: Apache-2.0
  */

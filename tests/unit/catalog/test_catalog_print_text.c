@@ -8,7 +8,7 @@
 static const char *line(const char *text)
 {
 	ct_buf_clear(&out);
-	ct_line_add(&out, text);
+	ct_plain_add(&out, text);
 	return ct_buf_text(&out);
 }
 
@@ -25,7 +25,7 @@ static const char *stopped(const char *text)
 {
 	ct_buf_clear(&out);
 	ct_buf_add_text(&out, text);
-	ct_line_add_stop(&out);
+	ct_plain_add_stop(&out);
 	return ct_buf_text(&out);
 }
 

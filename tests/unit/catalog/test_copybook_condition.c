@@ -87,6 +87,7 @@ static void ebcdic_is_compared_in_its_own_order(void **state)
 	(void)state;
 	assert_fields_with(&ebcdic, text, "\x81\x40", 2, "R=a \nR IS LETTERS\n");
 	assert_fields_with(&ebcdic, text, "\xF1\xF2", 2, "R=12\nR IS DIGITS\n");
+	assert_fields_with(&ebcdic, "01 R PIC XX. 88 A VALUE 'a'.", "\x81\x40", 2, "R=a \nR IS A\n");
 	assert_fields_with(&ebcdic, text, "\x40\x40", 2, "R=  \nR IS BLANK-S\n");
 	assert_fields_with(&ebcdic, text, "\xC1\xC1", 2, "R=AA\nR IS LARGER\n");
 }

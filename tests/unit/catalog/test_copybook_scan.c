@@ -57,15 +57,17 @@ static void a_tab_goes_to_the_next_eighth_column(void **state)
 static void words_and_literals_go_on_on_the_next_line(void **state)
 {
 	static const char text[] = "       01  R.\n"
-				   "           05  A PIC X(10). 88 LONG-NA\n"
+				   "           05  A PIC X(53). 88 LONG-NA\n"
 				   "      -    ME VALUE \"ab\n"
 				   "      -    \"cd\".\n"
 				   "           05  B PIC X.\n";
-	char record[12] = "ab        c";
+	char record[55], expected[120];
 
 	(void)state;
-	/* The first part of the literal goes up to column 72, beyond the field. */
-	assert_fields(text, record, 11, "A=ab        \nB=c\n");
+	/* The first part of the literal has blanks up to column 72. */
+	snprintf(record, sizeof record, "%-51s%s", "ab", "cdx");
+	snprintf(expected, sizeof expected, "A=%.53s\nA IS LONG-NAME\nB=x\n", record);
+	assert_fields(text, record, 54, expected);
 	assert_fields("       01  R.\n           05  A PIC X(4) VALUE \"a\"\"b\n      -    \"c\".\n", "xyzt", 4, "A=xyzt\n");
 }
 

@@ -65,11 +65,12 @@ static void a_period_ends_an_entry_only_at_the_end_of_a_word(void **state)
 	const struct ct_token tokens[] = {
 		token("9", true, CT_TOKEN_WORD),   token(".", false, CT_TOKEN_OTHER), token("99", false, CT_TOKEN_WORD),
 		token(".", false, CT_TOKEN_OTHER), token(".", true, CT_TOKEN_OTHER),  token("1", true, CT_TOKEN_WORD),
-		token(",", false, CT_TOKEN_OTHER), token(";", true, CT_TOKEN_OTHER),
+		token(",", false, CT_TOKEN_OTHER), token(";", true, CT_TOKEN_OTHER),  token("2", true, CT_TOKEN_WORD),
+		token(",", false, CT_TOKEN_OTHER), token(".", false, CT_TOKEN_OTHER),
 	};
 
 	(void)state;
-	assert_words(tokens, CT_COUNT(tokens), "W9.99 . . W1 E ");
+	assert_words(tokens, CT_COUNT(tokens), "W9.99 . . W1 W2 . E ");
 }
 
 static void letters_before_a_literal_are_its_own(void **state)

@@ -118,6 +118,10 @@ static void copytrc(void **state)
 	assert_refused("COPYTRC TYPE(GTF) OUTFILE(b)", CT_ITT_NONE, 1, 14, "\"GTF\" is no type");
 	assert_refused("COPYTRC OUTFILE(a,b)", CT_ITT_NONE, 1, 17, "is more than one");
 	assert_refused("COPYTRC OUTFILE(b) OPTIONS((COMP))", CT_ITT10017I, 1, 29, "has no value");
+	assert_refused("COPYTRC OUTFILE(b) OPTIONS((COMP(X)", CT_ITT10017I, 1, 36, "the command ends here");
+	assert_refused("COPYTRC OUTFILE(b) OPTIONS((COMP()))", CT_ITT10017I, 1, 34, "nothing stands between");
+	assert_refused("COPYTRC OUTFILE(b) OPTIONS", CT_ITT_NONE, 1, 20, "has no value");
+	assert_refused("COPYTRC OUTFILE(b", CT_ITT_NONE, 1, 18, "the command ends here");
 	assert_refused("COPYTRC OUTFILE(b) OPTIONS((COMP(X) FULL))", CT_ITT10018I, 1, 37, "is not an option of COPYTRC");
 	assert_refused("COPYTRC OUTFILE(b) OPTIONS((START(01/02/99) STOP(01/01/99)))", CT_ITT10011I, 1, 50, "is before START");
 }
@@ -176,6 +180,10 @@ static void words_of_a_command_line(void **state)
 	assert_true(ct_ipcs_is_command("CTRACE\nCOMP(X)"));
 	assert_false(ct_ipcs_is_command("CTRACES") || ct_ipcs_is_command("ctrace.ctb") || ct_ipcs_is_command("") ||
 		     ct_ipcs_is_command("./merge"));
+	assert_true(ct_ipcs_may_be_command("CTRAEC COMP(X) FULL") && ct_ipcs_may_be_command("ctr comp(x)") &&
+		    ct_ipcs_may_be_command("QUREY(X)"));
+	assert_false(ct_ipcs_may_be_command("CTRAEC") || ct_ipcs_may_be_command("traces (old)") || ct_ipcs_may_be_command("(x)") ||
+		     ct_ipcs_may_be_command("") || ct_ipcs_may_be_command("/ctr (old)/COMP(X)"));
 }
 
 int main(void)

@@ -66,6 +66,12 @@ static void columns_with_systems_and_tags(void **state)
 	assert_out("07.  ASTERIX   DBM       000000FF  22:13:20.123456  RLPL format\n");
 	ct_ipcs_print_line(&out, &layout, "  a line\t ", 10);
 	assert_out("      a line\\t\n");
+	view.duration_ns = 61000000123u;
+	ct_ipcs_print_elapsed(&out, &layout, &view);
+	assert_out("               ELAPSED.. 61.000000123 SECONDS\n");
+	view.duration_ns = CT_NO_DURATION;
+	ct_ipcs_print_elapsed(&out, &layout, &view);
+	assert_out("");
 }
 
 static void titles(void **state)

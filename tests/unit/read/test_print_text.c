@@ -109,6 +109,8 @@ static void names_of_the_catalogue(void **state)
 	(void)state;
 	view_describe(&view, catalog);
 	assert_string_equal(by_format(NULL, &view), "22:13:20.123 MF.RTS OPEN 3 file=\"master\" mode=READ|WRITE data3=9\n");
+	view.duration_ns = 1234;
+	assert_string_equal(by_format(NULL, &view), "22:13:20.123 MF.RTS OPEN 3 file=\"master\" mode=READ|WRITE data3=9 (1234ns)\n");
 	/* A FORMAT of the user's is what it says, with values as the catalogue prints them. */
 	assert_string_equal(by_format("$(EVENT) $(MNEMONIC) $(DESCRIPTION):$(DATA)", &view),
 			    "255 OPEN A file is opened: \"master\" READ|WRITE 9\n");

@@ -4,6 +4,7 @@
  * Copyright The ctrace authors.  SPDX-License-Identifier: Apache-2.0
  */
 #include "read_fixture.h"
+#include "view_fixture.h"
 
 static struct ct_filter *filter_of(const char *text)
 {
@@ -161,6 +162,30 @@ static void a_live_event_is_a_view(void **state)
 	ct_filter_destroy(filter);
 }
 
+static void live_events_are_paired(void **state)
+{
+	static const char text[] = "component: APP\nevents: {1: {mnemonic: IN, exit: 2}, 2: OUT}\n";
+	static const struct ct_origin one = { .index = 7, .path = "" }, other = { .index = 8, .path = "" };
+	struct ctrace_event in = { .component = "APP", .component_size = 3, .event_id = 1, .time_ns = 100, .pid = 1, .tid = 1 };
+	struct ctrace_event out = { .component = "APP", .component_size = 3, .event_id = 2, .time_ns = 350, .pid = 1, .tid = 1 };
+	struct ct_filter *filter = filter_of("duration > 200ns");
+	struct ct_catalog *catalog = view_catalog("app.yaml", text);
+	struct ct_reader *reader;
+	const struct ct_view *view;
+
+	(void)state;
+	assert_int_equal(ct_reader_create(&(struct ct_reader_options){ .filter = filter, .catalog = catalog }, &reader), CTRACE_OK);
+	assert_null(ct_reader_take(reader, &in, &one));
+	/* The same thread of another process has not begun it. */
+	assert_null(ct_reader_take(reader, &out, &other));
+	view = ct_reader_take(reader, &out, &one);
+	assert_non_null(view);
+	assert_int_equal(view->duration_ns, 250);
+	ct_reader_destroy(reader);
+	ct_catalog_destroy(catalog);
+	ct_filter_destroy(filter);
+}
+
 #define TEST(name) cmocka_unit_test_setup_teardown(name, fixture_setup, fixture_teardown)
 
 int main(void)
@@ -172,6 +197,7 @@ int main(void)
 		TEST(the_number_of_an_event_is_that_of_the_whole_trace),
 		TEST(reading_begins_again),
 		TEST(a_live_event_is_a_view),
+		TEST(live_events_are_paired),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

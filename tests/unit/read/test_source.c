@@ -56,7 +56,7 @@ static void traces_of_others_are_unsupported(void **state)
 	size_t count;
 
 	(void)state;
-	assert_int_equal(system("mkdir other; printf '/* CTF 1.8 */\\ntrace { };' > other/metadata; touch other/stream.0"), 0);
+	assert_int_equal(system("mkdir other; printf '/* CTF 1.8 */\\ntrace { major = 2; };' > other/metadata; touch other/stream.0"), 0);
 	assert_int_equal(add("other", &count), CTRACE_UNSUPPORTED);
 	assert_int_equal(add("other/stream.0", &count), CTRACE_UNSUPPORTED);
 	/* In a folder it is reported, and what else is there is read. */

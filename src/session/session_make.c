@@ -1,0 +1,320 @@
+/*
+ * session_make.c - makes this process's own session: who the process is, in a folder that nobody sees before it is complete.
+ *
+ * ct_session_create() runs when a process attaches, and for a configuration that is only looked at; ct_session_fork() in a forked child.
+ * Without a run directory, or when anything fails there, the session is private memory: the traced program never notices.
+ *
+ * Copyright The ctrace authors.  SPDX-License-Identifier: Apache-2.0
+ */
+#include "session/session_parts.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/file.h>
+#include <sys/mman.h>
+#include <sys/syscall.h>
+#include <sys/utsname.h>
+#include <unistd.h>
+
+/* ---- who we are ---- */
+
+static void read_line(const char *path, char *out, size_t size)
+{
+	int fd = open(path, O_RDONLY | O_CLOEXEC);
+	size_t got = 0;
+
+	out[0] = '\0';
+	if (fd < 0)
+		return;
+	if (ct_os_read_at(fd, out, size - 1, 0, &got) != CTRACE_OK)
+		got = 0;
+	out[got] = '\0';
+	out[strcspn(out, "\n")] = '\0';
+	ct_os_close(&fd);
+}
+
+/* The base name of the executable without its extension. */
+static void find_program(char *out, size_t size)
+{
+	char path[4096];
+	ssize_t length = readlink("/proc/self/exe", path, sizeof path - 1);
+	const char *base;
+
+	path[length > 0 ? length : 0] = '\0';
+	base = length > 0 ? strrchr(path, '/') + 1 : program_invocation_short_name;
+	(void)snprintf(out, size, "%s", base);
+	if (strrchr(out, '.') != NULL && strrchr(out, '.') != out)
+		*strrchr(out, '.') = '\0';
+}
+
+static void find_jobname(const char *program, char out[16])
+{
+	const char *chosen = ct_os_environment("CTRACE_JOBNAME");
+
+	memset(out, 0, 16);
+	(void)snprintf(out, 9, "%.8s", chosen != NULL ? chosen : program);
+	for (char *at = out; *at != '\0'; at++)
+		if (*at >= 'a' && *at <= 'z')
+			*at = (char)(*at - 'a' + 'A');
+}
+
+static void find_command_line(char *out, size_t size)
+{
+	int fd = open("/proc/self/cmdline", O_RDONLY | O_CLOEXEC);
+	size_t got = 0;
+
+	if (fd < 0 || ct_os_read_at(fd, out, size - 1, 0, &got) != CTRACE_OK)
+		got = 0;
+	ct_os_close(&fd);
+	while (got > 0 && out[got - 1] == '\0')
+		got--;
+	for (size_t i = 0; i < got; i++)
+		if (out[i] == '\0' || out[i] == '\n')
+			out[i] = ' ';
+	out[got] = '\0';
+	if (got == 0)
+		(void)snprintf(out, size, "%s", program_invocation_name);
+}
+
+/* The next number of the run directory: 1 to FFFF, then 1 again. */
+static uint32_t next_asid(int run_fd)
+{
+	uint32_t last = 0;
+	size_t got;
+	int fd;
+
+	if (run_fd < 0 || ct_os_open_file(run_fd, "asid", O_RDWR | O_CREAT, &fd) != CTRACE_OK)
+		return 1;
+	(void)flock(fd, LOCK_EX);
+	if (ct_os_read_at(fd, &last, sizeof last, 0, &got) != CTRACE_OK || got != sizeof last)
+		last = 0;
+	last = last % 0xFFFF + 1;
+	if (ct_os_write_at(fd, &last, sizeof last, 0) != CTRACE_OK)
+		last = 1;
+	ct_os_close(&fd);
+	return last;
+}
+
+/* ---- what is in it at the start ---- */
+
+static void fill_head(struct ct_session *session, uint32_t asid)
+{
+	struct ct_session_head *head = session->head;
+	struct utsname system;
+	char text[4096];
+
+	head->version = CT_SESSION_VERSION;
+	head->abi = CTRACE_ABI;
+	head->pid = (uint32_t)getpid();
+	head->uid = geteuid();
+	head->asid = asid;
+	head->start_ns = ct_clock_wall_ns();
+	read_line("/proc/sys/kernel/random/boot_id", head->boot_id, sizeof head->boot_id);
+	find_program(head->program, sizeof head->program);
+	find_jobname(head->program, head->jobname);
+	if (uname(&system) == 0) {
+		(void)snprintf(head->host, sizeof head->host, "%s", system.nodename);
+		(void)snprintf(head->system, sizeof head->system, "%.60s %.60s", system.sysname, system.release);
+	}
+	find_command_line(text, sizeof text);
+	(void)!ct_session_add_text(session, text, strlen(text), &head->command_line);
+	if (getcwd(text, sizeof text) != NULL)
+		(void)!ct_session_add_text(session, text, strlen(text), &head->working_folder);
+	if (ct_os_environment("MFTRACE_LOGS") != NULL) {
+		(void)snprintf(text, sizeof text, "%s", ct_os_environment("MFTRACE_LOGS"));
+		(void)!ct_session_add_text(session, text, strlen(text), &head->log_folder);
+	}
+	ct_sync_start(&head->sync);
+	__atomic_store_n(&head->magic, CT_SESSION_MAGIC, __ATOMIC_RELEASE);
+}
+
+/* What a forked child starts with: its parent's components and texts, nothing of its parent's events.  The parent goes on meanwhile, so what
+ * is copied goes by the copy of the head. */
+static enum ctrace_status copy_parent(struct ct_session *session, const struct ct_session *parent)
+{
+	struct ct_session_head *head = session->head;
+
+	memcpy(head, parent->head, sizeof *head);
+	if (ct_session_allocate(session, CT_SESSION_COMPONENTS, &session->components_allocated, parent->components_allocated) !=
+		    CTRACE_OK ||
+	    ct_session_allocate(session, CT_SESSION_TEXTS, &session->texts_allocated, head->texts_size) != CTRACE_OK)
+		return CTRACE_NOT_ENOUGH_MEMORY;
+	memcpy(session->components, parent->components, parent->components_allocated);
+	memcpy((char *)(uintptr_t)session->texts, parent->texts, head->texts_size);
+	session->texts_capacity = head->texts_size;
+	head->ring_count = head->flight_wanted = 0;
+	head->control_refused = head->control_requests = 0;
+	memset(head->lost, 0, sizeof head->lost);
+	for (uint32_t i = 0; i < head->component_count; i++)
+		session->components[i].delivered = session->components[i].bytes = 0;
+	for (uint32_t i = 0; i < CT_WRITER_LIMIT; i++)
+		head->writer[i].slots = 0;
+	for (uint32_t i = 0; i < CT_DEST_LIMIT; i++) {
+		struct ct_dest *dest = &head->dest[i];
+
+		dest->sequence = dest->failures = 0;
+		dest->failing = dest->active = 0;
+		memset(dest->slot, 0, sizeof dest->slot);
+	}
+	return CTRACE_OK;
+}
+
+static enum ctrace_status fill(struct ct_session *session, const struct ct_session *parent, uint32_t asid)
+{
+	enum ctrace_status status = CTRACE_OK;
+
+	if (parent != NULL)
+		status = copy_parent(session, parent);
+	else
+		session->head->texts_size = 1; /* so that no text has the value 0 */
+	if (status == CTRACE_OK)
+		fill_head(session, asid);
+	return status;
+}
+
+/* ---- making ---- */
+
+static enum ctrace_status map_private(void **out_base)
+{
+	void *base = mmap(NULL, CT_SESSION_SIZE, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+
+	if (base == MAP_FAILED)
+		return CTRACE_NOT_ENOUGH_MEMORY;
+	*out_base = base;
+	return CTRACE_OK;
+}
+
+/* The session file in a new folder, mapped and locked.  The folder is renamed when it is complete, so nobody sees half of one. */
+static enum ctrace_status make_file(struct ct_session *session, int folder_fd, void **out_base)
+{
+	struct flock lock = ct_session_alive_lock();
+	enum ctrace_status status = ct_os_open_file(folder_fd, "session", O_RDWR | O_CREAT | O_EXCL, &session->file_fd);
+
+	if (status != CTRACE_OK)
+		return status;
+	status = ct_os_truncate(session->file_fd, CT_SESSION_SIZE);
+	if (status == CTRACE_OK)
+		status = ct_os_allocate(session->file_fd, 0, CT_ALIGN_UP(sizeof(struct ct_session_head), (size_t)4096));
+	if (status == CTRACE_OK && fcntl(session->file_fd, F_SETLK, &lock) != 0)
+		status = CTRACE_OS_ERROR;
+	if (status == CTRACE_OK)
+		status = ct_os_map(session->file_fd, CT_SESSION_SIZE, true, out_base);
+	if (status != CTRACE_OK)
+		ct_os_close(&session->file_fd);
+	session->file_id = ct_os_file_id(session->file_fd);
+	return status;
+}
+
+static enum ctrace_status name_folder(struct ct_session *session, int run_fd, const char *run_directory, const char *temporary)
+{
+	for (unsigned n = 0; n < 100000; n++) {
+		(void)snprintf(session->folder, sizeof session->folder, "%u.%u", (unsigned)getpid(), n);
+		if (syscall(SYS_renameat2, run_fd, temporary, run_fd, session->folder, 1 /* RENAME_NOREPLACE */) == 0) {
+			if (snprintf(session->path, sizeof session->path, "%s/%s", run_directory, session->folder) >=
+			    (int)sizeof session->path)
+				return CTRACE_OS_ERROR;
+			return CTRACE_OK;
+		}
+		if (errno != EEXIST && errno != ENOTEMPTY)
+			break;
+	}
+	return CTRACE_OS_ERROR;
+}
+
+/* Makes the file, has it filled, and only then gives the folder its name. */
+static enum ctrace_status make_folder(struct ct_session *session, const char *run_directory, const struct ct_session *parent)
+{
+	enum ctrace_status status = CTRACE_DENIED;
+	char temporary[64];
+	void *base = NULL;
+	int run_fd = open(run_directory, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+
+	if (run_fd < 0)
+		return CTRACE_DENIED;
+	(void)snprintf(temporary, sizeof temporary, ".new-%u-%llx", (unsigned)getpid(), (unsigned long long)ct_clock_mono_ns());
+	if (mkdirat(run_fd, temporary, 0700) != 0)
+		goto undo_run;
+	(void)fchmodat(run_fd, temporary, 0700, 0);
+	session->folder_fd = ct_os_above_standard(openat(run_fd, temporary, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC));
+	if (session->folder_fd < 0)
+		goto undo_folder;
+	session->folder_id = ct_os_file_id(session->folder_fd);
+	status = make_file(session, session->folder_fd, &base);
+	if (status != CTRACE_OK)
+		goto undo_folder;
+	ct_session_set_base(session, base);
+	status = fill(session, parent, next_asid(run_fd));
+	if (status == CTRACE_OK)
+		status = name_folder(session, run_fd, run_directory, temporary);
+	if (status != CTRACE_OK)
+		goto undo_map;
+	ct_os_close(&run_fd);
+	return CTRACE_OK;
+
+undo_map:
+	(void)munmap(base, CT_SESSION_SIZE);
+	ct_os_close(&session->file_fd);
+undo_folder:
+	ct_os_close(&session->folder_fd);
+	ct_folder_remove(run_directory, temporary);
+undo_run:
+	ct_os_close(&run_fd);
+	return status;
+}
+
+static enum ctrace_status make_private(struct ct_session *session, const struct ct_session *parent)
+{
+	void *base;
+	enum ctrace_status status = map_private(&base);
+
+	ct_session_init(session);
+	if (status != CTRACE_OK)
+		return status;
+	ct_session_set_base(session, base);
+	status = fill(session, parent, parent != NULL ? parent->head->asid : 1);
+	if (status != CTRACE_OK)
+		ct_session_close(session, false);
+	return status;
+}
+
+static enum ctrace_status make(struct ct_session *session, const char *run_directory, const struct ct_session *parent)
+{
+	ct_session_init(session);
+	if (run_directory != NULL && make_folder(session, run_directory, parent) == CTRACE_OK)
+		return CTRACE_OK;
+	return make_private(session, parent);
+}
+
+enum ctrace_status ct_session_create(struct ct_session *session, const char *run_directory)
+{
+	enum ctrace_status status = make(session, run_directory, NULL);
+
+	/* A private one beside it, of a configuration that is only looked at, changes nothing. */
+	if (status == CTRACE_OK && run_directory != NULL)
+		ct_session_set_own(session);
+	return status;
+}
+
+enum ctrace_status ct_session_fork(struct ct_session *session, const char *run_directory)
+{
+	struct ct_session made;
+	enum ctrace_status status = make(&made, run_directory, session);
+	void *base = made.head;
+
+	if (status != CTRACE_OK)
+		return status;
+	/* Every gate keeps its address: tracers point there. */
+	if (mremap(base, CT_SESSION_SIZE, CT_SESSION_SIZE, MREMAP_MAYMOVE | MREMAP_FIXED, session->head) == MAP_FAILED) {
+		ct_session_close(&made, true);
+		return CTRACE_NOT_ENOUGH_MEMORY;
+	}
+	ct_session_set_base(&made, session->head);
+	/* The parent's descriptors; its lock is its own and stays. */
+	ct_os_close_file(&session->file_fd, &session->file_id);
+	ct_os_close_file(&session->folder_fd, &session->folder_id);
+	*session = made;
+	ct_session_set_own(session);
+	return CTRACE_OK;
+}

@@ -1,0 +1,36 @@
+/*
+ * session/session_parts.h - what the files about the session file share:
+ *
+ *     session.c       it in memory: reached again, grown, looked into, closed
+ *     session_make.c  our own comes to be, new or in a forked child
+ *     session_load.c  somebody else's, copied or mapped
+ *
+ * session_make.c and session_load.c call session.c, never each other.
+ *
+ * Copyright The ctrace authors.  SPDX-License-Identifier: Apache-2.0
+ */
+#ifndef CT_SESSION_PARTS_H
+#define CT_SESSION_PARTS_H
+
+#include "session/session.h"
+
+#include <fcntl.h>
+
+/* That its process lives, or that somebody recovers it. */
+static inline struct flock ct_session_alive_lock(void)
+{
+	return (struct flock){ .l_type = F_WRLCK, .l_whence = SEEK_SET, .l_start = CT_SESSION_LOCK_ALIVE, .l_len = 1 };
+}
+
+/* ---- session.c */
+void ct_session_init(struct ct_session *session); /* nothing open, nothing mapped: ct_session_close() may follow */
+/* Its parts are at base, where CT_SESSION_SIZE bytes are mapped. */
+void ct_session_set_base(struct ct_session *session, void *base);
+/* Real blocks for `needed` bytes from `start` of the file on, of which *allocated there are already; nothing to do for a private one. */
+enum ctrace_status ct_session_allocate(struct ct_session *session, uint64_t start, uint64_t *allocated, uint64_t needed) CT_MUST_USE;
+/* Opens the file again when the program has closed it behind our back, with the lock that shows that we live.  False: it is not there. */
+bool ct_session_reach(struct ct_session *session);
+/* From now on this is the calling process's own, until it is closed. */
+void ct_session_set_own(const struct ct_session *session);
+
+#endif

@@ -1,0 +1,291 @@
+/*
+ * test_session_make.c - a session comes to be: whose it is, what is left when that fails, and its copy in a forked child.
+ *
+ * Copyright The ctrace authors.  SPDX-License-Identifier: Apache-2.0
+ */
+#include "own_session_fixture.h"
+
+#include <sys/ptrace.h>
+#include <sys/syscall.h>
+#include <sys/user.h>
+
+/* ---- making ---- */
+
+static void without_a_run_directory_it_is_private_memory(void **state)
+{
+	(void)state;
+	assert_int_equal(ct_session_create(&session, NULL), CTRACE_OK);
+	assert_string_equal(session.path, "");
+	assert_int_equal(session.folder_fd, -1);
+	assert_int_equal(session.head->magic, CT_SESSION_MAGIC);
+	assert_int_equal(session.head->pid, getpid());
+	ct_session_close(&session, true);
+	assert_null(session.head);
+}
+
+static void it_says_whose_it_is(void **state)
+{
+	char folder[256], here[200];
+
+	(void)state;
+	assert_int_equal(setenv("CTRACE_JOBNAME", "payroll-2026", 1), 0);
+	assert_int_equal(setenv("MFTRACE_LOGS", "/var/log/x", 1), 0);
+	assert_int_equal(ct_session_create(&session, run_dir), CTRACE_OK);
+	assert_int_equal(session.head->version, CT_SESSION_VERSION);
+	assert_int_equal(session.head->abi, CTRACE_ABI);
+	assert_int_equal(session.head->uid, geteuid());
+	assert_string_equal(session.head->jobname, "PAYROLL-");
+	assert_string_equal(session.head->program, program_invocation_short_name);
+	assert_true(strlen(session.head->host) > 0);
+	assert_true(strlen(session.head->system) > 0);
+	assert_int_equal(strlen(session.head->boot_id), 36);
+	assert_string_equal(text_of(&session, session.head->log_folder), "/var/log/x");
+	assert_non_null(getcwd(here, sizeof here));
+	assert_string_equal(text_of(&session, session.head->working_folder), here);
+	assert_true(strstr(text_of(&session, session.head->command_line), "test_session") != NULL);
+	assert_true(session.head->sync.count >= 1);
+	(void)snprintf(folder, sizeof folder, "%s/%d.0", run_dir, (int)getpid());
+	assert_string_equal(session.path, folder);
+	assert_true(ct_session_is_own(run_dir, session.folder));
+	assert_false(ct_session_is_own(run_dir, "1.0"));
+	ct_session_close(&session, true);
+	assert_false(exists(folder));
+	assert_false(ct_session_is_own(run_dir, strrchr(folder, '/') + 1));
+}
+
+static void its_files_are_for_us_alone(void **state)
+{
+	mode_t before = umask(0);
+	struct stat info;
+
+	(void)state;
+	assert_int_equal(ct_session_create(&session, run_dir), CTRACE_OK);
+	(void)umask(before);
+	assert_int_equal(fstat(session.folder_fd, &info), 0);
+	assert_int_equal(info.st_mode & 07777, 0700);
+	assert_int_equal(fstat(session.file_fd, &info), 0);
+	assert_int_equal(info.st_mode & 07777, 0600);
+	assert_true((fcntl(session.file_fd, F_GETFD) & FD_CLOEXEC) != 0);
+	ct_session_close(&session, true);
+}
+
+static void a_process_that_attaches_again_gets_another_folder_and_asid(void **state)
+{
+	struct ct_session second;
+
+	(void)state;
+	assert_int_equal(ct_session_create(&session, run_dir), CTRACE_OK);
+	assert_int_equal(ct_session_create(&second, run_dir), CTRACE_OK);
+	assert_string_not_equal(session.folder, second.folder);
+	assert_int_equal(second.head->asid, session.head->asid + 1);
+	ct_session_close(&second, true);
+	ct_session_close(&session, true);
+}
+
+static void asids_run_from_1_to_ffff_and_begin_again(void **state)
+{
+	static const struct {
+		uint32_t last, next;
+	} rows[] = { { 0, 1 }, { 1, 2 }, { 0xFFFE, 0xFFFF }, { 0xFFFF, 1 }, { 0xFFFFFFFF, 1 } };
+
+	(void)state;
+	for (size_t i = 0; i < CT_COUNT(rows); i++) {
+		put_file("run/asid", &rows[i].last, 4);
+		assert_int_equal(ct_session_create(&session, run_dir), CTRACE_OK);
+		assert_true(session.head->asid >= 1 && session.head->asid <= 0xFFFF);
+		if (rows[i].last <= 0xFFFF)
+			assert_int_equal(session.head->asid, rows[i].next);
+		ct_session_close(&session, true);
+	}
+	put_file("run/asid", "x", 1);
+	assert_int_equal(ct_session_create(&session, run_dir), CTRACE_OK);
+	assert_int_equal(session.head->asid, 1);
+	ct_session_close(&session, true);
+}
+
+static void any_failing_call_leaves_a_private_session_and_no_litter(void **state)
+{
+	static const struct {
+		enum ct_os_call call;
+		int error;
+	} faults[] = { { CT_OS_OPEN, EMFILE }, { CT_OS_TRUNCATE, EFBIG }, { CT_OS_ALLOCATE, ENOSPC }, { CT_OS_MAP, ENOMEM } };
+
+	(void)state;
+	for (size_t i = 0; i < CT_COUNT(faults); i++) {
+		ct_os_fail(faults[i].call, 0, 1, faults[i].error);
+		assert_int_equal(ct_session_create(&session, run_dir), CTRACE_OK);
+		assert_string_equal(session.path, "");
+		assert_int_equal(session.folder_fd, -1);
+		assert_int_equal(session.file_fd, -1);
+		assert_int_equal(count_entries(run_dir), 0);
+		ct_session_close(&session, true);
+	}
+	assert_int_equal(ct_session_create(&session, "/nonexistent/run"), CTRACE_OK);
+	assert_string_equal(session.path, "");
+	ct_session_close(&session, true);
+}
+
+/* Lets a child make its session and kills it right after the system call that gives the folder its name. */
+static pid_t kill_after_naming(void)
+{
+	bool is_entry = true;
+	int status;
+	pid_t pid = fork();
+
+	if (pid == 0) {
+		(void)ptrace(PTRACE_TRACEME, 0, NULL, NULL);
+		(void)raise(SIGSTOP);
+		make_one();
+		_exit(1);
+	}
+	assert_int_equal(waitpid(pid, &status, 0), pid);
+	if (!WIFSTOPPED(status)) {
+		(void)kill(pid, SIGKILL);
+		return -1;
+	}
+	for (;;) {
+		struct user_regs_struct registers;
+
+		assert_int_equal(ptrace(PTRACE_SYSCALL, pid, NULL, NULL), 0);
+		assert_int_equal(waitpid(pid, &status, 0), pid);
+		assert_true(WIFSTOPPED(status));
+		assert_int_equal(ptrace(PTRACE_GETREGS, pid, NULL, &registers), 0);
+		if (!is_entry && registers.orig_rax == SYS_renameat2) {
+			assert_int_equal(kill(pid, SIGKILL), 0);
+			assert_int_equal(waitpid(pid, &status, 0), pid);
+			return pid;
+		}
+		is_entry = !is_entry;
+	}
+}
+
+static void a_folder_with_a_name_is_complete_also_when_its_maker_is_killed_at_once(void **state)
+{
+	char name[64];
+	pid_t pid = kill_after_naming();
+
+	(void)state;
+	if (pid < 0)
+		skip(); /* tracing of processes is forbidden here */
+	(void)snprintf(name, sizeof name, "%d.0", (int)pid);
+	assert_int_equal(ct_session_load(&session, run_dir, name, true), CTRACE_OK);
+	assert_int_equal(session.head->pid, pid);
+	ct_session_close(&session, false);
+}
+
+/* ---- fork ---- */
+
+static const struct ctrace_gate *gate;
+
+static void fork_and_check(void)
+{
+	uint32_t parent = session.head->pid;
+	char parent_path[4096];
+
+	(void)snprintf(parent_path, sizeof parent_path, "%s", session.path);
+	CHILD_CHECK(ct_session_fork(&session, run_dir) == CTRACE_OK);
+	CHILD_CHECK(session.head->pid == (uint32_t)getpid() && parent != session.head->pid);
+	CHILD_CHECK(strcmp(session.path, parent_path) != 0);
+	CHILD_CHECK(&session.components[2].gate == gate && gate->level == 3);
+	CHILD_CHECK(strcmp(ct_session_text(&session, session.components[2].name, &(size_t){ 0 }), "comp.two") == 0);
+	CHILD_CHECK(session.head->ring_count == 0);
+	CHILD_CHECK(session.head->lost[CTRACE_LOSS_NESTED] == 0);
+	CHILD_CHECK(session.head->dest[1].sequence == 0 && session.head->dest[1].slot[0].offset == 0);
+	CHILD_CHECK(session.head->dest[1].slot[1].path[0] == '\0');
+	CHILD_CHECK(strcmp(session.head->dest[1].emitter, "BINFILE") == 0);
+	session.components[2].gate.level = 1;
+	CHILD_CHECK(gate->level == 1);
+	ct_session_close(&session, true);
+	CHILD_CHECK(!exists(session.path));
+}
+
+static void fork_to_private(void)
+{
+	CHILD_CHECK(ct_session_fork(&session, "/nonexistent") == CTRACE_OK);
+	CHILD_CHECK(session.path[0] == '\0' && gate->level == 3);
+	CHILD_CHECK(session.head->pid == (uint32_t)getpid());
+}
+
+static void make_parent(void)
+{
+	assert_int_equal(ct_session_create(&session, run_dir), CTRACE_OK);
+	assert_int_equal(ct_session_add_component(&session, 2), CTRACE_OK);
+	assert_int_equal(ct_session_add_text(&session, "comp.two", 8, &session.components[2].name), CTRACE_OK);
+	session.components[2].gate.level = 3;
+	gate = &session.components[2].gate;
+	session.head->ring_count = 5;
+	session.head->lost[CTRACE_LOSS_NESTED] = 9;
+	session.head->dest[1].sequence = 7;
+	session.head->dest[1].slot[0].offset = 99;
+	(void)snprintf(session.head->dest[1].slot[1].path, 10, "/x");
+	(void)snprintf(session.head->dest[1].emitter, 10, "BINFILE");
+}
+
+static void a_forked_child_has_its_own_at_the_same_address(void **state)
+{
+	(void)state;
+	make_parent();
+	run_child(fork_and_check);
+	assert_int_equal(gate->level, 3); /* the child changed its own */
+	assert_int_equal(session.head->pid, getpid());
+	assert_true(exists(session.path));
+	ct_session_close(&session, true);
+}
+
+static void a_forked_child_without_a_run_directory_goes_private(void **state)
+{
+	(void)state;
+	make_parent();
+	run_child(fork_to_private);
+	ct_session_close(&session, true);
+}
+
+static void a_parent_that_went_on_does_not_make_the_childs_copy_too_short(void **state)
+{
+	static char text[0xFFFF];
+	struct ct_session childs;
+	ct_text out;
+
+	(void)state;
+	memset(text, 't', sizeof text);
+	make_parent();
+	childs = session; /* what a child knows of its parent: as it was at the fork */
+	for (int i = 0; i < 5; i++)
+		assert_int_equal(ct_session_add_text(&session, text, sizeof text, &out), CTRACE_OK);
+	assert_true(session.texts_allocated > childs.texts_allocated);
+	childs.file_fd = dup(session.file_fd);
+	childs.folder_fd = dup(session.folder_fd);
+	{
+		int status;
+		pid_t pid = fork();
+
+		if (pid == 0) {
+			CHILD_CHECK(ct_session_fork(&childs, run_dir) == CTRACE_OK);
+			CHILD_CHECK(childs.texts_allocated >= childs.head->texts_size);
+			CHILD_CHECK(childs.texts_capacity == childs.head->texts_size);
+			CHILD_CHECK(strlen(ct_session_text(&childs, out, &(size_t){ 0 })) == 0xFFFF);
+			_exit(0);
+		}
+		assert_int_equal(waitpid(pid, &status, 0), pid);
+		assert_int_equal(status, 0);
+	}
+	ct_session_close(&session, true);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		SESSION_TEST(without_a_run_directory_it_is_private_memory),
+		SESSION_TEST(it_says_whose_it_is),
+		SESSION_TEST(its_files_are_for_us_alone),
+		SESSION_TEST(a_process_that_attaches_again_gets_another_folder_and_asid),
+		SESSION_TEST(asids_run_from_1_to_ffff_and_begin_again),
+		SESSION_TEST(any_failing_call_leaves_a_private_session_and_no_litter),
+		SESSION_TEST(a_folder_with_a_name_is_complete_also_when_its_maker_is_killed_at_once),
+		SESSION_TEST(a_forked_child_has_its_own_at_the_same_address),
+		SESSION_TEST(a_forked_child_without_a_run_directory_goes_private),
+		SESSION_TEST(a_parent_that_went_on_does_not_make_the_childs_copy_too_short),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
