@@ -139,10 +139,10 @@ print(len([json.loads(line) for line in sys.stdin]))')" 6
 
 # ---- how they look
 check '--sequence' is "$(show 'seq == 5' -s "$trace" | grep -c '^\[5\] ')" 1
-check '--nesting' is "$(show 'data.number == 1 || data.rec.CUST-ID == 1' --nesting "$trace" | sed -E 's/[0-9:.]+ shop/shop/')" "shop.order ORDER 1 number=1
+check '--nesting' is "$(show 'data.number == 1 || data.rec.CUST-ID == 1' --nesting "$trace" | sed -E 's/[0-9:.]+ shop/shop/; s/ \([0-9.]+[num]?s\)$/ (took)/')" "shop.order ORDER 1 number=1
 - shop.order READ 1 number=1
 -- shop.order CUSTOMER 1 rec={CUST-ID=000001 CUST-NAME=\"GRACE\" CUST-STATUS=\"C\" (CUST-CLOSED) MONEY={BALANCE=-00001.50}} change=-1
-shop.order ORDEREND 1 number=1"
+shop.order ORDEREND 1 number=1 (took)"
 check '--records' is "$(show 'data.rec.CUST-ID == 1' --records "$trace" | sed '1d; s/   */ | /')" ' | CUSTOMER
  | CUST-ID                         000001
  | CUST-NAME                       "GRACE"
