@@ -149,13 +149,16 @@ static bool convert(struct export *verb)
 	bool is_complete;
 
 	verb->options.has_one_trace = ct_reader_origin(verb->reading.reader, 1) == NULL;
-	if (!open_output(verb))
+	if (!open_output(verb)) {
+		verb->reading.has_failed = true; /* and has no events for that reason */
 		return false;
+	}
 	status = verb->exporter->open(&verb->options, &verb->self);
 	if (status == CTRACE_OS_ERROR && errno == ENOTEMPTY)
 		(void)complain(verb, verb->output, "is not empty; name a folder that is not there yet");
 	else if (status != CTRACE_OK)
 		(void)complain(verb, verb->output, status == CTRACE_OS_ERROR ? strerror(errno) : ctrace_status_text(status));
+	verb->reading.has_failed |= status != CTRACE_OK;
 	is_complete = status == CTRACE_OK && write_events(verb);
 	verb->exporter->close(verb->self);
 	verb->self = NULL;

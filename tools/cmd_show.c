@@ -122,9 +122,9 @@ struct context {
 	struct show *show;
 	const struct ct_filter *filter;
 	struct line_store before;
-	uint64_t to_skip; /* that match, before the first that counts */
-	uint64_t passed;  /* lines since the last that was printed */
-	uint64_t after;   /* lines that are still to be printed */
+	uint64_t to_skip;        /* that match, before the first that counts */
+	uint64_t passed;         /* lines since the last that was printed */
+	uint64_t after;          /* lines that are still to be printed */
 	struct line_store lines; /* --reverse: all of them */
 };
 
@@ -359,7 +359,7 @@ static int run(struct show *show)
 	ct_buf_init(&show->line);
 	show->reading.also = print_before;
 	show->reading.also_user = &show->output;
-	show->reading.has_pairs = line_options_use_pairs(&show->lines);
+	show->reading.has_pairs = !show->is_count && line_options_use_pairs(&show->lines);
 	if (has_context(show)) {
 		filter = show->reading.filter;
 		show->reading.filter = NULL;

@@ -8,9 +8,7 @@
  */
 #include <errno.h>
 #include <math.h>
-#include <poll.h>
 #include <signal.h>
-#include <stdio_ext.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
@@ -109,28 +107,6 @@ static int print_once(const struct stats_options *options)
 	return ok && !is_empty ? CMD_DONE : CMD_NOTHING;
 }
 
-/* Until the next one is due, or a signal comes: those are let in only here, so that none is overlooked.  Nobody may read on meanwhile. */
-static void wait_until(uint64_t due_ns, const sigset_t *signals)
-{
-	struct pollfd reader = { .fd = STDOUT_FILENO };
-	uint64_t now_ns = ct_clock_mono_ns();
-	uint64_t left_ns = due_ns > now_ns ? due_ns - now_ns : 0;
-	struct timespec left = { .tv_sec = (time_t)(left_ns / NS_PER_SECOND), .tv_nsec = (long)(left_ns % NS_PER_SECOND) };
-
-	if (ppoll(&reader, 1, &left, signals) > 0)
-		ct_end_wanted = 1; /* nothing was asked for, so that it can only be an end */
-}
-
-/* The last numbers were for nobody, which is no mistake. */
-static bool has_reader_gone(void)
-{
-	if (!ferror(stdout) || errno != EPIPE)
-		return false;
-	__fpurge(stdout);
-	clearerr(stdout);
-	return true;
-}
-
 static int watch(const struct stats_options *options)
 {
 	struct stats stats[2];
@@ -145,7 +121,7 @@ static int watch(const struct stats_options *options)
 
 		ct_stats_gather(now, &options->target);
 		ok = print(options, now, before);
-		if (!ok && has_reader_gone()) {
+		if (!ok && ct_end_reader_gone()) {
 			ct_end_wanted = 1;
 			ok = true;
 		}
@@ -154,7 +130,7 @@ static int watch(const struct stats_options *options)
 		before = now;
 		now = free_one;
 		if (ok && !ct_end_wanted)
-			wait_until(before->taken_ns + options->watch_ns, &signals);
+			ct_end_wait(before->taken_ns + options->watch_ns, &signals);
 	}
 	if (before != NULL)
 		ct_stats_fini(before);

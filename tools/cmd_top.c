@@ -12,7 +12,6 @@
 #include <math.h>
 #include <poll.h>
 #include <signal.h>
-#include <stdio_ext.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
@@ -315,27 +314,6 @@ static bool print_frame(struct top *top, bool is_first)
 	return fflush(stdout) == 0 && ok && !top->rows.has_failed;
 }
 
-static void wait_in_batch(const struct top *top)
-{
-	struct pollfd reader = { .fd = STDOUT_FILENO };
-	uint64_t due_ns = top->now->taken_ns + interval_ns(top), now_ns = ct_clock_mono_ns();
-	uint64_t left_ns = due_ns > now_ns ? due_ns - now_ns : 0;
-	struct timespec left = { .tv_sec = (time_t)(left_ns / NS_PER_SECOND), .tv_nsec = (long)(left_ns % NS_PER_SECOND) };
-
-	if (ppoll(&reader, 1, &left, &top->signals) > 0)
-		ct_end_wanted = 1; /* nobody reads on */
-}
-
-/* The reader has gone, which is no mistake. */
-static bool has_reader_gone(void)
-{
-	if (!ferror(stdout) || errno != EPIPE)
-		return false;
-	__fpurge(stdout);
-	clearerr(stdout);
-	return true;
-}
-
 static int run_batch(struct top *top)
 {
 	bool ok = true, has_rows = false;
@@ -344,13 +322,13 @@ static int run_batch(struct top *top)
 	(void)signal(SIGPIPE, SIG_IGN);
 	collect(top); /* rates want two */
 	for (uint64_t frame = 0; ok && (top->frames == 0 || frame < top->frames); frame++) {
-		wait_in_batch(top);
+		ct_end_wait(top->now->taken_ns + interval_ns(top), &top->signals);
 		if (ct_end_wanted)
 			break;
 		collect(top);
 		ok = print_frame(top, frame == 0);
 		has_rows |= top->rows.count != 0;
-		if (!ok && has_reader_gone())
+		if (!ok && ct_end_reader_gone())
 			return CMD_DONE;
 	}
 	return ok && (has_rows || top->frames == 0) ? CMD_DONE : CMD_NOTHING;

@@ -16,6 +16,7 @@
 
 #include "cmd.h"
 #include "end_signal.h"
+#include "ipcs_defined.h"
 
 #define US_PER_SECOND 1000000u
 #define REPORT_LIMIT 20u /* a file of nothing but damage must not fill the terminal */
@@ -26,6 +27,7 @@ struct job {
 	struct ct_ipcs_job job;
 	struct ct_filter *times; /* of START and STOP; NULL: everything is read */
 	uint32_t added;
+	struct ipcs_defined defined; /* what the processes that are read have defined */
 };
 
 void ct_ipcs_fail(struct ipcs *ipcs, int status)
@@ -66,6 +68,15 @@ static void report(const struct ct_read_note *note, void *user)
 
 /* ---- which traces ---- */
 
+/* A number that is no file is a process. */
+static void note_process(struct job *job, const char *path)
+{
+	struct ipcs_defined *defined = &job->defined;
+
+	if (path[strspn(path, "0123456789")] == '\0' && access(path, F_OK) != 0 && defined->pid_count < IPCS_DEFINED_PIDS)
+		defined->pids[defined->pid_count++] = (uint32_t)strtoul(path, NULL, 10);
+}
+
 static void add_path(struct job *job, const char *path)
 {
 	enum ctrace_status status = ct_reader_add(job->job.reader, path);
@@ -75,6 +86,7 @@ static void add_path(struct job *job, const char *path)
 
 	if (status == CTRACE_OK) {
 		job->added++;
+		note_process(job, path);
 		return;
 	}
 	say(CT_ITT10019I, (const char *[]){ path, reason });
@@ -140,6 +152,7 @@ static void add_traces(struct job *job, const struct ct_ipcs_command *command)
 			add_path(job, reading->paths[i]);
 		return;
 	}
+	job->defined.is_of_all = true;
 	ct_folder_each_run_directory(add_run_directory, job);
 	if (job->added == 0)
 		say(CT_ITT10004I, (const char *[]){ from->is_active ? "no process is being traced"
@@ -211,12 +224,15 @@ static bool is_stopped(void *user)
 }
 
 /* False: it is to be tried again, on everything. */
-static bool run_jobs(struct ipcs *ipcs, struct ct_ipcs_job *const *jobs, uint32_t count, bool is_merged, bool is_narrowed)
+static bool run_jobs(struct ipcs *ipcs, struct ct_ipcs_job *const *jobs, uint32_t count, bool is_merged, bool is_narrowed,
+		     const struct ipcs_defined *defined)
 {
 	struct ct_ipcs_output output = { .write = write_out,
 					 .linklist = ct_os_environment("CTRACE_LINKLIST"),
 					 .is_narrowed = is_narrowed,
-					 .is_stopped = is_stopped };
+					 .is_stopped = is_stopped,
+					 .definitions = defined != NULL ? defined->items : NULL,
+					 .definition_count = defined != NULL ? defined->count : 0 };
 	enum ctrace_status status;
 	uint64_t shown = 0;
 
@@ -243,7 +259,12 @@ static void run_one(struct ipcs *ipcs, const struct ct_ipcs_command *command)
 	do {
 		struct ct_ipcs_job *runnable = &job.job;
 
-		is_done = !open_job(&job, ipcs, command, is_narrowed) || run_jobs(ipcs, &runnable, 1, false, job.times != NULL);
+		is_done = !open_job(&job, ipcs, command, is_narrowed);
+		if (!is_done) {
+			ipcs_defined_open(&job.defined);
+			is_done = run_jobs(ipcs, &runnable, 1, false, job.times != NULL, &job.defined);
+			ipcs_defined_close(&job.defined);
+		}
 		close_job(&job);
 		is_narrowed = false;
 	} while (!is_done);
@@ -262,7 +283,7 @@ static void run_merged(struct ipcs *ipcs, const struct ct_ipcs_command *commands
 		runnable[i] = &jobs[i].job;
 	}
 	if (is_good)
-		(void)run_jobs(ipcs, runnable, count, true, false);
+		(void)run_jobs(ipcs, runnable, count, true, false, NULL);
 	for (uint32_t i = 0; i < count && jobs != NULL; i++)
 		close_job(&jobs[i]);
 	free(jobs);

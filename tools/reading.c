@@ -204,11 +204,13 @@ static error_t parse_reading(int key, char *argument, struct argp_state *state)
 }
 
 static const struct argp_option rows[] = {
-	{ "filter", 'F', "EXPRESSION", 0, "Only events for which it holds, as in 'level >= warn && data[0] > 100': ctrace-filter(7)", 1 },
+	{ "filter", 'F', "EXPRESSION", 0, "Only events for which it holds, as in 'level >= warn && data[0] > 100': ctrace-filter(7)",
+	  1 },
 	{ "component", 'c', "GLOB", 0, "Short for component ~ \"GLOB\"", 1 },
 	{ "level", 'l', "LEVEL", 0, "Short for level >= LEVEL: debug, info, warn, error, fatal", 1 },
 	{ "event", 'e', "LIST", 0, "Short for event in (LIST), as in 1,5-8", 1 },
-	{ "since", OPTION_SINCE, "TIME", 0, "Short for time >= TIME: \"2026-01-31 15:12:27.5\", \"15:12:27\", \"-5m\", \"@1700000000.5\"", 1 },
+	{ "since", OPTION_SINCE, "TIME", 0,
+	  "Short for time >= TIME: \"2026-01-31 15:12:27.5\", \"15:12:27\", \"-5m\", \"@1700000000.5\"", 1 },
 	{ "until", OPTION_UNTIL, "TIME", 0, "Short for time <= TIME", 1 },
 	{ "catalog", OPTION_CATALOG, "PATH", 0, "A catalogue, or a folder of them; before what CTRACE_CATALOG names", 2 },
 	{ 0 },
@@ -261,9 +263,9 @@ static void add_path(struct reading *reading, const char *path)
 	say(reading);
 	ct_tool_print(stderr, path, strlen(path));
 	fprintf(stderr, ": %s\n",
-		status == CTRACE_NOT_FOUND     ? "no trace, run folder or traced process of that name" :
-		status == CTRACE_UNSUPPORTED ? "not a trace that ctrace can read" :
-						     ctrace_status_text(status));
+		status == CTRACE_NOT_FOUND     ? "no trace, run folder or traced process of that name"
+		: status == CTRACE_UNSUPPORTED ? "not a trace that ctrace can read"
+					       : ctrace_status_text(status));
 }
 
 static void add_folder_entry(const struct ct_folder_entry *entry, void *user)
@@ -373,9 +375,10 @@ int reading_end(struct reading *reading, uint64_t shown)
 		fprintf(stderr, "%s: nothing is being traced; name a trace\n", reading->verb);
 	else if (shown == 0 && !reading->has_failed)
 		fprintf(stderr, "%s: no events%s\n", reading->verb,
-			totals.events > 0    ? " match" :
-			reading->has_rings ? ": nothing waits in rings; ctrace list shows where it was delivered to, ctrace tail what comes" :
-						     "");
+			totals.events > 0 ? " match"
+			: reading->has_rings
+				? ": nothing waits in rings; ctrace list shows where it was delivered to, ctrace tail what comes"
+				: "");
 	is_good = shown > 0 && !reading->has_failed && totals.damages == 0;
 	reading_close(reading);
 	return is_good ? CMD_DONE : CMD_NOTHING;

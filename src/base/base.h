@@ -67,6 +67,7 @@ struct ct_span {
 };
 struct ct_span ct_span_of(const char *from, const char *to);
 bool ct_is_blank(char c); /* of ASCII */
+struct ct_span ct_span_trim(struct ct_span span); /* without the blanks at both ends */
 /* A word in quotation marks, for a message: at most `limit` bytes of it, escaped. */
 void ct_span_quote(struct ct_buf *message, struct ct_span word, size_t limit);
 #define CT_WORD_SHOWN 20u /* of a name or number; escaped it is at most six times as long */

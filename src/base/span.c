@@ -17,6 +17,17 @@ bool ct_is_blank(char c)
 	return c == ' ' || (c >= '\t' && c <= '\r');
 }
 
+struct ct_span ct_span_trim(struct ct_span span)
+{
+	while (span.size > 0 && ct_is_blank(span.at[0])) {
+		span.at++;
+		span.size--;
+	}
+	while (span.size > 0 && ct_is_blank(span.at[span.size - 1]))
+		span.size--;
+	return span;
+}
+
 void ct_span_quote(struct ct_buf *message, struct ct_span word, size_t limit)
 {
 	ct_buf_add_char(message, '"');

@@ -27,8 +27,10 @@ enum ct_print {
 	CT_PRINT_TIME,        /* an integer: nanoseconds since 1970, or in the unit that the argument says */
 	CT_PRINT_FLAGS,       /* an integer: names of its bits, joined by | */
 	CT_PRINT_ENUMERATION, /* an integer: the name of its value */
-	CT_PRINT_RECORD       /* its copybook says */
+	CT_PRINT_RECORD,      /* its copybook says */
+	CT_PRINT_COUNT
 };
+extern const char *const ct_print_words[CT_PRINT_COUNT]; /* "default", "hex" ...: as a catalogue says it */
 
 /* The name of a value (enumeration) or of the bits set in it (flags). */
 struct ct_label {
@@ -38,7 +40,7 @@ struct ct_label {
 
 /* One item of an event.  All texts are terminated and belong to the catalogue. */
 struct ct_argument {
-	const char *name; /* letters, digits, _ and -; unique in its event */
+	const char *name;        /* letters, digits, _ and -; unique in its event */
 	const char *description; /* "" */
 	enum ct_print print;
 	uint64_t unit_ns; /* of CT_PRINT_TIME: what 1 stands for */
@@ -62,8 +64,8 @@ struct ct_event_type {
 	uint32_t severity;       /* the level at which it is meant to be traced; CTRACE_LEVEL_NONE: not said */
 	bool is_exception;       /* CTRACE ... EXCEPTION shows it */
 	enum ct_pairing pairing;
-	uint32_t pair_id;   /* the event at the other end */
-	int32_t match;      /* index of the argument by whose value an entry and its exit find each other; -1: the thread's innermost */
+	uint32_t pair_id; /* the event at the other end */
+	int32_t match;    /* index of the argument by whose value an entry and its exit find each other; -1: the thread's innermost */
 	uint32_t argument_count;
 	const struct ct_argument *arguments;
 };
@@ -75,7 +77,7 @@ struct ct_catalog_component {
 	const char *formatter; /* shared objects (NAME of NAME.so on CTRACE_LINKLIST), or NULL: component.h, reader.h */
 	const char *filter;
 	uint32_t event_count;
-	const struct ct_event_type *events; /* by rising id */
+	const struct ct_event_type *events;        /* by rising id */
 	bool has_exception, has_asid, has_jobname; /* some event has such a mark */
 };
 
@@ -93,7 +95,8 @@ enum ctrace_status ct_catalog_add(struct ct_catalog *catalog, const char *path, 
 enum ctrace_status ct_catalog_parse(struct ct_catalog *catalog, const char *path, const char *text, size_t size,
 				    ct_catalog_complain *complain, void *user) CT_MUST_USE;
 /* Files and folders, colons between. */
-enum ctrace_status ct_catalog_add_list(struct ct_catalog *catalog, const char *paths, ct_catalog_complain *complain, void *user) CT_MUST_USE;
+enum ctrace_status ct_catalog_add_list(struct ct_catalog *catalog, const char *paths, ct_catalog_complain *complain,
+				       void *user) CT_MUST_USE;
 /* What CTRACE_CATALOG names (a list as above), or else the folder MFTRACE_ANNOTATIONS. */
 enum ctrace_status ct_catalog_add_environment(struct ct_catalog *catalog, ct_catalog_complain *complain, void *user) CT_MUST_USE;
 /* For a guest in a traced process, who only wants names: copybooks are not read, nor their mistakes found, and files are taken up to 16 MiB in

@@ -81,22 +81,23 @@ static void load_labels(struct ct_load *load, const struct ct_yaml *node, struct
 
 /* ---- how it is printed ---- */
 
+const char *const ct_print_words[CT_PRINT_COUNT] = {
+	[CT_PRINT_DEFAULT] = "default",
+	[CT_PRINT_HEX] = "hex",
+	[CT_PRINT_DECIMAL] = "decimal",
+	[CT_PRINT_TEXT] = "text",
+	[CT_PRINT_TIME] = "time",
+	[CT_PRINT_FLAGS] = "flags",
+	[CT_PRINT_ENUMERATION] = "enumeration",
+	[CT_PRINT_RECORD] = "record",
+};
+
 static bool load_print(struct ct_load *load, const struct ct_yaml *node, enum ct_print *out_print)
 {
-	static const char *const words[] = {
-		[CT_PRINT_DEFAULT] = "default",
-		[CT_PRINT_HEX] = "hex",
-		[CT_PRINT_DECIMAL] = "decimal",
-		[CT_PRINT_TEXT] = "text",
-		[CT_PRINT_TIME] = "time",
-		[CT_PRINT_FLAGS] = "flags",
-		[CT_PRINT_ENUMERATION] = "enumeration",
-		[CT_PRINT_RECORD] = "record",
-	};
 	uint32_t index;
 
-	if (!ct_load_word(load, node, words, CT_COUNT(words), "default, hex, decimal, text, time, flags, enumeration or record",
-			  &index))
+	if (!ct_load_word(load, node, ct_print_words, CT_COUNT(ct_print_words),
+			  "default, hex, decimal, text, time, flags, enumeration or record", &index))
 		return false;
 	*out_print = (enum ct_print)index;
 	return true;

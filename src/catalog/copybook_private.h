@@ -1,17 +1,27 @@
 /*
  * copybook_private.h - what the pieces of the copybook reader share: from lines to tokens to entries to a layout.
  *
- *     copybook_scan.c     lines and columns, tokens, COPY             text -> tokens
+ *     copybook_scan.c     words and literals of each line             text -> tokens
+ *         copybook_format.c           fixed or free, and what is in which column
+ *         copybook_copy.c             COPY: another file's tokens
  *     copybook_replace.c  COPY ... REPLACING, REPLACE                 tokens -> tokens
  *     copybook_word.c     words, literals and periods                 tokens -> words
- *     copybook_entry.c    levels and their clauses                    words -> items
+ *     copybook_entry.c    levels, names, and who takes the rest       words -> items, with the pieces that it has:
+ *         copybook_cursor.c           the next word, and what is wrong with it
+ *         copybook_program.c          divisions and paragraphs around data
+ *         copybook_constant.c         levels 78, with copybook_sum.c for arithmetic
+ *         copybook_clause.c           clauses, with copybook_usage.c for USAGE
+ *         copybook_condition_entry.c  levels 88, with copybook_literal.c for values
+ *         copybook_tree.c             what stands in what
+ *         copybook_type.c             TYPEDEF
  *     copybook_picture.c  pictures                                    a word -> class, size, digits
  *     copybook_layout.c   sizes, offsets, what depends on what        items with places in the record
  *     copybook_number.c   numbers: bytes -> digits -> text
- *     copybook_condition.c  88 levels
+ *     copybook_condition.c  88 levels: does one hold?
  *     copybook_decode.c   a record, field by field
  *
- * copybook.c calls them in that order.  Only these files include this.
+ * copybook.c calls them in that order, on the thread that reads the catalogue; copybook_token.c is what all of them use.  Besides these files,
+ * encoding.c and catalog_record.c include this.
  *
  * Copyright The ctrace authors.  SPDX-License-Identifier: Apache-2.0
  */
@@ -28,6 +38,8 @@
 #define CT_RECORD_LIMIT ((uint64_t)1 << 28)       /* bytes; GnuCOBOL has the same */
 #define CT_NUMBER_DIGITS 38u
 #define CT_NO_ITEM UINT32_MAX
+#define CT_CONSTANT_HEADS 1024u
+#define CT_USAGE_WORDS 64u /* room for all */
 
 /* ---- what is read */
 enum ct_token_kind {
@@ -65,6 +77,7 @@ struct ct_scan {
 	size_t bytes, tokens, comparisons, made; /* against the limits */
 	char currency;                           /* besides $; or 0 */
 };
+/* ---- copybook_token.c */
 void ct_scan_complain(struct ct_scan *scan, const struct ct_token *place, const char *expected, const char *format, ...)
 	CT_PRINTF(4, 5);
 bool ct_token_is(const struct ct_token *token, const char *word); /* a word, without regard to case */
@@ -78,6 +91,26 @@ void ct_tokens_fini(struct ct_tokens *tokens);
 /* ---- copybook_scan.c: a file that is open[depth] already, and whatever it copies. */
 enum ctrace_status ct_scan_text_of(struct ct_scan *scan, uint32_t file, const char *text, size_t size,
 				   struct ct_tokens *out) CT_MUST_USE;
+
+/* ---- copybook_format.c: of a line, from its first byte to the one behind its last. */
+#define CT_MARK_COLUMN 7u   /* from 1 */
+#define CT_RIGHT_COLUMN 72u /* last of the text */
+struct ct_format {
+	bool is_fixed, has_right_margin;
+};
+struct ct_format ct_format_find(const char *text, const char *end); /* of a whole file */
+/* The byte that stands in a column; the end of the line when it is shorter. */
+const char *ct_format_column(const char *from, const char *to, unsigned column);
+const char *ct_format_line_end(const char *from, const char *end);
+const char *ct_format_skip_blanks(const char *from, const char *to);
+const char *ct_format_trim(const char *from, const char *to);
+bool ct_format_is_directive(const char *first, const char *to); /* $SET and >>SOURCE, which stand where they like */
+/* Does what the directive says, from its $ or >>. */
+enum ctrace_status ct_format_direct(struct ct_scan *scan, struct ct_format *format, const struct ct_token *place, const char *from,
+				    const char *to) CT_MUST_USE;
+
+/* ---- copybook_copy.c: all tokens, with those of another file in place of each COPY. */
+enum ctrace_status ct_copy_expand(struct ct_scan *scan, const struct ct_tokens *own, struct ct_tokens *out) CT_MUST_USE;
 
 /* ---- copybook_replace.c */
 struct ct_replacement {
@@ -197,9 +230,6 @@ struct ct_copybook {
 	struct ct_decoding *decoding; /* room for one record being decoded */
 };
 
-/* ---- copybook_entry.c */
-enum ctrace_status ct_entries_parse(struct ct_scan *scan, const struct ct_tokens *words, struct ct_copybook *copybook) CT_MUST_USE;
-
 /* ---- copybook_picture.c */
 typedef bool ct_constant_find(void *user, const char *name, size_t size, int64_t *out_value);
 struct ct_picture_context {
@@ -213,6 +243,94 @@ struct ct_picture_error {
 };
 bool ct_picture_parse(const char *text, size_t size, const struct ct_picture_context *context, struct ct_picture *out,
 		      struct ct_picture_error *out_error);
+
+/* ---- copybook_entry.c */
+enum ctrace_status ct_entries_parse(struct ct_scan *scan, const struct ct_tokens *words, struct ct_copybook *copybook) CT_MUST_USE;
+
+/* What the pieces of it share: where they are, and what they have found so far. */
+struct ct_constant {
+	struct ct_token name;
+	uint32_t hash;
+	uint32_t next; /* with the same hash bits, and one more than its index; 0: none */
+	bool is_known, is_number;
+	int64_t number;
+	struct ct_literal literal;
+};
+struct ct_constants {
+	struct ct_constant *at;
+	uint32_t count, capacity;
+	uint32_t heads[CT_CONSTANT_HEADS]; /* of chains, as in next */
+};
+struct ct_entry_parser {
+	struct ct_scan *scan;
+	const struct ct_tokens *words;
+	size_t at;
+	struct ct_copybook *copybook;
+	struct ct_constants constants;
+	uint32_t open[CT_COPYBOOK_DEPTH + 2]; /* items that the next one may stand in */
+	uint32_t open_count;
+	bool is_before_data;             /* in the divisions of a program that have none */
+	struct ct_token type, redefines; /* of the entry that is being read; size 0: none */
+};
+
+/* ---- copybook_cursor.c */
+const struct ct_token *ct_entry_peek(const struct ct_entry_parser *parser);
+const struct ct_token *ct_entry_next(struct ct_entry_parser *parser);
+bool ct_entry_accept(struct ct_entry_parser *parser, const char *word);                           /* passes it when it is next */
+void ct_entry_accept_any(struct ct_entry_parser *parser, const char *const *words, size_t count); /* passes at most one */
+void ct_entry_skip(struct ct_entry_parser *parser);                                               /* past the next period */
+/* Always CTRACE_SYNTAX_ERROR.  what: a sentence, with at most one %s for the word that stands there. */
+enum ctrace_status ct_entry_fail(struct ct_entry_parser *parser, const struct ct_token *place, const char *expected,
+				 const char *what) CT_MUST_USE;
+
+/* ---- copybook_sum.c: false when it is no number of 64 bits. */
+bool ct_integer_parse(const char *text, size_t size, int64_t *out); /* digits only */
+bool ct_sum_calculate(const char *text, size_t size, ct_constant_find *find, void *user, int64_t *out);
+
+/* ---- copybook_constant.c */
+const struct ct_constant *ct_constants_find(const struct ct_constants *constants, const char *name, size_t size); /* or NULL */
+bool ct_constants_number(void *constants, const char *name, size_t size, int64_t *out_value); /* a ct_constant_find */
+void ct_constants_fini(struct ct_constants *constants);
+/* The value of this name, which stands up to the period; that is not passed. */
+enum ctrace_status ct_constants_take(struct ct_entry_parser *parser, const struct ct_token *name) CT_MUST_USE;
+/* A number or the name of one, at most CT_RECORD_LIMIT. */
+enum ctrace_status ct_constants_integer(struct ct_entry_parser *parser, const char *expected, uint32_t *out) CT_MUST_USE;
+
+/* ---- copybook_literal.c */
+bool ct_literal_is_number(const struct ct_token *word);
+bool ct_literal_take_figurative(struct ct_entry_parser *parser, struct ct_literal *out); /* false: none stands there */
+enum ctrace_status ct_literal_take(struct ct_entry_parser *parser, struct ct_literal *out) CT_MUST_USE;
+
+/* ---- copybook_usage.c */
+bool ct_usage_is(const struct ct_token *word);
+bool ct_usage_accept(struct ct_entry_parser *parser, struct ct_item *item);                           /* false: the next word is none */
+enum ctrace_status ct_usage_clause(struct ct_entry_parser *parser, struct ct_item *item) CT_MUST_USE; /* behind USAGE */
+size_t ct_usage_words(const char *out_words[CT_USAGE_WORDS]);                                         /* how many; to suggest one */
+
+/* ---- copybook_clause.c */
+bool ct_clause_is(const struct ct_token *word); /* it begins a clause, so that it is no name */
+/* Past the period. */
+enum ctrace_status ct_clauses_take(struct ct_entry_parser *parser, struct ct_item *item) CT_MUST_USE;
+
+/* ---- copybook_condition_entry.c: past the period, for the last item in the tree. */
+enum ctrace_status ct_condition_take(struct ct_entry_parser *parser, const struct ct_token *name) CT_MUST_USE;
+
+/* ---- copybook_tree.c */
+enum ctrace_status ct_tree_reserve(struct ct_entry_parser *parser, uint32_t more, const struct ct_token *place) CT_MUST_USE;
+void ct_tree_close(struct ct_entry_parser *parser, uint8_t level); /* items that one of this level cannot stand in */
+enum ctrace_status ct_tree_add(struct ct_entry_parser *parser, struct ct_item *item) CT_MUST_USE; /* in the last that is open */
+/* For fields that stand outside of any record: they are one, with the name of the file. */
+enum ctrace_status ct_tree_add_record(struct ct_entry_parser *parser, const struct ct_token *place) CT_MUST_USE;
+/* Finds what this item redefines: parser->redefines. */
+enum ctrace_status ct_tree_redefine(struct ct_entry_parser *parser, uint32_t index) CT_MUST_USE;
+
+/* ---- copybook_type.c */
+uint32_t ct_type_find(const struct ct_copybook *copybook, const struct ct_token *name); /* the last of that name; CT_NO_ITEM */
+/* Gives this item, the last one, what parser->type has. */
+enum ctrace_status ct_type_apply(struct ct_entry_parser *parser, uint32_t index) CT_MUST_USE;
+
+/* ---- copybook_program.c: false when what stands there is nothing of a program. */
+bool ct_program_skip(struct ct_entry_parser *parser);
 
 /* ---- copybook_layout.c: places, sizes and conditions of a record, and what it depends on. */
 enum ctrace_status ct_layout_make(struct ct_scan *scan, struct ct_copybook *copybook, uint32_t record) CT_MUST_USE;

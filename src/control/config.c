@@ -23,17 +23,6 @@ struct parser {
 
 /* ---- spans ---- */
 
-static struct ct_span trim(struct ct_span span)
-{
-	while (span.size > 0 && ct_is_blank(span.at[0])) {
-		span.at++;
-		span.size--;
-	}
-	while (span.size > 0 && ct_is_blank(span.at[span.size - 1]))
-		span.size--;
-	return span;
-}
-
 static const char *span_end(struct ct_span span)
 {
 	return span.at + span.size;
@@ -145,7 +134,7 @@ static bool parse_digits(struct ct_span value, uint64_t *out_number, struct ct_s
 		    __builtin_add_overflow(number, (unsigned)(value.at[i] - '0'), &number))
 			return false;
 	*out_number = number;
-	*out_rest = trim(ct_span_of(value.at + i, span_end(value)));
+	*out_rest = ct_span_trim(ct_span_of(value.at + i, span_end(value)));
 	return i != 0;
 }
 
@@ -196,7 +185,7 @@ static bool parse_parentheses(struct ct_span value, struct ct_span *out_inner, b
 
 	if (opens != closes)
 		return false;
-	*out_inner = opens ? trim(ct_span_of(value.at + 1, value.at + value.size - 1)) : value;
+	*out_inner = opens ? ct_span_trim(ct_span_of(value.at + 1, value.at + value.size - 1)) : value;
 	*out_has_them = opens;
 	return true;
 }
@@ -338,10 +327,10 @@ static enum ctrace_status parse_subject(const struct parser *parser, enum ct_sub
 
 	if (rest.size == 0)
 		return CTRACE_OK;
-	name = trim(ct_span_of(rest.at + 1, mark));
+	name = ct_span_trim(ct_span_of(rest.at + 1, mark));
 	if (mark == span_end(rest))
 		return parse_component(parser, name);
-	property = trim(ct_span_of(mark + 1, span_end(rest)));
+	property = ct_span_trim(ct_span_of(mark + 1, span_end(rest)));
 	status = subject == CT_SUBJECT_EMITTER_PROPERTY ? parse_emitter(parser, name) : parse_component(parser, name);
 	if (status != CTRACE_OK)
 		return status;
@@ -382,7 +371,7 @@ static enum ctrace_status complain_unknown_key(const struct parser *parser, stru
 
 	for (size_t i = 0; suggestion == NULL && (row = ct_verb_row_at(i)) != NULL; i++)
 		if (row->key != NULL)
-			suggestion = ct_suggest(trim(key_front(key, row->key)), &row->key, 1);
+			suggestion = ct_suggest(ct_span_trim(key_front(key, row->key)), &row->key, 1);
 	return complain(parser, key.at, "unknown key", key, suggestion,
 			is_ours ? "ctrace.buffer, ctrace.overflow, ctrace.block.timeout, ctrace.run.directory, ctrace.attach, "
 				  "ctrace.flight.level, ctrace.flight.trigger or ctrace.flight.buffer"
@@ -424,10 +413,10 @@ static enum ctrace_status parse_pair(const struct parser *parser, struct ct_span
 
 static enum ctrace_status parse_line(const struct parser *parser, struct ct_span line)
 {
-	struct ct_span text = trim(line);
+	struct ct_span text = ct_span_trim(line);
 	const char *equals = span_find(text, '=');
 	const char *nul = span_find(text, '\0');
-	struct ct_span key = trim(ct_span_of(text.at, equals));
+	struct ct_span key = ct_span_trim(ct_span_of(text.at, equals));
 
 	if (line.size > CT_CONFIG_LINE_MAX)
 		return complain(parser, line.at + CT_CONFIG_LINE_MAX, "line too long", no_word, NULL, "at most 65536 bytes");
@@ -441,7 +430,7 @@ static enum ctrace_status parse_line(const struct parser *parser, struct ct_span
 		return complain(parser, equals, "no \"=\" after", text, NULL, "KEY = VALUE");
 	if (key.size == 0)
 		return complain(parser, equals, "no key before \"=\"", no_word, NULL, "KEY = VALUE");
-	return parse_pair(parser, key, trim(ct_span_of(equals + 1, span_end(text))));
+	return parse_pair(parser, key, ct_span_trim(ct_span_of(equals + 1, span_end(text))));
 }
 
 enum ctrace_status ct_config_parse_line(const char *line, size_t size, struct ct_command *out, struct ct_complaint *complaint)

@@ -118,6 +118,17 @@ static void add_time(struct chrome *self, uint64_t time_ns)
 	ct_export_add_digits(&self->out.text, since_ns % 1000, 3);
 }
 
+/* The record that the item is, which goes in field by field; or NULL. */
+static const struct ct_copybook *copybook_of(const struct ct_view *view, uint32_t index)
+{
+	const struct ct_argument *argument;
+
+	if (view->type == NULL || index >= view->type->argument_count || view->event.items[index].data == NULL)
+		return NULL;
+	argument = &view->type->arguments[index];
+	return argument->print == CT_PRINT_RECORD ? argument->copybook : NULL;
+}
+
 static void add_args(struct chrome *self, const struct ct_view *view)
 {
 	struct ct_buf *text = &self->out.text;
@@ -129,6 +140,7 @@ static void add_args(struct chrome *self, const struct ct_view *view)
 	ct_buf_add_u64(text, view->event.event_id);
 	for (uint32_t i = 0; i < view->event.item_count; i++) {
 		const char *item = ct_view_item_name(view, i, name);
+		const struct ct_copybook *copybook = copybook_of(view, i);
 
 		ct_buf_add_char(text, ',');
 		/* Members of an object have different names. */
@@ -138,7 +150,9 @@ static void add_args(struct chrome *self, const struct ct_view *view)
 			ct_buf_add_text(&self->scratch, item);
 		add_scratch(self);
 		ct_buf_add_char(text, ':');
-		if (ct_export_add_value(&self->scratch, view, i)) {
+		if (copybook != NULL) {
+			ct_json_add_record(text, copybook, view->event.items[i].data, view->event.items[i].size);
+		} else if (ct_export_add_value(&self->scratch, view, i)) {
 			ct_buf_add(text, self->scratch.data, self->scratch.size);
 			ct_buf_clear(&self->scratch);
 		} else {

@@ -10,6 +10,7 @@
  *     ipcs_query.c     which traces there are
  *     ipcs_tally.c     how often each entry was traced, and how far apart
  *     ipcs_run.c       one command, or several merged, over readers
+ *     ipcs_exits.c     exits of a command; ipcs_say.c: what is said in a listing (ipcs_listing.h)
  *     ipcs_copy.c      COPYTRC: events into a new trace
  *     print_ipcs.c     titles, headings and entries; print_ipcs_tally.c, print_ipcs_query.c: tables
  *
@@ -221,7 +222,11 @@ struct ct_ipcs_traces {
 };
 void ct_ipcs_traces_fini(struct ct_ipcs_traces *traces);
 void ct_ipcs_traces_note(struct ct_ipcs_traces *traces, const struct ctrace_event *event);
+/* A trace that may have no entries. */
+void ct_ipcs_traces_name(struct ct_ipcs_traces *traces, const char *name, size_t size);
 void ct_ipcs_traces_sort(struct ct_ipcs_traces *traces); /* by name; nothing is noted behind it */
+/* Is this trace a sublevel, at any depth, of what is meant? */
+bool ct_ipcs_is_below(const struct ct_ipcs_command *command, const struct ct_ipcs_trace *trace);
 
 /* ---- ipcs_tally.c: by entry id.  Bounded likewise. */
 #define CT_IPCS_TALLIES 65536u
@@ -279,7 +284,18 @@ void ct_ipcs_print_summary(struct ct_buf *out, const struct ct_ipcs_layout *layo
 /* A line of an exit. */
 void ct_ipcs_print_line(struct ct_buf *out, const struct ct_ipcs_layout *layout, const char *text, size_t size);
 void ct_ipcs_print_tally(struct ct_buf *out, const struct ct_ipcs_tallies *tallies);
-/* COMP(X)SUBNAME((Y)); START and STOP when has_times. */
+/* A trace as a running process has defined it. */
+struct ct_ipcs_definition {
+	const char *name;
+	const char *jobname;
+	uint32_t asid;
+	uint64_t buffer_bytes; /* 0: none of its own */
+	const char *options;
+	const char *minops;
+};
+/* Its buffer's size and its options; whose it is, when it is not the only one. */
+void ct_ipcs_print_definition(struct ct_buf *out, const struct ct_ipcs_definition *definition, bool is_one_of_several);
+/* COMP(X)SUBNAME((Y)); START and STOP when has_times and the trace has entries. */
 void ct_ipcs_print_query_title(struct ct_buf *out);
 void ct_ipcs_print_query(struct ct_buf *out, const struct ct_ipcs_trace *trace, bool has_times, bool is_local);
 /* "11/14/2023 22:13:20.000001 GMT" */
@@ -304,14 +320,16 @@ struct ct_ipcs_job {
 	uint32_t gap_count;
 	struct ct_ipcs_gap more_gaps; /* those that found no place, in sum */
 };
-void ct_ipcs_note(const struct ct_read_note *note, void *user);
+void ct_ipcs_note(const struct ct_read_note *note, void *user); /* ipcs_say.c */
 struct ct_ipcs_output {
 	ct_ipcs_write *write;
 	void *user;
 	const char *linklist; /* folders of exits; or NULL */
 	/* The readers give only what START and STOP allow.  When nothing is shown, nothing is said of why: it cannot be known so. */
 	bool is_narrowed;
-	bool (*is_stopped)(void *user); /* asked for each event: nothing more is to be read; or NULL */
+	bool (*is_stopped)(void *user);               /* asked for each event: nothing more is to be read; or NULL */
+	const struct ct_ipcs_definition *definitions; /* QUERY: what the processes that are read have defined */
+	uint32_t definition_count;
 };
 /* Runs CTRACE or QUERY (one job), or CTRACEs merged.  What it says goes where the listing goes.  NOT_FOUND: there was nothing to show, and
  * why was said.  *out_shown: entries. */

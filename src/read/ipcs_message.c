@@ -13,8 +13,9 @@ static const struct ct_ipcs_message_row rows[CT_ITT_COUNT] = {
 	[CT_ITT_NONE] = { "", "", "" },
 	[CT_ITT10001I] = { "ITT10001I", "QUERY and COMP cannot stand in one command.",
 			   "QUERY says which traces there are, COMP shows the entries of one.  Leave one of them out." },
-	[CT_ITT10003I] = { "ITT10003I", "COMP({}){} has no entries in the input; there are: {}.",
-			   "The name is a head: only its sublevels have traced.  Name one with SUB, or all with SUB((*))." },
+	[CT_ITT10003I] = { "ITT10003I", "COMP({}){} has no entries in the input{}.",
+			   "The name is a head, and only its sublevels have traced: name one with SUB, or all with SUB((*)).  Or a running process "
+			   "has it, and its entries are delivered already: ctrace list says where to." },
 	[CT_ITT10004I] = { "ITT10004I", "Nothing says where the trace is: {}.",
 			   "Name a trace with DSNAME, PATH or FILE, by SETDEF, or behind the command.  ACTIVE reads what traced processes have not "
 			   "delivered yet, if there are any." },

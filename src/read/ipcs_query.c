@@ -108,6 +108,17 @@ void ct_ipcs_traces_note(struct ct_ipcs_traces *traces, const struct ctrace_even
 		trace->last_ns = event->time_ns;
 }
 
+void ct_ipcs_traces_name(struct ct_ipcs_traces *traces, const char *name, size_t size)
+{
+	struct ctrace_event event = { .component = name, .component_size = (uint32_t)size };
+	struct ct_ipcs_trace *trace = find(traces, &event);
+
+	if (trace == NULL)
+		trace = add(traces, &event);
+	if (trace != NULL && trace->count == 0)
+		trace->first_ns = UINT64_MAX;
+}
+
 static int compare(const void *a, const void *b)
 {
 	const struct ct_ipcs_trace *left = a;
@@ -120,4 +131,12 @@ void ct_ipcs_traces_sort(struct ct_ipcs_traces *traces)
 {
 	if (traces->count != 0)
 		qsort(traces->at, traces->count, sizeof *traces->at, compare);
+}
+
+bool ct_ipcs_is_below(const struct ct_ipcs_command *command, const struct ct_ipcs_trace *trace)
+{
+	for (size_t size = 0; size < trace->name_size; size++)
+		if (trace->name[size] == '.' && ct_ipcs_names(command->component, command->sub, trace->name, size))
+			return true;
+	return false;
 }

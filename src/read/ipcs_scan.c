@@ -235,17 +235,6 @@ struct ct_span ct_ipcs_scan_word(struct ct_ipcs_scan *scan)
 
 /* ---- groups ---- */
 
-static struct ct_span trim(struct ct_span span)
-{
-	while (span.size > 0 && ct_is_blank(span.at[0])) {
-		span.at++;
-		span.size--;
-	}
-	while (span.size > 0 && ct_is_blank(span.at[span.size - 1]))
-		span.size--;
-	return span;
-}
-
 /* Behind the quotation that begins at `at`; the end when nothing closes it. */
 static const char *skip_quotation(const char *at, const char *end)
 {
@@ -276,11 +265,11 @@ struct ct_span ct_ipcs_scan_group(struct ct_ipcs_scan *scan, const char *expecte
 		return (struct ct_span){ NULL, 0 };
 	}
 	scan->at = at + 1;
-	if (trim(ct_span_of(start, at)).size == 0 && expected != NULL) {
+	if (ct_span_trim(ct_span_of(start, at)).size == 0 && expected != NULL) {
 		ct_ipcs_complain(scan, CT_ITT_NONE, (struct ct_span){ at, 0 }, "nothing stands between the parentheses", expected);
 		return (struct ct_span){ NULL, 0 };
 	}
-	return trim(ct_span_of(start, at));
+	return ct_span_trim(ct_span_of(start, at));
 }
 
 struct ct_span ct_ipcs_inner(struct ct_span group)
@@ -299,7 +288,7 @@ struct ct_span ct_ipcs_inner(struct ct_span group)
 		if (depth == 0 && at != group.at + group.size - 1)
 			return group; /* two groups, not one around all */
 	}
-	return trim(ct_span_of(group.at + 1, group.at + group.size - 1));
+	return ct_span_trim(ct_span_of(group.at + 1, group.at + group.size - 1));
 }
 
 struct ct_span ct_ipcs_next_value(struct ct_span *group)

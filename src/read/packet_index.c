@@ -1,7 +1,7 @@
 /*
  * packet_index.c - where in a stream file a time is.
  *
- * Called by source_bin.c, on one thread, with files that may be hostile.  A place in the middle is guessed, the next head behind it is
+ * Called by binfile_packets.c, on one thread, with files that may be hostile.  A place in the middle is guessed, the next head behind it is
  * looked for, and its times say which half it is in; the last stretch is hopped through from packet to packet.  A packet's bytes
  * may hold whole packets as data, of the same trace even: so what is found must also stand between its neighbours in number and in time, and be
  * followed by others.  What cannot be decided by that, or not with so many reads, is left to the caller, who

@@ -4,7 +4,7 @@
  *     struct ct_packet_place place;
  *     if (ct_packet_index_find(fd, info.uuid, since_ns, &place) == CTRACE_OK)   reading goes on at place.offset
  *
- * Called by source_bin.c before it reads the first packet, on one thread; keeps nothing between calls, and does not move the
+ * Called by binfile_packets.c before it reads the first packet, on one thread; keeps nothing between calls, and does not move the
  * descriptor's own offset.
  *
  * Copyright The ctrace authors.  SPDX-License-Identifier: Apache-2.0

@@ -23,16 +23,6 @@
 
 #define NAME_SIZE 512u /* bytes of a component's name that count; our own have at most 255 */
 
-static const char *const print_names[] = {
-	[CT_PRINT_DEFAULT] = "default",
-	[CT_PRINT_HEX] = "hex",
-	[CT_PRINT_DECIMAL] = "decimal",
-	[CT_PRINT_TEXT] = "text",
-	[CT_PRINT_TIME] = "time",
-	[CT_PRINT_FLAGS] = "flags",
-	[CT_PRINT_ENUMERATION] = "enumeration",
-	[CT_PRINT_RECORD] = "record",
-};
 static const char *const pairing_names[] = { [CT_PAIR_NONE] = "none", [CT_PAIR_ENTRY] = "entry", [CT_PAIR_EXIT] = "exit" };
 
 enum ctrace_status ct_report_names_init(struct ct_report_names *names)
@@ -93,7 +83,7 @@ static json_t *pack_labels(const struct ct_argument *argument)
 static json_t *pack_argument(const struct ct_argument *argument)
 {
 	json_t *json = json_pack("{s:o,s:o,s:s,s:o,s:b}", "name", ct_json_string(argument->name), "description",
-				 ct_json_string(argument->description), "print", print_names[argument->print], "copybook",
+				 ct_json_string(argument->description), "print", ct_print_words[argument->print], "copybook",
 				 ct_json_string(argument->copybook_name), "is_key", argument->is_key);
 	bool is_whole = json != NULL;
 

@@ -61,7 +61,7 @@ enum ctrace_status ct_sources_add(struct ct_sources *sources, const char *path) 
 enum ctrace_status ct_sources_take(struct ct_sources *sources, struct ct_source *source) CT_MUST_USE;
 void ct_source_fini(struct ct_source *source); /* what every kind has */
 /* A source is about to hold so many bytes more: others give theirs back when all together hold too many. */
-#define CT_SOURCES_HOLD ((size_t)128 << 20)
+#define CT_SOURCES_HOLD ((size_t)96 << 20)
 void ct_sources_hold(struct ct_sources *sources, const struct ct_source *source, size_t bytes);
 /* Room for count items in source->items; false without memory. */
 bool ct_source_reserve(struct ct_source *source, size_t count);

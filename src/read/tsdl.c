@@ -1,7 +1,7 @@
 /*
  * tsdl.c - the metadata of a foreign trace: its trace, env, clock, stream and event blocks.
  *
- * Called by source_foreign.c, on one thread.  An event that is not understood is complained about and left out; anything else that is not
+ * Called by foreign_trace.c, on one thread.  An event that is not understood is complained about and left out; anything else that is not
  * makes the whole trace one that cannot be read, because nothing in it can be found then.
  *
  * Copyright The ctrace authors.  SPDX-License-Identifier: Apache-2.0

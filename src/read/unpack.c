@@ -1,9 +1,9 @@
 /*
  * unpack.c - a compressed stream file becomes one that can be read at any place.
  *
- * Called by source_bin.c, on one thread.  The file may be hostile or damaged: what it becomes is bounded, a frame that cannot be read costs
+ * Called by stream_file.c, on one thread.  The file may be hostile or damaged: what it becomes is bounded, a frame that cannot be read costs
  * what is left of it, and each byte is looked at once.  The result is a file without a name, on disk where there is one for such, so that
- * long traces need no memory.
+ * long traces need no memory.  A few bytes can become gigabytes: they may, when those are packets.
  *
  * Copyright The ctrace authors.  SPDX-License-Identifier: Apache-2.0
  */
@@ -11,15 +11,22 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/resource.h>
 #include <unistd.h>
 #include <zstd.h>
 
 #define PIECE ((size_t)256 << 10)
 #define MAGIC_SIZE 4u
 #define FRAME_HEAD 18u /* the most bytes that a frame's head has */
+#define TOO_MUCH "more comes of this than is read; zstd -d unpacks it"
+/* So much is believed unseen: bytes in all, and of each compressed byte. */
+#define FREE_BYTES ((uint64_t)64 << 20)
+#define FREE_RATIO 256u
+#define MEMORY_LIMIT ((uint64_t)96 << 20) /* where there is no disk to write to */
 
 struct unpacker {
 	int from;
@@ -33,14 +40,52 @@ struct unpacker {
 	uint64_t offset; /* in the compressed file, of what is at in_at */
 	bool is_end;     /* of the compressed file */
 	unsigned char *out;
+	uint64_t packets_end; /* packets follow each other up to here, as far as that was asked for */
 };
 
-static int open_nameless(void)
+/* Each compressed stream has a file open to its end, and there may be more of them than a process has files as a rule. */
+static void allow_many_files(void)
+{
+	struct rlimit limit;
+
+	if (getrlimit(RLIMIT_NOFILE, &limit) == 0 && limit.rlim_cur < limit.rlim_max) {
+		limit.rlim_cur = limit.rlim_max;
+		(void)setrlimit(RLIMIT_NOFILE, &limit);
+	}
+}
+
+/* Where a file system knows of no nameless files. */
+static int open_and_unlink(const char *folder)
+{
+	char *path;
+	int fd;
+
+	if (asprintf(&path, "%s/ctrace.XXXXXX", folder) < 0)
+		return -1;
+	fd = mkostemp(path, O_CLOEXEC);
+	if (fd >= 0)
+		(void)unlink(path);
+	free(path);
+	return fd;
+}
+
+/* Lowers *limit when there is only memory. */
+static int open_nameless(uint64_t *limit)
 {
 	const char *folder = ct_os_environment("TMPDIR");
-	int fd = open(folder != NULL ? folder : "/var/tmp", O_TMPFILE | O_RDWR | O_EXCL | O_CLOEXEC, 0600);
+	int fd;
 
-	return fd >= 0 ? fd : memfd_create("ctrace", MFD_CLOEXEC);
+	if (folder == NULL)
+		folder = "/var/tmp";
+	allow_many_files();
+	fd = open(folder, O_TMPFILE | O_RDWR | O_EXCL | O_CLOEXEC, 0600);
+	if (fd < 0 && (errno == EOPNOTSUPP || errno == EISDIR))
+		fd = open_and_unlink(folder);
+	if (fd >= 0)
+		return fd;
+	if (*limit > MEMORY_LIMIT)
+		*limit = MEMORY_LIMIT;
+	return memfd_create("ctrace", MFD_CLOEXEC);
 }
 
 static void note_damage(struct unpacker *unpacker, uint64_t at, const char *message)
@@ -89,6 +134,31 @@ static enum ctrace_status write_out(struct unpacker *unpacker, size_t size)
 	return status;
 }
 
+/* Is what has come so far one packet after the other? */
+static bool are_packets(struct unpacker *unpacker)
+{
+	while (unpacker->packets_end + CT_PACKET_HEAD <= unpacker->result->size) {
+		unsigned char bytes[CT_PACKET_HEAD];
+		struct ct_packet_head head;
+		size_t got, head_size;
+
+		if (ct_os_read_at(unpacker->to, bytes, sizeof bytes, unpacker->packets_end, &got) != CTRACE_OK ||
+		    ct_packet_decode_head(bytes, got, &head, &head_size) != CTRACE_OK || head.content_bits / 8 == CT_PACKET_HEAD)
+			return false;
+		unpacker->packets_end += head.packet_bits / 8;
+	}
+	return true;
+}
+
+/* What nobody's tracer wrote is not unpacked any further. */
+static void check_size(struct unpacker *unpacker)
+{
+	uint64_t size = unpacker->result->size;
+
+	if (size > FREE_BYTES && size / FREE_RATIO > unpacker->offset && !are_packets(unpacker))
+		unpacker->limit = size;
+}
+
 /* The frame at in_at, whose head claims no more than is allowed.  DAMAGED when it cannot be read to its end. */
 static enum ctrace_status unpack_frame(struct unpacker *unpacker)
 {
@@ -110,6 +180,7 @@ static enum ctrace_status unpack_frame(struct unpacker *unpacker)
 			return status;
 		/* Behind what it could not read, or at the next magic number would be found this frame again. */
 		move_on(unpacker, in.pos != 0 || !ZSTD_isError(hint) ? in.pos : in.size != 0);
+		check_size(unpacker);
 		if (ZSTD_isError(hint))
 			return CTRACE_DAMAGED;
 		if (hint != 0 && in.pos == 0 && out.pos == 0) /* the file ends, or the result is as long as it may be */
@@ -154,7 +225,7 @@ static bool claims_too_much(const struct unpacker *unpacker)
 static const char *message_of(const struct unpacker *unpacker)
 {
 	if (unpacker->result->size == unpacker->limit)
-		return "more comes of this than is read";
+		return TOO_MUCH;
 	return unpacker->is_end && unpacker->in_at == unpacker->in_size ? "the compressed file ends inside a frame"
 									: "this cannot be decompressed";
 }
@@ -169,7 +240,7 @@ static enum ctrace_status unpack_all(struct unpacker *unpacker)
 		uint64_t at = unpacker->offset;
 
 		if (result->size == unpacker->limit || claims_too_much(unpacker)) {
-			note_damage(unpacker, at, "more comes of this than is read");
+			note_damage(unpacker, at, TOO_MUCH);
 			return CTRACE_OK;
 		}
 		status = unpack_frame(unpacker);
@@ -186,7 +257,7 @@ static enum ctrace_status unpack_all(struct unpacker *unpacker)
 
 enum ctrace_status ct_unpack(int from, uint64_t limit, struct ct_unpacked *out)
 {
-	struct ct_unpacked result = { .fd = open_nameless() };
+	struct ct_unpacked result = { .fd = open_nameless(&limit) };
 	struct unpacker unpacker = { .from = from, .to = result.fd, .limit = limit, .result = &result };
 	enum ctrace_status status = CTRACE_NOT_ENOUGH_MEMORY;
 

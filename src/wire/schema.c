@@ -12,15 +12,16 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define SLOT_COUNT 8192u /* a power of two, twice the limit: the table never fills */
-_Static_assert(SLOT_COUNT >= 2 * CT_CLASS_LIMIT, "open addressing needs room");
+#define ROOM_FIRST 32u /* a reader may have thousands of traces open, most of them with a few classes */
+_Static_assert(CT_CLASS_LIMIT % ROOM_FIRST == 0 && CT_CLASS_LIMIT <= UINT16_MAX, "room doubles up to the limit; slots hold ids");
 
 struct ct_schema {
-	struct ct_class *classes[CT_CLASS_LIMIT + 1]; /* by id */
+	struct ct_class **classes; /* by id */
+	uint32_t *hashes;
+	uint16_t *slots; /* class id; 0: free.  A power of two, twice the room: the table never fills */
+	uint32_t room;   /* the highest id that there is memory for; 0 before the first class */
 	uint32_t count;
 	uint32_t items_total;
-	uint32_t hashes[CT_CLASS_LIMIT + 1];
-	uint16_t slots[SLOT_COUNT]; /* class id; 0: free */
 	ct_class_namer *namer;      /* or NULL */
 	void *namer_user;
 };
@@ -90,19 +91,49 @@ static bool class_has_key(const struct ct_class *class, const struct key *key)
 	       (key->item_count == 0 || memcmp(class->shape, key->shape, key->item_count) == 0);
 }
 
-/* The slot of the key: that of its class, or the free one where it belongs. */
-static uint32_t find_slot(const struct ct_schema *schema, const struct key *key, uint32_t hash)
+/* The class of the key, or NULL. */
+static const struct ct_class *find_class(const struct ct_schema *schema, const struct key *key, uint32_t hash)
 {
-	uint32_t slot = hash % SLOT_COUNT;
+	uint32_t mask = 2 * schema->room - 1;
+	uint32_t id;
 
-	while (schema->slots[slot] != 0) {
-		uint32_t id = schema->slots[slot];
-
+	if (schema->room == 0)
+		return NULL;
+	for (uint32_t slot = hash & mask; (id = schema->slots[slot]) != 0; slot = (slot + 1) & mask)
 		if (schema->hashes[id] == hash && class_has_key(schema->classes[id], key))
-			break;
-		slot = (slot + 1) % SLOT_COUNT;
-	}
-	return slot;
+			return schema->classes[id];
+	return NULL;
+}
+
+static void take_slot(uint16_t *slots, uint32_t mask, uint32_t hash, uint32_t id)
+{
+	uint32_t slot = hash & mask;
+
+	while (slots[slot] != 0)
+		slot = (slot + 1) & mask;
+	slots[slot] = (uint16_t)id;
+}
+
+/* Twice the room.  False without memory: all is as it was. */
+static bool grow(struct ct_schema *schema)
+{
+	uint32_t room = schema->room > 0 ? 2 * schema->room : ROOM_FIRST;
+	struct ct_class **classes = reallocarray(schema->classes, room + 1, sizeof(struct ct_class *));
+	uint32_t *hashes = classes != NULL ? reallocarray(schema->hashes, room + 1, sizeof *hashes) : NULL;
+	uint16_t *slots = hashes != NULL ? calloc((size_t)2 * room, sizeof *slots) : NULL;
+
+	if (classes != NULL)
+		schema->classes = classes;
+	if (hashes != NULL)
+		schema->hashes = hashes;
+	if (slots == NULL)
+		return false;
+	for (uint32_t id = 1; id < schema->count; id++)
+		take_slot(slots, 2 * room - 1, hashes[id], id);
+	free(schema->slots);
+	schema->slots = slots;
+	schema->room = room;
+	return true;
 }
 
 /* A class, its shape and its name in one piece of memory; the names that a catalogue has for it in another. */
@@ -147,18 +178,17 @@ static bool has_room(const struct ct_schema *schema, uint32_t item_count)
 }
 
 /* The new class, or NULL when a limit or the memory's end is reached. */
-static const struct ct_class *insert(struct ct_schema *schema, const struct key *key, uint32_t hash, uint32_t slot,
-				     const struct ct_class_names *names)
+static const struct ct_class *insert(struct ct_schema *schema, const struct key *key, uint32_t hash, const struct ct_class_names *names)
 {
 	uint32_t id = schema->count;
 
-	if (!has_room(schema, key->item_count))
+	if (!has_room(schema, key->item_count) || (id > schema->room && !grow(schema)))
 		return NULL;
 	schema->classes[id] = class_create(key, id, names);
 	if (schema->classes[id] == NULL)
 		return NULL;
 	schema->hashes[id] = hash;
-	schema->slots[slot] = (uint16_t)id;
+	take_slot(schema->slots, 2 * schema->room - 1, hash, id);
 	schema->items_total += key->item_count;
 	schema->count++;
 	return schema->classes[id];
@@ -181,6 +211,9 @@ void ct_schema_destroy(struct ct_schema *schema)
 		return;
 	for (uint32_t id = 1; id < schema->count; id++)
 		class_free(schema->classes[id]);
+	free(schema->classes);
+	free(schema->hashes);
+	free(schema->slots);
 	free(schema);
 }
 
@@ -191,13 +224,13 @@ void ct_schema_set_namer(struct ct_schema *schema, ct_class_namer *namer, void *
 }
 
 /* A new class, with the names that the namer has for it. */
-static const struct ct_class *make(struct ct_schema *schema, const struct key *key, uint32_t hash, uint32_t slot)
+static const struct ct_class *make(struct ct_schema *schema, const struct key *key, uint32_t hash)
 {
 	struct ct_class_names names = { 0 };
 	bool has_names = schema->namer != NULL && has_room(schema, key->item_count) &&
 			 schema->namer(key->component, key->component_size, key->event_id, &names, schema->namer_user);
 
-	return insert(schema, key, hash, slot, has_names ? &names : NULL);
+	return insert(schema, key, hash, has_names ? &names : NULL);
 }
 
 const struct ct_class *ct_schema_class(struct ct_schema *schema, const struct ctrace_event *event, bool *out_is_new)
@@ -212,7 +245,7 @@ const struct ct_class *ct_schema_class(struct ct_schema *schema, const struct ct
 		.shape = shape,
 	};
 	const struct ct_class *class;
-	uint32_t hash, slot;
+	uint32_t hash;
 
 	*out_is_new = false;
 	if (event->item_count > CT_CLASS_ITEMS || key.component_size > CTRACE_MAX_COMPONENT)
@@ -220,10 +253,10 @@ const struct ct_class *ct_schema_class(struct ct_schema *schema, const struct ct
 	for (uint32_t i = 0; i < event->item_count; i++)
 		shape[i] = ct_shape_of(event->items[i].type, event->items[i].size);
 	hash = key_hash(&key);
-	slot = find_slot(schema, &key, hash);
-	if (schema->slots[slot] != 0)
-		return schema->classes[schema->slots[slot]];
-	class = make(schema, &key, hash, slot);
+	class = find_class(schema, &key, hash);
+	if (class != NULL)
+		return class;
+	class = make(schema, &key, hash);
 	if (class == NULL)
 		return &generic_class;
 	*out_is_new = true;
@@ -241,13 +274,13 @@ enum ctrace_status ct_schema_add(struct ct_schema *schema, const struct ct_class
 		.shape = class->shape,
 	};
 	uint32_t hash = key_hash(&key);
-	uint32_t slot = find_slot(schema, &key, hash);
+	const struct ct_class *found = find_class(schema, &key, hash);
 
-	if (schema->slots[slot] != 0)
-		return schema->slots[slot] == class->id ? CTRACE_OK : CTRACE_DAMAGED;
+	if (found != NULL)
+		return found->id == class->id ? CTRACE_OK : CTRACE_DAMAGED;
 	if (class->id != schema->count || !has_room(schema, class->item_count))
 		return CTRACE_DAMAGED;
-	return insert(schema, &key, hash, slot, class->names) != NULL ? CTRACE_OK : CTRACE_NOT_ENOUGH_MEMORY;
+	return insert(schema, &key, hash, class->names) != NULL ? CTRACE_OK : CTRACE_NOT_ENOUGH_MEMORY;
 }
 
 const struct ct_class *ct_schema_find(const struct ct_schema *schema, uint32_t id)

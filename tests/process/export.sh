@@ -152,6 +152,13 @@ check 'chrome: sorted, nested, named, complete' is "$(python3 chrome.py $total 2
 run export -f chrome "$trace"
 check 'chrome: the same to stdout' same out chrome.json
 
+printf '%s\n' '       01  THREE.' '           05  TWO   PIC X(2) COMP-X.' '           05  LAST  PIC X(1) COMP-X.' >THREE.cpy
+printf '%s\n' 'component: spans.call' 'events: {10: {mnemonic: TEXTS, arguments: [f, t, {name: three, copybook: THREE.cpy}]}}' >record.yaml
+CTRACE_CATALOG=$PWD/record.yaml run export -f chrome "$trace"
+check 'chrome: a COBOL record is nested' is "$(python3 -c '
+import json
+print(next(e for e in json.load(open("out"))["traceEvents"] if e["name"] == "TEXTS")["args"]["three"])')" "{'TWO': 1, 'LAST': 255}"
+
 # ---- Perfetto
 run export -f perfetto -o trace.perfetto "$trace"
 check 'perfetto: status' is "$status" 0
@@ -210,6 +217,7 @@ check 'damage: said once, though it is read twice' is "$(grep -c ', offset 0' er
 run export -f json -o nowhere/x.json "$second"
 check 'no such folder: status' is "$status" 1
 check 'no such folder: said' has err '^ctrace export: nowhere/x\.json: No such file'
+check 'no such folder: nothing else is said' is "$(wc -l <err)" 1
 timeout 60 ctrace export -f csv "$second" >/dev/full 2>err
 check 'a full disk: status' is "$?" 1
 check 'a full disk: said' has err 'No space left'

@@ -57,6 +57,20 @@ ask 'TRACE DISPLAY'
 check 'the member switches the head on' is "$answer" 'KVSERVER ON HEAD OPTIONS=(GET,PUT,DEL,KEYS) BUFFER=256K'
 ask 'TRACE DISPLAY SUB=NET'
 check 'the sublevel that is LIKEHEAD is on with it' is "$answer" 'KVSERVER.NET ON LIKEHEAD OPTIONS=(GET,PUT,DEL,KEYS) BUFFER=256K'
+ctrace ipcs "CTRACE QUERY(KVSERVER) SUB((NET))" "$server" >query.txt
+check 'QUERY of the running server: the size of the buffer, what is traced, what always is' diff - <(grep -vE '^ (START|STOP ) = ' query.txt) <<'QUERY'
+ COMPONENT TRACE QUERY SUMMARY
+ COMP(KVSERVER)SUBNAME((NET))
+ Buffer size: 0256K
+ OPTIONS: GET,PUT,DEL,KEYS
+ OPTIONS: *NONE*
+QUERY
+check 'QUERY alone lists all traces of all processes' is "$(ctrace ipcs QUERY | grep COMP)" ' COMPONENT TRACE QUERY SUMMARY
+ COMP(KVSERVER)
+ COMP(KVSERVER)SUBNAME((NET))
+ COMP(KVSERVER)SUBNAME((STORE))'
+check 'a trace that is defined and has no entries' is "$(ctrace ipcs 'CTRACE COMP(KVSERVER) SUB((STORE))' "$server" 2>/dev/null)" \
+	'ITT10003I COMP(KVSERVER) SUB((STORE)) has no entries in the input.'
 ask 'TRACE DISPLAY SUB=STORE'
 check 'the other is off' like "$answer" 'KVSERVER.STORE OFF OPTIONS=() *'
 

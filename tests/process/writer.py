@@ -130,8 +130,8 @@ def stop(process):
 
 
 def entries(text):
-    """Each entry as (thread, number) and how often it is there."""
-    return Counter((int(a), int(b)) for a, b in re.findall(r' WRT 7 1 (\d+) (\d+)$', text, re.MULTILINE))
+    """Each entry as (thread, number) and how often it is there; with names, where the data set has some."""
+    return Counter((int(a), int(b)) for a, b in re.findall(r' WRT (?:7 1 |ENTRY 1 thread=)(\d+) (?:number=)?(\d+)$', text, re.MULTILINE))
 
 
 def expect(threads, count, first=0):

@@ -54,10 +54,23 @@ static void a_quoted_word_is_cut_and_harmless(void **state)
 	assert_quoted("\x1B\"", 2, 4, "\"\\u{1B}\\\"\"");
 }
 
+static void blanks_at_both_ends_go(void **state)
+{
+	static const char text[] = " \ta b\n ";
+	struct ct_span span = ct_span_trim(ct_span_of(text, text + sizeof text - 1));
+
+	(void)state;
+	assert_ptr_equal(span.at, text + 2);
+	assert_int_equal(span.size, 3);
+	assert_int_equal(ct_span_trim(ct_span_of(text, text + 2)).size, 0);
+	assert_int_equal(ct_span_trim(ct_span_of(text, text)).size, 0);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(a_span_is_what_stands_between),
+		cmocka_unit_test(blanks_at_both_ends_go),
 		cmocka_unit_test(blanks_are_those_of_ascii),
 		cmocka_unit_test(a_quoted_word_is_cut_and_harmless),
 	};

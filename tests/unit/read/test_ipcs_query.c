@@ -32,6 +32,25 @@ static void each_once(void **state)
 	ct_ipcs_traces_sort(&traces); /* of nothing */
 }
 
+static void without_entries(void **state)
+{
+	struct ct_ipcs_traces traces = { 0 };
+
+	(void)state;
+	ct_ipcs_traces_name(&traces, "A", 1);
+	ct_ipcs_traces_name(&traces, "a", 1);
+	note(&traces, "B", 5);
+	ct_ipcs_traces_name(&traces, "B", 1);
+	assert_int_equal(traces.count, 2);
+	assert_int_equal(traces.at[0].count, 0);
+	assert_int_equal(traces.at[1].count, 1);
+	assert_int_equal(traces.at[1].first_ns, 5);
+	note(&traces, "A", 7);
+	assert_int_equal(traces.at[0].first_ns, 7);
+	assert_int_equal(traces.at[0].last_ns, 7);
+	ct_ipcs_traces_fini(&traces);
+}
+
 static void any_number(void **state)
 {
 	struct ct_ipcs_traces traces = { 0 };
@@ -55,6 +74,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(each_once),
+		cmocka_unit_test(without_entries),
 		cmocka_unit_test(any_number),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);

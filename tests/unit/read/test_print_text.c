@@ -61,8 +61,9 @@ static void durations(void **state)
 		uint64_t ns;
 		const char *text;
 	} rows[] = {
-		{ CT_NO_DURATION, "-\n" },	 { 0, "0ns\n" },	{ 9999, "9999ns\n" },
-		{ 10000, "10.000us\n" },	 { 1234567, "1234.567us\n" }, { 12345678, "12.345ms\n" },
+		{ CT_NO_DURATION, "-\n" },    { 0, "0ns\n" },
+		{ 9999, "9999ns\n" },         { 10000, "10.000us\n" },
+		{ 1234567, "1234.567us\n" },  { 12345678, "12.345ms\n" },
 		{ 12345678901, "12.345s\n" },
 	};
 	struct ct_view view = view_of(NULL, 0);
@@ -102,7 +103,8 @@ static void names_of_the_catalogue(void **state)
 				   "      - name: mode\n"
 				   "        print: flags\n"
 				   "        values: {READ: 1, WRITE: 2}\n";
-	struct ctrace_event_item items[] = { text_item("master"), number_item(CTRACE_TYPE_COMP5, 4, 3), number_item(CTRACE_TYPE_COMP5, 1, 9) };
+	struct ctrace_event_item items[] = { text_item("master"), number_item(CTRACE_TYPE_COMP5, 4, 3),
+					     number_item(CTRACE_TYPE_COMP5, 1, 9) };
 	struct ct_view view = view_of(items, 3);
 	struct ct_catalog *catalog = view_catalog("mf.yaml", text);
 

@@ -5,12 +5,14 @@
  */
 #include "../session/session_fixture.h"
 
+#include <sys/resource.h>
 #include <zstd.h>
 
 #include "read/source.h"
 
 #define LIMIT ((uint64_t)1 << 20)
 #define PART 200000u
+#define TOO_MUCH "more comes of this than is read; zstd -d unpacks it"
 
 static struct ct_unpacked result;
 static unsigned char part[3][PART];
@@ -127,14 +129,14 @@ static void too_much(void **state)
 	second = pack(part[1], PART, true);
 	unpack(2 * PART - 1);
 	assert_int_equal(result.size, PART); /* it says how long it is, and nothing is written of it */
-	assert_damage(1, second, 0, "more comes of this than is read");
+	assert_damage(1, second, 0, TOO_MUCH);
 	packed.size = second;
 	(void)pack(part[1], PART, false);
 	unpack(2 * PART - 1);
 	assert_int_equal(result.size, 2 * PART - 1);
 	assert_int_equal(result.damages, 1);
 	assert_int_equal(result.damage_at, second);
-	assert_string_equal(result.message, "more comes of this than is read");
+	assert_string_equal(result.message, TOO_MUCH);
 	assert_bytes(PART, part[1], PART - 1);
 }
 
@@ -148,7 +150,69 @@ static void a_claim(void **state)
 	ct_buf_add(&packed, "\x03\x00\x00", 3);
 	unpack(CT_UNPACK_LIMIT);
 	assert_int_equal(result.size, 0);
-	assert_damage(1, 0, 0, "more comes of this than is read");
+	assert_damage(1, 0, 0, TOO_MUCH);
+}
+
+#define BIG ((size_t)80 << 20)
+
+/* Bytes that compress to next to nothing; with heads of packets, one a mebibyte, before `packets_end`. */
+static void pack_big(size_t packets_end)
+{
+	unsigned char *bytes = calloc(1, BIG);
+	struct ct_packet_head head = { .content_bits = 8 * CT_PACKET_MAX, .packet_bits = 8 * CT_PACKET_MAX };
+	struct ct_buf text = { 0 };
+
+	assert_non_null(bytes);
+	ct_packet_begin(&text, &head);
+	for (size_t at = 0; at < packets_end; at += CT_PACKET_MAX)
+		memcpy(bytes + at, text.data, text.size);
+	ct_buf_clear(&packed);
+	(void)pack(bytes, BIG, false);
+	ct_buf_fini(&text);
+	free(bytes);
+}
+
+/* A little that becomes very much is unpacked only as long as it becomes packets. */
+static void what_is_no_trace(void **state)
+{
+	(void)state;
+	pack_big(0);
+	unpack(CT_UNPACK_LIMIT);
+	assert_true(result.size < BIG - ((size_t)8 << 20));
+	assert_true(result.damages > 0);
+	assert_string_equal(result.message, TOO_MUCH);
+	pack_big(BIG / 2);
+	unpack(CT_UNPACK_LIMIT);
+	assert_true(result.size < BIG - ((size_t)8 << 20));
+	assert_true(result.damages > 0);
+	pack_big(BIG);
+	unpack(CT_UNPACK_LIMIT);
+	assert_int_equal(result.damages, 0);
+	assert_int_equal(result.size, BIG);
+}
+
+/* More compressed streams than a process may have files open. */
+static void many_at_once(void **state)
+{
+	struct rlimit before, few;
+	struct ct_unpacked many[16];
+	int fd;
+
+	(void)state;
+	(void)pack(part[0], PART, true);
+	put_file("packed.zst", packed.data, packed.size);
+	fd = open("packed.zst", O_RDONLY | O_CLOEXEC);
+	assert_int_equal(getrlimit(RLIMIT_NOFILE, &before), 0);
+	few = (struct rlimit){ .rlim_cur = (rlim_t)fd + 4, .rlim_max = before.rlim_max };
+	assert_int_equal(setrlimit(RLIMIT_NOFILE, &few), 0);
+	for (size_t i = 0; i < CT_COUNT(many); i++) {
+		assert_int_equal(ct_unpack(fd, LIMIT, &many[i]), CTRACE_OK);
+		assert_int_equal(many[i].damages, 0);
+	}
+	for (size_t i = 0; i < CT_COUNT(many); i++)
+		ct_os_close(&many[i].fd);
+	ct_os_close(&fd);
+	assert_int_equal(setrlimit(RLIMIT_NOFILE, &before), 0);
 }
 
 static void a_damaged_frame(void **state)
@@ -243,6 +307,8 @@ int main(void)
 		TEST(whole_files),
 		TEST(too_much),
 		TEST(a_claim),
+		TEST(what_is_no_trace),
+		TEST(many_at_once),
 		TEST(a_damaged_frame),
 		TEST(damaged_heads),
 		TEST(a_file_that_is_cut),

@@ -10,6 +10,7 @@
 #include <cmocka.h>
 
 #include "wire/wire.h"
+#include <malloc.h>
 #include <string.h>
 
 static struct ct_schema *schema;
@@ -114,6 +115,27 @@ static void the_4097th_takes_the_generic_class(void **state)
 		assert_int_equal(class_of("C", i, 0, 0, NULL, false)->id, i + 1);
 }
 
+/* A reader has one for each trace of thousands. */
+static void few_classes_take_little_memory(void **state)
+{
+	struct ct_schema *many[100];
+	struct mallinfo2 before = mallinfo2(), after;
+
+	(void)state;
+	for (size_t i = 0; i < CT_COUNT(many); i++) {
+		struct ct_class class = { .id = 1, .component = "A" };
+
+		assert_int_equal(ct_schema_create(&many[i]), CTRACE_OK);
+		assert_null(ct_schema_find(many[i], 1));
+		assert_int_equal(ct_schema_add(many[i], &class), CTRACE_OK);
+		assert_string_equal(ct_schema_find(many[i], 1)->component, "A");
+	}
+	after = mallinfo2();
+	assert_true(after.uordblks - before.uordblks < CT_COUNT(many) * 2048);
+	for (size_t i = 0; i < CT_COUNT(many); i++)
+		ct_schema_destroy(many[i]);
+}
+
 static void long_shapes_take_the_generic_class(void **state)
 {
 	static struct ctrace_event_item items[CT_CLASS_ITEMS + 1];
@@ -200,6 +222,7 @@ int main(void)
 		cmocka_unit_test_setup_teardown(shape_is_kind_and_width, setup, teardown),
 		cmocka_unit_test_setup_teardown(same_event_is_same_class, setup, teardown),
 		cmocka_unit_test_setup_teardown(the_4097th_takes_the_generic_class, setup, teardown),
+		cmocka_unit_test_setup_teardown(few_classes_take_little_memory, setup, teardown),
 		cmocka_unit_test_setup_teardown(long_shapes_take_the_generic_class, setup, teardown),
 		cmocka_unit_test_setup_teardown(added_classes_come_in_order_and_once, setup, teardown),
 		cmocka_unit_test_setup_teardown(a_namer_is_asked_once_for_each_class_and_copied, setup, teardown),

@@ -197,7 +197,7 @@ static void processes_are_asked_and_then_pressed(void **state)
 	station->stop_ns -= 1100000000u; /* it does not answer for a second */
 	ct_station_press_on(station);
 	assert_int_equal(link->release, CT_RELEASE_FLUSH);
-	station->progress_ns -= 4000000000u;
+	station->progress_ns -= 5100000000u;
 	link->events = 1; /* slow, but it moves */
 	ct_station_press_on(station);
 	assert_int_equal(link->release, CT_RELEASE_FLUSH);

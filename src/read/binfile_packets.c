@@ -1,0 +1,127 @@
+/*
+ * binfile_packets.c - the packets of a stream of a BINFILE trace: which comes next, and what is damaged or missing between them.
+ *
+ * Called by source_bin.c, on the reader's thread.  The file may be hostile, damaged, or grow while it is read: a damaged place costs what
+ * cannot be read there, and reading goes on at the next packet.  Always forward, so it ends.
+ *
+ * Copyright The ctrace authors.  SPDX-License-Identifier: Apache-2.0
+ */
+#include "read/binfile_parts.h"
+
+#include "read/packet_index.h"
+
+#include <string.h>
+
+static bool is_of_trace(const struct ct_binfile_packets *packets, const struct ct_packet_head *head)
+{
+	return memcmp(head->uuid, packets->trace->info.uuid, sizeof head->uuid) == 0;
+}
+
+/* The next place at or after `from` where a packet of this trace begins, or the end of the file. */
+static uint64_t find_packet(struct ct_binfile_packets *packets, struct ct_sources *sources, uint64_t from)
+{
+	for (;;) {
+		size_t available, found, head_size;
+		const unsigned char *bytes = ct_stream_file_look(&packets->file, sources, from, CT_STREAM_WINDOW / 2, &available);
+		struct ct_packet_head head;
+
+		if (available < CT_PACKET_HEAD)
+			return from + available;
+		found = ct_packet_find(bytes, available, 0);
+		if (found == available) {
+			/* A head may begin in the last bytes. */
+			from += available - (CT_PACKET_HEAD - 1);
+			continue;
+		}
+		if (ct_packet_decode_head(bytes + found, available - found, &head, &head_size) == CTRACE_OK &&
+		    is_of_trace(packets, &head))
+			return from + found;
+		from += found + 1;
+	}
+}
+
+void ct_binfile_packets_skip(struct ct_binfile_packets *packets, struct ct_sources *sources, uint64_t at, const char *message)
+{
+	/* What was no event may be a head, when a damaged size made the packet before it swallow it. */
+	uint64_t next = find_packet(packets, sources, at > packets->packet_at ? at : at + 1);
+
+	ct_sources_damage(sources, packets->file.source->path, at, next - at, message);
+	packets->packet_at = next;
+	packets->packet_size = packets->content = packets->offset = 0;
+	packets->is_cut = false;
+}
+
+static void note_gap(const struct ct_binfile_packets *packets, struct ct_sources *sources, const struct ct_packet_head *next,
+		     uint64_t at, enum ct_trouble trouble, uint64_t events)
+{
+	char message[64] = "packets are missing before this";
+	struct ct_read_note note = {
+		.trouble = trouble,
+		.path = packets->file.source->path,
+		.offset = at,
+		.events = events,
+		.from_ns = packets->head.end_ns,
+		.to_ns = next->begin_ns,
+		.origin = packets->trace->origin,
+		.message = message,
+	};
+
+	if (trouble == CT_TROUBLE_LOST)
+		ct_source_lost_text(message, sizeof message, events);
+	ct_sources_note(sources, &note);
+}
+
+static void note_gaps(const struct ct_binfile_packets *packets, struct ct_sources *sources, const struct ct_packet_head *head,
+		      uint64_t at)
+{
+	if (!packets->has_head)
+		return;
+	if (head->discarded > packets->head.discarded)
+		note_gap(packets, sources, head, at, CT_TROUBLE_LOST, head->discarded - packets->head.discarded);
+	if (head->sequence > packets->head.sequence + 1)
+		note_gap(packets, sources, head, at, CT_TROUBLE_MISSING, head->sequence - packets->head.sequence - 1);
+}
+
+bool ct_binfile_packets_next(struct ct_binfile_packets *packets, struct ct_sources *sources)
+{
+	uint64_t at = packets->packet_at + packets->packet_size;
+	struct ct_packet_head head;
+	size_t available, head_size, content;
+	const unsigned char *bytes = ct_stream_file_look(&packets->file, sources, at, CT_PACKET_HEAD, &available);
+
+	if (available == 0)
+		return false;
+	if (ct_packet_decode_head(bytes, available, &head, &head_size) != CTRACE_OK || !is_of_trace(packets, &head)) {
+		packets->packet_at = at;
+		ct_binfile_packets_skip(packets, sources, at,
+					available < CT_PACKET_HEAD ? CT_STREAM_ENDS_INSIDE : "this is no packet of the trace");
+		return true;
+	}
+	content = (size_t)(head.content_bits / 8);
+	(void)ct_stream_file_look(&packets->file, sources, at, (size_t)(head.packet_bits / 8), &available);
+	note_gaps(packets, sources, &head, at);
+	packets->head = head;
+	packets->has_head = true;
+	packets->packet_at = at;
+	packets->is_cut = available < head.packet_bits / 8;
+	packets->packet_size = packets->is_cut ? available : head.packet_bits / 8;
+	packets->content = content < available ? content : available;
+	packets->offset = head_size;
+	packets->previous_ns = head.begin_ns;
+	return true;
+}
+
+void ct_binfile_packets_seek(struct ct_binfile_packets *packets, struct ct_sources *sources)
+{
+	struct ct_packet_place place;
+	int fd = ct_stream_file_open(&packets->file, sources);
+
+	if (fd < 0)
+		return;
+	if (ct_packet_index_find(fd, packets->trace->info.uuid, sources->since_ns, &place) == CTRACE_OK) {
+		packets->packet_at = place.offset;
+		packets->head = place.before;
+		packets->has_head = place.has_before;
+	}
+	ct_stream_file_close(&packets->file, &fd);
+}

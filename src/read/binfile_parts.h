@@ -1,0 +1,72 @@
+/*
+ * read/binfile_parts.h - what the source of a BINFILE trace's events is made of: its trace and the packets of each stream.
+ *
+ *     source_bin.c {events} -> binfile_packets.c {which packet} -> stream_file.c {which bytes}
+ *                           -> binfile_trace.c {which class}
+ *
+ * Copyright The ctrace authors.  SPDX-License-Identifier: Apache-2.0
+ */
+#ifndef CT_READ_BINFILE_PARTS_H
+#define CT_READ_BINFILE_PARTS_H
+
+#include "read/stream_file.h"
+
+/* ---- binfile_trace.c: what all streams of a trace share */
+
+/* What is known of a class's events before they are decoded. */
+struct ct_binfile_class {
+	bool is_known;
+	enum ct_verdict verdict;
+	uint32_t component_size;
+	const struct ct_class *class;
+	struct ct_event_names *names; /* what the metadata call it, or NULL; never moves: views point to it */
+	const struct ct_catalog_component *component;
+	const struct ct_event_type *type;
+};
+struct ct_binfile_trace {
+	unsigned users;
+	char *metadata_path;
+	size_t metadata_size;
+	struct ct_schema *schema;
+	struct ct_trace_info info;
+	const struct ct_origin *origin;
+	struct ct_binfile_class *classes; /* by id; made when a class is first met */
+	uint32_t class_count;
+};
+/* The trace in folder, with one user.  UNSUPPORTED when its metadata are not ours; what is damaged in them is told. */
+enum ctrace_status ct_binfile_trace_open(struct ct_sources *sources, const char *folder,
+					 struct ct_binfile_trace **out_trace) CT_MUST_USE;
+void ct_binfile_trace_unref(struct ct_binfile_trace *trace);
+/* The slow half of ct_binfile_class(). */
+const struct ct_binfile_class *ct_binfile_class_find(struct ct_binfile_trace *trace, struct ct_sources *sources, uint32_t class_id);
+/* Borrowed until the next call; NULL when the metadata lack it, also as they are now. */
+static inline const struct ct_binfile_class *ct_binfile_class(struct ct_binfile_trace *trace, struct ct_sources *sources,
+							      uint32_t class_id)
+{
+	if (class_id < trace->class_count && trace->classes[class_id].is_known)
+		return &trace->classes[class_id];
+	return ct_binfile_class_find(trace, sources, class_id);
+}
+
+/* ---- binfile_packets.c: where reading is in a stream */
+struct ct_binfile_packets {
+	struct ct_stream_file file;
+	const struct ct_binfile_trace *trace;
+	struct ct_packet_head head;
+	uint64_t packet_at;
+	uint64_t packet_size;
+	size_t content;       /* bytes of it that are there */
+	bool is_cut;          /* the file ends inside it */
+	bool has_head;        /* head is that of the packet before, at least */
+	size_t offset;        /* of the next event; set at each packet, moved by the one who reads events */
+	uint64_t previous_ns; /* the time before it */
+};
+/* Begins where the first event at since_ns can be; else it begins with the file. */
+void ct_binfile_packets_seek(struct ct_binfile_packets *packets, struct ct_sources *sources);
+/* Makes what follows the present packet the present one; one without content where there was damage, which is told.  False at the end of the
+ * file. */
+bool ct_binfile_packets_next(struct ct_binfile_packets *packets, struct ct_sources *sources);
+/* Nothing can be read at `at`: tells so, and goes on with the next packet that can be, behind the beginning of the present one. */
+void ct_binfile_packets_skip(struct ct_binfile_packets *packets, struct ct_sources *sources, uint64_t at, const char *message);
+
+#endif

@@ -1,0 +1,186 @@
+/*
+ * binfile_trace.c - what the metadata of a BINFILE trace say: whose it is, and of which class an event is.
+ *
+ * Called by source_bin.c, on the reader's thread.  The metadata may be damaged, and grow while they are read: a class that was found stays
+ * where it is and as it is, for views point to its names.
+ *
+ * Copyright The ctrace authors.  SPDX-License-Identifier: Apache-2.0
+ */
+#include "read/binfile_parts.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+
+#define METADATA_LIMIT ((size_t)64 << 20)
+
+/* ------------------------------------------------------------------------------------------------------------
+ * The metadata
+ */
+
+/* Reads the metadata, again when they have grown meanwhile: classes are only ever added. */
+static enum ctrace_status read_metadata(struct ct_binfile_trace *trace, struct ct_sources *sources)
+{
+	struct ct_trace_info info;
+	struct ct_buf text;
+	enum ctrace_status status;
+	size_t at = 0;
+
+	ct_buf_init(&text);
+	status = ct_os_read_file(trace->metadata_path, METADATA_LIMIT, &text);
+	if (status == CTRACE_OK)
+		status = ct_schema_parse_trace(text.data, text.size, &info, &at) == CTRACE_OK ? CTRACE_OK : CTRACE_UNSUPPORTED;
+	if (status == CTRACE_OK) {
+		trace->metadata_size = text.size;
+		if (ct_schema_parse(trace->schema, text.data, text.size, &trace->info, &at) != CTRACE_OK)
+			ct_sources_damage(sources, trace->metadata_path, at, text.size - at, "not understood from here on");
+	}
+	ct_buf_fini(&text);
+	return status;
+}
+
+static bool has_grown(const struct ct_binfile_trace *trace)
+{
+	struct stat info;
+
+	return stat(trace->metadata_path, &info) == 0 && (uint64_t)info.st_size > trace->metadata_size;
+}
+
+static enum ctrace_status find_origin(struct ct_binfile_trace *trace, struct ct_sources *sources, const char *folder)
+{
+	const struct ct_trace_info *info = &trace->info;
+	struct ct_process_key key = {
+		.host = info->host,
+		.program = info->program,
+		.jobname = info->jobname,
+		.path = folder,
+		.pid = info->pid,
+		.asid = info->asid,
+		.started_ns = info->start_ns,
+	};
+
+	trace->origin = ct_sources_origin(sources, &key);
+	return trace->origin != NULL ? CTRACE_OK : CTRACE_NOT_ENOUGH_MEMORY;
+}
+
+void ct_binfile_trace_unref(struct ct_binfile_trace *trace)
+{
+	if (trace == NULL || --trace->users > 0)
+		return;
+	ct_schema_destroy(trace->schema);
+	for (uint32_t id = 0; id < trace->class_count; id++)
+		free(trace->classes[id].names);
+	free(trace->classes);
+	free(trace->metadata_path);
+	free(trace);
+}
+
+enum ctrace_status ct_binfile_trace_open(struct ct_sources *sources, const char *folder, struct ct_binfile_trace **out_trace)
+{
+	struct ct_binfile_trace *trace = calloc(1, sizeof *trace);
+	enum ctrace_status status;
+
+	if (trace == NULL)
+		return CTRACE_NOT_ENOUGH_MEMORY;
+	trace->users = 1;
+	status = asprintf(&trace->metadata_path, "%s/metadata", folder) < 0 ? CTRACE_NOT_ENOUGH_MEMORY
+									    : ct_schema_create(&trace->schema);
+	if (status == CTRACE_OK)
+		status = read_metadata(trace, sources);
+	if (status == CTRACE_OK)
+		status = find_origin(trace, sources, folder);
+	if (status != CTRACE_OK) {
+		ct_binfile_trace_unref(trace);
+		return status;
+	}
+	*out_trace = trace;
+	return CTRACE_OK;
+}
+
+/* ------------------------------------------------------------------------------------------------------------
+ * Classes of events
+ */
+
+/* Room for each class that the metadata have by now. */
+static bool reserve_classes(struct ct_binfile_trace *trace, uint32_t class_id)
+{
+	uint32_t count = ct_schema_count(trace->schema);
+	struct ct_binfile_class *classes;
+
+	if (class_id < trace->class_count)
+		return true;
+	classes = reallocarray(trace->classes, count, sizeof *classes);
+	if (classes == NULL)
+		return false;
+	memset(classes + trace->class_count, 0, (count - trace->class_count) * sizeof *classes);
+	trace->classes = classes;
+	trace->class_count = count;
+	return true;
+}
+
+/* Up to the last item that has a name of its own; 0: none has. */
+static uint32_t count_named(const struct ct_class_names *names)
+{
+	uint32_t count = names->item_count;
+
+	while (count > 0 && names->items[count - 1] == NULL)
+		count--;
+	return count;
+}
+
+/* In one block; an item between named ones that has no name gets its number.  NULL when the class has none, or without memory. */
+static struct ct_event_names *copy_names(const struct ct_class *class)
+{
+	typedef char number[16];
+	uint32_t count = class->names != NULL ? count_named(class->names) : 0;
+	struct ct_event_names *names =
+		class->names != NULL ? malloc(sizeof *names + count * (sizeof(const char *) + sizeof(number))) : NULL;
+	const char **items;
+	number *numbers;
+
+	if (names == NULL)
+		return NULL;
+	items = (const char **)(names + 1);
+	numbers = (number *)(items + count);
+	for (uint32_t i = 0; i < count; i++) {
+		items[i] = class->names->items[i] != NULL ? class->names->items[i] : numbers[i];
+		(void)snprintf(numbers[i], sizeof(number), "data%u", i + 1);
+	}
+	*names = (struct ct_event_names){ .mnemonic = class->names->mnemonic, .items = count > 0 ? items : NULL, .item_count = count };
+	return names;
+}
+
+/* NULL when the metadata that were read lack it. */
+static const struct ct_binfile_class *find_class(struct ct_binfile_trace *trace, const struct ct_sources *sources, uint32_t class_id)
+{
+	const struct ct_class *class = ct_schema_find(trace->schema, class_id);
+	struct ct_binfile_class *known;
+	struct ct_view view;
+
+	if (class == NULL || !reserve_classes(trace, class_id))
+		return NULL;
+	known = &trace->classes[class_id];
+	*known = (struct ct_binfile_class){ .is_known = true, .class = class, .component_size = (uint32_t)strlen(class->component) };
+	known->names = copy_names(class);
+	view = (struct ct_view){ .names = known->names,
+				 .event = { .component = class->component,
+					    .component_size = known->component_size,
+					    .event_id = class->event_id,
+					    .level = class->level } };
+	/* What a generic event is, each says itself. */
+	known->verdict = class_id == CT_CLASS_GENERIC ? CT_VERDICT_MAYBE : ct_sources_class(sources, &view);
+	known->component = view.component;
+	known->type = view.type;
+	return known;
+}
+
+const struct ct_binfile_class *ct_binfile_class_find(struct ct_binfile_trace *trace, struct ct_sources *sources, uint32_t class_id)
+{
+	const struct ct_binfile_class *known = find_class(trace, sources, class_id);
+
+	/* It may have come after we read the metadata, as it does in the trace of a live process. */
+	if (known == NULL && has_grown(trace) && read_metadata(trace, sources) == CTRACE_OK)
+		known = find_class(trace, sources, class_id);
+	return known;
+}

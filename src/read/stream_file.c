@@ -1,0 +1,208 @@
+/*
+ * stream_file.c - the bytes of a stream file, of a BINFILE trace or a foreign one, seen through a window.
+ *
+ * Called by the parts of a source, on the reader's thread.  The files may be hostile, and grow or go while they are read: they are
+ * read with pread, never mapped and never written to, and what is no regular file is not read.  A file is open only while it is read from,
+ * so a trace of any number of streams can be merged; only a compressed one, which is decompressed when it is first read, stays open until its
+ * end.  All windows together are bounded: ct_sources_hold().
+ *
+ * Copyright The ctrace authors.  SPDX-License-Identifier: Apache-2.0
+ */
+#include "read/stream_file.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+void ct_stream_file_init(struct ct_stream_file *file, struct ct_source *source, bool may_be_packed)
+{
+	*file = (struct ct_stream_file){ .source = source, .may_be_packed = may_be_packed, .unpacked_fd = -1 };
+}
+
+void ct_stream_file_fini(struct ct_stream_file *file)
+{
+	ct_os_close(&file->unpacked_fd);
+	free(file->window);
+	file->window = NULL;
+	file->capacity = file->window_size = 0;
+}
+
+void ct_stream_file_release(struct ct_stream_file *file, struct ct_sources *sources)
+{
+	sources->held -= file->capacity;
+	free(file->window);
+	file->window = NULL;
+	file->capacity = file->window_size = 0;
+}
+
+/* ------------------------------------------------------------------------------------------------------------
+ * The file
+ */
+
+static bool has_packed_name(const char *name)
+{
+	size_t size = strlen(name), suffix = strlen(CT_STREAM_PACKED);
+
+	return size > suffix && strcmp(name + size - suffix, CT_STREAM_PACKED) == 0;
+}
+
+/* Negative, with errno, when there is none that is a regular file. */
+static int open_regular(const char *path, uint64_t *out_size)
+{
+	int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
+	struct stat info;
+
+	if (fd < 0)
+		return -1;
+	if (fstat(fd, &info) != 0 || !S_ISREG(info.st_mode)) {
+		ct_os_close(&fd);
+		errno = EINVAL;
+		return -1;
+	}
+	*out_size = (uint64_t)info.st_size;
+	return fd;
+}
+
+/* Once: the operating system refused something, and errno says why.  A file that goes when all of it was read is nobody's loss. */
+static void tell_failure(struct ct_stream_file *file, struct ct_sources *sources, uint64_t at)
+{
+	char message[128], reason[96];
+
+	if (file->has_failed || (errno == ENOENT && file->size > 0 && at >= file->size))
+		return;
+	file->has_failed = true;
+	(void)snprintf(message, sizeof message, "it cannot be read: %s", strerror_r(errno, reason, sizeof reason));
+	ct_sources_damage(sources, file->source->path, at, 0, message);
+}
+
+static void unpack(struct ct_stream_file *file, struct ct_sources *sources)
+{
+	uint64_t packed_size;
+	int fd = open_regular(file->source->path, &packed_size);
+	struct ct_unpacked unpacked = { .fd = -1 };
+	enum ctrace_status status = CTRACE_OS_ERROR;
+
+	if (fd >= 0)
+		status = ct_unpack(fd, CT_UNPACK_LIMIT, &unpacked);
+	if (status != CTRACE_OK)
+		tell_failure(file, sources, 0);
+	else if (unpacked.damages > 0)
+		ct_sources_damage(sources, file->source->path, unpacked.damage_at, unpacked.damaged_bytes, unpacked.message);
+	ct_os_close(&fd);
+	file->unpacked_fd = unpacked.fd;
+	file->is_unpacked = true;
+	if (file->size == 0)
+		file->size = unpacked.size;
+}
+
+/* A writer may have compressed it since we found it: then that is read, at the same places. */
+static bool has_become_packed(struct ct_stream_file *file)
+{
+	char *path;
+
+	if (errno != ENOENT || has_packed_name(file->source->path) || asprintf(&path, "%s" CT_STREAM_PACKED, file->source->path) < 0)
+		return false;
+	if (access(path, F_OK) != 0) {
+		free(path);
+		return false;
+	}
+	free(file->source->path);
+	file->source->path = path;
+	return true;
+}
+
+int ct_stream_file_open(struct ct_stream_file *file, struct ct_sources *sources)
+{
+	uint64_t size = 0;
+	int fd;
+
+	if (!file->is_unpacked && !(file->may_be_packed && has_packed_name(file->source->path))) {
+		fd = open_regular(file->source->path, &size);
+		if (file->size == 0)
+			file->size = size;
+		if (fd >= 0 || !file->may_be_packed || !has_become_packed(file))
+			return fd;
+	}
+	if (!file->is_unpacked)
+		unpack(file, sources);
+	return file->unpacked_fd;
+}
+
+void ct_stream_file_close(struct ct_stream_file *file, int *fd)
+{
+	if (*fd != file->unpacked_fd)
+		ct_os_close(fd);
+	*fd = -1;
+}
+
+bool ct_stream_file_is_second(const char *folder, const char *name)
+{
+	char *path;
+	bool found;
+
+	if (!has_packed_name(name) || asprintf(&path, "%s/%.*s", folder, (int)(strlen(name) - strlen(CT_STREAM_PACKED)), name) < 0)
+		return false;
+	found = access(path, F_OK) == 0;
+	free(path);
+	return found;
+}
+
+/* ------------------------------------------------------------------------------------------------------------
+ * The window
+ */
+
+static enum ctrace_status read_window(struct ct_stream_file *file, struct ct_sources *sources, uint64_t at, size_t size)
+{
+	enum ctrace_status status;
+	int fd = ct_stream_file_open(file, sources);
+
+	file->window_size = 0;
+	file->window_at = at;
+	if (fd < 0) {
+		tell_failure(file, sources, at);
+		return CTRACE_OS_ERROR;
+	}
+	file->asked += size;
+	status = ct_os_read_at(fd, file->window, size, at, &file->window_size);
+	if (status != CTRACE_OK) {
+		tell_failure(file, sources, at);
+		file->window_size = 0;
+	}
+	ct_stream_file_close(file, &fd);
+	return status;
+}
+
+/* False without memory. */
+static bool reserve_window(struct ct_stream_file *file, struct ct_sources *sources, size_t capacity)
+{
+	unsigned char *window;
+
+	if (capacity <= file->capacity)
+		return true;
+	ct_sources_hold(sources, file->source, capacity - file->capacity);
+	window = realloc(file->window, capacity);
+	if (window == NULL) {
+		sources->held -= capacity - file->capacity;
+		return false;
+	}
+	file->window = window;
+	file->capacity = capacity;
+	return true;
+}
+
+const unsigned char *ct_stream_file_move(struct ct_stream_file *file, struct ct_sources *sources, uint64_t at, size_t size,
+					 size_t *out_available)
+{
+	/* Twice what is asked for: so however a hostile file makes us start again a little further on, it is read twice at most. */
+	size_t capacity = size > CT_STREAM_WINDOW / 2 ? 2 * size : CT_STREAM_WINDOW;
+
+	*out_available = 0;
+	if (reserve_window(file, sources, capacity) &&
+	    read_window(file, sources, at, size <= file->glance ? file->glance : file->capacity) == CTRACE_OK)
+		*out_available = file->window_size;
+	return file->window;
+}

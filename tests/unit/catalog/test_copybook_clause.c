@@ -1,0 +1,81 @@
+/*
+ * test_copybook_clause.c - clauses in any order, words that may be left out, and mistakes in them.
+ *
+ * Copyright The ctrace authors.  SPDX-License-Identifier: Apache-2.0
+ */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include "copybook_fixture.h"
+
+static void clauses_come_in_any_order(void **state)
+{
+	(void)state;
+	assert_fields(
+		"01 R. 05 A VALUE IS 'x' PICTURE IS X(2) JUSTIFIED RIGHT. 05 B COMP-3 PIC S9(3) VALUE -1 SYNC. 05 C USAGE IS COMP PIC 9(4).",
+		"ab\x12\x3d\x00\x07", 6, "A=ab\nB=-123\nC=0007\n");
+	assert_fields("01 R IS GLOBAL EXTERNAL AS 'r'. 05 A PIC X, VALUES ARE SPACES;. 05 B PIC X.", "ab", 2, "A=a\nB=b\n");
+}
+
+static void air_is_passed(void **state)
+{
+	(void)state;
+	assert_places(
+		"01 R. 05 N PIC 9. 05 T OCCURS 1 TO 3 TIMES DEPENDING ON N OF R ASCENDING KEY IS A B INDEXED BY I J. 10 A PIC X. 10 B PIC X "
+		"SYNCHRONIZED RIGHT VALUES ARE 'x' JUST BLANK WHEN ZEROS.",
+		"R@0+7 N@0+1 T@1+2 A@1+1 B@2+1 ");
+	assert_fields(
+		"01 R. 05 A PIC S99 SIGN IS LEADING SEPARATE CHARACTER. 05 B PIC S9 TRAILING SEPARATE. 05 C PIC S9 SIGN TRAILING.",
+		"-121+3", 6, "A=-12\nB=+1\nC=+3\n");
+}
+
+static void mistakes_have_their_place(void **state)
+{
+	(void)state;
+	assert_complaint("01 R.\n   05 A PIX X.\n", 2, 9, "unknown clause \"PIX\"");
+	assert_complaint("01 R. 05 A PIC X", 1, 16, "the last entry does not end");
+	assert_complaint("01 R. 05 A PIC XQ.", 1, 17, "the picture has a symbol that is not known");
+	assert_complaint("01 R. 05 A PIC.", 1, 15, "PICTURE without a picture");
+	assert_complaint("01 R. 05 A PIC X OCCURS 0.", 1, 25, "OCCURS \"0\"");
+	assert_complaint("01 R. 05 A PIC X OCCURS 5 TO 3 DEPENDING ON B.", 1, 30, "OCCURS at most \"3\"");
+	assert_complaint("01 R. 05 A SIGN HERE PIC S9.", 1, 17, "SIGN \"HERE\"");
+	assert_complaint("01 R PIC X VALUE.", 1, 17, "VALUE without a value");
+	assert_complaint("01 R. 05 A REDEFINES.", 1, 21, "REDEFINES \".\"");
+	assert_complaint("01 R. 05 A PIC X OCCURS 2 DEPENDING ON.", 1, 39, "DEPENDING ON \".\"");
+	assert_complaint("01 R. 05 A TYPE 'x'.", 1, 17, "TYPE \"x\"");
+}
+
+static void the_nearest_word_is_suggested(void **state)
+{
+	static const struct {
+		const char *text, *expected;
+	} rows[] = { { "01 R. 05 A PICK X.", "PIC?" },
+		     { "01 R. 05 A PIC 9 PACKED-DECIMALS.", "PACKED-DECIMAL?" },
+		     { "01 R. 05 A WHATEVERITIS.", "PIC, USAGE, OCCURS, REDEFINES, SIGN, VALUE or a period" } };
+
+	(void)state;
+	for (size_t i = 0; i < CT_COUNT(rows); i++) {
+		struct ct_copybook *copybook;
+		struct ct_complaint complaint;
+
+		assert_int_equal(ct_copybook_parse("t", rows[i].text, strlen(rows[i].text), NULL, &copybook, &complaint, NULL),
+				 CTRACE_SYNTAX_ERROR);
+		assert_string_equal(complaint.expected, rows[i].expected);
+	}
+}
+
+int main(void)
+{
+	static const struct CMUnitTest tests[] = {
+		cmocka_unit_test(clauses_come_in_any_order),
+		cmocka_unit_test(air_is_passed),
+		cmocka_unit_test(mistakes_have_their_place),
+		cmocka_unit_test(the_nearest_word_is_suggested),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

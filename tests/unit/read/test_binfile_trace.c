@@ -1,0 +1,157 @@
+/*
+ * test_binfile_trace.c - the metadata of a BINFILE trace: classes by their number, also those that come while it is read, and damage.
+ *
+ * Copyright The ctrace authors.  SPDX-License-Identifier: Apache-2.0
+ */
+#include "read/binfile_parts.h"
+#include "read_fixture.h"
+
+static void write_event(struct fixture *f, const char *component, unsigned id)
+{
+	struct ctrace_stream stream = { .id = 0 };
+	struct ctrace_event_item item;
+	struct ctrace_event event = text_event(f, &item, component, id, "number 0.");
+
+	assert_int_equal(write_events(f, &event, 1, &stream, 1), CTRACE_OK);
+}
+
+static const struct ct_binfile_class *find(struct ct_binfile_trace *trace, struct ct_sources *sources, const char *component)
+{
+	for (uint32_t id = 0; id < 16; id++) {
+		const struct ct_binfile_class *known = ct_binfile_class(trace, sources, id);
+
+		if (known != NULL && strcmp(known->class->component, component) == 0)
+			return known;
+	}
+	return NULL;
+}
+
+static void classes_by_their_number(void **state)
+{
+	const struct ct_binfile_class *known;
+	struct ct_binfile_trace *trace;
+	const char *component;
+	struct reading r;
+
+	fixture_open(*state, "FILE=t.ctb\n");
+	write_event(*state, "OLD", 7);
+	reading_init(&r);
+	assert_int_equal(ct_binfile_trace_open(&r.sources, "t.ctb", &trace), CTRACE_OK);
+	assert_int_equal(trace->origin->pid, trace->info.pid);
+	known = find(trace, &r.sources, "OLD");
+	assert_non_null(known);
+	assert_int_equal(known->class->event_id, 7);
+	assert_int_equal(known->component_size, 3);
+	assert_int_equal(known->verdict, CT_VERDICT_ALWAYS);
+	assert_null(ct_binfile_class(trace, &r.sources, 4000000000u));
+	assert_null(find(trace, &r.sources, "NEW"));
+	/* What came later is found, and what was found before stays where it is. */
+	component = known->class->component;
+	write_event(*state, "NEW", 8);
+	assert_non_null(find(trace, &r.sources, "NEW"));
+	assert_ptr_equal(find(trace, &r.sources, "OLD")->class->component, component);
+	assert_int_equal(r.reports, 0);
+	ct_binfile_trace_unref(trace);
+	ct_sources_fini(&r.sources);
+	fixture_close(*state);
+}
+
+static void what_the_filter_makes_of_classes(void **state)
+{
+	struct ct_complaint complaint;
+	struct ct_binfile_trace *trace;
+	struct ct_filter *filter;
+	struct reading r;
+
+	fixture_open(*state, "FILE=t.ctb\n");
+	write_event(*state, "A", 1);
+	write_event(*state, "B", 1);
+	fixture_close(*state);
+	assert_int_equal(ct_filter_parse("component = \"A\"", 0, &filter, &complaint), CTRACE_OK);
+	reading_init(&r);
+	r.sources.filter = filter;
+	assert_int_equal(ct_binfile_trace_open(&r.sources, "t.ctb", &trace), CTRACE_OK);
+	assert_int_equal(find(trace, &r.sources, "A")->verdict, CT_VERDICT_ALWAYS);
+	assert_int_equal(find(trace, &r.sources, "B")->verdict, CT_VERDICT_NEVER);
+	/* Of a generic event, each must be asked. */
+	assert_int_equal(ct_binfile_class(trace, &r.sources, CT_CLASS_GENERIC)->verdict, CT_VERDICT_MAYBE);
+	ct_binfile_trace_unref(trace);
+	ct_sources_fini(&r.sources);
+	ct_filter_destroy(filter);
+}
+
+static void what_is_no_trace_of_ours(void **state)
+{
+	struct ct_binfile_trace *trace = NULL;
+	struct reading r;
+
+	make_trace(*state, "t.ctb", 0, 1, 1);
+	reading_init(&r);
+	assert_int_equal(ct_binfile_trace_open(&r.sources, "nowhere", &trace), CTRACE_NOT_FOUND);
+	patch_file("t.ctb/metadata", 0, "none", 4);
+	assert_int_equal(ct_binfile_trace_open(&r.sources, "t.ctb", &trace), CTRACE_UNSUPPORTED);
+	assert_null(trace);
+	ct_sources_fini(&r.sources);
+}
+
+/* A live trace: classes and packets that come after reading began. */
+static void a_growing_trace_is_read_on(void **state)
+{
+	struct fixture *f = *state;
+	struct ctrace_stream stream = { .id = 0 };
+	struct ctrace_event_item item;
+	struct ctrace_event event;
+	struct reading r;
+
+	fixture_open(f, "FILE=t.ctb\n");
+	assert_int_equal(write_numbered(f, &stream, 0, 2), CTRACE_OK);
+	reading_init(&r);
+	assert_int_equal(ct_sources_add(&r.sources, "t.ctb"), CTRACE_OK);
+	assert_int_equal(next_number(&r), 0);
+	event = text_event(f, &item, "NEW", 2, "number 2.");
+	assert_int_equal(write_events(f, &event, 1, &stream, 1), CTRACE_OK);
+	assert_int_equal(next_number(&r), 1);
+	assert_int_equal(next_number(&r), 2);
+	assert_int_equal(next_number(&r), UINT32_MAX);
+	assert_int_equal(r.reports, 0);
+	ct_sources_fini(&r.sources);
+}
+
+static void damaged_metadata_cost_the_classes_behind(void **state)
+{
+	struct fixture *f = *state;
+	struct ctrace_stream stream = { .id = 0 };
+	struct ctrace_event_item item;
+	struct ctrace_event event;
+	struct reading r;
+	long size;
+
+	fixture_open(f, "FILE=t.ctb\n");
+	assert_int_equal(write_numbered(f, &stream, 0, 3), CTRACE_OK);
+	size = (long)f->place.offset;
+	event = text_event(f, &item, "NEW", 2, "number 3.");
+	assert_int_equal(write_events(f, &event, 1, &stream, 1), CTRACE_OK);
+	fixture_close(f);
+	patch_file("t.ctb/metadata", size + 3, "?", 1);
+	reading_init(&r);
+	assert_int_equal(ct_sources_add(&r.sources, "t.ctb"), CTRACE_OK);
+	assert_int_equal(r.reports, 1);
+	assert_int_equal(r.last_offset, size);
+	for (unsigned i = 0; i < 3; i++)
+		assert_int_equal(next_number(&r), i);
+	assert_int_equal(next_number(&r), UINT32_MAX);
+	assert_int_equal(r.reports, 2);
+	ct_sources_fini(&r.sources);
+}
+
+#define TEST(name) cmocka_unit_test_setup_teardown(name, fixture_setup, fixture_teardown)
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		TEST(classes_by_their_number),    TEST(what_the_filter_makes_of_classes),         TEST(what_is_no_trace_of_ours),
+		TEST(a_growing_trace_is_read_on), TEST(damaged_metadata_cost_the_classes_behind),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

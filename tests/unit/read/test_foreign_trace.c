@@ -1,0 +1,113 @@
+/*
+ * test_foreign_trace.c - the metadata of a foreign trace: what is not understood, how its packets begin, and whose its events are.
+ *
+ * Copyright The ctrace authors.  SPDX-License-Identifier: Apache-2.0
+ */
+#include "foreign_source_fixture.h"
+
+static struct ct_foreign_trace *open_trace(const char *metadata)
+{
+	struct ct_foreign_trace *trace = NULL;
+
+	make_foreign(metadata, "", 0);
+	told[0] = '\0';
+	ct_sources_init(&sources, note_told, NULL);
+	assert_int_equal(ct_foreign_trace_open(&sources, "t", &trace), CTRACE_OK);
+	return trace;
+}
+
+static void close_trace(struct ct_foreign_trace *trace)
+{
+	ct_foreign_trace_unref(trace);
+	ct_sources_fini(&sources);
+}
+
+#define UUID "00010203-0405-0607-0809-0a0b0c0d0e0f"
+#define INTEGERS "typealias integer { size = 8; } := u8; typealias integer { size = 32; } := u32; "
+
+static void how_packets_begin(void **state)
+{
+	static const struct {
+		const char *metadata;
+		bool has_magic, has_uuid;
+		const char *begin;
+	} rows[] = {
+		{ INTEGERS "trace { byte_order = le; uuid = \"" UUID "\"; packet.header := struct { u32 magic; u8 uuid[16]; }; };",
+		  true, true, "\xC1\x1F\xFC\xC1\0\1\2\3\4\5\6\7\10\11\12\13\14\15\16\17" },
+		{ INTEGERS "trace { byte_order = be; packet.header := struct { u32 magic; u8 uuid[16]; }; };", true, false,
+		  "\xC1\xFC\x1F\xC1" },
+		{ INTEGERS "trace { byte_order = be; packet.header := struct { u8 version; u32 magic; }; };", false, false, "" },
+		{ INTEGERS "trace { byte_order = be; packet.header := struct { u8 magic; }; };", false, false, "" },
+		{ INTEGERS "trace { byte_order = be; };", false, false, "" },
+	};
+
+	(void)state;
+	for (size_t i = 0; i < CT_COUNT(rows); i++) {
+		struct ct_foreign_trace *trace = open_trace(rows[i].metadata);
+
+		assert_int_equal(trace->has_magic, rows[i].has_magic);
+		assert_int_equal(trace->has_uuid, rows[i].has_uuid);
+		assert_memory_equal(trace->begin, rows[i].begin, rows[i].has_uuid ? 20 : rows[i].has_magic ? 4 : 0);
+		assert_string_equal(told, "");
+		close_trace(trace);
+	}
+}
+
+static void whose_events_are(void **state)
+{
+	struct ct_foreign_trace *trace = open_trace(HEAD "env { vpid = 7; procname = \"shop\"; hostname = \"vm\"; };");
+	const struct ct_origin *origin = ct_foreign_trace_origin(trace, &sources, 8, "till");
+
+	(void)state;
+	assert_int_equal(trace->origin->pid, 7);
+	assert_string_equal(trace->origin->program, "shop");
+	assert_true(trace->origin->is_foreign);
+	assert_int_equal(origin->pid, 8);
+	assert_string_equal(origin->program, "till");
+	assert_string_equal(origin->host, "vm");
+	assert_ptr_equal(ct_foreign_trace_origin(trace, &sources, 8, "till"), origin);
+	assert_string_equal(ct_foreign_trace_origin(trace, &sources, 9, "")->program, "");
+	/* So many are told apart, and those that were stay so. */
+	for (uint32_t pid = 10; pid < 2 * CT_FOREIGN_ORIGINS; pid++)
+		assert_non_null(ct_foreign_trace_origin(trace, &sources, pid, ""));
+	assert_ptr_equal(ct_foreign_trace_origin(trace, &sources, 2 * CT_FOREIGN_ORIGINS, ""), trace->origin);
+	assert_ptr_equal(ct_foreign_trace_origin(trace, &sources, 8, "till"), origin);
+	close_trace(trace);
+}
+
+static void metadata_that_are_not_understood(void **state)
+{
+	static const struct {
+		const char *text, *told;
+	} rows[] = {
+		{ "{ \"type\": \"preamble\" }", "unknown 0+0 0 Common Trace Format 2; ctrace reads 1.8\n" },
+		{ "trace { major = 1;\n minor = 7; };",
+		  "unknown 0+0 0 line 2, column 15: Common Trace Format 1.7; ctrace reads 1.8\n" },
+		{ "nonsense",
+		  "unknown 0+0 0 line 1, column 1: this begins nothing that metadata say; expected trace, env, clock, stream, event, "
+		  "typealias, typedef, struct, variant or enum\n" },
+	};
+
+	(void)state;
+	for (size_t i = 0; i < CT_COUNT(rows); i++) {
+		make_foreign(rows[i].text, "x", 1);
+		told[0] = '\0';
+		ct_sources_init(&sources, note_told, NULL);
+		assert_int_equal(ct_source_foreign_add(&sources, "t", NULL), CTRACE_UNSUPPORTED);
+		assert_string_equal(told, rows[i].told);
+		ct_sources_fini(&sources);
+	}
+}
+
+#define TEST(name) cmocka_unit_test_setup_teardown(name, fixture_setup, fixture_teardown)
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		TEST(metadata_that_are_not_understood),
+		TEST(how_packets_begin),
+		TEST(whose_events_are),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
