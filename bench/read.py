@@ -15,8 +15,8 @@ import struct
 import subprocess
 import sys
 import tempfile
-import time
 
+FOLDER = sys.argv[1]
 EVENTS = 1_000_000
 ROUNDS = 7
 LARGE_BYTES = int(os.environ.get("BENCH_READ_LARGE", 10 << 30))
@@ -32,24 +32,19 @@ def place():
 
 def run(arguments, output):
     """Seconds, and MiB at most in memory."""
-    with open(output, "wb") as out:
-        start = time.perf_counter()
-        process = subprocess.Popen(arguments, stdout=out, stderr=subprocess.PIPE)
-        complaints = process.stderr.read()
-        _, status, usage = os.wait4(process.pid, 0)
-        seconds = time.perf_counter() - start
-    process.returncode = os.waitstatus_to_exitcode(status)
-    if process.returncode != 0:
-        sys.exit(f"{' '.join(arguments)}: status {process.returncode}\n{complaints.decode(errors='replace')}")
-    return {"seconds": seconds, "mebibytes": usage.ru_maxrss / 1024}
+    told = subprocess.run([f"{FOLDER}/bench/bench_process", output] + arguments, capture_output=True, text=True, check=False)
+    words = told.stdout.split()
+    if told.returncode != 0 or words[2] != "0":
+        sys.exit(f"{' '.join(arguments)}: {told.stdout}\n{told.stderr}")
+    return {"seconds": float(words[0]), "mebibytes": float(words[1])}
 
 
-def make_trace(folder, path, count):
+def make_trace(path, count):
     config = f"{path}.cfg"
     with open(config, "w", encoding="utf-8") as file:
         file.write(f"mftrace.dest = binfile\nmftrace.level.bench = info\nmftrace.emitter.binfile#file = {path}\nctrace.block.timeout = 10000\n")
     environment = dict(os.environ, MFTRACE_CONFIG=config, CTRACE_RUN_DIR=f"{path}.run")
-    subprocess.run([f"{folder}/bench/bench_read", str(count)], env=environment, check=True)
+    subprocess.run([f"{FOLDER}/bench/bench_read", str(count)], env=environment, check=True)
 
 
 def lines_of(path):
@@ -142,11 +137,11 @@ def measure_seek(tool, work):
 
 
 def main():
-    folder, output = sys.argv[1], sys.argv[2]
-    tool = f"{folder}/ctrace"
+    output = sys.argv[2]
+    tool = f"{FOLDER}/ctrace"
     with tempfile.TemporaryDirectory(prefix="ctrace-bench-read.", dir=place()) as work:
-        make_trace(folder, f"{work}/a.ctb", EVENTS)
-        make_trace(folder, f"{work}/four.ctb", 4 * EVENTS)
+        make_trace(f"{work}/a.ctb", EVENTS)
+        make_trace(f"{work}/four.ctb", 4 * EVENTS)
         trace = f"{work}/a.ctb"
         cases = {
             "text": [tool, "show", trace],

@@ -372,7 +372,7 @@ int cmd_tail(int argc, char **argv)
 		{ "last", 'n', "N", 0, "Begin with the last N events that the rings still hold", 5 },
 		{ "from-start", OPTION_FROM_START, NULL, 0, "Begin with all that the rings still hold", 5 },
 		{ "limit", OPTION_LIMIT, "N", 0, "End after N events", 5 },
-		{ "count", 0, NULL, OPTION_ALIAS, NULL, 5 },
+		{ "count", OPTION_LIMIT, "N", OPTION_HIDDEN, NULL, 5 }, /* what it was called first */
 		{ "for", OPTION_FOR, "SECONDS", 0, "End after so long", 5 },
 		{ 0 },
 	};

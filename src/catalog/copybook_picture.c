@@ -1,7 +1,7 @@
 /*
  * copybook_picture.c - what a PICTURE says: of what kind its item is, how many characters and digits it has, where its point is.
  *
- * Called by copybook_entry.c with the picture's text.  Pure.  It is as strict as telling the size needs; whether a picture's insertions
+ * Called by copybook_clause.c with the picture's text.  Pure.  It is as strict as telling the size needs; whether a picture's insertions
  * stand in an order that a compiler takes is the compiler's business.
  *
  * Copyright The ctrace authors.  SPDX-License-Identifier: Apache-2.0

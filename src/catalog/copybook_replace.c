@@ -1,7 +1,7 @@
 /*
  * copybook_replace.c - COPY ... REPLACING and the REPLACE statement: runs of tokens that become others.
  *
- * Called by copybook_scan.c for what was copied, and by copybook.c for the whole.  What was put in is not looked at again.  Comparing is
+ * Called by copybook_copy.c for what was copied, and by copybook.c for the whole.  What was put in is not looked at again.  Comparing is
  * counted against a limit, as a long pattern that nearly fits everywhere would take for ever.
  *
  * Copyright The ctrace authors.  SPDX-License-Identifier: Apache-2.0

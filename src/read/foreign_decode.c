@@ -1,9 +1,9 @@
 /*
  * foreign_decode.c - the bits of a foreign trace become items, as its metadata say.
  *
- * Called by foreign_packets.c and source_foreign.c, on one thread, for one scope of a packet or event after the other.  Any alignment, either byte order, any
- * type that the metadata can describe.  The bytes and the metadata may be hostile: nothing is read behind `limit`, recursion is as deep as
- * types stand in each other, and each step is counted.
+ * Called by foreign_packets.c and source_foreign.c, on one thread, for one scope of a packet or event after the other.  Any alignment, either
+ * byte order, any type that the metadata can describe.  The bytes and the metadata may be hostile: nothing is read behind `limit`, recursion is
+ * as deep as types stand in each other, and each step is counted.
  *
  * Copyright The ctrace authors.  SPDX-License-Identifier: Apache-2.0
  */

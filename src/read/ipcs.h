@@ -3,7 +3,7 @@
  *
  *     ipcs_scan.c      a command's text as words and values, and what is wrong with it first
  *     ipcs_values.c    times, lists, names
- *     ipcs_parse.c     subcommands and operands
+ *     ipcs_parse.c     subcommands; ipcs_operand.c: their operands (ipcs_operand.h)
  *     ipcs_text.c      a command as text again
  *     ipcs_message.c   the messages ITT10001I to ITT10019I
  *     ipcs_select.c    is an event meant

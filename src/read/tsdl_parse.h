@@ -105,5 +105,29 @@ bool ct_tsdl_number(struct ct_tsdl_parser *parser, bool *out_negative, uint64_t 
 const struct ct_tsdl_type *ct_tsdl_type(struct ct_tsdl_parser *parser, bool has_name);
 bool ct_tsdl_is_declaration(const struct ct_tsdl_parser *parser); /* typealias, typedef, struct, variant or enum is the present word */
 bool ct_tsdl_declaration(struct ct_tsdl_parser *parser);          /* one of them, to its semicolon */
+/* For the kinds of types: */
+struct ct_tsdl_type *ct_tsdl_type_new(struct ct_tsdl_parser *parser, enum ct_tsdl_kind kind); /* NULL: has_failed */
+/* A power of two, or complains. */
+bool ct_tsdl_type_align(struct ct_tsdl_parser *parser, bool is_number, uint64_t align, uint32_t *out_align);
+/* The name behind `struct`, `variant` or `enum`, NULL when there is none.  False without memory. */
+bool ct_tsdl_type_name(struct ct_tsdl_parser *parser, struct ct_tsdl_name **out_name);
+/* The type that has this name, or complains. */
+const struct ct_tsdl_type *ct_tsdl_type_named(struct ct_tsdl_parser *parser, enum ct_tsdl_space space, const struct ct_tsdl_name *name);
+/* Declares a type under its name, when it has one. */
+bool ct_tsdl_type_declare(struct ct_tsdl_parser *parser, enum ct_tsdl_space space, struct ct_tsdl_name *name,
+			  const struct ct_tsdl_type *type);
+
+/* ---- tsdl_scalar.c: what stands behind the word; NULL: has_failed */
+const struct ct_tsdl_type *ct_tsdl_integer(struct ct_tsdl_parser *parser);
+const struct ct_tsdl_type *ct_tsdl_float(struct ct_tsdl_parser *parser);
+const struct ct_tsdl_type *ct_tsdl_string(struct ct_tsdl_parser *parser);
+const struct ct_tsdl_type *ct_tsdl_enum(struct ct_tsdl_parser *parser);
+
+/* ---- tsdl_compound.c: the same */
+const struct ct_tsdl_type *ct_tsdl_struct(struct ct_tsdl_parser *parser);
+/* variant <tag> { ... }, variant name { ... } (to be given a tag where it is used), variant name <tag>. */
+const struct ct_tsdl_type *ct_tsdl_variant(struct ct_tsdl_parser *parser);
+/* The brackets behind a name: x[2][3] is two threes of the type; without any, it is the type. */
+const struct ct_tsdl_type *ct_tsdl_brackets(struct ct_tsdl_parser *parser, const struct ct_tsdl_type *element);
 
 #endif

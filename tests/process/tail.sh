@@ -105,6 +105,7 @@ check 'an expression' is "$(ctrace tail 'level >= warn && data[0] == "part"' --f
 check 'whose they are' is "$(ctrace tail "program ~ 'tool_subj*' && pid == $one && host == '$(hostname)' && job ~ 'tool*'" --from-start --for 0.05 | wc -l)" 20
 printf '%s\n' 'component: TOOL.MAIN' 'events: {1: {mnemonic: STEP, arguments: [number]}}' >tool.yaml
 check 'a catalogue' is "$(ctrace tail --catalog tool.yaml 'data.number == 2' --from-start --for 0.05 | cut -d' ' -f2- | sort -u)" 'tool.main STEP 1 number=2'
+check '--limit' is "$(ctrace tail --from-start --limit 3 | wc -l)" 3
 check 'filters that nothing passes' is "$(ctrace tail --from-start --for 0.05 -e 3 | wc -l)" 0
 check 'a JOBNAME' is "$(ctrace tail --from-start --for 0.05 --job 'tool*' | wc -l)" 20
 check 'another JOBNAME' is "$(ctrace tail --from-start --for 0.05 --job 'x*' | wc -l)" 0
@@ -188,7 +189,7 @@ usage() {
 	ctrace tail "$@" 2>usage.err
 	is $? 2
 }
-for arguments in '--pid abc' '--pid 0' '--asid XYZ' '--count 0' '--count -1' '--last 1000001' '--for 0' '--for x' '--level loud' '--event 5-' word 'event==1 event==2' 'level>abc'; do
+for arguments in '--pid abc' '--pid 0' '--asid XYZ' '--count 0' '--limit 0' '--limit -1' '--last 1000001' '--for 0' '--for x' '--level loud' '--event 5-' word 'event==1 event==2' 'level>abc'; do
 	# shellcheck disable=SC2086 # words
 	check "refused: $arguments" usage $arguments
 done

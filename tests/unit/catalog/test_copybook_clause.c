@@ -30,7 +30,7 @@ static void air_is_passed(void **state)
 		"R@0+7 N@0+1 T@1+2 A@1+1 B@2+1 ");
 	assert_fields(
 		"01 R. 05 A PIC S99 SIGN IS LEADING SEPARATE CHARACTER. 05 B PIC S9 TRAILING SEPARATE. 05 C PIC S9 SIGN TRAILING.",
-		"-121+3", 6, "A=-12\nB=+1\nC=+3\n");
+		"-121+3", 6, "A=-12\nB=1+\nC=+3\n");
 }
 
 static void mistakes_have_their_place(void **state)

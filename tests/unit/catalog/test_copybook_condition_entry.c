@@ -37,7 +37,7 @@ static void mistakes_have_their_place(void **state)
 	(void)state;
 	assert_complaint("88 A VALUE 1.", 1, 4, "level 88 \"A\" belongs to nothing");
 	assert_complaint("01 R PIC X. 88 A.", 1, 17, "a level 88 without a name or VALUE");
-	assert_complaint("01 R PIC X. 88 VALUE 1.", 1, 22, "a level 88 without a name or VALUE");
+	assert_complaint("01 R PIC X. 88 VALUE 1.", 1, 16, "a level 88 without a name or VALUE");
 	assert_complaint("01 R PIC 9. 88 A VALUE 1 THRU.", 1, 30, "\".\" is no value");
 }
 

@@ -40,14 +40,14 @@ static void words_are_passed_one_by_one(void **state)
 
 static void at_most_one_of_several_is_passed(void **state)
 {
-	static const char *const air[] = { "X", "PIC" };
+	static const char *const air[] = { "PIC", "X" };
 	struct ct_entry_parser *parser = test_calloc(1, sizeof *parser);
 
 	(void)state;
 	parser->words = &all;
 	ct_entry_accept_any(parser, air, CT_COUNT(air));
 	assert_int_equal(parser->at, 1);
-	ct_entry_accept_any(parser, air + 1, 1);
+	ct_entry_accept_any(parser, air, 1);
 	assert_int_equal(parser->at, 1);
 	test_free(parser);
 }

@@ -31,8 +31,8 @@ static void what_the_field_says_itself_stays(void **state)
 static void types_have_tables_and_what_they_redefine(void **state)
 {
 	(void)state;
-	assert_places("01 T TYPEDEF. 05 A PIC XX. 05 B REDEFINES A PIC X. 01 R. 05 P PIC X. 05 Q TYPE T. 05 S TYPE T.",
-		      "R@0+5 P@0+1 Q@1+2 A@1+2 B@1+1 S@3+2 A@3+2 B@3+1 ");
+	assert_places("01 T TYPEDEF. 05 X PIC X. 05 A PIC XX. 05 B REDEFINES A PIC X. 01 R. 05 P PIC X. 05 Q TYPE T. 05 S TYPE T.",
+		      "R@0+7 P@0+1 Q@1+3 X@1+1 A@2+2 B@2+1 S@4+3 X@4+1 A@5+2 B@5+1 ");
 }
 
 /* Each doubles the one before: the limit of fields ends it. */

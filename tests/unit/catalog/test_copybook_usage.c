@@ -80,7 +80,7 @@ static void usage_has_a_word(void **state)
 {
 	(void)state;
 	assert_complaint("01 R. 05 A USAGE 'x'.", 1, 18, "USAGE \"x\"");
-	assert_complaint("01 R. 05 A USAGE", 1, 16, "USAGE the end");
+	assert_complaint("01 R. 05 A USAGE", 1, 12, "USAGE the end");
 	assert_complaint("01 R. 05 A PIC 9 COMP-33.", 1, 18, "unknown clause \"COMP-33\"");
 }
 

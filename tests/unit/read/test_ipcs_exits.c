@@ -144,8 +144,8 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		EXITS_TEST(the_users_exit_hides_and_ends),        EXITS_TEST(from_the_beginning_again),
 		EXITS_TEST(an_answer_that_means_nothing_is_told), EXITS_TEST(the_components_filter_is_asked_before_the_users),
-		EXITS_TEST(the_end_of_one_is_the_end_of_all),
-		EXITS_TEST(a_formatter_prints_instead),           EXITS_TEST(what_is_missing_is_said_once),
+		EXITS_TEST(the_end_of_one_is_the_end_of_all),     EXITS_TEST(a_formatter_prints_instead),
+		EXITS_TEST(what_is_missing_is_said_once),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
