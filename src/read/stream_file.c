@@ -75,7 +75,8 @@ static void tell_failure(struct ct_stream_file *file, struct ct_sources *sources
 	if (file->has_failed || (errno == ENOENT && file->size > 0 && at >= file->size))
 		return;
 	file->has_failed = true;
-	(void)snprintf(message, sizeof message, "it cannot be read: %s", strerror_r(errno, reason, sizeof reason));
+	(void)snprintf(message, sizeof message, "it cannot be read: %s",
+		       errno == EINVAL ? "it is no regular file" : strerror_r(errno, reason, sizeof reason));
 	ct_sources_damage(sources, file->source->path, at, 0, message);
 }
 

@@ -25,6 +25,7 @@ static void levels_say_what_an_entry_is(void **state)
 	assert_fields(
 		"78 N VALUE 2. 01 C CONSTANT IS GLOBAL AS 1. 01 R. 05 A PIC X(N). 66 Z RENAMES A THRU B. 88 Q VALUE 'ab'. 05 B PIC X(C).",
 		"abc", 3, "A=ab\nA IS Q\nB=c\n");
+	assert_places("01 R. 05 A PIC X. 77 F PIC X.", "R@0+1 A@0+1 ");
 }
 
 static void mistakes_have_their_place(void **state)
