@@ -360,6 +360,7 @@ static int run(struct show *show)
 	show->reading.also = print_before;
 	show->reading.also_user = &show->output;
 	show->reading.has_pairs = !show->is_count && line_options_use_pairs(&show->lines);
+	show->reading.pairs_are_shown = !show->lines.has_nesting;
 	if (has_context(show)) {
 		filter = show->reading.filter;
 		show->reading.filter = NULL;

@@ -293,7 +293,9 @@ static void add_run_directory(const char *path, void *user)
 
 bool reading_open_empty(struct reading *reading)
 {
-	struct ct_reader_options options = { .has_pairs = reading->has_pairs, .report = report, .user = reading };
+	struct ct_reader_options options = {
+		.has_pairs = reading->has_pairs, .pairs_are_shown = reading->pairs_are_shown, .report = report, .user = reading
+	};
 	enum ctrace_status status;
 
 	(void)reading_catalog(reading);

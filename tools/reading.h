@@ -24,6 +24,7 @@ struct reading {
 	size_t path_count;
 	/* what the verb may set before reading_open() */
 	bool has_pairs;       /* views get durations */
+	bool pairs_are_shown; /* and their depth does not matter */
 	ct_read_report *also; /* is told of every note too, with the verb's own user */
 	void *also_user;
 	bool is_quiet; /* nothing is told now: it will be read again */

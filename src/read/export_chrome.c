@@ -123,10 +123,10 @@ static const struct ct_copybook *copybook_of(const struct ct_view *view, uint32_
 {
 	const struct ct_argument *argument;
 
-	if (view->type == NULL || index >= view->type->argument_count || view->event.items[index].data == NULL)
+	if (view->type == NULL || index >= view->type->argument_count)
 		return NULL;
 	argument = &view->type->arguments[index];
-	return argument->print == CT_PRINT_RECORD ? argument->copybook : NULL;
+	return ct_value_is_record(&view->event.items[index], argument) ? argument->copybook : NULL;
 }
 
 static void add_args(struct chrome *self, const struct ct_view *view)

@@ -4,7 +4,7 @@
  * Called by ctrace export, on one thread.  Whatever was read - rings of dead processes, compressed generations, other tracers' traces - comes
  * out as BINFILE writes it, so that ctrace and every viewer of the format read it: packets of at most CT_PACKET_CONTENT, and metadata with the
  * names that the catalogue, or the trace itself, has for events and items.  Lost events are counted in the stream in which they are missing.
- * A folder gets its metadata last: until then nobody takes it for a trace.
+ * A folder gets its metadata last: until then nobody takes it for a trace.  What cannot be written to its end goes again.
  *
  * Copyright The ctrace authors.  SPDX-License-Identifier: Apache-2.0
  */
@@ -46,11 +46,13 @@ struct trace {
 	uint32_t stream_count;
 	uint32_t next_number; /* above those of all streams */
 	uint64_t lost;        /* in no stream yet */
+	bool is_whole;        /* it is on disk, with its metadata */
 };
 
 struct export
 {
 	char *folder;
+	bool is_folder_ours; /* it was not there before */
 	bool has_one_trace;
 	struct ct_tracks *tracks;
 	struct trace **traces; /* by origin; NULL: nothing of it yet */
@@ -425,6 +427,7 @@ static enum ctrace_status trace_open(const struct ct_export_options *options, vo
 	if (self == NULL)
 		return CTRACE_NOT_ENOUGH_MEMORY;
 	self->folder = strdup(options->folder);
+	self->is_folder_ours = access(options->folder, F_OK) != 0;
 	self->has_one_trace = options->has_one_trace;
 	if (self->folder == NULL || ct_tracks_create(&self->tracks) != CTRACE_OK) {
 		trace_close(self);
@@ -503,7 +506,7 @@ static void tell_last_losses(struct export *self, struct trace *trace)
 	}
 }
 
-static void write_metadata(struct export *self, const struct trace *trace)
+static void write_metadata(struct export *self, struct trace *trace)
 {
 	struct ct_buf text;
 
@@ -513,6 +516,39 @@ static void write_metadata(struct export *self, const struct trace *trace)
 		ct_schema_print_class(&text, ct_schema_find(trace->schema, id));
 	append(self, trace, "metadata", &text);
 	ct_buf_fini(&text);
+	trace->is_whole = self->error == 0;
+}
+
+static void remove_file(const struct trace *trace, const char *name)
+{
+	char *path;
+
+	if (asprintf(&path, "%s/%s", trace->folder, name) < 0)
+		return;
+	(void)unlink(path);
+	free(path);
+}
+
+/* Of traces that are not whole nothing stays. */
+static void discard(struct export *self)
+{
+	for (size_t i = 0; i < self->trace_count; i++) {
+		const struct trace *trace = self->traces[i];
+
+		if (trace == NULL || trace->is_whole)
+			continue;
+		for (uint32_t k = 0; k < trace->stream_count; k++) {
+			char name[32];
+
+			(void)snprintf(name, sizeof name, "stream.%u", trace->streams[k]->number);
+			remove_file(trace, name);
+		}
+		remove_file(trace, "metadata");
+		if (!self->has_one_trace)
+			(void)rmdir(trace->folder);
+	}
+	if (self->is_folder_ours)
+		(void)rmdir(self->folder);
 }
 
 static enum ctrace_status trace_end(void *user)
@@ -532,6 +568,7 @@ static enum ctrace_status trace_end(void *user)
 	}
 	if (self->error == 0)
 		return CTRACE_OK;
+	discard(self);
 	errno = self->error;
 	return self->error == ENOMEM ? CTRACE_NOT_ENOUGH_MEMORY : CTRACE_OS_ERROR;
 }

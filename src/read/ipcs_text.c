@@ -37,10 +37,20 @@ static void add_word(struct ct_buf *out, const char *text)
 		ct_buf_add_char(out, '\'');
 }
 
+/* "asid(1f)" closes what it opens, and nothing else. */
+static bool is_balanced(const char *name)
+{
+	int depth = 0;
+
+	for (; *name != '\0' && depth >= 0; name++)
+		depth += (*name == '(') - (*name == ')');
+	return depth == 0;
+}
+
 /* Names are compared in any case: listings have them in small letters. */
 static void add_name(struct ct_buf *out, const char *name)
 {
-	if (strpbrk(name, " ,'\t") != NULL || strstr(name, "/*") != NULL) {
+	if (strpbrk(name, " ,'\t") != NULL || !is_balanced(name) || strstr(name, "/*") != NULL) {
 		add_word(out, name);
 		return;
 	}

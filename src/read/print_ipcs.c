@@ -442,7 +442,7 @@ static void print_dump(struct ct_buf *out, const struct ct_ipcs_layout *layout, 
 
 static bool is_record(const struct datum *datum)
 {
-	return datum->argument != NULL && datum->argument->print == CT_PRINT_RECORD && datum->argument->copybook != NULL;
+	return ct_value_is_record(datum->item, datum->argument);
 }
 
 void ct_ipcs_print_full(struct ct_buf *out, const struct ct_ipcs_layout *layout, const struct ct_view *view)

@@ -314,12 +314,12 @@ static void add_meaning(struct ct_buf *out, const struct ctrace_event_item *item
 	static const struct ct_line_format plain = { .delimiter = "", .hex_block_size = 0 };
 	struct ct_buf text;
 
-	if (argument->print == CT_PRINT_RECORD && argument->copybook != NULL) {
+	if (ct_value_is_record(item, argument)) {
 		ADD(out, ",\"record\":");
 		ct_json_add_record(out, argument->copybook, item->data, item->size);
 		return;
 	}
-	if (argument->print == CT_PRINT_DEFAULT && argument->encoding == CT_ENCODING_ASCII)
+	if (argument->print == CT_PRINT_RECORD || (argument->print == CT_PRINT_DEFAULT && argument->encoding == CT_ENCODING_ASCII))
 		return;
 	ct_buf_init(&text);
 	ct_value_add(&text, &plain, item, argument);

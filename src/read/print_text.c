@@ -159,11 +159,6 @@ static const struct ct_argument *argument_of(const struct ct_view *view, uint32_
 	return view->type != NULL && index < view->type->argument_count ? &view->type->arguments[index] : NULL;
 }
 
-static bool is_record(const struct ct_argument *argument)
-{
-	return argument != NULL && argument->print == CT_PRINT_RECORD && argument->copybook != NULL;
-}
-
 static void add_data(const struct ct_text_printer *printer, struct ct_buf *out, const struct ct_view *view)
 {
 	const struct ct_line_format *line = &printer->options.line;
@@ -185,7 +180,7 @@ static void add_named_data(const struct ct_text_printer *printer, struct ct_buf 
 		const struct ct_argument *argument = argument_of(view, i);
 		const char *name = ct_view_item_name(view, i, scratch);
 
-		if (printer->options.has_records && is_record(argument))
+		if (printer->options.has_records && ct_value_is_record(&view->event.items[i], argument))
 			continue;
 		ct_buf_add_text(out, line->delimiter);
 		ct_escape_add(out, name, strlen(name));
@@ -197,7 +192,7 @@ static void add_named_data(const struct ct_text_printer *printer, struct ct_buf 
 static void add_records(struct ct_buf *out, const struct ct_view *view)
 {
 	for (uint32_t i = 0; i < view->event.item_count; i++)
-		if (is_record(argument_of(view, i)))
+		if (ct_value_is_record(&view->event.items[i], argument_of(view, i)))
 			ct_value_add_record(out, &view->event.items[i], argument_of(view, i), RECORD_INDENT);
 }
 

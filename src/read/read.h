@@ -107,6 +107,7 @@ struct ct_reader_options {
 	const struct ct_catalog *catalog; /* or NULL */
 	const struct ct_filter *filter;   /* or NULL */
 	bool has_pairs;                   /* views get duration_ns, span_id and depth also when the filter does not ask for them */
+	bool pairs_are_shown;             /* depth counts for nothing: spans of which the filter drops both ends need not be known */
 	ct_read_report *report;           /* or NULL */
 	void *user;
 };
@@ -138,6 +139,8 @@ void ct_pairing_note(struct ct_pairing_state *state, struct ct_view *view);
 /* ---- value.c: an item as the catalogue says, or as its type says: text for people.  Escaped, not quoted unless format says so. */
 void ct_value_add(struct ct_buf *out, const struct ct_line_format *format, const struct ctrace_event_item *item,
 		  const struct ct_argument *argument); /* or NULL */
+/* Is it shown as a COBOL record: the catalogue names a copybook for it, and it is bytes and no number. */
+bool ct_value_is_record(const struct ctrace_event_item *item, const struct ct_argument *argument); /* or NULL */
 /* A record: a line a field, `indent` blanks before each: "  05 CUST-NAME            \"ADA LOVELACE\"".  */
 void ct_value_add_record(struct ct_buf *out, const struct ctrace_event_item *item, const struct ct_argument *argument, unsigned indent);
 

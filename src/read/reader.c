@@ -28,6 +28,7 @@ static void sources_init(struct ct_reader *reader)
 	sources->catalog = reader->options.catalog;
 	sources->filter = filter;
 	sources->has_pairs = reader->pairing != NULL;
+	sources->pairs_are_shown = reader->options.pairs_are_shown;
 	sources->may_seek = filter == NULL || ct_filter_uses(filter) == 0;
 	if (filter != NULL)
 		ct_filter_times(filter, &sources->since_ns, &sources->until_ns);

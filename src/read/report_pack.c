@@ -141,9 +141,7 @@ static void add_span(struct ct_report *report, const struct ct_view *view)
 
 static bool is_record(const struct ct_view *view, uint32_t index)
 {
-	const struct ct_argument *argument = &view->type->arguments[index];
-
-	return argument->print == CT_PRINT_RECORD && argument->copybook != NULL && view->event.items[index].type == CTRACE_TYPE_BINARY;
+	return ct_value_is_record(&view->event.items[index], &view->type->arguments[index]);
 }
 
 static void add_record(struct ct_report *report, const struct ct_view *view, uint32_t index)

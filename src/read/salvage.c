@@ -345,19 +345,47 @@ static enum ctrace_status copy_trace(struct trace *trace, const char *only)
 		(void)rmdir(trace->to);
 		return CTRACE_OK;
 	}
+	status = write_metadata(trace);
+	if (status != CTRACE_OK)
+		return status;
 	trace->salvage->traces++;
 	trace->salvage->streams += trace->streams;
-	return write_metadata(trace);
+	return CTRACE_OK;
+}
+
+/* Half a copy does not stay. */
+static void discard(const struct trace *trace)
+{
+	struct dirent **entries;
+	int count = scandir(trace->to, &entries, is_stream, NULL);
+
+	for (int i = 0; i < count; i++) {
+		(void)unlinkat(trace->to_fd, entries[i]->d_name, 0);
+		free(entries[i]);
+	}
+	if (count >= 0)
+		free(entries);
+	(void)unlinkat(trace->to_fd, "metadata", 0);
+	(void)rmdir(trace->to);
 }
 
 static enum ctrace_status salvage_trace(struct ct_salvage *salvage, const char *folder, const char *only, const char *to)
 {
 	struct trace trace = { .salvage = salvage, .folder = folder, .to = to, .to_fd = -1 };
 	enum ctrace_status status = CTRACE_NOT_ENOUGH_MEMORY;
+	uint64_t events = salvage->events, packets = salvage->packets;
 
 	if (asprintf(&trace.metadata_path, "%s/metadata", folder) >= 0) {
 		status = copy_trace(&trace, only);
 		free(trace.metadata_path);
+	}
+	if (status != CTRACE_OK && trace.to_fd >= 0) {
+		int error = errno;
+
+		discard(&trace);
+		salvage->events = events;
+		salvage->packets = packets;
+		errno = error;
 	}
 	ct_os_close(&trace.to_fd);
 	ct_schema_destroy(trace.schema);

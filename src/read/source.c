@@ -161,18 +161,41 @@ const struct ct_origin *ct_sources_origin(struct ct_sources *sources, const stru
  * Classes of events
  */
 
+/* Could the filter accept the event at the other end of what this one begins or ends? */
+static bool may_accept_other_end(const struct ct_sources *sources, const struct ct_view *view)
+{
+	struct ct_view other = *view;
+
+	other.names = NULL;
+	other.event.event_id = view->type->pair_id;
+	other.type = ct_catalog_event(view->component, view->type->pair_id);
+	for (uint32_t level = 0; level < CTRACE_LEVEL_COUNT; level++) {
+		other.event.level = level;
+		if (other.type != NULL && other.type->severity != CTRACE_LEVEL_NONE && level != other.type->severity &&
+		    level != view->event.level)
+			continue;
+		if (ct_filter_class(sources->filter, &other) != CT_VERDICT_NEVER)
+			return true;
+	}
+	return false;
+}
+
+static bool is_for_pairs(const struct ct_sources *sources, const struct ct_view *view)
+{
+	return sources->has_pairs && view->type != NULL && view->type->pairing != CT_PAIR_NONE &&
+	       (!sources->pairs_are_shown || may_accept_other_end(sources, view));
+}
+
 enum ct_verdict ct_sources_class(const struct ct_sources *sources, struct ct_view *view)
 {
 	enum ct_verdict verdict;
 
-	view->component = sources->catalog != NULL ?
-				  ct_catalog_component(sources->catalog, view->event.component, view->event.component_size) :
-				  NULL;
+	view->component = sources->catalog != NULL
+				  ? ct_catalog_component(sources->catalog, view->event.component, view->event.component_size)
+				  : NULL;
 	view->type = view->component != NULL ? ct_catalog_event(view->component, view->event.event_id) : NULL;
 	verdict = sources->filter != NULL ? ct_filter_class(sources->filter, view) : CT_VERDICT_ALWAYS;
-	if (verdict == CT_VERDICT_NEVER && sources->has_pairs && view->type != NULL && view->type->pairing != CT_PAIR_NONE)
-		return CT_VERDICT_MAYBE;
-	return verdict;
+	return verdict == CT_VERDICT_NEVER && is_for_pairs(sources, view) ? CT_VERDICT_MAYBE : verdict;
 }
 
 /* ------------------------------------------------------------------------------------------------------------
@@ -199,9 +222,7 @@ void ct_sources_note(struct ct_sources *sources, const struct ct_read_note *note
 
 void ct_sources_damage(struct ct_sources *sources, const char *path, uint64_t offset, uint64_t bytes, const char *message)
 {
-	struct ct_read_note note = {
-		.trouble = CT_TROUBLE_DAMAGE, .path = path, .offset = offset, .bytes = bytes, .message = message
-	};
+	struct ct_read_note note = { .trouble = CT_TROUBLE_DAMAGE, .path = path, .offset = offset, .bytes = bytes, .message = message };
 
 	ct_sources_note(sources, &note);
 }
@@ -380,7 +401,8 @@ static enum ctrace_status add_generations(struct ct_sources *sources, const char
 	for (int i = 0; i < count; i++) {
 		char *generation;
 
-		if (is_generation(entries[i]->d_name, stem, strlen(stem)) && asprintf(&generation, "%s%s", folder, entries[i]->d_name) >= 0) {
+		if (is_generation(entries[i]->d_name, stem, strlen(stem)) &&
+		    asprintf(&generation, "%s%s", folder, entries[i]->d_name) >= 0) {
 			enum ctrace_status status = add_one_folder(sources, generation);
 
 			if (result != CTRACE_OK)

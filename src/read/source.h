@@ -41,6 +41,7 @@ struct ct_sources {
 	const struct ct_catalog *catalog; /* or NULL */
 	const struct ct_filter *filter;   /* or NULL */
 	bool has_pairs;                   /* events with a pairing are needed whatever the filter says */
+	bool pairs_are_shown;             /* but of those only spans of which it may accept an end */
 	bool may_seek;                    /* what lies before since_ns need not be read */
 	uint64_t since_ns, until_ns;
 	size_t may_hold; /* CT_SOURCES_HOLD */

@@ -303,6 +303,11 @@ void ct_value_add_record(struct ct_buf *out, const struct ctrace_event_item *ite
  * Items
  */
 
+bool ct_value_is_record(const struct ctrace_event_item *item, const struct ct_argument *argument)
+{
+	return argument != NULL && argument->print == CT_PRINT_RECORD && argument->copybook != NULL && !is_integer(item->type);
+}
+
 void ct_value_add(struct ct_buf *out, const struct ct_line_format *format, const struct ctrace_event_item *item,
 		  const struct ct_argument *argument)
 {
@@ -315,8 +320,10 @@ void ct_value_add(struct ct_buf *out, const struct ct_line_format *format, const
 			ct_line_add_item(out, format, item);
 		return;
 	}
-	if (argument->print == CT_PRINT_RECORD && argument->copybook != NULL)
+	if (ct_value_is_record(item, argument))
 		add_record_in_line(out, item, argument);
+	else if (argument->print == CT_PRINT_RECORD)
+		ct_line_add_item(out, format, item);
 	else if (argument->print == CT_PRINT_TEXT && !is_integer(item->type))
 		add_text(out, format, item, argument->encoding);
 	else if (argument->print != CT_PRINT_TEXT && item->type != CTRACE_TYPE_TEXT && item->type != CTRACE_TYPE_UTF8 &&

@@ -71,6 +71,31 @@ static void skipping_goes_forward(void **state)
 	close_packets(&p);
 }
 
+/* Wherever the window ends while a packet is looked for: inside its head too. */
+static void found_behind_much_that_is_none(void **state)
+{
+	static const char none[CT_STREAM_WINDOW];
+	struct ct_buf bytes = { 0 };
+	struct packets p;
+
+	make(*state);
+	assert_int_equal(ct_os_read_file("t.ctb/stream.0", (size_t)1 << 20, &bytes), CTRACE_OK);
+	for (size_t before = sizeof none - CT_PACKET_HEAD - 2; before <= sizeof none; before++) {
+		FILE *file = fopen("t.ctb/stream.0", "w");
+
+		assert_non_null(file);
+		assert_int_equal(fwrite(none, 1, before, file), before);
+		assert_int_equal(fwrite(bytes.data, 1, bytes.size, file), bytes.size);
+		assert_int_equal(fclose(file), 0);
+		open_packets(&p);
+		assert_true(ct_binfile_packets_next(&p.packets, &p.sources));
+		assert_int_equal(p.packets.packet_at, before);
+		assert_int_equal(p.sources.totals.damaged_bytes, before);
+		close_packets(&p);
+	}
+	ct_buf_fini(&bytes);
+}
+
 static void times_are_sought(void **state)
 {
 	struct packets p;
@@ -223,6 +248,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		TEST(one_behind_the_other),
 		TEST(skipping_goes_forward),
+		TEST(found_behind_much_that_is_none),
 		TEST(times_are_sought),
 		TEST(damaged_heads_cost_their_packets),
 		TEST(a_hole_costs_what_it_hit),

@@ -8,7 +8,10 @@
 #include "export_fixture.h"
 
 #include <errno.h>
+#include <signal.h>
+#include <sys/resource.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 struct back {
 	struct ct_reader *reader;
@@ -242,6 +245,42 @@ static void what_cannot_be_written_is_told(void **state)
 	ct_export_trace.close(self);
 }
 
+/* The disk is full from `bytes` a file on. */
+static void assert_nothing_stays(const char *folder, bool has_one_trace, rlim_t bytes, bool is_there)
+{
+	const struct rlimit full = { .rlim_cur = bytes, .rlim_max = RLIM_INFINITY }, free_again = { RLIM_INFINITY, RLIM_INFINITY };
+	const struct ctrace_event_item item = text_item("a text that takes room");
+	struct ct_export_options options = { .folder = folder, .has_one_trace = has_one_trace };
+	struct ct_view views[] = { view_at(0, 1, &item, 1), view_at(1, 1, &item, 1) };
+	enum ctrace_status status;
+	void *self;
+
+	views[1].event.tid = views[0].event.tid + 1;
+	assert_int_equal(ct_export_trace.open(&options, &self), CTRACE_OK);
+	ct_export_trace.add(self, &views[0]);
+	ct_export_trace.add(self, &views[1]);
+	assert_int_equal(setrlimit(RLIMIT_FSIZE, &full), 0);
+	status = ct_export_trace.end(self);
+	assert_int_equal(setrlimit(RLIMIT_FSIZE, &free_again), 0);
+	assert_int_equal(status, CTRACE_OS_ERROR);
+	assert_int_equal(errno, EFBIG);
+	ct_export_trace.close(self);
+	assert_int_equal(access(folder, F_OK), is_there ? 0 : -1);
+	assert_int_equal(rmdir(folder), is_there ? 0 : -1); /* which is empty */
+}
+
+static void half_a_trace_does_not_stay(void **state)
+{
+	(void)state;
+	(void)signal(SIGXFSZ, SIG_IGN);
+	assert_nothing_stays("half", true, 10, false);
+	assert_nothing_stays("half", false, 10, false);
+	assert_nothing_stays("half", true, 1000, false); /* the streams are whole, the metadata are not */
+	assert_nothing_stays("half", false, 1000, false);
+	assert_int_equal(mkdir("mine", 0700), 0);
+	assert_nothing_stays("mine", true, 1000, true);
+}
+
 int main(void)
 {
 	static const struct CMUnitTest tests[] = {
@@ -251,6 +290,7 @@ int main(void)
 		cmocka_unit_test(losses_are_carried),
 		cmocka_unit_test(a_folder_that_holds_something_is_left_alone),
 		cmocka_unit_test(what_cannot_be_written_is_told),
+		cmocka_unit_test(half_a_trace_does_not_stay),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

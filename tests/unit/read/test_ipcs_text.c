@@ -15,6 +15,7 @@ static void it_parses_to_itself(void **state)
 		"CTRACE comp('a b') tally stop(01/02/1970,00.00.00.000000) active",
 		"CTRACE comp(x) summary file(DD)",
 		"CTRACE comp(x) short dsname('/* no comment')",
+		"CTRACE comp('a(b') sub(('c(d.E')) short dsname(')')",
 		"CTRACE comp(x) short dsname(a-b+c)",
 	};
 

@@ -168,9 +168,18 @@ static void a_copy_that_cannot_be_written_is_told(void **state)
 	struct ct_salvage run;
 
 	make_trace(*state, "t", 0, 30, 10);
-	ct_os_fail(CT_OS_WRITE, 0, 1, ENOSPC);
-	assert_int_equal(try("t", &run), CTRACE_OS_ERROR);
-	assert_int_equal(errno, ENOSPC);
+	/* And no half of it stays, whether the disk is full at the streams or at the metadata. */
+	for (unsigned write = 0; write < 4; write++) {
+		ct_os_fail(CT_OS_WRITE, write, 1, ENOSPC);
+		assert_int_equal(try("t", &run), CTRACE_OS_ERROR);
+		assert_int_equal(errno, ENOSPC);
+		assert_int_equal(run.traces, 0);
+		assert_int_equal(run.events, 0);
+		ct_os_fail(CT_OS_WRITE, 0, 0, 0);
+		assert_int_equal(rmdir("s"), 0);
+	}
+	assert_int_equal(try("t", &run), CTRACE_OK);
+	assert_int_equal(run.events, 30);
 }
 
 #define TEST(name) cmocka_unit_test_setup_teardown(name, fixture_setup, fixture_teardown)

@@ -4,6 +4,7 @@
  * Copyright The ctrace authors.  SPDX-License-Identifier: Apache-2.0
  */
 #include "read_fixture.h"
+#include "view_fixture.h"
 
 static enum ctrace_status add(const char *path, size_t *out_count)
 {
@@ -56,7 +57,8 @@ static void traces_of_others_are_unsupported(void **state)
 	size_t count;
 
 	(void)state;
-	assert_int_equal(system("mkdir other; printf '/* CTF 1.8 */\\ntrace { major = 2; };' > other/metadata; touch other/stream.0"), 0);
+	assert_int_equal(system("mkdir other; printf '/* CTF 1.8 */\\ntrace { major = 2; };' > other/metadata; touch other/stream.0"),
+			 0);
 	assert_int_equal(add("other", &count), CTRACE_UNSUPPORTED);
 	assert_int_equal(add("other/stream.0", &count), CTRACE_UNSUPPORTED);
 	/* In a folder it is reported, and what else is there is read. */
@@ -78,6 +80,45 @@ static void generations_by_what_they_have_in_common(void **state)
 	assert_int_equal(add("a", &count), CTRACE_NOT_FOUND);
 }
 
+static enum ct_verdict verdict_of(const struct ct_sources *sources, uint32_t event_id, uint32_t level)
+{
+	struct ct_view view = { .event = { .component = "APP", .component_size = 3, .event_id = event_id, .level = level } };
+
+	return ct_sources_class(sources, &view);
+}
+
+static void ends_of_spans_are_needed_as_far_as_one_is_shown(void **state)
+{
+	static const char text[] = "component: APP\n"
+				   "events:\n"
+				   "  1: {mnemonic: IN, exit: 2, severity: info}\n"
+				   "  2: {mnemonic: OUT, severity: warn}\n"
+				   "  3: {mnemonic: BEGIN, exit: 4}\n"
+				   "  4: END\n"
+				   "  5: {mnemonic: LOW, exit: 6, severity: debug}\n"
+				   "  6: {mnemonic: LOWEND, severity: debug}\n";
+	struct ct_catalog *catalog = view_catalog("app.yaml", text);
+	struct ct_complaint complaint;
+	struct ct_filter *filter;
+	struct ct_sources sources = { .catalog = catalog, .has_pairs = true, .pairs_are_shown = true };
+
+	(void)state;
+	assert_int_equal(ct_filter_parse("level >= warn", 0, &filter, &complaint), CTRACE_OK);
+	sources.filter = filter;
+	assert_int_equal(verdict_of(&sources, 2, CTRACE_WARN), CT_VERDICT_ALWAYS);
+	assert_int_equal(verdict_of(&sources, 1, CTRACE_INFO), CT_VERDICT_MAYBE); /* its exit is shown */
+	assert_int_equal(verdict_of(&sources, 3, CTRACE_INFO), CT_VERDICT_MAYBE); /* at what level END is nobody knows */
+	assert_int_equal(verdict_of(&sources, 5, CTRACE_DEBUG), CT_VERDICT_NEVER);
+	assert_int_equal(verdict_of(&sources, 6, CTRACE_DEBUG), CT_VERDICT_NEVER);
+	assert_int_equal(verdict_of(&sources, 9, CTRACE_DEBUG), CT_VERDICT_NEVER);
+	sources.pairs_are_shown = false; /* depth */
+	assert_int_equal(verdict_of(&sources, 5, CTRACE_DEBUG), CT_VERDICT_MAYBE);
+	sources.has_pairs = false;
+	assert_int_equal(verdict_of(&sources, 1, CTRACE_INFO), CT_VERDICT_NEVER);
+	ct_filter_destroy(filter);
+	ct_catalog_destroy(catalog);
+}
+
 static void hostile_run_folder_is_refused(void **state)
 {
 	size_t count;
@@ -97,6 +138,7 @@ int main(void)
 		TEST(what_is_none_of_them),
 		TEST(traces_of_others_are_unsupported),
 		TEST(generations_by_what_they_have_in_common),
+		TEST(ends_of_spans_are_needed_as_far_as_one_is_shown),
 		TEST(hostile_run_folder_is_refused),
 	};
 

@@ -8,16 +8,26 @@
 /* A stream that waits for its turn gives its memory back, and has its event again. */
 static void little_memory_for_many(void **state)
 {
+	struct ctrace_event event;
+	uint64_t times[COUNT];
 	struct reading r;
 
 	make(*state);
 	reading_init(&r);
 	assert_int_equal(ct_sources_add(&r.sources, "t.ctb"), CTRACE_OK);
+	for (unsigned i = 0; i < COUNT && next_event(&r, &event); i++)
+		times[i] = event.time_ns;
+	ct_sources_fini(&r.sources);
+	reading_init(&r);
+	assert_int_equal(ct_sources_add(&r.sources, "t.ctb"), CTRACE_OK);
 	assert_int_equal(ct_sources_add(&r.sources, "t.ctb"), CTRACE_OK);
 	r.sources.may_hold = 1;
-	for (unsigned i = 0; i < 2 * COUNT; i++)
-		assert_int_equal(next_number(&r), i / 2);
-	assert_int_equal(next_number(&r), UINT32_MAX);
+	for (unsigned i = 0; i < 2 * COUNT; i++) {
+		assert_true(next_event(&r, &event));
+		assert_true(event.time_ns == times[i / 2]);
+		assert_int_equal(event.item_count, 1);
+	}
+	assert_false(next_event(&r, &event));
 	assert_int_equal(r.sources.held, 0);
 	assert_int_equal(r.reports, 0);
 	ct_sources_fini(&r.sources);

@@ -177,7 +177,7 @@ static void make_own(struct fixture *f)
 	static unsigned char bytes[300][300];
 	struct ctrace_event_item items[300];
 	struct ctrace_stream stream = { .id = 3 };
-	char component[24];
+	char component[24] = "";
 
 	fixture_open(f, "FILE=own.ctb\n");
 	for (unsigned i = 0; i < 400; i++) {

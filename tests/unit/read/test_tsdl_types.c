@@ -20,13 +20,16 @@ static void names_of_types(void **state)
 
 static void names_of_several_words(void **state)
 {
-	const struct ct_tsdl_type *type = fields_of("unsigned long int a; typealias u8 := char * *; char * * b;");
+	const struct ct_tsdl_type *type = fields_of("unsigned long int a; typealias u8 := char * *; char * * b; "
+						    "typealias u8 := ab c; typealias unsigned long int := a bc; ab c c; a bc d;");
 
 	(void)state;
 	assert_int_equal(type->fields[0].type->size, 32);
 	assert_string_equal(type->fields[0].name->text, "a");
 	assert_int_equal(type->fields[1].type->size, 8);
 	assert_string_equal(type->fields[1].name->text, "b");
+	assert_int_equal(type->fields[2].type->size, 8);
+	assert_int_equal(type->fields[3].type->size, 32);
 }
 
 static void what_is_no_type(void **state)

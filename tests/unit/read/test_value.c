@@ -137,6 +137,26 @@ static void a_record_prints_its_fields(void **state)
 	remove_folder(folder);
 }
 
+static void a_number_is_no_record(void **state)
+{
+	struct ctrace_event_item item = number_item(CTRACE_TYPE_COMP5S, 4, (uint64_t)-5);
+	struct ctrace_event_item address = number_item(CTRACE_TYPE_ADDRESS, 8, 0x1F);
+	struct ctrace_event_item text = text_item("0012ADA");
+	struct ct_view view = view_of(&item, 1);
+	struct ct_catalog *catalog;
+	char folder[32];
+
+	(void)state;
+	catalog = catalog_with_copybook(folder);
+	view_describe(&view, catalog);
+	assert_string_equal(show(item, &view.type->arguments[0]), "-5");
+	assert_string_equal(show(address, &view.type->arguments[0]), "0x1F");
+	assert_true(ct_value_is_record(&text, &view.type->arguments[0]));
+	assert_false(ct_value_is_record(&item, &view.type->arguments[0]) || ct_value_is_record(&text, NULL));
+	ct_catalog_destroy(catalog);
+	remove_folder(folder);
+}
+
 static void what_does_not_fit_is_marked(void **state)
 {
 	struct ctrace_event_item item = binary_item("00x2ADA   A\x00\x15\x0D" "78more", 20);
@@ -169,6 +189,7 @@ int main(void)
 		cmocka_unit_test(flags_and_enumerations),
 		cmocka_unit_test(bytes_that_are_text),
 		cmocka_unit_test(a_record_prints_its_fields),
+		cmocka_unit_test(a_number_is_no_record),
 		cmocka_unit_test(what_does_not_fit_is_marked),
 	};
 	int failures;
