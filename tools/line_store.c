@@ -85,6 +85,7 @@ void line_store_add(struct line_store *store, const void *line, size_t size)
 {
 	struct line_pile *pile = &store->piles[1];
 	line_size length = (line_size)size;
+	size_t before;
 
 	if (store->write_errno != 0)
 		return;
@@ -97,13 +98,16 @@ void line_store_add(struct line_store *store, const void *line, size_t size)
 		store->write_errno = errno;
 		return;
 	}
+	before = pile->memory.size;
 	ct_buf_add(&pile->memory, &length, sizeof length);
 	ct_buf_add(&pile->memory, line, size);
 	ct_buf_add(&pile->memory, &length, sizeof length);
-	if (pile->memory.failed)
+	if (pile->memory.failed) {
+		pile->memory.size = before; /* half a line cannot be read back */
 		store->write_errno = ENOMEM;
-	else
+	} else {
 		pile->count++;
+	}
 }
 
 /* ------------------------------------------------------------------------------------------------------------

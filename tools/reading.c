@@ -60,11 +60,21 @@ static bool need_catalog(struct reading *reading)
 	return false;
 }
 
+static void lack_memory(struct reading *reading)
+{
+	say(reading);
+	fprintf(stderr, "%s\n", ctrace_status_text(CTRACE_NOT_ENOUGH_MEMORY));
+	reading->has_failed = true;
+}
+
 /* A mistake in a catalogue costs its names, not the trace: it is told, and reading goes on. */
 static void add_catalog(struct reading *reading, const char *path)
 {
-	if (need_catalog(reading) && ct_catalog_add(reading->catalog, path, complain_catalog, reading) == CTRACE_NOT_FOUND)
-		reading->has_failed = true;
+	enum ctrace_status status = need_catalog(reading) ? ct_catalog_add(reading->catalog, path, complain_catalog, reading) : CTRACE_OK;
+
+	if (status == CTRACE_NOT_ENOUGH_MEMORY)
+		lack_memory(reading);
+	reading->has_failed |= status == CTRACE_NOT_FOUND || reading->catalog == NULL;
 }
 
 /* ------------------------------------------------------------------------------------------------------------
@@ -317,7 +327,7 @@ bool reading_catalog(struct reading *reading)
 	/* What is wrong with a catalogue has been said. */
 	if (!reading->has_environment &&
 	    ct_catalog_add_environment(reading->catalog, complain_catalog, reading) == CTRACE_NOT_ENOUGH_MEMORY)
-		reading->has_failed = true;
+		lack_memory(reading);
 	reading->has_environment = true;
 	return true;
 }

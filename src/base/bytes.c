@@ -24,6 +24,12 @@ void ct_buf_fini(struct ct_buf *buf)
 	*buf = (struct ct_buf){ 0 };
 }
 
+void ct_buf_fini_into(struct ct_buf *buf, struct ct_buf *out)
+{
+	out->failed |= buf->failed;
+	ct_buf_fini(buf);
+}
+
 void ct_buf_clear(struct ct_buf *buf)
 {
 	buf->size = 0;

@@ -52,7 +52,7 @@ static void add_cobol_remark(struct ct_buf *out, const char *text)
 		at += size;
 		at += *at == ' ';
 	} while (*at != '\0');
-	ct_buf_fini(&plain);
+	ct_buf_fini_into(&plain, out);
 }
 
 /* Bytes of the first character as a text has them; a quotation mark is doubled in a literal. */
@@ -107,7 +107,7 @@ static void print_cobol_event(struct ct_buf *out, struct ct_made_names *names, c
 	ct_remark_add(&remark, names->component, type);
 	if (remark.size != 0)
 		add_cobol_remark(out, ct_buf_text(&remark));
-	ct_buf_fini(&remark);
+	ct_buf_fini_into(&remark, out);
 	print_cobol_number(out, ct_made_names_event(names, type), false, type->event_id);
 }
 
@@ -132,7 +132,7 @@ static void print_cobol_labels(struct ct_buf *out, struct ct_made_names *names, 
 					   ct_label_is_negative(argument, label), label->value);
 		}
 	}
-	ct_buf_fini(&head);
+	ct_buf_fini_into(&head, out);
 }
 
 static void print_cobol_head(struct ct_buf *out, struct ct_made_names *names)
@@ -147,7 +147,7 @@ static void print_cobol_head(struct ct_buf *out, struct ct_made_names *names)
 	ct_buf_clear(&head);
 	ct_buf_add_format(&head, "Made by ctrace catalog copybook from %s: change that, not this.", ct_component_file_name(component));
 	add_cobol_remark(out, ct_buf_text(&head));
-	ct_buf_fini(&head);
+	ct_buf_fini_into(&head, out);
 	ct_buf_add_format(out, "\n" REMARK "The name, with the blank that ends it\n" AREA_A "78 %s value\n",
 			  ct_made_names_own(names, "COMPONENT"));
 	add_cobol_literal(out, component->name);

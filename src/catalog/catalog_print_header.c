@@ -29,7 +29,7 @@ static void add_c_remark(struct ct_buf *out, const char *text)
 	}
 	if (out->size > start && out->data[out->size - 1] == '\\')
 		ct_buf_add_char(out, '.');
-	ct_buf_fini(&plain);
+	ct_buf_fini_into(&plain, out);
 }
 
 static void add_c_string(struct ct_buf *out, const char *text)
@@ -92,7 +92,7 @@ static void print_c_event(struct ct_buf *out, struct ct_made_names *names, const
 		ct_buf_add_text(out, " */");
 	}
 	ct_buf_add_char(out, '\n');
-	ct_buf_fini(&remark);
+	ct_buf_fini_into(&remark, out);
 }
 
 static void print_c_head(struct ct_buf *out, struct ct_made_names *names)

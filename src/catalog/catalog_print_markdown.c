@@ -26,7 +26,7 @@ static void add_markdown(struct ct_buf *out, const char *text)
 		else
 			ct_buf_add_char(out, *at);
 	}
-	ct_buf_fini(&plain);
+	ct_buf_fini_into(&plain, out);
 }
 
 static const char *const print_names[] = {
@@ -142,7 +142,7 @@ static void print_remarks(struct ct_buf *out, const struct ct_catalog_component 
 		print_pair(&remarks, type, other);
 	if (remarks.size != 0)
 		ct_buf_add_format(out, "\n%s\n", ct_buf_text(&remarks) + 1);
-	ct_buf_fini(&remarks);
+	ct_buf_fini_into(&remarks, out);
 }
 
 static void print_event(struct ct_buf *out, const struct ct_catalog_component *component, const struct ct_event_type *type)

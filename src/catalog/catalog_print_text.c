@@ -87,5 +87,5 @@ void ct_remark_add(struct ct_buf *out, const struct ct_catalog_component *compon
 		ct_buf_add_char(out, ' ');
 	}
 	ct_buf_add(out, facts.data, facts.size);
-	ct_buf_fini(&facts);
+	ct_buf_fini_into(&facts, out);
 }

@@ -98,6 +98,7 @@ static void set_attributes(json_t *object, const struct ctrace_display *shown, b
 	ct_buf_init(&userdata);
 	for (unsigned i = 0; i < CTRACE_USERDATA_SIZE; i++)
 		ct_buf_add_hex(&userdata, shown->userdata[i], 2, true);
+	*failed |= userdata.failed;
 	set_text(object, "userdata", ct_buf_text(&userdata), failed);
 	ct_buf_fini(&userdata);
 }

@@ -123,7 +123,7 @@ static void add_text(struct ct_buf *out, unsigned field, const char *text, size_
 	ct_buf_init(&escaped);
 	ct_escape_add(&escaped, text, size);
 	add_message(out, field, &escaped);
-	ct_buf_fini(&escaped);
+	ct_buf_fini_into(&escaped, out);
 }
 
 static void add_terminated(struct ct_buf *out, unsigned field, const char *text)

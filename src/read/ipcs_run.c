@@ -304,7 +304,7 @@ static void print_merged(struct ct_ipcs_listing *run)
 		ct_buf_add_format(&run->out, "%02u. ", (unsigned)i + 1);
 		ct_ipcs_add_plain(&run->out, text.data, text.size);
 		ct_buf_add_char(&run->out, '\n');
-		ct_buf_fini(&text);
+		ct_buf_fini_into(&text, &run->out);
 	}
 	ct_buf_add_char(&run->out, '\n');
 }

@@ -82,8 +82,9 @@ static struct ct_ipcs_tally *add(struct ct_ipcs_tallies *tallies, const struct c
 	ct_ipcs_print_mnemonic(&mnemonic, view);
 	size = mnemonic.size < sizeof tally->mnemonic ? mnemonic.size : sizeof tally->mnemonic - 1;
 	memcpy(tally->mnemonic, ct_buf_text(&mnemonic), size);
-	ct_buf_fini(&mnemonic);
 	tally->description = strdup(ct_ipcs_description(view));
+	tallies->has_failed |= mnemonic.failed || tally->description == NULL;
+	ct_buf_fini(&mnemonic);
 	*slot_of(tallies, tally->event_id, component_hash) = ++tallies->count;
 	return tally;
 }

@@ -167,7 +167,7 @@ static unsigned add_escaped_cut(struct ct_buf *out, const char *text, unsigned m
 	ct_buf_init(&escaped);
 	ct_escape_add(&escaped, text, strnlen(text, CTRACE_MAX_COMPONENT));
 	count = add_cut(out, escaped.data, escaped.size, most);
-	ct_buf_fini(&escaped);
+	ct_buf_fini_into(&escaped, out);
 	return count;
 }
 
@@ -388,7 +388,7 @@ static void print_text(struct ct_buf *out, const struct ct_ipcs_layout *layout, 
 		end_line(out);
 		at += size;
 	} while (at < datum->size);
-	ct_buf_fini(&text);
+	ct_buf_fini_into(&text, out);
 }
 
 /* A byte as one column. */

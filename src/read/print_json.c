@@ -325,7 +325,7 @@ static void add_meaning(struct ct_buf *out, const struct ctrace_event_item *item
 	ct_value_add(&text, &plain, item, argument);
 	ADD(out, ",\"text\":");
 	(void)add_string(out, text.data, text.size);
-	ct_buf_fini(&text);
+	ct_buf_fini_into(&text, out);
 }
 
 static void add_item(struct ct_buf *out, const struct ct_view *view, uint32_t index)

@@ -352,6 +352,7 @@ static void add_run(struct ct_text_printer *printer, struct ct_buf *out, const s
 		cached->names = view->names;
 	}
 	ct_buf_add(out, cached->text.data, cached->text.size);
+	out->failed |= cached->text.failed;
 }
 
 static const char *color_of(uint32_t level)

@@ -68,7 +68,7 @@ static void add_trcout(struct ct_buf *out, const struct ct_display_trcout *trcou
 	ct_display_add_size(&used, trcout->limit);
 	ct_buf_add_format(&used, ", %" PRIu64 " EVENT%s", trcout->events, plural(trcout->events));
 	ct_display_add_detail(out, "", ct_buf_text(&used));
-	ct_buf_fini(&used);
+	ct_buf_fini_into(&used, out);
 	add_events(out, trcout->wrapped_events, "OVERWRITTEN");
 	add_events(out, trcout->full_events, "NOT WRITTEN: IT IS FULL");
 	if (trcout->failing != 0)

@@ -124,7 +124,7 @@ static void add_text(struct ct_buf *out, const struct ct_line_format *format, co
 	ct_escape_add(out, text.data, text.size);
 	if (format->quote_strings)
 		ct_buf_add_char(out, '"');
-	ct_buf_fini(&text);
+	ct_buf_fini_into(&text, out);
 }
 
 /* ------------------------------------------------------------------------------------------------------------

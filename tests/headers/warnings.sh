@@ -4,7 +4,7 @@ set -u
 . "$CTRACE_SOURCE/tests/tap.sh"
 cd "$CTRACE_SOURCE" || exit 1
 
-flags=(-std=gnu17 -D_GNU_SOURCE -DCT_VERSION='"0"' -DCT_MODULE_DIR='"/"' -Iinclude -Isrc -Wall -Wextra -Wconversion -Wshadow -Werror)
+flags=(-std=gnu17 -D_GNU_SOURCE -DCT_VERSION='"0"' -DCT_MODULE_DIR='"/"' -Iinclude -Isrc -I"$CTRACE_BUILD" -Wall -Wextra -Wconversion -Wshadow -Werror)
 for compiler in gcc clang; do
 	for folder in src/* tools; do
 		compgen -G "$folder/*.c" >/dev/null || continue

@@ -94,7 +94,7 @@ static void two_rings(struct maker *m)
 static void undelivered_events_of_a_dead_process(void **state)
 {
 	char name[64];
-	struct ctrace_event event;
+	struct ctrace_event event = { 0 };
 	struct reading r;
 
 	(void)state;
