@@ -126,6 +126,7 @@ struct context {
 	uint64_t passed;         /* lines since the last that was printed */
 	uint64_t after;          /* lines that are still to be printed */
 	struct line_store lines; /* --reverse: all of them */
+	int error;               /* of the lines before */
 };
 
 static bool print_line(const char *line, size_t size, void *user)
@@ -166,7 +167,8 @@ static void add_match(struct context *context, const struct ct_view *view)
 	if (context->passed > show->before && show->shown > 0 && !show->lines.is_json)
 		(void)add_line("--\n", 3, context);
 	if (context->passed > 0 && show->before > 0) {
-		(void)line_store_each(&context->before, false, add_line, context);
+		if (!line_store_each(&context->before, false, add_line, context))
+			context->error = errno;
 		line_store_fini(&context->before);
 		line_store_init(&context->before, show->before);
 	}
@@ -184,8 +186,10 @@ static void pass_by(struct context *context, const struct ct_view *view)
 		return;
 	}
 	context->passed++;
-	if (context->show->before > 0)
-		keep_line(context->show, &context->before, view);
+	if (context->show->before == 0)
+		return;
+	keep_line(context->show, &context->before, view);
+	context->error = context->before.write_errno;
 }
 
 static bool is_match(struct context *context, const struct ct_view *view)
@@ -233,7 +237,7 @@ static void print_around_all(struct show *show, const struct ct_filter *filter)
 	line_store_init(&context.before, show->before);
 	line_store_init(&context.lines, UINT64_MAX);
 	while ((!is_done(show) || context.after > 0) && show->output.write_errno == 0 && context.lines.write_errno == 0 &&
-	       (view = ct_reader_next(show->reading.reader)) != NULL) {
+	       context.error == 0 && (view = ct_reader_next(show->reading.reader)) != NULL) {
 		if (is_match(&context, view))
 			add_match(&context, view);
 		else
@@ -243,6 +247,8 @@ static void print_around_all(struct show *show, const struct ct_filter *filter)
 		tell_lost_lines(show, errno);
 	else if (context.lines.write_errno != 0)
 		tell_lost_lines(show, context.lines.write_errno);
+	else if (context.error != 0)
+		tell_lost_lines(show, context.error);
 	line_store_fini(&context.before);
 	line_store_fini(&context.lines);
 }

@@ -9,6 +9,7 @@
 
 #include <argp.h>
 #include <errno.h>
+#include <jansson.h>
 #include <stdio_ext.h>
 #include <stdlib.h>
 #include <string.h>
@@ -24,6 +25,9 @@ struct verb {
 };
 
 static int cmd_help(int argc, char **argv);
+
+/* Something that was to be printed is missing for want of memory. */
+static bool has_lacked_memory;
 
 /* What argp and getopt call us, however we were started. */
 static char tool_name[] = "ctrace";
@@ -256,6 +260,7 @@ int ct_tool_print(FILE *to, const char *text, size_t size)
 	if (to != NULL && size != 0)
 		fwrite(text, 1, size, to);
 	columns = count_columns(text, size);
+	has_lacked_memory |= escaped.failed;
 	ct_buf_fini(&escaped);
 	return columns;
 }
@@ -276,10 +281,29 @@ static void check_stdout(void)
 	_exit(CMD_NOTHING);
 }
 
+/* A member that no memory was found for is left out of a document, wherever that was; here it is noticed. */
+static void *allocate_json(size_t size)
+{
+	void *memory = malloc(size);
+
+	has_lacked_memory |= memory == NULL;
+	return memory;
+}
+
+static int check_memory(int exit_status)
+{
+	if (!has_lacked_memory)
+		return exit_status;
+	fprintf(stderr, "ctrace: some of it is missing: %s\n", ctrace_status_text(CTRACE_NOT_ENOUGH_MEMORY));
+	return exit_status != CMD_DONE ? exit_status : CMD_NOTHING;
+}
+
 int main(int argc, char **argv)
 {
 	const struct verb *verb;
 	int verb_at = 0;
+
+	json_set_alloc_funcs(allocate_json, free);
 
 	if (argc > 0)
 		argv[0] = tool_name;
@@ -292,5 +316,5 @@ int main(int argc, char **argv)
 	verb = verb_find(argv[verb_at]);
 	if (verb == NULL)
 		return complain_unknown_verb(argv[verb_at]);
-	return verb_run(verb, argc - verb_at, argv + verb_at);
+	return check_memory(verb_run(verb, argc - verb_at, argv + verb_at));
 }

@@ -70,7 +70,8 @@ static void lack_memory(struct reading *reading)
 /* A mistake in a catalogue costs its names, not the trace: it is told, and reading goes on. */
 static void add_catalog(struct reading *reading, const char *path)
 {
-	enum ctrace_status status = need_catalog(reading) ? ct_catalog_add(reading->catalog, path, complain_catalog, reading) : CTRACE_OK;
+	enum ctrace_status status =
+		need_catalog(reading) ? ct_catalog_add(reading->catalog, path, complain_catalog, reading) : CTRACE_OK;
 
 	if (status == CTRACE_NOT_ENOUGH_MEMORY)
 		lack_memory(reading);

@@ -31,9 +31,9 @@ struct reading {
 	/* while reading */
 	struct ct_reader *reader;
 	bool has_environment; /* the catalogues of the environment are read: a verb may open again */
-	bool has_failed;  /* something that was named could not be read */
-	bool has_rings;   /* processes are among what is read */
-	uint64_t reports; /* lines on stderr so far */
+	bool has_failed;      /* something that was named could not be read */
+	bool has_rings;       /* processes are among what is read */
+	uint64_t reports;     /* lines on stderr so far */
 };
 
 /* --catalog PATH, --filter EXPRESSION, -c -l -e --since --until: a child parser; its input is a struct reading, which the verb has

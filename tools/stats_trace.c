@@ -242,9 +242,10 @@ static const char *plural(uint64_t count)
 	return count == 1 ? "" : "s";
 }
 
-static void print_head(const struct ct_tally *tally, const struct ct_read_totals *totals)
+static bool print_head(const struct ct_tally *tally, const struct ct_read_totals *totals)
 {
 	struct ct_buf out;
+	bool ok;
 
 	ct_buf_init(&out);
 	ct_buf_add_format(&out, "%" PRIu64 " event%s, %" PRIu64 " bytes, in ", tally->events, plural(tally->events), tally->bytes);
@@ -259,15 +260,16 @@ static void print_head(const struct ct_tally *tally, const struct ct_read_totals
 	ct_line_add_date(&out, tally->last_ns);
 	ct_buf_add_char(&out, ' ');
 	ct_line_add_time(&out, tally->last_ns);
+	ok = !out.failed;
 	printf("%s\n", ct_buf_text(&out));
 	ct_buf_fini(&out);
+	return ok;
 }
 
 static bool print_for_people(const struct stats_trace *stats, const struct ct_tally *tally, const struct ct_read_totals *totals)
 {
-	bool ok = true;
+	bool ok = print_head(tally, totals);
 
-	print_head(tally, totals);
 	for (unsigned kind = 0; kind < CT_TALLY_KINDS && ok; kind++)
 		if (!stats->has_kind || stats->kind == kind)
 			ok = print_table(stats, tally, (enum ct_tally_kind)kind);

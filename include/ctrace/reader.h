@@ -19,11 +19,11 @@ extern "C" {
 
 /* What an exit answers.  Any other number: the exit is not called again, and the tool says so (ITT10009I). */
 enum ctrace_exit_code {
-	CTRACE_EXIT_FORMAT = 0,     /* show the event (a formatter: it is shown) */
-	CTRACE_EXIT_REREAD = 4,     /* filter only: begin again with the first event; at most 16 times a run */
-	CTRACE_EXIT_BYPASS = 8,     /* do not show it (a formatter: show it as hexadecimal) */
-	CTRACE_EXIT_NO_MORE = 12,   /* show it, and do not call this exit again */
-	CTRACE_EXIT_TERMINATE = 16  /* end the run (ITT10008I) */
+	CTRACE_EXIT_FORMAT = 0,    /* show the event (a formatter: it is shown) */
+	CTRACE_EXIT_REREAD = 4,    /* filter only: begin again with the first event; at most 16 times a run */
+	CTRACE_EXIT_BYPASS = 8,    /* do not show it (a formatter: show it as hexadecimal) */
+	CTRACE_EXIT_NO_MORE = 12,  /* show it, and do not call this exit again */
+	CTRACE_EXIT_TERMINATE = 16 /* end the run (ITT10008I) */
 };
 
 #define CTRACE_EXIT_WORK_AREA 4096u /* bytes; zero at first, kept from call to call of one exit */
@@ -38,9 +38,9 @@ struct ctrace_exit_call {
 	const char *host;                 /* "" when not known */
 	const char *jobname;
 	unsigned asid;
-	uint64_t sequence; /* of all events that were read, from 1 */
-	const char *options;  /* CTRACE ... OPTIONS((text)); "" */
-	int report;           /* 0 SHORT, 1 SUMMARY, 2 FULL, 3 TALLY; other tools: 2 */
+	uint64_t sequence;   /* of all events that were read, from 1 */
+	const char *options; /* CTRACE ... OPTIONS((text)); "" */
+	int report;          /* 0 SHORT, 1 SUMMARY, 2 FULL, 3 TALLY; other tools: 2 */
 	void *work_area;
 	/* Formatters: a line of the listing, without its end; what is no plain text in it is escaped. */
 	void (*print)(const struct ctrace_exit_call *call, const char *text, size_t size);

@@ -68,7 +68,7 @@ struct ct_span {
 	size_t size;
 };
 struct ct_span ct_span_of(const char *from, const char *to);
-bool ct_is_blank(char c); /* of ASCII */
+bool ct_is_blank(char c);                         /* of ASCII */
 struct ct_span ct_span_trim(struct ct_span span); /* without the blanks at both ends */
 /* A word in quotation marks, for a message: at most `limit` bytes of it, escaped. */
 void ct_span_quote(struct ct_buf *message, struct ct_span word, size_t limit);

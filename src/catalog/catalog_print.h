@@ -34,6 +34,7 @@ struct ct_made_names {
 	uint32_t slot_count;
 	uint32_t count;
 	struct ct_buf last;
+	bool has_failed; /* for want of memory names may not be distinct */
 };
 void ct_made_names_init(struct ct_made_names *names, const struct ct_spelling *spelling, const struct ct_catalog_component *component);
 void ct_made_names_fini(struct ct_made_names *names);

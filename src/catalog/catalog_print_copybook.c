@@ -125,6 +125,7 @@ static void print_cobol_labels(struct ct_buf *out, struct ct_made_names *names, 
 		ct_buf_add_format(&head, "%s of %s, %s", ct_labels_word(argument), type->mnemonic, argument->name);
 		ct_buf_add_char(out, '\n');
 		add_cobol_remark(out, ct_buf_text(&head));
+		out->failed |= head.failed;
 		for (uint32_t j = 0; j < argument->label_count; j++) {
 			const struct ct_label *label = &argument->labels[j];
 
@@ -144,6 +145,7 @@ static void print_cobol_head(struct ct_buf *out, struct ct_made_names *names)
 	ct_buf_add_format(&head, "Events of %s%s%s", component->name, component->description[0] != '\0' ? ": " : "",
 			  component->description);
 	add_cobol_remark(out, ct_buf_text(&head));
+	out->failed |= head.failed;
 	ct_buf_clear(&head);
 	ct_buf_add_format(&head, "Made by ctrace catalog copybook from %s: change that, not this.", ct_component_file_name(component));
 	add_cobol_remark(out, ct_buf_text(&head));
@@ -164,5 +166,6 @@ void ct_catalog_print_copybook(struct ct_buf *out, const struct ct_catalog_compo
 		print_cobol_event(out, &names, &component->events[i]);
 	for (uint32_t i = 0; i < component->event_count; i++)
 		print_cobol_labels(out, &names, &component->events[i]);
+	out->failed |= names.has_failed;
 	ct_made_names_fini(&names);
 }

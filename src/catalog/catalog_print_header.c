@@ -127,5 +127,6 @@ void ct_catalog_print_header(struct ct_buf *out, const struct ct_catalog_compone
 	for (uint32_t i = 0; i < component->event_count; i++)
 		print_c_labels(out, &names, &component->events[i]);
 	ct_buf_add_text(out, "\n#endif\n");
+	out->failed |= names.has_failed;
 	ct_made_names_fini(&names);
 }

@@ -43,8 +43,10 @@ static bool grow(struct ct_made_names *names)
 	uint32_t count = names->slot_count != 0 ? names->slot_count * 2 : 256;
 	uint32_t *slots = calloc(count, sizeof *slots);
 
-	if (slots == NULL)
+	if (slots == NULL) {
+		names->has_failed = true;
 		return false;
+	}
 	free(names->slots);
 	names->slots = slots;
 	names->slot_count = count;
@@ -65,8 +67,10 @@ static bool add(struct ct_made_names *names, const char *name)
 	if (*slot != 0)
 		return false;
 	ct_buf_add(&names->texts, name, strlen(name) + 1);
-	if (names->texts.failed)
+	if (names->texts.failed) {
+		names->has_failed = true;
 		return true;
+	}
 	*slot = (uint32_t)at + 1;
 	names->count++;
 	return true;
@@ -145,6 +149,7 @@ static const char *make_name(struct ct_made_names *names, const char *const *par
 	}
 	if (out->size > spelling->limit || !add(names, ct_buf_text(out)))
 		number_name(names, number);
+	names->has_failed |= out->failed;
 	return ct_buf_text(out);
 }
 

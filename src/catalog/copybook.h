@@ -59,24 +59,24 @@ uint32_t ct_copybook_size(const struct ct_copybook *copybook);    /* bytes, with
 
 /* ---- copybook_decode.c: a record's bytes to fields, in the order of the copybook. */
 enum ct_field_kind {
-	CT_RECORD_TEXT,    /* alphabetic, alphanumeric, edited */
-	CT_RECORD_NUMBER,  /* text is a number as DISPLAY shows it: -00123.45, +007, 12-, 1.5E+30; for JSON see ct_field_json_number() */
+	CT_RECORD_TEXT,   /* alphabetic, alphanumeric, edited */
+	CT_RECORD_NUMBER, /* text is a number as DISPLAY shows it: -00123.45, +007, 12-, 1.5E+30; for JSON see ct_field_json_number() */
 	CT_RECORD_POINTER, /* text is 0x and digits */
 	CT_RECORD_GROUP
 };
 struct ct_record_field {
-	const char *name;      /* "FILLER" for one without */
+	const char *name; /* "FILLER" for one without */
 	enum ct_field_kind kind;
 	uint32_t depth;        /* 0: the record itself */
 	uint32_t offset, size; /* bytes in the record */
 	int32_t occurrence;    /* from 1 in a table; 0: it is in none.  Of this field's own OCCURS only */
 	bool is_filler;
 	bool is_redefinition;
-	bool is_bad;           /* its bytes do not fit its picture, or are not there: text is hex digits of them */
-	const char *picture;   /* as written, upper case; "" */
-	const char *text;      /* as DISPLAY shows it, in UTF-8, not escaped; trailing blanks kept; "" of groups and tables */
+	bool is_bad;         /* its bytes do not fit its picture, or are not there: text is hex digits of them */
+	const char *picture; /* as written, upper case; "" */
+	const char *text;    /* as DISPLAY shows it, in UTF-8, not escaped; trailing blanks kept; "" of groups and tables */
 	size_t text_size;
-	const void *bytes;     /* where it is in the record; fewer than `size` may be there */
+	const void *bytes;             /* where it is in the record; fewer than `size` may be there */
 	const char *const *conditions; /* 88 names that hold */
 	uint32_t condition_count;
 	const struct ct_copybook *copybook; /* these two for ct_field_json_number() */

@@ -273,8 +273,8 @@ static const char *measure(struct ct_foreign_packets *packets, const struct ct_f
 	return NULL;
 }
 
-/* What the context says of all its events. */
-static void keep_context(struct ct_foreign_packets *packets, const struct ct_foreign_decoder *decoder)
+/* What the context says of all its events.  False without memory. */
+static bool keep_context(struct ct_foreign_packets *packets, const struct ct_foreign_decoder *decoder)
 {
 	packets->has_packet_pid = ct_foreign_has(decoder, CT_ROLE_PID);
 	packets->packet_pid = packets->has_packet_pid ? (uint32_t)decoder->values[CT_ROLE_PID] : 0;
@@ -288,6 +288,7 @@ static void keep_context(struct ct_foreign_packets *packets, const struct ct_for
 				  ? ct_foreign_ns(packets->clock.clock != NULL ? packets->clock.clock : packets->trace->tsdl->clock,
 						  decoder->values[CT_ROLE_END])
 				  : 0;
+	return !packets->context_items.has_no_memory && !packets->packet_items.has_no_memory;
 }
 
 bool ct_foreign_packets_next(struct ct_foreign_packets *packets, struct ct_sources *sources)
@@ -308,11 +309,12 @@ bool ct_foreign_packets_next(struct ct_foreign_packets *packets, struct ct_sourc
 		message = measure(packets, &decoder);
 	else
 		message = result == CT_FOREIGN_BAD ? decoder.message : ctrace_status_text(CTRACE_NOT_ENOUGH_MEMORY);
+	if (message == NULL && !keep_context(packets, &decoder))
+		message = ctrace_status_text(CTRACE_NOT_ENOUGH_MEMORY);
 	if (message != NULL) {
 		ct_foreign_packets_skip(packets, sources, packets->packet_at, message);
 		return true;
 	}
-	keep_context(packets, &decoder);
 	note_gaps(packets, sources, &decoder, before_ns);
 	/* Without the time at which it begins, those of the next packet could not be told. */
 	if (sources->may_seek && packets->begin_ns != 0 && packets->end_ns != 0 && packets->end_ns < sources->since_ns)

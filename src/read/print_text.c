@@ -46,10 +46,12 @@ static const struct {
 	const char *name;
 	enum variable variable;
 } variables[] = {
-	{ "COMPONENT", COMPONENT }, { "EVENT", EVENT },	      { "LEVEL", LEVEL },   { "LEVELNAME", LEVELNAME }, { "MNEMONIC", MNEMONIC },
-	{ "DESCRIPTION", DESCRIPTION }, { "PROCESS", PROCESS }, { "PID", PROCESS }, { "APPNAME", APPNAME },	{ "HOST", HOST },
-	{ "JOBNAME", JOBNAME },	    { "ASID", ASID },	      { "DATA", DATA },	    { "DATE", DATE },		{ "THREAD", THREAD },
-	{ "TIME", TIME },	    { "SEQ", SEQ },	      { "DURATION", DURATION },
+	{ "COMPONENT", COMPONENT }, { "EVENT", EVENT },       { "LEVEL", LEVEL },
+	{ "LEVELNAME", LEVELNAME }, { "MNEMONIC", MNEMONIC }, { "DESCRIPTION", DESCRIPTION },
+	{ "PROCESS", PROCESS },     { "PID", PROCESS },       { "APPNAME", APPNAME },
+	{ "HOST", HOST },           { "JOBNAME", JOBNAME },   { "ASID", ASID },
+	{ "DATA", DATA },           { "DATE", DATE },         { "THREAD", THREAD },
+	{ "TIME", TIME },           { "SEQ", SEQ },           { "DURATION", DURATION },
 };
 
 struct part {

@@ -20,7 +20,7 @@
 struct ct_origin {
 	uint32_t index; /* 0, 1, ... in the order in which they were added: distinct for each process */
 	const char *path;
-	const char *host;    /* "" when it is not known; so all of these */
+	const char *host; /* "" when it is not known; so all of these */
 	const char *program;
 	const char *jobname;
 	uint32_t pid;
@@ -41,10 +41,10 @@ struct ct_event_names {
 struct ct_view {
 	struct ctrace_event event;
 	const struct ct_origin *origin;
-	const struct ct_event_names *names;             /* or NULL */
-	const struct ct_catalog_component *component;   /* what the catalogue says of it, or NULL */
-	const struct ct_event_type *type;               /* or NULL */
-	bool is_of_class;     /* events of the same component (pointer), id and level have the same names and type, as long as the reader lives */
+	const struct ct_event_names *names;           /* or NULL */
+	const struct ct_catalog_component *component; /* what the catalogue says of it, or NULL */
+	const struct ct_event_type *type;             /* or NULL */
+	bool is_of_class; /* events of the same component (pointer), id and level have the same names and type, as long as the reader lives */
 	uint64_t sequence;    /* of all events that were read, from 1, in merged order: what was filtered out counts too */
 	uint64_t duration_ns; /* of the span that this event ends; CT_NO_DURATION */
 	uint64_t span_id;     /* the span that it begins or ends, from 1; 0: none.  Set when the reader pairs */
@@ -74,12 +74,12 @@ enum ct_trouble {
 struct ct_read_note {
 	enum ct_trouble trouble;
 	const char *path;
-	uint64_t offset; /* in the file */
-	uint64_t bytes;  /* of damage */
-	uint64_t events; /* lost; packets that are missing */
-	uint64_t from_ns, to_ns; /* between these it happened; 0: not known */
+	uint64_t offset;                /* in the file */
+	uint64_t bytes;                 /* of damage */
+	uint64_t events;                /* lost; packets that are missing */
+	uint64_t from_ns, to_ns;        /* between these it happened; 0: not known */
 	const struct ct_origin *origin; /* or NULL */
-	const char *message; /* a sentence without its subject */
+	const char *message;            /* a sentence without its subject */
 };
 typedef void ct_read_report(const struct ct_read_note *note, void *user);
 
@@ -175,7 +175,8 @@ struct ct_live_who {
 };
 struct ct_live_options {
 	bool (*wants)(const struct ct_live_who *who, void *user); /* NULL: all */
-	void (*report)(const char *path, uint64_t offset, const char *message, void *user); /* of a process that cannot be followed; or NULL */
+	void (*report)(const char *path, uint64_t offset, const char *message,
+		       void *user); /* of a process that cannot be followed; or NULL */
 	void *user;
 	uint64_t hold_ns; /* so long an event waits for earlier ones of other rings */
 	bool from_start;  /* begin with what the rings still hold */

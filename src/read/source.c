@@ -306,22 +306,23 @@ static enum ctrace_status add_entries(struct ct_sources *sources, const char *fo
 	struct dirent **entries;
 	int count = scandir(folder, &entries, NULL, versionsort);
 
+	if (count < 0)
+		return errno == EACCES ? CTRACE_DENIED : errno == ENOMEM ? CTRACE_NOT_ENOUGH_MEMORY : CTRACE_NOT_FOUND;
 	for (int i = 0; i < count; i++) {
-		enum ctrace_status status;
-		char *path;
+		enum ctrace_status status = CTRACE_NOT_FOUND;
+		char *path = NULL;
 
-		if (entries[i]->d_name[0] != '.' && asprintf(&path, "%s/%s", folder, entries[i]->d_name) >= 0) {
-			status = add_entry(sources, path, depth - 1);
-			if (status == CTRACE_OK)
-				result = CTRACE_OK;
-			else if (status != CTRACE_NOT_FOUND)
-				ct_sources_damage(sources, path, 0, 0, ctrace_status_text(status));
-			free(path);
-		}
+		if (entries[i]->d_name[0] != '.')
+			status = asprintf(&path, "%s/%s", folder, entries[i]->d_name) >= 0 ? add_entry(sources, path, depth - 1)
+											   : CTRACE_NOT_ENOUGH_MEMORY;
+		if (status == CTRACE_OK)
+			result = CTRACE_OK;
+		else if (status != CTRACE_NOT_FOUND)
+			ct_sources_damage(sources, path != NULL ? path : folder, 0, 0, ctrace_status_text(status));
+		free(path);
 		free(entries[i]);
 	}
-	if (count >= 0)
-		free(entries);
+	free(entries);
 	return result;
 }
 

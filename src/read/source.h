@@ -23,7 +23,7 @@ struct ct_source {
 	char *path;   /* for reports */
 	size_t order; /* in which it was added */
 	struct ct_view view;
-	enum ct_verdict verdict; /* of the view's class */
+	enum ct_verdict verdict;         /* of the view's class */
 	struct ctrace_event_item *items; /* of the event: ct_source_reserve() */
 	size_t item_capacity;
 };

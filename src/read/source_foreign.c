@@ -320,7 +320,7 @@ static bool is_regular(const char *folder, const char *name)
 	bool is;
 
 	if (asprintf(&path, "%s/%s", folder, name) < 0)
-		return false;
+		return true; /* that there is no memory will be said */
 	is = stat(path, &info) == 0 && S_ISREG(info.st_mode);
 	free(path);
 	return is;

@@ -188,6 +188,7 @@ static bool reserve_window(struct ct_stream_file *file, struct ct_sources *sourc
 	window = realloc(file->window, capacity);
 	if (window == NULL) {
 		sources->held -= capacity - file->capacity;
+		errno = ENOMEM;
 		return false;
 	}
 	file->window = window;
@@ -202,8 +203,9 @@ const unsigned char *ct_stream_file_move(struct ct_stream_file *file, struct ct_
 	size_t capacity = size > CT_STREAM_WINDOW / 2 ? 2 * size : CT_STREAM_WINDOW;
 
 	*out_available = 0;
-	if (reserve_window(file, sources, capacity) &&
-	    read_window(file, sources, at, size <= file->glance ? file->glance : file->capacity) == CTRACE_OK)
+	if (!reserve_window(file, sources, capacity))
+		tell_failure(file, sources, at);
+	else if (read_window(file, sources, at, size <= file->glance ? file->glance : file->capacity) == CTRACE_OK)
 		*out_available = file->window_size;
 	return file->window;
 }

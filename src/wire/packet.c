@@ -391,8 +391,8 @@ enum ctrace_status ct_packet_decode_event_head(const unsigned char *packet, size
 	return CTRACE_OK;
 }
 
-enum ctrace_status ct_packet_decode_items(const struct ct_class *class, const unsigned char *packet, size_t content_size, size_t *offset,
-					  struct ctrace_event *event, struct ctrace_event_item *items)
+enum ctrace_status ct_packet_decode_items(const struct ct_class *class, const unsigned char *packet, size_t content_size,
+					  size_t *offset, struct ctrace_event *event, struct ctrace_event_item *items)
 {
 	struct cursor cursor = { .at = packet + *offset, .left = content_size - *offset };
 

@@ -22,7 +22,7 @@ struct ct_schema {
 	uint32_t room;   /* the highest id that there is memory for; 0 before the first class */
 	uint32_t count;
 	uint32_t items_total;
-	ct_class_namer *namer;      /* or NULL */
+	ct_class_namer *namer; /* or NULL */
 	void *namer_user;
 };
 

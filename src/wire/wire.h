@@ -166,8 +166,8 @@ enum ctrace_status ct_packet_decode_event(const struct ct_schema *schema, const 
  * items, and *previous_ns on: the event's time.  The second fills in items and item_count, for the generic class also component and event id. */
 enum ctrace_status ct_packet_decode_event_head(const unsigned char *packet, size_t content_size, size_t *offset, uint64_t *previous_ns,
 					       uint32_t *out_class, uint32_t *out_level) CT_MUST_USE;
-enum ctrace_status ct_packet_decode_items(const struct ct_class *class, const unsigned char *packet, size_t content_size, size_t *offset,
-					  struct ctrace_event *event, struct ctrace_event_item *items) CT_MUST_USE;
+enum ctrace_status ct_packet_decode_items(const struct ct_class *class, const unsigned char *packet, size_t content_size,
+					  size_t *offset, struct ctrace_event *event, struct ctrace_event_item *items) CT_MUST_USE;
 /* Not for the generic class. */
 enum ctrace_status ct_packet_skip_items(const struct ct_class *class, const unsigned char *packet, size_t content_size,
 					size_t *offset) CT_MUST_USE;

@@ -34,7 +34,7 @@ struct output {
 	struct ct_bin_folder *folder;
 	uint32_t segment; /* number */
 	uint64_t lost;
-	struct ct_event_names *names; /* or NULL */
+	struct ct_event_names *names;          /* or NULL */
 	char closed[CTRACE_EMITTER_PATH_SIZE]; /* the folder before, to be compressed once the move is committed; "" */
 };
 

@@ -152,6 +152,21 @@ static void a_growth_that_failed_sticks_until_it_is_cleared(void **state)
 	assert_string_equal(ct_buf_text(buf), "after");
 }
 
+static void what_goes_into_another_takes_its_failure_along(void **state)
+{
+	struct ct_buf *buf = *state;
+	struct ct_buf scratch;
+
+	ct_buf_init(&scratch);
+	ct_buf_add_text(&scratch, "text");
+	ct_buf_fini_into(&scratch, buf);
+	assert_null(scratch.data);
+	assert_false(buf->failed);
+	(void)ct_buf_reserve(&scratch, SIZE_MAX);
+	ct_buf_fini_into(&scratch, buf);
+	assert_true(buf->failed);
+}
+
 static void no_size_makes_it_wrap_round(void **state)
 {
 	struct ct_buf *buf = *state;
@@ -176,6 +191,7 @@ int main(void)
 		cmocka_unit_test_setup_teardown(hex_has_as_many_digits_as_asked_and_at_most_16, make, drop),
 		cmocka_unit_test_setup_teardown(formatted_text_of_any_length_fits, make, drop),
 		cmocka_unit_test_setup_teardown(a_growth_that_failed_sticks_until_it_is_cleared, make, drop),
+		cmocka_unit_test_setup_teardown(what_goes_into_another_takes_its_failure_along, make, drop),
 		cmocka_unit_test_setup_teardown(no_size_makes_it_wrap_round, make, drop),
 	};
 

@@ -80,6 +80,33 @@ static void generations_by_what_they_have_in_common(void **state)
 	assert_int_equal(add("a", &count), CTRACE_NOT_FOUND);
 }
 
+/* What may not be looked into is said, in a folder of others too. */
+static void a_folder_that_may_not_be_read(void **state)
+{
+	uid_t own = geteuid();
+	struct reading r;
+	enum ctrace_status status, alone;
+
+	make_trace(*state, "all/a.ctb", 0, 5, 5);
+	make_trace(*state, "all/b.ctb", 5, 5, 5);
+	assert_int_equal(system("chmod a+rx .; chmod -R a+rX all; chmod 0 all/b.ctb"), 0);
+	if (own == 0)
+		assert_int_equal(seteuid(65534), 0);
+	reading_init(&r);
+	status = ct_sources_add(&r.sources, "all");
+	alone = ct_sources_add(&r.sources, "all/b.ctb");
+	if (own == 0)
+		assert_int_equal(seteuid(own), 0);
+	assert_int_equal(chmod("all/b.ctb", 0700), 0);
+	assert_int_equal(status, CTRACE_OK);
+	assert_int_equal(alone, CTRACE_DENIED);
+	assert_int_equal(r.sources.count, 1);
+	assert_int_equal(r.reports, 1);
+	assert_string_equal(r.last_path, "all/b.ctb");
+	assert_string_equal(r.last_message, ctrace_status_text(CTRACE_DENIED));
+	ct_sources_fini(&r.sources);
+}
+
 static enum ct_verdict verdict_of(const struct ct_sources *sources, uint32_t event_id, uint32_t level)
 {
 	struct ct_view view = { .event = { .component = "APP", .component_size = 3, .event_id = event_id, .level = level } };
@@ -138,6 +165,7 @@ int main(void)
 		TEST(what_is_none_of_them),
 		TEST(traces_of_others_are_unsupported),
 		TEST(generations_by_what_they_have_in_common),
+		TEST(a_folder_that_may_not_be_read),
 		TEST(ends_of_spans_are_needed_as_far_as_one_is_shown),
 		TEST(hostile_run_folder_is_refused),
 	};

@@ -304,15 +304,9 @@ int main(void)
 {
 #define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
 	const struct CMUnitTest tests[] = {
-		TEST(whole_files),
-		TEST(too_much),
-		TEST(a_claim),
-		TEST(what_is_no_trace),
-		TEST(many_at_once),
-		TEST(a_damaged_frame),
-		TEST(damaged_heads),
-		TEST(a_file_that_is_cut),
-		TEST(nothing_but_beginnings),
+		TEST(whole_files),      TEST(too_much),           TEST(a_claim),
+		TEST(what_is_no_trace), TEST(many_at_once),       TEST(a_damaged_frame),
+		TEST(damaged_heads),    TEST(a_file_that_is_cut), TEST(nothing_but_beginnings),
 		TEST(no_disk),
 	};
 

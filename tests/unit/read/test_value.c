@@ -114,7 +114,9 @@ static void remove_folder(const char *folder)
 
 static void a_record_prints_its_fields(void **state)
 {
-	struct ctrace_event_item item = binary_item("0012ADA   A\x00\x15\x0D" "78", 16);
+	struct ctrace_event_item item = binary_item("0012ADA   A\x00\x15\x0D"
+						    "78",
+						    16);
 	struct ct_view view = view_of(&item, 1);
 	struct ct_catalog *catalog;
 	char folder[32];
@@ -159,7 +161,9 @@ static void a_number_is_no_record(void **state)
 
 static void what_does_not_fit_is_marked(void **state)
 {
-	struct ctrace_event_item item = binary_item("00x2ADA   A\x00\x15\x0D" "78more", 20);
+	struct ctrace_event_item item = binary_item("00x2ADA   A\x00\x15\x0D"
+						    "78more",
+						    20);
 	struct ct_view view = view_of(&item, 1);
 	struct ct_catalog *catalog;
 	char folder[32];
