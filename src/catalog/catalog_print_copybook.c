@@ -60,7 +60,7 @@ static size_t character_size(const char *text)
 {
 	size_t size = 1;
 
-	while (((unsigned char)text[size] & 0xC0) == 0x80 && size < 4)
+	while (size < 4 && ((unsigned char)text[size] & 0xC0) == 0x80)
 		size++;
 	return size;
 }

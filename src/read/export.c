@@ -170,9 +170,9 @@ void ct_export_add_time(struct ct_buf *out, uint64_t time_ns)
 	struct tm parts = { .tm_year = 70, .tm_mday = 1 };
 
 	(void)gmtime_r(&seconds, &parts);
-	ct_export_add_digits(out, (uint64_t)(1900 + parts.tm_year), 4);
+	ct_export_add_digits(out, 1900 + (uint64_t)parts.tm_year, 4);
 	ct_buf_add_char(out, '-');
-	ct_export_add_digits(out, (uint64_t)(1 + parts.tm_mon), 2);
+	ct_export_add_digits(out, 1 + (uint64_t)parts.tm_mon, 2);
 	ct_buf_add_char(out, '-');
 	ct_export_add_digits(out, (uint64_t)parts.tm_mday, 2);
 	ct_buf_add_char(out, 'T');

@@ -84,7 +84,7 @@ static bool is_formula(const char *text, size_t size)
 
 	if (size == 0)
 		return false;
-	if (memchr("=+-@\t\r", text[0], 6) != NULL)
+	if (text[0] != '\0' && strchr("=+-@\t\r", text[0]) != NULL)
 		return !is_decimal(text, size);
 	for (size_t i = 0; i < CT_COUNT(wide); i++)
 		if (size >= 3 && memcmp(text, wide[i], 3) == 0)

@@ -112,7 +112,7 @@ static void append(struct export *self, const struct trace *trace, const char *n
 /* Letters, digits and a few marks: the name comes from somebody's trace. */
 static void add_plain(struct ct_buf *out, const char *text)
 {
-	for (size_t i = 0; text[i] != '\0' && i < 64; i++) {
+	for (size_t i = 0; i < 64 && text[i] != '\0'; i++) {
 		bool is_plain = (text[i] >= 'a' && text[i] <= 'z') || (text[i] >= 'A' && text[i] <= 'Z') ||
 				(text[i] >= '0' && text[i] <= '9') || text[i] == '-' || text[i] == '_' || (text[i] == '.' && i > 0);
 

@@ -298,7 +298,7 @@ static bool record_matches(const struct ct_filter *filter, const struct ct_filte
 	};
 
 	*out_is_there = false;
-	if (!ct_value_is_record(item, argument))
+	if (argument == NULL || !ct_value_is_record(item, argument))
 		return false;
 	record.encoding = argument->encoding;
 	(void)ct_copybook_decode(argument->copybook, item->data, item->size, &visitor, NULL);

@@ -228,7 +228,7 @@ struct ct_span ct_ipcs_scan_word(struct ct_ipcs_scan *scan)
 
 	ct_ipcs_scan_blanks(scan);
 	start = scan->at;
-	while (scan->at < scan->end && !is_separator(*scan->at) && memchr("()='", *scan->at, 4) == NULL)
+	while (scan->at < scan->end && !is_separator(*scan->at) && (*scan->at == '\0' || strchr("()='", *scan->at) == NULL))
 		scan->at++;
 	return ct_span_of(start, scan->at);
 }

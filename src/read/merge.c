@@ -49,7 +49,7 @@ static void sink(struct ct_sources *sources)
 	heap[at] = source;
 }
 
-/* The first source has no more events, or its next one stands wherever it stands. */
+/* The first source - there is one - has no more events, or its next one stands wherever it stands. */
 static void advance(struct ct_sources *sources)
 {
 	struct ct_source *source = sources->heap[0];

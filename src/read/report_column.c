@@ -108,7 +108,7 @@ void ct_column_add_number(struct ct_column *column, uint64_t value)
 
 void ct_column_add_difference(struct ct_column *column, int64_t value)
 {
-	ct_column_add_number(column, (uint64_t)value << 1 ^ (uint64_t)(value >> 63));
+	ct_column_add_number(column, (uint64_t)value << 1 ^ (value < 0 ? UINT64_MAX : 0));
 }
 
 enum ctrace_status ct_column_finish(struct ct_column *column)

@@ -33,7 +33,7 @@ static void fill_record(unsigned char record[40], unsigned number)
 
 	memset(record, ' ', 40);
 	memcpy(record, name, strlen(name));
-	record[20] = "ABX"[number % 3];
+	record[20] = (unsigned char)"ABX"[number % 3];
 	(void)snprintf(text, sizeof text, "%06u", number % 1000000);
 	memcpy(record + 21, text, 6);
 	record[27] = (unsigned char)(number >> 8 & 0xFF);

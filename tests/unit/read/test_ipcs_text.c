@@ -8,8 +8,8 @@
 static void it_parses_to_itself(void **state)
 {
 	static const char *const texts[] = {
-		"CTRACE comp(appxyz) sub((suba.asid(1f))) sysname(mvs1) full local start(11/14/2023,22.13.20.000001) exception limit(10) "
-		"entidlist(1,2:ff) all asidlist(1a) joblist(SHOP,'a b') userexit(MyExit) options((a (b) 'c')) dsname(/x/Y,'a,b')",
+		("CTRACE comp(appxyz) sub((suba.asid(1f))) sysname(mvs1) full local start(11/14/2023,22.13.20.000001) exception limit(10) "
+		 "entidlist(1,2:ff) all asidlist(1a) joblist(SHOP,'a b') userexit(MyExit) options((a (b) 'c')) dsname(/x/Y,'a,b')"),
 		"CTRACE query short",
 		"CTRACE query(x) sub((y)) short local",
 		"CTRACE comp('a b') tally stop(01/02/1970,00.00.00.000000) active",
