@@ -163,7 +163,7 @@ struct ct_picture {
 	uint32_t size;  /* characters */
 	uint8_t digits; /* of a number: how many 9 */
 	uint8_t shown;  /* and P */
-	int8_t scale;   /* digits behind the point; negative: that many zeros before it are not there */
+	int16_t scale;  /* digits behind the point; negative: that many zeros before it are not there */
 	bool is_signed;
 };
 enum { CT_SIGN_NONE, CT_SIGN_TRAILING, CT_SIGN_LEADING };

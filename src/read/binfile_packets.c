@@ -82,30 +82,52 @@ static void note_gaps(const struct ct_binfile_packets *packets, struct ct_source
 		note_gap(packets, sources, head, at, CT_TROUBLE_MISSING, head->sequence - packets->head.sequence - 1);
 }
 
+/* So much of the present packet is in the file. */
+static void set_extent(struct ct_binfile_packets *packets, size_t available)
+{
+	uint64_t size = packets->head.packet_bits / 8, content = packets->head.content_bits / 8;
+
+	packets->is_cut = available < size;
+	packets->packet_size = packets->is_cut ? available : size;
+	packets->content = content < available ? (size_t)content : available;
+}
+
+bool ct_binfile_packets_grow(struct ct_binfile_packets *packets, struct ct_sources *sources)
+{
+	size_t available;
+
+	if (!packets->is_cut)
+		return false;
+	(void)ct_stream_file_move(&packets->file, sources, packets->packet_at, (size_t)(packets->head.packet_bits / 8), &available);
+	if (available <= packets->packet_size)
+		return false;
+	set_extent(packets, available);
+	return true;
+}
+
 bool ct_binfile_packets_next(struct ct_binfile_packets *packets, struct ct_sources *sources)
 {
 	uint64_t at = packets->packet_at + packets->packet_size;
 	struct ct_packet_head head;
-	size_t available, head_size, content;
+	size_t available, head_size;
 	const unsigned char *bytes = ct_stream_file_look(&packets->file, sources, at, CT_PACKET_HEAD, &available);
 
 	if (available == 0)
 		return false;
+	if (available < CT_PACKET_HEAD) /* somebody may be writing it just now */
+		bytes = ct_stream_file_move(&packets->file, sources, at, CT_PACKET_HEAD, &available);
 	if (ct_packet_decode_head(bytes, available, &head, &head_size) != CTRACE_OK || !is_of_trace(packets, &head)) {
 		packets->packet_at = at;
 		ct_binfile_packets_skip(packets, sources, at,
 					available < CT_PACKET_HEAD ? CT_STREAM_ENDS_INSIDE : "this is no packet of the trace");
 		return true;
 	}
-	content = (size_t)(head.content_bits / 8);
 	(void)ct_stream_file_look(&packets->file, sources, at, (size_t)(head.packet_bits / 8), &available);
 	note_gaps(packets, sources, &head, at);
 	packets->head = head;
 	packets->has_head = true;
 	packets->packet_at = at;
-	packets->is_cut = available < head.packet_bits / 8;
-	packets->packet_size = packets->is_cut ? available : head.packet_bits / 8;
-	packets->content = content < available ? content : available;
+	set_extent(packets, available);
 	packets->offset = head_size;
 	packets->previous_ns = head.begin_ns;
 	return true;

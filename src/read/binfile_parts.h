@@ -66,6 +66,8 @@ void ct_binfile_packets_seek(struct ct_binfile_packets *packets, struct ct_sourc
 /* Makes what follows the present packet the present one; one without content where there was damage, which is told.  False at the end of the
  * file. */
 bool ct_binfile_packets_next(struct ct_binfile_packets *packets, struct ct_sources *sources);
+/* The file ended inside the present packet: true when more of it is there by now, as when somebody is writing it. */
+bool ct_binfile_packets_grow(struct ct_binfile_packets *packets, struct ct_sources *sources);
 /* Nothing can be read at `at`: tells so, and goes on with the next packet that can be, behind the beginning of the present one. */
 void ct_binfile_packets_skip(struct ct_binfile_packets *packets, struct ct_sources *sources, uint64_t at, const char *message);
 

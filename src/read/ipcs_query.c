@@ -70,7 +70,7 @@ static struct ct_ipcs_trace *add(struct ct_ipcs_traces *traces, const struct ctr
 		return NULL;
 	}
 	name = strndup(event->component, event->component_size);
-	if (name == NULL || (traces->count == traces->capacity && !grow(traces))) {
+	if (name == NULL || (traces->count == traces->capacity && !grow(traces)) || traces->at == NULL) {
 		free(name);
 		traces->has_failed = true;
 		return NULL;

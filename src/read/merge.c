@@ -63,6 +63,7 @@ static void advance(struct ct_sources *sources)
 static bool start(struct ct_sources *sources)
 {
 	sources->is_started = true;
+	sources->is_given = false;
 	sources->heap_size = 0;
 	sources->heap = calloc(sources->count + 1, sizeof(struct ct_source *));
 	if (sources->heap == NULL) {

@@ -121,7 +121,7 @@ static int64_t find_type(struct ct_report_names *names, const struct ct_event_ty
 
 	if (type == NULL)
 		return -1;
-	index = ct_distinct_find(&names->types, &type, sizeof type, &is_new);
+	index = ct_distinct_find(&names->types, &type, sizeof(const void *), &is_new);
 	if (index == CT_DISTINCT_NONE)
 		return -1;
 	if (is_new)
@@ -206,7 +206,7 @@ uint32_t ct_report_class(struct ct_report_names *names, const struct ct_view *vi
 uint32_t ct_report_origin(struct ct_report_names *names, const struct ct_origin *origin)
 {
 	bool is_new;
-	uint32_t index = ct_distinct_find(&names->origins, &origin, sizeof origin, &is_new);
+	uint32_t index = ct_distinct_find(&names->origins, &origin, sizeof(const void *), &is_new);
 
 	if (is_new)
 		append(names, names->origin_list,

@@ -162,7 +162,7 @@ static bool bin_next(struct ct_source *source, struct ct_sources *sources)
 	place(bin, sources);
 	while (!bin->has_ended) {
 		if (packets->offset >= packets->content) {
-			bin->has_ended = !next_packet(bin, sources);
+			bin->has_ended = !ct_binfile_packets_grow(packets, sources) && !next_packet(bin, sources);
 			continue;
 		}
 		status = read_event(bin, sources);
@@ -172,6 +172,8 @@ static bool bin_next(struct ct_source *source, struct ct_sources *sources)
 			bin->has_ended = true; /* what follows is later still */
 			continue;
 		}
+		if (status == CTRACE_DAMAGED && ct_binfile_packets_grow(packets, sources))
+			continue;
 		if (status == CTRACE_DAMAGED) {
 			ct_binfile_packets_skip(packets, sources, packets->packet_at + packets->offset,
 						packets->is_cut ? CT_STREAM_ENDS_INSIDE : NO_EVENT);

@@ -324,8 +324,9 @@ void ct_value_add(struct ct_buf *out, const struct ct_line_format *format, const
 		add_record_in_line(out, item, argument);
 	else if (argument->print == CT_PRINT_TEXT && !is_integer(item->type))
 		add_text(out, format, item, argument->encoding);
-	else if (argument->print != CT_PRINT_TEXT && argument->print != CT_PRINT_RECORD && item->type != CTRACE_TYPE_TEXT && item->type != CTRACE_TYPE_UTF8 &&
-		 number_of(item, &value) && (is_integer(item->type) || argument->print != CT_PRINT_HEX))
+	else if (argument->print != CT_PRINT_TEXT && argument->print != CT_PRINT_RECORD && item->type != CTRACE_TYPE_TEXT &&
+		 item->type != CTRACE_TYPE_UTF8 && number_of(item, &value) &&
+		 (is_integer(item->type) || argument->print != CT_PRINT_HEX))
 		add_number(out, item, value, argument);
 	else
 		ct_line_add_item(out, format, item);

@@ -195,6 +195,36 @@ static void a_cut_file_gives_what_is_before_the_cut(void **state)
 	}
 }
 
+/* A packet that is being written while it is read: wherever the file ended when we looked. */
+static void a_packet_that_is_being_written(void **state)
+{
+	struct ct_buf bytes = { 0 };
+	struct reading r;
+	unsigned first = (PACKETS - 1) * PER_PACKET;
+
+	make(*state);
+	assert_int_equal(ct_os_read_file("t.ctb/stream.0", (size_t)1 << 20, &bytes), CTRACE_OK);
+	for (size_t size = packet_at[PACKETS - 1] + 1; size < packet_at[PACKETS]; size++) {
+		bool has_event = size >= packet_at[PACKETS - 1] + CT_PACKET_HEAD + 16;
+		FILE *file;
+
+		assert_int_equal(truncate("t.ctb/stream.0", (off_t)size), 0);
+		reading_init(&r);
+		assert_int_equal(ct_sources_add(&r.sources, "t.ctb"), CTRACE_OK);
+		for (unsigned i = 0; i < first + has_event; i++)
+			assert_int_equal(next_number(&r), i);
+		file = fopen("t.ctb/stream.0", "a");
+		assert_int_equal(fwrite(bytes.data + size, 1, bytes.size - size, file), bytes.size - size);
+		assert_int_equal(fclose(file), 0);
+		for (unsigned i = first + has_event; i < COUNT; i++)
+			assert_int_equal(next_number(&r), i);
+		assert_int_equal(next_number(&r), UINT32_MAX);
+		assert_int_equal(r.reports, 0);
+		ct_sources_fini(&r.sources);
+	}
+	ct_buf_fini(&bytes);
+}
+
 static void gaps_are_told(void **state)
 {
 	struct fixture *f = *state;
@@ -253,6 +283,7 @@ int main(void)
 		TEST(damaged_heads_cost_their_packets),
 		TEST(a_hole_costs_what_it_hit),
 		TEST(a_cut_file_gives_what_is_before_the_cut),
+		TEST(a_packet_that_is_being_written),
 		TEST(gaps_are_told),
 		TEST(nested_heads_end),
 	};

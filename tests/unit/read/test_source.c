@@ -161,12 +161,9 @@ static void hostile_run_folder_is_refused(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		TEST(a_trace_a_stream_a_folder_of_traces),
-		TEST(what_is_none_of_them),
-		TEST(traces_of_others_are_unsupported),
-		TEST(generations_by_what_they_have_in_common),
-		TEST(a_folder_that_may_not_be_read),
-		TEST(ends_of_spans_are_needed_as_far_as_one_is_shown),
+		TEST(a_trace_a_stream_a_folder_of_traces), TEST(what_is_none_of_them),
+		TEST(traces_of_others_are_unsupported),    TEST(generations_by_what_they_have_in_common),
+		TEST(a_folder_that_may_not_be_read),       TEST(ends_of_spans_are_needed_as_far_as_one_is_shown),
 		TEST(hostile_run_folder_is_refused),
 	};
 
