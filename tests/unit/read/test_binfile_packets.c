@@ -205,7 +205,7 @@ static void a_packet_that_is_being_written(void **state)
 	make(*state);
 	assert_int_equal(ct_os_read_file("t.ctb/stream.0", (size_t)1 << 20, &bytes), CTRACE_OK);
 	for (size_t size = packet_at[PACKETS - 1] + 1; size < packet_at[PACKETS]; size++) {
-		bool has_event = size >= packet_at[PACKETS - 1] + CT_PACKET_HEAD + 16;
+		bool has_event = size >= packet_at[PACKETS - 1] + CT_PACKET_HEAD + 17;
 		FILE *file;
 
 		assert_int_equal(truncate("t.ctb/stream.0", (off_t)size), 0);
