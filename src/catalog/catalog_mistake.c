@@ -81,6 +81,9 @@ void ct_mistakes_add_text(struct ct_mistakes *mistakes, const struct ct_yaml_pla
 /* A walk through the text, from one mistake's place to the next one's. */
 struct walk {
 	const char *line; /* where this one begins */
+	const char *stop; /* and ends; NULL: nobody knows yet */
+	const char *at;   /* the place in it that the last mistake has; NULL: there was none */
+	uint32_t column;  /* of that */
 	const char *end;
 	uint32_t number;
 };
@@ -100,28 +103,29 @@ static void walk_to(struct walk *walk, uint32_t line)
 		if (at == walk->end)
 			return;
 		walk->line = at + ct_yaml_break(at, walk->end);
+		walk->stop = walk->at = NULL;
 		walk->number++;
 	}
 }
 
-/* Columns are bytes, where libyaml counts characters. */
+/* Columns are bytes, where libyaml counts characters.  A line may be all of the file, and have all the mistakes. */
 static void fill_in_place(struct walk *walk, struct ct_mistake_note *note)
 {
-	const char *stop;
-	const char *at;
-	uint32_t left = note->place.column;
-
 	walk_to(walk, note->place.line);
-	stop = next_break(walk->line, walk->end);
-	at = walk->line;
-	while (at < stop && left > 0) {
-		at++;
-		while (at < stop && ((unsigned char)*at & 0xC0) == 0x80)
-			at++;
-		left--;
+	if (walk->stop == NULL)
+		walk->stop = next_break(walk->line, walk->end);
+	if (walk->at == NULL || walk->column > note->place.column) {
+		walk->at = walk->line;
+		walk->column = 0;
+	}
+	while (walk->at < walk->stop && walk->column < note->place.column) {
+		walk->at++;
+		while (walk->at < walk->stop && ((unsigned char)*walk->at & 0xC0) == 0x80)
+			walk->at++;
+		walk->column++;
 	}
 	note->complaint.line = walk->number + 1;
-	note->complaint.column = (unsigned)(at - walk->line) + 1;
+	note->complaint.column = (unsigned)(walk->at - walk->line) + 1;
 }
 
 static int64_t difference(const struct ct_mistake_note *a, const struct ct_mistake_note *b)

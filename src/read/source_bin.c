@@ -134,7 +134,7 @@ static bool next_packet(struct bin_source *bin, struct ct_sources *sources)
 {
 	struct ct_binfile_packets *packets = &bin->packets;
 
-	if (packets->is_cut)
+	if (packets->is_cut && !packets->file.has_failed)
 		ct_sources_damage(sources, bin->base.path, packets->packet_at + packets->offset, 0, CT_STREAM_ENDS_INSIDE);
 	packets->is_cut = false;
 	if (!ct_binfile_packets_next(packets, sources))
@@ -174,6 +174,10 @@ static bool bin_next(struct ct_source *source, struct ct_sources *sources)
 		}
 		if (status == CTRACE_DAMAGED && ct_binfile_packets_grow(packets, sources))
 			continue;
+		if (packets->file.has_failed) {
+			bin->has_ended = true; /* why was told */
+			continue;
+		}
 		if (status == CTRACE_DAMAGED) {
 			ct_binfile_packets_skip(packets, sources, packets->packet_at + packets->offset,
 						packets->is_cut ? CT_STREAM_ENDS_INSIDE : NO_EVENT);

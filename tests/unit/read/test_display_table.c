@@ -151,7 +151,7 @@ static void nothing_is_believed(void **state)
 	trace.writer_is_active = false;
 	memset(&process, 'x', sizeof process);
 	memset(&writer, 'x', sizeof writer);
-	writer.nowrap = writer.compress = writer.is_full = writer.is_stopping = false;
+	writer.nowrap = writer.compress = writer.is_full = writer.is_stopping = writer.is_silent = false;
 	memset(&trcout, 'x', sizeof trcout);
 	memset(&link, 'x', sizeof link);
 	ct_display_add_process(&table, &process);
