@@ -9,7 +9,7 @@
 #     make lint       compiler warnings of gcc and clang, clang-tidy, cppcheck, format
 #     make format     puts the sources into the project's format
 #     make fuzz       fuzzes every reader of foreign bytes, FUZZ_SECONDS=60 each
-#     make faults     the tests once more, long, under AddressSanitizer and UndefinedBehaviorSanitizer
+#     make faults     the battery of faults in its long form (docs/faults.md), then the tests under sanitizers; T=kill picks
 #     make clean
 
 BUILD = build
@@ -57,7 +57,7 @@ fuzz: setup-fuzz
 	@scripts/fuzz.sh build-fuzz $(FUZZ_SECONDS)
 
 faults: setup-test
-	@scripts/faults.sh build-faults '$(T)'
+	@scripts/faults.sh $(BUILD) build-faults '$(T)'
 
 clean:
 	rm -rf $(BUILD) build-bench build-lint build-fuzz build-faults

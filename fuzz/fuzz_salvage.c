@@ -14,7 +14,8 @@
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
-static char folder[64];
+static char folder[64]; /* absolute: the engine finds its corpus by relative paths, so nothing changes the working directory */
+static char trace[80], first_copy[80], second_copy[80];
 
 static void require(bool holds)
 {
@@ -30,7 +31,11 @@ static void ignore(const struct ct_salvage_note *note, void *user)
 
 static void write_file(const char *name, const uint8_t *data, size_t size)
 {
-	int fd = open(name, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);
+	char path[128];
+	int fd;
+
+	(void)snprintf(path, sizeof path, "%s/%s", trace, name);
+	fd = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);
 
 	require(fd >= 0 && write(fd, data, size) == (ssize_t)size && close(fd) == 0);
 }
@@ -55,14 +60,24 @@ static struct ct_salvage salvage(const char *from, const char *to)
 	return run;
 }
 
+static void leave_folder(void)
+{
+	forget(folder); /* the trace is in it, as in a copy */
+}
+
 static void enter_folder(void)
 {
 	const char *parent = getenv("TMPDIR");
 
 	if (folder[0] != '\0')
 		return;
-	(void)snprintf(folder, sizeof folder, "%.40s/salvage.XXXXXX", parent != NULL ? parent : "/tmp");
-	require(mkdtemp(folder) != NULL && chdir(folder) == 0 && ct_os_make_folder("t") == CTRACE_OK);
+	(void)snprintf(folder, sizeof folder, "%.40s/salvage.XXXXXX", parent != NULL && parent[0] == '/' ? parent : "/tmp");
+	require(mkdtemp(folder) != NULL);
+	(void)snprintf(trace, sizeof trace, "%s/t", folder);
+	(void)snprintf(first_copy, sizeof first_copy, "%s/first", folder);
+	(void)snprintf(second_copy, sizeof second_copy, "%s/second", folder);
+	require(ct_os_make_folder(trace) == CTRACE_OK);
+	(void)atexit(leave_folder);
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
@@ -72,15 +87,18 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	struct ct_salvage first, second;
 
 	enter_folder();
-	write_file("t/metadata", data, metadata_size);
-	write_file("t/stream.0", data + metadata_size, size - metadata_size);
-	first = salvage("t", "first");
+	write_file("metadata", data, metadata_size);
+	write_file("stream.0", data + metadata_size, size - metadata_size);
+	first = salvage(trace, first_copy);
 	if (first.traces > 0) {
-		second = salvage("first/t", "second");
+		char copied[96];
+
+		(void)snprintf(copied, sizeof copied, "%s/t", first_copy);
+		second = salvage(copied, second_copy);
 		require(second.damages == 0 && second.mended == 0 && second.lost_classes == 0);
 		require(second.traces == 1 && second.events == first.events && second.packets >= first.packets + first.mended);
-		forget("second");
+		forget(second_copy);
 	}
-	forget("first");
+	forget(first_copy);
 	return 0;
 }

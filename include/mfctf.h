@@ -227,9 +227,10 @@ typedef struct NOTIF_PROP_CHANGE {
  * of its properties.  It is called at once, on the thread that made the change: the program's own, or, when an operator made it,
  * ctrace's agent thread, which it must not hold up.  No lock is held: it may call any routine, also to uninstall itself.  Changes
  * made inside a callback are told when it has returned.
- * Uninstalling names the same handle and callback; it waits for a call of it that is running on another thread, so hold no lock
- * that the callback takes.
- * FAILURE (nothing to uninstall, an unknown install_function, no callback), INVALID_TRACE_HANDLE, NOT_ENOUGH_MEMORY, SUCCESS.
+ * Uninstalling names the same handle and callback; it waits for a call of it that is running on
+ * another thread, at most five seconds, so hold no lock that the callback takes.
+ * FAILURE (nothing to uninstall, an unknown install_function, no callback, or the callback has not
+ * returned in time: it is still installed), INVALID_TRACE_HANDLE, NOT_ENOUGH_MEMORY, SUCCESS.
  */
 CTF_API_ cobrtncode_t cobctf_tracer_notify(cobuns32_t install_function, NOTIF_INSTALL *notif_install);
 

@@ -1,9 +1,38 @@
 #!/bin/sh
-# faults.sh FOLDER [NAME] - every test program in its long form (CTRACE_TEST_LONG=1), under AddressSanitizer and UndefinedBehaviorSanitizer.
+# faults.sh FOLDER SANITIZED [NAME] - the battery of faults in its long form (docs/faults.md) against the build in FOLDER, then every
+# test program in its long form in SANITIZED, under AddressSanitizer and UndefinedBehaviorSanitizer.
+#
+# NAME picks what has it in its name.  The table of trials is in FOLDER/battery.txt, what each one wrote in FOLDER/battery/.
 set -eu
 cd "$(dirname "$0")/.."
+folder=$1 sanitized=$2 name=${3#tests/}
 export CTRACE_TEST_LONG=1
-export ASAN_OPTIONS=strict_string_checks=1:abort_on_error=1
-export UBSAN_OPTIONS=halt_on_error=1:print_stacktrace=1
-scripts/configure.sh "$1" -Db_sanitize=address,undefined -Dtests=enabled
-exec scripts/test.sh "$1" compiled "${2:-}"
+status=0
+
+scripts/configure.sh "$folder" -Dtests=enabled
+ninja -C "$folder" programs meson-test-prereq
+
+logs=$folder/battery
+mkdir -p "$logs"
+rm -f "$logs"/*.log
+for trial in tests/faults/*.py; do
+	case $trial in *"$name"*) [ ! -x "$trial" ] || echo "$trial" ;; esac
+done | CTRACE_SOURCE=$PWD CTRACE_BUILD=$(realpath "$folder") xargs -r -P "$(nproc)" -I '{}' sh -c '
+	log=$1/$(basename "$2" .py).log
+	tests/run "$2" >"$log" 2>&1 || :
+	grep -q "^# battery |" "$log" || echo "# battery | $(basename "$2" .py) | 0 | FAILED: $(tail -n 1 "$log")" >>"$log"
+' sh "$logs" '{}'
+if ls "$logs"/*.log >/dev/null 2>&1; then
+	scripts/faults-table.py "$logs"/*.log >"$folder/battery.txt" || status=1
+	cat "$folder/battery.txt"
+fi
+
+case $name in
+'' | unit* | process* | interleave* | fuzz*)
+	export ASAN_OPTIONS=strict_string_checks=1:abort_on_error=1
+	export UBSAN_OPTIONS=halt_on_error=1:print_stacktrace=1
+	scripts/configure.sh "$sanitized" -Db_sanitize=address,undefined -Dtests=enabled
+	scripts/test.sh "$sanitized" compiled "$name" || status=1
+	;;
+esac
+exit "$status"

@@ -11,7 +11,7 @@ ninja -C "$folder" programs meson-test-prereq
 
 names=$(meson test -C "$folder" --list 2>/dev/null | sed -n 's/^.* \/ //p' | grep -F -- "$name" || :)
 case $extent in
-quick) names=$(echo "$names" | grep -v '^process/' || :) ;;
+quick) names=$(echo "$names" | grep -vE '^(process|faults)/' || :) ;;
 compiled) names=$(echo "$names" | grep -vE '\.(sh|py)$' || :) ;;
 esac
 if [ -z "$names" ]; then

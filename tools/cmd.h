@@ -17,7 +17,8 @@
 enum {
 	CMD_DONE = 0,
 	CMD_NOTHING = 1, /* nothing found, or the input is damaged: said on stderr */
-	CMD_USAGE = 2
+	CMD_USAGE = 2,
+	CMD_NO_MEMORY = 2 /* whatever a verb returns, when an allocation has failed */
 };
 
 int cmd_show(int argc, char **argv);

@@ -13,6 +13,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "allocate.h"
 #include "control/control.h"
 
 #define FILE_LIMIT ((size_t)64 << 20)
@@ -357,7 +358,7 @@ static char *add_keys(int key, const char *text, void *input)
 	for (size_t i = 0; (row = ct_verb_row_at(i)) != NULL; i++)
 		if (row->key != NULL)
 			fprintf(to, "  %s%s = %s\n      %s\n", row->key, row->subject_grammar, row->value_grammar, row->help);
-	if (fclose(to) != 0) {
+	if (!allocate_close_stream(to)) {
 		free(out);
 		return NULL;
 	}

@@ -306,7 +306,7 @@ int cmd_diff(int argc, char **argv)
 		.parser = parse_diff,
 		.args_doc = "A B",
 		.doc = "Compare two runs: which events are new, gone, more or less frequent, and which spans are slower or faster.\v"
-		       "A and B are traces, or folders of traces.  Exit status, as of diff: 0 alike; 1 different; 2 usage, or something could not be"
+		       "A and B are traces, or folders of traces.  Exit status, as of diff: 0 alike; 1 different; 2 usage, no memory, or something could not be"
 		       " read.",
 	};
 	struct diff diff = {

@@ -28,6 +28,7 @@ struct export
 	struct ct_export_options options;
 	char *unnamed; /* the file until it is complete; NULL: there is none */
 	uint64_t events;
+	uint64_t look_damages; /* of the first reading */
 };
 
 static int complain(const struct export *verb, const char *path, const char *what)
@@ -118,6 +119,7 @@ static bool look(struct export *verb)
 	reading->is_quiet = true;
 	while ((view = ct_reader_next(reading->reader)) != NULL)
 		verb->exporter->look(verb->self, view);
+	verb->look_damages = ct_reader_totals(reading->reader)->damages;
 	status = ct_reader_rewind(reading->reader);
 	reading->is_quiet = false;
 	if (status != CTRACE_OK)
@@ -136,10 +138,16 @@ static bool write_events(struct export *verb)
 		verb->exporter->add(verb->self, view);
 		verb->events++;
 	}
+	/* What the first reading did not see has no column and no track. */
+	if (verb->look_damages > ct_reader_totals(verb->reading.reader)->damages) {
+		(void)complain(verb, NULL, "what was read at first and the second time differ: a trace could not be read once");
+		return false;
+	}
 	status = verb->exporter->end(verb->self);
 	if (status == CTRACE_OK)
 		return true;
-	(void)complain(verb, verb->output, status == CTRACE_OS_ERROR ? strerror(errno) : ctrace_status_text(status));
+	if (!ct_memory_has_lacked()) /* the tool's end tells of that */
+		(void)complain(verb, verb->output, status == CTRACE_OS_ERROR ? strerror(errno) : ctrace_status_text(status));
 	return false;
 }
 
@@ -261,7 +269,7 @@ int cmd_export(int argc, char **argv)
 		.args_doc = "--format=FORMAT PATH|PID...",
 		.doc = "Write traces, merged by time, for other tools: a Common Trace Format 1.8 folder with named events for babeltrace2 and Trace"
 		       " Compass, JSON for chrome://tracing and speedscope, protobuf for Perfetto, comma-separated values, JSON.\v"
-		       "Exit status: 0 done; 1 no events, damaged input, or the output could not be written; 2 usage.",
+		       "Exit status: 0 done; 1 no events, damaged input, or the output could not be written; 2 usage, or no memory.",
 	};
 	struct export verb = { .output = NULL };
 

@@ -47,10 +47,28 @@ static void print_cell(const char *text, size_t size, int width)
 	printf("%*s", width > printed ? width - printed + 2 : 2, "");
 }
 
+/* NULL: the user is not in the machine's own file.  libc's services are not asked first: without memory they abort. */
+static const struct passwd *find_local_user(uint32_t uid)
+{
+	static struct passwd user;
+	static char texts[4096];
+	FILE *file = fopen("/etc/passwd", "re");
+	struct passwd *found = NULL;
+
+	if (file == NULL)
+		return NULL;
+	while (fgetpwent_r(file, &user, texts, sizeof texts, &found) == 0 && found != NULL && found->pw_uid != uid)
+		found = NULL;
+	(void)fclose(file);
+	return found;
+}
+
 static void print_user(uint32_t uid)
 {
-	const struct passwd *user = getpwuid(uid);
+	const struct passwd *user = find_local_user(uid);
 
+	if (user == NULL && !ct_memory_has_lacked())
+		user = getpwuid(uid);
 	if (user != NULL)
 		printf("user %s", user->pw_name);
 	else
@@ -124,13 +142,18 @@ static void print_destination(struct ct_dest *dest)
 {
 	const struct ct_dest_slot *slot = ct_dest_current(dest);
 	size_t size = strnlen(slot->path, sizeof(slot->path));
+	char buffer[CT_LIST_FAILURE];
+	const char *failure = ct_list_failure(dest->failing, dest->stuck_since_ns, buffer);
+	uint64_t lost = ct_list_lost_to(dest);
 
 	fputs("    ", stdout);
 	print_cell(dest->emitter, strnlen(dest->emitter, sizeof(dest->emitter)), 11);
 	printf("%9" PRIu64 "  ", slot->delivered);
 	ct_tool_print(stdout, size != 0 ? slot->path : "-", size != 0 ? size : 1);
-	if (dest->failing != 0)
-		printf("  FAILING: %s", strerror((int)dest->failing));
+	if (failure != NULL)
+		printf("  FAILING: %s", failure);
+	if (lost != 0)
+		printf("  lost %" PRIu64, lost);
 	if (dest->failures != 0)
 		printf("  (%" PRIu64 " failure%s)", dest->failures, dest->failures == 1 ? "" : "s");
 	putchar('\n');

@@ -58,7 +58,21 @@ static void say_folder(FILE *to, const char *run_directory, const char *folder)
 	fputs(": ", to);
 }
 
-static void report_folder(const char *run_directory, const char *folder, bool ok, uint64_t delivered, const char *message, void *user)
+/* Each on a line of its own, as an indented list. */
+static void say_elsewhere(FILE *to, const char *paths)
+{
+	while (*paths != '\0') {
+		size_t size = strcspn(paths, "\n");
+
+		fputs("  events are in ", to);
+		ct_tool_print(to, paths, size);
+		fputc('\n', to);
+		paths += size + (paths[size] == '\n');
+	}
+}
+
+static void report_folder(const char *run_directory, const char *folder, bool ok, uint64_t delivered, const char *message,
+			  const char *elsewhere, void *user)
 {
 	const struct recover_run *run = user;
 	FILE *to = ok ? stdout : stderr;
@@ -72,6 +86,7 @@ static void report_folder(const char *run_directory, const char *folder, bool ok
 		ct_tool_print(to, message, strlen(message));
 	}
 	fputc('\n', to);
+	say_elsewhere(to, elsewhere);
 }
 
 static void total_add(struct ct_recovery *total, const struct ct_recovery *more)
@@ -81,6 +96,7 @@ static void total_add(struct ct_recovery *total, const struct ct_recovery *more)
 	total->kept += more->kept;
 	total->delivered += more->delivered;
 	total->damaged += more->damaged;
+	total->gone += more->gone;
 }
 
 static void owners_add(const struct ct_folder_entry *entry, void *user)
@@ -127,7 +143,7 @@ static bool become(const struct owner *owner)
 /* The child's whole life: becomes the owner, recovers, sends the totals. */
 static _Noreturn void recover_in_child(struct recover_run *run, const char *run_directory, const struct owner *owner, int to_parent)
 {
-	struct ct_recovery total = { 0 };
+	struct ct_recovery total = { .anyway = run->total.anyway };
 
 	if (run->is_quiet)
 		(void)alarm(RECOVER_ON_THE_WAY_SECONDS); /* dying is safe: what was committed is not delivered again */
@@ -136,7 +152,7 @@ static _Noreturn void recover_in_child(struct recover_run *run, const char *run_
 		fprintf(stderr, "cannot become user %u: %s\n", (unsigned)owner->uid, strerror(errno));
 		_exit(CMD_NOTHING);
 	}
-	ct_recover(run_directory, &total, report_folder, run);
+	ct_recover(run_directory, NULL, &total, report_folder, run);
 	if (fflush(stdout) != 0 || write(to_parent, &total, sizeof(total)) != (ssize_t)sizeof(total))
 		_exit(CMD_NOTHING);
 	_exit(CMD_DONE);
@@ -180,9 +196,9 @@ static void recover_as(struct recover_run *run, const char *run_directory, const
 static void recover_for(struct recover_run *run, const char *run_directory, const struct owner *owner)
 {
 	if (owner->uid == geteuid()) {
-		struct ct_recovery total = { 0 };
+		struct ct_recovery total = { .anyway = run->total.anyway };
 
-		ct_recover(run_directory, &total, report_folder, run);
+		ct_recover(run_directory, NULL, &total, report_folder, run);
 		total_add(&run->total, &total);
 	} else if (geteuid() == 0) {
 		recover_as(run, run_directory, owner);
@@ -209,6 +225,13 @@ static void say_orphan(const struct ct_folder_entry *entry, void *user)
 		run->total.kept++;
 		say_folder(stderr, entry->run_directory, entry->name);
 		fprintf(stderr, "cannot be read: %s\n", ctrace_status_text(status));
+		return;
+	}
+	if (!run->total.anyway && !ct_place_is_here(session.head)) {
+		run->total.kept++;
+		say_folder(stderr, entry->run_directory, entry->name);
+		fputs("would be kept: " CT_RECOVER_ELSEWHERE "\n", stderr);
+		ct_session_close(&session, false);
 		return;
 	}
 	say_folder(stdout, entry->run_directory, entry->name);
@@ -276,6 +299,9 @@ static error_t parse_recover(int key, char *argument, struct argp_state *state)
 	case 'n':
 		arguments->run.is_dry = true;
 		return 0;
+	case 'a':
+		arguments->run.total.anyway = true;
+		return 0;
 	case ARGP_KEY_ARGS:
 		arguments->directories = state->argv + state->next;
 		arguments->count = state->argc - state->next;
@@ -299,6 +325,8 @@ static int summarize(const struct recover_run *run)
 	if (total->folders != 0)
 		printf("%" PRIu32 " of %" PRIu32 " recovered, %" PRIu64 " event%s delivered\n", total->recovered, total->folders,
 		       total->delivered, total->delivered == 1 ? "" : "s");
+	if (total->gone != 0)
+		printf("the events of %" PRIu32 " ring%s had no file and are gone\n", total->gone, total->gone == 1 ? "" : "s");
 	(void)fflush(stdout);
 	if (total->kept != 0)
 		fprintf(stderr, "ctrace recover: %" PRIu32 " kept for another try\n", total->kept);
@@ -308,6 +336,8 @@ static int summarize(const struct recover_run *run)
 int cmd_recover(int argc, char **argv)
 {
 	static const struct argp_option options[] = {
+		{ "anyway", 'a', NULL, 0, "Deliver here, too, what was traced in another name space or under another root directory",
+		  0 },
 		{ "dry-run", 'n', NULL, 0, "Only say what would be recovered", 0 },
 		{ 0 },
 	};

@@ -30,6 +30,8 @@ struct verb {
 	const char *output;
 	char *unnamed; /* the file until it is complete; NULL: there is none */
 	FILE *to;
+	bool is_special; /* `to` is no file, and has no size */
+	off_t size;      /* of the page */
 };
 
 static bool complain(const char *path, const char *what)
@@ -63,7 +65,8 @@ static bool is_special(const char *path)
 
 static int open_file(struct verb *verb)
 {
-	if (is_special(verb->output))
+	verb->is_special = is_special(verb->output);
+	if (verb->is_special)
 		return open(verb->output, O_WRONLY | O_CLOEXEC | O_NOCTTY);
 	if (asprintf(&verb->unnamed, "%s.new-%u", verb->output, (unsigned)getpid()) >= 0)
 		return open(verb->unnamed, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
@@ -86,6 +89,8 @@ static bool open_output(struct verb *verb)
 	if (verb->to != NULL)
 		return true;
 	(void)complain(verb->output, strerror(errno));
+	if (fd >= 0 && verb->unnamed != NULL)
+		(void)unlink(verb->unnamed);
 	ct_os_close(&fd);
 	free(verb->unnamed);
 	verb->unnamed = NULL;
@@ -98,8 +103,10 @@ static bool close_output(struct verb *verb, bool is_complete)
 
 	if (verb->to == stdout)
 		return is_complete; /* the tool looks at it when it ends */
+	verb->size = ftello(verb->to);
 	has_failed = ferror(verb->to) != 0;
 	has_failed |= fclose(verb->to) != 0;
+	is_complete = is_complete && !ct_memory_has_lacked();
 	if (is_complete && has_failed)
 		is_complete = complain(verb->output, errno != 0 ? strerror(errno) : "cannot be written");
 	if (verb->unnamed == NULL)
@@ -165,12 +172,10 @@ static bool convert(struct verb *verb, struct ct_report_counts *counts)
 
 static void tell(const struct verb *verb, uint64_t events)
 {
-	struct stat info;
-
-	if (is_stdout(verb) || stat(verb->output, &info) != 0 || !S_ISREG(info.st_mode))
+	if (is_stdout(verb) || verb->is_special)
 		return;
 	ct_tool_print(stdout, verb->output, strlen(verb->output));
-	printf(": %" PRIu64 " event%s, %.1f MB\n", events, events == 1 ? "" : "s", (double)info.st_size / 1e6);
+	printf(": %" PRIu64 " event%s, %.1f MB\n", events, events == 1 ? "" : "s", (double)verb->size / 1e6);
 }
 
 static int run(struct verb *verb)
@@ -261,7 +266,7 @@ int cmd_report(int argc, char **argv)
 		.doc = "Write traces, merged by time, as one page for a browser: a timeline, a list of events with their fields and records, a"
 		       " tally, the slowest spans, rates and losses. The page holds everything that it shows and asks no network for"
 		       " anything.\v"
-		       "Exit status: 0 done; 1 no events, damaged input, or the page could not be written; 2 usage.",
+		       "Exit status: 0 done; 1 no events, damaged input, or the page could not be written; 2 usage, or no memory.",
 	};
 	struct verb verb = { .output = DEFAULT_NAME };
 

@@ -409,7 +409,7 @@ int cmd_show(int argc, char **argv)
 		       "  PATH is a trace or one of its stream files, a run folder, or a folder of these; PID a traced process, of which"
 		       " what no destination has yet is shown.  Without any: all processes of yours, live and dead."
 		       "  Damage and losses are told on standard error.  Exit status: 0 events were shown, 1 none were or the input is damaged,"
-		       " 2 usage.",
+		       " 2 usage, or no memory.",
 	};
 	struct show show = { .limit = UINT64_MAX, .tail = UINT64_MAX };
 

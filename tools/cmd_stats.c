@@ -14,6 +14,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "allocate.h"
 #include "cmd.h"
 #include "end_signal.h"
 #include "stats.h"
@@ -58,7 +59,7 @@ static bool print_for_people(const struct stats_options *options, const struct s
 	if (to == NULL)
 		return false;
 	ct_stats_print(to, stats, before);
-	if (fclose(to) != 0) {
+	if (!allocate_close_stream(to)) {
 		free(text);
 		return false;
 	}
@@ -246,7 +247,7 @@ int cmd_stats(int argc, char **argv)
 		       " count what these traces hold, per component, event and thread, and how long spans took."
 		       "\vEvents emitted are those delivered, pending and lost.  The processes are not disturbed; --timeout is for the writers."
 		       "  Exit status: 0 something was shown, or the watch was interrupted; 1 nothing is traced, or something cannot be read;"
-		       " 2 usage.",
+		       " 2 usage, or no memory.",
 	};
 	struct stats_options options = { .watch_ns = 0 };
 

@@ -58,6 +58,7 @@ struct tail {
 	struct ct_buf line;
 	struct ct_buf out; /* not written yet */
 	bool is_catching_up;
+	bool has_failed;           /* a process, or what was to be printed first, could not be read */
 	struct line_store history; /* the last lines, while catching up */
 	uint64_t told_missed;      /* bytes */
 	uint64_t told_at_ns;
@@ -65,8 +66,10 @@ struct tail {
 
 static void report(const char *path, uint64_t offset, const char *message, void *user)
 {
+	struct tail *tail = user;
+
 	(void)offset;
-	(void)user;
+	tail->has_failed = true;
 	fputs("ctrace tail: ", stderr);
 	ct_tool_print(stderr, path, strlen(path));
 	fprintf(stderr, ": %s\n", message);
@@ -179,9 +182,9 @@ static void catch_up(struct tail *tail)
 	}
 	tail->is_catching_up = false;
 	if (!line_store_each(&tail->history, false, print_line, tail))
-		report("--last", 0, strerror(errno), NULL);
+		report("--last", 0, strerror(errno), tail);
 	else if (tail->history.write_errno != 0)
-		report("--last", 0, strerror(tail->history.write_errno), NULL);
+		report("--last", 0, strerror(tail->history.write_errno), tail);
 	write_out(tail);
 	line_store_fini(&tail->history);
 }
@@ -227,7 +230,8 @@ static void follow(struct tail *tail)
 
 	if (tail->last != 0)
 		catch_up(tail);
-	while (!ct_end_wanted && !has_enough(tail)) {
+	/* Without memory events are missing, and nobody would see it. */
+	while (!ct_end_wanted && !has_enough(tail) && !ct_memory_has_lacked()) {
 		bool is_new = ct_live_look(tail->live);
 		uint64_t now_ns = ct_clock_mono_ns();
 
@@ -360,7 +364,7 @@ static int run(struct tail *tail)
 	ct_live_close(tail->live);
 	if (tail->write_errno != 0)
 		fprintf(stderr, "ctrace tail: cannot write the output: %s\n", strerror(tail->write_errno));
-	return tail->write_errno != 0 ? CMD_NOTHING : CMD_DONE;
+	return tail->write_errno != 0 || tail->has_failed ? CMD_NOTHING : CMD_DONE;
 }
 
 int cmd_tail(int argc, char **argv)
@@ -385,7 +389,8 @@ int cmd_tail(int argc, char **argv)
 		.doc = "Print events of all your processes as they are traced, until interrupted."
 		       "\vEXPRESSION is a filter, as in 'level >= warn && component ~ \"mf.*\" && data[0] > 100': ctrace-filter(7)."
 		       "  The processes are not disturbed, and what they trace goes to its destinations as ever."
-		       "  Losses are told on standard error.  Exit status: 0, also when interrupted; 1 the output cannot be written; 2 usage.",
+		       "  Losses are told on standard error.  Exit status: 0, also when interrupted; 1 a process cannot be"
+		       " followed, or the output cannot be written; 2 usage, or no memory.",
 	};
 	struct tail tail = { .shown = 0 };
 	int result = CMD_NOTHING;

@@ -311,7 +311,11 @@ static bool print_frame(struct top *top, bool is_first)
 	}
 	if (!ok || top->rows.has_failed)
 		fputs("ctrace top: not enough memory\n", stderr);
-	return fflush(stdout) == 0 && ok && !top->rows.has_failed;
+	if (fflush(stdout) != 0 || ferror(stdout) != 0) {
+		fprintf(stderr, "ctrace top: cannot write the output: %s\n", strerror(errno));
+		ok = false;
+	}
+	return ok && !top->rows.has_failed;
 }
 
 static int run_batch(struct top *top)
@@ -431,7 +435,7 @@ int cmd_top(int argc, char **argv)
 		.children = children,
 		.parser = parse_top,
 		.doc = "Show live components by how much they trace, and switch their levels by a key.\v"
-		       "Press ? for the keys.  The processes are not disturbed.  Exit status: 0 done; 1 in a batch of N, nothing was traced; 2 usage,"
+		       "Press ? for the keys.  The processes are not disturbed.  Exit status: 0 done; 1 in a batch of N, nothing was traced; 2 usage, no memory,"
 		       " or this is no terminal.",
 	};
 	struct top top = { .stderr_fd = -1, .caught_fd = -1 };

@@ -9,12 +9,14 @@
 
 #include <argp.h>
 #include <errno.h>
+#include <fcntl.h>
 #include <jansson.h>
 #include <stdio_ext.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
+#include "allocate.h"
 #include "base/base.h"
 
 struct verb {
@@ -22,42 +24,40 @@ struct verb {
 	const char *arguments;
 	const char *help;
 	int (*run)(int argc, char **argv);
+	bool goes_on; /* also when it could not do one of many things */
 };
 
 static int cmd_help(int argc, char **argv);
-
-/* Something that was to be printed is missing for want of memory. */
-static bool has_lacked_memory;
 
 /* What argp and getopt call us, however we were started. */
 static char tool_name[] = "ctrace";
 
 static const struct verb verbs[] = {
-	{ "show", "[PATH|PID...]", "print traces, merged by time", cmd_show },
-	{ "ipcs", "[COMMAND...] [PATH...]", "format traces as IPCS does", cmd_ipcs },
-	{ "report", "PATH... -o FILE", "make a page of pictures and tables", cmd_report },
-	{ "export", "-f FORMAT PATH...", "write traces for other tools", cmd_export },
-	{ "diff", "A B", "compare two runs", cmd_diff },
-	{ "salvage", "PATH -o FOLDER", "keep what is good of a damaged trace", cmd_salvage },
-	{ "catalog", "check FILE...", "check and print what events mean", cmd_catalog },
-	{ "list", "", "show traced processes and their components", cmd_list },
-	{ "stats", "[PATH...]", "count what is traced, or what traces hold", cmd_stats },
-	{ "top", "", "a screen of live components by rate", cmd_top },
-	{ "tail", "", "print events as they are traced", cmd_tail },
-	{ "level", "COMPONENT [LEVEL]", "show or change what is traced", cmd_level },
-	{ "dest", "COMPONENT [LIST]", "show or change where traces go", cmd_dest },
-	{ "prop", "COMPONENT NAME [VALUE]", "show or change a property", cmd_prop },
-	{ "reload", "[CONFIG]", "read the configuration anew", cmd_reload },
-	{ "flush", "", "deliver what waits", cmd_flush },
-	{ "rotate", "[EMITTER]", "begin new generations of files", cmd_rotate },
-	{ "op", "'COMMAND'...", "give operator commands, such as TRACE CT", cmd_op },
-	{ "console", "", "an operator's console", cmd_console },
-	{ "writer", "NAME", "run an external writer", cmd_writer },
-	{ "recover", "[RUN-DIRECTORY...]", "deliver what dead processes left behind", cmd_recover },
-	{ "config", "check FILE", "check a configuration file", cmd_config },
-	{ "parmlib", "check MEMBER...", "check or print members of component trace", cmd_parmlib },
-	{ "explain", "[RC [REASON]]", "explain a code of component trace", cmd_explain },
-	{ "help", "[VERB]", "explain a verb, or list all of them", cmd_help },
+	{ "show", "[PATH|PID...]", "print traces, merged by time", cmd_show, false },
+	{ "ipcs", "[COMMAND...] [PATH...]", "format traces as IPCS does", cmd_ipcs, false },
+	{ "report", "PATH... -o FILE", "make a page of pictures and tables", cmd_report, false },
+	{ "export", "-f FORMAT PATH...", "write traces for other tools", cmd_export, false },
+	{ "diff", "A B", "compare two runs", cmd_diff, false },
+	{ "salvage", "PATH -o FOLDER", "keep what is good of a damaged trace", cmd_salvage, false },
+	{ "catalog", "check FILE...", "check and print what events mean", cmd_catalog, false },
+	{ "list", "", "show traced processes and their components", cmd_list, false },
+	{ "stats", "[PATH...]", "count what is traced, or what traces hold", cmd_stats, false },
+	{ "top", "", "a screen of live components by rate", cmd_top, true },
+	{ "tail", "", "print events as they are traced", cmd_tail, false },
+	{ "level", "COMPONENT [LEVEL]", "show or change what is traced", cmd_level, false },
+	{ "dest", "COMPONENT [LIST]", "show or change where traces go", cmd_dest, false },
+	{ "prop", "COMPONENT NAME [VALUE]", "show or change a property", cmd_prop, false },
+	{ "reload", "[CONFIG]", "read the configuration anew", cmd_reload, false },
+	{ "flush", "", "deliver what waits", cmd_flush, false },
+	{ "rotate", "[EMITTER]", "begin new generations of files", cmd_rotate, false },
+	{ "op", "'COMMAND'...", "give operator commands, such as TRACE CT", cmd_op, false },
+	{ "console", "", "an operator's console", cmd_console, true },
+	{ "writer", "NAME", "run an external writer", cmd_writer, true },
+	{ "recover", "[RUN-DIRECTORY...]", "deliver what dead processes left behind", cmd_recover, true },
+	{ "config", "check FILE", "check a configuration file", cmd_config, false },
+	{ "parmlib", "check MEMBER...", "check or print members of component trace", cmd_parmlib, false },
+	{ "explain", "[RC [REASON]]", "explain a code of component trace", cmd_explain, false },
+	{ "help", "[VERB]", "explain a verb, or list all of them", cmd_help, false },
 };
 
 static const struct verb *verb_find(const char *name)
@@ -134,11 +134,12 @@ static int complain_unknown_verb(const char *name)
 /* argc and argv are the words from the verb on. */
 static int verb_run(const struct verb *verb, int argc, char **argv)
 {
-	char name[64];
+	static char name[64];
 
 	/* argp and getopt call the program by argv[0] in everything that they print. */
 	snprintf(name, sizeof(name), "ctrace %s", verb->name);
 	argv[0] = name;
+	allocate_name(name, verb->goes_on);
 	return verb->run(argc, argv);
 }
 
@@ -165,7 +166,7 @@ static char *add_verbs(int key, const char *text, void *input)
 	for (size_t i = 0; i < CT_COUNT(verbs); i++)
 		fprintf(to, "  %-8s%-24s%s\n", verbs[i].name, verbs[i].arguments, verbs[i].help);
 	fputs("\n'ctrace help VERB' and 'man ctrace-VERB' explain a verb.", to);
-	if (fclose(to) != 0) {
+	if (!allocate_close_stream(to)) {
 		free(out);
 		return NULL;
 	}
@@ -260,7 +261,6 @@ int ct_tool_print(FILE *to, const char *text, size_t size)
 	if (to != NULL && size != 0)
 		fwrite(text, 1, size, to);
 	columns = count_columns(text, size);
-	has_lacked_memory |= escaped.failed;
 	ct_buf_fini(&escaped);
 	return columns;
 }
@@ -281,21 +281,22 @@ static void check_stdout(void)
 	_exit(CMD_NOTHING);
 }
 
-/* A member that no memory was found for is left out of a document, wherever that was; here it is noticed. */
-static void *allocate_json(size_t size)
+/* An allocation that failed somewhere outweighs what the verb knows of it.  Also after --help, which argp ends with. */
+static void check_memory(void)
 {
-	void *memory = malloc(size);
-
-	has_lacked_memory |= memory == NULL;
-	return memory;
+	if (!allocate_has_failed())
+		return;
+	(void)fflush(stdout);
+	_exit(CMD_NO_MEMORY);
 }
 
-static int check_memory(int exit_status)
+/* Started without standard descriptors, the tool must not print into the next file that it opens. */
+static void reserve_standard_descriptors(void)
 {
-	if (!has_lacked_memory)
-		return exit_status;
-	fprintf(stderr, "ctrace: some of it is missing: %s\n", ctrace_status_text(CTRACE_NOT_ENOUGH_MEMORY));
-	return exit_status != CMD_DONE ? exit_status : CMD_NOTHING;
+	for (int fd = STDIN_FILENO; fd <= STDERR_FILENO; fd++)
+		if (fcntl(fd, F_GETFD) < 0)
+			(void)open("/dev/null",
+				   fd == STDIN_FILENO ? O_WRONLY : O_RDONLY); /* the lowest: fd.  Its use fails with EBADF */
 }
 
 int main(int argc, char **argv)
@@ -303,18 +304,20 @@ int main(int argc, char **argv)
 	const struct verb *verb;
 	int verb_at = 0;
 
-	json_set_alloc_funcs(allocate_json, free);
-
+	reserve_standard_descriptors();
+	json_set_alloc_funcs(malloc, free); /* ours */
+	allocate_init();
 	if (argc > 0)
 		argv[0] = tool_name;
 	argp_err_exit_status = CMD_USAGE;
 	argp_program_version_hook = print_version;
-	if (atexit(check_stdout) != 0)
-		return CMD_NOTHING;
+	/* The last one is called first. */
+	if (atexit(check_stdout) != 0 || atexit(check_memory) != 0)
+		return CMD_NO_MEMORY;
 	if (argp_parse(&argp_main, argc, argv, ARGP_IN_ORDER, NULL, &verb_at) != 0 || verb_at == 0)
 		return CMD_USAGE;
 	verb = verb_find(argv[verb_at]);
 	if (verb == NULL)
 		return complain_unknown_verb(argv[verb_at]);
-	return check_memory(verb_run(verb, argc - verb_at, argv + verb_at));
+	return verb_run(verb, argc - verb_at, argv + verb_at);
 }

@@ -41,6 +41,11 @@ void ct_list_gather_counters(const struct ct_session *session, struct list_count
 const char *ct_list_name(const struct ct_session *session, uint32_t index, size_t *out_size); /* of a component */
 /* A destination is worth a line when something goes there now, or went. */
 bool ct_list_shows(struct ct_dest *dest);
+/* Events that a destination did not get. */
+uint64_t ct_list_lost_to(struct ct_dest *dest);
+/* Why a destination fails: an errno, or since when a call into its emitter has not returned (0: none).  NULL: it works. */
+#define CT_LIST_FAILURE 100
+const char *ct_list_failure(uint32_t failing, uint64_t stuck_since_ns, char buffer[CT_LIST_FAILURE]);
 const char *ct_list_level(uint32_t level);
 const char *ct_list_state(const struct ct_folder_entry *entry);
 

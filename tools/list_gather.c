@@ -8,10 +8,14 @@
  */
 #include "list.h"
 
+#include <inttypes.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "ring/ring.h"
+
+#define CUT_OFF_TENTHS 50u /* of a second: five times the default of ctrace.block.timeout, which a session does not tell */
 
 const char *ct_list_name(const struct ct_session *session, uint32_t index, size_t *out_size)
 {
@@ -40,6 +44,30 @@ static int compare_names(const void *a, const void *b, void *session)
 	return order != 0 ? order : (a_size > b_size) - (a_size < b_size);
 }
 
+uint64_t ct_list_lost_to(struct ct_dest *dest)
+{
+	uint64_t lost = ct_dest_current(dest)->lost;
+
+	for (unsigned reason = 0; reason < CTRACE_LOSS_COUNT; reason++)
+		lost += dest->lost[reason];
+	return lost;
+}
+
+const char *ct_list_failure(uint32_t failing, uint64_t stuck_since_ns, char buffer[CT_LIST_FAILURE])
+{
+	uint64_t now = ct_clock_wall_ns();
+	uint64_t tenths = now > stuck_since_ns ? (now - stuck_since_ns) / 100000000u : 0;
+
+	if (stuck_since_ns == 0)
+		return failing != 0 ? strerror((int)failing) : NULL;
+	if (tenths < CUT_OFF_TENTHS)
+		(void)snprintf(buffer, CT_LIST_FAILURE, "its emitter does not return since %" PRIu64 ".%" PRIu64 " s", tenths / 10,
+			       tenths % 10);
+	else
+		(void)snprintf(buffer, CT_LIST_FAILURE, "cut off, its emitter has not returned for %" PRIu64 " s", tenths / 10);
+	return buffer;
+}
+
 bool ct_list_gather_components(struct list_process *process, const char *component, bool all)
 {
 	struct ct_session *session = &process->session;
@@ -55,39 +83,30 @@ bool ct_list_gather_components(struct list_process *process, const char *compone
 	return true;
 }
 
-static void add_ring(struct list_counters *counters, const struct ct_ring *ring)
+static void add_ring(struct list_counters *counters, int fd, struct ct_ring_head *head)
 {
-	const struct ct_ring_head *head = ring->head;
+	struct ct_ring ring = { .head = head, .capacity = head->capacity };
 	uint64_t gone = head->overwritten + head->undelivered + head->unwritten;
 	uint64_t used = head->head - head->tail;
 	uint32_t percent;
 
-	if (used > ring->capacity) /* overwritten, and not noticed yet */
-		used = ring->capacity;
-	percent = (uint32_t)((used * 100 + ring->capacity - 1) / ring->capacity);
+	ct_ring_take_constants(&ring, head);
+	if (used > ring.capacity) /* overwritten, and not noticed yet */
+		used = ring.capacity;
+	percent = (uint32_t)((used * 100 + ring.capacity - 1) / ring.capacity);
 	counters->rings++;
-	counters->capacity += ring->capacity;
+	counters->capacity += ring.capacity;
 	counters->bytes += head->head;
 	if (percent > counters->fullest)
 		counters->fullest = percent;
 	counters->delivered += head->consumed > gone ? head->consumed - gone : 0;
-	counters->pending += ct_ring_count_pending(ring);
+	counters->pending += ct_ring_count_waiting(fd, head);
 	counters->pending_bytes += used;
 	for (unsigned i = 0; i < CTRACE_LOSS_COUNT; i++)
 		counters->lost[i] += head->lost[i];
-	counters->lost[CTRACE_LOSS_OVERWRITTEN] += head->overwritten + ct_ring_count_overwritten(ring);
+	counters->lost[CTRACE_LOSS_OVERWRITTEN] += head->overwritten + ct_ring_count_overwritten(&ring);
 	counters->lost[CTRACE_LOSS_DAMAGED] += head->undelivered;
 	counters->no_room += head->unwritten;
-}
-
-/* A head page that is copied while its thread and the agent move may contradict itself; the next copy hardly does too. */
-static bool load_ring(struct ct_ring *ring, const struct ct_session *session, uint32_t index)
-{
-	enum ctrace_status status = CTRACE_DAMAGED;
-
-	for (unsigned tries = 0; tries < 5 && status == CTRACE_DAMAGED; tries++)
-		status = ct_ring_load(ring, session, index);
-	return status == CTRACE_OK;
 }
 
 void ct_list_gather_counters(const struct ct_session *session, struct list_counters *counters)
@@ -96,12 +115,15 @@ void ct_list_gather_counters(const struct ct_session *session, struct list_count
 
 	*counters = (struct list_counters){ .rings = 0 };
 	for (uint32_t i = 0; i < head->ring_count; i++) {
-		struct ct_ring ring;
+		struct ct_ring_head ring;
+		int fd;
 
-		if (!load_ring(&ring, session, i))
+		if (ct_ring_open(session, i, &fd) != CTRACE_OK)
 			continue;
-		add_ring(counters, &ring);
-		ct_ring_close(&ring);
+		/* Never the ring itself: it may be a gigabyte of somebody else's. */
+		if (ct_ring_read_head(fd, i, &ring) == CTRACE_OK)
+			add_ring(counters, fd, &ring);
+		ct_os_close(&fd);
 	}
 	for (unsigned i = 0; i < CTRACE_LOSS_COUNT; i++) {
 		counters->lost[i] += head->lost[i];

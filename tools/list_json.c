@@ -50,6 +50,8 @@ static json_t *json_destinations(const struct ct_session *session)
 	for (unsigned i = 0; i < CT_DEST_LIMIT; i++) {
 		struct ct_dest *dest = &session->head->dest[i];
 		const struct ct_dest_slot *slot = ct_dest_current(dest);
+		char buffer[CT_LIST_FAILURE];
+		const char *failure = ct_list_failure(dest->failing, dest->stuck_since_ns, buffer);
 		json_t *object;
 
 		if (!ct_list_shows(dest))
@@ -59,7 +61,8 @@ static json_t *json_destinations(const struct ct_session *session)
 		json_object_set_new(object, "path", slot->path[0] != '\0' ? json_field(slot->path, sizeof(slot->path)) : json_null());
 		json_object_set_new(object, "active", json_boolean(dest->active));
 		json_object_set_new(object, "delivered", json_integer((json_int_t)slot->delivered));
-		json_object_set_new(object, "failing", dest->failing != 0 ? json_string(strerror((int)dest->failing)) : json_null());
+		json_object_set_new(object, "lost", json_integer((json_int_t)ct_list_lost_to(dest)));
+		json_object_set_new(object, "failing", failure != NULL ? json_string(failure) : json_null());
 		json_object_set_new(object, "failures", json_integer((json_int_t)dest->failures));
 		json_array_append_new(destinations, object);
 	}

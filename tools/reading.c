@@ -250,7 +250,8 @@ static void report(const struct ct_read_note *note, void *user)
 		return;
 	say(reading);
 	ct_tool_print(stderr, note->path, strlen(note->path));
-	fprintf(stderr, ", offset %" PRIu64, note->offset);
+	if (note->trouble != CT_TROUBLE_CLOCK)
+		fprintf(stderr, ", offset %" PRIu64, note->offset);
 	if (note->bytes > 0)
 		fprintf(stderr, ", %" PRIu64 " byte%s", note->bytes, note->bytes == 1 ? "" : "s");
 	fprintf(stderr, ": %s\n", note->message);

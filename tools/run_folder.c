@@ -52,7 +52,7 @@ enum ctrace_status ct_run_folder_open(const char *name, char out_path[4096], int
 	fd = open(out_path, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
 	if (fd < 0)
 		return status_of_errno();
-	fd = ct_os_above_standard(fd);
+	fd = ct_os_high(fd);
 	if (fd < 0)
 		return CTRACE_OS_ERROR;
 	if (!is_private(fd)) {

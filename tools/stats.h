@@ -29,7 +29,9 @@ struct stats_dest {
 	char emitter[32];
 	char path[CTRACE_EMITTER_PATH_SIZE];
 	uint64_t delivered;
-	uint32_t failing; /* errno */
+	uint64_t lost;
+	uint32_t failing;        /* errno */
+	uint64_t stuck_since_ns; /* as in the session */
 	uint64_t failures;
 };
 struct stats_process {

@@ -74,7 +74,9 @@ static bool take_dests(struct stats_process *process, struct ct_session *session
 		take_text(taken->emitter, sizeof(taken->emitter), dest->emitter, strnlen(dest->emitter, sizeof(dest->emitter)));
 		take_text(taken->path, sizeof(taken->path), slot->path, strnlen(slot->path, sizeof(slot->path)));
 		taken->delivered = slot->delivered;
+		taken->lost = ct_list_lost_to(dest);
 		taken->failing = dest->failing;
+		taken->stuck_since_ns = dest->stuck_since_ns;
 		taken->failures = dest->failures;
 		process->dest_count++;
 	}

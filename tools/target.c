@@ -184,6 +184,8 @@ const char *ct_target_silence(const struct ct_peer *peer)
 		return "belongs to another user";
 	case CTRACE_DAMAGED:
 		return "gave an answer that cannot be read";
+	case CTRACE_NOT_ENOUGH_MEMORY:
+		return "gave an answer that is too long";
 	case CTRACE_UNSUPPORTED:
 		return "has another version of ctrace, which speaks differently";
 	case CTRACE_OK:

@@ -455,7 +455,7 @@ const ReportPanels = (() => {
 		/* ---- losses: where events are missing, or bytes could not be read */
 
 		readLosses() {
-			const kinds = { damage: "Damaged", lost: "Lost", missing: "Missing", unknown: "Not read" },
+			const kinds = { damage: "Damaged", lost: "Lost", missing: "Missing", unknown: "Not read", clock: "Clock" },
 				notes = this.model.data.about.notes;
 			this.notes = notes.map(note => {
 				const from = this.model.place(note.from_ns),

@@ -51,7 +51,9 @@ extern "C" {
 
 /* Reasons of RC 08 */
 #define CTRACE_RSN_STORAGE 0x06u
-#define CTRACE_RSN_RECOVERY 0x07u /* here: the trace is in use by a command that waits for this thread */
+/* Here: the trace is in use by a command that waits for this thread, or has not ended after five
+ * seconds. */
+#define CTRACE_RSN_RECOVERY 0x07u
 /* Reasons of RC 0C */
 #define CTRACE_RSN_NO_HEAD 0x01u
 #define CTRACE_RSN_LIKEHEAD_OPTIONS 0x02u
@@ -221,9 +223,12 @@ struct ctrace_ctss {
 #define CTRACE_CTSS_SHOW_MIN 0x20u
 
 /*
- * A routine.  Returns 0, or what SSRC is to say: by custom 4 for a bad option, 8 for trouble with the environment; ctss->reason says
- * more.  A start/stop routine's nonzero return undoes the command; at DELETE it is told to the caller, and the trace goes all the same.  A
- * display routine's, or no SHOW flag, leaves the display as it is known.
+ * A routine.  Returns 0, or what SSRC is to say: by custom 4 for a bad option, 8 for trouble with
+ * the environment; ctss->reason says more.  A start/stop routine's nonzero return undoes the
+ * command; at DELETE it is told to the caller, and the trace goes all the same.  A display
+ * routine's, or no SHOW flag, leaves the display as it is known.  It takes no lock that the program
+ * holds round a ctrace command: a command waits for five seconds at most for the one that the
+ * routine belongs to.
  */
 typedef uint32_t ctrace_routine(struct ctrace_ctss *ctss);
 
@@ -294,7 +299,8 @@ struct ctrace_display {
 	char minops[CTRACE_MAX_MINOPS + 1];
 	unsigned char userdata[CTRACE_USERDATA_SIZE];
 };
-/* Asks the display routine, too.  NOT_FOUND; INVALID_COMPONENT_NAME. */
+/* Asks the display routine, too.  NOT_FOUND; INVALID_COMPONENT_NAME; TIMED_OUT when a command that
+ * works on the trace does not end. */
 CTRACE_API_ CTRACE_MUST_USE enum ctrace_status ctrace_component_display(const char *name, const char *sub, struct ctrace_display *out);
 
 /* ------------------------------------------------------------------------------------------------------------
@@ -340,8 +346,10 @@ struct ctrace_cte {
 /* The time now, as a CTE has it.  Async-signal-safe. */
 CTRACE_API_ uint64_t ctrace_tod(void);
 
-/* Puts an entry at buffer + *used and moves *used behind it; data NULL is an empty one.  False, and nothing done, when it does not fit into
- * `size` bytes or data_size is over CTRACE_MAX_CTE_DATA.  What is behind *used stays as it is.  The caller sees to it that one thread at a time fills a buffer.  Async-signal-safe. */
+/* Puts an entry at buffer + *used and moves *used behind it; data NULL is an empty one.  False, and
+ * nothing done, when it does not fit into `size` bytes, data_size is over CTRACE_MAX_CTE_DATA, or
+ * there is no buffer or `used`.  What is behind *used stays as it is.  The caller sees to it that
+ * one thread at a time fills a buffer.  Async-signal-safe. */
 CTRACE_API_ bool ctrace_cte_add(void *buffer, size_t size, size_t *used, uint32_t entry_id, const void *data, size_t data_size);
 
 #define CTRACE_TBWC_AVAILABLE 1u
@@ -358,13 +366,16 @@ struct ctrace_tbwc {
 	uint32_t reserved;
 };
 
-/* Ties a TBWC to its buffer and makes it AVAILABLE with number 0.  mode: CTRACE_PAGEABLE, or CTRACE_DREF or CTRACE_FIXED, which lock the
- * buffer's pages in memory.  DENIED when RLIMIT_MEMLOCK does not allow that, OS_ERROR when the machine does not, UNSUPPORTED without a buffer
- * or with another mode; then it is not tied.  Pages are locked once, however often: buffers that are locked should not share one, or the
- * first that is unlocked unlocks the other's.  A forked child's pages are not locked. */
+/* Ties a TBWC to its buffer and makes it AVAILABLE with number 0.  mode: CTRACE_PAGEABLE, or
+ * CTRACE_DREF or CTRACE_FIXED, which lock the buffer's pages in memory.  DENIED when RLIMIT_MEMLOCK
+ * does not allow that, OS_ERROR when the machine does not, UNSUPPORTED without a TBWC or a buffer,
+ * with another mode or a size that no memory has; then it is not tied.  Pages are locked once,
+ * however often: buffers that are locked should not share one, or the first that is unlocked
+ * unlocks the other's.  A forked child's pages are not locked. */
 CTRACE_API_ CTRACE_MUST_USE enum ctrace_status ctrace_tbwc_init(struct ctrace_tbwc *tbwc, void *buffer, size_t size, uint32_t mode);
 /* Unlocks the pages.  The buffer is the application's and stays.  Not while it is being captured; NULL is fine. */
 CTRACE_API_ void ctrace_tbwc_fini(struct ctrace_tbwc *tbwc);
+/* 0 without a TBWC. */
 CTRACE_API_ uint32_t ctrace_tbwc_state(const struct ctrace_tbwc *tbwc);
 CTRACE_API_ uint32_t ctrace_tbwc_sequence(const struct ctrace_tbwc *tbwc);
 
@@ -375,8 +386,9 @@ struct ctrace_tbwc_change {
 	const uint32_t *testseq; /* TESTSEQ#: only with this number; NULL: any */
 	const uint32_t *buffseq; /* BUFFSEQ#: its new number; NULL: as it is */
 };
-/* One compare-and-swap.  True when it was made; false (CSLABEL) when the state or number is another, the mode is none of the three, or the
- * buffer is being captured.  Any thread, also in a signal handler. */
+/* One compare-and-swap.  True when it was made; false (CSLABEL) when the state or number is
+ * another, the mode is none of the three, the buffer is being captured, or there is no TBWC or
+ * change.  Any thread, also in a signal handler. */
 CTRACE_API_ bool ctrace_tbwc_change(struct ctrace_tbwc *tbwc, const struct ctrace_tbwc_change *change);
 
 /* CTRACEWR: RC in the return value and out->rc */

@@ -168,7 +168,9 @@ CTRACE_INLINE_ bool ctrace_enabled(struct ctrace_tracer *tracer, uint32_t level)
  * The out-of-line half of CTRACE(): registers the tracer, gives the thread its ring, waits or counts when the ring is
  * full, and writes the record.  Also a complete way to trace for callers with items in an array.  item_count is at most
  * CTRACE_MAX_ITEMS.  Answers what CBL_CTF_TRACE would: OK, NOT_TRACE_ENABLED, NOT_TRACING_LEVEL, INVALID_TRACE_LEVEL,
- * INVALID_COMPONENT_NAME, NOT_ENOUGH_MEMORY, OUTPUT_ERROR.
+ * INVALID_COMPONENT_NAME, NOT_ENOUGH_MEMORY, OUTPUT_ERROR.  It opens nothing: OUTPUT_ERROR is what is known so far.  The
+ * call that registers the first enabled component waits until the output was tried, ctrace.block.timeout at most.  A
+ * signal handler waits for nobody.
  */
 CTRACE_API_ enum ctrace_status ctrace_emit(struct ctrace_tracer *tracer, uint32_t level, uint32_t event_id,
 					   const struct ctrace_item *items, uint32_t item_count);
@@ -187,7 +189,9 @@ CTRACE_API_ CTRACE_MUST_USE enum ctrace_status ctrace_tracer_get(const char *nam
  * `ctrace config check` would name a mistake; a line that only names something unknown is that too. */
 CTRACE_API_ CTRACE_MUST_USE enum ctrace_status ctrace_configure(const char *line);
 
-/* Threshold of a component, or the default one when component is NULL or "".  level 0 to 4 or CTRACE_LEVEL_NONE. */
+/* Threshold of a component, or the default one when component is NULL or "".  level 0 to 4 or
+ * CTRACE_LEVEL_NONE.  TIMED_OUT: set, but a command that works on the component trace of that name,
+ * and does not end, will replace it. */
 CTRACE_API_ CTRACE_MUST_USE enum ctrace_status ctrace_level_set(const char *component, uint32_t level);
 CTRACE_API_ CTRACE_MUST_USE enum ctrace_status ctrace_level_get(const char *component, uint32_t *out_level);
 
@@ -222,7 +226,7 @@ struct ctrace_stats {
 	uint32_t rings;                   /* rings made */
 	uint32_t components;
 };
-CTRACE_API_ void ctrace_stats_get(struct ctrace_stats *stats);
+CTRACE_API_ void ctrace_stats_get(struct ctrace_stats *stats); /* NULL: does nothing */
 
 /* "1.0.0" */
 CTRACE_API_ const char *ctrace_version(void);

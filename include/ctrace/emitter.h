@@ -56,6 +56,7 @@ struct ctrace_stream {
 	uint32_t reserved;
 	uint64_t offset;   /* in, out: the emitter's own; 0 at first */
 	uint64_t sequence; /* in, out: the emitter's own; 0 at first */
+	uint64_t extra;    /* in, out: the emitter's own; 0 at first */
 	uint64_t lost;     /* running total of events that this ring lost, all reasons */
 };
 
@@ -79,6 +80,10 @@ struct ctrace_emitter_context {
 	uint64_t start_ns;          /* when it attached, since 1970 */
 	bool recovering;            /* the traced process is dead */
 	struct ctrace_place *place;
+	/* Makes the present content of place count, with no event delivered: to be called by write() after it has made a new file or folder
+	 * and set place to it, before the first byte of an event goes there.  A process killed later continues in the new one.  On
+	 * any status but OK the old place counts. */
+	enum ctrace_status (*commit)(const struct ctrace_emitter_context *context);
 };
 
 struct ctrace_batch {
@@ -105,8 +110,8 @@ struct ctrace_emitter {
 	enum ctrace_status (*open)(const struct ctrace_emitter_context *context, void **out_self);
 
 	/* Mandatory.  All or nothing: OK means every event of the batch is in the output (a write(2) for a file) and place and
-	 * streams say where it ends.  On any other status the output must be cut back to where place and streams stood before,
-	 * and the same events come again later. */
+	 * streams say where it ends.  On any other status the output must be cut back to where place and streams stood before, or
+	 * to the place that commit() made count meanwhile, and the same events come again later. */
 	enum ctrace_status (*write)(void *self, const struct ctrace_batch *batch);
 
 	/* Optional.  Events were lost, by reason, since the last call; cumulative totals.  Called before write() and close(). */

@@ -48,6 +48,15 @@ struct ctrace_event_item {
 	uint64_t value;
 };
 
+/* How the wall clock had been set when an event was traced.  Slewing, as NTP does it, is no setting. */
+struct ctrace_clock {
+	uint32_t steps; /* how often, since the process attached */
+	uint32_t reserved;
+	int64_t total_ns;     /* by how much in all; negative: back */
+	uint64_t set_at_ns;   /* the new time when the last step was noticed */
+	uint64_t set_back_ns; /* time_ns + set_back_ns never goes back within a stream */
+};
+
 struct ctrace_event {
 	uint64_t time_ns;      /* since 1970-01-01 00:00 UTC */
 	const char *component; /* as first registered; terminated, and counted below */
@@ -60,6 +69,7 @@ struct ctrace_event {
 	uint32_t stream; /* which of the batch's streams (rings) it came from */
 	uint32_t item_count;
 	const struct ctrace_event_item *items;
+	const struct ctrace_clock *clock; /* for emitters; NULL: not known */
 };
 
 /* Why an event that was traced is not in the output.  The numbers are counted per ring and per process. */

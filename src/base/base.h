@@ -8,13 +8,16 @@
 #ifndef CT_BASE_H
 #define CT_BASE_H
 
+#include <ctrace/event.h>
 #include <ctrace/status.h>
 #include <pthread.h>
+#include <signal.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <sys/stat.h>
 #include <sys/types.h>
+#include <time.h>
 
 #define CT_MUST_USE __attribute__((warn_unused_result))
 #define CT_PRINTF(a, b) __attribute__((format(printf, a, b)))
@@ -87,6 +90,11 @@ const char *ct_suggest(struct ct_span word, const char *const *words, size_t cou
 /* ---- glob.c: `*` is any run of bytes, `?` any one; without regard to ASCII case.  At most pattern times text steps, no recursion. */
 bool ct_glob_match(const char *pattern, size_t pattern_size, const char *text, size_t text_size);
 
+/* ---- memory.c: an allocation of this process has failed.  The tool's output may lack something then. */
+void ct_memory_note_lack(void);
+bool ct_memory_has_lacked(void);
+void ct_memory_on_lack(void (*call)(void)); /* is called at the first one, on its thread; must not allocate */
+
 /* ---- arena.c: memory that is only given back as a whole; mmap'd, never malloc, so that a tracer may register in a signal
  * handler that interrupted malloc.  The caller serialises. */
 struct ct_arena {
@@ -97,42 +105,116 @@ struct ct_arena {
 void *ct_arena_take(struct ct_arena *arena, size_t size); /* zeroed, 16-byte aligned; NULL when memory is short */
 void ct_arena_fini(struct ct_arena *arena);
 
-/* ---- guard.c: how many of ctrace's own locks this thread holds or is about to take.  A signal handler that finds it set takes none:
- * whatever needs one is refused and counted.  Not for anything else. */
+/* ---- guard.c: the section of code in which this thread holds, or is about to take, locks of ctrace's own.  All signals are blocked and
+ * cancellation is off from the outermost enter to the outermost leave; both keep errno.  SIGXFSZ and SIGPIPE that our own system calls
+ * raised in between are discarded.  Sections nest.  Not for the path of an event whose thread has its ring: each costs system calls. */
+/* How many sections this thread is in.  Not 0 in a signal handler only if our own code raised the signal (a fault): such a handler
+ * takes no lock, and what would need one is refused and counted. */
 extern __thread uint32_t ct_thread_locked __attribute__((tls_model("initial-exec")));
-/* Takes one of those locks, and gives it back. */
+void ct_guard_enter(void);
+void ct_guard_leave(void); /* nothing in no section */
+void ct_guard_mask(sigset_t *out_mask); /* the signal mask that the thread has, or had before it entered */
+void ct_guard_forget(void); /* in a forked child: leaves all sections that the forking thread was in */
+/* A call of the program that calls routines of the program under no lock: signals may come, a
+ * cancellation waits for its end, because what the call has claimed or announced would stay so.
+ * Off gives the state to restore.  They nest. */
+int ct_cancel_off(void) CT_MUST_USE;
+void ct_cancel_restore(const int *state);
+/* Declares that for the rest of the block. */
+#define CT_CANCEL_OFF() __attribute__((cleanup(ct_cancel_restore), unused)) const int ct_cancel_state_ = ct_cancel_off()
+/* Enters and takes one of those locks; releases it and leaves. */
 void ct_guard_lock(pthread_mutex_t *mutex);
 void ct_guard_unlock(pthread_mutex_t *mutex);
 
-/* ---- clock.c: ticks are what records carry: the invariant TSC where there is one, else CLOCK_MONOTONIC nanoseconds.  */
+/* ---- clock.c: ticks are what records carry: the invariant TSC where the kernel trusts it, else CLOCK_MONOTONIC
+ * nanoseconds.  */
 enum ct_clock_source { CT_CLOCK_MONOTONIC = 0, CT_CLOCK_TSC = 1 };
-enum ct_clock_source ct_clock_source(void); /* fixed for the life of the process */
-uint64_t ct_clock_ticks(void);              /* async-signal-safe */
-uint64_t ct_clock_wall_ns(void);            /* CLOCK_REALTIME */
-uint64_t ct_clock_mono_ns(void);            /* CLOCK_MONOTONIC */
+enum ct_clock_source ct_clock_source(void); /* found at the first call, fixed for the life of the process */
+/* The choice, from whether the processor calls its TSC invariant and from the kernel's files in `folder`
+ * (current_clocksource, available_clocksource).  TSC if the kernel keeps time by it, or by a paravirtual clock that is
+ * made from it and the TSC is available still.  Without the files the processor decides. */
+enum ct_clock_source ct_clock_source_choose(bool is_invariant, const char *folder);
+uint64_t ct_clock_ticks(void);   /* async-signal-safe */
+uint64_t ct_clock_wall_ns(void); /* CLOCK_REALTIME */
+uint64_t ct_clock_mono_ns(void); /* CLOCK_MONOTONIC */
+/* When a wait that begins now has to end, by CLOCK_MONOTONIC: for pthread_clockjoin_np() and pthread_mutex_clocklock(). */
+struct timespec ct_clock_after_ms(uint64_t ms);
+/* All of them at one moment, as near as can be. */
+struct ct_clock_reading {
+	uint64_t ticks;
+	uint64_t wall_ns;
+	uint64_t boot_ns;  /* CLOCK_BOOTTIME, which nobody sets */
+	uint64_t width_ns; /* the readings lie within so much */
+};
+struct ct_clock_reading ct_clock_read(enum ct_clock_source source);
 
-/* Pairs of (ticks, wall clock) that belong together; enough of them turn a record's ticks into time, also after the process
- * is dead.  One writer; readers in other processes use ct_sync_copy. */
-#define CT_SYNC_POINTS 32u
+/*
+ * ---- sync.c: points (ticks, wall clock) that belong together; enough of them turn a record's ticks into time, also
+ * after the process is dead.  One writer; readers in other processes use ct_sync_copy.
+ *
+ * An epoch ends where ticks and time do not go on evenly: the wall clock was set, or the ticks were reset, stopped or
+ * jumped.  Each epoch has points of its own.  A record is dated by the points of its epoch alone.
+ */
+#define CT_SYNC_POINTS 256u
+#define CT_SYNC_EPOCHS 32u /* the newest are kept */
 struct ct_sync_point {
 	uint64_t ticks;
 	uint64_t wall_ns;
 };
+struct ct_sync_epoch {
+	uint64_t from_ticks, to_ticks; /* of its records */
+	uint64_t slope;                /* before its first point: that of the epoch before; 0: not known */
+	struct ctrace_clock clock;     /* how often the wall clock had been set, and by how much */
+	uint32_t points;               /* how many are its own */
+	uint32_t reserved;
+};
+/* From the last stored point to the latest: precomputed, so that dating a record is one multiplication. */
+struct ct_sync_line {
+	uint64_t ticks;
+	uint64_t wall_ns;
+	uint64_t span;  /* ticks */
+	uint64_t slope; /* ns in a tick << 56 */
+};
 struct ct_sync {
 	uint32_t sequence; /* odd while being written */
-	uint32_t count;    /* points ever stored; the newest is at (count - 1) % CT_SYNC_POINTS */
 	uint32_t source;   /* enum ct_clock_source */
-	uint32_t reserved;
+	uint32_t epoch_count;
+	uint32_t point_count;
+	struct ct_sync_line line;
 	struct ct_sync_point latest; /* refreshed at each ct_sync_update, stored as a point each 100 ms */
-	struct ct_sync_point first;
-	struct ct_sync_point points[CT_SYNC_POINTS];
+	uint64_t real_ns;            /* what the clocks said then */
+	uint64_t boot_ns;
+	uint64_t width_ns;
+	uint64_t slope;                              /* behind the latest point; 0: not known yet */
+	struct ct_sync_epoch epochs[CT_SYNC_EPOCHS]; /* oldest first */
+	struct ct_sync_point points[CT_SYNC_POINTS]; /* of all epochs, oldest first; the older, the farther apart */
 };
-void ct_sync_start(struct ct_sync *sync);                             /* takes the first point */
-void ct_sync_update(struct ct_sync *sync);                            /* takes another; the writer only */
-void ct_sync_copy(const struct ct_sync *sync, struct ct_sync *out);   /* a consistent copy of another process's */
-uint64_t ct_sync_wall_ns(const struct ct_sync *sync, uint64_t ticks); /* ticks -> ns since 1970; monotonic in ticks */
-/* The other way, for what brings a time of its own: ticks that have this time; monotonic in time.  0 for a time before ticks began. */
+void ct_sync_start(struct ct_sync *sync);  /* takes the first point */
+void ct_sync_update(struct ct_sync *sync); /* takes another; the writer only */
+/* The same with a reading of the caller's. */
+void ct_sync_begin(struct ct_sync *sync, enum ct_clock_source source, const struct ct_clock_reading *now);
+void ct_sync_add(struct ct_sync *sync, const struct ct_clock_reading *now);
+void ct_sync_copy(const struct ct_sync *sync, struct ct_sync *out); /* a consistent copy of another process's */
+/* ticks -> ns since 1970; monotonic in ticks within an epoch. */
+uint64_t ct_sync_wall_ns(const struct ct_sync *sync, uint64_t ticks);
+/* The same, and how the wall clock had been set by then: borrowed from sync. */
+uint64_t ct_sync_date(const struct ct_sync *sync, uint64_t ticks, const struct ctrace_clock **out_clock);
+/* The other way, for what brings a time of its own: ticks that have this time; monotonic in time within an epoch.  A time that the
+ * clock showed twice is of the newer epoch.  0 for a time before ticks began. */
 uint64_t ct_sync_ticks(const struct ct_sync *sync, uint64_t wall_ns);
+
+/* ---- point.c: named points where a test can hold a thread.  Not for the path of an event: each is a load and a branch. */
+typedef void ct_point_hook(const char *name);
+extern ct_point_hook *ct_point_reached;
+/* Calls hook at each point from now on; NULL: nothing.  Tests only.  Any thread may be at a point meanwhile. */
+void ct_point_set(ct_point_hook *hook);
+static inline void ct_point(const char *name)
+{
+	ct_point_hook *hook = __atomic_load_n(&ct_point_reached, __ATOMIC_RELAXED);
+
+	if (__builtin_expect(hook != NULL, 0))
+		hook(name);
+}
 
 /* ---- os.c: the one door to the operating system.  Tests make any call behind it fail with ct_os_fail(). */
 enum ct_os_call {
@@ -148,16 +230,23 @@ enum ct_os_call {
 	CT_OS_MKDIR,
 	CT_OS_THREAD,
 	CT_OS_LOCK,
+	CT_OS_STAT,
 	CT_OS_CALL_COUNT
 };
 /* The next calls of this kind, after `skip` that go through, fail with `error` `times` times.  Tests only. */
 void ct_os_fail(enum ct_os_call call, unsigned skip, unsigned times, int error);
 
 /* Opens a regular file of our own: O_NOFOLLOW, O_CLOEXEC, O_NONBLOCK while looking; refuses (DENIED) what is not a regular
- * file, belongs to another user or has other hard links.  flags as open(2); new files get mode 0600. */
+ * file, belongs to another user or has other hard links.  flags as open(2); new files get mode 0600.  The descriptor has a high
+ * number (ct_os_high()), and was compared with what the path names before the file was changed. */
 enum ctrace_status ct_os_open_file(int folder_fd, const char *path, int flags, int *out_fd) CT_MUST_USE;
-/* The same file behind a descriptor above 2; closes fd.  Negative, with errno, when there is none, or fd is negative already. */
-int ct_os_above_standard(int fd);
+/* The same for a directory, to look into. */
+enum ctrace_status ct_os_open_folder(int folder_fd, const char *path, int *out_fd) CT_MUST_USE;
+/* The same file behind a number that the program's own open() does not give out: high, or at least above 2; closes fd.  Negative, with
+ * errno, when there is none, or fd is negative already. */
+int ct_os_high(int fd);
+enum ctrace_status ct_os_stat(int fd, struct stat *out_info) CT_MUST_USE;
+enum ctrace_status ct_os_stat_at(int folder_fd, const char *path, struct stat *out_info) CT_MUST_USE; /* of a link: the link's */
 /* Makes a folder and its missing parents, 0700; OK when it is there. */
 enum ctrace_status ct_os_make_folder(const char *path) CT_MUST_USE;
 enum ctrace_status ct_os_write_at(int fd, const void *data, size_t size, uint64_t offset) CT_MUST_USE; /* whole or error */
@@ -167,8 +256,18 @@ enum ctrace_status ct_os_read_at(int fd, void *data, size_t size, uint64_t offse
 				 size_t *out_size) CT_MUST_USE; /* short only at the end of the file */
 enum ctrace_status ct_os_truncate(int fd, uint64_t size) CT_MUST_USE;
 enum ctrace_status ct_os_allocate(int fd, uint64_t offset, uint64_t size) CT_MUST_USE; /* real blocks, so that no store can SIGBUS */
+/* Before a new file gets its first block: what is stored later goes into the same blocks, also on a file system that copies on write. */
+void ct_os_store_in_place(int fd);
+/* For reading and writing, also when its mode forbids its owner to write: so files that are mapped are kept from accidents.  Negative,
+ * with errno, when it cannot be had.  Must not be used on a file of which this process holds a POSIX lock. */
+int ct_os_open_kept(int folder_fd, const char *path);
+#define CT_OS_KEPT_MODE 0400 /* of such files */
+/* The largest file that this process may make (RLIMIT_FSIZE); UINT64_MAX when nothing limits it. */
+uint64_t ct_os_file_limit(void);
 enum ctrace_status ct_os_sync(int fd) CT_MUST_USE;
-enum ctrace_status ct_os_map(int fd, size_t size, bool shared, void **out_address) CT_MUST_USE;     /* read-write; fd -1: anonymous */
+enum ctrace_status ct_os_rename(int folder_fd, const char *from, const char *to) CT_MUST_USE;   /* replaces `to` */
+enum ctrace_status ct_os_rename_aside(const char *from, const char *to) CT_MUST_USE;            /* errno EEXIST when `to` is there */
+enum ctrace_status ct_os_map(int fd, size_t size, bool shared, void **out_address) CT_MUST_USE; /* read-write; fd -1: anonymous */
 enum ctrace_status ct_os_read_file(const char *path, size_t limit, struct ct_buf *out) CT_MUST_USE; /* any regular file */
 /* Whom a file is taken from that says what is to be done.  What was looked at is what is read. */
 enum ct_os_trust {
@@ -186,15 +285,30 @@ struct ct_file_id {
 	ino_t inode;
 };
 struct ct_file_id ct_os_file_id(int fd); /* zero when fd is not open */
-bool ct_os_is_file(int fd, const struct ct_file_id *id);
+enum ct_os_identity {
+	CT_OS_SAME,
+	CT_OS_OTHER,  /* another file, or no open descriptor */
+	CT_OS_UNCLEAR /* the file system does not answer (errno): neither to be used nor to be given up now */
+};
+enum ct_os_identity ct_os_identify(int fd, const struct ct_file_id *id);
+bool ct_os_is_file(int fd, const struct ct_file_id *id);     /* it is the same */
 void ct_os_close_file(int *fd, const struct ct_file_id *id); /* closes it when it still is that file; sets -1 */
 /* Sleeps while *word == value, at most timeout_ns (UINT64_MAX: for ever).  Works between processes.  May return early. */
 void ct_os_wait(const uint32_t *word, uint32_t value, uint64_t timeout_ns);
+bool ct_os_wait_until(const uint32_t *word, uint32_t value, uint64_t timeout_ns); /* false: the time was over before */
 void ct_os_wake(const uint32_t *word);
 uint32_t ct_os_thread_id(void);
 bool ct_os_thread_exists(uint32_t tid); /* a thread of this process */
-/* A thread that blocks all signals.  name: at most 15 bytes. */
+/* A thread that blocks all signals, of the ordinary class (SCHED_OTHER), on the processors that the
+ * program had when this was loaded: it does not inherit them from its caller, where the kernel
+ * allows that.  name: at most 15 bytes. */
 enum ctrace_status ct_os_thread_start(void *(*body)(void *), void *argument, const char *name, void *out_pthread) CT_MUST_USE;
+/* On such a thread: the signal mask that the program's thread had which started the first of them,
+ * for another program that is to run here.  False on any other thread. */
+bool ct_os_thread_mask(sigset_t *out_mask);
+/* In a forked child, in no section: the forking thread has that mask if it was one of ours, and is
+ * the program's from now on. */
+void ct_os_thread_child(void);
 bool ct_os_thread_is_own(void);                  /* this is a thread that the function above has started, not one of the program's */
 const char *ct_os_environment(const char *name); /* secure_getenv; NULL when unset or empty */
 

@@ -49,6 +49,7 @@ static bool grow(struct ct_buf *buf, size_t more)
 		capacity *= 2;
 	data = realloc(buf->data, capacity);
 	if (data == NULL) {
+		ct_memory_note_lack(); /* ct_buf_clear() forgets it */
 		buf->failed = true;
 		return false;
 	}

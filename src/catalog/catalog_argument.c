@@ -34,6 +34,36 @@ static const struct ct_load_letters argument_letters = { CT_CATALOG_NAME, "_-", 
 static const struct ct_load_letters label_letters = { CT_CATALOG_NAME, "*", false, "a name of 1 to 63 printable bytes" };
 static const struct ct_load_letters record_letters = { CT_CATALOG_NAME, "_-", false, "the name of a level 01 in the copybook" };
 
+/* ---- what aliases repeat ---- */
+
+/* What a list of arguments or a map of values was, for the aliases that repeat it: a catalogue of
+ * 29 KB may have a million of them, and what was read is not read again.  The printers write all of
+ * it each time, so it is charged each time. */
+struct ct_load_memo {
+	const void *what; /* NULL: there is a mistake in it */
+	uint32_t reads;   /* what reading it was charged */
+};
+
+static void remember(struct ct_load *load, const struct ct_yaml *node, const struct ct_load_memo *what)
+{
+	struct ct_load_memo *memo = ct_arena_take(&load->nodes, sizeof *memo);
+
+	if (memo == NULL)
+		return; /* then it is read again */
+	*memo = *what;
+	((struct ct_yaml *)(uintptr_t)node)->memo = memo;
+}
+
+/* NULL, which was reported: there is a mistake in it, or it is too much. */
+static const void *repeat(struct ct_load *load, const struct ct_yaml *node, const char *what, const char *expected)
+{
+	const struct ct_load_memo *memo = ct_yaml_value(node)->memo;
+
+	if (memo->what == NULL)
+		ct_load_complain(load, node, what, expected);
+	return memo->what != NULL && ct_load_charge(load, node, memo->reads) ? memo->what : NULL;
+}
+
 /* ---- values and their names ---- */
 
 static bool take_labels(struct ct_load *load, const struct ct_yaml *map, struct ct_label *labels, struct ct_load_entry *entries)
@@ -57,26 +87,34 @@ static void check_labels(struct ct_load *load, struct ct_load_entry *entries, ui
 	ct_load_unique(load, count, "has the value", "a number of its own for each name");
 }
 
+static const struct ct_label *read_labels(struct ct_load *load, const struct ct_yaml *map)
+{
+	uint32_t count = map->count / 2;
+	uint64_t mistakes = load->mistakes->total;
+	struct ct_label *labels = ct_load_keep(load, count, sizeof *labels);
+	struct ct_load_entry *entries = ct_load_entries(load, count);
+
+	if (labels == NULL || entries == NULL)
+		return NULL;
+	if (take_labels(load, map, labels, entries))
+		check_labels(load, entries, count);
+	remember(load, map, &(struct ct_load_memo){ .what = load->mistakes->total == mistakes ? labels : NULL, .reads = map->count });
+	return labels;
+}
+
 static void load_labels(struct ct_load *load, const struct ct_yaml *node, struct ct_argument *argument)
 {
 	const struct ct_yaml *map = ct_yaml_value(node);
-	struct ct_load_entry *entries;
-	struct ct_label *labels;
 
 	if (map->kind != CT_YAML_MAP || map->count == 0) {
 		ct_load_complain(load, node, "there are no values here", "NAME: NUMBER, on a line each or in {} with commas between");
 		return;
 	}
-	if (!ct_load_charge(load, node, map->count))
-		return;
-	labels = ct_load_keep(load, map->count / 2, sizeof *labels);
-	entries = ct_load_entries(load, map->count / 2);
-	if (labels == NULL || entries == NULL)
-		return;
-	if (take_labels(load, map, labels, entries))
-		check_labels(load, entries, map->count / 2);
-	argument->labels = labels;
-	argument->label_count = map->count / 2;
+	if (map->memo != NULL)
+		argument->labels = repeat(load, node, "there are mistakes in the values that this repeats", "values without a mistake");
+	else if (ct_load_charge(load, node, map->count))
+		argument->labels = read_labels(load, map);
+	argument->label_count = argument->labels != NULL ? map->count / 2 : 0;
 }
 
 /* ---- how it is printed ---- */
@@ -251,14 +289,42 @@ static void check_marks(struct ct_load *load, const struct ct_yaml *list, const 
 		ct_load_complain(load, list, "there are several JOBNAMEs among the arguments", "jobname: true once");
 }
 
-void ct_load_arguments(struct ct_load *load, const struct ct_yaml *list, struct ct_event_type *type)
+/* False when memory is short, or something of the file is at its limit. */
+static bool read_arguments(struct ct_load *load, const struct ct_yaml *list, struct ct_event_type *type)
 {
 	const struct ct_yaml *items = ct_yaml_value(list);
-	struct ct_argument *arguments;
-	const struct ct_yaml **names;
+	struct ct_argument *arguments = ct_load_keep(load, items->count, sizeof *arguments);
+	const struct ct_yaml **names = ct_arena_take(&load->nodes, items->count * sizeof(const struct ct_yaml *));
 	struct ct_load_entry *entries;
 	uint32_t named = 0;
 	uint32_t i = 0;
+
+	if (arguments == NULL || names == NULL) {
+		load->status = CTRACE_NOT_ENOUGH_MEMORY;
+		return false;
+	}
+	for (const struct ct_yaml *item = items->first; item != NULL && load->status == CTRACE_OK; item = item->next, i++)
+		names[i] = load_argument(load, item, &arguments[i]);
+	if (load->status != CTRACE_OK)
+		return false;
+	type->arguments = arguments;
+	type->argument_count = items->count;
+	entries = ct_load_entries(load, items->count);
+	if (entries == NULL)
+		return false;
+	for (i = 0; i < items->count; i++)
+		if (names[i] != NULL)
+			entries[named++] = (struct ct_load_entry){ .name = arguments[i].name, .node = names[i] };
+	ct_load_unique(load, named, "is the name", "a name of its own for each argument");
+	check_marks(load, list, type);
+	return true;
+}
+
+void ct_load_arguments(struct ct_load *load, const struct ct_yaml *list, struct ct_event_type *type)
+{
+	const struct ct_yaml *items = ct_yaml_value(list);
+	uint32_t reads_before = load->budget->reads;
+	uint64_t mistakes_before = load->mistakes->total;
 
 	if (ct_load_is_nothing(list))
 		return;
@@ -266,30 +332,19 @@ void ct_load_arguments(struct ct_load *load, const struct ct_yaml *list, struct 
 		ct_load_complain(load, list, "arguments are a list", "\"- name: NAME\" for each item, in their order");
 		return;
 	}
+	if (items->memo != NULL) {
+		type->arguments =
+			repeat(load, list, "there are mistakes in the arguments that this repeats", "arguments without a mistake");
+		type->argument_count = type->arguments != NULL ? items->count : 0;
+		return;
+	}
 	if (items->count > CTRACE_MAX_ITEMS) {
 		ct_load_complain(load, list, "there are too many arguments", "at most 4,096 items in an event");
 		return;
 	}
-	if (items->count == 0 || !ct_load_charge(load, list, items->count))
+	if (items->count == 0 || !ct_load_charge(load, list, items->count) || !read_arguments(load, list, type))
 		return;
-	arguments = ct_load_keep(load, items->count, sizeof *arguments);
-	names = ct_arena_take(&load->nodes, items->count * sizeof(const struct ct_yaml *));
-	if (arguments == NULL || names == NULL) {
-		load->status = CTRACE_NOT_ENOUGH_MEMORY;
-		return;
-	}
-	for (const struct ct_yaml *item = items->first; item != NULL && load->status == CTRACE_OK; item = item->next, i++)
-		names[i] = load_argument(load, item, &arguments[i]);
-	if (load->status != CTRACE_OK)
-		return;
-	type->arguments = arguments;
-	type->argument_count = items->count;
-	entries = ct_load_entries(load, items->count);
-	if (entries == NULL)
-		return;
-	for (i = 0; i < items->count; i++)
-		if (names[i] != NULL)
-			entries[named++] = (struct ct_load_entry){ .name = arguments[i].name, .node = names[i] };
-	ct_load_unique(load, named, "is the name", "a name of its own for each argument");
-	check_marks(load, list, type);
+	remember(load, items,
+		 &(struct ct_load_memo){ .what = load->mistakes->total == mistakes_before ? type->arguments : NULL,
+					 .reads = reads_before - load->budget->reads });
 }

@@ -48,6 +48,7 @@ struct ct_yaml {
 	struct ct_yaml *last;
 	struct ct_yaml *next;
 	const struct ct_yaml *target; /* of an alias; never an alias itself */
+	struct ct_load_memo *memo;    /* the loader's: what it read here; NULL: nothing that is kept */
 };
 struct ct_yaml_error {
 	struct ct_yaml_place place;

@@ -145,6 +145,7 @@ static void fail_by_parser(struct reading *reading, const yaml_parser_t *parser,
 	char where[50] = "";
 
 	if (parser->error == YAML_MEMORY_ERROR) {
+		ct_memory_note_lack();
 		reading->status = CTRACE_NOT_ENOUGH_MEMORY;
 		return;
 	}
@@ -327,8 +328,10 @@ enum ctrace_status ct_yaml_parse(const char *text, size_t size, struct ct_arena 
 
 	*out_error = (struct ct_yaml_error){ 0 };
 	*out_documents = NULL;
-	if (reading == NULL || !yaml_parser_initialize(&parser))
+	if (reading == NULL || !yaml_parser_initialize(&parser)) {
+		ct_memory_note_lack();
 		return CTRACE_NOT_ENOUGH_MEMORY;
+	}
 	reading->texts = texts;
 	reading->nodes = nodes;
 	reading->next_document = &reading->first_document;

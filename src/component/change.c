@@ -162,10 +162,11 @@ void ct_claim_end(struct ct_claim *claim)
 	ct_claim_release(claim);
 }
 
-void ct_claims_init(struct ct_claims *claims)
+void ct_claims_init(struct ct_claims *claims, const char *command)
 {
 	ct_claim_init(&claims->head);
 	ct_claim_init(&claims->trace);
+	claims->head.command = claims->trace.command = command;
 }
 
 void ct_claims_end(struct ct_claims *claims)

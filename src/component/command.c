@@ -96,8 +96,8 @@ static uint32_t preset(const struct ct_path *path, const struct ct_trace_request
 	return CTRACE_RC_OK;
 }
 
-/* Who knows a trace waits for what others do to it, perhaps defining it just now.  False: it is this thread that does, or is waited for. */
-static bool wait_for_others(uint32_t component)
+/* Who knows a trace waits for what others do to it, perhaps defining it just now. */
+static enum ct_claimed wait_for_others(uint32_t component)
 {
 	enum ct_claimed claimed = CT_CLAIMED;
 	struct ct_trace *trace;
@@ -108,14 +108,14 @@ static bool wait_for_others(uint32_t component)
 	if (trace != NULL && ((flags & CT_COMPONENT_KNOWN) != 0 || ct_claim_is_mine(trace)))
 		claimed = ct_claim_wait(trace);
 	ct_table_unlock();
-	return claimed == CT_CLAIMED;
+	return claimed;
 }
 
 static uint32_t transact(const struct ct_path *path, const struct ct_trace_request *request, const char *source,
 			 struct ctrace_outcome *out)
 {
+	enum ct_claimed claimed = CT_CLAIMED;
 	struct ct_claims claims;
-	enum ctrace_status status;
 	uint32_t component;
 	uint32_t rc;
 
@@ -124,14 +124,15 @@ static uint32_t transact(const struct ct_path *path, const struct ct_trace_reque
 	if (request->state == CT_STATE_NONE)
 		return ct_outcome_set(out, CTRACE_RC_REFUSED, CTRACE_RSN_NO_STATE, "neither ON, OFF nor LIKEHEAD is said for %s",
 				      path->name);
-	status = ct_registry_find_any(ct_process.registry, path->name, strlen(path->name), &component);
-	if (status == CTRACE_OK && !wait_for_others(component))
-		return ct_claim_outcome(CT_CLAIM_REFUSED, path->name, out);
+	if (ct_registry_find_any(ct_process.registry, path->name, strlen(path->name), &component) == CTRACE_OK)
+		claimed = wait_for_others(component);
+	if (claimed != CT_CLAIMED)
+		return ct_claim_outcome(claimed, path->name, out);
 	if (ct_registry_find(ct_process.registry, path->name, strlen(path->name), &component) != CTRACE_OK)
 		return ct_outcome_set(out, CTRACE_RC_REFUSED, CTRACE_RSN_NOT_DEFINED, "no trace %s is defined", path->name);
 	if ((__atomic_load_n(&ct_registry_entry(ct_process.registry, component)->flags, __ATOMIC_ACQUIRE) & CT_COMPONENT_DEFINED) == 0)
 		return ct_builtin_command(path->name, request, out);
-	ct_claims_init(&claims);
+	ct_claims_init(&claims, "TRACE CT");
 	rc = claim_trace(&claims, path, component, request->state == CT_STATE_LIKEHEAD, out);
 	if (rc == CTRACE_RC_OK)
 		rc = carry_out(&claims.trace, request, source, out);
@@ -328,6 +329,7 @@ static uint32_t run(const struct ctrace_trace_ct *command, struct ctrace_outcome
 
 uint32_t ctrace_trace_ct(const struct ctrace_trace_ct *command, struct ctrace_outcome *out)
 {
+	CT_CANCEL_OFF();
 	struct ctrace_outcome unwanted = { .rc = CTRACE_RC_OK };
 	int kept = errno;
 	uint32_t rc;
@@ -390,13 +392,17 @@ void ct_component_change(const struct ct_change *change, void *user)
 		return;
 	level = ct_registry_configured(ct_process.registry, change->component).level;
 	ct_claim_init(&claim);
+	claim.command = "a level command";
 	ct_table_lock();
 	trace = ct_table_find(change->component);
 	if (trace != NULL && (trace->is_defined || trace->claim != NULL))
 		claimed = ct_claim_tree(&claim, trace, true);
-	/* Our own command tells of what it did itself, or its routine has set the threshold: the command sees to it at its end. */
-	if (trace != NULL && claimed == CT_CLAIM_REFUSED)
+	/* Our own command tells of what it did itself, or its routine has set the threshold: the
+	 * command sees to it at its end, and so does one that has not ended in time. */
+	if (trace != NULL && (claimed == CT_CLAIM_REFUSED || claimed == CT_CLAIM_TIMED_OUT))
 		trace->is_unsettled = true;
+	if (claimed == CT_CLAIM_TIMED_OUT && change->out_status != NULL)
+		*change->out_status = CTRACE_TIMED_OUT;
 	ct_table_unlock();
 	if (claimed == CT_CLAIMED)
 		follow_level(&claim, level);

@@ -185,17 +185,31 @@ struct ct_trace {
 };
 
 /*
- * A command's claim: the traces that no other command may work on meanwhile.  A command that needs a trace of another waits for it, unless that
- * one waits, in the end, for this thread: then the answer is no, because nobody would ever go on.
+ * A command's claim: the traces that no other command may work on meanwhile.  A command that needs
+ * a trace of another waits for it, unless that one waits, in the end, for this thread: then the
+ * answer is no, because nobody would ever go on.  Nor does it wait for longer than
+ * ct_claim_limit_ns: the command that it waits for may be in a routine that never returns.
  */
 struct ct_claim {
 	const void *thread;
+	uint32_t tid;
+	bool is_operators;        /* on a thread of ctrace's own */
 	bool is_firm;             /* of two that wait for each other, the other one is refused */
+	bool is_overdue;          /* somebody has waited for the whole limit: nobody waits for it any more */
+	const char *command;      /* "TRACE CT"; static.  NULL: of no account */
+	uint64_t since_ns;        /* CLOCK_MONOTONIC: since when it has its first trace */
 	struct ct_trace **traces; /* heads before their sublevels */
 	uint32_t count;
 	uint32_t capacity;
 };
-enum ct_claimed { CT_CLAIMED, CT_CLAIM_REFUSED, CT_CLAIM_NO_MEMORY };
+enum ct_claimed {
+	CT_CLAIMED,
+	CT_CLAIM_REFUSED,   /* who has it waits for this thread */
+	CT_CLAIM_TIMED_OUT, /* who has it does not end */
+	CT_CLAIM_NO_MEMORY
+};
+/* How long a command waits for another one.  Tests set it before there are threads. */
+extern uint64_t ct_claim_limit_ns;
 
 /* The trace of a component, NULL when there never was one; made when `make`, NULL then when memory is short.  Under the lock. */
 struct ct_trace *ct_table_find(uint32_t component);
@@ -212,6 +226,7 @@ void ct_claim_init(struct ct_claim *claim);
 enum ct_claimed ct_claim_one(struct ct_claim *claim, struct ct_trace *trace) CT_MUST_USE;
 /* Claims the whole tree of a trace; or, `followers`, of its sublevels those that follow it. */
 enum ct_claimed ct_claim_tree(struct ct_claim *claim, struct ct_trace *trace, bool followers) CT_MUST_USE;
+uint32_t ct_claim_waiters(void); /* threads that wait for a claim now.  Takes the lock */
 /* Waits until nobody else works on it. */
 enum ct_claimed ct_claim_wait(struct ct_trace *trace) CT_MUST_USE;
 bool ct_claim_is_mine(const struct ct_trace *trace); /* this thread's: of this command or of one that it was called by */
@@ -280,7 +295,7 @@ struct ct_claims {
 	struct ct_claim head;
 	struct ct_claim trace;
 };
-void ct_claims_init(struct ct_claims *claims);
+void ct_claims_init(struct ct_claims *claims, const char *command); /* static: "DEFINE" */
 void ct_claims_end(struct ct_claims *claims);
 /* Releases a claim: what routines have set meanwhile gives way to what the command made of its traces. */
 void ct_claim_end(struct ct_claim *claim);

@@ -45,7 +45,8 @@ bool ctrace_cte_add(void *buffer, size_t size, size_t *used, uint32_t entry_id, 
 
 	if (data == NULL)
 		data_size = 0;
-	if (data_size > CTRACE_MAX_CTE_DATA || *used > size || size - *used < data_size + CTRACE_CTE_OVERHEAD)
+	if (buffer == NULL || used == NULL || data_size > CTRACE_MAX_CTE_DATA || *used > size ||
+	    size - *used < data_size + CTRACE_CTE_OVERHEAD)
 		return false;
 	head.length = (uint16_t)(data_size + CTRACE_CTE_OVERHEAD);
 	head.time = ctrace_tod();

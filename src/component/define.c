@@ -12,7 +12,7 @@
  *     06 1B 1C 21 ... 2D                         its text, in its order
  *     0F 10 12 13 14 15 2C 07 09                 what the member asks of this trace
  *     19                                         is there such a routine
- *     RC 08: 06 07                               storage; a command that waits for this thread
+ *     RC 08: 06 07                               storage; a command that waits for this thread, or does not end
  *     11                                         what the routine says
  *
  * Until the last of them nothing can be seen of a new trace, except by its own routine; and before the last line nothing is made that
@@ -396,7 +396,7 @@ static uint32_t define_checked(struct definition *definition, struct ctrace_outc
 	struct ct_claims claims;
 	uint32_t rc;
 
-	ct_claims_init(&claims);
+	ct_claims_init(&claims, "DEFINE");
 	rc = start_definition(&claims, definition, out);
 	if (rc == CTRACE_RC_OK) {
 		rc = finish_definition(&claims.trace, definition, out);
@@ -433,6 +433,7 @@ static uint32_t define(const struct ctrace_define *asked, struct ctrace_outcome 
 
 uint32_t ctrace_component_define(const struct ctrace_define *asked, struct ctrace_outcome *out)
 {
+	CT_CANCEL_OFF();
 	struct ctrace_outcome unwanted = { .rc = CTRACE_RC_OK };
 	int kept = errno;
 	uint32_t rc;

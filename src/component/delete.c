@@ -58,7 +58,9 @@ static void remove_claimed(const struct ct_claim *claim, struct ctrace_outcome *
 		remove_trace(claim->traces[i - 1]);
 }
 
-/* A sublevel's routine may be waiting for the trace, which we hold: it is refused, and we go on. */
+/* A sublevel's routine may be waiting for the trace, which we hold: it is refused, and we go on.  A
+ * sublevel that is in use by a command that does not end stays, below a head that nobody has
+ * defined; it can still be deleted by its own name. */
 void ct_delete_subs(struct ct_trace *trace)
 {
 	struct ctrace_outcome ignored = { .rc = CTRACE_RC_OK };
@@ -69,6 +71,7 @@ void ct_delete_subs(struct ct_trace *trace)
 		struct ct_claim claim;
 
 		ct_claim_init(&claim);
+		claim.command = "DELETE";
 		claim.is_firm = true;
 		ct_table_lock();
 		trace->is_leaving = true;
@@ -120,6 +123,7 @@ static uint32_t carry_out_delete(const struct ctrace_delete *asked, struct ctrac
 	if (rc != CTRACE_RC_OK)
 		return rc;
 	ct_claim_init(&claim);
+	claim.command = "DELETE";
 	ct_table_lock();
 	rc = claim_for_delete(&claim, &path, asked->ifnosubs == CTRACE_YES, out);
 	ct_table_unlock();
@@ -131,6 +135,7 @@ static uint32_t carry_out_delete(const struct ctrace_delete *asked, struct ctrac
 
 uint32_t ctrace_component_delete(const struct ctrace_delete *asked, struct ctrace_outcome *out)
 {
+	CT_CANCEL_OFF();
 	struct ctrace_outcome unwanted = { .rc = CTRACE_RC_OK };
 	int kept = errno;
 	uint32_t rc;

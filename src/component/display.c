@@ -30,6 +30,7 @@ static enum ctrace_status find(const char *name, const char *sub, struct ct_path
 
 enum ctrace_status ctrace_component_tracer(const char *name, const char *sub, struct ctrace_tracer **out_tracer)
 {
+	CT_CANCEL_OFF();
 	int kept = errno;
 	struct ct_path path;
 	uint32_t component;
@@ -188,8 +189,9 @@ static void show_trace(struct ctrace_display *shown, struct ct_trace *trace, boo
 		ask(trace, &status, shown);
 }
 
-/* A routine may display the trace that it is called for, or one whose command waits for this thread: then nobody else changes it, what is
- * known is shown, and no routine called. */
+/* A routine may display the trace that it is called for, or one whose command waits for this
+ * thread: then nobody else changes it, what is known is shown, and no routine called.  A command
+ * that does not end may still change it: nothing can be shown. */
 static enum ctrace_status show(uint32_t component, struct ctrace_display *shown)
 {
 	enum ct_claimed claimed = CT_CLAIMED;
@@ -198,12 +200,15 @@ static enum ctrace_status show(uint32_t component, struct ctrace_display *shown)
 	bool is_mine;
 
 	ct_claim_init(&claim);
+	claim.command = "DISPLAY TRACE";
 	ct_table_lock();
 	trace = ct_table_find(component);
 	is_mine = trace != NULL && ct_claim_is_mine(trace);
 	if (trace != NULL && !is_mine)
 		claimed = ct_claim_one(&claim, trace);
 	ct_table_unlock();
+	if (claimed == CT_CLAIM_TIMED_OUT)
+		return CTRACE_TIMED_OUT;
 	if (trace != NULL && (trace->is_defined || is_mine))
 		show_trace(shown, trace, claimed == CT_CLAIMED && !is_mine);
 	else
@@ -214,6 +219,7 @@ static enum ctrace_status show(uint32_t component, struct ctrace_display *shown)
 
 enum ctrace_status ctrace_component_display(const char *name, const char *sub, struct ctrace_display *out)
 {
+	CT_CANCEL_OFF();
 	struct ctrace_display shown = { 0 };
 	int kept = errno;
 	struct ct_path path;

@@ -62,7 +62,7 @@ static enum ctrace_status open_folder(bool make, int *out_fd)
 	fd = open(path, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
 	if (fd < 0)
 		return errno == ENOTDIR || errno == ELOOP ? CTRACE_DENIED : status_of_errno();
-	fd = ct_os_above_standard(fd);
+	fd = ct_os_high(fd);
 	if (fd < 0)
 		return CTRACE_OS_ERROR;
 	if (!is_private(fd)) {

@@ -38,11 +38,12 @@ static const struct ct_reason_row rows[] = {
 	       "are too many traces with a buffer size of their own, or too many components. The message says which.",
 	       "Raise the limit, make room where the run directory is (CTRACE_RUN_DIR), or give traces the same BUFSIZE; then give the command "
 	       "again."),
-	SYSTEM(RECOVERY, "the trace is in use by a command that waits for this thread",
+	SYSTEM(RECOVERY, "the trace is in use by a command that waits for this thread or does not end",
 	       "A start/stop or display routine commanded, deleted or defined the trace that it was called for, or one that another thread's "
-	       "command holds while it waits for this one.",
+	       "command holds while it waits for this one. Or a command that works on the trace, which the message names, has not ended after "
+	       "five seconds: its routine waits for something, perhaps for a lock that is held round this very command.",
 	       "Let the routine return first, and give the command from elsewhere. Inside the routine, ask for another buffer size through "
-	       "the CTSS, and refuse by a nonzero return."),
+	       "the CTSS, and refuse by a nonzero return. Hold no lock round a ctrace command that a routine takes."),
 
 	REFUSED(NO_HEAD, "SUB was given, but the trace above it is not defined",
 		"The head was never defined in this process, was deleted (DELETE takes its sublevels along), or NAME or a part of SUB is spelt "

@@ -81,6 +81,7 @@ static uint32_t invoke_c(void *code, struct ctrace_ctss *ctss)
 
 enum ctrace_status ctrace_routine_register(const char *name, ctrace_routine *routine)
 {
+	CT_CANCEL_OFF();
 	struct ct_routine code = { .code = (void *)(uintptr_t)routine, .invoke = invoke_c };
 	int kept = errno;
 	enum ctrace_status status = ct_routine_add(name, &code);
@@ -252,6 +253,7 @@ static size_t cut(const char *text)
 
 enum ctrace_status ctrace_wto(uint64_t console, const char *text)
 {
+	CT_CANCEL_OFF();
 	enum ctrace_status status = CTRACE_NOT_ENOUGH_MEMORY;
 	struct ct_buf line;
 	int kept = errno;

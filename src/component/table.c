@@ -9,6 +9,7 @@
  */
 #include "component/component.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -24,14 +25,29 @@ struct waiter {
 
 static struct {
 	pthread_mutex_t lock;
-	pthread_cond_t released;
+	uint32_t released; /* atomic: raised under the lock when a claim ends or a waiter should look again; waiters sleep on it */
 	/* malloc'ed, as are the traces and what they have: a program that looks for leaks finds all of it in use. */
 	struct ct_trace **chunks[CHUNKS];
 	struct waiter *waiters;
 	uint32_t waiter_count;
-} table = { .lock = PTHREAD_MUTEX_INITIALIZER, .released = PTHREAD_COND_INITIALIZER };
+} table = { .lock = PTHREAD_MUTEX_INITIALIZER };
+
+/*
+ * A routine that needs a mutex of the program, which the waiting thread holds, never returns while
+ * that thread waits; and no claim shows that circle.  Five seconds is longer than a routine of good
+ * manners takes, and what a person bears.
+ */
+uint64_t ct_claim_limit_ns = UINT64_C(5000000000);
 
 static __thread char thread_mark __attribute__((tls_model("initial-exec")));
+
+/* The claim that this thread last waited for in vain. */
+static __thread struct {
+	uint32_t component;
+	uint32_t tid;
+	const char *command;
+	bool is_operators;
+} blocker __attribute__((tls_model("initial-exec")));
 
 const void *ct_claim_thread(void)
 {
@@ -125,7 +141,7 @@ struct ct_trace *ct_table_next(const struct ct_trace *top, struct ct_trace *at, 
 
 void ct_claim_init(struct ct_claim *claim)
 {
-	*claim = (struct ct_claim){ .thread = ct_claim_thread() };
+	*claim = (struct ct_claim){ .thread = ct_claim_thread(), .tid = ct_os_thread_id(), .is_operators = ct_os_thread_is_own() };
 }
 
 bool ct_claim_is_mine(const struct ct_trace *trace)
@@ -154,27 +170,88 @@ static bool waits_for_me(const struct ct_trace *trace)
 	return false;
 }
 
+static void wake_waiters(void)
+{
+	(void)__atomic_fetch_add(&table.released, 1, __ATOMIC_RELEASE);
+	ct_os_wake(&table.released);
+}
+
+static void add_waiter(struct waiter *waiter)
+{
+	waiter->next = table.waiters;
+	table.waiters = waiter;
+	table.waiter_count++;
+}
+
+/* It may be gone: a signal handler of a waiting thread may fork, and the child has no waiters. */
+static void remove_waiter(const struct waiter *waiter)
+{
+	struct waiter **link = &table.waiters;
+
+	while (*link != NULL && *link != waiter)
+		link = &(*link)->next;
+	if (*link == NULL)
+		return;
+	*link = waiter->next;
+	table.waiter_count--;
+}
+
+static void note_blocker(const struct ct_trace *trace)
+{
+	blocker.component = trace->component;
+	blocker.tid = trace->claim->tid;
+	blocker.command = trace->claim->command;
+	blocker.is_operators = trace->claim->is_operators;
+}
+
+/*
+ * Sleeps under no lock, with the signals that the thread had.  Who has waited for the whole limit
+ * marks the claim, so that all others who want it are refused at once: one hanging routine costs
+ * the program's threads the limit once, not once for each of them.
+ */
 static enum ct_claimed wait_for(struct ct_trace *trace, bool gives_way)
 {
-	struct waiter self = { .next = table.waiters, .thread = ct_claim_thread(), .trace = trace };
-	struct waiter **link = &table.waiters;
+	struct waiter self = { .thread = ct_claim_thread(), .trace = trace };
+	enum ct_claimed claimed = CT_CLAIMED;
+	uint64_t start_ns;
 
 	if (trace->claim == NULL)
 		return CT_CLAIMED;
 	if (gives_way && waits_for_me(trace))
 		return CT_CLAIM_REFUSED;
-	table.waiters = &self;
-	table.waiter_count++;
+	add_waiter(&self);
 	/* Whoever waits for us in a circle looks again, and gives way. */
 	if (!gives_way)
-		(void)pthread_cond_broadcast(&table.released);
-	while (trace->claim != NULL && !(gives_way && waits_for_me(trace)))
-		(void)pthread_cond_wait(&table.released, &table.lock);
-	while (*link != &self)
-		link = &(*link)->next;
-	*link = self.next;
-	table.waiter_count--;
-	return trace->claim == NULL ? CT_CLAIMED : CT_CLAIM_REFUSED;
+		wake_waiters();
+	start_ns = ct_clock_mono_ns();
+	while (trace->claim != NULL && claimed == CT_CLAIMED) {
+		uint32_t word = __atomic_load_n(&table.released, __ATOMIC_RELAXED); /* raised under the lock only */
+		uint64_t waited_ns = ct_clock_mono_ns() - start_ns;
+
+		if (gives_way && waits_for_me(trace)) {
+			claimed = CT_CLAIM_REFUSED;
+		} else if (trace->claim->is_overdue || waited_ns >= ct_claim_limit_ns) {
+			trace->claim->is_overdue |= trace->claim->since_ns <= start_ns;
+			note_blocker(trace);
+			claimed = CT_CLAIM_TIMED_OUT;
+		} else {
+			ct_table_unlock();
+			ct_os_wait(&table.released, word, ct_claim_limit_ns - waited_ns);
+			ct_table_lock();
+		}
+	}
+	remove_waiter(&self);
+	return claimed;
+}
+
+uint32_t ct_claim_waiters(void)
+{
+	uint32_t count;
+
+	ct_table_lock();
+	count = table.waiter_count;
+	ct_table_unlock();
+	return count;
 }
 
 enum ct_claimed ct_claim_wait(struct ct_trace *trace)
@@ -193,6 +270,8 @@ static bool claim_add(struct ct_claim *claim, struct ct_trace *trace)
 		claim->traces = traces;
 		claim->capacity = capacity;
 	}
+	if (claim->count == 0)
+		claim->since_ns = ct_clock_mono_ns();
 	claim->traces[claim->count++] = trace;
 	trace->claim = claim;
 	return true;
@@ -222,8 +301,10 @@ enum ct_claimed ct_claim_tree(struct ct_claim *claim, struct ct_trace *trace, bo
 			if (!claim_add(claim, at))
 				return CT_CLAIM_NO_MEMORY;
 		} else {
-			if (wait_for(at, !claim->is_firm || ct_claim_is_mine(at)) != CT_CLAIMED)
-				return CT_CLAIM_REFUSED;
+			enum ct_claimed claimed = wait_for(at, !claim->is_firm || ct_claim_is_mine(at));
+
+			if (claimed != CT_CLAIMED)
+				return claimed;
 			at = trace;
 		}
 	}
@@ -236,10 +317,22 @@ void ct_claim_release(struct ct_claim *claim)
 	for (uint32_t i = 0; i < claim->count; i++)
 		claim->traces[i]->claim = NULL;
 	if (table.waiters != NULL)
-		(void)pthread_cond_broadcast(&table.released);
+		wake_waiters();
 	ct_table_unlock();
 	free(claim->traces);
 	ct_claim_init(claim);
+}
+
+static uint32_t outcome_of_blocker(struct ctrace_outcome *out)
+{
+	const char *command = blocker.command != NULL ? blocker.command : "a command";
+	const char *name = ct_registry_name(ct_process.registry, blocker.component);
+	char who[32];
+
+	(void)snprintf(who, sizeof who, blocker.is_operators ? "an operator" : "thread %u", (unsigned)blocker.tid);
+	return ct_outcome_set(out, CTRACE_RC_SYSTEM, CTRACE_RSN_RECOVERY,
+			      "%s is in use by %s of %s, which does not end: has its routine a lock that is not free?", name, command,
+			      who);
 }
 
 uint32_t ct_claim_outcome(enum ct_claimed claimed, const char *name, struct ctrace_outcome *out)
@@ -249,6 +342,8 @@ uint32_t ct_claim_outcome(enum ct_claimed claimed, const char *name, struct ctra
 	if (claimed == CT_CLAIM_REFUSED)
 		return ct_outcome_set(out, CTRACE_RC_SYSTEM, CTRACE_RSN_RECOVERY, "%s is in use by a command that waits for this one",
 				      name);
+	if (claimed == CT_CLAIM_TIMED_OUT)
+		return outcome_of_blocker(out);
 	return CTRACE_RC_OK;
 }
 
@@ -368,10 +463,8 @@ void ct_table_unlock_in_child(void)
 {
 	table.waiters = NULL;
 	table.waiter_count = 0;
-	(void)pthread_cond_init(&table.released, NULL);
 	ct_table_each(free_from_others, NULL);
 	ct_console_forget_others();
 	(void)pthread_mutex_init(&table.lock, NULL);
-	CTRACE_FENCE_();
-	ct_thread_locked--;
+	ct_guard_leave();
 }

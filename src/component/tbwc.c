@@ -51,7 +51,8 @@ enum ctrace_status ctrace_tbwc_init(struct ctrace_tbwc *tbwc, void *buffer, size
 {
 	bool locks = mode == CTRACE_DREF || mode == CTRACE_FIXED;
 
-	if (tbwc == NULL || buffer == NULL || size == 0 || (mode != CTRACE_PAGEABLE && !locks))
+	/* mlock() takes a size that goes round for none at all. */
+	if (tbwc == NULL || buffer == NULL || size == 0 || size > PTRDIFF_MAX || (mode != CTRACE_PAGEABLE && !locks))
 		return CTRACE_UNSUPPORTED;
 	if (locks) {
 		enum ctrace_status status = lock_pages(buffer, size);
@@ -82,19 +83,23 @@ void ctrace_tbwc_fini(struct ctrace_tbwc *tbwc)
 
 uint32_t ctrace_tbwc_state(const struct ctrace_tbwc *tbwc)
 {
-	return state_of(__atomic_load_n(&tbwc->word, __ATOMIC_ACQUIRE));
+	return tbwc != NULL ? state_of(__atomic_load_n(&tbwc->word, __ATOMIC_ACQUIRE)) : 0;
 }
 
 uint32_t ctrace_tbwc_sequence(const struct ctrace_tbwc *tbwc)
 {
-	return (uint32_t)__atomic_load_n(&tbwc->word, __ATOMIC_ACQUIRE);
+	return tbwc != NULL ? (uint32_t)__atomic_load_n(&tbwc->word, __ATOMIC_ACQUIRE) : 0;
 }
 
 bool ctrace_tbwc_change(struct ctrace_tbwc *tbwc, const struct ctrace_tbwc_change *change)
 {
-	uint64_t word = __atomic_load_n(&tbwc->word, __ATOMIC_RELAXED);
-	uint32_t sequence = (uint32_t)word;
+	uint32_t sequence;
+	uint64_t word;
 
+	if (tbwc == NULL || change == NULL)
+		return false;
+	word = __atomic_load_n(&tbwc->word, __ATOMIC_RELAXED);
+	sequence = (uint32_t)word;
 	if (!is_applications(change->mode) || !is_applications(state_of(word)))
 		return false;
 	if (change->testmode != 0 && change->testmode != state_of(word))

@@ -77,7 +77,7 @@ static void write_entries(struct capture *capture, const void *buffer, size_t si
 		if (ct_cte_next(buffer, size, &offset, &entry) == CTRACE_OK) {
 			write_entry(capture, &entry);
 		} else {
-			ct_trace_count_lost(CTRACE_LOSS_DAMAGED);
+			ct_trace_count_lost(CTRACE_LOSS_DAMAGED, capture->component);
 			capture->lost++;
 		}
 	}
@@ -98,9 +98,11 @@ static struct ctrace_write_outcome tell(const struct capture *capture)
 
 /* ---- the buffer ---- */
 
+/* Pairs with the release stores in ct_level_publish(): the route that is loaded later is at least
+ * as new. */
 static bool is_off(uint32_t component)
 {
-	return __atomic_load_n(&ct_process.session.components[component].gate.level, __ATOMIC_RELAXED) > CTRACE_INFO;
+	return __atomic_load_n(&ct_process.session.components[component].gate.level, __ATOMIC_ACQUIRE) > CTRACE_INFO;
 }
 
 /* The buffer is ours: nobody who keeps the rules changes it, or its TBWC. */
@@ -148,6 +150,7 @@ static struct ctrace_write_outcome write_buffer(const struct ctrace_write *reque
 
 uint32_t ctrace_write_buffer(const struct ctrace_write *request, struct ctrace_write_outcome *out)
 {
+	CT_CANCEL_OFF();
 	int kept = errno;
 	struct ctrace_write_outcome outcome = write_buffer(request);
 

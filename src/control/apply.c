@@ -33,6 +33,26 @@ static enum ctrace_status find_emitters(const struct ct_command *command, uint32
 	return CTRACE_OK;
 }
 
+void ct_apply_load(const struct ct_command *command)
+{
+	uint32_t found;
+
+	switch (command->verb) {
+	case CT_VERB_DEST_DEFAULT:
+	case CT_VERB_DEST_ADD:
+	case CT_VERB_DEST_REMOVE:
+	case CT_VERB_DEST_SET:
+		(void)!find_emitters(command, &found);
+		break;
+	case CT_VERB_EMITTER_PROPERTY:
+		if (ct_emitter_find(command->emitter.at, command->emitter.size, &found) == CTRACE_OK)
+			ct_emitter_prepare(found, command->property.at, command->property.size);
+		break;
+	default:
+		break;
+	}
+}
+
 /* ---- destinations ---- */
 
 static void hold(const struct ct_target *target)

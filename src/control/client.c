@@ -1,8 +1,10 @@
 /*
- * client.c - an operator's end of the control sockets: who is there, and one request to all of them at once.
+ * client.c - an operator's end of the control sockets: who is there, and one request to all of them
+ * at once.
  *
- * Runs in tools, on one thread; ct_client_connect() also in a traced process, on any.  What comes back is another process's and may be
- * anything: it is held together by frames that parse, and by a limit of its size.
+ * Runs in tools, on one thread; ct_client_connect() also in a traced process, on any.  What comes
+ * back is another process's and may be anything: it is held together by frames that parse, and by a
+ * limit for all answers together, which costs the longest ones first.
  *
  * Copyright The ctrace authors.  SPDX-License-Identifier: Apache-2.0
  */
@@ -21,7 +23,6 @@
 #include <unistd.h>
 
 #define AT_ONCE 128u /* connections; more processes wait for their turn */
-#define ANSWER_LIMIT ((size_t)64 << 20)
 #define READ_SIZE 65536u
 #define RETRY_NS 5000000u /* a process whose queue is full */
 #define RESETS 50u        /* how often we begin again */
@@ -150,7 +151,7 @@ static bool may_answer(int fd, int folder)
 
 enum ctrace_status ct_client_connect(const char *folder, const char *name, int *out_fd)
 {
-	int folder_fd = ct_os_above_standard(open(folder, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC));
+	int folder_fd = ct_os_high(open(folder, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC));
 	enum ctrace_status status;
 	int fd = -1;
 
@@ -183,6 +184,9 @@ struct asking {
 	const struct ct_buf *request;
 	size_t requests;
 	uint64_t until_ns;
+	struct ct_peers *peers;
+	size_t kept; /* bytes of all answers, at least */
+	char bytes[READ_SIZE];
 	struct talk talks[AT_ONCE];
 };
 
@@ -295,21 +299,45 @@ static bool begin_again(struct talk *talk)
 	return true;
 }
 
-static void receive(struct talk *talk, size_t requests)
+static struct ct_peer *longest_answer(const struct ct_peers *peers, size_t *out_sum)
+{
+	struct ct_peer *longest = &peers->items[0];
+
+	*out_sum = 0;
+	for (size_t i = 0; i < peers->count; i++) {
+		*out_sum += peers->items[i].answer.size;
+		if (peers->items[i].answer.size > longest->answer.size)
+			longest = &peers->items[i];
+	}
+	return longest;
+}
+
+/* Whoever says most is given up, whether it has ended or not: so one that floods us harms nobody
+ * else. */
+static void make_room(struct asking *asking)
+{
+	while (asking->kept > CT_CLIENT_KEEPS) {
+		struct ct_peer *peer = longest_answer(asking->peers, &asking->kept);
+
+		if (asking->kept <= CT_CLIENT_KEEPS) /* some were cut meanwhile */
+			return;
+		for (size_t i = 0; i < AT_ONCE; i++)
+			if (asking->talks[i].peer == peer)
+				end_talk(&asking->talks[i], CTRACE_NOT_ENOUGH_MEMORY);
+		peer->status = CTRACE_NOT_ENOUGH_MEMORY;
+		asking->kept -= peer->answer.size;
+		ct_buf_fini(&peer->answer);
+		ct_buf_init(&peer->answer);
+	}
+}
+
+static void receive(struct talk *talk, struct asking *asking)
 {
 	struct ct_buf *answer = &talk->peer->answer;
 	ssize_t got;
 
 	for (;;) {
-		if (answer->size > ANSWER_LIMIT) {
-			end_talk(talk, CTRACE_DAMAGED);
-			return;
-		}
-		if (!ct_buf_reserve(answer, READ_SIZE)) {
-			end_talk(talk, CTRACE_NOT_ENOUGH_MEMORY);
-			return;
-		}
-		got = recv(talk->fd, answer->data + answer->size, READ_SIZE, MSG_DONTWAIT);
+		got = recv(talk->fd, asking->bytes, sizeof asking->bytes, MSG_DONTWAIT);
 		if (got < 0 && errno == EINTR)
 			continue;
 		if (got < 0 && errno == EAGAIN)
@@ -320,21 +348,29 @@ static void receive(struct talk *talk, size_t requests)
 			end_early(talk);
 			return;
 		}
-		answer->size += (size_t)got;
-		if (take_frames(talk, requests))
+		ct_buf_add(answer, asking->bytes, (size_t)got);
+		if (answer->failed) {
+			end_talk(talk, CTRACE_NOT_ENOUGH_MEMORY);
+			return;
+		}
+		asking->kept += (size_t)got;
+		(void)take_frames(talk, asking->requests);
+		make_room(asking);
+		if (talk->peer == NULL)
 			return;
 	}
 }
 
-static void turn(struct talk *talk, const struct asking *asking)
+static void turn(struct talk *talk, struct asking *asking)
 {
-	if (talk->fd < 0)
+	/* Another one's answer may have cost this one its own. */
+	if (talk->peer != NULL && talk->fd < 0)
 		open_talk(talk);
 	if (talk->peer == NULL || talk->fd < 0)
 		return;
 	if (talk->sent < asking->request->size && !send_request(talk, asking->request))
 		talk->sent = asking->request->size;
-	receive(talk, asking->requests);
+	receive(talk, asking);
 }
 
 /* Waits for one of them.  False when there is none, or no time is left. */
@@ -392,7 +428,7 @@ static void begin_more(struct asking *asking, struct ct_peers *peers, size_t *ne
 
 void ct_client_ask(struct ct_peers *peers, const struct ct_buf *request, unsigned timeout_ms)
 {
-	struct asking asking = { .request = request, .requests = count_frames(request) };
+	struct asking asking = { .request = request, .requests = count_frames(request), .peers = peers };
 	size_t next = 0;
 
 	asking.until_ns = ct_clock_mono_ns() + (uint64_t)timeout_ms * 1000000u;

@@ -21,9 +21,11 @@ struct ct_peer {
 	char jobname[16];
 	char program[256];
 	/* after ct_client_ask() */
-	enum ctrace_status
-		status; /* OK: `answer` is whole; TIMED_OUT; NOT_FOUND: nobody listens (it has just ended); DENIED; DAMAGED; UNSUPPORTED: it
-				      speaks another version; or what is in CT_FIELD_STATUS of its first frame */
+	/* OK: `answer` is whole; TIMED_OUT; NOT_FOUND: nobody listens (it has just ended); DENIED;
+	 * DAMAGED; UNSUPPORTED: it speaks another version; NOT_ENOUGH_MEMORY: its answer was the
+	 * longest of all when they became too long together; or what is in CT_FIELD_STATUS of its
+	 * first frame */
+	enum ctrace_status status;
 	struct ct_buf answer; /* all frames, one behind the other; kept with a status of the answer's own, too */
 };
 struct ct_peers {
@@ -38,6 +40,7 @@ struct ct_peer_filter {
 };
 enum ctrace_status ct_peers_find(const struct ct_peer_filter *filter, struct ct_peers *out) CT_MUST_USE;
 void ct_peers_fini(struct ct_peers *peers);
+#define CT_CLIENT_KEEPS ((size_t)16 << 20) /* bytes of answers, of all peers together */
 /* Sends `request` (one frame, or several, one behind the other, which are answered in order) to each and gathers the answers; at most timeout_ms in all. */
 void ct_client_ask(struct ct_peers *peers, const struct ct_buf *request, unsigned timeout_ms);
 /* The next frame of an answer: *at moves on from 0.  False at the end. */

@@ -97,7 +97,7 @@ static int passed_descriptor(struct msghdr *message)
 	if (head == NULL || head->cmsg_level != SOL_SOCKET || head->cmsg_type != SCM_RIGHTS || head->cmsg_len != CMSG_LEN(sizeof fd))
 		return -1;
 	memcpy(&fd, CMSG_DATA(head), sizeof fd);
-	return ct_os_above_standard(fd);
+	return ct_os_high(fd);
 }
 
 static bool receive(struct ct_connection *connection, bool takes_descriptor)

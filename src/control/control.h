@@ -123,6 +123,9 @@ struct ct_target {
 	void *changed_user;
 };
 enum ctrace_status ct_apply(const struct ct_target *target, const struct ct_command *command) CT_MUST_USE;
+/* Loads the modules that the command needs, and changes nothing.  Under no lock.  A command that is
+ * applied under a lock afterwards finds them; one that was not loaded is not found there. */
+void ct_apply_load(const struct ct_command *command);
 /* The running process's target, attaching it when needed.  NULL when it cannot.  Implemented by the runtime. */
 const struct ct_target *ct_target_self(void);
 

@@ -26,6 +26,7 @@ static struct ct_span span_of_text(const char *text)
 
 static enum ctrace_status apply(const struct ct_command *command)
 {
+	CT_CANCEL_OFF();
 	int saved = errno;
 	const struct ct_target *target = ct_target_self();
 	enum ctrace_status status = target == NULL ? CTRACE_NOT_ENOUGH_MEMORY : ct_apply(target, command);
@@ -36,6 +37,7 @@ static enum ctrace_status apply(const struct ct_command *command)
 
 enum ctrace_status ctrace_configure(const char *line)
 {
+	CT_CANCEL_OFF();
 	int saved = errno;
 	struct ct_command command = { .verb = CT_VERB_NONE };
 	enum ctrace_status status = CTRACE_SYNTAX_ERROR;
@@ -51,6 +53,7 @@ enum ctrace_status ctrace_configure(const char *line)
 
 enum ctrace_status ctrace_tracer_get(const char *name, struct ctrace_tracer **out_tracer)
 {
+	CT_CANCEL_OFF();
 	int saved = errno;
 	struct ct_span component = span_of_name(name);
 	enum ctrace_status status = ct_component_check_name(component.at, component.size);
@@ -82,6 +85,7 @@ enum ctrace_status ctrace_level_set(const char *component, uint32_t level)
 
 enum ctrace_status ctrace_level_get(const char *component, uint32_t *out_level)
 {
+	CT_CANCEL_OFF();
 	int saved = errno;
 	struct ct_span name = span_of_name(component);
 	const struct ct_target *target;
@@ -150,6 +154,7 @@ static enum ctrace_status give_value(struct ct_buf *text, char *value, size_t *s
 
 enum ctrace_status ctrace_component_property_get(const char *component, const char *property, char *value, size_t *size)
 {
+	CT_CANCEL_OFF();
 	int saved = errno;
 	struct ct_span name = span_of_name(component);
 	struct ct_span key = span_of_name(property);
@@ -172,6 +177,7 @@ enum ctrace_status ctrace_component_property_get(const char *component, const ch
 
 enum ctrace_status ctrace_emitter_property_get(const char *emitter, const char *property, char *value, size_t *size)
 {
+	CT_CANCEL_OFF();
 	int saved = errno;
 	struct ct_span name = span_of_name(emitter);
 	struct ct_span key = span_of_name(property);

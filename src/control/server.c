@@ -36,6 +36,7 @@ static struct {
 	bool is_running;
 	uint32_t life;     /* atomic: of which start the thread is; another number tells it to go */
 	uint32_t stopping; /* atomic */
+	uint32_t ended;    /* atomic: the life whose thread touches nothing any more; the thread that stops it sleeps on this */
 	struct ct_server_options options;
 	/* under the lock; changed by the thread only */
 	int listener;
@@ -64,7 +65,7 @@ static void unlock(void)
 static int open_folder(void)
 {
 	const struct ct_session *session = server.options.session;
-	int fd = ct_os_above_standard(open(session->path, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC));
+	int fd = ct_os_high(open(session->path, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC));
 
 	if (fd < 0 && ct_os_is_file(session->folder_fd, &session->folder_id))
 		fd = fcntl(session->folder_fd, F_DUPFD_CLOEXEC, STDERR_FILENO + 1);
@@ -196,7 +197,7 @@ static bool may_talk(int fd)
 static void accept_some(void)
 {
 	for (uint32_t i = 0; i < ACCEPTED_A_ROUND && ct_os_is_file(server.listener, &server.listener_id); i++) {
-		int fd = ct_os_above_standard(accept4(server.listener, NULL, NULL, SOCK_NONBLOCK | SOCK_CLOEXEC));
+		int fd = ct_os_high(accept4(server.listener, NULL, NULL, SOCK_NONBLOCK | SOCK_CLOEXEC));
 
 		if (fd < 0) {
 			/* No descriptor is left: one of ours may make room.  For whom poll() has told of, that is: this is answered
@@ -369,6 +370,8 @@ static void *run(void *argument)
 		if (lives(life) && round.fds[POLL_LISTENER].revents != 0)
 			accept_some();
 	}
+	__atomic_store_n(&server.ended, life, __ATOMIC_RELEASE);
+	ct_os_wake(&server.ended);
 	return NULL;
 }
 
@@ -438,8 +441,6 @@ static void close_all(void)
 
 void ct_server_stop(void)
 {
-	struct timespec limit;
-
 	if (!server.is_running)
 		return;
 	lock();
@@ -447,10 +448,10 @@ void ct_server_stop(void)
 	__atomic_store_n(&server.stopping, 1, __ATOMIC_RELEASE);
 	wake_thread();
 	unlock();
-	(void)clock_gettime(CLOCK_REALTIME, &limit);
-	limit.tv_sec += STOP_SECONDS;
-	if (pthread_timedjoin_np(server.thread, NULL, &limit) == 0)
+	if (ct_os_wait_until(&server.ended, server.life, STOP_SECONDS * (uint64_t)1000000000u)) {
+		(void)pthread_join(server.thread, NULL);
 		close_all();
+	}
 	remove_socket();
 }
 

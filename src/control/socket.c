@@ -48,7 +48,7 @@ static int use(use_address *function, int fd, int folder, const char *path, cons
 
 enum ctrace_status ct_socket_listen(int folder, const char *path, const char *name, int *out_fd)
 {
-	int fd = ct_os_above_standard(socket(AF_UNIX, OPTIONS, 0));
+	int fd = ct_os_high(socket(AF_UNIX, OPTIONS, 0));
 
 	if (fd < 0)
 		return CTRACE_OS_ERROR;
@@ -84,7 +84,7 @@ static enum ctrace_status status_of_connecting(void)
 
 enum ctrace_status ct_socket_connect(int folder, const char *path, const char *name, int *out_fd)
 {
-	int fd = ct_os_above_standard(socket(AF_UNIX, OPTIONS, 0));
+	int fd = ct_os_high(socket(AF_UNIX, OPTIONS, 0));
 	enum ctrace_status status;
 
 	if (fd < 0)
@@ -115,8 +115,8 @@ enum ctrace_status ct_socket_pair(int out_fds[2])
 
 	if (socketpair(AF_UNIX, OPTIONS, 0, fds) != 0)
 		return CTRACE_OS_ERROR;
-	fds[0] = ct_os_above_standard(fds[0]);
-	fds[1] = ct_os_above_standard(fds[1]);
+	fds[0] = ct_os_high(fds[0]);
+	fds[1] = ct_os_high(fds[1]);
 	if (fds[0] < 0 || fds[1] < 0) {
 		ct_os_close(&fds[0]);
 		ct_os_close(&fds[1]);

@@ -12,6 +12,7 @@
 
 cobrtncode_t CBL_CTF_TRACER_GET(cobuns32_t flags, const cobuns8_t *component_name, cbl_x4_comp5_t *tracer_handle)
 {
+	CT_CANCEL_OFF();
 	char name[CTRACE_MAX_COMPONENT + 1];
 	struct ctrace_tracer *tracer;
 	enum ctrace_status status;
@@ -47,6 +48,7 @@ static bool looks_like_name(const unsigned char *at)
 
 cobrtncode_t CBL_CTF_TRACER_LEVEL_GET(cobuns32_t flags, const cobuns8_t *component_id, cbl_x4_comp5_t *trace_level)
 {
+	CT_CANCEL_OFF();
 	char name[CTRACE_MAX_COMPONENT + 1] = "";
 	enum ctrace_status status = CTRACE_OK;
 	uint32_t level;
@@ -67,6 +69,7 @@ cobrtncode_t CBL_CTF_TRACER_LEVEL_GET(cobuns32_t flags, const cobuns8_t *compone
 
 cobrtncode_t CBL_CTF_LEVEL(cobuns32_t flags, cobuns32_t trace_level, const cobuns8_t *component_id)
 {
+	CT_CANCEL_OFF();
 	char name[CTRACE_MAX_COMPONENT + 1] = "";
 	enum ctrace_status status = CTRACE_OK;
 
@@ -82,6 +85,7 @@ cobrtncode_t CBL_CTF_LEVEL(cobuns32_t flags, cobuns32_t trace_level, const cobun
 
 cobrtncode_t CBL_CTF_DEST(cobuns32_t flags, const cobuns8_t *component_id, const cobuns8_t *emitter_name)
 {
+	CT_CANCEL_OFF();
 	char name[CTRACE_MAX_COMPONENT + 1] = "";
 	char emitter[CTRACE_MAX_EMITTER + 1];
 	enum ctrace_status status = CTRACE_OK;

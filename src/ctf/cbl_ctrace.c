@@ -233,6 +233,7 @@ static uint16_t halfword(uint32_t number)
 
 cobrtncode_t CBL_CTRACE_DEFINE(void *define, void *outcome)
 {
+	CT_CANCEL_OFF();
 	struct define_group group;
 	struct {
 		char name[9], sub[SUB + 1], startnam[9], dispnam[9], parm[9], fmttab[9], minops[CTRACE_MAX_MINOPS + 2];
@@ -274,6 +275,7 @@ cobrtncode_t CBL_CTRACE_DEFINE(void *define, void *outcome)
 
 cobrtncode_t CBL_CTRACE_DELETE(const void *request_group, void *outcome)
 {
+	CT_CANCEL_OFF();
 	struct delete_group group;
 	struct {
 		char name[9], sub[SUB + 1];
@@ -311,6 +313,7 @@ static const char *filter(const char *text)
 
 cobrtncode_t CBL_CTRACE_TRACE_CT(const void *command_group, void *outcome)
 {
+	CT_CANCEL_OFF();
 	struct trace_ct_group group;
 	struct {
 		char name[9], sub[SUB + 1], parm[9], asid[81], jobname[145], options[CTRACE_MAX_OPTIONS + 2], wtr[17];
@@ -387,6 +390,7 @@ static const char *read_name(char *out, const void *name, size_t limit)
 
 cobrtncode_t CBL_CTRACE_DISPLAY(const void *name, const void *sub, void *display)
 {
+	CT_CANCEL_OFF();
 	char name_text[CTRACE_MAX_NAME + 1];
 	char sub_text[SUB + 1];
 	struct ctrace_display shown = { .size = sizeof(shown) };
@@ -408,6 +412,7 @@ cobrtncode_t CBL_CTRACE_DISPLAY(const void *name, const void *sub, void *display
 	case CTRACE_NOT_FOUND:
 		return CTRACE_RC_EXISTS;
 	case CTRACE_NOT_ENOUGH_MEMORY:
+	case CTRACE_TIMED_OUT:
 		return CTRACE_RC_SYSTEM;
 	default:
 		return CTRACE_RC_REFUSED;
@@ -502,6 +507,7 @@ bool ct_cobol_find_routine(const char *name, struct ct_routine *out)
 
 cobrtncode_t CBL_CTRACE_ROUTINE(const void *name, void *routine)
 {
+	CT_CANCEL_OFF();
 	struct ct_routine described = { .code = NULL, .invoke = invoke };
 	char text[CTRACE_MAX_NAME + 1];
 	int kept = errno;
@@ -518,6 +524,7 @@ cobrtncode_t CBL_CTRACE_ROUTINE(const void *name, void *routine)
 
 cobrtncode_t CBL_CTRACE_WTO(const void *console, const void *text, cobuns32_t length)
 {
+	CT_CANCEL_OFF();
 	char line[CTRACE_MAX_WTO + 1];
 	uint64_t number;
 

@@ -116,6 +116,7 @@ static enum ctrace_status set_value(property_set *set, cobuns32_t flags, const s
 cobrtncode_t CBL_CTF_COMP_PROPERTY_GET(cobuns32_t flags, const cobuns8_t *component_id, const cobuns8_t *property_name,
 				       cbl_x4_comp5_t *property_vallen, void *property_value)
 {
+	CT_CANCEL_OFF();
 	struct property_id id;
 	enum ctrace_status status;
 
@@ -129,6 +130,7 @@ cobrtncode_t CBL_CTF_COMP_PROPERTY_GET(cobuns32_t flags, const cobuns8_t *compon
 cobrtncode_t CBL_CTF_COMP_PROPERTY_SET(cobuns32_t flags, const cobuns8_t *component_id, const cobuns8_t *property_name,
 				       const void *property_value)
 {
+	CT_CANCEL_OFF();
 	struct property_id id;
 	enum ctrace_status status;
 
@@ -142,6 +144,7 @@ cobrtncode_t CBL_CTF_COMP_PROPERTY_SET(cobuns32_t flags, const cobuns8_t *compon
 cobrtncode_t CBL_CTF_EMITTER_PROPERTY_GET(cobuns32_t flags, const cobuns8_t *emitter_name, const cobuns8_t *property_name,
 					  cbl_x4_comp5_t *property_vallen, void *property_value)
 {
+	CT_CANCEL_OFF();
 	struct property_id id;
 	enum ctrace_status status;
 
@@ -155,6 +158,7 @@ cobrtncode_t CBL_CTF_EMITTER_PROPERTY_GET(cobuns32_t flags, const cobuns8_t *emi
 cobrtncode_t CBL_CTF_EMITTER_PROPERTY_SET(cobuns32_t flags, const cobuns8_t *emitter_name, const cobuns8_t *property_name,
 					  const void *property_value)
 {
+	CT_CANCEL_OFF();
 	struct property_id id;
 	enum ctrace_status status;
 

@@ -171,7 +171,7 @@ static __attribute__((noinline)) enum ctrace_status register_component(const voi
 	if (process != NULL)
 		status = ct_registry_register(process->registry, name, size, out_component);
 	if (status == CTRACE_NOT_ENOUGH_MEMORY)
-		ct_trace_count_lost(process == NULL ? CTRACE_LOSS_CLOSED : CTRACE_LOSS_NO_RING);
+		ct_trace_count_lost(process == NULL ? CTRACE_LOSS_CLOSED : CTRACE_LOSS_NO_RING, CT_COMPONENT_NONE);
 	errno = saved_errno;
 	return status;
 }
@@ -218,7 +218,9 @@ INLINE enum ctrace_status trace(cobuns32_t flags, const unsigned char *component
 		event->level = CTRACE_FATAL;
 	}
 	entry = ct_registry_entry(ct_process.registry, component);
-	threshold = __atomic_load_n(&entry->gate.level, __ATOMIC_RELAXED);
+	/* Pairs with the release stores in ct_level_publish(): the route that is loaded later is at
+	 * least as new. */
+	threshold = __atomic_load_n(&entry->gate.level, __ATOMIC_ACQUIRE);
 	if (event->level < threshold) {
 		if (threshold == CTRACE_LEVEL_NONE)
 			return CTRACE_NOT_TRACE_ENABLED;

@@ -66,6 +66,10 @@ cobrtncode_t ct_cbl_return(enum ctrace_status status);
  * change.  Calls what was installed by cobctf_tracer_notify(), leaves the rest for the installing threads. */
 void ct_notify_change(const struct ct_change *change, void *user);
 
+/* How long an uninstallation waits for the callback to return.  Tests set it before there are
+ * threads. */
+extern uint64_t ct_notify_limit_ns;
+
 /* Changes and commands that wait for a thread; only a hint to look. */
 extern uint32_t ct_notify_waiting;
 /* Callbacks that this thread installed and that wait for its calls; one more when commands may wait for it. */

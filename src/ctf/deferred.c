@@ -58,6 +58,7 @@ static struct {
 static __thread struct member self __attribute__((tls_model("initial-exec")));
 static __thread struct refusal refused __attribute__((tls_model("initial-exec")));
 static __thread bool is_forking __attribute__((tls_model("initial-exec")));
+static __thread int cancel_state __attribute__((tls_model("initial-exec"))); /* that fork() was called with */
 __thread uint32_t ct_deferred_busy __attribute__((tls_model("initial-exec")));
 
 /* ---- the lock ---- */
@@ -132,6 +133,7 @@ static void drop(const void *thread)
 
 static void lock_for_fork(void)
 {
+	cancel_state = ct_cancel_off();
 	is_forking = true;
 	CTRACE_FENCE_();
 	pthread_mutex_lock(&deferred.lock);
@@ -142,6 +144,7 @@ static void unlock_after_fork(void)
 	pthread_mutex_unlock(&deferred.lock);
 	CTRACE_FENCE_();
 	is_forking = false;
+	ct_cancel_restore(&cancel_state);
 }
 
 /* The control thread, which waited for some, and the other members are the parent's. */

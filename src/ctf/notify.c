@@ -25,6 +25,10 @@
 #define NOTICES_LIMIT 64u  /* that wait for one callback */
 #define DELIVER_LIMIT 256u /* callbacks in one call */
 
+/* A callback that needs a mutex of the program, which the thread that uninstalls it holds, returns
+ * only when that thread goes on. */
+uint64_t ct_notify_limit_ns = UINT64_C(5000000000);
+
 /* cblt-trc-notif-prop-change: the members of NOTIF_PROP_CHANGE without padding. */
 struct packed_change {
 	uint32_t version;
@@ -75,17 +79,18 @@ uint32_t ct_notify_waiting;
 __thread uint32_t ct_notify_installed __attribute__((tls_model("initial-exec")));
 static __thread struct frame *frames __attribute__((tls_model("initial-exec")));
 static __thread bool is_forking __attribute__((tls_model("initial-exec")));
+static __thread int cancel_state __attribute__((tls_model("initial-exec"))); /* that fork() was called with */
 
 static struct {
 	pthread_mutex_t lock;
-	pthread_cond_t returned; /* a callback has */
+	uint32_t returned; /* atomic: raised under the lock when a callback has; who uninstalls one sleeps on it */
 	struct watch *watches;
 	struct notice *first; /* oldest */
 	struct notice **end;
 	struct notice *spent;               /* delivered, to be freed */
 	ct_cobol_call_function *cobol_call; /* NULL: COBOL is not about */
 	bool is_fork_safe;
-} notify = { .lock = PTHREAD_MUTEX_INITIALIZER, .returned = PTHREAD_COND_INITIALIZER, .end = &notify.first };
+} notify = { .lock = PTHREAD_MUTEX_INITIALIZER, .end = &notify.first };
 
 /* The same address for a thread and for its copy in a forked child. */
 static const void *this_thread(void)
@@ -119,6 +124,7 @@ static uint32_t calls_of_this_thread(const struct watch *watch)
  */
 static void lock_for_fork(void)
 {
+	cancel_state = ct_cancel_off();
 	is_forking = true;
 	CTRACE_FENCE_();
 	pthread_mutex_lock(&notify.lock);
@@ -129,12 +135,12 @@ static void unlock_after_fork(void)
 	pthread_mutex_unlock(&notify.lock);
 	CTRACE_FENCE_();
 	is_forking = false;
+	ct_cancel_restore(&cancel_state);
 }
 
 /* Only this thread lives on; callbacks that others were in will not return. */
 static void unlock_in_child(void)
 {
-	pthread_cond_init(&notify.returned, NULL);
 	for (struct watch *watch = notify.watches; watch != NULL; watch = watch->next) {
 		watch->calls = calls_of_this_thread(watch);
 		watch->waiters = 0;
@@ -337,7 +343,9 @@ static bool deliver_one(void)
 	frame.watch->calls--;
 	notice->next = notify.spent;
 	notify.spent = notice;
-	pthread_cond_broadcast(&notify.returned);
+	(void)__atomic_fetch_add(&notify.returned, 1, __ATOMIC_RELEASE);
+	if (frame.watch->waiters != 0)
+		ct_os_wake(&notify.returned);
 	notify_unlock();
 	return true;
 }
@@ -351,6 +359,7 @@ static void deliver_all(void)
 /* Does nothing inside a callback, and in a signal handler that interrupted one of ctrace's locked sections. */
 void ct_notify_deliver_slowly(bool may_command)
 {
+	CT_CANCEL_OFF();
 	int saved_errno = errno;
 
 	if (frames != NULL || ct_thread_locked != 0 || is_forking)
@@ -428,8 +437,29 @@ static enum ctrace_status install(const struct watch *wanted, ct_cobol_call_func
 	return status;
 }
 
+/* The callback's code may go away after this.  Under the lock, which is given back while it sleeps.
+ * False: it runs all the same. */
+static bool wait_for_callback(struct watch *watch)
+{
+	uint64_t start_ns = ct_clock_mono_ns(), waited_ns = 0;
+
+	watch->waiters++;
+	while (watch->calls > calls_of_this_thread(watch) && waited_ns < ct_notify_limit_ns) {
+		uint32_t word = __atomic_load_n(&notify.returned, __ATOMIC_RELAXED); /* raised under the lock only */
+
+		notify_unlock();
+		ct_os_wait(&notify.returned, word, ct_notify_limit_ns - waited_ns);
+		notify_lock();
+		waited_ns = ct_clock_mono_ns() - start_ns;
+	}
+	if (watch->waiters != 0)
+		watch->waiters--; /* none in a child that a signal handler has forked meanwhile */
+	return watch->calls <= calls_of_this_thread(watch);
+}
+
 static enum ctrace_status uninstall(const struct watch *wanted)
 {
+	bool has_returned;
 	struct watch *watch;
 	struct notice **link;
 
@@ -441,18 +471,17 @@ static enum ctrace_status uninstall(const struct watch *wanted)
 		return CTRACE_FAILURE;
 	}
 	watch->removed = true;
-	if (watch->is_cobol && watch->thread == this_thread())
-		ct_notify_installed--;
 	while (*(link = find_notice(watch, NULL)) != NULL)
 		unlink_notice(link);
-	/* The callback's code may go away after this. */
-	watch->waiters++;
-	while (watch->calls > calls_of_this_thread(watch))
-		pthread_cond_wait(&notify.returned, &notify.lock);
-	watch->waiters--;
+	has_returned = wait_for_callback(watch);
+	/* Else it is still installed, and can be uninstalled again, unless it was installed a
+	 * second time meanwhile. */
+	watch->removed = has_returned || *find_watch(wanted->component, wanted->callback) != NULL;
+	if (watch->removed && watch->is_cobol && watch->thread == this_thread())
+		ct_notify_installed--;
 	free_removed();
 	notify_unlock();
-	return CTRACE_OK;
+	return has_returned ? CTRACE_OK : CTRACE_TIMED_OUT;
 }
 
 static enum ctrace_status change_watch(cobuns32_t install_function, const void *block, bool is_cobol)
@@ -479,6 +508,7 @@ static enum ctrace_status change_watch(cobuns32_t install_function, const void *
 
 static cobrtncode_t tracer_notify(cobuns32_t install_function, const void *notif_install, bool is_cobol)
 {
+	CT_CANCEL_OFF();
 	int saved_errno = errno;
 	enum ctrace_status status;
 

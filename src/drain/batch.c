@@ -106,8 +106,11 @@ static bool find_record(struct ct_batch *batch, struct ct_iterator *iterator)
 {
 	const struct ct_session *session = batch->session;
 	uint32_t components = __atomic_load_n(&session->head->component_count, __ATOMIC_ACQUIRE);
-	bool copies = iterator->ring->head->overflow == CT_OVERFLOW_OVERWRITE;
+	bool copies = iterator->ring->overflow == CT_OVERFLOW_OVERWRITE;
 
+	/* A session that is another process's says what it likes. */
+	if (components > CT_COMPONENT_LIMIT)
+		components = CT_COMPONENT_LIMIT;
 	iterator->has_record = false;
 	while (iterator->place.position < iterator->limit) {
 		if (copies && BATCH_COPY - batch->copies_used < CT_RECORD_MAX)
@@ -130,6 +133,7 @@ static bool find_record(struct ct_batch *batch, struct ct_iterator *iterator)
 			}
 			iterator->dests = iterator->only != 0 ? iterator->only : dests_of(session, &iterator->record);
 			batch->seen |= iterator->dests;
+			iterator->ring->bound |= iterator->dests;
 			if ((iterator->dests & batch->dest_bit) != 0) {
 				if (copies)
 					batch->copies_used += iterator->record.size;
@@ -147,7 +151,7 @@ static bool find_record(struct ct_batch *batch, struct ct_iterator *iterator)
 static bool is_before(const struct ct_iterator *a, const struct ct_iterator *b)
 {
 	return a->record.head.ticks < b->record.head.ticks ||
-	       (a->record.head.ticks == b->record.head.ticks && a->ring->head->index < b->ring->head->index);
+	       (a->record.head.ticks == b->record.head.ticks && a->ring->index < b->ring->index);
 }
 
 static void sift_down(struct ct_batch *batch, uint32_t at)
@@ -197,6 +201,15 @@ void ct_batch_add_ring(struct ct_batch *batch, struct ct_ring *ring, const struc
 
 /* ---- the batch ---- */
 
+/* What the destination has lost of this ring's events so far. */
+static uint64_t lost_to(const struct ct_batch *batch, const struct ct_iterator *iterator)
+{
+	const struct ct_ring_head *head = iterator->ring->head;
+
+	return __atomic_load_n(&head->lost_to[__builtin_ctz(batch->dest_bit)], __ATOMIC_RELAXED) + iterator->place.overwritten +
+	       iterator->place.lost;
+}
+
 static uint32_t stream_of(struct ct_batch *batch, struct ct_iterator *iterator)
 {
 	struct ctrace_stream *stream;
@@ -206,10 +219,11 @@ static uint32_t stream_of(struct ct_batch *batch, struct ct_iterator *iterator)
 	iterator->stream = batch->stream_count++;
 	stream = &batch->streams[iterator->stream];
 	*stream = (struct ctrace_stream){
-		.id = iterator->ring->head->index % CT_RING_LIMIT, /* in a process that is damaged it may have changed */
+		.id = iterator->ring->index,
 		.offset = iterator->place.offset,
 		.sequence = iterator->place.stream_sequence,
-		.lost = ct_ring_lost_total(iterator->ring),
+		.extra = iterator->place.stream_extra,
+		.lost = lost_to(batch, iterator),
 	};
 	return iterator->stream;
 }
@@ -223,7 +237,7 @@ static void add_event(struct ct_batch *batch, struct ct_iterator *iterator)
 
 	batch->first_sizes[batch->event_count - 1] =
 		(iterator->dests & -iterator->dests) == batch->dest_bit ? (uint32_t)record->size : 0;
-	event->time_ns = ct_sync_wall_ns(&batch->sync, record->head.ticks);
+	event->time_ns = ct_sync_date(&batch->sync, record->head.ticks, &event->clock);
 	event->component = ct_session_text(batch->session, __atomic_load_n(&entry->name, __ATOMIC_ACQUIRE), &name_size);
 	event->component_size = (uint32_t)name_size;
 	event->component_id = record->head.component;

@@ -41,14 +41,17 @@ void ct_custody_start_cursor(struct ct_drain *drain, uint32_t ring_index, uint32
 	struct ct_ring *ring = ct_drain_ring(drain, ring_index);
 	struct ct_cursor_place former;
 	struct ct_cursor_place tail;
+	uint64_t sequence;
 
 	if (ring == NULL)
 		return;
-	former = ct_cursor_get(&ring->head->cursor[dest], ct_drain_dest(drain, dest)->sequence);
+	sequence = ct_drain_dest(drain, dest)->sequence;
+	former = ct_cursor_get(&ring->head->cursor[dest], sequence);
 	tail = ct_tail_place(ring);
 	tail.offset = former.offset;
 	tail.stream_sequence = former.stream_sequence;
-	ct_cursor_reset(&ring->head->cursor[dest], &tail);
+	tail.stream_extra = former.stream_extra;
+	ct_cursor_reset(&ring->head->cursor[dest], sequence, &tail);
 }
 
 bool ct_drain_has(const struct ct_drain *drain, uint32_t consumer)
@@ -91,9 +94,13 @@ void ct_custody_take(struct ct_drain *drain)
 	drain->ring_count = count;
 }
 
-/* Has some destination a part of what is behind the tail? */
+/* Has some destination a part of what is behind the tail, or is it writing one? */
 static bool is_begun(const struct ct_drain *drain, const struct ct_ring *ring)
 {
+	for (uint32_t dest = 0; dest < CT_DEST_LIMIT; dest++)
+		if ((drain->seen & 1u << dest) != 0 && ct_destination_is_busy(&drain->destinations[dest]) &&
+		    !drain->destinations[dest].is_passed_over)
+			return true;
 	for (uint32_t dest = 0; dest < CT_DEST_LIMIT; dest++)
 		if ((drain->seen & 1u << dest) != 0 &&
 		    ct_cursor_get(&ring->head->cursor[dest], ct_drain_dest(drain, dest)->sequence).position > ring->head->tail)
@@ -117,37 +124,41 @@ void ct_custody_give_to_writers(struct ct_drain *drain)
 		struct ct_ring *ring = drain->rings[i];
 		uint32_t wanted = ring != NULL ? __atomic_load_n(&ring->head->wanted, __ATOMIC_ACQUIRE) : 0;
 
-		if (wanted != 0 && ring->head->consumer == 0 && !is_begun(drain, ring))
+		if (wanted == 0 || ring->head->consumer != 0)
+			continue;
+		/* A destination that makes no progress must not keep the ring from the writer. */
+		ct_drain_pass_over_stuck(drain, ring);
+		if (!is_begun(drain, ring))
 			give(drain, i, wanted);
+	}
+}
+
+void ct_custody_sum_losses(struct ct_drain *drain, const struct ct_destination *destination, uint64_t out_totals[CTRACE_LOSS_COUNT])
+{
+	struct ct_dest *dest = ct_drain_dest(drain, destination->index);
+	const struct ct_session_head *head = drain->source.session->head;
+
+	for (uint32_t reason = 0; reason < CTRACE_LOSS_COUNT; reason++) {
+		out_totals[reason] = __atomic_load_n(&dest->lost[reason], __ATOMIC_RELAXED);
+		/* What no component could be told of is announced by each of the process's own destinations. */
+		if (destination->index < CT_WRITER_SLOT)
+			out_totals[reason] += __atomic_load_n(&head->lost_to_all[reason], __ATOMIC_RELAXED);
+	}
+	out_totals[CTRACE_LOSS_UNDELIVERABLE] += ct_dest_current(dest)->lost;
+	for (uint32_t i = 0; i < drain->ring_count; i++) {
+		const struct ct_ring *ring = ct_drain_ring(drain, i);
+
+		if (ring != NULL && (destination->index < CT_WRITER_SLOT || ring->head->consumer == destination->index))
+			out_totals[CTRACE_LOSS_OVERWRITTEN] += ring->head->overwritten + ct_ring_count_overwritten(ring);
 	}
 }
 
 void ct_custody_tell_losses(struct ct_drain *drain, struct ct_destination *destination)
 {
 	uint64_t totals[CTRACE_LOSS_COUNT];
-	uint64_t sum = 0;
 
-	if (destination->emitter->lost == NULL)
-		return;
-	memset(totals, 0, sizeof totals);
-	/* What never reached a ring is told by the process's own destinations. */
-	if (destination->index < CT_WRITER_SLOT)
-		memcpy(totals, drain->source.session->head->lost, sizeof totals);
-	for (uint32_t i = 0; i < drain->ring_count; i++) {
-		const struct ct_ring *ring = ct_drain_ring(drain, i);
-
-		if (ring != NULL && destination->index >= CT_WRITER_SLOT && ring->head->consumer != destination->index)
-			continue;
-		for (uint32_t reason = 0; ring != NULL && reason < CTRACE_LOSS_COUNT; reason++)
-			totals[reason] += __atomic_load_n(&ring->head->lost[reason], __ATOMIC_RELAXED);
-		if (ring != NULL)
-			totals[CTRACE_LOSS_OVERWRITTEN] += ring->head->overwritten;
-	}
-	for (uint32_t reason = 0; reason < CTRACE_LOSS_COUNT; reason++)
-		sum += totals[reason];
-	if (sum != destination->lost_told)
-		destination->emitter->lost(destination->self, totals);
-	destination->lost_told = sum;
+	ct_custody_sum_losses(drain, destination, totals);
+	ct_destination_announce(destination, totals);
 }
 
 /* Who has a writer's rings gives them back when what was committed before this pass is written. */
@@ -169,8 +180,7 @@ void ct_custody_give_back(struct ct_drain *drain)
 		if (wanted == consumer || (ring->head->tail != drain->limits[i] && release != CT_RELEASE_NOW))
 			continue;
 		/* What it lost after its last event. */
-		if (drain->destinations[consumer].self != NULL)
-			ct_custody_tell_losses(drain, &drain->destinations[consumer]);
+		ct_custody_tell_losses(drain, &drain->destinations[consumer]);
 		give(drain, i, 0);
 	}
 }
@@ -203,6 +213,9 @@ uint32_t ct_drain_adopted(const struct ct_drain *drain)
 void ct_drain_adopt(struct ct_drain *drain, uint32_t mask)
 {
 	mask &= ~drain->adopted;
+	for (uint32_t dest = CT_WRITER_SLOT; dest < CT_DEST_LIMIT; dest++)
+		if (ct_destination_is_busy(&drain->destinations[dest]))
+			mask &= ~(1u << dest); /* left from an earlier writer: the next pass tries again */
 	if (mask == 0)
 		return;
 	for (uint32_t dest = CT_WRITER_SLOT; dest < CT_DEST_LIMIT; dest++) {
@@ -210,6 +223,7 @@ void ct_drain_adopt(struct ct_drain *drain, uint32_t mask)
 			continue;
 		ct_destination_fini(&drain->destinations[dest]);
 		ct_destination_init(&drain->destinations[dest], drain->source.session, dest, true);
+		drain->destinations[dest].source = &drain->source;
 		drain->adopted |= 1u << dest;
 		drain->seen |= 1u << dest;
 	}
@@ -227,7 +241,7 @@ void ct_custody_end_adopted(struct ct_drain *drain)
 		if (drain->rings[i] != NULL)
 			in_use |= 1u << drain->rings[i]->head->consumer % CT_DEST_LIMIT;
 	for (uint32_t dest = CT_WRITER_SLOT; dest < CT_DEST_LIMIT; dest++) {
-		if ((drain->adopted & ~in_use & 1u << dest) == 0)
+		if ((drain->adopted & ~in_use & 1u << dest) == 0 || ct_destination_is_busy(&drain->destinations[dest]))
 			continue;
 		ct_destination_close(&drain->destinations[dest]);
 		drain->destinations[dest].retry_at_ns = 0;

@@ -1,14 +1,15 @@
 /*
  * destination.c - one destination of a session: opens its emitter, keeps its place, notes its failures.
  *
- * Runs under the drain's lock, on the agent thread or in a recoverer.
+ * Runs under the drain's lock, on the agent thread or in a recoverer.  The emitter's methods are called here and nowhere else, and
+ * without the lock: call_since_ns marks the destination as busy meanwhile.
  *
  * Copyright The ctrace authors.  SPDX-License-Identifier: Apache-2.0
  */
 #include "drain/delivery.h"
 
 #include <errno.h>
-#include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 static struct ct_dest *dest_of(const struct ct_destination *destination)
@@ -75,6 +76,57 @@ static uint64_t context_number(const struct ctrace_emitter_context *context, con
 	return value != NULL ? ct_value_number(value, strlen(value)) : 0;
 }
 
+/* ---- round each method ---- */
+
+static void unlock_drain(const struct ct_destination *destination)
+{
+	if (destination->source != NULL && destination->source->before_method != NULL)
+		destination->source->before_method(destination->source->lock_user);
+}
+
+static void lock_drain(const struct ct_destination *destination)
+{
+	if (destination->source != NULL && destination->source->after_method != NULL)
+		destination->source->after_method(destination->source->lock_user);
+}
+
+static void method_begin(struct ct_destination *destination)
+{
+	__atomic_store_n(&destination->call_since_ns, ct_clock_mono_ns(), __ATOMIC_RELAXED);
+	unlock_drain(destination);
+	errno = 0;
+}
+
+static void method_end(struct ct_destination *destination)
+{
+	int kept = errno;
+
+	lock_drain(destination);
+	__atomic_store_n(&destination->call_since_ns, 0, __ATOMIC_RELAXED);
+	__atomic_store_n(&dest_of(destination)->stuck_since_ns, 0, __ATOMIC_RELAXED);
+	errno = kept;
+}
+
+bool ct_destination_is_stuck(const struct ct_destination *destination)
+{
+	uint64_t since = __atomic_load_n(&destination->call_since_ns, __ATOMIC_RELAXED);
+	uint64_t limit = destination->source != NULL ? destination->source->stuck_ns : 0;
+
+	return since != 0 && limit != 0 && ct_clock_mono_ns() - since >= limit;
+}
+
+/* Inside a method, which runs without the lock. */
+static enum ctrace_status context_commit(const struct ctrace_emitter_context *context)
+{
+	struct ct_destination *destination = destination_of(context);
+	enum ctrace_status status;
+
+	lock_drain(destination);
+	status = ct_destination_commit(destination, 0);
+	unlock_drain(destination);
+	return status;
+}
+
 static const char *copy_text(struct ct_buf *buf, const struct ct_session *session, ct_text text)
 {
 	size_t size;
@@ -106,34 +158,52 @@ static void fill_context(struct ct_destination *destination)
 		.start_ns = head->start_ns,
 		.recovering = destination->recovering,
 		.place = &destination->place,
+		.commit = context_commit,
 	};
 }
 
 /* ---- life ---- */
 
-void ct_destination_init(struct ct_destination *destination, struct ct_session *session, uint32_t index, bool recovering)
+/* To where the last commit says. */
+static void reset_place(struct ct_destination *destination)
 {
-	const struct ct_dest_slot *slot;
+	const struct ct_dest_slot *slot = ct_dest_current(dest_of(destination));
 
-	memset(destination, 0, sizeof *destination);
-	destination->session = session;
-	destination->index = index;
-	destination->recovering = recovering;
-	if (!recovering)
-		return;
-	slot = ct_dest_current(dest_of(destination));
 	destination->place.offset = slot->offset;
 	destination->place.extra = slot->extra;
 	memcpy(destination->place.path, slot->path, sizeof destination->place.path);
 }
 
+void ct_destination_init(struct ct_destination *destination, struct ct_session *session, uint32_t index, bool recovering)
+{
+	memset(destination, 0, sizeof *destination);
+	destination->session = session;
+	destination->index = index;
+	destination->recovering = recovering;
+	if (recovering)
+		reset_place(destination);
+}
+
 void ct_destination_fini(struct ct_destination *destination)
 {
+	if (ct_destination_is_busy(destination))
+		return; /* in a forked child: the method's thread does not exist here, and what it was changing is in no known state */
 	ct_destination_close(destination);
+	if (destination->batch != NULL)
+		ct_batch_fini(destination->batch);
+	free(destination->batch);
+	destination->batch = NULL;
 	ct_buf_fini(&destination->value);
 	ct_buf_fini(&destination->command_line);
 	ct_buf_fini(&destination->working_folder);
 	ct_buf_fini(&destination->log_folder);
+}
+
+static enum ctrace_status find_by_name(const struct ct_destination *destination, const char *name, uint32_t *out_index)
+{
+	bool loads_nothing = destination->source != NULL && (destination->source->loads_nothing || !destination->source->recovering);
+
+	return loads_nothing ? ct_emitter_find_known(name, strlen(name), out_index) : ct_emitter_find(name, strlen(name), out_index);
 }
 
 static bool find_emitter(struct ct_destination *destination)
@@ -144,7 +214,7 @@ static bool find_emitter(struct ct_destination *destination)
 	if (destination->emitter != NULL)
 		return true;
 	/* Our own destinations have the numbers of our emitters; a dead process had loaded others. */
-	if (destination->recovering && ct_emitter_find(name, strlen(name), &index) != CTRACE_OK) {
+	if (destination->recovering && find_by_name(destination, name, &index) != CTRACE_OK) {
 		errno = ENOENT;
 		return false;
 	}
@@ -167,12 +237,44 @@ void ct_destination_failed(struct ct_destination *destination)
 		dest->failures++;
 	__atomic_store_n(&dest->failing, errno != 0 ? (uint32_t)errno : (uint32_t)EIO, __ATOMIC_RELAXED);
 	destination->retry_at_ns = ct_clock_mono_ns() + RETRY_NS;
+	if (destination->failing_since_ns == 0)
+		destination->failing_since_ns = ct_clock_mono_ns();
 }
 
 static void works_again(struct ct_destination *destination)
 {
-	destination->retry_at_ns = 0;
+	destination->retry_at_ns = destination->failing_since_ns = 0;
 	__atomic_store_n(&dest_of(destination)->failing, 0, __ATOMIC_RELAXED);
+}
+
+/* Which directory the place is in, for a recoverer that may be elsewhere.  It asks the file system, so it counts as a method. */
+static void note_place(struct ct_destination *destination)
+{
+	if (!destination->has_moved || destination->recovering)
+		return;
+	destination->has_moved = false;
+	method_begin(destination);
+	ct_place_note(destination->session, destination->index);
+	method_end(destination);
+}
+
+static bool open_emitter(struct ct_destination *destination)
+{
+	char path[CTRACE_EMITTER_PATH_SIZE];
+	void *self = NULL;
+	bool is_open;
+
+	method_begin(destination);
+	if (!destination->recovering && destination->source != NULL && destination->source->before_open != NULL &&
+	    ct_emitter_output_path(destination->emitter, &destination->context, path)) {
+		destination->source->before_open(destination->source->lock_user, path);
+		errno = 0;
+	}
+	is_open = destination->emitter->open(&destination->context, &self) == CTRACE_OK;
+	method_end(destination);
+	destination->is_passed_over = false; /* nothing of it was in the output */
+	destination->self = is_open ? self : NULL;
+	return is_open;
 }
 
 bool ct_destination_open(struct ct_destination *destination, bool now)
@@ -192,8 +294,7 @@ bool ct_destination_open(struct ct_destination *destination, bool now)
 		return true;
 	}
 	fill_context(destination);
-	if (destination->emitter->open(&destination->context, &destination->self) != CTRACE_OK) {
-		destination->self = NULL;
+	if (!open_emitter(destination)) {
 		ct_destination_failed(destination);
 		return false;
 	}
@@ -204,29 +305,85 @@ bool ct_destination_open(struct ct_destination *destination, bool now)
 		ct_destination_failed(destination);
 		return false;
 	}
+	note_place(destination);
 	__atomic_store_n(&dest_of(destination)->active, 1, __ATOMIC_RELAXED);
 	return true;
 }
 
 void ct_destination_close(struct ct_destination *destination)
 {
-	if (destination->self != NULL)
-		destination->emitter->close(destination->self);
+	void *self = destination->self;
+
 	destination->self = NULL;
+	if (self == NULL)
+		return;
+	method_begin(destination);
+	destination->emitter->close(self);
+	method_end(destination);
+	destination->is_passed_over = false;
 }
 
-enum ctrace_status ct_destination_commit(struct ct_destination *destination, uint64_t delivered)
+/* The output may have what was counted as lost: it is cut back to the last commit when it opens again. */
+static void give_up_output(struct ct_destination *destination)
 {
-	struct ct_dest *dest = dest_of(destination);
-	const struct ct_dest_slot *now = ct_dest_current(dest);
-	struct ct_dest_slot *next = &dest->slot[(dest->sequence + 1) & 1];
+	ct_destination_close(destination);
+	reset_place(destination);
+}
+
+enum ctrace_status ct_destination_write(struct ct_destination *destination, const struct ctrace_batch *batch)
+{
+	enum ctrace_status status;
+	int error;
+
+	method_begin(destination);
+	status = destination->emitter->write(destination->self, batch);
+	method_end(destination);
+	if (destination->is_passed_over) {
+		error = errno;
+		give_up_output(destination);
+		errno = error;
+		if (status == CTRACE_OK)
+			return CTRACE_OUTPUT_ERROR; /* it works, and is opened again by the next pass */
+	}
+	if (status != CTRACE_OK) {
+		ct_destination_failed(destination);
+		return CTRACE_OUTPUT_ERROR;
+	}
+	note_place(destination);
+	return CTRACE_OK;
+}
+
+void ct_destination_announce(struct ct_destination *destination, const uint64_t totals[CTRACE_LOSS_COUNT])
+{
+	uint64_t sum = 0;
+
+	for (uint32_t reason = 0; reason < CTRACE_LOSS_COUNT; reason++)
+		sum += totals[reason];
+	if (sum == destination->announced || destination->self == NULL || destination->emitter->lost == NULL)
+		return;
+	destination->announced = sum;
+	method_begin(destination);
+	destination->emitter->lost(destination->self, totals);
+	method_end(destination);
+}
+
+enum ctrace_status ct_destination_sync(struct ct_destination *destination)
+{
 	enum ctrace_status status;
 
-	next->offset = destination->place.offset;
-	next->extra = destination->place.extra;
-	next->delivered = now->delivered + delivered;
-	if (strcmp(next->path, destination->place.path) != 0)
-		memcpy(next->path, destination->place.path, sizeof next->path);
+	if (destination->self == NULL || destination->emitter->flush == NULL)
+		return CTRACE_OK;
+	method_begin(destination);
+	status = destination->emitter->flush(destination->self);
+	method_end(destination);
+	return status;
+}
+
+static enum ctrace_status publish(struct ct_destination *destination, const struct ct_dest_slot *next)
+{
+	struct ct_dest *dest = dest_of(destination);
+	enum ctrace_status status;
+
 	status = ct_session_persist(destination->session, next, sizeof *next);
 	if (status != CTRACE_OK)
 		return status;
@@ -238,8 +395,43 @@ enum ctrace_status ct_destination_commit(struct ct_destination *destination, uin
 		__atomic_store_n(&dest->sequence, dest->sequence - 1, __ATOMIC_RELEASE);
 		return status;
 	}
-	works_again(destination);
 	return CTRACE_OK;
+}
+
+static struct ct_dest_slot *next_slot(const struct ct_destination *destination)
+{
+	struct ct_dest *dest = dest_of(destination);
+
+	return &dest->slot[(dest->sequence + 1) & 1];
+}
+
+enum ctrace_status ct_destination_commit(struct ct_destination *destination, uint64_t delivered)
+{
+	const struct ct_dest_slot *now = ct_dest_current(dest_of(destination));
+	struct ct_dest_slot *next = next_slot(destination);
+	enum ctrace_status status;
+
+	next->offset = destination->place.offset;
+	next->extra = destination->place.extra;
+	next->delivered = now->delivered + delivered;
+	next->lost = now->lost;
+	next->announced = destination->announced;
+	destination->has_moved |= strcmp(now->path, destination->place.path) != 0;
+	if (strcmp(next->path, destination->place.path) != 0)
+		memcpy(next->path, destination->place.path, sizeof next->path);
+	status = publish(destination, next);
+	if (status == CTRACE_OK)
+		works_again(destination);
+	return status;
+}
+
+enum ctrace_status ct_destination_pass_over(struct ct_destination *destination, uint64_t lost)
+{
+	struct ct_dest_slot *next = next_slot(destination);
+
+	*next = *ct_dest_current(dest_of(destination));
+	next->lost += lost;
+	return publish(destination, next);
 }
 
 enum ctrace_status ct_destination_rotate(struct ct_destination *destination)
@@ -248,6 +440,8 @@ enum ctrace_status ct_destination_rotate(struct ct_destination *destination)
 
 	if (destination->self == NULL)
 		return CTRACE_NOT_FOUND;
+	method_begin(destination);
 	status = ct_emitter_rotate(destination->emitter, destination->self);
+	method_end(destination);
 	return status == CTRACE_OK ? ct_destination_commit(destination, 0) : status;
 }

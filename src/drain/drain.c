@@ -1,8 +1,9 @@
 /*
  * drain.c - the consumer's end of the pipeline: peek, merge, emit, commit, consume.
  *
- * Runs under the drain's lock: on the agent thread of a traced process, for a moment on a thread that changes destinations, or in a
- * recoverer.  Never waits for a producer.  A record leaves its ring only after it is in every destination that its component has.
+ * Runs under the drain's lock, which is released while an emitter's method runs: on the agent thread of a traced process, or in a
+ * recoverer.  Never waits for a producer.  A record leaves its ring only after it is in every destination that its component has, or is
+ * counted as lost for it (pass_over.c).
  *
  * Copyright The ctrace authors.  SPDX-License-Identifier: Apache-2.0
  */
@@ -14,6 +15,16 @@
 
 #define FLUSH_NEVER_BYTES ((uint64_t)64 << 10) /* FLUSHEVERY=0: what may wait in the rings */
 
+static struct ct_batch *make_batch(struct ct_session *session)
+{
+	struct ct_batch *batch = calloc(1, sizeof *batch);
+
+	if (batch != NULL && ct_batch_init(batch, session) == CTRACE_OK)
+		return batch;
+	free(batch);
+	return NULL;
+}
+
 enum ctrace_status ct_drain_create(const struct ct_drain_source *source, struct ct_drain **out_drain)
 {
 	struct ct_drain *drain = calloc(1, sizeof *drain);
@@ -23,7 +34,14 @@ enum ctrace_status ct_drain_create(const struct ct_drain_source *source, struct 
 		return CTRACE_NOT_ENOUGH_MEMORY;
 	status = source->recovering ? ct_custody_forget_prepared(source, UINT32_MAX) : CTRACE_OK;
 	if (status == CTRACE_OK)
-		status = ct_batch_init(&drain->batch, source->session);
+		status = ct_batch_init(&drain->scan, source->session);
+	if (status == CTRACE_OK) {
+		drain->spare = make_batch(source->session);
+		if (drain->spare == NULL) {
+			ct_batch_fini(&drain->scan);
+			status = CTRACE_NOT_ENOUGH_MEMORY;
+		}
+	}
 	if (status != CTRACE_OK) {
 		free(drain);
 		return status;
@@ -31,6 +49,7 @@ enum ctrace_status ct_drain_create(const struct ct_drain_source *source, struct 
 	drain->source = *source;
 	for (uint32_t i = 0; i < CT_DEST_LIMIT; i++) {
 		ct_destination_init(&drain->destinations[i], source->session, i, source->recovering);
+		drain->destinations[i].source = &drain->source;
 		if (i == source->consumer && i != 0)
 			drain->destinations[i].emitter = source->emitter;
 		/* A dead process's cursors stand as it left them. */
@@ -43,12 +62,20 @@ enum ctrace_status ct_drain_create(const struct ct_drain_source *source, struct 
 
 void ct_drain_destroy(struct ct_drain *drain)
 {
+	bool is_used = false;
+
 	if (drain == NULL)
 		return;
-	for (uint32_t i = 0; i < CT_DEST_LIMIT; i++)
+	for (uint32_t i = 0; i < CT_DEST_LIMIT; i++) {
+		is_used |= ct_destination_is_busy(&drain->destinations[i]);
 		ct_destination_fini(&drain->destinations[i]);
-	ct_batch_fini(&drain->batch);
-	free(drain);
+	}
+	ct_batch_fini(&drain->scan);
+	if (drain->spare != NULL)
+		ct_batch_fini(drain->spare);
+	free(drain->spare);
+	if (!is_used)
+		free(drain);
 }
 
 /* ---- who delivers ---- */
@@ -113,7 +140,7 @@ static void free_rings(struct ct_drain *drain)
 static void count_damage(struct ct_drain *drain, struct ct_iterator *iterator)
 {
 	struct ct_ring_head *head = iterator->ring->head;
-	uint32_t index = head->index % CT_RING_LIMIT;
+	uint32_t index = iterator->ring->index;
 
 	if (iterator->damaged != 0 && drain->damaged_to[index] < iterator->limit) {
 		drain->damaged += iterator->damaged;
@@ -143,7 +170,7 @@ static void count_components(const struct ct_batch *batch)
 
 static enum ctrace_status commit(struct ct_drain *drain, uint32_t dest)
 {
-	struct ct_batch *batch = &drain->batch;
+	struct ct_batch *batch = drain->destinations[dest].batch;
 	uint64_t sequence = ct_drain_dest(drain, dest)->sequence;
 	bool is_dropped = drain->source.is_dropped != NULL && *drain->source.is_dropped;
 	enum ctrace_status status = CTRACE_OK;
@@ -157,6 +184,7 @@ static enum ctrace_status commit(struct ct_drain *drain, uint32_t dest)
 		if (iterator->stream != UINT32_MAX) {
 			iterator->place.offset = batch->streams[iterator->stream].offset;
 			iterator->place.stream_sequence = batch->streams[iterator->stream].sequence;
+			iterator->place.stream_extra = batch->streams[iterator->stream].extra;
 		}
 		ct_cursor_prepare(cursor, sequence, &iterator->place);
 		status = ct_ring_persist(iterator->ring, cursor, sizeof *cursor);
@@ -178,7 +206,7 @@ static enum ctrace_status commit(struct ct_drain *drain, uint32_t dest)
 static enum ctrace_status write_batch(struct ct_drain *drain, uint32_t dest, bool flush)
 {
 	struct ct_destination *destination = &drain->destinations[dest];
-	struct ct_batch *batch = &drain->batch;
+	const struct ct_batch *batch = destination->batch;
 	struct ctrace_batch out = {
 		.size = sizeof out,
 		.events = batch->events,
@@ -199,23 +227,18 @@ static enum ctrace_status write_batch(struct ct_drain *drain, uint32_t dest, boo
 		return CTRACE_OK;
 	}
 	ct_custody_tell_losses(drain, destination);
-	errno = 0;
-	if (destination->emitter->write(destination->self, &out) != CTRACE_OK) {
-		ct_destination_failed(destination);
-		return CTRACE_OUTPUT_ERROR;
-	}
-	return CTRACE_OK;
+	return ct_destination_write(destination, &out);
 }
 
 /* Does FLUSHEVERY want more before it writes? */
-static bool holds_back(struct ct_drain *drain, const struct ct_destination *destination)
+static bool holds_back(const struct ct_destination *destination)
 {
 	uint64_t bytes = 0;
 
 	if (destination->flush_every == 1 || destination->self == NULL)
 		return false;
-	for (uint32_t i = 0; i < drain->batch.iterator_count; i++) {
-		const struct ct_iterator *iterator = &drain->batch.iterators[i];
+	for (uint32_t i = 0; i < destination->batch->iterator_count; i++) {
+		const struct ct_iterator *iterator = &destination->batch->iterators[i];
 		uint64_t waiting = iterator->limit - iterator->place.position;
 
 		bytes += waiting;
@@ -225,7 +248,7 @@ static bool holds_back(struct ct_drain *drain, const struct ct_destination *dest
 	}
 	if (destination->flush_every == 0)
 		return bytes < FLUSH_NEVER_BYTES;
-	return ct_batch_count(&drain->batch, destination->flush_every) < destination->flush_every;
+	return ct_batch_count(destination->batch, destination->flush_every) < destination->flush_every;
 }
 
 static void add_rings(struct ct_drain *drain, uint32_t dest, bool flight)
@@ -234,35 +257,52 @@ static void add_rings(struct ct_drain *drain, uint32_t dest, bool flight)
 
 	for (uint32_t i = 0; i < drain->ring_count; i++) {
 		struct ct_ring *ring = ct_drain_ring(drain, i);
-		struct ct_cursor_place place;
+		struct ct_cursor_place place, tail;
 
-		if (ring == NULL || (ring->head->is_flight && !flight))
+		if (ring == NULL || (ring->is_flight && !flight))
 			continue;
+		tail = ct_tail_place(ring);
 		place = ct_cursor_get(&ring->head->cursor[dest], sequence);
 		/* A cursor that cannot be was never started, or is damaged: at worst what is between it and the tail comes again. */
-		if (place.position < ring->head->tail || place.position > drain->limits[i]) {
-			struct ct_cursor_place tail = ct_tail_place(ring);
-
+		if (place.position < tail.position || place.position > drain->limits[i] || (place.position & 7) != 0) {
 			place.position = tail.position;
 			place.count = tail.count;
 			place.overwritten = tail.overwritten;
 		}
 		if (place.position < drain->limits[i])
-			ct_batch_add_ring(&drain->batch, ring, &place, drain->limits[i], ct_custody_only(drain, ring));
+			ct_batch_add_ring(drain->destinations[dest].batch, ring, &place, drain->limits[i], ct_custody_only(drain, ring));
 	}
 }
 
-static void deliver(struct ct_drain *drain, uint32_t dest, bool flush, bool flight)
+static bool has_batch(struct ct_drain *drain, struct ct_destination *destination)
+{
+	if (destination->batch == NULL) {
+		destination->batch = drain->spare != NULL ? drain->spare : make_batch(destination->session);
+		drain->spare = NULL;
+	}
+	if (destination->batch != NULL)
+		return true;
+	errno = ENOMEM;
+	ct_destination_failed(destination);
+	return false;
+}
+
+/* The lock is released in write_batch(): what other threads may change meanwhile is read again after it. */
+static void deliver_batches(struct ct_drain *drain, uint32_t dest, bool flush, bool flight)
 {
 	struct ct_destination *destination = &drain->destinations[dest];
-	struct ct_batch *batch = &drain->batch;
+	struct ct_batch *batch;
 
 	if (destination->retry_at_ns != 0 && !flush && ct_clock_mono_ns() < destination->retry_at_ns)
 		return;
+	if (!has_batch(drain, destination))
+		return;
+	batch = destination->batch;
+	batch->seen = 0;
 	if (ct_batch_start(batch, dest, drain->ring_count, drain->source.sync) != CTRACE_OK)
 		return;
 	add_rings(drain, dest, flight);
-	if (batch->iterator_count == 0 || (!flush && holds_back(drain, destination)))
+	if (batch->iterator_count == 0 || (!flush && holds_back(destination)))
 		return;
 	do {
 		ct_batch_fill(batch);
@@ -278,16 +318,50 @@ static void deliver(struct ct_drain *drain, uint32_t dest, bool flush, bool flig
 	} while (batch->event_count > 0);
 }
 
+/* New settings: it opens again with them. */
+static void close_if_wanted(struct ct_destination *destination)
+{
+	if (!destination->reopen_wanted)
+		return;
+	destination->reopen_wanted = false;
+	ct_destination_close(destination);
+	destination->retry_at_ns = 0;
+}
+
+/* False: another thread has gone on with this drain meanwhile. */
+static bool deliver(struct ct_drain *drain, uint32_t dest, bool flush, bool flight)
+{
+	struct ct_destination *destination = &drain->destinations[dest];
+	uint32_t turn = drain->turn;
+
+	if (ct_destination_is_busy(destination))
+		return true;
+	close_if_wanted(destination);
+	if (drain->turn != turn)
+		return false;
+	deliver_batches(drain, dest, flush, flight);
+	if (destination->batch != NULL)
+		drain->noticed |= destination->batch->seen;
+	return drain->turn == turn;
+}
+
 /* ---- the pass ---- */
 
-static uint32_t failing_mask(const struct ct_drain *drain)
+/* For readers: a destination whose method does not return fails. */
+static void note_stuck(struct ct_drain *drain)
 {
-	uint32_t mask = 0;
+	for (uint32_t dest = 0; dest < CT_DEST_LIMIT; dest++) {
+		struct ct_destination *destination = &drain->destinations[dest];
+		struct ct_dest *state = ct_drain_dest(drain, dest);
+		uint64_t since = __atomic_load_n(&destination->call_since_ns, __ATOMIC_RELAXED);
 
-	for (uint32_t dest = 0; dest < CT_DEST_LIMIT; dest++)
-		if (drain->destinations[dest].retry_at_ns != 0)
-			mask |= 1u << dest;
-	return mask;
+		if (!ct_destination_is_stuck(destination) || state->stuck_since_ns != 0)
+			continue;
+		if (state->failing == 0)
+			state->failures++;
+		__atomic_store_n(&state->failing, ETIMEDOUT, __ATOMIC_RELAXED);
+		__atomic_store_n(&state->stuck_since_ns, ct_clock_wall_ns() - (ct_clock_mono_ns() - since), __ATOMIC_RELAXED);
+	}
 }
 
 static void take_limits(struct ct_drain *drain)
@@ -305,8 +379,9 @@ static void take_limits(struct ct_drain *drain)
  */
 static void look_for_destinations(struct ct_drain *drain, bool flight)
 {
-	struct ct_batch *batch = &drain->batch;
+	struct ct_batch *batch = &drain->scan;
 
+	batch->seen = 0;
 	if (ct_batch_start(batch, 0, drain->ring_count, drain->source.sync) != CTRACE_OK)
 		return;
 	batch->dest_bit = 0;
@@ -314,7 +389,7 @@ static void look_for_destinations(struct ct_drain *drain, bool flight)
 		struct ct_ring *ring = ct_drain_ring(drain, i);
 		struct ct_cursor_place place;
 
-		if (ring == NULL || (ring->head->is_flight && !flight))
+		if (ring == NULL || (ring->is_flight && !flight))
 			continue;
 		place = ct_tail_place(ring);
 		if (place.position < drain->limits[i])
@@ -322,21 +397,32 @@ static void look_for_destinations(struct ct_drain *drain, bool flight)
 	}
 	if (batch->iterator_count > 0)
 		ct_batch_fill(batch);
+	drain->noticed |= batch->seen;
 }
 
-static void deliver_new(struct ct_drain *drain, bool flush, bool flight)
+static bool deliver_new(struct ct_drain *drain, bool flush, bool flight)
 {
 	uint32_t found;
 
-	if (drain->seen == 0 || failing_mask(drain) != 0)
+	if (drain->seen == 0 || ct_drain_stuck(drain) != 0 || ct_drain_is_busy(drain))
 		look_for_destinations(drain, flight);
-	found = drain->batch.seen & ~drain->seen;
-	for (uint32_t dest = 0; dest < CT_DEST_LIMIT; dest++) {
-		if ((found & 1u << dest) != 0) {
+	found = drain->noticed & ~drain->seen;
+	/* All at once: a ring must not be freed for the first of them before the others have a cursor in it. */
+	for (uint32_t dest = 0; dest < CT_DEST_LIMIT; dest++)
+		if ((found & 1u << dest) != 0)
 			start_destination(drain, dest);
-			deliver(drain, dest, flush, flight);
-		}
-	}
+	for (uint32_t dest = 0; dest < CT_DEST_LIMIT; dest++)
+		if ((found & 1u << dest) != 0 && !deliver(drain, dest, flush, flight))
+			return false;
+	return true;
+}
+
+static bool deliver_known(struct ct_drain *drain, bool flush, bool flight)
+{
+	for (uint32_t dest = 0, known = drain->seen; dest < CT_DEST_LIMIT; dest++)
+		if ((known & 1u << dest) != 0 && !deliver(drain, dest, flush, flight))
+			return false;
+	return true;
 }
 
 static uint64_t count_pending(struct ct_drain *drain)
@@ -346,7 +432,7 @@ static uint64_t count_pending(struct ct_drain *drain)
 	for (uint32_t i = 0; i < drain->ring_count; i++) {
 		const struct ct_ring *ring = ct_drain_ring(drain, i);
 
-		if (ring != NULL && !ring->head->is_flight)
+		if (ring != NULL && !ring->is_flight)
 			pending += ct_ring_head_position(ring) - ring->head->tail;
 	}
 	return pending;
@@ -369,17 +455,19 @@ void ct_drain_pass(struct ct_drain *drain, bool flush, struct ct_drain_result *o
 	/* After the limits: whoever sees the event that pulled the trigger sees that it was pulled, and delivers the history first. */
 	wanted = __atomic_load_n(drain->source.flight_wanted, __ATOMIC_ACQUIRE);
 	flight = wanted != 0;
-	drain->batch.seen = 0;
-	for (uint32_t dest = 0, known = drain->seen; dest < CT_DEST_LIMIT; dest++)
-		if ((known & 1u << dest) != 0)
-			deliver(drain, dest, flush, flight);
-	deliver_new(drain, flush, flight);
+	drain->noticed = 0;
+	if (!deliver_known(drain, flush, flight) || !deliver_new(drain, flush, flight)) {
+		*out_result = (struct ct_drain_result){ .is_superseded = true };
+		return;
+	}
+	note_stuck(drain);
+	ct_drain_pass_over_stuck(drain, NULL);
 	free_rings(drain);
 	ct_custody_give_back(drain);
 	ct_custody_end_adopted(drain);
 	result.delivered = drain->delivered - before;
 	result.pending = count_pending(drain);
-	result.failing = failing_mask(drain);
+	result.failing = ct_drain_stuck(drain);
 	/* Only now: a process that dies in between is recovered with its history.  Unless somebody pulled it again. */
 	if (flight && result.failing == 0)
 		(void)__atomic_compare_exchange_n(drain->source.flight_wanted, &wanted, 0, false, __ATOMIC_ACQ_REL, __ATOMIC_RELAXED);
@@ -402,6 +490,7 @@ uint32_t ct_drain_open(struct ct_drain *drain)
 {
 	const struct ct_session *session = drain->source.session;
 	uint32_t count = __atomic_load_n(&session->head->component_count, __ATOMIC_ACQUIRE);
+	uint32_t turn = drain->turn;
 	uint32_t wanted = 0;
 
 	for (uint32_t i = 0; i < count; i++) {
@@ -411,43 +500,88 @@ uint32_t ct_drain_open(struct ct_drain *drain)
 		    __atomic_load_n(&entry->gate.level, __ATOMIC_RELAXED) != CTRACE_LEVEL_NONE && !has_writer(session, entry))
 			wanted |= __atomic_load_n(&entry->dests, __ATOMIC_RELAXED);
 	}
-	for (uint32_t dest = 0; dest < CT_DEST_LIMIT; dest++)
-		if ((wanted & 1u << dest) != 0)
-			(void)ct_destination_open(&drain->destinations[dest], false);
-	return failing_mask(drain);
+	for (uint32_t dest = 0; dest < CT_DEST_LIMIT; dest++) {
+		struct ct_destination *destination = &drain->destinations[dest];
+
+		if ((wanted & 1u << dest) == 0 || ct_destination_is_busy(destination))
+			continue;
+		close_if_wanted(destination);
+		if (drain->turn == turn)
+			(void)ct_destination_open(destination, false);
+		if (drain->turn != turn)
+			break;
+	}
+	return ct_drain_stuck(drain);
 }
 
 void ct_drain_reopen(struct ct_drain *drain, uint32_t mask)
 {
 	for (uint32_t dest = 0; dest < CT_DEST_LIMIT; dest++) {
+		struct ct_destination *destination = &drain->destinations[dest];
+
 		if ((mask & 1u << dest) == 0)
 			continue;
-		ct_destination_close(&drain->destinations[dest]);
-		drain->destinations[dest].retry_at_ns = 0;
+		destination->retry_at_ns = 0;
+		/* One that is not open takes the new settings when it opens; one whose method runs may be opening with the old ones. */
+		destination->reopen_wanted = destination->self != NULL || ct_destination_is_busy(destination);
 	}
+}
+
+void ct_drain_supersede(struct ct_drain *drain)
+{
+	drain->turn++;
+}
+
+bool ct_drain_is_busy(const struct ct_drain *drain)
+{
+	for (uint32_t dest = 0; dest < CT_DEST_LIMIT; dest++)
+		if (ct_destination_is_busy(&drain->destinations[dest]))
+			return true;
+	return false;
 }
 
 enum ctrace_status ct_drain_sync(struct ct_drain *drain)
 {
 	enum ctrace_status status = CTRACE_OK;
 
-	for (uint32_t dest = 0; dest < CT_DEST_LIMIT && status == CTRACE_OK; dest++) {
-		struct ct_destination *destination = &drain->destinations[dest];
-
-		if (destination->self != NULL && destination->emitter->flush != NULL)
-			status = destination->emitter->flush(destination->self);
-	}
+	for (uint32_t dest = 0; dest < CT_DEST_LIMIT && status == CTRACE_OK; dest++)
+		status = ct_destination_sync(&drain->destinations[dest]);
 	return status;
+}
+
+void ct_drain_announce(struct ct_drain *drain)
+{
+	for (uint32_t dest = 0; dest < CT_DEST_LIMIT; dest++) {
+		struct ct_destination *destination = &drain->destinations[dest];
+		const struct ct_dest *state = ct_drain_dest(drain, dest);
+		uint64_t totals[CTRACE_LOSS_COUNT];
+		uint64_t sum = 0, own = state->active;
+
+		if (state->emitter[0] == '\0')
+			continue;
+		ct_custody_sum_losses(drain, destination, totals);
+		for (uint32_t reason = 0; reason < CTRACE_LOSS_COUNT; reason++) {
+			sum += totals[reason];
+			own += state->lost[reason];
+		}
+		if (own == 0 || sum <= ct_dest_current(ct_drain_dest(drain, dest))->announced || !ct_destination_open(destination, true))
+			continue;
+		if (ct_destination_writes(destination))
+			ct_destination_announce(destination, totals);
+	}
 }
 
 void ct_drain_close(struct ct_drain *drain)
 {
-	for (uint32_t dest = 0; dest < CT_DEST_LIMIT; dest++) {
+	uint32_t turn = drain->turn;
+
+	for (uint32_t dest = 0; dest < CT_DEST_LIMIT && drain->turn == turn; dest++) {
 		struct ct_destination *destination = &drain->destinations[dest];
 
+		if (ct_destination_is_busy(destination))
+			continue;
 		/* What was lost after its last event. */
-		if (destination->self != NULL)
-			ct_custody_tell_losses(drain, destination);
+		ct_custody_tell_losses(drain, destination);
 		ct_destination_close(destination);
 	}
 }
@@ -459,9 +593,11 @@ enum ctrace_status ct_drain_rotate(struct ct_drain *drain, uint32_t mask, uint32
 	uint32_t done = 0;
 
 	for (uint32_t dest = 0; dest < CT_DEST_LIMIT; dest++) {
-		enum ctrace_status status =
-			(mask & 1u << dest) != 0 ? ct_destination_rotate(&drain->destinations[dest]) : CTRACE_NOT_FOUND;
+		enum ctrace_status status = CTRACE_NOT_FOUND;
 
+		if ((mask & 1u << dest) != 0)
+			status = ct_destination_is_busy(&drain->destinations[dest]) ? CTRACE_TIMED_OUT
+										    : ct_destination_rotate(&drain->destinations[dest]);
 		if (status == CTRACE_OK)
 			done |= 1u << dest;
 		else if (status != CTRACE_NOT_FOUND && !has_failed)

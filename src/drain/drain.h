@@ -2,7 +2,8 @@
  * drain/drain.h - the consumer's end: peek, merge by time, emit, commit, consume.
  *
  * One drain works on one session: the agent's on its own process, a recoverer's on a dead one's.  It knows sessions, rings and
- * emitters, and nothing of registries.  Its functions are called by one thread at a time (the drain's lock, held by the caller).
+ * emitters, and nothing of registries.  Its functions are called under the drain's lock, which the caller holds.  The lock is released
+ * while an emitter's method runs, so a method that does not return holds up its own destination and nothing else.
  *
  * Copyright The ctrace authors.  SPDX-License-Identifier: Apache-2.0
  */
@@ -19,10 +20,19 @@ struct ct_drain_source {
 	void *user;
 	uint32_t *flight_wanted; /* not 0: the flight rings are drained too; the pass that did it sets 0 */
 	bool recovering;         /* of a dead process: every ring is this drain's */
+	bool loads_nothing;      /* of recovering: an emitter that is not known already is not looked for */
 	/* An external writer's: the destination that it is, and whose rings it has; 0: the process's agent, which has those that no writer has. */
 	uint32_t consumer;
 	const struct ctrace_emitter *emitter; /* of that destination */
 	struct ct_sync *sync;                 /* its own clock; NULL: the session's, which the pass brings up to date */
+	/* Called round each method of an emitter: release and take the drain's lock.  NULL: one thread uses this drain, without a lock. */
+	void (*before_method)(void *user);
+	void (*after_method)(void *user);
+	/* An output that is at that path already is about to be taken over: whoever left it is to be recovered first.  Without the lock. */
+	void (*before_open)(void *user, const char *path);
+	void *lock_user;
+	uint64_t stuck_ns;       /* a method that runs for longer makes no progress; 0: it is waited for */
+	uint64_t patience_ns;    /* so long it is waited for where producers wait for room, and are not kept from it for ever */
 	const bool *is_dropped;  /* its write() sets it when it had no room: the batch is not delivered, but gone; NULL: never */
 	const uint32_t *release; /* CT_RELEASE_*: not CT_RELEASE_AS_WANTED, it gives its rings back whoever should have them */
 };
@@ -33,19 +43,24 @@ struct ct_drain_result {
 	uint64_t damaged;   /* bytes that could not be read, ever: passed over */
 	uint64_t
 		undeliverable; /* events, ever, whose destination was the dead process's alone: counted once for each such destination */
-	uint32_t failing;      /* mask of destinations that fail */
+	uint32_t failing;      /* mask of destinations that fail, or whose method does not return */
+	bool is_superseded;    /* another thread has made a pass meanwhile; the rest of this one was left to it */
 };
 struct ct_drain;
 
 enum ctrace_status ct_drain_create(const struct ct_drain_source *source, struct ct_drain **out_drain) CT_MUST_USE;
-void ct_drain_destroy(struct ct_drain *drain); /* closes the emitters */
+/* Closes the emitters.  A destination whose method has not returned stays as it is, and so does the memory that the method uses. */
+void ct_drain_destroy(struct ct_drain *drain);
 /* One pass: everything committed before it reaches its destinations, unless a destination fails or FLUSHEVERY holds it back.
  * flush: FLUSHEVERY does not hold back. */
 void ct_drain_pass(struct ct_drain *drain, bool flush, struct ct_drain_result *out_result);
 /* Opens what components deliver to now and is not open; the mask of those that fail. */
 uint32_t ct_drain_open(struct ct_drain *drain);
-/* Settings of destinations changed: they are closed, and open again with the new ones where they stood. */
+/* Settings of destinations changed: the next pass closes them, and they open again with the new ones where they stood. */
 void ct_drain_reopen(struct ct_drain *drain, uint32_t mask);
+/* Another thread goes on with this drain: a pass that runs ends when the method that it is in returns. */
+void ct_drain_supersede(struct ct_drain *drain);
+bool ct_drain_is_busy(const struct ct_drain *drain); /* a method runs, on whichever thread */
 /* Takes over what external writers had that have died: their destinations in `mask` are opened where they stood, and closed when what was committed
  * for them is in them. */
 void ct_drain_adopt(struct ct_drain *drain, uint32_t mask);
@@ -58,22 +73,39 @@ uint32_t ct_drain_ring_count(const struct ct_drain *drain); /* that it had in it
 enum ctrace_status ct_drain_rotate(struct ct_drain *drain, uint32_t mask, uint32_t *out_done) CT_MUST_USE;
 /* Makes what was delivered durable. */
 enum ctrace_status ct_drain_sync(struct ct_drain *drain) CT_MUST_USE;
+/* Announces losses to destinations that have no event to go with them.  For a recoverer, after its pass. */
+void ct_drain_announce(struct ct_drain *drain);
 /* Ends all output properly; what cannot be delivered stays in the rings. */
 void ct_drain_close(struct ct_drain *drain);
 
 /* ---- recover.c: the traces of dead processes */
 struct ct_recovery {
+	bool anyway;            /* set by the caller: what was traced elsewhere is delivered here all the same */
 	uint32_t folders;       /* orphans found */
 	uint32_t recovered;     /* delivered whole and removed */
 	uint32_t kept;          /* a destination fails, or the folder is damaged: left for another try */
 	uint64_t delivered;     /* events */
 	uint64_t damaged;       /* bytes of rings that could not be read */
 	uint64_t undeliverable; /* events for a destination that went with the process (its standard error) */
+	uint32_t gone;          /* rings that were in the memory of a process, which has ended */
+	uint64_t lost;          /* events that the process itself had lost, by its counts */
 };
-/* Told of each folder after it was tried; message is a sentence.  May be NULL. */
+struct ct_recover_options {
+	/* The caller is a guest in somebody's process: it loads no emitter, and leaves alone what failed a short time ago. */
+	bool is_guest;
+	const char *path; /* only orphans that have an output there; NULL: all */
+	void (*before_method)(void *user); /* as in struct ct_drain_source; NULL: none */
+	void (*after_method)(void *user);
+};
+/* Paths of that process may lead elsewhere here: its folder is kept. */
+#define CT_RECOVER_ELSEWHERE \
+	"its process ran in another mount or process name space, or under another root directory: run ctrace recover there, or here with --anyway"
+/* Called for each folder after it was tried; message is a sentence.  elsewhere: where a destination's events went, when that is not where the
+ * process had its output, one path a line; "" otherwise.  May be NULL. */
 typedef void ct_recover_report(const char *run_directory, const char *folder, bool ok, uint64_t delivered, const char *message,
-			       void *user);
+			       const char *elsewhere, void *user);
 /* Delivers and removes the orphans of one run directory.  Never touches a folder whose process lives. */
-void ct_recover(const char *run_directory, struct ct_recovery *total, ct_recover_report *report, void *user);
+void ct_recover(const char *run_directory, const struct ct_recover_options *options, struct ct_recovery *total,
+		ct_recover_report *report, void *user);
 
 #endif

@@ -1,26 +1,36 @@
 /*
  * recover.c - delivers what dead processes left in their rings, and removes their folders.
  *
- * Runs in `ctrace recover`, in other verbs on the way, and on the agent thread of a process that starts.  The dead process's session
- * lock is held meanwhile, so two recoverers never meet.  Everything that is read may be hostile.
+ * Runs in `ctrace recover`, in other verbs on the way, and on a thread of a traced process that nothing waits for.  The dead process's
+ * session lock is held meanwhile, so two recoverers never meet.  Everything that is read may be hostile.
  *
  * Copyright The ctrace authors.  SPDX-License-Identifier: Apache-2.0
  */
 #include "drain/delivery.h"
 
+#include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 #include <unistd.h>
+
+#define FIRST_PAUSE_NS 10000000000u  /* before a guest tries again what failed: twice as long each time */
+#define PAUSE_DOUBLINGS 9u           /* up to an hour and a half */
+#define OUTCOME_SIZE 100
 
 struct orphan {
 	struct ct_session session;
 	struct ct_ring *rings; /* head NULL: could not be read */
 	uint32_t count;
 	uint32_t unreadable; /* rings */
+	uint32_t gone;       /* rings that were the dead process's memory */
 	uint64_t damaged;    /* bytes in the others */
 	uint64_t undeliverable;
+	char *places[CT_DEST_LIMIT]; /* paths, or NULL */
+	struct ct_buf elsewhere;
 };
 
 struct walk {
+	const struct ct_recover_options *options;
 	struct ct_recovery *total;
 	ct_recover_report *report;
 	void *user;
@@ -49,7 +59,10 @@ static enum ctrace_status load_rings(struct orphan *orphan)
 
 		if (status == CTRACE_NOT_ENOUGH_MEMORY || status == CTRACE_OS_ERROR)
 			return status;
-		orphan->unreadable += status != CTRACE_OK;
+		if (orphan->session.head->ring_place[i] == CT_RING_PRIVATE)
+			orphan->gone++;
+		else
+			orphan->unreadable += status != CTRACE_OK;
 	}
 	return CTRACE_OK;
 }
@@ -59,10 +72,45 @@ static void close_orphan(struct orphan *orphan)
 	for (uint32_t i = 0; orphan->rings != NULL && i < orphan->count; i++)
 		ct_ring_close(&orphan->rings[i]);
 	free(orphan->rings);
+	for (uint32_t dest = 0; dest < CT_DEST_LIMIT; dest++)
+		free(orphan->places[dest]);
+	ct_buf_fini(&orphan->elsewhere);
+}
+
+/* Where each destination of the dead process had its output. */
+static void note_places(struct orphan *orphan)
+{
+	for (uint32_t dest = 0; dest < CT_DEST_LIMIT; dest++) {
+		const struct ct_dest_slot *slot = ct_dest_current(&orphan->session.head->dest[dest]);
+
+		orphan->places[dest] = slot->path[0] != '\0' ? strndup(slot->path, sizeof slot->path) : NULL;
+	}
+}
+
+/* A process that died before it had noted a place: did its events go to a name beside the one that it wanted? */
+static bool is_beside(const char *path, uint32_t pid)
+{
+	char suffix[16];
+	size_t size = strlen(path), suffix_size = (size_t)snprintf(suffix, sizeof suffix, ".%u", pid);
+
+	return size > suffix_size && strcmp(path + size - suffix_size, suffix) == 0;
+}
+
+static void note_elsewhere(struct orphan *orphan, const struct ct_drain *drain)
+{
+	for (uint32_t dest = 0; dest < CT_DEST_LIMIT; dest++) {
+		const char *path = drain->destinations[dest].place.path;
+
+		if (path[0] == '\0' || (orphan->places[dest] != NULL ? strcmp(orphan->places[dest], path) == 0
+								     : !is_beside(path, orphan->session.head->pid)))
+			continue;
+		ct_buf_add_text(&orphan->elsewhere, path);
+		ct_buf_add_char(&orphan->elsewhere, '\n');
+	}
 }
 
 /* True when nothing is left to deliver. */
-static bool deliver_all(struct orphan *orphan, uint64_t *out_delivered)
+static bool deliver_all(struct orphan *orphan, const struct ct_recover_options *options, uint64_t *out_delivered)
 {
 	/* The flight recorder's rings count when the trigger was pulled, and when a sudden death is one. */
 	uint32_t flight_wanted = orphan->session.head->flight_at_death | orphan->session.head->flight_wanted;
@@ -73,17 +121,25 @@ static bool deliver_all(struct orphan *orphan, uint64_t *out_delivered)
 		.user = orphan,
 		.flight_wanted = &flight_wanted,
 		.recovering = true,
+		.loads_nothing = options->is_guest,
+		.before_method = options->before_method,
+		.after_method = options->after_method,
 	};
 	struct ct_drain_result result = { 0 };
 	struct ct_drain *drain;
 	bool durable;
 
+	note_places(orphan);
+
 	if (ct_drain_create(&source, &drain) != CTRACE_OK)
 		return false;
 	ct_drain_pass(drain, true, &result);
+	if (result.pending == 0 && result.failing == 0)
+		ct_drain_announce(drain);
 	/* The rings go next: what came from them must not be lost with the machine. */
 	durable = ct_drain_sync(drain) == CTRACE_OK;
 	ct_drain_close(drain);
+	note_elsewhere(orphan, drain);
 	ct_drain_destroy(drain);
 	*out_delivered = result.delivered;
 	orphan->damaged = result.damaged;
@@ -91,19 +147,25 @@ static bool deliver_all(struct orphan *orphan, uint64_t *out_delivered)
 	return durable && result.pending == 0 && result.failing == 0;
 }
 
-static void report(const struct walk *walk, const struct ct_folder_entry *entry, bool ok, uint64_t delivered, const char *message)
+static void report(const struct walk *walk, const struct ct_folder_entry *entry, bool ok, uint64_t delivered, const char *message,
+		   struct orphan *orphan)
 {
 	walk->total->recovered += ok;
 	walk->total->kept += !ok;
 	walk->total->delivered += delivered;
 	if (walk->report != NULL)
-		walk->report(entry->run_directory, entry->name, ok, delivered, message, walk->user);
+		walk->report(entry->run_directory, entry->name, ok, delivered, message, ct_buf_text(&orphan->elsewhere), walk->user);
 }
 
-static const char *outcome(const struct orphan *orphan)
+static const char *outcome(const struct orphan *orphan, char buffer[OUTCOME_SIZE])
 {
 	if (orphan->damaged != 0)
 		return "a part was damaged; the rest is delivered";
+	if (orphan->gone != 0) {
+		(void)snprintf(buffer, OUTCOME_SIZE, "the events of %u ring%s had no file and are gone", (unsigned)orphan->gone,
+			       orphan->gone == 1 ? "" : "s");
+		return buffer;
+	}
 	return orphan->undeliverable == 0 ? "delivered" : "delivered, except to destinations that ended with the process";
 }
 
@@ -116,47 +178,120 @@ static bool writer_works(struct ct_session *session)
 	return false;
 }
 
+/* The process's own counts, of what never came into a ring or was overwritten there. */
+static uint64_t count_lost(const struct orphan *orphan)
+{
+	uint64_t lost = 0;
+
+	for (uint32_t reason = 0; reason < CTRACE_LOSS_COUNT; reason++)
+		lost += orphan->session.head->lost[reason];
+	for (uint32_t i = 0; i < orphan->count; i++)
+		if (orphan->rings[i].head != NULL)
+			lost += ct_ring_lost_total(&orphan->rings[i]);
+	return lost;
+}
+
+static bool is_used(const struct ct_dest *dest)
+{
+	return dest->emitter[0] != '\0' && dest->active != 0;
+}
+
+/* Has one of its destinations an output at that path? */
+static bool has_output(struct ct_session_head *head, const char *path)
+{
+	for (uint32_t i = 0; i < CT_DEST_LIMIT; i++)
+		if (is_used(&head->dest[i]) && strcmp(ct_dest_current(&head->dest[i])->path, path) == 0)
+			return true;
+	return false;
+}
+
+/* A guest leaves alone what it cannot deliver without loading something, and what failed a short time ago. */
+static bool is_for_guests(const struct ct_session_head *head)
+{
+	for (uint32_t i = 0; i < CT_DEST_LIMIT; i++) {
+		uint32_t index;
+
+		if (is_used(&head->dest[i]) &&
+		    ct_emitter_find_known(head->dest[i].emitter, strlen(head->dest[i].emitter), &index) != CTRACE_OK)
+			return false;
+	}
+	return head->recover_at_ns <= ct_clock_wall_ns() ||
+	       head->recover_at_ns > ct_clock_wall_ns() + ((uint64_t)FIRST_PAUSE_NS << PAUSE_DOUBLINGS); /* the clock was set back */
+}
+
+static bool is_wanted(struct ct_session_head *head, const struct ct_recover_options *options)
+{
+	if (options->path != NULL && !has_output(head, options->path))
+		return false;
+	return !options->is_guest || is_for_guests(head);
+}
+
+static void note_failure(struct ct_session *session)
+{
+	struct ct_session_head *head = session->head;
+	uint64_t doublings = head->recover_tries < PAUSE_DOUBLINGS ? head->recover_tries : PAUSE_DOUBLINGS;
+
+	head->recover_tries++;
+	head->recover_at_ns = ct_clock_wall_ns() + ((uint64_t)FIRST_PAUSE_NS << doublings);
+	(void)!ct_session_persist(session, &head->recover_at_ns,
+				  offsetof(struct ct_session_head, recover_tries) - offsetof(struct ct_session_head, recover_at_ns) +
+					  sizeof head->recover_tries);
+}
+
 static void recover_one(const struct ct_folder_entry *entry, void *user)
 {
 	const struct walk *walk = user;
 	struct orphan orphan = { 0 };
 	enum ctrace_status status;
 	uint64_t delivered = 0;
+	char buffer[OUTCOME_SIZE];
 
 	if (entry->is_alive || entry->uid != (uint32_t)geteuid())
 		return;
 	status = ct_session_load(&orphan.session, entry->run_directory, entry->name, true);
 	if (status == CTRACE_TIMED_OUT || status == CTRACE_NOT_FOUND)
 		return; /* it lives after all, or somebody else has just recovered it */
-	if (status == CTRACE_OK && writer_works(&orphan.session)) {
+	if (status == CTRACE_OK && (!is_wanted(orphan.session.head, walk->options) || writer_works(&orphan.session))) {
 		ct_session_close(&orphan.session, false);
 		return;
 	}
 	walk->total->folders++;
+	if (status == CTRACE_OK && !walk->total->anyway && !ct_place_is_here(orphan.session.head)) {
+		report(walk, entry, false, 0, CT_RECOVER_ELSEWHERE, &orphan);
+		ct_session_close(&orphan.session, false);
+		return;
+	}
 	if (status != CTRACE_OK) {
-		report(walk, entry, false, 0, ctrace_status_text(status));
+		report(walk, entry, false, 0, ctrace_status_text(status), &orphan);
 		return;
 	}
 	status = load_rings(&orphan);
 	if (status != CTRACE_OK) {
-		report(walk, entry, false, 0, ctrace_status_text(status));
-	} else if (!deliver_all(&orphan, &delivered)) {
-		report(walk, entry, false, delivered, "a destination is failing; what is left is kept");
+		report(walk, entry, false, 0, ctrace_status_text(status), &orphan);
+	} else if (!deliver_all(&orphan, walk->options, &delivered)) {
+		note_failure(&orphan.session);
+		report(walk, entry, false, delivered, "a destination is failing; what is left is kept", &orphan);
 	} else if (orphan.unreadable != 0) {
-		report(walk, entry, false, delivered, "a ring is damaged; the rest is delivered, the folder is kept");
+		report(walk, entry, false, delivered, "a ring is damaged; the rest is delivered, the folder is kept", &orphan);
 	} else {
+		/* An annex without its session is seen to be abandoned; a session without its annex would look damaged. */
 		ct_folder_remove(entry->run_directory, entry->name);
-		report(walk, entry, true, delivered, outcome(&orphan));
+		ct_annex_remove_all(orphan.session.head);
+		report(walk, entry, true, delivered, outcome(&orphan, buffer), &orphan);
+		walk->total->lost += count_lost(&orphan);
 	}
 	walk->total->damaged += orphan.damaged;
 	walk->total->undeliverable += orphan.undeliverable;
+	walk->total->gone += orphan.gone;
 	close_orphan(&orphan);
 	ct_session_close(&orphan.session, false);
 }
 
-void ct_recover(const char *run_directory, struct ct_recovery *total, ct_recover_report *report_folder, void *user)
+void ct_recover(const char *run_directory, const struct ct_recover_options *options, struct ct_recovery *total,
+		ct_recover_report *report_folder, void *user)
 {
-	struct walk walk = { .total = total, .report = report_folder, .user = user };
+	static const struct ct_recover_options all = { .is_guest = false };
+	struct walk walk = { .options = options != NULL ? options : &all, .total = total, .report = report_folder, .user = user };
 
 	ct_folder_each(run_directory, recover_one, &walk);
 }

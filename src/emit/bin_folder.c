@@ -2,8 +2,10 @@
  * bin_folder.c - the folder that BINFILE writes: whose it is, where it goes on, how it ends.
  *
  * Called by emit_bin.c on the thread that drains.  Nothing is removed or overwritten here but files with our names in a folder whose
- * metadata begin as ours do, and never those that another process has open: a POSIX lock on the metadata says so as long
- * as that process lives, whatever its children inherited.
+ * metadata begin as ours do, and never those that another process has open (bin_lock.c).
+ *
+ * Metadata are begun under a temporary name and get their own name when they are whole, so a folder without metadata has never held an
+ * event.  The temporary file is locked before it gets the name: the lock never ends between the old metadata and the new.
  *
  * Copyright The ctrace authors.  SPDX-License-Identifier: Apache-2.0
  */
@@ -19,6 +21,8 @@
 #include <unistd.h>
 
 #define METADATA_LIMIT ((size_t)64 << 20)
+#define SIGNATURE "/* CTF 1.8 */" /* what metadata begin with */
+#define CREATE_TRIES 5u
 
 /* ------------------------------------------------------------------------------------------------------------
  * Files in it
@@ -26,7 +30,7 @@
 
 bool ct_bin_folder_each_stream(struct ct_bin_folder *folder, ct_bin_each_stream *each, void *user)
 {
-	int fd = openat(folder->fd, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	int fd = ct_os_high(openat(folder->fd, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC));
 	DIR *stream = fd >= 0 ? fdopendir(fd) : NULL;
 	const struct dirent *entry;
 	uint32_t id;
@@ -69,14 +73,6 @@ static void remove_stream(struct ct_bin_folder *folder, const char *name, uint32
 	(void)unlinkat(folder->fd, name, 0);
 }
 
-/* Streams go before the metadata do, so that metadata without ours at its beginning never has streams of ours beside it. */
-static enum ctrace_status wipe(struct ct_bin_folder *folder)
-{
-	if (!ct_bin_folder_each_stream(folder, remove_stream, NULL))
-		return CTRACE_OS_ERROR;
-	return ct_os_truncate(folder->metadata_fd, 0);
-}
-
 /* ------------------------------------------------------------------------------------------------------------
  * Opening
  */
@@ -99,6 +95,7 @@ static enum ctrace_status folder_new(const char *path, const struct ct_trace_inf
 	folder->info = *info;
 	folder->printed = 1;
 	ct_buf_init(&folder->text);
+	ct_bin_clock_init(&folder->clock);
 	*out_folder = folder;
 	return CTRACE_OK;
 }
@@ -108,21 +105,31 @@ static void folder_free(struct ct_bin_folder *folder)
 	ct_bin_streams_free(folder);
 	ct_schema_destroy(folder->schema);
 	ct_buf_fini(&folder->text);
-	ct_os_close_file(&folder->metadata_fd, &folder->metadata_id);
+	ct_bin_clock_fini(&folder->clock);
+	ct_bin_lock_close(&folder->metadata_fd, &folder->metadata_id);
 	ct_os_close_file(&folder->fd, &folder->folder_id);
 	free(folder);
 }
 
+static void folder_free_after(struct ct_bin_folder *folder)
+{
+	int error = errno;
+
+	folder_free(folder);
+	errno = error;
+}
+
 static enum ctrace_status open_directory(struct ct_bin_folder *folder)
 {
+	enum ctrace_status status = ct_os_open_folder(AT_FDCWD, folder->path, &folder->fd);
 	struct stat info;
 
-	folder->fd = open(folder->path, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
-	if (folder->fd < 0)
-		return errno == ENOENT ? CTRACE_NOT_FOUND : CTRACE_DENIED;
-	if (fstat(folder->fd, &info) != 0)
+	if (status != CTRACE_OK)
+		return errno == ENOENT ? CTRACE_NOT_FOUND : status == CTRACE_NOT_FOUND ? CTRACE_DENIED : status;
+	status = ct_os_stat(folder->fd, &info);
+	if (status != CTRACE_OK)
 		return CTRACE_OS_ERROR;
-	folder->folder_id = ct_os_file_id(folder->fd);
+	folder->folder_id = (struct ct_file_id){ info.st_dev, info.st_ino };
 	if (info.st_uid != geteuid()) {
 		errno = EPERM;
 		return CTRACE_DENIED;
@@ -130,39 +137,22 @@ static enum ctrace_status open_directory(struct ct_bin_folder *folder)
 	return CTRACE_OK;
 }
 
-/* TIMED_OUT: another process has it.  A file system without locks is as good as a free file. */
-static enum ctrace_status lock_metadata(const struct ct_bin_folder *folder)
+/* The metadata that are there, locked.  NOT_FOUND when there are none. */
+static enum ctrace_status open_metadata(struct ct_bin_folder *folder)
 {
-	struct flock lock = { .l_type = F_WRLCK, .l_whence = SEEK_SET };
-
-	if (fcntl(folder->metadata_fd, F_SETLK, &lock) == 0 || (errno != EAGAIN && errno != EACCES))
-		return CTRACE_OK;
-	return CTRACE_TIMED_OUT;
+	return ct_bin_lock_open(folder->fd, "metadata", 0, &folder->metadata_fd, &folder->metadata_id);
 }
 
-static enum ctrace_status open_metadata(struct ct_bin_folder *folder, int flags)
+static enum ctrace_status open_files(struct ct_bin_folder *folder, uint64_t *out_size)
 {
-	enum ctrace_status status = ct_os_open_file(folder->fd, "metadata", O_RDWR | flags, &folder->metadata_fd);
-
-	if (status != CTRACE_OK)
-		return status;
-	folder->metadata_id = ct_os_file_id(folder->metadata_fd);
-	return lock_metadata(folder);
-}
-
-static enum ctrace_status open_files(struct ct_bin_folder *folder, int flags, uint64_t *out_size)
-{
-	enum ctrace_status status = open_directory(folder);
+	enum ctrace_status status = open_metadata(folder);
 	struct stat info;
 
 	if (status == CTRACE_OK)
-		status = open_metadata(folder, flags);
-	if (status != CTRACE_OK)
-		return status;
-	if (fstat(folder->metadata_fd, &info) != 0)
-		return CTRACE_OS_ERROR;
-	*out_size = (uint64_t)info.st_size;
-	return CTRACE_OK;
+		status = ct_os_stat(folder->metadata_fd, &info);
+	if (status == CTRACE_OK)
+		*out_size = (uint64_t)info.st_size;
+	return status;
 }
 
 static enum ctrace_status read_metadata(const struct ct_bin_folder *folder, uint64_t size, struct ct_buf *out)
@@ -197,35 +187,139 @@ static void make_uuid(uint8_t uuid[16])
 	uuid[8] = (uint8_t)((uuid[8] & 0x3F) | 0x80);
 }
 
+static enum ctrace_status inherit_stream(struct ct_bin_folder *folder, const struct ct_bin_stream *from)
+{
+	uint64_t lost = from == NULL ? 0 : from->lost > from->lost_base ? from->lost : from->lost_base;
+	struct ct_bin_stream *stream;
+	enum ctrace_status status;
+
+	if (from == NULL)
+		return CTRACE_OK;
+	status = ct_bin_stream_get(folder, from->id, &stream);
+	if (status != CTRACE_OK)
+		return status;
+	stream->is_loaded = true;
+	stream->lost = stream->lost_base = lost;
+	stream->last_ns = from->last_ns;
+	ct_bin_mark_add(&folder->text, from->id, &(struct ct_bin_mark){ .value = lost });
+	return CTRACE_OK;
+}
+
+/* Notes what the streams of the folder that this one follows had lost.  That one is left for good: nothing stays in it that does not count. */
+static enum ctrace_status inherit(struct ct_bin_folder *folder, struct ct_bin_folder *from)
+{
+	enum ctrace_status status = ct_bin_folder_look(from) == CT_BIN_HERE ? ct_bin_settle(from) : CTRACE_OK;
+
+	ct_buf_add_text(&folder->text, CT_BIN_MARK_LOST);
+	if (status == CTRACE_OK)
+		status = inherit_stream(folder, from->lost);
+	for (uint32_t id = 0; id < from->stream_capacity && status == CTRACE_OK; id++)
+		status = inherit_stream(folder, from->streams[id]);
+	ct_buf_add_text(&folder->text, CT_BIN_MARK_END);
+	ct_bin_clock_inherit(&folder->clock, &from->clock, &folder->text);
+	return status;
+}
+
 /* What holds nothing that counts goes, and its folder if nobody else has files in it; errno is kept. */
 static void remove_files(struct ct_bin_folder *folder)
 {
 	int error = errno;
 
-	(void)!wipe(folder);
-	(void)unlinkat(folder->fd, "metadata", 0);
+	if (ct_bin_folder_each_stream(folder, remove_stream, NULL))
+		(void)unlinkat(folder->fd, "metadata", 0);
 	(void)rmdir(folder->path);
 	errno = error;
 }
 
-static enum ctrace_status begin(struct ct_bin_folder *folder)
+/* The temporary file of a process that did not get to finish its metadata may be used again.  TIMED_OUT for any other file of its name. */
+static enum ctrace_status check_unfinished(int fd)
 {
-	enum ctrace_status status = ct_schema_create(&folder->schema);
+	char text[sizeof SIGNATURE - 1];
+	size_t got;
+	enum ctrace_status status = ct_os_read_at(fd, text, sizeof text, 0, &got);
 
-	if (status != CTRACE_OK)
-		return status;
+	return status == CTRACE_OK && memcmp(text, SIGNATURE, got) != 0 ? CTRACE_TIMED_OUT : status;
+}
+
+static enum ctrace_status print_beginning(struct ct_bin_folder *folder, struct ct_bin_folder *from)
+{
+	enum ctrace_status status = CTRACE_OK;
+
 	make_uuid(folder->info.uuid);
 	ct_buf_clear(&folder->text);
 	ct_schema_print_trace(&folder->text, &folder->info);
-	if (folder->text.failed)
-		return CTRACE_NOT_ENOUGH_MEMORY;
-	status = ct_os_write_at(folder->metadata_fd, folder->text.data, folder->text.size, 0);
+	if (from != NULL)
+		status = inherit(folder, from);
+	return status == CTRACE_OK && folder->text.failed ? CTRACE_NOT_ENOUGH_MEMORY : status;
+}
+
+static enum ctrace_status write_temporary(struct ct_bin_folder *folder, int fd, const struct ct_buf *text, bool is_anew)
+{
+	enum ctrace_status status = ct_os_truncate(fd, 0);
+
+	if (status == CTRACE_OK)
+		status = ct_os_write_at(fd, text->data, text->size, 0);
+	/* Streams of what is replaced go first, so that new metadata never have old streams beside them. */
+	if (status == CTRACE_OK && is_anew && folder->metadata_fd >= 0 && !ct_bin_folder_each_stream(folder, remove_stream, NULL))
+		status = CTRACE_OS_ERROR;
+	return status == CTRACE_OK ? ct_os_rename(folder->fd, CT_BIN_TEMPORARY, "metadata") : status;
+}
+
+/*
+ * Puts metadata in the place of what is there, which metadata_fd is unless there are none: whole, or not at all.  Whoever makes
+ * metadata has the temporary file locked, so two processes never begin one folder.
+ */
+static enum ctrace_status put_metadata(struct ct_bin_folder *folder, const struct ct_buf *text, bool is_anew)
+{
+	enum ctrace_status status;
+	struct ct_file_id id;
+	struct stat info;
+	int fd;
+
+	status = text->failed ? CTRACE_NOT_ENOUGH_MEMORY : ct_bin_lock_open(folder->fd, CT_BIN_TEMPORARY, O_CREAT, &fd, &id);
+	if (status != CTRACE_OK)
+		return status;
+	status = check_unfinished(fd);
 	if (status != CTRACE_OK) {
-		remove_files(folder);
+		ct_bin_lock_close(&fd, &id);
+		return status;
+	}
+	if (folder->metadata_fd < 0 && fstatat(folder->fd, "metadata", &info, AT_SYMLINK_NOFOLLOW) == 0)
+		status = CTRACE_TIMED_OUT; /* somebody was faster */
+	else
+		status = write_temporary(folder, fd, text, is_anew);
+	if (status != CTRACE_OK) {
+		int error = errno;
+
+		(void)unlinkat(folder->fd, CT_BIN_TEMPORARY, 0);
+		ct_bin_lock_close(&fd, &id);
+		errno = error;
+		return status;
+	}
+	ct_bin_lock_close(&folder->metadata_fd, &folder->metadata_id);
+	folder->metadata_fd = fd;
+	folder->metadata_id = id;
+	folder->metadata_sync_due = true;
+	return CTRACE_OK;
+}
+
+/* Begins the trace anew.  metadata_fd, when it is open, is what is replaced. */
+static enum ctrace_status begin(struct ct_bin_folder *folder, struct ct_bin_folder *from)
+{
+	enum ctrace_status status = ct_schema_create(&folder->schema);
+
+	if (status == CTRACE_OK)
+		status = print_beginning(folder, from);
+	if (status == CTRACE_OK)
+		status = put_metadata(folder, &folder->text, true);
+	if (status != CTRACE_OK) {
+		int error = errno;
+
+		(void)rmdir(folder->path); /* if there is nothing in it */
+		errno = error;
 		return status;
 	}
 	folder->metadata_size = folder->size = folder->text.size;
-	folder->metadata_sync_due = true;
 	return CTRACE_OK;
 }
 
@@ -233,7 +327,7 @@ static enum ctrace_status begin(struct ct_bin_folder *folder)
  * Going on
  */
 
-/* Reads the metadata that count. */
+/* Reads the metadata that count, the first `size` bytes, and the marks in all of the text. */
 static enum ctrace_status restore(struct ct_bin_folder *folder, const struct ct_buf *text, size_t size)
 {
 	enum ctrace_status status = ct_schema_create(&folder->schema);
@@ -243,11 +337,12 @@ static enum ctrace_status restore(struct ct_bin_folder *folder, const struct ct_
 		return status;
 	status = ct_schema_parse(folder->schema, text->data, size, &folder->info, &at);
 	if (status == CTRACE_OK)
-		status = ct_bin_marks_take(folder, text->data, size);
+		status = ct_bin_marks_take(folder, text->data, text->size);
 	if (status == CTRACE_OK)
 		status = ct_os_truncate(folder->metadata_fd, size);
 	if (status != CTRACE_OK)
 		return status;
+	ct_bin_clock_take(&folder->clock, text->data, size);
 	folder->printed = ct_schema_count(folder->schema);
 	folder->metadata_size = folder->size = size;
 	folder->metadata_sync_due = true;
@@ -270,7 +365,70 @@ static bool is_same_process(const struct ct_trace_info *a, const struct ct_trace
 	return a->pid == b->pid && a->start_ns == b->start_ns;
 }
 
-/* Metadata that are there already: ours to go on with, to replace, or to leave alone. */
+struct comparison {
+	bool is_as_marked;
+};
+
+static void compare_with_mark(struct ct_bin_folder *folder, const char *name, uint32_t id, void *user)
+{
+	struct comparison *comparison = user;
+	struct ct_bin_stream *stream = id == CT_BIN_LOST ? folder->lost : id < folder->stream_capacity ? folder->streams[id] : NULL;
+	struct stat info;
+
+	if (fstatat(folder->fd, name, &info, AT_SYMLINK_NOFOLLOW) != 0 || stream == NULL || (uint64_t)info.st_size != stream->offset)
+		comparison->is_as_marked = false;
+}
+
+/* Did whoever wrote it close it in order?  Then the metadata end with the closing mark, and the streams are as long as that says. */
+static bool is_closed(struct ct_bin_folder *folder, const struct ct_buf *text)
+{
+	struct comparison comparison = { .is_as_marked = true };
+	size_t end;
+
+	if (ct_bin_mark_find(text->data, text->size, CT_BIN_MARK_CLOSED, &end) == NULL || end != text->size)
+		return false;
+	if (ct_bin_marks_take(folder, text->data, text->size) != CTRACE_OK ||
+	    !ct_bin_folder_each_stream(folder, compare_with_mark, &comparison))
+		comparison.is_as_marked = false;
+	ct_bin_streams_free(folder);
+	return comparison.is_as_marked;
+}
+
+bool ct_bin_name_beside(const char *path, uint32_t pid, unsigned number, char out[CTRACE_EMITTER_PATH_SIZE])
+{
+	int size = number <= 1 ? snprintf(out, CTRACE_EMITTER_PATH_SIZE, "%s.%u", path, pid)
+			       : snprintf(out, CTRACE_EMITTER_PATH_SIZE, "%s.%u.%u", path, pid, number);
+
+	if (size >= 0 && (size_t)size < CTRACE_EMITTER_PATH_SIZE)
+		return true;
+	errno = ENAMETOOLONG;
+	return false;
+}
+
+/*
+ * The folder of a process that did not end in order gets the name that says whose it is, so that its own name is free.  It is locked, so
+ * nobody writes to it.  NOT_FOUND: it is out of the way.
+ */
+static enum ctrace_status keep_beside(const struct ct_bin_folder *folder, uint32_t pid)
+{
+	char beside[CTRACE_EMITTER_PATH_SIZE];
+	struct stat there;
+
+	if (fstatat(AT_FDCWD, folder->path, &there, AT_SYMLINK_NOFOLLOW) != 0 || there.st_ino != folder->folder_id.inode ||
+	    there.st_dev != folder->folder_id.device)
+		return CTRACE_NOT_FOUND;
+	for (unsigned i = 1; i <= CT_BIN_BESIDE_LIMIT; i++) {
+		if (!ct_bin_name_beside(folder->path, pid, i, beside))
+			break;
+		if (ct_os_rename_aside(folder->path, beside) == CTRACE_OK)
+			return CTRACE_NOT_FOUND;
+		if (errno != EEXIST && errno != ENOTEMPTY)
+			break;
+	}
+	return CTRACE_TIMED_OUT;
+}
+
+/* Metadata that are there already: ours to go on with, to replace, to put out of the way (NOT_FOUND), or to leave alone. */
 static enum ctrace_status take_over(struct ct_bin_folder *folder, const struct ct_bin_claim *claim, const struct ct_buf *text)
 {
 	struct ct_trace_info info;
@@ -282,6 +440,8 @@ static enum ctrace_status take_over(struct ct_bin_folder *folder, const struct c
 	if (!is_same_process(&info, claim->info)) {
 		if (!claim->may_replace_others)
 			return CTRACE_TIMED_OUT;
+		if (!is_closed(folder, text))
+			return keep_beside(folder, info.pid);
 	} else if (claim->may_continue && ct_bin_mark_find(text->data, text->size, CT_BIN_MARK_CLOSED, &end) != NULL) {
 		status = restore(folder, text, end);
 		if (status == CTRACE_OK && !ct_bin_folder_each_stream(folder, cut_to_mark, NULL))
@@ -289,203 +449,259 @@ static enum ctrace_status take_over(struct ct_bin_folder *folder, const struct c
 		return status == CTRACE_DAMAGED ? CTRACE_TIMED_OUT : status;
 	} else if (!claim->may_continue && !claim->may_replace_own) {
 		return CTRACE_TIMED_OUT;
+	} else if (claim->is_beside && !is_closed(folder, text)) {
+		return CTRACE_TIMED_OUT; /* it was put there because its name was wanted */
 	}
-	status = wipe(folder);
-	return status == CTRACE_OK ? begin(folder) : status;
+	return begin(folder, claim->from);
 }
 
-static enum ctrace_status begin_in_empty(struct ct_bin_folder *folder)
+static enum ctrace_status begin_in_empty(struct ct_bin_folder *folder, const struct ct_bin_claim *claim)
 {
 	bool has_streams = false;
 
 	if (!ct_bin_folder_each_stream(folder, note_stream, &has_streams))
 		return CTRACE_OS_ERROR;
 	/* Without metadata they are somebody's files with names like ours. */
-	return has_streams ? CTRACE_TIMED_OUT : begin(folder);
+	return has_streams ? CTRACE_TIMED_OUT : begin(folder, claim->from);
 }
 
-enum ctrace_status ct_bin_folder_create(const char *path, const struct ct_bin_claim *claim, struct ct_bin_folder **out_folder)
+/* NOT_FOUND: what was at path has been put out of the way; nothing is there now. */
+static enum ctrace_status folder_create(const char *path, const struct ct_bin_claim *claim, struct ct_bin_folder **out_folder)
 {
 	struct ct_bin_folder *folder;
 	enum ctrace_status status = folder_new(path, claim->info, &folder);
 	struct ct_buf text;
-	uint64_t size;
+	uint64_t size = 0;
 
 	if (status != CTRACE_OK)
 		return status;
 	ct_buf_init(&text);
 	status = ct_os_make_folder(path);
 	if (status == CTRACE_OK)
-		status = open_files(folder, O_CREAT, &size);
-	if (status == CTRACE_OK && size > 0)
-		status = read_metadata(folder, size, &text);
-	if (status == CTRACE_OK)
-		status = size > 0 ? take_over(folder, claim, &text) : begin_in_empty(folder);
+		status = open_directory(folder);
+	if (status == CTRACE_OK) {
+		status = open_files(folder, &size);
+		if (status == CTRACE_OK && size > 0)
+			status = read_metadata(folder, size, &text);
+		if (status == CTRACE_OK && size > 0)
+			status = take_over(folder, claim, &text);
+		else if (status == CTRACE_OK || status == CTRACE_NOT_FOUND)
+			status = begin_in_empty(folder, claim);
+	}
 	ct_buf_fini(&text);
 	if (status != CTRACE_OK) {
-		int error = errno;
-
-		folder_free(folder);
-		errno = error;
+		folder_free_after(folder);
 		return status;
 	}
 	*out_folder = folder;
 	return CTRACE_OK;
 }
 
+enum ctrace_status ct_bin_folder_create(const char *path, const struct ct_bin_claim *claim, struct ct_bin_folder **out_folder)
+{
+	enum ctrace_status status = CTRACE_NOT_FOUND;
+
+	for (unsigned i = 0; i < CREATE_TRIES && status == CTRACE_NOT_FOUND; i++)
+		status = folder_create(path, claim, out_folder);
+	return status;
+}
+
+static void add_size(struct ct_bin_folder *folder)
+{
+	for (uint32_t id = 0; id < folder->stream_capacity; id++)
+		folder->size += folder->streams[id] != NULL ? folder->streams[id]->offset : 0;
+	folder->size += folder->lost != NULL ? folder->lost->offset : 0;
+}
+
+/* What was written behind the place does not count, but for a closing mark: it says how long the streams were. */
 static enum ctrace_status go_on(struct ct_bin_folder *folder, const struct ctrace_place *place, const struct ct_trace_info *info)
 {
 	struct ct_trace_info found;
 	struct ct_buf text;
 	uint64_t size;
 	size_t at;
-	enum ctrace_status status = open_files(folder, 0, &size);
+	enum ctrace_status status = open_directory(folder);
 
+	if (status == CTRACE_OK)
+		status = open_files(folder, &size);
 	if (status != CTRACE_OK)
 		return status;
 	if (size < place->offset)
 		return CTRACE_DAMAGED;
 	ct_buf_init(&text);
-	status = read_metadata(folder, place->offset, &text);
+	status = read_metadata(folder, size, &text);
 	if (status == CTRACE_OK)
 		status = ct_schema_parse_trace(text.data, text.size, &found, &at);
 	if (status == CTRACE_OK && !is_same_process(&found, info))
 		status = CTRACE_NOT_FOUND;
-	if (status == CTRACE_OK)
-		status = restore(folder, &text, text.size);
+	if (status == CTRACE_OK) {
+		const char *mark = ct_bin_mark_find(text.data, text.size, CT_BIN_MARK_CLOSED, &at);
+
+		folder->was_closed = mark == text.data + place->offset && at == text.size;
+		if (!folder->was_closed)
+			text.size = place->offset;
+		status = restore(folder, &text, place->offset);
+	}
 	ct_buf_fini(&text);
-	if (status == CTRACE_OK && !ct_bin_folder_each_stream(folder, count_bytes, NULL))
+	if (status == CTRACE_OK && folder->was_closed)
+		add_size(folder);
+	else if (status == CTRACE_OK && !ct_bin_folder_each_stream(folder, count_bytes, NULL))
 		status = CTRACE_OS_ERROR;
 	return status;
 }
 
-enum ctrace_status ct_bin_folder_resume(const struct ctrace_place *place, const struct ct_trace_info *info,
-					struct ct_bin_folder **out_folder)
+static enum ctrace_status resume_at(const char *path, const struct ctrace_place *place, const struct ct_trace_info *info,
+				    struct ct_bin_folder **out_folder)
 {
 	struct ct_bin_folder *folder;
-	enum ctrace_status status;
+	enum ctrace_status status = folder_new(path, info, &folder);
 
-	if (memchr(place->path, '\0', sizeof place->path) == NULL)
-		return CTRACE_DAMAGED;
-	status = folder_new(place->path, info, &folder);
 	if (status != CTRACE_OK)
 		return status;
 	status = go_on(folder, place, info);
 	if (status != CTRACE_OK) {
-		int error = errno;
-
-		folder_free(folder);
-		errno = error;
+		folder_free_after(folder);
 		return status;
 	}
 	*out_folder = folder;
 	return CTRACE_OK;
 }
 
-/* Opens what was closed behind our back.  False when that does not lead to the same folder. */
-static bool reach(struct ct_bin_folder *folder)
+enum ctrace_status ct_bin_folder_resume(const struct ctrace_place *place, const struct ct_trace_info *info,
+					struct ct_bin_folder **out_folder)
 {
-	struct ct_file_id folder_id = folder->folder_id;
-	struct ct_file_id metadata_id = folder->metadata_id;
+	enum ctrace_status status, found = CTRACE_NOT_FOUND;
+	char beside[CTRACE_EMITTER_PATH_SIZE];
 
-	if (!ct_os_is_file(folder->fd, &folder_id) && (open_directory(folder) != CTRACE_OK || !ct_os_is_file(folder->fd, &folder_id)))
-		return false;
-	if (ct_os_is_file(folder->metadata_fd, &metadata_id))
-		return true;
-	folder->metadata_fd = -1;
-	return open_metadata(folder, 0) == CTRACE_OK && ct_os_is_file(folder->metadata_fd, &metadata_id);
+	if (memchr(place->path, '\0', sizeof place->path) == NULL)
+		return CTRACE_DAMAGED;
+	status = resume_at(place->path, place, info, out_folder);
+	/* Another process may have put it out of its way. */
+	for (unsigned i = 1; i <= CT_BIN_BESIDE_LIMIT && found == CTRACE_NOT_FOUND; i++) {
+		if ((status != CTRACE_NOT_FOUND && status != CTRACE_TIMED_OUT) ||
+		    !ct_bin_name_beside(place->path, info->pid, i, beside))
+			break;
+		found = resume_at(beside, place, info, out_folder);
+	}
+	return found == CTRACE_OK ? CTRACE_OK : status;
 }
 
-bool ct_bin_folder_is_gone(struct ct_bin_folder *folder)
+/* ------------------------------------------------------------------------------------------------------------
+ * Is it still there?
+ */
+
+/* Opens the folder again, which was closed behind our back. */
+static enum ct_bin_presence reach_folder(struct ct_bin_folder *folder)
 {
+	struct ct_file_id id = folder->folder_id;
+	enum ct_os_identity identity = ct_os_identify(folder->fd, &id);
+	enum ctrace_status status;
+
+	if (identity != CT_OS_OTHER)
+		return identity == CT_OS_SAME ? CT_BIN_HERE : CT_BIN_UNCLEAR;
+	folder->fd = -1;
+	status = open_directory(folder);
+	if (status != CTRACE_OK)
+		ct_os_close_file(&folder->fd, &folder->folder_id);
+	else if (!ct_os_is_file(folder->fd, &id))
+		status = CTRACE_NOT_FOUND; /* another one has its name */
+	if (status == CTRACE_NOT_FOUND)
+		return CT_BIN_GONE;
+	folder->folder_id = id;
+	return status == CTRACE_OK ? CT_BIN_HERE : CT_BIN_UNCLEAR;
+}
+
+/* Opens the metadata again, and takes the lock, which went with the descriptor. */
+static enum ct_bin_presence reach_metadata(struct ct_bin_folder *folder)
+{
+	struct ct_file_id id = folder->metadata_id;
+	enum ct_os_identity identity = ct_os_identify(folder->metadata_fd, &id);
+	enum ctrace_status status;
+
+	if (identity != CT_OS_OTHER)
+		return identity == CT_OS_SAME ? CT_BIN_HERE : CT_BIN_UNCLEAR;
+	folder->metadata_fd = -1;
+	ct_bin_lock_close(&folder->metadata_fd, &id);
+	status = open_metadata(folder);
+	if (status == CTRACE_OK && (folder->metadata_id.inode != id.inode || folder->metadata_id.device != id.device)) {
+		ct_bin_lock_close(&folder->metadata_fd, &folder->metadata_id);
+		status = CTRACE_NOT_FOUND;
+	}
+	/* TIMED_OUT: somebody took the folder while it was not locked. */
+	if (status == CTRACE_NOT_FOUND || status == CTRACE_TIMED_OUT)
+		return CT_BIN_GONE;
+	return status == CTRACE_OK ? CT_BIN_HERE : CT_BIN_UNCLEAR;
+}
+
+enum ct_bin_presence ct_bin_folder_look(struct ct_bin_folder *folder)
+{
+	enum ct_bin_presence presence = reach_folder(folder);
 	struct stat info;
 
-	return !reach(folder) || fstat(folder->metadata_fd, &info) != 0 || info.st_nlink == 0;
+	if (presence == CT_BIN_HERE)
+		presence = reach_metadata(folder);
+	if (presence != CT_BIN_HERE)
+		return presence;
+	if (ct_os_stat(folder->metadata_fd, &info) != CTRACE_OK)
+		return CT_BIN_UNCLEAR;
+	return info.st_nlink == 0 ? CT_BIN_GONE : CT_BIN_HERE;
 }
 
 bool ct_bin_folder_is_in_place(struct ct_bin_folder *folder)
 {
 	struct stat there;
 
-	return !ct_bin_folder_is_gone(folder) && fstatat(AT_FDCWD, folder->path, &there, AT_SYMLINK_NOFOLLOW) == 0 &&
-	       there.st_dev == folder->folder_id.device && there.st_ino == folder->folder_id.inode;
-}
-
-/* ------------------------------------------------------------------------------------------------------------
- * Generations
- */
-
-static enum ctrace_status inherit_stream(struct ct_bin_folder *folder, const struct ct_bin_stream *from)
-{
-	uint64_t lost = from == NULL ? 0 : from->lost > from->lost_base ? from->lost : from->lost_base;
-	struct ct_bin_stream *stream;
-	enum ctrace_status status;
-
-	if (from == NULL)
-		return CTRACE_OK;
-	status = ct_bin_stream_get(folder, from->id, &stream);
-	if (status != CTRACE_OK)
-		return status;
-	stream->is_loaded = true;
-	stream->lost = stream->lost_base = lost;
-	stream->last_ns = from->last_ns;
-	ct_bin_mark_add(&folder->text, from->id, lost);
-	return CTRACE_OK;
-}
-
-enum ctrace_status ct_bin_folder_inherit(struct ct_bin_folder *folder, struct ct_bin_folder *from)
-{
-	enum ctrace_status status;
-
-	ct_bin_load_untouched(from);
-	ct_buf_clear(&folder->text);
-	ct_buf_add_text(&folder->text, CT_BIN_MARK_LOST);
-	status = inherit_stream(folder, from->lost);
-	for (uint32_t id = 0; id < from->stream_capacity && status == CTRACE_OK; id++)
-		status = inherit_stream(folder, from->streams[id]);
-	ct_buf_add_text(&folder->text, CT_BIN_MARK_END);
-	if (status == CTRACE_OK && folder->text.failed)
-		status = CTRACE_NOT_ENOUGH_MEMORY;
-	if (status == CTRACE_OK)
-		status = ct_os_write_at(folder->metadata_fd, folder->text.data, folder->text.size, folder->metadata_size);
-	if (status != CTRACE_OK)
-		return status;
-	folder->metadata_size += folder->text.size;
-	folder->size += folder->text.size;
-	return CTRACE_OK;
+	return fstatat(AT_FDCWD, folder->path, &there, AT_SYMLINK_NOFOLLOW) == 0 && there.st_dev == folder->folder_id.device &&
+	       there.st_ino == folder->folder_id.inode;
 }
 
 /* ------------------------------------------------------------------------------------------------------------
  * Ending
  */
 
-static void write_mark(struct ct_bin_folder *folder)
+static void mark_stream(struct ct_buf *out, const struct ct_bin_stream *stream)
 {
-	ct_buf_clear(&folder->text);
-	ct_buf_add_text(&folder->text, CT_BIN_MARK_CLOSED);
-	for (uint32_t id = 0; id < folder->stream_capacity; id++)
-		if (folder->streams[id] != NULL)
-			ct_bin_mark_add(&folder->text, id, folder->streams[id]->offset);
-	if (folder->lost != NULL)
-		ct_bin_mark_add(&folder->text, CT_BIN_LOST, folder->lost->offset);
-	ct_buf_add_text(&folder->text, CT_BIN_MARK_END);
-	if (folder->text.failed || folder->metadata_cut_due)
+	if (stream != NULL)
+		ct_bin_mark_add(out, stream->id, &(struct ct_bin_mark){ stream->offset, stream->last_at });
+}
+
+void ct_bin_folder_end(struct ct_bin_folder *folder)
+{
+	enum ctrace_status status;
+	struct ct_buf text;
+
+	if (folder->is_ended || folder->metadata_cut_due || !ct_os_is_file(folder->metadata_fd, &folder->metadata_id))
 		return;
-	if (ct_os_write_at(folder->metadata_fd, folder->text.data, folder->text.size, folder->metadata_size) != CTRACE_OK)
-		(void)!ct_os_truncate(folder->metadata_fd, folder->metadata_size);
+	ct_buf_init(&text);
+	status = read_metadata(folder, folder->metadata_size, &text);
+	ct_buf_add_text(&text, CT_BIN_MARK_CLOSED);
+	for (uint32_t id = 0; id < folder->stream_capacity; id++)
+		mark_stream(&text, folder->streams[id]);
+	mark_stream(&text, folder->lost);
+	ct_buf_add_text(&text, CT_BIN_MARK_END);
+	if (status == CTRACE_OK)
+		status = put_metadata(folder, &text, false);
+	folder->is_ended = status == CTRACE_OK;
+	ct_buf_fini(&text);
+}
+
+void ct_bin_folder_reopen(struct ct_bin_folder *folder)
+{
+	folder->metadata_cut_due |= folder->is_ended;
+	folder->is_ended = false;
 }
 
 void ct_bin_folder_close(struct ct_bin_folder *folder)
 {
 	if (folder == NULL)
 		return;
-	if (folder->owner_pid == (uint32_t)getpid())
-		write_mark(folder);
+	if (folder->owner_pid == (uint32_t)getpid() && (!folder->is_recovered || folder->was_closed))
+		ct_bin_folder_end(folder);
 	folder_free(folder);
 }
 
 void ct_bin_folder_discard(struct ct_bin_folder *folder)
 {
 	remove_files(folder);
-	folder_free(folder);
+	folder_free_after(folder);
 }

@@ -37,14 +37,20 @@ bool ct_bin_stream_name_parse(const char *name, size_t size, uint32_t *out_id)
 	return true;
 }
 
-void ct_bin_mark_add(struct ct_buf *out, uint32_t id, uint64_t value)
+void ct_bin_mark_add(struct ct_buf *out, uint32_t id, const struct ct_bin_mark *mark)
 {
-	if (value == 0)
+	if (mark->value == 0)
 		return;
 	if (id == CT_BIN_LOST)
-		ct_buf_add_format(out, "stream.lost %llu\n", (unsigned long long)value);
+		ct_buf_add_text(out, "stream.lost ");
 	else
-		ct_buf_add_format(out, "stream.%u %llu\n", id, (unsigned long long)value);
+		ct_buf_add_format(out, "stream.%u ", id);
+	ct_buf_add_u64(out, mark->value);
+	if (mark->last_at != 0) {
+		ct_buf_add_char(out, ' ');
+		ct_buf_add_u64(out, mark->last_at);
+	}
+	ct_buf_add_char(out, '\n');
 }
 
 const char *ct_bin_mark_find(const char *text, size_t size, const char *mark, size_t *out_end)
@@ -62,7 +68,7 @@ const char *ct_bin_mark_find(const char *text, size_t size, const char *mark, si
 	return found;
 }
 
-static bool parse_size(const char *text, size_t size, uint64_t *out_value)
+static bool parse_number(const char *text, size_t size, uint64_t *out_value)
 {
 	uint64_t value = 0;
 
@@ -75,6 +81,18 @@ static bool parse_size(const char *text, size_t size, uint64_t *out_value)
 	}
 	*out_value = value;
 	return true;
+}
+
+/* "12345", or "12345 12000" */
+static bool parse_values(const char *text, size_t size, struct ct_bin_mark *out_mark)
+{
+	const char *blank = memchr(text, ' ', size);
+
+	*out_mark = (struct ct_bin_mark){ 0 };
+	if (blank == NULL)
+		return parse_number(text, size, &out_mark->value);
+	return parse_number(text, (size_t)(blank - text), &out_mark->value) &&
+	       parse_number(blank + 1, size - (size_t)(blank + 1 - text), &out_mark->last_at);
 }
 
 enum mark_kind { MARK_SIZES, MARK_LOST };
@@ -90,21 +108,23 @@ static enum ctrace_status take_mark(struct ct_bin_folder *folder, const char *ma
 		const char *blank = end == NULL ? NULL : memchr(line, ' ', (size_t)(end - line));
 		struct ct_bin_stream *stream;
 		enum ctrace_status status;
-		uint64_t value;
+		struct ct_bin_mark values;
 		uint32_t id;
 
 		if (end != NULL && end - line == 2 && memcmp(line, "*/", 2) == 0)
 			return CTRACE_OK;
 		if (blank == NULL || !ct_bin_stream_name_parse(line, (size_t)(blank - line), &id) ||
-		    !parse_size(blank + 1, (size_t)(end - blank - 1), &value))
+		    !parse_values(blank + 1, (size_t)(end - blank - 1), &values))
 			return CTRACE_DAMAGED;
 		status = ct_bin_stream_get(folder, id, &stream);
 		if (status != CTRACE_OK)
 			return status;
-		if (kind == MARK_SIZES)
-			stream->offset = value;
-		else
-			stream->lost_base = value;
+		if (kind == MARK_SIZES) {
+			stream->offset = values.value;
+			stream->last_at = values.last_at;
+		} else {
+			stream->lost_base = values.value;
+		}
 		line = end + 1;
 	}
 }

@@ -15,7 +15,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define KEPT_MEMORY ((size_t)256 << 10) /* of a stream's packets, between batches */
+#define KEPT_MEMORY ((size_t)256 << 10)             /* of a stream's packets, between batches */
+#define TAIL_SIZE ((uint64_t)4 * CT_PACKET_CONTENT) /* of a stream, to find its last packet in */
 #define SEQUENCE_BITS 40
 #define SEQUENCE_MASK (((uint64_t)1 << SEQUENCE_BITS) - 1)
 
@@ -80,6 +81,9 @@ void ct_bin_streams_free(struct ct_bin_folder *folder)
 	stream_free(folder->lost);
 	free(folder->streams);
 	free(folder->bound);
+	folder->streams = folder->bound = NULL;
+	folder->stream_capacity = folder->bound_capacity = folder->open_count = 0;
+	folder->lost = NULL;
 }
 
 /* Closes the file of the stream that was not used for longest. */
@@ -101,23 +105,30 @@ static void close_oldest(struct ct_bin_folder *folder)
 	folder->open_count--;
 }
 
+static void stream_name(char out[24], uint32_t id)
+{
+	if (id == CT_BIN_LOST)
+		(void)snprintf(out, 24, "stream.lost");
+	else
+		(void)snprintf(out, 24, "stream.%u", id);
+}
+
+/* Opens the stream's file unless its descriptor still is that file: to be called before each use. */
 static enum ctrace_status open_stream(struct ct_bin_folder *folder, struct ct_bin_stream *stream)
 {
+	enum ct_os_identity identity = ct_os_identify(stream->fd, &stream->file_id);
 	enum ctrace_status status;
 	char name[24];
 
-	if (ct_os_is_file(stream->fd, &stream->file_id))
-		return CTRACE_OK;
+	if (identity != CT_OS_OTHER)
+		return identity == CT_OS_SAME ? CTRACE_OK : CTRACE_OS_ERROR;
 	if (stream->fd >= 0) {
 		stream->fd = -1; /* closed behind our back; not ours any more */
 		folder->open_count -= stream->id != CT_BIN_LOST;
 	}
 	if (folder->open_count >= CT_BIN_OPEN_LIMIT)
 		close_oldest(folder);
-	if (stream->id == CT_BIN_LOST)
-		(void)snprintf(name, sizeof name, "stream.lost");
-	else
-		(void)snprintf(name, sizeof name, "stream.%u", stream->id);
+	stream_name(name, stream->id);
 	status = ct_os_open_file(folder->fd, name, O_RDWR | O_CREAT, &stream->fd);
 	stream->file_id = ct_os_file_id(status == CTRACE_OK ? stream->fd : -1);
 	if (status != CTRACE_OK)
@@ -137,7 +148,71 @@ enum ctrace_status ct_bin_stream_cut(struct ct_bin_folder *folder, struct ct_bin
 	return status;
 }
 
-/* Walks the packets that count, for what the next one has to follow.  Where they are not what they should be, the stream ends. */
+static void take_head(struct ct_bin_stream *stream, const struct ct_packet_head *head, uint64_t at)
+{
+	stream->sequence = head->sequence + 1;
+	stream->lost = stream->lost_base + head->discarded;
+	stream->last_ns = head->end_ns;
+	stream->last_at = at;
+}
+
+/* Reads the head of the last packet, which says what the next one has to follow.  False when at last_at there is no packet of this stream
+ * that ends at offset. */
+static bool read_last_packet(const struct ct_bin_folder *folder, struct ct_bin_stream *stream)
+{
+	unsigned char bytes[CT_PACKET_HEAD];
+	struct ct_packet_head head;
+	size_t got, head_size;
+
+	if (stream->last_at >= stream->offset || ct_os_read_at(stream->fd, bytes, sizeof bytes, stream->last_at, &got) != CTRACE_OK ||
+	    ct_packet_decode_head(bytes, got, &head, &head_size) != CTRACE_OK)
+		return false;
+	if (memcmp(head.uuid, folder->info.uuid, sizeof head.uuid) != 0 || head.stream_instance != stream->id ||
+	    head.packet_bits / 8 != stream->offset - stream->last_at)
+		return false;
+	take_head(stream, &head, stream->last_at);
+	return true;
+}
+
+/*
+ * Finds the last packet in the last bytes of what counts: packets that follow each other up to offset, or to one that was cut short.
+ * Anything else may be a text that looks like a packet.
+ */
+static bool find_last_packet(const struct ct_bin_folder *folder, struct ct_bin_stream *stream)
+{
+	uint64_t from = stream->offset > TAIL_SIZE ? stream->offset - TAIL_SIZE : 0;
+	size_t size = (size_t)(stream->offset - from), at = 0, got = 0;
+	unsigned char *bytes = malloc(size);
+	bool is_found = false, is_whole = false;
+
+	if (bytes == NULL || ct_os_read_at(stream->fd, bytes, size, from, &got) != CTRACE_OK || got < size)
+		size = 0;
+	at = size > 0 ? ct_packet_find(bytes, size, 0) : 0;
+	while (at < size) {
+		struct ct_packet_head head;
+		size_t head_size;
+		bool is_head = ct_packet_decode_head(bytes + at, size - at, &head, &head_size) == CTRACE_OK &&
+			       memcmp(head.uuid, folder->info.uuid, sizeof head.uuid) == 0 && head.stream_instance == stream->id;
+
+		if (is_head && head.packet_bits / 8 <= size - at) {
+			take_head(stream, &head, from + at);
+			is_found = true;
+			at += head.packet_bits / 8;
+			is_whole = at == size;
+		} else if (is_found) {
+			is_whole = is_head;
+			break;
+		} else {
+			at = ct_packet_find(bytes, size, at + 1);
+		}
+	}
+	if (is_whole)
+		stream->offset = from + at;
+	free(bytes);
+	return is_whole;
+}
+
+/* Walks the packets that count, where nobody knows the last one.  Where they are not what they should be, the stream ends. */
 static enum ctrace_status walk_packets(struct ct_bin_stream *stream)
 {
 	unsigned char bytes[CT_PACKET_HEAD];
@@ -152,29 +227,29 @@ static enum ctrace_status walk_packets(struct ct_bin_stream *stream)
 			return status;
 		if (ct_packet_decode_head(bytes, got, &head, &head_size) != CTRACE_OK || head.packet_bits / 8 > stream->offset - at)
 			break;
-		stream->sequence = head.sequence + 1;
-		stream->lost = stream->lost_base + head.discarded;
-		stream->last_ns = head.end_ns;
+		take_head(stream, &head, at);
 		at += head.packet_bits / 8;
 	}
 	stream->offset = at;
 	return CTRACE_OK;
 }
 
-/* offset: bytes that count. */
-static enum ctrace_status load_stream(struct ct_bin_folder *folder, struct ct_bin_stream *stream, uint64_t offset)
+/* offset: bytes that count; last_at: where the last packet of these begins, if that is known. */
+static enum ctrace_status load_stream(struct ct_bin_folder *folder, struct ct_bin_stream *stream, uint64_t offset, uint64_t last_at)
 {
 	enum ctrace_status status = CTRACE_OK;
 	struct stat info;
 
+	stream->last_at = last_at;
 	if (offset > 0) {
 		status = open_stream(folder, stream);
+		if (status == CTRACE_OK)
+			status = ct_os_stat(stream->fd, &info);
 		if (status != CTRACE_OK)
 			return status;
-		if (fstat(stream->fd, &info) != 0)
-			return CTRACE_OS_ERROR;
 		stream->offset = offset < (uint64_t)info.st_size ? offset : (uint64_t)info.st_size;
-		status = walk_packets(stream);
+		if (!read_last_packet(folder, stream) && !find_last_packet(folder, stream))
+			status = walk_packets(stream);
 	} else {
 		stream->offset = 0;
 	}
@@ -213,7 +288,8 @@ static enum ctrace_status bind_streams(struct ct_bin_folder *folder, const struc
 		if (!stream->is_loaded) {
 			bool is_here = (given->sequence & ~SEQUENCE_MASK) == folder_tag(folder);
 
-			status = load_stream(folder, stream, is_here ? given->offset : stream->offset);
+			status = is_here ? load_stream(folder, stream, given->offset, given->extra)
+					 : load_stream(folder, stream, stream->offset, stream->last_at);
 			if (status != CTRACE_OK)
 				return status;
 		}
@@ -306,11 +382,27 @@ static void add_event(struct ct_bin_folder *folder, struct ct_bin_stream *stream
 	ct_packet_add(&stream->packets, class, event, &stream->previous_ns);
 }
 
+/* Times of the stream, which run on when the clock is set back. */
+static void add_event_in_time(struct ct_bin_folder *folder, const struct ctrace_event *event)
+{
+	uint64_t time_ns = ct_bin_clock_time(&folder->clock, event);
+	struct ctrace_event moved;
+
+	if (time_ns == event->time_ns) {
+		add_event(folder, folder->bound[event->stream], event);
+		return;
+	}
+	moved = *event;
+	moved.time_ns = time_ns;
+	add_event(folder, folder->bound[event->stream], &moved);
+}
+
 static enum ctrace_status gather(struct ct_bin_folder *folder, const struct ctrace_batch *batch, uint32_t least_level)
 {
+	ct_bin_clock_begin(&folder->clock);
 	for (uint32_t i = 0; i < batch->event_count; i++)
 		if (batch->events[i].level >= least_level)
-			add_event(folder, folder->bound[batch->events[i].stream], &batch->events[i]);
+			add_event_in_time(folder, &batch->events[i]);
 	for (uint32_t i = 0; i < batch->stream_count; i++) {
 		end_packet(folder->bound[i]);
 		if (folder->bound[i]->packets.failed)
@@ -328,10 +420,13 @@ static enum ctrace_status write_metadata(struct ct_bin_folder *folder)
 	enum ctrace_status status;
 
 	ct_buf_clear(&folder->text);
+	ct_bin_clock_print(&folder->clock, &folder->text);
 	for (uint32_t id = folder->printed; id < ct_schema_count(folder->schema); id++)
 		ct_schema_print_class(&folder->text, ct_schema_find(folder->schema, id));
 	if (folder->text.failed)
 		return CTRACE_NOT_ENOUGH_MEMORY;
+	if ((folder->metadata_cut_due || folder->text.size != 0) && !ct_os_is_file(folder->metadata_fd, &folder->metadata_id))
+		return CTRACE_OS_ERROR;
 	if (folder->metadata_cut_due) {
 		status = ct_os_truncate(folder->metadata_fd, folder->metadata_size);
 		if (status != CTRACE_OK)
@@ -364,6 +459,7 @@ static void commit_stream(struct ct_bin_folder *folder, struct ct_bin_stream *st
 	if (stream->packets.size == 0)
 		return;
 	folder->size += stream->packets.size;
+	stream->last_at = stream->offset + stream->packet_at;
 	stream->offset += stream->packets.size;
 	stream->sequence = stream->next_sequence;
 	stream->lost = stream->next_lost;
@@ -391,6 +487,7 @@ static void undo(struct ct_bin_folder *folder, uint32_t stream_count)
 {
 	int error = errno;
 
+	ct_bin_clock_undo(&folder->clock);
 	for (uint32_t i = 0; i < stream_count; i++) {
 		struct ct_bin_stream *stream = folder->bound[i];
 
@@ -398,14 +495,65 @@ static void undo(struct ct_bin_folder *folder, uint32_t stream_count)
 			(void)!ct_bin_stream_cut(folder, stream);
 		ct_buf_fini(&stream->packets);
 	}
-	if (folder->metadata_cut_due)
+	if (folder->metadata_cut_due && ct_os_is_file(folder->metadata_fd, &folder->metadata_id))
 		folder->metadata_cut_due = ct_os_truncate(folder->metadata_fd, folder->metadata_size) != CTRACE_OK;
 	errno = error;
+}
+
+/* Appends to stream.lost what makes its total `total`. */
+static enum ctrace_status put_lost(struct ct_bin_folder *folder, struct ct_bin_stream *stream, uint64_t total)
+{
+	struct ctrace_event now = { .time_ns = ct_clock_wall_ns() + folder->clock.ahead_ns, .pid = folder->info.pid };
+	enum ctrace_status status;
+
+	stream->previous_ns = stream->last_ns;
+	stream->next_sequence = stream->sequence;
+	stream->next_lost = total;
+	ct_buf_clear(&stream->packets);
+	begin_first_packet(folder, stream, &now);
+	end_packet(stream);
+	status = stream->packets.failed ? CTRACE_NOT_ENOUGH_MEMORY : write_stream(folder, stream);
+	if (status == CTRACE_OK)
+		commit_stream(folder, stream);
+	else
+		(void)!ct_bin_stream_cut(folder, stream);
+	return status;
+}
+
+/* stream.lost of an earlier end of this folder; NULL when there is none. */
+static struct ct_bin_stream *find_lost(struct ct_bin_folder *folder)
+{
+	struct ct_bin_stream *stream;
+	struct stat info;
+
+	if (folder->lost == NULL && fstatat(folder->fd, "stream.lost", &info, AT_SYMLINK_NOFOLLOW) != 0)
+		return NULL;
+	if (ct_bin_stream_get(folder, CT_BIN_LOST, &stream) != CTRACE_OK)
+		return NULL;
+	if (!stream->is_loaded && load_stream(folder, stream, INT64_MAX, 0) != CTRACE_OK)
+		return NULL;
+	return stream;
+}
+
+/* The packets of a batch tell of losses that stream.lost told of when the folder was closed before: told once is enough. */
+static void take_back_lost(struct ct_bin_folder *folder, uint64_t told)
+{
+	struct ct_bin_stream *stream = told != 0 ? find_lost(folder) : NULL;
+	uint64_t total;
+
+	if (stream == NULL || stream->lost <= stream->lost_base)
+		return;
+	total = stream->lost - stream->lost_base > told ? stream->lost - told : stream->lost_base;
+	stream->offset = 0;
+	stream->lost = stream->lost_base;
+	if (ct_bin_stream_cut(folder, stream) == CTRACE_OK && total > stream->lost_base)
+		(void)!put_lost(folder, stream, total);
 }
 
 enum ctrace_status ct_bin_write(struct ct_bin_folder *folder, const struct ctrace_batch *batch, uint32_t least_level)
 {
 	enum ctrace_status status = bind_streams(folder, batch);
+	uint64_t told = 0;
 
 	if (status != CTRACE_OK)
 		return status;
@@ -422,10 +570,13 @@ enum ctrace_status ct_bin_write(struct ct_bin_folder *folder, const struct ctrac
 	for (uint32_t i = 0; i < batch->stream_count; i++) {
 		struct ct_bin_stream *stream = folder->bound[i];
 
+		told += stream->packets.size != 0 ? stream->next_lost - stream->lost : 0;
 		commit_stream(folder, stream);
 		batch->streams[i].offset = stream->offset;
+		batch->streams[i].extra = stream->last_at;
 		batch->streams[i].sequence = folder_tag(folder) | (stream->sequence & SEQUENCE_MASK);
 	}
+	take_back_lost(folder, told);
 	return CTRACE_OK;
 }
 
@@ -433,20 +584,51 @@ enum ctrace_status ct_bin_write(struct ct_bin_folder *folder, const struct ctrac
  * Losses of nobody's, durability
  */
 
-static void load_untouched(struct ct_bin_folder *folder, const char *name, uint32_t id, void *user)
+struct settling {
+	bool cuts;
+	enum ctrace_status status;
+};
+
+/* Streams that had no events since the folder was opened.  What the closing mark says of them counts, else all whole packets: had something in it
+ * not been committed, its events had come again. */
+static void settle_stream(struct ct_bin_folder *folder, const char *name, uint32_t id, void *user)
 {
+	struct settling *settling = user;
 	struct ct_bin_stream *stream;
+	enum ctrace_status status = ct_bin_stream_get(folder, id, &stream);
 
 	(void)name;
-	(void)user;
-	/* Had something in it not been committed, its events had come again. */
-	if (ct_bin_stream_get(folder, id, &stream) == CTRACE_OK && !stream->is_loaded)
-		(void)!load_stream(folder, stream, INT64_MAX);
+	if (status == CTRACE_OK && !stream->is_loaded)
+		status = load_stream(folder, stream, stream->offset != 0 ? stream->offset : INT64_MAX, stream->last_at);
+	if (status == CTRACE_OK && settling->cuts && stream->cut_due)
+		status = ct_bin_stream_cut(folder, stream);
+	if (status != CTRACE_OK)
+		settling->status = status;
 }
 
-void ct_bin_load_untouched(struct ct_bin_folder *folder)
+enum ctrace_status ct_bin_settle(struct ct_bin_folder *folder)
 {
-	(void)ct_bin_folder_each_stream(folder, load_untouched, NULL);
+	struct settling settling = { .cuts = true, .status = CTRACE_OK };
+
+	if (!ct_bin_folder_each_stream(folder, settle_stream, &settling))
+		return CTRACE_OS_ERROR;
+	if (settling.status == CTRACE_OK && folder->metadata_cut_due) {
+		if (!ct_os_is_file(folder->metadata_fd, &folder->metadata_id))
+			return CTRACE_OS_ERROR;
+		settling.status = ct_os_truncate(folder->metadata_fd, folder->metadata_size);
+		folder->metadata_cut_due = settling.status != CTRACE_OK;
+	}
+	return settling.status;
+}
+
+enum ctrace_status ct_bin_settle_lost(struct ct_bin_folder *folder)
+{
+	struct settling settling = { .cuts = true, .status = CTRACE_OK };
+	struct stat info;
+
+	if (fstatat(folder->fd, "stream.lost", &info, AT_SYMLINK_NOFOLLOW) == 0)
+		settle_stream(folder, "stream.lost", CT_BIN_LOST, &settling);
+	return settling.status;
 }
 
 static uint64_t stream_lost(const struct ct_bin_stream *stream)
@@ -467,32 +649,19 @@ static uint64_t count_lost(const struct ct_bin_folder *folder)
 
 enum ctrace_status ct_bin_write_lost(struct ct_bin_folder *folder, uint64_t total)
 {
-	struct ctrace_event now = { .time_ns = ct_clock_wall_ns(), .pid = folder->info.pid };
+	struct settling looking = { .cuts = false, .status = CTRACE_OK };
 	struct ct_bin_stream *stream;
 	enum ctrace_status status;
 	uint64_t known;
 
-	ct_bin_load_untouched(folder);
+	(void)ct_bin_folder_each_stream(folder, settle_stream, &looking);
 	known = count_lost(folder);
 	if (total <= known)
 		return CTRACE_OK;
 	status = ct_bin_stream_get(folder, CT_BIN_LOST, &stream);
 	if (status == CTRACE_OK && !stream->is_loaded)
-		status = load_stream(folder, stream, 0);
-	if (status != CTRACE_OK)
-		return status;
-	stream->previous_ns = stream->last_ns;
-	stream->next_sequence = stream->sequence;
-	stream->next_lost = stream->lost + (total - known);
-	ct_buf_clear(&stream->packets);
-	begin_first_packet(folder, stream, &now);
-	end_packet(stream);
-	status = stream->packets.failed ? CTRACE_NOT_ENOUGH_MEMORY : write_stream(folder, stream);
-	if (status == CTRACE_OK)
-		commit_stream(folder, stream);
-	else
-		(void)!ct_bin_stream_cut(folder, stream);
-	return status;
+		status = load_stream(folder, stream, 0, 0);
+	return status == CTRACE_OK ? put_lost(folder, stream, stream->lost + (total - known)) : status;
 }
 
 static enum ctrace_status sync_stream(struct ct_bin_folder *folder, struct ct_bin_stream *stream)

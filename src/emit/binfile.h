@@ -9,11 +9,13 @@
  *
  * What counts of these files is what the drain has committed: ctrace_place.offset bytes of metadata (extra: the generation), and
  * ctrace_stream.offset bytes of each stream.  ctrace_stream.sequence is the next packet's number, its 24 high bits are
- * of the folder's uuid: so the place of a stream in another folder is known for what it is.
+ * of the folder's uuid: so the place of a stream in another folder is known for what it is.  ctrace_stream.extra is where the last packet
+ * begins: its head says what the next one follows.
  *
- * Two comments in the metadata are for us.  A folder that is closed in order gets a closing mark with the size of each stream: who
- * opens it without a place goes on from there.  One that follows another begins with what each stream had lost before it, since viewers
- * want events_discarded to start at 0 in each trace.
+ * Three comments in the metadata are for us (the third: bin_clock.c).  A folder that is closed in order gets a closing mark with the size of each stream, and where its
+ * last packet begins: a process that opens it without a place goes on from there.  A folder without one belongs to a process that did not end
+ * in order, and is never replaced: another process that wants its name renames it to `<name>.<process>`.  A folder that follows
+ * another begins with what each stream had lost before it, since viewers want events_discarded to start at 0 in each trace.
  *
  * Copyright The ctrace authors.  SPDX-License-Identifier: Apache-2.0
  */
@@ -25,8 +27,10 @@
 
 #define CT_BIN_LOST UINT32_MAX /* stream id of stream.lost */
 #define CT_BIN_STREAM_LIMIT 65536u
-#define CT_BIN_OPEN_LIMIT 64u /* stream files kept open */
-#define CT_BIN_CACHE 1024u    /* a power of two */
+#define CT_BIN_OPEN_LIMIT 64u            /* stream files kept open */
+#define CT_BIN_CACHE 1024u               /* a power of two */
+#define CT_BIN_BESIDE_LIMIT 9u           /* names tried beside one that is taken */
+#define CT_BIN_TEMPORARY ".metadata.new" /* metadata that are not whole yet; viewers pass over names with a dot */
 
 struct ct_bin_stream {
 	uint32_t id;
@@ -37,6 +41,7 @@ struct ct_bin_stream {
 	bool sync_due;
 	uint64_t used;      /* the batch that used it last */
 	uint64_t offset;    /* bytes that count */
+	uint64_t last_at;   /* where the last packet of these begins */
 	uint64_t sequence;  /* of the next packet */
 	uint64_t lost;      /* events of the ring lost before the last packet's */
 	uint64_t lost_base; /* of these before this folder's first: packets count from here */
@@ -58,6 +63,22 @@ struct ct_bin_cache_entry {
 	const struct ct_class *class; /* NULL: free */
 };
 
+/* How the times of a folder go on when somebody sets the wall clock. */
+#define CT_BIN_CLOCK_UNKNOWN UINT32_MAX
+struct ct_bin_clock {
+	uint32_t steps;      /* of the last event; CT_BIN_CLOCK_UNKNOWN: none was written yet */
+	int64_t total_ns;    /* of these */
+	uint64_t base_ns;    /* what the clock had been set back by before the folder began */
+	uint64_t ahead_ns;   /* times are ahead of the clock by that much */
+	bool has_begun;      /* base_ns is known */
+	struct ct_buf marks; /* for the metadata, of the batch under way */
+	/* what a batch that fails goes back to */
+	uint32_t kept_steps;
+	int64_t kept_total_ns;
+	uint64_t kept_ahead_ns;
+	bool kept_has_begun;
+};
+
 struct ct_bin_folder {
 	char path[CTRACE_EMITTER_PATH_SIZE];
 	int fd;
@@ -71,6 +92,9 @@ struct ct_bin_folder {
 	uint64_t metadata_size; /* bytes that count */
 	bool metadata_cut_due;
 	bool metadata_sync_due;
+	bool was_closed;                /* in order, before it was opened */
+	bool is_ended;                  /* has its closing mark */
+	bool is_recovered;              /* of a dead process: gets no closing mark unless it had one */
 	uint64_t size;                  /* of all files, about */
 	struct ct_bin_stream **streams; /* by id; NULL: unknown */
 	uint32_t stream_capacity;
@@ -80,6 +104,7 @@ struct ct_bin_folder {
 	uint32_t open_count;
 	uint64_t batch;
 	struct ct_buf text; /* metadata of new classes */
+	struct ct_bin_clock clock;
 	struct ct_bin_cache_entry cache[CT_BIN_CACHE];
 };
 
@@ -87,54 +112,100 @@ struct ct_bin_folder {
 /* Who traces, for a folder's metadata. */
 void ct_bin_info_fill(struct ct_trace_info *info, const struct ctrace_emitter_context *context);
 
+/* ---- bin_lock.c: who has a folder open */
+/* Opens a file of the folder and locks it.  TIMED_OUT: another process has it, or this one has it already.  Past a return with OK the
+ * name leads to the file that is locked. */
+enum ctrace_status ct_bin_lock_open(int folder_fd, const char *name, int flags, int *out_fd, struct ct_file_id *out_id) CT_MUST_USE;
+void ct_bin_lock_close(int *fd, const struct ct_file_id *id); /* sets -1; nothing for a descriptor that was closed behind our back */
+
 /* ---- bin_folder.c: finding, beginning, continuing and ending a folder */
 struct ct_bin_claim {
 	const struct ct_trace_info *info;
-	bool may_continue;       /* a folder that this process closed; one that it did not get to commit to is begun anew */
-	bool may_replace_own;    /* a generation come round */
-	bool may_replace_others; /* of a process that does not have it open any more */
+	struct ct_bin_folder *from; /* the folder that the new one follows: it notes what the streams of that had lost; or NULL */
+	bool may_continue;          /* a folder that this process closed; one that it did not get to commit to is begun anew */
+	bool may_replace_own;       /* a generation come round */
+	bool may_replace_others;    /* of a process that does not have it open any more: replaced when that closed it, else renamed */
+	bool is_beside;             /* the name is one beside the wanted one: an own folder there is replaced only when it was closed */
 };
 /* Begins (or continues) the folder at path.  TIMED_OUT: somebody has it open, what is there is not ours, or the claim does not allow it. */
 enum ctrace_status ct_bin_folder_create(const char *path, const struct ct_bin_claim *claim,
 					struct ct_bin_folder **out_folder) CT_MUST_USE;
-/* Continues where a place says. */
+/* Continues where a place says, also when another process has renamed the folder: out_folder's path says where it is. */
 enum ctrace_status ct_bin_folder_resume(const struct ctrace_place *place, const struct ct_trace_info *info,
 					struct ct_bin_folder **out_folder) CT_MUST_USE;
+/* "<path>.<pid>", from number 2 on "<path>.<pid>.<number>".  False, with errno, when that is too long. */
+bool ct_bin_name_beside(const char *path, uint32_t pid, unsigned number, char out[CTRACE_EMITTER_PATH_SIZE]) CT_MUST_USE;
+/* Puts metadata with the closing mark in the place of those without: a mark that is cut short would be no metadata for any viewer.  To be
+ * called while the place still is in this folder.  Where it cannot be done the folder has no mark. */
+void ct_bin_folder_end(struct ct_bin_folder *folder);
+void ct_bin_folder_reopen(struct ct_bin_folder *folder);  /* it is written to after all: the mark does not count */
 void ct_bin_folder_close(struct ct_bin_folder *folder);   /* in order, with a closing mark */
 void ct_bin_folder_discard(struct ct_bin_folder *folder); /* removes it; nothing in it counts */
 /* Calls for each stream file that is there, with its name and id (CT_BIN_LOST: stream.lost).  False when the folder cannot be read. */
 typedef void ct_bin_each_stream(struct ct_bin_folder *folder, const char *name, uint32_t id, void *user);
 bool ct_bin_folder_each_stream(struct ct_bin_folder *folder, ct_bin_each_stream *each, void *user);
-bool ct_bin_folder_is_gone(struct ct_bin_folder *folder); /* somebody removed it */
+enum ct_bin_presence {
+	CT_BIN_HERE,   /* and open, with its lock */
+	CT_BIN_GONE,   /* somebody removed it, or took it over while our descriptors were closed */
+	CT_BIN_UNCLEAR /* the file system does not answer (errno): to be tried again */
+};
+enum ct_bin_presence ct_bin_folder_look(struct ct_bin_folder *folder);
 /* Does its path still name it?  False when it was renamed, removed or replaced. */
 bool ct_bin_folder_is_in_place(struct ct_bin_folder *folder);
-/* Notes in a new folder what the streams of the one that it follows had lost. */
-enum ctrace_status ct_bin_folder_inherit(struct ct_bin_folder *folder, struct ct_bin_folder *from) CT_MUST_USE;
 
-/* ---- bin_mark.c: comments in the metadata, a line a stream: "stream.7 12345" */
-#define CT_BIN_MARK_CLOSED "/* closed\n"    /* bytes that count */
+/* ---- bin_mark.c: comments in the metadata, a line a stream: "stream.7 12345", "stream.7 12345 12000" */
+#define CT_BIN_MARK_CLOSED "/* closed\n"    /* bytes that count; where the last packet begins */
 #define CT_BIN_MARK_LOST "/* lost before\n" /* events */
 #define CT_BIN_MARK_END "*/\n"
+struct ct_bin_mark {
+	uint64_t value;
+	uint64_t last_at; /* 0: not in the text */
+};
 /* "stream.12" -> 12, "stream.lost" -> CT_BIN_LOST.  False for names that are not ours. */
 bool ct_bin_stream_name_parse(const char *name, size_t size, uint32_t *out_id);
-void ct_bin_mark_add(struct ct_buf *out, uint32_t id, uint64_t value);
+void ct_bin_mark_add(struct ct_buf *out, uint32_t id, const struct ct_bin_mark *mark); /* nothing for a value of 0 */
 /* The last of our comments of a kind in the text, and where it ends; NULL when it has none. */
 const char *ct_bin_mark_find(const char *text, size_t size, const char *mark, size_t *out_end);
 /* Notes in the folder's streams what the marks in its metadata say. */
 enum ctrace_status ct_bin_marks_take(struct ct_bin_folder *folder, const char *text, size_t size) CT_MUST_USE;
+
+/* ---- bin_clock.c: steps of the wall clock */
+#define CT_BIN_MARK_CLOCK "/* clock set\n"
+struct ct_bin_clock_mark {
+	int64_t by_ns;     /* negative: back; 0: a trace goes on with the times of another, or began after a step */
+	uint64_t at_ns;    /* the first event after it, as the stream has it */
+	uint64_t ahead_ns; /* from there on */
+	uint64_t base_ns;
+};
+void ct_bin_clock_init(struct ct_bin_clock *clock);
+void ct_bin_clock_fini(struct ct_bin_clock *clock);
+/* The time that an event gets in its stream.  Notes a step in clock->marks. */
+uint64_t ct_bin_clock_time(struct ct_bin_clock *clock, const struct ctrace_event *event);
+void ct_bin_clock_begin(struct ct_bin_clock *clock);                           /* a batch */
+void ct_bin_clock_print(const struct ct_bin_clock *clock, struct ct_buf *out); /* its marks */
+void ct_bin_clock_undo(struct ct_bin_clock *clock);                            /* it failed */
+/* Goes on with the times of the folder before, and notes so in the new one's metadata. */
+void ct_bin_clock_inherit(struct ct_bin_clock *clock, const struct ct_bin_clock *from, struct ct_buf *metadata);
+void ct_bin_clock_mark_add(struct ct_buf *out, const struct ct_bin_clock_mark *mark);
+/* The next mark in the metadata behind *at, which moves on.  False when there is none. */
+bool ct_bin_clock_mark_next(const char *text, size_t size, size_t *at, struct ct_bin_clock_mark *out);
+/* The folder is gone on with: what the marks in its metadata say. */
+void ct_bin_clock_take(struct ct_bin_clock *clock, const char *text, size_t size);
 
 /* ---- bin_stream.c: packets */
 /* All or nothing, as ctrace_emitter.write. */
 enum ctrace_status ct_bin_write(struct ct_bin_folder *folder, const struct ctrace_batch *batch, uint32_t least_level) CT_MUST_USE;
 /* The stream of that id, made when it is unknown. */
 enum ctrace_status ct_bin_stream_get(struct ct_bin_folder *folder, uint32_t id, struct ct_bin_stream **out_stream) CT_MUST_USE;
-/* Looks also into the stream files that had no events since the folder was opened. */
-void ct_bin_load_untouched(struct ct_bin_folder *folder);
+/* Cuts off what does not count, also of streams that had no events since the folder was opened: half a packet is nowhere afterwards. */
+enum ctrace_status ct_bin_settle(struct ct_bin_folder *folder) CT_MUST_USE;
+/* The same for stream.lost, to which no place leads. */
+enum ctrace_status ct_bin_settle_lost(struct ct_bin_folder *folder) CT_MUST_USE;
 /* Accounts for lost events that no stream does: writes what is missing of `total` to stream.lost. */
 enum ctrace_status ct_bin_write_lost(struct ct_bin_folder *folder, uint64_t total) CT_MUST_USE;
 enum ctrace_status ct_bin_sync(struct ct_bin_folder *folder) CT_MUST_USE;
 /* Cuts a stream's file back to its offset. */
 enum ctrace_status ct_bin_stream_cut(struct ct_bin_folder *folder, struct ct_bin_stream *stream) CT_MUST_USE;
-void ct_bin_streams_free(struct ct_bin_folder *folder);
+void ct_bin_streams_free(struct ct_bin_folder *folder); /* the folder has none then */
 
 #endif

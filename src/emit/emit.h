@@ -17,22 +17,29 @@ extern const struct ctrace_emitter ct_emit_binfile;  /* emit_bin.c */
 extern const struct ctrace_emitter ct_emit_stderr;   /* emit_stderr.c */
 extern const struct ctrace_emitter ct_emit_es;       /* emit_es.c */
 
-/* The emitter of that name (any case; aliases IDEDBG = STDERR, WINEVENT = JOURNAL), loading a module when there is one of that
- * name.  EMITTER_NOT_FOUND otherwise; INVALID_EMITTER_NAME when empty or over 31 bytes.  Never unloaded. Not for handlers. */
+/* The emitter of that name (any case; aliases IDEDBG = STDERR, WINEVENT = JOURNAL), loading a
+ * module when there is one of that name.  EMITTER_NOT_FOUND otherwise; INVALID_EMITTER_NAME when
+ * empty or over 31 bytes.  Never unloaded.  Not for handlers.  The caller holds no lock of ctrace;
+ * under one (ct_thread_locked) only what is known already is found. */
 enum ctrace_status ct_emitter_find(const char *name, size_t size, uint32_t *out_index) CT_MUST_USE;
+/* The same, and never loads anything: for threads of ctrace's own inside a traced process, and
+ * under locks. */
+enum ctrace_status ct_emitter_find_known(const char *name, size_t size, uint32_t *out_index) CT_MUST_USE;
 void ct_emitter_lock(void); /* before fork */
 void ct_emitter_unlock(void);
 void ct_emitter_unlock_in_child(void);
 const struct ctrace_emitter *ct_emitter_at(uint32_t index); /* NULL past the last */
 const struct ctrace_property *ct_emitter_property(const struct ctrace_emitter *emitter, const char *name, size_t size);
-/* A command is about to set that property: loads what it needs besides.  Not on the thread that drains. */
+/* A command is about to set that property: loads what it needs besides.  Under no lock; not on the
+ * thread that drains. */
 void ct_emitter_prepare(uint32_t index, const char *property, size_t size);
 /* Its method rotate(); UNSUPPORTED for one that has none, or that was built before there was one. */
 enum ctrace_status ct_emitter_rotate(const struct ctrace_emitter *emitter, void *self) CT_MUST_USE;
 
 /* ---- module.c: emitters in shared objects.  Looks in CTRACE_EMITTERS (colon-separated, absolute, ours or root's and not writable
  * by others), then in the module folder.  NULL when there is none. */
-const struct ctrace_emitter *ct_module_find(const char *upper_name);
+/* *out_handle (may be NULL): for dlclose(). */
+const struct ctrace_emitter *ct_module_find(const char *upper_name, void **out_handle);
 /* A module of ctrace's own that is not an emitter ("cobol": ctf/cobol_bridge.c), `<name>.so` from the same folders under the same rules;
  * a dlopen() handle that stays open.  NULL when there is none. */
 void *ct_module_open(const char *name);
@@ -56,7 +63,8 @@ struct ct_names_module {
 #define CT_NAMES_MODULE "ct_names_module"
 struct ct_event_names; /* one catalogue */
 struct ct_schema;
-/* Looks for the module, once.  Not on the thread that drains: CONCURRENCY.md. */
+/* Loads the module, unless it is loaded or was not found before.  Does nothing under a lock
+ * (ct_thread_locked).  Not on the thread that drains: CONCURRENCY.md. */
 void ct_event_names_load(void);
 void ct_event_names_load_when_set(void); /* when CTRACE_CATALOG or MFTRACE_ANNOTATIONS is */
 /* paths: the catalogue; NULL or "": what CTRACE_CATALOG, or else MFTRACE_ANNOTATIONS, names.  NULL when there is none, or no module
@@ -83,6 +91,20 @@ void ct_line_add_time(struct ct_buf *out, uint64_t time_ns);
 void ct_line_add_date(struct ct_buf *out, uint64_t time_ns);
 /* "# Lost             = 12 discarded, 3 stalled (process 1234)": some total is not 0. */
 void ct_line_add_losses(struct ct_buf *out, const uint64_t totals[CTRACE_LOSS_COUNT], uint32_t pid);
+
+/* How the wall clock had been set when the last line was printed; before the first, steps is CT_CLOCK_UNSEEN. */
+#define CT_CLOCK_UNSEEN UINT32_MAX
+struct ct_clock_seen {
+	uint32_t steps;
+	int64_t total_ns;
+};
+/* "# Clock set back by 3600.000000 s at 2026/11/22 15:12:27.993 (process 1234)": it was set between the last line and this event, and
+ * noticed at that time, by which the event is dated too.  Nothing if it was not. */
+void ct_line_add_clock(struct ct_buf *out, struct ct_clock_seen *seen, const struct ctrace_event *event);
+/* "3600.000000 s": readings are no better than a microsecond. */
+void ct_line_add_seconds(struct ct_buf *out, uint64_t ns);
+/* "back by 3600.000000 s" or "forward by ...". */
+void ct_line_add_step(struct ct_buf *out, int64_t by_ns);
 
 /* ---- line_settings.c: the properties that all emitters of lines have: DELIMCHAR FORMAT HEXBLOCKSIZE LEVEL QUOTESTRING.  */
 struct ct_line_settings {
@@ -118,20 +140,36 @@ void ct_progress_note(struct ct_progress *progress, const struct ctrace_batch *b
 /* Expands FILE: $(APPNAME) $(EMITTER) (lower case) $(PID) $(GEN) $(PLATFORM); an unknown variable stays as it is. */
 void ct_file_name_expand(struct ct_buf *out, const char *pattern, const struct ctrace_emitter_context *context, const char *emitter,
 			 uint32_t generation);
+/* The same.  has_others: the generation is one of several, told apart by its number also when the pattern does not do so. */
+void ct_file_name_add(struct ct_buf *out, const char *pattern, const struct ctrace_emitter_context *context, const char *emitter,
+		      uint32_t generation, bool has_others);
 /* Calls attempt(absolute path) for LOCATION (made when missing), MFTRACE_LOGS, the working folder in turn, until one does not
  * fail; gives the path that worked.  A FILE that is absolute is tried alone. */
 enum ctrace_status ct_file_place(const struct ctrace_emitter_context *context, const char *file_name,
 				 enum ctrace_status (*attempt)(const char *path, void *user), void *user,
 				 char out_path[CTRACE_EMITTER_PATH_SIZE]) CT_MUST_USE;
 
+uint32_t ct_file_generations(const struct ctrace_emitter_context *context); /* MAXGENERATION; 1: one file without a limit */
+/* The generation that a process begins with: the first that is not there, else the one behind the newest, so that what other processes left goes
+ * last.  inside: what is looked at, behind the path. */
+#define CT_FILE_IN_BINFILE "/metadata"
+uint32_t ct_file_generation_first(const struct ctrace_emitter_context *context, const char *emitter, const char *inside);
+/* The file or folder that open() of TEXTFILE or BINFILE would take over: whoever left that one open should be recovered first.  False when it
+ * would make a new one, and for other emitters.  Changes nothing but that LOCATION is made. */
+bool ct_emitter_output_path(const struct ctrace_emitter *emitter, const struct ctrace_emitter_context *context,
+			    char out_path[CTRACE_EMITTER_PATH_SIZE]);
+
 /* ---- text_file.c: the file that TEXTFILE has open: locks, generations, and what others may do to it meanwhile. */
 struct ct_text_file {
 	int fd;               /* -1: none */
+	int parent_fd;        /* of the folder that it is in; -1: none */
 	struct ct_file_id id; /* what fd was opened for */
-	uint32_t generation;  /* from 1 */
-	uint64_t size;        /* where the next line goes */
-	bool header_due;      /* the next line is to be preceded by a header */
-	bool cut_due;         /* cutting it back to size failed: bytes beyond size do not count */
+	struct ct_file_id parent_id;
+	struct ct_file_id world[2]; /* root directory and mount name space in which path holds */
+	uint32_t generation;        /* from 1 */
+	uint64_t size;              /* where the next line goes */
+	bool header_due;            /* the next line is to be preceded by a header */
+	bool cut_due;               /* cutting it back to size failed: bytes beyond size do not count */
 	char path[CTRACE_EMITTER_PATH_SIZE];
 };
 enum ct_text_sharing {
@@ -141,20 +179,46 @@ enum ct_text_sharing {
 };
 void ct_text_file_init(struct ct_text_file *file);
 void ct_text_file_close(struct ct_text_file *file);
-/* Opens the file that the properties name.  A file that another process has is left alone: ours then ends in ".<pid>". */
+/* Forgets descriptors that were closed behind our back: the same file, opened again, may get the same number. */
+void ct_text_file_forget_lost(struct ct_text_file *file);
+/* Opens the file that the properties name.  A file that another process has is left alone: ours then ends in ".<pid>".  before: the file
+ * that it follows, or NULL: a process that has changed its root directory goes on in the same folder. */
 enum ctrace_status ct_text_file_create(struct ct_text_file *file, const struct ctrace_emitter_context *context, uint32_t generation,
-				       enum ct_text_sharing sharing) CT_MUST_USE;
+				       enum ct_text_sharing sharing, const struct ct_text_file *before) CT_MUST_USE;
 /* Continues where context->place says, cutting off what is behind it, unless somebody else wrote that. */
 enum ctrace_status ct_text_file_resume(struct ct_text_file *file, const struct ctrace_emitter_context *context,
 				       enum ct_text_sharing sharing) CT_MUST_USE;
 /* Before each batch: makes what is open fit to be written at size.  NOT_FOUND: it was removed or replaced, open another. */
 enum ctrace_status ct_text_file_check(struct ct_text_file *file, enum ct_text_sharing sharing) CT_MUST_USE;
+/* Both look first whether the descriptor still is the file. */
+enum ctrace_status ct_text_file_write(struct ct_text_file *file, const void *data,
+				      size_t size) CT_MUST_USE;             /* at its size, which grows */
+enum ctrace_status ct_text_file_cut(struct ct_text_file *file) CT_MUST_USE; /* to its size */
 /* Does its path still name it?  False when it was renamed, removed or replaced, or is not open. */
 bool ct_text_file_is_in_place(const struct ct_text_file *file);
 /* MULTIPROC: to be held while writing.  TIMED_OUT when another process does not let go of it. */
 enum ctrace_status ct_text_file_lock(struct ct_text_file *file) CT_MUST_USE;
 void ct_text_file_unlock(struct ct_text_file *file);
 void ct_text_file_get_place(const struct ct_text_file *file, struct ctrace_place *place);
+/* The place is a new generation, and the batch under way began at began_at of the one so many turns before. */
+void ct_text_file_split_place(struct ctrace_place *place, uint64_t began_at, uint32_t turns);
+/* How many turns before this generation the batch under way began, at place->offset of that one; 0: nothing was under way. */
+uint32_t ct_text_file_turns(const struct ctrace_place *place, uint32_t *out_generation);
+/* What another generation than that of the place is called.  False when the place was not named by FILE. */
+bool ct_text_file_other_generation(const struct ctrace_emitter_context *context, uint32_t generation, uint32_t other,
+				   char out_path[CTRACE_EMITTER_PATH_SIZE]);
+
+/* ---- text_seen.c: lines of a dead process that are in a file although they were not committed. */
+struct ct_text_seen {
+	uint64_t *hashes;
+	size_t count;
+	size_t capacity;
+};
+/* Adds the lines from `from` on that process pid wrote; from > 0: also those before the first header.  Nothing for a file that cannot be read. */
+void ct_text_seen_load(struct ct_text_seen *seen, const char *path, uint64_t from, uint32_t pid);
+/* Was that line seen?  Each time counts once.  line ends with '\n'. */
+bool ct_text_seen_take(struct ct_text_seen *seen, const char *line, size_t size);
+void ct_text_seen_fini(struct ct_text_seen *seen);
 
 /* ---- text_header.c: the block at the beginning of a text file. */
 #define CT_TEXT_HEADER_MARK "# -MFTRACE Text Emitter-\n"

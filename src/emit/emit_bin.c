@@ -2,8 +2,12 @@
  * emit_bin.c - BINFILE: a folder that is a Common Trace Format 1.8 trace, one stream file a ring.
  *
  * Runs on the thread that drains.  Here are the properties, the choice of the folder, and generations: a generation is a folder, the
- * next one begins with the batch that finds the present one full, and the oldest is replaced.  MULTIPROC changes nothing, since every
- * process has a folder of its own: one that another process has open is left alone, ours then ends in ".<pid>".
+ * next one begins with the batch that finds the present one full, and the oldest is replaced.  The new folder is committed as the place
+ * before an event goes there, so a process that is killed at any point goes on in one folder only.  A recoverer begins no generation: what
+ * it finds behind the committed places does not count, and it knows those of a stream only when the stream has events.
+ *
+ * MULTIPROC changes nothing, since every process has a folder of its own: one that another process has open is left alone, ours then ends
+ * in ".<pid>".  One that another process left without closing it is renamed, and ends in the number of that process.
  *
  * Copyright The ctrace authors.  SPDX-License-Identifier: Apache-2.0
  */
@@ -16,7 +20,6 @@
 #include <unistd.h>
 
 #define DEFAULT_FILE_KB 0x2800u
-#define CANDIDATES 10u /* names tried beside one that is taken */
 
 struct binfile {
 	const struct ctrace_emitter_context *context;
@@ -47,11 +50,10 @@ void ct_bin_info_fill(struct ct_trace_info *info, const struct ctrace_emitter_co
 static void read_properties(struct binfile *bin)
 {
 	const struct ctrace_emitter_context *context = bin->context;
-	uint64_t generations = context->number(context, "MAXGENERATION");
 	uint64_t size_kb = context->number(context, "MAXFILESIZE");
 	uint64_t level = context->number(context, "LEVEL");
 
-	bin->generations = generations > 1 && generations <= INT32_MAX ? (uint32_t)generations : 1;
+	bin->generations = ct_file_generations(context);
 	if (size_kb == 0 || size_kb > INT64_MAX / 1024)
 		size_kb = DEFAULT_FILE_KB;
 	bin->size_limit = size_kb * 1024;
@@ -74,16 +76,13 @@ static enum ctrace_status attempt_path(const char *path, void *user)
 	char beside[CTRACE_EMITTER_PATH_SIZE];
 	enum ctrace_status status = ct_bin_folder_create(path, &attempt->claim, &attempt->folder);
 
-	for (unsigned i = 1; i < CANDIDATES && status == CTRACE_TIMED_OUT; i++) {
-		int size = i == 1 ? snprintf(beside, sizeof beside, "%s.%u", path, attempt->pid)
-				  : snprintf(beside, sizeof beside, "%s.%u.%u", path, attempt->pid, i);
-
-		if (size < 0 || (size_t)size >= sizeof beside) {
-			errno = ENAMETOOLONG;
+	attempt->claim.is_beside = true;
+	for (unsigned i = 1; i <= CT_BIN_BESIDE_LIMIT && status == CTRACE_TIMED_OUT; i++) {
+		if (!ct_bin_name_beside(path, attempt->pid, i, beside))
 			return CTRACE_OS_ERROR;
-		}
 		status = ct_bin_folder_create(beside, &attempt->claim, &attempt->folder);
 	}
+	attempt->claim.is_beside = false;
 	if (status == CTRACE_TIMED_OUT)
 		errno = EBUSY;
 	return status;
@@ -96,11 +95,7 @@ static bool print_name(struct ct_buf *out, const struct binfile *bin, uint32_t g
 
 	if (pattern == NULL)
 		return false;
-	ct_file_name_expand(out, pattern, bin->context, "BINFILE", generation);
-	if (bin->generations > 1 && strcasestr(pattern, "$(GEN)") == NULL) {
-		ct_buf_add_char(out, '_');
-		ct_buf_add_u64(out, generation);
-	}
+	ct_file_name_add(out, pattern, bin->context, "BINFILE", generation, bin->generations > 1);
 	return !out->failed;
 }
 
@@ -119,6 +114,7 @@ static enum ctrace_status create_folder(struct binfile *bin, uint32_t generation
 	ct_buf_fini(&name);
 	if (status == CTRACE_OK) {
 		ct_event_names_use(bin->names, attempt.folder->schema);
+		attempt.folder->is_recovered = bin->context->recovering;
 		*out_folder = attempt.folder;
 	}
 	return status;
@@ -129,8 +125,8 @@ static enum ctrace_status create_first(struct binfile *bin)
 {
 	const struct ct_bin_claim claim = { .may_continue = true, .may_replace_others = !bin->context->recovering };
 
-	bin->generation = 1;
-	return create_folder(bin, 1, &claim, &bin->folder);
+	bin->generation = ct_file_generation_first(bin->context, "BINFILE", CT_FILE_IN_BINFILE);
+	return create_folder(bin, bin->generation, &claim, &bin->folder);
 }
 
 /* The folder of the place is gone, is another process's now, or cannot be read: nothing that is there is touched. */
@@ -174,8 +170,13 @@ static enum ctrace_status open_folder(struct binfile *bin)
 	status = ct_bin_folder_resume(place, &bin->info, &bin->folder);
 	if (status == CTRACE_NOT_FOUND || status == CTRACE_DAMAGED || status == CTRACE_TIMED_OUT)
 		return create_instead(bin);
-	if (status == CTRACE_OK)
-		ct_event_names_use(bin->names, bin->folder->schema);
+	if (status != CTRACE_OK)
+		return status;
+	ct_event_names_use(bin->names, bin->folder->schema);
+	bin->folder->is_recovered = bin->context->recovering;
+	status = ct_bin_settle_lost(bin->folder);
+	if (status != CTRACE_OK)
+		ct_bin_folder_close(bin->folder);
 	return status;
 }
 
@@ -216,54 +217,60 @@ static enum ctrace_status bin_open(const struct ctrace_emitter_context *context,
  * Writing
  */
 
-/* The folder that a full one is followed by. */
-static enum ctrace_status create_next(struct binfile *bin, uint32_t generation, struct ct_bin_folder **out_folder)
+static enum ctrace_status commit_place(const struct binfile *bin)
 {
-	const struct ct_bin_claim claim = { .may_replace_own = true, .may_replace_others = !bin->context->recovering };
-	struct ct_bin_folder *folder;
-	enum ctrace_status status = create_folder(bin, generation, &claim, &folder);
+	const struct ctrace_emitter_context *context = bin->context;
 
-	if (status != CTRACE_OK)
-		return status;
-	status = ct_bin_folder_inherit(folder, bin->folder);
-	if (status != CTRACE_OK) {
-		ct_bin_folder_discard(folder);
-		return status;
-	}
-	*out_folder = folder;
-	return CTRACE_OK;
+	return context->commit != NULL ? context->commit(context) : CTRACE_OK;
 }
 
-static enum ctrace_status write_to_next(struct binfile *bin, const struct ctrace_batch *batch)
+/*
+ * Goes over to a folder that was just made.  The old one is ended while the place still is in it, and the place is committed before an
+ * event goes to the new one.
+ */
+static enum ctrace_status go_over(struct binfile *bin, struct ct_bin_folder *next, uint32_t generation)
 {
-	uint32_t generation = bin->generation % bin->generations + 1;
-	struct ct_bin_folder *next;
-	enum ctrace_status status = create_next(bin, generation, &next);
+	struct ct_bin_folder *before = bin->folder;
+	uint32_t generation_before = bin->generation;
+	enum ctrace_status status;
 
-	if (status != CTRACE_OK)
-		return status;
-	status = ct_bin_write(next, batch, bin->level);
+	ct_bin_folder_end(before);
+	bin->folder = next;
+	bin->generation = generation;
+	note_place(bin);
+	status = commit_place(bin);
 	if (status != CTRACE_OK) {
+		bin->folder = before;
+		bin->generation = generation_before;
+		note_place(bin);
+		ct_bin_folder_reopen(before);
 		ct_bin_folder_discard(next);
 		return status;
 	}
-	ct_bin_folder_close(bin->folder);
-	bin->folder = next;
-	bin->generation = generation;
+	ct_bin_folder_close(before);
 	return CTRACE_OK;
 }
 
-/* Somebody removed the folder: a new one takes its place. */
-static enum ctrace_status write_anew(struct binfile *bin, const struct ctrace_batch *batch)
+/* A full folder is followed by the next generation. */
+static enum ctrace_status turn_to(struct binfile *bin, uint32_t generation)
 {
+	const struct ct_bin_claim claim = { .from = bin->folder,
+					    .may_replace_own = true,
+					    .may_replace_others = !bin->context->recovering };
 	struct ct_bin_folder *next;
-	enum ctrace_status status = create_next(bin, bin->generation, &next);
+	enum ctrace_status status = create_folder(bin, generation, &claim, &next);
 
-	if (status != CTRACE_OK)
-		return status;
-	ct_bin_folder_close(bin->folder);
-	bin->folder = next;
-	return ct_bin_write(next, batch, bin->level);
+	return status == CTRACE_OK ? go_over(bin, next, generation) : status;
+}
+
+/* Somebody removed the folder: a new one takes its place. */
+static enum ctrace_status begin_again(struct binfile *bin)
+{
+	const struct ct_bin_claim claim = { .from = bin->folder, .may_replace_others = !bin->context->recovering };
+	struct ct_bin_folder *next;
+	enum ctrace_status status = create_folder(bin, bin->generation, &claim, &next);
+
+	return status == CTRACE_OK ? go_over(bin, next, bin->generation) : status;
 }
 
 /* Does it hold an event? */
@@ -275,19 +282,22 @@ static bool is_begun(const struct binfile *bin)
 /* One that holds no event yet takes at least one batch, however small the limit is. */
 static bool is_full(const struct binfile *bin)
 {
-	return bin->generations > 1 && bin->folder->size >= bin->size_limit && is_begun(bin);
+	return bin->generations > 1 && !bin->context->recovering && bin->folder->size >= bin->size_limit && is_begun(bin);
 }
 
 static enum ctrace_status bin_write(void *self, const struct ctrace_batch *batch)
 {
 	struct binfile *bin = self;
-	enum ctrace_status status;
+	enum ct_bin_presence presence = ct_bin_folder_look(bin->folder);
+	enum ctrace_status status = CTRACE_OK;
 
-	if (ct_bin_folder_is_gone(bin->folder))
-		status = write_anew(bin, batch);
+	if (presence == CT_BIN_UNCLEAR)
+		return CTRACE_OUTPUT_ERROR;
+	if (presence == CT_BIN_GONE)
+		status = begin_again(bin);
 	else if (is_full(bin))
-		status = write_to_next(bin, batch);
-	else
+		status = turn_to(bin, bin->generation % bin->generations + 1);
+	if (status == CTRACE_OK)
 		status = ct_bin_write(bin->folder, batch, bin->level);
 	if (status != CTRACE_OK)
 		return status == CTRACE_NOT_ENOUGH_MEMORY ? status : CTRACE_OUTPUT_ERROR;
@@ -300,25 +310,18 @@ static enum ctrace_status bin_write(void *self, const struct ctrace_batch *batch
 static enum ctrace_status bin_rotate(void *self)
 {
 	struct binfile *bin = self;
-	bool is_in_place = ct_bin_folder_is_in_place(bin->folder);
-	uint32_t generation = bin->generation;
-	struct ct_bin_folder *next;
+	enum ct_bin_presence presence = ct_bin_folder_look(bin->folder);
+	bool is_in_place = presence == CT_BIN_HERE && ct_bin_folder_is_in_place(bin->folder);
 	enum ctrace_status status;
 
+	if (presence == CT_BIN_UNCLEAR)
+		return CTRACE_OUTPUT_ERROR;
 	if (is_in_place && bin->generations == 1)
 		return CTRACE_UNSUPPORTED;
 	if (is_in_place && !is_begun(bin))
 		return CTRACE_OK;
-	if (is_in_place)
-		generation = generation % bin->generations + 1;
-	status = create_next(bin, generation, &next);
-	if (status != CTRACE_OK)
-		return status == CTRACE_NOT_ENOUGH_MEMORY ? status : CTRACE_OUTPUT_ERROR;
-	ct_bin_folder_close(bin->folder);
-	bin->folder = next;
-	bin->generation = generation;
-	note_place(bin);
-	return CTRACE_OK;
+	status = is_in_place ? turn_to(bin, bin->generation % bin->generations + 1) : begin_again(bin);
+	return status == CTRACE_OK || status == CTRACE_NOT_ENOUGH_MEMORY ? status : CTRACE_OUTPUT_ERROR;
 }
 
 static void bin_lost(void *self, const uint64_t totals[CTRACE_LOSS_COUNT])
@@ -343,8 +346,14 @@ static void bin_close(void *self)
 {
 	struct binfile *bin = self;
 
-	if (bin->lost > 0 && bin->folder->owner_pid == (uint32_t)getpid())
-		(void)!ct_bin_write_lost(bin->folder, bin->lost);
+	bool is_owner = bin->folder->owner_pid == (uint32_t)getpid();
+
+	if (is_owner && ct_bin_folder_look(bin->folder) == CT_BIN_HERE) {
+		if (bin->lost > 0)
+			(void)!ct_bin_write_lost(bin->folder, bin->lost);
+		if (bin->folder->is_recovered)
+			(void)!ct_bin_settle(bin->folder);
+	}
 	ct_bin_folder_close(bin->folder);
 	ct_event_names_close(bin->names);
 	free(bin);

@@ -26,6 +26,7 @@ struct stderr_output {
 	struct ct_buf lines;
 	uint64_t lost[CTRACE_LOSS_COUNT];
 	bool losses_due;
+	struct ct_clock_seen clock;
 	bool is_torn; /* what was written last ends within a line */
 };
 
@@ -37,6 +38,7 @@ static enum ctrace_status stderr_open(const struct ctrace_emitter_context *conte
 	if (output == NULL)
 		return CTRACE_NOT_ENOUGH_MEMORY;
 	output->context = context;
+	output->clock.steps = CT_CLOCK_UNSEEN;
 	ct_buf_init(&output->lines);
 	status = ct_line_settings_init(&output->settings, context);
 	if (status != CTRACE_OK) {
@@ -96,14 +98,17 @@ static uint32_t add_lines(struct stderr_output *output, const struct ctrace_batc
 	if (output->losses_due)
 		ct_line_add_losses(&output->lines, output->lost, output->context->pid);
 	for (i = first; i < batch->event_count; i++) {
+		struct ct_clock_seen clock = output->clock;
 		size_t before = output->lines.size;
 
 		if (batch->events[i].level < output->settings.level)
 			continue;
+		ct_line_add_clock(&output->lines, &output->clock, &batch->events[i]);
 		ct_line_add(&output->lines, &output->settings.format, &batch->events[i]);
 		if (output->lines.size <= PIPE_BUF || before == 0)
 			continue;
 		output->lines.size = before;
+		output->clock = clock;
 		break;
 	}
 	return i;
@@ -115,10 +120,12 @@ static enum ctrace_status stderr_write(void *self, const struct ctrace_batch *ba
 	uint32_t done = ct_progress_resume(&output->progress, batch);
 
 	while (done < batch->event_count) {
+		struct ct_clock_seen clock = output->clock;
 		uint32_t next = add_lines(output, batch, done);
 		enum ctrace_status status = put_lines(output);
 
 		if (status != CTRACE_OK) {
+			output->clock = clock;
 			ct_progress_note(&output->progress, batch, done);
 			return status == CTRACE_NOT_ENOUGH_MEMORY ? status : CTRACE_OUTPUT_ERROR;
 		}

@@ -2,14 +2,18 @@
  * emit_text.c - TEXTFILE: one event is one line of a file.
  *
  * Runs on the thread that drains.  A batch is formatted in memory and written with as few write(2) as possible; when one fails, the
- * file is cut back to where it stood, also over a change of generations, and the same events come again later.  With MULTIPROC
- * the file belongs to several processes: each holds its lock during a batch, and then everything is as with a file of one's own.
+ * file is cut back to where it stood, also over a change of generations, and the same events come again later.  With MULTIPROC the file
+ * belongs to several processes: each holds its lock during a batch, and then everything is as with a file of one's own.
+ *
+ * A new file is committed as the place before a line goes there.  When a part of the batch is in the generation before, the place says
+ * where that began: a recoverer does not write the lines again that it finds there.
  *
  * Copyright The ctrace authors.  SPDX-License-Identifier: Apache-2.0
  */
 #include "emit/emit.h"
 
 #include <errno.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -24,23 +28,25 @@ struct textfile {
 	uint32_t generations; /* with CT_TEXT_GENERATION */
 	uint64_t file_limit;  /* bytes, the same */
 	struct ct_text_file file;
-	struct ct_buf lines; /* formatted, not written */
+	struct ct_buf lines;      /* formatted, not written */
+	struct ct_text_seen seen; /* in a recoverer: lines that are in the file and need not be written */
 	uint64_t lost[CTRACE_LOSS_COUNT];
 	bool losses_due; /* lost is not in the output */
+	struct ct_clock_seen clock;
 	pid_t owner;
 };
 
 /* What a failed batch goes back to. */
 struct mark {
 	struct ct_text_file file;
-	bool is_left; /* the file is not the current one any more: mark holds its descriptor */
+	uint32_t turns; /* not 0: the file is not the current one any more: mark holds its descriptors */
 	bool losses_due;
+	struct ct_clock_seen clock;
 };
 
 static void read_sharing(struct textfile *text)
 {
 	const struct ctrace_emitter_context *context = text->context;
-	uint64_t generations = context->number(context, "MAXGENERATION");
 	uint64_t size_kb = context->number(context, "MAXFILESIZE");
 
 	text->sharing = CT_TEXT_OWN;
@@ -48,22 +54,63 @@ static void read_sharing(struct textfile *text)
 		text->sharing = CT_TEXT_SHARED;
 		return;
 	}
-	if (generations < 2 || generations > INT32_MAX)
+	text->generations = ct_file_generations(context);
+	if (text->generations == 1)
 		return;
 	text->sharing = CT_TEXT_GENERATION;
-	text->generations = (uint32_t)generations;
 	if (size_kb == 0 || size_kb > INT64_MAX / 1024)
 		size_kb = DEFAULT_FILE_KB;
 	text->file_limit = size_kb * 1024;
 }
 
+/* Another process has written behind the place, so what a dead process did not get to commit cannot be cut off.  A recoverer that was
+ * killed may have delivered a part of it already, behind that or in a file beside. */
+static void load_seen(struct textfile *text)
+{
+	const struct ctrace_place *place = text->context->place;
+	char beside[CTRACE_EMITTER_PATH_SIZE + 16];
+
+	ct_text_seen_load(&text->seen, place->path, place->offset, text->context->pid);
+	(void)snprintf(beside, sizeof beside, "%s.%u", place->path, text->context->pid);
+	ct_text_seen_load(&text->seen, beside, 0, text->context->pid);
+}
+
+/* The process was killed within a batch that it had begun generations ago. */
+static void load_split(struct textfile *text)
+{
+	const struct ctrace_emitter_context *context = text->context;
+	const struct ctrace_place *place = context->place;
+	uint32_t generation, turns = ct_text_file_turns(place, &generation);
+	char path[CTRACE_EMITTER_PATH_SIZE];
+
+	for (uint32_t back = turns; back > 0; back--) {
+		uint64_t other = (generation - 1 + (uint64_t)text->generations * turns - back) % text->generations + 1;
+
+		/* What came round since holds a later part, or nothing that counts. */
+		if (back < text->generations && ct_text_file_other_generation(context, generation, (uint32_t)other, path))
+			ct_text_seen_load(&text->seen, path, back == turns ? place->offset : 0, context->pid);
+	}
+}
+
 static enum ctrace_status open_file(struct textfile *text)
 {
 	const struct ctrace_emitter_context *context = text->context;
+	enum ctrace_status status = CTRACE_NOT_FOUND;
+	uint32_t generation;
+	bool is_recovering = context->recovering && text->sharing != CT_TEXT_SHARED && context->place->path[0] != '\0';
 
-	if (context->place->path[0] != '\0' && ct_text_file_resume(&text->file, context, text->sharing) == CTRACE_OK)
+	/* First: resuming may cut a half line off, but no whole one. */
+	if (context->place->path[0] != '\0')
+		status = ct_text_file_resume(&text->file, context, text->sharing);
+	if (is_recovering && text->sharing == CT_TEXT_GENERATION && ct_text_file_turns(context->place, &generation) != 0)
+		load_split(text);
+	else if (is_recovering && (status == CTRACE_TIMED_OUT || (status == CTRACE_OK && text->file.size != context->place->offset)))
+		load_seen(text);
+	if (status == CTRACE_OK)
 		return CTRACE_OK;
-	return ct_text_file_create(&text->file, context, 1, text->sharing);
+	return ct_text_file_create(&text->file, context,
+				   text->sharing == CT_TEXT_GENERATION ? ct_file_generation_first(context, "TEXTFILE", "") : 1,
+				   text->sharing, NULL);
 }
 
 static enum ctrace_status text_open(const struct ctrace_emitter_context *context, void **out_self)
@@ -75,6 +122,7 @@ static enum ctrace_status text_open(const struct ctrace_emitter_context *context
 		return CTRACE_NOT_ENOUGH_MEMORY;
 	text->context = context;
 	text->owner = getpid();
+	text->clock.steps = CT_CLOCK_UNSEEN;
 	ct_buf_init(&text->lines);
 	ct_text_file_init(&text->file);
 	status = ct_line_settings_init(&text->settings, context);
@@ -84,16 +132,73 @@ static enum ctrace_status text_open(const struct ctrace_emitter_context *context
 	status = open_file(text);
 	if (status != CTRACE_OK)
 		goto undo_settings;
-	ct_text_file_get_place(&text->file, context->place);
+	/* As long as nothing is delivered the old place says where the seen lines are. */
+	if (text->seen.count == 0)
+		ct_text_file_get_place(&text->file, context->place);
 	*out_self = text;
 	return CTRACE_OK;
 
 undo_settings:
+	ct_text_seen_fini(&text->seen);
 	ct_line_settings_fini(&text->settings);
 undo_alloc:
 	free(text);
 	return status;
 }
+
+/* ---- the next file ---- */
+
+static enum ctrace_status commit_place(const struct textfile *text)
+{
+	const struct ctrace_emitter_context *context = text->context;
+
+	ct_text_file_get_place(&text->file, context->place);
+	/* A shared file is not cut back to its place. */
+	return context->commit != NULL && text->sharing != CT_TEXT_SHARED ? context->commit(context) : CTRACE_OK;
+}
+
+/* Goes over to a file that holds nothing of ours yet.  When the place cannot be committed, everything is as it was. */
+static enum ctrace_status go_over(struct textfile *text, uint32_t generation)
+{
+	struct ct_text_file before = text->file, next;
+	enum ctrace_status status;
+
+	ct_text_file_forget_lost(&before);
+	ct_text_file_init(&next);
+	status = ct_text_file_create(&next, text->context, generation, text->sharing, &before);
+	if (status != CTRACE_OK)
+		return status;
+	/* Its descriptor was closed behind our back in the middle of a batch: what that left does not count. */
+	if (before.cut_due && next.id.inode == before.id.inode && next.id.device == before.id.device && before.size < next.size) {
+		next.size = before.size;
+		next.cut_due = true;
+	}
+	text->file = next;
+	status = next.cut_due ? ct_text_file_cut(&text->file) : CTRACE_OK;
+	if (status == CTRACE_OK)
+		status = commit_place(text);
+	if (status == CTRACE_OK) {
+		ct_text_file_close(&before);
+		return CTRACE_OK;
+	}
+	text->file = before;
+	if (before.fd >= 0)
+		ct_text_file_get_place(&before, text->context->place);
+	if (next.size == 0)
+		(void)unlink(next.path);
+	ct_text_file_close(&next);
+	return status;
+}
+
+/* Makes sure that there is a file to write to. */
+static enum ctrace_status make_ready(struct textfile *text)
+{
+	enum ctrace_status status = ct_text_file_check(&text->file, text->sharing);
+
+	return status == CTRACE_NOT_FOUND ? go_over(text, text->file.generation) : status;
+}
+
+/* ---- a batch ---- */
 
 /* Writes what is formatted. */
 static enum ctrace_status put_lines(struct textfile *text)
@@ -102,37 +207,46 @@ static enum ctrace_status put_lines(struct textfile *text)
 
 	if (text->lines.failed)
 		return CTRACE_NOT_ENOUGH_MEMORY;
-	status = ct_os_write_at(text->file.fd, text->lines.data, text->lines.size, text->file.size);
-	if (status != CTRACE_OK)
-		return status;
-	text->file.size += text->lines.size;
-	ct_buf_clear(&text->lines);
-	return CTRACE_OK;
+	status = ct_text_file_write(&text->file, text->lines.data, text->lines.size);
+	if (status == CTRACE_OK)
+		ct_buf_clear(&text->lines);
+	return status;
 }
 
-/* Goes on in the next generation, which is begun empty. */
+/* Goes on in the next generation, which is begun empty, and is the place before a line is in it. */
 static enum ctrace_status turn(struct textfile *text, struct mark *mark)
 {
-	uint32_t next = text->file.generation % text->generations + 1;
+	const struct ctrace_emitter_context *context = text->context;
+	uint32_t generation = text->file.generation % text->generations + 1;
 	enum ctrace_status status = put_lines(text);
+	bool is_begun = mark->turns != 0 || text->file.size != mark->file.size;
+	struct ct_text_file next;
 
 	if (status != CTRACE_OK)
 		return status;
-	if (mark->is_left) {
-		ct_text_file_close(&text->file);
-	} else {
-		mark->is_left = true;
-		text->file.fd = -1;
-	}
 	/* A batch so large that the generations come round: what the mark stands for is overwritten. */
-	if (next == mark->file.generation)
+	if (generation == mark->file.generation && mark->turns != 0) {
 		ct_text_file_close(&mark->file);
-	return ct_text_file_create(&text->file, text->context, next, text->sharing);
+		mark->file.id = (struct ct_file_id){ 0, 0 };
+	}
+	ct_text_file_init(&next);
+	status = ct_text_file_create(&next, context, generation, text->sharing, &text->file);
+	if (status != CTRACE_OK)
+		return status;
+	if (mark->turns++ != 0)
+		ct_text_file_close(&text->file);
+	text->file = next;
+	ct_text_file_get_place(&text->file, context->place);
+	if (is_begun)
+		ct_text_file_split_place(context->place, mark->file.size, mark->turns);
+	return context->commit != NULL ? context->commit(context) : CTRACE_OK;
 }
 
+/* A recoverer begins no generation: the next one may be a later process's by now. */
 static bool is_full(const struct textfile *text)
 {
-	return text->sharing == CT_TEXT_GENERATION && text->file.size + text->lines.size >= text->file_limit;
+	return text->sharing == CT_TEXT_GENERATION && !text->context->recovering &&
+	       text->file.size + text->lines.size >= text->file_limit;
 }
 
 /* What stands before the next line: a new file's header, losses that are not in the output yet. */
@@ -148,6 +262,19 @@ static void add_heading(struct textfile *text)
 	}
 }
 
+static void add_line(struct textfile *text, const struct ctrace_event *event)
+{
+	size_t before;
+
+	if (text->file.header_due || text->losses_due)
+		add_heading(text);
+	ct_line_add_clock(&text->lines, &text->clock, event);
+	before = text->lines.size;
+	ct_line_add(&text->lines, &text->settings.format, event);
+	if (!text->lines.failed && ct_text_seen_take(&text->seen, text->lines.data + before, text->lines.size - before))
+		text->lines.size = before;
+}
+
 static enum ctrace_status put_batch(struct textfile *text, const struct ctrace_batch *batch, struct mark *mark)
 {
 	enum ctrace_status status;
@@ -160,9 +287,7 @@ static enum ctrace_status put_batch(struct textfile *text, const struct ctrace_b
 			if (status != CTRACE_OK)
 				return status;
 		}
-		if (text->file.header_due || text->losses_due)
-			add_heading(text);
-		ct_line_add(&text->lines, &text->settings.format, &batch->events[i]);
+		add_line(text, &batch->events[i]);
 		if (text->lines.size < CHUNK_SIZE)
 			continue;
 		status = put_lines(text);
@@ -175,49 +300,39 @@ static enum ctrace_status put_batch(struct textfile *text, const struct ctrace_b
 }
 
 /* Takes everything back that was written since the mark; errno is kept for whoever reports the failure. */
-static void cut_back(struct textfile *text, struct mark *mark)
+static void cut_back(struct textfile *text, const struct mark *mark)
 {
 	int error = errno;
 
 	ct_buf_clear(&text->lines);
 	text->losses_due = mark->losses_due;
-	if (mark->is_left && text->file.fd >= 0) {
-		/* Begun by this batch; nothing else is in it. */
-		(void)unlink(text->file.path);
-		ct_text_file_close(&text->file);
+	text->clock = mark->clock;
+	if (mark->turns != 0) {
+		struct ct_text_file begun = text->file;
+
+		text->file = mark->file;
+		/* Begun by this batch; nothing else is in it.  It is removed when it is the place no more. */
+		if (commit_place(text) == CTRACE_OK)
+			(void)unlink(begun.path);
+		ct_text_file_close(&begun);
 	}
-	text->file = mark->file;
-	if (text->file.fd >= 0)
-		text->file.cut_due = ct_os_truncate(text->file.fd, text->file.size) != CTRACE_OK;
+	text->file.size = mark->file.size;
+	text->file.header_due = mark->file.header_due;
+	(void)!ct_text_file_cut(&text->file);
 	errno = error;
-}
-
-/* Makes sure that there is a file to write to. */
-static enum ctrace_status make_ready(struct textfile *text)
-{
-	enum ctrace_status status = CTRACE_NOT_FOUND;
-
-	if (text->file.fd >= 0)
-		status = ct_text_file_check(&text->file, text->sharing);
-	if (status != CTRACE_NOT_FOUND)
-		return status;
-	ct_text_file_close(&text->file);
-	return ct_text_file_create(&text->file, text->context, text->file.generation, text->sharing);
 }
 
 static enum ctrace_status write_own(struct textfile *text, const struct ctrace_batch *batch)
 {
-	struct mark mark = { 0 };
 	enum ctrace_status status = make_ready(text);
+	struct mark mark = { .file = text->file, .losses_due = text->losses_due, .clock = text->clock };
 
 	if (status != CTRACE_OK)
 		return status;
-	mark.file = text->file;
-	mark.losses_due = text->losses_due;
 	status = put_batch(text, batch, &mark);
 	if (status != CTRACE_OK)
 		cut_back(text, &mark);
-	else if (mark.is_left)
+	else if (mark.turns != 0)
 		ct_text_file_close(&mark.file);
 	return status;
 }
@@ -228,7 +343,7 @@ static enum ctrace_status write_shared(struct textfile *text, const struct ctrac
 	enum ctrace_status status;
 
 	if (text->file.fd < 0) {
-		status = ct_text_file_create(&text->file, text->context, 1, text->sharing);
+		status = ct_text_file_create(&text->file, text->context, 1, text->sharing, NULL);
 		if (status != CTRACE_OK)
 			return status;
 	}
@@ -237,7 +352,7 @@ static enum ctrace_status write_shared(struct textfile *text, const struct ctrac
 		return status;
 	status = ct_text_file_check(&text->file, text->sharing);
 	if (status == CTRACE_OK) {
-		struct mark mark = { .file = text->file, .losses_due = text->losses_due };
+		struct mark mark = { .file = text->file, .losses_due = text->losses_due, .clock = text->clock };
 
 		status = put_batch(text, batch, &mark);
 		if (status != CTRACE_OK)
@@ -293,24 +408,14 @@ static enum ctrace_status text_rotate(void *self)
 {
 	struct textfile *text = self;
 	bool is_in_place = ct_text_file_is_in_place(&text->file);
-	uint32_t generation = text->file.generation;
-	struct ct_text_file next;
 	enum ctrace_status status;
 
 	if (is_in_place && text->sharing != CT_TEXT_GENERATION)
 		return CTRACE_UNSUPPORTED;
 	if (is_in_place && text->file.size == 0)
 		return CTRACE_OK;
-	if (is_in_place)
-		generation = generation % text->generations + 1;
-	ct_text_file_init(&next);
-	status = ct_text_file_create(&next, text->context, generation, text->sharing);
-	if (status != CTRACE_OK)
-		return status == CTRACE_NOT_ENOUGH_MEMORY ? status : CTRACE_OUTPUT_ERROR;
-	ct_text_file_close(&text->file);
-	text->file = next;
-	ct_text_file_get_place(&text->file, text->context->place);
-	return CTRACE_OK;
+	status = go_over(text, is_in_place ? text->file.generation % text->generations + 1 : text->file.generation);
+	return status == CTRACE_OK || status == CTRACE_NOT_ENOUGH_MEMORY ? status : CTRACE_OUTPUT_ERROR;
 }
 
 static void text_close(void *self)
@@ -322,6 +427,7 @@ static void text_close(void *self)
 	if (text->losses_due && text->owner == getpid())
 		(void)text_write(text, &only_losses);
 	ct_text_file_close(&text->file);
+	ct_text_seen_fini(&text->seen);
 	ct_buf_fini(&text->lines);
 	ct_line_settings_fini(&text->settings);
 	free(text);

@@ -1,13 +1,16 @@
 /*
  * emitter.c - the emitters there are, and look-up by name.
  *
- * Names are looked up by commands and recoverers under a lock; an emitter keeps its index for the life of the process.  The agent
- * asks for the emitter at an index meanwhile, without a lock.
+ * Commands and recoverers look names up under a lock, which is never held while a module is loaded:
+ * the loader's own lock may be held by a thread that waits for ours.  An emitter keeps its index
+ * for the life of the process.  The agent asks for the emitter at an index meanwhile, without a
+ * lock.
  *
  * Copyright The ctrace authors.  SPDX-License-Identifier: Apache-2.0
  */
 #include "emit/emit.h"
 
+#include <dlfcn.h>
 #include <pthread.h>
 #include <string.h>
 
@@ -25,7 +28,7 @@ static uint32_t emitter_count = BUILT_IN;
 /* Names that configurations written elsewhere use. */
 static const struct {
 	const char *name;
-	const char *stands_for;
+	char stands_for[16];
 } aliases[] = {
 	{ "IDEDBG", "STDERR" },
 	{ "WINEVENT", "JOURNAL" },
@@ -46,8 +49,7 @@ void ct_emitter_unlock(void)
 void ct_emitter_unlock_in_child(void)
 {
 	(void)pthread_mutex_init(&lock, NULL);
-	__atomic_signal_fence(__ATOMIC_SEQ_CST);
-	ct_thread_locked--;
+	ct_guard_leave();
 }
 
 static bool find_known(const char *upper_name, uint32_t *out_index)
@@ -61,39 +63,83 @@ static bool find_known(const char *upper_name, uint32_t *out_index)
 	return false;
 }
 
-static enum ctrace_status add_module(const char *upper_name, uint32_t *out_index)
+/* The name as it stands in the table.  False: no emitter can have it. */
+static bool print_name(char out_upper[CTRACE_MAX_EMITTER + 1], const char *name, size_t size)
 {
-	const struct ctrace_emitter *emitter;
+	if (size == 0 || size > CTRACE_MAX_EMITTER)
+		return false;
+	memcpy(out_upper, name, size);
+	out_upper[size] = '\0';
+	ct_name_upper(out_upper, size);
+	for (size_t i = 0; i < CT_COUNT(aliases); i++)
+		if (strcmp(aliases[i].name, out_upper) == 0)
+			memcpy(out_upper, aliases[i].stands_for, sizeof aliases[i].stands_for);
+	return true;
+}
 
+static enum ctrace_status find_known_locked(const char *upper_name, uint32_t *out_index)
+{
+	bool is_known;
+
+	ct_emitter_lock();
+	is_known = find_known(upper_name, out_index);
+	ct_emitter_unlock();
+	return is_known ? CTRACE_OK : CTRACE_EMITTER_NOT_FOUND;
+}
+
+/* Under the lock.  Another thread may have been first. */
+static bool add(const struct ctrace_emitter *emitter, uint32_t *out_index)
+{
 	if (emitter_count == CT_EMITTER_LIMIT)
-		return CTRACE_EMITTER_NOT_FOUND;
-	emitter = ct_module_find(upper_name);
-	if (emitter == NULL)
-		return CTRACE_EMITTER_NOT_FOUND;
+		return false;
 	emitters[emitter_count] = emitter;
 	*out_index = emitter_count;
 	/* Publish: pairs with the acquire load in ct_emitter_at(). */
 	__atomic_store_n(&emitter_count, emitter_count + 1, __ATOMIC_RELEASE);
-	return CTRACE_OK;
+	return true;
+}
+
+/* Under no lock: the loader runs constructors, and waits for those that run elsewhere. */
+static enum ctrace_status add_module(const char *upper_name, uint32_t *out_index)
+{
+	const struct ctrace_emitter *emitter;
+	bool was_added = false, is_known;
+	void *handle;
+
+	if (__atomic_load_n(&emitter_count, __ATOMIC_ACQUIRE) == CT_EMITTER_LIMIT)
+		return CTRACE_EMITTER_NOT_FOUND;
+	emitter = ct_module_find(upper_name, &handle);
+	if (emitter == NULL)
+		return CTRACE_EMITTER_NOT_FOUND;
+	ct_emitter_lock();
+	is_known = find_known(upper_name, out_index);
+	if (!is_known)
+		was_added = add(emitter, out_index);
+	ct_emitter_unlock();
+	if (!was_added)
+		(void)dlclose(handle);
+	return is_known || was_added ? CTRACE_OK : CTRACE_EMITTER_NOT_FOUND;
+}
+
+enum ctrace_status ct_emitter_find_known(const char *name, size_t size, uint32_t *out_index)
+{
+	char upper[CTRACE_MAX_EMITTER + 1];
+
+	if (!print_name(upper, name, size))
+		return CTRACE_INVALID_EMITTER_NAME;
+	return find_known_locked(upper, out_index);
 }
 
 enum ctrace_status ct_emitter_find(const char *name, size_t size, uint32_t *out_index)
 {
-	char upper[CTRACE_MAX_EMITTER + 1] = { 0 };
-	const char *wanted = upper;
+	char upper[CTRACE_MAX_EMITTER + 1];
 	enum ctrace_status status;
 
-	if (size == 0 || size > CTRACE_MAX_EMITTER)
+	if (!print_name(upper, name, size))
 		return CTRACE_INVALID_EMITTER_NAME;
-	memcpy(upper, name, size);
-	ct_name_upper(upper, size);
-	for (size_t i = 0; i < CT_COUNT(aliases); i++) {
-		if (strcmp(aliases[i].name, upper) == 0)
-			wanted = aliases[i].stands_for;
-	}
-	ct_emitter_lock();
-	status = find_known(wanted, out_index) ? CTRACE_OK : add_module(wanted, out_index);
-	ct_emitter_unlock();
+	status = find_known_locked(upper, out_index);
+	if (status == CTRACE_EMITTER_NOT_FOUND && ct_thread_locked == 0)
+		status = add_module(upper, out_index);
 	if (status == CTRACE_OK && ct_emitter_at(*out_index) == &ct_emit_binfile)
 		ct_event_names_load_when_set();
 	return status;

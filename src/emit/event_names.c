@@ -20,7 +20,7 @@ struct ct_event_names {
 };
 
 static const struct ct_names_module *loaded; /* atomic; NULL: not yet, or there is none */
-static bool has_tried;                       /* atomic: it is looked for once */
+static bool has_tried;                       /* atomic: it has been looked for */
 
 static const char *paths_of_environment(void)
 {
@@ -34,18 +34,26 @@ static bool is_complete(const struct ct_names_module *module)
 	return module->size >= sizeof *module && module->open != NULL && module->names != NULL && module->close != NULL;
 }
 
+/* Whoever returns from here knows that the module is loaded or cannot be: a thread that comes
+ * second loads it too, and the loader gives both the same. */
 void ct_event_names_load(void)
 {
+	const struct ct_names_module *before = NULL;
 	const struct ct_names_module *module;
 	void *handle;
 
-	if (__atomic_exchange_n(&has_tried, true, __ATOMIC_ACQ_REL))
+	if (ct_thread_locked != 0 || __atomic_load_n(&has_tried, __ATOMIC_ACQUIRE))
 		return;
 	handle = ct_module_open("catalog");
 	module = handle != NULL ? dlsym(handle, CT_NAMES_MODULE) : NULL;
-	if (module != NULL && is_complete(module))
-		/* Publish: pairs with the acquire load in ct_event_names_open(). */
-		__atomic_store_n(&loaded, module, __ATOMIC_RELEASE);
+	if (module != NULL && !is_complete(module))
+		module = NULL;
+	/* Publish: pairs with the acquire load in ct_event_names_open(). */
+	if (module == NULL || !__atomic_compare_exchange_n(&loaded, &before, module, false, __ATOMIC_RELEASE, __ATOMIC_RELAXED)) {
+		if (handle != NULL)
+			(void)dlclose(handle);
+	}
+	__atomic_store_n(&has_tried, true, __ATOMIC_RELEASE);
 }
 
 void ct_event_names_load_when_set(void)

@@ -1,10 +1,13 @@
 /*
  * module.c - emitters in shared objects.
  *
- * Called by emitter.c when a name is not known yet, by commands, one at a time; by ctf/notify.c for the bridge to COBOL; and by
- * component/routine.c for exits.  A module is code that runs with everything the traced program may do, so it is taken only from a place
- * that nobody but this user and root can write to, and what was looked at is what is loaded: the checks are made on an open
- * descriptor, and the loader is given that descriptor.
+ * Called by emitter.c when a name is not known yet, by commands, on any number of threads; by
+ * ctf/notify.c for the bridge to COBOL; and by component/routine.c for exits.  The caller holds no
+ * lock of ctrace: the loader has a lock of its own, and a thread that runs the constructors of a
+ * library holds that one while it waits for ours.  A module is code that runs with everything the
+ * traced program may do, so it is taken only from a place that nobody but this user and root can
+ * write to, and what was looked at is what is loaded: the checks are made on an open descriptor,
+ * and the loader is given that descriptor.
  *
  * Copyright The ctrace authors.  SPDX-License-Identifier: Apache-2.0
  */
@@ -176,11 +179,15 @@ static bool find(const char *name, struct wanted *wanted)
 	return find_in(CT_MODULE_DIR, wanted);
 }
 
-const struct ctrace_emitter *ct_module_find(const char *upper_name)
+const struct ctrace_emitter *ct_module_find(const char *upper_name, void **out_handle)
 {
 	struct wanted wanted = { .emitter = upper_name };
 
-	return find(upper_name, &wanted) ? wanted.found : NULL;
+	if (!find(upper_name, &wanted))
+		return NULL;
+	if (out_handle != NULL)
+		*out_handle = wanted.handle;
+	return wanted.found;
 }
 
 void *ct_module_open_in(const char *folders, const char *file_name)

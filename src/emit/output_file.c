@@ -9,7 +9,9 @@
 #include "emit/emit.h"
 
 #include <errno.h>
+#include <stdio.h>
 #include <string.h>
+#include <unistd.h>
 
 static void add_lower(struct ct_buf *out, const char *text)
 {
@@ -54,6 +56,23 @@ void ct_file_name_expand(struct ct_buf *out, const char *pattern, const struct c
 		}
 		ct_buf_add_char(out, *pattern++);
 	}
+}
+
+void ct_file_name_add(struct ct_buf *out, const char *pattern, const struct ctrace_emitter_context *context, const char *emitter,
+		      uint32_t generation, bool has_others)
+{
+	ct_file_name_expand(out, pattern, context, emitter, generation);
+	if (has_others && strcasestr(pattern, "$(GEN)") == NULL) {
+		ct_buf_add_char(out, '_');
+		ct_buf_add_u64(out, generation);
+	}
+}
+
+uint32_t ct_file_generations(const struct ctrace_emitter_context *context)
+{
+	uint64_t generations = context->number(context, "MAXGENERATION");
+
+	return generations > 1 && generations <= INT32_MAX ? (uint32_t)generations : 1;
 }
 
 /* folder + "/" + name; what is relative is so to the traced process's working folder. */
@@ -131,4 +150,73 @@ enum ctrace_status ct_file_place(const struct ctrace_emitter_context *context, c
 	if (context->folder[0] != '\0' && try_folder(&this_attempt, context->folder, false, out_path) == CTRACE_OK)
 		return CTRACE_OK;
 	return try_folder(&this_attempt, context->working_folder, false, out_path);
+}
+
+/* A folder that open() could use: the first one decides. */
+static enum ctrace_status look_at(const char *path, void *user)
+{
+	char folder[CTRACE_EMITTER_PATH_SIZE];
+	char *slash;
+
+	(void)user;
+	memcpy(folder, path, strlen(path) + 1);
+	slash = strrchr(folder, '/');
+	if (slash == NULL)
+		return CTRACE_NOT_FOUND;
+	slash[slash == folder] = '\0';
+	return access(path, F_OK) == 0 || access(folder, W_OK | X_OK) == 0 ? CTRACE_OK : CTRACE_DENIED;
+}
+
+/* Where open() would put a generation. */
+static bool find_path(const struct ctrace_emitter_context *context, const char *emitter, uint32_t generation, bool has_others,
+		      char out_path[CTRACE_EMITTER_PATH_SIZE])
+{
+	const char *pattern = context->property(context, "FILE");
+	struct ct_buf name;
+	bool is_found;
+
+	if (pattern == NULL)
+		return false;
+	ct_buf_init(&name);
+	ct_file_name_add(&name, pattern, context, emitter, generation, has_others);
+	is_found = !name.failed && ct_file_place(context, ct_buf_text(&name), look_at, NULL, out_path) == CTRACE_OK;
+	ct_buf_fini(&name);
+	return is_found;
+}
+
+uint32_t ct_file_generation_first(const struct ctrace_emitter_context *context, const char *emitter, const char *inside)
+{
+	uint32_t count = ct_file_generations(context), newest = 0;
+	struct timespec newest_time = { 0, 0 };
+	char path[CTRACE_EMITTER_PATH_SIZE + 16];
+
+	for (uint32_t i = 1; i <= count && count > 1; i++) {
+		struct stat info;
+
+		if (!find_path(context, emitter, i, true, path))
+			return i;
+		(void)snprintf(path + strlen(path), sizeof path - strlen(path), "%s", inside);
+		if (stat(path, &info) != 0)
+			return i;
+		if (info.st_mtim.tv_sec > newest_time.tv_sec ||
+		    (info.st_mtim.tv_sec == newest_time.tv_sec && info.st_mtim.tv_nsec >= newest_time.tv_nsec)) {
+			newest = i;
+			newest_time = info.st_mtim;
+		}
+	}
+	return newest % count + 1;
+}
+
+bool ct_emitter_output_path(const struct ctrace_emitter *emitter, const struct ctrace_emitter_context *context,
+			    char out_path[CTRACE_EMITTER_PATH_SIZE])
+{
+	const char *inside = emitter == &ct_emit_binfile ? CT_FILE_IN_BINFILE : "";
+	bool has_others;
+
+	if (emitter != &ct_emit_textfile && emitter != &ct_emit_binfile)
+		return false;
+	has_others = ct_file_generations(context) > 1 && (emitter == &ct_emit_binfile || context->number(context, "MULTIPROC") == 0);
+	return find_path(context, emitter->name, has_others ? ct_file_generation_first(context, emitter->name, inside) : 1, has_others,
+			 out_path) &&
+	       access(out_path, F_OK) == 0;
 }

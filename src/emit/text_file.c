@@ -5,6 +5,9 @@
  * same FILE never write over each other; with MULTIPROC it is locked during a batch only.  An unlock by name would also drop
  * the lock of the process that forked this one, so locks of a whole file's life end by closing it.
  *
+ * Whether the path still names the file is looked up by the path, and in a process that has left its root directory or mount name space
+ * since by a descriptor of the folder: the path means something else there.
+ *
  * Copyright The ctrace authors.  SPDX-License-Identifier: Apache-2.0
  */
 #include "emit/emit.h"
@@ -18,30 +21,97 @@
 #include <time.h>
 #include <unistd.h>
 
-#define PLACE_HEADER_DUE (1ull << 63) /* in ctrace_place.extra, beside the generation */
+/* ctrace_place.extra: generation : 31 | split : 1 | turns : 15 | file : 16 | header due : 1.  split: the batch under way began so many turns
+ * before this generation, at ctrace_place.offset of that one; nothing in this one counts.  file: tells it from others of its name. */
+#define PLACE_HEADER_DUE (1ull << 63)
+#define PLACE_SPLIT (1ull << 31)
+#define PLACE_TURNS_SHIFT 32
+#define PLACE_TURNS_MAX 0x7FFFu
+#define PLACE_FILE_SHIFT 47
 #define SCAN_SIZE 16384u
+#define LINE_SCAN ((uint64_t)16 << 20) /* how far back the end of the last whole line is looked for */
 #define LOCK_TRIES 500u
 #define LOCK_PAUSE_NS 1000000 /* so that a stopped process holds us up for half a second at most */
 
 void ct_text_file_init(struct ct_text_file *file)
 {
+	memset(file, 0, sizeof *file);
 	file->fd = -1;
+	file->parent_fd = -1;
 	file->generation = 1;
-	file->size = 0;
-	file->header_due = false;
-	file->cut_due = false;
-	file->path[0] = '\0';
-}
-
-/* A program that closes every descriptor, as daemons do, may have opened something of its own at our number since. */
-static bool is_ours(const struct ct_text_file *file, struct stat *out_info)
-{
-	return ct_os_is_file(file->fd, &file->id) && fstat(file->fd, out_info) == 0;
 }
 
 void ct_text_file_close(struct ct_text_file *file)
 {
 	ct_os_close_file(&file->fd, &file->id);
+	ct_os_close_file(&file->parent_fd, &file->parent_id);
+}
+
+void ct_text_file_forget_lost(struct ct_text_file *file)
+{
+	if (ct_os_identify(file->fd, &file->id) == CT_OS_OTHER)
+		file->fd = -1;
+	if (ct_os_identify(file->parent_fd, &file->parent_id) == CT_OS_OTHER)
+		file->parent_fd = -1;
+}
+
+/* A program that closes every descriptor, as daemons do, may have opened something of its own at our number since.  NOT_FOUND then; the
+ * file is not given up when its file system does not answer. */
+static enum ctrace_status look(const struct ct_text_file *file, struct stat *out_info)
+{
+	enum ct_os_identity identity = ct_os_identify(file->fd, &file->id);
+
+	if (identity == CT_OS_OTHER)
+		return CTRACE_NOT_FOUND;
+	if (identity == CT_OS_UNCLEAR || ct_os_stat(file->fd, out_info) != CTRACE_OK)
+		return CTRACE_OS_ERROR;
+	return CTRACE_OK;
+}
+
+/* Where paths lead at the moment: the thread may have another root directory or mount name space than it had. */
+static void note_world(struct ct_file_id world[2])
+{
+	static const char *const names[2] = { "/", "/proc/thread-self/ns/mnt" };
+	struct stat info;
+
+	for (size_t i = 0; i < 2; i++)
+		world[i] = stat(names[i], &info) == 0 ? (struct ct_file_id){ info.st_dev, info.st_ino } : (struct ct_file_id){ 0, 0 };
+}
+
+static bool is_same_world(const struct ct_text_file *file)
+{
+	struct ct_file_id world[2];
+
+	note_world(world);
+	for (size_t i = 0; i < 2; i++)
+		if (world[i].device != file->world[i].device || world[i].inode != file->world[i].inode)
+			return false;
+	return true;
+}
+
+static const char *base_name(const char *path)
+{
+	const char *slash = strrchr(path, '/');
+
+	return slash != NULL ? slash + 1 : path;
+}
+
+/* Without a parent descriptor the file is as good as one that was never renamed. */
+static void note_parent(struct ct_text_file *file, const char *path, const struct ct_text_file *before)
+{
+	char folder[CTRACE_EMITTER_PATH_SIZE];
+	size_t size = (size_t)(base_name(path) - path);
+
+	if (before != NULL) {
+		file->parent_fd = ct_os_high(fcntl(before->parent_fd, F_DUPFD_CLOEXEC, 3));
+		memcpy(file->world, before->world, sizeof file->world);
+	} else {
+		memcpy(folder, path, size);
+		folder[size > 1 ? size - 1 : size] = '\0';
+		file->parent_fd = ct_os_high(open(size > 0 ? folder : ".", O_PATH | O_DIRECTORY | O_CLOEXEC));
+		note_world(file->world);
+	}
+	file->parent_id = ct_os_file_id(file->parent_fd);
 }
 
 static int open_flags(enum ct_text_sharing sharing)
@@ -57,13 +127,46 @@ static enum ctrace_status lock_for_life(int fd)
 	return CTRACE_TIMED_OUT;
 }
 
-static enum ctrace_status open_path(const char *path, int flags, enum ct_text_sharing sharing, struct ct_text_file *file)
+/* The dead process that wrote last was killed within a line, which it did not commit.  Only in a file of ours: another's last line may lack its
+ * end for good. */
+static enum ctrace_status cut_half_line(int fd, uint64_t *size)
 {
+	static const char mark[] = CT_TEXT_HEADER_MARK;
+	char window[SCAN_SIZE];
+	uint64_t at = *size;
+	size_t got;
+
+	if (ct_os_read_at(fd, window, sizeof mark - 1, 0, &got) != CTRACE_OK || memcmp(window, mark, got) != 0)
+		return CTRACE_OK;
+	while (at > 0 && *size - at < LINE_SCAN) {
+		size_t part = at < sizeof window ? (size_t)at : sizeof window;
+		const char *end;
+
+		if (ct_os_read_at(fd, window, part, at - part, &got) != CTRACE_OK || got < part)
+			return CTRACE_OK;
+		end = memrchr(window, '\n', part);
+		at = end != NULL ? at - part + (uint64_t)(end - window) + 1 : at - part;
+		if (end == NULL && at > 0)
+			continue;
+		if (at == *size)
+			return CTRACE_OK;
+		*size = at;
+		return ct_os_truncate(fd, at);
+	}
+	return CTRACE_OK;
+}
+
+static enum ctrace_status open_path(const char *path, int flags, enum ct_text_sharing sharing, const struct ct_text_file *before,
+				    struct ct_text_file *file)
+{
+	bool is_elsewhere = before != NULL && ct_os_is_file(before->parent_fd, &before->parent_id) && !is_same_world(before);
 	enum ctrace_status status;
 	struct stat info;
+	uint64_t size;
 	int fd;
 
-	status = ct_os_open_file(AT_FDCWD, path, open_flags(sharing) | flags, &fd);
+	status = ct_os_open_file(is_elsewhere ? before->parent_fd : AT_FDCWD, is_elsewhere ? base_name(path) : path,
+				 open_flags(sharing) | flags, &fd);
 	if (status != CTRACE_OK)
 		return status;
 	if (sharing != CT_TEXT_SHARED) {
@@ -71,18 +174,25 @@ static enum ctrace_status open_path(const char *path, int flags, enum ct_text_sh
 		if (status != CTRACE_OK)
 			goto undo_open;
 	}
-	if (sharing == CT_TEXT_GENERATION && (flags & O_CREAT) != 0) {
+	/* A generation begins empty, but not when it is only opened again because its descriptor was closed behind our back. */
+	if (sharing == CT_TEXT_GENERATION && (flags & O_CREAT) != 0 && (before == NULL || !ct_os_is_file(fd, &before->id))) {
 		status = ct_os_truncate(fd, 0);
 		if (status != CTRACE_OK)
 			goto undo_open;
 	}
-	if (fstat(fd, &info) != 0) {
-		status = CTRACE_OS_ERROR;
+	status = ct_os_stat(fd, &info);
+	if (status != CTRACE_OK)
 		goto undo_open;
+	size = (uint64_t)info.st_size;
+	if (sharing == CT_TEXT_OWN && (flags & O_CREAT) != 0) {
+		status = cut_half_line(fd, &size);
+		if (status != CTRACE_OK)
+			goto undo_open;
 	}
 	file->fd = fd;
-	file->id = ct_os_file_id(fd);
-	file->size = (uint64_t)info.st_size;
+	file->id = (struct ct_file_id){ info.st_dev, info.st_ino };
+	file->size = size;
+	note_parent(file, path, is_elsewhere ? before : NULL);
 	return CTRACE_OK;
 
 undo_open:
@@ -92,6 +202,7 @@ undo_open:
 
 struct create {
 	struct ct_text_file *file;
+	const struct ct_text_file *before;
 	enum ct_text_sharing sharing;
 	uint32_t pid;
 };
@@ -107,7 +218,7 @@ static enum ctrace_status create_beside(const char *path, const struct create *c
 		errno = ENAMETOOLONG;
 		return CTRACE_OS_ERROR;
 	}
-	status = open_path(beside, O_CREAT, create->sharing, file);
+	status = open_path(beside, O_CREAT, create->sharing, create->before, file);
 	if (status == CTRACE_OK)
 		memcpy(file->path, beside, (size_t)size + 1);
 	return status;
@@ -117,7 +228,7 @@ static enum ctrace_status create_at(const char *path, void *user)
 {
 	const struct create *create = user;
 	struct ct_text_file *file = create->file;
-	enum ctrace_status status = open_path(path, O_CREAT, create->sharing, file);
+	enum ctrace_status status = open_path(path, O_CREAT, create->sharing, create->before, file);
 
 	if (status == CTRACE_TIMED_OUT)
 		return create_beside(path, create);
@@ -134,18 +245,14 @@ static bool print_name(struct ct_buf *out, const struct ctrace_emitter_context *
 
 	if (pattern == NULL)
 		return false;
-	ct_file_name_expand(out, pattern, context, "TEXTFILE", generation);
-	if (sharing == CT_TEXT_GENERATION && strcasestr(pattern, "$(GEN)") == NULL) {
-		ct_buf_add_char(out, '_');
-		ct_buf_add_u64(out, generation);
-	}
+	ct_file_name_add(out, pattern, context, "TEXTFILE", generation, sharing == CT_TEXT_GENERATION);
 	return !out->failed;
 }
 
 enum ctrace_status ct_text_file_create(struct ct_text_file *file, const struct ctrace_emitter_context *context, uint32_t generation,
-				       enum ct_text_sharing sharing)
+				       enum ct_text_sharing sharing, const struct ct_text_file *before)
 {
-	struct create create = { .file = file, .sharing = sharing, .pid = context->pid };
+	struct create create = { .file = file, .before = before, .sharing = sharing, .pid = context->pid };
 	char path[CTRACE_EMITTER_PATH_SIZE];
 	struct ct_buf name;
 	enum ctrace_status status = CTRACE_NOT_ENOUGH_MEMORY;
@@ -206,6 +313,30 @@ static bool is_used_by_others(int fd, uint64_t from, uint64_t size, bool header_
 	return !is_header_of(fd, from, pid) || has_header_between(fd, from, size);
 }
 
+static uint64_t place_tag(const struct ct_file_id *id)
+{
+	return ((uint64_t)id->inode * 0x9E3779B97F4A7C15u >> 48) | 1;
+}
+
+/* Is it the file that the place was noted for?  Not by its device: that may have another number after the machine was started again. */
+static bool is_of_place(const struct ct_text_file *file, const struct ctrace_place *place)
+{
+	uint64_t tag = (place->extra & ~PLACE_HEADER_DUE) >> PLACE_FILE_SHIFT;
+
+	return tag == 0 || tag == place_tag(&file->id);
+}
+
+/* A generation begins with a header: another process may have begun it anew since. */
+static bool is_begun_by_others(int fd, uint64_t offset, enum ct_text_sharing sharing, uint32_t pid)
+{
+	static const char mark[] = CT_TEXT_HEADER_MARK;
+	char text[sizeof mark - 1];
+	size_t got;
+
+	return sharing == CT_TEXT_GENERATION && offset > 0 && ct_os_read_at(fd, text, sizeof text, 0, &got) == CTRACE_OK &&
+	       got == sizeof text && memcmp(text, mark, got) == 0 && !is_header_of(fd, 0, pid);
+}
+
 /* Is the last part of a path this name, or all of it when the name is absolute? */
 static bool ends_with(const char *path, size_t size, const struct ct_buf *name)
 {
@@ -239,24 +370,33 @@ enum ctrace_status ct_text_file_resume(struct ct_text_file *file, const struct c
 				       enum ct_text_sharing sharing)
 {
 	const struct ctrace_place *place = context->place;
-	bool header_due = (place->extra & PLACE_HEADER_DUE) != 0 || place->offset == 0;
-	uint32_t generation = (uint32_t)place->extra != 0 ? (uint32_t)place->extra : 1;
-	uint64_t offset = place->offset, size;
+	bool header_due = (place->extra & PLACE_HEADER_DUE) != 0 || place->offset == 0 || (place->extra & PLACE_SPLIT) != 0;
+	bool is_split = (place->extra & PLACE_SPLIT) != 0;
+	uint32_t generation = (uint32_t)(place->extra & (PLACE_SPLIT - 1));
+	uint64_t offset = is_split ? 0 : place->offset, size;
 	struct ct_text_file found;
 	enum ctrace_status status;
 
 	if (memchr(place->path, '\0', sizeof place->path) == NULL)
 		return CTRACE_DAMAGED;
+	generation += generation == 0;
 	/* A live process reopens because a setting changed: when that was FILE, to another file. */
 	if (!context->recovering && !is_named(place->path, context, generation, sharing))
 		return CTRACE_NOT_FOUND;
-	status = open_path(place->path, 0, sharing, &found);
+	ct_text_file_init(&found);
+	status = open_path(place->path, 0, sharing, NULL, &found);
 	if (status != CTRACE_OK)
 		return status;
 	size = found.size;
 	if (sharing == CT_TEXT_SHARED || size < offset) {
 		offset = size;
-	} else if (size > offset && is_used_by_others(found.fd, offset, size, header_due, context->pid)) {
+	} else if (!is_of_place(&found, place) || is_begun_by_others(found.fd, offset, sharing, context->pid) ||
+		   (size > offset && is_used_by_others(found.fd, offset, size, header_due, context->pid))) {
+		status = sharing == CT_TEXT_OWN ? cut_half_line(found.fd, &size) : CTRACE_OK;
+		if (status != CTRACE_OK) {
+			ct_text_file_close(&found);
+			return status;
+		}
 		offset = size;
 		header_due = true;
 	} else if (size > offset) {
@@ -266,8 +406,7 @@ enum ctrace_status ct_text_file_resume(struct ct_text_file *file, const struct c
 			return status;
 		}
 	}
-	file->fd = found.fd;
-	file->id = found.id;
+	*file = found;
 	file->size = offset;
 	file->generation = generation;
 	/* Or the header says which settings hold from here on. */
@@ -287,44 +426,71 @@ static enum ctrace_status end_line(struct ct_text_file *file)
 	if (file->size == 0)
 		return CTRACE_OK;
 	status = ct_os_read_at(file->fd, &last, 1, file->size - 1, &got);
-	if (status == CTRACE_OK && last != '\n') {
-		status = ct_os_write_at(file->fd, "\n", 1, file->size);
-		file->size += status == CTRACE_OK;
-	}
-	return status;
+	return status == CTRACE_OK && last != '\n' ? ct_text_file_write(file, "\n", 1) : status;
 }
 
-/* Is it still the file that its path names? */
+/* Is it still the file that its path names?  A name that cannot be looked up says nothing against the descriptor. */
 static bool is_in_place(const struct ct_text_file *file, const struct stat *ours)
 {
 	struct stat there;
+	int error = errno;
+	int result;
 
-	return fstatat(AT_FDCWD, file->path, &there, AT_SYMLINK_NOFOLLOW) == 0 && ours->st_ino == there.st_ino &&
-	       ours->st_dev == there.st_dev;
+	if (is_same_world(file))
+		result = fstatat(AT_FDCWD, file->path, &there, AT_SYMLINK_NOFOLLOW);
+	else if (ct_os_is_file(file->parent_fd, &file->parent_id))
+		result = fstatat(file->parent_fd, base_name(file->path), &there, AT_SYMLINK_NOFOLLOW);
+	else
+		return ours->st_nlink > 0;
+	if (result != 0) {
+		bool is_gone = errno == ENOENT || errno == ENOTDIR;
+
+		errno = error;
+		return !is_gone;
+	}
+	return ours->st_ino == there.st_ino && ours->st_dev == there.st_dev;
 }
 
 bool ct_text_file_is_in_place(const struct ct_text_file *file)
 {
 	struct stat info;
 
-	return file->fd >= 0 && is_ours(file, &info) && is_in_place(file, &info);
+	return look(file, &info) == CTRACE_OK && is_in_place(file, &info);
+}
+
+enum ctrace_status ct_text_file_write(struct ct_text_file *file, const void *data, size_t size)
+{
+	enum ctrace_status status;
+
+	if (!ct_os_is_file(file->fd, &file->id))
+		return CTRACE_OS_ERROR;
+	status = ct_os_write_at(file->fd, data, size, file->size);
+	file->size += status == CTRACE_OK ? size : 0;
+	return status;
+}
+
+enum ctrace_status ct_text_file_cut(struct ct_text_file *file)
+{
+	enum ctrace_status status = ct_os_is_file(file->fd, &file->id) ? ct_os_truncate(file->fd, file->size) : CTRACE_OS_ERROR;
+
+	file->cut_due = status != CTRACE_OK;
+	return status;
 }
 
 enum ctrace_status ct_text_file_check(struct ct_text_file *file, enum ct_text_sharing sharing)
 {
 	bool is_changed;
 	struct stat info;
+	enum ctrace_status status = look(file, &info);
 
-	if (!is_ours(file, &info) || !is_in_place(file, &info))
-		return CTRACE_NOT_FOUND;
-	if (file->cut_due) {
-		enum ctrace_status status = ct_os_truncate(file->fd, file->size);
-
-		if (status != CTRACE_OK)
-			return status;
-		file->cut_due = false;
+	if (status == CTRACE_OK && !is_in_place(file, &info))
+		status = CTRACE_NOT_FOUND;
+	if (status == CTRACE_OK && file->cut_due) {
+		status = ct_text_file_cut(file);
 		info.st_size = (off_t)file->size;
 	}
+	if (status != CTRACE_OK)
+		return status;
 	/* Somebody emptied it, or added to it: go on from where it ends, neither over it nor behind a hole. */
 	is_changed = file->size != (uint64_t)info.st_size;
 	file->size = (uint64_t)info.st_size;
@@ -340,9 +506,11 @@ enum ctrace_status ct_text_file_lock(struct ct_text_file *file)
 	const struct timespec pause = { .tv_nsec = LOCK_PAUSE_NS };
 	struct stat info;
 
-	if (!is_ours(file, &info))
-		return CTRACE_NOT_FOUND;
 	for (unsigned i = 0; i < LOCK_TRIES; i++) {
+		enum ctrace_status status = look(file, &info);
+
+		if (status != CTRACE_OK)
+			return status;
 		if (flock(file->fd, LOCK_EX | LOCK_NB) == 0 || errno != EWOULDBLOCK)
 			return CTRACE_OK;
 		(void)nanosleep(&pause, NULL);
@@ -355,7 +523,8 @@ void ct_text_file_unlock(struct ct_text_file *file)
 {
 	int kept = errno;
 
-	(void)flock(file->fd, LOCK_UN);
+	if (ct_os_is_file(file->fd, &file->id))
+		(void)flock(file->fd, LOCK_UN);
 	errno = kept;
 }
 
@@ -364,5 +533,40 @@ void ct_text_file_get_place(const struct ct_text_file *file, struct ctrace_place
 	if (strcmp(place->path, file->path) != 0)
 		memcpy(place->path, file->path, strlen(file->path) + 1);
 	place->offset = file->size;
-	place->extra = file->generation | (file->header_due ? PLACE_HEADER_DUE : 0);
+	place->extra = file->generation | place_tag(&file->id) << PLACE_FILE_SHIFT | (file->header_due ? PLACE_HEADER_DUE : 0);
+}
+
+void ct_text_file_split_place(struct ctrace_place *place, uint64_t began_at, uint32_t turns)
+{
+	uint64_t count = turns < PLACE_TURNS_MAX ? turns : PLACE_TURNS_MAX;
+
+	place->offset = began_at;
+	place->extra |= PLACE_SPLIT | count << PLACE_TURNS_SHIFT;
+}
+
+uint32_t ct_text_file_turns(const struct ctrace_place *place, uint32_t *out_generation)
+{
+	*out_generation = (uint32_t)(place->extra & (PLACE_SPLIT - 1));
+	return (place->extra & PLACE_SPLIT) != 0 ? (uint32_t)(place->extra >> PLACE_TURNS_SHIFT) & PLACE_TURNS_MAX : 0;
+}
+
+/* The generations of a FILE differ in their last parts only. */
+bool ct_text_file_other_generation(const struct ctrace_emitter_context *context, uint32_t generation, uint32_t other,
+				   char out_path[CTRACE_EMITTER_PATH_SIZE])
+{
+	const char *path = context->place->path;
+	struct ct_buf name, other_name;
+	bool is_known;
+
+	ct_buf_init(&name);
+	ct_buf_init(&other_name);
+	is_known = print_name(&name, context, generation, CT_TEXT_GENERATION) &&
+		   print_name(&other_name, context, other, CT_TEXT_GENERATION) && ends_with(path, strlen(path), &name) &&
+		   strlen(path) - name.size + other_name.size < CTRACE_EMITTER_PATH_SIZE;
+	if (is_known)
+		(void)snprintf(out_path, CTRACE_EMITTER_PATH_SIZE, "%.*s%s", (int)(strlen(path) - name.size), path,
+			       ct_buf_text(&other_name));
+	ct_buf_fini(&name);
+	ct_buf_fini(&other_name);
+	return is_known;
 }

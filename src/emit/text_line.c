@@ -291,3 +291,46 @@ void ct_line_add_losses(struct ct_buf *out, const uint64_t totals[CTRACE_LOSS_CO
 	ct_buf_add_u64(out, pid);
 	ct_buf_add_text(out, ")\n");
 }
+
+void ct_line_add_seconds(struct ct_buf *out, uint64_t ns)
+{
+	uint64_t us = ns / 1000 + (ns % 1000 >= 500);
+
+	ct_buf_add_format(out, "%llu.%06llu s", (unsigned long long)(us / 1000000u), (unsigned long long)(us % 1000000u));
+}
+
+void ct_line_add_step(struct ct_buf *out, int64_t by_ns)
+{
+	ct_buf_add_text(out, by_ns < 0 ? "back by " : "forward by ");
+	ct_line_add_seconds(out, by_ns < 0 ? 0 - (uint64_t)by_ns : (uint64_t)by_ns);
+}
+
+static void add_clock(struct ct_buf *out, struct ct_clock_seen *seen, const struct ctrace_event *event)
+{
+	const struct ctrace_clock *clock = event->clock;
+	bool is_first = seen->steps == CT_CLOCK_UNSEEN;
+	int64_t by_ns = (int64_t)((uint64_t)clock->total_ns - (uint64_t)seen->total_ns);
+
+	/* A thread that was interrupted before it committed: of before a step that is noted already. */
+	if (!is_first && clock->steps < seen->steps)
+		return;
+	seen->steps = clock->steps;
+	seen->total_ns = clock->total_ns;
+	if (is_first || by_ns == 0)
+		return;
+	ct_buf_add_text(out, "# Clock set ");
+	ct_line_add_step(out, by_ns);
+	ct_buf_add_text(out, " at ");
+	ct_line_add_date(out, clock->set_at_ns);
+	ct_buf_add_char(out, ' ');
+	ct_line_add_time(out, clock->set_at_ns);
+	ct_buf_add_text(out, " (process ");
+	ct_buf_add_u64(out, event->pid);
+	ct_buf_add_text(out, ")\n");
+}
+
+void ct_line_add_clock(struct ct_buf *out, struct ct_clock_seen *seen, const struct ctrace_event *event)
+{
+	if (event->clock != NULL && event->clock->steps != seen->steps)
+		add_clock(out, seen, event);
+}

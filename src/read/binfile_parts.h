@@ -27,6 +27,7 @@ struct ct_binfile_trace {
 	unsigned users;
 	char *metadata_path;
 	size_t metadata_size;
+	size_t clock_at; /* steps of the clock before this place in the metadata were told */
 	struct ct_schema *schema;
 	struct ct_trace_info info;
 	const struct ct_origin *origin;

@@ -8,6 +8,8 @@
  */
 #include "read/binfile_parts.h"
 
+#include "emit/binfile.h"
+
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -18,6 +20,19 @@
 /* ------------------------------------------------------------------------------------------------------------
  * The metadata
  */
+
+/* A trace that follows one that was told of, or began after the step, says nothing new unless its times are not the clock's. */
+static void tell_steps(struct ct_binfile_trace *trace, struct ct_sources *sources, const struct ct_buf *text)
+{
+	struct ct_bin_clock_mark mark;
+
+	while (ct_bin_clock_mark_next(text->data, text->size, &trace->clock_at, &mark)) {
+		struct ct_clock_step step = { .by_ns = mark.by_ns, .at_ns = mark.at_ns, .ahead_ns = mark.ahead_ns };
+
+		if (step.by_ns != 0 || step.ahead_ns >= 1000000u)
+			ct_sources_clock(sources, trace->metadata_path, trace->origin, &step);
+	}
+}
 
 /* Reads the metadata, again when they have grown meanwhile: classes are only ever added. */
 static enum ctrace_status read_metadata(struct ct_binfile_trace *trace, struct ct_sources *sources)
@@ -35,6 +50,7 @@ static enum ctrace_status read_metadata(struct ct_binfile_trace *trace, struct c
 		trace->metadata_size = text.size;
 		if (ct_schema_parse(trace->schema, text.data, text.size, &trace->info, &at) != CTRACE_OK)
 			ct_sources_damage(sources, trace->metadata_path, at, text.size - at, "not understood from here on");
+		tell_steps(trace, sources, &text);
 	}
 	ct_buf_fini(&text);
 	return status;

@@ -80,6 +80,9 @@ void ct_export_out_offer(struct ct_export_out *out)
 
 enum ctrace_status ct_export_out_end(struct ct_export_out *out)
 {
+	/* Whatever it was that memory lacked for, in the readers too: an event or a field may be missing. */
+	if (ct_memory_has_lacked() && out->error == 0)
+		out->error = ENOMEM;
 	write_text(out);
 	if (out->error == 0)
 		return CTRACE_OK;

@@ -46,7 +46,6 @@ struct trace {
 	uint32_t stream_count;
 	uint32_t next_number; /* above those of all streams */
 	uint64_t lost;        /* in no stream yet */
-	bool is_whole;        /* it is on disk, with its metadata */
 };
 
 struct export
@@ -516,34 +515,33 @@ static void write_metadata(struct export *self, struct trace *trace)
 		ct_schema_print_class(&text, ct_schema_find(trace->schema, id));
 	append(self, trace, "metadata", &text);
 	ct_buf_fini(&text);
-	trace->is_whole = self->error == 0;
 }
 
-static void remove_file(const struct trace *trace, const char *name)
+static void discard_trace(const struct trace *trace)
 {
-	char *path;
+	int folder = open(trace->folder, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
 
-	if (asprintf(&path, "%s/%s", trace->folder, name) < 0)
+	if (folder < 0)
 		return;
-	(void)unlink(path);
-	free(path);
+	for (uint32_t k = 0; k < trace->stream_count; k++) {
+		char name[32];
+
+		(void)snprintf(name, sizeof name, "stream.%u", trace->streams[k]->number);
+		(void)unlinkat(folder, name, 0);
+	}
+	(void)unlinkat(folder, "metadata", 0);
+	ct_os_close(&folder);
 }
 
-/* Of traces that are not whole nothing stays. */
+/* An export that has failed leaves nothing.  It may have failed for want of memory. */
 static void discard(struct export *self)
 {
 	for (size_t i = 0; i < self->trace_count; i++) {
 		const struct trace *trace = self->traces[i];
 
-		if (trace == NULL || trace->is_whole)
+		if (trace == NULL)
 			continue;
-		for (uint32_t k = 0; k < trace->stream_count; k++) {
-			char name[32];
-
-			(void)snprintf(name, sizeof name, "stream.%u", trace->streams[k]->number);
-			remove_file(trace, name);
-		}
-		remove_file(trace, "metadata");
+		discard_trace(trace);
 		if (!self->has_one_trace)
 			(void)rmdir(trace->folder);
 	}
@@ -566,6 +564,9 @@ static enum ctrace_status trace_end(void *user)
 		if (self->error == 0)
 			write_metadata(self, trace);
 	}
+	/* Whatever it was that memory lacked for: an event may be missing. */
+	if (ct_memory_has_lacked())
+		fail(self, ENOMEM);
 	if (self->error == 0)
 		return CTRACE_OK;
 	discard(self);

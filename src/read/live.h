@@ -38,6 +38,7 @@ struct ct_live_process {
 	char *path;
 	int folder_fd;
 	int session_fd;
+	struct ct_session_layout layout;
 	bool is_all; /* rings that are opened are shown from their beginning */
 	struct ct_sync sync;
 	uint64_t lost_at_first;

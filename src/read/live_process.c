@@ -54,6 +54,9 @@ static enum ctrace_status open_session(struct ct_live_process *process, struct c
 		return CTRACE_DAMAGED;
 	if (head->version != CT_SESSION_VERSION)
 		return CTRACE_UNSUPPORTED;
+	process->layout = head->layout;
+	if (!ct_session_layout_holds(&process->layout))
+		return CTRACE_DAMAGED;
 	process->who.pid = head->pid;
 	process->who.asid = head->asid;
 	(void)snprintf(process->who.jobname, sizeof process->who.jobname, "%.*s", (int)sizeof head->jobname - 1, head->jobname);
@@ -95,19 +98,37 @@ static bool read_words(const struct ct_live_process *process, struct ct_session_
 /* A process that has just begun has a single point to tell time by; we run by the same clock and can give it another. */
 static void take_sync(struct ct_live_process *process, const struct ct_sync *sync)
 {
-	process->sync = *sync;
-	if (sync->latest.ticks == sync->first.ticks && sync->source == (uint32_t)ct_clock_source()) {
-		struct ct_sync_point ours = { .ticks = ct_clock_ticks(), .wall_ns = ct_clock_wall_ns() };
-
-		if (ours.ticks > sync->latest.ticks && ours.wall_ns > sync->latest.wall_ns)
-			process->sync.latest = ours;
-	}
+	ct_sync_copy(sync, &process->sync);
+	if (sync->epoch_count == 1 && sync->point_count == 1 && sync->latest.ticks == sync->points[0].ticks &&
+	    sync->source == (uint32_t)ct_clock_source())
+		ct_sync_update(&process->sync);
 }
 
 static void report(const struct ct_live_process *process, const struct ct_live_options *options, enum ctrace_status status)
 {
 	if (options->report != NULL)
 		options->report(process->path, 0, ctrace_status_text(status), options->user);
+}
+
+/* Of a process that has become another user: its ring is in its annex. */
+static enum ctrace_status open_in_annex(const struct ct_live_process *process, struct ct_live_ring *ring, uint32_t index)
+{
+	struct ct_session_head *head = calloc(1, sizeof *head);
+	enum ctrace_status status = CTRACE_NOT_FOUND;
+	size_t got = 0;
+	int folder_fd;
+
+	if (head == NULL)
+		return CTRACE_NOT_ENOUGH_MEMORY;
+	if (ct_os_read_at(process->session_fd, head, sizeof *head, 0, &got) == CTRACE_OK && got == sizeof *head &&
+	    head->ring_place[index] >= CT_RING_IN_ANNEX) {
+		folder_fd = ct_annex_open(head, head->ring_place[index] - CT_RING_IN_ANNEX);
+		if (folder_fd >= 0)
+			status = ct_live_ring_open(ring, folder_fd, index, process->is_all);
+		ct_os_close(&folder_fd);
+	}
+	free(head);
+	return status;
 }
 
 /* Opens the rings that have come since.  A ring that cannot be opened is told once, and left alone. */
@@ -129,6 +150,8 @@ static void add_rings(struct ct_live_process *process, const struct ct_live_opti
 
 		if (ring != NULL)
 			status = ct_live_ring_open(ring, process->folder_fd, process->ring_count, process->is_all);
+		if (ring != NULL && status == CTRACE_NOT_FOUND)
+			status = open_in_annex(process, ring, process->ring_count);
 		if (status != CTRACE_OK && status != CTRACE_NOT_FOUND && status != CTRACE_UNSUPPORTED)
 			report(process, options, status);
 		if (status != CTRACE_OK) {
@@ -179,7 +202,7 @@ bool ct_live_process_look(struct ct_live_process *process, const struct ct_live_
 
 static char *read_name(const struct ct_live_process *process, uint32_t component, char text[CTRACE_MAX_COMPONENT + 1])
 {
-	uint64_t at = CT_SESSION_COMPONENTS + (uint64_t)component * sizeof(struct ct_component_entry);
+	uint64_t at = process->layout.components_at + (uint64_t)component * sizeof(struct ct_component_entry);
 	ct_text name = 0;
 	size_t got = 0, size;
 
@@ -187,9 +210,9 @@ static char *read_name(const struct ct_live_process *process, uint32_t component
 	    got != sizeof name)
 		return NULL;
 	size = name & 0xFFFF;
-	if (size == 0 || size > CTRACE_MAX_COMPONENT || name >> 16 > CT_SESSION_SIZE)
+	if (size == 0 || size > CTRACE_MAX_COMPONENT || name >> 16 > process->layout.size)
 		return NULL;
-	if (ct_os_read_at(process->session_fd, text, size, CT_SESSION_TEXTS + (name >> 16), &got) != CTRACE_OK || got != size)
+	if (ct_os_read_at(process->session_fd, text, size, process->layout.texts_at + (name >> 16), &got) != CTRACE_OK || got != size)
 		return NULL;
 	text[size] = '\0';
 	return text[0] != '\0' ? strdup(text) : NULL;
@@ -199,7 +222,7 @@ const char *ct_live_process_name(struct ct_live_process *process, uint32_t compo
 {
 	char text[CTRACE_MAX_COMPONENT + 1];
 
-	if (component >= CT_COMPONENT_LIMIT)
+	if (component >= ct_session_component_limit(&process->layout))
 		return NULL;
 	if (component >= process->name_count) {
 		char **names = reallocarray(process->names, component + 1, sizeof(char *));

@@ -69,7 +69,8 @@ enum ct_trouble {
 	CT_TROUBLE_DAMAGE,  /* bytes that could not be read */
 	CT_TROUBLE_LOST,    /* events were lost before they were written */
 	CT_TROUBLE_MISSING, /* packets are missing */
-	CT_TROUBLE_UNKNOWN  /* foreign: something there that ctrace does not read */
+	CT_TROUBLE_UNKNOWN, /* foreign: something there that ctrace does not read */
+	CT_TROUBLE_CLOCK    /* nothing is wrong: somebody set the wall clock of the traced program's machine */
 };
 struct ct_read_note {
 	enum ct_trouble trouble;

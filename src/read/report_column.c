@@ -22,6 +22,7 @@ enum ctrace_status ct_column_init(struct ct_column *column)
 	if (column->pending == NULL)
 		return CTRACE_NOT_ENOUGH_MEMORY;
 	if (deflateInit(&column->stream, LEVEL) != Z_OK) {
+		ct_memory_note_lack();
 		free(column->pending);
 		column->pending = NULL;
 		return CTRACE_NOT_ENOUGH_MEMORY;

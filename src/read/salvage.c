@@ -123,7 +123,7 @@ static enum ctrace_status salvage_stream(struct trace *trace, const char *name)
 	ct_os_close(&stream.fd);
 	free(path);
 	if (stream.written > 0) {
-		ct_bin_mark_add(&trace->closed, stream.id, stream.written);
+		ct_bin_mark_add(&trace->closed, stream.id, &(struct ct_bin_mark){ stream.written, stream.last_at });
 		trace->streams++;
 	}
 	return status;
@@ -247,7 +247,8 @@ static enum ctrace_status read_metadata(struct trace *trace)
 	size_t at = 0;
 	bool knows;
 
-	if (status == CTRACE_NOT_ENOUGH_MEMORY)
+	/* A disk that refuses once is no damage: what the metadata say would be made up. */
+	if (status == CTRACE_NOT_ENOUGH_MEMORY || status == CTRACE_OS_ERROR)
 		return status;
 	knows = status == CTRACE_OK && ct_schema_parse_trace(trace->text.data, trace->text.size, &trace->info, &at) == CTRACE_OK;
 	answer = ask_packets(trace->folder, trace->info.uuid);
@@ -290,6 +291,15 @@ static void add_lost_mark(struct ct_buf *out, const struct ct_buf *text)
 		ct_buf_add(out, mark, size);
 }
 
+/* The same of steps of the wall clock. */
+static void add_clock_marks(struct ct_buf *out, const struct ct_buf *text)
+{
+	struct ct_bin_clock_mark mark;
+
+	for (size_t at = 0; ct_bin_clock_mark_next(text->data, text->size, &at, &mark);)
+		ct_bin_clock_mark_add(out, &mark);
+}
+
 static enum ctrace_status write_metadata(struct trace *trace)
 {
 	enum ctrace_status status = CTRACE_NOT_ENOUGH_MEMORY;
@@ -299,6 +309,7 @@ static enum ctrace_status write_metadata(struct trace *trace)
 	ct_buf_init(&out);
 	ct_schema_print_trace(&out, &trace->info);
 	add_lost_mark(&out, &trace->text);
+	add_clock_marks(&out, &trace->text);
 	for (uint32_t id = 1; id < ct_schema_count(trace->schema); id++)
 		ct_schema_print_class(&out, ct_schema_find(trace->schema, id));
 	ct_buf_add_text(&out, CT_BIN_MARK_CLOSED);
@@ -340,6 +351,9 @@ static enum ctrace_status copy_trace(struct trace *trace, const char *only)
 		status = salvage_streams(trace, only);
 	if (status != CTRACE_OK)
 		return status;
+	/* Whatever it was that memory lacked for: a packet may be missing for that alone. */
+	if (ct_memory_has_lacked())
+		return CTRACE_NOT_ENOUGH_MEMORY;
 	/* Viewers refuse a trace without streams; one that had none stays as it is. */
 	if (trace->streams == 0 && trace->salvage->damages > damages) {
 		(void)rmdir(trace->to);
@@ -353,19 +367,35 @@ static enum ctrace_status copy_trace(struct trace *trace, const char *only)
 	return CTRACE_OK;
 }
 
-/* Half a copy does not stay. */
+static bool is_written(const char *name)
+{
+	bool is_compressed;
+	uint32_t id;
+
+	return strcmp(name, "metadata") == 0 || parse_stream_name(name, &id, &is_compressed);
+}
+
+/* Half a copy does not stay.  Also without memory: scandir() and opendir() would need some. */
 static void discard(const struct trace *trace)
 {
-	struct dirent **entries;
-	int count = scandir(trace->to, &entries, is_stream, NULL);
+	union {
+		struct dirent64 entry;
+		char bytes[4096];
+	} room;
+	ssize_t size;
 
-	for (int i = 0; i < count; i++) {
-		(void)unlinkat(trace->to_fd, entries[i]->d_name, 0);
-		free(entries[i]);
+	while (lseek(trace->to_fd, 0, SEEK_SET) == 0 && (size = getdents64(trace->to_fd, &room, sizeof room)) > 0) {
+		bool has_removed = false;
+
+		for (ssize_t at = 0; at < size;) {
+			const struct dirent64 *entry = (const struct dirent64 *)(room.bytes + at);
+
+			has_removed |= is_written(entry->d_name) && unlinkat(trace->to_fd, entry->d_name, 0) == 0;
+			at += entry->d_reclen;
+		}
+		if (!has_removed)
+			break;
 	}
-	if (count >= 0)
-		free(entries);
-	(void)unlinkat(trace->to_fd, "metadata", 0);
 	(void)rmdir(trace->to);
 }
 

@@ -194,6 +194,7 @@ static void write_packet(struct work *work, struct packet *packet)
 		work->salvage->packets++;
 	work->last = packet->head;
 	work->has_last = true;
+	work->stream->last_at = work->stream->written + start;
 	if (work->out.size >= WRITE_AT_ONCE)
 		write_out(work);
 }
@@ -227,7 +228,7 @@ static void mend_number(struct work *work, struct packet *packet, uint64_t *valu
 static void write_pending(struct work *work, const struct packet *next)
 {
 	struct packet *packet = work->pending;
-	uint64_t most_sequence, most_discarded;
+	uint64_t most_sequence, most_discarded = 0;
 
 	if (packet == NULL)
 		return;

@@ -45,6 +45,7 @@ void ct_sources_fini(struct ct_sources *sources)
 	free(sources->items);
 	free(sources->origins);
 	free(sources->heap);
+	free(sources->folders);
 	*sources = (struct ct_sources){ 0 };
 }
 
@@ -214,6 +215,7 @@ void ct_sources_note(struct ct_sources *sources, const struct ct_read_note *note
 		sources->totals.damaged_bytes += note->bytes;
 		break;
 	case CT_TROUBLE_UNKNOWN:
+	case CT_TROUBLE_CLOCK:
 		break;
 	}
 	if (sources->report != NULL)
@@ -227,6 +229,34 @@ void ct_sources_damage(struct ct_sources *sources, const char *path, uint64_t of
 	ct_sources_note(sources, &note);
 }
 
+void ct_sources_clock(struct ct_sources *sources, const char *path, const struct ct_origin *origin, const struct ct_clock_step *step)
+{
+	struct ct_buf text;
+	struct ct_read_note note = {
+		.trouble = CT_TROUBLE_CLOCK, .path = path, .from_ns = step->at_ns, .to_ns = step->at_ns, .origin = origin
+	};
+
+	ct_buf_init(&text);
+	if (step->by_ns != 0) {
+		ct_buf_add_text(&text, "the clock was set ");
+		ct_line_add_step(&text, step->by_ns);
+		ct_buf_add_text(&text, " at ");
+		ct_line_add_date(&text, step->at_ns);
+		ct_buf_add_char(&text, ' ');
+		ct_line_add_time(&text, step->at_ns);
+	} else {
+		ct_buf_add_text(&text, "the clock had been set");
+	}
+	/* After a step back and forth some nanoseconds remain, by which the readings were off. */
+	if (step->ahead_ns >= 1000000u) {
+		ct_buf_add_text(&text, "; times from there on are ahead of it by ");
+		ct_line_add_seconds(&text, step->ahead_ns);
+	}
+	note.message = ct_buf_text(&text);
+	ct_sources_note(sources, &note);
+	ct_buf_fini(&text);
+}
+
 void ct_source_lost_text(char *out, size_t size, uint64_t events)
 {
 	(void)snprintf(out, size, "%llu event%s discarded before this", (unsigned long long)events, events == 1 ? " was" : "s were");
@@ -236,7 +266,14 @@ void ct_source_lost_text(char *out, size_t size, uint64_t events)
  * What is it?
  */
 
-static bool has_file(const char *folder, const char *name)
+/* Something may be there that the system refuses to look at: what is read is not all then. */
+static void report_refusal(struct ct_sources *sources, const char *path)
+{
+	if (errno != ENOENT && errno != ENOTDIR && errno != EACCES && errno != ELOOP && errno != ENAMETOOLONG)
+		ct_sources_damage(sources, path, 0, 0, strerror(errno));
+}
+
+static bool has_file(struct ct_sources *sources, const char *folder, const char *name)
 {
 	struct stat info;
 	char *path;
@@ -244,7 +281,10 @@ static bool has_file(const char *folder, const char *name)
 
 	if (asprintf(&path, "%s/%s", folder, name) < 0)
 		return false;
-	found = stat(path, &info) == 0 && S_ISREG(info.st_mode);
+	found = stat(path, &info) == 0;
+	if (!found)
+		report_refusal(sources, path);
+	found = found && S_ISREG(info.st_mode);
 	free(path);
 	return found;
 }
@@ -273,9 +313,9 @@ static enum ctrace_status add_one_folder(struct ct_sources *sources, const char 
 	char *folder;
 	enum ctrace_status status;
 
-	if (has_file(path, "metadata"))
+	if (has_file(sources, path, "metadata"))
 		return add_trace(sources, path, NULL);
-	if (!has_file(path, "session"))
+	if (!has_file(sources, path, "session"))
 		return CTRACE_NOT_FOUND;
 	folder = realpath(path, NULL);
 	if (folder == NULL)
@@ -285,6 +325,7 @@ static enum ctrace_status add_one_folder(struct ct_sources *sources, const char 
 	return status;
 }
 
+#define METADATA_LIMIT ((size_t)64 << 20)
 #define DEPTH 4u /* of folders in folders: a session of LTTng has ust/uid/USER/64-bit below it */
 
 static enum ctrace_status add_entries(struct ct_sources *sources, const char *folder, unsigned depth);
@@ -294,9 +335,13 @@ static enum ctrace_status add_entry(struct ct_sources *sources, const char *path
 	enum ctrace_status status = add_one_folder(sources, path);
 	struct stat info;
 
-	if (status != CTRACE_NOT_FOUND || depth == 0 || lstat(path, &info) != 0 || !S_ISDIR(info.st_mode))
+	if (status != CTRACE_NOT_FOUND || depth == 0)
 		return status;
-	return add_entries(sources, path, depth);
+	if (lstat(path, &info) != 0) {
+		report_refusal(sources, path);
+		return status;
+	}
+	return S_ISDIR(info.st_mode) ? add_entries(sources, path, depth) : status;
 }
 
 /* What is in a folder counts as found when one of it could be added; what cannot be is reported. */
@@ -335,7 +380,7 @@ static enum ctrace_status add_stream_file(struct ct_sources *sources, const char
 
 	if (folder == NULL)
 		return CTRACE_NOT_ENOUGH_MEMORY;
-	if (strcmp(name, "metadata") != 0 && has_file(folder, "metadata"))
+	if (strcmp(name, "metadata") != 0 && has_file(sources, folder, "metadata"))
 		status = add_trace(sources, folder, name);
 	free(folder);
 	return status;
@@ -381,16 +426,73 @@ static enum ctrace_status add_process(struct ct_sources *sources, const char *di
 }
 
 /* ------------------------------------------------------------------------------------------------------------
- * Generations: app.ctb_1, app.ctb_2 of what is called app.ctb
+ * What belongs to a name: generations app.ctb_1, app.ctb_2 of what is called app.ctb, and app.ctb.1234 or app.ctb_2.1234.2, where the events
+ * of process 1234 are because another process had the name or took it after a crash
  */
 
-static bool is_generation(const char *name, const char *stem, size_t stem_size)
+/* Behind a mark and digits, or where it was when there are none. */
+static const char *skip_number(const char *text, char mark)
 {
-	return strncmp(name, stem, stem_size) == 0 && name[stem_size] == '_' && name[stem_size + 1] != '\0' &&
-	       name[stem_size + 1 + strspn(name + stem_size + 1, "0123456789")] == '\0';
+	size_t digits = text[0] == mark ? strspn(text + 1, "0123456789") : 0;
+
+	return digits != 0 ? text + 1 + digits : text;
 }
 
-static enum ctrace_status add_generations(struct ct_sources *sources, const char *path)
+/* *out_pid: the process that the name speaks of; 0: none. */
+static bool is_of_name(const char *name, const char *stem, size_t stem_size, uint32_t *out_pid)
+{
+	const char *process;
+
+	if (stem_size == 0 || strncmp(name, stem, stem_size) != 0 || name[stem_size] == '\0')
+		return false;
+	process = skip_number(name + stem_size, '_');
+	*out_pid = process[0] == '.' ? (uint32_t)strtoul(process + 1, NULL, 10) : 0;
+	return skip_number(skip_number(process, '.'), '.')[0] == '\0';
+}
+
+/* Is the trace of that process?  Other programs number their copies in the same way. */
+static bool is_of_process(const char *folder, uint32_t pid)
+{
+	struct ct_trace_info info;
+	struct ct_buf text;
+	bool is_same = false;
+	size_t end;
+	char *path;
+
+	if (asprintf(&path, "%s/metadata", folder) < 0)
+		return false;
+	ct_buf_init(&text);
+	if (ct_os_read_file(path, METADATA_LIMIT, &text) == CTRACE_OK)
+		is_same = ct_schema_parse_trace(text.data, text.size, &info, &end) == CTRACE_OK && info.pid == pid;
+	ct_buf_fini(&text);
+	free(path);
+	return is_same;
+}
+
+/* Notes a folder.  False when it is there already and one of the two was added for another one's name: its events would come twice. */
+static bool note_folder(struct ct_sources *sources, const char *path, bool is_implied)
+{
+	struct ct_source_folder *folders;
+	struct stat info;
+
+	if (stat(path, &info) != 0)
+		return true;
+	for (size_t i = 0; i < sources->folder_count; i++) {
+		const struct ct_source_folder *folder = &sources->folders[i];
+
+		if (folder->id.device == info.st_dev && folder->id.inode == info.st_ino && (is_implied || folder->is_implied))
+			return false;
+	}
+	folders = reallocarray(sources->folders, sources->folder_count + 1, sizeof *folders);
+	if (folders == NULL)
+		return true;
+	sources->folders = folders;
+	folders[sources->folder_count++] = (struct ct_source_folder){ { info.st_dev, info.st_ino }, is_implied };
+	return true;
+}
+
+/* All but the folder of exactly that name. */
+static enum ctrace_status add_others_of_name(struct ct_sources *sources, const char *path)
 {
 	const char *slash = strrchr(path, '/');
 	const char *stem = slash != NULL ? slash + 1 : path;
@@ -398,17 +500,20 @@ static enum ctrace_status add_generations(struct ct_sources *sources, const char
 	enum ctrace_status result = CTRACE_NOT_FOUND;
 	struct dirent **entries;
 	int count = folder != NULL ? scandir(folder, &entries, NULL, versionsort) : -1;
+	uint32_t pid;
 
 	for (int i = 0; i < count; i++) {
-		char *generation;
+		char *other;
 
-		if (is_generation(entries[i]->d_name, stem, strlen(stem)) &&
-		    asprintf(&generation, "%s%s", folder, entries[i]->d_name) >= 0) {
-			enum ctrace_status status = add_one_folder(sources, generation);
+		if (is_of_name(entries[i]->d_name, stem, strlen(stem), &pid) &&
+		    asprintf(&other, "%s%s", folder, entries[i]->d_name) >= 0) {
+			enum ctrace_status status = CTRACE_NOT_FOUND;
 
+			if (has_file(sources, other, "metadata") && (pid == 0 || is_of_process(other, pid)))
+				status = note_folder(sources, other, true) ? add_one_folder(sources, other) : CTRACE_OK;
 			if (result != CTRACE_OK)
 				result = status;
-			free(generation);
+			free(other);
 		}
 		free(entries[i]);
 	}
@@ -427,12 +532,19 @@ enum ctrace_status ct_sources_add(struct ct_sources *sources, const char *path)
 		if (errno == EACCES)
 			return CTRACE_DENIED;
 		status = add_process(sources, path);
-		return status == CTRACE_NOT_FOUND ? add_generations(sources, path) : status;
+		return status == CTRACE_NOT_FOUND ? add_others_of_name(sources, path) : status;
 	}
 	if (S_ISREG(info.st_mode))
 		return add_stream_file(sources, path);
 	if (!S_ISDIR(info.st_mode))
 		return CTRACE_NOT_FOUND;
+	if (!note_folder(sources, path, false))
+		return CTRACE_OK;
 	status = add_one_folder(sources, path);
-	return status == CTRACE_NOT_FOUND ? add_entries(sources, path, DEPTH) : status;
+	if (status == CTRACE_NOT_FOUND)
+		return add_entries(sources, path, DEPTH);
+	/* A slash at the end means this folder alone. */
+	if (status == CTRACE_OK && has_file(sources, path, "metadata"))
+		(void)add_others_of_name(sources, path);
+	return status;
 }

@@ -29,7 +29,15 @@ struct ct_source {
 };
 
 /* Everything that was named. */
+/* A folder that was added: because it was named, or for another one's name. */
+struct ct_source_folder {
+	struct ct_file_id id;
+	bool is_implied;
+};
+
 struct ct_sources {
+	struct ct_source_folder *folders;
+	size_t folder_count;
 	struct ct_source **items;
 	size_t count;
 	struct ct_read_totals totals;
@@ -47,6 +55,7 @@ struct ct_sources {
 	size_t may_hold; /* CT_SOURCES_HOLD */
 	size_t held;     /* bytes that sources hold in release()'s sense: ct_sources_hold() */
 	size_t released; /* the source that was asked last to give some back */
+	size_t copied;   /* bytes of rings that were copied whole */
 	/* merge.c's */
 	struct ct_source **heap; /* those that have an event, earliest first */
 	size_t heap_size;
@@ -81,6 +90,14 @@ enum ct_verdict ct_sources_class(const struct ct_sources *sources, struct ct_vie
 void ct_sources_note(struct ct_sources *sources, const struct ct_read_note *note);
 /* The short form for bytes that could not be read. */
 void ct_sources_damage(struct ct_sources *sources, const char *path, uint64_t offset, uint64_t bytes, const char *message);
+
+/* The short form for a step of the wall clock. */
+struct ct_clock_step {
+	int64_t by_ns; /* negative: back; 0: the trace began after it */
+	uint64_t at_ns;
+	uint64_t ahead_ns; /* the times of the trace run on: they are so much ahead of the clock */
+};
+void ct_sources_clock(struct ct_sources *sources, const char *path, const struct ct_origin *origin, const struct ct_clock_step *step);
 
 /* "12 events were discarded before this" */
 void ct_source_lost_text(char *out, size_t size, uint64_t events);

@@ -12,6 +12,7 @@
 #include "read/foreign_parts.h"
 
 #include <dirent.h>
+#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -321,7 +322,8 @@ static bool is_regular(const char *folder, const char *name)
 
 	if (asprintf(&path, "%s/%s", folder, name) < 0)
 		return true; /* that there is no memory will be said */
-	is = stat(path, &info) == 0 && S_ISREG(info.st_mode);
+	/* What the system refuses to look at cannot be opened either, and that is reported. */
+	is = stat(path, &info) == 0 ? S_ISREG(info.st_mode) : errno != ENOENT && errno != ELOOP && errno != EACCES;
 	free(path);
 	return is;
 }

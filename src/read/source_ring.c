@@ -1,8 +1,15 @@
 /*
  * source_ring.c - the events that wait in the rings of a traced process, live or dead.
  *
- * Called by the merge, on one thread.  Session and rings are copied with pread, since their owner may change or truncate them at any
- * time; everything that counts is in the copies.  Only what no destination has taken over yet is given: the rest is in the destinations.
+ * Called by the merge, on one thread.  Session and rings are copied with pread, since their owner
+ * may change or truncate them at any time; everything that counts is in the copies.  Only what no
+ * destination has taken over yet is given: the rest is in the destinations.
+ *
+ * What waits in a ring is copied when the ring is added, as a live process goes on.  Once the
+ * copies have COPIES_LIMIT bytes together, a ring is read through a window, when its turn comes: a
+ * user may have thousands of rings of a gigabyte each, which are files without a block behind
+ * them.  Of such a ring a live process may deliver or overwrite a part before it is read; that is
+ * reported.
  *
  * Copyright The ctrace authors.  SPDX-License-Identifier: Apache-2.0
  */
@@ -11,6 +18,9 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+
+#define COPIES_LIMIT (CT_SOURCES_HOLD / 2)
+#define WINDOW ((size_t)64 << 10)
 
 /* What all rings of a process share. */
 struct process {
@@ -25,10 +35,17 @@ struct process {
 struct ring_source {
 	struct ct_source base;
 	struct process *process;
-	struct ct_ring ring;
-	struct ct_cursor_place place;
+	uint32_t index;
+	uint64_t capacity;
+	bool is_overwrite;
+	uint64_t position; /* behind the present event */
 	uint64_t limit;
-	unsigned char *scratch; /* a copied record; only for overwrite rings */
+	uint64_t event_at; /* position of the present event */
+	/* The bytes from position window_at on. */
+	unsigned char *window; /* NULL: none are held */
+	size_t window_size;
+	uint64_t window_at;
+	bool is_copy; /* the window has all there is, and stays */
 	/* the class that base.verdict is of */
 	bool has_class;
 	uint32_t class_component, class_event, class_level;
@@ -126,12 +143,21 @@ static void look_up_class(struct ring_source *source, struct ct_sources *sources
 	source->has_class = true;
 }
 
+static bool reserve_items(struct ring_source *source, struct ct_sources *sources, uint32_t count)
+{
+	struct ct_source *base = &source->base;
+
+	if (count > base->item_capacity)
+		ct_sources_hold(sources, base, (count - base->item_capacity) * sizeof *base->items);
+	return ct_source_reserve(base, count);
+}
+
 static bool fill_event(struct ring_source *source, struct ct_sources *sources, const struct ct_record *record)
 {
 	const char *component = component_name(source->process, record->head.component);
 	struct ct_source *base = &source->base;
 
-	if (component == NULL || !ct_source_reserve(base, record->item_count))
+	if (component == NULL || !reserve_items(source, sources, record->item_count))
 		return false;
 	base->view.event = (struct ctrace_event){
 		.time_ns = ct_sync_wall_ns(&source->process->sync, record->head.ticks),
@@ -154,31 +180,167 @@ static bool fill_event(struct ring_source *source, struct ct_sources *sources, c
 	return true;
 }
 
+/* ---- the window ---- */
+
+static void drop_window(struct ring_source *source, struct ct_sources *sources)
+{
+	if (source->window != NULL)
+		sources->held -= source->window_size;
+	free(source->window);
+	source->window = NULL;
+	source->window_size = 0;
+}
+
+/* After a window was read: a live process may have written in it since its head was copied.  What
+ * its head says now tells how far that can have come. */
+static void skip_reused(struct ring_source *source, struct ct_sources *sources, int fd)
+{
+	uint64_t from = source->position, next = from;
+	struct ct_ring_head now;
+	size_t got;
+
+	if (ct_os_read_at(fd, &now, sizeof now, 0, &got) != CTRACE_OK || got != sizeof now)
+		return;
+	if (now.tail > next && (now.tail & 7) == 0)
+		next = now.tail;
+	if (source->is_overwrite && now.oldest > next && (now.oldest & 7) == 0)
+		next = now.oldest;
+	if (next > source->limit)
+		next = source->limit;
+	source->position = next;
+	/* While the copies are made that is as if we had come a little later. */
+	if (next > from && sources->is_started)
+		ct_sources_damage(sources, source->base.path, from, next - from,
+				  "the process has delivered or overwritten this while it was read");
+}
+
+static enum ctrace_status read_window(struct ring_source *source, struct ct_sources *sources, size_t size)
+{
+	uint64_t at = source->position;
+	enum ctrace_status status;
+	int fd;
+
+	drop_window(source, sources);
+	ct_sources_hold(sources, &source->base, size);
+	source->window = malloc(size);
+	source->window_size = source->window != NULL ? size : 0;
+	source->window_at = at;
+	sources->held -= size - source->window_size;
+	if (source->window == NULL)
+		return CTRACE_NOT_ENOUGH_MEMORY;
+	/* Open only while it is read: a process may have more rings than we may have descriptors.
+	 * */
+	status = ct_ring_open(&source->process->session, source->index, &fd);
+	if (status == CTRACE_OK) {
+		status = ct_ring_read_data(fd, source->capacity, at, at + size, source->window);
+		if (status == CTRACE_OK)
+			skip_reused(source, sources, fd);
+		ct_os_close(&fd);
+	}
+	if (status != CTRACE_OK)
+		drop_window(source, sources);
+	return status;
+}
+
+static size_t least(uint64_t a, uint64_t b)
+{
+	return (size_t)(a < b ? a : b);
+}
+
+/* The record at the source's position.  NOT_FOUND at the end, and when the file is gone. */
+static enum ctrace_status read_record(struct ring_source *source, struct ct_sources *sources, struct ct_record *out)
+{
+	size_t wanted = WINDOW;
+
+	while (source->position < source->limit) {
+		uint64_t to_end = source->capacity - (source->position & (source->capacity - 1));
+		size_t waits = least(source->limit - source->position, to_end);
+		uint64_t at = source->position - source->window_at;
+		size_t has = source->window != NULL && at <= source->window_size ? source->window_size - (size_t)at : 0;
+		enum ctrace_status status = CTRACE_DAMAGED;
+
+		if (has > 0)
+			status = ct_record_decode(source->window + at, least(has, waits), out);
+		if (status == CTRACE_OK || has >= least(waits, CT_RECORD_MAX) || source->is_copy)
+			return status;
+		/* It is not whole in the window, or there is none. */
+		if (has > 0 && at == 0)
+			wanted = CT_RECORD_MAX;
+		status = read_window(source, sources, least(source->limit - source->position, wanted));
+		if (status != CTRACE_OK)
+			return status;
+	}
+	return CTRACE_NOT_FOUND;
+}
+
+static void drop_items(struct ring_source *source, struct ct_sources *sources)
+{
+	struct ct_source *base = &source->base;
+
+	sources->held -= base->item_capacity * sizeof *base->items;
+	free(base->items);
+	base->items = NULL;
+	base->item_capacity = 0;
+}
+
+/* ---- the source ---- */
+
 static bool ring_next(struct ct_source *base, struct ct_sources *sources)
 {
 	struct ring_source *source = (struct ring_source *)base;
+	enum ctrace_status status;
+	struct ct_record record;
 
-	while (source->place.position < source->limit) {
-		uint64_t at = source->place.position;
-		struct ct_record record;
-		enum ctrace_status status = ct_ring_peek(&source->ring, &source->place, source->limit, source->scratch, &record);
-
-		if (status == CTRACE_NOT_FOUND)
-			continue; /* overwritten: the place has moved on, and the ring counts it */
-		if (status == CTRACE_OK) {
-			source->place.position += record.size;
-			source->place.count += !record.is_padding;
-			if (record.is_padding)
-				continue;
-			if (fill_event(source, sources, &record))
-				return true;
-			ct_sources_damage(sources, base->path, at, record.size, "this record is of no component");
+	base->is_stale = false;
+	while ((status = read_record(source, sources, &record)) == CTRACE_OK) {
+		source->event_at = source->position;
+		source->position += record.size;
+		if (record.is_padding)
 			continue;
-		}
-		/* What follows cannot be found: sizes chain. */
-		ct_sources_damage(sources, base->path, at, source->limit - at, "this is no record; nothing behind it can be read");
-		source->place.position = source->limit;
+		if (fill_event(source, sources, &record))
+			return true;
+		ct_sources_damage(sources, base->path, source->event_at, record.size, "this record is of no component");
 	}
+	/* What follows cannot be found: sizes chain. */
+	if (source->position < source->limit)
+		ct_sources_damage(sources, base->path, source->position, source->limit - source->position,
+				  status == CTRACE_DAMAGED ? "this is no record; nothing behind it can be read"
+							   : "this cannot be read any more: the ring is gone");
+	source->position = source->limit;
+	drop_window(source, sources);
+	drop_items(source, sources);
+	return false;
+}
+
+/* The items and, of what is no copy, the window: the event is read again when its turn comes. */
+static void ring_release(struct ct_source *base, struct ct_sources *sources)
+{
+	struct ring_source *source = (struct ring_source *)base;
+
+	if (source->window == NULL)
+		return;
+	if (!source->is_copy)
+		drop_window(source, sources);
+	drop_items(source, sources);
+	base->is_stale = true;
+}
+
+static bool ring_restore(struct ct_source *base, struct ct_sources *sources)
+{
+	struct ring_source *source = (struct ring_source *)base;
+	uint64_t behind = source->position;
+	struct ct_record record;
+
+	base->is_stale = false;
+	source->position = source->event_at;
+	if (read_record(source, sources, &record) == CTRACE_OK && source->position == source->event_at && !record.is_padding &&
+	    fill_event(source, sources, &record)) {
+		source->position += record.size;
+		return true;
+	}
+	/* It is gone, which was told. */
+	if (source->position < behind)
+		source->position = behind;
 	return false;
 }
 
@@ -186,61 +348,53 @@ static void ring_destroy(struct ct_source *base)
 {
 	struct ring_source *source = (struct ring_source *)base;
 
-	ct_ring_close(&source->ring);
-	free(source->scratch);
+	free(source->window);
 	process_unref(source->process);
 	ct_source_fini(base);
 	free(source);
 }
 
-/*
- * The head was copied before the data.  A live process may have gone on in between, and written where the copy of the head still
- * sees undelivered records: what its head says now tells how far that can have come.
- */
-static void skip_reused(struct ring_source *source)
+/* What waits in it is copied at once while the copies are not too many. */
+static enum ctrace_status copy_ring(struct ring_source *source, struct ct_sources *sources, size_t *copied)
 {
-	struct ct_ring_head now;
-	struct ct_ring_head *head = source->ring.head;
-	size_t got;
+	uint64_t waits = source->limit - source->position;
+	enum ctrace_status status;
 
-	if (ct_os_read_at(source->ring.fd, &now, sizeof now, 0, &got) != CTRACE_OK || got != sizeof now)
-		return;
-	if (now.tail > source->place.position && (now.tail & 7) == 0) {
-		source->place.position = now.tail;
-		source->place.count = now.consumed;
-		source->place.overwritten = now.overwritten;
-	}
-	if (now.oldest > head->oldest && (now.oldest & 7) == 0) {
-		head->oldest = now.oldest;
-		head->oldest_count = now.oldest_count;
-	}
+	if (waits > COPIES_LIMIT - *copied)
+		return CTRACE_OK;
+	*copied += (size_t)waits;
+	status = read_window(source, sources, (size_t)waits);
+	source->is_copy = status == CTRACE_OK;
+	return status;
 }
 
-static enum ctrace_status add_ring(struct ct_sources *sources, struct process *process, struct ct_ring *ring, uint32_t index)
+static enum ctrace_status add_ring(struct ct_sources *sources, struct process *process, uint32_t index, const struct ct_ring_head *head)
 {
 	struct ring_source *source = calloc(1, sizeof *source);
+	enum ctrace_status status;
 
-	if (source == NULL) {
-		ct_ring_close(ring);
+	if (source == NULL)
 		return CTRACE_NOT_ENOUGH_MEMORY;
-	}
 	source->base.next = ring_next;
 	source->base.destroy = ring_destroy;
+	source->base.release = ring_release;
+	source->base.restore = ring_restore;
 	source->process = process;
 	process->users++;
-	source->ring = *ring;
-	source->place = (struct ct_cursor_place){ .position = ring->head->tail,
-						  .count = ring->head->consumed,
-						  .overwritten = ring->head->overwritten };
-	source->limit = ring->head->head;
-	skip_reused(source);
-	if (asprintf(&source->base.path, "%s/ring.%u", process->session.path, index) < 0)
+	source->index = index;
+	source->capacity = head->capacity;
+	source->is_overwrite = head->overflow == CT_OVERFLOW_OVERWRITE;
+	source->position = source->is_overwrite && head->oldest > head->tail ? head->oldest : head->tail;
+	source->limit = head->head;
+	status = asprintf(&source->base.path, "%s/ring.%u", process->session.path, index) < 0 ? CTRACE_NOT_ENOUGH_MEMORY : CTRACE_OK;
+	if (status != CTRACE_OK)
 		source->base.path = NULL;
-	if (ring->head->overflow == CT_OVERFLOW_OVERWRITE)
-		source->scratch = malloc(CT_RECORD_MAX);
-	if (source->base.path == NULL || (ring->head->overflow == CT_OVERFLOW_OVERWRITE && source->scratch == NULL)) {
+	else
+		status = copy_ring(source, sources, &sources->copied);
+	if (status != CTRACE_OK) {
+		drop_window(source, sources);
 		ring_destroy(&source->base);
-		return CTRACE_NOT_ENOUGH_MEMORY;
+		return status;
 	}
 	return ct_sources_take(sources, &source->base);
 }
@@ -259,28 +413,36 @@ static void report_ring(struct ct_sources *sources, const struct process *proces
 	free(path);
 }
 
+/* OK also when nothing waits in it. */
+static enum ctrace_status look_at_ring(struct ct_sources *sources, struct process *process, uint32_t index, uint64_t *lost)
+{
+	struct ct_ring_head head;
+	struct ct_ring ring = { .head = &head };
+	enum ctrace_status status;
+	int fd;
+
+	status = ct_ring_open(&process->session, index, &fd);
+	if (status != CTRACE_OK)
+		return status;
+	status = ct_ring_read_head(fd, index, &head);
+	ct_os_close(&fd);
+	if (status != CTRACE_OK)
+		return status;
+	*lost += ct_ring_lost_total(&ring);
+	return head.tail != head.head ? add_ring(sources, process, index, &head) : CTRACE_OK;
+}
+
 static enum ctrace_status add_rings(struct ct_sources *sources, struct process *process, uint64_t *lost)
 {
 	uint32_t count = process->session.head->ring_count;
 
 	for (uint32_t i = 0; i < count && i < CT_RING_LIMIT; i++) {
-		struct ct_ring ring;
-		enum ctrace_status status = ct_ring_load(&ring, &process->session, i);
+		enum ctrace_status status = look_at_ring(sources, process, i, lost);
 
-		if (status == CTRACE_NOT_FOUND)
-			continue; /* a live process that ended meanwhile */
-		if (status != CTRACE_OK) {
-			report_ring(sources, process, i, ctrace_status_text(status));
-			continue;
-		}
-		*lost += ct_ring_lost_total(&ring);
-		if (ring.head->tail == ring.head->head) {
-			ct_ring_close(&ring);
-			continue;
-		}
-		status = add_ring(sources, process, &ring, i);
-		if (status != CTRACE_OK)
+		if (status == CTRACE_NOT_ENOUGH_MEMORY)
 			return status;
+		if (status != CTRACE_OK && status != CTRACE_NOT_FOUND) /* a live process that ended meanwhile */
+			report_ring(sources, process, i, ctrace_status_text(status));
 	}
 	return CTRACE_OK;
 }
@@ -300,6 +462,20 @@ static void note_lost(struct ct_sources *sources, const struct process *process,
 	ct_sources_note(sources, &note);
 }
 
+static void tell_steps(struct ct_sources *sources, const struct process *process)
+{
+	const struct ct_sync *sync = &process->sync;
+
+	for (uint32_t i = 1; i < sync->epoch_count; i++) {
+		const struct ctrace_clock *clock = &sync->epochs[i].clock, *before = &sync->epochs[i - 1].clock;
+		struct ct_clock_step step = { .by_ns = (int64_t)((uint64_t)clock->total_ns - (uint64_t)before->total_ns),
+					      .at_ns = clock->set_at_ns };
+
+		if (step.by_ns != 0)
+			ct_sources_clock(sources, process->session.path, process->origin, &step);
+	}
+}
+
 enum ctrace_status ct_source_ring_add(struct ct_sources *sources, const char *run_directory, const char *name)
 {
 	struct process *process;
@@ -313,6 +489,7 @@ enum ctrace_status ct_source_ring_add(struct ct_sources *sources, const char *ru
 	status = add_rings(sources, process, &lost);
 	if (lost > 0)
 		note_lost(sources, process, lost);
+	tell_steps(sources, process);
 	process_unref(process);
 	return status;
 }

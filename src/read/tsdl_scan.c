@@ -174,7 +174,8 @@ void ct_tsdl_scan_next(struct ct_tsdl_scan *scan)
 
 void ct_tsdl_scan_begin(struct ct_tsdl_scan *scan, const char *text, size_t size)
 {
-	*scan = (struct ct_tsdl_scan){ .text = text, .size = size, .line = 1 };
+	/* Of no text there is no place to point to. */
+	*scan = (struct ct_tsdl_scan){ .text = text != NULL ? text : "", .size = size, .line = 1 };
 	ct_tsdl_scan_next(scan);
 }
 

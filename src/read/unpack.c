@@ -18,6 +18,7 @@
 #include <sys/resource.h>
 #include <unistd.h>
 #include <zstd.h>
+#include <zstd_errors.h>
 
 #define PIECE ((size_t)256 << 10)
 #define MAGIC_SIZE 4u
@@ -159,6 +160,12 @@ static void check_size(struct unpacker *unpacker)
 		unpacker->limit = size;
 }
 
+static enum ctrace_status lack_memory(void)
+{
+	ct_memory_note_lack();
+	return CTRACE_NOT_ENOUGH_MEMORY;
+}
+
 /* The frame at in_at, whose head claims no more than is allowed.  DAMAGED when it cannot be read to its end. */
 static enum ctrace_status unpack_frame(struct unpacker *unpacker)
 {
@@ -182,7 +189,7 @@ static enum ctrace_status unpack_frame(struct unpacker *unpacker)
 		move_on(unpacker, in.pos != 0 || !ZSTD_isError(hint) ? in.pos : in.size != 0);
 		check_size(unpacker);
 		if (ZSTD_isError(hint))
-			return CTRACE_DAMAGED;
+			return ZSTD_getErrorCode(hint) == ZSTD_error_memory_allocation ? lack_memory() : CTRACE_DAMAGED;
 		if (hint != 0 && in.pos == 0 && out.pos == 0) /* the file ends, or the result is as long as it may be */
 			return CTRACE_DAMAGED;
 	}
@@ -259,7 +266,7 @@ enum ctrace_status ct_unpack(int from, uint64_t limit, struct ct_unpacked *out)
 {
 	struct ct_unpacked result = { .fd = open_nameless(&limit) };
 	struct unpacker unpacker = { .from = from, .to = result.fd, .limit = limit, .result = &result };
-	enum ctrace_status status = CTRACE_NOT_ENOUGH_MEMORY;
+	enum ctrace_status status;
 
 	if (result.fd < 0)
 		return CTRACE_OS_ERROR;
@@ -268,6 +275,8 @@ enum ctrace_status ct_unpack(int from, uint64_t limit, struct ct_unpacked *out)
 	unpacker.out = malloc(PIECE);
 	if (unpacker.context != NULL && unpacker.in != NULL && unpacker.out != NULL)
 		status = unpack_all(&unpacker);
+	else
+		status = lack_memory();
 	(void)ZSTD_freeDCtx(unpacker.context);
 	free(unpacker.in);
 	free(unpacker.out);

@@ -11,14 +11,20 @@
 
 #include <string.h>
 
+#define ASK_EVENTS 32u /* of a side ring, between two that ask whether the interrupted call still goes on */
 #define ROUTE_FLIGHT CT_ROUTE_LIMIT /* the ring of the flight recorder: no component's route */
 
 _Static_assert(CT_ROUTE_LIMIT == CTRACE_ROUTES_, "the inline path goes by routes");
 
-static enum ctrace_status lose(enum ctrace_loss reason)
+static enum ctrace_status lose(enum ctrace_loss reason, uint32_t component)
 {
-	ct_trace_count_lost(reason);
+	ct_trace_count_lost(reason, component);
 	return CTRACE_NOT_ENOUGH_MEMORY;
+}
+
+static bool is_side(const struct ct_thread *thread, const struct ct_lane *lane)
+{
+	return lane >= thread->side && lane < thread->side + CT_SIDE_LANES;
 }
 
 static struct ct_ring_kind kind_of(const struct ct_process *process, uint32_t route)
@@ -49,20 +55,27 @@ static bool is_plain(const struct ct_process *process, uint32_t route)
 			       process->settings.flight_trigger >= CTRACE_LEVEL_COUNT));
 }
 
-enum ctrace_status ct_lane_attach(struct ct_process *process, struct ct_thread *thread, struct ct_lane *lane, uint32_t route)
+/* A handler must not wait, so the first side ring is as large as the program's; a handler within a handler is short of time, not of room. */
+static struct ct_ring_kind side_kind(const struct ct_process *process, bool is_first)
 {
-	struct ct_ring_kind kind = { .overflow = CT_OVERFLOW_DISCARD, .capacity = CT_RING_SIDE, .is_side = true };
+	return (struct ct_ring_kind){ .overflow = CT_OVERFLOW_DISCARD,
+				      .capacity = is_first ? process->settings.buffer : CT_RING_SIDE,
+				      .is_side = true };
+}
+
+enum ctrace_status ct_lane_attach(struct ct_process *process, struct ct_thread *thread, struct ct_lane *lane, uint32_t component,
+				  uint32_t route)
+{
+	struct ct_ring_kind kind = side_kind(process, lane == thread->side);
 	bool is_routes = lane == &thread->common || (lane >= thread->routes && lane < thread->routes + CT_ROUTE_LIMIT);
 	struct ct_ring *ring;
 
-	if (ct_thread_locked != 0)
-		return lose(CTRACE_LOSS_NESTED);
-	if (lane != &thread->side)
+	if (!is_side(thread, lane))
 		kind = kind_of(process, lane == &thread->flight ? ROUTE_FLIGHT : route);
 	kind.is_captured = lane == &thread->captured;
 	ring = ct_ring_pool_take(process->pool, &kind, thread->tid);
 	if (ring == NULL)
-		return lose(CTRACE_LOSS_NO_RING);
+		return lose(CTRACE_LOSS_NO_RING, component);
 	lane->lane.cur = NULL;
 	lane->lane.tid = thread->tid;
 	lane->lane.all = thread->inlined;
@@ -74,6 +87,8 @@ enum ctrace_status ct_lane_attach(struct ct_process *process, struct ct_thread *
 		__atomic_store_n(&ring->lane, &lane->lane, __ATOMIC_RELEASE);
 		thread->inlined[route] = &lane->lane;
 	}
+	/* An agent that had no ring sleeps until it is woken; the event comes right behind. */
+	ct_process_wake_agent();
 	return CTRACE_OK;
 }
 
@@ -86,16 +101,37 @@ enum ctrace_status ct_lane_lead_captured(struct ct_process *process, struct ct_t
 	if (lane->ring != NULL && lane->ring->head->route == route)
 		return CTRACE_OK;
 	if (ct_thread_locked != 0)
-		return lose(CTRACE_LOSS_NESTED);
+		return lose(CTRACE_LOSS_NESTED, component);
 	ct_lane_give_back(lane);
-	return ct_lane_attach(process, thread, lane, route);
+	return ct_lane_attach(process, thread, lane, component, route);
+}
+
+struct ct_lane *ct_lane_find_side(struct ct_thread *thread)
+{
+	for (size_t i = 0; i < CT_SIDE_LANES; i++)
+		if (!thread->side[i].busy)
+			return &thread->side[i];
+	return NULL;
+}
+
+/*
+ * The thread is in the middle of a call.  Was that left by siglongjmp()?  To find out takes microseconds, which handlers that follow each other
+ * closely do not have: so one event in a while asks, and one that has no lane.  Until then what the program traces goes into a side ring.
+ */
+static bool was_left(struct ct_thread *thread)
+{
+	bool asks = ++thread->side_events % ASK_EVENTS == 0 || ct_lane_find_side(thread) == NULL;
+
+	return asks && !ct_thread_is_in_handler();
 }
 
 struct ct_lane *ct_lane_choose(struct ct_process *process, struct ct_thread *thread, uint32_t component, uint32_t level, uint32_t route)
 {
-	/* We are a signal handler. */
-	if (ctrace_lanes_self == NULL)
-		return thread->side.busy ? NULL : &thread->side;
+	if (ctrace_lanes_self == NULL) {
+		if (!was_left(thread))
+			return ct_lane_find_side(thread);
+		ct_thread_end_calls(thread);
+	}
 	if (route == 0)
 		return &thread->common;
 	return level < ct_route_output_level(process->registry, component) ? &thread->flight : &thread->routes[route % CT_ROUTE_LIMIT];
@@ -104,17 +140,20 @@ struct ct_lane *ct_lane_choose(struct ct_process *process, struct ct_thread *thr
 void ct_lane_enter(struct ct_lane *lane)
 {
 	lane->busy = true;
+	lane->before = ctrace_lanes_self;
 	ctrace_lanes_self = NULL;
 	CTRACE_FENCE_();
 }
 
-void ct_lane_leave(struct ct_thread *thread, struct ct_lane *lane)
+void ct_lane_leave(struct ct_lane *lane)
 {
+	/* A forked child that ends its parent's call finds this wiped, and so does not stay on its parent's lanes. */
+	struct ctrace_lane **before = lane->before;
+
 	CTRACE_FENCE_();
 	lane->busy = false;
-	/* A forked child that ends its parent's call must not stay on its parent's lanes. */
-	if (lane != &thread->side && thread->tid != 0)
-		ctrace_lanes_self = thread->inlined;
+	CTRACE_FENCE_();
+	ctrace_lanes_self = before;
 }
 
 void ct_lane_give_back(struct ct_lane *lane)

@@ -30,7 +30,8 @@ struct ct_process {
 	struct ct_ring_pool *pool;
 	struct ct_settings settings;
 	uint32_t wake_word;   /* the agent sleeps on it; raised to wake it */
-	uint32_t open_wanted; /* destinations are in use that nobody has tried to open yet */
+	uint32_t open_wanted; /* atomic: raised when destinations may be in use that are not open; the agent compares it with what it has done */
+	uint32_t is_unopened; /* atomic: the process is attached, and has had no event yet */
 	uint32_t
 		adopting; /* mask of destinations of external writers that have died: the agent finishes what they had, and clears it */
 };
@@ -41,21 +42,29 @@ extern struct ct_process ct_process;
  * attach lock the first time. */
 struct ct_process *ct_process_attach(void);
 void ct_process_wake_agent(void); /* async-signal-safe */
-/* Opens the destinations that are in use now, on this thread, so that the first trace call can tell of a file that cannot be written. */
-void ct_process_open_destinations(void);
+/* Called by an event that is about to be recorded, in any thread.  The first call has the agent
+ * open the destinations that are in use, and waits for that, at most ctrace.block.timeout.  So the
+ * first trace call reports a file that cannot be written, and a program without events makes no
+ * file.  In a signal handler the call only clears is_unopened. */
+void ct_process_open_first(void);
 
 /* ---- thread.c: a thread's lanes.  Lives in memory that a forked child sees zeroed (MADV_WIPEONFORK). */
 struct ct_lane {
 	struct ctrace_lane lane; /* first: ctrace_lanes_self leads here */
 	struct ct_ring *ring;
-	uint64_t tail_at_stall; /* block: output made no progress since this tail; do not wait again until it moves */
+	uint64_t tail_at_stall;      /* block: output made no progress since this tail; do not wait again until it moves, */
+	uint32_t dests_at_stall;     /* unless the event is for another destination than these */
+	struct ctrace_lane **before; /* what ctrace_lanes_self was when a call on this lane began */
 	bool stalled;
-	bool busy;      /* inside a call; of the side lane, and of the captured one, whose callers are never handlers */
+	bool busy;      /* inside a call */
 	bool is_flight; /* its ring is one */
 };
+#define CT_SIDE_LANES 16u
 struct ct_thread {
 	struct ct_lane common; /* route 0 */
-	struct ct_lane side;   /* for a signal handler that interrupted a trace call */
+	/* For signal handlers that interrupt a trace call, or find the ring of the program full: each for those that interrupt the one before it. */
+	struct ct_lane side[CT_SIDE_LANES];
+	uint32_t side_events; /* that looked for a side lane */
 	struct ct_lane flight;
 	struct ct_lane captured; /* for ctrace_write_buffer(); its ring changes with the component's route */
 	struct ct_lane routes[CT_ROUTE_LIMIT];
@@ -67,21 +76,26 @@ struct ct_thread {
 struct ct_thread *ct_thread_self(void);
 enum ctrace_status ct_thread_start_up(void) CT_MUST_USE; /* once a process */
 bool ct_thread_is_in_call(void);                         /* we are in a signal handler that interrupted a trace call */
+void ct_thread_end_calls(struct ct_thread *thread);      /* the trace calls that it was in were left by siglongjmp() */
 void ct_thread_forget_all(bool is_in_call);              /* in a forked child */
 void ct_thread_leave(void);                              /* the calling thread traces no more through its rings: exit */
 
 /* The same where there is one, else NULL or, in a forked child, its parent's, zeroed. */
 extern __thread struct ct_thread *ct_thread_current __attribute__((tls_model("initial-exec")));
+/* ---- handler.c */
+bool ct_thread_is_in_handler(void); /* a signal handler of the program runs on this thread: some microseconds, async-signal-safe */
 /* ---- lane.c: which of a thread's rings an event goes into */
-/* The lane for an event.  While the thread is inside a trace call we are a signal handler that interrupted it: then the side lane.
- * Inside that too: NULL, the event is to be counted. */
+/* The lane for an event.  While the thread is inside a trace call we are a signal handler that interrupted it: then a side lane.  When all are in
+ * use: NULL, the event is to be counted.  A thread that is inside a call without being in a handler has left that call by siglongjmp(). */
 struct ct_lane *ct_lane_choose(struct ct_process *process, struct ct_thread *thread, uint32_t component, uint32_t level,
 			       uint32_t route);
-/* Round a call on a lane: signal handlers take the side lane meanwhile. */
+/* A side lane that is not in use; NULL: none. */
+struct ct_lane *ct_lane_find_side(struct ct_thread *thread);
+/* Round a call on a lane: signal handlers take a side lane meanwhile. */
 void ct_lane_enter(struct ct_lane *lane);
-void ct_lane_leave(struct ct_thread *thread, struct ct_lane *lane);
+void ct_lane_leave(struct ct_lane *lane);
 /* Gives a lane its ring: the first event of this thread there.  NOT_ENOUGH_MEMORY: counted. */
-enum ctrace_status ct_lane_attach(struct ct_process *process, struct ct_thread *thread, struct ct_lane *lane,
+enum ctrace_status ct_lane_attach(struct ct_process *process, struct ct_thread *thread, struct ct_lane *lane, uint32_t component,
 				  uint32_t route) CT_MUST_USE;
 /* The captured lane follows the component: the ring of another route, or of the recorder, goes back to the pool. */
 enum ctrace_status ct_lane_lead_captured(struct ct_process *process, struct ct_thread *thread, uint32_t component,
@@ -92,8 +106,8 @@ void ct_lane_give_back(struct ct_lane *lane); /* its ring goes to the pool, with
 struct ct_reservation {
 	unsigned char *at;
 	size_t size;
+	bool is_guarded; /* the event makes its lane's ring: signals stay blocked until it is committed */
 	struct ct_lane *lane;
-	struct ct_thread *thread;
 	uint32_t tid;
 };
 /*
@@ -110,6 +124,7 @@ enum ctrace_status ct_trace_reserve(uint32_t component, uint32_t level, size_t s
 enum ctrace_status ct_trace_reserve_captured(uint32_t component, size_t size, uint64_t *ticks, struct ct_reservation *out) CT_MUST_USE;
 /* Publishes it.  OK, or OUTPUT_ERROR when a destination of the component is failing. */
 enum ctrace_status ct_trace_commit(struct ct_reservation *reservation, uint32_t component, uint32_t level);
-void ct_trace_count_lost(enum ctrace_loss reason); /* an event that has no ring */
+/* An event that has no ring.  component: whose it is, for its destinations; CT_COMPONENT_NONE: nobody knows. */
+void ct_trace_count_lost(enum ctrace_loss reason, uint32_t component);
 
 #endif

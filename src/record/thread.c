@@ -70,7 +70,8 @@ static void end_thread(void *state)
 	ctrace_lanes_self = NULL;
 	ct_thread_current = NULL;
 	ct_lane_give_back(&thread->common);
-	ct_lane_give_back(&thread->side);
+	for (size_t i = 0; i < CT_SIDE_LANES; i++)
+		ct_lane_give_back(&thread->side[i]);
 	ct_lane_give_back(&thread->flight);
 	ct_lane_give_back(&thread->captured);
 	for (size_t i = 0; i < CT_COUNT(thread->routes); i++)
@@ -85,6 +86,7 @@ static void end_thread(void *state)
 
 enum ctrace_status ct_thread_start_up(void)
 {
+	(void)ct_thread_is_in_handler(); /* what the unwinder does once is done before a handler needs it */
 	return pthread_key_create(&end_key, end_thread) == 0 ? CTRACE_OK : CTRACE_NOT_ENOUGH_MEMORY;
 }
 
@@ -104,6 +106,18 @@ struct ct_thread *ct_thread_self(void)
 	ctrace_lanes_self = thread->inlined;
 	(void)pthread_setspecific(end_key, thread);
 	return thread;
+}
+
+/* A program that switches stacks inside a handler, and comes back to the call later, must not trace in between. */
+void ct_thread_end_calls(struct ct_thread *thread)
+{
+	thread->common.busy = thread->flight.busy = thread->captured.busy = false;
+	for (size_t i = 0; i < CT_SIDE_LANES; i++)
+		thread->side[i].busy = false;
+	for (size_t i = 0; i < CT_COUNT(thread->routes); i++)
+		thread->routes[i].busy = false;
+	CTRACE_FENCE_();
+	ctrace_lanes_self = thread->inlined;
 }
 
 bool ct_thread_is_in_call(void)
@@ -143,7 +157,8 @@ static void lead_nowhere(struct ct_thread *thread)
 	if (sink == NULL)
 		return;
 	lead_to(&thread->common, sink);
-	lead_to(&thread->side, sink);
+	for (size_t i = 0; i < CT_SIDE_LANES; i++)
+		lead_to(&thread->side[i], sink);
 	lead_to(&thread->flight, sink);
 	lead_to(&thread->captured, sink);
 	for (size_t i = 0; i < CT_COUNT(thread->routes); i++)
@@ -160,7 +175,7 @@ void ct_thread_forget_all(bool is_in_call)
 	chunk_left = 0;
 	ct_thread_current = NULL;
 	ctrace_lanes_self = NULL;
-	ct_thread_locked = 0;
+	ct_guard_forget();
 }
 
 void ct_thread_leave(void)

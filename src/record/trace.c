@@ -15,24 +15,42 @@
 const struct ctrace_gate ctrace_gate_unregistered = { .level = 0, .route = CT_ROUTE_UNREGISTERED };
 struct ct_process ct_process;
 
-void ct_trace_count_lost(enum ctrace_loss reason)
+static void count_for(struct ct_session_head *head, uint32_t dests, enum ctrace_loss reason)
 {
-	uint64_t *counter = ct_process.lost_unattached;
-
-	if (__atomic_load_n(&ct_process.state, __ATOMIC_ACQUIRE) == CT_PROCESS_ATTACHED)
-		counter = ct_process.session.head->lost;
-	__atomic_fetch_add(&counter[reason], 1, __ATOMIC_RELAXED);
+	for (; dests != 0; dests &= dests - 1)
+		(void)__atomic_fetch_add(&head->dest[__builtin_ctz(dests)].lost[reason], 1, __ATOMIC_RELAXED);
 }
 
-static enum ctrace_status lose(enum ctrace_loss reason)
+void ct_trace_count_lost(enum ctrace_loss reason, uint32_t component)
 {
-	ct_trace_count_lost(reason);
+	struct ct_session *session = &ct_process.session;
+
+	if (__atomic_load_n(&ct_process.state, __ATOMIC_ACQUIRE) != CT_PROCESS_ATTACHED) {
+		(void)__atomic_fetch_add(&ct_process.lost_unattached[reason], 1, __ATOMIC_RELAXED);
+		return;
+	}
+	(void)__atomic_fetch_add(&session->head->lost[reason], 1, __ATOMIC_RELAXED);
+	if (component == CT_COMPONENT_NONE)
+		(void)__atomic_fetch_add(&session->head->lost_to_all[reason], 1, __ATOMIC_RELAXED);
+	else
+		count_for(session->head, __atomic_load_n(&session->components[component].dests, __ATOMIC_RELAXED), reason);
+}
+
+static enum ctrace_status lose(enum ctrace_loss reason, uint32_t component)
+{
+	ct_trace_count_lost(reason, component);
 	return CTRACE_NOT_ENOUGH_MEMORY;
 }
 
-static enum ctrace_status lose_in(struct ct_ring *ring, enum ctrace_loss reason)
+/* In a ring: for the external writer that drains it, or else for the component's destinations. */
+static enum ctrace_status lose_in(const struct ct_process *process, struct ct_ring *ring, enum ctrace_loss reason, uint32_t dests)
 {
-	ct_ring_count_lost(ring, reason);
+	uint32_t consumer = __atomic_load_n(&ring->head->consumer, __ATOMIC_RELAXED) % CT_DEST_LIMIT;
+
+	if (consumer != 0)
+		dests = 1u << consumer;
+	ct_ring_count_lost(ring, reason, dests);
+	count_for(process->session.head, dests, reason);
 	return CTRACE_NOT_ENOUGH_MEMORY;
 }
 
@@ -53,24 +71,20 @@ static uint32_t overflow_of(const struct ct_process *process, const struct ct_la
 
 /* ---- space ---- */
 
-static bool on_signal_stack(void)
-{
-	stack_t stack;
-
-	return sigaltstack(NULL, &stack) == 0 && (stack.ss_flags & SS_ONSTACK) != 0;
-}
-
 /* `block`: waits for the output to move on from `tail`.  False: it made no progress for the whole timeout, now or when we last tried. */
-static bool wait_for_output(struct ct_process *process, struct ct_lane *lane, uint64_t tail)
+static bool wait_for_output(struct ct_process *process, struct ct_lane *lane, uint64_t tail, uint32_t dests)
 {
-	if (lane->stalled && lane->tail_at_stall == tail)
+	if (lane->stalled && lane->tail_at_stall == tail && (dests & ~lane->dests_at_stall) == 0)
 		return false;
+	if (!lane->stalled || lane->tail_at_stall != tail)
+		lane->dests_at_stall = 0;
 	lane->stalled = false;
 	ct_process_wake_agent();
-	if (!on_signal_stack() && ct_ring_wait_for_space(lane->ring, tail, process->settings.block_timeout_ns))
+	if (ct_ring_wait_for_space(lane->ring, tail, process->settings.block_timeout_ns))
 		return true;
 	lane->stalled = true;
 	lane->tail_at_stall = tail;
+	lane->dests_at_stall |= dests;
 	return false;
 }
 
@@ -79,23 +93,28 @@ static enum ctrace_status lose_for_output(struct ct_process *process, struct ct_
 {
 	bool fails = (__atomic_load_n(&process->failing, __ATOMIC_RELAXED) & dests) != 0;
 
-	ct_ring_count_lost(ring, reason);
+	(void)lose_in(process, ring, reason, dests);
 	return fails ? CTRACE_OUTPUT_ERROR : CTRACE_NOT_ENOUGH_MEMORY;
 }
 
+/* TIMED_OUT: the program would have to wait, and we are a signal handler; nothing is counted. */
 static enum ctrace_status make_space(struct ct_process *process, struct ct_lane *lane, size_t size, uint32_t dests)
 {
 	if (size > lane->ring->capacity / 2)
-		return lose_in(lane->ring, CTRACE_LOSS_TOO_LARGE);
-	for (;;) {
+		return lose_in(process, lane->ring, CTRACE_LOSS_TOO_LARGE, dests);
+	for (bool has_looked = false;; has_looked = true) {
 		/* Before the try: what the output frees after it must not be waited for a second time. */
 		uint64_t tail = __atomic_load_n(&lane->ring->head->tail, __ATOMIC_ACQUIRE);
 
 		if (ct_ring_open_window(lane->ring, &lane->lane, size))
 			return CTRACE_OK;
+		/* For the agent: a destination that makes no progress must not keep these from their events. */
+		(void)__atomic_fetch_or(&lane->ring->head->turned_away, dests, __ATOMIC_RELAXED);
 		if (overflow_of(process, lane, dests) != CT_OVERFLOW_BLOCK)
 			return lose_for_output(process, lane->ring, CTRACE_LOSS_DISCARDED, dests);
-		if (!wait_for_output(process, lane, tail))
+		if (!has_looked && ct_thread_is_in_handler())
+			return CTRACE_TIMED_OUT;
+		if (!wait_for_output(process, lane, tail, dests))
 			return lose_for_output(process, lane->ring, CTRACE_LOSS_STALLED, dests);
 	}
 }
@@ -103,56 +122,87 @@ static enum ctrace_status make_space(struct ct_process *process, struct ct_lane 
 /* ---- reserve and commit ---- */
 
 /* Space in a lane that has its ring. */
-static inline enum ctrace_status find_space(struct ct_process *process, struct ct_thread *thread, struct ct_lane *lane, size_t size,
+static inline enum ctrace_status find_space(struct ct_process *process, struct ct_lane *lane, size_t size,
 					    uint32_t dests)
 {
-	if (__atomic_load_n(&process->open_wanted, __ATOMIC_RELAXED) != 0 && lane != &thread->side)
-		ct_process_open_destinations();
 	if ((uintptr_t)lane->lane.cur + size > (uintptr_t)__atomic_load_n(&lane->lane.end, __ATOMIC_RELAXED))
 		return make_space(process, lane, size, dests);
 	return CTRACE_OK;
 }
 
-static inline void fill_reservation(struct ct_reservation *out, struct ct_thread *thread, struct ct_lane *lane, size_t size)
+static inline void fill_reservation(struct ct_reservation *out, const struct ct_thread *thread, struct ct_lane *lane, size_t size)
 {
 	out->at = lane->lane.cur;
 	out->size = size;
 	out->lane = lane;
-	out->thread = thread;
 	out->tid = thread->tid;
+}
+
+/* Space in a lane, which gets its ring if it has none yet.  Between ct_lane_enter() and _leave(), unless it fails. */
+static inline enum ctrace_status enter_lane(struct ct_process *process, struct ct_thread *thread, struct ct_lane *lane, size_t size,
+					    uint32_t component, uint32_t route, bool *out_is_guarded)
+{
+	enum ctrace_status status = CTRACE_OK;
+
+	*out_is_guarded = lane->ring == NULL;
+	if (lane->ring == NULL) {
+		if (ct_thread_locked != 0)
+			return lose(CTRACE_LOSS_NESTED, component);
+		/* It takes long, and signals that come meanwhile would interrupt one call after the other, each of which makes a ring. */
+		ct_guard_enter();
+	}
+	ct_lane_enter(lane);
+	if (lane->ring == NULL)
+		status = ct_lane_attach(process, thread, lane, component, route);
+	if (status == CTRACE_OK)
+		status = find_space(process, lane, size, process->session.components[component].dests);
+	if (status != CTRACE_OK) {
+		ct_lane_leave(lane);
+		if (*out_is_guarded)
+			ct_guard_leave();
+	}
+	return status;
+}
+
+/* The process's first event: it reports a file that cannot be written. */
+static inline void open_first(struct ct_process *process)
+{
+	if (__builtin_expect(__atomic_load_n(&process->is_unopened, __ATOMIC_RELAXED) != 0, 0))
+		ct_process_open_first();
 }
 
 enum ctrace_status ct_trace_reserve(uint32_t component, uint32_t level, size_t size, struct ct_reservation *out)
 {
 	struct ct_process *process = ct_process_attach();
 	struct ct_thread *thread = process != NULL ? ct_thread_self() : NULL;
-	enum ctrace_status status = CTRACE_OK;
 	const struct ct_component_entry *entry;
+	enum ctrace_status status;
 	struct ct_lane *lane;
 	uint32_t route;
 
 	if (process == NULL)
-		return lose(CTRACE_LOSS_CLOSED);
+		return lose(CTRACE_LOSS_CLOSED, component);
 	if (thread == NULL)
-		return lose(ct_thread_locked != 0 ? CTRACE_LOSS_NESTED : CTRACE_LOSS_NO_RING);
+		return lose(ct_thread_locked != 0 ? CTRACE_LOSS_NESTED : CTRACE_LOSS_NO_RING, component);
 	if (size == 0)
-		return lose(CTRACE_LOSS_TOO_LARGE);
+		return lose(CTRACE_LOSS_TOO_LARGE, component);
+	open_first(process);
 	entry = &process->session.components[component];
 	route = __atomic_load_n(&entry->gate.route, __ATOMIC_ACQUIRE);
 	lane = ct_lane_choose(process, thread, component, level, route);
 	if (lane == NULL)
-		return lose(CTRACE_LOSS_NESTED);
-	ct_lane_enter(lane);
-	if (lane->ring == NULL)
-		status = ct_lane_attach(process, thread, lane, route);
-	if (status == CTRACE_OK)
-		status = find_space(process, thread, lane, size, entry->dests);
-	if (status != CTRACE_OK) {
-		ct_lane_leave(thread, lane);
-		return status;
+		return lose(CTRACE_LOSS_NESTED, component);
+	status = enter_lane(process, thread, lane, size, component, route, &out->is_guarded);
+	if (status == CTRACE_TIMED_OUT) {
+		/* A handler waits for nobody: it has a ring of its own. */
+		lane = ct_lane_find_side(thread);
+		if (lane == NULL)
+			return lose(CTRACE_LOSS_NESTED, component);
+		status = enter_lane(process, thread, lane, size, component, route, &out->is_guarded);
 	}
-	fill_reservation(out, thread, lane, size);
-	return CTRACE_OK;
+	if (status == CTRACE_OK)
+		fill_reservation(out, thread, lane, size);
+	return status;
 }
 
 enum ctrace_status ct_trace_reserve_captured(uint32_t component, size_t size, uint64_t *ticks, struct ct_reservation *out)
@@ -164,27 +214,32 @@ enum ctrace_status ct_trace_reserve_captured(uint32_t component, size_t size, ui
 	struct ct_lane *lane;
 
 	if (process == NULL)
-		return lose(CTRACE_LOSS_CLOSED);
+		return lose(CTRACE_LOSS_CLOSED, component);
 	if (thread == NULL)
-		return lose(ct_thread_locked != 0 ? CTRACE_LOSS_NESTED : CTRACE_LOSS_NO_RING);
+		return lose(ct_thread_locked != 0 ? CTRACE_LOSS_NESTED : CTRACE_LOSS_NO_RING, component);
 	if (size == 0)
-		return lose(CTRACE_LOSS_TOO_LARGE);
+		return lose(CTRACE_LOSS_TOO_LARGE, component);
+	open_first(process);
 	lane = &thread->captured;
+	if (ctrace_lanes_self == NULL && !ct_thread_is_in_handler())
+		ct_thread_end_calls(thread);
 	if (lane->busy || ctrace_lanes_self == NULL)
-		return lose(CTRACE_LOSS_NESTED);
+		return lose(CTRACE_LOSS_NESTED, component);
 	entry = &process->session.components[component];
 	status = ct_lane_lead_captured(process, thread, component, __atomic_load_n(&entry->gate.route, __ATOMIC_ACQUIRE));
 	if (status != CTRACE_OK)
 		return status;
 	ct_lane_enter(lane);
-	status = find_space(process, thread, lane, size, entry->dests);
+	status = find_space(process, lane, size, entry->dests);
 	if (status != CTRACE_OK) {
-		ct_lane_leave(thread, lane);
-		return status;
+		ct_lane_leave(lane);
+		/* In a handler after all, which does not wait. */
+		return status == CTRACE_TIMED_OUT ? lose_in(process, lane->ring, CTRACE_LOSS_DISCARDED, entry->dests) : status;
 	}
 	if (*ticks < lane->ring->last_ticks)
 		*ticks = lane->ring->last_ticks;
 	lane->ring->last_ticks = *ticks;
+	out->is_guarded = false;
 	fill_reservation(out, thread, lane, size);
 	return CTRACE_OK;
 }
@@ -210,7 +265,9 @@ enum ctrace_status ct_trace_commit(struct ct_reservation *reservation, uint32_t 
 	lane->lane.cur = reservation->at + reservation->size;
 	/* Publish: pairs with the acquire load in ct_ring_head_position().  Past this line the record survives SIGKILL. */
 	__atomic_store_n(lane->lane.head, (uint64_t)(uintptr_t)lane->lane.cur + lane->lane.bias, __ATOMIC_RELEASE);
-	ct_lane_leave(reservation->thread, lane);
+	ct_lane_leave(lane);
+	if (reservation->is_guarded)
+		ct_guard_leave();
 	if (__atomic_load_n(&process->agent_idle, __ATOMIC_RELAXED) != 0 && !is_flight && !ct_ring_has_writer(lane->ring))
 		ct_process_wake_agent();
 	return (__atomic_load_n(&process->failing, __ATOMIC_RELAXED) & dests) != 0 ? CTRACE_OUTPUT_ERROR : CTRACE_OK;
@@ -226,12 +283,12 @@ static enum ctrace_status register_tracer(struct ctrace_tracer *tracer, uint32_t
 	uint32_t component;
 
 	if (process == NULL)
-		return lose(CTRACE_LOSS_CLOSED);
+		return lose(CTRACE_LOSS_CLOSED, CT_COMPONENT_NONE);
 	if (tracer->name == NULL)
 		return CTRACE_INVALID_COMPONENT_NAME;
 	status = ct_registry_register(process->registry, tracer->name, __builtin_strlen(tracer->name), &component);
 	if (status == CTRACE_NOT_ENOUGH_MEMORY)
-		return lose(CTRACE_LOSS_NO_RING);
+		return lose(CTRACE_LOSS_NO_RING, CT_COMPONENT_NONE);
 	if (status != CTRACE_OK)
 		return status;
 	if (tracer->abi == CTRACE_ABI) {
@@ -247,13 +304,14 @@ static enum ctrace_status find_component(struct ctrace_tracer *tracer, uint32_t 
 {
 	if (tracer->abi != CTRACE_ABI || __atomic_load_n(&tracer->gate, __ATOMIC_ACQUIRE) == &ctrace_gate_unregistered)
 		return register_tracer(tracer, out_component);
-	*out_component = tracer->component;
+	*out_component = __atomic_load_n(&tracer->component, __ATOMIC_RELAXED);
 	return CTRACE_OK;
 }
 
 static enum ctrace_status compare_level(uint32_t component, uint32_t level)
 {
-	uint32_t threshold = __atomic_load_n(&ct_process.session.components[component].gate.level, __ATOMIC_RELAXED);
+	/* Pairs with the release of the new level: whoever sees it sees the route that goes with it. */
+	uint32_t threshold = __atomic_load_n(&ct_process.session.components[component].gate.level, __ATOMIC_ACQUIRE);
 
 	if (level >= CTRACE_LEVEL_COUNT)
 		return CTRACE_INVALID_TRACE_LEVEL;

@@ -93,7 +93,7 @@ static bool plan_emitter(struct plans *plans, uint32_t emitter, const struct ct_
 	plans->changed |= 1u << emitter;
 	if (!ct_property_is_same(emitter, now, wanted))
 		plans->reopen |= 1u << emitter;
-	return ct_property_print(plans->registry, plans->emitters[emitter], &plans->texts[emitter]) == CTRACE_OK;
+	return ct_property_print(plans->registry, emitter, plans->emitters[emitter], &plans->texts[emitter]) == CTRACE_OK;
 }
 
 static void plans_fini(struct plans *plans)
@@ -191,7 +191,7 @@ void ct_adoption_report(struct ct_adoption *adoption, ct_change_sink *changed, v
 		report_property(&head, adoption->properties.data + at, changed, user);
 		at += (size_t)head.name_size + head.value_size + 2;
 	}
-	ct_level_changes_report(&adoption->levels, changed, user);
+	(void)ct_level_changes_report(&adoption->levels, changed, user);
 	adoption_destroy(adoption);
 }
 

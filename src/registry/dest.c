@@ -48,6 +48,26 @@ void ct_dest_count_known(struct ct_registry *registry, uint32_t index, bool is_k
 	count_users(registry, is_known ? 0 : dests, is_known ? dests : 0);
 }
 
+void ct_dest_recount(struct ct_registry *registry)
+{
+	uint32_t in_use = 0;
+
+	ct_registry_lock(registry);
+	memset(registry->dest_users, 0, sizeof registry->dest_users);
+	for (uint32_t i = 0; i < registry->count; i++) {
+		uint32_t dests = ct_node_is_known(registry, i) ? ct_registry_entry(registry, i)->dests : 0;
+
+		in_use |= dests;
+		for (; dests != 0; dests &= dests - 1)
+			registry->dest_users[(uint32_t)__builtin_ctz(dests) % CT_EMITTER_LIMIT]++;
+	}
+	for (uint32_t emitter = 0; emitter < CT_EMITTER_LIMIT; emitter++)
+		if ((in_use & 1u << emitter) != 0)
+			ct_dest_name(registry, emitter);
+	__atomic_store_n(&registry->dests_in_use, in_use, __ATOMIC_RELEASE);
+	ct_registry_unlock(registry);
+}
+
 uint32_t ct_dest_in_use(const struct ct_registry *registry)
 {
 	return __atomic_load_n(&registry->dests_in_use, __ATOMIC_ACQUIRE);

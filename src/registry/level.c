@@ -41,17 +41,21 @@ static void changes_add(struct ct_level_changes *changes, uint32_t component, ui
 		ct_buf_add(&changes->list, &change, sizeof change);
 }
 
-void ct_level_changes_report(struct ct_level_changes *changes, ct_change_sink *changed, void *user)
+enum ctrace_status ct_level_changes_report(struct ct_level_changes *changes, ct_change_sink *changed, void *user)
 {
+	enum ctrace_status status = CTRACE_OK;
 	const struct level_change *list = (const void *)changes->list.data;
 	size_t count = changed != NULL ? changes->list.size / sizeof *list : 0;
 
 	for (size_t i = 0; i < count; i++) {
-		struct ct_change change = { .kind = CT_CHANGE_LEVEL, .component = list[i].component, .level = list[i].level };
+		struct ct_change change = {
+			.kind = CT_CHANGE_LEVEL, .component = list[i].component, .level = list[i].level, .out_status = &status
+		};
 
 		changed(&change, user);
 	}
 	ct_buf_fini(&changes->list);
+	return status;
 }
 
 /* ---- resolving ---- */
@@ -155,9 +159,7 @@ static enum ctrace_status set_and_unlock(struct ct_registry *registry, uint32_t 
 			changes_add(&changes, index, ct_registry_entry(registry, index)->gate.level);
 	}
 	ct_registry_unlock(registry);
-	if (status == CTRACE_OK)
-		ct_level_changes_report(&changes, changed, user);
-	return status;
+	return status == CTRACE_OK ? ct_level_changes_report(&changes, changed, user) : status;
 }
 
 enum ctrace_status ct_level_set(struct ct_registry *registry, const char *component, size_t size, uint32_t level,
@@ -183,10 +185,14 @@ enum ctrace_status ct_level_set(struct ct_registry *registry, const char *compon
 enum ctrace_status ct_level_set_trace(struct ct_registry *registry, uint32_t index, const struct ct_level_trace *trace,
 				      ct_change_sink *changed, void *user)
 {
+	enum ctrace_status status;
+
 	if (!level_is_valid(trace->level))
 		return CTRACE_INVALID_TRACE_LEVEL;
 	ct_registry_lock(registry);
-	return set_and_unlock(registry, index, trace, changed, user);
+	status = set_and_unlock(registry, index, trace, changed, user);
+	/* Traces below it that another command holds see to themselves. */
+	return status == CTRACE_TIMED_OUT ? CTRACE_OK : status;
 }
 
 uint32_t ct_level_default(const struct ct_registry *registry)

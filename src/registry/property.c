@@ -107,16 +107,18 @@ static struct ct_property *property_make(struct ct_registry *registry, const str
 	return property;
 }
 
-/* The new property at the head of the list and the old one of its name, or NULL, out of it. */
+/* The new property in the place of the old one of its name, which is out of the list then; or, with
+ * NULL, at its head.  So the order does not depend on what is changed again, nor does the text of
+ * an emitter's settings. */
 static struct ct_property *list_replace(struct ct_property **list, struct ct_property *property)
 {
 	struct ct_property **link = list_find(list, property_name(property), property->name_size);
 	struct ct_property *old = *link;
 
-	if (old != NULL)
-		*link = old->next;
-	property->next = *list;
-	*list = property;
+	if (old == NULL)
+		link = list;
+	property->next = old != NULL ? old->next : *list;
+	*link = property;
 	return old;
 }
 
@@ -300,7 +302,41 @@ static void settings_add(struct ct_buf *out, struct ct_property *property)
 	ct_buf_add_char(out, '\n');
 }
 
-enum ctrace_status ct_property_print(struct ct_registry *registry, struct ct_property *list, ct_text *out_text)
+/* The text of an emitter's settings that the session has already. */
+static bool settings_find(const struct ct_registry *registry, uint32_t emitter, const struct ct_buf *settings, ct_text *out_text)
+{
+	const struct ct_settings_texts *texts = &registry->settings_texts[emitter];
+	uint32_t count = texts->count < CT_SETTINGS_KEPT ? texts->count : CT_SETTINGS_KEPT;
+
+	for (uint32_t i = 0; i < count; i++) {
+		size_t size;
+		const char *text = ct_session_text(registry->session, texts->text[i], &size);
+
+		if (size == settings->size && memcmp(text, settings->data, size) == 0) {
+			*out_text = texts->text[i];
+			return true;
+		}
+	}
+	return false;
+}
+
+/* The session never gives a text back: one that a program goes back to again and again is stored
+ * once. */
+static enum ctrace_status settings_add_text(struct ct_registry *registry, uint32_t emitter, const struct ct_buf *settings,
+					    ct_text *out_text)
+{
+	struct ct_settings_texts *texts = &registry->settings_texts[emitter];
+	enum ctrace_status status;
+
+	if (settings_find(registry, emitter, settings, out_text))
+		return CTRACE_OK;
+	status = ct_session_add_text(registry->session, settings->data, settings->size, out_text);
+	if (status == CTRACE_OK)
+		texts->text[texts->count++ % CT_SETTINGS_KEPT] = *out_text;
+	return status;
+}
+
+enum ctrace_status ct_property_print(struct ct_registry *registry, uint32_t emitter, struct ct_property *list, ct_text *out_text)
 {
 	struct ct_buf settings;
 	ct_text text = 0;
@@ -312,7 +348,7 @@ enum ctrace_status ct_property_print(struct ct_registry *registry, struct ct_pro
 	if (settings.failed)
 		status = CTRACE_NOT_ENOUGH_MEMORY;
 	else if (settings.size != 0)
-		status = ct_session_add_text(registry->session, settings.data, settings.size, &text);
+		status = settings_add_text(registry, emitter, &settings, &text);
 	if (status == CTRACE_OK)
 		*out_text = text;
 	ct_buf_fini(&settings);
@@ -331,7 +367,7 @@ static enum ctrace_status settings_store(struct ct_registry *registry, uint32_t 
 {
 	struct ct_property *list = registry->emitter_properties[emitter];
 	ct_text text;
-	enum ctrace_status status = ct_property_print(registry, list, &text);
+	enum ctrace_status status = ct_property_print(registry, emitter, list, &text);
 
 	if (status == CTRACE_OK)
 		ct_property_put_emitter(registry, emitter, list, text);

@@ -28,6 +28,8 @@ struct ct_change {
 	const char *value; /* terminated */
 	size_t value_size;
 	uint64_t number; /* what the value stands for */
+	/* NULL, or where a sink notes why the change cannot last: TIMED_OUT. */
+	enum ctrace_status *out_status;
 };
 
 /* The `ctrace.` keys that hold for the whole process. */
@@ -87,6 +89,8 @@ struct ct_configured ct_registry_configured(struct ct_registry *registry, uint32
 /* ---- level.c.  component NULL = the default.  Take the lock.  What changed is reported to `changed` (may be NULL) after the lock is
  * released, once for each registered component whose effective level is another now. */
 typedef void ct_change_sink(const struct ct_change *change, void *user);
+/* TIMED_OUT: it is set, but a command of component trace that works on the trace and does not end
+ * will put its own threshold there. */
 enum ctrace_status ct_level_set(struct ct_registry *registry, const char *component, size_t size, uint32_t level,
 				ct_change_sink *changed, void *user) CT_MUST_USE;
 /* What a command of component trace makes of a registered component or one that ct_registry_reserve() made: all three at once. */
@@ -109,7 +113,9 @@ enum ctrace_status ct_dest_remove(struct ct_registry *registry, const char *comp
 /* Configuration file: the first explicit default destination replaces the implicit TEXTFILE. */
 enum ctrace_status ct_dest_configure_default(struct ct_registry *registry, uint32_t emitter) CT_MUST_USE;
 uint32_t ct_dest_default(const struct ct_registry *registry); /* mask */
-uint32_t ct_dest_in_use(const struct ct_registry *registry);  /* union of all registered components' masks */
+/* In a forked child: counts anew who delivers where, as the parent has changed components in the session since the fork. */
+void ct_dest_recount(struct ct_registry *registry);
+uint32_t ct_dest_in_use(const struct ct_registry *registry); /* union of all registered components' masks */
 
 /* ---- property.c.  Names any case, spelling of the last setter kept.  Values are counted bytes. */
 enum ctrace_status ct_component_property_set(struct ct_registry *registry, const char *component, size_t size, const char *name,
@@ -125,7 +131,8 @@ enum ctrace_status ct_emitter_property_get(const struct ct_registry *registry, u
 					   struct ct_buf *out_value) CT_MUST_USE;
 void ct_emitter_property_forget_all(struct ct_registry *registry);   /* mftrace.application: all preceding entries are discarded */
 void ct_registry_forget_configuration(struct ct_registry *registry); /* levels, destinations, routes, all properties: as at first */
-/* Every property that was set, last set first.  Under the lock: the callee must not call the registry. */
+/* Every property that was set, the name that was set last for the first time first.  Under the
+ * lock: the callee must not call the registry. */
 typedef void ct_property_sink(const char *name, size_t name_size, const char *value, size_t value_size, void *user);
 void ct_component_property_each(struct ct_registry *registry, uint32_t index, ct_property_sink *each, void *user);
 void ct_emitter_property_each(struct ct_registry *registry, uint32_t emitter, ct_property_sink *each, void *user);

@@ -159,8 +159,7 @@ static enum ctrace_status route_set(struct ct_registry *registry, const char *co
 	}
 	publish_tree(registry, index, &changes);
 	ct_registry_unlock(registry);
-	ct_level_changes_report(&changes, changed, user);
-	return CTRACE_OK;
+	return ct_level_changes_report(&changes, changed, user);
 
 undo_change:
 	node->own = before;

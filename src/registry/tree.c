@@ -51,7 +51,7 @@ enum ctrace_status ct_registry_create(struct ct_session *session, struct ct_regi
 	registry->table = table_create(registry, FIRST_TABLE);
 	if (registry->table == NULL)
 		goto undo_arena;
-	status = ct_emitter_find("TEXTFILE", 8, &textfile);
+	status = ct_emitter_find_known("TEXTFILE", 8, &textfile);
 	if (status != CTRACE_OK)
 		goto undo_arena;
 	(void)pthread_mutex_init(&registry->mutex, NULL);
@@ -99,8 +99,7 @@ void ct_registry_unlock_in_child(struct ct_registry *registry)
 {
 	/* The parent's waiters, if any, are noted in the mutex and do not exist here. */
 	(void)pthread_mutex_init(&registry->mutex, NULL);
-	__atomic_signal_fence(__ATOMIC_SEQ_CST);
-	ct_thread_locked--;
+	ct_guard_leave();
 }
 
 /* ---- reading ---- */
@@ -301,8 +300,8 @@ static enum ctrace_status node_add(struct ct_registry *registry, uint32_t parent
 	node->name_size = (uint32_t)size;
 	node->parent = parent;
 	node->next_sibling = ct_node_at(registry, parent)->first_child;
-	entry->parent = parent;
-	entry->gate.level = CTRACE_LEVEL_NONE;
+	/* Nothing of one that was not completed. */
+	*entry = (struct ct_component_entry){ .gate = { .level = CTRACE_LEVEL_NONE }, .parent = parent };
 	ct_level_resolve(registry, index);
 	node->route = ct_route_inherited(registry, index);
 	ct_level_publish(registry, index, node->route, NULL);

@@ -46,6 +46,13 @@ struct ct_name_table {
 	uint32_t slots[];
 };
 
+/* The settings that an emitter had lately, as texts of the session; the oldest gives way. */
+#define CT_SETTINGS_KEPT 16u
+struct ct_settings_texts {
+	uint32_t count; /* ever */
+	ct_text text[CT_SETTINGS_KEPT];
+};
+
 struct ct_registry {
 	pthread_mutex_t mutex;
 	struct ct_arena arena;
@@ -61,6 +68,7 @@ struct ct_registry {
 	uint32_t dests_in_use;                 /* atomic mask */
 	uint32_t dest_users[CT_EMITTER_LIMIT]; /* registered components that deliver there */
 	struct ct_property *emitter_properties[CT_EMITTER_LIMIT];
+	struct ct_settings_texts settings_texts[CT_EMITTER_LIMIT];
 	struct ct_property *free_blocks[CT_PROPERTY_CLASSES];
 
 	uint32_t route_count;
@@ -86,8 +94,8 @@ struct ct_level_changes {
 /* Makes room for a change of every node that inherits from `top`; nothing can fail afterwards. */
 enum ctrace_status ct_level_changes_init(struct ct_level_changes *changes, const struct ct_registry *registry, uint32_t top,
 					 bool wanted) CT_MUST_USE;
-/* Tells them and frees the list.  Under no lock. */
-void ct_level_changes_report(struct ct_level_changes *changes, ct_change_sink *changed, void *user);
+/* Tells them and frees the list.  Under no lock.  What a sink has noted last, or OK. */
+enum ctrace_status ct_level_changes_report(struct ct_level_changes *changes, ct_change_sink *changed, void *user);
 void ct_level_resolve(struct ct_registry *registry, uint32_t index);
 void ct_level_resolve_tree(struct ct_registry *registry, uint32_t top, struct ct_level_changes *changes);
 /* Puts a node's level, as resolved, and its route, whose flight recorder counts too, into its gate. */
@@ -108,8 +116,10 @@ bool ct_property_copy(struct ct_registry *registry, struct ct_property *from, st
 void ct_property_each_new(struct ct_property *list, struct ct_property *before, ct_property_sink *each, void *user);
 /* Is an emitter with the one list set to the same as with the other?  What is not set has its default. */
 bool ct_property_is_same(uint32_t emitter, struct ct_property *a, struct ct_property *b);
-/* A list as an emitter's settings in the session. */
-enum ctrace_status ct_property_print(struct ct_registry *registry, struct ct_property *list, ct_text *out_text) CT_MUST_USE;
+/* A list as the settings of that emitter in the session.  A text that it had lately is used
+ * again. */
+enum ctrace_status ct_property_print(struct ct_registry *registry, uint32_t emitter, struct ct_property *list,
+				     ct_text *out_text) CT_MUST_USE;
 /* In force: the session's text of them is stored already. */
 void ct_property_put_emitter(struct ct_registry *registry, uint32_t emitter, struct ct_property *list, ct_text text);
 

@@ -5,8 +5,8 @@
  * Positions count bytes since the ring was made; position % capacity is the place.  A record is contiguous: what does not fit
  * before the end is filled with a padding record.
  *
- *      page 0:  constants | producer's words | consumer's words | one cursor a destination
- *      page 1+: data
+ *      pages 0, 1:  constants | producer's words | consumer's words | one cursor a destination
+ *      pages 2+:    data
  *
  * Copyright The ctrace authors.  SPDX-License-Identifier: Apache-2.0
  */
@@ -17,8 +17,8 @@
 #include "wire/wire.h"
 
 #define CT_RING_MAGIC 0x474E495252544343u
-#define CT_RING_VERSION 2u
-#define CT_RING_HEAD_SIZE 4096u
+#define CT_RING_VERSION 3u
+#define CT_RING_HEAD_SIZE 8192u
 #define CT_RING_DEFAULT (1u << 20)
 #define CT_RING_MIN (64u << 10)
 #define CT_RING_MAX (1u << 30)
@@ -47,8 +47,10 @@ struct ct_cursor_place {
 	uint64_t position;
 	uint64_t count;           /* events before position, ever: delivered, lost to overwriting, or found damaged */
 	uint64_t overwritten;     /* of these, went before this destination had them */
+	uint64_t lost;            /* of these, passed over because this destination made no progress while others needed the room */
 	uint64_t offset;          /* the emitter's own: ctrace_stream.offset */
 	uint64_t stream_sequence; /* the emitter's own: ctrace_stream.sequence */
+	uint64_t stream_extra;    /* the emitter's own: ctrace_stream.extra */
 };
 
 /* Where a destination stands in a ring: `next` when next_sequence is not 0 and not above the destination's published sequence, else
@@ -77,8 +79,10 @@ struct ct_ring_head {
 	uint64_t oldest_count;   /* overwrite: events before oldest, ever */
 	uint64_t oldest_version; /* odd while the two are being written */
 	uint64_t lost[CTRACE_LOSS_COUNT];
-	uint32_t owner_tid; /* 0: free */
-	uint32_t waiting;   /* the producer sleeps on tail_word */
+	uint32_t owner_tid;   /* 0: free */
+	uint32_t waiting;     /* the producer sleeps on tail_word */
+	uint32_t turned_away; /* destinations of events that found no room; the consumer clears it when it has made some */
+	uint64_t lost_to[CT_DEST_LIMIT]; /* of lost[], by the destination that the event was for: once for each */
 	/* the consumer's */
 	_Alignas(CT_CACHE_LINE) uint64_t tail;
 	uint64_t consumed;    /* events before tail, ever */
@@ -92,18 +96,35 @@ struct ct_ring_head {
 	uint64_t unwritten; /* of consumed, had no room in a data set that is full (NOWRAP) */
 	_Alignas(CT_CACHE_LINE) struct ct_cursor cursor[CT_DEST_LIMIT];
 };
-_Static_assert(sizeof(struct ct_ring_head) <= CT_RING_HEAD_SIZE, "the head of a ring is one page");
+_Static_assert(sizeof(struct ct_ring_head) <= CT_RING_HEAD_SIZE, "the head of a ring is two pages");
 
 /* A ring in memory. */
 struct ct_ring {
 	struct ct_ring_head *head;
 	unsigned char *data;
 	size_t capacity;
+	size_t wanted; /* the capacity that it was made for; its own is less when there was no room */
+	/* The head's constants, taken once by ct_ring_take_constants().  The consumer goes by
+	 * these: whoever owns the file may write over those in the head at any time. */
+	uint32_t index;
+	uint32_t overflow;
+	bool is_flight;
 	int fd; /* of a loaded copy, for persisting; else -1 */
 	bool is_mapped;
+	uint8_t place; /* enum ct_ring_place */
+	uint32_t owner_tid; /* as in the head, which somebody may have cut away; under the pool's lock */
 	struct ctrace_lane *lane; /* of the owner; the agent closes its window to be woken.  Atomic; the memory stays for ever */
+	uint32_t bound;           /* destinations that its consumer has found events for */
 	uint64_t last_ticks;      /* is_captured: of its last record; the owner's, handed on under the pool's lock */
 };
+
+/* From a head that is complete: this process's own, or a copy that has been checked. */
+static inline void ct_ring_take_constants(struct ct_ring *ring, const struct ct_ring_head *head)
+{
+	ring->index = head->index;
+	ring->overflow = head->overflow;
+	ring->is_flight = head->is_flight != 0;
+}
 
 /* Does an external writer drain it?  Then nobody need wake the agent. */
 static inline bool ct_ring_has_writer(const struct ct_ring *ring)
@@ -112,12 +133,26 @@ static inline bool ct_ring_has_writer(const struct ct_ring *ring)
 }
 
 /* ---- ring_file.c */
+/* Makes ring number `index` of that capacity; of half of it, and so on, as long as the file cannot be had for its size or for want of room;
+ * in the process's annex, when it has become another user; when no file can be had, in private memory.  ring->place and ring->capacity say what it has become. */
 enum ctrace_status ct_ring_create(struct ct_ring *ring, struct ct_session *session, uint32_t index, size_t capacity) CT_MUST_USE;
-/* Copies the ring of somebody else's session with pread, of the data what waits; everything in the copy is within bounds. */
+/* Copies the ring of somebody else's session with pread, of the data what waits; everything in the copy is within bounds.  NOT_FOUND for
+ * one that has no file: a private one too. */
 enum ctrace_status ct_ring_load(struct ct_ring *ring, const struct ct_session *session, uint32_t index) CT_MUST_USE;
-/* Maps the ring of a live process's session (ct_session_map()), for an external writer. */
+/* The same in parts, for who need not have all of it at once: a descriptor, the head, checked like
+ * that of a copy, and what lies between two positions of which neither is past the head and which
+ * are not further apart than the ring is long. */
+enum ctrace_status ct_ring_open(const struct ct_session *session, uint32_t index, int *out_fd) CT_MUST_USE;
+enum ctrace_status ct_ring_read_head(int fd, uint32_t index, struct ct_ring_head *out) CT_MUST_USE;
+enum ctrace_status ct_ring_read_data(int fd, uint64_t capacity, uint64_t from, uint64_t to, unsigned char *out) CT_MUST_USE;
+/* How many events wait in it: what ct_ring_count_pending() says of a copy, without having one. */
+uint64_t ct_ring_count_waiting(int fd, const struct ct_ring_head *head);
+/* Maps the ring of a live process's session (ct_session_map()), for an external writer.  NOT_FOUND as above. */
 enum ctrace_status ct_ring_map(struct ct_ring *ring, const struct ct_session *session, uint32_t index) CT_MUST_USE;
 void ct_ring_close(struct ct_ring *ring);
+void ct_ring_write_constants(struct ct_ring *ring); /* of a new one, or of one whose head was cut away */
+/* Its file is shorter than its mapping: makes it as long as it was, all zero.  True when that had to be done. */
+bool ct_ring_heal(struct ct_ring *ring, struct ct_session *session);
 enum ctrace_status ct_ring_persist(struct ct_ring *ring, const void *part, size_t size) CT_MUST_USE;
 
 /* ---- ring_write.c: the producer's half.  Only on the owning thread; never locks or allocates. */
@@ -128,12 +163,15 @@ bool ct_ring_open_window(struct ct_ring *ring, struct ctrace_lane *lane, size_t 
 void ct_ring_close_window(struct ctrace_lane *lane);
 /* Sleeps until the consumer moved or timeout_ns passed; true when it moved. */
 bool ct_ring_wait_for_space(struct ct_ring *ring, uint64_t tail_seen, uint64_t timeout_ns);
-void ct_ring_count_lost(struct ct_ring *ring, enum ctrace_loss reason);
+/* dests: the destinations that the event was for. */
+void ct_ring_count_lost(struct ct_ring *ring, enum ctrace_loss reason, uint32_t dests);
 
 /* ---- ring_read.c: the consumer's half.  One consumer at a time. */
 uint64_t ct_ring_head_position(const struct ct_ring *ring); /* acquire: everything before it may be read */
-/* The record at place->position, which is before `limit` = a head position.  Under overwrite it is copied into scratch
- * (CT_RECORD_MAX bytes).  OK; DAMAGED; or NOT_FOUND when it was overwritten: then place stands at the oldest, its counts corrected. */
+/* The record at place->position, which is before `limit` = a head position.  Under overwrite it is
+ * copied into scratch (CT_RECORD_MAX bytes).  OK; DAMAGED, also when the two positions cannot be of
+ * one ring; or NOT_FOUND when it was overwritten: then place stands at the oldest, its counts
+ * corrected. */
 enum ctrace_status ct_ring_peek(const struct ct_ring *ring, struct ct_cursor_place *place, uint64_t limit, unsigned char *scratch,
 				struct ct_record *out) CT_MUST_USE;
 /* Frees everything before place and wakes the producer. */
@@ -147,7 +185,8 @@ uint64_t ct_ring_count_overwritten(const struct ct_ring *ring); /* events behind
 struct ct_cursor_place ct_cursor_get(const struct ct_cursor *cursor, uint64_t dest_sequence);
 /* Prepares the place that will be in force when the destination publishes dest_sequence + 1. */
 void ct_cursor_prepare(struct ct_cursor *cursor, uint64_t dest_sequence, const struct ct_cursor_place *next);
-void ct_cursor_reset(struct ct_cursor *cursor, const struct ct_cursor_place *place);
+/* Puts `place` in force at once, given the destination's published sequence. */
+void ct_cursor_reset(struct ct_cursor *cursor, uint64_t dest_sequence, const struct ct_cursor_place *place);
 
 /* ---- ring_pool.c: this process's rings.  Made on demand, given back when their thread ends, used again. */
 struct ct_ring_pool;
@@ -164,9 +203,14 @@ struct ct_ring_kind {
 	bool is_captured;
 };
 struct ct_ring *ct_ring_pool_take(struct ct_ring_pool *pool, const struct ct_ring_kind *kind, uint32_t tid);
-void ct_ring_pool_give_back(struct ct_ring_pool *pool, struct ct_ring *ring);
+void ct_ring_pool_give_back(struct ct_ring_pool *pool, struct ct_ring *ring); /* by its owner */
+/* Gives back the ring of thread tid, which has ended without doing so; nothing when the ring has another owner by now. */
+void ct_ring_pool_reap(struct ct_ring_pool *pool, struct ct_ring *ring, uint32_t tid);
 /* Says of each ring who should have it: the writer of its components, if that is connected, else the agent. */
 void ct_ring_pool_assign(struct ct_ring_pool *pool, uint32_t (*writer_of)(const struct ct_ring_head *head, void *user), void *user);
+/* Looks whether somebody has cut the files of rings, whose threads would die of it, and makes them as long as they were, at once.  How many.
+ * What was in them is gone; their threads go on.  One system call a ring.  The agent. */
+uint32_t ct_ring_pool_heal(struct ct_ring_pool *pool);
 uint32_t ct_ring_pool_count(const struct ct_ring_pool *pool); /* rings made; never falls */
 struct ct_ring *ct_ring_pool_at(const struct ct_ring_pool *pool, uint32_t index);
 void ct_ring_pool_lock(struct ct_ring_pool *pool); /* fork */

@@ -1,8 +1,9 @@
 /*
  * ring_file.c - the file behind a ring: making it, copying somebody else's.
  *
- * ct_ring_create runs on the thread that needs a ring (its first event); it never uses malloc, so also in a signal handler.
- * ct_ring_load and _persist run in recoverers and tools.
+ * ct_ring_create runs on the thread that needs a ring (its first event); it never uses malloc, so
+ * also in a signal handler. ct_ring_load and _persist run in recoverers and tools; so do _open,
+ * _read_* and _count_waiting, for a reader that must not hold as much as a hostile file has.
  *
  * Copyright The ctrace authors.  SPDX-License-Identifier: Apache-2.0
  */
@@ -11,54 +12,174 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <unistd.h>
 
 #define LOAD_TRIES 5
+#define WINDOW ((size_t)2 * CT_RECORD_MAX) /* of a ring that is read piece by piece */
 
 static void ring_name(char out[32], uint32_t index)
 {
 	(void)snprintf(out, 32, "ring.%u", index);
 }
 
+/* ---- making ---- */
+
+/* Whether less might go where this much did not. */
+static bool lacks_room(enum ctrace_status status)
+{
+	return status != CTRACE_OK && (errno == EFBIG || errno == ENOSPC || errno == EDQUOT || errno == ENOMEM);
+}
+
+static enum ctrace_status size_and_map(int fd, size_t size, void **out_address)
+{
+	enum ctrace_status status = CTRACE_OK;
+	struct stat info;
+
+	/* A larger one that did not fit may have left bytes.  A new file is empty, and needs no call that may fail. */
+	if (fstat(fd, &info) != 0 || info.st_size != 0)
+		status = ct_os_truncate(fd, 0);
+	if (status == CTRACE_OK)
+		status = ct_os_allocate(fd, 0, size);
+	return status == CTRACE_OK ? ct_os_map(fd, size, true, out_address) : status;
+}
+
+/* The file, of the largest capacity up to *capacity that there is room for. */
+static enum ctrace_status make_file(int folder_fd, const char *name, size_t *capacity, void **out_address)
+{
+	uint64_t limit = ct_os_file_limit();
+	enum ctrace_status status;
+	size_t size = *capacity;
+	int fd;
+
+	while (size > CT_RING_MIN && CT_RING_HEAD_SIZE + size > limit)
+		size >>= 1;
+	if (CT_RING_HEAD_SIZE + size > limit)
+		return CTRACE_OS_ERROR;
+	status = ct_os_open_file(folder_fd, name, O_RDWR | O_CREAT, &fd);
+	if (status != CTRACE_OK)
+		return status;
+	ct_os_store_in_place(fd);
+	status = size_and_map(fd, CT_RING_HEAD_SIZE + size, out_address);
+	while (lacks_room(status) && size > CT_RING_MIN) {
+		size >>= 1;
+		status = size_and_map(fd, CT_RING_HEAD_SIZE + size, out_address);
+	}
+	/* Nobody opens it for writing by accident, to cut it under those who have it mapped. */
+	(void)fchmod(fd, CT_OS_KEPT_MODE);
+	if (status == CTRACE_OK)
+		*capacity = size;
+	else
+		(void)unlinkat(folder_fd, name, 0);
+	ct_os_close(&fd);
+	return status;
+}
+
+static enum ctrace_status make_private(size_t *capacity, void **out_address)
+{
+	enum ctrace_status status = ct_os_map(-1, CT_RING_HEAD_SIZE + *capacity, false, out_address);
+
+	while (lacks_room(status) && *capacity > CT_RING_MIN) {
+		*capacity >>= 1;
+		status = ct_os_map(-1, CT_RING_HEAD_SIZE + *capacity, false, out_address);
+	}
+	return status;
+}
+
+void ct_ring_write_constants(struct ct_ring *ring)
+{
+	ring->head->version = CT_RING_VERSION;
+	ring->head->index = ring->index;
+	ring->head->capacity = ring->capacity;
+	__atomic_store_n(&ring->head->magic, CT_RING_MAGIC, __ATOMIC_RELEASE);
+}
+
+/* Has the process become a user who may not write to its folder? */
+static bool needs_annex(const struct ct_session *session)
+{
+	return (errno == EACCES || errno == EPERM || errno == ENOENT || errno == EBADF) && session->head != NULL &&
+	       session->head->uid != geteuid();
+}
+
+static enum ctrace_status make_in_annex(struct ct_session *session, const char *name, size_t *capacity, void **out_address,
+					enum ct_ring_place *out_place)
+{
+	uint32_t number = 0;
+	int folder_fd = ct_annex_make(session, &number);
+	enum ctrace_status status = CTRACE_DENIED;
+
+	if (folder_fd >= 0)
+		status = make_file(folder_fd, name, capacity, out_address);
+	*out_place = (enum ct_ring_place)(CT_RING_IN_ANNEX + number);
+	ct_os_close(&folder_fd);
+	return status;
+}
+
 enum ctrace_status ct_ring_create(struct ct_ring *ring, struct ct_session *session, uint32_t index, size_t capacity)
 {
-	size_t size = CT_RING_HEAD_SIZE + capacity;
-	enum ctrace_status status = CTRACE_OK;
+	enum ctrace_status status = CTRACE_OS_ERROR;
+	enum ct_ring_place place = CT_RING_IN_FOLDER;
+	size_t wanted = capacity;
 	void *address = NULL;
 	char name[32];
-	int fd = -1;
 
 	ring_name(name, index);
-	if (session->path[0] != '\0') {
-		status = ct_os_open_file(ct_session_folder(session), name, O_RDWR | O_CREAT | O_TRUNC, &fd);
-		if (status == CTRACE_OK)
-			status = ct_os_allocate(fd, 0, size);
-	}
-	if (status == CTRACE_OK)
-		status = ct_os_map(fd, size, fd >= 0, &address);
+	if (session->path[0] != '\0')
+		status = make_file(ct_session_folder(session), name, &capacity, &address);
+	if (status != CTRACE_OK && session->path[0] != '\0' && needs_annex(session))
+		status = make_in_annex(session, name, &capacity, &address, &place);
 	if (status != CTRACE_OK) {
-		if (fd >= 0)
-			(void)unlinkat(ct_session_folder(session), name, 0);
-		ct_os_close(&fd);
-		return status;
+		place = CT_RING_PRIVATE;
+		status = make_private(&capacity, &address);
 	}
-	ct_os_close(&fd);
+	if (status != CTRACE_OK)
+		return status;
 	/* Every page is touched now, so that no trace call takes the fault. */
-	memset(address, 0, size);
+	memset(address, 0, CT_RING_HEAD_SIZE + capacity);
 	ring->head = address;
 	ring->data = (unsigned char *)address + CT_RING_HEAD_SIZE;
 	ring->capacity = capacity;
+	ring->wanted = wanted;
 	ring->fd = -1;
 	ring->is_mapped = true;
-	ring->head->version = CT_RING_VERSION;
-	ring->head->index = index;
-	ring->head->capacity = capacity;
-	__atomic_store_n(&ring->head->magic, CT_RING_MAGIC, __ATOMIC_RELEASE);
+	ring->place = (uint8_t)place;
+	ring->index = index;
+	ct_ring_write_constants(ring);
 	return CTRACE_OK;
 }
 
+/* ---- somebody else's ---- */
+
+/* Where a ring's file is.  *out_other: a folder that the caller closes, or -1.  NOT_FOUND: it has none. */
+static enum ctrace_status find_folder(const struct ct_session *session, uint32_t index, int *out_folder, int *out_other)
+{
+	uint32_t ring_place = CT_RING_IN_FOLDER;
+
+	if (session->head != NULL && index < CT_RING_LIMIT)
+		ring_place = __atomic_load_n(&session->head->ring_place[index], __ATOMIC_RELAXED);
+	*out_folder = session->folder_fd;
+	*out_other = -1;
+	if (ring_place == CT_RING_IN_FOLDER)
+		return CTRACE_OK;
+	if (ring_place == CT_RING_PRIVATE || ring_place >= CT_RING_IN_ANNEX + CT_ANNEX_LIMIT)
+		return CTRACE_NOT_FOUND;
+	*out_other = ct_annex_open(session->head, ring_place - CT_RING_IN_ANNEX);
+	*out_folder = *out_other;
+	return *out_other >= 0 ? CTRACE_OK : errno == ENOENT ? CTRACE_NOT_FOUND : CTRACE_DENIED;
+}
+
+/* In an annex: the folder's owner may have put anything there. */
+static bool is_plain_file(int fd, int annex_fd)
+{
+	struct stat info, folder;
+
+	return annex_fd < 0 || (fstat(fd, &info) == 0 && fstat(annex_fd, &folder) == 0 && S_ISREG(info.st_mode) && info.st_nlink == 1 &&
+				info.st_uid == folder.st_uid);
+}
+
+/* For reading; for writing too where that is allowed, and by who recovers it. */
 /* From here on the copy of a head page can be trusted to stay within its ring. */
 static enum ctrace_status check_head(struct ct_ring_head *head, uint32_t index)
 {
@@ -79,43 +200,79 @@ static enum ctrace_status check_head(struct ct_ring_head *head, uint32_t index)
 	return CTRACE_OK;
 }
 
+enum ctrace_status ct_ring_open(const struct ct_session *session, uint32_t index, int *out_fd)
+{
+	int folder, other, fd;
+	enum ctrace_status status = find_folder(session, index, &folder, &other);
+	char name[32];
+
+	if (status != CTRACE_OK)
+		return status;
+	ring_name(name, index);
+	fd = session->has_lock ? ct_os_open_kept(folder, name) :
+				 ct_os_high(openat(folder, name, O_RDWR | O_NOFOLLOW | O_CLOEXEC | O_NONBLOCK));
+	if (fd < 0)
+		fd = openat(folder, name, O_RDONLY | O_NOFOLLOW | O_CLOEXEC | O_NONBLOCK);
+	if (fd < 0) {
+		status = errno == ENOENT ? CTRACE_NOT_FOUND : CTRACE_DENIED;
+	} else if (!is_plain_file(fd, other)) {
+		ct_os_close(&fd);
+		status = CTRACE_DENIED;
+	}
+	ct_os_close(&other);
+	*out_fd = fd;
+	return status;
+}
+
 /* A live process's page is not copied in one go: positions that contradict each other agree in the next copy. */
-static enum ctrace_status read_head(int fd, struct ct_ring_head *head, uint32_t index)
+enum ctrace_status ct_ring_read_head(int fd, uint32_t index, struct ct_ring_head *out)
 {
 	enum ctrace_status status = CTRACE_DAMAGED;
 
 	for (int tries = 0; tries < LOAD_TRIES && status == CTRACE_DAMAGED; tries++) {
 		size_t got = 0;
 
-		status = ct_os_read_at(fd, head, sizeof *head, 0, &got);
+		status = ct_os_read_at(fd, out, sizeof *out, 0, &got);
 		if (status == CTRACE_OK)
-			status = got == sizeof *head ? check_head(head, index) : CTRACE_DAMAGED;
+			status = got == sizeof *out ? check_head(out, index) : CTRACE_DAMAGED;
 	}
 	return status;
 }
 
-static enum ctrace_status read_part(int fd, unsigned char *data, uint64_t from, uint64_t to)
+static enum ctrace_status read_part(int fd, uint64_t from, uint64_t size, unsigned char *out)
 {
 	size_t got = 0;
 	enum ctrace_status status = CTRACE_OK;
 
-	if (from < to)
-		status = ct_os_read_at(fd, data + from, to - from, CT_RING_HEAD_SIZE + from, &got);
-	return status != CTRACE_OK || got == to - from ? status : CTRACE_DAMAGED;
+	if (size > 0)
+		status = ct_os_read_at(fd, out, size, CT_RING_HEAD_SIZE + from, &got);
+	return status != CTRACE_OK || got == size ? status : CTRACE_DAMAGED;
+}
+
+enum ctrace_status ct_ring_read_data(int fd, uint64_t capacity, uint64_t from, uint64_t to, unsigned char *out)
+{
+	uint64_t at = from & (capacity - 1);
+	uint64_t size = to - from;
+	uint64_t first = size < capacity - at ? size : capacity - at;
+	enum ctrace_status status = read_part(fd, at, first, out);
+
+	return status == CTRACE_OK ? read_part(fd, 0, size - first, out + first) : status;
+}
+
+static uint64_t first_waiting(const struct ct_ring_head *head)
+{
+	return head->overflow == CT_OVERFLOW_OVERWRITE && head->oldest > head->tail ? head->oldest : head->tail;
 }
 
 /* Only what waits in the ring is read: a recoverer may have thousands of rings, nearly all of them empty. */
 static enum ctrace_status read_pending(int fd, const struct ct_ring_head *head, unsigned char *data)
 {
-	uint64_t first = head->overflow == CT_OVERFLOW_OVERWRITE && head->oldest > head->tail ? head->oldest : head->tail;
-	uint64_t from = first & (head->capacity - 1);
-	uint64_t size = head->head - first;
-	uint64_t to_end = head->capacity - from;
-	enum ctrace_status status = read_part(fd, data, from, from + (size < to_end ? size : to_end));
+	uint64_t from = first_waiting(head) & (head->capacity - 1);
+	uint64_t size = head->head - first_waiting(head);
+	uint64_t first = size < head->capacity - from ? size : head->capacity - from;
+	enum ctrace_status status = read_part(fd, from, first, data + from);
 
-	if (status == CTRACE_OK && size > to_end)
-		status = read_part(fd, data, 0, size - to_end);
-	return status;
+	return status == CTRACE_OK ? read_part(fd, 0, size - first, data) : status;
 }
 
 enum ctrace_status ct_ring_load(struct ct_ring *ring, const struct ct_session *session, uint32_t index)
@@ -123,33 +280,30 @@ enum ctrace_status ct_ring_load(struct ct_ring *ring, const struct ct_session *s
 	struct ct_ring_head copy;
 	enum ctrace_status status;
 	void *address;
-	char name[32];
 	int fd;
 
-	ring_name(name, index);
-	fd = ct_os_above_standard(openat(session->folder_fd, name, O_RDWR | O_NOFOLLOW | O_CLOEXEC | O_NONBLOCK));
-	if (fd < 0)
-		fd = openat(session->folder_fd, name, O_RDONLY | O_NOFOLLOW | O_CLOEXEC | O_NONBLOCK);
-	if (fd < 0)
-		return errno == ENOENT ? CTRACE_NOT_FOUND : CTRACE_DENIED;
-	status = read_head(fd, &copy, index);
+	status = ct_ring_open(session, index, &fd);
+	if (status != CTRACE_OK)
+		return status;
+	status = ct_ring_read_head(fd, index, &copy);
 	if (status != CTRACE_OK)
 		goto undo_open;
 	status = ct_os_map(-1, CT_RING_HEAD_SIZE + copy.capacity, false, &address);
 	if (status != CTRACE_OK)
 		goto undo_open;
 	memcpy(address, &copy, sizeof copy);
-	/* The head was copied first: what the data hold by now is at least what it speaks of, unless it was overwritten, which the
-	 * reader of a live process checks by looking at the head again. */
+	/* The head was copied first: what the data hold by now is at least what it speaks of. */
 	status = read_pending(fd, &copy, (unsigned char *)address + CT_RING_HEAD_SIZE);
 	if (status != CTRACE_OK)
 		goto undo_map;
 	ring->head = address;
 	ring->data = (unsigned char *)address + CT_RING_HEAD_SIZE;
 	ring->capacity = copy.capacity;
+	ct_ring_take_constants(ring, &copy);
 	ring->fd = fd;
 	ring->is_mapped = false;
 	ring->lane = NULL;
+	ring->bound = 0;
 	return CTRACE_OK;
 
 undo_map:
@@ -157,6 +311,41 @@ undo_map:
 undo_open:
 	ct_os_close(&fd);
 	return status;
+}
+
+/* Counts the records that are whole in a part of a round; gives how many bytes they have. */
+static size_t count_records(const unsigned char *bytes, size_t size, uint64_t *count)
+{
+	struct ct_record record;
+	size_t at = 0;
+
+	while (at < size && ct_record_decode(bytes + at, size - at, &record) == CTRACE_OK) {
+		*count += !record.is_padding;
+		at += record.size;
+	}
+	return at;
+}
+
+uint64_t ct_ring_count_waiting(int fd, const struct ct_ring_head *head)
+{
+	uint64_t position = first_waiting(head);
+	unsigned char *window = malloc(WINDOW);
+	uint64_t count = 0;
+	size_t taken = 1;
+
+	while (window != NULL && position < head->head && taken > 0) {
+		uint64_t to_end = head->capacity - (position & (head->capacity - 1));
+		uint64_t size = head->head - position < to_end ? head->head - position : to_end;
+
+		if (size > WINDOW)
+			size = WINDOW;
+		if (ct_ring_read_data(fd, head->capacity, position, position + size, window) != CTRACE_OK)
+			break;
+		taken = count_records(window, size, &count);
+		position += taken;
+	}
+	free(window);
+	return count;
 }
 
 enum ctrace_status ct_ring_map(struct ct_ring *ring, const struct ct_session *session, uint32_t index)
@@ -168,12 +357,19 @@ enum ctrace_status ct_ring_map(struct ct_ring *ring, const struct ct_session *se
 	char name[32];
 	int fd;
 
+	/* Only those in the folder are ever an external writer's. */
+	if (session->head != NULL &&
+	    __atomic_load_n(&session->head->ring_place[index % CT_RING_LIMIT], __ATOMIC_RELAXED) != CT_RING_IN_FOLDER)
+		return CTRACE_NOT_FOUND;
 	ring_name(name, index);
-	status = ct_os_open_file(session->folder_fd, name, O_RDWR, &fd);
-	if (status != CTRACE_OK)
-		return status;
-	status = read_head(fd, &copy, index);
-	if (status == CTRACE_OK && (fstat(fd, &info) != 0 || (uint64_t)info.st_size < CT_RING_HEAD_SIZE + copy.capacity))
+	fd = ct_os_open_kept(session->folder_fd, name);
+	if (fd < 0)
+		return errno == ENOENT ? CTRACE_NOT_FOUND : CTRACE_DENIED;
+	if (fstat(fd, &info) != 0 || !S_ISREG(info.st_mode) || info.st_uid != geteuid() || info.st_nlink > 1)
+		status = CTRACE_DENIED;
+	else
+		status = ct_ring_read_head(fd, index, &copy);
+	if (status == CTRACE_OK && (uint64_t)info.st_size < CT_RING_HEAD_SIZE + copy.capacity)
 		status = CTRACE_DAMAGED;
 	if (status == CTRACE_OK)
 		status = ct_os_map(fd, CT_RING_HEAD_SIZE + copy.capacity, true, &address);
@@ -185,7 +381,33 @@ enum ctrace_status ct_ring_map(struct ct_ring *ring, const struct ct_session *se
 				  .capacity = copy.capacity,
 				  .fd = -1,
 				  .is_mapped = true };
+	ct_ring_take_constants(ring, &copy);
 	return CTRACE_OK;
+}
+
+bool ct_ring_heal(struct ct_ring *ring, struct ct_session *session)
+{
+	size_t size = CT_RING_HEAD_SIZE + ring->capacity;
+	uint32_t index = ring->index;
+	int folder, other, fd;
+	struct stat info;
+	char name[32];
+
+	if (session->path[0] == '\0' || ct_session_folder(session) < 0 || find_folder(session, index, &folder, &other) != CTRACE_OK)
+		return false;
+	ring_name(name, index);
+	if (fstatat(folder, name, &info, AT_SYMLINK_NOFOLLOW) != 0 || !S_ISREG(info.st_mode) || (uint64_t)info.st_size >= size) {
+		ct_os_close(&other);
+		return false;
+	}
+	fd = ct_os_open_kept(folder, name);
+	ct_os_close(&other);
+	if (fd < 0 || ct_os_allocate(fd, 0, size) != CTRACE_OK) {
+		ct_os_close(&fd);
+		return false;
+	}
+	ct_os_close(&fd);
+	return true;
 }
 
 void ct_ring_close(struct ct_ring *ring)

@@ -18,7 +18,15 @@ struct ct_ring_pool {
 	bool is_parted; /* in a forked child: the parent's rings are private empty memory, which stays */
 	uint32_t count; /* atomic; rings[0 .. count) are complete */
 	struct ct_ring rings[CT_RING_LIMIT];
+	struct ct_ring_kind kinds[CT_RING_LIMIT];
 };
+
+/* Under the lock. */
+static void set_owner(struct ct_ring *ring, uint32_t tid)
+{
+	ring->owner_tid = tid;
+	__atomic_store_n(&ring->head->owner_tid, tid, __ATOMIC_RELEASE);
+}
 
 enum ctrace_status ct_ring_pool_create(struct ct_session *session, struct ct_ring_pool **out_pool)
 {
@@ -43,9 +51,12 @@ void ct_ring_pool_unlock(struct ct_ring_pool *pool)
 	ct_guard_unlock(&pool->lock);
 }
 
-static bool is_of_kind(const struct ct_ring_head *head, const struct ct_ring_kind *kind)
+/* By the capacity that it was made for: threads that come and go for want of room would make a ring each. */
+static bool is_of_kind(const struct ct_ring *ring, const struct ct_ring_kind *kind)
 {
-	return head->route == kind->route && head->overflow == kind->overflow && head->capacity == kind->capacity &&
+	const struct ct_ring_head *head = ring->head;
+
+	return head->route == kind->route && head->overflow == kind->overflow && ring->wanted == kind->capacity &&
 	       head->is_side == kind->is_side && head->is_flight == kind->is_flight && head->is_captured == kind->is_captured;
 }
 
@@ -54,18 +65,21 @@ static struct ct_ring *find_free(struct ct_ring_pool *pool, const struct ct_ring
 	for (uint32_t i = 0; i < pool->count; i++) {
 		struct ct_ring *ring = &pool->rings[i];
 
-		if (ring->head->owner_tid == 0 && is_of_kind(ring->head, kind))
+		if (ring->head->owner_tid == 0 && is_of_kind(ring, kind))
 			return ring;
 	}
 	return NULL;
 }
 
-/* Who should have ring number `index`, whose components are connected to that external writer.  Under the lock. */
+/* Who should have ring number `index`, whose components are connected to that external writer: never a writer, when the ring is no
+ * file that it can map.  Under the lock. */
 static uint32_t wanted_consumer(const struct ct_ring_pool *pool, uint32_t index, uint32_t writer)
 {
 	uint32_t slots =
 		writer != 0 ? __atomic_load_n(&pool->session->head->writer[writer % CT_WRITER_LIMIT].slots, __ATOMIC_ACQUIRE) : 0;
 
+	if (pool->rings[index].place != CT_RING_IN_FOLDER)
+		return 0;
 	return slots != 0 ? (slots & 0xFF) + index % (slots >> 8) : 0;
 }
 
@@ -80,6 +94,15 @@ void ct_ring_pool_assign(struct ct_ring_pool *pool, uint32_t (*writer_of)(const 
 	ct_ring_pool_unlock(pool);
 }
 
+static void write_kind(struct ct_ring *ring, const struct ct_ring_kind *kind)
+{
+	ring->head->route = kind->route;
+	ring->head->overflow = kind->overflow;
+	ring->head->is_side = kind->is_side;
+	ring->head->is_flight = kind->is_flight;
+	ring->head->is_captured = kind->is_captured;
+}
+
 static struct ct_ring *make_ring(struct ct_ring_pool *pool, const struct ct_ring_kind *kind)
 {
 	uint32_t index = pool->count;
@@ -90,13 +113,12 @@ static struct ct_ring *make_ring(struct ct_ring_pool *pool, const struct ct_ring
 	ring = &pool->rings[index];
 	if (ct_ring_create(ring, pool->session, index, kind->capacity) != CTRACE_OK)
 		return NULL;
-	ring->head->route = kind->route;
-	ring->head->overflow = kind->overflow;
-	ring->head->is_side = kind->is_side;
-	ring->head->is_flight = kind->is_flight;
-	ring->head->is_captured = kind->is_captured;
+	pool->kinds[index] = *kind;
+	write_kind(ring, kind);
+	ct_ring_take_constants(ring, ring->head);
 	ring->head->consumer = wanted_consumer(pool, index, kind->writer); /* nobody has had it yet */
 	ring->head->wanted = ring->head->consumer;
+	__atomic_store_n(&pool->session->head->ring_place[index], ring->place, __ATOMIC_RELAXED);
 	__atomic_store_n(&pool->count, index + 1, __ATOMIC_RELEASE);
 	__atomic_store_n(&pool->session->head->ring_count, index + 1, __ATOMIC_RELEASE);
 	return ring;
@@ -111,7 +133,7 @@ struct ct_ring *ct_ring_pool_take(struct ct_ring_pool *pool, const struct ct_rin
 	if (ring == NULL)
 		ring = make_ring(pool, kind);
 	if (ring != NULL)
-		__atomic_store_n(&ring->head->owner_tid, tid, __ATOMIC_RELEASE);
+		set_owner(ring, tid);
 	ct_ring_pool_unlock(pool);
 	return ring;
 }
@@ -119,8 +141,39 @@ struct ct_ring *ct_ring_pool_take(struct ct_ring_pool *pool, const struct ct_rin
 void ct_ring_pool_give_back(struct ct_ring_pool *pool, struct ct_ring *ring)
 {
 	ct_ring_pool_lock(pool);
-	__atomic_store_n(&ring->head->owner_tid, 0, __ATOMIC_RELEASE);
+	set_owner(ring, 0);
 	ct_ring_pool_unlock(pool);
+}
+
+void ct_ring_pool_reap(struct ct_ring_pool *pool, struct ct_ring *ring, uint32_t tid)
+{
+	ct_ring_pool_lock(pool);
+	/* Between the caller's look and the lock it may have given the ring back, and another have taken it: one of its number too. */
+	if (__atomic_load_n(&ring->head->owner_tid, __ATOMIC_RELAXED) == tid && !ct_os_thread_exists(tid))
+		set_owner(ring, 0);
+	ct_ring_pool_unlock(pool);
+}
+
+uint32_t ct_ring_pool_heal(struct ct_ring_pool *pool)
+{
+	uint32_t healed = 0;
+
+	ct_ring_pool_lock(pool);
+	for (uint32_t i = 0; i < pool->count && !pool->is_parted; i++) {
+		struct ct_ring *ring = &pool->rings[i];
+
+		if (ring->place == CT_RING_PRIVATE || !ct_ring_heal(ring, pool->session))
+			continue;
+		healed++;
+		if (ring->head->magic == CT_RING_MAGIC)
+			continue;
+		/* Whose it is comes first: a ring without an owner is anybody's. */
+		set_owner(ring, ring->owner_tid);
+		write_kind(ring, &pool->kinds[i]);
+		ct_ring_write_constants(ring);
+	}
+	ct_ring_pool_unlock(pool);
+	return healed;
 }
 
 uint32_t ct_ring_pool_count(const struct ct_ring_pool *pool)

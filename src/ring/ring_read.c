@@ -1,8 +1,10 @@
 /*
  * ring_read.c - the consumer's half of a ring.
  *
- * Runs on the agent thread of the traced process, or in whoever recovers a dead one's rings: one consumer at a time (the drain's lock,
- * or the session's).  Never waits for the producer, who may be dead in the middle of a record.
+ * Runs on the agent thread of the traced process, or in whoever recovers a dead one's rings: one
+ * consumer at a time (the drain's lock, or the session's).  Never waits for the producer, who may
+ * be dead in the middle of a record, or somebody else's program that has lost its way: a word of
+ * the head is read once and checked before it is used, and no walk is longer than the ring.
  *
  * Copyright The ctrace authors.  SPDX-License-Identifier: Apache-2.0
  */
@@ -56,14 +58,13 @@ __attribute__((no_sanitize("thread"))) static void copy_racing(unsigned char *to
 	}
 }
 
+/* available: at least 8, as positions are multiples of 8. */
 static enum ctrace_status peek_racing(const struct ct_ring *ring, struct ct_cursor_place *place, size_t available,
 				      unsigned char *scratch, struct ct_record *out)
 {
 	const unsigned char *at = ring->data + (place->position & (ring->capacity - 1));
 	size_t size;
 
-	if (move_to_oldest(ring, place))
-		return CTRACE_NOT_FOUND;
 	copy_racing(scratch, at, 8);
 	size = (size_t)(scratch[0] | scratch[1] << 8) * 8;
 	if (size > available)
@@ -77,15 +78,29 @@ static enum ctrace_status peek_racing(const struct ct_ring *ring, struct ct_curs
 	return ct_record_decode(scratch, size, out);
 }
 
+/* Can these two be positions of one ring?  Otherwise a walk from the one to the other would read
+ * beside records, or the same ones without end. */
+static bool is_within(const struct ct_ring *ring, uint64_t position, uint64_t limit)
+{
+	return ((position | limit) & 7) == 0 && limit - position <= ring->capacity;
+}
+
 enum ctrace_status ct_ring_peek(const struct ct_ring *ring, struct ct_cursor_place *place, uint64_t limit, unsigned char *scratch,
 				struct ct_record *out)
 {
-	size_t offset = place->position & (ring->capacity - 1);
-	uint64_t available = limit - place->position;
+	bool is_overwrite = ring->overflow == CT_OVERFLOW_OVERWRITE;
+	uint64_t available;
+	size_t offset;
 
+	if (is_overwrite && move_to_oldest(ring, place))
+		return CTRACE_NOT_FOUND;
+	if (!is_within(ring, place->position, limit))
+		return CTRACE_DAMAGED;
+	offset = place->position & (ring->capacity - 1);
+	available = limit - place->position;
 	if (available > ring->capacity - offset)
 		available = ring->capacity - offset;
-	if (ring->head->overflow == CT_OVERFLOW_OVERWRITE)
+	if (is_overwrite)
 		return peek_racing(ring, place, available, scratch, out);
 	return ct_record_decode(ring->data + offset, available, out);
 }
@@ -100,6 +115,7 @@ void ct_ring_consume(struct ct_ring *ring, const struct ct_cursor_place *place)
 		return;
 	/* Past this line the producer may write there: pairs with the acquire load in free_space(). */
 	__atomic_store_n(&head->tail, place->position, __ATOMIC_RELEASE);
+	__atomic_store_n(&head->turned_away, 0, __ATOMIC_RELAXED);
 	__atomic_store_n(&head->tail_word, (uint32_t)(place->position >> 3), __ATOMIC_SEQ_CST);
 	if (__atomic_exchange_n(&head->waiting, 0, __ATOMIC_SEQ_CST) != 0)
 		ct_os_wake(&head->tail_word);
@@ -129,22 +145,51 @@ uint64_t ct_ring_count_overwritten(const struct ct_ring *ring)
 {
 	struct ct_cursor_place place = tail_of(ring);
 
-	if (ring->head->overflow == CT_OVERFLOW_OVERWRITE)
+	if (ring->overflow == CT_OVERFLOW_OVERWRITE)
 		(void)move_to_oldest(ring, &place);
 	return place.overwritten;
+}
+
+/* The producer may be writing there: of each record only the word with its size is read, and it counts if nothing was overwritten since. */
+static uint64_t count_racing(const struct ct_ring *ring, struct ct_cursor_place *place, uint64_t limit)
+{
+	uint64_t count = 0;
+
+	while (place->position < limit && is_within(ring, place->position, limit)) {
+		size_t offset = place->position & (ring->capacity - 1);
+		unsigned char head[8];
+		uint32_t component;
+		size_t size;
+
+		copy_racing(head, ring->data + offset, sizeof head);
+		/* As in peek_racing(). */
+		__atomic_thread_fence(__ATOMIC_SEQ_CST);
+		if (move_to_oldest(ring, place)) {
+			count = 0;
+			continue;
+		}
+		size = (size_t)(head[0] | head[1] << 8) * 8;
+		memcpy(&component, head + 4, sizeof component);
+		if (size < 8 || size > ring->capacity - offset)
+			break;
+		count += component != CT_RECORD_PADDING;
+		place->position += size;
+	}
+	return count;
 }
 
 uint64_t ct_ring_count_pending(const struct ct_ring *ring)
 {
 	uint64_t limit = ct_ring_head_position(ring);
 	struct ct_cursor_place place = tail_of(ring);
-	uint64_t position;
+	uint64_t position = place.position;
 	uint64_t count = 0;
 
-	if (ring->head->overflow == CT_OVERFLOW_OVERWRITE)
+	if (ring->overflow == CT_OVERFLOW_OVERWRITE) {
 		(void)move_to_oldest(ring, &place);
-	position = place.position;
-	while (position < limit) {
+		return count_racing(ring, &place, limit);
+	}
+	while (position < limit && is_within(ring, position, limit)) {
 		struct ct_record record;
 		size_t offset = position & (ring->capacity - 1);
 
@@ -158,23 +203,44 @@ uint64_t ct_ring_count_pending(const struct ct_ring *ring)
 
 struct ct_cursor_place ct_cursor_get(const struct ct_cursor *cursor, uint64_t dest_sequence)
 {
-	bool is_next = cursor->next_sequence != 0 && cursor->next_sequence <= dest_sequence;
+	uint64_t next_sequence = __atomic_load_n(&cursor->next_sequence, __ATOMIC_ACQUIRE);
 
-	return is_next ? cursor->next : cursor->now;
+	return next_sequence != 0 && next_sequence <= dest_sequence ? cursor->next : cursor->now;
 }
 
-void ct_cursor_prepare(struct ct_cursor *cursor, uint64_t dest_sequence, const struct ct_cursor_place *next)
+/* The place becomes `next`, in force from next_sequence on.  In this order the place in force is
+ * the same after each store but the last one, so a SIGKILL between any two does no harm. */
+static void set_next(struct ct_cursor *cursor, uint64_t dest_sequence, const struct ct_cursor_place *next, uint64_t next_sequence)
 {
-	/* In this order the place in force is the same after each store, so a SIGKILL between any two does no harm. */
 	cursor->now = ct_cursor_get(cursor, dest_sequence);
 	__atomic_store_n(&cursor->next_sequence, 0, __ATOMIC_RELEASE);
 	__atomic_thread_fence(__ATOMIC_RELEASE); /* or the compiler may move the next stores up */
 	cursor->next = *next;
-	__atomic_store_n(&cursor->next_sequence, dest_sequence + 1, __ATOMIC_RELEASE);
+	__atomic_store_n(&cursor->next_sequence, next_sequence, __ATOMIC_RELEASE);
 }
 
-void ct_cursor_reset(struct ct_cursor *cursor, const struct ct_cursor_place *place)
+void ct_cursor_prepare(struct ct_cursor *cursor, uint64_t dest_sequence, const struct ct_cursor_place *next)
 {
+	set_next(cursor, dest_sequence, next, dest_sequence + 1);
+}
+
+/* A destination that has published nothing goes by `now`, and no sequence would put `next` in
+ * force.  It has written nothing either: only the position counts, and moves last. */
+static void set_now(struct ct_cursor *cursor, const struct ct_cursor_place *place)
+{
+	struct ct_cursor_place rest = *place;
+
+	rest.position = cursor->now.position;
 	__atomic_store_n(&cursor->next_sequence, 0, __ATOMIC_RELEASE);
-	cursor->now = *place;
+	__atomic_thread_fence(__ATOMIC_RELEASE);
+	cursor->now = rest;
+	__atomic_store_n(&cursor->now.position, place->position, __ATOMIC_RELEASE);
+}
+
+void ct_cursor_reset(struct ct_cursor *cursor, uint64_t dest_sequence, const struct ct_cursor_place *place)
+{
+	if (dest_sequence == 0)
+		set_now(cursor, place);
+	else
+		set_next(cursor, dest_sequence, place, dest_sequence);
 }

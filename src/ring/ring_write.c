@@ -123,9 +123,15 @@ bool ct_ring_wait_for_space(struct ct_ring *ring, uint64_t tail_seen, uint64_t t
 	}
 }
 
-void ct_ring_count_lost(struct ct_ring *ring, enum ctrace_loss reason)
+/* This thread is the only writer. */
+static void add_one(uint64_t *counter)
 {
-	uint64_t *counter = &ring->head->lost[reason];
+	__atomic_store_n(counter, *counter + 1, __ATOMIC_RELAXED);
+}
 
-	__atomic_store_n(counter, *counter + 1, __ATOMIC_RELAXED); /* this thread is its only writer */
+void ct_ring_count_lost(struct ct_ring *ring, enum ctrace_loss reason, uint32_t dests)
+{
+	add_one(&ring->head->lost[reason]);
+	for (; dests != 0; dests &= dests - 1)
+		add_one(&ring->head->lost_to[__builtin_ctz(dests)]);
 }

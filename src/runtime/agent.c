@@ -1,110 +1,187 @@
 /*
- * agent.c - the thread that drains this process's rings.
+ * agent.c - the threads that drain this process's rings.
  *
- * One a traced process, with all signals blocked.  Busy: a pass each millisecond, so that it never chases a producer's head.  Idle for
- * a while: it closes every thread's window, so that the next event comes by the slow path and wakes it, and sleeps; a look each
- * 50 ms covers the event that slipped through in between.  Without any ring it sleeps for ever.
+ * One thread a traced process is the agent, with all signals blocked.  Busy: a pass each millisecond, so that it never chases a producer's
+ * head.  Idle for a while: it closes every thread's window, so that the next event comes by the slow path and wakes it, and sleeps; a
+ * look each 50 ms covers the event that slipped through in between.  Without any ring it sleeps for ever.
+ *
+ * An emitter's method may not return: a dead file system, a module that hangs.  The lock is not held meanwhile, and a second thread, the
+ * standby, becomes the agent when a method takes too long.  The thread that comes back finishes with its destination and becomes the standby.
  *
  * Copyright The ctrace authors.  SPDX-License-Identifier: Apache-2.0
  */
-#include "runtime/runtime.h"
+#include "runtime/agent.h"
 
 #include "control/server.h"
 
 #include <errno.h>
-#include <signal.h>
 #include <string.h>
 #include <time.h>
 
-#define BUSY_NS 1000000u
 #define IDLE_NS 50000000u
-#define QUIET_PASSES 100u /* passes without an event before it goes idle */
-#define REAP_PASSES 20u   /* idle looks between looks for threads that ended unseen */
-#define STOP_SECONDS 5
-#define PAUSE_SECONDS 1
+#define QUIET_PASSES 100u     /* passes without an event before it goes idle */
+#define REAP_PASSES 20u       /* idle looks between looks for threads that ended unseen */
+#define STUCK_NS 100000000u   /* a method that takes longer makes no progress; never more than a quarter of ctrace.block.timeout */
+#define PAUSE_NS 1000000000u  /* fork waits so long for the lock, which nobody holds for long */
+#define RECOVER_AFTER_NS 1000000000u /* a process that lives less long recovers nobody */
+#define TOUCH_NS 3600000000000u       /* between two looks that keep our files from cleaners of temporary directories */
+#define HOUSE_PASSES 1000u            /* busy passes between looks after the house */
 
-struct agent {
-	pthread_mutex_t lock;
-	struct ct_drain *drain;
-	struct ct_process *process;
-	pthread_t thread;
-	bool is_running;
-	uint32_t stopping;     /* atomic */
-	uint32_t flush_wanted; /* atomic: tickets given */
-	uint32_t flush_done;   /* atomic: tickets served; sleepers wait on it */
-	uint32_t flush_status; /* of the last one served */
-	sigset_t mask;         /* of the thread that holds the lock */
-	bool was_pending;      /* one of the output's signals, before it took the lock */
-	uint32_t others;       /* atomic: threads that want the lock; the agent lets them go first */
-	char run_directory[4096];
-};
-static struct agent agent = { .lock = PTHREAD_MUTEX_INITIALIZER };
+struct agent ct_agent = { .lock = PTHREAD_MUTEX_INITIALIZER };
+__thread uint32_t ct_agent_turn __attribute__((tls_model("initial-exec")));
 
-/* The signals that output can raise.  On a thread of the program they must do nothing: neither end it nor run its handlers. */
-static sigset_t output_signals(void)
-{
-	sigset_t set;
+static void *run_agent(void *argument);
 
-	(void)sigemptyset(&set);
-	(void)sigaddset(&set, SIGXFSZ);
-	(void)sigaddset(&set, SIGPIPE);
-	return set;
-}
-
-static bool is_pending(void)
-{
-	sigset_t pending;
-
-	return sigpending(&pending) == 0 && (sigismember(&pending, SIGXFSZ) == 1 || sigismember(&pending, SIGPIPE) == 1);
-}
+/* ---- the lock ---- */
 
 /* A mutex is not fair: a busy agent would take it again before anybody else wakes. */
 static void let_others_go(void)
 {
-	uint32_t others;
+	uint32_t others = __atomic_load_n(&ct_agent.others, __ATOMIC_ACQUIRE);
 
-	while ((others = __atomic_load_n(&agent.others, __ATOMIC_ACQUIRE)) != 0)
-		ct_os_wait(&agent.others, others, BUSY_NS);
+	if (others == 0)
+		return;
+	__atomic_store_n(&ct_agent.lets_go, 1, __ATOMIC_SEQ_CST);
+	while ((others = __atomic_load_n(&ct_agent.others, __ATOMIC_SEQ_CST)) != 0)
+		ct_os_wait(&ct_agent.others, others, CT_AGENT_BUSY_NS);
+	__atomic_store_n(&ct_agent.lets_go, 0, __ATOMIC_RELAXED);
 }
 
 static void others_went(void)
 {
-	if (__atomic_sub_fetch(&agent.others, 1, __ATOMIC_ACQ_REL) == 0)
-		ct_os_wake(&agent.others);
+	if (__atomic_sub_fetch(&ct_agent.others, 1, __ATOMIC_SEQ_CST) == 0 && __atomic_load_n(&ct_agent.lets_go, __ATOMIC_SEQ_CST) != 0)
+		ct_os_wake(&ct_agent.others);
+}
+
+/* The agent's own way to the lock: it waits for nobody else's turn. */
+static void lock_as_agent(void)
+{
+	ct_guard_enter();
+	(void)pthread_mutex_lock(&ct_agent.lock);
 }
 
 void ct_agent_lock(void)
 {
-	sigset_t set = output_signals();
-	sigset_t mask;
-	bool was_pending = is_pending();
-
-	ct_thread_locked++;
-	(void)pthread_sigmask(SIG_BLOCK, &set, &mask);
-	(void)__atomic_fetch_add(&agent.others, 1, __ATOMIC_ACQ_REL);
-	(void)pthread_mutex_lock(&agent.lock);
+	ct_guard_enter();
+	(void)__atomic_fetch_add(&ct_agent.others, 1, __ATOMIC_ACQ_REL);
+	(void)pthread_mutex_lock(&ct_agent.lock);
 	others_went();
-	agent.mask = mask;
-	agent.was_pending = was_pending;
 }
 
 void ct_agent_unlock(void)
 {
-	const struct timespec now = { 0, 0 };
-	sigset_t set = output_signals();
-	sigset_t mask = agent.mask;
-	bool was_pending = agent.was_pending;
-
-	(void)pthread_mutex_unlock(&agent.lock);
-	while (!was_pending && is_pending() && sigtimedwait(&set, NULL, &now) > 0)
-		;
-	(void)pthread_sigmask(SIG_SETMASK, &mask, NULL);
-	ct_thread_locked--;
+	(void)pthread_mutex_unlock(&ct_agent.lock);
+	ct_guard_leave();
 }
 
 struct ct_drain *ct_agent_drain(void)
 {
-	return agent.drain;
+	return ct_agent.drain;
+}
+
+static bool is_stopping(void)
+{
+	return __atomic_load_n(&ct_agent.stopping, __ATOMIC_ACQUIRE) != 0;
+}
+
+static uint64_t stuck_ns(void)
+{
+	uint64_t quarter = __atomic_load_n(&ct_process.settings.block_timeout_ns, __ATOMIC_RELAXED) / 4;
+
+	return quarter != 0 && quarter < STUCK_NS ? quarter : STUCK_NS;
+}
+
+/* ---- the threads ---- */
+
+/* Under the lock.  False when no thread can be had. */
+static bool start_thread(uint32_t turn)
+{
+	for (uint32_t i = 0; i < CT_AGENT_THREADS; i++) {
+		struct agent_thread *thread = &ct_agent.threads[i];
+
+		if (thread->is_used && __atomic_load_n(&thread->has_ended, __ATOMIC_ACQUIRE) != 0) {
+			(void)pthread_join(thread->id, NULL);
+			thread->is_used = false;
+		}
+		if (thread->is_used)
+			continue;
+		thread->has_ended = 0;
+		thread->turn = turn;
+		thread->is_used = ct_os_thread_start(run_agent, thread, "ctrace-agent", &thread->id) == CTRACE_OK;
+		return thread->is_used;
+	}
+	return false;
+}
+
+static bool is_agent(void)
+{
+	return ct_agent_turn != 0 && ct_agent_turn == __atomic_load_n(&ct_agent.turn, __ATOMIC_RELAXED);
+}
+
+static void wake_standby(void)
+{
+	(void)__atomic_fetch_add(&ct_agent.activity, 1, __ATOMIC_RELEASE);
+	ct_os_wake(&ct_agent.activity);
+}
+
+/* The method may not return: somebody looks after the agent from now on. */
+static void before_method(void *user)
+{
+	(void)user;
+	ct_agent.methods++;
+	(void)__atomic_fetch_add(&ct_agent.running, 1, __ATOMIC_ACQ_REL);
+	if (is_agent()) {
+		ct_agent.method_since_ns = ct_clock_mono_ns();
+		if (!ct_agent.has_standby)
+			ct_agent.has_standby = start_thread(0);
+	}
+	if (ct_agent.standby_sleeps) {
+		ct_agent.standby_sleeps = false;
+		wake_standby();
+	}
+	(void)pthread_mutex_unlock(&ct_agent.lock);
+}
+
+static void method_has_ended(void)
+{
+	if (__atomic_sub_fetch(&ct_agent.running, 1, __ATOMIC_ACQ_REL) == 0 && __atomic_load_n(&ct_agent.is_forking, __ATOMIC_ACQUIRE) != 0)
+		ct_os_wake(&ct_agent.running);
+}
+
+static void after_method(void *user)
+{
+	(void)user;
+	method_has_ended();
+	(void)pthread_mutex_lock(&ct_agent.lock);
+	if (is_agent())
+		ct_agent.method_since_ns = 0;
+	else if (is_stopping())
+		wake_standby(); /* the agent waits for this one */
+}
+
+void ct_agent_begin_method(void *user)
+{
+	(void)user;
+	lock_as_agent();
+	(void)__atomic_fetch_add(&ct_agent.running, 1, __ATOMIC_ACQ_REL);
+	ct_agent_unlock();
+}
+
+void ct_agent_end_method(void *user)
+{
+	(void)user;
+	method_has_ended();
+}
+
+/* An orphan's last batch goes into the file before ours do.  It counts as a part of opening: when it hangs, it holds up this destination. */
+static void before_open(void *user, const char *path)
+{
+	const struct ct_recover_options options = { .is_guest = true, .path = path };
+	struct ct_recovery total = { 0 };
+
+	(void)user;
+	if (ct_agent.run_directory[0] != '\0')
+		ct_recover(ct_agent.run_directory, &options, &total, NULL, NULL);
 }
 
 static uint32_t pool_count(void *user)
@@ -119,41 +196,72 @@ static struct ct_ring *pool_ring(void *user, uint32_t index)
 
 /* ---- a pass ---- */
 
+/* What is in use, so that trace calls can tell of a file that cannot be written.  False: another thread is the agent now. */
+static bool open_outputs(void)
+{
+	uint32_t wanted = __atomic_load_n(&ct_agent.process->open_wanted, __ATOMIC_ACQUIRE);
+	uint32_t turn = ct_agent.turn;
+	uint32_t failing;
+
+	if (wanted == __atomic_load_n(&ct_agent.open_done, __ATOMIC_RELAXED))
+		return true;
+	failing = ct_drain_open(ct_agent.drain);
+	if (turn != ct_agent.turn)
+		return false;
+	__atomic_store_n(&ct_agent.process->failing, failing, __ATOMIC_RELAXED);
+	__atomic_store_n(&ct_agent.open_done, wanted, __ATOMIC_RELEASE);
+	ct_os_wake(&ct_agent.open_done);
+	return true;
+}
+
 static struct ct_drain_result pass(bool flush)
 {
 	struct ct_drain_result result;
-	uint32_t adopting = __atomic_load_n(&agent.process->adopting, __ATOMIC_ACQUIRE);
+	uint32_t adopting = __atomic_load_n(&ct_agent.process->adopting, __ATOMIC_ACQUIRE);
 
-	ct_drain_adopt(agent.drain, adopting);
-	ct_drain_pass(agent.drain, flush, &result);
-	adopting &= ~ct_drain_adopted(agent.drain);
+	ct_drain_adopt(ct_agent.drain, adopting);
+	if (!open_outputs())
+		return (struct ct_drain_result){ .is_superseded = true };
+	ct_drain_pass(ct_agent.drain, flush, &result);
+	if (result.is_superseded)
+		return result;
+	adopting &= ~ct_drain_adopted(ct_agent.drain);
 	if (adopting != 0)
-		(void)__atomic_fetch_and(&agent.process->adopting, ~adopting, __ATOMIC_ACQ_REL);
-	__atomic_store_n(&agent.process->failing, result.failing, __ATOMIC_RELAXED);
+		(void)__atomic_fetch_and(&ct_agent.process->adopting, ~adopting, __ATOMIC_ACQ_REL);
+	__atomic_store_n(&ct_agent.process->failing, result.failing, __ATOMIC_RELAXED);
 	return result;
 }
 
 void ct_agent_pass(bool flush)
 {
-	if (agent.drain != NULL)
+	if (ct_agent.drain != NULL)
 		(void)pass(flush);
 }
 
-static struct ct_drain_result serve(void)
+/* One pass for whoever waits: flush, rotation, opening. */
+static struct ct_drain_result serve(bool is_last)
 {
-	uint32_t ticket = __atomic_load_n(&agent.flush_wanted, __ATOMIC_ACQUIRE);
-	bool flush = ticket != __atomic_load_n(&agent.flush_done, __ATOMIC_RELAXED);
 	struct ct_drain_result result;
+	uint32_t ticket, turn;
+	bool flush, rotates;
 
 	let_others_go();
-	ct_agent_lock();
-	result = pass(flush);
-	ct_agent_unlock();
-	if (flush) {
-		__atomic_store_n(&agent.flush_status, result.failing != 0 ? CTRACE_OUTPUT_ERROR : CTRACE_OK, __ATOMIC_RELAXED);
-		__atomic_store_n(&agent.flush_done, ticket, __ATOMIC_RELEASE);
-		ct_os_wake(&agent.flush_done);
+	lock_as_agent();
+	ticket = __atomic_load_n(&ct_agent.flush_wanted, __ATOMIC_ACQUIRE);
+	flush = ticket != __atomic_load_n(&ct_agent.flush_done, __ATOMIC_RELAXED);
+	turn = ct_agent.turn;
+	/* Asked for before the pass: what was committed before the request is delivered first. */
+	rotates = ct_agent.rotation.state == ROTATION_WANTED;
+	result = pass(flush || is_last || rotates);
+	if (!result.is_superseded && rotates && ct_agent.rotation.state == ROTATION_WANTED)
+		ct_agent_run_rotation();
+	result.is_superseded |= turn != ct_agent.turn;
+	if (flush && !result.is_superseded) {
+		__atomic_store_n(&ct_agent.flush_status, result.failing != 0 ? CTRACE_OUTPUT_ERROR : CTRACE_OK, __ATOMIC_RELAXED);
+		__atomic_store_n(&ct_agent.flush_done, ticket, __ATOMIC_RELEASE);
+		ct_os_wake(&ct_agent.flush_done);
 	}
+	ct_agent_unlock();
 	return result;
 }
 
@@ -167,7 +275,7 @@ static uint64_t pending_bytes(const struct ct_ring_pool *pool)
 	for (uint32_t i = 0; i < ct_ring_pool_count(pool); i++) {
 		const struct ct_ring *ring = ct_ring_pool_at(pool, i);
 
-		if (!ring->head->is_flight && ct_drain_has(agent.drain, __atomic_load_n(&ring->head->consumer, __ATOMIC_RELAXED)))
+		if (!ring->head->is_flight && ct_drain_has(ct_agent.drain, __atomic_load_n(&ring->head->consumer, __ATOMIC_RELAXED)))
 			bytes += ct_ring_head_position(ring) - __atomic_load_n(&ring->head->tail, __ATOMIC_RELAXED);
 	}
 	return bytes;
@@ -192,15 +300,13 @@ static void reap_rings(struct ct_ring_pool *pool)
 		uint32_t owner = __atomic_load_n(&ring->head->owner_tid, __ATOMIC_ACQUIRE);
 
 		if (owner != 0 && !ct_os_thread_exists(owner))
-			ct_ring_pool_give_back(pool, ring);
+			ct_ring_pool_reap(pool, ring, owner);
 	}
 }
 
 /* known: what waits in the rings and cannot go on now; only something new is a reason to stay awake. */
-static void sleep_until_woken(struct ct_process *process, uint32_t word, uint64_t known)
+static void sleep_until_woken(struct ct_process *process, uint32_t word, uint64_t known, uint64_t timeout)
 {
-	uint64_t timeout = ct_ring_pool_count(process->pool) == 0 ? UINT64_MAX : IDLE_NS;
-
 	__atomic_store_n(&process->agent_idle, 1, __ATOMIC_SEQ_CST);
 	close_windows(process->pool);
 	if (pending_bytes(process->pool) == known)
@@ -215,50 +321,166 @@ void ct_process_wake_agent(void)
 	ct_os_wake(&ct_process.wake_word);
 }
 
-static bool is_stopping(void)
+/* ---- being the agent ---- */
+
+static bool is_my_turn(uint32_t turn)
 {
-	return __atomic_load_n(&agent.stopping, __ATOMIC_ACQUIRE) != 0;
+	return __atomic_load_n(&ct_agent.turn, __ATOMIC_ACQUIRE) == turn;
 }
 
-/* The traces of those who died before us. */
-static void recover_others(void)
+/* A look after things that nobody waits for, each second or so. */
+static void keep_house(struct ct_process *process)
 {
-	struct ct_recovery total = { 0 };
+	static uint64_t touched_ns;
+	uint64_t now = ct_clock_mono_ns();
 
-	if (agent.run_directory[0] != '\0')
-		ct_recover(agent.run_directory, &total, NULL, NULL);
+	reap_rings(process->pool);
+	(void)ct_session_heal(&process->session);
+	(void)ct_ring_pool_heal(process->pool);
+	ct_server_check();
+	if (now - touched_ns < TOUCH_NS)
+		return;
+	touched_ns = now;
+	ct_session_touch(&process->session);
 }
 
-static void *run(void *argument)
+/*
+ * The last passes: what the destinations can take before stop_by_ns is in them when it is over.  An earlier agent may still be in a method, and
+ * goes on with its destination when that returns.
+ */
+static void finish(uint32_t turn)
 {
-	struct ct_process *process = argument;
+	for (;;) {
+		struct ct_drain_result result = serve(true);
+		uint32_t activity = __atomic_load_n(&ct_agent.activity, __ATOMIC_ACQUIRE);
+		uint64_t now = ct_clock_mono_ns();
+
+		if (result.is_superseded || !is_my_turn(turn))
+			return;
+		if (!ct_drain_is_busy(ct_agent.drain) || now >= ct_agent.stop_by_ns)
+			break;
+		ct_os_wait(&ct_agent.activity, activity, ct_agent.stop_by_ns - now < IDLE_NS ? ct_agent.stop_by_ns - now : IDLE_NS);
+	}
+	ct_agent_lock();
+	if (is_my_turn(turn))
+		ct_drain_close(ct_agent.drain);
+	if (is_my_turn(turn)) {
+		__atomic_store_n(&ct_agent.has_agent, false, __ATOMIC_RELEASE);
+		__atomic_store_n(&ct_agent.finished, 1, __ATOMIC_RELEASE);
+	}
+	ct_agent_unlock();
+	ct_os_wake(&ct_agent.finished);
+	wake_standby();
+}
+
+static void be_agent(struct ct_process *process, uint32_t turn)
+{
+	const uint64_t start = ct_clock_mono_ns();
+	bool has_recovered = ct_agent.run_directory[0] == '\0';
 	unsigned quiet = 0;
 	unsigned looks = 0;
+	unsigned passes = 0;
 	uint64_t pending = 0; /* held back by FLUSHEVERY or a failing destination */
 
-	recover_others();
 	while (!is_stopping()) {
 		uint32_t word = __atomic_load_n(&process->wake_word, __ATOMIC_SEQ_CST);
-		struct ct_drain_result result = serve();
+		struct ct_drain_result result = serve(false);
+		uint64_t lived;
 
+		if (result.is_superseded || !is_my_turn(turn))
+			return;
 		quiet = result.delivered == 0 && result.pending == pending ? quiet + 1 : 0;
 		pending = result.pending;
 		if (is_stopping())
 			break;
-		if (__atomic_load_n(&agent.flush_wanted, __ATOMIC_ACQUIRE) != agent.flush_done)
+		lived = ct_clock_mono_ns() - start;
+		if (!has_recovered && lived >= RECOVER_AFTER_NS) {
+			has_recovered = true;
+			ct_recovery_start(ct_agent.run_directory);
+		}
+		if (__atomic_load_n(&ct_agent.flush_wanted, __ATOMIC_ACQUIRE) != __atomic_load_n(&ct_agent.flush_done, __ATOMIC_RELAXED))
 			continue;
+		if (++passes % HOUSE_PASSES == 0)
+			keep_house(process);
 		if (quiet < QUIET_PASSES && ct_ring_pool_count(process->pool) != 0) {
-			ct_os_wait(&process->wake_word, word, BUSY_NS);
+			ct_os_wait(&process->wake_word, word, CT_AGENT_BUSY_NS);
 		} else {
-			sleep_until_woken(process, word, pending);
-			if (++looks % REAP_PASSES == 0) {
-				reap_rings(process->pool);
-				ct_server_check();
-			}
+			uint64_t timeout = ct_ring_pool_count(process->pool) != 0 ? IDLE_NS
+					   : has_recovered			  ? UINT64_MAX
+										  : RECOVER_AFTER_NS - lived + 1;
+
+			sleep_until_woken(process, word, pending, timeout);
+			if (++looks % REAP_PASSES == 0)
+				keep_house(process);
 			/* Woken by an event or by nothing at all: only an event makes it busy. */
 			quiet = pending_bytes(process->pool) == pending ? QUIET_PASSES : 0;
 		}
 	}
+	finish(turn);
+}
+
+/* ---- standing by ---- */
+
+/* Under the lock.  The turn that this thread takes; 0: the agent is well. */
+static uint32_t take_over(void)
+{
+	if (!ct_agent.has_agent || ct_agent.method_since_ns == 0 || ct_clock_mono_ns() - ct_agent.method_since_ns < stuck_ns())
+		return 0;
+	ct_agent.has_standby = false;
+	ct_agent.method_since_ns = 0;
+	ct_drain_supersede(ct_agent.drain);
+	__atomic_store_n(&ct_agent.turn, ct_agent.turn + 1, __ATOMIC_RELEASE);
+	return ct_agent.turn;
+}
+
+/* Looks after the agent until that needs a successor.  0: the end. */
+static uint32_t stand_by(void)
+{
+	uint64_t methods = UINT64_MAX;
+
+	while (__atomic_load_n(&ct_agent.finished, __ATOMIC_ACQUIRE) == 0) {
+		uint32_t activity = __atomic_load_n(&ct_agent.activity, __ATOMIC_ACQUIRE);
+		uint32_t turn;
+		bool sleeps;
+
+		ct_agent_lock();
+		turn = take_over();
+		/* Nothing was called since the last look, and nothing runs: the next method wakes us. */
+		sleeps = ct_agent.methods == methods && ct_agent.method_since_ns == 0;
+		ct_agent.standby_sleeps = sleeps;
+		methods = ct_agent.methods;
+		ct_agent_unlock();
+		if (turn != 0)
+			return turn;
+		ct_os_wait(&ct_agent.activity, activity, sleeps ? UINT64_MAX : stuck_ns());
+	}
+	return 0;
+}
+
+/* Each of the threads is the agent, or stands by, in turns.  One that comes back from a method and is not needed ends. */
+static void *run_agent(void *argument)
+{
+	struct agent_thread *thread = argument;
+	uint32_t turn = thread->turn;
+	bool stands_by = turn == 0;
+
+	for (;;) {
+		if (turn != 0) {
+			ct_agent_turn = turn;
+			be_agent(ct_agent.process, turn);
+			ct_agent_turn = 0;
+			ct_agent_lock();
+			stands_by = !ct_agent.has_standby;
+			if (stands_by)
+				ct_agent.has_standby = true;
+			ct_agent_unlock();
+		}
+		turn = stands_by ? stand_by() : 0;
+		if (turn == 0)
+			break;
+	}
+	__atomic_store_n(&thread->has_ended, 1, __ATOMIC_RELEASE);
+	ct_os_wake(&thread->has_ended);
 	return NULL;
 }
 
@@ -270,33 +492,86 @@ enum ctrace_status ct_agent_start(struct ct_process *process, const char *run_di
 					  .ring_count = pool_count,
 					  .ring_at = pool_ring,
 					  .user = process->pool,
+					  .before_method = before_method,
+					  .after_method = after_method,
+					  .before_open = before_open,
+					  .stuck_ns = stuck_ns(),
+					  .patience_ns = __atomic_load_n(&process->settings.block_timeout_ns, __ATOMIC_RELAXED) / 2,
 					  .flight_wanted = &process->session.head->flight_wanted };
-	enum ctrace_status status = ct_drain_create(&source, &agent.drain);
+	enum ctrace_status status = ct_drain_create(&source, &ct_agent.drain);
 
 	if (status != CTRACE_OK)
 		return status;
-	agent.process = process;
-	agent.stopping = 0;
-	memcpy(agent.run_directory, run_directory, strlen(run_directory) + 1);
+	ct_agent.process = process;
+	ct_agent.stopping = ct_agent.finished = 0;
+	ct_agent.open_done = process->open_wanted;
+	memcpy(ct_agent.run_directory, run_directory, strlen(run_directory) + 1);
+	ct_agent_lock();
+	ct_agent.turn = 1;
 	/* Without the thread events wait in the rings for a flush or the end of the process: better than nothing. */
-	agent.is_running = ct_os_thread_start(run, process, "ctrace-agent", &agent.thread) == CTRACE_OK;
+	__atomic_store_n(&ct_agent.has_agent, start_thread(1), __ATOMIC_RELEASE);
+	ct_agent_unlock();
 	return CTRACE_OK;
+}
+
+/* Those that have ended, or are about to. */
+static void join_threads(void)
+{
+	for (uint32_t i = 0; i < CT_AGENT_THREADS; i++) {
+		struct agent_thread *thread = &ct_agent.threads[i];
+
+		if (!thread->is_used || !ct_os_wait_until(&thread->has_ended, 1, PAUSE_NS))
+			continue;
+		(void)pthread_join(thread->id, NULL);
+		thread->is_used = false;
+	}
+}
+
+bool ct_agent_runs(void)
+{
+	return __atomic_load_n(&ct_agent.has_agent, __ATOMIC_ACQUIRE);
 }
 
 bool ct_agent_stop(void)
 {
-	struct timespec limit;
+	uint64_t now = ct_clock_mono_ns();
 
-	if (!agent.is_running)
+	if (!ct_agent_runs()) {
+		ct_agent_lock();
+		ct_agent_pass(true);
+		if (ct_agent.drain != NULL)
+			ct_drain_close(ct_agent.drain);
+		ct_agent_unlock();
 		return true;
-	__atomic_store_n(&agent.stopping, 1, __ATOMIC_RELEASE);
+	}
+	ct_agent.stop_by_ns = now + CT_AGENT_TIMEOUTS * __atomic_load_n(&ct_process.settings.block_timeout_ns, __ATOMIC_RELAXED);
+	__atomic_store_n(&ct_agent.stopping, 1, __ATOMIC_RELEASE);
 	ct_process_wake_agent();
-	(void)clock_gettime(CLOCK_REALTIME, &limit);
-	limit.tv_sec += STOP_SECONDS;
-	if (pthread_timedjoin_np(agent.thread, NULL, &limit) != 0)
+	wake_standby();
+	/* The agent gives up by itself at that time; a second later it hangs where nothing of this can help. */
+	if (!ct_os_wait_until(&ct_agent.finished, 1, ct_agent.stop_by_ns - now + PAUSE_NS))
 		return false;
-	agent.is_running = false;
+	if (!ct_drain_is_busy(ct_agent.drain))
+		join_threads();
 	return true;
+}
+
+/* A method may be inside a lock of libc, which nobody would release in the child.  One that takes long waits for the system, in no such lock. */
+static void wait_for_methods(void)
+{
+	uint64_t start = ct_clock_mono_ns();
+	uint64_t limit = stuck_ns();
+	uint32_t running;
+
+	__atomic_store_n(&ct_agent.is_forking, 1, __ATOMIC_SEQ_CST);
+	while ((running = __atomic_load_n(&ct_agent.running, __ATOMIC_SEQ_CST)) != 0) {
+		uint64_t waited = ct_clock_mono_ns() - start;
+
+		if (waited >= limit)
+			break;
+		ct_os_wait(&ct_agent.running, running, limit - waited);
+	}
+	__atomic_store_n(&ct_agent.is_forking, 0, __ATOMIC_RELAXED);
 }
 
 bool ct_agent_pause(void)
@@ -304,86 +579,28 @@ bool ct_agent_pause(void)
 	struct timespec limit;
 	bool is_paused;
 
-	(void)clock_gettime(CLOCK_REALTIME, &limit);
-	limit.tv_sec += PAUSE_SECONDS;
-	(void)__atomic_fetch_add(&agent.others, 1, __ATOMIC_ACQ_REL);
-	is_paused = pthread_mutex_timedlock(&agent.lock, &limit) == 0;
+	(void)clock_gettime(CLOCK_MONOTONIC, &limit);
+	limit.tv_sec += PAUSE_NS / 1000000000u;
+	(void)__atomic_fetch_add(&ct_agent.others, 1, __ATOMIC_ACQ_REL);
+	is_paused = pthread_mutex_clocklock(&ct_agent.lock, CLOCK_MONOTONIC, &limit) == 0;
 	others_went();
+	if (is_paused)
+		wait_for_methods();
 	return is_paused;
 }
 
 void ct_agent_resume(void)
 {
-	(void)pthread_mutex_unlock(&agent.lock);
+	(void)pthread_mutex_unlock(&ct_agent.lock);
 }
 
 void ct_agent_forget(bool is_paused)
 {
-	(void)pthread_mutex_init(&agent.lock, NULL);
-	/* In the middle of a pass it cannot be taken apart: then it stays as it is, and its descriptors close at exec. */
+	struct agent fresh = { .lock = PTHREAD_MUTEX_INITIALIZER };
+
+	/* In the middle of a change it cannot be taken apart: then it stays as it is. */
 	if (is_paused)
-		ct_drain_destroy(agent.drain);
-	agent.drain = NULL;
-	agent.is_running = false;
-	agent.flush_wanted = agent.flush_done = agent.others = 0;
-}
-
-/* ---- flushing ---- */
-
-static enum ctrace_status wait_for_ticket(uint32_t ticket, uint64_t timeout_ns)
-{
-	uint64_t start = ct_clock_mono_ns();
-
-	for (;;) {
-		uint32_t done = __atomic_load_n(&agent.flush_done, __ATOMIC_ACQUIRE);
-		uint64_t waited = ct_clock_mono_ns() - start;
-
-		if ((int32_t)(done - ticket) >= 0)
-			return (enum ctrace_status)__atomic_load_n(&agent.flush_status, __ATOMIC_RELAXED);
-		if (waited >= timeout_ns)
-			return CTRACE_TIMED_OUT;
-		ct_os_wait(&agent.flush_done, done, timeout_ns - waited);
-	}
-}
-
-/* What external writers have of it now is in their data sets too. */
-static enum ctrace_status wait_for_writers(const struct ct_ring_pool *pool, uint64_t start_ns, uint64_t timeout_ns)
-{
-	for (uint32_t i = 0; i < ct_ring_pool_count(pool); i++) {
-		const struct ct_ring *ring = ct_ring_pool_at(pool, i);
-		uint64_t limit = ct_ring_head_position(ring);
-
-		while (ct_ring_has_writer(ring) && __atomic_load_n(&ring->head->tail, __ATOMIC_ACQUIRE) < limit) {
-			if (ct_clock_mono_ns() - start_ns >= timeout_ns)
-				return CTRACE_TIMED_OUT;
-			ct_os_wait(&ring->head->tail_word, __atomic_load_n(&ring->head->tail_word, __ATOMIC_ACQUIRE), BUSY_NS);
-		}
-	}
-	return CTRACE_OK;
-}
-
-enum ctrace_status ctrace_flush(uint32_t timeout_ms)
-{
-	int kept = errno;
-	uint64_t timeout_ns = (uint64_t)timeout_ms * 1000000u;
-	uint64_t start = ct_clock_mono_ns();
-	enum ctrace_status status = CTRACE_OK;
-
-	if (__atomic_load_n(&ct_process.state, __ATOMIC_ACQUIRE) == CT_PROCESS_ATTACHED && *ct_process.mark != 0) {
-		if (agent.is_running) {
-			uint32_t ticket = __atomic_add_fetch(&agent.flush_wanted, 1, __ATOMIC_ACQ_REL);
-
-			ct_process_wake_agent();
-			status = wait_for_ticket(ticket, timeout_ns);
-		} else if (ct_thread_locked == 0) {
-			ct_agent_lock();
-			ct_agent_pass(true);
-			ct_agent_unlock();
-			status = ct_process.failing != 0 ? CTRACE_OUTPUT_ERROR : CTRACE_OK;
-		}
-		if (status == CTRACE_OK)
-			status = wait_for_writers(ct_process.pool, start, timeout_ns);
-	}
-	errno = kept;
-	return status;
+		ct_drain_destroy(ct_agent.drain);
+	ct_agent = fresh;
+	ct_agent_turn = 0;
 }

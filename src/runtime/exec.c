@@ -52,6 +52,26 @@ static void deliver(void)
 		(void)!ctrace_flush(FLUSH_MS);
 }
 
+/* A routine or callback of the program that runs on one of our threads has all signals blocked.
+ * The other program is not to inherit that: nobody could end it by a SIGTERM. */
+static bool unblock(sigset_t *former)
+{
+	sigset_t mask;
+
+	return ct_os_thread_mask(&mask) && pthread_sigmask(SIG_SETMASK, &mask, former) == 0;
+}
+
+/* exec has failed. */
+static int block_again(bool was_blocked, const sigset_t *former)
+{
+	int kept = errno;
+
+	if (was_blocked)
+		(void)pthread_sigmask(SIG_SETMASK, former, NULL);
+	errno = kept;
+	return -1;
+}
+
 /* In a program that is linked statically there is nobody behind us but the kernel. */
 static int kernel_execve(const char *path, char *const arguments[], char *const environment[])
 {
@@ -88,8 +108,13 @@ static int search_path(const char *file, char *const arguments[], char *const en
 
 EXPORT int execve(const char *path, char *const arguments[], char *const environment[])
 {
+	sigset_t former;
+	bool is_unblocked;
+
 	deliver();
-	return next_execve != NULL ? next_execve(path, arguments, environment) : kernel_execve(path, arguments, environment);
+	is_unblocked = unblock(&former);
+	(void)(next_execve != NULL ? next_execve(path, arguments, environment) : kernel_execve(path, arguments, environment));
+	return block_again(is_unblocked, &former);
 }
 
 EXPORT int execv(const char *path, char *const arguments[])
@@ -99,8 +124,13 @@ EXPORT int execv(const char *path, char *const arguments[])
 
 EXPORT int execvpe(const char *file, char *const arguments[], char *const environment[])
 {
+	sigset_t former;
+	bool is_unblocked;
+
 	deliver();
-	return next_execvpe != NULL ? next_execvpe(file, arguments, environment) : search_path(file, arguments, environment);
+	is_unblocked = unblock(&former);
+	(void)(next_execvpe != NULL ? next_execvpe(file, arguments, environment) : search_path(file, arguments, environment));
+	return block_again(is_unblocked, &former);
 }
 
 EXPORT int execvp(const char *file, char *const arguments[])
@@ -110,8 +140,13 @@ EXPORT int execvp(const char *file, char *const arguments[])
 
 EXPORT int fexecve(int fd, char *const arguments[], char *const environment[])
 {
+	sigset_t former;
+	bool is_unblocked;
+
 	deliver();
-	return next_fexecve != NULL ? next_fexecve(fd, arguments, environment) : kernel_fexecve(fd, arguments, environment);
+	is_unblocked = unblock(&former);
+	(void)(next_fexecve != NULL ? next_fexecve(fd, arguments, environment) : kernel_fexecve(fd, arguments, environment));
+	return block_again(is_unblocked, &former);
 }
 
 /* The arguments of the list forms, as an array on the stack: malloc is not for here.  False when there are more than anybody writes. */

@@ -11,7 +11,8 @@
 #include <string.h>
 
 static __thread bool prepared;        /* the handlers below hold the locks */
-static __thread bool agent_is_paused; /* the drain's among them */
+static __thread bool has_process;     /* and those of the attached process among them */
+static __thread bool agent_is_paused; /* the drain's among these */
 static __thread bool is_in_call;      /* fork was called by a signal handler that interrupted a trace call */
 
 /* On the forking thread: nobody is in the middle of a change when the memory is copied.  A signal handler that forks inside our own
@@ -24,7 +25,8 @@ static void before_fork(void)
 	ct_attach_lock();
 	is_in_call = ct_thread_is_in_call();
 	agent_is_paused = false;
-	if (ct_process.state != CT_PROCESS_ATTACHED)
+	has_process = ct_process.state == CT_PROCESS_ATTACHED;
+	if (!has_process)
 		return;
 	agent_is_paused = ct_agent_pause();
 	ct_emitter_lock();
@@ -37,7 +39,8 @@ static void after_fork_in_parent(void)
 {
 	if (!prepared)
 		return;
-	if (ct_process.state == CT_PROCESS_ATTACHED) {
+	/* By what was taken, not by the state: the process may have ended its tracing meanwhile. */
+	if (has_process) {
 		ct_ring_pool_unlock(ct_process.pool);
 		ct_registry_unlock(ct_process.registry);
 		ct_table_unlock();
@@ -52,6 +55,7 @@ void ct_fork_forget_parent(bool agent_was_paused)
 {
 	bool has_registry = ct_process.registry != NULL;
 
+	ct_guard_enter(); /* until everything is made anew; ct_thread_forget_all() leaves it */
 	/* Whoever held these does not exist here.  The pool is made anew when the child attaches. */
 	ct_attach_unlock_in_child();
 	ct_emitter_unlock_in_child();
@@ -64,6 +68,7 @@ void ct_fork_forget_parent(bool agent_was_paused)
 	is_in_call = false;
 	ct_agent_forget(agent_was_paused);
 	ct_server_forget();
+	ct_session_forget_loaded();
 	memset(ct_process.lost_unattached, 0, sizeof ct_process.lost_unattached);
 	ct_process.failing = ct_process.agent_idle = 0;
 	if (ct_process.state == CT_PROCESS_ATTACHED)
@@ -79,6 +84,7 @@ static void after_fork_in_child(void)
 	ct_fork_forget_parent(was_paused);
 	if (!is_whole && ct_process.state != CT_PROCESS_NEW)
 		ct_process.state = CT_PROCESS_FAILED;
+	ct_os_thread_child();
 }
 
 /* When the library is loaded, not when the process attaches: a fork must wait for another thread that attaches just then. */

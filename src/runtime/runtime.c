@@ -30,7 +30,7 @@ void ct_attach_unlock(void)
 void ct_attach_unlock_in_child(void)
 {
 	(void)pthread_mutex_init(&attach_lock, NULL);
-	ct_thread_locked--;
+	ct_guard_leave();
 }
 
 /* ---- changes that commands make ---- */
@@ -46,23 +46,28 @@ static void note_file_destinations(void)
 	__atomic_store_n(&ct_process.file_dests, mask, __ATOMIC_RELAXED);
 }
 
-/* What was committed so far goes by the old settings. */
+static uint64_t block_timeout_ns(void)
+{
+	return __atomic_load_n(&ct_process.settings.block_timeout_ns, __ATOMIC_RELAXED);
+}
+
+/* What was committed so far goes by the old settings, as far as the output takes it in that time. */
 static void hold_drain(void *user)
 {
 	(void)user;
+	(void)!ct_agent_flush(block_timeout_ns());
 	ct_agent_lock();
-	ct_agent_pass(true);
 }
 
+/* Returns when what is in use now is open, or cannot be opened: the next trace call tells of that. */
 static void release_drain(void *user, uint32_t reopen)
 {
-	struct ct_process *process = user;
-
+	(void)user;
 	if (ct_agent_drain() != NULL)
 		ct_drain_reopen(ct_agent_drain(), reopen);
 	note_file_destinations();
-	__atomic_store_n(&process->open_wanted, 1, __ATOMIC_RELEASE);
 	ct_agent_unlock();
+	ct_agent_open(block_timeout_ns());
 }
 
 /* Of what another face or the operator changed, component trace hears first: its routines may refuse. */
@@ -87,13 +92,10 @@ const struct ct_target *ct_target_self(void)
 	return &target_self;
 }
 
-void ct_process_open_destinations(void)
+void ct_process_open_first(void)
 {
-	ct_agent_lock();
-	__atomic_store_n(&ct_process.open_wanted, 0, __ATOMIC_RELEASE);
-	if (ct_agent_drain() != NULL)
-		__atomic_store_n(&ct_process.failing, ct_drain_open(ct_agent_drain()), __ATOMIC_RELAXED);
-	ct_agent_unlock();
+	if (__atomic_exchange_n(&ct_process.is_unopened, 0, __ATOMIC_ACQ_REL) != 0 && !ct_thread_is_in_handler())
+		ct_agent_open(block_timeout_ns());
 }
 
 /* ---- attaching ---- */
@@ -150,18 +152,20 @@ static enum ctrace_status attach_new(struct ct_process *process)
 	status = ct_registry_create(&process->session, &process->registry);
 	if (status == CTRACE_OK)
 		status = ct_ring_pool_create(&process->session, &process->pool);
+	configuring = (struct ct_target){ .registry = process->registry, .settings = &process->settings };
+	/* Half a configuration would leave out events without counting them: then every event is counted instead. */
+	if (status == CTRACE_OK)
+		status = ct_setup_apply_configuration(&configuring);
 	if (status != CTRACE_OK) {
 		ct_session_close(&process->session, true);
 		return status;
 	}
 	make_mark();
-	configuring = (struct ct_target){ .registry = process->registry, .settings = &process->settings };
-	ct_setup_apply_configuration(&configuring);
 	target_self.registry = process->registry;
 	ct_routine_find_cobol = ct_cobol_find_routine;
 	note_file_destinations();
 	process->session.head->flight_at_death = process->settings.flight_trigger == CT_TRIGGER_SIGNAL;
-	process->open_wanted = 1;
+	process->is_unopened = 1;
 	ct_sync_update(&process->session.head->sync);
 	status = ct_agent_start(process, path);
 	if (status == CTRACE_OK)
@@ -178,9 +182,10 @@ static enum ctrace_status attach_forked(struct ct_process *process)
 	status = ct_session_fork(&process->session, run_directory(path));
 	if (status != CTRACE_OK)
 		return status;
+	ct_dest_recount(process->registry);
 	ct_ring_pool_forget(process->pool);
 	make_mark();
-	process->open_wanted = 1;
+	process->is_unopened = 1;
 	ct_sync_update(&process->session.head->sync);
 	ct_component_forked();
 	status = ct_agent_start(process, path);
@@ -201,6 +206,10 @@ static struct ct_process *attach_slowly(void)
 	/* Inside our own locks, or a signal handler that interrupted such a place: not now. */
 	if (ct_thread_locked != 0 || state == CT_PROCESS_CLOSED || state == CT_PROCESS_FAILED)
 		return NULL;
+	if (state == CT_PROCESS_NEW && !ct_setup_load_modules()) {
+		errno = kept;
+		return NULL;
+	}
 	ct_attach_lock();
 	switch (process->state) {
 	case CT_PROCESS_ATTACHED:
@@ -289,19 +298,19 @@ __attribute__((destructor)) static void end_process(void)
 	if (process->state != CT_PROCESS_ATTACHED || *process->mark == 0 || ct_thread_locked != 0)
 		return;
 	ct_server_stop();
-	if (!ct_agent_stop())
-		return;
 	/* Threads that still trace go on into their rings; nothing else may. */
 	goes_on = others_trace(process->pool);
 	if (!goes_on) {
+		/* A fork on another thread takes and releases its locks under one state. */
+		ct_attach_lock();
 		__atomic_store_n(&process->state, CT_PROCESS_CLOSED, __ATOMIC_RELEASE);
+		ct_attach_unlock();
 		ct_thread_leave();
 	}
+	if (!ct_agent_stop() || goes_on)
+		return;
 	ct_agent_lock();
-	ct_agent_pass(true);
-	if (ct_agent_drain() != NULL)
-		ct_drain_close(ct_agent_drain());
-	if (!goes_on && all_delivered(process->pool))
+	if (all_delivered(process->pool))
 		remove_own_folder(&process->session);
 	ct_agent_unlock();
 }
@@ -348,9 +357,12 @@ static void collect(struct ctrace_stats *stats)
 
 void ctrace_stats_get(struct ctrace_stats *stats)
 {
-	struct ctrace_stats whole = { .size = stats->size };
+	CT_CANCEL_OFF();
+	struct ctrace_stats whole = { .size = stats != NULL ? stats->size : 0 };
 	int kept = errno;
 
+	if (stats == NULL)
+		return;
 	collect(&whole);
 	whole.emitted = whole.delivered + whole.pending;
 	for (uint32_t reason = 0; reason < CTRACE_LOSS_COUNT; reason++)

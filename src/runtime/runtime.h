@@ -20,17 +20,26 @@ struct ct_drain *ct_agent_drain(void); /* under the lock; NULL when there is non
 enum ctrace_status ct_agent_start(struct ct_process *process, const char *run_directory) CT_MUST_USE;
 /* One pass on the calling thread, under the lock. */
 void ct_agent_pass(bool flush);
-/* Ends the thread.  False when it does not end in time: it hangs in some output. */
+/* Delivers what can be delivered, closes the output and ends the threads.  Returns after ctrace.block.timeout x 5 at the latest, and a
+ * second; false: the output took longer, or hangs. */
 bool ct_agent_stop(void);
+/* Waits until everything that was committed before is delivered: OK; OUTPUT_ERROR when a destination fails; TIMED_OUT.  Under no lock. */
+enum ctrace_status ct_agent_flush(uint64_t timeout_ns) CT_MUST_USE;
+/* Waits until the agent has tried to open what is in use now, no longer than that.  Under no lock. */
+void ct_agent_open(uint64_t timeout_ns);
 /* Round fork: waits until the agent is not in a pass.  False when it does not come to the end of one. */
 bool ct_agent_pause(void);
 void ct_agent_resume(void);
-/* In a forked child: the thread is the parent's.  is_paused: so are the files, which are closed here without a word. */
+/* In a forked child: the threads are the parent's.  is_paused: so are the files, which are closed here without a word. */
 void ct_agent_forget(bool is_paused);
 
-/* ---- rotate.c */
+/* ---- recovery.c: a thread that recovers others' orphans, off everybody's way */
+/* Starts it; the directory is remembered.  Once in the life of a process. */
+void ct_recovery_start(const char *run_directory);
+
 /* A new generation of those of the destinations (a mask of emitters) that are open, after everything committed before is delivered; *out_done:
- * which have one.  OK; NOT_FOUND when none of them is open; UNSUPPORTED when none can; else why one failed.  Under no lock. */
+ * which have one.  OK; NOT_FOUND when none of them is open; UNSUPPORTED when none can; else why one failed.  TIMED_OUT: not within
+ * ctrace.block.timeout x 5, or another rotation is under way.  Under no lock. */
 enum ctrace_status ct_agent_rotate(uint32_t mask, uint32_t *out_done) CT_MUST_USE;
 
 /* ---- reload.c */
@@ -43,9 +52,14 @@ enum ctrace_status ct_reload(const char *path, unsigned *out_mistakes, char mess
 void ct_operate(const struct ct_message *request, struct ct_buf *out, void *user);
 
 /* ---- setup.c: configuration and environment -> settings and registry */
+/* Loads the modules that the configuration names, before the attach lock is taken and under no
+ * other: under it nothing is loaded.  False: this thread is doing so already, and a constructor of
+ * such a module traces; the process cannot attach yet. */
+bool ct_setup_load_modules(void) CT_MUST_USE;
 /* Settings that are needed before there is a session. */
 void ct_setup_read_settings(struct ct_settings *settings);
-void ct_setup_apply_configuration(const struct ct_target *target);
+/* NOT_ENOUGH_MEMORY: some of it is not in force. */
+enum ctrace_status ct_setup_apply_configuration(const struct ct_target *target) CT_MUST_USE;
 const char *ct_setup_path(void);                                                              /* MFTRACE_CONFIG; NULL: there is none */
 enum ctrace_status ct_setup_read_file(const char *path, struct ct_buf *out_text) CT_MUST_USE; /* at most 4 MiB */
 /* The commands of a configuration that are for this program. */

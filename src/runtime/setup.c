@@ -1,13 +1,16 @@
 /*
  * setup.c - the configuration file and the environment, as a process attaches.
  *
- * Runs once, under the attach lock; what a reload needs of it, on the control thread.  Mistakes in the file change nothing and stop nothing; `ctrace config check` names them.
+ * The modules that the file names are loaded first, under no lock; then the file is applied once,
+ * under the attach lock.  A reload uses parts of it on the control thread.  Mistakes in the file
+ * change nothing and stop nothing; `ctrace config check` names them.
  *
  * Copyright The ctrace authors.  SPDX-License-Identifier: Apache-2.0
  */
 #include "runtime/runtime.h"
 
 #include <errno.h>
+#include <signal.h>
 #include <stdio.h>
 #include <string.h>
 #include <unistd.h>
@@ -63,18 +66,59 @@ void ct_setup_read_text(const struct ct_buf *text, const struct ct_config_reader
 	ct_config_read(text->data, text->size, &self.program, reader, out_stopped_at);
 }
 
-static void read_configuration(const struct ct_config_reader *reader)
+/* False: there was no memory for it. */
+static bool read_configuration(const struct ct_config_reader *reader)
 {
 	const char *path = ct_setup_path();
+	enum ctrace_status status;
 	struct ct_buf text;
 	unsigned stopped_at = 0;
 
 	if (path == NULL)
-		return;
+		return true;
 	ct_buf_init(&text);
-	if (ct_setup_read_file(path, &text) == CTRACE_OK)
+	status = ct_setup_read_file(path, &text);
+	if (status == CTRACE_OK)
 		ct_setup_read_text(&text, reader, &stopped_at);
 	ct_buf_fini(&text);
+	return status != CTRACE_NOT_ENOUGH_MEMORY;
+}
+
+/* ---- before everything: what the file needs of the loader ---- */
+
+static __thread bool is_loading __attribute__((tls_model("initial-exec")));
+
+static void load_for_command(const struct ct_command *command, unsigned line, void *user)
+{
+	(void)line;
+	(void)user;
+	ct_apply_load(command);
+}
+
+/*
+ * No lock is held: the loader runs the constructors of a library under a lock of its own, and such
+ * a constructor may be waiting for ours.  Signals are blocked, because a handler that left by a
+ * jump would leave the loader's lock behind.
+ */
+bool ct_setup_load_modules(void)
+{
+	struct ct_config_reader reader = { .command = load_for_command };
+	sigset_t all, mask;
+	int cancel_state;
+
+	if (is_loading)
+		return false;
+	if (ct_setup_path() == NULL)
+		return true;
+	cancel_state = ct_cancel_off();
+	(void)sigfillset(&all);
+	(void)pthread_sigmask(SIG_SETMASK, &all, &mask);
+	is_loading = true;
+	(void)read_configuration(&reader);
+	is_loading = false;
+	(void)pthread_sigmask(SIG_SETMASK, &mask, NULL);
+	ct_cancel_restore(&cancel_state);
+	return true;
 }
 
 /* ---- first reading: what is needed before there is a session ---- */
@@ -109,17 +153,31 @@ void ct_setup_read_settings(struct ct_settings *settings)
 	struct ct_config_reader reader = { .command = note_setting, .forget = forget_settings, .user = settings };
 
 	ct_settings_init(settings);
-	read_configuration(&reader);
+	(void)read_configuration(&reader);
 	ct_setup_override(settings);
 }
 
 /* ---- second reading: everything ---- */
 
+struct applying {
+	const struct ct_target *target;
+	bool lacks_memory;
+};
+
 static void apply_command(const struct ct_command *command, unsigned line, void *user)
 {
+	struct applying *applying = user;
+
 	(void)line;
 	/* What cannot be applied (an unknown emitter) changes nothing. */
-	(void)!ct_apply(user, command);
+	applying->lacks_memory |= ct_apply(applying->target, command) == CTRACE_NOT_ENOUGH_MEMORY;
+}
+
+static void forget_applied(void *user)
+{
+	struct applying *applying = user;
+
+	ct_setup_forget((void *)(uintptr_t)applying->target);
 }
 
 void ct_setup_forget(void *user)
@@ -130,9 +188,10 @@ void ct_setup_forget(void *user)
 	ct_settings_init(target->settings);
 }
 
-void ct_setup_apply_configuration(const struct ct_target *target)
+enum ctrace_status ct_setup_apply_configuration(const struct ct_target *target)
 {
-	struct ct_config_reader reader = { .command = apply_command, .forget = ct_setup_forget, .user = (void *)(uintptr_t)target };
+	struct applying applying = { .target = target };
+	const struct ct_config_reader reader = { .command = apply_command, .forget = forget_applied, .user = &applying };
 
-	read_configuration(&reader);
+	return read_configuration(&reader) && !applying.lacks_memory ? CTRACE_OK : CTRACE_NOT_ENOUGH_MEMORY;
 }

@@ -15,9 +15,11 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 #include <unistd.h>
 
 #define MAPS_LIMIT ((size_t)64 << 20)
+#define ABANDONED_SECONDS 86400
 
 /* A folder that we may use: no link, ours, and nobody else may write to it. */
 static enum ctrace_status check_folder(const char *path)
@@ -64,23 +66,38 @@ static bool join(char out[4096], const char *folder, const char *name)
 	return size > 0 && size < 4096;
 }
 
-enum ctrace_status ct_folder_run_directory(const char *configured, char out_path[4096])
+/* Where nobody has asked for another. */
+static enum ctrace_status use_default(char out_path[4096])
 {
-	const char *environment = ct_os_environment("CTRACE_RUN_DIR");
-	const char *chosen = environment != NULL ? environment : configured;
 	const char *runtime = ct_os_environment("XDG_RUNTIME_DIR");
 	char path[4096];
 	char name[64];
 
-	/* What somebody asked for is used or refused, never replaced. */
-	if (chosen != NULL)
-		return use_folder(chosen, out_path);
 	if (geteuid() == 0 && use_folder("/run/ctrace", out_path) == CTRACE_OK)
 		return CTRACE_OK;
 	if (runtime != NULL && join(path, runtime, "/ctrace") && use_folder(path, out_path) == CTRACE_OK)
 		return CTRACE_OK;
 	(void)snprintf(name, sizeof name, "/tmp/ctrace-%u", (unsigned)geteuid());
 	return use_folder(name, out_path);
+}
+
+enum ctrace_status ct_folder_run_directory(const char *configured, char out_path[4096])
+{
+	const char *environment = ct_os_environment("CTRACE_RUN_DIR");
+	const char *chosen = environment != NULL ? environment : configured;
+
+	/* What somebody asked for is used or refused, never replaced. */
+	return chosen != NULL ? use_folder(chosen, out_path) : use_default(out_path);
+}
+
+enum ctrace_status ct_folder_of_user(char out_path[4096])
+{
+	const char *chosen = ct_os_environment("CTRACE_RUN_DIR");
+
+	/* It was asked for when the process was another user; most likely it is that user's. */
+	if (chosen != NULL && check_folder(chosen) == CTRACE_OK && use_folder(chosen, out_path) == CTRACE_OK)
+		return CTRACE_OK;
+	return use_default(out_path);
 }
 
 /* Is it the number of the user whose folder this is? */
@@ -155,7 +172,7 @@ static bool is_locked(int folder_fd, const char *name)
 	int fd;
 
 	(void)snprintf(path, sizeof path, "%s/session", name);
-	fd = openat(folder_fd, path, O_RDWR | O_NOFOLLOW | O_CLOEXEC | O_NONBLOCK);
+	fd = openat(folder_fd, path, O_RDONLY | O_NOFOLLOW | O_CLOEXEC | O_NONBLOCK);
 	if (fd < 0)
 		return false;
 	locked = fcntl(fd, F_GETLK, &lock) == 0 && lock.l_type != F_UNLCK;
@@ -163,28 +180,70 @@ static bool is_locked(int folder_fd, const char *name)
 	return locked;
 }
 
-/* Does the process have the session file mapped?  One that closed all its descriptors has lost the lock, and lives. */
-static bool is_mapped_by(uint32_t pid, const char *name)
+/* Is it the process that made this session, and not another that has its number by now?  What cannot be seen may be so. */
+static bool is_same_process(int folder_fd, const char *name, uint32_t pid)
+{
+	uint64_t start = ct_place_process_start(pid);
+	uint64_t noted = 0;
+	char path[300];
+	size_t got = 0;
+	int fd;
+
+	if (kill((pid_t)pid, 0) != 0 && errno == ESRCH)
+		return false;
+	(void)snprintf(path, sizeof path, "%s/session", name);
+	fd = openat(folder_fd, path, O_RDONLY | O_NOFOLLOW | O_CLOEXEC | O_NONBLOCK);
+	if (fd >= 0 && ct_os_read_at(fd, &noted, sizeof noted, offsetof(struct ct_session_head, process_start), &got) != CTRACE_OK)
+		noted = 0;
+	ct_os_close(&fd);
+	return start == noted || start == 0 || noted == 0;
+}
+
+/*
+ * Does the process have the session file mapped?  One that closed all its descriptors has lost the lock, and lives.  One that has changed
+ * its user too does not let us look; then it lives when its process does.
+ */
+static bool is_mapped_by(int folder_fd, const char *name, uint32_t pid)
 {
 	char path[64], suffix[300];
 	struct ct_buf maps;
+	enum ctrace_status status;
 	bool is_mapped = false;
 
 	(void)snprintf(path, sizeof path, "/proc/%u/maps", pid);
 	(void)snprintf(suffix, sizeof suffix, "/%s/session\n", name);
 	ct_buf_init(&maps);
-	if (ct_os_read_file(path, MAPS_LIMIT, &maps) == CTRACE_OK)
+	status = ct_os_read_file(path, MAPS_LIMIT, &maps);
+	if (status == CTRACE_OK)
 		is_mapped = strstr(ct_buf_text(&maps), suffix) != NULL;
+	else if (status != CTRACE_NOT_FOUND && errno != ESRCH)
+		is_mapped = is_same_process(folder_fd, name, pid);
 	ct_buf_fini(&maps);
 	return is_mapped;
 }
 
-/* A folder that never became one because its maker died. */
-static void remove_if_abandoned(const char *run_directory, const char *name)
+/*
+ * A folder that never became one because its maker died, or was about to be removed.  The maker is gone when its number is nobody's, in our own
+ * process name space; of another name space that is said by time alone.
+ */
+static void remove_if_abandoned(int run_fd, const char *run_directory, const char *name)
 {
-	long pid = strtol(name + strlen(".new-"), NULL, 10);
+	struct stat info;
+	char *end;
+	unsigned long pid = strtoul(name + strlen(".new-"), &end, 10);
+	unsigned long long space = *end == '-' ? strtoull(end + 1, &end, 10) : 0;
 
-	if (pid > 0 && kill((pid_t)pid, 0) != 0 && errno == ESRCH)
+	if (*end != '-')
+		space = 0;
+	if (fstatat(run_fd, name, &info, AT_SYMLINK_NOFOLLOW) != 0 || !S_ISDIR(info.st_mode))
+		return;
+	if (space != 0 && space == ct_place_here().process_space) {
+		if (pid == 0 || kill((pid_t)pid, 0) == 0 || errno != ESRCH)
+			return;
+	} else if (time(NULL) - info.st_mtime < ABANDONED_SECONDS) {
+		return;
+	}
+	if (!is_locked(run_fd, name))
 		ct_folder_remove(run_directory, name);
 }
 
@@ -201,7 +260,11 @@ void ct_folder_each(const char *run_directory, void (*each)(const struct ct_fold
 		char *end;
 
 		if (strncmp(entry->d_name, ".new-", 5) == 0) {
-			remove_if_abandoned(run_directory, entry->d_name);
+			remove_if_abandoned(dirfd(folder), run_directory, entry->d_name);
+			continue;
+		}
+		if (strncmp(entry->d_name, "annex-", 6) == 0) {
+			ct_annex_remove_abandoned(dirfd(folder), entry->d_name);
 			continue;
 		}
 		found.pid = (uint32_t)strtoul(entry->d_name, &end, 10);
@@ -212,13 +275,13 @@ void ct_folder_each(const char *run_directory, void (*each)(const struct ct_fold
 		found.uid = info.st_uid;
 		/* Our own session must not be opened and closed again here: closing any descriptor of it would drop our lock. */
 		found.is_alive = ct_session_is_own(run_directory, entry->d_name) || is_locked(dirfd(folder), entry->d_name) ||
-				 is_mapped_by(found.pid, entry->d_name);
+				 is_mapped_by(dirfd(folder), entry->d_name, found.pid);
 		each(&found, user);
 	}
 	(void)closedir(folder);
 }
 
-static bool is_ours(const char *name)
+bool ct_folder_is_ours(const char *name)
 {
 	return strcmp(name, "session") == 0 || strcmp(name, "control") == 0 || strncmp(name, "ring.", 5) == 0;
 }
@@ -228,7 +291,8 @@ static void hide(int run_fd, const char **name, char hidden[300])
 {
 	if (strncmp(*name, ".new-", 5) == 0)
 		return;
-	(void)snprintf(hidden, 300, ".new-%u-%.255s", (unsigned)getpid(), *name);
+	(void)snprintf(hidden, 300, ".new-%u-%llu-%.200s", (unsigned)getpid(), (unsigned long long)ct_place_here().process_space,
+		       *name);
 	if (renameat(run_fd, *name, run_fd, hidden) == 0)
 		*name = hidden;
 }
@@ -245,7 +309,7 @@ void ct_folder_remove(const char *run_directory, const char *name)
 		hide(run_fd, &name, hidden);
 	if (folder != NULL) {
 		while ((entry = readdir(folder)) != NULL) {
-			if (is_ours(entry->d_name))
+			if (ct_folder_is_ours(entry->d_name))
 				(void)unlinkat(dirfd(folder), entry->d_name, 0);
 		}
 		(void)closedir(folder);

@@ -15,11 +15,10 @@
 #include <unistd.h>
 
 #define GROWTH ((uint64_t)64 << 10)
-
-_Static_assert(sizeof(struct ct_component_entry) == 48, "an entry leaves the process");
-_Static_assert(sizeof(struct ct_session_head) <= CT_SESSION_COMPONENTS, "the head ends before the components");
-_Static_assert(CT_SESSION_COMPONENTS + (uint64_t)CT_COMPONENT_LIMIT * sizeof(struct ct_component_entry) <= CT_SESSION_TEXTS,
-	       "the components end before the texts");
+#define PAGE ((uint64_t)4096)
+#ifndef MADV_POPULATE_WRITE
+#define MADV_POPULATE_WRITE 23 /* Linux 5.14; an older one refuses it */
+#endif
 
 static char own_path[4096]; /* of this process's folder; "" while it has none */
 
@@ -44,8 +43,8 @@ void ct_session_init(struct ct_session *session)
 void ct_session_set_base(struct ct_session *session, void *base)
 {
 	session->head = base;
-	session->components = (struct ct_component_entry *)((char *)base + CT_SESSION_COMPONENTS);
-	session->texts = (char *)base + CT_SESSION_TEXTS;
+	session->components = (struct ct_component_entry *)((char *)base + session->layout.components_at);
+	session->texts = (char *)base + session->layout.texts_at;
 	session->is_mapped = true;
 }
 
@@ -59,7 +58,8 @@ static bool open_again(int *fd, const struct ct_file_id *id, const char *folder,
 	if (ct_os_is_file(*fd, id))
 		return true;
 	(void)snprintf(path, sizeof path, "%s%s", folder, name);
-	*fd = ct_os_above_standard(open(path, flags | O_NOFOLLOW | O_CLOEXEC | O_NONBLOCK));
+	*fd = (flags & O_ACCMODE) == O_RDWR ? ct_os_open_kept(AT_FDCWD, path)
+					    : ct_os_high(open(path, flags | O_NOFOLLOW | O_CLOEXEC | O_NONBLOCK));
 	if (*fd >= 0 && !ct_os_is_file(*fd, id))
 		ct_os_close(fd);
 	return *fd >= 0;
@@ -85,36 +85,58 @@ bool ct_session_reach(struct ct_session *session)
 
 /* ---- growing ---- */
 
+/* Blocks behind a part of the mapping, by way of the mapping: the program has closed the file and may not open it again. */
+static enum ctrace_status populate(const struct ct_session *session, uint64_t offset, uint64_t size)
+{
+	uint64_t page = (uint64_t)sysconf(_SC_PAGESIZE);
+	uint64_t from = offset & ~(page - 1);
+
+	if (madvise((char *)session->head + from, offset + size - from, MADV_POPULATE_WRITE) == 0)
+		return CTRACE_OK;
+	return CTRACE_OS_ERROR;
+}
+
+static enum ctrace_status allocate_blocks(struct ct_session *session, uint64_t offset, uint64_t size)
+{
+	if (ct_session_reach(session))
+		return ct_os_allocate(session->file_fd, offset, size);
+	return populate(session, offset, size);
+}
+
 enum ctrace_status ct_session_allocate(struct ct_session *session, uint64_t start, uint64_t *allocated, uint64_t needed)
 {
+	uint64_t end = start == session->layout.components_at ? session->layout.texts_at : session->layout.size;
 	uint64_t target = CT_ALIGN_UP(needed, GROWTH);
+	enum ctrace_status status = CTRACE_OK;
 
 	if (needed <= *allocated)
 		return CTRACE_OK;
-	if (session->file_id.inode != 0) {
-		enum ctrace_status status;
-
-		if (!ct_session_reach(session))
-			return CTRACE_OS_ERROR;
-		status = ct_os_allocate(session->file_fd, start + *allocated, target - *allocated);
-
-		if (status != CTRACE_OK)
-			return status;
+	if (target > end - start)
+		target = end - start;
+	if (session->file_id.inode != 0)
+		status = allocate_blocks(session, start + *allocated, target - *allocated);
+	/* Of a disk that is nearly full no more is taken than is needed. */
+	if (status != CTRACE_OK && CT_ALIGN_UP(needed, PAGE) < target) {
+		target = CT_ALIGN_UP(needed, PAGE);
+		status = allocate_blocks(session, start + *allocated, target - *allocated);
 	}
-	*allocated = target;
-	return CTRACE_OK;
+	if (status == CTRACE_OK)
+		*allocated = target;
+	return status;
 }
 
 enum ctrace_status ct_session_add_component(struct ct_session *session, uint32_t index)
 {
 	enum ctrace_status status;
 
-	if (index >= CT_COMPONENT_LIMIT)
+	if (index >= ct_session_component_limit(&session->layout))
 		return CTRACE_NOT_ENOUGH_MEMORY;
-	status = ct_session_allocate(session, CT_SESSION_COMPONENTS, &session->components_allocated,
+	status = ct_session_allocate(session, session->layout.components_at, &session->components_allocated,
 				     ((uint64_t)index + 1) * sizeof(struct ct_component_entry));
 	if (status != CTRACE_OK)
 		return CTRACE_NOT_ENOUGH_MEMORY;
+	if (session->component_count <= index)
+		session->component_count = index + 1;
 	if (session->head->component_count <= index)
 		__atomic_store_n(&session->head->component_count, index + 1, __ATOMIC_RELEASE);
 	return CTRACE_OK;
@@ -124,9 +146,9 @@ enum ctrace_status ct_session_add_text(struct ct_session *session, const char *t
 {
 	uint64_t at = session->head->texts_size;
 
-	if (size > 0xFFFF || at + size >= CT_SESSION_SIZE - CT_SESSION_TEXTS)
+	if (size > 0xFFFF || at + size >= session->layout.size - session->layout.texts_at)
 		return CTRACE_NOT_ENOUGH_MEMORY;
-	if (ct_session_allocate(session, CT_SESSION_TEXTS, &session->texts_allocated, at + size + 1) != CTRACE_OK)
+	if (ct_session_allocate(session, session->layout.texts_at, &session->texts_allocated, at + size + 1) != CTRACE_OK)
 		return CTRACE_NOT_ENOUGH_MEMORY;
 	memcpy((char *)(uintptr_t)session->texts + at, text, size); /* fresh pages are zero: the text is terminated */
 	__atomic_store_n(&session->head->texts_size, at + size + 1, __ATOMIC_RELEASE);
@@ -169,7 +191,7 @@ void ct_session_close(struct ct_session *session, bool remove_folder)
 	}
 	if (session->is_mapped) {
 		if (session->head != NULL)
-			(void)munmap(session->head, CT_SESSION_SIZE);
+			(void)munmap(session->head, session->layout.size);
 	} else {
 		free(session->head);
 		free(session->components);
@@ -177,6 +199,8 @@ void ct_session_close(struct ct_session *session, bool remove_folder)
 	}
 	if (strcmp(own_path, session->path) == 0)
 		own_path[0] = '\0';
+	if (session->has_lock)
+		ct_session_forget_lock(session);
 	ct_os_close_file(&session->file_fd, &session->file_id);
 	ct_os_close_file(&session->folder_fd, &session->folder_id);
 	ct_session_init(session);

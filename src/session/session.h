@@ -5,11 +5,15 @@
  *         session                         this file's structures; the process holds a POSIX lock on it while it lives
  *         ring.0, ring.1 ...              ring/ring.h
  *
- * The session file is sparse with fixed places for its parts, so that it grows without moving:
+ * The session file is sparse, and its parts never move when it grows.  The head says where they are (struct ct_session_layout):
  *
- *     0          struct ct_session_head
- *     1 MiB      struct ct_component_entry [CT_COMPONENT_LIMIT]
- *     64 MiB     texts: names, paths, settings; appended, never changed
+ *                     components at   texts at   size
+ *     no limit        1 MiB           64 MiB     256 MiB     room for CT_COMPONENT_LIMIT components
+ *     RLIMIT_FSIZE    behind the head, a quarter of the rest, up to the limit
+ *
+ *     0               struct ct_session_head
+ *     components_at   struct ct_component_entry [ct_session_component_limit()]
+ *     texts_at        texts: names, paths, settings; appended, never changed
  *
  * Words that several processes touch are listed in docs/CONCURRENCY.md.
  *
@@ -23,15 +27,15 @@
 #include <ctrace/emitter.h>
 
 #define CT_SESSION_MAGIC 0x4E4F495353455343u /* "CSESSION" */
-#define CT_SESSION_VERSION 2u
+#define CT_SESSION_VERSION 3u
 #define CT_COMPONENT_LIMIT 1048576u
-#define CT_SESSION_COMPONENTS (1u << 20)
+#define CT_SESSION_COMPONENTS (1u << 20) /* the layout where nothing limits the size of a file */
 #define CT_SESSION_TEXTS (64u << 20)
-#define CT_SESSION_SIZE (256u << 20)
+#define CT_SESSION_SIZE (256u << 20) /* and the largest there is */
 #define CT_DEST_LIMIT 32u
 #define CT_RING_LIMIT 4096u
 
-/* A text in the session: offset from CT_SESSION_TEXTS << 16 | size.  0: none. */
+/* A text in the session: offset from the start of the texts << 16 | size.  0: none. */
 typedef uint64_t ct_text;
 
 struct ct_component_entry {
@@ -55,6 +59,8 @@ struct ct_dest_slot {
 	uint64_t offset;
 	uint64_t extra;
 	uint64_t delivered; /* events */
+	uint64_t lost;      /* events that were in a ring, and that this destination did not get */
+	uint64_t announced; /* losses of all kinds that its output tells of */
 	char path[CTRACE_EMITTER_PATH_SIZE];
 };
 struct ct_dest {
@@ -65,7 +71,10 @@ struct ct_dest {
 	uint32_t active;   /* some component delivers here */
 	uint32_t failing;  /* errno of the present failure, 0 when it works */
 	uint64_t failures; /* incidents */
-	uint64_t reserved[3];
+	uint64_t lost[CTRACE_LOSS_COUNT]; /* events for it that never were in a ring, by reason; traced threads add */
+	uint64_t stuck_since_ns; /* wall clock; the call into the emitter that has not returned began then; 0: none */
+	uint64_t folder_device; /* of the folder that its path is in; 0: not known */
+	uint64_t folder_inode;
 };
 
 /*
@@ -83,6 +92,36 @@ struct ct_session_writer {
 #define CT_SESSION_LOCK_ALIVE 0u /* bytes of the session file that locks are on */
 #define CT_SESSION_LOCK_WRITER 16u
 
+/* Where the parts of a session file are.  Chosen when the file is made, never changed. */
+struct ct_session_layout {
+	uint64_t components_at;
+	uint64_t texts_at; /* the components end here */
+	uint64_t size;     /* of the file, and of its mapping */
+};
+
+/* Where a ring's bytes are. */
+enum ct_ring_place {
+	CT_RING_IN_FOLDER = 0, /* a file beside the session */
+	CT_RING_PRIVATE = 1,   /* memory of the process alone: there was no room for a file.  It dies with the process */
+	CT_RING_IN_ANNEX = 2,  /* a file in annex number place - CT_RING_IN_ANNEX */
+};
+
+/* A second folder of a process that is another user by now, in a run directory of that user (annex.c). */
+#define CT_ANNEX_LIMIT 4u
+struct ct_session_annex {
+	uint32_t uid; /* its owner */
+	uint32_t reserved;
+	char path[248]; /* "": unused */
+};
+
+/* Where paths lead: two processes for which all of it is equal mean the same file by the same path.  0: not known. */
+struct ct_session_place {
+	uint64_t root_device;
+	uint64_t root_inode;
+	uint64_t mount_space; /* inode of /proc/self/ns/mnt */
+	uint64_t process_space;
+};
+
 struct ct_session_head {
 	uint64_t magic;
 	uint32_t version;
@@ -92,6 +131,9 @@ struct ct_session_head {
 	uint32_t asid;
 	uint32_t reserved;
 	uint64_t start_ns;
+	struct ct_session_layout layout;
+	struct ct_session_place place; /* where its paths lead from */
+	uint64_t process_start;        /* clock ticks since the boot: with the pid it names the process.  0: not known */
 	char boot_id[40];
 	char jobname[16];
 	char host[256];
@@ -103,29 +145,37 @@ struct ct_session_head {
 	uint32_t component_count;
 	uint32_t ring_count;
 	uint64_t texts_size;
-	uint64_t lost[CTRACE_LOSS_COUNT]; /* of events that never reached a ring */
+	uint64_t lost[CTRACE_LOSS_COUNT]; /* of events that no ring counts */
+	uint64_t lost_to_all[CTRACE_LOSS_COUNT]; /* of these, of no known component: every destination tells of them */
 	uint32_t flight_at_death;  /* ctrace.flight.trigger = signal: what the flight rings hold is delivered after a sudden death */
 	uint32_t flight_wanted;    /* the trigger was pulled: deliver what the flight rings hold; the pass that does clears it */
 	uint64_t control_refused;  /* connections of other users */
 	uint64_t control_requests; /* answered */
+	uint64_t recover_at_ns;  /* wall clock: recovering failed; a guest does not try again before */
+	uint64_t recover_tries;
 	struct ct_sync sync;
 	struct ct_session_writer writer[CT_WRITER_LIMIT];
 	struct ct_dest dest[CT_DEST_LIMIT];
+	struct ct_session_annex annex[CT_ANNEX_LIMIT];
+	uint8_t ring_place[CT_RING_LIMIT]; /* enum ct_ring_place, of the rings below ring_count */
 };
 
 /* A session in memory: mapped (our own) or copied with pread (somebody else's, who may truncate it under us). */
 struct ct_session {
 	struct ct_session_head *head;
+	struct ct_session_layout layout; /* read from the head once, and checked */
 	struct ct_component_entry *components;
 	const char *texts;
 	size_t texts_capacity; /* bytes that may be read at texts */
 	bool is_mapped;
+	bool has_lock; /* of a dead process, which we recover */
 	int folder_fd; /* -1: private, in memory only (no run directory) */
 	int file_fd;
 	struct ct_file_id folder_id;   /* what the two were opened for: programs close descriptors that are not theirs, */
 	struct ct_file_id file_id;     /* and get the same numbers for files of their own */
 	char folder[256];              /* "1234.0"; "" when private */
 	char path[4096];               /* absolute folder path; "" when private */
+	uint32_t component_count;      /* of our own: that of the head goes on while a forked child still maps it */
 	uint64_t components_allocated; /* bytes with real blocks behind them */
 	uint64_t texts_allocated;
 };
@@ -147,12 +197,51 @@ struct ct_folder_entry {
 void ct_folder_each(const char *run_directory, void (*each)(const struct ct_folder_entry *entry, void *user), void *user);
 /* Removes a folder and the files ctrace made in it. */
 void ct_folder_remove(const char *run_directory, const char *name);
+/* A run directory that the present user may write to: the one that was asked for, if it is the user's, else the user's own. */
+enum ctrace_status ct_folder_of_user(char out_path[4096]) CT_MUST_USE;
+/* Is it a file that ctrace makes in a folder? */
+bool ct_folder_is_ours(const char *name);
+
+/* ---- annex.c: for rings of a process that may not write to its folder any more.  Under the pool's lock, and in recoverers. */
+/* The annex of the present user, made and noted in the head when there is none; -1: there can be none.  The caller closes it. */
+int ct_annex_make(struct ct_session *session, uint32_t *out_number);
+/* The annex of somebody's copy; -1 when it is not there, or not that user's alone.  The caller closes it. */
+int ct_annex_open(const struct ct_session_head *head, uint32_t number);
+/* Removes all annexes of a session that is gone. */
+void ct_annex_remove_all(const struct ct_session_head *head);
+/* Removes one whose session is gone; leaves it where that cannot be seen. */
+void ct_annex_remove_abandoned(int run_fd, const char *name);
+
+/* ---- place.c: name spaces, roots and lives of processes */
+struct ct_session_place ct_place_here(void);
+/* Notes in the session where its paths lead from, and where destination `index`, which has just got one, is. */
+void ct_place_note(struct ct_session *session, uint32_t index);
+/* Do the paths in somebody's copy lead to the same places for us? */
+bool ct_place_is_here(const struct ct_session_head *head);
+/* When the process began, in clock ticks since the boot; 0 when that cannot be seen. */
+uint64_t ct_place_process_start(uint32_t pid);
 
 /* ---- session_make.c: this process's own */
 /* Makes this process's session: a folder in run_directory, or private memory when it is NULL or cannot be made. */
 enum ctrace_status ct_session_create(struct ct_session *session, const char *run_directory) CT_MUST_USE;
-/* In a forked child: puts a session of its own, with the same content, at the same addresses. */
+/* In a forked child: puts a session of its own at the same addresses, with the components that there were at the fork. */
 enum ctrace_status ct_session_fork(struct ct_session *session, const char *run_directory) CT_MUST_USE;
+
+/* ---- session_keep.c: what keeps a live process's files.  On the agent. */
+/* Refreshes the times of all its files, and what cleaners of temporary folders look at; opens and locks its session again when the program
+ * has closed it.  Once an hour is enough. */
+void ct_session_touch(struct ct_session *session);
+/* The session file is shorter than its mapping: somebody has cut it, and a store beyond its end would kill the program.  Makes it as long
+ * as it was, at once; what was in it is gone.  True when it had to be done. */
+bool ct_session_heal(struct ct_session *session);
+
+/* ---- session_layout.c */
+/* The layout of a file of at most `limit` bytes; size 0 when not even the least fits. */
+struct ct_session_layout ct_session_layout_for(uint64_t limit);
+/* Are the parts in order, page by page, within CT_SESSION_SIZE, with room for the head? */
+bool ct_session_layout_holds(const struct ct_session_layout *layout);
+/* How many components there is room for. */
+uint32_t ct_session_component_limit(const struct ct_session_layout *layout);
 
 /* ---- session.c */
 void ct_session_close(struct ct_session *session, bool remove_folder);
@@ -171,8 +260,11 @@ struct ct_dest_slot *ct_dest_current(struct ct_dest *dest);
 
 /* ---- session_load.c: somebody else's */
 /* Copies somebody else's.  want_lock: also takes its lock, and fails with TIMED_OUT when its process is alive or another one is
- * recovering it.  Everything in the copy is within bounds; DAMAGED when that cannot be had. */
+ * recovering it, this process included; with NOT_FOUND when another one has just removed it.  Everything in the copy is within bounds;
+ * DAMAGED when that cannot be had. */
 enum ctrace_status ct_session_load(struct ct_session *session, const char *run_directory, const char *name, bool want_lock) CT_MUST_USE;
+/* In a forked child: closes the parent's descriptors of sessions that it has loaded with their lock, or the child would keep the lock. */
+void ct_session_forget_loaded(void);
 /* Who somebody else is, from the head of its file alone, without a lock.  jobname: terminated, whatever is in the file. */
 enum ctrace_status ct_session_identify(const char *run_directory, const char *name, uint32_t *out_asid,
 				       char out_jobname[16]) CT_MUST_USE;

@@ -19,7 +19,10 @@
 
 static enum ctrace_status open_file(struct ct_session *session, int access)
 {
-	session->file_fd = ct_os_above_standard(openat(session->folder_fd, "session", access | O_NOFOLLOW | O_CLOEXEC | O_NONBLOCK));
+	session->file_fd =
+		access == O_RDWR
+			? ct_os_open_kept(session->folder_fd, "session")
+			: ct_os_high(openat(session->folder_fd, "session", access | O_NOFOLLOW | O_CLOEXEC | O_NONBLOCK));
 	if (session->file_fd < 0)
 		return errno == ENOENT ? CTRACE_NOT_FOUND : CTRACE_DENIED;
 	session->file_id = ct_os_file_id(session->file_fd);
@@ -34,7 +37,7 @@ static enum ctrace_status open_parts(struct ct_session *session, const char *run
 	    snprintf(session->path, sizeof session->path, "%s/%s", run_directory, name) >= (int)sizeof session->path)
 		return CTRACE_DENIED;
 	memcpy(session->folder, name, strlen(name) + 1);
-	session->folder_fd = ct_os_above_standard(open(session->path, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC));
+	session->folder_fd = ct_os_high(open(session->path, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC));
 	session->folder_id = ct_os_file_id(session->folder_fd);
 	if (session->folder_fd < 0)
 		return errno == ENOENT ? CTRACE_NOT_FOUND : CTRACE_DENIED;
@@ -70,8 +73,9 @@ static enum ctrace_status copy_parts(struct ct_session *session)
 		return CTRACE_DAMAGED;
 	if (head->version != CT_SESSION_VERSION)
 		return CTRACE_UNSUPPORTED;
-	if (head->component_count > CT_COMPONENT_LIMIT || head->ring_count > CT_RING_LIMIT ||
-	    head->texts_size > CT_SESSION_SIZE - CT_SESSION_TEXTS)
+	session->layout = head->layout;
+	if (!ct_session_layout_holds(&session->layout) || head->component_count > ct_session_component_limit(&session->layout) ||
+	    head->ring_count > CT_RING_LIMIT || head->texts_size > session->layout.size - session->layout.texts_at)
 		return CTRACE_DAMAGED;
 	head->boot_id[sizeof head->boot_id - 1] = '\0';
 	head->jobname[sizeof head->jobname - 1] = '\0';
@@ -85,6 +89,8 @@ static enum ctrace_status copy_parts(struct ct_session *session)
 		dest->slot[0].path[sizeof dest->slot[0].path - 1] = '\0';
 		dest->slot[1].path[sizeof dest->slot[1].path - 1] = '\0';
 	}
+	for (uint32_t i = 0; i < CT_ANNEX_LIMIT; i++)
+		head->annex[i].path[sizeof head->annex[i].path - 1] = '\0';
 	for (uint32_t i = 0; i < CT_WRITER_LIMIT; i++)
 		head->writer[i].name[sizeof head->writer[i].name - 1] = '\0';
 	components_size = head->component_count * sizeof(struct ct_component_entry);
@@ -92,20 +98,78 @@ static enum ctrace_status copy_parts(struct ct_session *session)
 	session->texts = calloc(1, head->texts_size + 1);
 	if (session->components == NULL || session->texts == NULL)
 		return CTRACE_NOT_ENOUGH_MEMORY;
-	status = read_exactly(session->file_fd, session->components, components_size, CT_SESSION_COMPONENTS);
+	status = read_exactly(session->file_fd, session->components, components_size, session->layout.components_at);
 	if (status == CTRACE_OK)
-		status = read_exactly(session->file_fd, (char *)(uintptr_t)session->texts, head->texts_size, CT_SESSION_TEXTS);
+		status = read_exactly(session->file_fd, (char *)(uintptr_t)session->texts, head->texts_size, session->layout.texts_at);
 	session->texts_capacity = head->texts_size;
 	return status;
 }
 
-enum ctrace_status ct_session_load(struct ct_session *session, const char *run_directory, const char *name, bool want_lock)
+/* ---- the lock of who recovers ---- */
+
+/*
+ * It belongs to the open file, not to the process: another thread that looks at the same folder, and closes what it opened, does not drop it.
+ * But a child of a fork has that open file too, and would keep the lock when we are long done.  So the child closes it, by this list.
+ */
+#define HELD_LIMIT 8u
+static struct {
+	int fd; /* atomic; 0: free */
+	struct ct_file_id id;
+} held[HELD_LIMIT];
+
+static void note_held(const struct ct_session *session)
+{
+	for (uint32_t i = 0; i < HELD_LIMIT; i++) {
+		int none = 0;
+
+		if (!__atomic_compare_exchange_n(&held[i].fd, &none, -1, false, __ATOMIC_ACQUIRE, __ATOMIC_RELAXED))
+			continue;
+		held[i].id = session->file_id;
+		/* Publish: a child that finds the number finds which file it is. */
+		__atomic_store_n(&held[i].fd, session->file_fd, __ATOMIC_RELEASE);
+		return;
+	}
+}
+
+void ct_session_forget_lock(const struct ct_session *session)
+{
+	for (uint32_t i = 0; i < HELD_LIMIT; i++)
+		if (__atomic_load_n(&held[i].fd, __ATOMIC_RELAXED) == session->file_fd)
+			__atomic_store_n(&held[i].fd, 0, __ATOMIC_RELEASE);
+}
+
+void ct_session_forget_loaded(void)
+{
+	for (uint32_t i = 0; i < HELD_LIMIT; i++) {
+		int fd = __atomic_load_n(&held[i].fd, __ATOMIC_ACQUIRE);
+
+		if (fd > 0)
+			ct_os_close_file(&fd, &held[i].id);
+		held[i].fd = 0;
+	}
+}
+
+/* TIMED_OUT: its process lives, or another one is recovering it.  NOT_FOUND: another one has just recovered and removed it. */
+static enum ctrace_status take_lock(struct ct_session *session)
 {
 	struct flock lock = ct_session_alive_lock();
+	struct stat info;
+
+	if (fcntl(session->file_fd, F_OFD_SETLK, &lock) != 0)
+		return CTRACE_TIMED_OUT;
+	session->has_lock = true;
+	note_held(session);
+	if (fstat(session->file_fd, &info) != 0 || info.st_nlink == 0)
+		return CTRACE_NOT_FOUND;
+	return CTRACE_OK;
+}
+
+enum ctrace_status ct_session_load(struct ct_session *session, const char *run_directory, const char *name, bool want_lock)
+{
 	enum ctrace_status status = open_parts(session, run_directory, name, want_lock ? O_RDWR : O_RDONLY);
 
-	if (status == CTRACE_OK && want_lock && fcntl(session->file_fd, F_SETLK, &lock) != 0)
-		status = CTRACE_TIMED_OUT;
+	if (status == CTRACE_OK && want_lock)
+		status = take_lock(session);
 	if (status == CTRACE_OK)
 		status = copy_parts(session);
 	if (status != CTRACE_OK)
@@ -162,6 +226,25 @@ bool ct_session_writer_lives(struct ct_session *session, uint32_t number)
 	return fcntl(session->file_fd, F_GETLK, &lock) == 0 && lock.l_type != F_UNLCK;
 }
 
+/* What is mapped may change under us: the layout is what it was when it was checked. */
+static enum ctrace_status read_layout(struct ct_session *session)
+{
+	uint64_t magic = 0;
+	uint32_t version = 0;
+	enum ctrace_status status = read_exactly(session->file_fd, &magic, sizeof magic, 0);
+
+	if (status == CTRACE_OK)
+		status = read_exactly(session->file_fd, &version, sizeof version, offsetof(struct ct_session_head, version));
+	if (status == CTRACE_OK)
+		status = read_exactly(session->file_fd, &session->layout, sizeof session->layout,
+				      offsetof(struct ct_session_head, layout));
+	if (status != CTRACE_OK || magic != CT_SESSION_MAGIC)
+		return CTRACE_DAMAGED;
+	if (version != CT_SESSION_VERSION)
+		return CTRACE_UNSUPPORTED;
+	return ct_session_layout_holds(&session->layout) ? CTRACE_OK : CTRACE_DAMAGED;
+}
+
 enum ctrace_status ct_session_map(struct ct_session *session, int folder, uint32_t writer)
 {
 	struct flock lock = writer_lock(writer);
@@ -176,21 +259,19 @@ enum ctrace_status ct_session_map(struct ct_session *session, int folder, uint32
 
 	if (status == CTRACE_OK && (fstat(session->file_fd, &info) != 0 || !S_ISREG(info.st_mode) || info.st_uid != geteuid()))
 		status = CTRACE_DENIED;
-	if (status == CTRACE_OK && info.st_size != (off_t)CT_SESSION_SIZE)
+	if (status == CTRACE_OK)
+		status = read_layout(session);
+	if (status == CTRACE_OK && (uint64_t)info.st_size < session->layout.size)
 		status = CTRACE_DAMAGED;
 	/* Of the open file: closing another descriptor of it, as who looks for orphans does, must not drop it. */
 	if (status == CTRACE_OK && fcntl(session->file_fd, F_OFD_SETLK, &lock) != 0)
 		status = CTRACE_TIMED_OUT;
 	if (status == CTRACE_OK)
-		status = ct_os_map(session->file_fd, CT_SESSION_SIZE, true, &base);
+		status = ct_os_map(session->file_fd, session->layout.size, true, &base);
 	if (status != CTRACE_OK) {
 		ct_session_close(session, false);
 		return status;
 	}
 	ct_session_set_base(session, base);
-	if (session->head->magic != CT_SESSION_MAGIC || session->head->version != CT_SESSION_VERSION) {
-		status = session->head->magic == CT_SESSION_MAGIC ? CTRACE_UNSUPPORTED : CTRACE_DAMAGED;
-		ct_session_close(session, false);
-	}
 	return status;
 }

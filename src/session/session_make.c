@@ -15,7 +15,10 @@
 #include <sys/mman.h>
 #include <sys/syscall.h>
 #include <sys/utsname.h>
+#include <time.h>
 #include <unistd.h>
+
+#define LOCK_TRIES 5u /* a millisecond apart */
 
 /* ---- who we are ---- */
 
@@ -77,6 +80,29 @@ static void find_command_line(char *out, size_t size)
 		(void)snprintf(out, size, "%s", program_invocation_name);
 }
 
+/* Whoever has the lock is stopped, perhaps for ever: somebody else's debugger must not hold us up. */
+static bool lock_soon(int fd)
+{
+	const struct timespec pause = { .tv_nsec = 1000000 };
+
+	for (unsigned tries = 0; tries < LOCK_TRIES; tries++) {
+		if (flock(fd, LOCK_EX | LOCK_NB) == 0)
+			return true;
+		if (errno != EWOULDBLOCK && errno != EINTR)
+			return false;
+		(void)nanosleep(&pause, NULL);
+	}
+	return false;
+}
+
+/* One that is hardly anybody else's. */
+static uint32_t chance_asid(void)
+{
+	uint64_t mixed = ((uint64_t)getpid() << 20 ^ ct_clock_wall_ns()) * 0x9E3779B97F4A7C15u;
+
+	return (uint32_t)(mixed >> 32) % 0xFFFF + 1;
+}
+
 /* The next number of the run directory: 1 to FFFF, then 1 again. */
 static uint32_t next_asid(int run_fd)
 {
@@ -86,7 +112,10 @@ static uint32_t next_asid(int run_fd)
 
 	if (run_fd < 0 || ct_os_open_file(run_fd, "asid", O_RDWR | O_CREAT, &fd) != CTRACE_OK)
 		return 1;
-	(void)flock(fd, LOCK_EX);
+	if (!lock_soon(fd)) {
+		ct_os_close(&fd);
+		return chance_asid();
+	}
 	if (ct_os_read_at(fd, &last, sizeof last, 0, &got) != CTRACE_OK || got != sizeof last)
 		last = 0;
 	last = last % 0xFFFF + 1;
@@ -110,6 +139,9 @@ static void fill_head(struct ct_session *session, uint32_t asid)
 	head->uid = geteuid();
 	head->asid = asid;
 	head->start_ns = ct_clock_wall_ns();
+	head->layout = session->layout;
+	head->place = ct_place_here();
+	head->process_start = ct_place_process_start(head->pid);
 	read_line("/proc/sys/kernel/random/boot_id", head->boot_id, sizeof head->boot_id);
 	find_program(head->program, sizeof head->program);
 	find_jobname(head->program, head->jobname);
@@ -129,21 +161,27 @@ static void fill_head(struct ct_session *session, uint32_t asid)
 	__atomic_store_n(&head->magic, CT_SESSION_MAGIC, __ATOMIC_RELEASE);
 }
 
-/* What a forked child starts with: its parent's components and texts, nothing of its parent's events.  The parent goes on meanwhile, so what
- * is copied goes by the copy of the head. */
+/*
+ * What a forked child starts with: its parent's components and texts, nothing of its parent's events.  The parent goes on meanwhile:
+ * texts go by the copy of the head, as an entry may have got a new one; components are those that there were at the fork, as the child's
+ * registry knows no others.
+ */
 static enum ctrace_status copy_parent(struct ct_session *session, const struct ct_session *parent)
 {
 	struct ct_session_head *head = session->head;
 
 	memcpy(head, parent->head, sizeof *head);
-	if (ct_session_allocate(session, CT_SESSION_COMPONENTS, &session->components_allocated, parent->components_allocated) !=
+	if (ct_session_allocate(session, session->layout.components_at, &session->components_allocated, parent->components_allocated) !=
 		    CTRACE_OK ||
-	    ct_session_allocate(session, CT_SESSION_TEXTS, &session->texts_allocated, head->texts_size) != CTRACE_OK)
+	    ct_session_allocate(session, session->layout.texts_at, &session->texts_allocated, head->texts_size) != CTRACE_OK)
 		return CTRACE_NOT_ENOUGH_MEMORY;
-	memcpy(session->components, parent->components, parent->components_allocated);
+	head->component_count = session->component_count = parent->component_count;
+	memcpy(session->components, parent->components, head->component_count * sizeof(struct ct_component_entry));
 	memcpy((char *)(uintptr_t)session->texts, parent->texts, head->texts_size);
 	session->texts_capacity = head->texts_size;
 	head->ring_count = head->flight_wanted = 0;
+	memset(head->ring_place, 0, sizeof head->ring_place);
+	memset(head->annex, 0, sizeof head->annex);
 	head->control_refused = head->control_requests = 0;
 	memset(head->lost, 0, sizeof head->lost);
 	for (uint32_t i = 0; i < head->component_count; i++)
@@ -175,34 +213,74 @@ static enum ctrace_status fill(struct ct_session *session, const struct ct_sessi
 
 /* ---- making ---- */
 
-static enum ctrace_status map_private(void **out_base)
+/* Of a process that may have little memory: a layout half as large is tried when there is none for this one.  A forked child has to have
+ * its parent's. */
+static bool make_smaller(struct ct_session *session, const struct ct_session *parent)
 {
-	void *base = mmap(NULL, CT_SESSION_SIZE, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+	if (parent != NULL || (errno != EFBIG && errno != ENOMEM))
+		return false;
+	session->layout = ct_session_layout_for(session->layout.size / 2);
+	return session->layout.size != 0;
+}
 
-	if (base == MAP_FAILED)
-		return CTRACE_NOT_ENOUGH_MEMORY;
-	*out_base = base;
-	return CTRACE_OK;
+static enum ctrace_status map_private(struct ct_session *session, const struct ct_session *parent, void **out_base)
+{
+	session->layout = parent != NULL ? parent->layout : ct_session_layout_for(UINT64_MAX);
+	do {
+		void *base =
+			mmap(NULL, session->layout.size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+
+		if (base != MAP_FAILED) {
+			*out_base = base;
+			return CTRACE_OK;
+		}
+	} while (make_smaller(session, parent));
+	return CTRACE_NOT_ENOUGH_MEMORY;
+}
+
+/* The file's size, its mapping, and real blocks for what every process needs: one that could register nothing is better off in memory. */
+static enum ctrace_status size_file(struct ct_session *session, void **out_base)
+{
+	enum ctrace_status status = ct_os_truncate(session->file_fd, session->layout.size);
+
+	if (status == CTRACE_OK)
+		status = ct_os_map(session->file_fd, session->layout.size, true, out_base);
+	return status;
+}
+
+static enum ctrace_status allocate_first(struct ct_session *session)
+{
+	enum ctrace_status status = ct_os_allocate(session->file_fd, 0, CT_ALIGN_UP(sizeof(struct ct_session_head), (size_t)4096));
+
+	if (status == CTRACE_OK)
+		status = ct_session_allocate(session, session->layout.components_at, &session->components_allocated, 1);
+	if (status == CTRACE_OK)
+		status = ct_session_allocate(session, session->layout.texts_at, &session->texts_allocated, 1);
+	return status;
 }
 
 /* The session file in a new folder, mapped and locked.  The folder is renamed when it is complete, so nobody sees half of one. */
-static enum ctrace_status make_file(struct ct_session *session, int folder_fd, void **out_base)
+static enum ctrace_status make_file(struct ct_session *session, const struct ct_session *parent, void **out_base)
 {
 	struct flock lock = ct_session_alive_lock();
-	enum ctrace_status status = ct_os_open_file(folder_fd, "session", O_RDWR | O_CREAT | O_EXCL, &session->file_fd);
+	enum ctrace_status status = ct_os_open_file(session->folder_fd, "session", O_RDWR | O_CREAT | O_EXCL, &session->file_fd);
 
 	if (status != CTRACE_OK)
 		return status;
-	status = ct_os_truncate(session->file_fd, CT_SESSION_SIZE);
-	if (status == CTRACE_OK)
-		status = ct_os_allocate(session->file_fd, 0, CT_ALIGN_UP(sizeof(struct ct_session_head), (size_t)4096));
+	session->file_id = ct_os_file_id(session->file_fd);
+	ct_os_store_in_place(session->file_fd);
+	session->layout = parent != NULL ? parent->layout : ct_session_layout_for(ct_os_file_limit());
+	do
+		status = session->layout.size != 0 ? size_file(session, out_base) : CTRACE_OS_ERROR;
+	while (status != CTRACE_OK && make_smaller(session, parent));
 	if (status == CTRACE_OK && fcntl(session->file_fd, F_SETLK, &lock) != 0)
 		status = CTRACE_OS_ERROR;
 	if (status == CTRACE_OK)
-		status = ct_os_map(session->file_fd, CT_SESSION_SIZE, true, out_base);
+		status = allocate_first(session);
+	/* From here on nobody opens it for writing by accident, to cut it under those who have it mapped. */
+	(void)fchmod(session->file_fd, CT_OS_KEPT_MODE);
 	if (status != CTRACE_OK)
 		ct_os_close(&session->file_fd);
-	session->file_id = ct_os_file_id(session->file_fd);
 	return status;
 }
 
@@ -226,23 +304,25 @@ static enum ctrace_status name_folder(struct ct_session *session, int run_fd, co
 static enum ctrace_status make_folder(struct ct_session *session, const char *run_directory, const struct ct_session *parent)
 {
 	enum ctrace_status status = CTRACE_DENIED;
-	char temporary[64];
+	char temporary[100];
 	void *base = NULL;
 	int run_fd = open(run_directory, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 
 	if (run_fd < 0)
 		return CTRACE_DENIED;
-	(void)snprintf(temporary, sizeof temporary, ".new-%u-%llx", (unsigned)getpid(), (unsigned long long)ct_clock_mono_ns());
+	(void)snprintf(temporary, sizeof temporary, ".new-%u-%llu-%llx", (unsigned)getpid(),
+		       (unsigned long long)ct_place_here().process_space, (unsigned long long)ct_clock_mono_ns());
 	if (mkdirat(run_fd, temporary, 0700) != 0)
 		goto undo_run;
 	(void)fchmodat(run_fd, temporary, 0700, 0);
-	session->folder_fd = ct_os_above_standard(openat(run_fd, temporary, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC));
+	session->folder_fd = ct_os_high(openat(run_fd, temporary, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC));
 	if (session->folder_fd < 0)
 		goto undo_folder;
 	session->folder_id = ct_os_file_id(session->folder_fd);
-	status = make_file(session, session->folder_fd, &base);
+	ct_session_guard_folder(session);
+	status = make_file(session, parent, &base);
 	if (status != CTRACE_OK)
-		goto undo_folder;
+		goto undo_map;
 	ct_session_set_base(session, base);
 	status = fill(session, parent, next_asid(run_fd));
 	if (status == CTRACE_OK)
@@ -253,7 +333,8 @@ static enum ctrace_status make_folder(struct ct_session *session, const char *ru
 	return CTRACE_OK;
 
 undo_map:
-	(void)munmap(base, CT_SESSION_SIZE);
+	if (base != NULL)
+		(void)munmap(base, session->layout.size);
 	ct_os_close(&session->file_fd);
 undo_folder:
 	ct_os_close(&session->folder_fd);
@@ -266,9 +347,10 @@ undo_run:
 static enum ctrace_status make_private(struct ct_session *session, const struct ct_session *parent)
 {
 	void *base;
-	enum ctrace_status status = map_private(&base);
+	enum ctrace_status status;
 
 	ct_session_init(session);
+	status = map_private(session, parent, &base);
 	if (status != CTRACE_OK)
 		return status;
 	ct_session_set_base(session, base);
@@ -305,7 +387,7 @@ enum ctrace_status ct_session_fork(struct ct_session *session, const char *run_d
 	if (status != CTRACE_OK)
 		return status;
 	/* Every gate keeps its address: tracers point there. */
-	if (mremap(base, CT_SESSION_SIZE, CT_SESSION_SIZE, MREMAP_MAYMOVE | MREMAP_FIXED, session->head) == MAP_FAILED) {
+	if (mremap(base, made.layout.size, made.layout.size, MREMAP_MAYMOVE | MREMAP_FIXED, session->head) == MAP_FAILED) {
 		ct_session_close(&made, true);
 		return CTRACE_NOT_ENOUGH_MEMORY;
 	}

@@ -5,7 +5,7 @@
  *     session_make.c  our own comes to be, new or in a forked child
  *     session_load.c  somebody else's, copied or mapped
  *
- * session_make.c and session_load.c call session.c, never each other.
+ * session_make.c and session_load.c call session.c, never each other; session.c calls session_load.c to end what that began.
  *
  * Copyright The ctrace authors.  SPDX-License-Identifier: Apache-2.0
  */
@@ -24,12 +24,21 @@ static inline struct flock ct_session_alive_lock(void)
 
 /* ---- session.c */
 void ct_session_init(struct ct_session *session); /* nothing open, nothing mapped: ct_session_close() may follow */
-/* Its parts are at base, where CT_SESSION_SIZE bytes are mapped. */
+/* Its parts are at base, where layout.size bytes are mapped. */
 void ct_session_set_base(struct ct_session *session, void *base);
 /* Real blocks for `needed` bytes from `start` of the file on, of which *allocated there are already; nothing to do for a private one. */
 enum ctrace_status ct_session_allocate(struct ct_session *session, uint64_t start, uint64_t *allocated, uint64_t needed) CT_MUST_USE;
 /* Opens the file again when the program has closed it behind our back, with the lock that shows that we live.  False: it is not there. */
 bool ct_session_reach(struct ct_session *session);
+/* ---- session_keep.c */
+/* Cleaners of temporary folders leave a folder alone on which somebody has a lock. */
+void ct_session_guard_folder(const struct ct_session *session);
+
+/* ---- session_load.c */
+/* The lock that it has as a recoverer goes: its file is about to be closed. */
+void ct_session_forget_lock(const struct ct_session *session);
+
+/* ---- session.c */
 /* From now on this is the calling process's own, until it is closed. */
 void ct_session_set_own(const struct ct_session *session);
 

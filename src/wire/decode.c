@@ -1,8 +1,9 @@
 /*
  * decode.c - reads a record that may be hostile.
  *
- * Called by the consumer of a ring and by readers of somebody else's; pure.  Every length is checked against the bytes that are there
- * before it is used.
+ * Called by the consumer of a ring and by readers of somebody else's; pure.  Every length is
+ * checked against the bytes that are there before it is used, and every word of a head is read
+ * once: whoever owns the ring may change it meanwhile.
  *
  * Copyright The ctrace authors.  SPDX-License-Identifier: Apache-2.0
  */
@@ -10,28 +11,30 @@
 
 #include <string.h>
 
+/* volatile: the compiler must not read a word a second time, after it was checked. */
+struct u16 {
+	uint16_t value;
+} __attribute__((packed, may_alias));
+struct u32 {
+	uint32_t value;
+} __attribute__((packed, may_alias));
+struct u64 {
+	uint64_t value;
+} __attribute__((packed, may_alias));
+
 static uint32_t get_u16(const unsigned char *at)
 {
-	uint16_t value;
-
-	memcpy(&value, at, 2);
-	return value;
+	return ((const volatile struct u16 *)at)->value;
 }
 
 static uint32_t get_u32(const unsigned char *at)
 {
-	uint32_t value;
-
-	memcpy(&value, at, 4);
-	return value;
+	return ((const volatile struct u32 *)at)->value;
 }
 
 static uint64_t get_u64(const unsigned char *at)
 {
-	uint64_t value;
-
-	memcpy(&value, at, 8);
-	return value;
+	return ((const volatile struct u64 *)at)->value;
 }
 
 static bool items_fit(const unsigned char *descriptors, uint32_t count, size_t room)
@@ -53,6 +56,7 @@ static bool items_fit(const unsigned char *descriptors, uint32_t count, size_t r
 enum ctrace_status ct_record_decode(const unsigned char *at, size_t available, struct ct_record *out)
 {
 	struct ct_record record = { 0 };
+	uint32_t count_level;
 
 	if (available < 8)
 		return CTRACE_DAMAGED;
@@ -67,8 +71,9 @@ enum ctrace_status ct_record_decode(const unsigned char *at, size_t available, s
 	}
 	if (record.size < CT_RECORD_HEAD)
 		return CTRACE_DAMAGED;
-	record.item_count = get_u16(at + 2) >> 3;
-	record.head.level = get_u16(at + 2) & 7;
+	count_level = get_u16(at + 2);
+	record.item_count = count_level >> 3;
+	record.head.level = count_level & 7;
 	record.head.event_id = get_u32(at + 8);
 	record.head.tid = get_u32(at + 12);
 	record.head.ticks = get_u64(at + 16);
@@ -137,12 +142,19 @@ uint64_t ct_item_value(uint32_t type, const void *data, uint32_t size)
 void ct_record_items(const struct ct_record *record, struct ctrace_event_item *out)
 {
 	const unsigned char *data = record->data;
+	uint32_t left = (uint32_t)(record->size - CT_RECORD_HEAD) - 4 * record->item_count;
 
 	for (uint32_t i = 0; i < record->item_count; i++) {
 		uint32_t descriptor = get_u32(record->descriptors + 4 * i);
+		uint32_t size = descriptor >> 8;
 
+		/* It fitted when the record was decoded; a process that has gone wrong may have
+		 * written there since. */
+		if (size > left)
+			size = left;
+		left -= size;
 		out[i].type = (descriptor & 0xFF) < CTRACE_TYPE_COUNT ? descriptor & 0xFF : CTRACE_TYPE_BINARY;
-		out[i].size = descriptor >> 8;
+		out[i].size = size;
 		out[i].data = data;
 		out[i].value = ct_item_value(out[i].type, data, out[i].size);
 		data += out[i].size;

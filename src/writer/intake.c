@@ -1,9 +1,12 @@
 /*
- * intake.c - takes traced processes in: maps their sessions and rings, and drains them, a worker for each TRCOUT.
+ * intake.c - takes traced processes in: maps their sessions and rings, and drains them, a worker
+ * for each TRCOUT.
  *
- * ct_link_* run on the station's thread, a round on the TRCOUT's worker.  A process's rings are spread over the destinations that it
- * gave us; each has a drain of its own here, which works only on the rings whose consumer it is.  What is mapped belongs to a process of the
- * same user, but may be damaged: positions are checked when a ring is mapped, records when they are decoded.
+ * ct_link_* run on the station's thread, a round on the TRCOUT's worker.  A process's rings are
+ * spread over the destinations that it gave us; each has a drain of its own here, which works only
+ * on the rings whose consumer it is.  What is mapped belongs to a process of the same user, but may
+ * be damaged, and may change at any time: what the process is and what its rings are is copied when
+ * they are mapped; positions and records are read once and checked each time.
  *
  * Copyright The ctrace authors.  SPDX-License-Identifier: Apache-2.0
  */
@@ -27,8 +30,32 @@ static void see_new_texts(struct ct_session *session)
 {
 	uint64_t size = __atomic_load_n(&session->head->texts_size, __ATOMIC_ACQUIRE);
 
-	if (size <= CT_SESSION_SIZE - CT_SESSION_TEXTS)
+	if (size <= session->layout.size - session->layout.texts_at)
 		__atomic_store_n(&session->texts_capacity, (size_t)size, __ATOMIC_RELAXED);
+}
+
+static void copy_text(char *to, const char *from, size_t size)
+{
+	memcpy(to, from, size);
+	to[size - 1] = '\0';
+}
+
+/* Names of a session that is mapped may lose their ends while somebody reads them. */
+static void note_process(struct ct_link *link)
+{
+	const struct ct_session_head *head = link->session.head;
+	struct ct_trace_info *info = &link->info;
+
+	_Static_assert(sizeof info->host == sizeof head->host && sizeof info->program == sizeof head->program &&
+			       sizeof info->system == sizeof head->system && sizeof info->jobname == sizeof head->jobname,
+		       "the trace holds the names of the session");
+	info->pid = head->pid;
+	info->asid = head->asid;
+	info->start_ns = head->start_ns;
+	copy_text(info->host, head->host, sizeof info->host);
+	copy_text(info->program, head->program, sizeof info->program);
+	copy_text(info->system, head->system, sizeof info->system);
+	copy_text(info->jobname, head->jobname, sizeof info->jobname);
 }
 
 /* How many rings there are, all of them mapped. */
@@ -101,7 +128,7 @@ enum ctrace_status ct_link_create(int folder, uint32_t number, uint32_t base, ui
 	status = ct_session_map(&link->session, folder, number);
 	if (status != CTRACE_OK)
 		goto undo_link;
-	link->pid = link->session.head->pid;
+	note_process(link);
 	see_new_texts(&link->session);
 	status = create_drains(link);
 	if (status != CTRACE_OK)
@@ -259,9 +286,12 @@ static void describe(const struct ct_link *link, struct ct_link_state *out)
 	struct ct_buf names;
 
 	*out = (struct ct_link_state){
-		.size = sizeof *out, .pid = head->pid, .asid = head->asid, .events = __atomic_load_n(&link->events, __ATOMIC_RELAXED)
+		.size = sizeof *out,
+		.pid = link->info.pid,
+		.asid = link->info.asid,
+		.events = __atomic_load_n(&link->events, __ATOMIC_RELAXED),
 	};
-	memcpy(out->jobname, head->jobname, sizeof out->jobname - 1);
+	(void)snprintf(out->jobname, sizeof out->jobname, "%s", link->info.jobname);
 	for (uint32_t i = 0; i < __atomic_load_n(&link->rings, __ATOMIC_ACQUIRE); i++) {
 		uint32_t consumer = link->ring[i].head != NULL ? link->ring[i].head->consumer : 0;
 

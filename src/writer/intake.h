@@ -19,10 +19,10 @@
 /* A traced process. */
 struct ct_link {
 	struct ct_session session;
-	struct ct_sync sync; /* brought up to date by who drains; one worker at a time, under `lock` */
-	uint32_t pid;
-	uint32_t number; /* ours, in its session */
-	uint32_t base;   /* its destinations for our TRCOUTs: base + index */
+	struct ct_sync sync;       /* brought up to date by who drains; one worker at a time, under `lock` */
+	struct ct_trace_info info; /* who it is, copied when it was taken in */
+	uint32_t number;           /* ours, in its session */
+	uint32_t base;             /* its destinations for our TRCOUTs: base + index */
 	uint32_t count;
 	uint32_t release;     /* atomic: CT_RELEASE_* */
 	uint32_t done;        /* atomic: mask of TRCOUTs that have nothing of it any more, once it is released */

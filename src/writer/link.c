@@ -99,7 +99,7 @@ static void assign(void)
 {
 	ct_ring_pool_assign(ct_process.pool, writer_of, NULL);
 	/* It may have to let go of rings, and to open what a writer wrote until now. */
-	__atomic_store_n(&ct_process.open_wanted, 1, __ATOMIC_RELEASE);
+	(void)__atomic_fetch_add(&ct_process.open_wanted, 1, __ATOMIC_RELEASE);
 	ct_process_wake_agent();
 }
 

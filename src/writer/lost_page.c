@@ -31,7 +31,7 @@ static bool is_of_link(const struct ct_link *link, uintptr_t at)
 {
 	uint32_t rings = __atomic_load_n(&link->rings, __ATOMIC_ACQUIRE);
 
-	if (is_in(link->session.head, CT_SESSION_SIZE, at))
+	if (is_in(link->session.head, link->session.layout.size, at))
 		return true;
 	for (uint32_t i = 0; i < rings; i++)
 		if (is_in(link->ring[i].head, CT_RING_HEAD_SIZE + link->ring[i].capacity, at))

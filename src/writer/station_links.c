@@ -84,7 +84,7 @@ static void remove_link(struct ct_station *station, uint32_t index)
 	ct_link_destroy(link);
 	/* The process has ended: what else it left goes where it belongs. */
 	if (caller == NULL)
-		ct_recover(station->options->run_directory, &ignored, NULL, NULL);
+		ct_recover(station->options->run_directory, NULL, &ignored, NULL, NULL);
 }
 
 void ct_station_part_from_damaged(struct ct_station *station)
@@ -97,7 +97,7 @@ void ct_station_part_from_damaged(struct ct_station *station)
 		if (__atomic_load_n(&link->is_damaged, __ATOMIC_ACQUIRE) == 0 || link->release == CT_RELEASE_NOW)
 			continue;
 		(void)snprintf(text, sizeof text, "CTR107E PROCESS %u HAS TRUNCATED ITS SESSION OR A RING: IT IS DISCONNECTED",
-			       link->pid);
+			       link->info.pid);
 		ct_station_tell(text, station);
 		ct_link_release(link, CT_RELEASE_NOW);
 	}

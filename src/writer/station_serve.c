@@ -61,7 +61,7 @@ static bool may_call(int fd)
 static void accept_callers(struct ct_station *station)
 {
 	for (uint32_t i = 0; i < ACCEPTED_A_ROUND; i++) {
-		int fd = ct_os_above_standard(accept4(station->listen_fd, NULL, NULL, SOCK_NONBLOCK | SOCK_CLOEXEC));
+		int fd = ct_os_high(accept4(station->listen_fd, NULL, NULL, SOCK_NONBLOCK | SOCK_CLOEXEC));
 		struct ct_caller *caller;
 
 		if (fd < 0) {

@@ -91,7 +91,8 @@ static void remove_trace(int parent_fd, const char *name)
 		return;
 	}
 	while ((entry = readdir(folder)) != NULL)
-		if (strcmp(entry->d_name, "metadata") == 0 || strncmp(entry->d_name, "stream.", 7) == 0)
+		if (strcmp(entry->d_name, "metadata") == 0 || strcmp(entry->d_name, CT_BIN_TEMPORARY) == 0 ||
+		    strncmp(entry->d_name, "stream.", 7) == 0)
 			(void)unlinkat(dirfd(folder), entry->d_name, 0);
 	(void)closedir(folder);
 	(void)unlinkat(parent_fd, name, AT_REMOVEDIR);
@@ -228,7 +229,7 @@ enum ctrace_status ct_trcout_claim(const struct ct_trcout *trcout, int *out_fd)
 
 	if (status != CTRACE_OK)
 		return status;
-	fd = ct_os_above_standard(open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC));
+	fd = ct_os_high(open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC));
 	if (fd < 0 || fstat(fd, &info) != 0) {
 		ct_os_close(&fd);
 		return CTRACE_OS_ERROR;
@@ -280,7 +281,7 @@ static void add_jobname(struct ct_buf *out, const char *jobname)
 
 static enum ctrace_status create_folder(struct output *output, struct ct_bin_folder **out_folder)
 {
-	const struct ct_bin_claim claim = { .info = &output->info };
+	const struct ct_bin_claim claim = { .info = &output->info, .from = output->folder };
 	enum ctrace_status status = CTRACE_TIMED_OUT;
 	char segment[4200];
 	struct ct_buf path;
@@ -328,38 +329,25 @@ static void count_size(struct output *output, uint64_t before)
 			trcout->segment[i].bytes += grown;
 }
 
+/* What no packet told of. */
+static void write_lost(struct output *output)
+{
+	uint64_t before = output->folder->size;
+
+	if (output->lost > 0 && ct_bin_folder_look(output->folder) == CT_BIN_HERE)
+		(void)!ct_bin_write_lost(output->folder, output->lost);
+	count_size(output, before);
+}
+
+/* With its losses written. */
 static void close_folder(struct output *output)
 {
 	struct ct_bin_folder *folder = output->folder;
-	uint64_t before = folder->size;
 
-	if (output->lost > 0 && !ct_bin_folder_is_gone(folder))
-		(void)!ct_bin_write_lost(folder, output->lost);
-	count_size(output, before);
 	if (output->trcout->procedure->compress)
 		memcpy(output->closed, folder->path, sizeof output->closed);
 	ct_bin_folder_close(folder);
 	output->folder = NULL;
-}
-
-/* The segment is another one than this trace is in: it goes on there. */
-static enum ctrace_status move_on(struct output *output)
-{
-	struct ct_bin_folder *next;
-	enum ctrace_status status = create_folder(output, &next);
-
-	if (status != CTRACE_OK)
-		return status;
-	status = ct_bin_folder_inherit(next, output->folder);
-	if (status != CTRACE_OK) {
-		ct_bin_folder_discard(next);
-		return status;
-	}
-	close_folder(output);
-	output->folder = next;
-	output->segment = newest(output->trcout)->number;
-	count_size(output, 0);
-	return CTRACE_OK;
 }
 
 static void note_place(const struct output *output)
@@ -370,6 +358,35 @@ static void note_place(const struct output *output)
 		memcpy(place->path, output->folder->path, strlen(output->folder->path) + 1);
 	place->offset = output->folder->metadata_size;
 	place->extra = 1;
+}
+
+/* The segment is another one than this trace is in: it goes on there.  The place is committed before an event is in it. */
+static enum ctrace_status move_on(struct output *output)
+{
+	const struct ctrace_emitter_context *context = output->context;
+	struct ct_bin_folder *before = output->folder, *next;
+	enum ctrace_status status;
+
+	write_lost(output);
+	status = create_folder(output, &next);
+	if (status != CTRACE_OK)
+		return status;
+	ct_bin_folder_end(before);
+	output->folder = next;
+	note_place(output);
+	status = context->commit != NULL ? context->commit(context) : CTRACE_OK;
+	output->folder = before;
+	if (status != CTRACE_OK) {
+		note_place(output);
+		ct_bin_folder_reopen(before);
+		ct_bin_folder_discard(next);
+		return status;
+	}
+	close_folder(output);
+	output->folder = next;
+	output->segment = newest(output->trcout)->number;
+	count_size(output, 0);
+	return CTRACE_OK;
 }
 
 static enum ctrace_status failed(struct ct_trcout *trcout, enum ctrace_status status)
@@ -392,7 +409,7 @@ static enum ctrace_status open_output(const struct ctrace_emitter_context *conte
 	output->trcout = selected_trcout;
 	output->link = selected_link;
 	output->context = context;
-	ct_bin_info_fill(&output->info, context);
+	output->info = output->link->info;
 	ct_event_names_load_when_set();
 	output->names = ct_event_names_open(NULL);
 	(void)make_room(output->trcout);
@@ -433,6 +450,7 @@ static enum ctrace_status write_output(void *self, const struct ctrace_batch *ba
 	struct output *output = self;
 	struct ct_trcout *trcout = output->trcout;
 	enum ctrace_status status = CTRACE_OK;
+	enum ct_bin_presence presence;
 	uint64_t before;
 
 	compress_closed(output);
@@ -442,7 +460,10 @@ static enum ctrace_status write_output(void *self, const struct ctrace_batch *ba
 		return CTRACE_OK;
 	}
 	errno = 0;
-	if (output->segment != newest(trcout)->number || ct_bin_folder_is_gone(output->folder))
+	presence = ct_bin_folder_look(output->folder);
+	if (presence == CT_BIN_UNCLEAR)
+		status = CTRACE_OS_ERROR;
+	else if (output->segment != newest(trcout)->number || presence == CT_BIN_GONE)
 		status = move_on(output);
 	before = output->folder->size;
 	if (status == CTRACE_OK)
@@ -477,6 +498,7 @@ static void close_output(void *self)
 {
 	struct output *output = self;
 
+	write_lost(output);
 	close_folder(output);
 	compress_closed(output);
 	ct_event_names_close(output->names);

@@ -30,7 +30,7 @@ nobody() { setpriv --reuid=65534 --regid=65534 --clear-groups "$@"; }
 uid=$((2000000000 + $$))
 somebody() { setpriv --reuid=$uid --regid=$uid --clear-groups "$@"; }
 
-# ---- modes, whatever the umask is
+# ---- modes, whatever the umask is; what is mapped is kept from accidents
 modes='700 ./deep
 700 ./deep/er
 700 ./deep/er/x.ctb
@@ -40,8 +40,8 @@ modes='700 ./deep
 700 ./run
 700 ./run/0.0
 600 ./run/0.0/control
-600 ./run/0.0/ring.0
-600 ./run/0.0/session
+400 ./run/0.0/ring.0
+400 ./run/0.0/session
 600 ./run/asid'
 for mask in 0 0777 0277; do
 	for who in '' ${as_root:+nobody}; do
@@ -50,7 +50,7 @@ for mask in 0 0777 0277; do
 		chmod 777 .
 		# Killed while its folder is there
 		(umask $mask && CTRACE_RUN_DIR=$PWD/run $who steps trace a 1 3 flush kill) >said 2>&1
-		check "files are 0600 and folders 0700, umask $mask${who:+, another user}" is \
+		check "files are 0600, or 0400, and folders 0700, umask $mask${who:+, another user}" is \
 			"$(find deep run -printf '%m ./%p\n' | sed 's,run/[0-9]*\.0,run/0.0,' | sort -k2)" "$modes"
 	done
 done

@@ -1,191 +1,115 @@
 #!/usr/bin/env python3
-"""Each verb that reads, with one allocation failing, another each time, and with all of them failing from one on: it never dies, and never
-says that all is well when something is missing.
+"""Each verb of the tool with one allocation failing, another each time, and with all of them failing from one on.
 
-Every eleventh allocation; each one with CTRACE_TEST_LONG=1.
+A run that ends with 0 has done everything.  Any other ends with 2, says that there is not enough
+memory, and leaves no file.  About 12 allocations of each verb; each one with CTRACE_TEST_LONG=1.
 
 Copyright The ctrace authors.  SPDX-License-Identifier: Apache-2.0
 """
-import glob
 import os
 import shutil
 import subprocess
 import sys
 
-BUILD = os.environ['CTRACE_BUILD']
-TOOL = os.path.join(BUILD, 'ctrace')
-STEP = 1 if os.environ.get('CTRACE_TEST_LONG') else 11
+import verb_runs
 
-PRELOAD = r'''
-#define _GNU_SOURCE
-#include <errno.h>
-#include <stdint.h>
-#include <stdio.h>
-#include <stdlib.h>
-
-extern void *__libc_malloc(size_t), *__libc_calloc(size_t, size_t), *__libc_realloc(void *, size_t);
-static long at = -1, from = -1, count;
-
-static long number(const char *name)
-{
-	const char *text = getenv(name);
-
-	return text != NULL ? atol(text) : -1;
-}
-__attribute__((constructor)) static void start(void)
-{
-	at = number("FAIL_AT");
-	from = number("FAIL_FROM");
-	count = 0;
-}
-__attribute__((destructor)) static void end(void)
-{
-	if (getenv("FAIL_COUNT") != NULL)
-		dprintf(2, "%ld\n", count);
-}
-static int must_fail(void)
-{
-	long now = __atomic_fetch_add(&count, 1, __ATOMIC_RELAXED);
-
-	if (now != at && (from < 0 || now < from))
-		return 0;
-	errno = ENOMEM;
-	return 1;
-}
-void *malloc(size_t size) { return must_fail() ? NULL : __libc_malloc(size); }
-void *calloc(size_t items, size_t size) { return must_fail() ? NULL : __libc_calloc(items, size); }
-void *realloc(void *old, size_t size) { return must_fail() ? NULL : __libc_realloc(old, size); }
-void *reallocarray(void *old, size_t items, size_t size)
-{
-	return must_fail() || (size != 0 && items > SIZE_MAX / size) ? NULL : __libc_realloc(old, items * size);
-}
-'''
-
-COPYBOOK = '''\
-       01  CUSTOMER.
-           05  CUST-ID         PIC 9(6).
-           05  CUST-NAME       PIC X(12).
-           05  CUST-STATUS     PIC X.
-               88  CUST-ACTIVE     VALUE "A".
-           05  MONEY OCCURS 1 TO 1 DEPENDING ON CUST-ID.
-               10  BALANCE     PIC S9(5)V99 SIGN LEADING SEPARATE.
-           05  FILLER          PIC X(4).
-'''
-
-CATALOG = '''\
-component: SHOP.ORDER
-description: Orders
-events:
-  10: {mnemonic: ORDER, exit: 11, arguments: [number]}
-  11: {mnemonic: ORDEREND, arguments: [number]}
-  20: {mnemonic: READ, exit: 21, arguments: [number]}
-  21: READEND
-  30:
-    mnemonic: CUSTOMER
-    arguments:
-      - {name: rec, copybook: CUSTREC.cpy}
-      - change
-  40:
-    mnemonic: ODD
-    arguments:
-      - text
-      - {name: mode, print: enumeration, values: {NONE: 0, ONE: 1, TWO: 2}}
-      - {name: bits, print: flags, values: {READ: 1, WRITE: 2, LOCK: 4}}
-'''
-
-FILTER = 'event in (10..40) && data[0] ~ "*a*" || duration > 1us || component ~ "shop.jobs"'
-IPCS = 'CTRACE COMP(SHOP) SUB((ORDER)) '
-
-# What is printed when memory lacks for something that is a matter of looks, or is said in what is printed.
-MAY_DIFFER = {'stats', 'stats --json'}
+SAMPLE = 6
+PRELOAD = os.path.join(verb_runs.BUILD, 'tests', 'libfailat.so')
 
 
-def put(path, text):
-	with open(path, 'w', encoding='ascii') as file:
-		file.write(text)
+def make_faults(case, room, subject):
+    """The run without a fault, and the faults."""
+    count_file = os.path.join(room.path, 'count')
+    good = verb_runs.run(case, room, {'LD_PRELOAD': PRELOAD, 'FAIL_COUNT': count_file}, subject)
+    with open(count_file, encoding='ascii') as file:
+        count = int(file.read())
+    step = 1 if verb_runs.IS_LONG else max(1, count // SAMPLE)
+    faults = []
+    for offset, kind in ((0, ''), (step // 2, '1')):
+        for at in range(1 + offset, count + 1, step):
+            faults.append((f'allocation {at} of {count}{" and on" if kind else ""}',
+                           {'LD_PRELOAD': PRELOAD, 'FAIL_AT': str(at), 'FAIL_FOR': kind}))
+    return good, faults
 
 
-def prepare():
-	"""False, when it cannot be done here."""
-	put('preload.c', PRELOAD)
-	if 'asan' in subprocess.run(['ldd', TOOL], capture_output=True, check=False).stdout.decode():
-		return False
-	if subprocess.run(['cc', '-shared', '-fPIC', '-o', 'preload.so', 'preload.c'], check=False).returncode != 0:
-		return False
-	put('CUSTREC.cpy', COPYBOOK)
-	put('shop.yaml', CATALOG)
-	put('cfg', 'mftrace.level = debug\nmftrace.dest = binfile\n')
-	settings = {'MFTRACE_CONFIG': os.path.abspath('cfg'), 'CTRACE_JOBNAME': 'SHOPJOB'}
-	subprocess.run([os.path.join(BUILD, 'tests/orders'), '20'], check=True, env={**os.environ, **settings})
-	os.rename(glob.glob('orders*.ctb')[0], 'trace')
-	return True
+def judge(done, good):
+    return verb_runs.mistake_of(done, good, {2}, rb'not enough memory')
 
 
-def verbs():
-	catalog = ['--catalog', 'shop.yaml']
-	yield 'show', ['show', *catalog, 'trace']
-	yield 'show --records', ['show', '--records', '--nesting', '--sequence', *catalog, FILTER, 'trace']
-	yield 'show --json', ['show', '--json', *catalog, 'trace']
-	yield 'show --reverse', ['show', '--reverse', '--limit', '5', 'trace']
-	yield 'show --context', ['show', '--context', '2', 'event == 40', 'trace']
-	for form in 'csv', 'json', 'chrome', 'perfetto':
-		yield f'export {form}', ['export', '--format', form, *catalog, '--output', 'out/file', 'trace']
-	yield 'export common-trace-format', ['export', '--format', 'common-trace-format', *catalog, '--output', 'out/folder', 'trace']
-	yield 'report', ['report', *catalog, '--output', 'out/page.html', 'trace']
-	yield 'stats', ['stats', *catalog, 'trace']
-	yield 'stats --json', ['stats', '--json', *catalog, 'trace']
-	yield 'diff', ['diff', *catalog, 'trace', 'trace/stream.0']
-	yield 'salvage', ['salvage', '--output', 'out/good', 'trace']
-	yield 'ipcs', ['ipcs', *catalog, IPCS + 'FULL JOBLIST(SHOPJOB,B) ENTIDLIST(1:FF)', IPCS + 'TALLY', 'CTRACE QUERY', 'trace']
-	yield 'ipcs MERGE', ['ipcs', *catalog, 'MERGE', IPCS + 'SHORT', 'CTRACE COMP(SHOP) SUB((JOBS)) FULL', 'MERGEEND', 'trace']
-	yield 'ipcs COPYTRC', ['ipcs', "COPYTRC OUTDATASET('out/copy')", 'trace']
-	for kind in 'check', 'doc', 'header', 'copybook':
-		yield f'catalog {kind}', ['catalog', kind, 'shop.yaml']
+class Orphan:
+    """What a killed process has left: a run directory with undelivered events, and its logs."""
+
+    def __init__(self):
+        self.path = os.path.join(verb_runs.TOP, 'orphan')
+        self.kept = os.path.join(verb_runs.TOP, 'orphan.kept')
+        os.makedirs(os.path.join(self.path, 'run'), mode=0o700)
+        os.mkdir(os.path.join(self.path, 'logs'))
+        verb_runs.put('cfg.orphan', 'mftrace.level = debug\nmftrace.dest = binfile\n')
+        self.environment = {**os.environ, 'CTRACE_RUN_DIR': os.path.join(self.path, 'run'),
+                            'MFTRACE_LOGS': os.path.join(self.path, 'logs'), 'MFTRACE_CONFIG': os.path.abspath('cfg.orphan')}
+        process = subprocess.Popen([os.path.join(verb_runs.BUILD, 'tests/tool_subject'), '8'], env=self.environment,
+                                   stdin=subprocess.PIPE, stdout=subprocess.PIPE)
+        process.stdout.readline()
+        process.kill()
+        process.wait()
+        shutil.copytree(self.path, self.kept, ignore=shutil.ignore_patterns('control'))  # a socket
+
+    def recover(self, **failing):
+        return subprocess.run([verb_runs.TOOL, 'recover'], env={**self.environment, 'LD_PRELOAD': PRELOAD, **failing},
+                              capture_output=True, stdin=subprocess.DEVNULL, timeout=verb_runs.PATIENCE, check=False)
+
+    def restore(self):
+        shutil.rmtree(self.path)
+        shutil.copytree(self.kept, self.path)
+
+    def delivered(self):
+        """The events in the logs, and the run folders that are left."""
+        shown = subprocess.run([verb_runs.TOOL, 'show', os.path.join(self.path, 'logs')], capture_output=True, check=False)
+        return shown.stdout, shown.returncode, [name for name in os.listdir(os.path.join(self.path, 'run')) if '.' in name]
+
+    def mistakes(self):
+        count_file = os.path.join(verb_runs.TOP, 'count')
+        good = self.recover(FAIL_COUNT=count_file)
+        expected = self.delivered()
+        with open(count_file, encoding='ascii') as file:
+            count = int(file.read())
+        if good.returncode != 0 or expected[2]:
+            yield f'without a fault: status {good.returncode}, left {expected[2]}'
+        for at in range(1, count + 1, 1 if verb_runs.IS_LONG else max(1, count // SAMPLE)):
+            for kind in '', '1':
+                self.restore()
+                done = self.recover(FAIL_AT=str(at), FAIL_FOR=kind)
+                label = f'allocation {at} of {count}{" and on" if kind else ""}'
+                if done.returncode not in (0, 2) or (done.returncode == 2 and b'not enough memory' not in done.stderr):
+                    yield f'{label}: status {done.returncode}: {done.stderr.decode()[-200:]}'
+                if done.returncode == 0 and self.delivered() != expected:
+                    yield f'{label}: status 0, but not everything is delivered'
+                if self.recover().returncode != 0 or self.delivered() != expected:
+                    yield f'{label}: the next recovery does not deliver the rest, once'
 
 
-def run(words, **failing):
-	shutil.rmtree('out', ignore_errors=True)
-	os.mkdir('out')
-	environment = {**os.environ, 'LD_PRELOAD': os.path.abspath('preload.so'), **{name: str(value) for name, value in failing.items()}}
-	return subprocess.run([TOOL, *words], env=environment, capture_output=True, check=False, stdin=subprocess.DEVNULL)
-
-
-def made():
-	return sorted(os.path.join(folder, name) for folder, _, names in os.walk('out') for name in names)
-
-
-def mistakes_of(name, words):
-	good = run(words, FAIL_COUNT=1)
-	files = made()
-	count = int(good.stderr.split()[-1])
-	if good.returncode not in (0, 1) or len(good.stderr.split()) != 1:
-		return [f'status {good.returncode} without a fault: {good.stderr.decode()}']
-	mistakes = []
-	for mode in 'FAIL_AT', 'FAIL_FROM':
-		for index in range(0, count, STEP):
-			done = run(words, **{mode: index})
-			if done.returncode not in (0, 1, 2):
-				mistakes.append(f'{mode} {index}: status {done.returncode}')
-			elif done.returncode == good.returncode and not done.stderr and name not in MAY_DIFFER and \
-					(done.stdout != good.stdout or made() != files):
-				mistakes.append(f'{mode} {index}: something is missing, and nothing was said')
-	return mistakes
+def recovery(number):
+    mistakes = list(Orphan().mistakes())
+    print(f'{"not ok" if mistakes else "ok"} {number} - recover: what it leaves is delivered once by the next one')
+    for mistake in mistakes[:8]:
+        print('#   ' + mistake.replace('\n', ' | '))
+    return bool(mistakes)
 
 
 def main():
-	if not prepare():
-		print('1..0 # SKIP no compiler, or a sanitizer that has its own malloc')
-		return 0
-	bad = number = 0
-	for name, words in verbs():
-		number += 1
-		mistakes = mistakes_of(name, words)
-		bad += bool(mistakes)
-		print(f'{"not ok" if mistakes else "ok"} {number} - {name}')
-		for mistake in mistakes[:8]:
-			print(f'#   {mistake}')
-	print(f'1..{number}')
-	return int(bad > 0)
+    lack = verb_runs.prepare()
+    if lack is not None:
+        print(f'1..0 # SKIP {lack}')
+        return 0
+    subject = verb_runs.Subject()
+    try:
+        cases = [*verb_runs.reading_cases(), *verb_runs.live_cases()]
+        wanted = os.environ.get('CASE', '')
+        bad = recovery(1) + verb_runs.sweep([(case, lambda case, room: make_faults(case, room, subject), judge)
+                                for case in cases if wanted in case.name], subject, 1)
+        return int(bad > 0)
+    finally:
+        subject.end()
 
 
 sys.exit(main())

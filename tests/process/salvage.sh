@@ -57,7 +57,8 @@ check 'again: the same' diff -r good/bad.ctb again/good/bad.ctb
 cp -r app.ctb meta.ctb
 sed -i 's/A.C:4/A.C-4/' meta.ctb/metadata
 salvage meta.ctb -o meta
-check 'a damaged class: the others are read' is "$(view meta/meta.ctb),$(<complaints)" "$((60 + 30 * 6)),"
+# A packet with nothing but events of that class is gone: when the agent writes decides whether there is one.
+check 'a damaged class: the others are read' is "$(view meta/meta.ctb),$(grep -vc 'discarded 1 packet' complaints)" "$((60 + 30 * 6)),0"
 check 'a damaged class is told' has out 'and 1 class of events$'
 
 # ---- compressed, generations, a folder of traces

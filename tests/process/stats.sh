@@ -116,8 +116,10 @@ check 'how full' has out '^    rings: 1, 1% full, the fullest 1%,'
 order 10000
 stats
 check 'what is lost' has out '^    events: emitted 10020, delivered 0, pending [0-9]+, lost [0-9]+ \(discarded [0-9]+\)$'
+check 'what is lost for a destination' has out '^    TEXTFILE +0  .*  FAILING: .+  lost [0-9]+  \([0-9]+ failures?\)$'
 stats --json
 check 'it adds up' is "$(json "$sums 10020")" True
+check 'it adds up for the destination' is "$(json 'process["destinations"][0]["lost"] == process["lost"]')" True
 check 'by reason' is "$(json 'process["lost"] == process["lost_by_reason"]["discarded"] > 0')" True
 check 'a full ring' is "$(json '98 <= process["rings"]["fullest_percent"] <= 100')" True
 rmdir subject.log

@@ -8,6 +8,7 @@
  */
 #include "scenario.h"
 
+#include <ctrace/component.h>
 #include <mfctf.h>
 
 #define ROOM ((size_t)1 << 20)
@@ -246,6 +247,215 @@ static void sizes_of_answers(void)
 		ctrace_stats_get(memcpy(at_the_edge(VALUE, NULL, size), &size, sizeof size));
 }
 
+/* ---- what is wrong with a native call ---- */
+
+static char endless_name[300];    /* longer than any name, sublevel, option list or member */
+static const char *const no_text; /* NULL, which the compiler must not see where a text is asked for */
+static struct ctrace_tracer tracer = CTRACE_TRACER("arguments");
+
+static struct ctrace_outcome outcome;
+
+static uint32_t define(struct ctrace_define request)
+{
+	return ctrace_component_define(&request, &outcome);
+}
+
+static uint32_t delete (struct ctrace_delete request)
+{
+	return ctrace_component_delete(&request, &outcome);
+}
+
+static uint32_t command(struct ctrace_trace_ct request)
+{
+	return ctrace_trace_ct(&request, &outcome);
+}
+
+static uint32_t change(struct ctrace_tbwc *tbwc, uint32_t mode)
+{
+	return ctrace_tbwc_change(tbwc, &(struct ctrace_tbwc_change){ .mode = mode });
+}
+
+static uint32_t emit(uint32_t type, const void *data, uint32_t size)
+{
+	struct ctrace_item item = { .data = data, .size = size, .type = type };
+
+	return ctrace_emit(&tracer, CTRACE_INFO, 1, &item, 1);
+}
+
+struct answer {
+	const char *call;
+	uint32_t got, wanted;
+};
+#define ANSWER(call, wanted) \
+	{ \
+#call, (uint32_t)(call), (uint32_t)(wanted) \
+	}
+
+static void check_answers(const struct answer *answers, size_t count)
+{
+	for (size_t i = 0; i < count; i++)
+		if (answers[i].got != answers[i].wanted) {
+			(void)fprintf(stderr, "%s: %u, not %u\n", answers[i].call, answers[i].got, answers[i].wanted);
+			REQUIRE(false);
+		}
+}
+#define CHECK(answers) check_answers(answers, sizeof answers / sizeof(answers)[0])
+
+static void wrong_names_and_places(void)
+{
+	struct ctrace_tracer *got = NULL;
+	struct ctrace_tracer nameless = CTRACE_TRACER(""), too_long = CTRACE_TRACER(endless_name), old = CTRACE_TRACER("old");
+	size_t huge = SIZE_MAX, none = 0;
+	char value[16];
+	uint32_t level;
+
+	memset(endless_name, 'A', sizeof endless_name - 1);
+	old.abi = CTRACE_ABI + 1;
+	{
+		const struct answer answers[] = {
+			ANSWER(ctrace_tracer_get(no_text, &got), CTRACE_INVALID_COMPONENT_NAME),
+			ANSWER(ctrace_tracer_get("", &got), CTRACE_INVALID_COMPONENT_NAME),
+			ANSWER(ctrace_tracer_get("a..b", &got), CTRACE_INVALID_COMPONENT_NAME),
+			ANSWER(ctrace_tracer_get(endless_name, &got), CTRACE_INVALID_COMPONENT_NAME),
+			ANSWER(ctrace_tracer_get("x", NULL), CTRACE_FAILURE),
+			ANSWER(ctrace_configure(no_text), CTRACE_SYNTAX_ERROR),
+			ANSWER(ctrace_configure(endless_name), CTRACE_SYNTAX_ERROR),
+			ANSWER(ctrace_level_set(NULL, 5), CTRACE_INVALID_TRACE_LEVEL),
+			ANSWER(ctrace_level_set(endless_name, 0), CTRACE_INVALID_COMPONENT_NAME),
+			ANSWER(ctrace_level_get(NULL, NULL), CTRACE_FAILURE),
+			ANSWER(ctrace_level_get("a..b", &level), CTRACE_INVALID_COMPONENT_NAME),
+			ANSWER(ctrace_dest_set("x", no_text, CTRACE_DEST_ADD), CTRACE_INVALID_EMITTER_NAME),
+			ANSWER(ctrace_dest_set("x", endless_name, CTRACE_DEST_ADD), CTRACE_INVALID_EMITTER_NAME),
+			ANSWER(ctrace_dest_set("x", "TEXTFILE", CTRACE_DEST_REMOVE | 0xFFFFFFF0), CTRACE_EMITTER_NOT_FOUND),
+			ANSWER(ctrace_component_property_set(no_text, "P", "v"), CTRACE_INVALID_COMPONENT_NAME),
+			ANSWER(ctrace_component_property_set("x", no_text, "v"), CTRACE_INVALID_PROP_NAME),
+			ANSWER(ctrace_component_property_set("x", endless_name, "v"), CTRACE_INVALID_PROP_NAME),
+			ANSWER(ctrace_component_property_set("x", "P", no_text), CTRACE_OK),
+			ANSWER(ctrace_component_property_get("x", "P", value, NULL), CTRACE_FAILURE),
+			ANSWER(ctrace_component_property_get("x", "Q", value, &huge), CTRACE_PROPERTY_NOT_FOUND),
+			ANSWER(ctrace_component_property_get("x", "P", value, &none), CTRACE_BUFFER_TOO_SMALL),
+			ANSWER(ctrace_emitter_property_set(no_text, "P", "v"), CTRACE_INVALID_EMITTER_NAME),
+			ANSWER(ctrace_emitter_property_set("NOBODY", "P", "v"), CTRACE_EMITTER_NOT_FOUND),
+			ANSWER(ctrace_emitter_property_set("ES", no_text, "v"), CTRACE_INVALID_PROP_NAME),
+			ANSWER(ctrace_emitter_property_get("TEXTFILE", "FORMAT", value, NULL), CTRACE_FAILURE),
+			ANSWER(ctrace_emit(&tracer, 99, 1, NULL, 0), CTRACE_INVALID_TRACE_LEVEL),
+			ANSWER(ctrace_emit(&tracer, CTRACE_INFO, 1, NULL, UINT32_MAX), CTRACE_NOT_ENOUGH_MEMORY),
+			ANSWER(ctrace_emit(&tracer, CTRACE_INFO, 1, NULL, CTRACE_MAX_ITEMS + 1), CTRACE_NOT_ENOUGH_MEMORY),
+			ANSWER(emit(CTRACE_TYPE_TEXT, "x", UINT32_MAX), CTRACE_NOT_ENOUGH_MEMORY),
+			ANSWER(emit(CTRACE_TYPE_TEXT, "x", CTRACE_MAX_ITEM_SIZE + 1), CTRACE_NOT_ENOUGH_MEMORY),
+			ANSWER(emit(UINT32_MAX, "x", 1), CTRACE_OK),
+			ANSWER(ctrace_emit(&nameless, CTRACE_INFO, 1, NULL, 0), CTRACE_INVALID_COMPONENT_NAME),
+			ANSWER(ctrace_emit(&too_long, CTRACE_INFO, 1, NULL, 0), CTRACE_INVALID_COMPONENT_NAME),
+			ANSWER(ctrace_flush(UINT32_MAX), CTRACE_OK),
+		};
+
+		CHECK(answers);
+	}
+	(void)ctrace_emit(&old, CTRACE_INFO, 1, NULL, 0);
+	/* Its length; the value was not written to, as it has no byte. */
+	REQUIRE(none == 0 && got == NULL);
+	ctrace_stats_get(NULL);
+	for (int number = -1; number < 100; number++)
+		REQUIRE(ctrace_status_name((enum ctrace_status)number)[0] != '\0' &&
+			ctrace_status_text((enum ctrace_status)number)[0] != '\0' &&
+			ctrace_loss_name((enum ctrace_loss)number)[0] != '\0');
+}
+
+static uint32_t never(struct ctrace_ctss *ctss)
+{
+	(void)ctss;
+	return 0;
+}
+
+static void wrong_macros(void)
+{
+	struct ctrace_display *shown = at_the_edge(VALUE, NULL, 8);
+	struct ctrace_display whole = { .size = sizeof whole };
+	struct ctrace_outcome unknown;
+	struct ctrace_tracer *got;
+
+	memset(endless_name, 'A', sizeof endless_name - 1);
+	memset(&unknown, 0xFF, sizeof unknown);
+	REQUIRE(ctrace_routine_register("STARTER", never) == CTRACE_OK);
+	REQUIRE(define((struct ctrace_define){ CTRACE_DEFINE_INIT, .name = "GOOD", .startnam = "STARTER" }) == CTRACE_RC_OK);
+	{
+		const struct answer answers[] = {
+			ANSWER(ctrace_component_define(NULL, NULL), CTRACE_RC_ABEND),
+			ANSWER(ctrace_component_define(NULL, &outcome), CTRACE_RC_ABEND),
+			ANSWER(define((struct ctrace_define){ .size = 0 }), CTRACE_RC_ABEND),
+			ANSWER(define((struct ctrace_define){ .size = 4 }), CTRACE_RC_ABEND),
+			ANSWER(define((struct ctrace_define){ .size = UINT32_MAX }), CTRACE_RC_ABEND),
+			ANSWER(define((struct ctrace_define){ CTRACE_DEFINE_INIT }), CTRACE_RC_ABEND),
+			ANSWER(define((struct ctrace_define){ .size = sizeof(struct ctrace_define), .version = 99, .service = 1 }),
+			       CTRACE_RC_ABEND),
+			ANSWER(define((struct ctrace_define){
+				       .size = sizeof(struct ctrace_define), .version = CTRACE_PLIST_VERSION, .service = 99 }),
+			       CTRACE_RC_ABEND),
+			ANSWER(define((struct ctrace_define){ CTRACE_DEFINE_INIT, .name = endless_name, .startnam = "STARTER" }),
+			       CTRACE_RC_ABEND),
+			ANSWER(ctrace_component_delete(NULL, NULL), CTRACE_RC_ABEND),
+			ANSWER(delete ((struct ctrace_delete){ .size = 1 }), CTRACE_RC_ABEND),
+			ANSWER(delete ((struct ctrace_delete){ CTRACE_DELETE_INIT, .name = "NOBODY" }), CTRACE_RC_EXISTS),
+			ANSWER(ctrace_trace_ct(NULL, NULL), CTRACE_RC_ABEND),
+			ANSWER(command((struct ctrace_trace_ct){ .size = 1 }), CTRACE_RC_ABEND),
+			ANSWER(command((struct ctrace_trace_ct){ CTRACE_TRACE_CT_INIT, .name = "GOOD", .state = 99 }), CTRACE_RC_ABEND),
+			ANSWER(ctrace_component_display("GOOD", NULL, NULL), CTRACE_FAILURE),
+			ANSWER(ctrace_component_display(no_text, NULL, &whole), CTRACE_INVALID_COMPONENT_NAME),
+			ANSWER(ctrace_component_display("GOOD", endless_name, &whole), CTRACE_INVALID_COMPONENT_NAME),
+			ANSWER(ctrace_component_display("NOBODY", NULL, &whole), CTRACE_NOT_FOUND),
+			ANSWER(ctrace_component_tracer(no_text, NULL, &got), CTRACE_INVALID_COMPONENT_NAME),
+			ANSWER(ctrace_component_tracer("NOBODY", NULL, &got), CTRACE_NOT_FOUND),
+			ANSWER(ctrace_component_tracer("GOOD", NULL, NULL), CTRACE_FAILURE),
+			ANSWER(ctrace_routine_register(no_text, never), CTRACE_INVALID_COMPONENT_NAME),
+			ANSWER(ctrace_routine_register(endless_name, never), CTRACE_INVALID_COMPONENT_NAME),
+			ANSWER(ctrace_wto(UINT64_MAX, "x"), CTRACE_NOT_FOUND),
+			ANSWER(ctrace_wto(0, no_text), CTRACE_FAILURE),
+		};
+
+		CHECK(answers);
+	}
+	REQUIRE(ctrace_outcome_text(NULL)[0] != '\0' && ctrace_outcome_text(&unknown)[0] != '\0');
+	/* No byte more than the caller says that there is. */
+	shown->size = 8;
+	REQUIRE(ctrace_component_display("GOOD", NULL, shown) == CTRACE_OK);
+	whole.size = UINT32_MAX;
+	REQUIRE(ctrace_component_display("GOOD", NULL, &whole) == CTRACE_OK);
+}
+
+static void wrong_buffers(void)
+{
+	unsigned char *buffer = at_the_edge(DATA, NULL, 100);
+	struct ctrace_tbwc tbwc = { .word = 0 };
+	size_t used = 0, beyond = SIZE_MAX;
+	const struct answer answers[] = {
+		ANSWER(ctrace_cte_add(NULL, 0, NULL, 1, NULL, 0), false),
+		ANSWER(ctrace_cte_add(NULL, 100, &used, 1, NULL, 0), false),
+		ANSWER(ctrace_cte_add(buffer, 100, NULL, 1, NULL, 0), false),
+		ANSWER(ctrace_cte_add(buffer, 100, &beyond, 1, NULL, 0), false),
+		ANSWER(ctrace_cte_add(buffer, SIZE_MAX, &used, 1, buffer, SIZE_MAX), false),
+		ANSWER(ctrace_cte_add(buffer, 100, &used, 1, buffer, 83), false),
+		ANSWER(ctrace_tbwc_init(NULL, buffer, 100, CTRACE_PAGEABLE), CTRACE_UNSUPPORTED),
+		ANSWER(ctrace_tbwc_init(&tbwc, NULL, 100, CTRACE_PAGEABLE), CTRACE_UNSUPPORTED),
+		ANSWER(ctrace_tbwc_init(&tbwc, buffer, 0, CTRACE_PAGEABLE), CTRACE_UNSUPPORTED),
+		ANSWER(ctrace_tbwc_init(&tbwc, buffer, 100, 99), CTRACE_UNSUPPORTED),
+		ANSWER(ctrace_tbwc_init(&tbwc, buffer, SIZE_MAX, CTRACE_FIXED), CTRACE_UNSUPPORTED),
+		ANSWER(ctrace_tbwc_state(NULL), 0),
+		ANSWER(ctrace_tbwc_sequence(NULL), 0),
+		ANSWER(ctrace_tbwc_change(NULL, NULL), false),
+		ANSWER(change(NULL, CTRACE_TBWC_FILLING), false),
+		ANSWER(ctrace_tbwc_change(&tbwc, NULL), false),
+		ANSWER(change(&tbwc, 99), false),
+		ANSWER(ctrace_write_buffer(NULL, NULL), CTRACE_WR_REFUSED),
+		ANSWER(ctrace_write_buffer(&(struct ctrace_write){ .size = 1 }, NULL), CTRACE_WR_REFUSED),
+		ANSWER(ctrace_write_buffer(&(struct ctrace_write){ CTRACE_WRITE_INIT, .token = UINT64_MAX }, NULL), CTRACE_WR_REFUSED),
+	};
+
+	CHECK(answers);
+	ctrace_tbwc_fini(NULL);
+	ctrace_tbwc_fini(&tbwc);
+	REQUIRE(used == 0 && tbwc.word == 0);
+}
+
 static void every_case(void (*body)(void))
 {
 	scenario_begin("mftrace.level = debug\nmftrace.dest = es\nctrace.overflow = block\n");
@@ -283,12 +493,31 @@ static void no_answer_is_longer_than_its_place(void **state)
 	every_case(sizes_of_answers);
 }
 
+static void a_native_call_with_wrong_arguments_says_so(void **state)
+{
+	(void)state;
+	every_case(wrong_names_and_places);
+}
+
+static void a_macro_with_wrong_arguments_says_so(void **state)
+{
+	(void)state;
+	every_case(wrong_macros);
+}
+
+static void a_buffer_that_cannot_be_is_refused(void **state)
+{
+	(void)state;
+	every_case(wrong_buffers);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(reserved_bits_change_nothing),       cmocka_unit_test(a_name_without_an_end_is_refused_in_time),
-		cmocka_unit_test(null_and_handles_that_nobody_gave),  cmocka_unit_test(no_item_is_read_beyond_what_it_may_have),
-		cmocka_unit_test(no_answer_is_longer_than_its_place),
+		cmocka_unit_test(reserved_bits_change_nothing),         cmocka_unit_test(a_name_without_an_end_is_refused_in_time),
+		cmocka_unit_test(null_and_handles_that_nobody_gave),    cmocka_unit_test(no_item_is_read_beyond_what_it_may_have),
+		cmocka_unit_test(no_answer_is_longer_than_its_place),   cmocka_unit_test(a_native_call_with_wrong_arguments_says_so),
+		cmocka_unit_test(a_macro_with_wrong_arguments_says_so), cmocka_unit_test(a_buffer_that_cannot_be_is_refused),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

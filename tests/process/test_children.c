@@ -357,10 +357,70 @@ static void a_failed_exec_leaves_the_process_tracing(void **state)
 	scenario_end();
 }
 
+/* ---- a parent that goes on ---- */
+
+static struct ctrace_tracer parents = CTRACE_TRACER("parents.own");
+
+static bool tool_says(const char *text)
+{
+	char line[1000];
+	bool found = false;
+	FILE *file = fopen("tool.out", "r");
+
+	REQUIRE(file != NULL);
+	while (fgets(line, sizeof line, file) != NULL)
+		found |= strstr(line, text) != NULL;
+	REQUIRE(fclose(file) == 0);
+	return found;
+}
+
+static void fork_before_the_parent_registers_another(void)
+{
+	int go[2], status;
+	char byte = 0, command[100];
+	pid_t pid;
+
+	trace_numbers(0, 1, 10);
+	REQUIRE(pipe(go) == 0);
+	pid = fork();
+	REQUIRE(pid >= 0);
+	if (pid == 0) {
+		/* Its first event comes when the parent has registered a component with an output of its own. */
+		REQUIRE(read(go[0], &byte, 1) == 1);
+		trace_numbers(1, 1, 10);
+		REQUIRE(ctrace_flush(60000) == CTRACE_OK);
+		(void)snprintf(command, sizeof command, "list -a -p %d", (int)getpid());
+		REQUIRE(run_tool(command) == 0);
+		REQUIRE(tool_says("family") && !tool_says("parents.own"));
+		REQUIRE(files("out/*.binfile.*") == 1); /* the parent's */
+		/* The same name is another component here. */
+		CTRACE(&parents, CTRACE_INFO, 2, CTRACE_U64(1));
+		REQUIRE(ctrace_flush(60000) == CTRACE_OK);
+		REQUIRE(files("out/*.binfile.*") == 1);
+		exit(0);
+	}
+	REQUIRE(ctrace_configure("mftrace.dest.parents.own = binfile") == CTRACE_OK);
+	CTRACE(&parents, CTRACE_INFO, 3, CTRACE_U64(1));
+	REQUIRE(ctrace_flush(60000) == CTRACE_OK);
+	REQUIRE(write(go[1], "g", 1) == 1);
+	REQUIRE(waitpid(pid, &status, 0) == pid && status == 0);
+}
+
+static void a_child_has_the_components_of_the_fork_and_no_later_ones(void **state)
+{
+	(void)state;
+	scenario_begin(LINES_CONFIG "mftrace.emitter.binfile#location = out\n");
+	scenario_run(fork_before_the_parent_registers_another);
+	check_all("out/*.log", 2, 10);
+	assert_int_equal(scenario_folders(), 0);
+	scenario_end();
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(parent_and_child_have_files_of_their_own),
+		cmocka_unit_test(a_child_has_the_components_of_the_fork_and_no_later_ones),
 		cmocka_unit_test(a_fork_storm_under_tracing_threads_neither_hangs_nor_doubles),
 		cmocka_unit_test(a_child_that_does_not_trace_makes_nothing),
 		cmocka_unit_test(children_keep_what_was_open),

@@ -222,7 +222,7 @@ static unsigned rings_of(uint64_t data_size)
 	for (size_t i = 0; i < found.gl_pathc; i++) {
 		struct stat info;
 
-		if (stat(found.gl_pathv[i], &info) == 0 && (uint64_t)info.st_size == data_size + 4096)
+		if (stat(found.gl_pathv[i], &info) == 0 && (uint64_t)info.st_size == data_size + 8192) /* its head has two pages */
 			count++;
 	}
 	globfree(&found);

@@ -8,9 +8,11 @@
  */
 #include "traces.h"
 
+#include <dlfcn.h>
+#include <linux/futex.h>
 #include <mfctf.h>
-#include <sched.h>
 #include <semaphore.h>
+#include <sys/syscall.h>
 
 #define BY_NAME (CTF_FLAG_COMPID_STRING | CTF_FLAG_COMP_NAME_NULL_TERM | CTF_FLAG_PROP_NAME_NULL_TERM | CTF_FLAG_PROP_VALUE_NULL_TERM)
 
@@ -589,47 +591,50 @@ static void *define_held(void *argument)
 struct command_thread {
 	pthread_t thread;
 	void (*body)(void);
-	pid_t id;      /* once it has begun */
+	sem_t looks;   /* raised before it sleeps on a word of the library, and at its end */
 	bool has_done; /* what it was to do */
 };
+static __thread struct command_thread *self; /* NULL on any other thread */
+
+/*
+ * Found before the C library's by libctrace.so, which waits for another command in
+ * syscall(SYS_futex, ..., FUTEX_WAIT, ...); its locks are the C library's and do not come by here.
+ * So a command that waits is told from one that is held up for a moment.
+ */
+__attribute__((visibility("default"))) long syscall(long number, ...)
+{
+	static long (*next)(long, ...);
+	long arguments[6];
+	va_list list;
+
+	va_start(list, number);
+	for (unsigned i = 0; i < 6; i++)
+		arguments[i] = va_arg(list, long);
+	va_end(list);
+	if (next == NULL)
+		*(void **)&next = dlsym(RTLD_NEXT, "syscall");
+	if (self != NULL && number == SYS_futex && (arguments[1] & FUTEX_CMD_MASK) == FUTEX_WAIT)
+		REQUIRE(sem_post(&self->looks) == 0);
+	return next(number, arguments[0], arguments[1], arguments[2], arguments[3], arguments[4], arguments[5]);
+}
 
 static void *run_command(void *argument)
 {
-	struct command_thread *command = argument;
-
-	__atomic_store_n(&command->id, gettid(), __ATOMIC_RELEASE);
-	command->body();
-	__atomic_store_n(&command->has_done, true, __ATOMIC_RELEASE);
+	self = argument;
+	self->body();
+	__atomic_store_n(&self->has_done, true, __ATOMIC_RELEASE);
+	REQUIRE(sem_post(&self->looks) == 0);
 	return NULL;
 }
 
-static bool is_asleep(pid_t thread)
-{
-	char path[64], state = '\0';
-	FILE *file;
-
-	(void)snprintf(path, sizeof path, "/proc/self/task/%d/stat", (int)thread);
-	file = fopen(path, "r");
-	if (file == NULL)
-		return false; /* it has ended */
-	REQUIRE(fscanf(file, "%*d (%*[^)]) %c", &state) == 1);
-	(void)fclose(file);
-	return state == 'S';
-}
-
-/* Starts it, and looks on until it sleeps or has done. */
+/* Starts it, and comes back when it sleeps or has done. */
 static bool waits(struct command_thread *command, void (*body)(void))
 {
-	pid_t id;
-
 	*command = (struct command_thread){ .body = body };
+	REQUIRE(sem_init(&command->looks, 0, 0) == 0);
 	REQUIRE(pthread_create(&command->thread, NULL, run_command, command) == 0);
-	while ((id = __atomic_load_n(&command->id, __ATOMIC_ACQUIRE)) == 0)
-		(void)sched_yield();
-	while (!__atomic_load_n(&command->has_done, __ATOMIC_ACQUIRE))
-		if (is_asleep(id))
-			return !__atomic_load_n(&command->has_done, __ATOMIC_ACQUIRE);
-	return false;
+	wait_for(&command->looks);
+	return !__atomic_load_n(&command->has_done, __ATOMIC_ACQUIRE);
 }
 
 static void command_held(void)

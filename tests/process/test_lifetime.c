@@ -313,7 +313,7 @@ static long agent_switches(void)
 
 			is_agent |= strstr(line, "Name:\tctrace-agent") != NULL;
 			if (is_agent && sscanf(line, "voluntary_ctxt_switches: %ld", &count) == 1)
-				switches = count;
+				switches = (switches < 0 ? 0 : switches) + count;
 		}
 		(void)fclose(file);
 	}

@@ -93,7 +93,7 @@ static void emit(size_t size, uint64_t number)
 		if (ct_ring_open_window(&ring, &lane, size))
 			break;
 		if (ring.head->overflow == CT_OVERFLOW_DISCARD) {
-			ct_ring_count_lost(&ring, CTRACE_LOSS_DISCARDED);
+			ct_ring_count_lost(&ring, CTRACE_LOSS_DISCARDED, 0);
 			tally.lost++;
 			return;
 		}
@@ -171,7 +171,7 @@ static void run(uint32_t overflow)
 	memset(&ring, 0, sizeof ring);
 	finished = 0;
 	assert_int_equal(ct_ring_create(&ring, &private, 0, CAPACITY), CTRACE_OK);
-	ring.head->overflow = overflow;
+	ring.head->overflow = ring.overflow = overflow;
 	assert_int_equal(pthread_create(&producer, NULL, produce, NULL), 0);
 	consume();
 	assert_int_equal(pthread_join(producer, NULL), 0);

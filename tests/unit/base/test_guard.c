@@ -1,5 +1,5 @@
 /*
- * test_guard.c - the mark of a locked section belongs to one thread.
+ * test_guard.c - in a locked section no handler runs and no cancellation acts; what was before is there again after it.
  *
  * Copyright The ctrace authors.  SPDX-License-Identifier: Apache-2.0
  */
@@ -11,6 +11,11 @@
 
 #include <errno.h>
 #include <pthread.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <sys/resource.h>
+#include <sys/wait.h>
+#include <unistd.h>
 
 #include "base/base.h"
 
@@ -52,10 +57,161 @@ static void a_lock_raises_the_mark_while_it_is_held(void **state)
 	assert_int_equal(pthread_mutex_trylock(&first), 0);
 }
 
+static volatile sig_atomic_t handled;
+
+static void handle(int signal)
+{
+	handled = signal;
+}
+
+static void a_handler_waits_for_the_end_of_the_section(void **state)
+{
+	struct sigaction action = { .sa_handler = handle };
+
+	(void)state;
+	assert_int_equal(sigaction(SIGUSR1, &action, NULL), 0);
+	ct_guard_enter();
+	ct_guard_enter();
+	assert_int_equal(raise(SIGUSR1), 0);
+	assert_int_equal(handled, 0);
+	ct_guard_leave();
+	assert_int_equal(handled, 0);
+	ct_guard_leave();
+	assert_int_equal(handled, SIGUSR1);
+}
+
+static void *cancelled_in_section(void *out)
+{
+	pthread_mutex_t *mutex = out;
+
+	ct_guard_lock(mutex);
+	pthread_testcancel();
+	ct_guard_unlock(mutex);
+	pthread_testcancel();
+	return NULL;
+}
+
+static void a_cancelled_thread_releases_its_lock(void **state)
+{
+	pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER;
+	pthread_t thread;
+	void *result;
+
+	(void)state;
+	assert_int_equal(pthread_mutex_lock(&mutex), 0);
+	assert_int_equal(pthread_create(&thread, NULL, cancelled_in_section, &mutex), 0);
+	assert_int_equal(pthread_cancel(thread), 0);
+	assert_int_equal(pthread_mutex_unlock(&mutex), 0);
+	assert_int_equal(pthread_join(thread, &result), 0);
+	assert_ptr_equal(result, PTHREAD_CANCELED);
+	assert_int_equal(pthread_mutex_trylock(&mutex), 0);
+}
+
+static void cancel_myself(void)
+{
+	CT_CANCEL_OFF();
+	(void)pthread_cancel(pthread_self());
+	pthread_testcancel();
+}
+
+static void command(unsigned *steps)
+{
+	CT_CANCEL_OFF();
+	cancel_myself();
+	*steps = 1;
+	pthread_testcancel();
+	*steps = 2;
+}
+
+static void *cancelled_in_a_command(void *argument)
+{
+	command(argument);
+	pthread_testcancel();
+	*(unsigned *)argument = 3;
+	return NULL;
+}
+
+static void the_mask_of_before_is_known_inside(void **state)
+{
+	sigset_t mask, own;
+
+	(void)state;
+	(void)sigemptyset(&own);
+	(void)sigaddset(&own, SIGUSR2);
+	assert_int_equal(pthread_sigmask(SIG_BLOCK, &own, NULL), 0);
+	for (int round = 0; round < 2; round++) {
+		ct_guard_mask(&mask);
+		assert_int_equal(sigismember(&mask, SIGUSR2), 1);
+		assert_int_equal(sigismember(&mask, SIGTERM), 0);
+		if (round == 0)
+			ct_guard_enter();
+	}
+	ct_guard_leave();
+	assert_int_equal(pthread_sigmask(SIG_UNBLOCK, &own, NULL), 0);
+}
+
+/* Signals may come all the while. */
+static void a_cancellation_waits_for_the_end_of_a_command(void **state)
+{
+	unsigned steps = 0;
+	pthread_t thread;
+	sigset_t mask;
+	void *result;
+
+	(void)state;
+	assert_int_equal(pthread_create(&thread, NULL, cancelled_in_a_command, &steps), 0);
+	assert_int_equal(pthread_join(thread, &result), 0);
+	assert_ptr_equal(result, PTHREAD_CANCELED);
+	assert_int_equal(steps, 2);
+	{
+		CT_CANCEL_OFF();
+		assert_int_equal(pthread_sigmask(SIG_SETMASK, NULL, &mask), 0);
+		assert_int_equal(sigismember(&mask, SIGUSR1), 0);
+		assert_int_equal(ct_thread_locked, 0);
+	}
+	assert_int_equal(ct_cancel_off(), PTHREAD_CANCEL_ENABLE);
+	assert_int_equal(ct_cancel_off(), PTHREAD_CANCEL_DISABLE);
+	ct_cancel_restore(&(int){ PTHREAD_CANCEL_ENABLE });
+	assert_int_equal(ct_cancel_off(), PTHREAD_CANCEL_ENABLE);
+	ct_cancel_restore(&(int){ PTHREAD_CANCEL_ENABLE });
+}
+
+/* In a child: the signal at its default would end it. */
+static void a_file_size_limit_raises_no_signal(void **state)
+{
+	pid_t child = fork();
+	int status;
+
+	(void)state;
+	if (child == 0) {
+		const struct rlimit limit = { 0, RLIM_INFINITY };
+		char path[] = "/tmp/guard-XXXXXX";
+		int fd = mkstemp(path);
+		sigset_t pending;
+
+		(void)unlink(path);
+		(void)signal(SIGXFSZ, SIG_DFL);
+		if (fd < 0 || setrlimit(RLIMIT_FSIZE, &limit) != 0)
+			_exit(2);
+		ct_guard_enter();
+		if (ftruncate(fd, 4096) == 0 || errno != EFBIG)
+			_exit(3);
+		ct_guard_leave();
+		_exit(errno == EFBIG && sigpending(&pending) == 0 && sigismember(&pending, SIGXFSZ) == 0 ? 0 : 4);
+	}
+	assert_int_equal(waitpid(child, &status, 0), child);
+	assert_int_equal(status, 0);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = { cmocka_unit_test(each_thread_has_its_own),
-					    cmocka_unit_test(a_lock_raises_the_mark_while_it_is_held) };
+					    cmocka_unit_test(a_lock_raises_the_mark_while_it_is_held),
+					    cmocka_unit_test(a_handler_waits_for_the_end_of_the_section),
+					    cmocka_unit_test(a_cancelled_thread_releases_its_lock),
+					    cmocka_unit_test(a_cancellation_waits_for_the_end_of_a_command),
+					    cmocka_unit_test(the_mask_of_before_is_known_inside),
+					    cmocka_unit_test(a_file_size_limit_raises_no_signal) };
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

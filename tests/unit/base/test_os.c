@@ -11,11 +11,16 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <linux/fs.h>
 #include <pthread.h>
+#include <sched.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/ioctl.h>
+#include <sys/mount.h>
+#include <sys/resource.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -441,6 +446,70 @@ static void our_threads_take_no_signals_and_leave_the_callers_mask_alone(void **
 	assert_int_equal(ct_os_thread_start(tell_facts, &facts, "ctrace-test", &thread), CTRACE_OS_ERROR);
 }
 
+struct origins {
+	sigset_t mask;
+	bool is_own, has_mask;
+	bool child_is_own;
+	int policy, cpus;
+};
+
+static void *look_at_origins(void *argument)
+{
+	struct origins *origins = argument;
+	cpu_set_t cpus;
+	int status;
+	pid_t pid;
+
+	origins->is_own = ct_os_thread_is_own();
+	origins->has_mask = ct_os_thread_mask(&origins->mask);
+	origins->policy = sched_getscheduler(0);
+	(void)sched_getaffinity(0, sizeof cpus, &cpus);
+	origins->cpus = CPU_COUNT(&cpus);
+	pid = fork();
+	if (pid == 0) {
+		sigset_t mask;
+
+		ct_os_thread_child();
+		(void)pthread_sigmask(SIG_SETMASK, NULL, &mask);
+		for (int signal = 1; signal <= 31; signal++)
+			if (sigismember(&mask, signal) != sigismember(&origins->mask, signal))
+				_exit(1);
+		_exit(ct_os_thread_is_own() ? 2 : 0);
+	}
+	origins->child_is_own = waitpid(pid, &status, 0) != pid || status != 0;
+	return NULL;
+}
+
+/* Whatever the thread is that starts them; what it blocks is known to them, also when it starts
+ * them in a locked section. */
+static void our_threads_are_ordinary_and_know_the_programs_mask(void **state)
+{
+	const struct sched_param none = { .sched_priority = 0 };
+	struct origins origins = { .policy = -1 };
+	cpu_set_t all, one;
+	sigset_t mask;
+	pthread_t thread;
+
+	(void)state;
+	assert_false(ct_os_thread_mask(&mask));
+	ct_os_thread_child(); /* nothing, here */
+	(void)sched_getaffinity(0, sizeof all, &all);
+	CPU_ZERO(&one);
+	CPU_SET((size_t)sched_getcpu(), &one);
+	assert_int_equal(sched_setaffinity(0, sizeof one, &one), 0);
+	assert_int_equal(sched_setscheduler(0, SCHED_BATCH, &none), 0);
+	ct_guard_enter();
+	assert_int_equal(ct_os_thread_start(look_at_origins, &origins, "ctrace-test", &thread), CTRACE_OK);
+	ct_guard_leave();
+	assert_int_equal(pthread_join(thread, NULL), 0);
+	assert_int_equal(sched_setaffinity(0, sizeof all, &all), 0);
+	assert_int_equal(sched_setscheduler(0, SCHED_OTHER, &none), 0);
+	assert_true(origins.is_own && origins.has_mask && !origins.child_is_own);
+	assert_int_equal(origins.policy, SCHED_OTHER);
+	assert_int_equal(origins.cpus, CPU_COUNT(&all));
+	assert_int_equal(sigismember(&origins.mask, SIGTERM), 0);
+}
+
 static void a_thread_exists_until_it_has_ended(void **state)
 {
 	struct facts facts = { 0 };
@@ -484,14 +553,14 @@ static void a_descriptor_of_ours_is_never_one_of_the_first_three(void **state)
 	assert_true((fcntl(fd, F_GETFD) & FD_CLOEXEC) != 0);
 	assert_int_equal(fcntl(0, F_GETFD), -1);
 	ct_os_close(&fd);
-	fd = ct_os_above_standard(open("f", O_RDONLY | O_CLOEXEC));
+	fd = ct_os_high(open("f", O_RDONLY | O_CLOEXEC));
 	assert_true(fd > 2);
 	assert_int_equal(dup2(kept, 0), 0);
 	assert_int_equal(close(kept), 0);
-	assert_int_equal(ct_os_above_standard(fd), fd);
+	assert_int_equal(ct_os_high(fd), fd);
 	ct_os_close(&fd);
 	errno = EMFILE;
-	assert_int_equal(ct_os_above_standard(-1), -1);
+	assert_int_equal(ct_os_high(-1), -1);
 	assert_int_equal(errno, EMFILE);
 }
 
@@ -512,7 +581,10 @@ static void a_descriptor_is_known_by_its_file(void **state)
 	assert_false(ct_os_is_file(fd, &id));
 	assert_int_equal(errno, ENOSPC);
 	other = open("program's", O_RDWR | O_CREAT | O_CLOEXEC, 0600);
-	assert_int_equal(other, fd);
+	assert_true(other >= 0);
+	assert_int_equal(dup2(other, fd), fd);
+	assert_int_equal(close(other), 0);
+	other = fd;
 	assert_false(ct_os_is_file(fd, &id));
 	ct_os_close_file(&fd, &id);
 	assert_int_equal(fd, -1);
@@ -537,9 +609,280 @@ static void a_folder_made_by_somebody_else_meanwhile_keeps_its_mode(void **state
 	ct_os_fail(CT_OS_MKDIR, 0, 0, 0);
 }
 
+/* ---- allocating ---- */
+
+/* An allocation of more than this is interrupted, as by a timer that is faster than the file system; 0: every one, UINT64_MAX: none. */
+static uint64_t interrupted_above = UINT64_MAX;
+static unsigned allocations;
+
+int posix_fallocate(int fd, off_t offset, off_t size)
+{
+	allocations++;
+	if ((uint64_t)size > interrupted_above || interrupted_above == 0)
+		return EINTR;
+	return fallocate(fd, 0, offset, size) == 0 ? 0 : errno;
+}
+
+static void an_allocation_that_signals_interrupt_ends(void **state)
+{
+	struct stat info;
+	int fd;
+
+	(void)state;
+	assert_int_equal(ct_os_open_file(AT_FDCWD, "file", O_RDWR | O_CREAT, &fd), CTRACE_OK);
+	(void)alarm(60); /* in place of a hang */
+	/* What a signal undoes is done in pieces that are faster. */
+	interrupted_above = 1 << 20;
+	assert_int_equal(ct_os_allocate(fd, 4096, (5 << 20) + 1), CTRACE_OK);
+	assert_int_equal(fstat(fd, &info), 0);
+	assert_int_equal(info.st_size, 4096 + (5 << 20) + 1);
+	interrupted_above = 0;
+	errno = 0;
+	allocations = 0;
+	assert_int_equal(ct_os_allocate(fd, 0, 4096), CTRACE_OS_ERROR);
+	assert_int_equal(errno, EINTR);
+	assert_true(allocations > 10);
+	interrupted_above = UINT64_MAX;
+	(void)alarm(0);
+	assert_int_equal(close(fd), 0);
+}
+
+static void a_file_size_limit_is_what_the_process_has(void **state)
+{
+	struct rlimit limit, before;
+
+	(void)state;
+	assert_int_equal(getrlimit(RLIMIT_FSIZE, &before), 0);
+	limit = before;
+	limit.rlim_cur = 12345;
+	assert_int_equal(setrlimit(RLIMIT_FSIZE, &limit), 0);
+	assert_int_equal(ct_os_file_limit(), 12345);
+	assert_int_equal(setrlimit(RLIMIT_FSIZE, &before), 0);
+	if (before.rlim_cur == RLIM_INFINITY)
+		assert_true(ct_os_file_limit() == UINT64_MAX);
+}
+
+/* 0: its blocks are written in place; 77: there can be no such file system here. */
+static int store_on_btrfs(void)
+{
+	int fd, flags = 0;
+
+	if (geteuid() != 0 || unshare(CLONE_NEWNS) != 0 || mount(NULL, "/", NULL, MS_REC | MS_PRIVATE, NULL) != 0 ||
+	    system("exec >/dev/null 2>&1; truncate -s 120M image && mkfs.btrfs -q image && mkdir m && mount -o loop image m") != 0)
+		return 77;
+	if (ct_os_open_file(AT_FDCWD, "m/file", O_RDWR | O_CREAT, &fd) != CTRACE_OK)
+		return 1;
+	if (ioctl(fd, FS_IOC_GETFLAGS, &flags) != 0 || (flags & FS_NOCOW_FL) != 0)
+		return 2;
+	ct_os_store_in_place(fd);
+	if (ioctl(fd, FS_IOC_GETFLAGS, &flags) != 0 || (flags & FS_NOCOW_FL) == 0)
+		return 3;
+	(void)close(fd);
+	return umount("m") == 0 ? 0 : 4;
+}
+
+static void a_file_system_that_copies_is_told_not_to(void **state)
+{
+	int fd, status;
+	pid_t child;
+
+	(void)state;
+	assert_int_equal(ct_os_open_file(AT_FDCWD, "file", O_RDWR | O_CREAT, &fd), CTRACE_OK);
+	errno = 4711;
+	ct_os_store_in_place(fd); /* nothing on others */
+	ct_os_store_in_place(-1);
+	assert_int_equal(errno, 4711);
+	assert_int_equal(close(fd), 0);
+	child = fork();
+	if (child == 0)
+		_exit(store_on_btrfs());
+	assert_int_equal(waitpid(child, &status, 0), child);
+	assert_true(WIFEXITED(status));
+	if (WEXITSTATUS(status) == 77)
+		skip(); /* no right to mount, or no btrfs */
+	assert_int_equal(WEXITSTATUS(status), 0);
+}
+
+/* ---- kept files ---- */
+
+static void open_as_another_user(void)
+{
+	struct stat info;
+	int fd;
+
+	if (setresgid(65534, 65534, 65534) != 0 || setresuid(65534, 65534, 65534) != 0)
+		_exit(1);
+	fd = ct_os_open_kept(AT_FDCWD, "own");
+	if (fd < 3 || write(fd, "x", 1) != 1 || fstat(fd, &info) != 0 || (info.st_mode & 07777) != CT_OS_KEPT_MODE)
+		_exit(2);
+	if (ct_os_open_kept(AT_FDCWD, "other") != -1 || errno != EACCES)
+		_exit(3);
+	if (ct_os_open_kept(AT_FDCWD, "none") != -1 || errno != ENOENT)
+		_exit(4);
+	if (ct_os_open_kept(AT_FDCWD, "link") != -1 || errno != ELOOP)
+		_exit(5);
+	_exit(0);
+}
+
+static void a_kept_file_is_opened_by_its_owner_and_stays_kept(void **state)
+{
+	int fd, status;
+	pid_t child;
+
+	(void)state;
+	if (geteuid() != 0)
+		skip(); /* root opens anything */
+	for (int i = 0; i < 2; i++) {
+		fd = open(i == 0 ? "own" : "other", O_RDWR | O_CREAT | O_CLOEXEC, 0400);
+		assert_true(fd >= 0);
+		assert_int_equal(close(fd), 0);
+	}
+	assert_int_equal(chown("own", 65534, 65534) | symlink("own", "link") | chmod(".", 0755), 0);
+	child = fork();
+	if (child == 0)
+		open_as_another_user();
+	assert_int_equal(waitpid(child, &status, 0), child);
+	assert_int_equal(status, 0);
+}
+
+static void a_descriptor_of_ours_has_a_high_number(void **state)
+{
+	struct rlimit before, few;
+	int fd, low;
+
+	(void)state;
+	assert_int_equal(getrlimit(RLIMIT_NOFILE, &before), 0);
+	assert_int_equal(ct_os_open_file(AT_FDCWD, "f", O_RDWR | O_CREAT, &fd), CTRACE_OK);
+	assert_true(fd >= 96 && fd < 1024);
+	assert_true((fcntl(fd, F_GETFD) & FD_CLOEXEC) != 0);
+	low = open("f", O_RDONLY | O_CLOEXEC);
+	assert_true(low < 96); /* the number for a moment is free again */
+	ct_os_close(&fd);
+	/* Under a small limit, as high as that goes; where nothing is free there, any number above 2. */
+	few = (struct rlimit){ .rlim_cur = 8, .rlim_max = before.rlim_max };
+	assert_int_equal(setrlimit(RLIMIT_NOFILE, &few), 0);
+	assert_int_equal(ct_os_open_file(AT_FDCWD, "f", O_RDWR, &fd), CTRACE_OK);
+	assert_int_equal(fd, 6);
+	assert_int_equal(fcntl(low, F_DUPFD_CLOEXEC, 6), 7);
+	ct_os_close(&low);
+	assert_int_equal(ct_os_open_file(AT_FDCWD, "f", O_RDWR, &low), CTRACE_OK);
+	assert_true(low > 2 && low < 6);
+	ct_os_close(&low);
+	ct_os_close(&fd);
+	fd = 7;
+	ct_os_close(&fd);
+	assert_int_equal(setrlimit(RLIMIT_NOFILE, &before), 0);
+}
+
+static void take_all(const char *name)
+{
+	if (strcmp(name, "os.opened") != 0)
+		return;
+	ct_point_set(NULL);
+	assert_int_equal(close_range(3, ~0u, 0), 0);
+	assert_true(open("program's", O_RDWR | O_CREAT, 0600) >= 0);
+}
+
+/* The program closes everything between open() and the move to a high number, and gets the low number for a file of its own. */
+static void a_file_is_compared_with_its_name_before_it_is_touched(void **state)
+{
+	struct stat info;
+	int fd;
+
+	(void)state;
+	assert_int_equal(system("echo precious > \"program's\"; chmod 644 \"program's\""), 0);
+	ct_point_set(take_all);
+	assert_int_equal(ct_os_open_file(AT_FDCWD, "f", O_RDWR | O_CREAT | O_TRUNC, &fd), CTRACE_OK);
+	assert_null(ct_point_reached);
+	assert_int_equal(stat("program's", &info), 0);
+	assert_int_equal(info.st_size, 9);
+	assert_int_equal(info.st_mode & 0777, 0644);
+	assert_int_equal(fcntl(3, F_GETFD), 0); /* the program's own descriptor is open as it was */
+	assert_int_equal(close(3), 0);
+	ct_os_close(&fd);
+}
+
+static void an_interruption_costs_another_try(void **state)
+{
+	struct stat info;
+	int fd;
+
+	(void)state;
+	ct_os_fail(CT_OS_OPEN, 0, 3, EINTR);
+	assert_int_equal(ct_os_open_file(AT_FDCWD, "f", O_RDWR | O_CREAT, &fd), CTRACE_OK);
+	ct_os_fail(CT_OS_TRUNCATE, 0, 3, EINTR);
+	assert_int_equal(ct_os_truncate(fd, 5), CTRACE_OK);
+	ct_os_fail(CT_OS_FSYNC, 0, 3, EINTR);
+	assert_int_equal(ct_os_sync(fd), CTRACE_OK);
+	ct_os_fail(CT_OS_ALLOCATE, 0, 20, EINTR);
+	assert_int_equal(ct_os_allocate(fd, 0, (3u << 20) + 5), CTRACE_OK);
+	assert_int_equal(fstat(fd, &info), 0);
+	assert_int_equal(info.st_size, (3 << 20) + 5);
+	/* But not for ever. */
+	ct_os_fail(CT_OS_ALLOCATE, 0, 1u << 30, EINTR);
+	assert_int_equal(ct_os_allocate(fd, 0, 1 << 20), CTRACE_OS_ERROR);
+	assert_int_equal(errno, EINTR);
+	ct_os_fail(CT_OS_ALLOCATE, 0, 0, 0);
+	ct_os_close(&fd);
+}
+
+static void a_file_that_cannot_be_looked_at_is_not_another_one(void **state)
+{
+	struct ct_file_id id;
+	int fd;
+
+	(void)state;
+	assert_int_equal(ct_os_open_file(AT_FDCWD, "f", O_RDWR | O_CREAT, &fd), CTRACE_OK);
+	id = ct_os_file_id(fd);
+	assert_int_equal(ct_os_identify(fd, &id), CT_OS_SAME);
+	ct_os_fail(CT_OS_STAT, 0, 1, ESTALE);
+	assert_int_equal(ct_os_identify(fd, &id), CT_OS_UNCLEAR);
+	ct_os_fail(CT_OS_STAT, 0, 1, EIO);
+	assert_false(ct_os_is_file(fd, &id));
+	id.inode++;
+	assert_int_equal(ct_os_identify(fd, &id), CT_OS_OTHER);
+	assert_int_equal(ct_os_identify(-1, &id), CT_OS_OTHER);
+	ct_os_close(&fd);
+}
+
+static void renaming_aside_replaces_nothing(void **state)
+{
+	(void)state;
+	assert_int_equal(system("mkdir a b; echo x > a/x; echo y > b/y; echo z > c"), 0);
+	assert_int_equal(ct_os_rename_aside("a", "b"), CTRACE_OS_ERROR);
+	assert_int_equal(errno, EEXIST);
+	assert_int_equal(ct_os_rename_aside("a", "c"), CTRACE_OS_ERROR);
+	assert_int_equal(ct_os_rename_aside("a", "d"), CTRACE_OK);
+	assert_int_equal(access("d/x", F_OK), 0);
+	assert_int_equal(ct_os_rename(AT_FDCWD, "c", "d/x"), CTRACE_OK);
+	assert_int_equal(ct_os_rename(AT_FDCWD, "nothing", "d/x"), CTRACE_NOT_FOUND);
+}
+
+static void a_folder_is_opened_by_its_own_name(void **state)
+{
+	struct stat info;
+	int fd;
+
+	(void)state;
+	assert_int_equal(system("mkdir folder; ln -s folder link"), 0);
+	assert_int_equal(ct_os_open_folder(AT_FDCWD, "folder", &fd), CTRACE_OK);
+	assert_true(fd >= 96);
+	assert_int_equal(ct_os_stat(fd, &info), CTRACE_OK);
+	assert_true(S_ISDIR(info.st_mode));
+	ct_os_close(&fd);
+	assert_int_not_equal(ct_os_open_folder(AT_FDCWD, "link", &fd), CTRACE_OK);
+	assert_int_equal(ct_os_stat_at(AT_FDCWD, "link", &info), CTRACE_OK);
+	assert_true(S_ISLNK(info.st_mode));
+	assert_int_equal(ct_os_stat_at(AT_FDCWD, "none", &info), CTRACE_NOT_FOUND);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
+		cmocka_unit_test_setup_teardown(an_allocation_that_signals_interrupt_ends, set_up, tear_down),
+		cmocka_unit_test_setup_teardown(a_file_size_limit_is_what_the_process_has, set_up, tear_down),
+		cmocka_unit_test_setup_teardown(a_file_system_that_copies_is_told_not_to, set_up, tear_down),
+		cmocka_unit_test_setup_teardown(a_kept_file_is_opened_by_its_owner_and_stays_kept, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(a_new_file_has_mode_0600_whatever_the_umask_is, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(the_descriptor_closes_at_exec_and_blocks_as_usual, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(a_link_is_never_followed, set_up, tear_down),
@@ -559,11 +902,18 @@ int main(void)
 		cmocka_unit_test_setup_teardown(closing_keeps_errno, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(a_sleeper_wakes_when_the_word_changes, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(our_threads_take_no_signals_and_leave_the_callers_mask_alone, set_up, tear_down),
+		cmocka_unit_test_setup_teardown(our_threads_are_ordinary_and_know_the_programs_mask, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(a_thread_exists_until_it_has_ended, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(an_empty_variable_counts_as_none, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(a_descriptor_of_ours_is_never_one_of_the_first_three, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(a_descriptor_is_known_by_its_file, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(a_folder_made_by_somebody_else_meanwhile_keeps_its_mode, set_up, tear_down),
+		cmocka_unit_test_setup_teardown(a_descriptor_of_ours_has_a_high_number, set_up, tear_down),
+		cmocka_unit_test_setup_teardown(a_file_is_compared_with_its_name_before_it_is_touched, set_up, tear_down),
+		cmocka_unit_test_setup_teardown(an_interruption_costs_another_try, set_up, tear_down),
+		cmocka_unit_test_setup_teardown(a_file_that_cannot_be_looked_at_is_not_another_one, set_up, tear_down),
+		cmocka_unit_test_setup_teardown(renaming_aside_replaces_nothing, set_up, tear_down),
+		cmocka_unit_test_setup_teardown(a_folder_is_opened_by_its_own_name, set_up, tear_down),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

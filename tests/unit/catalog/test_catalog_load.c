@@ -242,6 +242,41 @@ static void mistakes_behind_aliases(void **state)
 	assert_seen(1, 4, 33, "this is a list");
 }
 
+/* A list of arguments that a thousand events have costs what one of them costs. */
+static void arguments_that_are_repeated_are_read_once(void **state)
+{
+	(void)state;
+	parse("component: A\n"
+	      "events:\n"
+	      "  1: {mnemonic: X, arguments: &a [{name: n, asid: true, values: {v: 1}}, m]}\n"
+	      "  2: {mnemonic: Y, arguments: *a}\n"
+	      "  3: {mnemonic: Z, arguments: [n, m]}\n"
+	      "  4: {mnemonic: V, arguments: [{name: n, values: &v {v: 1}}, {name: m, values: *v}]}\n");
+	assert_ptr_equal(event("A", 1)->arguments, event("A", 2)->arguments);
+	assert_int_equal(event("A", 2)->argument_count, 2);
+	assert_ptr_not_equal(event("A", 1)->arguments, event("A", 3)->arguments);
+	assert_int_equal(event("A", 3)->argument_count, 2);
+	assert_ptr_equal(event("A", 4)->arguments[0].labels, event("A", 4)->arguments[1].labels);
+	assert_int_equal(event("A", 4)->arguments[1].label_count, 1);
+}
+
+static void mistakes_in_arguments_that_are_repeated_are_told_once(void **state)
+{
+	(void)state;
+	parse_bad("component: A\n"
+		  "events:\n"
+		  "  1: {mnemonic: X, arguments: &a [{name: n, unit: y}, n]}\n"
+		  "  2: {mnemonic: Y, arguments: *a}\n"
+		  "  3: {mnemonic: Z, arguments: *a}\n"
+		  "  4: {mnemonic: V, arguments: [{name: n, values: &v {v: 1, w: 1}}, {name: m, values: *v}]}\n");
+	assert_int_equal(seen.count, 6);
+	assert_seen(2, 4, 31, "there are mistakes in the arguments that this repeats");
+	assert_seen(3, 5, 31, "there are mistakes in the arguments that this repeats");
+	assert_seen(4, 6, 60, "\"w\" has the value of another, on line 6");
+	assert_seen(5, 6, 86, "there are mistakes in the values that this repeats");
+	assert_int_equal(ct_catalog_counts(catalog).good_events, 0);
+}
+
 static void aliases_that_explode(void **state)
 {
 	struct ct_buf text;
@@ -277,6 +312,8 @@ int main(void)
 		CATALOG_TEST(all_mistakes_in_their_order),
 		CATALOG_TEST(mistakes_behind_aliases),
 		CATALOG_TEST(a_key_that_is_none),
+		CATALOG_TEST(arguments_that_are_repeated_are_read_once),
+		CATALOG_TEST(mistakes_in_arguments_that_are_repeated_are_told_once),
 		CATALOG_TEST(aliases_that_explode),
 	};
 

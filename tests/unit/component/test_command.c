@@ -205,6 +205,63 @@ static void a_routine_that_refuses_puts_the_threshold_back(void)
 	CHILD_CHECK(shown("UNIT", NULL)->mode == CTRACE_MODE_OFF && threshold_of("UNIT") == CTRACE_LEVEL_NONE);
 }
 
+/* ---- a routine that needs what the waiting thread holds ---- */
+
+static pthread_mutex_t programs_lock = PTHREAD_MUTEX_INITIALIZER;
+static sem_t is_in_routine;
+
+static uint32_t take_the_programs_lock(struct ctrace_ctss *ctss)
+{
+	if ((ctss->flags & START) == 0)
+		return 0;
+	CHILD_CHECK(sem_post(&is_in_routine) == 0);
+	CHILD_CHECK(pthread_mutex_lock(&programs_lock) == 0 && pthread_mutex_unlock(&programs_lock) == 0);
+	return 0;
+}
+
+static void *turn_unit_on(void *ignored)
+{
+	(void)ignored;
+	CHILD_CHECK(TURN(ON, ) == CTRACE_RC_OK);
+	return NULL;
+}
+
+static bool is_blocked(uint32_t rc)
+{
+	return rc == CTRACE_RC_SYSTEM && reason() == CTRACE_RSN_RECOVERY &&
+	       strstr(outcome.message, " is in use by TRACE CT of thread ") != NULL;
+}
+
+/* Whichever command it is that the thread with the lock gives: the first waits for the limit, the
+ * others not at all. */
+static void a_command_does_not_wait_for_ever(void)
+{
+	struct ctrace_display display = { .size = sizeof display };
+	pthread_t thread;
+
+	define_unit();
+	CHILD_CHECK(DEFINE(.name = "UNIT", .sub = "SUB", .startnam = "UNITSS", .likehead = YES) == CTRACE_RC_OK);
+	answer = take_the_programs_lock;
+	ct_claim_limit_ns = 2000000;
+	CHILD_CHECK(sem_init(&is_in_routine, 0, 0) == 0 && pthread_mutex_lock(&programs_lock) == 0);
+	CHILD_CHECK(pthread_create(&thread, NULL, turn_unit_on, NULL) == 0);
+	while (sem_wait(&is_in_routine) != 0)
+		;
+	CHILD_CHECK(is_blocked(DELETE(.name = "UNIT")));
+	ct_claim_limit_ns = UINT64_MAX;
+	CHILD_CHECK(is_blocked(TURN(OFF, )));
+	CHILD_CHECK(is_blocked(TRACE_CT(.name = "UNIT", .sub = "SUB", .state = CTRACE_CT_LIKEHEAD)));
+	CHILD_CHECK(is_blocked(DEFINE(.name = "UNIT", .sub = "NEW", .startnam = "UNITSS", .likehead = YES)));
+	CHILD_CHECK(ctrace_component_display("UNIT", NULL, &display) == CTRACE_TIMED_OUT);
+	CHILD_CHECK(ctrace_level_set("UNIT", CTRACE_FATAL) == CTRACE_TIMED_OUT);
+	CHILD_CHECK(ctrace_configure("mftrace.level.UNIT = error") == CTRACE_TIMED_OUT);
+	CHILD_CHECK(pthread_mutex_unlock(&programs_lock) == 0 && pthread_join(thread, NULL) == 0);
+	/* The command that was waited for has ended as it would have. */
+	CHILD_CHECK(shown("UNIT", NULL)->mode == CTRACE_MODE_ON && shown("UNIT", NULL)->subs == 1 && !is_known("UNIT", "NEW"));
+	CHILD_CHECK(threshold_of("UNIT") == CTRACE_DEBUG);
+	CHILD_CHECK(TURN(OFF, ) == CTRACE_RC_OK && DELETE(.name = "UNIT") == CTRACE_RC_OK && ct_claim_waiters() == 0);
+}
+
 /* ---- a forked child ---- */
 
 static void a_child_has_filters_of_its_own(void)
@@ -238,6 +295,7 @@ int main(void)
 		IN_CHILD(a_routine_does_not_command_its_own_trace),
 		IN_CHILD(a_threshold_of_the_other_face_switches_the_trace),
 		IN_CHILD(a_routine_that_refuses_puts_the_threshold_back),
+		IN_CHILD(a_command_does_not_wait_for_ever),
 		IN_CHILD(a_child_has_filters_of_its_own),
 	};
 

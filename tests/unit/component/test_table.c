@@ -556,6 +556,64 @@ static void *storm(void *argument)
 	return NULL;
 }
 
+/* ---- a claim that does not end ---- */
+
+struct attempt {
+	struct ct_trace *trace;
+	enum ct_claimed claimed;
+	struct ctrace_outcome outcome;
+};
+
+static void *try_to_claim(void *argument)
+{
+	struct attempt *attempt = argument;
+	struct ct_claim claim;
+
+	ct_claim_init(&claim);
+	memset(&attempt->outcome, 0, sizeof attempt->outcome);
+	attempt->claimed = claim_one(&claim, attempt->trace);
+	(void)ct_claim_outcome(attempt->claimed, "unit", &attempt->outcome);
+	ct_claim_release(&claim);
+	return NULL;
+}
+
+static enum ct_claimed claimed_by_another(struct attempt *attempt)
+{
+	pthread_t thread;
+
+	CHILD_CHECK(pthread_create(&thread, NULL, try_to_claim, attempt) == 0 && pthread_join(thread, NULL) == 0);
+	return attempt->claimed;
+}
+
+static void nobody_waits_for_ever(void)
+{
+	struct attempt attempt = { .trace = NULL };
+	struct ct_claim claim, other;
+	char thread[32];
+
+	attach();
+	CHILD_CHECK(emit(1) == CTRACE_OK);
+	attempt.trace = make(0); /* the fixture's tracer, unit.test */
+	ct_claim_init(&claim);
+	claim.command = "TRACE CT";
+	CHILD_CHECK(claim_one(&claim, attempt.trace) == CT_CLAIMED && claim.since_ns != 0 && !claim.is_overdue);
+	ct_claim_limit_ns = 1000000;
+	CHILD_CHECK(claimed_by_another(&attempt) == CT_CLAIM_TIMED_OUT && claim.is_overdue && ct_claim_waiters() == 0);
+	CHILD_CHECK(attempt.outcome.rc == CTRACE_RC_SYSTEM && CTRACE_REASON(attempt.outcome.rsncode) == CTRACE_RSN_RECOVERY);
+	(void)snprintf(thread, sizeof thread, "of thread %u,", (unsigned)gettid());
+	CHILD_CHECK(strstr(attempt.outcome.message, ct_registry_name(ct_process.registry, 0)) != NULL);
+	CHILD_CHECK(strstr(attempt.outcome.message, "TRACE CT") != NULL && strstr(attempt.outcome.message, thread) != NULL);
+	/* Whoever comes now does not wait at all. */
+	ct_claim_limit_ns = UINT64_MAX;
+	CHILD_CHECK(claimed_by_another(&attempt) == CT_CLAIM_TIMED_OUT);
+	ct_claim_release(&claim);
+	CHILD_CHECK(claimed_by_another(&attempt) == CT_CLAIMED && attempt.outcome.rc == CTRACE_RC_OK);
+	/* A claim that began while somebody waited for another one is not overdue. */
+	ct_claim_init(&other);
+	CHILD_CHECK(claim_one(&other, attempt.trace) == CT_CLAIMED && !other.is_overdue);
+	ct_claim_release(&other);
+}
+
 static void many_threads_neither_hang_nor_meet(void)
 {
 	unsigned numbers[STORM_THREADS];
@@ -590,6 +648,7 @@ int main(void)
 		IN_CHILD(a_token_of_anything_is_looked_at),
 		IN_CHILD(a_token_of_what_is_like_its_head_has_the_heads_attributes),
 		IN_CHILD(a_forked_child_has_its_own_threads_claims_alone),
+		IN_CHILD(nobody_waits_for_ever),
 		IN_CHILD(many_threads_neither_hang_nor_meet),
 	};
 

@@ -312,9 +312,27 @@ static void every_row_is_documented(void **state)
 
 #define WITH(test) cmocka_unit_test_setup_teardown(test, setup, teardown)
 
+/* Only looked at here: what is loaded is tests/process/test_loading.c's. */
+static void what_is_loaded_changes_nothing(void **state)
+{
+	struct ct_command command;
+	static const char *const lines[] = { "mftrace.dest = STDERR, NOSUCH", "mftrace.dest.a.b = (STDERR)", "mftrace.level = debug",
+					     "mftrace.emitter.BINFILE#CATALOG = /nowhere" };
+
+	(void)state;
+	for (size_t i = 0; i < CT_COUNT(lines); i++) {
+		assert_int_equal(ct_config_parse_line(lines[i], strlen(lines[i]), &command, NULL), CTRACE_OK);
+		ct_apply_load(&command);
+	}
+	assert_int_equal(holds, 0);
+	assert_int_equal(ct_registry_count(target.registry), 0);
+	assert_int_equal(ct_dest_default(target.registry), 1);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
+		cmocka_unit_test_setup_teardown(what_is_loaded_changes_nothing, setup, teardown),
 		WITH(levels),
 		WITH(destinations),
 		WITH(a_list_with_an_unknown_name_does_nothing),

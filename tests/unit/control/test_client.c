@@ -341,6 +341,82 @@ static void an_answer_without_its_end_is_damage(void **state)
 	assert_int_equal(count_frames(&peers.items[0]), 1);
 }
 
+/* Frames without end, each of which says that there are more. */
+static void flood(struct ct_buf *out, size_t bytes)
+{
+	static const char text[60000];
+
+	while (out->size < bytes) {
+		size_t start = ct_message_start(out, CT_VERB_FLUSH, CT_MESSAGE_ANSWER | CT_MESSAGE_MORE);
+
+		ct_message_add_number(out, CT_FIELD_STATUS, CTRACE_OK);
+		ct_message_add(out, CT_FIELD_MESSAGE, text, sizeof text);
+		assert_int_equal(ct_message_end(out, start), CTRACE_OK);
+	}
+}
+
+static size_t bytes_kept(void)
+{
+	size_t kept = 0;
+
+	for (size_t i = 0; i < peers.count; i++)
+		kept += peers.items[i].answer.size;
+	return kept;
+}
+
+static void one_that_floods_us_is_given_up(void **state)
+{
+	(void)state;
+	start_liar(1);
+	flood(&lie, 2 * CT_CLIENT_KEEPS);
+	ct_answer_whole(&lie, CT_VERB_FLUSH, CTRACE_OK, NULL);
+	assert_int_equal(hear_liar(), CTRACE_NOT_ENOUGH_MEMORY);
+	assert_int_equal(bytes_kept(), 0);
+}
+
+/* Each says less than may be kept; all together do not. */
+static void a_crowd_that_floods_us_is_held_to_the_same_limit(void **state)
+{
+	size_t ok = 0;
+
+	(void)state;
+	start_liar(40);
+	flood(&lie, CT_CLIENT_KEEPS / 8);
+	ct_answer_whole(&lie, CT_VERB_FLUSH, CTRACE_OK, NULL);
+	(void)hear_liar();
+	for (size_t i = 0; i < peers.count; i++) {
+		const struct ct_peer *peer = &peers.items[i];
+
+		assert_true(peer->status == CTRACE_OK || (peer->status == CTRACE_NOT_ENOUGH_MEMORY && peer->answer.size == 0));
+		ok += peer->status == CTRACE_OK;
+	}
+	assert_true(ok > 0);
+	assert_true(bytes_kept() <= CT_CLIENT_KEEPS);
+}
+
+/* An honest one among them keeps its own. */
+static void who_says_little_is_heard_all_the_same(void **state)
+{
+	const struct ct_peer_filter filter = { 0 };
+	struct process process = start_process("JOB");
+	struct ct_peer honest;
+
+	(void)state;
+	find(&filter);
+	assert_int_equal(peers.count, 1);
+	honest = peers.items[0];
+	ct_peers_fini(&peers);
+	start_liar(21);
+	peers.items[10] = honest;
+	flood(&lie, CT_CLIENT_KEEPS / 4);
+	ct_answer_whole(&lie, CT_VERB_FLUSH, CTRACE_OK, NULL);
+	(void)hear_liar();
+	assert_int_equal(peers.items[10].status, CTRACE_OK);
+	assert_int_equal(count_frames(&peers.items[10]), 1);
+	assert_true(bytes_kept() <= CT_CLIENT_KEEPS);
+	end_process(&process);
+}
+
 static void a_request_is_no_answer(void **state)
 {
 	size_t begin;
@@ -475,6 +551,9 @@ int main(void)
 		TEST(garbage_is_damage),
 		TEST(a_half_answer_is_damage),
 		TEST(an_answer_without_its_end_is_damage),
+		TEST(one_that_floods_us_is_given_up),
+		TEST(a_crowd_that_floods_us_is_held_to_the_same_limit),
+		TEST(who_says_little_is_heard_all_the_same),
 		TEST(a_request_is_no_answer),
 		TEST(an_answer_of_another_version_is_told),
 		TEST(a_status_that_there_is_not_is_damage),

@@ -6,6 +6,7 @@
 #include "control_fixture.h"
 
 #include <sys/resource.h>
+#include <sys/syscall.h>
 #include <sys/un.h>
 
 /* ---- the answers of this test: FLUSH answers its number of bytes, and others wait at the gate */
@@ -511,6 +512,41 @@ static void it_stops_and_starts_again(void **state)
 	(void)close(fd);
 }
 
+static int ahead_s; /* of this program's wall clock */
+
+/* Stands before the C library's, also for what is tested. */
+int clock_gettime(clockid_t clock, struct timespec *out)
+{
+	int result = (int)syscall(SYS_clock_gettime, clock, out);
+
+	if (clock == CLOCK_REALTIME)
+		out->tv_sec += __atomic_load_n(&ahead_s, __ATOMIC_RELAXED);
+	return result;
+}
+
+static void stop_with_a_clock_that_is_set(void)
+{
+	int fd;
+
+	(void)alarm(60); /* the old limit is an hour away */
+	ct_server_forget();
+	CHILD_CHECK(ct_session_create(&session, run_dir) == CTRACE_OK);
+	start();
+	fd = connect_to_us();
+	set_gate(1);
+	CHILD_CHECK(fd >= 0 && send_request(fd, CT_VERB_FLUSH, 1));
+	wait_for_served(1);
+	__atomic_store_n(&ahead_s, 3600, __ATOMIC_RELAXED);
+	ct_server_stop();
+}
+
+/* As when it is set back while the thread is waited for: the limit seems to be an hour away. */
+static void a_thread_that_does_not_end_is_waited_for_briefly_whatever_the_clock_says(void **state)
+{
+	(void)state;
+	run_child(stop_with_a_clock_that_is_set);
+}
+
 static void a_session_without_a_folder_has_none(void **state)
 {
 	struct ct_session private;
@@ -671,6 +707,7 @@ int main(void)
 		TEST(without_a_thread_nothing_is_taken),
 		TEST(an_idle_thread_sleeps),
 		TEST(it_stops_and_starts_again),
+		TEST(a_thread_that_does_not_end_is_waited_for_briefly_whatever_the_clock_says),
 		TEST(a_session_without_a_folder_has_none),
 		TEST(what_the_program_closes_is_made_anew_and_nothing_else_is_touched),
 		TEST(without_a_free_descriptor_the_silent_one_makes_room),

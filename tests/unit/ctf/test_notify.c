@@ -390,6 +390,46 @@ static void uninstalling_waits_for_a_call_that_runs(void **state)
 	pthread_join(changer, NULL);
 }
 
+static pthread_mutex_t programs_lock = PTHREAD_MUTEX_INITIALIZER;
+
+static void takes_the_programs_lock(cobuns32_t handle, cobuns32_t type, void *info)
+{
+	(void)info;
+	note(handle, type);
+	atomic_store(&inside, 1);
+	pthread_mutex_lock(&programs_lock);
+	pthread_mutex_unlock(&programs_lock);
+}
+
+/* The thread with the lock that the callback takes gives up, and goes on; the callback is still
+ * installed. */
+static void uninstalling_does_not_wait_for_ever(void **state)
+{
+	NOTIF_INSTALL block = install_c("wait", takes_the_programs_lock);
+	uint64_t limit_ns = ct_notify_limit_ns;
+	pthread_t changer;
+
+	(void)state;
+	atomic_store(&inside, 0);
+	ct_notify_limit_ns = 1000000;
+	set_level("wait", CTF_FLAG_LEVEL_DEBUG);
+	forget();
+	atomic_store(&inside, 0);
+	pthread_mutex_lock(&programs_lock);
+	assert_int_equal(pthread_create(&changer, NULL, change_wait, NULL), 0);
+	while (atomic_load(&inside) == 0)
+		sched_yield();
+	assert_int_equal(cobctf_tracer_notify(TRACER_NOTIF_UNINSTALL, &block), CTF_RET_FAILURE);
+	pthread_mutex_unlock(&programs_lock);
+	pthread_join(changer, NULL);
+	ct_notify_limit_ns = limit_ns;
+	set_level("wait", CTF_FLAG_LEVEL_FATAL);
+	assert_int_equal(told.calls, 2);
+	uninstall(block);
+	set_level("wait", CTF_FLAG_LEVEL_DEBUG);
+	assert_int_equal(told.calls, 2);
+}
+
 /* ---- fork ---- */
 
 static void forked_child_is_told_its_own_changes(void **state)
@@ -427,6 +467,7 @@ int main(void)
 		cmocka_unit_test(callback_may_uninstall_itself),
 		cmocka_unit_test(callback_that_changes_what_it_hears_of_is_bounded),
 		cmocka_unit_test(uninstalling_waits_for_a_call_that_runs),
+		cmocka_unit_test(uninstalling_does_not_wait_for_ever),
 		cmocka_unit_test(forked_child_is_told_its_own_changes),
 	};
 

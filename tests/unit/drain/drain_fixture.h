@@ -265,7 +265,7 @@ static UNUSED void make_process(uint32_t count, uint32_t overflow)
 	for (uint32_t i = 0; i < count; i++) {
 		rings[i] = &ring_storage[i];
 		assert_int_equal(ct_ring_create(rings[i], &session, i, CT_RING_MIN), CTRACE_OK);
-		rings[i]->head->overflow = overflow;
+		rings[i]->head->overflow = rings[i]->overflow = overflow;
 		session.head->ring_count = i + 1;
 	}
 }

@@ -201,7 +201,7 @@ static void large_records_of_overwrite_rings_do_not_outgrow_the_copies(void **st
 	for (uint32_t i = 0; i < 4; i++) {
 		ct_ring_close(rings[i]);
 		assert_int_equal(ct_ring_create(rings[i], &session, i, (size_t)2 << 20), CTRACE_OK);
-		rings[i]->head->overflow = CT_OVERFLOW_OVERWRITE;
+		rings[i]->head->overflow = rings[i]->overflow = CT_OVERFLOW_OVERWRITE;
 	}
 	memset(lanes, 0, sizeof lanes);
 	for (uint32_t i = 0; i < 100; i++)
@@ -237,6 +237,48 @@ static void many_rings_need_no_more_than_memory_for_them(void **state)
 	stop();
 }
 
+/* The session may be another process's, which counts as many components as it likes. */
+static void a_component_that_no_session_has_room_for_is_damage(void **state)
+{
+	static const uint32_t components[] = { CT_COMPONENT_LIMIT, 0x7FFFFFFF, 0xFFFFFFFE };
+
+	(void)state;
+	for (size_t i = 0; i < CT_COUNT(components); i++) {
+		make_process(1, CT_OVERFLOW_DISCARD);
+		assert_true(produce(0, COMPONENT_A));
+		assert_true(produce(0, components[i]));
+		session.head->component_count = 0xFFFFFFFF;
+		start(output_a.index);
+		ct_batch_fill(&batch);
+		assert_int_equal(batch.event_count, 1);
+		assert_true(batch.iterators[0].damaged > 0);
+		session.head->component_count = COMPONENT_COUNT;
+		stop();
+	}
+}
+
+/* The ring becomes one that is copied, and one that is not, between any two looks at it: the room
+ * for copies is not overrun. */
+static void what_a_ring_is_does_not_change_while_it_is_read(void **state)
+{
+	(void)state;
+	make_process(2, CT_OVERFLOW_DISCARD);
+	for (uint32_t i = 0; i < 200; i++)
+		assert_true(produce(i % 2, COMPONENT_A));
+	start(output_a.index);
+	for (uint32_t i = 0; i < 2; i++) {
+		rings[i]->head->overflow = CT_OVERFLOW_OVERWRITE;
+		rings[i]->head->index = 0xFFFFFFFF;
+		rings[i]->head->oldest = rings[i]->head->head;
+	}
+	ct_batch_fill(&batch);
+	assert_int_equal(batch.event_count, 200);
+	assert_int_equal(batch.copies_used, 0);
+	for (uint32_t i = 0; i < 200; i++)
+		assert_int_equal(batch.streams[batch.events[i].stream].id, i % 2);
+	stop();
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -253,6 +295,8 @@ int main(void)
 		cmocka_unit_test_setup_teardown(large_records_of_overwrite_rings_do_not_outgrow_the_copies, fixture_setup,
 						fixture_teardown),
 		cmocka_unit_test_setup_teardown(many_rings_need_no_more_than_memory_for_them, fixture_setup, fixture_teardown),
+		cmocka_unit_test_setup_teardown(a_component_that_no_session_has_room_for_is_damage, fixture_setup, fixture_teardown),
+		cmocka_unit_test_setup_teardown(what_a_ring_is_does_not_change_while_it_is_read, fixture_setup, fixture_teardown),
 	};
 
 	return cmocka_run_group_tests(tests, make_emitters, drop_emitters);

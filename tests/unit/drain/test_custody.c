@@ -381,6 +381,13 @@ static void each_event_counts_once_for_its_component(void **state)
 	stop();
 }
 
+/* As the tracing thread counts an event that found no room. */
+static void lose(uint32_t ring, uint32_t dest)
+{
+	ct_ring_count_lost(rings[ring], CTRACE_LOSS_DISCARDED, 1u << dest);
+	session.head->dest[dest].lost[CTRACE_LOSS_DISCARDED]++;
+}
+
 static void losses_are_told_where_their_ring_is(void **state)
 {
 	(void)state;
@@ -388,17 +395,17 @@ static void losses_are_told_where_their_ring_is(void **state)
 	rings[1]->head->consumer = rings[1]->head->wanted = WRITER;
 	make(0, 1);
 	make(1, 1);
-	ct_ring_count_lost(rings[0], CTRACE_LOSS_DISCARDED);
-	ct_ring_count_lost(rings[1], CTRACE_LOSS_DISCARDED);
-	ct_ring_count_lost(rings[1], CTRACE_LOSS_DISCARDED);
-	session.head->lost[CTRACE_LOSS_CLOSED] = 4;
+	lose(0, output_a.index);
+	lose(1, WRITER);
+	lose(1, WRITER);
+	session.head->lost_to_all[CTRACE_LOSS_CLOSED] = 4;
 	pass(agent);
 	pass(writer);
 	assert_int_equal(output_a.lost[CTRACE_LOSS_DISCARDED], 1);
 	assert_int_equal(output_a.lost[CTRACE_LOSS_CLOSED], 4);
 	assert_int_equal(output_b.lost[CTRACE_LOSS_DISCARDED], 2);
 	assert_int_equal(output_b.lost[CTRACE_LOSS_CLOSED], 0);
-	ct_ring_count_lost(rings[1], CTRACE_LOSS_DISCARDED);
+	lose(1, WRITER);
 	want(1, 0);
 	pass(writer); /* what it lost after its last event, before it goes */
 	assert_int_equal(output_b.lost[CTRACE_LOSS_DISCARDED], 3);

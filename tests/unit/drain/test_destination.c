@@ -164,7 +164,7 @@ static void a_new_generation_is_committed_before_it_has_an_event(void **state)
 	assert_int_equal(unlink(ct_dest_current(&session.head->dest[textfile])->path), 0);
 	sequence = session.head->dest[textfile].sequence;
 	assert_int_equal(ct_destination_rotate(&destination), CTRACE_OK);
-	assert_int_equal(session.head->dest[textfile].sequence, sequence + 1);
+	assert_true(session.head->dest[textfile].sequence > sequence);
 	assert_non_null(strstr(ct_dest_current(&session.head->dest[textfile])->path, "/rotated1"));
 	assert_int_equal(access(ct_dest_current(&session.head->dest[textfile])->path, F_OK), 0);
 	end();

@@ -301,9 +301,9 @@ static void settings_reach_the_emitter_also_after_a_change(void **state)
 	assert_string_equal(output_a.property, "grey"); /* its default */
 	flush_every("OTHER=1\ncolour=bl\\nue\\\\\n");
 	ct_drain_reopen(drain, 1u << output_a.index);
-	assert_int_equal(output_a.closes, 1);
 	assert_true(produce(0, COMPONENT_A));
 	pass(false);
+	assert_int_equal(output_a.closes, 1);
 	assert_string_equal(output_a.property, "bl\nue\\");
 	assert_int_equal(output_a.opens, 2);
 	assert_exactly(&output_a, 2);
@@ -358,7 +358,7 @@ static void the_flight_recorder_goes_out_on_its_trigger_only(void **state)
 {
 	(void)state;
 	start(2, CT_OVERFLOW_OVERWRITE);
-	rings[1]->head->is_flight = 1;
+	rings[1]->head->is_flight = rings[1]->is_flight = 1;
 	assert_true(produce(0, COMPONENT_A));
 	assert_true(produce(1, COMPONENT_A));
 	assert_true(produce(1, COMPONENT_A));
@@ -382,9 +382,10 @@ static void losses_are_told_with_the_next_batch(void **state)
 	assert_true(produce(0, COMPONENT_A));
 	pass(false);
 	assert_int_equal(output_a.losts, 0);
-	ct_ring_count_lost(rings[0], CTRACE_LOSS_DISCARDED);
-	ct_ring_count_lost(rings[0], CTRACE_LOSS_DISCARDED);
-	session.head->lost[CTRACE_LOSS_NESTED] = 3;
+	ct_ring_count_lost(rings[0], CTRACE_LOSS_DISCARDED, 1u << output_a.index);
+	ct_ring_count_lost(rings[0], CTRACE_LOSS_DISCARDED, 1u << output_a.index);
+	session.head->dest[output_a.index].lost[CTRACE_LOSS_DISCARDED] = 2; /* as the tracing thread does */
+	session.head->lost_to_all[CTRACE_LOSS_NESTED] = 3;
 	assert_true(produce(0, COMPONENT_A));
 	pass(false);
 	assert_int_equal(output_a.losts, 1);

@@ -10,10 +10,13 @@ static unsigned reports;
 static char last_message[200];
 static bool last_ok;
 
-static void note(const char *run_directory, const char *folder, bool ok, uint64_t delivered, const char *message, void *user)
+static void note(const char *run_directory, const char *folder, bool ok, uint64_t delivered, const char *message,
+		 const char *elsewhere, void *user)
 {
 	(void)user;
+	(void)elsewhere;
 	(void)delivered;
+	(void)elsewhere;
 	assert_string_equal(run_directory, run_dir);
 	assert_true(strlen(folder) > 0);
 	reports++;
@@ -25,7 +28,7 @@ static void recover(void)
 {
 	memset(&total, 0, sizeof total);
 	reports = 0;
-	ct_recover(run_dir, &total, note, NULL);
+	ct_recover(run_dir, NULL, &total, note, NULL);
 }
 
 static unsigned count_folders(void)
@@ -85,7 +88,7 @@ static void nobody_dead_is_nothing_to_do(void **state)
 	assert_int_equal(total.folders, 0);
 	assert_int_equal(reports, 0);
 	memset(&total, 0, sizeof total);
-	ct_recover("/nonexistent", &total, NULL, NULL);
+	ct_recover("/nonexistent", NULL, &total, NULL, NULL);
 	assert_int_equal(total.folders, 0);
 }
 
@@ -452,6 +455,29 @@ static void a_ring_that_cannot_be_read_does_not_cost_the_others(void **state)
 	assert_int_equal(count_output(&output_a), 200);
 }
 
+static void hide_a_ring(void)
+{
+	char path[5000];
+
+	/* As one that was private memory. */
+	(void)snprintf(path, sizeof path, "%s/ring.1", session.path);
+	(void)unlink(path);
+	session.head->ring_place[1] = CT_RING_PRIVATE;
+}
+
+static void a_ring_that_was_memory_is_told_and_keeps_nothing(void **state)
+{
+	(void)state;
+	let_die(3, CT_OVERFLOW_BLOCK, 300, 0, hide_a_ring);
+	recover();
+	assert_int_equal(total.recovered, 1);
+	assert_int_equal(total.kept, 0);
+	assert_int_equal(total.gone, 1);
+	assert_string_equal(last_message, "the events of 1 ring had no file and are gone");
+	assert_int_equal(count_output(&output_a), 200);
+	assert_int_equal(count_folders(), 0);
+}
+
 static void damage_a_record(void)
 {
 	memset(rings[0]->data + rings[0]->head->head / 2, 0, 8);
@@ -615,6 +641,7 @@ int main(void)
 						fixture_teardown),
 		cmocka_unit_test_setup_teardown(an_emitter_that_is_not_there_keeps_its_events, fixture_setup, fixture_teardown),
 		cmocka_unit_test_setup_teardown(a_ring_that_cannot_be_read_does_not_cost_the_others, fixture_setup, fixture_teardown),
+		cmocka_unit_test_setup_teardown(a_ring_that_was_memory_is_told_and_keeps_nothing, fixture_setup, fixture_teardown),
 		cmocka_unit_test_setup_teardown(damage_inside_a_ring_is_told_and_the_rest_delivered, fixture_setup, fixture_teardown),
 		cmocka_unit_test_setup_teardown(a_session_that_is_no_session_is_kept_and_reported, fixture_setup, fixture_teardown),
 		cmocka_unit_test_setup_teardown(another_users_folder_is_not_touched, fixture_setup, fixture_teardown),

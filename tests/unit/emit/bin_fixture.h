@@ -105,6 +105,7 @@ static UNUSED int fixture_teardown(void **state)
 	struct fixture *f = *state;
 	char command[128];
 
+	ct_point_set(NULL);
 	for (int call = 0; call < CT_OS_CALL_COUNT; call++)
 		ct_os_fail((enum ct_os_call)call, 0, 0, 0);
 	if (f->self != NULL)

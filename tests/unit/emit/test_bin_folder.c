@@ -336,7 +336,7 @@ static void recovery_replaces_nobody(void **state)
 	assert_int_equal(write_numbered(f, &left.streams[0], 20, 5), CTRACE_OK);
 	fixture_close(f);
 	assert_numbers("t.ctb", 100, 10);
-	assert_numbers("t.ctb.4711", 20, 5);
+	assert_numbers("t.ctb.4711", 0, 25); /* where the later process put it */
 }
 
 /* The same where the dead process had not committed anything, and where it was about to turn to the next generation. */
@@ -362,11 +362,11 @@ static void recovery_replaces_nobody_on_new_paths(void **state)
 	recover(f, &left);
 	assert_int_equal(write_numbered(f, &left.streams[0], 0, 5), CTRACE_OK);
 	assert_int_equal(write_numbered(f, &left.streams[0], 5, 5), CTRACE_OK);
-	assert_string_equal(strrchr(f->place.path, '/'), "/t.ctb_2.4711");
+	assert_string_equal(strrchr(f->place.path, '/'), "/t.ctb_1"); /* a recoverer begins no generation */
 	fixture_close(f);
 	assert_numbers("t.ctb", 100, 10);
 	assert_numbers("t.ctb_2", 100, 10);
-	assert_numbers("t.ctb_2.4711", 5, 5);
+	assert_numbers("t.ctb_1", 0, 10);
 }
 
 static void foreign_things_are_left_alone(void **state)
@@ -467,6 +467,237 @@ static void forked_child_does_not_close_its_parents_folder(void **state)
 	assert_numbers("t.ctb", 0, 20);
 }
 
+/* ---- what other processes left, and what a kill leaves ---- */
+
+static void write_and_die(struct fixture *f, struct left *left)
+{
+	must(ct_emit_binfile.open(&f->context, &f->self));
+	must(write_numbered(f, &left->streams[0], 0, 10));
+}
+
+/* Another process wants the name before anybody has recovered: nothing of the dead one's is lost, and its recovery finds it. */
+static void folder_of_a_crash_is_kept_for_its_recovery(void **state)
+{
+	struct fixture *f = *state;
+	struct ctrace_stream stream = { .id = 0 };
+	struct left left;
+
+	strcpy(f->properties, "FILE=t.ctb\n");
+	left = die_after(f, write_two_and_half);
+	f->context.pid = 4712;
+	fixture_open(f, NULL);
+	assert_string_equal(strrchr(f->place.path, '/'), "/t.ctb");
+	assert_int_equal(write_numbered(f, &stream, 100, 10), CTRACE_OK);
+	fixture_close(f);
+	f->context.pid = 4711;
+	recover(f, &left);
+	assert_string_equal(strrchr(f->place.path, '/'), "/t.ctb.4711");
+	assert_int_equal(write_numbered(f, &left.streams[0], 20, 5), CTRACE_OK);
+	fixture_close(f);
+	assert_numbers("t.ctb", 100, 10);
+	assert_numbers("t.ctb.4711", 0, 25);
+}
+
+/* Recovered is not closed in order: the next process keeps it all the same, as often as that happens. */
+static void folder_of_a_crash_is_kept_when_it_was_recovered(void **state)
+{
+	struct fixture *f = *state;
+	struct left left;
+
+	strcpy(f->properties, "FILE=t.ctb\n");
+	for (unsigned i = 0; i < 3; i++) {
+		memset(&f->place, 0, sizeof f->place);
+		f->context.start_ns = START_NS + i; /* the same number each time */
+		f->context.recovering = false;
+		left = die_after(f, write_and_die);
+		recover(f, &left);
+		fixture_close(f);
+		assert_numbers("t.ctb", 0, 10);
+	}
+	assert_numbers("t.ctb.4711", 0, 10);
+	assert_numbers("t.ctb.4711.2", 0, 10);
+	/* A folder that was closed in order is replaced. */
+	f->context.recovering = false;
+	memset(&f->place, 0, sizeof f->place);
+	f->context.start_ns = START_NS + 9;
+	fixture_open(f, NULL);
+	fixture_close(f);
+	assert_numbers("t.ctb.4711.3", 0, 10);
+	memset(&f->place, 0, sizeof f->place);
+	f->context.start_ns = START_NS + 10;
+	fixture_open(f, NULL);
+	fixture_close(f);
+	assert_int_equal(access("t.ctb.4711.4", F_OK), -1);
+}
+
+/* A process was killed within its first write: the name is not taken by that. */
+static void unfinished_metadata_take_no_name(void **state)
+{
+	static const char *const made[] = {
+		"mkdir t.ctb; : > t.ctb/.metadata.new",
+		"mkdir t.ctb; printf '/* CTF' > t.ctb/.metadata.new",
+		"mkdir t.ctb; (printf '/* CTF 1.8 */\\n'; head -c 4000 /dev/zero) > t.ctb/.metadata.new",
+	};
+	struct fixture *f = *state;
+
+	for (size_t i = 0; i < CT_COUNT(made); i++) {
+		struct ctrace_stream stream = { .id = 0 };
+
+		assert_int_equal(system(made[i]), 0);
+		memset(&f->place, 0, sizeof f->place);
+		fixture_open(f, "FILE=t.ctb\n");
+		assert_string_equal(strrchr(f->place.path, '/'), "/t.ctb");
+		assert_int_equal(write_numbered(f, &stream, 0, 5), CTRACE_OK);
+		fixture_close(f);
+		assert_int_equal(access("t.ctb/.metadata.new", F_OK), -1);
+		assert_numbers("t.ctb", 0, 5);
+		assert_int_equal(system("rm -r t.ctb"), 0);
+	}
+	/* Somebody's file of that name is left alone. */
+	assert_int_equal(system("mkdir t.ctb; echo precious > t.ctb/.metadata.new"), 0);
+	memset(&f->place, 0, sizeof f->place);
+	fixture_open(f, "FILE=t.ctb\n");
+	assert_string_equal(strrchr(f->place.path, '/'), "/t.ctb.4711");
+	assert_int_equal(file_size("t.ctb/.metadata.new"), 9);
+}
+
+/* Metadata have their name only when they are whole, and are locked from their first moment on. */
+static void look_at_metadata(const char *name)
+{
+	struct stat info;
+
+	if (strcmp(name, "os.write") != 0 || stat("t.ctb/metadata", &info) != 0)
+		return;
+	if (info.st_size < 1000)
+		_exit(9);
+}
+
+static void metadata_are_whole_or_not_there(void **state)
+{
+	struct fixture *f = *state;
+	struct ctrace_stream stream = { .id = 0 };
+
+	ct_point_set(look_at_metadata);
+	fixture_open(f, "FILE=t.ctb\n");
+	ct_point_set(NULL);
+	assert_int_equal(write_numbered(f, &stream, 0, 5), CTRACE_OK);
+	fixture_close(f);
+	/* Replaced: the old ones stay until the new ones are whole. */
+	f->context.start_ns++;
+	memset(&f->place, 0, sizeof f->place);
+	stream = (struct ctrace_stream){ .id = 0 };
+	ct_os_fail(CT_OS_WRITE, 0, 1, ENOSPC);
+	assert_int_not_equal(ct_emit_binfile.open(&f->context, &f->self), CTRACE_OK);
+	assert_numbers("t.ctb", 0, 5);
+	ct_point_set(look_at_metadata);
+	fixture_open(f, NULL);
+	ct_point_set(NULL);
+	assert_int_equal(write_numbered(f, &stream, 5, 5), CTRACE_OK);
+	assert_numbers("t.ctb", 5, 5);
+}
+
+/* ---- generations of a process that was killed ---- */
+
+static struct ctrace_place committed;
+static unsigned commits;
+
+static enum ctrace_status note_commit(const struct ctrace_emitter_context *context)
+{
+	committed = *context->place;
+	commits++;
+	return CTRACE_OK;
+}
+
+static void fill_uncommitted(struct fixture *f, struct left *left)
+{
+	struct ctrace_stream stream;
+
+	must(ct_emit_binfile.open(&f->context, &f->self));
+	must(write_numbered(f, &left->streams[0], 0, 10));
+	committed = f->place;
+	stream = left->streams[0];
+	must(write_numbered(f, &stream, 10, 1000));
+	append_garbage("t.ctb_1/stream.0"); /* and a part of one more */
+	f->place = committed;
+}
+
+/* What was not committed does not fill a folder: the recoverer cuts it and goes on there. */
+static void recovery_begins_no_generation(void **state)
+{
+	struct fixture *f = *state;
+	struct left left;
+
+	strcpy(f->properties, "FILE=t.ctb\nMAXFILESIZE=12\nMAXGENERATION=3\n");
+	left = die_after(f, fill_uncommitted);
+	assert_true(file_size("t.ctb_1/metadata") + file_size("t.ctb_1/stream.0") > 12 * 1024);
+	recover(f, &left);
+	assert_int_equal(write_numbered(f, &left.streams[0], 10, 1000), CTRACE_OK);
+	assert_int_equal(write_numbered(f, &left.streams[0], 1010, 10), CTRACE_OK);
+	fixture_close(f);
+	assert_numbers("t.ctb_1", 0, 1020);
+	assert_int_equal(access("t.ctb_2", F_OK), -1);
+}
+
+static void turn_uncommitted(struct fixture *f, struct left *left)
+{
+	struct ctrace_stream stream;
+
+	f->context.commit = note_commit;
+	must(ct_emit_binfile.open(&f->context, &f->self));
+	must(write_numbered(f, &left->streams[0], 0, 10));
+	committed = f->place;
+	stream = left->streams[0];
+	must(write_numbered(f, &stream, 10, 10));
+	if (commits != 1)
+		_exit(5);
+	f->place = committed; /* what write() committed, and nothing behind it */
+}
+
+/* The new folder is committed before the first event is in it: the recoverer goes on there. */
+static void new_generation_is_committed_before_its_first_event(void **state)
+{
+	struct fixture *f = *state;
+	struct left left;
+
+	strcpy(f->properties, "FILE=t.ctb\nMAXFILESIZE=1\nMAXGENERATION=3\n");
+	left = die_after(f, turn_uncommitted);
+	assert_int_equal(left.place.extra, 2);
+	recover(f, &left);
+	assert_int_equal(write_numbered(f, &left.streams[0], 10, 15), CTRACE_OK);
+	fixture_close(f);
+	assert_numbers("t.ctb_1", 0, 10);
+	assert_numbers("t.ctb_2", 10, 15);
+}
+
+static enum ctrace_status refuse_commit(const struct ctrace_emitter_context *context)
+{
+	(void)context;
+	errno = EIO;
+	return CTRACE_OS_ERROR;
+}
+
+static void refused_commit_leaves_the_old_generation(void **state)
+{
+	struct fixture *f = *state;
+	struct ctrace_stream stream = { .id = 0 };
+	struct ctrace_place place;
+
+	fixture_open(f, "FILE=t.ctb\nMAXFILESIZE=1\nMAXGENERATION=3\n");
+	assert_int_equal(write_numbered(f, &stream, 0, 10), CTRACE_OK);
+	place = f->place;
+	f->context.commit = refuse_commit;
+	assert_int_equal(write_numbered(f, &stream, 10, 10), CTRACE_OUTPUT_ERROR);
+	assert_memory_equal(&place, &f->place, sizeof place);
+	assert_int_equal(access("t.ctb_2", F_OK), -1);
+	f->context.commit = NULL;
+	strcpy(f->properties, "FILE=t.ctb\nMAXFILESIZE=1000\nMAXGENERATION=3\n");
+	fixture_close(f);
+	fixture_open(f, NULL);
+	assert_int_equal(write_numbered(f, &stream, 10, 10), CTRACE_OK);
+	fixture_close(f);
+	assert_numbers("t.ctb_1", 0, 20);
+}
+
 #define TEST(name) cmocka_unit_test_setup_teardown(name, fixture_setup, fixture_teardown)
 
 int main(void)
@@ -488,6 +719,13 @@ int main(void)
 		TEST(stream_links_are_not_followed),
 		TEST(damaged_metadata_are_not_continued),
 		TEST(forked_child_does_not_close_its_parents_folder),
+		TEST(folder_of_a_crash_is_kept_for_its_recovery),
+		TEST(folder_of_a_crash_is_kept_when_it_was_recovered),
+		TEST(unfinished_metadata_take_no_name),
+		TEST(metadata_are_whole_or_not_there),
+		TEST(recovery_begins_no_generation),
+		TEST(new_generation_is_committed_before_its_first_event),
+		TEST(refused_commit_leaves_the_old_generation),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -50,14 +50,15 @@ static void what_is_added_is_taken(void **state)
 
 	(void)state;
 	ct_buf_add_text(&text, CT_BIN_MARK_LOST);
-	ct_bin_mark_add(&text, 3, 17);
-	ct_bin_mark_add(&text, 4, 0); /* nothing to tell */
+	ct_bin_mark_add(&text, 3, &(struct ct_bin_mark){ .value = 17 });
+	ct_bin_mark_add(&text, 4, &(struct ct_bin_mark){ .value = 0 }); /* nothing to tell */
 	ct_buf_add_text(&text, CT_BIN_MARK_END CT_BIN_MARK_CLOSED);
-	ct_bin_mark_add(&text, 3, 1234567890123u);
-	ct_bin_mark_add(&text, CT_BIN_LOST, 66);
+	ct_bin_mark_add(&text, 3, &(struct ct_bin_mark){ .value = 1234567890123u, .last_at = 1234567000000u });
+	ct_bin_mark_add(&text, CT_BIN_LOST, &(struct ct_bin_mark){ .value = 66 });
 	ct_buf_add_text(&text, CT_BIN_MARK_END);
 	assert_int_equal(take(ct_buf_text(&text), &folder), CTRACE_OK);
 	assert_int_equal(folder.streams[3]->offset, 1234567890123u);
+	assert_int_equal(folder.streams[3]->last_at, 1234567000000u);
 	assert_int_equal(folder.streams[3]->lost_base, 17);
 	assert_null(folder.streams[4]);
 	assert_int_equal(folder.lost->offset, 66);
@@ -71,7 +72,8 @@ static void damaged_marks_are_refused(void **state)
 		"/* closed\nstream.1\n*/\n",       "/* closed\nstream.1 \n*/\n",
 		"/* closed\nstream.1 x\n*/\n",     "/* closed\nstream.1 1234567890123456789\n*/\n",
 		"/* closed\nstream.99999 1\n*/\n", "/* closed\n\n*/\n",
-		"/* closed\nstream.1 1 */\n",
+		"/* closed\nstream.1 1 */\n",      "/* closed\nstream.1 1 \n*/\n",
+		"/* closed\nstream.1 1 x\n*/\n",   "/* closed\nstream.1 1 2 3\n*/\n",
 	};
 	static struct ct_bin_folder folder;
 

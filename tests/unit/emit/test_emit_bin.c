@@ -398,13 +398,18 @@ static void failed_generation_leaves_the_old_one(void **state)
 	while (file_size("t.ctb_1/stream.0") + file_size("t.ctb_1/metadata") < 9 * 1024 || stream.offset == 0)
 		assert_int_equal(write_numbered(f, &stream, (unsigned)(stream.offset == 0 ? 0 : 1), 1), CTRACE_OK);
 	place = f->place;
-	for (unsigned skip = 0; skip < 3; skip++) {
-		/* The new metadata, a class, the packets. */
-		ct_os_fail(CT_OS_WRITE, skip, 100, ENOSPC);
+	ct_os_fail(CT_OS_WRITE, 0, 100, ENOSPC);
+	assert_int_equal(write_numbered(f, &stream, 2, 1), CTRACE_OUTPUT_ERROR);
+	ct_os_fail(CT_OS_WRITE, 0, 0, 0);
+	assert_memory_equal(&place, &f->place, sizeof place);
+	assert_int_equal(access("t.ctb_2", F_OK), -1);
+	/* Its metadata are there, so it is the place.  A class and the packets do not come in: it stays without an event. */
+	for (unsigned skip = 2; skip < 4; skip++) {
+		ct_os_fail(CT_OS_WRITE, skip == 2 ? 2 : 1, 100, ENOSPC);
 		assert_int_equal(write_numbered(f, &stream, 2, 1), CTRACE_OUTPUT_ERROR);
 		ct_os_fail(CT_OS_WRITE, 0, 0, 0);
-		assert_memory_equal(&place, &f->place, sizeof place);
-		assert_int_equal(access("t.ctb_2", F_OK), -1);
+		assert_int_equal(f->place.extra, 2);
+		assert_numbers("t.ctb_2", 0, 0);
 	}
 	assert_int_equal(write_numbered(f, &stream, 2, 1), CTRACE_OK);
 	assert_int_equal(f->place.extra, 2);
@@ -555,6 +560,153 @@ static void flush_reaches_the_disk_or_says_so(void **state)
 	assert_int_equal(ct_emit_binfile.flush(f->self), CTRACE_OK); /* nothing new: not even asked */
 }
 
+/* ---- a program that closes every descriptor ---- */
+
+#define PROGRAM_FILES 40
+
+static const char *wanted_point;
+static unsigned points_to_pass;
+
+static void program_takes_all_descriptors(void)
+{
+	char name[32];
+
+	assert_int_equal(close_range(3, ~0u, 0), 0);
+	for (unsigned i = 0; i < PROGRAM_FILES; i++) {
+		int fd;
+
+		(void)snprintf(name, sizeof name, "program.%u", i);
+		fd = open(name, O_RDWR | O_CREAT | O_TRUNC, 0600);
+		assert_true(fd >= 0);
+		assert_int_equal(pwrite(fd, "precious\n", 9, 0), 9);
+	}
+}
+
+static void take_at_point(const char *name)
+{
+	if (strcmp(name, wanted_point) != 0 || points_to_pass-- > 0)
+		return;
+	ct_point_set(NULL);
+	program_takes_all_descriptors();
+}
+
+static void assert_program_files_untouched(void)
+{
+	for (unsigned i = 0; i < PROGRAM_FILES; i++) {
+		struct ct_buf text = { 0 };
+		char name[32];
+
+		(void)snprintf(name, sizeof name, "program.%u", i);
+		assert_int_equal(ct_os_read_file(name, 1 << 20, &text), CTRACE_OK);
+		assert_string_equal(ct_buf_text(&text), "precious\n");
+		ct_buf_fini(&text);
+	}
+}
+
+/* Held between the look at a descriptor and its use, at each use of a batch, while the program closes everything and opens files of its
+ * own: they stay as they are, and each event is there once in the end. */
+static void programs_files_are_never_ours(void **state)
+{
+	static const char *const points[] = { "os.opened", "os.write", "os.truncate", "bin.lock" };
+	struct fixture *f = *state;
+	unsigned held = 0;
+
+	for (unsigned generations = 0; generations < 2; generations++) {
+		for (size_t point = 0; point < CT_COUNT(points); point++) {
+			for (unsigned skip = 0; skip < 4; skip++) {
+				struct ctrace_stream stream = { .id = 0 };
+				enum ctrace_status status;
+
+				memset(&f->place, 0, sizeof f->place);
+				fixture_open(f, generations != 0 ? "FILE=t.ctb\nMAXFILESIZE=1\nMAXGENERATION=9\n" : "FILE=t.ctb\n");
+				assert_int_equal(write_numbered(f, &stream, 0, 10), CTRACE_OK);
+				wanted_point = points[point];
+				points_to_pass = skip;
+				ct_point_set(take_at_point);
+				status = write_numbered(f, &stream, 10, 10);
+				held += ct_point_reached == NULL;
+				ct_point_set(NULL);
+				f->now_ns -= status != CTRACE_OK ? 10000 : 0;
+				for (unsigned i = 0; i < 3 && status != CTRACE_OK; i++)
+					status = write_numbered(f, &stream, 10, 10);
+				assert_int_equal(status, CTRACE_OK);
+				if (access("program.0", F_OK) == 0)
+					assert_program_files_untouched();
+				fixture_close(f);
+				assert_numbers(generations != 0 ? "t.ctb_*" : "t.ctb", 0, 20);
+				assert_int_equal(close_range(3, ~0u, 0), 0);
+				assert_int_equal(system("rm -rf t.ctb* program.*"), 0);
+				f->context.start_ns++;
+			}
+		}
+	}
+	assert_true(held >= 8);
+}
+
+/* ---- a file system that does not answer ---- */
+
+static void failing_stat_removes_nothing(void **state)
+{
+	static const int errors[] = { EIO, ESTALE };
+	struct fixture *f = *state;
+	struct ctrace_stream stream = { .id = 0 };
+	unsigned next = 0, failures = 0;
+
+	fixture_open(f, "FILE=t.ctb\n");
+	assert_int_equal(write_numbered(f, &stream, next, 10), CTRACE_OK);
+	next += 10;
+	for (size_t error = 0; error < CT_COUNT(errors); error++) {
+		for (unsigned skip = 0; skip < 8; skip++) {
+			enum ctrace_status status;
+
+			ct_os_fail(CT_OS_STAT, skip, 1, errors[error]);
+			status = write_numbered(f, &stream, next, 10);
+			ct_os_fail(CT_OS_STAT, 0, 0, 0);
+			if (status != CTRACE_OK) {
+				failures++;
+				assert_numbers("t.ctb", 0, next);
+				assert_int_equal(write_numbered(f, &stream, next, 10), CTRACE_OK);
+			}
+			next += 10;
+			assert_numbers("t.ctb", 0, next);
+		}
+	}
+	assert_true(failures >= 4);
+}
+
+/* ---- going on costs one read ---- */
+
+static void stream_is_continued_by_one_read(void **state)
+{
+	struct fixture *f = *state;
+	struct ctrace_stream stream = { .id = 0 };
+
+	fixture_open(f, "FILE=t.ctb\n");
+	for (unsigned i = 0; i < 200; i++)
+		assert_int_equal(write_numbered(f, &stream, i, 1), CTRACE_OK);
+	assert_true(stream.extra > 0 && stream.extra < stream.offset);
+	for (unsigned recovering = 0; recovering < 2; recovering++) {
+		fixture_close(f);
+		f->context.recovering = recovering != 0;
+		fixture_open(f, NULL);
+		ct_os_fail(CT_OS_READ, 1, 1000, EIO); /* the head of the last packet, and nothing more */
+		assert_int_equal(write_numbered(f, &stream, 200 + recovering, 1), CTRACE_OK);
+		ct_os_fail(CT_OS_READ, 0, 0, 0);
+	}
+	fixture_close(f);
+	assert_numbers("t.ctb", 0, 202);
+	/* A word that cannot be right costs more reads, and nothing else. */
+	for (unsigned i = 0; i < 3; i++) {
+		static const uint64_t wrong[] = { 0, 1, UINT64_MAX };
+
+		stream.extra = wrong[i];
+		fixture_open(f, NULL);
+		assert_int_equal(write_numbered(f, &stream, 202 + i, 1), CTRACE_OK);
+		fixture_close(f);
+	}
+	assert_numbers("t.ctb", 0, 205);
+}
+
 #define TEST(name) cmocka_unit_test_setup_teardown(name, fixture_setup, fixture_teardown)
 
 int main(void)
@@ -580,6 +732,9 @@ int main(void)
 		TEST(recovery_after_rotating),
 		TEST(more_streams_than_open_files),
 		TEST(flush_reaches_the_disk_or_says_so),
+		TEST(programs_files_are_never_ours),
+		TEST(failing_stat_removes_nothing),
+		TEST(stream_is_continued_by_one_read),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -460,28 +460,51 @@ static void recovery_from_the_opening(void **state)
 	assert_int_equal(fixture_count(fixture, LOG, "# what was there\n" MARK), 1);
 }
 
+static struct ctrace_place kept_place;
+
+static enum ctrace_status keep_place(const struct ctrace_emitter_context *context)
+{
+	kept_place = *context->place;
+	return CTRACE_OK;
+}
+
+/* Killed behind the write, and before the batch was committed: all that counts is what write() itself committed.  A part of the batch is in
+ * the file before. */
 static void recovery_over_a_turn_of_generations(void **state)
 {
 	struct fixture *fixture = *state;
-	struct ctrace_place committed;
 
-	fixture_set(fixture, "MAXGENERATION", "4");
+	fixture_set(fixture, "MAXGENERATION", "12");
 	fixture_set(fixture, "MAXFILESIZE", "1");
 	fixture_set(fixture, "FILE", "t$(GEN)");
 	assert_int_equal(fixture_open(fixture), CTRACE_OK);
 	assert_int_equal(fixture_write(fixture, 0, 30), CTRACE_OK);
 	assert_int_equal((uint32_t)fixture->place.extra, 2);
-	committed = fixture->place;
-	assert_int_equal(fixture_write(fixture, 30, 20), CTRACE_OK);
-	assert_int_equal((uint32_t)fixture->place.extra, 3);
-	fixture_close(fixture);
+	fixture->context.commit = keep_place;
+	for (uint32_t turned = 0; turned < 2; turned++) {
+		uint32_t first = 30 + turned * 20, end = 0;
 
-	fixture->place = committed;
-	fixture->context.recovering = true;
-	assert_int_equal(fixture_open(fixture), CTRACE_OK);
-	assert_int_equal(fixture_write(fixture, 30, 20), CTRACE_OK);
-	assert_int_equal(
-		fixture_check_events(fixture, "t3", fixture_check_events(fixture, "t2", fixture_check_events(fixture, "t1", 0))), 50);
+		fixture_close(fixture);
+		fixture->context.recovering = false;
+		assert_int_equal(fixture_open(fixture), CTRACE_OK);
+		/* One turn, then three. */
+		assert_int_equal(fixture_write(fixture, first, turned ? 70 : 20), CTRACE_OK);
+		fixture_close(fixture);
+		fixture->place = kept_place;
+		fixture->context.recovering = true;
+		assert_int_equal(fixture_open(fixture), CTRACE_OK);
+		assert_memory_equal(&fixture->place, &kept_place, sizeof kept_place); /* until something is delivered */
+		assert_int_equal(fixture_write(fixture, first, turned ? 80 : 20), CTRACE_OK);
+		for (unsigned i = 1; i <= (uint32_t)fixture->place.extra; i++) {
+			char name[16];
+
+			(void)snprintf(name, sizeof name, "t%u", i);
+			end = fixture_check_events(fixture, name, end);
+			assert_true(fixture_count(fixture, name, MARK) >= 1); /* another one where it was opened again */
+		}
+		assert_int_equal(end, turned ? 130 : 50);
+	}
+	fixture->context.commit = NULL;
 }
 
 /* ---- rotate: an operator wants a new file ---- */
@@ -956,6 +979,180 @@ static int init_all(void **state)
 
 #define WITH_FIXTURE(test) cmocka_unit_test_setup_teardown(test, init, fini)
 
+/* ---- a program that closes every descriptor, or leaves its root directory ---- */
+
+static const char *wanted_point;
+static unsigned points_to_pass;
+
+static void take_at_point(const char *name)
+{
+	if (strcmp(name, wanted_point) != 0 || points_to_pass-- > 0)
+		return;
+	ct_point_set(NULL);
+	assert_int_equal(close_range(3, ~0u, 0), 0);
+	for (unsigned i = 0; i < 40; i++) {
+		int fd = open("program", O_RDWR | O_CREAT, 0600);
+
+		assert_true(fd >= 0);
+		assert_int_equal(pwrite(fd, "precious\n", 9, 0), 9);
+	}
+}
+
+/* Held between the look at a descriptor and its use, while the program closes everything and opens files of its own. */
+static void programs_files_are_never_ours(void **state)
+{
+	static const char *const points[] = { "os.opened", "os.write", "os.truncate" };
+	char before[4096];
+	unsigned held = 0;
+
+	(void)state;
+	assert_non_null(getcwd(before, sizeof before));
+	for (unsigned generations = 0; generations < 2; generations++) {
+		for (size_t point = 0; point < CT_COUNT(points); point++) {
+			for (unsigned skip = 0; skip < 3; skip++) {
+				struct fixture *fixture = fixture_create(&ct_emit_textfile);
+				enum ctrace_status status;
+
+				assert_int_equal(chdir(fixture->folder), 0);
+				fixture_set(fixture, "FILE", "t$(GEN)");
+				fixture_set(fixture, "MAXGENERATION", generations != 0 ? "9" : "1");
+				fixture_set(fixture, "MAXFILESIZE", "1");
+				assert_int_equal(fixture_open(fixture), CTRACE_OK);
+				assert_int_equal(fixture_write(fixture, 0, 20), CTRACE_OK);
+				wanted_point = points[point];
+				points_to_pass = skip;
+				ct_point_set(take_at_point);
+				status = fixture_write(fixture, 20, 20);
+				held += ct_point_reached == NULL;
+				ct_point_set(NULL);
+				if (status != CTRACE_OK && fixture_write(fixture, 20, 20) != CTRACE_OK)
+					fail_msg("%s %u %u: %s", points[point], skip, generations, strerror(errno));
+				if (access("program", F_OK) == 0) {
+					assert_int_equal(size_of(fixture, "program"), 9);
+					assert_int_equal(fixture_count(fixture, "program", "precious\n"), 1);
+				}
+				fixture_close(fixture);
+				if (generations != 0)
+					assert_int_equal(fixture_check_events(fixture, "t2", fixture_check_events(fixture, "t1", 0)),
+							 40);
+				else
+					assert_int_equal(fixture_check_events(fixture, "t1", 0), 40);
+				assert_int_equal(close_range(3, ~0u, 0), 0);
+				assert_int_equal(chdir(before), 0);
+				fixture_destroy(fixture);
+			}
+		}
+	}
+	assert_true(held >= 5);
+}
+
+/* The path leads nowhere, or elsewhere, in the new root directory.  The descriptor is good, and is written to; and when somebody
+ * outside renames the file, the new one is in the same folder. */
+static void leaving_the_root_directory_changes_nothing(void **state)
+{
+	struct fixture *fixture = *state;
+	char jail[512], inside[2048];
+	pid_t child;
+	int how;
+
+	if (geteuid() != 0)
+		skip();
+	assert_int_equal(fixture_open(fixture), CTRACE_OK);
+	assert_int_equal(fixture_write(fixture, 0, 5), CTRACE_OK);
+	(void)snprintf(jail, sizeof jail, "%s/jail", fixture->folder);
+	(void)snprintf(inside, sizeof inside, "mkdir -p %s%s && echo theirs > %s%s/" LOG, jail, fixture->folder, jail, fixture->folder);
+	assert_int_equal(system(inside), 0);
+	(void)fflush(NULL);
+	child = fork();
+	if (child == 0) {
+		if (chroot(jail) != 0 || chdir("/") != 0)
+			_exit(2);
+		if (fixture_write(fixture, 5, 5) != CTRACE_OK)
+			_exit(3);
+		_exit(0);
+	}
+	assert_int_equal(waitpid(child, &how, 0), child);
+	assert_int_equal(how, 0);
+	assert_int_equal(fixture_check_events(fixture, LOG, 0), 10);
+	child = fork();
+	if (child == 0) {
+		rename_to(fixture, LOG, "old");
+		if (chroot(jail) != 0 || chdir("/") != 0)
+			_exit(2);
+		_exit(fixture_write(fixture, 10, 5) == CTRACE_OK ? 0 : 3);
+	}
+	assert_int_equal(waitpid(child, &how, 0), child);
+	assert_int_equal(how, 0);
+	assert_int_equal(fixture_check_events(fixture, LOG, 10), 15);
+	(void)snprintf(inside, sizeof inside, "grep -qx theirs %s%s/" LOG, jail, fixture->folder);
+	assert_int_equal(system(inside), 0);
+}
+
+/* ---- a file whose last user was killed ---- */
+
+static void leave_uncommitted(struct fixture *fixture, struct ctrace_place *out_committed)
+{
+	struct ctrace_batch batch = fixture_batch(fixture, 0, 4);
+	char path[512];
+	int fd;
+
+	assert_int_equal(fixture_open(fixture), CTRACE_OK);
+	assert_int_equal(ct_emit_textfile.write(fixture->self, &batch), CTRACE_OK);
+	*out_committed = fixture->place;
+	assert_int_equal(fixture_write(fixture, 4, 6), CTRACE_OK);
+	fixture_close(fixture);
+	(void)snprintf(path, sizeof path, "%s/" LOG, fixture->folder);
+	fd = open(path, O_WRONLY | O_APPEND);
+	assert_int_equal(write(fd, "15:12:27.99", 11), 11);
+	(void)close(fd);
+}
+
+/* Another process appends before anybody recovers: no half line, and the recovered events are not there twice. */
+static void another_process_first_and_recovery_later(void **state)
+{
+	struct fixture *fixture = *state;
+	struct ctrace_place place;
+	uint64_t pid = fixture->context.pid;
+
+	fixture_set(fixture, "FILE", LOG);
+	for (unsigned is_open = 0; is_open < 2; is_open++) {
+		struct ctrace_place none = { 0 };
+		char beside[64], command[512];
+		void *other;
+
+		fixture->place = none;
+		fixture->context.recovering = false;
+		leave_uncommitted(fixture, &place);
+		fixture->place = none;
+		fixture->context.pid = 99;
+		assert_int_equal(fixture_open(fixture), CTRACE_OK);
+		assert_int_equal(fixture_write(fixture, 500, 3), CTRACE_OK);
+		other = fixture->self;
+		if (!is_open)
+			fixture_close(fixture);
+		fixture->context.pid = (uint32_t)pid;
+		fixture->context.recovering = true;
+		fixture->place = place;
+		assert_int_equal(fixture_open(fixture), CTRACE_OK);
+		assert_string_equal(fixture->place.path, place.path); /* until something is delivered */
+		assert_int_equal(fixture_write(fixture, 4, 10), CTRACE_OK);
+		fixture_close(fixture);
+		(void)snprintf(beside, sizeof beside, LOG ".%u", (unsigned)pid);
+		for (unsigned i = 0; i < 14; i++) {
+			char wanted[16];
+
+			(void)snprintf(wanted, sizeof wanted, "e%06u", i);
+			assert_int_equal(fixture_count(fixture, LOG, wanted) + fixture_count(fixture, beside, wanted), 1);
+		}
+		assert_int_equal(fixture_count(fixture, LOG, "15:12:27.99\n"), 0);
+		if (is_open)
+			ct_emit_textfile.close(other);
+		fixture->self = NULL;
+		(void)snprintf(command, sizeof command, "rm -f %s/" LOG "*", fixture->folder);
+		assert_int_equal(system(command), 0);
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -991,6 +1188,9 @@ int main(void)
 		WITH_FIXTURE(shared_file_failures),
 		WITH_FIXTURE(flush_is_a_sync),
 		WITH_FIXTURE(file_size_limit),
+		WITH_FIXTURE(leaving_the_root_directory_changes_nothing),
+		WITH_FIXTURE(another_process_first_and_recovery_later),
+		cmocka_unit_test(programs_files_are_never_ours),
 	};
 
 	return cmocka_run_group_tests(tests, init_all, NULL);

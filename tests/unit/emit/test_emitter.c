@@ -63,6 +63,19 @@ static void names_that_are_refused(void **state)
 	assert_int_equal(index, 77);
 }
 
+static void what_is_known_is_found_under_a_lock_too(void **state)
+{
+	uint32_t index = 77;
+
+	(void)state;
+	assert_int_equal(ct_emitter_find_known("idedbg", 6, &index), CTRACE_OK);
+	assert_ptr_equal(ct_emitter_at(index), &ct_emit_stderr);
+	assert_int_equal(ct_emitter_find_known("", 0, &index), CTRACE_INVALID_EMITTER_NAME);
+	ct_guard_enter();
+	assert_ptr_equal(found("TEXTFILE"), &ct_emit_textfile);
+	ct_guard_leave();
+}
+
 static void complete_tables(void **state)
 {
 	(void)state;
@@ -143,6 +156,11 @@ static void as_many_as_there_is_room_for(void **state)
 		folder, root != NULL ? root : ".", root != NULL ? root : ".");
 	assert_int_equal(system(command), 0);
 	assert_int_equal(setenv("CTRACE_EMITTERS", folder, 1), 0);
+	/* Not by who may not load, and not under a lock. */
+	assert_int_equal(ct_emitter_find_known("m10", 3, &index), CTRACE_EMITTER_NOT_FOUND);
+	ct_guard_enter();
+	assert_int_equal(ct_emitter_find("m10", 3, &index), CTRACE_EMITTER_NOT_FOUND);
+	ct_guard_leave();
 	for (unsigned i = 10; i <= 40; i++) {
 		enum ctrace_status status;
 
@@ -158,7 +176,7 @@ static void as_many_as_there_is_room_for(void **state)
 	assert_int_equal(count, CT_EMITTER_LIMIT);
 	/* Known ones are still found, without their file. */
 	fixture_remove_folder(folder);
-	assert_int_equal(ct_emitter_find("M12", 3, &index), CTRACE_OK);
+	assert_int_equal(ct_emitter_find_known("M12", 3, &index), CTRACE_OK);
 	assert_int_equal(index, 6);
 	assert_ptr_equal(found("textfile"), &ct_emit_textfile);
 }
@@ -191,9 +209,13 @@ static void methods_that_came_later(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(built_in_in_any_case),    cmocka_unit_test(indexes_are_fixed),
-		cmocka_unit_test(names_that_are_refused),  cmocka_unit_test(complete_tables),
-		cmocka_unit_test(documented_defaults),     cmocka_unit_test(as_many_as_there_is_room_for),
+		cmocka_unit_test(built_in_in_any_case),
+		cmocka_unit_test(indexes_are_fixed),
+		cmocka_unit_test(names_that_are_refused),
+		cmocka_unit_test(complete_tables),
+		cmocka_unit_test(documented_defaults),
+		cmocka_unit_test(as_many_as_there_is_room_for),
+		cmocka_unit_test(what_is_known_is_found_under_a_lock_too),
 		cmocka_unit_test(methods_that_came_later),
 	};
 

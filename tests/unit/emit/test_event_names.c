@@ -69,6 +69,13 @@ static void the_environment_asks(void **state)
 	assert_null(ct_event_names_open(NULL));
 	assert_int_equal(ct_emitter_find("textfile", 8, &index), CTRACE_OK);
 	assert_null(ct_event_names_open(NULL));
+	/* Nothing is loaded under a lock, nor by who only looks. */
+	ct_guard_enter();
+	assert_int_equal(ct_emitter_find("binfile", 7, &index), CTRACE_OK);
+	ct_event_names_load();
+	ct_guard_leave();
+	assert_int_equal(ct_emitter_find_known("binfile", 7, &index), CTRACE_OK);
+	assert_null(ct_event_names_open(NULL));
 	assert_int_equal(ct_emitter_find("binfile", 7, &index), CTRACE_OK);
 	names = ct_event_names_open(NULL);
 	assert_non_null(names);

@@ -95,20 +95,20 @@ static void found_by_name(void **state)
 	build("good", "one-1_x", "ONE-1_X", GOOD);
 	build("good", "two", "TWO", GOOD);
 	search_in("good");
-	emitter = ct_module_find("ONE-1_X");
+	emitter = ct_module_find("ONE-1_X", NULL);
 	assert_non_null(emitter);
 	assert_string_equal(emitter->name, "ONE-1_X");
 	/* Another module on the same descriptor number is not taken for the first. */
-	emitter = ct_module_find("TWO");
+	emitter = ct_module_find("TWO", NULL);
 	assert_non_null(emitter);
 	assert_string_equal(emitter->name, "TWO");
-	assert_null(ct_module_find("THREE"));
+	assert_null(ct_module_find("THREE", NULL));
 	/* However often one was loaded in between that turned out to be none. */
 	build("good", "none", "OTHER", GOOD);
 	for (unsigned i = 0; i < 100; i++)
-		assert_null(ct_module_find("NONE"));
+		assert_null(ct_module_find("NONE", NULL));
 	build("good", "four", "FOUR", GOOD);
-	assert_non_null(ct_module_find("FOUR"));
+	assert_non_null(ct_module_find("FOUR", NULL));
 }
 
 static void names_that_are_no_names(void **state)
@@ -116,15 +116,15 @@ static void names_that_are_no_names(void **state)
 	(void)state;
 	build("names", "a", "A", GOOD);
 	search_in("names");
-	assert_non_null(ct_module_find("A"));
-	assert_null(ct_module_find(""));
-	assert_null(ct_module_find("../NAMES/A"));
-	assert_null(ct_module_find("./A"));
-	assert_null(ct_module_find("A.SO"));
-	assert_null(ct_module_find("A B"));
-	assert_null(ct_module_find("\xC4"));
-	assert_null(ct_module_find("a"));
-	assert_null(ct_module_find("A234567890123456789012345678901234567890"));
+	assert_non_null(ct_module_find("A", NULL));
+	assert_null(ct_module_find("", NULL));
+	assert_null(ct_module_find("../NAMES/A", NULL));
+	assert_null(ct_module_find("./A", NULL));
+	assert_null(ct_module_find("A.SO", NULL));
+	assert_null(ct_module_find("A B", NULL));
+	assert_null(ct_module_find("\xC4", NULL));
+	assert_null(ct_module_find("a", NULL));
+	assert_null(ct_module_find("A234567890123456789012345678901234567890", NULL));
 }
 
 static void lists_of_folders(void **state)
@@ -136,16 +136,16 @@ static void lists_of_folders(void **state)
 	build("list2", "there", "THERE", GOOD);
 	(void)snprintf(list, sizeof list, ":/nonexistent::%s/list1:%s/list2:", top, top);
 	search(list);
-	assert_non_null(ct_module_find("HERE"));
-	assert_non_null(ct_module_find("THERE"));
+	assert_non_null(ct_module_find("HERE", NULL));
+	assert_non_null(ct_module_find("THERE", NULL));
 	memset(longest, 'x', sizeof longest - 1);
 	longest[0] = '/';
 	longest[sizeof longest - 1] = '\0';
 	(void)snprintf(list, sizeof list, "%s:%s/list1", longest, top);
 	search(list);
-	assert_non_null(ct_module_find("HERE"));
+	assert_non_null(ct_module_find("HERE", NULL));
 	search("");
-	assert_null(ct_module_find("HERE"));
+	assert_null(ct_module_find("HERE", NULL));
 }
 
 static void only_absolute_folders(void **state)
@@ -157,12 +157,12 @@ static void only_absolute_folders(void **state)
 	assert_non_null(getcwd(before, sizeof before));
 	assert_int_equal(chdir(top), 0);
 	search("absolute");
-	assert_null(ct_module_find("REL"));
+	assert_null(ct_module_find("REL", NULL));
 	search(".");
-	assert_null(ct_module_find("REL"));
+	assert_null(ct_module_find("REL", NULL));
 	assert_int_equal(chdir(before), 0);
 	search_in("absolute");
-	assert_non_null(ct_module_find("REL"));
+	assert_non_null(ct_module_find("REL", NULL));
 }
 
 static void places_others_can_write_to(void **state)
@@ -185,9 +185,9 @@ static void places_others_can_write_to(void **state)
 	search_in("places");
 	for (size_t i = 0; i < CT_COUNT(rows); i++) {
 		run("cd '%s' && %s", top, rows[i].spoil);
-		assert_null(ct_module_find("SPOILT"));
+		assert_null(ct_module_find("SPOILT", NULL));
 		run("cd '%s' && %s", top, rows[i].mend);
-		assert_non_null(ct_module_find("SPOILT"));
+		assert_non_null(ct_module_find("SPOILT", NULL));
 	}
 }
 
@@ -199,11 +199,11 @@ static void files_and_folders_of_others(void **state)
 	build("owner", "foreign", "FOREIGN", GOOD);
 	search_in("owner");
 	run("chown 65534 '%s/owner/foreign.so'", top);
-	assert_null(ct_module_find("FOREIGN"));
+	assert_null(ct_module_find("FOREIGN", NULL));
 	run("chown 0 '%s/owner/foreign.so' && chown 65534 '%s/owner'", top, top);
-	assert_null(ct_module_find("FOREIGN"));
+	assert_null(ct_module_find("FOREIGN", NULL));
 	run("chown 0 '%s/owner'", top);
-	assert_non_null(ct_module_find("FOREIGN"));
+	assert_non_null(ct_module_find("FOREIGN", NULL));
 }
 
 static void modules_that_break_the_contract(void **state)
@@ -217,14 +217,14 @@ static void modules_that_break_the_contract(void **state)
 	build("broken", "nowrite", "NOWRITE", "-DSYMBOL=ctrace_emitter -DSIZE= -DWRITE=0");
 	run("echo 'this is no shared object' > '%s/broken/text.so'", top);
 	search_in("broken");
-	assert_null(ct_module_find("OTHERNAME"));
-	assert_null(ct_module_find("LOWER"));
-	assert_null(ct_module_find("NOSYMBOL"));
-	assert_null(ct_module_find("SMALL"));
-	assert_null(ct_module_find("NOWRITE"));
-	assert_null(ct_module_find("TEXT"));
+	assert_null(ct_module_find("OTHERNAME", NULL));
+	assert_null(ct_module_find("LOWER", NULL));
+	assert_null(ct_module_find("NOSYMBOL", NULL));
+	assert_null(ct_module_find("SMALL", NULL));
+	assert_null(ct_module_find("NOWRITE", NULL));
+	assert_null(ct_module_find("TEXT", NULL));
 	/* One from a later version, which knows more than we do. */
-	assert_non_null(ct_module_find("LARGE"));
+	assert_non_null(ct_module_find("LARGE", NULL));
 }
 
 /* ---- a file of any name: exits ---- */
@@ -296,10 +296,10 @@ static void descriptors_are_closed(void **state)
 	(void)state;
 	close(before);
 	search_in("broken");
-	(void)ct_module_find("TEXT");
-	(void)ct_module_find("SMALL");
+	(void)ct_module_find("TEXT", NULL);
+	(void)ct_module_find("SMALL", NULL);
 	search_in("good");
-	assert_non_null(ct_module_find("TWO"));
+	assert_non_null(ct_module_find("TWO", NULL));
 	after = dup(0);
 	close(after);
 	assert_int_equal(before, after);

@@ -178,6 +178,54 @@ static void paths_too_long_are_refused(void **state)
 	assert_int_equal(place(fixture, "x", &attempts, path), CTRACE_OK);
 }
 
+/* What open() would take over: nothing when the name is free, and of generations the one that it would begin with. */
+static void path_that_open_would_take_over(void **state)
+{
+	struct fixture *fixture = fixture_create(&ct_emit_textfile);
+	char path[CTRACE_EMITTER_PATH_SIZE], wanted[512];
+
+	(void)state;
+	fixture_set(fixture, "FILE", "t");
+	assert_false(ct_emitter_output_path(&ct_emit_textfile, &fixture->context, path));
+	fixture_put(fixture, "t", "x");
+	assert_true(ct_emitter_output_path(&ct_emit_textfile, &fixture->context, path));
+	(void)snprintf(wanted, sizeof wanted, "%s/t", fixture->folder);
+	assert_string_equal(path, wanted);
+	assert_false(ct_emitter_output_path(&ct_emit_stderr, &fixture->context, path));
+	fixture_set(fixture, "MAXGENERATION", "2");
+	fixture_put(fixture, "t_1", "x");
+	assert_false(ct_emitter_output_path(&ct_emit_textfile, &fixture->context, path));
+	fixture_put(fixture, "t_2", "x");
+	assert_true(ct_emitter_output_path(&ct_emit_textfile, &fixture->context, path));
+	(void)snprintf(wanted, sizeof wanted, "%s/t_1", fixture->folder);
+	assert_string_equal(path, wanted);
+	fixture_destroy(fixture);
+}
+
+/* The first that is free, else the one behind the newest: what others left goes last. */
+static void generation_to_begin_with(void **state)
+{
+	struct fixture *fixture = fixture_create(&ct_emit_textfile);
+	char command[1024];
+
+	(void)state;
+	fixture_set(fixture, "FILE", "t$(GEN)");
+	assert_int_equal(ct_file_generation_first(&fixture->context, "TEXTFILE", ""), 1);
+	fixture_set(fixture, "MAXGENERATION", "3");
+	assert_int_equal(ct_file_generation_first(&fixture->context, "TEXTFILE", ""), 1);
+	fixture_put(fixture, "t1", "x");
+	fixture_put(fixture, "t3", "x");
+	assert_int_equal(ct_file_generation_first(&fixture->context, "TEXTFILE", ""), 2);
+	fixture_put(fixture, "t2", "x");
+	(void)snprintf(command, sizeof command, "cd %s && touch -d @3 t1 && touch -d @5 t2 && touch -d @4 t3", fixture->folder);
+	assert_int_equal(system(command), 0);
+	assert_int_equal(ct_file_generation_first(&fixture->context, "TEXTFILE", ""), 3);
+	(void)snprintf(command, sizeof command, "touch -d @6 %s/t3", fixture->folder);
+	assert_int_equal(system(command), 0);
+	assert_int_equal(ct_file_generation_first(&fixture->context, "TEXTFILE", ""), 1);
+	fixture_destroy(fixture);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -187,6 +235,8 @@ int main(void)
 		cmocka_unit_test_setup_teardown(each_folder_is_the_fallback_of_the_one_before, init, fini),
 		cmocka_unit_test_setup_teardown(absolute_file_is_tried_alone, init, fini),
 		cmocka_unit_test_setup_teardown(paths_too_long_are_refused, init, fini),
+		cmocka_unit_test(path_that_open_would_take_over),
+		cmocka_unit_test(generation_to_begin_with),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -53,7 +53,7 @@ static void names_of_generations(void **state)
 
 		ct_text_file_init(&file);
 		fixture_set(fixture, "FILE", rows[i].file);
-		assert_int_equal(ct_text_file_create(&file, &fixture->context, 2, rows[i].sharing), CTRACE_OK);
+		assert_int_equal(ct_text_file_create(&file, &fixture->context, 2, rows[i].sharing, NULL), CTRACE_OK);
 		assert_string_equal(name_of(&file), rows[i].name);
 		assert_int_equal(file.generation, 2);
 		assert_true(file.header_due);
@@ -73,7 +73,7 @@ static void generations_begin_empty_others_continue(void **state)
 
 		fixture_put(fixture, "x1", "before\n");
 		ct_text_file_init(&file);
-		assert_int_equal(ct_text_file_create(&file, &fixture->context, 1, sharings[i]), CTRACE_OK);
+		assert_int_equal(ct_text_file_create(&file, &fixture->context, 1, sharings[i], NULL), CTRACE_OK);
 		assert_int_equal(file.size, sharings[i] == CT_TEXT_GENERATION ? 0 : 7);
 		assert_int_equal(file.header_due, sharings[i] != CT_TEXT_SHARED);
 		ct_text_file_close(&file);
@@ -93,7 +93,7 @@ static void failures_leak_nothing(void **state)
 	ct_text_file_init(&file);
 	for (unsigned i = 0; i < 100; i++) {
 		ct_os_fail(CT_OS_TRUNCATE, 0, 9, EIO);
-		assert_int_equal(ct_text_file_create(&file, &fixture->context, 1, CT_TEXT_GENERATION), CTRACE_OS_ERROR);
+		assert_int_equal(ct_text_file_create(&file, &fixture->context, 1, CT_TEXT_GENERATION, NULL), CTRACE_OS_ERROR);
 		assert_int_equal(file.fd, -1);
 		ct_os_fail(CT_OS_TRUNCATE, 0, 0, 0);
 		(void)snprintf(fixture->place.path, sizeof fixture->place.path, "%s/x_1", fixture->folder);
@@ -243,8 +243,8 @@ static void shared_lock_is_given_up(void **state)
 	fixture_set(fixture, "FILE", "s");
 	ct_text_file_init(&one);
 	ct_text_file_init(&two);
-	assert_int_equal(ct_text_file_create(&one, &fixture->context, 1, CT_TEXT_SHARED), CTRACE_OK);
-	assert_int_equal(ct_text_file_create(&two, &fixture->context, 1, CT_TEXT_SHARED), CTRACE_OK);
+	assert_int_equal(ct_text_file_create(&one, &fixture->context, 1, CT_TEXT_SHARED, NULL), CTRACE_OK);
+	assert_int_equal(ct_text_file_create(&two, &fixture->context, 1, CT_TEXT_SHARED, NULL), CTRACE_OK);
 	assert_int_equal(ct_text_file_lock(&one), CTRACE_OK);
 	assert_int_equal(ct_text_file_lock(&two), CTRACE_TIMED_OUT);
 	assert_int_equal(errno, EWOULDBLOCK);
@@ -267,11 +267,13 @@ static void a_descriptor_that_the_program_took_is_left_alone(void **state)
 
 		ct_text_file_init(&file);
 		fixture_set(fixture, "FILE", "taken.log");
-		assert_int_equal(ct_text_file_create(&file, &fixture->context, 1, sharings[i]), CTRACE_OK);
+		assert_int_equal(ct_text_file_create(&file, &fixture->context, 1, sharings[i], NULL), CTRACE_OK);
 		assert_int_equal(close(file.fd), 0);
 		assert_int_equal(ct_text_file_check(&file, sharings[i]), CTRACE_NOT_FOUND);
 		taken = open("/dev/null", O_RDWR);
-		assert_int_equal(taken, file.fd);
+		assert_int_equal(dup2(taken, file.fd), file.fd);
+		assert_int_equal(close(taken), 0);
+		taken = file.fd;
 		assert_int_equal(ct_text_file_check(&file, sharings[i]), CTRACE_NOT_FOUND);
 		assert_int_equal(ct_text_file_lock(&file), CTRACE_NOT_FOUND);
 		ct_text_file_close(&file);
@@ -287,7 +289,7 @@ static void places_come_back_as_they_went(void **state)
 
 	fixture_set(fixture, "FILE", "p");
 	ct_text_file_init(&file);
-	assert_int_equal(ct_text_file_create(&file, &fixture->context, 7, CT_TEXT_GENERATION), CTRACE_OK);
+	assert_int_equal(ct_text_file_create(&file, &fixture->context, 7, CT_TEXT_GENERATION, NULL), CTRACE_OK);
 	for (unsigned due = 0; due < 2; due++) {
 		fixture_put(fixture, "p_7", due ? "" : "12345");
 		file.size = due ? 0 : 5;

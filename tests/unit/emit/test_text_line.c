@@ -288,6 +288,47 @@ static void losses_by_reason(void **state)
 	assert_string_equal(ct_buf_text(&out), "# Lost             = 12 discarded, 3 damaged (process 17356)\n");
 }
 
+static void a_step_of_the_clock_is_noted_between_two_events(void **state)
+{
+	struct ctrace_clock clocks[3] = { { .steps = 4, .total_ns = 17 },
+					  { .steps = 5, .total_ns = 17 - 3600000000000, .set_at_ns = 1795360347993000000u },
+					  { .steps = 6, .total_ns = 17 - 3600000000000 + 2500000, .set_at_ns = 1795360348000000000u } };
+	struct ctrace_event event = { .pid = 1234 };
+	struct ct_clock_seen seen = { .steps = CT_CLOCK_UNSEEN };
+
+	(void)state;
+	ct_buf_clear(&out);
+	ct_line_add_clock(&out, &seen, &event); /* from somebody who does not know */
+	event.clock = &clocks[0];
+	ct_line_add_clock(&out, &seen, &event); /* what was before the first event is no step between two */
+	ct_line_add_clock(&out, &seen, &event);
+	assert_int_equal(out.size, 0);
+	event.clock = &clocks[1];
+	ct_line_add_clock(&out, &seen, &event);
+	assert_string_equal(ct_buf_text(&out), "# Clock set back by 3600.000000 s at 2026/11/22 15:12:27.993 (process 1234)\n");
+	ct_buf_clear(&out);
+	ct_line_add_clock(&out, &seen, &event);
+	event.clock = &clocks[0]; /* came late */
+	ct_line_add_clock(&out, &seen, &event);
+	event.clock = &clocks[1];
+	ct_line_add_clock(&out, &seen, &event);
+	assert_int_equal(out.size, 0);
+	event.clock = &clocks[2];
+	ct_line_add_clock(&out, &seen, &event);
+	assert_string_equal(ct_buf_text(&out), "# Clock set forward by 0.002500 s at 2026/11/22 15:12:28.000 (process 1234)\n");
+}
+
+static void seconds_are_rounded_to_microseconds(void **state)
+{
+	(void)state;
+	ct_buf_clear(&out);
+	ct_line_add_seconds(&out, 3599999999700);
+	ct_line_add_seconds(&out, 1499);
+	ct_line_add_step(&out, -1);
+	ct_line_add_step(&out, INT64_MIN);
+	assert_string_equal(ct_buf_text(&out), "3600.000000 s0.000001 sback by 0.000000 sback by 9223372036.854776 s");
+}
+
 static int init(void **state)
 {
 	(void)state;
@@ -320,6 +361,8 @@ int main(void)
 		cmocka_unit_test(one_event_is_one_line),
 		cmocka_unit_test(times_in_any_order),
 		cmocka_unit_test(losses_by_reason),
+		cmocka_unit_test(a_step_of_the_clock_is_noted_between_two_events),
+		cmocka_unit_test(seconds_are_rounded_to_microseconds),
 	};
 
 	return cmocka_run_group_tests(tests, init, fini);

@@ -56,6 +56,41 @@ static void classes_by_their_number(void **state)
 	fixture_close(*state);
 }
 
+/* Also of a trace that is being written. */
+static void a_step_of_the_clock_is_told_once(void **state)
+{
+	struct fixture *f = *state;
+	struct ctrace_clock clock = { 0 };
+	struct ctrace_stream stream = { .id = 0 };
+	struct ctrace_event_item item;
+	struct ct_binfile_trace *trace;
+	struct reading r;
+
+	fixture_open(f, "FILE=t.ctb\n");
+	reading_init(&r);
+	for (unsigned i = 0; i < 4; i++) {
+		char component[] = { (char)('C' + i), '1', '\0' };
+		struct ctrace_event event = text_event(f, &item, component, 7, "number 0.");
+
+		event.clock = &clock;
+		event.time_ns -= clock.set_back_ns;
+		assert_int_equal(write_events(f, &event, 1, &stream, 1), CTRACE_OK);
+		if (i == 0)
+			assert_int_equal(ct_binfile_trace_open(&r.sources, "t.ctb", &trace), CTRACE_OK);
+		assert_non_null(find(trace, &r.sources, component));
+		assert_int_equal(r.reports, i < 2 ? 0 : 1);
+		if (i == 1)
+			clock = (struct ctrace_clock){ .steps = 1, .total_ns = -2000000000, .set_back_ns = 2000000000 };
+	}
+	assert_string_equal(
+		r.last_message,
+		"the clock was set back by 2.000000 s at 2023/11/14 22:13:20.000; times from there on are ahead of it by 2.000000 s");
+	assert_int_equal(r.sources.totals.damages, 0);
+	ct_binfile_trace_unref(trace);
+	ct_sources_fini(&r.sources);
+	fixture_close(f);
+}
+
 static void what_the_filter_makes_of_classes(void **state)
 {
 	struct ct_complaint complaint;
@@ -149,8 +184,9 @@ static void damaged_metadata_cost_the_classes_behind(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		TEST(classes_by_their_number),    TEST(what_the_filter_makes_of_classes),         TEST(what_is_no_trace_of_ours),
-		TEST(a_growing_trace_is_read_on), TEST(damaged_metadata_cost_the_classes_behind),
+		TEST(a_step_of_the_clock_is_told_once), TEST(classes_by_their_number),
+		TEST(what_the_filter_makes_of_classes), TEST(what_is_no_trace_of_ours),
+		TEST(a_growing_trace_is_read_on),       TEST(damaged_metadata_cost_the_classes_behind),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -31,6 +31,34 @@ static void a_folder_of_traces_keeps_its_shape(void **state)
 	assert_int_equal(system("diff -r set good/set"), 0);
 }
 
+static void steps_of_the_clock_are_kept(void **state)
+{
+	static const struct ct_bin_clock_mark marks[] = { { -5000000000, 1700000000000000000u, 5000000000u, 0 },
+							  { 3000000000, 1700000000000000500u, 2000000000u, 0 } };
+	struct told told;
+	struct ct_buf text = { 0 };
+	FILE *metadata;
+
+	make_trace(*state, "t", 0, 10, 10);
+	for (size_t i = 0; i < CT_COUNT(marks); i++)
+		ct_bin_clock_mark_add(&text, &marks[i]);
+	metadata = fopen("t/metadata", "a");
+	assert_non_null(metadata);
+	assert_int_equal(fwrite(text.data, 1, text.size, metadata), text.size);
+	assert_int_equal(fclose(metadata), 0);
+	(void)salvage("t", "good", &told);
+	assert_reads("good/t", 0, 10);
+	ct_buf_clear(&text);
+	assert_int_equal(ct_os_read_file("good/t/metadata", 1 << 20, &text), CTRACE_OK);
+	for (size_t i = 0, at = 0; i < CT_COUNT(marks); i++) {
+		struct ct_bin_clock_mark mark;
+
+		assert_true(ct_bin_clock_mark_next(text.data, text.size, &at, &mark));
+		assert_memory_equal(&mark, &marks[i], sizeof mark);
+	}
+	ct_buf_fini(&text);
+}
+
 static void names_that_are_there_are_numbered(void **state)
 {
 	struct told told;
@@ -190,6 +218,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		TEST(a_folder_of_traces_keeps_its_shape),
+		TEST(steps_of_the_clock_are_kept),
 		TEST(names_that_are_there_are_numbered),
 		TEST(one_stream_file),
 		TEST(compressed_streams),

@@ -156,6 +156,28 @@ static void hostile_run_folder_is_refused(void **state)
 	assert_int_equal(count, 0);
 }
 
+/* Folders beside the name that have the number of their process are read with it, once; copies that are merely numbered are not. */
+static void folders_of_processes_beside_a_name(void **state)
+{
+	struct reading r;
+
+	make_trace(*state, "t", 0, 10, 10);
+	make_trace(*state, "t.4711", 10, 10, 10);
+	make_trace(*state, "t_2.4711.2", 20, 10, 10);
+	make_trace(*state, "t.2", 30, 10, 10);
+	make_trace(*state, "t.4711x", 40, 10, 10);
+	assert_reads("t", 0, 30);
+	assert_reads("t/", 0, 10);
+	assert_reads("t.4711", 10, 10);
+	reading_init(&r);
+	assert_int_equal(ct_sources_add(&r.sources, "t"), CTRACE_OK);
+	assert_int_equal(ct_sources_add(&r.sources, "t.4711"), CTRACE_OK);
+	for (unsigned i = 0; i < 30; i++)
+		assert_int_equal(next_number(&r), i);
+	assert_int_equal(next_number(&r), UINT32_MAX);
+	ct_sources_fini(&r.sources);
+}
+
 #define TEST(name) cmocka_unit_test_setup_teardown(name, fixture_setup, fixture_teardown)
 
 int main(void)
@@ -164,7 +186,7 @@ int main(void)
 		TEST(a_trace_a_stream_a_folder_of_traces), TEST(what_is_none_of_them),
 		TEST(traces_of_others_are_unsupported),    TEST(generations_by_what_they_have_in_common),
 		TEST(a_folder_that_may_not_be_read),       TEST(ends_of_spans_are_needed_as_far_as_one_is_shown),
-		TEST(hostile_run_folder_is_refused),
+		TEST(hostile_run_folder_is_refused),       TEST(folders_of_processes_beside_a_name),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -7,6 +7,9 @@
  */
 #include "read_fixture.h"
 
+#include <fcntl.h>
+#include <sys/resource.h>
+
 #define RUN "run"
 
 struct maker {
@@ -33,11 +36,16 @@ static void make_session(struct maker *m)
 	m->session.head->component_count = 2;
 }
 
-static void make_ring(struct maker *m, uint32_t index, enum ct_overflow overflow)
+static void make_large_ring(struct maker *m, uint32_t index, enum ct_overflow overflow, size_t capacity)
 {
-	must(ct_ring_create(&m->rings[index], &m->session, index, CT_RING_MIN) == CTRACE_OK);
+	must(ct_ring_create(&m->rings[index], &m->session, index, capacity) == CTRACE_OK);
 	m->rings[index].head->overflow = overflow;
 	m->session.head->ring_count = index + 1;
+}
+
+static void make_ring(struct maker *m, uint32_t index, enum ct_overflow overflow)
+{
+	make_large_ring(m, index, overflow, CT_RING_MIN);
 }
 
 /* A record "number <n>." of component; gives its size. */
@@ -111,6 +119,51 @@ static void undelivered_events_of_a_dead_process(void **state)
 	assert_int_equal(event.tid, 99);
 	assert_int_equal(event.pid, strtoul(name + 4, NULL, 10));
 	assert_true(event.time_ns <= ct_clock_wall_ns() && event.time_ns > ct_clock_wall_ns() - 3600000000000u);
+	ct_sources_fini(&r.sources);
+}
+
+#define STEP_BACK_NS 3600000000000u
+
+/* Fifty events, an hour back, fifty more. */
+static void a_clock_set_back(struct maker *m)
+{
+	struct ct_clock_reading now;
+
+	make_ring(m, 0, CT_OVERFLOW_BLOCK);
+	for (unsigned i = 0; i < 100; i++) {
+		if (i == 50) {
+			ct_sync_update(&m->session.head->sync);
+			now = ct_clock_read(ct_clock_source());
+			now.wall_ns -= STEP_BACK_NS;
+			ct_sync_add(&m->session.head->sync, &now);
+		}
+		(void)put(m, 0, 1, i);
+	}
+	now = ct_clock_read(ct_clock_source());
+	now.wall_ns -= STEP_BACK_NS;
+	ct_sync_add(&m->session.head->sync, &now);
+}
+
+static void a_step_of_the_clock_is_told_and_dates_are_the_clock_s(void **state)
+{
+	uint64_t begin = ct_clock_wall_ns();
+	char name[64];
+	struct ctrace_event event = { 0 };
+	struct reading r;
+
+	(void)state;
+	die_after(a_clock_set_back, name);
+	reading_init(&r);
+	assert_int_equal(ct_sources_add(&r.sources, name), CTRACE_OK);
+	assert_int_equal(r.reports, 1);
+	assert_non_null(strstr(r.last_path, name));
+	assert_non_null(strstr(r.last_message, "the clock was set back by 3600.0"));
+	for (unsigned i = 0; i < 100; i++) {
+		uint64_t moved = i < 50 ? 0 : STEP_BACK_NS;
+
+		assert_true(next_event(&r, &event));
+		assert_in_range(event.time_ns, begin - moved - 1000000, ct_clock_wall_ns() - moved + 1000000);
+	}
 	ct_sources_fini(&r.sources);
 }
 
@@ -229,14 +282,174 @@ static void a_live_process_is_only_looked_at(void **state)
 	assert_int_equal(how, 0);
 }
 
+/* ---- rings that are too many, or too large, to be held ---- */
+
+#define LARGE ((size_t)1 << 20)
+
+/* Record `number`, with binary data behind its text; in place of what does not fit before the end
+ * there is padding. */
+static void put_sized(struct maker *m, uint32_t index, unsigned number, size_t size)
+{
+	static const char data[CTRACE_MAX_ITEM_SIZE];
+	struct ct_ring *ring = &m->rings[index];
+	char text[24];
+	struct ctrace_item items[9] = { { .data = text, .type = CTRACE_TYPE_TEXT } };
+	struct ct_record_head head = { .component = 1, .event_id = 7, .level = CTRACE_WARN, .tid = 99, .ticks = ct_clock_ticks() };
+	uint64_t to_end = ring->capacity - (ring->head->head & (ring->capacity - 1));
+	uint32_t count = 1;
+
+	items[0].size = (uint32_t)snprintf(text, sizeof text, "number %u.", number);
+	for (; size > 0 && count < CT_COUNT(items); count++) {
+		items[count] = (struct ctrace_item)CTRACE_BIN(data, size < sizeof data ? size : sizeof data);
+		size -= items[count].size;
+	}
+	size = ct_record_size(items, count);
+	if (size > to_end) {
+		ct_record_encode_padding(ring->data + (ring->head->head & (ring->capacity - 1)), to_end);
+		ring->head->head += to_end;
+	}
+	ct_record_encode(ring->data + (ring->head->head & (ring->capacity - 1)), size, &head, items, count);
+	__atomic_store_n(&ring->head->head, ring->head->head + size, __ATOMIC_RELEASE);
+}
+
+/* Two rings that have come round: records of every size up to the largest, in turns. */
+static void large_rings(struct maker *m)
+{
+	static const size_t sizes[] = { 0, 100, 5000, 60000, 0, 70000, 30, 200000, 0, 400000, 0, 0 };
+
+	for (uint32_t i = 0; i < 2; i++) {
+		make_large_ring(m, i, i == 0 ? CT_OVERFLOW_BLOCK : CT_OVERFLOW_OVERWRITE, LARGE);
+		m->rings[i].head->head = m->rings[i].head->tail = m->rings[i].head->oldest = LARGE - 2000;
+	}
+	for (unsigned i = 0; i < 2 * CT_COUNT(sizes); i++)
+		put_sized(m, i % 2, i, sizes[i / 2]);
+	ct_sync_update(&m->session.head->sync);
+}
+
+static void a_ring_is_the_same_through_a_window(void **state)
+{
+	char name[64];
+	struct reading r;
+
+	(void)state;
+	die_after(large_rings, name);
+	for (unsigned how = 0; how < 3; how++) {
+		reading_init(&r);
+		if (how > 0)
+			r.sources.copied = CT_SOURCES_HOLD / 2; /* nothing is copied any more */
+		if (how == 2)
+			r.sources.may_hold = 1; /* what waits gives its memory back each time */
+		assert_int_equal(ct_sources_add(&r.sources, name), CTRACE_OK);
+		for (unsigned i = 0; i < 24; i++)
+			assert_int_equal(next_number(&r), i);
+		assert_int_equal(next_number(&r), UINT32_MAX);
+		assert_int_equal(r.sources.totals.damages, 0);
+		assert_int_equal(r.sources.held, 0);
+		ct_sources_fini(&r.sources);
+	}
+}
+
+/* What a live process delivers or overwrites before it is read is not shown, but reported. */
+static void what_goes_while_it_is_read_is_reported(void **state)
+{
+	static struct maker m;
+	struct reading r;
+
+	(void)state;
+	make_session(&m);
+	make_large_ring(&m, 0, CT_OVERFLOW_BLOCK, LARGE);
+	for (unsigned i = 0; i < 12; i++)
+		put_sized(&m, 0, i, 30000);
+	reading_init(&r);
+	r.sources.copied = CT_SOURCES_HOLD / 2;
+	{
+		char name[300];
+		struct ct_session session = m.session;
+
+		/* Our own folder is never opened: it goes by another name meanwhile. */
+		(void)snprintf(name, sizeof name, RUN "/1.0");
+		assert_int_equal(rename(session.path, name), 0);
+		assert_int_equal(ct_sources_add(&r.sources, name), CTRACE_OK);
+	}
+	assert_int_equal(next_number(&r), 0);
+	m.rings[0].head->tail = m.rings[0].head->head / 12 * 9;
+	memset(m.rings[0].data, 0xFF, m.rings[0].head->tail);
+	assert_int_equal(next_number(&r), 1); /* was in the window */
+	assert_int_equal(next_number(&r), 9);
+	assert_int_equal(r.sources.totals.damages, 1);
+	assert_int_equal(next_number(&r), 10);
+	m.rings[0].head->tail = m.rings[0].head->head;
+	assert_int_equal(next_number(&r), UINT32_MAX);
+	assert_int_equal(r.sources.totals.damages, 2);
+	ct_sources_fini(&r.sources);
+	ct_ring_close(&m.rings[0]);
+	ct_session_close(&m.session, false);
+}
+
+#define MANY 600u
+
+/* Files without a block behind them, each of which says that a gigabyte waits in it. */
+static void many_sparse_rings(struct maker *m)
+{
+	static struct ct_ring_head head;
+
+	make_ring(m, 0, CT_OVERFLOW_BLOCK);
+	(void)put(m, 0, 1, 0);
+	head = *m->rings[0].head;
+	head.capacity = head.head = CT_RING_MAX;
+	for (uint32_t i = 1; i < MANY; i++) {
+		char name[32];
+		int fd;
+
+		(void)snprintf(name, sizeof name, "ring.%u", i);
+		fd = openat(m->session.folder_fd, name, O_RDWR | O_CREAT | O_EXCL, 0600);
+		head.index = i;
+		must(fd >= 0 && write(fd, &head, sizeof head) == (ssize_t)sizeof head &&
+		     ftruncate(fd, (off_t)CT_RING_HEAD_SIZE + CT_RING_MAX) == 0 && close(fd) == 0);
+	}
+	m->session.head->ring_count = MANY;
+}
+
+static void a_process_of_sparse_gigabytes_does_not_exhaust_us(void **state)
+{
+	char name[64];
+	pid_t child;
+	int how;
+
+	(void)state;
+	die_after(many_sparse_rings, name);
+	child = fork();
+	if (child == 0) {
+		struct rlimit files = { 64, 64 };
+		struct reading r;
+#ifndef __SANITIZE_ADDRESS__
+		struct rlimit space = { (rlim_t)512 << 20, (rlim_t)512 << 20 };
+
+		must(setrlimit(RLIMIT_AS, &space) == 0);
+#endif
+		must(setrlimit(RLIMIT_NOFILE, &files) == 0);
+		reading_init(&r);
+		must(ct_sources_add(&r.sources, name) == CTRACE_OK && r.sources.count == MANY);
+		must(next_number(&r) == 0 && next_number(&r) == UINT32_MAX);
+		must(r.sources.totals.damages == MANY - 1);
+		must(r.sources.held <= CT_SOURCES_HOLD && r.sources.copied <= CT_SOURCES_HOLD);
+		ct_sources_fini(&r.sources);
+		_exit(0);
+	}
+	assert_int_equal(waitpid(child, &how, 0), child);
+	assert_int_equal(how, 0);
+}
+
 #define TEST(name) cmocka_unit_test_setup_teardown(name, fixture_setup, fixture_teardown)
 
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		TEST(undelivered_events_of_a_dead_process), TEST(by_process_id),
-		TEST(what_was_overwritten_is_passed_over),  TEST(damage_costs_what_it_hit),
-		TEST(a_live_process_is_only_looked_at),
+		TEST(undelivered_events_of_a_dead_process),   TEST(by_process_id),
+		TEST(what_was_overwritten_is_passed_over),    TEST(damage_costs_what_it_hit),
+		TEST(a_live_process_is_only_looked_at),       TEST(a_ring_is_the_same_through_a_window),
+		TEST(what_goes_while_it_is_read_is_reported), TEST(a_process_of_sparse_gigabytes_does_not_exhaust_us),
+		TEST(a_step_of_the_clock_is_told_and_dates_are_the_clock_s),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

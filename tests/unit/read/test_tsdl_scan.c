@@ -73,10 +73,24 @@ static void strings(void **state)
 	assert_false(ct_tsdl_scan_is(&scan, text));
 }
 
+/* Metadata without a byte may come without a place, too. */
+static void no_text_is_an_empty_one(void **state)
+{
+	struct ct_tsdl_scan scan;
+
+	(void)state;
+	ct_tsdl_scan_begin(&scan, NULL, 0);
+	assert_int_equal(scan.token, CT_TOKEN_END);
+	assert_non_null(scan.start); /* nothing is added to a null pointer */
+	assert_int_equal(scan.length, 0);
+	assert_false(ct_tsdl_scan_is(&scan, ""));
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = { cmocka_unit_test(tokens_and_their_places), cmocka_unit_test(what_is_no_token),
-					    cmocka_unit_test(numbers), cmocka_unit_test(strings) };
+					    cmocka_unit_test(numbers), cmocka_unit_test(strings),
+					    cmocka_unit_test(no_text_is_an_empty_one) };
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

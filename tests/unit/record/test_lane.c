@@ -102,6 +102,18 @@ static void a_full_ring_follows_its_policy(void **state)
 	assert_int_equal(run_traced(fill_up), 0);
 }
 
+static void trace_one(void)
+{
+	trace_own(1);
+	CHILD_CHECK(ct_thread_self()->side[0].ring != NULL && ctrace_lanes_self == NULL);
+}
+
+static void trace_three(void)
+{
+	trace_own(3);
+	CHILD_CHECK(ctrace_lanes_self == NULL);
+}
+
 /* As a signal handler finds it that interrupts the writing of an event. */
 static void trace_in_the_middle(void)
 {
@@ -110,13 +122,11 @@ static void trace_in_the_middle(void)
 	trace_own(0);
 	lanes = ctrace_lanes_self;
 	ctrace_lanes_self = NULL; /* inline, */
-	trace_own(1);
-	CHILD_CHECK(ct_thread_self()->side.ring != NULL && ctrace_lanes_self == NULL);
+	in_handler(trace_one);
 	ctrace_lanes_self = lanes;
 	ct_lane_enter(own_lane()); /* and out of line */
-	trace_own(3);
-	CHILD_CHECK(ctrace_lanes_self == NULL);
-	ct_lane_leave(ct_thread_self(), own_lane());
+	in_handler(trace_three);
+	ct_lane_leave(own_lane());
 	trace_own(2);
 	check_stats(4, 0);
 }

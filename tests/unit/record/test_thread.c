@@ -84,7 +84,7 @@ static void look_at_self(void)
 	CHILD_CHECK(self->tid == ct_os_thread_id());
 	CHILD_CHECK(ctrace_lanes_self == self->inlined);
 	CHILD_CHECK(ct_clock_source() != CT_CLOCK_TSC || self->inlined[0] == &self->common.lane);
-	CHILD_CHECK(self->common.ring != NULL && self->side.ring == NULL && self->flight.ring == NULL);
+	CHILD_CHECK(self->common.ring != NULL && self->side[0].ring == NULL && self->flight.ring == NULL);
 	ct_thread_locked = 1;
 	CHILD_CHECK(ct_thread_self() == self);
 	ct_thread_locked = 0;
@@ -227,10 +227,10 @@ static void look_whether_in_call(void)
 	CHILD_CHECK(!ct_thread_is_in_call());
 	ct_lane_enter(&thread->routes[5]);
 	CHILD_CHECK(ct_thread_is_in_call());
-	ct_lane_enter(&thread->side); /* a handler */
-	ct_lane_leave(thread, &thread->side);
+	ct_lane_enter(&thread->side[0]); /* a handler */
+	ct_lane_leave(&thread->side[0]);
 	CHILD_CHECK(ct_thread_is_in_call());
-	ct_lane_leave(thread, &thread->routes[5]);
+	ct_lane_leave(&thread->routes[5]);
 	CHILD_CHECK(!ct_thread_is_in_call());
 }
 

@@ -312,6 +312,30 @@ static void an_event_of_half_a_ring_is_the_largest(void **state)
 
 /* ---- lanes ---- */
 
+/* Each handler interrupts the call that the one before it is in, until there is no lane left. */
+static void interrupt_again(void)
+{
+	struct ct_thread *thread = ct_thread_self();
+	struct ct_lane *lane = ct_lane_find_side(thread);
+	static uint32_t number = 2;
+
+	if (lane == NULL) {
+		CHILD_CHECK(emit(99) == CTRACE_NOT_ENOUGH_MEMORY);
+		return;
+	}
+	CHILD_CHECK(emit(number++) == CTRACE_OK);
+	CHILD_CHECK(ctrace_lanes_self == NULL); /* still in the middle of it */
+	CHILD_CHECK(lane->ring != NULL && lane->ring->head->is_side);
+	ct_lane_enter(lane);
+	in_handler(interrupt_again);
+	ct_lane_leave(lane);
+}
+
+static void trace_inline(void)
+{
+	CTRACE(&tracer, CTRACE_INFO, 1, CTRACE_U32(1));
+}
+
 static void trace_as_a_signal_handler_would(void)
 {
 	struct ct_thread *thread;
@@ -322,39 +346,76 @@ static void trace_as_a_signal_handler_would(void)
 	kept = ctrace_lanes_self;
 	CHILD_CHECK(kept != NULL && kept == thread->inlined);
 	ctrace_lanes_self = NULL; /* in the middle of a call */
-	CTRACE(&tracer, CTRACE_INFO, 1, CTRACE_U32(1));
-	CHILD_CHECK(emit(2) == CTRACE_OK);
-	CHILD_CHECK(ctrace_lanes_self == NULL); /* still in the middle of it */
-	CHILD_CHECK(thread->side.ring != NULL && thread->side.ring->head->is_side);
-	thread->side.busy = true; /* and a handler that interrupts the handler */
-	CHILD_CHECK(emit(99) == CTRACE_NOT_ENOUGH_MEMORY);
-	thread->side.busy = false;
+	in_handler(trace_inline);
+	in_handler(interrupt_again);
+	CHILD_CHECK(ctrace_lanes_self == NULL);
 	ctrace_lanes_self = kept;
 	CHILD_CHECK(stats().lost[CTRACE_LOSS_NESTED] == 1);
-	CHILD_CHECK(emit(3) == CTRACE_OK);
-	check_balance(5);
+	CHILD_CHECK(emit(2 + CT_SIDE_LANES) == CTRACE_OK);
+	check_balance(4 + CT_SIDE_LANES);
 }
 
-static void a_handler_inside_a_call_takes_the_side_ring_and_a_third_is_counted(void **state)
+static void handlers_inside_calls_take_side_rings_and_one_too_many_is_counted(void **state)
 {
 	(void)state;
 	assert_int_equal(run_traced(trace_as_a_signal_handler_would), 0);
-	assert_lines(0, 4);
+	assert_lines(0, 3 + CT_SIDE_LANES);
+}
+
+/* As siglongjmp() leaves it that a handler calls which interrupted a call, or interrupted a handler's. */
+static void leave_calls(void)
+{
+	struct ct_thread *thread;
+	uint32_t number = 1;
+
+	(void)emit(0);
+	thread = ct_thread_self();
+	ctrace_lanes_self = NULL;
+	for (size_t i = 0; i < CT_SIDE_LANES; i++)
+		thread->side[i].busy = true;
+	/* Where no lane is left the first event asks, */
+	CTRACE(&tracer, CTRACE_INFO, number++, CTRACE_U32(1));
+	CHILD_CHECK(ctrace_lanes_self == thread->inlined && ct_lane_find_side(thread) == &thread->side[0]);
+	CHILD_CHECK(thread->side[0].ring == NULL);
+	/* else one of the next; what comes before it is not lost. */
+	ctrace_lanes_self = NULL;
+	while (ctrace_lanes_self == NULL && number < 100)
+		CTRACE(&tracer, CTRACE_INFO, number++, CTRACE_U32(1));
+	while (number < 100)
+		CTRACE(&tracer, CTRACE_INFO, number++, CTRACE_U32(1));
+	CHILD_CHECK(ctrace_lanes_self == thread->inlined && thread->side_events < 64);
+	check_balance(100);
+}
+
+static void a_call_that_was_left_does_not_keep_its_thread_from_its_ring(void **state)
+{
+	(void)state;
+	assert_int_equal(run_traced(leave_calls), 0);
+	assert_lines(0, 100);
+}
+
+static uint32_t emitted_in_handler;
+
+static void fill_up_in_handler(void)
+{
+	while (emit_sized(emitted_in_handler, 500) == CTRACE_OK)
+		emitted_in_handler++;
 }
 
 static void fill_the_side_ring(void)
 {
 	struct ctrace_lane **kept;
-	uint32_t emitted = 0;
+	uint32_t emitted;
 
-	(void)emit(emitted++);
+	(void)emit(0);
+	emitted_in_handler = 1;
 	kept = ctrace_lanes_self;
 	hold_agent();
 	ctrace_lanes_self = NULL;
-	while (emit_sized(emitted, 500) == CTRACE_OK)
-		emitted++;
+	in_handler(fill_up_in_handler);
 	ctrace_lanes_self = kept;
 	release_agent();
+	emitted = emitted_in_handler;
 	CHILD_CHECK(stats().lost[CTRACE_LOSS_DISCARDED] == 1); /* never waits */
 	check_balance(emitted + 1);
 	put_file("count", &(uint64_t){ emitted }, sizeof(uint64_t));
@@ -389,10 +450,10 @@ static void inside_our_own_locks_what_needs_one_is_counted(void **state)
 	assert_lines(0, 2);
 }
 
-static void trace_on_a_full_disk(void)
+static void trace_without_memory(void)
 {
 	CHILD_CHECK(ctrace_configure("mftrace.level = debug") == CTRACE_OK); /* attached, without a ring */
-	ct_os_fail(CT_OS_ALLOCATE, 0, 2, ENOSPC);
+	ct_os_fail(CT_OS_MAP, 0, 50, ENOMEM);
 	for (int i = 0; i < 100 && emit(99) != CTRACE_OK; i++)
 		;
 	CHILD_CHECK(stats().lost[CTRACE_LOSS_NO_RING] >= 1);
@@ -402,7 +463,7 @@ static void trace_on_a_full_disk(void)
 static void without_a_ring_events_are_counted_until_one_can_be_had(void **state)
 {
 	(void)state;
-	assert_int_equal(run_traced(trace_on_a_full_disk), 0);
+	assert_int_equal(run_traced(trace_without_memory), 0);
 	(void)read_lines(1);
 	assert_int_equal(seen[0], 1);
 }
@@ -594,16 +655,23 @@ static void captured_entries_that_only_the_recorder_wants_stay_in_it(void **stat
 	assert_lines(0, 2);
 }
 
+static void capture_in_handler(void)
+{
+	uint64_t ticks = 1;
+
+	CHILD_CHECK(emit_captured(&tracer, 99, &ticks) == CTRACE_NOT_ENOUGH_MEMORY);
+	CHILD_CHECK(ct_thread_is_in_call());
+	CHILD_CHECK(emit(1) == CTRACE_OK); /* events of a handler go their own way */
+}
+
 static void capture_inside_a_capture(void)
 {
 	uint64_t ticks = 1;
 
 	CHILD_CHECK(emit_captured(&tracer, 0, &ticks) == CTRACE_OK);
 	ct_lane_enter(&ct_thread_self()->captured);
-	CHILD_CHECK(emit_captured(&tracer, 99, &ticks) == CTRACE_NOT_ENOUGH_MEMORY);
-	CHILD_CHECK(ct_thread_is_in_call());
-	CHILD_CHECK(emit(1) == CTRACE_OK); /* events of a handler go their own way */
-	ct_lane_leave(ct_thread_self(), &ct_thread_self()->captured);
+	in_handler(capture_in_handler);
+	ct_lane_leave(&ct_thread_self()->captured);
 	ct_thread_locked = 1;
 	CHILD_CHECK(emit_captured(&tracer, 2, &ticks) == CTRACE_OK); /* needs no lock */
 	ct_thread_locked = 0;
@@ -661,7 +729,8 @@ int main(void)
 		cmocka_unit_test_setup_teardown(overwrite_keeps_the_newest_and_counts_the_rest, fixture_setup, fixture_teardown),
 		cmocka_unit_test_setup_teardown(a_ring_keeps_the_policy_it_was_made_with, fixture_setup, fixture_teardown),
 		cmocka_unit_test_setup_teardown(an_event_of_half_a_ring_is_the_largest, fixture_setup, fixture_teardown),
-		cmocka_unit_test_setup_teardown(a_handler_inside_a_call_takes_the_side_ring_and_a_third_is_counted, fixture_setup,
+		cmocka_unit_test_setup_teardown(a_call_that_was_left_does_not_keep_its_thread_from_its_ring, fixture_setup, fixture_teardown),
+		cmocka_unit_test_setup_teardown(handlers_inside_calls_take_side_rings_and_one_too_many_is_counted, fixture_setup,
 						fixture_teardown),
 		cmocka_unit_test_setup_teardown(in_a_handler_block_means_discard_and_count, fixture_setup, fixture_teardown),
 		cmocka_unit_test_setup_teardown(inside_our_own_locks_what_needs_one_is_counted, fixture_setup, fixture_teardown),

@@ -53,6 +53,24 @@ static void a_configured_default_replaces_the_implicit_one(void **state)
 	assert_int_equal(ct_dest_default(registry), bit("BINFILE") | bit("STDERR"));
 }
 
+/* As a forked child finds it, whose parent has made components known and others not since the fork. */
+static void who_delivers_where_is_counted_anew(void **state)
+{
+	uint32_t a = add("a"), b = add("b");
+
+	(void)state;
+	assert_int_equal(ct_dest_in_use(registry), bit("TEXTFILE"));
+	ct_registry_entry(registry, a)->dests = bit("BINFILE");
+	ct_registry_entry(registry, b)->dests = bit("BINFILE") | bit("STDERR");
+	ct_registry_entry(registry, b)->flags = CT_COMPONENT_HIDDEN;
+	ct_dest_recount(registry);
+	assert_int_equal(ct_dest_in_use(registry), bit("BINFILE"));
+	assert_int_equal(dest_add("a", "TEXTFILE", true), CTRACE_OK);
+	assert_int_equal(ct_dest_in_use(registry), bit("TEXTFILE"));
+	assert_int_equal(add("b"), b);
+	assert_int_equal(ct_dest_in_use(registry), bit("TEXTFILE") | bit("BINFILE") | bit("STDERR"));
+}
+
 static void an_added_default_joins_the_implicit_one(void **state)
 {
 	(void)state;
@@ -151,6 +169,7 @@ int main(void)
 		EACH(the_default_list_is_never_empty),
 		EACH(a_configured_default_replaces_the_implicit_one),
 		EACH(an_added_default_joins_the_implicit_one),
+		EACH(who_delivers_where_is_counted_anew),
 		EACH(components_add_to_what_they_inherit),
 		EACH(an_empty_list_inherits_again),
 		EACH(what_is_not_in_the_own_list_cannot_be_removed),

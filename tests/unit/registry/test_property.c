@@ -191,10 +191,10 @@ static void a_recoverer_finds_what_was_set(void **state)
 	assert_int_equal(set_emitter(0, "location", "/a\\b\nc=d"), CTRACE_OK);
 	assert_string_equal(settings(0), "location=/a\\\\b\\nc=d\nFORMAT=$(TIME) $(DATA)\n");
 	assert_int_equal(set_emitter(0, "format", "x"), CTRACE_OK);
-	assert_string_equal(settings(0), "format=x\nlocation=/a\\\\b\\nc=d\n");
+	assert_string_equal(settings(0), "location=/a\\\\b\\nc=d\nformat=x\n");
 	assert_int_equal(set_emitter(0, "a=b", "no emitter has that"), CTRACE_OK);
 	assert_int_equal(set_emitter(0, "a\nb", "nor that"), CTRACE_OK);
-	assert_string_equal(settings(0), "format=x\nlocation=/a\\\\b\\nc=d\n");
+	assert_string_equal(settings(0), "location=/a\\\\b\\nc=d\nformat=x\n");
 }
 
 static void what_cannot_be_written_down_is_not_set(void **state)
@@ -244,6 +244,38 @@ static void all_can_be_listed(void **state)
 	assert_string_equal(seen.last, "FILE=f");
 }
 
+/* A text of the session is never given back. */
+static void a_change_that_comes_again_takes_no_more_of_the_session(void **state)
+{
+	char number[16];
+	uint64_t used;
+
+	(void)state;
+	for (unsigned i = 0; i < 100000; i++) {
+		if (i == 8)
+			used = fixture_session.head->texts_size;
+		assert_int_equal(set_emitter(0, "DELIMCHAR", (i & 1) != 0 ? "|" : " "), CTRACE_OK);
+		assert_int_equal(set_emitter(0, "QUOTESTRING", (i & 2) != 0 ? "TRUE" : "FALSE"), CTRACE_OK);
+		assert_int_equal(set_emitter(2, "LEVEL", (i & 1) != 0 ? "1" : "2"), CTRACE_OK);
+		if (i % 1000 == 999)
+			assert_string_equal(settings(0), "QUOTESTRING=TRUE\nDELIMCHAR=|\n");
+	}
+	assert_int_equal(fixture_session.head->texts_size, used);
+	/* More values than are remembered are stored, and what is in force is what was set last. */
+	for (unsigned i = 0; i < 3 * CT_SETTINGS_KEPT; i++) {
+		(void)snprintf(number, sizeof number, "%u", i);
+		assert_int_equal(set_emitter(2, "LEVEL", number), CTRACE_OK);
+	}
+	assert_string_equal(settings(2), "LEVEL=47\n");
+	assert_true(fixture_session.head->texts_size > used);
+	ct_emitter_property_forget_all(registry);
+	assert_string_equal(settings(2), "");
+	used = fixture_session.head->texts_size;
+	assert_int_equal(set_emitter(2, "LEVEL", "47"), CTRACE_OK);
+	assert_string_equal(settings(2), "LEVEL=47\n");
+	assert_int_equal(fixture_session.head->texts_size, used);
+}
+
 #define WITH(test) cmocka_unit_test_setup_teardown(test, setup, teardown)
 
 int main(void)
@@ -260,6 +292,7 @@ int main(void)
 		WITH(a_recoverer_finds_what_was_set),
 		WITH(what_cannot_be_written_down_is_not_set),
 		WITH(all_can_be_listed),
+		WITH(a_change_that_comes_again_takes_no_more_of_the_session),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

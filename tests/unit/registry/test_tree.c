@@ -200,6 +200,22 @@ static void a_session_without_room_refuses(void **state)
 	assert_string_equal(ct_registry_name(registry, add("BEFORE")), "BEFORE");
 }
 
+/* As a registration leaves it that failed half-way. */
+static void a_new_component_has_nothing_of_what_was_in_its_place(void **state)
+{
+	uint32_t index = ct_registry_count(registry);
+
+	(void)state;
+	assert_int_equal(ct_session_add_component(&fixture_session, index), CTRACE_OK);
+	memset(&fixture_session.components[index], 0xFF, sizeof fixture_session.components[index]);
+	assert_int_equal(add("fresh"), index);
+	assert_int_equal(ct_registry_entry(registry, index)->flags, CT_COMPONENT_REGISTERED);
+	assert_int_equal(ct_registry_entry(registry, index)->dests, 1);
+	assert_int_equal(ct_registry_entry(registry, index)->delivered, 0);
+	assert_int_equal(ct_registry_entry(registry, index)->writer, 0);
+	assert_int_equal(ct_dest_in_use(registry), 1);
+}
+
 struct crowd {
 	unsigned first;
 	uint32_t indexes[2000];
@@ -410,6 +426,7 @@ int main(void)
 		EACH(a_walk_sees_a_subtree_once),
 		EACH(a_handler_in_a_locked_section_is_refused),
 		EACH(a_session_without_room_refuses),
+		EACH(a_new_component_has_nothing_of_what_was_in_its_place),
 		EACH(threads_agree),
 		EACH(a_forked_child_unlocks),
 		EACH(what_is_reserved_is_seen_by_those_who_look_for_anything),

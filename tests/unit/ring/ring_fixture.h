@@ -23,7 +23,7 @@ static UNUSED void make_ring(size_t capacity, uint32_t overflow)
 	memset(&place, 0, sizeof place);
 	memset(&ring, 0, sizeof ring);
 	assert_int_equal(ct_ring_create(&ring, &private, 3, capacity), CTRACE_OK);
-	ring.head->overflow = overflow;
+	ring.head->overflow = ring.overflow = overflow;
 }
 
 /* The bytes of record `number` of `size` bytes in all can be told from those of any other. */

@@ -38,7 +38,7 @@ static void make_file_ring(uint32_t overflow)
 	memset(&lane, 0, sizeof lane);
 	memset(&place, 0, sizeof place);
 	assert_int_equal(ct_ring_create(&ring, &session, 3, CAPACITY), CTRACE_OK);
-	ring.head->overflow = overflow;
+	ring.head->overflow = ring.overflow = overflow;
 }
 
 static void a_ring_is_a_file_of_real_blocks_for_us_alone(void **state)
@@ -48,7 +48,7 @@ static void a_ring_is_a_file_of_real_blocks_for_us_alone(void **state)
 	(void)state;
 	make_file_ring(CT_OVERFLOW_DISCARD);
 	assert_int_equal(stat(ring_path, &info), 0);
-	assert_int_equal(info.st_mode & 07777, 0600);
+	assert_int_equal(info.st_mode & 07777, CT_OS_KEPT_MODE);
 	assert_int_equal(info.st_size, CT_RING_HEAD_SIZE + CAPACITY);
 	assert_true((size_t)info.st_blocks * 512 >= CT_RING_HEAD_SIZE + CAPACITY);
 	assert_int_equal(ring.head->magic, CT_RING_MAGIC);
@@ -69,35 +69,135 @@ static void making_one_leaves_no_descriptor_open(void **state)
 	ct_ring_close(&ring);
 }
 
-static void a_call_that_fails_leaves_no_file(void **state)
+#define WIDE (4 * CT_RING_MIN)
+
+/* How much of WIDE a ring has, and that its file is as large, or that there is none. */
+static void check_place(size_t capacity, enum ct_ring_place ring_place)
+{
+	struct stat info;
+
+	assert_int_equal(ct_ring_create(&ring, &session, 3, WIDE), CTRACE_OK);
+	assert_int_equal(ring.capacity, capacity);
+	assert_int_equal(ring.head->capacity, capacity);
+	assert_int_equal(ring.wanted, WIDE);
+	assert_int_equal(ring.place, ring_place);
+	assert_int_equal(exists(ring_path), ring_place == CT_RING_IN_FOLDER);
+	if (ring_place == CT_RING_IN_FOLDER) {
+		assert_int_equal(stat(ring_path, &info), 0);
+		assert_int_equal(info.st_size, CT_RING_HEAD_SIZE + capacity);
+	}
+	memset(&lane, 0, sizeof lane);
+	memset(&place, 0, sizeof place);
+	assert_true(produce(200, 1));
+	assert_int_equal(take(), 1);
+	ct_ring_close(&ring);
+	(void)unlink(ring_path);
+}
+
+static void where_there_is_no_room_it_is_half_as_large_and_so_on(void **state)
 {
 	static const struct {
 		enum ct_os_call call;
 		int error;
-	} faults[] = { { CT_OS_OPEN, EMFILE }, { CT_OS_ALLOCATE, ENOSPC }, { CT_OS_MAP, ENOMEM } };
+	} faults[] = { { CT_OS_ALLOCATE, ENOSPC },
+		       { CT_OS_ALLOCATE, EFBIG },
+		       { CT_OS_ALLOCATE, ENOMEM },
+		       { CT_OS_ALLOCATE, EDQUOT },
+		       { CT_OS_MAP, ENOMEM } };
 
 	(void)state;
 	for (size_t i = 0; i < CT_COUNT(faults); i++) {
-		ct_os_fail(faults[i].call, 0, 1, faults[i].error);
-		assert_int_not_equal(ct_ring_create(&ring, &session, 3, CAPACITY), CTRACE_OK);
-		assert_false(exists(ring_path));
+		for (unsigned times = 1; WIDE >> times >= CT_RING_MIN; times++) {
+			ct_os_fail(faults[i].call, 0, times, faults[i].error);
+			check_place((size_t)WIDE >> times, CT_RING_IN_FOLDER);
+		}
 	}
 }
 
-static void a_file_size_limit_of_the_program_fails_the_ring_and_not_the_program(void **state)
+static void where_no_file_can_be_had_it_is_private_memory(void **state)
+{
+	static const struct {
+		enum ct_os_call call;
+		unsigned times;
+		int error;
+	} faults[] = { { CT_OS_OPEN, 1, EMFILE },  { CT_OS_OPEN, 1, EACCES },
+		       { CT_OS_ALLOCATE, 1, EIO }, { CT_OS_ALLOCATE, 100, ENOSPC }, { CT_OS_ALLOCATE, 10000, EINTR },
+		       { CT_OS_MAP, 1, EACCES } };
+
+	(void)state;
+	for (size_t i = 0; i < CT_COUNT(faults); i++) {
+		ct_os_fail(faults[i].call, 0, faults[i].times, faults[i].error);
+		check_place(WIDE, CT_RING_PRIVATE);
+		ct_os_fail(faults[i].call, 0, 0, 0);
+	}
+	/* No memory either. */
+	ct_os_fail(CT_OS_MAP, 0, 100, ENOMEM);
+	assert_int_equal(ct_ring_create(&ring, &session, 3, WIDE), CTRACE_NOT_ENOUGH_MEMORY);
+	ct_os_fail(CT_OS_MAP, 0, 0, 0);
+	assert_false(exists(ring_path));
+}
+
+static void a_file_size_limit_of_the_program_makes_the_ring_smaller(void **state)
 {
 	struct rlimit limit, before;
-	void (*handler)(int) = signal(SIGXFSZ, SIG_IGN);
 
 	(void)state;
 	assert_int_equal(getrlimit(RLIMIT_FSIZE, &before), 0);
 	limit = before;
-	limit.rlim_cur = 1000;
+	/* SIGXFSZ is at its default: nothing here may raise it. */
+	limit.rlim_cur = CT_RING_HEAD_SIZE + WIDE - 1;
 	assert_int_equal(setrlimit(RLIMIT_FSIZE, &limit), 0);
-	assert_int_not_equal(ct_ring_create(&ring, &session, 3, CAPACITY), CTRACE_OK);
+	check_place(WIDE / 2, CT_RING_IN_FOLDER);
+	limit.rlim_cur = CT_RING_HEAD_SIZE + CT_RING_MIN;
+	assert_int_equal(setrlimit(RLIMIT_FSIZE, &limit), 0);
+	check_place(CT_RING_MIN, CT_RING_IN_FOLDER);
+	limit.rlim_cur = CT_RING_HEAD_SIZE + CT_RING_MIN - 1;
+	assert_int_equal(setrlimit(RLIMIT_FSIZE, &limit), 0);
+	check_place(WIDE, CT_RING_PRIVATE);
 	assert_int_equal(setrlimit(RLIMIT_FSIZE, &before), 0);
-	(void)signal(SIGXFSZ, handler);
-	assert_false(exists(ring_path));
+}
+
+static void a_private_one_is_nobody_elses_to_read(void **state)
+{
+	struct ct_session_head *head = calloc(1, sizeof *head);
+
+	(void)state;
+	assert_non_null(head);
+	make_file_ring(CT_OVERFLOW_DISCARD);
+	ct_ring_close(&ring);
+	session.head = head;
+	head->ring_place[3] = CT_RING_PRIVATE;
+	assert_int_equal(ct_ring_load(&ring, &session, 3), CTRACE_NOT_FOUND);
+	assert_int_equal(ct_ring_map(&ring, &session, 3), CTRACE_NOT_FOUND);
+	head->ring_place[3] = CT_RING_IN_FOLDER;
+	assert_int_equal(ct_ring_load(&ring, &session, 3), CTRACE_OK);
+	ct_ring_close(&ring);
+	session.head = NULL;
+	free(head);
+}
+
+/* The ring that was loaded, read from its file piece by piece. */
+static void assert_same_in_parts(uint64_t waiting)
+{
+	static unsigned char bytes[CAPACITY];
+	struct ct_ring_head head;
+	int fd;
+
+	assert_int_equal(ct_ring_open(&session, 4, &fd), CTRACE_NOT_FOUND);
+	assert_int_equal(ct_ring_open(&session, 3, &fd), CTRACE_OK);
+	assert_int_equal(ct_ring_read_head(fd, 4, &head), CTRACE_DAMAGED);
+	assert_int_equal(ct_ring_read_head(fd, 3, &head), CTRACE_OK);
+	assert_memory_equal(&head, ring.head, sizeof head);
+	assert_int_equal(ct_ring_count_waiting(fd, &head), waiting);
+	/* It has come round: these lie on both sides of the end. */
+	assert_true((head.tail & (CAPACITY - 1)) > (head.head & (CAPACITY - 1)));
+	assert_int_equal(ct_ring_read_data(fd, head.capacity, head.tail, head.head, bytes), CTRACE_OK);
+	for (uint64_t at = head.tail; at < head.head; at++)
+		assert_int_equal(bytes[at - head.tail], ring.data[at & (CAPACITY - 1)]);
+	assert_int_equal(ftruncate(fd, CT_RING_HEAD_SIZE), 0);
+	assert_int_equal(ct_ring_read_data(fd, head.capacity, head.tail, head.head, bytes), CTRACE_DAMAGED);
+	assert_int_equal(ct_ring_count_waiting(fd, &head), 0);
+	(void)close(fd);
 }
 
 static void what_was_committed_can_be_loaded_and_nothing_more(void **state)
@@ -121,6 +221,7 @@ static void what_was_committed_can_be_loaded_and_nothing_more(void **state)
 	assert_int_equal(ct_ring_load(&ring, &session, 3), CTRACE_OK);
 	assert_false(ring.is_mapped);
 	assert_int_equal(ct_ring_count_pending(&ring), 5000 - expected);
+	assert_same_in_parts(5000 - expected);
 	for (; expected < 5000; expected++)
 		assert_int_equal(take(), expected);
 	assert_int_equal(take(), UINT32_MAX);
@@ -326,7 +427,11 @@ static void links_and_pipes_in_its_place_are_refused_without_waiting(void **stat
 	assert_int_equal(ct_ring_load(&ring, &session, 4), CTRACE_DENIED);
 	assert_int_equal(mkfifo("run/s/ring.5", 0600), 0);
 	assert_int_not_equal(ct_ring_load(&ring, &session, 5), CTRACE_OK);
-	assert_int_not_equal(ct_ring_create(&ring, &session, 4, CAPACITY), CTRACE_OK);
+	/* Nor is it written to: such a ring is memory. */
+	assert_int_equal(ct_ring_create(&ring, &session, 4, CAPACITY), CTRACE_OK);
+	assert_int_equal(ring.place, CT_RING_PRIVATE);
+	ct_ring_close(&ring);
+	assert_true(exists("run/s/ring.4"));
 }
 
 static void memory_and_disk_that_fail_say_so_and_leave_nothing_open(void **state)
@@ -369,8 +474,10 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test_setup_teardown(a_ring_is_a_file_of_real_blocks_for_us_alone, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(making_one_leaves_no_descriptor_open, set_up, tear_down),
-		cmocka_unit_test_setup_teardown(a_call_that_fails_leaves_no_file, set_up, tear_down),
-		cmocka_unit_test_setup_teardown(a_file_size_limit_of_the_program_fails_the_ring_and_not_the_program, set_up, tear_down),
+		cmocka_unit_test_setup_teardown(where_there_is_no_room_it_is_half_as_large_and_so_on, set_up, tear_down),
+		cmocka_unit_test_setup_teardown(where_no_file_can_be_had_it_is_private_memory, set_up, tear_down),
+		cmocka_unit_test_setup_teardown(a_private_one_is_nobody_elses_to_read, set_up, tear_down),
+		cmocka_unit_test_setup_teardown(a_file_size_limit_of_the_program_makes_the_ring_smaller, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(what_was_committed_can_be_loaded_and_nothing_more, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(an_overwrite_ring_loads_from_its_oldest_on, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(an_empty_ring_costs_no_memory_to_load, set_up, tear_down),

@@ -107,17 +107,118 @@ static void only_a_ring_of_the_same_kind_will_do(void **state)
 		assert_ptr_equal(ct_ring_pool_take(pool, &kinds[i], 2), rings[i]);
 }
 
-static void a_full_disk_gives_none_and_the_next_try_succeeds(void **state)
+static uint32_t writer_one(const struct ct_ring_head *head, void *user)
 {
+	(void)head;
+	(void)user;
+	return 1;
+}
+
+static void where_there_is_no_room_it_is_memory_and_no_writers(void **state)
+{
+	const struct ct_ring_kind written = { .capacity = CT_RING_MIN, .route = 1, .writer = 1 };
+	struct ct_ring *taken;
+
+	(void)state;
+	session.head->writer[1].slots = CT_WRITER_SLOT | 1u << 8;
+	ct_os_fail(CT_OS_ALLOCATE, 0, 1, ENOSPC);
+	taken = ct_ring_pool_take(pool, &written, 1);
+	assert_non_null(taken);
+	assert_int_equal(taken->place, CT_RING_PRIVATE);
+	assert_int_equal(session.head->ring_place[0], CT_RING_PRIVATE);
+	assert_int_equal(session.head->ring_count, 1);
+	assert_int_equal(taken->head->consumer, 0);
+	assert_int_equal(taken->head->wanted, 0);
+	ct_ring_pool_assign(pool, writer_one, NULL);
+	assert_int_equal(taken->head->wanted, 0);
+	/* Another has a file, and goes to the writer. */
+	taken = ct_ring_pool_take(pool, &written, 2);
+	assert_int_equal(taken->place, CT_RING_IN_FOLDER);
+	assert_int_equal(session.head->ring_place[1], CT_RING_IN_FOLDER);
+	assert_int_equal(taken->head->consumer, CT_WRITER_SLOT);
+}
+
+/* Threads that come and go must not make a ring each because none has the size that they ask for. */
+static void one_that_became_smaller_is_used_again(void **state)
+{
+	const struct ct_ring_kind large = { .capacity = 4 * CT_RING_MIN };
+	struct ct_ring *taken;
+
 	(void)state;
 	ct_os_fail(CT_OS_ALLOCATE, 0, 1, ENOSPC);
+	taken = ct_ring_pool_take(pool, &large, 1);
+	assert_non_null(taken);
+	assert_int_equal(taken->capacity, 2 * CT_RING_MIN);
+	ct_ring_pool_give_back(pool, taken);
+	assert_ptr_equal(ct_ring_pool_take(pool, &large, 2), taken);
+	assert_ptr_not_equal(ct_ring_pool_take(pool, &(struct ct_ring_kind){ .capacity = 2 * CT_RING_MIN }, 3), taken);
+}
+
+#define NO_THREAD 0x3FFFFFFFu
+
+/* The reaper has looked: the owner is dead.  Before it acts the ring goes to another thread. */
+static void the_ring_of_a_dead_thread_is_not_taken_from_the_next_owner(void **state)
+{
+	struct ct_ring *taken = ct_ring_pool_take(pool, &common, NO_THREAD);
+	uint32_t seen = taken->head->owner_tid;
+
+	(void)state;
+	assert_false(ct_os_thread_exists(seen));
+	ct_ring_pool_give_back(pool, taken);
+	assert_ptr_equal(ct_ring_pool_take(pool, &common, ct_os_thread_id()), taken);
+	ct_ring_pool_reap(pool, taken, seen);
+	assert_int_equal(taken->head->owner_tid, ct_os_thread_id());
+	/* Nor from one that has got the dead thread's number. */
+	ct_ring_pool_reap(pool, taken, ct_os_thread_id());
+	assert_int_equal(taken->head->owner_tid, ct_os_thread_id());
+	ct_ring_pool_give_back(pool, taken);
+	assert_ptr_equal(ct_ring_pool_take(pool, &common, NO_THREAD), taken);
+	ct_ring_pool_reap(pool, taken, NO_THREAD);
+	assert_int_equal(taken->head->owner_tid, 0);
+}
+
+/* The file of a ring whose thread lives is cut: a store would kill the program. */
+static void a_ring_that_was_cut_is_made_whole_and_keeps_its_owner(void **state)
+{
+	const struct ct_ring_kind kind = { .capacity = CT_RING_MIN, .route = 2, .overflow = CT_OVERFLOW_DISCARD };
+	struct ct_ring *taken = ct_ring_pool_take(pool, &kind, 17);
+	struct stat info;
+	char path[5000];
+
+	(void)state;
+	assert_int_equal(ct_ring_pool_heal(pool), 0);
+	(void)snprintf(path, sizeof path, "%s/ring.0", session.path);
+	assert_int_equal(chmod(path, 0600) | truncate(path, 100), 0);
+	assert_int_equal(ct_ring_pool_heal(pool), 1);
+	assert_int_equal(ct_ring_pool_heal(pool), 0);
+	assert_int_equal(stat(path, &info), 0);
+	assert_int_equal(info.st_size, CT_RING_HEAD_SIZE + CT_RING_MIN);
+	assert_true((uint64_t)info.st_blocks * 512 >= CT_RING_HEAD_SIZE + CT_RING_MIN);
+	taken->data[CT_RING_MIN - 1] = 1;
+	assert_int_equal(chmod(path, 0600) | truncate(path, 0), 0);
+	assert_int_equal(ct_ring_pool_heal(pool), 1);
+	assert_int_equal(taken->head->owner_tid, 17);
+	assert_int_equal(taken->head->route, 2);
+	assert_int_equal(taken->head->overflow, CT_OVERFLOW_DISCARD);
+	assert_int_equal(taken->head->magic, CT_RING_MAGIC);
+	assert_ptr_not_equal(ct_ring_pool_take(pool, &kind, 18), taken);
+	/* Private memory has no file to be cut. */
+	ct_os_fail(CT_OS_OPEN, 0, 1, EMFILE);
+	assert_int_equal(ct_ring_pool_take(pool, &kind, 19)->place, CT_RING_PRIVATE);
+	assert_int_equal(ct_ring_pool_heal(pool), 0);
+}
+
+static void no_memory_gives_none_and_the_next_try_succeeds(void **state)
+{
+	(void)state;
+	ct_os_fail(CT_OS_MAP, 0, 100, ENOMEM);
 	assert_null(ct_ring_pool_take(pool, &common, 1));
+	assert_int_equal(ct_ring_pool_create(&session, &(struct ct_ring_pool *){ NULL }), CTRACE_NOT_ENOUGH_MEMORY);
+	ct_os_fail(CT_OS_MAP, 0, 0, 0);
 	assert_int_equal(ct_ring_pool_count(pool), 0);
 	assert_int_equal(session.head->ring_count, 0);
 	assert_int_equal(ct_thread_locked, 0);
 	assert_non_null(ct_ring_pool_take(pool, &common, 1));
-	ct_os_fail(CT_OS_MAP, 0, 1, ENOMEM);
-	assert_int_equal(ct_ring_pool_create(&session, &(struct ct_ring_pool *){ NULL }), CTRACE_NOT_ENOUGH_MEMORY);
 }
 
 static void the_limit_of_rings_refuses_and_nothing_more(void **state)
@@ -232,7 +333,11 @@ int main(void)
 		cmocka_unit_test_setup_teardown(one_that_was_given_back_is_used_again_with_what_is_in_it, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(one_in_use_is_nobody_elses, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(only_a_ring_of_the_same_kind_will_do, set_up, tear_down),
-		cmocka_unit_test_setup_teardown(a_full_disk_gives_none_and_the_next_try_succeeds, set_up, tear_down),
+		cmocka_unit_test_setup_teardown(where_there_is_no_room_it_is_memory_and_no_writers, set_up, tear_down),
+		cmocka_unit_test_setup_teardown(one_that_became_smaller_is_used_again, set_up, tear_down),
+		cmocka_unit_test_setup_teardown(no_memory_gives_none_and_the_next_try_succeeds, set_up, tear_down),
+		cmocka_unit_test_setup_teardown(a_ring_that_was_cut_is_made_whole_and_keeps_its_owner, set_up, tear_down),
+		cmocka_unit_test_setup_teardown(the_ring_of_a_dead_thread_is_not_taken_from_the_next_owner, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(the_limit_of_rings_refuses_and_nothing_more, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(threads_never_share_one, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(a_forked_child_begins_empty_and_leaves_its_parents_alone, set_up, tear_down),

@@ -1,9 +1,15 @@
 /*
- * test_ring_read.c - the consumer's half: peeking at what may be damaged or overwritten, and cursors that survive a kill at any store.
+ * test_ring_read.c - the consumer's half: peeking at what may be damaged or overwritten, and
+ * cursors that survive a kill at any instruction.
  *
  * Copyright The ctrace authors.  SPDX-License-Identifier: Apache-2.0
  */
 #include "ring_fixture.h"
+
+#include <signal.h>
+#include <sys/mman.h>
+#include <sys/ptrace.h>
+#include <sys/wait.h>
 
 #define CAPACITY ((size_t)64 << 10)
 
@@ -90,12 +96,106 @@ static void a_record_does_not_reach_over_the_limit_or_the_end_of_the_ring(void *
 	assert_int_equal(ct_ring_peek(&ring, &place, 2 * CAPACITY, scratch, &record), CTRACE_DAMAGED);
 }
 
+/* A ring with nothing behind its data: the first byte past them is no memory. */
+static void make_ring_at_the_edge(uint32_t overflow)
+{
+	size_t size = CT_RING_HEAD_SIZE + CAPACITY;
+	unsigned char *address = mmap(NULL, size + CT_RING_HEAD_SIZE, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+
+	assert_true(address != MAP_FAILED);
+	assert_int_equal(mprotect(address + size, CT_RING_HEAD_SIZE, PROT_NONE), 0);
+	memset(&place, 0, sizeof place);
+	ring = (struct ct_ring){ .head = (struct ct_ring_head *)(void *)address,
+				 .data = address + CT_RING_HEAD_SIZE,
+				 .capacity = CAPACITY,
+				 .overflow = overflow,
+				 .fd = -1,
+				 .is_mapped = true };
+	ring.head->overflow = overflow;
+}
+
+static void drop_ring_at_the_edge(void)
+{
+	assert_int_equal(munmap(ring.head, 2 * CT_RING_HEAD_SIZE + CAPACITY), 0);
+	memset(&ring, 0, sizeof ring);
+	ring.fd = -1;
+}
+
+static void a_place_beside_records_is_damage(void **state)
+{
+	static const uint32_t policies[] = { CT_OVERFLOW_DISCARD, CT_OVERFLOW_OVERWRITE };
+	struct ct_record record;
+
+	(void)state;
+	for (size_t i = 0; i < CT_COUNT(policies); i++) {
+		make_ring_at_the_edge(policies[i]);
+		for (uint64_t position = CAPACITY - 16; position < CAPACITY; position++) {
+			place.position = position;
+			assert_int_equal(ct_ring_peek(&ring, &place, CAPACITY, scratch, &record), CTRACE_DAMAGED);
+			assert_int_equal(place.position, position);
+			ring.head->head = CAPACITY;
+			ring.head->tail = position;
+			assert_int_equal(ct_ring_count_pending(&ring), 0);
+			/* The same place, of an oldest that is none. */
+			if (policies[i] != CT_OVERFLOW_OVERWRITE)
+				continue;
+			place.position = 0;
+			ring.head->oldest = position;
+			assert_int_equal(ct_ring_peek(&ring, &place, CAPACITY, scratch, &record), CTRACE_NOT_FOUND);
+			assert_int_equal(place.position, position);
+			assert_int_equal(ct_ring_peek(&ring, &place, CAPACITY, scratch, &record), CTRACE_DAMAGED);
+		}
+		drop_ring_at_the_edge();
+	}
+}
+
+/* A head that is further from the tail than the ring is long would have the same records read
+ * without end. */
+static void a_walk_is_no_longer_than_the_ring(void **state)
+{
+	static const uint32_t policies[] = { CT_OVERFLOW_DISCARD, CT_OVERFLOW_OVERWRITE };
+	struct ct_record record;
+
+	(void)state;
+	for (size_t i = 0; i < CT_COUNT(policies); i++) {
+		make_ring_at_the_edge(policies[i]);
+		for (size_t at = 0; at < CAPACITY; at += 8)
+			ct_record_encode_padding(ring.data + at, 8);
+		ring.head->head = (uint64_t)1 << 62;
+		(void)alarm(60);
+		assert_int_equal(ct_ring_count_pending(&ring), 0);
+		(void)alarm(0);
+		assert_int_equal(ct_ring_peek(&ring, &place, ring.head->head, scratch, &record), CTRACE_DAMAGED);
+		assert_int_equal(ct_ring_peek(&ring, &place, CAPACITY + 8, scratch, &record), CTRACE_DAMAGED);
+		assert_int_equal(ct_ring_peek(&ring, &place, CAPACITY, scratch, &record), CTRACE_OK);
+		drop_ring_at_the_edge();
+	}
+}
+
+/* Another process may write into the head what it likes; the ring goes on as what it was when it
+ * was mapped. */
+static void constants_are_taken_once(void **state)
+{
+	struct ct_record record;
+
+	(void)state;
+	assert_true(produce(64, 0));
+	memset(ring.head, 0xFF, offsetof(struct ct_ring_head, head));
+	assert_int_equal(ct_ring_peek(&ring, &place, ct_ring_head_position(&ring), scratch, &record), CTRACE_OK);
+	assert_true(record.descriptors >= ring.data && record.descriptors < ring.data + CAPACITY);
+	ring.head->overflow = CT_OVERFLOW_OVERWRITE;
+	ring.head->oldest = 4711;
+	assert_int_equal(ct_ring_peek(&ring, &place, ct_ring_head_position(&ring), scratch, &record), CTRACE_OK);
+	assert_int_equal(ct_ring_count_pending(&ring), 1);
+	assert_int_equal(ct_ring_count_overwritten(&ring), 0);
+}
+
 static void overwrite_rings_are_read_from_a_copy(void **state)
 {
 	struct ct_record record;
 
 	(void)state;
-	ring.head->overflow = CT_OVERFLOW_OVERWRITE;
+	ring.head->overflow = ring.overflow = CT_OVERFLOW_OVERWRITE;
 	assert_true(produce(64, 0));
 	assert_int_equal(ct_ring_peek(&ring, &place, ct_ring_head_position(&ring), scratch, &record), CTRACE_OK);
 	assert_true(record.descriptors >= scratch && record.data < scratch + sizeof scratch);
@@ -109,7 +209,7 @@ static void a_place_that_was_overwritten_moves_to_the_oldest_with_its_counts(voi
 	uint32_t written = 0;
 
 	(void)state;
-	ring.head->overflow = CT_OVERFLOW_OVERWRITE;
+	ring.head->overflow = ring.overflow = CT_OVERFLOW_OVERWRITE;
 	for (; written < 10; written++)
 		assert_true(produce(64, written));
 	for (uint32_t i = 0; i < 4; i++)
@@ -127,7 +227,7 @@ static void a_place_that_was_overwritten_moves_to_the_oldest_with_its_counts(voi
 static void an_oldest_whose_writer_died_in_the_middle_does_not_hold_anybody_up(void **state)
 {
 	(void)state;
-	ring.head->overflow = CT_OVERFLOW_OVERWRITE;
+	ring.head->overflow = ring.overflow = CT_OVERFLOW_OVERWRITE;
 	for (uint32_t i = 0; i < 5000; i++)
 		assert_true(produce(64, i));
 	ring.head->oldest_version |= 1;
@@ -145,9 +245,9 @@ static bool is_same(const struct ct_cursor_place *a, const struct ct_cursor_plac
 }
 
 static const struct ct_cursor_place zero;
-static const struct ct_cursor_place first = { 10, 11, 12, 13, 14 };
-static const struct ct_cursor_place second = { 20, 21, 22, 23, 24 };
-static const struct ct_cursor_place third = { 30, 31, 32, 33, 34 };
+static const struct ct_cursor_place first = { 8, 11, 12, 13, 14, 15, 16 };
+static const struct ct_cursor_place second = { 16, 21, 22, 23, 24, 25, 26 };
+static const struct ct_cursor_place third = { 24, 31, 32, 33, 34, 35, 36 };
 
 static bool in_force(const struct ct_cursor *cursor, uint64_t sequence, const struct ct_cursor_place *expected)
 {
@@ -225,10 +325,90 @@ static void a_reset_cursor_stands_where_it_is_told_whatever_was_published(void *
 	struct ct_cursor cursor = { 0 };
 
 	(void)state;
-	ct_cursor_prepare(&cursor, 4, &first);
-	ct_cursor_reset(&cursor, &second);
-	for (uint64_t sequence = 0; sequence < 8; sequence++)
-		assert_true(in_force(&cursor, sequence, &second));
+	for (uint64_t prepared = 0; prepared < 8; prepared++) {
+		ct_cursor_prepare(&cursor, prepared, &first);
+		ct_cursor_reset(&cursor, 4, &second);
+		for (uint64_t sequence = 4; sequence < 12; sequence++)
+			assert_true(in_force(&cursor, sequence, &second));
+	}
+	ct_cursor_prepare(&cursor, 0, &first);
+	ct_cursor_reset(&cursor, 0, &third);
+	for (uint64_t sequence = 0; sequence < 12; sequence++)
+		assert_true(in_force(&cursor, sequence, &third));
+}
+
+/* ---- a kill after each instruction, seen from outside ---- */
+
+struct change {
+	struct ct_cursor cursor;
+	uint64_t sequence; /* published */
+	bool is_reset;
+};
+
+static void change_cursor(struct change *change)
+{
+	if (change->is_reset)
+		ct_cursor_reset(&change->cursor, change->sequence, &third);
+	else
+		ct_cursor_prepare(&change->cursor, change->sequence, &third);
+}
+
+/* Steps a child through the change; after each instruction the place in force is `before` or, when
+ * it is a reset, the new one: whole, where something was published, else at least its position. 
+ * Gives how many steps it took. */
+static unsigned step_through(struct change *change, const struct ct_cursor_place *before)
+{
+	struct change was = *change;
+	unsigned steps = 0;
+	int how;
+	pid_t pid = fork();
+
+	if (pid == 0) {
+		if (ptrace(PTRACE_TRACEME, 0, NULL, NULL) != 0 || raise(SIGSTOP) != 0)
+			_exit(1);
+		change_cursor(change);
+		_exit(0);
+	}
+	assert_int_equal(waitpid(pid, &how, 0), pid);
+	while (WIFSTOPPED(how)) {
+		struct ct_cursor_place got = ct_cursor_get(&change->cursor, change->sequence);
+		bool is_old = was.sequence != 0 ? is_same(&got, before) : got.position == before->position;
+
+		if (!is_old && !(change->is_reset && is_same(&got, &third)))
+			fail_msg("after %u steps it stands at %llu, offset %llu", steps, (unsigned long long)got.position,
+				 (unsigned long long)got.offset);
+		if (change->is_reset && was.sequence == 0 && got.position == third.position)
+			assert_true(is_same(&got, &third));
+		assert_int_equal(ptrace(PTRACE_SINGLESTEP, pid, NULL, NULL), 0);
+		assert_int_equal(waitpid(pid, &how, 0), pid);
+		steps++;
+	}
+	assert_true(WIFEXITED(how) && WEXITSTATUS(how) == 0);
+	return steps;
+}
+
+static void a_kill_at_any_instruction_leaves_the_old_place_or_the_new_one(void **state)
+{
+	struct change *change = mmap(NULL, sizeof *change, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+
+	(void)state;
+	assert_true(change != MAP_FAILED);
+	for (int is_reset = 0; is_reset < 2; is_reset++) {
+		/* Published: `next` is in force, and `now` is older. */
+		*change = (struct change){ .sequence = 2, .is_reset = is_reset != 0 };
+		ct_cursor_prepare(&change->cursor, 0, &first);
+		ct_cursor_prepare(&change->cursor, 1, &second);
+		assert_true(step_through(change, &second) > 30);
+		/* Prepared, but not published: `now` is in force. */
+		*change = (struct change){ .sequence = 1, .is_reset = is_reset != 0 };
+		ct_cursor_prepare(&change->cursor, 0, &first);
+		ct_cursor_prepare(&change->cursor, 1, &second);
+		assert_true(step_through(change, &first) > 30);
+		/* Nothing was ever published. */
+		*change = (struct change){ .is_reset = is_reset != 0 };
+		assert_true(step_through(change, &zero) > 30);
+	}
+	assert_int_equal(munmap(change, sizeof *change), 0);
 }
 
 int main(void)
@@ -239,6 +419,9 @@ int main(void)
 		cmocka_unit_test_setup_teardown(consuming_counts_and_wakes, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(damage_is_reported_and_never_left, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(a_record_does_not_reach_over_the_limit_or_the_end_of_the_ring, set_up, tear_down),
+		cmocka_unit_test(a_place_beside_records_is_damage),
+		cmocka_unit_test(a_walk_is_no_longer_than_the_ring),
+		cmocka_unit_test_setup_teardown(constants_are_taken_once, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(overwrite_rings_are_read_from_a_copy, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(a_place_that_was_overwritten_moves_to_the_oldest_with_its_counts, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(an_oldest_whose_writer_died_in_the_middle_does_not_hold_anybody_up, set_up, tear_down),
@@ -246,6 +429,7 @@ int main(void)
 		cmocka_unit_test_setup_teardown(what_was_prepared_but_not_published_can_be_prepared_anew, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(a_kill_between_any_two_stores_leaves_the_place_in_force_as_it_was, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(a_reset_cursor_stands_where_it_is_told_whatever_was_published, set_up, tear_down),
+		cmocka_unit_test(a_kill_at_any_instruction_leaves_the_old_place_or_the_new_one),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -230,9 +230,12 @@ static void losses_are_counted_by_reason(void **state)
 	(void)state;
 	for (int reason = 0; reason < CTRACE_LOSS_COUNT; reason++)
 		for (int i = 0; i <= reason; i++)
-			ct_ring_count_lost(&ring, (enum ctrace_loss)reason);
+			ct_ring_count_lost(&ring, (enum ctrace_loss)reason, i == 0 ? 5 : 4);
 	for (int reason = 0; reason < CTRACE_LOSS_COUNT; reason++)
 		assert_int_equal(ring.head->lost[reason], reason + 1);
+	assert_int_equal(ring.head->lost_to[0], CTRACE_LOSS_COUNT);
+	assert_int_equal(ring.head->lost_to[1], 0);
+	assert_int_equal(ring.head->lost_to[2], CTRACE_LOSS_COUNT * (CTRACE_LOSS_COUNT + 1) / 2);
 	ring.head->overwritten = 100;
 	assert_int_equal(ct_ring_lost_total(&ring), CTRACE_LOSS_COUNT * (CTRACE_LOSS_COUNT + 1) / 2 + 100);
 }

@@ -93,6 +93,20 @@ static void a_file_that_is_no_file_or_too_large_is_not_read(void **state)
 	assert_true(settings.attach);
 }
 
+/* Without a file there is nothing to load; with one nothing is in force yet. */
+static void loading_reads_the_file_and_changes_nothing(void **state)
+{
+	uint32_t index;
+
+	(void)state;
+	assert_true(ct_setup_load_modules());
+	configure("mftrace.dest = ES, NOSUCH\nmftrace.emitter.nosuch#file = x\nnonsense\n");
+	assert_true(ct_setup_load_modules());
+	assert_int_equal(ct_process.state, CT_PROCESS_NEW);
+	assert_int_equal(ct_emitter_find_known("NOSUCH", 6, &index), CTRACE_EMITTER_NOT_FOUND);
+	assert_int_equal(ct_thread_locked, 0);
+}
+
 static void apply_and_look(void)
 {
 	static struct ctrace_tracer quiet = CTRACE_TRACER("unit.quiet");
@@ -174,6 +188,7 @@ int main(int argc, char **argv)
 		cmocka_unit_test_setup_teardown(another_programs_entries_before_its_name_are_discarded, fixture_setup,
 						fixture_teardown),
 		cmocka_unit_test_setup_teardown(a_file_that_is_no_file_or_too_large_is_not_read, fixture_setup, fixture_teardown),
+		cmocka_unit_test_setup_teardown(loading_reads_the_file_and_changes_nothing, fixture_setup, fixture_teardown),
 		cmocka_unit_test_setup_teardown(everything_is_applied_before_the_first_event, fixture_setup, fixture_teardown),
 		cmocka_unit_test_setup_teardown(a_program_is_known_by_its_first_argument_however_many_follow, fixture_setup,
 						fixture_teardown),

@@ -63,8 +63,10 @@ static UNUSED bool exists(const char *path)
 
 static UNUSED void put_file(const char *path, const void *data, size_t size)
 {
-	int fd = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);
+	int fd;
 
+	(void)chmod(path, 0600);
+	fd = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);
 	assert_true(fd >= 0);
 	assert_int_equal(write(fd, data, size), (ssize_t)size);
 	assert_int_equal(close(fd), 0);
@@ -72,8 +74,10 @@ static UNUSED void put_file(const char *path, const void *data, size_t size)
 
 static UNUSED void poke_file(const char *path, uint64_t offset, const void *data, size_t size)
 {
-	int fd = open(path, O_WRONLY | O_CLOEXEC);
+	int fd;
 
+	(void)chmod(path, 0600); /* files of live processes are kept from accidents */
+	fd = open(path, O_WRONLY | O_CLOEXEC);
 	assert_true(fd >= 0);
 	assert_int_equal(pwrite(fd, data, size, (off_t)offset), (ssize_t)size);
 	assert_int_equal(close(fd), 0);

@@ -5,6 +5,9 @@
  */
 #include "session_fixture.h"
 
+#include <sys/prctl.h>
+#include <time.h>
+
 static int set_up(void **state)
 {
 	(void)state;
@@ -259,6 +262,66 @@ static void a_process_that_looks_at_itself_lives_on_for_others(void **state)
 	run_child(look_at_ourselves);
 }
 
+/* As after setuid(), which not even its own user may look into. */
+static void live_unseen(void)
+{
+	struct ct_session session;
+	char byte;
+
+	CHILD_CHECK(setresgid(65534, 65534, 65534) == 0 && setresuid(65534, 65534, 65534) == 0);
+	CHILD_CHECK(ct_session_create(&session, run_dir) == CTRACE_OK && session.path[0] != '\0');
+	CHILD_CHECK(prctl(PR_SET_DUMPABLE, 0) == 0);
+	CHILD_CHECK(close(session.file_fd) == 0);
+	CHILD_CHECK(write(ready[1], "r", 1) == 1);
+	CHILD_CHECK(read(done[0], &byte, 1) == 1);
+	(void)raise(SIGKILL);
+}
+
+static bool other_user_sees_it_alive(void)
+{
+	int status;
+	pid_t pid = fork();
+
+	if (pid == 0) {
+		CHILD_CHECK(setresgid(65534, 65534, 65534) == 0 && setresuid(65534, 65534, 65534) == 0);
+		look();
+		CHILD_CHECK(found_count == 1);
+		_exit(found[0].is_alive ? 0 : 2);
+	}
+	assert_int_equal(waitpid(pid, &status, 0), pid);
+	assert_true(WIFEXITED(status) && WEXITSTATUS(status) != 1);
+	return WEXITSTATUS(status) == 0;
+}
+
+static void a_process_that_cannot_be_looked_into_lives(void **state)
+{
+	uint64_t other = 1;
+	char byte, path[100];
+	struct stat info;
+	pid_t pid;
+
+	(void)state;
+	if (geteuid() != 0)
+		skip(); /* only root can become another user */
+	for (memcpy(path, room, sizeof room); path[0] != '\0'; *strrchr(path, '/') = '\0')
+		if (stat(path, &info) == 0 && (info.st_mode & 1) == 0)
+			assert_int_equal(chmod(path, 0711), 0);
+	assert_int_equal(chown("run", 65534, 65534), 0);
+	assert_int_equal(pipe(ready) | pipe(done), 0);
+	pid = fork();
+	if (pid == 0)
+		live_unseen();
+	assert_int_equal(read(ready[0], &byte, 1), 1);
+	assert_true(other_user_sees_it_alive());
+	/* Another process has its number by now, and cannot be looked into either. */
+	(void)snprintf(path, sizeof path, "run/%d.0/session", (int)pid);
+	poke_file(path, offsetof(struct ct_session_head, process_start), &other, sizeof other);
+	assert_false(other_user_sees_it_alive());
+	assert_int_equal(write(done[1], "d", 1), 1);
+	assert_int_equal(waitpid(pid, NULL, 0), pid);
+	assert_false(other_user_sees_it_alive());
+}
+
 static void live_without_the_lock(void)
 {
 	struct ct_session session;
@@ -292,26 +355,94 @@ static void a_process_that_has_closed_its_descriptors_lives_as_long_as_it_maps_i
 	assert_false(found[0].is_alive);
 }
 
-static void what_a_dead_maker_left_half_made_is_removed(void **state)
+static pid_t dead_process(void)
 {
-	char path[64];
 	pid_t dead = fork();
 
-	(void)state;
 	if (dead == 0)
 		_exit(0);
 	assert_int_equal(waitpid(dead, NULL, 0), dead);
-	(void)snprintf(path, sizeof path, "run/.new-%d-1f", (int)dead);
+	return dead;
+}
+
+/* A folder that is being made by process pid of a name space; how long ago. */
+static void make_new_folder(char path[64], pid_t pid, uint64_t space, long age_seconds)
+{
+	struct timespec times[2] = { { .tv_nsec = UTIME_NOW }, { .tv_sec = time(NULL) - age_seconds } };
+	char file[100];
+
+	(void)snprintf(path, 64, "run/.new-%d-%llu-1f", (int)pid, (unsigned long long)space);
 	assert_int_equal(mkdir(path, 0700), 0);
-	(void)strcat(path, "/session");
-	put_file(path, "x", 1);
-	assert_int_equal(mkdir("run/.new-1-1f", 0700), 0); /* of one that lives */
+	(void)snprintf(file, sizeof file, "%s/session", path);
+	put_file(file, "x", 1);
+	assert_int_equal(utimensat(AT_FDCWD, path, times, 0), 0);
+}
+
+static void what_a_dead_maker_left_half_made_is_removed(void **state)
+{
+	uint64_t space = ct_place_here().process_space;
+	char dead[64], living[64];
+
+	(void)state;
+	assert_true(space != 0);
+	make_new_folder(dead, dead_process(), space, 0);
+	make_new_folder(living, 1, space, 1000000);
 	look();
 	assert_int_equal(found_count, 0);
+	assert_false(exists(dead));
+	assert_true(exists(living));
+}
+
+static void of_another_name_space_only_what_is_old_is_removed(void **state)
+{
+	uint64_t space = ct_place_here().process_space + 1;
+	char young[64], old[64];
+
+	(void)state;
+	make_new_folder(young, dead_process(), space, 80000);
+	make_new_folder(old, dead_process(), space, 90000);
+	assert_int_equal(mkdir("run/.new-7-nonsense", 0700), 0);
+	look();
+	assert_true(exists(young));
+	assert_false(exists(old));
+	assert_true(exists("run/.new-7-nonsense"));
+}
+
+static int lock_ready[2], lock_done[2];
+
+/* It lives in another name space: its number says nothing, its lock does. */
+static void hold_a_lock(const char *folder)
+{
+	struct flock lock = { .l_type = F_WRLCK, .l_whence = SEEK_SET, .l_len = 1 };
+	char file[100], byte;
+	int fd;
+
+	(void)snprintf(file, sizeof file, "%s/session", folder);
+	fd = open(file, O_RDWR | O_CLOEXEC);
+	CHILD_CHECK(fd >= 0 && fcntl(fd, F_SETLK, &lock) == 0);
+	CHILD_CHECK(write(lock_ready[1], "r", 1) == 1);
+	CHILD_CHECK(read(lock_done[0], &byte, 1) == 1);
+	_exit(0);
+}
+
+static void one_whose_session_is_locked_is_not_removed(void **state)
+{
+	char path[64], byte;
+	pid_t pid;
+
+	(void)state;
+	make_new_folder(path, dead_process(), ct_place_here().process_space, 0);
+	assert_int_equal(pipe(lock_ready) | pipe(lock_done), 0);
+	pid = fork();
+	if (pid == 0)
+		hold_a_lock(path);
+	assert_int_equal(read(lock_ready[0], &byte, 1), 1);
+	look();
+	assert_true(exists(path));
+	assert_int_equal(write(lock_done[1], "d", 1), 1);
+	assert_int_equal(waitpid(pid, NULL, 0), pid);
+	look();
 	assert_false(exists(path));
-	*strrchr(path, '/') = '\0';
-	assert_false(exists(path));
-	assert_true(exists("run/.new-1-1f"));
 }
 
 static void removing_takes_our_files_and_no_others(void **state)
@@ -396,6 +527,9 @@ int main(void)
 		cmocka_unit_test_setup_teardown(a_process_lives_until_it_is_killed, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(a_process_that_looks_at_itself_lives_on_for_others, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(what_a_dead_maker_left_half_made_is_removed, set_up, tear_down),
+		cmocka_unit_test_setup_teardown(of_another_name_space_only_what_is_old_is_removed, set_up, tear_down),
+		cmocka_unit_test_setup_teardown(one_whose_session_is_locked_is_not_removed, set_up, tear_down),
+		cmocka_unit_test_setup_teardown(a_process_that_cannot_be_looked_into_lives, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(removing_takes_our_files_and_no_others, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(a_folder_that_is_being_removed_is_never_seen_in_part, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(looking_for_run_directories_makes_none, set_up, tear_down),

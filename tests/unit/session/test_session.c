@@ -5,6 +5,8 @@
  */
 #include "own_session_fixture.h"
 
+#include "session/session_parts.h"
+
 /* ---- texts and components ---- */
 
 static void texts_come_back_terminated(void **state)
@@ -79,13 +81,26 @@ static void a_full_disk_refuses_what_does_not_fit_and_keeps_the_rest(void **stat
 	(void)state;
 	memset(text, 't', sizeof text);
 	assert_int_equal(ct_session_create(&session, run_dir), CTRACE_OK);
-	ct_os_fail(CT_OS_ALLOCATE, 0, 2, ENOSPC);
+	ct_os_fail(CT_OS_ALLOCATE, 0, 4, ENOSPC); /* as much as it likes, then as little as it needs */
 	assert_int_equal(ct_session_add_component(&session, 5000), CTRACE_NOT_ENOUGH_MEMORY);
 	assert_int_equal(session.head->component_count, 0);
 	assert_int_equal(ct_session_add_text(&session, text, sizeof text, &out), CTRACE_NOT_ENOUGH_MEMORY);
 	assert_int_equal(out, 4711);
 	assert_int_equal(ct_session_add_text(&session, text, sizeof text, &out), CTRACE_OK);
 	assert_int_equal(ct_session_add_component(&session, 5000), CTRACE_OK);
+	ct_session_close(&session, true);
+}
+
+static void a_disk_that_is_nearly_full_gives_what_is_needed(void **state)
+{
+	ct_text out;
+
+	(void)state;
+	assert_int_equal(ct_session_create(&session, run_dir), CTRACE_OK);
+	ct_os_fail(CT_OS_ALLOCATE, 0, 1, ENOSPC);
+	assert_int_equal(ct_session_add_component(&session, 2000), CTRACE_OK);
+	assert_int_equal(session.components_allocated, CT_ALIGN_UP(2001 * sizeof(struct ct_component_entry), (size_t)4096));
+	assert_int_equal(ct_session_add_text(&session, "text", 4, &out), CTRACE_OK);
 	ct_session_close(&session, true);
 }
 
@@ -97,17 +112,24 @@ static void close_everything(void)
 	char name[256], path[4200], content[100];
 	struct ct_session copy;
 	ct_text out;
-	int files[64], status;
+	int files[64], numbers[2], status;
 	pid_t pid;
 
 	CHILD_CHECK(ct_session_create(&session, run_dir) == CTRACE_OK);
 	(void)snprintf(name, sizeof name, "%s", session.folder);
-	for (int fd = 3; fd < 100; fd++)
-		(void)close(fd);
-	/* Files of the program's own, at the numbers that were ours. */
+	numbers[0] = session.file_fd;
+	numbers[1] = session.folder_fd;
+	closefrom(3);
+	/* Files of the program's own, two of them at the numbers that were ours. */
 	for (size_t i = 0; i < CT_COUNT(files); i++) {
 		(void)snprintf(path, sizeof path, "%s/own.%zu", room, i);
 		files[i] = open(path, O_RDWR | O_CREAT | O_CLOEXEC, 0600);
+		if (i < CT_COUNT(numbers)) {
+			int low = files[i];
+
+			files[i] = fcntl(low, F_DUPFD_CLOEXEC, numbers[i]);
+			CHILD_CHECK(close(low) == 0 && files[i] == numbers[i]);
+		}
 		CHILD_CHECK(files[i] > 2 && write(files[i], "own", 3) == 3);
 	}
 	for (int i = 0; i < 5; i++)
@@ -134,6 +156,42 @@ static void a_program_may_close_every_descriptor_and_keeps_its_own(void **state)
 	assert_int_equal(count_entries(run_dir), 0);
 }
 
+/* A daemon that closes all descriptors and drops its rights: it cannot open the session again, but it has it mapped. */
+static void drop_rights_and_grow(void)
+{
+	static char text[0xFFFF];
+	uint64_t before;
+	ct_text out;
+
+	CHILD_CHECK(ct_session_create(&session, run_dir) == CTRACE_OK && session.path[0] != '\0');
+	before = session.components_allocated;
+	closefrom(3);
+	CHILD_CHECK(setresgid(65534, 65534, 65534) == 0 && setresuid(65534, 65534, 65534) == 0);
+	CHILD_CHECK(!ct_session_reach(&session));
+	CHILD_CHECK(ct_session_add_component(&session, 5000) == CTRACE_OK && session.components_allocated > before);
+	session.components[5000].parent = 7;
+	for (int i = 0; i < 5; i++)
+		CHILD_CHECK(ct_session_add_text(&session, text, sizeof text, &out) == CTRACE_OK);
+}
+
+static void a_program_may_close_every_descriptor_and_drop_its_rights(void **state)
+{
+	struct ct_session copy;
+	struct stat info;
+	char name[64];
+
+	(void)state;
+	if (geteuid() != 0)
+		skip(); /* only root has rights to drop */
+	(void)snprintf(name, sizeof name, "%d.0", (int)run_and_kill(drop_rights_and_grow));
+	assert_int_equal(ct_session_load(&copy, run_dir, name, true), CTRACE_OK);
+	assert_int_equal(copy.head->component_count, 5001);
+	assert_int_equal(copy.components[5000].parent, 7);
+	assert_int_equal(fstat(copy.file_fd, &info), 0);
+	assert_true((uint64_t)info.st_blocks * 512 >= 5001 * sizeof(struct ct_component_entry) + 5 * 0xFFFF);
+	ct_session_close(&copy, true);
+}
+
 static void the_slot_in_force_is_the_sequences(void **state)
 {
 	struct ct_dest dest = { 0 };
@@ -153,8 +211,10 @@ int main(void)
 		SESSION_TEST(the_last_text_ends_inside_the_file),
 		SESSION_TEST(components_have_real_blocks_up_to_the_limit),
 		SESSION_TEST(a_full_disk_refuses_what_does_not_fit_and_keeps_the_rest),
+		SESSION_TEST(a_disk_that_is_nearly_full_gives_what_is_needed),
 		SESSION_TEST(the_slot_in_force_is_the_sequences),
 		SESSION_TEST(a_program_may_close_every_descriptor_and_keeps_its_own),
+		SESSION_TEST(a_program_may_close_every_descriptor_and_drop_its_rights),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

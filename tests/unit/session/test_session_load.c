@@ -5,6 +5,8 @@
  */
 #include "own_session_fixture.h"
 
+#include <sys/syscall.h>
+
 /* ---- the lock ---- */
 
 static void others_find_a_live_one_locked(void **state)
@@ -33,6 +35,112 @@ static void others_find_a_live_one_locked(void **state)
 	assert_int_equal(waitpid(pid, &status, 0), pid);
 	assert_int_equal(status, 0);
 	ct_session_close(&session, true);
+}
+
+/* What happens just before a lock is asked for. */
+static void (*before_lock)(void);
+
+int fcntl(int fd, int command, ...)
+{
+	void *argument;
+	va_list arguments;
+
+	va_start(arguments, command);
+	argument = va_arg(arguments, void *);
+	va_end(arguments);
+	if (before_lock != NULL && (command == F_SETLK || command == F_OFD_SETLK)) {
+		void (*act)(void) = before_lock;
+
+		before_lock = NULL;
+		act();
+	}
+	return (int)syscall(SYS_fcntl, fd, command, argument);
+}
+
+static char lock_name[64];
+
+static void recover_it(void)
+{
+	ct_folder_remove(run_dir, lock_name);
+}
+
+/* Another recoverer was faster: it is neither damaged nor there. */
+static void one_that_was_removed_before_the_lock_is_not_there(void **state)
+{
+	(void)state;
+	(void)snprintf(lock_name, sizeof lock_name, "%d.0", (int)run_and_kill(make_one));
+	before_lock = recover_it;
+	assert_int_equal(ct_session_load(&session, run_dir, lock_name, true), CTRACE_NOT_FOUND);
+	assert_null(before_lock);
+	assert_int_equal(count_entries(run_dir), 0);
+}
+
+static bool can_be_recovered(const char *name)
+{
+	struct ct_session other;
+	int status;
+	pid_t pid = fork();
+
+	if (pid == 0) {
+		ct_session_forget_loaded();
+		status = ct_session_load(&other, run_dir, name, true);
+		_exit(status == CTRACE_OK ? 0 : status == CTRACE_TIMED_OUT ? 1 : 2);
+	}
+	assert_int_equal(waitpid(pid, &status, 0), pid);
+	assert_true(WIFEXITED(status) && WEXITSTATUS(status) < 2);
+	return WEXITSTATUS(status) == 0;
+}
+
+static void note_alive(const struct ct_folder_entry *entry, void *user)
+{
+	*(unsigned *)user += entry->is_alive;
+}
+
+static void looking_at_what_we_recover_does_not_drop_the_lock(void **state)
+{
+	unsigned alive = 0;
+	char jobname[16];
+	uint32_t asid;
+
+	(void)state;
+	(void)snprintf(lock_name, sizeof lock_name, "%d.0", (int)run_and_kill(make_one));
+	assert_int_equal(ct_session_load(&session, run_dir, lock_name, true), CTRACE_OK);
+	/* As another thread does that looks for an address space. */
+	ct_folder_each(run_dir, note_alive, &alive);
+	assert_int_equal(alive, 1); /* taken: not to be recovered, by this process either */
+	assert_int_equal(ct_session_identify(run_dir, lock_name, &asid, jobname), CTRACE_OK);
+	assert_int_equal(ct_session_load(&(struct ct_session){ 0 }, run_dir, lock_name, true), CTRACE_TIMED_OUT);
+	assert_false(can_be_recovered(lock_name));
+	ct_session_close(&session, false);
+	assert_true(can_be_recovered(lock_name));
+}
+
+/* A child that was forked meanwhile, and lives on. */
+static void a_child_does_not_keep_its_parents_lock(void **state)
+{
+	int done_pipe[2], ready_pipe[2];
+	char byte = 0;
+	pid_t pid;
+
+	(void)state;
+	(void)snprintf(lock_name, sizeof lock_name, "%d.0", (int)run_and_kill(make_one));
+	assert_int_equal(ct_session_load(&session, run_dir, lock_name, true), CTRACE_OK);
+	assert_int_equal(pipe(done_pipe) | pipe(ready_pipe), 0);
+	pid = fork();
+	if (pid == 0) {
+		ct_session_forget_loaded();
+		(void)!write(ready_pipe[1], "r", 1);
+		(void)!read(done_pipe[0], &byte, 1);
+		_exit(0);
+	}
+	assert_int_equal(read(ready_pipe[0], &byte, 1), 1);
+	assert_false(can_be_recovered(lock_name)); /* the child's end did not drop it */
+	ct_session_close(&session, false);
+	assert_true(can_be_recovered(lock_name));
+	assert_int_equal(write(done_pipe[1], "d", 1), 1);
+	assert_int_equal(waitpid(pid, NULL, 0), pid);
+	for (int i = 0; i < 2; i++)
+		assert_int_equal(close(done_pipe[i]) | close(ready_pipe[i]), 0);
 }
 
 static void two_recoverers_never_meet(void **state)
@@ -422,6 +530,9 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		SESSION_TEST(others_find_a_live_one_locked),
 		SESSION_TEST(two_recoverers_never_meet),
+		SESSION_TEST(one_that_was_removed_before_the_lock_is_not_there),
+		SESSION_TEST(looking_at_what_we_recover_does_not_drop_the_lock),
+		SESSION_TEST(a_child_does_not_keep_its_parents_lock),
 		SESSION_TEST(a_program_that_takes_over_by_exec_does_not_keep_it_alive),
 		SESSION_TEST(a_dead_ones_content_is_copied_and_bounded),
 		SESSION_TEST(a_file_cut_anywhere_is_damaged_but_harmless),

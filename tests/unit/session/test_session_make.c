@@ -5,7 +5,9 @@
  */
 #include "own_session_fixture.h"
 
+#include <sys/file.h>
 #include <sys/ptrace.h>
+#include <sys/resource.h>
 #include <sys/syscall.h>
 #include <sys/user.h>
 
@@ -43,7 +45,7 @@ static void it_says_whose_it_is(void **state)
 	assert_non_null(getcwd(here, sizeof here));
 	assert_string_equal(text_of(&session, session.head->working_folder), here);
 	assert_true(strstr(text_of(&session, session.head->command_line), "test_session") != NULL);
-	assert_true(session.head->sync.count >= 1);
+	assert_true(session.head->sync.point_count >= 1);
 	(void)snprintf(folder, sizeof folder, "%s/%d.0", run_dir, (int)getpid());
 	assert_string_equal(session.path, folder);
 	assert_true(ct_session_is_own(run_dir, session.folder));
@@ -64,7 +66,7 @@ static void its_files_are_for_us_alone(void **state)
 	assert_int_equal(fstat(session.folder_fd, &info), 0);
 	assert_int_equal(info.st_mode & 07777, 0700);
 	assert_int_equal(fstat(session.file_fd, &info), 0);
-	assert_int_equal(info.st_mode & 07777, 0600);
+	assert_int_equal(info.st_mode & 07777, CT_OS_KEPT_MODE);
 	assert_true((fcntl(session.file_fd, F_GETFD) & FD_CLOEXEC) != 0);
 	ct_session_close(&session, true);
 }
@@ -103,17 +105,43 @@ static void asids_run_from_1_to_ffff_and_begin_again(void **state)
 	ct_session_close(&session, true);
 }
 
+/* Somebody who has the file of numbers locked, and is stopped, holds nobody up. */
+static void a_file_of_numbers_that_stays_locked_is_not_waited_for(void **state)
+{
+	int fd;
+
+	(void)state;
+	put_file("run/asid", &(uint32_t){ 7 }, 4);
+	fd = open("run/asid", O_RDWR | O_CLOEXEC);
+	assert_int_equal(flock(fd, LOCK_EX), 0);
+	(void)alarm(60); /* in place of a hang */
+	assert_int_equal(ct_session_create(&session, run_dir), CTRACE_OK);
+	(void)alarm(0);
+	assert_string_not_equal(session.path, "");
+	assert_true(session.head->asid >= 1 && session.head->asid <= 0xFFFF);
+	ct_session_close(&session, true);
+	assert_int_equal(flock(fd, LOCK_UN), 0);
+	assert_int_equal(ct_session_create(&session, run_dir), CTRACE_OK);
+	assert_int_equal(session.head->asid, 8);
+	ct_session_close(&session, true);
+	assert_int_equal(close(fd), 0);
+}
+
 static void any_failing_call_leaves_a_private_session_and_no_litter(void **state)
 {
 	static const struct {
 		enum ct_os_call call;
+		unsigned skip, times;
 		int error;
-	} faults[] = { { CT_OS_OPEN, EMFILE }, { CT_OS_TRUNCATE, EFBIG }, { CT_OS_ALLOCATE, ENOSPC }, { CT_OS_MAP, ENOMEM } };
+	} faults[] = { { CT_OS_OPEN, 0, 1, EMFILE },     { CT_OS_TRUNCATE, 0, 100, EFBIG }, { CT_OS_TRUNCATE, 0, 1, EIO },
+		       { CT_OS_ALLOCATE, 0, 1, ENOSPC }, { CT_OS_ALLOCATE, 1, 2, ENOSPC },  { CT_OS_ALLOCATE, 2, 2, ENOSPC },
+		       { CT_OS_MAP, 0, 100, ENOMEM } };
 
 	(void)state;
 	for (size_t i = 0; i < CT_COUNT(faults); i++) {
-		ct_os_fail(faults[i].call, 0, 1, faults[i].error);
+		ct_os_fail(faults[i].call, faults[i].skip, faults[i].times, faults[i].error);
 		assert_int_equal(ct_session_create(&session, run_dir), CTRACE_OK);
+		ct_os_fail(faults[i].call, 0, 0, 0);
 		assert_string_equal(session.path, "");
 		assert_int_equal(session.folder_fd, -1);
 		assert_int_equal(session.file_fd, -1);
@@ -123,6 +151,74 @@ static void any_failing_call_leaves_a_private_session_and_no_litter(void **state
 	assert_int_equal(ct_session_create(&session, "/nonexistent/run"), CTRACE_OK);
 	assert_string_equal(session.path, "");
 	ct_session_close(&session, true);
+}
+
+/* A session that is as small as it has to be works as any other, up to its own limits. */
+static void use_it_up(void)
+{
+	uint32_t limit = ct_session_component_limit(&session.layout);
+	static char text[1000];
+	ct_text out;
+
+	assert_string_not_equal(session.path, "");
+	assert_true(ct_session_layout_holds(&session.head->layout));
+	assert_int_equal(ct_session_add_component(&session, limit - 1), CTRACE_OK);
+	session.components[limit - 1].flags = 7;
+	assert_int_equal(ct_session_add_component(&session, limit), CTRACE_NOT_ENOUGH_MEMORY);
+	while (ct_session_add_text(&session, text, sizeof text, &out) == CTRACE_OK)
+		;
+	assert_true(session.head->texts_size + sizeof text >= session.layout.size - session.layout.texts_at);
+	assert_int_equal(session.components[limit - 1].flags, 7);
+}
+
+#define LEAST (408 << 10) /* bytes of the smallest session file: docs/ARCHITECTURE.md names it */
+
+static void a_file_size_limit_makes_it_smaller(void **state)
+{
+	static const rlim_t too_low[] = { LEAST - 1, 102400 }; /* the second is less than a head */
+	static const rlim_t limits[] = { LEAST, 1024000, 102400000, 307200000 };
+	struct rlimit limit, before;
+	struct stat info;
+
+	(void)state;
+	assert_int_equal(getrlimit(RLIMIT_FSIZE, &before), 0);
+	limit = before;
+	for (size_t i = 0; i < CT_COUNT(limits); i++) {
+		/* SIGXFSZ is at its default: nothing here may raise it. */
+		limit.rlim_cur = limits[i];
+		assert_int_equal(setrlimit(RLIMIT_FSIZE, &limit), 0);
+		assert_int_equal(ct_session_create(&session, run_dir), CTRACE_OK);
+		assert_int_equal(fstat(session.file_fd, &info), 0);
+		assert_true((rlim_t)info.st_size <= limits[i] && (uint64_t)info.st_size == session.layout.size);
+		if (limits[i] < 2000000)
+			use_it_up();
+		ct_session_close(&session, true);
+		assert_int_equal(count_entries(run_dir), 0);
+	}
+	for (size_t i = 0; i < CT_COUNT(too_low); i++) {
+		limit.rlim_cur = too_low[i];
+		assert_int_equal(setrlimit(RLIMIT_FSIZE, &limit), 0);
+		assert_int_equal(ct_session_create(&session, run_dir), CTRACE_OK);
+		assert_string_equal(session.path, "");
+		assert_int_equal(session.layout.size, CT_SESSION_SIZE);
+		assert_int_equal(count_entries(run_dir), 0);
+		ct_session_close(&session, true);
+	}
+	assert_int_equal(setrlimit(RLIMIT_FSIZE, &before), 0);
+}
+
+static void little_memory_makes_it_smaller(void **state)
+{
+	(void)state;
+	for (unsigned times = 1; times <= 9; times++) {
+		ct_os_fail(CT_OS_MAP, 0, times, ENOMEM);
+		assert_int_equal(ct_session_create(&session, run_dir), CTRACE_OK);
+		assert_string_not_equal(session.path, "");
+		assert_int_equal(session.layout.size, CT_SESSION_SIZE >> times);
+		if (times > 6)
+			use_it_up();
+		ct_session_close(&session, true);
+	}
 }
 
 /* Lets a child make its session and kills it right after the system call that gives the folder its name. */
@@ -253,6 +349,11 @@ static void a_parent_that_went_on_does_not_make_the_childs_copy_too_short(void *
 	for (int i = 0; i < 5; i++)
 		assert_int_equal(ct_session_add_text(&session, text, sizeof text, &out), CTRACE_OK);
 	assert_true(session.texts_allocated > childs.texts_allocated);
+	for (uint32_t i = 3; i < 3000; i++) { /* registered since, by the parent alone */
+		assert_int_equal(ct_session_add_component(&session, i), CTRACE_OK);
+		session.components[i].flags = CT_COMPONENT_REGISTERED;
+		session.components[i].dests = 2;
+	}
 	childs.file_fd = dup(session.file_fd);
 	childs.folder_fd = dup(session.folder_fd);
 	{
@@ -262,6 +363,10 @@ static void a_parent_that_went_on_does_not_make_the_childs_copy_too_short(void *
 		if (pid == 0) {
 			CHILD_CHECK(ct_session_fork(&childs, run_dir) == CTRACE_OK);
 			CHILD_CHECK(childs.texts_allocated >= childs.head->texts_size);
+			CHILD_CHECK(childs.head->component_count == 3);
+			CHILD_CHECK(ct_session_add_component(&childs, 2999) == CTRACE_OK);
+			for (uint32_t i = 3; i < 3000; i++)
+				CHILD_CHECK(childs.components[i].flags == 0 && childs.components[i].dests == 0);
 			CHILD_CHECK(childs.texts_capacity == childs.head->texts_size);
 			CHILD_CHECK(strlen(ct_session_text(&childs, out, &(size_t){ 0 })) == 0xFFFF);
 			_exit(0);
@@ -280,7 +385,10 @@ int main(void)
 		SESSION_TEST(its_files_are_for_us_alone),
 		SESSION_TEST(a_process_that_attaches_again_gets_another_folder_and_asid),
 		SESSION_TEST(asids_run_from_1_to_ffff_and_begin_again),
+		SESSION_TEST(a_file_of_numbers_that_stays_locked_is_not_waited_for),
 		SESSION_TEST(any_failing_call_leaves_a_private_session_and_no_litter),
+		SESSION_TEST(a_file_size_limit_makes_it_smaller),
+		SESSION_TEST(little_memory_makes_it_smaller),
 		SESSION_TEST(a_folder_with_a_name_is_complete_also_when_its_maker_is_killed_at_once),
 		SESSION_TEST(a_forked_child_has_its_own_at_the_same_address),
 		SESSION_TEST(a_forked_child_without_a_run_directory_goes_private),

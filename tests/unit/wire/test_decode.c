@@ -107,6 +107,40 @@ static void any_bit_may_be_flipped(void **state)
 	}
 }
 
+/* Another process may write into the record while it is read: what was checked is not what stands
+ * there later. */
+static void items_stay_within_what_was_decoded(void **state)
+{
+	static const uint32_t hostile[] = { 0, 0xFFFFFFFF, 0xFFFFFF00, 0x00000100, 0x80000001, 0x00001001 };
+	unsigned char bytes[SIZE];
+	size_t size = make_record(bytes);
+
+	(void)state;
+	for (size_t which = 0; which < CT_COUNT(hostile); which++) {
+		for (unsigned from = 0; from < 4; from++) {
+			unsigned char *exact = malloc(size); /* so that a checker sees the first byte read past it */
+			struct ctrace_event_item items[4];
+			struct ct_record record;
+			const unsigned char *data;
+
+			assert_non_null(exact);
+			memcpy(exact, bytes, size);
+			assert_int_equal(ct_record_decode(exact, size, &record), CTRACE_OK);
+			for (unsigned i = from; i < 4; i++)
+				memcpy(exact + CT_RECORD_HEAD + (size_t)4 * i, &hostile[which], 4);
+			memset(exact, 0xFF, CT_RECORD_HEAD);
+			ct_record_items(&record, items);
+			data = record.data;
+			for (unsigned i = 0; i < 4; i++) {
+				assert_ptr_equal(items[i].data, data);
+				data += items[i].size;
+				assert_true(data <= exact + size && items[i].type < CTRACE_TYPE_COUNT);
+			}
+			free(exact);
+		}
+	}
+}
+
 static void put_u16(unsigned char *at, unsigned value)
 {
 	at[0] = (unsigned char)value;
@@ -272,6 +306,7 @@ int main(void)
 		cmocka_unit_test(what_was_encoded_comes_back),
 		cmocka_unit_test(a_record_that_is_cut_anywhere_is_damaged),
 		cmocka_unit_test(any_bit_may_be_flipped),
+		cmocka_unit_test(items_stay_within_what_was_decoded),
 		cmocka_unit_test(sizes_that_disagree_are_damage),
 		cmocka_unit_test(a_level_that_there_is_not_is_damage),
 		cmocka_unit_test(item_sizes_whose_sum_would_wrap_are_damage),

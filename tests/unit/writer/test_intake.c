@@ -9,6 +9,7 @@
 #include "writer/intake.h"
 
 #include <fcntl.h>
+#include <pthread.h>
 
 #define RINGS 4u
 #define NUMBER 3u
@@ -277,6 +278,169 @@ static void a_head_that_is_scribbled_over_costs_itself(void **state)
 	memset(rings[0].head, 0, 256);
 }
 
+/* ---- a process that writes into its files what it likes, all the time ---- */
+
+#define SCRIBBLED_ROUNDS 2000u
+
+static uint32_t scribbled_enough; /* atomic */
+
+static const uint64_t extremes[] = {
+	0,
+	1,
+	7,
+	8,
+	64,
+	CT_RING_MIN - 1,
+	CT_RING_MIN,
+	CT_RING_MIN + 8,
+	0xFFFFFF,
+	INT32_MAX,
+	UINT32_MAX - 7,
+	UINT32_MAX,
+	INT64_MAX,
+	UINT64_MAX - 7,
+	UINT64_MAX,
+};
+
+static void scribble_word(void *at, uint64_t value, bool is_wide)
+{
+	if (is_wide)
+		__atomic_store_n((uint64_t *)at, value, __ATOMIC_RELAXED);
+	else
+		__atomic_store_n((uint32_t *)at, (uint32_t)value, __ATOMIC_RELAXED);
+}
+
+static void scribble_ring(struct ct_ring *ring, uint64_t which, uint64_t value)
+{
+	struct ct_ring_head *head = ring->head;
+	uint64_t *positions[] = { &head->head,           &head->tail,     &head->oldest,     &head->oldest_count,
+				  &head->oldest_version, &head->consumed, &head->overwritten };
+	uint32_t *constants[] = { &head->overflow, &head->route,       &head->is_flight, &head->is_side,
+				  &head->index,    &head->is_captured, &head->wanted,    &head->waiting };
+	uint64_t *cursor = (uint64_t *)(void *)&head->cursor[BASE + which % 2];
+	uint64_t *data = (uint64_t *)(void *)ring->data;
+
+	switch (which / 2 % 8) {
+	case 0:
+		scribble_word(positions[which / 16 % CT_COUNT(positions)], value, true);
+		break;
+	case 1:
+		scribble_word(constants[which / 16 % CT_COUNT(constants)], value, false);
+		break;
+	case 2:
+		scribble_word(&cursor[which / 16 % (sizeof head->cursor[0] / 8)], value, true);
+		break;
+	case 3:                                              /* a whole record of any component, so that something is read */
+		data[0] = (value << 32) | 1u << 19 | 64 / 8; /* one item, 8 units */
+		data[3] = 36u << 8;
+		scribble_word(&head->wanted, BASE + ring->index % 2, false);
+		scribble_word(&head->consumer, BASE + ring->index % 2, false); /* a writer that has no ring reads none */
+		scribble_word(&head->tail, 0, true);
+		scribble_word(&head->oldest, 0, true);
+		scribble_word(&head->head, which % 16 < 8 ? 64 : (uint64_t)1 << 62, true);
+		break;
+	case 4: /* its descriptor, back and forth */
+		scribble_word(&data[3], which % 16 < 8 ? value : 36u << 8, false);
+		break;
+	default: /* heads and descriptors of records */
+		scribble_word(&data[which / 16 % (CT_RING_MIN / 8)], which % 3 != 0 ? value : (value >> 1 & 0x00FF00FF00FF00FFu), true);
+	}
+}
+
+static void scribble_session(uint64_t which, uint64_t value)
+{
+	struct ct_session_head *head = session.head;
+	struct ct_dest *dest = &head->dest[BASE + which % 2];
+
+	switch (which / 2 % 8) {
+	case 0:
+		scribble_word(&head->component_count, value, false);
+		break;
+	case 1:
+		scribble_word(&head->texts_size, value, true);
+		break;
+	case 2:
+		scribble_word(&head->ring_count, value, false);
+		break;
+	case 3:
+		scribble_word(&dest->sequence, value, true);
+		break;
+	case 4:
+		scribble_word(&session.components[0].name, value, true);
+		break;
+	case 5:
+		memset(which % 3 == 0 ? head->jobname : head->program, 'x', sizeof head->jobname);
+		memset(dest->slot[which / 16 % 2].path, 'x', sizeof dest->slot[0].path);
+		break;
+	case 6:
+		scribble_word(which % 2 == 0 ? &head->sync.epoch_count : &head->sync.point_count, value, false);
+		break;
+	default:
+		scribble_word(&dest->settings, value, true);
+	}
+}
+
+static void *scribble(void *user)
+{
+	uint64_t random = 88172645463325252u;
+
+	(void)user;
+	while (__atomic_load_n(&scribbled_enough, __ATOMIC_ACQUIRE) == 0) {
+		uint64_t value;
+
+		random ^= random << 13;
+		random ^= random >> 7;
+		random ^= random << 17;
+		value = extremes[random >> 50 & 7 ? (random >> 40) % CT_COUNT(extremes) : 0];
+		if (random % 8 == 0)
+			scribble_session(random >> 8 & 0xFFFFFFF, value);
+		else
+			scribble_ring(&rings[random >> 36 & (RINGS - 1)], random >> 8 & 0xFFFFFFF, value);
+	}
+	return NULL;
+}
+
+static void say_nothing(const char *text, void *user)
+{
+	(void)text;
+	(void)user;
+}
+
+static void a_process_that_scribbles_all_the_time_harms_nobody_else(void **state)
+{
+	struct ct_session_head *intact = malloc(sizeof *intact);
+	struct ct_link *link;
+	struct ct_link_state told;
+	pthread_t thread;
+
+	(void)state;
+	assert_non_null(intact);
+	*intact = *session.head;
+	for (uint32_t i = 0; i < 2; i++)
+		trcouts[i].message = say_nothing;
+	/* One with an overwrite ring, and records to begin with. */
+	rings[1].head->overflow = rings[1].overflow = CT_OVERFLOW_OVERWRITE;
+	for (uint32_t i = 0; i < RINGS; i++)
+		produce(i, 500);
+	link = take_in(2);
+	assert_int_equal(rounds(), RINGS * 500);
+	scribbled_enough = 0;
+	assert_int_equal(pthread_create(&thread, NULL, scribble, NULL), 0);
+	for (uint32_t i = 0; i < SCRIBBLED_ROUNDS; i++) {
+		(void)rounds();
+		ct_link_describe(link, &told);
+		assert_int_equal(told.pid, getpid());
+		assert_true(memchr(told.jobname, '\0', sizeof told.jobname) != NULL);
+	}
+	__atomic_store_n(&scribbled_enough, 1, __ATOMIC_RELEASE);
+	assert_int_equal(pthread_join(thread, NULL), 0);
+	__atomic_store_n(&link->release, CT_RELEASE_NOW, __ATOMIC_RELEASE);
+	(void)rounds();
+	ct_link_destroy(link);
+	*session.head = *intact;
+	free(intact);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -290,6 +454,7 @@ int main(void)
 		TEST(a_session_that_is_none_is_refused),
 		TEST(it_tells_who_is_connected),
 		TEST(a_head_that_is_scribbled_over_costs_itself),
+		TEST(a_process_that_scribbles_all_the_time_harms_nobody_else),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -32,15 +32,7 @@ static const char *no_property(const struct ctrace_emitter_context *context, con
 	return NULL;
 }
 
-static struct ctrace_emitter_context context = { .size = sizeof context,
-						 .property = no_property,
-						 .pid = 4711,
-						 .asid = 1,
-						 .jobname = "JOB/../1",
-						 .program = "p",
-						 .host = "h",
-						 .system = "s",
-						 .place = &place };
+static struct ctrace_emitter_context context = { .size = sizeof context, .property = no_property, .place = &place };
 
 static void open_trcout(enum ct_writer_mode mode, uint64_t primary, uint64_t secondary)
 {
@@ -114,6 +106,8 @@ static int setup(void **state)
 	ring_head = calloc(1, sizeof *ring_head);
 	fake_rings[0].head = ring_head;
 	fake_link.ring = fake_rings;
+	fake_link.info =
+		(struct ct_trace_info){ .pid = 4711, .asid = 1, .jobname = "JOB/../1", .program = "p", .host = "h", .system = "s" };
 	next_number = 0;
 	return 0;
 }

@@ -1,0 +1,31 @@
+/*
+ * memory.c - notes that an allocation of this process has failed.
+ *
+ * The ctrace tool notes every failed allocation (tools/allocate.c).  Whatever is about to give a
+ * file its name, or to end with success, looks here first.  Nobody looks in a traced process: the
+ * library counts what it loses.  Any thread may call.
+ *
+ * Copyright The ctrace authors.  SPDX-License-Identifier: Apache-2.0
+ */
+#include "base/base.h"
+
+#include <stdatomic.h>
+
+static atomic_bool has_lacked; /* only ever set; publishes nothing else */
+static void (*on_first)(void); /* set before there is a second thread */
+
+void ct_memory_on_lack(void (*call)(void))
+{
+	on_first = call;
+}
+
+void ct_memory_note_lack(void)
+{
+	if (!atomic_exchange_explicit(&has_lacked, true, memory_order_relaxed) && on_first != NULL)
+		on_first();
+}
+
+bool ct_memory_has_lacked(void)
+{
+	return atomic_load_explicit(&has_lacked, memory_order_relaxed);
+}

@@ -1,0 +1,17 @@
+/*
+ * point.c - named points in the code where a test can hold the thread that comes by.
+ *
+ * ct_point("name") stands where what happens between two steps matters: between a look at a descriptor and the write to it, for
+ * example.  A test sets a hook, which runs on the thread that comes to a point, under whatever locks that thread holds.  Without a hook
+ * a point costs one load.
+ *
+ * Copyright The ctrace authors.  SPDX-License-Identifier: Apache-2.0
+ */
+#include "base/base.h"
+
+ct_point_hook *ct_point_reached;
+
+void ct_point_set(ct_point_hook *hook)
+{
+	__atomic_store_n(&ct_point_reached, hook, __ATOMIC_RELAXED);
+}

@@ -1,0 +1,591 @@
+/*
+ * sync.c - what turns ticks into time.
+ *
+ * Beside the rings the consumer keeps points (ticks, wall clock).  A record's time lies on the line between the two points
+ * round it, so no frequency has to be known in advance and a dead process's rings can still be dated.
+ *
+ * A line never crosses a discontinuity.  Each reading takes CLOCK_BOOTTIME too: the kernel moves it and the wall
+ * clock at the same rate, also while NTP slews and over suspend, so their difference changes only when somebody
+ * sets the wall clock.  Ticks that go back, stop or jump disagree with CLOCK_BOOTTIME.  Both begin a new epoch.
+ *
+ * Only the consumer adds points; tests add readings of their own with ct_sync_add().  The struct may be read from a
+ * hostile process's file, so readers bound each count and divide by nothing that they have not looked at.
+ *
+ * Copyright The ctrace authors.  SPDX-License-Identifier: Apache-2.0
+ */
+#include "base/base.h"
+
+#include <string.h>
+
+#define POINT_INTERVAL_NS 100000000u /* between stored points */
+#define STEP_NS 1000000u             /* what the clocks must disagree by for a new epoch */
+#define RATE_NS 1000000u             /* between the points that a slope is taken from, at least */
+#define TOO_SOON_NS 20000u           /* ticks of two processors may differ by less than this */
+#define AHEAD_NS 60000000000u        /* records may be that much younger than the latest point */
+#define SLACK_NS 1000000000u         /* a time may be that much after the latest point, and is of its epoch */
+#define SLOPE_BITS 56u               /* a slope is nanoseconds in a tick, shifted left by this */
+#define SLOPE_ONE ((uint64_t)1 << SLOPE_BITS)
+
+__extension__ typedef unsigned __int128 wide;
+
+_Static_assert(CT_SYNC_POINTS > 2 * CT_SYNC_EPOCHS, "some point always lies between the ends of an epoch");
+
+/* ------------------------------------------------------------------------------------------------------------
+ * Lines
+ */
+
+static uint64_t slope_between(struct ct_sync_point a, struct ct_sync_point b)
+{
+	uint64_t run = b.ticks - a.ticks;
+	wide slope;
+
+	if (b.ticks <= a.ticks || b.wall_ns <= a.wall_ns)
+		return 0;
+	slope = (((wide)(b.wall_ns - a.wall_ns) << SLOPE_BITS) + run - 1) / run;
+	return slope < UINT64_MAX ? (uint64_t)slope : UINT64_MAX;
+}
+
+static uint64_t slope_rise(uint64_t slope, uint64_t ticks)
+{
+	wide rise = (wide)ticks * slope >> SLOPE_BITS;
+
+	return rise < UINT64_MAX ? (uint64_t)rise : UINT64_MAX;
+}
+
+static uint64_t slope_run(uint64_t slope, uint64_t ns)
+{
+	wide run = slope != 0 ? ((wide)ns << SLOPE_BITS) / slope : 0;
+
+	return run < UINT64_MAX ? (uint64_t)run : UINT64_MAX;
+}
+
+static uint64_t add_up_to_max(uint64_t a, uint64_t b)
+{
+	return a <= UINT64_MAX - b ? a + b : UINT64_MAX;
+}
+
+static uint64_t subtract_down_to_0(uint64_t a, uint64_t b)
+{
+	return a > b ? a - b : 0;
+}
+
+static uint64_t magnitude(int64_t value)
+{
+	return value < 0 ? 0 - (uint64_t)value : (uint64_t)value;
+}
+
+static uint64_t distance(uint64_t a, uint64_t b)
+{
+	return a > b ? a - b : b - a;
+}
+
+/* ------------------------------------------------------------------------------------------------------------
+ * Writing: the points
+ */
+
+static void begin_write(struct ct_sync *sync)
+{
+	/* Odd, also where a writer before us was killed or forked within. */
+	__atomic_store_n(&sync->sequence, (sync->sequence + 1) | 1, __ATOMIC_RELAXED);
+	__atomic_thread_fence(__ATOMIC_RELEASE);
+}
+
+static void end_write(struct ct_sync *sync)
+{
+	__atomic_store_n(&sync->sequence, sync->sequence + 1, __ATOMIC_RELEASE);
+}
+
+static struct ct_sync_epoch *epoch_newest(struct ct_sync *sync)
+{
+	return &sync->epochs[sync->epoch_count - 1];
+}
+
+static void points_remove(struct ct_sync *sync, uint32_t at, uint32_t count)
+{
+	memmove(&sync->points[at], &sync->points[at + count], (sync->point_count - at - count) * sizeof sync->points[0]);
+	sync->point_count -= count;
+}
+
+/*
+ * Removes the point that is missed least, which is the one with the shortest gap for its age; never the first or last of
+ * an epoch.  So the distance of two points grows with their age: 100 ms apart, seconds, minutes.
+ */
+static void points_thin(struct ct_sync *sync)
+{
+	uint64_t least = UINT64_MAX, age = 0;
+	uint32_t found_at = 0, found_epoch = 0, end = sync->point_count;
+
+	for (uint32_t e = sync->epoch_count; e-- > 0;) {
+		uint32_t start = end - sync->epochs[e].points;
+
+		for (uint32_t i = end; i-- > start;) {
+			const struct ct_sync_point *point = &sync->points[i];
+			uint64_t newer_gap = i + 1 < end ? distance(point[1].wall_ns, point->wall_ns) : 0;
+			uint64_t score;
+
+			age += newer_gap;
+			if (i == start || i + 1 == end)
+				continue;
+			score = (newer_gap + distance(point->wall_ns, point[-1].wall_ns)) / (age / 1024 + 1);
+			if (score >= least)
+				continue;
+			least = score;
+			found_at = i;
+			found_epoch = e;
+		}
+		end = start;
+	}
+	sync->epochs[found_epoch].points--;
+	points_remove(sync, found_at, 1);
+}
+
+static void point_add(struct ct_sync *sync, struct ct_sync_point point)
+{
+	if (sync->point_count == CT_SYNC_POINTS)
+		points_thin(sync);
+	sync->points[sync->point_count++] = point;
+	epoch_newest(sync)->points++;
+}
+
+static struct ct_sync_point point_newest(const struct ct_sync *sync)
+{
+	return sync->points[sync->point_count - 1];
+}
+
+/* Draws the newest line, and finds the slope behind it. */
+static void line_draw(struct ct_sync *sync)
+{
+	struct ct_sync_epoch *epoch = epoch_newest(sync);
+	uint32_t first = sync->point_count - epoch->points, last = sync->point_count - 1;
+	struct ct_sync_point from = sync->points[last], base = from;
+	uint64_t span_ns;
+
+	if (sync->latest.ticks == from.ticks && last > first)
+		from = sync->points[last - 1];
+	sync->line = (struct ct_sync_line){ .ticks = from.ticks,
+					    .wall_ns = from.wall_ns,
+					    .span = sync->latest.ticks - from.ticks,
+					    .slope = slope_between(from, sync->latest) };
+	/* Readings are tens of nanoseconds off: the farther apart, the better the slope. */
+	for (uint32_t i = last + 1; i-- > first && sync->latest.wall_ns - base.wall_ns < POINT_INTERVAL_NS;)
+		base = sync->points[i];
+	span_ns = sync->latest.wall_ns - base.wall_ns;
+	if (sync->source == CT_CLOCK_TSC && span_ns >= RATE_NS && span_ns / 1000 >= sync->width_ns)
+		sync->slope = slope_between(base, sync->latest);
+	epoch->to_ticks = sync->slope != 0 ? add_up_to_max(sync->latest.ticks, slope_run(sync->slope, AHEAD_NS)) : UINT64_MAX;
+}
+
+/* The same epoch goes on. */
+static void epoch_continue(struct ct_sync *sync, const struct ct_clock_reading *now)
+{
+	struct ct_sync_point point = { now->ticks, now->wall_ns };
+
+	/* Less than a step: time stands still until it is made up. */
+	if (point.wall_ns < sync->latest.wall_ns)
+		point.wall_ns = sync->latest.wall_ns;
+	/* After a pause both ends of it are kept. */
+	if (point.wall_ns - sync->latest.wall_ns >= POINT_INTERVAL_NS && sync->latest.ticks > point_newest(sync).ticks)
+		point_add(sync, sync->latest);
+	if (point.wall_ns - point_newest(sync).wall_ns >= POINT_INTERVAL_NS)
+		point_add(sync, point);
+	sync->latest = point;
+}
+
+/* ------------------------------------------------------------------------------------------------------------
+ * Writing: epochs
+ */
+
+/* What happened between the last reading and this one. */
+struct change {
+	int64_t passed_ns; /* by CLOCK_BOOTTIME */
+	int64_t ticks;     /* forward */
+	int64_t step_ns;   /* the wall clock was set by so much; 0: it was not */
+	bool is_jump;      /* the ticks did not go on as they did */
+	bool is_too_soon;  /* nothing can be said */
+};
+
+static struct change change_find(const struct ct_sync *sync, const struct ct_clock_reading *now)
+{
+	uint64_t doubt = STEP_NS + now->width_ns + sync->width_ns;
+	struct change change = { .passed_ns = (int64_t)(now->boot_ns - sync->boot_ns),
+				 .ticks = (int64_t)(now->ticks - sync->latest.ticks),
+				 .step_ns = (int64_t)((now->wall_ns - sync->real_ns) - (now->boot_ns - sync->boot_ns)) };
+	uint64_t passed = magnitude(change.passed_ns);
+	bool is_known = change.ticks > 0 && sync->slope != 0;
+	uint64_t expected = is_known ? slope_rise(sync->slope, (uint64_t)change.ticks) : 0;
+
+	change.is_too_soon = change.ticks <= 0 && passed < TOO_SOON_NS && magnitude(change.step_ns) <= doubt;
+	if (magnitude(change.step_ns) <= doubt)
+		change.step_ns = 0;
+	/* Time daemons slew by up to a tenth. */
+	change.is_jump = change.ticks <= 0 || change.passed_ns < 0 || (is_known && distance(expected, passed) > doubt + passed / 8);
+	/* Two of three agree: CLOCK_BOOTTIME itself was changed, as when a process is restored or lives in another time namespace. */
+	if (is_known && change.step_ns != 0 && change.is_jump &&
+	    distance(expected, now->wall_ns - sync->real_ns) <= doubt + expected / 1000)
+		change = (struct change){ .passed_ns = change.passed_ns, .ticks = change.ticks };
+	else if (change.passed_ns < 0)
+		change.step_ns = 0;
+	return change;
+}
+
+static void epoch_drop_oldest(struct ct_sync *sync)
+{
+	points_remove(sync, 0, sync->epochs[0].points);
+	memmove(&sync->epochs[0], &sync->epochs[1], (sync->epoch_count - 1) * sizeof sync->epochs[0]);
+	sync->epoch_count--;
+}
+
+/* first: its first point; from_ticks: its records'; to_ticks: the records of the epoch that ends. */
+static void epoch_begin(struct ct_sync *sync, const struct ct_clock_reading *now, const struct change *change,
+			struct ct_sync_point first, uint64_t from_ticks, uint64_t to_ticks)
+{
+	struct ct_sync_epoch epoch = *epoch_newest(sync);
+
+	if (sync->latest.ticks > point_newest(sync).ticks)
+		point_add(sync, sync->latest);
+	epoch_newest(sync)->to_ticks = to_ticks;
+	if (sync->epoch_count == CT_SYNC_EPOCHS)
+		epoch_drop_oldest(sync);
+	epoch.from_ticks = from_ticks;
+	epoch.slope = sync->slope;
+	epoch.points = 0;
+	if (change->step_ns != 0) {
+		epoch.clock.steps++;
+		epoch.clock.total_ns = (int64_t)((uint64_t)epoch.clock.total_ns + (uint64_t)change->step_ns);
+		epoch.clock.set_at_ns = now->wall_ns;
+		epoch.clock.set_back_ns = change->step_ns < 0 ? epoch.clock.set_back_ns + magnitude(change->step_ns)
+							      : subtract_down_to_0(epoch.clock.set_back_ns, (uint64_t)change->step_ns);
+	}
+	sync->epochs[sync->epoch_count++] = epoch;
+	point_add(sync, first);
+	sync->latest = first;
+}
+
+/* When the wall clock was set is not known: at once after the last reading. */
+static void epoch_begin_by_step(struct ct_sync *sync, const struct ct_clock_reading *now, const struct change *change)
+{
+	struct ct_sync_point last = sync->latest;
+	struct ct_sync_point first = { last.ticks + 1, now->wall_ns - (uint64_t)change->passed_ns };
+
+	epoch_begin(sync, now, change, first, first.ticks, last.ticks);
+	epoch_continue(sync, now);
+}
+
+/* Nothing joins the two readings: records belong to the one that they can have come from. */
+static void epoch_begin_by_jump(struct ct_sync *sync, const struct ct_clock_reading *now, const struct change *change)
+{
+	uint64_t between = slope_run(sync->slope, change->passed_ns > 0 ? (uint64_t)change->passed_ns : 0);
+	uint64_t last = sync->latest.ticks;
+	struct ct_sync_point first = { now->ticks, now->wall_ns };
+	uint64_t from, to;
+
+	if (change->ticks <= 0) { /* reset */
+		from = subtract_down_to_0(now->ticks, between);
+		to = add_up_to_max(last, between);
+	} else if ((uint64_t)change->ticks > between) { /* ahead */
+		from = last + (uint64_t)change->ticks / 2 + 1;
+		if (now->ticks - from > between)
+			from = now->ticks - between;
+		to = from - 1;
+	} else { /* stood still */
+		from = last + 1;
+		to = last;
+	}
+	epoch_begin(sync, now, change, first, from, to);
+}
+
+/* What a program scribbled over, or a hostile one prepared, is begun anew. */
+static bool is_whole(const struct ct_sync *sync)
+{
+	uint64_t points = 0;
+
+	if (sync->epoch_count == 0 || sync->epoch_count > CT_SYNC_EPOCHS || sync->point_count > CT_SYNC_POINTS)
+		return false;
+	for (uint32_t i = 0; i < sync->epoch_count; i++) {
+		if (sync->epochs[i].points == 0)
+			return false;
+		points += sync->epochs[i].points;
+	}
+	return points == sync->point_count;
+}
+
+static void take_reading(struct ct_sync *sync, const struct ct_clock_reading *now)
+{
+	sync->real_ns = now->wall_ns;
+	sync->boot_ns = now->boot_ns;
+	sync->width_ns = now->width_ns;
+	line_draw(sync);
+}
+
+void ct_sync_begin(struct ct_sync *sync, enum ct_clock_source source, const struct ct_clock_reading *now)
+{
+	uint32_t sequence = sync->sequence;
+
+	memset(sync, 0, sizeof *sync);
+	sync->sequence = sequence;
+	sync->source = source;
+	sync->slope = source == CT_CLOCK_TSC ? 0 : SLOPE_ONE;
+	sync->epoch_count = 1;
+	sync->latest = (struct ct_sync_point){ now->ticks, now->wall_ns };
+	point_add(sync, sync->latest);
+	take_reading(sync, now);
+}
+
+void ct_sync_start(struct ct_sync *sync)
+{
+	struct ct_clock_reading now = ct_clock_read(ct_clock_source());
+
+	sync->sequence = 0;
+	ct_sync_begin(sync, ct_clock_source(), &now);
+}
+
+void ct_sync_add(struct ct_sync *sync, const struct ct_clock_reading *now)
+{
+	struct change change;
+
+	if (!is_whole(sync)) {
+		begin_write(sync);
+		ct_sync_begin(sync, sync->source == CT_CLOCK_TSC ? CT_CLOCK_TSC : CT_CLOCK_MONOTONIC, now);
+		end_write(sync);
+		return;
+	}
+	change = change_find(sync, now);
+	if (change.is_too_soon)
+		return;
+	begin_write(sync);
+	if (change.is_jump)
+		epoch_begin_by_jump(sync, now, &change);
+	else if (change.step_ns != 0)
+		epoch_begin_by_step(sync, now, &change);
+	else
+		epoch_continue(sync, now);
+	take_reading(sync, now);
+	end_write(sync);
+}
+
+void ct_sync_update(struct ct_sync *sync)
+{
+	struct ct_clock_reading now = ct_clock_read(sync->source == CT_CLOCK_TSC ? CT_CLOCK_TSC : CT_CLOCK_MONOTONIC);
+
+	ct_sync_add(sync, &now);
+}
+
+/* ------------------------------------------------------------------------------------------------------------
+ * Reading
+ */
+
+static uint32_t least(uint32_t a, uint32_t b)
+{
+	return a < b ? a : b;
+}
+
+void ct_sync_copy(const struct ct_sync *sync, struct ct_sync *out)
+{
+	for (int tries = 0; tries < 1000; tries++) {
+		uint32_t before = __atomic_load_n(&sync->sequence, __ATOMIC_ACQUIRE);
+
+		/* Only what is used: a pass begins with this. */
+		memcpy(out, sync, offsetof(struct ct_sync, epochs));
+		out->epoch_count = least(out->epoch_count, CT_SYNC_EPOCHS);
+		out->point_count = least(out->point_count, CT_SYNC_POINTS);
+		memcpy(out->epochs, sync->epochs, out->epoch_count * sizeof out->epochs[0]);
+		memcpy(out->points, sync->points, out->point_count * sizeof out->points[0]);
+		__atomic_thread_fence(__ATOMIC_ACQUIRE);
+		if ((before & 1) == 0 && __atomic_load_n(&sync->sequence, __ATOMIC_RELAXED) == before)
+			return;
+	}
+	/* The writer died between the two stores: what stands there is one point too old or too new, which does no harm. */
+}
+
+/* The points of one epoch. */
+struct run {
+	const struct ct_sync *sync;
+	const struct ct_sync_epoch *epoch;
+	const struct ct_sync_point *stored;
+	uint32_t stored_count;
+	uint32_t count;      /* with the latest */
+	uint64_t after_last; /* the slope behind the last point */
+};
+
+static struct ct_sync_point run_point(const struct run *run, uint32_t index)
+{
+	return index < run->stored_count ? run->stored[index] : run->sync->latest;
+}
+
+static struct run run_of(const struct ct_sync *sync, uint32_t index)
+{
+	uint32_t epochs = least(sync->epoch_count, CT_SYNC_EPOCHS), left = least(sync->point_count, CT_SYNC_POINTS), first = 0;
+	struct run run = { .sync = sync, .epoch = &sync->epochs[index] };
+
+	for (uint32_t i = 0; i < index; i++) {
+		first += least(sync->epochs[i].points, left);
+		left -= least(sync->epochs[i].points, left);
+	}
+	run.stored = sync->points + first;
+	run.stored_count = run.count = least(run.epoch->points, left);
+	if (index + 1 < epochs) {
+		run.after_last = sync->epochs[index + 1].slope;
+	} else {
+		run.after_last = sync->slope;
+		if (run.count == 0 || sync->latest.ticks > run.stored[run.count - 1].ticks)
+			run.count++;
+	}
+	return run;
+}
+
+/* The slope before the first point. */
+static uint64_t run_first_slope(const struct run *run)
+{
+	if (run->epoch->slope != 0)
+		return run->epoch->slope;
+	if (run->sync->source != CT_CLOCK_TSC)
+		return SLOPE_ONE;
+	return run->count > 1 ? slope_between(run_point(run, 0), run_point(run, 1)) : 0;
+}
+
+static uint64_t run_last_slope(const struct run *run)
+{
+	if (run->after_last != 0)
+		return run->after_last;
+	if (run->count > 1)
+		return slope_between(run_point(run, run->count - 2), run_point(run, run->count - 1));
+	return run_first_slope(run);
+}
+
+/* The last point that is not above; the caller knows that there is one. */
+static uint32_t run_find(const struct run *run, uint64_t value, bool is_wall)
+{
+	uint32_t low = 0, high = run->count;
+
+	while (high - low > 1) {
+		uint32_t middle = low + (high - low) / 2;
+		struct ct_sync_point point = run_point(run, middle);
+
+		if ((is_wall ? point.wall_ns : point.ticks) <= value)
+			low = middle;
+		else
+			high = middle;
+	}
+	return low;
+}
+
+static uint64_t run_wall_ns(const struct run *run, uint64_t ticks)
+{
+	struct ct_sync_point a, b;
+	uint32_t at;
+
+	if (run->count == 0)
+		return 0;
+	a = run_point(run, 0);
+	if (ticks < a.ticks)
+		return subtract_down_to_0(a.wall_ns, slope_rise(run_first_slope(run), a.ticks - ticks));
+	at = run_find(run, ticks, false);
+	a = run_point(run, at);
+	if (at + 1 == run->count)
+		return add_up_to_max(a.wall_ns, slope_rise(run_last_slope(run), ticks - a.ticks));
+	b = run_point(run, at + 1);
+	if (b.ticks <= a.ticks || b.wall_ns <= a.wall_ns || ticks < a.ticks)
+		return a.wall_ns;
+	return a.wall_ns + (uint64_t)((wide)(ticks - a.ticks) * (b.wall_ns - a.wall_ns) / (b.ticks - a.ticks));
+}
+
+/* The epoch that a record with these ticks is of: the newest that has them, or else the nearest. */
+static uint32_t epoch_of_ticks(const struct ct_sync *sync, uint64_t ticks)
+{
+	uint32_t found = 0;
+	uint64_t nearest = UINT64_MAX;
+
+	for (uint32_t i = least(sync->epoch_count, CT_SYNC_EPOCHS); i-- > 0;) {
+		const struct ct_sync_epoch *epoch = &sync->epochs[i];
+		uint64_t off = ticks < epoch->from_ticks ? epoch->from_ticks - ticks
+			       : ticks > epoch->to_ticks ? ticks - epoch->to_ticks
+							 : 0;
+
+		if (off < nearest) {
+			nearest = off;
+			found = i;
+		}
+		if (off == 0)
+			break;
+	}
+	return found;
+}
+
+uint64_t ct_sync_date(const struct ct_sync *sync, uint64_t ticks, const struct ctrace_clock **out_clock)
+{
+	static const struct ctrace_clock never_set;
+	const struct ct_sync_line *line = &sync->line;
+	uint32_t epochs = least(sync->epoch_count, CT_SYNC_EPOCHS), index;
+	struct run run;
+
+	if (epochs == 0) {
+		*out_clock = &never_set;
+		return 0;
+	}
+	/* Nearly every record of a pass is between the last two points. */
+	if (ticks - line->ticks <= line->span) {
+		*out_clock = &sync->epochs[epochs - 1].clock;
+		return line->wall_ns + (uint64_t)((wide)(ticks - line->ticks) * line->slope >> SLOPE_BITS);
+	}
+	index = epoch_of_ticks(sync, ticks);
+	*out_clock = &sync->epochs[index].clock;
+	run = run_of(sync, index);
+	return run_wall_ns(&run, ticks);
+}
+
+uint64_t ct_sync_wall_ns(const struct ct_sync *sync, uint64_t ticks)
+{
+	const struct ctrace_clock *clock;
+
+	return ct_sync_date(sync, ticks, &clock);
+}
+
+/* ------------------------------------------------------------------------------------------------------------
+ * The other way
+ */
+
+static uint64_t run_ticks(const struct run *run, uint64_t wall_ns)
+{
+	struct ct_sync_point a = run_point(run, 0), b;
+	uint32_t at;
+	wide run_by;
+
+	if (wall_ns < a.wall_ns)
+		return subtract_down_to_0(a.ticks, slope_run(run_first_slope(run), a.wall_ns - wall_ns));
+	at = run_find(run, wall_ns, true);
+	a = run_point(run, at);
+	if (at + 1 == run->count)
+		return add_up_to_max(a.ticks, slope_run(run_last_slope(run), wall_ns - a.wall_ns));
+	b = run_point(run, at + 1);
+	if (b.ticks <= a.ticks || b.wall_ns <= a.wall_ns || wall_ns < a.wall_ns)
+		return a.ticks;
+	/* Rounded up, since ct_sync_wall_ns() rounds down. */
+	run_by = (wide)(wall_ns - a.wall_ns) * (b.ticks - a.ticks) + (b.wall_ns - a.wall_ns - 1);
+	return add_up_to_max(a.ticks, (uint64_t)(run_by / (b.wall_ns - a.wall_ns)));
+}
+
+uint64_t ct_sync_ticks(const struct ct_sync *sync, uint64_t wall_ns)
+{
+	uint32_t epochs = least(sync->epoch_count, CT_SYNC_EPOCHS);
+	uint64_t slack = SLACK_NS;
+	struct run run;
+
+	for (uint32_t i = epochs; i-- > 0; slack = 0) {
+		run = run_of(sync, i);
+		if (run.count == 0 || wall_ns < run_point(&run, 0).wall_ns)
+			continue;
+		if (wall_ns <= add_up_to_max(run_point(&run, run.count - 1).wall_ns, slack))
+			return run_ticks(&run, wall_ns);
+	}
+	if (epochs == 0)
+		return 0;
+	/* A time that no clock has shown: before the oldest epoch, after the newest, or left out by a step. */
+	for (uint32_t i = 0; i < epochs; i++) {
+		run = run_of(sync, i);
+		if (run.count == 0)
+			continue;
+		if (wall_ns < run_point(&run, 0).wall_ns)
+			return i == 0 ? run_ticks(&run, wall_ns) : run_point(&run, 0).ticks;
+	}
+	return run.count != 0 ? run_ticks(&run, wall_ns) : 0;
+}

@@ -1,0 +1,179 @@
+/*
+ * pass_over.c - what a destination that makes no progress costs: its own events, and nobody else's.
+ *
+ * Runs under the drain's lock at the end of a pass.  The events of a destination that fails, or whose method does not return, wait in
+ * the rings while there is room.  When a ring runs full and holds events for a destination that works, the one that does not is moved
+ * behind what the other has had already, and the events in between are counted as lost for it.
+ *
+ * A method that is running may be reading those events.  Their memory stays mapped, so it reads old bytes or new ones; what it has
+ * written is cut back when it returns (ct_destination_write()).
+ *
+ * Copyright The ctrace authors.  SPDX-License-Identifier: Apache-2.0
+ */
+#include "drain/delivery.h"
+
+#define HOPELESS_NS 1000000000u /* a destination that fails for so long does not keep a ring from an external writer */
+
+uint32_t ct_drain_stuck(const struct ct_drain *drain)
+{
+	uint32_t mask = 0;
+
+	for (uint32_t dest = 0; dest < CT_DEST_LIMIT; dest++)
+		if (drain->destinations[dest].retry_at_ns != 0 || ct_destination_is_stuck(&drain->destinations[dest]))
+			mask |= 1u << dest;
+	return mask;
+}
+
+static bool runs_full(const struct ct_ring *ring)
+{
+	const struct ct_ring_head *head = ring->head;
+
+	return ct_ring_head_position(ring) - head->tail > ring->capacity / 4 * 3 ||
+	       __atomic_load_n(&head->waiting, __ATOMIC_RELAXED) != 0 || __atomic_load_n(&head->turned_away, __ATOMIC_RELAXED) != 0;
+}
+
+static struct ct_cursor_place place_of(const struct ct_drain *drain, const struct ct_ring *ring, uint32_t dest)
+{
+	struct ct_cursor_place place = ct_cursor_get(&ring->head->cursor[dest], ct_drain_dest(drain, dest)->sequence);
+
+	/* As in a delivery: a cursor that cannot be stands at the tail. */
+	if (place.position < ring->head->tail || place.position > ct_ring_head_position(ring)) {
+		struct ct_cursor_place tail = ct_tail_place(ring);
+
+		place.position = tail.position;
+		place.count = tail.count;
+		place.overwritten = tail.overwritten;
+	}
+	return place;
+}
+
+/* Producers that wait can wait a while longer for a method that is only slow. */
+static bool is_waited_for(const struct ct_drain *drain, const struct ct_ring *ring, uint32_t dest)
+{
+	uint64_t since = __atomic_load_n(&drain->destinations[dest].call_since_ns, __ATOMIC_RELAXED);
+
+	return since != 0 && ring->overflow != CT_OVERFLOW_DISCARD && ct_clock_mono_ns() - since < drain->source.patience_ns;
+}
+
+/* Which destinations that work have events in this ring, or had one turned away for want of room? */
+static uint32_t find_held_up(const struct ct_drain *drain, const struct ct_ring *ring, uint32_t stuck)
+{
+	uint32_t mask = (ring->bound | __atomic_load_n(&ring->head->turned_away, __ATOMIC_RELAXED)) & ~stuck;
+	uint32_t held_up = 0;
+
+	for (; mask != 0; mask &= mask - 1) {
+		uint32_t dest = (uint32_t)__builtin_ctz(mask);
+
+		if (drain->destinations[dest].emitter == NULL || ct_destination_writes(&drain->destinations[dest]))
+			held_up |= 1u << dest;
+	}
+	return held_up;
+}
+
+/* Up to where every destination that works has had this ring's events. */
+static uint64_t find_target(const struct ct_drain *drain, const struct ct_ring *ring, uint64_t limit, uint32_t stuck)
+{
+	for (uint32_t dest = 0; dest < CT_DEST_LIMIT; dest++) {
+		uint64_t position;
+
+		if ((drain->seen & ~stuck & 1u << dest) == 0)
+			continue;
+		position = place_of(drain, ring, dest).position;
+		if (position < limit)
+			limit = position;
+	}
+	return limit;
+}
+
+/* Moves one destination on, counts what it loses, and what thereby is lost for all. */
+static uint64_t pass_over(struct ct_drain *drain, struct ct_ring *ring, uint32_t dest, uint64_t target, uint32_t stuck)
+{
+	struct ct_cursor *cursor = &ring->head->cursor[dest];
+	struct ct_cursor_place place = place_of(drain, ring, dest);
+	uint32_t components = __atomic_load_n(&drain->source.session->head->component_count, __ATOMIC_ACQUIRE);
+	uint64_t lost = 0, gone = 0;
+
+	while (place.position < target) {
+		struct ct_record record;
+		uint32_t dests;
+
+		if (ct_ring_peek(ring, &place, target, NULL, &record) != CTRACE_OK ||
+		    (!record.is_padding && record.head.component >= components))
+			return 0; /* damaged: the next delivery counts that, when there is one */
+		place.position += record.size;
+		if (record.is_padding)
+			continue;
+		place.count++;
+		dests = __atomic_load_n(&drain->source.session->components[record.head.component].dests, __ATOMIC_RELAXED);
+		if ((dests & 1u << dest) == 0)
+			continue;
+		lost++;
+		gone += (dests & ~stuck) == 0 && (dests & -dests) == 1u << dest;
+	}
+	place.lost += lost;
+	ct_cursor_prepare(cursor, ct_drain_dest(drain, dest)->sequence, &place);
+	__atomic_store_n(&ring->head->unwritten, ring->head->unwritten + gone, __ATOMIC_RELAXED);
+	if (ct_destination_is_busy(&drain->destinations[dest]))
+		drain->destinations[dest].is_passed_over = true;
+	return lost;
+}
+
+static bool is_own(const struct ct_ring *ring)
+{
+	return ring->overflow != CT_OVERFLOW_OVERWRITE && __atomic_load_n(&ring->head->consumer, __ATOMIC_RELAXED) == 0;
+}
+
+static void pass_over_in(struct ct_drain *drain, uint32_t dest, const struct ct_ring *all_of, uint32_t stuck)
+{
+	uint64_t lost = 0;
+	bool is_moved = false;
+
+	for (uint32_t i = 0; i < drain->ring_count; i++) {
+		struct ct_ring *ring = ct_drain_ring(drain, i);
+		uint64_t target;
+
+		if (ring == NULL || !is_own(ring) || (all_of != NULL && ring != all_of))
+			continue;
+		if (all_of == NULL && (!runs_full(ring) || is_waited_for(drain, ring, dest) || find_held_up(drain, ring, stuck) == 0))
+			continue;
+		if (all_of != NULL && (drain->seen & ~stuck) == 0 && !ct_destination_is_busy(&drain->destinations[dest]))
+			continue; /* nobody has begun with it: it is handed over as it is */
+		target = find_target(drain, ring, all_of != NULL ? ct_ring_head_position(ring) : drain->limits[i], stuck);
+		if (place_of(drain, ring, dest).position >= target)
+			continue;
+		lost += pass_over(drain, ring, dest, target, stuck);
+		is_moved = true;
+	}
+	if (is_moved)
+		(void)!ct_destination_pass_over(&drain->destinations[dest], lost);
+}
+
+/* Of these, those that have not worked for so long that nobody waits for them any more. */
+static uint32_t find_hopeless(const struct ct_drain *drain, uint32_t stuck)
+{
+	uint64_t now = ct_clock_mono_ns();
+	uint32_t mask = 0;
+
+	for (; stuck != 0; stuck &= stuck - 1) {
+		const struct ct_destination *destination = &drain->destinations[__builtin_ctz(stuck)];
+
+		if (ct_destination_is_busy(destination) ||
+		    (destination->failing_since_ns != 0 && now - destination->failing_since_ns >= HOPELESS_NS))
+			mask |= stuck & -stuck;
+	}
+	return mask;
+}
+
+void ct_drain_pass_over_stuck(struct ct_drain *drain, const struct ct_ring *all_of)
+{
+	uint32_t stuck = ct_drain_stuck(drain) & drain->seen;
+
+	if (all_of != NULL)
+		stuck = find_hopeless(drain, stuck);
+
+	if (stuck == 0 || drain->source.recovering)
+		return;
+	for (uint32_t dest = 0; dest < CT_DEST_LIMIT; dest++)
+		if ((stuck & 1u << dest) != 0)
+			pass_over_in(drain, dest, all_of, stuck);
+}

@@ -1,0 +1,157 @@
+/*
+ * bin_clock.c - the times of a BINFILE trace when somebody sets the wall clock.
+ *
+ * Called by bin_stream.c and bin_folder.c on the thread that drains, and by the readers.  Viewers refuse a stream in which time goes back.
+ * So times run on at their usual speed when the clock is set back: they are ahead of it by that much, until it is set forward
+ * again.  Each step is a comment in the metadata, with by how much times are ahead of the clock from there on:
+ *
+ *     by -3600000000000 at 1789999999000000000 ahead 3600000000000 base 0
+ *
+ * "at" is the first event after the step, as its stream has it.  "base" is how far the clock had been set back before the trace
+ * began, which is not in its times.  One that follows another, in a new generation, goes on with the other's times.
+ *
+ * Copyright The ctrace authors.  SPDX-License-Identifier: Apache-2.0
+ */
+#include "emit/binfile.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+
+#define LINE_MAX_SIZE 128u
+
+void ct_bin_clock_mark_add(struct ct_buf *out, const struct ct_bin_clock_mark *mark)
+{
+	ct_buf_add_format(out, CT_BIN_MARK_CLOCK "by %" PRId64 " at %" PRIu64 " ahead %" PRIu64 " base %" PRIu64 "\n" CT_BIN_MARK_END,
+			  mark->by_ns, mark->at_ns, mark->ahead_ns, mark->base_ns);
+}
+
+/* The first event, or one after a step. */
+static void clock_change(struct ct_bin_clock *clock, const struct ctrace_event *event)
+{
+	const struct ctrace_clock *now = event->clock;
+	bool is_first = !clock->has_begun;
+	struct ct_bin_clock_mark mark;
+
+	/* A thread that was interrupted between reading the ticks and committing: of before a step that is noted already. */
+	if (clock->steps != CT_BIN_CLOCK_UNKNOWN && now->steps < clock->steps)
+		return;
+	if (is_first)
+		clock->base_ns = now->set_back_ns;
+	clock->has_begun = true;
+	mark = (struct ct_bin_clock_mark){ .at_ns = event->time_ns + now->set_back_ns - clock->base_ns,
+					   .ahead_ns = now->set_back_ns > clock->base_ns ? now->set_back_ns - clock->base_ns : 0,
+					   .base_ns = clock->base_ns };
+	/* Where a folder is gone on with, what happened meanwhile is known as far as it moved the times. */
+	if (clock->steps == CT_BIN_CLOCK_UNKNOWN)
+		mark.by_ns = (int64_t)(clock->ahead_ns - mark.ahead_ns);
+	else
+		mark.by_ns = (int64_t)((uint64_t)now->total_ns - (uint64_t)clock->total_ns);
+	clock->steps = now->steps;
+	clock->total_ns = now->total_ns;
+	clock->ahead_ns = mark.ahead_ns;
+	if (mark.by_ns != 0 || (is_first && mark.base_ns != 0))
+		ct_bin_clock_mark_add(&clock->marks, &mark);
+}
+
+uint64_t ct_bin_clock_time(struct ct_bin_clock *clock, const struct ctrace_event *event)
+{
+	if (event->clock == NULL)
+		return event->time_ns;
+	if (event->clock->steps != clock->steps)
+		clock_change(clock, event);
+	return event->time_ns + event->clock->set_back_ns - clock->base_ns;
+}
+
+void ct_bin_clock_init(struct ct_bin_clock *clock)
+{
+	*clock = (struct ct_bin_clock){ .steps = CT_BIN_CLOCK_UNKNOWN };
+	ct_buf_init(&clock->marks);
+}
+
+void ct_bin_clock_fini(struct ct_bin_clock *clock)
+{
+	ct_buf_fini(&clock->marks);
+}
+
+void ct_bin_clock_begin(struct ct_bin_clock *clock)
+{
+	ct_buf_clear(&clock->marks);
+	clock->kept_steps = clock->steps;
+	clock->kept_total_ns = clock->total_ns;
+	clock->kept_ahead_ns = clock->ahead_ns;
+	clock->kept_has_begun = clock->has_begun;
+}
+
+void ct_bin_clock_print(const struct ct_bin_clock *clock, struct ct_buf *out)
+{
+	out->failed |= clock->marks.failed;
+	if (clock->marks.size > 0)
+		ct_buf_add(out, clock->marks.data, clock->marks.size);
+}
+
+void ct_bin_clock_undo(struct ct_bin_clock *clock)
+{
+	ct_buf_clear(&clock->marks);
+	clock->steps = clock->kept_steps;
+	clock->total_ns = clock->kept_total_ns;
+	clock->ahead_ns = clock->kept_ahead_ns;
+	clock->has_begun = clock->kept_has_begun;
+}
+
+void ct_bin_clock_inherit(struct ct_bin_clock *clock, const struct ct_bin_clock *from, struct ct_buf *metadata)
+{
+	struct ct_bin_clock_mark mark = { .ahead_ns = from->ahead_ns, .base_ns = from->base_ns };
+
+	clock->steps = from->steps;
+	clock->total_ns = from->total_ns;
+	clock->base_ns = from->base_ns;
+	clock->ahead_ns = from->ahead_ns;
+	clock->has_begun = from->has_begun;
+	if (mark.ahead_ns != 0 || mark.base_ns != 0)
+		ct_bin_clock_mark_add(metadata, &mark);
+}
+
+/* ------------------------------------------------------------------------------------------------------------
+ * Reading
+ */
+
+bool ct_bin_clock_mark_next(const char *text, size_t size, size_t *at, struct ct_bin_clock_mark *out)
+{
+	const size_t head_size = sizeof CT_BIN_MARK_CLOCK - 1;
+	char line[LINE_MAX_SIZE];
+
+	while (*at < size) {
+		const char *mark = memmem(text + *at, size - *at, CT_BIN_MARK_CLOCK, head_size), *from, *end;
+		size_t left;
+		int used = 0;
+
+		if (mark == NULL)
+			break;
+		from = mark + head_size;
+		*at = (size_t)(from - text);
+		left = size - *at;
+		end = memchr(from, '\n', left);
+		if (end == NULL || (size_t)(end - from) >= sizeof line || left - (size_t)(end - from) < sizeof CT_BIN_MARK_END ||
+		    memcmp(end + 1, CT_BIN_MARK_END, sizeof CT_BIN_MARK_END - 1) != 0)
+			continue;
+		memcpy(line, from, (size_t)(end - from));
+		line[end - from] = '\0';
+		if (sscanf(line, "by %" SCNd64 " at %" SCNu64 " ahead %" SCNu64 " base %" SCNu64 "%n", &out->by_ns, &out->at_ns,
+			   &out->ahead_ns, &out->base_ns, &used) == 4 &&
+		    line[used] == '\0')
+			return true;
+	}
+	return false;
+}
+
+void ct_bin_clock_take(struct ct_bin_clock *clock, const char *text, size_t size)
+{
+	struct ct_bin_clock_mark mark;
+
+	clock->has_begun = true;
+	for (size_t at = 0; ct_bin_clock_mark_next(text, size, &at, &mark);) {
+		clock->base_ns = mark.base_ns;
+		clock->ahead_ns = mark.ahead_ns;
+	}
+}

@@ -1,0 +1,69 @@
+/*
+ * runtime/agent.h - what the files about the agent share: its threads, and those who wait for it.
+ *
+ *     agent.c     the threads: passes, sleeping, standing by, their life
+ *     flush.c     waiting until something is delivered or opened
+ *     rotate.c    a new generation of the output, on request
+ *
+ * Copyright The ctrace authors.  SPDX-License-Identifier: Apache-2.0
+ */
+#ifndef CT_RUNTIME_AGENT_H
+#define CT_RUNTIME_AGENT_H
+
+#include "runtime/runtime.h"
+
+#define CT_AGENT_BUSY_NS 1000000u /* between passes while there are events */
+#define CT_AGENT_TIMEOUTS 5u      /* ctrace.block.timeout so many times: what the output may take at exit, or for a rotation */
+#define CT_AGENT_THREADS (CT_EMITTER_LIMIT + 2u)
+
+enum rotation_state { ROTATION_FREE, ROTATION_WANTED, ROTATION_RUNNING, ROTATION_DONE, ROTATION_ABANDONED };
+
+struct agent {
+	pthread_mutex_t lock;
+	struct ct_drain *drain;
+	struct ct_process *process;
+	/* under the lock */
+	struct agent_thread {
+		pthread_t id;
+		uint32_t turn; /* that it begins with; 0: it stands by */
+		bool is_used;
+		uint32_t has_ended; /* atomic */
+	} threads[CT_AGENT_THREADS];
+	bool has_standby;
+	bool standby_sleeps;     /* until activity is raised */
+	uint64_t method_since_ns; /* monotonic; the agent, not one before it, is in a method since then.  0: it is not */
+	uint64_t methods;        /* begun, ever */
+	uint64_t stop_by_ns;     /* monotonic; when stopping: the output may take until then */
+	struct rotation {
+		uint32_t state; /* enum rotation_state; sleepers wait on it.  Written under the lock, atomic */
+		uint32_t mask, done;
+		enum ctrace_status status;
+	} rotation;
+	/* atomic */
+	bool has_agent;        /* a thread is the agent */
+	uint32_t turn;         /* of the thread that is the agent, from 1; raised under the lock when another becomes it */
+	uint32_t open_done;    /* as ct_process.open_wanted was when what is in use was opened last; sleepers wait on it */
+	uint32_t stopping;
+	uint32_t finished;     /* after stopping: everything that can be delivered is; sleepers wait on it */
+	uint32_t flush_wanted; /* tickets given */
+	uint32_t flush_done;   /* tickets served; sleepers wait on it */
+	uint32_t flush_status; /* of the last one served */
+	uint32_t others;       /* threads that want the lock; the agent lets them go first */
+	uint32_t running;      /* methods that run; raised under the lock; fork sleeps on it, since they may be inside locks of libc */
+	uint32_t is_forking;   /* 1: fork sleeps on `running` */
+	uint32_t lets_go;      /* 1: the agent sleeps on `others` */
+	uint32_t activity;     /* raised when the standby has something to see; it sleeps on it */
+	char run_directory[4096];
+};
+extern struct agent ct_agent;
+/* Of a thread of ours while it is the agent, or believes so; else 0. */
+extern __thread uint32_t ct_agent_turn __attribute__((tls_model("initial-exec")));
+
+bool ct_agent_runs(void); /* a thread is the agent */
+/* Round a method of a drain that is not the agent's, which runs without the lock. */
+void ct_agent_begin_method(void *user);
+void ct_agent_end_method(void *user);
+/* rotate.c: on the agent, under the lock: the rotation that is wanted. */
+void ct_agent_run_rotation(void);
+
+#endif

@@ -1,0 +1,139 @@
+/*
+ * place.c - where paths lead, and which process it was: name spaces, root directories, the start of a process.
+ *
+ * A path in a session is text.  A recoverer in another mount name space, or under another root directory, finds another file by it; it must
+ * deliver nothing there.  Called when a process attaches, when a destination gets a path, and by recoverers.
+ *
+ * Copyright The ctrace authors.  SPDX-License-Identifier: Apache-2.0
+ */
+#include "session/session.h"
+
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+static uint64_t inode_of(const char *path)
+{
+	struct stat info;
+
+	return stat(path, &info) == 0 ? info.st_ino : 0;
+}
+
+struct ct_session_place ct_place_here(void)
+{
+	struct ct_session_place place = { 0 };
+	struct stat info;
+
+	if (stat("/", &info) == 0) {
+		place.root_device = info.st_dev;
+		place.root_inode = info.st_ino;
+	}
+	place.mount_space = inode_of("/proc/self/ns/mnt");
+	place.process_space = inode_of("/proc/self/ns/pid");
+	return place;
+}
+
+/* The folder that the last part of a path is in. */
+static bool folder_of(const char *path, struct stat *out_info)
+{
+	char folder[CTRACE_EMITTER_PATH_SIZE];
+	const char *slash = strrchr(path, '/');
+	size_t size = slash == NULL || slash == path ? 1 : (size_t)(slash - path);
+
+	if (path[0] != '/')
+		return false;
+	memcpy(folder, path, size);
+	folder[size] = '\0';
+	return stat(folder, out_info) == 0;
+}
+
+void ct_place_note(struct ct_session *session, uint32_t index)
+{
+	struct ct_dest *dest = &session->head->dest[index];
+	struct stat info;
+
+	if (!session->is_mapped)
+		return;
+	/* The process may have gone elsewhere since it attached, by chroot() or unshare(). */
+	session->head->place = ct_place_here();
+	if (!folder_of(ct_dest_current(dest)->path, &info))
+		memset(&info, 0, sizeof info);
+	dest->folder_device = info.st_dev;
+	dest->folder_inode = info.st_ino;
+}
+
+static bool is_same(uint64_t a, uint64_t b)
+{
+	return a == b || a == 0 || b == 0;
+}
+
+/* After another boot nothing is left of name spaces, and devices may have other numbers. */
+static bool is_same_place(const struct ct_session_head *head)
+{
+	struct ct_session_place here = ct_place_here();
+	const struct ct_session_place *there = &head->place;
+	char boot_id[sizeof head->boot_id] = "";
+	size_t got = 0;
+	int fd = open("/proc/sys/kernel/random/boot_id", O_RDONLY | O_CLOEXEC);
+
+	if (fd >= 0 && ct_os_read_at(fd, boot_id, sizeof boot_id - 1, 0, &got) != CTRACE_OK)
+		got = 0;
+	ct_os_close(&fd);
+	boot_id[got] = '\0';
+	boot_id[strcspn(boot_id, "\n")] = '\0';
+	if (!is_same(here.root_inode, there->root_inode))
+		return false;
+	if (boot_id[0] != '\0' && strcmp(boot_id, head->boot_id) != 0)
+		return true;
+	return is_same(here.root_device, there->root_device) && is_same(here.mount_space, there->mount_space) &&
+	       is_same(here.process_space, there->process_space);
+}
+
+/* A service that is started again has other name spaces than before.  What counts is that each output is in the folder in which it was. */
+static bool are_folders_here(const struct ct_session_head *head)
+{
+	unsigned count = 0;
+
+	for (uint32_t i = 0; i < CT_DEST_LIMIT; i++) {
+		const struct ct_dest *dest = &head->dest[i];
+		const char *path = ct_dest_current((struct ct_dest *)(uintptr_t)dest)->path;
+		struct stat info;
+
+		if (path[0] == '\0')
+			continue;
+		count++;
+		if (dest->folder_inode == 0 || !folder_of(path, &info) || info.st_dev != dest->folder_device ||
+		    info.st_ino != dest->folder_inode)
+			return false;
+	}
+	return count != 0;
+}
+
+bool ct_place_is_here(const struct ct_session_head *head)
+{
+	return is_same_place(head) || are_folders_here(head);
+}
+
+uint64_t ct_place_process_start(uint32_t pid)
+{
+	char path[64], text[1024];
+	const char *at;
+	size_t got = 0;
+	int fd;
+
+	(void)snprintf(path, sizeof path, "/proc/%u/stat", (unsigned)pid);
+	fd = open(path, O_RDONLY | O_CLOEXEC);
+	if (fd < 0)
+		return 0;
+	if (ct_os_read_at(fd, text, sizeof text - 1, 0, &got) != CTRACE_OK)
+		got = 0;
+	ct_os_close(&fd);
+	text[got] = '\0';
+	/* The second field is a name in parentheses, which may hold anything; the start is the 22nd. */
+	at = strrchr(text, ')');
+	for (unsigned field = 2; at != NULL && field < 22; field++)
+		at = strchr(at + 1, ' ');
+	return at != NULL ? strtoull(at, NULL, 10) : 0;
+}

@@ -1,0 +1,95 @@
+/*
+ * session_keep.c - keeps the files of a live process: from cleaners of temporary folders, and from whoever cuts them short.
+ *
+ * Called by the agent once in a while; never by a trace call.  What it cannot do it leaves.
+ *
+ * Copyright The ctrace authors.  SPDX-License-Identifier: Apache-2.0
+ */
+#include "session/session_parts.h"
+
+#include <stdio.h>
+#include <sys/file.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+void ct_session_guard_folder(const struct ct_session *session)
+{
+	(void)flock(session->folder_fd, LOCK_SH | LOCK_NB);
+}
+
+/* Files that are only written by their mappings look old. */
+static void touch_rings(const struct ct_session *session)
+{
+	const struct ct_session_head *head = session->head;
+	uint32_t count = __atomic_load_n(&head->ring_count, __ATOMIC_ACQUIRE);
+	int annex[CT_ANNEX_LIMIT];
+	char name[32];
+
+	for (uint32_t i = 0; i < CT_ANNEX_LIMIT; i++)
+		annex[i] = ct_annex_open(head, i);
+	for (uint32_t i = 0; i < count && i < CT_RING_LIMIT; i++) {
+		uint32_t place = __atomic_load_n(&head->ring_place[i], __ATOMIC_RELAXED);
+		int folder = place == CT_RING_IN_FOLDER ? session->folder_fd : -1;
+
+		if (place >= CT_RING_IN_ANNEX && place < CT_RING_IN_ANNEX + CT_ANNEX_LIMIT)
+			folder = annex[place - CT_RING_IN_ANNEX];
+		(void)snprintf(name, sizeof name, "ring.%u", (unsigned)i);
+		if (folder >= 0)
+			(void)utimensat(folder, name, NULL, AT_SYMLINK_NOFOLLOW);
+	}
+	for (uint32_t i = 0; i < CT_ANNEX_LIMIT; i++) {
+		if (annex[i] >= 0)
+			(void)futimens(annex[i], NULL);
+		ct_os_close(&annex[i]);
+	}
+}
+
+void ct_session_touch(struct ct_session *session)
+{
+	if (session->path[0] == '\0' || ct_session_folder(session) < 0)
+		return;
+	ct_session_guard_folder(session);
+	if (ct_session_reach(session))
+		(void)futimens(session->file_fd, NULL);
+	(void)utimensat(session->folder_fd, "control", NULL, AT_SYMLINK_NOFOLLOW);
+	touch_rings(session);
+	(void)futimens(session->folder_fd, NULL);
+}
+
+/* Who it is: whatever is cut, readers do not take the process for damage. */
+static void write_constants(struct ct_session *session)
+{
+	struct ct_session_head *head = session->head;
+
+	if (head->magic == CT_SESSION_MAGIC)
+		return;
+	head->version = CT_SESSION_VERSION;
+	head->abi = CTRACE_ABI;
+	head->pid = (uint32_t)getpid();
+	head->uid = geteuid();
+	head->layout = session->layout;
+	head->place = ct_place_here();
+	head->process_start = ct_place_process_start(head->pid);
+	head->component_count = session->component_count;
+	head->texts_size = session->texts_capacity;
+	for (uint32_t i = 0; i < session->component_count; i++)
+		session->components[i].gate.level = CTRACE_LEVEL_NONE;
+	__atomic_store_n(&head->magic, CT_SESSION_MAGIC, __ATOMIC_RELEASE);
+}
+
+bool ct_session_heal(struct ct_session *session)
+{
+	struct stat info;
+
+	if (session->path[0] == '\0' || !ct_os_is_file(session->file_fd, &session->file_id) || fstat(session->file_fd, &info) != 0 ||
+	    (uint64_t)info.st_size >= session->layout.size)
+		return false;
+	if (ct_os_truncate(session->file_fd, session->layout.size) != CTRACE_OK)
+		return false;
+	/* The blocks too: else a store dies of a full disk. */
+	(void)!ct_os_allocate(session->file_fd, 0, CT_ALIGN_UP(sizeof(struct ct_session_head), (size_t)4096));
+	(void)!ct_os_allocate(session->file_fd, session->layout.components_at, session->components_allocated);
+	(void)!ct_os_allocate(session->file_fd, session->layout.texts_at, session->texts_allocated);
+	write_constants(session);
+	return true;
+}

@@ -1,0 +1,98 @@
+#!/usr/bin/env python3
+"""Process tests once more, each in a situation: under a file size limit, after its process has
+left root, with a cancel pending in every call, with a handler that traces during every command.
+The short form takes a few of them, the long form all.
+
+What a test cannot show in a situation it is left out of, and listed as SKIPPED with the reason.
+
+Copyright The ctrace authors.  SPDX-License-Identifier: Apache-2.0
+"""
+import glob
+import os
+import re
+import resource
+import signal
+import subprocess
+import tempfile
+
+import battery
+from battery import BUILD, form
+
+report = battery.Battery('again')
+
+# Situation: (limits, BATTERY_MODE, is every check of the test to pass?).  Otherwise it only has to
+# come to its end by itself.
+SITUATIONS = {
+    'ulimit -f 1000': ([(resource.RLIMIT_FSIZE, 1000 * 1024)], None, True),
+    'root left behind': ([], 'drop', True),
+    'a cancel pending': ([], 'cancel', True),
+    'a handler that traces': ([], 'alarm', False),
+}
+SHORT = {
+    'ulimit -f 1000': ('test_faces', 'test_values', 'test_define'),
+    'root left behind': ('test_values', 'test_faces'),
+    'a cancel pending': ('test_faces', 'test_threads', 'test_commands'),
+    'a handler that traces': ('test_commands', 'test_presets', 'test_define'),
+}
+LARGE = 'its outputs are larger than the limit'
+SKIPPED = {
+    'ulimit -f 1000': {'test_lifetime': LARGE, 'test_order': LARGE, 'test_kill': LARGE, 'test_children': LARGE, 'test_signals': LARGE},
+    'root left behind': {},
+    'a cancel pending': {},
+    'a handler that traces': {},
+}
+
+
+def again(program, limits, mode, strict):
+    environment = dict(os.environ, CMOCKA_MESSAGE_OUTPUT='TAP', CTRACE_BUILD=BUILD)
+    environment.pop('CTRACE_TEST_LONG', None)
+    if mode:
+        environment.update(LD_PRELOAD=battery.library('modesty'), BATTERY_MODE=mode)
+
+    def prepare():
+        resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
+        for what, value in limits:
+            resource.setrlimit(what, (value, value))
+    # A user that has left root must be able to reach the folder.
+    with tempfile.TemporaryDirectory(prefix='battery.', dir='/tmp') as room:
+        os.chmod(room, 0o777)
+        os.mkdir(os.path.join(room, 'run'), 0o700)
+        environment.update(TMPDIR=room, CTRACE_RUN_DIR=os.path.join(room, 'run'))
+        process = subprocess.Popen([program], env=environment, cwd=room, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
+                                   preexec_fn=prepare, start_new_session=True)
+        try:
+            output = process.communicate(timeout=form(60, 300))[0].decode(errors='replace')
+        except subprocess.TimeoutExpired:
+            os.killpg(process.pid, signal.SIGKILL)
+            output = process.communicate()[0].decode(errors='replace')
+            last = [line for line in output.splitlines() if re.match(r'(not )?ok', line)][-1:]
+            return 0, [f'hangs behind {last}']
+        try:
+            os.killpg(process.pid, signal.SIGKILL)
+        except ProcessLookupError:
+            pass
+    passed = len(re.findall(r'^ok', output, re.MULTILINE))
+    if process.returncode < 0:
+        return passed, [f'died of {signal.Signals(-process.returncode).name}']
+    failed = re.findall(r'^not ok \d+ - (?!.*# SKIP)(.*)', output, re.MULTILINE)
+    reasons = [line for line in output.splitlines() if re.search(r'# in the child|error|!=', line)][:3]
+    return passed + len(failed), failed + reasons if failed and strict else []
+
+
+tests = sorted(glob.glob(os.path.join(BUILD, 'tests', 'process_test_*')))
+for situation, (limits, mode, strict) in SITUATIONS.items():
+    for program in tests:
+        if not os.path.isfile(program) or program.endswith('.p'):
+            continue
+        name = os.path.basename(program)[len('process_'):]
+        if not battery.LONG and name not in SHORT[situation]:
+            continue
+        if mode == 'drop' and os.geteuid() != 0:
+            report.skip(f'{name}, {situation}', 'only root can leave root')
+        elif name in SKIPPED[situation]:
+            report.skip(f'{name}, {situation}', SKIPPED[situation][name])
+        else:
+            report.trial(f'{name}, {situation}', again, program, limits, mode, strict)
+if not tests:
+    report.skip('process tests', f'there are none in {BUILD}')
+report.end()

@@ -1,0 +1,210 @@
+/*
+ * test_own_threads.c - the library's threads in somebody's process: which processors and class they
+ * have, whatever thread attaches, and what a program inherits that a routine starts on one of them.
+ *
+ * Copyright The ctrace authors.  SPDX-License-Identifier: Apache-2.0
+ */
+#include "traces.h"
+
+#include <dirent.h>
+#include <sched.h>
+
+#define HANG_SECONDS 60u /* stops a hang */
+
+static struct ctrace_tracer tracer = CTRACE_TRACER("own");
+
+/* ---- class and processors ---- */
+
+/* The value of a line of a thread's status. */
+static void read_status(const char *task, const char *key, char out_value[256])
+{
+	char path[300], line[512];
+	size_t size = strlen(key);
+	FILE *file;
+
+	(void)snprintf(path, sizeof path, "/proc/self/task/%s/status", task);
+	file = fopen(path, "r");
+	REQUIRE(file != NULL);
+	out_value[0] = '\0';
+	while (fgets(line, sizeof line, file) != NULL)
+		if (strncmp(line, key, size) == 0)
+			(void)snprintf(out_value, 256, "%.255s", line + size);
+	(void)fclose(file);
+	REQUIRE(out_value[0] != '\0');
+}
+
+/* Calls it for each thread of the library, which have names of their own; they may not have got
+ * them yet. */
+static void each_own_thread(void (*look)(const char *task), unsigned expected)
+{
+	unsigned count;
+
+	do {
+		DIR *tasks = opendir("/proc/self/task");
+		struct dirent *entry;
+
+		REQUIRE(tasks != NULL);
+		count = 0;
+		while ((entry = readdir(tasks)) != NULL) {
+			char name[256];
+
+			if (entry->d_name[0] == '.')
+				continue;
+			read_status(entry->d_name, "Name:", name);
+			if (strstr(name, "ctrace-") == NULL)
+				continue;
+			look(entry->d_name);
+			count++;
+		}
+		(void)closedir(tasks);
+		(void)sched_yield();
+	} while (count < expected);
+}
+
+static char cpus_of_process[256];
+
+static void look_at_own(const char *task)
+{
+	char cpus[256];
+
+	read_status(task, "Cpus_allowed_list:", cpus);
+	REQUIRE(strcmp(cpus, cpus_of_process) == 0);
+	REQUIRE(sched_getscheduler((pid_t)atoi(task)) == SCHED_OTHER);
+}
+
+static void *attach_pinned(void *unused)
+{
+	const struct sched_param none = { .sched_priority = 0 };
+	cpu_set_t one;
+
+	CPU_ZERO(&one);
+	CPU_SET((size_t)sched_getcpu(), &one);
+	REQUIRE(sched_setaffinity(0, sizeof one, &one) == 0 && sched_setscheduler(0, SCHED_BATCH, &none) == 0);
+	CTRACE(&tracer, CTRACE_INFO, 1);
+	return unused;
+}
+
+static void attach_from_a_pinned_thread(void)
+{
+	char name[32];
+	pthread_t thread;
+
+	(void)alarm(HANG_SECONDS);
+	(void)snprintf(name, sizeof name, "%d", (int)getpid());
+	read_status(name, "Cpus_allowed_list:", cpus_of_process);
+	REQUIRE(pthread_create(&thread, NULL, attach_pinned, NULL) == 0 && pthread_join(thread, NULL) == 0);
+	each_own_thread(look_at_own, 2);
+}
+
+static void they_inherit_nothing_of_the_thread_that_attaches(void **state)
+{
+	cpu_set_t all;
+
+	(void)state;
+	assert_int_equal(sched_getaffinity(0, sizeof all, &all), 0);
+	if (CPU_COUNT(&all) < 2) {
+		print_message("one processor is as good as another here\n");
+		skip();
+	}
+	scenario_begin(LINES_CONFIG);
+	scenario_run(attach_from_a_pinned_thread);
+	scenario_end();
+}
+
+/* ---- what a routine starts ---- */
+
+static pid_t (*start)(void);
+
+static void run_look(void)
+{
+	(void)execlp("sh", "sh", "-c", "exec grep SigBlk: /proc/self/status > mask", (char *)NULL);
+	_exit(98);
+}
+
+static pid_t start_by_fork(void)
+{
+	pid_t pid = fork();
+
+	if (pid == 0)
+		run_look();
+	return pid;
+}
+
+static pid_t start_by_vfork(void)
+{
+	pid_t pid = vfork();
+
+	if (pid == 0)
+		run_look();
+	return pid;
+}
+
+/* exec fails first: the thread is as it was. */
+static pid_t start_by_vfork_at_the_second_try(void)
+{
+	sigset_t before, after;
+	pid_t pid;
+
+	(void)pthread_sigmask(SIG_SETMASK, NULL, &before);
+	REQUIRE(execl("/nowhere", "nowhere", (char *)NULL) == -1 && errno == ENOENT);
+	(void)pthread_sigmask(SIG_SETMASK, NULL, &after);
+	for (int signal = 1; signal < 32; signal++)
+		REQUIRE(sigismember(&before, signal) == sigismember(&after, signal));
+	pid = start_by_vfork();
+	return pid;
+}
+
+static uint32_t start_a_program(struct ctrace_ctss *ctss)
+{
+	pid_t pid;
+
+	if (ctss->flags != START)
+		return 0;
+	pid = start();
+	REQUIRE(pid > 0 && scenario_wait(pid) == 0);
+	return 0;
+}
+
+/* SIGUSR2 is what this program blocks itself. */
+static void be_switched_on(void)
+{
+	char line[64] = "";
+	sigset_t mask;
+	FILE *file;
+
+	(void)alarm(HANG_SECONDS);
+	(void)sigemptyset(&mask);
+	(void)sigaddset(&mask, SIGUSR2);
+	REQUIRE(pthread_sigmask(SIG_SETMASK, &mask, NULL) == 0);
+	answer = start_a_program;
+	register_routine("OWNSS");
+	REQUIRE(DEFINE(.name = "OWN", .startnam = "OWNSS") == CTRACE_RC_OK);
+	REQUIRE(run_tool("op --reply END 'TRACE CT,ON,COMP=OWN'") == 0);
+	REQUIRE(shown("OWN", NULL)->mode == ON);
+	file = fopen("mask", "r");
+	REQUIRE(file != NULL && fgets(line, sizeof line, file) != NULL && fclose(file) == 0);
+	REQUIRE(strtoull(line + strlen("SigBlk:"), NULL, 16) == 1ull << (SIGUSR2 - 1));
+}
+
+static void what_a_routine_starts_has_the_programs_signal_mask(void **state)
+{
+	static pid_t (*const ways[])(void) = { start_by_fork, start_by_vfork, start_by_vfork_at_the_second_try };
+
+	(void)state;
+	for (size_t i = 0; i < sizeof ways / sizeof ways[0]; i++) {
+		traces_begin(LINES_CONFIG);
+		start = ways[i];
+		scenario_run(be_switched_on);
+		traces_end();
+	}
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(they_inherit_nothing_of_the_thread_that_attaches),
+		cmocka_unit_test(what_a_routine_starts_has_the_programs_signal_mask),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

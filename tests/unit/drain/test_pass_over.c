@@ -1,0 +1,253 @@
+/*
+ * test_pass_over.c - a destination that fails, or does not return, costs its own events alone.
+ *
+ * Copyright The ctrace authors.  SPDX-License-Identifier: Apache-2.0
+ */
+#include "drain_fixture.h"
+
+#define FOR_EVER 1000000u
+
+static struct ct_drain *drain;
+static struct ct_drain_result result;
+static unsigned unlocked; /* how many methods run without the lock */
+
+static void release_lock(void *user)
+{
+	(void)user;
+	unlocked++;
+}
+
+static void take_lock(void *user)
+{
+	(void)user;
+	unlocked--;
+}
+
+/* A method makes no progress from its first nanosecond on: nothing here goes by time. */
+static void start(void)
+{
+	struct ct_drain_source source = live_source();
+
+	source.before_method = release_lock;
+	source.after_method = take_lock;
+	source.stuck_ns = 1;
+	memset(&result, 0, sizeof result);
+	unlocked = 0;
+	make_process(1, CT_OVERFLOW_DISCARD);
+	assert_int_equal(ct_drain_create(&source, &drain), CTRACE_OK);
+}
+
+static void stop(void)
+{
+	assert_int_equal(unlocked, 0);
+	ct_drain_close(drain);
+	ct_drain_destroy(drain);
+	drop_process();
+}
+
+static void pass(bool flush)
+{
+	ct_drain_pass(drain, flush, &result);
+}
+
+static uint64_t lost_of(const struct output *output)
+{
+	return ct_dest_current(&session.head->dest[output->index])->lost;
+}
+
+/* Until the ring has room for nothing more; how many came in. */
+static uint32_t fill_ring(uint32_t component)
+{
+	uint32_t before = next_number;
+
+	while (produce(0, component))
+		;
+	return next_number - before;
+}
+
+static uint64_t sum_of(const uint64_t totals[CTRACE_LOSS_COUNT])
+{
+	uint64_t sum = 0;
+
+	for (int reason = 0; reason < CTRACE_LOSS_COUNT; reason++)
+		sum += totals[reason];
+	return sum;
+}
+
+static void one_that_fails_loses_its_own_events_and_the_other_gets_all(void **state)
+{
+	uint32_t count = 0;
+
+	(void)state;
+	start();
+	output_a.fail_writes = FOR_EVER;
+	/* Several rings' worth: each pass makes the room that the next events need. */
+	while (count < 10000) {
+		for (uint32_t i = 0; i < 100; i++, count++)
+			assert_true(produce(0, COMPONENT_BOTH));
+		pass(false);
+		assert_int_equal(result.failing, 1u << output_a.index);
+	}
+	assert_exactly(&output_b, count);
+	assert_int_equal(lost_of(&output_b), 0);
+	assert_true(lost_of(&output_a) > 0);
+	assert_int_equal(count_output(&output_a), 0);
+	output_a.fail_writes = 0;
+	pass(true);
+	assert_int_equal(result.failing, 0);
+	assert_int_equal(result.pending, 0);
+	assert_int_equal(count_output(&output_a) + lost_of(&output_a), count);
+	assert_int_equal(sum_of(output_a.lost), lost_of(&output_a)); /* its output tells of them */
+	assert_int_equal(output_b.losts, 0);
+	assert_exactly(&output_b, count);
+	stop();
+}
+
+static void alone_it_keeps_its_events(void **state)
+{
+	uint32_t count;
+
+	(void)state;
+	start();
+	output_a.fail_writes = FOR_EVER;
+	count = fill_ring(COMPONENT_A);
+	for (int i = 0; i < 3; i++)
+		pass(true);
+	assert_int_equal(lost_of(&output_a), 0);
+	output_a.fail_writes = 0;
+	pass(true);
+	assert_int_equal(result.pending, 0);
+	assert_exactly(&output_a, count);
+	stop();
+}
+
+static void when_all_of_them_fail_nobody_is_passed_over(void **state)
+{
+	uint32_t count;
+
+	(void)state;
+	start();
+	output_a.fail_writes = output_b.fail_writes = FOR_EVER;
+	count = fill_ring(COMPONENT_BOTH);
+	for (int i = 0; i < 3; i++)
+		pass(true);
+	assert_int_equal(lost_of(&output_a) + lost_of(&output_b), 0);
+	output_a.fail_writes = output_b.fail_writes = 0;
+	pass(true);
+	assert_exactly(&output_a, count);
+	assert_exactly(&output_b, count);
+	stop();
+}
+
+static void events_wait_for_it_while_there_is_room(void **state)
+{
+	(void)state;
+	start();
+	output_a.fail_writes = FOR_EVER;
+	for (uint32_t i = 0; i < 100; i++)
+		assert_true(produce(0, COMPONENT_BOTH));
+	pass(true);
+	assert_exactly(&output_b, 100);
+	assert_int_equal(lost_of(&output_a), 0);
+	output_a.fail_writes = 0;
+	pass(true);
+	assert_exactly(&output_a, 100);
+	stop();
+}
+
+/* What another thread does while the method of TESTA does not return. */
+static void go_on_without_it(void)
+{
+	output_a.before_write = NULL;
+	assert_int_equal(unlocked, 1);
+	ct_drain_supersede(drain);
+	for (uint32_t i = 0; i < 30; i++) {
+		for (uint32_t k = 0; k < 100; k++)
+			assert_true(produce(0, COMPONENT_BOTH));
+		pass(true);
+		assert_false(result.is_superseded);
+		assert_int_equal(result.failing, 1u << output_a.index);
+	}
+	assert_exactly(&output_b, next_number);
+	assert_int_equal(output_a.writes + output_a.closes, 0); /* nothing else was called there */
+	assert_int_equal(session.head->dest[output_a.index].failing, ETIMEDOUT);
+	assert_true(session.head->dest[output_a.index].stuck_since_ns != 0);
+	assert_true(lost_of(&output_a) > 0);
+}
+
+static void one_whose_method_runs_is_passed_over_and_cut_back(void **state)
+{
+	struct ct_drain_result outer;
+	struct numbers numbers;
+	uint64_t lost;
+
+	(void)state;
+	start();
+	for (uint32_t i = 0; i < 50; i++)
+		assert_true(produce(0, COMPONENT_BOTH));
+	pass(true);
+	assert_exactly(&output_a, 50);
+	output_a.writes = 0;
+	output_a.before_write = go_on_without_it;
+	for (uint32_t i = 0; i < 50; i++)
+		assert_true(produce(0, COMPONENT_BOTH));
+	ct_drain_pass(drain, true, &outer);
+	assert_true(outer.is_superseded);
+	/* It has returned. */
+	assert_int_equal(session.head->dest[output_a.index].stuck_since_ns, 0);
+	lost = lost_of(&output_a);
+	/* What it wrote meanwhile is counted as lost: so it is not in the file. */
+	pass(true);
+	assert_int_equal(result.failing, 0);
+	assert_int_equal(result.pending, 0);
+	assert_int_equal(lost_of(&output_a), lost);
+	assert_int_equal(count_output(&output_a) + lost, next_number);
+	assert_exactly(&output_b, next_number);
+	numbers = read_output(&output_a);
+	for (uint32_t i = 1; i < numbers.count; i++)
+		assert_true(numbers.at[i] > numbers.at[i - 1]); /* none twice */
+	assert_int_equal(numbers.at[50], 50 + lost);
+	free(numbers.at);
+	assert_int_equal(sum_of(output_a.lost), lost);
+	stop();
+}
+
+static void a_component_that_was_turned_away_gets_room(void **state)
+{
+	uint32_t count;
+
+	(void)state;
+	start();
+	output_a.fail_writes = FOR_EVER;
+	count = fill_ring(COMPONENT_A);
+	pass(true);
+	assert_false(produce(0, COMPONENT_B));
+	pass(true);
+	/* Nobody knows yet that this one has another destination. */
+	assert_false(produce(0, COMPONENT_B));
+	rings[0]->head->turned_away = 1u << output_b.index;
+	pass(true);
+	assert_int_equal(rings[0]->head->turned_away, 0);
+	assert_int_equal(lost_of(&output_a), count);
+	assert_true(produce(0, COMPONENT_B));
+	pass(true);
+	assert_int_equal(count_output(&output_b), 1);
+	assert_int_equal(lost_of(&output_b), 0);
+	stop();
+}
+
+#define TEST(name) cmocka_unit_test_setup_teardown(name, fixture_setup, fixture_teardown)
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		TEST(one_that_fails_loses_its_own_events_and_the_other_gets_all),
+		TEST(alone_it_keeps_its_events),
+		TEST(when_all_of_them_fail_nobody_is_passed_over),
+		TEST(events_wait_for_it_while_there_is_room),
+		TEST(one_whose_method_runs_is_passed_over_and_cut_back),
+		TEST(a_component_that_was_turned_away_gets_room),
+	};
+
+	return cmocka_run_group_tests(tests, make_emitters, drop_emitters);
+}

@@ -1,0 +1,110 @@
+/*
+ * test_bin_lock.c - a file of a folder is locked once, by one process, and under the name that leads to it.
+ *
+ * Copyright The ctrace authors.  SPDX-License-Identifier: Apache-2.0
+ */
+#include "bin_fixture.h"
+
+static int folder_fd;
+
+static enum ctrace_status lock_open(int *fd, struct ct_file_id *id)
+{
+	return ct_bin_lock_open(folder_fd, "metadata", O_CREAT, fd, id);
+}
+
+/* What another process finds. */
+static enum ctrace_status lock_open_elsewhere(void)
+{
+	pid_t child = fork();
+	int how;
+
+	if (child == 0) {
+		struct ct_file_id id;
+		int fd;
+
+		_exit((int)lock_open(&fd, &id));
+	}
+	assert_int_equal(waitpid(child, &how, 0), child);
+	assert_true(WIFEXITED(how));
+	return (enum ctrace_status)WEXITSTATUS(how);
+}
+
+static void locked_file_is_nobody_elses(void **state)
+{
+	struct ct_file_id id;
+	int fd;
+
+	(void)state;
+	assert_int_equal(lock_open(&fd, &id), CTRACE_OK);
+	assert_int_equal(lock_open_elsewhere(), CTRACE_TIMED_OUT);
+	ct_bin_lock_close(&fd, &id);
+	assert_int_equal(fd, -1);
+	assert_int_equal(lock_open_elsewhere(), CTRACE_OK);
+}
+
+/* Closing a second descriptor of the file would drop the lock: there is none. */
+static void same_process_does_not_lock_twice(void **state)
+{
+	struct ct_file_id id, second_id;
+	int fd, second;
+
+	(void)state;
+	assert_int_equal(lock_open(&fd, &id), CTRACE_OK);
+	assert_int_equal(lock_open(&second, &second_id), CTRACE_TIMED_OUT);
+	assert_int_equal(lock_open_elsewhere(), CTRACE_TIMED_OUT);
+	ct_bin_lock_close(&fd, &id);
+	assert_int_equal(lock_open(&fd, &id), CTRACE_OK);
+	ct_bin_lock_close(&fd, &id);
+}
+
+static void put_another_there(const char *name)
+{
+	if (strcmp(name, "bin.lock") != 0)
+		return;
+	ct_point_set(NULL);
+	assert_int_equal(system("echo new > new && mv new metadata"), 0);
+}
+
+/* Between the opening and the lock the file is replaced: the lock is on the file that has the name. */
+static void lock_is_on_the_file_that_has_the_name(void **state)
+{
+	struct ct_file_id id;
+	struct stat info;
+	int fd;
+
+	(void)state;
+	assert_int_equal(system("echo old > metadata"), 0);
+	ct_point_set(put_another_there);
+	assert_int_equal(lock_open(&fd, &id), CTRACE_OK);
+	assert_int_equal(stat("metadata", &info), 0);
+	assert_int_equal(id.inode, info.st_ino);
+	assert_int_equal(info.st_size, 4);
+	assert_int_equal(lock_open_elsewhere(), CTRACE_TIMED_OUT);
+	ct_bin_lock_close(&fd, &id);
+}
+
+static int setup(void **state)
+{
+	if (fixture_setup(state) != 0)
+		return -1;
+	folder_fd = open(".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	return folder_fd >= 0 ? 0 : -1;
+}
+
+static int teardown(void **state)
+{
+	ct_point_set(NULL);
+	(void)close(folder_fd);
+	return fixture_teardown(state);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test_setup_teardown(locked_file_is_nobody_elses, setup, teardown),
+		cmocka_unit_test_setup_teardown(same_process_does_not_lock_twice, setup, teardown),
+		cmocka_unit_test_setup_teardown(lock_is_on_the_file_that_has_the_name, setup, teardown),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

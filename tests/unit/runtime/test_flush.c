@@ -1,0 +1,203 @@
+/*
+ * test_flush.c - who waits for the agent waits no longer than asked, whatever hangs.
+ *
+ * Copyright The ctrace authors.  SPDX-License-Identifier: Apache-2.0
+ */
+#include "../record/process_fixture.h"
+
+/* ---- a module whose write() returns when the test lets it ---- */
+
+static uint32_t gate; /* 0 closed and nobody there, 1 somebody is in write(), 2 open */
+
+static void wait_at_gate(void)
+{
+	if (__atomic_load_n(&gate, __ATOMIC_SEQ_CST) == 0) {
+		__atomic_store_n(&gate, 1, __ATOMIC_SEQ_CST);
+		ct_os_wake(&gate);
+	}
+	while (__atomic_load_n(&gate, __ATOMIC_SEQ_CST) == 1)
+		ct_os_wait(&gate, 1, UINT64_MAX);
+}
+
+static void wait_until_it_hangs(void)
+{
+	while (__atomic_load_n(&gate, __ATOMIC_SEQ_CST) == 0)
+		ct_os_wait(&gate, 0, UINT64_MAX);
+}
+
+static void open_gate(void)
+{
+	__atomic_store_n(&gate, 2, __ATOMIC_SEQ_CST);
+	ct_os_wake(&gate);
+}
+
+static const char module_source[] =
+	"#include <ctrace/emitter.h>\n"
+	"#include <stdio.h>\n"
+	"#include <stdlib.h>\n"
+	"static int self;\n"
+	"static enum ctrace_status o(const struct ctrace_emitter_context *c, void **s)\n"
+	"{ (void)c; *s = &self; return CTRACE_OK; }\n"
+	"static enum ctrace_status w(void *s, const struct ctrace_batch *b)\n"
+	"{ void *at = 0; (void)s; (void)b; sscanf(getenv(\"GATE\"), \"%p\", &at);\n"
+	"	((void (*)(void))at)(); return CTRACE_OK; }\n"
+	"static void c(void *s) { (void)s; }\n"
+	"static const struct ctrace_property p[] = { { 0, 0, 0, 0 } };\n"
+	"__attribute__((visibility(\"default\"))) const struct ctrace_emitter ctrace_emitter = {\n"
+	"	sizeof(struct ctrace_emitter), \"HANGS\", 0, p, o, w, 0, 0, c };\n";
+
+static void make_module(void)
+{
+	const char *top = getenv("CTRACE_SOURCE");
+	char text[512];
+
+	assert_int_equal(mkdir("modules", 0700), 0);
+	put_file("module.c", module_source, sizeof module_source - 1);
+	(void)snprintf(text, sizeof text,
+		       "umask 022; cc -w -fno-sanitize=all -shared -fPIC -I'%s/include' module.c "
+		       "-o modules/hangs.so",
+		       top != NULL ? top : ".");
+	assert_int_equal(system(text), 0);
+	(void)snprintf(text, sizeof text, "%s/modules", room);
+	assert_int_equal(setenv("CTRACE_EMITTERS", text, 1), 0);
+	(void)snprintf(text, sizeof text, "%p", (void *)wait_at_gate);
+	assert_int_equal(setenv("GATE", text, 1), 0);
+	configure("mftrace.dest = hangs\n");
+	gate = 0;
+}
+
+/* ---- a held agent ---- */
+
+static void ask_a_held_agent(void)
+{
+	CHILD_CHECK(emit(0) == CTRACE_OK);
+	CHILD_CHECK(ct_agent_flush(60000000000u) == CTRACE_OK);
+	hold_agent();
+	(void)emit(1);
+	CHILD_CHECK(ct_agent_flush(0) == CTRACE_TIMED_OUT);
+	CHILD_CHECK(ct_agent_flush(20000000u) == CTRACE_TIMED_OUT);
+	ct_agent_open(0);
+	ct_agent_open(20000000u);
+	release_agent();
+	/* What nobody waited for is done all the same. */
+	ct_agent_open(UINT64_MAX);
+	CHILD_CHECK(ct_agent_flush(60000000000u) == CTRACE_OK);
+	CHILD_CHECK(stats().delivered == 2);
+}
+
+static void a_held_agent_keeps_nobody_longer_than_asked(void **state)
+{
+	(void)state;
+	assert_int_equal(run_traced(ask_a_held_agent), 0);
+	assert_lines(0, 2);
+}
+
+static void flush_under_a_lock(void)
+{
+	CHILD_CHECK(emit(0) == CTRACE_OK);
+	ct_agent_lock();
+	CHILD_CHECK(ct_agent_flush(UINT64_MAX) == CTRACE_TIMED_OUT); /* the agent could not serve it */
+	ct_agent_open(UINT64_MAX);
+	ct_agent_unlock();
+}
+
+static void who_holds_a_lock_waits_for_nobody(void **state)
+{
+	(void)state;
+	assert_int_equal(run_traced(flush_under_a_lock), 0);
+	assert_lines(0, 1);
+}
+
+/* FILE is absolute, so that no other folder is tried in its place. */
+static void configure_path(void)
+{
+	char text[200];
+
+	(void)snprintf(text, sizeof text, "mftrace.emitter.textfile#file = %s/out/trace.log\n", room);
+	configure(text);
+}
+
+static void open_what_cannot_be(void)
+{
+	/* The first call knows: the agent has tried by then. */
+	CHILD_CHECK(emit(0) == CTRACE_OUTPUT_ERROR);
+	CHILD_CHECK(ct_agent_flush(60000000000u) == CTRACE_OUTPUT_ERROR);
+	CHILD_CHECK(rmdir("out/trace.log") == 0);
+	CHILD_CHECK(ct_agent_flush(60000000000u) == CTRACE_OK);
+	CHILD_CHECK(emit(1) == CTRACE_OK);
+}
+
+static void an_output_that_cannot_be_opened_is_the_answer(void **state)
+{
+	(void)state;
+	configure_path();
+	assert_int_equal(mkdir("out", 0700), 0);
+	assert_int_equal(mkdir("out/trace.log", 0700), 0); /* in the place of the file */
+	assert_int_equal(run_traced(open_what_cannot_be), 0);
+	assert_lines(0, 2);
+}
+
+/* ---- a module that hangs ---- */
+
+static void go_on_while_it_hangs(void)
+{
+	(void)emit(0);
+	wait_until_it_hangs();
+	CHILD_CHECK(stats().emitted == 1);
+	for (uint32_t i = 1; i < 100; i++)
+		(void)emit(i);
+	/* The standby serves it: TEXTFILE has them, the other fails. */
+	CHILD_CHECK(ctrace_flush(60000) == CTRACE_OUTPUT_ERROR);
+	CHILD_CHECK(read_lines(100) == 100);
+	CHILD_CHECK(stats().emitted == 100);
+	for (uint32_t i = 0; i < 3; i++)
+		CHILD_CHECK(ctrace_flush(60000) == CTRACE_OUTPUT_ERROR);
+	CHILD_CHECK(emit(100) == CTRACE_OUTPUT_ERROR);
+	open_gate();
+	while (ctrace_flush(60000) != CTRACE_OK)
+		;
+	CHILD_CHECK(stats().delivered == 101);
+}
+
+static void a_module_that_hangs_holds_up_itself(void **state)
+{
+	(void)state;
+	make_module();
+	assert_int_equal(run_traced(go_on_while_it_hangs), 0);
+	assert_int_equal(unsetenv("CTRACE_EMITTERS"), 0);
+	assert_lines(0, 101);
+}
+
+/* It never returns: the process ends all the same, after ctrace.block.timeout x 5. */
+static void end_while_it_hangs(void)
+{
+	(void)emit(0);
+	wait_until_it_hangs();
+	for (uint32_t i = 1; i < 100; i++)
+		(void)emit(i);
+}
+
+static void a_module_that_never_returns_does_not_keep_the_process(void **state)
+{
+	(void)state;
+	make_module();
+	configure("mftrace.dest = hangs\nctrace.block.timeout = 0.1\n");
+	assert_int_equal(run_traced(end_while_it_hangs), 0);
+	assert_int_equal(unsetenv("CTRACE_EMITTERS"), 0);
+	assert_lines(0, 100);
+}
+
+#define TEST(name) cmocka_unit_test_setup_teardown(name, fixture_setup, fixture_teardown)
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		TEST(a_held_agent_keeps_nobody_longer_than_asked),
+		TEST(who_holds_a_lock_waits_for_nobody),
+		TEST(an_output_that_cannot_be_opened_is_the_answer),
+		TEST(a_module_that_hangs_holds_up_itself),
+		TEST(a_module_that_never_returns_does_not_keep_the_process),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,232 @@
+/*
+ * test_recovery.c - orphans are delivered by a thread that nobody waits for.
+ *
+ * Copyright The ctrace authors.  SPDX-License-Identifier: Apache-2.0
+ */
+#include "../record/process_fixture.h"
+
+#include <time.h>
+
+#define FAR_NS 5000000000u
+
+static unsigned count_threads(void)
+{
+	DIR *tasks = opendir("/proc/self/task");
+	struct dirent *entry;
+	unsigned count = 0;
+
+	assert_non_null(tasks);
+	while ((entry = readdir(tasks)) != NULL)
+		count += entry->d_name[0] != '.';
+	(void)closedir(tasks);
+	return count;
+}
+
+/* The thread has begun when the call returns, and is detached: it has ended when it is gone. */
+static void recover_on_a_thread(void)
+{
+	const struct timespec pause = { 0, 1000000 };
+	unsigned before = count_threads();
+
+	ct_recovery_start(run_dir);
+	while (count_threads() > before)
+		(void)nanosleep(&pause, NULL);
+}
+
+static void emit_and_die(void)
+{
+	CHILD_CHECK(emit(0) == CTRACE_OK);
+	CHILD_CHECK(ctrace_flush(10000) == CTRACE_OK);
+	hold_agent();
+	for (uint32_t i = 1; i < 50; i++)
+		CHILD_CHECK(emit(i) == CTRACE_OK);
+	(void)raise(SIGKILL);
+}
+
+static void leave_an_orphan(void)
+{
+	assert_int_equal(run_traced(emit_and_die), -SIGKILL);
+	assert_int_equal(count_run_folders(), 1);
+	assert_int_equal(read_lines(50), 1);
+}
+
+static void open_orphan(struct ct_session *session)
+{
+	DIR *folder = opendir(run_dir);
+	struct dirent *entry;
+
+	assert_non_null(folder);
+	while ((entry = readdir(folder)) != NULL)
+		if (entry->d_name[0] != '.' && strchr(entry->d_name, '.') != NULL)
+			break;
+	assert_non_null(entry);
+	assert_int_equal(ct_session_load(session, run_dir, entry->d_name, true), CTRACE_OK);
+	(void)closedir(folder);
+}
+
+static void an_orphan_is_delivered_and_removed(void **state)
+{
+	(void)state;
+	leave_an_orphan();
+	recover_on_a_thread();
+	assert_int_equal(count_run_folders(), 0);
+	assert_lines(0, 50);
+}
+
+/* It would never end if it needed the drain's lock, or the agent. */
+static void recover_beside_a_held_agent(void)
+{
+	CHILD_CHECK(emit(50) == CTRACE_OK);
+	CHILD_CHECK(ctrace_flush(10000) == CTRACE_OK);
+	hold_agent();
+	recover_on_a_thread();
+	CHILD_CHECK(count_run_folders() == 1); /* our own */
+	release_agent();
+}
+
+static void it_needs_nothing_of_the_agent(void **state)
+{
+	(void)state;
+	/* Another name: taking over the orphan's own file recovers it, too. */
+	leave_an_orphan();
+	configure("mftrace.emitter.textfile#file = other.log\n");
+	assert_int_equal(run_traced(recover_beside_a_held_agent), 0);
+	assert_int_equal(count_run_folders(), 0);
+	assert_lines(0, 51);
+}
+
+/* Writes the emitter's name of the destination that is in use; gives what it was. */
+static void rename_emitter(const char *to, char out_former[32])
+{
+	struct ct_session session;
+	unsigned count = 0;
+
+	open_orphan(&session);
+	for (uint32_t i = 0; i < CT_DEST_LIMIT; i++) {
+		struct ct_dest *dest = &session.head->dest[i];
+
+		if (dest->active == 0)
+			continue;
+		memcpy(out_former, dest->emitter, 32);
+		(void)snprintf(dest->emitter, sizeof dest->emitter, "%s", to);
+		assert_int_equal(ct_session_persist(&session, dest->emitter, sizeof dest->emitter), CTRACE_OK);
+		count++;
+	}
+	ct_session_close(&session, false);
+	assert_int_equal(count, 1);
+}
+
+static void one_whose_emitter_is_unknown_is_left(void **state)
+{
+	char name[32], unknown[32];
+	struct ct_session session;
+
+	(void)state;
+	leave_an_orphan();
+	rename_emitter("NOBODYS", name);
+	recover_on_a_thread();
+	assert_int_equal(count_run_folders(), 1);
+	open_orphan(&session);
+	assert_int_equal(session.head->recover_tries, 0); /* nothing was tried, so nothing has failed */
+	ct_session_close(&session, false);
+	rename_emitter(name, unknown);
+	assert_string_equal(unknown, "NOBODYS");
+	recover_on_a_thread();
+	assert_int_equal(count_run_folders(), 0);
+	assert_lines(0, 50);
+}
+
+static uint64_t tries(uint64_t *out_at_ns)
+{
+	struct ct_session session;
+	uint64_t count;
+
+	open_orphan(&session);
+	count = session.head->recover_tries;
+	*out_at_ns = session.head->recover_at_ns;
+	ct_session_close(&session, false);
+	return count;
+}
+
+static void set_time(uint64_t at_ns)
+{
+	struct ct_session session;
+
+	open_orphan(&session);
+	session.head->recover_at_ns = at_ns;
+	assert_int_equal(ct_session_persist(&session, &session.head->recover_at_ns, sizeof at_ns), CTRACE_OK);
+	ct_session_close(&session, false);
+}
+
+/* FILE is absolute, so that no other folder is tried in its place. */
+static void configure_path(void)
+{
+	char text[200];
+
+	(void)snprintf(text, sizeof text, "mftrace.emitter.textfile#file = %s/out/trace.log\n", room);
+	configure(text);
+}
+
+static void one_that_failed_is_not_tried_before_its_time(void **state)
+{
+	uint64_t first_ns, at_ns;
+
+	(void)state;
+	configure_path();
+	assert_int_equal(mkdir("out", 0700), 0);
+	leave_an_orphan();
+	assert_int_equal(rename("out/trace.log", "kept"), 0);
+	assert_int_equal(mkdir("out/trace.log", 0700), 0); /* in the place of the file: it cannot be opened */
+	recover_on_a_thread();
+	assert_int_equal(tries(&first_ns), 1);
+	assert_true(first_ns > ct_clock_wall_ns() + FAR_NS);
+	assert_int_equal(rmdir("out/trace.log"), 0);
+	assert_int_equal(rename("kept", "out/trace.log"), 0);
+	recover_on_a_thread(); /* it would work by now */
+	assert_int_equal(tries(&at_ns), 1);
+	assert_true(at_ns == first_ns);
+	assert_int_equal(read_lines(50), 1);
+	set_time(ct_clock_wall_ns());
+	recover_on_a_thread();
+	assert_int_equal(count_run_folders(), 0);
+	assert_lines(0, 50);
+}
+
+/* Set back: a time that no failure can have noted. */
+static void a_clock_that_was_set_back_keeps_nobody_waiting(void **state)
+{
+	(void)state;
+	leave_an_orphan();
+	set_time(ct_clock_wall_ns() + 1000000 * (uint64_t)FAR_NS);
+	recover_on_a_thread();
+	assert_int_equal(count_run_folders(), 0);
+	assert_lines(0, 50);
+}
+
+static void who_is_asked_to_recover_does_not_wait_for_the_time(void **state)
+{
+	(void)state;
+	leave_an_orphan();
+	set_time(ct_clock_wall_ns() + FAR_NS);
+	recover_on_a_thread();
+	assert_int_equal(count_run_folders(), 1);
+	assert_int_equal(recover().recovered, 1);
+	assert_int_equal(count_run_folders(), 0);
+	assert_lines(0, 50);
+}
+
+#define TEST(name) cmocka_unit_test_setup_teardown(name, fixture_setup, fixture_teardown)
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		TEST(an_orphan_is_delivered_and_removed),
+		TEST(it_needs_nothing_of_the_agent),
+		TEST(one_whose_emitter_is_unknown_is_left),
+		TEST(one_that_failed_is_not_tried_before_its_time),
+		TEST(a_clock_that_was_set_back_keeps_nobody_waiting),
+		TEST(who_is_asked_to_recover_does_not_wait_for_the_time),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
