@@ -1,5 +1,5 @@
 /*
- * guard.c - what holds while a thread is inside one of ctrace's own locked sections: no signal handler runs, no cancellation acts.
+ * guard.c - sections of code in which a thread may hold ctrace's own locks: no signal handler runs there, and no cancellation acts.
  *
  * Entered before the first of ctrace's locks is taken and left after the last one is released, by the thread itself.  A handler of the
  * program that ran in between could wait for a lock that its own thread holds; a cancelled thread would leave the lock locked for ever.
@@ -18,28 +18,41 @@ __thread uint32_t ct_thread_locked __attribute__((tls_model("initial-exec")));
 /* What the thread had before it entered.  Valid while ct_thread_locked is not 0. */
 static __thread struct {
 	sigset_t mask;
+	sigset_t pending;
 	int cancel_state;
-	bool was_pending;
 } before __attribute__((tls_model("initial-exec")));
 
-/* The signals that our own output raises on this thread: they must neither end the program nor run its handlers. */
-static sigset_t output_signals(void)
-{
-	sigset_t set;
-
-	(void)sigemptyset(&set);
-	(void)sigaddset(&set, SIGXFSZ);
-	(void)sigaddset(&set, SIGPIPE);
-	return set;
-}
-
-static bool is_pending(void)
+static sigset_t find_pending(void)
 {
 	sigset_t pending;
 
-	return sigpending(&pending) == 0 && (sigismember(&pending, SIGXFSZ) == 1 || sigismember(&pending, SIGPIPE) == 1);
+	if (sigpending(&pending) != 0)
+		(void)sigemptyset(&pending);
+	return pending;
 }
 
+/* Our own output raises SIGXFSZ and SIGPIPE on this thread: they must neither end the program nor run its handlers.  A signal that was
+ * pending when the thread entered is the program's. */
+static void discard_output_signals(void)
+{
+	static const int output_signals[] = { SIGXFSZ, SIGPIPE };
+	const struct timespec now = { 0, 0 };
+	sigset_t pending = find_pending();
+	sigset_t ours;
+	bool has_ours = false;
+
+	(void)sigemptyset(&ours);
+	for (size_t i = 0; i < CT_COUNT(output_signals); i++) {
+		if (sigismember(&pending, output_signals[i]) != 1 || sigismember(&before.pending, output_signals[i]) == 1)
+			continue;
+		(void)sigaddset(&ours, output_signals[i]);
+		has_ours = true;
+	}
+	while (has_ours && sigtimedwait(&ours, NULL, &now) > 0)
+		;
+}
+
+/* Signals are blocked first and allowed again last: a handler that leaves by siglongjmp() finds cancellation as it was. */
 void ct_guard_enter(void)
 {
 	sigset_t all, mask;
@@ -50,38 +63,35 @@ void ct_guard_enter(void)
 		ct_thread_locked++;
 		return;
 	}
-	/* A cancellation or a handler may still act between these calls: nothing is held yet. */
-	(void)pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &cancel_state);
+	/* A cancellation may still act between these calls: nothing is held yet. */
 	(void)sigfillset(&all);
 	(void)pthread_sigmask(SIG_SETMASK, &all, &mask);
+	(void)pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &cancel_state);
 	before.mask = mask;
 	before.cancel_state = cancel_state;
-	before.was_pending = is_pending();
+	before.pending = find_pending();
 	ct_thread_locked = 1;
 	__atomic_signal_fence(__ATOMIC_SEQ_CST);
 }
 
 void ct_guard_leave(void)
 {
-	const struct timespec now = { 0, 0 };
-	sigset_t set = output_signals();
+	int kept = errno;
 	sigset_t mask;
 	int cancel_state;
-	int kept = errno;
 
 	__atomic_signal_fence(__ATOMIC_SEQ_CST);
 	if (ct_thread_locked != 1 || ct_os_thread_is_own()) {
 		ct_thread_locked -= ct_thread_locked != 0;
 		return;
 	}
-	while (!before.was_pending && is_pending() && sigtimedwait(&set, NULL, &now) > 0)
-		;
-	/* Handlers that run from the next call on may enter themselves: what this thread had is read first. */
+	discard_output_signals();
+	/* Handlers that run in the last call may enter themselves: what this thread had is read first. */
 	mask = before.mask;
 	cancel_state = before.cancel_state;
 	ct_thread_locked = 0;
-	(void)pthread_sigmask(SIG_SETMASK, &mask, NULL);
 	(void)pthread_setcancelstate(cancel_state, &cancel_state);
+	(void)pthread_sigmask(SIG_SETMASK, &mask, NULL);
 	errno = kept;
 }
 

@@ -203,6 +203,59 @@ static void a_file_size_limit_raises_no_signal(void **state)
 	assert_int_equal(status, 0);
 }
 
+static sigjmp_buf away;
+
+static void jump_away(int signal)
+{
+	siglongjmp(away, signal);
+}
+
+/* The handler runs as soon as signals are allowed again, and does not return to the end of the section. */
+static void a_handler_that_leaves_by_a_jump_leaves_nothing_behind(void **state)
+{
+	struct sigaction action = { .sa_handler = jump_away };
+	sigset_t mask;
+
+	(void)state;
+	assert_int_equal(sigaction(SIGUSR1, &action, NULL), 0);
+	if (sigsetjmp(away, 1) == 0) {
+		ct_guard_enter();
+		assert_int_equal(raise(SIGUSR1), 0);
+		ct_guard_leave();
+		fail();
+	}
+	assert_int_equal(ct_thread_locked, 0);
+	assert_int_equal(pthread_sigmask(SIG_SETMASK, NULL, &mask), 0);
+	assert_int_equal(sigismember(&mask, SIGUSR1), 0);
+	assert_int_equal(ct_cancel_off(), PTHREAD_CANCEL_ENABLE);
+	ct_cancel_restore(&(int){ PTHREAD_CANCEL_ENABLE });
+}
+
+/* In a child: SIGXFSZ at its default would end it.  The program's own SIGPIPE waits for the program all the while. */
+static void one_signal_of_the_program_does_not_keep_another_of_ours(void **state)
+{
+	pid_t child = fork();
+	int status;
+
+	(void)state;
+	if (child == 0) {
+		sigset_t set;
+
+		(void)signal(SIGXFSZ, SIG_DFL);
+		(void)sigemptyset(&set);
+		(void)sigaddset(&set, SIGPIPE);
+		if (pthread_sigmask(SIG_BLOCK, &set, NULL) != 0 || raise(SIGPIPE) != 0)
+			_exit(2);
+		ct_guard_enter();
+		(void)raise(SIGPIPE);
+		(void)raise(SIGXFSZ);
+		ct_guard_leave();
+		_exit(sigpending(&set) == 0 && sigismember(&set, SIGPIPE) == 1 ? 0 : 3);
+	}
+	assert_int_equal(waitpid(child, &status, 0), child);
+	assert_int_equal(status, 0);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = { cmocka_unit_test(each_thread_has_its_own),
@@ -211,7 +264,9 @@ int main(void)
 					    cmocka_unit_test(a_cancelled_thread_releases_its_lock),
 					    cmocka_unit_test(a_cancellation_waits_for_the_end_of_a_command),
 					    cmocka_unit_test(the_mask_of_before_is_known_inside),
-					    cmocka_unit_test(a_file_size_limit_raises_no_signal) };
+					    cmocka_unit_test(a_file_size_limit_raises_no_signal),
+					    cmocka_unit_test(a_handler_that_leaves_by_a_jump_leaves_nothing_behind),
+					    cmocka_unit_test(one_signal_of_the_program_does_not_keep_another_of_ours) };
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }
