@@ -2,7 +2,8 @@
  * bin_lock.c - who has a BINFILE folder open: a POSIX lock on its metadata, which ends with the process whatever its children inherited.
  *
  * Called by bin_folder.c on the threads that drain or recover.  Such a lock does not hold off the process that has it, and closing any
- * descriptor of the file drops it.  So the files that this process has locked are noted here, and none of them is opened twice.
+ * descriptor of the file drops it.  So the files that this process has locked are noted here, and none of them is opened twice.  A name is
+ * noted, too, while a thread opens it: the file is known only when it is open.
  *
  * Copyright The ctrace authors.  SPDX-License-Identifier: Apache-2.0
  */
@@ -15,7 +16,8 @@
 #define HELD_LIMIT 1024u /* more than that are locked, but not noted */
 #define TRIES 5u
 
-/* What this process has locked.  The process's number is part of a key, so a forked child, which has no locks, finds none.  0: free. */
+/* What this process has locked, or is opening.  The process's number is part of a key, so a forked child, which has no locks, finds none.
+ * 0: free. */
 static uint64_t held[HELD_LIMIT];
 
 static uint64_t held_key(const struct ct_file_id *id)
@@ -27,12 +29,25 @@ static uint64_t held_key(const struct ct_file_id *id)
 	return key | 1;
 }
 
-static bool held_find(uint64_t key)
+/* Of a name in a folder. */
+static uint64_t name_key(int folder_fd, const char *name)
 {
+	struct ct_file_id folder = ct_os_file_id(folder_fd);
+	uint64_t key = held_key(&folder);
+
+	for (; *name != '\0'; name++)
+		key = (key ^ (unsigned char)*name) * 0x100000001B3u;
+	return key | 1;
+}
+
+/* How often the key is noted. */
+static unsigned held_count(uint64_t key)
+{
+	unsigned count = 0;
+
 	for (uint32_t i = 0; i < HELD_LIMIT; i++)
-		if (__atomic_load_n(&held[i], __ATOMIC_RELAXED) == key)
-			return true;
-	return false;
+		count += __atomic_load_n(&held[i], __ATOMIC_SEQ_CST) == key;
+	return count;
 }
 
 /* Threads that open folders at the same time note them without a lock: one that a fork could leave locked. */
@@ -41,7 +56,7 @@ static void held_add(uint64_t key)
 	for (uint32_t i = 0; i < HELD_LIMIT; i++) {
 		uint64_t free_key = 0;
 
-		if (__atomic_compare_exchange_n(&held[i], &free_key, key, false, __ATOMIC_RELAXED, __ATOMIC_RELAXED))
+		if (__atomic_compare_exchange_n(&held[i], &free_key, key, false, __ATOMIC_SEQ_CST, __ATOMIC_RELAXED))
 			return;
 	}
 }
@@ -51,9 +66,19 @@ static void held_remove(uint64_t key)
 	for (uint32_t i = 0; i < HELD_LIMIT; i++) {
 		uint64_t same_key = key;
 
-		if (__atomic_compare_exchange_n(&held[i], &same_key, 0, false, __ATOMIC_RELAXED, __ATOMIC_RELAXED))
+		if (__atomic_compare_exchange_n(&held[i], &same_key, 0, false, __ATOMIC_SEQ_CST, __ATOMIC_RELAXED))
 			return;
 	}
+}
+
+/* Each thread adds before it counts, so of two that come at the same time at least one finds the other.  Both may give way. */
+static bool held_add_alone(uint64_t key)
+{
+	held_add(key);
+	if (held_count(key) <= 1)
+		return true;
+	held_remove(key);
+	return false;
 }
 
 /* A file system without locks is as good as a free file. */
@@ -65,7 +90,8 @@ static bool lock_take(int fd)
 	return fcntl(fd, F_SETLK, &lock) == 0 || (errno != EAGAIN && errno != EACCES);
 }
 
-enum ctrace_status ct_bin_lock_open(int folder_fd, const char *name, int flags, int *out_fd, struct ct_file_id *out_id)
+/* No other thread of this process opens the name meanwhile. */
+static enum ctrace_status open_alone(int folder_fd, const char *name, int flags, int *out_fd, struct ct_file_id *out_id)
 {
 	for (unsigned i = 0; i < TRIES; i++) {
 		struct ct_file_id id = { 0, 0 };
@@ -76,7 +102,7 @@ enum ctrace_status ct_bin_lock_open(int folder_fd, const char *name, int flags, 
 		status = ct_os_stat_at(folder_fd, name, &there);
 		if (status == CTRACE_OK) {
 			id = (struct ct_file_id){ there.st_dev, there.st_ino };
-			if (held_find(held_key(&id)))
+			if (held_count(held_key(&id)) != 0)
 				return CTRACE_TIMED_OUT;
 		} else if (status != CTRACE_NOT_FOUND) {
 			return status;
@@ -102,6 +128,18 @@ enum ctrace_status ct_bin_lock_open(int folder_fd, const char *name, int flags, 
 			return status;
 	}
 	return CTRACE_TIMED_OUT;
+}
+
+enum ctrace_status ct_bin_lock_open(int folder_fd, const char *name, int flags, int *out_fd, struct ct_file_id *out_id)
+{
+	uint64_t key = name_key(folder_fd, name);
+	enum ctrace_status status;
+
+	if (!held_add_alone(key))
+		return CTRACE_TIMED_OUT;
+	status = open_alone(folder_fd, name, flags, out_fd, out_id);
+	held_remove(key);
+	return status;
 }
 
 void ct_bin_lock_close(int *fd, const struct ct_file_id *id)

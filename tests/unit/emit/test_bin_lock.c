@@ -5,6 +5,8 @@
  */
 #include "bin_fixture.h"
 
+#include <pthread.h>
+
 static int folder_fd;
 
 static enum ctrace_status lock_open(int *fd, struct ct_file_id *id)
@@ -83,6 +85,56 @@ static void lock_is_on_the_file_that_has_the_name(void **state)
 	ct_bin_lock_close(&fd, &id);
 }
 
+static struct {
+	enum ctrace_status status;
+	unsigned calls;
+} meanwhile;
+
+/* A second thread that wants the file while the first one is about to lock it. */
+static void *lock_open_too(void *unused)
+{
+	struct ct_file_id id;
+	int fd;
+
+	(void)unused;
+	meanwhile.status = lock_open(&fd, &id);
+	return NULL;
+}
+
+static void let_another_thread_try(const char *name)
+{
+	pthread_t thread;
+
+	if (strcmp(name, "bin.lock") != 0)
+		return;
+	ct_point_set(NULL);
+	meanwhile.calls++;
+	assert_int_equal(pthread_create(&thread, NULL, lock_open_too, NULL), 0);
+	assert_int_equal(pthread_join(thread, NULL), 0);
+}
+
+/* The agent and the recovery thread may want one folder at the same time.  The one that comes second must not even open the file: closing
+ * it would drop the lock of the first. */
+static void two_threads_do_not_lock_one_file(void **state)
+{
+	struct ct_file_id id;
+	int fd;
+
+	(void)state;
+	for (unsigned round = 0; round < 2; round++) {
+		meanwhile.calls = 0;
+		/* In the first round there is no file yet. */
+		assert_int_equal(round == 0 ? system("rm -f metadata") : 0, 0);
+		ct_point_set(let_another_thread_try);
+		assert_int_equal(lock_open(&fd, &id), CTRACE_OK);
+		assert_int_equal(meanwhile.calls, 1);
+		assert_int_equal(meanwhile.status, CTRACE_TIMED_OUT);
+		assert_int_equal(lock_open_elsewhere(), CTRACE_TIMED_OUT);
+		ct_bin_lock_close(&fd, &id);
+		assert_int_equal(lock_open_elsewhere(), CTRACE_OK);
+	}
+}
+
 static int setup(void **state)
 {
 	if (fixture_setup(state) != 0)
@@ -104,6 +156,7 @@ int main(void)
 		cmocka_unit_test_setup_teardown(locked_file_is_nobody_elses, setup, teardown),
 		cmocka_unit_test_setup_teardown(same_process_does_not_lock_twice, setup, teardown),
 		cmocka_unit_test_setup_teardown(lock_is_on_the_file_that_has_the_name, setup, teardown),
+		cmocka_unit_test_setup_teardown(two_threads_do_not_lock_one_file, setup, teardown),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
