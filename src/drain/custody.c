@@ -133,7 +133,30 @@ void ct_custody_give_to_writers(struct ct_drain *drain)
 	}
 }
 
-void ct_custody_sum_losses(struct ct_drain *drain, const struct ct_destination *destination, uint64_t out_totals[CTRACE_LOSS_COUNT])
+/*
+ * What was overwritten before the destination had it, by its own places and not by the tail: what the producer overwrites now may be in the
+ * batch.
+ */
+static uint64_t sum_overwritten(const struct ct_drain *drain, uint32_t dest, const struct ct_batch *batch)
+{
+	uint64_t total = 0;
+
+	for (uint32_t i = 0; i < drain->ring_count; i++) {
+		const struct ct_ring *ring = ct_drain_ring(drain, i);
+
+		if (ring != NULL && ring->overflow == CT_OVERFLOW_OVERWRITE && (dest < CT_WRITER_SLOT || ring->head->consumer == dest))
+			total += ct_drain_place(drain, ring, dest).overwritten;
+	}
+	for (uint32_t i = 0; batch != NULL && i < batch->iterator_count; i++) {
+		const struct ct_iterator *iterator = &batch->iterators[i];
+
+		total += iterator->place.overwritten - ct_drain_place(drain, iterator->ring, dest).overwritten;
+	}
+	return total;
+}
+
+void ct_custody_sum_losses(struct ct_drain *drain, const struct ct_destination *destination, const struct ct_batch *batch,
+			   uint64_t out_totals[CTRACE_LOSS_COUNT])
 {
 	struct ct_dest *dest = ct_drain_dest(drain, destination->index);
 	const struct ct_session_head *head = drain->source.session->head;
@@ -145,19 +168,14 @@ void ct_custody_sum_losses(struct ct_drain *drain, const struct ct_destination *
 			out_totals[reason] += __atomic_load_n(&head->lost_to_all[reason], __ATOMIC_RELAXED);
 	}
 	out_totals[CTRACE_LOSS_UNDELIVERABLE] += ct_dest_current(dest)->lost;
-	for (uint32_t i = 0; i < drain->ring_count; i++) {
-		const struct ct_ring *ring = ct_drain_ring(drain, i);
-
-		if (ring != NULL && (destination->index < CT_WRITER_SLOT || ring->head->consumer == destination->index))
-			out_totals[CTRACE_LOSS_OVERWRITTEN] += ring->head->overwritten + ct_ring_count_overwritten(ring);
-	}
+	out_totals[CTRACE_LOSS_OVERWRITTEN] += sum_overwritten(drain, destination->index, batch);
 }
 
-void ct_custody_tell_losses(struct ct_drain *drain, struct ct_destination *destination)
+void ct_custody_tell_losses(struct ct_drain *drain, struct ct_destination *destination, const struct ct_batch *batch)
 {
 	uint64_t totals[CTRACE_LOSS_COUNT];
 
-	ct_custody_sum_losses(drain, destination, totals);
+	ct_custody_sum_losses(drain, destination, batch, totals);
 	ct_destination_announce(destination, totals);
 }
 
@@ -180,7 +198,7 @@ void ct_custody_give_back(struct ct_drain *drain)
 		if (wanted == consumer || (ring->head->tail != drain->limits[i] && release != CT_RELEASE_NOW))
 			continue;
 		/* What it lost after its last event. */
-		ct_custody_tell_losses(drain, &drain->destinations[consumer]);
+		ct_custody_tell_losses(drain, &drain->destinations[consumer], NULL);
 		give(drain, i, 0);
 	}
 }

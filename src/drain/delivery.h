@@ -37,6 +37,8 @@ struct ct_destination {
 };
 void ct_destination_init(struct ct_destination *destination, struct ct_session *session, uint32_t index, bool recovering);
 void ct_destination_fini(struct ct_destination *destination);
+/* Would it take over the output at that path? */
+bool ct_destination_wants(struct ct_destination *destination, const char *path);
 /* Opens it unless it is open or must not be tried yet.  False: failing. */
 bool ct_destination_open(struct ct_destination *destination, bool now);
 void ct_destination_close(struct ct_destination *destination); /* keeps its place */
@@ -142,6 +144,10 @@ static inline struct ct_cursor_place ct_tail_place(const struct ct_ring *ring)
 					 .overwritten = ring->head->overwritten };
 }
 
+/* Where a destination is in a ring.  A cursor that cannot be was never started, or is damaged: it stands at the tail, and at worst what is
+ * between the two comes again. */
+struct ct_cursor_place ct_drain_place(const struct ct_drain *drain, const struct ct_ring *ring, uint32_t dest);
+
 /* ---- pass_over.c: what a destination that makes no progress costs */
 /* The mask of destinations that fail, or whose method does not return. */
 uint32_t ct_drain_stuck(const struct ct_drain *drain);
@@ -158,10 +164,12 @@ void ct_custody_take(struct ct_drain *drain);
 void ct_custody_give_to_writers(struct ct_drain *drain);
 void ct_custody_give_back(struct ct_drain *drain);
 void ct_custody_end_adopted(struct ct_drain *drain);
-/* What a destination has lost, by reason: in the rings of this drain, and before there was a ring. */
-void ct_custody_sum_losses(struct ct_drain *drain, const struct ct_destination *destination, uint64_t out_totals[CTRACE_LOSS_COUNT]);
+/* What a destination has lost, by reason: in the rings of this drain, and before there was a ring.  batch: its batch that is about to be written,
+ * or NULL: then what its last commit says. */
+void ct_custody_sum_losses(struct ct_drain *drain, const struct ct_destination *destination, const struct ct_batch *batch,
+			   uint64_t out_totals[CTRACE_LOSS_COUNT]);
 /* Announces it to the destination, if that is more than its output tells of. */
-void ct_custody_tell_losses(struct ct_drain *drain, struct ct_destination *destination);
+void ct_custody_tell_losses(struct ct_drain *drain, struct ct_destination *destination, const struct ct_batch *batch);
 /* The destination of everything in an external writer's ring, as a mask.  0, each record's own, also for that of one that died before it had
  * written anything. */
 uint32_t ct_custody_only(const struct ct_drain *drain, const struct ct_ring *ring);

@@ -258,6 +258,16 @@ static void note_place(struct ct_destination *destination)
 	method_end(destination);
 }
 
+bool ct_destination_wants(struct ct_destination *destination, const char *path)
+{
+	char wanted[CTRACE_EMITTER_PATH_SIZE];
+
+	if (!find_emitter(destination))
+		return false;
+	fill_context(destination);
+	return ct_emitter_output_path(destination->emitter, &destination->context, wanted) && strcmp(wanted, path) == 0;
+}
+
 static bool open_emitter(struct ct_destination *destination)
 {
 	char path[CTRACE_EMITTER_PATH_SIZE];

@@ -93,28 +93,44 @@ static void start_destination(struct ct_drain *drain, uint32_t dest)
 	drain->seen |= 1u << dest;
 }
 
+struct ct_cursor_place ct_drain_place(const struct ct_drain *drain, const struct ct_ring *ring, uint32_t dest)
+{
+	struct ct_cursor_place tail = ct_tail_place(ring);
+	struct ct_cursor_place place = ct_cursor_get(&ring->head->cursor[dest], ct_drain_dest(drain, dest)->sequence);
+
+	if (place.position >= tail.position && place.position <= ct_ring_head_position(ring) && (place.position & 7) == 0)
+		return place;
+	place.position = tail.position;
+	place.count = tail.count;
+	place.overwritten = tail.overwritten;
+	return place;
+}
+
 /* ---- who needs a ring no more ---- */
 
-/* The earliest place of all destinations: before it nobody needs the ring. */
-static struct ct_cursor_place slowest_place(struct ct_drain *drain, struct ct_ring *ring, uint64_t limit)
+/*
+ * The earliest place of all destinations: before it nobody needs the ring.  Its count of overwritten events belongs to its position: with the
+ * count of a faster destination, the events behind it that are overwritten already would count twice.
+ */
+static struct ct_cursor_place slowest_place(const struct ct_drain *drain, const struct ct_ring *ring)
 {
 	struct ct_cursor_place slowest = { .position = UINT64_MAX };
-	uint64_t overwritten = ring->head->overwritten;
 
 	for (uint32_t dest = 0; dest < CT_DEST_LIMIT; dest++) {
 		struct ct_cursor_place place;
 
 		if ((drain->seen & 1u << dest) == 0)
 			continue;
-		place = ct_cursor_get(&ring->head->cursor[dest], ct_drain_dest(drain, dest)->sequence);
+		place = ct_drain_place(drain, ring, dest);
 		if (place.position < slowest.position)
 			slowest = place;
-		if (place.overwritten > overwritten)
-			overwritten = place.overwritten;
+		else if (place.position == slowest.position && place.overwritten > slowest.overwritten)
+			slowest.overwritten = place.overwritten;
 	}
-	if (slowest.position > limit || slowest.position < ring->head->tail)
-		slowest = ct_tail_place(ring);
-	slowest.overwritten = overwritten;
+	if (slowest.position == UINT64_MAX)
+		return ct_tail_place(ring);
+	if (slowest.overwritten < ring->head->overwritten)
+		slowest.overwritten = ring->head->overwritten;
 	return slowest;
 }
 
@@ -126,7 +142,7 @@ static void free_rings(struct ct_drain *drain)
 
 		if (ring == NULL)
 			continue;
-		place = slowest_place(drain, ring, drain->limits[i]);
+		place = slowest_place(drain, ring);
 		drain->delivered += place.count - ring->head->consumed;
 		ct_ring_consume(ring, &place);
 		if (!ring->is_mapped)
@@ -226,7 +242,7 @@ static enum ctrace_status write_batch(struct ct_drain *drain, uint32_t dest, boo
 			drain->undeliverable += batch->event_count;
 		return CTRACE_OK;
 	}
-	ct_custody_tell_losses(drain, destination);
+	ct_custody_tell_losses(drain, destination, batch);
 	return ct_destination_write(destination, &out);
 }
 
@@ -253,22 +269,13 @@ static bool holds_back(const struct ct_destination *destination)
 
 static void add_rings(struct ct_drain *drain, uint32_t dest, bool flight)
 {
-	uint64_t sequence = ct_drain_dest(drain, dest)->sequence;
-
 	for (uint32_t i = 0; i < drain->ring_count; i++) {
 		struct ct_ring *ring = ct_drain_ring(drain, i);
-		struct ct_cursor_place place, tail;
+		struct ct_cursor_place place;
 
 		if (ring == NULL || (ring->is_flight && !flight))
 			continue;
-		tail = ct_tail_place(ring);
-		place = ct_cursor_get(&ring->head->cursor[dest], sequence);
-		/* A cursor that cannot be was never started, or is damaged: at worst what is between it and the tail comes again. */
-		if (place.position < tail.position || place.position > drain->limits[i] || (place.position & 7) != 0) {
-			place.position = tail.position;
-			place.count = tail.count;
-			place.overwritten = tail.overwritten;
-		}
+		place = ct_drain_place(drain, ring, dest);
 		if (place.position < drain->limits[i])
 			ct_batch_add_ring(drain->destinations[dest].batch, ring, &place, drain->limits[i], ct_custody_only(drain, ring));
 	}
@@ -559,7 +566,7 @@ void ct_drain_announce(struct ct_drain *drain)
 
 		if (state->emitter[0] == '\0')
 			continue;
-		ct_custody_sum_losses(drain, destination, totals);
+		ct_custody_sum_losses(drain, destination, NULL, totals);
 		for (uint32_t reason = 0; reason < CTRACE_LOSS_COUNT; reason++) {
 			sum += totals[reason];
 			own += state->lost[reason];
@@ -581,7 +588,7 @@ void ct_drain_close(struct ct_drain *drain)
 		if (ct_destination_is_busy(destination))
 			continue;
 		/* What was lost after its last event. */
-		ct_custody_tell_losses(drain, destination);
+		ct_custody_tell_losses(drain, destination, NULL);
 		ct_destination_close(destination);
 	}
 }

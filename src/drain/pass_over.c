@@ -32,21 +32,6 @@ static bool runs_full(const struct ct_ring *ring)
 	       __atomic_load_n(&head->waiting, __ATOMIC_RELAXED) != 0 || __atomic_load_n(&head->turned_away, __ATOMIC_RELAXED) != 0;
 }
 
-static struct ct_cursor_place place_of(const struct ct_drain *drain, const struct ct_ring *ring, uint32_t dest)
-{
-	struct ct_cursor_place place = ct_cursor_get(&ring->head->cursor[dest], ct_drain_dest(drain, dest)->sequence);
-
-	/* As in a delivery: a cursor that cannot be stands at the tail. */
-	if (place.position < ring->head->tail || place.position > ct_ring_head_position(ring)) {
-		struct ct_cursor_place tail = ct_tail_place(ring);
-
-		place.position = tail.position;
-		place.count = tail.count;
-		place.overwritten = tail.overwritten;
-	}
-	return place;
-}
-
 /* Producers that wait can wait a while longer for a method that is only slow. */
 static bool is_waited_for(const struct ct_drain *drain, const struct ct_ring *ring, uint32_t dest)
 {
@@ -78,7 +63,7 @@ static uint64_t find_target(const struct ct_drain *drain, const struct ct_ring *
 
 		if ((drain->seen & ~stuck & 1u << dest) == 0)
 			continue;
-		position = place_of(drain, ring, dest).position;
+		position = ct_drain_place(drain, ring, dest).position;
 		if (position < limit)
 			limit = position;
 	}
@@ -89,7 +74,7 @@ static uint64_t find_target(const struct ct_drain *drain, const struct ct_ring *
 static uint64_t pass_over(struct ct_drain *drain, struct ct_ring *ring, uint32_t dest, uint64_t target, uint32_t stuck)
 {
 	struct ct_cursor *cursor = &ring->head->cursor[dest];
-	struct ct_cursor_place place = place_of(drain, ring, dest);
+	struct ct_cursor_place place = ct_drain_place(drain, ring, dest);
 	uint32_t components = __atomic_load_n(&drain->source.session->head->component_count, __ATOMIC_ACQUIRE);
 	uint64_t lost = 0, gone = 0;
 
@@ -139,7 +124,7 @@ static void pass_over_in(struct ct_drain *drain, uint32_t dest, const struct ct_
 		if (all_of != NULL && (drain->seen & ~stuck) == 0 && !ct_destination_is_busy(&drain->destinations[dest]))
 			continue; /* nobody has begun with it: it is handed over as it is */
 		target = find_target(drain, ring, all_of != NULL ? ct_ring_head_position(ring) : drain->limits[i], stuck);
-		if (place_of(drain, ring, dest).position >= target)
+		if (ct_drain_place(drain, ring, dest).position >= target)
 			continue;
 		lost += pass_over(drain, ring, dest, target, stuck);
 		is_moved = true;

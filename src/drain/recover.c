@@ -196,12 +196,30 @@ static bool is_used(const struct ct_dest *dest)
 	return dest->emitter[0] != '\0' && dest->active != 0;
 }
 
-/* Has one of its destinations an output at that path? */
-static bool has_output(struct ct_session_head *head, const char *path)
+/* A process that died before it had opened its output: what waits in its rings may be for that path. */
+static bool wants_output(struct ct_session *session, uint32_t dest, const char *path)
 {
-	for (uint32_t i = 0; i < CT_DEST_LIMIT; i++)
-		if (is_used(&head->dest[i]) && strcmp(ct_dest_current(&head->dest[i])->path, path) == 0)
+	static const struct ct_drain_source source = { .loads_nothing = true };
+	struct ct_destination destination;
+	bool wants;
+
+	ct_destination_init(&destination, session, dest, true);
+	destination.source = &source;
+	wants = ct_destination_wants(&destination, path);
+	ct_destination_fini(&destination);
+	return wants;
+}
+
+/* Has one of its destinations an output at that path? */
+static bool has_output(struct ct_session *session, const char *path)
+{
+	for (uint32_t i = 0; i < CT_DEST_LIMIT; i++) {
+		struct ct_dest *dest = &session->head->dest[i];
+		const char *present = ct_dest_current(dest)->path;
+
+		if (dest->emitter[0] != '\0' && (present[0] != '\0' ? strcmp(present, path) == 0 : wants_output(session, i, path)))
 			return true;
+	}
 	return false;
 }
 
@@ -219,11 +237,11 @@ static bool is_for_guests(const struct ct_session_head *head)
 	       head->recover_at_ns > ct_clock_wall_ns() + ((uint64_t)FIRST_PAUSE_NS << PAUSE_DOUBLINGS); /* the clock was set back */
 }
 
-static bool is_wanted(struct ct_session_head *head, const struct ct_recover_options *options)
+static bool is_wanted(struct ct_session *session, const struct ct_recover_options *options)
 {
-	if (options->path != NULL && !has_output(head, options->path))
+	if (options->is_guest && !is_for_guests(session->head))
 		return false;
-	return !options->is_guest || is_for_guests(head);
+	return options->path == NULL || has_output(session, options->path);
 }
 
 static void note_failure(struct ct_session *session)
@@ -251,7 +269,7 @@ static void recover_one(const struct ct_folder_entry *entry, void *user)
 	status = ct_session_load(&orphan.session, entry->run_directory, entry->name, true);
 	if (status == CTRACE_TIMED_OUT || status == CTRACE_NOT_FOUND)
 		return; /* it lives after all, or somebody else has just recovered it */
-	if (status == CTRACE_OK && (!is_wanted(orphan.session.head, walk->options) || writer_works(&orphan.session))) {
+	if (status == CTRACE_OK && (!is_wanted(&orphan.session, walk->options) || writer_works(&orphan.session))) {
 		ct_session_close(&orphan.session, false);
 		return;
 	}

@@ -12,6 +12,7 @@
 #include <sys/mman.h>
 
 #define CHUNK_SIZE ((size_t)256 << 10)
+#define KEYS_WITHOUT_MALLOC 32u /* a thread's first value of a later key is kept in memory that glibc allocates */
 
 __thread struct ctrace_lane **ctrace_lanes_self __attribute__((tls_model("initial-exec")));
 __thread struct ct_thread *ct_thread_current __attribute__((tls_model("initial-exec")));
@@ -21,6 +22,7 @@ static struct ct_thread *free_list;
 static struct ct_thread *chunk_at;
 static size_t chunk_left;
 static pthread_key_t end_key;
+static bool has_end_key;
 
 static void enter(void)
 {
@@ -84,10 +86,25 @@ static void end_thread(void *state)
 	leave();
 }
 
+/* When the library is loaded: it gets one of the first keys then, however many the program makes later. */
+__attribute__((constructor)) static void make_end_key(void)
+{
+	if (!has_end_key)
+		has_end_key = pthread_key_create(&end_key, end_thread) == 0;
+}
+
 enum ctrace_status ct_thread_start_up(void)
 {
 	(void)ct_thread_is_in_handler(); /* what the unwinder does once is done before a handler needs it */
-	return pthread_key_create(&end_key, end_thread) == 0 ? CTRACE_OK : CTRACE_NOT_ENOUGH_MEMORY;
+	make_end_key(); /* linked statically, a constructor of the program may come before ours */
+	return has_end_key ? CTRACE_OK : CTRACE_NOT_ENOUGH_MEMORY;
+}
+
+/* A handler may have interrupted malloc.  A thread that this leaves without a destructor gives its rings back when the agent sees that it is gone. */
+static void ask_for_end(struct ct_thread *thread)
+{
+	if (end_key < KEYS_WITHOUT_MALLOC || !ct_thread_is_in_handler())
+		(void)pthread_setspecific(end_key, thread);
 }
 
 struct ct_thread *ct_thread_self(void)
@@ -104,7 +121,7 @@ struct ct_thread *ct_thread_self(void)
 	thread->tid = ct_os_thread_id();
 	ct_thread_current = thread;
 	ctrace_lanes_self = thread->inlined;
-	(void)pthread_setspecific(end_key, thread);
+	ask_for_end(thread);
 	return thread;
 }
 

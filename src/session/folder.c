@@ -247,36 +247,83 @@ static void remove_if_abandoned(int run_fd, const char *run_directory, const cha
 		ct_folder_remove(run_directory, name);
 }
 
+/* A process's folder that was found; those of one run directory are a list, the oldest first. */
+struct found {
+	struct found *next;
+	struct timespec changed;
+	uint32_t uid;
+	char name[];
+};
+
+static bool is_later(const struct found *a, const struct stat *b)
+{
+	return a->changed.tv_sec != b->st_mtim.tv_sec ? a->changed.tv_sec > b->st_mtim.tv_sec : a->changed.tv_nsec > b->st_mtim.tv_nsec;
+}
+
+static bool add_found(struct found **list, const char *name, const struct stat *info)
+{
+	size_t size = strlen(name) + 1;
+	struct found *found = malloc(sizeof *found + size);
+
+	if (found == NULL)
+		return false;
+	*found = (struct found){ .changed = info->st_mtim, .uid = info->st_uid };
+	memcpy(found->name, name, size);
+	while (*list != NULL && !is_later(*list, info))
+		list = &(*list)->next;
+	found->next = *list;
+	*list = found;
+	return true;
+}
+
+/* 0: the name is not that of a process's folder. */
+static uint32_t pid_of(const char *name)
+{
+	char *end;
+	unsigned long pid = strtoul(name, &end, 10);
+
+	return *end == '.' && strlen(name) <= 200 ? (uint32_t)pid : 0;
+}
+
+/* Removes what is abandoned on the way. */
+static struct found *find_folders(DIR *folder, const char *run_directory)
+{
+	struct found *list = NULL;
+	struct dirent *entry;
+
+	while ((entry = readdir(folder)) != NULL) {
+		struct stat info;
+
+		if (strncmp(entry->d_name, ".new-", 5) == 0)
+			remove_if_abandoned(dirfd(folder), run_directory, entry->d_name);
+		else if (strncmp(entry->d_name, "annex-", 6) == 0)
+			ct_annex_remove_abandoned(dirfd(folder), entry->d_name);
+		else if (pid_of(entry->d_name) != 0 && fstatat(dirfd(folder), entry->d_name, &info, AT_SYMLINK_NOFOLLOW) == 0 &&
+			 S_ISDIR(info.st_mode) && !add_found(&list, entry->d_name, &info))
+			break; /* no memory: those that are found already are better than none */
+	}
+	return list;
+}
+
 void ct_folder_each(const char *run_directory, void (*each)(const struct ct_folder_entry *entry, void *user), void *user)
 {
 	DIR *folder = opendir(run_directory);
-	struct dirent *entry;
+	struct found *list, *next;
 
 	if (folder == NULL)
 		return;
-	while ((entry = readdir(folder)) != NULL) {
-		struct ct_folder_entry found = { .run_directory = run_directory, .name = entry->d_name };
-		struct stat info;
-		char *end;
+	list = find_folders(folder, run_directory);
+	for (; list != NULL; list = next) {
+		struct ct_folder_entry entry = {
+			.run_directory = run_directory, .name = list->name, .pid = pid_of(list->name), .uid = list->uid
+		};
 
-		if (strncmp(entry->d_name, ".new-", 5) == 0) {
-			remove_if_abandoned(dirfd(folder), run_directory, entry->d_name);
-			continue;
-		}
-		if (strncmp(entry->d_name, "annex-", 6) == 0) {
-			ct_annex_remove_abandoned(dirfd(folder), entry->d_name);
-			continue;
-		}
-		found.pid = (uint32_t)strtoul(entry->d_name, &end, 10);
-		if (found.pid == 0 || *end != '.' || strlen(entry->d_name) > 200)
-			continue;
-		if (fstatat(dirfd(folder), entry->d_name, &info, AT_SYMLINK_NOFOLLOW) != 0 || !S_ISDIR(info.st_mode))
-			continue;
-		found.uid = info.st_uid;
 		/* Our own session must not be opened and closed again here: closing any descriptor of it would drop our lock. */
-		found.is_alive = ct_session_is_own(run_directory, entry->d_name) || is_locked(dirfd(folder), entry->d_name) ||
-				 is_mapped_by(dirfd(folder), entry->d_name, found.pid);
-		each(&found, user);
+		entry.is_alive = ct_session_is_own(run_directory, list->name) || is_locked(dirfd(folder), list->name) ||
+				 is_mapped_by(dirfd(folder), list->name, entry.pid);
+		each(&entry, user);
+		next = list->next;
+		free(list);
 	}
 	(void)closedir(folder);
 }

@@ -186,7 +186,7 @@ struct ct_session {
 enum ctrace_status ct_folder_run_directory(const char *configured, char out_path[4096]) CT_MUST_USE;
 /* Every run directory that this user may look into (root: those of all users), without making any. */
 void ct_folder_each_run_directory(void (*each)(const char *path, void *user), void *user);
-/* Each traced process's folder in a run directory. */
+/* Each traced process's folder in a run directory, the one that was changed last at the end. */
 struct ct_folder_entry {
 	const char *run_directory;
 	const char *name;

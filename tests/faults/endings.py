@@ -174,8 +174,12 @@ def restart(how, options):
     with the lanes of the one before."""
     with Room(**options) as room:
         wrong = []
-        for _ in range(form(2, 10)):
-            if how == 'in a write':
+        for run in range(form(2, 10)):
+            if how == 'recovering' and run > 0:
+                # It is killed in the middle of what the first one left, before it has opened its own.
+                ended = room.run('held', 'events=3000', 'flush=0', 'stats=0', 'end=1', preload=['hold'],
+                                 BATTERY_HOLD='1,out.log' if room.text else '1,stream')
+            elif how in ('in a write', 'recovering'):
                 ended = room.run('burst', 'events=6000', 'threads=2', preload=['killwrite'], BATTERY_KILL='3,1', BATTERY_KILL_PATH=room.at('out'))
             else:
                 ended = room.run('burst', 'events=3000', 'threads=2', 'end=1', 'flush=' + ('1' if how == 'delivered' else '0'))
@@ -199,7 +203,7 @@ def restart(how, options):
         return form(3, 11), wrong + room.mistakes(killed=True, recover=False, slack=form(2, 10), outputs=outputs)
 
 
-for how in ('delivered', 'undelivered', 'in a write'):
+for how in ('delivered', 'undelivered', 'in a write', 'recovering'):
     report.trial(f'restart with the same name, {how}, BINFILE', restart, how, {'text': False})
     report.trial(f'restart with the same name, {how}, TEXTFILE', restart, how, {'binary': False})
 report.end()

@@ -1,6 +1,7 @@
 /*
  * test_own_threads.c - the library's threads in somebody's process: which processors and class they
- * have, whatever thread attaches, and what a program inherits that a routine starts on one of them.
+ * have, whatever thread attaches, and what a program inherits that a routine starts on one of them;
+ * and what the library needs of a thread of the program.
  *
  * Copyright The ctrace authors.  SPDX-License-Identifier: Apache-2.0
  */
@@ -199,9 +200,74 @@ static void what_a_routine_starts_has_the_programs_signal_mask(void **state)
 	}
 }
 
+/* ---- a thread of the program ---- */
+
+#define KEYS 64 /* more than a thread can have values of without memory of its own */
+
+static __thread volatile bool counts;
+static __thread volatile unsigned allocations;
+
+/* This program's own stands before the C library's, which calls it, too. */
+__attribute__((visibility("default"))) void *calloc(size_t count, size_t size)
+{
+	size_t whole;
+	void *memory;
+
+	allocations += counts;
+	if (__builtin_mul_overflow(count, size, &whole) || (memory = malloc(whole)) == NULL)
+		return NULL;
+	__asm__ volatile("" : "+r"(memory)); /* or the compiler makes one call of the two: this one */
+	return memset(memory, 0, whole);
+}
+
+static void trace_in_handler(int number)
+{
+	(void)number;
+	counts = true;
+	CTRACE(&tracer, CTRACE_INFO, 2);
+	counts = false;
+}
+
+static void *begin_in_a_handler(void *unused)
+{
+	allocations = 0;
+	REQUIRE(raise(SIGUSR1) == 0);
+	REQUIRE(allocations == 0);
+	return unused;
+}
+
+static void have_many_keys(void)
+{
+	const struct sigaction action = { .sa_handler = trace_in_handler };
+	pthread_key_t key;
+	pthread_t thread;
+
+	(void)alarm(HANG_SECONDS);
+	for (int i = 0; i < KEYS; i++)
+		REQUIRE(pthread_key_create(&key, NULL) == 0);
+	REQUIRE(pthread_setspecific(key, &key) == 0 && allocations == 0);
+	counts = true;
+	allocations = 0;
+	REQUIRE(pthread_create(&thread, NULL, attach_pinned, NULL) == 0 && pthread_join(thread, NULL) == 0);
+	REQUIRE(allocations > 0); /* it would be seen */
+	counts = false;
+	REQUIRE(sigaction(SIGUSR1, &action, NULL) == 0);
+	REQUIRE(pthread_create(&thread, NULL, begin_in_a_handler, NULL) == 0 && pthread_join(thread, NULL) == 0);
+	REQUIRE(ctrace_flush(HANG_SECONDS * 1000) == CTRACE_OK);
+}
+
+static void a_thread_may_begin_in_a_handler_that_interrupted_malloc(void **state)
+{
+	(void)state;
+	scenario_begin(LINES_CONFIG);
+	scenario_run(have_many_keys);
+	scenario_end();
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(a_thread_may_begin_in_a_handler_that_interrupted_malloc),
 		cmocka_unit_test(they_inherit_nothing_of_the_thread_that_attaches),
 		cmocka_unit_test(what_a_routine_starts_has_the_programs_signal_mask),
 	};

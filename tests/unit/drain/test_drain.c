@@ -334,6 +334,85 @@ static void overwritten_events_are_counted_in_records(void **state)
 	stop();
 }
 
+static uint64_t most_told;
+static unsigned bursts;
+
+static void overwrite_all(void)
+{
+	if (bursts == 0)
+		return;
+	bursts--;
+	for (unsigned i = 0; i < 3000; i++)
+		assert_true(produce(0, COMPONENT_BOTH));
+}
+
+static void overwrite_before_method(void *user)
+{
+	(void)user;
+	overwrite_all();
+}
+
+static void after_method(void *user)
+{
+	(void)user;
+}
+
+static void note_most_told(void)
+{
+	if (output_a.lost[CTRACE_LOSS_OVERWRITTEN] > most_told)
+		most_told = output_a.lost[CTRACE_LOSS_OVERWRITTEN];
+}
+
+/* The producer comes round while the first batch is on its way: opening is between reading the events and telling of losses. */
+static void what_is_in_a_batch_is_not_told_as_overwritten(void **state)
+{
+	struct ct_drain_source source = live_source();
+
+	(void)state;
+	make_process(1, CT_OVERFLOW_OVERWRITE);
+	source.before_method = overwrite_before_method;
+	source.after_method = after_method;
+	assert_int_equal(ct_drain_create(&source, &drain), CTRACE_OK);
+	bursts = 1;
+	most_told = 0;
+	output_a.before_write = note_most_told;
+	for (unsigned i = 0; i < 100; i++)
+		assert_true(produce(0, COMPONENT_BOTH));
+	for (unsigned i = 0; i < 3; i++)
+		pass(true);
+	ct_drain_close(drain);
+	note_most_told();
+	assert_true(most_told > 0);
+	assert_int_equal(most_told + count_output(&output_a), next_number);
+	ct_drain_destroy(drain);
+	drop_process();
+}
+
+/* The slower of two destinations finds that all it wanted is gone: what is counted at the tail belongs to the tail. */
+static void what_one_destination_has_lost_is_counted_once(void **state)
+{
+	struct ct_ring_head *head;
+
+	(void)state;
+	start(1, CT_OVERFLOW_OVERWRITE);
+	head = rings[0]->head;
+	for (unsigned i = 0; i < 200; i++) {
+		assert_true(produce(0, COMPONENT_BOTH));
+		if (i == 0)
+			pass(true);
+	}
+	bursts = 1;
+	output_a.before_write = overwrite_all;
+	output_b.before_write = overwrite_all;
+	pass(true);
+	assert_true(head->overwritten + ct_ring_count_overwritten(rings[0]) + ct_ring_count_pending(rings[0]) <= next_number);
+	pass(true);
+	assert_int_equal(head->consumed, next_number);
+	assert_true(count_output(&output_a) + head->overwritten >= next_number);
+	assert_int_equal(output_a.lost[CTRACE_LOSS_OVERWRITTEN] + count_output(&output_a), next_number);
+	stop();
+}
+
 static void overwriting_while_a_destination_fails_costs_only_what_is_overwritten(void **state)
 {
 	(void)state;
@@ -503,6 +582,8 @@ int main(void)
 						fixture_teardown),
 		cmocka_unit_test_setup_teardown(settings_reach_the_emitter_also_after_a_change, fixture_setup, fixture_teardown),
 		cmocka_unit_test_setup_teardown(overwritten_events_are_counted_in_records, fixture_setup, fixture_teardown),
+		cmocka_unit_test_setup_teardown(what_is_in_a_batch_is_not_told_as_overwritten, fixture_setup, fixture_teardown),
+		cmocka_unit_test_setup_teardown(what_one_destination_has_lost_is_counted_once, fixture_setup, fixture_teardown),
 		cmocka_unit_test_setup_teardown(overwriting_while_a_destination_fails_costs_only_what_is_overwritten, fixture_setup,
 						fixture_teardown),
 		cmocka_unit_test_setup_teardown(the_flight_recorder_goes_out_on_its_trigger_only, fixture_setup, fixture_teardown),

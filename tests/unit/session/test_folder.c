@@ -189,6 +189,26 @@ static void only_folders_with_a_process_number_count(void **state)
 	assert_false(found[0].is_alive);
 }
 
+static void the_one_that_was_changed_last_comes_last(void **state)
+{
+	static const char *const in_order[] = { "300.0", "100.0", "400.1", "200.0" };
+
+	(void)state;
+	for (unsigned made = 0; made < CT_COUNT(in_order); made++) {
+		unsigned i = (made + 2) % CT_COUNT(in_order);
+		const struct timespec times[2] = { { .tv_nsec = UTIME_OMIT }, { .tv_sec = 1000 + i / 2, .tv_nsec = i } };
+		char path[64];
+
+		(void)snprintf(path, sizeof path, "run/%s", in_order[i]);
+		assert_int_equal(mkdir(path, 0700), 0);
+		assert_int_equal(utimensat(AT_FDCWD, path, times, 0), 0);
+	}
+	look();
+	assert_int_equal(found_count, CT_COUNT(in_order));
+	for (unsigned i = 0; i < found_count; i++)
+		assert_string_equal(names[i], in_order[i]);
+}
+
 static void a_run_directory_that_is_not_there_has_none(void **state)
 {
 	(void)state;
@@ -523,6 +543,7 @@ int main(void)
 		cmocka_unit_test_setup_teardown(a_path_that_is_too_long_is_refused, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(the_user_without_a_setting_gets_his_runtime_folder, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(only_folders_with_a_process_number_count, set_up, tear_down),
+		cmocka_unit_test_setup_teardown(the_one_that_was_changed_last_comes_last, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(a_run_directory_that_is_not_there_has_none, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(a_process_lives_until_it_is_killed, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(a_process_that_looks_at_itself_lives_on_for_others, set_up, tear_down),
