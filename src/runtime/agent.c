@@ -144,7 +144,7 @@ static void before_method(void *user)
 
 static void method_has_ended(void)
 {
-	if (__atomic_sub_fetch(&ct_agent.running, 1, __ATOMIC_ACQ_REL) == 0 && __atomic_load_n(&ct_agent.is_forking, __ATOMIC_ACQUIRE) != 0)
+	if (__atomic_sub_fetch(&ct_agent.running, 1, __ATOMIC_SEQ_CST) == 0 && __atomic_load_n(&ct_agent.is_forking, __ATOMIC_SEQ_CST) != 0)
 		ct_os_wake(&ct_agent.running);
 }
 
@@ -159,12 +159,18 @@ static void after_method(void *user)
 		wake_standby(); /* the agent waits for this one */
 }
 
+/* The recovery thread does not take the lock: it raises `running` and then looks for a fork; a fork sets is_forking and then looks at
+ * `running`.  So at least one of the two sees the other. */
 void ct_agent_begin_method(void *user)
 {
 	(void)user;
-	lock_as_agent();
-	(void)__atomic_fetch_add(&ct_agent.running, 1, __ATOMIC_ACQ_REL);
-	ct_agent_unlock();
+	for (;;) {
+		(void)__atomic_fetch_add(&ct_agent.running, 1, __ATOMIC_SEQ_CST);
+		if (__atomic_load_n(&ct_agent.is_forking, __ATOMIC_SEQ_CST) == 0)
+			return;
+		method_has_ended();
+		ct_os_wait(&ct_agent.is_forking, 1, UINT64_MAX);
+	}
 }
 
 void ct_agent_end_method(void *user)
@@ -344,6 +350,27 @@ static void keep_house(struct ct_process *process)
 	ct_session_touch(&process->session);
 }
 
+/* Starts the recovery of others when the process has lived for a while: once, whichever thread is the agent then. */
+static void recover_once(void)
+{
+	if (ct_agent.recover_at_ns == 0 || ct_clock_mono_ns() < ct_agent.recover_at_ns)
+		return;
+	ct_agent.recover_at_ns = 0;
+	ct_recovery_start(ct_agent.run_directory);
+}
+
+/* How long an idle agent sleeps at most. */
+static uint64_t idle_ns(const struct ct_process *process)
+{
+	uint64_t now = ct_clock_mono_ns();
+
+	if (ct_ring_pool_count(process->pool) != 0)
+		return IDLE_NS;
+	if (ct_agent.recover_at_ns == 0)
+		return UINT64_MAX;
+	return ct_agent.recover_at_ns > now ? ct_agent.recover_at_ns - now : 0;
+}
+
 /*
  * The last passes: what the destinations can take before stop_by_ns is in them when it is over.  An earlier agent may still be in a method, and
  * goes on with its destination when that returns.
@@ -375,8 +402,6 @@ static void finish(uint32_t turn)
 
 static void be_agent(struct ct_process *process, uint32_t turn)
 {
-	const uint64_t start = ct_clock_mono_ns();
-	bool has_recovered = ct_agent.run_directory[0] == '\0';
 	unsigned quiet = 0;
 	unsigned looks = 0;
 	unsigned passes = 0;
@@ -385,7 +410,6 @@ static void be_agent(struct ct_process *process, uint32_t turn)
 	while (!is_stopping()) {
 		uint32_t word = __atomic_load_n(&process->wake_word, __ATOMIC_SEQ_CST);
 		struct ct_drain_result result = serve(false);
-		uint64_t lived;
 
 		if (result.is_superseded || !is_my_turn(turn))
 			return;
@@ -393,11 +417,7 @@ static void be_agent(struct ct_process *process, uint32_t turn)
 		pending = result.pending;
 		if (is_stopping())
 			break;
-		lived = ct_clock_mono_ns() - start;
-		if (!has_recovered && lived >= RECOVER_AFTER_NS) {
-			has_recovered = true;
-			ct_recovery_start(ct_agent.run_directory);
-		}
+		recover_once();
 		if (__atomic_load_n(&ct_agent.flush_wanted, __ATOMIC_ACQUIRE) != __atomic_load_n(&ct_agent.flush_done, __ATOMIC_RELAXED))
 			continue;
 		if (++passes % HOUSE_PASSES == 0)
@@ -405,11 +425,7 @@ static void be_agent(struct ct_process *process, uint32_t turn)
 		if (quiet < QUIET_PASSES && ct_ring_pool_count(process->pool) != 0) {
 			ct_os_wait(&process->wake_word, word, CT_AGENT_BUSY_NS);
 		} else {
-			uint64_t timeout = ct_ring_pool_count(process->pool) != 0 ? IDLE_NS
-					   : has_recovered			  ? UINT64_MAX
-										  : RECOVER_AFTER_NS - lived + 1;
-
-			sleep_until_woken(process, word, pending, timeout);
+			sleep_until_woken(process, word, pending, idle_ns(process));
 			if (++looks % REAP_PASSES == 0)
 				keep_house(process);
 			/* Woken by an event or by nothing at all: only an event makes it busy. */
@@ -505,6 +521,7 @@ enum ctrace_status ct_agent_start(struct ct_process *process, const char *run_di
 	ct_agent.process = process;
 	ct_agent.stopping = ct_agent.finished = 0;
 	ct_agent.open_done = process->open_wanted;
+	ct_agent.recover_at_ns = run_directory[0] != '\0' ? ct_clock_mono_ns() + RECOVER_AFTER_NS : 0;
 	memcpy(ct_agent.run_directory, run_directory, strlen(run_directory) + 1);
 	ct_agent_lock();
 	ct_agent.turn = 1;
@@ -571,7 +588,6 @@ static void wait_for_methods(void)
 			break;
 		ct_os_wait(&ct_agent.running, running, limit - waited);
 	}
-	__atomic_store_n(&ct_agent.is_forking, 0, __ATOMIC_RELAXED);
 }
 
 bool ct_agent_pause(void)
@@ -591,6 +607,8 @@ bool ct_agent_pause(void)
 
 void ct_agent_resume(void)
 {
+	__atomic_store_n(&ct_agent.is_forking, 0, __ATOMIC_SEQ_CST);
+	ct_os_wake(&ct_agent.is_forking);
 	(void)pthread_mutex_unlock(&ct_agent.lock);
 }
 

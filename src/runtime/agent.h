@@ -34,6 +34,7 @@ struct agent {
 	uint64_t method_since_ns; /* monotonic; the agent, not one before it, is in a method since then.  0: it is not */
 	uint64_t methods;        /* begun, ever */
 	uint64_t stop_by_ns;     /* monotonic; when stopping: the output may take until then */
+	uint64_t recover_at_ns;  /* monotonic; the thread that is the agent then starts the recovery of others.  0: it is started, or there is none */
 	struct rotation {
 		uint32_t state; /* enum rotation_state; sleepers wait on it.  Written under the lock, atomic */
 		uint32_t mask, done;
@@ -49,8 +50,8 @@ struct agent {
 	uint32_t flush_done;   /* tickets served; sleepers wait on it */
 	uint32_t flush_status; /* of the last one served */
 	uint32_t others;       /* threads that want the lock; the agent lets them go first */
-	uint32_t running;      /* methods that run; raised under the lock; fork sleeps on it, since they may be inside locks of libc */
-	uint32_t is_forking;   /* 1: fork sleeps on `running` */
+	uint32_t running;      /* methods that run, of the recovery thread too; fork sleeps on it, since they may be inside locks of libc */
+	uint32_t is_forking;   /* 1: a fork has the lock, and no method begins; the recovery thread sleeps on it */
 	uint32_t lets_go;      /* 1: the agent sleeps on `others` */
 	uint32_t activity;     /* raised when the standby has something to see; it sleeps on it */
 	char run_directory[4096];

@@ -187,6 +187,69 @@ static void a_module_that_never_returns_does_not_keep_the_process(void **state)
 	assert_lines(0, 100);
 }
 
+/* ---- an agent that took over ---- */
+
+static void emit_and_die(void)
+{
+	CHILD_CHECK(emit(0) == CTRACE_OK);
+	(void)raise(SIGKILL);
+}
+
+/* Its folder, in the run directory; moved out of it to `aside` and back. */
+static void move_orphan(bool away)
+{
+	char from[600], to[600];
+	DIR *folder = opendir(away ? run_dir : "aside");
+	struct dirent *entry;
+
+	while ((entry = readdir(folder)) != NULL)
+		if (entry->d_name[0] != '.' && strchr(entry->d_name, '.') != NULL)
+			break;
+	(void)snprintf(from, sizeof from, "%s/%s", away ? run_dir : "aside", entry->d_name);
+	(void)snprintf(to, sizeof to, "%s/%s", away ? "aside" : run_dir, entry->d_name);
+	(void)closedir(folder);
+	if (rename(from, to) != 0)
+		abort();
+}
+
+static void take_over_and_look(void)
+{
+	uint64_t until_ns;
+
+	(void)emit(0);
+	wait_until_it_hangs();
+	CHILD_CHECK(ctrace_flush(60000) == CTRACE_OUTPUT_ERROR); /* another thread is the agent now */
+	while (count_run_folders() != 1)
+		CHILD_CHECK(ctrace_flush(60000) == CTRACE_OUTPUT_ERROR); /* it recovers the first orphan */
+	move_orphan(false);
+	open_gate();
+	while (ctrace_flush(60000) != CTRACE_OK)
+		;
+	__atomic_store_n(&gate, 0, __ATOMIC_SEQ_CST);
+	(void)emit(1);
+	wait_until_it_hangs();
+	CHILD_CHECK(ctrace_flush(60000) == CTRACE_OUTPUT_ERROR); /* and again another one */
+	for (until_ns = ct_clock_mono_ns() + 1500000000u; ct_clock_mono_ns() < until_ns;)
+		CHILD_CHECK(ctrace_flush(60000) == CTRACE_OUTPUT_ERROR);
+	CHILD_CHECK(count_run_folders() == 2); /* the second orphan is there */
+	open_gate();
+}
+
+/* One recovery in the life of a process, however often the agent changes: each that hung would be one thread more. */
+static void a_process_recovers_once(void **state)
+{
+	(void)state;
+	assert_int_equal(mkdir("aside", 0700), 0);
+	assert_int_equal(run_traced(emit_and_die), -SIGKILL);
+	move_orphan(true);
+	assert_int_equal(run_traced(emit_and_die), -SIGKILL);
+	make_module();
+	/* Another name: taking over the orphan's own file recovers it, too. */
+	configure("mftrace.dest = hangs\nmftrace.emitter.textfile#file = other.log\n");
+	assert_int_equal(run_traced(take_over_and_look), 0);
+	assert_int_equal(unsetenv("CTRACE_EMITTERS"), 0);
+}
+
 #define TEST(name) cmocka_unit_test_setup_teardown(name, fixture_setup, fixture_teardown)
 
 int main(void)
@@ -197,6 +260,7 @@ int main(void)
 		TEST(an_output_that_cannot_be_opened_is_the_answer),
 		TEST(a_module_that_hangs_holds_up_itself),
 		TEST(a_module_that_never_returns_does_not_keep_the_process),
+		TEST(a_process_recovers_once),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
