@@ -39,7 +39,8 @@ void ct_destination_init(struct ct_destination *destination, struct ct_session *
 void ct_destination_fini(struct ct_destination *destination);
 /* Would it take over the output at that path? */
 bool ct_destination_wants(struct ct_destination *destination, const char *path);
-/* Opens it unless it is open or must not be tried yet.  False: failing. */
+/* Opens it unless it is open or must not be tried yet.  False: it fails, or was passed over while it was opened: a batch that was made before
+ * is lost. */
 bool ct_destination_open(struct ct_destination *destination, bool now);
 void ct_destination_close(struct ct_destination *destination); /* keeps its place */
 /* The mark of a method that runs: nothing else touches the destination's emitter meanwhile. */

@@ -274,6 +274,7 @@ static bool open_emitter(struct ct_destination *destination)
 	void *self = NULL;
 	bool is_open;
 
+	destination->is_passed_over = false; /* the output is closed, and has nothing that does not count */
 	method_begin(destination);
 	if (!destination->recovering && destination->source != NULL && destination->source->before_open != NULL &&
 	    ct_emitter_output_path(destination->emitter, &destination->context, path)) {
@@ -282,7 +283,6 @@ static bool open_emitter(struct ct_destination *destination)
 	}
 	is_open = destination->emitter->open(&destination->context, &self) == CTRACE_OK;
 	method_end(destination);
-	destination->is_passed_over = false; /* nothing of it was in the output */
 	destination->self = is_open ? self : NULL;
 	return is_open;
 }
@@ -317,7 +317,11 @@ bool ct_destination_open(struct ct_destination *destination, bool now)
 	}
 	note_place(destination);
 	__atomic_store_n(&dest_of(destination)->active, 1, __ATOMIC_RELAXED);
-	return true;
+	if (!destination->is_passed_over)
+		return true;
+	/* The events that it was opened for were counted as lost meanwhile.  The next pass begins behind them. */
+	destination->is_passed_over = false;
+	return false;
 }
 
 void ct_destination_close(struct ct_destination *destination)

@@ -23,6 +23,7 @@ struct output {
 	unsigned fail_opens; /* so many fail; errno is ENOSPC */
 	unsigned fail_writes;
 	bool fail_flush;
+	void (*before_open)(void);
 	void (*before_write)(void);
 	/* what happened */
 	unsigned opens, writes, flushes, closes, losts;
@@ -50,6 +51,8 @@ static enum ctrace_status output_open(struct output *output, const struct ctrace
 	struct writer *writer;
 	int fd;
 
+	if (output->before_open != NULL)
+		output->before_open();
 	output->opens++;
 	output->was_recovering = context->recovering;
 	(void)snprintf(output->property, sizeof output->property, "%s", context->property(context, "colour"));

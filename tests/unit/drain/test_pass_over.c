@@ -158,7 +158,7 @@ static void events_wait_for_it_while_there_is_room(void **state)
 /* What another thread does while the method of TESTA does not return. */
 static void go_on_without_it(void)
 {
-	output_a.before_write = NULL;
+	output_a.before_open = output_a.before_write = NULL;
 	assert_int_equal(unlocked, 1);
 	ct_drain_supersede(drain);
 	for (uint32_t i = 0; i < 30; i++) {
@@ -212,6 +212,31 @@ static void one_whose_method_runs_is_passed_over_and_cut_back(void **state)
 	stop();
 }
 
+/* The events that it is opened for are lost before it is open: their bytes in the ring are others' by now. */
+static void one_that_is_passed_over_while_it_opens_writes_nothing_of_that(void **state)
+{
+	struct ct_drain_result outer;
+	uint64_t lost;
+
+	(void)state;
+	start();
+	output_a.before_open = go_on_without_it;
+	for (uint32_t i = 0; i < 50; i++)
+		assert_true(produce(0, COMPONENT_BOTH));
+	ct_drain_pass(drain, true, &outer);
+	assert_true(outer.is_superseded);
+	assert_int_equal(count_output(&output_a), 0);
+	lost = lost_of(&output_a);
+	pass(true);
+	assert_int_equal(result.failing, 0);
+	assert_int_equal(result.pending, 0);
+	assert_int_equal(lost_of(&output_a), lost);
+	assert_int_equal(count_output(&output_a) + lost, next_number);
+	assert_exactly(&output_b, next_number);
+	assert_int_equal(sum_of(output_a.lost), lost);
+	stop();
+}
+
 static void a_component_that_was_turned_away_gets_room(void **state)
 {
 	uint32_t count;
@@ -246,6 +271,7 @@ int main(void)
 		TEST(when_all_of_them_fail_nobody_is_passed_over),
 		TEST(events_wait_for_it_while_there_is_room),
 		TEST(one_whose_method_runs_is_passed_over_and_cut_back),
+		TEST(one_that_is_passed_over_while_it_opens_writes_nothing_of_that),
 		TEST(a_component_that_was_turned_away_gets_room),
 	};
 
