@@ -17,7 +17,6 @@
 #include <stdint.h>
 #include <sys/stat.h>
 #include <sys/types.h>
-#include <time.h>
 
 #define CT_MUST_USE __attribute__((warn_unused_result))
 #define CT_PRINTF(a, b) __attribute__((format(printf, a, b)))
@@ -93,7 +92,8 @@ bool ct_glob_match(const char *pattern, size_t pattern_size, const char *text, s
 /* ---- memory.c: an allocation of this process has failed.  The tool's output may lack something then. */
 void ct_memory_note_lack(void);
 bool ct_memory_has_lacked(void);
-void ct_memory_on_lack(void (*call)(void)); /* is called at the first one, on its thread; must not allocate */
+/* Has `call` called at the first failure, on its thread; it must not allocate. */
+void ct_memory_on_lack(void (*call)(void));
 
 /* ---- arena.c: memory that is only given back as a whole; mmap'd, never malloc, so that a tracer may register in a signal
  * handler that interrupted malloc.  The caller serialises. */
@@ -105,22 +105,22 @@ struct ct_arena {
 void *ct_arena_take(struct ct_arena *arena, size_t size); /* zeroed, 16-byte aligned; NULL when memory is short */
 void ct_arena_fini(struct ct_arena *arena);
 
-/* ---- guard.c: the section of code in which this thread holds, or is about to take, locks of ctrace's own.  All signals are blocked and
- * cancellation is off from the outermost enter to the outermost leave; both keep errno.  SIGXFSZ and SIGPIPE that our own system calls
- * raised in between are discarded.  Sections nest.  Not for the path of an event whose thread has its ring: each costs system calls. */
+/* ---- guard.c: a section of code in which this thread holds, or is about to take, locks of ctrace's own.  Sections nest.  From the
+ * outermost enter to the outermost leave all signals are blocked and cancellation is off; SIGXFSZ and SIGPIPE that our own system
+ * calls raise in between are discarded.  Enter and leave keep errno.  Each costs system calls: not for the path of an event whose thread
+ * has its ring. */
 /* How many sections this thread is in.  Not 0 in a signal handler only if our own code raised the signal (a fault): such a handler
  * takes no lock, and what would need one is refused and counted. */
 extern __thread uint32_t ct_thread_locked __attribute__((tls_model("initial-exec")));
 void ct_guard_enter(void);
-void ct_guard_leave(void); /* nothing in no section */
+void ct_guard_leave(void);              /* does nothing outside sections */
 void ct_guard_mask(sigset_t *out_mask); /* the signal mask that the thread has, or had before it entered */
-void ct_guard_forget(void); /* in a forked child: leaves all sections that the forking thread was in */
-/* A call of the program that calls routines of the program under no lock: signals may come, a
- * cancellation waits for its end, because what the call has claimed or announced would stay so.
- * Off gives the state to restore.  They nest. */
+void ct_guard_forget(void);             /* in a forked child: leaves all sections that the forking thread was in */
+/* For a call that runs routines of the program, under no lock.  Signals may come meanwhile.  A cancellation acts after the call: in the
+ * middle it would leave a claim or a notification behind for ever.  ct_cancel_off() returns the state to restore.  They nest. */
 int ct_cancel_off(void) CT_MUST_USE;
 void ct_cancel_restore(const int *state);
-/* Declares that for the rest of the block. */
+/* Cancellation is off for the rest of the block. */
 #define CT_CANCEL_OFF() __attribute__((cleanup(ct_cancel_restore), unused)) const int ct_cancel_state_ = ct_cancel_off()
 /* Enters and takes one of those locks; releases it and leaves. */
 void ct_guard_lock(pthread_mutex_t *mutex);
@@ -137,14 +137,12 @@ enum ct_clock_source ct_clock_source_choose(bool is_invariant, const char *folde
 uint64_t ct_clock_ticks(void);   /* async-signal-safe */
 uint64_t ct_clock_wall_ns(void); /* CLOCK_REALTIME */
 uint64_t ct_clock_mono_ns(void); /* CLOCK_MONOTONIC */
-/* When a wait that begins now has to end, by CLOCK_MONOTONIC: for pthread_clockjoin_np() and pthread_mutex_clocklock(). */
-struct timespec ct_clock_after_ms(uint64_t ms);
-/* All of them at one moment, as near as can be. */
+/* The clocks, read as nearly at one moment as possible. */
 struct ct_clock_reading {
 	uint64_t ticks;
 	uint64_t wall_ns;
 	uint64_t boot_ns;  /* CLOCK_BOOTTIME, which nobody sets */
-	uint64_t width_ns; /* the readings lie within so much */
+	uint64_t width_ns; /* between the first reading and the last */
 };
 struct ct_clock_reading ct_clock_read(enum ct_clock_source source);
 
@@ -216,7 +214,7 @@ static inline void ct_point(const char *name)
 		hook(name);
 }
 
-/* ---- os.c: the one door to the operating system.  Tests make any call behind it fail with ct_os_fail(). */
+/* ---- os.c, os_open.c, os_thread.c: the one door to the operating system.  Tests make any call behind it fail with ct_os_fail(). */
 enum ct_os_call {
 	CT_OS_OPEN,
 	CT_OS_READ,
@@ -226,29 +224,17 @@ enum ct_os_call {
 	CT_OS_ALLOCATE,
 	CT_OS_MAP,
 	CT_OS_RENAME,
-	CT_OS_UNLINK,
 	CT_OS_MKDIR,
 	CT_OS_THREAD,
-	CT_OS_LOCK,
 	CT_OS_STAT,
 	CT_OS_CALL_COUNT
 };
+
+/* ---- os.c: calls on what is open */
 /* The next calls of this kind, after `skip` that go through, fail with `error` `times` times.  Tests only. */
 void ct_os_fail(enum ct_os_call call, unsigned skip, unsigned times, int error);
-
-/* Opens a regular file of our own: O_NOFOLLOW, O_CLOEXEC, O_NONBLOCK while looking; refuses (DENIED) what is not a regular
- * file, belongs to another user or has other hard links.  flags as open(2); new files get mode 0600.  The descriptor has a high
- * number (ct_os_high()), and was compared with what the path names before the file was changed. */
-enum ctrace_status ct_os_open_file(int folder_fd, const char *path, int flags, int *out_fd) CT_MUST_USE;
-/* The same for a directory, to look into. */
-enum ctrace_status ct_os_open_folder(int folder_fd, const char *path, int *out_fd) CT_MUST_USE;
-/* The same file behind a number that the program's own open() does not give out: high, or at least above 2; closes fd.  Negative, with
- * errno, when there is none, or fd is negative already. */
-int ct_os_high(int fd);
 enum ctrace_status ct_os_stat(int fd, struct stat *out_info) CT_MUST_USE;
 enum ctrace_status ct_os_stat_at(int folder_fd, const char *path, struct stat *out_info) CT_MUST_USE; /* of a link: the link's */
-/* Makes a folder and its missing parents, 0700; OK when it is there. */
-enum ctrace_status ct_os_make_folder(const char *path) CT_MUST_USE;
 enum ctrace_status ct_os_write_at(int fd, const void *data, size_t size, uint64_t offset) CT_MUST_USE; /* whole or error */
 enum ctrace_status ct_os_append(int fd, const void *data, size_t size,
 				size_t *out_written) CT_MUST_USE; /* one write(2), retried on EINTR only */
@@ -258,16 +244,30 @@ enum ctrace_status ct_os_truncate(int fd, uint64_t size) CT_MUST_USE;
 enum ctrace_status ct_os_allocate(int fd, uint64_t offset, uint64_t size) CT_MUST_USE; /* real blocks, so that no store can SIGBUS */
 /* Before a new file gets its first block: what is stored later goes into the same blocks, also on a file system that copies on write. */
 void ct_os_store_in_place(int fd);
-/* For reading and writing, also when its mode forbids its owner to write: so files that are mapped are kept from accidents.  Negative,
- * with errno, when it cannot be had.  Must not be used on a file of which this process holds a POSIX lock. */
-int ct_os_open_kept(int folder_fd, const char *path);
-#define CT_OS_KEPT_MODE 0400 /* of such files */
 /* The largest file that this process may make (RLIMIT_FSIZE); UINT64_MAX when nothing limits it. */
 uint64_t ct_os_file_limit(void);
 enum ctrace_status ct_os_sync(int fd) CT_MUST_USE;
 enum ctrace_status ct_os_rename(int folder_fd, const char *from, const char *to) CT_MUST_USE;   /* replaces `to` */
 enum ctrace_status ct_os_rename_aside(const char *from, const char *to) CT_MUST_USE;            /* errno EEXIST when `to` is there */
 enum ctrace_status ct_os_map(int fd, size_t size, bool shared, void **out_address) CT_MUST_USE; /* read-write; fd -1: anonymous */
+const char *ct_os_environment(const char *name); /* secure_getenv; NULL when unset or empty */
+
+/* ---- os_open.c: opening, and knowing a descriptor again */
+/* Opens a regular file of our own: O_NOFOLLOW, O_CLOEXEC, O_NONBLOCK while looking; refuses (DENIED) what is not a regular
+ * file, belongs to another user or has other hard links.  flags as open(2); new files get mode 0600.  The descriptor has a high
+ * number (ct_os_high()), and was compared with what the path names before the file was changed. */
+enum ctrace_status ct_os_open_file(int folder_fd, const char *path, int flags, int *out_fd) CT_MUST_USE;
+/* The same for a directory, to look into. */
+enum ctrace_status ct_os_open_folder(int folder_fd, const char *path, int *out_fd) CT_MUST_USE;
+/* Opens a file for reading and writing also when its mode forbids its owner to write: such a mode keeps files that are mapped from
+ * accidents.  Negative, with errno, when it cannot be opened.  Must not be used on a file of which this process holds a POSIX lock. */
+int ct_os_open_kept(int folder_fd, const char *path);
+#define CT_OS_KEPT_MODE 0400 /* of such files */
+/* The same file behind a number that the program's own open() does not give out: high, or at least above 2; closes fd.  Negative, with
+ * errno, when there is none, or fd is negative already. */
+int ct_os_high(int fd);
+/* Makes a folder and its missing parents, 0700; OK when it is there. */
+enum ctrace_status ct_os_make_folder(const char *path) CT_MUST_USE;
 enum ctrace_status ct_os_read_file(const char *path, size_t limit, struct ct_buf *out) CT_MUST_USE; /* any regular file */
 /* Whom a file is taken from that says what is to be done.  What was looked at is what is read. */
 enum ct_os_trust {
@@ -278,8 +278,8 @@ enum ct_os_trust {
 enum ctrace_status ct_os_read_trusted(const char *folder, const char *name, enum ct_os_trust trust, size_t limit,
 				      struct ct_buf *out) CT_MUST_USE;
 void ct_os_close(int *fd); /* keeps errno; sets -1 */
-/* Which file a descriptor was opened for.  In somebody's process a descriptor of ours may be closed behind our back, as daemons close all
- * there are, and its number may be a file of the program's own since: look before writing or closing. */
+/* Which file a descriptor was opened for.  The program may close a descriptor of ours, as daemons close all there are, and open a file of
+ * its own with that number: look before each write and close. */
 struct ct_file_id {
 	dev_t device;
 	ino_t inode;
@@ -293,23 +293,23 @@ enum ct_os_identity {
 enum ct_os_identity ct_os_identify(int fd, const struct ct_file_id *id);
 bool ct_os_is_file(int fd, const struct ct_file_id *id);     /* it is the same */
 void ct_os_close_file(int *fd, const struct ct_file_id *id); /* closes it when it still is that file; sets -1 */
+
+/* ---- os_thread.c: our own threads, sleeping and waking */
 /* Sleeps while *word == value, at most timeout_ns (UINT64_MAX: for ever).  Works between processes.  May return early. */
 void ct_os_wait(const uint32_t *word, uint32_t value, uint64_t timeout_ns);
-bool ct_os_wait_until(const uint32_t *word, uint32_t value, uint64_t timeout_ns); /* false: the time was over before */
+/* Sleeps until a counter has reached value; it may go round.  False: it has not within timeout_ns. */
+bool ct_os_wait_until(const uint32_t *counter, uint32_t value, uint64_t timeout_ns);
 void ct_os_wake(const uint32_t *word);
 uint32_t ct_os_thread_id(void);
 bool ct_os_thread_exists(uint32_t tid); /* a thread of this process */
-/* A thread that blocks all signals, of the ordinary class (SCHED_OTHER), on the processors that the
- * program had when this was loaded: it does not inherit them from its caller, where the kernel
- * allows that.  name: at most 15 bytes. */
+/* Starts a thread that blocks all signals.  It is of the ordinary class (SCHED_OTHER) and may use the processors that the program had
+ * when this was loaded, whatever its caller has, where the kernel allows that.  name: at most 15 bytes. */
 enum ctrace_status ct_os_thread_start(void *(*body)(void *), void *argument, const char *name, void *out_pthread) CT_MUST_USE;
-/* On such a thread: the signal mask that the program's thread had which started the first of them,
- * for another program that is to run here.  False on any other thread. */
+/* On such a thread: the signal mask of the program's thread that started the first of them, for another program that is to run here.
+ * False on any other thread. */
 bool ct_os_thread_mask(sigset_t *out_mask);
-/* In a forked child, in no section: the forking thread has that mask if it was one of ours, and is
- * the program's from now on. */
+/* In a forked child, in no section.  If the forking thread was one of ours, it gets that mask and is the program's from now on. */
 void ct_os_thread_child(void);
-bool ct_os_thread_is_own(void);                  /* this is a thread that the function above has started, not one of the program's */
-const char *ct_os_environment(const char *name); /* secure_getenv; NULL when unset or empty */
+bool ct_os_thread_is_own(void); /* the calling thread is one that ct_os_thread_start() started */
 
 #endif

@@ -1,8 +1,8 @@
 /*
  * clock.c - the clocks: the ticks that records carry, and what is read beside them.
  *
- * Any thread; ticks also in signal handlers.  Ticks are the invariant TSC where the kernel trusts it, else CLOCK_MONOTONIC.  Which it is
- * is asked once in a process, when it attaches: the inline trace path writes the TSC and asks nobody.
+ * Any thread; ticks also in signal handlers.  Ticks are the invariant TSC where the kernel trusts it, else CLOCK_MONOTONIC.  A process
+ * chooses once, when it attaches: the inline trace path writes the TSC without a choice.
  *
  * Copyright The ctrace authors.  SPDX-License-Identifier: Apache-2.0
  */
@@ -141,13 +141,6 @@ uint64_t ct_clock_wall_ns(void)
 uint64_t ct_clock_mono_ns(void)
 {
 	return read_clock(CLOCK_MONOTONIC);
-}
-
-struct timespec ct_clock_after_ms(uint64_t ms)
-{
-	uint64_t at_ns = ct_clock_mono_ns() + ms * 1000000u;
-
-	return (struct timespec){ .tv_sec = (time_t)(at_ns / 1000000000u), .tv_nsec = (long)(at_ns % 1000000000u) };
 }
 
 /* The tightest of a few readings: wall clock between two of CLOCK_BOOTTIME, these between two of the ticks. */

@@ -16,6 +16,7 @@
 #define CT_AGENT_TIMEOUTS 5u      /* ctrace.block.timeout so many times: what the output may take at exit, or for a rotation */
 #define CT_AGENT_THREADS (CT_EMITTER_LIMIT + 2u)
 
+/* In the order in which a rotation goes through them. */
 enum rotation_state { ROTATION_FREE, ROTATION_WANTED, ROTATION_RUNNING, ROTATION_DONE, ROTATION_ABANDONED };
 
 struct agent {

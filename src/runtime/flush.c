@@ -9,23 +9,6 @@
 
 #include <errno.h>
 
-/* False: not before the time was over. */
-static bool wait_for(const uint32_t *done, uint32_t ticket, uint64_t timeout_ns)
-{
-	uint64_t start = ct_clock_mono_ns();
-
-	for (;;) {
-		uint32_t now = __atomic_load_n(done, __ATOMIC_ACQUIRE);
-		uint64_t waited = ct_clock_mono_ns() - start;
-
-		if ((int32_t)(now - ticket) >= 0)
-			return true;
-		if (waited >= timeout_ns)
-			return false;
-		ct_os_wait(done, now, timeout_ns - waited);
-	}
-}
-
 enum ctrace_status ct_agent_flush(uint64_t timeout_ns)
 {
 	uint32_t ticket;
@@ -40,7 +23,7 @@ enum ctrace_status ct_agent_flush(uint64_t timeout_ns)
 	}
 	ticket = __atomic_add_fetch(&ct_agent.flush_wanted, 1, __ATOMIC_ACQ_REL);
 	ct_process_wake_agent();
-	if (!wait_for(&ct_agent.flush_done, ticket, timeout_ns))
+	if (!ct_os_wait_until(&ct_agent.flush_done, ticket, timeout_ns))
 		return CTRACE_TIMED_OUT;
 	return (enum ctrace_status)__atomic_load_n(&ct_agent.flush_status, __ATOMIC_RELAXED);
 }
@@ -52,7 +35,7 @@ void ct_agent_open(uint64_t timeout_ns)
 	if (ct_agent_turn != 0 || ct_thread_locked != 0 || !ct_agent_runs())
 		return;
 	ct_process_wake_agent();
-	(void)wait_for(&ct_agent.open_done, ticket, timeout_ns);
+	(void)ct_os_wait_until(&ct_agent.open_done, ticket, timeout_ns);
 }
 
 /* What external writers have of it now is in their data sets too. */

@@ -1,8 +1,8 @@
 /*
  * rotate.c - a new generation of the output, on an operator's request.
  *
- * Asked for on the control thread, or any other but the agent's, under no lock; made by the agent, since an output may not return.  What was
- * committed before goes to the present generation.
+ * The control thread, or any other but the agent's, asks for it under no lock.  The agent makes it, since a method of the output may not
+ * return.  What was committed before goes to the present generation.
  *
  * Copyright The ctrace authors.  SPDX-License-Identifier: Apache-2.0
  */
@@ -35,7 +35,6 @@ enum ctrace_status ct_agent_rotate(uint32_t mask, uint32_t *out_done)
 	struct rotation *rotation = &ct_agent.rotation;
 	uint64_t limit = CT_AGENT_TIMEOUTS * __atomic_load_n(&ct_process.settings.block_timeout_ns, __ATOMIC_RELAXED);
 	enum ctrace_status status = CTRACE_TIMED_OUT;
-	uint64_t start = ct_clock_mono_ns();
 	bool is_mine;
 
 	*out_done = 0;
@@ -47,14 +46,7 @@ enum ctrace_status ct_agent_rotate(uint32_t mask, uint32_t *out_done)
 	if (!is_mine)
 		return CTRACE_TIMED_OUT;
 	ct_process_wake_agent();
-	for (;;) {
-		uint32_t state = __atomic_load_n(&rotation->state, __ATOMIC_ACQUIRE);
-		uint64_t waited = ct_clock_mono_ns() - start;
-
-		if (state == ROTATION_DONE || waited >= limit)
-			break;
-		ct_os_wait(&rotation->state, state, limit - waited);
-	}
+	(void)ct_os_wait_until(&rotation->state, ROTATION_DONE, limit);
 	ct_agent_lock();
 	if (rotation->state == ROTATION_DONE) {
 		status = rotation->status;

@@ -36,17 +36,6 @@ static void the_source_stays_the_same_and_ticks_rise(void **state)
 	assert_int_equal(ct_clock_source(), source);
 }
 
-static void a_limit_goes_by_the_clock_that_nobody_sets(void **state)
-{
-	uint64_t before = ct_clock_mono_ns();
-	struct timespec limit = ct_clock_after_ms(3500);
-	uint64_t at = (uint64_t)limit.tv_sec * SECOND + (uint64_t)limit.tv_nsec;
-
-	(void)state;
-	assert_in_range(limit.tv_nsec, 0, 999999999);
-	assert_in_range(at, before + 3500 * MS, ct_clock_mono_ns() + 3500 * MS);
-}
-
 static void a_reading_is_of_one_moment(void **state)
 {
 	(void)state;
@@ -109,7 +98,6 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(the_source_stays_the_same_and_ticks_rise),
-		cmocka_unit_test(a_limit_goes_by_the_clock_that_nobody_sets),
 		cmocka_unit_test(a_reading_is_of_one_moment),
 		cmocka_unit_test(the_tsc_is_used_where_the_kernel_trusts_it),
 	};

@@ -1,0 +1,348 @@
+/*
+ * os_open.c - the rules for opening files: what is refused, which descriptor it gets, and whether that still is the file.
+ *
+ * Any thread.  The program may close any descriptor at any time, ours too, and get its number for a file of its own.
+ *
+ * Copyright The ctrace authors.  SPDX-License-Identifier: Apache-2.0
+ */
+#include "base/os_parts.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/resource.h>
+#include <unistd.h>
+
+#define HIGH_LIMIT 1024u /* numbers of descriptors above this one are not used: the kernel's table grows with the highest */
+#define OPEN_TRIES 5u    /* a file that is renamed while it is opened is another one at the next try */
+#define KEPT_TRIES 5u /* another one who opens it may put the mode back in between */
+
+static enum ctrace_status refuse(int fd, int error)
+{
+	(void)close(fd);
+	errno = error;
+	return CTRACE_DENIED;
+}
+
+/*
+ * The first number for descriptors of ours: the upper quarter of what the program may have, and of 1,024, so that the kernel's
+ * table of descriptors stays small.  open() of the program takes the lowest free number.  A program that closes every
+ * descriptor and opens files of its own thus gets none of our numbers before it has hundreds open.
+ */
+static int high_base(void)
+{
+	struct rlimit limit;
+	rlim_t count = HIGH_LIMIT;
+
+	if (getrlimit(RLIMIT_NOFILE, &limit) == 0 && limit.rlim_cur < count)
+		count = limit.rlim_cur;
+	count -= count / 4;
+	return count > STDERR_FILENO ? (int)count : STDERR_FILENO + 1;
+}
+
+/* A copy with a high number, else with any number above 2.  Negative, with errno, when there is none. */
+static int duplicate_high(int fd)
+{
+	int high = fcntl(fd, F_DUPFD_CLOEXEC, high_base());
+
+	return high < 0 && errno != EBADF ? fcntl(fd, F_DUPFD_CLOEXEC, STDERR_FILENO + 1) : high;
+}
+
+int ct_os_high(int fd)
+{
+	int low = fd, high;
+
+	if (fd < 0 || fd >= high_base())
+		return fd;
+	high = duplicate_high(low);
+	if (high < 0 && low > STDERR_FILENO)
+		return low;
+	ct_os_close(&low);
+	return high;
+}
+
+/*
+ * Opens, and moves the descriptor up.  The descriptor has a low number for a moment, and the program may close it and open a file of
+ * its own there.  So the file behind the high number is compared with what the path names before anything is done to it, and the
+ * low number is closed only after that: on a mismatch it may be the program's.
+ */
+static enum ctrace_status open_named(int folder_fd, const char *path, int flags, int *out_fd, struct stat *out_info)
+{
+	for (unsigned i = 0; i < OPEN_TRIES; i++) {
+		struct stat there;
+		int high, low;
+
+		do {
+			low = ct_os_must_fail(CT_OS_OPEN) ? -1 : openat(folder_fd, path, flags, 0600);
+		} while (low < 0 && errno == EINTR);
+		if (low < 0)
+			return ct_os_status();
+		ct_point("os.opened");
+		high = duplicate_high(low);
+		if (high < 0 && errno == EBADF)
+			continue;
+		if (high < 0 && low <= STDERR_FILENO) {
+			ct_os_close(&low);
+			return ct_os_status();
+		}
+		if (high < 0) {
+			high = low; /* no other number is free */
+			low = -1;
+		}
+		if (fstat(high, out_info) != 0 || fstatat(folder_fd, path, &there, AT_SYMLINK_NOFOLLOW) != 0 ||
+		    out_info->st_ino != there.st_ino || out_info->st_dev != there.st_dev) {
+			if (low >= 0)
+				ct_os_close(&high);
+			errno = ESTALE;
+			continue;
+		}
+		ct_os_close(&low);
+		*out_fd = high;
+		return CTRACE_OK;
+	}
+	return CTRACE_OS_ERROR;
+}
+
+enum ctrace_status ct_os_open_file(int folder_fd, const char *path, int flags, int *out_fd)
+{
+	const int looking = O_NOFOLLOW | O_CLOEXEC | O_NONBLOCK | O_NOCTTY;
+	enum ctrace_status status;
+	struct stat info;
+	int fd;
+
+	status = open_named(folder_fd, path, (flags & ~O_TRUNC) | looking, &fd, &info);
+	if (status != CTRACE_OK)
+		return status;
+	if (!S_ISREG(info.st_mode))
+		return refuse(fd, EINVAL);
+	if (info.st_uid != geteuid() || info.st_nlink > 1)
+		return refuse(fd, EPERM);
+	/* A new file has mode 0600 whatever the umask is. */
+	if ((flags & O_CREAT) != 0 && info.st_size == 0 && (info.st_mode & 0777) != 0600)
+		(void)fchmod(fd, 0600);
+	(void)fcntl(fd, F_SETFL, flags & (O_APPEND | O_ACCMODE));
+	if ((flags & O_TRUNC) != 0 && ct_os_truncate(fd, 0) != CTRACE_OK) {
+		int error = errno;
+
+		(void)close(fd);
+		errno = error;
+		return ct_os_status();
+	}
+	*out_fd = fd;
+	return CTRACE_OK;
+}
+
+enum ctrace_status ct_os_open_folder(int folder_fd, const char *path, int *out_fd)
+{
+	struct stat info;
+
+	return open_named(folder_fd, path, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC, out_fd, &info);
+}
+
+int ct_os_open_kept(int folder_fd, const char *path)
+{
+	const int flags = O_NOFOLLOW | O_CLOEXEC | O_NONBLOCK | O_NOCTTY;
+	int fd = ct_os_must_fail(CT_OS_OPEN) ? -1 : openat(folder_fd, path, O_RDWR | flags);
+	struct stat info;
+
+	for (unsigned tries = 0; fd < 0 && errno == EACCES && tries < KEPT_TRIES; tries++) {
+		int look = openat(folder_fd, path, O_RDONLY | flags);
+
+		errno = EACCES;
+		if (look < 0)
+			return -1;
+		if (fstat(look, &info) == 0 && S_ISREG(info.st_mode) && info.st_uid == geteuid() && fchmod(look, 0600) == 0) {
+			struct ct_file_id id = ct_os_file_id(look);
+
+			fd = openat(folder_fd, path, O_RDWR | flags);
+			(void)fchmod(look, CT_OS_KEPT_MODE);
+			if (fd >= 0 && !ct_os_is_file(fd, &id))
+				ct_os_close(&fd);
+		} else {
+			tries = KEPT_TRIES;
+		}
+		if (fd < 0)
+			errno = EACCES;
+		ct_os_close(&look);
+	}
+	return ct_os_high(fd);
+}
+
+/* A folder that we just made has mode 0700 whatever the umask is.  Not by its name: somebody may have put a link in its place. */
+static void open_to_owner(const char *path)
+{
+	int fd = ct_os_high(open(path, O_PATH | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC));
+	char name[64];
+	struct stat info;
+
+	if (fd < 0)
+		return;
+	if (fstat(fd, &info) == 0 && info.st_uid == geteuid() && (info.st_mode & 0777) != 0700) {
+		(void)snprintf(name, sizeof name, "/proc/self/fd/%d", fd);
+		(void)chmod(name, 0700);
+	}
+	ct_os_close(&fd);
+}
+
+enum ctrace_status ct_os_make_folder(const char *path)
+{
+	char partial[4096];
+	size_t size = strlen(path);
+
+	if (size == 0 || size >= sizeof partial) {
+		errno = ENAMETOOLONG;
+		return CTRACE_OS_ERROR;
+	}
+	memcpy(partial, path, size + 1);
+	for (size_t i = 1; i <= size; i++) {
+		struct stat info;
+
+		if (partial[i] != '/' && partial[i] != '\0')
+			continue;
+		partial[i] = '\0';
+		if (stat(partial, &info) != 0) {
+			bool is_made = !ct_os_must_fail(CT_OS_MKDIR) && mkdir(partial, 0700) == 0;
+
+			if (!is_made && errno != EEXIST)
+				return ct_os_status();
+			if (is_made)
+				open_to_owner(partial);
+			if (stat(partial, &info) != 0) /* a link to nowhere */
+				return ct_os_status();
+		}
+		if (!S_ISDIR(info.st_mode)) {
+			errno = ENOTDIR;
+			return ct_os_status();
+		}
+		if (i < size)
+			partial[i] = '/';
+	}
+	return CTRACE_OK;
+}
+
+/* All that is there, into an empty buffer; closes fd. */
+static enum ctrace_status read_all(int fd, size_t limit, struct ct_buf *out)
+{
+	enum ctrace_status status = CTRACE_OK;
+
+	for (;;) {
+		size_t got = 0;
+
+		if (out->size >= limit) {
+			errno = EFBIG;
+			status = CTRACE_OS_ERROR;
+			break;
+		}
+		if (!ct_buf_reserve(out, 65536)) {
+			status = CTRACE_NOT_ENOUGH_MEMORY;
+			break;
+		}
+		status = ct_os_read_at(fd, out->data + out->size, 65536, out->size, &got);
+		if (status != CTRACE_OK || got == 0)
+			break;
+		out->size += got;
+	}
+	ct_os_close(&fd);
+	return status;
+}
+
+enum ctrace_status ct_os_read_file(const char *path, size_t limit, struct ct_buf *out)
+{
+	struct stat info;
+	int fd = ct_os_must_fail(CT_OS_OPEN) ? -1 : open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
+
+	if (fd < 0)
+		return ct_os_status();
+	if (fstat(fd, &info) != 0) {
+		ct_os_close(&fd);
+		return ct_os_status();
+	}
+	if (!S_ISREG(info.st_mode))
+		return refuse(fd, EINVAL);
+	return read_all(fd, limit, out);
+}
+
+static bool is_trusted(const struct stat *folder, const struct stat *file, enum ct_os_trust trust)
+{
+	bool is_own = file->st_uid == geteuid() || file->st_uid == 0;
+
+	if (trust == CT_OS_OWN)
+		return is_own && (folder->st_uid == geteuid() || folder->st_uid == 0) &&
+		       ((folder->st_mode | file->st_mode) & (S_IWGRP | S_IWOTH)) == 0;
+	/* In a folder such as /tmp everybody may put files, but nobody may touch another's. */
+	if ((folder->st_mode & S_IWOTH) != 0 && ((folder->st_mode & S_ISVTX) == 0 || !is_own))
+		return false;
+	return (file->st_mode & S_IWOTH) == 0;
+}
+
+enum ctrace_status ct_os_read_trusted(const char *folder, const char *name, enum ct_os_trust trust, size_t limit, struct ct_buf *out)
+{
+	int flags = O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY | (trust == CT_OS_OWN ? O_NOFOLLOW : 0);
+	int folder_fd = ct_os_must_fail(CT_OS_OPEN) ? -1 : open(folder, O_PATH | O_DIRECTORY | O_CLOEXEC);
+	struct stat folder_info, info;
+	int fd;
+
+	if (folder_fd < 0)
+		return ct_os_status();
+	fd = ct_os_must_fail(CT_OS_OPEN) ? -1 : openat(folder_fd, name, flags);
+	if (fd < 0 || fstat(folder_fd, &folder_info) != 0 || fstat(fd, &info) != 0) {
+		ct_os_close(&folder_fd);
+		ct_os_close(&fd);
+		return ct_os_status();
+	}
+	ct_os_close(&folder_fd);
+	if (!S_ISREG(info.st_mode))
+		return refuse(fd, EINVAL);
+	if (!is_trusted(&folder_info, &info, trust))
+		return refuse(fd, EPERM);
+	return read_all(fd, limit, out);
+}
+
+void ct_os_close(int *fd)
+{
+	int kept = errno;
+
+	if (*fd >= 0)
+		(void)close(*fd);
+	*fd = -1;
+	errno = kept;
+}
+
+struct ct_file_id ct_os_file_id(int fd)
+{
+	struct stat info;
+
+	if (fd < 0 || fstat(fd, &info) != 0)
+		return (struct ct_file_id){ 0, 0 };
+	return (struct ct_file_id){ info.st_dev, info.st_ino };
+}
+
+enum ct_os_identity ct_os_identify(int fd, const struct ct_file_id *id)
+{
+	int kept = errno;
+	struct stat info;
+
+	if (fd < 0 || id->inode == 0)
+		return CT_OS_OTHER;
+	if (ct_os_stat(fd, &info) != CTRACE_OK)
+		return errno == EBADF ? CT_OS_OTHER : CT_OS_UNCLEAR;
+	errno = kept;
+	return info.st_ino == id->inode && info.st_dev == id->device ? CT_OS_SAME : CT_OS_OTHER;
+}
+
+bool ct_os_is_file(int fd, const struct ct_file_id *id)
+{
+	int kept = errno;
+	enum ct_os_identity identity = ct_os_identify(fd, id);
+
+	errno = kept;
+	return identity == CT_OS_SAME;
+}
+
+void ct_os_close_file(int *fd, const struct ct_file_id *id)
+{
+	if (ct_os_is_file(*fd, id))
+		ct_os_close(fd);
+	*fd = -1;
+}

@@ -1,0 +1,20 @@
+/*
+ * os_parts.h - what the files of the door to the operating system share.
+ *
+ *     os.c         calls on what is open, and the faults that tests ask for
+ *     os_open.c    opening, and knowing a descriptor again
+ *     os_thread.c  our own threads, sleeping and waking
+ *
+ * os_open.c and os_thread.c call os.c, never each other.
+ *
+ * Copyright The ctrace authors.  SPDX-License-Identifier: Apache-2.0
+ */
+#ifndef CT_OS_PARTS_H
+#define CT_OS_PARTS_H
+
+#include "base/base.h"
+
+bool ct_os_must_fail(enum ct_os_call call); /* a test has asked for it: errno is set */
+enum ctrace_status ct_os_status(void);      /* of errno */
+
+#endif

@@ -1,0 +1,188 @@
+/*
+ * os_thread.c - threads of ctrace's own, and sleeping on a word.
+ *
+ * Any thread of the program starts one.  Our threads block all signals and do not inherit the class or the processors of the thread that
+ * happens to start them.
+ *
+ * Copyright The ctrace authors.  SPDX-License-Identifier: Apache-2.0
+ */
+#include "base/os_parts.h"
+
+#include <errno.h>
+#include <linux/futex.h>
+#include <pthread.h>
+#include <sched.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/syscall.h>
+#include <time.h>
+#include <unistd.h>
+
+void ct_os_wait(const uint32_t *word, uint32_t value, uint64_t timeout_ns)
+{
+	struct timespec timeout = { .tv_sec = (time_t)(timeout_ns / 1000000000u), .tv_nsec = (long)(timeout_ns % 1000000000u) };
+
+	(void)syscall(SYS_futex, word, FUTEX_WAIT, value, timeout_ns == UINT64_MAX ? NULL : &timeout, NULL, 0);
+}
+
+bool ct_os_wait_until(const uint32_t *counter, uint32_t value, uint64_t timeout_ns)
+{
+	uint64_t start = ct_clock_mono_ns();
+
+	for (;;) {
+		uint32_t now = __atomic_load_n(counter, __ATOMIC_ACQUIRE);
+		uint64_t waited = ct_clock_mono_ns() - start;
+
+		if ((int32_t)(now - value) >= 0)
+			return true;
+		if (waited >= timeout_ns)
+			return false;
+		ct_os_wait(counter, now, timeout_ns - waited);
+	}
+}
+
+void ct_os_wake(const uint32_t *word)
+{
+	(void)syscall(SYS_futex, word, FUTEX_WAKE, 0x7FFFFFFF, NULL, NULL, 0);
+}
+
+uint32_t ct_os_thread_id(void)
+{
+	return (uint32_t)syscall(SYS_gettid);
+}
+
+bool ct_os_thread_exists(uint32_t tid)
+{
+	return syscall(SYS_tgkill, getpid(), (pid_t)tid, 0) == 0 || errno != ESRCH;
+}
+
+static __thread bool thread_is_own __attribute__((tls_model("initial-exec")));
+
+/* Of the program: the processors that its first thread might use when this was loaded, and the
+ * signal mask of the thread that started the first of ours.  Written before there is one. */
+static struct {
+	unsigned char cpus[1024]; /* as the kernel has them: 8,192 */
+	bool has_cpus;
+	sigset_t mask;
+	uint32_t has_mask; /* atomic */
+} of_program;
+
+__attribute__((constructor)) static void note_cpus(void)
+{
+	int kept = errno;
+
+	of_program.has_cpus = sched_getaffinity(getpid(), sizeof of_program.cpus, (cpu_set_t *)(void *)of_program.cpus) == 0;
+	errno = kept;
+}
+
+static void note_mask(void)
+{
+	if (__atomic_load_n(&of_program.has_mask, __ATOMIC_ACQUIRE) != 0 || thread_is_own)
+		return;
+	ct_guard_mask(&of_program.mask);
+	/* Publish: pairs with the acquire load in ct_os_thread_mask(). */
+	__atomic_store_n(&of_program.has_mask, 1, __ATOMIC_RELEASE);
+}
+
+bool ct_os_thread_mask(sigset_t *out_mask)
+{
+	if (!thread_is_own || __atomic_load_n(&of_program.has_mask, __ATOMIC_ACQUIRE) == 0)
+		return false;
+	*out_mask = of_program.mask;
+	return true;
+}
+
+void ct_os_thread_child(void)
+{
+	sigset_t mask;
+
+	if (!ct_os_thread_mask(&mask))
+		return;
+	/* From here on it enters sections as a thread of the program does. */
+	thread_is_own = false;
+	(void)pthread_sigmask(SIG_SETMASK, &mask, NULL);
+}
+
+bool ct_os_thread_is_own(void)
+{
+	return thread_is_own;
+}
+
+struct thread_start {
+	void *(*body)(void *argument);
+	void *argument;
+};
+
+static void *run_thread(void *argument)
+{
+	struct thread_start start = *(struct thread_start *)argument;
+
+	free(argument);
+	thread_is_own = true;
+	return start.body(start.argument);
+}
+
+/*
+ * Neither the class nor the processors of the thread that happens to attach: a pinned producer
+ * would have its consumer on its own processor, and one of a real-time class a consumer that
+ * starves the rest of the machine.
+ */
+static void set_ordinary(pthread_attr_t *attributes)
+{
+	const struct sched_param ordinary = { .sched_priority = 0 };
+
+	(void)pthread_attr_setinheritsched(attributes, PTHREAD_EXPLICIT_SCHED);
+	(void)pthread_attr_setschedpolicy(attributes, SCHED_OTHER);
+	(void)pthread_attr_setschedparam(attributes, &ordinary);
+	if (of_program.has_cpus)
+		(void)pthread_attr_setaffinity_np(attributes, sizeof of_program.cpus, (const cpu_set_t *)(const void *)of_program.cpus);
+}
+
+static int create_thread(pthread_t *thread, bool is_ordinary, struct thread_start *start)
+{
+	pthread_attr_t attributes;
+	int error = pthread_attr_init(&attributes);
+
+	if (error != 0)
+		return error;
+	(void)pthread_attr_setstacksize(&attributes, (size_t)1 << 20); /* start/stop routines of the program run on one of them */
+	if (is_ordinary)
+		set_ordinary(&attributes);
+	error = pthread_create(thread, &attributes, run_thread, start);
+	(void)pthread_attr_destroy(&attributes);
+	return error;
+}
+
+enum ctrace_status ct_os_thread_start(void *(*body)(void *), void *argument, const char *name, void *out_pthread)
+{
+	struct thread_start *start;
+	sigset_t all, before;
+	pthread_t thread;
+	int error;
+
+	if (ct_os_must_fail(CT_OS_THREAD))
+		return ct_os_status();
+	start = malloc(sizeof *start);
+	if (start == NULL)
+		return CTRACE_NOT_ENOUGH_MEMORY;
+	*start = (struct thread_start){ body, argument };
+	note_mask();
+	/* The new thread inherits the mask: it must never run one of the program's handlers. */
+	(void)sigfillset(&all);
+	(void)pthread_sigmask(SIG_SETMASK, &all, &before);
+	error = create_thread(&thread, true, start);
+	/* From SCHED_IDLE nobody may leave without the right to; and the processors may have been
+	 * taken from us since. */
+	if (error == EPERM || error == EINVAL)
+		error = create_thread(&thread, false, start);
+	(void)pthread_sigmask(SIG_SETMASK, &before, NULL);
+	if (error != 0) {
+		free(start);
+		errno = error;
+		return CTRACE_OS_ERROR;
+	}
+	(void)pthread_setname_np(thread, name);
+	memcpy(out_pthread, &thread, sizeof thread);
+	return CTRACE_OK;
+}
