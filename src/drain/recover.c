@@ -256,13 +256,42 @@ static void note_failure(struct ct_session *session)
 					  sizeof head->recover_tries);
 }
 
+/* Delivers what a loaded folder has, and removes the folder when nothing is left. */
+static void recover_loaded(const struct walk *walk, const struct ct_folder_entry *entry, struct orphan *orphan)
+{
+	enum ctrace_status status;
+	uint64_t delivered = 0;
+	char buffer[OUTCOME_SIZE];
+
+	if (!walk->total->anyway && !ct_place_is_here(orphan->session.head)) {
+		report(walk, entry, false, 0, CT_RECOVER_ELSEWHERE, orphan);
+		return;
+	}
+	status = load_rings(orphan);
+	if (status != CTRACE_OK) {
+		report(walk, entry, false, 0, ctrace_status_text(status), orphan);
+	} else if (!deliver_all(orphan, walk->options, &delivered)) {
+		note_failure(&orphan->session);
+		report(walk, entry, false, delivered, "a destination is failing; what is left is kept", orphan);
+	} else if (orphan->unreadable != 0) {
+		report(walk, entry, false, delivered, "a ring is damaged; the rest is delivered, the folder is kept", orphan);
+	} else {
+		/* An annex without its session is seen to be abandoned; a session without its annex would look damaged. */
+		ct_folder_remove(entry->run_directory, entry->name);
+		ct_annex_remove_all(orphan->session.head);
+		report(walk, entry, true, delivered, outcome(orphan, buffer), orphan);
+		walk->total->lost += count_lost(orphan);
+	}
+	walk->total->damaged += orphan->damaged;
+	walk->total->undeliverable += orphan->undeliverable;
+	walk->total->gone += orphan->gone;
+}
+
 static void recover_one(const struct ct_folder_entry *entry, void *user)
 {
 	const struct walk *walk = user;
 	struct orphan orphan = { 0 };
 	enum ctrace_status status;
-	uint64_t delivered = 0;
-	char buffer[OUTCOME_SIZE];
 
 	if (entry->is_alive || entry->uid != (uint32_t)geteuid())
 		return;
@@ -274,35 +303,13 @@ static void recover_one(const struct ct_folder_entry *entry, void *user)
 		return;
 	}
 	walk->total->folders++;
-	if (status == CTRACE_OK && !walk->total->anyway && !ct_place_is_here(orphan.session.head)) {
-		report(walk, entry, false, 0, CT_RECOVER_ELSEWHERE, &orphan);
-		ct_session_close(&orphan.session, false);
-		return;
-	}
-	if (status != CTRACE_OK) {
+	if (status == CTRACE_OK)
+		recover_loaded(walk, entry, &orphan);
+	else
 		report(walk, entry, false, 0, ctrace_status_text(status), &orphan);
-		return;
-	}
-	status = load_rings(&orphan);
-	if (status != CTRACE_OK) {
-		report(walk, entry, false, 0, ctrace_status_text(status), &orphan);
-	} else if (!deliver_all(&orphan, walk->options, &delivered)) {
-		note_failure(&orphan.session);
-		report(walk, entry, false, delivered, "a destination is failing; what is left is kept", &orphan);
-	} else if (orphan.unreadable != 0) {
-		report(walk, entry, false, delivered, "a ring is damaged; the rest is delivered, the folder is kept", &orphan);
-	} else {
-		/* An annex without its session is seen to be abandoned; a session without its annex would look damaged. */
-		ct_folder_remove(entry->run_directory, entry->name);
-		ct_annex_remove_all(orphan.session.head);
-		report(walk, entry, true, delivered, outcome(&orphan, buffer), &orphan);
-		walk->total->lost += count_lost(&orphan);
-	}
-	walk->total->damaged += orphan.damaged;
-	walk->total->undeliverable += orphan.undeliverable;
-	walk->total->gone += orphan.gone;
 	close_orphan(&orphan);
-	ct_session_close(&orphan.session, false);
+	if (status == CTRACE_OK)
+		ct_session_close(&orphan.session, false);
 }
 
 void ct_recover(const char *run_directory, const struct ct_recover_options *options, struct ct_recovery *total,

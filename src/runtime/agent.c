@@ -159,8 +159,10 @@ static void after_method(void *user)
 		wake_standby(); /* the agent waits for this one */
 }
 
-/* The recovery thread does not take the lock: it raises `running` and then looks for a fork; a fork sets is_forking and then looks at
- * `running`.  So at least one of the two sees the other. */
+/*
+ * Not under the lock, which a recovery must not wait for.  Pairs with wait_for_methods(): either fork sees the method in `running` and waits
+ * for it, or this thread sees `is_forking` and begins after the fork.
+ */
 void ct_agent_begin_method(void *user)
 {
 	(void)user;
@@ -607,7 +609,7 @@ bool ct_agent_pause(void)
 
 void ct_agent_resume(void)
 {
-	__atomic_store_n(&ct_agent.is_forking, 0, __ATOMIC_SEQ_CST);
+	__atomic_store_n(&ct_agent.is_forking, 0, __ATOMIC_RELEASE);
 	ct_os_wake(&ct_agent.is_forking);
 	(void)pthread_mutex_unlock(&ct_agent.lock);
 }

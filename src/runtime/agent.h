@@ -51,8 +51,8 @@ struct agent {
 	uint32_t flush_done;   /* tickets served; sleepers wait on it */
 	uint32_t flush_status; /* of the last one served */
 	uint32_t others;       /* threads that want the lock; the agent lets them go first */
-	uint32_t running;      /* methods that run, of the recovery thread too; fork sleeps on it, since they may be inside locks of libc */
-	uint32_t is_forking;   /* 1: a fork has the lock, and no method begins; the recovery thread sleeps on it */
+	uint32_t running;      /* methods that run; fork sleeps on it, since they may be inside locks of libc */
+	uint32_t is_forking;   /* 1: a fork is under way; methods of recoveries begin after it, and sleep on this */
 	uint32_t lets_go;      /* 1: the agent sleeps on `others` */
 	uint32_t activity;     /* raised when the standby has something to see; it sleeps on it */
 	char run_directory[4096];
@@ -62,7 +62,7 @@ extern struct agent ct_agent;
 extern __thread uint32_t ct_agent_turn __attribute__((tls_model("initial-exec")));
 
 bool ct_agent_runs(void); /* a thread is the agent */
-/* Round a method of a drain that is not the agent's, which runs without the lock. */
+/* Round a method of a drain that is not the agent's: fork waits for it, and it waits for fork, but neither for the lock. */
 void ct_agent_begin_method(void *user);
 void ct_agent_end_method(void *user);
 /* rotate.c: on the agent, under the lock: the rotation that is wanted. */

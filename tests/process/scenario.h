@@ -15,6 +15,8 @@
 
 #include <cmocka.h>
 
+#include "../sanitizer.h"
+
 #include <ctrace/ctrace.h>
 #include <errno.h>
 #include <fcntl.h>

@@ -11,12 +11,6 @@
 #include <sys/resource.h>
 #include <sys/syscall.h>
 
-#if defined(__SANITIZE_ADDRESS__)
-#define IS_SANITIZED true
-#else
-#define IS_SANITIZED false
-#endif
-
 #define CODES CTRACE_DEFINE_INIT, .name = "CODES", .startnam = "CODESSS"
 #define CODES_SUB CODES, .sub = "SUBA"
 #define CODES_PARM CODES, .parm = "CTCODES"
@@ -129,7 +123,7 @@ static void check_row(void **state)
 {
 	row = *state;
 	if (row->needs_little_memory && IS_SANITIZED)
-		skip(); /* the sanitizer itself cannot do with less memory */
+		skip();
 	if (row->needs_root && geteuid() != 0)
 		skip();
 	traces_begin(LINES_CONFIG);

@@ -170,9 +170,8 @@ static void trace_with_little_memory(void)
 static void with_200_megabytes_of_address_space(void **state)
 {
 	(void)state;
-#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
-	skip();
-#endif
+	if (IS_SANITIZED)
+		skip();
 	scenario_begin(LINES_CONFIG "ctrace.buffer = 512M\n");
 	scenario_run(trace_with_little_memory);
 	check_lines(1);

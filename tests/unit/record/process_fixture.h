@@ -8,6 +8,7 @@
 #ifndef CT_PROCESS_FIXTURE_H
 #define CT_PROCESS_FIXTURE_H
 
+#include "../../sanitizer.h"
 #include "../session/session_fixture.h"
 #include "drain/drain.h"
 #include "record/record.h"
@@ -16,13 +17,6 @@
 #include <dirent.h>
 #include <pthread.h>
 #include <signal.h>
-
-/* What a forked child cannot take apart stays as it is until its end: that is no leak. */
-const char *__lsan_default_options(void);
-UNUSED const char *__lsan_default_options(void)
-{
-	return "detect_leaks=0";
-}
 
 /* Calls body in a signal handler of this thread. */
 static void (*handler_body)(void);

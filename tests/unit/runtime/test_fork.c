@@ -113,16 +113,21 @@ static void children_of_children_trace_too(void **state)
 	assert_int_equal(count_run_folders(), 0);
 }
 
+/* For a child that no fork handler prepares: the agent must not be inside malloc when the memory is copied. */
+static void wait_until_agent_sleeps(void)
+{
+	CHILD_CHECK(ctrace_flush(60000) == CTRACE_OK);
+	while (__atomic_load_n(&ct_process.agent_idle, __ATOMIC_SEQ_CST) == 0)
+		;
+}
+
 static void fork_behind_the_handlers_back(void)
 {
 	pid_t pid;
 
 	for (uint32_t i = 0; i < 100; i++)
 		(void)emit(i);
-	/* Nobody makes malloc fit for such a child: none of ours may be inside it. */
-	CHILD_CHECK(ctrace_flush(60000) == CTRACE_OK);
-	while (__atomic_load_n(&ct_process.agent_idle, __ATOMIC_SEQ_CST) == 0)
-		;
+	wait_until_agent_sleeps();
 	pid = (pid_t)syscall(SYS_fork);
 	if (pid == 0) {
 		for (uint32_t i = 100; i < 200; i++)
@@ -147,6 +152,7 @@ static void fork_inside_a_lock(void)
 	pid_t pid;
 
 	(void)emit(0);
+	wait_until_agent_sleeps();
 	ct_registry_lock(ct_process.registry); /* as a signal handler that interrupted a command */
 	pid = fork();
 	if (pid == 0) {

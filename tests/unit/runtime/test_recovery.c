@@ -4,32 +4,42 @@
  * Copyright The ctrace authors.  SPDX-License-Identifier: Apache-2.0
  */
 #include "../record/process_fixture.h"
+#include "runtime/agent.h"
 
+#include <sys/syscall.h>
 #include <time.h>
 
 #define FAR_NS 5000000000u
 
-static unsigned count_threads(void)
+/* Does a thread of that name live in this process?  Those of others come and go: a standby, the recovery that a process starts after a while. */
+static bool has_thread(const char *name)
 {
 	DIR *tasks = opendir("/proc/self/task");
 	struct dirent *entry;
-	unsigned count = 0;
+	bool has = false;
 
 	assert_non_null(tasks);
-	while ((entry = readdir(tasks)) != NULL)
-		count += entry->d_name[0] != '.';
+	while ((entry = readdir(tasks)) != NULL) {
+		char path[300], text[32] = "";
+		FILE *file;
+
+		(void)snprintf(path, sizeof path, "/proc/self/task/%s/comm", entry->d_name);
+		if (entry->d_name[0] == '.' || (file = fopen(path, "r")) == NULL)
+			continue;
+		has |= fgets(text, sizeof text, file) != NULL && strcmp(strtok(text, "\n"), name) == 0;
+		(void)fclose(file);
+	}
 	(void)closedir(tasks);
-	return count;
+	return has;
 }
 
-/* The thread has begun when the call returns, and is detached: it has ended when it is gone. */
+/* The thread has its name when the call returns, and is detached: it has ended when no thread has that name. */
 static void recover_on_a_thread(void)
 {
 	const struct timespec pause = { 0, 1000000 };
-	unsigned before = count_threads();
 
 	ct_recovery_start(run_dir);
-	while (count_threads() > before)
+	while (has_thread("ctrace-recovery"))
 		(void)nanosleep(&pause, NULL);
 }
 
@@ -93,6 +103,59 @@ static void it_needs_nothing_of_the_agent(void **state)
 	assert_int_equal(run_traced(recover_beside_a_held_agent), 0);
 	assert_int_equal(count_run_folders(), 0);
 	assert_lines(0, 51);
+}
+
+/* ---- fork, which copies no method of a recovery in the middle ---- */
+
+static struct {
+	uint32_t tid; /* of the thread below */
+	uint32_t has_begun;
+} method;
+
+static void *run_method(void *argument)
+{
+	(void)argument;
+	__atomic_store_n(&method.tid, ct_os_thread_id(), __ATOMIC_RELEASE);
+	ct_agent_begin_method(NULL);
+	__atomic_store_n(&method.has_begun, 1, __ATOMIC_SEQ_CST);
+	ct_agent_end_method(NULL);
+	return NULL;
+}
+
+/* Does that thread wait in futex()? */
+static bool sleeps(uint32_t tid)
+{
+	char path[64];
+	long number = -1;
+	FILE *file;
+
+	(void)snprintf(path, sizeof path, "/proc/self/task/%u/syscall", tid);
+	file = fopen(path, "r");
+	CHILD_CHECK(file != NULL);
+	CHILD_CHECK(fscanf(file, "%ld", &number) >= 0); /* "running" is no number */
+	(void)fclose(file);
+	return number == SYS_futex;
+}
+
+static void begin_a_method_in_a_fork(void)
+{
+	pthread_t thread;
+
+	CHILD_CHECK(emit(0) == CTRACE_OK);
+	CHILD_CHECK(ct_agent_pause());
+	CHILD_CHECK(pthread_create(&thread, NULL, run_method, NULL) == 0);
+	while (__atomic_load_n(&method.tid, __ATOMIC_ACQUIRE) == 0 || !sleeps(method.tid))
+		CHILD_CHECK(__atomic_load_n(&method.has_begun, __ATOMIC_SEQ_CST) == 0);
+	CHILD_CHECK(__atomic_load_n(&ct_agent.running, __ATOMIC_SEQ_CST) == 0);
+	ct_agent_resume();
+	CHILD_CHECK(pthread_join(thread, NULL) == 0);
+	CHILD_CHECK(method.has_begun == 1);
+}
+
+static void a_method_does_not_begin_in_a_fork(void **state)
+{
+	(void)state;
+	assert_int_equal(run_traced(begin_a_method_in_a_fork), 0);
 }
 
 /* Writes the emitter's name of the destination that is in use; gives what it was. */
@@ -222,6 +285,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		TEST(an_orphan_is_delivered_and_removed),
 		TEST(it_needs_nothing_of_the_agent),
+		TEST(a_method_does_not_begin_in_a_fork),
 		TEST(one_whose_emitter_is_unknown_is_left),
 		TEST(one_that_failed_is_not_tried_before_its_time),
 		TEST(a_clock_that_was_set_back_keeps_nobody_waiting),
