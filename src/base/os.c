@@ -227,6 +227,16 @@ enum ctrace_status ct_os_map(int fd, size_t size, bool shared, void **out_addres
 	return CTRACE_OK;
 }
 
+bool ct_os_has_room(size_t size)
+{
+	void *address = ct_os_must_fail(CT_OS_MAP) ? MAP_FAILED : mmap(NULL, size, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+
+	if (address == MAP_FAILED)
+		return false;
+	(void)munmap(address, size);
+	return true;
+}
+
 enum ctrace_status ct_os_rename(int folder_fd, const char *from, const char *to)
 {
 	if (ct_os_must_fail(CT_OS_RENAME) || renameat(folder_fd, from, folder_fd, to) != 0)

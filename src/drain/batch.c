@@ -11,36 +11,11 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum ctrace_status ct_batch_init(struct ct_batch *batch, struct ct_session *session)
-{
-	memset(batch, 0, sizeof *batch);
-	batch->session = session;
-	batch->events = calloc(BATCH_EVENTS, sizeof *batch->events);
-	batch->items = calloc(BATCH_ITEMS, sizeof *batch->items);
-	batch->copies = malloc(BATCH_COPY);
-	batch->first_sizes = calloc(BATCH_EVENTS, sizeof *batch->first_sizes);
-	if (batch->first_sizes == NULL || batch->events == NULL || batch->items == NULL || batch->copies == NULL) {
-		ct_batch_fini(batch);
-		return CTRACE_NOT_ENOUGH_MEMORY;
-	}
-	return CTRACE_OK;
-}
-
-void ct_batch_fini(struct ct_batch *batch)
-{
-	free(batch->events);
-	free(batch->items);
-	free(batch->copies);
-	free(batch->first_sizes);
-	free(batch->iterators);
-	free(batch->heap);
-	free(batch->streams);
-	memset(batch, 0, sizeof *batch);
-}
+#define FEW_RINGS 16u
 
 static enum ctrace_status make_room(struct ct_batch *batch, uint32_t ring_count)
 {
-	uint32_t capacity = batch->iterator_capacity ? batch->iterator_capacity : 16;
+	uint32_t capacity = batch->iterator_capacity ? batch->iterator_capacity : FEW_RINGS;
 	struct ct_iterator *iterators;
 	struct ct_iterator **heap;
 	struct ctrace_stream *streams;
@@ -62,6 +37,35 @@ static enum ctrace_status make_room(struct ct_batch *batch, uint32_t ring_count)
 		return CTRACE_NOT_ENOUGH_MEMORY;
 	batch->iterator_capacity = capacity;
 	return CTRACE_OK;
+}
+
+/* With room for a few rings from the beginning: by the time that there are any, memory may be short. */
+enum ctrace_status ct_batch_init(struct ct_batch *batch, struct ct_session *session)
+{
+	memset(batch, 0, sizeof *batch);
+	batch->session = session;
+	batch->events = calloc(BATCH_EVENTS, sizeof *batch->events);
+	batch->items = calloc(BATCH_ITEMS, sizeof *batch->items);
+	batch->copies = malloc(BATCH_COPY);
+	batch->first_sizes = calloc(BATCH_EVENTS, sizeof *batch->first_sizes);
+	if (batch->first_sizes == NULL || batch->events == NULL || batch->items == NULL || batch->copies == NULL ||
+	    make_room(batch, FEW_RINGS) != CTRACE_OK) {
+		ct_batch_fini(batch);
+		return CTRACE_NOT_ENOUGH_MEMORY;
+	}
+	return CTRACE_OK;
+}
+
+void ct_batch_fini(struct ct_batch *batch)
+{
+	free(batch->events);
+	free(batch->items);
+	free(batch->copies);
+	free(batch->first_sizes);
+	free(batch->iterators);
+	free(batch->heap);
+	free(batch->streams);
+	memset(batch, 0, sizeof *batch);
 }
 
 enum ctrace_status ct_batch_start(struct ct_batch *batch, uint32_t dest, uint32_t ring_count, const struct ct_sync *sync)

@@ -149,6 +149,9 @@ static inline struct ct_cursor_place ct_tail_place(const struct ct_ring *ring)
  * between the two comes again. */
 struct ct_cursor_place ct_drain_place(const struct ct_drain *drain, const struct ct_ring *ring, uint32_t dest);
 
+/* The bytes before the earliest place of all destinations may be written again. */
+void ct_drain_free_rings(struct ct_drain *drain);
+
 /* ---- pass_over.c: what a destination that makes no progress costs */
 /* The mask of destinations that fail, or whose method does not return. */
 uint32_t ct_drain_stuck(const struct ct_drain *drain);

@@ -134,7 +134,7 @@ static struct ct_cursor_place slowest_place(const struct ct_drain *drain, const 
 	return slowest;
 }
 
-static void free_rings(struct ct_drain *drain)
+void ct_drain_free_rings(struct ct_drain *drain)
 {
 	for (uint32_t i = 0; i < drain->ring_count; i++) {
 		struct ct_ring *ring = ct_drain_ring(drain, i);
@@ -281,13 +281,15 @@ static void add_rings(struct ct_drain *drain, uint32_t dest, bool flight)
 	}
 }
 
-static bool has_batch(struct ct_drain *drain, struct ct_destination *destination)
+/* Its batch, at the beginning of a walk. */
+static bool start_batch(struct ct_drain *drain, struct ct_destination *destination)
 {
 	if (destination->batch == NULL) {
 		destination->batch = drain->spare != NULL ? drain->spare : make_batch(destination->session);
 		drain->spare = NULL;
 	}
-	if (destination->batch != NULL)
+	if (destination->batch != NULL &&
+	    ct_batch_start(destination->batch, destination->index, drain->ring_count, drain->source.sync) == CTRACE_OK)
 		return true;
 	errno = ENOMEM;
 	ct_destination_failed(destination);
@@ -302,12 +304,10 @@ static void deliver_batches(struct ct_drain *drain, uint32_t dest, bool flush, b
 
 	if (destination->retry_at_ns != 0 && !flush && ct_clock_mono_ns() < destination->retry_at_ns)
 		return;
-	if (!has_batch(drain, destination))
+	if (!start_batch(drain, destination))
 		return;
 	batch = destination->batch;
 	batch->seen = 0;
-	if (ct_batch_start(batch, dest, drain->ring_count, drain->source.sync) != CTRACE_OK)
-		return;
 	add_rings(drain, dest, flight);
 	if (batch->iterator_count == 0 || (!flush && holds_back(destination)))
 		return;
@@ -321,7 +321,7 @@ static void deliver_batches(struct ct_drain *drain, uint32_t dest, bool flush, b
 		}
 		/* A producer may be waiting.  Not while there are records for a destination that has no cursors yet. */
 		if ((batch->seen & ~drain->seen) == 0)
-			free_rings(drain);
+			ct_drain_free_rings(drain);
 	} while (batch->event_count > 0);
 }
 
@@ -469,7 +469,7 @@ void ct_drain_pass(struct ct_drain *drain, bool flush, struct ct_drain_result *o
 	}
 	note_stuck(drain);
 	ct_drain_pass_over_stuck(drain, NULL);
-	free_rings(drain);
+	ct_drain_free_rings(drain);
 	ct_custody_give_back(drain);
 	ct_custody_end_adopted(drain);
 	result.delivered = drain->delivered - before;
@@ -556,22 +556,30 @@ enum ctrace_status ct_drain_sync(struct ct_drain *drain)
 	return status;
 }
 
+/* Has it lost more than its output tells of? */
+static bool owes_losses(struct ct_drain *drain, struct ct_destination *destination, uint64_t told, uint64_t out_totals[CTRACE_LOSS_COUNT])
+{
+	const struct ct_dest *state = ct_drain_dest(drain, destination->index);
+	uint64_t sum = 0, own = state->active;
+
+	if (state->emitter[0] == '\0')
+		return false;
+	ct_custody_sum_losses(drain, destination, NULL, out_totals);
+	for (uint32_t reason = 0; reason < CTRACE_LOSS_COUNT; reason++) {
+		sum += out_totals[reason];
+		own += state->lost[reason];
+	}
+	return own != 0 && sum > told;
+}
+
 void ct_drain_announce(struct ct_drain *drain)
 {
 	for (uint32_t dest = 0; dest < CT_DEST_LIMIT; dest++) {
 		struct ct_destination *destination = &drain->destinations[dest];
-		const struct ct_dest *state = ct_drain_dest(drain, dest);
 		uint64_t totals[CTRACE_LOSS_COUNT];
-		uint64_t sum = 0, own = state->active;
 
-		if (state->emitter[0] == '\0')
-			continue;
-		ct_custody_sum_losses(drain, destination, NULL, totals);
-		for (uint32_t reason = 0; reason < CTRACE_LOSS_COUNT; reason++) {
-			sum += totals[reason];
-			own += state->lost[reason];
-		}
-		if (own == 0 || sum <= ct_dest_current(ct_drain_dest(drain, dest))->announced || !ct_destination_open(destination, true))
+		if (!owes_losses(drain, destination, ct_dest_current(ct_drain_dest(drain, dest))->announced, totals) ||
+		    !ct_destination_open(destination, true))
 			continue;
 		if (ct_destination_writes(destination))
 			ct_destination_announce(destination, totals);
@@ -591,6 +599,23 @@ void ct_drain_close(struct ct_drain *drain)
 		ct_custody_tell_losses(drain, destination, NULL);
 		ct_destination_close(destination);
 	}
+}
+
+bool ct_drain_owes_losses(struct ct_drain *drain)
+{
+	for (uint32_t dest = 0; dest < CT_DEST_LIMIT; dest++) {
+		struct ct_destination *destination = &drain->destinations[dest];
+		const struct ctrace_emitter *emitter = destination->emitter;
+		/* What a failing one was told of last is not in its output. */
+		uint64_t told = destination->retry_at_ns != 0 ? ct_dest_current(ct_drain_dest(drain, dest))->announced : destination->announced;
+		uint64_t totals[CTRACE_LOSS_COUNT];
+
+		/* A recoverer can tell of them where the emitter can, and where there is an output without the process. */
+		if (emitter != NULL && emitter->lost != NULL && (emitter->flags & (CTRACE_EMITTER_SILENT | CTRACE_EMITTER_LIVE_ONLY)) == 0 &&
+		    owes_losses(drain, destination, told, totals))
+			return true;
+	}
+	return false;
 }
 
 enum ctrace_status ct_drain_rotate(struct ct_drain *drain, uint32_t mask, uint32_t *out_done)

@@ -75,6 +75,10 @@ enum ctrace_status ct_drain_rotate(struct ct_drain *drain, uint32_t mask, uint32
 enum ctrace_status ct_drain_sync(struct ct_drain *drain) CT_MUST_USE;
 /* Announces losses to destinations that have no event to go with them.  For a recoverer, after its pass. */
 void ct_drain_announce(struct ct_drain *drain);
+/* The process ends: what no recoverer can find, because its ring has no file, is counted as lost for each destination that does not have it. */
+void ct_drain_give_up(struct ct_drain *drain);
+/* Have destinations lost more than their outputs tell of?  A recoverer can still tell, if the folder stays. */
+bool ct_drain_owes_losses(struct ct_drain *drain);
 /* Ends all output properly; what cannot be delivered stays in the rings. */
 void ct_drain_close(struct ct_drain *drain);
 

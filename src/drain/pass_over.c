@@ -1,7 +1,7 @@
 /*
  * pass_over.c - what a destination that makes no progress costs: its own events, and nobody else's.
  *
- * Runs under the drain's lock at the end of a pass.  The events of a destination that fails, or whose method does not return, wait in
+ * Runs under the drain's lock at the end of a pass, and at the end of the process.  The events of a destination that fails, or whose method does not return, wait in
  * the rings while there is room.  When a ring runs full and holds events for a destination that works, the one that does not is moved
  * behind what the other has had already, and the events in between are counted as lost for it.
  *
@@ -82,9 +82,16 @@ static uint64_t pass_over(struct ct_drain *drain, struct ct_ring *ring, uint32_t
 		struct ct_record record;
 		uint32_t dests;
 
-		if (ct_ring_peek(ring, &place, target, NULL, &record) != CTRACE_OK ||
-		    (!record.is_padding && record.head.component >= components))
+		switch (ct_ring_peek(ring, &place, target, drain->scan.copies, &record)) {
+		case CTRACE_OK:
+			break;
+		case CTRACE_NOT_FOUND:
+			continue; /* overwritten: the place is behind it, and has counted it */
+		default:
 			return 0; /* damaged: the next delivery counts that, when there is one */
+		}
+		if (!record.is_padding && record.head.component >= components)
+			return 0;
 		place.position += record.size;
 		if (record.is_padding)
 			continue;
@@ -161,4 +168,37 @@ void ct_drain_pass_over_stuck(struct ct_drain *drain, const struct ct_ring *all_
 	for (uint32_t dest = 0; dest < CT_DEST_LIMIT; dest++)
 		if ((stuck & 1u << dest) != 0)
 			pass_over_in(drain, dest, all_of, stuck);
+}
+
+/* ---- the end of the process ---- */
+
+/* Of the destinations, those that do not have all of the ring. */
+static uint32_t find_behind(const struct ct_drain *drain, const struct ct_ring *ring)
+{
+	uint32_t mask = 0;
+
+	for (uint32_t dest = 0; dest < CT_DEST_LIMIT; dest++)
+		if ((drain->seen & 1u << dest) != 0 && ct_drain_place(drain, ring, dest).position < ct_ring_head_position(ring))
+			mask |= 1u << dest;
+	return mask;
+}
+
+void ct_drain_give_up(struct ct_drain *drain)
+{
+	uint64_t lost[CT_DEST_LIMIT] = { 0 };
+	uint32_t moved = 0;
+
+	for (uint32_t i = 0; i < drain->ring_count; i++) {
+		struct ct_ring *ring = ct_drain_ring(drain, i);
+		uint32_t behind = ring != NULL && ring->place == CT_RING_PRIVATE && !ring->is_flight ? find_behind(drain, ring) : 0;
+
+		moved |= behind;
+		for (uint32_t dest = 0; dest < CT_DEST_LIMIT; dest++)
+			if ((behind & 1u << dest) != 0)
+				lost[dest] += pass_over(drain, ring, dest, ct_ring_head_position(ring), behind);
+	}
+	for (uint32_t dest = 0; dest < CT_DEST_LIMIT; dest++)
+		if ((moved & 1u << dest) != 0)
+			(void)!ct_destination_pass_over(&drain->destinations[dest], lost[dest]);
+	ct_drain_free_rings(drain);
 }

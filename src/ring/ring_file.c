@@ -18,6 +18,7 @@
 #include <unistd.h>
 
 #define LOAD_TRIES 5
+#define OUTPUT_ROOM ((size_t)2 << 20) /* address space that a new ring leaves to the rest of the process */
 #define WINDOW ((size_t)2 * CT_RECORD_MAX) /* of a ring that is read piece by piece */
 
 static void ring_name(char out[32], uint32_t index)
@@ -33,6 +34,18 @@ static bool lacks_room(enum ctrace_status status)
 	return status != CTRACE_OK && (errno == EFBIG || errno == ENOSPC || errno == EDQUOT || errno == ENOMEM);
 }
 
+/* A ring that took the last of the memory would hold events that no output can take: an output's buffers and a thread's stack come after it. */
+static enum ctrace_status map_ring(int fd, size_t size, void **out_address)
+{
+	enum ctrace_status status = ct_os_map(fd, size, fd >= 0, out_address);
+
+	if (status != CTRACE_OK || ct_os_has_room(OUTPUT_ROOM))
+		return status;
+	(void)munmap(*out_address, size);
+	errno = ENOMEM;
+	return CTRACE_NOT_ENOUGH_MEMORY;
+}
+
 static enum ctrace_status size_and_map(int fd, size_t size, void **out_address)
 {
 	enum ctrace_status status = CTRACE_OK;
@@ -43,7 +56,7 @@ static enum ctrace_status size_and_map(int fd, size_t size, void **out_address)
 		status = ct_os_truncate(fd, 0);
 	if (status == CTRACE_OK)
 		status = ct_os_allocate(fd, 0, size);
-	return status == CTRACE_OK ? ct_os_map(fd, size, true, out_address) : status;
+	return status == CTRACE_OK ? map_ring(fd, size, out_address) : status;
 }
 
 /* The file, of the largest capacity up to *capacity that there is room for. */
@@ -79,11 +92,11 @@ static enum ctrace_status make_file(int folder_fd, const char *name, size_t *cap
 
 static enum ctrace_status make_private(size_t *capacity, void **out_address)
 {
-	enum ctrace_status status = ct_os_map(-1, CT_RING_HEAD_SIZE + *capacity, false, out_address);
+	enum ctrace_status status = map_ring(-1, CT_RING_HEAD_SIZE + *capacity, out_address);
 
 	while (lacks_room(status) && *capacity > CT_RING_MIN) {
 		*capacity >>= 1;
-		status = ct_os_map(-1, CT_RING_HEAD_SIZE + *capacity, false, out_address);
+		status = map_ring(-1, CT_RING_HEAD_SIZE + *capacity, out_address);
 	}
 	return status;
 }

@@ -352,6 +352,13 @@ static void keep_house(struct ct_process *process)
 	ct_session_touch(&process->session);
 }
 
+/* Under the lock. */
+static void close_outputs(void)
+{
+	ct_drain_give_up(ct_agent.drain);
+	ct_drain_close(ct_agent.drain);
+}
+
 /* Starts the recovery of others when the process has lived for a while: once, whichever thread is the agent then. */
 static void recover_once(void)
 {
@@ -392,7 +399,7 @@ static void finish(uint32_t turn)
 	}
 	ct_agent_lock();
 	if (is_my_turn(turn))
-		ct_drain_close(ct_agent.drain);
+		close_outputs();
 	if (is_my_turn(turn)) {
 		__atomic_store_n(&ct_agent.has_agent, false, __ATOMIC_RELEASE);
 		__atomic_store_n(&ct_agent.finished, 1, __ATOMIC_RELEASE);
@@ -559,7 +566,7 @@ bool ct_agent_stop(void)
 		ct_agent_lock();
 		ct_agent_pass(true);
 		if (ct_agent.drain != NULL)
-			ct_drain_close(ct_agent.drain);
+			close_outputs();
 		ct_agent_unlock();
 		return true;
 	}

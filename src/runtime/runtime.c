@@ -310,7 +310,7 @@ __attribute__((destructor)) static void end_process(void)
 	if (!ct_agent_stop() || goes_on)
 		return;
 	ct_agent_lock();
-	if (all_delivered(process->pool))
+	if (all_delivered(process->pool) && !ct_drain_owes_losses(ct_agent_drain()))
 		remove_own_folder(&process->session);
 	ct_agent_unlock();
 }

@@ -261,6 +261,53 @@ static void a_component_that_was_turned_away_gets_room(void **state)
 	stop();
 }
 
+/* ---- the end of the process ---- */
+
+static void give_up(enum ct_ring_place place)
+{
+	for (uint32_t i = 0; i < ring_count; i++)
+		rings[i]->place = place;
+	ct_drain_give_up(drain);
+}
+
+/* What both have is delivered; of the rest, each loses its own. */
+static void what_has_no_file_is_counted_at_the_end(void **state)
+{
+	(void)state;
+	start();
+	assert_true(produce(0, COMPONENT_BOTH));
+	pass(true);
+	output_a.fail_writes = FOR_EVER;
+	for (uint32_t i = 0; i < 10; i++)
+		assert_true(produce(0, i < 4 ? COMPONENT_BOTH : COMPONENT_A));
+	pass(true);
+	assert_int_equal(lost_of(&output_a), 0);
+	assert_false(ct_drain_owes_losses(drain));
+	give_up(CT_RING_PRIVATE);
+	assert_true(ct_ring_is_empty(rings[0]));
+	assert_int_equal(lost_of(&output_a), 10);
+	assert_int_equal(lost_of(&output_b), 0);
+	assert_exactly(&output_b, 5);
+	assert_int_equal(rings[0]->head->unwritten, 6); /* that no destination has */
+	assert_true(ct_drain_owes_losses(drain));
+	give_up(CT_RING_PRIVATE);
+	assert_int_equal(lost_of(&output_a), 10); /* once */
+	stop();
+}
+
+static void what_has_a_file_waits_there(void **state)
+{
+	(void)state;
+	start();
+	output_a.fail_writes = FOR_EVER;
+	assert_true(produce(0, COMPONENT_A));
+	pass(true);
+	give_up(CT_RING_IN_FOLDER);
+	assert_int_equal(lost_of(&output_a), 0);
+	assert_false(ct_ring_is_empty(rings[0]));
+	stop();
+}
+
 #define TEST(name) cmocka_unit_test_setup_teardown(name, fixture_setup, fixture_teardown)
 
 int main(void)
@@ -273,6 +320,8 @@ int main(void)
 		TEST(one_whose_method_runs_is_passed_over_and_cut_back),
 		TEST(one_that_is_passed_over_while_it_opens_writes_nothing_of_that),
 		TEST(a_component_that_was_turned_away_gets_room),
+		TEST(what_has_no_file_is_counted_at_the_end),
+		TEST(what_has_a_file_waits_there),
 	};
 
 	return cmocka_run_group_tests(tests, make_emitters, drop_emitters);

@@ -114,6 +114,18 @@ static void where_there_is_no_room_it_is_half_as_large_and_so_on(void **state)
 	}
 }
 
+/* The second mapping of each try is what the outputs may need later. */
+static void it_leaves_room_for_the_outputs(void **state)
+{
+	(void)state;
+	ct_os_fail(CT_OS_MAP, 1, 1, ENOMEM);
+	check_place((size_t)WIDE / 2, CT_RING_IN_FOLDER);
+	ct_os_fail(CT_OS_MAP, 1, 0, 0);
+	assert_true(ct_os_has_room(1 << 20));
+	assert_false(ct_os_has_room(SIZE_MAX / 2));
+	assert_int_equal(errno, ENOMEM);
+}
+
 static void where_no_file_can_be_had_it_is_private_memory(void **state)
 {
 	static const struct {
@@ -475,6 +487,7 @@ int main(void)
 		cmocka_unit_test_setup_teardown(a_ring_is_a_file_of_real_blocks_for_us_alone, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(making_one_leaves_no_descriptor_open, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(where_there_is_no_room_it_is_half_as_large_and_so_on, set_up, tear_down),
+		cmocka_unit_test_setup_teardown(it_leaves_room_for_the_outputs, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(where_no_file_can_be_had_it_is_private_memory, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(a_private_one_is_nobody_elses_to_read, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(a_file_size_limit_of_the_program_makes_the_ring_smaller, set_up, tear_down),
