@@ -126,6 +126,11 @@ void ct_cancel_restore(const int *state);
 void ct_guard_lock(pthread_mutex_t *mutex);
 void ct_guard_unlock(pthread_mutex_t *mutex);
 
+/* ---- stack.c: calls body on a stack that is large enough for anything of ours, with signals blocked and cancellation off; on the thread's own
+ * when there is no memory for one.  Keeps errno as body leaves it.  Calls nest.  Not in a section; any thread, also in a signal handler. */
+void ct_on_own_stack(void (*body)(void *argument), void *argument);
+extern __thread const sigset_t *ct_stack_mask __attribute__((tls_model("initial-exec"))); /* in such a call: what the thread had before.  NULL: in none */
+
 /* ---- clock.c: ticks are what records carry: the invariant TSC where the kernel trusts it, else CLOCK_MONOTONIC
  * nanoseconds.  */
 enum ct_clock_source { CT_CLOCK_MONOTONIC = 0, CT_CLOCK_TSC = 1 };

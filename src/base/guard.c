@@ -97,7 +97,9 @@ void ct_guard_leave(void)
 
 void ct_guard_mask(sigset_t *out_mask)
 {
-	if (ct_thread_locked != 0 && !ct_os_thread_is_own())
+	if (ct_stack_mask != NULL)
+		*out_mask = *ct_stack_mask;
+	else if (ct_thread_locked != 0 && !ct_os_thread_is_own())
 		*out_mask = before.mask;
 	else
 		(void)pthread_sigmask(SIG_SETMASK, NULL, out_mask);

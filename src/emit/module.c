@@ -96,6 +96,8 @@ static bool is_complete(const struct ctrace_emitter *emitter, const char *upper_
 struct wanted {
 	char file_name[CTRACE_MAX_EMITTER + 4];
 	const char *emitter; /* upper case; NULL: the module itself */
+	const char *folders; /* where it is looked for; NULL: where modules of ctrace are */
+	bool is_found;
 	void *handle;
 	const struct ctrace_emitter *found;
 };
@@ -164,19 +166,31 @@ static bool print_own_folder(char out_folder[PATH_MAX])
 	return true;
 }
 
-static bool find(const char *name, struct wanted *wanted)
+/* Called on a stack of our own: paths are long, and a thread's stack may be too small for the loader. */
+static void search(void *argument)
 {
+	struct wanted *wanted = argument;
 	char folder[PATH_MAX];
 
-	if (!print_file_name(wanted->file_name, name))
-		return false;
-	if (find_in_list(ct_os_environment("CTRACE_EMITTERS"), wanted))
-		return true;
+	if (wanted->folders != NULL) {
+		wanted->is_found = find_in_list(wanted->folders, wanted);
+		return;
+	}
+	wanted->is_found = find_in_list(ct_os_environment("CTRACE_EMITTERS"), wanted);
 	/* What was built with this library fits it better than what is installed.  But whoever starts a set-uid program chooses the
 	 * path that it has. */
-	if (getauxval(AT_SECURE) == 0 && print_own_folder(folder) && find_in(folder, wanted))
-		return true;
-	return find_in(CT_MODULE_DIR, wanted);
+	if (!wanted->is_found && getauxval(AT_SECURE) == 0 && print_own_folder(folder))
+		wanted->is_found = find_in(folder, wanted);
+	if (!wanted->is_found)
+		wanted->is_found = find_in(CT_MODULE_DIR, wanted);
+}
+
+static bool find(const char *name, struct wanted *wanted)
+{
+	if (!print_file_name(wanted->file_name, name))
+		return false;
+	ct_on_own_stack(search, wanted);
+	return wanted->is_found;
 }
 
 const struct ctrace_emitter *ct_module_find(const char *upper_name, void **out_handle)
@@ -192,12 +206,13 @@ const struct ctrace_emitter *ct_module_find(const char *upper_name, void **out_h
 
 void *ct_module_open_in(const char *folders, const char *file_name)
 {
-	struct wanted wanted = { .emitter = NULL };
+	struct wanted wanted = { .folders = folders };
 
-	if (strlen(file_name) >= sizeof wanted.file_name || strchr(file_name, '/') != NULL)
+	if (folders == NULL || strlen(file_name) >= sizeof wanted.file_name || strchr(file_name, '/') != NULL)
 		return NULL;
 	memcpy(wanted.file_name, file_name, strlen(file_name) + 1);
-	return find_in_list(folders, &wanted) ? wanted.handle : NULL;
+	ct_on_own_stack(search, &wanted);
+	return wanted.is_found ? wanted.handle : NULL;
 }
 
 void *ct_module_open(const char *name)

@@ -196,20 +196,14 @@ static enum ctrace_status attach_forked(struct ct_process *process)
 	return status;
 }
 
-static struct ct_process *attach_slowly(void)
+/* On a stack of our own.  argument: a bool, is the process attached? */
+static void attach_slowly(void *argument)
 {
 	struct ct_process *process = &ct_process;
-	int kept = errno;
 	enum ctrace_status status = CTRACE_FAILURE;
-	uint32_t state = __atomic_load_n(&process->state, __ATOMIC_ACQUIRE);
 
-	/* Inside our own locks, or a signal handler that interrupted such a place: not now. */
-	if (ct_thread_locked != 0 || state == CT_PROCESS_CLOSED || state == CT_PROCESS_FAILED)
-		return NULL;
-	if (state == CT_PROCESS_NEW && !ct_setup_load_modules()) {
-		errno = kept;
-		return NULL;
-	}
+	if (__atomic_load_n(&process->state, __ATOMIC_ACQUIRE) == CT_PROCESS_NEW && !ct_setup_load_modules())
+		return;
 	ct_attach_lock();
 	switch (process->state) {
 	case CT_PROCESS_ATTACHED:
@@ -229,21 +223,28 @@ static struct ct_process *attach_slowly(void)
 	else if (process->state != CT_PROCESS_CLOSED)
 		__atomic_store_n(&process->state, CT_PROCESS_FAILED, __ATOMIC_RELEASE);
 	ct_attach_unlock();
-	errno = kept;
-	return status == CTRACE_OK ? process : NULL;
+	*(bool *)argument = status == CTRACE_OK;
 }
 
 struct ct_process *ct_process_attach(void)
 {
 	uint32_t state = __atomic_load_n(&ct_process.state, __ATOMIC_ACQUIRE);
+	bool is_attached = false;
+	int kept = errno;
 
 	if (__builtin_expect(state == CT_PROCESS_ATTACHED, 1)) {
 		if (__builtin_expect(*ct_process.mark != 0, 1))
 			return &ct_process;
 		/* A child that was made behind the handlers' back. */
 		ct_fork_forget_parent(false);
+		state = __atomic_load_n(&ct_process.state, __ATOMIC_ACQUIRE);
 	}
-	return attach_slowly();
+	/* Inside our own locks, or a signal handler that interrupted such a place: not now. */
+	if (ct_thread_locked != 0 || state == CT_PROCESS_CLOSED || state == CT_PROCESS_FAILED)
+		return NULL;
+	ct_on_own_stack(attach_slowly, &is_attached);
+	errno = kept;
+	return is_attached ? &ct_process : NULL;
 }
 
 /* ---- ending ---- */
@@ -290,13 +291,12 @@ static void remove_own_folder(struct ct_session *session)
  * After the program's atexit handlers and the destructors of what depends on us.  What cannot be delivered, or may still come from
  * another thread, stays in the run directory and is recovered by the next who looks.
  */
-__attribute__((destructor)) static void end_process(void)
+static void end_on_stack(void *unused)
 {
 	struct ct_process *process = &ct_process;
 	bool goes_on;
 
-	if (process->state != CT_PROCESS_ATTACHED || *process->mark == 0 || ct_thread_locked != 0)
-		return;
+	(void)unused;
 	ct_server_stop();
 	/* Threads that still trace go on into their rings; nothing else may. */
 	goes_on = others_trace(process->pool);
@@ -313,6 +313,12 @@ __attribute__((destructor)) static void end_process(void)
 	if (all_delivered(process->pool) && !ct_drain_owes_losses(ct_agent_drain()))
 		remove_own_folder(&process->session);
 	ct_agent_unlock();
+}
+
+__attribute__((destructor)) static void end_process(void)
+{
+	if (ct_process.state == CT_PROCESS_ATTACHED && *ct_process.mark != 0 && ct_thread_locked == 0)
+		ct_on_own_stack(end_on_stack, NULL);
 }
 
 /* ---- what the process has traced ---- */

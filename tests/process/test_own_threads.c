@@ -264,10 +264,88 @@ static void a_thread_may_begin_in_a_handler_that_interrupted_malloc(void **state
 	scenario_end();
 }
 
+/* The least that POSIX lets a thread have here, and less than that for a handler. */
+#define SMALL_STACK ((size_t)16 << 10)
+#define HANDLER_STACK ((size_t)8 << 10)
+
+static void be_small(void *(*body)(void *unused))
+{
+	pthread_attr_t attributes;
+	pthread_t thread;
+
+	(void)alarm(HANG_SECONDS);
+	REQUIRE(pthread_attr_init(&attributes) == 0 && pthread_attr_setstacksize(&attributes, SMALL_STACK) == 0);
+	REQUIRE(pthread_create(&thread, &attributes, body, NULL) == 0 && pthread_join(thread, NULL) == 0);
+}
+
+static void *trace_first(void *unused)
+{
+	CTRACE(&tracer, CTRACE_INFO, 1);
+	return unused;
+}
+
+static void *command_first(void *unused)
+{
+	REQUIRE(ctrace_configure("mftrace.level.own = info") == CTRACE_OK);
+	REQUIRE(ctrace_dest_set("own", "NOSUCH", 0) != CTRACE_OK); /* it is looked for everywhere */
+	return trace_first(unused);
+}
+
+static void *fork_and_trace(void *unused)
+{
+	pid_t pid = fork();
+
+	if (pid == 0) {
+		CTRACE(&tracer, CTRACE_INFO, 1);
+		exit(0); /* what is left is delivered on this stack, too */
+	}
+	REQUIRE(pid > 0 && scenario_wait(pid) == 0);
+	return unused;
+}
+
+static void trace_on_a_small_thread(void)
+{
+	be_small(trace_first);
+}
+
+static void command_on_a_small_thread(void)
+{
+	be_small(command_first);
+}
+
+static void fork_on_a_small_thread(void)
+{
+	be_small(fork_and_trace);
+}
+
+static void trace_in_a_handler_with_a_small_stack(void)
+{
+	static _Alignas(16) char memory[HANDLER_STACK];
+	const stack_t stack = { .ss_sp = memory, .ss_size = sizeof memory };
+	const struct sigaction action = { .sa_handler = trace_in_handler, .sa_flags = SA_ONSTACK };
+
+	REQUIRE(sigaltstack(&stack, NULL) == 0 && sigaction(SIGUSR1, &action, NULL) == 0 && raise(SIGUSR1) == 0);
+}
+
+static void a_thread_with_a_small_stack_may_be_the_first(void **state)
+{
+	static void (*const ways[])(void) = { trace_on_a_small_thread, command_on_a_small_thread, fork_on_a_small_thread,
+					      trace_in_a_handler_with_a_small_stack };
+
+	(void)state;
+	for (size_t i = 0; i < sizeof ways / sizeof ways[0]; i++) {
+		scenario_begin(LINES_CONFIG);
+		scenario_run(ways[i]);
+		assert_int_equal(scenario_lines("out/*", NULL, NULL), 1);
+		scenario_end();
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(a_thread_may_begin_in_a_handler_that_interrupted_malloc),
+		cmocka_unit_test(a_thread_with_a_small_stack_may_be_the_first),
 		cmocka_unit_test(they_inherit_nothing_of_the_thread_that_attaches),
 		cmocka_unit_test(what_a_routine_starts_has_the_programs_signal_mask),
 	};

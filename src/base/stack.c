@@ -1,0 +1,108 @@
+/*
+ * stack.c - calls a function on a stack of ctrace's own.
+ *
+ * The thread that needs something first may have any stack: a few kilobytes for signal handlers, 16 KiB for a small thread.  Reading a
+ * configuration and loading a module need more.  All signals are blocked meanwhile and cancellation is off: nothing jumps out of such a
+ * call.  Called rarely: at most a few times in the life of a process, and by commands.
+ *
+ * Copyright The ctrace authors.  SPDX-License-Identifier: Apache-2.0
+ */
+#include "base/base.h"
+
+#include <errno.h>
+#include <pthread.h>
+#include <signal.h>
+#include <sys/mman.h>
+#include <ucontext.h>
+
+#define STACK_SIZE ((size_t)1 << 20) /* pages that are not touched cost nothing */
+#define STACK_SIZE_MIN ((size_t)128 << 10)
+#define GUARD_SIZE ((size_t)64 << 10) /* behind its end: at least a page, wherever pages are larger */
+
+/* At the upper end of the stack, so that the caller's stack need not hold it. */
+struct call {
+	void (*body)(void *argument);
+	void *argument;
+	int kept_errno;
+	ucontext_t caller, called;
+};
+
+static __thread struct call *current __attribute__((tls_model("initial-exec")));
+__thread const sigset_t *ct_stack_mask __attribute__((tls_model("initial-exec")));
+
+static void run(void)
+{
+	struct call *call = current;
+
+	current = NULL;
+	errno = call->kept_errno;
+	call->body(call->argument);
+	call->kept_errno = errno;
+}
+
+/* The largest that can be had.  NULL: none. */
+static void *make_stack(size_t *out_size)
+{
+	for (size_t size = STACK_SIZE; size >= STACK_SIZE_MIN; size /= 2) {
+		void *address = mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_STACK, -1, 0);
+
+		if (address == MAP_FAILED)
+			continue;
+		if (mprotect(address, GUARD_SIZE, PROT_NONE) == 0) {
+			*out_size = size;
+			return address;
+		}
+		(void)munmap(address, size);
+	}
+	return NULL;
+}
+
+static void call_on(char *stack, size_t size, void (*body)(void *argument), void *argument)
+{
+	size_t offset = (size - sizeof(struct call)) & ~(size_t)63;
+	struct call *call = (void *)(stack + offset);
+
+	call->body = body;
+	call->argument = argument;
+	call->kept_errno = errno;
+	(void)getcontext(&call->called); /* cannot fail: it only writes what it is given */
+	call->called.uc_stack.ss_sp = stack + GUARD_SIZE;
+	call->called.uc_stack.ss_size = offset - GUARD_SIZE;
+	call->called.uc_link = &call->caller;
+	makecontext(&call->called, run, 0);
+	current = call;
+	(void)swapcontext(&call->caller, &call->called);
+	errno = call->kept_errno;
+}
+
+void ct_on_own_stack(void (*body)(void *argument), void *argument)
+{
+	int kept = errno;
+	size_t size = 0;
+	const sigset_t *outer;
+	sigset_t all, mask;
+	int cancel_state;
+	char *stack = NULL;
+
+#ifndef __SANITIZE_THREAD__ /* which takes a thread that changes its stack for one that has lost its way */
+	stack = make_stack(&size);
+#endif
+	errno = kept;
+	if (stack == NULL) {
+		body(argument);
+		return;
+	}
+	cancel_state = ct_cancel_off();
+	(void)sigfillset(&all);
+	(void)pthread_sigmask(SIG_SETMASK, &all, &mask);
+	outer = ct_stack_mask;
+	if (outer == NULL)
+		ct_stack_mask = &mask;
+	call_on(stack, size, body, argument);
+	kept = errno;
+	ct_stack_mask = outer;
+	(void)munmap(stack, size);
+	(void)pthread_sigmask(SIG_SETMASK, &mask, NULL);
+	ct_cancel_restore(&cancel_state);
+	errno = kept;
+}
