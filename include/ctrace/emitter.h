@@ -80,9 +80,10 @@ struct ctrace_emitter_context {
 	uint64_t start_ns;          /* when it attached, since 1970 */
 	bool recovering;            /* the traced process is dead */
 	struct ctrace_place *place;
-	/* Makes the present content of place count, with no event delivered: to be called by write() after it has made a new file or folder
-	 * and set place to it, before the first byte of an event goes there.  A process killed later continues in the new one.  On
-	 * any status but OK the old place counts. */
+	/* Makes the present content of place count, with no event delivered: to be called by
+	 * write() after it has made a new file or folder and set place to it, before the first
+	 * byte of an event goes there.  A process killed later continues in the new one.  On any
+	 * status but OK the old place counts. */
 	enum ctrace_status (*commit)(const struct ctrace_emitter_context *context);
 };
 

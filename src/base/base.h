@@ -105,10 +105,11 @@ struct ct_arena {
 void *ct_arena_take(struct ct_arena *arena, size_t size); /* zeroed, 16-byte aligned; NULL when memory is short */
 void ct_arena_fini(struct ct_arena *arena);
 
-/* ---- guard.c: a section of code in which this thread holds, or is about to take, locks of ctrace's own.  Sections nest.  From the
- * outermost enter to the outermost leave all signals are blocked and cancellation is off; SIGXFSZ and SIGPIPE that our own system
- * calls raise in between are discarded.  Enter and leave keep errno.  Each costs system calls: not for the path of an event whose thread
- * has its ring. */
+/* ---- guard.c: a section of code in which this thread holds, or is about to take, locks of
+ * ctrace's own.  Sections nest.  From the outermost enter to the outermost leave all signals are
+ * blocked and cancellation is off; SIGXFSZ and SIGPIPE that our own system calls raise in
+ * between are discarded.  Enter and leave keep errno.  Each costs system calls: not for the path
+ * of an event whose thread has its ring. */
 /* How many sections this thread is in.  Not 0 in a signal handler only if our own code raised the signal (a fault): such a handler
  * takes no lock, and what would need one is refused and counted. */
 extern __thread uint32_t ct_thread_locked __attribute__((tls_model("initial-exec")));
@@ -239,7 +240,7 @@ enum ct_os_call {
 /* The next calls of this kind, after `skip` that go through, fail with `error` `times` times.  Tests only. */
 void ct_os_fail(enum ct_os_call call, unsigned skip, unsigned times, int error);
 enum ctrace_status ct_os_stat(int fd, struct stat *out_info) CT_MUST_USE;
-enum ctrace_status ct_os_stat_at(int folder_fd, const char *path, struct stat *out_info) CT_MUST_USE; /* of a link: the link's */
+enum ctrace_status ct_os_stat_at(int folder_fd, const char *path, struct stat *out_info) CT_MUST_USE;  /* of a link: the link's */
 enum ctrace_status ct_os_write_at(int fd, const void *data, size_t size, uint64_t offset) CT_MUST_USE; /* whole or error */
 enum ctrace_status ct_os_append(int fd, const void *data, size_t size,
 				size_t *out_written) CT_MUST_USE; /* one write(2), retried on EINTR only */
@@ -247,7 +248,8 @@ enum ctrace_status ct_os_read_at(int fd, void *data, size_t size, uint64_t offse
 				 size_t *out_size) CT_MUST_USE; /* short only at the end of the file */
 enum ctrace_status ct_os_truncate(int fd, uint64_t size) CT_MUST_USE;
 enum ctrace_status ct_os_allocate(int fd, uint64_t offset, uint64_t size) CT_MUST_USE; /* real blocks, so that no store can SIGBUS */
-/* Before a new file gets its first block: what is stored later goes into the same blocks, also on a file system that copies on write. */
+/* Before a new file gets its first block: what is stored later goes into the same blocks, also
+ * on a file system that copies on write. */
 void ct_os_store_in_place(int fd);
 /* The largest file that this process may make (RLIMIT_FSIZE); UINT64_MAX when nothing limits it. */
 uint64_t ct_os_file_limit(void);
@@ -285,8 +287,9 @@ enum ct_os_trust {
 enum ctrace_status ct_os_read_trusted(const char *folder, const char *name, enum ct_os_trust trust, size_t limit,
 				      struct ct_buf *out) CT_MUST_USE;
 void ct_os_close(int *fd); /* keeps errno; sets -1 */
-/* Which file a descriptor was opened for.  The program may close a descriptor of ours, as daemons close all there are, and open a file of
- * its own with that number: look before each write and close. */
+/* Which file a descriptor was opened for.  The program may close a descriptor of ours, as
+ * daemons close all there are, and open a file of its own with that number: look before each
+ * write and close. */
 struct ct_file_id {
 	dev_t device;
 	ino_t inode;

@@ -1,9 +1,9 @@
 /*
  * memory.c - notes that an allocation of this process has failed.
  *
- * The ctrace tool notes every failed allocation (tools/allocate.c).  Whatever is about to give a
- * file its name, or to end with success, looks here first.  Nobody looks in a traced process: the
- * library counts what it loses.  Any thread may call.
+ * The ctrace tool notes every failed allocation (tools/allocate.c).  Before a verb gives a file its
+ * name or ends with success, it looks here.  In a traced process nobody looks: the library counts
+ * what it loses.  Any thread may call.
  *
  * Copyright The ctrace authors.  SPDX-License-Identifier: Apache-2.0
  */

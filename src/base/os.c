@@ -183,7 +183,7 @@ enum ctrace_status ct_os_allocate(int fd, uint64_t offset, uint64_t size)
 	return CTRACE_OK;
 }
 
-/* Only where it has a meaning: of other file systems some warn, or know another flag by this number. */
+/* Only on btrfs: other file systems warn, or use the flag's number for something else. */
 void ct_os_store_in_place(int fd)
 {
 	struct statfs info;
@@ -229,7 +229,8 @@ enum ctrace_status ct_os_map(int fd, size_t size, bool shared, void **out_addres
 
 bool ct_os_has_room(size_t size)
 {
-	void *address = ct_os_must_fail(CT_OS_MAP) ? MAP_FAILED : mmap(NULL, size, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+	void *address = ct_os_must_fail(CT_OS_MAP) ? MAP_FAILED
+						   : mmap(NULL, size, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
 
 	if (address == MAP_FAILED)
 		return false;

@@ -15,8 +15,8 @@
 #include <unistd.h>
 
 #define HIGH_LIMIT 1024u /* numbers of descriptors above this one are not used: the kernel's table grows with the highest */
-#define OPEN_TRIES 5u    /* a file that is renamed while it is opened is another one at the next try */
-#define KEPT_TRIES 5u /* another one who opens it may put the mode back in between */
+#define OPEN_TRIES 5u    /* for a file that is renamed while it is opened */
+#define KEPT_TRIES 5u    /* another process that opens it may put the mode back in between */
 
 static enum ctrace_status refuse(int fd, int error)
 {
@@ -63,9 +63,10 @@ int ct_os_high(int fd)
 }
 
 /*
- * Opens, and moves the descriptor up.  The descriptor has a low number for a moment, and the program may close it and open a file of
- * its own there.  So the file behind the high number is compared with what the path names before anything is done to it, and the
- * low number is closed only after that: on a mismatch it may be the program's.
+ * Opens, and moves the descriptor to a high number.  For a moment the descriptor has a low number,
+ * and the program may close it and open a file of its own there.  So the file behind the high
+ * number is compared with what the path names before anything is done to it.  The low number is
+ * closed after that.  On a mismatch it stays open: it may be the program's.
  */
 static enum ctrace_status open_named(int folder_fd, const char *path, int flags, int *out_fd, struct stat *out_info)
 {

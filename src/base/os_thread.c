@@ -1,8 +1,8 @@
 /*
  * os_thread.c - threads of ctrace's own, and sleeping on a word.
  *
- * Any thread of the program starts one.  Our threads block all signals and do not inherit the class or the processors of the thread that
- * happens to start them.
+ * Any thread of the program may start one.  Our threads block all signals, and have the class and
+ * processors that the program began with.
  *
  * Copyright The ctrace authors.  SPDX-License-Identifier: Apache-2.0
  */
@@ -124,9 +124,9 @@ static void *run_thread(void *argument)
 }
 
 /*
- * Neither the class nor the processors of the thread that happens to attach: a pinned producer
- * would have its consumer on its own processor, and one of a real-time class a consumer that
- * starves the rest of the machine.
+ * Our thread does not inherit the class and processors of the thread that starts it.  The consumer
+ * of a pinned producer would run on the producer's processor, and the consumer of a real-time
+ * producer would starve the rest of the machine.
  */
 static void set_ordinary(pthread_attr_t *attributes)
 {
@@ -172,8 +172,8 @@ enum ctrace_status ct_os_thread_start(void *(*body)(void *), void *argument, con
 	(void)sigfillset(&all);
 	(void)pthread_sigmask(SIG_SETMASK, &all, &before);
 	error = create_thread(&thread, true, start);
-	/* From SCHED_IDLE nobody may leave without the right to; and the processors may have been
-	 * taken from us since. */
+	/* A thread of SCHED_IDLE may lack the right to leave that class, and the processors may have
+	 * been taken from us since. */
 	if (error == EPERM || error == EINVAL)
 		error = create_thread(&thread, false, start);
 	(void)pthread_sigmask(SIG_SETMASK, &before, NULL);

@@ -201,7 +201,7 @@ struct change {
 	int64_t ticks;     /* forward */
 	int64_t step_ns;   /* the wall clock was set by so much; 0: it was not */
 	bool is_jump;      /* the ticks did not go on as they did */
-	bool is_too_soon;  /* nothing can be said */
+	bool is_too_soon;  /* the readings are too close to compare */
 };
 
 static struct change change_find(const struct ct_sync *sync, const struct ct_clock_reading *now)
@@ -261,7 +261,7 @@ static void epoch_begin(struct ct_sync *sync, const struct ct_clock_reading *now
 	sync->latest = first;
 }
 
-/* When the wall clock was set is not known: at once after the last reading. */
+/* The time of the step is not known: it counts as right after the last reading. */
 static void epoch_begin_by_step(struct ct_sync *sync, const struct ct_clock_reading *now, const struct change *change)
 {
 	struct ct_sync_point last = sync->latest;
@@ -271,7 +271,7 @@ static void epoch_begin_by_step(struct ct_sync *sync, const struct ct_clock_read
 	epoch_continue(sync, now);
 }
 
-/* Nothing joins the two readings: records belong to the one that they can have come from. */
+/* Nothing joins the two readings: each record belongs to the reading that it can have come from. */
 static void epoch_begin_by_jump(struct ct_sync *sync, const struct ct_clock_reading *now, const struct change *change)
 {
 	uint64_t between = slope_run(sync->slope, change->passed_ns > 0 ? (uint64_t)change->passed_ns : 0);
@@ -294,7 +294,7 @@ static void epoch_begin_by_jump(struct ct_sync *sync, const struct ct_clock_read
 	epoch_begin(sync, now, change, first, from, to);
 }
 
-/* What a program scribbled over, or a hostile one prepared, is begun anew. */
+/* False when a program has written over it: then it is begun anew. */
 static bool is_whole(const struct ct_sync *sync)
 {
 	uint64_t points = 0;
@@ -384,7 +384,7 @@ void ct_sync_copy(const struct ct_sync *sync, struct ct_sync *out)
 	for (int tries = 0; tries < 1000; tries++) {
 		uint32_t before = __atomic_load_n(&sync->sequence, __ATOMIC_ACQUIRE);
 
-		/* Only what is used: a pass begins with this. */
+		/* Only the points that are used: each pass begins with a copy. */
 		memcpy(out, sync, offsetof(struct ct_sync, epochs));
 		out->epoch_count = least(out->epoch_count, CT_SYNC_EPOCHS);
 		out->point_count = least(out->point_count, CT_SYNC_POINTS);
@@ -394,7 +394,7 @@ void ct_sync_copy(const struct ct_sync *sync, struct ct_sync *out)
 		if ((before & 1) == 0 && __atomic_load_n(&sync->sequence, __ATOMIC_RELAXED) == before)
 			return;
 	}
-	/* The writer died between the two stores: what stands there is one point too old or too new, which does no harm. */
+	/* The writer died between the two stores.  The copy may have one point too few or too many, which does no harm. */
 }
 
 /* The points of one epoch. */
@@ -579,7 +579,7 @@ uint64_t ct_sync_ticks(const struct ct_sync *sync, uint64_t wall_ns)
 	}
 	if (epochs == 0)
 		return 0;
-	/* A time that no clock has shown: before the oldest epoch, after the newest, or left out by a step. */
+	/* A time that the clock has never shown: before the oldest epoch, after the newest, or skipped by a step. */
 	for (uint32_t i = 0; i < epochs; i++) {
 		run = run_of(sync, i);
 		if (run.count == 0)

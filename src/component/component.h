@@ -196,7 +196,7 @@ struct ct_claim {
 	bool is_operators;        /* on a thread of ctrace's own */
 	bool is_firm;             /* of two that wait for each other, the other one is refused */
 	bool is_overdue;          /* somebody has waited for the whole limit: nobody waits for it any more */
-	const char *command;      /* "TRACE CT"; static.  NULL: of no account */
+	const char *command;      /* "TRACE CT", for messages; static.  NULL: not named */
 	uint64_t since_ns;        /* CLOCK_MONOTONIC: since when it has its first trace */
 	struct ct_trace **traces; /* heads before their sublevels */
 	uint32_t count;
@@ -204,8 +204,8 @@ struct ct_claim {
 };
 enum ct_claimed {
 	CT_CLAIMED,
-	CT_CLAIM_REFUSED,   /* who has it waits for this thread */
-	CT_CLAIM_TIMED_OUT, /* who has it does not end */
+	CT_CLAIM_REFUSED,   /* the command that has it waits for this thread */
+	CT_CLAIM_TIMED_OUT, /* the command that has it does not end */
 	CT_CLAIM_NO_MEMORY
 };
 /* How long a command waits for another one.  Tests set it before there are threads. */

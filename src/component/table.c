@@ -33,9 +33,9 @@ static struct {
 } table = { .lock = PTHREAD_MUTEX_INITIALIZER };
 
 /*
- * A routine that needs a mutex of the program, which the waiting thread holds, never returns while
- * that thread waits; and no claim shows that circle.  Five seconds is longer than a routine of good
- * manners takes, and what a person bears.
+ * A routine may need a mutex of the program that the waiting thread holds.  Then the routine never
+ * returns while that thread waits, and no claim shows that circle.  Five seconds is longer than a
+ * routine should take, and not too long for a person who waits.
  */
 uint64_t ct_claim_limit_ns = UINT64_C(5000000000);
 
@@ -205,9 +205,9 @@ static void note_blocker(const struct ct_trace *trace)
 }
 
 /*
- * Sleeps under no lock, with the signals that the thread had.  Who has waited for the whole limit
- * marks the claim, so that all others who want it are refused at once: one hanging routine costs
- * the program's threads the limit once, not once for each of them.
+ * Sleeps under no lock, with the thread's own signal mask.  A thread that has waited for the whole
+ * limit marks the claim, and all others that want it are refused at once: a routine that hangs
+ * costs the program the limit once, not once for each of its threads.
  */
 static enum ct_claimed wait_for(struct ct_trace *trace, bool gives_way)
 {
@@ -220,7 +220,7 @@ static enum ct_claimed wait_for(struct ct_trace *trace, bool gives_way)
 	if (gives_way && waits_for_me(trace))
 		return CT_CLAIM_REFUSED;
 	add_waiter(&self);
-	/* Whoever waits for us in a circle looks again, and gives way. */
+	/* A thread that waits for us in a circle looks again, and gives way. */
 	if (!gives_way)
 		wake_waiters();
 	start_ns = ct_clock_mono_ns();

@@ -448,7 +448,9 @@ void ct_server_stop(void)
 	__atomic_store_n(&server.stopping, 1, __ATOMIC_RELEASE);
 	wake_thread();
 	unlock();
-	if (ct_os_wait_until(&server.ended, server.life, STOP_SECONDS * (uint64_t)1000000000u)) {
+	/* A routine of the program that runs on that thread may call exit(): then nobody waits for it. */
+	if (!pthread_equal(server.thread, pthread_self()) &&
+	    ct_os_wait_until(&server.ended, server.life, STOP_SECONDS * (uint64_t)1000000000u)) {
 		(void)pthread_join(server.thread, NULL);
 		close_all();
 	}

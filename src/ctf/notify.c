@@ -25,8 +25,8 @@
 #define NOTICES_LIMIT 64u  /* that wait for one callback */
 #define DELIVER_LIMIT 256u /* callbacks in one call */
 
-/* A callback that needs a mutex of the program, which the thread that uninstalls it holds, returns
- * only when that thread goes on. */
+/* A callback may need a mutex of the program that the uninstalling thread holds: it returns only
+ * when that thread goes on. */
 uint64_t ct_notify_limit_ns = UINT64_C(5000000000);
 
 /* cblt-trc-notif-prop-change: the members of NOTIF_PROP_CHANGE without padding. */
@@ -83,7 +83,7 @@ static __thread int cancel_state __attribute__((tls_model("initial-exec"))); /* 
 
 static struct {
 	pthread_mutex_t lock;
-	uint32_t returned; /* atomic: raised under the lock when a callback has; who uninstalls one sleeps on it */
+	uint32_t returned; /* atomic: raised under the lock when a callback has returned; uninstalling threads sleep on it */
 	struct watch *watches;
 	struct notice *first; /* oldest */
 	struct notice **end;
@@ -437,8 +437,8 @@ static enum ctrace_status install(const struct watch *wanted, ct_cobol_call_func
 	return status;
 }
 
-/* The callback's code may go away after this.  Under the lock, which is given back while it sleeps.
- * False: it runs all the same. */
+/* Waits until no other thread is in the callback, whose code may go away after this.  Under the
+ * lock, which is released while the thread sleeps.  False: the callback still runs. */
 static bool wait_for_callback(struct watch *watch)
 {
 	uint64_t start_ns = ct_clock_mono_ns(), waited_ns = 0;

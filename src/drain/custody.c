@@ -134,8 +134,8 @@ void ct_custody_give_to_writers(struct ct_drain *drain)
 }
 
 /*
- * What was overwritten before the destination had it, by its own places and not by the tail: what the producer overwrites now may be in the
- * batch.
+ * What was overwritten before the destination had it, by its own places and not by the tail: what
+ * the producer overwrites now may be in the batch.
  */
 static uint64_t sum_overwritten(const struct ct_drain *drain, uint32_t dest, const struct ct_batch *batch)
 {

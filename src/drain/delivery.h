@@ -23,15 +23,15 @@ struct ct_destination {
 	uint32_t index;
 	bool recovering;
 	uint64_t flush_every;
-	uint64_t retry_at_ns; /* monotonic; 0: works */
-	uint64_t failing_since_ns; /* monotonic; 0: works */
-	uint64_t announced;   /* losses of all kinds that the emitter was told of */
-	const struct ct_drain_source *source; /* whose lock the methods run without; NULL: no lock */
+	uint64_t retry_at_ns;                 /* monotonic; 0: works */
+	uint64_t failing_since_ns;            /* monotonic; 0: works */
+	uint64_t announced;                   /* losses of all kinds that the emitter's lost() was called for */
+	const struct ct_drain_source *source; /* of the drain, whose lock is released while a method runs; NULL: no lock */
 	struct ct_batch *batch;               /* what the method that runs reads; NULL until the first delivery */
 	uint64_t call_since_ns;               /* atomic: monotonic; a method runs since then.  0: none */
-	bool is_passed_over; /* while a method ran, events that it may be writing were counted as lost: its output is cut back */
+	bool is_passed_over; /* events that the running method may be writing were counted as lost: the output will be cut back */
 	bool reopen_wanted;
-	bool has_moved; /* a commit has another path: which directory that is in is not noted yet */
+	bool has_moved;      /* the last commit has another path, whose directory is not noted yet */
 	struct ct_buf value; /* the last property asked for */
 	struct ct_buf command_line, working_folder, log_folder;
 };
@@ -39,8 +39,8 @@ void ct_destination_init(struct ct_destination *destination, struct ct_session *
 void ct_destination_fini(struct ct_destination *destination);
 /* Would it take over the output at that path? */
 bool ct_destination_wants(struct ct_destination *destination, const char *path);
-/* Opens it unless it is open or must not be tried yet.  False: it fails, or was passed over while it was opened: a batch that was made before
- * is lost. */
+/* Opens it unless it is open or must not be tried yet.  False: it fails, or was passed over
+ * while it was opened: a batch that was made before is lost. */
 bool ct_destination_open(struct ct_destination *destination, bool now);
 void ct_destination_close(struct ct_destination *destination); /* keeps its place */
 /* The mark of a method that runs: nothing else touches the destination's emitter meanwhile. */
@@ -48,14 +48,14 @@ static inline bool ct_destination_is_busy(const struct ct_destination *destinati
 {
 	return __atomic_load_n(&destination->call_since_ns, __ATOMIC_RELAXED) != 0;
 }
-/* Has it been in a method for longer than its drain waits? */
+/* Has a method of it been running for longer than its drain waits? */
 bool ct_destination_is_stuck(const struct ct_destination *destination);
 /* Writes a batch; OUTPUT_ERROR when nothing of it counts. */
 enum ctrace_status ct_destination_write(struct ct_destination *destination, const struct ctrace_batch *batch) CT_MUST_USE;
-/* Announces the losses, if they are more than the output tells of. */
+/* Announces the losses, if the output does not report all of them yet. */
 void ct_destination_announce(struct ct_destination *destination, const uint64_t totals[CTRACE_LOSS_COUNT]);
 enum ctrace_status ct_destination_sync(struct ct_destination *destination) CT_MUST_USE;
-/* Publishes what ct_cursor_prepare() prepared for events that the destination will not get; its place stays. */
+/* Publishes what ct_cursor_prepare() prepared for events that the destination will not get.  The place of its output stays. */
 enum ctrace_status ct_destination_pass_over(struct ct_destination *destination, uint64_t lost) CT_MUST_USE;
 /* A new generation, at a place that is committed before there is an event in it.  NOT_FOUND when it is not open. */
 enum ctrace_status ct_destination_rotate(struct ct_destination *destination) CT_MUST_USE;
@@ -112,9 +112,9 @@ uint64_t ct_batch_count(struct ct_batch *batch, uint64_t enough);
 struct ct_drain {
 	struct ct_drain_source source;
 	struct ct_destination destinations[CT_DEST_LIMIT];
-	struct ct_batch *spare; /* for the first destination: where memory is short, one can be served, or there is no drain */
-	struct ct_batch scan; /* for looking only; each destination has its own to write from */
-	uint32_t turn; /* raised when another thread goes on with this drain */
+	struct ct_batch *spare;               /* for the first destination, so that a drain can always serve one */
+	struct ct_batch scan;                 /* for looking at records only; each destination has a batch of its own */
+	uint32_t turn;                        /* raised when another thread goes on with this drain */
 	uint32_t noticed;                     /* destinations of the records that this pass has walked over */
 	uint32_t seen;                        /* destinations that some record was for; each has a cursor in every ring */
 	uint32_t adopted;                     /* of these, were external writers' that have died */
@@ -145,8 +145,8 @@ static inline struct ct_cursor_place ct_tail_place(const struct ct_ring *ring)
 					 .overwritten = ring->head->overwritten };
 }
 
-/* Where a destination is in a ring.  A cursor that cannot be was never started, or is damaged: it stands at the tail, and at worst what is
- * between the two comes again. */
+/* Where a destination is in a ring.  A cursor that cannot be was never started, or is damaged:
+ * it stands at the tail, and at worst what is between the two comes again. */
 struct ct_cursor_place ct_drain_place(const struct ct_drain *drain, const struct ct_ring *ring, uint32_t dest);
 
 /* The bytes before the earliest place of all destinations may be written again. */
@@ -155,7 +155,7 @@ void ct_drain_free_rings(struct ct_drain *drain);
 /* ---- pass_over.c: what a destination that makes no progress costs */
 /* The mask of destinations that fail, or whose method does not return. */
 uint32_t ct_drain_stuck(const struct ct_drain *drain);
-/* Where a ring runs full, or all_of is that ring: the destinations that make no progress lose what others have already had. */
+/* In rings that run full, or in all_of: counts as lost for a destination without progress what the other destinations have had. */
 void ct_drain_pass_over_stuck(struct ct_drain *drain, const struct ct_ring *all_of);
 
 /* ---- custody.c: whose a ring is */
@@ -168,11 +168,11 @@ void ct_custody_take(struct ct_drain *drain);
 void ct_custody_give_to_writers(struct ct_drain *drain);
 void ct_custody_give_back(struct ct_drain *drain);
 void ct_custody_end_adopted(struct ct_drain *drain);
-/* What a destination has lost, by reason: in the rings of this drain, and before there was a ring.  batch: its batch that is about to be written,
- * or NULL: then what its last commit says. */
+/* What a destination has lost, by reason: in the rings of this drain, and before there was a
+ * ring.  batch: its batch that is about to be written, or NULL: then what its last commit says. */
 void ct_custody_sum_losses(struct ct_drain *drain, const struct ct_destination *destination, const struct ct_batch *batch,
 			   uint64_t out_totals[CTRACE_LOSS_COUNT]);
-/* Announces it to the destination, if that is more than its output tells of. */
+/* Announces it to the destination, if its output does not report all of it yet. */
 void ct_custody_tell_losses(struct ct_drain *drain, struct ct_destination *destination, const struct ct_batch *batch);
 /* The destination of everything in an external writer's ring, as a mask.  0, each record's own, also for that of one that died before it had
  * written anything. */

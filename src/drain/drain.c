@@ -109,8 +109,9 @@ struct ct_cursor_place ct_drain_place(const struct ct_drain *drain, const struct
 /* ---- who needs a ring no more ---- */
 
 /*
- * The earliest place of all destinations: before it nobody needs the ring.  Its count of overwritten events belongs to its position: with the
- * count of a faster destination, the events behind it that are overwritten already would count twice.
+ * The earliest place of all destinations: before it nobody needs the ring.  Its count of
+ * overwritten events belongs to its position: with the count of a faster destination, the events
+ * behind it that are overwritten already would count twice.
  */
 static struct ct_cursor_place slowest_place(const struct ct_drain *drain, const struct ct_ring *ring)
 {
@@ -277,7 +278,8 @@ static void add_rings(struct ct_drain *drain, uint32_t dest, bool flight)
 			continue;
 		place = ct_drain_place(drain, ring, dest);
 		if (place.position < drain->limits[i])
-			ct_batch_add_ring(drain->destinations[dest].batch, ring, &place, drain->limits[i], ct_custody_only(drain, ring));
+			ct_batch_add_ring(drain->destinations[dest].batch, ring, &place, drain->limits[i],
+					  ct_custody_only(drain, ring));
 	}
 }
 
@@ -296,7 +298,7 @@ static bool start_batch(struct ct_drain *drain, struct ct_destination *destinati
 	return false;
 }
 
-/* The lock is released in write_batch(): what other threads may change meanwhile is read again after it. */
+/* The lock is released in write_batch().  Everything that other threads may have changed is read again after it. */
 static void deliver_batches(struct ct_drain *drain, uint32_t dest, bool flush, bool flight)
 {
 	struct ct_destination *destination = &drain->destinations[dest];
@@ -557,7 +559,8 @@ enum ctrace_status ct_drain_sync(struct ct_drain *drain)
 }
 
 /* Has it lost more than its output tells of? */
-static bool owes_losses(struct ct_drain *drain, struct ct_destination *destination, uint64_t told, uint64_t out_totals[CTRACE_LOSS_COUNT])
+static bool owes_losses(struct ct_drain *drain, struct ct_destination *destination, uint64_t told,
+			uint64_t out_totals[CTRACE_LOSS_COUNT])
 {
 	const struct ct_dest *state = ct_drain_dest(drain, destination->index);
 	uint64_t sum = 0, own = state->active;
@@ -607,11 +610,13 @@ bool ct_drain_owes_losses(struct ct_drain *drain)
 		struct ct_destination *destination = &drain->destinations[dest];
 		const struct ctrace_emitter *emitter = destination->emitter;
 		/* What a failing one was told of last is not in its output. */
-		uint64_t told = destination->retry_at_ns != 0 ? ct_dest_current(ct_drain_dest(drain, dest))->announced : destination->announced;
+		uint64_t told =
+			destination->retry_at_ns != 0 ? ct_dest_current(ct_drain_dest(drain, dest))->announced : destination->announced;
 		uint64_t totals[CTRACE_LOSS_COUNT];
 
 		/* A recoverer can tell of them where the emitter can, and where there is an output without the process. */
-		if (emitter != NULL && emitter->lost != NULL && (emitter->flags & (CTRACE_EMITTER_SILENT | CTRACE_EMITTER_LIVE_ONLY)) == 0 &&
+		if (emitter != NULL && emitter->lost != NULL &&
+		    (emitter->flags & (CTRACE_EMITTER_SILENT | CTRACE_EMITTER_LIVE_ONLY)) == 0 &&
 		    owes_losses(drain, destination, told, totals))
 			return true;
 	}

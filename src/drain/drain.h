@@ -20,19 +20,20 @@ struct ct_drain_source {
 	void *user;
 	uint32_t *flight_wanted; /* not 0: the flight rings are drained too; the pass that did it sets 0 */
 	bool recovering;         /* of a dead process: every ring is this drain's */
-	bool loads_nothing;      /* of recovering: an emitter that is not known already is not looked for */
+	bool loads_nothing;      /* when recovering: an emitter that is not loaded counts as unknown */
 	/* An external writer's: the destination that it is, and whose rings it has; 0: the process's agent, which has those that no writer has. */
 	uint32_t consumer;
 	const struct ctrace_emitter *emitter; /* of that destination */
 	struct ct_sync *sync;                 /* its own clock; NULL: the session's, which the pass brings up to date */
-	/* Called round each method of an emitter: release and take the drain's lock.  NULL: one thread uses this drain, without a lock. */
+	/* Called before and after each method of an emitter, to release and take the drain's
+	 * lock.  NULL: this drain has one thread and no lock. */
 	void (*before_method)(void *user);
 	void (*after_method)(void *user);
-	/* An output that is at that path already is about to be taken over: whoever left it is to be recovered first.  Without the lock. */
+	/* Called before an existing output is taken over: recovers the process that left it.  Without the lock. */
 	void (*before_open)(void *user, const char *path);
 	void *lock_user;
 	uint64_t stuck_ns;       /* a method that runs for longer makes no progress; 0: it is waited for */
-	uint64_t patience_ns;    /* so long it is waited for where producers wait for room, and are not kept from it for ever */
+	uint64_t patience_ns;    /* how long such a method is waited for while producers wait for room */
 	const bool *is_dropped;  /* its write() sets it when it had no room: the batch is not delivered, but gone; NULL: never */
 	const uint32_t *release; /* CT_RELEASE_*: not CT_RELEASE_AS_WANTED, it gives its rings back whoever should have them */
 };
@@ -58,7 +59,7 @@ void ct_drain_pass(struct ct_drain *drain, bool flush, struct ct_drain_result *o
 uint32_t ct_drain_open(struct ct_drain *drain);
 /* Settings of destinations changed: the next pass closes them, and they open again with the new ones where they stood. */
 void ct_drain_reopen(struct ct_drain *drain, uint32_t mask);
-/* Another thread goes on with this drain: a pass that runs ends when the method that it is in returns. */
+/* Another thread goes on with this drain.  A pass that is in a method ends when the method returns. */
 void ct_drain_supersede(struct ct_drain *drain);
 bool ct_drain_is_busy(const struct ct_drain *drain); /* a method runs, on whichever thread */
 /* Takes over what external writers had that have died: their destinations in `mask` are opened where they stood, and closed when what was committed
@@ -84,28 +85,28 @@ void ct_drain_close(struct ct_drain *drain);
 
 /* ---- recover.c: the traces of dead processes */
 struct ct_recovery {
-	bool anyway;            /* set by the caller: what was traced elsewhere is delivered here all the same */
+	bool anyway;            /* set by the caller: orphans of other name spaces are delivered here, too */
 	uint32_t folders;       /* orphans found */
 	uint32_t recovered;     /* delivered whole and removed */
 	uint32_t kept;          /* a destination fails, or the folder is damaged: left for another try */
 	uint64_t delivered;     /* events */
 	uint64_t damaged;       /* bytes of rings that could not be read */
 	uint64_t undeliverable; /* events for a destination that went with the process (its standard error) */
-	uint32_t gone;          /* rings that were in the memory of a process, which has ended */
+	uint32_t gone;          /* rings that were private memory of a process that has ended */
 	uint64_t lost;          /* events that the process itself had lost, by its counts */
 };
 struct ct_recover_options {
-	/* The caller is a guest in somebody's process: it loads no emitter, and leaves alone what failed a short time ago. */
+	/* The caller is in a traced process: it loads no emitter, and leaves alone an orphan that failed a short time ago. */
 	bool is_guest;
-	const char *path; /* only orphans that have an output there; NULL: all */
+	const char *path;                  /* only orphans that have an output there; NULL: all */
 	void (*before_method)(void *user); /* as in struct ct_drain_source; NULL: none */
 	void (*after_method)(void *user);
 };
 /* Paths of that process may lead elsewhere here: its folder is kept. */
 #define CT_RECOVER_ELSEWHERE \
 	"its process ran in another mount or process name space, or under another root directory: run ctrace recover there, or here with --anyway"
-/* Called for each folder after it was tried; message is a sentence.  elsewhere: where a destination's events went, when that is not where the
- * process had its output, one path a line; "" otherwise.  May be NULL. */
+/* Called for each folder after it was tried; message is a sentence.  elsewhere: the paths, one a
+ * line, of outputs that are not where the process had them; "" when there is none.  May be NULL. */
 typedef void ct_recover_report(const char *run_directory, const char *folder, bool ok, uint64_t delivered, const char *message,
 			       const char *elsewhere, void *user);
 /* Delivers and removes the orphans of one run directory.  Never touches a folder whose process lives. */

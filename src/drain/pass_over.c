@@ -1,9 +1,11 @@
 /*
  * pass_over.c - what a destination that makes no progress costs: its own events, and nobody else's.
  *
- * Runs under the drain's lock at the end of a pass, and at the end of the process.  The events of a destination that fails, or whose method does not return, wait in
- * the rings while there is room.  When a ring runs full and holds events for a destination that works, the one that does not is moved
- * behind what the other has had already, and the events in between are counted as lost for it.
+ * Runs under the drain's lock at the end of a pass, and at the end of the process.  The events of a
+ * destination that fails, or whose method does not return, wait in the rings while there is room.
+ * When a ring runs full and holds events for a destination that works, the cursor of the
+ * destination that does not work is moved to where the other one is, and the events in between are
+ * counted as lost for it.
  *
  * A method that is running may be reading those events.  Their memory stays mapped, so it reads old bytes or new ones; what it has
  * written is cut back when it returns (ct_destination_write()).
@@ -32,7 +34,7 @@ static bool runs_full(const struct ct_ring *ring)
 	       __atomic_load_n(&head->waiting, __ATOMIC_RELAXED) != 0 || __atomic_load_n(&head->turned_away, __ATOMIC_RELAXED) != 0;
 }
 
-/* Producers that wait can wait a while longer for a method that is only slow. */
+/* A method may only be slow.  Producers that wait anyway wait for it a while longer. */
 static bool is_waited_for(const struct ct_drain *drain, const struct ct_ring *ring, uint32_t dest)
 {
 	uint64_t since = __atomic_load_n(&drain->destinations[dest].call_since_ns, __ATOMIC_RELAXED);
@@ -55,7 +57,7 @@ static uint32_t find_held_up(const struct ct_drain *drain, const struct ct_ring 
 	return held_up;
 }
 
-/* Up to where every destination that works has had this ring's events. */
+/* The position up to which each destination that works has had this ring's events. */
 static uint64_t find_target(const struct ct_drain *drain, const struct ct_ring *ring, uint64_t limit, uint32_t stuck)
 {
 	for (uint32_t dest = 0; dest < CT_DEST_LIMIT; dest++) {
@@ -70,7 +72,8 @@ static uint64_t find_target(const struct ct_drain *drain, const struct ct_ring *
 	return limit;
 }
 
-/* Moves one destination on, counts what it loses, and what thereby is lost for all. */
+/* Moves the cursor of one destination to target.  Returns how many events that destination
+ * loses; counts those that no destination gets. */
 static uint64_t pass_over(struct ct_drain *drain, struct ct_ring *ring, uint32_t dest, uint64_t target, uint32_t stuck)
 {
 	struct ct_cursor *cursor = &ring->head->cursor[dest];
@@ -129,7 +132,7 @@ static void pass_over_in(struct ct_drain *drain, uint32_t dest, const struct ct_
 		if (all_of == NULL && (!runs_full(ring) || is_waited_for(drain, ring, dest) || find_held_up(drain, ring, stuck) == 0))
 			continue;
 		if (all_of != NULL && (drain->seen & ~stuck) == 0 && !ct_destination_is_busy(&drain->destinations[dest]))
-			continue; /* nobody has begun with it: it is handed over as it is */
+			continue; /* no destination has begun with it: it is handed over as it is */
 		target = find_target(drain, ring, all_of != NULL ? ct_ring_head_position(ring) : drain->limits[i], stuck);
 		if (ct_drain_place(drain, ring, dest).position >= target)
 			continue;
@@ -140,7 +143,7 @@ static void pass_over_in(struct ct_drain *drain, uint32_t dest, const struct ct_
 		(void)!ct_destination_pass_over(&drain->destinations[dest], lost);
 }
 
-/* Of these, those that have not worked for so long that nobody waits for them any more. */
+/* Those of the mask that have not worked for HOPELESS_NS, or whose method runs. */
 static uint32_t find_hopeless(const struct ct_drain *drain, uint32_t stuck)
 {
 	uint64_t now = ct_clock_mono_ns();

@@ -13,8 +13,8 @@
 #include <string.h>
 #include <unistd.h>
 
-#define FIRST_PAUSE_NS 10000000000u  /* before a guest tries again what failed: twice as long each time */
-#define PAUSE_DOUBLINGS 9u           /* up to an hour and a half */
+#define FIRST_PAUSE_NS 10000000000u /* before a guest tries again what failed: twice as long each time */
+#define PAUSE_DOUBLINGS 9u          /* up to an hour and a half */
 #define OUTCOME_SIZE 100
 
 struct orphan {

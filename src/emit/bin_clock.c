@@ -1,14 +1,15 @@
 /*
  * bin_clock.c - the times of a BINFILE trace when somebody sets the wall clock.
  *
- * Called by bin_stream.c and bin_folder.c on the thread that drains, and by the readers.  Viewers refuse a stream in which time goes back.
- * So times run on at their usual speed when the clock is set back: they are ahead of it by that much, until it is set forward
- * again.  Each step is a comment in the metadata, with by how much times are ahead of the clock from there on:
+ * Called by bin_stream.c and bin_folder.c on the thread that drains, and by the readers.  Viewers
+ * refuse a stream in which time goes back.  So times run on at their usual speed when the clock is
+ * set back: they are ahead of it by that much, until it is set forward again.  Each step is a
+ * comment in the metadata, with by how much times are ahead of the clock from there on:
  *
  *     by -3600000000000 at 1789999999000000000 ahead 3600000000000 base 0
  *
  * "at" is the first event after the step, as its stream has it.  "base" is how far the clock had been set back before the trace
- * began, which is not in its times.  One that follows another, in a new generation, goes on with the other's times.
+ * began, which is not in its times.  A new generation goes on with the times of the former one.
  *
  * Copyright The ctrace authors.  SPDX-License-Identifier: Apache-2.0
  */
@@ -33,7 +34,8 @@ static void clock_change(struct ct_bin_clock *clock, const struct ctrace_event *
 	bool is_first = !clock->has_begun;
 	struct ct_bin_clock_mark mark;
 
-	/* A thread that was interrupted between reading the ticks and committing: of before a step that is noted already. */
+	/* Its thread was interrupted between reading the ticks and committing: the event is from
+	 * before a step that is noted already. */
 	if (clock->steps != CT_BIN_CLOCK_UNKNOWN && now->steps < clock->steps)
 		return;
 	if (is_first)
@@ -42,7 +44,7 @@ static void clock_change(struct ct_bin_clock *clock, const struct ctrace_event *
 	mark = (struct ct_bin_clock_mark){ .at_ns = event->time_ns + now->set_back_ns - clock->base_ns,
 					   .ahead_ns = now->set_back_ns > clock->base_ns ? now->set_back_ns - clock->base_ns : 0,
 					   .base_ns = clock->base_ns };
-	/* Where a folder is gone on with, what happened meanwhile is known as far as it moved the times. */
+	/* In a folder that was opened again the steps of the meantime are not known, only by how much they moved the times. */
 	if (clock->steps == CT_BIN_CLOCK_UNKNOWN)
 		mark.by_ns = (int64_t)(clock->ahead_ns - mark.ahead_ns);
 	else

@@ -205,7 +205,8 @@ static enum ctrace_status inherit_stream(struct ct_bin_folder *folder, const str
 	return CTRACE_OK;
 }
 
-/* Notes what the streams of the folder that this one follows had lost.  That one is left for good: nothing stays in it that does not count. */
+/* Notes what the streams of the former folder had lost.  Nobody writes to the former folder
+ * again, so what does not count is cut off there. */
 static enum ctrace_status inherit(struct ct_bin_folder *folder, struct ct_bin_folder *from)
 {
 	enum ctrace_status status = ct_bin_folder_look(from) == CT_BIN_HERE ? ct_bin_settle(from) : CTRACE_OK;
@@ -231,7 +232,8 @@ static void remove_files(struct ct_bin_folder *folder)
 	errno = error;
 }
 
-/* The temporary file of a process that did not get to finish its metadata may be used again.  TIMED_OUT for any other file of its name. */
+/* Is it the temporary file of a process that died before it had finished its metadata?  That may
+ * be used again.  TIMED_OUT for another file. */
 static enum ctrace_status check_unfinished(int fd)
 {
 	char text[sizeof SIGNATURE - 1];
@@ -406,8 +408,8 @@ bool ct_bin_name_beside(const char *path, uint32_t pid, unsigned number, char ou
 }
 
 /*
- * The folder of a process that did not end in order gets the name that says whose it is, so that its own name is free.  It is locked, so
- * nobody writes to it.  NOT_FOUND: it is out of the way.
+ * Renames the folder of a process that did not end in order to `<name>.<process>`.  The folder is locked, so nobody writes to it.
+ * NOT_FOUND: it has been renamed, and its former name is free.
  */
 static enum ctrace_status keep_beside(const struct ct_bin_folder *folder, uint32_t pid)
 {
@@ -428,7 +430,8 @@ static enum ctrace_status keep_beside(const struct ct_bin_folder *folder, uint32
 	return CTRACE_TIMED_OUT;
 }
 
-/* Metadata that are there already: ours to go on with, to replace, to put out of the way (NOT_FOUND), or to leave alone. */
+/* There are metadata already.  This process goes on with them, replaces them, renames their
+ * folder (NOT_FOUND), or leaves them alone. */
 static enum ctrace_status take_over(struct ct_bin_folder *folder, const struct ct_bin_claim *claim, const struct ct_buf *text)
 {
 	struct ct_trace_info info;
@@ -465,7 +468,7 @@ static enum ctrace_status begin_in_empty(struct ct_bin_folder *folder, const str
 	return has_streams ? CTRACE_TIMED_OUT : begin(folder, claim->from);
 }
 
-/* NOT_FOUND: what was at path has been put out of the way; nothing is there now. */
+/* NOT_FOUND: the folder that was at path has been renamed; nothing is there now. */
 static enum ctrace_status folder_create(const char *path, const struct ct_bin_claim *claim, struct ct_bin_folder **out_folder)
 {
 	struct ct_bin_folder *folder;

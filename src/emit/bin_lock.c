@@ -1,9 +1,10 @@
 /*
- * bin_lock.c - who has a BINFILE folder open: a POSIX lock on its metadata, which ends with the process whatever its children inherited.
+ * bin_lock.c - the lock of a BINFILE folder: a POSIX lock on its metadata, which ends with the process whatever its children inherited.
  *
- * Called by bin_folder.c on the threads that drain or recover.  Such a lock does not hold off the process that has it, and closing any
- * descriptor of the file drops it.  So the files that this process has locked are noted here, and none of them is opened twice.  A name is
- * noted, too, while a thread opens it: the file is known only when it is open.
+ * Called by bin_folder.c on the threads that drain or recover.  Such a lock does not hold off the
+ * process that has it, and closing any descriptor of the file drops it.  So the files that this
+ * process has locked are noted here, and none of them is opened twice.  A name is noted, too, while
+ * a thread opens it: the file is known only when it is open.
  *
  * Copyright The ctrace authors.  SPDX-License-Identifier: Apache-2.0
  */
@@ -16,8 +17,8 @@
 #define HELD_LIMIT 1024u /* more than that are locked, but not noted */
 #define TRIES 5u
 
-/* What this process has locked, or is opening.  The process's number is part of a key, so a forked child, which has no locks, finds none.
- * 0: free. */
+/* What this process has locked, or is opening.  The process's number is part of a key, so a
+ * forked child, which has no locks, finds none. 0: free. */
 static uint64_t held[HELD_LIMIT];
 
 static uint64_t held_key(const struct ct_file_id *id)
@@ -81,7 +82,7 @@ static bool held_add_alone(uint64_t key)
 	return false;
 }
 
-/* A file system without locks is as good as a free file. */
+/* True also on a file system that has no locks: there every file counts as free. */
 static bool lock_take(int fd)
 {
 	struct flock lock = { .l_type = F_WRLCK, .l_whence = SEEK_SET };
@@ -115,7 +116,7 @@ static enum ctrace_status open_alone(int folder_fd, const char *name, int flags,
 			ct_os_close(&fd);
 			return CTRACE_TIMED_OUT;
 		}
-		/* Whoever had it may have put another in its place before the lock was free: then that one counts. */
+		/* The process that had the lock may have put another file in its place: then that file counts. */
 		status = ct_os_stat_at(folder_fd, name, &there);
 		if (status == CTRACE_OK && there.st_ino == id.inode && there.st_dev == id.device) {
 			held_add(held_key(&id));

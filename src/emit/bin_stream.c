@@ -156,8 +156,8 @@ static void take_head(struct ct_bin_stream *stream, const struct ct_packet_head 
 	stream->last_at = at;
 }
 
-/* Reads the head of the last packet, which says what the next one has to follow.  False when at last_at there is no packet of this stream
- * that ends at offset. */
+/* Reads the head of the last packet, which says what the next one has to follow.  False when at
+ * last_at there is no packet of this stream that ends at offset. */
 static bool read_last_packet(const struct ct_bin_folder *folder, struct ct_bin_stream *stream)
 {
 	unsigned char bytes[CT_PACKET_HEAD];
@@ -500,7 +500,7 @@ static void undo(struct ct_bin_folder *folder, uint32_t stream_count)
 	errno = error;
 }
 
-/* Appends to stream.lost what makes its total `total`. */
+/* Appends a packet to stream.lost, so that its total becomes `total`. */
 static enum ctrace_status put_lost(struct ct_bin_folder *folder, struct ct_bin_stream *stream, uint64_t total)
 {
 	struct ctrace_event now = { .time_ns = ct_clock_wall_ns() + folder->clock.ahead_ns, .pid = folder->info.pid };
@@ -535,7 +535,8 @@ static struct ct_bin_stream *find_lost(struct ct_bin_folder *folder)
 	return stream;
 }
 
-/* The packets of a batch tell of losses that stream.lost told of when the folder was closed before: told once is enough. */
+/* stream.lost reported losses when the folder was closed before, and the packets of this batch
+ * report them again: stream.lost takes them back. */
 static void take_back_lost(struct ct_bin_folder *folder, uint64_t told)
 {
 	struct ct_bin_stream *stream = told != 0 ? find_lost(folder) : NULL;
@@ -589,8 +590,9 @@ struct settling {
 	enum ctrace_status status;
 };
 
-/* Streams that had no events since the folder was opened.  What the closing mark says of them counts, else all whole packets: had something in it
- * not been committed, its events had come again. */
+/* For a stream that had no events since the folder was opened.  The closing mark says how much
+ * of it counts.  Without a mark all whole packets count: events that were not committed would
+ * have come again by now. */
 static void settle_stream(struct ct_bin_folder *folder, const char *name, uint32_t id, void *user)
 {
 	struct settling *settling = user;

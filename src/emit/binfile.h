@@ -9,13 +9,15 @@
  *
  * What counts of these files is what the drain has committed: ctrace_place.offset bytes of metadata (extra: the generation), and
  * ctrace_stream.offset bytes of each stream.  ctrace_stream.sequence is the next packet's number, its 24 high bits are
- * of the folder's uuid: so the place of a stream in another folder is known for what it is.  ctrace_stream.extra is where the last packet
+ * of the folder's uuid: so a place that belongs to another folder is recognized.  ctrace_stream.extra is where the last packet
  * begins: its head says what the next one follows.
  *
- * Three comments in the metadata are for us (the third: bin_clock.c).  A folder that is closed in order gets a closing mark with the size of each stream, and where its
- * last packet begins: a process that opens it without a place goes on from there.  A folder without one belongs to a process that did not end
- * in order, and is never replaced: another process that wants its name renames it to `<name>.<process>`.  A folder that follows
- * another begins with what each stream had lost before it, since viewers want events_discarded to start at 0 in each trace.
+ * ctrace reads three comments in the metadata; bin_clock.c writes the third.  A folder that is
+ * closed in order gets a closing mark with the size of each stream, and where its last packet
+ * begins: a process that opens it without a place goes on from there.  A folder without one belongs
+ * to a process that did not end in order, and is never replaced: another process that wants its
+ * name renames it to `<name>.<process>`.  A folder that follows another begins with what each
+ * stream had lost before it, since viewers want events_discarded to start at 0 in each trace.
  *
  * Copyright The ctrace authors.  SPDX-License-Identifier: Apache-2.0
  */
@@ -130,13 +132,14 @@ struct ct_bin_claim {
 /* Begins (or continues) the folder at path.  TIMED_OUT: somebody has it open, what is there is not ours, or the claim does not allow it. */
 enum ctrace_status ct_bin_folder_create(const char *path, const struct ct_bin_claim *claim,
 					struct ct_bin_folder **out_folder) CT_MUST_USE;
-/* Continues where a place says, also when another process has renamed the folder: out_folder's path says where it is. */
+/* Continues where a place says, also when another process has renamed the folder; the path of *out_folder is the new name then. */
 enum ctrace_status ct_bin_folder_resume(const struct ctrace_place *place, const struct ct_trace_info *info,
 					struct ct_bin_folder **out_folder) CT_MUST_USE;
 /* "<path>.<pid>", from number 2 on "<path>.<pid>.<number>".  False, with errno, when that is too long. */
 bool ct_bin_name_beside(const char *path, uint32_t pid, unsigned number, char out[CTRACE_EMITTER_PATH_SIZE]) CT_MUST_USE;
-/* Puts metadata with the closing mark in the place of those without: a mark that is cut short would be no metadata for any viewer.  To be
- * called while the place still is in this folder.  Where it cannot be done the folder has no mark. */
+/* Puts metadata with the closing mark in the place of those without: a mark that is cut short
+ * would be no metadata for any viewer.  To be called while the place still is in this folder.
+ * Where it cannot be done the folder has no mark. */
 void ct_bin_folder_end(struct ct_bin_folder *folder);
 void ct_bin_folder_reopen(struct ct_bin_folder *folder);  /* it is written to after all: the mark does not count */
 void ct_bin_folder_close(struct ct_bin_folder *folder);   /* in order, with a closing mark */
@@ -197,7 +200,7 @@ void ct_bin_clock_take(struct ct_bin_clock *clock, const char *text, size_t size
 enum ctrace_status ct_bin_write(struct ct_bin_folder *folder, const struct ctrace_batch *batch, uint32_t least_level) CT_MUST_USE;
 /* The stream of that id, made when it is unknown. */
 enum ctrace_status ct_bin_stream_get(struct ct_bin_folder *folder, uint32_t id, struct ct_bin_stream **out_stream) CT_MUST_USE;
-/* Cuts off what does not count, also of streams that had no events since the folder was opened: half a packet is nowhere afterwards. */
+/* Cuts off what does not count, also in streams that had no events since the folder was opened. */
 enum ctrace_status ct_bin_settle(struct ct_bin_folder *folder) CT_MUST_USE;
 /* The same for stream.lost, to which no place leads. */
 enum ctrace_status ct_bin_settle_lost(struct ct_bin_folder *folder) CT_MUST_USE;
@@ -206,6 +209,6 @@ enum ctrace_status ct_bin_write_lost(struct ct_bin_folder *folder, uint64_t tota
 enum ctrace_status ct_bin_sync(struct ct_bin_folder *folder) CT_MUST_USE;
 /* Cuts a stream's file back to its offset. */
 enum ctrace_status ct_bin_stream_cut(struct ct_bin_folder *folder, struct ct_bin_stream *stream) CT_MUST_USE;
-void ct_bin_streams_free(struct ct_bin_folder *folder); /* the folder has none then */
+void ct_bin_streams_free(struct ct_bin_folder *folder); /* the folder has no streams afterwards */
 
 #endif

@@ -38,7 +38,7 @@ enum ctrace_status ct_emitter_rotate(const struct ctrace_emitter *emitter, void 
 
 /* ---- module.c: emitters in shared objects.  Looks in CTRACE_EMITTERS (colon-separated, absolute, ours or root's and not writable
  * by others), then in the module folder.  NULL when there is none. */
-/* *out_handle (may be NULL): for dlclose(). */
+/* out_handle: for dlclose(); may be NULL. */
 const struct ctrace_emitter *ct_module_find(const char *upper_name, void **out_handle);
 /* A module of ctrace's own that is not an emitter ("cobol": ctf/cobol_bridge.c), `<name>.so` from the same folders under the same rules;
  * a dlopen() handle that stays open.  NULL when there is none. */
@@ -150,12 +150,14 @@ enum ctrace_status ct_file_place(const struct ctrace_emitter_context *context, c
 				 char out_path[CTRACE_EMITTER_PATH_SIZE]) CT_MUST_USE;
 
 uint32_t ct_file_generations(const struct ctrace_emitter_context *context); /* MAXGENERATION; 1: one file without a limit */
-/* The generation that a process begins with: the first that is not there, else the one behind the newest, so that what other processes left goes
- * last.  inside: what is looked at, behind the path. */
+/* The generation that a process begins with: the first that does not exist, else the one after
+ * the newest.  So the newest generation of other processes is overwritten last.  inside: the
+ * file within a generation whose time counts, "" for the generation itself. */
 #define CT_FILE_IN_BINFILE "/metadata"
 uint32_t ct_file_generation_first(const struct ctrace_emitter_context *context, const char *emitter, const char *inside);
-/* The file or folder that open() of TEXTFILE or BINFILE would take over: whoever left that one open should be recovered first.  False when it
- * would make a new one, and for other emitters.  Changes nothing but that LOCATION is made. */
+/* The file or folder that open() of TEXTFILE or BINFILE would take over: the process that did
+ * not close it should be recovered first.  False when open() would make a new one, and for other
+ * emitters.  Makes LOCATION, and changes nothing else. */
 bool ct_emitter_output_path(const struct ctrace_emitter *emitter, const struct ctrace_emitter_context *context,
 			    char out_path[CTRACE_EMITTER_PATH_SIZE]);
 
@@ -181,8 +183,9 @@ void ct_text_file_init(struct ct_text_file *file);
 void ct_text_file_close(struct ct_text_file *file);
 /* Forgets descriptors that were closed behind our back: the same file, opened again, may get the same number. */
 void ct_text_file_forget_lost(struct ct_text_file *file);
-/* Opens the file that the properties name.  A file that another process has is left alone: ours then ends in ".<pid>".  before: the file
- * that it follows, or NULL: a process that has changed its root directory goes on in the same folder. */
+/* Opens the file that the properties name.  A file that another process has is left alone: ours
+ * then ends in ".<pid>".  before: the file that it follows, or NULL: a process that has changed
+ * its root directory goes on in the same folder. */
 enum ctrace_status ct_text_file_create(struct ct_text_file *file, const struct ctrace_emitter_context *context, uint32_t generation,
 				       enum ct_text_sharing sharing, const struct ct_text_file *before) CT_MUST_USE;
 /* Continues where context->place says, cutting off what is behind it, unless somebody else wrote that. */
@@ -202,7 +205,7 @@ void ct_text_file_unlock(struct ct_text_file *file);
 void ct_text_file_get_place(const struct ct_text_file *file, struct ctrace_place *place);
 /* The place is a new generation, and the batch under way began at began_at of the one so many turns before. */
 void ct_text_file_split_place(struct ctrace_place *place, uint64_t began_at, uint32_t turns);
-/* How many turns before this generation the batch under way began, at place->offset of that one; 0: nothing was under way. */
+/* How many generations before this one the batch under way began, at place->offset there; 0: no batch was under way. */
 uint32_t ct_text_file_turns(const struct ctrace_place *place, uint32_t *out_generation);
 /* What another generation than that of the place is called.  False when the place was not named by FILE. */
 bool ct_text_file_other_generation(const struct ctrace_emitter_context *context, uint32_t generation, uint32_t other,
@@ -214,7 +217,8 @@ struct ct_text_seen {
 	size_t count;
 	size_t capacity;
 };
-/* Adds the lines from `from` on that process pid wrote; from > 0: also those before the first header.  Nothing for a file that cannot be read. */
+/* Adds the lines behind `from` that process pid wrote; for from > 0 also the lines before the
+ * first header.  Adds nothing when the file cannot be read. */
 void ct_text_seen_load(struct ct_text_seen *seen, const char *path, uint64_t from, uint32_t pid);
 /* Was that line seen?  Each time counts once.  line ends with '\n'. */
 bool ct_text_seen_take(struct ct_text_seen *seen, const char *line, size_t size);

@@ -1,13 +1,16 @@
 /*
  * emit_bin.c - BINFILE: a folder that is a Common Trace Format 1.8 trace, one stream file a ring.
  *
- * Runs on the thread that drains.  Here are the properties, the choice of the folder, and generations: a generation is a folder, the
- * next one begins with the batch that finds the present one full, and the oldest is replaced.  The new folder is committed as the place
- * before an event goes there, so a process that is killed at any point goes on in one folder only.  A recoverer begins no generation: what
- * it finds behind the committed places does not count, and it knows those of a stream only when the stream has events.
+ * Runs on the thread that drains.  Here are the properties, the choice of the folder, and
+ * generations: a generation is a folder, the next one begins with the batch that finds the present
+ * one full, and the oldest is replaced.  The new folder is committed as the place before an event
+ * goes there, so whenever a process is killed, its recoverer goes on in one folder only.  A
+ * recoverer begins no generation.  Bytes behind the committed place of a stream do not count, and a
+ * recoverer learns that place only when the stream has events.
  *
- * MULTIPROC changes nothing, since every process has a folder of its own: one that another process has open is left alone, ours then ends
- * in ".<pid>".  One that another process left without closing it is renamed, and ends in the number of that process.
+ * MULTIPROC changes nothing, since every process has a folder of its own: one that another process
+ * has open is left alone, ours then ends in ".<pid>".  One that another process left without
+ * closing it is renamed, and ends in the number of that process.
  *
  * Copyright The ctrace authors.  SPDX-License-Identifier: Apache-2.0
  */

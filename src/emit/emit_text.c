@@ -63,8 +63,9 @@ static void read_sharing(struct textfile *text)
 	text->file_limit = size_kb * 1024;
 }
 
-/* Another process has written behind the place, so what a dead process did not get to commit cannot be cut off.  A recoverer that was
- * killed may have delivered a part of it already, behind that or in a file beside. */
+/* Another process has written behind the place, so uncommitted lines of the dead process cannot
+ * be cut off.  A recoverer that was killed may have delivered some of them already: in this
+ * file, or in the file `<name>.<process>`. */
 static void load_seen(struct textfile *text)
 {
 	const struct ctrace_place *place = text->context->place;
@@ -75,7 +76,7 @@ static void load_seen(struct textfile *text)
 	ct_text_seen_load(&text->seen, beside, 0, text->context->pid);
 }
 
-/* The process was killed within a batch that it had begun generations ago. */
+/* The process was killed within a batch that had begun in an earlier generation. */
 static void load_split(struct textfile *text)
 {
 	const struct ctrace_emitter_context *context = text->context;
@@ -86,7 +87,7 @@ static void load_split(struct textfile *text)
 	for (uint32_t back = turns; back > 0; back--) {
 		uint64_t other = (generation - 1 + (uint64_t)text->generations * turns - back) % text->generations + 1;
 
-		/* What came round since holds a later part, or nothing that counts. */
+		/* A generation that was overwritten since holds a later part, or nothing that counts. */
 		if (back < text->generations && ct_text_file_other_generation(context, generation, (uint32_t)other, path))
 			ct_text_seen_load(&text->seen, path, back == turns ? place->offset : 0, context->pid);
 	}
@@ -99,7 +100,7 @@ static enum ctrace_status open_file(struct textfile *text)
 	uint32_t generation;
 	bool is_recovering = context->recovering && text->sharing != CT_TEXT_SHARED && context->place->path[0] != '\0';
 
-	/* First: resuming may cut a half line off, but no whole one. */
+	/* Resuming comes first: it may cut off half a line, but no whole one. */
 	if (context->place->path[0] != '\0')
 		status = ct_text_file_resume(&text->file, context, text->sharing);
 	if (is_recovering && text->sharing == CT_TEXT_GENERATION && ct_text_file_turns(context->place, &generation) != 0)
@@ -168,7 +169,7 @@ static enum ctrace_status go_over(struct textfile *text, uint32_t generation)
 	status = ct_text_file_create(&next, text->context, generation, text->sharing, &before);
 	if (status != CTRACE_OK)
 		return status;
-	/* Its descriptor was closed behind our back in the middle of a batch: what that left does not count. */
+	/* The program closed our descriptor in the middle of a batch: the lines of that batch do not count. */
 	if (before.cut_due && next.id.inode == before.id.inode && next.id.device == before.id.device && before.size < next.size) {
 		next.size = before.size;
 		next.cut_due = true;
@@ -299,7 +300,7 @@ static enum ctrace_status put_batch(struct textfile *text, const struct ctrace_b
 	return text->lines.size > 0 || text->lines.failed ? put_lines(text) : CTRACE_OK;
 }
 
-/* Takes everything back that was written since the mark; errno is kept for whoever reports the failure. */
+/* Takes back everything that was written since the mark.  Keeps errno, for the report of the failure. */
 static void cut_back(struct textfile *text, const struct mark *mark)
 {
 	int error = errno;

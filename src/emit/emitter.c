@@ -99,7 +99,7 @@ static bool add(const struct ctrace_emitter *emitter, uint32_t *out_index)
 	return true;
 }
 
-/* Under no lock: the loader runs constructors, and waits for those that run elsewhere. */
+/* Under no lock: the loader runs constructors, and waits for constructors that run on other threads. */
 static enum ctrace_status add_module(const char *upper_name, uint32_t *out_index)
 {
 	const struct ctrace_emitter *emitter;

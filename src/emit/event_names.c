@@ -34,8 +34,8 @@ static bool is_complete(const struct ct_names_module *module)
 	return module->size >= sizeof *module && module->open != NULL && module->names != NULL && module->close != NULL;
 }
 
-/* Whoever returns from here knows that the module is loaded or cannot be: a thread that comes
- * second loads it too, and the loader gives both the same. */
+/* When this returns the module is loaded or cannot be.  Two threads may load it at the same time:
+ * the loader gives both the same handle. */
 void ct_event_names_load(void)
 {
 	const struct ct_names_module *before = NULL;

@@ -21,8 +21,9 @@
 #include <time.h>
 #include <unistd.h>
 
-/* ctrace_place.extra: generation : 31 | split : 1 | turns : 15 | file : 16 | header due : 1.  split: the batch under way began so many turns
- * before this generation, at ctrace_place.offset of that one; nothing in this one counts.  file: tells it from others of its name. */
+/* ctrace_place.extra: generation : 31 | split : 1 | turns : 15 | file : 16 | header due : 1.
+ * split: the batch under way began so many turns before this generation, at ctrace_place.offset
+ * of that one; nothing in this one counts.  file: tells it from others of its name. */
 #define PLACE_HEADER_DUE (1ull << 63)
 #define PLACE_SPLIT (1ull << 31)
 #define PLACE_TURNS_SHIFT 32
@@ -96,7 +97,7 @@ static const char *base_name(const char *path)
 	return slash != NULL ? slash + 1 : path;
 }
 
-/* Without a parent descriptor the file is as good as one that was never renamed. */
+/* Without a descriptor of the folder the file counts as never renamed. */
 static void note_parent(struct ct_text_file *file, const char *path, const struct ct_text_file *before)
 {
 	char folder[CTRACE_EMITTER_PATH_SIZE];
@@ -127,8 +128,8 @@ static enum ctrace_status lock_for_life(int fd)
 	return CTRACE_TIMED_OUT;
 }
 
-/* The dead process that wrote last was killed within a line, which it did not commit.  Only in a file of ours: another's last line may lack its
- * end for good. */
+/* A process that was killed within a line did not commit it: the half line is cut off.  Only in
+ * a file that ctrace made: in any other the last line may lack its end for good. */
 static enum ctrace_status cut_half_line(int fd, uint64_t *size)
 {
 	static const char mark[] = CT_TEXT_HEADER_MARK;
@@ -429,7 +430,7 @@ static enum ctrace_status end_line(struct ct_text_file *file)
 	return status == CTRACE_OK && last != '\n' ? ct_text_file_write(file, "\n", 1) : status;
 }
 
-/* Is it still the file that its path names?  A name that cannot be looked up says nothing against the descriptor. */
+/* Is it still the file that its path names?  True when the name cannot be looked up. */
 static bool is_in_place(const struct ct_text_file *file, const struct stat *ours)
 {
 	struct stat there;

@@ -311,7 +311,7 @@ static void add_clock(struct ct_buf *out, struct ct_clock_seen *seen, const stru
 	bool is_first = seen->steps == CT_CLOCK_UNSEEN;
 	int64_t by_ns = (int64_t)((uint64_t)clock->total_ns - (uint64_t)seen->total_ns);
 
-	/* A thread that was interrupted before it committed: of before a step that is noted already. */
+	/* Its thread was interrupted before it committed: the event is from before a step that is noted already. */
 	if (!is_first && clock->steps < seen->steps)
 		return;
 	seen->steps = clock->steps;

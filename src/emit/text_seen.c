@@ -1,9 +1,10 @@
 /*
- * text_seen.c - the lines of a dead process that are in a text file already, although the process did not get to commit them.
+ * text_seen.c - lines that a dead process has written to a text file, and not committed.
  *
- * Called by emit_text.c in a recoverer.  Normally these lines are cut off before the recoverer delivers their events again.  Where another
- * process has appended to the file since, they cannot be cut.  They are remembered instead, and an event whose line is there
- * is not written again.  Lines are told apart by a 64-bit hash; of equal lines each stands for one event.
+ * Called by emit_text.c in a recoverer.  Normally these lines are cut off before the recoverer
+ * delivers their events again.  Where another process has appended to the file since, they cannot
+ * be cut.  They are remembered instead, and an event whose line is there is not written again.
+ * Lines are told apart by a 64-bit hash; of equal lines each stands for one event.
  *
  * Copyright The ctrace authors.  SPDX-License-Identifier: Apache-2.0
  */

@@ -426,9 +426,9 @@ static enum ctrace_status add_process(struct ct_sources *sources, const char *di
 }
 
 /* ------------------------------------------------------------------------------------------------------------
- * What belongs to a name: generations app.ctb_1, app.ctb_2 of what is called app.ctb, and app.ctb.1234 or app.ctb_2.1234.2, where the events
- * of process 1234 are because another process had the name or took it after a crash
- */
+ * What belongs to a name: generations app.ctb_1, app.ctb_2 of what is called app.ctb, and
+ * app.ctb.1234 or app.ctb_2.1234.2, where the events of process 1234 are because another process
+ * had the name or took it after a crash / */
 
 /* Behind a mark and digits, or where it was when there are none. */
 static const char *skip_number(const char *text, char mark)

@@ -1,9 +1,10 @@
 /*
  * handler.c - is the calling code a signal handler?
  *
- * Asked by the slow paths of a trace call: before it waits for the output, and when it finds its thread inside another call.  Nobody tells a
- * library of a handler; but the kernel puts a frame of its own between the handler and what it interrupted, and the compiler's unwinder
- * knows such a frame.  The unwinder reads only the stack and tables that are mapped: no lock, no allocation, no call of the program's.
+ * The slow paths of a trace call ask: before they wait for the output, and when the thread is
+ * inside another call.  The kernel puts a frame of its own between a handler and the code that it
+ * interrupted, and the compiler's unwinder knows such a frame.  The unwinder reads the stack and
+ * mapped tables: it takes no lock, allocates nothing, and calls nothing of the program.
  *
  * Copyright The ctrace authors.  SPDX-License-Identifier: Apache-2.0
  */
@@ -48,7 +49,8 @@ bool ct_thread_is_in_handler(void)
 		return false; /* all signals are blocked */
 	if (on_signal_stack())
 		return true;
-	/* Who comes here while the thread is here has interrupted it.  Handlers that follow each other closely do not pile up. */
+	/* A deeper call while one is under way comes from a handler that interrupted it.  So
+	 * handlers in quick succession do not each walk the stack. */
 	if (asking != 0 && here < asking)
 		return true;
 	asking = here;

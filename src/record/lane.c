@@ -11,7 +11,7 @@
 
 #include <string.h>
 
-#define ASK_EVENTS 32u /* of a side ring, between two that ask whether the interrupted call still goes on */
+#define ASK_EVENTS 32u              /* events in side rings, between two that ask whether the interrupted call still goes on */
 #define ROUTE_FLIGHT CT_ROUTE_LIMIT /* the ring of the flight recorder: no component's route */
 
 _Static_assert(CT_ROUTE_LIMIT == CTRACE_ROUTES_, "the inline path goes by routes");
@@ -55,7 +55,8 @@ static bool is_plain(const struct ct_process *process, uint32_t route)
 			       process->settings.flight_trigger >= CTRACE_LEVEL_COUNT));
 }
 
-/* A handler must not wait, so the first side ring is as large as the program's; a handler within a handler is short of time, not of room. */
+/* A handler must not wait, so the first side ring is as large as the program's.  A handler
+ * within a handler traces little: its ring is small. */
 static struct ct_ring_kind side_kind(const struct ct_process *process, bool is_first)
 {
 	return (struct ct_ring_kind){ .overflow = CT_OVERFLOW_DISCARD,
@@ -115,8 +116,10 @@ struct ct_lane *ct_lane_find_side(struct ct_thread *thread)
 }
 
 /*
- * The thread is in the middle of a call.  Was that left by siglongjmp()?  To find out takes microseconds, which handlers that follow each other
- * closely do not have: so one event in a while asks, and one that has no lane.  Until then what the program traces goes into a side ring.
+ * The thread is in the middle of a trace call.  Was that call left by siglongjmp()?  The answer
+ * takes microseconds, which handlers in quick succession do not have.  So only each ASK_EVENTS-th
+ * event asks, and each event that finds no side lane.  Until then the program's events go into a
+ * side ring.
  */
 static bool was_left(struct ct_thread *thread)
 {

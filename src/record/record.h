@@ -30,7 +30,7 @@ struct ct_process {
 	struct ct_ring_pool *pool;
 	struct ct_settings settings;
 	uint32_t wake_word;   /* the agent sleeps on it; raised to wake it */
-	uint32_t open_wanted; /* atomic: raised when destinations may be in use that are not open; the agent compares it with what it has done */
+	uint32_t open_wanted; /* atomic: raised when a destination may be in use and not open; the agent compares it with open_done */
 	uint32_t is_unopened; /* atomic: the process is attached, and has had no event yet */
 	uint32_t
 		adopting; /* mask of destinations of external writers that have died: the agent finishes what they had, and clears it */
@@ -62,7 +62,8 @@ struct ct_lane {
 #define CT_SIDE_LANES 16u
 struct ct_thread {
 	struct ct_lane common; /* route 0 */
-	/* For signal handlers that interrupt a trace call, or find the ring of the program full: each for those that interrupt the one before it. */
+	/* For signal handlers that interrupt a trace call or find the program's ring full.
+	 * Handlers that interrupt each other take one each. */
 	struct ct_lane side[CT_SIDE_LANES];
 	uint32_t side_events; /* that looked for a side lane */
 	struct ct_lane flight;
@@ -85,8 +86,9 @@ extern __thread struct ct_thread *ct_thread_current __attribute__((tls_model("in
 /* ---- handler.c */
 bool ct_thread_is_in_handler(void); /* a signal handler of the program runs on this thread: some microseconds, async-signal-safe */
 /* ---- lane.c: which of a thread's rings an event goes into */
-/* The lane for an event.  While the thread is inside a trace call we are a signal handler that interrupted it: then a side lane.  When all are in
- * use: NULL, the event is to be counted.  A thread that is inside a call without being in a handler has left that call by siglongjmp(). */
+/* The lane for an event.  A signal handler that interrupted a trace call gets a side lane; NULL
+ * when all side lanes are in use: the event is to be counted.  When no handler runs, the thread
+ * has left the interrupted call by siglongjmp(): then the call is ended. */
 struct ct_lane *ct_lane_choose(struct ct_process *process, struct ct_thread *thread, uint32_t component, uint32_t level,
 			       uint32_t route);
 /* A side lane that is not in use; NULL: none. */

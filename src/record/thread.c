@@ -96,11 +96,12 @@ __attribute__((constructor)) static void make_end_key(void)
 enum ctrace_status ct_thread_start_up(void)
 {
 	(void)ct_thread_is_in_handler(); /* what the unwinder does once is done before a handler needs it */
-	make_end_key(); /* linked statically, a constructor of the program may come before ours */
+	make_end_key();                  /* linked statically, a constructor of the program may come before ours */
 	return has_end_key ? CTRACE_OK : CTRACE_NOT_ENOUGH_MEMORY;
 }
 
-/* A handler may have interrupted malloc.  A thread that this leaves without a destructor gives its rings back when the agent sees that it is gone. */
+/* A handler may have interrupted malloc.  A thread that this leaves without a destructor gives
+ * its rings back when the agent sees that it is gone. */
 static void ask_for_end(struct ct_thread *thread)
 {
 	if (end_key < KEYS_WITHOUT_MALLOC || !ct_thread_is_in_handler())

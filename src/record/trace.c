@@ -42,7 +42,7 @@ static enum ctrace_status lose(enum ctrace_loss reason, uint32_t component)
 	return CTRACE_NOT_ENOUGH_MEMORY;
 }
 
-/* In a ring: for the external writer that drains it, or else for the component's destinations. */
+/* Counts an event as lost in a ring: for the external writer that drains the ring, or else for the component's destinations. */
 static enum ctrace_status lose_in(const struct ct_process *process, struct ct_ring *ring, enum ctrace_loss reason, uint32_t dests)
 {
 	uint32_t consumer = __atomic_load_n(&ring->head->consumer, __ATOMIC_RELAXED) % CT_DEST_LIMIT;
@@ -122,8 +122,7 @@ static enum ctrace_status make_space(struct ct_process *process, struct ct_lane 
 /* ---- reserve and commit ---- */
 
 /* Space in a lane that has its ring. */
-static inline enum ctrace_status find_space(struct ct_process *process, struct ct_lane *lane, size_t size,
-					    uint32_t dests)
+static inline enum ctrace_status find_space(struct ct_process *process, struct ct_lane *lane, size_t size, uint32_t dests)
 {
 	if ((uintptr_t)lane->lane.cur + size > (uintptr_t)__atomic_load_n(&lane->lane.end, __ATOMIC_RELAXED))
 		return make_space(process, lane, size, dests);
@@ -148,7 +147,7 @@ static inline enum ctrace_status enter_lane(struct ct_process *process, struct c
 	if (lane->ring == NULL) {
 		if (ct_thread_locked != 0)
 			return lose(CTRACE_LOSS_NESTED, component);
-		/* It takes long, and signals that come meanwhile would interrupt one call after the other, each of which makes a ring. */
+		/* Making a ring takes long.  Handlers that interrupted it would make rings of their own. */
 		ct_guard_enter();
 	}
 	ct_lane_enter(lane);

@@ -79,9 +79,9 @@ struct ct_ring_head {
 	uint64_t oldest_count;   /* overwrite: events before oldest, ever */
 	uint64_t oldest_version; /* odd while the two are being written */
 	uint64_t lost[CTRACE_LOSS_COUNT];
-	uint32_t owner_tid;   /* 0: free */
-	uint32_t waiting;     /* the producer sleeps on tail_word */
-	uint32_t turned_away; /* destinations of events that found no room; the consumer clears it when it has made some */
+	uint32_t owner_tid;              /* 0: free */
+	uint32_t waiting;                /* the producer sleeps on tail_word */
+	uint32_t turned_away;            /* destinations of events that found no room; the consumer clears it when it has made some */
 	uint64_t lost_to[CT_DEST_LIMIT]; /* of lost[], by the destination that the event was for: once for each */
 	/* the consumer's */
 	_Alignas(CT_CACHE_LINE) uint64_t tail;
@@ -111,8 +111,8 @@ struct ct_ring {
 	bool is_flight;
 	int fd; /* of a loaded copy, for persisting; else -1 */
 	bool is_mapped;
-	uint8_t place; /* enum ct_ring_place */
-	uint32_t owner_tid; /* as in the head, which somebody may have cut away; under the pool's lock */
+	uint8_t place;            /* enum ct_ring_place */
+	uint32_t owner_tid;       /* as in the head, which somebody may have cut away; under the pool's lock */
 	struct ctrace_lane *lane; /* of the owner; the agent closes its window to be woken.  Atomic; the memory stays for ever */
 	uint32_t bound;           /* destinations that its consumer has found events for */
 	uint64_t last_ticks;      /* is_captured: of its last record; the owner's, handed on under the pool's lock */
@@ -133,25 +133,27 @@ static inline bool ct_ring_has_writer(const struct ct_ring *ring)
 }
 
 /* ---- ring_file.c */
-/* Makes ring number `index` of that capacity; of half of it, and so on, as long as the file cannot be had for its size or for want of room;
- * in the process's annex, when it has become another user; when no file can be had, in private memory.  ring->place and ring->capacity say what it has become. */
+/* Makes ring number `index`.  Where a file of that capacity is too large, or has no room, the
+ * capacity is halved, and halved again.  The file is in the process's annex when the process has
+ * become another user.  Where no file can be made the ring is private memory.  ring->place and
+ * ring->capacity say which. */
 enum ctrace_status ct_ring_create(struct ct_ring *ring, struct ct_session *session, uint32_t index, size_t capacity) CT_MUST_USE;
-/* Copies the ring of somebody else's session with pread, of the data what waits; everything in the copy is within bounds.  NOT_FOUND for
- * one that has no file: a private one too. */
+/* Copies the ring of another process's session with pread: its head, and the data that wait.  Everything in the copy is within bounds.
+ * NOT_FOUND for a ring without a file; a private ring has none. */
 enum ctrace_status ct_ring_load(struct ct_ring *ring, const struct ct_session *session, uint32_t index) CT_MUST_USE;
-/* The same in parts, for who need not have all of it at once: a descriptor, the head, checked like
- * that of a copy, and what lies between two positions of which neither is past the head and which
- * are not further apart than the ring is long. */
+/* The same in parts, for a reader that does not want all of it at once: a descriptor; the head,
+ * checked as that of a copy is; the bytes between two positions.  Neither position may be past the
+ * head, and they may not be further apart than the ring is long. */
 enum ctrace_status ct_ring_open(const struct ct_session *session, uint32_t index, int *out_fd) CT_MUST_USE;
 enum ctrace_status ct_ring_read_head(int fd, uint32_t index, struct ct_ring_head *out) CT_MUST_USE;
 enum ctrace_status ct_ring_read_data(int fd, uint64_t capacity, uint64_t from, uint64_t to, unsigned char *out) CT_MUST_USE;
-/* How many events wait in it: what ct_ring_count_pending() says of a copy, without having one. */
+/* How many events wait in it: as ct_ring_count_pending(), without a copy. */
 uint64_t ct_ring_count_waiting(int fd, const struct ct_ring_head *head);
 /* Maps the ring of a live process's session (ct_session_map()), for an external writer.  NOT_FOUND as above. */
 enum ctrace_status ct_ring_map(struct ct_ring *ring, const struct ct_session *session, uint32_t index) CT_MUST_USE;
 void ct_ring_close(struct ct_ring *ring);
 void ct_ring_write_constants(struct ct_ring *ring); /* of a new one, or of one whose head was cut away */
-/* Its file is shorter than its mapping: makes it as long as it was, all zero.  True when that had to be done. */
+/* Makes the ring's file as long as its mapping, all zero, where somebody has cut it.  True when that had to be done. */
 bool ct_ring_heal(struct ct_ring *ring, struct ct_session *session);
 enum ctrace_status ct_ring_persist(struct ct_ring *ring, const void *part, size_t size) CT_MUST_USE;
 
@@ -208,8 +210,9 @@ void ct_ring_pool_give_back(struct ct_ring_pool *pool, struct ct_ring *ring); /*
 void ct_ring_pool_reap(struct ct_ring_pool *pool, struct ct_ring *ring, uint32_t tid);
 /* Says of each ring who should have it: the writer of its components, if that is connected, else the agent. */
 void ct_ring_pool_assign(struct ct_ring_pool *pool, uint32_t (*writer_of)(const struct ct_ring_head *head, void *user), void *user);
-/* Looks whether somebody has cut the files of rings, whose threads would die of it, and makes them as long as they were, at once.  How many.
- * What was in them is gone; their threads go on.  One system call a ring.  The agent. */
+/* Makes the files of rings as long as they were, where somebody has cut them: a store beyond the
+ * end of its file would kill the program.  The events in the cut part are gone.  Returns how
+ * many files were cut.  One system call a ring.  The agent calls it. */
 uint32_t ct_ring_pool_heal(struct ct_ring_pool *pool);
 uint32_t ct_ring_pool_count(const struct ct_ring_pool *pool); /* rings made; never falls */
 struct ct_ring *ct_ring_pool_at(const struct ct_ring_pool *pool, uint32_t index);

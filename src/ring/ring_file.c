@@ -18,7 +18,7 @@
 #include <unistd.h>
 
 #define LOAD_TRIES 5
-#define OUTPUT_ROOM ((size_t)2 << 20) /* address space that a new ring leaves to the rest of the process */
+#define OUTPUT_ROOM ((size_t)2 << 20)      /* address space that a new ring leaves to the rest of the process */
 #define WINDOW ((size_t)2 * CT_RECORD_MAX) /* of a ring that is read piece by piece */
 
 static void ring_name(char out[32], uint32_t index)
@@ -163,7 +163,7 @@ enum ctrace_status ct_ring_create(struct ct_ring *ring, struct ct_session *sessi
 	return CTRACE_OK;
 }
 
-/* ---- somebody else's ---- */
+/* ---- of another process ---- */
 
 /* Where a ring's file is.  *out_other: a folder that the caller closes, or -1.  NOT_FOUND: it has none. */
 static enum ctrace_status find_folder(const struct ct_session *session, uint32_t index, int *out_folder, int *out_other)
@@ -192,7 +192,6 @@ static bool is_plain_file(int fd, int annex_fd)
 				info.st_uid == folder.st_uid);
 }
 
-/* For reading; for writing too where that is allowed, and by who recovers it. */
 /* From here on the copy of a head page can be trusted to stay within its ring. */
 static enum ctrace_status check_head(struct ct_ring_head *head, uint32_t index)
 {
@@ -213,6 +212,7 @@ static enum ctrace_status check_head(struct ct_ring_head *head, uint32_t index)
 	return CTRACE_OK;
 }
 
+/* For reading and writing where that is allowed, else for reading.  A recoverer may write also when the mode forbids it. */
 enum ctrace_status ct_ring_open(const struct ct_session *session, uint32_t index, int *out_fd)
 {
 	int folder, other, fd;
@@ -222,10 +222,10 @@ enum ctrace_status ct_ring_open(const struct ct_session *session, uint32_t index
 	if (status != CTRACE_OK)
 		return status;
 	ring_name(name, index);
-	fd = session->has_lock ? ct_os_open_kept(folder, name) :
-				 ct_os_high(openat(folder, name, O_RDWR | O_NOFOLLOW | O_CLOEXEC | O_NONBLOCK));
+	fd = session->has_lock ? ct_os_open_kept(folder, name)
+			       : ct_os_high(openat(folder, name, O_RDWR | O_NOFOLLOW | O_CLOEXEC | O_NONBLOCK));
 	if (fd < 0)
-		fd = openat(folder, name, O_RDONLY | O_NOFOLLOW | O_CLOEXEC | O_NONBLOCK);
+		fd = ct_os_high(openat(folder, name, O_RDONLY | O_NOFOLLOW | O_CLOEXEC | O_NONBLOCK));
 	if (fd < 0) {
 		status = errno == ENOENT ? CTRACE_NOT_FOUND : CTRACE_DENIED;
 	} else if (!is_plain_file(fd, other)) {

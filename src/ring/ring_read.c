@@ -3,7 +3,7 @@
  *
  * Runs on the agent thread of the traced process, or in whoever recovers a dead one's rings: one
  * consumer at a time (the drain's lock, or the session's).  Never waits for the producer, who may
- * be dead in the middle of a record, or somebody else's program that has lost its way: a word of
+ * be dead in the middle of a record, or may write anything into its ring by mistake: a word of
  * the head is read once and checked before it is used, and no walk is longer than the ring.
  *
  * Copyright The ctrace authors.  SPDX-License-Identifier: Apache-2.0
@@ -150,7 +150,7 @@ uint64_t ct_ring_count_overwritten(const struct ct_ring *ring)
 	return place.overwritten;
 }
 
-/* The producer may be writing there: of each record only the word with its size is read, and it counts if nothing was overwritten since. */
+/* The producer may be writing there.  Only the size of each record is read, and the record counts if nothing was overwritten since. */
 static uint64_t count_racing(const struct ct_ring *ring, struct ct_cursor_place *place, uint64_t limit)
 {
 	uint64_t count = 0;

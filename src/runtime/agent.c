@@ -1,12 +1,13 @@
 /*
  * agent.c - the threads that drain this process's rings.
  *
- * One thread a traced process is the agent, with all signals blocked.  Busy: a pass each millisecond, so that it never chases a producer's
- * head.  Idle for a while: it closes every thread's window, so that the next event comes by the slow path and wakes it, and sleeps; a
- * look each 50 ms covers the event that slipped through in between.  Without any ring it sleeps for ever.
+ * One thread of a traced process is the agent, with all signals blocked.  A busy agent makes a pass each millisecond, so that it never
+ * chases a producer's head.  An agent without events closes every thread's window, so that the next event takes the slow path and
+ * wakes it, and sleeps; a look each 50 ms finds an event that came in between.  Without any ring it sleeps for ever.
  *
- * An emitter's method may not return: a dead file system, a module that hangs.  The lock is not held meanwhile, and a second thread, the
- * standby, becomes the agent when a method takes too long.  The thread that comes back finishes with its destination and becomes the standby.
+ * An emitter's method may never return, as on a dead file system.  So the lock is not held while a
+ * method runs.  When a method takes too long, a second thread, the standby, becomes the agent.
+ * When the method returns, the first thread finishes with that destination and becomes the standby.
  *
  * Copyright The ctrace authors.  SPDX-License-Identifier: Apache-2.0
  */
@@ -19,13 +20,13 @@
 #include <time.h>
 
 #define IDLE_NS 50000000u
-#define QUIET_PASSES 100u     /* passes without an event before it goes idle */
-#define REAP_PASSES 20u       /* idle looks between looks for threads that ended unseen */
-#define STUCK_NS 100000000u   /* a method that takes longer makes no progress; never more than a quarter of ctrace.block.timeout */
-#define PAUSE_NS 1000000000u  /* fork waits so long for the lock, which nobody holds for long */
+#define QUIET_PASSES 100u    /* passes without an event before it goes idle */
+#define REAP_PASSES 20u      /* idle looks between looks for threads that ended unseen */
+#define STUCK_NS 100000000u  /* a method that takes longer makes no progress; never more than a quarter of ctrace.block.timeout */
+#define PAUSE_NS 1000000000u /* fork waits so long for the lock, which nobody holds for long */
 #define RECOVER_AFTER_NS 1000000000u /* a process that lives less long recovers nobody */
-#define TOUCH_NS 3600000000000u       /* between two looks that keep our files from cleaners of temporary directories */
-#define HOUSE_PASSES 1000u            /* busy passes between looks after the house */
+#define TOUCH_NS 3600000000000u      /* between two looks that keep our files from cleaners of temporary directories */
+#define HOUSE_PASSES 1000u           /* busy passes between two calls of keep_house() */
 
 struct agent ct_agent = { .lock = PTHREAD_MUTEX_INITIALIZER };
 __thread uint32_t ct_agent_turn __attribute__((tls_model("initial-exec")));
@@ -34,7 +35,7 @@ static void *run_agent(void *argument);
 
 /* ---- the lock ---- */
 
-/* A mutex is not fair: a busy agent would take it again before anybody else wakes. */
+/* A mutex is not fair: without this a busy agent would take it again before another thread wakes. */
 static void let_others_go(void)
 {
 	uint32_t others = __atomic_load_n(&ct_agent.others, __ATOMIC_ACQUIRE);
@@ -53,7 +54,7 @@ static void others_went(void)
 		ct_os_wake(&ct_agent.others);
 }
 
-/* The agent's own way to the lock: it waits for nobody else's turn. */
+/* Takes the lock without being counted among `others`. */
 static void lock_as_agent(void)
 {
 	ct_guard_enter();
@@ -124,7 +125,7 @@ static void wake_standby(void)
 	ct_os_wake(&ct_agent.activity);
 }
 
-/* The method may not return: somebody looks after the agent from now on. */
+/* The method may never return: the standby watches the agent from now on. */
 static void before_method(void *user)
 {
 	(void)user;
@@ -144,7 +145,8 @@ static void before_method(void *user)
 
 static void method_has_ended(void)
 {
-	if (__atomic_sub_fetch(&ct_agent.running, 1, __ATOMIC_SEQ_CST) == 0 && __atomic_load_n(&ct_agent.is_forking, __ATOMIC_SEQ_CST) != 0)
+	if (__atomic_sub_fetch(&ct_agent.running, 1, __ATOMIC_SEQ_CST) == 0 &&
+	    __atomic_load_n(&ct_agent.is_forking, __ATOMIC_SEQ_CST) != 0)
 		ct_os_wake(&ct_agent.running);
 }
 
@@ -156,12 +158,13 @@ static void after_method(void *user)
 	if (is_agent())
 		ct_agent.method_since_ns = 0;
 	else if (is_stopping())
-		wake_standby(); /* the agent waits for this one */
+		wake_standby(); /* wakes the agent, which waits for this method in finish() */
 }
 
 /*
- * Not under the lock, which a recovery must not wait for.  Pairs with wait_for_methods(): either fork sees the method in `running` and waits
- * for it, or this thread sees `is_forking` and begins after the fork.
+ * Not under the lock, which a recovery must not wait for.  Pairs with wait_for_methods(): either
+ * fork sees the method in `running` and waits for it, or this thread sees `is_forking` and begins
+ * after the fork.
  */
 void ct_agent_begin_method(void *user)
 {
@@ -181,7 +184,8 @@ void ct_agent_end_method(void *user)
 	method_has_ended();
 }
 
-/* An orphan's last batch goes into the file before ours do.  It counts as a part of opening: when it hangs, it holds up this destination. */
+/* An orphan's last batch goes into the file before ours.  Its recovery is a part of opening: if
+ * it hangs, only this destination waits. */
 static void before_open(void *user, const char *path)
 {
 	const struct ct_recover_options options = { .is_guest = true, .path = path };
@@ -204,7 +208,8 @@ static struct ct_ring *pool_ring(void *user, uint32_t index)
 
 /* ---- a pass ---- */
 
-/* What is in use, so that trace calls can tell of a file that cannot be written.  False: another thread is the agent now. */
+/* Opens the destinations in use, so that trace calls can report a file that cannot be written.
+ * False: another thread is the agent now. */
 static bool open_outputs(void)
 {
 	uint32_t wanted = __atomic_load_n(&ct_agent.process->open_wanted, __ATOMIC_ACQUIRE);
@@ -246,7 +251,7 @@ void ct_agent_pass(bool flush)
 		(void)pass(flush);
 }
 
-/* One pass for whoever waits: flush, rotation, opening. */
+/* One pass, and what other threads wait for: a flush, a rotation, opening. */
 static struct ct_drain_result serve(bool is_last)
 {
 	struct ct_drain_result result;
@@ -258,7 +263,7 @@ static struct ct_drain_result serve(bool is_last)
 	ticket = __atomic_load_n(&ct_agent.flush_wanted, __ATOMIC_ACQUIRE);
 	flush = ticket != __atomic_load_n(&ct_agent.flush_done, __ATOMIC_RELAXED);
 	turn = ct_agent.turn;
-	/* Asked for before the pass: what was committed before the request is delivered first. */
+	/* Looked at before the pass, so that everything committed before the request is delivered first. */
 	rotates = ct_agent.rotation.state == ROTATION_WANTED;
 	result = pass(flush || is_last || rotates);
 	if (!result.is_superseded && rotates && ct_agent.rotation.state == ROTATION_WANTED)
@@ -336,7 +341,7 @@ static bool is_my_turn(uint32_t turn)
 	return __atomic_load_n(&ct_agent.turn, __ATOMIC_ACQUIRE) == turn;
 }
 
-/* A look after things that nobody waits for, each second or so. */
+/* Each second or so: work that nobody waits for. */
 static void keep_house(struct ct_process *process)
 {
 	static uint64_t touched_ns;
@@ -381,8 +386,8 @@ static uint64_t idle_ns(const struct ct_process *process)
 }
 
 /*
- * The last passes: what the destinations can take before stop_by_ns is in them when it is over.  An earlier agent may still be in a method, and
- * goes on with its destination when that returns.
+ * The last passes: they deliver what the destinations take before stop_by_ns.  An earlier agent may
+ * still be in a method, and goes on with its destination when the method returns.
  */
 static void finish(uint32_t turn)
 {
@@ -427,7 +432,8 @@ static void be_agent(struct ct_process *process, uint32_t turn)
 		if (is_stopping())
 			break;
 		recover_once();
-		if (__atomic_load_n(&ct_agent.flush_wanted, __ATOMIC_ACQUIRE) != __atomic_load_n(&ct_agent.flush_done, __ATOMIC_RELAXED))
+		if (__atomic_load_n(&ct_agent.flush_wanted, __ATOMIC_ACQUIRE) !=
+		    __atomic_load_n(&ct_agent.flush_done, __ATOMIC_RELAXED))
 			continue;
 		if (++passes % HOUSE_PASSES == 0)
 			keep_house(process);
@@ -458,7 +464,7 @@ static uint32_t take_over(void)
 	return ct_agent.turn;
 }
 
-/* Looks after the agent until that needs a successor.  0: the end. */
+/* Watches the agent.  Returns the turn that this thread takes; 0: the end. */
 static uint32_t stand_by(void)
 {
 	uint64_t methods = UINT64_MAX;
@@ -470,7 +476,7 @@ static uint32_t stand_by(void)
 
 		ct_agent_lock();
 		turn = take_over();
-		/* Nothing was called since the last look, and nothing runs: the next method wakes us. */
+		/* No method began since the last look, and none runs: the next one wakes us. */
 		sleeps = ct_agent.methods == methods && ct_agent.method_since_ns == 0;
 		ct_agent.standby_sleeps = sleeps;
 		methods = ct_agent.methods;
@@ -482,7 +488,7 @@ static uint32_t stand_by(void)
 	return 0;
 }
 
-/* Each of the threads is the agent, or stands by, in turns.  One that comes back from a method and is not needed ends. */
+/* A thread is the agent or stands by, in turns.  A thread that comes back from a method ends when there is a standby already. */
 static void *run_agent(void *argument)
 {
 	struct agent_thread *thread = argument;
@@ -574,7 +580,7 @@ bool ct_agent_stop(void)
 	__atomic_store_n(&ct_agent.stopping, 1, __ATOMIC_RELEASE);
 	ct_process_wake_agent();
 	wake_standby();
-	/* The agent gives up by itself at that time; a second later it hangs where nothing of this can help. */
+	/* The agent gives up by itself at that time.  If it has not a second later, it hangs outside of any method. */
 	if (!ct_os_wait_until(&ct_agent.finished, 1, ct_agent.stop_by_ns - now + PAUSE_NS))
 		return false;
 	if (!ct_drain_is_busy(ct_agent.drain))
@@ -582,7 +588,8 @@ bool ct_agent_stop(void)
 	return true;
 }
 
-/* A method may be inside a lock of libc, which nobody would release in the child.  One that takes long waits for the system, in no such lock. */
+/* A method may hold a lock of libc, which nobody would release in the child.  A method that
+ * takes long waits for the system, and holds none. */
 static void wait_for_methods(void)
 {
 	uint64_t start = ct_clock_mono_ns();

@@ -31,20 +31,20 @@ struct agent {
 		uint32_t has_ended; /* atomic */
 	} threads[CT_AGENT_THREADS];
 	bool has_standby;
-	bool standby_sleeps;     /* until activity is raised */
+	bool standby_sleeps;      /* until activity is raised */
 	uint64_t method_since_ns; /* monotonic; the agent, not one before it, is in a method since then.  0: it is not */
-	uint64_t methods;        /* begun, ever */
-	uint64_t stop_by_ns;     /* monotonic; when stopping: the output may take until then */
-	uint64_t recover_at_ns;  /* monotonic; the thread that is the agent then starts the recovery of others.  0: it is started, or there is none */
+	uint64_t methods;         /* begun, ever */
+	uint64_t stop_by_ns;      /* monotonic; when stopping: the output may take until then */
+	uint64_t recover_at_ns;   /* monotonic; from then on the agent starts the recovery thread.  0: started, or not wanted */
 	struct rotation {
 		uint32_t state; /* enum rotation_state; sleepers wait on it.  Written under the lock, atomic */
 		uint32_t mask, done;
 		enum ctrace_status status;
 	} rotation;
 	/* atomic */
-	bool has_agent;        /* a thread is the agent */
-	uint32_t turn;         /* of the thread that is the agent, from 1; raised under the lock when another becomes it */
-	uint32_t open_done;    /* as ct_process.open_wanted was when what is in use was opened last; sleepers wait on it */
+	bool has_agent;     /* a thread is the agent */
+	uint32_t turn;      /* of the thread that is the agent, from 1; raised under the lock when another becomes it */
+	uint32_t open_done; /* as ct_process.open_wanted was when what is in use was opened last; sleepers wait on it */
 	uint32_t stopping;
 	uint32_t finished;     /* after stopping: everything that can be delivered is; sleepers wait on it */
 	uint32_t flush_wanted; /* tickets given */

@@ -14,7 +14,7 @@ enum ctrace_status ct_agent_flush(uint64_t timeout_ns)
 	uint32_t ticket;
 
 	if (ct_agent_turn != 0 || ct_thread_locked != 0)
-		return CTRACE_TIMED_OUT; /* an emitter that calls us waits for nobody */
+		return CTRACE_TIMED_OUT; /* called by an emitter: the agent would wait for itself */
 	if (!ct_agent_runs()) {
 		ct_agent_lock();
 		ct_agent_pass(true);
@@ -38,7 +38,7 @@ void ct_agent_open(uint64_t timeout_ns)
 	(void)ct_os_wait_until(&ct_agent.open_done, ticket, timeout_ns);
 }
 
-/* What external writers have of it now is in their data sets too. */
+/* Waits until external writers have written what was in their rings when the wait began. */
 static enum ctrace_status wait_for_writers(const struct ct_ring_pool *pool, uint64_t start_ns, uint64_t timeout_ns)
 {
 	for (uint32_t i = 0; i < ct_ring_pool_count(pool); i++) {

@@ -1,9 +1,10 @@
 /*
- * recovery.c - a thread that recovers the traces of processes that died, off the way of everybody in this one.
+ * recovery.c - a thread that recovers the traces of processes that died.
  *
- * Started by the agent when the process has lived for a while.  Nothing waits for this thread: an output that hangs holds it up and nothing
- * else, and a process that ends leaves the orphan to the next who looks.  It loads no module: an orphan that needs one that this process
- * does not have is left for `ctrace recover`.
+ * The agent starts it when the process has lived for a second.  No other thread waits for it: an
+ * output that hangs holds up this thread alone.  When the process ends first, the orphan stays for
+ * the next process or `ctrace recover`.  The thread loads no module: an orphan that needs an
+ * emitter that this process does not have stays for `ctrace recover`, too.
  *
  * Copyright The ctrace authors.  SPDX-License-Identifier: Apache-2.0
  */
@@ -15,9 +16,9 @@ static char directory[4096];
 
 static void *run(void *argument)
 {
-	const struct ct_recover_options options = {
-		.is_guest = true, .before_method = ct_agent_begin_method, .after_method = ct_agent_end_method
-	};
+	const struct ct_recover_options options = { .is_guest = true,
+						    .before_method = ct_agent_begin_method,
+						    .after_method = ct_agent_end_method };
 	struct ct_recovery total = { 0 };
 
 	(void)argument;

@@ -1,8 +1,9 @@
 /*
  * rotate.c - a new generation of the output, on an operator's request.
  *
- * The control thread, or any other but the agent's, asks for it under no lock.  The agent makes it, since a method of the output may not
- * return.  What was committed before goes to the present generation.
+ * The control thread, or any other but the agent's, asks for it under no lock.  The agent makes it,
+ * since a method of the output may not return.  What was committed before goes to the present
+ * generation.
  *
  * Copyright The ctrace authors.  SPDX-License-Identifier: Apache-2.0
  */

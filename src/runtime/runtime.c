@@ -51,7 +51,7 @@ static uint64_t block_timeout_ns(void)
 	return __atomic_load_n(&ct_process.settings.block_timeout_ns, __ATOMIC_RELAXED);
 }
 
-/* What was committed so far goes by the old settings, as far as the output takes it in that time. */
+/* Events committed so far are delivered with the old settings, as far as the output takes them within the timeout. */
 static void hold_drain(void *user)
 {
 	(void)user;
@@ -59,7 +59,7 @@ static void hold_drain(void *user)
 	ct_agent_lock();
 }
 
-/* Returns when what is in use now is open, or cannot be opened: the next trace call tells of that. */
+/* Returns when the destinations in use are open, or cannot be opened: the next trace call reports that. */
 static void release_drain(void *user, uint32_t reopen)
 {
 	(void)user;

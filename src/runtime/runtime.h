@@ -23,20 +23,21 @@ void ct_agent_pass(bool flush);
 /* Delivers what can be delivered, closes the output and ends the threads.  Returns after ctrace.block.timeout x 5 at the latest, and a
  * second; false: the output took longer, or hangs. */
 bool ct_agent_stop(void);
-/* Waits until everything that was committed before is delivered: OK; OUTPUT_ERROR when a destination fails; TIMED_OUT.  Under no lock. */
+/* Waits until everything committed before is delivered.  OK; OUTPUT_ERROR when a destination fails; TIMED_OUT.  Under no lock. */
 enum ctrace_status ct_agent_flush(uint64_t timeout_ns) CT_MUST_USE;
 /* Waits until the agent has tried to open what is in use now, no longer than that.  Under no lock. */
 void ct_agent_open(uint64_t timeout_ns);
 /* Round fork: waits until the agent is not in a pass.  False when it does not come to the end of one. */
 bool ct_agent_pause(void);
 void ct_agent_resume(void);
-/* In a forked child: the threads are the parent's.  is_paused: so are the files, which are closed here without a word. */
+/* In a forked child, which has none of the parent's threads.  is_paused: the files are closed, and nothing is written to them. */
 void ct_agent_forget(bool is_paused);
 
-/* ---- recovery.c: a thread that recovers others' orphans, off everybody's way */
-/* Starts it; the directory is remembered.  Once in the life of a process. */
+/* ---- recovery.c: a thread that recovers the traces of dead processes */
+/* Starts it for a run directory.  Once in the life of a process. */
 void ct_recovery_start(const char *run_directory);
 
+/* ---- rotate.c */
 /* A new generation of those of the destinations (a mask of emitters) that are open, after everything committed before is delivered; *out_done:
  * which have one.  OK; NOT_FOUND when none of them is open; UNSUPPORTED when none can; else why one failed.  TIMED_OUT: not within
  * ctrace.block.timeout x 5, or another rotation is under way.  Under no lock. */

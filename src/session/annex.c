@@ -1,9 +1,10 @@
 /*
  * annex.c - a second folder, for the rings of a process that has changed its user and may not write to its first one any more.
  *
- * A daemon attaches as root and then drops its rights.  Its session stays where it is, mapped and open; rings that it makes from then on are
- * files in an annex: a folder of the new user's, in a run directory of that user, which the head of the session names.  Only root, whose
- * the session is, can bring the two together again.
+ * A daemon attaches as root and then drops its rights.  Its session stays where it is, mapped and
+ * open.  Rings that it makes from then on are files in an annex: a folder of the new user, in a run
+ * directory of that user.  The head of the session names the annex.  The session belongs to root,
+ * so only root can recover the two together.
  *
  *     /run/ctrace/4711.0/           session, ring.0: root's
  *     /tmp/ctrace-33/annex-4711.0/  ring.1, and `session`: a link that says whose it is
@@ -24,7 +25,7 @@
 #include <unistd.h>
 
 #define TRIES 1000u
-#define ABANDONED_SECONDS 86400 /* of what cannot be told to be gone otherwise */
+#define ABANDONED_SECONDS 86400 /* after which an empty annex goes, where its session cannot be looked at */
 
 /* ---- making ---- */
 
@@ -127,7 +128,7 @@ int ct_annex_open(const struct ct_session_head *head, uint32_t number)
 	return open_folder(AT_FDCWD, annex->path, annex->uid);
 }
 
-/* What is in it goes, and then it; by descriptors, as its owner may put links in the way. */
+/* Removes the files in it, and then the folder; by descriptors, since its owner may put links in the way. */
 static void remove_from(int parent_fd, const char *name, uint32_t uid)
 {
 	int fd = open_folder(parent_fd, name, uid);

@@ -200,8 +200,9 @@ static bool is_same_process(int folder_fd, const char *name, uint32_t pid)
 }
 
 /*
- * Does the process have the session file mapped?  One that closed all its descriptors has lost the lock, and lives.  One that has changed
- * its user too does not let us look; then it lives when its process does.
+ * Does the process have the session file mapped?  One that closed all its descriptors has lost the
+ * lock, and lives.  One that has changed its user too does not let us look; then it lives when its
+ * process does.
  */
 static bool is_mapped_by(int folder_fd, const char *name, uint32_t pid)
 {
@@ -223,8 +224,9 @@ static bool is_mapped_by(int folder_fd, const char *name, uint32_t pid)
 }
 
 /*
- * A folder that never became one because its maker died, or was about to be removed.  The maker is gone when its number is nobody's, in our own
- * process name space; of another name space that is said by time alone.
+ * A folder that never became one because its maker died, or was about to be removed.  The maker is
+ * gone when its number is nobody's, in our own process name space; of another name space that is
+ * said by time alone.
  */
 static void remove_if_abandoned(int run_fd, const char *run_directory, const char *name)
 {

@@ -1,8 +1,9 @@
 /*
  * place.c - where paths lead, and which process it was: name spaces, root directories, the start of a process.
  *
- * A path in a session is text.  A recoverer in another mount name space, or under another root directory, finds another file by it; it must
- * deliver nothing there.  Called when a process attaches, when a destination gets a path, and by recoverers.
+ * A path in a session is text.  A recoverer in another mount name space, or under another root
+ * directory, finds another file by that path, and must deliver nothing to it.  Called when a
+ * process attaches, when a destination gets a path, and by recoverers.
  *
  * Copyright The ctrace authors.  SPDX-License-Identifier: Apache-2.0
  */
@@ -91,7 +92,7 @@ static bool is_same_place(const struct ct_session_head *head)
 	       is_same(here.process_space, there->process_space);
 }
 
-/* A service that is started again has other name spaces than before.  What counts is that each output is in the folder in which it was. */
+/* A service that is started again has new name spaces.  Then each output has to be in the folder in which it was. */
 static bool are_folders_here(const struct ct_session_head *head)
 {
 	unsigned count = 0;

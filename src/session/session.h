@@ -66,14 +66,14 @@ struct ct_dest_slot {
 struct ct_dest {
 	uint64_t sequence;
 	struct ct_dest_slot slot[2];
-	char emitter[32];  /* "" : unused */
-	ct_text settings;  /* "NAME=value\n" of every property the user set; in values \ is "\\" and newline "\n" */
-	uint32_t active;   /* some component delivers here */
-	uint32_t failing;  /* errno of the present failure, 0 when it works */
-	uint64_t failures; /* incidents */
+	char emitter[32];                 /* "" : unused */
+	ct_text settings;                 /* "NAME=value\n" of every property the user set; in values \ is "\\" and newline "\n" */
+	uint32_t active;                  /* some component delivers here */
+	uint32_t failing;                 /* errno of the present failure, 0 when it works */
+	uint64_t failures;                /* incidents */
 	uint64_t lost[CTRACE_LOSS_COUNT]; /* events for it that never were in a ring, by reason; traced threads add */
-	uint64_t stuck_since_ns; /* wall clock; the call into the emitter that has not returned began then; 0: none */
-	uint64_t folder_device; /* of the folder that its path is in; 0: not known */
+	uint64_t stuck_since_ns;          /* wall clock; the call into the emitter that has not returned began then; 0: none */
+	uint64_t folder_device;           /* of the folder that its path is in; 0: not known */
 	uint64_t folder_inode;
 };
 
@@ -145,13 +145,13 @@ struct ct_session_head {
 	uint32_t component_count;
 	uint32_t ring_count;
 	uint64_t texts_size;
-	uint64_t lost[CTRACE_LOSS_COUNT]; /* of events that no ring counts */
-	uint64_t lost_to_all[CTRACE_LOSS_COUNT]; /* of these, of no known component: every destination tells of them */
+	uint64_t lost[CTRACE_LOSS_COUNT];        /* of events that no ring counts */
+	uint64_t lost_to_all[CTRACE_LOSS_COUNT]; /* of these, events of no known component: every destination announces them */
 	uint32_t flight_at_death;  /* ctrace.flight.trigger = signal: what the flight rings hold is delivered after a sudden death */
 	uint32_t flight_wanted;    /* the trigger was pulled: deliver what the flight rings hold; the pass that does clears it */
 	uint64_t control_refused;  /* connections of other users */
 	uint64_t control_requests; /* answered */
-	uint64_t recover_at_ns;  /* wall clock: recovering failed; a guest does not try again before */
+	uint64_t recover_at_ns;    /* wall clock: recovering failed; a guest does not try again before */
 	uint64_t recover_tries;
 	struct ct_sync sync;
 	struct ct_session_writer writer[CT_WRITER_LIMIT];
@@ -228,11 +228,11 @@ enum ctrace_status ct_session_create(struct ct_session *session, const char *run
 enum ctrace_status ct_session_fork(struct ct_session *session, const char *run_directory) CT_MUST_USE;
 
 /* ---- session_keep.c: what keeps a live process's files.  On the agent. */
-/* Refreshes the times of all its files, and what cleaners of temporary folders look at; opens and locks its session again when the program
- * has closed it.  Once an hour is enough. */
+/* Refreshes the times of all its files, which cleaners of temporary folders look at.  Opens and
+ * locks the session again when the program has closed it.  Once an hour is enough. */
 void ct_session_touch(struct ct_session *session);
-/* The session file is shorter than its mapping: somebody has cut it, and a store beyond its end would kill the program.  Makes it as long
- * as it was, at once; what was in it is gone.  True when it had to be done. */
+/* Makes the session file as long as it was, where somebody has cut it: a store beyond its end
+ * would kill the program.  What was in the cut part is gone.  True when that had to be done. */
 bool ct_session_heal(struct ct_session *session);
 
 /* ---- session_layout.c */
@@ -263,7 +263,7 @@ struct ct_dest_slot *ct_dest_current(struct ct_dest *dest);
  * recovering it, this process included; with NOT_FOUND when another one has just removed it.  Everything in the copy is within bounds;
  * DAMAGED when that cannot be had. */
 enum ctrace_status ct_session_load(struct ct_session *session, const char *run_directory, const char *name, bool want_lock) CT_MUST_USE;
-/* In a forked child: closes the parent's descriptors of sessions that it has loaded with their lock, or the child would keep the lock. */
+/* In a forked child: closes the descriptors of sessions that the parent has locked; otherwise the child would keep the locks. */
 void ct_session_forget_loaded(void);
 /* Who somebody else is, from the head of its file alone, without a lock.  jobname: terminated, whatever is in the file. */
 enum ctrace_status ct_session_identify(const char *run_directory, const char *name, uint32_t *out_asid,

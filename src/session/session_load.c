@@ -19,10 +19,9 @@
 
 static enum ctrace_status open_file(struct ct_session *session, int access)
 {
-	session->file_fd =
-		access == O_RDWR
-			? ct_os_open_kept(session->folder_fd, "session")
-			: ct_os_high(openat(session->folder_fd, "session", access | O_NOFOLLOW | O_CLOEXEC | O_NONBLOCK));
+	session->file_fd = access == O_RDWR
+				   ? ct_os_open_kept(session->folder_fd, "session")
+				   : ct_os_high(openat(session->folder_fd, "session", access | O_NOFOLLOW | O_CLOEXEC | O_NONBLOCK));
 	if (session->file_fd < 0)
 		return errno == ENOENT ? CTRACE_NOT_FOUND : CTRACE_DENIED;
 	session->file_id = ct_os_file_id(session->file_fd);
@@ -105,11 +104,12 @@ static enum ctrace_status copy_parts(struct ct_session *session)
 	return status;
 }
 
-/* ---- the lock of who recovers ---- */
+/* ---- the lock of a recoverer ---- */
 
 /*
- * It belongs to the open file, not to the process: another thread that looks at the same folder, and closes what it opened, does not drop it.
- * But a child of a fork has that open file too, and would keep the lock when we are long done.  So the child closes it, by this list.
+ * The lock belongs to the open file, not to the process: a thread that opens and closes the same
+ * session does not drop it.  But a forked child has that open file too, and would keep the lock
+ * when its parent is long done.  So the child closes it, by this list.
  */
 #define HELD_LIMIT 8u
 static struct {
@@ -125,7 +125,7 @@ static void note_held(const struct ct_session *session)
 		if (!__atomic_compare_exchange_n(&held[i].fd, &none, -1, false, __ATOMIC_ACQUIRE, __ATOMIC_RELAXED))
 			continue;
 		held[i].id = session->file_id;
-		/* Publish: a child that finds the number finds which file it is. */
+		/* Publish: pairs with the acquire load in ct_session_forget_loaded(), which then sees the identity, too. */
 		__atomic_store_n(&held[i].fd, session->file_fd, __ATOMIC_RELEASE);
 		return;
 	}

@@ -80,7 +80,7 @@ static void find_command_line(char *out, size_t size)
 		(void)snprintf(out, size, "%s", program_invocation_name);
 }
 
-/* Whoever has the lock is stopped, perhaps for ever: somebody else's debugger must not hold us up. */
+/* The process that has the lock may be stopped, perhaps for ever: a debugger there must not hold us up. */
 static bool lock_soon(int fd)
 {
 	const struct timespec pause = { .tv_nsec = 1000000 };
@@ -95,7 +95,7 @@ static bool lock_soon(int fd)
 	return false;
 }
 
-/* One that is hardly anybody else's. */
+/* A number that hardly any other process has. */
 static uint32_t chance_asid(void)
 {
 	uint64_t mixed = ((uint64_t)getpid() << 20 ^ ct_clock_wall_ns()) * 0x9E3779B97F4A7C15u;
@@ -162,9 +162,10 @@ static void fill_head(struct ct_session *session, uint32_t asid)
 }
 
 /*
- * What a forked child starts with: its parent's components and texts, nothing of its parent's events.  The parent goes on meanwhile:
- * texts go by the copy of the head, as an entry may have got a new one; components are those that there were at the fork, as the child's
- * registry knows no others.
+ * What a forked child starts with: its parent's components and texts, nothing of its parent's
+ * events.  The parent goes on meanwhile: texts go by the copy of the head, as an entry may have got
+ * a new one; components are those that there were at the fork, as the child's registry knows no
+ * others.
  */
 static enum ctrace_status copy_parent(struct ct_session *session, const struct ct_session *parent)
 {
@@ -213,8 +214,8 @@ static enum ctrace_status fill(struct ct_session *session, const struct ct_sessi
 
 /* ---- making ---- */
 
-/* Of a process that may have little memory: a layout half as large is tried when there is none for this one.  A forked child has to have
- * its parent's. */
+/* Halves the layout when there is no memory for this one.  False: it cannot be smaller.  A
+ * forked child needs the layout of its parent. */
 static bool make_smaller(struct ct_session *session, const struct ct_session *parent)
 {
 	if (parent != NULL || (errno != EFBIG && errno != ENOMEM))
@@ -238,7 +239,7 @@ static enum ctrace_status map_private(struct ct_session *session, const struct c
 	return CTRACE_NOT_ENOUGH_MEMORY;
 }
 
-/* The file's size, its mapping, and real blocks for what every process needs: one that could register nothing is better off in memory. */
+/* Gives the file its size, and maps it. */
 static enum ctrace_status size_file(struct ct_session *session, void **out_base)
 {
 	enum ctrace_status status = ct_os_truncate(session->file_fd, session->layout.size);
@@ -248,6 +249,7 @@ static enum ctrace_status size_file(struct ct_session *session, void **out_base)
 	return status;
 }
 
+/* Real blocks for what every process needs: a process that could register nothing is better off in private memory. */
 static enum ctrace_status allocate_first(struct ct_session *session)
 {
 	enum ctrace_status status = ct_os_allocate(session->file_fd, 0, CT_ALIGN_UP(sizeof(struct ct_session_head), (size_t)4096));

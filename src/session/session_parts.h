@@ -4,6 +4,7 @@
  *     session.c       it in memory: reached again, grown, looked into, closed
  *     session_make.c  our own comes to be, new or in a forked child
  *     session_load.c  somebody else's, copied or mapped
+ *     session_keep.c  our own, kept from cleaners and from whoever cuts it
  *
  * session_make.c and session_load.c call session.c, never each other; session.c calls session_load.c to end what that began.
  *
@@ -30,16 +31,15 @@ void ct_session_set_base(struct ct_session *session, void *base);
 enum ctrace_status ct_session_allocate(struct ct_session *session, uint64_t start, uint64_t *allocated, uint64_t needed) CT_MUST_USE;
 /* Opens the file again when the program has closed it behind our back, with the lock that shows that we live.  False: it is not there. */
 bool ct_session_reach(struct ct_session *session);
+/* From now on this is the calling process's own, until it is closed. */
+void ct_session_set_own(const struct ct_session *session);
+
 /* ---- session_keep.c */
-/* Cleaners of temporary folders leave a folder alone on which somebody has a lock. */
+/* Locks the folder: cleaners of temporary folders leave a folder alone that is locked. */
 void ct_session_guard_folder(const struct ct_session *session);
 
 /* ---- session_load.c */
-/* The lock that it has as a recoverer goes: its file is about to be closed. */
+/* Removes the lock from the list of a recoverer's locks: its file is about to be closed. */
 void ct_session_forget_lock(const struct ct_session *session);
-
-/* ---- session.c */
-/* From now on this is the calling process's own, until it is closed. */
-void ct_session_set_own(const struct ct_session *session);
 
 #endif

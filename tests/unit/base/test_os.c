@@ -281,12 +281,8 @@ static void a_status_says_what_the_caller_can_do(void **state)
 	static const struct {
 		int error;
 		enum ctrace_status status;
-	} rows[] = { { ENOENT, CTRACE_NOT_FOUND },
-		     { ENOTDIR, CTRACE_NOT_FOUND },
-		     { EACCES, CTRACE_DENIED },
-		     { ELOOP, CTRACE_DENIED },
-		     { ENOMEM, CTRACE_NOT_ENOUGH_MEMORY },
-		     { ENOSPC, CTRACE_OS_ERROR },
+	} rows[] = { { ENOENT, CTRACE_NOT_FOUND }, { ENOTDIR, CTRACE_NOT_FOUND },        { EACCES, CTRACE_DENIED },
+		     { ELOOP, CTRACE_DENIED },     { ENOMEM, CTRACE_NOT_ENOUGH_MEMORY }, { ENOSPC, CTRACE_OS_ERROR },
 		     { EIO, CTRACE_OS_ERROR } };
 
 	(void)state;

@@ -266,7 +266,7 @@ static void a_component_that_was_turned_away_gets_room(void **state)
 static void give_up(enum ct_ring_place place)
 {
 	for (uint32_t i = 0; i < ring_count; i++)
-		rings[i]->place = place;
+		rings[i]->place = (uint8_t)place;
 	ct_drain_give_up(drain);
 }
 

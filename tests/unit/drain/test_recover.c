@@ -10,8 +10,8 @@ static unsigned reports;
 static char last_message[200];
 static bool last_ok;
 
-static void note(const char *run_directory, const char *folder, bool ok, uint64_t delivered, const char *message,
-		 const char *elsewhere, void *user)
+static void note(const char *run_directory, const char *folder, bool ok, uint64_t delivered, const char *message, const char *elsewhere,
+		 void *user)
 {
 	(void)user;
 	(void)elsewhere;

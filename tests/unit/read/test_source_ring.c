@@ -444,10 +444,14 @@ static void a_process_of_sparse_gigabytes_does_not_exhaust_us(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		TEST(undelivered_events_of_a_dead_process),   TEST(by_process_id),
-		TEST(what_was_overwritten_is_passed_over),    TEST(damage_costs_what_it_hit),
-		TEST(a_live_process_is_only_looked_at),       TEST(a_ring_is_the_same_through_a_window),
-		TEST(what_goes_while_it_is_read_is_reported), TEST(a_process_of_sparse_gigabytes_does_not_exhaust_us),
+		TEST(undelivered_events_of_a_dead_process),
+		TEST(by_process_id),
+		TEST(what_was_overwritten_is_passed_over),
+		TEST(damage_costs_what_it_hit),
+		TEST(a_live_process_is_only_looked_at),
+		TEST(a_ring_is_the_same_through_a_window),
+		TEST(what_goes_while_it_is_read_is_reported),
+		TEST(a_process_of_sparse_gigabytes_does_not_exhaust_us),
 		TEST(a_step_of_the_clock_is_told_and_dates_are_the_clock_s),
 	};
 

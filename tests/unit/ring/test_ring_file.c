@@ -132,9 +132,8 @@ static void where_no_file_can_be_had_it_is_private_memory(void **state)
 		enum ct_os_call call;
 		unsigned times;
 		int error;
-	} faults[] = { { CT_OS_OPEN, 1, EMFILE },  { CT_OS_OPEN, 1, EACCES },
-		       { CT_OS_ALLOCATE, 1, EIO }, { CT_OS_ALLOCATE, 100, ENOSPC }, { CT_OS_ALLOCATE, 10000, EINTR },
-		       { CT_OS_MAP, 1, EACCES } };
+	} faults[] = { { CT_OS_OPEN, 1, EMFILE },       { CT_OS_OPEN, 1, EACCES },        { CT_OS_ALLOCATE, 1, EIO },
+		       { CT_OS_ALLOCATE, 100, ENOSPC }, { CT_OS_ALLOCATE, 10000, EINTR }, { CT_OS_MAP, 1, EACCES } };
 
 	(void)state;
 	for (size_t i = 0; i < CT_COUNT(faults); i++) {

@@ -31,20 +31,19 @@ static void open_gate(void)
 	ct_os_wake(&gate);
 }
 
-static const char module_source[] =
-	"#include <ctrace/emitter.h>\n"
-	"#include <stdio.h>\n"
-	"#include <stdlib.h>\n"
-	"static int self;\n"
-	"static enum ctrace_status o(const struct ctrace_emitter_context *c, void **s)\n"
-	"{ (void)c; *s = &self; return CTRACE_OK; }\n"
-	"static enum ctrace_status w(void *s, const struct ctrace_batch *b)\n"
-	"{ void *at = 0; (void)s; (void)b; sscanf(getenv(\"GATE\"), \"%p\", &at);\n"
-	"	((void (*)(void))at)(); return CTRACE_OK; }\n"
-	"static void c(void *s) { (void)s; }\n"
-	"static const struct ctrace_property p[] = { { 0, 0, 0, 0 } };\n"
-	"__attribute__((visibility(\"default\"))) const struct ctrace_emitter ctrace_emitter = {\n"
-	"	sizeof(struct ctrace_emitter), \"HANGS\", 0, p, o, w, 0, 0, c };\n";
+static const char module_source[] = "#include <ctrace/emitter.h>\n"
+				    "#include <stdio.h>\n"
+				    "#include <stdlib.h>\n"
+				    "static int self;\n"
+				    "static enum ctrace_status o(const struct ctrace_emitter_context *c, void **s)\n"
+				    "{ (void)c; *s = &self; return CTRACE_OK; }\n"
+				    "static enum ctrace_status w(void *s, const struct ctrace_batch *b)\n"
+				    "{ void *at = 0; (void)s; (void)b; sscanf(getenv(\"GATE\"), \"%p\", &at);\n"
+				    "	((void (*)(void))at)(); return CTRACE_OK; }\n"
+				    "static void c(void *s) { (void)s; }\n"
+				    "static const struct ctrace_property p[] = { { 0, 0, 0, 0 } };\n"
+				    "__attribute__((visibility(\"default\"))) const struct ctrace_emitter ctrace_emitter = {\n"
+				    "	sizeof(struct ctrace_emitter), \"HANGS\", 0, p, o, w, 0, 0, c };\n";
 
 static void make_module(void)
 {
@@ -255,12 +254,9 @@ static void a_process_recovers_once(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		TEST(a_held_agent_keeps_nobody_longer_than_asked),
-		TEST(who_holds_a_lock_waits_for_nobody),
-		TEST(an_output_that_cannot_be_opened_is_the_answer),
-		TEST(a_module_that_hangs_holds_up_itself),
-		TEST(a_module_that_never_returns_does_not_keep_the_process),
-		TEST(a_process_recovers_once),
+		TEST(a_held_agent_keeps_nobody_longer_than_asked),           TEST(who_holds_a_lock_waits_for_nobody),
+		TEST(an_output_that_cannot_be_opened_is_the_answer),         TEST(a_module_that_hangs_holds_up_itself),
+		TEST(a_module_that_never_returns_does_not_keep_the_process), TEST(a_process_recovers_once),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

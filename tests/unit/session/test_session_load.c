@@ -82,9 +82,11 @@ static bool can_be_recovered(const char *name)
 	pid_t pid = fork();
 
 	if (pid == 0) {
+		enum ctrace_status loaded;
+
 		ct_session_forget_loaded();
-		status = ct_session_load(&other, run_dir, name, true);
-		_exit(status == CTRACE_OK ? 0 : status == CTRACE_TIMED_OUT ? 1 : 2);
+		loaded = ct_session_load(&other, run_dir, name, true);
+		_exit(loaded == CTRACE_OK ? 0 : loaded == CTRACE_TIMED_OUT ? 1 : 2);
 	}
 	assert_int_equal(waitpid(pid, &status, 0), pid);
 	assert_true(WIFEXITED(status) && WEXITSTATUS(status) < 2);
