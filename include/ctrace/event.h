@@ -81,7 +81,7 @@ enum ctrace_loss {
 	CTRACE_LOSS_NESTED = 4,        /* traced in a signal handler that interrupted ctrace twice */
 	CTRACE_LOSS_NO_RING = 5,       /* no ring could be made (memory, disk, limits) */
 	CTRACE_LOSS_CLOSED = 6,        /* traced after the library had shut down */
-	CTRACE_LOSS_UNDELIVERABLE = 7, /* recovered, but its destination is gone (a dead process's standard error) */
+	CTRACE_LOSS_UNDELIVERABLE = 7, /* its destination is gone, made no progress, or took nothing until the process ended */
 	CTRACE_LOSS_DAMAGED = 8,       /* found damaged in the ring or the file */
 	CTRACE_LOSS_COUNT
 };

@@ -163,7 +163,7 @@ check 'a writer that is named and does not run: who waits for it; it fails' is "
 printf 'TRCOUT01 PATH=%s/kvs1 PRIMARY=4M\nMODE=NOWRAP\n' "$PWD" >proclib/CTW
 operate 'TRACE CT,WTRSTART=CTW'
 connected() {
-	for _ in $(seq 500); do
+	for _ in $(seq 3000); do
 		display ',WTR=CTW' --json
 		[ "$(json 'len(d["writers"][0].get("connected", []))')" = 1 ] && return
 		sleep 0.02
@@ -191,11 +191,11 @@ s.listen()
 print("listens", flush=True)
 time.sleep(1000)' "$CTRACE_RUN_DIR/writer" >silent &
 silent=$!
-for _ in $(seq 500); do
+for _ in $(seq 3000); do
 	[ -s silent ] && break
 	sleep 0.02
 done
-display ',WTR=ALL' --timeout 1
+display ',WTR=ALL' --timeout 3
 check 'a writer that does not answer is complained of' is "$status $err$said $(grep -c '^  CTW ' whole) $(grep '^  CTSILEN ' whole)" '1 CTR028I Writer CTSILEN did not answer in time 1   CTSILEN             NO ANSWER'
 kill "$silent"
 display ',WTR=CTSILEN'

@@ -359,9 +359,9 @@ for _ in $(seq 1000); do
 	sleep 0.01
 done
 until [ "$(sed 's/.*) //; s/ .*//' "/proc/${pid[c]}/stat")" = T ]; do :; done
-op --timeout 0.3 'D TRACE,COMP=OPR'
+op --timeout 3 'D TRACE,COMP=OPR'
 check 'DISPLAY fails when a process does not answer, and shows the others' like "$status $err $out" "1  CTR013I process ${pid[c]} ASID 0003 JOBNAME OTHER did not answer in time*JOBNAME=OPRA*"
-op --timeout 0.3 'TRACE CT,OFF,COMP=OPR' --reply ''
+op --timeout 3 'TRACE CT,OFF,COMP=OPR' --reply ''
 kill -CONT "${pid[c]}"
 check 'a process that does not answer: the others are done: SOME' says 1 "CTR013I process ${pid[c]} ASID 0003 JOBNAME OTHER did not answer in time
 $some"
@@ -429,7 +429,7 @@ logs() {
 	ctrace console <keys >shown 2>&1 &
 	exec {keys}>keys
 	printf 'D R\n' >&"$keys"
-	for _ in $(seq 500); do grep -q CTR007I shown && break; sleep 0.02; done
+	for _ in $(seq 3000); do grep -q CTR007I shown && break; sleep 0.02; done
 	printf '12.13.14 ITT120I \033[2Jlost\nand more\n' >>"$CTRACE_RUN_DIR/writer/CTW.log"
 	printf '\n' >&"$keys"
 	exec {keys}>&-

@@ -307,17 +307,17 @@ stand_still() {
 	done
 }
 stand_still "$proxy"
-tool level --timeout 0.3 kvs.net info
+tool level --timeout 3 kvs.net info
 check 'a process that does not answer is told, and the others do it' "$(
 	expect_status 1
 	expect_in "$out" "^$kvs KVS  kvs.net  [A-Z]+ -> INFO$"
 	expect "$err" "ctrace level: $proxy PROXY did not answer in time"
 )"
-tool level --timeout 0.3 kvs.store info
+tool level --timeout 3 kvs.store info
 check 'one that it does not concern is not waited for' "$(expect_status 0; expect "$err" '')"
-tool level --json --timeout 0.3 kvs.net warn
+tool level --json --timeout 3 kvs.net warn
 check 'it is in the JSON' "$(expect_status 1; json '[(r["pid"], r.get("error")) for r in rows]' "[($kvs, None), ($proxy, 'did not answer in time')]")"
-tool flush --timeout 0.3
+tool flush --timeout 3
 check 'flush tells of it' "$(expect_status 1; expect "$out" "$kvs KVS  delivered"; expect "$err" "ctrace flush: $proxy PROXY did not answer in time")"
 kill -CONT "$proxy"
 

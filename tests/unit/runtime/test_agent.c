@@ -57,7 +57,7 @@ static void an_idle_agent_wakes_for_an_event(void **state)
 	assert_lines(0, 20);
 }
 
-/* The agent's thread; how often it went to sleep. */
+/* The agent's threads, its standby among them; how often they went to sleep. */
 static unsigned find_agent(char out_signals[64])
 {
 	DIR *tasks = opendir("/proc/self/task");
@@ -68,6 +68,7 @@ static unsigned find_agent(char out_signals[64])
 	while ((entry = readdir(tasks)) != NULL) {
 		char path[300], line[200];
 		bool is_agent = false;
+		unsigned count;
 		FILE *file;
 
 		(void)snprintf(path, sizeof path, "/proc/self/task/%s/status", entry->d_name);
@@ -77,8 +78,8 @@ static unsigned find_agent(char out_signals[64])
 			is_agent = is_agent || strncmp(line, "Name:\tctrace-agent", 18) == 0;
 			if (is_agent && strncmp(line, "SigBlk:", 7) == 0)
 				(void)snprintf(out_signals, 64, "%.60s", line + 8);
-			if (is_agent)
-				(void)sscanf(line, "voluntary_ctxt_switches: %u", &switches);
+			if (is_agent && sscanf(line, "voluntary_ctxt_switches: %u", &count) == 1)
+				switches += count;
 		}
 		(void)fclose(file);
 	}
@@ -86,19 +87,27 @@ static unsigned find_agent(char out_signals[64])
 	return switches;
 }
 
-static void count_wake_ups(void)
+/* 20 times a second, by the time that passes in truth, and five times more. */
+static bool sleeps_mostly(void)
 {
 	const struct timespec pause = { 1, 0 };
+	char signals[64];
+	uint64_t start_ns = ct_clock_mono_ns();
+	unsigned before = find_agent(signals);
+
+	(void)nanosleep(&pause, NULL);
+	return find_agent(signals) - before <= 5 + (ct_clock_mono_ns() - start_ns) / 50000000u;
+}
+
+static void count_wake_ups(void)
+{
 	char signals[64] = "";
-	unsigned before;
 
 	(void)emit(0);
 	wait_until_idle();
-	before = find_agent(signals);
-	CHILD_CHECK(before > 0);
+	CHILD_CHECK(find_agent(signals) > 0);
 	CHILD_CHECK((strtoull(signals, NULL, 16) & 0x7FFBFEFFu) == 0x7FFBFEFFu); /* all but SIGKILL and SIGSTOP are blocked */
-	(void)nanosleep(&pause, NULL);
-	CHILD_CHECK(find_agent(signals) - before <= 25); /* 20 and what the pause was late */
+	CHILD_CHECK(sleeps_mostly());
 }
 
 static void an_idle_process_wakes_at_most_20_times_a_second(void **state)
@@ -109,17 +118,11 @@ static void an_idle_process_wakes_at_most_20_times_a_second(void **state)
 
 static void hold_back_and_count_wake_ups(void)
 {
-	const struct timespec pause = { 1, 0 };
-	char signals[64];
-	unsigned before;
-
 	for (uint32_t i = 0; i < 3; i++)
 		(void)emit(i);
 	wait_until_idle();
 	CHILD_CHECK(stats().pending == 3);
-	before = find_agent(signals);
-	(void)nanosleep(&pause, NULL);
-	CHILD_CHECK(find_agent(signals) - before <= 25);
+	CHILD_CHECK(sleeps_mostly());
 }
 
 static void events_that_are_held_back_do_not_keep_it_awake(void **state)
@@ -137,12 +140,11 @@ static void sleep_without_a_ring(void)
 	unsigned before;
 
 	CHILD_CHECK(ct_process_attach() != NULL);
-	while (__atomic_load_n(&ct_process.agent_idle, __ATOMIC_SEQ_CST) == 0)
-		;
-	(void)nanosleep(&pause, NULL);
+	wait_until_idle();
 	before = find_agent(signals);
 	(void)nanosleep(&pause, NULL);
-	CHILD_CHECK(find_agent(signals) == before);
+	/* It may have been on its way to sleep, and after a second it starts the recovery of others; a look each 50 ms would be 6. */
+	CHILD_CHECK(find_agent(signals) - before <= 3);
 	(void)emit(0);
 	(void)wait_for_delivered(1);
 }
