@@ -60,7 +60,7 @@ faults: setup-test
 	@scripts/faults.sh $(BUILD) build-faults '$(T)'
 
 clean:
-	rm -rf $(BUILD) build-bench build-lint build-fuzz build-faults
+	rm -rf $(BUILD) build-bench build-lint build-fuzz build-faults build-faults-threads
 
 help:
 	@sed -n '/^#     make/s/^#     //p' Makefile

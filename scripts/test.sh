@@ -1,7 +1,8 @@
 #!/bin/sh
-# test.sh FOLDER all|quick|compiled [NAME] - builds and runs the tests in FOLDER; the last line is "N passed, N failed".
+# test.sh FOLDER all|quick|compiled|threads [NAME] - builds and runs the tests in FOLDER; the last line is "N passed, N failed".
 #
-# quick leaves out the tests that start processes, compiled those that are scripts.  NAME picks those that have it in their name.
+# quick leaves out the tests that start processes, compiled those that are scripts, threads all but the programs of tests/unit/ and
+# tests/interleave/ that do not fork by themselves.  NAME picks those that have it in their name.
 set -eu
 cd "$(dirname "$0")/.."
 folder=$1 extent=$2 name=${3#tests/}
@@ -13,6 +14,7 @@ names=$(meson test -C "$folder" --list 2>/dev/null | sed -n 's/^.* \/ //p' | gre
 case $extent in
 quick) names=$(echo "$names" | grep -vE '^(process|faults)/' || :) ;;
 compiled) names=$(echo "$names" | grep -vE '\.(sh|py)$' || :) ;;
+threads) names=$(for test in $(echo "$names" | grep -E '^(unit|interleave)/'); do grep -q 'fork(' "tests/$test.c" || echo "$test"; done) ;;
 esac
 if [ -z "$names" ]; then
 	echo "No test has '$name' in its name."

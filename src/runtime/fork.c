@@ -19,10 +19,10 @@ static __thread bool is_in_call;      /* fork was called by a signal handler tha
  * locked section must not take the locks again: its child traces no more. */
 static void before_fork(void)
 {
-	prepared = ct_thread_locked == 0;
-	if (!prepared)
+	if (ct_thread_locked != 0)
 		return;
 	ct_attach_lock();
+	prepared = true; /* signals are blocked: a handler that forks clears it */
 	is_in_call = ct_thread_is_in_call();
 	agent_is_paused = false;
 	has_process = ct_process.state == CT_PROCESS_ATTACHED;
@@ -48,6 +48,7 @@ static void after_fork_in_parent(void)
 		if (agent_is_paused)
 			ct_agent_resume();
 	}
+	prepared = false;
 	ct_attach_unlock();
 }
 
@@ -57,7 +58,8 @@ void ct_fork_forget_parent(bool agent_was_paused)
 
 	ct_guard_enter(); /* until everything is made anew; ct_thread_forget_all() leaves it */
 	/* Whoever held these does not exist here.  The pool is made anew when the child attaches. */
-	ct_attach_unlock_in_child();
+	ct_attach_unlock_in_child(prepared);
+	prepared = false;
 	ct_emitter_unlock_in_child();
 	ct_table_unlock_in_child();
 	if (has_registry)

@@ -13,7 +13,8 @@ void ct_agent_run_rotation(void)
 {
 	struct rotation *rotation = &ct_agent.rotation;
 
-	rotation->state = ROTATION_RUNNING;
+	/* Who waits for the rotation reads it without the lock. */
+	__atomic_store_n(&rotation->state, ROTATION_RUNNING, __ATOMIC_RELEASE);
 	rotation->status = ct_drain_rotate(ct_agent.drain, rotation->mask, &rotation->done);
 	if (rotation->state == ROTATION_ABANDONED)
 		__atomic_store_n(&rotation->state, ROTATION_FREE, __ATOMIC_RELEASE);

@@ -27,8 +27,12 @@ void ct_attach_unlock(void)
 	ct_guard_unlock(&attach_lock);
 }
 
-void ct_attach_unlock_in_child(void)
+void ct_attach_unlock_in_child(bool is_held)
 {
+	if (is_held) {
+		ct_attach_unlock();
+		return;
+	}
 	(void)pthread_mutex_init(&attach_lock, NULL);
 	ct_guard_leave();
 }

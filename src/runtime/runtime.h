@@ -72,7 +72,7 @@ void ct_setup_forget(void *target);
 /* ---- runtime.c: round attaching; taken before every other lock */
 void ct_attach_lock(void);
 void ct_attach_unlock(void);
-void ct_attach_unlock_in_child(void);
+void ct_attach_unlock_in_child(bool is_held);
 
 /* ---- fork.c: what a child does, also one that was made without the handlers (a raw clone) */
 void ct_fork_forget_parent(bool agent_is_paused);

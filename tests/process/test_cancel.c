@@ -254,6 +254,9 @@ static void a_cancellation_waits_for_the_end_of_each_call(void **state)
 static void a_cancellation_that_acts_at_once_leaves_nothing_behind(void **state)
 {
 	(void)state;
+	/* The sanitizer does not hear of frames that are left at any instruction, and reports what comes to lie there. */
+	if (IS_SANITIZED)
+		skip();
 	every_call(PTHREAD_CANCEL_ASYNCHRONOUS);
 }
 

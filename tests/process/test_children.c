@@ -109,7 +109,7 @@ static void a_fork_storm_under_tracing_threads_neither_hangs_nor_doubles(void **
 	struct scenario_sequence sequence = { { 0 }, 0 };
 
 	(void)state;
-	scenario_begin(LINES_CONFIG);
+	scenario_begin(LINES_CONFIG "ctrace.block.timeout = 60s\n");
 	scenario_run(fork_storm);
 	(void)scenario_lines("out/*.log", scenario_check_sequence, &sequence);
 	assert_int_equal(sequence.bad, 0);

@@ -8,6 +8,9 @@
 #include <pthread.h>
 #include <time.h>
 
+/* The output of a busy machine may make no progress for longer than usual. */
+#define PATIENCE "ctrace.block.timeout = 60s\n"
+#define CONFIG LINES_CONFIG PATIENCE
 #define THREADS 3
 #define ROUNDS 40
 
@@ -65,7 +68,7 @@ static void every_event_is_delivered_once_after_recover(void **state)
 {
 	(void)state;
 	for (unsigned round = 0; round < ROUNDS; round++) {
-		scenario_begin(LINES_CONFIG);
+		scenario_begin(CONFIG);
 		kill_after(round * round * 37);
 		assert_int_equal(run_tool("recover"), 0);
 		check_delivered("out/*.log");
@@ -77,7 +80,7 @@ static void every_event_is_delivered_once_after_recover(void **state)
 static void a_second_recovery_delivers_nothing_again(void **state)
 {
 	(void)state;
-	scenario_begin(LINES_CONFIG);
+	scenario_begin(CONFIG);
 	kill_after(10000);
 	assert_int_equal(run_tool("recover"), 0);
 	assert_int_equal(run_tool("recover"), 0);
@@ -97,7 +100,7 @@ static void trace_one(void)
 static void the_next_traced_process_recovers_too(void **state)
 {
 	(void)state;
-	scenario_begin(LINES_CONFIG);
+	scenario_begin(CONFIG);
 	kill_after(5000);
 	scenario_run(trace_one);
 	assert_int_equal(scenario_folders(), 0);
@@ -129,7 +132,7 @@ static void recovery_can_be_killed_and_repeated(void **state)
 	for (unsigned round = 0; round < 10; round++) {
 		pid_t pid;
 
-		scenario_begin(LINES_CONFIG);
+		scenario_begin(CONFIG);
 		kill_after(100000);
 		(void)fflush(NULL);
 		pid = fork();

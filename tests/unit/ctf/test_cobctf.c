@@ -4,6 +4,7 @@
  * Copyright The ctrace authors.  SPDX-License-Identifier: Apache-2.0
  */
 #include "ctf/ctf.h"
+#include "../../sanitizer.h"
 #include "ctf_fixture.h"
 
 #include <signal.h>
@@ -232,6 +233,8 @@ static void changing_lengths_damage_nothing(void **state)
 	uint64_t before;
 
 	(void)state;
+	if (IS_THREAD_SANITIZED)
+		skip();
 	memset(bytes, 'q', sizeof(bytes));
 	start_event(5, CTF_FLAG_LEVEL_INFO);
 	add_item(TRACE_EVENT_TYPE_TEXT, bytes, 600);

@@ -141,5 +141,10 @@ int main(void)
 		TEST(a_handler_that_finds_the_ring_full_does_not_wait),
 	};
 
+	/* It calls handlers itself, later, so that no frame of a signal is on the stack. */
+	if (IS_THREAD_SANITIZED) {
+		(void)puts("1..0 # SKIP ThreadSanitizer");
+		return 0;
+	}
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -253,6 +253,8 @@ static void fork_in_a_storm(void)
 static void forks_amid_traces_and_commands_neither_hang_nor_lose(void **state)
 {
 	(void)state;
+	if (IS_SANITIZED)
+		skip();
 	configure("ctrace.buffer = 64k\nctrace.block.timeout = 60s\n");
 	assert_int_equal(run_traced(fork_in_a_storm), 0);
 	(void)recover();
@@ -288,6 +290,8 @@ static void fork_while_another_attaches(void)
 static void a_fork_beside_the_first_event_does_not_hang_the_child(void **state)
 {
 	(void)state;
+	if (IS_SANITIZED)
+		skip();
 	for (int i = 0; i < 60; i++) {
 		assert_int_equal(run_traced(fork_while_another_attaches), 0);
 		assert_int_equal(count_run_folders(), 0);
