@@ -192,7 +192,9 @@ void ct_destination_fini(struct ct_destination *destination)
 	if (destination->batch != NULL)
 		ct_batch_fini(destination->batch);
 	free(destination->batch);
+	free(destination->passed);
 	destination->batch = NULL;
+	destination->passed = NULL;
 	ct_buf_fini(&destination->value);
 	ct_buf_fini(&destination->command_line);
 	ct_buf_fini(&destination->working_folder);

@@ -14,6 +14,8 @@
  */
 #include "drain/delivery.h"
 
+#include <stdlib.h>
+
 #define HOPELESS_NS 1000000000u /* a destination that fails for so long does not keep a ring from an external writer */
 
 uint32_t ct_drain_stuck(const struct ct_drain *drain)
@@ -72,17 +74,44 @@ static uint64_t find_target(const struct ct_drain *drain, const struct ct_ring *
 	return limit;
 }
 
+/* Where a destination was passed over last, by ring.  NULL: memory is short. */
+static struct ct_passed *passed_of(struct ct_drain *drain, uint32_t dest, const struct ct_ring *ring)
+{
+	struct ct_destination *destination = &drain->destinations[dest];
+
+	if (destination->passed == NULL)
+		destination->passed = calloc(CT_RING_LIMIT, sizeof *destination->passed);
+	return destination->passed != NULL ? &destination->passed[ring->index % CT_RING_LIMIT] : NULL;
+}
+
+/* Has another of these destinations lost the event, so that it counts as lost already? */
+static bool is_counted(const struct ct_drain *drain, const struct ct_ring *ring, uint32_t others, uint64_t position)
+{
+	for (; others != 0; others &= others - 1) {
+		const struct ct_passed *passed = drain->destinations[__builtin_ctz(others)].passed;
+
+		if (passed == NULL)
+			continue;
+		passed += ring->index % CT_RING_LIMIT;
+		if (position >= passed->from && position < passed->to)
+			return true;
+	}
+	return false;
+}
+
 /* Moves the cursor of one destination to target.  Returns how many events that destination
- * loses; counts those that no destination gets. */
-static uint64_t pass_over(struct ct_drain *drain, struct ct_ring *ring, uint32_t dest, uint64_t target, uint32_t stuck)
+ * loses; those that no other has lost before count as lost for the process. */
+static uint64_t pass_over(struct ct_drain *drain, struct ct_ring *ring, uint32_t dest, uint64_t target)
 {
 	struct ct_cursor *cursor = &ring->head->cursor[dest];
 	struct ct_cursor_place place = ct_drain_place(drain, ring, dest);
 	uint32_t components = __atomic_load_n(&drain->source.session->head->component_count, __ATOMIC_ACQUIRE);
-	uint64_t lost = 0, gone = 0;
+	uint64_t from = place.position, lost = 0, counted = 0;
+	struct ct_passed *passed = passed_of(drain, dest, ring);
 
 	while (place.position < target) {
 		struct ct_record record;
+		uint64_t position;
 		uint32_t dests;
 
 		switch (ct_ring_peek(ring, &place, target, drain->scan.copies, &record)) {
@@ -95,6 +124,7 @@ static uint64_t pass_over(struct ct_drain *drain, struct ct_ring *ring, uint32_t
 		}
 		if (!record.is_padding && record.head.component >= components)
 			return 0;
+		position = place.position;
 		place.position += record.size;
 		if (record.is_padding)
 			continue;
@@ -103,11 +133,15 @@ static uint64_t pass_over(struct ct_drain *drain, struct ct_ring *ring, uint32_t
 		if ((dests & 1u << dest) == 0)
 			continue;
 		lost++;
-		gone += (dests & ~stuck) == 0 && (dests & -dests) == 1u << dest;
+		counted += is_counted(drain, ring, dests & ~(1u << dest), position);
+	}
+	if (passed != NULL) {
+		passed->from = passed->to == from ? passed->from : from;
+		passed->to = place.position;
 	}
 	place.lost += lost;
 	ct_cursor_prepare(cursor, ct_drain_dest(drain, dest)->sequence, &place);
-	__atomic_store_n(&ring->head->unwritten, ring->head->unwritten + gone, __ATOMIC_RELAXED);
+	__atomic_store_n(&ring->head->unwritten, ring->head->unwritten + lost - counted, __ATOMIC_RELAXED);
 	if (ct_destination_is_busy(&drain->destinations[dest]))
 		drain->destinations[dest].is_passed_over = true;
 	return lost;
@@ -136,7 +170,7 @@ static void pass_over_in(struct ct_drain *drain, uint32_t dest, const struct ct_
 		target = find_target(drain, ring, all_of != NULL ? ct_ring_head_position(ring) : drain->limits[i], stuck);
 		if (ct_drain_place(drain, ring, dest).position >= target)
 			continue;
-		lost += pass_over(drain, ring, dest, target, stuck);
+		lost += pass_over(drain, ring, dest, target);
 		is_moved = true;
 	}
 	if (is_moved)
@@ -198,7 +232,7 @@ void ct_drain_give_up(struct ct_drain *drain)
 		moved |= behind;
 		for (uint32_t dest = 0; dest < CT_DEST_LIMIT; dest++)
 			if ((behind & 1u << dest) != 0)
-				lost[dest] += pass_over(drain, ring, dest, ct_ring_head_position(ring), behind);
+				lost[dest] += pass_over(drain, ring, dest, ct_ring_head_position(ring));
 	}
 	for (uint32_t dest = 0; dest < CT_DEST_LIMIT; dest++)
 		if ((moved & 1u << dest) != 0)

@@ -93,7 +93,7 @@ struct ct_ring_head {
 		consumer; /* who has it: 0 the process's agent, else the destination (CT_WRITER_SLOT ...) of an external writer.  Only who has
 				 it hands it on, or the agent for a writer that is dead */
 	uint32_t wanted;    /* who should have it; the process's */
-	uint64_t unwritten; /* of consumed, had no room in a data set that is full (NOWRAP) */
+	uint64_t unwritten; /* of consumed, not in every destination: one was passed over, or a data set was full (NOWRAP) */
 	_Alignas(CT_CACHE_LINE) struct ct_cursor cursor[CT_DEST_LIMIT];
 };
 _Static_assert(sizeof(struct ct_ring_head) <= CT_RING_HEAD_SIZE, "the head of a ring is two pages");

@@ -330,11 +330,13 @@ __attribute__((destructor)) static void end_process(void)
 static void add_ring(struct ctrace_stats *stats, const struct ct_ring *ring)
 {
 	const struct ct_ring_head *head = ring->head;
+	uint64_t consumed = __atomic_load_n(&head->consumed, __ATOMIC_RELAXED);
 	uint64_t overwritten = __atomic_load_n(&head->overwritten, __ATOMIC_RELAXED);
 	uint64_t damaged = __atomic_load_n(&head->undelivered, __ATOMIC_RELAXED);
 	uint64_t unwritten = __atomic_load_n(&head->unwritten, __ATOMIC_RELAXED);
 
-	stats->delivered += __atomic_load_n(&head->consumed, __ATOMIC_RELAXED) - overwritten - damaged - unwritten;
+	/* While two destinations are passed over one after the other, the lost ones may not be consumed yet. */
+	stats->delivered += consumed > overwritten + damaged + unwritten ? consumed - overwritten - damaged - unwritten : 0;
 	stats->lost[CTRACE_LOSS_OVERWRITTEN] += overwritten + ct_ring_count_overwritten(ring);
 	stats->lost[CTRACE_LOSS_DAMAGED] += damaged;
 	stats->lost[CTRACE_LOSS_UNDELIVERABLE] += unwritten;

@@ -100,6 +100,7 @@ static void one_that_fails_loses_its_own_events_and_the_other_gets_all(void **st
 	assert_int_equal(sum_of(output_a.lost), lost_of(&output_a)); /* its output tells of them */
 	assert_int_equal(output_b.losts, 0);
 	assert_exactly(&output_b, count);
+	assert_int_equal(rings[0]->head->unwritten, lost_of(&output_a)); /* so the process has not delivered them */
 	stop();
 }
 
@@ -288,10 +289,28 @@ static void what_has_no_file_is_counted_at_the_end(void **state)
 	assert_int_equal(lost_of(&output_a), 10);
 	assert_int_equal(lost_of(&output_b), 0);
 	assert_exactly(&output_b, 5);
-	assert_int_equal(rings[0]->head->unwritten, 6); /* that no destination has */
+	assert_int_equal(rings[0]->head->unwritten, 10); /* that some destination lacks */
 	assert_true(ct_drain_owes_losses(drain));
 	give_up(CT_RING_PRIVATE);
 	assert_int_equal(lost_of(&output_a), 10); /* once */
+	stop();
+}
+
+/* Each event that some destination lacks is one event. */
+static void what_two_have_lost_is_counted_once(void **state)
+{
+	(void)state;
+	start();
+	assert_true(produce(0, COMPONENT_BOTH));
+	pass(true);
+	output_a.fail_writes = output_b.fail_writes = FOR_EVER;
+	for (uint32_t i = 0; i < 30; i++)
+		assert_true(produce(0, i % 3 == 0 ? COMPONENT_BOTH : i % 3 == 1 ? COMPONENT_A : COMPONENT_B));
+	pass(true);
+	give_up(CT_RING_PRIVATE);
+	assert_int_equal(lost_of(&output_a), 20);
+	assert_int_equal(lost_of(&output_b), 20);
+	assert_int_equal(rings[0]->head->unwritten, 30);
 	stop();
 }
 
@@ -321,6 +340,7 @@ int main(void)
 		TEST(one_that_is_passed_over_while_it_opens_writes_nothing_of_that),
 		TEST(a_component_that_was_turned_away_gets_room),
 		TEST(what_has_no_file_is_counted_at_the_end),
+		TEST(what_two_have_lost_is_counted_once),
 		TEST(what_has_a_file_waits_there),
 	};
 
