@@ -6,6 +6,7 @@
 #     make check      the quick tests only; T=ring or T=tests/unit/ring picks by name, also for `make test`
 #     make bench      measures a release build, writes build/bench.json
 #     make install    PREFIX=/usr/local DESTDIR=
+#     make uninstall  takes it away again, with the same PREFIX and DESTDIR
 #     make lint       compiler warnings of gcc and clang, clang-tidy, cppcheck, format
 #     make format     puts the sources into the project's format
 #     make fuzz       fuzzes every reader of foreign bytes, FUZZ_SECONDS=60 each
@@ -21,7 +22,7 @@ FUZZ_SECONDS = 60
 SETUPS = setup-build setup-demo setup-test setup-bench setup-lint setup-format setup-fuzz
 
 .NOTPARALLEL: # Ninja does that
-.PHONY: all build demo test check bench install lint format fuzz faults clean help $(SETUPS)
+.PHONY: all build demo test check bench install uninstall lint format fuzz faults clean help $(SETUPS)
 
 all: build
 
@@ -46,6 +47,9 @@ bench: setup-bench
 
 install: setup-build
 	@scripts/install.sh $(BUILD) '$(PREFIX)' '$(DESTDIR)'
+
+uninstall:
+	@scripts/uninstall.sh $(BUILD) '$(PREFIX)' '$(DESTDIR)'
 
 lint: setup-lint
 	@scripts/lint.sh build-lint

@@ -70,7 +70,7 @@ _ctrace_offer_emitters() { # [BEFORE-EACH]
 _ctrace_offer_value() { # LONG-OPTION METAVARIABLE: of $verb
 	case $verb:$1 in
 	export:format)
-		_ctrace_offer_words common-trace-format chrome perfetto csv json
+		_ctrace_offer_words common-trace-format chrome perfetto speedscope csv json
 		return
 		;;
 	stats:by | diff:by)

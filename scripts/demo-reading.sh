@@ -58,7 +58,7 @@ same 'connections with the time that they took, and connections that ended' "$(e
 	"$(events 'component == "KVSERVER.NET" && event == 0x29' kvserver.ctb)"
 
 say 'For other tools, with the same names:'
-show 'ctrace export --format=chrome -o workers.json workers.ctb    # chrome://tracing, Perfetto, speedscope'
+show 'ctrace export --format=chrome -o workers.json workers.ctb    # for Perfetto and speedscope, which have formats of their own, too'
 ctrace export --format=chrome -o workers.json workers.ctb || fail 'ctrace export'
 if command -v python3 >/dev/null; then
 	same 'events in the JSON document, which Python reads, and in the trace' "$(python3 -c '
@@ -91,5 +91,6 @@ reading_ends() {
 	indent <answer.txt
 	same 'events in the page, and in the traces' "$(awk '$3 == "events," { print $2 }' answer.txt)" \
 		"$(events dpkg-report.ctb workers.ctb kvserver.ctb operated/data)"
+	seen 'the same traces by field, as IPCS lists them, and as a page that holds all that it shows.'
 	say "   Open it: $PWD/report.html"
 }

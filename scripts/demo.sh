@@ -21,6 +21,7 @@ export CTRACE_RUN_DIR=$demo/run PATH=$build:$PATH
 if [ -t 1 ]; then bold=$'\e[1m' plain=$'\e[0m'; else bold='' plain=''; fi
 step() { printf '\n%s%s%s\n' "$bold" "$*" "$plain"; }
 say() { printf '%s\n' "$*"; }
+seen() { printf '\n%s   You have seen:%s %s\n' "$bold" "$plain" "$*"; } # at the end of each section, in one line
 good() { printf '   ok: %s\n' "$*"; }
 fail() {
 	printf '   NOT AS IT SHOULD BE: %s\n' "$*"
@@ -42,6 +43,7 @@ cobc -x -o dpkg-report "$source/examples/dpkg-report.cbl" -I "$source/copy" -Q "
 show "cc -o workers workers.c -I include -L$build -lctrace -Wl,-rpath,$build -pthread"
 cc -O2 -o workers "$source/examples/workers.c" -I "$source/include" "-L$build" -lctrace "-Wl,-rpath,$build" -pthread
 cp "$source"/examples/*.cfg .
+seen 'tracing needs a copybook or a header, and one library.'
 
 # ---------------------------------------------------------------------------------------------------------------
 step '2. A COBOL batch program reports on the packages of this machine, and traces how'
@@ -71,6 +73,7 @@ other_totals >totals.theirs
 awk 'NR > 1 { print $1, $2, $3 }' report.txt | LC_ALL=C sort >totals.ours
 cmp -s totals.ours totals.theirs || fail "the totals differ from dpkg-query's: $(diff totals.ours totals.theirs | head -5)"
 good "all $(($(wc -l <totals.ours) - 1)) sections and the total are what dpkg-query says"
+seen 'a COBOL program that works as ever while it is traced; a file of four lines says what, and where to.'
 
 # ---------------------------------------------------------------------------------------------------------------
 step '3. Look at the trace: as text, through babeltrace2, and with ctrace show'
@@ -91,6 +94,7 @@ same 'events in the text file and in babeltrace2' "$events" "$(wc -l <babeltrace
 same 'events in the text file and in ctrace show' "$events" "$(wc -l <show.txt)"
 grep -v '^#' dpkg-report.log | cmp -s - show.txt && good 'ctrace show prints the lines of the text file' ||
 	fail "ctrace show differs: $(grep -v '^#' dpkg-report.log | diff - show.txt | head -4)"
+seen 'one trace in two forms, for people and for tools; both have every event.'
 
 # ---------------------------------------------------------------------------------------------------------------
 step '4. Four threads and three components of a C program'
@@ -99,6 +103,7 @@ MFTRACE_CONFIG=workers.cfg ./workers 4 1000 | indent
 show 'babeltrace2 workers.ctb'
 babeltrace2 workers.ctb | cut_lines 4
 same 'orders begun and ended, of 4 x 1,000 x 2' 8000 "$(babeltrace2 workers.ctb | grep -c 'SHOP\.ORDER:[12]:')"
+seen 'four threads trace at once, and no event is missing or doubled.'
 
 # ---------------------------------------------------------------------------------------------------------------
 step '5. Kill it: what it has traced is not lost'
@@ -138,6 +143,7 @@ done
 left=$(find "$CTRACE_RUN_DIR" -mindepth 1 -type d)
 [ -z "$left" ] && good 'nothing is left behind in the run directory' || fail "left in the run directory: $left"
 cd ..
+seen 'kill -9 cost nothing: what was not yet written was in the buffers, which outlive the program, and ctrace recover wrote it.'
 
 # ---------------------------------------------------------------------------------------------------------------
 step '6. Component trace: a server whose trace an operator switches while it works'
@@ -193,16 +199,19 @@ say '   ...'
 tail -2 show.txt | cut -c1-150 | indent
 same 'PUT, twice for each package; in the trace' $((2 * packages)) "$(awk '$2 == "KVSERVER" && $3 == 17' show.txt | wc -l)"
 same 'GET, and one more; in the trace' $((2 * packages + 1)) "$(awk '$2 == "KVSERVER" && $3 == 16' show.txt | wc -l)"
+seen 'a server whose operators change what it traces while it answers; a wrong option is refused, and changes nothing.'
 
 # ---------------------------------------------------------------------------------------------------------------
 step '7. Operate: the traces of running programs, switched, shown and taken over by a writer from outside'
 # shellcheck source=scripts/demo-operator.sh
 . "$source/scripts/demo-operator.sh"
+seen 'running programs switched and shown from outside, and a writer in a process of its own; killing it cost nothing.'
 
 # ---------------------------------------------------------------------------------------------------------------
 step '8. Read: names, COBOL records, filters, sums, spans, and files for other tools'
 # shellcheck source=scripts/demo-reading.sh
 . "$source/scripts/demo-reading.sh"
+seen 'a catalogue makes names of numbers, and fields of COBOL records; then traces can be filtered, summed and given to other tools.'
 
 # ---------------------------------------------------------------------------------------------------------------
 step "Everything is in ${demo#"$source"/}:"

@@ -33,7 +33,6 @@ SHOW = """((component, name, ns) => {
             rows.push(row);
     }
     const row = rows[rows.length >> 2], at = model.data.x[row];
-    document.getElementById("by-thread").click();
     report.select(row, "grid");
     report.setView(at - ns / 2, at + ns / 2);
 })"""
@@ -90,6 +89,7 @@ def with_palette(png):
 page_path, output, component, name, milliseconds = sys.argv[1:]
 page = browser.Browser(1400, 900)
 try:
+    page.start()
     page.open(page_path)
     page.wait("window.ctraceReport && ctraceReport.timeline.frames > 0 && !ctraceReport.isFiltering")
     page.eval(f"{SHOW}({json.dumps(component)}, {json.dumps(name)}, {float(milliseconds) * 1e6})")

@@ -76,5 +76,8 @@ if [ "$(id -u)" != 0 ]; then
 fi
 echo "Installing: $missing"
 $as_root apt-get update -q
+# What they fetch and fill, in apt's own words, before it begins.
+# shellcheck disable=SC2086 # a list of words
+LC_ALL=C apt-get install --assume-no --no-install-recommends $missing 2>/dev/null | grep -E '^(Need to get|After this operation)' || :
 # shellcheck disable=SC2086 # a list of words
 $as_root env DEBIAN_FRONTEND=noninteractive apt-get install -qy --no-install-recommends $missing

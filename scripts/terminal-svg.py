@@ -21,7 +21,7 @@ CHARACTER, LINE, MARGIN, TITLE = 7.8, 18, 14, 30
 
 DEMO = [
     'MFTRACE_CONFIG=dpkg-report.cfg ./dpkg-report size | sed -n 1,3p',
-    'grep -m 1 gcc-12 dpkg-report.log',
+    "ctrace show 'data.package == \"gcc-12\"' --records dpkg-report.ctb",
     'MFTRACE_CONFIG=workers.cfg ./workers 4 1000',
     'ctrace show --color workers.ctb | grep -m 1 -B 2 -A 2 SHOP.BANK',
     'babeltrace2 workers.ctb | head -1',
@@ -46,7 +46,8 @@ ESCAPE = re.compile(r'\x1b\[([0-9;]*)([A-Za-z])')
 
 def start_shell(folder):
     """One for all commands: what runs in the background belongs to it."""
-    environment = dict(os.environ, PATH=os.path.dirname(folder) + ':' + os.environ['PATH'], CTRACE_RUN_DIR=os.path.join(folder, 'run'))
+    environment = dict(os.environ, PATH=os.path.dirname(folder) + ':' + os.environ['PATH'], CTRACE_RUN_DIR=os.path.join(folder, 'run'),
+                       CTRACE_CATALOG=os.path.join(folder, 'catalog'))
     return subprocess.Popen(['bash'], env=environment, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
                             encoding='utf-8', errors='replace')
 
@@ -94,9 +95,10 @@ def draw(lines, title):
     quote = xml.sax.saxutils.escape
     out = [f'<svg xmlns="http://www.w3.org/2000/svg" width="{width}" height="{height}" viewBox="0 0 {width} {height}" role="img">',
            f'<title>{quote(title)}</title>',
+           '<style>text{white-space:pre}</style>',  # of each text: Chromium has a rule of its own there, so none is inherited
            f'<rect width="{width}" height="{height}" rx="8" fill="#161b22"/>',
            *(f'<circle cx="{20 + 18 * i}" cy="{TITLE / 2 + 2:g}" r="5" fill="{c}"/>' for i, c in enumerate(('#ff5f57', '#febc2e', '#28c840'))),
-           '<g font-family="ui-monospace,Menlo,Consolas,\'DejaVu Sans Mono\',monospace" font-size="13" fill="#d0d7de" xml:space="preserve" style="white-space:pre">']
+           '<g font-family="ui-monospace,Menlo,Consolas,\'DejaVu Sans Mono\',monospace" font-size="13" fill="#d0d7de" xml:space="preserve">']
     for number, line in enumerate(lines):
         y = TITLE + MARGIN + (number + 0.75) * LINE
         spans = pieces(line)

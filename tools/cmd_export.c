@@ -17,7 +17,7 @@
 #include "cmd.h"
 #include "read/export.h"
 
-enum { OPTION_LINES = 256, OPTION_UNGUARDED };
+enum { OPTION_LINES = 256, OPTION_UNGUARDED, OPTION_ARGS };
 
 struct export
 {
@@ -207,7 +207,7 @@ static void parse_format(struct export *verb, const char *name, struct argp_stat
 static void check(struct export *verb, struct argp_state *state)
 {
 	if (verb->exporter == NULL)
-		argp_error(state, "--format is missing: common-trace-format, chrome, perfetto, csv or json");
+		argp_error(state, "--format is missing: common-trace-format, chrome, perfetto, speedscope, csv or json");
 	if (verb->reading.path_count == 0)
 		argp_error(state, "export what? expected a trace, a run folder or a process id");
 	if (verb->exporter->is_folder && verb->output == NULL)
@@ -216,6 +216,8 @@ static void check(struct export *verb, struct argp_state *state)
 		argp_error(state, "%s is nothing for a terminal: --output is missing", verb->exporter->name);
 	if (verb->options.is_lines && verb->exporter != &ct_export_json)
 		argp_error(state, "--lines goes with --format=json");
+	if (verb->options.has_args && verb->exporter != &ct_export_chrome)
+		argp_error(state, "--args goes with --format=chrome; the others have what they can hold");
 	if (verb->options.is_unguarded && verb->exporter != &ct_export_csv)
 		argp_error(state, "--unguarded goes with --format=csv");
 }
@@ -238,6 +240,9 @@ static error_t parse_export(int key, char *argument, struct argp_state *state)
 	case OPTION_LINES:
 		verb->options.is_lines = true;
 		return 0;
+	case OPTION_ARGS:
+		verb->options.has_args = true;
+		return 0;
 	case OPTION_UNGUARDED:
 		verb->options.is_unguarded = true;
 		return 0;
@@ -255,8 +260,9 @@ static error_t parse_export(int key, char *argument, struct argp_state *state)
 int cmd_export(int argc, char **argv)
 {
 	static const struct argp_option rows[] = {
-		{ "format", 'f', "FORMAT", 0, "common-trace-format, chrome, perfetto, csv or json", 0 },
+		{ "format", 'f', "FORMAT", 0, "common-trace-format, chrome, perfetto, speedscope, csv or json", 0 },
 		{ "output", 'o', "PATH", 0, "The file, or the folder of common-trace-format; stdout by default", 0 },
+		{ "args", OPTION_ARGS, NULL, 0, "chrome: the items of spans too; speedscope then adds nothing up", 0 },
 		{ "lines", OPTION_LINES, NULL, 0, "json: one object a line instead of an array", 0 },
 		{ "unguarded", OPTION_UNGUARDED, NULL, 0, "csv: no apostrophe before what a spreadsheet would compute", 0 },
 		{ 0 },
@@ -268,7 +274,7 @@ int cmd_export(int argc, char **argv)
 		.parser = parse_export,
 		.args_doc = "--format=FORMAT PATH|PID...",
 		.doc = "Write traces, merged by time, for other tools: a Common Trace Format 1.8 folder with named events for babeltrace2 and Trace"
-		       " Compass, JSON for chrome://tracing and speedscope, protobuf for Perfetto, comma-separated values, JSON.\v"
+		       " Compass, JSON and protobuf for Perfetto and its like, speedscope's own, comma-separated values, JSON.\v"
 		       "Exit status: 0 done; 1 no events, damaged input, or the output could not be written; 2 usage, or no memory.",
 	};
 	struct export verb = { .output = NULL };

@@ -19,14 +19,16 @@
 			[
 				["Wheel", "zoom where the pointer is"],
 				["Shift + wheel, drag", "move"],
-				["Shift + drag, drag on the axis", "zoom to what is marked"],
+				["Shift + drag", "mark a stretch of time, and sum it"],
+				["Drag on the axis", "zoom to that part"],
 				["Double click", "zoom to the span, or in"],
-				["+  −", "zoom"],
-				["←  →", "move; with Shift further"],
+				["+  −  W  S", "zoom"],
+				["←  →  A  D", "move; with Shift further"],
 				["0", "the whole trace"],
 				["↑  ↓", "choose a track"],
 				["N  P", "next and previous event of the track"],
 				["F", "zoom to the selected event"],
+				["M", "mark what is seen, and sum it"],
 				["Enter", "first event that is seen; fold a group"],
 			],
 		],
@@ -41,7 +43,7 @@
 			"Anywhere",
 			[
 				["/", "search"],
-				["Escape", "clear the search; let go of the selection"],
+				["Escape", "clear the search; let go of the selection, then of the stretch"],
 				["E", "next error; with Shift the one before"],
 				["T", "light or dark"],
 				["?", "this"],
@@ -57,6 +59,8 @@
 			this.view = { ...this.all };
 			this.selected = -1;
 			this.words = [];
+			this.stretch = null; /* { from, to }: what is marked and summed */
+			this.spans = new ReportSpans.Spans(this.model);
 			this.timeline = new ReportTimeline.Timeline(this);
 			this.panels = new ReportPanels.Panels(this);
 			this.overview = new ReportOverview.Overview(this);
@@ -76,10 +80,12 @@
 
 		select(row, from) {
 			this.selected = row;
+			by("lower").classList.remove("no-detail");
 			this.detail.show(row);
 			if (from !== "timeline" || !this.model.isShown(row)) this.timeline.showRow(row);
 			else this.timeline.reveal(this.model.data.x[row]);
 			this.grid.show(row);
+			this.grid.setAnchor();
 			this.timeline.invalidate();
 			const kind = this.model.kindOf(row);
 			this.announce(
@@ -96,6 +102,7 @@
 		}
 		deselect() {
 			this.selected = -1;
+			by("lower").classList.add("no-detail");
 			this.detail.clear();
 			this.grid.draw();
 			this.timeline.invalidate();
@@ -105,10 +112,72 @@
 			if (index >= 0 && index < this.model.count) this.select(this.model.rowAt(index), "detail");
 		}
 		stepToError(by) {
+			if (!this.stepToLevel(3, 4, by)) this.announce(by > 0 ? "No error behind this" : "No error before this");
+		}
+		/* To the next event of these levels; false: there is none. */
+		stepToLevel(least, most, by) {
+			const isWanted = index => {
+				const level = this.model.levelOf(this.model.rowAt(index));
+				return level >= least && level <= most;
+			};
 			let index = this.selected < 0 ? (by > 0 ? 0 : this.model.count - 1) : this.model.indexOf(this.selected) + by;
-			while (index >= 0 && index < this.model.count && this.model.levelOf(this.model.rowAt(index)) < 3) index += by;
-			if (index >= 0 && index < this.model.count) this.select(this.model.rowAt(index), "detail");
-			else this.announce(by > 0 ? "No error behind this" : "No error before this");
+			while (index >= 0 && index < this.model.count && !isWanted(index)) index += by;
+			if (index < 0 || index >= this.model.count) return false;
+			this.select(this.model.rowAt(index), "detail");
+			return true;
+		}
+		/* From the head: behind the last one comes the first. */
+		goToLevel(least, most) {
+			this.unfilter(() => {
+				if (this.stepToLevel(least, most, 1)) return;
+				this.deselect();
+				this.stepToLevel(least, most, 1);
+			});
+		}
+		goToSpan(span) {
+			this.unfilter(() => {
+				this.select(this.model.rowOfSpan(span), "spans");
+				this.timeline.zoomToSelected();
+			});
+		}
+		/* Calls action when all events are shown. */
+		unfilter(action) {
+			if (this.model.rows === null && !this.isFiltering) {
+				action();
+				return;
+			}
+			this.after = action;
+			by("filter").reset();
+		}
+
+		/* ---- a stretch of time that is marked and summed */
+
+		mark(from, to) {
+			this.stretch = { from: Math.max(from, 0), to: Math.min(to, this.model.length) };
+			this.tellStretch();
+			this.panels.stretchChanged();
+			if (!/^(tally|names|flame)$/.test(this.panels.open)) this.showPanel(this.model.data.spans.count > 0 ? "names" : "tally");
+			this.timeline.invalidate();
+		}
+		unmark() {
+			this.stretch = null;
+			this.tellStretch();
+			this.panels.stretchChanged();
+			this.timeline.invalidate();
+		}
+		/* "1.2 ms marked: 34 events, 1 error, 12 spans" */
+		tellStretch() {
+			by("stretch").hidden = this.stretch === null;
+			if (this.stretch === null) return;
+			const { from, to } = this.stretch,
+				[first, last] = this.model.between(from, to);
+			let errors = 0,
+				spans = 0;
+			for (let i = first; i < last; i++) errors += this.model.levelOf(this.model.rowAt(i)) >= 3;
+			this.spans.each(this.stretch, () => spans++);
+			const many = (count, one) => grouped(count) + " " + one + (count === 1 ? "" : "s");
+			by("stretch-text").textContent =
+				duration(to - from) + " marked: " + many(last - first, "event") + ", " + many(errors, "error") + ", " + many(spans, "span");
 		}
 		clamp(from, to) {
 			const width = Math.min(Math.max(to - from, this.timeline.least), this.all.to - this.all.from);
@@ -225,11 +294,15 @@
 			this.isFiltering = false;
 			this.timeline.rebuild();
 			this.overview.count();
-			this.grid.fit();
+			this.grid.refit();
 			if (this.selected >= 0 && this.model.isShown(this.selected)) this.grid.show(this.selected);
 			if (this.selected >= 0) this.detail.show(this.selected);
 			this.panels.filterChanged();
 			this.tellMatches();
+			this.tellStretch();
+			const after = this.after;
+			this.after = null;
+			if (after) after();
 		}
 		tellMatches() {
 			const all = this.model.data.count;
@@ -288,10 +361,48 @@
 						make("b", null, duration(this.model.data.x[count - 1]))
 					)
 				);
-			if (totals.discarded > 0) by("facts").append(fact(grouped(totals.discarded), "lost", true));
-			if (totals.damages > 0)
-				by("facts").append(fact(grouped(totals.damages), totals.damages === 1 ? "damaged place" : "damaged places", true));
+			this.fillVerdict(totals);
 			this.fillWarnings();
+		}
+		/* What is wrong, and what took longest; each goes there. */
+		fillVerdict(totals) {
+			const counts = new Float64Array(5),
+				data = this.model.data,
+				slowest = this.spans.slowest();
+			for (let row = 0; row < data.count; row++) counts[this.model.levelOf(row)]++;
+			const link = (style, number, one, action) =>
+				by("verdict").append(
+					make(
+						"li",
+						null,
+						make(
+							"button",
+							{ type: "button", class: style, onclick: action },
+							make("b", null, grouped(number)),
+							" " + (number === 1 ? one : one + "s")
+						)
+					)
+				);
+			const errors = counts[3] + counts[4];
+			if (errors > 0) link("level-3", errors, "error", () => this.goToLevel(3, 4));
+			else if (data.count > 0) by("verdict").append(make("li", { class: "soft" }, "no errors"));
+			if (counts[2] > 0) link("level-2", counts[2], "warning", () => this.goToLevel(2, 2));
+			if (totals.discarded > 0) link("bad", totals.discarded, "lost event", () => this.showPanel("losses"));
+			if (totals.damages > 0) link("bad", totals.damages, "damaged place", () => this.showPanel("losses"));
+			if (slowest < 0) return;
+			by("verdict").append(
+				make(
+					"li",
+					null,
+					make(
+						"button",
+						{ type: "button", id: "slowest", onclick: () => this.goToSpan(slowest) },
+						"slowest ",
+						make("b", null, duration(data.spans.end[slowest] - data.spans.start[slowest])),
+						" " + this.spans.fullName(slowest)
+					)
+				)
+			);
 		}
 		fillWarnings() {
 			const { counts, notes_left_out: left } = this.model.data.about,
@@ -403,6 +514,8 @@
 			by("zoom-in").addEventListener("click", () => this.timeline.zoom(0.5, undefined, true));
 			by("zoom-out").addEventListener("click", () => this.timeline.zoom(2, undefined, true));
 			by("zoom-all").addEventListener("click", () => this.viewAll());
+			by("stretch-zoom").addEventListener("click", () => this.timeline.animate(this.stretch.from, this.stretch.to));
+			by("stretch-clear").addEventListener("click", () => this.unmark());
 			by("about-open").addEventListener("click", () => by("about").showModal());
 			by("help-open").addEventListener("click", () => by("help").showModal());
 			by("theme").addEventListener("click", () => setTheme(document.documentElement.dataset.theme === "dark" ? "light" : "dark"));
@@ -440,7 +553,8 @@
 				by("filter").reset();
 				event.target.blur();
 			} else if (event.key === "Escape" && !document.querySelector("dialog[open]")) {
-				this.deselect();
+				if (this.selected >= 0) this.deselect();
+				else if (this.stretch) this.unmark();
 			} else if (!isTyping && !event.ctrlKey && !event.metaKey && !event.altKey) {
 				const action = {
 					"/": () => by("f-text").focus(),
@@ -450,12 +564,21 @@
 					e: () => this.stepToError(1),
 					E: () => this.stepToError(-1),
 				}[event.key];
-				if (action && !document.querySelector("dialog[open]")) {
+				if (document.querySelector("dialog[open]") || event.defaultPrevented) return;
+				if (action) {
 					event.preventDefault();
 					action();
+				} else if (isForTimeline(event)) {
+					this.timeline.key(event);
 				}
 			}
 		}
+	}
+
+	/* Keys of the timeline work wherever what has the focus has no use for them: letters anywhere, arrows and the like when nothing has it. */
+	function isForTimeline(event) {
+		if (event.target.closest("#canvas, #overview")) return false; /* they have had it */
+		return event.target === document.body || (event.key.length === 1 && event.key !== " ");
 	}
 
 	/* ---- splitters: dragged, or moved by arrow keys */

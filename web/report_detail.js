@@ -29,6 +29,7 @@ const ReportDetail = (() => {
 			const items = ReportData.itemsOf(data, row),
 				records = ReportData.recordsOf(data, row);
 			this.place.replaceChildren(
+				make("button", { type: "button", class: "close", "aria-label": "Close", title: "Close (Escape)", onclick: () => this.app.deselect() }, "✕"),
 				make(
 					"h2",
 					null,

@@ -413,6 +413,13 @@ const ReportModel = (() => {
 		indexOf(row) {
 			return this.rows ? lowerBound(this.rows, row, 0, this.rows.length) : row;
 		}
+		/* The places, from and up to, of the shown events of a stretch of time. */
+		between(from, to) {
+			const { x } = this.data;
+			let end = lowerBound(x, to);
+			while (end < x.length && x[end] === to) end++;
+			return [this.indexOf(lowerBound(x, from)), this.indexOf(end)];
+		}
 		isShown(row) {
 			const index = this.indexOf(row);
 			return index < this.count && this.rowAt(index) === row;
@@ -439,7 +446,9 @@ const ReportModel = (() => {
 				group.count += lane.rows.length;
 			}
 			const compare = new Intl.Collator("en", { numeric: true }).compare;
-			const list = [...groups.values()].sort((a, b) => compare(a.name, b.name));
+			/* Who traces first is on top: callers stand above what they call. */
+			for (const group of groups.values()) group.first = Math.min(...group.lanes.map(lane => lane.rows[0]));
+			const list = [...groups.values()].sort((a, b) => a.first - b.first);
 			for (const group of list) group.lanes.sort((a, b) => compare(a.detail, b.detail) || compare(a.label, b.label));
 			return list;
 		}
@@ -540,6 +549,8 @@ const ReportModel = (() => {
 		LEVELS,
 		TYPES,
 		BINARY,
+		TEXT,
+		UTF8,
 		grouped,
 		duration,
 		parseDuration,

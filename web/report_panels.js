@@ -1,9 +1,9 @@
 "use strict";
 /*
- * report_panels.js - the other lists: tally, slowest spans, rates, losses.
+ * report_panels.js - the other lists: tally, slowest spans, spans by name, flame graph, rates, losses.
  *
- * Each is made when its tab is seen, and again when what it shows has changed.  Tally and spans are of the events that the filter shows; the rates are
- * of the part that the timeline shows.
+ * Each is made when its tab is seen, and again when what it shows has changed.  All but the losses are of the events that the filter shows; tally, names
+ * and flame graph are of the stretch of time that is marked, when there is one; the rates are of the part that the timeline shows.
  *
  * Copyright The ctrace authors.  SPDX-License-Identifier: Apache-2.0
  */
@@ -13,11 +13,16 @@ const ReportPanels = (() => {
 	const SPANS_SHOWN = 500,
 		TALLY_SHOWN = 2000,
 		BINS = 300,
+		FLAME_ROW = 20,
+		FLAME_DEPTH = 64,
+		FLAME_LEAST = 0.001 /* of the width: narrower ones are left out */,
 		SERIES = 8;
 	const HUES = {
 		light: ["#2458d6", "#0f8a6d", "#c46a00", "#a23bb5", "#5a8a12", "#c9302c", "#0e86b0", "#8a6d3b"],
 		dark: ["#7aa7ff", "#3fcfae", "#f0ad2e", "#d77bea", "#a5d65a", "#ff8078", "#55c4ee", "#d0b27e"],
 	};
+
+	const NO_SPANS = "No spans: they are where a catalogue pairs an event with the one that ends it.";
 
 	function rate(count, ns) {
 		const value = count / (ns / 1e9);
@@ -35,7 +40,8 @@ const ReportPanels = (() => {
 			this.app = app;
 			this.model = app.model;
 			this.open = "events";
-			this.isOld = { tally: true, spans: true, rates: true, losses: true };
+			this.isOld = { tally: true, spans: true, names: true, flame: true, rates: true, losses: true };
+			this.flamePath = []; /* numbers of names: the one that fills the width last */
 			this.by = "level";
 			this.tabs = [...document.querySelectorAll("[role=tab]")];
 			for (const tab of this.tabs) {
@@ -44,6 +50,7 @@ const ReportPanels = (() => {
 			}
 			this.makeTally();
 			this.makeSpans();
+			this.makeNames();
 			this.readLosses();
 			new ResizeObserver(() => this.resizeChart()).observe(document.getElementById("rates"));
 		}
@@ -66,7 +73,11 @@ const ReportPanels = (() => {
 			this.show(this.tabs[(now + by + this.tabs.length) % this.tabs.length].id.slice(4), true);
 		}
 		filterChanged() {
-			this.isOld.tally = this.isOld.spans = this.isOld.rates = true;
+			this.isOld.tally = this.isOld.spans = this.isOld.names = this.isOld.flame = this.isOld.rates = true;
+			this.refresh();
+		}
+		stretchChanged() {
+			this.isOld.tally = this.isOld.names = this.isOld.flame = true;
 			this.refresh();
 		}
 		viewChanged() {
@@ -75,7 +86,7 @@ const ReportPanels = (() => {
 			if (this.open === "rates") this.soon = setTimeout(() => this.refresh(), 60);
 		}
 		themeChanged() {
-			this.isOld.rates = true;
+			this.isOld.rates = this.isOld.names = this.isOld.flame = true;
 			this.refresh();
 		}
 		refresh() {
@@ -84,6 +95,8 @@ const ReportPanels = (() => {
 			({
 				tally: () => this.fillTally(),
 				spans: () => this.fillSpans(),
+				names: () => this.names.fill(this.app.spans.sums(this.app.stretch)),
+				flame: () => this.drawFlame(),
 				rates: () => this.drawRates(),
 				losses: () => this.fillLosses(),
 			})[this.open]();
@@ -100,7 +113,6 @@ const ReportPanels = (() => {
 				cell: cell || (row => grouped(value(row))),
 				hint,
 			});
-			const time = (title, value, hint) => number(title, value, row => (row.times.length > 0 ? duration(value(row)) : ""), hint);
 			this.tally = new List(
 				document.getElementById("tally"),
 				[
@@ -145,8 +157,8 @@ const ReportPanels = (() => {
 					number(
 						"Rate",
 						row => row.count,
-						row => rate(row.count, this.model.length),
-						"over the whole trace"
+						row => rate(row.count, this.tallyTime()),
+						"over the marked stretch, or the whole trace"
 					),
 					number(
 						"Data",
@@ -154,16 +166,6 @@ const ReportPanels = (() => {
 						row => bytesText(row.bytes),
 						"of their items"
 					),
-					number(
-						"Spans",
-						row => row.times.length,
-						row => (row.times.length > 0 ? grouped(row.times.length) : "")
-					),
-					time("Total", row => row.total),
-					time("Median", row => row.median),
-					time("p95", row => row.p95),
-					time("p99", row => row.p99),
-					time("Longest", row => row.longest),
 				],
 				{ sort: 3, limit: TALLY_SHOWN, empty: "Nothing to count.", caption: "Events by component and kind" }
 			);
@@ -173,24 +175,13 @@ const ReportPanels = (() => {
 			bar.style.width = 100 * share + "%";
 			return make("span", { class: "meter", "aria-hidden": "true" }, bar);
 		}
+		tallyTime() {
+			return this.app.stretch ? this.app.stretch.to - this.app.stretch.from : this.model.length;
+		}
 		fillTally() {
-			const rows = this.countRows();
-			this.addSpanTimes(rows);
-			const list = [...rows.values()],
+			const list = this.countRows(),
 				most = Math.max(...list.map(row => row.count), 1);
-			for (const row of list) {
-				row.share = row.count / most;
-				row.times.sort();
-				const at = part =>
-					row.times.length > 0 ? row.times[Math.min(Math.floor(row.times.length * part), row.times.length - 1)] : 0;
-				Object.assign(row, {
-					median: at(0.5),
-					p95: at(0.95),
-					p99: at(0.99),
-					longest: at(1),
-					total: row.times.reduce((sum, ns) => sum + ns, 0),
-				});
-			}
+			for (const row of list) row.share = row.count / most;
 			this.tally.fill(list);
 		}
 		countRows() {
@@ -199,7 +190,8 @@ const ReportPanels = (() => {
 				rows = new Map();
 			const counts = new Uint32Array(model.classes.length),
 				bytes = new Float64Array(model.classes.length);
-			for (let i = 0; i < model.count; i++) {
+			const [from, to] = this.app.stretch ? model.between(this.app.stretch.from, this.app.stretch.to) : [0, model.count];
+			for (let i = from; i < to; i++) {
 				const row = model.rowAt(i),
 					number = data.classes[row];
 				counts[number]++;
@@ -207,7 +199,7 @@ const ReportPanels = (() => {
 			}
 			model.classes.forEach((kind, number) => {
 				if (counts[number] === 0) return;
-				const key = this.keyOf(kind);
+				const key = kind.component + " " + kind.id;
 				if (!rows.has(key))
 					rows.set(key, {
 						component: model.componentNames[kind.component],
@@ -217,36 +209,13 @@ const ReportPanels = (() => {
 						level: 0,
 						count: 0,
 						bytes: 0,
-						times: [],
 					});
 				const row = rows.get(key);
 				row.count += counts[number];
 				row.bytes += bytes[number];
 				row.level = Math.max(row.level, Math.min(kind.level, 4));
 			});
-			return rows;
-		}
-		keyOf(kind) {
-			return kind.component + " " + kind.id;
-		}
-		addSpanTimes(rows) {
-			const times = new Map();
-			this.eachSpan((span, ns, row) => {
-				const key = this.keyOf(this.model.kindOf(row));
-				if (!times.has(key)) times.set(key, []);
-				times.get(key).push(ns);
-			});
-			for (const [key, list] of times) rows.get(key).times = Float64Array.from(list);
-		}
-		/* Of those that have ended and are shown. */
-		eachSpan(visit) {
-			const model = this.model,
-				spans = model.data.spans;
-			for (let span = 0; span < spans.count; span++) {
-				const row = model.rowOfSpan(span);
-				if (spans.last[span] >= 0 && (model.rows === null || model.isShown(row)))
-					visit(span, spans.end[span] - spans.start[span], row);
-			}
+			return [...rows.values()];
 		}
 
 		/* ---- slowest spans */
@@ -264,13 +233,8 @@ const ReportPanels = (() => {
 					},
 					{
 						title: "Span",
-						value: item => model.kindOf(item.row).name,
-						cell: item => make("button", { type: "button", onclick: () => this.goTo(item) }, model.kindOf(item.row).name),
-					},
-					{
-						title: "Component",
-						value: item => model.componentNames[model.componentOf(item.row)],
-						cell: item => model.componentNames[model.componentOf(item.row)],
+						value: item => this.app.spans.fullName(item.span),
+						cell: item => make("button", { type: "button", onclick: () => this.goTo(item) }, this.app.spans.fullName(item.span)),
 					},
 					{
 						title: "Began",
@@ -292,7 +256,7 @@ const ReportPanels = (() => {
 				{
 					sort: 0,
 					limit: SPANS_SHOWN,
-					empty: "No spans: they are where a catalogue pairs an event with the one that ends it.",
+					empty: NO_SPANS,
 					caption: "Spans that took longest",
 				}
 			);
@@ -300,9 +264,9 @@ const ReportPanels = (() => {
 		fillSpans() {
 			const times = [];
 			let least = -1;
-			this.eachSpan((span, ns, row) => {
+			this.app.spans.each(null, (span, ns) => {
 				if (ns <= least) return;
-				times.push({ span, ns, row });
+				times.push({ span, ns, row: this.model.rowOfSpan(span) });
 				if (times.length >= 4 * SPANS_SHOWN) {
 					times.sort((a, b) => b.ns - a.ns);
 					times.length = SPANS_SHOWN;
@@ -317,6 +281,123 @@ const ReportPanels = (() => {
 		goTo(item) {
 			this.app.select(item.row, "spans");
 			this.app.timeline.zoomToSelected();
+		}
+
+		/* ---- spans by name */
+
+		makeNames() {
+			const number = (title, value, cell, hint) => ({ title, isNumber: true, value, cell, hint });
+			const time = (title, of, hint) => number(title, sum => sum[of], sum => duration(sum[of]), hint);
+			this.names = new List(
+				document.getElementById("names"),
+				[
+					{
+						title: "Span",
+						value: sum => sum.name,
+						cell: sum =>
+							make(
+								"button",
+								{ type: "button", title: "Show the slowest of them", onclick: () => this.app.goToSpan(sum.slowest) },
+								this.patch(sum.number),
+								sum.name
+							),
+					},
+					number(
+						"Count",
+						sum => sum.count,
+						sum => grouped(sum.count)
+					),
+					time("Total", "total", "their time; in a marked stretch, what of it lies there"),
+					time("Self", "self", "their time without that of spans right within them"),
+					time("Median", "median"),
+					time("p95", "p95", "of 100 of them, 95 take no longer"),
+					time("p99", "p99"),
+					time("Longest", "longest"),
+				],
+				{ sort: 2, limit: TALLY_SHOWN, empty: NO_SPANS, caption: "Sums of spans by name" }
+			);
+		}
+		/* The colour that spans of a name have in the timeline. */
+		patch(number) {
+			const patch = make("i", { class: "patch", "aria-hidden": "true" });
+			patch.style.background = this.app.timeline.colourOf(number);
+			return patch;
+		}
+
+		/* ---- flame graph: what is below another is within it; its width is its part of the time */
+
+		drawFlame() {
+			const place = document.getElementById("flame"),
+				root = this.app.spans.flame(this.app.stretch);
+			if (root.count === 0) {
+				place.replaceChildren(make("p", { class: "empty" }, NO_SPANS));
+				return;
+			}
+			/* The path may be of before a filter, or a stretch. */
+			let top = root;
+			const path = [];
+			for (const number of this.flamePath) {
+				if (!top.within.has(number)) break;
+				top = top.within.get(number);
+				path.push(number);
+			}
+			const boxes = [this.flameBox(root, { path: [], left: 0, width: 1, row: 0, whole: root.total })];
+			let around = root;
+			path.forEach((number, index) => {
+				around = around.within.get(number);
+				boxes.push(this.flameBox(around, { path: path.slice(0, index + 1), left: 0, width: 1, row: index + 1, whole: root.total }));
+			});
+			const deepest = this.addFlames(boxes, top, { path, left: 0, width: 1, row: path.length + 1, whole: root.total });
+			const graph = make("div", { class: "flame", role: "list", "aria-label": "Spans within spans" }, ...boxes);
+			graph.style.height = (deepest + 1) * FLAME_ROW + "px";
+			place.replaceChildren(graph);
+		}
+		/* Adds the boxes of what is within a node, the longest first; gives the lowest row. */
+		addFlames(boxes, node, at) {
+			let left = at.left,
+				deepest = at.row - 1;
+			if (at.row > FLAME_DEPTH) return deepest;
+			const nodes = [...node.within.values()].sort((a, b) => b.total - a.total);
+			for (const found of nodes) {
+				const width = node.total > 0 ? (at.width * found.total) / node.total : 0;
+				if (width < FLAME_LEAST) break;
+				const place = { ...at, path: [...at.path, found.number], left, width };
+				boxes.push(this.flameBox(found, place));
+				deepest = Math.max(deepest, this.addFlames(boxes, found, { ...place, row: at.row + 1 }), at.row);
+				left += width;
+			}
+			return deepest;
+		}
+		flameBox(node, { path, left, width, row, whole }) {
+			const name = node.number < 0 ? "All spans" : this.app.spans.names.list[node.number].full;
+			const text =
+				name +
+				": " +
+				duration(node.total) +
+				", " +
+				(whole > 0 ? (100 * node.total) / whole : 0).toFixed(1) +
+				" %, " +
+				grouped(node.count) +
+				(node.count === 1 ? " span" : " spans");
+			const box = make(
+				"button",
+				{
+					type: "button",
+					title: text,
+					"aria-label": text,
+					onclick: () => {
+						this.flamePath = path;
+						this.drawFlame();
+					},
+				},
+				name + " " + duration(node.total)
+			);
+			const item = make("div", { role: "listitem" }, box);
+			item.style.left = 100 * left + "%";
+			item.style.width = 100 * width + "%";
+			item.style.top = row * FLAME_ROW + "px";
+			if (node.number >= 0) box.style.background = this.app.timeline.colourOf(node.number);
+			return item;
 		}
 
 		/* ---- rates: uPlot draws them */

@@ -56,12 +56,24 @@ const ReportTable = (() => {
 			this.room = this.body.clientHeight;
 			this.fit();
 		}
-		/* After the filter has changed. */
 		fit() {
 			const full = this.model.count * ROW;
 			this.space.style.height = Math.min(full, TALLEST) + "px";
 			this.grid.setAttribute("aria-rowcount", this.model.count + 1);
 			this.move(this.top);
+		}
+		/* After the filter has changed: what was seen stays where it is, or what comes next in time is there. */
+		refit() {
+			if (this.anchor) this.top = this.model.indexOf(this.anchor.row) - this.anchor.offset;
+			this.fit();
+		}
+		/* By what refit() goes: the selected event when it is seen, else the first one that is.  Set when somebody has moved the list, not by a
+		 * filter: so the list is back where it was, also after one that showed little. */
+		setAnchor() {
+			const { selected } = this.app,
+				at = selected >= 0 && this.model.isShown(selected) ? this.model.indexOf(selected) : -1;
+			const index = at >= this.top && at + 1 <= this.top + this.room / ROW ? at : Math.ceil(this.top);
+			if (index < this.model.count) this.anchor = { row: this.model.rowAt(index), offset: index - this.top };
 		}
 		get greatest() {
 			return Math.max(this.model.count - this.room / ROW, 0);
@@ -79,7 +91,11 @@ const ReportTable = (() => {
 			this.draw();
 		}
 		scrolled() {
-			if (!this.isMoving) this.top = Math.min(this.body.scrollTop / this.scale, this.greatest);
+			const top = Math.min(this.body.scrollTop / this.scale, this.greatest);
+			if (!this.isMoving && Math.round(top * this.scale) !== Math.round(this.top * this.scale)) {
+				this.top = top;
+				this.setAnchor();
+			}
 			this.isMoving = false;
 			this.draw();
 		}
@@ -88,6 +104,7 @@ const ReportTable = (() => {
 			if (event.ctrlKey || this.scale >= ROW - 0.001) return;
 			event.preventDefault();
 			this.move(this.top + (event.deltaY * (event.deltaMode === 1 ? 16 : 1)) / ROW);
+			this.setAnchor();
 		}
 		draw() {
 			const first = Math.floor(this.top),

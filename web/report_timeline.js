@@ -22,8 +22,9 @@ const ReportTimeline = (() => {
 	const NEAR = 5; /* pixels: so far beside an event it is still hit */
 	const LEAST_NS = 20; /* of a view */
 	const ANIMATION_MS = 140;
-	const LIGHT = ["#a9c3f0", "#9ad7c8", "#eecb98", "#dab3e6", "#b5d896", "#efb3b0", "#9bd0e8", "#d3c3a8"];
-	const DARK = ["#345896", "#1f6d5f", "#80591e", "#6d417e", "#476b27", "#843c3b", "#225f7a", "#635644"];
+	/* From yellow-green to cyan only: every other hue is a level's. */
+	const LIGHT = ["#8fd6b4", "#c3dd84", "#83cdd0", "#a3cf83", "#b9e3d6", "#d5e8b4", "#5fb597", "#9dbb8f"];
+	const DARK = ["#2a7a5c", "#5c7a27", "#217078", "#3f7a2c", "#3f6f66", "#48602c", "#1c5b4b", "#4d6a43"];
 
 	/* Steps of the axis, in nanoseconds. */
 	function stepsOf() {
@@ -46,7 +47,7 @@ const ReportTimeline = (() => {
 			this.canvas = document.getElementById("canvas");
 			this.tip = document.getElementById("tip");
 			this.context = this.canvas.getContext("2d");
-			this.byThread = false;
+			this.byThread = true; /* spans of several components are within each other there */
 			this.folded = new Set();
 			this.focused = 0; /* index of a line in layout */
 			this.hover = null;
@@ -402,12 +403,11 @@ const ReportTimeline = (() => {
 		}
 		drawSpan(span, left, right, y) {
 			const context = this.context,
-				spans = this.model.data.spans,
-				kind = this.model.kindOf(this.model.rowOfSpan(span));
+				spans = this.model.data.spans;
 			const isOpen = spans.last[span] < 0,
 				isChosen = this.app.selected >= 0 && spans.ofRow[this.app.selected] === span + 1;
 			left = Math.max(left, GUTTER);
-			context.fillStyle = this.colours.spans[(kind.component * 3 + kind.id) % this.colours.spans.length];
+			context.fillStyle = this.colourOf(this.app.spans.names.of[span]);
 			context.globalAlpha = isOpen ? 0.55 : 1;
 			context.beginPath();
 			context.roundRect(
@@ -424,15 +424,21 @@ const ReportTimeline = (() => {
 				context.strokeStyle = isChosen ? this.colours.accent : this.colours.text;
 				context.stroke();
 			}
-			if (right - left > 34)
-				this.drawText(
-					kind.name + (right - left > 130 ? "  " + (isOpen ? "open" : duration(spans.end[span] - spans.start[span])) : ""),
-					left + 5,
-					y + SPAN / 2 + 0.5,
-					right - left - 9,
-					this.colours.text,
-					"11px system-ui, sans-serif"
-				);
+			if (right - left > 34) this.drawSpanText(span, left + 5, y + SPAN / 2 + 0.5, right - left - 9);
+		}
+		/* As much of it as there is room for; its own part of the name goes before its component. */
+		drawSpanText(span, x, y, room) {
+			const spans = this.model.data.spans,
+				took = "  " + (spans.last[span] < 0 ? "open" : duration(spans.end[span] - spans.start[span]));
+			const full = this.app.spans.fullName(span),
+				short = this.app.spans.shortName(span);
+			this.context.font = "11px system-ui, sans-serif";
+			const text = [full + took, full, short + took].find(found => this.context.measureText(found).width <= room) || short;
+			this.drawText(text, x, y, room, this.colours.text, this.context.font);
+		}
+		/* Of spans of a name. */
+		colourOf(number) {
+			return this.colours.spans[number % this.colours.spans.length];
 		}
 		/* Of the process that lost, or of all when nobody knows whose it was. */
 		concerns(loss, line) {
@@ -481,22 +487,24 @@ const ReportTimeline = (() => {
 					this.drawMark(pixel);
 				}
 			}
-			if (this.drag && this.drag.kind === "range") {
-				const left = Math.min(this.drag.x, this.drag.now),
-					right = Math.max(this.drag.x, this.drag.now);
-				context.fillStyle = this.colours.accent;
-				context.globalAlpha = 0.2;
-				context.fillRect(left, AXIS, right - left, this.height);
-				context.globalAlpha = 1;
-				this.drawText(
-					duration(this.timeOf(right) - this.timeOf(left)),
-					left + 5,
-					AXIS + 9,
-					200,
-					this.colours.text,
-					"600 11px system-ui, sans-serif"
-				);
-			}
+			const { stretch } = this.app;
+			if (stretch) this.drawRange(this.pixelOf(stretch.from), this.pixelOf(stretch.to), 0.12);
+			if (this.drag && this.drag.kind !== "pan")
+				this.drawRange(Math.min(this.drag.x, this.drag.now), Math.max(this.drag.x, this.drag.now), 0.2);
+		}
+		drawRange(left, right, alpha) {
+			const context = this.context,
+				text = duration(this.timeOf(right) - this.timeOf(left));
+			left = Math.max(left, GUTTER);
+			right = Math.min(right, this.width);
+			if (right < left) return;
+			context.fillStyle = this.colours.accent;
+			context.globalAlpha = alpha;
+			context.fillRect(left, AXIS, right - left, this.height);
+			context.globalAlpha = 1;
+			context.fillRect(left, AXIS, 1, this.height);
+			context.fillRect(right - 1, AXIS, 1, this.height);
+			this.drawText(text, left + 5, AXIS + 9, 200, this.colours.text, "600 11px system-ui, sans-serif");
 		}
 		/* Round the selected event, in its lane. */
 		drawMark(pixel) {
@@ -648,7 +656,11 @@ const ReportTimeline = (() => {
 				lines = [];
 			if (hit.row !== undefined) {
 				const kind = model.kindOf(hit.row);
-				lines.push(model.componentNames[kind.component] + "  " + kind.name + "  " + LEVELS[Math.min(kind.level, 4)]);
+				lines.push(
+					(hit.kind === "span" ? this.app.spans.fullName(hit.span) : model.componentNames[kind.component] + "  " + kind.name) +
+						"  " +
+						LEVELS[Math.min(kind.level, 4)]
+				);
 				lines.push(model.clock(model.data.time[hit.row]) + "   " + model.threadFullName(model.data.threads[hit.row]));
 				if (hit.kind === "span") {
 					const spans = model.data.spans;
@@ -710,7 +722,7 @@ const ReportTimeline = (() => {
 			const { x, y } = this.place(event);
 			this.canvas.setPointerCapture(event.pointerId);
 			this.drag = {
-				kind: event.shiftKey || (y < AXIS && x > GUTTER) ? "range" : "pan",
+				kind: x < GUTTER ? "pan" : event.shiftKey ? "stretch" : y < AXIS ? "range" : "pan",
 				x,
 				y,
 				now: x,
@@ -746,8 +758,12 @@ const ReportTimeline = (() => {
 			const drag = this.drag;
 			this.endDrag();
 			if (!drag) return;
-			if (drag.hasMoved && drag.kind === "range" && Math.abs(drag.now - drag.x) > 3)
-				this.animate(this.timeOf(Math.min(drag.x, drag.now)), this.timeOf(Math.max(drag.x, drag.now)));
+			if (drag.hasMoved && drag.kind !== "pan" && Math.abs(drag.now - drag.x) > 3) {
+				const from = this.timeOf(Math.min(drag.x, drag.now)),
+					to = this.timeOf(Math.max(drag.x, drag.now));
+				if (drag.kind === "stretch") this.app.mark(from, to);
+				else this.animate(from, to);
+			}
 			if (!drag.hasMoved) this.click(this.place(event));
 		}
 		endDrag() {
@@ -803,6 +819,7 @@ const ReportTimeline = (() => {
 				Enter: () => this.enter(),
 				" ": () => this.enter(),
 				f: () => this.zoomToSelected(),
+				m: () => this.app.mark(this.app.view.from, this.app.view.to),
 			};
 			const action = actions[event.key.length === 1 ? event.key.toLowerCase() : event.key];
 			if (!action) return;

@@ -18,7 +18,7 @@
 #define EXACT_LIMIT ((uint64_t)1 << 53) /* JSON readers take numbers for doubles */
 
 static const struct ct_exporter *const exporters[] = {
-	&ct_export_trace, &ct_export_chrome, &ct_export_perfetto, &ct_export_csv, &ct_export_json,
+	&ct_export_trace, &ct_export_chrome, &ct_export_perfetto, &ct_export_speedscope, &ct_export_csv, &ct_export_json,
 };
 
 const struct ct_exporter *ct_exporter_at(size_t index)
@@ -189,30 +189,13 @@ void ct_export_add_time(struct ct_buf *out, uint64_t time_ns)
 	ct_buf_add_char(out, 'Z');
 }
 
-/* The type of the event that begins the span that this one ends; else its own. */
-static const struct ct_event_type *entry_type(const struct ct_view *view)
-{
-	const struct ct_event_type *type = view->type;
-	const struct ct_event_type *entry = NULL;
-
-	if (type != NULL && type->pairing == CT_PAIR_EXIT && ct_view_ends_span(view) && view->component != NULL)
-		entry = ct_catalog_event(view->component, type->pair_id);
-	return entry != NULL ? entry : type;
-}
-
 void ct_export_add_name(struct ct_buf *out, const struct ct_view *view)
 {
-	const struct ct_event_type *type = entry_type(view);
+	char number[16];
 
-	if (type != NULL) {
-		ct_buf_add_text(out, type->mnemonic);
-	} else if (view->names != NULL && view->names->mnemonic != NULL) {
-		ct_buf_add_text(out, view->names->mnemonic);
-	} else {
-		ct_buf_add(out, view->event.component, view->event.component_size);
-		ct_buf_add_char(out, ' ');
-		ct_buf_add_u64(out, view->event.event_id);
-	}
+	ct_buf_add(out, view->event.component, view->event.component_size);
+	ct_buf_add_char(out, ' ');
+	ct_buf_add_text(out, ct_view_mnemonic(view, number));
 }
 
 static bool is_plain_integer(const struct ctrace_event_item *item, const struct ct_argument *argument)

@@ -11,6 +11,7 @@
 #ifndef CT_READ_EXPORT_H
 #define CT_READ_EXPORT_H
 
+#include "read/distinct.h"
 #include "read/read.h"
 
 struct ct_export_options {
@@ -18,6 +19,7 @@ struct ct_export_options {
 	const char *folder; /* of Common Trace Format: made when it is not there, and must be empty */
 	bool has_one_trace; /* the folder is the trace, instead of having one in it for each process */
 	bool is_lines;      /* json: one object a line instead of an array */
+	bool has_args;      /* chrome: both ends of a span have their items */
 	bool is_unguarded;  /* csv: texts that a spreadsheet would compute stay as they are */
 };
 
@@ -36,6 +38,7 @@ struct ct_exporter {
 extern const struct ct_exporter ct_export_trace;              /* export_trace.c: Common Trace Format 1.8 */
 extern const struct ct_exporter ct_export_chrome;             /* export_chrome.c */
 extern const struct ct_exporter ct_export_perfetto;           /* export_perfetto.c */
+extern const struct ct_exporter ct_export_speedscope;         /* export_speedscope.c */
 extern const struct ct_exporter ct_export_csv;                /* export_csv.c */
 extern const struct ct_exporter ct_export_json;               /* export_json.c */
 const struct ct_exporter *ct_exporter_find(const char *name); /* or by its first letters; NULL: none, or several */
@@ -57,10 +60,21 @@ void ct_export_add_string(struct ct_buf *out, const char *text, size_t size);
 void ct_export_add_digits(struct ct_buf *out, uint64_t number, unsigned digits);
 /* "2026-01-31T15:12:27.500000000Z" */
 void ct_export_add_time(struct ct_buf *out, uint64_t time_ns);
-/* What the event is called in a picture: "OPEN", or "payroll 17"; of an event that begins or ends a span, what the span is called. */
+/* What the event itself is called in a picture: "payroll OPEN", or "payroll 17". */
 void ct_export_add_name(struct ct_buf *out, const struct ct_view *view);
 /* An item's value for a program: numbers as such when they are, else text.  True: it is a number. */
 bool ct_export_add_value(struct ct_buf *out, const struct ct_view *view, uint32_t index);
+
+/* ---- export_names.c: what spans are called.  Each is looked at before the first is asked for, at its beginning. */
+struct ct_span_names;
+enum ctrace_status ct_span_names_create(struct ct_span_names **out_names) CT_MUST_USE;
+void ct_span_names_destroy(struct ct_span_names *names);
+void ct_span_names_look(struct ct_span_names *names, const struct ct_view *view); /* begins a span */
+/* The number of the span's name, the same at both its ends; to be asked for once at each.  CT_DISTINCT_NONE: the beginning was not asked
+ * for, or memory is short. */
+uint32_t ct_span_names_find(struct ct_span_names *names, const struct ct_view *view);
+const char *ct_span_names_text(const struct ct_span_names *names, uint32_t name, size_t *out_size); /* borrowed until the next find */
+uint32_t ct_span_names_count(const struct ct_span_names *names);
 
 /* ---- export_tracks.c: processes and threads as tracks of a picture, and which spans can be drawn on them.
  *
@@ -91,7 +105,12 @@ void ct_tracks_look(struct ct_tracks *tracks, const struct ct_view *view);
 /* The track of the event's thread; NULL without memory. */
 struct ct_track *ct_tracks_find(struct ct_tracks *tracks, const struct ct_view *view);
 enum ct_span_way ct_tracks_way(const struct ct_tracks *tracks, uint64_t span_id);
-uint64_t ct_tracks_begin_ns(const struct ct_tracks *tracks); /* when the first event was; 0: there was none */
+/* What the event is called: a span that is drawn, by its name, the same at both its ends; anything else as ct_export_add_name() has it. */
+void ct_tracks_add_name(struct ct_tracks *tracks, struct ct_buf *out, const struct ct_view *view);
+struct ct_span_names *ct_tracks_names(struct ct_tracks *tracks); /* of spans that are drawn */
+uint64_t ct_tracks_begin_ns(const struct ct_tracks *tracks);     /* when the first event was; 0: there was none */
+/* "rts32 on asterix" */
+void ct_tracks_add_process(struct ct_tracks *tracks, struct ct_buf *out, const struct ct_origin *origin);
 /* A process id that no other process of the picture has: its own when it can be. */
 uint32_t ct_tracks_pid(struct ct_tracks *tracks, const struct ct_origin *origin);
 bool ct_view_begins_span(const struct ct_view *view);

@@ -1,8 +1,9 @@
 /*
- * export_chrome.c - traces as the JSON that chrome://tracing, Perfetto's viewer and speedscope read.
+ * export_chrome.c - traces as the JSON that Perfetto's viewer and Chromium's read.
  *
  * Called by ctrace export, on one thread.  One object with traceEvents: M names processes and threads before their first event, B and E are
- * spans that nest on their thread, b and e those that do not, i is everything else.  Times are microseconds since the first event, as
+ * spans that nest on their thread, b and e those that do not, i is everything else.  Some readers take name and args together for what a
+ * span is, and demand that both ends are alike: so spans have no args unless they are asked for.  Times are microseconds since the first event, as
  * readers take them for doubles, which have no room for nanoseconds since 1970; otherData says when that was.
  *
  * Copyright The ctrace authors.  SPDX-License-Identifier: Apache-2.0
@@ -19,6 +20,7 @@ struct chrome {
 	struct ct_buf scratch;
 	uint64_t last_ns; /* of the last event */
 	bool is_begun, has_elements;
+	bool has_args; /* spans have them too */
 	bool is_short_of_memory;
 };
 
@@ -30,6 +32,7 @@ static enum ctrace_status chrome_open(const struct ct_export_options *options, v
 		return CTRACE_NOT_ENOUGH_MEMORY;
 	ct_export_out_init(&self->out, options->fd);
 	ct_buf_init(&self->scratch);
+	self->has_args = options->has_args;
 	if (ct_tracks_create(&self->tracks) != CTRACE_OK) {
 		free(self);
 		return CTRACE_NOT_ENOUGH_MEMORY;
@@ -94,11 +97,7 @@ static void tell_track(struct chrome *self, struct ct_track *track)
 		return;
 	track->is_told = true;
 	if (track->is_first) {
-		ct_buf_add_text(&self->scratch, origin->program[0] != '\0' ? origin->program : "process");
-		if (origin->pid != 0 && origin->pid != pid)
-			ct_buf_add_format(&self->scratch, " %u", origin->pid);
-		if (origin->host[0] != '\0')
-			ct_buf_add_format(&self->scratch, " on %s", origin->host);
+		ct_tracks_add_process(self->tracks, &self->scratch, origin);
 		add_naming(self, "process_name", pid, 0);
 	}
 	ct_buf_add_format(&self->scratch, "thread %u", track->tid);
@@ -134,9 +133,9 @@ static void add_args(struct chrome *self, const struct ct_view *view)
 	struct ct_buf *text = &self->out.text;
 	char name[16];
 
-	ct_buf_add_text(text, ",\"args\":{\"component\":");
-	ct_export_add_string(text, view->event.component, view->event.component_size);
-	ct_buf_add_text(text, ",\"event\":");
+	ct_buf_add_text(text, ",\"args\":{\"level\":\"");
+	ct_buf_add_text(text, ct_level_name(view->event.level));
+	ct_buf_add_text(text, "\",\"event\":");
 	ct_buf_add_u64(text, view->event.event_id);
 	for (uint32_t i = 0; i < view->event.item_count; i++) {
 		const char *item = ct_view_item_name(view, i, name);
@@ -144,7 +143,7 @@ static void add_args(struct chrome *self, const struct ct_view *view)
 
 		ct_buf_add_char(text, ',');
 		/* Members of an object have different names. */
-		if (strcmp(item, "component") == 0 || strcmp(item, "event") == 0)
+		if (strcmp(item, "level") == 0 || strcmp(item, "event") == 0)
 			ct_buf_add_format(&self->scratch, "%s_", item);
 		else
 			ct_buf_add_text(&self->scratch, item);
@@ -159,7 +158,7 @@ static void add_args(struct chrome *self, const struct ct_view *view)
 			add_scratch(self);
 		}
 	}
-	ct_buf_add_text(text, "}}");
+	ct_buf_add_char(text, '}');
 }
 
 static char phase_of(const struct chrome *self, const struct ct_view *view)
@@ -204,17 +203,17 @@ static void chrome_add(void *user, const struct ct_view *view)
 	ct_buf_add_text(text, ",\"ts\":");
 	add_time(self, self->last_ns);
 	ct_buf_add_text(text, ",\"name\":");
-	ct_export_add_name(&self->scratch, view);
+	ct_tracks_add_name(self->tracks, &self->scratch, view);
 	add_scratch(self);
-	/* What is matched by its id is matched by its category too, and the levels of both ends may differ. */
-	ct_buf_add_text(text, ",\"cat\":\"");
-	ct_buf_add_text(text, is_async ? "span" : ct_level_name(view->event.level));
-	ct_buf_add_char(text, '"');
+	ct_buf_add_text(text, ",\"cat\":");
+	ct_export_add_string(text, view->event.component, view->event.component_size);
 	if (is_async)
 		ct_buf_add_format(text, ",\"id\":\"0x%" PRIx64 "\"", view->span_id);
 	if (phase == 'i')
 		ct_buf_add_text(text, ",\"s\":\"t\"");
-	add_args(self, view);
+	if (phase == 'i' || self->has_args)
+		add_args(self, view);
+	ct_buf_add_char(text, '}');
 	ct_export_out_offer(&self->out);
 }
 

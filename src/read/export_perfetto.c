@@ -175,11 +175,7 @@ static void tell_process(struct perfetto *self, const struct ct_origin *origin)
 {
 	uint32_t pid = ct_tracks_pid(self->tracks, origin);
 
-	ct_buf_add_text(&self->text, origin->program[0] != '\0' ? origin->program : "process");
-	if (origin->pid != 0 && origin->pid != pid)
-		ct_buf_add_format(&self->text, " %u", origin->pid);
-	if (origin->host[0] != '\0')
-		ct_buf_add_format(&self->text, " on %s", origin->host);
+	ct_tracks_add_process(self->tracks, &self->text, origin);
 	add_number(&self->inner, PROCESS_PID, pid);
 	add_text(&self->inner, PROCESS_NAME, self->text.data, self->text.size);
 	add_number(&self->message, TRACK_UUID, PROCESS_TRACKS + origin->index);
@@ -206,13 +202,12 @@ static void tell_track(struct perfetto *self, struct ct_track *track)
 	end_track(self);
 }
 
+/* self->text: the span's name. */
 static void tell_span_track(struct perfetto *self, const struct ct_view *view)
 {
 	add_number(&self->message, TRACK_UUID, SPAN_TRACKS + view->span_id);
 	add_number(&self->message, TRACK_PARENT, PROCESS_TRACKS + view->origin->index);
-	ct_export_add_name(&self->text, view);
 	add_text(&self->message, TRACK_NAME, self->text.data, self->text.size);
-	ct_buf_clear(&self->text);
 	end_track(self);
 }
 
@@ -250,16 +245,16 @@ static void add_item(struct perfetto *self, const struct ct_view *view, uint32_t
 	ct_buf_clear(&self->text);
 }
 
+/* self->text: the event's name. */
 static void add_event(struct perfetto *self, const struct ct_view *view, enum event_type type, uint64_t track)
 {
 	add_number(&self->packet, PACKET_TIMESTAMP, self->last_ns);
 	add_number(&self->message, EVENT_TYPE, type);
 	add_number(&self->message, EVENT_TRACK, track);
-	add_terminated(&self->message, EVENT_CATEGORIES, ct_level_name(view->event.level));
-	ct_export_add_name(&self->text, view);
+	add_text(&self->message, EVENT_CATEGORIES, view->event.component, view->event.component_size);
 	add_text(&self->message, EVENT_NAME, self->text.data, self->text.size);
 	ct_buf_clear(&self->text);
-	add_annotation_text(self, "component", view->event.component, view->event.component_size);
+	add_annotation_text(self, "level", ct_level_name(view->event.level), strlen(ct_level_name(view->event.level)));
 	add_annotation_number(self, "event", ANNOTATION_UINT, view->event.event_id);
 	for (uint32_t i = 0; i < view->event.item_count; i++)
 		add_item(self, view, i);
@@ -305,6 +300,7 @@ static void perfetto_add(void *user, const struct ct_view *view)
 	tell_track(self, track);
 	if (view->event.time_ns > self->last_ns)
 		self->last_ns = view->event.time_ns;
+	ct_tracks_add_name(self->tracks, &self->text, view);
 	if (way == CT_SPAN_CROSSING && !is_end)
 		tell_span_track(self, view);
 	add_event(self, view, type, way == CT_SPAN_CROSSING ? SPAN_TRACKS + view->span_id : THREAD_TRACKS + track->index);

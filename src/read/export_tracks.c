@@ -38,6 +38,7 @@ struct ct_tracks {
 	size_t states_size;
 	uint64_t begin_ns;
 	bool has_begun;
+	struct ct_span_names *names;
 	struct process *processes; /* by origin */
 	size_t process_count;
 };
@@ -55,7 +56,12 @@ bool ct_view_begins_span(const struct ct_view *view)
 enum ctrace_status ct_tracks_create(struct ct_tracks **out_tracks)
 {
 	*out_tracks = calloc(1, sizeof **out_tracks);
-	return *out_tracks != NULL ? CTRACE_OK : CTRACE_NOT_ENOUGH_MEMORY;
+	if (*out_tracks == NULL)
+		return CTRACE_NOT_ENOUGH_MEMORY;
+	if (ct_span_names_create(&(*out_tracks)->names) == CTRACE_OK)
+		return CTRACE_OK;
+	free(*out_tracks);
+	return CTRACE_NOT_ENOUGH_MEMORY;
 }
 
 void ct_tracks_destroy(struct ct_tracks *tracks)
@@ -70,6 +76,7 @@ void ct_tracks_destroy(struct ct_tracks *tracks)
 	free(tracks->slots);
 	free(tracks->states);
 	free(tracks->processes);
+	ct_span_names_destroy(tracks->names);
 	free(tracks);
 }
 
@@ -274,10 +281,12 @@ void ct_tracks_look(struct ct_tracks *tracks, const struct ct_view *view)
 	track = ct_tracks_find(tracks, view);
 	if (track == NULL)
 		return;
-	if (ct_view_begins_span(view))
+	if (ct_view_begins_span(view)) {
+		ct_span_names_look(tracks->names, view);
 		begin_span(tracks, track, view->span_id);
-	else
+	} else {
 		end_span(tracks, track, view->span_id);
+	}
 }
 
 enum ct_span_way ct_tracks_way(const struct ct_tracks *tracks, uint64_t span_id)
@@ -285,6 +294,36 @@ enum ct_span_way ct_tracks_way(const struct ct_tracks *tracks, uint64_t span_id)
 	enum state state = get_state(tracks, span_id);
 
 	return state == STATE_NESTED ? CT_SPAN_NESTED : state == STATE_CROSSING ? CT_SPAN_CROSSING : CT_SPAN_ALONE;
+}
+
+void ct_tracks_add_name(struct ct_tracks *tracks, struct ct_buf *out, const struct ct_view *view)
+{
+	uint32_t name = CT_DISTINCT_NONE;
+	const char *text;
+	size_t size;
+
+	if (ct_tracks_way(tracks, view->span_id) != CT_SPAN_ALONE)
+		name = ct_span_names_find(tracks->names, view);
+	if (name == CT_DISTINCT_NONE) {
+		ct_export_add_name(out, view);
+		return;
+	}
+	text = ct_span_names_text(tracks->names, name, &size);
+	ct_buf_add(out, text, size);
+}
+
+struct ct_span_names *ct_tracks_names(struct ct_tracks *tracks)
+{
+	return tracks->names;
+}
+
+void ct_tracks_add_process(struct ct_tracks *tracks, struct ct_buf *out, const struct ct_origin *origin)
+{
+	ct_buf_add_text(out, origin->program[0] != '\0' ? origin->program : "process");
+	if (origin->pid != 0 && origin->pid != ct_tracks_pid(tracks, origin))
+		ct_buf_add_format(out, " %u", origin->pid);
+	if (origin->host[0] != '\0')
+		ct_buf_add_format(out, " on %s", origin->host);
 }
 
 uint64_t ct_tracks_begin_ns(const struct ct_tracks *tracks)

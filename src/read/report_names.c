@@ -4,7 +4,7 @@
  * Called by report_pack.c for each event, and nearly always answered by one look-up in a table.  A class is what events have in common:
  * component, event id, level, and what the catalogue or the trace says of them.  In the page:
  *
- *     "components": [{"name", "description"}]
+ *     "components": [{"name", "description", "entries"}]              entries: how many of its events begin spans
  *     "types":      [{"mnemonic", "description", "pairing", "pair", "is_exception", "arguments": [{"name", "description", "print", ...}]}]
  *     "named":      [{"mnemonic", "items": [name, ...]}]              what a trace itself says
  *     "encodings":  {"ebcdic-037": its 256 characters}
@@ -157,6 +157,16 @@ static int64_t find_named(struct ct_report_names *names, const struct ct_event_n
 
 /* ---- classes */
 
+/* How many kinds of spans the component has. */
+static uint32_t count_entries(const struct ct_catalog_component *component)
+{
+	uint32_t count = 0;
+
+	for (uint32_t i = 0; component != NULL && i < component->event_count; i++)
+		count += component->events[i].pairing == CT_PAIR_ENTRY;
+	return count;
+}
+
 static uint32_t find_component(struct ct_report_names *names, const struct ct_view *view, size_t size)
 {
 	const char *description = view->component != NULL ? view->component->description : "";
@@ -165,8 +175,8 @@ static uint32_t find_component(struct ct_report_names *names, const struct ct_vi
 
 	if (is_new)
 		append(names, names->component_list,
-		       json_pack("{s:o,s:o}", "name", ct_json_text(view->event.component, size), "description",
-				 ct_json_string(description)));
+		       json_pack("{s:o,s:o,s:I}", "name", ct_json_text(view->event.component, size), "description",
+				 ct_json_string(description), "entries", (json_int_t)count_entries(view->component)));
 	return index;
 }
 

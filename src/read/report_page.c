@@ -27,9 +27,9 @@ static const struct asset template = ASSET(asset_report_html);
 static const struct asset styles[] = { ASSET(asset_uPlot_min_css), ASSET(asset_report_css) };
 static const struct asset library_licence = ASSET(asset_uPlot_LICENSE);
 static const struct asset scripts[] = {
-	ASSET(asset_uPlot_iife_min_js),  ASSET(asset_report_data_js),     ASSET(asset_report_model_js),
-	ASSET(asset_report_timeline_js), ASSET(asset_report_overview_js), ASSET(asset_report_table_js),
-	ASSET(asset_report_detail_js),   ASSET(asset_report_panels_js),   ASSET(asset_report_js),
+	ASSET(asset_uPlot_iife_min_js),  ASSET(asset_report_data_js),     ASSET(asset_report_model_js), ASSET(asset_report_spans_js),
+	ASSET(asset_report_timeline_js), ASSET(asset_report_overview_js), ASSET(asset_report_table_js), ASSET(asset_report_detail_js),
+	ASSET(asset_report_panels_js),   ASSET(asset_report_js),
 };
 static const char *const column_names[CT_COLUMN_COUNT] = {
 	[CT_COLUMN_TIME] = "time",   [CT_COLUMN_CLASS] = "class", [CT_COLUMN_THREAD] = "thread",

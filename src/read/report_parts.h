@@ -6,6 +6,7 @@
 #ifndef CT_READ_REPORT_PARTS_H
 #define CT_READ_REPORT_PARTS_H
 
+#include "read/distinct.h"
 #include "read/report.h"
 
 #include <jansson.h>
@@ -29,19 +30,6 @@ void ct_column_add_number(struct ct_column *column, uint64_t value); /* seven bi
 void ct_column_add_difference(struct ct_column *column, int64_t value);    /* the same of 0, -1, 1, -2 ... as 0, 1, 2, 3 ... */
 enum ctrace_status ct_column_finish(struct ct_column *column) CT_MUST_USE; /* packed is complete */
 size_t ct_number_put(unsigned char out[10], uint64_t value);
-
-/* ---- report_distinct.c: distinct things, numbered from 0 in the order in which they came. */
-#define CT_DISTINCT_LIMIT 65535u
-#define CT_DISTINCT_NONE UINT32_MAX
-struct ct_distinct {
-	struct ct_buf keys; /* one behind the other */
-	size_t *ends;       /* where in keys */
-	uint32_t *slots;    /* a hash table of indexes + 1 */
-	uint32_t count, capacity;
-};
-void ct_distinct_fini(struct ct_distinct *table); /* a zeroed one is empty */
-/* The number of a key; CT_DISTINCT_NONE when there are too many, or memory is short.  out_is_new: it has been given its number just now. */
-uint32_t ct_distinct_find(struct ct_distinct *table, const void *key, size_t size, bool *out_is_new);
 
 /* ---- report_names.c: who and what the events are: each thing once, as JSON. */
 struct ct_report_names {

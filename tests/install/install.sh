@@ -22,6 +22,7 @@ check 'the modules' present "$libdir"/ctrace/{catalog,cobol,journal}.so
 check 'the module name for COB_PRE_LOAD' links_to "$libdir/gnucobol/libctrace.so" "$libdir/libctrace.so.1"
 check 'the man page' present "$prefix/share/man/man1/ctrace.1"
 check 'the shells'\'' completions' present "$prefix"/share/{bash-completion/completions/ctrace,zsh/site-functions/_ctrace}
+check 'the licence and the guides' present "$prefix"/share/doc/ctrace/{LICENSE,reading.md,operator.md}
 outside() { find dest -type f ! -path "${prefix#"$PWD"/}/*" | grep . && return 1 || return 0; }
 check 'nothing is outside of the prefix' outside
 
@@ -49,6 +50,32 @@ check 'it traces' traced 'traced from C' ../program
 check 'a C program links with the static library' gcc program.c -o static $(flags --cflags) "$libdir/libctrace.a"
 check 'it traces' traced 'traced from C' ../static
 
+check 'it links as pkg-config --static says, too' gcc program.c -o static $(flags --cflags) -static-libgcc "$libdir/libctrace.a" \
+	$(flags --static --libs-only-other) -pthread
+check 'pkg-config --static names what an older glibc has apart' test "$(pkg-config --static --libs ctrace | grep -cw -- -ldl)" = 1
+
+if command -v cmake >/dev/null; then
+	mkdir cmake
+	cat >cmake/CMakeLists.txt <<'E2'
+cmake_minimum_required(VERSION 3.16)
+project(user C)
+find_package(ctrace 1.0 REQUIRED)
+foreach(kind ctrace static)
+    add_executable(with_${kind} ../program.c)
+    target_link_libraries(with_${kind} PRIVATE ctrace::${kind})
+endforeach()
+E2
+	{ cmake -S cmake -B cmake/build -DCMAKE_PREFIX_PATH="$prefix" -DCMAKE_LIBRARY_ARCHITECTURE="$(gcc -print-multiarch)" && cmake --build cmake/build; } >cmake.log 2>&1
+	check 'CMake finds and links both' test "$?" = 0
+	check 'the shared one traces' traced 'traced from C' ../cmake/build/with_ctrace
+	check 'the static one traces' traced 'traced from C' ../cmake/build/with_static
+	sed -i 's/ctrace 1.0/ctrace 2.0/' cmake/CMakeLists.txt
+	cmake -S cmake -B cmake/later -DCMAKE_PREFIX_PATH="$prefix" >cmake.log 2>&1
+	check 'version 2 is another' test "$?" != 0
+else
+	skip 'CMake' 'no cmake'
+fi
+
 example=$CTRACE_SOURCE/examples/trace
 export MFTRACE_CONFIG=$example.cfg
 check 'a COBOL program compiles and links as cobc_flags says' cobc -x "$example.cbl" -o cobol $(flags --variable=cobc_flags)
@@ -56,4 +83,12 @@ check 'it traces' traced 'some info' ../cobol
 check 'a COBOL program without the library compiles' cobc -x -I"$prefix/share/ctrace/copy" "$example.cbl" -o bare
 check 'it traces through what COB_PRE_LOAD names' traced 'some info' \
 	env COB_PRE_LOAD=libctrace COB_LIBRARY_PATH="$libdir/gnucobol" ../bare
+
+# What make uninstall does, but for configuring and building, which the tests' own folder has no need of.
+sed '/configure.sh/d; /^ninja/d; s|^cd .*|cd "$CTRACE_SOURCE"|' "$CTRACE_SOURCE/scripts/uninstall.sh" >uninstall.sh
+CTRACE_SOURCE=$CTRACE_SOURCE sh uninstall.sh "$CTRACE_BUILD" "${prefix#"$PWD/dest"}" "$PWD/dest" >uninstall.log
+check 'it can be taken away again' test "$?" = 0
+none() { find dest ! -type d | grep . && return 1 || return 0; }
+check 'and nothing stays' none
+check 'nor do folders of its own' test -z "$(find dest -name ctrace)"
 end

@@ -136,28 +136,33 @@ for e in events:
         pairs[e['id'], e['cat'], e['name']] -= 1
     else:
         assert e['ph'] == 'i' and e['s'] == 't'
-        assert e['cat'] in ('DEBUG', 'INFO', 'WARN', 'ERROR', 'FATAL')
+        assert e['args']['level'] in ('DEBUG', 'INFO', 'WARN', 'ERROR', 'FATAL')
+    assert e['cat'] in ('spans.call', 'spans.key'), e
+    assert e['ph'] == 'i' or 'args' not in e, ('speedscope takes args for a part of the name', e)
 assert count == total, count
 assert not any(stacks.values()) and not any(pairs.values())
 assert isinstance(document['otherData']['begin_ns'], str)
 print(kinds['B'], kinds['E'], kinds['b'], kinds['e'], kinds['i'])
-texts = next(e for e in events if e['name'] == 'TEXTS')['args']
+texts = next(e for e in events if e['name'] == 'spans.call TEXTS')['args']
 assert texts['formula'] == '=1+1,"x"' and texts['terminal'] == '\x1b[2Jr\xe9sum\xe9' and texts['bytes'] == '0001FF', texts
-step = next(e for e in events if e['name'] == 'STEP')
-assert step['args']['left'] == str(2**64 - 1)
+assert any(e['name'] == 'spans.call STEP' for e in events)
 PYTHON
 # A round: CALL and STEP nest.  Of the keyed ones that begin on a thread one nests, one crosses it, one never ends.
 check 'chrome: sorted, nested, named, complete' is "$(python3 chrome.py $total 2>&1)" \
 	"$((4 * rounds + 2)) $((4 * rounds + 2)) 2 2 $((2 * rounds + 2))"
 run export -f chrome "$trace"
 check 'chrome: the same to stdout' same out chrome.json
+run export -f chrome --args "$trace"
+check 'chrome: with --args spans have items too' is "$(python3 -c '
+import json
+print(next(e for e in json.load(open("out"))["traceEvents"] if e["name"] == "spans.call STEP")["args"]["left"])')" 18446744073709551615
 
 printf '%s\n' '       01  THREE.' '           05  TWO   PIC X(2) COMP-X.' '           05  LAST  PIC X(1) COMP-X.' >THREE.cpy
 printf '%s\n' 'component: spans.call' 'events: {10: {mnemonic: TEXTS, arguments: [f, t, {name: three, copybook: THREE.cpy}]}}' >record.yaml
 CTRACE_CATALOG=$PWD/record.yaml run export -f chrome "$trace"
 check 'chrome: a COBOL record is nested' is "$(python3 -c '
 import json
-print(next(e for e in json.load(open("out"))["traceEvents"] if e["name"] == "TEXTS")["args"]["three"])')" "{'TWO': 1, 'LAST': 255}"
+print(next(e for e in json.load(open("out"))["traceEvents"] if e["name"] == "spans.call TEXTS")["args"]["three"])')" "{'TWO': 1, 'LAST': 255}"
 
 # ---- Perfetto
 run export -f perfetto -o trace.perfetto "$trace"
@@ -169,7 +174,15 @@ check 'perfetto: every event' is "$(grep -c 'track_event {' perfetto.txt)" $tota
 check 'perfetto: begins' is "$(grep -c 'TYPE_SLICE_BEGIN' perfetto.txt)" $((4 * rounds + 4))
 check 'perfetto: ends' is "$(grep -c 'TYPE_SLICE_END' perfetto.txt)" $((4 * rounds + 4))
 check 'perfetto: two threads' is "$(grep -c 'thread_name' perfetto.txt)" 2
-check 'perfetto: keyed spans are named on events, and on the tracks of those that cross' is "$(grep -c 'name: "LOCK"' perfetto.txt)" $((10 + 2))
+check 'perfetto: keyed spans are named on events, and on the tracks of those that cross' is "$(grep -c 'name: "spans\.key LOCK"' perfetto.txt)" $((10 + 2))
+
+# ---- speedscope: tests/process/speedscope.py
+run export -f speedscope -o spans.json "$trace"
+check 'speedscope: status' is "$status" 0
+check 'speedscope: those that cross are in a profile of their own' is "$(python3 -c '
+import json
+print(*sorted((len(p["events"]) // 2, "overlapping" in p["name"]) for p in json.load(open("spans.json"))["profiles"]))')" \
+	"(2, True)$(printf ' (%d, False)' $((2 * rounds + 1)) $((2 * rounds + 1)))"
 
 # ---- CSV
 run export -f csv -o events.csv "$trace"
@@ -227,10 +240,10 @@ check 'nothing to read: the file stays' is "$(python3 -c 'import json; print(len
 check 'nothing is left beside it' is "$(find . -name '*.new-*')" ''
 
 # ---- usage
-for arguments in "$second" "-f pdf $second" '-f json' "-f common $second" "-f csv --lines $second" "-f json --unguarded $second"; do
+for arguments in "$second" "-f pdf $second" '-f json' "-f common $second" "-f csv --lines $second" "-f json --unguarded $second" "-f perfetto --args $second"; do
 	# shellcheck disable=SC2086 # words
 	run export $arguments
 	check "refused: ${arguments//$PWD/}" is "$status" 2
 done
-check 'a format that is none: said' has <(timeout 60 ctrace export -f pdf x 2>&1) 'expected common-trace-format, chrome, perfetto, csv or json'
+check 'a format that is none: said' has <(timeout 60 ctrace export -f pdf x 2>&1) 'expected common-trace-format, chrome, perfetto, speedscope, csv or json'
 end

@@ -2,13 +2,15 @@
 """The page of `ctrace report` in a browser: it loads, without network and without complaint; zoom, search, filters, an event's fields and record,
 lists, losses, light and dark, by mouse and by keys alone; and texts that are attacks stay texts.
 
-Screenshots are kept in $CTRACE_BUILD/artefacts/: report.png, report-dark.png, report-many.png.
+Screenshots are kept in $CTRACE_BUILD/artefacts/: report.png, report-dark.png, report-narrow.png, report-many.png.
 
 Copyright The ctrace authors.  SPDX-License-Identifier: Apache-2.0
 """
 
+import colorsys
 import json
 import os
+import re
 import subprocess
 import sys
 import traceback
@@ -17,20 +19,8 @@ SOURCE, BUILD = os.environ["CTRACE_SOURCE"], os.environ["CTRACE_BUILD"]
 sys.path.insert(0, SOURCE + "/tests/report")
 import browser  # noqa: E402
 
-count = failed = 0
-
-
-def check(what, good, *told):
-    global count, failed
-    count += 1
-    failed += not good
-    print("ok" if good else "not ok", count, "-", what)
-    for line in () if good else told:
-        print("#  ", repr(line))
-
-
-def same(what, found, wanted):
-    check(what, found == wanted, found, wanted)
+tap = browser.Tap()
+check, same = tap.check, tap.same
 
 
 def trace(name, *words, more=""):
@@ -132,7 +122,11 @@ def test_loading(page):
     same("queries lie in orders", (page.eval(depths + "('ORDER')"), page.eval(depths + "('QUERY')")), ([0], [1]))
     check("a warning is painted", page.pixel("--level-2", [196, 24, 1000, 380]) > 0)
     check("an error is painted", page.pixel("--level-3", [196, 24, 1000, 380]) > 0)
-    same("groups in order", page.eval("ctraceReport.timeline.groups.map(group => [group.name, group.lanes.length])"), [["shop.cache", 3], ["shop.db", 3], ["shop.orders", 3]])
+    groups = "ctraceReport.timeline.groups.map(group => [group.name.split(' ')[0], group.lanes.length])"
+    same("by process at first, where spans of all components are within each other", page.eval(groups), [["report_subject", 3]])
+    same("so they are drawn", page.eval("ctraceReport.timeline.groups[0].lanes.map(lane => lane.depths.length)"), [2, 2, 2])
+    page.click("#by-component")
+    same("components as they come first", page.eval(groups), [["shop.orders", 3], ["shop.cache", 3], ["shop.db", 3]])
     check("the page's policy", page.eval("document.querySelector('meta[http-equiv]').content").startswith("default-src 'none'"))
 
 
@@ -188,7 +182,7 @@ def test_click(page):
     x, y, row, took = place_of(page, "QUERY")
     page.drawn()
     page.mouse("mouseMoved", x, y)
-    check("a tip tells what is there", "QUERY" in page.text("#tip") and "took " in page.text("#tip"), page.text("#tip"))
+    check("a tip tells what is there", "shop.db SELECT * FROM CUSTOMER" in page.text("#tip") and "took " in page.text("#tip"), page.text("#tip"))
     page.click_at(x, y)
     page.settled()
     same("a click selects", page.eval("ctraceReport.selected"), row)
@@ -280,7 +274,7 @@ def test_lists(page):
     page.click("#tab-tally")
     rows = page.eval("[...document.querySelectorAll('#tally tbody tr')].map(r => [...r.cells].map(c => c.innerText.trim()))")
     order = next((row for row in rows if row[1] == "ORDER"), [])
-    same("the tally counts", order[3:4] + order[6:7], ["60", "60"])
+    same("the tally counts", order[3:4], ["60"])
     same("the tally's bytes", order[5], "300 bytes")  # five each
     check("sorted by count", [int(row[3].replace("\u202f", "")) for row in rows] == sorted((int(row[3].replace("\u202f", "")) for row in rows), reverse=True))
     page.eval("document.querySelector('#tally thead th:nth-child(2) button').click()")
@@ -294,6 +288,7 @@ def test_lists(page):
     check("one is shown when it is clicked", took[0] < page.width < 1.3 * took[0] and page.text("#detail h2").split()[0] == "ORDER", page.width, took[0])
     page.click("#zoom-all")
     page.settled()
+    test_sums(page)
     page.click("#tab-rates")
     page.wait("document.querySelector('#rates canvas') !== null")
     total = page.eval("(() => { const { x, series } = ctraceReport.panels.countRates(); const s = (ctraceReport.view.to - ctraceReport.view.from) / x.length / 1e9;"
@@ -306,9 +301,194 @@ def test_lists(page):
     page.click("#tab-events")
 
 
+# The spans of a stretch of time that have ended, by the data themselves: [how often, time in the stretch] of those of a name.
+SUM = """((name, from, to) => {
+    const { spans } = ctraceReport.model.data;
+    let count = 0, total = 0;
+    for (let i = 0; i < spans.count; i++) {
+        const time = Math.min(spans.end[i], to) - Math.max(spans.start[i], from);
+        if (ctraceReport.model.kindOf(spans.first[i]).name === name && time >= 0) {
+            count++;
+            total += time;
+        }
+    }
+    return [count, total];
+})"""
+SUMS = "ctraceReport.panels.names.rows.map(sum => [sum.name, sum.count, sum.total, sum.self, sum.p95])"
+
+
+def sums(page):
+    page.click("#tab-names")
+    return {name: rest for name, *rest in page.eval(SUMS)}
+
+
+def test_sums(page):
+    orders, queries = "shop.orders ORDER", "shop.db SELECT * FROM CUSTOMER"
+    found = sums(page)
+    same("a line for each name", sorted(found), sorted((orders, queries)))
+    for name, kind in ((orders, "ORDER"), (queries, "QUERY")):
+        same("count and total of " + name, found[name][:2], page.eval(f"{SUM}('{kind}', -Infinity, Infinity)"))
+    check("self is what queries leave of orders", abs(found[orders][2] - (found[orders][1] - found[queries][1])) < 1, found)
+    same("a query has its time to itself", found[queries][2], found[queries][1])
+    took = sorted(page.eval("(s => [...s.start].map((at, i) => s.end[i] - at).filter((_, i) => ctraceReport.model.kindOf(s.first[i]).name === 'ORDER'))"
+                            "(ctraceReport.model.data.spans)"))
+    same("p95", found[orders][3], took[int(len(took) * .95)])
+    shown = page.eval("[...document.querySelectorAll('#names tbody tr')].map(r => r.cells[0].innerText.trim())")
+    same("most time first", shown, [orders, queries])
+    page.click("#tab-flame")
+    boxes = page.eval("""[...document.querySelectorAll("#flame [role=listitem]")].map(e => [e.innerText.replace(/ [0-9.]+ .?s$/, ""), parseInt(e.style.top), parseFloat(e.style.width)])""")
+    same("queries are below orders, as wide as their part", [box[:2] for box in boxes], [["All spans", 0], [orders, 20], [queries, 40]])
+    check("as wide as their part", abs(boxes[2][2] - 100 * found[queries][1] / found[orders][1]) < .01, boxes, found)
+    page.eval("[...document.querySelectorAll('#flame button')][2].click()")
+    same("one that is clicked fills the width", page.eval("[...document.querySelectorAll('#flame [role=listitem]')].map(e => e.style.width)"), ["100%"] * 3)
+    page.eval("[...document.querySelectorAll('#flame button')][0].click()")
+    left, top, _, _ = page.box("#canvas")
+    page.click("#tab-events")
+    page.drag(left + 400, top + 60, left + 700, top + 60, modifiers=8)
+    page.settled()
+    stretch = page.eval("[ctraceReport.stretch.from, ctraceReport.stretch.to]")
+    check("Shift and a drag mark a stretch", abs(stretch[1] - stretch[0] - page.width * 300 / page.eval("ctraceReport.timeline.plot")) < page.width / 200, stretch)
+    same("its sums come up", page.eval("document.getElementById('panel-names').hidden"), False)
+    found = sums(page)
+    for name, kind in ((orders, "ORDER"), (queries, "QUERY")):
+        wanted = page.eval(f"{SUM}('{kind}', {stretch[0]}, {stretch[1]})")
+        check(f"those of {name} in it", found[name][0] == wanted[0] < 120 and abs(found[name][1] - wanted[1]) < 1, found[name], wanted)
+    events = page.eval(f"[...ctraceReport.model.data.x].filter(x => x >= {stretch[0]} && x <= {stretch[1]}).length")
+    spans = sum(page.eval(f"{SUM}('{kind}', {stretch[0]}, {stretch[1]})")[0] for kind in ("ORDER", "QUERY"))
+    text = page.text("#stretch")
+    check("told in a line", f"marked: {events} event" in text and f", {spans} span" in text, text, events, spans)
+    page.click("#tab-tally")
+    same("the tally is of it", page.eval("ctraceReport.panels.tally.rows.reduce((sum, row) => sum + row.count, 0)"), events)
+    page.eval("ctraceReport.deselect()")
+    page.key("Escape")
+    same("Escape takes it away", (page.eval("ctraceReport.stretch"), page.eval("document.getElementById('stretch').hidden")), (None, True))
+    same("and the tally is of everything", page.eval("ctraceReport.panels.tally.rows.reduce((sum, row) => sum + row.count, 0)"),
+         page.eval("ctraceReport.model.data.count"))
+
+
+def test_verdict(page):
+    page.load("shop.html")
+    buttons = page.all("#verdict button")
+    errors = page.eval("[...Array(ctraceReport.model.data.count).keys()].filter(row => ctraceReport.model.levelOf(row) >= 3)")
+    warnings = page.eval("[...Array(ctraceReport.model.data.count).keys()].filter(row => ctraceReport.model.levelOf(row) === 2)")
+    same("errors and warnings are in the head", buttons[:2], [f"{len(errors)} errors", f"{len(warnings)} warnings"])
+    check("and the slowest span", re.fullmatch(r"slowest [0-9.]+ .?s shop\.orders ORDER", buttons[2]), buttons)
+    page.search("#f-event", "CUSTOMER")
+    reached = []
+    for _ in range(len(errors) + 1):
+        page.click("#verdict li:nth-child(1) button")
+        page.wait("!ctraceReport.isFiltering && ctraceReport.model.rows === null")
+        reached.append(page.eval("ctraceReport.selected"))
+    same("one error after the other, whatever was filtered, and the first again", reached, errors + errors[:1])
+    page.click("#verdict li:nth-child(2) button")
+    check("warnings", page.eval("ctraceReport.selected") in warnings)
+    page.click("#slowest")
+    page.settled()
+    took = page.eval("Math.max(...ctraceReport.model.data.spans.end.map((end, i) => end - ctraceReport.model.data.spans.start[i]))")
+    check("the slowest is selected and fills the view", took < page.width < 1.3 * took and page.text("#detail h2").split()[0] == "ORDER", page.width, took)
+
+
+def test_room(page):
+    """What has no room is not shown at all; nothing is cut, or over something else."""
+    page.load("shop.html")
+    same("no fields, no room for them", page.eval("document.getElementById('detail').offsetParent"), None)
+    page.eval("ctraceReport.select(7, 'grid')")
+    check("fields beside the list", page.box("#detail")[2] > 300, page.box("#detail"))
+    for panel in ("tally", "names"):
+        page.click("#tab-" + panel)
+        check(panel + ": no column is cut", page.eval(f"(e => e.scrollWidth <= e.clientWidth)(document.getElementById('{panel}'))"),
+              page.eval(f"[document.getElementById('{panel}').scrollWidth, document.getElementById('{panel}').clientWidth]"))
+    page.click("#tab-events")
+    page.click("#detail .close")
+    same("closed", page.eval("[ctraceReport.selected, document.getElementById('detail').offsetParent]"), [-1, None])
+    for width in (700, 800, 900, 1000, 1440):
+        page.resize(width, 900)
+        page.drawn()
+        cells = page.eval("""[...document.querySelectorAll("#events-grid .grid-row")].map(row => [...row.children].filter(cell => cell.offsetParent !== null)
+            .map(cell => [cell.getBoundingClientRect().left, cell.getBoundingClientRect().right, cell.scrollWidth <= cell.clientWidth]))""")
+        check(f"{width}: cells are side by side", all(a[1] <= b[0] + .5 and b[1] - b[0] > 16 for row in cells for a, b in zip(row, row[1:])), cells[1])
+        check(f"{width}: times are whole", all(row[0][2] for row in cells[1:]), cells[1])
+        check(f"{width}: no way sideways", page.eval("document.documentElement.scrollWidth <= innerWidth"))
+        if width == 700:
+            page.screenshot(BUILD + "/artefacts/report-narrow.png")
+
+
+def hue(colour):
+    """Of #rrggbb; None: it has none."""
+    r, g, b = (int(colour[i:i + 2], 16) / 255 for i in (1, 3, 5))
+    h, _, s = colorsys.rgb_to_hls(r, g, b)
+    return None if s < .2 else 360 * h
+
+
+def test_colours(page):
+    for theme in ("light", "dark"):
+        page.eval(f"document.documentElement.dataset.theme === '{theme}' || document.getElementById('theme').click()")
+        levels = list(filter(None, map(hue, page.eval("[...ctraceReport.timeline.colours.levels, ctraceReport.timeline.colours.loss]"))))
+        spans = [hue(colour) for colour in page.eval("ctraceReport.timeline.colours.spans")]
+        apart = min(min(abs(a - b), 360 - abs(a - b)) for a in spans if a is not None for b in levels)
+        check(theme + ": no span has the colour of a level", len(levels) >= 4 and apart >= 20, apart, spans, levels)
+    page.eval("document.documentElement.dataset.theme === 'light' || document.getElementById('theme').click()")
+
+
+TOP = "(row => [row.id, Math.round(row.getBoundingClientRect().top)])([...document.querySelectorAll('#events-grid .grid-body .grid-row')][1])"
+
+
+def test_place(page):
+    page.load("shop.html")
+    page.eval("document.querySelector('#events-grid .grid-body').scrollTop = 200 * 24")
+    page.wait("ctraceReport.grid.top === 200")
+    page.drawn()
+    before = page.eval(TOP)
+    page.search("#f-event", "QUERY")
+    first = page.eval("ctraceReport.model.rowAt(Math.ceil(ctraceReport.grid.top))")
+    check("a search leaves the list at its time", first >= 200 and page.eval(f"[...Array({first - 200}).keys()].every(i => !ctraceReport.model.isShown(200 + i))"), first)
+    page.clear()
+    same("and back", page.eval(TOP), before)
+    page.eval("ctraceReport.select(230, 'timeline')")
+    page.settled()
+    before = page.eval("document.getElementById('event-230').getBoundingClientRect().top")
+    page.search("#f-text", "shop.orders")
+    page.clear()
+    page.search("#f-text", "not to be found anywhere")
+    page.clear()
+    same("the selected one stays where it is", page.eval("document.getElementById('event-230').getBoundingClientRect().top"), before)
+
+
+def test_keys_at_once(page):
+    """Nothing was clicked: the page has the focus."""
+    page.load("shop.html")
+    all_of_it = page.width
+    page.key("+")
+    page.settled()
+    check("+ zooms at once", page.width < all_of_it, page.width)
+    here = page.view
+    page.key("ArrowRight")
+    page.settled()
+    check("an arrow moves", page.view[0] > here[0])
+    here = page.width
+    page.key("w")
+    page.settled()
+    check("W zooms, too", page.width < here)
+    page.click("#by-component")
+    page.key("0")
+    page.settled()
+    same("0 is everything, also behind a button", page.width, all_of_it)
+    page.key("m")
+    check("M marks what is seen", page.eval("ctraceReport.stretch !== null"))
+    page.click("#f-text")
+    page.type("w")
+    page.key("m")
+    page.settled()
+    same("but not while somebody writes", page.width, all_of_it)
+    page.key("Escape")
+    page.wait("ctraceReport.model.rows === null && !ctraceReport.isFiltering")
+
+
 def test_keys(page):
     page.load("shop.html")
-    page.eval("document.body.focus()")
+    page.click("#by-component")
+    page.eval("ctraceReport.select(0, 'grid')")
+    page.eval("document.activeElement.blur()")
     page.key("/")
     same("/ goes to the search", page.eval("document.activeElement.id"), "f-text")
     page.type("SLOW")
@@ -317,7 +497,7 @@ def test_keys(page):
     page.wait("ctraceReport.model.rows === null && !ctraceReport.isFiltering")
     same("Escape clears it", page.eval("document.getElementById('f-text').value"), "")
     reached = []
-    for _ in range(60):
+    for _ in range(80):
         page.key("Tab")
         reached.append(page.eval("document.activeElement.id"))
     wanted = {"theme", "help-open", "f-text", "f-component", "f-event", "f-level", "f-clear", "by-thread", "zoom-in", "overview", "canvas", "split-h",
@@ -338,14 +518,15 @@ def test_keys(page):
     page.key("0")
     page.settled()
     same("0 is everything", page.width, everything)
+    page.eval("ctraceReport.deselect(); ctraceReport.timeline.focusLine(0)")
     page.key("ArrowDown")
-    check("a track is told", "Track shop.cache" in page.text("#announce"), page.text("#announce"))
+    check("a track is told", "Track shop.orders" in page.text("#announce"), page.text("#announce"))
     page.key("Enter")
     page.settled()
     first = page.eval("ctraceReport.selected")
     page.key("n")
     page.settled()
-    check("its events one by one", page.eval("ctraceReport.selected") > first >= 0 and "shop.cache" in page.text("#announce"), page.text("#announce"))
+    check("its events one by one", page.eval("ctraceReport.selected") > first >= 0 and "shop.orders" in page.text("#announce"), page.text("#announce"))
     page.eval("document.getElementById('events-grid').focus()")
     page.key("Home")
     page.settled()
@@ -393,7 +574,7 @@ def contrast(page, selectors):
     })(%s)""" % json.dumps(selectors))
 
 
-TEXTS = (".facts li, .filter label span, .filter output, .range, .legend li, .tabs button, .grid-head > *, .grid-body .grid-row > *, .detail dt, .detail dd,"
+TEXTS = (".facts li, .verdict button, .filter label span, .filter output, .range, .legend li, .tabs button, .grid-head > *, .grid-body .grid-row > *, .detail dt, .detail dd,"
          " .detail h3, .fields th, .fields td, .head button")
 
 
@@ -441,8 +622,8 @@ def photograph(page, path):
 
 def test_losses(page):
     page.load("lose.html")
-    check("losses stand above", "lost" in page.text("#facts"), page.text("#facts"))
-    page.click("#tab-losses")
+    check("losses stand above", "lost event" in page.text("#verdict"), page.text("#verdict"))
+    page.click("#verdict .bad")
     check("and in their list", "discarded" in page.text("#losses"), page.text("#losses"))
     check("where they happened", page.eval("ctraceReport.timeline.losses.length") > 0 and page.pixel("--loss", [196, 18, 1200, 10]) > 0)
     page.click("#losses tbody button")
@@ -495,16 +676,31 @@ def run(page, *tests):
     for test in tests:
         try:
             test(page)
+        except (browser.Silent, browser.Stuck):
+            raise
         except Exception:
             check(test.__name__, False, *traceback.format_exc().splitlines()[-4:], *page.thrown[-2:])
+
+
+def look(page):
+    artefacts = BUILD + "/artefacts"
+    run(page, test_loading, test_mouse, test_click, test_record, test_filters, test_attacks, test_lists, test_verdict, test_room, test_colours, test_place, test_keys_at_once, test_keys,
+        test_looks)
+    page.click("#by-thread")
+    run(page, lambda page: photograph(page, artefacts + "/report.png"))
+    page.eval("document.getElementById('theme').click()")
+    run(page, lambda page: photograph(page, artefacts + "/report-dark.png"))
+    is_quiet(page, "the shop")
+    run(page, test_losses, test_limit, test_many)
+    page.screenshot(artefacts + "/report-many.png")
+    is_quiet(page, "the others")
 
 
 def main():
     if browser.find() is None:
         print("1..0 # SKIP no Chromium")
         return 0
-    artefacts = BUILD + "/artefacts"
-    os.makedirs(artefacts, exist_ok=True)
+    os.makedirs(BUILD + "/artefacts", exist_ok=True)
     trace("shop", "shop", "60")
     trace("lose", "lose", "3000", more="ctrace.buffer = 64K\nctrace.overflow = discard\n")
     trace("many", "many", "1000000")
@@ -513,21 +709,8 @@ def main():
     report("lose.html", "lose")
     report("few.html", "--limit=100", "shop")
     report("many.html", "many")
-    page = Page()
-    try:
-        run(page, test_loading, test_mouse, test_click, test_record, test_filters, test_attacks, test_lists, test_keys, test_looks)
-        run(page, lambda page: photograph(page, artefacts + "/report.png"))
-        page.eval("document.getElementById('theme').click()")
-        page.eval("document.getElementById('by-thread').click()")
-        run(page, lambda page: photograph(page, artefacts + "/report-dark.png"))
-        is_quiet(page, "the shop")
-        run(page, test_losses, test_limit, test_many)
-        page.screenshot(artefacts + "/report-many.png")
-        is_quiet(page, "the others")
-    finally:
-        page.close()
-    print(f"1..{count}")
-    return 1 if failed else 0
+    browser.with_browser(tap, look, Page)
+    return tap.end()
 
 
 if __name__ == "__main__":

@@ -1,7 +1,8 @@
-"""browser.py - a headless Chromium for tests of pages, driven through its DevTools protocol over a pipe.
+"""browser.py - a headless Chromium for tests of pages, driven through its DevTools protocol over a pipe; and their checks, in TAP.
 
-Used by tests/process/report_page.py, on one thread.  What the page says on its console, what it throws and what it asks the network for is collected, so that a test can
-demand that there is nothing.  Everything waits for something that happens; a minute without it is a failure.
+Used by tests of pages in tests/process/, on one thread.  What the page says on its console, what it throws and what it asks the network for is collected, so that a test
+can demand that there is nothing.  Everything waits for something that happens.  A page that does not get there in PATIENCE seconds is a failure.  A browser
+that does not answer itself says nothing about the page: with_browser() begins again once, and then skips what it was wanted for.
 
 Copyright The ctrace authors.  SPDX-License-Identifier: Apache-2.0
 """
@@ -15,7 +16,7 @@ import subprocess
 import tempfile
 import time
 
-PATIENCE = 60  # seconds; ends what hangs, says nothing about speed
+PATIENCE = 120  # seconds; ends what hangs, says nothing about speed
 FLAGS = ["--headless=new", "--no-sandbox", "--disable-gpu", "--no-first-run", "--disable-background-networking", "--disable-component-update",
          "--disable-dev-shm-usage", "--remote-debugging-pipe", "--hide-scrollbars"]
 KEYS = {"Enter": 13, "Escape": 27, "Tab": 9, "Home": 36, "End": 35, "PageDown": 34, "PageUp": 33, "ArrowLeft": 37, "ArrowUp": 38,
@@ -27,7 +28,76 @@ def find():
     return next(filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome", "chrome"))), None)
 
 
+class Silent(Exception):
+    """The browser does not answer."""
+
+
+class Stuck(Exception):
+    """The browser answers, the page does not."""
+
+
+class Tap:
+    """Checks, printed when all of them are made."""
+
+    def __init__(self):
+        self.lines = []
+        self.count = self.failed = 0
+
+    def check(self, what, good, *told):
+        self.count += 1
+        self.failed += not good
+        self.lines.append(f"{'ok' if good else 'not ok'} {self.count} - {what}")
+        self.lines += [] if good else [f"#   {line!r}" for line in told]
+
+    def same(self, what, found, wanted):
+        self.check(what, found == wanted, found, wanted)
+
+    def skip(self, what, why):
+        self.count += 1
+        self.lines.append(f"ok {self.count} - {what} # SKIP {why}")
+
+    @property
+    def state(self):
+        return list(self.lines), self.count, self.failed
+
+    @state.setter
+    def state(self, old):
+        lines, self.count, self.failed = old
+        self.lines = list(lines)
+
+    def end(self):
+        print("\n".join(self.lines))
+        print(f"1..{self.count}")
+        return 1 if self.failed else 0
+
+
+def with_browser(tap, work, make=None):
+    """work(browser) with a browser of its own; again from its beginning when the first one fell silent."""
+    if find() is None:
+        tap.skip("in a browser", "no Chromium")
+        return
+    before = tap.state
+    for attempt in (1, 2):
+        browser = (make or Browser)()
+        try:
+            browser.start()
+            work(browser)
+            return
+        except Silent as why:
+            tap.state = before
+            if attempt == 2:
+                tap.skip("in a browser", f"{why}, twice; load {os.getloadavg()[0]:.0f}")
+        except Stuck as why:
+            tap.state = before
+            if attempt == 2:
+                tap.check("in a browser", False, str(why))
+        finally:
+            browser.close()
+
+
 class Browser:
+    """Nothing is asked of it before start()."""
+
     def __init__(self, width=1440, height=900, scale=1):
         self.folder = tempfile.mkdtemp()
         to_read, self.to = os.pipe()
@@ -41,17 +111,24 @@ class Browser:
         self.number = 0
         self.session = None
         self.console, self.thrown, self.requests = [], [], []
+        self.size = width, height, scale
+
+    def start(self):
         target = next(t for t in self.call("Target.getTargets")["targetInfos"] if t["type"] == "page")
         self.session = self.call("Target.attachToTarget", targetId=target["targetId"], flatten=True)["sessionId"]
         for domain in ("Page", "Runtime", "Network", "Log"):
             self.call(f"{domain}.enable")
-        self.resize(width, height, scale)
+        self.resize(*self.size)
 
     def close(self):
         os.close(self.to)
         os.close(self.out)
         self.process.terminate()
-        self.process.wait(PATIENCE)
+        try:
+            self.process.wait(PATIENCE)
+        except subprocess.TimeoutExpired:
+            self.process.kill()
+            self.process.wait()
         shutil.rmtree(self.folder, ignore_errors=True)
 
     # ---- the protocol
@@ -59,10 +136,10 @@ class Browser:
     def read(self):
         while b"\0" not in self.buffer:
             if not select.select([self.out], [], [], PATIENCE)[0]:
-                raise TimeoutError("the browser does not answer")
+                raise Silent(f"the browser did not answer for {PATIENCE} s")
             piece = os.read(self.out, 1 << 20)
             if not piece:
-                raise EOFError("the browser has gone")
+                raise Silent("the browser has gone")
             self.buffer += piece
         text, _, self.buffer = self.buffer.partition(b"\0")
         return json.loads(text)
@@ -79,22 +156,38 @@ class Browser:
         elif method == "Network.requestWillBeSent":
             self.requests.append(params["request"]["url"])
 
-    def call(self, method, **params):
+    def send(self, method, params, session):
         self.number += 1
         message = {"id": self.number, "method": method, "params": params}
-        if self.session:
-            message["sessionId"] = self.session
+        if session:
+            message["sessionId"] = session
         data = json.dumps(message).encode() + b"\0"
         while data:
             data = data[os.write(self.to, data):]
+
+    def answer(self):
         while True:
             answer = self.read()
             if answer.get("id") == self.number:
-                if "error" in answer:
-                    raise RuntimeError(f'{method}: {answer["error"]["message"]}')
-                return answer["result"]
+                return answer
             if "method" in answer:
                 self.note(answer)
+
+    def call(self, method, **params):
+        try:
+            self.send(method, params, self.session)
+            answer = self.answer()
+        except BrokenPipeError:
+            raise Silent("the browser has gone") from None
+        except Silent:
+            if self.session:
+                self.send("Browser.getVersion", {}, None)
+                self.answer()  # or Silent
+                raise Stuck(f"the page did not answer for {PATIENCE} s: {method}") from None
+            raise
+        if "error" in answer:
+            raise RuntimeError(f'{method}: {answer["error"]["message"]}')
+        return answer["result"]
 
     # ---- what a test does
 
@@ -147,12 +240,12 @@ class Browser:
     def click(self, selector):
         self.click_at(*self.middle(selector))
 
-    def drag(self, x, y, to_x, to_y):
-        self.mouse("mouseMoved", x, y)
-        self.mouse("mousePressed", x, y, button="left", clickCount=1)
+    def drag(self, x, y, to_x, to_y, **more):
+        self.mouse("mouseMoved", x, y, **more)
+        self.mouse("mousePressed", x, y, button="left", clickCount=1, **more)
         for step in (0.5, 1):
-            self.mouse("mouseMoved", x + (to_x - x) * step, y + (to_y - y) * step, button="left", buttons=1)
-        self.mouse("mouseReleased", to_x, to_y, button="left", clickCount=1)
+            self.mouse("mouseMoved", x + (to_x - x) * step, y + (to_y - y) * step, button="left", buttons=1, **more)
+        self.mouse("mouseReleased", to_x, to_y, button="left", clickCount=1, **more)
 
     def wheel(self, x, y, delta_y, **more):
         self.mouse("mouseWheel", x, y, deltaX=more.pop("delta_x", 0), deltaY=delta_y, **more)

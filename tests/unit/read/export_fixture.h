@@ -19,7 +19,7 @@ static UNUSED const struct ct_origin other_origin = {
 };
 
 struct exported {
-	char text[65536];
+	char text[262144];
 	size_t size;
 	enum ctrace_status status;
 };

@@ -1,5 +1,5 @@
 /*
- * test_export_chrome.c - the JSON of chrome://tracing: names, instants, spans, times; and that a JSON library reads it.
+ * test_export_chrome.c - the JSON of Chromium's trace viewer: names, instants, spans, times; and that a JSON library reads it.
  *
  * Copyright The ctrace authors.  SPDX-License-Identifier: Apache-2.0
  */
@@ -10,13 +10,13 @@
 static struct exported exported;
 
 /* traceEvents without those that name tracks. */
-static json_t *events_of(const struct ct_view *views, size_t count)
+static json_t *events_with(struct ct_export_options options, const struct ct_view *views, size_t count)
 {
 	json_error_t error;
 	json_t *root, *events;
 	size_t i = 0;
 
-	export_views(&exported, &ct_export_chrome, (struct ct_export_options){ 0 }, views, count);
+	export_views(&exported, &ct_export_chrome, options, views, count);
 	assert_int_equal(exported.status, CTRACE_OK);
 	root = json_loadb(exported.text, exported.size, JSON_REJECT_DUPLICATES, &error);
 	if (root == NULL)
@@ -30,6 +30,11 @@ static json_t *events_of(const struct ct_view *views, size_t count)
 			i++;
 	json_decref(root);
 	return events;
+}
+
+static json_t *events_of(const struct ct_view *views, size_t count)
+{
+	return events_with((struct ct_export_options){ 0 }, views, count);
 }
 
 static const char *text_at(json_t *events, size_t index, const char *name)
@@ -54,7 +59,7 @@ static void an_instant(void **state)
 			       "9\"}}"));
 	assert_non_null(strstr(exported.text,
 			       "{\"ph\":\"i\",\"pid\":4711,\"tid\":9,\"ts\":0.000,\"name\":\"MF.RTS "
-			       "255\",\"cat\":\"ERROR\",\"s\":\"t\",\"args\":{\"component\":\"MF.RTS\",\"event\":255,\"data1\":17,"
+			       "255\",\"cat\":\"MF.RTS\",\"s\":\"t\",\"args\":{\"level\":\"ERROR\",\"event\":255,\"data1\":17,"
 			       "\"data2\":\"a\\\"b\\u0080\"}}"));
 	assert_non_null(strstr(exported.text, "\"ts\":1234.567,"));
 	assert_int_equal(count_of(&exported, "process_name"), 1);
@@ -78,12 +83,27 @@ static void spans(void **state)
 	assert_string_equal(text_at(events, 1, "id"), text_at(events, 4, "id"));
 	assert_string_equal(text_at(events, 1, "cat"), text_at(events, 4, "cat"));
 	assert_null(text_at(events, 0, "id"));
+	/* Who takes name and args for what a span is finds both ends alike. */
+	for (size_t i = 0; i < 5; i++)
+		assert_int_equal(json_object_get(json_array_get(events, i), "args") != NULL, i == 2);
+	json_decref(events);
+}
+
+static void spans_have_args_when_they_are_asked_for(void **state)
+{
+	const struct ct_view views[] = { span_begin(0, 1, 1), span_end(3, 1, 1) };
+	json_t *events = events_with((struct ct_export_options){ .has_args = true }, views, CT_COUNT(views));
+
+	(void)state;
+	for (size_t i = 0; i < 2; i++)
+		assert_string_equal(json_string_value(json_object_get(json_object_get(json_array_get(events, i), "args"), "level")),
+				    "ERROR");
 	json_decref(events);
 }
 
 static void items_never_hide_what_is_known(void **state)
 {
-	const char *const item_names[] = { "component", "event" };
+	const char *const item_names[] = { "level", "event" };
 	const struct ct_event_names names = { .mnemonic = "x", .items = item_names, .item_count = 2 };
 	const struct ctrace_event_item items[] = { text_item("a"), text_item("b") };
 	struct ct_view view = view_at(0, 9, items, 2);
@@ -93,8 +113,8 @@ static void items_never_hide_what_is_known(void **state)
 	view.names = &names;
 	events = events_of(&view, 1);
 	args = json_object_get(json_array_get(events, 0), "args");
-	assert_string_equal(json_string_value(json_object_get(args, "component")), "MF.RTS");
-	assert_string_equal(json_string_value(json_object_get(args, "component_")), "a");
+	assert_string_equal(json_string_value(json_object_get(args, "level")), "ERROR");
+	assert_string_equal(json_string_value(json_object_get(args, "level_")), "a");
 	assert_int_equal(json_integer_value(json_object_get(args, "event")), 255);
 	json_decref(events);
 }
@@ -134,6 +154,7 @@ int main(void)
 	static const struct CMUnitTest tests[] = {
 		cmocka_unit_test(an_instant),
 		cmocka_unit_test(spans),
+		cmocka_unit_test(spans_have_args_when_they_are_asked_for),
 		cmocka_unit_test(items_never_hide_what_is_known),
 		cmocka_unit_test(nothing_is_a_document_too),
 		cmocka_unit_test(losses_are_instants),

@@ -48,7 +48,8 @@ static void a_class_is_component_event_and_level(void **state)
 	a.event.tid = 9;
 	assert_int_equal(ct_report_class(*state, &a), 0);
 	assert_put(*state, "classes", "[[0,1,1,-1,-1],[0,2,1,-1,-1],[1,1,1,-1,-1],[0,1,3,-1,-1]]");
-	assert_put(*state, "components", "[{\"name\":\"APP.DB\",\"description\":\"\"},{\"name\":\"APP\",\"description\":\"\"}]");
+	assert_put(*state, "components",
+		   "[{\"name\":\"APP.DB\",\"description\":\"\",\"entries\":0},{\"name\":\"APP\",\"description\":\"\",\"entries\":0}]");
 	assert_put(*state, "types", "[]");
 }
 
@@ -73,7 +74,9 @@ static void what_the_catalogue_says_is_there(void **state)
 						   .pair_id = 2,
 						   .argument_count = 3,
 						   .arguments = arguments };
-	static const struct ct_catalog_component component = { .name = "APP", .description = "The program" };
+	static const struct ct_catalog_component component = {
+		.name = "APP", .description = "The program", .event_count = 1, .events = &type
+	};
 	struct ct_view view = make_view("APP", 1, 0), other;
 
 	view.type = &type;
@@ -83,7 +86,7 @@ static void what_the_catalogue_says_is_there(void **state)
 	assert_int_equal(ct_report_class(*state, &view), 0);
 	assert_int_equal(ct_report_class(*state, &other), 1);
 	assert_put(*state, "classes", "[[0,1,1,0,-1],[0,1,2,0,-1]]");
-	assert_put(*state, "components", "[{\"name\":\"APP\",\"description\":\"The program\"}]");
+	assert_put(*state, "components", "[{\"name\":\"APP\",\"description\":\"The program\",\"entries\":1}]");
 	assert_put(
 		*state, "types",
 		"[{\"mnemonic\":\"OPEN\",\"description\":\"A <file>\",\"pairing\":\"entry\",\"pair\":2,\"is_exception\":true,\"arguments\":["

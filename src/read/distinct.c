@@ -1,12 +1,12 @@
 /*
- * report_distinct.c - distinct things of a report, numbered in the order in which they came: classes of events, threads, fields.
+ * distinct.c - distinct things, numbered in the order in which they came: classes of events, threads, fields, names of spans.
  *
  * Called for each event: a look-up is a hash of a short key and, nearly always, one comparison.  A trace may be hostile: there are at most
  * CT_DISTINCT_LIMIT things, and keys that are made to collide cost time, never more than the table is long.
  *
  * Copyright The ctrace authors.  SPDX-License-Identifier: Apache-2.0
  */
-#include "read/report_parts.h"
+#include "read/distinct.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -39,7 +39,7 @@ static uint32_t hash_of(const unsigned char *key, size_t size)
 	return (uint32_t)(hash >> 32);
 }
 
-static const char *key_at(const struct ct_distinct *table, uint32_t index, size_t *out_size)
+const char *ct_distinct_key(const struct ct_distinct *table, uint32_t index, size_t *out_size)
 {
 	size_t start = index == 0 ? 0 : table->ends[index - 1];
 
@@ -50,7 +50,7 @@ static const char *key_at(const struct ct_distinct *table, uint32_t index, size_
 static bool is_key(const struct ct_distinct *table, uint32_t index, const void *key, size_t size)
 {
 	size_t have_size;
-	const char *have = key_at(table, index, &have_size);
+	const char *have = ct_distinct_key(table, index, &have_size);
 
 	return have_size == size && (size == 0 || memcmp(have, key, size) == 0);
 }
@@ -81,7 +81,7 @@ static bool grow(struct ct_distinct *table)
 	table->capacity = capacity;
 	for (uint32_t i = 0; i < table->count; i++) {
 		size_t size;
-		const char *key = key_at(table, i, &size);
+		const char *key = ct_distinct_key(table, i, &size);
 
 		*slot_of(table, key, size) = i + 1;
 	}
