@@ -8,8 +8,10 @@
       *> followed by a period; levels 01 to 48.  With OCCURS write
       *>    03 t occurs n.  05 e cblt-trc-event.
       *>
-      *> B-OR becomes "+" (GnuCOBOL 3.1 reserves the word and has no
-      *> such operator): the same as long as no flag is named twice.
+      *> "b-or" with a flag of this file behind it becomes "+", because
+      *> GnuCOBOL 3.1 reserves the word and has no such operator.  That
+      *> is the same as long as the flag is not set yet.  Any other b-or
+      *> stays as it is: use CBL_OR where the compiler refuses it.
       *>
       *> Lines stay in columns 8-72: fixed and free format read alike.
       *>
@@ -20,12 +22,14 @@
        78 78-CTF-FLAG-LEVEL-DEBUG            value 0.
        78 78-CTF-FLAG-LEVEL-INFO             value 1.
        78 78-CTF-FLAG-LEVEL-WARN             value 2.
+       78 78-CTF-FLAG-LEVEL-WARNING          value 2.
        78 78-CTF-FLAG-LEVEL-ERROR            value 3.
        78 78-CTF-FLAG-LEVEL-FATAL            value 4.
        78 78-CTF-FLAG-LEVEL-NONE             value 4294967295.
        78 78-LEVFLGS-LEVEL-DEBUG             value 0.
        78 78-LEVFLGS-LEVEL-INFO              value 1.
        78 78-LEVFLGS-LEVEL-WARN              value 2.
+       78 78-LEVFLGS-LEVEL-WARNING           value 2.
        78 78-LEVFLGS-LEVEL-ERROR             value 3.
        78 78-LEVFLGS-LEVEL-FATAL             value 4.
        78 78-LEVFLGS-LEVEL-NONE              value 4294967295.
@@ -109,4 +113,28 @@
           49 cblte-tnpc-valint         pic x(4) comp-5.
           49 cblte-tnpc-name           pointer.
           49 cblte-tnpc-value          pointer==
-          ==b-or==            by ==+==.
+          ==cblte-trcevt-event-level== by ==cblte-trcevt-level==
+          ==b-or 78-CTF-FLAG-COMPID-STRING==
+          by ==+ 78-CTF-FLAG-COMPID-STRING==
+          ==b-or 78-CTF-FLAG-COMP-NAME-NULL-TERM==
+          by ==+ 78-CTF-FLAG-COMP-NAME-NULL-TERM==
+          ==b-or 78-CTF-FLAG-PROP-NAME-NULL-TERM==
+          by ==+ 78-CTF-FLAG-PROP-NAME-NULL-TERM==
+          ==b-or 78-CTF-FLAG-EMITTER-NAME-NULL-TERM==
+          by ==+ 78-CTF-FLAG-EMITTER-NAME-NULL-TERM==
+          ==b-or 78-CTF-FLAG-FORCE-OUTPUT==
+          by ==+ 78-CTF-FLAG-FORCE-OUTPUT==
+          ==b-or 78-CTF-FLAG-ARRAY-DATA==
+          by ==+ 78-CTF-FLAG-ARRAY-DATA==
+          ==b-or 78-CTF-FLAG-PROP-STRING-VALUE==
+          by ==+ 78-CTF-FLAG-PROP-STRING-VALUE==
+          ==b-or 78-CTF-FLAG-PROP-INT-VALUE==
+          by ==+ 78-CTF-FLAG-PROP-INT-VALUE==
+          ==b-or 78-CTF-FLAG-PROP-VALUE-NULL-TERM==
+          by ==+ 78-CTF-FLAG-PROP-VALUE-NULL-TERM==
+          ==b-or 78-CTF-FLAG-DEST-ADD==
+          by ==+ 78-CTF-FLAG-DEST-ADD==
+          ==b-or 78-CTF-FLAG-DEST-REMOVE==
+          by ==+ 78-CTF-FLAG-DEST-REMOVE==
+          ==b-or 78-CTF-FLAG-DEST-NOINHERIT==
+          by ==+ 78-CTF-FLAG-DEST-NOINHERIT==.

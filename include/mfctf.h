@@ -42,7 +42,7 @@ typedef int cobrtncode_t;        /* one of CTF_RET_* */
  */
 #define CTF_RET_SUCCESS 0
 #define CTF_RET_FAILURE 1                /* a callback could not be installed or removed; a structure is missing */
-#define CTF_RET_NOT_ENOUGH_MEMORY 2      /* no memory, no ring, or more data than an event may have */
+#define CTF_RET_NOT_ENOUGH_MEMORY 2      /* no memory, no ring, or an event over a limit: TRACE_EVENT */
 #define CTF_RET_INVALID_COMPONENT_NAME 3 /* empty, over 255 bytes, or an empty part between two dots */
 #define CTF_RET_INVALID_COMP_NAME CTF_RET_INVALID_COMPONENT_NAME
 #define CTF_RET_INVALID_EMITTER_NAME 4 /* empty or over 31 bytes */
@@ -77,12 +77,14 @@ typedef int cobrtncode_t;        /* one of CTF_RET_* */
 #define CTF_FLAG_LEVEL_DEBUG UINT32_C(0)
 #define CTF_FLAG_LEVEL_INFO UINT32_C(1)
 #define CTF_FLAG_LEVEL_WARN UINT32_C(2)
+#define CTF_FLAG_LEVEL_WARNING CTF_FLAG_LEVEL_WARN
 #define CTF_FLAG_LEVEL_ERROR UINT32_C(3)
 #define CTF_FLAG_LEVEL_FATAL UINT32_C(4)
 #define CTF_LEVEL_NONE UINT32_C(0xFFFFFFFF)
 #define LEVFLGS_LEVEL_DEBUG CTF_FLAG_LEVEL_DEBUG
 #define LEVFLGS_LEVEL_INFO CTF_FLAG_LEVEL_INFO
 #define LEVFLGS_LEVEL_WARN CTF_FLAG_LEVEL_WARN
+#define LEVFLGS_LEVEL_WARNING CTF_FLAG_LEVEL_WARN
 #define LEVFLGS_LEVEL_ERROR CTF_FLAG_LEVEL_ERROR
 #define LEVFLGS_LEVEL_FATAL CTF_FLAG_LEVEL_FATAL
 
@@ -100,14 +102,15 @@ CTF_API_ cobrtncode_t CBL_CTF_TRACER_GET(cobuns32_t flags, const cobuns8_t *comp
 
 /*
  * Gives the threshold that is in force for a component (0 to 4, or CTF_LEVEL_NONE), or the default one.
- * For a program written as the vendor's example is, a handle that no tracer has and whose four bytes read as a name is taken
- * as a name.
+ * A name is taken with flags 0 too, as the vendor's examples pass it, when its bytes can be no handle: it begins with a letter, or
+ * its first four bytes are printable.
  * INVALID_COMPONENT_NAME, INVALID_TRACE_HANDLE, NOT_ENOUGH_MEMORY, SUCCESS.
  */
 CTF_API_ cobrtncode_t CBL_CTF_TRACER_LEVEL_GET(cobuns32_t flags, const cobuns8_t *component_id, cbl_x4_comp5_t *trace_level);
 
 /*
- * Sets the threshold of a component and of its descendants that have none of their own, or the default one.
+ * Sets the threshold of a component and of its descendants that have none of their own, or the default one.  Takes a name with
+ * flags 0 as CBL_CTF_TRACER_LEVEL_GET does.
  * INVALID_COMPONENT_NAME, INVALID_TRACE_HANDLE, INVALID_TRACE_LEVEL, NOT_ENOUGH_MEMORY, SUCCESS.
  */
 CTF_API_ cobrtncode_t CBL_CTF_LEVEL(cobuns32_t flags, cobuns32_t trace_level, const cobuns8_t *component_id);
@@ -135,7 +138,11 @@ CTF_API_ cobrtncode_t CBL_CTF_DEST(cobuns32_t flags, const cobuns8_t *component_
 #define TRACE_EVENT_TYPE_COMPXS UINT32_C(7) /* signed COMP-X */
 #define TRACE_EVENT_FLAGS_NONE UINT32_C(0)
 
-/* An event.  The COBOL group cblt-trc-event has the same members without padding: pointers at 20, 28 and 36. */
+/*
+ * An event.  24 bytes, 4 an item and the items are at most 524,280, and at most half of the component's ring (ctrace.buffer: of 1 MiB,
+ * any event; of 64 KiB, 32,768 bytes).  The COBOL group cblt-trc-event has the same members without padding: pointers at
+ * 20, 28 and 36.
+ */
 typedef struct TRACE_EVENT {
 	cobuns32_t version;         /* 0 */
 	cobuns32_t flags;           /* TRACE_EVENT_FLAGS_NONE */
@@ -227,17 +234,19 @@ typedef struct NOTIF_PROP_CHANGE {
  * of its properties.  It is called at once, on the thread that made the change: the program's own, or, when an operator made it,
  * ctrace's agent thread, which it must not hold up.  No lock is held: it may call any routine, also to uninstall itself.  Changes
  * made inside a callback are told when it has returned.
- * Uninstalling names the same handle and callback; it waits for a call of it that is running on
+ * Installing what is installed already changes nothing and succeeds.  Uninstalling names the same handle and callback; it waits for a call of it that is running on
  * another thread, at most five seconds, so hold no lock that the callback takes.
- * FAILURE (nothing to uninstall, an unknown install_function, no callback, or the callback has not
- * returned in time: it is still installed), INVALID_TRACE_HANDLE, NOT_ENOUGH_MEMORY, SUCCESS.
+ * FAILURE (nothing to uninstall, an unknown install_function, no callback, one that the other
+ * routine or another thread has installed, or the callback has not returned in time: it is still
+ * installed), INVALID_TRACE_HANDLE, NOT_ENOUGH_MEMORY, SUCCESS.
  */
 CTF_API_ cobrtncode_t cobctf_tracer_notify(cobuns32_t install_function, NOTIF_INSTALL *notif_install);
 
 /*
  * The same for a COBOL callback (or a C function that must only run on the installing thread).  A change made by a CBL_CTF_* call of
  * the installing thread is told before that call returns; any other change waits, at most 64 a callback with changes of the same
- * thing combined, until the installing thread's next CBL_CTF_* call.
+ * thing combined, until the installing thread's next CBL_CTF_* call; a change of a 65th thing is not told.  The module that the
+ * callback is in stays loaded to the end of the process.
  */
 CTF_API_ cobrtncode_t CBL_CTF_TRACER_NOTIFY(cobuns32_t install_function, const void *notif_install);
 CTF_API_ cobrtncode_t CBL_CTF_TRACE_NOTIFY(cobuns32_t install_function, const void *notif_install); /* the same: a spelling in use */

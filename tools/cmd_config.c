@@ -1,5 +1,5 @@
 /*
- * cmd_config.c - `ctrace config check FILE`: what is wrong with a configuration file, and what it comes to.
+ * cmd_config.c - `ctrace config check [FILE]`: what is wrong with a configuration file, and what it comes to.
  *
  * Mistakes go to stderr, one line each; the settings in force go to stdout in the file's own grammar, so that they can be read
  * back. Works on a registry of its own, in memory; nothing that is traced is touched.
@@ -14,6 +14,7 @@
 #include <string.h>
 
 #include "allocate.h"
+#include "config_note.h"
 #include "control/control.h"
 
 #define FILE_LIMIT ((size_t)64 << 20)
@@ -97,10 +98,27 @@ static void complain_emitters(struct check *check, const struct ct_command *comm
 		}
 }
 
+struct note {
+	const struct check *check;
+	unsigned line;
+};
+
+static void print_note(const char *at, const char *sentence, const char *suggestion, void *user)
+{
+	const struct note *note = user;
+
+	print_place(note->check, note->line, column_of(note->check, at));
+	fprintf(stderr, "note: %s", sentence);
+	print_suggestion(suggestion);
+	fputc('\n', stderr);
+}
+
 /* Any property may be set, so one that the emitter does not know is worth a word but no mistake. */
 static void note_property(const struct check *check, const struct ct_command *command, unsigned line)
 {
 	const char *names[64];
+	struct note note = { check, line };
+	const struct ctrace_property *property;
 	const struct ctrace_emitter *emitter;
 	uint32_t index;
 	size_t count = 0;
@@ -108,9 +126,13 @@ static void note_property(const struct check *check, const struct ct_command *co
 	if (ct_emitter_find(command->emitter.at, command->emitter.size, &index) != CTRACE_OK)
 		return;
 	emitter = ct_emitter_at(index);
-	if ((emitter->flags & CTRACE_EMITTER_SILENT) != 0 ||
-	    ct_emitter_property(emitter, command->property.at, command->property.size) != NULL)
+	if ((emitter->flags & CTRACE_EMITTER_SILENT) != 0)
 		return;
+	property = ct_emitter_property(emitter, command->property.at, command->property.size);
+	if (property != NULL) {
+		config_note_value(property, command->value, print_note, &note);
+		return;
+	}
 	for (const struct ctrace_property *row = emitter->properties; row != NULL && row->name != NULL && count < CT_COUNT(names);
 	     row++)
 		names[count++] = row->name;
@@ -331,9 +353,9 @@ static error_t parse_argument(int key, char *argument, struct argp_state *state)
 		return 0;
 	case ARGP_KEY_END:
 		if (arguments->action == NULL || strcmp(arguments->action, "check") != 0)
-			argp_error(state, "expected: check FILE");
-		else if (arguments->path == NULL)
-			argp_error(state, "check what? expected a file");
+			argp_error(state, "expected: check [FILE]");
+		else if (arguments->path == NULL && (arguments->path = ct_os_environment("MFTRACE_CONFIG")) == NULL)
+			argp_error(state, "check what? expected a file, or MFTRACE_CONFIG in the environment");
 		return 0;
 	default:
 		return ARGP_ERR_UNKNOWN;
@@ -369,8 +391,8 @@ int cmd_config(int argc, char **argv)
 {
 	static const struct argp argp = {
 		.parser = parse_argument,
-		.args_doc = "check FILE",
-		.doc = "Name each mistake in a configuration file with line and column, and print the settings that come of it.",
+		.args_doc = "check [FILE]",
+		.doc = "Name each mistake in a configuration file with line and column, and print the settings that come of it.  FILE is what MFTRACE_CONFIG names when it is left out.",
 		.help_filter = add_keys,
 	};
 	struct arguments arguments = { 0 };

@@ -93,6 +93,21 @@ static void print_process(const struct list_process *process)
 	printf("asid %04" PRIX32 "\n", head->asid);
 }
 
+static void print_configuration(const struct list_process *process)
+{
+	struct ct_buf path;
+	int error;
+
+	ct_buf_init(&path);
+	error = ct_list_config_error(process->entry, process->session.head->pid, &path);
+	if (error != 0) {
+		fputs("    MFTRACE_CONFIG ", stdout);
+		ct_tool_print(stdout, path.data, path.size);
+		printf(": %s\n", strerror(error));
+	}
+	ct_buf_fini(&path);
+}
+
 static void print_destinations_of(const struct ct_session_head *head, uint32_t mask)
 {
 	const char *separator = "";
@@ -197,6 +212,7 @@ static void print_for_people(const struct list_process *process, bool is_first)
 	if (!is_first)
 		putchar('\n');
 	print_process(process);
+	print_configuration(process);
 	if (process->count != 0)
 		print_components(process);
 	print_destinations(&process->session);

@@ -33,6 +33,10 @@ struct list_process {
 	struct list_counters counters;
 };
 
+/* ---- list_config.c */
+/* Why the configuration that a running process was started with cannot be read: an errno, with its path; 0: it can, or nobody knows. */
+int ct_list_config_error(const struct ct_folder_entry *entry, uint32_t pid, struct ct_buf *out_path);
+
 /* ---- list_gather.c */
 /* The components to show, by name.  component: a glob, or NULL; all: also those that are only configured.  False when memory is short. */
 bool ct_list_gather_components(struct list_process *process, const char *component, bool all);

@@ -275,7 +275,9 @@ static void add_path(struct reading *reading, const char *path)
 	say(reading);
 	ct_tool_print(stderr, path, strlen(path));
 	fprintf(stderr, ": %s\n",
-		status == CTRACE_NOT_FOUND     ? "no trace, run folder or traced process of that name"
+		status == CTRACE_NOT_FOUND && access(path, F_OK) == 0
+			? "no trace: what TEXTFILE has written is read with any text tool, a vendor's .ctb with the vendor's"
+		: status == CTRACE_NOT_FOUND   ? "no trace, run folder or traced process of that name"
 		: status == CTRACE_UNSUPPORTED ? "not a trace that ctrace can read"
 					       : ctrace_status_text(status));
 }

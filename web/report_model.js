@@ -251,7 +251,11 @@ const ReportModel = (() => {
 		}
 		textIn(item, argument) {
 			const letters = argument.encoding && this.data.about.encodings[argument.encoding];
-			const text = letters ? shown(Array.from(item.bytes, byte => letters[byte]).join("")) : textOf(item.bytes);
+			const text = letters
+				? shown(Array.from(item.bytes, byte => letters[byte]).join(""))
+				: argument.encoding
+					? shown(new TextDecoder(argument.encoding).decode(item.bytes))
+					: textOf(item.bytes);
 			return '"' + text + '"' + this.cut(item);
 		}
 		cut(item) {

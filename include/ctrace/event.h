@@ -35,6 +35,7 @@ enum ctrace_item_type {
 
 #define CTRACE_MAX_ITEMS 4096u      /* items an event */
 #define CTRACE_MAX_ITEM_SIZE 65536u /* bytes an item */
+#define CTRACE_MAX_EVENT 524280u    /* bytes an event: 24, 4 an item, and the items; nor over half of the ring (ctrace.buffer) */
 #define CTRACE_MAX_COMPONENT 255u   /* bytes a component name */
 #define CTRACE_MAX_EMITTER 31u      /* bytes an emitter name */
 #define CTRACE_MAX_PROPERTY 255u    /* bytes a property name */
@@ -77,7 +78,7 @@ enum ctrace_loss {
 	CTRACE_LOSS_DISCARDED = 0,     /* ring full: the newest was dropped */
 	CTRACE_LOSS_OVERWRITTEN = 1,   /* ring full: the oldest was overwritten */
 	CTRACE_LOSS_STALLED = 2,       /* ring full and the output made no progress within ctrace.block.timeout */
-	CTRACE_LOSS_TOO_LARGE = 3,     /* larger than a ring takes */
+	CTRACE_LOSS_TOO_LARGE = 3,     /* over a limit above */
 	CTRACE_LOSS_NESTED = 4,        /* traced in a signal handler that interrupted ctrace twice */
 	CTRACE_LOSS_NO_RING = 5,       /* no ring could be made (memory, disk, limits) */
 	CTRACE_LOSS_CLOSED = 6,        /* traced after the library had shut down */

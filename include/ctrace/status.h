@@ -19,7 +19,7 @@ extern "C" {
 enum ctrace_status {
 	CTRACE_OK = 0,
 	CTRACE_FAILURE = 1,                /* the notify callback could not be installed or removed */
-	CTRACE_NOT_ENOUGH_MEMORY = 2,      /* no memory, no ring, or an event larger than a ring takes */
+	CTRACE_NOT_ENOUGH_MEMORY = 2,      /* no memory, no ring, or an event over a limit: event.h */
 	CTRACE_INVALID_COMPONENT_NAME = 3, /* empty, over 255 bytes, or an empty part between two dots */
 	CTRACE_INVALID_EMITTER_NAME = 4,   /* empty or over 31 bytes */
 	CTRACE_INVALID_PROP_NAME = 5,      /* empty or over 255 bytes */

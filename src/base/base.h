@@ -62,6 +62,39 @@ const char *ct_level_name(uint32_t level); /* "DEBUG" .. "FATAL", "NONE" */
  * Quotes and backslashes get a backslash; \n \r \t as those; other C0, DEL, C1, bidi controls (U+061C, U+200E-F, U+202A-E,
  * U+2066-9), U+2028/9 and U+FEFF as \u{HEX}; bytes that are not UTF-8 as \xHH. */
 void ct_escape_add(struct ct_buf *buf, const void *text, size_t size);
+/* Does ct_escape_add() leave all of it as it is? */
+bool ct_escape_is_plain(const void *text, size_t size);
+
+/* ---- encoding.c: texts of COBOL's machines to and from UTF-8. */
+enum ct_encoding {
+	CT_ENCODING_ASCII, /* or UTF-8: bytes as they are */
+	CT_ENCODING_EBCDIC_037,
+	CT_ENCODING_EBCDIC_273,
+	CT_ENCODING_EBCDIC_297,
+	CT_ENCODING_EBCDIC_500,
+	CT_ENCODING_EBCDIC_870,
+	CT_ENCODING_EBCDIC_1047,
+	CT_ENCODING_EBCDIC_1140,
+	CT_ENCODING_EBCDIC_1141,
+	CT_ENCODING_LATIN_1,
+	CT_ENCODING_LATIN_9,
+	CT_ENCODING_CP1252,
+	CT_ENCODING_SHIFT_JIS,
+	CT_ENCODING_COUNT
+};
+#define CT_ENCODING_NAMES \
+	"ascii, utf-8, ebcdic-037, -273, -297, -500, -870, -1047, -1140 or -1141, latin-1, latin-9, cp1252 or shift-jis"
+bool ct_encoding_parse(const char *text, size_t size, enum ct_encoding *out_encoding); /* false: there is none of that name */
+const char *ct_encoding_name(enum ct_encoding encoding);
+bool ct_encoding_is_ebcdic(enum ct_encoding encoding);
+/* Gets its table from iconv, unless it is there.  False when iconv has none; texts then stay as they are.  Loads a module of libc's: under no
+ * lock, and not on a thread of ours in a traced process. */
+bool ct_encoding_prepare(enum ct_encoding encoding);
+bool ct_encoding_is_prepared(enum ct_encoding encoding);
+/* The bytes as UTF-8.  Those that the encoding does not have stay as they are, as all do while it has no table. */
+void ct_encoding_add(struct ct_buf *out, enum ct_encoding encoding, const void *bytes, size_t size);
+/* The next character of UTF-8 text in this encoding: how many bytes; 0 when it has none. */
+size_t ct_encoding_to(enum ct_encoding encoding, const char **at, const char *end, uint8_t out[2]);
 
 /* ---- span.c: pieces of a text that somebody wrote, for whoever parses one */
 /* A piece of a text; not terminated. */

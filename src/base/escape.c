@@ -154,3 +154,18 @@ void ct_escape_add(struct ct_buf *buf, const void *text, size_t size)
 	}
 	ct_buf_add(buf, start, (size_t)(end - start));
 }
+
+bool ct_escape_is_plain(const void *text, size_t size)
+{
+	const unsigned char *at = text, *end = at + size;
+
+	while (at < end) {
+		uint32_t code = 0;
+		size_t length = decode(at, end, &code);
+
+		if (length == 0 || code == '"' || code == '\\' || is_harmful(code))
+			return false;
+		at += length;
+	}
+	return true;
+}

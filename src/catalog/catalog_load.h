@@ -78,7 +78,8 @@ struct ct_mistakes {
 	struct ct_mistake_note *notes;
 	uint32_t count;
 	uint32_t capacity;
-	uint64_t total; /* also those that are not noted */
+	uint64_t total;    /* also those that are not noted */
+	uint64_t harmless; /* of the notes, those that are no mistakes: not in total */
 };
 void ct_mistakes_fini(struct ct_mistakes *mistakes);
 /* `what` with the node's text in quotation marks before it ("this" for one that has none), when `word` is not NULL; did you mean `suggestion`, when there is one. */
@@ -87,6 +88,7 @@ struct ct_mistake {
 	const char *what;
 	const char *suggestion;
 	const char *expected;
+	bool is_note; /* it is told, but the catalogue is good without what it is about */
 };
 void ct_mistakes_add(struct ct_mistakes *mistakes, const struct ct_yaml_place *place, const struct ct_mistake *mistake);
 /* The same with a text that is ready; place NULL: the file as a whole; path NULL: of the catalogue itself. */

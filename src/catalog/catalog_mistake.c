@@ -21,9 +21,10 @@ void ct_mistakes_fini(struct ct_mistakes *mistakes)
 }
 
 /* NULL: enough are noted, or memory is short; it counts all the same. */
-static struct ct_mistake_note *new_note(struct ct_mistakes *mistakes)
+static struct ct_mistake_note *new_note(struct ct_mistakes *mistakes, bool is_mistake)
 {
-	mistakes->total++;
+	mistakes->total += is_mistake;
+	mistakes->harmless += !is_mistake;
 	if (mistakes->count == CT_CATALOG_MISTAKES)
 		return NULL;
 	if (mistakes->count == mistakes->capacity) {
@@ -41,7 +42,7 @@ static struct ct_mistake_note *new_note(struct ct_mistakes *mistakes)
 
 void ct_mistakes_add(struct ct_mistakes *mistakes, const struct ct_yaml_place *place, const struct ct_mistake *mistake)
 {
-	struct ct_mistake_note *note = new_note(mistakes);
+	struct ct_mistake_note *note = new_note(mistakes, !mistake->is_note);
 	struct ct_buf message;
 
 	if (note == NULL)
@@ -65,7 +66,7 @@ void ct_mistakes_add(struct ct_mistakes *mistakes, const struct ct_yaml_place *p
 void ct_mistakes_add_text(struct ct_mistakes *mistakes, const struct ct_yaml_place *place, const char *path,
 			  const struct ct_complaint *complaint)
 {
-	struct ct_mistake_note *note = new_note(mistakes);
+	struct ct_mistake_note *note = new_note(mistakes, true);
 
 	if (note == NULL)
 		return;
@@ -176,7 +177,7 @@ void ct_mistakes_tell(struct ct_mistakes *mistakes, const char *path, const char
 			fill_in_place(&walk, order[i]);
 		complain(order[i]->path != NULL ? order[i]->path : path, &order[i]->complaint, user);
 	}
-	if (mistakes->total > mistakes->count)
-		tell_rest(mistakes->total - mistakes->count, path, complain, user);
+	if (mistakes->total + mistakes->harmless > mistakes->count)
+		tell_rest(mistakes->total + mistakes->harmless - mistakes->count, path, complain, user);
 	free(order);
 }

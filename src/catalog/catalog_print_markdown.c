@@ -68,8 +68,8 @@ static void print_form(struct ct_buf *out, const struct ct_argument *argument)
 			ct_buf_add_format(out, ", %u bytes", ct_copybook_size(argument->copybook));
 		}
 	}
-	if (argument->encoding == CT_ENCODING_EBCDIC_037)
-		add_separate(out, start, "EBCDIC 037");
+	if (argument->encoding != CT_ENCODING_ASCII)
+		add_separate(out, start, ct_encoding_name(argument->encoding));
 	if (argument->is_key)
 		add_separate(out, start, "key");
 	if (argument->is_asid)

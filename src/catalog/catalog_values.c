@@ -320,13 +320,24 @@ bool ct_load_flag(struct ct_load *load, const struct ct_yaml *node, bool *out_fl
 
 bool ct_load_encoding(struct ct_load *load, const struct ct_yaml *node, enum ct_encoding *out_encoding)
 {
-	static const char *const words[] = { "ascii", "utf-8", "ebcdic-037" };
-	uint32_t index;
+	const struct ct_yaml *scalar;
+	enum ct_encoding encoding;
 
-	if (!ct_load_word(load, node, words, CT_COUNT(words), "ascii, utf-8 or ebcdic-037", &index))
+	if (node == NULL)
 		return false;
-	*out_encoding = index == 2 ? CT_ENCODING_EBCDIC_037 : CT_ENCODING_ASCII;
-	return true;
+	scalar = ct_yaml_value(node);
+	if (scalar->kind == CT_YAML_SCALAR && ct_encoding_parse(scalar->text, scalar->count, &encoding) &&
+	    ct_encoding_prepare(encoding)) {
+		*out_encoding = encoding;
+		return true;
+	}
+	/* Not a reason to do without the catalogue: texts are shown as bytes of the encoding that held so far. */
+	ct_mistakes_add(load->mistakes, &node->place,
+			&(struct ct_mistake){ .word = scalar,
+					      .what = "is no encoding that is known here, and is left out",
+					      .expected = CT_ENCODING_NAMES,
+					      .is_note = true });
+	return false;
 }
 
 bool ct_load_dialect(struct ct_load *load, const struct ct_yaml *node, enum ct_dialect *out_dialect)

@@ -86,7 +86,7 @@ enum ctrace_status ct_copybook_parse(const char *path, const char *text, size_t 
 	scan->files[scan->file_count++] = path != NULL ? path : "copybook";
 	copybook->encoding = scan->options->encoding;
 	copybook->dialect = scan->options->dialect;
-	copybook->is_sliding = scan->options->is_sliding || copybook->encoding == CT_ENCODING_EBCDIC_037;
+	copybook->is_sliding = scan->options->is_sliding || ct_encoding_is_ebcdic(copybook->encoding);
 	status = read_all(scan, text, size, copybook);
 end:
 	if (status == CTRACE_OK) {

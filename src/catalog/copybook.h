@@ -16,14 +16,7 @@
 #define CT_COPYBOOK_FIELDS 8192u
 #define CT_RECORD_FIELDS_SHOWN 65536u /* of one record; more are left out, and the visitor is told */
 
-enum ct_encoding { CT_ENCODING_ASCII, CT_ENCODING_EBCDIC_037, CT_ENCODING_COUNT };
-/* "ascii" (also "utf-8"), "ebcdic-037"; false for others. */
-bool ct_encoding_parse(const char *text, size_t size, enum ct_encoding *out_encoding);
-const char *ct_encoding_name(enum ct_encoding encoding);
-/* ---- encoding.c: the bytes as UTF-8; ASCII stays as it is. */
-void ct_encoding_add(struct ct_buf *out, enum ct_encoding encoding, const void *bytes, size_t size);
-
-/* What a compiler makes of the same text.  "default" (also "gnucobol"), "mf", "ibm"; false for others. */
+/* ---- dialect.c: what a compiler makes of the same text.  "default" (also "gnucobol"), "mf", "ibm"; false for others. */
 enum ct_dialect {
 	CT_DIALECT_DEFAULT, /* cobc -std=default: COMP takes 1, 2, 4 or 8 bytes */
 	CT_DIALECT_MF,      /* cobc -std=mf: COMP and COMP-5 take 1 to 8, as few as do */

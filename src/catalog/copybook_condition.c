@@ -65,11 +65,13 @@ static enum ctrace_status translate(struct ct_scan *scan, enum ct_encoding encod
 	bytes = to = ct_scan_take(scan, literal->size + 1);
 	if (bytes == NULL)
 		return CTRACE_NOT_ENOUGH_MEMORY;
-	while (at < end)
-		if (ct_encoding_to(encoding, &at, end, to))
-			to++;
-		else
+	while (at < end) {
+		size_t taken = ct_encoding_to(encoding, &at, end, to);
+
+		to += taken;
+		if (taken == 0)
 			*to++ = 0x3F; /* the code page's substitute */
+	}
 	literal->kind = literal->kind == CT_LITERAL_FILL ? CT_LITERAL_FILL_BYTES : CT_LITERAL_BYTES;
 	literal->text = (const char *)bytes;
 	literal->size = (uint32_t)(to - bytes);
@@ -133,7 +135,7 @@ static int compare(const uint8_t *bytes, size_t size, const struct ct_literal *l
 static bool is_in(const struct ct_copybook *copybook, const struct ct_item *item, const struct ct_range *range, const uint8_t *bytes,
 		  size_t size, const struct ct_digits *number)
 {
-	uint8_t blank = copybook->encoding == CT_ENCODING_EBCDIC_037 ? 0x40 : ' ';
+	uint8_t blank = ct_encoding_is_ebcdic(copybook->encoding) ? 0x40 : ' ';
 
 	if (range->is_number) {
 		if (item->usage == CT_USAGE_FLOAT || item->usage == CT_USAGE_DOUBLE) {

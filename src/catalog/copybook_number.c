@@ -50,7 +50,7 @@ static uint64_t load(const uint8_t *bytes, unsigned size, bool is_big)
 
 static bool is_big(const struct ct_copybook *copybook, const struct ct_item *item)
 {
-	return item->usage == CT_USAGE_BINARY || item->usage == CT_USAGE_COMP_X || copybook->encoding == CT_ENCODING_EBCDIC_037;
+	return item->usage == CT_USAGE_BINARY || item->usage == CT_USAGE_COMP_X || ct_encoding_is_ebcdic(copybook->encoding);
 }
 
 static bool decode_binary(const struct ct_copybook *copybook, const struct ct_item *item, const uint8_t *bytes, struct ct_digits *out)
@@ -139,7 +139,7 @@ static bool sign_of(uint8_t byte, bool is_ebcdic, bool *out_negative)
 
 static bool decode_zoned(const struct ct_copybook *copybook, const struct ct_item *item, const uint8_t *bytes, struct ct_digits *out)
 {
-	bool is_ebcdic = copybook->encoding == CT_ENCODING_EBCDIC_037;
+	bool is_ebcdic = ct_encoding_is_ebcdic(copybook->encoding);
 	bool is_leading = item->sign == CT_SIGN_LEADING;
 	unsigned digits = item->form.digits, first = item->is_sign_separate && is_leading, with_sign = digits;
 

@@ -21,7 +21,7 @@
  *     copybook_decode.c   a record, field by field
  *
  * copybook.c calls them in that order, on the thread that reads the catalogue; copybook_token.c is what all of them use.  Besides these files,
- * encoding.c and catalog_record.c include this.
+ * catalog_record.c includes this.
  *
  * Copyright The ctrace authors.  SPDX-License-Identifier: Apache-2.0
  */
@@ -361,8 +361,5 @@ bool ct_condition_holds(const struct ct_copybook *copybook, const struct ct_item
 /* ---- copybook_decode.c */
 enum ctrace_status ct_decoding_create(struct ct_copybook *copybook) CT_MUST_USE;
 void ct_decoding_destroy(struct ct_decoding *decoding);
-
-/* ---- encoding.c: one character of UTF-8 text in this encoding; false when it has none. */
-bool ct_encoding_to(enum ct_encoding encoding, const char **at, const char *end, uint8_t *out_byte);
 
 #endif

@@ -33,6 +33,17 @@ static enum ctrace_status find_emitters(const struct ct_command *command, uint32
 	return CTRACE_OK;
 }
 
+/* What the emitter will need and cannot load on the thread that drains. */
+static void prepare(const struct ct_command *command, uint32_t emitter)
+{
+	enum ct_encoding encoding;
+
+	ct_emitter_prepare(emitter, command->property.at, command->property.size);
+	if (ct_name_is(command->property.at, command->property.size, "ENCODING") && ct_thread_locked == 0 &&
+	    ct_encoding_parse(command->value.at, command->value.size, &encoding))
+		(void)ct_encoding_prepare(encoding); /* without its table texts stay as they are */
+}
+
 void ct_apply_load(const struct ct_command *command)
 {
 	uint32_t found;
@@ -46,7 +57,7 @@ void ct_apply_load(const struct ct_command *command)
 		break;
 	case CT_VERB_EMITTER_PROPERTY:
 		if (ct_emitter_find(command->emitter.at, command->emitter.size, &found) == CTRACE_OK)
-			ct_emitter_prepare(found, command->property.at, command->property.size);
+			prepare(command, found);
 		break;
 	default:
 		break;
@@ -175,12 +186,22 @@ static enum ctrace_status apply_emitter_property(const struct ct_target *target,
 
 	if (status != CTRACE_OK)
 		return status;
-	ct_emitter_prepare(emitter, command->property.at, command->property.size);
+	prepare(command, emitter);
 	hold(target);
 	reopen = emitter_has(target, command, emitter) ? 0 : 1u << emitter;
 	status = ct_emitter_property_set(target->registry, emitter, command->property.at, command->property.size, command->value.at,
 					 command->value.size);
 	release(target, status == CTRACE_OK ? reopen : 0);
+	return status;
+}
+
+static enum ctrace_status apply_encoding(const struct ct_target *target, const struct ct_command *command)
+{
+	enum ctrace_status status = CTRACE_OK;
+	struct ct_command one;
+
+	for (unsigned i = 0; status == CTRACE_OK && ct_config_encoding(command, i, &one); i++)
+		status = apply_emitter_property(target, &one);
 	return status;
 }
 
@@ -285,6 +306,10 @@ static const struct ct_verb_row rows[] = {
 	  "TEXT",
 	  "sets a property of an emitter, such as FORMAT, FILE or LOCATION",
 	  apply_emitter_property },
+	{ CT_VERB_ENCODING, "mftrace.encoding", CT_SUBJECT_NONE, CT_VALUE_ENCODING, "",
+	  "ascii | ebcdic-037 | ebcdic-1141 | latin-1 | shift-jis ...",
+	  "encoding of text items: property ENCODING of TEXTFILE, BINFILE and STDERR",
+	  apply_encoding },
 	{ CT_VERB_APPLICATION, "mftrace.application", CT_SUBJECT_NONE, CT_VALUE_APPLICATION, "",
 	  "PROGRAM | (PROGRAM)",
 	  "in any other program forgets all entries above and leaves out the rest; (PROGRAM) is run by another, such as cobcrun",

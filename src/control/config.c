@@ -249,6 +249,32 @@ static enum ctrace_status parse_path(const struct parser *parser, struct ct_span
 	return CTRACE_OK;
 }
 
+static enum ctrace_status parse_encoding(const struct parser *parser, struct ct_span value)
+{
+	enum ct_encoding encoding;
+
+	if (ct_encoding_parse(value.at, value.size, &encoding))
+		return CTRACE_OK;
+	return complain(parser, value.at, "unknown encoding", value, NULL, CT_ENCODING_NAMES);
+}
+
+bool ct_config_encoding(const struct ct_command *command, unsigned index, struct ct_command *out)
+{
+	/* Those that are always there: JOURNAL, a module, would be loaded into every program. */
+	static const char *const emitters[] = { "TEXTFILE", "BINFILE", "STDERR" };
+	static const char property[] = "ENCODING";
+
+	if (index >= CT_COUNT(emitters))
+		return false;
+	*out = (struct ct_command){
+		.verb = CT_VERB_EMITTER_PROPERTY,
+		.emitter = { emitters[index], strlen(emitters[index]) },
+		.property = { property, sizeof property - 1 },
+		.value = command->value,
+	};
+	return true;
+}
+
 static enum ctrace_status parse_value(const struct parser *parser, enum ct_value_kind kind, struct ct_span value)
 {
 	parser->command->value = value;
@@ -274,6 +300,8 @@ static enum ctrace_status parse_value(const struct parser *parser, enum ct_value
 		return parse_word(parser, value, switch_words, CT_COUNT(switch_words), "on or off");
 	case CT_VALUE_PATH:
 		return parse_path(parser, value);
+	case CT_VALUE_ENCODING:
+		return parse_encoding(parser, value);
 	}
 	return CTRACE_SYNTAX_ERROR;
 }
@@ -372,10 +400,11 @@ static enum ctrace_status complain_unknown_key(const struct parser *parser, stru
 	for (size_t i = 0; suggestion == NULL && (row = ct_verb_row_at(i)) != NULL; i++)
 		if (row->key != NULL)
 			suggestion = ct_suggest(ct_span_trim(key_front(key, row->key)), &row->key, 1);
-	return complain(parser, key.at, "unknown key", key, suggestion,
-			is_ours ? "ctrace.buffer, ctrace.overflow, ctrace.block.timeout, ctrace.run.directory, ctrace.attach, "
-				  "ctrace.flight.level, ctrace.flight.trigger or ctrace.flight.buffer"
-				: "mftrace.level, mftrace.dest, mftrace.comp, mftrace.emitter, mftrace.application or a ctrace. key");
+	return complain(
+		parser, key.at, "unknown key", key, suggestion,
+		is_ours ? "ctrace.buffer, ctrace.overflow, ctrace.block.timeout, ctrace.run.directory, ctrace.attach, "
+			  "ctrace.flight.level, ctrace.flight.trigger or ctrace.flight.buffer"
+			: "mftrace.level, mftrace.dest, mftrace.comp, mftrace.emitter, mftrace.encoding, mftrace.application or a ctrace. key");
 }
 
 static enum ctrace_status complain_form(const struct parser *parser, const struct ct_verb_row *row, struct ct_span key,
@@ -444,6 +473,39 @@ enum ctrace_status ct_config_parse_line(const char *line, size_t size, struct ct
 	return status;
 }
 
+/* ---- the program that a trigger runs ---- */
+
+static bool is_beginning_of(struct ct_span word, const char *whole)
+{
+	return word.size > 0 && word.size <= strlen(whole) && memcmp(word.at, whole, word.size) == 0;
+}
+
+/* Options of cobcrun that have a value, in the next word unless it stands in the same: -M x, -Mx, -module x, --module=x, -c x. */
+static bool option_takes_next_word(const char *option)
+{
+	struct ct_span name = { option + 1, strlen(option + 1) };
+
+	if (name.size > 0 && name.at[0] == '-')
+		name = (struct ct_span){ name.at + 1, name.size - 1 };
+	return (name.size == 1 && name.at[0] == 'M') || is_beginning_of(name, "module") || is_beginning_of(name, "config");
+}
+
+const char *ct_config_triggered(const char *trigger, const char *words, size_t size)
+{
+	const char *end = words + size;
+	bool has_options = strcmp(trigger, "cobcrun") == 0;
+
+	while (has_options && words < end && words[0] == '-' && words[1] != '\0') {
+		const char *option = words;
+
+		words += strlen(words) + 1;
+		has_options = strcmp(option, "--") != 0;
+		if (has_options && option_takes_next_word(option) && words < end)
+			words += strlen(words) + 1;
+	}
+	return words < end ? words : NULL;
+}
+
 /* ---- files ---- */
 
 static struct ct_span base_name(const char *path)
@@ -479,6 +541,18 @@ static bool application_fits(struct ct_span value, const struct ct_program *prog
 	return names_program(name, program->name) || names_program(name, program->path);
 }
 
+static void give(const struct ct_command *command, unsigned number, const struct ct_config_reader *reader)
+{
+	struct ct_command one;
+
+	if (command->verb != CT_VERB_ENCODING) {
+		reader->command(command, number, reader->user);
+		return;
+	}
+	for (unsigned i = 0; ct_config_encoding(command, i, &one); i++)
+		reader->command(&one, number, reader->user);
+}
+
 /* False when the rest of the file is not for this program. */
 static bool read_line(struct ct_span line, unsigned number, const struct ct_program *program, const struct ct_config_reader *reader)
 {
@@ -495,7 +569,7 @@ static bool read_line(struct ct_span line, unsigned number, const struct ct_prog
 	if (command.verb == CT_VERB_APPLICATION && program != NULL && !application_fits(command.value, program))
 		return false;
 	if (command.verb != CT_VERB_NONE && reader->command != NULL)
-		reader->command(&command, number, reader->user);
+		give(&command, number, reader);
 	return true;
 }
 

@@ -29,6 +29,7 @@ enum ct_verb {
 	CT_VERB_FLIGHT_BUFFER,      /* number: bytes */
 	CT_VERB_ATTACH,             /* number: 0, 1 */
 	CT_VERB_RUN_DIRECTORY,      /* value */
+	CT_VERB_ENCODING,           /* value: mftrace.encoding, for each of ct_config_encoding() */
 	/* Only in requests (message.h) */
 	CT_VERB_DEST_SET = 32,  /* component, list: exactly these destinations, inherited ones not */
 	CT_VERB_PROPERTY_GET,   /* component or emitter, property */
@@ -72,7 +73,8 @@ enum ct_value_kind {
 	CT_VALUE_OVERFLOW,
 	CT_VALUE_TRIGGER,
 	CT_VALUE_SWITCH,
-	CT_VALUE_PATH
+	CT_VALUE_PATH,
+	CT_VALUE_ENCODING
 };
 struct ct_target;
 struct ct_verb_row {
@@ -90,6 +92,8 @@ const struct ct_verb_row *ct_verb_row_at(size_t index); /* apply.c; NULL past th
 /* ---- config.c: the grammar of MFTRACE_CONFIG (spec/ctf-api.md section 4), one line at a time.  Pure. */
 enum ctrace_status ct_config_parse_line(const char *line, size_t size, struct ct_command *out,
 					struct ct_complaint *complaint) CT_MUST_USE;
+/* What CT_VERB_ENCODING comes to: ENCODING as a property of the emitter number `index`.  False past the last. */
+bool ct_config_encoding(const struct ct_command *command, unsigned index, struct ct_command *out);
 #define CT_CONFIG_LINE_MAX 65536u /* a longer line is complained about and skipped */
 /* The next word of a list with commas or blanks between: a destination, an ASID, a job name; false at its end. */
 bool ct_config_next_word(struct ct_span *list, struct ct_span *out_name);
@@ -98,8 +102,11 @@ bool ct_config_next_word(struct ct_span *list, struct ct_span *out_name);
 struct ct_program {
 	const char *name;           /* base name */
 	const char *path;           /* full */
-	const char *first_argument; /* second word of the command line, or NULL */
+	const char *first_argument; /* second word of the command line, behind the options of cobcrun, or NULL */
 };
+/* The program that `trigger` (a base name) runs, in the words of its command line that follow its own name, each ended by a NUL: the
+ * first that belongs to no option of cobcrun; of any other trigger the first.  NULL when there is none. */
+const char *ct_config_triggered(const char *trigger, const char *words, size_t size);
 struct ct_config_reader {
 	void (*command)(const struct ct_command *command, unsigned line, void *user);
 	void (*complain)(const struct ct_complaint *complaint, void *user);

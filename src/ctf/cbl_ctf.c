@@ -30,36 +30,50 @@ cobrtncode_t CBL_CTF_TRACER_GET(cobuns32_t flags, const cobuns8_t *component_nam
 	return ct_cbl_return(status);
 }
 
-/* Four bytes that read as the beginning of a name: printable, and blank at most at the end. */
+static bool begins_a_word(unsigned char c)
+{
+	return (c >= 'A' && c <= 'Z') || (c >= 'a' && c <= 'z') || (c >= 0xC2 && c <= 0xF4);
+}
+
+/*
+ * What can be no handle and reads as a name.  A number that is no handle either often has a NUL among its bytes: a name that is
+ * shorter than a handle and ends at a NUL has to begin with a letter.
+ */
 static bool looks_like_name(const unsigned char *at)
 {
-	bool ended = false;
+	unsigned size = 0;
 
 	if (at[0] == CT_HANDLE_MARK)
 		return false;
-	for (unsigned i = 0; i < 4; i++) {
-		if (at[i] == ' ')
-			ended = true;
-		else if (ended || at[i] < '!' || at[i] > '~')
-			return false;
-	}
-	return true;
+	while (size < 4 && at[size] > ' ')
+		size++;
+	if (size == 0 || (size < 4 && at[size] != ' ' && at[size] != 0))
+		return false;
+	if ((at[0] >= 0x80 || (size < 4 && at[size] == 0)) && !begins_a_word(at[0]))
+		return false;
+	return ct_escape_is_plain(at, ct_cbl_name_size(at, false, CTRACE_MAX_COMPONENT));
+}
+
+/* The component whose threshold it is about; "" for the default.  The vendor's examples pass a name with flags 0. */
+static enum ctrace_status threshold_owner(cobuns32_t flags, const cobuns8_t *component_id, char out[CTRACE_MAX_COMPONENT + 1])
+{
+	out[0] = 0;
+	if (ct_cbl_is_default(flags, component_id))
+		return CTRACE_OK;
+	if (!(flags & CTF_FLAG_COMPID_STRING) && looks_like_name(component_id))
+		flags = CTF_FLAG_COMPID_STRING;
+	return ct_cbl_component(flags, component_id, out);
 }
 
 cobrtncode_t CBL_CTF_TRACER_LEVEL_GET(cobuns32_t flags, const cobuns8_t *component_id, cbl_x4_comp5_t *trace_level)
 {
 	CT_CANCEL_OFF();
-	char name[CTRACE_MAX_COMPONENT + 1] = "";
-	enum ctrace_status status = CTRACE_OK;
+	char name[CTRACE_MAX_COMPONENT + 1];
+	enum ctrace_status status;
 	uint32_t level;
 
 	ct_notify_deliver();
-	if (!ct_cbl_is_default(flags, component_id)) {
-		/* The vendor's example passes a name with flags 0. */
-		if (!(flags & CTF_FLAG_COMPID_STRING) && looks_like_name(component_id))
-			flags = CTF_FLAG_COMPID_STRING;
-		status = ct_cbl_component(flags, component_id, name);
-	}
+	status = threshold_owner(flags, component_id, name);
 	if (status == CTRACE_OK)
 		status = ctrace_level_get(name, &level);
 	if (status == CTRACE_OK && !ct_cbl_is_null(trace_level))
@@ -70,12 +84,11 @@ cobrtncode_t CBL_CTF_TRACER_LEVEL_GET(cobuns32_t flags, const cobuns8_t *compone
 cobrtncode_t CBL_CTF_LEVEL(cobuns32_t flags, cobuns32_t trace_level, const cobuns8_t *component_id)
 {
 	CT_CANCEL_OFF();
-	char name[CTRACE_MAX_COMPONENT + 1] = "";
-	enum ctrace_status status = CTRACE_OK;
+	char name[CTRACE_MAX_COMPONENT + 1];
+	enum ctrace_status status;
 
 	ct_notify_deliver();
-	if (!ct_cbl_is_default(flags, component_id))
-		status = ct_cbl_component(flags, component_id, name);
+	status = threshold_owner(flags, component_id, name);
 	if (status == CTRACE_OK && trace_level >= CTRACE_LEVEL_COUNT && trace_level != CTRACE_LEVEL_NONE)
 		status = CTRACE_INVALID_TRACE_LEVEL;
 	if (status == CTRACE_OK)

@@ -456,8 +456,10 @@ static struct routine *have_routine(void *code, const void *thread, const void *
 		*fresh = (struct routine){ .next = first, .code = code, .thread = maker, .in_cobol = in_cobol };
 		/* Publish: pairs with the acquire loads.  Another thread may have put the same there meanwhile: look again. */
 	} while (!__atomic_compare_exchange_n(&routines, &first, fresh, false, __ATOMIC_RELEASE, __ATOMIC_RELAXED));
-	if (found == NULL)
+	if (found == NULL) {
+		ct_cobol_hold_module(code);
 		return fresh;
+	}
 	free(fresh);
 	return found;
 }

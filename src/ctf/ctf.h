@@ -101,6 +101,10 @@ static inline const void *ct_ctf_thread(void)
 /* What the bridge to the COBOL run time has by that name: NULL when there is no COBOL in this process, or no bridge. */
 void *ct_cobol_bridge(const char *symbol);
 
+/* Keeps the module that the code is in loaded for the life of the process, also when COBOL's CANCEL unloads it.  Not only while it may be
+ * called: libcob finds again what is still loaded, and then counts on it.  Under no lock. */
+void ct_cobol_hold_module(const void *code);
+
 /* ---- cbl_ctrace.c */
 
 struct ct_routine;

@@ -409,29 +409,58 @@ static ct_cobol_call_function *find_cobol_call(void)
 	return known != NULL ? known : (ct_cobol_call_function *)(uintptr_t)ct_cobol_bridge(CT_COBOL_CALL);
 }
 
+void ct_cobol_hold_module(const void *code)
+{
+	Dl_info info;
+	void *module;
+
+	if (dladdr(code, &info) == 0 || info.dli_fname == NULL || strchr(info.dli_fname, '/') == NULL)
+		return;
+	module = dlopen(info.dli_fname, RTLD_LAZY | RTLD_NOLOAD | RTLD_NODELETE);
+	if (module != NULL)
+		(void)dlclose(module);
+}
+
+/* Only a callback in COBOL belongs to a thread. */
+static bool is_installed_for(const struct watch *installed, const struct watch *wanted)
+{
+	return installed->is_cobol == wanted->is_cobol && (!wanted->is_cobol || installed->thread == wanted->thread);
+}
+
+/*
+ * Under the lock.  What is installed already stays as it is, and that is no failure: a COBOL program that was cancelled and called
+ * again installs once more.
+ */
+static enum ctrace_status add_watch(struct watch **watch, ct_cobol_call_function *cobol_call)
+{
+	const struct watch *installed = *find_watch((*watch)->component, (*watch)->callback);
+
+	if (!notify.is_fork_safe && pthread_atfork(lock_for_fork, unlock_after_fork, unlock_in_child) != 0)
+		return CTRACE_NOT_ENOUGH_MEMORY;
+	notify.is_fork_safe = true;
+	if (installed != NULL)
+		return is_installed_for(installed, *watch) ? CTRACE_OK : CTRACE_FAILURE;
+	if (cobol_call != NULL)
+		notify.cobol_call = cobol_call;
+	(*watch)->next = notify.watches;
+	notify.watches = *watch;
+	ct_notify_installed += (*watch)->is_cobol;
+	*watch = NULL;
+	return CTRACE_OK;
+}
+
 static enum ctrace_status install(const struct watch *wanted, ct_cobol_call_function *cobol_call)
 {
 	struct watch *watch = malloc(sizeof(*watch));
-	enum ctrace_status status = CTRACE_OK;
+	enum ctrace_status status;
 
 	if (watch == NULL)
 		return CTRACE_NOT_ENOUGH_MEMORY;
 	*watch = *wanted;
+	if (watch->is_cobol)
+		ct_cobol_hold_module((const void *)(uintptr_t)watch->callback);
 	notify_lock();
-	if (!notify.is_fork_safe && pthread_atfork(lock_for_fork, unlock_after_fork, unlock_in_child) != 0)
-		status = CTRACE_NOT_ENOUGH_MEMORY;
-	else
-		notify.is_fork_safe = true;
-	if (status == CTRACE_OK && *find_watch(watch->component, watch->callback) != NULL)
-		status = CTRACE_FAILURE;
-	if (status == CTRACE_OK) {
-		if (cobol_call != NULL)
-			notify.cobol_call = cobol_call;
-		watch->next = notify.watches;
-		notify.watches = watch;
-		ct_notify_installed += watch->is_cobol;
-		watch = NULL;
-	}
+	status = add_watch(&watch, cobol_call);
 	notify_unlock();
 	free(watch);
 	return status;

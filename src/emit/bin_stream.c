@@ -402,7 +402,7 @@ static enum ctrace_status gather(struct ct_bin_folder *folder, const struct ctra
 	ct_bin_clock_begin(&folder->clock);
 	for (uint32_t i = 0; i < batch->event_count; i++)
 		if (batch->events[i].level >= least_level)
-			add_event_in_time(folder, &batch->events[i]);
+			add_event_in_time(folder, ct_bin_text_convert(folder->texts, &batch->events[i]));
 	for (uint32_t i = 0; i < batch->stream_count; i++) {
 		end_packet(folder->bound[i]);
 		if (folder->bound[i]->packets.failed)

@@ -81,6 +81,18 @@ struct ct_bin_clock {
 	bool kept_has_begun;
 };
 
+/* ---- bin_text.c: text items as UTF-8 */
+struct ct_bin_text {
+	enum ct_encoding encoding;
+	struct ctrace_event event; /* the one that was converted last */
+	struct ctrace_event_item *items;
+	uint32_t capacity;
+	struct ct_buf bytes;
+};
+/* The event with its texts converted, until the next call; the event itself without an encoding or memory, or for NULL. */
+const struct ctrace_event *ct_bin_text_convert(struct ct_bin_text *text, const struct ctrace_event *event);
+void ct_bin_text_fini(struct ct_bin_text *text);
+
 struct ct_bin_folder {
 	char path[CTRACE_EMITTER_PATH_SIZE];
 	int fd;
@@ -106,6 +118,7 @@ struct ct_bin_folder {
 	uint32_t open_count;
 	uint64_t batch;
 	struct ct_buf text; /* metadata of new classes */
+	struct ct_bin_text *texts; /* the emitter's; or NULL */
 	struct ct_bin_clock clock;
 	struct ct_bin_cache_entry cache[CT_BIN_CACHE];
 };

@@ -81,6 +81,7 @@ struct ct_line_format {
 	uint32_t hex_block_size; /* HEXBLOCKSIZE; 0 counts as no blocks */
 	bool quote_strings;      /* QUOTESTRING */
 	const char *program;     /* for $(APPNAME), or NULL */
+	enum ct_encoding encoding; /* of text items, ENCODING */
 };
 #define CT_LINE_FORMAT "$(TIME) $(COMPONENT) $(EVENT) $(LEVEL)$(DATA)"
 void ct_line_add(struct ct_buf *out, const struct ct_line_format *format, const struct ctrace_event *event); /* with '\n' */
@@ -106,14 +107,20 @@ void ct_line_add_seconds(struct ct_buf *out, uint64_t ns);
 /* "back by 3600.000000 s" or "forward by ...". */
 void ct_line_add_step(struct ct_buf *out, int64_t by_ns);
 
-/* ---- line_settings.c: the properties that all emitters of lines have: DELIMCHAR FORMAT HEXBLOCKSIZE LEVEL QUOTESTRING.  */
+/* ---- line_settings.c: the properties that all emitters of lines have: DELIMCHAR ENCODING FORMAT HEXBLOCKSIZE LEVEL QUOTESTRING.  */
+/* What ENCODING says, which BINFILE has too; ASCII when it says nothing that is known here. */
+enum ct_encoding ct_encoding_setting(const struct ctrace_emitter_context *context);
+#define CT_ENCODING_PROPERTY \
+	{ \
+		"ENCODING", CTRACE_PROPERTY_TEXT, NULL, "Of text items: latin-1, ebcdic-1141, shift-jis ...; else bytes as they are." \
+	}
 struct ct_line_settings {
 	struct ct_line_format format;
 	uint32_t level; /* events below it are not printed; CTRACE_LEVEL_NONE: none is */
 	char *texts[2]; /* what format points to */
 };
 #define CT_LINE_PROPERTIES(FORMAT_DEFAULT, LEVEL_DEFAULT) \
-	{ "DELIMCHAR", CTRACE_PROPERTY_TEXT, " ", "Stands before every data item." }, \
+	{ "DELIMCHAR", CTRACE_PROPERTY_TEXT, " ", "Stands before every data item." }, CT_ENCODING_PROPERTY, \
 		{ "FORMAT", CTRACE_PROPERTY_TEXT, FORMAT_DEFAULT, "What a line consists of; see the pseudo-variables." }, \
 		{ "HEXBLOCKSIZE", CTRACE_PROPERTY_NUMBER, "8", "Bytes in a block of hexadecimal output; 0: no blocks." }, \
 		{ "LEVEL", CTRACE_PROPERTY_NUMBER, LEVEL_DEFAULT, "Events below this level are not printed; 5 or more silences." }, \

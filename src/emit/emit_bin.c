@@ -23,6 +23,7 @@
 #include <unistd.h>
 
 #define DEFAULT_FILE_KB 0x2800u
+#define EVENT_HEAD 6u /* bytes of an event in a stream beside its items, at least */
 
 struct binfile {
 	const struct ctrace_emitter_context *context;
@@ -34,6 +35,7 @@ struct binfile {
 	uint64_t lost;        /* all reasons, as told */
 	struct ct_bin_folder *folder;
 	struct ct_event_names *names; /* or NULL */
+	struct ct_bin_text texts;
 };
 
 static void copy_text(char *to, size_t capacity, const char *from)
@@ -60,6 +62,7 @@ static void read_properties(struct binfile *bin)
 	if (size_kb == 0 || size_kb > INT64_MAX / 1024)
 		size_kb = DEFAULT_FILE_KB;
 	bin->size_limit = size_kb * 1024;
+	bin->texts.encoding = ct_encoding_setting(context);
 	bin->level = level < CTRACE_LEVEL_NONE ? (uint32_t)level : CTRACE_LEVEL_NONE;
 }
 
@@ -282,10 +285,26 @@ static bool is_begun(const struct binfile *bin)
 	return bin->folder->size > bin->folder->metadata_size;
 }
 
-/* One that holds no event yet takes at least one batch, however small the limit is. */
-static bool is_full(const struct binfile *bin)
+/* About what the batch will take, but for the metadata of new classes. */
+static uint64_t batch_size(const struct ctrace_batch *batch)
 {
-	return bin->generations > 1 && !bin->context->recovering && bin->folder->size >= bin->size_limit && is_begun(bin);
+	uint64_t size = 0;
+
+	for (uint32_t i = 0; i < batch->event_count; i++) {
+		const struct ctrace_event *event = &batch->events[i];
+
+		size += EVENT_HEAD;
+		for (uint32_t item = 0; item < event->item_count; item++)
+			size += event->items[item].size + 1; /* and its length */
+	}
+	return size;
+}
+
+/* One that holds no event yet takes at least one batch, however small the limit is. */
+static bool is_full(const struct binfile *bin, const struct ctrace_batch *batch)
+{
+	return bin->generations > 1 && !bin->context->recovering && is_begun(bin) &&
+	       (bin->folder->size >= bin->size_limit || batch_size(batch) > bin->size_limit - bin->folder->size);
 }
 
 static enum ctrace_status bin_write(void *self, const struct ctrace_batch *batch)
@@ -298,8 +317,9 @@ static enum ctrace_status bin_write(void *self, const struct ctrace_batch *batch
 		return CTRACE_OUTPUT_ERROR;
 	if (presence == CT_BIN_GONE)
 		status = begin_again(bin);
-	else if (is_full(bin))
+	else if (is_full(bin, batch))
 		status = turn_to(bin, bin->generation % bin->generations + 1);
+	bin->folder->texts = &bin->texts;
 	if (status == CTRACE_OK)
 		status = ct_bin_write(bin->folder, batch, bin->level);
 	if (status != CTRACE_OK)
@@ -359,12 +379,14 @@ static void bin_close(void *self)
 	}
 	ct_bin_folder_close(bin->folder);
 	ct_event_names_close(bin->names);
+	ct_bin_text_fini(&bin->texts);
 	free(bin);
 }
 
 static const struct ctrace_property properties[] = {
 	{ "CATALOG", CTRACE_PROPERTY_TEXT, NULL,
 	  "Files and folders, colons between, that name events in the metadata; else CTRACE_CATALOG, or MFTRACE_ANNOTATIONS." },
+	CT_ENCODING_PROPERTY,
 	{ "FILE", CTRACE_PROPERTY_TEXT, "$(APPNAME).$(EMITTER).$(PID).ctb", "The folder's name; _$(GEN) is added with MAXGENERATION." },
 	{ "FLUSHEVERY", CTRACE_PROPERTY_NUMBER, "1", "Events that may wait before they are written; 0: until there is a good deal." },
 	{ "FORMAT", CTRACE_PROPERTY_TEXT, NULL, "Accepted for viewers; changes nothing in the files." },

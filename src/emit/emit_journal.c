@@ -3,7 +3,8 @@
  *
  * A module of its own, journal.so, because it needs libsystemd, which libctrace.so must not pull into every program.  Runs on the
  * thread that drains.  sd_journal_sendv() says nothing when there is no journal, and waits without a limit when journald has
- * stopped reading: both are found out first, by a socket of our own that is connected to journald's.
+ * stopped reading: both are found out first, by a socket of our own that is connected to journald's.  Nobody asks for a journal
+ * before there is an entry for it: on a machine without one, events below LEVEL are done with like everywhere.
  *
  * Copyright The ctrace authors.  SPDX-License-Identifier: Apache-2.0
  */
@@ -28,6 +29,7 @@ struct journal {
 	const struct ctrace_emitter_context *context;
 	struct ct_line_settings settings;
 	struct ct_progress progress;
+	int probe;          /* connected to journald during a call; -1: nothing has been sent in it yet */
 	struct ct_buf text; /* the fields of one entry, one after the other */
 	size_t field_ends[FIELD_LIMIT];
 	uint32_t field_count;
@@ -52,18 +54,13 @@ static enum ctrace_status probe_open(int *out_fd)
 
 static enum ctrace_status journal_open(const struct ctrace_emitter_context *context, void **out_self)
 {
-	struct journal *journal;
+	struct journal *journal = calloc(1, sizeof *journal);
 	enum ctrace_status status;
-	int probe;
 
-	status = probe_open(&probe);
-	if (status != CTRACE_OK)
-		return status;
-	ct_os_close(&probe);
-	journal = calloc(1, sizeof *journal);
 	if (journal == NULL)
 		return CTRACE_NOT_ENOUGH_MEMORY;
 	journal->context = context;
+	journal->probe = -1;
 	ct_buf_init(&journal->text);
 	status = ct_line_settings_init(&journal->settings, context);
 	if (status != CTRACE_OK) {
@@ -180,15 +177,18 @@ static void add_losses(struct journal *journal)
 	add_number(journal, "CTRACE_PID", journal->context->pid);
 }
 
-static enum ctrace_status send_entry(struct journal *journal, int probe)
+static enum ctrace_status send_entry(struct journal *journal)
 {
-	struct pollfd room = { .fd = probe, .events = POLLOUT };
 	struct iovec fields[FIELD_LIMIT];
+	struct pollfd room = { .events = POLLOUT };
 	size_t start = 0;
 	int result;
 
 	if (journal->text.failed)
 		return CTRACE_NOT_ENOUGH_MEMORY;
+	if (journal->probe < 0 && probe_open(&journal->probe) != CTRACE_OK)
+		return CTRACE_OUTPUT_ERROR;
+	room.fd = journal->probe;
 	if (poll(&room, 1, WAIT_MS) == 0) {
 		errno = EAGAIN;
 		return CTRACE_TIMED_OUT;
@@ -205,26 +205,28 @@ static enum ctrace_status send_entry(struct journal *journal, int probe)
 	return CTRACE_OUTPUT_ERROR;
 }
 
-static enum ctrace_status send_batch(struct journal *journal, const struct ctrace_batch *batch, int probe, uint32_t *done)
+static enum ctrace_status send_events(struct journal *journal, const struct ctrace_batch *batch, uint32_t *done)
 {
-	enum ctrace_status status;
-
-	if (journal->losses_due) {
-		add_losses(journal);
-		status = send_entry(journal, probe);
-		if (status != CTRACE_OK)
-			return status;
-		journal->losses_due = false;
-	}
 	for (; *done < batch->event_count; ++*done) {
+		enum ctrace_status status;
+
 		if (batch->events[*done].level < journal->settings.level)
 			continue;
 		add_event(journal, &batch->events[*done]);
-		status = send_entry(journal, probe);
+		status = send_entry(journal);
 		if (status != CTRACE_OK)
 			return status;
 	}
 	return CTRACE_OK;
+}
+
+/* Losses wait for a journal: they are no reason to fail a batch that has no entry for it. */
+static void send_losses(struct journal *journal)
+{
+	if (!journal->losses_due)
+		return;
+	add_losses(journal);
+	journal->losses_due = send_entry(journal) != CTRACE_OK;
 }
 
 static enum ctrace_status journal_write(void *self, const struct ctrace_batch *batch)
@@ -232,14 +234,11 @@ static enum ctrace_status journal_write(void *self, const struct ctrace_batch *b
 	struct journal *journal = self;
 	uint32_t done = ct_progress_resume(&journal->progress, batch);
 	enum ctrace_status status;
-	int probe;
 
-	status = probe_open(&probe);
-	if (status != CTRACE_OK)
-		return CTRACE_OUTPUT_ERROR;
-	status = send_batch(journal, batch, probe, &done);
+	send_losses(journal);
+	status = send_events(journal, batch, &done);
 	ct_progress_note(&journal->progress, batch, done);
-	ct_os_close(&probe);
+	ct_os_close(&journal->probe);
 	return status == CTRACE_OK || status == CTRACE_NOT_ENOUGH_MEMORY ? status : CTRACE_OUTPUT_ERROR;
 }
 

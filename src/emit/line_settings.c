@@ -18,6 +18,26 @@ static char *copy_property(const struct ctrace_emitter_context *context, const c
 	return strdup(value != NULL ? value : "");
 }
 
+/* What \ and this letter stand for; 0: themselves. */
+static char escaped(char letter)
+{
+	return letter == 't' ? '\t' : letter == 's' ? ' ' : letter == '\\' ? '\\' : 0;
+}
+
+/* A blank or tab at an end of a value is cut off by the configuration file, so it can be written as \s or \t. */
+static void unescape(char *text)
+{
+	char *out = text;
+
+	for (const char *at = text; *at != '\0'; at++) {
+		char character = at[0] == '\\' ? escaped(at[1]) : 0;
+
+		*out++ = character != 0 ? character : *at;
+		at += character != 0;
+	}
+	*out = '\0';
+}
+
 static uint32_t number_within_32_bits(const struct ctrace_emitter_context *context, const char *name)
 {
 	uint64_t value = context->number(context, name);
@@ -36,6 +56,19 @@ static uint32_t level_of(const struct ctrace_emitter_context *context)
 	return number_within_32_bits(context, "LEVEL");
 }
 
+/* A thread of ours that drains loads nothing: there the command that set the property has done so. */
+enum ct_encoding ct_encoding_setting(const struct ctrace_emitter_context *context)
+{
+	const char *name = context->property(context, "ENCODING");
+	enum ct_encoding encoding;
+
+	if (name == NULL || !ct_encoding_parse(name, strlen(name), &encoding))
+		return CT_ENCODING_ASCII;
+	if (!ct_encoding_is_prepared(encoding) && (ct_os_thread_is_own() || !ct_encoding_prepare(encoding)))
+		return CT_ENCODING_ASCII;
+	return encoding;
+}
+
 enum ctrace_status ct_line_settings_init(struct ct_line_settings *settings, const struct ctrace_emitter_context *context)
 {
 	*settings = (struct ct_line_settings){ 0 };
@@ -45,12 +78,14 @@ enum ctrace_status ct_line_settings_init(struct ct_line_settings *settings, cons
 		ct_line_settings_fini(settings);
 		return CTRACE_NOT_ENOUGH_MEMORY;
 	}
+	unescape(settings->texts[1]);
 	settings->format = (struct ct_line_format){
 		.format = settings->texts[0],
 		.delimiter = settings->texts[1],
 		.hex_block_size = number_within_32_bits(context, "HEXBLOCKSIZE"),
 		.quote_strings = context->number(context, "QUOTESTRING") != 0,
 		.program = context->program,
+		.encoding = ct_encoding_setting(context),
 	};
 	settings->level = level_of(context);
 	return CTRACE_OK;

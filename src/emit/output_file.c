@@ -104,7 +104,21 @@ struct attempt {
 	void *user;
 	const struct ctrace_emitter_context *context;
 	const char *file_name;
+	bool makes_folders; /* that stand in the name itself */
 };
+
+static enum ctrace_status make_parent(const char *path)
+{
+	char folder[CTRACE_EMITTER_PATH_SIZE];
+	char *slash;
+
+	memcpy(folder, path, strlen(path) + 1);
+	slash = strrchr(folder, '/');
+	if (slash == NULL || slash == folder)
+		return CTRACE_OK;
+	*slash = '\0';
+	return ct_os_make_folder(folder);
+}
 
 static enum ctrace_status try_folder(const struct attempt *attempt, const char *folder, bool make_folder,
 				     char out_path[CTRACE_EMITTER_PATH_SIZE])
@@ -122,34 +136,46 @@ static enum ctrace_status try_folder(const struct attempt *attempt, const char *
 	}
 	if (!join(path, base, folder, attempt->file_name))
 		return CTRACE_OS_ERROR;
+	if (attempt->makes_folders && strchr(attempt->file_name, '/') != NULL) {
+		status = make_parent(path);
+		if (status != CTRACE_OK)
+			return status;
+	}
 	status = attempt->body(path, attempt->user);
 	if (status == CTRACE_OK)
 		memcpy(out_path, path, strlen(path) + 1);
 	return status;
 }
 
+static enum ctrace_status try_all(const struct attempt *attempt, char out_path[CTRACE_EMITTER_PATH_SIZE])
+{
+	const struct ctrace_emitter_context *context = attempt->context;
+	const char *location = context->property(context, "LOCATION");
+	char folder[CTRACE_EMITTER_PATH_SIZE];
+
+	if (attempt->file_name[0] == '\0') {
+		errno = EINVAL;
+		return CTRACE_OS_ERROR;
+	}
+	if (attempt->file_name[0] == '/')
+		return try_folder(attempt, "", false, out_path);
+	if (location != NULL && location[0] != '\0' && strlen(location) < sizeof folder) {
+		memcpy(folder, location, strlen(location) + 1);
+		if (try_folder(attempt, folder, true, out_path) == CTRACE_OK)
+			return CTRACE_OK;
+	}
+	if (context->folder[0] != '\0' && try_folder(attempt, context->folder, false, out_path) == CTRACE_OK)
+		return CTRACE_OK;
+	return try_folder(attempt, context->working_folder, false, out_path);
+}
+
 enum ctrace_status ct_file_place(const struct ctrace_emitter_context *context, const char *file_name,
 				 enum ctrace_status (*attempt)(const char *path, void *user), void *user,
 				 char out_path[CTRACE_EMITTER_PATH_SIZE])
 {
-	const struct attempt this_attempt = { .body = attempt, .user = user, .context = context, .file_name = file_name };
-	const char *location = context->property(context, "LOCATION");
-	char folder[CTRACE_EMITTER_PATH_SIZE];
-
-	if (file_name[0] == '\0') {
-		errno = EINVAL;
-		return CTRACE_OS_ERROR;
-	}
-	if (file_name[0] == '/')
-		return try_folder(&this_attempt, "", false, out_path);
-	if (location != NULL && location[0] != '\0' && strlen(location) < sizeof folder) {
-		memcpy(folder, location, strlen(location) + 1);
-		if (try_folder(&this_attempt, folder, true, out_path) == CTRACE_OK)
-			return CTRACE_OK;
-	}
-	if (context->folder[0] != '\0' && try_folder(&this_attempt, context->folder, false, out_path) == CTRACE_OK)
-		return CTRACE_OK;
-	return try_folder(&this_attempt, context->working_folder, false, out_path);
+	return try_all(
+		&(struct attempt){ .body = attempt, .user = user, .context = context, .file_name = file_name, .makes_folders = true },
+		out_path);
 }
 
 /* A folder that open() could use: the first one decides. */
@@ -179,7 +205,8 @@ static bool find_path(const struct ctrace_emitter_context *context, const char *
 		return false;
 	ct_buf_init(&name);
 	ct_file_name_add(&name, pattern, context, emitter, generation, has_others);
-	is_found = !name.failed && ct_file_place(context, ct_buf_text(&name), look_at, NULL, out_path) == CTRACE_OK;
+	is_found = !name.failed && try_all(&(struct attempt){ .body = look_at, .context = context, .file_name = ct_buf_text(&name) },
+					   out_path) == CTRACE_OK;
 	ct_buf_fini(&name);
 	return is_found;
 }

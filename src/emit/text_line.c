@@ -114,6 +114,16 @@ static void add_text(struct ct_buf *out, const void *data, size_t size, bool quo
 		ct_buf_add_char(out, '"');
 }
 
+static void add_encoded(struct ct_buf *out, enum ct_encoding encoding, const void *data, size_t size, bool quote)
+{
+	struct ct_buf text;
+
+	ct_buf_init(&text);
+	ct_encoding_add(&text, encoding, data, size);
+	add_text(out, text.data, text.size, quote);
+	ct_buf_fini_into(&text, out);
+}
+
 void ct_line_add_item(struct ct_buf *out, const struct ct_line_format *format, const struct ctrace_event_item *item)
 {
 	uint32_t size = item->data != NULL ? item->size : 0;
@@ -121,6 +131,11 @@ void ct_line_add_item(struct ct_buf *out, const struct ct_line_format *format, c
 
 	switch (item->type) {
 	case CTRACE_TYPE_TEXT:
+		if (format->encoding != CT_ENCODING_ASCII) {
+			add_encoded(out, format->encoding, item->data, size, format->quote_strings);
+			return;
+		}
+		/* fall through */
 	case CTRACE_TYPE_UTF8:
 		add_text(out, item->data, size, format->quote_strings);
 		return;

@@ -7,7 +7,7 @@
  *     "components": [{"name", "description", "entries"}]              entries: how many of its events begin spans
  *     "types":      [{"mnemonic", "description", "pairing", "pair", "is_exception", "arguments": [{"name", "description", "print", ...}]}]
  *     "named":      [{"mnemonic", "items": [name, ...]}]              what a trace itself says
- *     "encodings":  {"ebcdic-037": its 256 characters}
+ *     "encodings":  {"ebcdic-037": its 256 characters, ...}
  *     "classes":    [[component, event id, level, type or -1, named or -1], ...]
  *     "origins":    [{"path", "host", "program", "jobname", "pid", "asid", "is_foreign"}]
  *     "threads":    [[origin, process id, thread id], ...]
@@ -243,20 +243,46 @@ uint32_t ct_report_thread(struct ct_report_names *names, const struct ct_view *v
 	return index;
 }
 
-/* The page has no tables of characters of its own. */
+/* One character, also for a byte that the encoding does not have. */
+static void add_character(struct ct_buf *text, enum ct_encoding encoding, unsigned char byte)
+{
+	size_t before = text->size;
+
+	ct_encoding_add(text, encoding, &byte, 1);
+	if (text->failed || text->size != before + 1 || (unsigned char)text->data[before] < 0x80)
+		return;
+	text->size = before;
+	ct_buf_add_text(text, "\uFFFD");
+}
+
 static json_t *pack_encoding(enum ct_encoding encoding)
 {
 	struct ct_buf text;
 	json_t *json;
 
 	ct_buf_init(&text);
-	for (unsigned i = 0; i < 256; i++) {
-		unsigned char byte = (unsigned char)i;
-
-		ct_encoding_add(&text, encoding, &byte, 1);
-	}
+	for (unsigned i = 0; i < 256; i++)
+		add_character(&text, encoding, (unsigned char)i);
 	json = ct_json_text(text.data, text.size);
 	ct_buf_fini(&text);
+	return json;
+}
+
+/* The page has no tables of characters of its own, but for Shift-JIS, which browsers know. */
+static json_t *pack_encodings(void)
+{
+	json_t *json = json_object();
+
+	for (unsigned i = CT_ENCODING_EBCDIC_037; i < CT_ENCODING_COUNT; i++) {
+		enum ct_encoding encoding = (enum ct_encoding)i;
+
+		if (encoding == CT_ENCODING_SHIFT_JIS || !ct_encoding_is_prepared(encoding))
+			continue;
+		if (json_object_set_new(json, ct_encoding_name(encoding), pack_encoding(encoding)) != 0) {
+			json_decref(json);
+			return NULL;
+		}
+	}
 	return json;
 }
 
@@ -267,7 +293,5 @@ bool ct_report_names_put(const struct ct_report_names *names, json_t *object)
 	       json_object_set(object, "types", names->type_list) == 0 && json_object_set(object, "named", names->named_list) == 0 &&
 	       json_object_set(object, "threads", names->thread_list) == 0 &&
 	       json_object_set(object, "origins", names->origin_list) == 0 &&
-	       json_object_set_new(
-		       object, "encodings",
-		       json_pack("{s:o}", ct_encoding_name(CT_ENCODING_EBCDIC_037), pack_encoding(CT_ENCODING_EBCDIC_037))) == 0;
+	       json_object_set_new(object, "encodings", pack_encodings()) == 0;
 }

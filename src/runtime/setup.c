@@ -16,7 +16,7 @@
 #include <unistd.h>
 
 #define CONFIG_LIMIT ((size_t)4 << 20)
-#define COMMAND_LINE_LIMIT ((size_t)8 << 20) /* of which only the second word counts */
+#define COMMAND_LINE_LIMIT ((size_t)8 << 20) /* of which only one word counts */
 
 /* This process as mftrace.application compares it. */
 struct self {
@@ -40,8 +40,11 @@ static void find_self(struct self *self)
 	if (ct_os_read_file("/proc/self/cmdline", COMMAND_LINE_LIMIT, &line) == CTRACE_OK) {
 		size_t first = strnlen(ct_buf_text(&line), line.size) + 1;
 
-		if (first < line.size) {
-			(void)snprintf(self->words, sizeof self->words, "%s", line.data + first);
+		const char *argument =
+			first < line.size ? ct_config_triggered(self->program.name, line.data + first, line.size - first) : NULL;
+
+		if (argument != NULL) {
+			(void)snprintf(self->words, sizeof self->words, "%s", argument);
 			self->program.first_argument = self->words;
 		}
 	}

@@ -24,6 +24,7 @@
 
 #define CT_RECORD_HEAD CTRACE_RECORD_HEAD_
 #define CT_RECORD_MAX (65535u * 8u)
+_Static_assert(CT_RECORD_MAX == CTRACE_MAX_EVENT, "what is promised is what a record can have");
 #define CT_RECORD_PADDING 0xFFFFFFFFu
 
 /* ---- encode.c: the producer's out-of-line half of the format.  Async-signal-safe. */

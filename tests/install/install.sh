@@ -17,7 +17,7 @@ links_to() { [ "$(readlink -f "$1")" = "$(readlink -f "$2")" ] || { echo "$1 doe
 check 'the tool runs' "$prefix/bin/ctrace" --version
 check 'the library, shared and static' present "$libdir"/libctrace.{a,so,so.1,so.1.0.0}
 check 'the headers' present "$prefix"/include/{cbl_ctrace.h,mfctf.h,ctrace/{component,ctrace,emitter,event,reader,status}.h}
-check 'the copybooks' present "$prefix"/share/ctrace/copy/{cbltypes,ctrace,mfctf}.cpy
+check 'the copybooks' present "$prefix"/share/ctrace/copy/{cbltypes.cpy,CBLTYPES.CPY,ctrace.cpy,CTRACE.CPY,mfctf.cpy,MFCTF.CPY}
 check 'the modules' present "$libdir"/ctrace/{catalog,cobol,journal}.so
 check 'the module name for COB_PRE_LOAD' links_to "$libdir/gnucobol/libctrace.so" "$libdir/libctrace.so.1"
 check 'the man page' present "$prefix/share/man/man1/ctrace.1"

@@ -37,6 +37,12 @@ traces() {
 	prints "$wanted" sh -c "grep -v '^#' trace.log | cut -c 14-"
 }
 
+# or_is_right FORMAT STD... - the compiler's own b-or, never a sum
+or_is_right() {
+	compile or "$programs/or.cbl" "$@" 2>or.txt || { grep -q "'b-or' is a reserved word" or.txt; return; }
+	prints 0000000008 ./or
+}
+
 cat >trace.cfg <<'END'
 mftrace.level = info
 mftrace.dest = textfile
@@ -151,7 +157,7 @@ component_traces() {
 for std in default mf mf-strict; do
 	for format in free fixed; do
 		with="$std, $format"
-		for name in seed_000 seed_003 seed_004 items statuses callbacks copybook groups component; do
+		for name in seed_000 seed_003 seed_004 items statuses callbacks copybook flags groups component; do
 			check "$name compiles ($with)" compile $name "$programs/$name.cbl" $format -std=$std
 		done
 		for name in trace dest level notify dpkg-report; do
@@ -166,6 +172,8 @@ for std in default mf mf-strict; do
 		check "each status ($with)" prints '25 checked' ./statuses
 		check "callbacks ($with)" prints "$callbacks_output" ./callbacks
 		check "types in every place ($with)" prints $'4 44 48 132 16 36 2147483650\nlevel 0000000005' ./copybook
+		check "flags and names as documents write them ($with)" prints $'2147483650\n3758096385\n3758096385\n0000000002 2 2\n+000000000 0000000002' ./flags
+		check "b-or of two items is 8 or refused ($with)" or_is_right $format -std=$std
 		check "component trace's types ($with)" prints "$groups_output" ./groups
 		check "component trace ($with)" component_traces ./component
 		check "example trace ($with)" traces "$seed_000_trace" ./trace
@@ -195,6 +203,32 @@ for where in main routine command; do
 done
 check 'the list has the statements that wait' sh -c "timeout 20 ./entered command 2>&1 | grep 'Last statement of entered was at line 19 '"
 check 'a program whose output is closed ends' sh -c './notify | head -1'
+
+# ---- a program with a callback is cancelled, and its module unloaded
+cancelled_output='installed +000000000
+told 1 level 0000000003
+cancelled
+told 1 level 0000000004
+installed +000000000
+told 2 level 0000000001
+installed +000000000
+told 3 level 0000000002
+removed +000000000
+removed +000000001'
+compile cancelled "$programs/cancelled.cbl" fixed -std=default
+cobc -m -w -I "$CTRACE_SOURCE/copy" -o listening.so "$programs/listening.cbl"
+check 'a cancelled program is told of changes, and installs again' prints "$cancelled_output" env COB_LIBRARY_PATH=. ./cancelled
+check 'the same where CANCEL unloads modules' prints "$cancelled_output" env COB_LIBRARY_PATH=. COB_PHYSICAL_CANCEL=1 ./cancelled
+
+# ---- a text in another encoding than UTF-8
+compile encoded "$programs/encoded.cbl" fixed -std=default
+check 'without an encoding its bytes are shown' traces 'ENCODED 1 1 "J\xDCRGEN"' ./encoded
+printf 'mftrace.encoding = latin-1\nmftrace.dest = binfile\nmftrace.emitter.binfile#file = trace.ctb\n' >>trace.cfg
+check 'mftrace.encoding: characters' traces 'ENCODED 1 1 "JÜRGEN"' ./encoded
+check 'in a BINFILE too' sh -c "ctrace show trace.ctb | grep -q '\"JÜRGEN\"' && babeltrace2 trace.ctb | grep -q JÜRGEN"
+printf 'mftrace.encoding = klingon\n' >>trace.cfg
+check 'an encoding that nobody knows changes nothing' traces 'ENCODED 1 1 "JÜRGEN"' ./encoded
+printf 'mftrace.level = info\nmftrace.dest = textfile\nmftrace.emitter.textfile#file = trace.log\n' >trace.cfg
 
 # ---- the report
 cp "$examples"/*.cfg .
@@ -244,6 +278,9 @@ check 'COB_PRE_LOAD with a path' traces "$seed_000_trace" env COB_PRE_LOAD="$CTR
 check 'LD_PRELOAD' traces "$seed_000_trace" env LD_PRELOAD="$CTRACE_BUILD/libctrace.so" ./unbound
 cobc -m -w -free -I "$CTRACE_SOURCE/copy" -o seed000.so "$programs/seed_000.cbl"
 check 'cobcrun -M' traces "$seed_000_trace" env COB_LIBRARY_PATH="$CTRACE_BUILD:." cobcrun -M libctrace seed000
+printf 'mftrace.application = (seed000)\n' | cat - trace.saved >trace.cfg
+check 'mftrace.application names what cobcrun runs' traces "$seed_000_trace" env COB_LIBRARY_PATH="$CTRACE_BUILD:." cobcrun -M libctrace seed000
+cp trace.saved trace.cfg
 cobc -m -w -I "$CTRACE_SOURCE/copy" -o component.so "$programs/component.cbl"
 check 'routines of a module that cobcrun has loaded' component_traces env COB_LIBRARY_PATH="$CTRACE_BUILD:." cobcrun -M libctrace component
 check '-fstatic-call' cobc -x -w -free -fstatic-call -I "$CTRACE_SOURCE/copy" "-L$CTRACE_BUILD" -lctrace -o bound "$programs/seed_000.cbl"

@@ -73,6 +73,48 @@ check 'a property that the emitter does not know' $?
 grep -q '^notes.cfg:2:1: note: programs other than some ' err
 check 'an application' $?
 
+cat >values.cfg <<'END'
+mftrace.emitter.textfile#maxfilesize = 100K
+mftrace.emitter.textfile#maxgeneration = three
+mftrace.emitter.textfile#multiproc = treu
+mftrace.emitter.textfile#level = eror
+mftrace.emitter.textfile#format = $(TIME) $(COMPONNET)$(DATA)
+mftrace.emitter.textfile#file = $(APPNMAE).$(PID).log
+mftrace.emitter.textfile#location = C:\CTF\TXT
+mftrace.emitter.textfile#encoding = klingon
+END
+ctrace config check values.cfg >out 2>err
+check 'odd values are no mistakes' $?
+cat >wanted <<'END'
+values.cfg:1:40: note: this is no number (decimal, or hexadecimal behind 0x), it counts as 0
+values.cfg:2:42: note: this is no number (decimal, or hexadecimal behind 0x), it counts as 0
+values.cfg:3:38: note: this is no switch (on or off, yes or no, true or false), it counts as off
+values.cfg:4:34: note: this is no level, it counts as 0 (debug)
+values.cfg:5:43: note: there is no such variable, it stays in the line (did you mean COMPONENT?)
+values.cfg:6:33: note: there is no such variable, it stays in the name (did you mean APPNAME?)
+values.cfg:7:37: note: this is a path of Windows; here it is the name of one folder or file
+values.cfg:8:37: note: this is no encoding that is known, texts stay as they are
+END
+diff err wanted
+check 'each is told' $?
+cat >fine.cfg <<'END'
+mftrace.emitter.textfile#maxfilesize = 0x00002800
+mftrace.emitter.textfile#maxgeneration = 3
+mftrace.emitter.textfile#multiproc = Yes
+mftrace.emitter.textfile#quotestring = 1
+mftrace.emitter.textfile#level = Warn
+mftrace.emitter.stderr#level = 9999
+mftrace.emitter.textfile#format = $(time) $(COMPONENT) $(EVENT) $(LEVEL)$(DATA) $5 (x) $(
+mftrace.emitter.textfile#file = $(appname).$(GEN).log
+mftrace.emitter.textfile#location = /var/tmp/x
+mftrace.emitter.textfile#encoding = IBM1141
+END
+ctrace config check fine.cfg >out 2>err && test ! -s err
+check 'nothing is said of good values' $?
+MFTRACE_CONFIG=values.cfg ctrace config check >out 2>err
+diff err wanted
+check 'without a file it is MFTRACE_CONFIG' $?
+
 ctrace config check /nonexistent >out 2>err
 test $? -eq 1 && grep -q '/nonexistent' err
 check 'no such file: status 1' $?

@@ -100,7 +100,10 @@ check "and only once" is 2000 "$(journalctl -D /run/log/journal -q -o cat --outp
 
 kill "$pid"
 wait "$pid" 2>/dev/null
-check "with a dead one it does not: OUTPUT_ERROR" answers 13 "$driver" "$module" open
-rm -r /run/systemd
-check "without any it does not" answers 13 "$driver" "$module" open
+for journal in 'a dead journald' 'no journald'; do
+	check "with $journal it opens" answers 0 "$driver" "$module" open
+	check "with $journal an event of LEVEL fails: OUTPUT_ERROR" answers 13 "$driver" "$module" events
+	check "with $journal events below LEVEL are done with" answers 0 "$driver" "$module" events LEVEL=9999
+	rm -rf /run/systemd
+done
 end

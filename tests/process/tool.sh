@@ -152,6 +152,24 @@ murder() {
 }
 lines() { grep -vc '^#' logs/subject.log; }
 
+# ---- what is there and no trace
+echo '# -MFTRACE Text Emitter-' >some.log
+tool show some.log
+check 'show: a text file is no trace' "$(expect_status 1; expect_in stderr "$err" 'some\.log: no trace: what TEXTFILE has written is read with any text tool')"
+tool show missing.log
+check 'show: a name that nothing has' "$(expect_status 1; expect_in stderr "$err" 'missing\.log: no trace, run folder or traced process of that name')"
+
+# ---- a configuration that cannot be read
+mkdir configs
+for row in 'configs/no-such.cfg No such file or directory' 'configs Is a directory'; do
+	coproc SUBJECT { MFTRACE_CONFIG=${row%% *} exec "$subject" 0; }
+	pid=$SUBJECT_PID
+	read -r answer <&"${SUBJECT[0]}"
+	tool list --pid "$pid"
+	check "list: MFTRACE_CONFIG ${row%% *}" "$(expect_status 0; expect_in stdout "$out" "^    MFTRACE_CONFIG ${row%% *}: ${row#* }\$")"
+	finish
+done
+
 start 10
 order flush
 check 'the subject of these tests runs' "$([ "$answer" = 0 ] || echo "flush answered $answer")"
@@ -168,6 +186,7 @@ check 'list: a name forges neither a line nor a terminal sequence' "$(
 	expect_in stdout "$out" '^    tool\.evil\\u\{1B\}\[2J\\n9999  forged +NONE'
 	expect_not_in stdout "$out" $'\033|^9999'
 )"
+check 'list: of a configuration that can be read nothing is said' "$(expect_not_in stdout "$out" MFTRACE_CONFIG)"
 tool list --all
 check 'list --all shows what is not registered' "$(expect_status 0; expect_in stdout "$out" '^    tool\.later +DEBUG +[A-Z]+  \(not registered\)$')"
 tool list --component 'TOOL.*.P?rt'

@@ -134,6 +134,7 @@ static void check(const char *text, size_t size)
 	ct_escape_add(&out, text, size);
 	assert_false(out.failed);
 	assert_harmless(out.data, out.size);
+	assert_int_equal(ct_escape_is_plain(text, size), out.size == size);
 	assert_int_equal(unescape(out.data, out.size, back), size);
 	assert_memory_equal(back, text, size);
 }

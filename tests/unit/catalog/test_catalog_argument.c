@@ -126,7 +126,6 @@ static void mistakes(void **state)
 		{ "- {name: a, odoslide: @true}", "this says something of a copybook, and there is none" },
 		{ "- {name: a, copybook: @''}", "which copybook is not said" },
 		{ "- {name: a, print: time, encoding: @ascii}", "only texts and records have an encoding" },
-		{ "- {name: a, encoding: @latin-1}", "\"latin-1\" is none of these words" },
 		{ "- {name: a, key: @2}", "\"2\" is none of these words" },
 		{ "- {name: a, asid: true, jobname: @true}", "this is the ASID already" },
 		{ "- a\n  - {name: @A}", "\"A\" is the name of another, on line 6" },
@@ -160,6 +159,18 @@ static void too_many(void **state)
 	ct_buf_fini(&all);
 }
 
+static void an_unknown_encoding_costs_only_itself(void **state)
+{
+	static const char catalogue[] = "component: A\nencoding: ebcdic-038\n"
+				   "events: {1: {mnemonic: X, arguments: [{name: a, encoding: latin-1}]}}\n";
+
+	(void)state;
+	assert_int_equal(parse_sized(catalogue, strlen(catalogue)), CTRACE_OK);
+	assert_int_equal(seen.count, 1);
+	assert_seen(0, 2, 11, "\"ebcdic-038\" is no encoding that is known here, and is left out");
+	assert_int_equal(event("A", 1)->arguments[0].encoding, CT_ENCODING_LATIN_1);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -168,6 +179,7 @@ int main(void)
 		CATALOG_TEST(values),
 		CATALOG_TEST(marks),
 		CATALOG_TEST(the_component_s_encoding),
+		CATALOG_TEST(an_unknown_encoding_costs_only_itself),
 		CATALOG_TEST(mistakes),
 		CATALOG_TEST(too_many),
 	};

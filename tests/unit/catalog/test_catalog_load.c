@@ -136,7 +136,6 @@ static void mistakes_of_components(void **state)
 		{ "component: A\n[x]: y\n", 2, 1, "this is no key", NULL },
 		{ "component: A\nformatter: ../x\n", 2, 12, "\"../x\" has a character that may not be there", NULL },
 		{ "component: A\nfilter: a23456789012345678901234567890123\n", 2, 9, "\"a2345678901234567890...\" is too long", NULL },
-		{ "component: A\nencoding: latin1\n", 2, 11, "\"latin1\" is none of these words", "ascii, utf-8 or ebcdic-037" },
 		{ "component: A\ndialect: cobol85\n", 2, 10, "\"cobol85\" is none of these words", "default, gnucobol, mf or ibm" },
 		{ "component: A\nodoslide: 1\n", 2, 11, "\"1\" is none of these words", "true or false" },
 		{ "component: A\ncopybooks: [a, 'b:c']\n", 2, 16, "\"b:c\" is no folder's name", NULL },

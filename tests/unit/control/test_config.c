@@ -205,7 +205,7 @@ static void words(void **state)
 }
 
 #define LEVELS "none, debug, info, warn, error or fatal"
-#define KEYS "mftrace.level, mftrace.dest, mftrace.comp, mftrace.emitter, mftrace.application or a ctrace. key"
+#define KEYS "mftrace.level, mftrace.dest, mftrace.comp, mftrace.emitter, mftrace.encoding, mftrace.application or a ctrace. key"
 #define OUR_KEYS \
 	"ctrace.buffer, ctrace.overflow, ctrace.block.timeout, ctrace.run.directory, ctrace.attach, ctrace.flight.level, " \
 	"ctrace.flight.trigger or ctrace.flight.buffer"
@@ -432,6 +432,43 @@ static void another_application_forgets_and_stops(void **state)
 	ct_config_read("mftrace.application=(x)\nbad", 27, NULL, &deaf, NULL); /* anybody's */
 }
 
+static void encoding_is_a_property_of_three_emitters(void **state)
+{
+	static const char *const emitters[] = { "TEXTFILE", "BINFILE", "STDERR" };
+	const struct ct_command all = { .verb = CT_VERB_ENCODING, .value = { "latin-1", 7 } };
+	struct ct_command one;
+
+	(void)state;
+	for (unsigned i = 0; i < CT_COUNT(emitters); i++) {
+		assert_true(ct_config_encoding(&all, i, &one));
+		assert_int_equal(one.verb, CT_VERB_EMITTER_PROPERTY);
+		assert_true(ct_name_is(one.emitter.at, one.emitter.size, emitters[i]));
+		assert_true(ct_name_is(one.property.at, one.property.size, "ENCODING"));
+		assert_ptr_equal(one.value.at, all.value.at);
+	}
+	assert_false(ct_config_encoding(&all, CT_COUNT(emitters), &one));
+	read_text("mftrace.encoding = IBM1141\nmftrace.encoding = klingon\n", 54);
+	assert_string_equal(heard, "1:verb 6;1:verb 6;1:verb 6;2:20:unknown encoding \"klingon\";");
+}
+
+#define TRIGGERED(trigger, words) ct_config_triggered(trigger, words, sizeof(words))
+
+static void program_of_cobcrun_is_behind_its_options(void **state)
+{
+	(void)state;
+	assert_string_equal(TRIGGERED("cobcrun", "prog\0-M"), "prog");
+	assert_string_equal(TRIGGERED("cobcrun", "-M\0libctrace\0prog\0x"), "prog");
+	assert_string_equal(TRIGGERED("cobcrun", "-Mlibctrace\0prog"), "prog");
+	assert_string_equal(TRIGGERED("cobcrun", "-module\0libctrace\0prog"), "prog");
+	assert_string_equal(TRIGGERED("cobcrun", "--mod=libctrace\0-c\0my.cfg\0-v\0prog"), "prog");
+	assert_string_equal(TRIGGERED("cobcrun", "--conf\0my.cfg\0--\0-prog"), "-prog");
+	assert_string_equal(TRIGGERED("cobcrun", "-\0prog"), "-");
+	assert_null(TRIGGERED("cobcrun", "-M\0libctrace"));
+	assert_null(TRIGGERED("cobcrun", "-M"));
+	assert_null(ct_config_triggered("cobcrun", "", 0));
+	assert_string_equal(TRIGGERED("run", "-M\0prog"), "-M");
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -449,6 +486,8 @@ int main(void)
 		cmocka_unit_test(a_file_is_read_to_its_end),
 		cmocka_unit_test(a_long_line_is_skipped),
 		cmocka_unit_test(an_application_is_recognised),
+		cmocka_unit_test(program_of_cobcrun_is_behind_its_options),
+		cmocka_unit_test(encoding_is_a_property_of_three_emitters),
 		cmocka_unit_test(another_application_forgets_and_stops),
 	};
 

@@ -158,10 +158,58 @@ static void level_get_takes_a_name_for_a_handle(void **state)
 	assert_int_equal(CBL_CTF_LEVEL(TEXT, CTF_FLAG_LEVEL_FATAL, BYTES("RTS ")), CTF_RET_SUCCESS);
 	assert_int_equal(CBL_CTF_TRACER_LEVEL_GET(0, BYTES("RTS "), &level), CTF_RET_SUCCESS);
 	assert_int_equal(level, CTF_FLAG_LEVEL_FATAL);
-	memcpy(&not_a_name, "a b ", 4);
-	assert_int_equal(CBL_CTF_TRACER_LEVEL_GET(0, (const cobuns8_t *)&not_a_name, &level), CTF_RET_INVALID_TRACE_HANDLE);
 	not_a_name = 12345;
 	assert_int_equal(CBL_CTF_TRACER_LEVEL_GET(0, (const cobuns8_t *)&not_a_name, &level), CTF_RET_INVALID_TRACE_HANDLE);
+}
+
+/* The same in the example of CBL_CTF_LEVEL: a name in a field, flags 0. */
+static void level_takes_a_name_for_a_handle(void **state)
+{
+	(void)state;
+	(void)tracer("MF.RTS.ERR");
+	assert_int_equal(CBL_CTF_LEVEL(0, CTF_FLAG_LEVEL_WARNING, BYTES("MF.RTS ")), CTF_RET_SUCCESS);
+	assert_int_equal(level_of("mf.rts"), CTF_FLAG_LEVEL_WARN);
+	assert_int_equal(level_of("MF.RTS.ERR"), CTF_FLAG_LEVEL_WARN);
+	assert_int_equal(CBL_CTF_LEVEL(0, 5, BYTES("MF.RTS ")), CTF_RET_INVALID_TRACE_LEVEL);
+	assert_int_equal(CBL_CTF_LEVEL(0, CTF_LEVEL_NONE, BYTES("MF.RTS ")), CTF_RET_SUCCESS);
+	assert_int_equal(level_of("mf.rts"), CTF_LEVEL_NONE);
+}
+
+static void name_for_a_handle_may_be_short_or_foreign(void **state)
+{
+	const cobuns8_t *names[] = {
+		at_page_end("A   ", 4), at_page_end("Q ", 2), at_page_end("xy", 3), /* NUL */
+		BYTES("Öl "),           BYTES("Größe"),       BYTES("日本 x"),      BYTES("4711 "), BYTES("a rest of a field "),
+	};
+	const char *wanted[] = { "A", "Q", "xy", "Öl", "Größe", "日本", "4711", "a" };
+	cbl_x4_comp5_t level;
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
+		level = 77;
+		assert_int_equal(CBL_CTF_LEVEL(0, (cobuns32_t)(i % 5), names[i]), CTF_RET_SUCCESS);
+		assert_int_equal(CBL_CTF_TRACER_LEVEL_GET(0, names[i], &level), CTF_RET_SUCCESS);
+		assert_int_equal(level, i % 5);
+		assert_int_equal(level_of(wanted[i]), i % 5);
+		assert_int_equal(CBL_CTF_LEVEL(NUL, CTF_LEVEL_NONE, BYTES(wanted[i])), CTF_RET_SUCCESS);
+	}
+}
+
+static void number_is_no_name(void **state)
+{
+	const cbl_x4_comp5_t numbers[] = { 12345,      0xFFFFFFFF, 0x80808080,
+					   0x12345678, 0x00000A41, 0x2241,
+					   0x7F4141,   0xFF41,     CT_HANDLE_MARK | 0x41414100 };
+	cbl_x4_comp5_t level = 77;
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(numbers) / sizeof(numbers[0]); i++) {
+		const cobuns8_t *id = at_page_end(&numbers[i], 4);
+
+		assert_int_equal(CBL_CTF_TRACER_LEVEL_GET(0, id, &level), CTF_RET_INVALID_TRACE_HANDLE);
+		assert_int_equal(CBL_CTF_LEVEL(0, 1, id), CTF_RET_INVALID_TRACE_HANDLE);
+	}
+	assert_int_equal(level, 77);
 }
 
 /* ---- CBL_CTF_DEST ---- */
@@ -264,6 +312,9 @@ int main(void)
 		cmocka_unit_test(default_level_has_many_names),
 		cmocka_unit_test(level_refuses),
 		cmocka_unit_test(level_get_takes_a_name_for_a_handle),
+		cmocka_unit_test(level_takes_a_name_for_a_handle),
+		cmocka_unit_test(name_for_a_handle_may_be_short_or_foreign),
+		cmocka_unit_test(number_is_no_name),
 		cmocka_unit_test(dest_adds_removes_and_cuts_off),
 		cmocka_unit_test(default_list_is_never_empty),
 		cmocka_unit_test(dest_refuses),

@@ -196,6 +196,39 @@ static void sizes_up_to_the_limits(void **state)
 	assert_int_equal(lost(CTRACE_LOSS_TOO_LARGE), before + 2);
 }
 
+static void bytes_up_to_the_limit(void **state)
+{
+	static char big[65536];
+	const uint32_t left = CTRACE_MAX_EVENT - 24 - 8 * (4 + 65536) + 65536; /* for the last of 8 items */
+	uint64_t before = lost(CTRACE_LOSS_TOO_LARGE);
+
+	(void)state;
+	memset(big, 'b', sizeof(big));
+	start_event(1, CTF_FLAG_LEVEL_INFO);
+	for (unsigned i = 0; i < 7; i++)
+		add_item(TRACE_EVENT_TYPE_TEXT, big, sizeof(big));
+	assert_int_equal(trace(0, "c"), CTF_RET_SUCCESS);
+	add_item(TRACE_EVENT_TYPE_TEXT, big, left);
+	assert_int_equal(trace(0, "c"), CTF_RET_SUCCESS);
+	assert_int_equal(lost(CTRACE_LOSS_TOO_LARGE), before);
+	lens[7] = left + 1;
+	assert_int_equal(trace(0, "c"), CTF_RET_NOT_ENOUGH_MEMORY);
+	assert_int_equal(lost(CTRACE_LOSS_TOO_LARGE), before + 1);
+}
+
+static void ring_of_64k_takes_half_of_that(void **state)
+{
+	static char big[32768];
+
+	(void)state;
+	configure("ctrace.buffer.small = 64K");
+	start_event(1, CTF_FLAG_LEVEL_INFO);
+	add_item(TRACE_EVENT_TYPE_TEXT, big, 32768 - 24 - 4);
+	assert_int_equal(trace(0, "small"), CTF_RET_SUCCESS);
+	lens[0]++;
+	assert_int_equal(trace(0, "small"), CTF_RET_NOT_ENOUGH_MEMORY);
+}
+
 static void items_up_to_the_limit(void **state)
 {
 	uint64_t before = lost(CTRACE_LOSS_TOO_LARGE);
@@ -395,6 +428,8 @@ int main(void)
 		cmocka_unit_test(missing_item_is_empty_and_not_read),
 		cmocka_unit_test(uniform_array_takes_the_first_length_and_type),
 		cmocka_unit_test(sizes_up_to_the_limits),
+		cmocka_unit_test(bytes_up_to_the_limit),
+		cmocka_unit_test(ring_of_64k_takes_half_of_that),
 		cmocka_unit_test(items_up_to_the_limit),
 		cmocka_unit_test(level_decides),
 		cmocka_unit_test(forced_event_needs_an_enabled_component_only),

@@ -6,6 +6,7 @@
 #include "ctf/ctf.h"
 #include "ctf_fixture.h"
 
+#include <dlfcn.h>
 #include <stdatomic.h>
 #include <sys/wait.h>
 
@@ -124,9 +125,26 @@ static void installing_is_refused(void **state)
 	assert_int_equal(cobctf_tracer_notify(2, &block), CTF_RET_FAILURE);
 	assert_int_equal(cobctf_tracer_notify(TRACER_NOTIF_UNINSTALL, &block), CTF_RET_FAILURE);
 	assert_int_equal(cobctf_tracer_notify(TRACER_NOTIF_INSTALL, &block), CTF_RET_SUCCESS);
-	assert_int_equal(cobctf_tracer_notify(TRACER_NOTIF_INSTALL, &block), CTF_RET_FAILURE);
+	assert_int_equal(cobctf_tracer_notify(TRACER_NOTIF_INSTALL, &block), CTF_RET_SUCCESS); /* and is installed once */
+	assert_int_equal(CBL_CTF_TRACER_NOTIFY(TRACER_NOTIF_INSTALL, &block), CTF_RET_FAILURE);
 	assert_int_equal(CBL_CTF_TRACE_NOTIFY(TRACER_NOTIF_UNINSTALL, at_page_end(&block, sizeof(block))), CTF_RET_SUCCESS);
 	assert_int_equal(cobctf_tracer_notify(TRACER_NOTIF_UNINSTALL, &block), CTF_RET_FAILURE);
+}
+
+static void module_of_a_callback_stays_loaded(void **state)
+{
+	static const char library[] = "libresolv.so.2"; /* some library that nobody has loaded yet */
+	void *module = dlopen(library, RTLD_LAZY);
+	void *again;
+
+	(void)state;
+	assert_non_null(module);
+	ct_cobol_hold_module(dlsym(module, "ns_get16"));
+	ct_cobol_hold_module(&library); /* the program's own code needs nothing */
+	assert_int_equal(dlclose(module), 0);
+	again = dlopen(library, RTLD_LAZY | RTLD_NOLOAD);
+	assert_non_null(again);
+	assert_int_equal(dlclose(again), 0);
 }
 
 /* ---- what is told ---- */
@@ -457,6 +475,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(installing_is_refused),
+		cmocka_unit_test(module_of_a_callback_stays_loaded),
 		cmocka_unit_test(level_is_told_whoever_in_the_tree_was_set),
 		cmocka_unit_test(property_is_told_in_the_form_of_its_callback),
 		cmocka_unit_test(c_callback_runs_where_the_change_is_made),

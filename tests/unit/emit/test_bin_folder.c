@@ -616,8 +616,9 @@ static void fill_uncommitted(struct fixture *f, struct left *left)
 	must(write_numbered(f, &left->streams[0], 0, 10));
 	committed = f->place;
 	stream = left->streams[0];
-	must(write_numbered(f, &stream, 10, 1000));
-	append_garbage("t.ctb_1/stream.0"); /* and a part of one more */
+	must(write_numbered(f, &stream, 10, 200));
+	while (file_size("t.ctb_1/stream.0") <= 12 * 1024)
+		append_garbage("t.ctb_1/stream.0"); /* and a part of one more */
 	f->place = committed;
 }
 

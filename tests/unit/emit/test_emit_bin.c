@@ -271,6 +271,28 @@ static void generations_turn_and_overwrite(void **state)
 	assert_numbers("t.ctb_3 t.ctb_1 t.ctb_2", first_of[1], next - first_of[1]);
 }
 
+/* However large its batches are: a folder has more than its limit only when it has one batch. */
+static void generation_keeps_to_its_size(void **state)
+{
+	struct fixture *f = *state;
+	struct ctrace_stream stream = { .id = 0 };
+	uint32_t turns = 0;
+
+	fixture_open(f, "FILE=t.ctb\nMAXFILESIZE=64\nMAXGENERATION=2\n");
+	for (unsigned first = 0; turns < 3; first += 1000) {
+		char path[64];
+		uint32_t before = (uint32_t)f->place.extra;
+		struct stat info;
+
+		assert_int_equal(write_numbered(f, &stream, first, 1000), CTRACE_OK); /* some 18 KB */
+		turns += f->place.extra != before;
+		(void)snprintf(path, sizeof path, "t.ctb_%u/stream.0", (unsigned)f->place.extra);
+		assert_int_equal(stat(path, &info), 0);
+		assert_true((uint64_t)info.st_size + f->place.offset <= 64 * 1024);
+	}
+	fixture_close(f);
+}
+
 static void losses_go_on_over_generations(void **state)
 {
 	struct fixture *f = *state;
@@ -720,6 +742,7 @@ int main(void)
 		TEST(no_losses_no_word_of_them),
 		TEST(level_keeps_lower_events_out),
 		TEST(generations_turn_and_overwrite),
+		TEST(generation_keeps_to_its_size),
 		TEST(losses_go_on_over_generations),
 		TEST(location_then_logs_then_working_folder),
 		TEST(failed_write_is_as_if_it_had_not_been),

@@ -1,5 +1,5 @@
 /*
- * test_emit_journal.c - the JOURNAL module keeps the contract, and without a journal its opening fails and can be tried again.
+ * test_emit_journal.c - the JOURNAL module keeps the contract, and asks for a journal only when it has an entry for it.
  *
  * What it writes is read back in tests/process/journal.sh, which starts a journald of its own.
  *
@@ -55,7 +55,8 @@ static void contract(void **state)
 	assert_string_equal(ct_emitter_property(journal, "QUOTESTRING", 11)->default_value, "TRUE");
 }
 
-static void opening_without_a_journal(void **state)
+/* The machine may have a journal: nothing is written to it here. */
+static void events_below_level_need_no_journal(void **state)
 {
 	struct fixture *fixture;
 
@@ -63,17 +64,9 @@ static void opening_without_a_journal(void **state)
 	if (journal == NULL)
 		skip();
 	fixture = fixture_create(journal);
-	for (unsigned i = 0; i < 3; i++) {
-		enum ctrace_status status = fixture_open(fixture);
-
-		/* The machine may have a journal: nothing is written to it here. */
-		if (status == CTRACE_OK) {
-			fixture_close(fixture);
-			continue;
-		}
-		assert_int_equal(status, CTRACE_OUTPUT_ERROR);
-		assert_null(fixture->self);
-	}
+	assert_int_equal(fixture_open(fixture), CTRACE_OK);
+	assert_int_equal(fixture_write(fixture, 1, 5), CTRACE_OK);
+	fixture_close(fixture);
 	fixture_destroy(fixture);
 }
 
@@ -81,7 +74,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(contract),
-		cmocka_unit_test(opening_without_a_journal),
+		cmocka_unit_test(events_below_level_need_no_journal),
 	};
 
 	return cmocka_run_group_tests(tests, init_all, NULL);

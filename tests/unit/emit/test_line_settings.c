@@ -55,6 +55,35 @@ static void values_that_were_set(void **state)
 	ct_line_settings_fini(&settings);
 }
 
+static void delimiter_may_be_a_tab(void **state)
+{
+	static const struct {
+		const char *text, *delimiter;
+	} rows[] = {
+		{ "\\t", "\t" }, { ",\\s", ", " }, { "\\\\t", "\\t" }, { "\\", "\\" }, { "\\x", "\\x" }, { ";;", ";;" }, { "\t", "\t" },
+	};
+	struct fixture *fixture = *state;
+	struct ct_line_settings settings;
+
+	for (size_t i = 0; i < CT_COUNT(rows); i++) {
+		fixture_set(fixture, "DELIMCHAR", rows[i].text);
+		assert_int_equal(ct_line_settings_init(&settings, &fixture->context), CTRACE_OK);
+		assert_string_equal(settings.format.delimiter, rows[i].delimiter);
+		ct_line_settings_fini(&settings);
+	}
+}
+
+static void encoding_by_any_of_its_names(void **state)
+{
+	struct fixture *fixture = *state;
+
+	assert_int_equal(ct_encoding_setting(&fixture->context), CT_ENCODING_ASCII);
+	fixture_set(fixture, "ENCODING", "IBM1141");
+	assert_int_equal(ct_encoding_setting(&fixture->context), CT_ENCODING_EBCDIC_1141);
+	fixture_set(fixture, "ENCODING", "nonsense");
+	assert_int_equal(ct_encoding_setting(&fixture->context), CT_ENCODING_ASCII);
+}
+
 /* The values are the caller's until the next question only. */
 static void values_are_copied(void **state)
 {
@@ -101,6 +130,8 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test_setup_teardown(defaults, init, fini),
+		cmocka_unit_test_setup_teardown(delimiter_may_be_a_tab, init, fini),
+		cmocka_unit_test_setup_teardown(encoding_by_any_of_its_names, init, fini),
 		cmocka_unit_test_setup_teardown(values_that_were_set, init, fini),
 		cmocka_unit_test_setup_teardown(values_are_copied, init, fini),
 		cmocka_unit_test_setup_teardown(level_as_number_or_name, init, fini),

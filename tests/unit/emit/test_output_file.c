@@ -96,6 +96,26 @@ static void location_is_made_with_0700(void **state)
 	assert_int_equal(info.st_mode & 07777, 0700);
 }
 
+static void folders_of_the_name_are_made(void **state)
+{
+	struct fixture *fixture = *state;
+	struct attempts attempts = { 0 };
+	char path[CTRACE_EMITTER_PATH_SIZE], expected[8192];
+	struct stat info;
+
+	assert_int_equal(place(fixture, "one/two/x.log", &attempts, path), CTRACE_OK);
+	(void)snprintf(expected, sizeof expected, "%s/one/two", fixture->folder);
+	assert_int_equal(stat(expected, &info), 0);
+	assert_int_equal(info.st_mode & 07777, 0700);
+	(void)snprintf(expected, sizeof expected, "%s/three/y.log", fixture->folder);
+	assert_int_equal(place(fixture, expected, &attempts, path), CTRACE_OK);
+	assert_string_equal(path, expected);
+	*strrchr(expected, '/') = '\0';
+	assert_int_equal(access(expected, W_OK), 0);
+	assert_int_not_equal(place(fixture, "/proc/no/such/z.log", &attempts, path), CTRACE_OK);
+	assert_int_equal(attempts.count, 2);
+}
+
 static void relative_folders_are_the_programs(void **state)
 {
 	struct fixture *fixture = *state;
@@ -231,6 +251,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test_setup_teardown(every_pseudo_variable, init, fini),
 		cmocka_unit_test_setup_teardown(location_is_made_with_0700, init, fini),
+		cmocka_unit_test_setup_teardown(folders_of_the_name_are_made, init, fini),
 		cmocka_unit_test_setup_teardown(relative_folders_are_the_programs, init, fini),
 		cmocka_unit_test_setup_teardown(each_folder_is_the_fallback_of_the_one_before, init, fini),
 		cmocka_unit_test_setup_teardown(absolute_file_is_tried_alone, init, fini),

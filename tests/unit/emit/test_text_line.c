@@ -17,7 +17,7 @@
 #define TIME 1536851547993456789ull /* 2018-09-13 15:12:27.993 UTC */
 
 static struct ct_buf out;
-static const struct ct_line_format standard = { CT_LINE_FORMAT, " ", 8, true, "mymain" };
+static const struct ct_line_format standard = { CT_LINE_FORMAT, " ", 8, true, "mymain", CT_ENCODING_ASCII };
 
 static struct ctrace_event event_with(const struct ctrace_event_item *items, uint32_t count)
 {
@@ -119,7 +119,7 @@ static void what_is_no_variable_stays(void **state)
 
 static void program_that_is_not_known(void **state)
 {
-	struct ct_line_format format = { "$(APPNAME)$(DATA)", "", 8, true, NULL };
+	struct ct_line_format format = { "$(APPNAME)$(DATA)", "", 8, true, NULL, CT_ENCODING_ASCII };
 	struct ctrace_event event = event_with(NULL, 0);
 
 	(void)state;
@@ -132,7 +132,7 @@ static void delimiter_before_every_item(void **state)
 					     { CTRACE_TYPE_BINARY, 0, NULL, 0 },
 					     { CTRACE_TYPE_COMP5, 1, "\x02", 2 } };
 	struct ctrace_event event = event_with(items, 3);
-	struct ct_line_format format = { "[$(DATA)]", "; ", 8, true, NULL };
+	struct ct_line_format format = { "[$(DATA)]", "; ", 8, true, NULL, CT_ENCODING_ASCII };
 
 	(void)state;
 	assert_string_equal(line_of(&format, &event), "[; 1; ; 2]\n");
@@ -345,9 +345,27 @@ static int fini(void **state)
 	return 0;
 }
 
+static void texts_have_an_encoding(void **state)
+{
+	const struct ctrace_event_item items[] = {
+		{ .type = CTRACE_TYPE_TEXT, .size = 6, .data = "J\xDCRGEN" },
+		{ .type = CTRACE_TYPE_UTF8, .size = 1, .data = "\xDC" },
+		{ .type = CTRACE_TYPE_TEXT, .size = 0, .data = NULL },
+	};
+	const struct ctrace_event event = event_with(items, 3);
+	struct ct_line_format format = { "$(DATA)", " ", 8, true, NULL, CT_ENCODING_LATIN_1 };
+
+	(void)state;
+	assert_true(ct_encoding_prepare(CT_ENCODING_LATIN_1));
+	assert_string_equal(line_of(&format, &event), " \"JÜRGEN\" \"\\xDC\" \"\"\n");
+	format.encoding = CT_ENCODING_ASCII;
+	assert_string_equal(line_of(&format, &event), " \"J\\xDCRGEN\" \"\\xDC\" \"\"\n");
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(texts_have_an_encoding),
 		cmocka_unit_test(line_of_the_manual),
 		cmocka_unit_test(every_variable),
 		cmocka_unit_test(what_is_no_variable_stays),
