@@ -3,7 +3,8 @@
  *
  * Each verb is one function in its own file and one row in ctrace.c.  A verb parses its own arguments with argp (argv[0] is
  * "ctrace VERB"), prints results on stdout and mistakes on stderr, and returns its exit status; whether stdout took
- * everything is checked once, when the tool ends.  The tool is single-threaded.
+ * everything is checked once, when the tool ends.  The tool has one thread, and beside it that of recovery_watch.c, which
+ * prints only for `ctrace recover`.
  *
  * Copyright The ctrace authors.  SPDX-License-Identifier: Apache-2.0
  */
@@ -11,6 +12,7 @@
 #define CT_TOOLS_CMD_H
 
 #include <stddef.h>
+#include <stdint.h>
 #include <stdio.h>
 
 /* Exit statuses of every verb. */
@@ -50,8 +52,11 @@ int cmd_catalog(int argc, char **argv);
  * sequences.  Gives the number of columns that it takes; with `to` NULL it only does that. */
 int ct_tool_print(FILE *to, const char *text, size_t size);
 
-/* Delivers and removes what dead processes left in every run directory that this user may look into, and says nothing.  What
- * cannot be delivered stays for `ctrace recover`, which says why. */
-void ct_tool_recover_on_the_way(void);
+/* Delivers and removes what dead processes left in every run directory that this user may look into, and reports nothing.  What
+ * cannot be delivered stays for `ctrace recover`, which reports why.  A recovery that makes no progress is reported and goes on
+ * alone, on its thread; `verb` is for the message. */
+void ct_tool_recover_on_the_way(const char *verb);
+/* Reports on stderr the run directories that would be the user's and may not be used, and why; gives their number. */
+uint32_t ct_tool_say_refused(const char *verb);
 
 #endif

@@ -240,6 +240,7 @@ static void list_process(const struct ct_folder_entry *entry, void *user)
 {
 	struct list_options *options = user;
 	struct list_process process = { .entry = entry };
+	char why[CT_FOLDER_WHY_SIZE];
 	enum ctrace_status status;
 
 	if (options->pid != 0 && entry->pid != options->pid)
@@ -251,7 +252,7 @@ static void list_process(const struct ct_folder_entry *entry, void *user)
 		options->failed = true;
 		fputs("ctrace list: ", stderr);
 		ct_tool_print(stderr, entry->run_directory, strlen(entry->run_directory));
-		fprintf(stderr, "/%s: %s\n", entry->name, ctrace_status_text(status));
+		fprintf(stderr, "/%s: %s\n", entry->name, ct_folder_explain(entry->run_directory, entry->name, status, why));
 		return;
 	}
 	if (!ct_list_gather_components(&process, options->component, options->all)) {
@@ -341,6 +342,8 @@ static int complain_nothing(const struct list_options *options)
 		fputs("ctrace list: no traced process matches\n", stderr);
 		return CMD_NOTHING;
 	}
+	if (ct_tool_say_refused("ctrace list") != 0)
+		return CMD_NOTHING;
 	fputs("ctrace list: no traced process found in ", stderr);
 	ct_folder_each_run_directory(name_run_directory, &is_first);
 	fputs(is_first ? "any run directory: there is none\n" : "\n", stderr);
@@ -403,7 +406,7 @@ int cmd_list(int argc, char **argv)
 	if (argp_parse(&argp, argc, argv, 0, NULL, &options) != 0)
 		return CMD_USAGE;
 	if (options.names_kind == LIST_NO_NAMES)
-		ct_tool_recover_on_the_way();
+		ct_tool_recover_on_the_way("ctrace list");
 	ct_folder_each_run_directory(list_run_directory, &options);
 	if (options.names_kind != LIST_NO_NAMES && !ct_list_names_print(&options.names)) {
 		options.failed = true;

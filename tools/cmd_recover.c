@@ -17,13 +17,12 @@
 #include <pwd.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/prctl.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 #include "drain/drain.h"
-
-/* On the way to something else nobody waits longer than this for another user's folders (a folder on a dead network file system). */
-#define RECOVER_ON_THE_WAY_SECONDS 10u
+#include "recovery_watch.h"
 
 /* What this run of the verb has found so far. */
 struct recover_run {
@@ -32,6 +31,12 @@ struct recover_run {
 	uint32_t others; /* folders of other users, which only they and root may recover */
 	uint32_t broken; /* children that died, directories that are none */
 	struct ct_recovery total;
+};
+
+/* The run directories that may not be used, as they are reported. */
+struct refused_run {
+	const char *verb;
+	uint32_t count;
 };
 
 /* The different owners of the orphans in one run directory. */
@@ -89,6 +94,42 @@ static void report_folder(const char *run_directory, const char *folder, bool ok
 	say_elsewhere(to, elsewhere);
 }
 
+/* What a child that recovers for another user sends to its parent: each step, and at last the totals. */
+struct recover_message {
+	bool is_total;
+	union {
+		struct recovery_place place;
+		struct ct_recovery total;
+	};
+};
+_Static_assert(sizeof(struct recover_message) <= 4096, "a pipe takes a message whole or not at all (PIPE_BUF)");
+
+static struct recovery_place place_of(const struct ct_recover_step *step)
+{
+	struct recovery_place place = { .folder = "" };
+
+	(void)snprintf(place.folder, sizeof(place.folder), "%s/%s", step->run_directory, step->folder);
+	if (step->emitter != NULL)
+		(void)snprintf(place.output, sizeof(place.output), "%s%s%s", step->emitter, step->path[0] != '\0' ? " " : "",
+			       step->path);
+	return place;
+}
+
+static void note_step(const struct ct_recover_step *step, void *user)
+{
+	struct recovery_place place = place_of(step);
+
+	(void)user;
+	ct_recovery_note(&place);
+}
+
+static void send_step(const struct ct_recover_step *step, void *user)
+{
+	struct recover_message message = { .place = place_of(step) };
+
+	(void)!write(*(const int *)user, &message, sizeof(message));
+}
+
 static void total_add(struct ct_recovery *total, const struct ct_recovery *more)
 {
 	total->folders += more->folders;
@@ -140,29 +181,64 @@ static bool become(const struct owner *owner)
 	return geteuid() == owner->uid && getegid() == gid && setuid(0) != 0;
 }
 
-/* The child's whole life: becomes the owner, recovers, sends the totals. */
-static _Noreturn void recover_in_child(struct recover_run *run, const char *run_directory, const struct owner *owner, int to_parent)
+/* A folder of a user in a directory that is closed to that user: only the hand of root puts it there. */
+static void say_unreachable(const struct recover_run *run, const char *run_directory, const struct owner *owner)
 {
-	struct ct_recovery total = { .anyway = run->total.anyway };
-
 	if (run->is_quiet)
-		(void)alarm(RECOVER_ON_THE_WAY_SECONDS); /* dying is safe: what was committed is not delivered again */
+		return;
+	say_folder(stderr, run_directory, NULL);
+	fprintf(stderr, "has folders of user %u, who may not look into it: %s\n", (unsigned)owner->uid, strerror(errno));
+}
+
+/* The child's whole life: becomes the owner, recovers, sends the totals. */
+static _Noreturn void recover_in_child(struct recover_run *run, const char *run_directory, const struct owner *owner, int to_parent,
+				       pid_t parent)
+{
+	struct recover_message last = { .is_total = true, .total = { .anyway = run->total.anyway } };
+	struct ct_recover_options options = { .on_step = send_step, .user = &to_parent };
+	sigset_t none;
+
+	/* It is the child of a thread that blocks all signals. */
+	(void)sigemptyset(&none);
+	(void)pthread_sigmask(SIG_SETMASK, &none, NULL);
 	if (!become(owner)) {
 		say_folder(stderr, run_directory, NULL);
 		fprintf(stderr, "cannot become user %u: %s\n", (unsigned)owner->uid, strerror(errno));
 		_exit(CMD_NOTHING);
 	}
-	ct_recover(run_directory, NULL, &total, report_folder, run);
-	if (fflush(stdout) != 0 || write(to_parent, &total, sizeof(total)) != (ssize_t)sizeof(total))
+	/* It ends with its parent, which does not wait for an output that hangs.  Dying is safe: what was committed is not delivered again. */
+	if (prctl(PR_SET_PDEATHSIG, SIGKILL) != 0 || getppid() != parent)
+		_exit(CMD_NOTHING);
+	if (access(run_directory, R_OK | X_OK) != 0) {
+		say_unreachable(run, run_directory, owner);
+		_exit(CMD_NOTHING);
+	}
+	ct_recover(run_directory, &options, &last.total, report_folder, run);
+	/* What is in the buffer of a quiet one is the verb's, which prints it. */
+	if ((!run->is_quiet && fflush(stdout) != 0) || write(to_parent, &last, sizeof(last)) != (ssize_t)sizeof(last))
 		_exit(CMD_NOTHING);
 	_exit(CMD_DONE);
 }
 
+/* Until the child's last message: true, its totals are added. */
+static bool receive(struct recover_run *run, int from_child)
+{
+	struct recover_message message;
+
+	while (TEMP_FAILURE_RETRY(read(from_child, &message, sizeof(message))) == (ssize_t)sizeof(message)) {
+		if (message.is_total) {
+			total_add(&run->total, &message.total);
+			return true;
+		}
+		ct_recovery_note(&message.place);
+	}
+	return false;
+}
+
 static void recover_as(struct recover_run *run, const char *run_directory, const struct owner *owner)
 {
-	struct ct_recovery total;
-	ssize_t got;
-	pid_t child;
+	pid_t child, parent = getpid();
+	bool is_whole;
 	int ends[2];
 	int how = 0;
 
@@ -170,21 +246,19 @@ static void recover_as(struct recover_run *run, const char *run_directory, const
 		run->broken++;
 		return;
 	}
-	(void)fflush(stdout);
+	if (!run->is_quiet)
+		(void)fflush(stdout);
 	child = fork();
 	if (child == 0) {
 		(void)close(ends[0]);
-		recover_in_child(run, run_directory, owner, ends[1]);
+		recover_in_child(run, run_directory, owner, ends[1], parent);
 	}
 	(void)close(ends[1]);
-	/* The totals are smaller than a pipe's atomic write: all or nothing comes. */
-	got = child < 0 ? -1 : TEMP_FAILURE_RETRY(read(ends[0], &total, sizeof(total)));
+	is_whole = child > 0 && receive(run, ends[0]);
 	(void)close(ends[0]);
 	if (child > 0 && TEMP_FAILURE_RETRY(waitpid(child, &how, 0)) != child)
 		how = -1;
-	if (got == (ssize_t)sizeof(total))
-		total_add(&run->total, &total);
-	if (got == (ssize_t)sizeof(total) && how == 0)
+	if (is_whole && how == 0)
 		return;
 	run->broken++;
 	if (!run->is_quiet) {
@@ -196,9 +270,10 @@ static void recover_as(struct recover_run *run, const char *run_directory, const
 static void recover_for(struct recover_run *run, const char *run_directory, const struct owner *owner)
 {
 	if (owner->uid == geteuid()) {
+		const struct ct_recover_options options = { .on_step = note_step };
 		struct ct_recovery total = { .anyway = run->total.anyway };
 
-		ct_recover(run_directory, NULL, &total, report_folder, run);
+		ct_recover(run_directory, &options, &total, report_folder, run);
 		total_add(&run->total, &total);
 	} else if (geteuid() == 0) {
 		recover_as(run, run_directory, owner);
@@ -214,6 +289,7 @@ static void recover_for(struct recover_run *run, const char *run_directory, cons
 static void say_orphan(const struct ct_folder_entry *entry, void *user)
 {
 	struct recover_run *run = user;
+	char why[CT_FOLDER_WHY_SIZE];
 	struct ct_session session;
 	enum ctrace_status status;
 
@@ -224,7 +300,7 @@ static void say_orphan(const struct ct_folder_entry *entry, void *user)
 	if (status != CTRACE_OK) {
 		run->total.kept++;
 		say_folder(stderr, entry->run_directory, entry->name);
-		fprintf(stderr, "cannot be read: %s\n", ctrace_status_text(status));
+		fprintf(stderr, "cannot be read: %s\n", ct_folder_explain(entry->run_directory, entry->name, status, why));
 		return;
 	}
 	if (!run->total.anyway && !ct_place_is_here(session.head)) {
@@ -258,11 +334,34 @@ static void recover_directory(const char *path, void *user)
 	free(owners.items);
 }
 
-void ct_tool_recover_on_the_way(void)
+static void recover_everywhere(void *argument)
 {
-	struct recover_run run = { .is_quiet = true };
+	ct_folder_each_run_directory(recover_directory, argument);
+}
 
-	ct_folder_each_run_directory(recover_directory, &run);
+void ct_tool_recover_on_the_way(const char *verb)
+{
+	static struct recover_run run = { .is_quiet = true }; /* its thread may outlive the call */
+
+	ct_recovery_run(recover_everywhere, &run, verb, RECOVERY_GOES_ON);
+}
+
+static void say_refused(const char *path, const char *why, void *user)
+{
+	struct refused_run *refused = user;
+
+	fprintf(stderr, "%s: the run directory ", refused->verb);
+	ct_tool_print(stderr, path, strlen(path));
+	fprintf(stderr, " is refused: %s\n", why);
+	refused->count++;
+}
+
+uint32_t ct_tool_say_refused(const char *verb)
+{
+	struct refused_run refused = { .verb = verb };
+
+	ct_folder_each_refused(say_refused, &refused);
+	return refused.count;
 }
 
 /* ------------------------------------------------------------------------------------------------------------
@@ -289,6 +388,18 @@ static void recover_named(struct recover_run *run, const char *path)
 	run->broken++;
 	say_folder(stderr, path, NULL);
 	fprintf(stderr, "%s\n", strerror(errno));
+}
+
+static void recover_all(void *argument)
+{
+	struct recover_arguments *arguments = argument;
+
+	for (int i = 0; i < arguments->count; i++)
+		recover_named(&arguments->run, arguments->directories[i]);
+	if (arguments->count != 0)
+		return;
+	arguments->run.broken += ct_tool_say_refused("ctrace recover");
+	recover_everywhere(&arguments->run);
 }
 
 static error_t parse_recover(int key, char *argument, struct argp_state *state)
@@ -352,9 +463,6 @@ int cmd_recover(int argc, char **argv)
 
 	if (argp_parse(&argp, argc, argv, 0, NULL, &arguments) != 0)
 		return CMD_USAGE;
-	for (int i = 0; i < arguments.count; i++)
-		recover_named(&arguments.run, arguments.directories[i]);
-	if (arguments.count == 0)
-		ct_folder_each_run_directory(recover_directory, &arguments.run);
+	ct_recovery_run(recover_all, &arguments, argv[0], RECOVERY_WAITS);
 	return summarize(&arguments.run);
 }

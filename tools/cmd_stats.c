@@ -257,6 +257,6 @@ int cmd_stats(int argc, char **argv)
 		options.trace.is_json = options.target.is_json;
 		return ct_stats_trace(&options.trace);
 	}
-	ct_tool_recover_on_the_way();
+	ct_tool_recover_on_the_way("ctrace stats");
 	return options.watch_ns != 0 ? watch(&options) : print_once(&options);
 }

@@ -444,7 +444,7 @@ int cmd_top(int argc, char **argv)
 	set_interval(&top, DEFAULT_SECONDS);
 	if (argp_parse(&argp, argc, argv, 0, NULL, &top) != 0)
 		return CMD_USAGE;
-	ct_tool_recover_on_the_way();
+	ct_tool_recover_on_the_way("ctrace top");
 	exit_status = top.is_batch ? run_batch(&top) : show(&top);
 	forget(&top);
 	return exit_status;

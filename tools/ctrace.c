@@ -18,6 +18,7 @@
 
 #include "allocate.h"
 #include "base/base.h"
+#include "recovery_watch.h"
 
 struct verb {
 	const char *name;
@@ -290,6 +291,14 @@ static void check_memory(void)
 	_exit(CMD_NO_MEMORY);
 }
 
+/* A recovery that makes no progress may hold locks that the end of the process would wait for.  Runs last of ours. */
+static void end_without_recovery(int exit_status, void *unused)
+{
+	(void)unused;
+	if (ct_recovery_runs())
+		_exit(exit_status);
+}
+
 /* Started without standard descriptors, the tool must not print into the next file that it opens. */
 static void reserve_standard_descriptors(void)
 {
@@ -312,7 +321,7 @@ int main(int argc, char **argv)
 	argp_err_exit_status = CMD_USAGE;
 	argp_program_version_hook = print_version;
 	/* The last one is called first. */
-	if (atexit(check_stdout) != 0 || atexit(check_memory) != 0)
+	if (on_exit(end_without_recovery, NULL) != 0 || atexit(check_stdout) != 0 || atexit(check_memory) != 0)
 		return CMD_NO_MEMORY;
 	if (argp_parse(&argp_main, argc, argv, ARGP_IN_ORDER, NULL, &verb_at) != 0 || verb_at == 0)
 		return CMD_USAGE;

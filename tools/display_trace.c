@@ -29,7 +29,7 @@ static enum ctrace_status find(const struct ct_operator_command *command, const 
 	if (target->is_json && !command->has_wtr)
 		return ct_target_find(target, out_peers); /* which tells it on stderr */
 	if (!command->has_wtr)
-		ct_tool_recover_on_the_way();
+		ct_tool_recover_on_the_way(target->verb);
 	status = ct_peers_find(&target->filter, out_peers);
 	if (status == CTRACE_OK && out_peers->count == 0 && !command->has_wtr) {
 		ct_transact_say_nobody(target, wto);

@@ -112,10 +112,12 @@ static bool is_wanted(const struct ct_peer_filter *filter, const struct ct_sessi
 
 static void complain(struct stats *stats, const struct ct_folder_entry *entry, enum ctrace_status status)
 {
+	char why[CT_FOLDER_WHY_SIZE];
+
 	stats->has_failed = true;
 	fputs("ctrace stats: ", stderr);
 	ct_tool_print(stderr, entry->run_directory, strlen(entry->run_directory));
-	fprintf(stderr, "/%s: %s\n", entry->name, ctrace_status_text(status));
+	fprintf(stderr, "/%s: %s\n", entry->name, ct_folder_explain(entry->run_directory, entry->name, status, why));
 }
 
 static enum ctrace_status add_process(struct stats *stats, struct list_process *list)

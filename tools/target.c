@@ -113,24 +113,16 @@ const struct argp ct_target_argp = { .options = rows, .parser = parse_target };
 
 /* ---- asking ---- */
 
-static void note_place(const char *path, void *user)
-{
-	(void)path;
-	*(bool *)user = true;
-}
-
-/* A run directory that was named and that nothing can be found in is the likeliest reason. */
+/* A run directory that was named and that is not there is the likeliest reason. */
 static void complain_of_place(void)
 {
 	const char *named = ct_os_environment("CTRACE_RUN_DIR");
-	bool has_any = false;
 
-	ct_folder_each_run_directory(note_place, &has_any);
-	if (named == NULL || has_any)
+	if (named == NULL || access(named, F_OK) == 0)
 		return;
 	fputs("; the run directory CTRACE_RUN_DIR=", stderr);
 	ct_tool_print(stderr, named, strlen(named));
-	fputs(access(named, F_OK) != 0 ? " cannot be found" : " is a link, another user's, or open to others' writing", stderr);
+	fputs(" cannot be found", stderr);
 }
 
 void ct_target_complain_nobody(const struct target *target, const char *what)
@@ -138,6 +130,7 @@ void ct_target_complain_nobody(const struct target *target, const char *what)
 	fprintf(stderr, "%s: %s", target->verb, what);
 	complain_of_place();
 	fputc('\n', stderr);
+	(void)ct_tool_say_refused(target->verb);
 }
 
 enum ctrace_status ct_target_find(const struct target *target, struct ct_peers *out_peers)
@@ -147,7 +140,7 @@ enum ctrace_status ct_target_find(const struct target *target, struct ct_peers *
 	struct ct_peers peers;
 	enum ctrace_status status;
 
-	ct_tool_recover_on_the_way();
+	ct_tool_recover_on_the_way(target->verb);
 	status = ct_peers_find(filter, &peers);
 	if (status == CTRACE_OK && peers.count == 0) {
 		ct_peers_fini(&peers);

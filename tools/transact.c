@@ -409,7 +409,7 @@ void ct_transactions_run(struct transactions *all, const struct target *target, 
 	uint32_t silent = 0;
 	bool is_short = all->failed;
 
-	ct_tool_recover_on_the_way();
+	ct_tool_recover_on_the_way(target->verb);
 	if (!is_short && all->count != 0) {
 		is_short = ct_peers_find(&target->filter, &peers) == CTRACE_NOT_ENOUGH_MEMORY;
 		if (!is_short && peers.count == 0)

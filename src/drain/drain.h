@@ -95,12 +95,21 @@ struct ct_recovery {
 	uint32_t gone;          /* rings that were private memory of a process that has ended */
 	uint64_t lost;          /* events that the process itself had lost, by its counts */
 };
+/* Where a recovery is.  The texts are valid until on_step() returns. */
+struct ct_recover_step {
+	const char *run_directory, *folder;
+	const char *emitter; /* whose method runs; NULL: none */
+	const char *path;    /* of its output; "": not known yet */
+};
 struct ct_recover_options {
 	/* The caller is in a traced process: it loads no emitter, and leaves alone an orphan that failed a short time ago. */
 	bool is_guest;
 	const char *path;                  /* only orphans that have an output there; NULL: all */
-	void (*before_method)(void *user); /* as in struct ct_drain_source; NULL: none */
+	void (*before_method)(void *user); /* as in struct ct_drain_source, with NULL for its user; NULL: none */
 	void (*after_method)(void *user);
+	/* Called on the recovering thread when it comes to a folder, and round each method of an emitter; NULL: none. */
+	void (*on_step)(const struct ct_recover_step *step, void *user);
+	void *user; /* of on_step */
 };
 /* Paths of that process may lead elsewhere here: its folder is kept. */
 #define CT_RECOVER_ELSEWHERE \

@@ -15,7 +15,7 @@
 
 #define FIRST_PAUSE_NS 10000000000u /* before a guest tries again what failed: twice as long each time */
 #define PAUSE_DOUBLINGS 9u          /* up to an hour and a half */
-#define OUTCOME_SIZE 100
+#define OUTCOME_SIZE 160
 
 struct orphan {
 	struct ct_session session;
@@ -27,6 +27,13 @@ struct orphan {
 	uint64_t undeliverable;
 	char *places[CT_DEST_LIMIT]; /* paths, or NULL */
 	struct ct_buf elsewhere;
+};
+
+/* One folder's, for the methods of its emitters. */
+struct delivery {
+	const struct ct_recover_options *options;
+	const struct ct_folder_entry *entry;
+	struct ct_drain *drain;
 };
 
 struct walk {
@@ -109,8 +116,44 @@ static void note_elsewhere(struct orphan *orphan, const struct ct_drain *drain)
 	}
 }
 
+/* Reports where the delivery is: in its folder, and in the emitter whose method runs now. */
+static void note_step(const struct delivery *delivery, bool in_method)
+{
+	struct ct_recover_step step = { .run_directory = delivery->entry->run_directory, .folder = delivery->entry->name };
+
+	if (delivery->options->on_step == NULL)
+		return;
+	for (uint32_t dest = 0; in_method && delivery->drain != NULL && dest < CT_DEST_LIMIT; dest++) {
+		const struct ct_destination *destination = &delivery->drain->destinations[dest];
+
+		if (destination->emitter == NULL || !ct_destination_is_busy(destination))
+			continue;
+		step.emitter = destination->emitter->name;
+		step.path = destination->place.path;
+	}
+	delivery->options->on_step(&step, delivery->options->user);
+}
+
+static void before_method(void *user)
+{
+	const struct delivery *delivery = user;
+
+	note_step(delivery, true);
+	if (delivery->options->before_method != NULL)
+		delivery->options->before_method(NULL);
+}
+
+static void after_method(void *user)
+{
+	const struct delivery *delivery = user;
+
+	if (delivery->options->after_method != NULL)
+		delivery->options->after_method(NULL);
+	note_step(delivery, false);
+}
+
 /* True when nothing is left to deliver. */
-static bool deliver_all(struct orphan *orphan, const struct ct_recover_options *options, uint64_t *out_delivered)
+static bool deliver_all(struct orphan *orphan, struct delivery *delivery, uint64_t *out_delivered)
 {
 	/* The flight recorder's rings count when the trigger was pulled, and when a sudden death is one. */
 	uint32_t flight_wanted = orphan->session.head->flight_at_death | orphan->session.head->flight_wanted;
@@ -121,9 +164,10 @@ static bool deliver_all(struct orphan *orphan, const struct ct_recover_options *
 		.user = orphan,
 		.flight_wanted = &flight_wanted,
 		.recovering = true,
-		.loads_nothing = options->is_guest,
-		.before_method = options->before_method,
-		.after_method = options->after_method,
+		.loads_nothing = delivery->options->is_guest,
+		.before_method = before_method,
+		.after_method = after_method,
+		.lock_user = delivery,
 	};
 	struct ct_drain_result result = { 0 };
 	struct ct_drain *drain;
@@ -133,6 +177,7 @@ static bool deliver_all(struct orphan *orphan, const struct ct_recover_options *
 
 	if (ct_drain_create(&source, &drain) != CTRACE_OK)
 		return false;
+	delivery->drain = drain;
 	ct_drain_pass(drain, true, &result);
 	if (result.pending == 0 && result.failing == 0)
 		ct_drain_announce(drain);
@@ -167,6 +212,16 @@ static const char *outcome(const struct orphan *orphan, char buffer[OUTCOME_SIZE
 		return buffer;
 	}
 	return orphan->undeliverable == 0 ? "delivered" : "delivered, except to destinations that ended with the process";
+}
+
+/* A ring that is kept: what is wrong with its file, if that can be seen from outside. */
+static const char *explain_ring(const struct ct_folder_entry *entry, char buffer[OUTCOME_SIZE])
+{
+	char why[CT_FOLDER_WHY_SIZE];
+
+	(void)snprintf(buffer, OUTCOME_SIZE, "%s; the rest is delivered, the folder is kept",
+		       ct_folder_explain(entry->run_directory, entry->name, CTRACE_OK, why) == why ? why : "a ring is damaged");
+	return buffer;
 }
 
 /* An external writer that outlived the process takes what is in its rings, and then recovers the rest. */
@@ -259,9 +314,10 @@ static void note_failure(struct ct_session *session)
 /* Delivers what a loaded folder has, and removes the folder when nothing is left. */
 static void recover_loaded(const struct walk *walk, const struct ct_folder_entry *entry, struct orphan *orphan)
 {
+	struct delivery delivery = { .options = walk->options, .entry = entry };
 	enum ctrace_status status;
 	uint64_t delivered = 0;
-	char buffer[OUTCOME_SIZE];
+	char buffer[OUTCOME_SIZE], why[CT_FOLDER_WHY_SIZE];
 
 	if (!walk->total->anyway && !ct_place_is_here(orphan->session.head)) {
 		report(walk, entry, false, 0, CT_RECOVER_ELSEWHERE, orphan);
@@ -269,12 +325,12 @@ static void recover_loaded(const struct walk *walk, const struct ct_folder_entry
 	}
 	status = load_rings(orphan);
 	if (status != CTRACE_OK) {
-		report(walk, entry, false, 0, ctrace_status_text(status), orphan);
-	} else if (!deliver_all(orphan, walk->options, &delivered)) {
+		report(walk, entry, false, 0, ct_folder_explain(entry->run_directory, entry->name, status, why), orphan);
+	} else if (!deliver_all(orphan, &delivery, &delivered)) {
 		note_failure(&orphan->session);
 		report(walk, entry, false, delivered, "a destination is failing; what is left is kept", orphan);
 	} else if (orphan->unreadable != 0) {
-		report(walk, entry, false, delivered, "a ring is damaged; the rest is delivered, the folder is kept", orphan);
+		report(walk, entry, false, delivered, explain_ring(entry, buffer), orphan);
 	} else {
 		/* An annex without its session is seen to be abandoned; a session without its annex would look damaged. */
 		ct_folder_remove(entry->run_directory, entry->name);
@@ -291,10 +347,12 @@ static void recover_one(const struct ct_folder_entry *entry, void *user)
 {
 	const struct walk *walk = user;
 	struct orphan orphan = { 0 };
+	char why[CT_FOLDER_WHY_SIZE];
 	enum ctrace_status status;
 
 	if (entry->is_alive || entry->uid != (uint32_t)geteuid())
 		return;
+	note_step(&(const struct delivery){ .options = walk->options, .entry = entry }, false);
 	status = ct_session_load(&orphan.session, entry->run_directory, entry->name, true);
 	if (status == CTRACE_TIMED_OUT || status == CTRACE_NOT_FOUND)
 		return; /* it lives after all, or somebody else has just recovered it */
@@ -306,7 +364,7 @@ static void recover_one(const struct ct_folder_entry *entry, void *user)
 	if (status == CTRACE_OK)
 		recover_loaded(walk, entry, &orphan);
 	else
-		report(walk, entry, false, 0, ctrace_status_text(status), &orphan);
+		report(walk, entry, false, 0, ct_folder_explain(entry->run_directory, entry->name, status, why), &orphan);
 	close_orphan(&orphan);
 	if (status == CTRACE_OK)
 		ct_session_close(&orphan.session, false);

@@ -20,19 +20,52 @@
 
 #define MAPS_LIMIT ((size_t)64 << 20)
 #define ABANDONED_SECONDS 86400
+#define RUN_OF_ROOT "/run/ctrace"
 
-/* A folder that we may use: no link, ours, and nobody else may write to it. */
-static enum ctrace_status check_folder(const char *path)
+static const char *kind_name(mode_t mode)
+{
+	switch (mode & S_IFMT) {
+	case S_IFREG:
+		return "a file";
+	case S_IFDIR:
+		return "a directory";
+	case S_IFLNK:
+		return "a symbolic link";
+	case S_IFIFO:
+		return "a FIFO";
+	case S_IFSOCK:
+		return "a socket";
+	default:
+		return "a device";
+	}
+}
+
+/* OK for a folder that we may use: no link, ours, and nobody else may write to it.  DENIED: out_why has the reason. */
+static enum ctrace_status look_at_folder(const char *path, char out_why[CT_FOLDER_WHY_SIZE])
 {
 	struct stat info;
 
-	if (lstat(path, &info) != 0)
+	if (lstat(path, &info) != 0) {
+		(void)snprintf(out_why, CT_FOLDER_WHY_SIZE, "it cannot be looked at");
 		return errno == ENOENT ? CTRACE_NOT_FOUND : CTRACE_DENIED;
-	if (!S_ISDIR(info.st_mode) || info.st_uid != geteuid() || (info.st_mode & 022) != 0) {
-		errno = EPERM;
-		return CTRACE_DENIED;
 	}
-	return CTRACE_OK;
+	if (!S_ISDIR(info.st_mode))
+		(void)snprintf(out_why, CT_FOLDER_WHY_SIZE, "it is %s", kind_name(info.st_mode));
+	else if (info.st_uid != geteuid())
+		(void)snprintf(out_why, CT_FOLDER_WHY_SIZE, "it belongs to user %u", (unsigned)info.st_uid);
+	else if ((info.st_mode & 022) != 0)
+		(void)snprintf(out_why, CT_FOLDER_WHY_SIZE, "others may write to it (mode %04o)", (unsigned)info.st_mode & 07777u);
+	else
+		return CTRACE_OK;
+	errno = EPERM;
+	return CTRACE_DENIED;
+}
+
+static enum ctrace_status check_folder(const char *path)
+{
+	char why[CT_FOLDER_WHY_SIZE];
+
+	return look_at_folder(path, why);
 }
 
 /* out_path is absolute: the program may go to another folder later. */
@@ -73,7 +106,7 @@ static enum ctrace_status use_default(char out_path[4096])
 	char path[4096];
 	char name[64];
 
-	if (geteuid() == 0 && use_folder("/run/ctrace", out_path) == CTRACE_OK)
+	if (geteuid() == 0 && use_folder(RUN_OF_ROOT, out_path) == CTRACE_OK)
 		return CTRACE_OK;
 	if (runtime != NULL && join(path, runtime, "/ctrace") && use_folder(path, out_path) == CTRACE_OK)
 		return CTRACE_OK;
@@ -138,7 +171,8 @@ static void each_of_all_users(void (*each)(const char *path, void *user), void *
 	}
 }
 
-void ct_folder_each_run_directory(void (*each)(const char *path, void *user), void *user)
+/* Where the present user may have run directories, whether they are there or not. */
+static void each_own_path(void (*each)(const char *path, void *user), void *user)
 {
 	const char *chosen = ct_os_environment("CTRACE_RUN_DIR");
 	const char *runtime = ct_os_environment("XDG_RUNTIME_DIR");
@@ -146,24 +180,64 @@ void ct_folder_each_run_directory(void (*each)(const char *path, void *user), vo
 	char name[64];
 
 	if (chosen != NULL) {
-		if (check_folder(chosen) == CTRACE_OK)
-			each(chosen, user);
+		each(chosen, user);
 		return;
 	}
-	if (check_folder("/run/ctrace") == CTRACE_OK)
-		each("/run/ctrace", user);
-	if (geteuid() == 0) {
-		each_of_all_users(each, user);
+	each(RUN_OF_ROOT, user);
+	if (geteuid() == 0)
 		return;
-	}
-	if (runtime != NULL && join(path, runtime, "/ctrace") && check_folder(path) == CTRACE_OK)
+	if (runtime != NULL && join(path, runtime, "/ctrace"))
 		each(path, user);
 	(void)snprintf(name, sizeof name, "/tmp/ctrace-%u", (unsigned)geteuid());
-	if (check_folder(name) == CTRACE_OK)
-		each(name, user);
+	each(name, user);
 }
 
-/* Does somebody hold the lock of this session file? */
+struct usable {
+	void (*each)(const char *path, void *user);
+	void *user;
+};
+
+static void see_usable(const char *path, void *user)
+{
+	const struct usable *usable = user;
+
+	if (check_folder(path) == CTRACE_OK)
+		usable->each(path, usable->user);
+}
+
+void ct_folder_each_run_directory(void (*each)(const char *path, void *user), void *user)
+{
+	struct usable usable = { each, user };
+
+	each_own_path(see_usable, &usable);
+	if (ct_os_environment("CTRACE_RUN_DIR") == NULL && geteuid() == 0)
+		each_of_all_users(each, user);
+}
+
+struct refused {
+	ct_folder_refused *each;
+	void *user;
+};
+
+static void see_refused(const char *path, void *user)
+{
+	const struct refused *refused = user;
+	char why[CT_FOLDER_WHY_SIZE];
+
+	if (geteuid() != 0 && strcmp(path, RUN_OF_ROOT) == 0)
+		return; /* it is root's: nobody else expects to use it */
+	if (look_at_folder(path, why) == CTRACE_DENIED)
+		refused->each(path, why, refused->user);
+}
+
+void ct_folder_each_refused(ct_folder_refused *each, void *user)
+{
+	struct refused refused = { each, user };
+
+	each_own_path(see_refused, &refused);
+}
+
+/* Does a process hold the lock of this session file as its own?  A recoverer's belongs to its open file, which the kernel reports as -1. */
 static bool is_locked(int folder_fd, const char *name)
 {
 	struct flock lock = { .l_type = F_WRLCK, .l_whence = SEEK_SET, .l_start = CT_SESSION_LOCK_ALIVE, .l_len = 1 };
@@ -175,7 +249,7 @@ static bool is_locked(int folder_fd, const char *name)
 	fd = openat(folder_fd, path, O_RDONLY | O_NOFOLLOW | O_CLOEXEC | O_NONBLOCK);
 	if (fd < 0)
 		return false;
-	locked = fcntl(fd, F_GETLK, &lock) == 0 && lock.l_type != F_UNLCK;
+	locked = fcntl(fd, F_GETLK, &lock) == 0 && lock.l_type != F_UNLCK && lock.l_pid != -1;
 	ct_os_close(&fd);
 	return locked;
 }
@@ -333,6 +407,41 @@ void ct_folder_each(const char *run_directory, void (*each)(const struct ct_fold
 bool ct_folder_is_ours(const char *name)
 {
 	return strcmp(name, "session") == 0 || strcmp(name, "control") == 0 || strncmp(name, "ring.", 5) == 0;
+}
+
+/* "ring.0 is a FIFO, not a file": the first file of ctrace's that is none.  False: all are. */
+static bool find_odd_file(const char *path, char out_why[CT_FOLDER_WHY_SIZE])
+{
+	DIR *folder = opendir(path);
+	struct dirent *entry;
+	bool is_odd = false;
+
+	while (folder != NULL && !is_odd && (entry = readdir(folder)) != NULL) {
+		struct stat info;
+
+		if ((strcmp(entry->d_name, "session") != 0 && strncmp(entry->d_name, "ring.", 5) != 0) ||
+		    fstatat(dirfd(folder), entry->d_name, &info, AT_SYMLINK_NOFOLLOW) != 0)
+			continue;
+		is_odd = !S_ISREG(info.st_mode);
+		if (is_odd)
+			(void)snprintf(out_why, CT_FOLDER_WHY_SIZE, "%.40s is %s, not a file", entry->d_name, kind_name(info.st_mode));
+	}
+	if (folder != NULL)
+		(void)closedir(folder);
+	return is_odd;
+}
+
+const char *ct_folder_explain(const char *run_directory, const char *name, enum ctrace_status status, char out_why[CT_FOLDER_WHY_SIZE])
+{
+	char path[4096], session[4096];
+
+	if (snprintf(path, sizeof path, "%s/%s", run_directory, name) >= (int)sizeof path || !join(session, path, "/session"))
+		return ctrace_status_text(status);
+	if (access(session, F_OK) != 0 && errno == ENOENT)
+		(void)snprintf(out_why, CT_FOLDER_WHY_SIZE, "its session file is missing");
+	else if (!find_odd_file(path, out_why))
+		return ctrace_status_text(status);
+	return out_why;
 }
 
 /* A folder goes out of sight before it loses its first file: if we die now it is an abandoned one, not a damaged one. */

@@ -186,15 +186,22 @@ struct ct_session {
 enum ctrace_status ct_folder_run_directory(const char *configured, char out_path[4096]) CT_MUST_USE;
 /* Every run directory that this user may look into (root: those of all users), without making any. */
 void ct_folder_each_run_directory(void (*each)(const char *path, void *user), void *user);
+/* Those that the present user would have, and that are there and refused; why is a sentence's part: "it is a symbolic link". */
+#define CT_FOLDER_WHY_SIZE 100
+typedef void ct_folder_refused(const char *path, const char *why, void *user);
+void ct_folder_each_refused(ct_folder_refused *each, void *user);
 /* Each traced process's folder in a run directory, the one that was changed last at the end. */
 struct ct_folder_entry {
 	const char *run_directory;
 	const char *name;
 	uint32_t pid;
 	uint32_t uid;
-	bool is_alive; /* its process holds the lock */
+	bool is_alive; /* its process holds the lock; a recoverer that does so does not count */
 };
 void ct_folder_each(const char *run_directory, void (*each)(const struct ct_folder_entry *entry, void *user), void *user);
+/* Why a folder cannot be loaded, where its files show it; else the status's own text.  Gives out_why or a constant. */
+const char *ct_folder_explain(const char *run_directory, const char *name, enum ctrace_status status,
+			      char out_why[CT_FOLDER_WHY_SIZE]) CT_MUST_USE;
 /* Removes a folder and the files ctrace made in it. */
 void ct_folder_remove(const char *run_directory, const char *name);
 /* A run directory that the present user may write to: the one that was asked for, if it is the user's, else the user's own. */

@@ -19,18 +19,30 @@
 
 static enum ctrace_status open_file(struct ct_session *session, int access)
 {
+	struct stat info;
+
 	session->file_fd = access == O_RDWR
 				   ? ct_os_open_kept(session->folder_fd, "session")
 				   : ct_os_high(openat(session->folder_fd, "session", access | O_NOFOLLOW | O_CLOEXEC | O_NONBLOCK));
 	if (session->file_fd < 0)
 		return errno == ENOENT ? CTRACE_NOT_FOUND : CTRACE_DENIED;
 	session->file_id = ct_os_file_id(session->file_fd);
-	return CTRACE_OK;
+	return fstat(session->file_fd, &info) == 0 && S_ISREG(info.st_mode) ? CTRACE_OK : CTRACE_DAMAGED;
+}
+
+/* Who removes a folder renames it first: one that is there without its session file is damaged, and one that is not was removed. */
+static bool is_in_place(const struct ct_session *session)
+{
+	struct stat info;
+
+	return lstat(session->path, &info) == 0 && info.st_dev == session->folder_id.device && info.st_ino == session->folder_id.inode;
 }
 
 /* Its folder and file, never our own.  ct_session_close() in either case. */
 static enum ctrace_status open_parts(struct ct_session *session, const char *run_directory, const char *name, int access)
 {
+	enum ctrace_status status;
+
 	ct_session_init(session);
 	if (strlen(name) >= sizeof session->folder || ct_session_is_own(run_directory, name) ||
 	    snprintf(session->path, sizeof session->path, "%s/%s", run_directory, name) >= (int)sizeof session->path)
@@ -40,7 +52,8 @@ static enum ctrace_status open_parts(struct ct_session *session, const char *run
 	session->folder_id = ct_os_file_id(session->folder_fd);
 	if (session->folder_fd < 0)
 		return errno == ENOENT ? CTRACE_NOT_FOUND : CTRACE_DENIED;
-	return open_file(session, access);
+	status = open_file(session, access);
+	return status == CTRACE_NOT_FOUND && is_in_place(session) ? CTRACE_DAMAGED : status;
 }
 
 static enum ctrace_status read_exactly(int fd, void *data, size_t size, uint64_t offset)

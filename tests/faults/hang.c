@@ -1,5 +1,6 @@
 /*
- * hang.c - an emitter that hangs, is slow or crashes at its fifth batch: BATTERY_EMITTER=hang, slow, crash.
+ * hang.c - an emitter that hangs, is slow or crashes at its fifth batch: BATTERY_EMITTER=hang, slow, crash; or hangs
+ *          or is very slow at each: stuck, crawl.
  *
  * Copyright The ctrace authors.  SPDX-License-Identifier: Apache-2.0
  */
@@ -26,6 +27,12 @@ static enum ctrace_status hang_write(void *self, const struct ctrace_batch *batc
 
 	(void)self;
 	(void)batch;
+	while (what != NULL && strcmp(what, "stuck") == 0)
+		(void)pause();
+	if (what != NULL && strcmp(what, "crawl") == 0) {
+		slow.tv_nsec = 400000000;
+		(void)nanosleep(&slow, NULL);
+	}
 	if (what == NULL || batches++ < 4)
 		return CTRACE_OK;
 	if (strcmp(what, "crash") == 0)

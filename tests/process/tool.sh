@@ -323,6 +323,98 @@ tool recover -n
 check 'recover --dry-run tells of it too' "$(expect_status 1; expect_in stderr "$err" '777\.0: cannot be read')"
 rm -r "$CTRACE_RUN_DIR/777.0"
 
+killed_with() { # EVENTS: leaves the folder of a process that was killed with them in its ring
+	export BATTERY_EMITTER=stuck
+	start "$1"
+	murder
+	unset BATTERY_EMITTER
+}
+mkdir modules
+cp "$CTRACE_BUILD/tests/libhang.so" modules/hang.so
+export CTRACE_EMITTERS=$PWD/modules
+cp app.cfg files.cfg
+printf 'mftrace.level = info\nmftrace.dest = hang\n' >app.cfg
+
+killed_with 10
+mv "$CTRACE_RUN_DIR/$pid.0/session" session
+tool recover
+check 'recover keeps a folder without its session file' "$(
+	expect_status 1
+	expect_in stderr "$err" "^ctrace recover: $CTRACE_RUN_DIR/$pid\.0: kept, 0 events delivered: its session file is missing\$"
+	[ -e "$CTRACE_RUN_DIR/$pid.0/ring.0" ] || echo 'its ring is gone'
+)"
+tool list
+check 'list reports it too' "$(expect_status 1; expect_in stderr "$err" "$pid\.0: its session file is missing")"
+mkfifo "$CTRACE_RUN_DIR/$pid.0/session"
+tool recover
+check 'recover reports a FIFO in its place' "$(expect_status 1; expect_in stderr "$err" "$pid\.0: kept, .*: session is a FIFO, not a file")"
+tool list
+check 'so does list' "$(expect_status 1; expect_in stderr "$err" "$pid\.0: session is a FIFO, not a file")"
+rm "$CTRACE_RUN_DIR/$pid.0/session"
+mv session "$CTRACE_RUN_DIR/$pid.0/session"
+mv "$CTRACE_RUN_DIR/$pid.0/ring.0" ring
+mkfifo "$CTRACE_RUN_DIR/$pid.0/ring.0"
+tool recover
+check 'recover reports a FIFO in the place of a ring' "$(expect_status 1; expect_in stderr "$err" "$pid\.0: kept, .*: ring\.0 is a FIFO, not a file")"
+rm "$CTRACE_RUN_DIR/$pid.0/ring.0"
+mv ring "$CTRACE_RUN_DIR/$pid.0/ring.0"
+
+# ---- an output that hangs
+for verb in list stats 'level tool.main'; do
+	# shellcheck disable=SC2086 # a verb and its arguments
+	BATTERY_EMITTER=stuck tool $verb
+	check "$verb goes on without a recovery that hangs" "$(
+		expect_in stderr "$err" "^ctrace ${verb%% *}: $CTRACE_RUN_DIR/$pid\.0: the recovery has made no progress for 2 seconds in the output HANG; going on without it, run ctrace recover\$"
+		[ "$verb" != list ] || expect_in stdout "$out" "^$pid  tool_subject  ended since"
+		[ -e "$CTRACE_RUN_DIR/$pid.0/session" ] || echo 'the folder is gone'
+	)"
+done
+coproc HUNG { BATTERY_EMITTER=stuck exec ctrace recover 2>&1; }
+hung=$HUNG_PID
+read -r answer <&"${HUNG[0]}"
+kill -INT "$hung"
+wait "$hung" 2>/dev/null
+interrupted=$?
+check 'recover reports what it waits for, and can be interrupted' "$(
+	expect_in stderr "$answer" "^ctrace recover: $CTRACE_RUN_DIR/$pid\.0: .* in the output HANG; waiting for it\$"
+	[ "$interrupted" = 130 ] || echo "ended with $interrupted"
+)"
+for _ in 1 2 3 4 5 6 7; do killed_with 10; done
+BATTERY_EMITTER=crawl tool list
+check 'list waits for a recovery that makes progress, however long it takes' "$(
+	expect_status 1
+	expect_in stderr "$err" '^ctrace list: no traced process found'
+	[ "$(wc -l <err)" = 1 ] || echo "$err"
+	[ -z "$(ls "$CTRACE_RUN_DIR" | grep '\.0$')" ] || ls "$CTRACE_RUN_DIR"
+)"
+mv files.cfg app.cfg
+unset CTRACE_EMITTERS
+
+# ---- a run directory that is refused
+refuse_directory() { # WHAT DIRECTORY WHY
+	local verb
+	for verb in list recover stats; do
+		CTRACE_RUN_DIR=$2 tool "$verb"
+		check "$verb: a run directory that is $1" "$(expect_status 1; expect_in stderr "$err" "^ctrace $verb: the run directory $2 is refused: $3")"
+	done
+}
+ln -s "$CTRACE_RUN_DIR" link
+refuse_directory 'a link' "$PWD/link" 'it is a symbolic link$'
+mkdir open && chmod 777 open
+refuse_directory 'open to others' "$PWD/open" 'others may write to it \(mode 0777\)$'
+if [ "$(id -u)" = 0 ]; then
+	mkdir -m 700 foreign && chown 65534 foreign
+	refuse_directory "another user's" "$PWD/foreign" 'it belongs to user 65534$'
+	mkdir -m 700 "$CTRACE_RUN_DIR/777.0" && chown 65534 "$CTRACE_RUN_DIR/777.0"
+	tool recover
+	check "recover: another user's folder in a directory that is closed to that user" "$(
+		expect_status 1
+		expect_in stderr "$err" "^ctrace recover: $CTRACE_RUN_DIR: has folders of user 65534, who may not look into it"
+		[ -d "$CTRACE_RUN_DIR/777.0" ] || echo gone
+	)"
+	rm -r "$CTRACE_RUN_DIR/777.0"
+fi
+
 # ---- another user's folder: root delivers with that user's rights only
 others() {
 	local home
