@@ -64,9 +64,9 @@ static void use_emitters(void)
 	CHECK_TEXT(set_emitter("StdErr", "HexBlockSize", "4"), "SUCCESS\nSTDERR: 8 -> 4");
 	CHECK_TEXT(get_emitter("idedbg", "hexblocksize"), "SUCCESS\nSTDERR: 4");
 	CHECK_TEXT(set_emitter("stderr", "color", "red"),
-		   "PROPERTY_NOT_FOUND STDERR has no property \"color\"; it has DELIMCHAR, FORMAT, HEXBLOCKSIZE, LEVEL, QUOTESTRING");
+		   "PROPERTY_NOT_FOUND STDERR has no property \"color\"; it has DELIMCHAR, ENCODING, FORMAT, HEXBLOCKSIZE, LEVEL, QUOTESTRING");
 	CHECK_TEXT(get_emitter("stderr", "color"),
-		   "PROPERTY_NOT_FOUND STDERR has no property \"color\"; it has DELIMCHAR, FORMAT, HEXBLOCKSIZE, LEVEL, QUOTESTRING");
+		   "PROPERTY_NOT_FOUND STDERR has no property \"color\"; it has DELIMCHAR, ENCODING, FORMAT, HEXBLOCKSIZE, LEVEL, QUOTESTRING");
 	CHECK_TEXT(set_emitter("stder", "format", "x"), "EMITTER_NOT_FOUND no emitter \"stder\"; did you mean STDERR?");
 	CHECK_TEXT(get_emitter("es", "format"), "PROPERTY_NOT_FOUND ES has no property \"format\"; it has LEVEL");
 }
