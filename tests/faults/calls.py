@@ -6,6 +6,7 @@ verb that ends with status 0 has said all that it says without a fault.
 Copyright The ctrace authors.  SPDX-License-Identifier: Apache-2.0
 """
 import errno
+import glob
 import os
 
 import battery
@@ -45,12 +46,24 @@ def is_own_call(ended, room):
     return ended.startswith('status 99') and not (os.path.exists(room.at('tally')) and os.path.getsize(room.at('tally')) and sum(room.tally().begun))
 
 
-def one_run(options, environment, preload, command=COMMAND):
+def by_any_name(room):
+    """A lock that is refused says that somebody else has the output: events go to a name beside
+    it."""
+    found = []
+    if room.binary:
+        found.append(('binfile', room.read_binary(*sorted(glob.glob(room.at('out/out*.ctb*'))))))
+    if room.text:
+        found.append(('textfile', room.read_text(*sorted(glob.glob(room.at('out/out*.log*'))))))
+    return found
+
+
+def one_run(options, environment, preload, command=COMMAND, is_lock=False):
     with Room(config=CONFIG, **options) as room:
         ended = room.run(*command, preload=preload, **environment)
         if is_own_call(ended, room):
             return []
-        return [ended] if ended else room.mistakes(lossless=False, alone=True)
+        return [ended] if ended else room.mistakes(lossless=False, alone=True,
+                                                          outputs=(lambda: by_any_name(room)) if is_lock else None)
 
 
 def in_the_library(call, forever, names):
@@ -64,7 +77,8 @@ def in_the_library(call, forever, names):
             for n in sample(count, form(2 if forever else 60 if call == 'fstat' else 5, 500)):
                 to = 1 << 40 if forever else n
                 wrong += [f'{name}, {call} {n} of {count} {error}: {w}' for w in
-                          one_run(options, {'FAULT': f'{call}:{getattr(errno, error)}:{n}:{to}'}, ['sysfail'])]
+                          one_run(options, {'FAULT': f'{call}:{getattr(errno, error)}:{n}:{to}'}, ['sysfail'],
+                                  is_lock=call in ('fcntl', 'flock'))]
                 runs += 1
     return runs, wrong
 
