@@ -15,6 +15,7 @@
 /* One line.  Texts are the row's, terminated; NULL: there is none. */
 struct change_row {
 	const struct ct_peer *peer;
+	char *property; /* in a list of them; else NULL */
 	char *subject; /* a component or emitter, "" is the default of components; NULL: the process as a whole */
 	char *old;
 	char *now;

@@ -23,6 +23,7 @@ void ct_change_init(struct change *change)
 void ct_change_fini(struct change *change)
 {
 	for (size_t i = 0; i < change->count; i++) {
+		free(change->rows[i].property);
 		free(change->rows[i].subject);
 		free(change->rows[i].old);
 		free(change->rows[i].now);
@@ -110,6 +111,10 @@ static void read_field(struct reading *reading, enum ct_field field, struct ct_s
 	case CT_FIELD_COMPONENT:
 	case CT_FIELD_EMITTER:
 		begin_row(reading, value);
+		return;
+	case CT_FIELD_PROPERTY:
+		if (row != NULL)
+			ct_change_set(reading->change, &row->property, value);
 		return;
 	case CT_FIELD_OLD:
 		/* Of several commands in one request the first knows what was. */
@@ -206,6 +211,8 @@ static int compare_rows(const void *a, const void *b)
 
 	if (one->subject == NULL || other->subject == NULL)
 		return (one->subject == NULL) - (other->subject == NULL);
+	if (one->property != NULL && other->property != NULL && strcasecmp(one->subject, other->subject) == 0)
+		return strcasecmp(one->property, other->property);
 	return strcasecmp(one->subject, other->subject);
 }
 

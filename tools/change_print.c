@@ -22,6 +22,7 @@ struct widths {
 	int pid;
 	int jobname;
 	int subject;
+	int property;
 };
 
 static void widen(int *width, int columns)
@@ -48,6 +49,8 @@ static struct widths measure(const struct change *change)
 		widen(&widths.jobname, ct_tool_print(NULL, row->peer->jobname, strlen(row->peer->jobname)));
 		if (row->subject != NULL)
 			widen(&widths.subject, ct_tool_print(NULL, subject_of(row), strlen(subject_of(row))));
+		if (row->property != NULL)
+			widen(&widths.property, ct_tool_print(NULL, row->property, strlen(row->property)));
 	}
 	return widths;
 }
@@ -91,12 +94,14 @@ static void print_values(const struct change *change, const struct change_row *r
 
 static void print_row(const struct change *change, const struct change_row *row, const struct widths *widths)
 {
-	bool has_values = row->old != NULL || row->now != NULL;
+	bool has_values = row->old != NULL || row->now != NULL || row->property != NULL;
 
 	printf("%*u ", widths->pid, (unsigned)row->peer->pid);
 	print_cell(row->peer->jobname, widths->jobname);
 	if (row->subject != NULL)
 		print_cell(subject_of(row), widths->subject);
+	if (row->property != NULL)
+		print_cell(row->property, widths->property);
 	if (has_values)
 		print_values(change, row);
 	if (row->said != NULL) {
@@ -147,8 +152,8 @@ static json_t *json_row(const struct change *change, const struct change_row *ro
 	json_object_set_new(object, "program", ct_json_string(peer->program));
 	if (row->subject != NULL)
 		json_object_set_new(object, change->is_emitter ? "emitter" : "component", ct_json_string(row->subject));
-	if (change->property != NULL)
-		json_object_set_new(object, "property", ct_json_string(change->property));
+	if (change->property != NULL || row->property != NULL)
+		json_object_set_new(object, "property", ct_json_string(row->property != NULL ? row->property : change->property));
 	if (row->failed) {
 		json_object_set_new(object, "error", ct_json_string(row->said));
 		return object;

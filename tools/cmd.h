@@ -25,6 +25,7 @@ enum {
 
 int cmd_show(int argc, char **argv);
 int cmd_list(int argc, char **argv);
+int cmd_doctor(int argc, char **argv);
 int cmd_recover(int argc, char **argv);
 int cmd_config(int argc, char **argv);
 int cmd_parmlib(int argc, char **argv);

@@ -1,8 +1,8 @@
 /*
  * cmd_config.c - `ctrace config check [FILE]`: what is wrong with a configuration file, and what it comes to.
  *
- * Mistakes go to stderr, one line each; the settings in force go to stdout in the file's own grammar, so that they can be read
- * back. Works on a registry of its own, in memory; nothing that is traced is touched.
+ * Mistakes go to stderr, one line each, in the order of the file; the settings in force go to stdout in the file's own grammar, so that
+ * they can be read back.  Works on a registry of its own, in memory; nothing that is traced is touched.
  *
  * Copyright The ctrace authors.  SPDX-License-Identifier: Apache-2.0
  */
@@ -12,38 +12,44 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
 
 #include "allocate.h"
-#include "config_note.h"
-#include "control/control.h"
+#include "config_check.h"
+#include "read/json_text.h"
 
 #define FILE_LIMIT ((size_t)64 << 20)
 
+/* Where a line has set a property of an emitter that names a path; line 0: none has. */
+struct place {
+	unsigned line;
+	unsigned column;
+};
+
+struct diagnostic {
+	struct place place;
+	bool is_note;
+	char *message;
+	char *expected; /* "": a note */
+};
+
 struct check {
 	const char *path;
+	bool is_json;
 	struct ct_buf text;
 	struct ct_session session;
 	struct ct_settings settings;
 	struct ct_target target;
-	unsigned complaints;
+	struct diagnostic *found;
+	size_t count;
+	unsigned mistakes;
+	bool failed; /* memory is short */
+	struct place file[CT_EMITTER_LIMIT];
+	struct place location[CT_EMITTER_LIMIT];
 };
 
-/* ---- mistakes ---- */
-
-static void print_place(const struct check *check, unsigned line, unsigned column)
-{
-	ct_tool_print(stderr, check->path, strlen(check->path));
-	fprintf(stderr, ":%u:%u: ", line, column);
-}
-
-static void print_complaint(const struct ct_complaint *complaint, void *user)
-{
-	struct check *check = user;
-
-	check->complaints++;
-	print_place(check, complaint->line, complaint->column);
-	fprintf(stderr, "%s; expected %s\n", complaint->message, complaint->expected);
-}
+/* ---- what is found ---- */
 
 static unsigned column_of(const struct check *check, const char *at)
 {
@@ -54,33 +60,74 @@ static unsigned column_of(const struct check *check, const char *at)
 	return (unsigned)(at - start) + 1;
 }
 
-static void print_suggestion(const char *suggestion)
+/* expected NULL: a note, which is no mistake. */
+static void find(struct check *check, struct place place, const char *message, const char *expected)
+{
+	struct diagnostic *found = check->found;
+
+	if ((check->count & (check->count + 1)) == 0) /* 0, 1, 3, 7...: full */
+		found = reallocarray(found, check->count * 2 + 1, sizeof *found);
+	if (found == NULL) {
+		check->failed = true;
+		return;
+	}
+	check->found = found;
+	check->mistakes += expected != NULL;
+	found = &found[check->count++];
+	*found = (struct diagnostic){ place, expected == NULL, strdup(message), strdup(expected != NULL ? expected : "") };
+	check->failed |= found->message == NULL || found->expected == NULL;
+}
+
+static void find_text(struct check *check, struct place place, struct ct_buf *message, const char *expected)
+{
+	find(check, place, ct_buf_text(message), expected);
+	ct_buf_fini(message);
+}
+
+static int by_place(const void *a, const void *b)
+{
+	const struct diagnostic *one = a, *other = b;
+
+	if (one->place.line != other->place.line)
+		return one->place.line < other->place.line ? -1 : 1;
+	return one->place.column < other->place.column ? -1 : one->place.column > other->place.column;
+}
+
+static void add_suggestion(struct ct_buf *message, const char *suggestion)
 {
 	if (suggestion != NULL)
-		fprintf(stderr, " (did you mean %s?)", suggestion);
+		ct_buf_add_format(message, " (did you mean %s?)", suggestion);
+}
+
+/* ---- lines ---- */
+
+static void take_complaint(const struct ct_complaint *complaint, void *user)
+{
+	find(user, (struct place){ complaint->line, complaint->column }, complaint->message, complaint->expected);
 }
 
 static void complain_emitter(struct check *check, struct ct_span name, unsigned line)
 {
 	const char *names[CT_EMITTER_LIMIT];
 	const struct ctrace_emitter *emitter;
+	struct ct_buf message, expected;
 	size_t count = 0;
 
-	for (uint32_t i = 0; (emitter = ct_emitter_at(i)) != NULL; i++)
+	ct_buf_init(&message);
+	ct_buf_init(&expected);
+	for (uint32_t i = 0; (emitter = ct_emitter_at(i)) != NULL; i++) {
 		names[count++] = emitter->name;
-	check->complaints++;
-	print_place(check, line, column_of(check, name.at));
-	fputs("unknown emitter \"", stderr);
-	ct_tool_print(stderr, name.at, name.size);
-	fputc('"', stderr);
-	print_suggestion(ct_suggest(name, names, count));
-	fputs("; expected ", stderr);
-	for (size_t i = 0; i < count; i++)
-		fprintf(stderr, "%s, ", names[i]);
-	fputs("or the name of a module on CTRACE_EMITTERS\n", stderr);
+		ct_buf_add_format(&expected, "%s, ", emitter->name);
+	}
+	ct_buf_add_text(&expected, "or the name of a module on CTRACE_EMITTERS");
+	ct_buf_add_text(&message, "unknown emitter ");
+	ct_span_quote(&message, name, name.size);
+	add_suggestion(&message, ct_suggest(name, names, count));
+	find_text(check, (struct place){ line, column_of(check, name.at) }, &message, ct_buf_text(&expected));
+	ct_buf_fini(&expected);
 }
 
-/* The first emitter of a command that does not exist. */
+/* The emitters of a command that do not exist. */
 static void complain_emitters(struct check *check, const struct ct_command *command, unsigned line)
 {
 	struct ct_span list = command->list;
@@ -92,56 +139,80 @@ static void complain_emitters(struct check *check, const struct ct_command *comm
 		return;
 	}
 	while (ct_config_next_word(&list, &name))
-		if (ct_emitter_find(name.at, name.size, &index) != CTRACE_OK) {
+		if (ct_emitter_find(name.at, name.size, &index) != CTRACE_OK)
 			complain_emitter(check, name, line);
-			return;
-		}
-}
-
-struct note {
-	const struct check *check;
-	unsigned line;
-};
-
-static void print_note(const char *at, const char *sentence, const char *suggestion, void *user)
-{
-	const struct note *note = user;
-
-	print_place(note->check, note->line, column_of(note->check, at));
-	fprintf(stderr, "note: %s", sentence);
-	print_suggestion(suggestion);
-	fputc('\n', stderr);
 }
 
 /* Any property may be set, so one that the emitter does not know is worth a word but no mistake. */
-static void note_property(const struct check *check, const struct ct_command *command, unsigned line)
+static void note_unknown(struct check *check, const struct ctrace_emitter *emitter, struct ct_span property, unsigned line)
 {
 	const char *names[64];
-	struct note note = { check, line };
-	const struct ctrace_property *property;
-	const struct ctrace_emitter *emitter;
-	uint32_t index;
+	struct ct_buf message;
 	size_t count = 0;
+
+	for (const struct ctrace_property *row = emitter->properties; row != NULL && row->name != NULL && count < CT_COUNT(names);
+	     row++)
+		names[count++] = row->name;
+	ct_buf_init(&message);
+	ct_buf_add_format(&message, "%s has no property ", emitter->name);
+	ct_span_quote(&message, property, property.size);
+	add_suggestion(&message, ct_suggest(property, names, count));
+	find_text(check, (struct place){ line, column_of(check, property.at) }, &message, NULL);
+}
+
+static void note_odd(struct check *check, const struct ct_command *command, const struct ct_complaint *odd, unsigned line)
+{
+	struct ct_buf message;
+
+	ct_buf_init(&message);
+	ct_buf_add_format(&message, "%s; it stays in the text as it is", odd->message);
+	find_text(check, (struct place){ line, column_of(check, command->value.at) + odd->column - 1 }, &message, NULL);
+}
+
+static void note_property(struct check *check, const struct ct_command *command, unsigned line)
+{
+	const struct ctrace_emitter *emitter;
+	const struct ctrace_property *row;
+	struct ct_complaint odd;
+	uint32_t index;
 
 	if (ct_emitter_find(command->emitter.at, command->emitter.size, &index) != CTRACE_OK)
 		return;
 	emitter = ct_emitter_at(index);
-	if ((emitter->flags & CTRACE_EMITTER_SILENT) != 0)
+	row = ct_emitter_property(emitter, command->property.at, command->property.size);
+	if (row == NULL && (emitter->flags & CTRACE_EMITTER_SILENT) == 0)
+		note_unknown(check, emitter, command->property, line);
+	if (row == NULL)
 		return;
-	property = ct_emitter_property(emitter, command->property.at, command->property.size);
-	if (property != NULL) {
-		config_note_value(property, command->value, print_note, &note);
-		return;
-	}
-	for (const struct ctrace_property *row = emitter->properties; row != NULL && row->name != NULL && count < CT_COUNT(names);
-	     row++)
-		names[count++] = row->name;
-	print_place(check, line, column_of(check, command->property.at));
-	fprintf(stderr, "note: %s has no property \"", emitter->name);
-	ct_tool_print(stderr, command->property.at, command->property.size);
-	fputc('"', stderr);
-	print_suggestion(ct_suggest(command->property, names, count));
-	fputc('\n', stderr);
+	if (ct_config_check_property(command, &odd) == CT_PROPERTY_ODD)
+		note_odd(check, command, &odd, line);
+	if (row->kind == CTRACE_PROPERTY_FILE)
+		check->file[index] = (struct place){ line, column_of(check, command->value.at) };
+	if (row->kind == CTRACE_PROPERTY_FOLDER)
+		check->location[index] = (struct place){ line, column_of(check, command->value.at) };
+}
+
+/* A component's property is text, which may be a long number; only a program that asks for it as a number is told less. */
+static void note_number(struct check *check, const struct ct_command *command, unsigned line)
+{
+	static const struct ctrace_property as_number = { .kind = CTRACE_PROPERTY_NUMBER };
+	struct ct_complaint complaint;
+
+	if (ct_value_number(command->value.at, command->value.size) == UINT32_MAX && command->value.at[0] != '-' &&
+	    ct_property_check(&as_number, command->value, &complaint) == CT_PROPERTY_WRONG)
+		find(check, (struct place){ line, column_of(check, command->value.at) },
+		     "too large for a number of 32 bits: a program that asks for the number gets 4294967295", NULL);
+}
+
+static void note_application(struct check *check, const struct ct_command *command, unsigned line)
+{
+	struct ct_buf message;
+
+	ct_buf_init(&message);
+	ct_buf_add_text(&message, "programs other than ");
+	ct_escape_add(&message, command->value.at, command->value.size);
+	ct_buf_add_text(&message, " forget what stands above this line and leave out what follows");
+	find_text(check, (struct place){ line, 1 }, &message, NULL);
 }
 
 static void apply_command(const struct ct_command *command, unsigned line, void *user)
@@ -149,159 +220,213 @@ static void apply_command(const struct ct_command *command, unsigned line, void 
 	struct check *check = user;
 	enum ctrace_status status = ct_apply(&check->target, command);
 
-	if (status == CTRACE_EMITTER_NOT_FOUND) {
+	if (status == CTRACE_EMITTER_NOT_FOUND)
 		complain_emitters(check, command, line);
-	} else if (status != CTRACE_OK) {
-		check->complaints++;
-		print_place(check, line, 1);
-		fprintf(stderr, "not applied: %s\n", ctrace_status_text(status));
-	} else if (command->verb == CT_VERB_EMITTER_PROPERTY) {
+	else if (status != CTRACE_OK)
+		find(check, (struct place){ line, 1 }, "not applied", ctrace_status_text(status));
+	else if (command->verb == CT_VERB_EMITTER_PROPERTY)
 		note_property(check, command, line);
-	} else if (command->verb == CT_VERB_APPLICATION) {
-		print_place(check, line, 1);
-		fputs("note: programs other than ", stderr);
-		ct_tool_print(stderr, command->value.at, command->value.size);
-		fputs(" forget what stands above this line and leave out what follows\n", stderr);
+	else if (command->verb == CT_VERB_COMPONENT_PROPERTY)
+		note_number(check, command, line);
+	else if (command->verb == CT_VERB_APPLICATION)
+		note_application(check, command, line);
+}
+
+/* What a value may be, the emitter's module knows. */
+static void load_for(const struct ct_command *command, unsigned line, void *user)
+{
+	uint32_t index;
+
+	(void)line;
+	(void)user;
+	ct_apply_load(command);
+	if (command->verb == CT_VERB_EMITTER_PROPERTY)
+		(void)!ct_emitter_find(command->emitter.at, command->emitter.size, &index);
+}
+
+/* ---- folders ---- */
+
+/* The nearest folder of a path that is there, this one included, could be written to; else errno says why not. */
+static bool can_be_made(const char *path)
+{
+	char folder[CTRACE_EMITTER_PATH_SIZE];
+	struct stat info;
+
+	if (snprintf(folder, sizeof folder, "%s", path) >= (int)sizeof folder) {
+		errno = ENAMETOOLONG;
+		return false;
 	}
-}
+	while (stat(folder, &info) != 0) {
+		char *slash = strrchr(folder, '/');
 
-/* ---- settings ---- */
-
-static void print_size(const char *key, const char *component, uint64_t size)
-{
-	bool is_mega = size % (1u << 20) == 0;
-
-	printf("%s", key);
-	if (component != NULL) {
-		putchar('.');
-		ct_tool_print(stdout, component, strlen(component));
+		if (errno != ENOENT)
+			return false;
+		if (slash == NULL)
+			(void)snprintf(folder, sizeof folder, ".");
+		else
+			slash[slash == folder] = '\0';
 	}
-	printf(" = %llu%c\n", (unsigned long long)(size >> (is_mega ? 20 : 10)), is_mega ? 'M' : 'K');
+	errno = ENOTDIR;
+	return S_ISDIR(info.st_mode) && access(folder, W_OK | X_OK) == 0;
 }
 
-static const char *overflow_name(uint32_t overflow)
+static void note_folder(struct check *check, struct place place, const char *folder, const char *instead)
 {
-	static const char *const names[] = { "auto", "block", "discard", "overwrite" };
+	struct ct_buf message;
+	int error;
 
-	return names[overflow < CT_COUNT(names) ? overflow : 0];
+	if (can_be_made(folder))
+		return;
+	error = errno;
+	ct_buf_init(&message);
+	ct_buf_add_text(&message, "you cannot write to the folder ");
+	ct_span_quote(&message, (struct ct_span){ folder, strlen(folder) }, strlen(folder));
+	ct_buf_add_format(&message, ": %s; where the program cannot either, %s", strerror(error), instead);
+	find_text(check, place, &message, NULL);
 }
 
-static const char *trigger_name(uint32_t trigger)
+static void check_file_folder(struct check *check, uint32_t index, const char *file, const char *location)
 {
-	if (trigger == CT_TRIGGER_NONE)
-		return "off";
-	return trigger == CT_TRIGGER_SIGNAL ? "signal" : ct_level_name(trigger);
-}
+	char folder[CTRACE_EMITTER_PATH_SIZE];
+	const char *slash = strrchr(file, '/');
+	struct ct_buf message;
+	struct stat info;
 
-static void print_dests(uint32_t mask)
-{
-	const char *separator = "";
-
-	for (; mask != 0; mask &= mask - 1) {
-		printf("%s%s", separator, ct_emitter_at((uint32_t)__builtin_ctz(mask))->name);
-		separator = ", ";
+	if (file[0] != '/' || (size_t)(slash - file) >= sizeof folder)
+		return;
+	(void)snprintf(folder, sizeof folder, "%.*s", slash == file ? 1 : (int)(slash - file), file);
+	if (strstr(folder, "$(") != NULL)
+		return;
+	if (ct_emitter_at(index) != &ct_emit_textfile || ct_file_is_within(location, file) || stat(folder, &info) == 0) {
+		note_folder(check, check->file[index], folder, "nothing is traced there");
+		return;
 	}
+	ct_buf_init(&message);
+	ct_buf_add_text(&message, "no such folder: ");
+	ct_span_quote(&message, (struct ct_span){ folder, strlen(folder) }, strlen(folder));
+	find_text(check, check->file[index], &message, "a folder that is there; below LOCATION one is made when it is missing");
 }
 
-static void print_process(const struct check *check)
+static void check_folders(struct check *check)
 {
-	const struct ct_settings *settings = &check->settings;
+	struct ct_buf file, location;
 
-	printf("mftrace.level = %s\n", ct_level_name(ct_level_default(check->target.registry)));
-	printf("mftrace.dest = ");
-	print_dests(ct_dest_default(check->target.registry));
+	ct_buf_init(&file);
+	ct_buf_init(&location);
+	for (uint32_t i = 0; i < CT_EMITTER_LIMIT && ct_emitter_at(i) != NULL; i++) {
+		ct_buf_clear(&file);
+		ct_buf_clear(&location);
+		if (ct_emitter_property_get(check->target.registry, i, "LOCATION", 8, &location) != CTRACE_OK)
+			ct_buf_clear(&location);
+		if (check->location[i].line != 0 && location.size != 0)
+			note_folder(check, check->location[i], ct_buf_text(&location),
+				    "MFTRACE_LOGS, or its working folder, takes its place");
+		if (check->file[i].line != 0 && ct_emitter_property_get(check->target.registry, i, "FILE", 4, &file) == CTRACE_OK)
+			check_file_folder(check, i, ct_buf_text(&file), ct_buf_text(&location));
+	}
+	ct_buf_fini(&file);
+	ct_buf_fini(&location);
+}
+
+/* ---- for people ---- */
+
+static void print_setting(const char *key, const char *value, void *user)
+{
+	(void)user;
+	printf("%s = %s\n", key, value);
+}
+
+static void print_people(const struct check *check)
+{
+	for (size_t i = 0; i < check->count; i++) {
+		const struct diagnostic *found = &check->found[i];
+
+		ct_tool_print(stderr, check->path, strlen(check->path));
+		fprintf(stderr, ":%u:%u: %s%s%s%s\n", found->place.line, found->place.column, found->is_note ? "note: " : "",
+			found->message, found->is_note ? "" : "; expected ", found->expected);
+	}
+	ct_config_each_setting(&check->target, print_setting, NULL);
+}
+
+/* ---- for programs ---- */
+
+static void add_setting(const char *key, const char *value, void *user)
+{
+	json_t *object = json_object();
+
+	json_object_set_new(object, "key", ct_json_string(key));
+	json_object_set_new(object, "value", ct_json_string(value));
+	json_array_append_new(user, object);
+}
+
+static json_t *json_found(const struct diagnostic *found)
+{
+	json_t *object = json_object();
+
+	json_object_set_new(object, "line", json_integer((json_int_t)found->place.line));
+	json_object_set_new(object, "column", json_integer((json_int_t)found->place.column));
+	json_object_set_new(object, "kind", json_string(found->is_note ? "note" : "mistake"));
+	json_object_set_new(object, "message", ct_json_string(found->message));
+	if (!found->is_note)
+		json_object_set_new(object, "expected", ct_json_string(found->expected));
+	return object;
+}
+
+static void dump_json(struct check *check, json_t *object)
+{
+	check->failed |= json_dumpf(object, stdout, JSON_INDENT(2) | JSON_ENSURE_ASCII) != 0;
 	putchar('\n');
-	print_size("ctrace.buffer", NULL, settings->buffer);
-	printf("ctrace.overflow = %s\n", overflow_name(settings->overflow));
-	printf("ctrace.block.timeout = %llu ms\n", (unsigned long long)(settings->block_timeout_ns / 1000000u));
-	printf("ctrace.flight.trigger = %s\n", trigger_name(settings->flight_trigger));
-	print_size("ctrace.flight.buffer", NULL, settings->flight_buffer);
-	printf("ctrace.attach = %s\n", settings->attach ? "on" : "off");
-	if (settings->run_directory[0] != '\0') {
-		printf("ctrace.run.directory = ");
-		ct_tool_print(stdout, settings->run_directory, strlen(settings->run_directory));
-		putchar('\n');
-	}
+	json_decref(object);
 }
 
-struct property_place {
-	const char *key;
-	const char *owner;
-};
-
-static void print_property(const char *name, size_t name_size, const char *value, size_t value_size, void *user)
+static void print_json(struct check *check)
 {
-	const struct property_place *place = user;
+	json_t *object = json_object(), *diagnostics = json_array(), *settings = json_array();
 
-	printf("%s.", place->key);
-	ct_tool_print(stdout, place->owner, strlen(place->owner));
-	putchar('#');
-	ct_tool_print(stdout, name, name_size);
-	printf(" = ");
-	ct_tool_print(stdout, value, value_size);
-	putchar('\n');
-}
-
-static void print_key(const char *key, const char *component)
-{
-	printf("%s.", key);
-	ct_tool_print(stdout, component, strlen(component));
-	printf(" = ");
-}
-
-static void print_component(struct ct_registry *registry, uint32_t index)
-{
-	struct ct_configured own = ct_registry_configured(registry, index);
-	const char *name = ct_registry_name(registry, index);
-	struct property_place place = { "mftrace.comp", name };
-
-	if (own.level != CT_LEVEL_UNSET) {
-		print_key("mftrace.level", name);
-		printf("%s\n", ct_level_name(own.level));
-	}
-	if (own.dests != 0) {
-		print_key("mftrace.dest", name);
-		putchar('(');
-		print_dests(ct_registry_entry(registry, index)->dests);
-		printf(")\n");
-	}
-	if (own.buffer != 0)
-		print_size("ctrace.buffer", name, own.buffer);
-	if (own.overflow != CT_OVERFLOW_UNSET) {
-		print_key("ctrace.overflow", name);
-		printf("%s\n", overflow_name(own.overflow));
-	}
-	if (own.flight_level != CT_LEVEL_UNSET) {
-		print_key("ctrace.flight.level", name);
-		printf("%s\n", ct_level_name(own.flight_level));
-	}
-	ct_component_property_each(registry, index, print_property, &place);
-}
-
-static void print_settings(const struct check *check)
-{
-	struct ct_registry *registry = check->target.registry;
-	const struct ctrace_emitter *emitter;
-
-	print_process(check);
-	for (uint32_t i = 0; i < ct_registry_count(registry); i++)
-		print_component(registry, i);
-	for (uint32_t i = 0; (emitter = ct_emitter_at(i)) != NULL; i++) {
-		struct property_place place = { "mftrace.emitter", emitter->name };
-
-		ct_emitter_property_each(registry, i, print_property, &place);
-	}
+	for (size_t i = 0; i < check->count; i++)
+		json_array_append_new(diagnostics, json_found(&check->found[i]));
+	ct_config_each_setting(&check->target, add_setting, settings);
+	json_object_set_new(object, "path", ct_json_string(check->path));
+	json_object_set_new(object, "mistakes", json_integer((json_int_t)check->mistakes));
+	json_object_set_new(object, "diagnostics", diagnostics);
+	json_object_set_new(object, "settings", settings);
+	dump_json(check, object);
 }
 
 /* ---- the verb ---- */
 
 static int check_text(struct check *check)
 {
-	struct ct_config_reader reader = { .command = apply_command, .complain = print_complaint, .user = check };
+	struct ct_config_reader loading = { .command = load_for, .user = check };
+	struct ct_config_reader reader = { .command = apply_command, .complain = take_complaint, .user = check };
 
+	ct_config_read(check->text.data, check->text.size, NULL, &loading, NULL);
 	ct_config_read(check->text.data, check->text.size, NULL, &reader, NULL);
-	print_settings(check);
-	return check->complaints == 0 ? CMD_DONE : CMD_NOTHING;
+	check_folders(check);
+	if (check->count > 1)
+		qsort(check->found, check->count, sizeof *check->found, by_place);
+	if (check->is_json)
+		print_json(check);
+	else
+		print_people(check);
+	if (check->failed)
+		fputs("ctrace config: not enough memory\n", stderr);
+	return check->mistakes == 0 && !check->failed ? CMD_DONE : CMD_NOTHING;
+}
+
+static int complain_unread(struct check *check, const char *why)
+{
+	fputs("ctrace config: cannot read ", stderr);
+	ct_tool_print(stderr, check->path, strlen(check->path));
+	fprintf(stderr, ": %s\n", why);
+	if (check->is_json) {
+		json_t *object = json_object();
+
+		json_object_set_new(object, "path", ct_json_string(check->path));
+		json_object_set_new(object, "error", ct_json_string(why));
+		dump_json(check, object);
+	}
+	return CMD_NOTHING;
 }
 
 static int check_file(struct check *check)
@@ -309,12 +434,8 @@ static int check_file(struct check *check)
 	int exit_status = CMD_NOTHING;
 	enum ctrace_status status = ct_os_read_file(check->path, FILE_LIMIT, &check->text);
 
-	if (status != CTRACE_OK) {
-		fputs("ctrace config: cannot read ", stderr);
-		ct_tool_print(stderr, check->path, strlen(check->path));
-		fprintf(stderr, ": %s\n", status == CTRACE_OS_ERROR ? strerror(errno) : ctrace_status_text(status));
-		return CMD_NOTHING;
-	}
+	if (status != CTRACE_OK)
+		return complain_unread(check, status == CTRACE_OS_ERROR ? strerror(errno) : ctrace_status_text(status));
 	status = ct_session_create(&check->session, NULL);
 	if (status != CTRACE_OK)
 		goto complain;
@@ -333,16 +454,36 @@ complain:
 	return exit_status;
 }
 
+static void check_fini(struct check *check)
+{
+	for (size_t i = 0; i < check->count; i++) {
+		free(check->found[i].message);
+		free(check->found[i].expected);
+	}
+	free(check->found);
+	ct_buf_fini(&check->text);
+}
+
 struct arguments {
 	const char *action;
 	const char *path;
+	bool is_json;
 };
+
+/* Without a file: the one that programs of this environment read. */
+static const char *configured_path(void)
+{
+	return ct_os_environment("MFTRACE_CONFIG");
+}
 
 static error_t parse_argument(int key, char *argument, struct argp_state *state)
 {
 	struct arguments *arguments = state->input;
 
 	switch (key) {
+	case 'j':
+		arguments->is_json = true;
+		return 0;
 	case ARGP_KEY_ARG:
 		if (arguments->action == NULL)
 			arguments->action = argument;
@@ -354,7 +495,9 @@ static error_t parse_argument(int key, char *argument, struct argp_state *state)
 	case ARGP_KEY_END:
 		if (arguments->action == NULL || strcmp(arguments->action, "check") != 0)
 			argp_error(state, "expected: check [FILE]");
-		else if (arguments->path == NULL && (arguments->path = ct_os_environment("MFTRACE_CONFIG")) == NULL)
+		if (arguments->path == NULL)
+			arguments->path = configured_path();
+		if (arguments->path == NULL)
 			argp_error(state, "check what? expected a file, or MFTRACE_CONFIG in the environment");
 		return 0;
 	default:
@@ -389,10 +532,16 @@ static char *add_keys(int key, const char *text, void *input)
 
 int cmd_config(int argc, char **argv)
 {
+	static const struct argp_option options[] = {
+		{ "json", 'j', NULL, 0, "Print one JSON document", 0 },
+		{ 0 },
+	};
 	static const struct argp argp = {
+		.options = options,
 		.parser = parse_argument,
 		.args_doc = "check [FILE]",
-		.doc = "Name each mistake in a configuration file with line and column, and print the settings that come of it.  FILE is what MFTRACE_CONFIG names when it is left out.",
+		.doc = "Name each mistake in a configuration file with line and column, and print the settings that come of it.\n"
+		       "Without FILE: that of MFTRACE_CONFIG.",
 		.help_filter = add_keys,
 	};
 	struct arguments arguments = { 0 };
@@ -402,8 +551,9 @@ int cmd_config(int argc, char **argv)
 	if (argp_parse(&argp, argc, argv, 0, NULL, &arguments) != 0)
 		return CMD_USAGE;
 	check.path = arguments.path;
+	check.is_json = arguments.is_json;
 	ct_buf_init(&check.text);
 	exit_status = check_file(&check);
-	ct_buf_fini(&check.text);
+	check_fini(&check);
 	return exit_status;
 }

@@ -93,21 +93,6 @@ static void print_process(const struct list_process *process)
 	printf("asid %04" PRIX32 "\n", head->asid);
 }
 
-static void print_configuration(const struct list_process *process)
-{
-	struct ct_buf path;
-	int error;
-
-	ct_buf_init(&path);
-	error = ct_list_config_error(process->entry, process->session.head->pid, &path);
-	if (error != 0) {
-		fputs("    MFTRACE_CONFIG ", stdout);
-		ct_tool_print(stdout, path.data, path.size);
-		printf(": %s\n", strerror(error));
-	}
-	ct_buf_fini(&path);
-}
-
 static void print_destinations_of(const struct ct_session_head *head, uint32_t mask)
 {
 	const char *separator = "";
@@ -207,12 +192,23 @@ static void print_counters(const struct list_counters *counters)
 	       counters->pending, counters->pending_bytes, counters->rings, counters->rings == 1 ? "" : "s");
 }
 
+/* Nothing of a process without one: `ctrace doctor` has more to say to those who miss it. */
+static void print_configuration(const struct ct_session *session)
+{
+	struct ct_buf text;
+
+	ct_buf_init(&text);
+	if (ct_list_config_print(session, &text))
+		printf("    configuration %s\n", ct_buf_text(&text));
+	ct_buf_fini(&text);
+}
+
 static void print_for_people(const struct list_process *process, bool is_first)
 {
 	if (!is_first)
 		putchar('\n');
 	print_process(process);
-	print_configuration(process);
+	print_configuration(&process->session);
 	if (process->count != 0)
 		print_components(process);
 	print_destinations(&process->session);

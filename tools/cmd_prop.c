@@ -1,5 +1,5 @@
 /*
- * cmd_prop.c - ctrace prop COMPONENT|emitter:NAME PROPERTY [VALUE]: shows or changes a property in running processes.
+ * cmd_prop.c - ctrace prop COMPONENT|emitter:NAME [PROPERTY [VALUE]]: lists, shows or changes properties in running processes.
  *
  * Both ask each process: what an emitter's property is by default only the process knows.
  *
@@ -67,8 +67,6 @@ static error_t parse_argument(int key, char *argument, struct argp_state *state)
 	case ARGP_KEY_END:
 		if (state->arg_num == 0)
 			argp_error(state, "a property of what? expected a component or emitter:NAME");
-		else if (state->arg_num == 1)
-			argp_error(state, "which property? expected its name");
 		return 0;
 	default:
 		return ARGP_ERR_UNKNOWN;
@@ -104,8 +102,8 @@ int cmd_prop(int argc, char **argv)
 	static const struct argp_child children[] = { { &ct_target_argp, 0, NULL, 0 }, { 0 } };
 	static const struct argp argp = {
 		.parser = parse_argument,
-		.args_doc = "COMPONENT PROPERTY [VALUE]\nemitter:NAME PROPERTY [VALUE]",
-		.doc = "Show or change a property of a component or emitter.\v"
+		.args_doc = "COMPONENT [PROPERTY [VALUE]]\nemitter:NAME [PROPERTY [VALUE]]",
+		.doc = "List, show or change properties of a component or emitter.\v"
 		       "COMPONENT is a name, or a pattern with * and ?.  Put -- in front of a VALUE that begins with a hyphen.",
 		.children = children,
 	};

@@ -19,6 +19,7 @@
 #include <string.h>
 #include <sys/prctl.h>
 #include <sys/wait.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "drain/drain.h"
@@ -85,7 +86,11 @@ static void report_folder(const char *run_directory, const char *folder, bool ok
 	if (run->is_quiet)
 		return;
 	say_folder(to, run_directory, folder);
-	fprintf(to, "%s, %" PRIu64 " event%s delivered", ok ? "recovered" : "kept", delivered, delivered == 1 ? "" : "s");
+	fprintf(to, "%s, %" PRIu64 " event%s delivered",
+		ok                                          ? "recovered"
+		: strcmp(message, CT_RECOVER_GIVEN_UP) == 0 ? "given up and removed"
+							    : "kept",
+		delivered, delivered == 1 ? "" : "s");
 	if (!ok && message != NULL && message[0] != '\0') {
 		fputs(": ", to);
 		ct_tool_print(to, message, strlen(message));
@@ -135,6 +140,7 @@ static void total_add(struct ct_recovery *total, const struct ct_recovery *more)
 	total->folders += more->folders;
 	total->recovered += more->recovered;
 	total->kept += more->kept;
+	total->given_up += more->given_up;
 	total->delivered += more->delivered;
 	total->damaged += more->damaged;
 	total->gone += more->gone;
@@ -286,6 +292,21 @@ static void recover_for(struct recover_run *run, const char *run_directory, cons
 	}
 }
 
+/* What could not be delivered so far, and until when it is kept. */
+static void say_tries(const struct ct_session_head *head)
+{
+	time_t until = (time_t)(ct_recover_until_ns(head) / 1000000000u);
+	char when[32] = "?";
+	struct tm local;
+
+	if (until == 0)
+		return;
+	if (localtime_r(&until, &local) != NULL)
+		strftime(when, sizeof when, "%Y-%m-%d %H:%M:%S", &local);
+	printf("  a destination has failed %" PRIu64 " time%s; what it does not take is removed after %s\n", head->recover_tries,
+	       head->recover_tries == 1 ? "" : "s", when);
+}
+
 static void say_orphan(const struct ct_folder_entry *entry, void *user)
 {
 	struct recover_run *run = user;
@@ -314,6 +335,7 @@ static void say_orphan(const struct ct_folder_entry *entry, void *user)
 	fputs("would be recovered: ", stdout);
 	ct_tool_print(stdout, session.head->program, strnlen(session.head->program, sizeof(session.head->program)));
 	printf(" (process %u of user %u)\n", (unsigned)session.head->pid, (unsigned)entry->uid);
+	say_tries(session.head);
 	ct_session_close(&session, false);
 }
 
@@ -441,7 +463,11 @@ static int summarize(const struct recover_run *run)
 	(void)fflush(stdout);
 	if (total->kept != 0)
 		fprintf(stderr, "ctrace recover: %" PRIu32 " kept for another try\n", total->kept);
-	return total->kept == 0 && total->damaged == 0 && run->others == 0 && run->broken == 0 ? CMD_DONE : CMD_NOTHING;
+	if (total->given_up != 0)
+		fprintf(stderr, "ctrace recover: %" PRIu32 " given up, and what was left in %s is lost\n", total->given_up,
+			total->given_up == 1 ? "it" : "them");
+	return total->kept == 0 && total->given_up == 0 && total->damaged == 0 && run->others == 0 && run->broken == 0 ? CMD_DONE
+														       : CMD_NOTHING;
 }
 
 int cmd_recover(int argc, char **argv)

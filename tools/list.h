@@ -33,10 +33,6 @@ struct list_process {
 	struct list_counters counters;
 };
 
-/* ---- list_config.c */
-/* Why the configuration that a running process was started with cannot be read: an errno, with its path; 0: it can, or nobody knows. */
-int ct_list_config_error(const struct ct_folder_entry *entry, uint32_t pid, struct ct_buf *out_path);
-
 /* ---- list_gather.c */
 /* The components to show, by name.  component: a glob, or NULL; all: also those that are only configured.  False when memory is short. */
 bool ct_list_gather_components(struct list_process *process, const char *component, bool all);
@@ -51,6 +47,8 @@ uint64_t ct_list_lost_to(struct ct_dest *dest);
 #define CT_LIST_FAILURE 100
 const char *ct_list_failure(uint32_t failing, uint64_t stuck_since_ns, char buffer[CT_LIST_FAILURE]);
 const char *ct_list_level(uint32_t level);
+/* "/etc/app.cfg: read", and what is wrong with it.  False, and "none": the process has none. */
+bool ct_list_config_print(const struct ct_session *session, struct ct_buf *out);
 const char *ct_list_state(const struct ct_folder_entry *entry);
 
 /* ---- list_names.c: names, each terminated, of one process after the other; then all of them */
@@ -59,7 +57,12 @@ bool ct_list_names_kind(const char *text, enum list_names *out_kind); /* "jobs";
 void ct_list_names_add(struct ct_buf *names, enum list_names kind, const struct list_process *process);
 bool ct_list_names_print(const struct ct_buf *names); /* false when memory is short */
 
-/* ---- list_json.c: one object a line.  False when memory is short. */
+/* ---- list_json.c */
+struct json_t;
+/* The configuration of a process; null: it has none. */
+struct json_t *ct_list_json_config(const struct ct_session *session);
+struct json_t *ct_list_json(const struct list_process *process);
+/* One object a line.  False when memory is short. */
 bool ct_list_print_json(const struct list_process *process);
 
 #endif

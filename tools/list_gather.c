@@ -11,6 +11,7 @@
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <errno.h>
 #include <string.h>
 
 #include "ring/ring.h"
@@ -145,4 +146,33 @@ const char *ct_list_level(uint32_t level)
 const char *ct_list_state(const struct ct_folder_entry *entry)
 {
 	return entry->is_alive ? "running" : "ended";
+}
+
+/* EFBIG and EINVAL are what the reader of the file says. */
+static const char *config_error(uint32_t error)
+{
+	return error == EFBIG ? "it is larger than a configuration can be" : error == EINVAL ? "it is no file" : strerror((int)error);
+}
+
+bool ct_list_config_print(const struct ct_session *session, struct ct_buf *out)
+{
+	const struct ct_session_config *config = &session->head->config;
+	size_t size;
+	const char *path = ct_session_text(session, config->path, &size);
+
+	if (size == 0) {
+		ct_buf_add_text(out, "none");
+		return false;
+	}
+	ct_escape_add(out, path, size);
+	if (config->error != 0)
+		ct_buf_add_format(out, ": not read: %s", config_error(config->error));
+	else if (config->stopped_at != 0)
+		ct_buf_add_format(out, ": for another program, says mftrace.application in line %u", config->stopped_at);
+	else if (config->mistakes == 0)
+		ct_buf_add_text(out, ": read");
+	if (config->mistakes != 0)
+		ct_buf_add_format(out, ": %u line%s not understood, %s %u", config->mistakes, config->mistakes == 1 ? "" : "s",
+				  config->mistakes == 1 ? "line" : "the first is line", config->first_mistake);
+	return true;
 }

@@ -86,11 +86,29 @@ static json_t *json_counters(const struct list_counters *counters)
 	return object;
 }
 
-bool ct_list_print_json(const struct list_process *process)
+json_t *ct_list_json_config(const struct ct_session *session)
+{
+	const struct ct_session_config *config = &session->head->config;
+	size_t size;
+	const char *path = ct_session_text(session, config->path, &size);
+	json_t *object;
+
+	if (size == 0)
+		return json_null();
+	object = json_object();
+	json_object_set_new(object, "path", ct_json_text(path, size));
+	json_object_set_new(object, "read", json_boolean(config->error == 0));
+	json_object_set_new(object, "error", config->error != 0 ? json_string(strerror((int)config->error)) : json_null());
+	json_object_set_new(object, "mistakes", json_integer(config->mistakes));
+	json_object_set_new(object, "first_mistake", config->mistakes != 0 ? json_integer(config->first_mistake) : json_null());
+	json_object_set_new(object, "other_program_line", config->stopped_at != 0 ? json_integer(config->stopped_at) : json_null());
+	return object;
+}
+
+json_t *ct_list_json(const struct list_process *process)
 {
 	const struct ct_session_head *head = process->session.head;
 	json_t *object = json_object();
-	bool ok;
 
 	json_object_set_new(object, "pid", json_integer((json_int_t)head->pid));
 	json_object_set_new(object, "program", json_field(head->program, sizeof(head->program)));
@@ -100,9 +118,18 @@ bool ct_list_print_json(const struct list_process *process)
 	json_object_set_new(object, "jobname", json_field(head->jobname, sizeof(head->jobname)));
 	json_object_set_new(object, "asid", json_integer((json_int_t)head->asid));
 	json_object_set_new(object, "folder", json_field(process->session.path, sizeof(process->session.path)));
+	json_object_set_new(object, "configuration", ct_list_json_config(&process->session));
 	json_object_set_new(object, "components", json_components(process));
 	json_object_set_new(object, "destinations", json_destinations(&process->session));
 	json_object_set_new(object, "counters", json_counters(&process->counters));
+	return object;
+}
+
+bool ct_list_print_json(const struct list_process *process)
+{
+	json_t *object = ct_list_json(process);
+	bool ok;
+
 	/* Out of memory anywhere above leaves its member out; dumping nothing at all is the case that must be told. */
 	ok = json_dumpf(object, stdout, JSON_COMPACT | JSON_ENSURE_ASCII) == 0;
 	putchar('\n');

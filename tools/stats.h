@@ -47,6 +47,8 @@ struct stats_process {
 	uint64_t emitted;
 	uint64_t control_requests;
 	uint64_t control_refused;
+	char *configuration;        /* in a line; NULL: it has none */
+	struct json_t *config_json; /* the same, for programs */
 	uint32_t component_count;
 	struct stats_component *components; /* by name */
 	uint32_t dest_count;

@@ -12,6 +12,7 @@
 #include <string.h>
 
 #include "cmd.h"
+#include "read/json_text.h"
 
 struct search {
 	struct stats *stats;
@@ -86,6 +87,7 @@ static bool take_dests(struct stats_process *process, struct ct_session *session
 static bool take_process(struct stats_process *process, struct list_process *list)
 {
 	const struct ct_session_head *head = list->session.head;
+	struct ct_buf configuration;
 
 	take_text(process->path, sizeof(process->path), list->session.path, strlen(list->session.path));
 	process->pid = list->entry->pid;
@@ -97,6 +99,11 @@ static bool take_process(struct stats_process *process, struct list_process *lis
 	take_text(process->program, sizeof(process->program), head->program, strnlen(head->program, sizeof(head->program)));
 	process->control_requests = head->control_requests;
 	process->control_refused = head->control_refused;
+	process->config_json = ct_list_json_config(&list->session);
+	ct_buf_init(&configuration);
+	if (ct_list_config_print(&list->session, &configuration))
+		process->configuration = strdup(ct_buf_text(&configuration));
+	ct_buf_fini(&configuration);
 	ct_list_gather_counters(&list->session, &process->counters);
 	process->emitted = process->counters.delivered + process->counters.pending + process->counters.lost_total;
 	return take_components(process, list) && take_dests(process, &list->session);
@@ -186,6 +193,8 @@ void ct_stats_gather(struct stats *stats, const struct target *target)
 void ct_stats_fini(struct stats *stats)
 {
 	for (size_t i = 0; i < stats->process_count; i++) {
+		json_decref(stats->processes[i].config_json);
+		free(stats->processes[i].configuration);
 		free(stats->processes[i].components);
 		free(stats->processes[i].dests);
 	}

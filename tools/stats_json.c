@@ -105,6 +105,7 @@ static json_t *json_process(const struct stats_process *process, const struct st
 	add_number(object, "uid", process->uid);
 	(void)json_object_set_new(object, "jobname", ct_json_string(process->jobname));
 	add_number(object, "asid", process->asid);
+	(void)json_object_set(object, "configuration", process->config_json);
 	add_number(object, "emitted", process->emitted);
 	add_number(object, "delivered", counters->delivered);
 	add_number(object, "pending", counters->pending);

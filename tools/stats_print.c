@@ -72,6 +72,8 @@ static void print_rings(const struct printer *printer, const struct stats_proces
 	fprintf(printer->to, "    rings: %" PRIu32 ", %" PRIu64 "%% full, the fullest %" PRIu32 "%%", counters->rings, percent,
 		counters->fullest);
 	print_counter(printer, ", bytes", counters->bytes, printer->before != NULL ? printer->before->counters.bytes : 0);
+	if (process->configuration != NULL)
+		fprintf(printer->to, "\n    configuration: %s", process->configuration);
 	fprintf(printer->to, "\n    control: %" PRIu64 " request%s, %" PRIu64 " refused\n", process->control_requests,
 		process->control_requests == 1 ? "" : "s", process->control_refused);
 }

@@ -52,8 +52,8 @@ bool ct_name_equal(const char *a, size_t a_size, const char *b, size_t b_size);
 bool ct_name_is(const char *a, size_t a_size, const char *terminated);
 void ct_name_upper(char *text, size_t size); /* in place, ASCII only */
 /* The integer that a property value stands for (spec/ctf-api.md section 4): ON YES Y TRUE ENABLED 1, OFF NO N FALSE DISABLED 0,
- * decimal or 0x digits their value (sign allowed), anything else 0. */
-uint64_t ct_value_number(const char *text, size_t size);
+ * decimal or 0x digits their value (sign allowed; what 32 bits cannot hold is the largest number), anything else 0. */
+uint32_t ct_value_number(const char *text, size_t size);
 /* "debug" .. "fatal", "none", or a digit 0 to 4.  False when it is none of them. */
 bool ct_level_parse(const char *text, size_t size, uint32_t *out_level);
 const char *ct_level_name(uint32_t level); /* "DEBUG" .. "FATAL", "NONE" */

@@ -79,10 +79,10 @@ static unsigned digit_of(char c)
 	return c >= 'A' && c <= 'F' ? (unsigned)(c - 'A') + 10 : 16;
 }
 
-/* All of text must be digits; what does not fit in 64 bits counts as the largest number. */
-static bool parse_digits(const char *text, size_t size, unsigned base, uint64_t *out_value)
+/* All of text must be digits; what does not fit in 32 bits counts as the largest number. */
+static bool parse_digits(const char *text, size_t size, unsigned base, uint32_t *out_value)
 {
-	uint64_t value = 0;
+	uint32_t value = 0;
 
 	if (size == 0)
 		return false;
@@ -91,7 +91,7 @@ static bool parse_digits(const char *text, size_t size, unsigned base, uint64_t 
 
 		if (digit >= base)
 			return false;
-		value = value > (UINT64_MAX - digit) / base ? UINT64_MAX : value * base + digit;
+		value = value > (UINT32_MAX - digit) / base ? UINT32_MAX : value * base + digit;
 	}
 	*out_value = value;
 	return true;
@@ -102,10 +102,10 @@ static bool is_blank(char c)
 	return c == ' ' || c == '\t';
 }
 
-uint64_t ct_value_number(const char *text, size_t size)
+uint32_t ct_value_number(const char *text, size_t size)
 {
 	static const char *const yes[] = { "ON", "YES", "Y", "TRUE", "ENABLED" };
-	uint64_t value = 0;
+	uint32_t value = 0;
 	bool negative = false;
 
 	while (size > 0 && is_blank(text[size - 1]))

@@ -11,26 +11,27 @@
 
 #include <string.h>
 
-/* Every emitter that a command names, or none when one of them is unknown. */
+/* Every emitter that a command names and that there is; the status is that of the first one that there is not. */
 static enum ctrace_status find_emitters(const struct ct_command *command, uint32_t *out_mask)
 {
+	enum ctrace_status first = CTRACE_OK;
 	struct ct_span list = command->list;
 	struct ct_span name = command->emitter;
 	bool is_one = list.at == NULL;
-	uint32_t mask = 0;
 
+	*out_mask = 0;
 	while (is_one || ct_config_next_word(&list, &name)) {
 		uint32_t emitter;
 		enum ctrace_status status = ct_emitter_find(name.at, name.size, &emitter);
 
-		if (status != CTRACE_OK)
-			return status;
-		mask |= 1u << emitter;
+		if (status == CTRACE_OK)
+			*out_mask |= 1u << emitter;
+		else if (first == CTRACE_OK)
+			first = status;
 		if (is_one)
 			break;
 	}
-	*out_mask = mask;
-	return CTRACE_OK;
+	return first;
 }
 
 /* What the emitter will need and cannot load on the thread that drains. */
@@ -80,24 +81,20 @@ static void release(const struct ct_target *target, uint32_t reopen)
 
 typedef enum ctrace_status dest_change(const struct ct_target *target, const struct ct_command *command, uint32_t emitter);
 
+/* A name that is unknown costs that one only: the others of the list are in force when the answer is EMITTER_NOT_FOUND. */
 static enum ctrace_status change_dests(const struct ct_target *target, const struct ct_command *command, dest_change *change)
 {
-	uint32_t mask = 0;
-	enum ctrace_status status = find_emitters(command, &mask);
+	uint32_t mask;
+	enum ctrace_status missing = find_emitters(command, &mask);
+	enum ctrace_status status = CTRACE_OK;
 
-	if (status != CTRACE_OK)
-		return status;
+	if (mask == 0)
+		return missing;
 	hold(target);
 	for (; status == CTRACE_OK && mask != 0; mask &= mask - 1)
 		status = change(target, command, (uint32_t)__builtin_ctz(mask));
 	release(target, 0);
-	return status;
-}
-
-static enum ctrace_status dest_default(const struct ct_target *target, const struct ct_command *command, uint32_t emitter)
-{
-	(void)command;
-	return ct_dest_configure_default(target->registry, emitter);
+	return status != CTRACE_OK ? status : missing;
 }
 
 static enum ctrace_status dest_add(const struct ct_target *target, const struct ct_command *command, uint32_t emitter)
@@ -108,11 +105,6 @@ static enum ctrace_status dest_add(const struct ct_target *target, const struct 
 static enum ctrace_status dest_remove(const struct ct_target *target, const struct ct_command *command, uint32_t emitter)
 {
 	return ct_dest_remove(target->registry, command->component.at, command->component.size, emitter);
-}
-
-static enum ctrace_status apply_dest_default(const struct ct_target *target, const struct ct_command *command)
-{
-	return change_dests(target, command, dest_default);
 }
 
 static enum ctrace_status apply_dest_add(const struct ct_target *target, const struct ct_command *command)
@@ -130,7 +122,7 @@ static enum ctrace_status apply_dest_set(const struct ct_target *target, const s
 {
 	const char *component = command->component.at;
 	size_t size = command->component.size;
-	uint32_t wanted = 0, own;
+	uint32_t wanted, own;
 	uint32_t index = CT_COMPONENT_NONE;
 	enum ctrace_status status = find_emitters(command, &wanted);
 
@@ -261,6 +253,12 @@ static enum ctrace_status apply_attach(const struct ct_target *target, const str
 	return CTRACE_OK;
 }
 
+static enum ctrace_status apply_keep(const struct ct_target *target, const struct ct_command *command)
+{
+	__atomic_store_n(&target->settings->keep_ns, command->number, __ATOMIC_RELAXED);
+	return CTRACE_OK;
+}
+
 static enum ctrace_status apply_run_directory(const struct ct_target *target, const struct ct_command *command)
 {
 	char *path = target->settings->run_directory;
@@ -285,7 +283,7 @@ static const struct ct_verb_row rows[] = {
 	{ CT_VERB_DEST_DEFAULT, "mftrace.dest", CT_SUBJECT_NONE, CT_VALUE_DESTS, "",
 	  "EMITTER[, EMITTER]...",
 	  "adds default destinations; the first entry replaces TEXTFILE, which is the default when there is none",
-	  apply_dest_default },
+	  apply_dest_add },
 	{ CT_VERB_DEST_ADD, "mftrace.dest", CT_SUBJECT_COMPONENT, CT_VALUE_DESTS, ".COMPONENT",
 	  "EMITTER[, EMITTER]... | (EMITTER[, EMITTER]...)",
 	  "adds destinations of the component and those below it; in parentheses, they do not inherit any others",
@@ -302,7 +300,7 @@ static const struct ct_verb_row rows[] = {
 	  "TEXT",
 	  "sets a property that the component itself asks for",
 	  apply_component_property },
-	{ CT_VERB_EMITTER_PROPERTY, "mftrace.emitter", CT_SUBJECT_EMITTER_PROPERTY, CT_VALUE_TEXT, ".EMITTER#PROPERTY",
+	{ CT_VERB_EMITTER_PROPERTY, "mftrace.emitter", CT_SUBJECT_EMITTER_PROPERTY, CT_VALUE_PROPERTY, ".EMITTER#PROPERTY",
 	  "TEXT",
 	  "sets a property of an emitter, such as FORMAT, FILE or LOCATION",
 	  apply_emitter_property },
@@ -346,6 +344,10 @@ static const struct ct_verb_row rows[] = {
 	  "PATH",
 	  "the run directory; CTRACE_RUN_DIR in the environment goes before it",
 	  apply_run_directory },
+	{ CT_VERB_KEEP, "ctrace.keep", CT_SUBJECT_NONE, CT_VALUE_AGE, "",
+	  "n s | n h | n d",
+	  "how long events that cannot be delivered are kept after the process has ended; 7d when it is not set",
+	  apply_keep },
 };
 /* clang-format on */
 

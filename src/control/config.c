@@ -14,6 +14,7 @@
 #define WORD_SHOWN 60u /* bytes of somebody's text in a message */
 #define PATH_SIZE 4096u
 #define MOST_SECONDS 1000000u
+#define MOST_DAYS 36500u
 
 struct parser {
 	const char *line;
@@ -177,6 +178,24 @@ static enum ctrace_status parse_time(const struct parser *parser, struct ct_span
 	return CTRACE_OK;
 }
 
+static enum ctrace_status parse_age(const struct parser *parser, struct ct_span value)
+{
+	static const char expected[] = "a number with s, h or d: seconds, hours or days, up to 36500d";
+	uint64_t seconds, number;
+	struct ct_span unit;
+
+	if (!parse_digits(value, &number, &unit))
+		return complain(parser, value.at, "not a time:", value, NULL, expected);
+	if (unit.size != 1 || strchr("sShHdD", unit.at[0]) == NULL)
+		return complain(parser, unit.at, unit.size == 0 ? "no unit behind" : "unknown unit", unit.size == 0 ? value : unit,
+				NULL, expected);
+	seconds = (unit.at[0] | 0x20) == 'd' ? 86400u : (unit.at[0] | 0x20) == 'h' ? 3600u : 1u;
+	if (number > (uint64_t)MOST_DAYS * 86400u / seconds)
+		return complain(parser, value.at, "too long:", value, NULL, expected);
+	parser->command->number = number * seconds * 1000000000u;
+	return CTRACE_OK;
+}
+
 /* What is between the parentheses that enclose a value, if it has any; false when one of the two is missing. */
 static bool parse_parentheses(struct ct_span value, struct ct_span *out_inner, bool *out_has_them)
 {
@@ -275,12 +294,44 @@ bool ct_config_encoding(const struct ct_command *command, unsigned index, struct
 	return true;
 }
 
+/* A module's emitter is known when it is loaded: ct_setup_load_modules(). */
+static const struct ctrace_property *find_property(const struct ct_command *command)
+{
+	uint32_t index;
+
+	if (ct_emitter_find_known(command->emitter.at, command->emitter.size, &index) != CTRACE_OK)
+		return NULL;
+	return ct_emitter_property(ct_emitter_at(index), command->property.at, command->property.size);
+}
+
+enum ct_property_finding ct_config_check_property(const struct ct_command *command, struct ct_complaint *out)
+{
+	const struct ctrace_property *row = find_property(command);
+
+	return row != NULL ? ct_property_check(row, command->value, out) : CT_PROPERTY_GOOD;
+}
+
+static enum ctrace_status parse_property(const struct parser *parser, struct ct_span value)
+{
+	struct ct_complaint complaint;
+
+	if (ct_config_check_property(parser->command, &complaint) != CT_PROPERTY_WRONG)
+		return CTRACE_OK;
+	if (parser->complaint != NULL) {
+		*parser->complaint = complaint;
+		parser->complaint->column += (unsigned)(value.at - parser->line);
+	}
+	return CTRACE_SYNTAX_ERROR;
+}
+
 static enum ctrace_status parse_value(const struct parser *parser, enum ct_value_kind kind, struct ct_span value)
 {
 	parser->command->value = value;
 	switch (kind) {
 	case CT_VALUE_TEXT:
 		return CTRACE_OK;
+	case CT_VALUE_PROPERTY:
+		return parse_property(parser, value);
 	case CT_VALUE_APPLICATION:
 		return parse_application(parser, value);
 	case CT_VALUE_LEVEL:
@@ -291,6 +342,8 @@ static enum ctrace_status parse_value(const struct parser *parser, enum ct_value
 		return parse_size(parser, value);
 	case CT_VALUE_TIME:
 		return parse_time(parser, value);
+	case CT_VALUE_AGE:
+		return parse_age(parser, value);
 	case CT_VALUE_OVERFLOW:
 		return parse_word(parser, value, overflow_words, CT_COUNT(overflow_words), "block, discard, overwrite or auto");
 	case CT_VALUE_TRIGGER:
@@ -402,7 +455,7 @@ static enum ctrace_status complain_unknown_key(const struct parser *parser, stru
 			suggestion = ct_suggest(ct_span_trim(key_front(key, row->key)), &row->key, 1);
 	return complain(
 		parser, key.at, "unknown key", key, suggestion,
-		is_ours ? "ctrace.buffer, ctrace.overflow, ctrace.block.timeout, ctrace.run.directory, ctrace.attach, "
+		is_ours ? "ctrace.buffer, ctrace.overflow, ctrace.block.timeout, ctrace.run.directory, ctrace.attach, ctrace.keep, "
 			  "ctrace.flight.level, ctrace.flight.trigger or ctrace.flight.buffer"
 			: "mftrace.level, mftrace.dest, mftrace.comp, mftrace.emitter, mftrace.encoding, mftrace.application or a ctrace. key");
 }
@@ -412,7 +465,10 @@ static enum ctrace_status complain_form(const struct parser *parser, const struc
 {
 	char expected[sizeof parser->complaint->expected];
 
-	(void)snprintf(expected, sizeof expected, "%s%s", row->key, row->subject_grammar);
+	(void)snprintf(expected, sizeof expected, "%s%s%s", row->key, row->subject_grammar,
+		       row->subject == CT_SUBJECT_ANY_COMPONENT && span_find(rest, '#') != span_end(rest)
+			       ? "; properties are set by mftrace.comp.COMPONENT#PROPERTY"
+			       : "");
 	return complain(parser, rest.at, "wrong form of key", key, NULL, expected);
 }
 

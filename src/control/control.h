@@ -30,6 +30,7 @@ enum ct_verb {
 	CT_VERB_ATTACH,             /* number: 0, 1 */
 	CT_VERB_RUN_DIRECTORY,      /* value */
 	CT_VERB_ENCODING,           /* value: mftrace.encoding, for each of ct_config_encoding() */
+	CT_VERB_KEEP,               /* number: ns */
 	/* Only in requests (message.h) */
 	CT_VERB_DEST_SET = 32,  /* component, list: exactly these destinations, inherited ones not */
 	CT_VERB_PROPERTY_GET,   /* component or emitter, property */
@@ -64,12 +65,14 @@ enum ct_subject {
 	CT_SUBJECT_EMITTER_PROPERTY
 };
 enum ct_value_kind {
-	CT_VALUE_TEXT, /* also empty */
+	CT_VALUE_TEXT,     /* also empty */
+	CT_VALUE_PROPERTY, /* what the emitter's table says */
 	CT_VALUE_APPLICATION,
 	CT_VALUE_LEVEL,
 	CT_VALUE_DESTS,
 	CT_VALUE_SIZE,
 	CT_VALUE_TIME,
+	CT_VALUE_AGE,
 	CT_VALUE_OVERFLOW,
 	CT_VALUE_TRIGGER,
 	CT_VALUE_SWITCH,
@@ -94,6 +97,8 @@ enum ctrace_status ct_config_parse_line(const char *line, size_t size, struct ct
 					struct ct_complaint *complaint) CT_MUST_USE;
 /* What CT_VERB_ENCODING comes to: ENCODING as a property of the emitter number `index`.  False past the last. */
 bool ct_config_encoding(const struct ct_command *command, unsigned index, struct ct_command *out);
+/* What is wrong with the value of CT_VERB_EMITTER_PROPERTY; the column is in the value.  GOOD also when nothing is known of the property. */
+enum ct_property_finding ct_config_check_property(const struct ct_command *command, struct ct_complaint *out);
 #define CT_CONFIG_LINE_MAX 65536u /* a longer line is complained about and skipped */
 /* The next word of a list with commas or blanks between: a destination, an ASID, a job name; false at its end. */
 bool ct_config_next_word(struct ct_span *list, struct ct_span *out_name);

@@ -89,6 +89,7 @@ struct ct_recovery {
 	uint32_t folders;       /* orphans found */
 	uint32_t recovered;     /* delivered whole and removed */
 	uint32_t kept;          /* a destination fails, or the folder is damaged: left for another try */
+	uint32_t given_up;      /* removed, though something could not be delivered: ctrace.keep has passed */
 	uint64_t delivered;     /* events */
 	uint64_t damaged;       /* bytes of rings that could not be read */
 	uint64_t undeliverable; /* events for a destination that went with the process (its standard error) */
@@ -114,6 +115,9 @@ struct ct_recover_options {
 /* Paths of that process may lead elsewhere here: its folder is kept. */
 #define CT_RECOVER_ELSEWHERE \
 	"its process ran in another mount or process name space, or under another root directory: run ctrace recover there, or here with --anyway"
+#define CT_RECOVER_GIVEN_UP "a destination has failed for as long as ctrace.keep says"
+/* When what cannot be delivered is given up; wall clock.  0: nothing has failed yet. */
+uint64_t ct_recover_until_ns(const struct ct_session_head *head);
 /* Called for each folder after it was tried; message is a sentence.  elsewhere: the paths, one a
  * line, of outputs that are not where the process had them; "" when there is none.  May be NULL. */
 typedef void ct_recover_report(const char *run_directory, const char *folder, bool ok, uint64_t delivered, const char *message,

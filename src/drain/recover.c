@@ -25,6 +25,7 @@ struct orphan {
 	uint32_t gone;       /* rings that were the dead process's memory */
 	uint64_t damaged;    /* bytes in the others */
 	uint64_t undeliverable;
+	bool is_left;                /* something could not be delivered */
 	char *places[CT_DEST_LIMIT]; /* paths, or NULL */
 	struct ct_buf elsewhere;
 };
@@ -175,6 +176,7 @@ static bool deliver_all(struct orphan *orphan, struct delivery *delivery, uint64
 
 	note_places(orphan);
 
+	orphan->is_left = true;
 	if (ct_drain_create(&source, &drain) != CTRACE_OK)
 		return false;
 	delivery->drain = drain;
@@ -189,7 +191,8 @@ static bool deliver_all(struct orphan *orphan, struct delivery *delivery, uint64
 	*out_delivered = result.delivered;
 	orphan->damaged = result.damaged;
 	orphan->undeliverable = result.undeliverable;
-	return durable && result.pending == 0 && result.failing == 0;
+	orphan->is_left = !durable || result.pending != 0 || result.failing != 0;
+	return !orphan->is_left;
 }
 
 static void report(const struct walk *walk, const struct ct_folder_entry *entry, bool ok, uint64_t delivered, const char *message,
@@ -304,11 +307,25 @@ static void note_failure(struct ct_session *session)
 	struct ct_session_head *head = session->head;
 	uint64_t doublings = head->recover_tries < PAUSE_DOUBLINGS ? head->recover_tries : PAUSE_DOUBLINGS;
 
-	head->recover_tries++;
+	if (head->recover_tries++ == 0)
+		head->recover_first_ns = ct_clock_wall_ns();
 	head->recover_at_ns = ct_clock_wall_ns() + ((uint64_t)FIRST_PAUSE_NS << doublings);
 	(void)!ct_session_persist(session, &head->recover_at_ns,
-				  offsetof(struct ct_session_head, recover_tries) - offsetof(struct ct_session_head, recover_at_ns) +
-					  sizeof head->recover_tries);
+				  offsetof(struct ct_session_head, recover_first_ns) - offsetof(struct ct_session_head, recover_at_ns) +
+					  sizeof head->recover_first_ns);
+}
+
+uint64_t ct_recover_until_ns(const struct ct_session_head *head)
+{
+	return head->recover_tries == 0 ? 0 : head->recover_first_ns + head->config.keep_ns;
+}
+
+/* A destination that never works again would keep what nobody can have: after ctrace.keep it goes, and the caller says so. */
+static bool is_given_up(const struct ct_session_head *head)
+{
+	uint64_t now = ct_clock_wall_ns(), until = ct_recover_until_ns(head);
+
+	return until != 0 && head->recover_first_ns <= now && until <= now;
 }
 
 /* Delivers what a loaded folder has, and removes the folder when nothing is left. */
@@ -326,7 +343,13 @@ static void recover_loaded(const struct walk *walk, const struct ct_folder_entry
 	status = load_rings(orphan);
 	if (status != CTRACE_OK) {
 		report(walk, entry, false, 0, ct_folder_explain(entry->run_directory, entry->name, status, why), orphan);
-	} else if (!deliver_all(orphan, &delivery, &delivered)) {
+	} else if (!deliver_all(orphan, &delivery, &delivered) && is_given_up(orphan->session.head)) {
+		ct_folder_remove(entry->run_directory, entry->name);
+		ct_annex_remove_all(orphan->session.head);
+		report(walk, entry, false, delivered, CT_RECOVER_GIVEN_UP, orphan);
+		walk->total->kept--;
+		walk->total->given_up++;
+	} else if (orphan->is_left) {
 		note_failure(&orphan->session);
 		report(walk, entry, false, delivered, "a destination is failing; what is left is kept", orphan);
 	} else if (orphan->unreadable != 0) {

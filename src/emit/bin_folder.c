@@ -286,6 +286,7 @@ static enum ctrace_status put_metadata(struct ct_bin_folder *folder, const struc
 		ct_bin_lock_close(&fd, &id);
 		return status;
 	}
+	ct_file_access_give(fd, &folder->access);
 	if (folder->metadata_fd < 0 && fstatat(folder->fd, "metadata", &info, AT_SYMLINK_NOFOLLOW) == 0)
 		status = CTRACE_TIMED_OUT; /* somebody was faster */
 	else
@@ -479,10 +480,12 @@ static enum ctrace_status folder_create(const char *path, const struct ct_bin_cl
 	if (status != CTRACE_OK)
 		return status;
 	ct_buf_init(&text);
+	folder->access = claim->access;
 	status = ct_os_make_folder(path);
 	if (status == CTRACE_OK)
 		status = open_directory(folder);
 	if (status == CTRACE_OK) {
+		ct_file_access_give(folder->fd, &folder->access);
 		status = open_files(folder, &size);
 		if (status == CTRACE_OK && size > 0)
 			status = read_metadata(folder, size, &text);

@@ -135,6 +135,8 @@ static enum ctrace_status open_stream(struct ct_bin_folder *folder, struct ct_bi
 		stream->fd = -1;
 	else if (stream->id != CT_BIN_LOST)
 		folder->open_count++;
+	if (status == CTRACE_OK)
+		ct_file_access_give(stream->fd, &folder->access);
 	return status;
 }
 
@@ -415,16 +417,29 @@ static enum ctrace_status gather(struct ct_bin_folder *folder, const struct ctra
  * Writing
  */
 
-static enum ctrace_status write_metadata(struct ct_bin_folder *folder)
+static enum ctrace_status print_metadata(struct ct_bin_folder *folder)
 {
-	enum ctrace_status status;
-
 	ct_buf_clear(&folder->text);
 	ct_bin_clock_print(&folder->clock, &folder->text);
 	for (uint32_t id = folder->printed; id < ct_schema_count(folder->schema); id++)
 		ct_schema_print_class(&folder->text, ct_schema_find(folder->schema, id));
-	if (folder->text.failed)
-		return CTRACE_NOT_ENOUGH_MEMORY;
+	return folder->text.failed ? CTRACE_NOT_ENOUGH_MEMORY : CTRACE_OK;
+}
+
+/* A folder that holds no event yet takes at least one batch, however small the limit is. */
+static bool has_room(const struct ct_bin_folder *folder, uint32_t stream_count)
+{
+	uint64_t size = folder->size + folder->text.size;
+
+	for (uint32_t i = 0; i < stream_count; i++)
+		size += folder->bound[i]->packets.size;
+	return folder->size_limit == 0 || size <= folder->size_limit || folder->size <= folder->metadata_size;
+}
+
+static enum ctrace_status write_metadata(struct ct_bin_folder *folder)
+{
+	enum ctrace_status status;
+
 	if ((folder->metadata_cut_due || folder->text.size != 0) && !ct_os_is_file(folder->metadata_fd, &folder->metadata_id))
 		return CTRACE_OS_ERROR;
 	if (folder->metadata_cut_due) {
@@ -559,6 +574,10 @@ enum ctrace_status ct_bin_write(struct ct_bin_folder *folder, const struct ctrac
 	if (status != CTRACE_OK)
 		return status;
 	status = gather(folder, batch, least_level);
+	if (status == CTRACE_OK)
+		status = print_metadata(folder);
+	if (status == CTRACE_OK && !has_room(folder, batch->stream_count))
+		status = CTRACE_BUFFER_TOO_SMALL;
 	if (status == CTRACE_OK)
 		status = write_metadata(folder);
 	for (uint32_t i = 0; i < batch->stream_count && status == CTRACE_OK; i++)

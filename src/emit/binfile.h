@@ -110,6 +110,8 @@ struct ct_bin_folder {
 	bool is_ended;                  /* has its closing mark */
 	bool is_recovered;              /* of a dead process: gets no closing mark unless it had one */
 	uint64_t size;                  /* of all files, about */
+	uint64_t size_limit;            /* a batch that would make it larger is refused, but for the first; 0: none */
+	struct ct_file_access access;   /* of its files */
 	struct ct_bin_stream **streams; /* by id; NULL: unknown */
 	uint32_t stream_capacity;
 	struct ct_bin_stream *lost;   /* stream.lost */
@@ -137,6 +139,7 @@ void ct_bin_lock_close(int *fd, const struct ct_file_id *id); /* sets -1; nothin
 struct ct_bin_claim {
 	const struct ct_trace_info *info;
 	struct ct_bin_folder *from; /* the folder that the new one follows: it notes what the streams of that had lost; or NULL */
+	struct ct_file_access access;
 	bool may_continue;          /* a folder that this process closed; one that it did not get to commit to is begun anew */
 	bool may_replace_own;       /* a generation come round */
 	bool may_replace_others;    /* of a process that does not have it open any more: replaced when that closed it, else renamed */
@@ -209,7 +212,7 @@ bool ct_bin_clock_mark_next(const char *text, size_t size, size_t *at, struct ct
 void ct_bin_clock_take(struct ct_bin_clock *clock, const char *text, size_t size);
 
 /* ---- bin_stream.c: packets */
-/* All or nothing, as ctrace_emitter.write. */
+/* All or nothing, as ctrace_emitter.write.  BUFFER_TOO_SMALL: it would pass size_limit. */
 enum ctrace_status ct_bin_write(struct ct_bin_folder *folder, const struct ctrace_batch *batch, uint32_t least_level) CT_MUST_USE;
 /* The stream of that id, made when it is unknown. */
 enum ctrace_status ct_bin_stream_get(struct ct_bin_folder *folder, uint32_t id, struct ct_bin_stream **out_stream) CT_MUST_USE;

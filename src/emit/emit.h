@@ -30,6 +30,10 @@ void ct_emitter_unlock(void);
 void ct_emitter_unlock_in_child(void);
 const struct ctrace_emitter *ct_emitter_at(uint32_t index); /* NULL past the last */
 const struct ctrace_property *ct_emitter_property(const struct ctrace_emitter *emitter, const char *name, size_t size);
+/* property_check.c: what is wrong with a value that somebody has written.  Pure.  out (line 0; column in the value, from 1) is set unless it is
+ * GOOD; of an ODD one, which is worth a word but no mistake, `expected` is empty. */
+enum ct_property_finding { CT_PROPERTY_GOOD, CT_PROPERTY_ODD, CT_PROPERTY_WRONG };
+enum ct_property_finding ct_property_check(const struct ctrace_property *row, struct ct_span value, struct ct_complaint *out);
 /* A command is about to set that property: loads what it needs besides.  Under no lock; not on the
  * thread that drains. */
 void ct_emitter_prepare(uint32_t index, const char *property, size_t size);
@@ -112,7 +116,7 @@ void ct_line_add_step(struct ct_buf *out, int64_t by_ns);
 enum ct_encoding ct_encoding_setting(const struct ctrace_emitter_context *context);
 #define CT_ENCODING_PROPERTY \
 	{ \
-		"ENCODING", CTRACE_PROPERTY_TEXT, NULL, "Of text items: latin-1, ebcdic-1141, shift-jis ...; else bytes as they are." \
+		"ENCODING", CTRACE_PROPERTY_ENCODING, NULL, "Of text items: latin-1, ebcdic-1141, shift-jis ...; else bytes as they are." \
 	}
 struct ct_line_settings {
 	struct ct_line_format format;
@@ -120,15 +124,17 @@ struct ct_line_settings {
 	char *texts[2]; /* what format points to */
 };
 #define CT_LINE_PROPERTIES(FORMAT_DEFAULT, LEVEL_DEFAULT) \
-	{ "DELIMCHAR", CTRACE_PROPERTY_TEXT, " ", "Stands before every data item." }, CT_ENCODING_PROPERTY, \
-		{ "FORMAT", CTRACE_PROPERTY_TEXT, FORMAT_DEFAULT, "What a line consists of; see the pseudo-variables." }, \
+	{ "DELIMCHAR", CTRACE_PROPERTY_TEXT, " ", "Stands before every data item; \\t is a tab, \\s a blank." }, CT_ENCODING_PROPERTY, \
+		{ "FORMAT", CTRACE_PROPERTY_FORMAT, FORMAT_DEFAULT, "What a line consists of; see the pseudo-variables." }, \
 		{ "HEXBLOCKSIZE", CTRACE_PROPERTY_NUMBER, "8", "Bytes in a block of hexadecimal output; 0: no blocks." }, \
-		{ "LEVEL", CTRACE_PROPERTY_NUMBER, LEVEL_DEFAULT, "Events below this level are not printed; 5 or more silences." }, \
+		{ "LEVEL", CTRACE_PROPERTY_LEVEL, LEVEL_DEFAULT, "Events below this level are not printed; 5 or more silences." }, \
 	{ \
 		"QUOTESTRING", CTRACE_PROPERTY_SWITCH, "TRUE", "Text items stand in double quotes." \
 	}
 enum ctrace_status ct_line_settings_init(struct ct_line_settings *settings, const struct ctrace_emitter_context *context) CT_MUST_USE;
 void ct_line_settings_fini(struct ct_line_settings *settings);
+/* LEVEL: a name, or a number of at most 32 bits. */
+uint32_t ct_line_settings_level(const struct ctrace_emitter_context *context);
 
 /* ---- progress.c: for outputs that cannot be cut back: how far into a batch they came before they failed. */
 struct ct_progress {
@@ -151,10 +157,31 @@ void ct_file_name_expand(struct ct_buf *out, const char *pattern, const struct c
 void ct_file_name_add(struct ct_buf *out, const char *pattern, const struct ctrace_emitter_context *context, const char *emitter,
 		      uint32_t generation, bool has_others);
 /* Calls attempt(absolute path) for LOCATION (made when missing), MFTRACE_LOGS, the working folder in turn, until one does not
- * fail; gives the path that worked.  A FILE that is absolute is tried alone. */
+ * fail; gives the path that worked.  A FILE that is absolute is tried alone.  Folders that it names are made (0700) when it is within. */
 enum ctrace_status ct_file_place(const struct ctrace_emitter_context *context, const char *file_name,
 				 enum ctrace_status (*attempt)(const char *path, void *user), void *user,
 				 char out_path[CTRACE_EMITTER_PATH_SIZE]) CT_MUST_USE;
+
+/* Is a FILE in the folder for output, LOCATION (or NULL) and those that stand in for it?  Absolute: below LOCATION; else: without "..". */
+bool ct_file_is_within(const char *location, const char *file_name);
+/* FILE; what it is by default when it is set to nothing. */
+const char *ct_file_pattern(const struct ctrace_emitter_context *context, const struct ctrace_emitter *emitter);
+/* "0600" or "0640", also without the first 0. */
+bool ct_file_mode_parse(const char *text, size_t size, uint32_t *out_mode);
+/* Who besides the owner may read output: MODE and GROUP.  All 0: nobody, and files that are there keep what they have. */
+struct ct_file_access {
+	uint32_t mode; /* 0: not set */
+	uint32_t group;
+	bool has_group;
+};
+struct ct_file_access ct_file_access_read(const struct ctrace_emitter_context *context);
+/* Gives a file, or a folder, of ours that access.  One that cannot be given to the group stays the owner's alone. */
+void ct_file_access_give(int fd, const struct ct_file_access *access);
+#define CT_FILE_ACCESS_PROPERTIES \
+	{ "GROUP", CTRACE_PROPERTY_TEXT, NULL, "The group that may read: a name of /etc/group, or a number." }, \
+	{ \
+		"MODE", CTRACE_PROPERTY_MODE, NULL, "0640: the group may read; 0600: nobody else may.  0640 when GROUP is set, else 0600." \
+	}
 
 uint32_t ct_file_generations(const struct ctrace_emitter_context *context); /* MAXGENERATION; 1: one file without a limit */
 /* The generation that a process begins with: the first that does not exist, else the one after

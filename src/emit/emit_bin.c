@@ -2,8 +2,8 @@
  * emit_bin.c - BINFILE: a folder that is a Common Trace Format 1.8 trace, one stream file a ring.
  *
  * Runs on the thread that drains.  Here are the properties, the choice of the folder, and
- * generations: a generation is a folder, the next one begins with the batch that finds the present
- * one full, and the oldest is replaced.  The new folder is committed as the place before an event
+ * generations: a generation is a folder, the next one begins with the batch for which the
+ * present one has no room, and the oldest is replaced.  The new folder is committed as the place before an event
  * goes there, so whenever a process is killed, its recoverer goes on in one folder only.  A
  * recoverer begins no generation.  Bytes behind the committed place of a stream do not count, and a
  * recoverer learns that place only when the stream has events.
@@ -23,7 +23,6 @@
 #include <unistd.h>
 
 #define DEFAULT_FILE_KB 0x2800u
-#define EVENT_HEAD 6u /* bytes of an event in a stream beside its items, at least */
 
 struct binfile {
 	const struct ctrace_emitter_context *context;
@@ -33,6 +32,7 @@ struct binfile {
 	uint32_t generation;  /* from 1 */
 	uint64_t size_limit;  /* bytes in a generation */
 	uint64_t lost;        /* all reasons, as told */
+	struct ct_file_access access;
 	struct ct_bin_folder *folder;
 	struct ct_event_names *names; /* or NULL */
 	struct ct_bin_text texts;
@@ -56,14 +56,14 @@ static void read_properties(struct binfile *bin)
 {
 	const struct ctrace_emitter_context *context = bin->context;
 	uint64_t size_kb = context->number(context, "MAXFILESIZE");
-	uint64_t level = context->number(context, "LEVEL");
 
 	bin->generations = ct_file_generations(context);
-	if (size_kb == 0 || size_kb > INT64_MAX / 1024)
+	bin->access = ct_file_access_read(context);
+	if (size_kb == 0)
 		size_kb = DEFAULT_FILE_KB;
 	bin->size_limit = size_kb * 1024;
 	bin->texts.encoding = ct_encoding_setting(context);
-	bin->level = level < CTRACE_LEVEL_NONE ? (uint32_t)level : CTRACE_LEVEL_NONE;
+	bin->level = ct_line_settings_level(context);
 }
 
 /* ------------------------------------------------------------------------------------------------------------
@@ -97,12 +97,19 @@ static enum ctrace_status attempt_path(const char *path, void *user)
 /* FILE, told apart by generation when there are several and it does not do so itself. */
 static bool print_name(struct ct_buf *out, const struct binfile *bin, uint32_t generation)
 {
-	const char *pattern = bin->context->property(bin->context, "FILE");
-
-	if (pattern == NULL)
-		return false;
-	ct_file_name_add(out, pattern, bin->context, "BINFILE", generation, bin->generations > 1);
+	ct_file_name_add(out, ct_file_pattern(bin->context, &ct_emit_binfile), bin->context, "BINFILE", generation,
+			 bin->generations > 1);
 	return !out->failed;
+}
+
+/* What a folder that was made, or is gone on with, has of ours. */
+static void set_up(struct binfile *bin, struct ct_bin_folder *folder)
+{
+	ct_event_names_use(bin->names, folder->schema);
+	folder->is_recovered = bin->context->recovering;
+	folder->access = bin->access;
+	folder->texts = &bin->texts;
+	folder->size_limit = bin->generations > 1 && !bin->context->recovering ? bin->size_limit : 0;
 }
 
 static enum ctrace_status create_folder(struct binfile *bin, uint32_t generation, const struct ct_bin_claim *claim,
@@ -114,13 +121,13 @@ static enum ctrace_status create_folder(struct binfile *bin, uint32_t generation
 	struct ct_buf name;
 
 	attempt.claim.info = &bin->info;
+	attempt.claim.access = bin->access;
 	ct_buf_init(&name);
 	if (print_name(&name, bin, generation))
 		status = ct_file_place(bin->context, ct_buf_text(&name), attempt_path, &attempt, path);
 	ct_buf_fini(&name);
 	if (status == CTRACE_OK) {
-		ct_event_names_use(bin->names, attempt.folder->schema);
-		attempt.folder->is_recovered = bin->context->recovering;
+		set_up(bin, attempt.folder);
 		*out_folder = attempt.folder;
 	}
 	return status;
@@ -178,8 +185,7 @@ static enum ctrace_status open_folder(struct binfile *bin)
 		return create_instead(bin);
 	if (status != CTRACE_OK)
 		return status;
-	ct_event_names_use(bin->names, bin->folder->schema);
-	bin->folder->is_recovered = bin->context->recovering;
+	set_up(bin, bin->folder);
 	status = ct_bin_settle_lost(bin->folder);
 	if (status != CTRACE_OK)
 		ct_bin_folder_close(bin->folder);
@@ -285,28 +291,6 @@ static bool is_begun(const struct binfile *bin)
 	return bin->folder->size > bin->folder->metadata_size;
 }
 
-/* About what the batch will take, but for the metadata of new classes. */
-static uint64_t batch_size(const struct ctrace_batch *batch)
-{
-	uint64_t size = 0;
-
-	for (uint32_t i = 0; i < batch->event_count; i++) {
-		const struct ctrace_event *event = &batch->events[i];
-
-		size += EVENT_HEAD;
-		for (uint32_t item = 0; item < event->item_count; item++)
-			size += event->items[item].size + 1; /* and its length */
-	}
-	return size;
-}
-
-/* One that holds no event yet takes at least one batch, however small the limit is. */
-static bool is_full(const struct binfile *bin, const struct ctrace_batch *batch)
-{
-	return bin->generations > 1 && !bin->context->recovering && is_begun(bin) &&
-	       (bin->folder->size >= bin->size_limit || batch_size(batch) > bin->size_limit - bin->folder->size);
-}
-
 static enum ctrace_status bin_write(void *self, const struct ctrace_batch *batch)
 {
 	struct binfile *bin = self;
@@ -317,11 +301,13 @@ static enum ctrace_status bin_write(void *self, const struct ctrace_batch *batch
 		return CTRACE_OUTPUT_ERROR;
 	if (presence == CT_BIN_GONE)
 		status = begin_again(bin);
-	else if (is_full(bin, batch))
-		status = turn_to(bin, bin->generation % bin->generations + 1);
-	bin->folder->texts = &bin->texts;
 	if (status == CTRACE_OK)
 		status = ct_bin_write(bin->folder, batch, bin->level);
+	if (status == CTRACE_BUFFER_TOO_SMALL) {
+		status = turn_to(bin, bin->generation % bin->generations + 1);
+		if (status == CTRACE_OK)
+			status = ct_bin_write(bin->folder, batch, bin->level);
+	}
 	if (status != CTRACE_OK)
 		return status == CTRACE_NOT_ENOUGH_MEMORY ? status : CTRACE_OUTPUT_ERROR;
 	note_place(bin);
@@ -387,11 +373,12 @@ static const struct ctrace_property properties[] = {
 	{ "CATALOG", CTRACE_PROPERTY_TEXT, NULL,
 	  "Files and folders, colons between, that name events in the metadata; else CTRACE_CATALOG, or MFTRACE_ANNOTATIONS." },
 	CT_ENCODING_PROPERTY,
-	{ "FILE", CTRACE_PROPERTY_TEXT, "$(APPNAME).$(EMITTER).$(PID).ctb", "The folder's name; _$(GEN) is added with MAXGENERATION." },
+	{ "FILE", CTRACE_PROPERTY_FILE, "$(APPNAME).$(EMITTER).$(PID).ctb", "The folder's name; _$(GEN) is added with MAXGENERATION." },
 	{ "FLUSHEVERY", CTRACE_PROPERTY_NUMBER, "1", "Events that may wait before they are written; 0: until there is a good deal." },
-	{ "FORMAT", CTRACE_PROPERTY_TEXT, NULL, "Accepted for viewers; changes nothing in the files." },
-	{ "LEVEL", CTRACE_PROPERTY_NUMBER, "0", "Events below this level are not written; 5 or more silences." },
-	{ "LOCATION", CTRACE_PROPERTY_TEXT, NULL,
+	{ "FORMAT", CTRACE_PROPERTY_FORMAT, NULL, "Accepted for viewers; changes nothing in the files." },
+	CT_FILE_ACCESS_PROPERTIES,
+	{ "LEVEL", CTRACE_PROPERTY_LEVEL, "0", "Events below this level are not written; 5 or more silences." },
+	{ "LOCATION", CTRACE_PROPERTY_FOLDER, NULL,
 	  "Where the folder is; made when missing.  Else MFTRACE_LOGS, else the working folder." },
 	{ "MAXFILESIZE", CTRACE_PROPERTY_NUMBER, "0x00002800", "KB in a folder before the next generation; with MAXGENERATION only." },
 	{ "MAXGENERATION", CTRACE_PROPERTY_NUMBER, "1", "Folders that are kept; the oldest is overwritten." },

@@ -27,7 +27,7 @@ static void es_close(void *self)
 }
 
 static const struct ctrace_property properties[] = {
-	{ "LEVEL", CTRACE_PROPERTY_NUMBER, "0", "Accepted and without effect." },
+	{ "LEVEL", CTRACE_PROPERTY_LEVEL, "0", "Accepted and without effect." },
 	{ 0 },
 };
 

@@ -58,7 +58,7 @@ static void read_sharing(struct textfile *text)
 	if (text->generations == 1)
 		return;
 	text->sharing = CT_TEXT_GENERATION;
-	if (size_kb == 0 || size_kb > INT64_MAX / 1024)
+	if (size_kb == 0)
 		size_kb = DEFAULT_FILE_KB;
 	text->file_limit = size_kb * 1024;
 }
@@ -436,9 +436,10 @@ static void text_close(void *self)
 
 static const struct ctrace_property properties[] = {
 	CT_LINE_PROPERTIES(CT_LINE_FORMAT, "0"),
-	{ "FILE", CTRACE_PROPERTY_TEXT, "$(APPNAME).$(EMITTER).$(PID).log", "The file's name; _$(GEN) is added with MAXGENERATION." },
+	{ "FILE", CTRACE_PROPERTY_FILE, "$(APPNAME).$(EMITTER).$(PID).log", "The file's name; _$(GEN) is added with MAXGENERATION." },
 	{ "FLUSHEVERY", CTRACE_PROPERTY_NUMBER, "1", "Events that may wait before they are written; 0: until there is a good deal." },
-	{ "LOCATION", CTRACE_PROPERTY_TEXT, NULL, "The folder; made when missing.  Else MFTRACE_LOGS, else the working folder." },
+	CT_FILE_ACCESS_PROPERTIES,
+	{ "LOCATION", CTRACE_PROPERTY_FOLDER, NULL, "The folder; made when missing.  Else MFTRACE_LOGS, else the working folder." },
 	{ "MAXFILESIZE", CTRACE_PROPERTY_NUMBER, "0x00002800", "KB in a file before the next generation; with MAXGENERATION only." },
 	{ "MAXGENERATION", CTRACE_PROPERTY_NUMBER, "1", "Files that are kept; the oldest is overwritten." },
 	{ "MULTIPROC", CTRACE_PROPERTY_SWITCH, "FALSE", "Several processes share the file; there are no generations then." },

@@ -46,7 +46,7 @@ static uint32_t number_within_32_bits(const struct ctrace_emitter_context *conte
 }
 
 /* LEVEL is a number in the field's files, but its name is as good. */
-static uint32_t level_of(const struct ctrace_emitter_context *context)
+uint32_t ct_line_settings_level(const struct ctrace_emitter_context *context)
 {
 	const char *text = context->property(context, "LEVEL");
 	uint32_t level;
@@ -87,7 +87,7 @@ enum ctrace_status ct_line_settings_init(struct ct_line_settings *settings, cons
 		.program = context->program,
 		.encoding = ct_encoding_setting(context),
 	};
-	settings->level = level_of(context);
+	settings->level = ct_line_settings_level(context);
 	return CTRACE_OK;
 }
 

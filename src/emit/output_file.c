@@ -9,9 +9,12 @@
 #include "emit/emit.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <stdio.h>
 #include <string.h>
 #include <unistd.h>
+
+#define GROUPS_LIMIT ((size_t)16 << 20)
 
 static void add_lower(struct ct_buf *out, const char *text)
 {
@@ -68,6 +71,86 @@ void ct_file_name_add(struct ct_buf *out, const char *pattern, const struct ctra
 	}
 }
 
+/* libc's services may load libraries into the traced program: only the machine's own file is read. */
+static bool find_group(const char *name, uint32_t *out_group)
+{
+	size_t size = strlen(name);
+	struct ct_buf text;
+	bool is_found = false;
+
+	if (size != 0 && strspn(name, "0123456789") == size) {
+		*out_group = ct_value_number(name, size);
+		return *out_group != UINT32_MAX;
+	}
+	ct_buf_init(&text);
+	if (ct_os_read_file("/etc/group", GROUPS_LIMIT, &text) == CTRACE_OK) {
+		for (const char *line = ct_buf_text(&text); line != NULL && !is_found; line = strchr(line, '\n')) {
+			const char *number;
+
+			line += *line == '\n';
+			if (size == 0 || strncmp(line, name, size) != 0 || line[size] != ':')
+				continue;
+			number = strchr(line + size + 1, ':');
+			is_found = number != NULL;
+			if (is_found)
+				*out_group = ct_value_number(number + 1, strspn(number + 1, "0123456789"));
+		}
+	}
+	ct_buf_fini(&text);
+	return is_found;
+}
+
+struct ct_file_access ct_file_access_read(const struct ctrace_emitter_context *context)
+{
+	struct ct_file_access access = { 0 };
+	const char *mode = context->property(context, "MODE");
+	const char *group;
+
+	if (mode == NULL || !ct_file_mode_parse(mode, strlen(mode), &access.mode))
+		access.mode = 0;
+	group = context->property(context, "GROUP");
+	if (group == NULL || group[0] == '\0' || access.mode == 0600)
+		return access;
+	access.has_group = find_group(group, &access.group);
+	access.mode = access.has_group ? 0640 : 0600;
+	return access;
+}
+
+void ct_file_access_give(int fd, const struct ct_file_access *access)
+{
+	uint32_t mode = access->mode;
+	struct stat info;
+
+	if (mode == 0 || ct_os_stat(fd, &info) != CTRACE_OK || info.st_uid != geteuid())
+		return;
+	if (S_ISDIR(info.st_mode))
+		mode |= (mode & 0440) >> 2;
+	/* First the group: another one must never be able to read, not even for a moment. */
+	if (access->has_group && info.st_gid != access->group && fchown(fd, (uid_t)-1, access->group) != 0)
+		mode &= 0700;
+	if ((info.st_mode & 0777) != mode)
+		(void)fchmod(fd, mode);
+}
+
+bool ct_file_mode_parse(const char *text, size_t size, uint32_t *out_mode)
+{
+	if (size == 4 && text[0] == '0') {
+		text++;
+		size--;
+	}
+	if (size != 3 || text[0] != '6' || (text[1] != '0' && text[1] != '4') || text[2] != '0')
+		return false;
+	*out_mode = text[1] == '4' ? 0640 : 0600;
+	return true;
+}
+
+const char *ct_file_pattern(const struct ctrace_emitter_context *context, const struct ctrace_emitter *emitter)
+{
+	const char *pattern = context->property(context, "FILE");
+
+	return pattern != NULL && pattern[0] != '\0' ? pattern : ct_emitter_property(emitter, "FILE", 4)->default_value;
+}
+
 uint32_t ct_file_generations(const struct ctrace_emitter_context *context)
 {
 	uint64_t generations = context->number(context, "MAXGENERATION");
@@ -99,15 +182,58 @@ static bool join(char out_path[CTRACE_EMITTER_PATH_SIZE], const char *base, cons
 	return true;
 }
 
-struct attempt {
-	enum ctrace_status (*body)(const char *path, void *user);
-	void *user;
-	const struct ctrace_emitter_context *context;
-	const char *file_name;
-	bool makes_folders; /* that stand in the name itself */
-};
+static bool has_parent(const char *path)
+{
+	for (const char *at = path; (at = strstr(at, "..")) != NULL; at += 2)
+		if ((at == path || at[-1] == '/') && (at[2] == '/' || at[2] == '\0'))
+			return true;
+	return false;
+}
 
-static enum ctrace_status make_parent(const char *path)
+bool ct_file_is_within(const char *location, const char *file_name)
+{
+	size_t size = location != NULL ? strlen(location) : 0;
+
+	if (has_parent(file_name))
+		return false;
+	if (file_name[0] != '/')
+		return true;
+	while (size > 1 && location[size - 1] == '/')
+		size--;
+	return size > 0 && location[0] == '/' && strncmp(file_name, location, size) == 0 && file_name[size] == '/';
+}
+
+/* Makes a folder and its missing parents, with the access of the output. */
+static enum ctrace_status make_folder(const char *path, const struct ct_file_access *file_access)
+{
+	char part[CTRACE_EMITTER_PATH_SIZE];
+	size_t size = strlen(path), there = size;
+	enum ctrace_status status;
+
+	memcpy(part, path, size + 1);
+	while (there > 0 && access(part, F_OK) != 0) {
+		while (there > 0 && part[--there] != '/')
+			;
+		part[there] = '\0';
+	}
+	status = ct_os_make_folder(path);
+	for (size_t i = there + 1; status == CTRACE_OK && there < size && i <= size; i++) {
+		int fd;
+
+		if (path[i] != '/' && path[i] != '\0')
+			continue;
+		memcpy(part, path, i);
+		part[i] = '\0';
+		if (ct_os_open_folder(AT_FDCWD, part, &fd) != CTRACE_OK)
+			continue;
+		ct_file_access_give(fd, file_access);
+		ct_os_close(&fd);
+	}
+	return status;
+}
+
+/* The folders of a FILE below the folder for output. */
+static enum ctrace_status make_below(const char *path, const struct ct_file_access *file_access)
 {
 	char folder[CTRACE_EMITTER_PATH_SIZE];
 	char *slash;
@@ -117,30 +243,41 @@ static enum ctrace_status make_parent(const char *path)
 	if (slash == NULL || slash == folder)
 		return CTRACE_OK;
 	*slash = '\0';
-	return ct_os_make_folder(folder);
+	return make_folder(folder, file_access);
 }
 
-static enum ctrace_status try_folder(const struct attempt *attempt, const char *folder, bool make_folder,
+struct attempt {
+	enum ctrace_status (*body)(const char *path, void *user);
+	void *user;
+	const struct ctrace_emitter_context *context;
+	const char *file_name;
+	bool makes_below; /* FILE names folders that may be made */
+	struct ct_file_access access;
+};
+
+static enum ctrace_status try_folder(const struct attempt *attempt, const char *folder, bool is_to_be_made,
 				     char out_path[CTRACE_EMITTER_PATH_SIZE])
 {
 	const char *base = attempt->context->working_folder;
 	char path[CTRACE_EMITTER_PATH_SIZE];
 	enum ctrace_status status;
 
-	if (make_folder) {
-		if (!join(path, base, folder, ""))
+	if (!join(path, base, folder, ""))
+		return CTRACE_OS_ERROR;
+	if (is_to_be_made) {
+		status = make_folder(path, &attempt->access);
+		if (status != CTRACE_OK)
+			return status;
+	}
+	if (attempt->makes_below && (attempt->file_name[0] == '/' || access(path, F_OK) == 0)) {
+		if (!join(path, base, folder, attempt->file_name))
 			return CTRACE_OS_ERROR;
-		status = ct_os_make_folder(path);
+		status = make_below(path, &attempt->access);
 		if (status != CTRACE_OK)
 			return status;
 	}
 	if (!join(path, base, folder, attempt->file_name))
 		return CTRACE_OS_ERROR;
-	if (attempt->makes_folders && strchr(attempt->file_name, '/') != NULL) {
-		status = make_parent(path);
-		if (status != CTRACE_OK)
-			return status;
-	}
 	status = attempt->body(path, attempt->user);
 	if (status == CTRACE_OK)
 		memcpy(out_path, path, strlen(path) + 1);
@@ -173,9 +310,13 @@ enum ctrace_status ct_file_place(const struct ctrace_emitter_context *context, c
 				 enum ctrace_status (*attempt)(const char *path, void *user), void *user,
 				 char out_path[CTRACE_EMITTER_PATH_SIZE])
 {
-	return try_all(
-		&(struct attempt){ .body = attempt, .user = user, .context = context, .file_name = file_name, .makes_folders = true },
-		out_path);
+	struct attempt this_attempt = {
+		.body = attempt, .user = user, .context = context, .file_name = file_name, .access = ct_file_access_read(context)
+	};
+
+	this_attempt.makes_below =
+		strchr(file_name, '/') != NULL && ct_file_is_within(context->property(context, "LOCATION"), file_name);
+	return try_all(&this_attempt, out_path);
 }
 
 /* A folder that open() could use: the first one decides. */
@@ -197,16 +338,15 @@ static enum ctrace_status look_at(const char *path, void *user)
 static bool find_path(const struct ctrace_emitter_context *context, const char *emitter, uint32_t generation, bool has_others,
 		      char out_path[CTRACE_EMITTER_PATH_SIZE])
 {
-	const char *pattern = context->property(context, "FILE");
+	const char *pattern = ct_file_pattern(context, strcmp(emitter, "BINFILE") == 0 ? &ct_emit_binfile : &ct_emit_textfile);
+	struct attempt attempt = { .body = look_at, .context = context, .access = ct_file_access_read(context) };
 	struct ct_buf name;
 	bool is_found;
 
-	if (pattern == NULL)
-		return false;
 	ct_buf_init(&name);
 	ct_file_name_add(&name, pattern, context, emitter, generation, has_others);
-	is_found = !name.failed && try_all(&(struct attempt){ .body = look_at, .context = context, .file_name = ct_buf_text(&name) },
-					   out_path) == CTRACE_OK;
+	attempt.file_name = ct_buf_text(&name);
+	is_found = !name.failed && try_all(&attempt, out_path) == CTRACE_OK;
 	ct_buf_fini(&name);
 	return is_found;
 }

@@ -242,11 +242,8 @@ static enum ctrace_status create_at(const char *path, void *user)
 static bool print_name(struct ct_buf *out, const struct ctrace_emitter_context *context, uint32_t generation,
 		       enum ct_text_sharing sharing)
 {
-	const char *pattern = context->property(context, "FILE");
-
-	if (pattern == NULL)
-		return false;
-	ct_file_name_add(out, pattern, context, "TEXTFILE", generation, sharing == CT_TEXT_GENERATION);
+	ct_file_name_add(out, ct_file_pattern(context, &ct_emit_textfile), context, "TEXTFILE", generation,
+			 sharing == CT_TEXT_GENERATION);
 	return !out->failed;
 }
 
@@ -255,6 +252,7 @@ enum ctrace_status ct_text_file_create(struct ct_text_file *file, const struct c
 {
 	struct create create = { .file = file, .before = before, .sharing = sharing, .pid = context->pid };
 	char path[CTRACE_EMITTER_PATH_SIZE];
+	struct ct_file_access access;
 	struct ct_buf name;
 	enum ctrace_status status = CTRACE_NOT_ENOUGH_MEMORY;
 
@@ -267,6 +265,8 @@ enum ctrace_status ct_text_file_create(struct ct_text_file *file, const struct c
 	file->generation = generation;
 	file->header_due = sharing != CT_TEXT_SHARED || file->size == 0;
 	file->cut_due = false;
+	access = ct_file_access_read(context);
+	ct_file_access_give(file->fd, &access);
 	return CTRACE_OK;
 }
 

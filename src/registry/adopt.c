@@ -251,6 +251,7 @@ static enum ctrace_status put_in_force(struct plans *plans, const struct ct_regi
 	swap_properties(plans);
 	registry->root.own.level = from->root.own.level;
 	registry->default_is_implicit = from->default_is_implicit;
+	registry->has_replaced_textfile = from->has_replaced_textfile;
 	__atomic_store_n(&registry->default_dests, from->default_dests, __ATOMIC_RELAXED);
 	ct_dest_resolve_all(registry);
 	publish_all(registry, &adoption->levels);

@@ -137,6 +137,14 @@ static void default_store(struct ct_registry *registry, uint32_t mask, bool is_i
 	ct_dest_resolve_tree(registry, CT_COMPONENT_NONE);
 }
 
+/* The first that is asked for replaces the TEXTFILE that nobody asked for, whether the configuration or a program asks. */
+static void add_default(struct ct_registry *registry, uint32_t bit)
+{
+	registry->has_replaced_textfile =
+		bit != registry->textfile && (registry->default_is_implicit || registry->has_replaced_textfile);
+	default_store(registry, (registry->default_is_implicit ? 0 : registry->default_dests) | bit, false);
+}
+
 static bool emitter_exists(uint32_t emitter)
 {
 	return emitter < CT_EMITTER_LIMIT && ct_emitter_at(emitter) != NULL;
@@ -152,7 +160,7 @@ enum ctrace_status ct_dest_add(struct ct_registry *registry, const char *compone
 	ct_registry_lock(registry);
 	status = ct_node_ensure(registry, component, size, &index);
 	if (status == CTRACE_OK && index == CT_COMPONENT_NONE) {
-		default_store(registry, registry->default_dests | 1u << emitter, false);
+		add_default(registry, 1u << emitter);
 	} else if (status == CTRACE_OK) {
 		struct ct_node *node = ct_node_at(registry, index);
 
@@ -164,22 +172,13 @@ enum ctrace_status ct_dest_add(struct ct_registry *registry, const char *compone
 	return status;
 }
 
-enum ctrace_status ct_dest_configure_default(struct ct_registry *registry, uint32_t emitter)
-{
-	if (!emitter_exists(emitter))
-		return CTRACE_EMITTER_NOT_FOUND;
-	ct_registry_lock(registry);
-	default_store(registry, (registry->default_is_implicit ? 0 : registry->default_dests) | 1u << emitter, false);
-	ct_registry_unlock(registry);
-	return CTRACE_OK;
-}
-
+/* Removing the TEXTFILE that an addition has replaced is what programs do that do not know of that: it succeeds. */
 static enum ctrace_status remove_default(struct ct_registry *registry, uint32_t bit)
 {
 	uint32_t mask = registry->default_dests & ~bit;
 
 	if ((registry->default_dests & bit) == 0)
-		return CTRACE_EMITTER_NOT_FOUND;
+		return bit == registry->textfile && registry->has_replaced_textfile ? CTRACE_OK : CTRACE_EMITTER_NOT_FOUND;
 	default_store(registry, mask != 0 ? mask : registry->textfile, mask == 0);
 	return CTRACE_OK;
 }

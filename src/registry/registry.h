@@ -40,6 +40,7 @@ struct ct_settings {
 	uint32_t flight_trigger;   /* ctrace.flight.trigger */
 	uint64_t block_timeout_ns; /* ctrace.block.timeout */
 	uint64_t flight_buffer;    /* ctrace.flight.buffer */
+	uint64_t keep_ns;          /* ctrace.keep */
 	bool attach;               /* ctrace.attach */
 	char run_directory[4096];  /* ctrace.run.directory; "" when not set */
 };
@@ -107,11 +108,10 @@ uint32_t ct_level_default(const struct ct_registry *registry);
 enum ctrace_status ct_level_get(struct ct_registry *registry, const char *component, size_t size, uint32_t *out_level) CT_MUST_USE;
 
 /* ---- dest.c */
+/* component empty: to the default list, where the first addition replaces the TEXTFILE that nobody asked for. */
 enum ctrace_status ct_dest_add(struct ct_registry *registry, const char *component, size_t size, uint32_t emitter,
 			       bool no_inherit) CT_MUST_USE;
 enum ctrace_status ct_dest_remove(struct ct_registry *registry, const char *component, size_t size, uint32_t emitter) CT_MUST_USE;
-/* Configuration file: the first explicit default destination replaces the implicit TEXTFILE. */
-enum ctrace_status ct_dest_configure_default(struct ct_registry *registry, uint32_t emitter) CT_MUST_USE;
 uint32_t ct_dest_default(const struct ct_registry *registry); /* mask */
 /* In a forked child: counts anew who delivers where, as the parent has changed components in the session since the fork. */
 void ct_dest_recount(struct ct_registry *registry);

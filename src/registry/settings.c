@@ -19,5 +19,6 @@ void ct_settings_init(struct ct_settings *settings)
 	settings->flight_trigger = CT_TRIGGER_NONE;
 	settings->block_timeout_ns = DEFAULT_BLOCK_TIMEOUT_NS;
 	settings->flight_buffer = DEFAULT_RING;
+	settings->keep_ns = CT_SESSION_KEEP_NS;
 	settings->attach = true;
 }

@@ -469,6 +469,7 @@ void ct_registry_forget_configuration(struct ct_registry *registry)
 	registry->root.level = CTRACE_LEVEL_NONE;
 	registry->default_dests = registry->textfile;
 	registry->default_is_implicit = true;
+	registry->has_replaced_textfile = false;
 	ct_dest_resolve_all(registry);
 	ct_registry_unlock(registry);
 	ct_emitter_property_forget_all(registry);

@@ -65,6 +65,7 @@ struct ct_registry {
 	uint32_t textfile;                     /* mask: what an empty default list means */
 	uint32_t default_dests;                /* never 0 */
 	bool default_is_implicit;              /* the TEXTFILE in it was not asked for */
+	bool has_replaced_textfile;            /* it was, until the first addition */
 	uint32_t dests_in_use;                 /* atomic mask */
 	uint32_t dest_users[CT_EMITTER_LIMIT]; /* registered components that deliver there */
 	struct ct_property *emitter_properties[CT_EMITTER_LIMIT];

@@ -1,7 +1,8 @@
 /*
  * operate_property.c - properties of components and emitters, as an operator changes and asks for them.
  *
- * Runs on the control thread.  An emitter that says which properties it has is given no other; a component may have any.
+ * Runs on the control thread.  An emitter that says which properties it has is given no other, and no value that its table does not
+ * allow; a component may have any.  A question without a name is for all of them.
  *
  * Copyright The ctrace authors.  SPDX-License-Identifier: Apache-2.0
  */
@@ -67,14 +68,80 @@ static bool tell_component_property(struct ct_answer *answer, const struct ct_co
 	return told != 0;
 }
 
+/* ---- all of a component's or an emitter's ---- */
+
+struct listing {
+	struct ct_answer *answer;
+	enum ct_field field;
+	struct ct_span owner;
+	const struct ctrace_emitter *emitter;
+	uint32_t count; /* rows */
+};
+
+static void list_property(const char *name, size_t name_size, const char *value, size_t value_size, void *user)
+{
+	struct listing *listing = user;
+
+	if (listing->count >= CT_OPERATE_ROWS)
+		return;
+	ct_answer_row(listing->answer, listing->owner.size + name_size + CT_ANSWER_TEXT + 64u);
+	ct_answer_add(listing->answer, listing->field, listing->owner.at, listing->owner.size);
+	ct_answer_add(listing->answer, CT_FIELD_PROPERTY, name, name_size);
+	if (value != NULL)
+		ct_answer_add(listing->answer, CT_FIELD_VALUE, value, value_size);
+	listing->count++;
+}
+
+static void list_components(struct listing *listing, const struct ct_matches *matches)
+{
+	for (size_t i = 0; i < matches->count; i++) {
+		uint32_t index;
+
+		listing->owner = ct_match_name(matches, i);
+		if (ct_registry_find_any(ct_process.registry, listing->owner.at, listing->owner.size, &index) == CTRACE_OK)
+			ct_component_property_each(ct_process.registry, index, list_property, listing);
+	}
+}
+
+/* What it has been set to that its table does not name. */
+static void list_other(const char *name, size_t name_size, const char *value, size_t value_size, void *user)
+{
+	const struct listing *listing = user;
+
+	if (ct_emitter_property(listing->emitter, name, name_size) == NULL)
+		list_property(name, name_size, value, value_size, user);
+}
+
+static void list_emitter(struct listing *listing, uint32_t emitter)
+{
+	const struct ctrace_property *row = ct_emitter_at(emitter)->properties;
+	struct ct_buf value;
+
+	listing->emitter = ct_emitter_at(emitter);
+	listing->owner = (struct ct_span){ listing->emitter->name, strlen(listing->emitter->name) };
+	ct_buf_init(&value);
+	for (; row != NULL && row->name != NULL; row++) {
+		size_t size = strlen(row->name);
+
+		ct_buf_clear(&value);
+		if (ct_emitter_property_get(ct_process.registry, emitter, row->name, size, &value) == CTRACE_OK)
+			list_property(row->name, size, ct_buf_text(&value), value.size, listing);
+		else
+			list_property(row->name, size, NULL, 0, listing);
+	}
+	ct_buf_fini(&value);
+	ct_emitter_property_each(ct_process.registry, emitter, list_other, listing);
+}
+
 static void complain_of_property(struct ct_answer *answer, const struct ct_command *command)
 {
 	struct ct_buf message;
 
 	ct_buf_init(&message);
-	ct_buf_add_text(&message, "property ");
-	ct_span_quote(&message, command->property, CT_OPERATE_NAME);
-	ct_buf_add_text(&message, " was never set");
+	ct_buf_add_text(&message, command->property.size == 0 ? "no property" : "property ");
+	if (command->property.size != 0)
+		ct_span_quote(&message, command->property, CT_OPERATE_NAME);
+	ct_buf_add_text(&message, command->property.size == 0 ? " was ever set" : " was never set");
 	ct_answer_add(answer, CT_FIELD_MESSAGE, ct_buf_text(&message), message.size);
 	ct_answer_set_status(answer, CTRACE_PROPERTY_NOT_FOUND);
 	ct_buf_fini(&message);
@@ -91,8 +158,12 @@ static void operate_component_property(const struct ct_command *command, struct 
 		ct_operate_begin(&answer, out, command, matches.count);
 		answer_component_property(&answer, command, &matches);
 	} else {
+		struct listing listing = { .answer = &answer, .field = CT_FIELD_COMPONENT };
+
 		ct_answer_begin(&answer, out, command->verb);
-		if (!tell_component_property(&answer, command, &matches))
+		if (command->property.size == 0)
+			list_components(&listing, &matches);
+		if (command->property.size == 0 ? listing.count == 0 : !tell_component_property(&answer, command, &matches))
 			complain_of_property(&answer, command);
 	}
 	ct_answer_end(&answer);
@@ -157,7 +228,13 @@ static void tell_emitter_property(const struct ct_command *command, uint32_t emi
 
 	ct_buf_init(&value);
 	ct_answer_begin(&answer, out, command->verb);
-	if (emitter_value(emitter, command->property, &value)) {
+	if (command->property.size == 0) {
+		struct listing listing = { .answer = &answer, .field = CT_FIELD_EMITTER };
+
+		list_emitter(&listing, emitter);
+		if (listing.count == 0)
+			complain_of_property(&answer, command);
+	} else if (emitter_value(emitter, command->property, &value)) {
 		ct_answer_add(&answer, CT_FIELD_EMITTER, name, strlen(name));
 		ct_answer_add(&answer, CT_FIELD_VALUE, ct_buf_text(&value), value.size);
 	} else {
@@ -165,6 +242,17 @@ static void tell_emitter_property(const struct ct_command *command, uint32_t emi
 	}
 	ct_answer_end(&answer);
 	ct_buf_fini(&value);
+}
+
+/* What people write is checked; what programs set is not. */
+static bool is_good_value(const struct ct_command *command, struct ct_buf *message)
+{
+	struct ct_complaint complaint;
+
+	if (command->verb != CT_VERB_EMITTER_PROPERTY || ct_config_check_property(command, &complaint) != CT_PROPERTY_WRONG)
+		return true;
+	ct_buf_add_format(message, "%s; expected %s", complaint.message, complaint.expected);
+	return false;
 }
 
 static void operate_emitter_property(const struct ct_command *command, struct ct_buf *out)
@@ -175,8 +263,10 @@ static void operate_emitter_property(const struct ct_command *command, struct ct
 	ct_buf_init(&message);
 	if (!ct_operate_knows_emitter(command->emitter, &emitter, &message))
 		ct_operate_refuse(out, command->verb, CTRACE_EMITTER_NOT_FOUND, &message);
-	else if (!has_property(ct_emitter_at(emitter), command->property, &message))
+	else if (command->property.size != 0 && !has_property(ct_emitter_at(emitter), command->property, &message))
 		ct_operate_refuse(out, command->verb, CTRACE_PROPERTY_NOT_FOUND, &message);
+	else if (!is_good_value(command, &message))
+		ct_operate_refuse(out, command->verb, CTRACE_SYNTAX_ERROR, &message);
 	else if (command->verb == CT_VERB_EMITTER_PROPERTY)
 		answer_emitter_property(command, emitter, out);
 	else
@@ -188,7 +278,7 @@ void ct_operate_property(const struct ct_command *command, struct ct_buf *out)
 {
 	struct ct_command one = *command;
 
-	if (one.property.size == 0 || one.property.size > CTRACE_MAX_PROPERTY) {
+	if ((one.property.size == 0 && one.verb != CT_VERB_PROPERTY_GET) || one.property.size > CTRACE_MAX_PROPERTY) {
 		ct_answer_whole(out, one.verb, CTRACE_INVALID_PROP_NAME, "expected the name of a property, of 1 to 255 bytes");
 		return;
 	}

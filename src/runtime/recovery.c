@@ -30,6 +30,8 @@ void ct_recovery_start(const char *run_directory)
 {
 	pthread_t thread;
 
+	if (ct_setup_leaves_folder())
+		return; /* whoever wants to see folders does so first, and recovers them */
 	memcpy(directory, run_directory, strlen(run_directory) + 1);
 	if (ct_os_thread_start(run, NULL, "ctrace-recovery", &thread) == CTRACE_OK)
 		(void)pthread_detach(thread);

@@ -13,7 +13,6 @@
 #include <stdio.h>
 #include <string.h>
 
-#define PATH_SIZE 4096u
 #define PATH_SHOWN 90u /* bytes of the path that a message has room for, twice */
 
 /* What the file says. */
@@ -22,9 +21,7 @@ struct reading {
 	struct ct_registry *registry;
 	struct ct_settings settings;
 	struct ct_target target;
-	unsigned mistakes;
-	unsigned first_mistake; /* its line */
-	unsigned stopped_at;    /* mftrace.application that is another's; 0: none */
+	struct ct_setup_result result;
 };
 
 /* What there is to say when it is in force. */
@@ -33,23 +30,6 @@ struct remarks {
 };
 
 /* ---- the file ---- */
-
-/* As at the start: a path that is relative is so to the folder that the process was in then. */
-static bool find_path(const char *asked, char out_path[PATH_SIZE])
-{
-	const struct ct_session *session = &ct_process.session;
-	const char *path = asked[0] != '\0' ? asked : ct_setup_path();
-	const char *folder = "";
-	size_t size = 0;
-	int printed;
-
-	if (path == NULL)
-		return false;
-	if (path[0] != '/')
-		folder = ct_session_text(session, session->head->working_folder, &size);
-	printed = snprintf(out_path, PATH_SIZE, "%s%s%s", folder, size != 0 ? "/" : "", path);
-	return printed > 0 && (unsigned)printed < PATH_SIZE;
-}
 
 /* Its end tells more than its beginning. */
 static const char *shown(const char *path)
@@ -72,23 +52,17 @@ static void say_unread(const char *path, enum ctrace_status status, int error, c
 
 /* ---- into a registry of its own ---- */
 
-static void note_mistake(struct reading *reading, unsigned line)
-{
-	if (reading->mistakes++ == 0)
-		reading->first_mistake = line;
-}
-
 static void take_command(const struct ct_command *command, unsigned line, void *user)
 {
 	struct reading *reading = user;
 
 	if (ct_apply(&reading->target, command) != CTRACE_OK)
-		note_mistake(reading, line);
+		ct_setup_note_mistake(&reading->result, line);
 }
 
 static void count_mistake(const struct ct_complaint *complaint, void *user)
 {
-	note_mistake(user, complaint->line);
+	ct_setup_note_mistake(&((struct reading *)user)->result, complaint->line);
 }
 
 static void forget(void *user)
@@ -96,7 +70,7 @@ static void forget(void *user)
 	struct reading *reading = user;
 
 	ct_setup_forget(&reading->target);
-	reading->mistakes = 0;
+	reading->result = (struct ct_setup_result){ 0 };
 }
 
 static enum ctrace_status reading_init(struct reading *reading)
@@ -129,7 +103,7 @@ static void read_text(struct reading *reading, const struct ct_buf *text)
 		.command = take_command, .complain = count_mistake, .forget = forget, .user = reading
 	};
 
-	ct_setup_read_text(text, &reader, &reading->stopped_at);
+	ct_setup_read_text(text, &reader, &reading->result.stopped_at);
 	ct_setup_override(&reading->settings);
 }
 
@@ -210,6 +184,7 @@ static struct remarks take_settings(const struct ct_settings *next)
 	__atomic_store_n(&now->block_timeout_ns, next->block_timeout_ns, __ATOMIC_RELAXED);
 	__atomic_store_n(&now->flight_trigger, next->flight_trigger, __ATOMIC_RELAXED);
 	__atomic_store_n(&now->flight_buffer, next->flight_buffer, __ATOMIC_RELAXED);
+	__atomic_store_n(&now->keep_ns, next->keep_ns, __ATOMIC_RELAXED);
 	__atomic_store_n(&now->attach, next->attach, __ATOMIC_RELAXED);
 	ct_registry_lock(ct_process.registry);
 	memcpy(now->run_directory, next->run_directory, sizeof now->run_directory);
@@ -256,14 +231,15 @@ static void say_done(const struct reading *reading, const char *path, const stru
 
 	ct_buf_init(&text);
 	ct_buf_add_format(&text, "%s is in force", shown(path));
-	if (reading->stopped_at != 0)
+	if (reading->result.stopped_at != 0)
 		ct_buf_add_format(&text, ", and says nothing of this program: mftrace.application in line %u is another's",
-				  reading->stopped_at);
+				  reading->result.stopped_at);
 	add_later(&text, remarks);
-	if (reading->mistakes != 0)
-		ct_buf_add_format(&text, "; %u line%s not understood, %s %u: ctrace config check %s", reading->mistakes,
-				  reading->mistakes == 1 ? " was" : "s were", reading->mistakes == 1 ? "line" : "the first is line",
-				  reading->first_mistake, shown(path));
+	if (reading->result.mistakes != 0)
+		ct_buf_add_format(&text, "; %u line%s not understood, %s %u: ctrace config check %s", reading->result.mistakes,
+				  reading->result.mistakes == 1 ? " was" : "s were",
+				  reading->result.mistakes == 1 ? "line" : "the first is line", reading->result.first_mistake,
+				  shown(path));
 	(void)snprintf(message, 256, "%s", ct_buf_text(&text));
 	ct_buf_fini(&text);
 }
@@ -297,8 +273,11 @@ static enum ctrace_status apply_text(const struct ct_buf *text, const char *path
 		read_text(&reading, text);
 		status = put_in_force(&reading, target, &remarks);
 		if (status == CTRACE_OK)
-			say_done(&reading, path, &remarks, message);
-		*out_mistakes = reading.mistakes;
+			if (status == CTRACE_OK) {
+				say_done(&reading, path, &remarks, message);
+				ct_setup_publish(&ct_process.session, path, &reading.result, &reading.settings);
+			}
+		*out_mistakes = reading.result.mistakes;
 		reading_fini(&reading);
 	}
 	if (status != CTRACE_OK)
@@ -309,7 +288,7 @@ static enum ctrace_status apply_text(const struct ct_buf *text, const char *path
 enum ctrace_status ct_reload(const char *path, unsigned *out_mistakes, char message[256])
 {
 	const struct ct_target *target = ct_thread_locked == 0 ? ct_target_self() : NULL;
-	char file[PATH_SIZE];
+	char file[CT_SETUP_PATH_SIZE];
 	enum ctrace_status status;
 	struct ct_buf text;
 
@@ -318,7 +297,7 @@ enum ctrace_status ct_reload(const char *path, unsigned *out_mistakes, char mess
 		(void)snprintf(message, 256, "nothing was changed: this process is not traced");
 		return CTRACE_NOT_ENOUGH_MEMORY;
 	}
-	if (!find_path(path, file)) {
+	if (!ct_setup_find_path(&ct_process.session, path, file)) {
 		(void)snprintf(message, 256, "nothing was changed: the program's environment has no MFTRACE_CONFIG; name a file");
 		return CTRACE_NOT_FOUND;
 	}

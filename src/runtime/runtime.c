@@ -159,7 +159,7 @@ static enum ctrace_status attach_new(struct ct_process *process)
 	configuring = (struct ct_target){ .registry = process->registry, .settings = &process->settings };
 	/* Half a configuration would leave out events without counting them: then every event is counted instead. */
 	if (status == CTRACE_OK)
-		status = ct_setup_apply_configuration(&configuring);
+		status = ct_setup_apply_configuration(&configuring, &process->session);
 	if (status != CTRACE_OK) {
 		ct_session_close(&process->session, true);
 		return status;
@@ -314,7 +314,7 @@ static void end_on_stack(void *unused)
 	if (!ct_agent_stop() || goes_on)
 		return;
 	ct_agent_lock();
-	if (all_delivered(process->pool) && !ct_drain_owes_losses(ct_agent_drain()))
+	if (all_delivered(process->pool) && !ct_drain_owes_losses(ct_agent_drain()) && !ct_setup_leaves_folder())
 		remove_own_folder(&process->session);
 	ct_agent_unlock();
 }

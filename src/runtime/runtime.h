@@ -52,6 +52,8 @@ enum ctrace_status ct_reload(const char *path, unsigned *out_mistakes, char mess
 /* ---- operate.c: the control thread's answers (a ct_server_answer) */
 void ct_operate(const struct ct_message *request, struct ct_buf *out, void *user);
 
+#define CT_SETUP_PATH_SIZE 4096u
+
 /* ---- setup.c: configuration and environment -> settings and registry */
 /* Loads the modules that the configuration names, before the attach lock is taken and under no
  * other: under it nothing is loaded.  False: this thread is doing so already, and a constructor of
@@ -60,7 +62,21 @@ bool ct_setup_load_modules(void) CT_MUST_USE;
 /* Settings that are needed before there is a session. */
 void ct_setup_read_settings(struct ct_settings *settings);
 /* NOT_ENOUGH_MEMORY: some of it is not in force. */
-enum ctrace_status ct_setup_apply_configuration(const struct ct_target *target) CT_MUST_USE;
+enum ctrace_status ct_setup_apply_configuration(const struct ct_target *target, struct ct_session *session) CT_MUST_USE;
+/* CTRACE_LEAVE_FOLDER: `ctrace doctor` wants to see the folder when the process has ended, and cleans up itself. */
+bool ct_setup_leaves_folder(void);
+/* What came of reading a configuration file, for the session, where operators see it. */
+struct ct_setup_result {
+	int error; /* errno of why it could not be read; 0: it was */
+	unsigned mistakes;
+	unsigned first_mistake; /* its line */
+	unsigned stopped_at;    /* mftrace.application that is another's; 0: none */
+};
+void ct_setup_note_mistake(struct ct_setup_result *result, unsigned line);
+void ct_setup_publish(struct ct_session *session, const char *path, const struct ct_setup_result *result,
+		      const struct ct_settings *settings);
+/* asked, or what MFTRACE_CONFIG names; a relative one is so to the folder that the process was in when it attached.  False: neither. */
+bool ct_setup_find_path(const struct ct_session *session, const char *asked, char out_path[CT_SETUP_PATH_SIZE]);
 const char *ct_setup_path(void);                                                              /* MFTRACE_CONFIG; NULL: there is none */
 enum ctrace_status ct_setup_read_file(const char *path, struct ct_buf *out_text) CT_MUST_USE; /* at most 4 MiB */
 /* The commands of a configuration that are for this program. */

@@ -39,7 +39,6 @@ static void find_self(struct self *self)
 	ct_buf_init(&line);
 	if (ct_os_read_file("/proc/self/cmdline", COMMAND_LINE_LIMIT, &line) == CTRACE_OK) {
 		size_t first = strnlen(ct_buf_text(&line), line.size) + 1;
-
 		const char *argument =
 			first < line.size ? ct_config_triggered(self->program.name, line.data + first, line.size - first) : NULL;
 
@@ -56,6 +55,11 @@ const char *ct_setup_path(void)
 	return ct_os_environment("MFTRACE_CONFIG");
 }
 
+bool ct_setup_leaves_folder(void)
+{
+	return ct_os_environment("CTRACE_LEAVE_FOLDER") != NULL;
+}
+
 enum ctrace_status ct_setup_read_file(const char *path, struct ct_buf *out_text)
 {
 	return ct_os_read_file(path, CONFIG_LIMIT, out_text);
@@ -69,22 +73,70 @@ void ct_setup_read_text(const struct ct_buf *text, const struct ct_config_reader
 	ct_config_read(text->data, text->size, &self.program, reader, out_stopped_at);
 }
 
-/* False: there was no memory for it. */
-static bool read_configuration(const struct ct_config_reader *reader)
+/* False: there was no memory for it.  The result may be NULL. */
+static bool read_configuration(const struct ct_config_reader *reader, struct ct_setup_result *result)
 {
 	const char *path = ct_setup_path();
 	enum ctrace_status status;
 	struct ct_buf text;
 	unsigned stopped_at = 0;
+	int error;
 
 	if (path == NULL)
 		return true;
 	ct_buf_init(&text);
+	errno = 0;
 	status = ct_setup_read_file(path, &text);
+	error = errno;
 	if (status == CTRACE_OK)
 		ct_setup_read_text(&text, reader, &stopped_at);
+	if (result != NULL) {
+		result->error = status == CTRACE_OK ? 0 : error != 0 ? error : EIO;
+		result->stopped_at = stopped_at;
+	}
 	ct_buf_fini(&text);
 	return status != CTRACE_NOT_ENOUGH_MEMORY;
+}
+
+void ct_setup_note_mistake(struct ct_setup_result *result, unsigned line)
+{
+	if (result->mistakes++ == 0)
+		result->first_mistake = line;
+}
+
+bool ct_setup_find_path(const struct ct_session *session, const char *asked, char out_path[CT_SETUP_PATH_SIZE])
+{
+	const char *path = asked[0] != '\0' ? asked : ct_setup_path();
+	const char *folder = "";
+	size_t size = 0;
+	int printed;
+
+	if (path == NULL)
+		return false;
+	if (path[0] != '/')
+		folder = ct_session_text(session, session->head->working_folder, &size);
+	printed = snprintf(out_path, CT_SETUP_PATH_SIZE, "%s%s%s", folder, size != 0 ? "/" : "", path);
+	return printed > 0 && (unsigned)printed < CT_SETUP_PATH_SIZE;
+}
+
+void ct_setup_publish(struct ct_session *session, const char *path, const struct ct_setup_result *result,
+		      const struct ct_settings *settings)
+{
+	struct ct_session_config *config = &session->head->config;
+	ct_text text = config->path;
+	size_t size = 0;
+
+	/* A session never gives a text back: the same path again is no new one. */
+	if (path[0] != '\0' && (text == 0 || strcmp(ct_session_text(session, text, &size), path) != 0) &&
+	    ct_session_add_text(session, path, strlen(path), &text) != CTRACE_OK)
+		text = 0;
+	__atomic_store_n(&config->error, (uint32_t)result->error, __ATOMIC_RELAXED);
+	__atomic_store_n(&config->mistakes, result->mistakes, __ATOMIC_RELAXED);
+	__atomic_store_n(&config->first_mistake, result->first_mistake, __ATOMIC_RELAXED);
+	__atomic_store_n(&config->stopped_at, result->stopped_at, __ATOMIC_RELAXED);
+	__atomic_store_n(&config->keep_ns, settings->keep_ns, __ATOMIC_RELAXED);
+	/* Release: who sees the path finds the text. */
+	__atomic_store_n(&config->path, text, __ATOMIC_RELEASE);
 }
 
 /* ---- before everything: what the file needs of the loader ---- */
@@ -117,7 +169,7 @@ bool ct_setup_load_modules(void)
 	(void)sigfillset(&all);
 	(void)pthread_sigmask(SIG_SETMASK, &all, &mask);
 	is_loading = true;
-	(void)read_configuration(&reader);
+	(void)read_configuration(&reader, NULL);
 	is_loading = false;
 	(void)pthread_sigmask(SIG_SETMASK, &mask, NULL);
 	ct_cancel_restore(&cancel_state);
@@ -156,7 +208,7 @@ void ct_setup_read_settings(struct ct_settings *settings)
 	struct ct_config_reader reader = { .command = note_setting, .forget = forget_settings, .user = settings };
 
 	ct_settings_init(settings);
-	(void)read_configuration(&reader);
+	(void)read_configuration(&reader, NULL);
 	ct_setup_override(settings);
 }
 
@@ -164,6 +216,7 @@ void ct_setup_read_settings(struct ct_settings *settings)
 
 struct applying {
 	const struct ct_target *target;
+	struct ct_setup_result result;
 	bool lacks_memory;
 };
 
@@ -171,9 +224,17 @@ static void apply_command(const struct ct_command *command, unsigned line, void 
 {
 	struct applying *applying = user;
 
-	(void)line;
+	enum ctrace_status status = ct_apply(applying->target, command);
+
 	/* What cannot be applied (an unknown emitter) changes nothing. */
-	applying->lacks_memory |= ct_apply(applying->target, command) == CTRACE_NOT_ENOUGH_MEMORY;
+	applying->lacks_memory |= status == CTRACE_NOT_ENOUGH_MEMORY;
+	if (status != CTRACE_OK)
+		ct_setup_note_mistake(&applying->result, line);
+}
+
+static void count_mistake(const struct ct_complaint *complaint, void *user)
+{
+	ct_setup_note_mistake(&((struct applying *)user)->result, complaint->line);
 }
 
 static void forget_applied(void *user)
@@ -181,6 +242,7 @@ static void forget_applied(void *user)
 	struct applying *applying = user;
 
 	ct_setup_forget((void *)(uintptr_t)applying->target);
+	applying->result = (struct ct_setup_result){ 0 };
 }
 
 void ct_setup_forget(void *user)
@@ -191,10 +253,18 @@ void ct_setup_forget(void *user)
 	ct_settings_init(target->settings);
 }
 
-enum ctrace_status ct_setup_apply_configuration(const struct ct_target *target)
+enum ctrace_status ct_setup_apply_configuration(const struct ct_target *target, struct ct_session *session)
 {
 	struct applying applying = { .target = target };
-	const struct ct_config_reader reader = { .command = apply_command, .forget = forget_applied, .user = &applying };
+	const struct ct_config_reader reader = {
+		.command = apply_command, .complain = count_mistake, .forget = forget_applied, .user = &applying
+	};
+	char path[CT_SETUP_PATH_SIZE];
 
-	return read_configuration(&reader) && !applying.lacks_memory ? CTRACE_OK : CTRACE_NOT_ENOUGH_MEMORY;
+	if (!read_configuration(&reader, &applying.result) || applying.lacks_memory)
+		return CTRACE_NOT_ENOUGH_MEMORY;
+	if (!ct_setup_find_path(session, "", path))
+		path[0] = '\0';
+	ct_setup_publish(session, path, &applying.result, target->settings);
+	return CTRACE_OK;
 }

@@ -27,7 +27,7 @@
 #include <ctrace/emitter.h>
 
 #define CT_SESSION_MAGIC 0x4E4F495353455343u /* "CSESSION" */
-#define CT_SESSION_VERSION 3u
+#define CT_SESSION_VERSION 4u
 #define CT_COMPONENT_LIMIT 1048576u
 #define CT_SESSION_COMPONENTS (1u << 20) /* the layout where nothing limits the size of a file */
 #define CT_SESSION_TEXTS (64u << 20)
@@ -122,6 +122,17 @@ struct ct_session_place {
 	uint64_t process_space;
 };
 
+/* The configuration file, as it was read last. */
+struct ct_session_config {
+	ct_text path;           /* absolute; 0: there is none */
+	uint32_t error;         /* errno of why it could not be read; 0: it was */
+	uint32_t mistakes;      /* lines that were not understood */
+	uint32_t first_mistake; /* the line of the first */
+	uint32_t stopped_at;    /* the line of mftrace.application that names another program; 0: none */
+	uint64_t keep_ns;       /* ctrace.keep: how long recovering is tried */
+};
+#define CT_SESSION_KEEP_NS 604800000000000u /* 7 days */
+
 struct ct_session_head {
 	uint64_t magic;
 	uint32_t version;
@@ -153,6 +164,8 @@ struct ct_session_head {
 	uint64_t control_requests; /* answered */
 	uint64_t recover_at_ns;    /* wall clock: recovering failed; a guest does not try again before */
 	uint64_t recover_tries;
+	uint64_t recover_first_ns; /* wall clock: the first of these failed */
+	struct ct_session_config config;
 	struct ct_sync sync;
 	struct ct_session_writer writer[CT_WRITER_LIMIT];
 	struct ct_dest dest[CT_DEST_LIMIT];

@@ -199,6 +199,12 @@ static enum ctrace_status copy_parent(struct ct_session *session, const struct c
 	return CTRACE_OK;
 }
 
+static void begin_new(struct ct_session_head *head)
+{
+	head->texts_size = 1;                      /* so that no text has the value 0 */
+	head->config.keep_ns = CT_SESSION_KEEP_NS; /* until the configuration says otherwise */
+}
+
 static enum ctrace_status fill(struct ct_session *session, const struct ct_session *parent, uint32_t asid)
 {
 	enum ctrace_status status = CTRACE_OK;
@@ -206,7 +212,7 @@ static enum ctrace_status fill(struct ct_session *session, const struct ct_sessi
 	if (parent != NULL)
 		status = copy_parent(session, parent);
 	else
-		session->head->texts_size = 1; /* so that no text has the value 0 */
+		begin_new(session->head);
 	if (status == CTRACE_OK)
 		fill_head(session, asid);
 	return status;

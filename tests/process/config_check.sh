@@ -73,30 +73,6 @@ check 'a property that the emitter does not know' $?
 grep -q '^notes.cfg:2:1: note: programs other than some ' err
 check 'an application' $?
 
-cat >values.cfg <<'END'
-mftrace.emitter.textfile#maxfilesize = 100K
-mftrace.emitter.textfile#maxgeneration = three
-mftrace.emitter.textfile#multiproc = treu
-mftrace.emitter.textfile#level = eror
-mftrace.emitter.textfile#format = $(TIME) $(COMPONNET)$(DATA)
-mftrace.emitter.textfile#file = $(APPNMAE).$(PID).log
-mftrace.emitter.textfile#location = C:\CTF\TXT
-mftrace.emitter.textfile#encoding = klingon
-END
-ctrace config check values.cfg >out 2>err
-check 'odd values are no mistakes' $?
-cat >wanted <<'END'
-values.cfg:1:40: note: this is no number (decimal, or hexadecimal behind 0x), it counts as 0
-values.cfg:2:42: note: this is no number (decimal, or hexadecimal behind 0x), it counts as 0
-values.cfg:3:38: note: this is no switch (on or off, yes or no, true or false), it counts as off
-values.cfg:4:34: note: this is no level, it counts as 0 (debug)
-values.cfg:5:43: note: there is no such variable, it stays in the line (did you mean COMPONENT?)
-values.cfg:6:33: note: there is no such variable, it stays in the name (did you mean APPNAME?)
-values.cfg:7:37: note: this is a path of Windows; here it is the name of one folder or file
-values.cfg:8:37: note: this is no encoding that is known, texts stay as they are
-END
-diff err wanted
-check 'each is told' $?
 cat >fine.cfg <<'END'
 mftrace.emitter.textfile#maxfilesize = 0x00002800
 mftrace.emitter.textfile#maxgeneration = 3
@@ -111,9 +87,6 @@ mftrace.emitter.textfile#encoding = IBM1141
 END
 ctrace config check fine.cfg >out 2>err && test ! -s err
 check 'nothing is said of good values' $?
-MFTRACE_CONFIG=values.cfg ctrace config check >out 2>err
-diff err wanted
-check 'without a file it is MFTRACE_CONFIG' $?
 
 ctrace config check /nonexistent >out 2>err
 test $? -eq 1 && grep -q '/nonexistent' err
@@ -124,9 +97,108 @@ check 'a folder: status 1' $?
 ctrace config 2>/dev/null
 test $? -eq 2
 check 'no action: status 2' $?
-ctrace config check 2>/dev/null
-test $? -eq 2
+env -u MFTRACE_CONFIG ctrace config check 2>err
+test $? -eq 2 && grep -q 'MFTRACE_CONFIG' err
 check 'no file: status 2' $?
+MFTRACE_CONFIG=bad.cfg ctrace config check 2>err
+test $? -eq 1 && grep -q '^bad.cfg:1:1: ' err
+check 'without a file that of MFTRACE_CONFIG' $?
+
+# ---- values
+cat >values.cfg <<'END'
+mftrace.emitter.textfile#maxfilesize = 100K
+mftrace.emitter.textfile#maxgeneration = three
+mftrace.emitter.binfile#multiproc = treu
+mftrace.emitter.stderr#level = eror
+mftrace.emitter.textfile#flushevery = 4294967296
+mftrace.emitter.textfile#hexblocksize = 0xFFFFFFFF
+mftrace.emitter.binfile#location = C:\CTF\TXT
+mftrace.emitter.binfile#mode = 0644
+mftrace.emitter.textfile#level = warn
+mftrace.emitter.es#level = 9999
+mftrace.level.mf.rts#all = true
+mftrace.emitter.stderr#encoding = klingon
+mftrace.encoding = klingon
+END
+ctrace config check values.cfg >out 2>err
+test $? -eq 1
+check 'wrong values: status 1' $?
+cat >wanted <<'END'
+values.cfg:1:40: not a number: "100K"; expected decimal digits, or 0x and hexadecimal ones; no unit behind them
+values.cfg:2:42: not a number: "three"; expected decimal digits, or 0x and hexadecimal ones; no unit behind them
+values.cfg:3:37: neither on nor off: "treu" (did you mean TRUE?); expected ON, YES, TRUE or 1; OFF, NO, FALSE or 0
+values.cfg:4:32: unknown level "eror" (did you mean error?); expected debug, info, warn, error, fatal, none or a number
+values.cfg:5:39: too large: "4294967296"; expected a number up to 4294967295, of 32 bits
+values.cfg:7:36: a path of Windows: "C:\\CTF\\TXT"; expected a folder's path, such as /var/tmp/traces
+values.cfg:8:32: not a mode: "0644"; expected 0600, or 0640 for the group to read; others never may
+values.cfg:11:14: wrong form of key "mftrace.level.mf.rts#all"; expected mftrace.level[.COMPONENT]; properties are set by mftrace.comp.COMPONENT#PROPERTY
+values.cfg:12:35: unknown encoding "klingon"; expected ascii, utf-8, ebcdic-037, -273, -297, -500, -870, -1047, -1140 or -1141, latin-1, latin-9, cp1252 or shift-jis
+values.cfg:13:20: unknown encoding "klingon"; expected ascii, utf-8, ebcdic-037, -273, -297, -500, -870, -1047, -1140 or -1141, latin-1, latin-9, cp1252 or shift-jis
+END
+diff wanted err
+check 'wrong values are named' $?
+grep '^mftrace.emitter' out >found
+printf 'mftrace.emitter.%s\n' 'TEXTFILE#level = warn' 'TEXTFILE#hexblocksize = 0xFFFFFFFF' 'ES#level = 9999' >wanted
+diff wanted found
+check 'a wrong value changes nothing' $?
+
+cat >odd.cfg <<'END'
+mftrace.emitter.textfile#format = $(TIME) $(COMPONNET)$(DATA)
+mftrace.emitter.textfile#file = $(APPNMAE).log
+mftrace.emitter.binfile#location = /var/tmp/$(APPNAME
+mftrace.comp.app#id = 99999999999
+END
+ctrace config check odd.cfg >out 2>err
+check 'variables that there are not: no mistake' $?
+cat >wanted <<'END'
+odd.cfg:1:43: note: no such variable: "COMPONNET" (did you mean COMPONENT?); it stays in the text as it is
+odd.cfg:2:33: note: no such variable: "APPNMAE" (did you mean APPNAME?); it stays in the text as it is
+odd.cfg:4:23: note: too large for a number of 32 bits: a program that asks for the number gets 4294967295
+END
+diff wanted err
+check 'variables that there are not: a note' $?
+
+printf 'mftrace.dest = binfle, stderr, txtfile\n' >list.cfg
+ctrace config check list.cfg >out 2>err
+test $? -eq 1 && test "$(cut -d: -f1-3 err | tr '\n' ' ')" = 'list.cfg:1:16 list.cfg:1:32 ' && grep -qx 'mftrace.dest = STDERR' out
+check 'an unknown emitter costs itself only, and each is named' $?
+
+# ---- folders
+mkdir -p there
+cat >folders.cfg <<END
+mftrace.emitter.textfile#file = $PWD/missing/app.log
+END
+ctrace config check folders.cfg >out 2>err
+test $? -eq 1 && grep -q "^folders.cfg:1:33: no such folder: \"$PWD/missing\"; expected a folder that is there; below LOCATION" err
+check 'a FILE in a folder that is missing' $?
+echo "mftrace.emitter.textfile#location = $PWD" >>folders.cfg
+ctrace config check folders.cfg >out 2>err && ! test -s err
+check 'a FILE below LOCATION' $?
+printf 'mftrace.emitter.textfile#file = %s\n' "$PWD/there/x.log" >folders.cfg
+ctrace config check folders.cfg >out 2>err && ! test -s err
+check 'a FILE in a folder that is there' $?
+printf 'mftrace.emitter.binfile#location = %s\n' "$PWD/good.cfg/traces" >folders.cfg
+ctrace config check folders.cfg >out 2>err && grep -q '^folders.cfg:1:36: note: you cannot write to the folder .*good.cfg/traces": Not a directory; where' err
+check 'a LOCATION that cannot be made' $?
+
+# ---- for programs
+ctrace config check --json values.cfg >out 2>err
+test $? -eq 1 && ! test -s err
+check 'JSON: status 1, and nothing on standard error' $?
+python3 - <<'END'
+import json
+document = json.load(open('out'))
+assert document['path'] == 'values.cfg' and document['mistakes'] == 10, document
+first = document['diagnostics'][0]
+assert (first['line'], first['column'], first['kind'], first['message']) == (1, 40, 'mistake', 'not a number: "100K"'), first
+assert 'decimal digits' in first['expected']
+assert {'key': 'mftrace.emitter.TEXTFILE#level', 'value': 'warn'} in document['settings']
+END
+check 'JSON: mistakes and settings' $?
+ctrace config check --json nosuch.cfg >out 2>err
+test $? -eq 1 && python3 -c 'import json; assert json.load(open("out"))["error"]'
+check 'JSON: a file that cannot be read' $?
+
 ctrace config check a b 2>/dev/null
 test $? -eq 2
 check 'two files: status 2' $?

@@ -163,12 +163,17 @@ static void exactly_these_destinations(void **state)
 	assert_int_equal(ct_registry_entry(target.registry, index)->dests, 1u << 2);
 }
 
-static void a_list_with_an_unknown_name_does_nothing(void **state)
+static void an_unknown_name_in_a_list_costs_itself_only(void **state)
 {
 	(void)state;
-	assert_int_equal(apply("mftrace.dest = BINFILE, NOSUCH"), CTRACE_EMITTER_NOT_FOUND);
+	assert_int_equal(apply("mftrace.dest = NOSUCH"), CTRACE_EMITTER_NOT_FOUND);
 	assert_int_equal(ct_dest_default(target.registry), bit("TEXTFILE"));
 	assert_int_equal(holds, 0);
+	assert_int_equal(apply("mftrace.dest = NOSUCH, BINFILE, OTHER, STDERR"), CTRACE_EMITTER_NOT_FOUND);
+	assert_int_equal(ct_dest_default(target.registry), bit("BINFILE") | bit("STDERR"));
+	assert_int_equal(holds, 1);
+	assert_int_equal(apply("mftrace.dest.c = (NOSUCH, ES)"), CTRACE_EMITTER_NOT_FOUND);
+	assert_int_equal(entry("c")->dests, bit("ES"));
 }
 
 static void component_properties(void **state)
@@ -335,7 +340,7 @@ int main(void)
 		cmocka_unit_test_setup_teardown(what_is_loaded_changes_nothing, setup, teardown),
 		WITH(levels),
 		WITH(destinations),
-		WITH(a_list_with_an_unknown_name_does_nothing),
+		WITH(an_unknown_name_in_a_list_costs_itself_only),
 		WITH(component_properties),
 		WITH(emitter_properties),
 		WITH(settings_of_the_process),

@@ -207,7 +207,7 @@ static void words(void **state)
 #define LEVELS "none, debug, info, warn, error or fatal"
 #define KEYS "mftrace.level, mftrace.dest, mftrace.comp, mftrace.emitter, mftrace.encoding, mftrace.application or a ctrace. key"
 #define OUR_KEYS \
-	"ctrace.buffer, ctrace.overflow, ctrace.block.timeout, ctrace.run.directory, ctrace.attach, ctrace.flight.level, " \
+	"ctrace.buffer, ctrace.overflow, ctrace.block.timeout, ctrace.run.directory, ctrace.attach, ctrace.keep, ctrace.flight.level, " \
 	"ctrace.flight.trigger or ctrace.flight.buffer"
 #define LIST "emitter names, separated by commas or blanks, all in parentheses or none"
 #define NAME "a dotted name of 1 to 255 bytes: no blank, no empty part"
@@ -229,7 +229,7 @@ static void mistakes_in_lines_and_keys(void **state)
 	assert_complaint("ctrace.ring = 1M", 1, "unknown key \"ctrace.ring\"", OUR_KEYS);
 	assert_complaint("mftrace.levels.x = info", 1, "unknown key \"mftrace.levels.x\" (did you mean mftrace.level?)", KEYS);
 	assert_complaint("mftrace.level.MF.DEBUGCOMMS#ALL = TRUE", 14, "wrong form of key \"mftrace.level.MF.DEBUGCOMMS#ALL\"",
-			 "mftrace.level[.COMPONENT]");
+			 "mftrace.level[.COMPONENT]; properties are set by mftrace.comp.COMPONENT#PROPERTY");
 	assert_complaint("mftrace.comp.MF = 1", 13, "wrong form of key \"mftrace.comp.MF\"", "mftrace.comp.COMPONENT#PROPERTY");
 	assert_complaint("mftrace.comp = 1", 13, "wrong form of key \"mftrace.comp\"", "mftrace.comp.COMPONENT#PROPERTY");
 	assert_complaint("ctrace.attach.x = on", 14, "wrong form of key \"ctrace.attach.x\"", "ctrace.attach");

@@ -628,8 +628,9 @@ static void recovery_begins_no_generation(void **state)
 	struct fixture *f = *state;
 	struct left left;
 
-	strcpy(f->properties, "FILE=t.ctb\nMAXFILESIZE=12\nMAXGENERATION=3\n");
+	strcpy(f->properties, "FILE=t.ctb\nMAXFILESIZE=1000\nMAXGENERATION=3\n");
 	left = die_after(f, fill_uncommitted);
+	strcpy(f->properties, "FILE=t.ctb\nMAXFILESIZE=12\nMAXGENERATION=3\n");
 	assert_true(file_size("t.ctb_1/metadata") + file_size("t.ctb_1/stream.0") > 12 * 1024);
 	recover(f, &left);
 	assert_int_equal(write_numbered(f, &left.streams[0], 10, 1000), CTRACE_OK);

@@ -293,6 +293,68 @@ static void generation_keeps_to_its_size(void **state)
 	fixture_close(f);
 }
 
+/* Metadata count: events of many ids are little in the streams and much there. */
+static void a_generation_is_no_larger_than_it_may_be(void **state)
+{
+	struct fixture *f = *state;
+	struct ctrace_stream stream = { .id = 0 };
+	uint32_t id = 0;
+
+	fixture_open(f, "FILE=t.ctb\nMAXFILESIZE=64\nMAXGENERATION=3\n");
+	for (unsigned batch = 0; batch < 40; batch++) {
+		struct ctrace_event events[20];
+		struct ctrace_batch given = { .events = events, .event_count = 20, .streams = &stream, .stream_count = 1 };
+
+		memset(events, 0, sizeof events);
+		for (unsigned i = 0; i < 20; i++)
+			events[i] = (struct ctrace_event){
+				.component = "C", .component_size = 1, .event_id = id++, .time_ns = f->now_ns++
+			};
+		assert_int_equal(ct_emit_binfile.write(f->self, &given), CTRACE_OK);
+	}
+	assert_true(f->place.extra > 1);
+	fixture_close(f);
+	for (unsigned i = 1; i < f->place.extra; i++) {
+		struct stat metadata, events;
+		char path[32];
+
+		(void)snprintf(path, sizeof path, "t.ctb_%u/metadata", i);
+		assert_int_equal(stat(path, &metadata), 0);
+		(void)snprintf(path, sizeof path, "t.ctb_%u/stream.0", i);
+		assert_int_equal(stat(path, &events), 0);
+		assert_in_range(metadata.st_size + events.st_size, 32u << 10, (64u << 10) + 64); /* and the closing mark */
+	}
+}
+
+static void the_group_may_read_all_of_it(void **state)
+{
+	static const char *const names[] = { "t.ctb/metadata", "t.ctb/stream.0", "t.ctb/stream.lost" };
+	const uint64_t totals[CTRACE_LOSS_COUNT] = { 9 };
+	struct fixture *f = *state;
+	struct ctrace_stream stream = { .id = 0 };
+	struct stat info;
+
+	fixture_open(f, "FILE=t.ctb\nMODE=0640\n");
+	assert_int_equal(write_numbered(f, &stream, 0, 1), CTRACE_OK);
+	ct_emit_binfile.lost(f->self, totals);
+	fixture_close(f);
+	assert_int_equal(stat("t.ctb", &info), 0);
+	assert_int_equal(info.st_mode & 0777, 0750);
+	for (size_t i = 0; i < CT_COUNT(names); i++) {
+		assert_int_equal(stat(names[i], &info), 0);
+		assert_int_equal(info.st_mode & 0777, 0640);
+	}
+}
+
+static void an_empty_file_is_the_default(void **state)
+{
+	struct fixture *f = *state;
+
+	fixture_open(f, "FILE=\n");
+	assert_string_equal(strrchr(f->place.path, '/'), "/prog.binfile.4711.ctb");
+	fixture_close(f);
+}
+
 static void losses_go_on_over_generations(void **state)
 {
 	struct fixture *f = *state;
@@ -417,8 +479,7 @@ static void failed_generation_leaves_the_old_one(void **state)
 	struct ctrace_place place;
 
 	fixture_open(f, "FILE=t.ctb\nMAXFILESIZE=9\nMAXGENERATION=3\n");
-	while (file_size("t.ctb_1/stream.0") + file_size("t.ctb_1/metadata") < 9 * 1024 || stream.offset == 0)
-		assert_int_equal(write_numbered(f, &stream, (unsigned)(stream.offset == 0 ? 0 : 1), 1), CTRACE_OK);
+	assert_int_equal(write_numbered(f, &stream, 0, 1000), CTRACE_OK);
 	place = f->place;
 	ct_os_fail(CT_OS_WRITE, 0, 100, ENOSPC);
 	assert_int_equal(write_numbered(f, &stream, 2, 1), CTRACE_OUTPUT_ERROR);
@@ -743,6 +804,9 @@ int main(void)
 		TEST(level_keeps_lower_events_out),
 		TEST(generations_turn_and_overwrite),
 		TEST(generation_keeps_to_its_size),
+		TEST(a_generation_is_no_larger_than_it_may_be),
+		TEST(the_group_may_read_all_of_it),
+		TEST(an_empty_file_is_the_default),
 		TEST(losses_go_on_over_generations),
 		TEST(location_then_logs_then_working_folder),
 		TEST(failed_write_is_as_if_it_had_not_been),

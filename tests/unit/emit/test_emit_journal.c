@@ -70,11 +70,28 @@ static void events_below_level_need_no_journal(void **state)
 	fixture_destroy(fixture);
 }
 
+static void without_a_journal_writing_fails(void **state)
+{
+	const struct ctrace_event event = { .component = "C", .component_size = 1, .level = CTRACE_ERROR };
+	const struct ctrace_batch batch = { .events = &event, .event_count = 1 };
+	struct fixture *fixture;
+
+	(void)state;
+	if (journal == NULL || access("/run/systemd/journal/socket", F_OK) == 0)
+		skip();
+	fixture = fixture_create(journal);
+	assert_int_equal(fixture_open(fixture), CTRACE_OK);
+	assert_int_equal(journal->write(fixture->self, &batch), CTRACE_OUTPUT_ERROR);
+	assert_int_equal(journal->write(fixture->self, &batch), CTRACE_OUTPUT_ERROR);
+	fixture_destroy(fixture);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(contract),
 		cmocka_unit_test(events_below_level_need_no_journal),
+		cmocka_unit_test(without_a_journal_writing_fails),
 	};
 
 	return cmocka_run_group_tests(tests, init_all, NULL);

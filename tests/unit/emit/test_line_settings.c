@@ -53,6 +53,13 @@ static void values_that_were_set(void **state)
 	assert_int_equal(settings.format.hex_block_size, UINT32_MAX);
 	assert_false(settings.format.quote_strings);
 	ct_line_settings_fini(&settings);
+	fixture_set(fixture, "DELIMCHAR", "\\t;\\n");
+	fixture_set(fixture, "LEVEL", "Error");
+	assert_int_equal(ct_line_settings_init(&settings, &fixture->context), CTRACE_OK);
+	assert_string_equal(settings.format.delimiter, "\t;\\n");
+	assert_int_equal(settings.level, CTRACE_ERROR);
+	assert_int_equal(ct_line_settings_level(&fixture->context), CTRACE_ERROR);
+	ct_line_settings_fini(&settings);
 }
 
 static void delimiter_may_be_a_tab(void **state)

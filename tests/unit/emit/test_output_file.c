@@ -13,7 +13,9 @@
 #include <errno.h>
 #include <fcntl.h>
 
-static const struct ctrace_property properties[] = { { "LOCATION", CTRACE_PROPERTY_TEXT, NULL, "" }, { 0 } };
+static const struct ctrace_property properties[] = { { "LOCATION", CTRACE_PROPERTY_FOLDER, NULL, "" },
+						     CT_FILE_ACCESS_PROPERTIES,
+						     { 0 } };
 static const struct ctrace_emitter emitter = { .size = sizeof emitter, .name = "TEST", .properties = properties };
 
 static int init(void **state)
@@ -96,24 +98,120 @@ static void location_is_made_with_0700(void **state)
 	assert_int_equal(info.st_mode & 07777, 0700);
 }
 
-static void folders_of_the_name_are_made(void **state)
+static mode_t mode_of(const char *format, ...) __attribute__((format(printf, 1, 2)));
+static mode_t mode_of(const char *format, ...)
+{
+	char path[4096];
+	struct stat info;
+	va_list list;
+
+	va_start(list, format);
+	(void)vsnprintf(path, sizeof path, format, list);
+	va_end(list);
+	return stat(path, &info) == 0 ? info.st_mode & 07777 : 0;
+}
+
+static void folders_that_file_names_are_made_within_the_output(void **state)
 {
 	struct fixture *fixture = *state;
 	struct attempts attempts = { 0 };
-	char path[CTRACE_EMITTER_PATH_SIZE], expected[8192];
+	char path[4096], name[512], location[400];
+
+	assert_int_equal(place(fixture, "a/b/f.log", &attempts, path), CTRACE_OK);
+	assert_int_equal(mode_of("%s/a", fixture->folder), 0700);
+	assert_int_equal(mode_of("%s/a/b", fixture->folder), 0700);
+	/* MFTRACE_LOGS itself is not made, and nothing in it. */
+	(void)snprintf(name, sizeof name, "%s/logs", fixture->folder);
+	fixture->context.folder = name;
+	assert_int_equal(place(fixture, "c/f.log", &attempts, path), CTRACE_OK);
+	assert_int_equal(mode_of("%s/logs", fixture->folder), 0);
+	fixture->context.folder = "";
+	assert_int_equal(place(fixture, "x/../y/f.log", &attempts, path), CTRACE_OK);
+	assert_int_equal(mode_of("%s/x", fixture->folder), 0);
+	/* An absolute one: only below LOCATION. */
+	(void)snprintf(name, sizeof name, "%s/loc/d/f.log", fixture->folder);
+	assert_int_equal(place(fixture, name, &attempts, path), CTRACE_OK);
+	assert_int_equal(mode_of("%s/loc", fixture->folder), 0);
+	(void)snprintf(location, sizeof location, "%s/loc/", fixture->folder);
+	fixture_set(fixture, "LOCATION", location);
+	assert_int_equal(place(fixture, name, &attempts, path), CTRACE_OK);
+	assert_int_equal(mode_of("%s/loc/d", fixture->folder), 0700);
+}
+
+static void what_is_within_the_output(void **state)
+{
+	(void)state;
+	assert_true(ct_file_is_within(NULL, "a/b"));
+	assert_true(ct_file_is_within(NULL, "a..b/..c"));
+	assert_false(ct_file_is_within(NULL, "../a"));
+	assert_false(ct_file_is_within("/l", "a/.."));
+	assert_false(ct_file_is_within(NULL, "/l/a"));
+	assert_true(ct_file_is_within("/l", "/l/a"));
+	assert_true(ct_file_is_within("/l//", "/l/a"));
+	assert_false(ct_file_is_within("/l", "/la/b"));
+	assert_false(ct_file_is_within("/l", "/l/../b"));
+	assert_false(ct_file_is_within("l", "/l/a"));
+}
+
+static void the_group_may_read(void **state)
+{
+	struct fixture *fixture = *state;
+	struct ct_file_access access;
+	char number[16];
+	int fd = openat(AT_FDCWD, fixture->folder, O_TMPFILE | O_RDWR, 0600);
 	struct stat info;
 
-	assert_int_equal(place(fixture, "one/two/x.log", &attempts, path), CTRACE_OK);
-	(void)snprintf(expected, sizeof expected, "%s/one/two", fixture->folder);
-	assert_int_equal(stat(expected, &info), 0);
-	assert_int_equal(info.st_mode & 07777, 0700);
-	(void)snprintf(expected, sizeof expected, "%s/three/y.log", fixture->folder);
-	assert_int_equal(place(fixture, expected, &attempts, path), CTRACE_OK);
-	assert_string_equal(path, expected);
-	*strrchr(expected, '/') = '\0';
-	assert_int_equal(access(expected, W_OK), 0);
-	assert_int_not_equal(place(fixture, "/proc/no/such/z.log", &attempts, path), CTRACE_OK);
-	assert_int_equal(attempts.count, 2);
+	access = ct_file_access_read(&fixture->context);
+	assert_int_equal(access.mode, 0);
+	ct_file_access_give(fd, &access);
+	assert_int_equal(fstat(fd, &info), 0);
+	assert_int_equal(info.st_mode & 0777, 0600);
+	fixture_set(fixture, "MODE", "0640");
+	access = ct_file_access_read(&fixture->context);
+	ct_file_access_give(fd, &access);
+	assert_int_equal(fstat(fd, &info), 0);
+	assert_int_equal(info.st_mode & 0777, 0640);
+	/* Never for others, whatever is asked for. */
+	fixture_set(fixture, "MODE", "0644");
+	assert_int_equal(ct_file_access_read(&fixture->context).mode, 0);
+	/* A group that there is not must not become another one. */
+	fixture_set(fixture, "GROUP", "no-such-group");
+	access = ct_file_access_read(&fixture->context);
+	assert_int_equal(access.mode, 0600);
+	ct_file_access_give(fd, &access);
+	assert_int_equal(fstat(fd, &info), 0);
+	assert_int_equal(info.st_mode & 0777, 0600);
+	(void)snprintf(number, sizeof number, "%u", (unsigned)getegid());
+	fixture_set(fixture, "GROUP", number);
+	access = ct_file_access_read(&fixture->context);
+	assert_true(access.has_group);
+	assert_int_equal(access.group, getegid());
+	assert_int_equal(access.mode, 0640);
+	fixture_set(fixture, "GROUP", "root");
+	access = ct_file_access_read(&fixture->context);
+	assert_int_equal(access.group, 0);
+	/* Of a group that we cannot give files to. */
+	if (geteuid() != 0) {
+		ct_file_access_give(fd, &access);
+		assert_int_equal(fstat(fd, &info), 0);
+		assert_int_equal(info.st_mode & 0777, 0600);
+	}
+	close(fd);
+}
+
+static void folders_are_open_to_the_group_too(void **state)
+{
+	struct fixture *fixture = *state;
+	struct attempts attempts = { 0 };
+	char path[4096];
+
+	fixture_set(fixture, "LOCATION", "up/loc");
+	fixture_set(fixture, "MODE", "0640");
+	assert_int_equal(place(fixture, "sub/f", &attempts, path), CTRACE_OK);
+	assert_int_equal(mode_of("%s/up", fixture->folder), 0750);
+	assert_int_equal(mode_of("%s/up/loc", fixture->folder), 0750);
+	assert_int_equal(mode_of("%s/up/loc/sub", fixture->folder), 0750);
+	assert_int_equal(mode_of("%s", fixture->folder), 0700); /* was there */
 }
 
 static void relative_folders_are_the_programs(void **state)
@@ -251,7 +349,10 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test_setup_teardown(every_pseudo_variable, init, fini),
 		cmocka_unit_test_setup_teardown(location_is_made_with_0700, init, fini),
-		cmocka_unit_test_setup_teardown(folders_of_the_name_are_made, init, fini),
+		cmocka_unit_test_setup_teardown(folders_that_file_names_are_made_within_the_output, init, fini),
+		cmocka_unit_test(what_is_within_the_output),
+		cmocka_unit_test_setup_teardown(the_group_may_read, init, fini),
+		cmocka_unit_test_setup_teardown(folders_are_open_to_the_group_too, init, fini),
 		cmocka_unit_test_setup_teardown(relative_folders_are_the_programs, init, fini),
 		cmocka_unit_test_setup_teardown(each_folder_is_the_fallback_of_the_one_before, init, fini),
 		cmocka_unit_test_setup_teardown(absolute_file_is_tried_alone, init, fini),

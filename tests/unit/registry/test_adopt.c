@@ -94,7 +94,7 @@ static void what_is_said_is_in_force_and_what_is_not_is_gone(void **state)
 	other_level("stays", CTRACE_WARN);
 	other_level("comes", CTRACE_INFO);
 	other_level("not.registered", CTRACE_INFO);
-	assert_int_equal(ct_dest_configure_default(other, emitter("BINFILE")), CTRACE_OK);
+	assert_int_equal(ct_dest_add(other, NULL, 0, emitter("BINFILE"), false), CTRACE_OK);
 	assert_int_equal(ct_dest_add(other, "comes", 5, emitter("ES"), false), CTRACE_OK);
 	assert_int_equal(ct_route_set_overflow(other, "comes", 5, 2), CTRACE_OK);
 	property(other, "comes.below", "Size", "0x10");
@@ -123,7 +123,7 @@ static void what_is_said_is_in_force_and_what_is_not_is_gone(void **state)
 	assert_int_equal(ct_dest_default(registry), bit("TEXTFILE"));
 	assert_int_equal(ct_registry_entry(registry, comes)->dests, bit("TEXTFILE"));
 	/* The TEXTFILE is the implicit one again. */
-	assert_int_equal(ct_dest_configure_default(registry, emitter("ES")), CTRACE_OK);
+	assert_int_equal(ct_dest_add(registry, NULL, 0, emitter("ES"), false), CTRACE_OK);
 	assert_int_equal(ct_dest_default(registry), bit("ES"));
 }
 

@@ -20,6 +20,7 @@ static void the_defaults(void **state)
 	assert_int_equal(settings.block_timeout_ns, 1000000000u);
 	assert_int_equal(settings.flight_buffer, CT_RING_DEFAULT);
 	assert_true(settings.attach);
+	assert_int_equal(settings.keep_ns, 7 * 86400 * 1000000000ull);
 	assert_string_equal(settings.run_directory, "");
 }
 

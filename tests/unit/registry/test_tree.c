@@ -390,7 +390,7 @@ static void a_configuration_is_forgotten(void **state)
 	(void)state;
 	set_level(NULL, CTRACE_INFO);
 	set_level("kept", CTRACE_DEBUG);
-	assert_int_equal(ct_dest_configure_default(registry, emitter("STDERR")), CTRACE_OK);
+	assert_int_equal(ct_dest_add(registry, NULL, 0, emitter("STDERR"), false), CTRACE_OK);
 	assert_int_equal(ct_dest_add(registry, "kept.one", 8, emitter("ES"), true), CTRACE_OK);
 	assert_int_equal(ct_route_set_buffer(registry, "kept", 4, 1 << 16), CTRACE_OK);
 	assert_int_equal(ct_route_set_flight(registry, "kept", 4, CTRACE_DEBUG, NULL, NULL), CTRACE_OK);
