@@ -220,8 +220,15 @@ def on_a_terminal(one, other):
     check('reversed', top.wait(r'^sorted by events, reversed'))
     top.press('r/part\r')
     check('filtered', top.wait(r'only /part'))
-    rows = [line for line in top.screen.text().split('\n') if 'TOOL_SUB' in line]
-    check('only those', '' if len(rows) == 2 and all('tool.main.part' in row for row in rows) else '\n'.join(rows))
+
+    def rows_of_filter():
+        """None while the screen is half drawn, or never as it should be."""
+        rows = [line for line in top.screen.text().split('\n') if 'TOOL_SUB' in line]
+        return rows if len(rows) == 2 and all('tool.main.part' in row for row in rows) else None
+    end = time.monotonic() + PATIENCE
+    while rows_of_filter() is None and time.monotonic() < end:
+        top.read(0.05)
+    check('only those', '' if rows_of_filter() is not None else top.screen.text())
 
     # ---- levels
     top.press('>>>>>')  # by pid
