@@ -83,8 +83,8 @@ verb prop --job NIGHTLY emitter:TEXTFILE FILE nightly.log
 verb level DPKG.READ info
 exec 4>status
 packages 1 $few >&4
-show "ctrace tail --from-start --component DPKG.READ --event 100 --count $few | tail -2"
-ctrace tail --from-start --component DPKG.READ --event 100 --count $few --for 60 >tail.txt || fail 'ctrace tail'
+show "ctrace tail --from-start --component DPKG.READ --event 100 --limit $few | tail -2"
+ctrace tail --from-start --component DPKG.READ --event 100 --limit $few --for 60 >tail.txt || fail 'ctrace tail'
 tail -2 tail.txt | cut -c1-150 | indent
 same 'packages followed by ctrace tail' $few "$(wc -l <tail.txt)"
 say "Every line of the next $((more - few)) packages, and for tools as well.  To z/OS operators the same component is COMP=DPKG,SUB=(READ):"
@@ -93,7 +93,7 @@ op "R 1,OPTIONS=('LEVEL=DEBUG','DEST=(BINFILE)'),END"
 answered 'ITT038I ALL'
 verb dest DPKG.READ
 packages $((few + 1)) $more >&4
-ctrace tail --from-start --component DPKG.READ --event 100 --count $more --for 60 >tail.txt || fail 'ctrace tail'
+ctrace tail --from-start --component DPKG.READ --event 100 --limit $more --for 60 >tail.txt || fail 'ctrace tail'
 verb level DPKG.READ none
 packages $((more + 1)) 1000000 >&4
 exec 4>&-
@@ -120,7 +120,7 @@ show 'while [ ! -e enough ]; do ./kvload kv.socket 4 <packages.txt; done &    # 
 (while [ ! -e enough ]; do ../kvload kv.socket 4 <../packages.txt || exit; done >load.txt 2>&1) &
 load=$!
 until_own
-verb tail --component KVSERVER --count 3
+verb tail --component KVSERVER --limit 3
 say 'An external writer takes its trace over: another process, which writes what its procedure says.'
 sed "/^#/d; s#PATH=[^ ]*#PATH=$PWD/data#" "$source/examples/kvserver/proclib/CTWKVS" >proclib/CTWKVS
 chmod 600 proclib/CTWKVS

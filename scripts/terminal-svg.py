@@ -32,7 +32,7 @@ DEMO = [
     "ctrace op 'TRACE CT,ON,COMP=KVSERVER'",
     "ctrace op 'R 1,OPTIONS=(GET,PUT,KEYS),END'",
     './kvload kv.socket 4 <packages.txt',
-    'ctrace tail --color --from-start --component KVSERVER --count 2',
+    'ctrace tail --color --from-start --component KVSERVER --limit 2',
     "ctrace op 'D TRACE,COMP=KVSERVER' | tail -n +6",
     "ctrace level 'KVSERVER*' none",
 ]

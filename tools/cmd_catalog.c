@@ -12,7 +12,9 @@
 #include <errno.h>
 #include <string.h>
 
+#include "annotation.h"
 #include "catalog/catalog.h"
+#include "catalog_draft.h"
 
 typedef void print_function(struct ct_buf *out, const struct ct_catalog_component *component);
 
@@ -25,7 +27,11 @@ static const struct action actions[] = {
 	{ "header", ct_catalog_print_header },
 	{ "copybook", ct_catalog_print_copybook },
 	{ "doc", ct_catalog_print_markdown },
+	{ "import", NULL },
+	{ "draft", NULL },
 };
+#define IMPORT (&actions[4])
+#define DRAFT (&actions[5])
 
 struct arguments {
 	const struct action *action;
@@ -74,6 +80,27 @@ static void say_counts(const char *path, const struct ct_catalog_counts *before,
 		       mistakes, plural(mistakes));
 }
 
+static void count_file(const char *path, void *user)
+{
+	(void)path;
+	++*(uint64_t *)user;
+}
+
+/* A folder without catalogues is not one in which all is good. */
+static bool say_empty(const char *path)
+{
+	uint64_t annotations = 0;
+
+	(void)annotation_each(path, count_file, &annotations);
+	ct_tool_print(stderr, path, strlen(path));
+	if (annotations > 0)
+		fprintf(stderr, ": no catalogue (*.yaml, *.yml) is in it, but %llu XML file%s: see ctrace catalog import\n",
+			(unsigned long long)annotations, plural(annotations));
+	else
+		fputs(": no catalogue (*.yaml, *.yml) is in it\n", stderr);
+	return false;
+}
+
 static bool add_path(struct ct_catalog *catalog, const char *path, bool is_check)
 {
 	struct ct_catalog_counts before = ct_catalog_counts(catalog);
@@ -82,6 +109,8 @@ static bool add_path(struct ct_catalog *catalog, const char *path, bool is_check
 
 	if (status != CTRACE_OK && status != CTRACE_DAMAGED)
 		return say_unread(path, status);
+	if (status == CTRACE_OK && after.files == before.files)
+		return say_empty(path);
 	if (is_check)
 		say_counts(path, &before, &after);
 	return status == CTRACE_OK;
@@ -133,6 +162,70 @@ static bool print_all(const struct ct_catalog *catalog, const struct arguments *
 	return is_done;
 }
 
+/* ---- annotations of another product's CTF ---- */
+
+struct import {
+	struct ct_buf text;
+	uint32_t components;
+	bool has_failed;
+};
+
+static void import_file(const char *path, void *user)
+{
+	struct annotation_result result;
+	struct import *import = user;
+	size_t before = import->text.size;
+
+	if (import->components > 0)
+		ct_buf_add_text(&import->text, "---\n");
+	annotation_read(path, &import->text, &result);
+	if (result.message[0] == '\0') {
+		import->components++;
+		return;
+	}
+	import->text.size = before;
+	import->has_failed = true;
+	ct_tool_print(stderr, path, strlen(path));
+	if (result.line != 0)
+		fprintf(stderr, ":%u", result.line);
+	fprintf(stderr, ": %s\n", result.message);
+}
+
+static int import_all(const struct arguments *arguments)
+{
+	struct import import = { .components = 0 };
+	bool is_written = true;
+
+	ct_buf_init(&import.text);
+	for (int i = 0; i < arguments->count; i++)
+		if (!annotation_each(arguments->paths[i], import_file, &import))
+			import.has_failed = !say_unread(arguments->paths[i], CTRACE_NOT_FOUND);
+	if (import.components == 0 && !import.has_failed)
+		fputs("ctrace catalog: no XML file is there\n", stderr);
+	if (import.components > 0 && arguments->output != NULL && strcmp(arguments->output, "-") != 0)
+		is_written = write_file(arguments->output, &import.text);
+	else if (import.components > 0)
+		fwrite(import.text.data, 1, import.text.size, stdout);
+	ct_buf_fini(&import.text);
+	return is_written && !import.has_failed && import.components > 0 ? CMD_DONE : CMD_NOTHING;
+}
+
+static int draft_all(const struct arguments *arguments)
+{
+	bool is_written = true;
+	struct ct_buf text;
+	int status;
+
+	ct_buf_init(&text);
+	status = catalog_draft(arguments->paths, (size_t)arguments->count, &text);
+	if (text.size > 0 && arguments->output != NULL && strcmp(arguments->output, "-") != 0)
+		is_written = write_file(arguments->output, &text);
+	else if (text.size > 0)
+		fwrite(text.data, 1, text.size, stdout);
+	ct_buf_fini(&text);
+	return is_written ? status : CMD_NOTHING;
+}
+
 /* ---- the verb ---- */
 
 static const struct action *action_find(const char *name)
@@ -149,10 +242,10 @@ static void take_words(struct arguments *arguments, struct argp_state *state)
 	arguments->paths = state->argv + state->next + 1;
 	arguments->count = state->argc - state->next - 1;
 	if (arguments->action == NULL)
-		argp_error(state, "expected: check, header, copybook or doc, and the files of a catalogue");
+		argp_error(state, "expected: check, header, copybook, doc, import or draft, and the files of a catalogue");
 	else if (arguments->count == 0)
 		argp_error(state, "%s what? expected a file or a folder", arguments->action->name);
-	else if (arguments->action->print == NULL && arguments->output != NULL)
+	else if (arguments->action->print == NULL && arguments->action != IMPORT && arguments->action != DRAFT && arguments->output != NULL)
 		argp_error(state, "check writes no file: -o is for header, copybook and doc");
 }
 
@@ -168,7 +261,7 @@ static error_t parse_argument(int key, char *argument, struct argp_state *state)
 		take_words(arguments, state);
 		return 0;
 	case ARGP_KEY_NO_ARGS:
-		argp_error(state, "expected: check, header, copybook or doc, and the files of a catalogue");
+		argp_error(state, "expected: check, header, copybook, doc, import or draft, and the files of a catalogue");
 		return 0;
 	default:
 		return ARGP_ERR_UNKNOWN;
@@ -180,6 +273,10 @@ static int run(const struct arguments *arguments)
 	struct ct_catalog *catalog;
 	bool is_good = true;
 
+	if (arguments->action == IMPORT)
+		return import_all(arguments);
+	if (arguments->action == DRAFT)
+		return draft_all(arguments);
 	if (ct_catalog_create(&catalog) != CTRACE_OK) {
 		fprintf(stderr, "ctrace catalog: %s\n", ctrace_status_text(CTRACE_NOT_ENOUGH_MEMORY));
 		return CMD_NOTHING;
@@ -203,7 +300,7 @@ int cmd_catalog(int argc, char **argv)
 	static const struct argp argp = {
 		.options = options,
 		.parser = parse_argument,
-		.args_doc = "check FILE...\nheader FILE...\ncopybook FILE...\ndoc FILE...",
+		.args_doc = "check FILE...\nheader FILE...\ncopybook FILE...\ndoc FILE...\nimport XML...\ndraft TRACE...",
 		.doc = "Name each mistake in catalogues of events with line and column, or print what they say as a C header, as a COBOL "
 		       "copybook of level 78, or as a page in Markdown.\v"
 		       "A catalogue:\n"

@@ -15,6 +15,7 @@
 #include <string.h>
 
 #include "cmd.h"
+#include "progress_line.h"
 #include "read/json_text.h"
 #include "read/tally.h"
 
@@ -170,11 +171,13 @@ static bool count_run(struct diff *diff, char **path, struct ct_tally *tally)
 	struct reading *reading = &diff->reading;
 	const struct ct_view *view;
 
+	reading->shows_progress = true;
 	reading_paths(reading, path, 1);
 	if (!reading_open(reading))
 		return false;
 	while ((view = ct_reader_next(reading->reader)) != NULL)
 		ct_tally_add(tally, view);
+	progress_clear();
 	diff->has_failed |= ct_reader_totals(reading->reader)->damages > 0 || tally->failed;
 	return !reading->has_failed;
 }
@@ -254,6 +257,7 @@ static error_t parse_diff(int key, char *argument, struct argp_state *state)
 	case ARGP_KEY_INIT:
 		reading_init(&diff->reading, "ctrace diff");
 		state->child_inputs[0] = &diff->reading;
+		state->child_inputs[1] = &diff->reading;
 		return 0;
 	case 'j':
 		diff->is_json = true;
@@ -274,6 +278,8 @@ static error_t parse_diff(int key, char *argument, struct argp_state *state)
 		diff->options.has_rates = false;
 		return 0;
 	case ARGP_KEY_ARG:
+		if (reading_take_expression(&diff->reading, argument))
+			return 0;
 		if (diff->path_count == 2)
 			argp_error(state, "unexpected argument \"%s\"; two runs are compared", argument);
 		else
@@ -299,12 +305,12 @@ int cmd_diff(int argc, char **argv)
 		{ "ratio", OPTION_RATIO, "R", 0, "What changes by less than R times is alike; 1.5 by default", 0 },
 		{ 0 },
 	};
-	static const struct argp_child children[] = { { .argp = &ct_reading_argp }, { 0 } };
+	static const struct argp_child children[] = { { .argp = &ct_reading_argp }, { .argp = &ct_reading_pid_argp }, { 0 } };
 	static const struct argp argp = {
 		.options = rows,
 		.children = children,
 		.parser = parse_diff,
-		.args_doc = "A B",
+		.args_doc = "['EXPRESSION'] A B",
 		.doc = "Compare two runs: which events are new, gone, more or less frequent, and which spans are slower or faster.\v"
 		       "A and B are traces, or folders of traces.  Exit status, as of diff: 0 alike; 1 different; 2 usage, no memory, or something could not be"
 		       " read.",

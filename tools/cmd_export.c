@@ -9,15 +9,15 @@
 #include "reading.h"
 
 #include <errno.h>
-#include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
 #include "cmd.h"
+#include "new_file.h"
 #include "read/export.h"
 
-enum { OPTION_LINES = 256, OPTION_UNGUARDED, OPTION_ARGS };
+enum { OPTION_LINES = 256, OPTION_COLUMNS, OPTION_UNGUARDED, OPTION_ARGS };
 
 struct export
 {
@@ -26,7 +26,8 @@ struct export
 	void *self; /* the exporter's */
 	const char *output;
 	struct ct_export_options options;
-	char *unnamed; /* the file until it is complete; NULL: there is none */
+	bool is_file; /* that takes the name of output */
+	struct new_file file;
 	uint64_t events;
 	uint64_t look_damages; /* of the first reading */
 };
@@ -46,56 +47,30 @@ static int complain(const struct export *verb, const char *path, const char *wha
  * Where it goes
  */
 
-/* A terminal, a pipe, /dev/null: nothing to put in its place. */
-static bool is_special(const char *path)
-{
-	struct stat info;
-
-	return stat(path, &info) == 0 && !S_ISREG(info.st_mode);
-}
-
 static bool open_output(struct export *verb)
 {
 	const char *path = verb->output;
 
 	verb->options.fd = STDOUT_FILENO;
 	verb->options.folder = path;
-	if (verb->exporter->is_folder || path == NULL || strcmp(path, "-") == 0)
+	verb->is_file = !verb->exporter->is_folder && path != NULL && strcmp(path, "-") != 0;
+	if (!verb->is_file)
 		return true;
-	if (is_special(path)) {
-		verb->options.fd = open(path, O_WRONLY | O_CLOEXEC | O_NOCTTY);
-	} else if (asprintf(&verb->unnamed, "%s.new-%u", path, (unsigned)getpid()) >= 0) {
-		verb->options.fd = open(verb->unnamed, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
-	} else {
-		verb->unnamed = NULL;
-		verb->options.fd = -1;
-		errno = ENOMEM;
+	if (!new_file_open(&verb->file, path)) {
+		(void)complain(verb, path, strerror(errno));
+		return false;
 	}
-	if (verb->options.fd >= 0)
-		return true;
-	(void)complain(verb, path, strerror(errno));
-	free(verb->unnamed);
-	verb->unnamed = NULL;
-	return false;
+	verb->options.fd = verb->file.fd;
+	return true;
 }
 
 static bool close_output(struct export *verb, bool is_complete)
 {
-	if (verb->options.fd > STDERR_FILENO && close(verb->options.fd) != 0 && is_complete) {
-		(void)complain(verb, verb->output, strerror(errno));
-		is_complete = false;
-	}
-	if (verb->unnamed == NULL)
+	if (!verb->is_file || new_file_end(&verb->file, is_complete))
 		return is_complete;
-	if (!is_complete) {
-		(void)unlink(verb->unnamed);
-	} else if (rename(verb->unnamed, verb->output) != 0) {
+	if (is_complete)
 		(void)complain(verb, verb->output, strerror(errno));
-		(void)unlink(verb->unnamed);
-		is_complete = false;
-	}
-	free(verb->unnamed);
-	return is_complete;
+	return false;
 }
 
 /* ------------------------------------------------------------------------------------------------------------
@@ -124,7 +99,7 @@ static bool look(struct export *verb)
 	reading->is_quiet = false;
 	if (status != CTRACE_OK)
 		(void)complain(verb, NULL, ctrace_status_text(status));
-	return status == CTRACE_OK;
+	return status == CTRACE_OK && new_file_interrupted == 0;
 }
 
 static bool write_events(struct export *verb)
@@ -138,6 +113,8 @@ static bool write_events(struct export *verb)
 		verb->exporter->add(verb->self, view);
 		verb->events++;
 	}
+	if (new_file_interrupted != 0)
+		return false;
 	/* What the first reading did not see has no column and no track. */
 	if (verb->look_damages > ct_reader_totals(verb->reading.reader)->damages) {
 		(void)complain(verb, NULL, "what was read at first and the second time differ: a trace could not be read once");
@@ -178,13 +155,16 @@ static int run(struct export *verb)
 	int exit_status;
 	bool is_good;
 
+	verb->reading.shows_progress = verb->output != NULL || !isatty(STDOUT_FILENO);
 	verb->reading.has_pairs = verb->exporter->has_pairs;
 	verb->reading.also = note_lost;
 	verb->reading.also_user = verb;
+	new_file_catch();
 	/* Of nothing nothing is made: what is in the way of the output stays. */
 	is_good = reading_open(&verb->reading) && ct_reader_origin(verb->reading.reader, 0) != NULL && convert(verb);
+	new_file_die();
 	exit_status = reading_end(&verb->reading, is_good || verb->events == 0 ? verb->events : 1);
-	return is_good ? exit_status : CMD_NOTHING;
+	return is_good || exit_status == CMD_USAGE ? exit_status : CMD_NOTHING;
 }
 
 /* ------------------------------------------------------------------------------------------------------------
@@ -216,6 +196,8 @@ static void check(struct export *verb, struct argp_state *state)
 		argp_error(state, "%s is nothing for a terminal: --output is missing", verb->exporter->name);
 	if (verb->options.is_lines && verb->exporter != &ct_export_json)
 		argp_error(state, "--lines goes with --format=json");
+	if (verb->options.columns != NULL && verb->exporter != &ct_export_csv)
+		argp_error(state, "--columns goes with --format=csv");
 	if (verb->options.has_args && verb->exporter != &ct_export_chrome)
 		argp_error(state, "--args goes with --format=chrome; the others have what they can hold");
 	if (verb->options.is_unguarded && verb->exporter != &ct_export_csv)
@@ -230,6 +212,7 @@ static error_t parse_export(int key, char *argument, struct argp_state *state)
 	case ARGP_KEY_INIT:
 		reading_init(&verb->reading, "ctrace export");
 		state->child_inputs[0] = &verb->reading;
+		state->child_inputs[1] = &verb->reading;
 		return 0;
 	case 'f':
 		parse_format(verb, argument, state);
@@ -240,6 +223,11 @@ static error_t parse_export(int key, char *argument, struct argp_state *state)
 	case OPTION_LINES:
 		verb->options.is_lines = true;
 		return 0;
+	case OPTION_COLUMNS:
+		if (argument[0] == '\0')
+			argp_error(state, "--columns names no item");
+		verb->options.columns = argument;
+		return 0;
 	case OPTION_ARGS:
 		verb->options.has_args = true;
 		return 0;
@@ -247,7 +235,7 @@ static error_t parse_export(int key, char *argument, struct argp_state *state)
 		verb->options.is_unguarded = true;
 		return 0;
 	case ARGP_KEY_ARGS:
-		reading_paths(&verb->reading, state->argv + state->next, (size_t)(state->argc - state->next));
+		reading_words(&verb->reading, state->argv + state->next, (size_t)(state->argc - state->next));
 		return 0;
 	case ARGP_KEY_END:
 		check(verb, state);
@@ -264,15 +252,16 @@ int cmd_export(int argc, char **argv)
 		{ "output", 'o', "PATH", 0, "The file, or the folder of common-trace-format; stdout by default", 0 },
 		{ "args", OPTION_ARGS, NULL, 0, "chrome: the items of spans too; speedscope then adds nothing up", 0 },
 		{ "lines", OPTION_LINES, NULL, 0, "json: one object a line instead of an array", 0 },
+		{ "columns", OPTION_COLUMNS, "LIST", 0, "csv: these items, and fields of records as record.pkg-size, as columns", 0 },
 		{ "unguarded", OPTION_UNGUARDED, NULL, 0, "csv: no apostrophe before what a spreadsheet would compute", 0 },
 		{ 0 },
 	};
-	static const struct argp_child children[] = { { .argp = &ct_reading_argp }, { 0 } };
+	static const struct argp_child children[] = { { .argp = &ct_reading_argp }, { .argp = &ct_reading_pid_argp }, { 0 } };
 	static const struct argp argp = {
 		.options = rows,
 		.children = children,
 		.parser = parse_export,
-		.args_doc = "--format=FORMAT PATH|PID...",
+		.args_doc = "--format=FORMAT ['EXPRESSION'] PATH|PID...",
 		.doc = "Write traces, merged by time, for other tools: a Common Trace Format 1.8 folder with named events for babeltrace2 and Trace"
 		       " Compass, JSON and protobuf for Perfetto and its like, speedscope's own, comma-separated values, JSON.\v"
 		       "Exit status: 0 done; 1 no events, damaged input, or the output could not be written; 2 usage, or no memory.",

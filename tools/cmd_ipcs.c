@@ -53,7 +53,7 @@ static void sort_words(struct arguments *arguments)
 	}
 	memcpy(arguments->words + commands, paths, path_count * sizeof *paths);
 	free(paths);
-	reading_paths(&arguments->ipcs.reading, arguments->words + commands, path_count);
+	reading_words(&arguments->ipcs.reading, arguments->words + commands, path_count);
 	arguments->count = commands;
 }
 

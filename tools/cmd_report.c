@@ -16,6 +16,7 @@
 #include <unistd.h>
 
 #include "cmd.h"
+#include "new_file.h"
 #include "read/report.h"
 
 #define DEFAULT_NAME "report.html"
@@ -28,9 +29,9 @@ struct verb {
 	struct ct_report_options options;
 	struct ct_report *report;
 	const char *output;
-	char *unnamed; /* the file until it is complete; NULL: there is none */
+	struct new_file file;
 	FILE *to;
-	bool is_special; /* `to` is no file, and has no size */
+	uint64_t passed; /* events that are older than what the page has room for */
 	off_t size;      /* of the page */
 };
 
@@ -55,45 +56,25 @@ static bool is_stdout(const struct verb *verb)
 	return strcmp(verb->output, "-") == 0;
 }
 
-/* A pipe, /dev/null: nothing to put in its place. */
-static bool is_special(const char *path)
-{
-	struct stat info;
-
-	return stat(path, &info) == 0 && !S_ISREG(info.st_mode);
-}
-
-static int open_file(struct verb *verb)
-{
-	verb->is_special = is_special(verb->output);
-	if (verb->is_special)
-		return open(verb->output, O_WRONLY | O_CLOEXEC | O_NOCTTY);
-	if (asprintf(&verb->unnamed, "%s.new-%u", verb->output, (unsigned)getpid()) >= 0)
-		return open(verb->unnamed, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
-	verb->unnamed = NULL;
-	errno = ENOMEM;
-	return -1;
-}
-
 /* Before anything is read: a name that cannot be had is told at once. */
 static bool open_output(struct verb *verb)
 {
-	int fd;
+	int copy;
 
 	if (is_stdout(verb)) {
 		verb->to = stdout;
 		return true;
 	}
-	fd = open_file(verb);
-	verb->to = fd >= 0 ? fdopen(fd, "w") : NULL;
+	if (!new_file_open(&verb->file, verb->output))
+		return complain(verb->output, strerror(errno));
+	/* The stream has a descriptor of its own: the file gets its name behind it. */
+	copy = fcntl(verb->file.fd, F_DUPFD_CLOEXEC, 0);
+	verb->to = copy >= 0 ? fdopen(copy, "w") : NULL;
 	if (verb->to != NULL)
 		return true;
 	(void)complain(verb->output, strerror(errno));
-	if (fd >= 0 && verb->unnamed != NULL)
-		(void)unlink(verb->unnamed);
-	ct_os_close(&fd);
-	free(verb->unnamed);
-	verb->unnamed = NULL;
+	ct_os_close(&copy);
+	(void)new_file_end(&verb->file, false);
 	return false;
 }
 
@@ -109,14 +90,8 @@ static bool close_output(struct verb *verb, bool is_complete)
 	is_complete = is_complete && !ct_memory_has_lacked();
 	if (is_complete && has_failed)
 		is_complete = complain(verb->output, errno != 0 ? strerror(errno) : "cannot be written");
-	if (verb->unnamed == NULL)
-		return is_complete;
-	if (is_complete && rename(verb->unnamed, verb->output) != 0)
+	if (!new_file_end(&verb->file, is_complete) && is_complete)
 		is_complete = complain(verb->output, strerror(errno));
-	if (!is_complete)
-		(void)unlink(verb->unnamed);
-	free(verb->unnamed);
-	verb->unnamed = NULL;
 	return is_complete;
 }
 
@@ -132,11 +107,11 @@ static void note(const struct ct_read_note *note, void *user)
 		ct_report_note(verb->report, note);
 }
 
-static void tell_shortened(const struct ct_report_counts *counts)
+static void tell_shortened(const struct verb *verb, const struct ct_report_counts *counts)
 {
-	if (counts->is_full)
+	if (verb->passed > 0)
 		fprintf(stderr,
-			"ctrace report: the page holds the first %" PRIu64
+			"ctrace report: the page holds the last %" PRIu64
 			" events; choose others with --filter or --since, or more with --limit\n",
 			counts->events);
 	if (counts->left_out > 0)
@@ -155,24 +130,45 @@ static bool write_page(struct verb *verb)
 	return status == CTRACE_OK || complain(NULL, ctrace_status_text(status));
 }
 
+/* Of a long trace the page holds the end: what was just before is what people look for.  So many events come before those. */
+static uint64_t count_older(struct verb *verb)
+{
+	struct reading *reading = &verb->reading;
+	uint64_t limit = verb->options.limit != 0 ? verb->options.limit : CT_REPORT_LIMIT;
+	uint64_t count = 0;
+
+	reading->is_quiet = true;
+	while (ct_reader_next(reading->reader) != NULL)
+		count++;
+	if (ct_reader_rewind(reading->reader) != CTRACE_OK)
+		reading->has_failed = true;
+	reading->is_quiet = false;
+	return count > limit ? count - limit : 0;
+}
+
 static bool convert(struct verb *verb, struct ct_report_counts *counts)
 {
 	const struct ct_view *view;
 	bool is_complete = true;
 
 	errno = 0;
+	verb->passed = count_older(verb);
+	if (verb->passed > 0)
+		ct_report_pass(verb->report);
+	for (uint64_t i = 0; i < verb->passed && ct_reader_next(verb->reading.reader) != NULL; i++)
+		;
 	while ((view = ct_reader_next(verb->reading.reader)) != NULL && ct_report_add(verb->report, view))
 		;
 	ct_report_count(verb->report, counts);
-	if (counts->events > 0)
+	if (counts->events > 0 && new_file_interrupted == 0)
 		is_complete = write_page(verb);
-	tell_shortened(counts);
+	tell_shortened(verb, counts);
 	return close_output(verb, is_complete && counts->events > 0) || counts->events == 0;
 }
 
 static void tell(const struct verb *verb, uint64_t events)
 {
-	if (is_stdout(verb) || verb->is_special)
+	if (is_stdout(verb) || verb->file.is_special)
 		return;
 	ct_tool_print(stdout, verb->output, strlen(verb->output));
 	printf(": %" PRIu64 " event%s, %.1f MB\n", events, events == 1 ? "" : "s", (double)verb->size / 1e6);
@@ -190,17 +186,20 @@ static int run(struct verb *verb)
 		reading_close(&verb->reading);
 		return CMD_NOTHING;
 	}
+	verb->reading.shows_progress = true;
 	verb->reading.has_pairs = true;
 	verb->reading.also = note;
 	verb->reading.also_user = verb;
 	for (size_t i = 0; i < verb->reading.path_count; i++)
 		ct_report_add_path(verb->report, verb->reading.paths[i]);
+	new_file_catch();
 	is_good = reading_open(&verb->reading) && open_output(verb) && convert(verb, &counts);
 	if (is_good && counts.events > 0)
 		tell(verb, counts.events);
+	new_file_die();
 	exit_status = reading_end(&verb->reading, is_good ? counts.events : 1);
 	ct_report_destroy(verb->report);
-	return is_good ? exit_status : CMD_NOTHING;
+	return is_good || exit_status == CMD_USAGE ? exit_status : CMD_NOTHING;
 }
 
 /* ------------------------------------------------------------------------------------------------------------
@@ -227,6 +226,7 @@ static error_t parse_report(int key, char *argument, struct argp_state *state)
 	case ARGP_KEY_INIT:
 		reading_init(&verb->reading, "ctrace report");
 		state->child_inputs[0] = &verb->reading;
+		state->child_inputs[1] = &verb->reading;
 		return 0;
 	case 'o':
 		verb->output = argument;
@@ -238,7 +238,7 @@ static error_t parse_report(int key, char *argument, struct argp_state *state)
 		parse_limit(verb, argument, state);
 		return 0;
 	case ARGP_KEY_ARGS:
-		reading_paths(&verb->reading, state->argv + state->next, (size_t)(state->argc - state->next));
+		reading_words(&verb->reading, state->argv + state->next, (size_t)(state->argc - state->next));
 		return 0;
 	case ARGP_KEY_END:
 		if (is_stdout(verb) && isatty(STDOUT_FILENO))
@@ -254,15 +254,15 @@ int cmd_report(int argc, char **argv)
 	static const struct argp_option rows[] = {
 		{ "output", 'o', "FILE", 0, "The page; " DEFAULT_NAME " by default, - for stdout", 0 },
 		{ "title", OPTION_TITLE, "TEXT", 0, "What stands above it; the names of the traces by default", 0 },
-		{ "limit", OPTION_LIMIT, "N", 0, "At most so many events, the first ones; 2000000 by default", 0 },
+		{ "limit", OPTION_LIMIT, "N", 0, "At most so many events, the last ones; 2000000 by default", 0 },
 		{ 0 },
 	};
-	static const struct argp_child children[] = { { .argp = &ct_reading_argp }, { 0 } };
+	static const struct argp_child children[] = { { .argp = &ct_reading_argp }, { .argp = &ct_reading_pid_argp }, { 0 } };
 	static const struct argp argp = {
 		.options = rows,
 		.children = children,
 		.parser = parse_report,
-		.args_doc = "[PATH|PID...]",
+		.args_doc = "['EXPRESSION'] [PATH|PID...]",
 		.doc = "Write traces, merged by time, as one page for a browser: a timeline, a list of events with their fields and records, a"
 		       " tally, the slowest spans, rates and losses. The page holds everything that it shows and asks no network for"
 		       " anything.\v"

@@ -16,13 +16,14 @@
 #include "read/salvage.h"
 
 /* A file of nothing but damage must not fill the terminal. */
-#define REPORT_LIMIT 100u
+#define REPORT_LIMIT 10u
 
 struct salvage_run {
 	const char *to;
 	char **paths;
 	int path_count;
 	uint64_t reports;
+	const char *metadata; /* NULL: none was named */
 	bool is_verbose; /* every place, however many */
 };
 
@@ -109,7 +110,7 @@ static void print_report(const struct ct_salvage *salvage, const struct salvage_
 
 static int salvage_all(struct salvage_run *run)
 {
-	struct ct_salvage salvage = { .report = report, .user = run };
+	struct ct_salvage salvage = { .report = report, .user = run, .metadata = run->metadata };
 	int exit_status = prepare_folder(run->to);
 
 	if (exit_status != CMD_DONE)
@@ -138,6 +139,9 @@ static error_t parse_argument(int key, char *argument, struct argp_state *state)
 	case 'o':
 		run->to = argument;
 		return 0;
+	case 'm':
+		run->metadata = argument;
+		return 0;
 	case 'v':
 		run->is_verbose = true;
 		return 0;
@@ -161,6 +165,8 @@ int cmd_salvage(int argc, char **argv)
 {
 	static const struct argp_option options[] = {
 		{ "output", 'o', "FOLDER", 0, "Where the copies go; made when missing, and empty before", 0 },
+		{ "metadata", 'm', "FILE", 0, "Classes of events for traces whose own metadata cannot be read: those of another run of the program",
+		  0 },
 		{ "verbose", 'v', NULL, 0, "Tell every place that is damaged, however many there are", 0 },
 		{ 0 },
 	};

@@ -11,13 +11,24 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "cmd.h"
 #include "direct_output.h"
 #include "line_options.h"
 #include "line_store.h"
+#include "pager.h"
 
-enum { OPTION_BEFORE = 0x1200, OPTION_AFTER, OPTION_CONTEXT, OPTION_LIMIT, OPTION_TAIL, OPTION_REVERSE, OPTION_COUNT, OPTION_NESTING };
+enum { 
+	OPTION_BEFORE = 0x1200,
+	OPTION_AFTER,
+	OPTION_CONTEXT,
+	OPTION_LIMIT,
+	OPTION_REVERSE,
+	OPTION_COUNT,
+	OPTION_NESTING,
+	OPTION_NO_PAGER
+};
 
 #define CONTEXT_LIMIT 1000000u
 
@@ -28,7 +39,9 @@ struct show {
 	uint64_t limit;         /* UINT64_MAX: none */
 	uint64_t tail;          /* UINT64_MAX: all */
 	bool is_reverse;
+	bool lacks_survey; /* some of the first events could not be read when the lines were laid out */
 	bool is_count;
+	bool has_no_pager;
 	uint64_t shown; /* that matched */
 	struct direct_output output;
 	struct ct_buf line; /* for lines that are kept */
@@ -99,15 +112,81 @@ static void tell_lost_lines(struct show *show, int error)
 	show->reading.has_failed = true;
 }
 
-static void print_last(struct show *show)
+static uint64_t last_wanted(const struct show *show)
+{
+	return show->is_reverse && show->limit < show->tail ? show->limit : show->tail;
+}
+
+/* An exit whose entry was before what is read. */
+static bool lacks_entry(const struct show *show, const struct ct_view *view)
+{
+	return show->reading.has_pairs && view->type != NULL && view->type->pairing == CT_PAIR_EXIT && view->duration_ns == CT_NO_DURATION;
+}
+
+/* The lines of what is read.  True: those that are wanted are among them and lack nothing. */
+static bool keep_lines(struct show *show, struct line_store *store)
 {
 	const struct ct_view *view;
+	uint64_t count = 0, lacking = 0; /* the last one that lacks its entry */
+
+	while (store->write_errno == 0 && (view = ct_reader_next(show->reading.reader)) != NULL) {
+		count++;
+		if (lacks_entry(show, view))
+			lacking = count;
+		keep_line(show, store, view);
+	}
+	return count >= store->wanted && lacking <= count - store->wanted;
+}
+
+/* Reads from since_ns on, and says nothing unless that is all that is wanted. */
+static bool keep_lines_since(struct show *show, struct line_store *store, uint64_t since_ns, bool is_quiet)
+{
+	uint64_t wanted = store->wanted;
+	bool is_enough;
+
+	line_store_fini(store);
+	line_store_init(store, wanted);
+	show->reading.is_quiet = is_quiet;
+	show->reading.withheld = 0;
+	if (ct_reader_rewind_to(show->reading.reader, since_ns) != CTRACE_OK)
+		show->reading.has_failed = true;
+	is_enough = keep_lines(show, store) || store->write_errno != 0 || show->reading.has_failed;
+	show->reading.is_quiet = false;
+	return is_enough;
+}
+
+/* Packets have their times: so the last ones are read first, and more as long as there are too few lines in them, or entries are missing.
+ * Each time it goes back five times as far. */
+static void keep_last_lines(struct show *show, struct line_store *store)
+{
+	uint64_t first_ns, since_ns, end_ns, withheld;
+
+	if (store->wanted == UINT64_MAX || line_options_need_all(&show->lines) ||
+	    !ct_reader_ends(show->reading.reader, &first_ns, &since_ns)) {
+		(void)keep_lines(show, store);
+		return;
+	}
+	end_ns = since_ns;
+	while (!keep_lines_since(show, store, since_ns, true) && since_ns > first_ns) {
+		uint64_t back_ns = (end_ns - since_ns) * 5 + 1000000u;
+
+		since_ns = end_ns - first_ns > back_ns ? end_ns - back_ns : first_ns;
+		/* All of it: also what is dated before the first packet began. */
+		if (since_ns == first_ns)
+			since_ns = first_ns = 0;
+	}
+	withheld = show->reading.withheld;
+	if (withheld > 0)
+		(void)keep_lines_since(show, store, since_ns, false);
+}
+
+static void print_last(struct show *show)
+{
 	struct line_store store;
 	bool is_read;
 
-	line_store_init(&store, show->is_reverse && show->limit < show->tail ? show->limit : show->tail);
-	while (store.write_errno == 0 && (view = ct_reader_next(show->reading.reader)) != NULL)
-		keep_line(show, &store, view);
+	line_store_init(&store, last_wanted(show));
+	keep_last_lines(show, &store);
 	is_read = line_store_each(&store, show->is_reverse, print_kept, show);
 	if (store.write_errno != 0 || !is_read)
 		tell_lost_lines(show, store.write_errno != 0 ? store.write_errno : errno);
@@ -222,7 +301,7 @@ static uint64_t count_matches(struct show *show, const struct ct_filter *filter)
 /* How many of those that match come before the last ones, which are wanted. */
 static uint64_t matches_to_skip(struct show *show, const struct ct_filter *filter)
 {
-	uint64_t wanted = show->is_reverse && show->limit < show->tail ? show->limit : show->tail;
+	uint64_t wanted = last_wanted(show);
 	uint64_t count = wanted != UINT64_MAX ? count_matches(show, filter) : 0;
 
 	return count > wanted ? count - wanted : 0;
@@ -274,21 +353,6 @@ static uint64_t parse_number(struct argp_state *state, const char *text, uint64_
 	return number;
 }
 
-/* Words: an expression perhaps, then paths. */
-static void take_words(struct show *show, struct argp_state *state)
-{
-	char **words = state->argv + state->next;
-	size_t count = (size_t)(state->argc - state->next);
-
-	if (count > 0 && reading_is_expression(words[0])) {
-		if (!reading_filter(&show->reading, words[0]))
-			exit(CMD_USAGE);
-		words++;
-		count--;
-	}
-	reading_paths(&show->reading, words, count);
-}
-
 static void check_options(const struct show *show, struct argp_state *state)
 {
 	bool is_kept = show->is_reverse || show->tail != UINT64_MAX;
@@ -307,7 +371,8 @@ static error_t parse_show(int key, char *argument, struct argp_state *state)
 	case ARGP_KEY_INIT:
 		reading_init(&show->reading, "ctrace show");
 		state->child_inputs[0] = &show->reading;
-		state->child_inputs[1] = &show->lines;
+		state->child_inputs[1] = &show->reading;
+		state->child_inputs[2] = &show->lines;
 		return 0;
 	case OPTION_BEFORE:
 	case OPTION_AFTER:
@@ -320,7 +385,7 @@ static error_t parse_show(int key, char *argument, struct argp_state *state)
 	case OPTION_LIMIT:
 		show->limit = parse_number(state, argument, 1, UINT64_MAX - 1);
 		return 0;
-	case OPTION_TAIL:
+	case 'n':
 		show->tail = parse_number(state, argument, 1, UINT64_MAX - 1);
 		return 0;
 	case OPTION_REVERSE:
@@ -329,11 +394,17 @@ static error_t parse_show(int key, char *argument, struct argp_state *state)
 	case OPTION_COUNT:
 		show->is_count = true;
 		return 0;
+	case 'f':
+		argp_error(state, "what comes is followed by ctrace tail; what a line consists of is said by --format");
+		return 0;
+	case OPTION_NO_PAGER:
+		show->has_no_pager = true;
+		return 0;
 	case OPTION_NESTING:
 		show->lines.has_nesting = true;
 		return 0;
 	case ARGP_KEY_ARGS:
-		take_words(show, state);
+		reading_words(&show->reading, state->argv + state->next, (size_t)(state->argc - state->next));
 		return 0;
 	case ARGP_KEY_END:
 		check_options(show, state);
@@ -355,6 +426,25 @@ static void print(struct show *show, const struct ct_filter *filter)
 		print_all(show);
 }
 
+static bool open_lines(struct show *show)
+{
+	struct ct_text_options *text = &show->lines.text;
+
+	if (!reading_open(&show->reading))
+		return false;
+	if (text->line.format == NULL && !show->lines.is_json && !show->is_count) {
+		struct ct_reader_survey survey;
+
+		ct_reader_survey(show->reading.reader, &survey);
+		text->has_host = survey.has_hosts;
+		text->has_process = survey.has_processes;
+		text->has_thread = survey.has_threads;
+		text->digits = survey.digits;
+		show->lacks_survey = !survey.is_whole;
+	}
+	return line_options_open(&show->lines, "ctrace show");
+}
+
 static int run(struct show *show)
 {
 	struct ct_filter *filter = NULL;
@@ -372,10 +462,18 @@ static int run(struct show *show)
 		show->reading.filter = NULL;
 		show->reading.has_pairs = show->reading.has_pairs || (ct_filter_uses(filter) & CT_USES_DURATION) != 0;
 	}
-	if (reading_open(&show->reading) && line_options_open(&show->lines, "ctrace show"))
+	show->output.may_page = !show->has_no_pager && !show->is_count && pager_is_wanted();
+	/* On a terminal the lines themselves show how far it is. */
+	show->reading.shows_progress = show->is_count || !isatty(STDOUT_FILENO);
+	if (open_lines(show))
 		print(show, filter);
 	else
 		show->reading.has_failed = true;
+	/* What the lines tell apart was chosen without a part that could be read later: they are not the lines of this trace. */
+	if (show->lacks_survey && !show->reading.has_failed && ct_reader_totals(show->reading.reader)->damages == 0) {
+		fputs("ctrace show: a part of the trace could not be read at first; try again\n", stderr);
+		show->reading.has_failed = true;
+	}
 	is_written = direct_output_end(&show->output, "ctrace show");
 	result = reading_end(&show->reading, show->shown);
 	line_options_close(&show->lines);
@@ -392,13 +490,17 @@ int cmd_show(int argc, char **argv)
 		{ "after", OPTION_AFTER, "N", 0, "Also the N events after each that matches", 3 },
 		{ "context", OPTION_CONTEXT, "N", 0, "Both", 3 },
 		{ "limit", OPTION_LIMIT, "N", 0, "End after N events that match", 3 },
-		{ "tail", OPTION_TAIL, "N", 0, "Only the last N events that match", 3 },
+		{ "tail", 'n', "N", 0, "Only the last N events that match", 3 },
 		{ "reverse", OPTION_REVERSE, NULL, 0, "The last event first", 3 },
+		{ "follow", 'f', NULL, OPTION_HIDDEN, NULL, 4 },
+		{ "no-pager", OPTION_NO_PAGER, NULL, 0, "Print on a terminal without a pager (PAGER, less -FRX by default)", 4 },
 		{ "nesting", OPTION_NESTING, NULL, 0, "A dash before the line for each span that the event is within", 4 },
 		{ "count", OPTION_COUNT, NULL, 0, "Print nothing but how many events match", 3 },
 		{ 0 },
 	};
-	static const struct argp_child children[] = { { .argp = &ct_reading_argp }, { .argp = &ct_line_argp }, { 0 } };
+	static const struct argp_child children[] = {
+		{ .argp = &ct_reading_argp }, { .argp = &ct_reading_pid_argp }, { .argp = &ct_line_argp }, { 0 }
+	};
 	static const struct argp argp = {
 		.options = options,
 		.children = children,

@@ -216,7 +216,7 @@ static error_t parse_stats(int key, char *argument, struct argp_state *state)
 		options->trace.limit = parse_limit(argument, state);
 		return 0;
 	case ARGP_KEY_ARGS:
-		reading_paths(&options->trace.reading, state->argv + state->next, (size_t)(state->argc - state->next));
+		reading_words(&options->trace.reading, state->argv + state->next, (size_t)(state->argc - state->next));
 		return 0;
 	case ARGP_KEY_END:
 		check(options, state);
@@ -242,7 +242,7 @@ int cmd_stats(int argc, char **argv)
 		.options = rows,
 		.children = children,
 		.parser = parse_stats,
-		.args_doc = "[PATH...]",
+		.args_doc = "['EXPRESSION'] [PATH...]",
 		.doc = "Count what is traced, delivered, lost and waiting: of each traced process, and of the external writers that run.  With PATHs:"
 		       " count what these traces hold, per component, event and thread, and how long spans took."
 		       "\vEvents emitted are those delivered, pending and lost.  The processes are not disturbed; --timeout is for the writers."

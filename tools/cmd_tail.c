@@ -322,6 +322,8 @@ static error_t parse_tail(int key, char *argument, struct argp_state *state)
 	case OPTION_FOR:
 		tail->for_ns = parse_seconds(state, argument);
 		return 0;
+	case 'f':
+		return 0;
 	case OPTION_FROM_START:
 		tail->from_start = true;
 		return 0;
@@ -373,10 +375,10 @@ int cmd_tail(int argc, char **argv)
 		{ "asid", 'A', "HEX", 0, "Only the process with this ASID", 3 },
 		{ "job", 'J', "GLOB", 0, "Only processes whose JOBNAME matches", 3 },
 		{ "pid", 'p', "PID", 0, "Only this process", 3 },
+		{ "follow", 'f', NULL, OPTION_HIDDEN, NULL, 5 }, /* what it does, as it is asked for elsewhere */
 		{ "last", 'n', "N", 0, "Begin with the last N events that the rings still hold", 5 },
 		{ "from-start", OPTION_FROM_START, NULL, 0, "Begin with all that the rings still hold", 5 },
 		{ "limit", OPTION_LIMIT, "N", 0, "End after N events", 5 },
-		{ "count", OPTION_LIMIT, "N", OPTION_HIDDEN, NULL, 5 }, /* what it was called first */
 		{ "for", OPTION_FOR, "SECONDS", 0, "End after so long", 5 },
 		{ 0 },
 	};

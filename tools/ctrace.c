@@ -136,11 +136,14 @@ static int complain_unknown_verb(const char *name)
 /* argc and argv are the words from the verb on. */
 static int verb_run(const struct verb *verb, int argc, char **argv)
 {
-	static char name[64];
+	static char name[64], help[] = "--help";
 
 	/* argp and getopt call the program by argv[0] in everything that they print. */
 	snprintf(name, sizeof(name), "ctrace %s", verb->name);
 	argv[0] = name;
+	for (int i = 1; i < argc && strcmp(argv[i], "--") != 0; i++)
+		if (strcmp(argv[i], "-h") == 0)
+			argv[i] = help;
 	allocate_name(name, verb->goes_on);
 	return verb->run(argc, argv);
 }
@@ -149,6 +152,13 @@ static void print_version(FILE *to, struct argp_state *state)
 {
 	(void)state;
 	fputs("ctrace " CT_VERSION "\n", to);
+}
+
+static void print_verbs(FILE *to)
+{
+	fputs("Verbs:\n", to);
+	for (size_t i = 0; i < CT_COUNT(verbs); i++)
+		fprintf(to, "  %-8s%-24s%s\n", verbs[i].name, verbs[i].arguments, verbs[i].help);
 }
 
 /* Appends the rows of the table to the text after the options. */
@@ -164,9 +174,7 @@ static char *add_verbs(int key, const char *text, void *input)
 	to = open_memstream(&out, &size);
 	if (to == NULL)
 		return NULL;
-	fputs("Verbs:\n", to);
-	for (size_t i = 0; i < CT_COUNT(verbs); i++)
-		fprintf(to, "  %-8s%-24s%s\n", verbs[i].name, verbs[i].arguments, verbs[i].help);
+	print_verbs(to);
 	fputs("\n'ctrace help VERB' and 'man ctrace-VERB' explain a verb.", to);
 	if (!allocate_close_stream(to)) {
 		free(out);
@@ -185,15 +193,24 @@ static error_t parse_before_verb(int key, char *argument, struct argp_state *sta
 		*verb_at = state->next - 1;
 		state->next = state->argc; /* the rest is the verb's to parse */
 		return 0;
-	case ARGP_KEY_NO_ARGS:
-		argp_usage(state);
+	case 'h':
+		argp_state_help(state, stdout, ARGP_HELP_STD_HELP);
 		return 0;
+	case ARGP_KEY_NO_ARGS:
+		argp_state_help(state, stderr, ARGP_HELP_STD_USAGE & ~(unsigned)ARGP_HELP_EXIT_ERR);
+		print_verbs(stderr);
+		exit(CMD_USAGE);
 	default:
 		return ARGP_ERR_UNKNOWN;
 	}
 }
 
+static const struct argp_option main_rows[] = {
+	{ NULL, 'h', NULL, OPTION_HIDDEN, NULL, 0 }, /* as it is asked for elsewhere */
+	{ 0 },
+};
 static const struct argp argp_main = {
+	.options = main_rows,
 	.parser = parse_before_verb,
 	.args_doc = "VERB [ARGUMENT...]",
 	.doc = "See what the programs of this machine trace.",
@@ -327,6 +344,10 @@ int main(int argc, char **argv)
 	if (argp_parse(&argp_main, argc, argv, ARGP_IN_ORDER, NULL, &verb_at) != 0 || verb_at == 0)
 		return CMD_USAGE;
 	verb = verb_find(argv[verb_at]);
+	if (verb == NULL && strcmp(argv[verb_at], "version") == 0) {
+		print_version(stdout, NULL);
+		return CMD_DONE;
+	}
 	if (verb == NULL)
 		return complain_unknown_verb(argv[verb_at]);
 	return verb_run(verb, argc - verb_at, argv + verb_at);

@@ -13,6 +13,8 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "pager.h"
+
 void direct_output_init(struct direct_output *output)
 {
 	*output = (struct direct_output){ 0 };
@@ -35,9 +37,19 @@ static bool wait_for_room(void)
 	return poll(&out, 1, -1) >= 0 || errno == EINTR;
 }
 
-void direct_output_flush(struct direct_output *output)
+/* Before the first bytes are written. */
+static void begin(struct direct_output *output, bool is_end)
+{
+	if (output->may_page && (!is_end || pager_is_worth(output->text.data, output->text.size)))
+		pager_start();
+	output->may_page = false;
+}
+
+static void flush(struct direct_output *output, bool is_end)
 {
 	size_t done = 0;
+
+	begin(output, is_end);
 
 	if (output->text.failed && output->write_errno == 0)
 		output->write_errno = ENOMEM;
@@ -52,9 +64,14 @@ void direct_output_flush(struct direct_output *output)
 	ct_buf_clear(&output->text);
 }
 
+void direct_output_flush(struct direct_output *output)
+{
+	flush(output, false);
+}
+
 bool direct_output_end(struct direct_output *output, const char *verb)
 {
-	direct_output_flush(output);
+	flush(output, true);
 	if (output->write_errno == 0)
 		return true;
 	fprintf(stderr, "%s: cannot write the output: %s\n", verb, strerror(output->write_errno));

@@ -12,6 +12,7 @@ struct direct_output {
 	struct ct_buf text; /* add to it, then call direct_output_step() */
 	int write_errno;    /* why it cannot be written: then nothing more is */
 	uint64_t written;
+	bool may_page; /* what is more than a screen goes through a pager; the verb's to set */
 };
 void direct_output_init(struct direct_output *output);
 void direct_output_fini(struct direct_output *output);

@@ -80,7 +80,9 @@ static void note_process(struct job *job, const char *path)
 static void add_path(struct job *job, const char *path)
 {
 	enum ctrace_status status = ct_reader_add(job->job.reader, path);
-	const char *reason = status == CTRACE_NOT_FOUND     ? "there is no trace, run folder or traced process of that name"
+	const char *what = status == CTRACE_NOT_FOUND || status == CTRACE_DENIED ? ct_path_recognize(path) : NULL;
+	const char *reason = what != NULL                   ? what
+			     : status == CTRACE_NOT_FOUND   ? "there is no trace, run folder or traced process of that name"
 			     : status == CTRACE_UNSUPPORTED ? "it is nothing that ctrace can read"
 							    : ctrace_status_text(status);
 

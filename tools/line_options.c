@@ -14,7 +14,7 @@
 
 #include "cmd.h"
 
-enum { OPTION_COLOR = 0x1000, OPTION_RECORDS, OPTION_NO_RECORDS };
+enum { OPTION_COLOR = 0x1000, OPTION_RECORDS, OPTION_NO_RECORDS, OPTION_FORMAT };
 
 #define NESTING_SHOWN 40u /* dashes: deeper ones would fill the line */
 
@@ -46,7 +46,7 @@ static error_t parse_line(int key, char *argument, struct argp_state *state)
 				  .has_color = wants_color() },
 		};
 		return 0;
-	case 'f':
+	case OPTION_FORMAT:
 		options->text.line.format = argument;
 		return 0;
 	case 'j':
@@ -70,8 +70,8 @@ static error_t parse_line(int key, char *argument, struct argp_state *state)
 }
 
 static const struct argp_option rows[] = {
-	{ "format", 'f', "FORMAT", 0,
-	  "What a line consists of, as for TEXTFILE; default: " CT_LINE_FORMAT ", with names where they are known", 4 },
+	{ "format", OPTION_FORMAT, "FORMAT", 0,
+	  "What a line consists of, as for TEXTFILE: " CT_LINE_FORMAT "; by default a line for people", 4 },
 	{ "json", 'j', NULL, 0, "One JSON object a line instead", 4 },
 	{ "color", OPTION_COLOR, "WHEN", OPTION_ARG_OPTIONAL, "Colour lines by level: auto (default), always, never", 4 },
 	{ "records", OPTION_RECORDS, NULL, 0, "Fields of COBOL records on lines of their own below the event", 4 },
@@ -81,8 +81,20 @@ static const struct argp_option rows[] = {
 };
 const struct argp ct_line_argp = { .options = rows, .parser = parse_line };
 
+static void check_format(const char *format, const char *verb)
+{
+	struct ct_buf message;
+
+	ct_buf_init(&message);
+	if (!ct_text_check_format(format, &message))
+		fprintf(stderr, "%s: --format: %s\n", verb, ct_buf_text(&message));
+	ct_buf_fini(&message);
+}
+
 bool line_options_open(struct line_options *options, const char *verb)
 {
+	if (options->text.line.format != NULL && !options->is_json)
+		check_format(options->text.line.format, verb);
 	if (ct_text_create(&options->text, &options->printer) == CTRACE_OK)
 		return true;
 	fprintf(stderr, "%s: %s\n", verb, ctrace_status_text(CTRACE_NOT_ENOUGH_MEMORY));
@@ -100,6 +112,14 @@ bool line_options_use_pairs(const struct line_options *options)
 	const char *format = options->text.line.format;
 
 	return options->has_nesting || options->is_json || format == NULL || strcasestr(format, "$(DURATION)") != NULL;
+}
+
+bool line_options_need_all(const struct line_options *options)
+{
+	const char *format = options->text.line.format;
+
+	return options->has_nesting || options->has_sequence || options->is_json ||
+	       (format != NULL && (strcasestr(format, "$(SEQ)") != NULL || strcasestr(format, "$(DELTA)") != NULL));
 }
 
 static void add_prefix(const struct line_options *options, struct ct_buf *out, const struct ct_view *view)

@@ -25,6 +25,8 @@ bool line_options_open(struct line_options *options, const char *verb);
 void line_options_close(struct line_options *options);
 /* The reader has to pair for what the lines show. */
 bool line_options_use_pairs(const struct line_options *options);
+/* The end of the list needs all that is before it: numbers of events, depths, times between. */
+bool line_options_need_all(const struct line_options *options);
 /* Adds the event's line, with its end.  Failure is out's. */
 void line_options_add(const struct line_options *options, struct ct_buf *out, const struct ct_view *view);
 

@@ -10,11 +10,16 @@
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
+#include <time.h>
 #include <unistd.h>
 
+#include "annotation.h"
 #include "cmd.h"
+#include "new_file.h"
+#include "progress_line.h"
 
-enum { OPTION_CATALOG = 0x1100, OPTION_SINCE, OPTION_UNTIL };
+enum { OPTION_CATALOG = 0x1100, OPTION_SINCE, OPTION_UNTIL, OPTION_THREAD, OPTION_UTC };
 
 /* A file of nothing but damage must not fill the terminal. */
 #define REPORT_LIMIT 20u
@@ -27,6 +32,7 @@ void reading_init(struct reading *reading, const char *verb)
 static void say(const struct reading *reading)
 {
 	/* What was printed so far comes first where both streams are one terminal. */
+	progress_clear();
 	(void)fflush(stdout);
 	fprintf(stderr, "%s: ", reading->verb);
 }
@@ -67,15 +73,42 @@ static void lack_memory(struct reading *reading)
 	reading->has_failed = true;
 }
 
+/* A component that has a catalogue already keeps it. */
+static void add_annotation(const char *path, void *user)
+{
+	struct annotation_result result;
+	struct reading *reading = user;
+	struct ct_buf text;
+
+	ct_buf_init(&text);
+	annotation_read(path, &text, &result);
+	if (result.message[0] != '\0') {
+		say(reading);
+		ct_tool_print(stderr, path, strlen(path));
+		fprintf(stderr, ": %s\n", result.message);
+	} else if (ct_catalog_parse(reading->catalog, path, text.data, text.size, complain_catalog, reading) == CTRACE_NOT_ENOUGH_MEMORY) {
+		lack_memory(reading);
+	}
+	ct_buf_fini(&text);
+}
+
 /* A mistake in a catalogue costs its names, not the trace: it is told, and reading goes on. */
 static void add_catalog(struct reading *reading, const char *path)
 {
-	enum ctrace_status status =
-		need_catalog(reading) ? ct_catalog_add(reading->catalog, path, complain_catalog, reading) : CTRACE_OK;
+	enum ctrace_status status = CTRACE_OK;
+	struct stat info;
 
+	if (!need_catalog(reading)) {
+		reading->has_failed = true;
+		return;
+	}
+	if (!annotation_is_name(path))
+		status = ct_catalog_add(reading->catalog, path, complain_catalog, reading);
+	if (annotation_is_name(path) || (stat(path, &info) == 0 && S_ISDIR(info.st_mode)))
+		(void)annotation_each(path, add_annotation, reading);
 	if (status == CTRACE_NOT_ENOUGH_MEMORY)
 		lack_memory(reading);
-	reading->has_failed |= status == CTRACE_NOT_FOUND || reading->catalog == NULL;
+	reading->has_failed |= status == CTRACE_NOT_FOUND;
 }
 
 /* ------------------------------------------------------------------------------------------------------------
@@ -109,9 +142,13 @@ bool reading_filter(struct reading *reading, const char *expression)
 	return true;
 }
 
-bool reading_is_expression(const char *word)
+bool reading_take_expression(struct reading *reading, const char *word)
 {
-	return access(word, F_OK) != 0 && (strpbrk(word, "<>=~!&|(") != NULL || strstr(word, " in ") != NULL);
+	if (access(word, F_OK) == 0 || (strpbrk(word, "<>=~!&|(") == NULL && strstr(word, " in ") == NULL))
+		return false;
+	if (!reading_filter(reading, word))
+		exit(CMD_USAGE);
+	return true;
 }
 
 static void add_quoted(struct ct_buf *out, const char *text)
@@ -172,6 +209,13 @@ static void parse_short_form(struct reading *reading, struct argp_state *state, 
 			argp_error(state, "no level: \"%s\"; expected debug, info, warn, error, fatal or 0 to 4", argument);
 		ct_buf_add_format(&text, "level >= %s", ct_level_name(level));
 		break;
+	case 'p':
+	case OPTION_THREAD:
+		wrong = key == 'p' ? "no process id: \"%s\"" : "no thread id: \"%s\"";
+		if (argument[0] == '\0' || argument[strspn(argument, "0123456789")] != '\0')
+			argp_error(state, wrong, argument);
+		ct_buf_add_format(&text, "%s == %s", key == 'p' ? "process" : "thread", argument);
+		break;
 	case 'e':
 		wrong = "no list of event ids: \"%s\"; expected one like 1,5-8";
 		if (argument[strspn(argument, "0123456789abcdefABCDEFxX,- ")] != '\0')
@@ -190,14 +234,33 @@ static void parse_short_form(struct reading *reading, struct argp_state *state, 
  * Options
  */
 
+/* Before any option is read: times in them are meant so, wherever --utc stands. */
+static void use_utc(int argc, char **argv)
+{
+	for (int i = 1; i < argc && strcmp(argv[i], "--") != 0; i++) {
+		if (strcmp(argv[i], "--utc") != 0)
+			continue;
+		if (setenv("TZ", "UTC", 1) == 0)
+			tzset();
+		return;
+	}
+}
+
 static error_t parse_reading(int key, char *argument, struct argp_state *state)
 {
 	struct reading *reading = state->input;
 
 	switch (key) {
+	case ARGP_KEY_INIT:
+		use_utc(state->argc, state->argv);
+		return 0;
+	case OPTION_UTC:
+		return 0;
 	case 'c':
 	case 'l':
 	case 'e':
+	case 'p':
+	case OPTION_THREAD:
 	case OPTION_SINCE:
 	case OPTION_UNTIL:
 		parse_short_form(reading, state, key, argument);
@@ -221,17 +284,35 @@ static const struct argp_option rows[] = {
 	{ "level", 'l', "LEVEL", 0, "Short for level >= LEVEL: debug, info, warn, error, fatal", 1 },
 	{ "event", 'e', "LIST", 0, "Short for event in (LIST), as in 1,5-8", 1 },
 	{ "since", OPTION_SINCE, "TIME", 0,
-	  "Short for time >= TIME: \"2026-01-31 15:12:27.5\", \"15:12:27\", \"-5m\", \"@1700000000.5\"", 1 },
+	  "Short for time >= TIME: \"2026-01-31 15:12:27.5\", \"15:12:27\", \"30m ago\", \"yesterday\", \"@1700000000.5\"", 1 },
 	{ "until", OPTION_UNTIL, "TIME", 0, "Short for time <= TIME", 1 },
+	{ "thread", OPTION_THREAD, "TID", 0, "Short for thread == TID", 1 },
+	{ "utc", OPTION_UTC, NULL, 0, "Times are shown and meant in universal time, not in local time", 2 },
 	{ "catalog", OPTION_CATALOG, "PATH", 0, "A catalogue, or a folder of them; before what CTRACE_CATALOG names", 2 },
 	{ 0 },
 };
 const struct argp ct_reading_argp = { .options = rows, .parser = parse_reading };
 
+static const struct argp_option pid_rows[] = {
+	{ "pid", 'p', "PID", 0, "Short for process == PID", 1 },
+	{ 0 },
+};
+const struct argp ct_reading_pid_argp = { .options = pid_rows, .parser = parse_reading };
+
 void reading_paths(struct reading *reading, char **words, size_t count)
 {
 	reading->paths = words;
 	reading->path_count = count;
+}
+
+void reading_words(struct reading *reading, char **words, size_t count)
+{
+	size_t paths = 0;
+
+	for (size_t i = 0; i < count; i++)
+		if (!reading_take_expression(reading, words[i]))
+			words[paths++] = words[i];
+	reading_paths(reading, words, paths);
 }
 
 /* ------------------------------------------------------------------------------------------------------------
@@ -242,8 +323,10 @@ static void report(const struct ct_read_note *note, void *user)
 {
 	struct reading *reading = user;
 
-	if (reading->is_quiet)
+	if (reading->is_quiet) {
+		reading->withheld++;
 		return;
+	}
 	if (reading->also != NULL)
 		reading->also(note, reading->also_user);
 	if (reading->reports++ >= REPORT_LIMIT)
@@ -263,6 +346,32 @@ static bool is_number(const char *word)
 	return word[0] != '\0' && word[strspn(word, "0123456789")] == '\0' && access(word, F_OK) != 0;
 }
 
+/* A word of the filter language stands where a path is expected: the shell has cut an expression into pieces. */
+static bool is_filter_word(const char *word)
+{
+	struct ct_complaint complaint = { 0 };
+	struct ct_filter *filter = NULL;
+	bool is_one = ct_filter_parse(word, ct_clock_wall_ns(), &filter, &complaint) == CTRACE_OK;
+	uint32_t level;
+
+	ct_filter_destroy(filter);
+	return is_one || ct_name_is(word, strlen(word), "level") || ct_name_is(word, strlen(word), "component") ||
+	       ct_name_is(word, strlen(word), "event") || (ct_level_parse(word, strlen(word), &level) && !is_number(word));
+}
+
+static const char *reason_of(const char *path, enum ctrace_status status)
+{
+	const char *what = status == CTRACE_NOT_FOUND || status == CTRACE_DENIED ? ct_path_recognize(path) : NULL;
+
+	if (what != NULL)
+		return what;
+	if (status == CTRACE_NOT_FOUND && is_filter_word(path))
+		return "no trace, run folder or traced process of that name; an expression stands in quotes, as 'level >= warn'";
+	return status == CTRACE_NOT_FOUND     ? "no trace, run folder or traced process of that name"
+	       : status == CTRACE_UNSUPPORTED ? "not a trace that ctrace can read"
+					      : ctrace_status_text(status);
+}
+
 static void add_path(struct reading *reading, const char *path)
 {
 	enum ctrace_status status = ct_reader_add(reading->reader, path);
@@ -272,14 +381,11 @@ static void add_path(struct reading *reading, const char *path)
 		return;
 	}
 	reading->has_failed = true;
+	/* What is a trace, however bad, costs itself; the others are read. */
+	reading->is_missing |= status == CTRACE_NOT_FOUND || status == CTRACE_DENIED;
 	say(reading);
 	ct_tool_print(stderr, path, strlen(path));
-	fprintf(stderr, ": %s\n",
-		status == CTRACE_NOT_FOUND && access(path, F_OK) == 0
-			? "no trace: what TEXTFILE has written is read with any text tool, a vendor's .ctb with the vendor's"
-		: status == CTRACE_NOT_FOUND   ? "no trace, run folder or traced process of that name"
-		: status == CTRACE_UNSUPPORTED ? "not a trace that ctrace can read"
-					       : ctrace_status_text(status));
+	fprintf(stderr, ": %s\n", reason_of(path, status));
 }
 
 static void add_folder_entry(const struct ct_folder_entry *entry, void *user)
@@ -305,10 +411,19 @@ static void add_run_directory(const char *path, void *user)
 	ct_folder_each(path, add_folder_entry, user);
 }
 
+static bool step(void *user)
+{
+	const struct reading *reading = user;
+
+	if (reading->shows_progress)
+		progress_step(ct_reader_totals(reading->reader)->events, "events", ct_reader_progress(reading->reader));
+	return new_file_interrupted == 0;
+}
+
 bool reading_open_empty(struct reading *reading)
 {
 	struct ct_reader_options options = {
-		.has_pairs = reading->has_pairs, .pairs_are_shown = reading->pairs_are_shown, .report = report, .user = reading
+		.has_pairs = reading->has_pairs, .pairs_are_shown = reading->pairs_are_shown, .report = report, .step = step, .user = reading
 	};
 	enum ctrace_status status;
 
@@ -324,6 +439,14 @@ bool reading_open_empty(struct reading *reading)
 	return true;
 }
 
+static void add_annotations(struct reading *reading)
+{
+	const char *folder = ct_os_environment("MFTRACE_ANNOTATIONS");
+
+	if (folder != NULL && ct_os_environment("CTRACE_CATALOG") == NULL)
+		(void)annotation_each(folder, add_annotation, reading);
+}
+
 bool reading_catalog(struct reading *reading)
 {
 	if (!need_catalog(reading))
@@ -332,6 +455,8 @@ bool reading_catalog(struct reading *reading)
 	if (!reading->has_environment &&
 	    ct_catalog_add_environment(reading->catalog, complain_catalog, reading) == CTRACE_NOT_ENOUGH_MEMORY)
 		lack_memory(reading);
+	if (!reading->has_environment)
+		add_annotations(reading);
 	reading->has_environment = true;
 	return true;
 }
@@ -340,13 +465,14 @@ bool reading_open(struct reading *reading)
 {
 	if (!reading_open_empty(reading))
 		return false;
+	progress_start(reading->verb);
 	if (reading->path_count == 0) {
 		ct_folder_each_run_directory(add_run_directory, reading);
 		return true;
 	}
 	for (size_t i = 0; i < reading->path_count; i++)
 		add_path(reading, reading->paths[i]);
-	return true;
+	return !reading->is_missing;
 }
 
 /* ------------------------------------------------------------------------------------------------------------
@@ -378,24 +504,38 @@ void reading_close(struct reading *reading)
 	*reading = (struct reading){ 0 };
 }
 
+static void tell_hint(const struct reading *reading)
+{
+	struct ct_buf hint;
+
+	ct_buf_init(&hint);
+	if (ct_reader_hint(reading->reader, &hint))
+		fprintf(stderr, "%s: %s\n", reading->verb, ct_buf_text(&hint));
+	ct_buf_fini(&hint);
+}
+
 int reading_end(struct reading *reading, uint64_t shown)
 {
 	struct ct_read_totals totals = { 0 };
-	bool is_good;
+	bool is_good, is_missing = reading->is_missing;
 
+	progress_clear();
 	(void)fflush(stdout);
-	if (reading->reader != NULL)
+	if (reading->reader != NULL && !is_missing)
 		totals = *ct_reader_totals(reading->reader);
 	tell_totals(reading, &totals);
 	if (reading->path_count == 0)
 		fprintf(stderr, "%s: nothing is being traced; name a trace\n", reading->verb);
-	else if (shown == 0 && !reading->has_failed)
+	else if (shown == 0 && !reading->has_failed) {
 		fprintf(stderr, "%s: no events%s\n", reading->verb,
 			totals.events > 0 ? " match"
 			: reading->has_rings
 				? ": nothing waits in rings; ctrace list shows where it was delivered to, ctrace tail what comes"
 				: "");
+		if (totals.events > 0)
+			tell_hint(reading);
+	}
 	is_good = shown > 0 && !reading->has_failed && totals.damages == 0;
 	reading_close(reading);
-	return is_good ? CMD_DONE : CMD_NOTHING;
+	return is_missing ? CMD_USAGE : is_good ? CMD_DONE : CMD_NOTHING;
 }

@@ -29,9 +29,12 @@ struct reading {
 	void *also_user;
 	bool is_quiet; /* nothing is told now: it will be read again */
 	/* while reading */
+	bool shows_progress; /* how far it is, on standard error, where that is a terminal */
 	struct ct_reader *reader;
+	uint64_t withheld; /* notes while it was quiet */
 	bool has_environment; /* the catalogues of the environment are read: a verb may open again */
 	bool has_failed;      /* something that was named could not be read */
+	bool is_missing;      /* something that was named is not there, or no trace: nothing is read */
 	bool has_rings;       /* processes are among what is read */
 	uint64_t reports;     /* lines on stderr so far */
 };
@@ -39,17 +42,22 @@ struct reading {
 /* --catalog PATH, --filter EXPRESSION, -c -l -e --since --until: a child parser; its input is a struct reading, which the verb has
  * initialised in its own ARGP_KEY_INIT.  Mistakes end the tool with CMD_USAGE, an expression's with a mark under the place. */
 extern const struct argp ct_reading_argp;
+/* --pid, for verbs that have no such option of their own; the same input. */
+extern const struct argp ct_reading_pid_argp;
 void reading_init(struct reading *reading, const char *verb);
-/* Notes the words that are left as paths or process ids (borrowed). */
+/* Notes the words as paths or process ids (borrowed). */
 void reading_paths(struct reading *reading, char **words, size_t count);
-/* Takes the expression too, as if it had been given to --filter: a verb's first word may be one.  False, complained about: it is none. */
+/* The same for all words that options left over: expressions among them, wherever they stand, count as given to --filter.  The words are
+ * sorted.  A mistake in an expression ends the tool with CMD_USAGE. */
+void reading_words(struct reading *reading, char **words, size_t count);
+/* Takes the expression too, as if it had been given to --filter.  False, complained about: it is none. */
 bool reading_filter(struct reading *reading, const char *expression);
-/* Does the word look like an expression rather than a path: no file of that name, and an operator in it. */
-bool reading_is_expression(const char *word);
+/* Takes the word if it is an expression rather than a path: no file of that name, and an operator in it.  Mistakes as above. */
+bool reading_take_expression(struct reading *reading, const char *word);
 /* The catalogue is complete with what the environment names; reading_open() does it too.  False, complained about: there is no memory. */
 bool reading_catalog(struct reading *reading);
 /* Makes the reader and adds the paths; without any, what live and dead processes of this user have not delivered yet.  False, complained about,
- * when there is nothing that could be read. */
+ * when a path is not there or no trace, whatever the others are: a number or a list that lacks it would be wrong. */
 bool reading_open(struct reading *reading);
 /* The same without any path: for events that come from elsewhere (ct_reader_take()). */
 bool reading_open_empty(struct reading *reading);

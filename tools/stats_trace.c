@@ -14,6 +14,7 @@
 #include <strings.h>
 
 #include "cmd.h"
+#include "progress_line.h"
 #include "read/json_text.h"
 
 #define WIDEST_NAME 48 /* a longer one moves the rest of its line */
@@ -380,13 +381,15 @@ int ct_stats_trace(struct stats_trace *stats)
 	bool ok = true;
 	uint64_t events;
 
+	stats->reading.shows_progress = true;
 	stats->reading.has_pairs = true;
 	if (!reading_open(&stats->reading))
-		return CMD_NOTHING;
+		return reading_end(&stats->reading, 0);
 	ct_tally_init(&tally);
 	while ((view = ct_reader_next(stats->reading.reader)) != NULL)
 		ct_tally_add(&tally, view);
 	events = tally.events;
+	progress_clear();
 	if (stats->is_json)
 		ok = print_json(stats, &tally, ct_reader_totals(stats->reading.reader));
 	else if (events > 0)

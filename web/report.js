@@ -409,11 +409,11 @@
 				list = [];
 			if (counts.is_full)
 				list.push(
-					"This page holds the first " +
+					"This page holds the last " +
 						grouped(counts.events) +
-						" events, up to " +
-						this.model.clock(this.model.length, 6) +
-						"; the trace goes on. A filter, --since or --limit choose others."
+						" events, from " +
+						this.model.clock(0, 6) +
+						" on; the trace begins earlier. A filter, --since or --limit choose others."
 				);
 			if (counts.left_out > 0)
 				list.push(

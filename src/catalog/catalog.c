@@ -13,7 +13,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <strings.h>
 
 struct ct_catalog {
 	struct ct_catalog_file *files;
@@ -311,42 +310,6 @@ static int is_catalog_name(const struct dirent *entry)
 	return entry->d_name[0] != '.' && dot != NULL && (strcmp(dot, ".yaml") == 0 || strcmp(dot, ".yml") == 0);
 }
 
-/* Annotations as the vendor's tools have them. */
-static int is_annotation_name(const struct dirent *entry)
-{
-	const char *dot = strrchr(entry->d_name, '.');
-
-	return dot != NULL && strcasecmp(dot, ".xml") == 0;
-}
-
-static unsigned count_annotations(const char *folder)
-{
-	struct dirent **entries;
-	int count = scandir(folder, &entries, is_annotation_name, NULL);
-
-	if (count < 0)
-		return 0;
-	for (int i = 0; i < count; i++)
-		free(entries[i]);
-	free(entries);
-	return (unsigned)count;
-}
-
-/* A folder that has only those is somebody's mistake about what is read. */
-static enum ctrace_status complain_annotations(struct ct_catalog *catalog, const char *folder, ct_catalog_complain *complain,
-					       void *user)
-{
-	unsigned count = count_annotations(folder);
-	char message[80];
-
-	if (count == 0)
-		return CTRACE_OK;
-	(void)snprintf(message, sizeof message, "%u file%s of annotations in XML %s not read", count, count == 1 ? "" : "s",
-		       count == 1 ? "is" : "are");
-	complain_whole(catalog, folder, message, "catalogues: *.yaml, see ctrace-catalog(5)", complain, user);
-	return CTRACE_DAMAGED;
-}
-
 static int by_name(const struct dirent **a, const struct dirent **b)
 {
 	return strcmp((*a)->d_name, (*b)->d_name);
@@ -372,7 +335,7 @@ static enum ctrace_status add_folder(struct ct_catalog *catalog, const char *fol
 	}
 	ct_buf_fini(&path);
 	free(entries);
-	return count == 0 ? complain_annotations(catalog, folder, complain, user) : status;
+	return status;
 }
 
 enum ctrace_status ct_catalog_add(struct ct_catalog *catalog, const char *path, ct_catalog_complain *complain, void *user)

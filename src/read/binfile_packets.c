@@ -147,3 +147,27 @@ void ct_binfile_packets_seek(struct ct_binfile_packets *packets, struct ct_sourc
 	}
 	ct_stream_file_close(&packets->file, &fd);
 }
+
+bool ct_binfile_packets_ends(struct ct_binfile_packets *packets, struct ct_sources *sources, uint64_t *out_first_ns, uint64_t *out_last_ns)
+{
+	const char *path = packets->file.source->path;
+	size_t size = strlen(path), suffix_size = sizeof CT_STREAM_PACKED - 1;
+	struct ct_packet_head first, last;
+	enum ctrace_status status;
+	uint32_t reads;
+	int fd;
+
+	/* What is compressed is unpacked from its beginning. */
+	if (size > suffix_size && strcmp(path + size - suffix_size, CT_STREAM_PACKED) == 0)
+		return false;
+	fd = ct_stream_file_open(&packets->file, sources);
+	if (fd < 0)
+		return false;
+	status = ct_packet_index_ends(fd, packets->trace->info.uuid, &first, &last, &reads);
+	ct_stream_file_close(&packets->file, &fd);
+	if (status == CTRACE_OK) {
+		*out_first_ns = first.begin_ns;
+		*out_last_ns = last.begin_ns;
+	}
+	return status == CTRACE_OK || status == CTRACE_NOT_FOUND;
+}

@@ -14,7 +14,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define HEADER "time,time_ns,host,process,thread,component,event,mnemonic,level,duration_ns,names"
+#define COLUMN_DEPTH 16u /* of groups that a column names */
+#define HEADER "time,time_ns,host,process,thread,component,event,mnemonic,level,duration_ns"
 
 struct csv {
 	struct ct_export_out out;
@@ -22,6 +23,18 @@ struct csv {
 	bool is_unguarded;
 	bool is_begun;
 	uint32_t columns; /* of data */
+	/* --columns: the names, terminated one after the other; `columns` of them.  NULL: items as they come */
+	char *names;
+};
+
+/* The field of a record that a column names, found by its last name within groups of the names before. */
+struct field_search {
+	struct csv *csv;
+	const char *path; /* what of the names has not been found yet */
+	uint32_t depths[COLUMN_DEPTH]; /* of the groups that were found */
+	const char *paths[COLUMN_DEPTH];
+	uint32_t found;
+	bool has_value;
 };
 
 static enum ctrace_status csv_open(const struct ct_export_options *options, void **out_self)
@@ -33,6 +46,19 @@ static enum ctrace_status csv_open(const struct ct_export_options *options, void
 	ct_export_out_init(&self->out, options->fd);
 	ct_buf_init(&self->scratch);
 	self->is_unguarded = options->is_unguarded;
+	if (options->columns != NULL) {
+		self->names = strdup(options->columns);
+		if (self->names == NULL) {
+			free(self);
+			return CTRACE_NOT_ENOUGH_MEMORY;
+		}
+		self->columns = 1;
+		for (char *at = self->names; *at != '\0'; at++)
+			if (*at == ',') {
+				*at = '\0';
+				self->columns++;
+			}
+	}
 	*out_self = self;
 	return CTRACE_OK;
 }
@@ -41,19 +67,8 @@ static void csv_look(void *user, const struct ct_view *view)
 {
 	struct csv *self = user;
 
-	if (view->event.item_count > self->columns)
+	if (self->names == NULL && view->event.item_count > self->columns)
 		self->columns = view->event.item_count;
-}
-
-static void begin_document(struct csv *self)
-{
-	if (self->is_begun)
-		return;
-	self->is_begun = true;
-	ct_buf_add_text(&self->out.text, HEADER);
-	for (uint32_t i = 0; i < self->columns; i++)
-		ct_buf_add_format(&self->out.text, ",data%u", i + 1);
-	ct_buf_add_text(&self->out.text, "\r\n");
 }
 
 /* ------------------------------------------------------------------------------------------------------------
@@ -185,6 +200,135 @@ static void add_values(struct csv *self, const struct ct_view *view)
 		ct_buf_add_char(&self->out.text, ',');
 }
 
+/* ------------------------------------------------------------------------------------------------------------
+ * Columns that were chosen
+ */
+
+/* Is this the next name of the path?  Where it ends. */
+static const char *next_name(const char *path, const char *name)
+{
+	size_t size = strcspn(path, ".");
+
+	return ct_name_is(path, size, name) ? path + size : NULL;
+}
+
+static void begin_group(const struct ct_record_field *field, void *user)
+{
+	struct field_search *search = user;
+	const char *end = next_name(search->path, field->name);
+
+	if (end == NULL || *end == '\0' || search->found == COLUMN_DEPTH)
+		return;
+	search->depths[search->found] = field->depth;
+	search->paths[search->found++] = search->path;
+	search->path = end + 1;
+}
+
+static void end_group(const struct ct_record_field *field, void *user)
+{
+	struct field_search *search = user;
+
+	if (search->found > 0 && search->depths[search->found - 1] == field->depth)
+		search->path = search->paths[--search->found];
+}
+
+static void take_field(const struct ct_record_field *field, void *user)
+{
+	struct field_search *search = user;
+	const char *end = next_name(search->path, field->name);
+	char number[CT_JSON_NUMBER_SIZE];
+	size_t size = field->text_size, number_size;
+
+	if (end == NULL || *end != '\0')
+		return;
+	if (search->has_value)
+		ct_buf_add_char(&search->csv->scratch, ' '); /* of a table: all of them */
+	search->has_value = true;
+	while (size > 0 && field->text[size - 1] == ' ')
+		size--;
+	number_size = ct_field_json_number(field, number);
+	if (number_size > 0)
+		ct_buf_add(&search->csv->scratch, number, number_size);
+	else
+		ct_buf_add(&search->csv->scratch, field->text, size);
+}
+
+static void add_field(struct csv *self, const struct ct_view *view, uint32_t index, const char *path)
+{
+	const struct ct_event_type *type = view->type;
+	const struct ct_argument *argument = type != NULL && index < type->argument_count ? &type->arguments[index] : NULL;
+	struct field_search search = { .csv = self, .path = path };
+	const struct ct_field_visitor visitor = {
+		.begin_group = begin_group, .end_group = end_group, .value = take_field, .user = &search
+	};
+	char *copy;
+
+	if (argument == NULL || !ct_value_is_record(&view->event.items[index], argument))
+		return;
+	ct_buf_clear(&self->scratch);
+	(void)ct_copybook_decode(argument->copybook, view->event.items[index].data, view->event.items[index].size, &visitor, NULL);
+	if (!search.has_value)
+		return;
+	copy = strndup(ct_buf_text(&self->scratch), self->scratch.size);
+	if (copy == NULL)
+		self->out.text.failed = true;
+	else
+		add_foreign(self, copy, strlen(copy));
+	free(copy);
+}
+
+/* An item of that name, else a field of the record whose name is before the first point; nothing when the event has neither. */
+static void add_column(struct csv *self, const struct ct_view *view, const char *column)
+{
+	size_t item_size = strcspn(column, ".");
+	char scratch[16];
+
+	for (uint32_t i = 0; i < view->event.item_count; i++) {
+		const char *name = ct_view_item_name(view, i, scratch);
+
+		if (ct_name_is(column, strlen(column), name)) {
+			add_value(self, view, i);
+			return;
+		}
+		if (column[item_size] == '.' && ct_name_is(column, item_size, name)) {
+			add_field(self, view, i, column + item_size + 1);
+			return;
+		}
+	}
+}
+
+static void add_columns(struct csv *self, const struct ct_view *view)
+{
+	const char *column = self->names;
+
+	for (uint32_t i = 0; i < self->columns; i++, column += strlen(column) + 1) {
+		ct_buf_add_char(&self->out.text, ',');
+		add_column(self, view, column);
+	}
+}
+
+static void begin_document(struct csv *self)
+{
+	const char *column = self->names;
+
+	if (self->is_begun)
+		return;
+	self->is_begun = true;
+	ct_buf_add_text(&self->out.text, HEADER);
+	if (self->names == NULL)
+		ct_buf_add_text(&self->out.text, ",names");
+	for (uint32_t i = 0; i < self->columns; i++) {
+		if (self->names == NULL) {
+			ct_buf_add_format(&self->out.text, ",data%u", i + 1);
+			continue;
+		}
+		ct_buf_add_char(&self->out.text, ',');
+		add_text(self, column, strlen(column));
+		column += strlen(column) + 1;
+	}
+	ct_buf_add_text(&self->out.text, "\r\n");
+}
+
 static void csv_add(void *user, const struct ct_view *view)
 {
 	struct csv *self = user;
@@ -214,9 +358,13 @@ static void csv_add(void *user, const struct ct_view *view)
 	ct_buf_add_char(out, ',');
 	if (view->duration_ns != CT_NO_DURATION)
 		ct_buf_add_u64(out, view->duration_ns);
-	ct_buf_add_char(out, ',');
-	add_names(self, view);
-	add_values(self, view);
+	if (self->names != NULL) {
+		add_columns(self, view);
+	} else {
+		ct_buf_add_char(out, ',');
+		add_names(self, view);
+		add_values(self, view);
+	}
 	ct_buf_add_text(out, "\r\n");
 	out->failed |= self->scratch.failed;
 	ct_export_out_offer(&self->out);
@@ -238,6 +386,7 @@ static void csv_close(void *user)
 		return;
 	ct_export_out_fini(&self->out);
 	ct_buf_fini(&self->scratch);
+	free(self->names);
 	free(self);
 }
 

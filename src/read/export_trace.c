@@ -51,6 +51,7 @@ struct trace {
 struct export
 {
 	char *folder;
+	bool has_ended; /* whatever came of it; otherwise nothing is to be left */
 	bool is_folder_ours; /* it was not there before */
 	bool has_one_trace;
 	struct ct_tracks *tracks;
@@ -402,40 +403,6 @@ static bool is_empty(const char *folder)
 	return !has_entries;
 }
 
-static void trace_close(void *user)
-{
-	struct export *self = user;
-
-	if (self == NULL)
-		return;
-	for (size_t i = 0; i < self->trace_count; i++)
-		trace_destroy(self->traces[i]);
-	free(self->traces);
-	ct_tracks_destroy(self->tracks);
-	free(self->folder);
-	free(self);
-}
-
-static enum ctrace_status trace_open(const struct ct_export_options *options, void **out_self)
-{
-	struct export *self;
-
-	if (!is_empty(options->folder))
-		return CTRACE_OS_ERROR;
-	self = calloc(1, sizeof *self);
-	if (self == NULL)
-		return CTRACE_NOT_ENOUGH_MEMORY;
-	self->folder = strdup(options->folder);
-	self->is_folder_ours = access(options->folder, F_OK) != 0;
-	self->has_one_trace = options->has_one_trace;
-	if (self->folder == NULL || ct_tracks_create(&self->tracks) != CTRACE_OK) {
-		trace_close(self);
-		return CTRACE_NOT_ENOUGH_MEMORY;
-	}
-	*out_self = self;
-	return CTRACE_OK;
-}
-
 static void trace_add(void *user, const struct ct_view *view)
 {
 	struct export *self = user;
@@ -533,7 +500,7 @@ static void discard_trace(const struct trace *trace)
 	ct_os_close(&folder);
 }
 
-/* An export that has failed leaves nothing.  It may have failed for want of memory. */
+/* An export that has failed or was given up leaves nothing.  It may have failed for want of memory. */
 static void discard(struct export *self)
 {
 	for (size_t i = 0; i < self->trace_count; i++) {
@@ -553,6 +520,7 @@ static enum ctrace_status trace_end(void *user)
 {
 	struct export *self = user;
 
+	self->has_ended = true;
 	for (size_t i = 0; i < self->trace_count; i++) {
 		struct trace *trace = self->traces[i];
 
@@ -572,6 +540,42 @@ static enum ctrace_status trace_end(void *user)
 	discard(self);
 	errno = self->error;
 	return self->error == ENOMEM ? CTRACE_NOT_ENOUGH_MEMORY : CTRACE_OS_ERROR;
+}
+
+static void trace_close(void *user)
+{
+	struct export *self = user;
+
+	if (self == NULL)
+		return;
+	if (!self->has_ended)
+		discard(self);
+	for (size_t i = 0; i < self->trace_count; i++)
+		trace_destroy(self->traces[i]);
+	free(self->traces);
+	ct_tracks_destroy(self->tracks);
+	free(self->folder);
+	free(self);
+}
+
+static enum ctrace_status trace_open(const struct ct_export_options *options, void **out_self)
+{
+	struct export *self;
+
+	if (!is_empty(options->folder))
+		return CTRACE_OS_ERROR;
+	self = calloc(1, sizeof *self);
+	if (self == NULL)
+		return CTRACE_NOT_ENOUGH_MEMORY;
+	self->folder = strdup(options->folder);
+	self->is_folder_ours = access(options->folder, F_OK) != 0;
+	self->has_one_trace = options->has_one_trace;
+	if (self->folder == NULL || ct_tracks_create(&self->tracks) != CTRACE_OK) {
+		trace_close(self);
+		return CTRACE_NOT_ENOUGH_MEMORY;
+	}
+	*out_self = self;
+	return CTRACE_OK;
 }
 
 const struct ct_exporter ct_export_trace = {

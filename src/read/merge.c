@@ -83,18 +83,25 @@ static bool is_wanted(struct ct_source *source, struct ct_sources *sources)
 	return !source->is_stale || source->restore(source, sources);
 }
 
+bool ct_sources_start(struct ct_sources *sources)
+{
+	return sources->is_started || start(sources);
+}
+
 struct ct_view *ct_sources_next(struct ct_sources *sources)
 {
-	if (!sources->is_started && !start(sources))
+	if (!ct_sources_start(sources))
 		return NULL;
 	/* The event given last was borrowed until now. */
 	if (sources->is_given)
 		advance(sources);
 	sources->is_given = false;
-	while (sources->heap_size > 0) {
+	while (sources->heap_size > 0 && !sources->is_stopped) {
 		struct ct_source *first = sources->heap[0];
 
 		sources->totals.events++;
+		if (sources->totals.events % CT_SOURCES_STEP == 0 && sources->step != NULL && !sources->step(sources->step_user))
+			sources->is_stopped = true;
 		first->view.sequence = sources->totals.events;
 		if (is_wanted(first, sources)) {
 			sources->is_given = true;

@@ -15,11 +15,12 @@
 #include <string.h>
 
 #define WINDOW ((size_t)64 << 10)
-#define GLANCE ((size_t)4 << 10)    /* read where only a head is wanted */
+#define GLANCE ((size_t)512)        /* read where only a head is wanted */
+#define SMALL ((size_t)4 << 10)     /* where packets are smaller, what is read for one has many */
 #define STRETCH ((uint64_t)1 << 18) /* so much is hopped through */
 #define PARTS 8u                    /* places that are tried, when there is damage at the others */
-#define READS_TO_BISECT 1024u
-#define READS_TO_HOP 4096u
+#define READS_TO_BISECT 4096u
+#define READS_TO_HOP 8192u
 
 struct search {
 	int fd;
@@ -90,6 +91,12 @@ static bool follows(const struct ct_packet_head *head, const struct ct_packet_he
 	       head->begin_ns >= before->end_ns;
 }
 
+/* So much is read for the head of the packet behind this one. */
+static size_t ahead_of(const struct ct_packet_head *head)
+{
+	return head->packet_bits / 8 < SMALL ? WINDOW : GLANCE;
+}
+
 /* Do packets follow from here for longer than any packet is?  Then they are not another one's data. */
 static bool is_chain(struct search *search, uint64_t start, const struct ct_packet_head *first)
 {
@@ -100,7 +107,7 @@ static bool is_chain(struct search *search, uint64_t start, const struct ct_pack
 		struct ct_packet_head next;
 
 		at += head.packet_bits / 8;
-		if (!head_at(search, at, WINDOW, &next) || !follows(&next, &head))
+		if (!head_at(search, at, ahead_of(&head), &next) || !follows(&next, &head))
 			return false;
 		head = next;
 	}
@@ -189,8 +196,7 @@ static void bisect(struct search *search)
 /* Goes past the packet at low, when that is before the time. */
 static bool hop_once(struct search *search)
 {
-	/* Where packets are small, what is read for one has many. */
-	size_t ahead = search->has_before && search->before.packet_bits / 8 < GLANCE ? WINDOW : GLANCE;
+	size_t ahead = search->has_before ? ahead_of(&search->before) : GLANCE;
 	struct ct_packet_head head;
 
 	if (search->low >= search->high || !head_at(search, search->low, ahead, &head) || head.end_ns >= search->since_ns ||
@@ -226,4 +232,70 @@ enum ctrace_status ct_packet_index_find(int fd, const uint8_t uuid[16], uint64_t
 		.offset = search.low, .has_before = search.has_before, .before = search.before, .reads = search.reads
 	};
 	return CTRACE_OK;
+}
+
+/* Do packets follow one another from here to the end of the file?  The last of them. */
+static bool reaches_end(struct search *search, uint64_t at, struct ct_packet_head *out_last)
+{
+	struct ct_packet_head head;
+	bool is_first = true;
+
+	while (at < search->size && search->reads < READS_TO_HOP) {
+		if (!head_at(search, at, is_first ? GLANCE : ahead_of(out_last), &head) || (!is_first && !follows(&head, out_last)))
+			return false;
+		is_first = false;
+		*out_last = head;
+		at += head.packet_bits / 8;
+	}
+	return at == search->size;
+}
+
+/* The last packet begins in the last `size` bytes. */
+static bool find_last(struct search *search, uint64_t size, struct ct_packet_head *out_last)
+{
+	uint64_t from = search->size > size ? search->size - size : 0;
+
+	while (from < search->size && search->status == CTRACE_OK && search->reads < READS_TO_HOP) {
+		size_t available, found;
+		const unsigned char *bytes = look(search, from, CT_PACKET_HEAD, WINDOW, &available);
+		struct ct_packet_head head;
+
+		if (available < CT_PACKET_HEAD)
+			return false;
+		found = ct_packet_find(bytes, available, 0);
+		if (found == available) {
+			from += available - (CT_PACKET_HEAD - 1);
+			continue;
+		}
+		from += found;
+		if (head_at(search, from, GLANCE, &head) && reaches_end(search, from, out_last))
+			return true;
+		from++;
+	}
+	return false;
+}
+
+enum ctrace_status ct_packet_index_ends(int fd, const uint8_t uuid[16], struct ct_packet_head *out_first, struct ct_packet_head *out_last,
+					uint32_t *out_reads)
+{
+	struct search search = { .fd = fd, .uuid = uuid };
+	struct stat info;
+	bool found;
+
+	*out_reads = 0;
+	if (fstat(fd, &info) != 0)
+		return CTRACE_OS_ERROR;
+	search.size = search.high = (uint64_t)info.st_size;
+	if (search.size == 0)
+		return CTRACE_NOT_FOUND;
+	search.window = malloc(WINDOW);
+	if (search.window == NULL)
+		return CTRACE_NOT_ENOUGH_MEMORY;
+	/* The last one is mostly no larger than a window. */
+	found = head_at(&search, 0, GLANCE, out_first) &&
+		(find_last(&search, WINDOW, out_last) || find_last(&search, CT_PACKET_MAX, out_last)) &&
+		out_last->stream_instance == out_first->stream_instance && out_last->begin_ns >= out_first->begin_ns;
+	free(search.window);
+	*out_reads = search.reads;
+	return search.status != CTRACE_OK ? search.status : found ? CTRACE_OK : CTRACE_DAMAGED;
 }

@@ -1,18 +1,20 @@
 /*
- * print_text.c - an event as a line of text: by a FORMAT, or with names where the catalogue or the trace has them.
+ * print_text.c - an event as a line of text: by a FORMAT, or as people read it.
  *
  * Called for every event that a tool shows, on one thread; this and the decoder are what reading a trace costs.  So the FORMAT is compiled
  * once, and what is the same for all events of a class - everything between the time and the data, mostly - is rendered once a
- * class and copied from then on.  Traced bytes are escaped, as in TEXTFILE (emit/text_line.c), whose lines these are where no name is known.
+ * class and copied from then on.  Traced bytes are escaped, as in TEXTFILE (emit/text_line.c).
  *
  * Copyright The ctrace authors.  SPDX-License-Identifier: Apache-2.0
  */
 #include "read/read.h"
+#include "read/tally.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-#define NAMED_FORMAT "$(TIME) $(COMPONENT) $(MNEMONIC) $(LEVEL)$(DATA)"
+#define PEOPLE_FORMAT "$(FINETIME) $(WHOSE)$(COMPONENT) $(MNEMONIC) $(LEVELNAME)$(DATA)"
+#define MOST_DIGITS 9u
 #define PARTS_MAX 64u /* of a FORMAT; more of it is text */
 #define CACHE_SIZE 256u
 #define RECORD_INDENT 4u
@@ -38,7 +40,11 @@ enum variable {
 	THREAD,
 	TIME,
 	SEQ,
-	DURATION
+	DURATION,
+	DELTA,
+	/* of the layout for people */
+	FINETIME,
+	WHOSE
 };
 #define LAST_OF_CLASS DESCRIPTION
 
@@ -52,7 +58,9 @@ static const struct {
 	{ "HOST", HOST },           { "JOBNAME", JOBNAME },   { "ASID", ASID },
 	{ "DATA", DATA },           { "DATE", DATE },         { "THREAD", THREAD },
 	{ "TIME", TIME },           { "SEQ", SEQ },           { "DURATION", DURATION },
+	{ "DELTA", DELTA },         { "FINETIME", FINETIME }, { "WHOSE", WHOSE },
 };
+#define USERS_VARIABLES (CT_COUNT(variables) - 2) /* the others are not for a FORMAT of the user's */
 
 struct part {
 	enum variable variable;
@@ -78,21 +86,26 @@ struct cached {
 
 struct ct_text_printer {
 	struct ct_text_options options;
-	struct format format; /* what the user asked for, or TEXTFILE's */
-	struct format named;
+	struct format format;
+	bool is_for_people;
 	struct cached cache[CACHE_SIZE];
+	/* the event before */
+	bool has_before;
+	uint64_t before_ns;
+	uint32_t before_origin, before_pid, before_tid;
+	struct ct_buf before_host;
 };
 
 /* ------------------------------------------------------------------------------------------------------------
  * FORMAT
  */
 
-/* The variable that begins at `at`; its bytes, or 0. */
-static size_t find_variable(const char *at, enum variable *out_variable)
+/* The variable that begins at `at`, one of the first `count`; its bytes, or 0. */
+static size_t find_variable(const char *at, size_t count, enum variable *out_variable)
 {
 	const char *end = at[0] == '$' && at[1] == '(' ? strchr(at, ')') : NULL;
 
-	for (size_t i = 0; end != NULL && i < CT_COUNT(variables); i++) {
+	for (size_t i = 0; end != NULL && i < count; i++) {
 		if (!ct_name_is(at + 2, (size_t)(end - at - 2), variables[i].name))
 			continue;
 		*out_variable = variables[i].variable;
@@ -131,13 +144,13 @@ static void find_run(struct format *format)
 }
 
 /* The parts point into the text. */
-static void compile(struct format *format, const char *text)
+static void compile(struct format *format, const char *text, size_t variable_count)
 {
 	const char *start = text, *at = text;
 
 	while (*at != '\0' && format->part_count + 2 < PARTS_MAX) {
 		enum variable variable = TEXT;
-		size_t size = find_variable(at, &variable);
+		size_t size = find_variable(at, variable_count, &variable);
 
 		if (size == 0) {
 			at++;
@@ -150,6 +163,30 @@ static void compile(struct format *format, const char *text)
 	}
 	add_part(format, TEXT, start, strlen(start));
 	find_run(format);
+}
+
+bool ct_text_check_format(const char *format, struct ct_buf *out_message)
+{
+	const char *names[USERS_VARIABLES];
+	enum variable variable;
+
+	for (size_t i = 0; i < USERS_VARIABLES; i++)
+		names[i] = variables[i].name;
+	for (const char *at = strstr(format, "$("); at != NULL; at = strstr(at + 2, "$(")) {
+		struct ct_span word = { at + 2, strcspn(at + 2, ")") };
+		const char *meant = ct_suggest(word, names, USERS_VARIABLES);
+
+		if (find_variable(at, USERS_VARIABLES, &variable) != 0)
+			continue;
+		ct_buf_add_text(out_message, "$(");
+		ct_escape_add(out_message, word.at, word.size);
+		ct_buf_add_text(out_message, ") is no variable");
+		if (meant != NULL)
+			ct_buf_add_format(out_message, " (did you mean $(%s)?)", meant);
+		ct_buf_add_text(out_message, ", and is printed as it stands");
+		return false;
+	}
+	return true;
 }
 
 /* ------------------------------------------------------------------------------------------------------------
@@ -171,6 +208,11 @@ static void add_data(const struct ct_text_printer *printer, struct ct_buf *out, 
 		ct_buf_add(out, delimiter, delimiter_size);
 		ct_value_add(out, line, &view->event.items[i], argument_of(view, i));
 	}
+}
+
+static bool is_named(const struct ct_view *view)
+{
+	return view->type != NULL || (view->names != NULL && (view->names->mnemonic != NULL || view->names->items != NULL));
 }
 
 static void add_named_data(const struct ct_text_printer *printer, struct ct_buf *out, const struct ct_view *view)
@@ -207,20 +249,13 @@ static void add_escaped(struct ct_buf *out, const char *text)
 	ct_escape_add(out, text, strlen(text));
 }
 
-/* "1.234ms", in the unit that suits it; "-" when there is none. */
+/* "1.23ms", in the unit that suits it; "-" when there is none. */
 static void add_duration(struct ct_buf *out, uint64_t duration_ns)
 {
 	if (duration_ns == CT_NO_DURATION)
 		ct_buf_add_char(out, '-');
-	else if (duration_ns < 10000)
-		ct_buf_add_format(out, "%uns", (unsigned)duration_ns);
-	else if (duration_ns < 10000000)
-		ct_buf_add_format(out, "%u.%03uus", (unsigned)(duration_ns / 1000), (unsigned)(duration_ns % 1000));
-	else if (duration_ns < 10000000000u)
-		ct_buf_add_format(out, "%u.%03ums", (unsigned)(duration_ns / 1000000), (unsigned)(duration_ns / 1000 % 1000));
 	else
-		ct_buf_add_format(out, "%llu.%03us", (unsigned long long)(duration_ns / 1000000000u),
-				  (unsigned)(duration_ns / 1000000 % 1000));
+		ct_tally_add_duration(out, duration_ns);
 }
 
 static void add_of_class(struct ct_buf *out, enum variable variable, const struct ct_view *view)
@@ -279,15 +314,94 @@ static void add_of_origin(struct ct_buf *out, const struct ct_text_printer *prin
 	}
 }
 
-static void add_variable(struct ct_text_printer *printer, struct ct_buf *out, const struct part *part, const struct ct_view *view,
-			 bool is_named)
+unsigned ct_text_digits(unsigned digits, uint64_t before_ns, uint64_t time_ns)
+{
+	uint64_t unit_ns = digits <= 3 ? 1000000 : digits <= 6 ? 1000 : 1;
+
+	while (digits < MOST_DIGITS && before_ns != time_ns && before_ns / unit_ns == time_ns / unit_ns) {
+		digits = digits <= 3 ? 6 : MOST_DIGITS;
+		unit_ns /= 1000;
+	}
+	return digits;
+}
+
+static void add_fine_time(const struct ct_text_printer *printer, struct ct_buf *out, uint64_t time_ns)
+{
+	uint64_t rest = time_ns % 1000000;
+	char digits[6];
+
+	for (size_t i = sizeof digits; i-- > 0; rest /= 10)
+		digits[i] = (char)('0' + rest % 10);
+	ct_line_add_time(out, time_ns);
+	if (printer->options.digits > 3)
+		ct_buf_add(out, digits, printer->options.digits - 3);
+}
+
+/* "hosta SHOP[4711/4713] ", as much of it as tells the lines apart. */
+static void add_whose(const struct ct_text_printer *printer, struct ct_buf *out, const struct ct_view *view)
+{
+	const struct ct_text_options *options = &printer->options;
+	char jobname[17];
+
+	if (options->has_host) {
+		add_escaped(out, view->origin->host[0] != '\0' ? view->origin->host : "-");
+		ct_buf_add_char(out, ' ');
+	}
+	if (!options->has_process && !options->has_thread)
+		return;
+	if (options->has_process) {
+		ct_view_jobname(view, jobname);
+		add_escaped(out, jobname);
+	}
+	ct_buf_add_char(out, '[');
+	if (options->has_process)
+		ct_buf_add_u64(out, view->event.pid);
+	if (options->has_process && options->has_thread)
+		ct_buf_add_char(out, '/');
+	if (options->has_thread)
+		ct_buf_add_u64(out, view->event.tid);
+	ct_buf_add_text(out, "] ");
+}
+
+/* What tells this event from the one before is printed from now on. */
+static void compare_with_before(struct ct_text_printer *printer, const struct ct_view *view)
+{
+	struct ct_text_options *options = &printer->options;
+	const struct ct_origin *origin = view->origin;
+
+	if (printer->has_before) {
+		bool is_other_host = printer->before_origin != origin->index &&
+				     strcmp(ct_buf_text(&printer->before_host), origin->host) != 0;
+
+		options->has_host |= is_other_host;
+		options->has_process |= is_other_host || printer->before_pid != view->event.pid;
+		options->has_thread |= printer->before_pid == view->event.pid && printer->before_tid != view->event.tid;
+		options->digits = ct_text_digits(options->digits, printer->before_ns, view->event.time_ns);
+	}
+	if (!printer->has_before || printer->before_origin != origin->index) {
+		ct_buf_clear(&printer->before_host);
+		ct_buf_add_text(&printer->before_host, origin->host);
+	}
+	printer->before_origin = origin->index;
+	printer->before_pid = view->event.pid;
+	printer->before_tid = view->event.tid;
+}
+
+static void add_delta(const struct ct_text_printer *printer, struct ct_buf *out, uint64_t time_ns)
+{
+	add_duration(out, !printer->has_before		? CT_NO_DURATION
+			  : time_ns < printer->before_ns ? 0
+							 : time_ns - printer->before_ns);
+}
+
+static void add_variable(struct ct_text_printer *printer, struct ct_buf *out, const struct part *part, const struct ct_view *view)
 {
 	switch (part->variable) {
 	case TEXT:
 		ct_buf_add(out, part->text, part->size);
 		return;
 	case DATA:
-		if (is_named)
+		if (printer->is_for_people && is_named(view))
 			add_named_data(printer, out, view);
 		else
 			add_data(printer, out, view);
@@ -306,6 +420,15 @@ static void add_variable(struct ct_text_printer *printer, struct ct_buf *out, co
 		return;
 	case DURATION:
 		add_duration(out, view->duration_ns);
+		return;
+	case DELTA:
+		add_delta(printer, out, view->event.time_ns);
+		return;
+	case FINETIME:
+		add_fine_time(printer, out, view->event.time_ns);
+		return;
+	case WHOSE:
+		add_whose(printer, out, view);
 		return;
 	default:
 		if (part->variable <= LAST_OF_CLASS)
@@ -340,13 +463,13 @@ static void add_run(struct ct_text_printer *printer, struct ct_buf *out, const s
 
 	if (!view->is_of_class) {
 		for (size_t i = 0; i < format->run_count; i++)
-			add_variable(printer, out, &format->parts[format->run_first + i], view, false);
+			add_variable(printer, out, &format->parts[format->run_first + i], view);
 		return;
 	}
 	if (!is_cached(cached, view)) {
 		ct_buf_clear(&cached->text);
 		for (size_t i = 0; i < format->run_count; i++)
-			add_variable(printer, &cached->text, &format->parts[format->run_first + i], view, false);
+			add_variable(printer, &cached->text, &format->parts[format->run_first + i], view);
 		cached->component = cached->text.failed ? NULL : view->event.component;
 		cached->event_id = view->event.event_id;
 		cached->level = view->event.level;
@@ -366,11 +489,11 @@ static const char *color_of(uint32_t level)
 
 void ct_text_add(struct ct_text_printer *printer, struct ct_buf *out, const struct ct_view *view)
 {
-	bool is_named = printer->options.line.format == NULL &&
-			(view->type != NULL || (view->names != NULL && (view->names->mnemonic != NULL || view->names->items != NULL)));
-	const struct format *format = is_named ? &printer->named : &printer->format;
+	const struct format *format = &printer->format;
 	const char *color = printer->options.has_color ? color_of(view->event.level) : "";
 
+	if (printer->is_for_people)
+		compare_with_before(printer, view);
 	if (color[0] != '\0')
 		ct_buf_add_text(out, color);
 	for (size_t i = 0; i < format->part_count; i++) {
@@ -379,9 +502,9 @@ void ct_text_add(struct ct_text_printer *printer, struct ct_buf *out, const stru
 			i += format->run_count - 1;
 			continue;
 		}
-		add_variable(printer, out, &format->parts[i], view, is_named);
+		add_variable(printer, out, &format->parts[i], view);
 	}
-	if (is_named && view->duration_ns != CT_NO_DURATION) {
+	if (printer->is_for_people && view->duration_ns != CT_NO_DURATION) {
 		ct_buf_add_text(out, " (");
 		add_duration(out, view->duration_ns);
 		ct_buf_add_char(out, ')');
@@ -390,8 +513,10 @@ void ct_text_add(struct ct_text_printer *printer, struct ct_buf *out, const stru
 	if (color[0] != '\0')
 		ct_buf_add_text(out, "\033[0m");
 	ct_buf_add_char(out, '\n');
-	if (is_named && printer->options.has_records)
+	if (printer->is_for_people && printer->options.has_records)
 		add_records(out, view);
+	printer->before_ns = view->event.time_ns;
+	printer->has_before = true;
 }
 
 enum ctrace_status ct_text_create(const struct ct_text_options *options, struct ct_text_printer **out_printer)
@@ -401,8 +526,14 @@ enum ctrace_status ct_text_create(const struct ct_text_options *options, struct 
 	if (printer == NULL)
 		return CTRACE_NOT_ENOUGH_MEMORY;
 	printer->options = *options;
-	compile(&printer->format, options->line.format != NULL ? options->line.format : CT_LINE_FORMAT);
-	compile(&printer->named, NAMED_FORMAT);
+	printer->is_for_people = options->line.format == NULL;
+	if (printer->options.digits == 0)
+		printer->options.digits = 3;
+	if (printer->is_for_people)
+		compile(&printer->format, PEOPLE_FORMAT, CT_COUNT(variables));
+	else
+		compile(&printer->format, options->line.format, USERS_VARIABLES);
+	ct_buf_init(&printer->before_host);
 	for (size_t i = 0; i < CACHE_SIZE; i++)
 		ct_buf_init(&printer->cache[i].text);
 	*out_printer = printer;
@@ -415,5 +546,6 @@ void ct_text_destroy(struct ct_text_printer *printer)
 		return;
 	for (size_t i = 0; i < CACHE_SIZE; i++)
 		ct_buf_fini(&printer->cache[i].text);
+	ct_buf_fini(&printer->before_host);
 	free(printer);
 }

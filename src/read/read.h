@@ -110,6 +110,7 @@ struct ct_reader_options {
 	bool has_pairs;                   /* views get duration_ns, span_id and depth also when the filter does not ask for them */
 	bool pairs_are_shown;             /* depth counts for nothing: spans of which the filter drops both ends need not be known */
 	ct_read_report *report;           /* or NULL */
+	bool (*step)(void *user);         /* called often while it reads, or NULL; false: reading ends here */
 	void *user;
 };
 struct ct_reader;
@@ -123,10 +124,31 @@ enum ctrace_status ct_reader_add(struct ct_reader *reader, const char *path) CT_
 const struct ct_view *ct_reader_next(struct ct_reader *reader);
 /* From the first event again: what was read is forgotten, totals too. */
 enum ctrace_status ct_reader_rewind(struct ct_reader *reader) CT_MUST_USE;
+/* The same with the events from since_ns on alone, if the filter does not begin later: only the end of the files is read then. */
+enum ctrace_status ct_reader_rewind_to(struct ct_reader *reader, uint64_t since_ns) CT_MUST_USE;
+/* When the first event is, and when the last packet of each stream has begun, of which this is the earliest.  False: something that was added can
+ * only be read from its beginning, or what the filter asks for needs all that was before. */
+bool ct_reader_ends(struct ct_reader *reader, uint64_t *out_first_ns, uint64_t *out_last_ns);
+/* How much has been read, of 1000; 0: not known. */
+unsigned ct_reader_progress(const struct ct_reader *reader);
+/* What the lines of a list have to tell apart, from a look at the first events; reading is as before. */
+struct ct_reader_survey {
+	bool has_hosts, has_processes, has_threads; /* there are several */
+	unsigned digits;                            /* of a second: 3, 6 or 9 tell the times of neighbours apart */
+	bool is_whole;                              /* nothing of what was looked at could not be read */
+};
+void ct_reader_survey(const struct ct_reader *reader, struct ct_reader_survey *out);
+/* After a scan in which the filter accepted nothing: adds which name or value in it no event has, and which was probably meant.  False: nothing
+ * stands out. */
+bool ct_reader_hint(const struct ct_reader *reader, struct ct_buf *out);
 const struct ct_read_totals *ct_reader_totals(const struct ct_reader *reader);
 const struct ct_origin *ct_reader_origin(const struct ct_reader *reader, size_t index); /* NULL past the last */
 /* A live event (ct_live_next()) as a view: catalogue, pairing and filter.  NULL when the filter drops it.  origin->index tells processes apart. */
 const struct ct_view *ct_reader_take(struct ct_reader *reader, const struct ctrace_event *event, const struct ct_origin *origin);
+
+/* ---- recognize.c: what a path is at which no trace was found: "a text file, no trace", or why it cannot be looked at.  NULL: there is nothing of
+ * that name. */
+const char *ct_path_recognize(const char *path);
 
 /* ---- pairing.c: which exit belongs to which entry.  Bounded: at most CT_PAIRING_OPEN spans are open at once, the oldest are given up. */
 #define CT_PAIRING_OPEN 65536u
@@ -145,13 +167,21 @@ bool ct_value_is_record(const struct ctrace_event_item *item, const struct ct_ar
 /* A record: a line a field, `indent` blanks before each: "  05 CUST-NAME            \"ADA LOVELACE\"".  */
 void ct_value_add_record(struct ct_buf *out, const struct ctrace_event_item *item, const struct ct_argument *argument, unsigned indent);
 
-/* ---- print_text.c: an event as a line by a FORMAT, or with names where the catalogue or the trace has them, and then with its duration. */
+/* ---- print_text.c: an event as a line: by a FORMAT, or as people read it: time, whose it is, component, event, level, items with their names
+ * where the catalogue or the trace has them, and how long the span took that it ends. */
 struct ct_text_printer;
 struct ct_text_options {
-	struct ct_line_format line; /* line.format NULL: the layout with names */
+	struct ct_line_format line; /* line.format NULL: the layout for people */
 	bool has_color;
 	bool has_records; /* records on lines of their own below the event; else in one line as NAME=value */
+	/* The layout for people.  What turns out to be needed for a line is there from then on. */
+	bool has_host, has_process, has_thread;
+	unsigned digits; /* of a second: 3, 6 or 9; 0 is 3 */
 };
+/* So many digits of a second, at least `digits`, tell the two times apart; as many as before when they are the same. */
+unsigned ct_text_digits(unsigned digits, uint64_t before_ns, uint64_t time_ns);
+/* What begins with $( in the format and is no variable: false, with a message.  It is printed as it stands. */
+bool ct_text_check_format(const char *format, struct ct_buf *out_message);
 enum ctrace_status ct_text_create(const struct ct_text_options *options, struct ct_text_printer **out_printer) CT_MUST_USE;
 void ct_text_destroy(struct ct_text_printer *printer);
 void ct_text_add(struct ct_text_printer *printer, struct ct_buf *out, const struct ct_view *view);

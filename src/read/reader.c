@@ -5,6 +5,7 @@
  *
  * Copyright The ctrace authors.  SPDX-License-Identifier: Apache-2.0
  */
+#include "read/filter_hint.h"
 #include "read/source.h"
 
 #include <stdlib.h>
@@ -16,6 +17,7 @@ struct ct_reader {
 	struct ct_pairing_state *pairing; /* NULL: nobody wants pairs */
 	char **paths;                     /* what was added: to begin again */
 	size_t path_count;
+	uint64_t since_ns; /* ct_reader_rewind_to(); 0: from the first event */
 	struct ct_view live;
 };
 
@@ -32,6 +34,10 @@ static void sources_init(struct ct_reader *reader)
 	sources->may_seek = filter == NULL || ct_filter_uses(filter) == 0;
 	if (filter != NULL)
 		ct_filter_times(filter, &sources->since_ns, &sources->until_ns);
+	if (sources->since_ns < reader->since_ns)
+		sources->since_ns = reader->since_ns;
+	sources->step = reader->options.step;
+	sources->step_user = reader->options.user;
 }
 
 enum ctrace_status ct_reader_create(const struct ct_reader_options *options, struct ct_reader **out_reader)
@@ -96,6 +102,9 @@ const struct ct_view *ct_reader_next(struct ct_reader *reader)
 		view->duration_ns = CT_NO_DURATION;
 		if (reader->pairing != NULL)
 			ct_pairing_note(reader->pairing, view);
+		/* A packet begins before the time at which some event in it is wanted. */
+		if (view->event.time_ns < reader->since_ns)
+			continue;
 		if (reader->options.filter == NULL || ct_filter_accepts(reader->options.filter, view))
 			return view;
 	}
@@ -104,7 +113,14 @@ const struct ct_view *ct_reader_next(struct ct_reader *reader)
 
 enum ctrace_status ct_reader_rewind(struct ct_reader *reader)
 {
+	return ct_reader_rewind_to(reader, 0);
+}
+
+enum ctrace_status ct_reader_rewind_to(struct ct_reader *reader, uint64_t since_ns)
+{
 	enum ctrace_status result = CTRACE_OK;
+
+	reader->since_ns = since_ns;
 
 	ct_sources_fini(&reader->sources);
 	if (reader->pairing != NULL) {
@@ -116,6 +132,120 @@ enum ctrace_status ct_reader_rewind(struct ct_reader *reader)
 	for (size_t i = 0; i < reader->path_count && result == CTRACE_OK; i++)
 		result = ct_sources_add(&reader->sources, reader->paths[i]);
 	return result;
+}
+
+bool ct_reader_ends(struct ct_reader *reader, uint64_t *out_first_ns, uint64_t *out_last_ns)
+{
+	struct ct_sources *sources = &reader->sources;
+
+	*out_first_ns = *out_last_ns = UINT64_MAX;
+	if (!sources->may_seek)
+		return false;
+	for (size_t i = 0; i < sources->count; i++) {
+		struct ct_source *source = sources->items[i];
+		uint64_t first_ns = UINT64_MAX, last_ns = 0;
+
+		if (source->ends == NULL || !source->ends(source, sources, &first_ns, &last_ns))
+			return false;
+		if (first_ns < *out_first_ns)
+			*out_first_ns = first_ns;
+		if (last_ns != 0 && (*out_last_ns == UINT64_MAX || last_ns > *out_last_ns))
+			*out_last_ns = last_ns;
+	}
+	return sources->count > 0 && *out_last_ns != UINT64_MAX;
+}
+
+unsigned ct_reader_progress(const struct ct_reader *reader)
+{
+	double done = 0, total = 0;
+
+	for (size_t i = 0; i < reader->sources.count; i++) {
+		const struct ct_source *source = reader->sources.items[i];
+		uint64_t size = 0;
+
+		if (source->progress == NULL)
+			return 0;
+		done += (double)source->progress(source, &size);
+		total += (double)size;
+	}
+	return total > 0 ? (unsigned)(1000 * done / total) : 0;
+}
+
+/* ------------------------------------------------------------------------------------------------------------
+ * What lines have to tell apart
+ */
+
+#define SURVEYED 256u /* events that are looked at */
+
+static void survey_pair(struct ct_reader_survey *out, const struct ct_view *a, const struct ct_view *b)
+{
+	bool is_other_host = strcmp(a->origin->host, b->origin->host) != 0;
+	bool is_other_process = is_other_host || a->event.pid != b->event.pid;
+
+	out->has_hosts |= is_other_host;
+	out->has_processes |= is_other_process;
+	out->has_threads |= !is_other_process && a->event.tid != b->event.tid;
+}
+
+static void survey_first_events(struct ct_reader_survey *out, const struct ct_sources *sources)
+{
+	/* Each with its neighbour and with the first: what that misses, the printer finds when it comes. */
+	for (size_t i = 1; i < sources->heap_size; i++) {
+		survey_pair(out, &sources->heap[0]->view, &sources->heap[i]->view);
+		survey_pair(out, &sources->heap[i - 1]->view, &sources->heap[i]->view);
+	}
+}
+
+/* The same paths and times once more, without the filter. */
+static bool sources_reopen(const struct ct_reader *reader, struct ct_sources *sources)
+{
+	ct_sources_init(sources, NULL, NULL);
+	sources->catalog = reader->options.catalog;
+	sources->may_seek = true;
+	sources->since_ns = reader->sources.since_ns;
+	sources->until_ns = reader->sources.until_ns;
+	for (size_t i = 0; i < reader->path_count; i++)
+		if (ct_sources_add(sources, reader->paths[i]) != CTRACE_OK)
+			return false;
+	return true;
+}
+
+void ct_reader_survey(const struct ct_reader *reader, struct ct_reader_survey *out)
+{
+	struct ct_sources sources;
+	const struct ct_view *view;
+	uint64_t before_ns = 0;
+
+	*out = (struct ct_reader_survey){ .digits = 3 };
+	out->is_whole = sources_reopen(reader, &sources) && ct_sources_start(&sources);
+	if (out->is_whole)
+		survey_first_events(out, &sources);
+	for (unsigned i = 0; i < SURVEYED && (view = ct_sources_next(&sources)) != NULL; i++) {
+		out->digits = ct_text_digits(out->digits, before_ns, view->event.time_ns);
+		before_ns = view->event.time_ns;
+	}
+	out->is_whole = out->is_whole && sources.totals.damages == 0;
+	ct_sources_fini(&sources);
+}
+
+#define HINTED 200000u /* events that are looked at */
+
+bool ct_reader_hint(const struct ct_reader *reader, struct ct_buf *out)
+{
+	struct ct_filter_hint *hint;
+	struct ct_sources sources;
+	const struct ct_view *view = NULL;
+	bool is_said;
+
+	if (reader->options.filter == NULL || ct_filter_hint_create(reader->options.filter, &hint) != CTRACE_OK)
+		return false;
+	(void)sources_reopen(reader, &sources);
+	for (unsigned i = 0; i < HINTED && (view = ct_sources_next(&sources)) != NULL; i++)
+		ct_filter_hint_note(hint, view);
+	is_said = ct_filter_hint_say(hint, view == NULL, out);
+	ct_sources_fini(&sources);
+	ct_filter_hint_destroy(hint);
+	return is_said;
 }
 
 const struct ct_read_totals *ct_reader_totals(const struct ct_reader *reader)

@@ -32,6 +32,8 @@ void ct_report_add_path(struct ct_report *report, const char *path); /* what was
 /* Views come in the order of their times, with pairs (reader options, has_pairs).  False: the page has as many as it takes, and this one is
  * not among them. */
 bool ct_report_add(struct ct_report *report, const struct ct_view *view);
+/* Events were passed over that are older than the first one that is added: there is no room for them. */
+void ct_report_pass(struct ct_report *report);
 void ct_report_note(struct ct_report *report, const struct ct_read_note *note);
 
 /* What is not in the page, for whoever makes it. */
@@ -39,7 +41,7 @@ struct ct_report_counts {
 	uint64_t events;                         /* in the page */
 	uint64_t left_out;                       /* there was no room for their component, event or thread among 65535 others */
 	uint64_t without_items, without_records; /* events that lack them: CT_REPORT_ITEMS_SIZE, CT_REPORT_RECORDS_SIZE */
-	bool is_full;                            /* the limit was reached, and there was another event */
+	bool is_full;                            /* there were more events than the limit */
 };
 void ct_report_count(const struct ct_report *report, struct ct_report_counts *out_counts);
 

@@ -240,6 +240,69 @@ static struct answer ask_packets(const char *folder, const uint8_t uuid[16])
 	return answer;
 }
 
+/* Takes the text, if it is that of a trace; the uuid and the process are those of the packets. */
+static bool borrow_from(struct trace *trace, const char *path, uint32_t pid, bool is_chosen)
+{
+	struct ct_trace_info info;
+	struct ct_buf text;
+	size_t at = 0;
+	bool is_taken;
+
+	ct_buf_init(&text);
+	is_taken = ct_os_read_file(path, METADATA_LIMIT, &text) == CTRACE_OK && text.size > 0 &&
+		   ct_schema_parse_trace(text.data, text.size, &info, &at) == CTRACE_OK && (is_chosen || info.pid == pid);
+	if (is_taken) {
+		ct_buf_fini(&trace->text);
+		trace->text = text;
+		trace->info = info;
+		trace->info.pid = pid;
+	} else {
+		ct_buf_fini(&text);
+	}
+	return is_taken;
+}
+
+/* "app.ctb_2" -> "app.ctb": what the generations of a trace have in common. */
+static size_t stem_size(const char *name)
+{
+	size_t size = strlen(name), digits = size;
+
+	while (digits > 0 && name[digits - 1] >= '0' && name[digits - 1] <= '9')
+		digits--;
+	return digits < size && digits > 1 && name[digits - 1] == '_' ? digits - 1 : size;
+}
+
+/* Another generation of the same process has met the same classes of events, in the same order as far as the program does things in the same
+ * order: that is reported, and every event of the copy decodes by them. */
+static bool borrow_metadata(struct trace *trace, uint32_t pid)
+{
+	const char *slash = strrchr(trace->folder, '/'), *name = slash != NULL ? slash + 1 : trace->folder;
+	char *parent = slash != NULL ? strndup(trace->folder, (size_t)(slash - trace->folder + 1)) : strdup("./");
+	struct dirent **entries;
+	bool is_taken = false;
+	int count;
+
+	if (trace->salvage->metadata != NULL) {
+		free(parent);
+		return borrow_from(trace, trace->salvage->metadata, pid, true);
+	}
+	count = parent != NULL ? scandir(parent, &entries, NULL, versionsort) : -1;
+	for (int i = 0; i < count; i++) {
+		const char *other = entries[i]->d_name;
+		char *path = NULL;
+
+		if (!is_taken && strcmp(other, name) != 0 && stem_size(other) == stem_size(name) &&
+		    strncmp(other, name, stem_size(name)) == 0 && asprintf(&path, "%s%s/metadata", parent, other) >= 0)
+			is_taken = borrow_from(trace, path, pid, false);
+		free(path);
+		free(entries[i]);
+	}
+	if (count >= 0)
+		free(entries);
+	free(parent);
+	return is_taken;
+}
+
 static enum ctrace_status read_metadata(struct trace *trace)
 {
 	enum ctrace_status status = ct_os_read_file(trace->metadata_path, METADATA_LIMIT, &trace->text);
@@ -254,6 +317,13 @@ static enum ctrace_status read_metadata(struct trace *trace)
 	answer = ask_packets(trace->folder, trace->info.uuid);
 	if (!knows && !answer.found)
 		return CTRACE_NOT_FOUND;
+	if (!knows && (trace->text.size == 0 || trace->salvage->metadata != NULL) && borrow_metadata(trace, answer.head.pid)) {
+		tell(trace->salvage, trace->metadata_path, 0, 0,
+		     trace->salvage->metadata != NULL ? "cannot be read, and is taken from the file that was named"
+						      : "cannot be read, and is taken from another generation of the same process");
+		memcpy(trace->info.uuid, answer.head.uuid, sizeof answer.head.uuid);
+		return CTRACE_OK;
+	}
 	if (!knows) {
 		tell(trace->salvage, trace->metadata_path, at, 0, "who made the trace is not understood, and taken from the packets");
 		trace->info = (struct ct_trace_info){ .pid = answer.head.pid };

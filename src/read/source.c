@@ -380,8 +380,9 @@ static enum ctrace_status add_stream_file(struct ct_sources *sources, const char
 
 	if (folder == NULL)
 		return CTRACE_NOT_ENOUGH_MEMORY;
-	if (strcmp(name, "metadata") != 0 && has_file(sources, folder, "metadata"))
-		status = add_trace(sources, folder, name);
+	/* Other viewers want that file to be chosen: the trace is meant. */
+	if (has_file(sources, folder, "metadata"))
+		status = add_trace(sources, folder, strcmp(name, "metadata") == 0 ? NULL : name);
 	free(folder);
 	return status;
 }

@@ -19,6 +19,11 @@ struct ct_source {
 	 * cannot be: it is no event any more.  NULL: it never holds much. */
 	void (*release)(struct ct_source *source, struct ct_sources *sources);
 	bool (*restore)(struct ct_source *source, struct ct_sources *sources);
+	/* When its first event is, and when its last packet begins, without reading all of it; false: that cannot be known.  Left as they are where
+	 * there is no event.  NULL: never. */
+	bool (*ends)(struct ct_source *source, struct ct_sources *sources, uint64_t *out_first_ns, uint64_t *out_last_ns);
+	/* How many bytes were read, of how many.  NULL: nobody knows. */
+	uint64_t (*progress)(const struct ct_source *source, uint64_t *out_size);
 	bool is_stale;
 	char *path;   /* for reports */
 	size_t order; /* in which it was added */
@@ -56,11 +61,14 @@ struct ct_sources {
 	size_t held;     /* bytes that sources hold in release()'s sense: ct_sources_hold() */
 	size_t released; /* the source that was asked last to give some back */
 	size_t copied;   /* bytes of rings that were copied whole */
+	bool (*step)(void *user); /* or NULL: called each CT_SOURCES_STEP events that were read; false: reading ends here */
+	void *step_user;
 	/* merge.c's */
 	struct ct_source **heap; /* those that have an event, earliest first */
 	size_t heap_size;
 	bool is_given; /* the caller has the first one's event */
 	bool is_started;
+	bool is_stopped; /* step() wanted it */
 };
 
 /* ---- source.c */
@@ -102,8 +110,11 @@ void ct_sources_clock(struct ct_sources *sources, const char *path, const struct
 /* "12 events were discarded before this" */
 void ct_source_lost_text(char *out, size_t size, uint64_t events);
 
+#define CT_SOURCES_STEP 16384u
 /* ---- merge.c: the views of all sources in time order; of those of one time first the source that was added first.  Those that no one
  * wants are counted and passed over.  Borrowed until the next call; NULL at the end.  No source is added after the first call. */
+/* Finds the first event of each source, which are in the heap then; the first ct_sources_next() does it too.  False without memory. */
+bool ct_sources_start(struct ct_sources *sources);
 struct ct_view *ct_sources_next(struct ct_sources *sources);
 
 /* ---- source_bin.c */

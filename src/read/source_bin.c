@@ -192,6 +192,20 @@ static bool bin_next(struct ct_source *source, struct ct_sources *sources)
 	return false;
 }
 
+static bool bin_ends(struct ct_source *source, struct ct_sources *sources, uint64_t *out_first_ns, uint64_t *out_last_ns)
+{
+	return ct_binfile_packets_ends(&((struct bin_source *)source)->packets, sources, out_first_ns, out_last_ns);
+}
+
+static uint64_t bin_progress(const struct ct_source *source, uint64_t *out_size)
+{
+	const struct bin_source *bin = (const struct bin_source *)source;
+	uint64_t at = bin->packets.packet_at + bin->packets.offset;
+
+	*out_size = bin->packets.file.size;
+	return bin->has_ended || at > *out_size ? *out_size : at;
+}
+
 static void bin_destroy(struct ct_source *source)
 {
 	struct bin_source *bin = (struct bin_source *)source;
@@ -216,6 +230,8 @@ static enum ctrace_status add_stream(struct ct_sources *sources, struct ct_binfi
 	bin->base.destroy = bin_destroy;
 	bin->base.release = bin_release;
 	bin->base.restore = bin_restore;
+	bin->base.ends = bin_ends;
+	bin->base.progress = bin_progress;
 	if (asprintf(&bin->base.path, "%s/%s", folder, name) < 0) {
 		free(bin);
 		return CTRACE_NOT_ENOUGH_MEMORY;

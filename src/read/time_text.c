@@ -7,6 +7,8 @@
  */
 #include "read/read.h"
 
+#include <string.h>
+#include <strings.h>
 #include <time.h>
 
 #define NS_PER_SECOND 1000000000u
@@ -59,30 +61,62 @@ static bool parse_epoch(const char *at, uint64_t *out_ns)
 	return true;
 }
 
-/* "5m", "1.5h": that long before now */
-static bool parse_ago(const char *at, uint64_t now_ns, uint64_t *out_ns)
+static const char *skip_blanks(const char *at)
+{
+	return at + strspn(at, " ");
+}
+
+/* Behind the word; NULL when it is another one. */
+static const char *take_word(const char *at, const char *word)
+{
+	size_t size = strlen(word);
+	bool is_longer = (at[0] | 0x20) >= 'a' && (at[0] | 0x20) <= 'z' && strspn(at, "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz") != size;
+
+	return !is_longer && strncasecmp(at, word, size) == 0 ? at + size : NULL;
+}
+
+static const char *take_unit(const char *at, uint64_t *out_seconds)
 {
 	static const struct {
-		char letter;
+		const char *names[5];
 		uint64_t seconds;
-	} units[] = { { 's', 1 }, { 'm', 60 }, { 'h', 3600 }, { 'd', 86400 } };
-	uint64_t count, ns, ago;
+	} units[] = {
+		{ { "s", "sec", "secs", "second", "seconds" }, 1 }, { { "m", "min", "mins", "minute", "minutes" }, 60 },
+		{ { "h", "hr", "hrs", "hour", "hours" }, 3600 },    { { "d", "day", "days" }, 86400 },
+		{ { "w", "week", "weeks" }, 604800 },
+	};
+
+	for (size_t i = 0; i < CT_COUNT(units); i++)
+		for (size_t j = 0; j < CT_COUNT(units[i].names) && units[i].names[j] != NULL; j++) {
+			const char *end = take_word(at, units[i].names[j]);
+
+			if (end == NULL)
+				continue;
+			*out_seconds = units[i].seconds;
+			return end;
+		}
+	return NULL;
+}
+
+/* "5m", "1.5h", "30 min ago": that long before now */
+static bool parse_ago(const char *at, uint64_t now_ns, uint64_t *out_ns)
+{
+	uint64_t count, ns, ago, seconds;
+	const char *end;
 
 	at = take_number(at, 100000000, &count);
 	if (at != NULL)
 		at = take_fraction(at, &ns);
+	if (at != NULL)
+		at = take_unit(skip_blanks(at), &seconds);
 	if (at == NULL)
 		return false;
-	for (size_t i = 0; i < CT_COUNT(units); i++) {
-		if (at[0] != units[i].letter || at[1] != '\0')
-			continue;
-		if (count > INT64_MAX / NS_PER_SECOND / units[i].seconds)
-			return false;
-		ago = (count * NS_PER_SECOND + ns) * units[i].seconds;
-		*out_ns = ago < now_ns ? now_ns - ago : 0;
-		return true;
-	}
-	return false;
+	end = take_word(skip_blanks(at), "ago");
+	if (*(end != NULL ? end : at) != '\0' || count > INT64_MAX / NS_PER_SECOND / seconds)
+		return false;
+	ago = (count * NS_PER_SECOND + ns) * seconds;
+	*out_ns = ago < now_ns ? now_ns - ago : 0;
+	return true;
 }
 
 /* Exactly `digits` digits, at most max. */
@@ -117,6 +151,25 @@ static const char *take_date(const char *at, struct tm *date)
 	return take_field(at + 1, 2, 31, &date->tm_mday);
 }
 
+/* "today", "yesterday": the day's parts */
+static const char *take_day_word(const char *at, struct tm *date)
+{
+	const char *end = take_word(at, "today");
+
+	if (end != NULL)
+		return end;
+	end = take_word(at, "yesterday");
+	if (end == NULL)
+		return NULL;
+	/* Noon: no step of summer time is near. */
+	date->tm_mday--;
+	date->tm_hour = 12;
+	date->tm_isdst = -1;
+	(void)mktime(date);
+	date->tm_hour = 0;
+	return end;
+}
+
 /* "15:12", "15:12:27", "15:12:27.993" */
 static const char *take_clock(const char *at, struct tm *clock, uint64_t *out_ns)
 {
@@ -145,6 +198,8 @@ static bool parse_calendar(const char *text, uint64_t now_ns, uint64_t *out_ns)
 	parts.tm_hour = parts.tm_min = parts.tm_sec = 0;
 	at = take_date(text, &parts);
 	if (at == NULL)
+		at = take_day_word(text, &parts);
+	if (at == NULL)
 		at = take_clock(text, &parts, &ns);
 	else if (*at == ' ' || *at == 'T')
 		at = take_clock(at + 1, &parts, &ns);
@@ -170,5 +225,11 @@ bool ct_filter_parse_time(const char *text, uint64_t now_ns, uint64_t *out_ns)
 		return parse_epoch(text + 1, out_ns);
 	if (text[0] == '-')
 		return parse_ago(text + 1, now_ns, out_ns);
+	if (strcasecmp(text, "now") == 0) {
+		*out_ns = now_ns;
+		return true;
+	}
+	if (parse_ago(text, now_ns, out_ns))
+		return true;
 	return parse_calendar(text, now_ns, out_ns);
 }

@@ -218,7 +218,7 @@ class Room:
     def read_binary(self, *paths):
         output = Output()
         paths = paths or (sorted(glob.glob(self.at('out/out[0-9]*.ctb'))) if self.pid else [self.at('out/out.ctb')])
-        shown = self.tool('show', '-f', LINE, *paths)
+        shown = self.tool('show', '--format', LINE, *paths)
         output.decode(shown.stdout)
         counted = self.tool('stats', '-j', *paths)
         if counted.stdout:

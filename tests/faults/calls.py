@@ -131,7 +131,7 @@ def in_a_recovery(call):
 
 
 VERBS = {
-    'show': ('show', '-f', '$(EVENT)$(DATA)', 'out/out.ctb'), 'show --json': ('show', '--json', 'out/out.ctb'), 'stats': ('stats', '-j', 'out/out.ctb'),
+    'show': ('show', '--format', '$(EVENT)$(DATA)', 'out/out.ctb'), 'show --json': ('show', '--json', 'out/out.ctb'), 'stats': ('stats', '-j', 'out/out.ctb'),
     'export csv': ('export', '-f', 'csv', 'out/out.ctb'), 'export chrome': ('export', '-f', 'chrome', 'out/out.ctb'),
     'ipcs': ('ipcs', 'CTRACE QUERY', 'out/out.ctb'), 'diff': ('diff', 'out/out.ctb', 'out/out.ctb'),
 }

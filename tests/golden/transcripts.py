@@ -149,7 +149,7 @@ class Outputs:
         line = re.sub(r'(?<=  user )\S+(?=  jobname )', '<user>', line)
         line = re.sub(r'\b' + re.escape(os.uname().nodename) + r'(?=:[\w-]+:\()', '<host>', line)
         # Microseconds that a request took, the last word of what examples/kvserver records of it.
-        line = re.sub(r'( KVSERVER 1[678] 1 [\dA-F]{16}-[\dA-F]{8})[\dA-F]{8}\b', r'\1<time>', line)
+        line = re.sub(r'( KVSERVER 1[678] INFO [\dA-F]{16}-[\dA-F]{8})[\dA-F]{8}\b', r'\1<time>', line)
         # Headers and padding of packets; zero is zero.
         line = re.sub(r'(?<=EVENTS, )[1-9]\d* BYTES', '<n> BYTES', line)
         line = re.sub(r'^( +USED )(?!0000K)\d{4}K', r'\1<n>', line)
@@ -160,6 +160,8 @@ class Outputs:
                 return match.group()
             return f'hh{mark}mm{mark}ss' + ('.' + 'n' * (len(match.group(5)) - 1) if match.group(5) else '')
         line = re.sub(r'(?<![\w.:])([0-2]\d)([.:])([0-5]\d)\2([0-6]\d)(\.\d{3,9})?(?!\w|:\d)', clock, line)
+        line = re.sub(r'^(hh:mm:ss\.nnn)n+(?= )', r'\1', line)  # as many digits as tell the lines apart
+        line = re.sub(r'^(hh:mm:ss\.nnn )\[\d+\](?= )', r'\1[<tid>]', line)
         dates = {self.start.strftime('%Y-%m-%d'), datetime.datetime.now(EAST).strftime('%Y-%m-%d')}
         line = re.sub('|'.join(dates), 'yyyy-mm-dd', line)
         return line

@@ -30,7 +30,8 @@ check 'babeltrace2 reads every event' lines viewed 1000
 check 'babeltrace2 has nothing to complain of' silent complaints
 check 'names, levels and items as the viewer shows them' grep -qE \
 	'tool\.main\.part:2: \{ pid = [0-9]+, tid = [0-9]+ \}, \{ level = \( "WARN" : container = 2 \) \}, \{ data1_len = 4, data1 = "part" \}' viewed
-check 'show reads it' show "$trace"
+# shellcheck disable=SC2016 # the tool's
+check 'show reads it' show --format '$(TIME) $(COMPONENT) $(EVENT) $(LEVEL)$(DATA)' "$trace"
 check 'show prints the lines of the text file' diff <(grep -v '^#' "$log") out
 check 'show is silent about a whole trace' silent err
 check 'one stream file' show "$trace/stream.0"
@@ -46,8 +47,8 @@ show "$trace" --since -1h --until 23:59:59.999999999 && check '--since and --unt
 check 'nothing since tomorrow' run 1 ctrace show "$trace" --since 2200-01-01
 show "$trace" --format '$(PID)/$(LEVEL)' --level warn && check '--format' grep -qxE '[0-9]+/2' out
 show "$trace" --color=always --level warn && check '--color=always' grep -q $'^\033\\[33m.*\033\\[0m$' out
-show "$trace" --color=never && check 'no colour into a file' bash -c '! grep -q "\033" out'
-check '--color=auto is none into a file' bash -c '! ctrace show "$1" --color=auto | grep -q "\033"' - "$trace"
+show "$trace" --color=never && check 'no colour into a file' bash -c '! grep -qP "\x1b" out'
+check '--color=auto is none into a file' bash -c '! ctrace show "$1" --color=auto | grep -qP "\x1b"' - "$trace"
 check 'an unknown colour' run 2 ctrace show --color=blue "$trace"
 show "$trace" --json
 check '--json' python3 - <<'END'
@@ -96,7 +97,7 @@ check 'in order' python3 -c '
 import json
 values = [json.loads(line)["data"][0]["value"] for line in open("out")]
 assert values == list(range(3000)) + list(range(70000)), len(values)'
-check 'as the text file has it' diff <(sort <(grep -hv "^#" ./*.log)) <(ctrace show ./*.ctb | sort)
+check 'as the text file has it' diff <(sort <(grep -hv "^#" ./*.log)) <(ctrace show --format '$(TIME) $(COMPONENT) $(EVENT) $(LEVEL)$(DATA)' ./*.ctb | sort)
 rm -r ./*.ctb *.log
 
 # ---- losses travel in the data

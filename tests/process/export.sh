@@ -88,9 +88,11 @@ order() {
 	read -r _ <&"${SUBJECT[0]}"
 }
 order 10000
-ctrace show "$subject" >before 2>/dev/null
+# shellcheck disable=SC2016 # the tool's
+ctrace show --format '$(TIME) $(THREAD) $(COMPONENT) $(EVENT) $(LEVELNAME)$(DATA)' "$subject" >before 2>/dev/null
 run export -f common -o live "$subject"
-ctrace show live >after 2>/dev/null
+# shellcheck disable=SC2016 # the tool's
+ctrace show --format '$(TIME) $(THREAD) $(COMPONENT) $(EVENT) $(LEVELNAME)$(DATA)' live >after 2>/dev/null
 check 'a live process: the same text' same before after
 check 'a live process: something was there' test -s after
 rm lossy
@@ -235,7 +237,7 @@ timeout 60 ctrace export -f csv "$second" >/dev/full 2>err
 check 'a full disk: status' is "$?" 1
 check 'a full disk: said' has err 'No space left'
 run export -f json -o events.json "$trace.nothing"
-check 'nothing to read: status' is "$status" 1
+check 'nothing to read: status' is "$status" 2
 check 'nothing to read: the file stays' is "$(python3 -c 'import json; print(len(json.load(open("events.json"))))')" $total
 check 'nothing is left beside it' is "$(find . -name '*.new-*')" ''
 

@@ -81,7 +81,7 @@ report --catalog "$catalog" --filter 'duration > 2ms' shop -o page.html
 check 'a filter of durations' is "$status" 0
 report --limit 100 shop -o page.html
 check 'the limit: status' is "$status" 0
-check 'the limit: said' has err 'the page holds the first 100 events'
+check 'the limit: said' has err 'the page holds the last 100 events'
 check 'the limit: in the page' is "$(about page.html 'about["counts"]["events"], about["counts"]["is_full"]')" '(100, True)'
 report --limit "$events" shop -o page.html
 check 'as many as there are: nothing is said' silent err
@@ -120,6 +120,6 @@ done
 report --help
 check '--help' has out 'one page for a browser'
 report nothing-there -o page2.html
-check 'no trace: status' is "$status" 1
+check 'no trace: status' is "$status" 2
 check 'no trace: no page' test ! -e page2.html
 end

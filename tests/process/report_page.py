@@ -633,7 +633,7 @@ def test_losses(page):
 
 def test_limit(page):
     page.load("few.html")
-    check("the page says what it lacks", "first 100 events" in page.text("#warnings"), page.text("#warnings"))
+    check("the page says what it lacks", "last 100 events" in page.text("#warnings"), page.text("#warnings"))
     same("and has so many", page.eval("ctraceReport.model.data.count"), 100)
 
 

@@ -90,4 +90,21 @@ for _ in $(seq 300); do put bad.ctb/stream.0 $((RANDOM % $(stat -c %s bad.ctb/st
 salvage bad.ctb -o random
 check 'damage everywhere: babeltrace2 opens it' is "$(view random)" "$(sed -n 's/.* \([0-9]*\) events\? written/\1/p' out)"
 check 'damage everywhere: without an error' is "$(grep -c ERROR complaints)" 0
+# ---- metadata that are gone
+cp -r app.ctb gen.ctb_1
+cp -r app.ctb gen.ctb_2
+rm gen.ctb_2/metadata
+salvage gen.ctb_2 -o sibling
+check "metadata of another generation: status" is "$status" 1
+check "metadata of another generation: told" has err 'gen.ctb_2/metadata, offset 0: cannot be read, and is taken from another generation of the same process$'
+check "metadata of another generation: every event" is "$(ctrace show --count sibling/gen.ctb_2)" "$all"
+check "metadata of another generation: the same lines" is "$(ctrace show sibling/gen.ctb_2)" "$(ctrace show app.ctb)"
+mkdir alone && mv gen.ctb_2 alone/lonely.ctb
+salvage alone/lonely.ctb -o lonely
+check 'no metadata at all: ten lines and a number' is "$(grep -c '^ctrace salvage: .*, offset' err)" 10
+check 'no metadata at all: the number' has err '^ctrace salvage: [0-9]+ more like these; --verbose tells all$'
+salvage alone/lonely.ctb -o chosen --metadata app.ctb/metadata
+check 'metadata that are named: told' has err 'cannot be read, and is taken from the file that was named$'
+check 'metadata that are named: every event' is "$(ctrace show --count chosen/lonely.ctb)" "$all"
+
 end

@@ -100,6 +100,12 @@ check 'short forms are the same' is "$(show -c '*.order' -l info -e 10,40 --sinc
 check '--filter' is "$(show -F 'event == 10' --filter 'data[0] < 5' 'data[0] > 1' --count "$trace")" 3
 check 'a process that is named is no expression' test "$(cd "$trace" && ctrace show . --count)" = 516
 
+# ---- items and fields of records as columns
+csv=$(ctrace export -f csv 'event == 30 && data.rec.CUST-ID in (1..2)' --columns=change,rec.CUST-ID,rec.MONEY.BALANCE,rec.cust-name,nothing "$trace" | tr -d '\r')
+check 'columns' is "$(cut -d, -f8- <<<"$csv")" 'mnemonic,level,duration_ns,change,rec.CUST-ID,rec.MONEY.BALANCE,rec.cust-name,nothing
+CUSTOMER,INFO,,-1,1,-1.50,GRACE,
+CUSTOMER,INFO,,-2,2,3.00,ALAN,'
+
 # ---- which of them, and in which order
 numbers() { sed 's/.*number=//' | tr '\n' ' '; }
 check '--limit' is "$(show 'event == 10' --limit 3 "$trace" | numbers)" '0 1 2 '
@@ -115,6 +121,19 @@ show 'event == 99' --count "$trace" >out
 check 'none: status' is $? 1
 check 'none: counted' is "$(<out)" 0
 check 'none: said' grep -q '^ctrace show: no events match$' err
+
+check '-n' is "$(show 'event == 10' -n 3 "$trace" | numbers)" '97 98 99 '
+check 'the last ones with their durations' is "$(show 'event == 11' -n 2 "$trace" | grep -c '([0-9.]*[num]*s)$')" 2
+check 'the entry is far before: it is gone back to' is "$(show 'event == 51' --tail 1 "$trace")" "$(show 'event == 51' "$trace" | tail -1)"
+check '--pid and --thread' is "$(show --count --pid "$(show --format '$(PID)' --limit 1 "$trace")" --thread "$(show --format '$(THREAD)' --limit 1 "$trace")" "$trace")" 516
+check 'another process' is "$(show --count --pid 1 "$trace")" 0
+check 'times as people say them' is "$(show --count --since '2h ago' --since yesterday --since '-30 min' --until now "$trace")" 516
+check '--utc' is "$(TZ=XYZ-5 ctrace show --utc --limit 1 "$trace")" "$(show --limit 1 "$trace")"
+check 'local time' is "$(TZ=XYZ-5 ctrace show --limit 1 "$trace" | cut -c1-2)" "$(printf %02d $(((10#$(show --limit 1 "$trace" | cut -c1-2) + 5) % 24)))"
+show --format '$(DURATON)' --limit 1 "$trace" >out
+check 'a variable that is none' grep -q '^ctrace show: --format: $(DURATON) is no variable (did you mean $(DURATION)?), and is printed as it stands$' err
+check 'and printed as it stands' is "$(<out)" '$(DURATON)'
+check '$(DELTA)' is "$(show --format '$(DELTA)' --limit 2 "$trace" | grep -cE '^(-|[0-9.]+[num]?s)$')" 2
 
 # ---- context
 context() { show "$@" --format '$(SEQ)' "$trace" | tr '\n' ' '; }
@@ -139,10 +158,10 @@ print(len([json.loads(line) for line in sys.stdin]))')" 6
 
 # ---- how they look
 check '--sequence' is "$(show 'seq == 5' -s "$trace" | grep -c '^\[5\] ')" 1
-check '--nesting' is "$(show 'data.number == 1 || data.rec.CUST-ID == 1' --nesting "$trace" | sed -E 's/[0-9:.]+ shop/shop/; s/ \([0-9.]+[num]?s\)$/ (took)/')" "shop.order ORDER 1 number=1
-- shop.order READ 1 number=1
--- shop.order CUSTOMER 1 rec={CUST-ID=000001 CUST-NAME=\"GRACE\" CUST-STATUS=\"C\" (CUST-CLOSED) MONEY={BALANCE=-00001.50}} change=-1
-shop.order ORDEREND 1 number=1 (took)"
+check '--nesting' is "$(show 'data.number == 1 || data.rec.CUST-ID == 1' --nesting "$trace" | sed -E 's/[0-9:.]+ shop/shop/; s/ \([0-9.]+[num]?s\)$/ (took)/')" "shop.order ORDER INFO number=1
+- shop.order READ INFO number=1
+-- shop.order CUSTOMER INFO rec={CUST-ID=000001 CUST-NAME=\"GRACE\" CUST-STATUS=\"C\" (CUST-CLOSED) MONEY={BALANCE=-00001.50}} change=-1
+shop.order ORDEREND INFO number=1 (took)"
 check '--records' is "$(show 'data.rec.CUST-ID == 1' --records "$trace" | sed '1d; s/   */ | /')" ' | CUSTOMER
  | CUST-ID                         000001
  | CUST-NAME                       "GRACE"
@@ -168,6 +187,9 @@ check 'a type' wrong 9 '"abc" is no level; expected debug, info, warn, error, fa
 check 'a parenthesis' wrong 14 'the expression ends here; expected &&, ||, or ) for the ( in column 1' '(level > warn'
 check 'an operator' wrong 7 '"~" does not go with level; expected ==, !=, <, <=, >, >= or in' 'level ~ 5'
 check 'a unit' wrong 12 '"2" has no unit of time; expected one like 2ms, 1.5s, 10us or 3m' 'duration > 2'
+ctrace show -f "$trace" >out 2>err
+check '-f takes no path for a format' test $? = 2 -a ! -s out
+check '-f: where to go' grep -q 'is followed by ctrace tail' err
 ctrace show 'evnt == 5' "$trace" 2>err
 check 'a suggestion' grep -q '^ctrace show: filter, column 1: "evnt" is no field of an event (did you mean event?); expected component, level' err
 usage() { ctrace show "$@" "$trace" >out 2>err; is "$?" 2 && test ! -s out; }
@@ -180,6 +202,21 @@ done
 # ---- memory does not grow with what waits
 printf '%s\n' 'mftrace.level = debug' 'mftrace.dest = binfile' 'mftrace.emitter.binfile#file = many.ctb' 'ctrace.overflow = block' >cfg
 MFTRACE_CONFIG=$PWD/cfg "$CTRACE_BUILD/tests/tool_subject" 600000 </dev/null >/dev/null
+check 'the last three' is "$(show -n 3 many.ctb)" "$(show many.ctb | tail -3)"
+check 'the last three that match' is "$(show 'level == info' -n 3 many.ctb | cut -d' ' -f1)" "$(show 'level == info' many.ctb | tail -3 | cut -d' ' -f1)"
+# What is read of a file is in the process's own account.
+account=$(python3 - <<'PYTHON'
+import os, subprocess
+reader = subprocess.Popen(['ctrace', 'show', '-n', '3', 'many.ctb'], stdout=subprocess.PIPE)
+reader.stdout.read()
+os.waitid(os.P_PID, reader.pid, os.WEXITED | os.WNOWAIT)
+try:
+    print(open(f'/proc/{reader.pid}/io').read().split()[1])
+except OSError:
+    print(0)
+PYTHON
+)
+check "only the end is read ($account bytes of $(stat -c %s many.ctb/stream.0))" test "$account" -lt 2000000
 check 'a million lines backward' is "$(show --reverse many.ctb | tac | cmp - <(show many.ctb) && echo same)" same
 check 'and most of them from the end' is "$(show --tail 700000 many.ctb | cmp - <(show many.ctb | tail -700000) && echo same)" same
 peak() { command time -f %M "$@" 2>&1 >/dev/null | tail -1; }

@@ -67,7 +67,7 @@ run stats -c nobody trace
 check 'nothing matches: status' is "$status" 1
 check 'nothing matches: said' has err 'no events match'
 run stats nowhere
-check 'no such trace' is "$status" 1
+check 'no such trace' is "$status" 2
 
 # ---- usage
 for arguments in '--by=x trace' '--sort=x trace' '--limit=0 trace' '--by=event' '--sort=p95' '-l warn' '--watch trace' '--pid=1 trace'; do

@@ -77,34 +77,34 @@ check 'events come while it runs, flushed' has_lines all 5
 interrupt INT
 check 'an interrupt ends it well' is "$ended" 0
 check 'nothing was said' test ! -s all.err
-check 'a line is what show prints' grep -qE '^[0-9:]+\.[0-9]{3} tool\.main 1 1 0$' all
+check 'a line is what show prints' grep -qE '^[0-9:]+\.[0-9]{3,9} tool\.main 1 INFO 0$' all
 check 'in their order' is "$(cut -d' ' -f5 all | tr '\n' ' ')" '0 1 2 0 1 '
 order one flush
 check 'and all of it is in its destination' is "$(grep -vc '^#' "$one.log")" 15
 
 # shellcheck disable=SC2016 # the tool's
-follow some --count 2 --format '$(PID) $(COMPONENT) $(DATA)' --pid "$one"
+follow some --limit 2 --format '$(PID) $(COMPONENT) $(DATA)' --pid "$one"
 order one 4
 wait "$tail"
 check 'a count ends it well' is $? 0
 check 'a format of one'\''s own' is "$(<some)" "$one tool.main  0
 $one tool.main  1"
 check '--for ends it well' ctrace tail --for 0.1
-follow json --json --count 1
+follow json --json --limit 1
 order one 1
 wait "$tail"
 check 'JSON' grep -q "\"component\":\"tool.main\".*\"pid\":$one" json
 
 # ---- what the rings hold already
-check '--last: the newest of them' is "$(ctrace tail --last 3 --for 0.05 | cut -d' ' -f2-5)" 'tool.main 1 1 2
-tool.main 1 1 3
-tool.main 1 1 0'
+check '--last: the newest of them' is "$(ctrace tail --last 3 --for 0.05 | cut -d' ' -f2-5)" 'tool.main 1 INFO 2
+tool.main 1 INFO 3
+tool.main 1 INFO 0'
 check '--from-start: delivered ones too' is "$(ctrace tail --from-start --for 0.05 | wc -l)" 20
 check 'filters' is "$(ctrace tail --from-start --for 0.05 -c '*.part' -l warn -e 1-2 | wc -l)" 5
 check 'an expression' is "$(ctrace tail 'level >= warn && data[0] == "part"' --from-start --for 0.05 | wc -l)" 5
 check 'whose they are' is "$(ctrace tail "program ~ 'tool_subj*' && pid == $one && host == '$(hostname)' && job ~ 'tool*'" --from-start --for 0.05 | wc -l)" 20
 printf '%s\n' 'component: TOOL.MAIN' 'events: {1: {mnemonic: STEP, arguments: [number]}}' >tool.yaml
-check 'a catalogue' is "$(ctrace tail --catalog tool.yaml 'data.number == 2' --from-start --for 0.05 | cut -d' ' -f2- | sort -u)" 'tool.main STEP 1 number=2'
+check 'a catalogue' is "$(ctrace tail --catalog tool.yaml 'data.number == 2' --from-start --for 0.05 | cut -d' ' -f2- | sort -u)" 'tool.main STEP INFO number=2'
 check '--limit' is "$(ctrace tail --from-start --limit 3 | wc -l)" 3
 check 'filters that nothing passes' is "$(ctrace tail --from-start --for 0.05 -e 3 | wc -l)" 0
 check 'a JOBNAME' is "$(ctrace tail --from-start --for 0.05 --job 'tool*' | wc -l)" 20
@@ -117,7 +117,7 @@ check 'another ASID' is "$(ctrace tail --from-start --for 0.05 --asid FFFF | wc 
 order one span
 printf '%s\n' 'component: TOOL.MAIN' 'events: {3: {mnemonic: IN, exit: 4, arguments: [what]}, 4: {mnemonic: OUT, arguments: [what]}}' >span.yaml
 spans() { ctrace tail --catalog span.yaml --from-start --for 0.05 "$@"; }
-check 'how long a span took' is "$(spans -e 3-4 | grep -cE ' tool.main (IN 1 what="begin"|OUT 1 what="end" \([0-9.]+(ns|us|ms|s)\))$')" 2
+check 'how long a span took' is "$(spans -e 3-4 | grep -cE ' tool.main (IN INFO what="begin"|OUT INFO what="end" \([0-9.]+(ns|us|ms|s)\))$')" 2
 check 'a duration is filtered by' is "$(spans 'duration >= 0ns' | grep -c ' tool.main OUT ')" 1
 check 'and is in JSON' is "$(spans 'duration < 1h' --json | grep -cE '"duration_ns":[0-9]+[,}]')" 1
 
@@ -189,7 +189,7 @@ usage() {
 	ctrace tail "$@" 2>usage.err
 	is $? 2
 }
-for arguments in '--pid abc' '--pid 0' '--asid XYZ' '--count 0' '--limit 0' '--limit -1' '--last 1000001' '--for 0' '--for x' '--level loud' '--event 5-' word 'event==1 event==2' 'level>abc'; do
+for arguments in '--pid abc' '--pid 0' '--asid XYZ' '--count 3' '--limit 0' '--limit -1' '--last 1000001' '--for 0' '--for x' '--level loud' '--event 5-' word 'event==1 event==2' 'level>abc'; do
 	# shellcheck disable=SC2086 # words
 	check "refused: $arguments" usage $arguments
 done

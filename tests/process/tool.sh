@@ -111,7 +111,7 @@ check 'list: nothing is traced' "$(expect_status 1; expect_in stderr "$err" "^ct
 tool show
 check 'show: nothing is traced' "$(expect_status 1; expect_in stderr "$err" '^ctrace show: nothing is being traced')"
 tool show /no/such/trace
-check 'show: a trace that is not there' "$(expect_status 1; expect_in stderr "$err" '^ctrace show: /no/such/trace: ')"
+check 'show: a trace that is not there' "$(expect_status 2; expect_in stderr "$err" '^ctrace show: /no/such/trace: ')"
 tool recover
 check 'recover: nothing to do is fine' "$(expect_status 0; [ "$out" = 'nothing to recover' ] || echo "$out")"
 tool recover --dry-run
@@ -155,9 +155,9 @@ lines() { grep -vc '^#' logs/subject.log; }
 # ---- what is there and no trace
 echo '# -MFTRACE Text Emitter-' >some.log
 tool show some.log
-check 'show: a text file is no trace' "$(expect_status 1; expect_in stderr "$err" 'some\.log: no trace: what TEXTFILE has written is read with any text tool')"
+check 'show: a text file is no trace' "$(expect_status 2; expect_in stderr "$err" 'some\.log: a text file')"
 tool show missing.log
-check 'show: a name that nothing has' "$(expect_status 1; expect_in stderr "$err" 'missing\.log: no trace, run folder or traced process of that name')"
+check 'show: a name that nothing has' "$(expect_status 2; expect_in stderr "$err" 'missing\.log: no trace, run folder or traced process of that name')"
 
 # ---- a configuration that cannot be read
 mkdir configs

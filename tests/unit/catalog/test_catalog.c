@@ -83,22 +83,6 @@ static void many_components(void **state)
 
 /* ---- files ---- */
 
-static void a_folder_of_annotations_in_xml_is_told(void **state)
-{
-	(void)state;
-	assert_int_equal(mkdir("vendor", 0700), 0);
-	assert_int_equal(ct_catalog_add(catalog, "vendor", see, &seen), CTRACE_OK);
-	assert_int_equal(seen.count, 0);
-	write_file("vendor/mf.rts.XML", "<?xml version=\"1.0\"?>\n");
-	write_file("vendor/mf.esxa.xml", "<?xml version=\"1.0\"?>\n");
-	assert_int_equal(ct_catalog_add(catalog, "vendor", see, &seen), CTRACE_DAMAGED);
-	assert_int_equal(seen.count, 1);
-	assert_string_equal(seen.path[0], "vendor");
-	assert_string_equal(seen.complaint[0].message, "2 files of annotations in XML are not read");
-	write_file("vendor/a.yaml", "component: A\n");
-	assert_int_equal(ct_catalog_add(catalog, "vendor", see, &seen), CTRACE_OK);
-}
-
 static void a_folder(void **state)
 {
 	(void)state;
@@ -259,7 +243,6 @@ int main(void)
 		CATALOG_TEST(finds_nothing_in_nothing),
 		CATALOG_TEST(finds_events),
 		CATALOG_TEST(many_components),
-		CATALOG_TEST(a_folder_of_annotations_in_xml_is_told),
 		CATALOG_TEST(a_folder),
 		CATALOG_TEST(what_cannot_be_read),
 		CATALOG_TEST(without_who_is_told),

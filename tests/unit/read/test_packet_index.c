@@ -222,6 +222,56 @@ static void ten_gigabytes_take_few_reads(void **state)
 }
 
 /* ------------------------------------------------------------------------------------------------------------
+ * Both ends
+ */
+
+static enum ctrace_status ends_of(const struct stream *stream, uint64_t *out_first_ns, uint64_t *out_last_ns, uint32_t *out_reads)
+{
+	struct ct_packet_head first = { 0 }, last = { 0 };
+	enum ctrace_status status = ct_packet_index_ends(stream->fd, uuid, &first, &last, out_reads);
+
+	*out_first_ns = first.begin_ns;
+	*out_last_ns = last.begin_ns;
+	return status;
+}
+
+static void both_ends_take_few_reads(void **state)
+{
+	static const size_t sizes[] = { 100, 65536, CT_PACKET_MAX };
+	struct stream *stream = *state;
+	uint64_t first_ns, last_ns;
+	uint32_t reads;
+
+	assert_int_equal(ends_of(stream, &first_ns, &last_ns, &reads), CTRACE_NOT_FOUND);
+	for (size_t i = 0; i < CT_COUNT(sizes); i++) {
+		free(stream->at);
+		stream->size = 0;
+		assert_int_equal(ftruncate(stream->fd, 0), 0);
+		make(stream, 40, sizes[i] / 2 + CT_PACKET_HEAD / 2, sizes[i], NULL, 0);
+		assert_int_equal(ends_of(stream, &first_ns, &last_ns, &reads), CTRACE_OK);
+		assert_int_equal(first_ns, T0);
+		assert_int_equal(last_ns, T0 + 39 * STEP);
+		assert_in_range(reads, 1, 64);
+	}
+}
+
+static void an_end_that_is_no_packet_is_damaged(void **state)
+{
+	struct stream *stream = *state;
+	uint64_t first_ns, last_ns;
+	uint32_t reads;
+
+	make(stream, 40, 5000, 9000, NULL, 0);
+	assert_int_equal(ftruncate(stream->fd, (off_t)stream->size - 1), 0);
+	assert_int_equal(ends_of(stream, &first_ns, &last_ns, &reads), CTRACE_DAMAGED);
+	assert_int_equal(ftruncate(stream->fd, (off_t)stream->at[39]), 0);
+	assert_int_equal(ends_of(stream, &first_ns, &last_ns, &reads), CTRACE_OK);
+	assert_int_equal(last_ns, T0 + 38 * STEP);
+	write_at(stream->fd, "junk", 4, 0);
+	assert_int_equal(ends_of(stream, &first_ns, &last_ns, &reads), CTRACE_DAMAGED);
+}
+
+/* ------------------------------------------------------------------------------------------------------------
  * Damage: what is found is the packet, or a place before it from which nothing is passed over
  */
 
@@ -368,6 +418,8 @@ int main(void)
 		TEST(packets_of_the_usual_size),
 		TEST(one_packet),
 		TEST(ten_gigabytes_take_few_reads),
+		TEST(both_ends_take_few_reads),
+		TEST(an_end_that_is_no_packet_is_damaged),
 		TEST(a_damaged_packet_in_the_middle),
 		TEST(a_damaged_beginning),
 		TEST(a_wide_hole_in_the_middle),

@@ -32,13 +32,13 @@ static const char *by_format(const char *format, const struct ct_view *view)
 	return show((struct ct_text_options){ .line = { .format = format } }, view);
 }
 
-static void without_names_it_is_the_line_of_textfile(void **state)
+static void without_names_items_stand_alone(void **state)
 {
 	struct ctrace_event_item items[] = { number_item(CTRACE_TYPE_COMP5, 1, 173), text_item("myprog") };
 	struct ct_view view = view_of(items, 2);
 
 	(void)state;
-	assert_string_equal(by_format(NULL, &view), "22:13:20.123 MF.RTS 255 3 173 \"myprog\"\n");
+	assert_string_equal(by_format(NULL, &view), "22:13:20.123 MF.RTS 255 ERROR 173 \"myprog\"\n");
 	assert_string_equal(by_format(CT_LINE_FORMAT, &view), "22:13:20.123 MF.RTS 255 3 173 \"myprog\"\n");
 }
 
@@ -61,10 +61,8 @@ static void durations(void **state)
 		uint64_t ns;
 		const char *text;
 	} rows[] = {
-		{ CT_NO_DURATION, "-\n" },    { 0, "0ns\n" },
-		{ 9999, "9999ns\n" },         { 10000, "10.000us\n" },
-		{ 1234567, "1234.567us\n" },  { 12345678, "12.345ms\n" },
-		{ 12345678901, "12.345s\n" },
+		{ CT_NO_DURATION, "-\n" }, { 0, "0ns\n" },	     { 999, "999ns\n" },     { 9999, "10.0us\n" },
+		{ 1234567, "1.23ms\n" },   { 12345678, "12.3ms\n" }, { 12345678901, "12.3s\n" },
 	};
 	struct ct_view view = view_of(NULL, 0);
 
@@ -110,9 +108,9 @@ static void names_of_the_catalogue(void **state)
 
 	(void)state;
 	view_describe(&view, catalog);
-	assert_string_equal(by_format(NULL, &view), "22:13:20.123 MF.RTS OPEN 3 file=\"master\" mode=READ|WRITE data3=9\n");
+	assert_string_equal(by_format(NULL, &view), "22:13:20.123 MF.RTS OPEN ERROR file=\"master\" mode=READ|WRITE data3=9\n");
 	view.duration_ns = 1234;
-	assert_string_equal(by_format(NULL, &view), "22:13:20.123 MF.RTS OPEN 3 file=\"master\" mode=READ|WRITE data3=9 (1234ns)\n");
+	assert_string_equal(by_format(NULL, &view), "22:13:20.123 MF.RTS OPEN ERROR file=\"master\" mode=READ|WRITE data3=9 (1.23us)\n");
 	/* A FORMAT of the user's is what it says, with values as the catalogue prints them. */
 	assert_string_equal(by_format("$(EVENT) $(MNEMONIC) $(DESCRIPTION):$(DATA)", &view),
 			    "255 OPEN A file is opened: \"master\" READ|WRITE 9\n");
@@ -128,7 +126,79 @@ static void names_of_the_trace(void **state)
 
 	(void)state;
 	view.names = &names;
-	assert_string_equal(by_format(NULL, &view), "22:13:20.123 MF.RTS open 3 fd=-1\n");
+	assert_string_equal(by_format(NULL, &view), "22:13:20.123 MF.RTS open ERROR fd=-1\n");
+}
+
+/* Events one after the other, on one printer. */
+static const char *lines_of(struct ct_text_options options, const struct ct_view *views, size_t count)
+{
+	struct ct_text_printer *printer;
+
+	options.line = view_line;
+	options.line.format = NULL;
+	assert_int_equal(ct_text_create(&options, &printer), CTRACE_OK);
+	ct_buf_clear(&out);
+	for (size_t i = 0; i < count; i++)
+		ct_text_add(printer, &out, &views[i]);
+	ct_text_destroy(printer);
+	return ct_buf_text(&out);
+}
+
+static void what_tells_lines_apart_is_printed_from_then_on(void **state)
+{
+	static const struct ct_origin other = { .index = 1, .path = "b.ctb", .host = "obelix", .program = "rts32", .jobname = "RTS32" };
+	struct ct_view views[4];
+
+	(void)state;
+	for (size_t i = 0; i < CT_COUNT(views); i++)
+		views[i] = view_of(NULL, 0);
+	assert_string_equal(lines_of((struct ct_text_options){ .digits = 3 }, views, 2),
+			    "22:13:20.123 MF.RTS 255 ERROR\n22:13:20.123 MF.RTS 255 ERROR\n");
+	/* A microsecond, a thread, a process, a host */
+	views[1].event.time_ns += 1000;
+	assert_string_equal(lines_of((struct ct_text_options){ .digits = 3 }, views, 2),
+			    "22:13:20.123 MF.RTS 255 ERROR\n22:13:20.123457 MF.RTS 255 ERROR\n");
+	views[1] = views[0];
+	views[1].event.tid = 4713;
+	assert_string_equal(lines_of((struct ct_text_options){ .digits = 3 }, views, 3),
+			    "22:13:20.123 MF.RTS 255 ERROR\n22:13:20.123 [4713] MF.RTS 255 ERROR\n22:13:20.123 [4712] MF.RTS 255 ERROR\n");
+	views[1].event.pid = 4713;
+	assert_string_equal(lines_of((struct ct_text_options){ .digits = 3 }, views, 2),
+			    "22:13:20.123 MF.RTS 255 ERROR\n22:13:20.123 RTS32[4713] MF.RTS 255 ERROR\n");
+	views[1].origin = &other;
+	assert_string_equal(lines_of((struct ct_text_options){ .digits = 3 }, views, 2),
+			    "22:13:20.123 MF.RTS 255 ERROR\n22:13:20.123 obelix RTS32[4713] MF.RTS 255 ERROR\n");
+	/* What is known before is there from the first line on. */
+	assert_string_equal(lines_of((struct ct_text_options){ .digits = 9, .has_host = true, .has_process = true, .has_thread = true },
+				     views, 1),
+			    "22:13:20.123456789 asterix RTS32[4711/4712] MF.RTS 255 ERROR\n");
+}
+
+static void digits_that_tell_times_apart(void **state)
+{
+	(void)state;
+	assert_int_equal(ct_text_digits(3, 1000000, 2000000), 3);
+	assert_int_equal(ct_text_digits(3, 1000000, 1001000), 6);
+	assert_int_equal(ct_text_digits(3, 1000000, 1000001), 9);
+	assert_int_equal(ct_text_digits(6, 1000000, 9000000), 6);
+	assert_int_equal(ct_text_digits(3, 1000000, 1000000), 3);
+}
+
+static void a_variable_that_is_none_is_told(void **state)
+{
+	struct ct_buf message;
+
+	(void)state;
+	ct_buf_init(&message);
+	assert_true(ct_text_check_format("$(TIME) $(delta)$(DATA) $", &message));
+	assert_int_equal(message.size, 0);
+	assert_false(ct_text_check_format("$(TIME) $(DURATON)", &message));
+	assert_string_equal(ct_buf_text(&message), "$(DURATON) is no variable (did you mean $(DURATION)?), and is printed as it stands");
+	ct_buf_clear(&message);
+	/* Those of the layout for people are nobody else's. */
+	assert_false(ct_text_check_format("$(WHOSE)", &message));
+	assert_string_equal(by_format("$(WHOSE)", &(struct ct_view){ 0 }), "$(WHOSE)\n");
+	ct_buf_fini(&message);
 }
 
 static void colour_ends_with_the_line(void **state)
@@ -160,7 +230,7 @@ static void what_is_of_no_class_is_not_remembered(void **state)
 	memcpy(component, "BBB", 3);
 	ct_buf_clear(&out);
 	ct_text_add(printer, &out, &view);
-	assert_string_equal(ct_buf_text(&out), "22:13:20.123 BBB 255 3\n");
+	assert_string_equal(ct_buf_text(&out), "22:13:20.123 BBB 255 ERROR\n");
 	ct_text_destroy(printer);
 }
 
@@ -183,12 +253,15 @@ static int in_utc(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(without_names_it_is_the_line_of_textfile),
+		cmocka_unit_test(without_names_items_stand_alone),
 		cmocka_unit_test(every_variable),
 		cmocka_unit_test(durations),
 		cmocka_unit_test(many_parts_are_text),
 		cmocka_unit_test(names_of_the_catalogue),
 		cmocka_unit_test(names_of_the_trace),
+		cmocka_unit_test(what_tells_lines_apart_is_printed_from_then_on),
+		cmocka_unit_test(digits_that_tell_times_apart),
+		cmocka_unit_test(a_variable_that_is_none_is_told),
 		cmocka_unit_test(colour_ends_with_the_line),
 		cmocka_unit_test(what_is_of_no_class_is_not_remembered),
 		cmocka_unit_test(hostile_names_are_harmless),

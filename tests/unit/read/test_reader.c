@@ -186,6 +186,103 @@ static void live_events_are_paired(void **state)
 	ct_filter_destroy(filter);
 }
 
+static uint64_t bytes_read(void)
+{
+	FILE *file = fopen("/proc/self/io", "re");
+	unsigned long long bytes = 0;
+
+	assert_non_null(file);
+	assert_int_equal(fscanf(file, "rchar: %llu", &bytes), 1);
+	(void)fclose(file);
+	return bytes;
+}
+
+/* The last events of a trace of many packets: only its end is read, and it is what all of it ends with. */
+static void from_a_time_on_little_is_read(void **state)
+{
+	struct fixture *f = *state;
+	struct ct_reader *reader;
+	const struct ct_view *view;
+	uint64_t first_ns, last_ns, before, all_ns = 0;
+	unsigned count = 0;
+
+	make_trace(f, "long.ctb", 0, 200000, 500);
+	reader = reader_of(&(struct ct_reader_options){ .report = NULL }, "long.ctb");
+	before = bytes_read();
+	assert_true(ct_reader_ends(reader, &first_ns, &last_ns));
+	assert_int_equal(ct_reader_rewind_to(reader, last_ns), CTRACE_OK);
+	while ((view = ct_reader_next(reader)) != NULL) {
+		assert_true(view->event.time_ns >= last_ns);
+		all_ns = view->event.time_ns;
+		count++;
+	}
+	assert_in_range(bytes_read() - before, 1, 1000000);
+	assert_in_range(count, 1, 1000);
+	assert_int_equal(ct_reader_rewind(reader), CTRACE_OK);
+	count = 0;
+	while ((view = ct_reader_next(reader)) != NULL) {
+		if (count++ == 0)
+			assert_true(view->event.time_ns >= first_ns);
+		last_ns = view->event.time_ns;
+	}
+	assert_int_equal(count, 200000);
+	assert_int_equal(last_ns, all_ns);
+	ct_reader_destroy(reader);
+}
+
+static void what_needs_all_that_was_before_has_no_end_of_its_own(void **state)
+{
+	struct fixture *f = *state;
+	struct ct_filter *filter = filter_of("seq > 3");
+	struct ct_reader *reader;
+	uint64_t first_ns, last_ns;
+
+	make_trace(f, "a.ctb", 0, 10, 5);
+	reader = reader_of(&(struct ct_reader_options){ .filter = filter }, "a.ctb");
+	assert_false(ct_reader_ends(reader, &first_ns, &last_ns));
+	ct_reader_destroy(reader);
+	ct_filter_destroy(filter);
+	/* Somebody is writing it. */
+	assert_int_equal(system("printf x >> a.ctb/stream.0"), 0);
+	reader = reader_of(&(struct ct_reader_options){ .report = NULL }, "a.ctb");
+	assert_false(ct_reader_ends(reader, &first_ns, &last_ns));
+	ct_reader_destroy(reader);
+}
+
+static void a_survey_leaves_the_reader_as_it_was(void **state)
+{
+	struct fixture *f = *state;
+	struct ct_reader_survey survey;
+	struct ct_reader *reader;
+
+	make_trace(f, "a.ctb", 0, 10, 5);
+	reader = reader_of(&(struct ct_reader_options){ .report = NULL }, "a.ctb");
+	ct_reader_survey(reader, &survey);
+	assert_false(survey.has_hosts);
+	assert_false(survey.has_processes);
+	assert_false(survey.has_threads);
+	assert_in_range(survey.digits, 3, 9);
+	assert_int_equal(ct_reader_totals(reader)->events, 0);
+	assert_int_equal(count_events(reader), 10);
+	ct_reader_destroy(reader);
+}
+
+static void progress_goes_from_nothing_to_all(void **state)
+{
+	struct fixture *f = *state;
+	struct ct_reader *reader;
+
+	make_trace(f, "a.ctb", 0, 50000, 500);
+	reader = reader_of(&(struct ct_reader_options){ .report = NULL }, "a.ctb");
+	assert_int_equal(ct_reader_progress(reader), 0);
+	for (unsigned i = 0; i < 25000; i++)
+		assert_non_null(ct_reader_next(reader));
+	assert_in_range(ct_reader_progress(reader), 450, 550);
+	assert_int_equal(count_events(reader), 25000);
+	assert_int_equal(ct_reader_progress(reader), 1000);
+	ct_reader_destroy(reader);
+}
+
 #define TEST(name) cmocka_unit_test_setup_teardown(name, fixture_setup, fixture_teardown)
 
 int main(void)
@@ -196,6 +293,10 @@ int main(void)
 		TEST(what_the_filter_drops_still_counts),
 		TEST(the_number_of_an_event_is_that_of_the_whole_trace),
 		TEST(reading_begins_again),
+		TEST(from_a_time_on_little_is_read),
+		TEST(what_needs_all_that_was_before_has_no_end_of_its_own),
+		TEST(a_survey_leaves_the_reader_as_it_was),
+		TEST(progress_goes_from_nothing_to_all),
 		TEST(a_live_event_is_a_view),
 		TEST(live_events_are_paired),
 	};

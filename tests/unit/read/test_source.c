@@ -29,6 +29,7 @@ static void a_trace_a_stream_a_folder_of_traces(void **state)
 	assert_reads("all/a.ctb", 0, 5);
 	assert_reads("all/a.ctb/", 0, 5);
 	assert_reads("all/b.ctb/stream.0", 5, 5);
+	assert_reads("all/b.ctb/metadata", 5, 5);
 	assert_reads("all", 0, 10);
 	assert_reads("link", 5, 5);
 	assert_int_equal(chdir("all/a.ctb"), 0);
@@ -39,7 +40,7 @@ static void a_trace_a_stream_a_folder_of_traces(void **state)
 
 static void what_is_none_of_them(void **state)
 {
-	static const char *const names[] = { "nothing",   "file",         "empty", "trace.ctb/metadata", "stream.0", "",
+	static const char *const names[] = { "nothing",   "file",         "empty", "stream.0", "",
 					     "/dev/null", "999999999999", "-1" };
 	struct fixture *f = *state;
 	size_t count;

@@ -1,0 +1,141 @@
+/*
+ * recognize.c - what a path is that no trace was found at, in words for its user.
+ *
+ * Called by the tools once for a path that cannot be read as a trace, on one thread.  The file may be anything: at most its first bytes are
+ * read, and only when it is a regular file.
+ *
+ * Copyright The ctrace authors.  SPDX-License-Identifier: Apache-2.0
+ */
+#include "read/read.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <strings.h>
+#include <sys/stat.h>
+
+#define LOOK_SIZE 4096u
+
+/* What files begin with. */
+static const struct {
+	const char *bytes;
+	size_t size;
+	const char *what;
+} beginnings[] = {
+#define BEGINNING(bytes, what) { bytes, sizeof(bytes) - 1, what }
+	BEGINNING("# -MFTRACE Text Emitter-", "a text file of the TEXTFILE emitter; read it with a text tool, as less"),
+	BEGINNING("\177ELF", "a program or a library, no trace; name what it traced, or the id of its process"),
+	BEGINNING("(\265/\375", "a compressed file; unpack it with zstd -d"),
+	BEGINNING("\037\213", "a compressed file; unpack it with gunzip"),
+	BEGINNING("component:", "a catalogue; give it with --catalog"),
+	BEGINNING("mftrace.", "a configuration file, no trace"),
+	BEGINNING("{", "a JSON document, which is not read"),
+	BEGINNING("[", "a JSON document, which is not read"),
+	BEGINNING("time,time_ns,", "a table of ctrace export, which is not read"),
+	BEGINNING("<!DOCTYPE", "a page for a browser, no trace"),
+	BEGINNING("<", "an XML document, no trace"),
+#undef BEGINNING
+};
+
+static bool has_suffix(const char *path, const char *suffix)
+{
+	size_t size = strlen(path), suffix_size = strlen(suffix);
+
+	return size > suffix_size && strcasecmp(path + size - suffix_size, suffix) == 0;
+}
+
+static const char *beginning_of(const unsigned char *bytes, size_t size)
+{
+	for (size_t i = 0; i < CT_COUNT(beginnings); i++)
+		if (size >= beginnings[i].size && memcmp(bytes, beginnings[i].bytes, beginnings[i].size) == 0)
+			return beginnings[i].what;
+	return NULL;
+}
+
+/* A file that lies beside a run folder's session is a part of that folder. */
+static bool is_part_of_run_folder(const char *path)
+{
+	const char *slash = strrchr(path, '/');
+	const char *name = slash != NULL ? slash + 1 : path;
+	struct stat info;
+	char *session;
+	bool found;
+
+	if (strcmp(name, "session") != 0 && strncmp(name, "ring.", 5) != 0)
+		return false;
+	if (asprintf(&session, "%.*ssession", (int)(name - path), path) < 0)
+		return false;
+	found = stat(session, &info) == 0 && S_ISREG(info.st_mode);
+	free(session);
+	return found;
+}
+
+static const char *recognize_bytes(const char *path, const unsigned char *bytes, size_t size)
+{
+	const char *what = beginning_of(bytes, size);
+
+	if (size == 0)
+		return "an empty file";
+	if (what != NULL)
+		return what;
+	if (has_suffix(path, ".ctb"))
+		return "a file, and no trace that ctrace can read: what its BINFILE emitter writes are folders";
+	if (memchr(bytes, '\0', size) == NULL)
+		return "a text file, no trace";
+	return "a file, and no trace that ctrace can read";
+}
+
+static const char *recognize_file(const char *path)
+{
+	unsigned char bytes[LOOK_SIZE];
+	const char *what;
+	size_t size = 0;
+	int fd;
+
+	if (is_part_of_run_folder(path))
+		return "a part of a run folder; name the folder";
+	fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
+	if (fd < 0)
+		return strerror(errno);
+	if (ct_os_read_at(fd, bytes, sizeof bytes, 0, &size) == CTRACE_OK)
+		what = recognize_bytes(path, bytes, size);
+	else
+		what = strerror(errno);
+	ct_os_close(&fd);
+	return what;
+}
+
+static const char *recognize_folder(const char *path)
+{
+	DIR *folder = opendir(path);
+	const struct dirent *entry;
+	bool has_stream = false, has_text = false;
+
+	if (folder == NULL)
+		return strerror(errno);
+	while ((entry = readdir(folder)) != NULL) {
+		has_stream |= strncmp(entry->d_name, "stream.", 7) == 0;
+		has_text |= has_suffix(entry->d_name, ".log");
+	}
+	(void)closedir(folder);
+	if (has_stream)
+		return "a trace that lacks its file metadata; ctrace salvage can make one that has it";
+	return has_text ? "a folder that holds no trace; its text files are read with a text tool, as less"
+			: "a folder that holds no trace";
+}
+
+const char *ct_path_recognize(const char *path)
+{
+	struct stat info;
+
+	if (stat(path, &info) != 0)
+		return errno == ENOENT || errno == ENOTDIR ? NULL : strerror(errno);
+	if (S_ISDIR(info.st_mode))
+		return recognize_folder(path);
+	if (S_ISREG(info.st_mode))
+		return recognize_file(path);
+	return "no file and no folder, so no trace";
+}

@@ -1,0 +1,75 @@
+#!/usr/bin/env python3
+"""An export or a report that is interrupted, or killed, leaves nothing behind, and what had its name stays.
+
+Copyright The ctrace authors.  SPDX-License-Identifier: Apache-2.0
+"""
+import os
+import signal
+import subprocess
+import sys
+
+BUILD = os.environ['CTRACE_BUILD']
+number = 0
+bad = False
+
+
+def check(what, holds, shown=''):
+    global number, bad
+    number += 1
+    print(f'{"ok" if holds else "not ok"} {number} - {what}')
+    if not holds:
+        bad = True
+        print(f'# {shown!r}'[:2000])
+
+
+with open('cfg', 'w') as config:
+    config.write('mftrace.level = debug\nmftrace.dest = binfile\nmftrace.emitter.binfile#file = a.ctb\nctrace.overflow = block\n')
+subprocess.run([f'{BUILD}/tests/tool_subject', '300000'], env={**os.environ, 'MFTRACE_CONFIG': 'cfg'}, stdin=subprocess.DEVNULL,
+               stdout=subprocess.DEVNULL, check=True)
+sources = ['a.ctb'] * 12
+os.mkdir('out')
+
+
+def is_at_work(verb):
+    """It has its output, or has begun to read at least."""
+    return any(os.path.basename(os.readlink(f'/proc/{verb.pid}/fd/{name}')).startswith('stream')
+               for name in os.listdir(f'/proc/{verb.pid}/fd') if os.path.lexists(f'/proc/{verb.pid}/fd/{name}'))
+
+
+def interrupt(how, *command):
+    verb = subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE)
+    while verb.poll() is None:
+        try:
+            if is_at_work(verb) and (os.listdir('out') or has_unnamed(verb)):
+                break
+        except OSError:
+            pass
+    verb.send_signal(how)
+    return verb.wait(), verb.stderr.read().decode()
+
+
+def has_unnamed(verb):
+    return any('out/' in os.readlink(f'/proc/{verb.pid}/fd/{name}') for name in os.listdir(f'/proc/{verb.pid}/fd'))
+
+
+COMMANDS = {
+    'export of a document': ('export', '-f', 'json', '-o', 'out/events.json'),
+    'export of a folder': ('export', '-f', 'common', '-o', 'out/trace'),
+    'report': ('report', '-o', 'out/page.html'),
+}
+for what, command in COMMANDS.items():
+    for how in (signal.SIGINT, signal.SIGTERM):
+        status, said = interrupt(how, 'ctrace', *command, *sources)
+        check(f'{what}, {how.name}: dies of it', status == -how, (status, said))
+        check(f'{what}, {how.name}: nothing is left', os.listdir('out') == [], os.listdir('out'))
+status, said = interrupt(signal.SIGKILL, 'ctrace', 'export', '-f', 'json', '-o', 'out/events.json', *sources)
+check('killed: nothing is left', os.listdir('out') == [], os.listdir('out'))
+with open('out/events.json', 'w') as old:
+    old.write('old\n')
+status, said = interrupt(signal.SIGINT, 'ctrace', 'export', '-f', 'json', '-o', 'out/events.json', *sources)
+check('what had the name stays', open('out/events.json').read() == 'old\n' and os.listdir('out') == ['events.json'], os.listdir('out'))
+done = subprocess.run(['ctrace', 'export', '-f', 'json', '--lines', '-o', 'out/events.json', 'a.ctb'])
+check('a complete one takes its place', done.returncode == 0 and sum(1 for _ in open('out/events.json')) > 1000, done)
+check('with the usual permissions', os.stat('out/events.json').st_mode & 0o777 == 0o666 & ~os.umask(0o022), oct(os.stat('out/events.json').st_mode))
+print(f'1..{number}')
+sys.exit(bad)

@@ -1,0 +1,91 @@
+#!/usr/bin/env python3
+"""ctrace show on a terminal: a pager when there is more than a screen, none otherwise; and a line about long work that goes away again.
+
+Copyright The ctrace authors.  SPDX-License-Identifier: Apache-2.0
+"""
+import fcntl
+import glob
+import os
+import pty
+import select
+import struct
+import subprocess
+import sys
+import termios
+
+BUILD = os.environ['CTRACE_BUILD']
+PATIENCE = 120  # seconds, only to stop what hangs
+number = 0
+bad = False
+
+
+def check(what, holds, shown=''):
+    global number, bad
+    number += 1
+    print(f'{"ok" if holds else "not ok"} {number} - {what}')
+    if not holds:
+        bad = True
+        print(f'# {shown!r}'[:2000])
+
+
+def on_terminal(*command, rows=24, **environment):
+    """What a person sees, and the exit status."""
+    child, terminal = pty.fork()
+    if child == 0:
+        os.environ.update(environment)
+        os.execvp(command[0], command)
+    fcntl.ioctl(terminal, termios.TIOCSWINSZ, struct.pack('HHHH', rows, 80, 0, 0))
+    seen = b''
+    while select.select([terminal], [], [], PATIENCE)[0]:
+        try:
+            some = os.read(terminal, 65536)
+        except OSError:
+            break
+        if not some:
+            break
+        seen += some
+    return seen.decode().replace('\r\n', '\n'), os.waitstatus_to_exitcode(os.waitpid(child, 0)[1])
+
+
+with open('cfg', 'w') as config:
+    config.write('mftrace.level = debug\nmftrace.dest = binfile\nmftrace.emitter.binfile#file = a.ctb\n')
+subprocess.run([f'{BUILD}/tests/orders', '100'], env={**os.environ, 'MFTRACE_CONFIG': 'cfg'}, check=True)
+trace = glob.glob('a.ctb*')[0]
+with open('pager', 'w') as script:
+    script.write('#!/bin/sh\necho "<$LESS>"\nexec sed "s/^/| /"\n')
+os.chmod('pager', 0o755)
+pager = os.path.abspath('pager')
+
+seen, status = on_terminal('ctrace', 'show', '--color=never', trace, PAGER=pager)
+lines = seen.splitlines()
+check('more than a screen goes through the pager', len(lines) == 517 and lines[1].startswith('| '), seen)
+check('which shows colours, and short texts at once', lines[0] == '<FRX>', lines[0])
+check('and the status is that of reading', status == 0, status)
+seen, status = on_terminal('ctrace', 'show', '--limit', '5', '--color=never', trace, PAGER=pager)
+check('less than a screen does not', len(seen.splitlines()) == 5 and '|' not in seen, seen)
+seen, status = on_terminal('ctrace', 'show', '--no-pager', '--color=never', trace, PAGER=pager)
+check('--no-pager', len(seen.splitlines()) == 516 and '| ' not in seen, seen)
+seen, status = on_terminal('ctrace', 'show', '--color=never', trace, PAGER='cat')
+check('PAGER=cat: none', len(seen.splitlines()) == 516, seen)
+seen, status = on_terminal('ctrace', 'show', '--color=never', trace, PAGER='/nosuch/pager -x')
+check('a pager that is not there costs nothing', len(seen.splitlines()) == 516 and status == 0, (seen[:200], status))
+seen, status = on_terminal('ctrace', 'show', '--count', trace, PAGER=pager)
+check('a number needs none', seen == '516\n', seen)
+seen, status = on_terminal('ctrace', 'show', '--color=never', trace, PAGER='head -2')
+check('a pager that ends first ends it', len(seen.splitlines()) == 2, seen)
+shown = subprocess.run(['ctrace', 'show', trace], stdout=subprocess.PIPE, env={**os.environ, 'PAGER': pager}, check=True).stdout.decode()
+check('no pager in a pipe', len(shown.splitlines()) == 516 and '| ' not in shown, shown)
+
+# Work that takes long: a trace on which reading waits until the line has been seen.
+seen, status = on_terminal('ctrace', 'stats', trace)
+check('work that is done soon shows no progress', '\x1b[K' not in seen, seen)
+with open('cfg', 'w') as config:
+    config.write('mftrace.level = debug\nmftrace.dest = binfile\nmftrace.emitter.binfile#file = big.ctb\nctrace.overflow = block\n')
+subprocess.run([f'{BUILD}/tests/tool_subject', '400000'], env={**os.environ, 'MFTRACE_CONFIG': 'cfg'}, stdin=subprocess.DEVNULL,
+               stdout=subprocess.DEVNULL, check=True)
+os.mkfifo('hold')
+seen, status = on_terminal('sh', '-c', '(sleep 3; cat hold >/dev/null) & exec ctrace export -f json -o hold big.ctb')
+check('long work shows how far it is', 'ctrace export: ' in seen and ' events, ' in seen and ' %' in seen, seen)
+check('and takes the line away', seen.rstrip('\n').endswith('\r\x1b[K'), seen)
+print(f'1..{number}')
+sys.exit(bad)

@@ -1,0 +1,100 @@
+#!/usr/bin/env bash
+# The words behind the verbs that read traces: an expression is found wherever it stands, and what is no trace is named as what it is.
+# shellcheck disable=SC2317 # called by name
+set -u
+# shellcheck source=tests/tap.sh
+source "$CTRACE_SOURCE/tests/tap.sh"
+
+is() { [ "$1" = "$2" ] || { printf '<%s>\nnot\n<%s>\n' "$1" "$2"; false; }; }
+
+printf '%s\n' 'mftrace.level = debug' 'mftrace.dest = binfile textfile' 'mftrace.emitter.textfile#file = orders.log' >cfg
+MFTRACE_CONFIG=$PWD/cfg "$CTRACE_BUILD/tests/orders" 100
+trace=$(echo orders*.ctb)
+warnings=$(ctrace show --filter 'level >= warn' --count "$trace")
+check 'there is something to be chosen' test "$warnings" -gt 0 -a "$warnings" -lt 516
+
+# ---- an expression wherever it stands
+count() { is "$(ctrace show "$@" 2>err)" "$warnings"; }
+check 'before the path' count --count 'level >= warn' "$trace"
+check 'behind the path' count --count "$trace" 'level >= warn'
+check 'between two options' count "$trace" --limit 1000 'level >= warn' --count
+check 'two expressions' is "$(ctrace show --count 'level >= warn' "$trace" 'event == 40')" \
+	"$(ctrace show --count -F 'level >= warn && event == 40' "$trace")"
+check 'stats' is "$(ctrace stats "$trace" 'level >= warn' | head -1 | cut -d' ' -f1)" "$warnings"
+check 'export' is "$(ctrace export -f json --lines "$trace" 'level >= warn' | wc -l)" "$warnings"
+check 'report' bash -c 'ctrace report "$1" "level >= warn" -o page.html | grep -q "^page.html: $2 events"' - "$trace" "$warnings"
+check 'diff' bash -c 'ctrace diff "$1" "level >= warn" "$1" --counts; test $? = 0' - "$trace"
+check 'ipcs' diff <(ctrace ipcs 'CTRACE QUERY' "$trace" 'level >= warn') <(ctrace ipcs 'CTRACE QUERY' --filter 'level >= warn' "$trace")
+
+# ---- what no event has
+cat >shop.yaml <<'YAML'
+component: SHOP.ORDER
+events:
+  10: {mnemonic: ORDER, arguments: [number]}
+  40: {mnemonic: ODD, arguments: [text, {name: mode, print: enumeration, values: {NONE: 0, ONE-WAY: 1, TWO: 2}}]}
+YAML
+hint() { # MESSAGE ARGUMENT...
+	local message=$1
+	shift
+	ctrace show --catalog shop.yaml "$@" "$trace" >out 2>err
+	is $? 1 && is "$(cat out)" '' && is "$(sed 's/^ctrace show: //' err)" "no events match${message:+
+$message}"
+}
+check 'a component' hint 'no event has the component "SHOP.ORDR" (did you mean "shop.order"?)' 'component == "SHOP.ORDR"'
+check 'a component, by the option' hint 'no event has the component "NOPE"' --component NOPE
+check 'an item' hint 'no event has the item "numbr" (did you mean "number"?)' 'data.numbr == 5'
+check 'a value' hint 'no event has the value "ONEWAY" (did you mean "ONE-WAY"?)' 'data.mode == "ONEWAY"'
+check 'a mnemonic' hint 'no event has the mnemonic "ORDR" (did you mean "ORDER"?)' 'mnemonic == "ORDR"'
+check 'what is there but not together' hint '' 'mnemonic == "ORDER" && level == fatal'
+check 'a pattern' hint '' 'component ~ "NO*"'
+
+# ---- a source that is missing is told first, and nothing is read
+missing() { # MESSAGE COMMAND...
+	local message=$1
+	shift
+	"$@" >out 2>err
+	is $? 2 && is "$(cat out)" '' && is "$(head -1 err)" "$message"
+}
+none='no trace, run folder or traced process of that name'
+check 'show --count' missing "ctrace show: nosuch: $none" ctrace show --count "$trace" nosuch
+check 'show' missing "ctrace show: nosuch: $none" ctrace show nosuch "$trace"
+check 'stats' missing "ctrace stats: nosuch: $none" ctrace stats "$trace" nosuch
+check 'export' missing "ctrace export: nosuch: $none" ctrace export -f csv "$trace" nosuch
+check 'report' missing "ctrace report: nosuch: $none" ctrace report "$trace" nosuch -o other.html
+check 'no page is made' test ! -e other.html
+check 'diff' missing "ctrace diff: nosuch: $none" ctrace diff nosuch "$trace"
+check 'an expression without its quotes' missing \
+	"ctrace show: level: $none; an expression stands in quotes, as 'level >= warn'" ctrace show --count "$trace" level
+
+# ---- what is there is named
+echo 'some text' >notes.txt
+: >empty.ctb
+printf 'OLD\0CTB' >vendor.ctb
+mkdir nothing texts lacking
+cp orders.log texts
+cp "$trace"/stream.0 lacking
+cp "$(type -P ctrace)" program
+gzip -c notes.txt >notes.gz
+ctrace export -f json "$trace" >out.json
+what() { missing "ctrace show: $1: $2" ctrace show "$1"; }
+check 'a text file of TEXTFILE' what orders.log 'a text file of the TEXTFILE emitter; read it with a text tool, as less'
+check 'another text' what notes.txt 'a text file, no trace'
+check 'a configuration' what cfg 'a configuration file, no trace'
+check 'an empty file' what empty.ctb 'an empty file'
+check "another product's binary trace" what vendor.ctb \
+	'a file, and no trace that ctrace can read: what its BINFILE emitter writes are folders'
+check 'a program' what program 'a program or a library, no trace; name what it traced, or the id of its process'
+check 'a compressed file' what notes.gz 'a compressed file; unpack it with gunzip'
+check 'JSON' what out.json 'a JSON document, which is not read'
+check 'an empty folder' what nothing 'a folder that holds no trace'
+check 'a folder of texts' what texts 'a folder that holds no trace; its text files are read with a text tool, as less'
+check 'streams without metadata' what lacking 'a trace that lacks its file metadata; ctrace salvage can make one that has it'
+check 'a device' what /dev/null 'no file and no folder, so no trace'
+check 'a name that is too long' what "$(printf '%0300d' 1)" 'File name too long'
+if [ "$(id -u)" != 0 ]; then
+	mkdir locked && chmod 0 locked
+	check 'what may not be looked at' what locked 'Permission denied'
+fi
+check 'the file metadata stands for its trace' is "$(ctrace show --count "$trace/metadata")" 516
+check 'ipcs names it too' bash -c 'ctrace ipcs "CTRACE QUERY" orders.log 2>&1 | grep -q "ITT10019I orders.log is not a trace: a text file of"'
+end
