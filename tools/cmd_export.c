@@ -29,7 +29,6 @@ struct export
 	bool is_file; /* that takes the name of output */
 	struct new_file file;
 	uint64_t events;
-	uint64_t look_damages; /* of the first reading */
 };
 
 static int complain(const struct export *verb, const char *path, const char *what)
@@ -89,17 +88,11 @@ static bool look(struct export *verb)
 {
 	struct reading *reading = &verb->reading;
 	const struct ct_view *view;
-	enum ctrace_status status;
 
-	reading->is_quiet = true;
+	reading_look(reading);
 	while ((view = ct_reader_next(reading->reader)) != NULL)
 		verb->exporter->look(verb->self, view);
-	verb->look_damages = ct_reader_totals(reading->reader)->damages;
-	status = ct_reader_rewind(reading->reader);
-	reading->is_quiet = false;
-	if (status != CTRACE_OK)
-		(void)complain(verb, NULL, ctrace_status_text(status));
-	return status == CTRACE_OK && new_file_interrupted == 0;
+	return reading_again(reading, 0) && new_file_interrupted == 0;
 }
 
 static bool write_events(struct export *verb)
@@ -116,7 +109,7 @@ static bool write_events(struct export *verb)
 	if (new_file_interrupted != 0)
 		return false;
 	/* What the first reading did not see has no column and no track. */
-	if (verb->look_damages > ct_reader_totals(verb->reading.reader)->damages) {
+	if (reading_differs(&verb->reading)) {
 		(void)complain(verb, NULL, "what was read at first and the second time differ: a trace could not be read once");
 		return false;
 	}

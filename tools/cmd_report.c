@@ -131,19 +131,17 @@ static bool write_page(struct verb *verb)
 }
 
 /* Of a long trace the page holds the end: what was just before is what people look for.  So many events come before those. */
-static uint64_t count_older(struct verb *verb)
+static bool count_older(struct verb *verb)
 {
 	struct reading *reading = &verb->reading;
 	uint64_t limit = verb->options.limit != 0 ? verb->options.limit : CT_REPORT_LIMIT;
 	uint64_t count = 0;
 
-	reading->is_quiet = true;
+	reading_look(reading);
 	while (ct_reader_next(reading->reader) != NULL)
 		count++;
-	if (ct_reader_rewind(reading->reader) != CTRACE_OK)
-		reading->has_failed = true;
-	reading->is_quiet = false;
-	return count > limit ? count - limit : 0;
+	verb->passed = count > limit ? count - limit : 0;
+	return reading_again(reading, 0);
 }
 
 static bool convert(struct verb *verb, struct ct_report_counts *counts)
@@ -152,7 +150,8 @@ static bool convert(struct verb *verb, struct ct_report_counts *counts)
 	bool is_complete = true;
 
 	errno = 0;
-	verb->passed = count_older(verb);
+	if (!count_older(verb))
+		return close_output(verb, false);
 	if (verb->passed > 0)
 		ct_report_pass(verb->report);
 	for (uint64_t i = 0; i < verb->passed && ct_reader_next(verb->reading.reader) != NULL; i++)
@@ -160,7 +159,9 @@ static bool convert(struct verb *verb, struct ct_report_counts *counts)
 	while ((view = ct_reader_next(verb->reading.reader)) != NULL && ct_report_add(verb->report, view))
 		;
 	ct_report_count(verb->report, counts);
-	if (counts->events > 0 && new_file_interrupted == 0)
+	if (reading_differs(&verb->reading))
+		is_complete = complain(NULL, "what was read at first and the second time differ: a trace could not be read once");
+	else if (counts->events > 0 && new_file_interrupted == 0)
 		is_complete = write_page(verb);
 	tell_shortened(verb, counts);
 	return close_output(verb, is_complete && counts->events > 0) || counts->events == 0;

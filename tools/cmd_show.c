@@ -142,24 +142,21 @@ static bool keep_lines(struct show *show, struct line_store *store)
 static bool keep_lines_since(struct show *show, struct line_store *store, uint64_t since_ns, bool is_quiet)
 {
 	uint64_t wanted = store->wanted;
-	bool is_enough;
 
 	line_store_fini(store);
 	line_store_init(store, wanted);
-	show->reading.is_quiet = is_quiet;
-	show->reading.withheld = 0;
-	if (ct_reader_rewind_to(show->reading.reader, since_ns) != CTRACE_OK)
-		show->reading.has_failed = true;
-	is_enough = keep_lines(show, store) || store->write_errno != 0 || show->reading.has_failed;
-	show->reading.is_quiet = false;
-	return is_enough;
+	if (!reading_again(&show->reading, since_ns))
+		return true;
+	if (is_quiet)
+		reading_look(&show->reading);
+	return keep_lines(show, store) || store->write_errno != 0;
 }
 
 /* Packets have their times: so the last ones are read first, and more as long as there are too few lines in them, or entries are missing.
  * Each time it goes back five times as far. */
 static void keep_last_lines(struct show *show, struct line_store *store)
 {
-	uint64_t first_ns, since_ns, end_ns, withheld;
+	uint64_t first_ns, since_ns, end_ns;
 
 	if (store->wanted == UINT64_MAX || line_options_need_all(&show->lines) ||
 	    !ct_reader_ends(show->reading.reader, &first_ns, &since_ns)) {
@@ -175,8 +172,7 @@ static void keep_last_lines(struct show *show, struct line_store *store)
 		if (since_ns == first_ns)
 			since_ns = first_ns = 0;
 	}
-	withheld = show->reading.withheld;
-	if (withheld > 0)
+	if (show->reading.withheld > 0)
 		(void)keep_lines_since(show, store, since_ns, false);
 }
 
@@ -289,12 +285,10 @@ static uint64_t count_matches(struct show *show, const struct ct_filter *filter)
 	const struct ct_view *view;
 	uint64_t count = 0;
 
-	show->reading.is_quiet = true;
+	reading_look(&show->reading);
 	while ((view = ct_reader_next(show->reading.reader)) != NULL)
 		count += ct_filter_accepts(filter, view);
-	show->reading.is_quiet = false;
-	if (ct_reader_rewind(show->reading.reader) != CTRACE_OK)
-		show->reading.has_failed = true;
+	(void)reading_again(&show->reading, 0);
 	return count;
 }
 

@@ -476,6 +476,37 @@ bool reading_open(struct reading *reading)
 }
 
 /* ------------------------------------------------------------------------------------------------------------
+ * Reading more than once
+ */
+
+void reading_look(struct reading *reading)
+{
+	reading->is_quiet = true;
+	reading->withheld = 0;
+}
+
+bool reading_again(struct reading *reading, uint64_t since_ns)
+{
+	enum ctrace_status status;
+
+	reading->look_damages = ct_reader_totals(reading->reader)->damages;
+	status = ct_reader_rewind_to(reading->reader, since_ns);
+	reading->is_quiet = false;
+	reading->withheld = 0;
+	if (status == CTRACE_OK)
+		return true;
+	reading->has_failed = true;
+	say(reading);
+	fprintf(stderr, "a trace cannot be read a second time: %s\n", ctrace_status_text(status));
+	return false;
+}
+
+bool reading_differs(const struct reading *reading)
+{
+	return reading->look_damages > ct_reader_totals(reading->reader)->damages;
+}
+
+/* ------------------------------------------------------------------------------------------------------------
  * The end
  */
 

@@ -27,11 +27,12 @@ struct reading {
 	bool pairs_are_shown; /* and their depth does not matter */
 	ct_read_report *also; /* is told of every note too, with the verb's own user */
 	void *also_user;
-	bool is_quiet; /* nothing is told now: it will be read again */
 	/* while reading */
 	bool shows_progress; /* how far it is, on standard error, where that is a terminal */
 	struct ct_reader *reader;
-	uint64_t withheld; /* notes while it was quiet */
+	bool is_quiet;         /* nothing is told: it will be read again */
+	uint64_t withheld;     /* notes while it was quiet */
+	uint64_t look_damages; /* places that the reading before could not read */
 	bool has_environment; /* the catalogues of the environment are read: a verb may open again */
 	bool has_failed;      /* something that was named could not be read */
 	bool is_missing;      /* something that was named is not there, or no trace: nothing is read */
@@ -61,6 +62,12 @@ bool reading_catalog(struct reading *reading);
 bool reading_open(struct reading *reading);
 /* The same without any path: for events that come from elsewhere (ct_reader_take()). */
 bool reading_open_empty(struct reading *reading);
+/* What is read from here on is read again: notes of it are withheld. */
+void reading_look(struct reading *reading);
+/* Begins again, from events of since_ns on; 0: from the first.  False, complained about: what was open cannot be opened again. */
+bool reading_again(struct reading *reading, uint64_t since_ns);
+/* The reading that is over has read what the one before could not: both are not of the same events. */
+bool reading_differs(const struct reading *reading);
 /* Tells of damage and losses in sum, and that nothing matched when `shown` is 0; frees everything.  The verb's exit status. */
 int reading_end(struct reading *reading, uint64_t shown);
 /* Frees everything, and says nothing. */
