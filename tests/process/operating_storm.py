@@ -250,7 +250,7 @@ class Storm:
         paths = [path for path in paths if os.path.exists(os.path.join(path, 'metadata'))]  # it was killed before there were any
         if not paths:
             return Counter()
-        done = self.room.tool('show', *paths, check=False)
+        done = self.room.show(*paths, check=False)
         assert done.returncode == 0 or 'no events' in done.stderr, done.stderr
         return entries(done.stdout)
 

@@ -46,6 +46,10 @@ class Room:
         assert not check or done.returncode == 0, f'ctrace {arguments}: {done.returncode} {done.stderr}'
         return done
 
+    def show(self, *paths, check=True):
+        """The lines that entries() takes."""
+        return self.tool('show', '--format=$(TIME) $(COMPONENT) $(EVENT) $(LEVEL)$(DATA)', *paths, check=check)
+
     def writer(self, name='WR1', *options):
         writer = subprocess.Popen([TOOL, 'writer', name, *options], env=self.environment, stderr=subprocess.PIPE, text=True)
         self.processes.append(writer)
@@ -62,7 +66,7 @@ class Room:
 
     def data(self, where='data*'):
         paths = [os.path.dirname(path) for path in glob.glob(self.at(where, '*', '*', 'metadata'))]
-        shown = self.tool('show', *paths, check=False) if paths else None
+        shown = self.show(*paths, check=False) if paths else None
         if shown is None:
             return Counter()
         # A trace that has just been begun holds nothing yet.
@@ -73,7 +77,7 @@ class Room:
         found = Counter()
         for path in glob.glob(self.at('logs', '*')):
             if os.path.isdir(path):
-                found += entries(self.tool('show', path).stdout)
+                found += entries(self.show(path).stdout)
             else:
                 with open(path, encoding='utf-8') as file:
                     found += entries(file.read())
@@ -269,7 +273,7 @@ def what_a_process_had_committed_before_it_was_killed_is_written(room):
     assert [name for name in os.listdir(room.at('run')) if '.' in name] == [], 'the writer removes what it has finished'
     for turn in range(5):
         paths = glob.glob(room.at('data1', '*', f'JOB{turn}.*'))
-        found = entries(room.tool('show', *paths).stdout)
+        found = entries(room.show(*paths).stdout)
         assert sum(found.values()) >= 30000
         without_gaps(found)
 
@@ -327,7 +331,7 @@ def both_killed_and_recovered(room):
         for victim in victims:
             victim.wait()
         room.tool('recover')
-        found = entries(room.tool('show', *glob.glob(room.at('data1', '*', f'JOB{turn}.*'))).stdout)
+        found = entries(room.show(*glob.glob(room.at('data1', '*', f'JOB{turn}.*'))).stdout)
         assert sum(found.values()) >= 20000
         without_gaps(found)
     assert room.own() == Counter()
@@ -353,7 +357,7 @@ def stopped_in_order_it_flushes(room):
     assert sum((room.data() + room.own()).values()) == sum(emitted)
     for program in programs:
         pid = program.process.pid
-        found = entries(room.tool('show', *glob.glob(room.at('data1', '*', f'*.{pid}'))).stdout)
+        found = entries(room.show(*glob.glob(room.at('data1', '*', f'*.{pid}'))).stdout)
         without_gaps(found)
         assert found, 'it has its part'
 
@@ -412,7 +416,7 @@ def several_data_sets_and_processes(room):
         assert room.data(name), f'{name} has its part'
     for program in programs:
         paths = glob.glob(room.at('data*', '*', f'*.{program.process.pid}'))
-        same(entries(room.tool('show', *paths).stdout), expect(6, 20000))
+        same(entries(room.show(*paths).stdout), expect(6, 20000))
 
 
 def compressed_data_sets_can_be_read(room):
@@ -629,7 +633,7 @@ def a_process_that_truncates_its_files_costs_the_others_nothing(room):
     assert good.settle() == [4000, 4000, 0, 0]
     writer.send_signal(signal.SIGTERM)
     assert writer.wait(PATIENCE) == 0
-    same(entries(room.tool('show', *glob.glob(room.at('data?', '*', f'*.{good.process.pid}'))).stdout), expect(2, 2000))
+    same(entries(room.show(*glob.glob(room.at('data?', '*', f'*.{good.process.pid}'))).stdout), expect(2, 2000))
 
 
 def data_sets_have_the_names_of_the_writers_catalogue(room):
