@@ -15,6 +15,7 @@
 #include <dirent.h>
 #include <errno.h>
 #include <expat.h>
+#include <search.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -269,18 +270,23 @@ static void make_name(char *out, size_t size, const char *text, bool is_upper)
 	out[length] = '\0';
 }
 
-static bool is_taken(const struct document *document, uint32_t before, const char *mnemonic)
+static int by_text(const void *a, const void *b)
 {
-	char other[CT_MNEMONIC_SIZE];
+	return strcmp(a, b);
+}
 
-	for (uint32_t i = 0; i < before; i++) {
-		const struct event *event = &document->events[i];
+/* The event's mnemonic: of its name or its description, and no other's of this component.  Names in use are kept in a tree. */
+static void make_mnemonic(char *out, const struct event *event, void **used)
+{
+	char *own, **found;
 
-		make_name(other, sizeof other, event->name[0] != '\0' ? event->name : event->description, true);
-		if (strcmp(other, mnemonic) == 0)
-			return true;
-	}
-	return false;
+	make_name(out, CT_MNEMONIC_SIZE, event->name[0] != '\0' ? event->name : event->description, true);
+	if (out[0] == '\0' || tfind(out, used, by_text) != NULL)
+		(void)snprintf(out, CT_MNEMONIC_SIZE, "EVENT-%u", event->id);
+	own = strdup(out);
+	found = own != NULL ? tsearch(own, used, by_text) : NULL;
+	if (found == NULL || *found != own)
+		free(own);
 }
 
 static const struct argument *argument_at(const struct event *event, uint32_t index)
@@ -339,6 +345,7 @@ static void add_catalog(struct ct_buf *out, struct document *document, const cha
 {
 	const char *slash = strrchr(path, '/'), *name = slash != NULL ? slash + 1 : path;
 	const char *dot = strrchr(name, '.');
+	void *used = NULL;
 
 	qsort(document->events, document->count, sizeof *document->events, by_id);
 	if (document->component[0] == '\0')
@@ -352,9 +359,7 @@ static void add_catalog(struct ct_buf *out, struct document *document, const cha
 
 		if (i > 0 && document->events[i - 1].id == event->id)
 			continue;
-		make_name(mnemonic, sizeof mnemonic, event->name[0] != '\0' ? event->name : event->description, true);
-		if (mnemonic[0] == '\0' || is_taken(document, i, mnemonic))
-			(void)snprintf(mnemonic, sizeof mnemonic, "EVENT-%u", event->id);
+		make_mnemonic(mnemonic, event, &used);
 		ct_buf_add_format(out, "  %u:\n    mnemonic: \"%s\"\n", event->id, mnemonic);
 		if (event->description[0] != '\0' || event->name[0] != '\0') {
 			ct_buf_add_text(out, "    description: ");
@@ -363,6 +368,7 @@ static void add_catalog(struct ct_buf *out, struct document *document, const cha
 		}
 		add_arguments(out, event, document->has_zero ? 0 : 1);
 	}
+	tdestroy(used, free);
 }
 
 /* ------------------------------------------------------------------------------------------------------------
