@@ -223,7 +223,8 @@ class Room:
         counted = self.tool('stats', '-j', *paths)
         if counted.stdout:
             output.lost = json.loads(counted.stdout.decode().splitlines()[0])['lost']
-        if shown.returncode not in (0, 1) or b'damage' in shown.stderr:
+        is_there = shown.returncode != 2 or glob.glob(self.at('out/*.ctb*/metadata'))  # nothing was written: events are counted as lost
+        if (is_there and shown.returncode not in (0, 1)) or b'damage' in shown.stderr:
             output.messages.append(shown.stderr.decode()[:200])
         output.said = (shown.stderr + counted.stderr).decode(errors='replace')
         return output
