@@ -30,6 +30,8 @@ fail() {
 show() { printf '   $ %s\n' "$*"; }
 indent() { sed 's/^/   /'; }
 cut_lines() { awk -v most="$1" 'NR <= most { print } END { if (NR > most) print "... (" NR - most " more lines)" }' | cut -c1-150 | indent; }
+# lines_of TRACE... - the events as TEXTFILE writes them
+lines_of() { ctrace show --format '$(TIME) $(COMPONENT) $(EVENT) $(LEVEL)$(DATA)' "$@"; }
 same() { [ "$2" = "$3" ] && good "$1: $2" || fail "$1: $2 here, $3 there"; }
 
 worker=''
@@ -88,11 +90,11 @@ cut_lines 3 <babeltrace.txt
 show 'ctrace show --level warn dpkg-report.ctb    # the oddities'
 ctrace show --level warn dpkg-report.ctb >odd.txt 2>/dev/null || :
 if [ -s odd.txt ]; then cut_lines 5 <odd.txt; else say '   (none: every package is whole)'; fi
-ctrace show dpkg-report.ctb >show.txt || fail 'ctrace show'
+lines_of dpkg-report.ctb >show.txt || fail 'ctrace show'
 events=$(grep -vc '^#' dpkg-report.log)
 same 'events in the text file and in babeltrace2' "$events" "$(wc -l <babeltrace.txt)"
 same 'events in the text file and in ctrace show' "$events" "$(wc -l <show.txt)"
-grep -v '^#' dpkg-report.log | cmp -s - show.txt && good 'ctrace show prints the lines of the text file' ||
+grep -v '^#' dpkg-report.log | cmp -s - show.txt && good 'ctrace show --format prints the lines of the text file' ||
 	fail "ctrace show differs: $(grep -v '^#' dpkg-report.log | diff - show.txt | head -4)"
 seen 'one trace in two forms, for people and for tools; both have every event.'
 
@@ -131,6 +133,7 @@ indent <recover.txt
 show 'ctrace show workers.ctb | tail -4'
 ctrace show workers.ctb >show.txt || fail 'ctrace show'
 tail -4 show.txt | indent
+lines_of workers.ctb >show.txt || fail 'ctrace show'
 
 # Every order that a worker told of is there, and each exactly once: 1, 2, 3 ... without a gap.
 for who in 1 2; do
@@ -197,6 +200,7 @@ ctrace show --component KVSERVER kvserver.ctb >show.txt || fail 'ctrace show'
 head -2 show.txt | cut -c1-150 | indent
 say '   ...'
 tail -2 show.txt | cut -c1-150 | indent
+lines_of --component KVSERVER kvserver.ctb >show.txt || fail 'ctrace show'
 same 'PUT, twice for each package; in the trace' $((2 * packages)) "$(awk '$2 == "KVSERVER" && $3 == 17' show.txt | wc -l)"
 same 'GET, and one more; in the trace' $((2 * packages + 1)) "$(awk '$2 == "KVSERVER" && $3 == 16' show.txt | wc -l)"
 seen 'a server whose operators change what it traces while it answers; a wrong option is refused, and changes nothing.'

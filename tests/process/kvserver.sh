@@ -31,7 +31,8 @@ ask() {
 	answer=$(say "$@")
 }
 # How many entries of a component and id are in the trace; and waits until it is so many, for what happens behind an answer.
-of() { ctrace show kvserver.ctb | awk -v component="$1" -v id="$2" '$2 == component && $3 == id' | wc -l; }
+lines() { ctrace show --format '$(TIME) $(COMPONENT) $(EVENT) $(LEVEL)$(DATA)' kvserver.ctb; }
+of() { lines | awk -v component="$1" -v id="$2" '$2 == component && $3 == id' | wc -l; }
 await() {
 	for _ in $(seq 1000); do
 		[ "$(of "$1" "$2")" = "$3" ] && return
@@ -150,7 +151,7 @@ emitted=$(ctrace show kvserver.ctb | wc -l)
 check 'emitted = delivered = what is there' is "$(tail -1 said)" "entries: $emitted emitted, $emitted delivered, 0 lost"
 
 # ---- each request once.  Fields of a line: time, component, id, level, the binary item, then a key and perhaps words of a value.
-ctrace show kvserver.ctb >trace.txt
+lines >trace.txt
 check 'PUT: each pair, the marked one, the bare one' is "$(of KVSERVER 17)" 3202
 check 'GET: each pair, the bare one; none with DEL, SLOW or OFF' is "$(of KVSERVER 16)" 3201
 check 'DEL: four' is "$(of KVSERVER 18)" 4
