@@ -216,8 +216,8 @@ static void add_characters(void *user, const char *text, int size)
 }
 
 /* An entity of the document's own may stand for gigabytes. */
-static void refuse_entity(void *user, const char *name, int is_parameter, const char *value, int size, const char *base, const char *system,
-			  const char *public, const char *notation)
+static void refuse_entity(void *user, const char *name, int is_parameter, const char *value, int size, const char *base,
+			  const char *system, const char *public, const char *notation)
 {
 	struct document *document = user;
 
@@ -384,8 +384,7 @@ static void parse(struct document *document, const struct ct_buf *text, struct a
 	if (XML_Parse(document->parser, text->data, (int)text->size, 1) == XML_STATUS_OK)
 		return;
 	result->line = (uint32_t)XML_GetCurrentLineNumber(document->parser);
-	(void)snprintf(result->message, sizeof result->message, "no good XML: %s",
-		       XML_ErrorString(XML_GetErrorCode(document->parser)));
+	(void)snprintf(result->message, sizeof result->message, "no good XML: %s", XML_ErrorString(XML_GetErrorCode(document->parser)));
 }
 
 void annotation_read(const char *path, struct ct_buf *out, struct annotation_result *result)

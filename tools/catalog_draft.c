@@ -47,7 +47,8 @@ static struct event *event_of(struct draft *draft, const struct ct_view *view)
 	const struct ctrace_event *event = &view->event;
 
 	for (uint32_t i = 0; i < draft->count; i++)
-		if (draft->events[i].id == event->event_id && ct_name_is(event->component, event->component_size, draft->events[i].component))
+		if (draft->events[i].id == event->event_id &&
+		    ct_name_is(event->component, event->component_size, draft->events[i].component))
 			return &draft->events[i];
 	if (draft->count == EVENTS || event->component_size >= NAME_SIZE) {
 		draft->is_full = true;
@@ -116,21 +117,24 @@ static const struct event *find(const struct draft *draft, const struct event *e
 static void add_event(struct ct_buf *out, const struct draft *draft, const struct event *event)
 {
 	static const char *const levels[CTRACE_LEVEL_COUNT] = { "debug", "info", "warn", "error", "fatal" };
-	static const char *const kinds[] = { "bytes: print or copybook", "text", "address", "number", "number", "text", "number", "number" };
+	static const char *const kinds[] = {
+		"bytes: print or copybook", "text", "address", "number", "number", "text", "number", "number"
+	};
 	const struct event *next = event->has_next && !event->is_mixed ? find(draft, event, event->next) : NULL;
 	unsigned level = 0;
 
 	for (unsigned i = 1; i < CTRACE_LEVEL_COUNT; i++)
 		if (event->levels[i] > event->levels[level])
 			level = i;
-	ct_buf_add_format(out, "  %u: # %" PRIu64 " event%s\n    mnemonic: EVENT-%u\n    description: \"\"\n    severity: %s\n", event->id,
-			  event->count, event->count == 1 ? "" : "s", event->id, levels[level]);
+	ct_buf_add_format(out, "  %u: # %" PRIu64 " event%s\n    mnemonic: EVENT-%u\n    description: \"\"\n    severity: %s\n",
+			  event->id, event->count, event->count == 1 ? "" : "s", event->id, levels[level]);
 	if (next != NULL && next != event && next->count == event->count && event->count > 1)
 		ct_buf_add_format(out, "    # exit: %u      each one is followed by one of these on its thread\n", next->id);
 	if (event->item_count > 0)
 		ct_buf_add_text(out, "    arguments:\n");
 	for (uint32_t i = 0; i < event->item_count; i++)
-		ct_buf_add_format(out, "      - {name: data%u} # %s\n", i + 1, kinds[event->types[i] < CT_COUNT(kinds) ? event->types[i] : 0]);
+		ct_buf_add_format(out, "      - {name: data%u} # %s\n", i + 1,
+				  kinds[event->types[i] < CT_COUNT(kinds) ? event->types[i] : 0]);
 }
 
 static void print_draft(struct ct_buf *out, struct draft *draft)

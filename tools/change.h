@@ -16,7 +16,7 @@
 struct change_row {
 	const struct ct_peer *peer;
 	char *property; /* in a list of them; else NULL */
-	char *subject; /* a component or emitter, "" is the default of components; NULL: the process as a whole */
+	char *subject;  /* a component or emitter, "" is the default of components; NULL: the process as a whole */
 	char *old;
 	char *now;
 	char *said; /* what the process said besides */

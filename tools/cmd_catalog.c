@@ -245,7 +245,8 @@ static void take_words(struct arguments *arguments, struct argp_state *state)
 		argp_error(state, "expected: check, header, copybook, doc, import or draft, and the files of a catalogue");
 	else if (arguments->count == 0)
 		argp_error(state, "%s what? expected a file or a folder", arguments->action->name);
-	else if (arguments->action->print == NULL && arguments->action != IMPORT && arguments->action != DRAFT && arguments->output != NULL)
+	else if (arguments->action->print == NULL && arguments->action != IMPORT && arguments->action != DRAFT &&
+		 arguments->output != NULL)
 		argp_error(state, "check writes no file: -o is for header, copybook and doc");
 }
 

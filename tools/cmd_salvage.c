@@ -24,7 +24,7 @@ struct salvage_run {
 	int path_count;
 	uint64_t reports;
 	const char *metadata; /* NULL: none was named */
-	bool is_verbose; /* every place, however many */
+	bool is_verbose;      /* every place, however many */
 };
 
 static void say(const char *path)
@@ -165,8 +165,8 @@ int cmd_salvage(int argc, char **argv)
 {
 	static const struct argp_option options[] = {
 		{ "output", 'o', "FOLDER", 0, "Where the copies go; made when missing, and empty before", 0 },
-		{ "metadata", 'm', "FILE", 0, "Classes of events for traces whose own metadata cannot be read: those of another run of the program",
-		  0 },
+		{ "metadata", 'm', "FILE", 0,
+		  "Classes of events for traces whose own metadata cannot be read: those of another run of the program", 0 },
 		{ "verbose", 'v', NULL, 0, "Tell every place that is damaged, however many there are", 0 },
 		{ 0 },
 	};

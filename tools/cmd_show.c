@@ -19,7 +19,7 @@
 #include "line_store.h"
 #include "pager.h"
 
-enum { 
+enum {
 	OPTION_BEFORE = 0x1200,
 	OPTION_AFTER,
 	OPTION_CONTEXT,
@@ -120,7 +120,8 @@ static uint64_t last_wanted(const struct show *show)
 /* An exit whose entry was before what is read. */
 static bool lacks_entry(const struct show *show, const struct ct_view *view)
 {
-	return show->reading.has_pairs && view->type != NULL && view->type->pairing == CT_PAIR_EXIT && view->duration_ns == CT_NO_DURATION;
+	return show->reading.has_pairs && view->type != NULL && view->type->pairing == CT_PAIR_EXIT &&
+	       view->duration_ns == CT_NO_DURATION;
 }
 
 /* The lines of what is read.  True: those that are wanted are among them and lack nothing. */

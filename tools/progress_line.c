@@ -14,7 +14,7 @@
 #include "base/base.h"
 
 #define NS_PER_SECOND 1000000000u
-#define PATIENCE_NS NS_PER_SECOND   /* work that is done by then shows nothing */
+#define PATIENCE_NS NS_PER_SECOND /* work that is done by then shows nothing */
 #define INTERVAL_NS (NS_PER_SECOND / 5)
 
 static const char *name; /* NULL: nothing is to be shown */

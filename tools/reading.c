@@ -86,7 +86,8 @@ static void add_annotation(const char *path, void *user)
 		say(reading);
 		ct_tool_print(stderr, path, strlen(path));
 		fprintf(stderr, ": %s\n", result.message);
-	} else if (ct_catalog_parse(reading->catalog, path, text.data, text.size, complain_catalog, reading) == CTRACE_NOT_ENOUGH_MEMORY) {
+	} else if (ct_catalog_parse(reading->catalog, path, text.data, text.size, complain_catalog, reading) ==
+		   CTRACE_NOT_ENOUGH_MEMORY) {
 		lack_memory(reading);
 	}
 	ct_buf_fini(&text);
@@ -422,9 +423,11 @@ static bool step(void *user)
 
 bool reading_open_empty(struct reading *reading)
 {
-	struct ct_reader_options options = {
-		.has_pairs = reading->has_pairs, .pairs_are_shown = reading->pairs_are_shown, .report = report, .step = step, .user = reading
-	};
+	struct ct_reader_options options = { .has_pairs = reading->has_pairs,
+					     .pairs_are_shown = reading->pairs_are_shown,
+					     .report = report,
+					     .step = step,
+					     .user = reading };
 	enum ctrace_status status;
 
 	(void)reading_catalog(reading);

@@ -33,11 +33,11 @@ struct reading {
 	bool is_quiet;         /* nothing is told: it will be read again */
 	uint64_t withheld;     /* notes while it was quiet */
 	uint64_t look_damages; /* places that the reading before could not read */
-	bool has_environment; /* the catalogues of the environment are read: a verb may open again */
-	bool has_failed;      /* something that was named could not be read */
-	bool is_missing;      /* something that was named is not there, or no trace: nothing is read */
-	bool has_rings;       /* processes are among what is read */
-	uint64_t reports;     /* lines on stderr so far */
+	bool has_environment;  /* the catalogues of the environment are read: a verb may open again */
+	bool has_failed;       /* something that was named could not be read */
+	bool is_missing;       /* something that was named is not there, or no trace: nothing is read */
+	bool has_rings;        /* processes are among what is read */
+	uint64_t reports;      /* lines on stderr so far */
 };
 
 /* --catalog PATH, --filter EXPRESSION, -c -l -e --since --until: a child parser; its input is a struct reading, which the verb has

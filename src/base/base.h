@@ -163,7 +163,8 @@ void ct_guard_unlock(pthread_mutex_t *mutex);
 /* ---- stack.c: calls body on a stack that is large enough for anything of ours, with signals blocked and cancellation off; on the thread's own
  * when there is no memory for one.  Keeps errno as body leaves it.  Calls nest.  Not in a section; any thread, also in a signal handler. */
 void ct_on_own_stack(void (*body)(void *argument), void *argument);
-extern __thread const sigset_t *ct_stack_mask __attribute__((tls_model("initial-exec"))); /* in such a call: what the thread had before.  NULL: in none */
+/* The signals that the thread had blocked before such a call.  NULL: the thread is in none. */
+extern __thread const sigset_t *ct_stack_mask __attribute__((tls_model("initial-exec")));
 
 /* ---- clock.c: ticks are what records carry: the invariant TSC where the kernel trusts it, else CLOCK_MONOTONIC
  * nanoseconds.  */

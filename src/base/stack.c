@@ -24,8 +24,32 @@ struct call {
 	void (*body)(void *argument);
 	void *argument;
 	int kept_errno;
+	bool has_begun;
 	ucontext_t caller, called;
+	const void *caller_bottom; /* of the stack, and its size: as AddressSanitizer knows it */
+	size_t caller_size;
 };
+
+/*
+ * The program may be built with AddressSanitizer, whether ctrace is or not; otherwise these are NULL.  AddressSanitizer must know the
+ * stack that a thread is on: when code that it watches unwinds on another one, it warns, and later reports errors that are none.
+ */
+__attribute__((weak)) void __sanitizer_start_switch_fiber(void **out_state, const void *bottom, size_t size);
+__attribute__((weak)) void __sanitizer_finish_switch_fiber(void *state, const void **out_bottom, size_t *out_size);
+
+/* out_state NULL: the stack that is left ends. */
+static void announce_switch(void **out_state, const void *bottom, size_t size)
+{
+	if (__sanitizer_start_switch_fiber != NULL)
+		__sanitizer_start_switch_fiber(out_state, bottom, size);
+}
+
+/* state NULL: the stack is new. */
+static void finish_switch(void *state, const void **out_bottom, size_t *out_size)
+{
+	if (__sanitizer_finish_switch_fiber != NULL)
+		__sanitizer_finish_switch_fiber(state, out_bottom, out_size);
+}
 
 static __thread struct call *current __attribute__((tls_model("initial-exec")));
 __thread const sigset_t *ct_stack_mask __attribute__((tls_model("initial-exec")));
@@ -35,16 +59,19 @@ static void run(void)
 	struct call *call = current;
 
 	current = NULL;
+	finish_switch(NULL, &call->caller_bottom, &call->caller_size);
 	errno = call->kept_errno;
 	call->body(call->argument);
 	call->kept_errno = errno;
+	announce_switch(NULL, call->caller_bottom, call->caller_size);
 }
 
 /* The largest that can be had.  NULL: none. */
 static void *make_stack(size_t *out_size)
 {
 	for (size_t size = STACK_SIZE; size >= STACK_SIZE_MIN; size /= 2) {
-		void *address = mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_STACK, -1, 0);
+		void *address =
+			mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_STACK, -1, 0);
 
 		if (address == MAP_FAILED)
 			continue;
@@ -61,6 +88,7 @@ static void call_on(char *stack, size_t size, void (*body)(void *argument), void
 {
 	size_t offset = (size - sizeof(struct call)) & ~(size_t)63;
 	struct call *call = (void *)(stack + offset);
+	void *state = NULL;
 
 	call->body = body;
 	call->argument = argument;
@@ -71,7 +99,14 @@ static void call_on(char *stack, size_t size, void (*body)(void *argument), void
 	call->called.uc_link = &call->caller;
 	makecontext(&call->called, run, 0);
 	current = call;
-	(void)swapcontext(&call->caller, &call->called);
+	announce_switch(&state, stack + GUARD_SIZE, offset - GUARD_SIZE);
+	/* Returns a second time when run() ends.  Not swapcontext(): AddressSanitizer prints a warning when that is called. */
+	(void)getcontext(&call->caller);
+	if (!call->has_begun) {
+		call->has_begun = true;
+		(void)setcontext(&call->called);
+	}
+	finish_switch(state, NULL, NULL);
 	errno = call->kept_errno;
 }
 

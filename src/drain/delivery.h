@@ -32,7 +32,7 @@ struct ct_destination {
 	uint64_t failing_since_ns;            /* monotonic; 0: works */
 	uint64_t announced;                   /* losses of all kinds that the emitter's lost() was called for */
 	const struct ct_drain_source *source; /* of the drain, whose lock is released while a method runs; NULL: no lock */
-	struct ct_passed *passed; /* by ring: where it was passed over last.  NULL: it never was */
+	struct ct_passed *passed;             /* by ring: where it was passed over last.  NULL: it never was */
 	struct ct_batch *batch;               /* what the method that runs reads; NULL until the first delivery */
 	uint64_t call_since_ns;               /* atomic: monotonic; a method runs since then.  0: none */
 	bool is_passed_over; /* events that the running method may be writing were counted as lost: the output will be cut back */

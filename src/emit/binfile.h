@@ -119,7 +119,7 @@ struct ct_bin_folder {
 	uint32_t bound_capacity;
 	uint32_t open_count;
 	uint64_t batch;
-	struct ct_buf text; /* metadata of new classes */
+	struct ct_buf text;        /* metadata of new classes */
 	struct ct_bin_text *texts; /* the emitter's; or NULL */
 	struct ct_bin_clock clock;
 	struct ct_bin_cache_entry cache[CT_BIN_CACHE];
@@ -140,10 +140,10 @@ struct ct_bin_claim {
 	const struct ct_trace_info *info;
 	struct ct_bin_folder *from; /* the folder that the new one follows: it notes what the streams of that had lost; or NULL */
 	struct ct_file_access access;
-	bool may_continue;          /* a folder that this process closed; one that it did not get to commit to is begun anew */
-	bool may_replace_own;       /* a generation come round */
-	bool may_replace_others;    /* of a process that does not have it open any more: replaced when that closed it, else renamed */
-	bool is_beside;             /* the name is one beside the wanted one: an own folder there is replaced only when it was closed */
+	bool may_continue;       /* a folder that this process closed; one that it did not get to commit to is begun anew */
+	bool may_replace_own;    /* a generation come round */
+	bool may_replace_others; /* of a process that does not have it open any more: replaced when that closed it, else renamed */
+	bool is_beside;          /* the name is one beside the wanted one: an own folder there is replaced only when it was closed */
 };
 /* Begins (or continues) the folder at path.  TIMED_OUT: somebody has it open, what is there is not ours, or the claim does not allow it. */
 enum ctrace_status ct_bin_folder_create(const char *path, const struct ct_bin_claim *claim,

@@ -80,11 +80,11 @@ void ct_event_names_use(struct ct_event_names *names, struct ct_schema *schema);
 
 /* ---- text_line.c: an event as one line, by a FORMAT with pseudo-variables.  Pure; any thread. */
 struct ct_line_format {
-	const char *format;      /* "$(TIME) $(COMPONENT) $(EVENT) $(LEVEL)$(DATA)" */
-	const char *delimiter;   /* before every data item, DELIMCHAR */
-	uint32_t hex_block_size; /* HEXBLOCKSIZE; 0 counts as no blocks */
-	bool quote_strings;      /* QUOTESTRING */
-	const char *program;     /* for $(APPNAME), or NULL */
+	const char *format;        /* "$(TIME) $(COMPONENT) $(EVENT) $(LEVEL)$(DATA)" */
+	const char *delimiter;     /* before every data item, DELIMCHAR */
+	uint32_t hex_block_size;   /* HEXBLOCKSIZE; 0 counts as no blocks */
+	bool quote_strings;        /* QUOTESTRING */
+	const char *program;       /* for $(APPNAME), or NULL */
 	enum ct_encoding encoding; /* of text items, ENCODING */
 };
 #define CT_LINE_FORMAT "$(TIME) $(COMPONENT) $(EVENT) $(LEVEL)$(DATA)"
@@ -116,7 +116,8 @@ void ct_line_add_step(struct ct_buf *out, int64_t by_ns);
 enum ct_encoding ct_encoding_setting(const struct ctrace_emitter_context *context);
 #define CT_ENCODING_PROPERTY \
 	{ \
-		"ENCODING", CTRACE_PROPERTY_ENCODING, NULL, "Of text items: latin-1, ebcdic-1141, shift-jis ...; else bytes as they are." \
+		"ENCODING", CTRACE_PROPERTY_ENCODING, NULL, \
+			"Of text items: latin-1, ebcdic-1141, shift-jis ...; else bytes as they are." \
 	}
 struct ct_line_settings {
 	struct ct_line_format format;
@@ -180,7 +181,8 @@ void ct_file_access_give(int fd, const struct ct_file_access *access);
 #define CT_FILE_ACCESS_PROPERTIES \
 	{ "GROUP", CTRACE_PROPERTY_TEXT, NULL, "The group that may read: a name of /etc/group, or a number." }, \
 	{ \
-		"MODE", CTRACE_PROPERTY_MODE, NULL, "0640: the group may read; 0600: nobody else may.  0640 when GROUP is set, else 0600." \
+		"MODE", CTRACE_PROPERTY_MODE, NULL, \
+			"0640: the group may read; 0600: nobody else may.  0640 when GROUP is set, else 0600." \
 	}
 
 uint32_t ct_file_generations(const struct ctrace_emitter_context *context); /* MAXGENERATION; 1: one file without a limit */

@@ -148,7 +148,8 @@ void ct_binfile_packets_seek(struct ct_binfile_packets *packets, struct ct_sourc
 	ct_stream_file_close(&packets->file, &fd);
 }
 
-bool ct_binfile_packets_ends(struct ct_binfile_packets *packets, struct ct_sources *sources, uint64_t *out_first_ns, uint64_t *out_last_ns)
+bool ct_binfile_packets_ends(struct ct_binfile_packets *packets, struct ct_sources *sources, uint64_t *out_first_ns,
+			     uint64_t *out_last_ns)
 {
 	const char *path = packets->file.source->path;
 	size_t size = strlen(path), suffix_size = sizeof CT_STREAM_PACKED - 1;

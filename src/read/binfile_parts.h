@@ -65,7 +65,8 @@ struct ct_binfile_packets {
 /* Begins where the first event at since_ns can be; else it begins with the file. */
 void ct_binfile_packets_seek(struct ct_binfile_packets *packets, struct ct_sources *sources);
 /* When the first packet begins, and when the last one does, from their heads.  False: that cannot be known without reading all. */
-bool ct_binfile_packets_ends(struct ct_binfile_packets *packets, struct ct_sources *sources, uint64_t *out_first_ns, uint64_t *out_last_ns);
+bool ct_binfile_packets_ends(struct ct_binfile_packets *packets, struct ct_sources *sources, uint64_t *out_first_ns,
+			     uint64_t *out_last_ns);
 /* Makes what follows the present packet the present one; one without content where there was damage, which is told.  False at the end of the
  * file. */
 bool ct_binfile_packets_next(struct ct_binfile_packets *packets, struct ct_sources *sources);

@@ -19,9 +19,10 @@ struct ct_export_options {
 	const char *folder; /* of Common Trace Format: made when it is not there, and must be empty */
 	bool has_one_trace; /* the folder is the trace, instead of having one in it for each process */
 	bool is_lines;      /* json: one object a line instead of an array */
-	const char *columns; /* csv: items and fields of records, commas between, in the place of names and data1 ...; NULL: all items */
-	bool has_args;      /* chrome: both ends of a span have their items */
-	bool is_unguarded;  /* csv: texts that a spreadsheet would compute stay as they are */
+	/* csv: items and fields of records, commas between, in the place of names and data1 ...; NULL: all items */
+	const char *columns;
+	bool has_args;     /* chrome: both ends of a span have their items */
+	bool is_unguarded; /* csv: texts that a spreadsheet would compute stay as they are */
 };
 
 struct ct_exporter {

@@ -30,7 +30,7 @@ struct csv {
 /* The field of a record that a column names, found by its last name within groups of the names before. */
 struct field_search {
 	struct csv *csv;
-	const char *path; /* what of the names has not been found yet */
+	const char *path;              /* what of the names has not been found yet */
 	uint32_t depths[COLUMN_DEPTH]; /* of the groups that were found */
 	const char *paths[COLUMN_DEPTH];
 	uint32_t found;

@@ -51,7 +51,7 @@ struct trace {
 struct export
 {
 	char *folder;
-	bool has_ended; /* whatever came of it; otherwise nothing is to be left */
+	bool has_ended;      /* whatever came of it; otherwise nothing is to be left */
 	bool is_folder_ours; /* it was not there before */
 	bool has_one_trace;
 	struct ct_tracks *tracks;

@@ -11,8 +11,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define WORDS 1024u     /* distinct ones that are remembered */
-#define WORD_SIZE 128u  /* longer ones are not */
+#define WORDS 1024u    /* distinct ones that are remembered */
+#define WORD_SIZE 128u /* longer ones are not */
 
 /* Distinct words, in the spelling that was seen first. */
 struct words {
@@ -109,8 +109,9 @@ static bool is_of_item(const struct ct_filter_test *test, const struct ct_view *
 
 	if (test->field != CT_FILTER_DATA || test->text_count == 0 || test->path_count > 0)
 		return false;
-	return test->is_any || (test->name.at != NULL ? ct_name_is(test->name.at, test->name.size, ct_view_item_name(view, index, scratch))
-						      : test->index == index);
+	return test->is_any ||
+	       (test->name.at != NULL ? ct_name_is(test->name.at, test->name.size, ct_view_item_name(view, index, scratch))
+				      : test->index == index);
 }
 
 void ct_filter_hint_note(struct ct_filter_hint *hint, const struct ct_view *view)
@@ -169,9 +170,11 @@ bool ct_filter_hint_say(const struct ct_filter_hint *hint, bool is_all, struct c
 	for (uint32_t i = 0; i < hint->filter->count; i++) {
 		const struct ct_filter_test *test = &hint->filter->tests[i];
 
-		if (test->field == CT_FILTER_COMPONENT && !test->is_inverted && miss_text(out, &hint->components, test, "component", is_all))
+		if (test->field == CT_FILTER_COMPONENT && !test->is_inverted &&
+		    miss_text(out, &hint->components, test, "component", is_all))
 			return true;
-		if (test->field == CT_FILTER_MNEMONIC && !test->is_inverted && miss_text(out, &hint->mnemonics, test, "mnemonic", is_all))
+		if (test->field == CT_FILTER_MNEMONIC && !test->is_inverted &&
+		    miss_text(out, &hint->mnemonics, test, "mnemonic", is_all))
 			return true;
 		if (test->field != CT_FILTER_DATA)
 			continue;

@@ -275,8 +275,8 @@ static bool find_last(struct search *search, uint64_t size, struct ct_packet_hea
 	return false;
 }
 
-enum ctrace_status ct_packet_index_ends(int fd, const uint8_t uuid[16], struct ct_packet_head *out_first, struct ct_packet_head *out_last,
-					uint32_t *out_reads)
+enum ctrace_status ct_packet_index_ends(int fd, const uint8_t uuid[16], struct ct_packet_head *out_first,
+					struct ct_packet_head *out_last, uint32_t *out_reads)
 {
 	struct search search = { .fd = fd, .uuid = uuid };
 	struct stat info;

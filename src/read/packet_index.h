@@ -29,7 +29,7 @@ enum ctrace_status ct_packet_index_find(int fd, const uint8_t uuid[16], uint64_t
 
 /* The first and the last packet of the trace in the file, from their heads alone; *out_reads as above.  DAMAGED: the file does not begin with one,
  * or packets do not follow one another to its end, as while one is being written.  NOT_FOUND: it is empty. */
-enum ctrace_status ct_packet_index_ends(int fd, const uint8_t uuid[16], struct ct_packet_head *out_first, struct ct_packet_head *out_last,
-					uint32_t *out_reads) CT_MUST_USE;
+enum ctrace_status ct_packet_index_ends(int fd, const uint8_t uuid[16], struct ct_packet_head *out_first,
+					struct ct_packet_head *out_last, uint32_t *out_reads) CT_MUST_USE;
 
 #endif

@@ -370,8 +370,8 @@ static void compare_with_before(struct ct_text_printer *printer, const struct ct
 	const struct ct_origin *origin = view->origin;
 
 	if (printer->has_before) {
-		bool is_other_host = printer->before_origin != origin->index &&
-				     strcmp(ct_buf_text(&printer->before_host), origin->host) != 0;
+		bool is_other_host =
+			printer->before_origin != origin->index && strcmp(ct_buf_text(&printer->before_host), origin->host) != 0;
 
 		options->has_host |= is_other_host;
 		options->has_process |= is_other_host || printer->before_pid != view->event.pid;
@@ -389,9 +389,9 @@ static void compare_with_before(struct ct_text_printer *printer, const struct ct
 
 static void add_delta(const struct ct_text_printer *printer, struct ct_buf *out, uint64_t time_ns)
 {
-	add_duration(out, !printer->has_before		? CT_NO_DURATION
-			  : time_ns < printer->before_ns ? 0
-							 : time_ns - printer->before_ns);
+	uint64_t delta_ns = time_ns < printer->before_ns ? 0 : time_ns - printer->before_ns;
+
+	add_duration(out, printer->has_before ? delta_ns : CT_NO_DURATION);
 }
 
 static void add_variable(struct ct_text_printer *printer, struct ct_buf *out, const struct part *part, const struct ct_view *view)

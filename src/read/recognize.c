@@ -25,7 +25,10 @@ static const struct {
 	size_t size;
 	const char *what;
 } beginnings[] = {
-#define BEGINNING(bytes, what) { bytes, sizeof(bytes) - 1, what }
+#define BEGINNING(bytes, what) \
+	{ \
+		bytes, sizeof(bytes) - 1, what \
+	}
 	BEGINNING("# -MFTRACE Text Emitter-", "a text file of the TEXTFILE emitter; read it with a text tool, as less"),
 	BEGINNING("\177ELF", "a program or a library, no trace; name what it traced, or the id of its process"),
 	BEGINNING("(\265/\375", "a compressed file; unpack it with zstd -d"),

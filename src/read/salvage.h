@@ -23,7 +23,8 @@ typedef void ct_salvage_report(const struct ct_salvage_note *note, void *user);
 struct ct_salvage {
 	ct_salvage_report *report;
 	void *user;
-	const char *metadata; /* a file to take in the place of what a trace lacks; NULL: that of another generation of the process, if there is one */
+	/* A file to take in the place of what a trace lacks; NULL: that of another generation of the process, if there is one. */
+	const char *metadata;
 	/* sums */
 	uint64_t traces;       /* written */
 	uint64_t streams;      /* in them */

@@ -57,10 +57,10 @@ struct ct_sources {
 	bool pairs_are_shown;             /* but of those only spans of which it may accept an end */
 	bool may_seek;                    /* what lies before since_ns need not be read */
 	uint64_t since_ns, until_ns;
-	size_t may_hold; /* CT_SOURCES_HOLD */
-	size_t held;     /* bytes that sources hold in release()'s sense: ct_sources_hold() */
-	size_t released; /* the source that was asked last to give some back */
-	size_t copied;   /* bytes of rings that were copied whole */
+	size_t may_hold;          /* CT_SOURCES_HOLD */
+	size_t held;              /* bytes that sources hold in release()'s sense: ct_sources_hold() */
+	size_t released;          /* the source that was asked last to give some back */
+	size_t copied;            /* bytes of rings that were copied whole */
 	bool (*step)(void *user); /* or NULL: called each CT_SOURCES_STEP events that were read; false: reading ends here */
 	void *step_user;
 	/* merge.c's */

@@ -70,7 +70,8 @@ static const char *skip_blanks(const char *at)
 static const char *take_word(const char *at, const char *word)
 {
 	size_t size = strlen(word);
-	bool is_longer = (at[0] | 0x20) >= 'a' && (at[0] | 0x20) <= 'z' && strspn(at, "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz") != size;
+	bool is_longer = (at[0] | 0x20) >= 'a' && (at[0] | 0x20) <= 'z' &&
+			 strspn(at, "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz") != size;
 
 	return !is_longer && strncasecmp(at, word, size) == 0 ? at + size : NULL;
 }
@@ -81,8 +82,10 @@ static const char *take_unit(const char *at, uint64_t *out_seconds)
 		const char *names[5];
 		uint64_t seconds;
 	} units[] = {
-		{ { "s", "sec", "secs", "second", "seconds" }, 1 }, { { "m", "min", "mins", "minute", "minutes" }, 60 },
-		{ { "h", "hr", "hrs", "hour", "hours" }, 3600 },    { { "d", "day", "days" }, 86400 },
+		{ { "s", "sec", "secs", "second", "seconds" }, 1 },
+		{ { "m", "min", "mins", "minute", "minutes" }, 60 },
+		{ { "h", "hr", "hrs", "hour", "hours" }, 3600 },
+		{ { "d", "day", "days" }, 86400 },
 		{ { "w", "week", "weeks" }, 604800 },
 	};
 

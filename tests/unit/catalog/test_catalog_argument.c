@@ -162,7 +162,7 @@ static void too_many(void **state)
 static void an_unknown_encoding_costs_only_itself(void **state)
 {
 	static const char catalogue[] = "component: A\nencoding: ebcdic-038\n"
-				   "events: {1: {mnemonic: X, arguments: [{name: a, encoding: latin-1}]}}\n";
+					"events: {1: {mnemonic: X, arguments: [{name: a, encoding: latin-1}]}}\n";
 
 	(void)state;
 	assert_int_equal(parse_sized(catalogue, strlen(catalogue)), CTRACE_OK);

@@ -11,8 +11,8 @@
 
 /* ---- the answers of this test: FLUSH answers its number of bytes, and others wait at the gate */
 
-static uint32_t gate;   /* 1: closed */
-static uint32_t served; /* requests that have come */
+static uint32_t gate;         /* 1: closed */
+static uint32_t served;       /* requests that have come */
 static uint32_t order[10000]; /* atomic */
 
 static void wait_at_gate(void)

@@ -33,8 +33,10 @@ static const char *hint_of(const char *expression, bool is_all)
 static void the_nearest_of_what_was_seen(void **state)
 {
 	(void)state;
-	assert_string_equal(hint_of("component == \"MF.RST\"", false), "no event has the component \"MF.RST\" (did you mean \"MF.RTS\"?)");
-	assert_string_equal(hint_of("level > info && data.dta1 == 5", false), "no event has the item \"dta1\" (did you mean \"data1\"?)");
+	assert_string_equal(hint_of("component == \"MF.RST\"", false),
+			    "no event has the component \"MF.RST\" (did you mean \"MF.RTS\"?)");
+	assert_string_equal(hint_of("level > info && data.dta1 == 5", false),
+			    "no event has the item \"dta1\" (did you mean \"data1\"?)");
 	assert_string_equal(hint_of("data[0] == \"myporg\"", false), "no event has the value \"myporg\" (did you mean \"myprog\"?)");
 }
 

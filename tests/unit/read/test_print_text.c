@@ -61,7 +61,7 @@ static void durations(void **state)
 		uint64_t ns;
 		const char *text;
 	} rows[] = {
-		{ CT_NO_DURATION, "-\n" }, { 0, "0ns\n" },	     { 999, "999ns\n" },     { 9999, "10.0us\n" },
+		{ CT_NO_DURATION, "-\n" }, { 0, "0ns\n" },           { 999, "999ns\n" },         { 9999, "10.0us\n" },
 		{ 1234567, "1.23ms\n" },   { 12345678, "12.3ms\n" }, { 12345678901, "12.3s\n" },
 	};
 	struct ct_view view = view_of(NULL, 0);
@@ -110,7 +110,8 @@ static void names_of_the_catalogue(void **state)
 	view_describe(&view, catalog);
 	assert_string_equal(by_format(NULL, &view), "22:13:20.123 MF.RTS OPEN ERROR file=\"master\" mode=READ|WRITE data3=9\n");
 	view.duration_ns = 1234;
-	assert_string_equal(by_format(NULL, &view), "22:13:20.123 MF.RTS OPEN ERROR file=\"master\" mode=READ|WRITE data3=9 (1.23us)\n");
+	assert_string_equal(by_format(NULL, &view),
+			    "22:13:20.123 MF.RTS OPEN ERROR file=\"master\" mode=READ|WRITE data3=9 (1.23us)\n");
 	/* A FORMAT of the user's is what it says, with values as the catalogue prints them. */
 	assert_string_equal(by_format("$(EVENT) $(MNEMONIC) $(DESCRIPTION):$(DATA)", &view),
 			    "255 OPEN A file is opened: \"master\" READ|WRITE 9\n");
@@ -160,8 +161,9 @@ static void what_tells_lines_apart_is_printed_from_then_on(void **state)
 			    "22:13:20.123 MF.RTS 255 ERROR\n22:13:20.123457 MF.RTS 255 ERROR\n");
 	views[1] = views[0];
 	views[1].event.tid = 4713;
-	assert_string_equal(lines_of((struct ct_text_options){ .digits = 3 }, views, 3),
-			    "22:13:20.123 MF.RTS 255 ERROR\n22:13:20.123 [4713] MF.RTS 255 ERROR\n22:13:20.123 [4712] MF.RTS 255 ERROR\n");
+	assert_string_equal(
+		lines_of((struct ct_text_options){ .digits = 3 }, views, 3),
+		"22:13:20.123 MF.RTS 255 ERROR\n22:13:20.123 [4713] MF.RTS 255 ERROR\n22:13:20.123 [4712] MF.RTS 255 ERROR\n");
 	views[1].event.pid = 4713;
 	assert_string_equal(lines_of((struct ct_text_options){ .digits = 3 }, views, 2),
 			    "22:13:20.123 MF.RTS 255 ERROR\n22:13:20.123 RTS32[4713] MF.RTS 255 ERROR\n");
@@ -169,9 +171,9 @@ static void what_tells_lines_apart_is_printed_from_then_on(void **state)
 	assert_string_equal(lines_of((struct ct_text_options){ .digits = 3 }, views, 2),
 			    "22:13:20.123 MF.RTS 255 ERROR\n22:13:20.123 obelix RTS32[4713] MF.RTS 255 ERROR\n");
 	/* What is known before is there from the first line on. */
-	assert_string_equal(lines_of((struct ct_text_options){ .digits = 9, .has_host = true, .has_process = true, .has_thread = true },
-				     views, 1),
-			    "22:13:20.123456789 asterix RTS32[4711/4712] MF.RTS 255 ERROR\n");
+	assert_string_equal(
+		lines_of((struct ct_text_options){ .digits = 9, .has_host = true, .has_process = true, .has_thread = true }, views, 1),
+		"22:13:20.123456789 asterix RTS32[4711/4712] MF.RTS 255 ERROR\n");
 }
 
 static void digits_that_tell_times_apart(void **state)
@@ -193,7 +195,8 @@ static void a_variable_that_is_none_is_told(void **state)
 	assert_true(ct_text_check_format("$(TIME) $(delta)$(DATA) $", &message));
 	assert_int_equal(message.size, 0);
 	assert_false(ct_text_check_format("$(TIME) $(DURATON)", &message));
-	assert_string_equal(ct_buf_text(&message), "$(DURATON) is no variable (did you mean $(DURATION)?), and is printed as it stands");
+	assert_string_equal(ct_buf_text(&message),
+			    "$(DURATON) is no variable (did you mean $(DURATION)?), and is printed as it stands");
 	ct_buf_clear(&message);
 	/* Those of the layout for people are nobody else's. */
 	assert_false(ct_text_check_format("$(WHOSE)", &message));

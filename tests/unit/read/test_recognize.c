@@ -19,10 +19,14 @@ static void files_by_what_they_begin_with(void **state)
 	static const struct {
 		const char *name, *bytes, *what;
 	} rows[] = {
-		{ "a.log", "# -MFTRACE Text Emitter-\n# CommandLine", "TEXTFILE" }, { "b", "\177ELF..", "program" },
-		{ "c.yaml", "component: A\n", "--catalog" },			    { "d.txt", "hello\n", "text file" },
-		{ "e.ctb", "", "empty" },					    { "f.xml", "<a/>", "XML" },
-		{ "g.zst", "(\265/\375..", "zstd -d" },			    { "h.csv", "time,time_ns,host", "ctrace export" },
+		{ "a.log", "# -MFTRACE Text Emitter-\n# CommandLine", "TEXTFILE" },
+		{ "b", "\177ELF..", "program" },
+		{ "c.yaml", "component: A\n", "--catalog" },
+		{ "d.txt", "hello\n", "text file" },
+		{ "e.ctb", "", "empty" },
+		{ "f.xml", "<a/>", "XML" },
+		{ "g.zst", "(\265/\375..", "zstd -d" },
+		{ "h.csv", "time,time_ns,host", "ctrace export" },
 	};
 
 	(void)state;

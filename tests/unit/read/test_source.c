@@ -40,8 +40,7 @@ static void a_trace_a_stream_a_folder_of_traces(void **state)
 
 static void what_is_none_of_them(void **state)
 {
-	static const char *const names[] = { "nothing",   "file",         "empty", "stream.0", "",
-					     "/dev/null", "999999999999", "-1" };
+	static const char *const names[] = { "nothing", "file", "empty", "stream.0", "", "/dev/null", "999999999999", "-1" };
 	struct fixture *f = *state;
 	size_t count;
 

@@ -60,13 +60,14 @@ static void components_have_any_property(void **state)
 
 static void use_emitters(void)
 {
+	static const char no_color[] = "PROPERTY_NOT_FOUND STDERR has no property \"color\"; it has DELIMCHAR, ENCODING, FORMAT, "
+				       "HEXBLOCKSIZE, LEVEL, QUOTESTRING";
+
 	CHECK_TEXT(get_emitter("stderr", "hexblocksize"), "SUCCESS\nSTDERR: 8"); /* its default */
 	CHECK_TEXT(set_emitter("StdErr", "HexBlockSize", "4"), "SUCCESS\nSTDERR: 8 -> 4");
 	CHECK_TEXT(get_emitter("idedbg", "hexblocksize"), "SUCCESS\nSTDERR: 4");
-	CHECK_TEXT(set_emitter("stderr", "color", "red"),
-		   "PROPERTY_NOT_FOUND STDERR has no property \"color\"; it has DELIMCHAR, ENCODING, FORMAT, HEXBLOCKSIZE, LEVEL, QUOTESTRING");
-	CHECK_TEXT(get_emitter("stderr", "color"),
-		   "PROPERTY_NOT_FOUND STDERR has no property \"color\"; it has DELIMCHAR, ENCODING, FORMAT, HEXBLOCKSIZE, LEVEL, QUOTESTRING");
+	CHECK_TEXT(set_emitter("stderr", "color", "red"), no_color);
+	CHECK_TEXT(get_emitter("stderr", "color"), no_color);
 	CHECK_TEXT(set_emitter("stder", "format", "x"), "EMITTER_NOT_FOUND no emitter \"stder\"; did you mean STDERR?");
 	CHECK_TEXT(get_emitter("es", "format"), "PROPERTY_NOT_FOUND ES has no property \"format\"; it has LEVEL");
 }
