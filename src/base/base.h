@@ -188,7 +188,7 @@ struct ct_clock_reading ct_clock_read(enum ct_clock_source source);
 
 /*
  * ---- sync.c: points (ticks, wall clock) that belong together; enough of them turn a record's ticks into time, also
- * after the process is dead.  One writer; readers in other processes use ct_sync_copy.
+ * after the process is dead.
  *
  * An epoch ends where ticks and time do not go on evenly: the wall clock was set, or the ticks were reset, stopped or
  * jumped.  Each epoch has points of its own.  A record is dated by the points of its epoch alone.
@@ -214,10 +214,10 @@ struct ct_sync_line {
 	uint64_t slope; /* ns in a tick << 56 */
 };
 struct ct_sync {
-	uint32_t sequence; /* odd while being written */
-	uint32_t source;   /* enum ct_clock_source */
+	uint32_t source; /* enum ct_clock_source */
 	uint32_t epoch_count;
 	uint32_t point_count;
+	uint32_t reserved;
 	struct ct_sync_line line;
 	struct ct_sync_point latest; /* refreshed at each ct_sync_update, stored as a point each 100 ms */
 	uint64_t real_ns;            /* what the clocks said then */
@@ -232,7 +232,7 @@ void ct_sync_update(struct ct_sync *sync); /* takes another; the writer only */
 /* The same with a reading of the caller's. */
 void ct_sync_begin(struct ct_sync *sync, enum ct_clock_source source, const struct ct_clock_reading *now);
 void ct_sync_add(struct ct_sync *sync, const struct ct_clock_reading *now);
-void ct_sync_copy(const struct ct_sync *sync, struct ct_sync *out); /* a consistent copy of another process's */
+void ct_sync_copy(const struct ct_sync *sync, struct ct_sync *out); /* copies the points that are used; bounds the counts */
 /* ticks -> ns since 1970; monotonic in ticks within an epoch. */
 uint64_t ct_sync_wall_ns(const struct ct_sync *sync, uint64_t ticks);
 /* The same, and how the wall clock had been set by then: borrowed from sync. */
@@ -240,6 +240,20 @@ uint64_t ct_sync_date(const struct ct_sync *sync, uint64_t ticks, const struct c
 /* The other way, for what brings a time of its own: ticks that have this time; monotonic in time within an epoch.  A time that the
  * clock showed twice is of the newer epoch.  0 for a time before ticks began. */
 uint64_t ct_sync_ticks(const struct ct_sync *sync, uint64_t wall_ns);
+
+/*
+ * The same for readers in other threads and processes.  One writer.  It prepares the slot that is not in force and then makes it
+ * the one in force, so the slot in force is whole at any time, also while the writer is descheduled, and after it died.
+ */
+struct ct_shared_sync {
+	uint32_t version; /* slot[version % 2] is in force */
+	uint32_t reserved;
+	struct ct_sync slot[2];
+};
+void ct_shared_sync_start(struct ct_shared_sync *shared);
+void ct_shared_sync_update(struct ct_shared_sync *shared); /* the writer only */
+void ct_shared_sync_add(struct ct_shared_sync *shared, const struct ct_clock_reading *now);
+void ct_shared_sync_copy(const struct ct_shared_sync *shared, struct ct_sync *out); /* a consistent copy */
 
 /* ---- point.c: named points where a test can hold a thread.  Not for the path of an event: each is a load and a branch. */
 typedef void ct_point_hook(const char *name);

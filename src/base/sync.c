@@ -23,6 +23,7 @@
 #define TOO_SOON_NS 20000u           /* ticks of two processors may differ by less than this */
 #define AHEAD_NS 60000000000u        /* records may be that much younger than the latest point */
 #define SLACK_NS 1000000000u         /* a time may be that much after the latest point, and is of its epoch */
+#define COPY_TRIES 1000
 #define SLOPE_BITS 56u               /* a slope is nanoseconds in a tick, shifted left by this */
 #define SLOPE_ONE ((uint64_t)1 << SLOPE_BITS)
 
@@ -82,18 +83,6 @@ static uint64_t distance(uint64_t a, uint64_t b)
 /* ------------------------------------------------------------------------------------------------------------
  * Writing: the points
  */
-
-static void begin_write(struct ct_sync *sync)
-{
-	/* Odd, also where a writer before us was killed or forked within. */
-	__atomic_store_n(&sync->sequence, (sync->sequence + 1) | 1, __ATOMIC_RELAXED);
-	__atomic_thread_fence(__ATOMIC_RELEASE);
-}
-
-static void end_write(struct ct_sync *sync)
-{
-	__atomic_store_n(&sync->sequence, sync->sequence + 1, __ATOMIC_RELEASE);
-}
 
 static struct ct_sync_epoch *epoch_newest(struct ct_sync *sync)
 {
@@ -319,10 +308,7 @@ static void take_reading(struct ct_sync *sync, const struct ct_clock_reading *no
 
 void ct_sync_begin(struct ct_sync *sync, enum ct_clock_source source, const struct ct_clock_reading *now)
 {
-	uint32_t sequence = sync->sequence;
-
 	memset(sync, 0, sizeof *sync);
-	sync->sequence = sequence;
 	sync->source = source;
 	sync->slope = source == CT_CLOCK_TSC ? 0 : SLOPE_ONE;
 	sync->epoch_count = 1;
@@ -335,7 +321,6 @@ void ct_sync_start(struct ct_sync *sync)
 {
 	struct ct_clock_reading now = ct_clock_read(ct_clock_source());
 
-	sync->sequence = 0;
 	ct_sync_begin(sync, ct_clock_source(), &now);
 }
 
@@ -344,15 +329,12 @@ void ct_sync_add(struct ct_sync *sync, const struct ct_clock_reading *now)
 	struct change change;
 
 	if (!is_whole(sync)) {
-		begin_write(sync);
 		ct_sync_begin(sync, sync->source == CT_CLOCK_TSC ? CT_CLOCK_TSC : CT_CLOCK_MONOTONIC, now);
-		end_write(sync);
 		return;
 	}
 	change = change_find(sync, now);
 	if (change.is_too_soon)
 		return;
-	begin_write(sync);
 	if (change.is_jump)
 		epoch_begin_by_jump(sync, now, &change);
 	else if (change.step_ns != 0)
@@ -360,12 +342,16 @@ void ct_sync_add(struct ct_sync *sync, const struct ct_clock_reading *now)
 	else
 		epoch_continue(sync, now);
 	take_reading(sync, now);
-	end_write(sync);
+}
+
+static struct ct_clock_reading read_clock(const struct ct_sync *sync)
+{
+	return ct_clock_read(sync->source == CT_CLOCK_TSC ? CT_CLOCK_TSC : CT_CLOCK_MONOTONIC);
 }
 
 void ct_sync_update(struct ct_sync *sync)
 {
-	struct ct_clock_reading now = ct_clock_read(sync->source == CT_CLOCK_TSC ? CT_CLOCK_TSC : CT_CLOCK_MONOTONIC);
+	struct ct_clock_reading now = read_clock(sync);
 
 	ct_sync_add(sync, &now);
 }
@@ -381,20 +367,12 @@ static uint32_t least(uint32_t a, uint32_t b)
 
 void ct_sync_copy(const struct ct_sync *sync, struct ct_sync *out)
 {
-	for (int tries = 0; tries < 1000; tries++) {
-		uint32_t before = __atomic_load_n(&sync->sequence, __ATOMIC_ACQUIRE);
-
-		/* Only the points that are used: each pass begins with a copy. */
-		memcpy(out, sync, offsetof(struct ct_sync, epochs));
-		out->epoch_count = least(out->epoch_count, CT_SYNC_EPOCHS);
-		out->point_count = least(out->point_count, CT_SYNC_POINTS);
-		memcpy(out->epochs, sync->epochs, out->epoch_count * sizeof out->epochs[0]);
-		memcpy(out->points, sync->points, out->point_count * sizeof out->points[0]);
-		__atomic_thread_fence(__ATOMIC_ACQUIRE);
-		if ((before & 1) == 0 && __atomic_load_n(&sync->sequence, __ATOMIC_RELAXED) == before)
-			return;
-	}
-	/* The writer died between the two stores.  The copy may have one point too few or too many, which does no harm. */
+	/* Only the points that are used: each pass begins with a copy. */
+	memcpy(out, sync, offsetof(struct ct_sync, epochs));
+	out->epoch_count = least(out->epoch_count, CT_SYNC_EPOCHS);
+	out->point_count = least(out->point_count, CT_SYNC_POINTS);
+	memcpy(out->epochs, sync->epochs, out->epoch_count * sizeof out->epochs[0]);
+	memcpy(out->points, sync->points, out->point_count * sizeof out->points[0]);
 }
 
 /* The points of one epoch. */
@@ -452,6 +430,18 @@ static uint64_t run_last_slope(const struct run *run)
 	return run_first_slope(run);
 }
 
+/* A point as (from, to): ticks and time, or time and ticks. */
+struct pair {
+	uint64_t from, to;
+};
+
+static struct pair run_pair(const struct run *run, uint32_t index, bool is_wall)
+{
+	struct ct_sync_point point = run_point(run, index);
+
+	return is_wall ? (struct pair){ point.wall_ns, point.ticks } : (struct pair){ point.ticks, point.wall_ns };
+}
+
 /* The last point that is not above; the caller knows that there is one. */
 static uint32_t run_find(const struct run *run, uint64_t value, bool is_wall)
 {
@@ -459,9 +449,8 @@ static uint32_t run_find(const struct run *run, uint64_t value, bool is_wall)
 
 	while (high - low > 1) {
 		uint32_t middle = low + (high - low) / 2;
-		struct ct_sync_point point = run_point(run, middle);
 
-		if ((is_wall ? point.wall_ns : point.ticks) <= value)
+		if (run_pair(run, middle, is_wall).from <= value)
 			low = middle;
 		else
 			high = middle;
@@ -469,24 +458,35 @@ static uint32_t run_find(const struct run *run, uint64_t value, bool is_wall)
 	return low;
 }
 
-static uint64_t run_wall_ns(const struct run *run, uint64_t ticks)
+static uint64_t run_along(uint64_t slope, uint64_t by, bool is_wall)
 {
-	struct ct_sync_point a, b;
+	return is_wall ? slope_run(slope, by) : slope_rise(slope, by);
+}
+
+/* Ticks into time; is_wall: time into ticks. */
+static uint64_t run_convert(const struct run *run, uint64_t value, bool is_wall)
+{
+	struct pair a, b;
 	uint32_t at;
+	wide rise;
 
 	if (run->count == 0)
 		return 0;
-	a = run_point(run, 0);
-	if (ticks < a.ticks)
-		return subtract_down_to_0(a.wall_ns, slope_rise(run_first_slope(run), a.ticks - ticks));
-	at = run_find(run, ticks, false);
-	a = run_point(run, at);
+	a = run_pair(run, 0, is_wall);
+	if (value < a.from)
+		return subtract_down_to_0(a.to, run_along(run_first_slope(run), a.from - value, is_wall));
+	at = run_find(run, value, is_wall);
+	a = run_pair(run, at, is_wall);
 	if (at + 1 == run->count)
-		return add_up_to_max(a.wall_ns, slope_rise(run_last_slope(run), ticks - a.ticks));
-	b = run_point(run, at + 1);
-	if (b.ticks <= a.ticks || b.wall_ns <= a.wall_ns || ticks < a.ticks)
-		return a.wall_ns;
-	return a.wall_ns + (uint64_t)((wide)(ticks - a.ticks) * (b.wall_ns - a.wall_ns) / (b.ticks - a.ticks));
+		return add_up_to_max(a.to, run_along(run_last_slope(run), value - a.from, is_wall));
+	b = run_pair(run, at + 1, is_wall);
+	if (b.from <= a.from || b.to <= a.to || value < a.from)
+		return a.to;
+	rise = (wide)(value - a.from) * (b.to - a.to);
+	/* A time becomes the first ticks that become this time. */
+	if (is_wall)
+		rise += b.from - a.from - 1;
+	return add_up_to_max(a.to, (uint64_t)(rise / (b.from - a.from)));
 }
 
 /* The epoch that a record with these ticks is of: the newest that has them, or else the nearest. */
@@ -530,7 +530,7 @@ uint64_t ct_sync_date(const struct ct_sync *sync, uint64_t ticks, const struct c
 	index = epoch_of_ticks(sync, ticks);
 	*out_clock = &sync->epochs[index].clock;
 	run = run_of(sync, index);
-	return run_wall_ns(&run, ticks);
+	return run_convert(&run, ticks, false);
 }
 
 uint64_t ct_sync_wall_ns(const struct ct_sync *sync, uint64_t ticks)
@@ -544,26 +544,6 @@ uint64_t ct_sync_wall_ns(const struct ct_sync *sync, uint64_t ticks)
  * The other way
  */
 
-static uint64_t run_ticks(const struct run *run, uint64_t wall_ns)
-{
-	struct ct_sync_point a = run_point(run, 0), b;
-	uint32_t at;
-	wide run_by;
-
-	if (wall_ns < a.wall_ns)
-		return subtract_down_to_0(a.ticks, slope_run(run_first_slope(run), a.wall_ns - wall_ns));
-	at = run_find(run, wall_ns, true);
-	a = run_point(run, at);
-	if (at + 1 == run->count)
-		return add_up_to_max(a.ticks, slope_run(run_last_slope(run), wall_ns - a.wall_ns));
-	b = run_point(run, at + 1);
-	if (b.ticks <= a.ticks || b.wall_ns <= a.wall_ns || wall_ns < a.wall_ns)
-		return a.ticks;
-	/* Rounded up, since ct_sync_wall_ns() rounds down. */
-	run_by = (wide)(wall_ns - a.wall_ns) * (b.ticks - a.ticks) + (b.wall_ns - a.wall_ns - 1);
-	return add_up_to_max(a.ticks, (uint64_t)(run_by / (b.wall_ns - a.wall_ns)));
-}
-
 uint64_t ct_sync_ticks(const struct ct_sync *sync, uint64_t wall_ns)
 {
 	uint32_t epochs = least(sync->epoch_count, CT_SYNC_EPOCHS);
@@ -575,7 +555,7 @@ uint64_t ct_sync_ticks(const struct ct_sync *sync, uint64_t wall_ns)
 		if (run.count == 0 || wall_ns < run_point(&run, 0).wall_ns)
 			continue;
 		if (wall_ns <= add_up_to_max(run_point(&run, run.count - 1).wall_ns, slack))
-			return run_ticks(&run, wall_ns);
+			return run_convert(&run, wall_ns, true);
 	}
 	if (epochs == 0)
 		return 0;
@@ -585,7 +565,51 @@ uint64_t ct_sync_ticks(const struct ct_sync *sync, uint64_t wall_ns)
 		if (run.count == 0)
 			continue;
 		if (wall_ns < run_point(&run, 0).wall_ns)
-			return i == 0 ? run_ticks(&run, wall_ns) : run_point(&run, 0).ticks;
+			return i == 0 ? run_convert(&run, wall_ns, true) : run_point(&run, 0).ticks;
 	}
-	return run.count != 0 ? run_ticks(&run, wall_ns) : 0;
+	return run.count != 0 ? run_convert(&run, wall_ns, true) : 0;
+}
+
+/* ------------------------------------------------------------------------------------------------------------
+ * Shared
+ */
+
+void ct_shared_sync_start(struct ct_shared_sync *shared)
+{
+	shared->version = 0;
+	ct_sync_start(&shared->slot[0]);
+}
+
+void ct_shared_sync_add(struct ct_shared_sync *shared, const struct ct_clock_reading *now)
+{
+	uint32_t version = shared->version;
+	struct ct_sync *next = &shared->slot[(version + 1) % 2];
+
+	/* Pairs with the acquire fence in ct_shared_sync_copy(): a reader that sees the new bytes of this slot sees that
+	 * the other one is in force. */
+	__atomic_thread_fence(__ATOMIC_RELEASE);
+	ct_sync_copy(&shared->slot[version % 2], next);
+	ct_sync_add(next, now);
+	ct_point("sync.prepared");
+	__atomic_store_n(&shared->version, version + 1, __ATOMIC_RELEASE);
+}
+
+void ct_shared_sync_update(struct ct_shared_sync *shared)
+{
+	struct ct_clock_reading now = read_clock(&shared->slot[shared->version % 2]);
+
+	ct_shared_sync_add(shared, &now);
+}
+
+void ct_shared_sync_copy(const struct ct_shared_sync *shared, struct ct_sync *out)
+{
+	/* Only a broken process changes the version so often that this ends without a whole copy. */
+	for (int tries = 0; tries < COPY_TRIES; tries++) {
+		uint32_t version = __atomic_load_n(&shared->version, __ATOMIC_ACQUIRE);
+
+		ct_sync_copy(&shared->slot[version % 2], out);
+		__atomic_thread_fence(__ATOMIC_ACQUIRE);
+		if (__atomic_load_n(&shared->version, __ATOMIC_RELAXED) == version)
+			return;
+	}
 }

@@ -32,7 +32,7 @@ static struct ctrace_write_outcome answer(uint32_t rc, uint32_t reason)
 static void start_capture(struct capture *capture, uint32_t component)
 {
 	*capture = (struct capture){ .component = component };
-	ct_sync_copy(&ct_process.session.head->sync, &capture->sync);
+	ct_shared_sync_copy(&ct_process.session.head->sync, &capture->sync);
 	ct_sync_update(&capture->sync);
 	capture->now = ct_clock_ticks();
 }

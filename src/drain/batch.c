@@ -74,7 +74,10 @@ enum ctrace_status ct_batch_start(struct ct_batch *batch, uint32_t dest, uint32_
 
 	if (status != CTRACE_OK)
 		return status;
-	ct_sync_copy(sync != NULL ? sync : &batch->session->head->sync, &batch->sync);
+	if (sync != NULL)
+		ct_sync_copy(sync, &batch->sync);
+	else
+		ct_shared_sync_copy(&batch->session->head->sync, &batch->sync);
 	batch->dest_bit = 1u << dest;
 	batch->iterator_count = batch->heap_count = 0;
 	batch->event_count = batch->item_count = batch->stream_count = 0;

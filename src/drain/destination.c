@@ -107,14 +107,6 @@ static void method_end(struct ct_destination *destination)
 	errno = kept;
 }
 
-bool ct_destination_is_stuck(const struct ct_destination *destination)
-{
-	uint64_t since = __atomic_load_n(&destination->call_since_ns, __ATOMIC_RELAXED);
-	uint64_t limit = destination->source != NULL ? destination->source->stuck_ns : 0;
-
-	return since != 0 && limit != 0 && ct_clock_mono_ns() - since >= limit;
-}
-
 /* Inside a method, which runs without the lock. */
 static enum ctrace_status context_commit(const struct ctrace_emitter_context *context)
 {

@@ -457,7 +457,7 @@ void ct_drain_pass(struct ct_drain *drain, bool flush, struct ct_drain_result *o
 	if (drain->source.sync != NULL)
 		ct_sync_update(drain->source.sync);
 	else if (!drain->source.recovering)
-		ct_sync_update(&drain->source.session->head->sync);
+		ct_shared_sync_update(&drain->source.session->head->sync);
 	ct_custody_take(drain);
 	ct_custody_give_to_writers(drain);
 	take_limits(drain);

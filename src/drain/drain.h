@@ -32,8 +32,9 @@ struct ct_drain_source {
 	/* Called before an existing output is taken over: recovers the process that left it.  Without the lock. */
 	void (*before_open)(void *user, const char *path);
 	void *lock_user;
-	uint64_t stuck_ns;       /* a method that runs for longer makes no progress; 0: it is waited for */
-	uint64_t patience_ns;    /* how long such a method is waited for while producers wait for room */
+	/* ctrace.block.timeout, which commands may change at any time: how long producers wait, and methods are waited for.
+	 * NULL: methods are waited for without limit. */
+	const uint64_t *block_timeout_ns;
 	const bool *is_dropped;  /* its write() sets it when it had no room: the batch is not delivered, but gone; NULL: never */
 	const uint32_t *release; /* CT_RELEASE_*: not CT_RELEASE_AS_WANTED, it gives its rings back whoever should have them */
 };
@@ -49,6 +50,8 @@ struct ct_drain_result {
 };
 struct ct_drain;
 
+/* A method that runs for longer makes no progress: 100 ms, or a quarter of ctrace.block.timeout when that is less. */
+uint64_t ct_drain_stuck_ns(uint64_t block_timeout_ns);
 enum ctrace_status ct_drain_create(const struct ct_drain_source *source, struct ct_drain **out_drain) CT_MUST_USE;
 /* Closes the emitters.  A destination whose method has not returned stays as it is, and so does the memory that the method uses. */
 void ct_drain_destroy(struct ct_drain *drain);

@@ -16,7 +16,29 @@
 
 #include <stdlib.h>
 
+#define STUCK_NS 100000000u
 #define HOPELESS_NS 1000000000u /* a destination that fails for so long does not keep a ring from an external writer */
+
+static uint64_t block_timeout_ns(const struct ct_drain_source *source)
+{
+	return source->block_timeout_ns != NULL ? __atomic_load_n(source->block_timeout_ns, __ATOMIC_RELAXED) : UINT64_MAX;
+}
+
+uint64_t ct_drain_stuck_ns(uint64_t block_timeout_ns)
+{
+	uint64_t quarter = block_timeout_ns / 4;
+
+	return quarter != 0 && quarter < STUCK_NS ? quarter : STUCK_NS;
+}
+
+bool ct_destination_is_stuck(const struct ct_destination *destination)
+{
+	const struct ct_drain_source *source = destination->source;
+	uint64_t since = __atomic_load_n(&destination->call_since_ns, __ATOMIC_RELAXED);
+
+	return since != 0 && source != NULL && source->block_timeout_ns != NULL &&
+	       ct_clock_mono_ns() - since >= ct_drain_stuck_ns(block_timeout_ns(source));
+}
 
 uint32_t ct_drain_stuck(const struct ct_drain *drain)
 {
@@ -36,12 +58,12 @@ static bool runs_full(const struct ct_ring *ring)
 	       __atomic_load_n(&head->waiting, __ATOMIC_RELAXED) != 0 || __atomic_load_n(&head->turned_away, __ATOMIC_RELAXED) != 0;
 }
 
-/* A method may only be slow.  Producers that wait anyway wait for it a while longer. */
+/* A method may only be slow.  Producers that wait anyway wait for it for half of their time. */
 static bool is_waited_for(const struct ct_drain *drain, const struct ct_ring *ring, uint32_t dest)
 {
 	uint64_t since = __atomic_load_n(&drain->destinations[dest].call_since_ns, __ATOMIC_RELAXED);
 
-	return since != 0 && ring->overflow != CT_OVERFLOW_DISCARD && ct_clock_mono_ns() - since < drain->source.patience_ns;
+	return since != 0 && ring->overflow != CT_OVERFLOW_DISCARD && ct_clock_mono_ns() - since < block_timeout_ns(&drain->source) / 2;
 }
 
 /* Which destinations that work have events in this ring, or had one turned away for want of room? */

@@ -77,31 +77,33 @@ static uint64_t lost_in(const struct ct_session_head *head)
 /* The words of its session that change.  False when they cannot be had whole: then those of the last time are used. */
 static bool read_words(const struct ct_live_process *process, struct ct_session_head *words)
 {
-	size_t sequence_at = offsetof(struct ct_session_head, sync) + offsetof(struct ct_sync, sequence);
+	size_t version_at = offsetof(struct ct_session_head, sync) + offsetof(struct ct_shared_sync, version);
 	size_t got = 0;
-	uint32_t sequence;
+	uint32_t version;
 
 	for (unsigned tries = 0; tries < 5; tries++) {
 		if (ct_os_read_at(process->session_fd, (char *)words + WORDS_FROM, WORDS_TO - WORDS_FROM, WORDS_FROM, &got) !=
 			    CTRACE_OK ||
 		    got != WORDS_TO - WORDS_FROM)
 			return false;
-		if (ct_os_read_at(process->session_fd, &sequence, sizeof sequence, sequence_at, &got) != CTRACE_OK ||
-		    got != sizeof sequence)
+		if (ct_os_read_at(process->session_fd, &version, sizeof version, version_at, &got) != CTRACE_OK ||
+		    got != sizeof version)
 			return false;
-		if ((sequence & 1) == 0 && sequence == words->sync.sequence)
+		if (version == words->sync.version)
 			return true;
 	}
 	return false;
 }
 
 /* A process that has just begun has a single point to tell time by; we run by the same clock and can give it another. */
-static void take_sync(struct ct_live_process *process, const struct ct_sync *sync)
+static void take_sync(struct ct_live_process *process, const struct ct_shared_sync *shared)
 {
-	ct_sync_copy(sync, &process->sync);
+	struct ct_sync *sync = &process->sync;
+
+	ct_shared_sync_copy(shared, sync);
 	if (sync->epoch_count == 1 && sync->point_count == 1 && sync->latest.ticks == sync->points[0].ticks &&
 	    sync->source == (uint32_t)ct_clock_source())
-		ct_sync_update(&process->sync);
+		ct_sync_update(sync);
 }
 
 static void report(const struct ct_live_process *process, const struct ct_live_options *options, enum ctrace_status status)

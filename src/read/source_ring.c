@@ -92,7 +92,7 @@ static enum ctrace_status process_open(struct ct_sources *sources, const char *r
 		return status;
 	}
 	process->users = 1;
-	ct_sync_copy(&process->session.head->sync, &process->sync);
+	ct_shared_sync_copy(&process->session.head->sync, &process->sync);
 	process->name_count = process->session.head->component_count;
 	process->names = calloc((size_t)process->name_count + 1, sizeof(char *));
 	if (process->names == NULL) {

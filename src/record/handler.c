@@ -10,6 +10,7 @@
  */
 #include "record/record.h"
 
+#include <pthread.h>
 #include <signal.h>
 #include <unwind.h>
 
@@ -37,24 +38,23 @@ static bool on_signal_stack(void)
 	return sigaltstack(NULL, &stack) == 0 && (stack.ss_flags & SS_ONSTACK) != 0;
 }
 
-/* The frame of a call of the function below that is under way on this thread, or was left by siglongjmp(); 0: none. */
-static __thread uintptr_t asking __attribute__((tls_model("initial-exec")));
+/* Signals are blocked during the walk: no handler interrupts it with a walk of its own, or leaves it by siglongjmp(). */
+static bool has_interrupted_frame(void)
+{
+	struct walk walk = { 0 };
+	sigset_t all, mask;
+
+	(void)sigfillset(&all);
+	(void)pthread_sigmask(SIG_SETMASK, &all, &mask);
+	(void)_Unwind_Backtrace(look_at, &walk);
+	ct_point("handler.walked");
+	(void)pthread_sigmask(SIG_SETMASK, &mask, NULL);
+	return walk.has_interrupted;
+}
 
 bool ct_thread_is_in_handler(void)
 {
-	uintptr_t here = (uintptr_t)__builtin_frame_address(0);
-	struct walk walk = { 0 };
-
 	if (ct_os_thread_is_own())
 		return false; /* all signals are blocked */
-	if (on_signal_stack())
-		return true;
-	/* A deeper call while one is under way comes from a handler that interrupted it.  So
-	 * handlers in quick succession do not each walk the stack. */
-	if (asking != 0 && here < asking)
-		return true;
-	asking = here;
-	(void)_Unwind_Backtrace(look_at, &walk);
-	asking = 0;
-	return walk.has_interrupted;
+	return on_signal_stack() || has_interrupted_frame();
 }

@@ -80,7 +80,7 @@ static bool wait_for_output(struct ct_process *process, struct ct_lane *lane, ui
 		lane->dests_at_stall = 0;
 	lane->stalled = false;
 	ct_process_wake_agent();
-	if (ct_ring_wait_for_space(lane->ring, tail, process->settings.block_timeout_ns))
+	if (ct_ring_wait_for_space(lane->ring, tail, __atomic_load_n(&process->settings.block_timeout_ns, __ATOMIC_RELAXED)))
 		return true;
 	lane->stalled = true;
 	lane->tail_at_stall = tail;

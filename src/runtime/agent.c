@@ -22,7 +22,6 @@
 #define IDLE_NS 50000000u
 #define QUIET_PASSES 100u    /* passes without an event before it goes idle */
 #define REAP_PASSES 20u      /* idle looks between looks for threads that ended unseen */
-#define STUCK_NS 100000000u  /* a method that takes longer makes no progress; never more than a quarter of ctrace.block.timeout */
 #define PAUSE_NS 1000000000u /* fork waits so long for the lock, which nobody holds for long */
 #define RECOVER_AFTER_NS 1000000000u /* a process that lives less long recovers nobody */
 #define TOUCH_NS 3600000000000u      /* between two looks that keep our files from cleaners of temporary directories */
@@ -87,9 +86,7 @@ static bool is_stopping(void)
 
 static uint64_t stuck_ns(void)
 {
-	uint64_t quarter = __atomic_load_n(&ct_process.settings.block_timeout_ns, __ATOMIC_RELAXED) / 4;
-
-	return quarter != 0 && quarter < STUCK_NS ? quarter : STUCK_NS;
+	return ct_drain_stuck_ns(__atomic_load_n(&ct_process.settings.block_timeout_ns, __ATOMIC_RELAXED));
 }
 
 /* ---- the threads ---- */
@@ -526,8 +523,7 @@ enum ctrace_status ct_agent_start(struct ct_process *process, const char *run_di
 					  .before_method = before_method,
 					  .after_method = after_method,
 					  .before_open = before_open,
-					  .stuck_ns = stuck_ns(),
-					  .patience_ns = __atomic_load_n(&process->settings.block_timeout_ns, __ATOMIC_RELAXED) / 2,
+					  .block_timeout_ns = &process->settings.block_timeout_ns,
 					  .flight_wanted = &process->session.head->flight_wanted };
 	enum ctrace_status status = ct_drain_create(&source, &ct_agent.drain);
 

@@ -141,6 +141,35 @@ static void make_mark(void)
 	ct_process.mark = page;
 }
 
+static void remove_own_folder(struct ct_session *session)
+{
+	char path[4096];
+	char *slash;
+
+	memcpy(path, session->path, sizeof path);
+	slash = strrchr(path, '/');
+	if (slash == NULL)
+		return;
+	*slash = '\0';
+	ct_folder_remove(path, slash + 1);
+}
+
+/* The last step of attaching.  Without memory for an agent there is nothing to deliver, and no folder.  The session's memory stays: gates are
+ * there that a parent's tracers point to. */
+static enum ctrace_status start_agent(struct ct_process *process, const char *run_directory)
+{
+	enum ctrace_status status;
+
+	process->is_unopened = 1;
+	ct_shared_sync_update(&process->session.head->sync);
+	status = ct_agent_start(process, run_directory);
+	if (status == CTRACE_OK)
+		start_control(process);
+	else
+		remove_own_folder(&process->session);
+	return status;
+}
+
 static enum ctrace_status attach_new(struct ct_process *process)
 {
 	enum ctrace_status status = ct_thread_start_up();
@@ -169,12 +198,7 @@ static enum ctrace_status attach_new(struct ct_process *process)
 	ct_routine_find_cobol = ct_cobol_find_routine;
 	note_file_destinations();
 	process->session.head->flight_at_death = process->settings.flight_trigger == CT_TRIGGER_SIGNAL;
-	process->is_unopened = 1;
-	ct_sync_update(&process->session.head->sync);
-	status = ct_agent_start(process, path);
-	if (status == CTRACE_OK)
-		start_control(process);
-	return status;
+	return start_agent(process, path);
 }
 
 /* A child's own session, rings and agent; the registry is a copy of its parent's. */
@@ -189,14 +213,10 @@ static enum ctrace_status attach_forked(struct ct_process *process)
 	ct_dest_recount(process->registry);
 	ct_ring_pool_forget(process->pool);
 	make_mark();
-	process->is_unopened = 1;
-	ct_sync_update(&process->session.head->sync);
 	ct_component_forked();
-	status = ct_agent_start(process, path);
-	if (status == CTRACE_OK) {
-		start_control(process);
+	status = start_agent(process, path);
+	if (status == CTRACE_OK)
 		ct_writer_forked();
-	}
 	return status;
 }
 
@@ -276,19 +296,6 @@ static bool all_delivered(const struct ct_ring_pool *pool)
 			return false;
 	}
 	return true;
-}
-
-static void remove_own_folder(struct ct_session *session)
-{
-	char path[4096];
-	char *slash;
-
-	memcpy(path, session->path, sizeof path);
-	slash = strrchr(path, '/');
-	if (slash == NULL)
-		return;
-	*slash = '\0';
-	ct_folder_remove(path, slash + 1);
 }
 
 /*

@@ -27,7 +27,7 @@
 #include <ctrace/emitter.h>
 
 #define CT_SESSION_MAGIC 0x4E4F495353455343u /* "CSESSION" */
-#define CT_SESSION_VERSION 4u
+#define CT_SESSION_VERSION 5u
 #define CT_COMPONENT_LIMIT 1048576u
 #define CT_SESSION_COMPONENTS (1u << 20) /* the layout where nothing limits the size of a file */
 #define CT_SESSION_TEXTS (64u << 20)
@@ -166,7 +166,7 @@ struct ct_session_head {
 	uint64_t recover_tries;
 	uint64_t recover_first_ns; /* wall clock: the first of these failed */
 	struct ct_session_config config;
-	struct ct_sync sync;
+	struct ct_shared_sync sync;
 	struct ct_session_writer writer[CT_WRITER_LIMIT];
 	struct ct_dest dest[CT_DEST_LIMIT];
 	struct ct_session_annex annex[CT_ANNEX_LIMIT];

@@ -157,7 +157,7 @@ static void fill_head(struct ct_session *session, uint32_t asid)
 		(void)snprintf(text, sizeof text, "%s", ct_os_environment("MFTRACE_LOGS"));
 		(void)!ct_session_add_text(session, text, strlen(text), &head->log_folder);
 	}
-	ct_sync_start(&head->sync);
+	ct_shared_sync_start(&head->sync);
 	__atomic_store_n(&head->magic, CT_SESSION_MAGIC, __ATOMIC_RELEASE);
 }
 

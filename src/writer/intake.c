@@ -99,8 +99,7 @@ static enum ctrace_status create_drains(struct ct_link *link)
 	enum ctrace_status status = CTRACE_OK;
 
 	for (uint32_t i = 0; i < link->count && status == CTRACE_OK; i++) {
-		ct_sync_copy(&link->session.head->sync, &link->clocks[i]);
-		link->clocks[i].sequence = 0;
+		ct_shared_sync_copy(&link->session.head->sync, &link->clocks[i]);
 		source.sync = &link->clocks[i];
 		source.consumer = link->base + i;
 		source.is_dropped = &link->is_dropped[i];

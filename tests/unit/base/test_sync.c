@@ -645,18 +645,33 @@ static void hostile_points_give_some_time_and_no_crash(void **state)
 	}
 }
 
-static struct ct_sync *shared;
+/* ---- shared ---- */
 
-static void copy_often(unsigned *bad)
+static struct ct_shared_sync *shared;
+
+/* Ticks, time and CLOCK_BOOTTIME of test readings are equal. */
+static struct ct_clock_reading twins(uint64_t value)
 {
-	for (int i = 0; i < 300000; i++) {
-		struct ct_sync copy;
+	return (struct ct_clock_reading){ .ticks = value, .wall_ns = value, .boot_ns = value };
+}
 
-		ct_sync_copy(shared, &copy);
-		/* Written as twins. */
-		if (copy.latest.ticks != copy.latest.wall_ns)
-			(*bad)++;
-	}
+static bool is_whole_copy(const struct ct_sync *copy)
+{
+	bool is_whole = copy->latest.ticks == copy->latest.wall_ns && copy->real_ns == copy->latest.wall_ns && copy->epoch_count == 1 &&
+			copy->epochs[0].points == copy->point_count;
+
+	for (uint32_t i = 0; i < copy->point_count; i++)
+		is_whole = is_whole && copy->points[i].ticks == copy->points[i].wall_ns;
+	return is_whole;
+}
+
+static void shared_make(void)
+{
+	struct ct_clock_reading now = twins(SECOND);
+
+	shared = mmap(NULL, sizeof *shared, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+	assert_true(shared != MAP_FAILED);
+	ct_sync_begin(&shared->slot[0], CT_CLOCK_MONOTONIC, &now);
 }
 
 static void a_copy_is_consistent_while_the_writer_goes_on(void **state)
@@ -666,38 +681,80 @@ static void a_copy_is_consistent_while_the_writer_goes_on(void **state)
 	pid_t writer;
 
 	(void)state;
-	shared = mmap(NULL, sizeof *shared, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
-	assert_true(shared != MAP_FAILED);
+	shared_make();
 	writer = fork();
 	if (writer == 0) {
-		/* The protocol of ct_sync_update(), as fast as can be. */
+		/* Each reading is a stored point, as fast as can be. */
 		for (uint64_t i = 1;; i++) {
-			__atomic_store_n(&shared->sequence, shared->sequence + 1, __ATOMIC_RELAXED);
-			__atomic_thread_fence(__ATOMIC_RELEASE);
-			__atomic_store_n(&shared->latest.ticks, i, __ATOMIC_RELAXED);
-			__atomic_store_n(&shared->latest.wall_ns, i, __ATOMIC_RELAXED);
-			__atomic_store_n(&shared->sequence, shared->sequence + 1, __ATOMIC_RELEASE);
-			for (volatile int pause = 0; pause < 200; pause++)
-				;
+			struct ct_clock_reading now = twins(SECOND + i * 100 * MS);
+
+			ct_shared_sync_add(shared, &now);
 		}
 	}
 	assert_true(writer > 0);
-	copy_often(&bad);
+	for (int i = 0; i < 30000; i++) {
+		struct ct_sync copy;
+
+		ct_shared_sync_copy(shared, &copy);
+		bad += !is_whole_copy(&copy);
+	}
 	assert_int_equal(kill(writer, SIGKILL), 0);
 	assert_int_equal(waitpid(writer, &status, 0), writer);
 	assert_int_equal(bad, 0);
 	(void)munmap(shared, sizeof *shared);
 }
 
-static void a_writer_that_died_in_the_middle_does_not_hold_the_reader_up(void **state)
+static unsigned looks;
+
+static void look_in_the_middle(const char *name)
 {
-	struct ct_sync sync, copy;
+	struct ct_sync copy;
+
+	if (strcmp(name, "sync.prepared") != 0)
+		return;
+	memset(&copy, 0, sizeof copy);
+	ct_shared_sync_copy(shared, &copy);
+	assert_true(is_whole_copy(&copy));
+	assert_int_equal(copy.latest.ticks, (10 + looks) * SECOND);
+	looks++;
+}
+
+/* As when it is descheduled there, or died there. */
+static void a_writer_in_the_middle_hides_nothing_from_a_reader(void **state)
+{
+	(void)state;
+	shared_make();
+	looks = 0;
+	for (uint64_t i = 0; i < 5; i++) {
+		struct ct_clock_reading now = twins((10 + i) * SECOND);
+
+		if (i == 1)
+			ct_point_set(look_in_the_middle);
+		ct_shared_sync_add(shared, &now);
+	}
+	ct_point_set(NULL);
+	assert_int_equal(looks, 4);
+	(void)munmap(shared, sizeof *shared);
+}
+
+static void what_a_dead_writer_left_half_made_is_written_over(void **state)
+{
+	struct ct_clock_reading now = twins(2 * SECOND);
+	struct ct_sync copy;
 
 	(void)state;
-	ct_sync_start(&sync);
-	sync.sequence |= 1;
-	ct_sync_copy(&sync, &copy);
-	assert_int_equal(copy.point_count, 1);
+	shared_make();
+	memset(&shared->slot[1], 0xA5, sizeof shared->slot[1]);
+	ct_shared_sync_add(shared, &now);
+	ct_shared_sync_copy(shared, &copy);
+	assert_true(is_whole_copy(&copy));
+	assert_int_equal(copy.latest.ticks, 2 * SECOND);
+	ct_shared_sync_start(shared);
+	ct_shared_sync_update(shared);
+	ct_shared_sync_copy(shared, &copy);
+	assert_int_equal(copy.source, ct_clock_source());
+	assert_int_equal(copy.epoch_count, 1);
+	(void)munmap(shared, sizeof *shared);
 }
 
 int main(void)
@@ -728,7 +785,8 @@ int main(void)
 		cmocka_unit_test(without_a_slope_a_time_becomes_the_only_point),
 		cmocka_unit_test(hostile_points_give_some_time_and_no_crash),
 		cmocka_unit_test(a_copy_is_consistent_while_the_writer_goes_on),
-		cmocka_unit_test(a_writer_that_died_in_the_middle_does_not_hold_the_reader_up),
+		cmocka_unit_test(a_writer_in_the_middle_hides_nothing_from_a_reader),
+		cmocka_unit_test(what_a_dead_writer_left_half_made_is_written_over),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

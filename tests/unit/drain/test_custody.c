@@ -20,7 +20,7 @@ static struct ct_drain_source writer_source(void)
 
 	source.consumer = WRITER;
 	source.emitter = ct_emitter_at(output_b.index);
-	ct_sync_copy(&session.head->sync, &writer_clock);
+	ct_shared_sync_copy(&session.head->sync, &writer_clock);
 	source.sync = &writer_clock;
 	source.release = &release;
 	return source;
@@ -31,7 +31,7 @@ static void start(uint32_t count)
 	struct ct_drain_source source = live_source();
 
 	make_process(count, CT_OVERFLOW_DISCARD);
-	ct_sync_start(&session.head->sync);
+	ct_shared_sync_start(&session.head->sync);
 	release = CT_RELEASE_AS_WANTED;
 	(void)snprintf(session.head->dest[WRITER].emitter, 32, "TESTB");
 	assert_int_equal(ct_drain_create(&source, &agent), CTRACE_OK);

@@ -23,18 +23,27 @@ static void take_lock(void *user)
 	unlocked--;
 }
 
-/* A method makes no progress from its first nanosecond on: nothing here goes by time. */
-static void start(void)
+/* Nothing here goes by time: with this a method makes no progress from its first nanosecond on. */
+#define AT_ONCE_NS 4u
+static uint64_t timeout_ns;
+
+static void start_with(enum ct_overflow overflow)
 {
 	struct ct_drain_source source = live_source();
 
 	source.before_method = release_lock;
 	source.after_method = take_lock;
-	source.stuck_ns = 1;
+	timeout_ns = AT_ONCE_NS;
+	source.block_timeout_ns = &timeout_ns;
 	memset(&result, 0, sizeof result);
 	unlocked = 0;
-	make_process(1, CT_OVERFLOW_DISCARD);
+	make_process(1, overflow);
 	assert_int_equal(ct_drain_create(&source, &drain), CTRACE_OK);
+}
+
+static void start(void)
+{
+	start_with(CT_OVERFLOW_DISCARD);
 }
 
 static void stop(void)
@@ -174,6 +183,42 @@ static void go_on_without_it(void)
 	assert_int_equal(session.head->dest[output_a.index].failing, ETIMEDOUT);
 	assert_true(session.head->dest[output_a.index].stuck_since_ns != 0);
 	assert_true(lost_of(&output_a) > 0);
+}
+
+#define FOR_HOURS_NS (UINT64_C(36000) * 1000000000)
+
+/* Producers wait for room, and so for the method, until the timeout is made shorter. */
+static void shorten_while_it_runs(void)
+{
+	output_a.before_open = output_a.before_write = NULL;
+	ct_drain_supersede(drain);
+	(void)fill_ring(COMPONENT_BOTH);
+	for (int i = 0; i < 3; i++)
+		pass(true);
+	assert_int_equal(lost_of(&output_a), 0);
+	timeout_ns = AT_ONCE_NS;
+	pass(true);
+	assert_true(lost_of(&output_a) > 0);
+}
+
+static void a_timeout_that_is_changed_holds_for_a_method_that_runs(void **state)
+{
+	(void)state;
+	start_with(CT_OVERFLOW_BLOCK);
+	timeout_ns = FOR_HOURS_NS;
+	output_a.before_write = shorten_while_it_runs;
+	assert_true(produce(0, COMPONENT_BOTH));
+	pass(true);
+	assert_null(output_a.before_write);
+	stop();
+}
+
+static void the_limit_of_a_method_is_a_quarter_of_the_timeout(void **state)
+{
+	(void)state;
+	assert_int_equal(ct_drain_stuck_ns(40000000u), 10000000u);
+	assert_int_equal(ct_drain_stuck_ns(UINT64_MAX), 100000000u);
+	assert_int_equal(ct_drain_stuck_ns(0), 100000000u);
 }
 
 static void one_whose_method_runs_is_passed_over_and_cut_back(void **state)
@@ -337,6 +382,8 @@ int main(void)
 		TEST(when_all_of_them_fail_nobody_is_passed_over),
 		TEST(events_wait_for_it_while_there_is_room),
 		TEST(one_whose_method_runs_is_passed_over_and_cut_back),
+		TEST(a_timeout_that_is_changed_holds_for_a_method_that_runs),
+		TEST(the_limit_of_a_method_is_a_quarter_of_the_timeout),
 		TEST(one_that_is_passed_over_while_it_opens_writes_nothing_of_that),
 		TEST(a_component_that_was_turned_away_gets_room),
 		TEST(what_has_no_file_is_counted_at_the_end),

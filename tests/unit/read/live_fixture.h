@@ -56,7 +56,7 @@ static void put(struct maker *m, const struct message *message)
 		ct_record_encode(ring->data + (ring->head->head & (ring->capacity - 1)), size, &head, &item, 1);
 		__atomic_store_n(&ring->head->head, ring->head->head + size, __ATOMIC_RELEASE);
 	}
-	ct_sync_update(&m->session.head->sync);
+	ct_shared_sync_update(&m->session.head->sync);
 }
 
 static void add_ring(struct maker *m)
@@ -112,7 +112,7 @@ static void subject_main(const char *jobname, int orders, int answers)
 	m.session.head->pid = (uint32_t)getpid();
 	m.session.head->asid = 0x2A;
 	(void)snprintf(m.session.head->jobname, sizeof m.session.head->jobname, "%s", jobname);
-	ct_sync_start(&m.session.head->sync);
+	ct_shared_sync_start(&m.session.head->sync);
 	name_component(&m, 1, "MF.RTS", 6);
 	add_ring(&m);
 	must(write(answers, "!", 1) == 1);

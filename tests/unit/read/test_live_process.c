@@ -237,7 +237,7 @@ static void who_cannot_be_followed(void **state)
 static void hostile_words(void **state)
 {
 	struct ct_live_process *process;
-	uint32_t rings = 0xFFFFFFFF, sequence;
+	uint32_t rings = 0xFFFFFFFF, version;
 	struct subject s;
 	char path[200];
 
@@ -249,10 +249,10 @@ static void hostile_words(void **state)
 	assert_false(ct_live_process_look(process, &options, &look));
 	assert_int_equal(process->ring_count, CT_RING_LIMIT);
 	assert_int_equal(reports, 0); /* those that are not there have ended */
-	/* A calibration that is for ever being written: the one that was read before goes on to count. */
-	sequence = words.sync.sequence | 1;
+	/* A clock that was never written: the event has no time, and is seen. */
+	version = words.sync.version + 1;
 	tell_put(&s, 0, 1, 1);
-	poke_file(path, offsetof(struct ct_session_head, sync) + offsetof(struct ct_sync, sequence), &sequence, sizeof sequence);
+	poke_file(path, offsetof(struct ct_session_head, sync) + offsetof(struct ct_shared_sync, version), &version, sizeof version);
 	assert_true(ct_live_process_look(process, &options, &look));
 	assert_int_equal(seen(process, 0), 1);
 	ct_live_process_close(process);

@@ -30,7 +30,7 @@ static void make_session(struct maker *m)
 
 	must(ct_os_make_folder(RUN) == CTRACE_OK && ct_session_create(&m->session, RUN) == CTRACE_OK && m->session.folder_fd >= 0);
 	m->session.head->pid = (uint32_t)getpid();
-	ct_sync_start(&m->session.head->sync);
+	ct_shared_sync_start(&m->session.head->sync);
 	must(ct_session_add_component(&m->session, 0) == CTRACE_OK && ct_session_add_component(&m->session, 1) == CTRACE_OK);
 	must(ct_session_add_text(&m->session, "MF.RTS", 6, &name) == CTRACE_OK);
 	m->session.components[1].name = name;
@@ -97,7 +97,7 @@ static void two_rings(struct maker *m)
 	m->rings[0].head->consumed = 1;
 	for (unsigned i = 0; i < 100; i++)
 		(void)put(m, i % 2, 1, i);
-	ct_sync_update(&m->session.head->sync);
+	ct_shared_sync_update(&m->session.head->sync);
 }
 
 static void undelivered_events_of_a_dead_process(void **state)
@@ -133,16 +133,16 @@ static void a_clock_set_back(struct maker *m)
 	make_ring(m, 0, CT_OVERFLOW_BLOCK);
 	for (unsigned i = 0; i < 100; i++) {
 		if (i == 50) {
-			ct_sync_update(&m->session.head->sync);
+			ct_shared_sync_update(&m->session.head->sync);
 			now = ct_clock_read(ct_clock_source());
 			now.wall_ns -= STEP_BACK_NS;
-			ct_sync_add(&m->session.head->sync, &now);
+			ct_shared_sync_add(&m->session.head->sync, &now);
 		}
 		(void)put(m, 0, 1, i);
 	}
 	now = ct_clock_read(ct_clock_source());
 	now.wall_ns -= STEP_BACK_NS;
-	ct_sync_add(&m->session.head->sync, &now);
+	ct_shared_sync_add(&m->session.head->sync, &now);
 }
 
 static void a_step_of_the_clock_is_told_and_dates_are_the_clock_s(void **state)
@@ -324,7 +324,7 @@ static void large_rings(struct maker *m)
 	}
 	for (unsigned i = 0; i < 2 * CT_COUNT(sizes); i++)
 		put_sized(m, i % 2, i, sizes[i / 2]);
-	ct_sync_update(&m->session.head->sync);
+	ct_shared_sync_update(&m->session.head->sync);
 }
 
 static void a_ring_is_the_same_through_a_window(void **state)

@@ -82,6 +82,47 @@ static void one_that_was_left_by_a_jump_is_none(void **state)
 	assert_false(ct_thread_is_in_handler());
 }
 
+static bool interrupts;
+
+static void interrupt_the_walk(const char *name)
+{
+	if (strcmp(name, "handler.walked") != 0 || !interrupts)
+		return;
+	interrupts = false;
+	assert_int_equal(raise(SIGUSR2), 0);
+}
+
+static __attribute__((noinline)) bool ask_far_below(void)
+{
+	volatile char depth[16384];
+
+	depth[0] = 0;
+	ask();
+	return depth[0] == 0 && answers[0];
+}
+
+/* A handler that comes while the program asks, asks itself and leaves: the program's later calls are in no handler. */
+static void a_question_that_was_left_by_a_jump_is_forgotten(void **state)
+{
+	const struct sigaction action = { .sa_handler = run_handler_body };
+
+	(void)state;
+	answers[0] = false;
+	interrupts = true;
+	handler_body = leave;
+	assert_int_equal(sigaction(SIGUSR2, &action, NULL), 0);
+	ct_point_set(interrupt_the_walk);
+	if (sigsetjmp(way_out, 1) == 0)
+		(void)ct_thread_is_in_handler();
+	ct_point_set(NULL);
+	handler_body = NULL;
+	assert_false(interrupts);
+	assert_true(answers[0]);
+	assert_false(ask_far_below());
+	in_handler(ask);
+	assert_true(answers[0]);
+}
+
 /* ---- what a handler does when the program's ring is full ---- */
 
 static uint32_t next;
@@ -138,6 +179,7 @@ int main(void)
 		TEST(a_handler_is_one_also_within_another),
 		TEST(a_handler_with_a_stack_of_its_own_is_one),
 		TEST(one_that_was_left_by_a_jump_is_none),
+		TEST(a_question_that_was_left_by_a_jump_is_forgotten),
 		TEST(a_handler_that_finds_the_ring_full_does_not_wait),
 	};
 

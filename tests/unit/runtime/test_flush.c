@@ -186,6 +186,35 @@ static void a_module_that_never_returns_does_not_keep_the_process(void **state)
 	assert_lines(0, 100);
 }
 
+/* The file named ten hours; the process was told of four seconds since.  So the module is passed over after two of them, and
+ * the program waits for room no longer than that: nothing of TEXTFILE's is lost. */
+static void fill_with_a_shorter_timeout(void)
+{
+	char message[256];
+	unsigned mistakes;
+	uint32_t n;
+
+	(void)emit(0);
+	wait_until_it_hangs();
+	configure("mftrace.dest = hangs\nctrace.overflow = block\nctrace.buffer = 65536\nctrace.block.timeout = 4s\n");
+	CHILD_CHECK(ct_reload("", &mistakes, message) == CTRACE_OK);
+	for (n = 1; n < 20000; n++)
+		(void)emit(n);
+	CHILD_CHECK(ctrace_flush(60000) == CTRACE_OUTPUT_ERROR);
+	CHILD_CHECK(stats().lost[CTRACE_LOSS_STALLED] == 0);
+	CHILD_CHECK(read_lines(n) == n);
+	open_gate();
+}
+
+static void a_timeout_that_is_read_again_reaches_the_agent(void **state)
+{
+	(void)state;
+	make_module();
+	configure("mftrace.dest = hangs\nctrace.overflow = block\nctrace.buffer = 65536\nctrace.block.timeout = 36000s\n");
+	assert_int_equal(run_traced(fill_with_a_shorter_timeout), 0);
+	assert_int_equal(unsetenv("CTRACE_EMITTERS"), 0);
+}
+
 /* ---- an agent that took over ---- */
 
 static void emit_and_die(void)
@@ -257,6 +286,7 @@ int main(void)
 		TEST(a_held_agent_keeps_nobody_longer_than_asked),           TEST(who_holds_a_lock_waits_for_nobody),
 		TEST(an_output_that_cannot_be_opened_is_the_answer),         TEST(a_module_that_hangs_holds_up_itself),
 		TEST(a_module_that_never_returns_does_not_keep_the_process), TEST(a_process_recovers_once),
+		TEST(a_timeout_that_is_read_again_reaches_the_agent),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -249,7 +249,7 @@ static void use(struct ct_session *loaded)
 		assert_true(strlen(ct_dest_current(dest)->path) < CTRACE_EMITTER_PATH_SIZE);
 		(void)strlen(ct_session_text(loaded, dest->settings, &size));
 	}
-	(void)ct_sync_wall_ns(&head->sync, ct_clock_ticks());
+	(void)ct_sync_wall_ns(&head->sync.slot[head->sync.version % 2], ct_clock_ticks());
 }
 
 static void a_dead_ones_content_is_copied_and_bounded(void **state)

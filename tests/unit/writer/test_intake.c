@@ -49,7 +49,7 @@ static int setup(void **state)
 		assert_int_equal(ct_trcout_open(&trcouts[i]), CTRACE_OK);
 	}
 	assert_int_equal(ct_session_create(&session, run_dir), CTRACE_OK);
-	ct_sync_start(&session.head->sync);
+	ct_shared_sync_start(&session.head->sync);
 	assert_int_equal(ct_session_add_component(&session, 0), CTRACE_OK);
 	assert_int_equal(ct_session_add_text(&session, "KVS.NET", 7, &session.components[0].name), CTRACE_OK);
 	session.components[0].flags = CT_COMPONENT_DEFINED;
@@ -350,6 +350,7 @@ static void scribble_ring(struct ct_ring *ring, uint64_t which, uint64_t value)
 static void scribble_session(uint64_t which, uint64_t value)
 {
 	struct ct_session_head *head = session.head;
+	struct ct_sync *sync;
 	struct ct_dest *dest = &head->dest[BASE + which % 2];
 
 	switch (which / 2 % 8) {
@@ -373,7 +374,8 @@ static void scribble_session(uint64_t which, uint64_t value)
 		memset(dest->slot[which / 16 % 2].path, 'x', sizeof dest->slot[0].path);
 		break;
 	case 6:
-		scribble_word(which % 2 == 0 ? &head->sync.epoch_count : &head->sync.point_count, value, false);
+		sync = &head->sync.slot[which / 2 % 2];
+		scribble_word(which % 2 == 0 ? &sync->epoch_count : &sync->point_count, value, false);
 		break;
 	default:
 		scribble_word(&dest->settings, value, true);
