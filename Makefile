@@ -22,7 +22,7 @@ FUZZ_SECONDS = 60
 SETUPS = setup-build setup-demo setup-test setup-bench setup-lint setup-format setup-fuzz
 
 .NOTPARALLEL: # Ninja does that
-.PHONY: all build demo test check bench install uninstall lint format fuzz faults clean help $(SETUPS)
+.PHONY: all build demo outlook test check bench install uninstall lint format fuzz faults clean help $(SETUPS)
 
 all: build
 
@@ -36,7 +36,12 @@ build: setup-build
 demo: setup-demo build
 	@scripts/demo.sh $(BUILD)
 
-test: setup-test
+# Before anything is fetched or built.
+outlook:
+	@[ -n '$(T)' ] || echo 'make test: installs the packages that are missing (up to 1.1 GB from the network, named below, with a browser and'
+	@[ -n '$(T)' ] || echo 'clang), builds (1 to 3 minutes), and runs every test: some 10 minutes with two quiet processors, up to 25 with busy ones.'
+
+test: outlook setup-test
 	@scripts/test.sh $(BUILD) all '$(T)'
 
 check: setup-test

@@ -67,6 +67,27 @@ _ctrace_offer_emitters() { # [BEFORE-EACH]
 	_ctrace_offer "${1-}" < <({ printf '%s\n' TEXTFILE BINFILE STDERR JOURNAL ES; _ctrace_run list --names=destinations; } | sort -u)
 }
 
+# The properties that the running processes have of a component or emitter; "PID JOB  OWNER  PROPERTY  VALUE" is a line of the tool.
+_ctrace_offer_properties() { # COMPONENT|emitter:NAME
+	[[ $1 != -* ]] || return 0
+	_ctrace_offer < <(_ctrace_run prop "$1" | awk -F '  +' '{ print $3 }' | sort -u)
+}
+
+# emitter:NAME; readline separates words at ":", too, and then replaces what is behind it.
+_ctrace_offer_owners() {
+	local before=emitter:
+
+	if [[ $_ctrace_word == emitter:* ]]; then
+		[[ $COMP_WORDBREAKS != *:* ]] || before=
+		_ctrace_word=$before${_ctrace_word#emitter:}
+		_ctrace_offer_emitters "$before"
+		return
+	fi
+	_ctrace_offer_names components
+	[[ $_ctrace_word != e* ]] || COMPREPLY+=($(compgen -W emitter: -- "$_ctrace_word"))
+	[[ ${COMPREPLY[*]-} != emitter: ]] || compopt -o nospace 2>/dev/null
+}
+
 _ctrace_offer_value() { # LONG-OPTION METAVARIABLE: of $verb
 	case $verb:$1 in
 	export:format)
@@ -107,7 +128,9 @@ _ctrace_offer_value() { # LONG-OPTION METAVARIABLE: of $verb
 _ctrace_offer_argument() { # VERB NUMBER: of those that are no options, from 1
 	case $1:$2 in
 	help:1) _ctrace_offer < <(_ctrace_verbs) ;;
-	level:1 | dest:1 | prop:1) _ctrace_offer_names components ;;
+	level:1 | dest:1) _ctrace_offer_names components ;;
+	prop:1) _ctrace_offer_owners ;;
+	prop:2) _ctrace_offer_properties "${_ctrace_arguments[0]}" ;;
 	level:2) _ctrace_offer_words none debug info warn error fatal ;;
 	dest:*) case $_ctrace_word in [+-]*) _ctrace_offer_emitters "${_ctrace_word:0:1}" ;; *) _ctrace_offer_emitters ;; esac ;;
 	rotate:1) _ctrace_offer_emitters ;;
@@ -122,14 +145,21 @@ _ctrace_offer_argument() { # VERB NUMBER: of those that are no options, from 1
 		_ctrace_offer_names pids
 		_ctrace_offer_files
 		;;
-	catalog:1) _ctrace_offer_words check header copybook doc ;;
+	catalog:1) _ctrace_offer_words check header copybook doc import draft ;;
+	explain:1) _ctrace_offer_words 04 08 0C 00D ;;
+	doctor:1)
+		_ctrace_offer_names pids
+		[[ $_ctrace_word == */* || -z $_ctrace_word ]] || mapfile -t -O "${#COMPREPLY[@]}" COMPREPLY < <(compgen -c -- "$_ctrace_word" | sort -u)
+		_ctrace_offer_files
+		;;
+	doctor:*) _ctrace_offer_files ;;
 	reload:1 | config:2 | catalog:* | diff:* | salvage:*) _ctrace_offer_files ;;
 	recover:*) _ctrace_offer_files -d ;;
 	esac
 }
 
 # Where the current word stands, from the words before it: the option whose value it is in $value_of ("long|VALUE"), else its number among
-# the arguments in $number.
+# the arguments in $number, and the arguments before it in $_ctrace_arguments.
 _ctrace_place() { # WORD...: behind the verb
 	local word letter long equals metavariable ended=
 
@@ -140,6 +170,7 @@ _ctrace_place() { # WORD...: behind the verb
 		fi
 		if [ -n "$ended" ] || [[ $word != -?* ]]; then
 			number=$((number + 1))
+			_ctrace_arguments+=("$word")
 			continue
 		fi
 		[ "$word" != -- ] || ended=yes
@@ -181,14 +212,17 @@ _ctrace_offer_option() {
 
 _ctrace() {
 	local _ctrace_tool=$1 _ctrace_word
-	local -a words=()
+	local -a words=() _ctrace_arguments=()
 	local i verb options value_of='' number=1 options_ended=
 
-	# readline separates words at "=": put --name = value together again.
+	# readline separates words at "=" and ":": put --name = value and emitter : name together again.
 	for ((i = 1; i <= COMP_CWORD; i++)); do
 		if [ "${#words[@]}" -gt 0 ] && [[ ${words[-1]} == --*([^=]) && ${COMP_WORDS[i]} == = ]]; then
 			words[-1]+='='
 		elif [ "${#words[@]}" -gt 0 ] && [[ ${words[-1]} == --*([^=])= && ${COMP_WORDS[i - 1]} == = ]]; then
+			words[-1]+=${COMP_WORDS[i]}
+		elif [ "${#words[@]}" -gt 0 ] && { [[ ${words[-1]} == emitter && ${COMP_WORDS[i]} == : ]] ||
+			[[ ${words[-1]} == emitter: && ${COMP_WORDS[i - 1]} == : ]]; }; then
 			words[-1]+=${COMP_WORDS[i]}
 		else
 			words+=("${COMP_WORDS[i]}")

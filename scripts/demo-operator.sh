@@ -160,8 +160,8 @@ worker=''
 cat <&3 | indent
 
 # ---- each request once, in the data set or in the server's own trace
-lines_of data >data.txt || fail 'ctrace show data'
-lines_of kvserver.ctb >own.txt || fail 'ctrace show kvserver.ctb'
+plain data >data.txt || fail 'ctrace show data'
+plain kvserver.ctb >own.txt || fail 'ctrace show kvserver.ctb'
 say "$(wc -l <data.txt) entries are in the writer's data set, $(wc -l <own.txt) in the server's own trace."
 requests=$(awk '{ n += $3 + $5 } END { print n }' load.txt)
 same 'requests, and their entries in the two' "$requests" "$(cat data.txt own.txt | awk '$2 == "KVSERVER"' | wc -l)"

@@ -30,8 +30,9 @@ fail() {
 show() { printf '   $ %s\n' "$*"; }
 indent() { sed 's/^/   /'; }
 cut_lines() { awk -v most="$1" 'NR <= most { print } END { if (NR > most) print "... (" NR - most " more lines)" }' | cut -c1-150 | indent; }
-# lines_of TRACE... - the events as TEXTFILE writes them
-lines_of() { ctrace show --format '$(TIME) $(COMPONENT) $(EVENT) $(LEVEL)$(DATA)' "$@"; }
+# Entries as TEXTFILE writes them, a line each, for comparisons.
+# shellcheck disable=SC2016 # ctrace's own variables
+plain() { ctrace show --format '$(TIME) $(COMPONENT) $(EVENT) $(LEVEL)$(DATA)' "$@"; }
 same() { [ "$2" = "$3" ] && good "$1: $2" || fail "$1: $2 here, $3 there"; }
 
 worker=''
@@ -51,8 +52,10 @@ seen 'tracing needs a copybook or a header, and one library.'
 step '2. A COBOL batch program reports on the packages of this machine, and traces how'
 show 'cat dpkg-report.cfg'
 grep -v '^#' dpkg-report.cfg | grep . | indent
-export DPKG_STATUS=/var/lib/dpkg/status
-if [ ! -r "$DPKG_STATUS" ] || ! command -v dpkg-query >/dev/null; then
+export DPKG_STATUS=${DPKG_STATUS:-/var/lib/dpkg/status}
+if [ "$DPKG_STATUS" != /var/lib/dpkg/status ]; then
+	say "(Reading $DPKG_STATUS, as DPKG_STATUS says.)"
+elif [ ! -r "$DPKG_STATUS" ] || ! command -v dpkg-query >/dev/null; then
 	export DPKG_STATUS=$source/tests/cobol/status.txt
 	say "(No Debian packages here: reading $DPKG_STATUS instead.)"
 fi
@@ -90,11 +93,11 @@ cut_lines 3 <babeltrace.txt
 show 'ctrace show --level warn dpkg-report.ctb    # the oddities'
 ctrace show --level warn dpkg-report.ctb >odd.txt 2>/dev/null || :
 if [ -s odd.txt ]; then cut_lines 5 <odd.txt; else say '   (none: every package is whole)'; fi
-lines_of dpkg-report.ctb >show.txt || fail 'ctrace show'
+plain dpkg-report.ctb >show.txt || fail 'ctrace show'
 events=$(grep -vc '^#' dpkg-report.log)
 same 'events in the text file and in babeltrace2' "$events" "$(wc -l <babeltrace.txt)"
 same 'events in the text file and in ctrace show' "$events" "$(wc -l <show.txt)"
-grep -v '^#' dpkg-report.log | cmp -s - show.txt && good 'ctrace show --format prints the lines of the text file' ||
+grep -v '^#' dpkg-report.log | cmp -s - show.txt && good 'ctrace show prints the lines of the text file, in its format' ||
 	fail "ctrace show differs: $(grep -v '^#' dpkg-report.log | diff - show.txt | head -4)"
 seen 'one trace in two forms, for people and for tools; both have every event.'
 
@@ -131,9 +134,8 @@ show 'ctrace recover'
 ctrace recover >recover.txt 2>&1 || fail "ctrace recover: $(cat recover.txt)"
 indent <recover.txt
 show 'ctrace show workers.ctb | tail -4'
-ctrace show workers.ctb >show.txt || fail 'ctrace show'
-tail -4 show.txt | indent
-lines_of workers.ctb >show.txt || fail 'ctrace show'
+ctrace show workers.ctb | tail -4 | indent
+plain workers.ctb >show.txt || fail 'ctrace show'
 
 # Every order that a worker told of is there, and each exactly once: 1, 2, 3 ... without a gap.
 for who in 1 2; do
@@ -196,11 +198,10 @@ worker=''
 cat <&3 >counts.txt
 indent <counts.txt
 show 'ctrace show --component KVSERVER kvserver.ctb    # requests: their header, with KEYS the key, with VALUES the value too'
-ctrace show --component KVSERVER kvserver.ctb >show.txt || fail 'ctrace show'
+plain --component KVSERVER kvserver.ctb >show.txt || fail 'ctrace show'
 head -2 show.txt | cut -c1-150 | indent
 say '   ...'
 tail -2 show.txt | cut -c1-150 | indent
-lines_of --component KVSERVER kvserver.ctb >show.txt || fail 'ctrace show'
 same 'PUT, twice for each package; in the trace' $((2 * packages)) "$(awk '$2 == "KVSERVER" && $3 == 17' show.txt | wc -l)"
 same 'GET, and one more; in the trace' $((2 * packages + 1)) "$(awk '$2 == "KVSERVER" && $3 == 16' show.txt | wc -l)"
 seen 'a server whose operators change what it traces while it answers; a wrong option is refused, and changes nothing.'

@@ -20,9 +20,6 @@ if [ -z "$names" ]; then
 	echo "No test has '$name' in its name."
 	exit 2
 fi
-if [ "$extent" = all ] && [ -z "$name" ]; then
-	echo 'Every test there is: some 10 minutes with two quiet processors, and up to 25 with busy ones.  make check runs the quick ones.'
-fi
 # A log of its own: another run may be going on in FOLDER.  The report decides; Meson's status does not tell skipped from passed.
 logs=$folder/meson-logs log=test.$$
 status=0

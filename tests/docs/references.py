@@ -19,7 +19,7 @@ names = {os.path.basename(f) for f in everything}
 tops = {f.split('/')[0] for f in everything if '/' in f}
 folders = set(os.listdir(os.path.join(project.ROOT, 'src')))
 sources = '\n'.join(project.text(f) for f in project.files('src', 'include', 'tools', 'copy', 'tests', 'bench', 'fuzz', 'examples', 'scripts',
-                                                          'modules', 'meson.build', 'Makefile', 'ctrace.pc.in',
+                                                          'modules', 'meson.build', 'Makefile', 'packaging',
                                                           ext=('.c', '.h', '.cbl', '.cpy', '.sh', '.py', 'run', '.build', 'Makefile', '.in')))
 words = set(re.findall(r'\w+', sources))
 goals = set(re.findall(r'^([a-z]+):', project.text('Makefile'), re.MULTILINE))

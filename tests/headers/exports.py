@@ -70,4 +70,26 @@ versions = {line.split()[-1] for line in output('nm', '-D', '--defined-only', '-
 report.check('what programs link with has a version, what is interposed has none',
              sorted(v for v in versions if not v.startswith('CTRACE_')
                     and (v.split('@')[0] in EXEC) == ('@' in v)))
+
+
+def bound(program, **settings):
+    """The library that a program's own call of execv goes to, as the dynamic linker says."""
+    found = subprocess.run([program], env=dict(os.environ, LD_DEBUG='bindings', **settings), stderr=subprocess.PIPE, text=True, check=True)
+    return re.findall(r'binding file \S*' + os.path.basename(program) + r' \[0\] to (\S+) \[0\]: normal symbol `execv\'', found.stderr)
+
+
+def ours(libraries):
+    return [] if [os.path.realpath(path) for path in libraries] == [os.path.realpath(LIBRARY)] else [f'{libraries}']
+
+
+with open('becomes.c', 'w', encoding='utf-8') as source:
+    source.write('#include <unistd.h>\nint main(void) { return execv("/bin/true", (char *[]){ "true", NULL }); }\n')
+link = ['-L' + BUILD, '-Wl,--no-as-needed,-rpath,' + BUILD, '-lctrace']
+output('gcc', '-o', 'linked', 'becomes.c', *link)
+output('gcc', '-o', 'linked_after_libc', 'becomes.c', '-lc', *link)
+output('gcc', '-o', 'preloading', 'becomes.c')
+report.check('a program that is linked with it calls its execv', ours(bound('./linked')))
+report.check('one that asks for the version of libc does when it preloads it', ours(bound('./preloading', LD_PRELOAD=LIBRARY)))
+after = bound('./linked_after_libc')
+report.check('one that is linked with libc first calls that of libc', [] if after and 'libc.so' in after[0] else [f'{after}'])
 report.end()
