@@ -99,6 +99,10 @@ _ctrace_offer_value() { # LONG-OPTION METAVARIABLE: of $verb
 		[ "$verb" = diff ] || _ctrace_offer_words thread
 		return
 		;;
+	show:split)
+		_ctrace_offer_words thread
+		return
+		;;
 	stats:sort)
 		_ctrace_offer_words events bytes name total median p95 p99 max
 		return

@@ -179,7 +179,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 		while ((view = ct_reader_next(reader)) != NULL) {
 			shown++;
 			ct_buf_clear(&line);
-			ct_json_add(&line, view);
+			ct_json_add_line(&line, view);
 		}
 	}
 	require(size > 0 || shown == 20);

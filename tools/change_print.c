@@ -147,8 +147,8 @@ static json_t *json_row(const struct change *change, const struct change_row *ro
 	json_t *object = json_object();
 
 	json_object_set_new(object, "pid", json_integer((json_int_t)peer->pid));
-	json_object_set_new(object, "asid", json_integer((json_int_t)peer->asid));
-	json_object_set_new(object, "jobname", ct_json_string(peer->jobname));
+	json_object_set_new(object, "asid", ct_json_asid(peer->asid));
+	json_object_set_new(object, "job", ct_json_string(peer->jobname));
 	json_object_set_new(object, "program", ct_json_string(peer->program));
 	if (row->subject != NULL)
 		json_object_set_new(object, change->is_emitter ? "emitter" : "component", ct_json_string(row->subject));
@@ -171,13 +171,11 @@ static json_t *json_row(const struct change *change, const struct change_row *ro
 
 bool ct_change_print_json(const struct change *change)
 {
+	json_t *document = ct_json_document();
 	json_t *list = json_array();
-	bool ok;
 
 	for (size_t i = 0; i < change->count; i++)
 		json_array_append_new(list, json_row(change, &change->rows[i]));
-	ok = json_dumpf(list, stdout, JSON_INDENT(2) | JSON_ENSURE_ASCII) == 0;
-	putchar('\n');
-	json_decref(list);
-	return ok;
+	json_object_set_new(document, "results", list);
+	return ct_json_print(document, stdout);
 }

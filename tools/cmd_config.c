@@ -374,14 +374,12 @@ static json_t *json_found(const struct diagnostic *found)
 
 static void dump_json(struct check *check, json_t *object)
 {
-	check->failed |= json_dumpf(object, stdout, JSON_INDENT(2) | JSON_ENSURE_ASCII) != 0;
-	putchar('\n');
-	json_decref(object);
+	check->failed |= !ct_json_print(object, stdout);
 }
 
 static void print_json(struct check *check)
 {
-	json_t *object = json_object(), *diagnostics = json_array(), *settings = json_array();
+	json_t *object = ct_json_document(), *diagnostics = json_array(), *settings = json_array();
 
 	for (size_t i = 0; i < check->count; i++)
 		json_array_append_new(diagnostics, json_found(&check->found[i]));
@@ -420,7 +418,7 @@ static int complain_unread(struct check *check, const char *why)
 	ct_tool_print(stderr, check->path, strlen(check->path));
 	fprintf(stderr, ": %s\n", why);
 	if (check->is_json) {
-		json_t *object = json_object();
+		json_t *object = ct_json_document();
 
 		json_object_set_new(object, "path", ct_json_string(check->path));
 		json_object_set_new(object, "error", ct_json_string(why));

@@ -140,19 +140,15 @@ static json_t *json_change(const struct diff *diff, const struct ct_tally_change
 
 static bool print_json(const struct diff *diff, const struct ct_tally tallies[2], const struct ct_tally_change *changes, size_t count)
 {
-	json_t *document = json_object();
+	json_t *document = ct_json_document();
 	json_t *array = json_array();
-	bool ok;
 
 	(void)json_object_set_new(document, "a", json_run(diff->paths[0], &tallies[0]));
 	(void)json_object_set_new(document, "b", json_run(diff->paths[1], &tallies[1]));
 	for (size_t i = 0; i < count; i++)
 		(void)json_array_append_new(array, json_change(diff, &changes[i], tallies));
 	(void)json_object_set_new(document, "changes", array);
-	ok = json_dumpf(document, stdout, JSON_COMPACT | JSON_ENSURE_ASCII) == 0;
-	putchar('\n');
-	json_decref(document);
-	return ok;
+	return ct_json_print(document, stdout);
 }
 
 /* ------------------------------------------------------------------------------------------------------------

@@ -412,7 +412,7 @@ static void look_into(const char *run_directory, void *user)
 
 static void print_json(const struct doctor *doctor)
 {
-	json_t *object = json_object(), *end = json_null();
+	json_t *object = ct_json_document(), *end = json_null();
 
 	if (doctor->program != NULL) {
 		end = json_object();
@@ -426,10 +426,8 @@ static void print_json(const struct doctor *doctor)
 	json_object_set(object, "processes", doctor->processes);
 	json_object_set(object, "problems", doctor->problems);
 	json_object_set_new(object, "recovered", json_integer((json_int_t)doctor->recovered));
-	json_object_set_new(object, "program", end);
-	(void)json_dumpf(object, stdout, JSON_INDENT(2) | JSON_ENSURE_ASCII);
-	putchar('\n');
-	json_decref(object);
+	json_object_set_new(object, "end", end);
+	(void)ct_json_print(object, stdout);
 }
 
 static int examine(struct doctor *doctor)

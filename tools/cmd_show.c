@@ -18,6 +18,7 @@
 #include "line_options.h"
 #include "line_store.h"
 #include "pager.h"
+#include "thread_files.h"
 
 enum {
 	OPTION_BEFORE = 0x1200,
@@ -27,7 +28,8 @@ enum {
 	OPTION_REVERSE,
 	OPTION_COUNT,
 	OPTION_NESTING,
-	OPTION_NO_PAGER
+	OPTION_NO_PAGER,
+	OPTION_SPLIT
 };
 
 #define CONTEXT_LIMIT 1000000u
@@ -41,7 +43,10 @@ struct show {
 	bool is_reverse;
 	bool lacks_survey; /* some of the first events could not be read when the lines were laid out */
 	bool is_count;
+	bool has_hosts; /* there are several */
 	bool has_no_pager;
+	bool is_split;      /* a file a thread */
+	const char *folder; /* for them */
 	uint64_t shown; /* that matched */
 	struct direct_output output;
 	struct ct_buf line; /* for lines that are kept */
@@ -72,6 +77,44 @@ static void print_all(struct show *show)
 		show->shown++;
 		direct_output_step(&show->output);
 	}
+}
+
+static void split_all(struct show *show, struct thread_files *files)
+{
+	const struct ct_view *view;
+	struct ct_buf *text;
+
+	while (show->shown < show->limit && (view = ct_reader_next(show->reading.reader)) != NULL) {
+		text = thread_files_begin(files, view);
+		if (text == NULL)
+			break;
+		line_options_add(&show->lines, text, view);
+		show->shown++;
+	}
+}
+
+/* One line says what was made. */
+static void print_split(struct show *show)
+{
+	struct thread_files files;
+	uint32_t count;
+
+	if (!thread_files_open(&files, show->folder, show->lines.is_json ? "json" : "log")) {
+		fputs("ctrace show: ", stderr);
+		ct_tool_print(stderr, show->folder, strlen(show->folder));
+		fprintf(stderr, ": %s\n", strerror(errno));
+		show->reading.has_failed = true;
+		return;
+	}
+	files.has_host = show->has_hosts;
+	split_all(show, &files);
+	count = files.names.count;
+	if (!thread_files_end(&files, "ctrace show")) {
+		show->reading.has_failed = true;
+		return;
+	}
+	ct_buf_add_format(&show->output.text, "%s: %llu event%s of %u thread%s\n", show->folder, (unsigned long long)show->shown,
+			  show->shown == 1 ? "" : "s", count, count == 1 ? "" : "s");
 }
 
 static void count_all(struct show *show)
@@ -354,6 +397,10 @@ static void check_options(const struct show *show, struct argp_state *state)
 
 	if (has_context(show) && show->is_count)
 		argp_error(state, "--before and --after do not go with --count");
+	if (show->is_split && (has_context(show) || is_kept || show->is_count))
+		argp_error(state, "--split does not go with --before, --after, --tail, --reverse and --count");
+	if (show->is_split != (show->folder != NULL))
+		argp_error(state, "--split=thread and --output=FOLDER go together");
 	if (is_kept && show->is_count)
 		argp_error(state, "--count does not go with --tail or --reverse");
 }
@@ -392,6 +439,14 @@ static error_t parse_show(int key, char *argument, struct argp_state *state)
 	case 'f':
 		argp_error(state, "what comes is followed by ctrace tail; what a line consists of is said by --format");
 		return 0;
+	case OPTION_SPLIT:
+		if (strcmp(argument, "thread") != 0)
+			argp_error(state, "no such split: \"%s\"; expected thread", argument);
+		show->is_split = true;
+		return 0;
+	case 'o':
+		show->folder = argument;
+		return 0;
 	case OPTION_NO_PAGER:
 		show->has_no_pager = true;
 		return 0;
@@ -411,7 +466,9 @@ static error_t parse_show(int key, char *argument, struct argp_state *state)
 
 static void print(struct show *show, const struct ct_filter *filter)
 {
-	if (has_context(show))
+	if (show->is_split)
+		print_split(show);
+	else if (has_context(show))
 		print_around_all(show, filter);
 	else if (show->is_count)
 		count_all(show);
@@ -427,13 +484,14 @@ static bool open_lines(struct show *show)
 
 	if (!reading_open(&show->reading))
 		return false;
-	if (text->line.format == NULL && !show->lines.is_json && !show->is_count) {
+	if ((text->line.format == NULL && !show->lines.is_json && !show->is_count) || show->is_split) {
 		struct ct_reader_survey survey;
 
 		ct_reader_survey(show->reading.reader, &survey);
-		text->has_host = survey.has_hosts;
-		text->has_process = survey.has_processes;
-		text->has_thread = survey.has_threads;
+		show->has_hosts = survey.has_hosts;
+		text->has_host = survey.has_hosts && !show->is_split;
+		text->has_process = survey.has_processes && !show->is_split;
+		text->has_thread = survey.has_threads && !show->is_split;
 		text->digits = survey.digits;
 		show->lacks_survey = !survey.is_whole;
 	}
@@ -457,9 +515,9 @@ static int run(struct show *show)
 		show->reading.filter = NULL;
 		show->reading.has_pairs = show->reading.has_pairs || (ct_filter_uses(filter) & CT_USES_DURATION) != 0;
 	}
-	show->output.may_page = !show->has_no_pager && !show->is_count && pager_is_wanted();
+	show->output.may_page = !show->has_no_pager && !show->is_count && !show->is_split && pager_is_wanted();
 	/* On a terminal the lines themselves show how far it is. */
-	show->reading.shows_progress = show->is_count || !isatty(STDOUT_FILENO);
+	show->reading.shows_progress = show->is_count || show->is_split || !isatty(STDOUT_FILENO);
 	if (open_lines(show))
 		print(show, filter);
 	else
@@ -489,6 +547,8 @@ int cmd_show(int argc, char **argv)
 		{ "reverse", OPTION_REVERSE, NULL, 0, "The last event first", 3 },
 		{ "follow", 'f', NULL, OPTION_HIDDEN, NULL, 4 },
 		{ "no-pager", OPTION_NO_PAGER, NULL, 0, "Print on a terminal without a pager (PAGER, less -FRX by default)", 4 },
+		{ "split", OPTION_SPLIT, "WHAT", 0, "By thread: the lines of each in a file of its own; goes with --output", 4 },
+		{ "output", 'o', "FOLDER", 0, "The folder for --split, new or empty", 4 },
 		{ "nesting", OPTION_NESTING, NULL, 0, "A dash before the line for each span that the event is within", 4 },
 		{ "count", OPTION_COUNT, NULL, 0, "Print nothing but how many events match", 3 },
 		{ 0 },

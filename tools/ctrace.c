@@ -18,6 +18,7 @@
 
 #include "allocate.h"
 #include "base/base.h"
+#include "options_file.h"
 #include "recovery_watch.h"
 
 struct verb {
@@ -26,6 +27,7 @@ struct verb {
 	const char *help;
 	int (*run)(int argc, char **argv);
 	bool goes_on; /* also when it could not do one of many things */
+	bool reads;   /* traces: it takes --options=FILE */
 };
 
 static int cmd_help(int argc, char **argv);
@@ -34,32 +36,32 @@ static int cmd_help(int argc, char **argv);
 static char tool_name[] = "ctrace";
 
 static const struct verb verbs[] = {
-	{ "show", "[PATH|PID...]", "print traces, merged by time", cmd_show, false },
-	{ "ipcs", "[COMMAND...] [PATH...]", "format traces as IPCS does", cmd_ipcs, false },
-	{ "report", "PATH... -o FILE", "make a page of pictures and tables", cmd_report, false },
-	{ "export", "-f FORMAT PATH...", "write traces for other tools", cmd_export, false },
-	{ "diff", "A B", "compare two runs", cmd_diff, false },
-	{ "salvage", "PATH -o FOLDER", "keep what is good of a damaged trace", cmd_salvage, false },
-	{ "catalog", "check FILE...", "check and print what events mean", cmd_catalog, false },
-	{ "list", "", "show traced processes and their components", cmd_list, false },
-	{ "doctor", "PROGRAM [ARG...] | PID", "find out why nothing is traced", cmd_doctor, true },
-	{ "stats", "[PATH...]", "count what is traced, or what traces hold", cmd_stats, false },
-	{ "top", "", "a screen of live components by rate", cmd_top, true },
-	{ "tail", "", "print events as they are traced", cmd_tail, false },
-	{ "level", "COMPONENT [LEVEL]", "show or change what is traced", cmd_level, false },
-	{ "dest", "COMPONENT [LIST]", "show or change where traces go", cmd_dest, false },
-	{ "prop", "COMPONENT [NAME [VALUE]]", "show or change properties", cmd_prop, false },
-	{ "reload", "[CONFIG]", "read the configuration anew", cmd_reload, false },
-	{ "flush", "", "deliver what waits", cmd_flush, false },
-	{ "rotate", "[EMITTER]", "begin new generations of files", cmd_rotate, false },
-	{ "op", "'COMMAND'...", "give operator commands, such as TRACE CT", cmd_op, false },
-	{ "console", "", "an operator's console", cmd_console, true },
-	{ "writer", "NAME", "run an external writer", cmd_writer, true },
-	{ "recover", "[RUN-DIRECTORY...]", "deliver what dead processes left behind", cmd_recover, true },
-	{ "config", "check [FILE]", "check a configuration file", cmd_config, false },
-	{ "parmlib", "check MEMBER...", "check or print members of component trace", cmd_parmlib, false },
-	{ "explain", "[RC [REASON]]", "explain a code of component trace", cmd_explain, false },
-	{ "help", "[VERB]", "explain a verb, or list all of them", cmd_help, false },
+	{ "show", "[PATH|PID...]", "print traces, merged by time", cmd_show, false, true },
+	{ "ipcs", "[COMMAND...] [PATH...]", "format traces as IPCS does", cmd_ipcs, false, true },
+	{ "report", "PATH... -o FILE", "make a page of pictures and tables", cmd_report, false, true },
+	{ "export", "-f FORMAT PATH...", "write traces for other tools", cmd_export, false, true },
+	{ "diff", "A B", "compare two runs", cmd_diff, false, true },
+	{ "salvage", "PATH -o FOLDER", "keep what is good of a damaged trace", cmd_salvage, false, false },
+	{ "catalog", "check FILE...", "check and print what events mean", cmd_catalog, false, false },
+	{ "list", "", "show traced processes and their components", cmd_list, false, false },
+	{ "doctor", "PROGRAM [ARG...] | PID", "find out why nothing is traced", cmd_doctor, true, false },
+	{ "stats", "[PATH...]", "count what is traced, or what traces hold", cmd_stats, false, true },
+	{ "top", "", "a screen of live components by rate", cmd_top, true, false },
+	{ "tail", "", "print events as they are traced", cmd_tail, false, true },
+	{ "level", "COMPONENT [LEVEL]", "show or change what is traced", cmd_level, false, false },
+	{ "dest", "COMPONENT [LIST]", "show or change where traces go", cmd_dest, false, false },
+	{ "prop", "COMPONENT [NAME [VALUE]]", "show or change properties", cmd_prop, false, false },
+	{ "reload", "[CONFIG]", "read the configuration anew", cmd_reload, false, false },
+	{ "flush", "", "deliver what waits", cmd_flush, false, false },
+	{ "rotate", "[EMITTER]", "begin new generations of files", cmd_rotate, false, false },
+	{ "op", "'COMMAND'...", "give operator commands, such as TRACE CT", cmd_op, false, false },
+	{ "console", "", "an operator's console", cmd_console, true, false },
+	{ "writer", "NAME", "run an external writer", cmd_writer, true, false },
+	{ "recover", "[RUN-DIRECTORY...]", "deliver what dead processes left behind", cmd_recover, true, false },
+	{ "config", "check [FILE]", "check a configuration file", cmd_config, false, false },
+	{ "parmlib", "check MEMBER...", "check or print members of component trace", cmd_parmlib, false, false },
+	{ "explain", "[RC [REASON]]", "explain a code of component trace", cmd_explain, false, false },
+	{ "help", "[VERB]", "explain a verb, or list all of them", cmd_help, false, false },
 };
 
 static const struct verb *verb_find(const char *name)
@@ -145,6 +147,8 @@ static int verb_run(const struct verb *verb, int argc, char **argv)
 		if (strcmp(argv[i], "-h") == 0)
 			argv[i] = help;
 	allocate_name(name, verb->goes_on);
+	if (verb->reads && !options_file_expand(name, &argc, &argv))
+		return CMD_USAGE;
 	return verb->run(argc, argv);
 }
 

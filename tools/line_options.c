@@ -136,7 +136,7 @@ static void add_prefix(const struct line_options *options, struct ct_buf *out, c
 void line_options_add(const struct line_options *options, struct ct_buf *out, const struct ct_view *view)
 {
 	if (options->is_json) {
-		ct_json_add(out, view);
+		ct_json_add_line(out, view);
 		return;
 	}
 	if (options->has_sequence || options->has_nesting)

@@ -1,7 +1,7 @@
 /*
  * list_json.c - a traced process as one JSON object on a line, for ctrace list --json.
  *
- * The members are described in ctrace-list(1) and do not change their meaning; new ones may come.
+ * The members are described in ctrace-json(5).
  *
  * Copyright The ctrace authors.  SPDX-License-Identifier: Apache-2.0
  */
@@ -34,7 +34,7 @@ static json_t *json_components(const struct list_process *process)
 			if (entry->dests >> d & 1)
 				json_array_append_new(destinations, json_field(dest->emitter, sizeof(dest->emitter)));
 		}
-		json_object_set_new(component, "name", ct_json_text(name, size));
+		json_object_set_new(component, "component", ct_json_text(name, size));
 		json_object_set_new(component, "level", json_string(ct_list_level(entry->gate.level)));
 		json_object_set_new(component, "registered", json_boolean(entry->flags & CT_COMPONENT_KNOWN));
 		json_object_set_new(component, "destinations", destinations);
@@ -82,7 +82,7 @@ static json_t *json_counters(const struct list_counters *counters)
 	json_object_set_new(object, "lost_by_reason", reasons);
 	json_object_set_new(object, "pending", json_integer((json_int_t)counters->pending));
 	json_object_set_new(object, "pending_bytes", json_integer((json_int_t)counters->pending_bytes));
-	json_object_set_new(object, "rings", json_integer((json_int_t)counters->rings));
+	json_object_set_new(object, "ring_count", json_integer((json_int_t)counters->rings));
 	return object;
 }
 
@@ -105,34 +105,36 @@ json_t *ct_list_json_config(const struct ct_session *session)
 	return object;
 }
 
-json_t *ct_list_json(const struct list_process *process)
+static void add_process(json_t *object, const struct list_process *process)
 {
 	const struct ct_session_head *head = process->session.head;
-	json_t *object = json_object();
 
 	json_object_set_new(object, "pid", json_integer((json_int_t)head->pid));
 	json_object_set_new(object, "program", json_field(head->program, sizeof(head->program)));
 	json_object_set_new(object, "state", json_string(ct_list_state(process->entry)));
 	json_object_set_new(object, "start_ns", json_integer((json_int_t)head->start_ns));
 	json_object_set_new(object, "uid", json_integer((json_int_t)process->entry->uid));
-	json_object_set_new(object, "jobname", json_field(head->jobname, sizeof(head->jobname)));
-	json_object_set_new(object, "asid", json_integer((json_int_t)head->asid));
+	json_object_set_new(object, "job", json_field(head->jobname, sizeof(head->jobname)));
+	json_object_set_new(object, "asid", ct_json_asid(head->asid));
 	json_object_set_new(object, "folder", json_field(process->session.path, sizeof(process->session.path)));
 	json_object_set_new(object, "configuration", ct_list_json_config(&process->session));
 	json_object_set_new(object, "components", json_components(process));
 	json_object_set_new(object, "destinations", json_destinations(&process->session));
 	json_object_set_new(object, "counters", json_counters(&process->counters));
+}
+
+json_t *ct_list_json(const struct list_process *process)
+{
+	json_t *object = json_object();
+
+	add_process(object, process);
 	return object;
 }
 
 bool ct_list_print_json(const struct list_process *process)
 {
-	json_t *object = ct_list_json(process);
-	bool ok;
+	json_t *document = ct_json_document();
 
-	/* Out of memory anywhere above leaves its member out; dumping nothing at all is the case that must be told. */
-	ok = json_dumpf(object, stdout, JSON_COMPACT | JSON_ENSURE_ASCII) == 0;
-	putchar('\n');
-	json_decref(object);
-	return ok;
+	add_process(document, process);
+	return ct_json_print(document, stdout);
 }

@@ -16,10 +16,11 @@
 
 #include "annotation.h"
 #include "cmd.h"
+#include "event_groups.h"
 #include "new_file.h"
 #include "progress_line.h"
 
-enum { OPTION_CATALOG = 0x1100, OPTION_SINCE, OPTION_UNTIL, OPTION_THREAD, OPTION_UTC };
+enum { OPTION_CATALOG = 0x1100, OPTION_SINCE, OPTION_UNTIL, OPTION_THREAD, OPTION_UTC, OPTION_GROUP, OPTION_GROUPS, OPTION_OPTIONS };
 
 /* A file of nothing but damage must not fill the terminal. */
 #define REPORT_LIMIT 20u
@@ -247,6 +248,31 @@ static void use_utc(int argc, char **argv)
 	}
 }
 
+static void group_add(struct reading *reading, struct argp_state *state, const char *argument)
+{
+	if (reading->group_count == READING_GROUPS)
+		argp_error(state, "--group stands at most %d times; several names may have commas between", READING_GROUPS);
+	reading->group[reading->group_count++] = argument;
+}
+
+/* All options are known: --groups may stand behind --group. */
+static void group_filters(struct reading *reading, struct argp_state *state)
+{
+	for (size_t i = 0; i < reading->group_count; i++) {
+		struct ct_buf expression, message;
+
+		ct_buf_init(&expression);
+		ct_buf_init(&message);
+		if (!event_groups_add(event_groups_path(reading->groups), reading->group[i], &expression, &message))
+			argp_failure(state, CMD_USAGE, 0, "--group: %s", ct_buf_text(&message));
+		if (!reading_filter(reading, ct_buf_text(&expression)))
+			exit(CMD_USAGE);
+		ct_buf_fini(&expression);
+		ct_buf_fini(&message);
+	}
+	reading->group_count = 0;
+}
+
 static error_t parse_reading(int key, char *argument, struct argp_state *state)
 {
 	struct reading *reading = state->input;
@@ -270,6 +296,18 @@ static error_t parse_reading(int key, char *argument, struct argp_state *state)
 		if (!reading_filter(reading, argument))
 			exit(CMD_USAGE);
 		return 0;
+	case OPTION_GROUP:
+		group_add(reading, state, argument);
+		return 0;
+	case OPTION_GROUPS:
+		reading->groups = argument;
+		return 0;
+	case OPTION_OPTIONS: /* options_file.c has replaced the others */
+		argp_error(state, "--options=FILE is written in full, and not within such a file");
+		return 0;
+	case ARGP_KEY_END:
+		group_filters(reading, state);
+		return 0;
 	case OPTION_CATALOG:
 		add_catalog(reading, argument);
 		return 0;
@@ -287,8 +325,11 @@ static const struct argp_option rows[] = {
 	{ "since", OPTION_SINCE, "TIME", 0,
 	  "Short for time >= TIME: \"2026-01-31 15:12:27.5\", \"15:12:27\", \"30m ago\", \"yesterday\", \"@1700000000.5\"", 1 },
 	{ "until", OPTION_UNTIL, "TIME", 0, "Short for time <= TIME", 1 },
+	{ "group", OPTION_GROUP, "NAMES", 0, "Only events of a group, or of one of several, as in files,slow; !files: all others", 1 },
+	{ "groups", OPTION_GROUPS, "FILE", 0, "The file of groups, lines of NAME = EXPRESSION; else that in CTRACE_GROUPS", 1 },
 	{ "thread", OPTION_THREAD, "TID", 0, "Short for thread == TID", 1 },
 	{ "utc", OPTION_UTC, NULL, 0, "Times are shown and meant in universal time, not in local time", 2 },
+	{ "options", OPTION_OPTIONS, "FILE", 0, "Words of the command line that stand in a file; # begins a comment", 2 },
 	{ "catalog", OPTION_CATALOG, "PATH", 0, "A catalogue, or a folder of them; before what CTRACE_CATALOG names", 2 },
 	{ 0 },
 };

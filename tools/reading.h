@@ -15,11 +15,16 @@
 
 #include "read/read.h"
 
+#define READING_GROUPS 16
+
 struct reading {
 	const char *verb; /* "ctrace show" */
 	/* what the options said */
 	struct ct_catalog *catalog;
 	struct ct_filter *filter; /* --filter, and its short forms, all of them at once */
+	const char *groups;       /* --groups */
+	const char *group[READING_GROUPS]; /* --group, until all options are known */
+	size_t group_count;
 	char **paths;
 	size_t path_count;
 	/* what the verb may set before reading_open() */
@@ -40,7 +45,7 @@ struct reading {
 	uint64_t reports;      /* lines on stderr so far */
 };
 
-/* --catalog PATH, --filter EXPRESSION, -c -l -e --since --until: a child parser; its input is a struct reading, which the verb has
+/* --catalog PATH, --filter EXPRESSION, --group NAME, -c -l -e --since --until: a child parser; its input is a struct reading, which the verb has
  * initialised in its own ARGP_KEY_INIT.  Mistakes end the tool with CMD_USAGE, an expression's with a mark under the place. */
 extern const struct argp ct_reading_argp;
 /* --pid, for verbs that have no such option of their own; the same input. */

@@ -1,7 +1,7 @@
 /*
  * stats_json.c - the numbers of ctrace stats as one JSON document on a line.
  *
- * The members are described in ctrace-stats(1) and do not change their meaning; new ones may come.
+ * The members are described in ctrace-json(5).
  *
  * Copyright The ctrace authors.  SPDX-License-Identifier: Apache-2.0
  */
@@ -11,14 +11,9 @@
 
 #include "read/json_text.h"
 
-static json_t *number(uint64_t value)
-{
-	return json_integer(value <= INT64_MAX ? (json_int_t)value : INT64_MAX);
-}
-
 static void add_number(json_t *object, const char *name, uint64_t value)
 {
-	(void)json_object_set_new(object, name, number(value));
+	(void)json_object_set_new(object, name, ct_json_number(value));
 }
 
 static void add_rate(json_t *object, const char *name, uint64_t now, uint64_t then, uint64_t elapsed_ns)
@@ -42,8 +37,8 @@ static json_t *json_rings(const struct list_counters *counters)
 	json_t *rings = json_object();
 
 	add_number(rings, "count", counters->rings);
-	add_number(rings, "capacity", counters->capacity);
-	add_number(rings, "used", counters->pending_bytes);
+	add_number(rings, "capacity_bytes", counters->capacity);
+	add_number(rings, "pending_bytes", counters->pending_bytes);
 	add_number(rings, "fullest_percent", counters->fullest);
 	return rings;
 }
@@ -57,7 +52,7 @@ static json_t *json_components(const struct stats_process *process, const struct
 		const struct stats_component *then = ct_stats_find_component(before, component->name);
 		json_t *object = json_object();
 
-		(void)json_object_set_new(object, "name", ct_json_string(component->name));
+		(void)json_object_set_new(object, "component", ct_json_string(component->name));
 		(void)json_object_set_new(object, "level", json_string(ct_list_level(component->level)));
 		add_number(object, "delivered", component->delivered);
 		add_number(object, "bytes", component->bytes);
@@ -103,8 +98,8 @@ static json_t *json_process(const struct stats_process *process, const struct st
 	(void)json_object_set_new(object, "program", ct_json_string(process->program));
 	(void)json_object_set_new(object, "state", json_string(process->is_alive ? "running" : "ended"));
 	add_number(object, "uid", process->uid);
-	(void)json_object_set_new(object, "jobname", ct_json_string(process->jobname));
-	add_number(object, "asid", process->asid);
+	(void)json_object_set_new(object, "job", ct_json_string(process->jobname));
+	(void)json_object_set_new(object, "asid", ct_json_asid(process->asid));
 	(void)json_object_set(object, "configuration", process->config_json);
 	add_number(object, "emitted", process->emitted);
 	add_number(object, "delivered", counters->delivered);
@@ -130,12 +125,12 @@ static json_t *json_trcout(const struct ct_display_trcout *trcout)
 
 	add_number(object, "number", trcout->number);
 	(void)json_object_set_new(object, "path", ct_json_string(trcout->path));
-	add_number(object, "limit", trcout->limit);
-	add_number(object, "used", trcout->used);
+	add_number(object, "limit_bytes", trcout->limit);
+	add_number(object, "used_bytes", trcout->used);
 	add_number(object, "events", trcout->events);
 	add_number(object, "bytes", trcout->bytes);
-	add_number(object, "wrapped_events", trcout->wrapped_events);
-	add_number(object, "full_events", trcout->full_events);
+	add_number(object, "overwritten", trcout->wrapped_events);
+	add_number(object, "not_written", trcout->full_events);
 	(void)json_object_set_new(object, "failing", trcout->failing != 0 ? json_string(strerror((int)trcout->failing)) : json_null());
 	return object;
 }
@@ -155,8 +150,8 @@ static json_t *json_writer(const struct ct_display *display, uint32_t index)
 	(void)json_object_set_new(object, "mode", json_string(writer->nowrap ? "NOWRAP" : "WRAP"));
 	add_number(object, "events", writer->events);
 	add_number(object, "bytes", writer->bytes);
-	add_number(object, "wrapped_events", writer->wrapped_events);
-	add_number(object, "full_events", writer->full_events);
+	add_number(object, "overwritten", writer->wrapped_events);
+	add_number(object, "not_written", writer->full_events);
 	(void)json_object_set_new(object, "trcouts", trcouts);
 	return object;
 }
@@ -166,8 +161,7 @@ bool ct_stats_print_json(const struct stats *stats, const struct stats *before)
 	uint64_t elapsed_ns = before != NULL ? stats->taken_ns - before->taken_ns : 0;
 	json_t *processes = json_array();
 	json_t *writers = json_array();
-	json_t *document = json_object();
-	bool ok;
+	json_t *document = ct_json_document();
 
 	for (size_t i = 0; i < stats->process_count; i++) {
 		const struct stats_process *process = &stats->processes[i];
@@ -179,9 +173,5 @@ bool ct_stats_print_json(const struct stats *stats, const struct stats *before)
 	add_number(document, "time_ns", stats->wall_ns);
 	(void)json_object_set_new(document, "processes", processes);
 	(void)json_object_set_new(document, "writers", writers);
-	/* Out of memory anywhere above leaves its member out; dumping nothing at all is the case that must be told. */
-	ok = json_dumpf(document, stdout, JSON_COMPACT | JSON_ENSURE_ASCII) == 0;
-	putchar('\n');
-	json_decref(document);
-	return ok;
+	return ct_json_print(document, stdout);
 }

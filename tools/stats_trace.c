@@ -283,7 +283,7 @@ static bool print_for_people(const struct stats_trace *stats, const struct ct_ta
 
 static void add_number(json_t *object, const char *name, uint64_t number)
 {
-	(void)json_object_set_new(object, name, json_integer((json_int_t)(number <= INT64_MAX ? number : INT64_MAX)));
+	(void)json_object_set_new(object, name, ct_json_number(number));
 }
 
 static void add_json_spans(json_t *object, const struct ct_histogram *spans)
@@ -352,7 +352,7 @@ static bool add_json_table(const struct stats_trace *stats, json_t *document, co
 
 static bool print_json(const struct stats_trace *stats, const struct ct_tally *tally, const struct ct_read_totals *totals)
 {
-	json_t *document = json_object();
+	json_t *document = ct_json_document();
 	bool ok = true;
 
 	add_number(document, "first_ns", tally->first_ns);
@@ -364,10 +364,7 @@ static bool print_json(const struct stats_trace *stats, const struct ct_tally *t
 	for (unsigned kind = 0; kind < CT_TALLY_KINDS && ok; kind++)
 		if (!stats->has_kind || stats->kind == kind)
 			ok = add_json_table(stats, document, tally, (enum ct_tally_kind)kind);
-	ok = ok && json_dumpf(document, stdout, JSON_COMPACT | JSON_ENSURE_ASCII) == 0;
-	putchar('\n');
-	json_decref(document);
-	return ok;
+	return ct_json_print(document, stdout) && ok;
 }
 
 /* ------------------------------------------------------------------------------------------------------------

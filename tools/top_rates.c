@@ -236,18 +236,17 @@ void ct_top_print(FILE *to, const struct top_rows *rows)
 
 static json_t *json_row(const struct top_row *row)
 {
-	return json_pack("{s:I, s:o, s:o, s:o, s:s, s:f, s:f, s:f, s:I, s:o}", "pid", (json_int_t)row->pid, "jobname",
+	return json_pack("{s:I, s:o, s:o, s:o, s:s, s:f, s:f, s:f, s:I, s:o}", "pid", (json_int_t)row->pid, "job",
 			 ct_json_string(row->jobname), "program", ct_json_string(row->program), "component",
 			 ct_json_string(row->component), "level", ct_list_level(row->level), "events_per_second", row->events,
 			 "bytes_per_second", row->bytes, "process_lost_per_second", row->lost, "delivered", (json_int_t)row->total,
-			 "destinations", ct_json_string(row->dests));
+			 "destinations", ct_json_words(row->dests));
 }
 
 bool ct_top_print_json(FILE *to, const struct top_rows *rows)
 {
-	json_t *document = json_object();
+	json_t *document = ct_json_document();
 	json_t *array = json_array();
-	bool ok;
 
 	for (size_t i = 0; i < rows->count; i++)
 		(void)json_array_append_new(array, json_row(&rows->items[i]));
@@ -257,8 +256,5 @@ bool ct_top_print_json(FILE *to, const struct top_rows *rows)
 	(void)json_object_set_new(document, "bytes_per_second", json_real(rows->bytes));
 	(void)json_object_set_new(document, "lost_per_second", json_real(rows->lost));
 	(void)json_object_set_new(document, "components", array);
-	ok = json_dumpf(document, to, JSON_COMPACT | JSON_ENSURE_ASCII) == 0;
-	fputc('\n', to);
-	json_decref(document);
-	return ok;
+	return ct_json_print(document, to);
 }

@@ -1,7 +1,7 @@
 /*
  * display_json.c - what DISPLAY TRACE knows as one JSON document, for ctrace op --json and ctrace stats --json.
  *
- * Called by the tools; pure.  The members are described in ctrace-display(7) and do not change their meaning; new ones may come.
+ * Called by the tools; pure.  The members are described in ctrace-json(5).
  *
  * Copyright The ctrace authors.  SPDX-License-Identifier: Apache-2.0
  */
@@ -36,7 +36,7 @@ static void set_name(json_t *object, const char *key, const char *text, bool *fa
 
 static void set_number(json_t *object, const char *key, uint64_t number, bool *failed)
 {
-	set(object, key, json_integer((json_int_t)number), failed);
+	set(object, key, ct_json_number(number), failed);
 }
 
 static void set_bool(json_t *object, const char *key, bool value, bool *failed)
@@ -55,8 +55,8 @@ static void set_process(json_t *object, const struct ct_display *display, uint32
 	process = &display->processes[index];
 	set_number(object, "pid", process->pid, failed);
 	set_number(object, "uid", process->uid, failed);
-	set_number(object, "asid", process->asid, failed);
-	set_text(object, "jobname", process->jobname, failed);
+	set(object, "asid", ct_json_asid(process->asid), failed);
+	set_text(object, "job", process->jobname, failed);
 	set_text(object, "program", process->program, failed);
 }
 
@@ -77,13 +77,13 @@ static void set_filters(json_t *object, const struct ctrace_display *shown, bool
 	json_t *jobnames = json_array();
 
 	for (uint32_t i = 0; i < shown->asid_count; i++)
-		append(asids, json_integer(shown->asid[i]), failed);
+		append(asids, ct_json_asid(shown->asid[i]), failed);
 	for (uint32_t i = 0; i < shown->jobname_count; i++)
 		append(jobnames, ct_json_text(shown->jobname[i], strlen(shown->jobname[i])), failed);
 	set(object, "asids", asids, failed);
-	set(object, "jobnames", jobnames, failed);
+	set(object, "jobs", jobnames, failed);
 	set_bool(object, "asids_supported", shown->asids != 0, failed);
-	set_bool(object, "jobnames_supported", shown->jobs != 0, failed);
+	set_bool(object, "jobs_supported", shown->jobs != 0, failed);
 	set_bool(object, "filtered", shown->is_filtered != 0, failed);
 }
 
@@ -108,8 +108,8 @@ static json_t *json_trace(const struct ct_display *display, const struct ct_disp
 	const struct ctrace_display *shown = &trace->display;
 	json_t *object = json_object();
 
-	set_text(object, "name", trace->name, failed);
-	set(object, "trace_above",
+	set_text(object, "component", trace->name, failed);
+	set(object, "component_above",
 	    trace->head != CT_DISPLAY_NONE ? ct_json_text(display->traces[trace->head].name, strlen(display->traces[trace->head].name))
 					   : json_null(),
 	    failed);
@@ -180,20 +180,6 @@ static json_t *json_trcouts(const struct ct_display *display, uint32_t writer, b
 	return trcouts;
 }
 
-/* "KVS KVS.NET" */
-static json_t *json_words(const char *words, bool *failed)
-{
-	json_t *array = json_array();
-
-	for (words += strspn(words, " "); *words != '\0'; words += strspn(words, " ")) {
-		size_t size = strcspn(words, " ");
-
-		append(array, ct_json_text(words, size), failed);
-		words += size;
-	}
-	return array;
-}
-
 static json_t *json_links(const struct ct_display *display, uint32_t writer, bool *failed)
 {
 	json_t *links = json_array();
@@ -206,11 +192,11 @@ static json_t *json_links(const struct ct_display *display, uint32_t writer, boo
 			continue;
 		object = json_object();
 		set_number(object, "pid", link->pid, failed);
-		set_number(object, "asid", link->asid, failed);
-		set_text(object, "jobname", link->jobname, failed);
-		set_number(object, "rings", link->rings, failed);
+		set(object, "asid", ct_json_asid(link->asid), failed);
+		set_text(object, "job", link->jobname, failed);
+		set_number(object, "ring_count", link->rings, failed);
 		set_number(object, "events", link->events, failed);
-		set(object, "traces", json_words(link->traces, failed), failed);
+		set(object, "traces", ct_json_words(link->traces), failed);
 		append(links, object, failed);
 	}
 	return links;
@@ -226,7 +212,7 @@ static json_t *json_waiting(const struct ct_display *display, const char *writer
 		if (!ct_display_waits(&display->traces[i], writer))
 			continue;
 		object = json_object();
-		set_text(object, "name", display->traces[i].name, failed);
+		set_text(object, "component", display->traces[i].name, failed);
 		set_process(object, display, display->traces[i].process, failed);
 		append(waiting, object, failed);
 	}
@@ -305,7 +291,7 @@ static json_t *json_notes(const struct ct_display *display, bool *failed)
 
 enum ctrace_status ct_display_json(const struct ct_display *display, const struct ct_display_json *what, struct ct_buf *out)
 {
-	json_t *object = json_object();
+	json_t *object = ct_json_document();
 	bool failed = display->failed;
 	char *text = NULL;
 

@@ -15,7 +15,7 @@
 #include <string.h>
 
 #define COLUMN_DEPTH 16u /* of groups that a column names */
-#define HEADER "time,time_ns,host,process,thread,component,event,mnemonic,level,duration_ns"
+#define HEADER "time,time_ns,host,pid,tid,component,event,mnemonic,level,duration_ns"
 
 struct csv {
 	struct ct_export_out out;

@@ -1,5 +1,5 @@
 /*
- * export_json.c - traces as one JSON document: an array of the objects that print_json.c makes, or one of them a line.
+ * export_json.c - traces as one JSON document that has the objects of print_json.c, or one of them a line.
  *
  * Called by ctrace export, on one thread.
  *
@@ -8,6 +8,8 @@
 #include "read/export.h"
 
 #include <stdlib.h>
+
+#include "read/json_text.h"
 
 struct json {
 	struct ct_export_out out;
@@ -27,17 +29,25 @@ static enum ctrace_status json_open(const struct ct_export_options *options, voi
 	return CTRACE_OK;
 }
 
+static void begin_document(struct json *self)
+{
+	if (!self->has_events)
+		ct_buf_add_format(&self->out.text, "{\"format_version\":%d,\"events\":[", CT_JSON_FORMAT_VERSION);
+}
+
 static void json_add(void *user, const struct ct_view *view)
 {
 	struct json *self = user;
 	struct ct_buf *text = &self->out.text;
 
-	if (!self->is_lines)
-		ct_buf_add_text(text, self->has_events ? ",\n" : "[\n");
+	if (self->is_lines) {
+		ct_json_add_line(text, view);
+	} else {
+		begin_document(self);
+		ct_buf_add_text(text, self->has_events ? ",\n" : "\n");
+		ct_json_add(text, view);
+	}
 	self->has_events = true;
-	ct_json_add(text, view);
-	if (!self->is_lines && text->size > 0 && text->data[text->size - 1] == '\n')
-		text->size--;
 	ct_export_out_offer(&self->out);
 }
 
@@ -45,8 +55,10 @@ static enum ctrace_status json_end(void *user)
 {
 	struct json *self = user;
 
-	if (!self->is_lines)
-		ct_buf_add_text(&self->out.text, self->has_events ? "\n]\n" : "[]\n");
+	if (!self->is_lines) {
+		begin_document(self);
+		ct_buf_add_text(&self->out.text, self->has_events ? "\n]}\n" : "]}\n");
+	}
 	return ct_export_out_end(&self->out);
 }
 

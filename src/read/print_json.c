@@ -1,11 +1,11 @@
 /*
- * print_json.c - an event as one JSON object on a line.
+ * print_json.c - an event as one JSON object, by itself on a line or in a document: ctrace-json(5).
  *
  * Called by the tools; pure.  Whatever bytes the traced program gave, what comes out is valid JSON, in ASCII, on one line, harmless on a
  * terminal.  A text that is not UTF-8 is shown with each wrong byte as the character of that number, and again, exactly, as
  * hexadecimal digits in "hex":
  *
- *     {"time":"2026-01-31T14:12:27.993000000Z","time_ns":1769868747993000000,"component":"MF.RTS","event":255,"level":"ERROR",
+ *     {"format_version":1,"time":"2026-01-31T14:12:27.993000000Z","time_ns":1769868747993000000,"component":"MF.RTS","event":255,"level":"ERROR",
  *      "pid":1234,"tid":1235,"data":[{"type":"comp5","value":173},{"type":"text","value":"myprog"},
  *      {"type":"binary","value":"0A0B"},{"type":"address","value":"0x00007FFF12345678"}]}
  *
@@ -19,6 +19,8 @@
  * Copyright The ctrace authors.  SPDX-License-Identifier: Apache-2.0
  */
 #include "read/read.h"
+
+#include "read/json_text.h"
 
 #include <string.h>
 #include <time.h>
@@ -373,7 +375,7 @@ static void add_time(struct ct_buf *out, uint64_t time_ns)
 		render_second(number);
 	for (size_t i = sizeof digits; i-- > 0; fraction /= 10)
 		digits[i] = (char)('0' + fraction % 10);
-	ADD(out, "{\"time\":\"");
+	ADD(out, "\"time\":\"");
 	ct_buf_add_text(out, last_second.text);
 	ct_buf_add_char(out, '.');
 	ct_buf_add(out, digits, sizeof digits);
@@ -430,7 +432,7 @@ static void add_meaning_of_event(struct ct_buf *out, const struct ct_view *view)
 		add_number(out, "duration_ns", view->duration_ns);
 }
 
-void ct_json_add(struct ct_buf *out, const struct ct_view *view)
+static void add_members(struct ct_buf *out, const struct ct_view *view)
 {
 	const struct ctrace_event *event = &view->event;
 
@@ -452,5 +454,20 @@ void ct_json_add(struct ct_buf *out, const struct ct_view *view)
 			ct_buf_add_char(out, ',');
 		add_item(out, view, i);
 	}
-	ADD(out, "]}\n");
+	ADD(out, "]}");
+}
+
+void ct_json_add(struct ct_buf *out, const struct ct_view *view)
+{
+	ct_buf_add_char(out, '{');
+	add_members(out, view);
+}
+
+void ct_json_add_line(struct ct_buf *out, const struct ct_view *view)
+{
+	ADD(out, "{\"format_version\":");
+	ct_buf_add_u64(out, CT_JSON_FORMAT_VERSION);
+	ct_buf_add_char(out, ',');
+	add_members(out, view);
+	ct_buf_add_char(out, '\n');
 }

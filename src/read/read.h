@@ -186,8 +186,9 @@ enum ctrace_status ct_text_create(const struct ct_text_options *options, struct 
 void ct_text_destroy(struct ct_text_printer *printer);
 void ct_text_add(struct ct_text_printer *printer, struct ct_buf *out, const struct ct_view *view);
 
-/* ---- print_json.c: an event as one JSON object on a line. */
+/* ---- print_json.c: an event as a JSON object; as a document of its own it is a line and has format_version. */
 void ct_json_add(struct ct_buf *out, const struct ct_view *view);
+void ct_json_add_line(struct ct_buf *out, const struct ct_view *view);
 /* A COBOL record as an object: {"CUST-ID":12,...}. */
 void ct_json_add_record(struct ct_buf *out, const struct ct_copybook *copybook, const void *bytes, size_t size);
 

@@ -150,7 +150,7 @@ check 'which belongs to no process' is "$(grep -c PRE whole)" 0
 
 # ---- JSON
 display ',COMP=KVS,SUB=(NET)' --json
-check 'JSON has the same facts' is "$(json '[(t["name"], t["jobname"], t["mode"], t["buffer"]["rounded"], t["writer"], t["writer_active"]) for t in d["traces"]][1]')" \
+check 'JSON has the same facts' is "$(json '[(t["component"], t["job"], t["mode"], t["buffer"]["rounded"], t["writer"], t["writer_active"]) for t in d["traces"]][1]')" \
 	"('KVS.NET', 'KVSERVER', 'ON', 8388608, 'CTW', False)"
 
 # ---- writers

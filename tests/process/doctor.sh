@@ -62,7 +62,7 @@ MFTRACE_CONFIG=bad.cfg ctrace doctor --json -- "$subject" 3 >out 2>err </dev/nul
 [ $? -eq 1 ] && python3 - <<'EOF'
 import json
 document = json.load(open('out'))
-assert document['problems'] == ['configuration'] and document['program'] == {'status': 0}, document
+assert document['problems'] == ['configuration'] and document['end'] == {'status': 0}, document
 configuration = document['processes'][0]['configuration']
 assert configuration['path'].endswith('/bad.cfg') and configuration['read'] and configuration['first_mistake'] == 2, configuration
 EOF

@@ -195,7 +195,7 @@ raw = open('events.csv', newline='').read()
 assert raw.count('\r\n') == raw.count('\n')
 rows = list(csv.reader(open('events.csv', newline=''), strict=True))
 head = rows.pop(0)
-assert head == 'time,time_ns,host,process,thread,component,event,mnemonic,level,duration_ns,names,data1,data2,data3'.split(','), head
+assert head == 'time,time_ns,host,pid,tid,component,event,mnemonic,level,duration_ns,names,data1,data2,data3'.split(','), head
 assert all(len(r) == len(head) for r in rows)
 rows = [dict(zip(head, r)) for r in rows]
 texts = next(r for r in rows if r['mnemonic'] == 'TEXTS')
@@ -213,7 +213,7 @@ check 'csv: unguarded' is "$(grep -c '"=1+1,""x"""' out)" $((2 * rounds))
 
 # ---- JSON
 run export -f json -o events.json "$trace"
-check 'json: an array of every event' is "$(python3 -c 'import json; print(len(json.load(open("events.json"))))')" $total
+check 'json: every event in one document' is "$(python3 -c 'import json; print(len(json.load(open("events.json"))["events"]))')" $total
 run export -f json --lines "$trace"
 ctrace show --json "$trace" >before
 check 'json: as ctrace show has it, but for durations' is "$(wc -l <out)" $total
@@ -238,7 +238,7 @@ check 'a full disk: status' is "$?" 1
 check 'a full disk: said' has err 'No space left'
 run export -f json -o events.json "$trace.nothing"
 check 'nothing to read: status' is "$status" 2
-check 'nothing to read: the file stays' is "$(python3 -c 'import json; print(len(json.load(open("events.json"))))')" $total
+check 'nothing to read: the file stays' is "$(python3 -c 'import json; print(len(json.load(open("events.json"))["events"]))')" $total
 check 'nothing is left beside it' is "$(find . -name '*.new-*')" ''
 
 # ---- usage

@@ -63,7 +63,7 @@ check 'no prompt is outstanding' says 0 'CTR007I No reply is outstanding'
 op 'R,END'
 check 'a reply to nothing fails' says 1 'CTR019I No reply is outstanding*'
 op --json 'D R'
-check 'no prompt is outstanding, as JSON' says 0 '{"time_ns":*,"replies":\[\]}'
+check 'no prompt is outstanding, as JSON' says 0 '{"format_version":1,"time_ns":*,"replies":\[\]}'
 ln -s "$CTRACE_RUN_DIR" link
 CTRACE_RUN_DIR=$PWD/link op 'T CT,ON,COMP=OPR'
 check 'a run directory that cannot be used is named' says 1 "CTR008I Outstanding replies cannot be kept in the run directory CTRACE_RUN_DIR=$PWD/link: *"
@@ -170,7 +170,7 @@ op 'D R'
 check 'D R has what was replied' says 0 'CTR006I Reply 01 *; ASID=(1,2),OPTIONS=(*put*'
 op --json 'D R'
 check 'D R as JSON' is "$status $(python3 -c 'import json
-for r in json.load(open("out"))["replies"]: print(r["number"], r["command"], r["operands"] != "", r["pid"], r["asid"], r["jobname"], r["asked_ns"] > 0)' 2>&1)" \
+for r in json.load(open("out"))["replies"]: print(r["number"], r["command"], r["operands"] != "", r["pid"], r["asid"], r["job"], r["asked_ns"] > 0)' 2>&1)" \
 	'0 1 TRACE CT,ON,COMP=OPR True None None None True
 2 TRACE CT,OFF,COMP=OPR,SUB=(OWN) False None None None True'
 op 'R 1,ASDI=(1)'

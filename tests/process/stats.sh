@@ -11,7 +11,7 @@ has() { grep -qE -- "$2" "$1" || { printf 'no /%s/ in:\n' "$2"; cat "$1"; false;
 json() { python3 -c 'import json, sys
 document = json.load(open("out"))
 process = document["processes"][0] if document["processes"] else None
-components = {c["name"]: c for c in process["components"]} if process else {}
+components = {c["component"]: c for c in process["components"]} if process else {}
 print(eval(sys.argv[1]))' "$1"; }
 stats() {
 	ctrace stats "$@" >out 2>err </dev/null
@@ -68,7 +68,7 @@ check 'JSON: a level' is "$(json 'components["tool.main"]["level"]')" INFO
 check 'JSON: bytes are those of its components' is "$(json 'process["bytes"] == sum(c["bytes"] for c in components.values())')" True
 check 'JSON: no writer' is "$(json 'components["tool.main"]["writer"], components["tool.main"]["writer_connected"]')" '(None, False)'
 check 'JSON: destinations' is "$(json '[(d["emitter"], d["delivered"], d["failing"]) for d in process["destinations"]]')" "[('TEXTFILE', 17, None)]"
-check 'JSON: a ring' is "$(json 'process["rings"]["count"], process["rings"]["used"]')" '(1, 0)'
+check 'JSON: a ring' is "$(json 'process["rings"]["count"], process["rings"]["pending_bytes"]')" '(1, 0)'
 
 # ---- which processes
 stats --pid "$pid"
@@ -126,7 +126,7 @@ rmdir subject.log
 order flush
 stats --json
 check 'it adds up when it works again' is "$(json "$sums 10020")" True
-check 'and nothing waits' is "$(json 'process["pending"], process["rings"]["used"], process["destinations"][0]["failing"]')" '(0, 0, None)'
+check 'and nothing waits' is "$(json 'process["pending"], process["rings"]["pending_bytes"], process["destinations"][0]["failing"]')" '(0, 0, None)'
 finish
 sed -i 's/= discard/= overwrite/' app.cfg
 mkdir subject.log.d && sed -i "s,#file = .*,#file = $PWD/subject.log.d," app.cfg

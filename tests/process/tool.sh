@@ -208,7 +208,7 @@ check 'list --json' "$(
 import json, sys
 pid, log, path = int(sys.argv[1]), sys.argv[2], sys.argv[3]
 process = json.load(open(path))
-components = {c['name']: c for c in process['components']}
+components = {c['component']: c for c in process['components']}
 destinations = {d['emitter']: d for d in process['destinations']}
 def want(what, got, expected):
     if got != expected:
@@ -216,8 +216,8 @@ def want(what, got, expected):
 want('pid', process['pid'], pid)
 want('program', process['program'], 'tool_subject')
 want('state', process['state'], 'running')
-want('jobname', process['jobname'], 'TOOL_SUB')
-want('asid', 1 <= process['asid'] <= 0xFFFF, True)
+want('job', process['job'], 'TOOL_SUB')
+want('asid', 1 <= int(process['asid'], 16) <= 0xFFFF, True)
 want('folder', process['folder'].rsplit('/', 1)[1].split('.')[0], str(pid))
 want('level', components['tool.main']['level'], 'INFO')
 want('level', components['tool.evil\033[2J\n9999  forged']['level'], 'NONE')

@@ -193,7 +193,7 @@ def run(*arguments):
 
 def level_of(pid, component):
     listed = json.loads(run('stats', '--json', '--pid', str(pid))[1])
-    return next(c['level'] for c in listed['processes'][0]['components'] if c['name'] == component)
+    return next(c['level'] for c in listed['processes'][0]['components'] if c['component'] == component)
 
 
 def on_a_terminal(one, other):
@@ -303,7 +303,7 @@ def in_a_batch(one):
     check('a batch: a row', '' if re.search(rf'^ *{one.pid}  TOOL_SUB  tool\.main +INFO +0\.0 ', out, re.MULTILINE) else out)
     status, out, _ = run('top', '-b', '-j', '-n', '1', '-i', '0.1', '-c', '*MAIN.P*', '--pid', str(one.pid))
     rows = json.loads(out)['components']
-    check('a batch as JSON, filtered', '' if [r['component'] for r in rows] == ['tool.main.part'] and rows[0]['destinations'] == 'TEXTFILE' else out)
+    check('a batch as JSON, filtered', '' if [r['component'] for r in rows] == ['tool.main.part'] and rows[0]['destinations'] == ['TEXTFILE'] else out)
     shell = f'{BUILD}/ctrace top -b -i 0.1; echo $? >ended'
     subprocess.run(['bash', '-c', f'{{ {shell}; }} | head -1'], stdout=subprocess.DEVNULL, timeout=PATIENCE, check=False)
     with open('ended', encoding='ascii') as file:

@@ -43,7 +43,7 @@ says() {
 }
 # Each member of the rows of the last output, by a Python expression over `rows`.
 json() { # EXPRESSION WANTED
-	python3 -m json.tool out >/dev/null && expect "$(python3 -c "import json; rows = json.load(open('out')); print($1)")" "$2"
+	python3 -m json.tool out >/dev/null && expect "$(python3 -c "import json; rows = json.load(open('out'))['results']; print($1)")" "$2"
 }
 
 # ---- two processes
@@ -105,7 +105,7 @@ check 'errors only in that process' "$(expect "$(traced kvs kvs.log kvs.net)" 2)
 check 'all in the other' "$(expect "$(traced proxy proxy.log kvs.net)" 5)"
 says 0 "$proxy PROXY  kvs.net  DEBUG -> NONE" '' level --job 'p*' kvs.net none
 check 'none: nothing' "$(expect "$(traced proxy proxy.log kvs.net)" 0)"
-asid=$(ctrace list --json --pid "$proxy" | python3 -c 'import json, sys; print("%X" % json.load(sys.stdin)["asid"])')
+asid=$(ctrace list --json --pid "$proxy" | python3 -c 'import json, sys; print(json.load(sys.stdin)["asid"])')
 says 0 "$proxy PROXY  kvs.net  NONE -> INFO" '' level --asid "$asid" kvs.net info
 says 0 "$kvs KVS    kvs.net    ERROR -> WARN
 $kvs KVS    kvs.store  INFO -> WARN
@@ -125,9 +125,9 @@ check 'a name that is not there makes no component' "$(expect "$(ctrace list --a
 tool level --json 'kvs.*' debug
 check 'level --json' "$(
 	expect_status 0
-	json '[(r["pid"], r["jobname"], r["program"], r["component"], r["old"], r["new"]) for r in rows]' \
+	json '[(r["pid"], r["job"], r["program"], r["component"], r["old"], r["new"]) for r in rows]' \
 		"[($kvs, 'KVS', 'verbs_subject', 'kvs.net', 'WARN', 'DEBUG'), ($kvs, 'KVS', 'verbs_subject', 'kvs.store', 'WARN', 'DEBUG'), ($proxy, 'PROXY', 'verbs_subject', 'kvs.net', 'WARN', 'DEBUG')]"
-	json 'all(1 <= r["asid"] <= 0xFFFF for r in rows)' True
+	json 'all(1 <= int(r["asid"], 16) <= 0xFFFF for r in rows)' True
 )"
 tool level --json kvs.store
 check 'level --json shows' "$(expect_status 0; json '[sorted(r.items()) for r in rows][0][-1]' "('value', 'DEBUG')")"

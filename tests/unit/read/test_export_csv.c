@@ -7,7 +7,7 @@
 
 static struct exported exported;
 
-#define HEAD "time,time_ns,host,process,thread,component,event,mnemonic,level,duration_ns,names"
+#define HEAD "time,time_ns,host,pid,tid,component,event,mnemonic,level,duration_ns,names"
 #define EVENT "2023-11-14T22:13:20.123456789Z,1700000000123456789,asterix,4711,9,MF.RTS,255,255,ERROR,"
 
 static void rows(void **state)

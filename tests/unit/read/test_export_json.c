@@ -1,15 +1,15 @@
 /*
- * test_export_json.c - one document: an array, or an object a line.
+ * test_export_json.c - one document that has every event, or an object a line.
  *
  * Copyright The ctrace authors.  SPDX-License-Identifier: Apache-2.0
  */
 #include "export_fixture.h"
 
-#include <jansson.h>
+#include "read/json_text.h"
 
 static struct exported exported;
 
-static void an_array(void **state)
+static void one_document(void **state)
 {
 	const struct ct_view views[] = { view_at(0, 1, NULL, 0), view_at(1, 1, NULL, 0), view_at(2, 1, NULL, 0) };
 	json_error_t error;
@@ -20,8 +20,8 @@ static void an_array(void **state)
 		export_views(&exported, &ct_export_json, (struct ct_export_options){ 0 }, views, count);
 		assert_int_equal(exported.status, CTRACE_OK);
 		root = json_loadb(exported.text, exported.size, 0, &error);
-		assert_true(json_is_array(root));
-		assert_int_equal(json_array_size(root), count);
+		assert_int_equal(json_integer_value(json_object_get(root, "format_version")), CT_JSON_FORMAT_VERSION);
+		assert_int_equal(json_array_size(json_object_get(root, "events")), count);
 		assert_int_equal(count_of(&exported, "\n"), count == 0 ? 1 : count + 2); /* a line an event */
 		json_decref(root);
 	}
@@ -35,7 +35,7 @@ static void lines(void **state)
 	(void)state;
 	export_views(&exported, &ct_export_json, (struct ct_export_options){ .is_lines = true }, views, 2);
 	ct_buf_init(&first);
-	ct_json_add(&first, &views[0]);
+	ct_json_add_line(&first, &views[0]);
 	assert_memory_equal(exported.text, first.data, first.size);
 	assert_int_equal(count_of(&exported, "\n"), 2);
 	ct_buf_fini(&first);
@@ -45,7 +45,7 @@ static void lines(void **state)
 
 int main(void)
 {
-	static const struct CMUnitTest tests[] = { cmocka_unit_test(an_array), cmocka_unit_test(lines) };
+	static const struct CMUnitTest tests[] = { cmocka_unit_test(one_document), cmocka_unit_test(lines) };
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

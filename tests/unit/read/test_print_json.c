@@ -36,7 +36,7 @@ static const char *print(const struct ctrace_event_item *items, uint32_t count)
 	};
 
 	ct_buf_clear(&line);
-	ct_json_add(&line, &view);
+	ct_json_add_line(&line, &view);
 	return ct_buf_text(&line);
 }
 
@@ -57,7 +57,7 @@ static void a_whole_line(void **state)
 
 	(void)state;
 	assert_string_equal(print(items, CT_COUNT(items)),
-			    "{\"time\":\"2023-11-14T22:13:20.000000001Z\",\"time_ns\":1700000000000000001,\"component\":\"MF.RTS\","
+			    "{\"format_version\":1,\"time\":\"2023-11-14T22:13:20.000000001Z\",\"time_ns\":1700000000000000001,\"component\":\"MF.RTS\","
 			    "\"event\":255,\"level\":\"ERROR\",\"pid\":1234,\"tid\":1235,\"seq\":7,"
 			    "\"host\":\"asterix\",\"program\":\"rts32\",\"job\":\"RTS32\",\"asid\":\"001A\",\"data\":["
 			    "{\"type\":\"comp5\",\"value\":173},{\"type\":\"text\",\"value\":\"myprog\"},"
