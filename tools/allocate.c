@@ -30,6 +30,7 @@
 
 #include "base/base.h"
 #include "cmd.h"
+#include "tool_argp.h"
 
 /* The linker knows each function by the name that its header gives it: __getdelim, scandir64. */
 #define WRAPPED(result, name, parameters) \
@@ -262,9 +263,12 @@ static void end_argp(int signal)
 error_t __wrap_argp_parse(const struct argp *argp, int argc, char **argv, unsigned flags, int *out_index, void *input)
 {
 	const struct sigaction ending = { .sa_handler = end_argp };
+	struct tool_argp extended;
 	struct sigaction before;
 	error_t error;
 
+	tool_argp_check(argp, argc, argv, flags);
+	argp = tool_argp_extend(&extended, argp);
 	(void)sigaction(SIGABRT, &ending, &before);
 	is_in_argp = true;
 	errno = 0;

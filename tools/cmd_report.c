@@ -163,7 +163,8 @@ static bool convert(struct verb *verb, struct ct_report_counts *counts)
 		is_complete = complain(NULL, "what was read at first and the second time differ: a trace could not be read once");
 	else if (counts->events > 0 && new_file_interrupted == 0)
 		is_complete = write_page(verb);
-	tell_shortened(verb, counts);
+	if (new_file_interrupted == 0)
+		tell_shortened(verb, counts);
 	return close_output(verb, is_complete && counts->events > 0) || counts->events == 0;
 }
 

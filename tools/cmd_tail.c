@@ -223,8 +223,20 @@ static void wait_for(struct tail *tail, uint64_t interval_ns)
 		tail->is_cut = true;
 }
 
+/* At the first look only: whoever sees nothing wants to know why. */
+static void tell_what_is_waited_for(const struct tail *tail)
+{
+	struct ct_live_totals totals;
+	bool is_any = tail->pid == 0 && tail->asid == 0 && tail->jobname == NULL;
+
+	ct_live_count(tail->live, &totals);
+	if (totals.processes == 0)
+		fprintf(stderr, "ctrace tail: %s is traced yet; waiting for one\n", is_any ? "no process" : "no such process");
+}
+
 static void follow(struct tail *tail)
 {
+	bool is_first = true;
 	uint64_t interval_ns = BUSY_NS;
 	uint64_t end_ns = tail->for_ns != 0 ? ct_clock_mono_ns() + tail->for_ns : UINT64_MAX;
 
@@ -235,6 +247,9 @@ static void follow(struct tail *tail)
 		bool is_new = ct_live_look(tail->live);
 		uint64_t now_ns = ct_clock_mono_ns();
 
+		if (is_first)
+			tell_what_is_waited_for(tail);
+		is_first = false;
 		take_events(tail, false);
 		tell_missed(tail, false);
 		if (now_ns >= end_ns)

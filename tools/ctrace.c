@@ -72,63 +72,28 @@ static const struct verb *verb_find(const char *name)
 	return NULL;
 }
 
-/* Edits (a letter more, less or another) that turn a into b: good enough for words of a few letters. */
-static size_t word_distance(const char *a, const char *b)
+/* The verb that was probably meant, or NULL.  Its beginning will do. */
+static const char *verb_nearest(const char *name)
 {
-	enum { LONGEST = 31 };
-	size_t row[LONGEST + 1];
-	size_t a_size = strlen(a);
-	size_t b_size = strlen(b);
-
-	if (a_size > LONGEST || b_size > LONGEST)
-		return SIZE_MAX;
-	for (size_t j = 0; j <= b_size; j++)
-		row[j] = j;
-	for (size_t i = 1; i <= a_size; i++) {
-		size_t diagonal = row[0];
-
-		row[0] = i;
-		for (size_t j = 1; j <= b_size; j++) {
-			size_t best = diagonal + (a[i - 1] != b[j - 1]);
-
-			if (best > row[j] + 1)
-				best = row[j] + 1;
-			if (best > row[j - 1] + 1)
-				best = row[j - 1] + 1;
-			diagonal = row[j];
-			row[j] = best;
-		}
-	}
-	return row[b_size];
-}
-
-/* The verb that was probably meant, or NULL. */
-static const struct verb *verb_nearest(const char *name)
-{
-	const struct verb *nearest = NULL;
-	size_t least = 3; /* further than two edits is another word */
+	const char *names[CT_COUNT(verbs)];
+	size_t size = strlen(name);
 
 	for (size_t i = 0; i < CT_COUNT(verbs); i++) {
-		size_t distance = word_distance(name, verbs[i].name);
-
-		if (name[0] != '\0' && name[1] != '\0' && strncmp(verbs[i].name, name, strlen(name)) == 0)
-			distance = 1;
-		if (distance < least) {
-			least = distance;
-			nearest = &verbs[i];
-		}
+		names[i] = verbs[i].name;
+		if (size > 1 && strncmp(names[i], name, size) == 0)
+			return names[i];
 	}
-	return nearest;
+	return ct_suggest((struct ct_span){ name, size }, names, CT_COUNT(names));
 }
 
 static int complain_unknown_verb(const char *name)
 {
-	const struct verb *nearest = verb_nearest(name);
+	const char *nearest = verb_nearest(name);
 
 	fputs("ctrace: unknown verb \"", stderr);
 	ct_tool_print(stderr, name, strlen(name));
 	if (nearest != NULL)
-		fprintf(stderr, "\"; did you mean \"%s\"?\n", nearest->name);
+		fprintf(stderr, "\"; did you mean \"%s\"?\n", nearest);
 	else
 		fputs("\"\n", stderr);
 	fputs("Try 'ctrace --help' for the list of verbs.\n", stderr);
@@ -138,14 +103,11 @@ static int complain_unknown_verb(const char *name)
 /* argc and argv are the words from the verb on. */
 static int verb_run(const struct verb *verb, int argc, char **argv)
 {
-	static char name[64], help[] = "--help";
+	static char name[64];
 
 	/* argp and getopt call the program by argv[0] in everything that they print. */
 	snprintf(name, sizeof(name), "ctrace %s", verb->name);
 	argv[0] = name;
-	for (int i = 1; i < argc && strcmp(argv[i], "--") != 0; i++)
-		if (strcmp(argv[i], "-h") == 0)
-			argv[i] = help;
 	allocate_name(name, verb->goes_on);
 	if (verb->reads && !options_file_expand(name, &argc, &argv))
 		return CMD_USAGE;
@@ -162,7 +124,7 @@ static void print_verbs(FILE *to)
 {
 	fputs("Verbs:\n", to);
 	for (size_t i = 0; i < CT_COUNT(verbs); i++)
-		fprintf(to, "  %-8s%-24s%s\n", verbs[i].name, verbs[i].arguments, verbs[i].help);
+		fprintf(to, "  %-8s%-25s%s\n", verbs[i].name, verbs[i].arguments, verbs[i].help);
 }
 
 /* Appends the rows of the table to the text after the options. */
@@ -197,9 +159,6 @@ static error_t parse_before_verb(int key, char *argument, struct argp_state *sta
 		*verb_at = state->next - 1;
 		state->next = state->argc; /* the rest is the verb's to parse */
 		return 0;
-	case 'h':
-		argp_state_help(state, stdout, ARGP_HELP_STD_HELP);
-		return 0;
 	case ARGP_KEY_NO_ARGS:
 		argp_state_help(state, stderr, ARGP_HELP_STD_USAGE & ~(unsigned)ARGP_HELP_EXIT_ERR);
 		print_verbs(stderr);
@@ -209,12 +168,7 @@ static error_t parse_before_verb(int key, char *argument, struct argp_state *sta
 	}
 }
 
-static const struct argp_option main_rows[] = {
-	{ NULL, 'h', NULL, OPTION_HIDDEN, NULL, 0 }, /* as it is asked for elsewhere */
-	{ 0 },
-};
 static const struct argp argp_main = {
-	.options = main_rows,
 	.parser = parse_before_verb,
 	.args_doc = "VERB [ARGUMENT...]",
 	.doc = "See what the programs of this machine trace.",

@@ -214,6 +214,7 @@ struct ct_live_options {
 	bool from_start;  /* begin with what the rings still hold */
 };
 struct ct_live_totals {
+	uint64_t processes;     /* that are followed now */
 	uint64_t missed_bytes;  /* written over before they were read */
 	uint64_t damaged_bytes; /* no records, or of no component */
 	uint64_t lost_events;   /* that the processes lost themselves since they are followed; from_start: ever */

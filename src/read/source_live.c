@@ -344,8 +344,10 @@ void ct_live_count(struct ct_live *live, struct ct_live_totals *out_totals)
 {
 	struct ct_live_totals totals = live->totals;
 
-	for (size_t i = 0; i < live->process_count; i++)
+	for (size_t i = 0; i < live->process_count; i++) {
 		totals.lost_events += lost_by(live->processes[i]);
+		totals.processes += !live->processes[i]->is_ignored && !live->processes[i]->has_ended;
+	}
 	*out_totals = totals;
 }
 

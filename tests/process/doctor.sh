@@ -51,6 +51,12 @@ check 'both: status 4' $?
 MFTRACE_CONFIG=good.cfg ctrace doctor sh -c '"$0" 1 >/dev/null; "$0" 2' "$subject" >out 2>err </dev/null
 in_out '^process [0-9]+$' 'textfile.*: 2 events' 'textfile.*: 4 events'
 check 'each process of the program' $?
+ctrace doctor sh -c 'echo "$@"' sh -h --jsn >out 2>err
+grep -qx -- '-h --jsn' out
+check 'options behind the program are the program'\''s' $?
+ctrace doctor -h >out 2>err
+[ $? -eq 0 ] && in_out '^Usage: ctrace doctor'
+check '-h is for help' $?
 ctrace doctor /nosuch/program >out 2>err
 [ $? -eq 3 ] && grep -q 'cannot run /nosuch/program: No such file' err
 check 'a program that is not there' $?

@@ -55,13 +55,14 @@ def has_unnamed(verb):
 COMMANDS = {
     'export of a document': ('export', '-f', 'json', '-o', 'out/events.json'),
     'export of a folder': ('export', '-f', 'common', '-o', 'out/trace'),
-    'report': ('report', '-o', 'out/page.html'),
+    'report': ('report', '--limit', '1000', '-o', 'out/page.html'),
 }
 for what, command in COMMANDS.items():
     for how in (signal.SIGINT, signal.SIGTERM):
         status, said = interrupt(how, 'ctrace', *command, *sources)
         check(f'{what}, {how.name}: dies of it', status == -how, (status, said))
         check(f'{what}, {how.name}: nothing is left', os.listdir('out') == [], os.listdir('out'))
+        check(f'{what}, {how.name}: nothing is said of what it would hold', said == '', said)
 status, said = interrupt(signal.SIGKILL, 'ctrace', 'export', '-f', 'json', '-o', 'out/events.json', *sources)
 check('killed: nothing is left', os.listdir('out') == [], os.listdir('out'))
 with open('out/events.json', 'w') as old:

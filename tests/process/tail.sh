@@ -65,6 +65,10 @@ interrupt() {
 	ended=$?
 }
 
+# ---- nothing runs yet
+ctrace tail --for 0.05 >none 2>none.err
+check 'what it waits for' is "$(<none.err)" 'ctrace tail: no process is traced yet; waiting for one'
+
 # ---- what runs
 start one 5
 # shellcheck disable=SC2154 # start sets it
@@ -90,6 +94,8 @@ check 'a count ends it well' is $? 0
 check 'a format of one'\''s own' is "$(<some)" "$one tool.main  0
 $one tool.main  1"
 check '--for ends it well' ctrace tail --for 0.1
+ctrace tail --pid 1 --for 0.05 >none 2>none.err
+check 'what it waits for, if one that does not run is named' is "$(<none.err)" 'ctrace tail: no such process is traced yet; waiting for one'
 follow json --json --limit 1
 order one 1
 wait "$tail"

@@ -59,6 +59,8 @@ for verb in $verbs; do
 	check "ctrace $verb --help" "$(expect_status 0; expect_in help "$out" "^Usage: ctrace $verb( |$)")"
 	tool help "$verb"
 	check "ctrace help $verb says the same" "$(expect_status 0; [ "$out" = "$help" ] || echo "$out")"
+	tool "$verb" -h
+	check "ctrace $verb -h does, too" "$(expect_status 0; [ "$out" = "$help" ] || echo "$out")"
 	tool "$verb" --version
 	check "ctrace $verb --version" "$(expect_status 0; [ "$out" = "ctrace $version" ] || echo "$out")"
 	tool "$verb" --no-such-option
@@ -77,6 +79,10 @@ refuse() { # PATTERN ARGUMENT...
 }
 refuse 'Usage: ctrace'
 refuse 'did you mean "list"' lst
+refuse "unrecognized option '--lmit'; did you mean --limit\?" show --lmit 3
+refuse "unrecognized option '--thred'; did you mean --thread\?" show -n 3 --thred=3
+refuse "unrecognized option '--jsn'; did you mean --json\?" doctor --jsn df
+refuse 'no level: "--lmit"' show --level --lmit
 refuse 'did you mean "recover"' rec
 refuse 'did you mean "config"' confgi
 refuse 'unknown verb "nothing"$' nothing

@@ -139,6 +139,8 @@ static void processes_that_go(void **state)
 	subject_start(&b, "B");
 	open_live(0, false);
 	(void)ct_live_look(live);
+	ct_live_count(live, &totals);
+	assert_int_equal(totals.processes, 2);
 	tell_put(&a, 0, 1, 3);
 	tell(&a, (struct message){ .order = LOSE, .count = 2 });
 	subject_end(&a, true);
@@ -156,6 +158,7 @@ static void processes_that_go(void **state)
 	ct_live_count(live, &totals);
 	assert_int_equal(totals.lost_events, 4);
 	assert_int_equal(totals.missed_bytes + totals.damaged_bytes, 0);
+	assert_int_equal(totals.processes, 0);
 	ct_live_close(live);
 	assert_int_equal(count_open_files(), files);
 }
