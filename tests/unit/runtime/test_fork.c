@@ -318,6 +318,45 @@ static void a_daemon_traces_on(void **state)
 	assert_lines(0, 2);
 }
 
+/* Registered before ctrace's own handlers: runs behind the one that takes the locks. */
+static bool ends_in_fork;
+
+static void end_in_fork(void)
+{
+	if (ends_in_fork)
+		__atomic_store_n(&ct_process.state, CT_PROCESS_CLOSED, __ATOMIC_RELEASE);
+}
+
+__attribute__((constructor(101))) static void register_first(void)
+{
+	(void)pthread_atfork(end_in_fork, NULL, NULL);
+}
+
+static void fork_while_the_process_ends(void)
+{
+	pid_t pid;
+
+	(void)emit(0);
+	ends_in_fork = true;
+	pid = fork();
+	if (pid == 0)
+		_exit(0);
+	ends_in_fork = false;
+	CHILD_CHECK(ct_process.state == CT_PROCESS_CLOSED);
+	CHILD_CHECK(ct_thread_locked == 0);
+	CHILD_CHECK(wait_for(pid) == 0);
+	__atomic_store_n(&ct_process.state, CT_PROCESS_ATTACHED, __ATOMIC_RELEASE);
+	CHILD_CHECK(emit(1) == CTRACE_OK);
+}
+
+/* The end of the process on another thread changes its state between the handlers of the fork. */
+static void a_fork_gives_back_what_it_took_whatever_the_state_is(void **state)
+{
+	(void)state;
+	assert_int_equal(run_traced(fork_while_the_process_ends), 0);
+	assert_lines(0, 2);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -335,6 +374,7 @@ int main(void)
 		cmocka_unit_test_setup_teardown(forks_amid_traces_and_commands_neither_hang_nor_lose, fixture_setup, fixture_teardown),
 		cmocka_unit_test_setup_teardown(a_fork_beside_the_first_event_does_not_hang_the_child, fixture_setup, fixture_teardown),
 		cmocka_unit_test_setup_teardown(a_daemon_traces_on, fixture_setup, fixture_teardown),
+		cmocka_unit_test_setup_teardown(a_fork_gives_back_what_it_took_whatever_the_state_is, fixture_setup, fixture_teardown),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
