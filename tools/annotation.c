@@ -15,7 +15,6 @@
 #include <dirent.h>
 #include <errno.h>
 #include <expat.h>
-#include <search.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -23,11 +22,13 @@
 #include <sys/stat.h>
 
 #include "catalog/catalog.h"
+#include "registry/registry.h"
 
 #define FILE_LIMIT ((size_t)4 << 20)
 #define ARGUMENTS 256u
 #define EVENTS 65536u
 #define TEXT_SIZE 200u
+#define ARGUMENT_SIZE 24u /* of an item's name, the NUL included */
 
 struct argument {
 	uint32_t index;
@@ -35,6 +36,8 @@ struct argument {
 };
 struct event {
 	uint32_t id;
+	uint32_t order; /* in the file */
+	char mnemonic[CT_MNEMONIC_SIZE];
 	char name[TEXT_SIZE], description[TEXT_SIZE];
 	struct argument *arguments;
 	uint32_t count;
@@ -47,6 +50,8 @@ struct document {
 	char *text;                                  /* where characters go; NULL: nowhere */
 	bool has_zero;                               /* arguments are counted from 0 */
 	bool lacks_memory;
+	bool has_encoding; /* the file has one that the parser does not know, and ctrace does */
+	enum ct_encoding encoding;
 	XML_Parser parser;
 };
 
@@ -69,6 +74,7 @@ static const char *attribute(const char **attributes, const char *const *names)
 	return NULL;
 }
 
+/* Decimal, also with zeros before it, or 0x and hexadecimal. */
 static bool number_of(const char *text, uint32_t *out)
 {
 	unsigned long long value;
@@ -77,7 +83,7 @@ static bool number_of(const char *text, uint32_t *out)
 	if (text == NULL || text[0] < '0' || text[0] > '9')
 		return false;
 	errno = 0;
-	value = strtoull(text, &end, 0);
+	value = strtoull(text, &end, text[0] == '0' && (text[1] | 0x20) == 'x' ? 16 : 10);
 	if (errno != 0 || *end != '\0' || value > UINT32_MAX)
 		return false;
 	*out = (uint32_t)value;
@@ -120,7 +126,8 @@ static bool begin_event(struct document *document, const char **attributes)
 		return false;
 	}
 	document->events = events;
-	events[document->count++] = (struct event){ .id = id };
+	events[document->count] = (struct event){ .id = id, .order = document->count };
+	document->count++;
 	set_text(last_event(document)->name, attribute(attributes, name_names));
 	set_text(last_event(document)->description, attribute(attributes, description_names));
 	document->event_depth = document->depth;
@@ -167,6 +174,17 @@ static void begin_text(struct document *document, const char *name)
 	document->text[0] = '\0';
 }
 
+/* A title, as "The run-time system", is not the name of a component. */
+static void set_component(struct document *document, const char *text)
+{
+	size_t size = text != NULL ? strlen(text) : 0;
+
+	if (size == 0 || size >= TEXT_SIZE || ct_component_check_name(text, size) != CTRACE_OK)
+		return;
+	if (memchr(text, ' ', size) == NULL && ct_escape_is_plain(text, size))
+		set_text(document->component, text);
+}
+
 static void begin_element(void *user, const char *name, const char **attributes)
 {
 	static const char *const component_names[] = { "component", "name", NULL };
@@ -177,7 +195,7 @@ static void begin_element(void *user, const char *name, const char **attributes)
 		if (has_part(name, "event") && begin_event(document, attributes))
 			return;
 		if (document->component[0] == '\0' && (document->depth == 1 || has_part(name, "component")))
-			set_text(document->component, attribute(attributes, component_names));
+			set_component(document, attribute(attributes, component_names));
 		return;
 	}
 	if (document->argument_depth == 0 && begin_argument(document, attributes))
@@ -242,9 +260,13 @@ static void add_quoted(struct ct_buf *out, const char *text)
 		size--;
 	ct_buf_add_char(out, '"');
 	for (size_t i = 0; i < size; i++) {
-		if (text[i] == '"' || text[i] == '\\')
+		unsigned char c = (unsigned char)text[i];
+		bool is_c1 = c == 0xC2 && i + 1 < size && (unsigned char)text[i + 1] < 0xA0;
+
+		if (c == '"' || c == '\\')
 			ct_buf_add_char(out, '\\');
-		ct_buf_add_char(out, text[i]);
+		ct_buf_add_char(out, c < ' ' || c == 0x7F || is_c1 ? ' ' : text[i]);
+		i += is_c1;
 	}
 	ct_buf_add_char(out, '"');
 }
@@ -270,23 +292,75 @@ static void make_name(char *out, size_t size, const char *text, bool is_upper)
 	out[length] = '\0';
 }
 
-static int by_text(const void *a, const void *b)
+static const char *title_of(const char *name, const char *description)
 {
-	return strcmp(a, b);
+	return name[0] != '\0' ? name : description;
 }
 
-/* The event's mnemonic: of its name or its description, and no other's of this component.  Names in use are kept in a tree. */
-static void make_mnemonic(char *out, const struct event *event, void **used)
+/* EVENT-7 and data2 are what ctrace calls those without a name: another one that is called so would have the name of somebody else. */
+static bool is_placeholder(const char *name, const char *prefix)
 {
-	char *own, **found;
+	size_t size = strlen(prefix);
 
-	make_name(out, CT_MNEMONIC_SIZE, event->name[0] != '\0' ? event->name : event->description, true);
-	if (out[0] == '\0' || tfind(out, used, by_text) != NULL)
-		(void)snprintf(out, CT_MNEMONIC_SIZE, "EVENT-%u", event->id);
-	own = strdup(out);
-	found = own != NULL ? tsearch(own, used, by_text) : NULL;
-	if (found == NULL || *found != own)
-		free(own);
+	return strncmp(name, prefix, size) == 0 && strspn(name + size, "0123456789") == strlen(name + size);
+}
+
+static int by_id(const void *a, const void *b)
+{
+	const struct event *one = a, *other = b;
+
+	if (one->id != other->id)
+		return one->id < other->id ? -1 : 1;
+	return one->order < other->order ? -1 : one->order > other->order;
+}
+
+/* In the order of ids.  Of two with one id the first in the file counts. */
+static void sort_events(struct document *document)
+{
+	uint32_t kept = 0;
+
+	qsort(document->events, document->count, sizeof *document->events, by_id);
+	for (uint32_t i = 0; i < document->count; i++) {
+		if (kept > 0 && document->events[kept - 1].id == document->events[i].id)
+			free(document->events[i].arguments);
+		else
+			document->events[kept++] = document->events[i];
+	}
+	document->count = kept;
+}
+
+static int by_mnemonic(const void *a, const void *b)
+{
+	const struct event *const *one = a, *const *other = b;
+	int order = strcmp((*one)->mnemonic, (*other)->mnemonic);
+
+	return order != 0 ? order : by_id(*one, *other);
+}
+
+/* Each event has a mnemonic of its own: what a second one is called, or one without a name, is its number. */
+static void name_events(struct document *document)
+{
+	struct event **events = malloc(document->count * sizeof(struct event *));
+
+	if (events == NULL) {
+		document->lacks_memory = true;
+		return;
+	}
+	for (uint32_t i = 0; i < document->count; i++) {
+		struct event *event = &document->events[i];
+
+		make_name(event->mnemonic, sizeof event->mnemonic, title_of(event->name, event->description), true);
+		events[i] = event;
+	}
+	qsort(events, document->count, sizeof(struct event *), by_mnemonic);
+	for (uint32_t i = document->count; i-- > 0;) {
+		char *mnemonic = events[i]->mnemonic;
+
+		if (mnemonic[0] == '\0' || is_placeholder(mnemonic, "EVENT-") ||
+		    (i > 0 && strcmp(mnemonic, events[i - 1]->mnemonic) == 0))
+			(void)snprintf(mnemonic, CT_MNEMONIC_SIZE, "EVENT-%u", events[i]->id);
+	}
+	free(events);
 }
 
 static const struct argument *argument_at(const struct event *event, uint32_t index)
@@ -297,35 +371,36 @@ static const struct argument *argument_at(const struct event *event, uint32_t in
 	return NULL;
 }
 
+/* The name of the item, which none of those before it has. */
+static void name_argument(char names[ARGUMENTS][ARGUMENT_SIZE], uint32_t item, const struct argument *argument)
+{
+	char *name = names[item];
+
+	name[0] = '\0';
+	if (argument != NULL)
+		make_name(name, ARGUMENT_SIZE, title_of(argument->name, argument->description), false);
+	for (uint32_t i = 0; i < item && name[0] != '\0'; i++)
+		if (strcmp(names[i], name) == 0)
+			name[0] = '\0';
+	if (name[0] == '\0' || is_placeholder(name, "data"))
+		(void)snprintf(name, ARGUMENT_SIZE, "data%u", item + 1);
+}
+
 static void add_arguments(struct ct_buf *out, const struct event *event, uint32_t first)
 {
-	uint32_t end = first;
+	char names[ARGUMENTS][ARGUMENT_SIZE];
+	uint32_t count = 0;
 
 	for (uint32_t i = 0; i < event->count; i++)
-		if (event->arguments[i].index >= end)
-			end = event->arguments[i].index + 1;
-	if (end > first)
+		if (event->arguments[i].index >= first + count)
+			count = event->arguments[i].index - first + 1;
+	if (count > 0)
 		ct_buf_add_text(out, "    arguments:\n");
-	for (uint32_t index = first; index < end; index++) {
-		const struct argument *argument = argument_at(event, index);
-		char name[24] = "";
+	for (uint32_t item = 0; item < count; item++) {
+		const struct argument *argument = argument_at(event, first + item);
 
-		if (argument != NULL)
-			make_name(name, sizeof name, argument->name[0] != '\0' ? argument->name : argument->description, false);
-		for (uint32_t i = first; i < index && name[0] != '\0'; i++) {
-			const struct argument *other = argument_at(event, i);
-			char taken[24] = "";
-
-			if (other != NULL)
-				make_name(taken, sizeof taken, other->name[0] != '\0' ? other->name : other->description, false);
-			if (strcmp(taken, name) == 0)
-				name[0] = '\0';
-		}
-		ct_buf_add_text(out, "      - {name: ");
-		if (name[0] != '\0')
-			ct_buf_add_format(out, "\"%s\"", name);
-		else
-			ct_buf_add_format(out, "data%u", index - first + 1);
+		name_argument(names, item, argument);
+		ct_buf_add_format(out, "      - {name: \"%s\"", names[item]);
 		if (argument != NULL && argument->description[0] != '\0') {
 			ct_buf_add_text(out, ", description: ");
 			add_quoted(out, argument->description);
@@ -334,57 +409,94 @@ static void add_arguments(struct ct_buf *out, const struct event *event, uint32_
 	}
 }
 
-static int by_id(const void *a, const void *b)
+static void add_catalog(struct ct_buf *out, const struct document *document)
 {
-	const struct event *one = a, *other = b;
-
-	return one->id < other->id ? -1 : one->id > other->id;
-}
-
-static void add_catalog(struct ct_buf *out, struct document *document, const char *path)
-{
-	const char *slash = strrchr(path, '/'), *name = slash != NULL ? slash + 1 : path;
-	const char *dot = strrchr(name, '.');
-	void *used = NULL;
-
-	qsort(document->events, document->count, sizeof *document->events, by_id);
-	if (document->component[0] == '\0')
-		(void)snprintf(document->component, TEXT_SIZE, "%.*s", (int)(dot != NULL ? dot - name : (ptrdiff_t)strlen(name)), name);
 	ct_buf_add_text(out, "component: ");
 	add_quoted(out, document->component);
 	ct_buf_add_text(out, "\nevents:\n");
 	for (uint32_t i = 0; i < document->count; i++) {
 		const struct event *event = &document->events[i];
-		char mnemonic[CT_MNEMONIC_SIZE];
 
-		if (i > 0 && document->events[i - 1].id == event->id)
-			continue;
-		make_mnemonic(mnemonic, event, &used);
-		ct_buf_add_format(out, "  %u:\n    mnemonic: \"%s\"\n", event->id, mnemonic);
+		ct_buf_add_format(out, "  %u:\n    mnemonic: \"%s\"\n", event->id, event->mnemonic);
 		if (event->description[0] != '\0' || event->name[0] != '\0') {
 			ct_buf_add_text(out, "    description: ");
-			add_quoted(out, event->description[0] != '\0' ? event->description : event->name);
+			add_quoted(out, title_of(event->description, event->name));
 			ct_buf_add_char(out, '\n');
 		}
 		add_arguments(out, event, document->has_zero ? 0 : 1);
 	}
-	tdestroy(used, free);
 }
 
 /* ------------------------------------------------------------------------------------------------------------
  * Files
  */
 
-static void parse(struct document *document, const struct ct_buf *text, struct annotation_result *result)
+/* An encoding that the parser does not know: the text is converted then, and read again. */
+static int note_encoding(void *user, const XML_Char *name, XML_Encoding *info)
+{
+	struct document *document = user;
+
+	(void)info;
+	document->has_encoding = ct_encoding_parse(name, strlen(name), &document->encoding) &&
+				 !ct_encoding_is_ebcdic(document->encoding) && ct_encoding_prepare(document->encoding);
+	return XML_STATUS_ERROR;
+}
+
+static bool parse_text(struct document *document, const struct ct_buf *text)
 {
 	XML_SetUserData(document->parser, document);
 	XML_SetElementHandler(document->parser, begin_element, end_element);
 	XML_SetCharacterDataHandler(document->parser, add_characters);
 	XML_SetEntityDeclHandler(document->parser, refuse_entity);
-	if (XML_Parse(document->parser, text->data, (int)text->size, 1) == XML_STATUS_OK)
+	XML_SetUnknownEncodingHandler(document->parser, note_encoding, document);
+	return XML_Parse(document->parser, text->data, (int)text->size, 1) == XML_STATUS_OK;
+}
+
+static void parse(struct document *document, const struct ct_buf *text, struct annotation_result *result)
+{
+	bool is_good = parse_text(document, text);
+	struct ct_buf converted;
+
+	if (!is_good && document->has_encoding) {
+		ct_buf_init(&converted);
+		ct_encoding_add(&converted, document->encoding, text->data, text->size);
+		document->lacks_memory |= converted.failed;
+		/* What the file says of its encoding does not count any more. */
+		is_good = !converted.failed && XML_ParserReset(document->parser, "UTF-8") && parse_text(document, &converted);
+		ct_buf_fini(&converted);
+	}
+	if (is_good)
 		return;
 	result->line = (uint32_t)XML_GetCurrentLineNumber(document->parser);
 	(void)snprintf(result->message, sizeof result->message, "no good XML: %s", XML_ErrorString(XML_GetErrorCode(document->parser)));
+}
+
+/* The component that a file does not name is called as the file. */
+static void name_component(struct document *document, const char *path)
+{
+	const char *slash = strrchr(path, '/'), *name = slash != NULL ? slash + 1 : path;
+	const char *dot = strrchr(name, '.');
+	char text[TEXT_SIZE];
+
+	(void)snprintf(text, sizeof text, "%.*s", (int)(dot != NULL ? dot - name : (ptrdiff_t)strlen(name)), name);
+	if (document->component[0] == '\0')
+		set_component(document, text);
+}
+
+/* What is read becomes one catalogue in which nothing is said twice. */
+static void complete(struct document *document, const char *path, struct annotation_result *result)
+{
+	if (document->count == 0) {
+		(void)snprintf(result->message, sizeof result->message, "no event was found in it");
+		return;
+	}
+	name_component(document, path);
+	if (document->component[0] == '\0')
+		(void)snprintf(result->message, sizeof result->message,
+			       "neither its text nor its name says which component it is about");
+	(void)snprintf(result->component, sizeof result->component, "%s", document->component);
+	sort_events(document);
+	name_events(document);
 }
 
 void annotation_read(const char *path, struct ct_buf *out, struct annotation_result *result)
@@ -400,13 +512,13 @@ void annotation_read(const char *path, struct ct_buf *out, struct annotation_res
 		(void)snprintf(result->message, sizeof result->message, "%s", strerror(errno));
 	else
 		parse(&document, &text, result);
+	if (result->message[0] == '\0' && !document.lacks_memory)
+		complete(&document, path, result);
 	if (document.lacks_memory)
 		(void)snprintf(result->message, sizeof result->message, "%s", ctrace_status_text(CTRACE_NOT_ENOUGH_MEMORY));
-	else if (result->message[0] == '\0' && document.count == 0)
-		(void)snprintf(result->message, sizeof result->message, "no event was found in it");
 	result->events = document.count;
 	if (result->message[0] == '\0')
-		add_catalog(out, &document, path);
+		add_catalog(out, &document);
 	for (uint32_t i = 0; i < document.count; i++)
 		free(document.events[i].arguments);
 	free(document.events);

@@ -10,6 +10,7 @@
 
 struct annotation_result {
 	uint32_t events;
+	char component[256];
 	char message[160]; /* why nothing was made of it; "": something was */
 	uint32_t line;     /* of the mistake; 0: the file as a whole */
 };

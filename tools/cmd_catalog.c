@@ -166,9 +166,18 @@ static bool print_all(const struct ct_catalog *catalog, const struct arguments *
 
 struct import {
 	struct ct_buf text;
+	struct ct_buf names; /* of the components, each with a NUL behind it */
 	uint32_t components;
 	bool has_failed;
 };
+
+static bool has_component(const struct import *import, const char *name)
+{
+	for (size_t at = 0; at < import->names.size; at += strlen(import->names.data + at) + 1)
+		if (strcasecmp(import->names.data + at, name) == 0)
+			return true;
+	return false;
+}
 
 static void import_file(const char *path, void *user)
 {
@@ -179,8 +188,11 @@ static void import_file(const char *path, void *user)
 	if (import->components > 0)
 		ct_buf_add_text(&import->text, "---\n");
 	annotation_read(path, &import->text, &result);
+	if (result.message[0] == '\0' && has_component(import, result.component))
+		(void)snprintf(result.message, sizeof result.message, "another file has the same component, and counts");
 	if (result.message[0] == '\0') {
 		import->components++;
+		ct_buf_add(&import->names, result.component, strlen(result.component) + 1);
 		return;
 	}
 	import->text.size = before;
@@ -197,6 +209,7 @@ static int import_all(const struct arguments *arguments)
 	bool is_written = true;
 
 	ct_buf_init(&import.text);
+	ct_buf_init(&import.names);
 	for (int i = 0; i < arguments->count; i++)
 		if (!annotation_each(arguments->paths[i], import_file, &import))
 			import.has_failed = !say_unread(arguments->paths[i], CTRACE_NOT_FOUND);
@@ -207,6 +220,7 @@ static int import_all(const struct arguments *arguments)
 	else if (import.components > 0)
 		fwrite(import.text.data, 1, import.text.size, stdout);
 	ct_buf_fini(&import.text);
+	ct_buf_fini(&import.names);
 	return is_written && !import.has_failed && import.components > 0 ? CMD_DONE : CMD_NOTHING;
 }
 

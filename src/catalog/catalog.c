@@ -375,6 +375,14 @@ enum ctrace_status ct_catalog_add_list(struct ct_catalog *catalog, const char *p
 	return status;
 }
 
+/* One annotation file instead of a folder of them: the tools read it. */
+static bool is_xml(const char *path)
+{
+	size_t size = strlen(path);
+
+	return size > 4 && strcasecmp(path + size - 4, ".xml") == 0;
+}
+
 enum ctrace_status ct_catalog_add_environment(struct ct_catalog *catalog, ct_catalog_complain *complain, void *user)
 {
 	const char *paths = ct_os_environment("CTRACE_CATALOG");
@@ -382,5 +390,5 @@ enum ctrace_status ct_catalog_add_environment(struct ct_catalog *catalog, ct_cat
 
 	if (paths != NULL)
 		return ct_catalog_add_list(catalog, paths, complain, user);
-	return folder != NULL ? add_named(catalog, folder, complain, user) : CTRACE_OK;
+	return folder != NULL && !is_xml(folder) ? add_named(catalog, folder, complain, user) : CTRACE_OK;
 }

@@ -72,6 +72,39 @@ echo '<a><other id="1"/></a>' >other.xml
 check 'XML of something else' says 1 'other.xml: no event was found in it' ctrace catalog import other.xml
 printf '<!DOCTYPE a [<!ENTITY b "bbbb">]><a><event id="1">&b;</event></a>' >entity.xml
 check 'entities are refused' says 1 'entity.xml:1: no good XML: parsing aborted' ctrace catalog import entity.xml
+# ---- names that clash, titles, numbers with zeros, encodings that are not the parser's
+mkdir clash
+cat >clash/shop.order.xml <<'XML'
+<?xml version="1.0" encoding="windows-1252"?>
+<annotations name="The events of the shop">
+  <event id="9" name="event 20"/>
+  <event id="010" name="Order begins"><arg index="0">data2</arg><arg index="1"/><arg index="2">data2</arg></event>
+  <event id="20" name="Order begins"/>
+  <event id="20" name="Said twice"/>
+  <event id="30" name="Change" description="Stra@e&#10;and&#x81;house"/>
+</annotations>
+XML
+sed -i 's/@/\xDF/' clash/shop.order.xml
+check 'names that clash are imported' ctrace catalog import clash -o clash.yaml
+check 'and told apart' is "$(ctrace catalog check clash.yaml)" 'clash.yaml: 1 component, 4 events, all good'
+check 'by the numbers of events' is "$(grep -A1 -E '^  [0-9]+:' clash.yaml | tr -d '\n')" \
+	'  9:    mnemonic: "EVENT-9"--  10:    mnemonic: "ORDER-BEGINS"--  20:    mnemonic: "EVENT-20"--  30:    mnemonic: "CHANGE"'
+check 'and of items' is "$(grep -o 'name: "data[0-9]"' clash.yaml | tr -d '\n')" 'name: "data1"name: "data2"name: "data3"'
+check 'a title is no component: the file is called as it' grep -q '^component: "shop.order"$' clash.yaml
+check 'characters of the file, and no control characters' grep -q 'description: "Straße and house"' clash.yaml
+check 'one file instead of a folder' bash -c \
+	'test "$(MFTRACE_ANNOTATIONS=$PWD/clash/shop.order.xml ctrace show "event == 30" --limit 1 "$1" 2>&1 | cut -d" " -f2-4)" = "shop.order CHANGE INFO"' - "$trace"
+mkdir twice && cp annotations/shop.jobs.xml twice/a.xml && cp annotations/shop.jobs.xml twice/A.xml
+sed -i 's/<component>/<component name="shop.jobs">/' twice/*.xml
+check 'a component in two files' says 1 'twice/a.xml: another file has the same component, and counts' ctrace catalog import twice -o twice.yaml
+check 'the first counts' is "$(ctrace catalog check twice.yaml)" 'twice.yaml: 1 component, 1 event, all good'
+mkdir large && python3 - >large/large.xml <<'PY'
+print('<a>' + ''.join('<event id="%d" name="name %d"/>' % (i, i) for i in range(40000)) + '</a>')
+PY
+check 'forty thousand events are named at once' bash -c 'ulimit -t 10; ctrace catalog import large -o large.yaml && ctrace catalog check large.yaml'
+cp 'annotations/shop.jobs.xml' 'none/shop jobs.xml'
+check 'which component?' says 1 'none/shop jobs.xml: neither its text nor its name says which component it is about' ctrace catalog import none
+
 mkdir hurt && cp annotations/shop.jobs.xml bad.xml hurt
 MFTRACE_ANNOTATIONS=$PWD/hurt ctrace show "$trace" >out 2>err
 check 'a bad one costs itself: said' grep -q '^ctrace show: .*/bad.xml: no good XML' err
