@@ -9,7 +9,7 @@ instead of what was expected, here and in docs/operator.md; read the difference 
     $ COMMAND           given to bash in the case's folder; lines "> ..." after it go on with it, as bash shows them
     ctrace> LINE        while a command runs that shows this prompt: what is typed there
     # status N          behind an output: the exit status, when it is not 0
-    # process NAME [VARIABLE=VALUE]...   starts the program tests/process/staged.c as NAME; then $NAME is its process id
+    # process NAME [VARIABLE=VALUE]...   starts the program examples/shop.c as NAME; then $NAME is its process id
     # NAME: ORDER       an order to it, see there; it must answer "ok"
     # program NAME COMMAND   starts another program, whose output is not shown; # NAME< TEXT is a line of its input
     # needs COMMAND     the case is passed over where there is no such command
@@ -215,7 +215,7 @@ class Stage:
 
     def start(self, name, *settings):
         path = os.path.join(self.path, 'bin', name)
-        shutil.copy(os.path.join(BUILD, 'tests', 'staged'), path)
+        shutil.copy(os.path.join(BUILD, 'tests', 'shop'), path)
         self.launch(name, [path], subprocess.PIPE, dict(setting.split('=', 1) for setting in settings))
 
     def launch(self, name, command, output, settings):
@@ -495,6 +495,15 @@ def check_table(document, known):
     return mistakes, row.sub(correct, document)
 
 
+def check_orders(document):
+    """The rows of "| chapter | `transcript` | `order`, `order` |": each order is one of this transcript."""
+    mistakes, rows = [], re.findall(r'^\| [^|]* \| `(\w+\.txt)` \| (.*) \|$', document, re.MULTILINE)
+    for name, orders in rows:
+        text = read(os.path.join(FOLDER, name))
+        mistakes += [f'{name} has no {order}' for order in re.findall(r'`([^`]*)`', orders) if not re.search(rf'^# \w+: {re.escape(order)}$', text, re.M)]
+    return mistakes if rows else ['there are no rows']
+
+
 def check_document(report, paths, known, accepts):
     document = read(DOCUMENT)
     in_examples, corrected = check_examples(document, [parse(read(path)) for path in paths])
@@ -505,6 +514,7 @@ def check_document(report, paths, known, accepts):
         in_examples, _ = check_examples(corrected, [parse(read(path)) for path in paths])
         in_table, _ = check_table(corrected, known)
     report.check('each example of docs/operator.md is a piece of a transcript', in_examples)
+    report.check('the orders that docs/operator.md gives to shop are those of the transcripts', check_orders(document))
     report.check('docs/operator.md explains every message, and no other', in_table)
 
 

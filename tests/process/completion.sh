@@ -28,13 +28,14 @@ export CTRACE_PROCLIB=$PWD/none:$PWD/proclib CTRACE_PARMLIB=$PWD/parmlib
 offered() { # LINE: the cursor is at its end
 	local word rest=$1 before
 	COMP_WORDS=()
-	# As readline does it: blanks separate, and "=" is a word of its own.
+	# As readline does it: blanks separate, "=" and ":" are words of their own.
 	while [ -n "$rest" ]; do
 		rest=${rest#"${rest%%[! ]*}"}
 		case $rest in
 		'') break ;;
 		=*) word='=' ;;
-		*) word=${rest%%[ =]*} ;;
+		:*) word=':' ;;
+		*) word=${rest%%[ =:]*} ;;
 		esac
 		COMP_WORDS+=("$word")
 		rest=${rest#"$word"}
@@ -69,6 +70,8 @@ has_not() { # LINE PATTERN
 
 verbs=$(ctrace --help | sed -n '/^Verbs:/,/^$/s/^  \([a-z]*\) .*/\1/p')
 check 'the tool tells its verbs' [ "$(wc -l <<<"$verbs")" -gt 10 ]
+sources=$(cd "$CTRACE_SOURCE/tools" && printf '%s\n' cmd_*.c | sed 's/^cmd_//; s/\.c$//' | grep -v '_' | sort)
+check 'they are those that have a source' [ "$(printf '%s\n' help $sources | sort)" = "$(sort <<<"$verbs")" ]
 # shellcheck disable=SC2086 # a list of words
 check 'every verb' is 'ctrace ' $verbs
 check 'a verb that is begun' is 'ctrace lev' level
@@ -83,6 +86,32 @@ every_option() {
 	done
 }
 check 'every option of every verb' every_option
+# "ctrace VERB [OPTION...] WORD ARGUMENT..." in the help: WORD is to be typed as it is.
+fixed_words() { # VERB
+	ctrace "$1" --help | sed -nE "s/^(Usage: +| +or: +)ctrace $1 (\[OPTION\.\.\.\] )?([a-z]+)( .*)?$/\3/p"
+}
+every_word() {
+	local verb words
+	for verb in $verbs; do
+		words=$(fixed_words "$verb")
+		# shellcheck disable=SC2086 # a list of words
+		[ -z "$words" ] || is "ctrace $verb " $words || return 1
+	done
+}
+check 'every word that a verb begins with' every_word
+# Verbs whose arguments nobody can offer: operator commands, which are texts.
+every_argument() {
+	local verb
+	for verb in $verbs; do
+		ctrace "$verb" --help | grep -qE "^(Usage: +| +or: +)ctrace $verb \[OPTION\.\.\.\] +[^ ]" || continue
+		case $verb in
+		op) ;;
+		tail) ;; # an expression
+		*) offered "ctrace $verb " | grep -q . || { echo "$verb"; return 1; } ;;
+		esac
+	done
+}
+check 'something for the arguments of every verb that has any' every_argument
 check 'an option that takes a value ends with =' is 'ctrace level --pi' --pid=
 check 'help of verbs' is 'ctrace help expl' explain
 
@@ -106,6 +135,16 @@ check 'components as the value of an option' is 'ctrace show -c tool.main.' tool
 check 'a value that may be left out takes no word' has 'ctrace show --color ' "$pid"
 check 'values of one that may be left out' is 'ctrace list --names=j' jobs
 
+check 'what doctor looks at: processes, programs, files' eval 'has "ctrace doctor " "$pid" folder && has "ctrace doctor bas" bash'
+check 'options of doctor' is 'ctrace doctor --j' --json
+check 'a file for the program that doctor runs' is 'ctrace doctor bash folder/ou' folder/ours.cfg
+check 'components that have properties' is 'ctrace prop tool.main.p' tool.main.part
+ctrace prop tool.main SAMPLE 10 >/dev/null
+check 'properties of a component' is 'ctrace prop tool.main ' SAMPLE
+check 'properties of an emitter' has 'ctrace prop emitter:TEXTFILE ' FORMAT MAXFILESIZE
+check 'emitters that have properties' is 'ctrace prop emitter:TEX' TEXTFILE
+check 'the word before them' is 'ctrace prop emi' emitter:
+check 'return codes' is 'ctrace explain 0' 04 08 0C 00D
 check 'emitters to add' is 'ctrace dest tool.main +TE' +TEXTFILE
 check 'emitters to remove' is 'ctrace dest tool.main -TE' -TEXTFILE
 check 'emitters' is 'ctrace dest tool.main j' JOURNAL
@@ -123,7 +162,7 @@ check 'traces: processes' has 'ctrace show ' "$pid" folder
 check 'traces of every verb that reads them' eval 'for verb in show ipcs report export stats; do has "ctrace $verb " "$pid" folder || exit; done'
 check 'traces to compare: files' has 'ctrace diff folder ' folder
 check 'a folder to salvage into' is 'ctrace salvage folder --output=fo' folder
-check 'what catalog does' is 'ctrace catalog ' check header copybook doc
+check 'what catalog does' is 'ctrace catalog ' check header copybook doc import draft
 check 'a catalogue' is 'ctrace catalog check folder/o' folder/ours.cfg folder/other.txt
 check 'a catalogue as the value of an option' is 'ctrace show --catalog=folder/ou' folder/ours.cfg
 check 'formats of exports' is 'ctrace export --format=c' common-trace-format chrome csv
@@ -194,10 +233,49 @@ in_zsh() {
 	SETUP="fpath=('${zsh_file%/*}' \$fpath); autoload -U compinit; compinit -D -u; PS1='ready> '" \
 		typed "$1" "$2" zsh -f -i
 }
+# The same in zsh, without a terminal: what its functions find in the help.
+in_zsh_functions() { # COMMAND...
+	zsh -f -c 'setopt extended_glob; _arguments() { : }; _describe() { print -l -- ${(P)4} }; words=(ctrace); _ctrace_tool=ctrace
+		. "$1"; shift; eval "$@"' zsh "$zsh_file" "$@"
+}
+zsh_verbs() {
+	local got
+	got=$(in_zsh_functions '_ctrace_verbs' | sed 's/:.*//' | sort)
+	[ "$got" = "$(sort <<<"$verbs")" ] || { diff <(echo "$got") <(sort <<<"$verbs"); return 1; }
+}
+zsh_described() { ! in_zsh_functions '_ctrace_verbs' | grep -vE '^[a-z]+:[a-zA-Z]'; }
+zsh_options() {
+	local verb
+	for verb in $verbs; do
+		in_zsh_functions "_ctrace_options $verb; print -l -- \$reply" | grep -oE '(^|\))--[a-z-]+' | tr -d ')' | sort -u >zsh.options
+		ctrace "$verb" --help | grep -oE '^ +(-.,)? +--[a-z-]+' | grep -oE -- '--[a-z-]+' | sort -u >help.options
+		cmp -s zsh.options help.options || { echo "$verb"; diff zsh.options help.options; return 1; }
+	done
+}
+zsh_words() {
+	local verb words
+	for verb in $verbs; do
+		words=$(fixed_words "$verb" | tr '\n' ' ')
+		[ -z "$words" ] || in_zsh_functions "_ctrace_arguments $verb; print -l -- \$reply" | grep -qF "_ctrace_words what ${words% }" ||
+			{ echo "$verb: $words"; return 1; }
+	done
+}
+for test in 'every verb|zsh_verbs' 'what each verb does|zsh_described' 'every option of every verb|zsh_options' \
+	'every word that a verb begins with|zsh_words'; do
+	if [ -n "$zsh" ]; then
+		check "zsh: ${test%|*}" "${test#*|}"
+	else
+		skip "zsh: ${test%|*}" 'zsh is not here'
+	fi
+done
 for test in 'a verb, a component, a level|ctrace lev\ttool.main.p\twa\t|ctrace level tool.main.part warn' \
 	"a value behind =|ctrace flush --pi\t\t --jo\tkv\t|ctrace flush --pid=$pid --job=KVSERVER" \
 	'an emitter|ctrace dest tool.main +te\t|ctrace dest tool.main +TEXTFILE' \
 	'a procedure|ctrace writer --now\tk\t|ctrace writer --nowrap KVSW' \
+	'a component that has properties, and one|ctrace pro\ttool.main.p\t|ctrace prop tool.main.part' \
+	'a property|ctrace prop tool.main SAM\t|ctrace prop tool.main SAMPLE' \
+	'an emitter that has properties|ctrace prop emitter:TEX\t|ctrace prop emitter:TEXTFILE' \
+	'a program to look at|ctrace doc\tfolder/ou\t|ctrace doctor folder/ours.cfg' \
 	'a file|ctrace reload folder/ou\t|ctrace reload folder/ours.cfg' \
 	'what catalog does, and with what|ctrace cat\the\tfolder/ou\t|ctrace catalog header folder/ours.cfg' \
 	'a format|ctrace expo\t--form\tper\t|ctrace export --format=perfetto'; do

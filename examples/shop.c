@@ -1,17 +1,21 @@
 /*
- * staged.c - the traced program of the operator's transcripts, tests/golden/operator: it does what the transcript's lines tell it.
+ * shop.c - a traced program that does what its input says, to practise an operator's commands on: docs/operator.md.
  *
- * Each line on stdin is an order, answered on stdout with "ok" or with what went wrong:
+ *     cc -o shop shop.c $(pkg-config --cflags --libs ctrace)
+ *     ./shop
  *
- *     define NAME[.SUB] [WORD]...     DEFINE; the words are head headopts likehead mod asids jobs wtr buffer bufdefin shown,
+ * Each line on standard input is an order.  The answer on standard output is "ok" or what went wrong:
+ *
+ *     define NAME[.SUB] [WORD]...     defines a trace; the words are head headopts likehead mod asids jobs wtr buffer bufdefin shown,
  *                                     minops=TEXT, parm=MEMBER, least=BYTES, most=BYTES, default=BYTES
- *     delete NAME                     DELETE, with all below
- *     knows OPTION[,OPTION]...        from now on its start/stop routine refuses other options
- *     tracer NAME                     a tracer of the other face
- *     trace NAME LEVEL COUNT          so many events with a number and a text, of the id 7
+ *     delete NAME                     deletes the trace and all below it
+ *     knows OPTION[,OPTION]...        from now on the start/stop routine refuses other options
+ *     tracer NAME                     makes a tracer, as a program without DEFINE does
+ *     trace NAME LEVEL COUNT          traces COUNT events with the id 7, a number and a text
  *     flush                           delivers everything
  *
- * The display routine of a trace that is `shown` says that it takes whole kilobytes of 64.  Ends at the end of stdin.
+ * The display routine of a trace that is `shown` rounds buffer sizes up to 64K.  The program ends at the end of its input.
+ * The transcripts in tests/golden/operator are dialogues with it.
  *
  * Copyright The ctrace authors.  SPDX-License-Identifier: Apache-2.0
  */
