@@ -459,7 +459,7 @@ static int summarize(const struct recover_run *run)
 		printf("%" PRIu32 " of %" PRIu32 " recovered, %" PRIu64 " event%s delivered\n", total->recovered, total->folders,
 		       total->delivered, total->delivered == 1 ? "" : "s");
 	if (total->gone != 0)
-		printf("the events of %" PRIu32 " ring%s had no file and are gone\n", total->gone, total->gone == 1 ? "" : "s");
+		printf("%" PRIu32 " ring%s had no file: what waited there is gone\n", total->gone, total->gone == 1 ? "" : "s");
 	(void)fflush(stdout);
 	if (total->kept != 0)
 		fprintf(stderr, "ctrace recover: %" PRIu32 " kept for another try\n", total->kept);

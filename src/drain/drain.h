@@ -96,7 +96,7 @@ struct ct_recovery {
 	uint64_t delivered;     /* events */
 	uint64_t damaged;       /* bytes of rings that could not be read */
 	uint64_t undeliverable; /* events for a destination that went with the process (its standard error) */
-	uint32_t gone;          /* rings that were private memory of a process that has ended */
+	uint32_t gone;          /* rings that were private memory of a process that did not end in order */
 	uint64_t lost;          /* events that the process itself had lost, by its counts */
 };
 /* Where a recovery is.  The texts are valid until on_step() returns. */

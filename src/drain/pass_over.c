@@ -249,8 +249,12 @@ void ct_drain_give_up(struct ct_drain *drain)
 
 	for (uint32_t i = 0; i < drain->ring_count; i++) {
 		struct ct_ring *ring = ct_drain_ring(drain, i);
-		uint32_t behind = ring != NULL && ring->place == CT_RING_PRIVATE && !ring->is_flight ? find_behind(drain, ring) : 0;
+		uint32_t behind;
 
+		if (ring == NULL || ring->place != CT_RING_PRIVATE)
+			continue;
+		__atomic_store_n(&drain->source.session->head->ring_place[ring->index], CT_RING_SETTLED, __ATOMIC_RELAXED);
+		behind = ring->is_flight ? 0 : find_behind(drain, ring);
 		moved |= behind;
 		for (uint32_t dest = 0; dest < CT_DEST_LIMIT; dest++)
 			if ((behind & 1u << dest) != 0)

@@ -69,7 +69,7 @@ static enum ctrace_status load_rings(struct orphan *orphan)
 			return status;
 		if (orphan->session.head->ring_place[i] == CT_RING_PRIVATE)
 			orphan->gone++;
-		else
+		else if (orphan->session.head->ring_place[i] != CT_RING_SETTLED)
 			orphan->unreadable += status != CTRACE_OK;
 	}
 	return CTRACE_OK;
@@ -210,7 +210,7 @@ static const char *outcome(const struct orphan *orphan, char buffer[OUTCOME_SIZE
 	if (orphan->damaged != 0)
 		return "a part was damaged; the rest is delivered";
 	if (orphan->gone != 0) {
-		(void)snprintf(buffer, OUTCOME_SIZE, "the events of %u ring%s had no file and are gone", (unsigned)orphan->gone,
+		(void)snprintf(buffer, OUTCOME_SIZE, "%u ring%s had no file: what waited there is gone", (unsigned)orphan->gone,
 			       orphan->gone == 1 ? "" : "s");
 		return buffer;
 	}

@@ -103,7 +103,6 @@ struct ct_ring {
 	struct ct_ring_head *head;
 	unsigned char *data;
 	size_t capacity;
-	size_t wanted; /* the capacity that it was made for; its own is less when there was no room */
 	/* The head's constants, taken once by ct_ring_take_constants().  The consumer goes by
 	 * these: whoever owns the file may write over those in the head at any time. */
 	uint32_t index;
@@ -112,7 +111,7 @@ struct ct_ring {
 	int fd; /* of a loaded copy, for persisting; else -1 */
 	bool is_mapped;
 	uint8_t place;            /* enum ct_ring_place */
-	uint32_t owner_tid;       /* as in the head, which somebody may have cut away; under the pool's lock */
+	uint32_t owner_tid;       /* 0: free.  The head's copy is for other processes, one of which may write over it */
 	struct ctrace_lane *lane; /* of the owner; the agent closes its window to be woken.  Atomic; the memory stays for ever */
 	uint32_t bound;           /* destinations that its consumer has found events for */
 	uint64_t last_ticks;      /* is_captured: of its last record; the owner's, handed on under the pool's lock */
@@ -206,6 +205,7 @@ struct ct_ring_kind {
 };
 struct ct_ring *ct_ring_pool_take(struct ct_ring_pool *pool, const struct ct_ring_kind *kind, uint32_t tid);
 void ct_ring_pool_give_back(struct ct_ring_pool *pool, struct ct_ring *ring); /* by its owner */
+uint32_t ct_ring_owner(const struct ct_ring *ring); /* its thread; 0: free.  Lock-free */
 /* Gives back the ring of thread tid, which has ended without doing so; nothing when the ring has another owner by now. */
 void ct_ring_pool_reap(struct ct_ring_pool *pool, struct ct_ring *ring, uint32_t tid);
 /* Says of each ring who should have it: the writer of its components, if that is connected, else the agent. */

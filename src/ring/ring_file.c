@@ -134,7 +134,6 @@ enum ctrace_status ct_ring_create(struct ct_ring *ring, struct ct_session *sessi
 {
 	enum ctrace_status status = CTRACE_OS_ERROR;
 	enum ct_ring_place place = CT_RING_IN_FOLDER;
-	size_t wanted = capacity;
 	void *address = NULL;
 	char name[32];
 
@@ -154,7 +153,6 @@ enum ctrace_status ct_ring_create(struct ct_ring *ring, struct ct_session *sessi
 	ring->head = address;
 	ring->data = (unsigned char *)address + CT_RING_HEAD_SIZE;
 	ring->capacity = capacity;
-	ring->wanted = wanted;
 	ring->fd = -1;
 	ring->is_mapped = true;
 	ring->place = (uint8_t)place;

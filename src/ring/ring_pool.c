@@ -24,8 +24,13 @@ struct ct_ring_pool {
 /* Under the lock. */
 static void set_owner(struct ct_ring *ring, uint32_t tid)
 {
-	ring->owner_tid = tid;
+	__atomic_store_n(&ring->owner_tid, tid, __ATOMIC_RELEASE);
 	__atomic_store_n(&ring->head->owner_tid, tid, __ATOMIC_RELEASE);
+}
+
+uint32_t ct_ring_owner(const struct ct_ring *ring)
+{
+	return __atomic_load_n(&ring->owner_tid, __ATOMIC_ACQUIRE);
 }
 
 enum ctrace_status ct_ring_pool_create(struct ct_session *session, struct ct_ring_pool **out_pool)
@@ -52,12 +57,10 @@ void ct_ring_pool_unlock(struct ct_ring_pool *pool)
 }
 
 /* By the capacity that it was made for: threads that come and go for want of room would make a ring each. */
-static bool is_of_kind(const struct ct_ring *ring, const struct ct_ring_kind *kind)
+static bool kinds_are_equal(const struct ct_ring_kind *a, const struct ct_ring_kind *b)
 {
-	const struct ct_ring_head *head = ring->head;
-
-	return head->route == kind->route && head->overflow == kind->overflow && ring->wanted == kind->capacity &&
-	       head->is_side == kind->is_side && head->is_flight == kind->is_flight && head->is_captured == kind->is_captured;
+	return a->route == b->route && a->overflow == b->overflow && a->capacity == b->capacity && a->is_side == b->is_side &&
+	       a->is_flight == b->is_flight && a->is_captured == b->is_captured;
 }
 
 static struct ct_ring *find_free(struct ct_ring_pool *pool, const struct ct_ring_kind *kind)
@@ -65,7 +68,8 @@ static struct ct_ring *find_free(struct ct_ring_pool *pool, const struct ct_ring
 	for (uint32_t i = 0; i < pool->count; i++) {
 		struct ct_ring *ring = &pool->rings[i];
 
-		if (ring->head->owner_tid == 0 && is_of_kind(ring, kind))
+		/* Not by the head: another process that writes there could give two threads one ring. */
+		if (ring->owner_tid == 0 && kinds_are_equal(&pool->kinds[i], kind))
 			return ring;
 	}
 	return NULL;
@@ -149,7 +153,7 @@ void ct_ring_pool_reap(struct ct_ring_pool *pool, struct ct_ring *ring, uint32_t
 {
 	ct_ring_pool_lock(pool);
 	/* Between the caller's look and the lock it may have given the ring back, and another have taken it: one of its number too. */
-	if (__atomic_load_n(&ring->head->owner_tid, __ATOMIC_RELAXED) == tid && !ct_os_thread_exists(tid))
+	if (ring->owner_tid == tid && !ct_os_thread_exists(tid))
 		set_owner(ring, 0);
 	ct_ring_pool_unlock(pool);
 }

@@ -307,7 +307,7 @@ static void reap_rings(struct ct_ring_pool *pool)
 {
 	for (uint32_t i = 0; i < ct_ring_pool_count(pool); i++) {
 		struct ct_ring *ring = ct_ring_pool_at(pool, i);
-		uint32_t owner = __atomic_load_n(&ring->head->owner_tid, __ATOMIC_ACQUIRE);
+		uint32_t owner = ct_ring_owner(ring);
 
 		if (owner != 0 && !ct_os_thread_exists(owner))
 			ct_ring_pool_reap(pool, ring, owner);

@@ -279,7 +279,7 @@ static bool others_trace(const struct ct_ring_pool *pool)
 	uint32_t self = ct_os_thread_id();
 
 	for (uint32_t i = 0; i < ct_ring_pool_count(pool); i++) {
-		uint32_t owner = __atomic_load_n(&ct_ring_pool_at(pool, i)->head->owner_tid, __ATOMIC_ACQUIRE);
+		uint32_t owner = ct_ring_owner(ct_ring_pool_at(pool, i));
 
 		if (owner != 0 && owner != self && ct_os_thread_exists(owner))
 			return true;

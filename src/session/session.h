@@ -104,6 +104,7 @@ enum ct_ring_place {
 	CT_RING_IN_FOLDER = 0, /* a file beside the session */
 	CT_RING_PRIVATE = 1,   /* memory of the process alone: there was no room for a file.  It dies with the process */
 	CT_RING_IN_ANNEX = 2,  /* a file in annex number place - CT_RING_IN_ANNEX */
+	CT_RING_SETTLED = 255, /* in the session alone: it was private, and the process counted what it held when it ended */
 };
 
 /* A second folder of a process that is another user by now, in a run directory of that user (annex.c). */

@@ -330,6 +330,7 @@ static void what_has_no_file_is_counted_at_the_end(void **state)
 	assert_int_equal(lost_of(&output_a), 0);
 	assert_false(ct_drain_owes_losses(drain));
 	give_up(CT_RING_PRIVATE);
+	assert_int_equal(session.head->ring_place[0], CT_RING_SETTLED);
 	assert_true(ct_ring_is_empty(rings[0]));
 	assert_int_equal(lost_of(&output_a), 10);
 	assert_int_equal(lost_of(&output_b), 0);

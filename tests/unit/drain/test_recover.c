@@ -465,6 +465,24 @@ static void hide_a_ring(void)
 	session.head->ring_place[1] = CT_RING_PRIVATE;
 }
 
+static void settle_a_ring(void)
+{
+	hide_a_ring();
+	session.head->ring_place[1] = CT_RING_SETTLED;
+}
+
+static void a_ring_whose_process_counted_what_it_held_is_not_gone(void **state)
+{
+	(void)state;
+	let_die(3, CT_OVERFLOW_BLOCK, 300, 0, settle_a_ring);
+	recover();
+	assert_int_equal(total.recovered, 1);
+	assert_int_equal(total.kept, 0);
+	assert_int_equal(total.gone, 0);
+	assert_string_equal(last_message, "delivered");
+	assert_int_equal(count_folders(), 0);
+}
+
 static void a_ring_that_was_memory_is_told_and_keeps_nothing(void **state)
 {
 	(void)state;
@@ -473,7 +491,7 @@ static void a_ring_that_was_memory_is_told_and_keeps_nothing(void **state)
 	assert_int_equal(total.recovered, 1);
 	assert_int_equal(total.kept, 0);
 	assert_int_equal(total.gone, 1);
-	assert_string_equal(last_message, "the events of 1 ring had no file and are gone");
+	assert_string_equal(last_message, "1 ring had no file: what waited there is gone");
 	assert_int_equal(count_output(&output_a), 200);
 	assert_int_equal(count_folders(), 0);
 }
@@ -642,6 +660,7 @@ int main(void)
 		cmocka_unit_test_setup_teardown(an_emitter_that_is_not_there_keeps_its_events, fixture_setup, fixture_teardown),
 		cmocka_unit_test_setup_teardown(a_ring_that_cannot_be_read_does_not_cost_the_others, fixture_setup, fixture_teardown),
 		cmocka_unit_test_setup_teardown(a_ring_that_was_memory_is_told_and_keeps_nothing, fixture_setup, fixture_teardown),
+		cmocka_unit_test_setup_teardown(a_ring_whose_process_counted_what_it_held_is_not_gone, fixture_setup, fixture_teardown),
 		cmocka_unit_test_setup_teardown(damage_inside_a_ring_is_told_and_the_rest_delivered, fixture_setup, fixture_teardown),
 		cmocka_unit_test_setup_teardown(a_session_that_is_no_session_is_kept_and_reported, fixture_setup, fixture_teardown),
 		cmocka_unit_test_setup_teardown(another_users_folder_is_not_touched, fixture_setup, fixture_teardown),

@@ -79,7 +79,6 @@ static void check_place(size_t capacity, enum ct_ring_place ring_place)
 	assert_int_equal(ct_ring_create(&ring, &session, 3, WIDE), CTRACE_OK);
 	assert_int_equal(ring.capacity, capacity);
 	assert_int_equal(ring.head->capacity, capacity);
-	assert_int_equal(ring.wanted, WIDE);
 	assert_int_equal(ring.place, ring_place);
 	assert_int_equal(exists(ring_path), ring_place == CT_RING_IN_FOLDER);
 	if (ring_place == CT_RING_IN_FOLDER) {

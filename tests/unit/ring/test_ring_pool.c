@@ -75,6 +75,28 @@ static void one_in_use_is_nobody_elses(void **state)
 	assert_ptr_equal(ct_ring_pool_take(pool, &common, 3), a);
 }
 
+/* Another process may write over the head: two threads never get one ring by that. */
+static void a_head_that_was_written_over_gives_no_ring_away(void **state)
+{
+	struct ct_ring *a, *b;
+
+	(void)state;
+	a = ct_ring_pool_take(pool, &common, 1);
+	a->head->owner_tid = 0;
+	b = ct_ring_pool_take(pool, &common, 2);
+	assert_ptr_not_equal(a, b);
+	assert_int_equal(ct_ring_owner(a), 1);
+	/* A number that no thread has: the agent looks for rings of threads that have ended. */
+	b->head->owner_tid = 0x7FFFFFF0;
+	ct_ring_pool_reap(pool, b, 0x7FFFFFF0);
+	assert_int_equal(ct_ring_owner(b), 2);
+	/* Nor does it keep one that is free. */
+	ct_ring_pool_give_back(pool, a);
+	a->head->owner_tid = 5;
+	a->head->route = 7;
+	assert_ptr_equal(ct_ring_pool_take(pool, &common, 3), a);
+}
+
 static void only_a_ring_of_the_same_kind_will_do(void **state)
 {
 	const struct ct_ring_kind kinds[] = {
@@ -332,6 +354,7 @@ int main(void)
 		cmocka_unit_test_setup_teardown(a_ring_is_made_when_there_is_none, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(one_that_was_given_back_is_used_again_with_what_is_in_it, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(one_in_use_is_nobody_elses, set_up, tear_down),
+		cmocka_unit_test_setup_teardown(a_head_that_was_written_over_gives_no_ring_away, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(only_a_ring_of_the_same_kind_will_do, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(where_there_is_no_room_it_is_memory_and_no_writers, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(one_that_became_smaller_is_used_again, set_up, tear_down),
