@@ -75,13 +75,13 @@ const ReportModel = (() => {
 		return digits === 0 ? value.toFixed(0) : value.toFixed(digits).replace(/\.?0+$/, "");
 	}
 
+	/* As all verbs print it (ct_tally_add_duration): three digits, then the unit. */
 	function duration(ns) {
-		if (ns < 1e3) return trimmed(ns, 0) + " ns";
-		if (ns < 1e6) return trimmed(ns / 1e3, ns < 1e5 ? 2 : 1) + " µs";
-		if (ns < 1e9) return trimmed(ns / 1e6, ns < 1e8 ? 2 : 1) + " ms";
-		if (ns < 120e9) return trimmed(ns / 1e9, 2) + " s";
-		if (ns < 7200e9) return Math.floor(ns / 60e9) + " min " + trimmed((ns / 1e9) % 60, 0) + " s";
-		return trimmed(ns / 3600e9, 1) + " h";
+		for (const [size, unit] of [[1e9, "s"], [1e6, "ms"], [1e3, "us"]]) {
+			const value = ns / size;
+			if (value >= 0.9995) return value.toFixed(value < 9.995 ? 2 : value < 99.95 ? 1 : 0) + unit;
+		}
+		return Math.round(ns) + "ns";
 	}
 
 	/* "2ms", "1.5 s", "300us": nanoseconds; a number alone is milliseconds.  null: it is none. */
