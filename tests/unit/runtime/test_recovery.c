@@ -199,6 +199,72 @@ static void one_whose_emitter_is_unknown_is_left(void **state)
 	assert_lines(0, 50);
 }
 
+static const char module_source[] = "#include <ctrace/emitter.h>\n"
+				    "#include <stdio.h>\n"
+				    "__attribute__((constructor)) static void note(void)\n"
+				    "{ FILE *file = fopen(\"loaded\", \"w\"); if (file != 0) fclose(file); }\n"
+				    "static enum ctrace_status o(const struct ctrace_emitter_context *c, void **s)\n"
+				    "{ (void)c; (void)s; return CTRACE_FAILURE; }\n"
+				    "static enum ctrace_status w(void *s, const struct ctrace_batch *b)\n"
+				    "{ (void)s; (void)b; return CTRACE_FAILURE; }\n"
+				    "static void c(void *s) { (void)s; }\n"
+				    "static const struct ctrace_property p[] = { { 0, 0, 0, 0 } };\n"
+				    "__attribute__((visibility(\"default\"))) const struct ctrace_emitter ctrace_emitter = {\n"
+				    "	sizeof(struct ctrace_emitter), \"NOTES\", 0, p, o, w, 0, 0, c };\n";
+
+static void make_module(void)
+{
+	const char *top = getenv("CTRACE_SOURCE");
+	char text[512];
+
+	assert_int_equal(mkdir("modules", 0700), 0);
+	put_file("module.c", module_source, sizeof module_source - 1);
+	(void)snprintf(text, sizeof text, "umask 022; cc -w -fno-sanitize=all -shared -fPIC -I'%s/include' module.c -o modules/notes.so",
+		       top != NULL ? top : ".");
+	assert_int_equal(system(text), 0);
+	(void)snprintf(text, sizeof text, "%s/modules", room);
+	assert_int_equal(setenv("CTRACE_EMITTERS", text, 1), 0);
+}
+
+/* As if it had died before it had opened its output. */
+static void forget_outputs(void)
+{
+	struct ct_session session;
+
+	open_orphan(&session);
+	for (uint32_t i = 0; i < CT_DEST_LIMIT; i++) {
+		struct ct_dest *dest = &session.head->dest[i];
+
+		dest->active = 0;
+		memset(dest->slot, 0, sizeof dest->slot);
+		assert_int_equal(ct_session_persist(&session, dest, sizeof *dest), CTRACE_OK);
+	}
+	ct_session_close(&session, false);
+}
+
+/* The module is there, and `ctrace recover` would load it: no thread of a traced process does. */
+static void one_whose_emitter_is_a_module_is_left(void **state)
+{
+	const struct ct_recover_options taking_over = { .is_guest = true, .path = "/any.log" };
+	struct ct_recovery total = { 0 };
+	char name[32];
+
+	(void)state;
+	make_module();
+	leave_an_orphan();
+	rename_emitter("NOTES", name);
+	recover_on_a_thread();
+	assert_int_equal(count_run_folders(), 1);
+	assert_int_not_equal(access("loaded", F_OK), 0);
+	forget_outputs();
+	ct_recover(run_dir, &taking_over, &total, NULL, NULL);
+	assert_int_equal(count_run_folders(), 1);
+	assert_int_not_equal(access("loaded", F_OK), 0);
+	(void)recover();
+	assert_int_equal(access("loaded", F_OK), 0);
+	assert_int_equal(unsetenv("CTRACE_EMITTERS"), 0);
+}
+
 static uint64_t tries(uint64_t *out_at_ns)
 {
 	struct ct_session session;
@@ -287,6 +353,7 @@ int main(void)
 		TEST(it_needs_nothing_of_the_agent),
 		TEST(a_method_does_not_begin_in_a_fork),
 		TEST(one_whose_emitter_is_unknown_is_left),
+		TEST(one_whose_emitter_is_a_module_is_left),
 		TEST(one_that_failed_is_not_tried_before_its_time),
 		TEST(a_clock_that_was_set_back_keeps_nobody_waiting),
 		TEST(who_is_asked_to_recover_does_not_wait_for_the_time),
