@@ -478,12 +478,33 @@ static void print(struct show *show, const struct ct_filter *filter)
 		print_all(show);
 }
 
+/* What the traces were configured to be shown by, when it is the same for all of them. */
+static const char *format_of_traces(const struct show *show)
+{
+	const struct ct_origin *origin = ct_reader_origin(show->reading.reader, 0);
+	const char *format = origin != NULL ? origin->format : NULL;
+
+	for (size_t i = 1; format != NULL && (origin = ct_reader_origin(show->reading.reader, i)) != NULL; i++)
+		if (origin->format == NULL || strcmp(origin->format, format) != 0)
+			return NULL;
+	return format != NULL && format[0] != '\0' ? format : NULL;
+}
+
+static void choose_format(struct show *show)
+{
+	const char **format = &show->lines.text.line.format;
+
+	if (*format == NULL && !show->lines.is_default)
+		*format = format_of_traces(show);
+}
+
 static bool open_lines(struct show *show)
 {
 	struct ct_text_options *text = &show->lines.text;
 
 	if (!reading_open(&show->reading))
 		return false;
+	choose_format(show);
 	if ((text->line.format == NULL && !show->lines.is_json && !show->is_count) || show->is_split) {
 		struct ct_reader_survey survey;
 

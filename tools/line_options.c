@@ -47,7 +47,8 @@ static error_t parse_line(int key, char *argument, struct argp_state *state)
 		};
 		return 0;
 	case OPTION_FORMAT:
-		options->text.line.format = argument;
+		options->is_default = strcmp(argument, "default") == 0;
+		options->text.line.format = options->is_default ? NULL : argument;
 		return 0;
 	case 'j':
 		options->is_json = true;
@@ -71,7 +72,7 @@ static error_t parse_line(int key, char *argument, struct argp_state *state)
 
 static const struct argp_option rows[] = {
 	{ "format", OPTION_FORMAT, "FORMAT", 0,
-	  "What a line consists of, as for TEXTFILE: " CT_LINE_FORMAT "; by default a line for people", 4 },
+	  "What a line consists of, as for TEXTFILE: " CT_LINE_FORMAT "; by default the trace's own FORMAT, else a line for people, which \"default\" is", 4 },
 	{ "json", 'j', NULL, 0, "One JSON object a line instead", 4 },
 	{ "color", OPTION_COLOR, "WHEN", OPTION_ARG_OPTIONAL, "Colour lines by level: auto (default), always, never", 4 },
 	{ "records", OPTION_RECORDS, NULL, 0, "Fields of COBOL records on lines of their own below the event", 4 },

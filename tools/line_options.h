@@ -12,6 +12,7 @@
 
 struct line_options {
 	struct ct_text_options text;
+	bool is_default; /* --format=default: the line for people, whatever the trace has */
 	bool is_json;
 	bool has_sequence; /* "[17] " before the line */
 	bool has_nesting;  /* "--- " before the line: how deep it is in spans; the verb's own option */

@@ -45,11 +45,17 @@ static void copy_text(char *to, size_t capacity, const char *from)
 
 void ct_bin_info_fill(struct ct_trace_info *info, const struct ctrace_emitter_context *context)
 {
+	const char *format;
+
 	*info = (struct ct_trace_info){ .pid = context->pid, .asid = context->asid, .start_ns = context->start_ns };
 	copy_text(info->host, sizeof info->host, context->host);
 	copy_text(info->program, sizeof info->program, context->program);
 	copy_text(info->system, sizeof info->system, context->system);
 	copy_text(info->jobname, sizeof info->jobname, context->jobname);
+	format = context->property(context, "FORMAT");
+	/* Half of one would be another one. */
+	if (format != NULL && strlen(format) < sizeof info->format)
+		copy_text(info->format, sizeof info->format, format);
 }
 
 static void read_properties(struct binfile *bin)
@@ -375,7 +381,7 @@ static const struct ctrace_property properties[] = {
 	CT_ENCODING_PROPERTY,
 	{ "FILE", CTRACE_PROPERTY_FILE, "$(APPNAME).$(EMITTER).$(PID).ctb", "The folder's name; _$(GEN) is added with MAXGENERATION." },
 	{ "FLUSHEVERY", CTRACE_PROPERTY_NUMBER, "1", "Events that may wait before they are written; 0: until there is a good deal." },
-	{ "FORMAT", CTRACE_PROPERTY_FORMAT, NULL, "Accepted for viewers; changes nothing in the files." },
+	{ "FORMAT", CTRACE_PROPERTY_FORMAT, NULL, "The line that ctrace show prints an event by; no more than 511 bytes.  Else that for people." },
 	CT_FILE_ACCESS_PROPERTIES,
 	{ "LEVEL", CTRACE_PROPERTY_LEVEL, "0", "Events below this level are not written; 5 or more silences." },
 	{ "LOCATION", CTRACE_PROPERTY_FOLDER, NULL,

@@ -19,6 +19,9 @@ static const char *const switch_words[] = { "ON", "YES", "Y", "TRUE", "ENABLED",
 static const char *const level_words[] = { "debug", "info", "warn", "error", "fatal", "none" };
 static const char *const line_variables[] = { "APPNAME", "COMPONENT", "DATA",    "DATE",   "EVENT",
 					      "LEVEL",   "PID",       "PROCESS", "THREAD", "TIME" };
+static const char *const reader_variables[] = { "APPNAME", "ASID",  "COMPONENT", "DATA",     "DATE", "DELTA",   "DESCRIPTION",
+						"DURATION", "EVENT", "HOST",      "JOBNAME",  "LEVEL", "LEVELNAME", "MNEMONIC",
+						"PID",     "PROCESS", "SEQ",      "THREAD",   "TIME" };
 static const char *const file_variables[] = { "APPNAME", "EMITTER", "GEN", "PID", "PLATFORM" };
 
 struct words {
@@ -178,7 +181,8 @@ enum ct_property_finding ct_property_check(const struct ctrace_property *row, st
 		return check_number(value, WORDS(level_words), "unknown level", "debug, info, warn, error, fatal, none or a number",
 				    out);
 	case CTRACE_PROPERTY_FORMAT:
-		return check_variables(value, WORDS(line_variables), out);
+		/* An emitter that writes no lines keeps it for readers, which know more. */
+		return check_variables(value, row->default_value == NULL ? WORDS(reader_variables) : WORDS(line_variables), out);
 	case CTRACE_PROPERTY_FILE:
 		finding = check_path(value, "a name with / between folders, such as logs/$(APPNAME).log", out);
 		return finding != CT_PROPERTY_GOOD ? finding : check_variables(value, WORDS(file_variables), out);

@@ -70,6 +70,7 @@ static enum ctrace_status find_origin(struct ct_binfile_trace *trace, struct ct_
 		.host = info->host,
 		.program = info->program,
 		.jobname = info->jobname,
+		.format = info->format,
 		.path = folder,
 		.pid = info->pid,
 		.asid = info->asid,

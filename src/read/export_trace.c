@@ -278,6 +278,8 @@ static void info_fill(struct ct_trace_info *info, const struct ct_origin *origin
 	copy_text(info->host, sizeof info->host, origin->host);
 	copy_text(info->program, sizeof info->program, origin->program);
 	copy_text(info->jobname, sizeof info->jobname, origin->jobname);
+	if (origin->format != NULL)
+		copy_text(info->format, sizeof info->format, origin->format);
 }
 
 static void trace_destroy(struct trace *trace)

@@ -23,6 +23,7 @@ struct ct_origin {
 	const char *host; /* "" when it is not known; so all of these */
 	const char *program;
 	const char *jobname;
+	const char *format; /* what its lines are to be: BINFILE's FORMAT */
 	uint32_t pid;
 	uint32_t asid;
 	bool is_foreign; /* another tracer made it */

@@ -19,7 +19,7 @@
 struct origin {
 	struct ct_origin base;
 	uint64_t started_ns;
-	char *texts[4];
+	char *texts[5];
 };
 
 void ct_sources_init(struct ct_sources *sources, ct_read_report *report, void *user)
@@ -113,7 +113,7 @@ static const char *text_or_none(const char *text)
 
 static struct origin *origin_create(const struct ct_process_key *key)
 {
-	const char *const texts[] = { key->host, key->program, key->jobname, key->path };
+	const char *const texts[] = { key->host, key->program, key->jobname, key->path, key->format };
 	struct origin *origin = calloc(1, sizeof *origin);
 
 	if (origin == NULL)
@@ -131,11 +131,25 @@ static struct origin *origin_create(const struct ct_process_key *key)
 		.program = origin->texts[1],
 		.jobname = origin->texts[2],
 		.path = origin->texts[3],
+		.format = origin->texts[4],
 		.pid = key->pid,
 		.asid = key->asid,
 		.is_foreign = key->is_foreign,
 	};
 	return origin;
+}
+
+/* The rings of a process do not know the format that its files have. */
+static const struct ct_origin *origin_complete(struct origin *origin, const struct ct_process_key *key)
+{
+	char *format = key->format != NULL && origin->texts[4][0] == '\0' ? strdup(key->format) : NULL;
+
+	if (format == NULL)
+		return &origin->base;
+	free(origin->texts[4]);
+	origin->texts[4] = format;
+	origin->base.format = format;
+	return &origin->base;
 }
 
 const struct ct_origin *ct_sources_origin(struct ct_sources *sources, const struct ct_process_key *key)
@@ -145,7 +159,7 @@ const struct ct_origin *ct_sources_origin(struct ct_sources *sources, const stru
 
 	for (size_t i = 0; i < sources->origin_count; i++)
 		if (is_same_process((struct origin *)sources->origins[i], key, text_or_none(key->host)))
-			return sources->origins[i];
+			return origin_complete((struct origin *)sources->origins[i], key);
 	origins = reallocarray(sources->origins, sources->origin_count + 1, sizeof(struct ct_origin *));
 	if (origins == NULL)
 		return NULL;

@@ -85,7 +85,7 @@ void ct_sources_hold(struct ct_sources *sources, const struct ct_source *source,
 bool ct_source_reserve(struct ct_source *source, size_t count);
 /* A new origin, with copies of the texts; those of one process (host, pid, started) share one.  Lives as long as the sources. */
 struct ct_process_key {
-	const char *host, *program, *jobname, *path; /* NULL counts as "" */
+	const char *host, *program, *jobname, *path, *format; /* NULL counts as "" */
 	uint32_t pid, asid;
 	uint64_t started_ns; /* 0: not known */
 	bool is_foreign;

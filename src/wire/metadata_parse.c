@@ -52,6 +52,17 @@ static bool parse_uuid(const char *text, uint8_t uuid[16])
 	return text[at] == '\0';
 }
 
+/* The line that is there only when the trace has a format. */
+static bool accept_format(struct ct_metadata_lexer *lexer, char *format, size_t capacity)
+{
+	size_t size;
+
+	format[0] = '\0';
+	if (!ct_metadata_accept(lexer, "format"))
+		return true;
+	return ct_metadata_accept(lexer, "=") && ct_metadata_accept_string(lexer, format, capacity, &size) && ct_metadata_accept(lexer, ";");
+}
+
 static bool accept_value(struct ct_metadata_lexer *lexer, const char *name, size_t name_size, struct ct_trace_info *info)
 {
 	char uuid[37];
@@ -67,6 +78,8 @@ static bool accept_value(struct ct_metadata_lexer *lexer, const char *name, size
 		return ct_metadata_accept_string(lexer, info->program, sizeof info->program, &size);
 	if (ct_name_is(name, name_size, "$jobname"))
 		return ct_metadata_accept_string(lexer, info->jobname, sizeof info->jobname, &size);
+	if (ct_name_is(name, name_size, "$format"))
+		return accept_format(lexer, info->format, sizeof info->format);
 	if (ct_name_is(name, name_size, "$pid"))
 		return ct_metadata_accept_u32(lexer, &info->pid);
 	if (ct_name_is(name, name_size, "$asid"))

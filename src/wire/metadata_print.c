@@ -62,6 +62,7 @@ const char ct_metadata_template[] =
 	"\tstart_ns = $start;\n"
 	"\tjobname = $jobname;\n"
 	"\tasid = $asid;\n"
+	"$format" /* the whole line, which may be missing */
 	"};\n"
 	"\n"
 	"clock {\n"
@@ -202,6 +203,15 @@ static void add_uuid(struct ct_buf *out, const uint8_t uuid[16])
 	ct_buf_add_char(out, '"');
 }
 
+static void add_format(struct ct_buf *out, const char *format)
+{
+	if (format[0] == '\0')
+		return;
+	ct_buf_add_text(out, "\tformat = ");
+	add_string(out, format, sizeof ((struct ct_trace_info *)NULL)->format);
+	ct_buf_add_text(out, ";\n");
+}
+
 static void add_value(struct ct_buf *out, const char *name, size_t size, const struct ct_trace_info *info)
 {
 	if (ct_name_is(name, size, "$uuid"))
@@ -214,6 +224,8 @@ static void add_value(struct ct_buf *out, const char *name, size_t size, const s
 		add_string(out, info->program, sizeof info->program);
 	else if (ct_name_is(name, size, "$jobname"))
 		add_string(out, info->jobname, sizeof info->jobname);
+	else if (ct_name_is(name, size, "$format"))
+		add_format(out, info->format);
 	else if (ct_name_is(name, size, "$pid"))
 		ct_buf_add_u64(out, info->pid);
 	else if (ct_name_is(name, size, "$asid"))
@@ -234,7 +246,7 @@ void ct_schema_print_trace(struct ct_buf *out, const struct ct_trace_info *info)
 		if (name == NULL)
 			break;
 		ct_buf_add(out, at, (size_t)(name - at));
-		size = strcspn(name, ";");
+		size = 1 + strspn(name + 1, "abcdefghijklmnopqrstuvwxyz");
 		add_value(out, name, size, info);
 		at = name + size;
 	}

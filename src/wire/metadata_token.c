@@ -9,7 +9,7 @@
 
 #include <string.h>
 
-#define STRING_LIMIT 2368u /* a name of 255 bytes, each escaped, and an event id or a mnemonic */
+#define STRING_LIMIT 2624u /* a format of 511 bytes, each escaped by five; a name, an event id and a mnemonic are less */
 
 static bool is_word_char(char c)
 {

@@ -100,6 +100,25 @@ assert values == list(range(3000)) + list(range(70000)), len(values)'
 check 'as the text file has it' diff <(sort <(grep -hv "^#" ./*.log)) <(ctrace show --format '$(TIME) $(COMPONENT) $(EVENT) $(LEVEL)$(DATA)' ./*.ctb | sort)
 rm -r ./*.ctb *.log
 
+# ---- the line that a trace is shown by
+shown='$(EVENT)|$(MNEMONIC) "\\"$(DATA)'
+configure 'mftrace.level = debug' 'mftrace.dest = binfile' "mftrace.emitter.binfile#format = $shown"
+"$subject" 5 </dev/null >/dev/null
+check 'a reader'"'"'s variables are known' bash -c '! ctrace config check "$MFTRACE_CONFIG" 2>&1 | grep "no such variable"'
+check 'by FORMAT' diff <(ctrace show ./*.ctb) <(ctrace show --format "$shown" ./*.ctb)
+check 'which is not the usual one' bash -c '! diff <(ctrace show ./*.ctb) <(ctrace show --format=default ./*.ctb) >/dev/null'
+check 'the usual one' bash -c 'ctrace show --format=default ./*.ctb | grep -qE "^[0-9:.]+ .*tool.main 1 INFO"'
+check 'another one' diff <(ctrace show --format x ./*.ctb | sort -u) <(echo x)
+check 'babeltrace2 opens it' bash -c 'test "$(babeltrace2 ./*.ctb | wc -l)" = "$(ctrace show --count ./*.ctb)"'
+ctrace export --format common-trace-format -o exported ./*.ctb
+check 'an export keeps it' diff <(ctrace show ./*.ctb) <(ctrace show exported)
+mkdir other
+mv ./*.ctb other
+configure 'mftrace.level = debug' 'mftrace.dest = binfile'
+"$subject" 5 </dev/null >/dev/null
+check 'two that differ: the usual one' diff <(ctrace show other ./*.ctb) <(ctrace show --format=default other ./*.ctb)
+rm -r ./*.ctb other exported
+
 # ---- losses travel in the data
 configure 'mftrace.level = debug' 'mftrace.dest = binfile' 'ctrace.overflow = discard' 'ctrace.buffer = 64K'
 "$subject" 300000 </dev/null >/dev/null

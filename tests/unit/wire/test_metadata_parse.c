@@ -76,6 +76,7 @@ static int setup(void **state)
 		.program = "pro\\gram\n",
 		.system = "Linux 6.1 \xC3\xA9 \xFF",
 		.jobname = "JOB",
+		.format = "$(TIME) \"$(DATA)\" \n",
 		.pid = 4711,
 		.asid = 0xFFFF,
 		.start_ns = UINT64_MAX,
@@ -387,6 +388,36 @@ static void other_traces_are_not_ours(void **state)
 
 #define TEST(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
 
+static void assert_format(const char *format)
+{
+	struct ct_trace_info info = { .host = "h", .program = "p", .system = "s", .jobname = "j" }, found;
+	struct ct_buf text;
+	size_t at;
+
+	(void)snprintf(info.format, sizeof info.format, "%s", format);
+	ct_buf_init(&text);
+	ct_schema_print_trace(&text, &info);
+	assert_int_equal(strstr(ct_buf_text(&text), "\tformat = \"") != NULL, format[0] != '\0');
+	assert_int_equal(ct_schema_parse_trace(text.data, text.size, &found, &at), CTRACE_OK);
+	assert_int_equal(at, text.size);
+	assert_string_equal(found.format, format);
+	ct_buf_fini(&text);
+}
+
+/* The line for readers is there or not; whatever is in it comes back. */
+static void a_format_may_be_missing(void **state)
+{
+	char longest[sizeof ((struct ct_trace_info *)NULL)->format];
+
+	(void)state;
+	assert_format("");
+	assert_format("$(TIME)$(DATA)");
+	assert_format("\"; }; \\ \x1B[2J \xFF \t;");
+	memset(longest, 1, sizeof longest - 1);
+	longest[sizeof longest - 1] = '\0';
+	assert_format(longest);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -399,6 +430,7 @@ int main(void)
 		TEST(hostile_classes_are_refused),
 		TEST(too_many_items_are_refused),
 		TEST(other_traces_are_not_ours),
+		TEST(a_format_may_be_missing),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
