@@ -13,7 +13,7 @@
  *
  * Copyright The ctrace authors.  SPDX-License-Identifier: Apache-2.0
  */
-#include "session/session.h"
+#include "session/session_parts.h"
 
 #include <dirent.h>
 #include <errno.h>
@@ -25,7 +25,6 @@
 #include <unistd.h>
 
 #define TRIES 1000u
-#define ABANDONED_SECONDS 86400 /* after which an empty annex goes, where its session cannot be looked at */
 
 /* ---- making ---- */
 
@@ -191,6 +190,6 @@ void ct_annex_remove_abandoned(int run_fd, const char *name)
 		return;
 	if (is_session_gone(run_fd, name))
 		remove_from(run_fd, name, info.st_uid);
-	else if (time(NULL) - info.st_mtime > ABANDONED_SECONDS)
+	else if (time(NULL) - info.st_mtime >= CT_ABANDONED_SECONDS)
 		(void)unlinkat(run_fd, name, AT_REMOVEDIR); /* if it is empty */
 }

@@ -6,7 +6,7 @@
  *
  * Copyright The ctrace authors.  SPDX-License-Identifier: Apache-2.0
  */
-#include "session/session.h"
+#include "session/session_parts.h"
 
 #include <dirent.h>
 #include <errno.h>
@@ -19,7 +19,6 @@
 #include <unistd.h>
 
 #define MAPS_LIMIT ((size_t)64 << 20)
-#define ABANDONED_SECONDS 86400
 #define RUN_OF_ROOT "/run/ctrace"
 
 static const char *kind_name(mode_t mode)
@@ -316,7 +315,7 @@ static void remove_if_abandoned(int run_fd, const char *run_directory, const cha
 	if (space != 0 && space == ct_place_here().process_space) {
 		if (pid == 0 || kill((pid_t)pid, 0) == 0 || errno != ESRCH)
 			return;
-	} else if (time(NULL) - info.st_mtime < ABANDONED_SECONDS) {
+	} else if (time(NULL) - info.st_mtime < CT_ABANDONED_SECONDS) {
 		return;
 	}
 	if (!is_locked(run_fd, name))

@@ -15,7 +15,6 @@
 #include <unistd.h>
 
 #define GROWTH ((uint64_t)64 << 10)
-#define PAGE ((uint64_t)4096)
 #ifndef MADV_POPULATE_WRITE
 #define MADV_POPULATE_WRITE 23 /* Linux 5.14; an older one refuses it */
 #endif
@@ -116,8 +115,8 @@ enum ctrace_status ct_session_allocate(struct ct_session *session, uint64_t star
 	if (session->file_id.inode != 0)
 		status = allocate_blocks(session, start + *allocated, target - *allocated);
 	/* Of a disk that is nearly full no more is taken than is needed. */
-	if (status != CTRACE_OK && CT_ALIGN_UP(needed, PAGE) < target) {
-		target = CT_ALIGN_UP(needed, PAGE);
+	if (status != CTRACE_OK && CT_ALIGN_UP(needed, CT_SESSION_PAGE) < target) {
+		target = CT_ALIGN_UP(needed, CT_SESSION_PAGE);
 		status = allocate_blocks(session, start + *allocated, target - *allocated);
 	}
 	if (status == CTRACE_OK)

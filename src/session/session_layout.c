@@ -5,10 +5,9 @@
  *
  * Copyright The ctrace authors.  SPDX-License-Identifier: Apache-2.0
  */
-#include "session/session.h"
+#include "session/session_parts.h"
 
-#define PAGE ((uint64_t)4096)
-#define LEAST_PART (16 * PAGE) /* of components, and of texts: 1,365 components */
+#define LEAST_PART (16 * CT_SESSION_PAGE) /* of components, and of texts: 1,365 components */
 
 _Static_assert(sizeof(struct ct_component_entry) == 48, "an entry leaves the process");
 _Static_assert(sizeof(struct ct_session_head) <= CT_SESSION_COMPONENTS, "the head ends before the components");
@@ -22,19 +21,19 @@ struct ct_session_layout ct_session_layout_for(uint64_t limit)
 
 	if (limit >= CT_SESSION_SIZE)
 		return layout;
-	layout.components_at = CT_ALIGN_UP((uint64_t)sizeof(struct ct_session_head), PAGE);
-	layout.size = limit & ~(PAGE - 1);
+	layout.components_at = CT_ALIGN_UP((uint64_t)sizeof(struct ct_session_head), CT_SESSION_PAGE);
+	layout.size = limit & ~(CT_SESSION_PAGE - 1);
 	if (layout.size < layout.components_at + 2 * LEAST_PART)
 		return (struct ct_session_layout){ 0, 0, 0 };
 	/* A component needs its entry and, as text, its name and more: most of the room is for texts. */
-	rest = (layout.size - layout.components_at) / 4 & ~(PAGE - 1);
+	rest = (layout.size - layout.components_at) / 4 & ~(CT_SESSION_PAGE - 1);
 	layout.texts_at = layout.components_at + (rest > LEAST_PART ? rest : LEAST_PART);
 	return layout;
 }
 
 bool ct_session_layout_holds(const struct ct_session_layout *layout)
 {
-	if (((layout->components_at | layout->texts_at | layout->size) & (PAGE - 1)) != 0)
+	if (((layout->components_at | layout->texts_at | layout->size) & (CT_SESSION_PAGE - 1)) != 0)
 		return false;
 	return layout->components_at >= sizeof(struct ct_session_head) && layout->components_at <= layout->texts_at &&
 	       layout->texts_at <= layout->size && layout->size <= CT_SESSION_SIZE;

@@ -5,6 +5,9 @@
  *     session_make.c  our own comes to be, new or in a forked child
  *     session_load.c  somebody else's, copied or mapped
  *     session_keep.c  our own, kept from cleaners and from whoever cuts it
+ *     session_layout.c  where its parts are
+ *
+ * and folder.c and annex.c, which remove what was left behind.
  *
  * session_make.c and session_load.c call session.c, never each other; session.c calls session_load.c to end what that began.
  *
@@ -16,6 +19,10 @@
 #include "session/session.h"
 
 #include <fcntl.h>
+
+#define CT_SESSION_PAGE ((uint64_t)4096) /* the parts of a session file begin at multiples of it */
+/* What nobody can ask about whether its process lives counts as left behind after so long. */
+#define CT_ABANDONED_SECONDS 86400
 
 /* That its process lives, or that somebody recovers it. */
 static inline struct flock ct_session_alive_lock(void)
