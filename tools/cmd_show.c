@@ -44,6 +44,7 @@ struct show {
 	bool lacks_survey; /* some of the first events could not be read when the lines were laid out */
 	bool is_count;
 	bool has_hosts; /* there are several */
+	bool is_following;
 	bool has_no_pager;
 	bool is_split;      /* a file a thread */
 	const char *folder; /* for them */
@@ -437,7 +438,7 @@ static error_t parse_show(int key, char *argument, struct argp_state *state)
 		show->is_count = true;
 		return 0;
 	case 'f':
-		argp_error(state, "what comes is followed by ctrace tail; what a line consists of is said by --format");
+		show->is_following = true;
 		return 0;
 	case OPTION_SPLIT:
 		if (strcmp(argument, "thread") != 0)
@@ -557,6 +558,32 @@ static int run(struct show *show)
 	return is_written ? result : CMD_NOTHING;
 }
 
+/* What ctrace tail does, with the options that both have: they are parsed again there.  Only processes can be followed. */
+static int follow(struct show *show, int argc, char **argv)
+{
+	static char name[] = "ctrace tail";
+	char *pid = NULL;
+
+	for (size_t i = 0; i < show->reading.path_count; i++) {
+		const char *path = show->reading.paths[i];
+
+		if (show->reading.path_count == 1 && path[0] != '\0' && path[strspn(path, "0123456789")] == '\0' &&
+		    asprintf(&pid, "--pid=%s", path) >= 0)
+			continue;
+		fputs("ctrace show: ", stderr);
+		ct_tool_print(stderr, path, strlen(path));
+		fputs(": -f follows processes, not files: one by its number, or all without any\n", stderr);
+		reading_close(&show->reading);
+		return CMD_USAGE;
+	}
+	for (int i = 1; pid != NULL && i < argc; i++)
+		if (argv[i] == show->reading.paths[0])
+			argv[i] = pid;
+	reading_close(&show->reading);
+	argv[0] = name;
+	return cmd_tail(argc, argv);
+}
+
 int cmd_show(int argc, char **argv)
 {
 	static const struct argp_option options[] = {
@@ -566,7 +593,7 @@ int cmd_show(int argc, char **argv)
 		{ "limit", OPTION_LIMIT, "N", 0, "End after N events that match", 3 },
 		{ "tail", 'n', "N", 0, "Only the last N events that match", 3 },
 		{ "reverse", OPTION_REVERSE, NULL, 0, "The last event first", 3 },
-		{ "follow", 'f', NULL, OPTION_HIDDEN, NULL, 4 },
+		{ "follow", 'f', NULL, 0, "Go on with what comes, as ctrace tail does and with its options: of processes only", 3 },
 		{ "no-pager", OPTION_NO_PAGER, NULL, 0, "Print on a terminal without a pager (PAGER, less -FRX by default)", 4 },
 		{ "split", OPTION_SPLIT, "WHAT", 0, "By thread: the lines of each in a file of its own; goes with --output", 4 },
 		{ "output", 'o', "FOLDER", 0, "The folder for --split, new or empty", 4 },
@@ -590,8 +617,15 @@ int cmd_show(int argc, char **argv)
 		       " 2 usage, or no memory.",
 	};
 	struct show show = { .limit = UINT64_MAX, .tail = UINT64_MAX };
+	int result;
+	char **words = calloc((size_t)argc + 1, sizeof *words); /* as they are: parsing sorts them */
 
+	if (words == NULL)
+		return CMD_NO_MEMORY;
+	memcpy(words, argv, (size_t)argc * sizeof *words);
 	if (argp_parse(&argp, argc, argv, 0, NULL, &show) != 0)
 		return CMD_USAGE;
-	return run(&show);
+	result = show.is_following ? follow(&show, argc, words) : run(&show);
+	free(words);
+	return result;
 }

@@ -272,9 +272,43 @@ static size_t stem_size(const char *name)
 	return digits < size && digits > 1 && name[digits - 1] == '_' ? digits - 1 : size;
 }
 
+/* Is the open file of a process the metadata of that folder, as they were before somebody removed them? */
+static bool is_metadata_of(const char *link, const char *folder)
+{
+	static const char name[] = "/metadata", gone[] = "/metadata (deleted)";
+	size_t size = strlen(folder);
+
+	return strncmp(link, folder, size) == 0 && (strcmp(link + size, name) == 0 || strcmp(link + size, gone) == 0);
+}
+
+/* A process that still writes the trace has its metadata open, whatever became of their name. */
+static bool borrow_from_process(struct trace *trace, uint32_t pid)
+{
+	char *folder = realpath(trace->folder, NULL), path[64], link[PATH_MAX];
+	const struct dirent *entry;
+	bool is_taken = false;
+	DIR *files;
+
+	(void)snprintf(path, sizeof path, "/proc/%u/fd", pid);
+	files = folder != NULL ? opendir(path) : NULL;
+	while (files != NULL && !is_taken && (entry = readdir(files)) != NULL) {
+		ssize_t size = readlinkat(dirfd(files), entry->d_name, link, sizeof link - 1);
+
+		if (size < 0)
+			continue;
+		link[size] = '\0';
+		(void)snprintf(path, sizeof path, "/proc/%u/fd/%.16s", pid, entry->d_name);
+		is_taken = is_metadata_of(link, folder) && borrow_from(trace, path, pid, false);
+	}
+	if (files != NULL)
+		(void)closedir(files);
+	free(folder);
+	return is_taken;
+}
+
 /* Another generation of the same process has met the same classes of events, in the same order as far as the program does things in the same
  * order: that is reported, and every event of the copy decodes by them. */
-static bool borrow_metadata(struct trace *trace, uint32_t pid)
+static bool borrow_from_generation(struct trace *trace, uint32_t pid)
 {
 	const char *slash = strrchr(trace->folder, '/'), *name = slash != NULL ? slash + 1 : trace->folder;
 	char *parent = slash != NULL ? strndup(trace->folder, (size_t)(slash - trace->folder + 1)) : strdup("./");
@@ -282,10 +316,6 @@ static bool borrow_metadata(struct trace *trace, uint32_t pid)
 	bool is_taken = false;
 	int count;
 
-	if (trace->salvage->metadata != NULL) {
-		free(parent);
-		return borrow_from(trace, trace->salvage->metadata, pid, true);
-	}
 	count = parent != NULL ? scandir(parent, &entries, NULL, versionsort) : -1;
 	for (int i = 0; i < count; i++) {
 		const char *other = entries[i]->d_name;
@@ -303,9 +333,22 @@ static bool borrow_metadata(struct trace *trace, uint32_t pid)
 	return is_taken;
 }
 
+/* Where other metadata were found, for people; NULL: nowhere. */
+static const char *borrow_metadata(struct trace *trace, uint32_t pid)
+{
+	if (trace->salvage->metadata != NULL)
+		return borrow_from(trace, trace->salvage->metadata, pid, true)
+			       ? "cannot be read, and is taken from the file that was named"
+			       : NULL;
+	if (borrow_from_process(trace, pid))
+		return "cannot be read, and is taken from the process, which has it open";
+	return borrow_from_generation(trace, pid) ? "cannot be read, and is taken from another generation of the same process" : NULL;
+}
+
 static enum ctrace_status read_metadata(struct trace *trace)
 {
 	enum ctrace_status status = ct_os_read_file(trace->metadata_path, METADATA_LIMIT, &trace->text);
+	const char *borrowed = NULL;
 	struct answer answer;
 	size_t at = 0;
 	bool knows;
@@ -317,10 +360,10 @@ static enum ctrace_status read_metadata(struct trace *trace)
 	answer = ask_packets(trace->folder, trace->info.uuid);
 	if (!knows && !answer.found)
 		return CTRACE_NOT_FOUND;
-	if (!knows && (trace->text.size == 0 || trace->salvage->metadata != NULL) && borrow_metadata(trace, answer.head.pid)) {
-		tell(trace->salvage, trace->metadata_path, 0, 0,
-		     trace->salvage->metadata != NULL ? "cannot be read, and is taken from the file that was named"
-						      : "cannot be read, and is taken from another generation of the same process");
+	if (!knows && (trace->text.size == 0 || trace->salvage->metadata != NULL))
+		borrowed = borrow_metadata(trace, answer.head.pid);
+	if (borrowed != NULL) {
+		tell(trace->salvage, trace->metadata_path, 0, 0, borrowed);
 		memcpy(trace->info.uuid, answer.head.uuid, sizeof answer.head.uuid);
 		return CTRACE_OK;
 	}

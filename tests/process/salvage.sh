@@ -107,4 +107,22 @@ salvage alone/lonely.ctb -o chosen --metadata app.ctb/metadata
 check 'metadata that are named: told' has err 'cannot be read, and is taken from the file that was named$'
 check 'metadata that are named: every event' is "$(ctrace show --count chosen/lonely.ctb)" "$all"
 
+# ---- a process that runs has them open
+sed "s|app.ctb|live.ctb|" cfg >live.cfg
+mkfifo in
+MFTRACE_CONFIG=$PWD/live.cfg "$CTRACE_BUILD/tests/tool_subject" 7 <in >ready 2>/dev/null &
+pid=$!
+exec 3>in
+until grep -q ready ready; do kill -0 "$pid" || break; sleep 0.01; done
+ctrace flush --pid "$pid" >/dev/null
+wanted=$(ctrace show --count live.ctb)
+check 'the process has written' test "$wanted" -gt 0
+rm live.ctb/metadata
+salvage live.ctb -o living
+check 'metadata of a process: told' has err 'live.ctb/metadata, offset 0: cannot be read, and is taken from the process, which has it open$'
+check 'metadata of a process: every event' is "$(ctrace show --count living/live.ctb)" "$wanted"
+check 'metadata of a process: babeltrace2 opens it' is "$(view living)" "$wanted"
+exec 3>&-
+wait "$pid"
+
 end

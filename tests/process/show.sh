@@ -189,7 +189,7 @@ check 'an operator' wrong 7 '"~" does not go with level; expected ==, !=, <, <=,
 check 'a unit' wrong 12 '"2" has no unit of time; expected one like 2ms, 1.5s, 10us or 3m' 'duration > 2'
 ctrace show -f "$trace" >out 2>err
 check '-f takes no path for a format' test $? = 2 -a ! -s out
-check '-f: where to go' grep -q 'is followed by ctrace tail' err
+check '-f: not of files' grep -qF "ctrace show: $trace: -f follows processes, not files" err
 ctrace show 'evnt == 5' "$trace" 2>err
 check 'a suggestion' grep -q '^ctrace show: filter, column 1: "evnt" is no field of an event (did you mean event?); expected component, level' err
 usage() { ctrace show "$@" "$trace" >out 2>err; is "$?" 2 && test ! -s out; }

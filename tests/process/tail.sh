@@ -47,11 +47,12 @@ finish() { # NAME
 	eval "exec ${!in}>&- ${!out}<&-"
 	wait "${!pid}"
 }
+verb=(tail)
 # follow FILE ARGUMENT...: tail in the background, once it has looked for the first time.
 follow() {
 	local file=$1
 	shift
-	ctrace tail "$@" >"$file" 2>"$file.err" &
+	ctrace "${verb[@]}" "$@" >"$file" 2>"$file.err" &
 	tail=$!
 	await looked
 }
@@ -200,4 +201,26 @@ for arguments in '--pid abc' '--pid 0' '--asid XYZ' '--count 3' '--limit 0' '--l
 	check "refused: $arguments" usage $arguments
 done
 finish one
+
+# ---- the other way to ask for it
+start shown 0
+# shellcheck disable=SC2154 # start sets it
+one=$pid_shown
+verb=(show -f)
+follow shown 'event == 1' "$one" --format '$(PID)$(DATA)'
+order shown 2
+await has_lines shown 2
+interrupt INT
+check 'show -f of a process, with a filter' is "$ended:$(<shown):$(<shown.err)" "0:$one 0
+$one 1:"
+verb=(show --follow)
+follow shown --json
+order shown 1
+await has_lines shown 1
+interrupt INT
+check 'show --follow of all' is "$ended:$(grep -c '"component":"tool.main"' shown)" 0:1
+check 'a file cannot be followed' bash -c 'ctrace show -f "$PWD" 2>&1 >out | grep -qF "$PWD: -f follows processes, not files" && test ! -s out'
+check 'nor can two processes' bash -c 'ctrace show -f 1 2 >out 2>&1; test $? = 2'
+check 'what only show has' bash -c 'ctrace show -f --reverse 2>&1 | grep -q "unrecognized option .--reverse"'
+finish shown
 end
