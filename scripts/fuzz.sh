@@ -17,6 +17,7 @@ CC=clang scripts/configure.sh "$folder" -Dfuzz=true -Dbuildtype=debugoptimized -
 ninja -C "$folder"
 # UndefinedBehaviorSanitizer would go on, and nobody would see what it said.
 export UBSAN_OPTIONS="${UBSAN_OPTIONS:-halt_on_error=1:print_stacktrace=1}"
+# shellcheck disable=SC2046 # a list of words
 [ $# -gt 0 ] || set -- $(basename -a -s .c fuzz/fuzz_*.c | sed 's/^fuzz_//')
 bad=
 for name; do

@@ -117,11 +117,9 @@ void ct_on_own_stack(void (*body)(void *argument), void *argument)
 	const sigset_t *outer;
 	sigset_t all, mask;
 	int cancel_state;
-	char *stack = NULL;
+	char *stack;
 
-#ifndef __SANITIZE_THREAD__ /* which takes a thread that changes its stack for one that has lost its way */
 	stack = make_stack(&size);
-#endif
 	errno = kept;
 	if (stack == NULL) {
 		body(argument);

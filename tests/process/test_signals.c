@@ -196,6 +196,8 @@ static void a_child_forked_by_a_handler_in_a_trace_call_goes_on(void **state)
 	(void)state;
 	scenario_begin(LINES_CONFIG);
 	scenario_run(fork_now_and_then);
+	/* A child that ends while its agent gets no processor leaves its events in its run folder. */
+	assert_int_equal(run_tool("recover"), 0);
 	(void)scenario_lines("out/*.log", count_kind, &kinds);
 	assert_true(shared->number[0] > 0);
 	assert_int_equal(kinds.bad, 0);

@@ -390,7 +390,7 @@ check 'list waits for a recovery that makes progress, however long it takes' "$(
 	expect_status 1
 	expect_in stderr "$err" '^ctrace list: no traced process found'
 	[ "$(wc -l <err)" = 1 ] || echo "$err"
-	[ -z "$(ls "$CTRACE_RUN_DIR" | grep '\.0$')" ] || ls "$CTRACE_RUN_DIR"
+	[ -z "$(find "$CTRACE_RUN_DIR" -maxdepth 1 -name '*.0')" ] || ls "$CTRACE_RUN_DIR"
 )"
 mv files.cfg app.cfg
 unset CTRACE_EMITTERS

@@ -358,6 +358,7 @@ static void trace_as_a_signal_handler_would(void)
 static void handlers_inside_calls_take_side_rings_and_one_too_many_is_counted(void **state)
 {
 	(void)state;
+	configure("ctrace.block.timeout = 60s\n"); /* no call reports a busy machine's output as failing */
 	assert_int_equal(run_traced(trace_as_a_signal_handler_would), 0);
 	assert_lines(0, 3 + CT_SIDE_LANES);
 }
