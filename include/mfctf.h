@@ -168,7 +168,7 @@ CTF_API_ cobrtncode_t CBL_CTF_TRACE(cobuns32_t flags, const cobuns8_t *component
 
 /* ------------------------------------------------------------------------------------------------------------
  * Properties.  A value is text, and the integer that the text stands for: ON YES Y TRUE ENABLED 1; OFF NO N FALSE DISABLED 0;
- * decimal or 0x digits their value; anything else 0.
+ * decimal or 0x digits their value, at most 4294967295; anything else 0.
  */
 
 /*

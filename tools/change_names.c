@@ -120,6 +120,8 @@ void ct_change_complain_nobody(const struct change *change)
 		fputs("; did you mean \"", stderr);
 		ct_tool_print(stderr, nearest, strlen(nearest));
 		fputs("\"?", stderr);
+	} else if (change->hint != NULL) {
+		fprintf(stderr, "; %s", change->hint);
 	}
 	fputc('\n', stderr);
 	for (size_t i = 0; i < names.count; i++)

@@ -62,12 +62,22 @@ static void print_cell(const char *text, int width)
 	printf("%*s", width > printed ? width - printed + 2 : 2, "");
 }
 
+/* Blanks at an end would not be seen. */
+static void print_quoted(const char *value)
+{
+	putchar('"');
+	ct_tool_print(stdout, value, strlen(value));
+	putchar('"');
+}
+
 static void print_value(const struct change *change, const char *value)
 {
 	if (value == NULL)
 		fputs("not set", stdout);
 	else if (value[0] == '\0')
 		fputs(change->empty, stdout);
+	else if (value[0] == ' ' || value[strlen(value) - 1] == ' ')
+		print_quoted(value);
 	else
 		ct_tool_print(stdout, value, strlen(value));
 }

@@ -165,7 +165,7 @@ static void note_odd(struct check *check, const struct ct_command *command, cons
 	struct ct_buf message;
 
 	ct_buf_init(&message);
-	ct_buf_add_format(&message, "%s; it stays in the text as it is", odd->message);
+	ct_buf_add_format(&message, "%s; %s", odd->message, odd->expected);
 	find_text(check, (struct place){ line, column_of(check, command->value.at) + odd->column - 1 }, &message, NULL);
 }
 
@@ -285,6 +285,13 @@ static void note_folder(struct check *check, struct place place, const char *fol
 	find_text(check, place, &message, NULL);
 }
 
+/* A FILE that leads out of the folder for output. */
+static void note_parent(struct check *check, uint32_t index, const char *location, const char *file)
+{
+	if (ct_emitter_at(index) == &ct_emit_textfile && strchr(file, '/') != NULL && !ct_file_is_within(location, file))
+		find(check, check->file[index], "a FILE with \"..\" in it is traced to only where its folder is there: none is made", NULL);
+}
+
 static void check_file_folder(struct check *check, uint32_t index, const char *file, const char *location)
 {
 	char folder[CTRACE_EMITTER_PATH_SIZE];
@@ -292,6 +299,8 @@ static void check_file_folder(struct check *check, uint32_t index, const char *f
 	struct ct_buf message;
 	struct stat info;
 
+	if (file[0] != '/')
+		note_parent(check, index, location, file);
 	if (file[0] != '/' || (size_t)(slash - file) >= sizeof folder)
 		return;
 	(void)snprintf(folder, sizeof folder, "%.*s", slash == file ? 1 : (int)(slash - file), file);
@@ -412,8 +421,11 @@ static int check_text(struct check *check)
 	return check->mistakes == 0 && !check->failed ? CMD_DONE : CMD_NOTHING;
 }
 
-static int complain_unread(struct check *check, const char *why)
+static int complain_unread(struct check *check, int error)
 {
+	char buffer[CT_CONFIG_UNREAD];
+	const char *why = ct_config_unread(error, buffer);
+
 	fputs("ctrace config: cannot read ", stderr);
 	ct_tool_print(stderr, check->path, strlen(check->path));
 	fprintf(stderr, ": %s\n", why);
@@ -433,7 +445,7 @@ static int check_file(struct check *check)
 	enum ctrace_status status = ct_os_read_file(check->path, FILE_LIMIT, &check->text);
 
 	if (status != CTRACE_OK)
-		return complain_unread(check, status == CTRACE_OS_ERROR ? strerror(errno) : ctrace_status_text(status));
+		return complain_unread(check, errno);
 	status = ct_session_create(&check->session, NULL);
 	if (status != CTRACE_OK)
 		goto complain;

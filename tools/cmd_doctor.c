@@ -133,6 +133,11 @@ static void print_components(struct doctor *doctor, const struct list_process *p
 	add(doctor, "\n");
 }
 
+static bool has_file(const struct ct_dest *dest)
+{
+	return strncmp(dest->emitter, "TEXTFILE", sizeof dest->emitter) == 0 || strncmp(dest->emitter, "BINFILE", sizeof dest->emitter) == 0;
+}
+
 static void print_destination(struct doctor *doctor, struct ct_dest *dest)
 {
 	const struct ct_dest_slot *slot = ct_dest_current(dest);
@@ -149,6 +154,8 @@ static void print_destination(struct doctor *doctor, struct ct_dest *dest)
 		return;
 	add(doctor, ", FAILING: ");
 	add(doctor, failure);
+	if (slot->path[0] == '\0' && has_file(dest))
+		add(doctor, "; `ctrace config check` looks at its FILE and LOCATION");
 	add_problem(doctor, "destination");
 }
 

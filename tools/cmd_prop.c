@@ -20,6 +20,20 @@ struct prop_arguments {
 	const char *value;   /* NULL: show */
 };
 
+/* Words that are no components, mostly: as the configuration file or other verbs have them. */
+static const char *hint_of(const char *text)
+{
+	uint32_t index;
+
+	if (strchr(text, '#') != NULL)
+		return "a property is a word of its own, behind it";
+	if (strspn(text, "0123456789") == strlen(text))
+		return "a process is named with --pid";
+	if (ct_emitter_find_known(text, strlen(text), &index) == CTRACE_OK)
+		return "an emitter is written as emitter:NAME";
+	return NULL;
+}
+
 static void take_subject(struct prop_arguments *arguments, const char *text, struct argp_state *state)
 {
 	size_t size = strlen(EMITTER_PREFIX);
@@ -27,6 +41,7 @@ static void take_subject(struct prop_arguments *arguments, const char *text, str
 	if (strncasecmp(text, EMITTER_PREFIX, size) != 0) {
 		ct_change_check_component(text, state);
 		arguments->change->subject = text;
+		arguments->change->hint = hint_of(text);
 		return;
 	}
 	arguments->emitter = text + size;

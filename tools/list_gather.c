@@ -11,9 +11,9 @@
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <errno.h>
 #include <string.h>
 
+#include "control/control.h"
 #include "ring/ring.h"
 
 #define CUT_OFF_TENTHS 50u /* of a second: five times the default of ctrace.block.timeout, which a session does not tell */
@@ -148,15 +148,10 @@ const char *ct_list_state(const struct ct_folder_entry *entry)
 	return entry->is_alive ? "running" : "ended";
 }
 
-/* EFBIG and EINVAL are what the reader of the file says. */
-static const char *config_error(uint32_t error)
-{
-	return error == EFBIG ? "it is larger than a configuration can be" : error == EINVAL ? "it is no file" : strerror((int)error);
-}
-
 bool ct_list_config_print(const struct ct_session *session, struct ct_buf *out)
 {
 	const struct ct_session_config *config = &session->head->config;
+	char unread[CT_CONFIG_UNREAD];
 	size_t size;
 	const char *path = ct_session_text(session, config->path, &size);
 
@@ -166,7 +161,7 @@ bool ct_list_config_print(const struct ct_session *session, struct ct_buf *out)
 	}
 	ct_escape_add(out, path, size);
 	if (config->error != 0)
-		ct_buf_add_format(out, ": not read: %s", config_error(config->error));
+		ct_buf_add_format(out, ": not read: %s", ct_config_unread((int)config->error, unread));
 	else if (config->stopped_at != 0)
 		ct_buf_add_format(out, ": for another program, says mftrace.application in line %u", config->stopped_at);
 	else if (config->mistakes == 0)

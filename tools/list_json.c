@@ -9,6 +9,7 @@
 
 #include <string.h>
 
+#include "control/control.h"
 #include "read/json_text.h"
 
 static json_t *json_field(const char *text, size_t capacity)
@@ -91,6 +92,7 @@ json_t *ct_list_json_config(const struct ct_session *session)
 	const struct ct_session_config *config = &session->head->config;
 	size_t size;
 	const char *path = ct_session_text(session, config->path, &size);
+	char unread[CT_CONFIG_UNREAD];
 	json_t *object;
 
 	if (size == 0)
@@ -98,7 +100,7 @@ json_t *ct_list_json_config(const struct ct_session *session)
 	object = json_object();
 	json_object_set_new(object, "path", ct_json_text(path, size));
 	json_object_set_new(object, "read", json_boolean(config->error == 0));
-	json_object_set_new(object, "error", config->error != 0 ? json_string(strerror((int)config->error)) : json_null());
+	json_object_set_new(object, "error", config->error != 0 ? json_string(ct_config_unread((int)config->error, unread)) : json_null());
 	json_object_set_new(object, "mistakes", json_integer(config->mistakes));
 	json_object_set_new(object, "first_mistake", config->mistakes != 0 ? json_integer(config->first_mistake) : json_null());
 	json_object_set_new(object, "other_program_line", config->stopped_at != 0 ? json_integer(config->stopped_at) : json_null());

@@ -33,7 +33,8 @@ enum ctrace_property_kind {
 	CTRACE_PROPERTY_FILE,    /* a file's name with pseudo-variables, as TEXTFILE's FILE */
 	CTRACE_PROPERTY_FOLDER,  /* a folder's path */
 	CTRACE_PROPERTY_MODE,    /* of files: 0600 or 0640 */
-	CTRACE_PROPERTY_ENCODING /* of text items, as of mftrace.encoding */
+	CTRACE_PROPERTY_ENCODING, /* of text items, as of mftrace.encoding */
+	CTRACE_PROPERTY_GROUP     /* a group of the machine: a name or a number */
 };
 
 /* One row of an emitter's property table; the last row has name NULL.  default_value is text; NULL when unset. */

@@ -8,6 +8,7 @@
  */
 #include "control/control.h"
 
+#include <errno.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -563,6 +564,13 @@ const char *ct_config_triggered(const char *trigger, const char *words, size_t s
 }
 
 /* ---- files ---- */
+
+const char *ct_config_unread(int error, char buffer[CT_CONFIG_UNREAD])
+{
+	if (error == EFBIG)
+		return "it is larger than a configuration can be";
+	return error == EINVAL ? "it is no file" : strerror_r(error, buffer, CT_CONFIG_UNREAD);
+}
 
 static struct ct_span base_name(const char *path)
 {

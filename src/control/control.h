@@ -118,6 +118,9 @@ struct ct_config_reader {
 	void (*forget)(void *user); /* mftrace.application did not fit: all preceding entries are discarded */
 	void *user;
 };
+/* Why a file was not read, by what ct_os_read_file() has left in errno. */
+#define CT_CONFIG_UNREAD 64u
+const char *ct_config_unread(int error, char buffer[CT_CONFIG_UNREAD]);
 void ct_config_read(const char *text, size_t size, const struct ct_program *program, const struct ct_config_reader *reader,
 		    unsigned *out_stopped_at);
 

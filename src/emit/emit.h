@@ -175,11 +175,13 @@ struct ct_file_access {
 	uint32_t group;
 	bool has_group;
 };
+/* A group of /etc/group by its name, or any by its number. */
+bool ct_file_group_find(const char *name, size_t size, uint32_t *out_group);
 struct ct_file_access ct_file_access_read(const struct ctrace_emitter_context *context);
 /* Gives a file, or a folder, of ours that access.  One that cannot be given to the group stays the owner's alone. */
 void ct_file_access_give(int fd, const struct ct_file_access *access);
 #define CT_FILE_ACCESS_PROPERTIES \
-	{ "GROUP", CTRACE_PROPERTY_TEXT, NULL, "The group that may read: a name of /etc/group, or a number." }, \
+	{ "GROUP", CTRACE_PROPERTY_GROUP, NULL, "The group that may read: a name of /etc/group, or a number." }, \
 	{ \
 		"MODE", CTRACE_PROPERTY_MODE, NULL, \
 			"0640: the group may read; 0600: nobody else may.  0640 when GROUP is set, else 0600." \

@@ -72,13 +72,15 @@ void ct_file_name_add(struct ct_buf *out, const char *pattern, const struct ctra
 }
 
 /* libc's services may load libraries into the traced program: only the machine's own file is read. */
-static bool find_group(const char *name, uint32_t *out_group)
+bool ct_file_group_find(const char *name, size_t size, uint32_t *out_group)
 {
-	size_t size = strlen(name);
 	struct ct_buf text;
 	bool is_found = false;
+	size_t digits = 0;
 
-	if (size != 0 && strspn(name, "0123456789") == size) {
+	while (digits < size && name[digits] >= '0' && name[digits] <= '9')
+		digits++;
+	if (size != 0 && digits == size) {
 		*out_group = ct_value_number(name, size);
 		return *out_group != UINT32_MAX;
 	}
@@ -111,7 +113,7 @@ struct ct_file_access ct_file_access_read(const struct ctrace_emitter_context *c
 	group = context->property(context, "GROUP");
 	if (group == NULL || group[0] == '\0' || access.mode == 0600)
 		return access;
-	access.has_group = find_group(group, &access.group);
+	access.has_group = ct_file_group_find(group, strlen(group), &access.group);
 	access.mode = access.has_group ? 0640 : 0600;
 	return access;
 }

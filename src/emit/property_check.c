@@ -119,6 +119,17 @@ static enum ct_property_finding check_encoding(struct ct_span value, struct ct_c
 	return wrong(out, "unknown encoding", value, NO_WORDS, CT_ENCODING_NAMES);
 }
 
+/* The program may run on another machine, or the group be made later: worth a word, but no mistake. */
+static enum ct_property_finding check_group(struct ct_span value, struct ct_complaint *out)
+{
+	uint32_t group;
+
+	if (value.size == 0 || ct_file_group_find(value.at, value.size, &group))
+		return CT_PROPERTY_GOOD;
+	(void)wrong(out, "no such group:", value, NO_WORDS, "nobody but their owner may read the files then");
+	return CT_PROPERTY_ODD;
+}
+
 /* ---- paths ---- */
 
 /* "C:\CTF\TXT", "\\server\share", "logs\txt": here that would be one name. */
@@ -156,7 +167,7 @@ static enum ct_property_finding check_variables(struct ct_span value, struct wor
 			continue;
 		if (name.size > NAME_SHOWN)
 			name.size = NAME_SHOWN;
-		(void)wrong(out, close != NULL ? "no such variable:" : "no \")\" after", name, words, "");
+		(void)wrong(out, close != NULL ? "no such variable:" : "no \")\" after", name, words, "it stays in the text as it is");
 		out->column = (unsigned)(at - value.at) + 1;
 		return CT_PROPERTY_ODD;
 	}
@@ -192,6 +203,8 @@ enum ct_property_finding ct_property_check(const struct ctrace_property *row, st
 		return check_mode(value, out);
 	case CTRACE_PROPERTY_ENCODING:
 		return check_encoding(value, out);
+	case CTRACE_PROPERTY_GROUP:
+		return check_group(value, out);
 	}
 	return CT_PROPERTY_GOOD;
 }

@@ -41,11 +41,8 @@ static const char *shown(const char *path)
 
 static void say_unread(const char *path, enum ctrace_status status, int error, char message[256])
 {
-	char text[64];
-	const char *why = error == EFBIG    ? "it is larger than a configuration can be"
-			  : error == EINVAL ? "it is no file"
-			  : error != 0      ? strerror_r(error, text, sizeof text)
-					    : ctrace_status_text(status);
+	char text[CT_CONFIG_UNREAD];
+	const char *why = error != 0 ? ct_config_unread(error, text) : ctrace_status_text(status);
 
 	(void)snprintf(message, 256, "%.90s cannot be read: %.100s; nothing was changed", shown(path), why);
 }

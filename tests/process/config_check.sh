@@ -174,6 +174,25 @@ check 'a FILE in a folder that is missing' $?
 echo "mftrace.emitter.textfile#location = $PWD" >>folders.cfg
 ctrace config check folders.cfg >out 2>err && ! test -s err
 check 'a FILE below LOCATION' $?
+printf 'mftrace.emitter.textfile#file = ../missing/app.log\n' >folders.cfg
+ctrace config check folders.cfg >out 2>err && grep -qx 'folders.cfg:1:33: note: a FILE with ".." in it is traced to only where its folder is there: none is made' err
+check 'a FILE that leads out of the folder' $?
+printf 'mftrace.emitter.binfile#file = ../missing/app.ctb\n' >folders.cfg
+ctrace config check folders.cfg >out 2>err && ! test -s err
+check 'BINFILE makes that one' $?
+printf 'mftrace.emitter.textfile#group = nosuch\nmftrace.emitter.binfile#group = %s\nmftrace.emitter.textfile#group = 4711\n' "$(id -gn)" >group.cfg
+ctrace config check group.cfg >out 2>err
+test $? -eq 0 && test "$(cat err)" = 'group.cfg:1:34: note: no such group: "nosuch"; nobody but their owner may read the files then'
+check 'a GROUP that there is not' $?
+ctrace config check there >out 2>err
+test $? -eq 1 && test "$(cat err)" = 'ctrace config: cannot read there: it is no file'
+check 'a folder is no file' $?
+ctrace config check --json there >out 2>err
+python3 -c 'import json; assert json.load(open("out"))["error"] == "it is no file"'
+check 'a folder is no file, in JSON' $?
+ctrace config check nosuch.cfg >out 2>err
+test $? -eq 1 && test "$(cat err)" = 'ctrace config: cannot read nosuch.cfg: No such file or directory'
+check 'a file that is not there' $?
 printf 'mftrace.emitter.textfile#file = %s\n' "$PWD/there/x.log" >folders.cfg
 ctrace config check folders.cfg >out 2>err && ! test -s err
 check 'a FILE in a folder that is there' $?

@@ -101,6 +101,10 @@ ctrace stats >out 2>err && in_out '^    configuration: /.*/bad.cfg: 1 line not u
 check 'stats' $?
 ctrace stats --json >out 2>err && python3 -c 'import json; assert json.load(open("out"))["processes"][0]["configuration"]["mistakes"] == 1'
 check 'stats --json' $?
+printf 'mftrace.level = info\nmftrace.emitter.textfile#file = /nosuch/folder/x.log\n' >nowhere.cfg
+MFTRACE_CONFIG=nowhere.cfg ctrace doctor "$subject" 1 >out 2>err </dev/null
+[ $? -eq 1 ] && in_out '^files .*TEXTFILE 0 events, FAILING: No such file or directory; `ctrace config check` looks at its FILE and LOCATION$'
+check 'a file that cannot be opened' $?
 cp good.cfg bad.cfg
 ctrace reload >out 2>err
 ctrace list >out 2>err && in_out '^    configuration /.*/bad.cfg: read$'

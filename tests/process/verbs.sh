@@ -219,6 +219,9 @@ check 'prop --json' "$(expect_status 0; json '[(r["emitter"], r["property"], r["
 tool prop --json kvs.store OTHER 5
 check 'prop --json: null is not set' "$(expect_status 0; json '[(r["component"], r["old"], r["new"]) for r in rows]' "[('kvs.store', None, '5')]")"
 says 1 '' 'ctrace prop: no running process has the component "kvs.stor"; did you mean "kvs.store"?' prop kvs.stor RATE 10
+says 1 '' 'ctrace prop: no running process has the component "kvs.store#RATE"; a property is a word of its own, behind it' prop kvs.store#RATE
+says 1 '' 'ctrace prop: no running process has the component "textfile"; an emitter is written as emitter:NAME' prop textfile
+says 1 '' "ctrace prop: no running process has the component \"$kvs\"; a process is named with --pid" prop "$kvs" kvs.store
 refuse 'a property of what\?' prop
 says 1 '' "ctrace prop: $kvs KVS: no property was ever set" prop --pid "$kvs" kvs.net
 tool prop kvs.store ALL on
@@ -228,7 +231,7 @@ $kvs KVS  kvs.store  RATE   -1" '' prop kvs.store
 tool prop --json --pid "$kvs" 'kvs.*'
 check 'prop --json: all properties' "$(expect_status 0; json '[(r["component"], r["property"], r["value"]) for r in rows]' "[('kvs.store', 'ALL', 'on'), ('kvs.store', 'OTHER', '5'), ('kvs.store', 'RATE', '-1')]")"
 tool prop --pid "$kvs" emitter:TEXTFILE
-check 'prop: all properties of an emitter' "$(expect_status 0; expect_in "$out" 'TEXTFILE  DELIMCHAR ' 'TEXTFILE  FORMAT  *.*COMPONENT. .*EVENT.$' 'TEXTFILE  LOCATION ' 'TEXTFILE  MAXGENERATION  *1$')"
+check 'prop: all properties of an emitter' "$(expect_status 0; expect_in "$out" 'TEXTFILE  DELIMCHAR  *" "$' 'TEXTFILE  FORMAT  *.*COMPONENT. .*EVENT.$' 'TEXTFILE  LOCATION ' 'TEXTFILE  MAXGENERATION  *1$')"
 tool prop --pid "$kvs" emitter:TEXTFILE MAXFILESIZE 4294967296
 check 'prop: a number of more than 32 bits' "$(expect_status 1; expect "$out" ''; expect "$err" "ctrace prop: $kvs KVS: too large: \"4294967296\"; expected a number up to 4294967295, of 32 bits")"
 refuse 'a value with blanks wants quotation marks' prop kvs.net RATE 1 2

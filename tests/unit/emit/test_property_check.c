@@ -89,6 +89,17 @@ static void paths(void **state)
 	}
 }
 
+static void groups(void **state)
+{
+	(void)state;
+	assert_int_equal(check(CTRACE_PROPERTY_GROUP, "root"), CT_PROPERTY_GOOD);
+	assert_int_equal(check(CTRACE_PROPERTY_GROUP, "4711"), CT_PROPERTY_GOOD);
+	assert_int_equal(check(CTRACE_PROPERTY_GROUP, ""), CT_PROPERTY_GOOD);
+	assert_int_equal(check(CTRACE_PROPERTY_GROUP, "roo"), CT_PROPERTY_ODD);
+	assert_string_equal(complaint.message, "no such group: \"roo\"");
+	assert_int_equal(check(CTRACE_PROPERTY_GROUP, "99999999999"), CT_PROPERTY_ODD);
+}
+
 static void variables(void **state)
 {
 	(void)state;
@@ -98,7 +109,7 @@ static void variables(void **state)
 	assert_int_equal(check(CTRACE_PROPERTY_FORMAT, "$(TIME) $(RUNUNIT)"), CT_PROPERTY_ODD);
 	assert_int_equal(complaint.column, 9);
 	assert_string_equal(complaint.message, "no such variable: \"RUNUNIT\"");
-	assert_string_equal(complaint.expected, "");
+	assert_string_equal(complaint.expected, "it stays in the text as it is");
 	assert_int_equal(check(CTRACE_PROPERTY_FILE, "$(APPNAME).$(EMITTER).$(PID)_$(GEN)$(PLATFORM)"), CT_PROPERTY_GOOD);
 	assert_int_equal(check(CTRACE_PROPERTY_FILE, "$(TIME).log"), CT_PROPERTY_ODD);
 	assert_int_equal(check(CTRACE_PROPERTY_TEXT, "$(X) C:\\"), CT_PROPERTY_GOOD);
@@ -149,6 +160,7 @@ int main(void)
 		cmocka_unit_test(modes),
 		cmocka_unit_test(encodings),
 		cmocka_unit_test(paths),
+		cmocka_unit_test(groups),
 		cmocka_unit_test(variables),
 		cmocka_unit_test(the_emitters_know_the_same_variables),
 	};
