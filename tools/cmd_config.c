@@ -289,7 +289,8 @@ static void note_folder(struct check *check, struct place place, const char *fol
 static void note_parent(struct check *check, uint32_t index, const char *location, const char *file)
 {
 	if (ct_emitter_at(index) == &ct_emit_textfile && strchr(file, '/') != NULL && !ct_file_is_within(location, file))
-		find(check, check->file[index], "a FILE with \"..\" in it is traced to only where its folder is there: none is made", NULL);
+		find(check, check->file[index], "a FILE with \"..\" in it is traced to only where its folder is there: none is made",
+		     NULL);
 }
 
 static void check_file_folder(struct check *check, uint32_t index, const char *file, const char *location)

@@ -135,7 +135,8 @@ static void print_components(struct doctor *doctor, const struct list_process *p
 
 static bool has_file(const struct ct_dest *dest)
 {
-	return strncmp(dest->emitter, "TEXTFILE", sizeof dest->emitter) == 0 || strncmp(dest->emitter, "BINFILE", sizeof dest->emitter) == 0;
+	return strncmp(dest->emitter, "TEXTFILE", sizeof dest->emitter) == 0 ||
+	       strncmp(dest->emitter, "BINFILE", sizeof dest->emitter) == 0;
 }
 
 static void print_destination(struct doctor *doctor, struct ct_dest *dest)

@@ -19,9 +19,9 @@ static const char *const switch_words[] = { "ON", "YES", "Y", "TRUE", "ENABLED",
 static const char *const level_words[] = { "debug", "info", "warn", "error", "fatal", "none" };
 static const char *const line_variables[] = { "APPNAME", "COMPONENT", "DATA",    "DATE",   "EVENT",
 					      "LEVEL",   "PID",       "PROCESS", "THREAD", "TIME" };
-static const char *const reader_variables[] = { "APPNAME", "ASID",  "COMPONENT", "DATA",     "DATE", "DELTA",   "DESCRIPTION",
-						"DURATION", "EVENT", "HOST",      "JOBNAME",  "LEVEL", "LEVELNAME", "MNEMONIC",
-						"PID",     "PROCESS", "SEQ",      "THREAD",   "TIME" };
+static const char *const reader_variables[] = { "APPNAME",  "ASID",    "COMPONENT", "DATA",    "DATE",  "DELTA",     "DESCRIPTION",
+						"DURATION", "EVENT",   "HOST",      "JOBNAME", "LEVEL", "LEVELNAME", "MNEMONIC",
+						"PID",      "PROCESS", "SEQ",       "THREAD",  "TIME" };
 static const char *const file_variables[] = { "APPNAME", "EMITTER", "GEN", "PID", "PLATFORM" };
 
 struct words {

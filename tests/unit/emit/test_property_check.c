@@ -155,14 +155,10 @@ static void the_emitters_know_the_same_variables(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(numbers),
-		cmocka_unit_test(switches_and_levels),
-		cmocka_unit_test(modes),
-		cmocka_unit_test(encodings),
-		cmocka_unit_test(paths),
-		cmocka_unit_test(groups),
-		cmocka_unit_test(variables),
-		cmocka_unit_test(the_emitters_know_the_same_variables),
+		cmocka_unit_test(numbers),   cmocka_unit_test(switches_and_levels),
+		cmocka_unit_test(modes),     cmocka_unit_test(encodings),
+		cmocka_unit_test(paths),     cmocka_unit_test(groups),
+		cmocka_unit_test(variables), cmocka_unit_test(the_emitters_know_the_same_variables),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
