@@ -29,11 +29,13 @@ static bool is_side(const struct ct_thread *thread, const struct ct_lane *lane)
 
 static struct ct_ring_kind kind_of(const struct ct_process *process, uint32_t route)
 {
-	struct ct_ring_kind kind = { .route = route, .overflow = process->settings.overflow, .capacity = process->settings.buffer };
+	struct ct_ring_kind kind = { .route = route,
+				     .overflow = __atomic_load_n(&process->settings.overflow, __ATOMIC_RELAXED),
+				     .capacity = __atomic_load_n(&process->settings.buffer, __ATOMIC_RELAXED) };
 
 	if (route == ROUTE_FLIGHT) {
 		kind.overflow = CT_OVERFLOW_OVERWRITE;
-		kind.capacity = process->settings.flight_buffer;
+		kind.capacity = __atomic_load_n(&process->settings.flight_buffer, __ATOMIC_RELAXED);
 		kind.is_flight = true;
 	} else if (route != 0) {
 		struct ct_route own = ct_route_at(process->registry, route);
@@ -52,7 +54,7 @@ static bool is_plain(const struct ct_process *process, uint32_t route)
 {
 	return ct_clock_source() == CT_CLOCK_TSC &&
 	       (route == 0 || (ct_route_at(process->registry, route).flight_level == CTRACE_LEVEL_NONE &&
-			       process->settings.flight_trigger >= CTRACE_LEVEL_COUNT));
+			       __atomic_load_n(&process->settings.flight_trigger, __ATOMIC_RELAXED) >= CTRACE_LEVEL_COUNT));
 }
 
 /* A handler must not wait, so the first side ring is as large as the program's.  A handler
@@ -60,7 +62,8 @@ static bool is_plain(const struct ct_process *process, uint32_t route)
 static struct ct_ring_kind side_kind(const struct ct_process *process, bool is_first)
 {
 	return (struct ct_ring_kind){ .overflow = CT_OVERFLOW_DISCARD,
-				      .capacity = is_first ? process->settings.buffer : CT_RING_SIDE,
+				      .capacity =
+					      is_first ? __atomic_load_n(&process->settings.buffer, __ATOMIC_RELAXED) : CT_RING_SIDE,
 				      .is_side = true };
 }
 

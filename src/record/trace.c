@@ -15,6 +15,12 @@
 const struct ctrace_gate ctrace_gate_unregistered = { .level = 0, .route = CT_ROUTE_UNREGISTERED };
 struct ct_process ct_process;
 
+/* A command may change them at any time. */
+static inline uint32_t dests_of(const struct ct_component_entry *entry)
+{
+	return __atomic_load_n(&entry->dests, __ATOMIC_RELAXED);
+}
+
 static void count_for(struct ct_session_head *head, uint32_t dests, enum ctrace_loss reason)
 {
 	for (; dests != 0; dests &= dests - 1)
@@ -33,7 +39,7 @@ void ct_trace_count_lost(enum ctrace_loss reason, uint32_t component)
 	if (component == CT_COMPONENT_NONE)
 		(void)__atomic_fetch_add(&session->head->lost_to_all[reason], 1, __ATOMIC_RELAXED);
 	else
-		count_for(session->head, __atomic_load_n(&session->components[component].dests, __ATOMIC_RELAXED), reason);
+		count_for(session->head, dests_of(&session->components[component]), reason);
 }
 
 static enum ctrace_status lose(enum ctrace_loss reason, uint32_t component)
@@ -154,7 +160,7 @@ static inline enum ctrace_status enter_lane(struct ct_process *process, struct c
 	if (lane->ring == NULL)
 		status = ct_lane_attach(process, thread, lane, component, route);
 	if (status == CTRACE_OK)
-		status = find_space(process, lane, size, process->session.components[component].dests);
+		status = find_space(process, lane, size, dests_of(&process->session.components[component]));
 	if (status != CTRACE_OK) {
 		ct_lane_leave(lane);
 		if (*out_is_guarded)
@@ -229,11 +235,11 @@ enum ctrace_status ct_trace_reserve_captured(uint32_t component, size_t size, ui
 	if (status != CTRACE_OK)
 		return status;
 	ct_lane_enter(lane);
-	status = find_space(process, lane, size, entry->dests);
+	status = find_space(process, lane, size, dests_of(entry));
 	if (status != CTRACE_OK) {
 		ct_lane_leave(lane);
 		/* In a handler after all, which does not wait. */
-		return status == CTRACE_TIMED_OUT ? lose_in(process, lane->ring, CTRACE_LOSS_DISCARDED, entry->dests) : status;
+		return status == CTRACE_TIMED_OUT ? lose_in(process, lane->ring, CTRACE_LOSS_DISCARDED, dests_of(entry)) : status;
 	}
 	if (*ticks < lane->ring->last_ticks)
 		*ticks = lane->ring->last_ticks;
@@ -246,7 +252,7 @@ enum ctrace_status ct_trace_reserve_captured(uint32_t component, size_t size, ui
 /* The flight recorder: an event at or above the trigger sends the history before it. */
 static void pull_trigger(struct ct_process *process, uint32_t level)
 {
-	if (level >= process->settings.flight_trigger)
+	if (level >= __atomic_load_n(&process->settings.flight_trigger, __ATOMIC_RELAXED))
 		(void)__atomic_fetch_add(&process->session.head->flight_wanted, 1, __ATOMIC_RELEASE);
 }
 
@@ -254,11 +260,11 @@ enum ctrace_status ct_trace_commit(struct ct_reservation *reservation, uint32_t 
 {
 	struct ct_process *process = &ct_process;
 	struct ct_lane *lane = reservation->lane;
-	uint32_t dests = __atomic_load_n(&process->session.components[component].dests, __ATOMIC_RELAXED);
+	uint32_t dests = dests_of(&process->session.components[component]);
 	bool is_flight = lane->is_flight;
 
 	/* Before the event can be seen: the pass that delivers it delivers the history too. */
-	if (process->settings.flight_trigger < CTRACE_LEVEL_COUNT && !is_flight)
+	if (__atomic_load_n(&process->settings.flight_trigger, __ATOMIC_RELAXED) < CTRACE_LEVEL_COUNT && !is_flight)
 		pull_trigger(process, level);
 	CTRACE_FENCE_();
 	lane->lane.cur = reservation->at + reservation->size;
