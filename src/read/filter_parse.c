@@ -7,7 +7,7 @@
  *     COMPARISON  = FIELD OPERATOR VALUE | FIELD [ "not" ] "in" "(" RANGE { "," RANGE } ")" | ITEM | "duration"
  *     RANGE       = VALUE [ ".." VALUE ]
  *     FIELD       = "component" | "level" | ... | ITEM
- *     ITEM        = "data" [ "[" NUMBER | TEXT "]" ] { "." NAME }
+ *     ITEM        = ( "data" [ "[" NUMBER | TEXT "]" ] | "data1" ... ) { "." NAME }
  *
  * Called by the tools, on one thread, before anything is read.  Whether a field can be compared so is found out here, so that running the
  * program cannot fail.  A part of an expression is a row of tests whose ways out are not known yet: they are chained through the places
@@ -36,6 +36,7 @@ struct parser {
 	struct ct_filter_scan scan;
 	struct ct_filter *filter;
 	unsigned depth;
+	uint32_t item; /* the field that was read last is "data1", "data2" ...: its index.  UINT32_MAX: it is not */
 };
 
 /* ------------------------------------------------------------------------------------------------------------
@@ -87,32 +88,6 @@ static bool refuse_field(struct parser *parser, struct ct_span word)
 									      .expected = FIELD_NAMES });
 }
 
-static const struct ct_filter_subject *read_field(struct parser *parser)
-{
-	struct ct_filter_scan *scan = &parser->scan;
-	const struct ct_filter_subject *field;
-	struct ct_span word;
-	const char *start;
-
-	ct_filter_scan_blanks(scan);
-	start = scan->at;
-	word = ct_filter_scan_word(scan);
-	field = word.size != 0 ? find_field(word) : NULL;
-	if (field != NULL)
-		return field;
-	if (word.size != 0) {
-		(void)refuse_field(parser, word);
-		return NULL;
-	}
-	scan->at = start;
-	(void)ct_filter_complain_next(scan, "a field, ! or (");
-	return NULL;
-}
-
-/* ------------------------------------------------------------------------------------------------------------
- * data[0], data["NAME"], data.NAME, data.NAME.FIELD
- */
-
 /* "data3" is the third item of an event that nobody has named them of. */
 static uint32_t number_of(struct ct_span name)
 {
@@ -127,6 +102,35 @@ static uint32_t number_of(struct ct_span name)
 	}
 	return number - 1;
 }
+
+static const struct ct_filter_subject *read_field(struct parser *parser)
+{
+	struct ct_filter_scan *scan = &parser->scan;
+	const struct ct_filter_subject *field;
+	struct ct_span word;
+	const char *start;
+
+	ct_filter_scan_blanks(scan);
+	start = scan->at;
+	word = ct_filter_scan_word(scan);
+	field = word.size != 0 ? find_field(word) : NULL;
+	if (field == NULL && number_of(word) < CTRACE_MAX_ITEMS)
+		field = find_field(ct_span_of(word.at, word.at + 4)); /* "data1" is data[0] */
+	parser->item = number_of(word);
+	if (field != NULL)
+		return field;
+	if (word.size != 0) {
+		(void)refuse_field(parser, word);
+		return NULL;
+	}
+	scan->at = start;
+	(void)ct_filter_complain_next(scan, "a field, ! or (");
+	return NULL;
+}
+
+/* ------------------------------------------------------------------------------------------------------------
+ * data[0], data["NAME"], data.NAME, data.NAME.FIELD
+ */
 
 static void set_name(struct ct_filter_test *test, struct ct_span name)
 {
@@ -185,8 +189,9 @@ static bool read_item(struct parser *parser, struct ct_filter_test *test)
 {
 	struct ct_filter_scan *scan = &parser->scan;
 
-	test->is_any = true;
-	if (scan->at < scan->end && *scan->at == '[') {
+	test->is_any = parser->item == UINT32_MAX;
+	test->index = parser->item;
+	if (test->is_any && scan->at < scan->end && *scan->at == '[') {
 		scan->at++;
 		if (!read_index(parser, test))
 			return false;

@@ -9,6 +9,8 @@ static void items_by_number_and_name(void **state)
 {
 	static const char *const accepted[] = {
 		"data[0] > 100",
+		"data1 == 150 && data5 < 0",
+		"DATA4 ~ '*LOVE*'",
 		"data[0] == 150",
 		"data[0] in (1..99, 150)",
 		"data.rows == 150",

@@ -79,6 +79,8 @@ static void mistakes_and_their_columns(void **state)
 		{ "data[0] ~ 5", 11, "\"5\" is no pattern", "* and ?" },
 		/* items */
 		{ "data[", 6, "the expression ends here", "a value" },
+		{ "data0 > 5", 1, "\"data0\" is no field", "" },
+		{ "data4097 > 5", 1, "\"data4097\" is no field", "" },
 		{ "data[x] > 5", 6, "\"x\" is no item", "0 to 4095" },
 		{ "data[-1] > 5", 6, "\"-1\" is no item", "" },
 		{ "data[4096] > 5", 6, "\"4096\" is no item", "" },
