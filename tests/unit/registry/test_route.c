@@ -5,6 +5,12 @@
  */
 #include "registry_fixture.h"
 
+#include <signal.h>
+#include <sys/ptrace.h>
+#include <sys/uio.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
 #include "ring/ring.h"
 
 static uint32_t route(const char *name)
@@ -82,6 +88,50 @@ static void the_flight_recorder_lowers_the_gate_only(void **state)
 	assert_int_equal(flight("f", 7), CTRACE_INVALID_TRACE_LEVEL);
 }
 
+/*
+ * Steps a child through a command.  After each instruction a thread that sees a level below `output`
+ * must see the recorder's route, or the event reaches the destinations.
+ */
+static unsigned step_through(const struct ctrace_gate *gate, uint32_t level, uint32_t output)
+{
+	unsigned steps = 0, lowered = 0;
+	int how;
+	pid_t pid = fork();
+
+	if (pid == 0) {
+		if (ptrace(PTRACE_TRACEME, 0, NULL, NULL) != 0 || raise(SIGSTOP) != 0)
+			_exit(1);
+		_exit(flight("f", level) == CTRACE_OK ? 0 : 1);
+	}
+	assert_int_equal(waitpid(pid, &how, 0), pid);
+	while (WIFSTOPPED(how)) {
+		struct ctrace_gate seen = { 0 };
+		struct iovec to = { &seen, sizeof seen }, from = { (void *)(uintptr_t)gate, sizeof seen };
+
+		assert_int_equal(process_vm_readv(pid, &to, 1, &from, 1, 0), sizeof seen);
+		if (seen.level < output && seen.route == 0)
+			fail_msg("after %u steps level %u has route 0", steps, (unsigned)seen.level);
+		lowered += seen.level < output;
+		assert_int_equal(ptrace(PTRACE_SINGLESTEP, pid, NULL, NULL), 0);
+		assert_int_equal(waitpid(pid, &how, 0), pid);
+		steps++;
+	}
+	assert_true(WIFEXITED(how) && WEXITSTATUS(how) == 0);
+	assert_in_range(lowered, 1, steps - 1);
+	return steps;
+}
+
+static void what_only_the_recorder_wants_has_its_route_at_each_step(void **state)
+{
+	const struct ctrace_gate *gate = &ct_registry_entry(registry, add("f.g"))->gate;
+
+	(void)state;
+	set_level("f", CTRACE_ERROR);
+	assert_true(step_through(gate, CTRACE_DEBUG, CTRACE_ERROR) > 100);
+	assert_int_equal(flight("f", CTRACE_DEBUG), CTRACE_OK);
+	assert_true(step_through(gate, CTRACE_LEVEL_NONE, CTRACE_ERROR) > 100);
+}
+
 static void past_the_last_route_settings_are_refused(void **state)
 {
 	char name[16];
@@ -146,6 +196,7 @@ int main(void)
 		EACH(the_common_route_is_0),
 		EACH(settings_inherit_and_equal_ones_share),
 		EACH(the_flight_recorder_lowers_the_gate_only),
+		EACH(what_only_the_recorder_wants_has_its_route_at_each_step),
 		EACH(past_the_last_route_settings_are_refused),
 		EACH(a_refused_change_of_a_subtree_leaves_no_half),
 		EACH(names_are_checked),

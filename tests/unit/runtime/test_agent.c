@@ -4,6 +4,7 @@
  * Copyright The ctrace authors.  SPDX-License-Identifier: Apache-2.0
  */
 #include "../record/process_fixture.h"
+#include "runtime/agent.h"
 
 static struct ctrace_stats wait_for_delivered(uint64_t count)
 {
@@ -156,6 +157,27 @@ static void without_a_ring_it_never_wakes(void **state)
 	assert_lines(0, 1);
 }
 
+/* The thread that traces first may see agent_idle as it was before the agent went to sleep. */
+static void see_the_agent_awake(void)
+{
+	CHILD_CHECK(ct_process_attach() != NULL);
+	while (__atomic_load_n(&ct_agent.recover_at_ns, __ATOMIC_RELAXED) != 0)
+		wait_until_idle();
+	wait_until_idle();
+	__atomic_store_n(&ct_process.is_unopened, 0, __ATOMIC_RELAXED);
+	__atomic_store_n(&ct_process.agent_idle, 0, __ATOMIC_SEQ_CST);
+	(void)alarm(60);
+	(void)emit(0);
+	(void)wait_for_delivered(1);
+}
+
+static void the_first_event_wakes_it_in_any_case(void **state)
+{
+	(void)state;
+	assert_int_equal(run_traced(see_the_agent_awake), 0);
+	assert_lines(0, 1);
+}
+
 static void flush_often(void)
 {
 	CHILD_CHECK(ctrace_flush(0) == CTRACE_OK); /* nothing attached, nothing to wait for */
@@ -305,6 +327,7 @@ int main(void)
 		cmocka_unit_test_setup_teardown(an_idle_process_wakes_at_most_20_times_a_second, fixture_setup, fixture_teardown),
 		cmocka_unit_test_setup_teardown(events_that_are_held_back_do_not_keep_it_awake, fixture_setup, fixture_teardown),
 		cmocka_unit_test_setup_teardown(without_a_ring_it_never_wakes, fixture_setup, fixture_teardown),
+		cmocka_unit_test_setup_teardown(the_first_event_wakes_it_in_any_case, fixture_setup, fixture_teardown),
 		cmocka_unit_test_setup_teardown(a_flush_is_over_when_all_before_it_is_out, fixture_setup, fixture_teardown),
 		cmocka_unit_test_setup_teardown(several_may_flush_at_once, fixture_setup, fixture_teardown),
 		cmocka_unit_test_setup_teardown(a_flush_gives_up_when_its_time_is_over, fixture_setup, fixture_teardown),

@@ -219,7 +219,8 @@ static void make_module(void)
 
 	assert_int_equal(mkdir("modules", 0700), 0);
 	put_file("module.c", module_source, sizeof module_source - 1);
-	(void)snprintf(text, sizeof text, "umask 022; cc -w -fno-sanitize=all -shared -fPIC -I'%s/include' module.c -o modules/notes.so",
+	(void)snprintf(text, sizeof text,
+		       "umask 022; cc -w -fno-sanitize=all -shared -fPIC -I'%s/include' module.c -o modules/notes.so",
 		       top != NULL ? top : ".");
 	assert_int_equal(system(text), 0);
 	(void)snprintf(text, sizeof text, "%s/modules", room);
