@@ -5,6 +5,8 @@
  */
 #include "process_fixture.h"
 
+#include <sched.h>
+
 static char big[CTRACE_MAX_ITEM_SIZE];
 
 static enum ctrace_status emit_sized(uint32_t number, size_t size)
@@ -72,6 +74,45 @@ static void errno_is_kept(void **state)
 	(void)state;
 	assert_int_equal(run_traced(emit_and_look_at_errno), 0);
 	assert_lines(0, 2);
+}
+
+/* Two threads make each tracer known at the same time.  ThreadSanitizer looks at that, too. */
+#define ROUNDS 500u
+
+static struct ctrace_tracer shared[ROUNDS];
+static uint32_t arrived;
+
+static void *make_tracers_known(void *unused)
+{
+	(void)emit(0);
+	for (uint32_t i = 0; i < ROUNDS; i++) {
+		(void)__atomic_add_fetch(&arrived, 1, __ATOMIC_RELAXED);
+		while (__atomic_load_n(&arrived, __ATOMIC_RELAXED) < 2 * (i + 1))
+			(void)sched_yield();
+		CHILD_CHECK(ctrace_emit(&shared[i], CTRACE_INFO, i, NULL, 0) == CTRACE_OK);
+	}
+	return unused;
+}
+
+static void make_tracers_known_twice(void)
+{
+	pthread_t threads[2];
+
+	for (uint32_t i = 0; i < ROUNDS; i++)
+		shared[i] = (struct ctrace_tracer)CTRACE_TRACER("unit.shared");
+	for (int i = 0; i < 2; i++)
+		CHILD_CHECK(pthread_create(&threads[i], NULL, make_tracers_known, NULL) == 0);
+	for (int i = 0; i < 2; i++)
+		CHILD_CHECK(pthread_join(threads[i], NULL) == 0);
+	for (uint32_t i = 1; i < ROUNDS; i++)
+		CHILD_CHECK(shared[i].component == shared[0].component && shared[i].gate == shared[0].gate);
+	check_balance(2 * (uint64_t)ROUNDS + 2);
+}
+
+static void two_threads_may_make_one_tracer_known(void **state)
+{
+	(void)state;
+	assert_int_equal(run_traced(make_tracers_known_twice), 0);
 }
 
 static void emit_both_ways(void)
@@ -719,6 +760,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test_setup_teardown(each_status_has_its_cause, fixture_setup, fixture_teardown),
 		cmocka_unit_test_setup_teardown(errno_is_kept, fixture_setup, fixture_teardown),
+		cmocka_unit_test_setup_teardown(two_threads_may_make_one_tracer_known, fixture_setup, fixture_teardown),
 		cmocka_unit_test_setup_teardown(the_inline_and_the_other_way_share_one_ring_and_its_order, fixture_setup,
 						fixture_teardown),
 		cmocka_unit_test_setup_teardown(a_program_of_another_version_goes_the_long_way, fixture_setup, fixture_teardown),
