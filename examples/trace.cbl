@@ -7,7 +7,7 @@
       *> Copyright The ctrace authors.
       *> SPDX-License-Identifier: Apache-2.0
        identification division.
-       program-id. trace-example.
+       program-id. trace.
        data division.
        working-storage section.
        copy "cbltypes.cpy".
