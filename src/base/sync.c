@@ -367,12 +367,16 @@ static uint32_t least(uint32_t a, uint32_t b)
 
 void ct_sync_copy(const struct ct_sync *sync, struct ct_sync *out)
 {
+	/* Another process may write to either at any time: the counts are looked at once. */
+	uint32_t epochs = least(__atomic_load_n(&sync->epoch_count, __ATOMIC_RELAXED), CT_SYNC_EPOCHS);
+	uint32_t points = least(__atomic_load_n(&sync->point_count, __ATOMIC_RELAXED), CT_SYNC_POINTS);
+
 	/* Only the points that are used: each pass begins with a copy. */
 	memcpy(out, sync, offsetof(struct ct_sync, epochs));
-	out->epoch_count = least(out->epoch_count, CT_SYNC_EPOCHS);
-	out->point_count = least(out->point_count, CT_SYNC_POINTS);
-	memcpy(out->epochs, sync->epochs, out->epoch_count * sizeof out->epochs[0]);
-	memcpy(out->points, sync->points, out->point_count * sizeof out->points[0]);
+	out->epoch_count = epochs;
+	out->point_count = points;
+	memcpy(out->epochs, sync->epochs, epochs * sizeof out->epochs[0]);
+	memcpy(out->points, sync->points, points * sizeof out->points[0]);
 }
 
 /* The points of one epoch. */
@@ -583,13 +587,15 @@ void ct_shared_sync_start(struct ct_shared_sync *shared)
 void ct_shared_sync_add(struct ct_shared_sync *shared, const struct ct_clock_reading *now)
 {
 	uint32_t version = shared->version;
-	struct ct_sync *next = &shared->slot[(version + 1) % 2];
+	struct ct_sync next;
 
+	/* In memory of our own: what is in the slots may change under us. */
+	ct_sync_copy(&shared->slot[version % 2], &next);
+	ct_sync_add(&next, now);
 	/* Pairs with the acquire fence in ct_shared_sync_copy(): a reader that sees the new bytes of this slot sees that
 	 * the other one is in force. */
 	__atomic_thread_fence(__ATOMIC_RELEASE);
-	ct_sync_copy(&shared->slot[version % 2], next);
-	ct_sync_add(next, now);
+	ct_sync_copy(&next, &shared->slot[(version + 1) % 2]);
 	ct_point("sync.prepared");
 	__atomic_store_n(&shared->version, version + 1, __ATOMIC_RELEASE);
 }

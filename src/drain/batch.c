@@ -44,7 +44,6 @@ enum ctrace_status ct_batch_init(struct ct_batch *batch, struct ct_session *sess
 {
 	memset(batch, 0, sizeof *batch);
 	batch->session = session;
-	batch->event_limit = BATCH_EVENTS;
 	batch->events = calloc(BATCH_EVENTS, sizeof *batch->events);
 	batch->items = calloc(BATCH_ITEMS, sizeof *batch->items);
 	batch->copies = malloc(BATCH_COPY);
@@ -263,7 +262,7 @@ static void add_event(struct ct_batch *batch, struct ct_iterator *iterator)
 /* Room for one more event of any shape? */
 static bool is_full(const struct ct_batch *batch)
 {
-	return batch->event_count >= batch->event_limit || batch->item_count > BATCH_ITEMS - CTRACE_MAX_ITEMS;
+	return batch->event_count >= BATCH_EVENTS || batch->item_count > BATCH_ITEMS - CTRACE_MAX_ITEMS;
 }
 
 void ct_batch_fill(struct ct_batch *batch)

@@ -99,7 +99,6 @@ struct ct_batch {
 	struct ctrace_stream *streams;
 	unsigned char *copies;
 	uint32_t *first_sizes; /* of each event: its bytes in the ring, when this is the first of its destinations; else 0 */
-	uint32_t event_limit; /* fill no more than these; BATCH_EVENTS unless the output is at the limit of its file */
 	uint32_t event_count;
 	uint32_t item_count;
 	uint32_t stream_count;

@@ -298,57 +298,33 @@ static bool start_batch(struct ct_drain *drain, struct ct_destination *destinati
 	return false;
 }
 
-/* The output would be larger than a file of this process may be: half of the batch may fit.  False: not that, or a single event does not fit. */
-static bool halve_batch(struct ct_drain *drain, uint32_t dest)
-{
-	struct ct_destination *destination = &drain->destinations[dest];
-
-	if (ct_drain_dest(drain, dest)->failing != EFBIG || destination->batch->event_count < 2)
-		return false;
-	destination->batch->event_limit = destination->batch->event_count / 2;
-	destination->retry_at_ns = 0;
-	return true;
-}
-
-/* The lock is released in write_batch().  Everything that other threads may have changed is read again after it.  True: again, with
- * smaller batches. */
-static bool deliver_walk(struct ct_drain *drain, uint32_t dest, bool flush, bool flight)
+/* The lock is released in write_batch().  Everything that other threads may have changed is read again after it. */
+static void deliver_batches(struct ct_drain *drain, uint32_t dest, bool flush, bool flight)
 {
 	struct ct_destination *destination = &drain->destinations[dest];
 	struct ct_batch *batch;
 
+	if (destination->retry_at_ns != 0 && !flush && ct_clock_mono_ns() < destination->retry_at_ns)
+		return;
 	if (!start_batch(drain, destination))
-		return false;
+		return;
 	batch = destination->batch;
 	batch->seen = 0;
 	add_rings(drain, dest, flight);
 	if (batch->iterator_count == 0 || (!flush && holds_back(destination)))
-		return false;
+		return;
 	do {
 		ct_batch_fill(batch);
 		if (batch->event_count > 0 && write_batch(drain, dest, flush) != CTRACE_OK)
-			return halve_batch(drain, dest);
+			return;
 		if (commit(drain, dest) != CTRACE_OK) {
 			ct_destination_failed(destination);
-			return false;
+			return;
 		}
 		/* A producer may be waiting.  Not while there are records for a destination that has no cursors yet. */
 		if ((batch->seen & ~drain->seen) == 0)
 			ct_drain_free_rings(drain);
 	} while (batch->event_count > 0);
-	return false;
-}
-
-static void deliver_batches(struct ct_drain *drain, uint32_t dest, bool flush, bool flight)
-{
-	struct ct_destination *destination = &drain->destinations[dest];
-
-	if (destination->retry_at_ns != 0 && !flush && ct_clock_mono_ns() < destination->retry_at_ns)
-		return;
-	while (deliver_walk(drain, dest, flush, flight))
-		;
-	if (destination->batch != NULL)
-		destination->batch->event_limit = BATCH_EVENTS;
 }
 
 /* New settings: it opens again with them. */

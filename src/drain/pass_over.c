@@ -242,10 +242,23 @@ static uint32_t find_behind(const struct ct_drain *drain, const struct ct_ring *
 	return mask;
 }
 
+/* All that was in these rings is counted, and nobody writes to them any more: a recovery does not report them as gone. */
+static void settle_private_rings(const struct ct_drain *drain)
+{
+	for (uint32_t i = 0; i < drain->ring_count; i++) {
+		const struct ct_ring *ring = ct_drain_ring(drain, i);
+		uint32_t owner = ring != NULL ? ct_ring_owner(ring) : 0;
+
+		if (ring != NULL && ring->place == CT_RING_PRIVATE && (owner == 0 || owner == ct_os_thread_id() || !ct_os_thread_exists(owner)))
+			__atomic_store_n(&drain->source.session->head->ring_place[ring->index], CT_RING_SETTLED, __ATOMIC_RELAXED);
+	}
+}
+
 void ct_drain_give_up(struct ct_drain *drain)
 {
 	uint64_t lost[CT_DEST_LIMIT] = { 0 };
 	uint32_t moved = 0;
+	bool is_counted = true;
 
 	for (uint32_t i = 0; i < drain->ring_count; i++) {
 		struct ct_ring *ring = ct_drain_ring(drain, i);
@@ -253,7 +266,6 @@ void ct_drain_give_up(struct ct_drain *drain)
 
 		if (ring == NULL || ring->place != CT_RING_PRIVATE)
 			continue;
-		__atomic_store_n(&drain->source.session->head->ring_place[ring->index], CT_RING_SETTLED, __ATOMIC_RELAXED);
 		behind = ring->is_flight ? 0 : find_behind(drain, ring);
 		moved |= behind;
 		for (uint32_t dest = 0; dest < CT_DEST_LIMIT; dest++)
@@ -262,6 +274,8 @@ void ct_drain_give_up(struct ct_drain *drain)
 	}
 	for (uint32_t dest = 0; dest < CT_DEST_LIMIT; dest++)
 		if ((moved & 1u << dest) != 0)
-			(void)!ct_destination_pass_over(&drain->destinations[dest], lost[dest]);
+			is_counted &= ct_destination_pass_over(&drain->destinations[dest], lost[dest]) == CTRACE_OK;
+	if (is_counted)
+		settle_private_rings(drain);
 	ct_drain_free_rings(drain);
 }

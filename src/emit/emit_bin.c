@@ -381,7 +381,7 @@ static const struct ctrace_property properties[] = {
 	CT_ENCODING_PROPERTY,
 	{ "FILE", CTRACE_PROPERTY_FILE, "$(APPNAME).$(EMITTER).$(PID).ctb", "The folder's name; _$(GEN) is added with MAXGENERATION." },
 	{ "FLUSHEVERY", CTRACE_PROPERTY_NUMBER, "1", "Events that may wait before they are written; 0: until there is a good deal." },
-	{ "FORMAT", CTRACE_PROPERTY_FORMAT, NULL, "The line that ctrace show prints an event by; no more than 511 bytes.  Else that for people." },
+	{ "FORMAT", CTRACE_PROPERTY_FORMAT, NULL, "The line that ctrace show prints an event by; at most 511 bytes.  Unset: its own." },
 	CT_FILE_ACCESS_PROPERTIES,
 	{ "LEVEL", CTRACE_PROPERTY_LEVEL, "0", "Events below this level are not written; 5 or more silences." },
 	{ "LOCATION", CTRACE_PROPERTY_FOLDER, NULL,

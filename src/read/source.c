@@ -557,7 +557,10 @@ enum ctrace_status ct_sources_add(struct ct_sources *sources, const char *path)
 		return CTRACE_OK;
 	status = add_one_folder(sources, path);
 	if (status == CTRACE_NOT_FOUND)
-		return add_entries(sources, path, DEPTH);
+		status = add_entries(sources, path, DEPTH);
+	/* An output that was made and never begun: its process may have had to take another name. */
+	if (status == CTRACE_NOT_FOUND)
+		return add_others_of_name(sources, path);
 	/* A slash at the end means this folder alone. */
 	if (status == CTRACE_OK && has_file(sources, path, "metadata"))
 		(void)add_others_of_name(sources, path);

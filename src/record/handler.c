@@ -38,13 +38,17 @@ static bool on_signal_stack(void)
 	return sigaltstack(NULL, &stack) == 0 && (stack.ss_flags & SS_ONSTACK) != 0;
 }
 
-/* Signals are blocked during the walk: no handler interrupts it with a walk of its own, or leaves it by siglongjmp(). */
+/* Signals are blocked during the walk: no handler interrupts it with a walk of its own, or leaves it by siglongjmp().  What a fault of the
+ * walk itself raises is not: the program's handler for crashes has to run. */
 static bool has_interrupted_frame(void)
 {
+	static const int faults[] = { SIGSEGV, SIGBUS, SIGILL, SIGFPE, SIGTRAP };
 	struct walk walk = { 0 };
 	sigset_t all, mask;
 
 	(void)sigfillset(&all);
+	for (size_t i = 0; i < CT_COUNT(faults); i++)
+		(void)sigdelset(&all, faults[i]);
 	(void)pthread_sigmask(SIG_SETMASK, &all, &mask);
 	(void)_Unwind_Backtrace(look_at, &walk);
 	ct_point("handler.walked");

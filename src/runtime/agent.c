@@ -366,7 +366,7 @@ static void recover_once(void)
 {
 	if (ct_agent.recover_at_ns == 0 || ct_clock_mono_ns() < ct_agent.recover_at_ns)
 		return;
-	ct_agent.recover_at_ns = 0;
+	__atomic_store_n(&ct_agent.recover_at_ns, 0, __ATOMIC_RELAXED); /* a test looks at it from another thread */
 	ct_recovery_start(ct_agent.run_directory);
 }
 

@@ -9,7 +9,7 @@
 
 #include <string.h>
 
-#define STRING_LIMIT 2624u /* a format of 511 bytes, each escaped by five; a name, an event id and a mnemonic are less */
+#define STRING_LIMIT 3072u /* a format of 511 bytes, each escaped to six; a name, an event id and a mnemonic are less */
 
 static bool is_word_char(char c)
 {

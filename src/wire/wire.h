@@ -117,7 +117,7 @@ struct ct_trace_info {
 	char program[256];
 	char system[128];
 	char jobname[16];
-	char format[512]; /* what lines readers are to print; "": theirs.  Not in the metadata then */
+	char format[512]; /* what lines readers are to print; "", and not in the metadata: the reader's own */
 	uint32_t pid;
 	uint32_t asid;
 	uint64_t start_ns; /* with pid: which process made the trace */

@@ -22,8 +22,6 @@ struct output {
 	/* commands */
 	unsigned fail_opens; /* so many fail; errno is ENOSPC */
 	unsigned fail_writes;
-	bool is_limited; /* a write of more events than there is room for fails; errno is EFBIG */
-	uint32_t room;
 	bool fail_flush;
 	void (*before_open)(void);
 	void (*before_write)(void);
@@ -85,8 +83,7 @@ static enum ctrace_status output_write(void *self, const struct ctrace_batch *ba
 	struct output *output = writer->output;
 	struct ctrace_place *at = writer->context->place;
 	struct ct_buf text;
-	bool is_over = output->is_limited && batch->event_count > output->room;
-	bool fails = output->fail_writes > 0 || is_over;
+	bool fails = output->fail_writes > 0;
 
 	if (output->before_write != NULL)
 		output->before_write();
@@ -108,14 +105,13 @@ static enum ctrace_status output_write(void *self, const struct ctrace_batch *ba
 	assert_int_equal(pwrite(writer->fd, text.data, fails ? text.size / 2 : text.size, (off_t)at->offset),
 			 fails ? text.size / 2 : text.size);
 	if (fails) {
-		output->fail_writes -= !is_over;
+		output->fail_writes--;
 		assert_int_equal(ftruncate(writer->fd, (off_t)at->offset), 0);
 	} else {
 		at->offset += text.size;
-		output->room -= output->is_limited ? batch->event_count : 0;
 	}
 	ct_buf_fini(&text);
-	errno = is_over ? EFBIG : ENOSPC;
+	errno = ENOSPC;
 	return fails ? CTRACE_OS_ERROR : CTRACE_OK;
 }
 

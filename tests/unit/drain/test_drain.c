@@ -178,30 +178,6 @@ static void one_that_fails_does_not_hold_up_the_other_nor_repeat_there(void **st
 	stop();
 }
 
-/* The largest file that the process may make has room for a part of a batch. */
-static void at_the_limit_of_a_file_the_events_that_fit_are_written(void **state)
-{
-	(void)state;
-	start(1, CT_OVERFLOW_DISCARD);
-	output_a.is_limited = true;
-	output_a.room = 300;
-	for (uint32_t i = 0; i < 1000; i++)
-		assert_true(produce(0, COMPONENT_A));
-	pass(false);
-	assert_int_equal(count_output(&output_a), 300);
-	assert_int_equal(output_a.room, 0);
-	assert_true(output_a.writes <= 20);
-	assert_int_equal(session.head->dest[output_a.index].failing, EFBIG);
-	assert_true(result.pending > 0);
-	output_a.is_limited = false;
-	output_a.writes = 0;
-	pass(true);
-	assert_exactly(&output_a, 1000);
-	assert_int_equal(output_a.writes, 1); /* whole batches again */
-	assert_int_equal(result.pending, 0);
-	stop();
-}
-
 static void one_that_fails_does_not_hide_a_destination_behind_it(void **state)
 {
 	(void)state;
@@ -596,7 +572,6 @@ int main(void)
 						fixture_teardown),
 		cmocka_unit_test_setup_teardown(one_that_fails_does_not_hold_up_the_other_nor_repeat_there, fixture_setup,
 						fixture_teardown),
-		cmocka_unit_test_setup_teardown(at_the_limit_of_a_file_the_events_that_fit_are_written, fixture_setup, fixture_teardown),
 		cmocka_unit_test_setup_teardown(one_that_fails_does_not_hide_a_destination_behind_it, fixture_setup, fixture_teardown),
 		cmocka_unit_test_setup_teardown(a_destination_that_begins_late_gets_what_is_for_it_and_nothing_older, fixture_setup,
 						fixture_teardown),
