@@ -21,6 +21,7 @@
  */
 #include <ctrace/component.h>
 #include <ctrace/ctrace.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -48,6 +49,16 @@ static const char *find_unknown(const struct ctrace_ctss *ctss)
 	return NULL;
 }
 
+static bool is_verbose(const struct ctrace_ctss *ctss)
+{
+	static const char word[] = "VERBOSE";
+
+	for (size_t at = 0; at + sizeof word - 1 <= ctss->options_size; at++)
+		if (memcmp(ctss->options + at, word, sizeof word - 1) == 0)
+			return true;
+	return false;
+}
+
 static uint32_t start_stop(struct ctrace_ctss *ctss)
 {
 	const char *unknown = (ctss->flags & CTRACE_CTSS_START) != 0 ? find_unknown(ctss) : NULL;
@@ -59,7 +70,7 @@ static uint32_t start_stop(struct ctrace_ctss *ctss)
 		ctss->reason = 0x21;
 		return 4;
 	}
-	if (memmem(ctss->options, ctss->options_size, "VERBOSE", 7) != NULL)
+	if (is_verbose(ctss))
 		(void)ctrace_wto(ctss->console, "STG002I VERBOSE SLOWS THE SHOP DOWN");
 	return 0;
 }

@@ -347,7 +347,8 @@ static bool take_generic(struct cursor *cursor, struct ctrace_event *event, stru
 	uint32_t count;
 
 	end = memchr(cursor->at, '\0', cursor->left <= CTRACE_MAX_COMPONENT + 1 ? cursor->left : CTRACE_MAX_COMPONENT + 1);
-	if (end == NULL)
+	/* Nobody has an empty name: zeros, which a file system puts where a crash lost a block, are no events. */
+	if (end == NULL || end == cursor->at)
 		return false;
 	event->component = (const char *)cursor->at;
 	event->component_size = (uint32_t)(end - cursor->at);

@@ -69,6 +69,11 @@ truncate -s -7 hurt.ctb/stream.0
 run 1 ctrace show hurt.ctb
 check 'a cut trace: status 1, and everything before the cut' lines out 999
 check 'a cut trace: said where' grep -qE '^ctrace show: hurt.ctb/stream.0, offset [0-9]+, [0-9]+ bytes?: the file ends inside a packet$' err
+cp "$trace/stream.0" hurt.ctb
+dd if=/dev/zero of=hurt.ctb/stream.0 bs=1 seek=$(($(stat -c %s hurt.ctb/stream.0) - 300)) count=300 conv=notrunc 2>dd.err
+run 1 ctrace show --format '[$(COMPONENT)]' hurt.ctb
+check 'zeros where events were are none' bash -c '! grep -qxF "[]" out && grep -qxF "[tool.main]" out'
+check 'zeros: said' grep -q 'this is no event of the trace' err
 head -c 100000 /dev/urandom >hurt.ctb/stream.0
 check 'noise instead of a stream' run 1 ctrace show hurt.ctb
 echo '/* CTF 1.8 */ trace {' >hurt.ctb/metadata
@@ -109,6 +114,12 @@ check 'by FORMAT' diff <(ctrace show ./*.ctb) <(ctrace show --format "$shown" ./
 check 'which is not the usual one' bash -c '! diff <(ctrace show ./*.ctb) <(ctrace show --format=default ./*.ctb) >/dev/null'
 check 'the usual one' bash -c 'ctrace show --format=default ./*.ctb | grep -qE "^[0-9:.]+ .*tool.main 1 INFO"'
 check 'another one' diff <(ctrace show --format x ./*.ctb | sort -u) <(echo x)
+cp -r ./*.ctb hostile
+sed -i 's/^\tformat = .*/\tformat = "\\u{1B}[31m$(EVENT)";/' hostile/metadata
+check 'one with a code in it that a terminal obeys' grep -q 'u{1B}' hostile/metadata
+check 'is not used' diff <(ctrace show hostile) <(ctrace show --format=default hostile)
+check 'and costs no event' diff <(ctrace show hostile | wc -l) <(ctrace show ./*.ctb | wc -l)
+rm -r hostile
 check 'babeltrace2 opens it' bash -c 'test "$(babeltrace2 ./*.ctb | wc -l)" = "$(ctrace show --count ./*.ctb)"'
 ctrace export --format common-trace-format -o exported ./*.ctb
 check 'an export keeps it' diff <(ctrace show ./*.ctb) <(ctrace show exported)
