@@ -17,6 +17,7 @@
 
 /* A file of nothing but damage must not fill the terminal. */
 #define REPORT_LIMIT 10u
+#define METADATA_LIMIT ((size_t)64 << 20)
 
 struct salvage_run {
 	const char *to;
@@ -108,11 +109,39 @@ static void print_report(const struct ct_salvage *salvage, const struct salvage_
 	putchar('\n');
 }
 
+/* What is named is metadata of a trace, if perhaps of a damaged one. */
+static bool has_metadata(const struct salvage_run *run)
+{
+	static const char start[] = "/* CTF 1.8";
+	struct ct_buf text;
+	enum ctrace_status status;
+	bool is_good;
+
+	if (run->metadata == NULL)
+		return true;
+	ct_buf_init(&text);
+	errno = 0;
+	status = ct_os_read_file(run->metadata, METADATA_LIMIT, &text);
+	is_good = status == CTRACE_OK && text.size >= sizeof start - 1 && memcmp(text.data, start, sizeof start - 1) == 0;
+	ct_buf_fini(&text);
+	if (is_good)
+		return true;
+	say(run->metadata);
+	if (status == CTRACE_OK || errno == 0)
+		fputs(": no metadata of a trace; name the file metadata of another run of the program\n", stderr);
+	else
+		fprintf(stderr, ": %s\n", strerror(errno));
+	return false;
+}
+
 static int salvage_all(struct salvage_run *run)
 {
 	struct ct_salvage salvage = { .report = report, .user = run, .metadata = run->metadata };
-	int exit_status = prepare_folder(run->to);
+	int exit_status;
 
+	if (!has_metadata(run))
+		return CMD_USAGE;
+	exit_status = prepare_folder(run->to);
 	if (exit_status != CMD_DONE)
 		return exit_status;
 	for (int i = 0; i < run->path_count; i++) {

@@ -107,10 +107,15 @@ static void add_catalog(struct reading *reading, const char *path)
 	if (!annotation_is_name(path))
 		status = ct_catalog_add(reading->catalog, path, complain_catalog, reading);
 	if (annotation_is_name(path) || (stat(path, &info) == 0 && S_ISDIR(info.st_mode)))
-		(void)annotation_each(path, add_annotation, reading);
+		status = annotation_each(path, add_annotation, reading) ? status : CTRACE_NOT_FOUND;
 	if (status == CTRACE_NOT_ENOUGH_MEMORY)
 		lack_memory(reading);
-	reading->has_failed |= status == CTRACE_NOT_FOUND;
+	if (status != CTRACE_NOT_FOUND)
+		return;
+	reading->has_failed = true;
+	say(reading);
+	ct_tool_print(stderr, path, strlen(path));
+	fprintf(stderr, ": no catalogue: there is no such file or folder\n");
 }
 
 /* ------------------------------------------------------------------------------------------------------------

@@ -125,4 +125,11 @@ check 'metadata of a process: babeltrace2 opens it' is "$(view living)" "$wanted
 exec 3>&-
 wait "$pid"
 
+# ---- metadata that are none
+ctrace salvage -m nosuch -o unused app.ctb >out 2>err
+check 'metadata that are not there: status 2, said' test $? = 2 -a "$(<err)" = 'ctrace salvage: nosuch: No such file or directory'
+ctrace salvage -m "$CTRACE_SOURCE/README.md" -o unused app.ctb >out 2>err
+check 'a file that is no metadata: status 2' test $? = 2
+check 'a file that is no metadata: said' grep -q 'README.md: no metadata of a trace; name the file metadata' err
+check 'and nothing is written' test ! -e unused
 end

@@ -97,4 +97,7 @@ if [ "$(id -u)" != 0 ]; then
 fi
 check 'the file metadata stands for its trace' is "$(ctrace show --count "$trace/metadata")" 516
 check 'ipcs names it too' bash -c 'ctrace ipcs "CTRACE QUERY" orders.log 2>&1 | grep -q "ITT10019I orders.log is not a trace: a text file of"'
+ctrace show --catalog nosuch.yaml --count "$trace" >out 2>err
+check 'a catalogue that is not there: status 1' test $? = 1
+check 'a catalogue that is not there: said' grep -qx 'ctrace show: nosuch.yaml: no catalogue: there is no such file or folder' err
 end
