@@ -19,7 +19,7 @@ needs_of() {
 		cobc:gnucobol3 libcob.h:libcob4-dev' ;;
 	demo) needs_of build; echo 'babeltrace2:babeltrace2' ;;
 	test) needs_of demo; echo 'cmocka.h:libcmocka-dev python3:python3 g++:g++ clang:clang strace:strace mandoc:mandoc
-		protoc:protobuf-compiler chromium:chromium zstd:zstd' ;;
+		protoc:protobuf-compiler chromium:chromium zstd:zstd jq:jq' ;;
 	bench) needs_of build; echo 'python3:python3 babeltrace2:babeltrace2 strace:strace' ;;
 	format) echo 'clang-format:clang-format' ;;
 	lint) needs_of test; needs_of format; echo 'clang-tidy:clang-tidy cppcheck:cppcheck shellcheck:shellcheck' ;;

@@ -48,7 +48,7 @@ struct show {
 	bool has_no_pager;
 	bool is_split;      /* a file a thread */
 	const char *folder; /* for them */
-	uint64_t shown; /* that matched */
+	uint64_t shown;     /* that matched */
 	struct direct_output output;
 	struct ct_buf line; /* for lines that are kept */
 };

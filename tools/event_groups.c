@@ -71,9 +71,9 @@ static bool expression_check(const char *path, const struct line *line, const ch
 	ct_filter_destroy(filter);
 	if (status == CTRACE_OK)
 		return true;
-	ct_buf_add_format(out_message, "%s:%u: group %.*s, column %u of the expression: %s%s%s", path, line->number, (int)line->name_size,
-			  line->name, complaint.column, complaint.message, complaint.expected[0] != '\0' ? "; expected " : "",
-			  complaint.expected);
+	ct_buf_add_format(out_message, "%s:%u: group %.*s, column %u of the expression: %s%s%s", path, line->number,
+			  (int)line->name_size, line->name, complaint.column, complaint.message,
+			  complaint.expected[0] != '\0' ? "; expected " : "", complaint.expected);
 	return false;
 }
 

@@ -100,7 +100,8 @@ json_t *ct_list_json_config(const struct ct_session *session)
 	object = json_object();
 	json_object_set_new(object, "path", ct_json_text(path, size));
 	json_object_set_new(object, "read", json_boolean(config->error == 0));
-	json_object_set_new(object, "error", config->error != 0 ? json_string(ct_config_unread((int)config->error, unread)) : json_null());
+	json_object_set_new(object, "error",
+			    config->error != 0 ? json_string(ct_config_unread((int)config->error, unread)) : json_null());
 	json_object_set_new(object, "mistakes", json_integer(config->mistakes));
 	json_object_set_new(object, "first_mistake", config->mistakes != 0 ? json_integer(config->first_mistake) : json_null());
 	json_object_set_new(object, "other_program_line", config->stopped_at != 0 ? json_integer(config->stopped_at) : json_null());

@@ -21,8 +21,8 @@ struct reading {
 	const char *verb; /* "ctrace show" */
 	/* what the options said */
 	struct ct_catalog *catalog;
-	struct ct_filter *filter; /* --filter, and its short forms, all of them at once */
-	const char *groups;       /* --groups */
+	struct ct_filter *filter;          /* --filter, and its short forms, all of them at once */
+	const char *groups;                /* --groups */
 	const char *group[READING_GROUPS]; /* --group, until all options are known */
 	size_t group_count;
 	char **paths;
@@ -71,7 +71,7 @@ bool reading_open_empty(struct reading *reading);
 void reading_look(struct reading *reading);
 /* Begins again, from events of since_ns on; 0: from the first.  False, complained about: what was open cannot be opened again. */
 bool reading_again(struct reading *reading, uint64_t since_ns);
-/* The reading that is over has read what the one before could not: both are not of the same events. */
+/* One of the two readings could not read what the other has read: they are not of the same events. */
 bool reading_differs(const struct reading *reading);
 /* Tells of damage and losses in sum, and that nothing matched when `shown` is 0; frees everything.  The verb's exit status. */
 int reading_end(struct reading *reading, uint64_t shown);

@@ -27,12 +27,12 @@ extern "C" {
 enum ctrace_property_kind {
 	CTRACE_PROPERTY_TEXT,
 	CTRACE_PROPERTY_NUMBER,
-	CTRACE_PROPERTY_SWITCH,  /* 0 or 1 */
-	CTRACE_PROPERTY_LEVEL,   /* a level's name, or a number */
-	CTRACE_PROPERTY_FORMAT,  /* a line with pseudo-variables, as TEXTFILE's FORMAT */
-	CTRACE_PROPERTY_FILE,    /* a file's name with pseudo-variables, as TEXTFILE's FILE */
-	CTRACE_PROPERTY_FOLDER,  /* a folder's path */
-	CTRACE_PROPERTY_MODE,    /* of files: 0600 or 0640 */
+	CTRACE_PROPERTY_SWITCH,   /* 0 or 1 */
+	CTRACE_PROPERTY_LEVEL,    /* a level's name, or a number */
+	CTRACE_PROPERTY_FORMAT,   /* a line with pseudo-variables, as TEXTFILE's FORMAT */
+	CTRACE_PROPERTY_FILE,     /* a file's name with pseudo-variables, as TEXTFILE's FILE */
+	CTRACE_PROPERTY_FOLDER,   /* a folder's path */
+	CTRACE_PROPERTY_MODE,     /* of files: 0600 or 0640 */
 	CTRACE_PROPERTY_ENCODING, /* of text items, as of mftrace.encoding */
 	CTRACE_PROPERTY_GROUP     /* a group of the machine: a name or a number */
 };

@@ -24,7 +24,7 @@
 #define AHEAD_NS 60000000000u        /* records may be that much younger than the latest point */
 #define SLACK_NS 1000000000u         /* a time may be that much after the latest point, and is of its epoch */
 #define COPY_TRIES 1000
-#define SLOPE_BITS 56u               /* a slope is nanoseconds in a tick, shifted left by this */
+#define SLOPE_BITS 56u /* a slope is nanoseconds in a tick, shifted left by this */
 #define SLOPE_ONE ((uint64_t)1 << SLOPE_BITS)
 
 __extension__ typedef unsigned __int128 wide;

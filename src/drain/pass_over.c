@@ -249,7 +249,8 @@ static void settle_private_rings(const struct ct_drain *drain)
 		const struct ct_ring *ring = ct_drain_ring(drain, i);
 		uint32_t owner = ring != NULL ? ct_ring_owner(ring) : 0;
 
-		if (ring != NULL && ring->place == CT_RING_PRIVATE && (owner == 0 || owner == ct_os_thread_id() || !ct_os_thread_exists(owner)))
+		if (ring != NULL && ring->place == CT_RING_PRIVATE &&
+		    (owner == 0 || owner == ct_os_thread_id() || !ct_os_thread_exists(owner)))
 			__atomic_store_n(&drain->source.session->head->ring_place[ring->index], CT_RING_SETTLED, __ATOMIC_RELAXED);
 	}
 }

@@ -205,7 +205,7 @@ struct ct_ring_kind {
 };
 struct ct_ring *ct_ring_pool_take(struct ct_ring_pool *pool, const struct ct_ring_kind *kind, uint32_t tid);
 void ct_ring_pool_give_back(struct ct_ring_pool *pool, struct ct_ring *ring); /* by its owner */
-uint32_t ct_ring_owner(const struct ct_ring *ring); /* its thread; 0: free.  Lock-free */
+uint32_t ct_ring_owner(const struct ct_ring *ring);                           /* its thread; 0: free.  Lock-free */
 /* Gives back the ring of thread tid, which has ended without doing so; nothing when the ring has another owner by now. */
 void ct_ring_pool_reap(struct ct_ring_pool *pool, struct ct_ring *ring, uint32_t tid);
 /* Says of each ring who should have it: the writer of its components, if that is connected, else the agent. */

@@ -20,9 +20,9 @@
 #include <time.h>
 
 #define IDLE_NS 50000000u
-#define QUIET_PASSES 100u    /* passes without an event before it goes idle */
-#define REAP_PASSES 20u      /* idle looks between looks for threads that ended unseen */
-#define PAUSE_NS 1000000000u /* fork waits so long for the lock, which nobody holds for long */
+#define QUIET_PASSES 100u            /* passes without an event before it goes idle */
+#define REAP_PASSES 20u              /* idle looks between looks for threads that ended unseen */
+#define PAUSE_NS 1000000000u         /* fork waits so long for the lock, which nobody holds for long */
 #define RECOVER_AFTER_NS 1000000000u /* a process that lives less long recovers nobody */
 #define TOUCH_NS 3600000000000u      /* between two looks that keep our files from cleaners of temporary directories */
 #define HOUSE_PASSES 1000u           /* busy passes between two calls of keep_house() */

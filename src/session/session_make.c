@@ -258,7 +258,8 @@ static enum ctrace_status size_file(struct ct_session *session, void **out_base)
 /* Real blocks for what every process needs: a process that could register nothing is better off in private memory. */
 static enum ctrace_status allocate_first(struct ct_session *session)
 {
-	enum ctrace_status status = ct_os_allocate(session->file_fd, 0, CT_ALIGN_UP((uint64_t)sizeof(struct ct_session_head), CT_SESSION_PAGE));
+	enum ctrace_status status =
+		ct_os_allocate(session->file_fd, 0, CT_ALIGN_UP((uint64_t)sizeof(struct ct_session_head), CT_SESSION_PAGE));
 
 	if (status == CTRACE_OK)
 		status = ct_session_allocate(session, session->layout.components_at, &session->components_allocated, 1);

@@ -60,7 +60,8 @@ static bool accept_format(struct ct_metadata_lexer *lexer, char *format, size_t 
 	format[0] = '\0';
 	if (!ct_metadata_accept(lexer, "format"))
 		return true;
-	return ct_metadata_accept(lexer, "=") && ct_metadata_accept_string(lexer, format, capacity, &size) && ct_metadata_accept(lexer, ";");
+	return ct_metadata_accept(lexer, "=") && ct_metadata_accept_string(lexer, format, capacity, &size) &&
+	       ct_metadata_accept(lexer, ";");
 }
 
 static bool accept_value(struct ct_metadata_lexer *lexer, const char *name, size_t name_size, struct ct_trace_info *info)

@@ -208,7 +208,7 @@ static void add_format(struct ct_buf *out, const char *format)
 	if (format[0] == '\0')
 		return;
 	ct_buf_add_text(out, "\tformat = ");
-	add_string(out, format, sizeof ((struct ct_trace_info *)NULL)->format);
+	add_string(out, format, sizeof((struct ct_trace_info *)NULL)->format);
 	ct_buf_add_text(out, ";\n");
 }
 

@@ -32,21 +32,22 @@ static void the_sample(void **state)
 	ct_display_add_missing(&table, "KVX");
 	(void)snprintf(table.processes[0].note, sizeof table.processes[0].note, "more");
 	json_decref(print_json(&(struct ct_display_json){ .has_traces = true, .form = &with_sub }));
-	assert_printed("{\"format_version\":1,\"time_ns\":1769869634000000000,\"any_on\":true,\"traces\":["
-		       "{\"component\":\"SYSTCPIP\",\"component_above\":null,\"pid\":4711,\"uid\":1000,\"asid\":\"001F\",\"job\":\"TCPIP\","
-		       "\"program\":\"TCPIP.exe\",\"defined\":true,\"mode\":\"OFF\","
-		       "\"buffer\":{\"supported\":false,\"asked\":0,\"rounded\":0,\"granted\":0},\"head\":true,\"head_options\":false,"
-		       "\"likehead\":false,\"sublevels\":1,\"asids\":[],\"jobs\":[],\"asids_supported\":false,"
-		       "\"jobs_supported\":false,\"filtered\":false,\"options\":\"\",\"minops\":\"\",\"writer_supported\":false,"
-		       "\"writer\":null,\"writer_active\":true," NOT_SET NO_USERDATA ",{\"component\":\"SYSTCPIP.TCPIPROC\","
-		       "\"component_above\":\"SYSTCPIP\",\"pid\":4711,\"uid\":1000,\"asid\":\"001F\",\"job\":\"TCPIP\","
-		       "\"program\":\"TCPIP.exe\",\"defined\":true,\"mode\":\"ON\","
-		       "\"buffer\":{\"supported\":true,\"asked\":0,\"rounded\":8388608,\"granted\":0},\"head\":false,"
-		       "\"head_options\":false,\"likehead\":false,\"sublevels\":0,\"asids\":[\"001F\"],\"jobs\":[\"EZASOKJS\"],"
-		       "\"asids_supported\":true,\"jobs_supported\":true,\"filtered\":false,\"options\":\"SOCKAPI\","
-		       "\"minops\":\"\",\"writer_supported\":true,\"writer\":\"CTW\",\"writer_active\":true," NOT_SET NO_USERDATA
-		       "],\"missing\":[\"KVX\"],\"notes\":[{\"pid\":4711,\"uid\":1000,\"asid\":\"001F\",\"job\":\"TCPIP\","
-		       "\"program\":\"TCPIP.exe\",\"note\":\"more\"}]}\n");
+	assert_printed(
+		"{\"format_version\":1,\"time_ns\":1769869634000000000,\"any_on\":true,\"traces\":["
+		"{\"component\":\"SYSTCPIP\",\"component_above\":null,\"pid\":4711,\"uid\":1000,\"asid\":\"001F\",\"job\":\"TCPIP\","
+		"\"program\":\"TCPIP.exe\",\"defined\":true,\"mode\":\"OFF\","
+		"\"buffer\":{\"supported\":false,\"asked\":0,\"rounded\":0,\"granted\":0},\"head\":true,\"head_options\":false,"
+		"\"likehead\":false,\"sublevels\":1,\"asids\":[],\"jobs\":[],\"asids_supported\":false,"
+		"\"jobs_supported\":false,\"filtered\":false,\"options\":\"\",\"minops\":\"\",\"writer_supported\":false,"
+		"\"writer\":null,\"writer_active\":true," NOT_SET NO_USERDATA ",{\"component\":\"SYSTCPIP.TCPIPROC\","
+		"\"component_above\":\"SYSTCPIP\",\"pid\":4711,\"uid\":1000,\"asid\":\"001F\",\"job\":\"TCPIP\","
+		"\"program\":\"TCPIP.exe\",\"defined\":true,\"mode\":\"ON\","
+		"\"buffer\":{\"supported\":true,\"asked\":0,\"rounded\":8388608,\"granted\":0},\"head\":false,"
+		"\"head_options\":false,\"likehead\":false,\"sublevels\":0,\"asids\":[\"001F\"],\"jobs\":[\"EZASOKJS\"],"
+		"\"asids_supported\":true,\"jobs_supported\":true,\"filtered\":false,\"options\":\"SOCKAPI\","
+		"\"minops\":\"\",\"writer_supported\":true,\"writer\":\"CTW\",\"writer_active\":true," NOT_SET NO_USERDATA
+		"],\"missing\":[\"KVX\"],\"notes\":[{\"pid\":4711,\"uid\":1000,\"asid\":\"001F\",\"job\":\"TCPIP\","
+		"\"program\":\"TCPIP.exe\",\"note\":\"more\"}]}\n");
 }
 
 static size_t count_traces(const struct ct_display_form *form)
@@ -110,15 +111,16 @@ static void writers(void **state)
 							       .jobname = "KVSERVER",
 							       .traces = " KVS  KVS.NET " });
 	json_decref(print_json(&(struct ct_display_json){ .writers = &all }));
-	assert_printed("{\"format_version\":1,\"time_ns\":1769869634000000000,\"any_on\":true,\"writers\":["
-		       "{\"name\":\"CTW\",\"active\":true,\"status\":\"FAILING\",\"pid\":4711,\"start_ns\":5,\"mode\":\"NOWRAP\","
-		       "\"compress\":false,\"events\":3,\"bytes\":1000,\"overwritten\":0,\"not_written\":2,\"message\":\"ITT110I\","
-		       "\"trcouts\":[{\"number\":1,\"path\":\"/t/1\",\"limit_bytes\":1000,\"used_bytes\":999,\"events\":3,"
-		       "\"bytes\":1000,\"overwritten\":0,\"not_written\":2,\"failing\":\"No space left on device\"}],"
-		       "\"connected\":[{\"pid\":12345,\"asid\":\"001F\",\"job\":\"KVSERVER\",\"ring_count\":4,\"events\":3,"
-		       "\"traces\":[\"KVS\",\"KVS.NET\"]}],\"waiting\":[]},"
-		       "{\"name\":\"CTX\",\"active\":false,\"waiting\":[{\"component\":\"KVX\",\"pid\":12345,\"uid\":1000,\"asid\":\"001F\","
-		       "\"job\":\"KVSERVER\",\"program\":\"KVSERVER.exe\"}]}]}\n");
+	assert_printed(
+		"{\"format_version\":1,\"time_ns\":1769869634000000000,\"any_on\":true,\"writers\":["
+		"{\"name\":\"CTW\",\"active\":true,\"status\":\"FAILING\",\"pid\":4711,\"start_ns\":5,\"mode\":\"NOWRAP\","
+		"\"compress\":false,\"events\":3,\"bytes\":1000,\"overwritten\":0,\"not_written\":2,\"message\":\"ITT110I\","
+		"\"trcouts\":[{\"number\":1,\"path\":\"/t/1\",\"limit_bytes\":1000,\"used_bytes\":999,\"events\":3,"
+		"\"bytes\":1000,\"overwritten\":0,\"not_written\":2,\"failing\":\"No space left on device\"}],"
+		"\"connected\":[{\"pid\":12345,\"asid\":\"001F\",\"job\":\"KVSERVER\",\"ring_count\":4,\"events\":3,"
+		"\"traces\":[\"KVS\",\"KVS.NET\"]}],\"waiting\":[]},"
+		"{\"name\":\"CTX\",\"active\":false,\"waiting\":[{\"component\":\"KVX\",\"pid\":12345,\"uid\":1000,\"asid\":\"001F\","
+		"\"job\":\"KVSERVER\",\"program\":\"KVSERVER.exe\"}]}]}\n");
 }
 
 /* Bytes that are not UTF-8 are escaped as for people; all else comes back as it was. */

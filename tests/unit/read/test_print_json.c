@@ -56,15 +56,16 @@ static void a_whole_line(void **state)
 	};
 
 	(void)state;
-	assert_string_equal(print(items, CT_COUNT(items)),
-			    "{\"format_version\":1,\"time\":\"2023-11-14T22:13:20.000000001Z\",\"time_ns\":1700000000000000001,\"component\":\"MF.RTS\","
-			    "\"event\":255,\"level\":\"ERROR\",\"pid\":1234,\"tid\":1235,\"seq\":7,"
-			    "\"host\":\"asterix\",\"program\":\"rts32\",\"job\":\"RTS32\",\"asid\":\"001A\",\"data\":["
-			    "{\"type\":\"comp5\",\"value\":173},{\"type\":\"text\",\"value\":\"myprog\"},"
-			    "{\"type\":\"binary\",\"value\":\"0A0B\"},{\"type\":\"address\",\"value\":\"0x00007FFF12345678\"},"
-			    "{\"type\":\"compxs\",\"value\":-5},{\"type\":\"compx\",\"value\":18446744073709551615},"
-			    "{\"type\":\"comp5s\",\"value\":\"313233343536373839\"},{\"type\":\"utf8\",\"value\":\"\\u20ac\"},"
-			    "{\"type\":\"text\",\"value\":\"\"}]}\n");
+	assert_string_equal(
+		print(items, CT_COUNT(items)),
+		"{\"format_version\":1,\"time\":\"2023-11-14T22:13:20.000000001Z\",\"time_ns\":1700000000000000001,\"component\":\"MF.RTS\","
+		"\"event\":255,\"level\":\"ERROR\",\"pid\":1234,\"tid\":1235,\"seq\":7,"
+		"\"host\":\"asterix\",\"program\":\"rts32\",\"job\":\"RTS32\",\"asid\":\"001A\",\"data\":["
+		"{\"type\":\"comp5\",\"value\":173},{\"type\":\"text\",\"value\":\"myprog\"},"
+		"{\"type\":\"binary\",\"value\":\"0A0B\"},{\"type\":\"address\",\"value\":\"0x00007FFF12345678\"},"
+		"{\"type\":\"compxs\",\"value\":-5},{\"type\":\"compx\",\"value\":18446744073709551615},"
+		"{\"type\":\"comp5s\",\"value\":\"313233343536373839\"},{\"type\":\"utf8\",\"value\":\"\\u20ac\"},"
+		"{\"type\":\"text\",\"value\":\"\"}]}\n");
 }
 
 static void no_items(void **state)

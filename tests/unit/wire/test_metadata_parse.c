@@ -407,7 +407,7 @@ static void assert_format(const char *format)
 /* The line for readers is there or not; whatever is in it comes back. */
 static void a_format_may_be_missing(void **state)
 {
-	char longest[sizeof ((struct ct_trace_info *)NULL)->format];
+	char longest[sizeof((struct ct_trace_info *)NULL)->format];
 
 	(void)state;
 	assert_format("");
