@@ -552,7 +552,7 @@ bool reading_again(struct reading *reading, uint64_t since_ns)
 
 bool reading_differs(const struct reading *reading)
 {
-	return reading->look_damages != ct_reader_totals(reading->reader)->damages;
+	return reading->look_damages > ct_reader_totals(reading->reader)->damages;
 }
 
 /* ------------------------------------------------------------------------------------------------------------

@@ -71,7 +71,7 @@ bool reading_open_empty(struct reading *reading);
 void reading_look(struct reading *reading);
 /* Begins again, from events of since_ns on; 0: from the first.  False, complained about: what was open cannot be opened again. */
 bool reading_again(struct reading *reading, uint64_t since_ns);
-/* One of the two readings could not read what the other has read: they are not of the same events. */
+/* The reading that is over has read what the one before could not: both are not of the same events. */
 bool reading_differs(const struct reading *reading);
 /* Tells of damage and losses in sum, and that nothing matched when `shown` is 0; frees everything.  The verb's exit status. */
 int reading_end(struct reading *reading, uint64_t shown);

@@ -129,11 +129,12 @@ static void *keep_rotating(void *argument)
 {
 	struct rotations *rotations = argument;
 
-	while (__atomic_load_n(&rotations->stop, __ATOMIC_ACQUIRE) == 0) {
+	/* Once in any case: on a busy machine all may be traced before this thread begins. */
+	do {
 		uint32_t done;
 
 		rotations->done += ct_agent_rotate(ALL, &done) == CTRACE_OK;
-	}
+	} while (__atomic_load_n(&rotations->stop, __ATOMIC_ACQUIRE) == 0);
 	return NULL;
 }
 
