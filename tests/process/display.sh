@@ -198,6 +198,7 @@ done
 display ',WTR=ALL' --timeout 3
 check 'a writer that does not answer is complained of' is "$status $err$said $(grep -c '^  CTW ' whole) $(grep '^  CTSILEN ' whole)" '1 CTR028I Writer CTSILEN did not answer in time 1   CTSILEN             NO ANSWER'
 kill "$silent"
+wait "$silent" 2>wait.err
 display ',WTR=CTSILEN'
 check 'a socket that nobody listens at is no writer' is "$status $err $(tail -n 1 whole)" '1    CTSILEN             NOT ACTIVE'
 operate 'TRACE CT,WTRSTOP=CTW'
