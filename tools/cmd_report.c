@@ -159,8 +159,7 @@ static bool convert(struct verb *verb, struct ct_report_counts *counts)
 	while ((view = ct_reader_next(verb->reading.reader)) != NULL && ct_report_add(verb->report, view))
 		;
 	ct_report_count(verb->report, counts);
-	/* In the second reading, too, what only begins to fail is no damage of the trace. */
-	if (reading_differs(&verb->reading) || (verb->reading.look_damages == 0 && ct_reader_totals(verb->reading.reader)->damages > 0))
+	if (reading_differs(&verb->reading))
 		is_complete = complain(NULL, "what was read at first and the second time differ: a trace could not be read once");
 	else if (counts->events > 0 && new_file_interrupted == 0)
 		is_complete = write_page(verb);

@@ -479,22 +479,8 @@ static void print(struct show *show, const struct ct_filter *filter)
 		print_all(show);
 }
 
-/* A format in a trace is somebody else's text: one with codes that a terminal would obey is not used. */
-static bool is_harmless(const char *format)
-{
-	struct ct_buf text;
-	bool is_same;
-
-	ct_buf_init(&text);
-	for (; *format != '\0'; format++)
-		if (*format != '"' && *format != '\\')
-			ct_buf_add_char(&text, *format);
-	is_same = ct_escape_is_plain(ct_buf_text(&text), text.size) && !text.failed;
-	ct_buf_fini(&text);
-	return is_same;
-}
-
-/* What the traces were configured to be shown by, when it is the same for all of them. */
+/* What the traces were configured to be shown by, when it is the same for all of them.  It is somebody else's text: one that a terminal would
+ * obey is not used. */
 static const char *format_of_traces(const struct show *show)
 {
 	const struct ct_origin *origin = ct_reader_origin(show->reading.reader, 0);
@@ -503,7 +489,7 @@ static const char *format_of_traces(const struct show *show)
 	for (size_t i = 1; format != NULL && (origin = ct_reader_origin(show->reading.reader, i)) != NULL; i++)
 		if (origin->format == NULL || strcmp(origin->format, format) != 0)
 			return NULL;
-	return format != NULL && format[0] != '\0' && is_harmless(format) ? format : NULL;
+	return format != NULL && format[0] != '\0' && ct_escape_is_harmless(format, strlen(format)) ? format : NULL;
 }
 
 static void choose_format(struct show *show)

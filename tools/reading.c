@@ -538,6 +538,7 @@ bool reading_again(struct reading *reading, uint64_t since_ns)
 {
 	enum ctrace_status status;
 
+	reading->has_look = true;
 	reading->look_damages = ct_reader_totals(reading->reader)->damages;
 	status = ct_reader_rewind_to(reading->reader, since_ns);
 	reading->is_quiet = false;
@@ -552,7 +553,7 @@ bool reading_again(struct reading *reading, uint64_t since_ns)
 
 bool reading_differs(const struct reading *reading)
 {
-	return reading->look_damages > ct_reader_totals(reading->reader)->damages;
+	return reading->has_look && reading->look_damages != ct_reader_totals(reading->reader)->damages;
 }
 
 /* ------------------------------------------------------------------------------------------------------------

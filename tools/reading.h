@@ -37,7 +37,8 @@ struct reading {
 	struct ct_reader *reader;
 	bool is_quiet;         /* nothing is told: it will be read again */
 	uint64_t withheld;     /* notes while it was quiet */
-	uint64_t look_damages; /* places that the reading before could not read */
+	bool has_look;         /* there was a reading before this one */
+	uint64_t look_damages; /* places that it could not read */
 	bool has_environment;  /* the catalogues of the environment are read: a verb may open again */
 	bool has_failed;       /* something that was named could not be read */
 	bool is_missing;       /* something that was named is not there, or no trace: nothing is read */
@@ -71,7 +72,7 @@ bool reading_open_empty(struct reading *reading);
 void reading_look(struct reading *reading);
 /* Begins again, from events of since_ns on; 0: from the first.  False, complained about: what was open cannot be opened again. */
 bool reading_again(struct reading *reading, uint64_t since_ns);
-/* The reading that is over has read what the one before could not: both are not of the same events. */
+/* One of the two readings could not read what the other has read: they are not of the same events. */
 bool reading_differs(const struct reading *reading);
 /* Tells of damage and losses in sum, and that nothing matched when `shown` is 0; frees everything.  The verb's exit status. */
 int reading_end(struct reading *reading, uint64_t shown);

@@ -64,6 +64,8 @@ const char *ct_level_name(uint32_t level); /* "DEBUG" .. "FATAL", "NONE" */
 void ct_escape_add(struct ct_buf *buf, const void *text, size_t size);
 /* Does ct_escape_add() leave all of it as it is? */
 bool ct_escape_is_plain(const void *text, size_t size);
+/* Has it no code that a terminal would obey?  Quotation marks and backslashes may be in it. */
+bool ct_escape_is_harmless(const void *text, size_t size);
 
 /* ---- encoding.c: texts of COBOL's machines to and from UTF-8. */
 enum ct_encoding {

@@ -155,7 +155,7 @@ void ct_escape_add(struct ct_buf *buf, const void *text, size_t size)
 	ct_buf_add(buf, start, (size_t)(end - start));
 }
 
-bool ct_escape_is_plain(const void *text, size_t size)
+static bool is_without(const char *marks, const void *text, size_t size)
 {
 	const unsigned char *at = text, *end = at + size;
 
@@ -163,9 +163,19 @@ bool ct_escape_is_plain(const void *text, size_t size)
 		uint32_t code = 0;
 		size_t length = decode(at, end, &code);
 
-		if (length == 0 || code == '"' || code == '\\' || is_harmful(code))
+		if (length == 0 || is_harmful(code) || (code < 0x80 && strchr(marks, (int)code) != NULL))
 			return false;
 		at += length;
 	}
 	return true;
+}
+
+bool ct_escape_is_plain(const void *text, size_t size)
+{
+	return is_without("\"\\", text, size);
+}
+
+bool ct_escape_is_harmless(const void *text, size_t size)
+{
+	return is_without("", text, size);
 }

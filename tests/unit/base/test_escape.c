@@ -129,12 +129,16 @@ static struct ct_buf out;
 static void check(const char *text, size_t size)
 {
 	static char back[65536];
+	size_t marks = 0;
 
+	for (size_t i = 0; i < size; i++)
+		marks += text[i] == '"' || text[i] == '\\';
 	ct_buf_clear(&out);
 	ct_escape_add(&out, text, size);
 	assert_false(out.failed);
 	assert_harmless(out.data, out.size);
 	assert_int_equal(ct_escape_is_plain(text, size), out.size == size);
+	assert_int_equal(ct_escape_is_harmless(text, size), out.size == size + marks);
 	assert_int_equal(unescape(out.data, out.size, back), size);
 	assert_memory_equal(back, text, size);
 }
