@@ -18,7 +18,8 @@
 #include <pthread.h>
 #include <signal.h>
 
-/* Calls body in a signal handler of this thread. */
+/* Calls body in a signal handler of this thread.  ThreadSanitizer delivers what a handler raises only when the handler is over: there the body
+ * is called by the handler that is running. */
 static void (*handler_body)(void);
 
 static UNUSED void run_handler_body(int number)
@@ -33,7 +34,9 @@ static UNUSED void in_handler(void (*body)(void))
 	void (*outer)(void) = handler_body;
 
 	handler_body = body;
-	if (sigaction(SIGUSR2, &action, NULL) != 0 || raise(SIGUSR2) != 0)
+	if (IS_THREAD_SANITIZED && outer != NULL)
+		body();
+	else if (sigaction(SIGUSR2, &action, NULL) != 0 || raise(SIGUSR2) != 0)
 		_exit(99);
 	handler_body = outer;
 }
