@@ -17,7 +17,7 @@
 #include "wire/wire.h"
 
 #define CT_RING_MAGIC 0x474E495252544343u
-#define CT_RING_VERSION 3u
+#define CT_RING_VERSION 4u
 #define CT_RING_HEAD_SIZE 8192u
 #define CT_RING_DEFAULT (1u << 20)
 #define CT_RING_MIN (64u << 10)
@@ -79,7 +79,6 @@ struct ct_ring_head {
 	uint64_t oldest_count;   /* overwrite: events before oldest, ever */
 	uint64_t oldest_version; /* odd while the two are being written */
 	uint64_t lost[CTRACE_LOSS_COUNT];
-	uint32_t owner_tid;              /* 0: free */
 	uint32_t waiting;                /* the producer sleeps on tail_word */
 	uint32_t turned_away;            /* destinations of events that found no room; the consumer clears it when it has made some */
 	uint64_t lost_to[CT_DEST_LIMIT]; /* of lost[], by the destination that the event was for: once for each */
@@ -111,7 +110,7 @@ struct ct_ring {
 	int fd; /* of a loaded copy, for persisting; else -1 */
 	bool is_mapped;
 	uint8_t place;            /* enum ct_ring_place */
-	uint32_t owner_tid;       /* 0: free.  The head's copy is for other processes, one of which may write over it */
+	uint32_t owner_tid;       /* 0: free.  Not in the file: a process that wrote over it there could give two threads one ring */
 	struct ctrace_lane *lane; /* of the owner; the agent closes its window to be woken.  Atomic; the memory stays for ever */
 	uint32_t bound;           /* destinations that its consumer has found events for */
 	uint64_t last_ticks;      /* is_captured: of its last record; the owner's, handed on under the pool's lock */

@@ -25,7 +25,6 @@ struct ct_ring_pool {
 static void set_owner(struct ct_ring *ring, uint32_t tid)
 {
 	__atomic_store_n(&ring->owner_tid, tid, __ATOMIC_RELEASE);
-	__atomic_store_n(&ring->head->owner_tid, tid, __ATOMIC_RELEASE);
 }
 
 uint32_t ct_ring_owner(const struct ct_ring *ring)
@@ -171,8 +170,6 @@ uint32_t ct_ring_pool_heal(struct ct_ring_pool *pool)
 		healed++;
 		if (ring->head->magic == CT_RING_MAGIC)
 			continue;
-		/* Whose it is comes first: a ring without an owner is anybody's. */
-		set_owner(ring, ring->owner_tid);
 		write_kind(ring, &pool->kinds[i]);
 		ct_ring_write_constants(ring);
 	}

@@ -45,7 +45,7 @@ static void *emit_together(void *argument)
 {
 	(void)emit_three(NULL);
 	(void)pthread_barrier_wait(&barrier);
-	CHILD_CHECK(ct_thread_self()->common.ring->head->owner_tid == ct_os_thread_id());
+	CHILD_CHECK(ct_ring_owner(ct_thread_self()->common.ring) == ct_os_thread_id());
 	CHILD_CHECK(ct_thread_self()->tid == ct_os_thread_id());
 	(void)pthread_barrier_wait(&barrier);
 	(void)argument;

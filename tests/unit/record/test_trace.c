@@ -635,7 +635,7 @@ static void capture_in_two_threads(void)
 	pthread_t thread;
 
 	CHILD_CHECK(pthread_create(&thread, NULL, capture, &ring) == 0 && pthread_join(thread, NULL) == 0);
-	CHILD_CHECK(ring->head->owner_tid == 0);
+	CHILD_CHECK(ct_ring_owner(ring) == 0);
 	CHILD_CHECK(pthread_create(&thread, NULL, capture_after_another, ring) == 0 && pthread_join(thread, NULL) == 0);
 	CHILD_CHECK(stats().rings == 2);
 	CHILD_CHECK(ctrace_flush(60000) == CTRACE_OK);

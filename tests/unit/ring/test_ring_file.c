@@ -421,6 +421,7 @@ static void constants_that_cannot_be_are_damage(void **state)
 	poke_file(ring_path, offsetof(struct ct_ring_head, index), &number, 4);
 	assert_int_equal(ct_ring_load(&ring, &session, 3), CTRACE_DAMAGED);
 	make_dead_ring();
+	number = CT_RING_VERSION + 1;
 	poke_file(ring_path, offsetof(struct ct_ring_head, version), &number, 4);
 	assert_int_equal(ct_ring_load(&ring, &session, 3), CTRACE_DAMAGED);
 	make_dead_ring();
