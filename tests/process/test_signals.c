@@ -194,6 +194,8 @@ static void a_child_forked_by_a_handler_in_a_trace_call_goes_on(void **state)
 	struct kinds kinds = { { 0 }, 0 };
 
 	(void)state;
+	if (IS_SANITIZED) /* in a second the recovery thread begins, and a fork may come while it allocates */
+		skip();
 	scenario_begin(LINES_CONFIG);
 	scenario_run(fork_now_and_then);
 	/* A child that ends while its agent gets no processor leaves its events in its run folder. */
