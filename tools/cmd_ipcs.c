@@ -41,8 +41,10 @@ static void sort_words(struct arguments *arguments)
 	char **paths = calloc(arguments->count + 1, sizeof *paths);
 	size_t commands = 0, path_count = 0;
 
-	if (paths == NULL)
+	if (paths == NULL || arguments->count == 0) {
+		free(paths);
 		return;
+	}
 	for (size_t i = 0; i < arguments->count; i++) {
 		char *word = arguments->words[i];
 

@@ -564,6 +564,7 @@ static int follow(struct show *show, int argc, char **argv)
 {
 	static char name[] = "ctrace tail";
 	char *pid = NULL;
+	int status;
 
 	for (size_t i = 0; i < show->reading.path_count; i++) {
 		const char *path = show->reading.paths[i];
@@ -582,7 +583,9 @@ static int follow(struct show *show, int argc, char **argv)
 			argv[i] = pid;
 	reading_close(&show->reading);
 	argv[0] = name;
-	return cmd_tail(argc, argv);
+	status = cmd_tail(argc, argv);
+	free(pid);
+	return status;
 }
 
 int cmd_show(int argc, char **argv)
