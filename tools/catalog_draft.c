@@ -40,6 +40,8 @@ struct draft {
 		struct event *last;
 	} threads[OPEN_THREADS];
 	bool is_full;
+	uint32_t unnamed; /* components that no catalogue can name */
+	uint32_t named;
 };
 
 static struct event *event_of(struct draft *draft, const struct ct_view *view)
@@ -98,7 +100,15 @@ static int by_component(const void *a, const void *b)
 	return names != 0 ? names : one->id < other->id ? -1 : one->id > other->id;
 }
 
-/* In a text of YAML; names of components may be anything. */
+/* Catalogues refuse blanks, and YAML has no way to write bytes that are not UTF-8. */
+static bool may_be_named(const char *component)
+{
+	size_t size = strlen(component);
+
+	return size > 0 && strchr(component, ' ') == NULL && ct_escape_is_harmless(component, size);
+}
+
+/* In a text of YAML. */
 static void add_quoted(struct ct_buf *out, const char *text)
 {
 	ct_buf_add_char(out, '"');
@@ -137,19 +147,46 @@ static void add_event(struct ct_buf *out, const struct draft *draft, const struc
 				  kinds[event->types[i] < CT_COUNT(kinds) ? event->types[i] : 0]);
 }
 
+static bool is_new_component(const struct draft *draft, uint32_t i)
+{
+	return i == 0 || strcasecmp(draft->events[i].component, draft->events[i - 1].component) != 0;
+}
+
+static void add_unnamed(struct ct_buf *out, struct draft *draft)
+{
+	for (uint32_t i = 0; i < draft->count; i++) {
+		const char *component = draft->events[i].component;
+
+		if (!is_new_component(draft, i) || may_be_named(component))
+			continue;
+		draft->unnamed++;
+		ct_buf_add_text(out, "# left out, for a catalogue cannot name it: ");
+		add_quoted(out, component);
+		ct_buf_add_char(out, '\n');
+		fputs("ctrace catalog: the component \"", stderr);
+		ct_tool_print(stderr, component, strlen(component));
+		fputs("\" is left out: a catalogue names components in printable UTF-8 without blanks\n", stderr);
+	}
+}
+
 static void print_draft(struct ct_buf *out, struct draft *draft)
 {
 	qsort(draft->events, draft->count, sizeof *draft->events, by_component);
+	add_unnamed(out, draft);
 	for (uint32_t i = 0; i < draft->count; i++) {
 		const struct event *event = &draft->events[i];
 
-		if (i == 0 || strcasecmp(event->component, draft->events[i - 1].component) != 0) {
-			ct_buf_add_text(out, i == 0 ? "component: " : "---\ncomponent: ");
+		if (!may_be_named(event->component))
+			continue;
+		if (is_new_component(draft, i)) {
+			ct_buf_add_text(out, draft->named++ == 0 ? "component: " : "---\ncomponent: ");
 			add_quoted(out, event->component);
 			ct_buf_add_text(out, "\nevents:\n");
 		}
 		add_event(out, draft, event);
 	}
+	if (draft->named == 0)
+		ct_buf_clear(out); /* a file without a component is no catalogue */
 }
 
 int catalog_draft(char **paths, size_t count, struct ct_buf *out)
@@ -158,6 +195,8 @@ int catalog_draft(char **paths, size_t count, struct ct_buf *out)
 	const struct ct_view *view;
 	struct reading reading;
 	uint64_t shown = 0;
+	bool is_empty;
+	int status;
 
 	reading_init(&reading, "ctrace catalog");
 	reading.has_environment = true; /* what is known already is not asked for */
@@ -173,8 +212,10 @@ int catalog_draft(char **paths, size_t count, struct ct_buf *out)
 		print_draft(out, draft);
 	if (draft != NULL && draft->is_full)
 		fprintf(stderr, "ctrace catalog: more than %u event ids: the others are left out\n", EVENTS);
+	is_empty = draft != NULL && draft->unnamed > 0 && draft->named == 0;
 	if (draft != NULL)
 		free(draft->events);
 	free(draft);
-	return reading_end(&reading, shown);
+	status = reading_end(&reading, shown);
+	return status == CMD_DONE && is_empty ? CMD_NOTHING : status;
 }

@@ -20,7 +20,8 @@ enum {
 	CMD_DONE = 0,
 	CMD_NOTHING = 1, /* nothing found, or the input is damaged: said on stderr */
 	CMD_USAGE = 2,
-	CMD_NO_MEMORY = 2 /* whatever a verb returns, when an allocation has failed */
+	CMD_UNWRITTEN = 2, /* the output cannot be written: 1 would say something of what was read */
+	CMD_NO_MEMORY = 2  /* whatever a verb returns, when an allocation has failed */
 };
 
 int cmd_show(int argc, char **argv);

@@ -10,11 +10,13 @@
 
 #include <argp.h>
 #include <errno.h>
+#include <jansson.h>
 #include <string.h>
 
 #include "annotation.h"
 #include "catalog/catalog.h"
 #include "catalog_draft.h"
+#include "read/json_text.h"
 
 typedef void print_function(struct ct_buf *out, const struct ct_catalog_component *component);
 
@@ -30,32 +32,55 @@ static const struct action actions[] = {
 	{ "import", NULL },
 	{ "draft", NULL },
 };
+#define CHECK (&actions[0])
 #define IMPORT (&actions[4])
 #define DRAFT (&actions[5])
 
 struct arguments {
 	const struct action *action;
 	const char *output; /* NULL: stdout */
+	bool is_json;
 	char **paths;
 	int count;
 };
 
 /* ---- reading ---- */
 
+static void add_complaint(json_t *diagnostics, const char *path, const struct ct_complaint *complaint)
+{
+	json_t *object = json_object();
+
+	(void)json_object_set_new(object, "path", ct_json_string(path));
+	(void)json_object_set_new(object, "line", complaint->line != 0 ? json_integer(complaint->line) : json_null());
+	(void)json_object_set_new(object, "column", complaint->line != 0 ? json_integer(complaint->column) : json_null());
+	(void)json_object_set_new(object, "message", ct_json_string(complaint->message));
+	(void)json_object_set_new(object, "expected", ct_json_string(complaint->expected));
+	(void)json_array_append_new(diagnostics, object);
+}
+
+/* user: an array of JSON to add to, or NULL. */
 static void print_complaint(const char *path, const struct ct_complaint *complaint, void *user)
 {
-	(void)user;
+	if (user != NULL) {
+		add_complaint(user, path, complaint);
+		return;
+	}
 	ct_tool_print(stderr, path, strlen(path));
 	if (complaint->line != 0)
 		fprintf(stderr, ":%u:%u", complaint->line, complaint->column);
 	fprintf(stderr, ": %s; expected %s\n", complaint->message, complaint->expected);
 }
 
+static const char *reason_of(enum ctrace_status status)
+{
+	return status == CTRACE_NOT_FOUND ? "there is no such file or folder" : ctrace_status_text(status);
+}
+
 static bool say_unread(const char *path, enum ctrace_status status)
 {
 	fputs("ctrace catalog: cannot read ", stderr);
 	ct_tool_print(stderr, path, strlen(path));
-	fprintf(stderr, ": %s\n", status == CTRACE_NOT_FOUND ? "there is no such file or folder" : ctrace_status_text(status));
+	fprintf(stderr, ": %s\n", reason_of(status));
 	return false;
 }
 
@@ -99,6 +124,33 @@ static bool say_empty(const char *path)
 	else
 		fputs(": no catalogue (*.yaml, *.yml) is in it\n", stderr);
 	return false;
+}
+
+/* A document of one path that was checked. */
+static bool print_check(struct ct_catalog *catalog, const char *path)
+{
+	struct ct_catalog_counts before = ct_catalog_counts(catalog), after;
+	json_t *document = ct_json_document(), *diagnostics = json_array();
+	enum ctrace_status status = ct_catalog_add(catalog, path, print_complaint, diagnostics);
+	const char *error = NULL;
+
+	after = ct_catalog_counts(catalog);
+	if (status != CTRACE_OK && status != CTRACE_DAMAGED)
+		error = reason_of(status);
+	else if (status == CTRACE_OK && after.files == before.files)
+		error = "no catalogue (*.yaml, *.yml) is in it";
+	(void)json_object_set_new(document, "path", ct_json_string(path));
+	if (error != NULL) {
+		(void)json_object_set_new(document, "error", json_string(error));
+		json_decref(diagnostics);
+	} else {
+		(void)json_object_set_new(document, "components", ct_json_number(after.components - before.components));
+		(void)json_object_set_new(document, "events", ct_json_number(after.events - before.events));
+		(void)json_object_set_new(document, "good_events", ct_json_number(after.good_events - before.good_events));
+		(void)json_object_set_new(document, "mistakes", ct_json_number(after.mistakes - before.mistakes));
+		(void)json_object_set_new(document, "diagnostics", diagnostics);
+	}
+	return ct_json_print(document, stdout) && status == CTRACE_OK && error == NULL;
 }
 
 static bool add_path(struct ct_catalog *catalog, const char *path, bool is_check)
@@ -221,7 +273,9 @@ static int import_all(const struct arguments *arguments)
 		fwrite(import.text.data, 1, import.text.size, stdout);
 	ct_buf_fini(&import.text);
 	ct_buf_fini(&import.names);
-	return is_written && !import.has_failed && import.components > 0 ? CMD_DONE : CMD_NOTHING;
+	if (!is_written)
+		return CMD_UNWRITTEN;
+	return !import.has_failed && import.components > 0 ? CMD_DONE : CMD_NOTHING;
 }
 
 static int draft_all(const struct arguments *arguments)
@@ -237,7 +291,7 @@ static int draft_all(const struct arguments *arguments)
 	else if (text.size > 0)
 		fwrite(text.data, 1, text.size, stdout);
 	ct_buf_fini(&text);
-	return is_written ? status : CMD_NOTHING;
+	return is_written ? status : CMD_UNWRITTEN;
 }
 
 /* ---- the verb ---- */
@@ -262,6 +316,8 @@ static void take_words(struct arguments *arguments, struct argp_state *state)
 	else if (arguments->action->print == NULL && arguments->action != IMPORT && arguments->action != DRAFT &&
 		 arguments->output != NULL)
 		argp_error(state, "check writes no file: -o is for header, copybook and doc");
+	else if (arguments->is_json && arguments->action != CHECK)
+		argp_error(state, "--json goes with check");
 }
 
 static error_t parse_argument(int key, char *argument, struct argp_state *state)
@@ -271,6 +327,9 @@ static error_t parse_argument(int key, char *argument, struct argp_state *state)
 	switch (key) {
 	case 'o':
 		arguments->output = argument;
+		return 0;
+	case 'j':
+		arguments->is_json = true;
 		return 0;
 	case ARGP_KEY_ARGS:
 		take_words(arguments, state);
@@ -286,7 +345,7 @@ static error_t parse_argument(int key, char *argument, struct argp_state *state)
 static int run(const struct arguments *arguments)
 {
 	struct ct_catalog *catalog;
-	bool is_good = true;
+	bool is_good = true, is_written = true;
 
 	if (arguments->action == IMPORT)
 		return import_all(arguments);
@@ -297,18 +356,23 @@ static int run(const struct arguments *arguments)
 		return CMD_NOTHING;
 	}
 	for (int i = 0; i < arguments->count; i++)
-		is_good = add_path(catalog, arguments->paths[i], arguments->action->print == NULL) && is_good;
+		is_good = (arguments->is_json ? print_check(catalog, arguments->paths[i])
+					      : add_path(catalog, arguments->paths[i], arguments->action->print == NULL)) &&
+			  is_good;
 	if (is_good && arguments->action->print != NULL)
-		is_good = print_all(catalog, arguments);
+		is_written = print_all(catalog, arguments);
 	else if (!is_good && arguments->action->print != NULL)
 		fputs("ctrace catalog: nothing is written before this is mended\n", stderr);
 	ct_catalog_destroy(catalog);
+	if (!is_written)
+		return CMD_UNWRITTEN;
 	return is_good ? CMD_DONE : CMD_NOTHING;
 }
 
 int cmd_catalog(int argc, char **argv)
 {
 	static const struct argp_option options[] = {
+		{ "json", 'j', NULL, 0, "check: print a JSON document a file, with its mistakes", 0 },
 		{ "output", 'o', "FILE", 0, "Write to FILE instead of standard output", 0 },
 		{ 0 },
 	};

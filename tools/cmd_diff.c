@@ -184,6 +184,9 @@ static int compare(struct diff *diff, const struct ct_tally tallies[2])
 	size_t count = 0;
 	bool ok = true;
 
+	/* Events that all have one time have no rate. */
+	if (ct_tally_duration_ns(&tallies[0]) == 0 || ct_tally_duration_ns(&tallies[1]) == 0)
+		diff->options.has_rates = false;
 	if (ct_compare(&tallies[0], &tallies[1], &diff->options, &changes, &count) != CTRACE_OK)
 		return complain("not enough memory");
 	if (diff->is_json)

@@ -29,6 +29,7 @@ struct export
 	bool is_file; /* that takes the name of output */
 	struct new_file file;
 	uint64_t events;
+	bool is_unwritten;
 };
 
 static int complain(const struct export *verb, const char *path, const char *what)
@@ -40,6 +41,21 @@ static int complain(const struct export *verb, const char *path, const char *wha
 	}
 	fprintf(stderr, "%s\n", what);
 	return CMD_NOTHING;
+}
+
+static void complain_output(struct export *verb, const char *what)
+{
+	verb->is_unwritten = true;
+	(void)complain(verb, verb->output, what);
+}
+
+static void complain_spool(struct export *verb, const char *folder, int error)
+{
+	verb->is_unwritten = true;
+	fprintf(stderr, "%s: ", verb->reading.verb);
+	ct_tool_print(stderr, folder, strlen(folder));
+	fprintf(stderr, ": a temporary file cannot be written there: %s; %s\n", strerror(error),
+		ct_os_environment("TMPDIR") != NULL ? "TMPDIR names the folder" : "TMPDIR may name another folder");
 }
 
 /* ------------------------------------------------------------------------------------------------------------
@@ -56,7 +72,7 @@ static bool open_output(struct export *verb)
 	if (!verb->is_file)
 		return true;
 	if (!new_file_open(&verb->file, path)) {
-		(void)complain(verb, path, strerror(errno));
+		complain_output(verb, strerror(errno));
 		return false;
 	}
 	verb->options.fd = verb->file.fd;
@@ -68,7 +84,7 @@ static bool close_output(struct export *verb, bool is_complete)
 	if (!verb->is_file || new_file_end(&verb->file, is_complete))
 		return is_complete;
 	if (is_complete)
-		(void)complain(verb, verb->output, strerror(errno));
+		complain_output(verb, strerror(errno));
 	return false;
 }
 
@@ -116,8 +132,10 @@ static bool write_events(struct export *verb)
 	status = verb->exporter->end(verb->self);
 	if (status == CTRACE_OK)
 		return true;
-	if (!ct_memory_has_lacked()) /* the tool's end tells of that */
-		(void)complain(verb, verb->output, status == CTRACE_OS_ERROR ? strerror(errno) : ctrace_status_text(status));
+	if (status == CTRACE_OS_ERROR && verb->exporter->spool != NULL && verb->exporter->spool(verb->self) != NULL)
+		complain_spool(verb, verb->exporter->spool(verb->self), errno);
+	else if (!ct_memory_has_lacked()) /* the tool's end tells of that */
+		complain_output(verb, status == CTRACE_OS_ERROR ? strerror(errno) : ctrace_status_text(status));
 	return false;
 }
 
@@ -133,9 +151,9 @@ static bool convert(struct export *verb)
 	}
 	status = verb->exporter->open(&verb->options, &verb->self);
 	if (status == CTRACE_OS_ERROR && errno == ENOTEMPTY)
-		(void)complain(verb, verb->output, "is not empty; name a folder that is not there yet");
+		complain_output(verb, "is not empty; name a folder that is not there yet");
 	else if (status != CTRACE_OK)
-		(void)complain(verb, verb->output, status == CTRACE_OS_ERROR ? strerror(errno) : ctrace_status_text(status));
+		complain_output(verb, status == CTRACE_OS_ERROR ? strerror(errno) : ctrace_status_text(status));
 	verb->reading.has_failed |= status != CTRACE_OK;
 	is_complete = status == CTRACE_OK && write_events(verb);
 	verb->exporter->close(verb->self);
@@ -157,6 +175,8 @@ static int run(struct export *verb)
 	is_good = reading_open(&verb->reading) && ct_reader_origin(verb->reading.reader, 0) != NULL && convert(verb);
 	new_file_die();
 	exit_status = reading_end(&verb->reading, is_good || verb->events == 0 ? verb->events : 1);
+	if (verb->is_unwritten)
+		return CMD_UNWRITTEN;
 	return is_good || exit_status == CMD_USAGE ? exit_status : CMD_NOTHING;
 }
 
@@ -257,7 +277,7 @@ int cmd_export(int argc, char **argv)
 		.args_doc = "--format=FORMAT ['EXPRESSION'] PATH|PID...",
 		.doc = "Write traces, merged by time, for other tools: a Common Trace Format 1.8 folder with named events for babeltrace2 and Trace"
 		       " Compass, JSON and protobuf for Perfetto and its like, speedscope's own, comma-separated values, JSON.\v"
-		       "Exit status: 0 done; 1 no events, damaged input, or the output could not be written; 2 usage, or no memory.",
+		       "Exit status: 0 done; 1 no events, or damaged input; 2 usage, no memory, or the output could not be written.",
 	};
 	struct export verb = { .output = NULL };
 

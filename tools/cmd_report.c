@@ -33,6 +33,7 @@ struct verb {
 	FILE *to;
 	uint64_t passed; /* events that are older than what the page has room for */
 	off_t size;      /* of the page */
+	bool is_unwritten;
 };
 
 static bool complain(const char *path, const char *what)
@@ -51,6 +52,12 @@ static bool complain(const char *path, const char *what)
  * Where it goes
  */
 
+static bool complain_output(struct verb *verb)
+{
+	verb->is_unwritten = true;
+	return complain(verb->output, errno != 0 ? strerror(errno) : "cannot be written");
+}
+
 static bool is_stdout(const struct verb *verb)
 {
 	return strcmp(verb->output, "-") == 0;
@@ -66,13 +73,13 @@ static bool open_output(struct verb *verb)
 		return true;
 	}
 	if (!new_file_open(&verb->file, verb->output))
-		return complain(verb->output, strerror(errno));
+		return complain_output(verb);
 	/* The stream has a descriptor of its own: the file gets its name behind it. */
 	copy = fcntl(verb->file.fd, F_DUPFD_CLOEXEC, 0);
 	verb->to = copy >= 0 ? fdopen(copy, "w") : NULL;
 	if (verb->to != NULL)
 		return true;
-	(void)complain(verb->output, strerror(errno));
+	(void)complain_output(verb);
 	ct_os_close(&copy);
 	(void)new_file_end(&verb->file, false);
 	return false;
@@ -89,9 +96,9 @@ static bool close_output(struct verb *verb, bool is_complete)
 	has_failed |= fclose(verb->to) != 0;
 	is_complete = is_complete && !ct_memory_has_lacked();
 	if (is_complete && has_failed)
-		is_complete = complain(verb->output, errno != 0 ? strerror(errno) : "cannot be written");
+		is_complete = complain_output(verb);
 	if (!new_file_end(&verb->file, is_complete) && is_complete)
-		is_complete = complain(verb->output, strerror(errno));
+		is_complete = complain_output(verb);
 	return is_complete;
 }
 
@@ -201,6 +208,8 @@ static int run(struct verb *verb)
 	new_file_die();
 	exit_status = reading_end(&verb->reading, is_good ? counts.events : 1);
 	ct_report_destroy(verb->report);
+	if (verb->is_unwritten)
+		return CMD_UNWRITTEN;
 	return is_good || exit_status == CMD_USAGE ? exit_status : CMD_NOTHING;
 }
 
@@ -268,7 +277,7 @@ int cmd_report(int argc, char **argv)
 		.doc = "Write traces, merged by time, as one page for a browser: a timeline, a list of events with their fields and records, a"
 		       " tally, the slowest spans, rates and losses. The page holds everything that it shows and asks no network for"
 		       " anything.\v"
-		       "Exit status: 0 done; 1 no events, damaged input, or the page could not be written; 2 usage, or no memory.",
+		       "Exit status: 0 done; 1 no events, or damaged input; 2 usage, no memory, or the page could not be written.",
 	};
 	struct verb verb = { .output = DEFAULT_NAME };
 

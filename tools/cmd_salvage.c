@@ -11,7 +11,9 @@
 #include <dirent.h>
 #include <errno.h>
 #include <inttypes.h>
+#include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 
 #include "read/salvage.h"
 
@@ -41,7 +43,8 @@ static void report(const struct ct_salvage_note *note, void *user)
 	if (run->reports++ >= REPORT_LIMIT && !run->is_verbose)
 		return;
 	say(note->path);
-	fprintf(stderr, ", offset %" PRIu64, note->offset);
+	if (!note->is_unread)
+		fprintf(stderr, ", offset %" PRIu64, note->offset);
 	if (note->bytes > 0)
 		fprintf(stderr, ", %" PRIu64 " byte%s", note->bytes, note->bytes == 1 ? "" : "s");
 	fprintf(stderr, ": %s\n", note->message);
@@ -61,6 +64,75 @@ static bool is_empty(const char *path)
 	return !found;
 }
 
+/* The path without links, of which the last parts need not be there yet.  NULL, with errno. */
+static char *resolve(const char *path)
+{
+	char *resolved = realpath(path, NULL), *parent, *whole = NULL;
+	size_t size = strlen(path), begin;
+
+	if (resolved != NULL || errno != ENOENT || size == 0)
+		return resolved;
+	while (size > 1 && path[size - 1] == '/')
+		size--;
+	for (begin = size; begin > 0 && path[begin - 1] != '/'; begin--)
+		;
+	if (begin == size)
+		return NULL;
+	parent = begin == 0 ? strdup(".") : strndup(path, begin);
+	resolved = parent != NULL ? resolve(parent) : NULL;
+	if (resolved != NULL &&
+	    asprintf(&whole, "%s/%.*s", strcmp(resolved, "/") == 0 ? "" : resolved, (int)(size - begin), path + begin) < 0)
+		whole = NULL;
+	free(parent);
+	free(resolved);
+	return whole;
+}
+
+static bool is_within(const char *path, const char *folder)
+{
+	size_t size = strlen(folder);
+
+	return strncmp(path, folder, size) == 0 && (path[size] == '\0' || path[size] == '/' || folder[size - 1] == '/');
+}
+
+/* The folder of the trace that a stream file is of; else the folder itself. */
+static void keep_folder(char *path)
+{
+	struct stat info;
+	char *slash = strrchr(path, '/');
+
+	if (slash != NULL && slash != path && stat(path, &info) == 0 && !S_ISDIR(info.st_mode))
+		*slash = '\0';
+}
+
+/* What is named is never changed: the copies go elsewhere. */
+static bool is_apart(const struct salvage_run *run)
+{
+	char *to = resolve(run->to);
+	bool is_good = true;
+
+	for (int i = 0; i < run->path_count && to != NULL && is_good; i++) {
+		char *from = realpath(run->paths[i], NULL);
+		const char *why = NULL;
+
+		if (from == NULL)
+			continue; /* that is told when it is read */
+		keep_folder(from);
+		if (is_within(to, from))
+			why = "the copies would be written into the trace, or the folder, that they are of";
+		else if (is_within(from, to))
+			why = "it holds what is to be read";
+		if (why != NULL) {
+			say(run->to);
+			fprintf(stderr, ": %s; name a folder elsewhere\n", why);
+		}
+		is_good = why == NULL;
+		free(from);
+	}
+	free(to);
+	return is_good;
+}
+
 /* Nothing that is there is ever mixed with what is written. */
 static int prepare_folder(const char *path)
 {
@@ -69,7 +141,7 @@ static int prepare_folder(const char *path)
 	if (status != CTRACE_OK) {
 		say(path);
 		fprintf(stderr, ": %s\n", status == CTRACE_OS_ERROR ? strerror(errno) : ctrace_status_text(status));
-		return CMD_NOTHING;
+		return CMD_UNWRITTEN;
 	}
 	if (!is_empty(path)) {
 		say(path);
@@ -101,12 +173,16 @@ static void print_report(const struct ct_salvage *salvage, const struct salvage_
 	printf(", cut or mended %" PRIu64 ", lost ", salvage->mended);
 	print_count(salvage->lost_bytes, "byte", "bytes");
 	printf(" in ");
-	print_count(salvage->damages, "place", "places");
+	print_count(salvage->damages - salvage->unread, "place", "places");
 	if (salvage->lost_classes > 0) {
 		printf(" and ");
 		print_count(salvage->lost_classes, "class of events", "classes of events");
 	}
 	putchar('\n');
+	if (salvage->unread > 0) {
+		print_count(salvage->unread, "part", "parts");
+		puts(" could not be read at all");
+	}
 }
 
 /* What is named is metadata of a trace, if perhaps of a damaged one. */
@@ -139,7 +215,7 @@ static int salvage_all(struct salvage_run *run)
 	struct ct_salvage salvage = { .report = report, .user = run, .metadata = run->metadata };
 	int exit_status;
 
-	if (!has_metadata(run))
+	if (!has_metadata(run) || !is_apart(run))
 		return CMD_USAGE;
 	exit_status = prepare_folder(run->to);
 	if (exit_status != CMD_DONE)
@@ -149,7 +225,8 @@ static int salvage_all(struct salvage_run *run)
 
 		if (status == CTRACE_OK)
 			continue;
-		exit_status = CMD_NOTHING;
+		if (exit_status != CMD_UNWRITTEN)
+			exit_status = status == CTRACE_NOT_FOUND ? CMD_NOTHING : CMD_UNWRITTEN;
 		say(run->paths[i]);
 		if (status == CTRACE_NOT_FOUND)
 			fputs(": no BINFILE trace, and no folder of such; other traces cannot be salvaged\n", stderr);
@@ -157,7 +234,9 @@ static int salvage_all(struct salvage_run *run)
 			fprintf(stderr, ": %s\n", status == CTRACE_OS_ERROR ? strerror(errno) : ctrace_status_text(status));
 	}
 	print_report(&salvage, run);
-	return salvage.damages > 0 ? CMD_NOTHING : exit_status;
+	if (salvage.unread > 0)
+		return CMD_USAGE;
+	return salvage.damages > 0 && exit_status == CMD_DONE ? CMD_NOTHING : exit_status;
 }
 
 static error_t parse_argument(int key, char *argument, struct argp_state *state)

@@ -18,6 +18,7 @@
 #include "line_options.h"
 #include "line_store.h"
 #include "pager.h"
+#include "read/json_text.h"
 #include "thread_files.h"
 
 enum {
@@ -122,8 +123,10 @@ static void count_all(struct show *show)
 {
 	while (!is_done(show) && ct_reader_next(show->reading.reader) != NULL)
 		show->shown++;
+	if (show->lines.is_json)
+		ct_buf_add_format(&show->output.text, "{\"format_version\":%d,\"count\":", CT_JSON_FORMAT_VERSION);
 	ct_buf_add_u64(&show->output.text, show->shown);
-	ct_buf_add_char(&show->output.text, '\n');
+	ct_buf_add_text(&show->output.text, show->lines.is_json ? "}\n" : "\n");
 }
 
 /* ------------------------------------------------------------------------------------------------------------
@@ -556,7 +559,7 @@ static int run(struct show *show)
 	ct_filter_destroy(filter);
 	direct_output_fini(&show->output);
 	ct_buf_fini(&show->line);
-	return is_written ? result : CMD_NOTHING;
+	return is_written ? result : CMD_UNWRITTEN;
 }
 
 /* What ctrace tail does, with the options that both have: they are parsed again there.  Only processes can be followed. */
@@ -602,7 +605,7 @@ int cmd_show(int argc, char **argv)
 		{ "split", OPTION_SPLIT, "WHAT", 0, "By thread: the lines of each in a file of its own; goes with --output", 4 },
 		{ "output", 'o', "FOLDER", 0, "The folder for --split, new or empty", 4 },
 		{ "nesting", OPTION_NESTING, NULL, 0, "A dash before the line for each span that the event is within", 4 },
-		{ "count", OPTION_COUNT, NULL, 0, "Print nothing but how many events match", 3 },
+		{ "count", OPTION_COUNT, NULL, 0, "Print nothing but how many events match; with --json an object that has count", 3 },
 		{ 0 },
 	};
 	static const struct argp_child children[] = {
@@ -618,7 +621,8 @@ int cmd_show(int argc, char **argv)
 		       "  PATH is a trace or one of its stream files, a run folder, or a folder of these; PID a traced process, of which"
 		       " what no destination has yet is shown.  Without any: all processes of yours, live and dead."
 		       "  Damage and losses are told on standard error.  Exit status: 0 events were shown, 1 none were or the input is damaged,"
-		       " 2 usage, or no memory.",
+		       " 2 usage, a part that"
+		       " could not be read, no memory, or the output cannot be written.",
 	};
 	struct show show = { .limit = UINT64_MAX, .tail = UINT64_MAX };
 	int result;

@@ -45,7 +45,8 @@ struct tail {
 	uint32_t asid;       /* 0: any */
 	const char *jobname; /* glob; NULL: any */
 	bool from_start;
-	uint64_t last;   /* events to begin with */
+	uint64_t last; /* events to begin with */
+	bool has_expression;
 	uint64_t count;  /* to end after; 0: never */
 	uint64_t for_ns; /* 0: for ever */
 	uint64_t shown;
@@ -343,8 +344,14 @@ static error_t parse_tail(int key, char *argument, struct argp_state *state)
 		tail->from_start = true;
 		return 0;
 	case ARGP_KEY_ARG:
-		if (state->arg_num > 0)
+		/* As ctrace show takes it. */
+		if (tail->pid == 0 && argument[0] != '\0' && argument[strspn(argument, "0123456789")] == '\0') {
+			tail->pid = (uint32_t)parse_number(state, argument, INT32_MAX, "a process id");
+			return 0;
+		}
+		if (tail->has_expression)
 			argp_error(state, "unexpected argument \"%s\"", argument);
+		tail->has_expression = true;
 		if (!reading_filter(&tail->reading, argument))
 			exit(CMD_USAGE);
 		return 0;
@@ -381,7 +388,9 @@ static int run(struct tail *tail)
 	ct_live_close(tail->live);
 	if (tail->write_errno != 0)
 		fprintf(stderr, "ctrace tail: cannot write the output: %s\n", strerror(tail->write_errno));
-	return tail->write_errno != 0 || tail->has_failed ? CMD_NOTHING : CMD_DONE;
+	if (tail->write_errno != 0)
+		return CMD_UNWRITTEN;
+	return tail->has_failed ? CMD_NOTHING : CMD_DONE;
 }
 
 int cmd_tail(int argc, char **argv)
@@ -402,12 +411,12 @@ int cmd_tail(int argc, char **argv)
 		.options = rows,
 		.children = children,
 		.parser = parse_tail,
-		.args_doc = "['EXPRESSION']",
-		.doc = "Print events of all your processes as they are traced, until interrupted."
+		.args_doc = "['EXPRESSION'] [PID]",
+		.doc = "Print events of all your processes, or of one, as they are traced, until interrupted."
 		       "\vEXPRESSION is a filter, as in 'level >= warn && component ~ \"mf.*\" && data[0] > 100': ctrace-filter(7)."
 		       "  The processes are not disturbed, and what they trace goes to its destinations as ever."
 		       "  Losses are told on standard error.  Exit status: 0, also when interrupted; 1 a process cannot be"
-		       " followed, or the output cannot be written; 2 usage, or no memory.",
+		       " followed; 2 usage, no memory, or the output cannot be written.",
 	};
 	struct tail tail = { .shown = 0 };
 	int result = CMD_NOTHING;

@@ -255,7 +255,7 @@ static void check_stdout(void)
 	if (errno == EBADF && !failed && !pending) /* started without one, and nothing was printed */
 		return;
 	fprintf(stderr, "ctrace: cannot write the output: %s\n", errno != 0 ? strerror(errno) : "write error");
-	_exit(CMD_NOTHING);
+	_exit(CMD_UNWRITTEN);
 }
 
 /* An allocation that failed somewhere outweighs what the verb knows of it.  Also after --help, which argp ends with. */

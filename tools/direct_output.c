@@ -72,7 +72,7 @@ void direct_output_flush(struct direct_output *output)
 bool direct_output_end(struct direct_output *output, const char *verb)
 {
 	flush(output, true);
-	if (output->write_errno == 0)
+	if (output->write_errno == 0 || (output->write_errno == EPIPE && pager_is_started()))
 		return true;
 	fprintf(stderr, "%s: cannot write the output: %s\n", verb, strerror(output->write_errno));
 	return false;

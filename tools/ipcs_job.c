@@ -54,13 +54,14 @@ static void report(const struct ct_read_note *note, void *user)
 
 	if (note->trouble == CT_TROUBLE_LOST || note->trouble == CT_TROUBLE_MISSING)
 		return;
-	ct_ipcs_fail(ipcs, CMD_NOTHING);
+	ct_ipcs_fail(ipcs, note->trouble == CT_TROUBLE_UNREAD ? CMD_USAGE : CMD_NOTHING);
 	if (ipcs->reports++ >= REPORT_LIMIT)
 		return;
 	(void)fflush(stdout);
 	fputs("ctrace ipcs: ", stderr);
 	ct_tool_print(stderr, note->path, strlen(note->path));
-	fprintf(stderr, ", offset %" PRIu64, note->offset);
+	if (note->trouble != CT_TROUBLE_UNREAD)
+		fprintf(stderr, ", offset %" PRIu64, note->offset);
 	if (note->bytes > 0)
 		fprintf(stderr, ", %" PRIu64 " byte%s", note->bytes, note->bytes == 1 ? "" : "s");
 	fprintf(stderr, ": %s\n", note->message);

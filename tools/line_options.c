@@ -35,6 +35,18 @@ static void parse_color(struct argp_state *state, const char *when, struct line_
 		argp_error(state, "no such colour: \"%s\"; expected auto, always or never", when);
 }
 
+/* As tail(1) and git log take it: the word of which getopt has given one digit. */
+static void refuse_number(struct argp_state *state, int digit)
+{
+	const char *word = state->next > 0 ? state->argv[state->next - 1] : "";
+
+	if (word[0] != '-' || word[1] != digit || word[1 + strspn(word + 1, "0123456789")] != '\0')
+		word = state->next < state->argc ? state->argv[state->next] : "";
+	if (word[0] == '-' && word[1] == digit && word[1 + strspn(word + 1, "0123456789")] == '\0')
+		argp_error(state, "%s is no option; the last %s events are -n %s", word, word + 1, word + 1);
+	argp_error(state, "-%c is no option", digit);
+}
+
 static error_t parse_line(int key, char *argument, struct argp_state *state)
 {
 	struct line_options *options = state->input;
@@ -66,10 +78,17 @@ static error_t parse_line(int key, char *argument, struct argp_state *state)
 		options->text.has_records = false;
 		return 0;
 	default:
-		return ARGP_ERR_UNKNOWN;
+		if (key < '0' || key > '9')
+			return ARGP_ERR_UNKNOWN;
+		refuse_number(state, key);
+		return 0;
 	}
 }
 
+#define DIGIT(key) \
+	{ \
+		NULL, key, NULL, OPTION_HIDDEN, NULL, 0 \
+	}
 static const struct argp_option rows[] = {
 	{ "format", OPTION_FORMAT, "FORMAT", 0,
 	  "What a line consists of, as for TEXTFILE: " CT_LINE_FORMAT
@@ -80,8 +99,19 @@ static const struct argp_option rows[] = {
 	{ "records", OPTION_RECORDS, NULL, 0, "Fields of COBOL records on lines of their own below the event", 4 },
 	{ "no-records", OPTION_NO_RECORDS, NULL, 0, "Fields of COBOL records in the event's line (default)", 4 },
 	{ "sequence", 's', NULL, 0, "The event's number before its line, as [17]", 4 },
+	DIGIT('0'),
+	DIGIT('1'),
+	DIGIT('2'),
+	DIGIT('3'),
+	DIGIT('4'),
+	DIGIT('5'),
+	DIGIT('6'),
+	DIGIT('7'),
+	DIGIT('8'),
+	DIGIT('9'),
 	{ 0 },
 };
+#undef DIGIT
 const struct argp ct_line_argp = { .options = rows, .parser = parse_line };
 
 static void check_format(const char *format, const char *verb)

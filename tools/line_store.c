@@ -15,6 +15,8 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "read/temporary_file.h"
+
 #define MEMORY_LIMIT ((size_t)16 << 20) /* bytes of a pile */
 #define WINDOW_SIZE ((size_t)1 << 20)   /* bytes that are read of a file at a time; more for a longer line */
 
@@ -34,16 +36,9 @@ static void pile_clear(struct line_pile *pile)
 /* In the folder for such things; memory that can be swapped is the last resort. */
 static int open_file(void)
 {
-	const char *folder = ct_os_environment("TMPDIR");
-	int fd = open(folder != NULL ? folder : "/tmp", O_TMPFILE | O_RDWR | O_CLOEXEC, 0600);
-	char path[] = "/tmp/ctrace.XXXXXX";
+	int fd = ct_temporary_open(ct_temporary_folder("/tmp"));
 
-	if (fd >= 0)
-		return fd;
-	fd = mkostemp(path, O_CLOEXEC);
-	if (fd >= 0)
-		(void)unlink(path);
-	return fd;
+	return fd >= 0 ? fd : ct_temporary_open("/tmp");
 }
 
 static bool pile_write(struct line_pile *pile)

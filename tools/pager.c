@@ -2,7 +2,7 @@
  * pager.c - what a verb prints on a terminal goes through the user's pager.
  *
  * Called by verbs that print events, on the tool's only thread, before they print the first.  The pager is a child that reads a pipe; the tool
- * outlives an interrupt then, as its reader does, and ends when the reader closes the pipe.
+ * outlives an interrupt then, as its reader does, and ends in order when the reader closes the pipe.
  *
  * Copyright The ctrace authors.  SPDX-License-Identifier: Apache-2.0
  */
@@ -85,6 +85,11 @@ static bool is_there(void)
 	return found;
 }
 
+bool pager_is_started(void)
+{
+	return pager > 0;
+}
+
 void pager_start(void)
 {
 	bool has_errors = isatty(STDERR_FILENO);
@@ -104,6 +109,7 @@ void pager_start(void)
 		if (has_errors)
 			(void)dup2(ends[1], STDERR_FILENO);
 		(void)signal(SIGINT, SIG_IGN); /* it is the reader's */
+		(void)signal(SIGPIPE, SIG_IGN);
 		(void)atexit(wait_for_pager);
 	} else {
 		pager = 0;

@@ -380,7 +380,7 @@ static void report(const struct ct_read_note *note, void *user)
 		return;
 	say(reading);
 	ct_tool_print(stderr, note->path, strlen(note->path));
-	if (note->trouble != CT_TROUBLE_CLOCK)
+	if (note->trouble != CT_TROUBLE_CLOCK && note->trouble != CT_TROUBLE_UNREAD)
 		fprintf(stderr, ", offset %" PRIu64, note->offset);
 	if (note->bytes > 0)
 		fprintf(stderr, ", %" PRIu64 " byte%s", note->bytes, note->bytes == 1 ? "" : "s");
@@ -412,6 +412,8 @@ static const char *reason_of(const char *path, enum ctrace_status status)
 
 	if (what != NULL)
 		return what;
+	if (status == CTRACE_NOT_FOUND && is_number(path))
+		return "no traced process has this number, as ctrace list shows them; for its events in a trace: --pid and the trace";
 	if (status == CTRACE_NOT_FOUND && is_filter_word(path))
 		return "no trace, run folder or traced process of that name; an expression stands in quotes, as 'level >= warn'";
 	return status == CTRACE_NOT_FOUND     ? "no trace, run folder or traced process of that name"
@@ -540,6 +542,8 @@ bool reading_again(struct reading *reading, uint64_t since_ns)
 
 	reading->has_look = true;
 	reading->look_damages = ct_reader_totals(reading->reader)->damages;
+	/* What could not be added was reported the first time. */
+	reading->is_quiet = true;
 	status = ct_reader_rewind_to(reading->reader, since_ns);
 	reading->is_quiet = false;
 	reading->withheld = 0;
@@ -567,14 +571,19 @@ static const char *plural(uint64_t count)
 
 static void tell_totals(const struct reading *reading, const struct ct_read_totals *totals)
 {
+	uint64_t damages = totals->damages - totals->unread;
+
 	if (reading->reports > REPORT_LIMIT)
 		fprintf(stderr, "%s: %" PRIu64 " more like these\n", reading->verb, reading->reports - REPORT_LIMIT);
 	if (totals->discarded > 0)
 		fprintf(stderr, "%s: %" PRIu64 " event%s discarded before being written\n", reading->verb, totals->discarded,
 			totals->discarded == 1 ? " was" : "s were");
-	if (totals->damages > 0)
-		fprintf(stderr, "%s: damaged in %" PRIu64 " place%s, %" PRIu64 " byte%s could not be read\n", reading->verb,
-			totals->damages, plural(totals->damages), totals->damaged_bytes, plural(totals->damaged_bytes));
+	if (damages > 0)
+		fprintf(stderr, "%s: damaged in %" PRIu64 " place%s, %" PRIu64 " byte%s could not be read\n", reading->verb, damages,
+			plural(damages), totals->damaged_bytes, plural(totals->damaged_bytes));
+	if (totals->unread > 0)
+		fprintf(stderr, "%s: of what was named, %" PRIu64 " part%s could not be read at all\n", reading->verb, totals->unread,
+			plural(totals->unread));
 }
 
 void reading_close(struct reading *reading)
@@ -607,7 +616,7 @@ int reading_end(struct reading *reading, uint64_t shown)
 	tell_totals(reading, &totals);
 	if (reading->path_count == 0)
 		fprintf(stderr, "%s: nothing is being traced; name a trace\n", reading->verb);
-	else if (shown == 0 && !reading->has_failed) {
+	else if (shown == 0 && !reading->has_failed && (totals.unread == 0 || totals.events > 0)) {
 		fprintf(stderr, "%s: no events%s\n", reading->verb,
 			totals.events > 0 ? " match"
 			: reading->has_rings
@@ -618,5 +627,5 @@ int reading_end(struct reading *reading, uint64_t shown)
 	}
 	is_good = shown > 0 && !reading->has_failed && totals.damages == 0;
 	reading_close(reading);
-	return is_missing ? CMD_USAGE : is_good ? CMD_DONE : CMD_NOTHING;
+	return is_missing || totals.unread > 0 ? CMD_USAGE : is_good ? CMD_DONE : CMD_NOTHING;
 }

@@ -197,8 +197,13 @@ static void add_row(struct ct_buf *out, const struct ct_tally *tally, const stru
 	int columns = columns_of(row, kind);
 
 	add_subject(out, row, kind);
-	ct_buf_add_format(out, "%*s  %10" PRIu64 "  %11.1f  %12" PRIu64, width > columns ? width - columns : 0, "", row->events,
-			  ct_tally_rate(row->events, ct_tally_duration_ns(tally)), row->bytes);
+	ct_buf_add_format(out, "%*s  %10" PRIu64, width > columns ? width - columns : 0, "", row->events);
+	/* Events that all have one time have no rate. */
+	if (ct_tally_duration_ns(tally) != 0)
+		ct_buf_add_format(out, "  %11.1f", ct_tally_rate(row->events, ct_tally_duration_ns(tally)));
+	else
+		ct_buf_add_format(out, "  %11s", "-");
+	ct_buf_add_format(out, "  %12" PRIu64, row->bytes);
 	if (row->spans != NULL)
 		add_spans(out, row->spans);
 	ct_buf_add_char(out, '\n');
@@ -377,6 +382,7 @@ int ct_stats_trace(struct stats_trace *stats)
 	const struct ct_view *view;
 	bool ok = true;
 	uint64_t events;
+	int exit_status;
 
 	stats->reading.shows_progress = true;
 	stats->reading.has_pairs = true;
@@ -395,5 +401,6 @@ int ct_stats_trace(struct stats_trace *stats)
 		fputs("ctrace stats: not enough memory\n", stderr);
 	ok = ok && !tally.failed;
 	ct_tally_fini(&tally);
-	return reading_end(&stats->reading, events) == CMD_DONE && ok ? CMD_DONE : CMD_NOTHING;
+	exit_status = reading_end(&stats->reading, events);
+	return exit_status == CMD_DONE && !ok ? CMD_NOTHING : exit_status;
 }

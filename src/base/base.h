@@ -67,6 +67,10 @@ bool ct_escape_is_plain(const void *text, size_t size);
 /* Has it no code that a terminal would obey?  Quotation marks and backslashes may be in it. */
 bool ct_escape_is_harmless(const void *text, size_t size);
 
+/* The code point at `at`, before `end`, and its length in bytes; 0 when the bytes are not UTF-8 (also overlong forms, surrogates, beyond
+ * U+10FFFF). */
+size_t ct_utf8_decode(const unsigned char *at, const unsigned char *end, uint32_t *out_code);
+
 /* ---- encoding.c: texts of COBOL's machines to and from UTF-8. */
 enum ct_encoding {
 	CT_ENCODING_ASCII, /* or UTF-8: bytes as they are */
@@ -121,7 +125,7 @@ struct ct_complaint {
 /* ---- suggest.c: the word that was probably meant, or NULL: at most two letters are wrong, and most are right. */
 const char *ct_suggest(struct ct_span word, const char *const *words, size_t count);
 
-/* ---- glob.c: `*` is any run of bytes, `?` any one; without regard to ASCII case.  At most pattern times text steps, no recursion. */
+/* ---- glob.c: `*` is any run of characters, `?` any one, in UTF-8 or a byte that is none; without regard to ASCII case.  At most pattern times text steps, no recursion. */
 bool ct_glob_match(const char *pattern, size_t pattern_size, const char *text, size_t text_size);
 
 /* ---- memory.c: an allocation of this process has failed.  The tool's output may lack something then. */

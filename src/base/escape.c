@@ -49,9 +49,7 @@ static bool is_continuation(unsigned char c)
 	return (c & 0xC0) == 0x80;
 }
 
-/* The code point at `at` and its length in bytes; 0 when the bytes are not UTF-8 (also overlong forms, surrogates, beyond
- * U+10FFFF). */
-static size_t decode(const unsigned char *at, const unsigned char *end, uint32_t *out_code)
+size_t ct_utf8_decode(const unsigned char *at, const unsigned char *end, uint32_t *out_code)
 {
 	size_t left = (size_t)(end - at);
 	uint32_t code;
@@ -132,7 +130,7 @@ void ct_escape_add(struct ct_buf *buf, const void *text, size_t size)
 	end = start + size;
 	while ((at = skip_plain(at, end)) < end) {
 		uint32_t code = 0;
-		size_t length = decode(at, end, &code);
+		size_t length = ct_utf8_decode(at, end, &code);
 
 		if (length > 0 && code != '"' && code != '\\' && !is_harmful(code)) {
 			at += length;
@@ -161,7 +159,7 @@ static bool is_without(const char *marks, const void *text, size_t size)
 
 	while (at < end) {
 		uint32_t code = 0;
-		size_t length = decode(at, end, &code);
+		size_t length = ct_utf8_decode(at, end, &code);
 
 		if (length == 0 || is_harmful(code) || (code < 0x80 && strchr(marks, (int)code) != NULL))
 			return false;

@@ -1,5 +1,5 @@
 /*
- * glob.c - shell patterns against names: `*` any run of bytes, `?` any one.
+ * glob.c - shell patterns against names and texts: `*` any run of characters, `?` any one.
  *
  * Called by readers' filters with patterns from the command line; any thread.  A pattern may be hostile: matching goes back to the last `*`
  * only, so it takes at most pattern times text steps and no stack.
@@ -13,6 +13,16 @@ static char lower(char c)
 	return c >= 'A' && c <= 'Z' ? (char)(c - 'A' + 'a') : c;
 }
 
+/* The length of the character at text[0]: a byte that is not UTF-8 is one by itself. */
+static size_t character(const char *text, size_t size)
+{
+	const unsigned char *at = (const unsigned char *)text;
+	uint32_t code;
+	size_t length = ct_utf8_decode(at, at + size, &code);
+
+	return length != 0 ? length : 1;
+}
+
 bool ct_glob_match(const char *pattern, size_t pattern_size, const char *text, size_t text_size)
 {
 	size_t p = 0, t = 0;
@@ -23,12 +33,16 @@ bool ct_glob_match(const char *pattern, size_t pattern_size, const char *text, s
 		if (p < pattern_size && pattern[p] == '*') {
 			star = ++p;
 			taken = t;
-		} else if (p < pattern_size && (pattern[p] == '?' || lower(pattern[p]) == lower(text[t]))) {
+		} else if (p < pattern_size && pattern[p] == '?') {
+			p++;
+			t += character(text + t, text_size - t);
+		} else if (p < pattern_size && lower(pattern[p]) == lower(text[t])) {
 			p++;
 			t++;
 		} else if (star != SIZE_MAX) {
 			p = star;
-			t = ++taken;
+			taken += character(text + taken, text_size - taken);
+			t = taken;
 		} else {
 			return false;
 		}

@@ -11,6 +11,7 @@
  * Copyright The ctrace authors.  SPDX-License-Identifier: Apache-2.0
  */
 #include "read/export.h"
+#include "read/temporary_file.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -49,7 +50,8 @@ struct speedscope {
 	size_t overlapping_count;
 	int spool;
 	uint64_t spool_size;
-	uint64_t last_ns; /* of the last event */
+	bool is_spool_bad; /* it failed, not the output */
+	uint64_t last_ns;  /* of the last event */
 };
 
 static enum ctrace_status speedscope_open(const struct ct_export_options *options, void **out_self)
@@ -88,23 +90,15 @@ static void fail(struct speedscope *self, int error)
 
 static bool spool_open(struct speedscope *self)
 {
-	const char *folder = ct_os_environment("TMPDIR");
-	char path[4096];
-
-	if (folder == NULL || folder[0] == '\0')
-		folder = "/tmp";
-	self->spool = open(folder, O_TMPFILE | O_RDWR | O_CLOEXEC, 0600);
-	if (self->spool >= 0)
-		return true;
-	/* A file system that has no files without a name. */
-	if ((size_t)snprintf(path, sizeof path, "%s/ctrace-export.XXXXXX", folder) >= sizeof path) {
-		errno = ENAMETOOLONG;
-		return false;
-	}
-	self->spool = mkostemp(path, O_CLOEXEC);
-	if (self->spool >= 0)
-		(void)unlink(path);
+	self->spool = ct_temporary_open(ct_temporary_folder("/tmp"));
 	return self->spool >= 0;
+}
+
+static const char *speedscope_spool(const void *user)
+{
+	const struct speedscope *self = user;
+
+	return self->is_spool_bad ? ct_temporary_folder("/tmp") : NULL;
 }
 
 static bool spool_write(struct speedscope *self, const char *data, size_t size)
@@ -149,12 +143,12 @@ static void spool_offer(struct speedscope *self, struct profile *profile)
 		fail(self, ENOMEM);
 	if (profile->text.size < CHUNK_SIZE || self->out.error != 0)
 		return;
-	if (self->spool < 0 && !spool_open(self))
+	if ((self->spool < 0 && !spool_open(self)) || !spool_write(self, profile->text.data, profile->text.size)) {
+		self->is_spool_bad = self->is_spool_bad || self->out.error == 0;
 		fail(self, errno);
-	else if (!spool_write(self, profile->text.data, profile->text.size))
-		fail(self, errno);
-	else if (!chunk_add(profile, offset, profile->text.size))
+	} else if (!chunk_add(profile, offset, profile->text.size)) {
 		fail(self, ENOMEM);
+	}
 	ct_buf_clear(&profile->text);
 }
 
@@ -435,5 +429,6 @@ const struct ct_exporter ct_export_speedscope = {
 	.look = speedscope_look,
 	.add = speedscope_add,
 	.end = speedscope_end,
+	.spool = speedscope_spool,
 	.close = speedscope_close,
 };

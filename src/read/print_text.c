@@ -165,6 +165,12 @@ static void compile(struct format *format, const char *text, size_t variable_cou
 	find_run(format);
 }
 
+/* The end of the format, or the next variable, comes before the parenthesis. */
+static bool is_open(struct ct_span word)
+{
+	return word.at[word.size] == '\0' || memmem(word.at, word.size, "$(", 2) != NULL;
+}
+
 bool ct_text_check_format(const char *format, struct ct_buf *out_message)
 {
 	const char *names[USERS_VARIABLES];
@@ -178,6 +184,12 @@ bool ct_text_check_format(const char *format, struct ct_buf *out_message)
 
 		if (find_variable(at, USERS_VARIABLES, &variable) != 0)
 			continue;
+		if (is_open(word)) {
+			ct_buf_add_format(out_message, "column %zu: $(", (size_t)(at - format) + 1);
+			ct_escape_add(out_message, word.at, strcspn(word.at, "$ "));
+			ct_buf_add_text(out_message, " lacks its \")\", and is printed as it stands");
+			return false;
+		}
 		ct_buf_add_text(out_message, "$(");
 		ct_escape_add(out_message, word.at, word.size);
 		ct_buf_add_text(out_message, ") is no variable");

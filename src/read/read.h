@@ -65,9 +65,11 @@ struct ct_read_totals {
 	uint64_t discarded;     /* lost before they were written, as the data say */
 	uint64_t damaged_bytes; /* skipped */
 	uint64_t damages;       /* places */
+	uint64_t unread;        /* of these: traces and folders of which nothing was read */
 };
 enum ct_trouble {
 	CT_TROUBLE_DAMAGE,  /* bytes that could not be read */
+	CT_TROUBLE_UNREAD,  /* a trace or folder below what was named, of which nothing is read */
 	CT_TROUBLE_LOST,    /* events were lost before they were written */
 	CT_TROUBLE_MISSING, /* packets are missing */
 	CT_TROUBLE_UNKNOWN, /* foreign: something there that ctrace does not read */
@@ -150,6 +152,8 @@ const struct ct_view *ct_reader_take(struct ct_reader *reader, const struct ctra
 /* ---- recognize.c: what a path is at which no trace was found: "a text file, no trace", or why it cannot be looked at.  NULL: there is nothing of
  * that name. */
 const char *ct_path_recognize(const char *path);
+/* Has the folder files that are named like the streams of a BINFILE trace? */
+bool ct_path_has_streams(const char *path);
 
 /* ---- pairing.c: which exit belongs to which entry.  Bounded: at most CT_PAIRING_OPEN spans are open at once, the oldest are given up. */
 #define CT_PAIRING_OPEN 65536u

@@ -16,6 +16,7 @@
 #include <string.h>
 #include <strings.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 #define LOOK_SIZE 4096u
 
@@ -56,6 +57,20 @@ static const char *beginning_of(const unsigned char *bytes, size_t size)
 		if (size >= beginnings[i].size && memcmp(bytes, beginnings[i].bytes, beginnings[i].size) == 0)
 			return beginnings[i].what;
 	return NULL;
+}
+
+/* A stream of a trace of which the metadata may not be read: nothing is wrong with the file. */
+static bool has_closed_metadata(const char *path)
+{
+	const char *slash = strrchr(path, '/');
+	char *metadata;
+	bool is_closed;
+
+	if (asprintf(&metadata, "%.*smetadata", slash != NULL ? (int)(slash + 1 - path) : 0, path) < 0)
+		return false;
+	is_closed = faccessat(AT_FDCWD, metadata, R_OK, AT_EACCESS) != 0 && errno == EACCES;
+	free(metadata);
+	return is_closed;
 }
 
 /* A file that lies beside a run folder's session is a part of that folder. */
@@ -100,6 +115,8 @@ static const char *recognize_file(const char *path)
 
 	if (is_part_of_run_folder(path))
 		return "a part of a run folder; name the folder";
+	if (has_closed_metadata(path))
+		return "permission denied: the file metadata beside it may not be read";
 	fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
 	if (fd < 0)
 		return strerror(errno);
@@ -111,23 +128,76 @@ static const char *recognize_file(const char *path)
 	return what;
 }
 
-static const char *recognize_folder(const char *path)
+bool ct_path_has_streams(const char *path)
 {
 	DIR *folder = opendir(path);
 	const struct dirent *entry;
-	bool has_stream = false, has_text = false;
+	bool found = false;
 
-	if (folder == NULL)
-		return strerror(errno);
-	while ((entry = readdir(folder)) != NULL) {
-		has_stream |= strncmp(entry->d_name, "stream.", 7) == 0;
-		has_text |= has_suffix(entry->d_name, ".log");
-	}
-	(void)closedir(folder);
-	if (has_stream)
+	while (folder != NULL && !found && (entry = readdir(folder)) != NULL)
+		found = strncmp(entry->d_name, "stream.", 7) == 0 && entry->d_name[7] >= '0' && entry->d_name[7] <= '9';
+	if (folder != NULL)
+		(void)closedir(folder);
+	return found;
+}
+
+static bool has_text(const char *path)
+{
+	DIR *folder = opendir(path);
+	const struct dirent *entry;
+	bool found = false;
+
+	while (folder != NULL && !found && (entry = readdir(folder)) != NULL)
+		found = has_suffix(entry->d_name, ".log");
+	if (folder != NULL)
+		(void)closedir(folder);
+	return found;
+}
+
+/* What is there and may not be read: a trace's metadata, a run folder's session.  0: it may be read, or is not there. */
+static int refusal_of(const char *folder, const char *name)
+{
+	int fd, error = 0;
+	char *path;
+
+	if (asprintf(&path, "%s/%s", folder, name) < 0)
+		return ENOMEM;
+	fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
+	if (fd < 0 && errno != ENOENT && errno != ENOTDIR)
+		error = errno;
+	ct_os_close(&fd);
+	free(path);
+	return error;
+}
+
+static const char *recognize_refusal(const char *path)
+{
+	int error = faccessat(AT_FDCWD, path, R_OK | X_OK, AT_EACCESS) != 0 ? errno : 0;
+
+	if (error == EACCES)
+		return "permission denied: the folder may not be read";
+	if (error != 0)
+		return strerror(error);
+	error = refusal_of(path, "metadata");
+	if (error == EACCES)
+		return "permission denied: its file metadata may not be read";
+	if (error == 0)
+		error = refusal_of(path, "session");
+	if (error == EACCES)
+		return "permission denied: its file session may not be read";
+	return error != 0 ? strerror(error) : NULL;
+}
+
+static const char *recognize_folder(const char *path)
+{
+	const char *refusal = recognize_refusal(path);
+
+	if (refusal != NULL)
+		return refusal;
+	if (ct_path_has_streams(path))
 		return "a trace that lacks its file metadata; ctrace salvage can make one that has it";
-	return has_text ? "a folder that holds no trace; its text files are read with a text tool, as less"
-			: "a folder that holds no trace";
+	return has_text(path) ? "a folder that holds no trace; its text files are read with a text tool, as less"
+			      : "a folder that holds no trace";
 }
 
 const char *ct_path_recognize(const char *path)

@@ -228,11 +228,10 @@ static json_t *pack_time(uint64_t time_ns)
 
 void ct_report_note(struct ct_report *report, const struct ct_read_note *note)
 {
-	static const char *const kinds[] = { [CT_TROUBLE_DAMAGE] = "damage",
-					     [CT_TROUBLE_LOST] = "lost",
-					     [CT_TROUBLE_MISSING] = "missing",
-					     [CT_TROUBLE_UNKNOWN] = "unknown",
-					     [CT_TROUBLE_CLOCK] = "clock" };
+	static const char *const kinds[] = {
+		[CT_TROUBLE_DAMAGE] = "damage",   [CT_TROUBLE_UNREAD] = "unknown",  [CT_TROUBLE_LOST] = "lost",
+		[CT_TROUBLE_MISSING] = "missing", [CT_TROUBLE_UNKNOWN] = "unknown", [CT_TROUBLE_CLOCK] = "clock"
+	};
 	uint32_t origin = CT_DISTINCT_NONE;
 	json_t *json;
 

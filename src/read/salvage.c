@@ -49,6 +49,26 @@ static void tell(struct ct_salvage *salvage, const char *path, uint64_t offset, 
 	salvage->report(&note, salvage->user);
 }
 
+/* Nothing of it is in the copy. */
+static void tell_unread(struct ct_salvage *salvage, const char *path, const char *why)
+{
+	const struct ct_salvage_note note = { .path = path, .message = why, .is_unread = true };
+
+	salvage->unread++;
+	salvage->damages++;
+	salvage->report(&note, salvage->user);
+}
+
+static bool is_refusal(int error)
+{
+	return error == EACCES || error == EPERM;
+}
+
+static const char *refusal_text(int error)
+{
+	return is_refusal(error) ? "permission denied" : error == EINVAL ? "it is no regular file" : strerror(error);
+}
+
 /* ------------------------------------------------------------------------------------------------------------
  * Stream files
  */
@@ -91,7 +111,7 @@ static int open_stream(struct ct_salvage *salvage, const char *path, bool is_com
 	enum ctrace_status status;
 
 	if (fd < 0)
-		tell(salvage, path, 0, 0, strerror(errno));
+		tell_unread(salvage, path, refusal_text(errno));
 	if (fd < 0 || !is_compressed)
 		return fd;
 	status = ct_unpack(fd, CT_UNPACK_LIMIT, &unpacked);
@@ -103,9 +123,19 @@ static int open_stream(struct ct_salvage *salvage, const char *path, bool is_com
 	return unpacked.fd;
 }
 
+/* In the metadata of a copy that lacks packets: there nothing else tells a gap from a wrong number. */
+static const char gaps_mark[] = "/* ctrace salvage: packets are missing */\n";
+
+static bool has_gaps_mark(const struct ct_buf *text)
+{
+	return text->size > 0 && memmem(text->data, text->size, gaps_mark, sizeof gaps_mark - 1) != NULL;
+}
+
 static enum ctrace_status salvage_stream(struct trace *trace, const char *name)
 {
-	struct ct_salvage_stream stream = { .uuid = trace->info.uuid, .schema = trace->schema, .folder_fd = trace->to_fd };
+	struct ct_salvage_stream stream = {
+		.uuid = trace->info.uuid, .schema = trace->schema, .folder_fd = trace->to_fd, .has_gaps = has_gaps_mark(&trace->text)
+	};
 	enum ctrace_status status = CTRACE_OK;
 	char *path, plain[32];
 	bool is_compressed;
@@ -153,8 +183,12 @@ static enum ctrace_status salvage_streams(struct trace *trace, const char *only)
 	if (only != NULL)
 		return salvage_stream(trace, only);
 	count = scandir(trace->folder, &entries, is_stream, versionsort);
-	if (count < 0)
+	if (count < 0 && !is_refusal(errno))
 		return CTRACE_OS_ERROR;
+	if (count < 0) {
+		tell_unread(trace->salvage, trace->folder, refusal_text(errno));
+		return CTRACE_OK;
+	}
 	for (int i = 0; i < count; i++)
 		if (status == CTRACE_OK && !is_second(entries, count, entries[i]->d_name))
 			status = salvage_stream(trace, entries[i]->d_name);
@@ -356,6 +390,9 @@ static enum ctrace_status read_metadata(struct trace *trace)
 	/* A disk that refuses once is no damage: what the metadata say would be made up. */
 	if (status == CTRACE_NOT_ENOUGH_MEMORY || status == CTRACE_OS_ERROR)
 		return status;
+	/* Neither is a file that may not be read. */
+	if (status == CTRACE_DENIED && is_refusal(errno) && trace->salvage->metadata == NULL)
+		return status;
 	knows = status == CTRACE_OK && ct_schema_parse_trace(trace->text.data, trace->text.size, &trace->info, &at) == CTRACE_OK;
 	answer = ask_packets(trace->folder, trace->info.uuid);
 	if (!knows && !answer.found)
@@ -413,7 +450,7 @@ static void add_clock_marks(struct ct_buf *out, const struct ct_buf *text)
 		ct_bin_clock_mark_add(out, &mark);
 }
 
-static enum ctrace_status write_metadata(struct trace *trace)
+static enum ctrace_status write_metadata(struct trace *trace, bool has_gaps)
 {
 	enum ctrace_status status = CTRACE_NOT_ENOUGH_MEMORY;
 	struct ct_buf out;
@@ -423,6 +460,8 @@ static enum ctrace_status write_metadata(struct trace *trace)
 	ct_schema_print_trace(&out, &trace->info);
 	add_lost_mark(&out, &trace->text);
 	add_clock_marks(&out, &trace->text);
+	if (has_gaps || has_gaps_mark(&trace->text))
+		ct_buf_add_text(&out, gaps_mark);
 	for (uint32_t id = 1; id < ct_schema_count(trace->schema); id++)
 		ct_schema_print_class(&out, ct_schema_find(trace->schema, id));
 	ct_buf_add_text(&out, CT_BIN_MARK_CLOSED);
@@ -456,6 +495,10 @@ static enum ctrace_status copy_trace(struct trace *trace, const char *only)
 	uint64_t damages = trace->salvage->damages;
 	enum ctrace_status status = read_metadata(trace);
 
+	if (status == CTRACE_DENIED) {
+		tell_unread(trace->salvage, trace->metadata_path, refusal_text(errno));
+		return CTRACE_OK;
+	}
 	if (status == CTRACE_OK)
 		status = read_classes(trace);
 	if (status == CTRACE_OK)
@@ -472,7 +515,7 @@ static enum ctrace_status copy_trace(struct trace *trace, const char *only)
 		(void)rmdir(trace->to);
 		return CTRACE_OK;
 	}
-	status = write_metadata(trace);
+	status = write_metadata(trace, trace->salvage->damages > damages);
 	if (status != CTRACE_OK)
 		return status;
 	trace->salvage->traces++;
@@ -566,12 +609,32 @@ static int is_visible(const struct dirent *entry)
 	return entry->d_name[0] != '.';
 }
 
+static enum ctrace_status salvage_folder(struct ct_salvage *salvage, const char *folder, const char *to, const struct stat *written,
+					 unsigned depth);
+
 /* A folder, not a link to one, and not the one that is being written. */
-static bool is_to_be_read(const char *path, const struct stat *written)
+static bool is_to_be_read(struct ct_salvage *salvage, const char *path, const struct stat *written)
 {
 	struct stat info;
 
-	return lstat(path, &info) == 0 && S_ISDIR(info.st_mode) && (info.st_dev != written->st_dev || info.st_ino != written->st_ino);
+	if (lstat(path, &info) != 0) {
+		if (errno != ENOENT)
+			tell_unread(salvage, path, refusal_text(errno));
+		return false;
+	}
+	return S_ISDIR(info.st_mode) && (info.st_dev != written->st_dev || info.st_ino != written->st_ino);
+}
+
+/* One of the entries of a folder that was named. */
+static enum ctrace_status salvage_entry(struct ct_salvage *salvage, const char *path, const char *to, const struct stat *written,
+					unsigned depth)
+{
+	enum ctrace_status status = salvage_folder(salvage, path, to, written, depth);
+
+	if (status != CTRACE_NOT_FOUND || !is_trace(path))
+		return status;
+	tell_unread(salvage, path, "no BINFILE trace, or nothing of it can be read");
+	return CTRACE_OK;
 }
 
 static enum ctrace_status salvage_folder(struct ct_salvage *salvage, const char *folder, const char *to, const struct stat *written,
@@ -584,21 +647,23 @@ static enum ctrace_status salvage_folder(struct ct_salvage *salvage, const char 
 	if (is_trace(folder))
 		return salvage_trace(salvage, folder, NULL, to);
 	count = depth > 0 ? scandir(folder, &entries, is_visible, versionsort) : 0;
-	if (count < 0)
-		tell(salvage, folder, 0, 0, strerror(errno));
+	if (count < 0) {
+		tell_unread(salvage, folder, refusal_text(errno));
+		return CTRACE_OK;
+	}
 	for (int i = 0; i < count; i++) {
 		char *path = NULL, *path_to = NULL;
 
 		if ((status == CTRACE_OK || status == CTRACE_NOT_FOUND) && asprintf(&path, "%s/%s", folder, entries[i]->d_name) >= 0 &&
-		    asprintf(&path_to, "%s/%s", to, entries[i]->d_name) >= 0 && is_to_be_read(path, written)) {
-			one = salvage_folder(salvage, path, path_to, written, depth - 1);
+		    asprintf(&path_to, "%s/%s", to, entries[i]->d_name) >= 0 && is_to_be_read(salvage, path, written)) {
+			one = salvage_entry(salvage, path, path_to, written, depth - 1);
 			status = one == CTRACE_NOT_FOUND ? status : one;
 		}
 		free(path);
 		free(path_to);
 		free(entries[i]);
 	}
-	if (depth > 0 && count >= 0)
+	if (depth > 0)
 		free(entries);
 	return status;
 }
@@ -646,7 +711,7 @@ enum ctrace_status ct_salvage_path(struct ct_salvage *salvage, const char *path,
 	char *resolved = realpath(path, NULL), *copy;
 
 	if (resolved == NULL)
-		return CTRACE_NOT_FOUND;
+		return errno == ENOENT || errno == ENOTDIR ? CTRACE_NOT_FOUND : CTRACE_OS_ERROR;
 	if (stat(to, &written) != 0 || stat(resolved, &info) != 0) {
 		free(resolved);
 		return CTRACE_OS_ERROR;

@@ -17,6 +17,7 @@ struct ct_salvage_note {
 	uint64_t offset; /* in the file; of a compressed one, in what it holds */
 	uint64_t bytes;  /* that are not in the copy */
 	const char *message;
+	bool is_unread; /* nothing of the path was read: neither offset nor bytes are known */
 };
 typedef void ct_salvage_report(const struct ct_salvage_note *note, void *user);
 
@@ -32,6 +33,7 @@ struct ct_salvage {
 	uint64_t events;       /* in all that was written */
 	uint64_t mended;       /* packets that are there, without what was wrong in them */
 	uint64_t damages;      /* places */
+	uint64_t unread;       /* of these: traces, folders and stream files of which nothing was read */
 	uint64_t lost_bytes;   /* of stream files */
 	uint64_t lost_classes; /* of events, that the metadata do not tell of any more */
 };

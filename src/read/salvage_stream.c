@@ -44,6 +44,8 @@ struct work {
 	struct ct_buf out;
 	bool has_last;
 	struct ct_packet_head last;
+	uint64_t last_end;          /* in the file that is read: there the next packet begins when none is missing */
+	uint64_t consecutive, gaps; /* packets that follow at once, with the next number and with another */
 };
 
 static void tell(struct work *work, uint64_t offset, uint64_t bytes, const char *message)
@@ -225,22 +227,52 @@ static void mend_number(struct work *work, struct packet *packet, uint64_t *valu
 		mend(work, packet, value, *most, message);
 }
 
+static uint64_t end_of(const struct packet *packet)
+{
+	return packet->at + packet->head.packet_bits / 8;
+}
+
+/* The number of a packet, which tells how many are missing before it and behind it: a wrong one makes viewers report a loss that is none, or
+ * hides one.  Where it contradicts its neighbours, it is that of the place where nothing is missing. */
+static void mend_sequence(struct work *work, struct packet *packet, const struct packet *next)
+{
+	static const char message[] = "its number was wrong, and is mended";
+	uint64_t *value = &packet->head.sequence;
+	uint64_t least = work->has_last ? work->last.sequence + 1 : 0;
+	bool has_most = next != NULL && next->head.sequence > 0;
+	uint64_t most = has_most ? next->head.sequence - 1 : UINT64_MAX;
+	bool follows = work->has_last && packet->at == work->last_end;
+	bool leads = next != NULL && next->at == end_of(packet);
+
+	/* At least one packet is missing when it does not begin where the last one ended. */
+	if (*value < least)
+		mend(work, packet, value, follows ? least : has_most && leads && most > least ? most : least + (most > least), message);
+	else if (has_most && *value > most && most >= least)
+		mend(work, packet, value, follows ? least : most, message);
+	else if (!has_most && *value - least > UNLIKELY)
+		mend(work, packet, value, least, message);
+	else if (next == NULL && follows && *value > least && work->consecutive >= 2 && work->gaps == 0 && !work->stream->has_gaps)
+		mend(work, packet, value, least, message);
+	if (follows) {
+		work->consecutive += *value == least;
+		work->gaps += *value != least;
+	}
+}
+
 static void write_pending(struct work *work, const struct packet *next)
 {
 	struct packet *packet = work->pending;
-	uint64_t most_sequence, most_discarded = 0;
+	uint64_t most_discarded = 0;
 
 	if (packet == NULL)
 		return;
 	work->pending = NULL;
-	if (next != NULL) {
-		most_sequence = next->head.sequence - (next->head.sequence > 0);
+	if (next != NULL)
 		most_discarded = next->head.discarded;
-	}
-	mend_number(work, packet, &packet->head.sequence, work->has_last ? work->last.sequence + 1 : 0,
-		    next != NULL && next->head.sequence > 0 ? &most_sequence : NULL, "its number was wrong, and is mended");
+	mend_sequence(work, packet, next);
 	mend_number(work, packet, &packet->head.discarded, work->has_last ? work->last.discarded : 0,
 		    next != NULL ? &most_discarded : NULL, "its count of lost events was wrong, and is mended");
+	work->last_end = end_of(packet);
 	write_packet(work, packet);
 }
 

@@ -14,6 +14,7 @@ struct ct_salvage_stream {
 	uint32_t id;      /* of the stream: every packet of it says so */
 	const uint8_t *uuid;
 	const struct ct_schema *schema;
+	bool has_gaps;    /* packets are known to be missing in it, though what is there follows at once */
 	int folder_fd;    /* where the copy goes... */
 	const char *name; /* ...and its name; it is made when there is a first packet to be in it */
 	uint64_t written; /* given back: bytes of the copy; 0: there is none */

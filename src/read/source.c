@@ -10,10 +10,12 @@
 
 #include <dirent.h>
 #include <errno.h>
+#include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 /* A struct ct_origin, and what it points to. */
 struct origin {
@@ -223,8 +225,10 @@ void ct_sources_note(struct ct_sources *sources, const struct ct_read_note *note
 	case CT_TROUBLE_LOST:
 		sources->totals.discarded += note->events;
 		break;
+	case CT_TROUBLE_UNREAD:
 	case CT_TROUBLE_DAMAGE:
 	case CT_TROUBLE_MISSING:
+		sources->totals.unread += note->trouble == CT_TROUBLE_UNREAD;
 		sources->totals.damages++;
 		sources->totals.damaged_bytes += note->bytes;
 		break;
@@ -280,11 +284,29 @@ void ct_source_lost_text(char *out, size_t size, uint64_t events)
  * What is it?
  */
 
-/* Something may be there that the system refuses to look at: what is read is not all then. */
+/* A trace or folder below what was named, of which nothing is read: what is read is not all then. */
+static void report_unread(struct ct_sources *sources, const char *path, const char *why)
+{
+	struct ct_read_note note = { .trouble = CT_TROUBLE_UNREAD, .path = path, .message = why };
+
+	ct_sources_note(sources, &note);
+}
+
+static void report_status(struct ct_sources *sources, const char *path, enum ctrace_status status)
+{
+	const char *why = status == CTRACE_OS_ERROR      ? strerror(errno)
+			  : status == CTRACE_DENIED      ? ct_path_recognize(path)
+			  : status == CTRACE_UNSUPPORTED ? "not a trace that ctrace can read"
+							 : NULL;
+
+	report_unread(sources, path, why != NULL ? why : ctrace_status_text(status));
+}
+
+/* Something may be there that the system refuses to look at. */
 static void report_refusal(struct ct_sources *sources, const char *path)
 {
 	if (errno != ENOENT && errno != ENOTDIR && errno != EACCES && errno != ELOOP && errno != ENAMETOOLONG)
-		ct_sources_damage(sources, path, 0, 0, strerror(errno));
+		report_unread(sources, path, strerror(errno));
 }
 
 static bool has_file(struct ct_sources *sources, const char *folder, const char *name)
@@ -301,6 +323,15 @@ static bool has_file(struct ct_sources *sources, const char *folder, const char 
 	found = found && S_ISREG(info.st_mode);
 	free(path);
 	return found;
+}
+
+/* May nobody know what is in it, by name?  A file has nothing in it. */
+static bool is_closed(const char *folder)
+{
+	struct stat info;
+
+	return stat(folder, &info) == 0 && S_ISDIR(info.st_mode) && faccessat(AT_FDCWD, folder, X_OK, AT_EACCESS) != 0 &&
+	       errno == EACCES;
 }
 
 /* folder is absolute and without links: everything but its last part is the run directory. */
@@ -330,7 +361,7 @@ static enum ctrace_status add_one_folder(struct ct_sources *sources, const char 
 	if (has_file(sources, path, "metadata"))
 		return add_trace(sources, path, NULL);
 	if (!has_file(sources, path, "session"))
-		return CTRACE_NOT_FOUND;
+		return is_closed(path) ? CTRACE_DENIED : CTRACE_NOT_FOUND;
 	folder = realpath(path, NULL);
 	if (folder == NULL)
 		return CTRACE_NOT_FOUND;
@@ -344,6 +375,19 @@ static enum ctrace_status add_one_folder(struct ct_sources *sources, const char 
 
 static enum ctrace_status add_entries(struct ct_sources *sources, const char *folder, unsigned depth);
 
+/* In a folder that was named. */
+static enum ctrace_status add_folder(struct ct_sources *sources, const char *path, unsigned depth)
+{
+	enum ctrace_status status = add_entries(sources, path, depth);
+
+	/* A trace without its metadata is no empty folder: its events are missing from what is read. */
+	if (status == CTRACE_NOT_FOUND && ct_path_has_streams(path)) {
+		report_unread(sources, path, ct_path_recognize(path));
+		return CTRACE_OK;
+	}
+	return status;
+}
+
 static enum ctrace_status add_entry(struct ct_sources *sources, const char *path, unsigned depth)
 {
 	enum ctrace_status status = add_one_folder(sources, path);
@@ -355,10 +399,10 @@ static enum ctrace_status add_entry(struct ct_sources *sources, const char *path
 		report_refusal(sources, path);
 		return status;
 	}
-	return S_ISDIR(info.st_mode) ? add_entries(sources, path, depth) : status;
+	return S_ISDIR(info.st_mode) ? add_folder(sources, path, depth) : status;
 }
 
-/* What is in a folder counts as found when one of it could be added; what cannot be is reported. */
+/* What is in a folder counts as found when there is a trace in it, also one that cannot be read: that is reported. */
 static enum ctrace_status add_entries(struct ct_sources *sources, const char *folder, unsigned depth)
 {
 	enum ctrace_status result = CTRACE_NOT_FOUND;
@@ -374,10 +418,10 @@ static enum ctrace_status add_entries(struct ct_sources *sources, const char *fo
 		if (entries[i]->d_name[0] != '.')
 			status = asprintf(&path, "%s/%s", folder, entries[i]->d_name) >= 0 ? add_entry(sources, path, depth - 1)
 											   : CTRACE_NOT_ENOUGH_MEMORY;
-		if (status == CTRACE_OK)
+		if (status != CTRACE_OK && status != CTRACE_NOT_FOUND)
+			report_status(sources, path != NULL ? path : folder, status);
+		if (status != CTRACE_NOT_FOUND)
 			result = CTRACE_OK;
-		else if (status != CTRACE_NOT_FOUND)
-			ct_sources_damage(sources, path != NULL ? path : folder, 0, 0, ctrace_status_text(status));
 		free(path);
 		free(entries[i]);
 	}
@@ -526,8 +570,12 @@ static enum ctrace_status add_others_of_name(struct ct_sources *sources, const c
 
 			if (has_file(sources, other, "metadata") && (pid == 0 || is_of_process(other, pid)))
 				status = note_folder(sources, other, true) ? add_one_folder(sources, other) : CTRACE_OK;
-			if (result != CTRACE_OK)
-				result = status;
+			else if (pid == 0 && (is_closed(other) || ct_path_has_streams(other)))
+				status = CTRACE_DENIED;
+			if (status != CTRACE_OK && status != CTRACE_NOT_FOUND)
+				report_status(sources, other, status);
+			if (status != CTRACE_NOT_FOUND)
+				result = CTRACE_OK;
 			free(other);
 		}
 		free(entries[i]);
@@ -559,8 +607,12 @@ enum ctrace_status ct_sources_add(struct ct_sources *sources, const char *path)
 	if (status == CTRACE_NOT_FOUND)
 		status = add_entries(sources, path, DEPTH);
 	/* An output that was made and never begun: its process may have had to take another name. */
-	if (status == CTRACE_NOT_FOUND)
-		return add_others_of_name(sources, path);
+	if (status == CTRACE_NOT_FOUND) {
+		status = add_others_of_name(sources, path);
+		if (status == CTRACE_OK && ct_path_has_streams(path))
+			report_unread(sources, path, ct_path_recognize(path));
+		return status;
+	}
 	/* A slash at the end means this folder alone. */
 	if (status == CTRACE_OK && has_file(sources, path, "metadata"))
 		(void)add_others_of_name(sources, path);

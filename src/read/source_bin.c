@@ -12,6 +12,7 @@
 #include "read/binfile_parts.h"
 
 #include <dirent.h>
+#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -256,7 +257,7 @@ static enum ctrace_status add_all_streams(struct ct_sources *sources, struct ct_
 	int count = scandir(folder, &entries, is_stream, versionsort);
 
 	if (count < 0)
-		return CTRACE_OS_ERROR;
+		return errno == EACCES ? CTRACE_DENIED : CTRACE_OS_ERROR;
 	for (int i = 0; i < count; i++) {
 		/* One that was compressed and could not be removed afterwards is there twice. */
 		if (status == CTRACE_OK && !ct_stream_file_is_second(folder, entries[i]->d_name))

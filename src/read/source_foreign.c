@@ -340,7 +340,7 @@ static enum ctrace_status add_all_streams(struct ct_sources *sources, struct ct_
 	int count = scandir(trace->folder, &entries, may_be_stream, versionsort);
 
 	if (count < 0)
-		return CTRACE_OS_ERROR;
+		return errno == EACCES ? CTRACE_DENIED : CTRACE_OS_ERROR;
 	for (int i = 0; i < count; i++) {
 		if (status == CTRACE_OK && is_regular(trace->folder, entries[i]->d_name))
 			status = add_stream(sources, trace, entries[i]->d_name);

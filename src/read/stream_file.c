@@ -71,13 +71,17 @@ static int open_regular(const char *path, uint64_t *out_size)
 static void tell_failure(struct ct_stream_file *file, struct ct_sources *sources, uint64_t at)
 {
 	char message[128], reason[96];
+	struct ct_read_note note = { .trouble = errno == EACCES ? CT_TROUBLE_UNREAD : CT_TROUBLE_DAMAGE,
+				     .path = file->source->path,
+				     .offset = at,
+				     .message = message };
 
 	if (file->has_failed || (errno == ENOENT && file->size > 0 && at >= file->size))
 		return;
 	file->has_failed = true;
 	(void)snprintf(message, sizeof message, "it cannot be read: %s",
 		       errno == EINVAL ? "it is no regular file" : strerror_r(errno, reason, sizeof reason));
-	ct_sources_damage(sources, file->source->path, at, 0, message);
+	ct_sources_note(sources, &note);
 }
 
 static void unpack(struct ct_stream_file *file, struct ct_sources *sources)

@@ -65,9 +65,9 @@ struct ct_tally {
 void ct_tally_init(struct ct_tally *tally);
 void ct_tally_fini(struct ct_tally *tally);
 void ct_tally_add(struct ct_tally *tally, const struct ct_view *view);
-/* From the first event to the last; at least 1 ns. */
+/* From the first event to the last; 0: all have one time, and there is no rate. */
 uint64_t ct_tally_duration_ns(const struct ct_tally *tally);
-double ct_tally_rate(uint64_t count, uint64_t duration_ns); /* a second */
+double ct_tally_rate(uint64_t count, uint64_t duration_ns); /* a second; 0 when the duration is */
 /* "1.23ms": three digits, for people. */
 void ct_tally_add_duration(struct ct_buf *out, uint64_t ns);
 

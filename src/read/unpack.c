@@ -8,6 +8,7 @@
  * Copyright The ctrace authors.  SPDX-License-Identifier: Apache-2.0
  */
 #include "read/source.h"
+#include "read/temporary_file.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -56,32 +57,13 @@ static void allow_many_files(void)
 }
 
 /* Where a file system knows of no nameless files. */
-static int open_and_unlink(const char *folder)
-{
-	char *path;
-	int fd;
-
-	if (asprintf(&path, "%s/ctrace.XXXXXX", folder) < 0)
-		return -1;
-	fd = mkostemp(path, O_CLOEXEC);
-	if (fd >= 0)
-		(void)unlink(path);
-	free(path);
-	return fd;
-}
-
 /* Lowers *limit when there is only memory. */
 static int open_nameless(uint64_t *limit)
 {
-	const char *folder = ct_os_environment("TMPDIR");
 	int fd;
 
-	if (folder == NULL)
-		folder = "/var/tmp";
 	allow_many_files();
-	fd = open(folder, O_TMPFILE | O_RDWR | O_EXCL | O_CLOEXEC, 0600);
-	if (fd < 0 && (errno == EOPNOTSUPP || errno == EISDIR))
-		fd = open_and_unlink(folder);
+	fd = ct_temporary_open(ct_temporary_folder("/var/tmp"));
 	if (fd >= 0)
 		return fd;
 	if (*limit > MEMORY_LIMIT)

@@ -51,6 +51,17 @@ check 'a draft of a trace' ctrace catalog draft "$trace" -o draft.yaml
 check 'it is good' is "$(ctrace catalog check draft.yaml | cut -d: -f2 | cut -d, -f1,3)" ' 2 components, all good'
 check 'and names what is there' is "$(ctrace show --catalog draft.yaml 'event == 10' --limit 1 "$trace" | cut -d' ' -f2-)" \
 	'shop.order EVENT-10 INFO data1=0'
+# Components may have any name that a program gives them; what a draft writes is a catalogue all the same.
+printf '%s\n' 'mftrace.level = debug' 'mftrace.dest = binfile' "mftrace.emitter.binfile#file = $PWD/odd.ctb" >odd.cfg
+latin=$(printf 'M\374LLER')
+MFTRACE_CONFIG=$PWD/odd.cfg "$CTRACE_BUILD/tests/steps" trace 'TWO WORDS' 1 2 trace 'A"B\C#: ü' 1 2 trace 'A"B\C#:ü' 1 2 trace "$latin" 1 2 trace PLAIN 1 2 flush >steps.out 2>&1
+check 'the odd names are traced' is "$(ctrace show --count odd.ctb)" 10
+ctrace catalog draft odd.ctb >odd.yaml 2>err
+check 'a draft of odd names' test $? = 0
+check 'is a catalogue of those that it can name' is "$(ctrace catalog check odd.yaml 2>&1)" 'odd.yaml: 2 components, 2 events, all good'
+check 'the others stand in comments' is "$(grep -c '^# left out' odd.yaml)" 3
+check 'and are told' grep -qx 'ctrace catalog: the component "TWO WORDS" is left out: a catalogue names components in printable UTF-8 without blanks' err
+check 'a name with marks is found' is "$(ctrace show --catalog odd.yaml -c '*:ü' --limit 1 odd.ctb | grep -c 'EVENT-1 ')" 1
 ctrace catalog draft nosuch >out 2>err
 check 'a draft of nothing' test $? = 2 -a ! -s out
 export MFTRACE_ANNOTATIONS=$PWD/annotations

@@ -154,12 +154,12 @@ done
 catalog --help
 check 'help' has out 'man 5 ctrace-catalog'
 catalog header -o nowhere/x.h dpkg-report.yaml
-check 'a folder that is not there: status' is "$status" 1
+check 'a folder that is not there: status' is "$status" 2
 check 'a folder that is not there: said' has err 'ctrace catalog: cannot write nowhere/x.h: No such file or directory'
 catalog header -o /dev/full dpkg-report.yaml
-check 'a full disk' is "$status" 1
+check 'a full disk' is "$status" 2
 ctrace catalog header dpkg-report.yaml >/dev/full 2>err
-check 'a full disk behind standard output' is $? 1
+check 'a full disk behind standard output' is $? 2
 printf 'component: "A\\e[2J"\n\033[31m: x\n' >$'evil\033[2J.yaml'
 catalog check $'evil\033[2J.yaml'
 check 'names and texts can do nothing to a terminal' is "$(grep -c $'\033' out err | tr '\n' ' ')" 'out:0 err:0 '

@@ -36,6 +36,9 @@ export CTRACE_CATALOG=$PWD/spans.call.yaml
 run diff quick quick
 check 'a run and itself: status' is "$status" 0
 check 'a run and itself: nothing to say' is "$(cat out err)" ''
+ctrace diff quick slow >/dev/full 2>err
+check 'what differs cannot be written: status' is $? 2
+check 'what differs cannot be written: said' has err '^ctrace: cannot write the output: '
 run diff --counts quick slow
 check 'what differs: status' is "$status" 1
 check 'what is new' has out '^new +spans\.call 11  events 0 -> 40$'

@@ -61,7 +61,7 @@ check 'as JSON too' same before after
 env -u CTRACE_CATALOG timeout 60 ctrace show --json clean >after
 check 'names are in the trace, without a catalogue' has after '"mnemonic":"CALL"'
 run export -f common -o clean "$trace"
-check 'a folder that holds something: status' is "$status" 1
+check 'a folder that holds something: status' is "$status" 2
 check 'a folder that holds something: said' has err '^ctrace export: clean: is not empty; name a folder that is not there yet$'
 run export -f common -o some -l warn "$trace"
 check 'some events' is "$(babeltrace2 some | wc -l)" $((2 * rounds))
@@ -230,11 +230,11 @@ check 'damage: said once, though it is read twice' is "$(grep -c ', offset 0' er
 
 # ---- output that cannot be
 run export -f json -o nowhere/x.json "$second"
-check 'no such folder: status' is "$status" 1
+check 'no such folder: status' is "$status" 2
 check 'no such folder: said' has err '^ctrace export: nowhere/x\.json: No such file'
 check 'no such folder: nothing else is said' is "$(wc -l <err)" 1
 timeout 60 ctrace export -f csv "$second" >/dev/full 2>err
-check 'a full disk: status' is "$?" 1
+check 'a full disk: status' is "$?" 2
 check 'a full disk: said' has err 'No space left'
 run export -f json -o events.json "$trace.nothing"
 check 'nothing to read: status' is "$status" 2
@@ -248,4 +248,23 @@ for arguments in "$second" "-f pdf $second" '-f json' "-f common $second" "-f cs
 	check "refused: ${arguments//$PWD/}" is "$status" 2
 done
 check 'a format that is none: said' has <(timeout 60 ctrace export -f pdf x 2>&1) 'expected common-trace-format, chrome, perfetto, speedscope, csv or json'
+
+# ---- what does not fit into memory waits in a file
+cat >long.yaml <<'YAML'
+component: SHOP.ORDER
+events:
+  10: {mnemonic: ORDER, exit: 11}
+  11: {mnemonic: ORDEREND}
+YAML
+printf '%s\n' 'mftrace.level = debug' 'mftrace.dest = binfile' "mftrace.emitter.binfile#file = $PWD/long.ctb" >long.cfg
+MFTRACE_CONFIG=$PWD/long.cfg "$CTRACE_BUILD/tests/orders" 2000
+TMPDIR=$PWD/nosuch ctrace export -f speedscope --catalog long.yaml -o long.json long.ctb >out 2>err
+check 'TMPDIR is not there: status' is $? 2
+check 'TMPDIR is not there: it is named, not the output' is "$(<err)" \
+	"ctrace export: $PWD/nosuch: a temporary file cannot be written there: No such file or directory; TMPDIR names the folder"
+check 'TMPDIR is not there: no output is left' test ! -e long.json
+mkdir spool
+TMPDIR=$PWD/spool ctrace export -f speedscope --catalog long.yaml -o long.json long.ctb >out 2>err
+check 'TMPDIR is there: status' is "$? $(<err)" '0 '
+check 'TMPDIR is there: nothing is left in it' is "$(ls -A spool)" ''
 end

@@ -56,10 +56,10 @@ def judge_live(done, good):
 
 
 def judge(done, good):
-    """What cannot be read costs itself, with status 1: the rest is written.  A catalogue costs its names, and is reported."""
+    """What cannot be read costs itself, with status 1 or 2: the rest is written.  A catalogue costs its names, and is reported."""
     if done.status == 0 and re.search(rb'(shop.yaml|CUSTREC.cpy)', done.stderr):
         return None
-    if done.status == 1 and re.search(rb'cannot be read|no trace|no BINFILE|no packet|lost|refused|denied|not what they should be|Input/output', done.stderr):
+    if done.status in (1, 2) and re.search(rb'cannot be read|no trace|no BINFILE|no packet|lost|refused|denied|not what they should be|Input/output', done.stderr):
         done.files = {}
     done.stderr += b''.join(re.findall(rb'ITT[0-9]+I .*', done.stdout))  # where IPCS reports
     return verb_runs.mistake_of(done, good, {1, 2}, rb'.')

@@ -92,7 +92,7 @@ mkdir empty
 ipcs 'CTRACE QUERY' empty
 check 'an empty folder' has out '^ITT10019I empty is not a trace: '
 ctrace ipcs 'CTRACE COMP(APPXYZ) SUB((SUBA)) FULL' traces >/dev/full 2>err
-check 'a full disk' is $? 1
+check 'a full disk' is $? 2
 check 'nobody reads on' is "$(ctrace ipcs 'CTRACE COMP(APPXYZ) SUB((SUBA))' traces 2>err | head -1)" ' COMPONENT TRACE SHORT FORMAT'
 
 # ---- a terminal

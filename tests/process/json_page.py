@@ -184,6 +184,8 @@ traces = [name for name in sorted(os.listdir('.')) if name in ('quick', 'slow')]
 assert traces == ['quick', 'slow'], os.listdir('.')
 compare_events('show', ctrace('show', '--json', 'quick', 'slow'))
 compare_events('export, lines', ctrace('export', '-f', 'json', '--lines', 'quick'))
+compare('show, count', 'ctrace show --count', ctrace('show', '--count', '--json', 'quick'))
+check('show, count: of none', '' if json.loads(ctrace('show', '--count', '--json', 'event == 99', 'quick'))['count'] == 0 else 'not 0')
 exported = json.loads(ctrace('export', '-f', 'json', 'quick'))
 check('export: the document', '' if list(exported) == ['format_version', 'events'] and exported['format_version'] == 1 else list(exported))
 compare_events('export', [dict(event, format_version=1) for event in exported['events']])
@@ -201,6 +203,19 @@ check('export, CSV: the columns', '' if columns == list(SECTIONS['CSV'])[:len(co
 write('bad.cfg', 'mftrace.level = info\nmftrace.level = loud\nmftrace.nothing = 1\n')
 compare('config check', 'ctrace config check', ctrace('config', 'check', '--json', 'bad.cfg'))
 compare('config check of nothing', 'ctrace config check', ctrace('config', 'check', '--json', 'nosuch.cfg'))
+
+# ---- catalogues
+write('bad.yaml', 'component: A\nevents:\n  1: {mnemonic: "A B"}\n  2: {mnemonic: B, severity: lound}\n---\nevents: {}\n')
+os.mkdir('nothing')
+checked = ctrace('catalog', 'check', '--json', 'spans.call.yaml', 'bad.yaml', 'nosuch.yaml', 'nothing')
+compare('catalog check', 'ctrace catalog check', checked)
+checked = [json.loads(line) for line in checked.splitlines()]
+check('catalog check: a document a file', '' if [c['path'] for c in checked] == ['spans.call.yaml', 'bad.yaml', 'nosuch.yaml', 'nothing'] else checked)
+check('catalog check: counts', '' if (checked[0]['components'], checked[0]['events'], checked[0]['good_events'], checked[0]['mistakes'],
+                                      checked[0]['diagnostics']) == (1, 5, 5, 0, []) else checked[0])
+check('catalog check: places', '' if [(d['line'], d['column']) for d in checked[1]['diagnostics'][:2]] == [(3, 17), (4, 30)] and
+      checked[1]['mistakes'] == len(checked[1]['diagnostics']) else checked[1])
+check('catalog check: what cannot be read', '' if [list(c) for c in checked[2:]] == [['format_version', 'path', 'error']] * 2 else checked[2:])
 
 # ---- processes
 write('subject.cfg', f'mftrace.level = info\nmftrace.nothing = 1\nmftrace.dest = textfile\nmftrace.emitter.textfile#file = {os.getcwd()}/s.log\n')

@@ -83,6 +83,10 @@ with open('cfg', 'w') as config:
     config.write('mftrace.level = debug\nmftrace.dest = binfile\nmftrace.emitter.binfile#file = big.ctb\nctrace.overflow = block\n')
 subprocess.run([f'{BUILD}/tests/tool_subject', '400000'], env={**os.environ, 'MFTRACE_CONFIG': 'cfg'}, stdin=subprocess.DEVNULL,
                stdout=subprocess.DEVNULL, check=True)
+seen, status = on_terminal('ctrace', 'show', '--color=never', 'big.ctb', PAGER='head -2')
+check('a pager that is left before the end: nothing is wrong', status == 0 and len(seen.splitlines()) == 2, (status, seen))
+seen, status = on_terminal('ctrace', 'show', '--color=never', 'big.ctb', 'nosuch', PAGER='head -2')
+check('unless something else is', status == 2, (status, seen))
 os.mkfifo('hold')
 seen, status = on_terminal('sh', '-c', '(sleep 3; cat hold >/dev/null) & exec ctrace export -f json -o hold big.ctb')
 check('long work shows how far it is', 'ctrace export: ' in seen and ' events, ' in seen and ' %' in seen, seen)

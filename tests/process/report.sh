@@ -64,10 +64,10 @@ check 'no event: said' has err 'no events match'
 check 'no event: what was there stays' is "$(cat page.html)" before
 check 'no event: nothing beside it' is "$(find . -maxdepth 1 -name '*.new-*' | wc -l)" 0
 report shop -o nowhere/page.html
-check 'no such folder: status' is "$status" 1
+check 'no such folder: status' is "$status" 2
 check 'no such folder: said' has err '^ctrace report: nowhere/page\.html: No such file or directory$'
 report shop -o /dev/full
-check 'a full disk: status' is "$status" 1
+check 'a full disk: status' is "$status" 2
 check 'a full disk: said' has err '^ctrace report: /dev/full: No space left on device$'
 mkdir small && ln -s "$PWD/page.html" link.html
 report shop -o /dev/null

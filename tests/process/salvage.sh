@@ -61,6 +61,41 @@ salvage meta.ctb -o meta
 check 'a damaged class: the others are read' is "$(view meta/meta.ctb),$(grep -vc 'discarded 1 packet' complaints)" "$((60 + 30 * 6)),0"
 check 'a damaged class is told' has out 'and 1 class of events$'
 
+# ---- the number of a packet, 52 bytes behind its beginning
+number_is() { # WHAT NUMBER-OF-THE-PACKET BYTE
+	rm -rf number.ctb numbered && cp -r app.ctb number.ctb
+	put number.ctb/stream.0 $((at[$2] + 52)) "\\0$3"
+	salvage number.ctb -o numbered
+	view numbered >/dev/null
+	check "a wrong number, $1: told" has err 'its number was wrong, and is mended$'
+	check "a wrong number, $1: no packet is missing" is "$status $(<complaints)" '1 '
+	check "a wrong number, $1: the file is as it was" cmp app.ctb/stream.0 numbered/number.ctb/stream.0
+}
+mapfile -t at < <(heads app.ctb/stream.0)
+number_is 'the last, too high' $((${#at[@]} - 1)) 377
+number_is 'the last, too low' $((${#at[@]} - 1)) 1
+number_is 'in the middle, too high' 15 377
+number_is 'in the middle, too low' 15 2
+number_is 'the first' 0 7
+# Two packets before the last but one are damaged, and the number of that one is wrong: the loss is where it was.
+rm -rf number.ctb numbered && cp -r app.ctb number.ctb
+put number.ctb/stream.0 "${at[11]}" 'xxxx'
+put number.ctb/stream.0 "${at[12]}" 'xxxx'
+put number.ctb/stream.0 $((at[13] + 52)) '\02'
+salvage number.ctb -o numbered
+check 'a wrong number behind a gap' is "$(od -An -tu8 -j $((at[11] + 52)) -N 8 numbered/number.ctb/stream.0 | tr -d ' ')" 13
+put number.ctb/stream.0 $((at[13] + 52)) '\0377'
+salvage number.ctb -o numbered.high
+check 'a wrong number behind a gap, too high' is "$(od -An -tu8 -j $((at[11] + 52)) -N 8 numbered.high/number.ctb/stream.0 | tr -d ' ')" 13
+# The gap before the last packet of a copy is true, and stays.
+rm -rf number.ctb && cp -r app.ctb number.ctb
+put number.ctb/stream.0 "${at[-2]}" 'xxxx'
+salvage number.ctb -o gap
+salvage gap/number.ctb -o gap.again
+check 'a copy with a gap before its last packet stays as it is' is "$status $(<err)" '0 '
+check 'and is the same' diff -r gap/number.ctb gap.again/number.ctb
+mapfile -t at < <(heads bad.ctb/stream.0)
+
 # ---- compressed, generations, a folder of traces
 mkdir many && cp -r app.ctb many/app.ctb_1 && cp -r bad.ctb many/app.ctb_2
 zstd -q --rm many/app.ctb_2/stream.0
@@ -72,6 +107,27 @@ salvage many/app.ctb_1 bad.ctb -o named
 check 'several paths' is "$(cd named && echo *)" 'app.ctb_1 bad.ctb'
 salvage app.ctb/stream.1 -o single
 check 'one stream file' is "$(view single/app.ctb),$status" 60,0
+
+# ---- an output that has to do with what is read
+apart() { # FOLDER MESSAGE PATH...
+	local folder=$1 message=$2 before
+	shift 2
+	before=$(find many -print | sort)
+	salvage "$@" -o "$folder"
+	is "$status $(cat out err)" "2 ctrace salvage: $folder: $message; name a folder elsewhere" && is "$(find many -print | sort)" "$before"
+}
+into='the copies would be written into the trace, or the folder, that they are of'
+ln -s many/app.ctb_1 link
+check 'into the trace' apart many/app.ctb_1 "$into" many/app.ctb_1
+check 'within the trace' apart many/app.ctb_1/new/deep "$into" many/app.ctb_1
+check 'within the trace, by a link' apart link/new "$into" many/app.ctb_1
+check 'within the folder' apart many/new "$into" many
+check 'within the trace of a stream' apart many/app.ctb_1/new "$into" many/app.ctb_1/stream.1
+check 'within one of several' apart many/app.ctb_2/new "$into" bad.ctb many/app.ctb_2
+check 'what holds it' apart many 'it holds what is to be read' many/app.ctb_1
+check 'here, where it is' apart . 'it holds what is to be read' many
+salvage many/app.ctb_1 -o many.good/x
+check 'a name that only begins in the same way' is "$status" 0
 
 # ---- what cannot be done
 salvage bad.ctb -o good

@@ -60,6 +60,12 @@ check 'behind -- it is a word as others' bash -c 'ctrace show --count -- --optio
 check 'a file that is not there' refused 'nosuch: there is no such file' --options=nosuch
 printf -- '--count\n"event' >bad
 check 'a quotation mark' refused 'bad:2: a quotation mark is not closed' --options=bad
+mkfifo pipe && mkdir -p folder && printf -- '--count\n--level=warn\0 --limit=1\n' >nul
+check 'a pipe' refused 'pipe: no regular file, as a file of options has to be: not a pipe, a device or a socket' --options=pipe
+check 'a folder' refused 'folder: a folder; a file of options is expected' --options=folder
+check 'a NUL' refused 'nul:2: a NUL byte is in this line: no file of options' --options=nul
+head -c 2000000 /dev/zero | tr '\0' '#' >large
+check 'a file that is too large' bash -c '! ctrace show --options=large . >out 2>err && grep -q "^ctrace show: large: " err'
 printf -- '--options=daily\n' >bad
 check 'a file within a file' refused '--options=FILE is written in full, and not within such a file' --options=bad
 

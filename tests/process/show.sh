@@ -133,6 +133,10 @@ check 'local time' is "$(TZ=XYZ-5 ctrace show --limit 1 "$trace" | cut -c1-2)" "
 show --format '$(DURATON)' --limit 1 "$trace" >out
 check 'a variable that is none' grep -q '^ctrace show: --format: $(DURATON) is no variable (did you mean $(DURATION)?), and is printed as it stands$' err
 check 'and printed as it stands' is "$(<out)" '$(DURATON)'
+show --format '$(TIME) $(DATA' --limit 1 "$trace" >out
+check 'a variable that is not closed' is "$(<err)" 'ctrace show: --format: column 9: $(DATA lacks its ")", and is printed as it stands'
+show --format '$(DATA $(TIME)' --limit 1 "$trace" >out
+check 'a variable that is not closed before another' is "$(<err)" 'ctrace show: --format: column 1: $(DATA lacks its ")", and is printed as it stands'
 check '$(DELTA)' is "$(show --format '$(DELTA)' --limit 2 "$trace" | grep -cE '^(-|[0-9.]+[num]?s)$')" 2
 
 # ---- context

@@ -183,5 +183,5 @@ for arguments in '--watch=0' '--watch=x' '--pid abc' '--by=event'; do
 	check "refused: $arguments" is "$status" 2
 done
 ctrace stats --json >/dev/full 2>err
-check 'a full disk' is $? 1
+check 'a full disk' is $? 2
 end

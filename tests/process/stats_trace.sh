@@ -63,6 +63,10 @@ check 'by total time' is "$(sed -n 4p out | cut -d ' ' -f 1-3)" 'spans.call 2 CA
 check 'few rows' has out '^\([0-9]+ more\)$'
 run stats -c spans.key trace
 check 'with a filter' has out '^10 events'
+run stats 'seq == 1' trace
+check 'one time: no rate' has out '^spans\.[a-z]+ +1 +- +[0-9]+$'
+run stats --json 'seq == 1' trace
+check 'one time: JSON has 0' is "$(json '[r["per_second"] for r in document["components"]]')" '[0.0]'
 run stats -c nobody trace
 check 'nothing matches: status' is "$status" 1
 check 'nothing matches: said' has err 'no events match'
@@ -76,5 +80,5 @@ for arguments in '--by=x trace' '--sort=x trace' '--limit=0 trace' '--by=event' 
 	check "refused: $arguments" is "$status" 2
 done
 timeout 60 ctrace stats trace >/dev/full 2>err
-check 'a full disk' is $? 1
+check 'a full disk' is $? 2
 end

@@ -95,6 +95,11 @@ check 'a count ends it well' is $? 0
 check 'a format of one'\''s own' is "$(<some)" "$one tool.main  0
 $one tool.main  1"
 check '--for ends it well' ctrace tail --for 0.1
+for arguments in '--for 0.05 1' '1 --for=0.05 level>=warn' 'level>=warn --for=0.05 1'; do
+	# shellcheck disable=SC2086 # words
+	ctrace tail $arguments >none 2>none.err
+	check "a number is a process: $arguments" is "$? $(cat none none.err)" '0 ctrace tail: no such process is traced yet; waiting for one'
+done
 ctrace tail --pid 1 --for 0.05 >none 2>none.err
 check 'what it waits for, if one that does not run is named' is "$(<none.err)" 'ctrace tail: no such process is traced yet; waiting for one'
 follow json --json --limit 1
@@ -171,7 +176,7 @@ order one 1
 check 'also when nothing more comes' await gone
 kill "$tail" 2>/dev/null
 timeout 60 ctrace tail --from-start --for 1 >/dev/full 2>full.err
-check 'a full disk: status' is $? 1
+check 'a full disk: status' is $? 2
 check 'a full disk: said' grep -q 'cannot write the output: No space left' full.err
 mkfifo stuck
 exec {held}<>stuck

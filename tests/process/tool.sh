@@ -105,11 +105,11 @@ for arguments in --help --version 'recover --help' 'list --help'; do
 	# shellcheck disable=SC2086 # words
 	ctrace $arguments >/dev/full 2>err
 	status=$? out='' err=$(<err)
-	check "ctrace $arguments tells of a full disk" "$(expect_status 1; expect_in stderr "$err" 'cannot write the output: No space left')"
+	check "ctrace $arguments tells of a full disk" "$(expect_status 2; expect_in stderr "$err" 'cannot write the output: No space left')"
 done
 ctrace --help >&- 2>err
 status=$? out='' err=$(<err)
-check 'ctrace --help tells of a closed stdout' "$(expect_status 1; expect_in stderr "$err" 'cannot write the output')"
+check 'ctrace --help tells of a closed stdout' "$(expect_status 2; expect_in stderr "$err" 'cannot write the output')"
 
 # ---- nothing there
 tool list
@@ -241,7 +241,7 @@ PYTHON
 )"
 ctrace list >/dev/full 2>err
 status=$? out='' err=$(<err)
-check 'list tells of a full disk' "$(expect_status 1; expect_in stderr "$err" 'cannot write the output')"
+check 'list tells of a full disk' "$(expect_status 2; expect_in stderr "$err" 'cannot write the output')"
 tool recover
 check 'recover leaves the living alone' "$(expect_status 0; [ "$out" = 'nothing to recover' ] || echo "$out"; [ -d "$CTRACE_RUN_DIR/$pid.0" ] || ls "$CTRACE_RUN_DIR")"
 finish

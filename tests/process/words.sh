@@ -66,6 +66,17 @@ check 'diff' missing "ctrace diff: nosuch: $none" ctrace diff nosuch "$trace"
 check 'an expression without its quotes' missing \
 	"ctrace show: level: $none; an expression stands in quotes, as 'level >= warn'" ctrace show --count "$trace" level
 
+check 'the number of no process' missing \
+	'ctrace show: 999999999: no traced process has this number, as ctrace list shows them; for its events in a trace: --pid and the trace' \
+	ctrace show 999999999
+
+# ---- a number as an option
+check 'show -5' missing 'ctrace show: -5 is no option; the last 5 events are -n 5' ctrace show -5 "$trace"
+check 'show -25, behind the trace' missing 'ctrace show: -25 is no option; the last 25 events are -n 25' ctrace show "$trace" -25
+check 'tail -5' missing 'ctrace tail: -5 is no option; the last 5 events are -n 5' ctrace tail -5
+check 'the number of an option is none' is "$(ctrace show --count --since -5m --tail 5 "$trace" 2>&1 | head -1)" \
+	'ctrace show: --count does not go with --tail or --reverse'
+
 # ---- what is there is named
 echo 'some text' >notes.txt
 : >empty.ctb

@@ -246,6 +246,18 @@ static void random_bytes(void **state)
 	}
 }
 
+static void the_next_character(void **state)
+{
+	static const unsigned char text[] = "\xE2\x82\xAC";
+	uint32_t code = 0;
+
+	(void)state;
+	assert_int_equal(ct_utf8_decode(text, text + 3, &code), 3);
+	assert_int_equal(code, 0x20AC);
+	assert_int_equal(ct_utf8_decode(text, text + 2, &code), 0);
+	assert_int_equal(ct_utf8_decode(text + 1, text + 3, &code), 0);
+}
+
 static int fini(void **state)
 {
 	(void)state;
@@ -259,6 +271,7 @@ int main(void)
 		cmocka_unit_test(each_kind_as_documented),   cmocka_unit_test(every_code_point),
 		cmocka_unit_test(every_two_bytes),           cmocka_unit_test(long_sequences),
 		cmocka_unit_test(every_byte_at_every_place), cmocka_unit_test(random_bytes),
+		cmocka_unit_test(the_next_character),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, fini);

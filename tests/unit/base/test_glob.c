@@ -47,6 +47,26 @@ static void stars_and_question_marks(void **state)
 	assert_false(match("?", ""));
 }
 
+static void a_question_mark_is_a_character(void **state)
+{
+	(void)state;
+	assert_true(match("M?LLER", "m\xC3\xBCller"));
+	assert_false(match("m??ller", "m\xC3\xBCller"));
+	assert_true(match("??", "\xE2\x82\xAC\xF0\x9F\x98\x80")); /* three bytes, and four */
+	assert_false(match("*???", "\xE2\x82\xAC\xF0\x9F\x98\x80"));
+	assert_false(match("*??b*", "\xE2\x82\xAC"
+				    "bx")); /* a star ends between characters, too */
+	assert_true(match("*?b*", "\xE2\x82\xAC"
+				  "bx"));
+	assert_true(match("a?b", "a\xFC"
+				 "b")); /* what is not UTF-8: each byte */
+	assert_true(match("a??b", "a\xE2\x82"
+				  "b"));
+	assert_false(match("a?b", "a\xE2\x82"
+				  "b"));
+	assert_true(match("?", "\xC3"));
+}
+
 static void sizes_count_not_terminators(void **state)
 {
 	(void)state;
@@ -73,9 +93,8 @@ static void hostile_pattern_ends(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(literals_in_any_case),
-		cmocka_unit_test(stars_and_question_marks),
-		cmocka_unit_test(sizes_count_not_terminators),
+		cmocka_unit_test(literals_in_any_case),           cmocka_unit_test(stars_and_question_marks),
+		cmocka_unit_test(a_question_mark_is_a_character), cmocka_unit_test(sizes_count_not_terminators),
 		cmocka_unit_test(hostile_pattern_ends),
 	};
 
