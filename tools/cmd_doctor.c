@@ -87,15 +87,12 @@ static void print_configuration(struct doctor *doctor, const struct ct_session *
 {
 	const struct ct_session_config *config = &session->head->config;
 	struct ct_buf text;
-	bool is_there;
 
 	ct_buf_init(&text);
-	is_there = ct_list_config_print(session, &text);
+	ct_list_config_print(session, &text);
 	begin_line(doctor, "configuration");
 	add(doctor, ct_buf_text(&text));
-	if (!is_there)
-		add(doctor, ": the program's environment has no MFTRACE_CONFIG");
-	else if (config->mistakes != 0)
+	if (config->mistakes != 0)
 		add(doctor, "; `ctrace config check` names them");
 	add(doctor, "\n");
 	if (config->error != 0 || config->mistakes != 0 || config->stopped_at != 0)
@@ -142,8 +139,8 @@ static bool has_file(const struct ct_dest *dest)
 static void print_destination(struct doctor *doctor, struct ct_dest *dest)
 {
 	const struct ct_dest_slot *slot = ct_dest_current(dest);
-	char buffer[CT_LIST_FAILURE], events[48];
-	const char *failure = ct_list_failure(dest->failing, dest->stuck_since_ns, buffer);
+	struct list_failure failure;
+	char events[48];
 
 	add_text(doctor, dest->emitter, strnlen(dest->emitter, sizeof dest->emitter));
 	add(doctor, " ");
@@ -151,10 +148,11 @@ static void print_destination(struct doctor *doctor, struct ct_dest *dest)
 	(void)snprintf(events, sizeof events, "%s%" PRIu64 " event%s", slot->path[0] != '\0' ? ": " : "", slot->delivered,
 		       slot->delivered == 1 ? "" : "s");
 	add(doctor, events);
-	if (failure == NULL)
+	ct_list_take_failure(&failure, dest);
+	if (failure.failing == 0 && failure.stuck_since_ns == 0)
 		return;
-	add(doctor, ", FAILING: ");
-	add(doctor, failure);
+	if (!doctor->is_json)
+		(void)ct_list_print_failure(stdout, ", ", &failure, slot->path);
 	if (slot->path[0] == '\0' && has_file(dest))
 		add(doctor, "; `ctrace config check` looks at its FILE and LOCATION");
 	add_problem(doctor, "destination");

@@ -20,14 +20,13 @@ struct level_arguments {
 
 static uint32_t parse_level(const char *word, struct argp_state *state)
 {
-	static const char *const words[] = { "debug", "info", "warn", "error", "fatal", "none" };
 	struct ct_span span = { word, strlen(word) };
 	uint32_t level = CTRACE_LEVEL_NONE;
 	const char *nearest;
 
 	if (ct_level_parse(span.at, span.size, &level))
 		return level;
-	nearest = ct_suggest(span, words, CT_COUNT(words));
+	nearest = ct_suggest_level(span, true);
 	if (nearest != NULL)
 		argp_error(state, "unknown level \"%s\"; did you mean %s?", word, nearest);
 	else

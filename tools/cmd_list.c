@@ -142,16 +142,15 @@ static void print_destination(struct ct_dest *dest)
 {
 	const struct ct_dest_slot *slot = ct_dest_current(dest);
 	size_t size = strnlen(slot->path, sizeof(slot->path));
-	char buffer[CT_LIST_FAILURE];
-	const char *failure = ct_list_failure(dest->failing, dest->stuck_since_ns, buffer);
+	struct list_failure failure;
 	uint64_t lost = ct_list_lost_to(dest);
 
 	fputs("    ", stdout);
 	print_cell(dest->emitter, strnlen(dest->emitter, sizeof(dest->emitter)), 11);
 	printf("%9" PRIu64 "  ", slot->delivered);
 	ct_tool_print(stdout, size != 0 ? slot->path : "-", size != 0 ? size : 1);
-	if (failure != NULL)
-		printf("  FAILING: %s", failure);
+	ct_list_take_failure(&failure, dest);
+	(void)ct_list_print_failure(stdout, "  ", &failure, slot->path);
 	if (lost != 0)
 		printf("  lost %" PRIu64, lost);
 	if (dest->failures != 0)
@@ -192,14 +191,13 @@ static void print_counters(const struct list_counters *counters)
 	       counters->pending, counters->pending_bytes, counters->rings, counters->rings == 1 ? "" : "s");
 }
 
-/* Nothing of a process without one: `ctrace doctor` has more to say to those who miss it. */
 static void print_configuration(const struct ct_session *session)
 {
 	struct ct_buf text;
 
 	ct_buf_init(&text);
-	if (ct_list_config_print(session, &text))
-		printf("    configuration %s\n", ct_buf_text(&text));
+	ct_list_config_print(session, &text);
+	printf("    configuration %s\n", ct_buf_text(&text));
 	ct_buf_fini(&text);
 }
 

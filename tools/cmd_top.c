@@ -424,7 +424,7 @@ int cmd_top(int argc, char **argv)
 		{ "busy", 'B', NULL, 0, "Only what is busy", 1 },
 		{ "component", 'c', "TEXT", 0, "Only what has TEXT in the name of its component, job or program; * and ? match", 1 },
 		{ "interval", 'i', "SECONDS", 0, "Time between two looks; 2 by default", 1 },
-		{ "iterations", 'n', "N", 0, "End after N looks", 1 },
+		{ "iterations", 'n', "N", 0, "Number of looks, as of top(1): end after the Nth", 1 },
 		{ "reverse", 'r', NULL, 0, "The other way round", 1 },
 		{ "sort", OPTION_SORT, "COLUMN", 0, "events (the default), bytes, lost, total, name or pid", 1 },
 		{ 0 },

@@ -8,6 +8,8 @@
 #ifndef CT_TOOLS_LIST_H
 #define CT_TOOLS_LIST_H
 
+#include <stdio.h>
+
 #include "session/session.h"
 
 /* What the rings of one process say together. */
@@ -43,12 +45,22 @@ const char *ct_list_name(const struct ct_session *session, uint32_t index, size_
 bool ct_list_shows(struct ct_dest *dest);
 /* Events that a destination did not get. */
 uint64_t ct_list_lost_to(struct ct_dest *dest);
-/* Why a destination fails: an errno, or since when a call into its emitter has not returned (0: none).  NULL: it works. */
+/* Why a destination fails, and at what, as the session has it. */
+struct list_failure {
+	uint32_t failing;        /* errno; 0: it works */
+	uint64_t stuck_since_ns; /* a call into its emitter has not returned since then; 0: none */
+	char at[256];            /* "": its path, or not known */
+};
+void ct_list_take_failure(struct list_failure *failure, const struct ct_dest *dest);
+/* Why, without what it fails at.  NULL: it works. */
 #define CT_LIST_FAILURE 100
-const char *ct_list_failure(uint32_t failing, uint64_t stuck_since_ns, char buffer[CT_LIST_FAILURE]);
+const char *ct_list_failure(const struct list_failure *failure, char buffer[CT_LIST_FAILURE]);
+/* "FAILING: /tmp/x.log: No such file or directory" behind `separator`; nothing when it works.  path: the destination's, shown already.
+ * Returns whether it fails. */
+bool ct_list_print_failure(FILE *to, const char *separator, const struct list_failure *failure, const char *path);
 const char *ct_list_level(uint32_t level);
-/* "/etc/app.cfg: read", and what is wrong with it.  False, and "none": the process has none. */
-bool ct_list_config_print(const struct ct_session *session, struct ct_buf *out);
+/* "/etc/app.cfg: read", and what is wrong with it; "none: ..." when the process has none. */
+void ct_list_config_print(const struct ct_session *session, struct ct_buf *out);
 const char *ct_list_state(const struct ct_folder_entry *entry);
 
 /* ---- list_names.c: names, each terminated, of one process after the other; then all of them */
@@ -61,6 +73,8 @@ bool ct_list_names_print(const struct ct_buf *names); /* false when memory is sh
 struct json_t;
 /* The configuration of a process; null: it has none. */
 struct json_t *ct_list_json_config(const struct ct_session *session);
+/* Of a destination: "failing" and "failing_at". */
+void ct_list_json_failure(struct json_t *object, const struct list_failure *failure);
 struct json_t *ct_list_json(const struct list_process *process);
 /* One object a line.  False when memory is short. */
 bool ct_list_print_json(const struct list_process *process);

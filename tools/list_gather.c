@@ -13,6 +13,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "cmd.h"
 #include "control/control.h"
 #include "ring/ring.h"
 
@@ -54,19 +55,45 @@ uint64_t ct_list_lost_to(struct ct_dest *dest)
 	return lost;
 }
 
-const char *ct_list_failure(uint32_t failing, uint64_t stuck_since_ns, char buffer[CT_LIST_FAILURE])
+void ct_list_take_failure(struct list_failure *failure, const struct ct_dest *dest)
 {
-	uint64_t now = ct_clock_wall_ns();
-	uint64_t tenths = now > stuck_since_ns ? (now - stuck_since_ns) / 100000000u : 0;
+	_Static_assert(sizeof failure->at == sizeof dest->failing_at, "what a destination fails at");
+	failure->failing = dest->failing;
+	failure->stuck_since_ns = dest->stuck_since_ns;
+	failure->at[0] = '\0';
+	if (dest->failing != 0 && dest->stuck_since_ns == 0)
+		memcpy(failure->at, dest->failing_at, sizeof failure->at);
+}
 
-	if (stuck_since_ns == 0)
-		return failing != 0 ? strerror((int)failing) : NULL;
+const char *ct_list_failure(const struct list_failure *failure, char buffer[CT_LIST_FAILURE])
+{
+	uint64_t since = failure->stuck_since_ns, now = ct_clock_wall_ns();
+	uint64_t tenths = now > since ? (now - since) / 100000000u : 0;
+
+	if (since == 0)
+		return failure->failing != 0 ? strerror((int)failure->failing) : NULL;
 	if (tenths < CUT_OFF_TENTHS)
 		(void)snprintf(buffer, CT_LIST_FAILURE, "its emitter does not return since %" PRIu64 ".%" PRIu64 " s", tenths / 10,
 			       tenths % 10);
 	else
 		(void)snprintf(buffer, CT_LIST_FAILURE, "cut off, its emitter has not returned for %" PRIu64 " s", tenths / 10);
 	return buffer;
+}
+
+bool ct_list_print_failure(FILE *to, const char *separator, const struct list_failure *failure, const char *path)
+{
+	char buffer[CT_LIST_FAILURE];
+	const char *why = ct_list_failure(failure, buffer);
+
+	if (why == NULL)
+		return false;
+	fprintf(to, "%sFAILING: ", separator);
+	if (failure->at[0] != '\0' && strcmp(failure->at, path) != 0) {
+		ct_tool_print(to, failure->at, strlen(failure->at));
+		fputs(": ", to);
+	}
+	fputs(why, to);
+	return true;
 }
 
 bool ct_list_gather_components(struct list_process *process, const char *component, bool all)
@@ -148,7 +175,7 @@ const char *ct_list_state(const struct ct_folder_entry *entry)
 	return entry->is_alive ? "running" : "ended";
 }
 
-bool ct_list_config_print(const struct ct_session *session, struct ct_buf *out)
+void ct_list_config_print(const struct ct_session *session, struct ct_buf *out)
 {
 	const struct ct_session_config *config = &session->head->config;
 	char unread[CT_CONFIG_UNREAD];
@@ -156,8 +183,8 @@ bool ct_list_config_print(const struct ct_session *session, struct ct_buf *out)
 	const char *path = ct_session_text(session, config->path, &size);
 
 	if (size == 0) {
-		ct_buf_add_text(out, "none");
-		return false;
+		ct_buf_add_text(out, "none: the program's environment has no MFTRACE_CONFIG");
+		return;
 	}
 	ct_escape_add(out, path, size);
 	if (config->error != 0)
@@ -169,5 +196,4 @@ bool ct_list_config_print(const struct ct_session *session, struct ct_buf *out)
 	if (config->mistakes != 0)
 		ct_buf_add_format(out, ": %u line%s not understood, %s %u", config->mistakes, config->mistakes == 1 ? "" : "s",
 				  config->mistakes == 1 ? "line" : "the first is line", config->first_mistake);
-	return true;
 }

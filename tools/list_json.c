@@ -44,6 +44,15 @@ static json_t *json_components(const struct list_process *process)
 	return components;
 }
 
+void ct_list_json_failure(json_t *object, const struct list_failure *failure)
+{
+	char buffer[CT_LIST_FAILURE];
+	const char *why = ct_list_failure(failure, buffer);
+
+	json_object_set_new(object, "failing", why != NULL ? json_string(why) : json_null());
+	json_object_set_new(object, "failing_at", failure->at[0] != '\0' ? ct_json_string(failure->at) : json_null());
+}
+
 static json_t *json_destinations(const struct ct_session *session)
 {
 	json_t *destinations = json_array();
@@ -51,19 +60,19 @@ static json_t *json_destinations(const struct ct_session *session)
 	for (unsigned i = 0; i < CT_DEST_LIMIT; i++) {
 		struct ct_dest *dest = &session->head->dest[i];
 		const struct ct_dest_slot *slot = ct_dest_current(dest);
-		char buffer[CT_LIST_FAILURE];
-		const char *failure = ct_list_failure(dest->failing, dest->stuck_since_ns, buffer);
+		struct list_failure failure;
 		json_t *object;
 
 		if (!ct_list_shows(dest))
 			continue;
+		ct_list_take_failure(&failure, dest);
 		object = json_object();
 		json_object_set_new(object, "emitter", json_field(dest->emitter, sizeof(dest->emitter)));
 		json_object_set_new(object, "path", slot->path[0] != '\0' ? json_field(slot->path, sizeof(slot->path)) : json_null());
 		json_object_set_new(object, "active", json_boolean(dest->active));
 		json_object_set_new(object, "delivered", json_integer((json_int_t)slot->delivered));
 		json_object_set_new(object, "lost", json_integer((json_int_t)ct_list_lost_to(dest)));
-		json_object_set_new(object, "failing", failure != NULL ? json_string(failure) : json_null());
+		ct_list_json_failure(object, &failure);
 		json_object_set_new(object, "failures", json_integer((json_int_t)dest->failures));
 		json_array_append_new(destinations, object);
 	}

@@ -198,6 +198,14 @@ static void short_form(struct reading *reading, struct argp_state *state, struct
 	reading->filter = ct_filter_and(reading->filter, filter);
 }
 
+static void complain_level(struct argp_state *state, const char *word)
+{
+	const char *meant = ct_suggest_level((struct ct_span){ word, strlen(word) }, false);
+
+	argp_error(state, "no level: \"%s\"%s%s%s; expected debug, info, warn, error, fatal or 0 to 4", word,
+		   meant != NULL ? " (did you mean " : "", meant != NULL ? meant : "", meant != NULL ? "?)" : "");
+}
+
 static void parse_short_form(struct reading *reading, struct argp_state *state, int key, const char *argument)
 {
 	const char *wrong = "";
@@ -213,7 +221,7 @@ static void parse_short_form(struct reading *reading, struct argp_state *state, 
 		break;
 	case 'l':
 		if (!ct_level_parse(argument, strlen(argument), &level) || level >= CTRACE_LEVEL_COUNT)
-			argp_error(state, "no level: \"%s\"; expected debug, info, warn, error, fatal or 0 to 4", argument);
+			complain_level(state, argument);
 		ct_buf_add_format(&text, "level >= %s", ct_level_name(level));
 		break;
 	case 'p':

@@ -30,8 +30,7 @@ struct stats_dest {
 	char path[CTRACE_EMITTER_PATH_SIZE];
 	uint64_t delivered;
 	uint64_t lost;
-	uint32_t failing;        /* errno */
-	uint64_t stuck_since_ns; /* as in the session */
+	struct list_failure failure;
 	uint64_t failures;
 };
 struct stats_process {
@@ -47,7 +46,7 @@ struct stats_process {
 	uint64_t emitted;
 	uint64_t control_requests;
 	uint64_t control_refused;
-	char *configuration;        /* in a line; NULL: it has none */
+	char *configuration;        /* in a line; NULL: memory was short */
 	struct json_t *config_json; /* the same, for programs */
 	uint32_t component_count;
 	struct stats_component *components; /* by name */

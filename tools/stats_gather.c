@@ -76,8 +76,7 @@ static bool take_dests(struct stats_process *process, struct ct_session *session
 		take_text(taken->path, sizeof(taken->path), slot->path, strnlen(slot->path, sizeof(slot->path)));
 		taken->delivered = slot->delivered;
 		taken->lost = ct_list_lost_to(dest);
-		taken->failing = dest->failing;
-		taken->stuck_since_ns = dest->stuck_since_ns;
+		ct_list_take_failure(&taken->failure, dest);
 		taken->failures = dest->failures;
 		process->dest_count++;
 	}
@@ -101,8 +100,8 @@ static bool take_process(struct stats_process *process, struct list_process *lis
 	process->control_refused = head->control_refused;
 	process->config_json = ct_list_json_config(&list->session);
 	ct_buf_init(&configuration);
-	if (ct_list_config_print(&list->session, &configuration))
-		process->configuration = strdup(ct_buf_text(&configuration));
+	ct_list_config_print(&list->session, &configuration);
+	process->configuration = strdup(ct_buf_text(&configuration));
 	ct_buf_fini(&configuration);
 	ct_list_gather_counters(&list->session, &process->counters);
 	process->emitted = process->counters.delivered + process->counters.pending + process->counters.lost_total;

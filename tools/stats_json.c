@@ -72,15 +72,13 @@ static json_t *json_dests(const struct stats_process *process)
 
 	for (uint32_t i = 0; i < process->dest_count; i++) {
 		const struct stats_dest *dest = &process->dests[i];
-		char buffer[CT_LIST_FAILURE];
-		const char *failure = ct_list_failure(dest->failing, dest->stuck_since_ns, buffer);
 		json_t *object = json_object();
 
 		(void)json_object_set_new(object, "emitter", ct_json_string(dest->emitter));
 		(void)json_object_set_new(object, "path", dest->path[0] != '\0' ? ct_json_string(dest->path) : json_null());
 		add_number(object, "delivered", dest->delivered);
 		add_number(object, "lost", dest->lost);
-		(void)json_object_set_new(object, "failing", failure != NULL ? json_string(failure) : json_null());
+		ct_list_json_failure(object, &dest->failure);
 		add_number(object, "failures", dest->failures);
 		(void)json_array_append_new(dests, object);
 	}

@@ -119,15 +119,12 @@ static void print_dests(const struct printer *printer, const struct stats_proces
 	fprintf(printer->to, "    %-11s  %9s  %s\n", "DESTINATION", "DELIVERED", "WHERE");
 	for (uint32_t i = 0; i < process->dest_count; i++) {
 		const struct stats_dest *dest = &process->dests[i];
-		char buffer[CT_LIST_FAILURE];
-		const char *failure = ct_list_failure(dest->failing, dest->stuck_since_ns, buffer);
 
 		fputs("    ", printer->to);
 		print_text(printer, dest->emitter, 11);
 		fprintf(printer->to, "%9" PRIu64 "  ", dest->delivered);
 		ct_tool_print(printer->to, dest->path[0] != '\0' ? dest->path : "-", dest->path[0] != '\0' ? strlen(dest->path) : 1);
-		if (failure != NULL)
-			fprintf(printer->to, "  FAILING: %s", failure);
+		(void)ct_list_print_failure(printer->to, "  ", &dest->failure, dest->path);
 		if (dest->lost != 0)
 			fprintf(printer->to, "  lost %" PRIu64, dest->lost);
 		if (dest->failures != 0)

@@ -46,8 +46,11 @@ struct top_view {
 void ct_top_rows(const struct stats *now, const struct stats *before, const struct top_view *view, struct top_rows *out_rows);
 bool ct_top_sort_parse(const char *word, enum top_sort *out_sort);
 const char *ct_top_sort_name(enum top_sort sort);
-/* "1234.5", "12.3k", "4.56M": at most 7 columns. */
+/* "0", "1.25", "12.3k", "456M": three digits and a unit, at most 5 columns, as durations are shown elsewhere. */
 void ct_top_number(char out[16], double number);
+#define TOP_EVENTS_WIDTH 8 /* of the columns of rates: their titles' */
+#define TOP_BYTES_WIDTH 7
+#define TOP_LOST_WIDTH 6
 void ct_top_print(FILE *to, const struct top_rows *rows);
 bool ct_top_print_json(FILE *to, const struct top_rows *rows); /* one line; false when memory is short */
 

@@ -43,14 +43,13 @@ void ct_top_number(char out[16], double number)
 	static const char units[] = " kMGTPE";
 	unsigned unit = 0;
 
-	while (number >= 99999.5 && unit + 2 < sizeof(units)) {
+	while (number >= 999.5 && unit + 2 < sizeof(units)) {
 		number /= 1000;
 		unit++;
 	}
+	(void)snprintf(out, 16, "%.*f%c", number < 0.005 || number >= 99.95 ? 0 : number >= 9.995 ? 1 : 2, number, units[unit]);
 	if (unit == 0)
-		(void)snprintf(out, 16, number < 9999.95 ? "%.1f" : "%.0f", number);
-	else
-		(void)snprintf(out, 16, number < 999.95 ? "%.2f%c" : "%.0f%c", number, units[unit]);
+		out[strlen(out) - 1] = '\0';
 }
 
 /* ------------------------------------------------------------------------------------------------------------
@@ -216,8 +215,8 @@ void ct_top_print(FILE *to, const struct top_rows *rows)
 			width = columns < WIDEST_NAME ? columns : WIDEST_NAME;
 	}
 	print_head(to, rows);
-	fprintf(to, "%7s  %-8s  %-*s  %-5s  %8s  %8s  %8s  %12s  DESTINATIONS\n", "PID", "JOBNAME", width, "COMPONENT", "LEVEL",
-		"EVENTS/S", "BYTES/S", "LOST/S", "EVENTS");
+	fprintf(to, "%7s  %-8s  %-*s  %-5s  %*s  %*s  %*s  %12s  DESTINATIONS\n", "PID", "JOBNAME", width, "COMPONENT", "LEVEL",
+		TOP_EVENTS_WIDTH, "EVENTS/S", TOP_BYTES_WIDTH, "BYTES/S", TOP_LOST_WIDTH, "LOST/S", "EVENTS");
 	for (size_t i = 0; i < rows->count; i++) {
 		const struct top_row *row = &rows->items[i];
 		char events[16], bytes[16], lost[16];
@@ -228,7 +227,8 @@ void ct_top_print(FILE *to, const struct top_rows *rows)
 		fprintf(to, "%7" PRIu32 "  ", row->pid);
 		print_padded(to, row->jobname, 8);
 		print_padded(to, row->component, width);
-		fprintf(to, "%-5s  %8s  %8s  %8s  %12" PRIu64 "  ", ct_list_level(row->level), events, bytes, lost, row->total);
+		fprintf(to, "%-5s  %*s  %*s  %*s  %12" PRIu64 "  ", ct_list_level(row->level), TOP_EVENTS_WIDTH, events,
+			TOP_BYTES_WIDTH, bytes, TOP_LOST_WIDTH, lost, row->total);
 		ct_tool_print(to, row->dests[0] != '\0' ? row->dests : "-", row->dests[0] != '\0' ? strlen(row->dests) : 1);
 		fputc('\n', to);
 	}

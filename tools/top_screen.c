@@ -23,6 +23,10 @@
 #define HEAD_LINES 3
 #define FOOT_LINES 1
 #define KEY_ESCAPE 27
+#define WIDE 90     /* columns for the long first and last line */
+#define HAS_JOBS 80 /* columns, for a column of job names; what is left out fits into 60 */
+#define HAS_TOTALS 100
+#define LEAST_DESTS 12 /* as wide as its title */
 
 enum { PAIR_WARN = 1, PAIR_ERROR, PAIR_GOOD };
 
@@ -135,9 +139,13 @@ static void draw_head(const struct top_screen *screen, const struct top_rows *ro
 	ct_top_number(events, rows->events);
 	ct_top_number(bytes, rows->bytes);
 	ct_top_number(lost, rows->lost);
-	(void)snprintf(line, sizeof(line), "ctrace top  %s  every %.1fs%s  %zu process%s  %s events/s  %s bytes/s  %s lost/s", when,
-		       screen->interval, screen->is_paused ? "  PAUSED" : "", rows->processes, rows->processes == 1 ? "" : "es", events,
-		       bytes, lost);
+	if (COLS < WIDE)
+		(void)snprintf(line, sizeof(line), "%s  %zu process%s  %s ev/s  %s B/s  %s lost/s", screen->is_paused ? "PAUSED" : when,
+			       rows->processes, rows->processes == 1 ? "" : "es", events, bytes, lost);
+	else
+		(void)snprintf(line, sizeof(line), "ctrace top  %s  every %.1fs%s  %zu process%s  %s events/s  %s bytes/s  %s lost/s",
+			       when, screen->interval, screen->is_paused ? "  PAUSED" : "", rows->processes,
+			       rows->processes == 1 ? "" : "es", events, bytes, lost);
 	(void)attron(A_BOLD);
 	(void)put_text(0, 0, COLS, line);
 	(void)attroff(A_BOLD);
@@ -160,16 +168,16 @@ static void draw_message(const struct top_screen *screen)
 
 /* The columns that have no width of their own share what the terminal has left. */
 struct columns {
-	int component, dests;
-	bool has_total; /* not on a narrow one */
+	int component, dests; /* dests 0: no such column */
+	bool has_job, has_total;
 };
 
 static struct columns measure(const struct top_rows *rows)
 {
-	bool has_total = COLS >= 100;
-	int left = COLS - (7 + 2 + 8 + 2 + 2 + 5 + 2 + 3 * (8 + 2) + (has_total ? 12 + 2 : 0));
+	struct columns columns = { .has_job = COLS >= HAS_JOBS, .has_total = COLS >= HAS_TOTALS };
+	int left = COLS - (7 + 2 + (columns.has_job ? 8 + 2 : 0) + 2 + 5 + 2 + TOP_EVENTS_WIDTH + 2 + TOP_BYTES_WIDTH + 2 +
+			   TOP_LOST_WIDTH + (columns.has_total ? 2 + 12 : 0));
 	int widest = (int)strlen("COMPONENT");
-	struct columns columns = { .has_total = has_total };
 
 	for (size_t i = 0; i < rows->count; i++) {
 		int width = ct_tool_print(NULL, rows->items[i].component, strlen(rows->items[i].component));
@@ -177,12 +185,12 @@ static struct columns measure(const struct top_rows *rows)
 		if (width > widest)
 			widest = width;
 	}
-	columns.component = widest < left - 12 || left < 40 ? widest : left - 12;
-	if (columns.component > left && left > 0)
-		columns.component = left;
-	if (columns.component < 12)
-		columns.component = 12;
-	columns.dests = left - columns.component > 0 ? left - columns.component : 0;
+	columns.component = widest < left ? widest : left;
+	if (left >= 40 && columns.component > left - 2 - LEAST_DESTS)
+		columns.component = left - 2 - LEAST_DESTS;
+	if (columns.component < (int)strlen("COMPONENT"))
+		columns.component = (int)strlen("COMPONENT");
+	columns.dests = left - columns.component - 2 >= LEAST_DESTS ? left - columns.component - 2 : 0;
 	return columns;
 }
 
@@ -194,24 +202,25 @@ static void draw_titles(const struct columns *columns)
 	if (y < LINES)
 		(void)mvhline(y, 0, ' ', COLS);
 	put_right(y, &x, 7, "PID");
-	put_left(y, &x, 8, "JOBNAME");
+	if (columns->has_job)
+		put_left(y, &x, 8, "JOBNAME");
 	put_left(y, &x, columns->component, "COMPONENT");
 	put_left(y, &x, 5, "LEVEL");
-	put_right(y, &x, 8, "EVENTS/S");
-	put_right(y, &x, 8, "BYTES/S");
-	put_right(y, &x, 8, "LOST/S");
+	put_right(y, &x, TOP_EVENTS_WIDTH, "EVENTS/S");
+	put_right(y, &x, TOP_BYTES_WIDTH, "BYTES/S");
+	put_right(y, &x, TOP_LOST_WIDTH, "LOST/S");
 	if (columns->has_total)
 		put_right(y, &x, 12, "EVENTS");
 	put_left(y, &x, columns->dests, "DESTINATIONS");
 	(void)attroff(A_REVERSE);
 }
 
-static void put_rate(int y, int *x, double rate)
+static void put_rate(int y, int *x, int width, double rate)
 {
 	char text[16];
 
 	ct_top_number(text, rate);
-	put_right(y, x, 8, text);
+	put_right(y, x, width, text);
 }
 
 static int level_pair(uint32_t level)
@@ -231,14 +240,15 @@ static void draw_row(int y, const struct top_row *row, const struct columns *col
 		(void)mvhline(y, 0, ' ', COLS);
 	}
 	put_right(y, &x, 7, pid);
-	put_left(y, &x, 8, row->jobname);
+	if (columns->has_job)
+		put_left(y, &x, 8, row->jobname);
 	put_left(y, &x, columns->component, row->component);
 	(void)attron(COLOR_PAIR(level_pair(row->level)));
 	put_left(y, &x, 5, ct_list_level(row->level));
 	(void)attroff(COLOR_PAIR(level_pair(row->level)));
-	put_rate(y, &x, row->events);
-	put_rate(y, &x, row->bytes);
-	put_rate(y, &x, row->lost);
+	put_rate(y, &x, TOP_EVENTS_WIDTH, row->events);
+	put_rate(y, &x, TOP_BYTES_WIDTH, row->bytes);
+	put_rate(y, &x, TOP_LOST_WIDTH, row->lost);
 	if (columns->has_total)
 		put_right(y, &x, 12, total);
 	put_left(y, &x, columns->dests, row->dests[0] != '\0' ? row->dests : "-");
@@ -246,19 +256,21 @@ static void draw_row(int y, const struct top_row *row, const struct columns *col
 }
 
 static const char *const help[] = {
-	"d i w e f n    the selected component's level, in its process: DEBUG INFO WARN ERROR FATAL NONE",
-	"D I W E F N    the same in every process that has the component",
-	"up, down, page up, page down, home, end    select",
-	"< >            sort by the column before, or behind",
-	"r              the other way round",
-	"/              show only what has a text in its name; * and ? match; empty: everything",
-	"b              only what is busy",
-	"+ -            look less often, more often",
-	"p              pause",
-	"space          look now",
-	"q              end",
+	"d i w e f n  DEBUG INFO WARN ERROR FATAL NONE: level of",
+	"             the selected component, in its process",
+	"D I W E F N  in every process that has the component",
+	"up, down, page up, page down, home, end: select",
+	"< >          sort by the column before, or behind",
+	"r            the other way round",
+	"/            only what has a text in its name;",
+	"             * and ? match; empty: everything",
+	"b            only what is busy",
+	"+ -          look less often, more often",
+	"p            pause",
+	"space        look now",
+	"q            end",
 	"",
-	"LOST/S is of the process: what is lost is not counted by component.",
+	"LOST/S is of the process: it is not counted by component.",
 };
 
 static void draw_help(void)
@@ -270,7 +282,9 @@ static void draw_help(void)
 static void draw_foot(void)
 {
 	if (LINES > HEAD_LINES)
-		(void)put_text(LINES - 1, 0, COLS, "d i w e f n level   < > sort   / filter   b busy   p pause   ? help   q end");
+		(void)put_text(LINES - 1, 0, COLS,
+			       COLS < WIDE ? "d i w e f n level  < > sort  / filter  ? help  q end"
+					   : "d i w e f n level   < > sort   / filter   b busy   p pause   ? help   q end");
 }
 
 static size_t page_size(void)

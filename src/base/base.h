@@ -124,6 +124,8 @@ struct ct_complaint {
 
 /* ---- suggest.c: the word that was probably meant, or NULL: at most two letters are wrong, and most are right. */
 const char *ct_suggest(struct ct_span word, const char *const *words, size_t count);
+/* The level that was probably meant, also by a word of another logging system: warning, critical, off.  with_none: none is one too. */
+const char *ct_suggest_level(struct ct_span word, bool with_none);
 
 /* ---- glob.c: `*` is any run of characters, `?` any one, in UTF-8 or a byte that is none; without regard to ASCII case.  At most pattern times text steps, no recursion. */
 bool ct_glob_match(const char *pattern, size_t pattern_size, const char *text, size_t text_size);

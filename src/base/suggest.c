@@ -68,3 +68,34 @@ const char *ct_suggest(struct ct_span word, const char *const *words, size_t cou
 	}
 	return nearest;
 }
+
+/* What other logging systems call levels, and numbers that are none here. */
+static const struct {
+	const char *word;
+	const char *level;
+} level_synonyms[] = {
+	{ "all", "debug" },    { "trace", "debug" },  { "verbose", "debug" },    { "fine", "debug" },
+	{ "finest", "debug" }, { "dbg", "debug" },    { "information", "info" }, { "informational", "info" },
+	{ "notice", "info" },  { "warning", "warn" }, { "warnings", "warn" },    { "err", "error" },
+	{ "errors", "error" }, { "severe", "error" }, { "critical", "fatal" },   { "crit", "fatal" },
+	{ "alert", "fatal" },  { "emerg", "fatal" },  { "emergency", "fatal" },  { "panic", "fatal" },
+	{ "off", "none" },     { "no", "none" },      { "disabled", "none" },    { "quiet", "none" },
+	{ "silent", "none" },  { "5", "none" },       { "-1", "none" },
+};
+
+const char *ct_suggest_level(struct ct_span word, bool with_none)
+{
+	static const char *const levels[] = { "debug", "info", "warn", "error", "fatal", "none" };
+	struct ct_span bare = word;
+
+	while (bare.size != 0 && strchr("\"',;.:", bare.at[0]) != NULL) {
+		bare.at++;
+		bare.size--;
+	}
+	while (bare.size != 0 && strchr("\"',;.:", bare.at[bare.size - 1]) != NULL)
+		bare.size--;
+	for (size_t i = 0; i < CT_COUNT(level_synonyms); i++)
+		if (ct_name_is(bare.at, bare.size, level_synonyms[i].word))
+			return with_none || strcmp(level_synonyms[i].level, "none") != 0 ? level_synonyms[i].level : NULL;
+	return ct_suggest(bare, levels, CT_COUNT(levels) - !with_none);
+}

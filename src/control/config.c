@@ -97,7 +97,6 @@ static const struct word trigger_words[] = {
 	{ "off", CT_TRIGGER_NONE }, { "signal", CT_TRIGGER_SIGNAL }, { "debug", CTRACE_DEBUG }, { "info", CTRACE_INFO },
 	{ "warn", CTRACE_WARN },    { "error", CTRACE_ERROR },       { "fatal", CTRACE_FATAL },
 };
-static const char *const level_words[] = { "none", "debug", "info", "warn", "error", "fatal" };
 
 #define MOST_WORDS 16u
 _Static_assert(CT_COUNT(switch_words) <= MOST_WORDS, "parse_word() copies the words");
@@ -121,7 +120,7 @@ static enum ctrace_status parse_level(const struct parser *parser, struct ct_spa
 {
 	if (ct_level_parse(value.at, value.size, &parser->command->level))
 		return CTRACE_OK;
-	return complain(parser, value.at, "unknown level", value, ct_suggest(value, level_words, CT_COUNT(level_words)),
+	return complain(parser, value.at, "unknown level", value, ct_suggest_level(value, true),
 			"none, debug, info, warn, error or fatal");
 }
 

@@ -37,6 +37,7 @@ struct ct_destination {
 	uint64_t call_since_ns;               /* atomic: monotonic; a method runs since then.  0: none */
 	bool is_passed_over; /* events that the running method may be writing were counted as lost: the output will be cut back */
 	bool reopen_wanted;
+	bool has_failed_at;  /* the running method, or the last one, has named what it failed at */
 	bool has_moved;      /* the last commit has another path, whose directory is not noted yet */
 	struct ct_buf value; /* the last property asked for */
 	struct ct_buf command_line, working_folder, log_folder;

@@ -93,6 +93,7 @@ static void lock_drain(const struct ct_destination *destination)
 static void method_begin(struct ct_destination *destination)
 {
 	__atomic_store_n(&destination->call_since_ns, ct_clock_mono_ns(), __ATOMIC_RELAXED);
+	destination->has_failed_at = false;
 	unlock_drain(destination);
 	errno = 0;
 }
@@ -117,6 +118,22 @@ static enum ctrace_status context_commit(const struct ctrace_emitter_context *co
 	status = ct_destination_commit(destination, 0);
 	unlock_drain(destination);
 	return status;
+}
+
+/* Inside a method.  Stored only when it changes: a failure that lasts rewrites nothing under a reader. */
+static void context_failed_at(const struct ctrace_emitter_context *context, const char *what)
+{
+	struct ct_destination *destination = destination_of(context);
+	char *kept = dest_of(destination)->failing_at;
+	size_t size = strlen(what), room = sizeof dest_of(destination)->failing_at - 1;
+
+	if (size > room) {
+		what += size - room;
+		size = room;
+	}
+	destination->has_failed_at = true;
+	if (strcmp(kept, what) != 0)
+		memcpy(kept, what, size + 1);
 }
 
 static const char *copy_text(struct ct_buf *buf, const struct ct_session *session, ct_text text)
@@ -151,6 +168,7 @@ static void fill_context(struct ct_destination *destination)
 		.recovering = destination->recovering,
 		.place = &destination->place,
 		.commit = context_commit,
+		.failed_at = context_failed_at,
 	};
 }
 
@@ -229,6 +247,8 @@ void ct_destination_failed(struct ct_destination *destination)
 
 	if (dest->failing == 0)
 		dest->failures++;
+	if (!destination->has_failed_at)
+		dest->failing_at[0] = '\0';
 	__atomic_store_n(&dest->failing, errno != 0 ? (uint32_t)errno : (uint32_t)EIO, __ATOMIC_RELAXED);
 	destination->retry_at_ns = ct_clock_mono_ns() + RETRY_NS;
 	if (destination->failing_since_ns == 0)
@@ -239,6 +259,8 @@ static void works_again(struct ct_destination *destination)
 {
 	destination->retry_at_ns = destination->failing_since_ns = 0;
 	__atomic_store_n(&dest_of(destination)->failing, 0, __ATOMIC_RELAXED);
+	if (dest_of(destination)->failing_at[0] != '\0')
+		dest_of(destination)->failing_at[0] = '\0';
 }
 
 /* Which directory the place is in, for a recoverer that may be elsewhere.  It asks the file system, so it counts as a method. */
@@ -288,6 +310,7 @@ bool ct_destination_open(struct ct_destination *destination, bool now)
 	if (destination->self != NULL)
 		return true;
 	errno = 0;
+	destination->has_failed_at = false;
 	if (!find_emitter(destination)) {
 		ct_destination_failed(destination);
 		return false;

@@ -31,7 +31,7 @@ void ct_emitter_unlock_in_child(void);
 const struct ctrace_emitter *ct_emitter_at(uint32_t index); /* NULL past the last */
 const struct ctrace_property *ct_emitter_property(const struct ctrace_emitter *emitter, const char *name, size_t size);
 /* property_check.c: what is wrong with a value that somebody has written.  Pure.  out (line 0; column in the value, from 1) is set unless it is
- * GOOD; of an ODD one, which is worth a word but no mistake, `expected` is empty. */
+ * GOOD; of an ODD one, which is worth a word but no mistake, `expected` says what becomes of it. */
 enum ct_property_finding { CT_PROPERTY_GOOD, CT_PROPERTY_ODD, CT_PROPERTY_WRONG };
 enum ct_property_finding ct_property_check(const struct ctrace_property *row, struct ct_span value, struct ct_complaint *out);
 /* A command is about to set that property: loads what it needs besides.  Under no lock; not on the
@@ -149,6 +149,13 @@ struct ct_progress {
 uint32_t ct_progress_resume(const struct ct_progress *progress, const struct ctrace_batch *batch);
 /* The first `done` events of the batch are out; all of them when it succeeded. */
 void ct_progress_note(struct ct_progress *progress, const struct ctrace_batch *batch, uint32_t done);
+
+/* What open() or write() fails at, before it returns.  Keeps errno. */
+static inline void ct_emitter_failed_at(const struct ctrace_emitter_context *context, const char *what)
+{
+	if (context->failed_at != NULL)
+		context->failed_at(context, what);
+}
 
 /* ---- output_file.c: what TEXTFILE and BINFILE share: FILE pseudo-variables, LOCATION -> MFTRACE_LOGS -> working folder, generations. */
 /* Expands FILE: $(APPNAME) $(EMITTER) (lower case) $(PID) $(GEN) $(PLATFORM); an unknown variable stays as it is. */

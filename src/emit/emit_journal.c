@@ -205,6 +205,16 @@ static enum ctrace_status send_entry(struct journal *journal)
 	return CTRACE_OUTPUT_ERROR;
 }
 
+/* With what it failed at named. */
+static enum ctrace_status put_entry(struct journal *journal)
+{
+	enum ctrace_status status = send_entry(journal);
+
+	if (status != CTRACE_OK && status != CTRACE_NOT_ENOUGH_MEMORY)
+		ct_emitter_failed_at(journal->context, JOURNAL_SOCKET);
+	return status;
+}
+
 static enum ctrace_status send_events(struct journal *journal, const struct ctrace_batch *batch, uint32_t *done)
 {
 	for (; *done < batch->event_count; ++*done) {
@@ -213,7 +223,7 @@ static enum ctrace_status send_events(struct journal *journal, const struct ctra
 		if (batch->events[*done].level < journal->settings.level)
 			continue;
 		add_event(journal, &batch->events[*done]);
-		status = send_entry(journal);
+		status = put_entry(journal);
 		if (status != CTRACE_OK)
 			return status;
 	}

@@ -127,6 +127,8 @@ static enum ctrace_status stderr_write(void *self, const struct ctrace_batch *ba
 		if (status != CTRACE_OK) {
 			output->clock = clock;
 			ct_progress_note(&output->progress, batch, done);
+			if (status != CTRACE_NOT_ENOUGH_MEMORY)
+				ct_emitter_failed_at(output->context, "standard error");
 			return status == CTRACE_NOT_ENOUGH_MEMORY ? status : CTRACE_OUTPUT_ERROR;
 		}
 		output->losses_due = false;

@@ -254,8 +254,15 @@ struct attempt {
 	const struct ctrace_emitter_context *context;
 	const char *file_name;
 	bool makes_below; /* FILE names folders that may be made */
+	char *last;       /* CTRACE_EMITTER_PATH_SIZE: what was tried last; NULL: nobody asks */
 	struct ct_file_access access;
 };
+
+static void note_last(const struct attempt *attempt, const char *path)
+{
+	if (attempt->last != NULL)
+		memcpy(attempt->last, path, strlen(path) + 1);
+}
 
 static enum ctrace_status try_folder(const struct attempt *attempt, const char *folder, bool is_to_be_made,
 				     char out_path[CTRACE_EMITTER_PATH_SIZE])
@@ -266,6 +273,7 @@ static enum ctrace_status try_folder(const struct attempt *attempt, const char *
 
 	if (!join(path, base, folder, ""))
 		return CTRACE_OS_ERROR;
+	note_last(attempt, path);
 	if (is_to_be_made) {
 		status = make_folder(path, &attempt->access);
 		if (status != CTRACE_OK)
@@ -280,6 +288,7 @@ static enum ctrace_status try_folder(const struct attempt *attempt, const char *
 	}
 	if (!join(path, base, folder, attempt->file_name))
 		return CTRACE_OS_ERROR;
+	note_last(attempt, path);
 	status = attempt->body(path, attempt->user);
 	if (status == CTRACE_OK)
 		memcpy(out_path, path, strlen(path) + 1);
@@ -312,13 +321,21 @@ enum ctrace_status ct_file_place(const struct ctrace_emitter_context *context, c
 				 enum ctrace_status (*attempt)(const char *path, void *user), void *user,
 				 char out_path[CTRACE_EMITTER_PATH_SIZE])
 {
-	struct attempt this_attempt = {
-		.body = attempt, .user = user, .context = context, .file_name = file_name, .access = ct_file_access_read(context)
-	};
+	char last[CTRACE_EMITTER_PATH_SIZE] = "";
+	struct attempt this_attempt = { .body = attempt,
+					.user = user,
+					.context = context,
+					.file_name = file_name,
+					.last = last,
+					.access = ct_file_access_read(context) };
+	enum ctrace_status status;
 
 	this_attempt.makes_below =
 		strchr(file_name, '/') != NULL && ct_file_is_within(context->property(context, "LOCATION"), file_name);
-	return try_all(&this_attempt, out_path);
+	status = try_all(&this_attempt, out_path);
+	if (status != CTRACE_OK && last[0] != '\0')
+		ct_emitter_failed_at(context, last);
+	return status;
 }
 
 /* A folder that open() could use: the first one decides. */

@@ -11,6 +11,8 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "wire/wire.h"
+
 #define WORD_SHOWN 60u /* bytes of somebody's text in a message */
 #define NAME_SHOWN 31u
 
@@ -27,9 +29,11 @@ static const char *const file_variables[] = { "APPNAME", "EMITTER", "GEN", "PID"
 struct words {
 	const char *const *items;
 	size_t count;
+	bool are_levels;
 };
-#define WORDS(ARRAY) ((struct words){ ARRAY, CT_COUNT(ARRAY) })
-#define NO_WORDS ((struct words){ no_words, 0 })
+#define WORDS(ARRAY) ((struct words){ ARRAY, CT_COUNT(ARRAY), false })
+#define LEVELS ((struct words){ level_words, CT_COUNT(level_words), true })
+#define NO_WORDS ((struct words){ no_words, 0, false })
 
 static bool words_have(struct words words, struct ct_span text)
 {
@@ -43,7 +47,7 @@ static bool words_have(struct words words, struct ct_span text)
 static enum ct_property_finding wrong(struct ct_complaint *out, const char *what, struct ct_span word, struct words words,
 				      const char *expected)
 {
-	const char *suggestion = words.count != 0 ? ct_suggest(word, words.items, words.count) : NULL;
+	const char *suggestion = words.are_levels ? ct_suggest_level(word, true) : ct_suggest(word, words.items, words.count);
 	struct ct_buf text;
 
 	ct_buf_init(&text);
@@ -174,6 +178,15 @@ static enum ct_property_finding check_variables(struct ct_span value, struct wor
 	return CT_PROPERTY_GOOD;
 }
 
+/* Of an emitter that writes no lines: it is kept for readers, which know more variables. */
+static enum ct_property_finding check_reader_format(struct ct_span value, struct ct_complaint *out)
+{
+	if (value.size < sizeof((struct ct_trace_info *)NULL)->format)
+		return check_variables(value, WORDS(reader_variables), out);
+	(void)wrong(out, "too long:", value, NO_WORDS, "a FORMAT of more than 511 bytes is not kept: ctrace show prints its own line");
+	return CT_PROPERTY_ODD;
+}
+
 /* ---- */
 
 enum ct_property_finding ct_property_check(const struct ctrace_property *row, struct ct_span value, struct ct_complaint *out)
@@ -189,11 +202,10 @@ enum ct_property_finding ct_property_check(const struct ctrace_property *row, st
 	case CTRACE_PROPERTY_SWITCH:
 		return check_number(value, WORDS(switch_words), "neither on nor off:", "ON, YES, TRUE or 1; OFF, NO, FALSE or 0", out);
 	case CTRACE_PROPERTY_LEVEL:
-		return check_number(value, WORDS(level_words), "unknown level", "debug, info, warn, error, fatal, none or a number",
-				    out);
+		return check_number(value, LEVELS, "unknown level", "debug, info, warn, error, fatal, none or a number", out);
 	case CTRACE_PROPERTY_FORMAT:
-		/* An emitter that writes no lines keeps it for readers, which know more. */
-		return check_variables(value, row->default_value == NULL ? WORDS(reader_variables) : WORDS(line_variables), out);
+		return row->default_value == NULL ? check_reader_format(value, out)
+						  : check_variables(value, WORDS(line_variables), out);
 	case CTRACE_PROPERTY_FILE:
 		finding = check_path(value, "a name with / between folders, such as logs/$(APPNAME).log", out);
 		return finding != CT_PROPERTY_GOOD ? finding : check_variables(value, WORDS(file_variables), out);

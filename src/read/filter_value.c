@@ -31,7 +31,6 @@ static void set_whole(struct ct_literal *literal, uint64_t value)
 
 static bool check_level(struct values *values, struct ct_literal *literal)
 {
-	static const char *const names[] = { "debug", "info", "warn", "error", "fatal" };
 	struct ct_span text = literal->kind == CT_LITERAL_STRING ? literal->text : literal->span;
 	uint32_t level;
 
@@ -41,7 +40,7 @@ static bool check_level(struct values *values, struct ct_literal *literal)
 	}
 	return ct_filter_complain(values->scan, &(struct ct_filter_mistake){ .word = literal->span,
 									     .what = "is no level",
-									     .meant = ct_suggest(text, names, CT_COUNT(names)),
+									     .meant = ct_suggest_level(text, false),
 									     .expected = "debug, info, warn, error, fatal or 0 to 4" });
 }
 

@@ -27,7 +27,7 @@
 #include <ctrace/emitter.h>
 
 #define CT_SESSION_MAGIC 0x4E4F495353455343u /* "CSESSION" */
-#define CT_SESSION_VERSION 5u
+#define CT_SESSION_VERSION 6u
 #define CT_COMPONENT_LIMIT 1048576u
 #define CT_SESSION_COMPONENTS (1u << 20) /* the layout where nothing limits the size of a file */
 #define CT_SESSION_TEXTS (64u << 20)
@@ -75,6 +75,7 @@ struct ct_dest {
 	uint64_t stuck_since_ns;          /* wall clock; the call into the emitter that has not returned began then; 0: none */
 	uint64_t folder_device;           /* of the folder that its path is in; 0: not known */
 	uint64_t folder_inode;
+	char failing_at[256]; /* what the present failure is about, its end when it is longer; "": its path, or not known */
 };
 
 /*

@@ -98,6 +98,7 @@ static enum ctrace_status copy_parts(struct ct_session *session)
 		struct ct_dest *dest = &head->dest[i];
 
 		dest->emitter[sizeof dest->emitter - 1] = '\0';
+		dest->failing_at[sizeof dest->failing_at - 1] = '\0';
 		dest->slot[0].path[sizeof dest->slot[0].path - 1] = '\0';
 		dest->slot[1].path[sizeof dest->slot[1].path - 1] = '\0';
 	}

@@ -194,6 +194,7 @@ static enum ctrace_status copy_parent(struct ct_session *session, const struct c
 
 		dest->sequence = dest->failures = 0;
 		dest->failing = dest->active = 0;
+		dest->failing_at[0] = '\0';
 		memset(dest->slot, 0, sizeof dest->slot);
 	}
 	return CTRACE_OK;

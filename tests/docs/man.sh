@@ -20,7 +20,14 @@ for page in man/*.[1-8]; do
 		check "$page leads to a page" "$([ -e "man/${target##*/}" ] && [ "${target%%/*}" = "man${target##*.}" ] || echo "$target is not")"
 		continue
 	fi
-	check "$page is well-formed" "$(mandoc -Tlint -Wwarning "$page" 2>&1 | grep -v 'referenced manual not found')"
+	check "$page is well-formed" "$(
+		mandoc -Tlint -Wwarning "$page" 2>&1 | grep -v 'referenced manual not found'
+		! command -v groff >/dev/null || groff -ww -mandoc -Tutf8 "$page" 2>&1 >/dev/null
+	)"
+	title=${page#man/} name=${title%.*} name=${name^^}
+	check "$page has the header of a manual" "$(
+		head -4 "$page" | tr '\n' '|' | grep -qE "^[^|]*\|\.Dd [A-Z][a-z]+ [0-9]+, [0-9]{4}\|\.Dt ${name} ${title##*.}\|\.Os ctrace\|" || head -4 "$page"
+	)"
 done
 
 missing=''

@@ -26,6 +26,19 @@ check 'the licence and the guides' present "$prefix"/share/doc/ctrace/{LICENSE,r
 outside() { find dest -type f ! -path "${prefix#"$PWD"/}/*" | grep . && return 1 || return 0; }
 check 'nothing is outside of the prefix' outside
 
+unit() { # the template unit, as systemd reads it; how exposed it leaves a writer
+	sed 's,^ExecStart=.*,ExecStart=/bin/true,' "$prefix/lib/systemd/system/ctrace-writer@.service" >ctrace-writer@x.service
+	systemd-analyze security --offline=true --threshold=62 ./ctrace-writer@x.service
+}
+if systemd-analyze security --help 2>/dev/null | grep -q -- --threshold; then
+	check 'systemd understands the unit, and restricts it' unit
+fi
+keeps() { # FOLDER: the files of an installation that have its path in them
+	grep -raFl -- "$1" dest && return 1 || return 0
+}
+check 'no path of the build is in what is installed' keeps "$(realpath "$CTRACE_BUILD")"
+check 'no path of the sources is, either' keeps "$(realpath "$CTRACE_SOURCE")"
+
 cat >program.c <<'E2'
 #include <ctrace/ctrace.h>
 #include <stdio.h>
@@ -45,7 +58,8 @@ traced() { # WORD COMMAND...: the command leaves a line with the word in a file 
 	rm -rf traced && mkdir traced && (cd traced && "$@") || return 1
 	grep -rqF -- "$word" traced || { ls -la traced; return 1; }
 }
-check 'a C program compiles and links as pkg-config says' gcc program.c -o program $(flags --cflags --libs) -Wl,-rpath,"$libdir"
+check 'a C program compiles and links as pkg-config says' gcc program.c -o program $(flags --cflags --libs) \
+	-Wl,-rpath,"$(flags --variable=rpath)"
 check 'it traces' traced 'traced from C' ../program
 check 'a C program links with the static library' gcc program.c -o static $(flags --cflags) "$libdir/libctrace.a"
 check 'it traces' traced 'traced from C' ../static

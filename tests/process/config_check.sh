@@ -62,6 +62,11 @@ grep -q '^bad.cfg:3:26: unknown emitter "binfle" (did you mean BINFILE?); expect
 check 'an unknown emitter' $?
 grep -q '^bad.cfg:4:19: unknown level "inof" (did you mean info?); expected none, debug, info, warn, error or fatal$' err
 check 'an unknown level' $?
+printf 'mftrace.level = warning\nmftrace.level.x = 5\nmftrace.emitter.stderr#level = Critical\nmftrace.level.y = Error\n' >levels.cfg
+ctrace config check levels.cfg >levels.out 2>levels.err
+grep -q '^levels.cfg:1:17: unknown level "warning" (did you mean warn?)' levels.err && grep -q '^levels.cfg:2:19: unknown level "5" (did you mean none?)' levels.err &&
+	grep -q '^levels.cfg:3:32: unknown level "Critical" (did you mean fatal?)' levels.err && [ "$(wc -l <levels.err)" -eq 3 ]
+check 'levels of other logging systems' $?
 grep -qx 'mftrace.dest = TEXTFILE' out
 check 'a line with a mistake changes nothing' $?
 
@@ -162,6 +167,13 @@ printf 'mftrace.dest = binfle, stderr, txtfile\n' >list.cfg
 ctrace config check list.cfg >out 2>err
 test $? -eq 1 && test "$(cut -d: -f1-3 err | tr '\n' ' ')" = 'list.cfg:1:16 list.cfg:1:32 ' && grep -qx 'mftrace.dest = STDERR' out
 check 'an unknown emitter costs itself only, and each is named' $?
+
+long=$(printf '$(DATA)%505s' x | tr ' ' x) # 512 bytes
+printf 'mftrace.emitter.binfile#format = %s\nmftrace.emitter.binfile#format = %s\nmftrace.emitter.textfile#format = %s\n' "$long" "${long%x}" "$long" >format.cfg
+ctrace config check format.cfg >out 2>err
+test $? -eq 0 && test "$(wc -l <err)" -eq 1 &&
+	grep -q '^format.cfg:1:34: note: too long: ".*"; a FORMAT of more than 511 bytes is not kept: ctrace show prints its own line$' err
+check 'a FORMAT that is too long for the metadata' $?
 
 # ---- folders
 mkdir -p there

@@ -9,20 +9,14 @@ import os
 import subprocess
 import sys
 
+sys.path.insert(0, os.path.join(os.environ['CTRACE_SOURCE'], 'tests'))
+import tap  # noqa: E402
+
 SOURCE = os.environ['CTRACE_SOURCE']
 READER = os.path.join(os.environ['CTRACE_BUILD'], 'tests', 'unit_catalog_test_copybook_decode')
 COBOL = os.path.join(SOURCE, 'tests', 'cobol')
-count = bad = 0
-
-
-def check(what, problem):
-    global count, bad
-    count += 1
-    print(f'{"not ok" if problem else "ok"} {count} - {what}')
-    for line in (problem or '').splitlines()[:12]:
-        print(f'#   {line}')
-    bad |= bool(problem)
-    sys.stdout.flush()
+checks = tap.Tap(is_live=True)
+check = checks.clean
 
 
 def run(*command):
@@ -172,5 +166,4 @@ for dialect in ('default', 'mf', 'ibm'):
             stem = f'{what}_{dialect}_{i}'
             check(f'{dialect}: {what} {part[0][0]} to {part[-1][0]}', compare(stem, *make(part, stem), dialect=dialect, flags=['-fpretty-display']))
 
-print(f'1..{count}')
-sys.exit(bad)
+sys.exit(checks.end())

@@ -103,12 +103,34 @@ ctrace stats --json >out 2>err && python3 -c 'import json; assert json.load(open
 check 'stats --json' $?
 printf 'mftrace.level = info\nmftrace.emitter.textfile#file = /nosuch/folder/x.log\n' >nowhere.cfg
 MFTRACE_CONFIG=nowhere.cfg ctrace doctor "$subject" 1 >out 2>err </dev/null
-[ $? -eq 1 ] && in_out '^files .*TEXTFILE 0 events, FAILING: No such file or directory; `ctrace config check` looks at its FILE and LOCATION$'
+[ $? -eq 1 ] && in_out '^files .*TEXTFILE 0 events, FAILING: /nosuch/folder/x.log: No such file or directory; `ctrace config check` looks at its FILE and LOCATION$'
 check 'a file that cannot be opened' $?
+printf 'mftrace.level = debug\nmftrace.dest = stderr\nmftrace.emitter.stderr#level = 0\n' >full.cfg
+MFTRACE_CONFIG=full.cfg ctrace doctor sh -c '"$0" 1 2>/dev/full' "$subject" >out 2>err </dev/null
+[ $? -eq 1 ] && in_out '^files .*STDERR 0 events, FAILING: standard error: No space left on device$'
+check 'standard error that cannot be written' $?
+if [ -e /run/systemd/journal/socket ] || [ ! -e "$CTRACE_BUILD/modules/journal.so" ]; then
+	echo "ok $((count += 1)) - a journal that cannot be reached # SKIP there is one, or no module for it"
+else
+	printf 'mftrace.level = debug\nmftrace.dest = journal\nmftrace.emitter.journal#level = 0\n' >journal.cfg
+	CTRACE_EMITTERS=$CTRACE_BUILD/modules MFTRACE_CONFIG=journal.cfg ctrace doctor "$subject" 1 >out 2>err </dev/null
+	[ $? -eq 1 ] && in_out '^files .*JOURNAL 0 events, FAILING: /run/systemd/journal/socket: No such file or directory$'
+	check 'a journal that cannot be reached' $?
+fi
 cp good.cfg bad.cfg
 ctrace reload >out 2>err
 ctrace list >out 2>err && in_out '^    configuration /.*/bad.cfg: read$'
 check 'after a reload' $?
+exec 3>&-
+wait "$pid"
+"$subject" 0 <in >ready &
+pid=$!
+exec 3>in
+until grep -q ready ready; do :; done
+ctrace list >out 2>err && in_out "^    configuration none: the program's environment has no MFTRACE_CONFIG\$"
+check 'list: none was named' $?
+ctrace stats >out 2>err && in_out "^    configuration: none: the program's environment has no MFTRACE_CONFIG\$"
+check 'stats: none was named' $?
 exec 3>&-
 wait "$pid"
 

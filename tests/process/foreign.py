@@ -15,18 +15,13 @@ import struct
 import subprocess
 import sys
 
+sys.path.insert(0, os.path.join(os.environ['CTRACE_SOURCE'], 'tests'))
+import tap  # noqa: E402
+
 SOURCE, BUILD = os.environ['CTRACE_SOURCE'], os.environ['CTRACE_BUILD']
 GOLDEN = os.path.join(SOURCE, 'tests/golden/foreign')
-count = bad = 0
-
-
-def check(what, mistakes):
-	global count, bad
-	count += 1
-	bad += bool(mistakes)
-	print(f'{"not ok" if mistakes else "ok"} {count} - {what}')
-	for mistake in mistakes[:8]:
-		print('#   ' + str(mistake).replace('\n', '\n#   '))
+checks = tap.Tap(is_live=True)
+check = checks.clean
 
 
 def run(*command, status=0):
@@ -287,8 +282,7 @@ def main():
 		written_back(name, tracer)
 	session()
 	own()
-	print(f'1..{count}')
-	sys.exit(1 if bad else 0)
+	sys.exit(checks.end())
 
 
 if __name__ == '__main__':

@@ -8,18 +8,12 @@ import signal
 import subprocess
 import sys
 
+sys.path.insert(0, os.path.join(os.environ['CTRACE_SOURCE'], 'tests'))
+import tap  # noqa: E402
+
 BUILD = os.environ['CTRACE_BUILD']
-number = 0
-bad = False
-
-
-def check(what, holds, shown=''):
-    global number, bad
-    number += 1
-    print(f'{"ok" if holds else "not ok"} {number} - {what}')
-    if not holds:
-        bad = True
-        print(f'# {shown!r}'[:2000])
+checks = tap.Tap(is_live=True)
+check = checks.check
 
 
 with open('cfg', 'w') as config:
@@ -72,5 +66,4 @@ check('what had the name stays', open('out/events.json').read() == 'old\n' and o
 done = subprocess.run(['ctrace', 'export', '-f', 'json', '--lines', '-o', 'out/events.json', 'a.ctb'])
 check('a complete one takes its place', done.returncode == 0 and sum(1 for _ in open('out/events.json')) > 1000, done)
 check('with the usual permissions', os.stat('out/events.json').st_mode & 0o777 == 0o666 & ~os.umask(0o022), oct(os.stat('out/events.json').st_mode))
-print(f'1..{number}')
-sys.exit(bad)
+sys.exit(checks.end())

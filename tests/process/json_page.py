@@ -6,24 +6,19 @@ import json
 import os
 import re
 import subprocess
+import sys
 import time
+
+sys.path.insert(0, os.path.join(os.environ['CTRACE_SOURCE'], 'tests'))
+import tap  # noqa: E402
 
 BUILD = os.environ['CTRACE_BUILD']
 SUBJECTS = os.path.join(BUILD, 'tests')
 PAGE = os.path.join(os.environ['CTRACE_SOURCE'], 'man', 'ctrace-json.5')
 PATIENCE = 60  # for what hangs; no test of speed
 TYPES = {'text', 'integer', 'number', 'boolean', 'null', 'object', 'object of fields'}
-count = bad = 0
-
-
-def check(what, mistake):
-    global count, bad
-    count += 1
-    print(f'{"not " if mistake else ""}ok {count} - {what}')
-    if mistake:
-        bad += 1
-        for line in str(mistake).split('\n'):
-            print(f'#   {line}')
+checks = tap.Tap(is_live=True)
+check = checks.clean
 
 
 # ---- the page
@@ -275,5 +270,4 @@ for section, paths in seen.items():
     never = [p for p in SECTIONS[section] if p not in paths and p not in RARE and not p.startswith('notes[]')]
     check(f'every member of {section} is printed', '\n'.join(never))
 
-print(f'1..{count}')
-raise SystemExit(bad != 0)
+sys.exit(checks.end())

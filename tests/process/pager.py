@@ -13,19 +13,13 @@ import subprocess
 import sys
 import termios
 
+sys.path.insert(0, os.path.join(os.environ['CTRACE_SOURCE'], 'tests'))
+import tap  # noqa: E402
+
 BUILD = os.environ['CTRACE_BUILD']
 PATIENCE = 120  # seconds, only to stop what hangs
-number = 0
-bad = False
-
-
-def check(what, holds, shown=''):
-    global number, bad
-    number += 1
-    print(f'{"ok" if holds else "not ok"} {number} - {what}')
-    if not holds:
-        bad = True
-        print(f'# {shown!r}'[:2000])
+checks = tap.Tap(is_live=True)
+check = checks.check
 
 
 def on_terminal(*command, rows=24, **environment):
@@ -91,5 +85,4 @@ os.mkfifo('hold')
 seen, status = on_terminal('sh', '-c', '(sleep 3; cat hold >/dev/null) & exec ctrace export -f json -o hold big.ctb')
 check('long work shows how far it is', 'ctrace export: ' in seen and ' events, ' in seen and ' %' in seen, seen)
 check('and takes the line away', seen.rstrip('\n').endswith('\r\x1b[K'), seen)
-print(f'1..{number}')
-sys.exit(bad)
+sys.exit(checks.end())

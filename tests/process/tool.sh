@@ -92,7 +92,9 @@ refuse 'unexpected argument "x"' list x
 refuse '"abc" is not a process id' list --pid abc
 refuse '"0" is not a process id' list -p 0
 refuse '"99999999999" is not a process id' list -p 99999999999
-refuse 'no level: "loud"' show --level loud
+refuse 'no level: "loud"; expected' show --level loud
+refuse 'no level: "warning" \(did you mean warn\?\)' show --level warning
+refuse 'no level: "off"; expected' show --level off
 refuse 'no list of event ids' show --event 5-
 refuse 'no time: "soon"' show --since soon
 refuse 'ctrace config' config

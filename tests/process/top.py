@@ -14,22 +14,14 @@ import sys
 import termios
 import time
 
+sys.path.insert(0, os.path.join(os.environ['CTRACE_SOURCE'], 'tests'))
+import tap  # noqa: E402
+
 BUILD = os.environ['CTRACE_BUILD']
 SUBJECT = os.path.join(BUILD, 'tests', 'tool_subject')
 PATIENCE = 60  # for what hangs; no test of speed
-count = bad = 0
-
-
-def check(what, mistake=''):
-    global count, bad
-    count += 1
-    if mistake in ('', None, True):
-        print(f'ok {count} - {what}')
-    else:
-        bad += 1
-        print(f'not ok {count} - {what}')
-        for line in str(mistake).split('\n'):
-            print(f'#   {line}')
+checks = tap.Tap(is_live=True)
+check = checks.clean
 
 
 class Screen:
@@ -206,11 +198,11 @@ def on_a_terminal(one, other):
 
     def shown(_):
         one.order('20000')
-        return re.search(rf'^ *{one.pid}  TOOL_SUB  tool\.main +INFO +[1-9]', top.screen.text(), re.MULTILINE)
+        return re.search(rf'^ *{one.pid}  TOOL_SUB  tool\.main +INFO +[0-9.]{{2,4}}[kM] +[0-9.]{{2,4}}[kM] +0 ', top.screen.text(), re.MULTILINE)
     end = time.monotonic() + PATIENCE
     while not shown(None) and time.monotonic() < end:
         top.read(0.1)
-    check('what traces has a rate', '' if shown(None) else top.screen.text())
+    check('what traces has a rate, in three digits and a unit', '' if shown(None) else top.screen.text())
 
     top.press('>>>>')
     check('sorted by name', top.wait(r'^sorted by name'))
@@ -261,6 +253,17 @@ def on_a_terminal(one, other):
         while top.read(0.5):
             pass
         check(f'{lines} lines of {columns}: it goes on', '' if top.process.poll() is None else f'status {top.process.poll()}')
+    top.press('?')
+    for columns, row in ((60, rf'^ *{one.pid}  tool\.main +INFO '), (70, rf'^ *{one.pid}  tool\.main +INFO '), (80, rf'^ *{one.pid}  TOOL_SUB  tool\.main +INFO ')):
+        top.resize(24, columns)
+        top.press(' ')
+        check(f'{columns} columns: the rates', top.wait(r'^ +PID .* COMPONENT +LEVEL +EVENTS/S +BYTES/S +LOST/S( |$)'))
+        check(f'{columns} columns: the first line', top.wait(r'^\d\d:\d\d:\d\d  2 processes  .* lost/s$'))
+        check(f'{columns} columns: the keys', top.wait(r' q end$'))
+        check(f'{columns} columns: a row', top.wait(row + r'.*\b0( |$)'))
+        check(f'{columns} columns: no word is cut', '' if 'DEST' not in top.screen.text() or 'DESTINATIONS' in top.screen.text() else top.screen.text())
+    top.press('?')
+    top.resize(24, 120)
     check('what fits is drawn', top.wait(r'^ctrace top .*\n'))
     top.press('?')
     check('help goes', top.wait(r'TOOL_SUB'))
@@ -300,7 +303,7 @@ def in_a_batch(one):
     check('a batch: status', '' if status == 0 else f'{status} {err}')
     check('a batch: two tables', '' if out.count('DESTINATIONS') == 2 else out)
     check('a batch: no sequences', '' if '\x1b' not in out else out)
-    check('a batch: a row', '' if re.search(rf'^ *{one.pid}  TOOL_SUB  tool\.main +INFO +0\.0 ', out, re.MULTILINE) else out)
+    check('a batch: a row', '' if re.search(rf'^ *{one.pid}  TOOL_SUB  tool\.main +INFO +0 ', out, re.MULTILINE) else out)
     status, out, _ = run('top', '-b', '-j', '-n', '1', '-i', '0.1', '-c', '*MAIN.P*', '--pid', str(one.pid))
     rows = json.loads(out)['components']
     check('a batch as JSON, filtered', '' if [r['component'] for r in rows] == ['tool.main.part'] and rows[0]['destinations'] == ['TEXTFILE'] else out)
@@ -327,5 +330,4 @@ in_a_batch(subjects[0])
 refused()
 for subject in subjects:
     subject.finish()
-print(f'1..{count}')
-sys.exit(1 if bad else 0)
+sys.exit(checks.end())

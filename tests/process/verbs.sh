@@ -141,6 +141,7 @@ refuse() { # PATTERN ARGUMENT...
 	check "usage error: ctrace $*" "$(expect_status 2; expect_in "$err" "$pattern"; expect "$out" '')"
 }
 refuse 'unknown level "inof"; did you mean info\?' level kvs.net inof
+refuse 'unknown level "warning"; did you mean warn\?' level kvs.net warning
 refuse 'unknown level "loudest"; expected debug, info, warn, error, fatal or none' level kvs.net loudest
 refuse 'the level of what\?' level
 refuse 'one level at a time' level kvs.net info warn

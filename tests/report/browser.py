@@ -1,4 +1,4 @@
-"""browser.py - a headless Chromium for tests of pages, driven through its DevTools protocol over a pipe; and their checks, in TAP.
+"""browser.py - a headless Chromium for tests of pages, driven through its DevTools protocol over a pipe.
 
 Used by tests of pages in tests/process/, on one thread.  What the page says on its console, what it throws and what it asks the network for is collected, so that a test
 can demand that there is nothing.  Everything waits for something that happens.  A page that does not get there in PATIENCE seconds is a failure.  A browser
@@ -13,8 +13,12 @@ import os
 import select
 import shutil
 import subprocess
+import sys
 import tempfile
 import time
+
+sys.path.insert(0, os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
+from tap import Tap  # noqa: E402,F401 for its users
 
 PATIENCE = 120  # seconds; ends what hangs, says nothing about speed
 FLAGS = ["--headless=new", "--no-sandbox", "--disable-gpu", "--no-first-run", "--disable-background-networking", "--disable-component-update",
@@ -34,41 +38,6 @@ class Silent(Exception):
 
 class Stuck(Exception):
     """The browser answers, the page does not."""
-
-
-class Tap:
-    """Checks, printed when all of them are made."""
-
-    def __init__(self):
-        self.lines = []
-        self.count = self.failed = 0
-
-    def check(self, what, good, *told):
-        self.count += 1
-        self.failed += not good
-        self.lines.append(f"{'ok' if good else 'not ok'} {self.count} - {what}")
-        self.lines += [] if good else [f"#   {line!r}" for line in told]
-
-    def same(self, what, found, wanted):
-        self.check(what, found == wanted, found, wanted)
-
-    def skip(self, what, why):
-        self.count += 1
-        self.lines.append(f"ok {self.count} - {what} # SKIP {why}")
-
-    @property
-    def state(self):
-        return list(self.lines), self.count, self.failed
-
-    @state.setter
-    def state(self, old):
-        lines, self.count, self.failed = old
-        self.lines = list(lines)
-
-    def end(self):
-        print("\n".join(self.lines))
-        print(f"1..{self.count}")
-        return 1 if self.failed else 0
 
 
 def with_browser(tap, work, make=None):

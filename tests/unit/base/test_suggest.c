@@ -54,12 +54,36 @@ static void the_nearest_wins(void **state)
 	assert_string_equal(ct_suggest((struct ct_span){ "debgu", 5 }, near, 3), "debug");
 }
 
+static void expect_level(const char *word, const char *expected)
+{
+	const char *found = ct_suggest_level((struct ct_span){ word, strlen(word) }, true);
+
+	assert_true(found == NULL ? expected == NULL : expected != NULL && strcmp(found, expected) == 0);
+}
+
+static void levels_of_other_systems(void **state)
+{
+	static const char *const pairs[][2] = { { "warning", "warn" },  { "Wrn", "warn" },     { "WARNINGS", "warn" },
+						{ "err", "error" },     { "severe", "error" }, { "info,", "info" },
+						{ "\"info\"", "info" }, { "notice", "info" },  { "verbose", "debug" },
+						{ "crit", "fatal" },    { "fatall", "fatal" }, { "off", "none" },
+						{ "5", "none" },        { "-1", "none" },      { "on", NULL },
+						{ "77", NULL },         { "", NULL },          { "loudest", NULL } };
+
+	(void)state;
+	for (size_t i = 0; i < CT_COUNT(pairs); i++)
+		expect_level(pairs[i][0], pairs[i][1]);
+	assert_null(ct_suggest_level((struct ct_span){ "off", 3 }, false));
+	assert_null(ct_suggest_level((struct ct_span){ "nne", 3 }, false));
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(near_misses),
 		cmocka_unit_test(other_words),
 		cmocka_unit_test(the_nearest_wins),
+		cmocka_unit_test(levels_of_other_systems),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

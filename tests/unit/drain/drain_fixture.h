@@ -20,7 +20,8 @@ struct output {
 	char path[128];
 	uint32_t index; /* of the emitter */
 	/* commands */
-	unsigned fail_opens; /* so many fail; errno is ENOSPC */
+	unsigned fail_opens;   /* so many fail; errno is ENOSPC */
+	const char *failed_at; /* what they name; NULL: nothing */
 	unsigned fail_writes;
 	bool fail_flush;
 	void (*before_open)(void);
@@ -58,6 +59,8 @@ static enum ctrace_status output_open(struct output *output, const struct ctrace
 	(void)snprintf(output->property, sizeof output->property, "%s", context->property(context, "colour"));
 	if (output->fail_opens > 0) {
 		output->fail_opens--;
+		if (output->failed_at != NULL)
+			context->failed_at(context, output->failed_at);
 		errno = ENOSPC;
 		return CTRACE_OS_ERROR;
 	}

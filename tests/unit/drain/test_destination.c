@@ -112,6 +112,29 @@ static void a_failure_is_one_incident_until_it_works_again(void **state)
 	end();
 }
 
+static void a_failure_has_the_name_that_its_emitter_gives(void **state)
+{
+	char longest[2 * sizeof dest()->failing_at];
+
+	(void)state;
+	begin(false);
+	output_a.fail_opens = 3;
+	output_a.failed_at = "/nosuch/x";
+	assert_false(ct_destination_open(&destination, true));
+	assert_string_equal(dest()->failing_at, "/nosuch/x");
+	output_a.failed_at = NULL;
+	assert_false(ct_destination_open(&destination, true));
+	assert_string_equal(dest()->failing_at, "");
+	memset(longest, '/', sizeof longest);
+	memcpy(longest + sizeof longest - 4, "end", 4);
+	output_a.failed_at = longest;
+	assert_false(ct_destination_open(&destination, true));
+	assert_string_equal(dest()->failing_at, longest + sizeof longest - sizeof dest()->failing_at);
+	assert_true(ct_destination_open(&destination, true));
+	assert_string_equal(dest()->failing_at, "");
+	end();
+}
+
 static void the_commit_is_one_store(void **state)
 {
 	uint64_t sequence;
@@ -287,6 +310,7 @@ int main(void)
 		cmocka_unit_test_setup_teardown(a_property_is_what_was_set_else_its_default_else_nothing, fixture_setup,
 						fixture_teardown),
 		cmocka_unit_test_setup_teardown(a_failure_is_one_incident_until_it_works_again, fixture_setup, fixture_teardown),
+		cmocka_unit_test_setup_teardown(a_failure_has_the_name_that_its_emitter_gives, fixture_setup, fixture_teardown),
 		cmocka_unit_test_setup_teardown(the_commit_is_one_store, fixture_setup, fixture_teardown),
 		cmocka_unit_test_setup_teardown(a_new_generation_is_committed_before_it_has_an_event, fixture_setup, fixture_teardown),
 		cmocka_unit_test_setup_teardown(a_recoverer_continues_at_the_place_in_force, fixture_setup, fixture_teardown),
