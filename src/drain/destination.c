@@ -132,8 +132,10 @@ static void context_failed_at(const struct ctrace_emitter_context *context, cons
 		size = room;
 	}
 	destination->has_failed_at = true;
-	if (strcmp(kept, what) != 0)
-		memcpy(kept, what, size + 1);
+	if (strncmp(kept, what, size + 1) != 0) {
+		memcpy(kept, what, size);
+		kept[size] = '\0';
+	}
 }
 
 static const char *copy_text(struct ct_buf *buf, const struct ct_session *session, ct_text text)

@@ -1,8 +1,8 @@
 /*
  * property_check.c - what is wrong with the value of an emitter's property.
  *
- * Called where people write values: for a line of the configuration and for `ctrace prop`.  Pure; any thread.  A program's own calls may
- * set any value, and are not checked.
+ * Called where people write values: for a line of the configuration and for `ctrace prop`.  Any thread; names of groups are looked up in
+ * /etc/group.  A program's own calls may set any value, and are not checked.
  *
  * Copyright The ctrace authors.  SPDX-License-Identifier: Apache-2.0
  */
