@@ -16,8 +16,9 @@
 
 #include <stdlib.h>
 
-#define STUCK_NS 100000000u
-#define HOPELESS_NS 1000000000u /* a destination that fails for so long does not keep a ring from an external writer */
+#define STUCK_NS 1000000000u             /* at most */
+#define STUCK_WITHOUT_WAIT_NS 100000000u /* where nobody waits for room */
+#define HOPELESS_NS 1000000000u          /* a destination that fails for so long does not keep a ring from an external writer */
 
 static uint64_t block_timeout_ns(const struct ct_drain_source *source)
 {
@@ -26,9 +27,9 @@ static uint64_t block_timeout_ns(const struct ct_drain_source *source)
 
 uint64_t ct_drain_stuck_ns(uint64_t block_timeout_ns)
 {
-	uint64_t quarter = block_timeout_ns / 4;
+	uint64_t half = block_timeout_ns / 2;
 
-	return quarter != 0 && quarter < STUCK_NS ? quarter : STUCK_NS;
+	return half == 0 ? STUCK_WITHOUT_WAIT_NS : half < STUCK_NS ? half : STUCK_NS;
 }
 
 bool ct_destination_is_stuck(const struct ct_destination *destination)

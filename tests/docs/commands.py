@@ -138,7 +138,7 @@ MASKS = [
     (r'<date>[- ]<time>', '<time>'),
     (r'(?<=\(\+)[\d?]+\.[\d?]+(?=\))', '<time>'),
     (r'^\d+(?= )', '<pid>'),
-    (r'(?i)(\b[pt]id *[=:]? *|\bprocess(?:id)? *=? *|\buser |:\(|/|[A-Za-z]\.)\d{2,}(?=\W|$)', r'\1<pid>'),
+    (r'(?i)(\b[pt]id *[=:]? *|\bprocess(?:id)? *=? *|\buser |:\(|/|[A-Za-z]\.)\d{2,}(?!\.\d)(?=\W|$)', r'\1<pid>'),
     (r' \[\d+(/\d+)?\](?= )', ' [<pid>]'),
     (r'(?<= user )\S+', '<user>'),
     (r'(?<=\(\+<time>\) )\S+(?=:\w+:\()|(?<=Computer Name = ).*|(?<=Operating System = ).*', '<machine>'),

@@ -249,7 +249,7 @@ static void mistakes_in_values(void **state)
 	(void)state;
 	assert_complaint("mftrace.level = inof", 17, "unknown level \"inof\" (did you mean info?)", LEVELS);
 	assert_complaint("mftrace.level =", 16, "unknown level \"\"", LEVELS);
-	assert_complaint("mftrace.level = 5", 17, "unknown level \"5\"", LEVELS);
+	assert_complaint("mftrace.level = 5", 17, "unknown level \"5\" (did you mean none?)", LEVELS);
 	assert_complaint("mftrace.dest =", 15, "no destination", LIST);
 	assert_complaint("mftrace.dest = ()", 16, "no destination", LIST);
 	assert_complaint("mftrace.dest = (", 16, "only one parenthesis round \"(\"", LIST);

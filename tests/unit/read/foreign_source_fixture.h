@@ -63,7 +63,11 @@ static UNUSED char told[4096];
 
 static UNUSED void note_told(const struct ct_read_note *note, void *user)
 {
-	static const char *const troubles[] = { "damage", "lost", "missing", "unknown" };
+	static const char *const troubles[] = { [CT_TROUBLE_DAMAGE] = "damage",
+						[CT_TROUBLE_UNREAD] = "unread",
+						[CT_TROUBLE_LOST] = "lost",
+						[CT_TROUBLE_MISSING] = "missing",
+						[CT_TROUBLE_UNKNOWN] = "unknown" };
 	size_t size = strlen(told);
 
 	(void)user;
