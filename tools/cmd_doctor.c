@@ -152,7 +152,7 @@ static void print_destination(struct doctor *doctor, struct ct_dest *dest)
 	if (failure.failing == 0 && failure.stuck_since_ns == 0)
 		return;
 	if (!doctor->is_json)
-		(void)ct_list_print_failure(stdout, ", ", &failure, slot->path);
+		(void)ct_list_print_failure(stdout, ", ", &failure);
 	if (slot->path[0] == '\0' && has_file(dest))
 		add(doctor, "; `ctrace config check` looks at its FILE and LOCATION");
 	add_problem(doctor, "destination");

@@ -150,7 +150,7 @@ static void print_destination(struct ct_dest *dest)
 	printf("%9" PRIu64 "  ", slot->delivered);
 	ct_tool_print(stdout, size != 0 ? slot->path : "-", size != 0 ? size : 1);
 	ct_list_take_failure(&failure, dest);
-	(void)ct_list_print_failure(stdout, "  ", &failure, slot->path);
+	(void)ct_list_print_failure(stdout, "  ", &failure);
 	if (lost != 0)
 		printf("  lost %" PRIu64, lost);
 	if (dest->failures != 0)

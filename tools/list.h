@@ -45,19 +45,20 @@ const char *ct_list_name(const struct ct_session *session, uint32_t index, size_
 bool ct_list_shows(struct ct_dest *dest);
 /* Events that a destination did not get. */
 uint64_t ct_list_lost_to(struct ct_dest *dest);
-/* Why a destination fails, and at what, as the session has it. */
+/* The failure of a destination, copied from the session. */
+#define CT_LIST_FAILING_AT 256u
 struct list_failure {
-	uint32_t failing;        /* errno; 0: it works */
-	uint64_t stuck_since_ns; /* a call into its emitter has not returned since then; 0: none */
-	char at[256];            /* "": its path, or not known */
+	uint32_t failing;            /* errno; 0: it works */
+	uint64_t stuck_since_ns;     /* a call into its emitter has not returned since then; 0: none */
+	char at[CT_LIST_FAILING_AT]; /* its end, when it is longer; "": its path, or not known */
 };
-void ct_list_take_failure(struct list_failure *failure, const struct ct_dest *dest);
+void ct_list_take_failure(struct list_failure *failure, struct ct_dest *dest);
 /* Why, without what it fails at.  NULL: it works. */
 #define CT_LIST_FAILURE 100
 const char *ct_list_failure(const struct list_failure *failure, char buffer[CT_LIST_FAILURE]);
-/* "FAILING: /tmp/x.log: No such file or directory" behind `separator`; nothing when it works.  path: the destination's, shown already.
+/* "FAILING: /tmp/x.log: No such file or directory" behind `separator`; nothing when it works.
  * Returns whether it fails. */
-bool ct_list_print_failure(FILE *to, const char *separator, const struct list_failure *failure, const char *path);
+bool ct_list_print_failure(FILE *to, const char *separator, const struct list_failure *failure);
 const char *ct_list_level(uint32_t level);
 /* "/etc/app.cfg: read", and what is wrong with it; "none: ..." when the process has none. */
 void ct_list_config_print(const struct ct_session *session, struct ct_buf *out);

@@ -55,13 +55,23 @@ uint64_t ct_list_lost_to(struct ct_dest *dest)
 	return lost;
 }
 
-void ct_list_take_failure(struct list_failure *failure, const struct ct_dest *dest)
+/* Is it the path, or the end of it that there was room for? */
+static bool is_path(const char *at, const char *path)
+{
+	size_t size = strlen(at), path_size = strlen(path);
+
+	if (size == CT_LIST_FAILING_AT - 1 && path_size > size)
+		path += path_size - size;
+	return strcmp(at, path) == 0;
+}
+
+void ct_list_take_failure(struct list_failure *failure, struct ct_dest *dest)
 {
 	_Static_assert(sizeof failure->at == sizeof dest->failing_at, "what a destination fails at");
 	failure->failing = dest->failing;
 	failure->stuck_since_ns = dest->stuck_since_ns;
 	failure->at[0] = '\0';
-	if (dest->failing != 0 && dest->stuck_since_ns == 0)
+	if (dest->failing != 0 && dest->stuck_since_ns == 0 && !is_path(dest->failing_at, ct_dest_current(dest)->path))
 		memcpy(failure->at, dest->failing_at, sizeof failure->at);
 }
 
@@ -80,7 +90,7 @@ const char *ct_list_failure(const struct list_failure *failure, char buffer[CT_L
 	return buffer;
 }
 
-bool ct_list_print_failure(FILE *to, const char *separator, const struct list_failure *failure, const char *path)
+bool ct_list_print_failure(FILE *to, const char *separator, const struct list_failure *failure)
 {
 	char buffer[CT_LIST_FAILURE];
 	const char *why = ct_list_failure(failure, buffer);
@@ -88,7 +98,7 @@ bool ct_list_print_failure(FILE *to, const char *separator, const struct list_fa
 	if (why == NULL)
 		return false;
 	fprintf(to, "%sFAILING: ", separator);
-	if (failure->at[0] != '\0' && strcmp(failure->at, path) != 0) {
+	if (failure->at[0] != '\0') {
 		ct_tool_print(to, failure->at, strlen(failure->at));
 		fputs(": ", to);
 	}

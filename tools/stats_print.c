@@ -124,7 +124,7 @@ static void print_dests(const struct printer *printer, const struct stats_proces
 		print_text(printer, dest->emitter, 11);
 		fprintf(printer->to, "%9" PRIu64 "  ", dest->delivered);
 		ct_tool_print(printer->to, dest->path[0] != '\0' ? dest->path : "-", dest->path[0] != '\0' ? strlen(dest->path) : 1);
-		(void)ct_list_print_failure(printer->to, "  ", &dest->failure, dest->path);
+		(void)ct_list_print_failure(printer->to, "  ", &dest->failure);
 		if (dest->lost != 0)
 			fprintf(printer->to, "  lost %" PRIu64, dest->lost);
 		if (dest->failures != 0)

@@ -92,7 +92,7 @@ struct ctrace_emitter_context {
 	 * byte of an event goes there.  A process killed later continues in the new one.  On any
 	 * status but OK the old place counts. */
 	enum ctrace_status (*commit)(const struct ctrace_emitter_context *context);
-	/* Names what cannot be opened or written, for `ctrace list` and `ctrace doctor`: a path, a socket.  To be called by open() or
+	/* Names what cannot be opened or written, for `ctrace list`, `ctrace stats` and `ctrace doctor`: a path, a socket.  To be called by open() or
 	 * write() before it returns a failure; without it they show errno alone.  Keeps errno. */
 	void (*failed_at)(const struct ctrace_emitter_context *context, const char *what);
 };

@@ -252,6 +252,7 @@ void ct_destination_failed(struct ct_destination *destination)
 	if (!destination->has_failed_at)
 		dest->failing_at[0] = '\0';
 	__atomic_store_n(&dest->failing, errno != 0 ? (uint32_t)errno : (uint32_t)EIO, __ATOMIC_RELAXED);
+	destination->has_failed_at = false;
 	destination->retry_at_ns = ct_clock_mono_ns() + RETRY_NS;
 	if (destination->failing_since_ns == 0)
 		destination->failing_since_ns = ct_clock_mono_ns();
@@ -312,7 +313,6 @@ bool ct_destination_open(struct ct_destination *destination, bool now)
 	if (destination->self != NULL)
 		return true;
 	errno = 0;
-	destination->has_failed_at = false;
 	if (!find_emitter(destination)) {
 		ct_destination_failed(destination);
 		return false;
@@ -372,9 +372,12 @@ enum ctrace_status ct_destination_write(struct ct_destination *destination, cons
 	status = destination->emitter->write(destination->self, batch);
 	method_end(destination);
 	if (destination->is_passed_over) {
+		bool has_failed_at = destination->has_failed_at;
+
 		error = errno;
 		give_up_output(destination);
 		errno = error;
+		destination->has_failed_at = has_failed_at;
 		if (status == CTRACE_OK)
 			return CTRACE_OUTPUT_ERROR; /* it works, and is opened again by the next pass */
 	}

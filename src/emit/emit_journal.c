@@ -205,7 +205,7 @@ static enum ctrace_status send_entry(struct journal *journal)
 	return CTRACE_OUTPUT_ERROR;
 }
 
-/* With what it failed at named. */
+/* Sends the entry; names the socket when that fails. */
 static enum ctrace_status put_entry(struct journal *journal)
 {
 	enum ctrace_status status = send_entry(journal);

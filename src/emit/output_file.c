@@ -282,6 +282,7 @@ static enum ctrace_status try_folder(const struct attempt *attempt, const char *
 	if (attempt->makes_below && (attempt->file_name[0] == '/' || access(path, F_OK) == 0)) {
 		if (!join(path, base, folder, attempt->file_name))
 			return CTRACE_OS_ERROR;
+		note_last(attempt, path);
 		status = make_below(path, &attempt->access);
 		if (status != CTRACE_OK)
 			return status;

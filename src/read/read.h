@@ -65,11 +65,11 @@ struct ct_read_totals {
 	uint64_t discarded;     /* lost before they were written, as the data say */
 	uint64_t damaged_bytes; /* skipped */
 	uint64_t damages;       /* places */
-	uint64_t unread;        /* of these: traces and folders of which nothing was read */
+	uint64_t unread;        /* of these: traces, folders and stream files of which nothing was read */
 };
 enum ct_trouble {
 	CT_TROUBLE_DAMAGE,  /* bytes that could not be read */
-	CT_TROUBLE_UNREAD,  /* a trace or folder below what was named, of which nothing is read */
+	CT_TROUBLE_UNREAD,  /* a trace, folder or stream file below what was named, of which nothing is read */
 	CT_TROUBLE_LOST,    /* events were lost before they were written */
 	CT_TROUBLE_MISSING, /* packets are missing */
 	CT_TROUBLE_UNKNOWN, /* foreign: something there that ctrace does not read */

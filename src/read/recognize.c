@@ -59,6 +59,16 @@ static const char *beginning_of(const unsigned char *bytes, size_t size)
 	return NULL;
 }
 
+static bool is_stream(const char *name)
+{
+	return strncmp(name, "stream.", 7) == 0 && name[7] >= '0' && name[7] <= '9';
+}
+
+static bool is_text(const char *name)
+{
+	return has_suffix(name, ".log");
+}
+
 /* A stream of a trace of which the metadata may not be read: nothing is wrong with the file. */
 static bool has_closed_metadata(const char *path)
 {
@@ -66,6 +76,8 @@ static bool has_closed_metadata(const char *path)
 	char *metadata;
 	bool is_closed;
 
+	if (!is_stream(slash != NULL ? slash + 1 : path))
+		return false;
 	if (asprintf(&metadata, "%.*smetadata", slash != NULL ? (int)(slash + 1 - path) : 0, path) < 0)
 		return false;
 	is_closed = faccessat(AT_FDCWD, metadata, R_OK, AT_EACCESS) != 0 && errno == EACCES;
@@ -128,42 +140,34 @@ static const char *recognize_file(const char *path)
 	return what;
 }
 
-bool ct_path_has_streams(const char *path)
+static bool has_entry(const char *path, bool (*is_wanted)(const char *name))
 {
 	DIR *folder = opendir(path);
 	const struct dirent *entry;
 	bool found = false;
 
 	while (folder != NULL && !found && (entry = readdir(folder)) != NULL)
-		found = strncmp(entry->d_name, "stream.", 7) == 0 && entry->d_name[7] >= '0' && entry->d_name[7] <= '9';
+		found = is_wanted(entry->d_name);
 	if (folder != NULL)
 		(void)closedir(folder);
 	return found;
 }
 
-static bool has_text(const char *path)
+bool ct_path_has_streams(const char *path)
 {
-	DIR *folder = opendir(path);
-	const struct dirent *entry;
-	bool found = false;
-
-	while (folder != NULL && !found && (entry = readdir(folder)) != NULL)
-		found = has_suffix(entry->d_name, ".log");
-	if (folder != NULL)
-		(void)closedir(folder);
-	return found;
+	return has_entry(path, is_stream);
 }
 
 /* What is there and may not be read: a trace's metadata, a run folder's session.  0: it may be read, or is not there. */
-static int refusal_of(const char *folder, const char *name)
+static int refusal_of(const char *folder, const char *name, int flags)
 {
 	int fd, error = 0;
 	char *path;
 
 	if (asprintf(&path, "%s/%s", folder, name) < 0)
 		return ENOMEM;
-	fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
-	if (fd < 0 && errno != ENOENT && errno != ENOTDIR)
+	fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY | flags);
+	if (fd < 0 && errno != ENOENT && errno != ENOTDIR && errno != ENXIO) /* ENXIO: a socket */
 		error = errno;
 	ct_os_close(&fd);
 	free(path);
@@ -178,13 +182,15 @@ static const char *recognize_refusal(const char *path)
 		return "permission denied: the folder may not be read";
 	if (error != 0)
 		return strerror(error);
-	error = refusal_of(path, "metadata");
+	error = refusal_of(path, "metadata", 0);
 	if (error == EACCES)
 		return "permission denied: its file metadata may not be read";
 	if (error == 0)
-		error = refusal_of(path, "session");
+		error = refusal_of(path, "session", O_NOFOLLOW); /* as it is read */
 	if (error == EACCES)
 		return "permission denied: its file session may not be read";
+	if (error == ELOOP)
+		return "its file session is a link, and links are not followed";
 	return error != 0 ? strerror(error) : NULL;
 }
 
@@ -196,8 +202,8 @@ static const char *recognize_folder(const char *path)
 		return refusal;
 	if (ct_path_has_streams(path))
 		return "a trace that lacks its file metadata; ctrace salvage can make one that has it";
-	return has_text(path) ? "a folder that holds no trace; its text files are read with a text tool, as less"
-			      : "a folder that holds no trace";
+	return has_entry(path, is_text) ? "a folder that holds no trace; its text files are read with a text tool, as less"
+					: "a folder that holds no trace";
 }
 
 const char *ct_path_recognize(const char *path)

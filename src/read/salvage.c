@@ -123,7 +123,7 @@ static int open_stream(struct ct_salvage *salvage, const char *path, bool is_com
 	return unpacked.fd;
 }
 
-/* In the metadata of a copy that lacks packets: there nothing else tells a gap from a wrong number. */
+/* In the metadata of a copy that lacks packets.  Without this mark, a gap in such a copy looks like a wrong number. */
 static const char gaps_mark[] = "/* ctrace salvage: packets are missing */\n";
 
 static bool has_gaps_mark(const struct ct_buf *text)
@@ -492,7 +492,7 @@ static enum ctrace_status open_copy(struct trace *trace)
 
 static enum ctrace_status copy_trace(struct trace *trace, const char *only)
 {
-	uint64_t damages = trace->salvage->damages;
+	uint64_t damages = trace->salvage->damages, lost_bytes = trace->salvage->lost_bytes, unread = trace->salvage->unread;
 	enum ctrace_status status = read_metadata(trace);
 
 	if (status == CTRACE_DENIED) {
@@ -515,7 +515,7 @@ static enum ctrace_status copy_trace(struct trace *trace, const char *only)
 		(void)rmdir(trace->to);
 		return CTRACE_OK;
 	}
-	status = write_metadata(trace, trace->salvage->damages > damages);
+	status = write_metadata(trace, trace->salvage->lost_bytes > lost_bytes || trace->salvage->unread > unread);
 	if (status != CTRACE_OK)
 		return status;
 	trace->salvage->traces++;

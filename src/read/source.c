@@ -284,7 +284,7 @@ void ct_source_lost_text(char *out, size_t size, uint64_t events)
  * What is it?
  */
 
-/* A trace or folder below what was named, of which nothing is read: what is read is not all then. */
+/* A trace or folder below what was named, of which nothing is read: the output lacks its events. */
 static void report_unread(struct ct_sources *sources, const char *path, const char *why)
 {
 	struct ct_read_note note = { .trouble = CT_TROUBLE_UNREAD, .path = path, .message = why };
@@ -325,7 +325,7 @@ static bool has_file(struct ct_sources *sources, const char *folder, const char 
 	return found;
 }
 
-/* May nobody know what is in it, by name?  A file has nothing in it. */
+/* True for a folder that this user may not search. */
 static bool is_closed(const char *folder)
 {
 	struct stat info;

@@ -105,6 +105,11 @@ printf 'mftrace.level = info\nmftrace.emitter.textfile#file = /nosuch/folder/x.l
 MFTRACE_CONFIG=nowhere.cfg ctrace doctor "$subject" 1 >out 2>err </dev/null
 [ $? -eq 1 ] && in_out '^files .*TEXTFILE 0 events, FAILING: /nosuch/folder/x.log: No such file or directory; `ctrace config check` looks at its FILE and LOCATION$'
 check 'a file that cannot be opened' $?
+mkdir location && : >location/file
+printf 'mftrace.level = info\nmftrace.emitter.textfile#%s\n' "location = $PWD/location" "file = $PWD/location/file/x.log" >under.cfg
+MFTRACE_CONFIG=under.cfg ctrace doctor "$subject" 1 >out 2>err </dev/null
+[ $? -eq 1 ] && in_out "^files .*TEXTFILE 0 events, FAILING: $PWD/location/file/x.log: Not a directory"
+check 'a folder that cannot be made' $?
 printf 'mftrace.level = debug\nmftrace.dest = stderr\nmftrace.emitter.stderr#level = 0\n' >full.cfg
 MFTRACE_CONFIG=full.cfg ctrace doctor sh -c '"$0" 1 2>/dev/full' "$subject" >out 2>err </dev/null
 [ $? -eq 1 ] && in_out '^files .*STDERR 0 events, FAILING: standard error: No space left on device$'
@@ -131,6 +136,15 @@ ctrace list >out 2>err && in_out "^    configuration none: the program's environ
 check 'list: none was named' $?
 ctrace stats >out 2>err && in_out "^    configuration: none: the program's environment has no MFTRACE_CONFIG\$"
 check 'stats: none was named' $?
+exec 3>&-
+wait "$pid"
+
+MFTRACE_CONFIG=nowhere.cfg "$subject" 1 <in >ready &
+pid=$!
+exec 3>in
+until grep -q ready ready; do kill -0 "$pid" || break; done
+[ "$(ctrace list --json --pid "$pid" | grep -oE '"failing_at":"[^"]*"')" = '"failing_at":"/nosuch/folder/x.log"' ]
+check 'list --json: what a destination failed at' $?
 exec 3>&-
 wait "$pid"
 

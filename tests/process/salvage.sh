@@ -8,6 +8,7 @@ steps=$CTRACE_BUILD/tests/steps
 
 is() { [ "$1" = "$2" ] || { printf '<%s>\nnot\n<%s>\n' "$1" "$2"; false; }; }
 has() { grep -qE -- "$2" "$1" || { printf 'no /%s/ in:\n' "$2"; cat "$1"; false; }; }
+lacks() { ! grep -qE -- "$2" "$1"; }
 salvage() {
 	ctrace salvage "$@" >out 2>err </dev/null
 	status=$?
@@ -70,6 +71,7 @@ number_is() { # WHAT NUMBER-OF-THE-PACKET BYTE
 	check "a wrong number, $1: told" has err 'its number was wrong, and is mended$'
 	check "a wrong number, $1: no packet is missing" is "$status $(<complaints)" '1 '
 	check "a wrong number, $1: the file is as it was" cmp app.ctb/stream.0 numbered/number.ctb/stream.0
+	check "a wrong number, $1: nothing is missing" lacks numbered/number.ctb/metadata 'packets are missing'
 }
 mapfile -t at < <(heads app.ctb/stream.0)
 number_is 'the last, too high' $((${#at[@]} - 1)) 377

@@ -53,6 +53,19 @@ check 'show: a trace that may be searched, not listed' closed 311 "$lost" show_r
 check 'show: metadata that may not be read' closed 0 "$lost/metadata" show_rest "$lost" 'permission denied: its file metadata may not be read'
 check 'show: a folder around it' closed 0 all/bad show_rest all/bad 'permission denied'
 check 'show: a stream' closed 0 "$lost/stream.0" show_rest "$lost/stream.0" 'it cannot be read: Permission denied'
+# What is named is no part of the trace.
+says() { # REASON PATH
+	run show "$2"
+	is "$status" 2 && has err "ctrace show: $2: $1"
+}
+echo remarks >"$lost/notes.txt"
+check 'show: a text beside closed metadata' closed 0 "$lost/metadata" says 'a text file, no trace' "$lost/notes.txt"
+check 'show: a stream beside closed metadata' closed 0 "$lost/metadata" says 'permission denied: the file metadata' "$lost/stream.0"
+rm "$lost/notes.txt"
+mkdir link && ln -s nowhere link/session
+check 'show: a session that is a link' says 'its file session is a link' link
+python3 -c 'import os, socket; os.chdir("link"); os.unlink("session"); socket.socket(socket.AF_UNIX).bind("session")'
+check 'show: a session that is a socket' says 'a folder that holds no trace' link
 check 'salvage: a trace that is closed' closed 0 "$lost" salvage_rest "$lost" 'permission denied'
 check 'salvage: metadata that may not be read' closed 0 "$lost/metadata" salvage_rest "$lost/metadata" 'permission denied'
 check 'salvage: a folder around it' closed 0 all/bad salvage_rest all/bad 'permission denied'
