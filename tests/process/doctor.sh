@@ -147,6 +147,7 @@ until grep -q ready ready; do kill -0 "$pid" || break; done
 check 'list --json: what a destination failed at' $?
 exec 3>&-
 wait "$pid"
+rm -rf "$CTRACE_RUN_DIR/$pid.0"
 
 # ---- what can never be delivered
 printf 'mftrace.level = info\nmftrace.emitter.textfile#file = /nosuch/folder/x.log\nctrace.keep = %s\n' 0s >now.cfg
