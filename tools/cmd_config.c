@@ -119,7 +119,7 @@ static void complain_emitter(struct check *check, struct ct_span name, unsigned 
 		names[count++] = emitter->name;
 		ct_buf_add_format(&expected, "%s, ", emitter->name);
 	}
-	ct_buf_add_text(&expected, "or the name of a module on CTRACE_EMITTERS");
+	ct_buf_add_text(&expected, "JOURNAL where it is installed, or the name of a module on CTRACE_EMITTERS");
 	ct_buf_add_text(&message, "unknown emitter ");
 	ct_span_quote(&message, name, name.size);
 	add_suggestion(&message, ct_suggest(name, names, count));

@@ -143,7 +143,9 @@ static void total_add(struct ct_recovery *total, const struct ct_recovery *more)
 	total->given_up += more->given_up;
 	total->delivered += more->delivered;
 	total->damaged += more->damaged;
+	total->undeliverable += more->undeliverable;
 	total->gone += more->gone;
+	total->lost += more->lost;
 }
 
 static void owners_add(const struct ct_folder_entry *entry, void *user)
@@ -458,6 +460,9 @@ static int summarize(const struct recover_run *run)
 	if (total->folders != 0)
 		printf("%" PRIu32 " of %" PRIu32 " recovered, %" PRIu64 " event%s delivered\n", total->recovered, total->folders,
 		       total->delivered, total->delivered == 1 ? "" : "s");
+	if (total->undeliverable != 0)
+		printf("%" PRIu64 " event%s undeliverable: for the standard error of a process that has ended\n", total->undeliverable,
+		       total->undeliverable == 1 ? "" : "s");
 	if (total->gone != 0)
 		printf("%" PRIu32 " ring%s had no file: what waited there is gone\n", total->gone, total->gone == 1 ? "" : "s");
 	(void)fflush(stdout);

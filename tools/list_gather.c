@@ -124,7 +124,7 @@ bool ct_list_gather_components(struct list_process *process, const char *compone
 static void add_ring(struct list_counters *counters, int fd, struct ct_ring_head *head)
 {
 	struct ct_ring ring = { .head = head, .capacity = head->capacity };
-	uint64_t gone = head->overwritten + head->undelivered + head->unwritten;
+	uint64_t gone = head->overwritten + head->undelivered + head->passed_over + head->unwritten;
 	uint64_t used = head->head - head->tail;
 	uint32_t percent;
 
@@ -144,6 +144,7 @@ static void add_ring(struct list_counters *counters, int fd, struct ct_ring_head
 		counters->lost[i] += head->lost[i];
 	counters->lost[CTRACE_LOSS_OVERWRITTEN] += head->overwritten + ct_ring_count_overwritten(&ring);
 	counters->lost[CTRACE_LOSS_DAMAGED] += head->undelivered;
+	counters->lost[CTRACE_LOSS_UNDELIVERABLE] += head->passed_over;
 	counters->no_room += head->unwritten;
 }
 

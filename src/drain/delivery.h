@@ -131,6 +131,7 @@ struct ct_drain {
 	uint64_t delivered;                   /* events that every destination has, or that are gone */
 	uint64_t damaged;                     /* bytes that could not be read */
 	uint64_t undeliverable;               /* events whose destination went with their process */
+	uint64_t written;                     /* events that destinations took: once for each */
 	uint64_t limits[CT_RING_LIMIT];
 	uint64_t damaged_to[CT_RING_LIMIT]; /* damage before this position is counted: each destination finds it */
 };

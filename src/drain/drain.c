@@ -232,6 +232,7 @@ static enum ctrace_status write_batch(struct ct_drain *drain, uint32_t dest, boo
 		.stream_count = batch->stream_count,
 		.flush = flush,
 	};
+	enum ctrace_status status;
 
 	if (!ct_destination_open(destination, flush))
 		return CTRACE_OUTPUT_ERROR;
@@ -244,7 +245,10 @@ static enum ctrace_status write_batch(struct ct_drain *drain, uint32_t dest, boo
 		return CTRACE_OK;
 	}
 	ct_custody_tell_losses(drain, destination, batch);
-	return ct_destination_write(destination, &out);
+	status = ct_destination_write(destination, &out);
+	if (status == CTRACE_OK)
+		drain->written += batch->event_count;
+	return status;
 }
 
 /* Does FLUSHEVERY want more before it writes? */
@@ -482,6 +486,7 @@ void ct_drain_pass(struct ct_drain *drain, bool flush, struct ct_drain_result *o
 		(void)__atomic_compare_exchange_n(drain->source.flight_wanted, &wanted, 0, false, __ATOMIC_ACQ_REL, __ATOMIC_RELAXED);
 	result.damaged = drain->damaged;
 	result.undeliverable = drain->undeliverable;
+	result.written = drain->written;
 	*out_result = result;
 }
 

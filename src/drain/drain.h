@@ -45,6 +45,7 @@ struct ct_drain_result {
 	uint64_t damaged;   /* bytes that could not be read, ever: passed over */
 	uint64_t
 		undeliverable; /* events, ever, whose destination was the dead process's alone: counted once for each such destination */
+	uint64_t written;      /* events, ever, that destinations took: counted once for each destination */
 	uint32_t failing;      /* mask of destinations that fail, or whose method does not return */
 	bool is_superseded;    /* another thread has made a pass meanwhile; the rest of this one was left to it */
 };

@@ -164,7 +164,7 @@ static uint64_t pass_over(struct ct_drain *drain, struct ct_ring *ring, uint32_t
 	}
 	place.lost += lost;
 	ct_cursor_prepare(cursor, ct_drain_dest(drain, dest)->sequence, &place);
-	__atomic_store_n(&ring->head->unwritten, ring->head->unwritten + lost - counted, __ATOMIC_RELAXED);
+	__atomic_store_n(&ring->head->passed_over, ring->head->passed_over + lost - counted, __ATOMIC_RELAXED);
 	if (ct_destination_is_busy(&drain->destinations[dest]))
 		drain->destinations[dest].is_passed_over = true;
 	return lost;

@@ -188,7 +188,8 @@ static bool deliver_all(struct orphan *orphan, struct delivery *delivery, uint64
 	ct_drain_close(drain);
 	note_elsewhere(orphan, drain);
 	ct_drain_destroy(drain);
-	*out_delivered = result.delivered;
+	/* What was consumed, but not what only a destination that is gone would have had. */
+	*out_delivered = result.undeliverable == 0 || result.written > result.delivered ? result.delivered : result.written;
 	orphan->damaged = result.damaged;
 	orphan->undeliverable = result.undeliverable;
 	orphan->is_left = !durable || result.pending != 0 || result.failing != 0;

@@ -91,8 +91,9 @@ struct ct_ring_head {
 	uint32_t
 		consumer; /* who has it: 0 the process's agent, else the destination (CT_WRITER_SLOT ...) of an external writer.  Only who has
 				 it hands it on, or the agent for a writer that is dead */
-	uint32_t wanted;    /* who should have it; the process's */
-	uint64_t unwritten; /* of consumed, not in every destination: one was passed over, or a data set was full (NOWRAP) */
+	uint32_t wanted;      /* who should have it; the process's */
+	uint64_t passed_over; /* of consumed, not in every destination: one was passed over */
+	uint64_t unwritten;   /* of consumed, not in a writer's data set, which was full (NOWRAP) */
 	_Alignas(CT_CACHE_LINE) struct ct_cursor cursor[CT_DEST_LIMIT];
 };
 _Static_assert(sizeof(struct ct_ring_head) <= CT_RING_HEAD_SIZE, "the head of a ring is two pages");

@@ -340,7 +340,8 @@ static void add_ring(struct ctrace_stats *stats, const struct ct_ring *ring)
 	uint64_t consumed = __atomic_load_n(&head->consumed, __ATOMIC_RELAXED);
 	uint64_t overwritten = __atomic_load_n(&head->overwritten, __ATOMIC_RELAXED);
 	uint64_t damaged = __atomic_load_n(&head->undelivered, __ATOMIC_RELAXED);
-	uint64_t unwritten = __atomic_load_n(&head->unwritten, __ATOMIC_RELAXED);
+	uint64_t unwritten =
+		__atomic_load_n(&head->unwritten, __ATOMIC_RELAXED) + __atomic_load_n(&head->passed_over, __ATOMIC_RELAXED);
 
 	/* While two destinations are passed over one after the other, the lost ones may not be consumed yet. */
 	stats->delivered += consumed > overwritten + damaged + unwritten ? consumed - overwritten - damaged - unwritten : 0;

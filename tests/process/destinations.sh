@@ -158,6 +158,13 @@ text "file = $top/place/absolute.log" 'location = nowhere'
 "$steps" trace a 1 1
 check 'an absolute FILE is tried alone' test -f absolute.log -a ! -e nowhere
 
+# ---- a standard error that could not be written, and went with its process
+configure 'mftrace.level = debug' 'mftrace.dest = stderr' 'mftrace.emitter.stderr#level = 0'
+"$steps" trace a 1 20 2>/dev/full >/dev/null
+check 'STDERR: what nobody got is not called delivered' is "$(ctrace recover | sed 's/.*run.*: //')" "recovered, 0 events delivered
+1 of 1 recovered, 0 events delivered
+20 events undeliverable: for the standard error of a process that has ended"
+
 # ---- BINFILE through another's reader
 configure 'mftrace.level = debug' 'mftrace.dest = binfile' 'mftrace.emitter.binfile#file = x.ctb'
 "$steps" pid items Some.Comp 0 items Some.Comp 4 thread other 3 1 trace other 1 1 emit other 2 >"$top/said"

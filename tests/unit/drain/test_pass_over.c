@@ -109,7 +109,7 @@ static void one_that_fails_loses_its_own_events_and_the_other_gets_all(void **st
 	assert_int_equal(sum_of(output_a.lost), lost_of(&output_a)); /* its output tells of them */
 	assert_int_equal(output_b.losts, 0);
 	assert_exactly(&output_b, count);
-	assert_int_equal(rings[0]->head->unwritten, lost_of(&output_a)); /* so the process has not delivered them */
+	assert_int_equal(rings[0]->head->passed_over, lost_of(&output_a)); /* so the process has not delivered them */
 	stop();
 }
 
@@ -336,7 +336,7 @@ static void what_has_no_file_is_counted_at_the_end(void **state)
 	assert_int_equal(lost_of(&output_a), 10);
 	assert_int_equal(lost_of(&output_b), 0);
 	assert_exactly(&output_b, 5);
-	assert_int_equal(rings[0]->head->unwritten, 10); /* that some destination lacks */
+	assert_int_equal(rings[0]->head->passed_over, 10); /* that some destination lacks */
 	assert_true(ct_drain_owes_losses(drain));
 	give_up(CT_RING_PRIVATE);
 	assert_int_equal(lost_of(&output_a), 10); /* once */
@@ -357,7 +357,7 @@ static void what_two_have_lost_is_counted_once(void **state)
 	give_up(CT_RING_PRIVATE);
 	assert_int_equal(lost_of(&output_a), 20);
 	assert_int_equal(lost_of(&output_b), 20);
-	assert_int_equal(rings[0]->head->unwritten, 30);
+	assert_int_equal(rings[0]->head->passed_over, 30);
 	stop();
 }
 
