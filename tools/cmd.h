@@ -11,6 +11,7 @@
 #ifndef CT_TOOLS_CMD_H
 #define CT_TOOLS_CMD_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <stdio.h>
@@ -20,7 +21,8 @@ enum {
 	CMD_DONE = 0,
 	CMD_NOTHING = 1, /* nothing found, or the input is damaged: said on stderr */
 	CMD_USAGE = 2,
-	CMD_UNWRITTEN = 2, /* the output cannot be written: 1 would say something of what was read */
+	CMD_UNREAD = 2,    /* a part of the input cannot be read at all */
+	CMD_UNWRITTEN = 2, /* the output cannot be written: 1 reports the result of reading */
 	CMD_NO_MEMORY = 2  /* whatever a verb returns, when an allocation has failed */
 };
 
@@ -53,6 +55,9 @@ int cmd_catalog(int argc, char **argv);
 /* Prints text that another process or file gave: as it is when it is plain, escaped when it could forge lines or terminal
  * sequences.  Gives the number of columns that it takes; with `to` NULL it only does that. */
 int ct_tool_print(FILE *to, const char *text, size_t size);
+
+/* True if the word is digits only, at least one: a process id, where a process may be named. */
+bool ct_tool_is_number(const char *word);
 
 /* Delivers and removes what dead processes left in every run directory that this user may look into, and reports nothing.  What
  * cannot be delivered stays for `ctrace recover`, which reports why.  A recovery that makes no progress is reported and goes on

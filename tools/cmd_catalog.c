@@ -76,11 +76,11 @@ static const char *reason_of(enum ctrace_status status)
 	return status == CTRACE_NOT_FOUND ? "there is no such file or folder" : ctrace_status_text(status);
 }
 
-static bool say_unread(const char *path, enum ctrace_status status)
+static bool say_unread(const char *path, const char *reason)
 {
 	fputs("ctrace catalog: cannot read ", stderr);
 	ct_tool_print(stderr, path, strlen(path));
-	fprintf(stderr, ": %s\n", reason_of(status));
+	fprintf(stderr, ": %s\n", reason);
 	return false;
 }
 
@@ -89,21 +89,14 @@ static const char *plural(uint64_t count)
 	return count == 1 ? "" : "s";
 }
 
-/* "x.yaml: 2 components, 9 events" or "x.yaml: 7 of 9 events are good, 3 mistakes" */
-static void say_counts(const char *path, const struct ct_catalog_counts *before, const struct ct_catalog_counts *after)
-{
-	unsigned long long components = after->components - before->components;
-	unsigned long long events = after->events - before->events;
-	unsigned long long good = after->good_events - before->good_events;
-	unsigned long long mistakes = after->mistakes - before->mistakes;
-
-	ct_tool_print(stdout, path, strlen(path));
-	if (mistakes == 0)
-		printf(": %llu component%s, %llu event%s, all good\n", components, plural(components), events, plural(events));
-	else
-		printf(": %llu of %llu event%s %s good, %llu mistake%s\n", good, events, plural(events), good == 1 ? "is" : "are",
-		       mistakes, plural(mistakes));
-}
+/* What adding one path to the catalogue has given. */
+struct addition {
+	const char *path;
+	struct ct_catalog_counts counts; /* of this path */
+	bool is_good;                    /* no mistake, and no reason */
+	bool is_empty;                   /* a folder without catalogues */
+	char reason[120];                /* why it has no counts; "": it has */
+};
 
 static void count_file(const char *path, void *user)
 {
@@ -111,61 +104,102 @@ static void count_file(const char *path, void *user)
 	++*(uint64_t *)user;
 }
 
-/* A folder without catalogues is not one in which all is good. */
-static bool say_empty(const char *path)
+static void addition_note_empty(struct addition *addition)
 {
-	uint64_t annotations = 0;
+	static const char what[] = "no catalogue (*.yaml, *.yml) is in it";
+	unsigned long long annotations;
+	uint64_t count = 0;
 
-	(void)annotation_each(path, count_file, &annotations);
-	ct_tool_print(stderr, path, strlen(path));
-	if (annotations > 0)
-		fprintf(stderr, ": no catalogue (*.yaml, *.yml) is in it, but %llu XML file%s: see ctrace catalog import\n",
-			(unsigned long long)annotations, plural(annotations));
+	(void)annotation_each(addition->path, count_file, &count);
+	annotations = count;
+	addition->is_empty = true;
+	if (annotations == 0)
+		(void)snprintf(addition->reason, sizeof addition->reason, "%s", what);
 	else
-		fputs(": no catalogue (*.yaml, *.yml) is in it\n", stderr);
-	return false;
+		(void)snprintf(addition->reason, sizeof addition->reason, "%s, but %llu XML file%s: see ctrace catalog import", what,
+			       annotations, plural(annotations));
 }
 
-/* A document of one path that was checked. */
-static bool print_check(struct ct_catalog *catalog, const char *path)
-{
-	struct ct_catalog_counts before = ct_catalog_counts(catalog), after;
-	json_t *document = ct_json_document(), *diagnostics = json_array();
-	enum ctrace_status status = ct_catalog_add(catalog, path, print_complaint, diagnostics);
-	const char *error = NULL;
-
-	after = ct_catalog_counts(catalog);
-	if (status != CTRACE_OK && status != CTRACE_DAMAGED)
-		error = reason_of(status);
-	else if (status == CTRACE_OK && after.files == before.files)
-		error = "no catalogue (*.yaml, *.yml) is in it";
-	(void)json_object_set_new(document, "path", ct_json_string(path));
-	if (error != NULL) {
-		(void)json_object_set_new(document, "error", json_string(error));
-		json_decref(diagnostics);
-	} else {
-		(void)json_object_set_new(document, "components", ct_json_number(after.components - before.components));
-		(void)json_object_set_new(document, "events", ct_json_number(after.events - before.events));
-		(void)json_object_set_new(document, "good_events", ct_json_number(after.good_events - before.good_events));
-		(void)json_object_set_new(document, "mistakes", ct_json_number(after.mistakes - before.mistakes));
-		(void)json_object_set_new(document, "diagnostics", diagnostics);
-	}
-	return ct_json_print(document, stdout) && status == CTRACE_OK && error == NULL;
-}
-
-static bool add_path(struct ct_catalog *catalog, const char *path, bool is_check)
+/* diagnostics: an array of JSON for the mistakes; NULL: they are printed. */
+static struct addition add_path(struct ct_catalog *catalog, const char *path, json_t *diagnostics)
 {
 	struct ct_catalog_counts before = ct_catalog_counts(catalog);
-	enum ctrace_status status = ct_catalog_add(catalog, path, print_complaint, NULL);
+	enum ctrace_status status = ct_catalog_add(catalog, path, print_complaint, diagnostics);
 	struct ct_catalog_counts after = ct_catalog_counts(catalog);
+	struct addition addition = {
+		.path = path,
+		.counts = { .files = after.files - before.files,
+			    .components = after.components - before.components,
+			    .events = after.events - before.events,
+			    .good_events = after.good_events - before.good_events,
+			    .mistakes = after.mistakes - before.mistakes },
+	};
 
 	if (status != CTRACE_OK && status != CTRACE_DAMAGED)
-		return say_unread(path, status);
-	if (status == CTRACE_OK && after.files == before.files)
-		return say_empty(path);
-	if (is_check)
-		say_counts(path, &before, &after);
-	return status == CTRACE_OK;
+		(void)snprintf(addition.reason, sizeof addition.reason, "%s", reason_of(status));
+	else if (status == CTRACE_OK && addition.counts.files == 0)
+		addition_note_empty(&addition);
+	addition.is_good = status == CTRACE_OK && addition.reason[0] == '\0';
+	return addition;
+}
+
+/* "x.yaml: 2 components, 9 events" or "x.yaml: 7 of 9 events are good, 3 mistakes" */
+static void print_counts(const struct addition *addition)
+{
+	unsigned long long components = addition->counts.components;
+	unsigned long long events = addition->counts.events;
+	unsigned long long good = addition->counts.good_events;
+	unsigned long long mistakes = addition->counts.mistakes;
+
+	ct_tool_print(stdout, addition->path, strlen(addition->path));
+	if (mistakes == 0)
+		printf(": %llu component%s, %llu event%s, all good\n", components, plural(components), events, plural(events));
+	else
+		printf(": %llu of %llu event%s %s good, %llu mistake%s\n", good, events, plural(events), good == 1 ? "is" : "are",
+		       mistakes, plural(mistakes));
+}
+
+static void print_addition(const struct addition *addition, bool has_counts)
+{
+	if (addition->is_empty) {
+		ct_tool_print(stderr, addition->path, strlen(addition->path));
+		fprintf(stderr, ": %s\n", addition->reason);
+	} else if (addition->reason[0] != '\0') {
+		(void)say_unread(addition->path, addition->reason);
+	} else if (has_counts) {
+		print_counts(addition);
+	}
+}
+
+/* A document.  Takes the diagnostics.  False when memory is short. */
+static bool print_json(const struct addition *addition, json_t *diagnostics)
+{
+	json_t *document = ct_json_document();
+
+	(void)json_object_set_new(document, "path", ct_json_string(addition->path));
+	if (addition->reason[0] != '\0') {
+		(void)json_object_set_new(document, "error", json_string(addition->reason));
+		json_decref(diagnostics);
+	} else {
+		(void)json_object_set_new(document, "components", ct_json_number(addition->counts.components));
+		(void)json_object_set_new(document, "events", ct_json_number(addition->counts.events));
+		(void)json_object_set_new(document, "good_events", ct_json_number(addition->counts.good_events));
+		(void)json_object_set_new(document, "mistakes", ct_json_number(addition->counts.mistakes));
+		(void)json_object_set_new(document, "diagnostics", diagnostics);
+	}
+	return ct_json_print(document, stdout);
+}
+
+/* True if the path has no mistake. */
+static bool take_path(struct ct_catalog *catalog, const char *path, const struct arguments *arguments)
+{
+	json_t *diagnostics = arguments->is_json ? json_array() : NULL;
+	struct addition addition = add_path(catalog, path, diagnostics);
+
+	if (arguments->is_json)
+		return print_json(&addition, diagnostics) && addition.is_good;
+	print_addition(&addition, arguments->action == CHECK);
+	return addition.is_good;
 }
 
 /* ---- printing ---- */
@@ -264,7 +298,7 @@ static int import_all(const struct arguments *arguments)
 	ct_buf_init(&import.names);
 	for (int i = 0; i < arguments->count; i++)
 		if (!annotation_each(arguments->paths[i], import_file, &import))
-			import.has_failed = !say_unread(arguments->paths[i], CTRACE_NOT_FOUND);
+			import.has_failed = !say_unread(arguments->paths[i], reason_of(CTRACE_NOT_FOUND));
 	if (import.components == 0 && !import.has_failed)
 		fputs("ctrace catalog: no XML file is there\n", stderr);
 	if (import.components > 0 && arguments->output != NULL && strcmp(arguments->output, "-") != 0)
@@ -356,9 +390,7 @@ static int run(const struct arguments *arguments)
 		return CMD_NOTHING;
 	}
 	for (int i = 0; i < arguments->count; i++)
-		is_good = (arguments->is_json ? print_check(catalog, arguments->paths[i])
-					      : add_path(catalog, arguments->paths[i], arguments->action->print == NULL)) &&
-			  is_good;
+		is_good = take_path(catalog, arguments->paths[i], arguments) && is_good;
 	if (is_good && arguments->action->print != NULL)
 		is_written = print_all(catalog, arguments);
 	else if (!is_good && arguments->action->print != NULL)

@@ -466,14 +466,13 @@ static int examine(struct doctor *doctor)
 	return program_failed ? has_problem ? BOTH_FAILED : PROGRAM_FAILED : has_problem ? CMD_NOTHING : CMD_DONE;
 }
 
-static bool is_number(const char *text, uint32_t *out_number)
+static bool is_process(const char *text, uint32_t *out_pid)
 {
-	char *end;
-	unsigned long number = strtoul(text, &end, 10);
+	unsigned long number = ct_tool_is_number(text) ? strtoul(text, NULL, 10) : 0;
 
-	if (text[0] < '0' || text[0] > '9' || *end != '\0' || number == 0 || number > INT32_MAX)
+	if (number == 0 || number > INT32_MAX)
 		return false;
-	*out_number = (uint32_t)number;
+	*out_pid = (uint32_t)number;
 	return true;
 }
 
@@ -487,7 +486,7 @@ static error_t parse_doctor(int key, char *argument, struct argp_state *state)
 		doctor->is_json = true;
 		return 0;
 	case ARGP_KEY_ARG:
-		if (state->argc == state->next && is_number(argument, &doctor->pid)) {
+		if (state->argc == state->next && is_process(argument, &doctor->pid)) {
 			(void)snprintf(path, sizeof path, "/proc/%" PRIu32, doctor->pid);
 			if (access(path, F_OK) != 0)
 				argp_error(state, "there is no process %s", argument);

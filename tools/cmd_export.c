@@ -177,7 +177,7 @@ static int run(struct export *verb)
 	exit_status = reading_end(&verb->reading, is_good || verb->events == 0 ? verb->events : 1);
 	if (verb->is_unwritten)
 		return CMD_UNWRITTEN;
-	return is_good || exit_status == CMD_USAGE ? exit_status : CMD_NOTHING;
+	return is_good || exit_status == CMD_UNREAD ? exit_status : CMD_NOTHING;
 }
 
 /* ------------------------------------------------------------------------------------------------------------

@@ -113,7 +113,7 @@ static void run_file(struct ipcs *ipcs, const char *path)
 		fputs("ctrace ipcs: ", stderr);
 		ct_tool_print(stderr, path, strlen(path));
 		fputs(": the commands cannot be read\n", stderr);
-		ct_ipcs_fail(ipcs, CMD_USAGE);
+		ct_ipcs_fail(ipcs, CMD_UNREAD);
 	}
 	if (file != NULL && !is_stdin)
 		fclose(file);

@@ -27,7 +27,7 @@ static const char *hint_of(const char *text)
 
 	if (strchr(text, '#') != NULL)
 		return "a property is a word of its own, behind it";
-	if (strspn(text, "0123456789") == strlen(text))
+	if (ct_tool_is_number(text))
 		return "a process is named with --pid";
 	if (ct_emitter_find_known(text, strlen(text), &index) == CTRACE_OK)
 		return "an emitter is written as emitter:NAME";

@@ -210,7 +210,7 @@ static int run(struct verb *verb)
 	ct_report_destroy(verb->report);
 	if (verb->is_unwritten)
 		return CMD_UNWRITTEN;
-	return is_good || exit_status == CMD_USAGE ? exit_status : CMD_NOTHING;
+	return is_good || exit_status == CMD_UNREAD ? exit_status : CMD_NOTHING;
 }
 
 /* ------------------------------------------------------------------------------------------------------------

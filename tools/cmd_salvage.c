@@ -119,9 +119,9 @@ static bool is_apart(const struct salvage_run *run)
 			continue; /* that is told when it is read */
 		keep_folder(from);
 		if (is_within(to, from))
-			why = "the copies would be written into the trace, or the folder, that they are of";
+			why = "the output is inside the input";
 		else if (is_within(from, to))
-			why = "it holds what is to be read";
+			why = "the output contains the input";
 		if (why != NULL) {
 			say(run->to);
 			fprintf(stderr, ": %s; name a folder elsewhere\n", why);
@@ -146,7 +146,7 @@ static int prepare_folder(const char *path)
 	if (!is_empty(path)) {
 		say(path);
 		fputs(": not an empty folder; name one that is, or that is not there yet\n", stderr);
-		return CMD_USAGE;
+		return CMD_UNWRITTEN;
 	}
 	return CMD_DONE;
 }
@@ -215,7 +215,9 @@ static int salvage_all(struct salvage_run *run)
 	struct ct_salvage salvage = { .report = report, .user = run, .metadata = run->metadata };
 	int exit_status;
 
-	if (!has_metadata(run) || !is_apart(run))
+	if (!has_metadata(run))
+		return CMD_UNREAD;
+	if (!is_apart(run))
 		return CMD_USAGE;
 	exit_status = prepare_folder(run->to);
 	if (exit_status != CMD_DONE)
@@ -225,8 +227,9 @@ static int salvage_all(struct salvage_run *run)
 
 		if (status == CTRACE_OK)
 			continue;
-		if (exit_status != CMD_UNWRITTEN)
-			exit_status = status == CTRACE_NOT_FOUND ? CMD_NOTHING : CMD_UNWRITTEN;
+		/* Either the path or its copy has failed: CMD_UNWRITTEN is the same number. */
+		if (exit_status != CMD_UNREAD)
+			exit_status = status == CTRACE_NOT_FOUND ? CMD_NOTHING : CMD_UNREAD;
 		say(run->paths[i]);
 		if (status == CTRACE_NOT_FOUND)
 			fputs(": no BINFILE trace, and no folder of such; other traces cannot be salvaged\n", stderr);
@@ -235,7 +238,7 @@ static int salvage_all(struct salvage_run *run)
 	}
 	print_report(&salvage, run);
 	if (salvage.unread > 0)
-		return CMD_USAGE;
+		return CMD_UNREAD;
 	return salvage.damages > 0 && exit_status == CMD_DONE ? CMD_NOTHING : exit_status;
 }
 

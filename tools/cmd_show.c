@@ -50,6 +50,7 @@ struct show {
 	bool is_split;      /* a file a thread */
 	const char *folder; /* for them */
 	uint64_t shown;     /* that matched */
+	bool is_unwritten;  /* the files of --split, or lines that wait for the others */
 	struct direct_output output;
 	struct ct_buf line; /* for lines that are kept */
 };
@@ -105,14 +106,14 @@ static void print_split(struct show *show)
 		fputs("ctrace show: ", stderr);
 		ct_tool_print(stderr, show->folder, strlen(show->folder));
 		fprintf(stderr, ": %s\n", strerror(errno));
-		show->reading.has_failed = true;
+		show->is_unwritten = true;
 		return;
 	}
 	files.has_host = show->has_hosts;
 	split_all(show, &files);
 	count = files.names.count;
 	if (!thread_files_end(&files, "ctrace show")) {
-		show->reading.has_failed = true;
+		show->is_unwritten = true;
 		return;
 	}
 	ct_buf_add_format(&show->output.text, "%s: %llu event%s of %u thread%s\n", show->folder, (unsigned long long)show->shown,
@@ -156,7 +157,7 @@ static void keep_line(struct show *show, struct line_store *store, const struct 
 static void tell_lost_lines(struct show *show, int error)
 {
 	fprintf(stderr, "ctrace show: lines that wait to be printed: %s\n", strerror(error));
-	show->reading.has_failed = true;
+	show->is_unwritten = true;
 }
 
 static uint64_t last_wanted(const struct show *show)
@@ -554,12 +555,14 @@ static int run(struct show *show)
 		show->reading.has_failed = true;
 	}
 	is_written = direct_output_end(&show->output, "ctrace show");
+	/* No message that no events match: events were read, and their lines are lost. */
+	show->reading.has_failed |= show->is_unwritten;
 	result = reading_end(&show->reading, show->shown);
 	line_options_close(&show->lines);
 	ct_filter_destroy(filter);
 	direct_output_fini(&show->output);
 	ct_buf_fini(&show->line);
-	return is_written ? result : CMD_UNWRITTEN;
+	return is_written && !show->is_unwritten ? result : CMD_UNWRITTEN;
 }
 
 /* What ctrace tail does, with the options that both have: they are parsed again there.  Only processes can be followed. */
@@ -572,8 +575,7 @@ static int follow(struct show *show, int argc, char **argv)
 	for (size_t i = 0; i < show->reading.path_count; i++) {
 		const char *path = show->reading.paths[i];
 
-		if (show->reading.path_count == 1 && path[0] != '\0' && path[strspn(path, "0123456789")] == '\0' &&
-		    asprintf(&pid, "--pid=%s", path) >= 0)
+		if (show->reading.path_count == 1 && ct_tool_is_number(path) && asprintf(&pid, "--pid=%s", path) >= 0)
 			continue;
 		fputs("ctrace show: ", stderr);
 		ct_tool_print(stderr, path, strlen(path));

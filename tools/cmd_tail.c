@@ -59,7 +59,8 @@ struct tail {
 	struct ct_buf line;
 	struct ct_buf out; /* not written yet */
 	bool is_catching_up;
-	bool has_failed;           /* a process, or what was to be printed first, could not be read */
+	bool has_failed;           /* a process could not be read */
+	bool has_lost_lines;       /* that were to be printed first */
 	struct line_store history; /* the last lines, while catching up */
 	uint64_t told_missed;      /* bytes */
 	uint64_t told_at_ns;
@@ -170,6 +171,12 @@ static void take_events(struct tail *tail, bool all)
 	write_out(tail);
 }
 
+static void tell_lost_lines(struct tail *tail, int error)
+{
+	report("--last", 0, strerror(error), tail);
+	tail->has_lost_lines = true;
+}
+
 /* What the rings hold already: only the last lines of it are printed. */
 static void catch_up(struct tail *tail)
 {
@@ -183,9 +190,9 @@ static void catch_up(struct tail *tail)
 	}
 	tail->is_catching_up = false;
 	if (!line_store_each(&tail->history, false, print_line, tail))
-		report("--last", 0, strerror(errno), tail);
+		tell_lost_lines(tail, errno);
 	else if (tail->history.write_errno != 0)
-		report("--last", 0, strerror(tail->history.write_errno), tail);
+		tell_lost_lines(tail, tail->history.write_errno);
 	write_out(tail);
 	line_store_fini(&tail->history);
 }
@@ -345,7 +352,7 @@ static error_t parse_tail(int key, char *argument, struct argp_state *state)
 		return 0;
 	case ARGP_KEY_ARG:
 		/* As ctrace show takes it. */
-		if (tail->pid == 0 && argument[0] != '\0' && argument[strspn(argument, "0123456789")] == '\0') {
+		if (tail->pid == 0 && ct_tool_is_number(argument)) {
 			tail->pid = (uint32_t)parse_number(state, argument, INT32_MAX, "a process id");
 			return 0;
 		}
@@ -388,7 +395,7 @@ static int run(struct tail *tail)
 	ct_live_close(tail->live);
 	if (tail->write_errno != 0)
 		fprintf(stderr, "ctrace tail: cannot write the output: %s\n", strerror(tail->write_errno));
-	if (tail->write_errno != 0)
+	if (tail->write_errno != 0 || tail->has_lost_lines)
 		return CMD_UNWRITTEN;
 	return tail->has_failed ? CMD_NOTHING : CMD_DONE;
 }

@@ -221,6 +221,11 @@ static int count_columns(const char *text, size_t size)
 	return columns;
 }
 
+bool ct_tool_is_number(const char *word)
+{
+	return word[0] != '\0' && word[strspn(word, "0123456789")] == '\0';
+}
+
 int ct_tool_print(FILE *to, const char *text, size_t size)
 {
 	struct ct_buf escaped;

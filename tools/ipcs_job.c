@@ -54,7 +54,7 @@ static void report(const struct ct_read_note *note, void *user)
 
 	if (note->trouble == CT_TROUBLE_LOST || note->trouble == CT_TROUBLE_MISSING)
 		return;
-	ct_ipcs_fail(ipcs, note->trouble == CT_TROUBLE_UNREAD ? CMD_USAGE : CMD_NOTHING);
+	ct_ipcs_fail(ipcs, note->trouble == CT_TROUBLE_UNREAD ? CMD_UNREAD : CMD_NOTHING);
 	if (ipcs->reports++ >= REPORT_LIMIT)
 		return;
 	(void)fflush(stdout);
@@ -69,12 +69,11 @@ static void report(const struct ct_read_note *note, void *user)
 
 /* ---- which traces ---- */
 
-/* A number that is no file is a process. */
 static void note_process(struct job *job, const char *path)
 {
 	struct ipcs_defined *defined = &job->defined;
 
-	if (path[strspn(path, "0123456789")] == '\0' && access(path, F_OK) != 0 && defined->pid_count < IPCS_DEFINED_PIDS)
+	if (reading_is_process(path) && defined->pid_count < IPCS_DEFINED_PIDS)
 		defined->pids[defined->pid_count++] = (uint32_t)strtoul(path, NULL, 10);
 }
 
@@ -322,7 +321,9 @@ void ct_ipcs_job_copy(struct ipcs *ipcs, const struct ct_ipcs_command *command)
 			ct_tool_print(stderr, path, strlen(path));
 			fprintf(stderr, ": %s\n", reason);
 		}
-		if (status != CTRACE_OK || copied.events == 0)
+		if (status != CTRACE_OK)
+			ct_ipcs_fail(ipcs, CMD_UNWRITTEN);
+		else if (copied.events == 0)
 			ct_ipcs_fail(ipcs, CMD_NOTHING);
 	}
 	close_job(&job);

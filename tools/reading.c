@@ -227,7 +227,7 @@ static void parse_short_form(struct reading *reading, struct argp_state *state, 
 	case 'p':
 	case OPTION_THREAD:
 		wrong = key == 'p' ? "no process id: \"%s\"" : "no thread id: \"%s\"";
-		if (argument[0] == '\0' || argument[strspn(argument, "0123456789")] != '\0')
+		if (!ct_tool_is_number(argument))
 			argp_error(state, wrong, argument);
 		ct_buf_add_format(&text, "%s == %s", key == 'p' ? "process" : "thread", argument);
 		break;
@@ -395,10 +395,9 @@ static void report(const struct ct_read_note *note, void *user)
 	fprintf(stderr, ": %s\n", note->message);
 }
 
-/* A process id. */
-static bool is_number(const char *word)
+bool reading_is_process(const char *word)
 {
-	return word[0] != '\0' && word[strspn(word, "0123456789")] == '\0' && access(word, F_OK) != 0;
+	return ct_tool_is_number(word) && access(word, F_OK) != 0;
 }
 
 /* A word of the filter language stands where a path is expected: the shell has cut an expression into pieces. */
@@ -411,7 +410,7 @@ static bool is_filter_word(const char *word)
 
 	ct_filter_destroy(filter);
 	return is_one || ct_name_is(word, strlen(word), "level") || ct_name_is(word, strlen(word), "component") ||
-	       ct_name_is(word, strlen(word), "event") || (ct_level_parse(word, strlen(word), &level) && !is_number(word));
+	       ct_name_is(word, strlen(word), "event") || (ct_level_parse(word, strlen(word), &level) && !reading_is_process(word));
 }
 
 static const char *reason_of(const char *path, enum ctrace_status status)
@@ -420,7 +419,7 @@ static const char *reason_of(const char *path, enum ctrace_status status)
 
 	if (what != NULL)
 		return what;
-	if (status == CTRACE_NOT_FOUND && is_number(path))
+	if (status == CTRACE_NOT_FOUND && reading_is_process(path))
 		return "no traced process has this number, as ctrace list shows them; for its events in a trace: --pid and the trace";
 	if (status == CTRACE_NOT_FOUND && is_filter_word(path))
 		return "no trace, run folder or traced process of that name; an expression stands in quotes, as 'level >= warn'";
@@ -434,7 +433,7 @@ static void add_path(struct reading *reading, const char *path)
 	enum ctrace_status status = ct_reader_add(reading->reader, path);
 
 	if (status == CTRACE_OK) {
-		reading->has_rings |= is_number(path);
+		reading->has_rings |= reading_is_process(path);
 		return;
 	}
 	reading->has_failed = true;
@@ -635,5 +634,5 @@ int reading_end(struct reading *reading, uint64_t shown)
 	}
 	is_good = shown > 0 && !reading->has_failed && totals.damages == 0;
 	reading_close(reading);
-	return is_missing || totals.unread > 0 ? CMD_USAGE : is_good ? CMD_DONE : CMD_NOTHING;
+	return is_missing || totals.unread > 0 ? CMD_UNREAD : is_good ? CMD_DONE : CMD_NOTHING;
 }

@@ -52,6 +52,8 @@ extern const struct argp ct_reading_argp;
 /* --pid, for verbs that have no such option of their own; the same input. */
 extern const struct argp ct_reading_pid_argp;
 void reading_init(struct reading *reading, const char *verb);
+/* True if the word names a process: it is a number, and no file has this name. */
+bool reading_is_process(const char *word);
 /* Notes the words as paths or process ids (borrowed). */
 void reading_paths(struct reading *reading, char **words, size_t count);
 /* The same for all words that options left over: expressions among them, wherever they stand, count as given to --filter.  The words are

@@ -64,7 +64,7 @@ const char *ct_level_name(uint32_t level); /* "DEBUG" .. "FATAL", "NONE" */
 void ct_escape_add(struct ct_buf *buf, const void *text, size_t size);
 /* Does ct_escape_add() leave all of it as it is? */
 bool ct_escape_is_plain(const void *text, size_t size);
-/* Has it no code that a terminal would obey?  Quotation marks and backslashes may be in it. */
+/* True if the text has no control code for a terminal.  Quotation marks and backslashes may be in it. */
 bool ct_escape_is_harmless(const void *text, size_t size);
 
 /* The code point at `at`, before `end`, and its length in bytes; 0 when the bytes are not UTF-8 (also overlong forms, surrogates, beyond
@@ -127,7 +127,17 @@ const char *ct_suggest(struct ct_span word, const char *const *words, size_t cou
 /* The level that was probably meant, also by a word of another logging system: warning, critical, off.  with_none: none is one too. */
 const char *ct_suggest_level(struct ct_span word, bool with_none);
 
-/* ---- glob.c: `*` is any run of characters, `?` any one, in UTF-8 or a byte that is none; without regard to ASCII case.  At most pattern times text steps, no recursion. */
+/* ---- variable.c: the first $(NAME) of a text that is no variable, and why */
+enum ct_variable_fault {
+	CT_VARIABLE_GOOD,    /* there is none */
+	CT_VARIABLE_UNKNOWN, /* no such name */
+	CT_VARIABLE_OPEN     /* the end of the text or the next variable comes before the parenthesis */
+};
+/* *out_name is the name without what is around it, of the text; it is set when there is a fault. */
+enum ct_variable_fault ct_variable_find_fault(struct ct_span text, const char *const *names, size_t count, struct ct_span *out_name);
+
+/* ---- glob.c: `*` is any run of characters, `?` any one; a character is a UTF-8 sequence, or one byte that is not UTF-8.  Without regard
+ * to ASCII case.  At most pattern times text steps, no recursion. */
 bool ct_glob_match(const char *pattern, size_t pattern_size, const char *text, size_t text_size);
 
 /* ---- memory.c: an allocation of this process has failed.  The tool's output may lack something then. */

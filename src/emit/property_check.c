@@ -158,24 +158,22 @@ static enum ct_property_finding check_path(struct ct_span value, const char *exp
 /* A name that is no variable stays in the text as it is, so it is worth a word but no mistake: $(RUNUNIT) means something elsewhere. */
 static enum ct_property_finding check_variables(struct ct_span value, struct words words, struct ct_complaint *out)
 {
-	const char *end = value.at + value.size;
+	enum ct_variable_fault fault;
+	struct ct_span name;
+	unsigned column;
 
-	for (const char *at = value.at; at + 2 < end; at++) {
-		const char *close = at[0] == '$' && at[1] == '(' ? memchr(at, ')', (size_t)(end - at)) : NULL;
-		struct ct_span name;
-
-		if (at[0] != '$' || at[1] != '(')
-			continue;
-		name = ct_span_of(at + 2, close != NULL ? close : end);
-		if (close != NULL && words_have(words, name))
-			continue;
-		if (name.size > NAME_SHOWN)
-			name.size = NAME_SHOWN;
-		(void)wrong(out, close != NULL ? "no such variable:" : "no \")\" after", name, words, "it stays in the text as it is");
-		out->column = (unsigned)(at - value.at) + 1;
-		return CT_PROPERTY_ODD;
-	}
-	return CT_PROPERTY_GOOD;
+	fault = ct_variable_find_fault(value, words.items, words.count, &name);
+	if (fault == CT_VARIABLE_GOOD)
+		return CT_PROPERTY_GOOD;
+	column = (unsigned)(name.at - value.at) - 1;
+	if (name.size > NAME_SHOWN)
+		name.size = NAME_SHOWN;
+	if (fault == CT_VARIABLE_OPEN)
+		(void)wrong(out, "no \")\" after", name, NO_WORDS, "it stays in the text as it is");
+	else
+		(void)wrong(out, "no such variable:", name, words, "it stays in the text as it is");
+	out->column = column;
+	return CT_PROPERTY_ODD;
 }
 
 /* Of an emitter that writes no lines: it is kept for readers, which know more variables. */

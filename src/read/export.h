@@ -35,7 +35,7 @@ struct ct_exporter {
 	void (*add)(void *self, const struct ct_view *view);
 	void (*lost)(void *self, const struct ct_read_note *note); /* events are missing between the last one and the next; or NULL */
 	enum ctrace_status (*end)(void *self);                     /* OS_ERROR: errno says why it could not be written */
-	/* The folder for temporary files, when end() failed for what is there and not for the output; NULL: the output, as without it. */
+	/* Returns the folder of temporary files when end() failed there; NULL otherwise. */
 	const char *(*spool)(const void *self);
 	void (*close)(void *self);
 };

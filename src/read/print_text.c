@@ -165,40 +165,31 @@ static void compile(struct format *format, const char *text, size_t variable_cou
 	find_run(format);
 }
 
-/* The end of the format, or the next variable, comes before the parenthesis. */
-static bool is_open(struct ct_span word)
-{
-	return word.at[word.size] == '\0' || memmem(word.at, word.size, "$(", 2) != NULL;
-}
-
 bool ct_text_check_format(const char *format, struct ct_buf *out_message)
 {
-	const char *names[USERS_VARIABLES];
-	enum variable variable;
+	const char *names[USERS_VARIABLES], *meant;
+	enum ct_variable_fault fault;
+	struct ct_span word;
 
 	for (size_t i = 0; i < USERS_VARIABLES; i++)
 		names[i] = variables[i].name;
-	for (const char *at = strstr(format, "$("); at != NULL; at = strstr(at + 2, "$(")) {
-		struct ct_span word = { at + 2, strcspn(at + 2, ")") };
-		const char *meant = ct_suggest(word, names, USERS_VARIABLES);
-
-		if (find_variable(at, USERS_VARIABLES, &variable) != 0)
-			continue;
-		if (is_open(word)) {
-			ct_buf_add_format(out_message, "column %zu: $(", (size_t)(at - format) + 1);
-			ct_escape_add(out_message, word.at, strcspn(word.at, "$ "));
-			ct_buf_add_text(out_message, " lacks its \")\", and is printed as it stands");
-			return false;
-		}
-		ct_buf_add_text(out_message, "$(");
-		ct_escape_add(out_message, word.at, word.size);
+	fault = ct_variable_find_fault(ct_span_of(format, format + strlen(format)), names, USERS_VARIABLES, &word);
+	if (fault == CT_VARIABLE_GOOD)
+		return true;
+	if (fault == CT_VARIABLE_OPEN)
+		ct_buf_add_format(out_message, "column %zu: ", (size_t)(word.at - format) - 1);
+	ct_buf_add_text(out_message, "$(");
+	ct_escape_add(out_message, word.at, word.size);
+	if (fault == CT_VARIABLE_OPEN) {
+		ct_buf_add_text(out_message, " lacks its \")\"");
+	} else {
 		ct_buf_add_text(out_message, ") is no variable");
+		meant = ct_suggest(word, names, USERS_VARIABLES);
 		if (meant != NULL)
 			ct_buf_add_format(out_message, " (did you mean $(%s)?)", meant);
-		ct_buf_add_text(out_message, ", and is printed as it stands");
-		return false;
 	}
-	return true;
+	ct_buf_add_text(out_message, ", and is printed as it stands");
+	return false;
 }
 
 /* ------------------------------------------------------------------------------------------------------------

@@ -232,8 +232,8 @@ static uint64_t end_of(const struct packet *packet)
 	return packet->at + packet->head.packet_bits / 8;
 }
 
-/* The number of a packet, which tells how many are missing before it and behind it: a wrong one makes viewers report a loss that is none, or
- * hides one.  Where it contradicts its neighbours, it is that of the place where nothing is missing. */
+/* The number of a packet, which tells how many are missing before it and behind it: a wrong one makes viewers report a loss that is none,
+ * or hides one.  Where it contradicts its neighbours, it becomes the number that its position in the file implies. */
 static void mend_sequence(struct work *work, struct packet *packet, const struct packet *next)
 {
 	static const char message[] = "its number was wrong, and is mended";

@@ -8,7 +8,7 @@
  */
 #include "read/temporary_file.h"
 
-#include "base/base.h"
+#include "base/os_parts.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -20,7 +20,7 @@ const char *ct_temporary_folder(const char *otherwise)
 {
 	const char *folder = ct_os_environment("TMPDIR");
 
-	return folder != NULL && folder[0] != '\0' ? folder : otherwise;
+	return folder != NULL ? folder : otherwise;
 }
 
 static int open_and_unlink(const char *folder)
@@ -39,9 +39,9 @@ static int open_and_unlink(const char *folder)
 
 int ct_temporary_open(const char *folder)
 {
-	int fd = open(folder, O_TMPFILE | O_RDWR | O_EXCL | O_CLOEXEC, 0600);
+	int fd = ct_os_must_fail(CT_OS_OPEN) ? -1 : open(folder, O_TMPFILE | O_RDWR | O_EXCL | O_CLOEXEC, 0600);
 
-	/* A file system that has no files without a name, or a kernel. */
+	/* The file system or the kernel has no O_TMPFILE. */
 	if (fd < 0 && (errno == EOPNOTSUPP || errno == EISDIR || errno == EINVAL))
 		fd = open_and_unlink(folder);
 	return fd;

@@ -56,8 +56,7 @@ static void allow_many_files(void)
 	}
 }
 
-/* Where a file system knows of no nameless files. */
-/* Lowers *limit when there is only memory. */
+/* A file without a name, on disk if there is one; *limit becomes smaller when there is only memory. */
 static int open_nameless(uint64_t *limit)
 {
 	int fd;

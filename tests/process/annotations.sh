@@ -75,6 +75,8 @@ says() { # STATUS MESSAGE COMMAND...
 mkdir none
 check 'a folder of XML is not all good' says 1 'annotations: no catalogue (*.yaml, *.yml) is in it, but 2 XML files: see ctrace catalog import' \
 	ctrace catalog check annotations
+check 'a folder of XML: the same as JSON' is "$(ctrace catalog check --json annotations | python3 -c 'import json; print(json.loads(input())["error"])')" \
+	'no catalogue (*.yaml, *.yml) is in it, but 2 XML files: see ctrace catalog import'
 check 'an empty folder neither' says 1 'none: no catalogue (*.yaml, *.yml) is in it' ctrace catalog check none
 check 'nothing to import' says 1 'ctrace catalog: no XML file is there' ctrace catalog import none
 printf '<a>\n<b></a>' >bad.xml

@@ -86,10 +86,14 @@ check 'what a trigger runs, behind its options' $?
 
 # ---- of a process that runs; list and stats
 mkfifo in
-MFTRACE_CONFIG=bad.cfg "$subject" 2 <in >ready &
-pid=$!
-exec 3>in
-until grep -q ready ready; do :; done
+start() { # COUNT: the program has traced COUNT events and reads from descriptor 3; $pid
+	: >ready
+	"$subject" "$1" <in >ready &
+	pid=$!
+	exec 3>in
+	until grep -q ready ready; do kill -0 "$pid" || break; sleep 0.01; done
+}
+MFTRACE_CONFIG=bad.cfg start 2
 ctrace doctor "$pid" >out 2>err
 [ $? -eq 1 ] && in_out '^library +' '^configuration .*bad.cfg: 1 line not understood' '^components .*tool.main INFO'
 check 'a process that runs' $?
@@ -128,10 +132,7 @@ ctrace list >out 2>err && in_out '^    configuration /.*/bad.cfg: read$'
 check 'after a reload' $?
 exec 3>&-
 wait "$pid"
-"$subject" 0 <in >ready &
-pid=$!
-exec 3>in
-until grep -q ready ready; do :; done
+start 0
 ctrace list >out 2>err && in_out "^    configuration none: the program's environment has no MFTRACE_CONFIG\$"
 check 'list: none was named' $?
 ctrace stats >out 2>err && in_out "^    configuration: none: the program's environment has no MFTRACE_CONFIG\$"
@@ -139,10 +140,7 @@ check 'stats: none was named' $?
 exec 3>&-
 wait "$pid"
 
-MFTRACE_CONFIG=nowhere.cfg "$subject" 1 <in >ready &
-pid=$!
-exec 3>in
-until grep -q ready ready; do kill -0 "$pid" || break; done
+MFTRACE_CONFIG=nowhere.cfg start 1
 [ "$(ctrace list --json --pid "$pid" | grep -oE '"failing_at":"[^"]*"')" = '"failing_at":"/nosuch/folder/x.log"' ]
 check 'list --json: what a destination failed at' $?
 exec 3>&-
@@ -153,10 +151,7 @@ rm -rf "$CTRACE_RUN_DIR/$pid.0"
 printf 'mftrace.level = info\nmftrace.emitter.textfile#file = /nosuch/folder/x.log\nctrace.keep = %s\n' 0s >now.cfg
 sed s/0s/1d/ now.cfg >later.cfg
 for config in now later; do
-	MFTRACE_CONFIG=$config.cfg "$subject" 2 <in >ready &
-	pid=$!
-	exec 3>in
-	until grep -q ready ready; do :; done
+	MFTRACE_CONFIG=$config.cfg start 2
 	kill -9 "$pid"
 	exec 3>&-
 	wait "$pid" 2>/dev/null

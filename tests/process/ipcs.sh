@@ -141,6 +141,13 @@ check 'a session: a keyword is completed' has out '^ SETDEF DSNAME\(traces/shop\
 check 'a session: lines are kept' has "$HOME/.ctrace_ipcs_history" 'MERGEEND'
 check 'a session: one that was thrown away is not' lacks "$HOME/.ctrace_ipcs_history" 'COMP\(BA$'
 
+# ---- a copy that cannot be written
+ipcs 'COPYTRC OUTPATH(/proc/nosuch/x)' traces/bank.ctb
+check 'a copy that cannot be written: status' is "$status" 2
+check 'a copy that cannot be written: said' has err '^ctrace ipcs: /proc/nosuch/x: '
+ipcs 'COPYTRC OUTPATH(copy) OPTIONS((COMP(NOSUCH)))' traces/bank.ctb
+check 'a copy of nothing: status' is "$status" 1
+
 # ---- usage
 ipcs --what
 check 'an option that there is not' is "$status" 2

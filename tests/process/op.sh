@@ -359,7 +359,7 @@ for _ in $(seq 1000); do
 	if ! grep -h '^State:' /proc/"${pid[c]}"/task/*/status | grep -qv 'T (stopped)'; then break; fi
 	sleep 0.01
 done
-until [ "$(sed 's/.*) //; s/ .*//' "/proc/${pid[c]}/stat")" = T ]; do :; done
+until [ "$(sed 's/.*) //; s/ .*//' "/proc/${pid[c]}/stat")" = T ]; do kill -0 "${pid[c]}" || break; sleep 0.01; done
 op --timeout 3 'D TRACE,COMP=OPR'
 check 'DISPLAY fails when a process does not answer, and shows the others' like "$status $err $out" "1  CTR013I process ${pid[c]} ASID 0003 JOBNAME OTHER did not answer in time*JOBNAME=OPRA*"
 op --timeout 3 'TRACE CT,OFF,COMP=OPR' --reply ''

@@ -8,6 +8,7 @@ import glob
 import os
 import pty
 import select
+import shutil
 import struct
 import subprocess
 import sys
@@ -79,8 +80,12 @@ subprocess.run([f'{BUILD}/tests/tool_subject', '400000'], env={**os.environ, 'MF
                stdout=subprocess.DEVNULL, check=True)
 seen, status = on_terminal('ctrace', 'show', '--color=never', 'big.ctb', PAGER='head -2')
 check('a pager that is left before the end: nothing is wrong', status == 0 and len(seen.splitlines()) == 2, (status, seen))
-seen, status = on_terminal('ctrace', 'show', '--color=never', 'big.ctb', 'nosuch', PAGER='head -2')
-check('unless something else is', status == 2, (status, seen))
+shutil.copytree('big.ctb', 'damaged.ctb')
+with open('damaged.ctb/stream.0', 'r+b') as stream:
+    stream.write(b'\0\0\0\0')  # of the first packet's magic number
+seen, status = on_terminal('ctrace', 'show', '--color=never', 'damaged.ctb', PAGER='sed -u "s/^/| /; 3q"')
+check('the pager is left before the end of a damaged trace', '\n| ' in seen and len(seen.splitlines()) < 20, (status, seen))
+check('and something is wrong', status == 1, (status, seen))
 os.mkfifo('hold')
 seen, status = on_terminal('sh', '-c', '(sleep 3; cat hold >/dev/null) & exec ctrace export -f json -o hold big.ctb')
 check('long work shows how far it is', 'ctrace export: ' in seen and ' events, ' in seen and ' %' in seen, seen)

@@ -118,7 +118,7 @@ apart() { # FOLDER MESSAGE PATH...
 	salvage "$@" -o "$folder"
 	is "$status $(cat out err)" "2 ctrace salvage: $folder: $message; name a folder elsewhere" && is "$(find many -print | sort)" "$before"
 }
-into='the copies would be written into the trace, or the folder, that they are of'
+into='the output is inside the input'
 ln -s many/app.ctb_1 link
 check 'into the trace' apart many/app.ctb_1 "$into" many/app.ctb_1
 check 'within the trace' apart many/app.ctb_1/new/deep "$into" many/app.ctb_1
@@ -126,8 +126,8 @@ check 'within the trace, by a link' apart link/new "$into" many/app.ctb_1
 check 'within the folder' apart many/new "$into" many
 check 'within the trace of a stream' apart many/app.ctb_1/new "$into" many/app.ctb_1/stream.1
 check 'within one of several' apart many/app.ctb_2/new "$into" bad.ctb many/app.ctb_2
-check 'what holds it' apart many 'it holds what is to be read' many/app.ctb_1
-check 'here, where it is' apart . 'it holds what is to be read' many
+check 'what holds it' apart many 'the output contains the input' many/app.ctb_1
+check 'here, where it is' apart . 'the output contains the input' many
 salvage many/app.ctb_1 -o many.good/x
 check 'a name that only begins in the same way' is "$status" 0
 

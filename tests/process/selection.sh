@@ -86,6 +86,14 @@ check 'of its thread' is "$(for file in ids/*; do sort -u "$file" | paste -sd' '
 ctrace show --split=thread --json --group odd -o json "$trace" >out
 check 'as JSON, and filtered' is "$(cat json/*.json | python3 -c 'import json, sys; print(sum(json.loads(line)["event"] == 3 for line in sys.stdin))')" "$(count --group odd)"
 check 'a folder that holds something' bash -c 'ctrace show --split=thread -o threads "$1" 2>&1 >out | grep -q "^ctrace show: threads: Directory not empty$" && test ! -s out' - "$trace"
+unwritten() { # FOLDER
+	ctrace show --split=thread -o "$1" "$trace" >out 2>err
+	is $? 2
+}
+check 'a folder that holds something: status' unwritten threads
+check 'a folder that cannot be made: status' unwritten /proc/nosuch/x
+mkdir small
+check 'a file that cannot be written: status' bash -c 'trap "" XFSZ; ulimit -f 1; ctrace show --split=thread -o small "$1" >/dev/null 2>&1; [ $? -eq 2 ]' - "$trace"
 check 'one without the other' refused '--split=thread and --output=FOLDER go together' --split=thread
 check 'with what it cannot do' refused '--split does not go with --before, --after, --tail, --reverse and --count' --split=thread -o x --count
 check 'nothing was made' test ! -e x

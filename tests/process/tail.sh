@@ -207,6 +207,14 @@ for arguments in '--pid abc' '--pid 0' '--asid XYZ' '--count 3' '--limit 0' '--l
 done
 finish one
 
+# ---- lines that wait in a file
+printf '%s\n' 'mftrace.level = info' 'mftrace.dest = storage' >kept.cfg
+MFTRACE_CONFIG=$PWD/kept.cfg start kept 60000
+long=$(printf '%04000d' 0)
+check 'lines that wait and cannot be kept: status' bash -c 'trap "" XFSZ; ulimit -f 2; ctrace tail --last 1000000 --for 0.05 --format "\$(EVENT)$1" 2>err >/dev/null; [ $? -eq 2 ]' - "$long"
+check 'lines that wait and cannot be kept: said' grep -qx 'ctrace tail: --last: File too large' err
+finish kept
+
 # ---- the other way to ask for it
 start shown 0
 # shellcheck disable=SC2154 # start sets it

@@ -110,6 +110,9 @@ static void variables(void **state)
 	assert_int_equal(complaint.column, 9);
 	assert_string_equal(complaint.message, "no such variable: \"RUNUNIT\"");
 	assert_string_equal(complaint.expected, "it stays in the text as it is");
+	assert_int_equal(check(CTRACE_PROPERTY_FORMAT, "$(DATA $(TIME)"), CT_PROPERTY_ODD);
+	assert_int_equal(complaint.column, 1);
+	assert_string_equal(complaint.message, "no \")\" after \"DATA\"");
 	assert_int_equal(check(CTRACE_PROPERTY_FILE, "$(APPNAME).$(EMITTER).$(PID)_$(GEN)$(PLATFORM)"), CT_PROPERTY_GOOD);
 	assert_int_equal(check(CTRACE_PROPERTY_FILE, "$(TIME).log"), CT_PROPERTY_ODD);
 	assert_int_equal(check(CTRACE_PROPERTY_TEXT, "$(X) C:\\"), CT_PROPERTY_GOOD);
