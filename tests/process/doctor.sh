@@ -141,6 +141,7 @@ exec 3>&-
 wait "$pid"
 
 MFTRACE_CONFIG=nowhere.cfg start 1
+until ctrace list --json --pid "$pid" | grep -q '"failing":"'; do kill -0 "$pid" || break; done
 [ "$(ctrace list --json --pid "$pid" | grep -oE '"failing_at":"[^"]*"')" = '"failing_at":"/nosuch/folder/x.log"' ]
 check 'list --json: what a destination failed at' $?
 exec 3>&-
