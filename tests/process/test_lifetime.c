@@ -341,13 +341,17 @@ static void measure_idle(void)
 	shared->number[1] = (uint64_t)((seconds() - start) * 1000);
 }
 
+static bool was_idle(void)
+{
+	return shared->number[0] * 1000 <= shared->number[1] * 20 + 1000;
+}
+
+/* It takes the agent a while to call itself idle, the longer the busier the machine is. */
 static void idle_after_an_event(void)
 {
-	struct timespec pause = { 0, 300000000 };
-
 	trace_number(1, 1);
-	(void)nanosleep(&pause, NULL); /* it takes the agent a while to call itself idle */
-	measure_idle();
+	for (int i = 0; i == 0 || (i < 10 && !was_idle()); i++)
+		measure_idle();
 }
 
 static void idle_and_disabled(void)
@@ -356,8 +360,9 @@ static void idle_and_disabled(void)
 
 	trace_number(1, 1);
 	REQUIRE(ctrace_level_get("life", &level) == CTRACE_OK && level == CTRACE_LEVEL_NONE);
-	measure_idle(); /* in this time the agent starts and goes to sleep */
-	measure_idle();
+	/* In the first of these times the agent starts, looks for orphans and goes to sleep. */
+	for (int i = 0; i == 0 || (i < 10 && shared->number[0] != 0); i++)
+		measure_idle();
 }
 
 static void an_idle_process_wakes_at_most_twenty_times_a_second(void **state)
@@ -366,7 +371,7 @@ static void an_idle_process_wakes_at_most_twenty_times_a_second(void **state)
 	scenario_begin(LINES_CONFIG);
 	scenario_run(idle_after_an_event);
 	assert_true(shared->number[0] > 0);
-	assert_true(shared->number[0] * 1000 <= shared->number[1] * 20 + 1000);
+	assert_true(was_idle());
 	scenario_end();
 }
 
