@@ -156,7 +156,7 @@ static void keep_line(struct show *show, struct line_store *store, const struct 
 
 static void tell_lost_lines(struct show *show, int error)
 {
-	fprintf(stderr, "ctrace show: lines that wait to be printed: %s\n", strerror(error));
+	fprintf(stderr, "ctrace show: lines that wait to be printed, in a file in TMPDIR or /tmp: %s\n", strerror(error));
 	show->is_unwritten = true;
 }
 
@@ -225,16 +225,17 @@ static void keep_last_lines(struct show *show, struct line_store *store)
 		(void)keep_lines_since(show, store, since_ns, false);
 }
 
+/* Nothing is printed when a line could not be kept: what there is would not be the last ones. */
 static void print_last(struct show *show)
 {
 	struct line_store store;
-	bool is_read;
 
 	line_store_init(&store, last_wanted(show));
 	keep_last_lines(show, &store);
-	is_read = line_store_each(&store, show->is_reverse, print_kept, show);
-	if (store.write_errno != 0 || !is_read)
-		tell_lost_lines(show, store.write_errno != 0 ? store.write_errno : errno);
+	if (store.write_errno != 0)
+		tell_lost_lines(show, store.write_errno);
+	else if (!line_store_each(&store, show->is_reverse, print_kept, show))
+		tell_lost_lines(show, errno);
 	line_store_fini(&store);
 }
 

@@ -230,8 +230,9 @@ if command -v time >/dev/null; then
 fi
 mkdir spool
 TMPDIR=$PWD/spool show --reverse many.ctb >out
-check 'lines that wait and cannot be kept: status' bash -c 'trap "" XFSZ; ulimit -f 2; ctrace show --reverse many.ctb 2>err >/dev/null; [ $? -eq 2 ]'
-check 'lines that wait and cannot be kept: said' grep -qx 'ctrace show: lines that wait to be printed: File too large' err
+check 'lines that wait and cannot be kept: status' bash -c 'trap "" XFSZ; ulimit -f 2; ctrace show --reverse many.ctb 2>err >/dev/full; [ $? -eq 2 ]'
+check 'lines that wait and cannot be kept: said' grep -qx 'ctrace show: lines that wait to be printed, in a file in TMPDIR or /tmp: File too large' err
+check 'lines that wait and cannot be kept: no others are printed' is "$(wc -l <err)" 1
 check 'so with lines around each' bash -c 'trap "" XFSZ; ulimit -f 2; ctrace show "level == info" --before 1 --reverse many.ctb 2>err >/dev/null; [ $? -eq 2 ]'
 check 'nothing is left of the file' is "$(ls -A spool)" ''
 end
