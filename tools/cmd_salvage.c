@@ -80,8 +80,16 @@ static char *resolve(const char *path)
 		return NULL;
 	parent = begin == 0 ? strdup(".") : strndup(path, begin);
 	resolved = parent != NULL ? resolve(parent) : NULL;
-	if (resolved != NULL &&
-	    asprintf(&whole, "%s/%.*s", strcmp(resolved, "/") == 0 ? "" : resolved, (int)(size - begin), path + begin) < 0)
+	if (resolved != NULL && size - begin <= 2 && strspn(path + begin, ".") >= size - begin) {
+		/* What is before it will be a new folder, and no link: ".." is the one that it will be in. */
+		char *slash = size - begin == 2 ? strrchr(resolved, '/') : NULL;
+
+		if (slash != NULL)
+			slash[slash == resolved] = '\0';
+		whole = resolved;
+		resolved = NULL;
+	} else if (resolved != NULL &&
+		   asprintf(&whole, "%s/%.*s", strcmp(resolved, "/") == 0 ? "" : resolved, (int)(size - begin), path + begin) < 0)
 		whole = NULL;
 	free(parent);
 	free(resolved);
@@ -101,7 +109,7 @@ static void keep_folder(char *path)
 	struct stat info;
 	char *slash = strrchr(path, '/');
 
-	if (slash != NULL && slash != path && stat(path, &info) == 0 && !S_ISDIR(info.st_mode))
+	if (slash != NULL && slash != path && strncmp(slash + 1, "stream.", 7) == 0 && stat(path, &info) == 0 && !S_ISDIR(info.st_mode))
 		*slash = '\0';
 }
 

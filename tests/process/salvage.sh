@@ -121,6 +121,11 @@ apart() { # FOLDER MESSAGE PATH...
 into='the output is inside the input'
 ln -s many/app.ctb_1 link
 check 'into the trace' apart many/app.ctb_1 "$into" many/app.ctb_1
+check 'within it through folders that are not there' apart "nothere/.././more/./../many/app.ctb_1/new" "$into" many/app.ctb_1
+check 'which are not made' test ! -e nothere -a ! -e more
+echo text >plain
+salvage plain -o plain.copy
+check 'a file beside the output is no trace' is "$status $(<err)" '1 ctrace salvage: plain: no BINFILE trace, and no folder of such; other traces cannot be salvaged'
 check 'within the trace' apart many/app.ctb_1/new/deep "$into" many/app.ctb_1
 check 'within the trace, by a link' apart link/new "$into" many/app.ctb_1
 check 'within the folder' apart many/new "$into" many
