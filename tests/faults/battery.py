@@ -156,6 +156,11 @@ class Room:
     def environment(self, preload=(), **more):
         names = {k: v for k, v in os.environ.items() if not k.startswith(('CTRACE_', 'MFTRACE_', 'LD_PRELOAD'))}
         names.update(CTRACE_RUN_DIR=self.at('run'), MFTRACE_CONFIG=self.at('config'), BATTERY_TALLY=self.at('tally'), LC_ALL='C.UTF-8')
+        # Made here: a program under a limit on files would be killed for it.
+        if not os.path.exists(self.at('tally')):
+            with open(self.at('tally'), 'wb') as tally:
+                tally.truncate(65536)
+            os.chmod(self.at('tally'), 0o666)
         if preload:
             names['LD_PRELOAD'] = ':'.join(library(p) for p in preload)
         names.update(more)
