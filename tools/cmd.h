@@ -59,6 +59,9 @@ int ct_tool_print(FILE *to, const char *text, size_t size);
 /* True if the word is digits only, at least one: a process id, where a process may be named. */
 bool ct_tool_is_number(const char *word);
 
+/* True if the path is a folder that can be read and has nothing in it. */
+bool ct_tool_is_empty_folder(const char *path);
+
 /* Delivers and removes what dead processes left in every run directory that this user may look into, and reports nothing.  What
  * cannot be delivered stays for `ctrace recover`, which reports why.  A recovery that makes no progress is reported and goes on
  * alone, on its thread; `verb` is for the message. */

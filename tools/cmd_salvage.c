@@ -8,7 +8,6 @@
 #include "cmd.h"
 
 #include <argp.h>
-#include <dirent.h>
 #include <errno.h>
 #include <inttypes.h>
 #include <stdlib.h>
@@ -48,20 +47,6 @@ static void report(const struct ct_salvage_note *note, void *user)
 	if (note->bytes > 0)
 		fprintf(stderr, ", %" PRIu64 " byte%s", note->bytes, note->bytes == 1 ? "" : "s");
 	fprintf(stderr, ": %s\n", note->message);
-}
-
-static bool is_empty(const char *path)
-{
-	DIR *folder = opendir(path);
-	const struct dirent *entry;
-	bool found = false;
-
-	if (folder == NULL)
-		return false;
-	while (!found && (entry = readdir(folder)) != NULL)
-		found = strcmp(entry->d_name, ".") != 0 && strcmp(entry->d_name, "..") != 0;
-	(void)closedir(folder);
-	return !found;
 }
 
 /* The path without links, of which the last parts need not be there yet.  NULL, with errno. */
@@ -151,7 +136,7 @@ static int prepare_folder(const char *path)
 		fprintf(stderr, ": %s\n", status == CTRACE_OS_ERROR ? strerror(errno) : ctrace_status_text(status));
 		return CMD_UNWRITTEN;
 	}
-	if (!is_empty(path)) {
+	if (!ct_tool_is_empty_folder(path)) {
 		say(path);
 		fputs(": not an empty folder; name one that is, or that is not there yet\n", stderr);
 		return CMD_UNWRITTEN;

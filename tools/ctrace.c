@@ -8,6 +8,7 @@
 #include "cmd.h"
 
 #include <argp.h>
+#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <jansson.h>
@@ -224,6 +225,20 @@ static int count_columns(const char *text, size_t size)
 bool ct_tool_is_number(const char *word)
 {
 	return word[0] != '\0' && word[strspn(word, "0123456789")] == '\0';
+}
+
+bool ct_tool_is_empty_folder(const char *path)
+{
+	DIR *folder = opendir(path);
+	const struct dirent *entry;
+	bool found = false;
+
+	if (folder == NULL)
+		return false;
+	while (!found && (entry = readdir(folder)) != NULL)
+		found = strcmp(entry->d_name, ".") != 0 && strcmp(entry->d_name, "..") != 0;
+	(void)closedir(folder);
+	return !found;
 }
 
 int ct_tool_print(FILE *to, const char *text, size_t size)

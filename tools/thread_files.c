@@ -8,7 +8,6 @@
  */
 #include "thread_files.h"
 
-#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
@@ -24,21 +23,6 @@
 #define ALL_WAITING ((size_t)64 << 20)
 #define NAME_LIMIT 80u /* of a host or a program, in the name of a file */
 
-static bool is_empty(int fd)
-{
-	int copy = openat(fd, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-	DIR *folder = copy >= 0 ? fdopendir(copy) : NULL;
-	const struct dirent *entry;
-	bool found = false;
-
-	if (folder == NULL)
-		return false;
-	while (!found && (entry = readdir(folder)) != NULL)
-		found = strcmp(entry->d_name, ".") != 0 && strcmp(entry->d_name, "..") != 0;
-	(void)closedir(folder);
-	return !found;
-}
-
 bool thread_files_open(struct thread_files *files, const char *folder, const char *suffix)
 {
 	*files = (struct thread_files){ .folder = folder, .suffix = suffix, .fd = -1 };
@@ -47,7 +31,7 @@ bool thread_files_open(struct thread_files *files, const char *folder, const cha
 	files->fd = open(folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 	if (files->fd < 0)
 		return false;
-	if (is_empty(files->fd))
+	if (ct_tool_is_empty_folder(folder))
 		return true;
 	(void)close(files->fd);
 	files->fd = -1;

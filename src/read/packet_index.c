@@ -128,29 +128,36 @@ static bool is_packet(struct search *search, uint64_t at, const struct ct_packet
 	       (head_at(search, at + head->packet_bits / 8, GLANCE, &next) && follows(&next, head));
 }
 
-/* The first packet at or after `from`, within what the largest one takes. */
-static bool find_packet(struct search *search, uint64_t from, uint64_t *out_at, struct ct_packet_head *out_head)
+/* Moves *at on to the head of a packet of this trace, before `end`.  False: there is none, or it would take more than `reads` reads in all. */
+static bool find_head(struct search *search, uint64_t *at, uint64_t end, uint32_t reads, struct ct_packet_head *out)
 {
-	uint64_t end = from + CT_PACKET_MAX < search->high ? from + CT_PACKET_MAX : search->high;
-
-	while (from < end && search->status == CTRACE_OK && search->reads < READS_TO_BISECT) {
+	while (*at < end && search->status == CTRACE_OK && search->reads < reads) {
 		size_t available, found;
-		const unsigned char *bytes = look(search, from, CT_PACKET_HEAD, WINDOW, &available);
+		const unsigned char *bytes = look(search, *at, CT_PACKET_HEAD, WINDOW, &available);
 
 		if (available < CT_PACKET_HEAD)
 			return false;
 		found = ct_packet_find(bytes, available, 0);
 		if (found == available) {
-			from += available - (CT_PACKET_HEAD - 1);
+			*at += available - (CT_PACKET_HEAD - 1);
 			continue;
 		}
-		from += found;
-		if (from < end && head_at(search, from, GLANCE, out_head) && is_packet(search, from, out_head)) {
-			*out_at = from;
+		*at += found;
+		if (*at < end && head_at(search, *at, GLANCE, out))
 			return true;
-		}
-		from++;
+		++*at;
 	}
+	return false;
+}
+
+/* The first packet at or after `from`, within what the largest one takes. */
+static bool find_packet(struct search *search, uint64_t from, uint64_t *out_at, struct ct_packet_head *out_head)
+{
+	uint64_t end = from + CT_PACKET_MAX < search->high ? from + CT_PACKET_MAX : search->high;
+
+	for (*out_at = from; find_head(search, out_at, end, READS_TO_BISECT, out_head); ++*out_at)
+		if (is_packet(search, *out_at, out_head))
+			return true;
 	return false;
 }
 
@@ -253,25 +260,12 @@ static bool reaches_end(struct search *search, uint64_t at, struct ct_packet_hea
 /* The last packet begins in the last `size` bytes. */
 static bool find_last(struct search *search, uint64_t size, struct ct_packet_head *out_last)
 {
-	uint64_t from = search->size > size ? search->size - size : 0;
+	struct ct_packet_head head;
 
-	while (from < search->size && search->status == CTRACE_OK && search->reads < READS_TO_HOP) {
-		size_t available, found;
-		const unsigned char *bytes = look(search, from, CT_PACKET_HEAD, WINDOW, &available);
-		struct ct_packet_head head;
-
-		if (available < CT_PACKET_HEAD)
-			return false;
-		found = ct_packet_find(bytes, available, 0);
-		if (found == available) {
-			from += available - (CT_PACKET_HEAD - 1);
-			continue;
-		}
-		from += found;
-		if (head_at(search, from, GLANCE, &head) && reaches_end(search, from, out_last))
+	for (uint64_t at = search->size > size ? search->size - size : 0; find_head(search, &at, search->size, READS_TO_HOP, &head);
+	     at++)
+		if (reaches_end(search, at, out_last))
 			return true;
-		from++;
-	}
 	return false;
 }
 

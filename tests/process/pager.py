@@ -13,6 +13,7 @@ import struct
 import subprocess
 import sys
 import termios
+import threading
 
 sys.path.insert(0, os.path.join(os.environ['CTRACE_SOURCE'], 'tests'))
 import tap  # noqa: E402
@@ -23,14 +24,15 @@ checks = tap.Tap(is_live=True)
 check = checks.check
 
 
-def on_terminal(*command, rows=24, **environment):
-    """What a person sees, and the exit status."""
+def on_terminal(*command, rows=24, mark=None, **environment):
+    """What a person sees, and the exit status.  mark: a text, and the event that is set when it is seen."""
     child, terminal = pty.fork()
     if child == 0:
         os.environ.update(environment)
         os.execvp(command[0], command)
     fcntl.ioctl(terminal, termios.TIOCSWINSZ, struct.pack('HHHH', rows, 80, 0, 0))
     seen = b''
+    text, found = mark or (b'', None)
     while select.select([terminal], [], [], PATIENCE)[0]:
         try:
             some = os.read(terminal, 65536)
@@ -39,6 +41,8 @@ def on_terminal(*command, rows=24, **environment):
         if not some:
             break
         seen += some
+        if found is not None and text in seen:
+            found.set()
     return seen.decode().replace('\r\n', '\n'), os.waitstatus_to_exitcode(os.waitpid(child, 0)[1])
 
 
@@ -87,7 +91,22 @@ seen, status = on_terminal('ctrace', 'show', '--color=never', 'damaged.ctb', PAG
 check('the pager is left before the end of a damaged trace', '\n| ' in seen and len(seen.splitlines()) < 20, (status, seen))
 check('and something is wrong', status == 1, (status, seen))
 os.mkfifo('hold')
-seen, status = on_terminal('sh', '-c', '(sleep 3; cat hold >/dev/null) & exec ctrace export -f json -o hold big.ctb')
+is_shown = threading.Event()
+
+
+def read_slowly():
+    """A little at a time until the line is seen, so that the work takes as long as that needs."""
+    with open('hold', 'rb', buffering=0) as pipe:
+        while pipe.read(1 << 20 if is_shown.is_set() else 4096):
+            if not is_shown.is_set():
+                is_shown.wait(0.05)
+
+
+reader = threading.Thread(target=read_slowly)
+reader.start()
+seen, status = on_terminal('ctrace', 'export', '-f', 'json', '-o', 'hold', 'big.ctb', mark=(b'ctrace export: ', is_shown))
+is_shown.set()
+reader.join()
 check('long work shows how far it is', 'ctrace export: ' in seen and ' events, ' in seen and ' %' in seen, seen)
 check('and takes the line away', seen.rstrip('\n').endswith('\r\x1b[K'), seen)
 sys.exit(checks.end())

@@ -60,6 +60,21 @@ static UNUSED void configure(const char *more)
 	assert_int_equal(setenv("CTRACE_RUN_DIR", run_dir, 1), 0);
 }
 
+/* Compiles the source of an emitter; the process that comes next finds it by CTRACE_EMITTERS. */
+static UNUSED void make_module(const char *name, const char *source)
+{
+	const char *top = getenv("CTRACE_SOURCE");
+	char text[512];
+
+	assert_int_equal(mkdir("modules", 0700), 0);
+	put_file("module.c", source, strlen(source));
+	(void)snprintf(text, sizeof text, "umask 022; cc -w -fno-sanitize=all -shared -fPIC -I'%s/include' module.c -o modules/%s.so",
+		       top != NULL ? top : ".", name);
+	assert_int_equal(system(text), 0);
+	(void)snprintf(text, sizeof text, "%s/modules", room);
+	assert_int_equal(setenv("CTRACE_EMITTERS", text, 1), 0);
+}
+
 static UNUSED int fixture_setup(void **state)
 {
 	(void)state;

@@ -45,20 +45,11 @@ static const char module_source[] = "#include <ctrace/emitter.h>\n"
 				    "__attribute__((visibility(\"default\"))) const struct ctrace_emitter ctrace_emitter = {\n"
 				    "	sizeof(struct ctrace_emitter), \"HANGS\", 0, p, o, w, 0, 0, c };\n";
 
-static void make_module(void)
+static void make_module_that_hangs(void)
 {
-	const char *top = getenv("CTRACE_SOURCE");
-	char text[512];
+	char text[32];
 
-	assert_int_equal(mkdir("modules", 0700), 0);
-	put_file("module.c", module_source, sizeof module_source - 1);
-	(void)snprintf(text, sizeof text,
-		       "umask 022; cc -w -fno-sanitize=all -shared -fPIC -I'%s/include' module.c "
-		       "-o modules/hangs.so",
-		       top != NULL ? top : ".");
-	assert_int_equal(system(text), 0);
-	(void)snprintf(text, sizeof text, "%s/modules", room);
-	assert_int_equal(setenv("CTRACE_EMITTERS", text, 1), 0);
+	make_module("hangs", module_source);
 	(void)snprintf(text, sizeof text, "%p", (void *)wait_at_gate);
 	assert_int_equal(setenv("GATE", text, 1), 0);
 	configure("mftrace.dest = hangs\n");
@@ -161,7 +152,7 @@ static void go_on_while_it_hangs(void)
 static void a_module_that_hangs_holds_up_itself(void **state)
 {
 	(void)state;
-	make_module();
+	make_module_that_hangs();
 	assert_int_equal(run_traced(go_on_while_it_hangs), 0);
 	assert_int_equal(unsetenv("CTRACE_EMITTERS"), 0);
 	assert_lines(0, 101);
@@ -179,7 +170,7 @@ static void end_while_it_hangs(void)
 static void a_module_that_never_returns_does_not_keep_the_process(void **state)
 {
 	(void)state;
-	make_module();
+	make_module_that_hangs();
 	configure("mftrace.dest = hangs\nctrace.block.timeout = 0.1\n");
 	assert_int_equal(run_traced(end_while_it_hangs), 0);
 	assert_int_equal(unsetenv("CTRACE_EMITTERS"), 0);
@@ -209,7 +200,7 @@ static void fill_with_a_shorter_timeout(void)
 static void a_timeout_that_is_read_again_reaches_the_agent(void **state)
 {
 	(void)state;
-	make_module();
+	make_module_that_hangs();
 	configure("mftrace.dest = hangs\nctrace.overflow = block\nctrace.buffer = 65536\nctrace.block.timeout = 36000s\n");
 	assert_int_equal(run_traced(fill_with_a_shorter_timeout), 0);
 	assert_int_equal(unsetenv("CTRACE_EMITTERS"), 0);
@@ -271,7 +262,7 @@ static void a_process_recovers_once(void **state)
 	assert_int_equal(run_traced(emit_and_die), -SIGKILL);
 	move_orphan(true);
 	assert_int_equal(run_traced(emit_and_die), -SIGKILL);
-	make_module();
+	make_module_that_hangs();
 	/* Another name: taking over the orphan's own file recovers it, too. */
 	configure("mftrace.dest = hangs\nmftrace.emitter.textfile#file = other.log\n");
 	assert_int_equal(run_traced(take_over_and_look), 0);

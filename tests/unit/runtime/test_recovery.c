@@ -212,21 +212,6 @@ static const char module_source[] = "#include <ctrace/emitter.h>\n"
 				    "__attribute__((visibility(\"default\"))) const struct ctrace_emitter ctrace_emitter = {\n"
 				    "	sizeof(struct ctrace_emitter), \"NOTES\", 0, p, o, w, 0, 0, c };\n";
 
-static void make_module(void)
-{
-	const char *top = getenv("CTRACE_SOURCE");
-	char text[512];
-
-	assert_int_equal(mkdir("modules", 0700), 0);
-	put_file("module.c", module_source, sizeof module_source - 1);
-	(void)snprintf(text, sizeof text,
-		       "umask 022; cc -w -fno-sanitize=all -shared -fPIC -I'%s/include' module.c -o modules/notes.so",
-		       top != NULL ? top : ".");
-	assert_int_equal(system(text), 0);
-	(void)snprintf(text, sizeof text, "%s/modules", room);
-	assert_int_equal(setenv("CTRACE_EMITTERS", text, 1), 0);
-}
-
 /* As if it had died before it had opened its output. */
 static void forget_outputs(void)
 {
@@ -251,7 +236,7 @@ static void one_whose_emitter_is_a_module_is_left(void **state)
 	char name[32];
 
 	(void)state;
-	make_module();
+	make_module("notes", module_source);
 	leave_an_orphan();
 	rename_emitter("NOTES", name);
 	recover_on_a_thread();
