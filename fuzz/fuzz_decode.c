@@ -1,11 +1,13 @@
 /*
- * fuzz_decode.c - the record decoder, as a consumer walks a ring with it.
+ * fuzz_decode.c - the decoder of events, as a consumer walks a ring with it.  The first bytes of the input are the table of classes.
  *
  * Copyright The ctrace authors.  SPDX-License-Identifier: Apache-2.0
  */
 #include "wire/wire.h"
 
 #include <stdlib.h>
+
+#define TABLE 512u
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
@@ -15,39 +17,42 @@ static void check(bool holds)
 		abort();
 }
 
-static void check_items(const uint8_t *at, const struct ct_record *record)
+static void check_items(const uint8_t *at, const struct ct_event *event)
 {
 	static struct ctrace_event_item items[CTRACE_MAX_ITEMS];
-	const uint8_t *end = record->data;
+	const uint8_t *end = event->data;
 	volatile uint8_t last = 0;
 
-	check(record->item_count <= CTRACE_MAX_ITEMS);
-	check(record->head.level < CTRACE_LEVEL_COUNT);
-	ct_record_items(record, items);
-	for (uint32_t i = 0; i < record->item_count; i++) {
+	check(event->item_count <= CTRACE_MAX_ITEMS);
+	check(event->head.level < CTRACE_LEVEL_COUNT);
+	ct_event_items(event, items);
+	for (uint32_t i = 0; i < event->item_count; i++) {
 		check(items[i].type < CTRACE_TYPE_COUNT);
-		check(items[i].data == end);
+		check((const uint8_t *)items[i].data >= end);
+		end = items[i].data;
 		if (items[i].size > 0)
 			last = end[items[i].size - 1];
 		end += items[i].size;
 	}
 	(void)last;
-	check(end <= at + record->size && at + record->size - end < 8);
+	check(end == at + event->size);
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
-	size_t at = 0;
+	struct ct_class_view classes = { .bytes = data, .size = size < TABLE ? size : TABLE };
+	struct ct_event_state state = { 0 };
+	size_t at = classes.size;
 
 	while (at < size) {
-		struct ct_record record;
+		struct ct_event event;
 
-		if (ct_record_decode(data + at, size - at, &record) != CTRACE_OK)
+		if (ct_event_decode(&classes, data + at, size - at, &state, &event) != CTRACE_OK)
 			break;
-		check(record.size >= 8 && record.size % 8 == 0 && record.size <= size - at);
-		if (!record.is_padding)
-			check_items(data + at, &record);
-		at += record.size;
+		check(event.size >= CT_EVENT_HEAD && event.size <= size - at);
+		if (!event.is_mark)
+			check_items(data + at, &event);
+		at += event.size;
 	}
 	return 0;
 }

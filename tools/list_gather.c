@@ -121,7 +121,7 @@ bool ct_list_gather_components(struct list_process *process, const char *compone
 	return true;
 }
 
-static void add_ring(struct list_counters *counters, int fd, struct ct_ring_head *head)
+static void add_ring(struct list_counters *counters, int fd, struct ct_ring_head *head, const struct ct_class_view *classes)
 {
 	struct ct_ring ring = { .head = head, .capacity = head->capacity };
 	uint64_t gone = head->overwritten + head->undelivered + head->passed_over + head->unwritten;
@@ -138,7 +138,7 @@ static void add_ring(struct list_counters *counters, int fd, struct ct_ring_head
 	if (percent > counters->fullest)
 		counters->fullest = percent;
 	counters->delivered += head->consumed > gone ? head->consumed - gone : 0;
-	counters->pending += ct_ring_count_waiting(fd, head);
+	counters->pending += ct_ring_count_waiting(fd, head, classes);
 	counters->pending_bytes += used;
 	for (unsigned i = 0; i < CTRACE_LOSS_COUNT; i++)
 		counters->lost[i] += head->lost[i];
@@ -151,6 +151,7 @@ static void add_ring(struct list_counters *counters, int fd, struct ct_ring_head
 void ct_list_gather_counters(const struct ct_session *session, struct list_counters *counters)
 {
 	const struct ct_session_head *head = session->head;
+	const struct ct_class_view classes = ct_session_classes(session);
 
 	*counters = (struct list_counters){ .rings = 0 };
 	for (uint32_t i = 0; i < head->ring_count; i++) {
@@ -161,7 +162,7 @@ void ct_list_gather_counters(const struct ct_session *session, struct list_count
 			continue;
 		/* Never the ring itself: it may be a gigabyte of somebody else's. */
 		if (ct_ring_read_head(fd, i, &ring) == CTRACE_OK)
-			add_ring(counters, fd, &ring);
+			add_ring(counters, fd, &ring, &classes);
 		ct_os_close(&fd);
 	}
 	for (unsigned i = 0; i < CTRACE_LOSS_COUNT; i++) {

@@ -4,13 +4,13 @@
  *     static struct ctrace_tracer tracer = CTRACE_TRACER("mycomp");
  *     CTRACE(&tracer, CTRACE_INFO, 1, CTRACE_TEXT(info, 10), CTRACE_U32(n));
  *
- * A disabled call loads one word, branches, and evaluates none of its arguments.  An enabled one writes a record into
+ * A disabled call loads one word, branches, and evaluates none of its arguments.  An enabled one writes an event into
  * the calling thread's ring: no lock, no system call, no allocation, no read-modify-write instruction.  Any thread may
  * call, also in a signal handler, before main() and in an atexit handler; errno is kept.
  *
- * What this header inlines - struct ctrace_gate, struct ctrace_lane, struct ctrace_tracer and the record (drawn in
- * docs/ARCHITECTURE.md) - is ABI.  CTRACE_ABI names its version; a program built against another version goes through
- * ctrace_emit() and still works.
+ * What this header inlines - struct ctrace_gate, struct ctrace_lane, struct ctrace_tracer, struct ctrace_site and the event
+ * (drawn in docs/ARCHITECTURE.md) - is ABI.  CTRACE_ABI names its version; a program built against another version goes
+ * through ctrace_emit() and still works.
  *
  * Copyright The ctrace authors.  SPDX-License-Identifier: Apache-2.0
  */
@@ -28,7 +28,7 @@
 extern "C" {
 #endif
 
-#define CTRACE_ABI 1u
+#define CTRACE_ABI 2u
 
 #define CTRACE_API_ __attribute__((visibility("default")))
 #define CTRACE_INLINE_ static inline __attribute__((always_inline, unused))
@@ -55,28 +55,39 @@ struct ctrace_tracer {
 /* The calling thread's end of its ring.  Private to the thread, but for `end`, which the agent clears to be woken by the
  * next event. */
 struct ctrace_lane {
-	unsigned char *cur;       /* the next record goes here; 8-byte aligned */
+	unsigned char *cur;       /* the next event goes here */
 	unsigned char *end;       /* contiguous free space ends here */
 	uint64_t bias;            /* address + bias = position in the ring */
 	uint64_t *head;           /* published position, in the ring file */
 	struct ctrace_lane **all; /* the thread's lanes, of which this is one */
-	uint32_t tid;
-	uint32_t reserved;
 };
 #define CTRACE_ROUTES_ 64u
 
-/* One data item on its way into a record. */
+/* What a call site knows of its events: the class that they have, once one has been traced.  Static storage; the library fills
+ * it once. */
+struct ctrace_site {
+	uint32_t whose; /* component and level that the class is for: CTRACE_WHOSE_(); 0: there is none yet */
+	uint32_t event_id;
+	uint32_t class_number;
+	uint32_t reserved;
+};
+#define CTRACE_WHOSE_(component, level) ((uint32_t)1 << 31 | (uint32_t)(level) << 24 | (uint32_t)(component))
+#define CTRACE_COMPONENTS_ 0x1000000u /* component numbers are below this */
+
+/* One data item on its way into an event. */
 struct ctrace_item {
 	const void *data;
 	uint64_t value; /* stands for data when is_value */
 	uint32_t size;  /* bytes; CTRACE_TOO_LONG_ marks more than an item may have */
 	uint32_t type;
 	uint32_t is_value;
-	uint32_t reserved;
+	uint16_t is_counted; /* its size stands in front of it, as it may be another one next time */
+	uint16_t is_odd;     /* it is not, and may be another one all the same: not for the inline path */
 };
 
-#define CTRACE_RECORD_HEAD_ 24u
+#define CTRACE_EVENT_HEAD_ 8u
 #define CTRACE_TOO_LONG_ 0xFFFFFFu
+#define CTRACE_COUNTED_ 0xFFFFFEu
 
 extern CTRACE_API_ const struct ctrace_gate ctrace_gate_unregistered;
 /* The calling thread's lanes, by route; NULL where the inline path has none.  The whole is NULL while the thread has never traced and while it
@@ -93,15 +104,16 @@ extern CTRACE_API_ __thread struct ctrace_lane **ctrace_lanes_self __attribute__
  * Items.  Pointers are read during the call only; a NULL pointer is an empty item.  Sizes are bytes, 0 to 65,536: an event
  * with a longer item is not recorded and counts as CTRACE_LOSS_TOO_LARGE.
  */
-CTRACE_INLINE_ struct ctrace_item ctrace_item_bytes_(uint32_t type, const void *data, size_t size)
+CTRACE_INLINE_ struct ctrace_item ctrace_item_bytes_(uint32_t type, const void *data, size_t size, bool is_counted, bool is_constant)
 {
 	struct ctrace_item item;
 	item.data = data;
 	item.value = 0;
-	item.size = data == 0 ? 0u : size <= CTRACE_MAX_ITEM_SIZE ? (uint32_t)size : CTRACE_TOO_LONG_;
 	item.type = type;
 	item.is_value = 0;
-	item.reserved = 0;
+	item.size = data == 0 ? 0u : size <= CTRACE_MAX_ITEM_SIZE ? (uint32_t)size : CTRACE_TOO_LONG_;
+	item.is_counted = is_counted;
+	item.is_odd = !is_counted && (data == 0 || !is_constant);
 	return item;
 }
 
@@ -113,18 +125,26 @@ CTRACE_INLINE_ struct ctrace_item ctrace_item_value_(uint32_t type, uint64_t val
 	item.size = size;
 	item.type = type;
 	item.is_value = 1;
-	item.reserved = 0;
+	item.is_counted = 0;
+	item.is_odd = 0;
 	return item;
 }
 
 CTRACE_INLINE_ struct ctrace_item ctrace_item_string_(const char *text)
 {
-	return ctrace_item_bytes_(CTRACE_TYPE_TEXT, text, text == 0 ? (size_t)0 : strlen(text));
+	return ctrace_item_bytes_(CTRACE_TYPE_TEXT, text, text == 0 ? (size_t)0 : strlen(text), true, false);
 }
 
-#define CTRACE_BIN(p, n) ctrace_item_bytes_(CTRACE_TYPE_BINARY, (p), (size_t)(n))
-#define CTRACE_TEXT(p, n) ctrace_item_bytes_(CTRACE_TYPE_TEXT, (p), (size_t)(n))
-#define CTRACE_UTF8(p, n) ctrace_item_bytes_(CTRACE_TYPE_UTF8, (p), (size_t)(n))
+/* Is it an integer constant, as a language has it, not as an optimizer may find out?  Then all events of the call site have that size. */
+#ifdef __cplusplus
+#define CTRACE_CONSTANT_(n) 0
+#else
+#define CTRACE_CONSTANT_(n) _Generic(1 ? (void *)((intptr_t)(n) * 0) : (int *)0, int * : 1, default : 0)
+#endif
+
+#define CTRACE_BIN(p, n) ctrace_item_bytes_(CTRACE_TYPE_BINARY, (p), (size_t)(n), !CTRACE_CONSTANT_(n), CTRACE_CONSTANT_(n))
+#define CTRACE_TEXT(p, n) ctrace_item_bytes_(CTRACE_TYPE_TEXT, (p), (size_t)(n), !CTRACE_CONSTANT_(n), CTRACE_CONSTANT_(n))
+#define CTRACE_UTF8(p, n) ctrace_item_bytes_(CTRACE_TYPE_UTF8, (p), (size_t)(n), !CTRACE_CONSTANT_(n), CTRACE_CONSTANT_(n))
 #define CTRACE_STR(s) ctrace_item_string_((s))
 #define CTRACE_ADDR(p) ctrace_item_value_(CTRACE_TYPE_ADDRESS, (uint64_t)(uintptr_t)(p), 8)
 #define CTRACE_U8(v) ctrace_item_value_(CTRACE_TYPE_COMP5, (uint8_t)(v), 1)
@@ -135,8 +155,8 @@ CTRACE_INLINE_ struct ctrace_item ctrace_item_string_(const char *text)
 #define CTRACE_I16(v) ctrace_item_value_(CTRACE_TYPE_COMP5S, (uint16_t)(int16_t)(v), 2)
 #define CTRACE_I32(v) ctrace_item_value_(CTRACE_TYPE_COMP5S, (uint32_t)(int32_t)(v), 4)
 #define CTRACE_I64(v) ctrace_item_value_(CTRACE_TYPE_COMP5S, (uint64_t)(int64_t)(v), 8)
-#define CTRACE_XU(p, n) ctrace_item_bytes_(CTRACE_TYPE_COMPX, (p), (size_t)(n))
-#define CTRACE_XI(p, n) ctrace_item_bytes_(CTRACE_TYPE_COMPXS, (p), (size_t)(n))
+#define CTRACE_XU(p, n) ctrace_item_bytes_(CTRACE_TYPE_COMPX, (p), (size_t)(n), false, CTRACE_CONSTANT_(n))
+#define CTRACE_XI(p, n) ctrace_item_bytes_(CTRACE_TYPE_COMPXS, (p), (size_t)(n), false, CTRACE_CONSTANT_(n))
 
 /* ------------------------------------------------------------------------------------------------------------
  * Tracing
@@ -166,7 +186,7 @@ CTRACE_INLINE_ bool ctrace_enabled(struct ctrace_tracer *tracer, uint32_t level)
 
 /*
  * The out-of-line half of CTRACE(): registers the tracer, gives the thread its ring, waits or counts when the ring is
- * full, and writes the record.  Also a complete way to trace for callers with items in an array.  item_count is at most
+ * full, and writes the event.  Also a complete way to trace for callers with items in an array.  item_count is at most
  * CTRACE_MAX_ITEMS.  Answers what CBL_CTF_TRACE would: OK, NOT_TRACE_ENABLED, NOT_TRACING_LEVEL, INVALID_TRACE_LEVEL,
  * INVALID_COMPONENT_NAME, NOT_ENOUGH_MEMORY, OUTPUT_ERROR.  It opens nothing: OUTPUT_ERROR is what is known so far.  The
  * call that registers the first enabled component waits until the output was tried, ctrace.block.timeout at most.  A
@@ -174,6 +194,10 @@ CTRACE_INLINE_ bool ctrace_enabled(struct ctrace_tracer *tracer, uint32_t level)
  */
 CTRACE_API_ enum ctrace_status ctrace_emit(struct ctrace_tracer *tracer, uint32_t level, uint32_t event_id,
 					   const struct ctrace_item *items, uint32_t item_count);
+
+/* The same for a call site, which then knows the class of its events. */
+CTRACE_API_ enum ctrace_status ctrace_emit_at_(struct ctrace_site *site, struct ctrace_tracer *tracer, uint32_t level,
+					       uint32_t event_id, const struct ctrace_item *items, uint32_t item_count);
 
 /* CTRACE(struct ctrace_tracer *, level, event id, 0 to 16 items).  A statement.  Level and event id may be variables. */
 #define CTRACE(...) CTRACE_CAT_(CTRACE_WITH_, CTRACE_COUNT_(__VA_ARGS__))(__VA_ARGS__)
@@ -265,13 +289,13 @@ CTRACE_INLINE_ void ctrace_take_ahead_(const unsigned char *cur)
 #define CTRACE_FENCE_() __atomic_signal_fence(__ATOMIC_SEQ_CST)
 
 /*
- * Takes `size` bytes of this thread's ring for the component, or nothing (NULL).  Clearing ctrace_lanes_self is what sends a signal handler
+ * Takes `size` bytes of this thread's ring for a component, or nothing (NULL).  Clearing ctrace_lanes_self is what sends a signal handler
  * that interrupts us from here on to the side ring; one that comes before has finished when we go on.
  */
-CTRACE_INLINE_ unsigned char *ctrace_reserve_(const struct ctrace_tracer *tracer, struct ctrace_lane **out_lane, size_t size)
+CTRACE_INLINE_ unsigned char *ctrace_reserve_(const struct ctrace_gate *gate, struct ctrace_lane **out_lane, size_t size)
 {
 	struct ctrace_lane **lanes = ctrace_lanes_self;
-	uint32_t route = __atomic_load_n(&tracer->gate->route, __ATOMIC_RELAXED);
+	uint32_t route = __atomic_load_n(&gate->route, __ATOMIC_RELAXED);
 	struct ctrace_lane *lane;
 	unsigned char *cur;
 	if (!CTRACE_HAS_INLINE_ || __builtin_expect(lanes == 0, 0) || __builtin_expect(route >= CTRACE_ROUTES_, 0))
@@ -293,7 +317,7 @@ CTRACE_INLINE_ unsigned char *ctrace_reserve_(const struct ctrace_tracer *tracer
 	return cur;
 }
 
-/* Publishes the record: pairs with the acquire load of head in ct_ring_peek().  Past the store it survives SIGKILL. */
+/* Publishes the event: pairs with the acquire load of head in ct_ring_peek().  Past the store it survives SIGKILL. */
 CTRACE_INLINE_ void ctrace_commit_(struct ctrace_lane *lane, unsigned char *next)
 {
 	CTRACE_FENCE_();
@@ -313,18 +337,44 @@ CTRACE_INLINE_ void ctrace_put_u64_(unsigned char *at, uint64_t value)
 	memcpy(at, &value, 8);
 }
 
-CTRACE_INLINE_ unsigned char *ctrace_put_head_(unsigned char *at, const struct ctrace_tracer *tracer, const struct ctrace_lane *lane,
-					       uint32_t level, uint32_t event_id, uint32_t item_count, size_t size)
+/* Is the class that the site knows that of this event?  Pairs with the release store of `whose`: whoever sees it sees the class.  A
+ * constant event id is the only one that the site ever has. */
+CTRACE_INLINE_ bool ctrace_site_is_(const struct ctrace_site *site, const struct ctrace_tracer *tracer, uint32_t level, uint32_t event_id,
+				    bool is_constant)
 {
-	ctrace_put_u32_(at, (uint32_t)(size >> 3 | (item_count << 3 | level) << 16));
-	ctrace_put_u32_(at + 4, __atomic_load_n(&tracer->component, __ATOMIC_RELAXED));
-	ctrace_put_u32_(at + 8, event_id);
-	ctrace_put_u32_(at + 12, lane->tid);
-	ctrace_put_u64_(at + 16, ctrace_ticks_());
-	return at + CTRACE_RECORD_HEAD_;
+	uint32_t whose = CTRACE_WHOSE_(__atomic_load_n(&tracer->component, __ATOMIC_RELAXED), level);
+
+	return level < CTRACE_LEVEL_COUNT && __atomic_load_n(&site->whose, __ATOMIC_ACQUIRE) == whose &&
+	       (is_constant || site->event_id == event_id);
 }
 
-CTRACE_INLINE_ unsigned char *ctrace_put_item_(unsigned char *at, const struct ctrace_item *item)
+/* Bytes that the inline path needs for an item; more than any window has when the item is not for it. */
+CTRACE_INLINE_ size_t ctrace_item_room_(const struct ctrace_item *item)
+{
+	if (item->is_counted)
+		return item->size <= UINT16_MAX ? item->size + (size_t)2 : CTRACE_TOO_LONG_;
+	return item->size;
+}
+
+CTRACE_INLINE_ unsigned char *ctrace_put_head_(unsigned char *at, uint32_t class_number)
+{
+	uint16_t number = (uint16_t)class_number;
+#if defined(__x86_64__)
+	uint32_t low, high;
+	uint16_t last;
+
+	__asm__ volatile("rdtsc" : "=a"(low), "=d"(high));
+	last = (uint16_t)high;
+	memcpy(at, &number, 2);
+	memcpy(at + 2, &low, 4);
+	memcpy(at + 6, &last, 2);
+#else
+	ctrace_put_u64_(at, number | ctrace_ticks_() << 16);
+#endif
+	return at + CTRACE_EVENT_HEAD_;
+}
+
+CTRACE_INLINE_ unsigned char *ctrace_put_bytes_(unsigned char *at, const struct ctrace_item *item)
 {
 	if (item->is_value) {
 		if (item->size == 1) {
@@ -346,9 +396,14 @@ CTRACE_INLINE_ unsigned char *ctrace_put_item_(unsigned char *at, const struct c
 	return at + item->size;
 }
 
-CTRACE_INLINE_ size_t ctrace_record_size_(uint32_t item_count, size_t data_size)
+CTRACE_INLINE_ unsigned char *ctrace_put_item_(unsigned char *at, const struct ctrace_item *item)
 {
-	return (CTRACE_RECORD_HEAD_ + 4u * (size_t)item_count + data_size + 7u) & ~(size_t)7u;
+	if (item->is_counted) {
+		uint16_t size = (uint16_t)item->size;
+		memcpy(at, &size, 2);
+		at += 2;
+	}
+	return ctrace_put_bytes_(at, item);
 }
 
 /* clang-format off */
@@ -382,141 +437,142 @@ CTRACE_INLINE_ size_t ctrace_record_size_(uint32_t item_count, size_t data_size)
 	CTRACE_EACH_15_(M, a, b, c, d, e, f, g, h, i, j, k, l, m, n, o) M(15, p)
 
 #define CTRACE_HOLD_(i, item) const struct ctrace_item ctrace_i##i##_ = (item);
-#define CTRACE_SIZE_(i, item) +ctrace_i##i##_.size
-#define CTRACE_DESC_(i, item) ctrace_put_u32_(ctrace_at_ + 4 * i, ctrace_i##i##_.type | ctrace_i##i##_.size << 8);
+#define CTRACE_SIZE_(i, item) +ctrace_item_room_(&ctrace_i##i##_)
+#define CTRACE_ODD_(i, item) || ctrace_i##i##_.is_odd
 #define CTRACE_DATA_(i, item) ctrace_at_ = ctrace_put_item_(ctrace_at_, &ctrace_i##i##_);
 #define CTRACE_LIST_(i, item) ctrace_i##i##_,
 
-/* HOLD, SIZE ... are the item list put through the five macros above. */
-#define CTRACE_BODY_(n, t, l, id, HOLD, SIZE, DESC, DATA, LIST) \
+/* HOLD, ODD ... are the item list put through the five macros above. */
+#define CTRACE_BODY_(n, t, l, id, HOLD, ODD, SIZE, DATA, LIST) \
 	do { \
 		struct ctrace_tracer *ctrace_t_ = (t); \
 		const struct ctrace_gate *ctrace_g_ = ctrace_gate_(ctrace_t_); \
 		const uint32_t ctrace_l_ = (uint32_t)(l); \
 		if (ctrace_passes_(ctrace_g_, ctrace_l_)) { \
-			const struct ctrace_tracer ctrace_now_ = { ctrace_g_, 0, 0, CTRACE_ABI }; \
+			static struct ctrace_site ctrace_site_; \
 			const uint32_t ctrace_id_ = (uint32_t)(id); \
+			const bool ctrace_known_ = \
+				ctrace_site_is_(&ctrace_site_, ctrace_t_, ctrace_l_, ctrace_id_, CTRACE_CONSTANT_(id)); \
+			/* Nothing is evaluated for a tracer that is not known yet, and off. */ \
+			if (__builtin_expect(!ctrace_known_, 0) && ctrace_g_ == &ctrace_gate_unregistered && \
+			    !ctrace_enabled_slow_(ctrace_t_, ctrace_l_)) \
+				break; \
 			HOLD \
-			const size_t ctrace_size_ = ctrace_record_size_((n), (size_t)0 SIZE); \
 			struct ctrace_lane *ctrace_lane_ = 0; \
-			unsigned char *ctrace_at_ = \
-				ctrace_l_ < CTRACE_LEVEL_COUNT ? ctrace_reserve_(&ctrace_now_, &ctrace_lane_, ctrace_size_) : 0; \
+			unsigned char *ctrace_at_ = 0; \
+			if (__builtin_expect(ctrace_known_, 1) && !(false ODD)) \
+				ctrace_at_ = ctrace_reserve_(ctrace_g_, &ctrace_lane_, CTRACE_EVENT_HEAD_ SIZE); \
 			if (__builtin_expect(ctrace_at_ != 0, 1)) { \
-				unsigned char *ctrace_next_ = ctrace_at_ + ctrace_size_; \
-				ctrace_at_ = ctrace_put_head_(ctrace_at_, ctrace_t_, ctrace_lane_, ctrace_l_, ctrace_id_, (n), \
-							      ctrace_size_); \
-				DESC \
-				ctrace_at_ += 4u * (n); \
+				ctrace_at_ = ctrace_put_head_(ctrace_at_, ctrace_site_.class_number); \
 				DATA \
-				(void)ctrace_at_; \
-				ctrace_commit_(ctrace_lane_, ctrace_next_); \
+				ctrace_commit_(ctrace_lane_, ctrace_at_); \
 			} else { \
 				const struct ctrace_item ctrace_items_[(n) + 1] = { LIST ctrace_item_value_(0, 0, 0) }; \
-				(void)ctrace_emit(ctrace_t_, ctrace_l_, ctrace_id_, ctrace_items_, (n)); \
+				(void)ctrace_emit_at_(&ctrace_site_, ctrace_t_, ctrace_l_, ctrace_id_, ctrace_items_, (n)); \
 			} \
 		} \
 	} while (0)
 
 #define CTRACE_WITH_0(t_, l_, id_) \
 	CTRACE_BODY_(0u, t_, l_, id_, CTRACE_EACH_0_(CTRACE_HOLD_), \
+		     CTRACE_EACH_0_(CTRACE_ODD_), \
 		     CTRACE_EACH_0_(CTRACE_SIZE_), \
-		     CTRACE_EACH_0_(CTRACE_DESC_), \
 		     CTRACE_EACH_0_(CTRACE_DATA_), \
 		     CTRACE_EACH_0_(CTRACE_LIST_))
 #define CTRACE_WITH_1(t_, l_, id_, a) \
 	CTRACE_BODY_(1u, t_, l_, id_, CTRACE_EACH_1_(CTRACE_HOLD_, a), \
+		     CTRACE_EACH_1_(CTRACE_ODD_, a), \
 		     CTRACE_EACH_1_(CTRACE_SIZE_, a), \
-		     CTRACE_EACH_1_(CTRACE_DESC_, a), \
 		     CTRACE_EACH_1_(CTRACE_DATA_, a), \
 		     CTRACE_EACH_1_(CTRACE_LIST_, a))
 #define CTRACE_WITH_2(t_, l_, id_, a, b) \
 	CTRACE_BODY_(2u, t_, l_, id_, CTRACE_EACH_2_(CTRACE_HOLD_, a, b), \
+		     CTRACE_EACH_2_(CTRACE_ODD_, a, b), \
 		     CTRACE_EACH_2_(CTRACE_SIZE_, a, b), \
-		     CTRACE_EACH_2_(CTRACE_DESC_, a, b), \
 		     CTRACE_EACH_2_(CTRACE_DATA_, a, b), \
 		     CTRACE_EACH_2_(CTRACE_LIST_, a, b))
 #define CTRACE_WITH_3(t_, l_, id_, a, b, c) \
 	CTRACE_BODY_(3u, t_, l_, id_, CTRACE_EACH_3_(CTRACE_HOLD_, a, b, c), \
+		     CTRACE_EACH_3_(CTRACE_ODD_, a, b, c), \
 		     CTRACE_EACH_3_(CTRACE_SIZE_, a, b, c), \
-		     CTRACE_EACH_3_(CTRACE_DESC_, a, b, c), \
 		     CTRACE_EACH_3_(CTRACE_DATA_, a, b, c), \
 		     CTRACE_EACH_3_(CTRACE_LIST_, a, b, c))
 #define CTRACE_WITH_4(t_, l_, id_, a, b, c, d) \
 	CTRACE_BODY_(4u, t_, l_, id_, CTRACE_EACH_4_(CTRACE_HOLD_, a, b, c, d), \
+		     CTRACE_EACH_4_(CTRACE_ODD_, a, b, c, d), \
 		     CTRACE_EACH_4_(CTRACE_SIZE_, a, b, c, d), \
-		     CTRACE_EACH_4_(CTRACE_DESC_, a, b, c, d), \
 		     CTRACE_EACH_4_(CTRACE_DATA_, a, b, c, d), \
 		     CTRACE_EACH_4_(CTRACE_LIST_, a, b, c, d))
 #define CTRACE_WITH_5(t_, l_, id_, a, b, c, d, e) \
 	CTRACE_BODY_(5u, t_, l_, id_, CTRACE_EACH_5_(CTRACE_HOLD_, a, b, c, d, e), \
+		     CTRACE_EACH_5_(CTRACE_ODD_, a, b, c, d, e), \
 		     CTRACE_EACH_5_(CTRACE_SIZE_, a, b, c, d, e), \
-		     CTRACE_EACH_5_(CTRACE_DESC_, a, b, c, d, e), \
 		     CTRACE_EACH_5_(CTRACE_DATA_, a, b, c, d, e), \
 		     CTRACE_EACH_5_(CTRACE_LIST_, a, b, c, d, e))
 #define CTRACE_WITH_6(t_, l_, id_, a, b, c, d, e, f) \
 	CTRACE_BODY_(6u, t_, l_, id_, CTRACE_EACH_6_(CTRACE_HOLD_, a, b, c, d, e, f), \
+		     CTRACE_EACH_6_(CTRACE_ODD_, a, b, c, d, e, f), \
 		     CTRACE_EACH_6_(CTRACE_SIZE_, a, b, c, d, e, f), \
-		     CTRACE_EACH_6_(CTRACE_DESC_, a, b, c, d, e, f), \
 		     CTRACE_EACH_6_(CTRACE_DATA_, a, b, c, d, e, f), \
 		     CTRACE_EACH_6_(CTRACE_LIST_, a, b, c, d, e, f))
 #define CTRACE_WITH_7(t_, l_, id_, a, b, c, d, e, f, g) \
 	CTRACE_BODY_(7u, t_, l_, id_, CTRACE_EACH_7_(CTRACE_HOLD_, a, b, c, d, e, f, g), \
+		     CTRACE_EACH_7_(CTRACE_ODD_, a, b, c, d, e, f, g), \
 		     CTRACE_EACH_7_(CTRACE_SIZE_, a, b, c, d, e, f, g), \
-		     CTRACE_EACH_7_(CTRACE_DESC_, a, b, c, d, e, f, g), \
 		     CTRACE_EACH_7_(CTRACE_DATA_, a, b, c, d, e, f, g), \
 		     CTRACE_EACH_7_(CTRACE_LIST_, a, b, c, d, e, f, g))
 #define CTRACE_WITH_8(t_, l_, id_, a, b, c, d, e, f, g, h) \
 	CTRACE_BODY_(8u, t_, l_, id_, CTRACE_EACH_8_(CTRACE_HOLD_, a, b, c, d, e, f, g, h), \
+		     CTRACE_EACH_8_(CTRACE_ODD_, a, b, c, d, e, f, g, h), \
 		     CTRACE_EACH_8_(CTRACE_SIZE_, a, b, c, d, e, f, g, h), \
-		     CTRACE_EACH_8_(CTRACE_DESC_, a, b, c, d, e, f, g, h), \
 		     CTRACE_EACH_8_(CTRACE_DATA_, a, b, c, d, e, f, g, h), \
 		     CTRACE_EACH_8_(CTRACE_LIST_, a, b, c, d, e, f, g, h))
 #define CTRACE_WITH_9(t_, l_, id_, a, b, c, d, e, f, g, h, i) \
 	CTRACE_BODY_(9u, t_, l_, id_, CTRACE_EACH_9_(CTRACE_HOLD_, a, b, c, d, e, f, g, h, i), \
+		     CTRACE_EACH_9_(CTRACE_ODD_, a, b, c, d, e, f, g, h, i), \
 		     CTRACE_EACH_9_(CTRACE_SIZE_, a, b, c, d, e, f, g, h, i), \
-		     CTRACE_EACH_9_(CTRACE_DESC_, a, b, c, d, e, f, g, h, i), \
 		     CTRACE_EACH_9_(CTRACE_DATA_, a, b, c, d, e, f, g, h, i), \
 		     CTRACE_EACH_9_(CTRACE_LIST_, a, b, c, d, e, f, g, h, i))
 #define CTRACE_WITH_10(t_, l_, id_, a, b, c, d, e, f, g, h, i, j) \
 	CTRACE_BODY_(10u, t_, l_, id_, CTRACE_EACH_10_(CTRACE_HOLD_, a, b, c, d, e, f, g, h, i, j), \
+		     CTRACE_EACH_10_(CTRACE_ODD_, a, b, c, d, e, f, g, h, i, j), \
 		     CTRACE_EACH_10_(CTRACE_SIZE_, a, b, c, d, e, f, g, h, i, j), \
-		     CTRACE_EACH_10_(CTRACE_DESC_, a, b, c, d, e, f, g, h, i, j), \
 		     CTRACE_EACH_10_(CTRACE_DATA_, a, b, c, d, e, f, g, h, i, j), \
 		     CTRACE_EACH_10_(CTRACE_LIST_, a, b, c, d, e, f, g, h, i, j))
 #define CTRACE_WITH_11(t_, l_, id_, a, b, c, d, e, f, g, h, i, j, k) \
 	CTRACE_BODY_(11u, t_, l_, id_, CTRACE_EACH_11_(CTRACE_HOLD_, a, b, c, d, e, f, g, h, i, j, k), \
+		     CTRACE_EACH_11_(CTRACE_ODD_, a, b, c, d, e, f, g, h, i, j, k), \
 		     CTRACE_EACH_11_(CTRACE_SIZE_, a, b, c, d, e, f, g, h, i, j, k), \
-		     CTRACE_EACH_11_(CTRACE_DESC_, a, b, c, d, e, f, g, h, i, j, k), \
 		     CTRACE_EACH_11_(CTRACE_DATA_, a, b, c, d, e, f, g, h, i, j, k), \
 		     CTRACE_EACH_11_(CTRACE_LIST_, a, b, c, d, e, f, g, h, i, j, k))
 #define CTRACE_WITH_12(t_, l_, id_, a, b, c, d, e, f, g, h, i, j, k, l) \
 	CTRACE_BODY_(12u, t_, l_, id_, CTRACE_EACH_12_(CTRACE_HOLD_, a, b, c, d, e, f, g, h, i, j, k, l), \
+		     CTRACE_EACH_12_(CTRACE_ODD_, a, b, c, d, e, f, g, h, i, j, k, l), \
 		     CTRACE_EACH_12_(CTRACE_SIZE_, a, b, c, d, e, f, g, h, i, j, k, l), \
-		     CTRACE_EACH_12_(CTRACE_DESC_, a, b, c, d, e, f, g, h, i, j, k, l), \
 		     CTRACE_EACH_12_(CTRACE_DATA_, a, b, c, d, e, f, g, h, i, j, k, l), \
 		     CTRACE_EACH_12_(CTRACE_LIST_, a, b, c, d, e, f, g, h, i, j, k, l))
 #define CTRACE_WITH_13(t_, l_, id_, a, b, c, d, e, f, g, h, i, j, k, l, m) \
 	CTRACE_BODY_(13u, t_, l_, id_, CTRACE_EACH_13_(CTRACE_HOLD_, a, b, c, d, e, f, g, h, i, j, k, l, m), \
+		     CTRACE_EACH_13_(CTRACE_ODD_, a, b, c, d, e, f, g, h, i, j, k, l, m), \
 		     CTRACE_EACH_13_(CTRACE_SIZE_, a, b, c, d, e, f, g, h, i, j, k, l, m), \
-		     CTRACE_EACH_13_(CTRACE_DESC_, a, b, c, d, e, f, g, h, i, j, k, l, m), \
 		     CTRACE_EACH_13_(CTRACE_DATA_, a, b, c, d, e, f, g, h, i, j, k, l, m), \
 		     CTRACE_EACH_13_(CTRACE_LIST_, a, b, c, d, e, f, g, h, i, j, k, l, m))
 #define CTRACE_WITH_14(t_, l_, id_, a, b, c, d, e, f, g, h, i, j, k, l, m, n) \
 	CTRACE_BODY_(14u, t_, l_, id_, CTRACE_EACH_14_(CTRACE_HOLD_, a, b, c, d, e, f, g, h, i, j, k, l, m, n), \
+		     CTRACE_EACH_14_(CTRACE_ODD_, a, b, c, d, e, f, g, h, i, j, k, l, m, n), \
 		     CTRACE_EACH_14_(CTRACE_SIZE_, a, b, c, d, e, f, g, h, i, j, k, l, m, n), \
-		     CTRACE_EACH_14_(CTRACE_DESC_, a, b, c, d, e, f, g, h, i, j, k, l, m, n), \
 		     CTRACE_EACH_14_(CTRACE_DATA_, a, b, c, d, e, f, g, h, i, j, k, l, m, n), \
 		     CTRACE_EACH_14_(CTRACE_LIST_, a, b, c, d, e, f, g, h, i, j, k, l, m, n))
 #define CTRACE_WITH_15(t_, l_, id_, a, b, c, d, e, f, g, h, i, j, k, l, m, n, o) \
 	CTRACE_BODY_(15u, t_, l_, id_, CTRACE_EACH_15_(CTRACE_HOLD_, a, b, c, d, e, f, g, h, i, j, k, l, m, n, o), \
+		     CTRACE_EACH_15_(CTRACE_ODD_, a, b, c, d, e, f, g, h, i, j, k, l, m, n, o), \
 		     CTRACE_EACH_15_(CTRACE_SIZE_, a, b, c, d, e, f, g, h, i, j, k, l, m, n, o), \
-		     CTRACE_EACH_15_(CTRACE_DESC_, a, b, c, d, e, f, g, h, i, j, k, l, m, n, o), \
 		     CTRACE_EACH_15_(CTRACE_DATA_, a, b, c, d, e, f, g, h, i, j, k, l, m, n, o), \
 		     CTRACE_EACH_15_(CTRACE_LIST_, a, b, c, d, e, f, g, h, i, j, k, l, m, n, o))
 #define CTRACE_WITH_16(t_, l_, id_, a, b, c, d, e, f, g, h, i, j, k, l, m, n, o, p) \
 	CTRACE_BODY_(16u, t_, l_, id_, CTRACE_EACH_16_(CTRACE_HOLD_, a, b, c, d, e, f, g, h, i, j, k, l, m, n, o, p), \
+		     CTRACE_EACH_16_(CTRACE_ODD_, a, b, c, d, e, f, g, h, i, j, k, l, m, n, o, p), \
 		     CTRACE_EACH_16_(CTRACE_SIZE_, a, b, c, d, e, f, g, h, i, j, k, l, m, n, o, p), \
-		     CTRACE_EACH_16_(CTRACE_DESC_, a, b, c, d, e, f, g, h, i, j, k, l, m, n, o, p), \
 		     CTRACE_EACH_16_(CTRACE_DATA_, a, b, c, d, e, f, g, h, i, j, k, l, m, n, o, p), \
 		     CTRACE_EACH_16_(CTRACE_LIST_, a, b, c, d, e, f, g, h, i, j, k, l, m, n, o, p))
 /* clang-format on */

@@ -323,6 +323,9 @@ enum ctrace_status ct_os_sync(int fd) CT_MUST_USE;
 enum ctrace_status ct_os_rename(int folder_fd, const char *from, const char *to) CT_MUST_USE;   /* replaces `to` */
 enum ctrace_status ct_os_rename_aside(const char *from, const char *to) CT_MUST_USE;            /* errno EEXIST when `to` is there */
 enum ctrace_status ct_os_map(int fd, size_t size, bool shared, void **out_address) CT_MUST_USE; /* read-write; fd -1: anonymous */
+/* Shared: `head` bytes, then `size` bytes, and these a second time behind them: head + 2 * size bytes to unmap.  All sizes are multiples of
+ * a page; fd -1: memory. */
+enum ctrace_status ct_os_map_twice(int fd, size_t head, size_t size, void **out_address) CT_MUST_USE;
 /* Could so much be mapped at this moment?  Async-signal-safe; errno is ENOMEM when not. */
 bool ct_os_has_room(size_t size);
 const char *ct_os_environment(const char *name); /* secure_getenv; NULL when unset or empty */

@@ -227,6 +227,41 @@ enum ctrace_status ct_os_map(int fd, size_t size, bool shared, void **out_addres
 	return CTRACE_OK;
 }
 
+/* Puts the mapping at `place` into `room`, and its last `size` bytes behind it.  Of shared memory, remapping a size of 0 makes a second
+ * mapping of the same pages. */
+static bool put_twice(void *place, unsigned char *room, int fd, size_t head, size_t size)
+{
+	unsigned char *data = room + head;
+
+	if (mremap(place, head + size, head + size, MREMAP_MAYMOVE | MREMAP_FIXED, room) == MAP_FAILED) {
+		(void)munmap(place, head + size);
+		return false;
+	}
+	if (fd < 0)
+		return mremap(data, 0, size, MREMAP_MAYMOVE | MREMAP_FIXED, data + size) != MAP_FAILED;
+	return mmap(data + size, size, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_FIXED, fd, (off_t)head) != MAP_FAILED;
+}
+
+enum ctrace_status ct_os_map_twice(int fd, size_t head, size_t size, void **out_address)
+{
+	void *place, *room;
+	enum ctrace_status status = ct_os_map(fd, head + size, true, &place);
+
+	if (status != CTRACE_OK)
+		return status;
+	room = mmap(NULL, head + 2 * size, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+	if (room == MAP_FAILED) {
+		status = ct_os_status();
+		(void)munmap(place, head + size);
+	} else if (!put_twice(place, room, fd, head, size)) {
+		status = ct_os_status();
+		(void)munmap(room, head + 2 * size);
+	} else {
+		*out_address = room;
+	}
+	return status;
+}
+
 bool ct_os_has_room(size_t size)
 {
 	void *address = ct_os_must_fail(CT_OS_MAP) ? MAP_FAILED

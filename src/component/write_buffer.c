@@ -47,20 +47,18 @@ static uint64_t ticks_of(const struct capture *capture, uint64_t tod)
 
 static void write_entry(struct capture *capture, const struct ct_cte *entry)
 {
-	struct ct_record_head head = { .component = capture->component,
-				       .event_id = entry->entry_id,
-				       .level = CTRACE_INFO,
-				       .ticks = ticks_of(capture, entry->time) };
+	const struct ct_event_head head = { .component = capture->component, .event_id = entry->entry_id, .level = CTRACE_INFO };
 	const struct ctrace_item item = CTRACE_BIN(entry->data, entry->size);
-	size_t size = ct_record_size(&item, 1);
+	uint32_t number = ct_trace_class(&head, &item, 1);
+	uint64_t ticks = ticks_of(capture, entry->time);
 	struct ct_reservation reservation;
-	enum ctrace_status status = ct_trace_reserve_captured(capture->component, size, &head.ticks, &reservation);
+	enum ctrace_status status =
+		ct_trace_reserve_captured(capture->component, ct_event_size(number, &item, 1), &ticks, &reservation);
 
 	if (status != CTRACE_OK) {
 		capture->lost++;
 	} else {
-		head.tid = reservation.tid;
-		ct_record_encode(reservation.at, size, &head, &item, 1);
+		ct_event_encode(reservation.at, number, ticks, &head, &item, 1);
 		status = ct_trace_commit(&reservation, capture->component, CTRACE_INFO);
 		capture->written++;
 	}

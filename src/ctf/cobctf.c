@@ -17,6 +17,7 @@
 #include <string.h>
 
 #define INLINE static inline __attribute__((always_inline))
+#define FEW_ITEMS 16u
 
 /* cblt-trc-event: the members of TRACE_EVENT without padding. */
 struct packed_event {
@@ -64,6 +65,12 @@ INLINE void event_set_items(struct event *event, cobuns32_t flags, const void *l
 	event->items.data_stride = data != NULL ? sizeof(void *) : 0;
 }
 
+/* Is it an integer that has a class of its size?  Whatever else has its size in front of it. */
+INLINE bool is_integer(uint32_t type, uint32_t size)
+{
+	return type >= CTRACE_TYPE_COMP5 && type != CTRACE_TYPE_UTF8 && size - 1 < 8;
+}
+
 INLINE struct ctrace_item event_item(const struct event *event, size_t index)
 {
 	uint32_t size = ct_cbl_load_u32(event->items.len + index * event->items.meta_stride[0]);
@@ -73,45 +80,52 @@ INLINE struct ctrace_item event_item(const struct event *event, size_t index)
 	memcpy(&data, event->items.data + index * event->items.data_stride, sizeof(data));
 	if (type == CTRACE_TYPE_ADDRESS)
 		return CTRACE_ADDR(data);
-	return ctrace_item_bytes_(type < CTRACE_TYPE_COUNT ? type : CTRACE_TYPE_BINARY, data, size);
+	if (type >= CTRACE_TYPE_COUNT)
+		type = CTRACE_TYPE_BINARY;
+	return ctrace_item_bytes_(type, data, size, data == NULL || !is_integer(type, size), true);
 }
 
-/* Bytes of the record; 0 when an item or the number of them is beyond the limits. */
-INLINE size_t event_record_size(const struct event *event)
+/* ---- more items than a class may have ---- */
+
+#define ANY_HEAD 19u /* of the event, and of what it says instead of a class */
+#define ANY_ITEM 5u  /* type and size of each item */
+
+/* Bytes of the event; 0 when an item or the number of them is beyond the limits. */
+static size_t any_size(const struct event *event)
 {
-	size_t data_size = 0;
-	bool too_long = event->count > CTRACE_MAX_ITEMS;
+	size_t size = ANY_HEAD;
 
-	for (size_t i = 0; i < event->count && !too_long; i++) {
-		struct ctrace_item item = event_item(event, i);
-
-		data_size += item.size;
-		too_long = item.size > CTRACE_MAX_ITEM_SIZE;
-	}
-	data_size = ctrace_record_size_(event->count, data_size);
-	return too_long || data_size > CT_RECORD_MAX ? 0 : data_size;
-}
-
-/* Descriptors and bytes of the items.  The arrays are read a second time: should another thread have changed them, sizes are cut to
- * what was reserved, and what is then missing is made up, so that the record stays whole. */
-INLINE void event_put_items(const struct event *event, unsigned char *at, unsigned char *end)
-{
-	unsigned char *descriptor = at;
-
-	at += 4u * (size_t)event->count;
+	if (event->count > CTRACE_MAX_ITEMS)
+		return 0;
 	for (size_t i = 0; i < event->count; i++) {
 		struct ctrace_item item = event_item(event, i);
 
-		if (__builtin_expect(item.size > (size_t)(end - at), 0))
-			item = ctrace_item_bytes_(CTRACE_TYPE_BINARY, item.data, item.is_value ? 0 : (size_t)(end - at));
-		ctrace_put_u32_(descriptor + 4 * i, item.type | item.size << 8);
-		at = ctrace_put_item_(at, &item);
+		if (item.size > CTRACE_MAX_ITEM_SIZE)
+			return 0;
+		size += ANY_ITEM + item.size;
 	}
-	if (__builtin_expect(end - at > 7, 0) && event->count != 0) {
-		uint32_t last = ct_cbl_load_u32(descriptor + 4 * (size_t)(event->count - 1)) >> 8;
+	return size;
+}
 
-		memset(at, 0, (size_t)(end - at));
-		ctrace_put_u32_(descriptor + 4 * (size_t)(event->count - 1), CTRACE_TYPE_BINARY | (last + (uint32_t)(end - at)) << 8);
+/* The arrays are read a second time: should another thread have changed them, sizes are cut to what was reserved, and what is then
+ * missing is made up, so that the event stays whole. */
+static void put_any_items(const struct event *event, unsigned char *at, unsigned char *end)
+{
+	for (size_t i = 0; i < event->count; i++) {
+		struct ctrace_item item = event_item(event, i);
+		size_t room = (size_t)(end - at) - ANY_ITEM * (event->count - i);
+		uint32_t size = i + 1 == event->count || item.size > room ? (uint32_t)room : item.size;
+		uint32_t given = item.size < size ? item.size : size;
+
+		*at = (unsigned char)item.type;
+		memcpy(at + 1, &size, 4);
+		at += ANY_ITEM;
+		if (item.is_value)
+			memcpy(at, &item.value, given);
+		else if (given != 0)
+			memcpy(at, item.data, given);
+		memset(at + given, 0, size - given);
+		at += size;
 	}
 }
 
@@ -123,38 +137,106 @@ static uint32_t routing_level(uint32_t component, const struct event *event)
 	return threshold != CTRACE_LEVEL_NONE && threshold > event->level ? threshold : event->level;
 }
 
-/* The way round: no ring yet, no room, a ring of the component's own, an interrupted trace call, too large. */
-static __attribute__((noinline)) enum ctrace_status record_slowly(uint32_t component, const struct event *event, size_t size)
+/* The way round: no ring yet, no room, a ring of the component's own, an interrupted trace call, too large.  items: NULL when there are
+ * more than a class has. */
+static __attribute__((noinline)) enum ctrace_status record_slowly(const struct ct_event_head *head, const struct event *event,
+								  const struct ctrace_item *items)
 {
-	struct ct_record_head head = { .component = component, .event_id = event->id, .level = event->level };
+	uint32_t number = items != NULL ? ct_trace_class(head, items, event->count) : CT_CLASS_ANY;
 	struct ct_reservation reservation;
-	uint32_t level = routing_level(component, event);
 	int saved_errno = errno;
-	enum ctrace_status status = ct_trace_reserve(component, level, size, &reservation);
+	size_t size = items != NULL ? ct_event_size(number, items, event->count) : any_size(event);
+	enum ctrace_status status = ct_trace_reserve(head->component, routing_level(head->component, event), size, &reservation);
 
 	if (status == CTRACE_OK) {
-		head.tid = reservation.tid;
-		head.ticks = ct_clock_ticks();
-		ct_record_encode_head(reservation.at, size, &head, event->count);
-		event_put_items(event, reservation.at + CT_RECORD_HEAD, reservation.at + size);
-		status = ct_trace_commit(&reservation, component, event->level);
+		uint64_t ticks = ct_clock_ticks();
+
+		ct_event_encode(reservation.at, number, ticks, head, items, items != NULL ? event->count : 0);
+		if (items == NULL) {
+			uint16_t count = (uint16_t)event->count;
+
+			memcpy(reservation.at + ANY_HEAD - 2, &count, 2);
+			put_any_items(event, reservation.at + ANY_HEAD, reservation.at + size);
+		}
+		status = ct_trace_commit(&reservation, head->component, event->level);
 	}
 	errno = saved_errno;
 	return status;
 }
 
+/* The items of an event, read once: should another thread change the arrays meanwhile, that changes nothing. */
+struct taken {
+	const void *data[FEW_ITEMS]; /* of an address, itself */
+	uint32_t size[FEW_ITEMS];
+	uint32_t descriptor[FEW_ITEMS];
+};
+
+/* Their bytes in the ring: 0 when one is too large. */
+INLINE size_t take_items(const struct event *event, struct taken *taken)
+{
+	size_t size = CT_EVENT_HEAD;
+	uint32_t largest = 0;
+
+	for (size_t i = 0; i < event->count; i++) {
+		struct ctrace_item item = event_item(event, i);
+
+		taken->data[i] = item.is_value ? (const void *)(uintptr_t)item.value : item.data;
+		taken->size[i] = item.size;
+		taken->descriptor[i] = item.type | (item.is_counted ? CT_SIZE_COUNTED_16 : item.size) << 8;
+		size += item.size + (item.is_counted ? 2u : 0u);
+		largest |= item.size;
+	}
+	return largest <= UINT16_MAX ? size : 0;
+}
+
+INLINE unsigned char *put_items(unsigned char *at, const struct taken *taken, uint32_t count)
+{
+	for (size_t i = 0; i < count; i++) {
+		if (taken->descriptor[i] >> 8 == CT_SIZE_COUNTED_16) {
+			memcpy(at, &taken->size[i], 2);
+			at += 2;
+		}
+		if (taken->descriptor[i] == (CTRACE_TYPE_ADDRESS | 8u << 8))
+			memcpy(at, &taken->data[i], 8);
+		else if (taken->size[i] != 0)
+			memcpy(at, taken->data[i], taken->size[i]);
+		at += taken->size[i];
+	}
+	return at;
+}
+
+static __attribute__((noinline)) enum ctrace_status record_many(uint32_t component, const struct event *event)
+{
+	const struct ct_event_head head = { .component = component, .event_id = event->id, .level = event->level };
+	struct ctrace_item items[CT_CLASS_MAX_ITEMS];
+
+	if (event->count > CT_CLASS_MAX_ITEMS)
+		return record_slowly(&head, event, NULL);
+	for (size_t i = 0; i < event->count; i++)
+		items[i] = event_item(event, i);
+	return record_slowly(&head, event, items);
+}
+
 INLINE enum ctrace_status record(struct ct_component_entry *entry, uint32_t component, const struct event *event)
 {
-	const struct ctrace_tracer tracer = { &entry->gate, NULL, component, CTRACE_ABI };
-	size_t size = event_record_size(event);
+	const struct ct_event_head head = { .component = component, .event_id = event->id, .level = event->level };
+	uint32_t number = CT_CLASS_ANY, failing;
 	struct ctrace_lane *lane = NULL;
-	unsigned char *at = size != 0 ? ctrace_reserve_(&tracer, &lane, size) : NULL;
-	uint32_t failing;
+	unsigned char *at = NULL;
+	struct taken taken;
+	size_t size;
 
+	/* A thread with lanes is one of a process that is attached, and has not forked since. */
+	if (__builtin_expect(ctrace_lanes_self == NULL || event->count > FEW_ITEMS, 0))
+		return record_many(component, event);
+	size = take_items(event, &taken);
+	if (__builtin_expect(size != 0, 1))
+		number = ct_class_find(&ct_process.classes, &head, taken.descriptor, event->count);
+	if (__builtin_expect(number != CT_CLASS_ANY, 1))
+		at = ctrace_reserve_(&entry->gate, &lane, size);
 	if (__builtin_expect(at == NULL, 0))
-		return record_slowly(component, event, size);
-	event_put_items(event, ctrace_put_head_(at, &tracer, lane, event->level, event->id, event->count, size), at + size);
-	ctrace_commit_(lane, at + size);
+		return record_many(component, event);
+	ctrace_commit_(lane, put_items(ctrace_put_head_(at, number), &taken, event->count));
 	failing = __atomic_load_n(&ct_process.failing, __ATOMIC_RELAXED);
 	if (__builtin_expect(failing != 0, 0) && (failing & __atomic_load_n(&entry->dests, __ATOMIC_RELAXED)))
 		return CTRACE_OUTPUT_ERROR;

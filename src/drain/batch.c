@@ -1,7 +1,7 @@
 /*
  * batch.c - walks the rings for one destination and gives its events, merged by time.
  *
- * Runs under the drain's lock.  Reads rings, never changes them: an iterator is a position of its own.  Records of overwrite rings are
+ * Runs under the drain's lock.  Reads rings, never changes them: an iterator is a position of its own.  Events of overwrite rings are
  * copied, since their producer may come round again.
  *
  * Copyright The ctrace authors.  SPDX-License-Identifier: Apache-2.0
@@ -46,9 +46,9 @@ enum ctrace_status ct_batch_init(struct ct_batch *batch, struct ct_session *sess
 	batch->session = session;
 	batch->events = calloc(BATCH_EVENTS, sizeof *batch->events);
 	batch->items = calloc(BATCH_ITEMS, sizeof *batch->items);
-	batch->copies = malloc(BATCH_COPY);
+	ct_buf_init(&batch->scratch);
 	batch->first_sizes = calloc(BATCH_EVENTS, sizeof *batch->first_sizes);
-	if (batch->first_sizes == NULL || batch->events == NULL || batch->items == NULL || batch->copies == NULL ||
+	if (batch->first_sizes == NULL || batch->events == NULL || batch->items == NULL ||
 	    make_room(batch, FEW_RINGS) != CTRACE_OK) {
 		ct_batch_fini(batch);
 		return CTRACE_NOT_ENOUGH_MEMORY;
@@ -60,12 +60,20 @@ void ct_batch_fini(struct ct_batch *batch)
 {
 	free(batch->events);
 	free(batch->items);
-	free(batch->copies);
+	ct_arena_fini(&batch->copies);
+	ct_buf_fini(&batch->scratch);
 	free(batch->first_sizes);
 	free(batch->iterators);
 	free(batch->heap);
 	free(batch->streams);
 	memset(batch, 0, sizeof *batch);
+}
+
+static void drop_copies(struct ct_batch *batch)
+{
+	if (batch->copies_used != 0)
+		ct_arena_fini(&batch->copies);
+	batch->copies_used = 0;
 }
 
 enum ctrace_status ct_batch_start(struct ct_batch *batch, uint32_t dest, uint32_t ring_count, const struct ct_sync *sync)
@@ -81,20 +89,20 @@ enum ctrace_status ct_batch_start(struct ct_batch *batch, uint32_t dest, uint32_
 	batch->dest_bit = 1u << dest;
 	batch->iterator_count = batch->heap_count = 0;
 	batch->event_count = batch->item_count = batch->stream_count = 0;
-	batch->copies_used = 0;
+	batch->classes = ct_session_classes(batch->session);
+	drop_copies(batch);
 	return CTRACE_OK;
 }
 
 /* ---- one ring ---- */
 
-static void pass_record(struct ct_iterator *iterator)
+static void pass_event(struct ct_iterator *iterator)
 {
-	iterator->place.position += iterator->record.size;
-	iterator->place.count += !iterator->record.is_padding;
+	ct_ring_pass(&iterator->place, &iterator->event);
 	iterator->moved = true;
 }
 
-/* What follows a damaged record cannot be found: sizes chain. */
+/* What follows damage cannot be found: sizes chain. */
 static void skip_damage(struct ct_iterator *iterator)
 {
 	iterator->damaged += iterator->limit - iterator->place.position;
@@ -103,13 +111,27 @@ static void skip_damage(struct ct_iterator *iterator)
 	iterator->moved = true;
 }
 
-static uint32_t dests_of(const struct ct_session *session, const struct ct_record *record)
+static uint32_t dests_of(const struct ct_session *session, const struct ct_event *event)
 {
-	return __atomic_load_n(&session->components[record->head.component].dests, __ATOMIC_RELAXED);
+	return __atomic_load_n(&session->components[event->head.component].dests, __ATOMIC_RELAXED);
 }
 
-/* Moves on to the next record that is for this destination.  False at the limit, or when there is no room to copy one. */
-static bool find_record(struct ct_batch *batch, struct ct_iterator *iterator)
+/* An event of an overwrite ring, out of the scratch memory that the next one takes.  False without memory. */
+static bool keep_copy(struct ct_batch *batch, struct ct_event *event)
+{
+	size_t behind = (size_t)(event->data - (const unsigned char *)batch->scratch.data);
+	unsigned char *copy = ct_arena_take(&batch->copies, event->size);
+
+	batch->copies_used += event->size;
+	if (copy == NULL)
+		return false;
+	memcpy(copy, batch->scratch.data, event->size);
+	event->data = copy + behind;
+	return true;
+}
+
+/* Moves on to the next event that is for this destination.  False at the limit, or when there is no memory to copy one. */
+static bool find_event(struct ct_batch *batch, struct ct_iterator *iterator)
 {
 	const struct ct_session *session = batch->session;
 	uint32_t components = __atomic_load_n(&session->head->component_count, __ATOMIC_ACQUIRE);
@@ -118,47 +140,45 @@ static bool find_record(struct ct_batch *batch, struct ct_iterator *iterator)
 	/* A session that is another process's says what it likes. */
 	if (components > CT_COMPONENT_LIMIT)
 		components = CT_COMPONENT_LIMIT;
-	iterator->has_record = false;
+	iterator->has_event = false;
 	while (iterator->place.position < iterator->limit) {
-		if (copies && BATCH_COPY - batch->copies_used < CT_RECORD_MAX)
-			return false;
-		switch (ct_ring_peek(iterator->ring, &iterator->place, iterator->limit, batch->copies + batch->copies_used,
-				     &iterator->record)) {
+		ct_buf_clear(&batch->scratch);
+		switch (ct_ring_peek(iterator->ring, &batch->classes, &iterator->place, iterator->limit, &batch->scratch, &iterator->event)) {
 		case CTRACE_OK:
 			break;
 		case CTRACE_NOT_FOUND:
 			iterator->moved = true;
 			continue;
+		case CTRACE_NOT_ENOUGH_MEMORY:
+			return false;
 		default:
 			skip_damage(iterator);
 			return false;
 		}
-		if (!iterator->record.is_padding) {
-			if (iterator->record.head.component >= components) {
+		if (!iterator->event.is_mark) {
+			if (iterator->event.head.component >= components) {
 				skip_damage(iterator);
 				return false;
 			}
-			iterator->dests = iterator->only != 0 ? iterator->only : dests_of(session, &iterator->record);
+			iterator->dests = iterator->only != 0 ? iterator->only : dests_of(session, &iterator->event);
 			batch->seen |= iterator->dests;
 			iterator->ring->bound |= iterator->dests;
 			if ((iterator->dests & batch->dest_bit) != 0) {
-				if (copies)
-					batch->copies_used += iterator->record.size;
-				iterator->has_record = true;
-				return true;
+				iterator->has_event = !copies || keep_copy(batch, &iterator->event);
+				return iterator->has_event;
 			}
 		}
-		pass_record(iterator);
+		pass_event(iterator);
 	}
 	return false;
 }
 
-/* ---- the merge: a heap of iterators, earliest record first ---- */
+/* ---- the merge: a heap of iterators, earliest event first ---- */
 
 static bool is_before(const struct ct_iterator *a, const struct ct_iterator *b)
 {
-	return a->record.head.ticks < b->record.head.ticks ||
-	       (a->record.head.ticks == b->record.head.ticks && a->ring->index < b->ring->index);
+	return a->event.ticks < b->event.ticks ||
+	       (a->event.ticks == b->event.ticks && a->ring->index < b->ring->index);
 }
 
 static void sift_down(struct ct_batch *batch, uint32_t at)
@@ -237,51 +257,52 @@ static uint32_t stream_of(struct ct_batch *batch, struct ct_iterator *iterator)
 
 static void add_event(struct ct_batch *batch, struct ct_iterator *iterator)
 {
-	const struct ct_record *record = &iterator->record;
-	const struct ct_component_entry *entry = &batch->session->components[record->head.component];
+	const struct ct_event *from = &iterator->event;
+	const struct ct_component_entry *entry = &batch->session->components[from->head.component];
 	struct ctrace_event *event = &batch->events[batch->event_count++];
 	size_t name_size;
 
 	batch->first_sizes[batch->event_count - 1] =
-		(iterator->dests & -iterator->dests) == batch->dest_bit ? (uint32_t)record->size : 0;
-	event->time_ns = ct_sync_date(&batch->sync, record->head.ticks, &event->clock);
+		(iterator->dests & -iterator->dests) == batch->dest_bit ? (uint32_t)from->size : 0;
+	event->time_ns = ct_sync_date(&batch->sync, from->ticks, &event->clock);
 	event->component = ct_session_text(batch->session, __atomic_load_n(&entry->name, __ATOMIC_ACQUIRE), &name_size);
 	event->component_size = (uint32_t)name_size;
-	event->component_id = record->head.component;
-	event->event_id = record->head.event_id;
-	event->level = record->head.level;
+	event->component_id = from->head.component;
+	event->event_id = from->head.event_id;
+	event->level = from->head.level;
 	event->pid = batch->session->head->pid;
-	event->tid = record->head.tid;
+	event->tid = from->tid;
 	event->stream = stream_of(batch, iterator);
-	event->item_count = record->item_count;
+	event->item_count = from->item_count;
 	event->items = batch->items + batch->item_count;
-	ct_record_items(record, batch->items + batch->item_count);
-	batch->item_count += record->item_count;
+	ct_event_items(from, batch->items + batch->item_count);
+	batch->item_count += from->item_count;
 }
 
 /* Room for one more event of any shape? */
 static bool is_full(const struct ct_batch *batch)
 {
-	return batch->event_count >= BATCH_EVENTS || batch->item_count > BATCH_ITEMS - CTRACE_MAX_ITEMS;
+	return batch->event_count >= BATCH_EVENTS || batch->item_count > BATCH_ITEMS - CTRACE_MAX_ITEMS ||
+	       batch->copies_used >= BATCH_COPY;
 }
 
 void ct_batch_fill(struct ct_batch *batch)
 {
 	batch->event_count = batch->item_count = batch->stream_count = batch->heap_count = 0;
-	batch->copies_used = 0;
+	drop_copies(batch);
 	for (uint32_t i = 0; i < batch->iterator_count; i++) {
 		struct ct_iterator *iterator = &batch->iterators[i];
 
 		iterator->stream = UINT32_MAX;
-		if (find_record(batch, iterator))
+		if (find_event(batch, iterator))
 			push(batch, iterator);
 	}
 	while (batch->heap_count > 0 && !is_full(batch)) {
 		struct ct_iterator *first = batch->heap[0];
 
 		add_event(batch, first);
-		pass_record(first);
-		if (!find_record(batch, first))
+		pass_event(first);
+		if (!find_event(batch, first))
 			batch->heap[0] = batch->heap[--batch->heap_count];
 		sift_down(batch, 0);
 	}
@@ -295,13 +316,13 @@ uint64_t ct_batch_count(struct ct_batch *batch, uint64_t enough)
 		struct ct_iterator walker = batch->iterators[i];
 
 		while (count < enough) {
-			batch->copies_used = 0;
-			if (!find_record(batch, &walker))
+			drop_copies(batch);
+			if (!find_event(batch, &walker))
 				break;
-			pass_record(&walker);
+			pass_event(&walker);
 			count++;
 		}
 	}
-	batch->copies_used = 0;
+	drop_copies(batch);
 	return count;
 }

@@ -10,7 +10,7 @@
 
 #define BATCH_EVENTS 1024u
 #define BATCH_ITEMS (8192u + CTRACE_MAX_ITEMS)
-#define BATCH_COPY ((size_t)2 << 20) /* room for records of overwrite rings */
+#define BATCH_COPY ((size_t)2 << 20) /* of events of overwrite rings, when a batch is full */
 #define RETRY_NS 100000000u          /* a failing destination is tried again after this */
 
 /* Positions of a ring whose events count as lost. */
@@ -75,30 +75,32 @@ bool ct_destination_writes(const struct ct_destination *destination); /* false: 
 /* ---- batch.c: the next events for a destination, merged by time */
 struct ct_iterator {
 	struct ct_ring *ring;
-	struct ct_cursor_place place; /* of `record`, or of the end */
+	struct ct_cursor_place place; /* of `event`, or of the end */
 	uint64_t limit;
-	struct ct_record record;
-	uint32_t only;   /* the ring is an external writer's: the destination of all that is in it, as a mask; 0: each record's own */
-	uint32_t dests;  /* of the record's component */
+	struct ct_event event;
+	uint32_t only;   /* the ring is an external writer's: the destination of all that is in it, as a mask; 0: each event's own */
+	uint32_t dests;  /* of the event's component */
 	uint32_t stream; /* index into the batch's streams, or UINT32_MAX */
 	bool moved;
-	bool has_record;
+	bool has_event;
 	uint64_t damaged;
 };
 struct ct_batch {
 	struct ct_session *session;
 	struct ct_sync sync;
 	struct ct_iterator *iterators;
-	struct ct_iterator **heap; /* those that have a record, earliest first */
+	struct ct_iterator **heap; /* those that have an event, earliest first */
 	uint32_t iterator_count;
 	uint32_t iterator_capacity;
 	uint32_t heap_count;
 	uint32_t dest_bit;
-	uint32_t seen; /* destinations of every record that was passed */
+	uint32_t seen; /* destinations of every event that was passed */
 	struct ctrace_event *events;
 	struct ctrace_event_item *items;
 	struct ctrace_stream *streams;
-	unsigned char *copies;
+	struct ct_arena copies; /* of events of overwrite rings */
+	struct ct_buf scratch;
+	struct ct_class_view classes;
 	uint32_t *first_sizes; /* of each event: its bytes in the ring, when this is the first of its destinations; else 0 */
 	uint32_t event_count;
 	uint32_t item_count;
@@ -109,7 +111,7 @@ enum ctrace_status ct_batch_init(struct ct_batch *batch, struct ct_session *sess
 void ct_batch_fini(struct ct_batch *batch);
 /* Starts a walk for one destination, by a clock (NULL: the session's); then add each ring; then fill until it gives no events. */
 enum ctrace_status ct_batch_start(struct ct_batch *batch, uint32_t dest, uint32_t ring_count, const struct ct_sync *sync) CT_MUST_USE;
-/* only: the destinations of all its records, as a mask; 0: each one's component's. */
+/* only: the destinations of all its events, as a mask; 0: each one's component's. */
 void ct_batch_add_ring(struct ct_batch *batch, struct ct_ring *ring, const struct ct_cursor_place *from, uint64_t limit, uint32_t only);
 void ct_batch_fill(struct ct_batch *batch);
 /* How many events the walk would give, up to `enough`; does not move. */
@@ -120,10 +122,10 @@ struct ct_drain {
 	struct ct_drain_source source;
 	struct ct_destination destinations[CT_DEST_LIMIT];
 	struct ct_batch *spare;               /* for the first destination, so that a drain can always serve one */
-	struct ct_batch scan;                 /* for looking at records only; each destination has a batch of its own */
+	struct ct_batch scan;                 /* for looking at events only; each destination has a batch of its own */
 	uint32_t turn;                        /* raised when another thread goes on with this drain */
-	uint32_t noticed;                     /* destinations of the records that this pass has walked over */
-	uint32_t seen;                        /* destinations that some record was for; each has a cursor in every ring */
+	uint32_t noticed;                     /* destinations of the events that this pass has walked over */
+	uint32_t seen;                        /* destinations that some event was for; each has a cursor in every ring */
 	uint32_t adopted;                     /* of these, were external writers' that have died */
 	uint32_t release;                     /* CT_RELEASE_*: as it was when this pass began */
 	uint32_t ring_count;                  /* rings that have been looked at */
@@ -150,7 +152,8 @@ static inline struct ct_cursor_place ct_tail_place(const struct ct_ring *ring)
 {
 	return (struct ct_cursor_place){ .position = ring->head->tail,
 					 .count = ring->head->consumed,
-					 .overwritten = ring->head->overwritten };
+					 .overwritten = ring->head->overwritten,
+					 .state = ct_ring_tail_state(ring->head) };
 }
 
 /* Where a destination is in a ring.  A cursor that cannot be was never started, or is damaged:

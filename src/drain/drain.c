@@ -2,7 +2,7 @@
  * drain.c - the consumer's end of the pipeline: peek, merge, emit, commit, consume.
  *
  * Runs under the drain's lock, which is released while an emitter's method runs: on the agent thread of a traced process, or in a
- * recoverer.  Never waits for a producer.  A record leaves its ring only after it is in every destination that its component has, or is
+ * recoverer.  Never waits for a producer.  An event leaves its ring only after it is in every destination that its component has, or is
  * counted as lost for it (pass_over.c).
  *
  * Copyright The ctrace authors.  SPDX-License-Identifier: Apache-2.0
@@ -80,7 +80,7 @@ void ct_drain_destroy(struct ct_drain *drain)
 
 /* ---- who delivers ---- */
 
-/* A destination's first record: nothing before the tails was for it. */
+/* A destination's first event: nothing before the tails was for it. */
 static void start_destination(struct ct_drain *drain, uint32_t dest)
 {
 	struct ct_dest *state = ct_drain_dest(drain, dest);
@@ -98,11 +98,12 @@ struct ct_cursor_place ct_drain_place(const struct ct_drain *drain, const struct
 	struct ct_cursor_place tail = ct_tail_place(ring);
 	struct ct_cursor_place place = ct_cursor_get(&ring->head->cursor[dest], ct_drain_dest(drain, dest)->sequence);
 
-	if (place.position >= tail.position && place.position <= ct_ring_head_position(ring) && (place.position & 7) == 0)
+	if (place.position >= tail.position && place.position <= ct_ring_head_position(ring))
 		return place;
 	place.position = tail.position;
 	place.count = tail.count;
 	place.overwritten = tail.overwritten;
+	place.state = tail.state;
 	return place;
 }
 
@@ -325,7 +326,7 @@ static void deliver_batches(struct ct_drain *drain, uint32_t dest, bool flush, b
 			ct_destination_failed(destination);
 			return;
 		}
-		/* A producer may be waiting.  Not while there are records for a destination that has no cursors yet. */
+		/* A producer may be waiting.  Not while there are events for a destination that has no cursors yet. */
 		if ((batch->seen & ~drain->seen) == 0)
 			ct_drain_free_rings(drain);
 	} while (batch->event_count > 0);
@@ -388,7 +389,7 @@ static void take_limits(struct ct_drain *drain)
 
 /*
  * Walks what no destination has walked.  Only needed while there is no destination, or when one fails and so does not see what is behind:
- * otherwise each delivery notes what other destinations its records have.
+ * otherwise each delivery notes what other destinations its events have.
  */
 static void look_for_destinations(struct ct_drain *drain, bool flight)
 {

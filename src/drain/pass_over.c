@@ -131,33 +131,36 @@ static uint64_t pass_over(struct ct_drain *drain, struct ct_ring *ring, uint32_t
 	uint32_t components = __atomic_load_n(&drain->source.session->head->component_count, __ATOMIC_ACQUIRE);
 	uint64_t from = place.position, lost = 0, counted = 0;
 	struct ct_passed *passed = passed_of(drain, dest, ring);
+	struct ct_class_view classes = ct_session_classes(drain->source.session);
+	struct ct_buf scratch;
 
+	ct_buf_init(&scratch);
 	while (place.position < target) {
-		struct ct_record record;
+		struct ct_event event;
+		enum ctrace_status status;
 		uint64_t position;
 		uint32_t dests;
 
-		switch (ct_ring_peek(ring, &place, target, drain->scan.copies, &record)) {
-		case CTRACE_OK:
-			break;
-		case CTRACE_NOT_FOUND:
+		ct_buf_clear(&scratch);
+		status = ct_ring_peek(ring, &classes, &place, target, &scratch, &event);
+		if (status == CTRACE_NOT_FOUND)
 			continue; /* overwritten: the place is behind it, and has counted it */
-		default:
-			return 0; /* damaged: the next delivery counts that, when there is one */
-		}
-		if (!record.is_padding && record.head.component >= components)
+		/* Damaged: the next delivery counts that, when there is one. */
+		if (status != CTRACE_OK || (!event.is_mark && event.head.component >= components)) {
+			ct_buf_fini(&scratch);
 			return 0;
+		}
 		position = place.position;
-		place.position += record.size;
-		if (record.is_padding)
+		ct_ring_pass(&place, &event);
+		if (event.is_mark)
 			continue;
-		place.count++;
-		dests = __atomic_load_n(&drain->source.session->components[record.head.component].dests, __ATOMIC_RELAXED);
+		dests = __atomic_load_n(&drain->source.session->components[event.head.component].dests, __ATOMIC_RELAXED);
 		if ((dests & 1u << dest) == 0)
 			continue;
 		lost++;
 		counted += is_counted(drain, ring, dests & ~(1u << dest), position);
 	}
+	ct_buf_fini(&scratch);
 	if (passed != NULL) {
 		passed->from = passed->to == from ? passed->from : from;
 		passed->to = place.position;

@@ -12,24 +12,28 @@
 
 #include "read/read.h"
 
-#define CT_LIVE_CHUNK (1u << 20) /* bytes that are read of a ring at a time: more than any record has */
-_Static_assert(CT_LIVE_CHUNK > CT_RECORD_MAX, "a chunk takes every record");
+#define CT_LIVE_CHUNK (1u << 20) /* bytes that are read of a ring at a time, unless an event has more */
 
 struct ct_live_ring {
 	int fd;
+	const struct ct_class_view *classes; /* the process's */
 	uint32_t index;
 	bool is_overwrite;
 	uint64_t capacity;
-	uint64_t position; /* of what is to be read next; a record begins there */
+	uint64_t position; /* of what is to be read next; an event begins there */
+	struct ct_event_state state; /* of reading, there */
 	unsigned stuck;    /* looks at which nothing whole was there */
 	uint64_t lost_at_first;
 	uint64_t lost;         /* by the process, since the ring is followed */
-	struct ct_buf waiting; /* records that were read, each behind a struct ct_live_stamp */
+	struct ct_buf waiting; /* events that were read, each behind a struct ct_live_stamp */
 	size_t first;          /* where the first of them begins */
+	size_t chunk;          /* bytes that are read at a time */
 };
 struct ct_live_stamp {
 	uint64_t time_ns;
 	uint64_t arrival_ns; /* CLOCK_MONOTONIC, when it was read */
+	struct ct_event_state state; /* of reading, before it */
+	uint64_t size;       /* of the event behind this */
 };
 
 struct ct_live_process {
@@ -45,6 +49,7 @@ struct ct_live_process {
 	uint64_t lost; /* of events that reached no ring */
 	uint32_t ring_count;
 	struct ct_live_ring **rings; /* NULL: it cannot be followed */
+	struct ct_class_view classes; /* a copy, ours */
 	uint32_t name_count;
 	char **names; /* of components; NULL: not known yet */
 	/* source_live.c's */
@@ -56,11 +61,11 @@ struct ct_live_process {
 
 /* What a look at a ring needs. */
 struct ct_live_look {
-	unsigned char *chunk;          /* CT_LIVE_CHUNK bytes */
+	struct ct_buf chunk;           /* CT_LIVE_CHUNK bytes, or what an event needed */
 	struct ct_session_head *words; /* room for one */
 	const struct ct_sync *sync;
 	uint64_t now_ns; /* CLOCK_MONOTONIC */
-	size_t room;     /* bytes that may still be kept; a record more is */
+	size_t room;     /* bytes that may still be kept; an event more is */
 	struct ct_live_totals *totals;
 };
 
@@ -76,12 +81,13 @@ const char *ct_live_process_name(struct ct_live_process *process, uint32_t compo
 /* ---- live_ring.c */
 /* NOT_FOUND, DENIED, OS_ERROR; DAMAGED: it is no ring; UNSUPPORTED: it is not to be followed (a flight recorder's).  from_start: from the
  * oldest that can be found in it, else from its end. */
-enum ctrace_status ct_live_ring_open(struct ct_live_ring *ring, int folder_fd, uint32_t index, bool from_start) CT_MUST_USE;
+enum ctrace_status ct_live_ring_open(struct ct_live_ring *ring, int folder_fd, uint32_t index, const struct ct_class_view *classes,
+				     bool from_start) CT_MUST_USE;
 void ct_live_ring_close(struct ct_live_ring *ring);
 /* Takes what is new, a few chunks at most.  True when something was. */
 bool ct_live_ring_look(struct ct_live_ring *ring, struct ct_live_look *look);
-/* The first record that waits; false when none does.  Borrowed until the next look or pop. */
-bool ct_live_ring_first(const struct ct_live_ring *ring, struct ct_live_stamp *out_stamp, struct ct_record *out_record);
+/* The first event that waits; false when none does.  Borrowed until the next look or pop. */
+bool ct_live_ring_first(const struct ct_live_ring *ring, struct ct_live_stamp *out_stamp, struct ct_event *out_event);
 void ct_live_ring_pop(struct ct_live_ring *ring);
 
 #endif

@@ -28,6 +28,7 @@ void ct_live_process_close(struct ct_live_process *process)
 		free(process->names[i]);
 	free(process->rings);
 	free(process->names);
+	free((void *)(uintptr_t)process->classes.bytes);
 	ct_os_close(&process->session_fd);
 	ct_os_close(&process->folder_fd);
 	free(process->path);
@@ -126,7 +127,7 @@ static enum ctrace_status open_in_annex(const struct ct_live_process *process, s
 	    head->ring_place[index] >= CT_RING_IN_ANNEX) {
 		folder_fd = ct_annex_open(head, head->ring_place[index] - CT_RING_IN_ANNEX);
 		if (folder_fd >= 0)
-			status = ct_live_ring_open(ring, folder_fd, index, process->is_all);
+			status = ct_live_ring_open(ring, folder_fd, index, &process->classes, process->is_all);
 		ct_os_close(&folder_fd);
 	}
 	free(head);
@@ -151,7 +152,7 @@ static void add_rings(struct ct_live_process *process, const struct ct_live_opti
 		enum ctrace_status status = CTRACE_NOT_ENOUGH_MEMORY;
 
 		if (ring != NULL)
-			status = ct_live_ring_open(ring, process->folder_fd, process->ring_count, process->is_all);
+			status = ct_live_ring_open(ring, process->folder_fd, process->ring_count, &process->classes, process->is_all);
 		if (ring != NULL && status == CTRACE_NOT_FOUND)
 			status = open_in_annex(process, ring, process->ring_count);
 		if (status != CTRACE_OK && status != CTRACE_NOT_FOUND && status != CTRACE_UNSUPPORTED)
@@ -162,6 +163,26 @@ static void add_rings(struct ct_live_process *process, const struct ct_live_opti
 		}
 		rings[process->ring_count++] = ring;
 	}
+}
+
+/* Copies the classes that have come since.  Events of later ones are read at the next look. */
+static void take_classes(struct ct_live_process *process)
+{
+	uint64_t at = process->layout.classes_at, room = process->layout.texts_at - at;
+	uint32_t used = 0;
+	void *bytes;
+	size_t got;
+
+	if (ct_os_read_at(process->session_fd, &used, sizeof used, at, &got) != CTRACE_OK || got != sizeof used ||
+	    used <= process->classes.size || used > room)
+		return;
+	bytes = realloc((void *)(uintptr_t)process->classes.bytes, used);
+	if (bytes == NULL)
+		return;
+	process->classes.bytes = bytes;
+	process->classes.size = 0;
+	if (ct_os_read_at(process->session_fd, bytes, used, at, &got) == CTRACE_OK)
+		process->classes.size = got;
 }
 
 bool ct_live_process_open(struct ct_live_process *process, const struct ct_live_options *options, bool is_new,
@@ -181,6 +202,7 @@ bool ct_live_process_open(struct ct_live_process *process, const struct ct_live_
 	process->is_all = is_new || options->from_start;
 	process->lost_at_first = process->is_all ? 0 : lost_in(words);
 	take_sync(process, &words->sync);
+	take_classes(process);
 	add_rings(process, options, words->ring_count);
 	process->is_all = true; /* a ring that it makes from now on is new to us */
 	return true;
@@ -195,6 +217,7 @@ bool ct_live_process_look(struct ct_live_process *process, const struct ct_live_
 		take_sync(process, &look->words->sync);
 		add_rings(process, options, look->words->ring_count);
 	}
+	take_classes(process);
 	look->sync = &process->sync;
 	for (uint32_t i = 0; i < process->ring_count; i++)
 		if (process->rings[i] != NULL && ct_live_ring_look(process->rings[i], look))

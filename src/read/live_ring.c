@@ -32,7 +32,7 @@ static bool is_sane(const struct ct_ring_head *head, uint32_t index)
 		return false;
 	if (capacity < CT_RING_MIN || capacity > CT_RING_MAX || (capacity & (capacity - 1)) != 0)
 		return false;
-	if (((head->head | head->tail | head->oldest) & 7) != 0 || head->tail > head->head || head->oldest > head->head)
+	if (head->tail > head->head || head->oldest > head->head)
 		return false;
 	if (head->head - (head->overflow == CT_OVERFLOW_OVERWRITE ? head->oldest : head->tail) > capacity)
 		return false;
@@ -60,31 +60,48 @@ static uint64_t least(uint64_t a, uint64_t b)
 	return a < b ? a : b;
 }
 
-/* The last place at or before the head where a round of the ring begins; a record always begins there. */
-static uint64_t round_start(const struct ct_ring_head *head)
-{
-	return head->head & ~(head->capacity - 1);
-}
-
 /*
  * From here on everything is as it was written, if it was read before this head was.  The producer writes nothing past oldest, or
- * tail, + capacity; nor past the window that it has opened at or before head, which has CT_RING_WINDOW bytes at most and does not
- * reach into the next round.
+ * tail, + capacity; nor past the end of its window, which it says in the head before it writes there.
  */
 static uint64_t safe_from(const struct ct_ring_head *head)
 {
-	uint64_t written;
+	uint64_t written = head->window > head->head ? head->window : head->head;
 
 	if (head->overflow == CT_OVERFLOW_OVERWRITE)
 		return head->oldest;
-	written = least(head->head + CT_RING_WINDOW, round_start(head) + head->capacity);
 	return least(head->tail, written > head->capacity ? written - head->capacity : 0);
 }
 
-/* The first place that is safe and where a record surely begins. */
-static uint64_t first_record(const struct ct_ring_head *head)
+/* The first place that is safe and where reading can begin: a window's mark, the tail, or the oldest. */
+static uint64_t first_event(const struct ct_ring_head *head, struct ct_event_state *out_state)
 {
-	return head->overflow == CT_OVERFLOW_OVERWRITE ? head->oldest : least(head->tail, round_start(head));
+	uint64_t safe = safe_from(head), first = head->tail;
+
+	*out_state = head->overflow == CT_OVERFLOW_OVERWRITE ? head->oldest_state : ct_ring_tail_state(head);
+	if (head->overflow == CT_OVERFLOW_OVERWRITE)
+		return head->oldest;
+	for (unsigned i = 0; i < CT_RING_ANCHORS && i < head->anchor_count; i++)
+		if (head->anchors[i] >= safe && head->anchors[i] < first)
+			first = head->anchors[i];
+	return first;
+}
+
+/* The state of reading at the head, by the mark of the last window. */
+static struct ct_event_state state_at_head(int fd, const struct ct_ring_head *head)
+{
+	struct ct_event_state state = ct_ring_tail_state(head);
+	const struct ct_class_view none = { 0 };
+	unsigned char mark[CT_EVENT_MARK];
+	struct ct_event event;
+	uint64_t last = 0;
+
+	for (unsigned i = 0; i < CT_RING_ANCHORS && i < head->anchor_count; i++)
+		if (head->anchors[i] > last && head->anchors[i] <= head->head && head->head - head->anchors[i] <= head->capacity)
+			last = head->anchors[i];
+	if (head->head - last >= sizeof mark && ct_ring_read_data(fd, head->capacity, last, last + sizeof mark, mark) == CTRACE_OK)
+		(void)!ct_event_decode(&none, mark, sizeof mark, &state, &event);
+	return state;
 }
 
 static uint64_t lost_in(const struct ct_ring_head *head)
@@ -100,7 +117,8 @@ static uint64_t lost_in(const struct ct_ring_head *head)
  * Opening
  */
 
-enum ctrace_status ct_live_ring_open(struct ct_live_ring *ring, int folder_fd, uint32_t index, bool from_start)
+enum ctrace_status ct_live_ring_open(struct ct_live_ring *ring, int folder_fd, uint32_t index, const struct ct_class_view *classes,
+				     bool from_start)
 {
 	enum ctrace_status status = CTRACE_DAMAGED;
 	struct ct_ring_head head;
@@ -125,8 +143,13 @@ enum ctrace_status ct_live_ring_open(struct ct_live_ring *ring, int folder_fd, u
 				       .index = index,
 				       .is_overwrite = head.overflow == CT_OVERFLOW_OVERWRITE,
 				       .capacity = head.capacity,
-				       .position = from_start ? first_record(&head) : head.head,
+				       .classes = classes,
+				       .chunk = CT_LIVE_CHUNK,
+				       .position = head.head,
+				       .state = state_at_head(fd, &head),
 				       .lost_at_first = from_start ? 0 : lost_in(&head) };
+	if (from_start)
+		ring->position = first_event(&head, &ring->state);
 	ct_buf_init(&ring->waiting);
 	return CTRACE_OK;
 }
@@ -141,57 +164,52 @@ void ct_live_ring_close(struct ct_live_ring *ring)
  * Looking
  */
 
-static bool keep(struct ct_live_ring *ring, struct ct_live_look *look, const struct ct_record *record, const unsigned char *bytes)
+static bool keep(struct ct_live_ring *ring, struct ct_live_look *look, const struct ct_event *event, const unsigned char *bytes)
 {
-	struct ct_live_stamp stamp = { .time_ns = ct_sync_wall_ns(look->sync, record->head.ticks), .arrival_ns = look->now_ns };
+	struct ct_live_stamp stamp = { .time_ns = ct_sync_wall_ns(look->sync, event->ticks),
+				       .arrival_ns = look->now_ns,
+				       .state = ring->state,
+				       .size = event->size };
 
-	if (!ct_buf_reserve(&ring->waiting, sizeof stamp + record->size))
+	if (!ct_buf_reserve(&ring->waiting, sizeof stamp + event->size))
 		return false;
 	ct_buf_add(&ring->waiting, &stamp, sizeof stamp);
-	ct_buf_add(&ring->waiting, bytes, record->size);
-	look->room -= least(look->room, sizeof stamp + record->size);
+	ct_buf_add(&ring->waiting, bytes, event->size);
+	look->room -= least(look->room, sizeof stamp + event->size);
 	return true;
 }
 
-/* Keeps the whole records that begin at the chunk's start, and moves behind them. */
-static bool keep_records(struct ct_live_ring *ring, struct ct_live_look *look, size_t size)
+/* Keeps the whole events that begin at the chunk's start, and moves behind them. */
+static bool keep_events(struct ct_live_ring *ring, struct ct_live_look *look, size_t size, bool *out_is_cut)
 {
+	const unsigned char *chunk = (const unsigned char *)look->chunk.data;
+	struct ct_event_state state = ring->state;
 	uint64_t start = ring->position;
-	struct ct_record record;
+	struct ct_event event;
 	size_t at = 0;
 
-	while (at < size && look->room != 0 && ct_record_decode(look->chunk + at, size - at, &record) == CTRACE_OK) {
-		if (!record.is_padding && !keep(ring, look, &record, look->chunk + at))
-			look->totals->missed_bytes += record.size;
-		at += record.size;
+	*out_is_cut = false;
+	while (at < size && look->room != 0) {
+		enum ctrace_status status = ct_event_decode(ring->classes, chunk + at, size - at, &state, &event);
+
+		*out_is_cut = status == CTRACE_BUFFER_TOO_SMALL;
+		if (status != CTRACE_OK)
+			break;
+		if (!event.is_mark && !keep(ring, look, &event, chunk + at))
+			look->totals->missed_bytes += event.size;
+		ring->state = state;
+		at += event.size;
 	}
 	ring->position += at;
 	return ring->position != start;
 }
 
-/* Is there nothing between our place and the end of the round?  What looks like it is hardly anything else. */
-static bool is_padding_up_to(const struct ct_live_ring *ring, uint64_t next)
-{
-	uint64_t offset = ring->position & (ring->capacity - 1);
-	struct {
-		uint16_t units, count;
-		uint32_t component;
-	} record = { 0 };
-	size_t got = 0;
-
-	if (next - ring->position != ring->capacity - offset)
-		return false;
-	return ct_os_read_at(ring->fd, &record, sizeof record, CT_RING_HEAD_SIZE + offset, &got) == CTRACE_OK && got == sizeof record &&
-	       record.component == CT_RECORD_PADDING && record.units * 8u == next - ring->position;
-}
-
 /* The producer has come round; what is whole begins further on. */
 static void skip_overwritten(struct ct_live_ring *ring, const struct ct_live_look *look, const struct ct_ring_head *head)
 {
-	uint64_t next = first_record(head); /* which is not before what is safe */
+	uint64_t next = first_event(head, &ring->state); /* which is not before what is safe */
 
-	if (!is_padding_up_to(ring, next))
-		look->totals->missed_bytes += next - ring->position;
+	look->totals->missed_bytes += next - ring->position;
 	ring->position = next;
 }
 
@@ -205,15 +223,17 @@ static void note_stuck(struct ct_live_ring *ring, const struct ct_live_look *loo
 	ring->stuck = 0;
 }
 
-/* Reads up to the end of the round or the chunk; false when there is nothing more to be had at this look. */
+/* Reads up to the head, as far as a chunk goes; false when there is nothing more to be had at this look. */
 static bool look_once(struct ct_live_ring *ring, struct ct_live_look *look, struct ct_ring_head *head)
 {
-	uint64_t offset = ring->position & (ring->capacity - 1);
-	size_t size = (size_t)least(least(head->head - ring->position, ring->capacity - offset), CT_LIVE_CHUNK);
+	uint64_t waits = head->head - ring->position;
+	size_t size = (size_t)least(waits, ring->chunk);
 	uint64_t before = head->head;
-	size_t got = 0;
+	bool is_cut;
 
-	if (ct_os_read_at(ring->fd, look->chunk, size, CT_RING_HEAD_SIZE + offset, &got) != CTRACE_OK || got != size)
+	ct_buf_clear(&look->chunk);
+	if (!ct_buf_reserve(&look->chunk, size) ||
+	    ct_ring_read_data(ring->fd, ring->capacity, ring->position, ring->position + size, (unsigned char *)look->chunk.data) != CTRACE_OK)
 		return false;
 	/* The bytes first, then the head: the producer moves its words before it writes where they did not allow it. */
 	__atomic_thread_fence(__ATOMIC_SEQ_CST);
@@ -223,9 +243,13 @@ static bool look_once(struct ct_live_ring *ring, struct ct_live_look *look, stru
 		skip_overwritten(ring, look, head);
 		return true;
 	}
-	if (!keep_records(ring, look, size) && look->room != 0) {
-		note_stuck(ring, look, head);
-		return false;
+	if (!keep_events(ring, look, size, &is_cut) && look->room != 0) {
+		if (!is_cut || size == waits) {
+			note_stuck(ring, look, head);
+			return false;
+		}
+		ring->chunk *= 2; /* the event is longer */
+		return true;
 	}
 	ring->stuck = 0;
 	return true;
@@ -255,7 +279,7 @@ bool ct_live_ring_look(struct ct_live_ring *ring, struct ct_live_look *look)
  * What waits
  */
 
-bool ct_live_ring_first(const struct ct_live_ring *ring, struct ct_live_stamp *out_stamp, struct ct_record *out_record)
+bool ct_live_ring_first(const struct ct_live_ring *ring, struct ct_live_stamp *out_stamp, struct ct_event *out_event)
 {
 	const char *at = ring->waiting.data + ring->first;
 
@@ -263,17 +287,18 @@ bool ct_live_ring_first(const struct ct_live_ring *ring, struct ct_live_stamp *o
 		return false;
 	memcpy(out_stamp, at, sizeof *out_stamp);
 	/* It was whole when it came. */
-	return ct_record_decode((const unsigned char *)at + sizeof *out_stamp, ring->waiting.size - ring->first - sizeof *out_stamp,
-				out_record) == CTRACE_OK;
+	return ct_event_decode(ring->classes, (const unsigned char *)at + sizeof *out_stamp, out_stamp->size, &(struct ct_event_state){ out_stamp->state.ticks, out_stamp->state.tid, 0 },
+			       out_event) == CTRACE_OK;
 }
 
 void ct_live_ring_pop(struct ct_live_ring *ring)
 {
 	struct ct_live_stamp stamp;
-	struct ct_record record;
 
-	if (ct_live_ring_first(ring, &stamp, &record))
-		ring->first += sizeof stamp + record.size;
+	if (ring->first < ring->waiting.size) {
+		memcpy(&stamp, ring->waiting.data + ring->first, sizeof stamp);
+		ring->first += sizeof stamp + stamp.size;
+	}
 	if (ring->first == ring->waiting.size) {
 		ct_buf_clear(&ring->waiting);
 		ring->first = 0;

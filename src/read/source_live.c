@@ -173,9 +173,9 @@ static void sift_down(struct ct_live *live, size_t at, struct entry entry)
 static bool add_entry(struct ct_live *live, struct ct_live_process *process, struct ct_live_ring *ring)
 {
 	struct entry entry = { .ring = ring, .process = process };
-	struct ct_record record;
+	struct ct_event event;
 
-	if (!ct_live_ring_first(ring, &entry.stamp, &record))
+	if (!ct_live_ring_first(ring, &entry.stamp, &event))
 		return true;
 	if (live->heap_size == live->heap_capacity) {
 		size_t capacity = live->heap_capacity != 0 ? 2 * live->heap_capacity : 64;
@@ -214,10 +214,10 @@ static void make_heap(struct ct_live *live)
 static void pop(struct ct_live *live)
 {
 	struct entry entry = live->heap[0];
-	struct ct_record record;
+	struct ct_event event;
 
 	ct_live_ring_pop(entry.ring);
-	if (!ct_live_ring_first(entry.ring, &entry.stamp, &record))
+	if (!ct_live_ring_first(entry.ring, &entry.stamp, &event))
 		entry = live->heap[--live->heap_size];
 	if (live->heap_size > 0)
 		sift_down(live, 0, entry);
@@ -232,28 +232,28 @@ static bool is_due(const struct ct_live *live, const struct entry *entry)
 static bool fill_event(struct ct_live *live, const struct entry *entry, struct ctrace_event *out)
 {
 	struct ct_live_stamp stamp;
-	struct ct_record record;
+	struct ct_event event;
 	const char *component;
 
-	if (!ct_live_ring_first(entry->ring, &stamp, &record))
+	if (!ct_live_ring_first(entry->ring, &stamp, &event))
 		return false;
-	component = ct_live_process_name(entry->process, record.head.component);
+	component = ct_live_process_name(entry->process, event.head.component);
 	if (component == NULL) {
-		live->totals.damaged_bytes += record.size;
+		live->totals.damaged_bytes += event.size;
 		return false;
 	}
-	ct_record_items(&record, live->items);
+	ct_event_items(&event, live->items);
 	*out = (struct ctrace_event){
 		.time_ns = stamp.time_ns,
 		.component = component,
 		.component_size = (uint32_t)strlen(component),
-		.component_id = record.head.component,
-		.event_id = record.head.event_id,
-		.level = record.head.level,
+		.component_id = event.head.component,
+		.event_id = event.head.event_id,
+		.level = event.head.level,
 		.pid = entry->process->who.pid,
-		.tid = record.head.tid,
+		.tid = event.tid,
 		.stream = entry->ring->index,
-		.item_count = record.item_count,
+		.item_count = event.item_count,
 		.items = live->items,
 	};
 	return true;
@@ -365,10 +365,10 @@ enum ctrace_status ct_live_open(const struct ct_live_options *options, struct ct
 	live->options = *options;
 	live->notify_fd = inotify_init1(IN_NONBLOCK | IN_CLOEXEC); /* without it a process is found a little later */
 	live->look.totals = &live->totals;
-	live->look.chunk = malloc(CT_LIVE_CHUNK);
+	ct_buf_init(&live->look.chunk);
 	live->look.words = calloc(1, sizeof *live->look.words);
 	live->items = calloc(CTRACE_MAX_ITEMS, sizeof *live->items);
-	if (live->look.chunk == NULL || live->look.words == NULL || live->items == NULL) {
+	if (live->look.words == NULL || live->items == NULL) {
 		ct_live_close(live);
 		return CTRACE_NOT_ENOUGH_MEMORY;
 	}
@@ -386,7 +386,7 @@ void ct_live_close(struct ct_live *live)
 		ct_live_process_close(live->processes[i]);
 	free(live->processes);
 	ct_os_close(&live->notify_fd);
-	free(live->look.chunk);
+	ct_buf_fini(&live->look.chunk);
 	free(live->look.words);
 	free(live->items);
 	free(live->heap);

@@ -41,6 +41,7 @@ struct ring_source {
 	uint64_t position; /* behind the present event */
 	uint64_t limit;
 	uint64_t event_at; /* position of the present event */
+	struct ct_event_state state, event_state; /* of reading, at these two */
 	/* The bytes from position window_at on. */
 	unsigned char *window; /* NULL: none are held */
 	size_t window_size;
@@ -152,31 +153,31 @@ static bool reserve_items(struct ring_source *source, struct ct_sources *sources
 	return ct_source_reserve(base, count);
 }
 
-static bool fill_event(struct ring_source *source, struct ct_sources *sources, const struct ct_record *record)
+static bool fill_event(struct ring_source *source, struct ct_sources *sources, const struct ct_event *event)
 {
-	const char *component = component_name(source->process, record->head.component);
+	const char *component = component_name(source->process, event->head.component);
 	struct ct_source *base = &source->base;
 
-	if (component == NULL || !reserve_items(source, sources, record->item_count))
+	if (component == NULL || !reserve_items(source, sources, event->item_count))
 		return false;
 	base->view.event = (struct ctrace_event){
-		.time_ns = ct_sync_wall_ns(&source->process->sync, record->head.ticks),
+		.time_ns = ct_sync_wall_ns(&source->process->sync, event->ticks),
 		.component = component,
 		.component_size = (uint32_t)strlen(component),
-		.component_id = record->head.component,
-		.event_id = record->head.event_id,
-		.level = record->head.level,
+		.component_id = event->head.component,
+		.event_id = event->head.event_id,
+		.level = event->head.level,
 		.pid = source->process->session.head->pid,
-		.tid = record->head.tid,
+		.tid = event->tid,
 		.stream = (uint32_t)base->order,
-		.item_count = record->item_count,
+		.item_count = event->item_count,
 		.items = base->items,
 	};
 	base->view.origin = source->process->origin;
 	base->view.is_of_class = true;
 	look_up_class(source, sources);
 	if (base->verdict != CT_VERDICT_NEVER)
-		ct_record_items(record, base->items);
+		ct_event_items(event, base->items);
 	return true;
 }
 
@@ -201,10 +202,14 @@ static void skip_reused(struct ring_source *source, struct ct_sources *sources, 
 
 	if (ct_os_read_at(fd, &now, sizeof now, 0, &got) != CTRACE_OK || got != sizeof now)
 		return;
-	if (now.tail > next && (now.tail & 7) == 0)
+	if (now.tail > next) {
 		next = now.tail;
-	if (source->is_overwrite && now.oldest > next && (now.oldest & 7) == 0)
+		source->state = ct_ring_tail_state(&now);
+	}
+	if (source->is_overwrite && now.oldest > next) {
 		next = now.oldest;
+		source->state = now.oldest_state;
+	}
 	if (next > source->limit)
 		next = source->limit;
 	source->position = next;
@@ -247,26 +252,41 @@ static size_t least(uint64_t a, uint64_t b)
 	return (size_t)(a < b ? a : b);
 }
 
-/* The record at the source's position.  NOT_FOUND at the end, and when the file is gone. */
-static enum ctrace_status read_record(struct ring_source *source, struct ct_sources *sources, struct ct_record *out)
+/* The event at the source's position, as the bytes that are held have it. */
+static enum ctrace_status decode(struct ring_source *source, size_t size, struct ct_event *out)
+{
+	const unsigned char *at = source->window + (source->position - source->window_at);
+	struct ct_class_view classes = ct_session_classes(&source->process->session);
+	struct ct_event_state state = source->state;
+	enum ctrace_status status = ct_event_decode(&classes, at, size, &state, out);
+
+	/* A live process may have a class by now that it had not when its session was copied. */
+	if (status == CTRACE_DAMAGED && ct_session_load_classes(&source->process->session)) {
+		classes = ct_session_classes(&source->process->session);
+		status = ct_event_decode(&classes, at, size, &state, out);
+	}
+	return status;
+}
+
+/* The event at the source's position.  NOT_FOUND at the end, and when the file is gone. */
+static enum ctrace_status read_event(struct ring_source *source, struct ct_sources *sources, struct ct_event *out)
 {
 	size_t wanted = WINDOW;
 
 	while (source->position < source->limit) {
-		uint64_t to_end = source->capacity - (source->position & (source->capacity - 1));
-		size_t waits = least(source->limit - source->position, to_end);
+		uint64_t waits = source->limit - source->position;
 		uint64_t at = source->position - source->window_at;
 		size_t has = source->window != NULL && at <= source->window_size ? source->window_size - (size_t)at : 0;
-		enum ctrace_status status = CTRACE_DAMAGED;
+		enum ctrace_status status = CTRACE_BUFFER_TOO_SMALL;
 
 		if (has > 0)
-			status = ct_record_decode(source->window + at, least(has, waits), out);
-		if (status == CTRACE_OK || has >= least(waits, CT_RECORD_MAX) || source->is_copy)
-			return status;
+			status = decode(source, least(has, waits), out);
+		if (status == CTRACE_OK || has >= waits || source->is_copy || (has > 0 && status == CTRACE_DAMAGED))
+			return status == CTRACE_BUFFER_TOO_SMALL ? CTRACE_DAMAGED : status;
 		/* It is not whole in the window, or there is none. */
 		if (has > 0 && at == 0)
-			wanted = CT_RECORD_MAX;
-		status = read_window(source, sources, least(source->limit - source->position, wanted));
+			wanted = 4 * has;
+		status = read_window(source, sources, least(waits, wanted));
 		if (status != CTRACE_OK)
 			return status;
 	}
@@ -285,26 +305,33 @@ static void drop_items(struct ring_source *source, struct ct_sources *sources)
 
 /* ---- the source ---- */
 
+static void pass(struct ring_source *source, const struct ct_event *event)
+{
+	source->position += event->size;
+	source->state = (struct ct_event_state){ .ticks = event->ticks, .tid = event->tid };
+}
+
 static bool ring_next(struct ct_source *base, struct ct_sources *sources)
 {
 	struct ring_source *source = (struct ring_source *)base;
 	enum ctrace_status status;
-	struct ct_record record;
+	struct ct_event event;
 
 	base->is_stale = false;
-	while ((status = read_record(source, sources, &record)) == CTRACE_OK) {
+	while ((status = read_event(source, sources, &event)) == CTRACE_OK) {
 		source->event_at = source->position;
-		source->position += record.size;
-		if (record.is_padding)
+		source->event_state = source->state;
+		pass(source, &event);
+		if (event.is_mark)
 			continue;
-		if (fill_event(source, sources, &record))
+		if (fill_event(source, sources, &event))
 			return true;
-		ct_sources_damage(sources, base->path, source->event_at, record.size, "this record is of no component");
+		ct_sources_damage(sources, base->path, source->event_at, event.size, "this event is of no component");
 	}
 	/* What follows cannot be found: sizes chain. */
 	if (source->position < source->limit)
 		ct_sources_damage(sources, base->path, source->position, source->limit - source->position,
-				  status == CTRACE_DAMAGED ? "this is no record; nothing behind it can be read"
+				  status == CTRACE_DAMAGED ? "this is no event; nothing behind it can be read"
 							   : "this cannot be read any more: the ring is gone");
 	source->position = source->limit;
 	drop_window(source, sources);
@@ -329,18 +356,22 @@ static bool ring_restore(struct ct_source *base, struct ct_sources *sources)
 {
 	struct ring_source *source = (struct ring_source *)base;
 	uint64_t behind = source->position;
-	struct ct_record record;
+	struct ct_event_state behind_state = source->state;
+	struct ct_event event;
 
 	base->is_stale = false;
 	source->position = source->event_at;
-	if (read_record(source, sources, &record) == CTRACE_OK && source->position == source->event_at && !record.is_padding &&
-	    fill_event(source, sources, &record)) {
-		source->position += record.size;
+	source->state = source->event_state;
+	if (read_event(source, sources, &event) == CTRACE_OK && source->position == source->event_at && !event.is_mark &&
+	    fill_event(source, sources, &event)) {
+		pass(source, &event);
 		return true;
 	}
 	/* It is gone, which was told. */
-	if (source->position < behind)
+	if (source->position < behind) {
 		source->position = behind;
+		source->state = behind_state;
+	}
 	return false;
 }
 
@@ -385,6 +416,7 @@ static enum ctrace_status add_ring(struct ct_sources *sources, struct process *p
 	source->capacity = head->capacity;
 	source->is_overwrite = head->overflow == CT_OVERFLOW_OVERWRITE;
 	source->position = source->is_overwrite && head->oldest > head->tail ? head->oldest : head->tail;
+	source->state = source->position == head->tail ? ct_ring_tail_state(head) : head->oldest_state;
 	source->limit = head->head;
 	status = asprintf(&source->base.path, "%s/ring.%u", process->session.path, index) < 0 ? CTRACE_NOT_ENOUGH_MEMORY : CTRACE_OK;
 	if (status != CTRACE_OK)

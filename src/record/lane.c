@@ -81,7 +81,6 @@ enum ctrace_status ct_lane_attach(struct ct_process *process, struct ct_thread *
 	if (ring == NULL)
 		return lose(CTRACE_LOSS_NO_RING, component);
 	lane->lane.cur = NULL;
-	lane->lane.tid = thread->tid;
 	lane->lane.all = thread->inlined;
 	lane->stalled = false;
 	lane->is_flight = kind.is_flight;

@@ -29,6 +29,7 @@ struct ct_process {
 	struct ct_registry *registry;
 	struct ct_ring_pool *pool;
 	struct ct_settings settings;
+	struct ct_classes classes; /* of session.classes */
 	uint32_t wake_word;   /* the agent sleeps on it; raised to wake it */
 	uint32_t open_wanted; /* atomic: raised when a destination may be in use and not open; the agent compares it with open_done */
 	uint32_t is_unopened; /* atomic: the process is attached, and has had no event yet */
@@ -52,6 +53,7 @@ void ct_process_open_first(void);
 struct ct_lane {
 	struct ctrace_lane lane; /* first: ctrace_lanes_self leads here */
 	struct ct_ring *ring;
+	uint64_t opened_at;          /* ticks: its window was */
 	uint64_t tail_at_stall;      /* block: output made no progress since this tail; do not wait again until it moves, */
 	uint32_t dests_at_stall;     /* unless the event is for another destination than these */
 	struct ctrace_lane **before; /* what ctrace_lanes_self was when a call on this lane began */
@@ -110,10 +112,11 @@ struct ct_reservation {
 	size_t size;
 	bool is_guarded; /* the event makes its lane's ring: signals stay blocked until it is committed */
 	struct ct_lane *lane;
-	uint32_t tid;
 };
+/* The class of such an event, made when there is none.  Async-signal-safe. */
+uint32_t ct_trace_class(const struct ct_event_head *head, const struct ctrace_item *items, uint32_t item_count);
 /*
- * Space for a record of `size` bytes (from ct_record_size(); 0 counts as too large) of a component, under its route, policy and flight
+ * Space for an event of `size` bytes (from ct_event_size(); 0 counts as too large) of a component, under its route, policy and flight
  * recorder.  OK: fill it, then ct_trace_commit().  NOT_ENOUGH_MEMORY, or OUTPUT_ERROR when that is why: counted as lost.  Async-signal-safe once the thread has a ring.
  * The level has been compared already.  errno may change: entry points save it.
  */

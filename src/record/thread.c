@@ -151,7 +151,7 @@ static struct ct_ring *make_sink(void)
 	static struct ct_ring sink;
 	void *address;
 
-	if (sink.head == NULL && ct_os_map(-1, CT_RING_HEAD_SIZE + CT_RING_DEFAULT, false, &address) == CTRACE_OK) {
+	if (sink.head == NULL && ct_os_map(-1, CT_RING_HEAD_SIZE + 2 * CT_RING_DEFAULT, false, &address) == CTRACE_OK) {
 		sink.head = address;
 		sink.data = (unsigned char *)address + CT_RING_HEAD_SIZE;
 		sink.capacity = CT_RING_DEFAULT;

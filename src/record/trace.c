@@ -106,14 +106,18 @@ static enum ctrace_status lose_for_output(struct ct_process *process, struct ct_
 /* TIMED_OUT: the program would have to wait, and we are a signal handler; nothing is counted. */
 static enum ctrace_status make_space(struct ct_process *process, struct ct_lane *lane, size_t size, uint32_t dests)
 {
+	const struct ct_class_view classes = ct_session_classes(&process->session);
+
 	if (size > lane->ring->capacity / 2)
 		return lose_in(process, lane->ring, CTRACE_LOSS_TOO_LARGE, dests);
 	for (bool has_looked = false;; has_looked = true) {
 		/* Before the try: what the output frees after it must not be waited for a second time. */
 		uint64_t tail = __atomic_load_n(&lane->ring->head->tail, __ATOMIC_ACQUIRE);
 
-		if (ct_ring_open_window(lane->ring, &lane->lane, size))
+		if (ct_ring_open_window(lane->ring, &lane->lane, &classes, ct_thread_current->tid, size)) {
+			lane->opened_at = ct_clock_ticks();
 			return CTRACE_OK;
+		}
 		/* For the agent: a destination that makes no progress must not keep these from their events. */
 		(void)__atomic_fetch_or(&lane->ring->head->turned_away, dests, __ATOMIC_RELAXED);
 		if (overflow_of(process, lane, dests) != CT_OVERFLOW_BLOCK)
@@ -127,20 +131,26 @@ static enum ctrace_status make_space(struct ct_process *process, struct ct_lane 
 
 /* ---- reserve and commit ---- */
 
+/* Is it so long since the lane's window was opened that the 48 bits of its events' times are about to go round?  The agent closes the
+ * windows of lanes that the inline path uses. */
+static inline bool is_old(const struct ct_lane *lane)
+{
+	return ct_clock_ticks() - lane->opened_at > (uint64_t)1 << 46;
+}
+
 /* Space in a lane that has its ring. */
 static inline enum ctrace_status find_space(struct ct_process *process, struct ct_lane *lane, size_t size, uint32_t dests)
 {
-	if ((uintptr_t)lane->lane.cur + size > (uintptr_t)__atomic_load_n(&lane->lane.end, __ATOMIC_RELAXED))
+	if ((uintptr_t)lane->lane.cur + size > (uintptr_t)__atomic_load_n(&lane->lane.end, __ATOMIC_RELAXED) || is_old(lane))
 		return make_space(process, lane, size, dests);
 	return CTRACE_OK;
 }
 
-static inline void fill_reservation(struct ct_reservation *out, const struct ct_thread *thread, struct ct_lane *lane, size_t size)
+static inline void fill_reservation(struct ct_reservation *out, struct ct_lane *lane, size_t size)
 {
 	out->at = lane->lane.cur;
 	out->size = size;
 	out->lane = lane;
-	out->tid = thread->tid;
 }
 
 /* Space in a lane, which gets its ring if it has none yet.  Between ct_lane_enter() and _leave(), unless it fails. */
@@ -206,7 +216,7 @@ enum ctrace_status ct_trace_reserve(uint32_t component, uint32_t level, size_t s
 		status = enter_lane(process, thread, lane, size, component, route, &out->is_guarded);
 	}
 	if (status == CTRACE_OK)
-		fill_reservation(out, thread, lane, size);
+		fill_reservation(out, lane, size);
 	return status;
 }
 
@@ -235,17 +245,18 @@ enum ctrace_status ct_trace_reserve_captured(uint32_t component, size_t size, ui
 	if (status != CTRACE_OK)
 		return status;
 	ct_lane_enter(lane);
+	/* Before a window is opened: its mark has this time. */
+	if (*ticks < lane->ring->last_ticks)
+		*ticks = lane->ring->last_ticks;
+	lane->ring->last_ticks = *ticks;
 	status = find_space(process, lane, size, dests_of(entry));
 	if (status != CTRACE_OK) {
 		ct_lane_leave(lane);
 		/* In a handler after all, which does not wait. */
 		return status == CTRACE_TIMED_OUT ? lose_in(process, lane->ring, CTRACE_LOSS_DISCARDED, dests_of(entry)) : status;
 	}
-	if (*ticks < lane->ring->last_ticks)
-		*ticks = lane->ring->last_ticks;
-	lane->ring->last_ticks = *ticks;
 	out->is_guarded = false;
-	fill_reservation(out, thread, lane, size);
+	fill_reservation(out, lane, size);
 	return CTRACE_OK;
 }
 
@@ -268,7 +279,7 @@ enum ctrace_status ct_trace_commit(struct ct_reservation *reservation, uint32_t 
 		pull_trigger(process, level);
 	CTRACE_FENCE_();
 	lane->lane.cur = reservation->at + reservation->size;
-	/* Publish: pairs with the acquire load in ct_ring_head_position().  Past this line the record survives SIGKILL. */
+	/* Publish: pairs with the acquire load in ct_ring_head_position().  Past this line the event survives SIGKILL. */
 	__atomic_store_n(lane->lane.head, (uint64_t)(uintptr_t)lane->lane.cur + lane->lane.bias, __ATOMIC_RELEASE);
 	ct_lane_leave(lane);
 	if (reservation->is_guarded)
@@ -325,30 +336,85 @@ static enum ctrace_status compare_level(uint32_t component, uint32_t level)
 	return level >= threshold ? CTRACE_OK : CTRACE_NOT_TRACING_LEVEL;
 }
 
-static enum ctrace_status emit(struct ctrace_tracer *tracer, uint32_t level, uint32_t event_id, const struct ctrace_item *items,
-			       uint32_t item_count)
+/* ---- classes ---- */
+
+/* The table has a page left, or less: now is the time for more.  Not in a signal handler, nor inside our own locks. */
+static __attribute__((noinline)) void make_room_for_classes(struct ct_process *process)
 {
-	struct ct_record_head head = { .event_id = event_id, .level = level };
+	if (ct_thread_locked != 0 || ct_thread_is_in_handler())
+		return;
+	ct_registry_add_classes(process->registry);
+}
+
+uint32_t ct_trace_class(const struct ct_event_head *head, const struct ctrace_item *items, uint32_t item_count)
+{
+	struct ct_process *process = ct_process_attach();
+	uint32_t descriptors[CT_CLASS_MAX_ITEMS];
+
+	if (process == NULL || item_count > CT_CLASS_MAX_ITEMS)
+		return CT_CLASS_ANY;
+	for (uint32_t i = 0; i < item_count; i++)
+		descriptors[i] = ct_class_item(&items[i]);
+	if (__builtin_expect(ct_class_table_is_short(process->classes.table), 0))
+		make_room_for_classes(process);
+	return ct_class_find(&process->classes, head, descriptors, item_count);
+}
+
+/* Tells the site what class its events have.  One thread does, once; what another event of the site has is looked up. */
+static void teach(struct ctrace_site *site, const struct ct_event_head *head, uint32_t number, const struct ctrace_item *items,
+		  uint32_t item_count)
+{
+	uint32_t none = 0;
+
+	if (number < CT_CLASS_FIRST || __atomic_load_n(&site->class_number, __ATOMIC_RELAXED) != 0)
+		return;
+	for (uint32_t i = 0; i < item_count; i++)
+		if (items[i].is_odd || (items[i].is_counted && items[i].size > UINT16_MAX))
+			return;
+	if (!__atomic_compare_exchange_n(&site->class_number, &none, number, false, __ATOMIC_RELAXED, __ATOMIC_RELAXED))
+		return;
+	__atomic_store_n(&site->event_id, head->event_id, __ATOMIC_RELAXED);
+	__atomic_store_n(&site->whose, CTRACE_WHOSE_(head->component, head->level), __ATOMIC_RELEASE);
+}
+
+static enum ctrace_status emit(struct ctrace_site *site, struct ctrace_tracer *tracer, uint32_t level, uint32_t event_id,
+			       const struct ctrace_item *items, uint32_t item_count)
+{
+	struct ct_event_head head = { .event_id = event_id, .level = level };
 	struct ct_reservation reservation;
 	enum ctrace_status status = find_component(tracer, &head.component);
+	uint32_t number;
 
 	if (status == CTRACE_OK)
 		status = compare_level(head.component, level);
-	if (status == CTRACE_OK)
-		status = ct_trace_reserve(head.component, level, ct_record_size(items, item_count), &reservation);
 	if (status != CTRACE_OK)
 		return status;
-	head.tid = reservation.tid;
-	head.ticks = ct_clock_ticks();
-	ct_record_encode(reservation.at, reservation.size, &head, items, item_count);
-	return ct_trace_commit(&reservation, head.component, level);
+	number = ct_trace_class(&head, items, item_count);
+	status = ct_trace_reserve(head.component, level, ct_event_size(number, items, item_count), &reservation);
+	if (status != CTRACE_OK)
+		return status;
+	ct_event_encode(reservation.at, number, ct_clock_ticks(), &head, items, item_count);
+	status = ct_trace_commit(&reservation, head.component, level);
+	if (site != NULL && tracer->abi == CTRACE_ABI)
+		teach(site, &head, number, items, item_count);
+	return status;
 }
 
 enum ctrace_status ctrace_emit(struct ctrace_tracer *tracer, uint32_t level, uint32_t event_id, const struct ctrace_item *items,
 			       uint32_t item_count)
 {
 	int kept = errno;
-	enum ctrace_status status = emit(tracer, level, event_id, items, item_count);
+	enum ctrace_status status = emit(NULL, tracer, level, event_id, items, item_count);
+
+	errno = kept;
+	return status;
+}
+
+enum ctrace_status ctrace_emit_at_(struct ctrace_site *site, struct ctrace_tracer *tracer, uint32_t level, uint32_t event_id,
+				   const struct ctrace_item *items, uint32_t item_count)
+{
+	int kept = errno;
+	enum ctrace_status status = emit(site, tracer, level, event_id, items, item_count);
 
 	errno = kept;
 	return status;

@@ -67,6 +67,8 @@ enum ctrace_status ct_registry_find_any(const struct ct_registry *registry, cons
 /* DEFINE shows it and DELETE hides it again, unless a tracer has registered it too. */
 void ct_registry_set_defined(struct ct_registry *registry, uint32_t index, bool is_defined);
 uint32_t ct_registry_count(const struct ct_registry *registry);
+/* Makes room for more classes of events, when it is short. */
+void ct_registry_add_classes(struct ct_registry *registry);
 /* The gate and tracer of a component; index must be below ct_registry_count().  Lock-free. */
 struct ct_component_entry *ct_registry_entry(const struct ct_registry *registry, uint32_t index);
 struct ctrace_tracer *ct_registry_tracer(const struct ct_registry *registry, uint32_t index);

@@ -95,6 +95,14 @@ void ct_registry_unlock(struct ct_registry *registry)
 	ct_guard_unlock(&registry->mutex);
 }
 
+void ct_registry_add_classes(struct ct_registry *registry)
+{
+	ct_registry_lock(registry);
+	if (ct_class_table_is_short(registry->session->classes))
+		ct_session_add_classes(registry->session);
+	ct_registry_unlock(registry);
+}
+
 void ct_registry_unlock_in_child(struct ct_registry *registry)
 {
 	/* The parent's waiters, if any, are noted in the mutex and do not exist here. */

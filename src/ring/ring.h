@@ -2,8 +2,8 @@
  * ring/ring.h - spans of bytes between two threads, one of which may be dead.
  *
  * A ring is a file of one head page and `capacity` bytes of data.  One thread produces, one consumer at a time consumes.
- * Positions count bytes since the ring was made; position % capacity is the place.  A record is contiguous: what does not fit
- * before the end is filled with a padding record.
+ * Positions count bytes since the ring was made; position % capacity is the place.  The data are mapped twice in a row, so an event
+ * is in one piece wherever it begins.
  *
  *      pages 0, 1:  constants | producer's words | consumer's words | one cursor a destination
  *      pages 2+:    data
@@ -17,13 +17,14 @@
 #include "wire/wire.h"
 
 #define CT_RING_MAGIC 0x474E495252544343u
-#define CT_RING_VERSION 4u
+#define CT_RING_VERSION 5u
 #define CT_RING_HEAD_SIZE 8192u
 #define CT_RING_DEFAULT (1u << 20)
 #define CT_RING_MIN (64u << 10)
 #define CT_RING_MAX (1u << 30)
 #define CT_RING_SIDE (64u << 10)     /* a thread's side ring, for signal handlers that interrupt a trace call */
-#define CT_RING_WINDOW CT_RECORD_MAX /* contiguous space granted to the inline path at a time */
+#define CT_RING_WINDOW (512u << 10) /* space granted to the inline path at a time, at most, and a quarter of the ring; it begins with a mark */
+#define CT_RING_ANCHORS 8u
 
 /* The capacity of a ring that is asked to have so many bytes. */
 static inline uint64_t ct_ring_capacity(uint64_t bytes)
@@ -51,6 +52,7 @@ struct ct_cursor_place {
 	uint64_t offset;          /* the emitter's own: ctrace_stream.offset */
 	uint64_t stream_sequence; /* the emitter's own: ctrace_stream.sequence */
 	uint64_t stream_extra;    /* the emitter's own: ctrace_stream.extra */
+	struct ct_event_state state; /* of reading, at position */
 };
 
 /* Where a destination stands in a ring: `next` when next_sequence is not 0 and not above the destination's published sequence, else
@@ -75,15 +77,23 @@ struct ct_ring_head {
 	uint8_t pad0[20];
 	/* the producer's */
 	_Alignas(CT_CACHE_LINE) uint64_t head;
+	uint64_t window;         /* nothing behind this position is being written */
 	uint64_t oldest;         /* overwrite: nothing before this position is valid */
 	uint64_t oldest_count;   /* overwrite: events before oldest, ever */
-	uint64_t oldest_version; /* odd while the two are being written */
+	uint64_t oldest_version; /* odd while these are being written */
+	struct ct_event_state oldest_state;
+	uint64_t anchors[CT_RING_ANCHORS]; /* where windows begin, the last ones: reading can begin there, with a mark */
+	uint64_t anchor_count;             /* ever */
 	uint64_t lost[CTRACE_LOSS_COUNT];
 	uint32_t waiting;                /* the producer sleeps on tail_word */
 	uint32_t turned_away;            /* destinations of events that found no room; the consumer clears it when it has made some */
 	uint64_t lost_to[CT_DEST_LIMIT]; /* of lost[], by the destination that the event was for: once for each */
 	/* the consumer's */
 	_Alignas(CT_CACHE_LINE) uint64_t tail;
+	struct ct_tail_state {
+		uint64_t position;
+		struct ct_event_state state;
+	} tail_state[2]; /* the one whose position is tail; the other is being written, or of the tail before */
 	uint64_t consumed;    /* events before tail, ever */
 	uint64_t overwritten; /* of these, went before they were delivered */
 	uint64_t undelivered; /* of these, damaged or with a destination that is gone */
@@ -114,7 +124,7 @@ struct ct_ring {
 	uint32_t owner_tid;       /* 0: free.  Not in the file: a process that wrote over it there could give two threads one ring */
 	struct ctrace_lane *lane; /* of the owner; the agent closes its window to be woken.  Atomic; the memory stays for ever */
 	uint32_t bound;           /* destinations that its consumer has found events for */
-	uint64_t last_ticks;      /* is_captured: of its last record; the owner's, handed on under the pool's lock */
+	uint64_t last_ticks;      /* is_captured: of its last event; the owner's, handed on under the pool's lock */
 };
 
 /* From a head that is complete: this process's own, or a copy that has been checked. */
@@ -147,7 +157,7 @@ enum ctrace_status ct_ring_open(const struct ct_session *session, uint32_t index
 enum ctrace_status ct_ring_read_head(int fd, uint32_t index, struct ct_ring_head *out) CT_MUST_USE;
 enum ctrace_status ct_ring_read_data(int fd, uint64_t capacity, uint64_t from, uint64_t to, unsigned char *out) CT_MUST_USE;
 /* How many events wait in it: as ct_ring_count_pending(), without a copy. */
-uint64_t ct_ring_count_waiting(int fd, const struct ct_ring_head *head);
+uint64_t ct_ring_count_waiting(int fd, const struct ct_ring_head *head, const struct ct_class_view *classes);
 /* Maps the ring of a live process's session (ct_session_map()), for an external writer.  NOT_FOUND as above. */
 enum ctrace_status ct_ring_map(struct ct_ring *ring, const struct ct_session *session, uint32_t index) CT_MUST_USE;
 void ct_ring_close(struct ct_ring *ring);
@@ -157,9 +167,9 @@ bool ct_ring_heal(struct ct_ring *ring, struct ct_session *session);
 enum ctrace_status ct_ring_persist(struct ct_ring *ring, const void *part, size_t size) CT_MUST_USE;
 
 /* ---- ring_write.c: the producer's half.  Only on the owning thread; never locks or allocates. */
-/* Gives the lane a window of at least `size` contiguous bytes, writing padding and, under overwrite, dropping the oldest.  False when
+/* Gives the lane a window of at least `size` bytes behind a mark of this thread and, under overwrite, drops the oldest.  False when
  * the consumer has to move first. */
-bool ct_ring_open_window(struct ct_ring *ring, struct ctrace_lane *lane, size_t size);
+bool ct_ring_open_window(struct ct_ring *ring, struct ctrace_lane *lane, const struct ct_class_view *classes, uint32_t tid, size_t size);
 /* Closes the window, so that the next event comes by the slow path. */
 void ct_ring_close_window(struct ctrace_lane *lane);
 /* Sleeps until the consumer moved or timeout_ns passed; true when it moved. */
@@ -169,17 +179,25 @@ void ct_ring_count_lost(struct ct_ring *ring, enum ctrace_loss reason, uint32_t 
 
 /* ---- ring_read.c: the consumer's half.  One consumer at a time. */
 uint64_t ct_ring_head_position(const struct ct_ring *ring); /* acquire: everything before it may be read */
-/* The record at place->position, which is before `limit` = a head position.  Under overwrite it is
- * copied into scratch (CT_RECORD_MAX bytes).  OK; DAMAGED, also when the two positions cannot be of
- * one ring; or NOT_FOUND when it was overwritten: then place stands at the oldest, its counts
- * corrected. */
-enum ctrace_status ct_ring_peek(const struct ct_ring *ring, struct ct_cursor_place *place, uint64_t limit, unsigned char *scratch,
-				struct ct_record *out) CT_MUST_USE;
+/* The event at place->position, which is before `limit` = a head position.  Under overwrite it is
+ * copied into scratch, which grows.  OK; DAMAGED, also when the two positions cannot be of one ring, or NOT_ENOUGH_MEMORY for scratch;
+ * or NOT_FOUND when it was overwritten: then place stands at the oldest, its counts corrected.  It does not move place: ct_ring_pass(). */
+enum ctrace_status ct_ring_peek(const struct ct_ring *ring, const struct ct_class_view *classes, struct ct_cursor_place *place, uint64_t limit,
+				struct ct_buf *scratch, struct ct_event *out) CT_MUST_USE;
+/* Moves place behind the event that ct_ring_peek() found there. */
+static inline void ct_ring_pass(struct ct_cursor_place *place, const struct ct_event *event)
+{
+	place->position += event->size;
+	place->count += !event->is_mark;
+	place->state = (struct ct_event_state){ .ticks = event->ticks, .tid = event->tid };
+}
+/* The state of reading at the tail. */
+struct ct_event_state ct_ring_tail_state(const struct ct_ring_head *head);
 /* Frees everything before place and wakes the producer. */
 void ct_ring_consume(struct ct_ring *ring, const struct ct_cursor_place *place);
 bool ct_ring_is_empty(const struct ct_ring *ring);
 uint64_t ct_ring_lost_total(const struct ct_ring *ring);        /* all reasons */
-uint64_t ct_ring_count_pending(const struct ct_ring *ring);     /* events between tail and head that are still there */
+uint64_t ct_ring_count_pending(const struct ct_ring *ring, const struct ct_class_view *classes); /* events between tail and head that are still there */
 uint64_t ct_ring_count_overwritten(const struct ct_ring *ring); /* events behind tail that are not: the consumer has not noticed yet */
 
 /* The place in force of a cursor, given its destination's published sequence. */

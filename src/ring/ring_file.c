@@ -19,7 +19,8 @@
 
 #define LOAD_TRIES 5
 #define OUTPUT_ROOM ((size_t)2 << 20)      /* address space that a new ring leaves to the rest of the process */
-#define WINDOW ((size_t)2 * CT_RECORD_MAX) /* of a ring that is read piece by piece */
+#define WINDOW ((size_t)1 << 20)           /* of a ring that is read piece by piece, at first */
+#define PAGE ((size_t)4096)
 
 static void ring_name(char out[32], uint32_t index)
 {
@@ -35,18 +36,18 @@ static bool lacks_room(enum ctrace_status status)
 }
 
 /* A ring that took the last of the memory would hold events that no output can take: an output's buffers and a thread's stack come after it. */
-static enum ctrace_status map_ring(int fd, size_t size, void **out_address)
+static enum ctrace_status map_ring(int fd, size_t capacity, void **out_address)
 {
-	enum ctrace_status status = ct_os_map(fd, size, fd >= 0, out_address);
+	enum ctrace_status status = ct_os_map_twice(fd, CT_RING_HEAD_SIZE, capacity, out_address);
 
 	if (status != CTRACE_OK || ct_os_has_room(OUTPUT_ROOM))
 		return status;
-	(void)munmap(*out_address, size);
+	(void)munmap(*out_address, CT_RING_HEAD_SIZE + 2 * capacity);
 	errno = ENOMEM;
 	return CTRACE_NOT_ENOUGH_MEMORY;
 }
 
-static enum ctrace_status size_and_map(int fd, size_t size, void **out_address)
+static enum ctrace_status size_and_map(int fd, size_t capacity, void **out_address)
 {
 	enum ctrace_status status = CTRACE_OK;
 	struct stat info;
@@ -55,8 +56,8 @@ static enum ctrace_status size_and_map(int fd, size_t size, void **out_address)
 	if (fstat(fd, &info) != 0 || info.st_size != 0)
 		status = ct_os_truncate(fd, 0);
 	if (status == CTRACE_OK)
-		status = ct_os_allocate(fd, 0, size);
-	return status == CTRACE_OK ? map_ring(fd, size, out_address) : status;
+		status = ct_os_allocate(fd, 0, CT_RING_HEAD_SIZE + capacity);
+	return status == CTRACE_OK ? map_ring(fd, capacity, out_address) : status;
 }
 
 /* The file, of the largest capacity up to *capacity that there is room for. */
@@ -75,10 +76,10 @@ static enum ctrace_status make_file(int folder_fd, const char *name, size_t *cap
 	if (status != CTRACE_OK)
 		return status;
 	ct_os_store_in_place(fd);
-	status = size_and_map(fd, CT_RING_HEAD_SIZE + size, out_address);
+	status = size_and_map(fd, size, out_address);
 	while (lacks_room(status) && size > CT_RING_MIN) {
 		size >>= 1;
-		status = size_and_map(fd, CT_RING_HEAD_SIZE + size, out_address);
+		status = size_and_map(fd, size, out_address);
 	}
 	/* Nobody opens it for writing by accident, to cut it under those who have it mapped. */
 	(void)fchmod(fd, CT_OS_KEPT_MODE);
@@ -92,11 +93,11 @@ static enum ctrace_status make_file(int folder_fd, const char *name, size_t *cap
 
 static enum ctrace_status make_private(size_t *capacity, void **out_address)
 {
-	enum ctrace_status status = map_ring(-1, CT_RING_HEAD_SIZE + *capacity, out_address);
+	enum ctrace_status status = map_ring(-1, *capacity, out_address);
 
 	while (lacks_room(status) && *capacity > CT_RING_MIN) {
 		*capacity >>= 1;
-		status = map_ring(-1, CT_RING_HEAD_SIZE + *capacity, out_address);
+		status = map_ring(-1, *capacity, out_address);
 	}
 	return status;
 }
@@ -150,6 +151,8 @@ enum ctrace_status ct_ring_create(struct ct_ring *ring, struct ct_session *sessi
 		return status;
 	/* Every page is touched now, so that no trace call takes the fault. */
 	memset(address, 0, CT_RING_HEAD_SIZE + capacity);
+	for (size_t at = 0; at < capacity; at += PAGE)
+		*((volatile unsigned char *)address + CT_RING_HEAD_SIZE + capacity + at) = 0;
 	ring->head = address;
 	ring->data = (unsigned char *)address + CT_RING_HEAD_SIZE;
 	ring->capacity = capacity;
@@ -198,8 +201,6 @@ static enum ctrace_status check_head(struct ct_ring_head *head, uint32_t index)
 	if (head->magic != CT_RING_MAGIC || head->version != CT_RING_VERSION || head->index != index)
 		return CTRACE_DAMAGED;
 	if (capacity < CT_RING_MIN || capacity > CT_RING_MAX || (capacity & (capacity - 1)) != 0)
-		return CTRACE_DAMAGED;
-	if ((head->head & 7) != 0 || (head->tail & 7) != 0 || (head->oldest & 7) != 0)
 		return CTRACE_DAMAGED;
 	if (head->tail > head->head || head->oldest > head->head)
 		return CTRACE_DAMAGED;
@@ -299,7 +300,7 @@ enum ctrace_status ct_ring_load(struct ct_ring *ring, const struct ct_session *s
 	status = ct_ring_read_head(fd, index, &copy);
 	if (status != CTRACE_OK)
 		goto undo_open;
-	status = ct_os_map(-1, CT_RING_HEAD_SIZE + copy.capacity, false, &address);
+	status = ct_os_map_twice(-1, CT_RING_HEAD_SIZE, copy.capacity, &address);
 	if (status != CTRACE_OK)
 		goto undo_open;
 	memcpy(address, &copy, sizeof copy);
@@ -318,44 +319,51 @@ enum ctrace_status ct_ring_load(struct ct_ring *ring, const struct ct_session *s
 	return CTRACE_OK;
 
 undo_map:
-	(void)munmap(address, CT_RING_HEAD_SIZE + copy.capacity);
+	(void)munmap(address, CT_RING_HEAD_SIZE + 2 * copy.capacity);
 undo_open:
 	ct_os_close(&fd);
 	return status;
 }
 
-/* Counts the records that are whole in a part of a round; gives how many bytes they have. */
-static size_t count_records(const unsigned char *bytes, size_t size, uint64_t *count)
+/* Counts the events that are whole in a part of a ring; gives how many bytes they have. */
+static size_t count_events(const struct ct_class_view *classes, const unsigned char *bytes, size_t size, uint64_t *count)
 {
-	struct ct_record record;
+	struct ct_event_state state = { 0 };
+	struct ct_event event;
 	size_t at = 0;
 
-	while (at < size && ct_record_decode(bytes + at, size - at, &record) == CTRACE_OK) {
-		*count += !record.is_padding;
-		at += record.size;
+	while (at < size && ct_event_decode(classes, bytes + at, size - at, &state, &event) == CTRACE_OK) {
+		*count += !event.is_mark;
+		at += event.size;
 	}
 	return at;
 }
 
-uint64_t ct_ring_count_waiting(int fd, const struct ct_ring_head *head)
+uint64_t ct_ring_count_waiting(int fd, const struct ct_ring_head *head, const struct ct_class_view *classes)
 {
 	uint64_t position = first_waiting(head);
-	unsigned char *window = malloc(WINDOW);
+	struct ct_buf window;
+	size_t room = WINDOW;
 	uint64_t count = 0;
-	size_t taken = 1;
 
-	while (window != NULL && position < head->head && taken > 0) {
-		uint64_t to_end = head->capacity - (position & (head->capacity - 1));
-		uint64_t size = head->head - position < to_end ? head->head - position : to_end;
+	ct_buf_init(&window);
+	while (position < head->head) {
+		uint64_t waits = head->head - position;
+		size_t size = waits < room ? (size_t)waits : room, taken;
 
-		if (size > WINDOW)
-			size = WINDOW;
-		if (ct_ring_read_data(fd, head->capacity, position, position + size, window) != CTRACE_OK)
+		ct_buf_clear(&window);
+		if (!ct_buf_reserve(&window, size) ||
+		    ct_ring_read_data(fd, head->capacity, position, position + size, (unsigned char *)window.data) != CTRACE_OK)
 			break;
-		taken = count_records(window, size, &count);
+		taken = count_events(classes, (const unsigned char *)window.data, size, &count);
+		if (taken == 0 && size == waits)
+			break;
+		/* An event that is larger than the window. */
+		if (taken == 0)
+			room *= 2;
 		position += taken;
 	}
-	free(window);
+	ct_buf_fini(&window);
 	return count;
 }
 
@@ -383,7 +391,7 @@ enum ctrace_status ct_ring_map(struct ct_ring *ring, const struct ct_session *se
 	if (status == CTRACE_OK && (uint64_t)info.st_size < CT_RING_HEAD_SIZE + copy.capacity)
 		status = CTRACE_DAMAGED;
 	if (status == CTRACE_OK)
-		status = ct_os_map(fd, CT_RING_HEAD_SIZE + copy.capacity, true, &address);
+		status = ct_os_map_twice(fd, CT_RING_HEAD_SIZE, copy.capacity, &address);
 	ct_os_close(&fd);
 	if (status != CTRACE_OK)
 		return status;
@@ -424,7 +432,7 @@ bool ct_ring_heal(struct ct_ring *ring, struct ct_session *session)
 void ct_ring_close(struct ct_ring *ring)
 {
 	if (ring->head != NULL) {
-		(void)munmap(ring->head, CT_RING_HEAD_SIZE + ring->capacity);
+		(void)munmap(ring->head, CT_RING_HEAD_SIZE + 2 * ring->capacity);
 		ct_os_close(&ring->fd);
 	}
 	memset(ring, 0, sizeof *ring);

@@ -1,7 +1,7 @@
 /*
  * ring_pool.c - this process's rings: made on demand, given back when their thread ends, used again.
  *
- * A ring that is given back keeps what is in it: records carry their thread, so the next owner goes on behind them.  take and
+ * A ring that is given back keeps what is in it: a mark says of each window whose it is, so the next owner goes on behind it.  take and
  * give_back run on traced threads (first event, thread end) under the pool's lock; count and at are lock-free, for the agent.
  *
  * Copyright The ctrace authors.  SPDX-License-Identifier: Apache-2.0
@@ -190,7 +190,7 @@ struct ct_ring *ct_ring_pool_at(const struct ct_ring_pool *pool, uint32_t index)
 void ct_ring_pool_part(struct ct_ring_pool *pool)
 {
 	for (uint32_t i = 0; i < pool->count; i++)
-		(void)mmap(pool->rings[i].head, CT_RING_HEAD_SIZE + pool->rings[i].capacity, PROT_READ | PROT_WRITE,
+		(void)mmap(pool->rings[i].head, CT_RING_HEAD_SIZE + 2 * pool->rings[i].capacity, PROT_READ | PROT_WRITE,
 			   MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_FIXED, -1, 0);
 	pool->is_parted = true;
 }

@@ -18,8 +18,8 @@ uint64_t ct_ring_head_position(const struct ct_ring *ring)
 	return __atomic_load_n(&ring->head->head, __ATOMIC_ACQUIRE);
 }
 
-/* oldest and its count, as they belong together. */
-static void read_oldest(const struct ct_ring *ring, uint64_t *out_oldest, uint64_t *out_count)
+/* oldest, its count and its state, as they belong together. */
+static void read_oldest(const struct ct_ring *ring, uint64_t *out_oldest, uint64_t *out_count, struct ct_event_state *out_state)
 {
 	const struct ct_ring_head *head = ring->head;
 
@@ -28,81 +28,103 @@ static void read_oldest(const struct ct_ring *ring, uint64_t *out_oldest, uint64
 
 		*out_count = __atomic_load_n(&head->oldest_count, __ATOMIC_RELAXED);
 		*out_oldest = __atomic_load_n(&head->oldest, __ATOMIC_RELAXED);
+		out_state->ticks = __atomic_load_n(&head->oldest_state.ticks, __ATOMIC_RELAXED);
+		out_state->tid = __atomic_load_n(&head->oldest_state.tid, __ATOMIC_RELAXED);
 		__atomic_thread_fence(__ATOMIC_ACQUIRE);
 		if ((version & 1) == 0 && __atomic_load_n(&head->oldest_version, __ATOMIC_RELAXED) == version)
 			return;
 	}
-	/* The producer died between the stores; it wrote the count first, so this can be off only for that one step. */
+	/* The producer died between the stores; it wrote the position last, so this can be off only for that one step. */
 }
 
 static bool move_to_oldest(const struct ct_ring *ring, struct ct_cursor_place *place)
 {
+	struct ct_event_state state = { 0 };
 	uint64_t oldest, count;
 
-	read_oldest(ring, &oldest, &count);
+	read_oldest(ring, &oldest, &count, &state);
 	if (place->position >= oldest)
 		return false;
 	place->position = oldest;
 	place->overwritten += count - place->count;
 	place->count = count;
+	place->state = state;
 	return true;
 }
 
 /* The producer may be writing where we read; what is torn is found out afterwards and thrown away. */
 __attribute__((no_sanitize("thread"))) static void copy_racing(unsigned char *to, const unsigned char *from, size_t size)
 {
-	for (size_t i = 0; i < size / 8; i++) {
-		uint64_t word = __atomic_load_n((const uint64_t *)(const void *)from + i, __ATOMIC_RELAXED);
-
-		memcpy(to + 8 * i, &word, 8);
-	}
+	for (size_t i = 0; i < size; i++)
+		to[i] = *(const volatile unsigned char *)(from + i);
 }
 
-/* available: at least 8, as positions are multiples of 8. */
-static enum ctrace_status peek_racing(const struct ct_ring *ring, struct ct_cursor_place *place, size_t available,
-				      unsigned char *scratch, struct ct_record *out)
+/* Reads the event in the ring itself, for its size alone: it may be torn. */
+static enum ctrace_status peek_racing(const struct ct_ring *ring, const struct ct_class_view *classes, struct ct_cursor_place *place,
+				      size_t available, struct ct_buf *scratch, struct ct_event *out)
 {
 	const unsigned char *at = ring->data + (place->position & (ring->capacity - 1));
-	size_t size;
+	struct ct_event_state state = place->state;
+	struct ct_event event;
+	enum ctrace_status status = ct_event_decode(classes, at, available, &state, &event);
+	size_t size = status == CTRACE_OK ? event.size : 0;
 
-	copy_racing(scratch, at, 8);
-	size = (size_t)(scratch[0] | scratch[1] << 8) * 8;
-	if (size > available)
-		size = available;
-	if (size > 8)
-		copy_racing(scratch, at, size);
+	if (!ct_buf_reserve(scratch, size))
+		return CTRACE_NOT_ENOUGH_MEMORY;
+	copy_racing((unsigned char *)scratch->data + scratch->size, at, size);
 	/* Pairs with the fence in drop_oldest(): if we saw one of its later data stores, we see its oldest. */
 	__atomic_thread_fence(__ATOMIC_SEQ_CST);
 	if (move_to_oldest(ring, place))
 		return CTRACE_NOT_FOUND;
-	return ct_record_decode(scratch, size, out);
+	state = place->state;
+	if (status == CTRACE_OK)
+		status = ct_event_decode(classes, (unsigned char *)scratch->data + scratch->size, size, &state, out);
+	return status == CTRACE_OK ? CTRACE_OK : CTRACE_DAMAGED;
 }
 
-/* Can these two be positions of one ring?  Otherwise a walk from the one to the other would read
- * beside records, or the same ones without end. */
+/* Can these two be positions of one ring?  Otherwise a walk from the one to the other would have no end. */
 static bool is_within(const struct ct_ring *ring, uint64_t position, uint64_t limit)
 {
-	return ((position | limit) & 7) == 0 && limit - position <= ring->capacity;
+	return limit - position <= ring->capacity;
 }
 
-enum ctrace_status ct_ring_peek(const struct ct_ring *ring, struct ct_cursor_place *place, uint64_t limit, unsigned char *scratch,
-				struct ct_record *out)
+enum ctrace_status ct_ring_peek(const struct ct_ring *ring, const struct ct_class_view *classes, struct ct_cursor_place *place, uint64_t limit,
+				struct ct_buf *scratch, struct ct_event *out)
 {
 	bool is_overwrite = ring->overflow == CT_OVERFLOW_OVERWRITE;
-	uint64_t available;
-	size_t offset;
+	struct ct_event_state state;
 
 	if (is_overwrite && move_to_oldest(ring, place))
 		return CTRACE_NOT_FOUND;
 	if (!is_within(ring, place->position, limit))
 		return CTRACE_DAMAGED;
-	offset = place->position & (ring->capacity - 1);
-	available = limit - place->position;
-	if (available > ring->capacity - offset)
-		available = ring->capacity - offset;
 	if (is_overwrite)
-		return peek_racing(ring, place, available, scratch, out);
-	return ct_record_decode(ring->data + offset, available, out);
+		return peek_racing(ring, classes, place, limit - place->position, scratch, out);
+	state = place->state;
+	if (ct_event_decode(classes, ring->data + (place->position & (ring->capacity - 1)), limit - place->position, &state, out) != CTRACE_OK)
+		return CTRACE_DAMAGED;
+	return CTRACE_OK;
+}
+
+/* The slot of the present tail stays as it is until the tail has moved, so there is one for it at any time. */
+static void move_tail(struct ct_ring_head *head, const struct ct_cursor_place *place)
+{
+	struct ct_tail_state *slot = &head->tail_state[head->tail_state[0].position == head->tail];
+
+	__atomic_store_n(&slot->position, UINT64_MAX, __ATOMIC_RELAXED);
+	__atomic_thread_fence(__ATOMIC_RELEASE);
+	slot->state = place->state;
+	__atomic_store_n(&slot->position, place->position, __ATOMIC_RELEASE);
+	/* Past this line the producer may write there: pairs with the acquire load in free_space(). */
+	__atomic_store_n(&head->tail, place->position, __ATOMIC_RELEASE);
+}
+
+struct ct_event_state ct_ring_tail_state(const struct ct_ring_head *head)
+{
+	for (unsigned i = 0; i < CT_COUNT(head->tail_state); i++)
+		if (__atomic_load_n(&head->tail_state[i].position, __ATOMIC_ACQUIRE) == head->tail)
+			return head->tail_state[i].state;
+	return (struct ct_event_state){ 0 };
 }
 
 void ct_ring_consume(struct ct_ring *ring, const struct ct_cursor_place *place)
@@ -113,10 +135,9 @@ void ct_ring_consume(struct ct_ring *ring, const struct ct_cursor_place *place)
 	__atomic_store_n(&head->overwritten, place->overwritten, __ATOMIC_RELAXED);
 	if (head->tail == place->position)
 		return;
-	/* Past this line the producer may write there: pairs with the acquire load in free_space(). */
-	__atomic_store_n(&head->tail, place->position, __ATOMIC_RELEASE);
+	move_tail(head, place);
 	__atomic_store_n(&head->turned_away, 0, __ATOMIC_RELAXED);
-	__atomic_store_n(&head->tail_word, (uint32_t)(place->position >> 3), __ATOMIC_SEQ_CST);
+	__atomic_store_n(&head->tail_word, head->tail_word + 1, __ATOMIC_SEQ_CST);
 	if (__atomic_exchange_n(&head->waiting, 0, __ATOMIC_SEQ_CST) != 0)
 		ct_os_wake(&head->tail_word);
 }
@@ -138,7 +159,8 @@ uint64_t ct_ring_lost_total(const struct ct_ring *ring)
 static struct ct_cursor_place tail_of(const struct ct_ring *ring)
 {
 	return (struct ct_cursor_place){ .position = __atomic_load_n(&ring->head->tail, __ATOMIC_ACQUIRE),
-					 .count = __atomic_load_n(&ring->head->consumed, __ATOMIC_RELAXED) };
+					 .count = __atomic_load_n(&ring->head->consumed, __ATOMIC_RELAXED),
+					 .state = ct_ring_tail_state(ring->head) };
 }
 
 uint64_t ct_ring_count_overwritten(const struct ct_ring *ring)
@@ -150,53 +172,49 @@ uint64_t ct_ring_count_overwritten(const struct ct_ring *ring)
 	return place.overwritten;
 }
 
-/* The producer may be writing there.  Only the size of each record is read, and the record counts if nothing was overwritten since. */
-static uint64_t count_racing(const struct ct_ring *ring, struct ct_cursor_place *place, uint64_t limit)
+/* The producer may be writing there.  An event counts if nothing was overwritten since it was read. */
+static uint64_t count_racing(const struct ct_ring *ring, const struct ct_class_view *classes, struct ct_cursor_place *place, uint64_t limit)
 {
 	uint64_t count = 0;
 
 	while (place->position < limit && is_within(ring, place->position, limit)) {
-		size_t offset = place->position & (ring->capacity - 1);
-		unsigned char head[8];
-		uint32_t component;
-		size_t size;
+		struct ct_event_state state = place->state;
+		struct ct_event event;
+		enum ctrace_status status = ct_event_decode(classes, ring->data + (place->position & (ring->capacity - 1)),
+							    limit - place->position, &state, &event);
 
-		copy_racing(head, ring->data + offset, sizeof head);
 		/* As in peek_racing(). */
 		__atomic_thread_fence(__ATOMIC_SEQ_CST);
 		if (move_to_oldest(ring, place)) {
 			count = 0;
 			continue;
 		}
-		size = (size_t)(head[0] | head[1] << 8) * 8;
-		memcpy(&component, head + 4, sizeof component);
-		if (size < 8 || size > ring->capacity - offset)
+		if (status != CTRACE_OK)
 			break;
-		count += component != CT_RECORD_PADDING;
-		place->position += size;
+		count += !event.is_mark;
+		ct_ring_pass(place, &event);
 	}
 	return count;
 }
 
-uint64_t ct_ring_count_pending(const struct ct_ring *ring)
+uint64_t ct_ring_count_pending(const struct ct_ring *ring, const struct ct_class_view *classes)
 {
 	uint64_t limit = ct_ring_head_position(ring);
 	struct ct_cursor_place place = tail_of(ring);
-	uint64_t position = place.position;
 	uint64_t count = 0;
 
 	if (ring->overflow == CT_OVERFLOW_OVERWRITE) {
 		(void)move_to_oldest(ring, &place);
-		return count_racing(ring, &place, limit);
+		return count_racing(ring, classes, &place, limit);
 	}
-	while (position < limit && is_within(ring, position, limit)) {
-		struct ct_record record;
-		size_t offset = position & (ring->capacity - 1);
+	while (place.position < limit && is_within(ring, place.position, limit)) {
+		struct ct_event event;
 
-		if (ct_record_decode(ring->data + offset, ring->capacity - offset, &record) != CTRACE_OK)
+		if (ct_event_decode(classes, ring->data + (place.position & (ring->capacity - 1)), limit - place.position, &place.state,
+				    &event) != CTRACE_OK)
 			break;
-		count += !record.is_padding;
-		position += record.size;
+		count += !event.is_mark;
+		place.position += event.size;
 	}
 	return count;
 }

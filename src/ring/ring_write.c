@@ -2,7 +2,7 @@
  * ring_write.c - the producer's half of a ring, out of line.
  *
  * Runs only on the thread that owns the ring, also in its signal handlers; never locks or allocates.  ctrace/ctrace.h writes
- * records into the window that ct_ring_open_window() grants, without coming here.  The consumer's half is ring_read.c; the words
+ * events into the window that ct_ring_open_window() grants, without coming here.  The consumer's half is ring_read.c; the words
  * that they share are listed in docs/CONCURRENCY.md.
  *
  * Copyright The ctrace authors.  SPDX-License-Identifier: Apache-2.0
@@ -22,8 +22,6 @@ static void set_window(struct ct_ring *ring, struct ctrace_lane *lane, uint64_t 
 {
 	unsigned char *cur = ring->data + (position & (ring->capacity - 1));
 
-	if (size > CT_RING_WINDOW)
-		size = CT_RING_WINDOW;
 	lane->head = &ring->head->head;
 	lane->bias = position - (uint64_t)(uintptr_t)cur;
 	lane->cur = cur;
@@ -31,28 +29,34 @@ static void set_window(struct ct_ring *ring, struct ctrace_lane *lane, uint64_t 
 }
 
 /* Counts and passes over old events until everything up to `limit` may be overwritten. */
-static void drop_oldest(struct ct_ring *ring, uint64_t limit)
+static void drop_oldest(struct ct_ring *ring, const struct ct_class_view *classes, uint64_t limit)
 {
 	struct ct_ring_head *head = ring->head;
 	uint64_t oldest = head->oldest;
 	uint64_t count = head->oldest_count;
+	struct ct_event_state state = head->oldest_state;
 
+	if (oldest + ring->capacity >= limit)
+		return;
 	while (oldest + ring->capacity < limit) {
-		struct ct_record record;
-		size_t offset = oldest & (ring->capacity - 1);
+		uint64_t available = head->head - oldest;
+		struct ct_event event;
 
-		/* Nobody but this thread writes here; a record that is damaged all the same ends the walk at the ring's end. */
-		if (ct_record_decode(ring->data + offset, ring->capacity - offset, &record) != CTRACE_OK) {
-			oldest += ring->capacity - offset;
-			continue;
+		/* Nobody but this thread writes here; an event that is damaged all the same costs what is behind it. */
+		if (available > ring->capacity || ct_event_decode(classes, ring->data + (oldest & (ring->capacity - 1)), available, &state,
+								  &event) != CTRACE_OK) {
+			oldest = head->head;
+			break;
 		}
-		count += !record.is_padding;
-		oldest += record.size;
+		count += !event.is_mark;
+		oldest += event.size;
 	}
 	/* The consumer copies first and looks at oldest afterwards (ct_ring_peek): the fence keeps our data stores behind this. */
 	__atomic_store_n(&head->oldest_version, head->oldest_version + 1, __ATOMIC_RELAXED);
 	__atomic_thread_fence(__ATOMIC_RELEASE);
 	__atomic_store_n(&head->oldest_count, count, __ATOMIC_RELAXED);
+	__atomic_store_n(&head->oldest_state.ticks, state.ticks, __ATOMIC_RELAXED);
+	__atomic_store_n(&head->oldest_state.tid, state.tid, __ATOMIC_RELAXED);
 	__atomic_store_n(&head->oldest, oldest, __ATOMIC_RELAXED);
 	__atomic_store_n(&head->oldest_version, head->oldest_version + 1, __ATOMIC_RELEASE);
 	__atomic_thread_fence(__ATOMIC_SEQ_CST);
@@ -70,31 +74,52 @@ static uint64_t free_space(const struct ct_ring *ring, uint64_t position)
 	return used <= ring->capacity ? ring->capacity - used : 0; /* a tail that cannot be: nothing is free */
 }
 
-bool ct_ring_open_window(struct ct_ring *ring, struct ctrace_lane *lane, size_t size)
+/* The mark that a window begins with: from it on the times, and whose the events are, need nothing that is before it. */
+static void put_mark(struct ct_ring *ring, uint64_t position, uint32_t tid)
+{
+	struct ct_ring_head *head = ring->head;
+	uint64_t ticks = ct_clock_ticks();
+
+	if (head->is_captured)
+		ticks = ring->last_ticks; /* what comes is older than now, and no older than this */
+	ct_event_encode_mark(ring->data + (position & (ring->capacity - 1)), ticks, tid);
+	__atomic_store_n(&head->anchors[head->anchor_count % CT_RING_ANCHORS], position, __ATOMIC_RELAXED);
+	/* Publish: pairs with the acquire load in ct_ring_head_position(), behind which a reader finds the anchor, too. */
+	__atomic_store_n(&head->anchor_count, head->anchor_count + 1, __ATOMIC_RELEASE);
+	__atomic_store_n(&head->head, position + CT_EVENT_MARK, __ATOMIC_RELEASE);
+}
+
+/* For an event of `size` bytes, and for more as far as there is room.  A quarter of the ring at most, as nobody can read what is behind it. */
+static uint64_t window_size(const struct ct_ring *ring, uint64_t size, uint64_t free)
+{
+	uint64_t limit = ring->capacity / 4 < CT_RING_WINDOW ? ring->capacity / 4 : CT_RING_WINDOW;
+
+	if (limit > free)
+		limit = free;
+	return size > limit ? size : limit;
+}
+
+bool ct_ring_open_window(struct ct_ring *ring, struct ctrace_lane *lane, const struct ct_class_view *classes, uint32_t tid, size_t size)
 {
 	uint64_t position = position_of(ring, lane);
-	uint64_t to_end = ring->capacity - (position & (ring->capacity - 1));
-	uint64_t padding = size > to_end ? to_end : 0;
 	uint64_t free;
 
 	if (size > ring->capacity / 2)
 		return false;
 	if (ring->head->overflow == CT_OVERFLOW_OVERWRITE) {
-		uint64_t want = padding + size + ring->capacity / 16;
+		uint64_t want = CT_EVENT_MARK + size + ring->capacity / 16;
 
-		drop_oldest(ring, position + (want < ring->capacity ? want : ring->capacity));
+		drop_oldest(ring, classes, position + (want < ring->capacity ? want : ring->capacity));
 	}
 	free = free_space(ring, position);
-	if (free < padding + size)
+	if (free < CT_EVENT_MARK + size)
 		return false;
-	if (padding != 0) {
-		ct_record_encode_padding(ring->data + (position & (ring->capacity - 1)), padding);
-		position += padding;
-		free -= padding;
-		to_end = ring->capacity;
-		__atomic_store_n(&ring->head->head, position, __ATOMIC_RELEASE);
-	}
-	set_window(ring, lane, position, free < to_end ? free : to_end);
+	size = window_size(ring, size, free - CT_EVENT_MARK);
+	/* Before anything is written there: who reads what is old there looks at this afterwards (read/live_ring.c). */
+	__atomic_store_n(&ring->head->window, position + CT_EVENT_MARK + size, __ATOMIC_RELAXED);
+	__atomic_thread_fence(__ATOMIC_SEQ_CST);
+	put_mark(ring, position, tid);
+	set_window(ring, lane, position + CT_EVENT_MARK, size);
 	return true;
 }
 

@@ -291,13 +291,14 @@ static uint64_t pending_bytes(const struct ct_ring_pool *pool)
 	return bytes;
 }
 
-static void close_windows(const struct ct_ring_pool *pool)
+/* all: also those whose events wake nobody.  What comes next opens a window, and so begins with a mark. */
+static void close_windows(const struct ct_ring_pool *pool, bool all)
 {
 	for (uint32_t i = 0; i < ct_ring_pool_count(pool); i++) {
 		const struct ct_ring *ring = ct_ring_pool_at(pool, i);
 		struct ctrace_lane *lane = __atomic_load_n(&ring->lane, __ATOMIC_ACQUIRE);
 
-		if (lane != NULL && !ct_ring_has_writer(ring))
+		if (lane != NULL && (all || !ct_ring_has_writer(ring)))
 			ct_ring_close_window(lane);
 	}
 }
@@ -318,7 +319,7 @@ static void reap_rings(struct ct_ring_pool *pool)
 static void sleep_until_woken(struct ct_process *process, uint32_t word, uint64_t known, uint64_t timeout)
 {
 	__atomic_store_n(&process->agent_idle, 1, __ATOMIC_SEQ_CST);
-	close_windows(process->pool);
+	close_windows(process->pool, false);
 	if (pending_bytes(process->pool) == known)
 		ct_os_wait(&process->wake_word, word, timeout);
 	__atomic_store_n(&process->agent_idle, 0, __ATOMIC_SEQ_CST);
@@ -351,6 +352,8 @@ static void keep_house(struct ct_process *process)
 	if (now - touched_ns < TOUCH_NS)
 		return;
 	touched_ns = now;
+	/* 48 bits of ticks are good for half a day without a mark. */
+	close_windows(process->pool, true);
 	ct_session_touch(&process->session);
 }
 

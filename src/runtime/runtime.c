@@ -182,6 +182,7 @@ static enum ctrace_status attach_new(struct ct_process *process)
 	status = ct_session_create(&process->session, run_directory(path));
 	if (status != CTRACE_OK)
 		return status;
+	process->classes.table = process->session.classes;
 	status = ct_registry_create(&process->session, &process->registry);
 	if (status == CTRACE_OK)
 		status = ct_ring_pool_create(&process->session, &process->pool);
@@ -334,7 +335,7 @@ __attribute__((destructor)) static void end_process(void)
 
 /* ---- what the process has traced ---- */
 
-static void add_ring(struct ctrace_stats *stats, const struct ct_ring *ring)
+static void add_ring(struct ctrace_stats *stats, const struct ct_ring *ring, const struct ct_class_view *classes)
 {
 	const struct ct_ring_head *head = ring->head;
 	uint64_t consumed = __atomic_load_n(&head->consumed, __ATOMIC_RELAXED);
@@ -348,7 +349,7 @@ static void add_ring(struct ctrace_stats *stats, const struct ct_ring *ring)
 	stats->lost[CTRACE_LOSS_OVERWRITTEN] += overwritten + ct_ring_count_overwritten(ring);
 	stats->lost[CTRACE_LOSS_DAMAGED] += damaged;
 	stats->lost[CTRACE_LOSS_UNDELIVERABLE] += unwritten;
-	stats->pending += ct_ring_count_pending(ring);
+	stats->pending += ct_ring_count_pending(ring, classes);
 	for (uint32_t reason = 0; reason < CTRACE_LOSS_COUNT; reason++)
 		stats->lost[reason] += __atomic_load_n(&head->lost[reason], __ATOMIC_RELAXED);
 }
@@ -358,6 +359,7 @@ static void collect(struct ctrace_stats *stats)
 	const struct ct_process *process = &ct_process;
 	uint32_t state = __atomic_load_n(&process->state, __ATOMIC_ACQUIRE); /* with the session, where there is one */
 	bool has_session = state == CT_PROCESS_ATTACHED || state == CT_PROCESS_CLOSED;
+	struct ct_class_view classes;
 
 	for (uint32_t reason = 0; reason < CTRACE_LOSS_COUNT; reason++) {
 		stats->lost[reason] += __atomic_load_n(&process->lost_unattached[reason], __ATOMIC_RELAXED);
@@ -368,10 +370,11 @@ static void collect(struct ctrace_stats *stats)
 		return;
 	stats->rings = ct_ring_pool_count(process->pool);
 	stats->components = ct_registry_count(process->registry);
+	classes = ct_session_classes(&process->session);
 	/* Under the drain's lock no event is between pending and delivered. */
 	ct_agent_lock();
 	for (uint32_t i = 0; i < stats->rings; i++)
-		add_ring(stats, ct_ring_pool_at(process->pool, i));
+		add_ring(stats, ct_ring_pool_at(process->pool, i), &classes);
 	ct_agent_unlock();
 }
 

@@ -43,6 +43,8 @@ void ct_session_set_base(struct ct_session *session, void *base)
 {
 	session->head = base;
 	session->components = (struct ct_component_entry *)((char *)base + session->layout.components_at);
+	session->classes = (struct ct_class_table *)((char *)base + session->layout.classes_at);
+	session->classes_size = session->layout.texts_at - session->layout.classes_at;
 	session->texts = (char *)base + session->layout.texts_at;
 	session->is_mapped = true;
 }
@@ -104,7 +106,9 @@ static enum ctrace_status allocate_blocks(struct ct_session *session, uint64_t o
 
 enum ctrace_status ct_session_allocate(struct ct_session *session, uint64_t start, uint64_t *allocated, uint64_t needed)
 {
-	uint64_t end = start == session->layout.components_at ? session->layout.texts_at : session->layout.size;
+	uint64_t end = start == session->layout.components_at ? session->layout.classes_at
+		       : start == session->layout.classes_at  ? session->layout.texts_at
+							      : session->layout.size;
 	uint64_t target = CT_ALIGN_UP(needed, GROWTH);
 	enum ctrace_status status = CTRACE_OK;
 
@@ -139,6 +143,21 @@ enum ctrace_status ct_session_add_component(struct ct_session *session, uint32_t
 	if (session->head->component_count <= index)
 		__atomic_store_n(&session->head->component_count, index + 1, __ATOMIC_RELEASE);
 	return CTRACE_OK;
+}
+
+void ct_session_add_classes(struct ct_session *session)
+{
+	uint64_t limit = session->layout.texts_at - session->layout.classes_at;
+	uint64_t wanted = 2 * session->classes_allocated;
+
+	if (ct_session_allocate(session, session->layout.classes_at, &session->classes_allocated, wanted < limit ? wanted : limit) ==
+	    CTRACE_OK)
+		__atomic_store_n(&session->classes->limit, (uint32_t)session->classes_allocated, __ATOMIC_RELEASE);
+}
+
+struct ct_class_view ct_session_classes(const struct ct_session *session)
+{
+	return (struct ct_class_view){ .bytes = (const unsigned char *)session->classes, .size = session->classes_size };
 }
 
 enum ctrace_status ct_session_add_text(struct ct_session *session, const char *text, size_t size, ct_text *out_text)
@@ -194,6 +213,7 @@ void ct_session_close(struct ct_session *session, bool remove_folder)
 	} else {
 		free(session->head);
 		free(session->components);
+		free(session->classes);
 		free((char *)(uintptr_t)session->texts);
 	}
 	if (strcmp(own_path, session->path) == 0)

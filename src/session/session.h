@@ -7,12 +7,13 @@
  *
  * The session file is sparse, and its parts never move when it grows.  The head says where they are (struct ct_session_layout):
  *
- *                     components at   texts at   size
- *     no limit        1 MiB           64 MiB     256 MiB     room for CT_COMPONENT_LIMIT components
- *     RLIMIT_FSIZE    behind the head, a quarter of the rest, up to the limit
+ *                     components at   classes at   texts at   size
+ *     no limit        1 MiB           63 MiB       64 MiB     256 MiB     room for CT_COMPONENT_LIMIT components
+ *     RLIMIT_FSIZE    behind the head, a quarter of the rest, a sixteenth, up to the limit
  *
  *     0               struct ct_session_head
  *     components_at   struct ct_component_entry [ct_session_component_limit()]
+ *     classes_at      struct ct_class_table: what the events of its rings are
  *     texts_at        texts: names, paths, settings; appended, never changed
  *
  * Words that several processes touch are listed in docs/CONCURRENCY.md.
@@ -22,14 +23,15 @@
 #ifndef CT_SESSION_H
 #define CT_SESSION_H
 
-#include "base/base.h"
+#include "wire/wire.h"
 #include <ctrace/ctrace.h>
 #include <ctrace/emitter.h>
 
 #define CT_SESSION_MAGIC 0x4E4F495353455343u /* "CSESSION" */
-#define CT_SESSION_VERSION 6u
+#define CT_SESSION_VERSION 7u
 #define CT_COMPONENT_LIMIT 1048576u
 #define CT_SESSION_COMPONENTS (1u << 20) /* the layout where nothing limits the size of a file */
+#define CT_SESSION_CLASSES (63u << 20)
 #define CT_SESSION_TEXTS (64u << 20)
 #define CT_SESSION_SIZE (256u << 20) /* and the largest there is */
 #define CT_DEST_LIMIT 32u
@@ -96,7 +98,8 @@ struct ct_session_writer {
 /* Where the parts of a session file are.  Chosen when the file is made, never changed. */
 struct ct_session_layout {
 	uint64_t components_at;
-	uint64_t texts_at; /* the components end here */
+	uint64_t classes_at; /* the components end here */
+	uint64_t texts_at;   /* the classes end here */
 	uint64_t size;     /* of the file, and of its mapping */
 };
 
@@ -180,6 +183,8 @@ struct ct_session {
 	struct ct_session_head *head;
 	struct ct_session_layout layout; /* read from the head once, and checked */
 	struct ct_component_entry *components;
+	struct ct_class_table *classes; /* of a copy: no longer than classes_size */
+	size_t classes_size;
 	const char *texts;
 	size_t texts_capacity; /* bytes that may be read at texts */
 	bool is_mapped;
@@ -192,6 +197,7 @@ struct ct_session {
 	char path[4096];               /* absolute folder path; "" when private */
 	uint32_t component_count;      /* of our own: that of the head goes on while a forked child still maps it */
 	uint64_t components_allocated; /* bytes with real blocks behind them */
+	uint64_t classes_allocated;
 	uint64_t texts_allocated;
 };
 
@@ -274,6 +280,10 @@ bool ct_session_is_own(const char *run_directory, const char *name);
 int ct_session_folder(struct ct_session *session);
 /* Makes room for component index; then its entry may be written. */
 enum ctrace_status ct_session_add_component(struct ct_session *session, uint32_t index) CT_MUST_USE;
+/* Makes room for more classes, as far as there can be more.  Under the registry's lock, as the others that add. */
+void ct_session_add_classes(struct ct_session *session);
+/* The classes, for reading events. */
+struct ct_class_view ct_session_classes(const struct ct_session *session);
 enum ctrace_status ct_session_add_text(struct ct_session *session, const char *text, size_t size, ct_text *out_text) CT_MUST_USE;
 /* The text, terminated, and its size; "" and 0 for 0 or what is out of bounds. */
 const char *ct_session_text(const struct ct_session *session, ct_text text, size_t *out_size);
@@ -290,6 +300,8 @@ void ct_session_forget_loaded(void);
 /* Who somebody else is, from the head of its file alone, without a lock.  jobname: terminated, whatever is in the file. */
 enum ctrace_status ct_session_identify(const char *run_directory, const char *name, uint32_t *out_asid,
 				       char out_jobname[16]) CT_MUST_USE;
+/* Copies the classes again: of a live process there may be more by now.  True when there are more than there were. */
+bool ct_session_load_classes(struct ct_session *session);
 /* Writes a changed part of the head of a loaded copy back to the file; nothing to do for a mapped one. */
 enum ctrace_status ct_session_persist(struct ct_session *session, const void *part, size_t size) CT_MUST_USE;
 /* Maps that of a live process of the same user, whose folder is open at `folder` (taken over, whatever the answer is), for external writer

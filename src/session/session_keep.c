@@ -89,6 +89,7 @@ bool ct_session_heal(struct ct_session *session)
 	/* The blocks too: else a store dies of a full disk. */
 	(void)!ct_os_allocate(session->file_fd, 0, CT_ALIGN_UP((uint64_t)sizeof(struct ct_session_head), CT_SESSION_PAGE));
 	(void)!ct_os_allocate(session->file_fd, session->layout.components_at, session->components_allocated);
+	(void)!ct_os_allocate(session->file_fd, session->layout.classes_at, session->classes_allocated);
 	(void)!ct_os_allocate(session->file_fd, session->layout.texts_at, session->texts_allocated);
 	write_constants(session);
 	return true;

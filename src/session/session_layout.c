@@ -7,41 +7,48 @@
  */
 #include "session/session_parts.h"
 
-#define LEAST_PART (16 * CT_SESSION_PAGE) /* of components, and of texts: 1,365 components */
+#define LEAST_PART (16 * CT_SESSION_PAGE)   /* of components, and of texts: 1,365 components */
+#define LEAST_CLASSES (4 * CT_SESSION_PAGE) /* some 500 classes */
 
+_Static_assert(CT_COMPONENT_LIMIT <= CTRACE_COMPONENTS_, "a call site can say whose its events are");
 _Static_assert(sizeof(struct ct_component_entry) == 48, "an entry leaves the process");
 _Static_assert(sizeof(struct ct_session_head) <= CT_SESSION_COMPONENTS, "the head ends before the components");
-_Static_assert(CT_SESSION_COMPONENTS + (uint64_t)CT_COMPONENT_LIMIT * sizeof(struct ct_component_entry) <= CT_SESSION_TEXTS,
-	       "the components end before the texts");
+_Static_assert(CT_SESSION_COMPONENTS + (uint64_t)CT_COMPONENT_LIMIT * sizeof(struct ct_component_entry) <= CT_SESSION_CLASSES,
+	       "the components end before the classes");
+_Static_assert(CT_SESSION_TEXTS - CT_SESSION_CLASSES <= CT_CLASS_TABLE, "a number reaches every class");
 
 struct ct_session_layout ct_session_layout_for(uint64_t limit)
 {
-	struct ct_session_layout layout = { CT_SESSION_COMPONENTS, CT_SESSION_TEXTS, CT_SESSION_SIZE };
+	struct ct_session_layout layout = { CT_SESSION_COMPONENTS, CT_SESSION_CLASSES, CT_SESSION_TEXTS, CT_SESSION_SIZE };
 	uint64_t rest;
 
 	if (limit >= CT_SESSION_SIZE)
 		return layout;
 	layout.components_at = CT_ALIGN_UP((uint64_t)sizeof(struct ct_session_head), CT_SESSION_PAGE);
 	layout.size = limit & ~(CT_SESSION_PAGE - 1);
-	if (layout.size < layout.components_at + 2 * LEAST_PART)
-		return (struct ct_session_layout){ 0, 0, 0 };
+	if (layout.size < layout.components_at + 2 * LEAST_PART + LEAST_CLASSES)
+		return (struct ct_session_layout){ 0, 0, 0, 0 };
 	/* A component needs its entry and, as text, its name and more: most of the room is for texts. */
 	rest = (layout.size - layout.components_at) / 4 & ~(CT_SESSION_PAGE - 1);
-	layout.texts_at = layout.components_at + (rest > LEAST_PART ? rest : LEAST_PART);
+	layout.classes_at = layout.components_at + (rest > LEAST_PART ? rest : LEAST_PART);
+	rest = rest / 4 & ~(CT_SESSION_PAGE - 1);
+	if (rest > CT_CLASS_TABLE)
+		rest = CT_CLASS_TABLE;
+	layout.texts_at = layout.classes_at + (rest > LEAST_CLASSES ? rest : LEAST_CLASSES);
 	return layout;
 }
 
 bool ct_session_layout_holds(const struct ct_session_layout *layout)
 {
-	if (((layout->components_at | layout->texts_at | layout->size) & (CT_SESSION_PAGE - 1)) != 0)
+	if (((layout->components_at | layout->classes_at | layout->texts_at | layout->size) & (CT_SESSION_PAGE - 1)) != 0)
 		return false;
-	return layout->components_at >= sizeof(struct ct_session_head) && layout->components_at <= layout->texts_at &&
-	       layout->texts_at <= layout->size && layout->size <= CT_SESSION_SIZE;
+	return layout->components_at >= sizeof(struct ct_session_head) && layout->components_at <= layout->classes_at &&
+	       layout->classes_at <= layout->texts_at && layout->texts_at - layout->classes_at >= sizeof(struct ct_class_table) && layout->texts_at <= layout->size && layout->size <= CT_SESSION_SIZE;
 }
 
 uint32_t ct_session_component_limit(const struct ct_session_layout *layout)
 {
-	uint64_t count = (layout->texts_at - layout->components_at) / sizeof(struct ct_component_entry);
+	uint64_t count = (layout->classes_at - layout->components_at) / sizeof(struct ct_component_entry);
 
 	return count < CT_COMPONENT_LIMIT ? (uint32_t)count : CT_COMPONENT_LIMIT;
 }

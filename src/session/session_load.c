@@ -68,6 +68,33 @@ static enum ctrace_status read_exactly(int fd, void *data, size_t size, uint64_t
 
 /* ---- copies ---- */
 
+/* The part of the table that is used. */
+static enum ctrace_status copy_classes(struct ct_session *session)
+{
+	uint64_t room = session->layout.texts_at - session->layout.classes_at;
+	uint32_t used = 0;
+	enum ctrace_status status = read_exactly(session->file_fd, &used, sizeof used, session->layout.classes_at);
+	size_t size = used < room ? used : (size_t)room;
+	void *copy;
+
+	if (status != CTRACE_OK || size <= session->classes_size)
+		return status;
+	copy = realloc(session->classes, size);
+	if (copy == NULL)
+		return CTRACE_NOT_ENOUGH_MEMORY;
+	session->classes = copy;
+	status = read_exactly(session->file_fd, copy, size, session->layout.classes_at);
+	session->classes_size = status == CTRACE_OK ? size : 0;
+	return status;
+}
+
+bool ct_session_load_classes(struct ct_session *session)
+{
+	size_t size = session->classes_size;
+
+	return copy_classes(session) == CTRACE_OK && session->classes_size > size;
+}
+
 /* Copies and bounds everything: from here on the copy can be trusted to stay within itself. */
 static enum ctrace_status copy_parts(struct ct_session *session)
 {
@@ -115,7 +142,7 @@ static enum ctrace_status copy_parts(struct ct_session *session)
 	if (status == CTRACE_OK)
 		status = read_exactly(session->file_fd, (char *)(uintptr_t)session->texts, head->texts_size, session->layout.texts_at);
 	session->texts_capacity = head->texts_size;
-	return status;
+	return status == CTRACE_OK ? copy_classes(session) : status;
 }
 
 /* ---- the lock of a recoverer ---- */

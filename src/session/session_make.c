@@ -162,7 +162,7 @@ static void fill_head(struct ct_session *session, uint32_t asid)
 }
 
 /*
- * What a forked child starts with: its parent's components and texts, nothing of its parent's
+ * What a forked child starts with: its parent's components, classes and texts, nothing of its parent's
  * events.  The parent goes on meanwhile: texts go by the copy of the head, as an entry may have got
  * a new one; components are those that there were at the fork, as the child's registry knows no
  * others.
@@ -174,10 +174,13 @@ static enum ctrace_status copy_parent(struct ct_session *session, const struct c
 	memcpy(head, parent->head, sizeof *head);
 	if (ct_session_allocate(session, session->layout.components_at, &session->components_allocated, parent->components_allocated) !=
 		    CTRACE_OK ||
+	    ct_session_allocate(session, session->layout.classes_at, &session->classes_allocated, parent->classes_allocated) != CTRACE_OK ||
 	    ct_session_allocate(session, session->layout.texts_at, &session->texts_allocated, head->texts_size) != CTRACE_OK)
 		return CTRACE_NOT_ENOUGH_MEMORY;
 	head->component_count = session->component_count = parent->component_count;
 	memcpy(session->components, parent->components, head->component_count * sizeof(struct ct_component_entry));
+	/* Call sites know the numbers of classes. */
+	memcpy(session->classes, parent->classes, parent->classes_allocated);
 	memcpy((char *)(uintptr_t)session->texts, parent->texts, head->texts_size);
 	session->texts_capacity = head->texts_size;
 	head->ring_count = head->flight_wanted = 0;
@@ -200,8 +203,13 @@ static enum ctrace_status copy_parent(struct ct_session *session, const struct c
 	return CTRACE_OK;
 }
 
-static void begin_new(struct ct_session_head *head)
+static void begin_new(struct ct_session *session)
 {
+	struct ct_session_head *head = session->head;
+
+	/* A private one has no blocks to allocate. */
+	(void)!ct_session_allocate(session, session->layout.classes_at, &session->classes_allocated, 1);
+	ct_class_table_start(session->classes, session->classes_allocated);
 	head->texts_size = 1;                      /* so that no text has the value 0 */
 	head->config.keep_ns = CT_SESSION_KEEP_NS; /* until the configuration says otherwise */
 }
@@ -213,7 +221,7 @@ static enum ctrace_status fill(struct ct_session *session, const struct ct_sessi
 	if (parent != NULL)
 		status = copy_parent(session, parent);
 	else
-		begin_new(session->head);
+		begin_new(session);
 	if (status == CTRACE_OK)
 		fill_head(session, asid);
 	return status;
@@ -264,6 +272,8 @@ static enum ctrace_status allocate_first(struct ct_session *session)
 
 	if (status == CTRACE_OK)
 		status = ct_session_allocate(session, session->layout.components_at, &session->components_allocated, 1);
+	if (status == CTRACE_OK)
+		status = ct_session_allocate(session, session->layout.classes_at, &session->classes_allocated, 1);
 	if (status == CTRACE_OK)
 		status = ct_session_allocate(session, session->layout.texts_at, &session->texts_allocated, 1);
 	return status;

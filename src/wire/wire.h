@@ -1,18 +1,15 @@
 /*
- * wire/wire.h - the bytes that writer and reader agree on: the record in a ring, and the classes of a Common Trace Format
+ * wire/wire.h - the bytes that writer and reader agree on: classes of events, events, and packets of a Common Trace Format
  * stream.
  *
- * A record, little-endian, 8-byte aligned, as ctrace/ctrace.h writes it inline:
+ * An event, little-endian and packed, as ctrace/ctrace.h writes it inline:
  *
  *      offset size
- *           0    2  size of the whole record in units of 8 bytes, head included
- *           2    2  item count << 3 | level
- *           4    4  component (0xFFFFFFFF: padding, only these 8 bytes count)
- *           8    4  event id
- *          12    4  thread id
- *          16    8  time, in ticks
- *          24   4n  one descriptor an item: type | size << 8
- *        24+4n      the items' bytes, one after the other, unpadded
+ *           0    8  number of its class | ticks << 16: the low 48 bits
+ *           8       the items' bytes, one behind the other
+ *
+ * Its class says what component it is of, its id and level, and of each item the type and the size.  An item whose size is not
+ * the class's has it in front: 16 bits, or 32.
  *
  * Copyright The ctrace authors.  SPDX-License-Identifier: Apache-2.0
  */
@@ -22,40 +19,106 @@
 #include "base/base.h"
 #include <ctrace/ctrace.h>
 
-#define CT_RECORD_HEAD CTRACE_RECORD_HEAD_
-#define CT_RECORD_MAX (65535u * 8u)
-_Static_assert(CT_RECORD_MAX == CTRACE_MAX_EVENT, "what is promised is what a record can have");
-#define CT_RECORD_PADDING 0xFFFFFFFFu
+/*
+ * ---- event_class.c: the table of classes, in the session file.
+ *
+ * Entries are appended, complete before their number is known to anybody, and never changed.  The number of a class is where its
+ * entry is, in units of 16 bytes from the start of the table.  Whoever has the table can read every event: a recoverer, an external
+ * writer, the operator's tool.
+ */
+#define CT_CLASS_UNIT 16u
+#define CT_CLASS_TABLE ((size_t)65536 * CT_CLASS_UNIT) /* the most that numbers of 16 bits can reach */
+#define CT_CLASS_FIRST 16u                             /* the first number of an entry; those before are reserved: */
+#define CT_CLASS_ANY 1u                                /* the event says itself what the others have in their class */
+#define CT_CLASS_MARK 2u                               /* no event: all 64 bits of the time, and the thread of what follows */
 
-/* ---- encode.c: the producer's out-of-line half of the format.  Async-signal-safe. */
-struct ct_record_head {
+/* What item sizes of a class mean: bytes, up to CTRACE_MAX_ITEM_SIZE, or these two. */
+#define CT_SIZE_COUNTED_16 CTRACE_COUNTED_ /* the item begins with its size, in 16 bits */
+#define CT_SIZE_COUNTED_32 0xFFFFFDu       /* in 32 */
+
+struct ct_class_entry {
+	uint16_t number; /* its own, stored last: an entry without it is not complete */
+	uint16_t item_count;
+	uint32_t component;
+	uint32_t event_id;
+	uint8_t level;
+	uint8_t reserved[3];
+	uint32_t items[]; /* type | size << 8 */
+};
+_Static_assert(sizeof(struct ct_class_entry) == CT_CLASS_UNIT, "an entry without items is one unit");
+
+struct ct_class_table {
+	uint32_t used;  /* bytes from here that are taken; atomic */
+	uint32_t limit; /* bytes from here that have room on the disk; atomic */
+	unsigned char reserved[CT_CLASS_FIRST * CT_CLASS_UNIT - 8];
+};
+
+/* A process's own table, and where it has found classes in it. */
+#define CT_CLASS_SLOTS 16384u
+struct ct_classes {
+	struct ct_class_table *table;
+	uint16_t slots[CT_CLASS_SLOTS]; /* numbers, by hash; 0: free */
+};
+void ct_class_table_start(struct ct_class_table *table, size_t limit);
+#define CT_CLASS_MAX_ITEMS 256u
+struct ct_event_head {
 	uint32_t component;
 	uint32_t event_id;
 	uint32_t level;
+};
+/* What a class says of an item. */
+static inline uint32_t ct_class_item(const struct ctrace_item *item)
+{
+	uint32_t size = !item->is_counted ? item->size : item->size <= UINT16_MAX ? CT_SIZE_COUNTED_16 : CT_SIZE_COUNTED_32;
+
+	return (item->type & 0xFF) | size << 8;
+}
+/* The number of the class that has these items, made when there is none; CT_CLASS_ANY when there is no room for one, or they are too
+ * many.  Any thread; async-signal-safe. */
+uint32_t ct_class_find(struct ct_classes *classes, const struct ct_event_head *head, const uint32_t *items, uint32_t item_count);
+/* Does it need more room than the table has blocks for?  Then who may do so gives it more. */
+bool ct_class_table_is_short(const struct ct_class_table *table);
+
+/* Somebody's table as a reader has it: mapped, or a copy.  Its bytes may be hostile, and may change. */
+struct ct_class_view {
+	const unsigned char *bytes;
+	size_t size;
+};
+
+/* ---- event.c: an event, written and read. */
+#define CT_EVENT_HEAD CTRACE_EVENT_HEAD_
+#define CT_EVENT_MARK 20u /* bytes of a mark: head, ticks, thread */
+#define CT_EVENT_MAX ((size_t)1 << 29)
+
+/* Bytes that an event of that class takes; 0 when an item is too large.  async-signal-safe, as the next two */
+size_t ct_event_size(uint32_t number, const struct ctrace_item *items, uint32_t item_count);
+void ct_event_encode(unsigned char *at, uint32_t number, uint64_t ticks, const struct ct_event_head *head,
+		     const struct ctrace_item *items, uint32_t item_count);
+void ct_event_encode_mark(unsigned char *at, uint64_t ticks, uint32_t tid);
+
+/* What an event has from those before it: where reading is in time, and in whose events. */
+struct ct_event_state {
+	uint64_t ticks;
+	uint32_t tid;
+	uint32_t reserved;
+};
+struct ct_event {
+	size_t size;  /* bytes to the next */
+	bool is_mark; /* no event */
+	uint32_t number;
+	struct ct_event_head head;
 	uint32_t tid;
 	uint64_t ticks;
-};
-/* Bytes that the record takes, a multiple of 8; 0 when an item or the whole is too large. */
-size_t ct_record_size(const struct ctrace_item *items, uint32_t item_count);
-void ct_record_encode(unsigned char *at, size_t size, const struct ct_record_head *head, const struct ctrace_item *items,
-		      uint32_t item_count);
-/* The first CT_RECORD_HEAD bytes only, for callers that put the items there themselves. */
-void ct_record_encode_head(unsigned char *at, size_t size, const struct ct_record_head *head, uint32_t item_count);
-void ct_record_encode_padding(unsigned char *at, size_t size);
-
-/* ---- decode.c: bytes may be hostile.  */
-struct ct_record {
-	size_t size;     /* bytes to the next record */
-	bool is_padding; /* nothing below is set */
-	struct ct_record_head head;
 	uint32_t item_count;
-	const unsigned char *descriptors;
+	const unsigned char *items; /* of its class; NULL: in the event itself */
 	const unsigned char *data;
 };
-/* Reads the record at `at`.  DAMAGED when it does not fit in `available` bytes or its sizes disagree. */
-enum ctrace_status ct_record_decode(const unsigned char *at, size_t available, struct ct_record *out) CT_MUST_USE;
-/* The record's items; room for record->item_count in out. */
-void ct_record_items(const struct ct_record *record, struct ctrace_event_item *out);
+/* Reads the event at `at`, and moves *state on to it.  DAMAGED when it is none, or there is no such class; BUFFER_TOO_SMALL when it does
+ * not end within `available` bytes, and so may be one that is longer.  Then *state stays.  Every word is read once. */
+enum ctrace_status ct_event_decode(const struct ct_class_view *classes, const unsigned char *at, size_t available,
+				   struct ct_event_state *state, struct ct_event *out) CT_MUST_USE;
+/* The items; room for event->item_count in out. */
+void ct_event_items(const struct ct_event *event, struct ctrace_event_item *out);
 /* The value of an integer item (0 for other types and for sizes not 1 to 8). */
 uint64_t ct_item_value(uint32_t type, const void *data, uint32_t size);
 

@@ -34,7 +34,7 @@ static bool is_of_link(const struct ct_link *link, uintptr_t at)
 	if (is_in(link->session.head, link->session.layout.size, at))
 		return true;
 	for (uint32_t i = 0; i < rings; i++)
-		if (is_in(link->ring[i].head, CT_RING_HEAD_SIZE + link->ring[i].capacity, at))
+		if (is_in(link->ring[i].head, CT_RING_HEAD_SIZE + 2 * link->ring[i].capacity, at))
 			return true;
 	return false;
 }

@@ -164,7 +164,9 @@ order one 300000
 order one flush
 interrupt
 lost=$(sed -n 's/^ctrace tail: \([0-9]*\) bytes went by too fast to be shown$/\1/p' burst.err | awk '{n += $1} END {print n + 0}')
-check 'what is shown and what is told to have gone by is everything' is "$(($(wc -l <burst) + lost / 32))" 300000
+# An event has 12 bytes; the marks of windows are among what went by.
+all=$(($(wc -l <burst) + lost / 12))
+check 'what is shown and what is told to have gone by is everything' test "$all" -ge 300000 -a "$all" -le 303000
 
 # ---- output that is not taken
 order one 1

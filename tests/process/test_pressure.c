@@ -215,11 +215,11 @@ static void fill_a_ring(void)
 
 static void check_ring_size(const char *config, uint64_t bytes)
 {
-	const uint64_t record = 40; /* head, one descriptor, eight bytes, rounded up */
+	const uint64_t event = 16; /* head, eight bytes */
 
 	scenario_begin(config);
 	scenario_run(fill_a_ring);
-	assert_in_range(shared->number[20], (bytes - 4096) / record, bytes / record);
+	assert_in_range(shared->number[20], (bytes - 4096) / event, bytes / event);
 	assert_int_equal(lost(CTRACE_LOSS_DISCARDED), 300000 - shared->number[20]);
 	scenario_end();
 }

@@ -363,6 +363,8 @@ static void write_odd_times(void)
 {
 	const uint64_t times[] = { 0, UINT64_C(0x7D91048BCA000000), UINT64_MAX, 0 };
 	uint64_t last = 0, now;
+	struct ct_class_view classes;
+	struct ct_event_state reading = { 0 };
 	const struct ct_ring *ring;
 	size_t used;
 
@@ -373,12 +375,15 @@ static void write_odd_times(void)
 	CHILD_CHECK(write_it(used, CTRACE_NO) == CTRACE_RC_OK);
 	now = ct_clock_ticks();
 	ring = ct_thread_self()->captured.ring;
-	for (size_t i = 0; i < CT_COUNT(times); i++) {
-		struct ct_record record;
+	classes = ct_session_classes(&ct_process.session);
+	for (size_t i = 0, at = CT_EVENT_MARK; i < CT_COUNT(times); i++) {
+		struct ct_event event;
 
-		CHILD_CHECK(ct_record_decode(ring->data + i * 32, 32, &record) == CTRACE_OK && record.head.event_id == i);
-		CHILD_CHECK(record.head.ticks >= last && record.head.ticks <= now);
-		last = record.head.ticks;
+		CHILD_CHECK(ct_event_decode(&classes, ring->data + at, ring->capacity, &reading, &event) == CTRACE_OK &&
+			    event.head.event_id == i);
+		CHILD_CHECK(event.ticks >= last && event.ticks <= now);
+		last = event.ticks;
+		at += event.size;
 		CHILD_CHECK(i >= 2 ? last > now / 2 : last == 0);
 	}
 	/* What comes after it is dated as it should be. */

@@ -199,7 +199,7 @@ static void sizes_up_to_the_limits(void **state)
 static void bytes_up_to_the_limit(void **state)
 {
 	static char big[65536];
-	const uint32_t left = CTRACE_MAX_EVENT - 24 - 8 * (4 + 65536) + 65536; /* for the last of 8 items */
+	const uint32_t left = CT_RING_DEFAULT / 2 - 8 - 7 * (4 + 65536) - 2; /* for the last of 8 items */
 	uint64_t before = lost(CTRACE_LOSS_TOO_LARGE);
 
 	(void)state;
@@ -223,7 +223,7 @@ static void ring_of_64k_takes_half_of_that(void **state)
 	(void)state;
 	configure("ctrace.buffer.small = 64K");
 	start_event(1, CTF_FLAG_LEVEL_INFO);
-	add_item(TRACE_EVENT_TYPE_TEXT, big, 32768 - 24 - 4);
+	add_item(TRACE_EVENT_TYPE_TEXT, big, 32768 - 8 - 2);
 	assert_int_equal(trace(0, "small"), CTF_RET_SUCCESS);
 	lens[0]++;
 	assert_int_equal(trace(0, "small"), CTF_RET_NOT_ENOUGH_MEMORY);

@@ -11,6 +11,7 @@
 #define CT_DRAIN_FIXTURE_H
 
 #include "../session/session_fixture.h"
+#include "../wire/class_fixture.h"
 #include "drain/delivery.h"
 
 /* ---- the emitters ---- */
@@ -284,22 +285,37 @@ static UNUSED void drop_process(void)
 	ct_session_close(&session, true);
 }
 
-static UNUSED bool produce_sized(uint32_t ring, uint32_t component, size_t data_size)
-{
-	static const char data[CTRACE_MAX_ITEM_SIZE];
-	const struct ctrace_item item = CTRACE_BIN(data, data_size);
-	struct ct_record_head head = { .component = component, .event_id = next_number, .level = 1, .tid = 100 + ring };
-	struct ctrace_lane *lane = &lanes[ring];
-	size_t size = ct_record_size(&item, 1);
+static UNUSED uint64_t next_ticks; /* not 0: the time of what is produced, in place of the present one */
 
-	if ((uintptr_t)lane->cur + size > (uintptr_t)lane->end && !ct_ring_open_window(rings[ring], lane, size))
+static UNUSED bool produce_items(uint32_t ring, uint32_t component, const struct ctrace_item *items, uint32_t count)
+{
+	const struct ct_event_head head = { .component = component, .event_id = next_number, .level = 1 };
+	const struct ct_class_view view = ct_session_classes(&session);
+	static struct ct_classes classes;
+	struct ctrace_lane *lane = &lanes[ring];
+	uint32_t number;
+	size_t size;
+
+	if (classes.table != session.classes || session.classes->used == sizeof *session.classes)
+		memset(&classes, 0, sizeof classes);
+	classes.table = session.classes;
+	number = class_of(&classes, component, 1, next_number, items, count);
+	size = ct_event_size(number, items, count);
+	if ((uintptr_t)lane->cur + size > (uintptr_t)lane->end && !ct_ring_open_window(rings[ring], lane, &view, 100 + ring, size))
 		return false;
-	head.ticks = ct_clock_ticks();
-	ct_record_encode(lane->cur, size, &head, &item, 1);
+	ct_event_encode(lane->cur, number, next_ticks != 0 ? next_ticks : ct_clock_ticks(), &head, items, count);
 	lane->cur += size;
 	__atomic_store_n(lane->head, (uint64_t)(uintptr_t)lane->cur + lane->bias, __ATOMIC_RELEASE);
 	next_number++;
 	return true;
+}
+
+static UNUSED bool produce_sized(uint32_t ring, uint32_t component, size_t data_size)
+{
+	static const char data[CTRACE_MAX_ITEM_SIZE];
+	const struct ctrace_item item = CTRACE_BIN(data, data_size);
+
+	return produce_items(ring, component, &item, 1);
 }
 
 static UNUSED bool produce(uint32_t ring, uint32_t component)

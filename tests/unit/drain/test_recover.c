@@ -243,13 +243,11 @@ static void prepare_without_publishing(void)
 	ct_cursor_prepare(cursor, dest->sequence, &next);
 	/* More than a batch, all of it older than what ring 0 holds. */
 	while (next_number < 500 + 100 + 1400) {
-		unsigned char *at;
-
+		next_ticks = oldest;
 		if (!produce_sized(next_number % 2 + 1, COMPONENT_BOTH, 0))
 			_exit(1);
-		at = lanes[1 + (next_number - 1) % 2].cur;
-		memcpy(at - CT_RECORD_HEAD - 8 + 16, &oldest, 8);
 	}
+	next_ticks = 0;
 }
 
 static unsigned writes_left;
@@ -496,15 +494,16 @@ static void a_ring_that_was_memory_is_told_and_keeps_nothing(void **state)
 	assert_int_equal(count_folders(), 0);
 }
 
-static void damage_a_record(void)
+/* The 51st of 100, behind the window's mark. */
+static void damage_an_event(void)
 {
-	memset(rings[0]->data + rings[0]->head->head / 2, 0, 8);
+	memset(rings[0]->data + CT_EVENT_MARK + (rings[0]->head->head - CT_EVENT_MARK) / 2, 0, 8);
 }
 
 static void damage_inside_a_ring_is_told_and_the_rest_delivered(void **state)
 {
 	(void)state;
-	let_die(2, CT_OVERFLOW_BLOCK, 200, 0, damage_a_record);
+	let_die(2, CT_OVERFLOW_BLOCK, 200, 0, damage_an_event);
 	recover();
 	assert_int_equal(total.recovered, 1);
 	assert_true(total.damaged > 0);

@@ -9,6 +9,7 @@
 #include <dirent.h>
 
 #include "../session/session_fixture.h"
+#include "../wire/class_fixture.h"
 #include "read/live.h"
 
 enum order { PUT, RING, NAME, LOSE, SPOIL, LEAVE };
@@ -32,6 +33,8 @@ struct subject {
 struct maker {
 	struct ct_session session;
 	struct ct_ring rings[8];
+	struct ctrace_lane lanes[8];
+	struct ct_classes classes;
 };
 
 static void must(bool ok)
@@ -45,16 +48,21 @@ static void put(struct maker *m, const struct message *message)
 	struct ct_ring *ring = &m->rings[message->ring];
 
 	for (uint32_t i = 0; i < message->count; i++) {
-		struct ct_record_head head = { .component = message->component,
-					       .event_id = message->first + i,
-					       .level = CTRACE_WARN,
-					       .tid = 99,
-					       .ticks = ct_clock_ticks() };
-		struct ctrace_item item = { .data = "text", .size = 4, .type = CTRACE_TYPE_TEXT };
-		size_t size = ct_record_size(&item, 1);
+		const struct ct_event_head head = { .component = message->component,
+						    .event_id = message->first + i,
+						    .level = CTRACE_WARN };
+		const struct ctrace_item item = CTRACE_TEXT("text", 4);
+		const struct ct_class_view classes = ct_session_classes(&m->session);
+		uint32_t number;
 
-		ct_record_encode(ring->data + (ring->head->head & (ring->capacity - 1)), size, &head, &item, 1);
-		__atomic_store_n(&ring->head->head, ring->head->head + size, __ATOMIC_RELEASE);
+		m->classes.table = m->session.classes;
+		number = class_of(&m->classes, head.component, head.level, head.event_id, &item, 1);
+		/* A window for each, so that it can be read by itself. */
+		must(ct_ring_open_window(ring, &m->lanes[message->ring], &classes, 99, ct_event_size(number, &item, 1)));
+		ct_event_encode(m->lanes[message->ring].cur, number, ct_clock_ticks(), &head, &item, 1);
+		m->lanes[message->ring].cur += ct_event_size(number, &item, 1);
+		__atomic_store_n(&ring->head->head, (uint64_t)(uintptr_t)m->lanes[message->ring].cur + m->lanes[message->ring].bias,
+				 __ATOMIC_RELEASE);
 	}
 	ct_shared_sync_update(&m->session.head->sync);
 }

@@ -39,30 +39,29 @@ static struct ct_live_process *follow(const struct subject *s, bool is_new)
 	return NULL;
 }
 
-/* The next record of a ring; its number, or UINT32_MAX. */
+/* The next event of a ring; its number, or UINT32_MAX. */
 static uint32_t seen(struct ct_live_process *process, uint32_t ring)
 {
 	struct ct_live_stamp stamp;
-	struct ct_record record;
+	struct ct_event event;
 
-	if (!ct_live_ring_first(process->rings[ring], &stamp, &record))
+	if (!ct_live_ring_first(process->rings[ring], &stamp, &event))
 		return UINT32_MAX;
 	assert_true(stamp.time_ns <= ct_clock_wall_ns() + 1000000 && stamp.time_ns > ct_clock_wall_ns() - 60000000000u);
 	ct_live_ring_pop(process->rings[ring]);
-	return record.head.event_id;
+	return event.head.event_id;
 }
 
 static int set_up(void **state)
 {
-	look.chunk = malloc(CT_LIVE_CHUNK);
 	options.wants = NULL;
 	options.from_start = false;
-	return look.chunk == NULL || live_set_up(state) != 0 ? -1 : 0;
+	return live_set_up(state) != 0 ? -1 : 0;
 }
 
 static int tear_down(void **state)
 {
-	free(look.chunk);
+	ct_buf_fini(&look.chunk);
 	return live_tear_down(state);
 }
 

@@ -6,6 +6,7 @@
  * Copyright The ctrace authors.  SPDX-License-Identifier: Apache-2.0
  */
 #include "../../sanitizer.h"
+#include "../wire/class_fixture.h"
 #include "read_fixture.h"
 
 #include <fcntl.h>
@@ -16,6 +17,7 @@
 struct maker {
 	struct ct_session session;
 	struct ct_ring rings[3];
+	struct ct_classes classes;
 };
 
 static void must(bool ok)
@@ -49,22 +51,32 @@ static void make_ring(struct maker *m, uint32_t index, enum ct_overflow overflow
 	make_large_ring(m, index, overflow, CT_RING_MIN);
 }
 
-/* A record "number <n>." of component; gives its size. */
-static size_t put(struct maker *m, uint32_t index, uint32_t component, unsigned number)
+/* Puts an event at the head, behind a mark; gives their size. */
+static size_t put_event(struct maker *m, uint32_t index, uint32_t component, const struct ctrace_item *items, uint32_t count)
 {
+	const struct ct_event_head head = { .component = component, .event_id = 7, .level = CTRACE_WARN };
 	struct ct_ring *ring = &m->rings[index];
-	char text[24];
-	struct ctrace_item item = { .data = text, .type = CTRACE_TYPE_TEXT };
-	struct ct_record_head head = {
-		.component = component, .event_id = 7, .level = CTRACE_WARN, .tid = 99, .ticks = ct_clock_ticks()
-	};
+	unsigned char *at = ring->data + (ring->head->head & (ring->capacity - 1));
+	uint32_t number;
 	size_t size;
 
-	item.size = (uint32_t)snprintf(text, sizeof text, "number %u.", number);
-	size = ct_record_size(&item, 1);
-	ct_record_encode(ring->data + (ring->head->head & (ring->capacity - 1)), size, &head, &item, 1);
+	m->classes.table = m->session.classes;
+	number = class_of(&m->classes, component, head.level, head.event_id, items, count);
+	size = CT_EVENT_MARK + ct_event_size(number, items, count);
+	ct_event_encode_mark(at, ct_clock_ticks(), 99);
+	ct_event_encode(at + CT_EVENT_MARK, number, ct_clock_ticks(), &head, items, count);
 	__atomic_store_n(&ring->head->head, ring->head->head + size, __ATOMIC_RELEASE);
 	return size;
+}
+
+/* An event "number <n>." of component; gives its size. */
+static size_t put(struct maker *m, uint32_t index, uint32_t component, unsigned number)
+{
+	char text[24];
+	size_t size = (size_t)snprintf(text, sizeof text, "number %u.", number);
+	const struct ctrace_item item = CTRACE_TEXT(text, size);
+
+	return put_event(m, index, component, &item, 1);
 }
 
 /* Plays a process that does `body`; *out_name: its folder. */
@@ -287,33 +299,23 @@ static void a_live_process_is_only_looked_at(void **state)
 
 #define LARGE ((size_t)1 << 20)
 
-/* Record `number`, with binary data behind its text; in place of what does not fit before the end
- * there is padding. */
+/* Event `number`, with binary data behind its text. */
 static void put_sized(struct maker *m, uint32_t index, unsigned number, size_t size)
 {
 	static const char data[CTRACE_MAX_ITEM_SIZE];
-	struct ct_ring *ring = &m->rings[index];
 	char text[24];
-	struct ctrace_item items[9] = { { .data = text, .type = CTRACE_TYPE_TEXT } };
-	struct ct_record_head head = { .component = 1, .event_id = 7, .level = CTRACE_WARN, .tid = 99, .ticks = ct_clock_ticks() };
-	uint64_t to_end = ring->capacity - (ring->head->head & (ring->capacity - 1));
+	size_t text_size = (size_t)snprintf(text, sizeof text, "number %u.", number);
+	struct ctrace_item items[9] = { CTRACE_TEXT(text, text_size) };
 	uint32_t count = 1;
 
-	items[0].size = (uint32_t)snprintf(text, sizeof text, "number %u.", number);
 	for (; size > 0 && count < CT_COUNT(items); count++) {
-		items[count] = (struct ctrace_item)CTRACE_BIN(data, size < sizeof data ? size : sizeof data);
+		items[count] = CTRACE_BIN(data, size < sizeof data ? size : sizeof data);
 		size -= items[count].size;
 	}
-	size = ct_record_size(items, count);
-	if (size > to_end) {
-		ct_record_encode_padding(ring->data + (ring->head->head & (ring->capacity - 1)), to_end);
-		ring->head->head += to_end;
-	}
-	ct_record_encode(ring->data + (ring->head->head & (ring->capacity - 1)), size, &head, items, count);
-	__atomic_store_n(&ring->head->head, ring->head->head + size, __ATOMIC_RELEASE);
+	(void)put_event(m, index, 1, items, count);
 }
 
-/* Two rings that have come round: records of every size up to the largest, in turns. */
+/* Two rings that have come round: events of every size up to the largest, in turns. */
 static void large_rings(struct maker *m)
 {
 	static const size_t sizes[] = { 0, 100, 5000, 60000, 0, 70000, 30, 200000, 0, 400000, 0, 0 };
@@ -355,12 +357,16 @@ static void what_goes_while_it_is_read_is_reported(void **state)
 {
 	static struct maker m;
 	struct reading r;
+	uint64_t ninth = 0;
 
 	(void)state;
 	make_session(&m);
 	make_large_ring(&m, 0, CT_OVERFLOW_BLOCK, LARGE);
-	for (unsigned i = 0; i < 12; i++)
+	for (unsigned i = 0; i < 12; i++) {
+		if (i == 9)
+			ninth = m.rings[0].head->head;
 		put_sized(&m, 0, i, 30000);
+	}
 	reading_init(&r);
 	r.sources.copied = CT_SOURCES_HOLD / 2;
 	{
@@ -373,7 +379,7 @@ static void what_goes_while_it_is_read_is_reported(void **state)
 		assert_int_equal(ct_sources_add(&r.sources, name), CTRACE_OK);
 	}
 	assert_int_equal(next_number(&r), 0);
-	m.rings[0].head->tail = m.rings[0].head->head / 12 * 9;
+	m.rings[0].head->tail = ninth;
 	memset(m.rings[0].data, 0xFF, m.rings[0].head->tail);
 	assert_int_equal(next_number(&r), 1); /* was in the window */
 	assert_int_equal(next_number(&r), 9);

@@ -47,32 +47,34 @@ static void every_event_is_delivered_once(void **state)
 	assert_lines(0, EVENTS);
 }
 
-/* The second event is written here, the first in trace.c, one of the other component inline: they are the same bytes but for the head. */
-static void compare_records(void)
+/* The second event is written here, the first in trace.c, one of the other component inline: they are the same bytes but for the time
+ * and, where the component is another, the class. */
+static void compare_events(void)
 {
 	static struct ctrace_tracer common = CTRACE_TRACER("unit.common");
 	const struct ct_lane *lane;
-	const unsigned char *record;
-	size_t size;
+	const unsigned char *event, *first;
+	size_t size, bytes_of_7 = 7;
 
 	memset(bytes, 'x', sizeof bytes);
 	trace_own(7);
 	lane = own_lane();
-	record = lane->lane.cur;
-	size = (size_t)(record - lane->ring->data);
+	event = lane->lane.cur;
+	first = lane->ring->data + CT_EVENT_MARK;
+	size = (size_t)(event - first);
 	trace_own(7);
-	CHILD_CHECK((size_t)(lane->lane.cur - record) == size);
-	CHILD_CHECK(memcmp(record, record - size, 16) == 0 && memcmp(record + 24, record - size + 24, size - 24) == 0);
-	CTRACE(&common, CTRACE_INFO, 7, CTRACE_BIN(bytes, 7), CTRACE_U16(7), CTRACE_TEXT("text", 4), CTRACE_I64(-1));
-	record = ct_thread_self()->common.ring->data;
-	CHILD_CHECK(memcmp(record, lane->ring->data, 4) == 0 && memcmp(record + 24, lane->ring->data + 24, size - 24) == 0);
+	CHILD_CHECK((size_t)(lane->lane.cur - event) == size);
+	CHILD_CHECK(memcmp(event, first, 2) == 0 && memcmp(event + 8, first + 8, size - 8) == 0);
+	CTRACE(&common, CTRACE_INFO, 7, CTRACE_BIN(bytes, bytes_of_7), CTRACE_U16(7), CTRACE_TEXT("text", 4), CTRACE_I64(-1));
+	event = ct_thread_self()->common.ring->data + CT_EVENT_MARK;
+	CHILD_CHECK(memcmp(event, first, 2) != 0 && memcmp(event + 8, first + 8, size - 8) == 0);
 }
 
-static void a_record_is_the_same_whoever_writes_it(void **state)
+static void an_event_is_the_same_whoever_writes_it(void **state)
 {
 	(void)state;
 	configure("ctrace.buffer.own = 64k\nmftrace.dest.own = es\nmftrace.emitter.textfile#flushevery = 1000\n");
-	assert_int_equal(run_traced(compare_records), 0);
+	assert_int_equal(run_traced(compare_events), 0);
 }
 
 static void fill_up(void)
@@ -219,7 +221,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test_setup_teardown(every_event_is_delivered_once, fixture_setup, fixture_teardown),
-		cmocka_unit_test_setup_teardown(a_record_is_the_same_whoever_writes_it, fixture_setup, fixture_teardown),
+		cmocka_unit_test_setup_teardown(an_event_is_the_same_whoever_writes_it, fixture_setup, fixture_teardown),
 		cmocka_unit_test_setup_teardown(a_full_ring_follows_its_policy, fixture_setup, fixture_teardown),
 		cmocka_unit_test_setup_teardown(inside_a_call_the_side_ring_is_used, fixture_setup, fixture_teardown),
 		cmocka_unit_test_setup_teardown(what_is_refused_gets_the_same_answers, fixture_setup, fixture_teardown),

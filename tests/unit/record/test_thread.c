@@ -256,7 +256,7 @@ static void fork_in_the_middle_of_a_call(void)
 	head = *lane->head;
 	pid = fork();
 	if (pid == 0) {
-		/* The handler returns in the child: the call puts its record and commits it. */
+		/* The handler returns in the child: the call puts its event and commits it. */
 		memset(cur, 0xFF, 32);
 		ctrace_commit_(lane, cur + 32);
 		CTRACE(&tracer, CTRACE_INFO, 2);
@@ -278,8 +278,8 @@ static void a_call_that_ends_in_a_forked_child_goes_nowhere(void **state)
 
 static void fork_in_the_middle_of_a_capture(void)
 {
-	struct ct_record_head head = { .event_id = 99, .level = CTRACE_INFO };
-	size_t size = ct_record_size(NULL, 0);
+	struct ct_event_head head = { .event_id = 99, .level = CTRACE_INFO };
+	size_t size = ct_event_size(CT_CLASS_ANY, NULL, 0);
 	struct ct_reservation reservation;
 	uint64_t ticks = 1;
 	int status;
@@ -290,7 +290,7 @@ static void fork_in_the_middle_of_a_capture(void)
 	CHILD_CHECK(ct_trace_reserve_captured(head.component, size, &ticks, &reservation) == CTRACE_OK);
 	pid = fork(); /* in a handler */
 	if (pid == 0) {
-		ct_record_encode(reservation.at, size, &head, NULL, 0);
+		ct_event_encode(reservation.at, CT_CLASS_ANY, ticks, &head, NULL, 0);
 		(void)ct_trace_commit(&reservation, head.component, CTRACE_INFO);
 		(void)emit(2);
 		CHILD_CHECK(stats().emitted == 1);
@@ -298,7 +298,7 @@ static void fork_in_the_middle_of_a_capture(void)
 	}
 	CHILD_CHECK(waitpid(pid, &status, 0) == pid && status == 0);
 	head.event_id = 1;
-	ct_record_encode(reservation.at, size, &head, NULL, 0);
+	ct_event_encode(reservation.at, CT_CLASS_ANY, ticks, &head, NULL, 0);
 	CHILD_CHECK(ct_trace_commit(&reservation, head.component, CTRACE_INFO) == CTRACE_OK);
 	CHILD_CHECK(stats().emitted == 2);
 }

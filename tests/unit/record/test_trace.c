@@ -331,7 +331,7 @@ static void a_ring_keeps_the_policy_it_was_made_with(void **state)
 
 static void emit_half_a_ring(void)
 {
-	size_t largest = CT_RING_MIN / 2 - CT_RECORD_HEAD - 4;
+	size_t largest = CT_RING_MIN / 2 - CT_EVENT_HEAD - 2;
 
 	for (uint32_t i = 0; i < 50; i++)
 		CHILD_CHECK(emit_sized(i, largest) == CTRACE_OK);
@@ -585,8 +585,8 @@ static void what_a_recorder_has_overwritten_is_counted_also_before_the_trigger(v
 
 static enum ctrace_status emit_captured(struct ctrace_tracer *of, uint32_t number, uint64_t *ticks)
 {
-	struct ct_record_head head = { .event_id = number, .level = CTRACE_INFO };
-	size_t size = ct_record_size(NULL, 0);
+	struct ct_event_head head = { .event_id = number, .level = CTRACE_INFO };
+	size_t size = ct_event_size(CT_CLASS_ANY, NULL, 0);
 	struct ct_reservation reservation;
 	enum ctrace_status status;
 
@@ -595,9 +595,7 @@ static enum ctrace_status emit_captured(struct ctrace_tracer *of, uint32_t numbe
 	status = ct_trace_reserve_captured(head.component, size, ticks, &reservation);
 	if (status != CTRACE_OK)
 		return status;
-	head.ticks = *ticks;
-	head.tid = reservation.tid;
-	ct_record_encode(reservation.at, size, &head, NULL, 0);
+	ct_event_encode(reservation.at, CT_CLASS_ANY, *ticks, &head, NULL, 0);
 	return ct_trace_commit(&reservation, head.component, CTRACE_INFO);
 }
 

@@ -1,5 +1,5 @@
 /*
- * ring_fixture.h - a ring with a producer's lane, numbered records of any size, and a consumer that checks them.
+ * ring_fixture.h - a ring with a producer's lane, numbered events of any size, and a consumer that checks them.
  *
  * Copyright The ctrace authors.  SPDX-License-Identifier: Apache-2.0
  */
@@ -9,10 +9,13 @@
 #include "../session/session_fixture.h"
 #include "ring/ring.h"
 
+#define EVENT_LEAST 24u /* bytes of an event of the fixture */
+
 static struct ct_ring ring;
 static struct ctrace_lane lane;
 static struct ct_cursor_place place; /* the consumer's */
-static unsigned char scratch[CT_RECORD_MAX];
+static struct ct_buf scratch;
+static const struct ct_class_view classes; /* none: the events say themselves what they are */
 
 /* A ring in memory, of a session in memory. */
 static UNUSED void make_ring(size_t capacity, uint32_t overflow)
@@ -24,25 +27,27 @@ static UNUSED void make_ring(size_t capacity, uint32_t overflow)
 	memset(&ring, 0, sizeof ring);
 	assert_int_equal(ct_ring_create(&ring, &private, 3, capacity), CTRACE_OK);
 	ring.head->overflow = ring.overflow = overflow;
+	ring.head->is_captured = 1; /* the times are the fixture's own */
 }
 
-/* The bytes of record `number` of `size` bytes in all can be told from those of any other. */
-static UNUSED void fill_record(unsigned char *at, size_t size, uint32_t number)
+/* The bytes of event `number` of `size` bytes in all can be told from those of any other. */
+static UNUSED void fill_event(unsigned char *at, size_t size, uint32_t number)
 {
-	const struct ct_record_head head = { .component = 1, .event_id = number, .level = 1, .tid = 5, .ticks = number };
-	struct ctrace_item items[9];
+	const struct ct_event_head head = { .component = 1, .event_id = number, .level = 1 };
+	struct ctrace_item items[16];
 	static unsigned char data[CTRACE_MAX_ITEM_SIZE];
 	uint32_t count = 0;
-	size_t left = size - CT_RECORD_HEAD;
+	size_t left = size - (EVENT_LEAST - 5);
 
 	memset(data, (int)(number * 7 + 1) & 0xFF, size < sizeof data ? size : sizeof data);
-	while (left >= 8) {
-		size_t part = left - 4 < CTRACE_MAX_ITEM_SIZE ? left - 4 : CTRACE_MAX_ITEM_SIZE - 4;
+	while (left >= 5) {
+		size_t part = left - 5 <= CTRACE_MAX_ITEM_SIZE ? left - 5 : CTRACE_MAX_ITEM_SIZE - 5;
 
 		items[count++] = CTRACE_BIN(data, part);
-		left -= part + 4;
+		left -= part + 5;
 	}
-	ct_record_encode(at, size, &head, items, count);
+	assert_int_equal(ct_event_size(CT_CLASS_ANY, items, count), size);
+	ct_event_encode(at, CT_CLASS_ANY, number, &head, items, count);
 }
 
 static UNUSED bool reserve(size_t size)
@@ -51,7 +56,7 @@ static UNUSED bool reserve(size_t size)
 
 	if (end != NULL && (uintptr_t)lane.cur + size <= (uintptr_t)end)
 		return true;
-	return ct_ring_open_window(&ring, &lane, size);
+	return ct_ring_open_window(&ring, &lane, &classes, 5, size);
 }
 
 static UNUSED void commit(size_t size)
@@ -64,24 +69,32 @@ static UNUSED bool produce(size_t size, uint32_t number)
 {
 	if (!reserve(size))
 		return false;
-	assert_true(lane.cur >= ring.data && lane.cur + size <= ring.data + ring.capacity);
-	assert_true((size_t)(lane.end - lane.cur) <= CT_RING_WINDOW);
-	fill_record(lane.cur, size, number);
+	assert_true(lane.cur >= ring.data && lane.cur + size <= ring.data + 2 * ring.capacity);
+	assert_true((size_t)(lane.end - lane.cur) <= (size > CT_RING_WINDOW ? size : CT_RING_WINDOW));
+	fill_event(lane.cur, size, number);
 	commit(size);
 	return true;
 }
 
-static UNUSED void check_record(const struct ct_record *record)
+static UNUSED void check_event(const struct ct_event *event)
 {
 	struct ctrace_event_item items[16];
 
-	ct_record_items(record, items);
-	for (uint32_t i = 0; i < record->item_count; i++) {
+	assert_int_equal(event->tid, 5);
+	assert_int_equal(event->ticks, event->head.event_id);
+	ct_event_items(event, items);
+	for (uint32_t i = 0; i < event->item_count; i++) {
 		const unsigned char *bytes = items[i].data;
 
 		for (uint32_t at = 0; at < items[i].size; at++)
-			assert_int_equal(bytes[at], (record->head.event_id * 7 + 1) & 0xFF);
+			assert_int_equal(bytes[at], (event->head.event_id * 7 + 1) & 0xFF);
 	}
+}
+
+static UNUSED enum ctrace_status peek(uint64_t limit, struct ct_event *out)
+{
+	ct_buf_clear(&scratch);
+	return ct_ring_peek(&ring, &classes, &place, limit, &scratch, out);
 }
 
 /* The next event's number; UINT32_MAX when the ring is empty. */
@@ -90,18 +103,17 @@ static UNUSED uint32_t take(void)
 	uint64_t limit = ct_ring_head_position(&ring);
 
 	while (place.position < limit) {
-		struct ct_record record;
-		enum ctrace_status status = ct_ring_peek(&ring, &place, limit, scratch, &record);
+		struct ct_event event;
+		enum ctrace_status status = peek(limit, &event);
 
 		if (status == CTRACE_NOT_FOUND)
 			continue;
 		assert_int_equal(status, CTRACE_OK);
-		place.position += record.size;
-		place.count += !record.is_padding;
-		if (record.is_padding)
+		ct_ring_pass(&place, &event);
+		if (event.is_mark)
 			continue;
-		check_record(&record);
-		return record.head.event_id;
+		check_event(&event);
+		return event.head.event_id;
 	}
 	return UINT32_MAX;
 }

@@ -31,7 +31,7 @@ static void a_new_ring_is_empty(void **state)
 {
 	(void)state;
 	assert_true(ct_ring_is_empty(&ring));
-	assert_int_equal(ct_ring_count_pending(&ring), 0);
+	assert_int_equal(ct_ring_count_pending(&ring, &classes), 0);
 	assert_int_equal(ct_ring_head_position(&ring), 0);
 	assert_int_equal(ct_ring_lost_total(&ring), 0);
 }
@@ -40,12 +40,12 @@ static void what_is_not_committed_is_not_there(void **state)
 {
 	(void)state;
 	assert_true(reserve(64));
-	fill_record(lane.cur, 64, 0);
-	assert_true(ct_ring_is_empty(&ring));
+	fill_event(lane.cur, 64, 0);
+	assert_int_equal(ct_ring_count_pending(&ring, &classes), 0); /* the window's mark is there */
 	assert_int_equal(take(), UINT32_MAX);
 	commit(64);
 	assert_false(ct_ring_is_empty(&ring));
-	assert_int_equal(ct_ring_count_pending(&ring), 1);
+	assert_int_equal(ct_ring_count_pending(&ring, &classes), 1);
 }
 
 static void consuming_counts_and_wakes(void **state)
@@ -59,9 +59,11 @@ static void consuming_counts_and_wakes(void **state)
 	consume();
 	assert_int_equal(ring.head->waiting, 0);
 	assert_int_equal(ring.head->consumed, 4);
-	assert_int_equal(ring.head->tail, 4 * 64);
-	assert_int_equal(ring.head->tail_word, 4 * 64 / 8);
-	assert_int_equal(ct_ring_count_pending(&ring), 6);
+	assert_int_equal(ring.head->tail, CT_EVENT_MARK + 4 * 64);
+	assert_int_equal(ring.head->tail_word, 1);
+	assert_int_equal(ct_ring_tail_state(ring.head).tid, 5);
+	assert_int_equal(ct_ring_tail_state(ring.head).ticks, 3);
+	assert_int_equal(ct_ring_count_pending(&ring, &classes), 6);
 	ring.head->waiting = 1;
 	consume(); /* nothing moved: nobody is woken */
 	assert_int_equal(ring.head->waiting, 1);
@@ -69,37 +71,51 @@ static void consuming_counts_and_wakes(void **state)
 
 static void damage_is_reported_and_never_left(void **state)
 {
-	struct ct_record record = { .size = 4711 };
-	uint16_t sizes[] = { 0, 1, 2, 9, 100, 0xFFFF };
+	struct ct_event event = { .size = 4711 };
+	uint16_t numbers[] = { 0, 3, 15, 16, 100, 0xFFFF };
 
 	(void)state;
 	assert_true(produce(64, 0));
-	for (size_t i = 0; i < CT_COUNT(sizes); i++) {
-		memcpy(ring.data, &sizes[i], 2);
-		assert_int_equal(ct_ring_peek(&ring, &place, ct_ring_head_position(&ring), scratch, &record), CTRACE_DAMAGED);
+	for (size_t i = 0; i < CT_COUNT(numbers); i++) {
+		memcpy(ring.data, &numbers[i], 2);
+		assert_int_equal(peek(ct_ring_head_position(&ring), &event), CTRACE_DAMAGED);
 		assert_int_equal(place.position, 0);
-		assert_int_equal(ct_ring_count_pending(&ring), 0);
+		assert_int_equal(ct_ring_count_pending(&ring, &classes), 0);
 	}
-	assert_int_equal(record.size, 4711);
+	assert_int_equal(event.size, 4711);
 }
 
-static void a_record_does_not_reach_over_the_limit_or_the_end_of_the_ring(void **state)
+static void an_event_does_not_reach_over_the_limit(void **state)
 {
-	struct ct_record record;
+	struct ct_event event;
 
 	(void)state;
 	assert_true(produce(64, 0));
-	assert_int_equal(ct_ring_peek(&ring, &place, 56, scratch, &record), CTRACE_DAMAGED);
-	/* Near the end of the data a size that is fine elsewhere would lead out of them. */
-	memmove(ring.data + CAPACITY - 32, ring.data, 32);
-	place.position = CAPACITY - 32;
-	assert_int_equal(ct_ring_peek(&ring, &place, 2 * CAPACITY, scratch, &record), CTRACE_DAMAGED);
+	assert_int_equal(peek(CT_EVENT_MARK - 1, &event), CTRACE_DAMAGED);
+	assert_int_equal(peek(CT_EVENT_MARK, &event), CTRACE_OK);
+	ct_ring_pass(&place, &event);
+	assert_int_equal(peek(CT_EVENT_MARK + 63, &event), CTRACE_DAMAGED);
+	assert_int_equal(peek(CT_EVENT_MARK + 64, &event), CTRACE_OK);
 }
 
-/* A ring with nothing behind its data: the first byte past them is no memory. */
+/* Whatever place in the ring an event begins at, it is in one piece. */
+static void an_event_may_go_round_the_end(void **state)
+{
+	uint32_t number = 0;
+
+	(void)state;
+	while (ring.head->head < 3 * CAPACITY) {
+		assert_true(produce(1001, number));
+		assert_int_equal(take(), number);
+		consume();
+		number++;
+	}
+}
+
+/* A ring with nothing behind the second mapping of its data: the first byte past them is no memory. */
 static void make_ring_at_the_edge(uint32_t overflow)
 {
-	size_t size = CT_RING_HEAD_SIZE + CAPACITY;
+	size_t size = CT_RING_HEAD_SIZE + 2 * CAPACITY;
 	unsigned char *address = mmap(NULL, size + CT_RING_HEAD_SIZE, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
 
 	assert_true(address != MAP_FAILED);
@@ -116,58 +132,58 @@ static void make_ring_at_the_edge(uint32_t overflow)
 
 static void drop_ring_at_the_edge(void)
 {
-	assert_int_equal(munmap(ring.head, 2 * CT_RING_HEAD_SIZE + CAPACITY), 0);
+	assert_int_equal(munmap(ring.head, 2 * CT_RING_HEAD_SIZE + 2 * CAPACITY), 0);
 	memset(&ring, 0, sizeof ring);
 	ring.fd = -1;
 }
 
-static void a_place_beside_records_is_damage(void **state)
+static void a_place_beside_events_is_damage(void **state)
 {
 	static const uint32_t policies[] = { CT_OVERFLOW_DISCARD, CT_OVERFLOW_OVERWRITE };
-	struct ct_record record;
+	struct ct_event event;
 
 	(void)state;
 	for (size_t i = 0; i < CT_COUNT(policies); i++) {
 		make_ring_at_the_edge(policies[i]);
 		for (uint64_t position = CAPACITY - 16; position < CAPACITY; position++) {
 			place.position = position;
-			assert_int_equal(ct_ring_peek(&ring, &place, CAPACITY, scratch, &record), CTRACE_DAMAGED);
+			assert_int_equal(peek(CAPACITY, &event), CTRACE_DAMAGED);
 			assert_int_equal(place.position, position);
 			ring.head->head = CAPACITY;
 			ring.head->tail = position;
-			assert_int_equal(ct_ring_count_pending(&ring), 0);
+			assert_int_equal(ct_ring_count_pending(&ring, &classes), 0);
 			/* The same place, of an oldest that is none. */
 			if (policies[i] != CT_OVERFLOW_OVERWRITE)
 				continue;
 			place.position = 0;
 			ring.head->oldest = position;
-			assert_int_equal(ct_ring_peek(&ring, &place, CAPACITY, scratch, &record), CTRACE_NOT_FOUND);
+			assert_int_equal(peek(CAPACITY, &event), CTRACE_NOT_FOUND);
 			assert_int_equal(place.position, position);
-			assert_int_equal(ct_ring_peek(&ring, &place, CAPACITY, scratch, &record), CTRACE_DAMAGED);
+			assert_int_equal(peek(CAPACITY, &event), CTRACE_DAMAGED);
 		}
 		drop_ring_at_the_edge();
 	}
 }
 
-/* A head that is further from the tail than the ring is long would have the same records read
+/* A head that is further from the tail than the ring is long would have the same events read
  * without end. */
 static void a_walk_is_no_longer_than_the_ring(void **state)
 {
 	static const uint32_t policies[] = { CT_OVERFLOW_DISCARD, CT_OVERFLOW_OVERWRITE };
-	struct ct_record record;
+	struct ct_event event;
 
 	(void)state;
 	for (size_t i = 0; i < CT_COUNT(policies); i++) {
 		make_ring_at_the_edge(policies[i]);
-		for (size_t at = 0; at < CAPACITY; at += 8)
-			ct_record_encode_padding(ring.data + at, 8);
+		for (size_t at = 0; at + CT_EVENT_MARK <= 2 * CAPACITY; at += CT_EVENT_MARK)
+			ct_event_encode_mark(ring.data + at, 0, 5);
 		ring.head->head = (uint64_t)1 << 62;
 		(void)alarm(60);
-		assert_int_equal(ct_ring_count_pending(&ring), 0);
+		assert_int_equal(ct_ring_count_pending(&ring, &classes), 0);
 		(void)alarm(0);
-		assert_int_equal(ct_ring_peek(&ring, &place, ring.head->head, scratch, &record), CTRACE_DAMAGED);
-		assert_int_equal(ct_ring_peek(&ring, &place, CAPACITY + 8, scratch, &record), CTRACE_DAMAGED);
-		assert_int_equal(ct_ring_peek(&ring, &place, CAPACITY, scratch, &record), CTRACE_OK);
+		assert_int_equal(peek(ring.head->head, &event), CTRACE_DAMAGED);
+		assert_int_equal(peek(CAPACITY + 1, &event), CTRACE_DAMAGED);
+		assert_int_equal(peek(CAPACITY, &event), CTRACE_OK);
 		drop_ring_at_the_edge();
 	}
 }
@@ -176,36 +192,39 @@ static void a_walk_is_no_longer_than_the_ring(void **state)
  * was mapped. */
 static void constants_are_taken_once(void **state)
 {
-	struct ct_record record;
+	struct ct_event event;
 
 	(void)state;
 	assert_true(produce(64, 0));
 	memset(ring.head, 0xFF, offsetof(struct ct_ring_head, head));
-	assert_int_equal(ct_ring_peek(&ring, &place, ct_ring_head_position(&ring), scratch, &record), CTRACE_OK);
-	assert_true(record.descriptors >= ring.data && record.descriptors < ring.data + CAPACITY);
+	assert_int_equal(peek(ct_ring_head_position(&ring), &event), CTRACE_OK);
+	assert_true(event.data >= ring.data && event.data < ring.data + CAPACITY);
 	ring.head->overflow = CT_OVERFLOW_OVERWRITE;
 	ring.head->oldest = 4711;
-	assert_int_equal(ct_ring_peek(&ring, &place, ct_ring_head_position(&ring), scratch, &record), CTRACE_OK);
-	assert_int_equal(ct_ring_count_pending(&ring), 1);
+	assert_int_equal(peek(ct_ring_head_position(&ring), &event), CTRACE_OK);
+	assert_int_equal(ct_ring_count_pending(&ring, &classes), 1);
 	assert_int_equal(ct_ring_count_overwritten(&ring), 0);
 }
 
 static void overwrite_rings_are_read_from_a_copy(void **state)
 {
-	struct ct_record record;
+	struct ct_event event;
 
 	(void)state;
 	ring.head->overflow = ring.overflow = CT_OVERFLOW_OVERWRITE;
 	assert_true(produce(64, 0));
-	assert_int_equal(ct_ring_peek(&ring, &place, ct_ring_head_position(&ring), scratch, &record), CTRACE_OK);
-	assert_true(record.descriptors >= scratch && record.data < scratch + sizeof scratch);
-	memset(ring.data, 0, 64);
-	check_record(&record);
+	assert_int_equal(peek(ct_ring_head_position(&ring), &event), CTRACE_OK);
+	assert_true(event.is_mark);
+	ct_ring_pass(&place, &event);
+	assert_int_equal(peek(ct_ring_head_position(&ring), &event), CTRACE_OK);
+	assert_true(event.data >= (unsigned char *)scratch.data && event.data < (unsigned char *)scratch.data + 64);
+	memset(ring.data, 0, 128);
+	check_event(&event);
 }
 
 static void a_place_that_was_overwritten_moves_to_the_oldest_with_its_counts(void **state)
 {
-	struct ct_record record;
+	struct ct_event event;
 	uint32_t written = 0;
 
 	(void)state;
@@ -216,7 +235,7 @@ static void a_place_that_was_overwritten_moves_to_the_oldest_with_its_counts(voi
 		assert_int_equal(take(), i);
 	for (; written < 5000; written++)
 		assert_true(produce(64, written));
-	assert_int_equal(ct_ring_peek(&ring, &place, ct_ring_head_position(&ring), scratch, &record), CTRACE_NOT_FOUND);
+	assert_int_equal(peek(ct_ring_head_position(&ring), &event), CTRACE_NOT_FOUND);
 	assert_int_equal(place.position, ring.head->oldest);
 	assert_int_equal(place.count, ring.head->oldest_count);
 	assert_int_equal(place.overwritten, ring.head->oldest_count - 4);
@@ -245,9 +264,9 @@ static bool is_same(const struct ct_cursor_place *a, const struct ct_cursor_plac
 }
 
 static const struct ct_cursor_place zero;
-static const struct ct_cursor_place first = { 8, 11, 12, 13, 14, 15, 16 };
-static const struct ct_cursor_place second = { 16, 21, 22, 23, 24, 25, 26 };
-static const struct ct_cursor_place third = { 24, 31, 32, 33, 34, 35, 36 };
+static const struct ct_cursor_place first = { 8, 11, 12, 13, 14, 15, 16, { 17, 18, 0 } };
+static const struct ct_cursor_place second = { 16, 21, 22, 23, 24, 25, 26, { 27, 28, 0 } };
+static const struct ct_cursor_place third = { 24, 31, 32, 33, 34, 35, 36, { 37, 38, 0 } };
 
 static bool in_force(const struct ct_cursor *cursor, uint64_t sequence, const struct ct_cursor_place *expected)
 {
@@ -418,8 +437,9 @@ int main(void)
 		cmocka_unit_test_setup_teardown(what_is_not_committed_is_not_there, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(consuming_counts_and_wakes, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(damage_is_reported_and_never_left, set_up, tear_down),
-		cmocka_unit_test_setup_teardown(a_record_does_not_reach_over_the_limit_or_the_end_of_the_ring, set_up, tear_down),
-		cmocka_unit_test(a_place_beside_records_is_damage),
+		cmocka_unit_test_setup_teardown(an_event_does_not_reach_over_the_limit, set_up, tear_down),
+		cmocka_unit_test_setup_teardown(an_event_may_go_round_the_end, set_up, tear_down),
+		cmocka_unit_test(a_place_beside_events_is_damage),
 		cmocka_unit_test(a_walk_is_no_longer_than_the_ring),
 		cmocka_unit_test_setup_teardown(constants_are_taken_once, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(overwrite_rings_are_read_from_a_copy, set_up, tear_down),

@@ -1,5 +1,5 @@
 /*
- * test_ring_write.c - the producer's half: windows, padding, refusing, overwriting.
+ * test_ring_write.c - the producer's half: windows, refusing, overwriting.
  *
  * Copyright The ctrace authors.  SPDX-License-Identifier: Apache-2.0
  */
@@ -30,9 +30,9 @@ static void a_ring_is_filled_to_its_last_byte_and_not_beyond(void **state)
 	(void)state;
 	while (produce(32, written))
 		written++;
-	assert_int_equal(written, CAPACITY / 32);
-	assert_int_equal(ring.head->head, CAPACITY);
-	assert_int_equal(ct_ring_count_pending(&ring), written);
+	assert_int_equal(ring.head->head, ring.head->anchor_count * CT_EVENT_MARK + written * 32);
+	assert_true(ring.head->head <= CAPACITY && CAPACITY - ring.head->head < CT_EVENT_MARK + 32);
+	assert_int_equal(ct_ring_count_pending(&ring, &classes), written);
 	for (uint32_t i = 0; i < written; i++)
 		assert_int_equal(take(), i);
 	assert_int_equal(take(), UINT32_MAX);
@@ -54,7 +54,7 @@ static void every_size_wraps_round_at_every_place(void **state)
 		seed ^= seed << 13;
 		seed ^= seed >> 7;
 		seed ^= seed << 17;
-		size = CT_RECORD_HEAD + 8 * (seed % (round % 16 == 0 ? CAPACITY / 16 - 3 : 30));
+		size = EVENT_LEAST + (seed % (round % 16 == 0 ? CAPACITY / 2 - EVENT_LEAST - 64 : 240));
 		while (!produce(size, number)) {
 			uint32_t next = take();
 
@@ -75,13 +75,13 @@ static void every_size_wraps_round_at_every_place(void **state)
 	assert_int_equal(place.position, ring.head->head);
 }
 
-static void half_the_ring_is_the_largest_record_wherever_the_head_stands(void **state)
+static void half_the_ring_is_the_largest_event_wherever_the_head_stands(void **state)
 {
 	(void)state;
-	assert_false(ct_ring_open_window(&ring, &lane, CAPACITY / 2 + 8));
-	assert_false(ct_ring_open_window(&ring, &lane, SIZE_MAX & ~(size_t)7));
+	assert_false(ct_ring_open_window(&ring, &lane, &classes, 5, CAPACITY / 2 + 1));
+	assert_false(ct_ring_open_window(&ring, &lane, &classes, 5, SIZE_MAX));
 	for (uint32_t number = 0; number < 3 * CAPACITY / 1000; number++) {
-		/* A little step, then the largest: into what an empty ring always has, if need be behind padding. */
+		/* A little step, then the largest: an empty ring always has room for it. */
 		assert_true(produce(1000, 2 * number));
 		assert_int_equal(take(), 2 * number);
 		consume();
@@ -91,28 +91,26 @@ static void half_the_ring_is_the_largest_record_wherever_the_head_stands(void **
 	}
 }
 
-static void padding_is_published_so_that_nothing_is_skipped_unread(void **state)
+/* Whoever begins to read at a window knows the time and the thread from its mark. */
+static void each_window_begins_with_a_mark_that_can_be_found(void **state)
 {
-	struct ct_record record;
-
 	(void)state;
-	assert_true(produce(CAPACITY / 2, 0));
-	assert_true(produce(CAPACITY / 2 - 4096, 1));
-	assert_int_equal(take(), 0);
-	assert_int_equal(take(), 1);
-	consume();
-	ct_ring_close_window(&lane);
-	assert_true(reserve(8192));
-	assert_ptr_equal(lane.cur, ring.data);
-	assert_int_equal(ring.head->head, CAPACITY); /* the padding is there, the record is not yet */
-	assert_int_equal(ct_ring_peek(&ring, &place, ct_ring_head_position(&ring), scratch, &record), CTRACE_OK);
-	assert_true(record.is_padding);
-	assert_int_equal(record.size, 4096);
-	assert_int_equal(take(), UINT32_MAX);
-	fill_record(lane.cur, 8192, 2);
-	commit(8192);
-	assert_int_equal(take(), 2);
-	assert_int_equal(place.count, 3);
+	for (uint32_t i = 0; i < 3 * CT_RING_ANCHORS; i++) {
+		uint64_t anchor = ring.head->head;
+		struct ct_event_state now = { 0 };
+		struct ct_event event;
+
+		assert_true(ct_ring_open_window(&ring, &lane, &classes, 100 + i, 64));
+		assert_int_equal(ring.head->anchor_count, i + 1);
+		assert_int_equal(ring.head->anchors[i % CT_RING_ANCHORS], anchor);
+		assert_int_equal(ct_event_decode(&classes, ring.data + anchor, CT_EVENT_MARK, &now, &event), CTRACE_OK);
+		assert_true(event.is_mark);
+		assert_int_equal(now.tid, 100 + i);
+		assert_int_equal(ring.head->head, anchor + CT_EVENT_MARK); /* the mark is there, no event yet */
+		fill_event(lane.cur, 64, i);
+		commit(64);
+		ct_ring_close_window(&lane);
+	}
 }
 
 static void a_full_ring_refuses_without_publishing_anything(void **state)
@@ -122,26 +120,26 @@ static void a_full_ring_refuses_without_publishing_anything(void **state)
 	(void)state;
 	for (uint32_t i = 0; i < 3; i++)
 		assert_true(produce(CAPACITY / 4, i));
-	assert_true(produce(CAPACITY / 4 - 800, 3));
+	assert_true(produce(CAPACITY / 4 - 4 * CT_EVENT_MARK - 820, 3));
 	head = ring.head->head;
-	/* The 800 bytes at the end do not suffice, and the beginning is not free: nothing may be padded away. */
-	assert_false(ct_ring_open_window(&ring, &lane, 1600));
+	assert_false(ct_ring_open_window(&ring, &lane, &classes, 5, 1600));
 	assert_int_equal(ring.head->head, head);
+	ct_ring_close_window(&lane);
 	assert_true(produce(800, 4));
+	assert_int_equal(ring.head->head, CAPACITY);
 }
 
-static void a_window_is_never_larger_than_the_largest_record(void **state)
+static void a_window_is_no_larger_than_it_has_to_be(void **state)
 {
+	const size_t large = ((size_t)4 << 20) / 2;
+
 	(void)state;
 	ct_ring_close(&ring);
 	make_ring((size_t)4 << 20, CT_OVERFLOW_DISCARD);
-	assert_true(ct_ring_open_window(&ring, &lane, 32));
+	assert_true(ct_ring_open_window(&ring, &lane, &classes, 5, 32));
 	assert_int_equal(lane.end - lane.cur, CT_RING_WINDOW);
-	assert_true(ct_ring_open_window(&ring, &lane, CT_RECORD_MAX));
-	for (uint32_t i = 0; i < 7; i++)
-		assert_true(produce(CT_RECORD_MAX, i));
-	for (uint32_t i = 0; i < 7; i++)
-		assert_int_equal(take(), i);
+	assert_true(ct_ring_open_window(&ring, &lane, &classes, 5, large));
+	assert_int_equal(lane.end - lane.cur, large);
 }
 
 static void a_closed_window_sends_the_next_event_the_slow_way(void **state)
@@ -168,13 +166,13 @@ static void a_new_owner_goes_on_behind_the_last_one(void **state)
 
 static void a_tail_that_cannot_be_frees_nothing(void **state)
 {
-	static const uint64_t tails[] = { 72, 1ull << 63, CAPACITY * 9 };
+	static const uint64_t tails[] = { 172, 1ull << 63, CAPACITY * 9 };
 
 	(void)state;
 	assert_true(produce(64, 0));
 	for (size_t i = 0; i < CT_COUNT(tails); i++) {
 		ring.head->tail = tails[i];
-		assert_false(ct_ring_open_window(&ring, &lane, 64));
+		assert_false(ct_ring_open_window(&ring, &lane, &classes, 5, 64));
 	}
 }
 
@@ -188,8 +186,7 @@ static void overwriting_never_refuses_and_counts_each_event_that_goes(void **sta
 	make_ring(CAPACITY, CT_OVERFLOW_OVERWRITE);
 	for (int round = 0; round < 30000; round++) {
 		seed = seed * 6364136223846793005u + 1442695040888963407u;
-		assert_true(produce(CT_RECORD_HEAD + 8 * (seed >> 33) % (round % 50 == 0 ? CAPACITY / 2 - CT_RECORD_HEAD : 400) / 8 * 8,
-				    written));
+		assert_true(produce(EVENT_LEAST + (seed >> 33) % (round % 50 == 0 ? CAPACITY / 2 - EVENT_LEAST : 400), written));
 		written++;
 		if (round % 97 == 0) {
 			uint32_t number = take();
@@ -221,8 +218,8 @@ static void overwriting_keeps_nearly_a_whole_ring_of_history(void **state)
 	while (take() != UINT32_MAX)
 		kept++;
 	assert_true(kept >= CAPACITY / 64 * 7 / 8);
-	assert_int_equal(ct_ring_count_overwritten(&ring) + ct_ring_count_pending(&ring), 10 * CAPACITY / 64);
-	assert_int_equal(ct_ring_count_pending(&ring), kept);
+	assert_int_equal(ct_ring_count_overwritten(&ring) + ct_ring_count_pending(&ring, &classes), 10 * CAPACITY / 64);
+	assert_int_equal(ct_ring_count_pending(&ring, &classes), kept);
 }
 
 static void losses_are_counted_by_reason(void **state)
@@ -293,10 +290,10 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test_setup_teardown(a_ring_is_filled_to_its_last_byte_and_not_beyond, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(every_size_wraps_round_at_every_place, set_up, tear_down),
-		cmocka_unit_test_setup_teardown(half_the_ring_is_the_largest_record_wherever_the_head_stands, set_up, tear_down),
-		cmocka_unit_test_setup_teardown(padding_is_published_so_that_nothing_is_skipped_unread, set_up, tear_down),
+		cmocka_unit_test_setup_teardown(half_the_ring_is_the_largest_event_wherever_the_head_stands, set_up, tear_down),
+		cmocka_unit_test_setup_teardown(each_window_begins_with_a_mark_that_can_be_found, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(a_full_ring_refuses_without_publishing_anything, set_up, tear_down),
-		cmocka_unit_test_setup_teardown(a_window_is_never_larger_than_the_largest_record, set_up, tear_down),
+		cmocka_unit_test_setup_teardown(a_window_is_no_larger_than_it_has_to_be, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(a_closed_window_sends_the_next_event_the_slow_way, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(a_new_owner_goes_on_behind_the_last_one, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(a_tail_that_cannot_be_frees_nothing, set_up, tear_down),

@@ -44,7 +44,7 @@ static void any_limit_gives_a_layout_that_holds_or_none(void **state)
 	}
 	/* A thousand blocks of 1,024 bytes is a usual limit. */
 	assert_true(least <= 1024000);
-	assert_true(ct_session_component_limit(&(struct ct_session_layout){ 4096, 4096 + 96, 8192 }) == 2);
+	assert_true(ct_session_component_limit(&(struct ct_session_layout){ 4096, 4096 + 96, 8192, 12288 }) == 2);
 }
 
 static void a_layout_that_is_out_of_order_is_refused(void **state)
@@ -61,6 +61,8 @@ static void a_layout_that_is_out_of_order_is_refused(void **state)
 	assert_false(ct_session_layout_holds(&bad));
 	bad = good, bad.components_at = 4096;
 	assert_false(ct_session_layout_holds(&bad)); /* in the head */
+	bad = good, bad.classes_at = good.texts_at;
+	assert_false(ct_session_layout_holds(&bad));
 	bad = good, bad.components_at = good.texts_at + 4096;
 	assert_false(ct_session_layout_holds(&bad));
 	bad = good, bad.texts_at = good.size + 4096;
@@ -69,7 +71,7 @@ static void a_layout_that_is_out_of_order_is_refused(void **state)
 	assert_false(ct_session_layout_holds(&bad));
 	bad = good, bad.size = UINT64_MAX & ~(uint64_t)4095;
 	assert_false(ct_session_layout_holds(&bad));
-	bad = (struct ct_session_layout){ 0, 0, 0 };
+	bad = (struct ct_session_layout){ 0, 0, 0, 0 };
 	assert_false(ct_session_layout_holds(&bad));
 }
 

@@ -6,6 +6,7 @@
  * Copyright The ctrace authors.  SPDX-License-Identifier: Apache-2.0
  */
 #include "../session/session_fixture.h"
+#include "../wire/class_fixture.h"
 #include "writer/intake.h"
 
 #include <fcntl.h>
@@ -88,14 +89,20 @@ static void produce(uint32_t ring, uint32_t count)
 {
 	const struct ctrace_item item = CTRACE_BIN("0123456789", 10);
 	struct ctrace_lane *lane = &lanes[ring];
-	size_t size = ct_record_size(&item, 1);
+	const struct ct_class_view classes = ct_session_classes(&session);
+	static struct ct_classes known;
 
+	if (known.table != session.classes || session.classes->used == sizeof *session.classes)
+		memset(&known, 0, sizeof known);
+	known.table = session.classes;
 	for (uint32_t i = 0; i < count; i++) {
-		struct ct_record_head head = { .event_id = next_number++, .level = 1, .tid = 1, .ticks = ct_clock_ticks() };
+		struct ct_event_head head = { .event_id = next_number++, .level = 1 };
+		uint32_t number = class_of(&known, 0, 1, head.event_id, &item, 1);
+		size_t size = ct_event_size(number, &item, 1);
 
 		if ((uintptr_t)lane->cur + size > (uintptr_t)lane->end)
-			assert_true(ct_ring_open_window(&rings[ring], lane, size));
-		ct_record_encode(lane->cur, size, &head, &item, 1);
+			assert_true(ct_ring_open_window(&rings[ring], lane, &classes, 1, size));
+		ct_event_encode(lane->cur, number, ct_clock_ticks(), &head, &item, 1);
 		lane->cur += size;
 		__atomic_store_n(lane->head, (uint64_t)(uintptr_t)lane->cur + lane->bias, __ATOMIC_RELEASE);
 	}
@@ -330,19 +337,22 @@ static void scribble_ring(struct ct_ring *ring, uint64_t which, uint64_t value)
 	case 2:
 		scribble_word(&cursor[which / 16 % (sizeof head->cursor[0] / 8)], value, true);
 		break;
-	case 3:                                              /* a whole record of any component, so that something is read */
-		data[0] = (value << 32) | 1u << 19 | 64 / 8; /* one item, 8 units */
-		data[3] = 36u << 8;
+	case 3: /* a whole event of any component, so that something is read: one item of 40 bytes */
+		memset(data, 0, 64);
+		memcpy(ring->data, &(uint16_t){ CT_CLASS_ANY }, 2);
+		memcpy(ring->data + CT_EVENT_HEAD, &value, 4);
+		ring->data[CT_EVENT_HEAD + 9] = 1;
+		ring->data[CT_EVENT_HEAD + 12] = 40;
 		scribble_word(&head->wanted, BASE + ring->index % 2, false);
 		scribble_word(&head->consumer, BASE + ring->index % 2, false); /* a writer that has no ring reads none */
 		scribble_word(&head->tail, 0, true);
 		scribble_word(&head->oldest, 0, true);
 		scribble_word(&head->head, which % 16 < 8 ? 64 : (uint64_t)1 << 62, true);
 		break;
-	case 4: /* its descriptor, back and forth */
-		scribble_word(&data[3], which % 16 < 8 ? value : 36u << 8, false);
+	case 4: /* its item's size, back and forth */
+		memcpy(ring->data + CT_EVENT_HEAD + 12, which % 16 < 8 ? (const void *)&value : &(uint32_t){ 40 }, 4);
 		break;
-	default: /* heads and descriptors of records */
+	default: /* heads and items of events */
 		scribble_word(&data[which / 16 % (CT_RING_MIN / 8)], which % 3 != 0 ? value : (value >> 1 & 0x00FF00FF00FF00FFu), true);
 	}
 }
@@ -352,8 +362,9 @@ static void scribble_session(uint64_t which, uint64_t value)
 	struct ct_session_head *head = session.head;
 	struct ct_sync *sync;
 	struct ct_dest *dest = &head->dest[BASE + which % 2];
+	uint64_t *classes = (uint64_t *)(void *)session.classes;
 
-	switch (which / 2 % 8) {
+	switch (which / 2 % 9) {
 	case 0:
 		scribble_word(&head->component_count, value, false);
 		break;
@@ -372,6 +383,9 @@ static void scribble_session(uint64_t which, uint64_t value)
 	case 5:
 		memset(which % 3 == 0 ? head->jobname : head->program, 'x', sizeof head->jobname);
 		memset(dest->slot[which / 16 % 2].path, 'x', sizeof dest->slot[0].path);
+		break;
+	case 7: /* the count of the classes, and the first of them */
+		scribble_word(&classes[which / 18 % 2 == 0 ? 0 : 32 + which / 36 % 64], value, true);
 		break;
 	case 6:
 		sync = &head->sync.slot[which / 2 % 2];
@@ -420,7 +434,7 @@ static void a_process_that_scribbles_all_the_time_harms_nobody_else(void **state
 	*intact = *session.head;
 	for (uint32_t i = 0; i < 2; i++)
 		trcouts[i].message = say_nothing;
-	/* One with an overwrite ring, and records to begin with. */
+	/* One with an overwrite ring, and events to begin with. */
 	rings[1].head->overflow = rings[1].overflow = CT_OVERFLOW_OVERWRITE;
 	for (uint32_t i = 0; i < RINGS; i++)
 		produce(i, 500);
