@@ -499,6 +499,12 @@ static void complete(struct document *document, const char *path, struct annotat
 	name_events(document);
 }
 
+static void note_unread(struct annotation_result *result)
+{
+	result->is_unread = true;
+	(void)snprintf(result->message, sizeof result->message, "%s", errno == EINVAL ? "it is no regular file" : strerror(errno));
+}
+
 void annotation_read(const char *path, struct ct_buf *out, struct annotation_result *result)
 {
 	struct document document = { .parser = XML_ParserCreate(NULL) };
@@ -509,7 +515,7 @@ void annotation_read(const char *path, struct ct_buf *out, struct annotation_res
 	if (document.parser == NULL)
 		document.lacks_memory = true;
 	else if (ct_os_read_file(path, FILE_LIMIT, &text) != CTRACE_OK)
-		(void)snprintf(result->message, sizeof result->message, "%s", strerror(errno));
+		note_unread(result);
 	else
 		parse(&document, &text, result);
 	if (result->message[0] == '\0' && !document.lacks_memory)

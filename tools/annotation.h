@@ -13,6 +13,7 @@ struct annotation_result {
 	char component[256];
 	char message[160]; /* why nothing was made of it; "": something was */
 	uint32_t line;     /* of the mistake; 0: the file as a whole */
+	bool is_unread;    /* the file cannot be read: that is no mistake in it */
 };
 /* Adds what the XML file says, as the text of a catalogue, when it tells of any event. */
 void annotation_read(const char *path, struct ct_buf *out, struct annotation_result *out_result);

@@ -58,11 +58,29 @@ static void add_complaint(json_t *diagnostics, const char *path, const struct ct
 	(void)json_array_append_new(diagnostics, object);
 }
 
-/* user: an array of JSON to add to, or NULL. */
-static void print_complaint(const char *path, const struct ct_complaint *complaint, void *user)
+/* What adding one path to the catalogue has given. */
+struct addition {
+	const struct ct_catalog *catalog;
+	const char *path;
+	struct ct_catalog_counts counts; /* of this path; while it is added, those before it */
+	json_t *diagnostics;             /* an array for the complaints; NULL: they are printed */
+	bool is_good;                    /* no mistake, and no reason */
+	bool is_empty;                   /* a folder without catalogues */
+	char reason[200];                /* why it has no counts; "": it has */
+};
+
+static void take_complaint(const char *path, const struct ct_complaint *complaint, void *user)
 {
-	if (user != NULL) {
-		add_complaint(user, path, complaint);
+	struct addition *addition = user;
+	bool is_unread = ct_catalog_counts(addition->catalog).unread != addition->counts.unread;
+
+	/* The path that was named, and not a file in it, cannot be read: that is said of it as a whole. */
+	if (is_unread && strcmp(path, addition->path) == 0) {
+		(void)snprintf(addition->reason, sizeof addition->reason, "%s", complaint->message);
+		return;
+	}
+	if (addition->diagnostics != NULL) {
+		add_complaint(addition->diagnostics, path, complaint);
 		return;
 	}
 	ct_tool_print(stderr, path, strlen(path));
@@ -74,6 +92,11 @@ static void print_complaint(const char *path, const struct ct_complaint *complai
 static const char *reason_of(enum ctrace_status status)
 {
 	return status == CTRACE_NOT_FOUND ? "there is no such file or folder" : ctrace_status_text(status);
+}
+
+static const char *reason_of_errno(void)
+{
+	return errno == ENOENT ? reason_of(CTRACE_NOT_FOUND) : strerror(errno);
 }
 
 static bool say_unread(const char *path, const char *reason)
@@ -88,15 +111,6 @@ static const char *plural(uint64_t count)
 {
 	return count == 1 ? "" : "s";
 }
-
-/* What adding one path to the catalogue has given. */
-struct addition {
-	const char *path;
-	struct ct_catalog_counts counts; /* of this path */
-	bool is_good;                    /* no mistake, and no reason */
-	bool is_empty;                   /* a folder without catalogues */
-	char reason[120];                /* why it has no counts; "": it has */
-};
 
 static void count_file(const char *path, void *user)
 {
@@ -120,21 +134,22 @@ static void addition_note_empty(struct addition *addition)
 			       annotations, plural(annotations));
 }
 
-/* diagnostics: an array of JSON for the mistakes; NULL: they are printed. */
+/* diagnostics: an array of JSON for the complaints; NULL: they are printed. */
 static struct addition add_path(struct ct_catalog *catalog, const char *path, json_t *diagnostics)
 {
-	struct ct_catalog_counts before = ct_catalog_counts(catalog);
-	enum ctrace_status status = ct_catalog_add(catalog, path, print_complaint, diagnostics);
-	struct ct_catalog_counts after = ct_catalog_counts(catalog);
-	struct addition addition = {
-		.path = path,
-		.counts = { .files = after.files - before.files,
-			    .components = after.components - before.components,
-			    .events = after.events - before.events,
-			    .good_events = after.good_events - before.good_events,
-			    .mistakes = after.mistakes - before.mistakes },
-	};
+	struct ct_catalog_counts before = ct_catalog_counts(catalog), after;
+	struct addition addition = { .catalog = catalog, .path = path, .counts = before, .diagnostics = diagnostics };
+	enum ctrace_status status = ct_catalog_add(catalog, path, take_complaint, &addition);
 
+	after = ct_catalog_counts(catalog);
+	addition.counts = (struct ct_catalog_counts){ .files = after.files - before.files,
+						      .components = after.components - before.components,
+						      .events = after.events - before.events,
+						      .good_events = after.good_events - before.good_events,
+						      .mistakes = after.mistakes - before.mistakes,
+						      .unread = after.unread - before.unread };
+	if (status == CTRACE_NOT_FOUND)
+		addition.counts.unread++;
 	if (status != CTRACE_OK && status != CTRACE_DAMAGED)
 		(void)snprintf(addition.reason, sizeof addition.reason, "%s", reason_of(status));
 	else if (status == CTRACE_OK && addition.counts.files == 0)
@@ -143,20 +158,24 @@ static struct addition add_path(struct ct_catalog *catalog, const char *path, js
 	return addition;
 }
 
-/* "x.yaml: 2 components, 9 events" or "x.yaml: 7 of 9 events are good, 3 mistakes" */
+/* "x.yaml: 2 components, 9 events, all good" or "x.yaml: 7 of 9 events are good, 3 mistakes"; a folder may have unread files. */
 static void print_counts(const struct addition *addition)
 {
 	unsigned long long components = addition->counts.components;
 	unsigned long long events = addition->counts.events;
 	unsigned long long good = addition->counts.good_events;
 	unsigned long long mistakes = addition->counts.mistakes;
+	unsigned long long unread = addition->counts.unread;
 
 	ct_tool_print(stdout, addition->path, strlen(addition->path));
 	if (mistakes == 0)
-		printf(": %llu component%s, %llu event%s, all good\n", components, plural(components), events, plural(events));
+		printf(": %llu component%s, %llu event%s, all good", components, plural(components), events, plural(events));
 	else
-		printf(": %llu of %llu event%s %s good, %llu mistake%s\n", good, events, plural(events), good == 1 ? "is" : "are",
+		printf(": %llu of %llu event%s %s good, %llu mistake%s", good, events, plural(events), good == 1 ? "is" : "are",
 		       mistakes, plural(mistakes));
+	if (unread != 0)
+		printf("; %llu file%s cannot be read", unread, plural(unread));
+	putchar('\n');
 }
 
 static void print_addition(const struct addition *addition, bool has_counts)
@@ -172,34 +191,38 @@ static void print_addition(const struct addition *addition, bool has_counts)
 }
 
 /* A document.  Takes the diagnostics.  False when memory is short. */
-static bool print_json(const struct addition *addition, json_t *diagnostics)
+static bool print_json(const struct addition *addition)
 {
 	json_t *document = ct_json_document();
 
 	(void)json_object_set_new(document, "path", ct_json_string(addition->path));
 	if (addition->reason[0] != '\0') {
 		(void)json_object_set_new(document, "error", json_string(addition->reason));
-		json_decref(diagnostics);
+		json_decref(addition->diagnostics);
 	} else {
 		(void)json_object_set_new(document, "components", ct_json_number(addition->counts.components));
 		(void)json_object_set_new(document, "events", ct_json_number(addition->counts.events));
 		(void)json_object_set_new(document, "good_events", ct_json_number(addition->counts.good_events));
 		(void)json_object_set_new(document, "mistakes", ct_json_number(addition->counts.mistakes));
-		(void)json_object_set_new(document, "diagnostics", diagnostics);
+		(void)json_object_set_new(document, "unread", ct_json_number(addition->counts.unread));
+		(void)json_object_set_new(document, "diagnostics", addition->diagnostics);
 	}
 	return ct_json_print(document, stdout);
 }
 
-/* True if the path has no mistake. */
-static bool take_path(struct ct_catalog *catalog, const char *path, const struct arguments *arguments)
+/* What the status of the verb is when nothing else happens. */
+static int take_path(struct ct_catalog *catalog, const char *path, const struct arguments *arguments)
 {
-	json_t *diagnostics = arguments->is_json ? json_array() : NULL;
-	struct addition addition = add_path(catalog, path, diagnostics);
+	struct addition addition = add_path(catalog, path, arguments->is_json ? json_array() : NULL);
+	bool is_good = addition.is_good;
 
 	if (arguments->is_json)
-		return print_json(&addition, diagnostics) && addition.is_good;
-	print_addition(&addition, arguments->action == CHECK);
-	return addition.is_good;
+		is_good = print_json(&addition) && is_good;
+	else
+		print_addition(&addition, arguments->action == CHECK);
+	if (addition.counts.unread > 0)
+		return CMD_UNREAD;
+	return is_good ? CMD_DONE : CMD_NOTHING;
 }
 
 /* ---- printing ---- */
@@ -255,6 +278,7 @@ struct import {
 	struct ct_buf names; /* of the components, each with a NUL behind it */
 	uint32_t components;
 	bool has_failed;
+	bool has_unread;
 };
 
 static bool has_component(const struct import *import, const char *name)
@@ -283,6 +307,7 @@ static void import_file(const char *path, void *user)
 	}
 	import->text.size = before;
 	import->has_failed = true;
+	import->has_unread |= result.is_unread;
 	ct_tool_print(stderr, path, strlen(path));
 	if (result.line != 0)
 		fprintf(stderr, ":%u", result.line);
@@ -298,7 +323,7 @@ static int import_all(const struct arguments *arguments)
 	ct_buf_init(&import.names);
 	for (int i = 0; i < arguments->count; i++)
 		if (!annotation_each(arguments->paths[i], import_file, &import))
-			import.has_failed = !say_unread(arguments->paths[i], reason_of(CTRACE_NOT_FOUND));
+			import.has_failed = import.has_unread = !say_unread(arguments->paths[i], reason_of_errno());
 	if (import.components == 0 && !import.has_failed)
 		fputs("ctrace catalog: no XML file is there\n", stderr);
 	if (import.components > 0 && arguments->output != NULL && strcmp(arguments->output, "-") != 0)
@@ -309,6 +334,8 @@ static int import_all(const struct arguments *arguments)
 	ct_buf_fini(&import.names);
 	if (!is_written)
 		return CMD_UNWRITTEN;
+	if (import.has_unread)
+		return CMD_UNREAD;
 	return !import.has_failed && import.components > 0 ? CMD_DONE : CMD_NOTHING;
 }
 
@@ -379,7 +406,8 @@ static error_t parse_argument(int key, char *argument, struct argp_state *state)
 static int run(const struct arguments *arguments)
 {
 	struct ct_catalog *catalog;
-	bool is_good = true, is_written = true;
+	bool is_written = true;
+	int result = CMD_DONE;
 
 	if (arguments->action == IMPORT)
 		return import_all(arguments);
@@ -387,18 +415,20 @@ static int run(const struct arguments *arguments)
 		return draft_all(arguments);
 	if (ct_catalog_create(&catalog) != CTRACE_OK) {
 		fprintf(stderr, "ctrace catalog: %s\n", ctrace_status_text(CTRACE_NOT_ENOUGH_MEMORY));
-		return CMD_NOTHING;
+		return CMD_NO_MEMORY;
 	}
-	for (int i = 0; i < arguments->count; i++)
-		is_good = take_path(catalog, arguments->paths[i], arguments) && is_good;
-	if (is_good && arguments->action->print != NULL)
+	for (int i = 0; i < arguments->count; i++) {
+		int status = take_path(catalog, arguments->paths[i], arguments);
+
+		if (status > result)
+			result = status;
+	}
+	if (result == CMD_DONE && arguments->action->print != NULL)
 		is_written = print_all(catalog, arguments);
-	else if (!is_good && arguments->action->print != NULL)
+	else if (arguments->action->print != NULL)
 		fputs("ctrace catalog: nothing is written before this is mended\n", stderr);
 	ct_catalog_destroy(catalog);
-	if (!is_written)
-		return CMD_UNWRITTEN;
-	return is_good ? CMD_DONE : CMD_NOTHING;
+	return is_written ? result : CMD_UNWRITTEN;
 }
 
 int cmd_catalog(int argc, char **argv)

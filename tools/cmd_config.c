@@ -10,9 +10,11 @@
 
 #include <argp.h>
 #include <errno.h>
+#include <linux/magic.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <sys/vfs.h>
 #include <unistd.h>
 
 #include "allocate.h"
@@ -246,6 +248,14 @@ static void load_for(const struct ct_command *command, unsigned line, void *user
 
 /* ---- folders ---- */
 
+/* In a file system of the kernel's nobody makes a file, whatever the permissions say. */
+static bool is_of_kernel(const char *folder)
+{
+	struct statfs system;
+
+	return statfs(folder, &system) == 0 && (system.f_type == PROC_SUPER_MAGIC || system.f_type == SYSFS_MAGIC);
+}
+
 /* The nearest folder of a path that is there, this one included, could be written to; else errno says why not. */
 static bool can_be_made(const char *path)
 {
@@ -267,7 +277,10 @@ static bool can_be_made(const char *path)
 			slash[slash == folder] = '\0';
 	}
 	errno = ENOTDIR;
-	return S_ISDIR(info.st_mode) && access(folder, W_OK | X_OK) == 0;
+	if (!S_ISDIR(info.st_mode) || access(folder, W_OK | X_OK) != 0)
+		return false;
+	errno = EROFS;
+	return !is_of_kernel(folder);
 }
 
 static void note_folder(struct check *check, struct place place, const char *folder, const char *instead)
@@ -317,6 +330,79 @@ static void check_file_folder(struct check *check, uint32_t index, const char *f
 	find_text(check, check->file[index], &message, "a folder that is there; below LOCATION one is made when it is missing");
 }
 
+/* ---- what has the name of the output already ---- */
+
+/* Why nothing is traced to a file of TEXTFILE, and what to do; NULL: it can be. */
+static const char *refusal_of_file(const struct stat *info, const char *path)
+{
+	if (S_ISDIR(info->st_mode))
+		return "is a folder: nothing is traced there; name a file";
+	if (S_ISLNK(info->st_mode))
+		return "is a link, and links are not followed: nothing is traced there; name the file that it leads to";
+	if (!S_ISREG(info->st_mode))
+		return "is no regular file: nothing is traced there; name another file";
+	if (info->st_uid != geteuid())
+		return "is another user's: where the program runs as you, nothing is traced there; name another file, or remove this one";
+	if (info->st_nlink > 1)
+		return "has another name too (a hard link): nothing is traced there; name another file, or remove this one";
+	if (access(path, W_OK) != 0)
+		return "may not be written to: nothing is traced there; change its mode, or name another file";
+	return NULL;
+}
+
+/* The same for the folder that a FILE of BINFILE is. */
+static const char *refusal_of_folder(const struct stat *info, const char *path)
+{
+	if (S_ISLNK(info->st_mode))
+		return "is a link, and links are not followed: nothing is traced there; name the folder that it leads to";
+	if (!S_ISDIR(info->st_mode))
+		return "is there, and is no folder: nothing is traced there; name another folder, which BINFILE makes";
+	if (info->st_uid != geteuid())
+		return "is another user's: where the program runs as you, nothing is traced there; name another folder, or remove this one";
+	if (access(path, R_OK | W_OK | X_OK) != 0)
+		return "may not be read and written to: nothing is traced there; change its mode, or name another folder";
+	return NULL;
+}
+
+/* Where the output goes when the program is started here.  False when that depends on the process. */
+static bool output_path(const char *file, const char *location, char out[CTRACE_EMITTER_PATH_SIZE])
+{
+	const char *logs = ct_os_environment("MFTRACE_LOGS");
+	const char *folder = file[0] == '/' ? "" : location[0] != '\0' ? location : logs != NULL ? logs : "";
+	size_t size;
+
+	if (snprintf(out, CTRACE_EMITTER_PATH_SIZE, "%s%s%s", folder, folder[0] != '\0' ? "/" : "", file) >=
+		    (int)CTRACE_EMITTER_PATH_SIZE ||
+	    strstr(out, "$(") != NULL)
+		return false;
+	size = strlen(out);
+	while (size > 1 && out[size - 1] == '/') /* or a link would be followed */
+		out[--size] = '\0';
+	return true;
+}
+
+static void note_output(struct check *check, uint32_t index, const char *file, const char *location)
+{
+	const struct ctrace_emitter *emitter = ct_emitter_at(index);
+	char path[CTRACE_EMITTER_PATH_SIZE];
+	const char *refusal = NULL;
+	struct ct_buf message;
+	struct stat info;
+
+	if (!output_path(file, location, path) || lstat(path, &info) != 0)
+		return;
+	if (emitter == &ct_emit_textfile)
+		refusal = refusal_of_file(&info, path);
+	else if (emitter == &ct_emit_binfile)
+		refusal = refusal_of_folder(&info, path);
+	if (refusal == NULL)
+		return;
+	ct_buf_init(&message);
+	ct_span_quote(&message, (struct ct_span){ path, strlen(path) }, strlen(path));
+	ct_buf_add_format(&message, " %s", refusal);
+	find_text(check, check->file[index], &message, NULL);
+}
+
 static void check_folders(struct check *check)
 {
 	struct ct_buf file, location;
@@ -331,8 +417,10 @@ static void check_folders(struct check *check)
 		if (check->location[i].line != 0 && location.size != 0)
 			note_folder(check, check->location[i], ct_buf_text(&location),
 				    "MFTRACE_LOGS, or its working folder, takes its place");
-		if (check->file[i].line != 0 && ct_emitter_property_get(check->target.registry, i, "FILE", 4, &file) == CTRACE_OK)
-			check_file_folder(check, i, ct_buf_text(&file), ct_buf_text(&location));
+		if (check->file[i].line == 0 || ct_emitter_property_get(check->target.registry, i, "FILE", 4, &file) != CTRACE_OK)
+			continue;
+		check_file_folder(check, i, ct_buf_text(&file), ct_buf_text(&location));
+		note_output(check, i, ct_buf_text(&file), ct_buf_text(&location));
 	}
 	ct_buf_fini(&file);
 	ct_buf_fini(&location);

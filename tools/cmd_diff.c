@@ -218,7 +218,8 @@ static int run(struct diff *diff)
 		result = compare(diff, tallies);
 	if (diff->has_failed)
 		result = complain("what could not be read is not compared");
-	(void)reading_end(&diff->reading, 1);
+	if (reading_end(&diff->reading, 1) == CMD_UNREAD)
+		result = RUNS_UNKNOWN;
 	ct_tally_fini(&tallies[0]);
 	ct_tally_fini(&tallies[1]);
 	return result;

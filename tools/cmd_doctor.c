@@ -16,6 +16,7 @@
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
+#include <strings.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -136,7 +137,38 @@ static bool has_file(const struct ct_dest *dest)
 	       strncmp(dest->emitter, "BINFILE", sizeof dest->emitter) == 0;
 }
 
-static void print_destination(struct doctor *doctor, struct ct_dest *dest)
+/* The value of LEVEL among a destination's settings, lines of NAME=VALUE; CTRACE_DEBUG when it is not set, or is no level. */
+static uint32_t least_level(const struct ct_session *session, const struct ct_dest *dest)
+{
+	static const char name[] = "LEVEL=";
+	uint32_t level = CTRACE_DEBUG;
+	size_t size;
+	const char *at = ct_session_text(session, dest->settings, &size), *end = at + size;
+
+	while (at < end) {
+		const char *newline = memchr(at, '\n', (size_t)(end - at));
+		size_t line = (size_t)((newline != NULL ? newline : end) - at);
+
+		if (line >= sizeof name && strncasecmp(at, name, sizeof name - 1) == 0 &&
+		    !ct_level_parse(at + sizeof name - 1, line - (sizeof name - 1), &level))
+			level = ct_value_number(at + sizeof name - 1, line - (sizeof name - 1));
+		at += line + 1;
+	}
+	return level;
+}
+
+/* Events that LEVEL keeps out are neither lost nor missing: the destination was given them, and has left them out. */
+static void print_level(const struct doctor *doctor, uint32_t level)
+{
+	if (level >= CTRACE_LEVEL_COUNT) {
+		add(doctor, ", of which its LEVEL keeps out all");
+	} else if (level > CTRACE_DEBUG) {
+		add(doctor, ", of which its LEVEL keeps out those below ");
+		add(doctor, ct_list_level(level));
+	}
+}
+
+static void print_destination(struct doctor *doctor, const struct ct_session *session, struct ct_dest *dest)
 {
 	const struct ct_dest_slot *slot = ct_dest_current(dest);
 	struct list_failure failure;
@@ -148,6 +180,8 @@ static void print_destination(struct doctor *doctor, struct ct_dest *dest)
 	(void)snprintf(events, sizeof events, "%s%" PRIu64 " event%s", slot->path[0] != '\0' ? ": " : "", slot->delivered,
 		       slot->delivered == 1 ? "" : "s");
 	add(doctor, events);
+	if (slot->delivered != 0)
+		print_level(doctor, least_level(session, dest));
 	ct_list_take_failure(&failure, dest);
 	if (failure.failing == 0 && failure.stuck_since_ns == 0)
 		return;
@@ -171,7 +205,7 @@ static void print_destinations(struct doctor *doctor, const struct ct_session *s
 			continue;
 		if (count++ < SHOWN) {
 			add(doctor, count > 1 ? "; " : "");
-			print_destination(doctor, dest);
+			print_destination(doctor, session, dest);
 		}
 	}
 	add(doctor, count == 0 ? "none: nothing was traced\n" : "\n");

@@ -224,6 +224,8 @@ int cmd_ipcs(int argc, char **argv)
 	ct_ipcs_commands_end(&arguments.ipcs);
 	if (arguments.ipcs.reading.has_failed)
 		ct_ipcs_fail(&arguments.ipcs, CMD_NOTHING);
+	if (reading_lacks_catalog(&arguments.ipcs.reading))
+		ct_ipcs_fail(&arguments.ipcs, CMD_UNREAD);
 	ct_filter_destroy(arguments.ipcs.reading.filter);
 	ct_catalog_destroy(arguments.ipcs.reading.catalog);
 	return arguments.ipcs.status;

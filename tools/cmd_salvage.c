@@ -129,11 +129,17 @@ static bool is_apart(const struct salvage_run *run)
 /* Nothing that is there is ever mixed with what is written. */
 static int prepare_folder(const char *path)
 {
-	enum ctrace_status status = ct_os_make_folder(path);
+	struct stat info;
 
-	if (status != CTRACE_OK) {
+	if (stat(path, &info) == 0 && !S_ISDIR(info.st_mode)) {
 		say(path);
-		fprintf(stderr, ": %s\n", status == CTRACE_OS_ERROR ? strerror(errno) : ctrace_status_text(status));
+		fputs(": not a folder; name one that is empty, or that is not there yet\n", stderr);
+		return CMD_UNWRITTEN;
+	}
+	errno = 0;
+	if (ct_os_make_folder(path) != CTRACE_OK) {
+		say(path);
+		fprintf(stderr, ": %s\n", strerror(errno));
 		return CMD_UNWRITTEN;
 	}
 	if (!ct_tool_is_empty_folder(path)) {
@@ -199,7 +205,7 @@ static bool has_metadata(const struct salvage_run *run)
 	if (status == CTRACE_OK || errno == 0)
 		fputs(": no metadata of a trace; name the file metadata of another run of the program\n", stderr);
 	else
-		fprintf(stderr, ": %s\n", strerror(errno));
+		fprintf(stderr, ": %s\n", errno == EINVAL ? "it is no regular file" : strerror(errno));
 	return false;
 }
 

@@ -532,7 +532,7 @@ static int run(struct show *show)
 	bool is_written;
 	int result;
 
-	direct_output_init(&show->output);
+	direct_output_init(&show->output, "ctrace show");
 	ct_buf_init(&show->line);
 	show->reading.also = print_before;
 	show->reading.also_user = &show->output;
@@ -555,7 +555,7 @@ static int run(struct show *show)
 		fputs("ctrace show: a part of the trace could not be read at first; try again\n", stderr);
 		show->reading.has_failed = true;
 	}
-	is_written = direct_output_end(&show->output, "ctrace show");
+	is_written = direct_output_end(&show->output);
 	/* No message that no events match: events were read, and their lines are lost. */
 	show->reading.has_failed |= show->is_unwritten;
 	result = reading_end(&show->reading, show->shown);

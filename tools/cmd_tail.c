@@ -314,6 +314,16 @@ static uint64_t parse_seconds(struct argp_state *state, const char *text)
 	return (uint64_t)(seconds * NS_PER_SECOND) + 1;
 }
 
+/* An option or a word of digits. */
+static void take_process(struct tail *tail, struct argp_state *state, const char *word)
+{
+	uint32_t pid = (uint32_t)parse_number(state, word, INT32_MAX, "a process id");
+
+	if (tail->pid != 0 && tail->pid != pid)
+		argp_error(state, "the processes %" PRIu32 " and %" PRIu32 " are named; expected one, or none for all", tail->pid, pid);
+	tail->pid = pid;
+}
+
 static error_t parse_tail(int key, char *argument, struct argp_state *state)
 {
 	struct tail *tail = state->input;
@@ -334,7 +344,7 @@ static error_t parse_tail(int key, char *argument, struct argp_state *state)
 		tail->jobname = argument;
 		return 0;
 	case 'p':
-		tail->pid = (uint32_t)parse_number(state, argument, INT32_MAX, "a process id");
+		take_process(tail, state, argument);
 		return 0;
 	case 'n':
 		tail->last = parse_number(state, argument, LAST_LIMIT, "a number of events, 1 to 1000000");
@@ -352,8 +362,8 @@ static error_t parse_tail(int key, char *argument, struct argp_state *state)
 		return 0;
 	case ARGP_KEY_ARG:
 		/* As ctrace show takes it. */
-		if (tail->pid == 0 && ct_tool_is_number(argument)) {
-			tail->pid = (uint32_t)parse_number(state, argument, INT32_MAX, "a process id");
+		if (ct_tool_is_number(argument)) {
+			take_process(tail, state, argument);
 			return 0;
 		}
 		if (tail->has_expression)
@@ -365,6 +375,21 @@ static error_t parse_tail(int key, char *argument, struct argp_state *state)
 	default:
 		return ARGP_ERR_UNKNOWN;
 	}
+}
+
+static void count_run_directory(const char *path, void *user)
+{
+	(void)path;
+	++*(uint32_t *)user;
+}
+
+/* False when no process can ever be found: every run directory that is there is refused. */
+static bool has_run_directory(void)
+{
+	uint32_t usable = 0;
+
+	ct_folder_each_run_directory(count_run_directory, &usable);
+	return ct_tool_say_refused("ctrace tail") == 0 || usable > 0;
 }
 
 static int run(struct tail *tail)
@@ -423,7 +448,7 @@ int cmd_tail(int argc, char **argv)
 		       "\vEXPRESSION is a filter, as in 'level >= warn && component ~ \"mf.*\" && data[0] > 100': ctrace-filter(7)."
 		       "  The processes are not disturbed, and what they trace goes to its destinations as ever."
 		       "  Losses are told on standard error.  Exit status: 0, also when interrupted; 1 a process cannot be"
-		       " followed; 2 usage, no memory, or the output cannot be written.",
+		       " followed; 2 usage, no memory, the run directory is refused, or the output cannot be written.",
 	};
 	struct tail tail = { .shown = 0 };
 	int result = CMD_NOTHING;
@@ -431,8 +456,12 @@ int cmd_tail(int argc, char **argv)
 	if (argp_parse(&argp, argc, argv, 0, NULL, &tail) != 0)
 		return CMD_USAGE;
 	tail.reading.has_pairs = line_options_use_pairs(&tail.lines);
-	if (reading_open_empty(&tail.reading) && line_options_open(&tail.lines, "ctrace tail"))
+	if (!has_run_directory())
+		result = CMD_UNREAD;
+	else if (reading_open_empty(&tail.reading) && line_options_open(&tail.lines, "ctrace tail"))
 		result = run(&tail);
+	if (reading_lacks_catalog(&tail.reading))
+		result = CMD_UNREAD;
 	line_options_close(&tail.lines);
 	reading_close(&tail.reading);
 	return result;

@@ -311,10 +311,8 @@ static bool print_frame(struct top *top, bool is_first)
 	}
 	if (!ok || top->rows.has_failed)
 		fputs("ctrace top: not enough memory\n", stderr);
-	if (fflush(stdout) != 0 || ferror(stdout) != 0) {
-		fprintf(stderr, "ctrace top: cannot write the output: %s\n", strerror(errno));
-		ok = false;
-	}
+	/* The reason is reported at the tool's end. */
+	ok = fflush(stdout) == 0 && ferror(stdout) == 0 && ok;
 	return ok && !top->rows.has_failed;
 }
 

@@ -18,6 +18,7 @@
 #include <unistd.h>
 
 #include "allocate.h"
+#include "columns.h"
 #include "base/base.h"
 #include "options_file.h"
 #include "recovery_watch.h"
@@ -213,15 +214,6 @@ static int cmd_help(int argc, char **argv)
 	return verb_run(verb, 2, arguments);
 }
 
-static int count_columns(const char *text, size_t size)
-{
-	int columns = 0;
-
-	for (size_t i = 0; i < size; i++)
-		columns += ((unsigned char)text[i] & 0xC0) != 0x80; /* not the rest of a character in UTF-8 */
-	return columns;
-}
-
 bool ct_tool_is_number(const char *word)
 {
 	return word[0] != '\0' && word[strspn(word, "0123456789")] == '\0';
@@ -257,21 +249,29 @@ int ct_tool_print(FILE *to, const char *text, size_t size)
 	}
 	if (to != NULL && size != 0)
 		fwrite(text, 1, size, to);
-	columns = count_columns(text, size);
+	columns = columns_count(text, size);
 	ct_buf_fini(&escaped);
 	return columns;
+}
+
+/* An earlier write to stdout failed, and its errno is gone: the output is incomplete, and one byte more finds the reason again. */
+static int find_write_error(void)
+{
+	return write(STDOUT_FILENO, "\n", 1) < 0 ? errno : 0;
 }
 
 /* A full disk behind stdout must not look like success.  Runs at exit, since argp exits by itself after --help. */
 static void check_stdout(void)
 {
 	bool failed = ferror(stdout) != 0;
-
 	bool pending = __fpending(stdout) != 0;
+	int error = failed ? find_write_error() : 0;
 
 	errno = 0;
 	if (fclose(stdout) == 0 && !failed)
 		return;
+	if (error != 0)
+		errno = error;
 	if (errno == EBADF && !failed && !pending) /* started without one, and nothing was printed */
 		return;
 	fprintf(stderr, "ctrace: cannot write the output: %s\n", errno != 0 ? strerror(errno) : "write error");

@@ -15,9 +15,9 @@
 
 #include "pager.h"
 
-void direct_output_init(struct direct_output *output)
+void direct_output_init(struct direct_output *output, const char *verb)
 {
-	*output = (struct direct_output){ 0 };
+	*output = (struct direct_output){ .verb = verb };
 	(void)fflush(stdout);
 	/* One growth instead of a dozen; without memory now there may be some later. */
 	(void)ct_buf_reserve(&output->text, 2 * DIRECT_OUTPUT_SIZE);
@@ -41,7 +41,7 @@ static bool wait_for_room(void)
 static void begin(struct direct_output *output, bool is_end)
 {
 	if (output->may_page && (!is_end || pager_is_worth(output->text.data, output->text.size)))
-		pager_start();
+		pager_start(output->verb);
 	output->may_page = false;
 }
 
@@ -69,11 +69,11 @@ void direct_output_flush(struct direct_output *output)
 	flush(output, false);
 }
 
-bool direct_output_end(struct direct_output *output, const char *verb)
+bool direct_output_end(struct direct_output *output)
 {
 	flush(output, true);
 	if (output->write_errno == 0 || (output->write_errno == EPIPE && pager_is_started()))
 		return true;
-	fprintf(stderr, "%s: cannot write the output: %s\n", verb, strerror(output->write_errno));
+	fprintf(stderr, "%s: cannot write the output: %s\n", output->verb, strerror(output->write_errno));
 	return false;
 }

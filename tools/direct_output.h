@@ -12,9 +12,10 @@ struct direct_output {
 	struct ct_buf text; /* add to it, then call direct_output_step() */
 	int write_errno;    /* why it cannot be written: then nothing more is */
 	uint64_t written;
-	bool may_page; /* what is more than a screen goes through a pager; the verb's to set */
+	const char *verb; /* for messages, as "ctrace show" */
+	bool may_page;    /* what is more than a screen goes through a pager; the verb's to set */
 };
-void direct_output_init(struct direct_output *output);
+void direct_output_init(struct direct_output *output, const char *verb);
 void direct_output_fini(struct direct_output *output);
 void direct_output_flush(struct direct_output *output); /* what is there is written */
 #define DIRECT_OUTPUT_SIZE ((size_t)256 << 10)
@@ -24,6 +25,6 @@ static inline void direct_output_step(struct direct_output *output)
 		direct_output_flush(output);
 }
 /* Flushes; false when something could not be written, complained about. */
-bool direct_output_end(struct direct_output *output, const char *verb);
+bool direct_output_end(struct direct_output *output);
 
 #endif

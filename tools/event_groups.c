@@ -16,8 +16,8 @@
 #include <string.h>
 
 #include "read/read.h"
+#include "user_file.h"
 
-#define SIZE_LIMIT ((size_t)1 << 20)
 #define BLANKS " \t\r"
 
 const char *event_groups_path(const char *option)
@@ -128,19 +128,19 @@ static bool groups_add(const char *path, const char *text, const char *names, st
 
 bool event_groups_add(const char *path, const char *argument, struct ct_buf *out, struct ct_buf *out_message)
 {
-	enum ctrace_status status;
+	struct user_file_failure failure;
 	struct ct_buf text;
 	bool ok = false;
 
 	ct_buf_init(&text);
-	status = path != NULL ? ct_os_read_file(path, SIZE_LIMIT, &text) : CTRACE_NOT_FOUND;
 	if (path == NULL)
 		ct_buf_add_text(out_message, "no file of groups is named; expected --groups=FILE, or CTRACE_GROUPS in the environment");
-	else if (status != CTRACE_OK)
-		ct_buf_add_format(out_message, "%s: %s", path,
-				  status == CTRACE_NOT_FOUND ? "there is no such file" : ctrace_status_text(status));
-	else
+	else if (user_file_read(path, "groups", &text, &failure))
 		ok = groups_add(path, ct_buf_text(&text), argument, out, out_message);
+	else if (failure.line != 0)
+		ct_buf_add_format(out_message, "%s:%u: %s", path, failure.line, failure.why);
+	else
+		ct_buf_add_format(out_message, "%s: %s", path, failure.why);
 	ct_buf_fini(&text);
 	return ok && !out->failed;
 }

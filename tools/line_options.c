@@ -42,6 +42,8 @@ static void refuse_number(struct argp_state *state, int digit)
 
 	if (word[0] != '-' || word[1] != digit || word[1 + strspn(word + 1, "0123456789")] != '\0')
 		word = state->next < state->argc ? state->argv[state->next] : "";
+	if (word[0] == '-' && word[1 + strspn(word + 1, "0")] == '\0')
+		argp_error(state, "%s is no option, and no number of events; the last N events are -n N, from -n 1", word);
 	if (word[0] == '-' && word[1] == digit && word[1 + strspn(word + 1, "0123456789")] == '\0')
 		argp_error(state, "%s is no option; the last %s events are -n %s", word, word + 1, word + 1);
 	argp_error(state, "-%c is no option", digit);

@@ -8,17 +8,15 @@
  */
 #include "options_file.h"
 
-#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 
 #include "base/base.h"
 #include "cmd.h"
+#include "user_file.h"
 
 #define OPTION "--options"
-#define SIZE_LIMIT ((size_t)1 << 20)
 
 /* Until the tool ends: verbs keep pointers to words. */
 static struct words {
@@ -97,54 +95,22 @@ static bool words_cut(const char *verb, const char *path, char *text)
 	return true;
 }
 
-/* 0: there is none. */
-static uint32_t line_of_nul(const struct ct_buf *text)
-{
-	const char *nul = text->size > 0 ? memchr(text->data, '\0', text->size) : NULL;
-	uint32_t line = 1;
-
-	for (const char *at = text->data; nul != NULL && at < nul; at++)
-		line += *at == '\n';
-	return nul != NULL ? line : 0;
-}
-
-static const char *reason_of(const char *path, enum ctrace_status status, int error)
-{
-	struct stat info;
-
-	if (status == CTRACE_NOT_FOUND)
-		return "there is no such file";
-	if (stat(path, &info) == 0 && S_ISDIR(info.st_mode))
-		return "a folder; a file of options is expected";
-	if (stat(path, &info) == 0 && !S_ISREG(info.st_mode))
-		return "no regular file, as a file of options has to be: not a pipe, a device or a socket";
-	if (status == CTRACE_DENIED || status == CTRACE_OS_ERROR)
-		return strerror(error);
-	return ctrace_status_text(status);
-}
-
 static bool file_add(const char *verb, const char *path)
 {
-	enum ctrace_status status;
+	struct user_file_failure failure;
 	struct ct_buf text;
-	uint32_t nul_line;
 	char *copy;
 	bool ok;
 
 	ct_buf_init(&text);
-	errno = 0;
-	status = ct_os_read_file(path, SIZE_LIMIT, &text);
-	nul_line = status == CTRACE_OK ? line_of_nul(&text) : 0;
-	copy = status == CTRACE_OK ? strdup(ct_buf_text(&text)) : NULL;
+	if (!user_file_read(path, "options", &text, &failure)) {
+		ct_buf_fini(&text);
+		return complain(verb, path, failure.line, failure.why);
+	}
+	copy = strdup(ct_buf_text(&text));
 	ct_buf_fini(&text);
-	if (status != CTRACE_OK)
-		return complain(verb, path, 0, reason_of(path, status, errno));
 	if (copy == NULL)
 		return complain(verb, path, 0, ctrace_status_text(CTRACE_NOT_ENOUGH_MEMORY));
-	if (nul_line != 0) {
-		free(copy);
-		return complain(verb, path, nul_line, "a NUL byte is in this line: no file of options");
-	}
 	ok = words_cut(verb, path, copy);
 	if (!ok)
 		free(copy);

@@ -9,6 +9,7 @@
 #include "pager.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -18,9 +19,13 @@
 #include <unistd.h>
 
 #include "base/base.h"
+#include "cmd.h"
+#include "progress_line.h"
 
 #define DEFAULT_PAGER "less"
 #define DEFAULT_ROWS 24u
+#define WORD_LIMIT 32u
+#define SHELL_MARKS "|&;<>()$`\\\"'*?[]{}#~=%!\n"
 
 static pid_t pager;
 
@@ -62,23 +67,76 @@ static void wait_for_pager(void)
 		;
 }
 
-static void become_pager(int from)
+/* The words of a command without any mark of the shell: it can be run without one.  Cut in `text`; false when it needs a shell. */
+static bool split_words(char *text, char *out_words[WORD_LIMIT + 1])
 {
+	size_t count = 0;
+	char *rest;
+
+	if (text[strcspn(text, SHELL_MARKS)] != '\0')
+		return false;
+	for (char *word = strtok_r(text, " \t", &rest); word != NULL; word = strtok_r(NULL, " \t", &rest)) {
+		if (count == WORD_LIMIT)
+			return false;
+		out_words[count++] = word;
+	}
+	out_words[count] = NULL;
+	return count > 0;
+}
+
+/* In the child: gives back why the pager cannot be run. */
+static int become_pager(int from)
+{
+	char *words[WORD_LIMIT + 1], *text = strdup(command());
+
 	(void)signal(SIGINT, SIG_DFL);
 	(void)dup2(from, STDIN_FILENO);
 	/* As git and others do: short texts are printed as ever, colours pass, the screen is left as it is. */
 	(void)setenv("LESS", "FRX", 0);
-	(void)execl("/bin/sh", "sh", "-c", command(), (char *)NULL);
-	_exit(127);
+	if (text != NULL && split_words(text, words))
+		(void)execvp(words[0], words);
+	else
+		(void)execl("/bin/sh", "sh", "-c", command(), (char *)NULL);
+	return errno;
 }
 
-/* Is there such a program?  Otherwise the text would be lost in a pipe that nobody reads. */
-static bool is_there(void)
+static bool needs_shell(void)
 {
+	char *words[WORD_LIMIT + 1], *text = strdup(command());
+	bool needs = text != NULL && !split_words(text, words);
+
+	free(text);
+	return needs;
+}
+
+/* The first word of a shell's command behind its assignments; 0 bytes when it is none that can be looked up as it stands. */
+static size_t find_program(const char **text)
+{
+	size_t size = 0;
+
+	do {
+		*text += size;
+		*text += strspn(*text, " \t");
+		size = strcspn(*text, " \t|&;<>()\n");
+	} while (memchr(*text, '=', size) != NULL);
+	for (size_t i = 0; i < size; i++)
+		if (strchr(SHELL_MARKS, (*text)[i]) != NULL)
+			return 0;
+	return size;
+}
+
+/* A shell would find out too late that there is no such program: the text would be lost in a pipe that nobody reads. */
+static bool is_known_to_shell(void)
+{
+	const char *program = command();
+	size_t size = find_program(&program);
 	char *test;
 	bool found;
 
-	if (asprintf(&test, "set -- %s && command -v -- \"$1\" >/dev/null 2>&1", command()) < 0)
+	if (size == 0)
+		return true;
+	if (asprintf(&test, "path=$(command -v -- %.*s) && case $path in */*) test -f \"$path\" && test -x \"$path\" ;; esac",
+		     (int)size, program) < 0)
 		return false;
 	found = system(test) == 0;
 	free(test);
@@ -90,21 +148,81 @@ bool pager_is_started(void)
 	return pager > 0;
 }
 
-void pager_start(void)
+/* The child's, until it is the pager; its end of `report` closes then. */
+static void run_pager(int from, int report)
 {
-	bool has_errors = isatty(STDERR_FILENO);
-	int ends[2];
+	int error = become_pager(from);
 
-	if (pager != 0 || !is_there() || pipe(ends) != 0)
-		return;
+	(void)!write(report, &error, sizeof error);
+	_exit(127);
+}
+
+/* False when the child has become the pager. */
+static bool read_report(int report, int *out_error)
+{
+	ssize_t got;
+
+	do
+		got = read(report, out_error, sizeof *out_error);
+	while (got < 0 && errno == EINTR);
+	return got == (ssize_t)sizeof *out_error;
+}
+
+/* Starts it as the reader of `ends`.  0, or why it cannot be run. */
+static int start(const int ends[2])
+{
+	int report[2], error = 0;
+
+	if (pipe2(report, O_CLOEXEC) != 0)
+		return errno;
 	(void)fflush(stdout);
 	pager = fork();
 	if (pager == 0) {
 		(void)close(ends[1]);
-		become_pager(ends[0]);
+		run_pager(ends[0], report[1]);
 	}
+	if (pager < 0)
+		error = errno;
+	(void)close(report[1]);
+	if (pager > 0 && read_report(report[0], &error))
+		(void)waitpid(pager, NULL, 0);
+	(void)close(report[0]);
+	if (error != 0)
+		pager = 0;
+	return error;
+}
+
+/* Nobody has asked for the default: that it is not installed is no news. */
+static void say_failure(const char *verb, const char *reason)
+{
+	const char *chosen = ct_os_environment("PAGER");
+
+	if (chosen == NULL)
+		return;
+	progress_clear();
+	fprintf(stderr, "%s: the pager ", verb);
+	ct_tool_print(stderr, chosen, strlen(chosen));
+	fprintf(stderr, " cannot be run%s%s; the output is printed without one\n", reason[0] != '\0' ? ": " : "", reason);
+}
+
+void pager_start(const char *verb)
+{
+	bool has_errors = isatty(STDERR_FILENO);
+	int ends[2], error;
+
+	if (pager != 0)
+		return;
+	if (needs_shell() && !is_known_to_shell()) {
+		say_failure(verb, "");
+		return;
+	}
+	if (pipe(ends) != 0) {
+		say_failure(verb, strerror(errno));
+		return;
+	}
+	error = start(ends);
 	(void)close(ends[0]);
-	if (pager > 0) {
+	if (error == 0) {
 		(void)dup2(ends[1], STDOUT_FILENO);
 		if (has_errors)
 			(void)dup2(ends[1], STDERR_FILENO);
@@ -112,7 +230,7 @@ void pager_start(void)
 		(void)signal(SIGPIPE, SIG_IGN);
 		(void)atexit(wait_for_pager);
 	} else {
-		pager = 0;
+		say_failure(verb, strerror(error));
 	}
 	(void)close(ends[1]);
 }

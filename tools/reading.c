@@ -87,6 +87,7 @@ static void add_annotation(const char *path, void *user)
 		say(reading);
 		ct_tool_print(stderr, path, strlen(path));
 		fprintf(stderr, ": %s\n", result.message);
+		reading->lacks_catalog |= result.is_unread;
 	} else if (ct_catalog_parse(reading->catalog, path, text.data, text.size, complain_catalog, reading) ==
 		   CTRACE_NOT_ENOUGH_MEMORY) {
 		lack_memory(reading);
@@ -94,11 +95,31 @@ static void add_annotation(const char *path, void *user)
 	ct_buf_fini(&text);
 }
 
+static void lack_catalog(struct reading *reading, const char *path)
+{
+	reading->lacks_catalog = true;
+	say(reading);
+	ct_tool_print(stderr, path, strlen(path));
+	fprintf(stderr, ": no catalogue: there is no such file or folder\n");
+}
+
+bool reading_lacks_catalog(const struct reading *reading)
+{
+	return reading->lacks_catalog || (reading->catalog != NULL && ct_catalog_counts(reading->catalog).unread > 0);
+}
+
+/* Annotations are in an XML file or in a folder. */
+static bool may_have_annotations(const char *path)
+{
+	struct stat info;
+
+	return annotation_is_name(path) || (stat(path, &info) == 0 && S_ISDIR(info.st_mode));
+}
+
 /* A mistake in a catalogue costs its names, not the trace: it is told, and reading goes on. */
 static void add_catalog(struct reading *reading, const char *path)
 {
 	enum ctrace_status status = CTRACE_OK;
-	struct stat info;
 
 	if (!need_catalog(reading)) {
 		reading->has_failed = true;
@@ -106,16 +127,13 @@ static void add_catalog(struct reading *reading, const char *path)
 	}
 	if (!annotation_is_name(path))
 		status = ct_catalog_add(reading->catalog, path, complain_catalog, reading);
-	if (annotation_is_name(path) || (stat(path, &info) == 0 && S_ISDIR(info.st_mode)))
-		status = annotation_each(path, add_annotation, reading) ? status : CTRACE_NOT_FOUND;
+	/* A folder that cannot be read has been reported. */
+	if (may_have_annotations(path) && !annotation_each(path, add_annotation, reading) && status == CTRACE_OK)
+		status = CTRACE_NOT_FOUND;
 	if (status == CTRACE_NOT_ENOUGH_MEMORY)
 		lack_memory(reading);
-	if (status != CTRACE_NOT_FOUND)
-		return;
-	reading->has_failed = true;
-	say(reading);
-	ct_tool_print(stderr, path, strlen(path));
-	fprintf(stderr, ": no catalogue: there is no such file or folder\n");
+	if (status == CTRACE_NOT_FOUND)
+		lack_catalog(reading, path);
 }
 
 /* ------------------------------------------------------------------------------------------------------------
@@ -501,8 +519,11 @@ static void add_annotations(struct reading *reading)
 {
 	const char *folder = ct_os_environment("MFTRACE_ANNOTATIONS");
 
-	if (folder != NULL && ct_os_environment("CTRACE_CATALOG") == NULL)
-		(void)annotation_each(folder, add_annotation, reading);
+	if (folder == NULL || ct_os_environment("CTRACE_CATALOG") != NULL)
+		return;
+	/* What is no name of an XML file has been looked for before. */
+	if (may_have_annotations(folder) && !annotation_each(folder, add_annotation, reading) && annotation_is_name(folder))
+		lack_catalog(reading, folder);
 }
 
 bool reading_catalog(struct reading *reading)
@@ -526,7 +547,9 @@ bool reading_open(struct reading *reading)
 	progress_start(reading->verb);
 	if (reading->path_count == 0) {
 		ct_folder_each_run_directory(add_run_directory, reading);
-		return true;
+		if (reading->path_count == 0 && ct_tool_say_refused(reading->verb) != 0)
+			reading->is_missing = reading->has_failed = true;
+		return !reading->is_missing;
 	}
 	for (size_t i = 0; i < reading->path_count; i++)
 		add_path(reading, reading->paths[i]);
@@ -614,14 +637,14 @@ static void tell_hint(const struct reading *reading)
 int reading_end(struct reading *reading, uint64_t shown)
 {
 	struct ct_read_totals totals = { 0 };
-	bool is_good, is_missing = reading->is_missing;
+	bool is_good, is_missing = reading->is_missing, lacks_catalog = reading_lacks_catalog(reading);
 
 	progress_clear();
 	(void)fflush(stdout);
 	if (reading->reader != NULL && !is_missing)
 		totals = *ct_reader_totals(reading->reader);
 	tell_totals(reading, &totals);
-	if (reading->path_count == 0)
+	if (reading->path_count == 0 && !is_missing)
 		fprintf(stderr, "%s: nothing is being traced; name a trace\n", reading->verb);
 	else if (shown == 0 && !reading->has_failed && (totals.unread == 0 || totals.events > 0)) {
 		fprintf(stderr, "%s: no events%s\n", reading->verb,
@@ -634,5 +657,5 @@ int reading_end(struct reading *reading, uint64_t shown)
 	}
 	is_good = shown > 0 && !reading->has_failed && totals.damages == 0;
 	reading_close(reading);
-	return is_missing || totals.unread > 0 ? CMD_UNREAD : is_good ? CMD_DONE : CMD_NOTHING;
+	return is_missing || lacks_catalog || totals.unread > 0 ? CMD_UNREAD : is_good ? CMD_DONE : CMD_NOTHING;
 }

@@ -41,9 +41,10 @@ struct reading {
 	uint64_t look_damages; /* places that it could not read */
 	bool has_environment;  /* the catalogues of the environment are read: a verb may open again */
 	bool has_failed;       /* something that was named could not be read */
-	bool is_missing;       /* something that was named is not there, or no trace: nothing is read */
-	bool has_rings;        /* processes are among what is read */
-	uint64_t reports;      /* lines on stderr so far */
+	bool is_missing;    /* something that was named is not there, or no trace, or the run directory is refused: nothing is read */
+	bool lacks_catalog; /* a catalogue that was named could not be read: the verb's status is CMD_UNREAD */
+	bool has_rings;     /* processes are among what is read */
+	uint64_t reports;   /* lines on stderr so far */
 };
 
 /* --catalog PATH, --filter EXPRESSION, --group NAME, -c -l -e --since --until: a child parser; its input is a struct reading, which the verb has
@@ -74,6 +75,8 @@ bool reading_open_empty(struct reading *reading);
 void reading_look(struct reading *reading);
 /* Begins again, from events of since_ns on; 0: from the first.  False, complained about: what was open cannot be opened again. */
 bool reading_again(struct reading *reading, uint64_t since_ns);
+/* Was a catalogue that was named not read?  It is reported, the traces are read without its names, and the status is CMD_UNREAD. */
+bool reading_lacks_catalog(const struct reading *reading);
 /* One of the two readings could not read what the other has read: they are not of the same events. */
 bool reading_differs(const struct reading *reading);
 /* Tells of damage and losses in sum, and that nothing matched when `shown` is 0; frees everything.  The verb's exit status. */

@@ -11,6 +11,7 @@
 
 #define LONGEST 32u
 #define MOST_EDITS 2u
+#define LEAST_SYNONYM 6u
 
 static char lower(char c)
 {
@@ -83,6 +84,24 @@ static const struct {
 	{ "silent", "none" },  { "5", "none" },       { "-1", "none" },
 };
 
+/* The nearest level, or else the level of the nearest long synonym: "wraning" is no level's neighbour, but that of "warning".  A short
+ * synonym is near too many words. */
+static const char *suggest_near_level(struct ct_span word, const char *const *levels, size_t count)
+{
+	const char *near = ct_suggest(word, levels, count);
+
+	for (size_t i = 0; near == NULL && i < CT_COUNT(level_synonyms); i++) {
+		const char *synonym = level_synonyms[i].word;
+
+		if (strlen(synonym) < LEAST_SYNONYM || ct_suggest(word, &synonym, 1) == NULL)
+			continue;
+		for (size_t j = 0; j < count; j++)
+			if (strcmp(levels[j], level_synonyms[i].level) == 0)
+				near = levels[j];
+	}
+	return near;
+}
+
 const char *ct_suggest_level(struct ct_span word, bool with_none)
 {
 	static const char *const levels[] = { "debug", "info", "warn", "error", "fatal", "none" };
@@ -97,5 +116,5 @@ const char *ct_suggest_level(struct ct_span word, bool with_none)
 	for (size_t i = 0; i < CT_COUNT(level_synonyms); i++)
 		if (ct_name_is(bare.at, bare.size, level_synonyms[i].word))
 			return with_none || strcmp(level_synonyms[i].level, "none") != 0 ? level_synonyms[i].level : NULL;
-	return ct_suggest(bare, levels, CT_COUNT(levels) - !with_none);
+	return suggest_near_level(bare, levels, CT_COUNT(levels) - !with_none);
 }

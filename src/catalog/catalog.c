@@ -194,12 +194,12 @@ static enum ctrace_status add_components(struct ct_catalog *catalog, const struc
 	return status;
 }
 
-static void complain_whole(struct ct_catalog *catalog, const char *path, const char *what, const char *expected,
-			   ct_catalog_complain *complain, void *user)
+static void complain_whole(uint64_t *count, const char *path, const char *what, const char *expected, ct_catalog_complain *complain,
+			   void *user)
 {
 	struct ct_complaint complaint = { 0 };
 
-	catalog->counts.mistakes++;
+	++*count;
 	(void)snprintf(complaint.message, sizeof complaint.message, "%s", what);
 	(void)snprintf(complaint.expected, sizeof complaint.expected, "%s", expected);
 	if (complain != NULL)
@@ -257,12 +257,12 @@ enum ctrace_status ct_catalog_parse(struct ct_catalog *catalog, const char *path
 	enum ctrace_status status;
 
 	if (size > CT_CATALOG_FILE_LIMIT) {
-		complain_whole(catalog, path, "it is too large", "at most 4 MiB", complain, user);
+		complain_whole(&catalog->counts.mistakes, path, "it is too large", "at most 4 MiB", complain, user);
 		return CTRACE_DAMAGED;
 	}
 	if (catalog->counts.files >= CT_CATALOG_FILES || size > catalog->budget.bytes) {
-		complain_whole(catalog, path, "with this there is too much in the catalogue", "at most 4,096 files, and 64 MiB",
-			       complain, user);
+		complain_whole(&catalog->counts.mistakes, path, "with this there is too much in the catalogue",
+			       "at most 4,096 files, and 64 MiB", complain, user);
 		return CTRACE_DAMAGED;
 	}
 	catalog->budget.bytes -= size;
@@ -297,8 +297,8 @@ static enum ctrace_status add_file(struct ct_catalog *catalog, const char *path,
 	if (status == CTRACE_OK)
 		status = ct_catalog_parse(catalog, path, text.size != 0 ? text.data : "", text.size, complain, user);
 	else if (status != CTRACE_NOT_FOUND && status != CTRACE_NOT_ENOUGH_MEMORY)
-		complain_whole(catalog, path, errno == EINVAL ? "it is no regular file" : strerror(errno), "a file that can be read",
-			       complain, user);
+		complain_whole(&catalog->counts.unread, path, errno == EINVAL ? "it is no regular file" : strerror(errno),
+			       "a file that can be read", complain, user);
 	ct_buf_fini(&text);
 	return status == CTRACE_NOT_FOUND || status == CTRACE_OK || status == CTRACE_NOT_ENOUGH_MEMORY ? status : CTRACE_DAMAGED;
 }
@@ -323,7 +323,7 @@ static enum ctrace_status add_folder(struct ct_catalog *catalog, const char *fol
 	int count = scandir(folder, &entries, is_catalog_name, by_name);
 
 	if (count < 0) {
-		complain_whole(catalog, folder, strerror(errno), "a folder that can be read", complain, user);
+		complain_whole(&catalog->counts.unread, folder, strerror(errno), "a folder that can be read", complain, user);
 		return CTRACE_DAMAGED;
 	}
 	ct_buf_init(&path);
@@ -352,7 +352,8 @@ static enum ctrace_status add_named(struct ct_catalog *catalog, const char *path
 	enum ctrace_status status = ct_catalog_add(catalog, path, complain, user);
 
 	if (status == CTRACE_NOT_FOUND)
-		complain_whole(catalog, path, "there is no such file or folder", "the path of a catalogue", complain, user);
+		complain_whole(&catalog->counts.unread, path, "there is no such file or folder", "the path of a catalogue", complain,
+			       user);
 	return status;
 }
 

@@ -109,6 +109,7 @@ struct ct_catalog_counts {
 	uint64_t events;
 	uint64_t good_events; /* nothing is wrong with them */
 	uint64_t mistakes;
+	uint64_t unread; /* files and folders that could not be read; they are complained about, and are no mistakes */
 };
 struct ct_catalog_counts ct_catalog_counts(const struct ct_catalog *catalog);
 /* Borrowed, or NULL.  A component without a file of its own has that of its nearest parent: APP.DB.READ that of APP.DB, or of APP. */

@@ -113,6 +113,19 @@ static void report(const struct ct_live_process *process, const struct ct_live_o
 		options->report(process->path, 0, ctrace_status_text(status), options->user);
 }
 
+static void report_ring(const struct ct_live_process *process, const struct ct_live_options *options, enum ctrace_status status)
+{
+	char message[CT_UNREADABLE_SIZE];
+	const char *why;
+	char *path;
+
+	if (options->report == NULL || asprintf(&path, "%s/ring.%u", process->path, process->ring_count) < 0)
+		return;
+	why = ct_path_unreadable(path, message);
+	options->report(path, 0, why != NULL ? why : ctrace_status_text(status), options->user);
+	free(path);
+}
+
 /* Of a process that has become another user: its ring is in its annex. */
 static enum ctrace_status open_in_annex(const struct ct_live_process *process, struct ct_live_ring *ring, uint32_t index)
 {
@@ -156,7 +169,7 @@ static void add_rings(struct ct_live_process *process, const struct ct_live_opti
 		if (ring != NULL && status == CTRACE_NOT_FOUND)
 			status = open_in_annex(process, ring, process->ring_count);
 		if (status != CTRACE_OK && status != CTRACE_NOT_FOUND && status != CTRACE_UNSUPPORTED)
-			report(process, options, status);
+			report_ring(process, options, status);
 		if (status != CTRACE_OK) {
 			free(ring);
 			ring = NULL;

@@ -152,6 +152,9 @@ const struct ct_view *ct_reader_take(struct ct_reader *reader, const struct ctra
 /* ---- recognize.c: what a path is at which no trace was found: "a text file, no trace", or why it cannot be looked at.  NULL: there is nothing of
  * that name. */
 const char *ct_path_recognize(const char *path);
+/* Why a file of a run folder cannot be read, "it cannot be read: Permission denied"; links are not followed.  NULL: it can be read. */
+#define CT_UNREADABLE_SIZE 128
+const char *ct_path_unreadable(const char *path, char out[CT_UNREADABLE_SIZE]);
 /* Has the folder files that are named like the streams of a BINFILE trace? */
 bool ct_path_has_streams(const char *path);
 

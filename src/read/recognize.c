@@ -174,6 +174,25 @@ static int refusal_of(const char *folder, const char *name, int flags)
 	return error;
 }
 
+const char *ct_path_unreadable(const char *path, char out[CT_UNREADABLE_SIZE])
+{
+	struct stat info;
+	const char *why;
+
+	if (lstat(path, &info) != 0)
+		why = strerror(errno);
+	else if (S_ISLNK(info.st_mode))
+		why = "it is a link, and links are not followed";
+	else if (!S_ISREG(info.st_mode))
+		why = "it is no regular file";
+	else if (faccessat(AT_FDCWD, path, R_OK, AT_EACCESS) != 0)
+		why = strerror(errno);
+	else
+		return NULL;
+	(void)snprintf(out, CT_UNREADABLE_SIZE, "it cannot be read: %s", why);
+	return out;
+}
+
 static const char *recognize_refusal(const char *path)
 {
 	int error = faccessat(AT_FDCWD, path, R_OK | X_OK, AT_EACCESS) != 0 ? errno : 0;

@@ -379,9 +379,25 @@ static const char *borrow_metadata(struct trace *trace, uint32_t pid)
 	return borrow_from_generation(trace, pid) ? "cannot be read, and is taken from another generation of the same process" : NULL;
 }
 
+/* status, error: what came of reading the file. */
+static void tell_maker_unknown(struct trace *trace, size_t at, enum ctrace_status status, int error)
+{
+	char message[160];
+
+	if (status == CTRACE_OK && trace->text.size > 0)
+		(void)snprintf(message, sizeof message, "who made the trace is not understood, and taken from the packets");
+	else
+		(void)snprintf(message, sizeof message, "%s: who made the trace is taken from the packets",
+			       status == CTRACE_OK          ? "the file is empty"
+			       : status == CTRACE_NOT_FOUND ? "there is no such file"
+							    : refusal_text(error));
+	tell(trace->salvage, trace->metadata_path, at, 0, message);
+}
+
 static enum ctrace_status read_metadata(struct trace *trace)
 {
 	enum ctrace_status status = ct_os_read_file(trace->metadata_path, METADATA_LIMIT, &trace->text);
+	int error = errno;
 	const char *borrowed = NULL;
 	struct answer answer;
 	size_t at = 0;
@@ -405,7 +421,7 @@ static enum ctrace_status read_metadata(struct trace *trace)
 		return CTRACE_OK;
 	}
 	if (!knows) {
-		tell(trace->salvage, trace->metadata_path, at, 0, "who made the trace is not understood, and taken from the packets");
+		tell_maker_unknown(trace, at, status, error);
 		trace->info = (struct ct_trace_info){ .pid = answer.head.pid };
 	} else if (answer.found && !answer.agrees) {
 		tell(trace->salvage, trace->metadata_path, 0, 0, "the uuid is not that of the packets, and is mended");
@@ -421,7 +437,8 @@ static enum ctrace_status read_classes(struct trace *trace)
 	struct ct_trace_info info = trace->info;
 	enum ctrace_status status = ct_schema_create(&trace->schema);
 
-	if (status != CTRACE_OK)
+	/* Why there is no text was reported. */
+	if (status != CTRACE_OK || trace->text.size == 0)
 		return status;
 	return ct_salvage_classes(trace->salvage, trace->metadata_path, ct_buf_text(&trace->text), trace->text.size, trace->schema,
 				  &info);

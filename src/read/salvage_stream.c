@@ -10,8 +10,12 @@
 #include "read/salvage_stream.h"
 
 #include <fcntl.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
+
+#include "read/stream_file.h"
 
 #define WINDOW (2 * (size_t)CT_PACKET_MAX)
 #define SEARCH ((size_t)64 << 10)
@@ -331,6 +335,44 @@ static uint64_t behind(struct work *work, const struct packet *packet, size_t go
 	return follower(work, packet, &next) ? packet->at + packet->head.packet_bits / 8 : find_packet(work, packet->at + good);
 }
 
+/* Is there a stream file, compressed or not, that has this number?  Then a packet with it is that file's. */
+static bool has_stream(const struct work *work, uint32_t number)
+{
+	const char *path = work->stream->path, *slash = strrchr(path, '/');
+	bool found = false;
+	char *other;
+
+	if (asprintf(&other, "%.*sstream.%u" CT_STREAM_PACKED, slash != NULL ? (int)(slash + 1 - path) : 0, path, number) < 0)
+		return true;
+	found = access(other, F_OK) == 0;
+	other[strlen(other) - (sizeof CT_STREAM_PACKED - 1)] = '\0';
+	found = found || access(other, F_OK) == 0;
+	free(other);
+	return found;
+}
+
+/* Where a packet of this stream is to begin: a head of which only the stream's number is not right.  It fits between its neighbours, and its
+ * size leads to the next one or to the end of the file. */
+static bool misnumbered_at(struct work *work, uint64_t at, struct ct_packet_head *out)
+{
+	const struct ct_packet_head *before = work->pending != NULL ? &work->pending->head : work->has_last ? &work->last : NULL;
+	unsigned char bytes[CT_PACKET_HEAD];
+	size_t available, head_size;
+	const unsigned char *seen = look(work, at, CT_PACKET_HEAD, &available);
+	struct ct_packet_head next;
+
+	if (ct_packet_decode_head(seen, available, out, &head_size) != CTRACE_OK || out->begin_ns > INT64_MAX ||
+	    memcmp(out->uuid, work->stream->uuid, sizeof out->uuid) != 0)
+		return false;
+	if (before != NULL && (out->sequence <= before->sequence || !is_before(before, out)))
+		return false;
+	if (ct_os_read_at(work->stream->fd, bytes, sizeof bytes, at + out->packet_bits / 8, &available) != CTRACE_OK)
+		return false;
+	if (available == 0)
+		return before != NULL || !has_stream(work, out->stream_instance);
+	return is_ours(work, bytes, available, &next) && next.sequence > out->sequence && is_before(out, &next);
+}
+
 /* The packet at `at`, which has a head; where to go on. */
 static uint64_t take_packet(struct work *work, uint64_t at, const struct ct_packet_head *head)
 {
@@ -342,10 +384,11 @@ static uint64_t take_packet(struct work *work, uint64_t at, const struct ct_pack
 
 	packet->at = at;
 	packet->head = *head;
+	packet->head.stream_instance = work->stream->id;
 	good = read_events(work, bytes, content < available ? content : available, INT64_MAX, packet, &last_ns);
 	good = read_again(work, bytes, content < available ? content : available, packet, &last_ns, good);
 	is_whole = good == content && size <= available;
-	packet->is_mended = !is_whole || head->end_ns != last_ns;
+	packet->is_mended = !is_whole || head->end_ns != last_ns || head->stream_instance != work->stream->id;
 	ct_buf_clear(&packet->bytes);
 	ct_buf_add(&packet->bytes, bytes, packet->is_mended ? good : size);
 	work->out.failed |= packet->bytes.failed;
@@ -359,8 +402,10 @@ static uint64_t take_packet(struct work *work, uint64_t at, const struct ct_pack
 	if (!is_whole)
 		tell(work, at + good, next - at - good,
 		     available < size ? "the file ends inside a packet" : "this is no event of the trace");
-	else if (packet->is_mended)
+	else if (head->end_ns != last_ns)
 		tell(work, at, 0, "its end was wrong, and is mended");
+	if (head->stream_instance != work->stream->id)
+		tell(work, at, 0, "its stream's number was wrong, and is mended");
 	offer(work, packet);
 	return next;
 }
@@ -376,7 +421,7 @@ static void walk(struct work *work)
 		(void)look(work, at, CT_PACKET_HEAD, &available);
 		if (available == 0)
 			break;
-		if (head_at(work, at, &head)) {
+		if (head_at(work, at, &head) || misnumbered_at(work, at, &head)) {
 			at = take_packet(work, at, &head);
 		} else {
 			uint64_t next = find_packet(work, at + 1);

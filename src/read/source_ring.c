@@ -435,13 +435,22 @@ static enum ctrace_status add_ring(struct ct_sources *sources, struct process *p
  * A process
  */
 
-static void report_ring(struct ct_sources *sources, const struct process *process, uint32_t index, const char *message)
+/* A ring whose file cannot be read at all is a part that was not read; a ring with a bad head is damage. */
+static void report_ring(struct ct_sources *sources, const struct process *process, uint32_t index, enum ctrace_status status)
 {
+	struct ct_read_note note = { .trouble = CT_TROUBLE_UNREAD };
+	char message[CT_UNREADABLE_SIZE];
 	char *path;
 
 	if (asprintf(&path, "%s/ring.%u", process->session.path, index) < 0)
 		return;
-	ct_sources_damage(sources, path, 0, 0, message);
+	note.path = path;
+	note.message = ct_path_unreadable(path, message);
+	if (note.message == NULL) {
+		note.trouble = status == CTRACE_DAMAGED ? CT_TROUBLE_DAMAGE : CT_TROUBLE_UNREAD;
+		note.message = ctrace_status_text(status);
+	}
+	ct_sources_note(sources, &note);
 	free(path);
 }
 
@@ -474,7 +483,7 @@ static enum ctrace_status add_rings(struct ct_sources *sources, struct process *
 		if (status == CTRACE_NOT_ENOUGH_MEMORY)
 			return status;
 		if (status != CTRACE_OK && status != CTRACE_NOT_FOUND) /* a live process that ended meanwhile */
-			report_ring(sources, process, i, ctrace_status_text(status));
+			report_ring(sources, process, i, status);
 	}
 	return CTRACE_OK;
 }

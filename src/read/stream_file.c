@@ -71,7 +71,9 @@ static int open_regular(const char *path, uint64_t *out_size)
 static void tell_failure(struct ct_stream_file *file, struct ct_sources *sources, uint64_t at)
 {
 	char message[128], reason[96];
-	struct ct_read_note note = { .trouble = errno == EACCES ? CT_TROUBLE_UNREAD : CT_TROUBLE_DAMAGE,
+	/* A file that was never opened is missing as a whole. */
+	bool is_unread = errno == EACCES || file->size == 0;
+	struct ct_read_note note = { .trouble = is_unread ? CT_TROUBLE_UNREAD : CT_TROUBLE_DAMAGE,
 				     .path = file->source->path,
 				     .offset = at,
 				     .message = message };

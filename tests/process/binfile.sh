@@ -61,7 +61,12 @@ assert [e['time_ns'] for e in events] == sorted(e['time_ns'] for e in events)
 assert all(set(e) >= {'time', 'time_ns', 'component', 'event', 'level', 'pid', 'tid', 'host', 'job', 'asid', 'data'} for e in events)
 END
 check 'a reader that stops early stops it' bash -c 'ctrace show "$1" "$1" "$1" | head -1 | grep -q tool.main' - "$trace"
-check 'a full disk is no success' bash -c '! ctrace show "$1" >/dev/full 2>err && grep -q "cannot write" err' - "$trace"
+for arguments in show stats 'stats --json' 'export -f csv' 'export -f json' 'ipcs QUERY' "diff --json $trace" 'report -o -' 'catalog draft'; do
+	# shellcheck disable=SC2016,SC2086 # words
+	check "a full disk is no success: ${arguments% "$trace"}" bash -c '
+		timeout 60 ctrace "$@" >/dev/full 2>err </dev/null
+		[ $? = 2 ] && [ "$(grep -c "No space left on device" err)" = 1 ] && [ "$(wc -l <err)" = 1 ] || { cat err; false; }' - $arguments "$trace"
+done
 
 # ---- damage
 cp -r "$trace" hurt.ctb

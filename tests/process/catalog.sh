@@ -38,7 +38,7 @@ bad.yaml:4:30: "inof" is none of these words (did you mean info?); expected debu
 bad.yaml:5:26: "3" is no event of this component; expected the id of the event that ends what this one begins'
 check 'mistakes: how many events are good' is "$(cat out)" 'bad.yaml: 1 of 3 events is good, 3 mistakes'
 catalog check dpkg-report.yaml bad.yaml nothing.yaml
-check 'several files: status' is "$status" 1
+check 'several files, and one that is not there: status' is "$status" 2
 check 'several files: each is counted' is "$(cat out)" 'dpkg-report.yaml: 2 components, 9 events, all good
 bad.yaml: 1 of 3 events is good, 3 mistakes'
 check 'one that is not there' has err 'ctrace catalog: cannot read nothing.yaml: there is no such file or folder'

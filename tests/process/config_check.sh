@@ -212,6 +212,46 @@ printf 'mftrace.emitter.binfile#location = %s\n' "$PWD/good.cfg/traces" >folders
 ctrace config check folders.cfg >out 2>err && grep -q '^folders.cfg:1:36: note: you cannot write to the folder .*good.cfg/traces": Not a directory; where' err
 check 'a LOCATION that cannot be made' $?
 
+printf 'mftrace.emitter.binfile#location = /proc/x\n' >folders.cfg
+ctrace config check folders.cfg >out 2>err && grep -q '^folders.cfg:1:36: note: you cannot write to the folder "/proc/x": Read-only file system; where' err
+check 'a LOCATION that the kernel does not let make' $?
+
+# A name that is taken.
+ln -s good.cfg link
+mkfifo pipe
+touch two && ln two too
+touch closed && chmod 400 closed
+taken() { # EMITTER FILE REASON; "": nothing is said
+	as=
+	[ "$(id -u)" != 0 ] || as='setpriv --bounding-set=-dac_override --inh-caps=-dac_override'
+	printf 'mftrace.emitter.%s#file = %s\n' "$1" "$2" >taken.cfg
+	# shellcheck disable=SC2086 # words
+	$as ctrace config check taken.cfg >out 2>err
+	if [ -n "$3" ]; then
+		grep -qF "taken.cfg:1:$((${#1} + 25)): note: \"${2%/}\" $3" err && grep -q 'nothing is traced there; ' err
+	else
+		! test -s err
+	fi
+	check "$1: FILE = $2" $?
+}
+taken textfile there 'is a folder'
+taken textfile there/ 'is a folder'
+taken textfile link 'is a link, and links are not followed'
+taken textfile pipe 'is no regular file'
+taken textfile /dev/null 'is no regular file'
+taken textfile two 'has another name too (a hard link)'
+taken textfile closed 'may not be written to'
+taken textfile good.cfg ''
+[ "$(id -u)" = 0 ] || taken textfile /etc/passwd "is another user's"
+if [ "$(id -u)" = 0 ]; then
+	touch theirs && chown 65534 theirs && mkdir their && chown 65534 their
+	taken textfile theirs "is another user's"
+	taken binfile their "is another user's"
+fi
+taken binfile link 'is a link, and links are not followed'
+taken binfile good.cfg 'is there, and is no folder'
+taken binfile there ''
+
 # ---- for programs
 ctrace config check --json values.cfg >out 2>err
 test $? -eq 1 && ! test -s err

@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# DISPLAY TRACE of running processes and writers, in all its forms, on programs that tests/process/operated.c makes.
+# DISPLAY TRACE of running processes and writers, in all its forms, on programs that are examples/shop.c.
 set -u
 # shellcheck source=tests/tap.sh
 source "$CTRACE_SOURCE/tests/tap.sh"
@@ -10,7 +10,7 @@ export CTRACE_PROCLIB=$PWD/proclib CTRACE_PARMLIB=$PWD/parmlib
 declare -A to from pid
 start() {
 	mkfifo "to.$1" "from.$1"
-	CTRACE_JOBNAME=$2 "$CTRACE_BUILD/tests/operated" <"to.$1" >"from.$1" 2>/dev/null &
+	CTRACE_JOBNAME=$2 "$CTRACE_BUILD/tests/shop" <"to.$1" >"from.$1" 2>/dev/null &
 	pid[$1]=$!
 	exec {fd}>"to.$1" && to[$1]=$fd
 	exec {fd}<"from.$1" && from[$1]=$fd

@@ -29,6 +29,13 @@ check 'library, configuration, components, files, losses' $?
 [ "$(grep -c 'tool.main' tool_subject.textfile.*.log)" -eq 6 ]
 check 'what it says was traced is there' $?
 
+printf '%s\n' 'mftrace.level = info' 'mftrace.dest = textfile binfile stderr' 'mftrace.emitter.textfile#level = warn' \
+	'mftrace.emitter.binfile#level = 5' 'mftrace.emitter.stderr#level = 0' >level.cfg
+MFTRACE_CONFIG=level.cfg ctrace doctor "$subject" 3 >out 2>err </dev/null
+[ $? -eq 0 ] && in_out "^files .*TEXTFILE $PWD/tool_subject\.textfile\.[0-9]+\.log: 6 events, of which its LEVEL keeps out those below WARN" \
+	'BINFILE [^;]*6 events, of which its LEVEL keeps out all' 'STDERR 6 events(;|$)' '^lost +nothing$'
+check 'what a LEVEL keeps out is no loss' $?
+
 ctrace doctor "$subject" 3 >out 2>err </dev/null
 [ $? -eq 1 ] && in_out '^configuration +none: .*MFTRACE_CONFIG$' 'none is on: set mftrace.level' '^files +none: nothing was traced$'
 check 'without a configuration: status 1' $?

@@ -78,11 +78,11 @@ check 'help has whole lines' is "$( (ctrace --help && ctrace op --help) | sed -n
 # ---- one process
 start a OPRA
 order a 'define OPR head headopts mod asids jobs buffer wtr'
-check 'the program defines its trace' is "$answer" '00 00 '
+check 'the program defines its trace' is "$answer" ok
 order a 'define OPR.SUB likehead'
-check 'and a sublevel' is "$answer" '00 00 '
+check 'and a sublevel' is "$answer" ok
 order a 'define OPR.OWN mod'
-check 'and another' is "$answer" '00 00 '
+check 'and another' is "$answer" ok
 
 op 'TRACE CT,ON,COMP=OPR' --reply 'ASID=(1,2F),JOBNAME=(OPRA,X),OPTIONS=(GET,KEYS),WTR=CTW'
 check 'ON with every operand, answered at once' says 0 "*$all"

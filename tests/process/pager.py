@@ -66,8 +66,19 @@ seen, status = on_terminal('ctrace', 'show', '--no-pager', '--color=never', trac
 check('--no-pager', len(seen.splitlines()) == 516 and '| ' not in seen, seen)
 seen, status = on_terminal('ctrace', 'show', '--color=never', trace, PAGER='cat')
 check('PAGER=cat: none', len(seen.splitlines()) == 516, seen)
-seen, status = on_terminal('ctrace', 'show', '--color=never', trace, PAGER='/nosuch/pager -x')
-check('a pager that is not there costs nothing', len(seen.splitlines()) == 516 and status == 0, (seen[:200], status))
+with open('lacking', 'w') as script:
+    script.write('#!/nosuch/interpreter\n')
+os.chmod('lacking', 0o755)
+os.mkdir('directory')
+for command, reason in (('/nosuch/pager -x', ': No such file or directory'), ('./lacking', ': No such file or directory'),
+                        ('./directory', ': Permission denied'), ('X=1 ./directory', ''), ('nosuchpager | cat', '')):
+    seen, status = on_terminal('ctrace', 'show', '--color=never', trace, PAGER=command)
+    said = f'ctrace show: the pager {command} cannot be run{reason}; the output is printed without one'
+    lines = seen.splitlines()
+    check(f'a pager that cannot be run costs nothing: {command}', lines.count(said) == 1 and len(lines) == 517 and status == 0,
+          (seen[:200], status))
+seen, status = on_terminal('ctrace', 'show', '--color=never', trace, PAGER=f'X=1 {pager} | cat')
+check('a pager that needs a shell', len(seen.splitlines()) == 517 and status == 0, (seen[:200], status))
 seen, status = on_terminal('ctrace', 'show', '--count', trace, PAGER=pager)
 check('a number needs none', seen == '516\n', seen)
 seen, status = on_terminal('ctrace', 'show', '--color=never', trace, PAGER='head -2')

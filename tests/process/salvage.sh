@@ -195,4 +195,27 @@ ctrace salvage -m "$CTRACE_SOURCE/README.md" -o unused app.ctb >out 2>err
 check 'a file that is no metadata: status 2' test $? = 2
 check 'a file that is no metadata: said' grep -q 'README.md: no metadata of a trace; name the file metadata' err
 check 'and nothing is written' test ! -e unused
+
+# ---- the reason is what is there
+touch afile
+salvage app.ctb -o afile
+check 'a file in the place of the output' is "$status $(cat out err)" \
+	'2 ctrace salvage: afile: not a folder; name one that is empty, or that is not there yet'
+salvage app.ctb -o afile/below
+check 'an output below a file' is "$status $(cat out err)" '2 ctrace salvage: afile/below: Not a directory'
+mkfifo pipe
+salvage -m pipe app.ctb -o unused
+check 'metadata that are a pipe, named' is "$status $(cat out err)" '2 ctrace salvage: pipe: it is no regular file'
+maker() { # REASON HOW
+	rm -rf alone copy
+	mkdir alone && cp -r app.ctb alone/alone.ctb && rm alone/alone.ctb/metadata
+	$2 alone/alone.ctb/metadata
+	salvage alone -o copy
+	is "$status" 1 && has err "alone.ctb/metadata, offset 0: $1: who made the trace is taken from the packets\$" &&
+		is "$(grep -c 'not understood' err)" 0
+}
+check 'metadata that are a pipe' maker 'it is no regular file' mkfifo
+check 'metadata that are a folder' maker 'it is no regular file' mkdir
+check 'metadata that are missing' maker 'there is no such file' true
+check 'metadata that are empty' maker 'the file is empty' touch
 end

@@ -65,6 +65,13 @@ check 'a pipe' refused 'pipe: no regular file, as a file of options has to be: n
 check 'a folder' refused 'folder: a folder; a file of options is expected' --options=folder
 check 'a NUL' refused 'nul:2: a NUL byte is in this line: no file of options' --options=nul
 head -c 2000000 /dev/zero | tr '\0' '#' >large
+printf '\xef\xbb\xbf--count\n' >marked
+check 'a byte order mark' is "$(ctrace show --options=marked "$trace")" "$(count)"
+printf '\xef\xbb\xbfodd = event == 10\n' >marked
+check 'a byte order mark before groups' is "$(count --groups marked --group odd)" "$(count 'event == 10')"
+check 'groups from a pipe' refused '--group: pipe: no regular file, as a file of groups has to be: not a pipe, a device or a socket' --groups pipe --group odd
+check 'groups from a folder' refused '--group: folder: a folder; a file of groups is expected' --groups folder --group odd
+check 'groups with a NUL' refused '--group: nul:2: a NUL byte is in this line: no file of groups' --groups nul --group odd
 check 'a file that is too large' bash -c '! ctrace show --options=large . >out 2>err && grep -q "^ctrace show: large: " err'
 printf -- '--options=daily\n' >bad
 check 'a file within a file' refused '--options=FILE is written in full, and not within such a file' --options=bad

@@ -94,6 +94,7 @@ refuse '"0" is not a process id' list -p 0
 refuse '"99999999999" is not a process id' list -p 99999999999
 refuse 'no level: "loud"; expected' show --level loud
 refuse 'no level: "warning" \(did you mean warn\?\)' show --level warning
+refuse 'no level: "wraning" \(did you mean warn\?\)' show --level wraning
 refuse 'no level: "off"; expected' show --level off
 refuse 'no list of event ids' show --event 5-
 refuse 'no time: "soon"' show --since soon
@@ -241,9 +242,12 @@ want('reasons', len(process['counters']['lost_by_reason']), 10)
 want('no loss', set(process['counters']['lost_by_reason'].values()), {0})
 PYTHON
 )"
-ctrace list >/dev/full 2>err
-status=$? out='' err=$(<err)
-check 'list tells of a full disk' "$(expect_status 2; expect_in stderr "$err" 'cannot write the output')"
+for arguments in list 'list --json' stats 'stats --json' 'top --batch --interval=0.1 -n 1' 'top --batch --json --interval=0.1 -n 1'; do
+	# shellcheck disable=SC2086 # words
+	ctrace $arguments >/dev/full 2>err
+	status=$? out='' err=$(<err)
+	check "$arguments tells of a full disk" "$(expect_status 2; [ "$err" = 'ctrace: cannot write the output: No space left on device' ] || echo "$err")"
+done
 tool recover
 check 'recover leaves the living alone' "$(expect_status 0; [ "$out" = 'nothing to recover' ] || echo "$out"; [ -d "$CTRACE_RUN_DIR/$pid.0" ] || ls "$CTRACE_RUN_DIR")"
 finish
@@ -527,6 +531,37 @@ emitter() {
 	[ "$(od -An -tu8 events.count | tr -d ' ')" = 40 ] || od -An -tu8 events.count
 }
 check 'the emitter of ctrace-emitter(7) works' "$(emitter)"
+
+# ---- characters of two columns
+cat >columns.py <<'PYTHON'
+import sys
+import unicodedata
+
+def width(text):
+    return sum(2 if unicodedata.east_asian_width(c) in 'WF' else 0 if unicodedata.combining(c) else 1 for c in text)
+
+lines = sys.stdin.read().splitlines()
+header = next(i for i, line in enumerate(lines) if 'COMPONENT' in line and 'LEVEL' in line)
+rows = [line for line in lines[header + 1:] if ' NONE ' in line or line.endswith(' NONE')]
+wanted = width(lines[header][:lines[header].index('LEVEL')])
+found = [width(row[:row.index('NONE')]) for row in rows]
+if found != [wanted] * 3:
+    print(wanted, found, *lines, sep='\n')
+PYTHON
+printf 'mftrace.level = none\n' >wide.cfg
+coproc WIDE { MFTRACE_CONFIG=$PWD/wide.cfg exec "$CTRACE_BUILD/tests/shop"; }
+for name in '注文.処理' 'ｅ́é.한국어' 'order.plain'; do
+	echo "tracer $name" >&"${WIDE[1]}"
+	read -r _ <&"${WIDE[0]}"
+done
+for locale in C C.UTF-8; do
+	for arguments in list stats 'top --batch --interval=0.1 -n 1'; do
+		# shellcheck disable=SC2086 # words
+		check "$arguments: columns line up ($locale)" "$(LC_ALL=$locale ctrace $arguments | python3 -X utf8 columns.py)"
+	done
+done
+eval "exec ${WIDE[1]}>&-"
+wait "$WIDE_PID"
 
 echo "1..$count"
 exit "$bad"

@@ -98,6 +98,103 @@ check 'diff' closed 0 "$lost" others diff all all
 check 'the last ones: said once' closed 0 "$lost" bash -c '"$@" >out 2>err; test $? = 2 && test "$(grep -c "permission denied" err)" = 1' - \
 	${as_user[@]+"${as_user[@]}"} ctrace show -n 3 all
 
+# ---- what stands in the place of a stream
+replaced() { # FILE HOW COMMAND... - HOW makes what takes the file's place
+	local file=$1 how=$2 result
+	shift 2
+	mv "$file" kept
+	$how "$file"
+	"$@"
+	result=$?
+	rm -rf "$file"
+	mv kept "$file"
+	return "$result"
+}
+check 'show: a pipe in the place of a stream' replaced "$lost/stream.0" mkfifo show_rest "$lost/stream.0" 'it cannot be read: it is no regular file'
+check 'show: a folder in its place' replaced "$lost/stream.0" mkdir show_rest "$lost/stream.0" 'it cannot be read: it is no regular file'
+check 'show: a link that leads nowhere' replaced "$lost/stream.0" 'ln -s nowhere' show_rest "$lost/stream.0" 'it cannot be read: No such file'
+
+# ---- a ring
+mkdir modules && cp "$CTRACE_BUILD/tests/libhang.so" modules/hang.so
+printf '%s\n' 'mftrace.level = debug' 'mftrace.dest = hang' >hang.cfg
+coproc SUBJECT {
+	MFTRACE_CONFIG=$PWD/hang.cfg CTRACE_EMITTERS=$PWD/modules BATTERY_EMITTER=stuck exec "$CTRACE_BUILD/tests/tool_subject" 10
+}
+pid=$SUBJECT_PID
+read -r _ <&"${SUBJECT[0]}"
+tail_closed() {
+	run tail --limit 1 --from-start --for 0.01 "$pid"
+	is "$status" 1 && has err "ctrace tail: $CTRACE_RUN_DIR/$pid.0/ring.0: it cannot be read: $1"
+}
+check 'tail: a ring that may not be read' closed 0 "$CTRACE_RUN_DIR/$pid.0/ring.0" tail_closed 'Permission denied'
+kill -KILL "$pid"
+wait "$pid" 2>/dev/null
+ring=$CTRACE_RUN_DIR/$pid.0/ring.0
+show_ring() { # REASON
+	run show --count "$CTRACE_RUN_DIR/$pid.0"
+	is "$status $(<out)" '2 0' && has err "ctrace show: $ring: it cannot be read: $1" && has err '1 part could not be read at all'
+}
+run show --count "$CTRACE_RUN_DIR/$pid.0"
+check 'a ring can be read' is "$status $(cat out err)" '0 20'
+check 'show: a ring that may not be read' closed 0 "$ring" show_ring 'Permission denied'
+check 'show: a pipe in the place of a ring' replaced "$ring" mkfifo show_ring 'it is no regular file'
+check 'show: a link in its place' replaced "$ring" "ln -s $PWD/kept" show_ring 'it is a link, and links are not followed'
+
+# ---- a run directory that is refused
+ln -s "$CTRACE_RUN_DIR" refused
+refused() { # VERB...
+	CTRACE_RUN_DIR=$PWD/refused run "$@"
+	is "$status $(cat out err)" "2 ctrace $1: the run directory $PWD/refused is refused: it is a symbolic link"
+}
+check 'show: a run directory that is refused' refused show
+check 'tail: a run directory that is refused' refused tail
+check 'report: a run directory that is refused' refused report -o page.html
+
+# ---- catalogues: each verb does the rest
+mkdir catalogs
+printf 'component: SHOP.ORDER\nevents: {10: ORDER}\n' >catalogs/good.yaml
+printf 'component: SHOP.JOBS\nevents: {51: JOB}\n' >catalogs/lost.yaml
+printf '<component name="SHOP.X"><event id="1" name="X"/></component>\n' >lost.xml
+mkfifo pipe.yaml
+without_catalog() { # REASON COMMAND...
+	local reason=$1
+	shift
+	run "$@"
+	is "$status" 2 && grep -q "$reason" err && is "$(grep -c "$reason" err)" 1 && [ -s out ]
+}
+for verb in 'show -n 1' 'stats --by=event' 'export -f csv' 'ipcs QUERY' 'report -o page.html' "diff --json $PWD/all/good"; do
+	# shellcheck disable=SC2086 # words
+	check "${verb%% *}: a catalogue that may not be read" closed 0 catalogs/lost.yaml \
+		without_catalog 'lost.yaml: Permission denied' ${verb%% *} --catalog=catalogs/lost.yaml ${verb#* } all/good/*.ctb
+done
+for path in catalogs pipe.yaml nosuch.yaml nosuch.xml lost.xml; do
+	reason="$path: .*\(no such\|no regular\|Permission\)"
+	[ "$path" != catalogs ] || reason='lost.yaml: Permission'
+	closed=catalogs/lost.yaml
+	[ "$path" != lost.xml ] || closed=lost.xml
+	check "show: named by an option: $path" closed 0 "$closed" without_catalog "$reason" show -n 1 --catalog="$path" all/good
+	export MFTRACE_ANNOTATIONS=$path
+	check "show: named by MFTRACE_ANNOTATIONS: $path" closed 0 "$closed" without_catalog "$reason" show -n 1 all/good
+	unset MFTRACE_ANNOTATIONS
+done
+export CTRACE_CATALOG=catalogs/good.yaml:nosuch.yaml
+check 'show: named by CTRACE_CATALOG' without_catalog 'nosuch.yaml: there is no such' show -n 1 all/good
+run tail --for 0.01
+check 'tail: named by CTRACE_CATALOG' is "$status" 2
+unset CTRACE_CATALOG
+check 'catalog check: a folder with an unread file' closed 0 catalogs/lost.yaml without_catalog 'lost.yaml: Permission' catalog check catalogs
+check 'catalog check: has counts' is "$(<out)" 'catalogs: 1 component, 1 event, all good; 1 file cannot be read'
+check 'catalog check: a file' closed 0 catalogs/lost.yaml bash -c '"$@" >out 2>err; [ $? = 2 ] && [ ! -s out ]' - \
+	${as_user[@]+"${as_user[@]}"} ctrace catalog check catalogs/lost.yaml
+check 'catalog check: why' is "$(<err)" 'ctrace catalog: cannot read catalogs/lost.yaml: Permission denied'
+check 'catalog check --json: a file' closed 0 catalogs/lost.yaml run catalog check --json catalogs/lost.yaml
+check 'catalog check --json: has no counts' is "$status $(<out)" '2 {"format_version":1,"path":"catalogs/lost.yaml","error":"Permission denied"}'
+for action in header import; do
+	check "catalog $action: a file" closed 0 catalogs/lost.yaml bash -c '"$@" >out 2>err; [ $? = 2 ] && grep -q "Permission" err' - \
+		${as_user[@]+"${as_user[@]}"} ctrace catalog "$action" catalogs/lost.yaml
+done
+check 'catalog draft: a folder with an unread trace' closed 0 "$lost" without_catalog 'permission denied' catalog draft all
+
 # ---- damage
 mv "$lost/metadata" kept
 check 'show: a trace without metadata' show_rest "$lost" 'a trace that lacks its file metadata'

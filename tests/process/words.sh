@@ -73,6 +73,10 @@ check 'the number of no process' missing \
 # ---- a number as an option
 check 'show -5' missing 'ctrace show: -5 is no option; the last 5 events are -n 5' ctrace show -5 "$trace"
 check 'show -25, behind the trace' missing 'ctrace show: -25 is no option; the last 25 events are -n 25' ctrace show "$trace" -25
+check 'show -0' missing 'ctrace show: -0 is no option, and no number of events; the last N events are -n N, from -n 1' ctrace show -0 "$trace"
+check 'tail: two processes' missing 'ctrace tail: the processes 1 and 4711 are named; expected one, or none for all' ctrace tail 4711 --pid 1
+check 'tail: two processes, by words' missing 'ctrace tail: the processes 1 and 4711 are named; expected one, or none for all' ctrace tail 1 4711
+check 'tail: one process, twice' bash -c 'ctrace tail 4711 --pid 4711 --for 0.01 2>err && grep -q "no such process is traced yet" err'
 check 'tail -5' missing 'ctrace tail: -5 is no option; the last 5 events are -n 5' ctrace tail -5
 check 'the number of an option is none' is "$(ctrace show --count --since -5m --tail 5 "$trace" 2>&1 | head -1)" \
 	'ctrace show: --count does not go with --tail or --reverse'
@@ -109,6 +113,6 @@ fi
 check 'the file metadata stands for its trace' is "$(ctrace show --count "$trace/metadata")" 516
 check 'ipcs names it too' bash -c 'ctrace ipcs "CTRACE QUERY" orders.log 2>&1 | grep -q "ITT10019I orders.log is not a trace: a text file of"'
 ctrace show --catalog nosuch.yaml --count "$trace" >out 2>err
-check 'a catalogue that is not there: status 1' test $? = 1
+check 'a catalogue that is not there: status 2' test $? = 2
 check 'a catalogue that is not there: said' grep -qx 'ctrace show: nosuch.yaml: no catalogue: there is no such file or folder' err
 end

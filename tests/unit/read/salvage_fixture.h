@@ -68,6 +68,7 @@ static UNUSED void patch_head(const char *path, unsigned number, long field, con
 }
 
 #define FIELD_MAGIC 0
+#define FIELD_STREAM 24
 #define FIELD_BEGIN 28
 #define FIELD_END 36
 #define FIELD_CONTENT 44

@@ -53,11 +53,24 @@ static void folders_devices_and_nothing(void **state)
 	assert_non_null(strstr(ct_path_recognize("/dev/null"), "no file"));
 }
 
+static void why_a_file_cannot_be_read(void **state)
+{
+	char why[CT_UNREADABLE_SIZE];
+
+	(void)state;
+	assert_int_equal(system("mkfifo pipe && touch plain && ln -s plain link"), 0);
+	assert_null(ct_path_unreadable("plain", why));
+	assert_string_equal(ct_path_unreadable("pipe", why), "it cannot be read: it is no regular file");
+	assert_string_equal(ct_path_unreadable("link", why), "it cannot be read: it is a link, and links are not followed");
+	assert_string_equal(ct_path_unreadable("nothing", why), "it cannot be read: No such file or directory");
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(files_by_what_they_begin_with),
 		cmocka_unit_test(folders_devices_and_nothing),
+		cmocka_unit_test(why_a_file_cannot_be_read),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

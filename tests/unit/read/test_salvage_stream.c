@@ -192,6 +192,50 @@ static void ends_and_numbers_are_mended(void **state)
 	}
 }
 
+static void a_wrong_stream_number_is_mended(void **state)
+{
+	static const uint32_t numbers[] = { 7, 0x80000000u };
+	static const unsigned packets[] = { 0, 4, PACKETS - 1 };
+
+	make(*state);
+	for (size_t i = 0; i < CT_COUNT(numbers) * CT_COUNT(packets); i++) {
+		unsigned packet = packets[i % CT_COUNT(packets)];
+		struct ct_salvage run;
+		struct told told;
+
+		assert_int_equal(system("rm -rf good was && cp -r t was"), 0);
+		patch_head(STREAM, packet, FIELD_STREAM, &numbers[i / CT_COUNT(packets)], 4);
+		run = salvage("t", "good", &told);
+		assert_int_equal(told.notes, 1);
+		assert_string_equal(told.last_message, "its stream's number was wrong, and is mended");
+		assert_int_equal(run.events, PACKETS * PER_PACKET);
+		assert_int_equal(run.mended, 1);
+		assert_copy(0, 0);
+		assert_int_equal(system("cmp was/stream.0 good/t/stream.0"), 0);
+		assert_int_equal(system("rm -rf t && mv was t"), 0);
+	}
+}
+
+/* A packet of another stream, where one of this stream is missing: its number in its stream does not fit. */
+static void a_packet_of_another_stream_goes(void **state)
+{
+	uint64_t sequence = 99;
+	uint32_t number = 7;
+	struct told told;
+	struct ct_salvage run;
+
+	make(*state);
+	patch_head(STREAM, 4, FIELD_STREAM, &number, 4);
+	patch_head(STREAM, 4, FIELD_SEQUENCE, &sequence, 8);
+	run = salvage("t", "good", &told);
+	assert_int_equal(run.packets, PACKETS - 1);
+	assert_string_equal(told.last_message, "this is no packet of the trace");
+	/* A stream under another one's name. */
+	assert_int_equal(system("rm -rf good && mv t/stream.0 t/stream.1 && mkdir good"), 0);
+	run = salvage("t", "good", &told);
+	assert_int_equal(run.events, 0);
+}
+
 static void nothing_but_damage_leaves_nothing(void **state)
 {
 	char zeros[20000] = { 0 };
@@ -243,6 +287,8 @@ int main(void)
 		TEST(a_file_that_ends_inside_a_packet),
 		TEST(a_packet_of_another_time_goes_and_no_other),
 		TEST(ends_and_numbers_are_mended),
+		TEST(a_wrong_stream_number_is_mended),
+		TEST(a_packet_of_another_stream_goes),
 		TEST(nothing_but_damage_leaves_nothing),
 		TEST(every_changed_byte_is_survived),
 	};
