@@ -2,7 +2,10 @@
       *> types of the CBL_CTF_ routines.  docs/cobol.md explains them.
       *>
       *> Types: a level number, a name and one of
-      *>    cblt-trc-event             an event for CBL_CTF_TRACE
+      *>    cblt-trc-event             an event for CBL_CTF_TRACE, of at
+      *>                               most half of its ring, 512 KiB
+      *>                               by default, more with a larger
+      *>                               ctrace.buffer
       *>    cblt-trc-notif-install     for CBL_CTF_TRACER_NOTIFY
       *>    cblt-trc-notif-prop-change what a callback is given
       *> followed by a period; levels 01 to 48.  With OCCURS write

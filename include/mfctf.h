@@ -139,9 +139,8 @@ CTF_API_ cobrtncode_t CBL_CTF_DEST(cobuns32_t flags, const cobuns8_t *component_
 #define TRACE_EVENT_FLAGS_NONE UINT32_C(0)
 
 /*
- * An event.  24 bytes, 4 an item and the items are at most 524,280, and at most half of the component's ring (ctrace.buffer: of 1 MiB,
- * any event; of 64 KiB, 32,768 bytes).  The COBOL group cblt-trc-event has the same members without padding: pointers at
- * 20, 28 and 36.
+ * An event.  It takes 8 bytes, the items, and up to 5 bytes more for each: at most half of its ring, which is 512 KiB with the default ring of 1 MiB, and
+ * more with a larger ctrace.buffer.  The COBOL group cblt-trc-event has the same members without padding: pointers at 20, 28 and 36.
  */
 typedef struct TRACE_EVENT {
 	cobuns32_t version;         /* 0 */

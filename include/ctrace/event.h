@@ -35,10 +35,12 @@ enum ctrace_item_type {
 
 #define CTRACE_MAX_ITEMS 4096u      /* items an event */
 #define CTRACE_MAX_ITEM_SIZE 65536u /* bytes an item */
-#define CTRACE_MAX_EVENT 524280u    /* bytes an event: 24, 4 an item, and the items; nor over half of the ring (ctrace.buffer) */
-#define CTRACE_MAX_COMPONENT 255u   /* bytes a component name */
-#define CTRACE_MAX_EMITTER 31u      /* bytes an emitter name */
-#define CTRACE_MAX_PROPERTY 255u    /* bytes a property name */
+/* Bytes an event: 8, the items, and up to 5 more for each.  It also takes at most half of its ring, which is 512 KiB with the default ring of
+ * 1 MiB, and more with a larger ctrace.buffer. */
+#define CTRACE_MAX_EVENT (24u + CTRACE_MAX_ITEMS * (5u + CTRACE_MAX_ITEM_SIZE))
+#define CTRACE_MAX_COMPONENT 255u /* bytes a component name */
+#define CTRACE_MAX_EMITTER 31u    /* bytes an emitter name */
+#define CTRACE_MAX_PROPERTY 255u  /* bytes a property name */
 
 /* One data item.  Integers of 1 to 8 bytes also stand in value (sign-extended); for an integer of another length, and for
  * every other type but the address, value is 0 and only the bytes count. */
@@ -78,7 +80,7 @@ enum ctrace_loss {
 	CTRACE_LOSS_DISCARDED = 0,     /* ring full: the newest was dropped */
 	CTRACE_LOSS_OVERWRITTEN = 1,   /* ring full: the oldest was overwritten */
 	CTRACE_LOSS_STALLED = 2,       /* ring full and the output made no progress within ctrace.block.timeout */
-	CTRACE_LOSS_TOO_LARGE = 3,     /* over a limit above */
+	CTRACE_LOSS_TOO_LARGE = 3,     /* over a limit above, or over half of its ring */
 	CTRACE_LOSS_NESTED = 4,        /* traced in a signal handler that interrupted ctrace twice */
 	CTRACE_LOSS_NO_RING = 5,       /* no ring could be made (memory, disk, limits) */
 	CTRACE_LOSS_CLOSED = 6,        /* traced after the library had shut down */

@@ -36,6 +36,7 @@ void ct_buf_fini(struct ct_buf *buf);
 /* The same for one whose text went into `out`: what the one lacks for want of memory, the other lacks too. */
 void ct_buf_fini_into(struct ct_buf *buf, struct ct_buf *out);
 void ct_buf_clear(struct ct_buf *buf);                /* empty, keeps the memory, forgets the failure */
+void ct_buf_trim(struct ct_buf *buf, size_t kept);    /* ct_buf_clear(); memory of more than `kept` bytes is freed */
 bool ct_buf_reserve(struct ct_buf *buf, size_t more); /* room for `more` bytes at data + size */
 void ct_buf_add(struct ct_buf *buf, const void *data, size_t size);
 void ct_buf_add_char(struct ct_buf *buf, char c);

@@ -36,6 +36,14 @@ void ct_buf_clear(struct ct_buf *buf)
 	buf->failed = false;
 }
 
+void ct_buf_trim(struct ct_buf *buf, size_t kept)
+{
+	if (buf->capacity > kept)
+		ct_buf_fini(buf);
+	else
+		ct_buf_clear(buf);
+}
+
 static bool grow(struct ct_buf *buf, size_t more)
 {
 	size_t capacity = buf->capacity ? buf->capacity : 256;

@@ -19,7 +19,7 @@ static const struct status_row statuses[CTRACE_STATUS_COUNT] = {
 	[CTRACE_OK] = { "SUCCESS", "done" },
 	[CTRACE_FAILURE] = { "FAILURE", "the callback could not be installed or removed" },
 	[CTRACE_NOT_ENOUGH_MEMORY] = { "NOT_ENOUGH_MEMORY",
-				       "there is not enough memory, or the event has over 4,096 items, over 65,536 bytes in one, over 524,280 in all, or over half of its ring" },
+				       "there is not enough memory, or the event has over 4,096 items, over 65,536 bytes in one, or over half of its ring: ctrace.buffer makes rings larger" },
 	[CTRACE_INVALID_COMPONENT_NAME] = { "INVALID_COMPONENT_NAME",
 					    "a component name has 1 to 255 bytes and no empty part between dots" },
 	[CTRACE_INVALID_EMITTER_NAME] = { "INVALID_EMITTER_NAME", "an emitter name has 1 to 31 bytes" },

@@ -71,9 +71,9 @@ void ct_batch_fini(struct ct_batch *batch)
 
 static void drop_copies(struct ct_batch *batch)
 {
-	if (batch->copies_used != 0)
+	if (batch->has_copies)
 		ct_arena_fini(&batch->copies);
-	batch->copies_used = 0;
+	batch->has_copies = false;
 }
 
 enum ctrace_status ct_batch_start(struct ct_batch *batch, uint32_t dest, uint32_t ring_count, const struct ct_sync *sync)
@@ -89,6 +89,7 @@ enum ctrace_status ct_batch_start(struct ct_batch *batch, uint32_t dest, uint32_
 	batch->dest_bit = 1u << dest;
 	batch->iterator_count = batch->heap_count = 0;
 	batch->event_count = batch->item_count = batch->stream_count = 0;
+	batch->bytes = 0;
 	batch->classes = ct_session_classes(batch->session);
 	drop_copies(batch);
 	return CTRACE_OK;
@@ -102,13 +103,19 @@ static void pass_event(struct ct_iterator *iterator)
 	iterator->moved = true;
 }
 
-/* What follows damage cannot be found: sizes chain. */
-static void skip_damage(struct ct_iterator *iterator)
+static void skip_damage(struct ct_iterator *iterator, uint64_t bytes)
 {
-	iterator->damaged += iterator->limit - iterator->place.position;
-	iterator->place.position = iterator->limit;
+	iterator->damaged += bytes;
+	iterator->damaged_events++;
+	iterator->place.position += bytes;
 	iterator->place.count++;
 	iterator->moved = true;
+}
+
+/* What follows damage cannot be found: sizes chain. */
+static void skip_rest(struct ct_iterator *iterator)
+{
+	skip_damage(iterator, iterator->limit - iterator->place.position);
 }
 
 static uint32_t dests_of(const struct ct_session *session, const struct ct_event *event)
@@ -122,7 +129,7 @@ static bool keep_copy(struct ct_batch *batch, struct ct_event *event)
 	size_t behind = (size_t)(event->data - (const unsigned char *)batch->scratch.data);
 	unsigned char *copy = ct_arena_take(&batch->copies, event->size);
 
-	batch->copies_used += event->size;
+	batch->has_copies = true;
 	if (copy == NULL)
 		return false;
 	memcpy(copy, batch->scratch.data, event->size);
@@ -130,7 +137,7 @@ static bool keep_copy(struct ct_batch *batch, struct ct_event *event)
 	return true;
 }
 
-/* Moves on to the next event that is for this destination.  False at the limit, or when there is no memory to copy one. */
+/* Moves on to the next event that is for this destination.  False at the limit.  An event that there is no memory to copy for counts as damaged. */
 static bool find_event(struct ct_batch *batch, struct ct_iterator *iterator)
 {
 	const struct ct_session *session = batch->session;
@@ -150,14 +157,15 @@ static bool find_event(struct ct_batch *batch, struct ct_iterator *iterator)
 			iterator->moved = true;
 			continue;
 		case CTRACE_NOT_ENOUGH_MEMORY:
-			return false;
+			skip_damage(iterator, iterator->event.size);
+			continue;
 		default:
-			skip_damage(iterator);
+			skip_rest(iterator);
 			return false;
 		}
 		if (!iterator->event.is_mark) {
 			if (iterator->event.head.component >= components) {
-				skip_damage(iterator);
+				skip_rest(iterator);
 				return false;
 			}
 			iterator->dests = iterator->only != 0 ? iterator->only : dests_of(session, &iterator->event);
@@ -165,7 +173,10 @@ static bool find_event(struct ct_batch *batch, struct ct_iterator *iterator)
 			iterator->ring->bound |= iterator->dests;
 			if ((iterator->dests & batch->dest_bit) != 0) {
 				iterator->has_event = !copies || keep_copy(batch, &iterator->event);
-				return iterator->has_event;
+				if (iterator->has_event)
+					return true;
+				skip_damage(iterator, iterator->event.size);
+				continue;
 			}
 		}
 		pass_event(iterator);
@@ -264,6 +275,7 @@ static void add_event(struct ct_batch *batch, struct ct_iterator *iterator)
 
 	batch->first_sizes[batch->event_count - 1] =
 		(iterator->dests & -iterator->dests) == batch->dest_bit ? (uint32_t)from->size : 0;
+	batch->bytes += from->size;
 	event->time_ns = ct_sync_date(&batch->sync, from->ticks, &event->clock);
 	event->component = ct_session_text(batch->session, __atomic_load_n(&entry->name, __ATOMIC_ACQUIRE), &name_size);
 	event->component_size = (uint32_t)name_size;
@@ -279,16 +291,17 @@ static void add_event(struct ct_batch *batch, struct ct_iterator *iterator)
 	batch->item_count += from->item_count;
 }
 
-/* Room for one more event of any shape? */
+/* No room for the next event, of any shape? */
 static bool is_full(const struct ct_batch *batch)
 {
 	return batch->event_count >= BATCH_EVENTS || batch->item_count > BATCH_ITEMS - CTRACE_MAX_ITEMS ||
-	       batch->copies_used >= BATCH_COPY;
+	       (batch->event_count > 0 && batch->bytes + batch->heap[0]->event.size > BATCH_BYTES);
 }
 
 void ct_batch_fill(struct ct_batch *batch)
 {
 	batch->event_count = batch->item_count = batch->stream_count = batch->heap_count = 0;
+	batch->bytes = 0;
 	drop_copies(batch);
 	for (uint32_t i = 0; i < batch->iterator_count; i++) {
 		struct ct_iterator *iterator = &batch->iterators[i];

@@ -10,7 +10,7 @@
 
 #define BATCH_EVENTS 1024u
 #define BATCH_ITEMS (8192u + CTRACE_MAX_ITEMS)
-#define BATCH_COPY ((size_t)2 << 20) /* of events of overwrite rings, when a batch is full */
+#define BATCH_BYTES ((size_t)8 << 20) /* of events, unless it has one only: so much of them an output may hold in memory */
 #define RETRY_NS 100000000u          /* a failing destination is tried again after this */
 
 /* Positions of a ring whose events count as lost. */
@@ -83,7 +83,8 @@ struct ct_iterator {
 	uint32_t stream; /* index into the batch's streams, or UINT32_MAX */
 	bool moved;
 	bool has_event;
-	uint64_t damaged;
+	uint64_t damaged; /* bytes */
+	uint64_t damaged_events;
 };
 struct ct_batch {
 	struct ct_session *session;
@@ -99,13 +100,14 @@ struct ct_batch {
 	struct ctrace_event_item *items;
 	struct ctrace_stream *streams;
 	struct ct_arena copies; /* of events of overwrite rings */
+	bool has_copies;
 	struct ct_buf scratch;
 	struct ct_class_view classes;
 	uint32_t *first_sizes; /* of each event: its bytes in the ring, when this is the first of its destinations; else 0 */
 	uint32_t event_count;
 	uint32_t item_count;
 	uint32_t stream_count;
-	size_t copies_used;
+	size_t bytes; /* of the events, in the rings */
 };
 enum ctrace_status ct_batch_init(struct ct_batch *batch, struct ct_session *session) CT_MUST_USE;
 void ct_batch_fini(struct ct_batch *batch);

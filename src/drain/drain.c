@@ -160,12 +160,12 @@ static void count_damage(struct ct_drain *drain, struct ct_iterator *iterator)
 	struct ct_ring_head *head = iterator->ring->head;
 	uint32_t index = iterator->ring->index;
 
-	if (iterator->damaged != 0 && drain->damaged_to[index] < iterator->limit) {
+	if (iterator->damaged != 0 && drain->damaged_to[index] < iterator->place.position) {
 		drain->damaged += iterator->damaged;
-		drain->damaged_to[index] = iterator->limit;
-		__atomic_store_n(&head->undelivered, head->undelivered + 1, __ATOMIC_RELAXED);
+		drain->damaged_to[index] = iterator->place.position;
+		__atomic_store_n(&head->undelivered, head->undelivered + iterator->damaged_events, __ATOMIC_RELAXED);
 	}
-	iterator->damaged = 0;
+	iterator->damaged = iterator->damaged_events = 0;
 }
 
 /* What each component has delivered; several drains may count for one. */

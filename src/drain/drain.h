@@ -54,6 +54,8 @@ struct ct_drain;
 /* A method that runs for longer makes no progress: half of ctrace.block.timeout, at most a second; 100 ms when that is 0.  A disk that is busy
  * for less is no failure, and who waits for room gets it from the other destinations in the other half. */
 uint64_t ct_drain_stuck_ns(uint64_t block_timeout_ns);
+/* How much longer the methods that run may take: an event that is larger than a batch takes its time. */
+uint64_t ct_drain_allowed_ns(const struct ct_drain *drain);
 enum ctrace_status ct_drain_create(const struct ct_drain_source *source, struct ct_drain **out_drain) CT_MUST_USE;
 /* Closes the emitters.  A destination whose method has not returned stays as it is, and so does the memory that the method uses. */
 void ct_drain_destroy(struct ct_drain *drain);

@@ -17,6 +17,7 @@
 #include <stdlib.h>
 
 #define STUCK_NS 1000000000u             /* at most */
+#define LARGE_NS_PER_BYTE 100u           /* more, for an event that is larger than a batch: 10 MB a second */
 #define STUCK_WITHOUT_WAIT_NS 100000000u /* where nobody waits for room */
 #define HOPELESS_NS 1000000000u          /* a destination that fails for so long does not keep a ring from an external writer */
 
@@ -32,13 +33,33 @@ uint64_t ct_drain_stuck_ns(uint64_t block_timeout_ns)
 	return half == 0 ? STUCK_WITHOUT_WAIT_NS : half < STUCK_NS ? half : STUCK_NS;
 }
 
+static uint64_t allowed_ns(const struct ct_destination *destination)
+{
+	uint64_t bytes = destination->batch != NULL ? destination->batch->bytes : 0;
+
+	return bytes > BATCH_BYTES ? bytes * LARGE_NS_PER_BYTE : 0;
+}
+
+uint64_t ct_drain_allowed_ns(const struct ct_drain *drain)
+{
+	uint64_t most = 0;
+
+	for (uint32_t dest = 0; dest < CT_DEST_LIMIT; dest++) {
+		const struct ct_destination *destination = &drain->destinations[dest];
+		uint64_t allowed = ct_destination_is_busy(destination) ? allowed_ns(destination) : 0;
+
+		most = allowed > most ? allowed : most;
+	}
+	return most;
+}
+
 bool ct_destination_is_stuck(const struct ct_destination *destination)
 {
 	const struct ct_drain_source *source = destination->source;
 	uint64_t since = __atomic_load_n(&destination->call_since_ns, __ATOMIC_RELAXED);
 
 	return since != 0 && source != NULL && source->block_timeout_ns != NULL &&
-	       ct_clock_mono_ns() - since >= ct_drain_stuck_ns(block_timeout_ns(source));
+	       ct_clock_mono_ns() - since >= ct_drain_stuck_ns(block_timeout_ns(source)) + allowed_ns(destination);
 }
 
 uint32_t ct_drain_stuck(const struct ct_drain *drain)

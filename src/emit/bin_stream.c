@@ -480,10 +480,7 @@ static void commit_stream(struct ct_bin_folder *folder, struct ct_bin_stream *st
 	stream->lost = stream->next_lost;
 	stream->last_ns = stream->previous_ns;
 	stream->sync_due = true;
-	if (stream->packets.capacity > KEPT_MEMORY || stream->fd < 0)
-		ct_buf_fini(&stream->packets);
-	else
-		ct_buf_clear(&stream->packets);
+	ct_buf_trim(&stream->packets, stream->fd >= 0 ? KEPT_MEMORY : 0);
 }
 
 static void commit_metadata(struct ct_bin_folder *folder)

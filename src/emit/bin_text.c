@@ -11,6 +11,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#define KEPT_MEMORY ((size_t)1 << 20)
+
 static bool has_room(struct ct_bin_text *text, const struct ctrace_event *event)
 {
 	size_t size = 0;
@@ -27,7 +29,7 @@ static bool has_room(struct ct_bin_text *text, const struct ctrace_event *event)
 		if (event->items[i].type == CTRACE_TYPE_TEXT)
 			size += event->items[i].size;
 	/* All at once: the items point into it. */
-	ct_buf_clear(&text->bytes);
+	ct_buf_trim(&text->bytes, KEPT_MEMORY);
 	return size == 0 || ct_buf_reserve(&text->bytes, 3 * size);
 }
 

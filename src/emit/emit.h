@@ -88,6 +88,8 @@ struct ct_line_format {
 	enum ct_encoding encoding; /* of text items, ENCODING */
 };
 #define CT_LINE_FORMAT "$(TIME) $(COMPONENT) $(EVENT) $(LEVEL)$(DATA)"
+/* Bytes that no line has more than: a byte of text may become as much as \u{200E}. */
+#define CT_LINE_MAX ((uint64_t)8 * CTRACE_MAX_EVENT)
 void ct_line_add(struct ct_buf *out, const struct ct_line_format *format, const struct ctrace_event *event); /* with '\n' */
 /* One data item as the line shows it (173, "myprog", 31323334-3536, 0x7FFC...). */
 void ct_line_add_item(struct ct_buf *out, const struct ct_line_format *format, const struct ctrace_event_item *item);

@@ -24,6 +24,10 @@
 #define WAIT_MS 100
 #define DATA_FIELDS 256u /* items that get a field of their own; MESSAGE has them all */
 #define FIELD_LIMIT (DATA_FIELDS + 16u)
+#define ENTRY_LIMIT ((size_t)31 << 20) /* journald drops entries of over 32 MiB, and nobody hears of it */
+#define MESSAGE_LIMIT (ENTRY_LIMIT / 2)
+#define CUT_MARK " ..."
+#define KEPT_MEMORY ((size_t)1 << 20) /* of an entry, between entries */
 
 struct journal {
 	const struct ctrace_emitter_context *context;
@@ -73,7 +77,7 @@ static enum ctrace_status journal_open(const struct ctrace_emitter_context *cont
 
 static void entry_begin(struct journal *journal)
 {
-	ct_buf_clear(&journal->text);
+	ct_buf_trim(&journal->text, KEPT_MEMORY);
 	journal->field_count = 0;
 }
 
@@ -120,6 +124,10 @@ static void add_message(struct journal *journal, const struct ctrace_event *even
 		memmove(text->data + start, text->data + start + skip, text->size - start - skip);
 		text->size -= skip;
 	}
+	if (text->size - start > MESSAGE_LIMIT) {
+		text->size = start + MESSAGE_LIMIT;
+		ct_buf_add_text(text, CUT_MARK);
+	}
 	if (text->size == start) {
 		ct_escape_add(text, event->component, event->component_size);
 		ct_buf_add_char(text, ' ');
@@ -134,10 +142,16 @@ static void add_items(struct journal *journal, const struct ctrace_event *event)
 
 	format.quote_strings = false;
 	for (uint32_t i = 0; i < event->item_count && i < DATA_FIELDS; i++) {
+		size_t before = journal->text.size;
+
 		ct_buf_add_text(&journal->text, "CTRACE_DATA");
 		ct_buf_add_u64(&journal->text, i + 1);
 		ct_buf_add_char(&journal->text, '=');
 		ct_line_add_item(&journal->text, &format, &event->items[i]);
+		if (journal->text.size > ENTRY_LIMIT) {
+			journal->text.size = before;
+			break;
+		}
 		field_end(journal);
 	}
 }

@@ -17,7 +17,8 @@
 #include <unistd.h>
 
 #define WAIT_MS 100
-#define TRIES 16u /* poll() said there is room and write() said there is none: somebody else was quicker */
+#define KEPT_MEMORY ((size_t)1 << 20) /* of lines, between events */
+#define TRIES 16u                     /* poll() said there is room and write() said there is none: somebody else was quicker */
 
 struct stderr_output {
 	const struct ctrace_emitter_context *context;
@@ -83,7 +84,7 @@ static enum ctrace_status put_lines(struct stderr_output *output)
 		left -= written;
 		output->is_torn = left > 0;
 	}
-	ct_buf_clear(&output->lines);
+	ct_buf_trim(&output->lines, KEPT_MEMORY);
 	return CTRACE_OK;
 }
 
@@ -92,7 +93,7 @@ static uint32_t add_lines(struct stderr_output *output, const struct ctrace_batc
 {
 	uint32_t i;
 
-	ct_buf_clear(&output->lines);
+	ct_buf_trim(&output->lines, KEPT_MEMORY);
 	if (output->is_torn)
 		ct_buf_add_char(&output->lines, '\n');
 	if (output->losses_due)

@@ -18,7 +18,8 @@
 #include <string.h>
 #include <unistd.h>
 
-#define CHUNK_SIZE (256u << 10) /* formatted text is written when there is so much of it */
+#define CHUNK_SIZE (256u << 10)              /* formatted text is written when there is so much of it */
+#define KEPT_MEMORY (4 * (size_t)CHUNK_SIZE) /* of lines, between writes */
 #define DEFAULT_FILE_KB 0x2800u
 
 struct textfile {
@@ -210,7 +211,7 @@ static enum ctrace_status put_lines(struct textfile *text)
 		return CTRACE_NOT_ENOUGH_MEMORY;
 	status = ct_text_file_write(&text->file, text->lines.data, text->lines.size);
 	if (status == CTRACE_OK)
-		ct_buf_clear(&text->lines);
+		ct_buf_trim(&text->lines, KEPT_MEMORY);
 	return status;
 }
 
@@ -305,7 +306,7 @@ static void cut_back(struct textfile *text, const struct mark *mark)
 {
 	int error = errno;
 
-	ct_buf_clear(&text->lines);
+	ct_buf_trim(&text->lines, KEPT_MEMORY);
 	text->losses_due = mark->losses_due;
 	text->clock = mark->clock;
 	if (mark->turns != 0) {

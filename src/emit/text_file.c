@@ -30,7 +30,7 @@
 #define PLACE_TURNS_MAX 0x7FFFu
 #define PLACE_FILE_SHIFT 47
 #define SCAN_SIZE 16384u
-#define LINE_SCAN ((uint64_t)16 << 20) /* how far back the end of the last whole line is looked for */
+#define LINE_SCAN CT_LINE_MAX /* how far back the end of the last whole line is looked for */
 #define LOCK_TRIES 500u
 #define LOCK_PAUSE_NS 1000000 /* so that a stopped process holds us up for half a second at most */
 

@@ -15,8 +15,8 @@
 #include <string.h>
 
 #define WINDOW_SIZE 16384u
-#define SCAN_LIMIT ((uint64_t)64 << 20) /* bytes behind the place that are looked at */
-#define LINE_LIMIT 65536u               /* far more than a batch has */
+#define SCAN_LIMIT (CT_LINE_MAX + ((uint64_t)64 << 20)) /* bytes behind the place that are looked at */
+#define LINE_LIMIT 65536u                               /* far more than a batch has */
 #define HASH_START 0xCBF29CE484222325u
 #define HASH_FACTOR 0x100000001B3u
 

@@ -21,6 +21,7 @@
 
 #define BUFFER_LIMIT ((size_t)64 << 20) /* of packets that are not full yet, all together */
 #define KEPT_STREAMS 256u               /* so many keep their memory from packet to packet */
+#define KEPT_MEMORY (4 * (size_t)CT_PACKET_CONTENT)
 
 /* One thread's. */
 struct stream {
@@ -198,10 +199,7 @@ static void write_packet(struct export *self, struct stream *stream)
 	(void)snprintf(name, sizeof name, "stream.%u", stream->number);
 	append(self, stream->trace, name, &stream->packet);
 	self->buffered -= stream->packet.size;
-	if (stream->trace->stream_count > KEPT_STREAMS)
-		ct_buf_fini(&stream->packet);
-	else
-		ct_buf_clear(&stream->packet);
+	ct_buf_trim(&stream->packet, stream->trace->stream_count <= KEPT_STREAMS ? KEPT_MEMORY : 0);
 	stream->in_packet = false;
 }
 

@@ -15,10 +15,11 @@
 #include <string.h>
 
 #define WINDOW ((size_t)64 << 10)
-#define GLANCE ((size_t)512)        /* read where only a head is wanted */
-#define SMALL ((size_t)4 << 10)     /* where packets are smaller, what is read for one has many */
-#define STRETCH ((uint64_t)1 << 18) /* so much is hopped through */
-#define PARTS 8u                    /* places that are tried, when there is damage at the others */
+#define GLANCE ((size_t)512)         /* read where only a head is wanted */
+#define SMALL ((size_t)4 << 10)      /* where packets are smaller, what is read for one has many */
+#define STRETCH ((uint64_t)1 << 18)  /* so much is hopped through */
+#define ORDINARY ((uint64_t)1 << 20) /* bytes: a packet that has more is that of one large event, and there are few of them */
+#define PARTS 8u                     /* places that are tried, when there is damage at the others */
 #define READS_TO_BISECT 4096u
 #define READS_TO_HOP 8192u
 
@@ -97,13 +98,14 @@ static size_t ahead_of(const struct ct_packet_head *head)
 	return head->packet_bits / 8 < SMALL ? WINDOW : GLANCE;
 }
 
-/* Do packets follow from here for longer than any packet is?  Then they are not another one's data. */
+/* Do packets follow from here for longer than any item is?  Then they are not another packet's data: the length before each item breaks a
+ * chain that somebody has traced in pieces. */
 static bool is_chain(struct search *search, uint64_t start, const struct ct_packet_head *first)
 {
 	struct ct_packet_head head = *first;
 	uint64_t at = start;
 
-	while (at - start < CT_PACKET_MAX) {
+	while (at - start < ORDINARY) {
 		struct ct_packet_head next;
 
 		at += head.packet_bits / 8;
@@ -150,10 +152,10 @@ static bool find_head(struct search *search, uint64_t *at, uint64_t end, uint32_
 	return false;
 }
 
-/* The first packet at or after `from`, within what the largest one takes. */
+/* The first packet at or after `from`, unless a large one is before it: those are hopped over. */
 static bool find_packet(struct search *search, uint64_t from, uint64_t *out_at, struct ct_packet_head *out_head)
 {
-	uint64_t end = from + CT_PACKET_MAX < search->high ? from + CT_PACKET_MAX : search->high;
+	uint64_t end = from + ORDINARY < search->high ? from + ORDINARY : search->high;
 
 	for (*out_at = from; find_head(search, out_at, end, READS_TO_BISECT, out_head); ++*out_at)
 		if (is_packet(search, *out_at, out_head))
@@ -193,7 +195,7 @@ static bool narrow(struct search *search, uint64_t *end)
 /* The end of the file, where nothing is a chain, is left to hopping. */
 static void bisect(struct search *search)
 {
-	uint64_t end = search->size > CT_PACKET_MAX ? search->size - CT_PACKET_MAX : 0;
+	uint64_t end = search->size > ORDINARY ? search->size - ORDINARY : 0;
 
 	while (end > search->low && end - search->low > STRETCH && search->reads < READS_TO_BISECT && search->status == CTRACE_OK)
 		if (!narrow(search, &end))
@@ -258,7 +260,7 @@ static bool reaches_end(struct search *search, uint64_t at, struct ct_packet_hea
 }
 
 /* The last packet begins in the last `size` bytes. */
-static bool find_last(struct search *search, uint64_t size, struct ct_packet_head *out_last)
+static bool find_last_within(struct search *search, uint64_t size, struct ct_packet_head *out_last)
 {
 	struct ct_packet_head head;
 
@@ -267,6 +269,13 @@ static bool find_last(struct search *search, uint64_t size, struct ct_packet_hea
 		if (reaches_end(search, at, out_last))
 			return true;
 	return false;
+}
+
+/* It is mostly no larger than a window. */
+static bool find_last(struct search *search, struct ct_packet_head *out_last)
+{
+	return find_last_within(search, WINDOW, out_last) || find_last_within(search, ORDINARY, out_last) ||
+	       find_last_within(search, CT_PACKET_MAX, out_last);
 }
 
 enum ctrace_status ct_packet_index_ends(int fd, const uint8_t uuid[16], struct ct_packet_head *out_first,
@@ -285,9 +294,7 @@ enum ctrace_status ct_packet_index_ends(int fd, const uint8_t uuid[16], struct c
 	search.window = malloc(WINDOW);
 	if (search.window == NULL)
 		return CTRACE_NOT_ENOUGH_MEMORY;
-	/* The last one is mostly no larger than a window. */
-	found = head_at(&search, 0, GLANCE, out_first) &&
-		(find_last(&search, WINDOW, out_last) || find_last(&search, CT_PACKET_MAX, out_last)) &&
+	found = head_at(&search, 0, GLANCE, out_first) && find_last(&search, out_last) &&
 		out_last->stream_instance == out_first->stream_instance && out_last->begin_ns >= out_first->begin_ns;
 	free(search.window);
 	*out_reads = search.reads;

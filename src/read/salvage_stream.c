@@ -17,7 +17,7 @@
 
 #include "read/stream_file.h"
 
-#define WINDOW (2 * (size_t)CT_PACKET_MAX)
+#define WINDOW ((size_t)2 << 20) /* more for larger packets */
 #define SEARCH ((size_t)64 << 10)
 #define UNLIKELY ((uint64_t)1 << 40) /* so many packets, or events, are not missing between two */
 #define WRITE_AT_ONCE ((size_t)256 << 10)
@@ -38,6 +38,7 @@ struct work {
 	enum ctrace_status status;
 	bool has_damage;
 	unsigned char *window;
+	size_t window_capacity;
 	size_t window_size;
 	uint64_t window_at;
 	struct ctrace_event_item *items;
@@ -66,13 +67,36 @@ static void tell(struct work *work, uint64_t offset, uint64_t bytes, const char 
  * Reading
  */
 
+/* Makes the window twice as large as what is asked for, and no larger than the file.  False without memory. */
+static bool reserve_window(struct work *work, uint64_t at, size_t size)
+{
+	uint64_t wanted = 2 * (uint64_t)size;
+	unsigned char *window;
+	struct stat info;
+
+	if (size <= work->window_capacity / 2 || fstat(work->stream->fd, &info) != 0)
+		return true;
+	if ((uint64_t)info.st_size < at + wanted)
+		wanted = (uint64_t)info.st_size > at ? (uint64_t)info.st_size - at : 0;
+	if (wanted <= work->window_capacity)
+		return true;
+	window = realloc(work->window, (size_t)wanted);
+	if (window == NULL)
+		return false;
+	work->window = window;
+	work->window_capacity = (size_t)wanted;
+	return true;
+}
+
 /* The bytes from `at`, `size` of them or as many as the file has. */
 static const unsigned char *look(struct work *work, uint64_t at, size_t size, size_t *out_available)
 {
 	if (at < work->window_at || at - work->window_at > work->window_size ||
 	    size > work->window_size - (size_t)(at - work->window_at)) {
-		enum ctrace_status status = ct_os_read_at(work->stream->fd, work->window, WINDOW, at, &work->window_size);
+		enum ctrace_status status = CTRACE_NOT_ENOUGH_MEMORY;
 
+		if (reserve_window(work, at, size))
+			status = ct_os_read_at(work->stream->fd, work->window, work->window_capacity, at, &work->window_size);
 		work->window_at = at;
 		if (status != CTRACE_OK) {
 			work->status = status;
@@ -440,6 +464,7 @@ enum ctrace_status ct_salvage_stream(struct ct_salvage *salvage, struct ct_salva
 
 	stream->written = 0;
 	work.window = malloc(WINDOW);
+	work.window_capacity = WINDOW;
 	work.items = calloc(CTRACE_MAX_ITEMS, sizeof *work.items);
 	if (work.window == NULL || work.items == NULL)
 		work.status = CTRACE_NOT_ENOUGH_MEMORY;

@@ -162,25 +162,19 @@ bool ct_stream_file_is_second(const char *folder, const char *name)
  * The window
  */
 
-static enum ctrace_status read_window(struct ct_stream_file *file, struct ct_sources *sources, uint64_t at, size_t size)
+/* How large a window is for `size` bytes from `at`: twice that, so however a hostile file makes us start again a little further on, it is
+ * read twice at most; and no larger than the file, which need not have what its packets say. */
+static size_t window_capacity(int fd, uint64_t at, size_t size)
 {
-	enum ctrace_status status;
-	int fd = ct_stream_file_open(file, sources);
+	struct stat info;
+	uint64_t rest;
 
-	file->window_size = 0;
-	file->window_at = at;
-	if (fd < 0) {
-		tell_failure(file, sources, at);
-		return CTRACE_OS_ERROR;
-	}
-	file->asked += size;
-	status = ct_os_read_at(fd, file->window, size, at, &file->window_size);
-	if (status != CTRACE_OK) {
-		tell_failure(file, sources, at);
-		file->window_size = 0;
-	}
-	ct_stream_file_close(file, &fd);
-	return status;
+	if (size <= CT_STREAM_WINDOW / 2 || fstat(fd, &info) != 0)
+		return CT_STREAM_WINDOW;
+	rest = (uint64_t)info.st_size > at ? (uint64_t)info.st_size - at : 0;
+	if (rest > 2 * (uint64_t)size)
+		rest = 2 * (uint64_t)size;
+	return rest > CT_STREAM_WINDOW ? (size_t)rest : CT_STREAM_WINDOW;
 }
 
 /* False without memory. */
@@ -202,16 +196,27 @@ static bool reserve_window(struct ct_stream_file *file, struct ct_sources *sourc
 	return true;
 }
 
+static enum ctrace_status read_window(struct ct_stream_file *file, struct ct_sources *sources, int fd, uint64_t at, size_t size)
+{
+	if (!reserve_window(file, sources, window_capacity(fd, at, size)))
+		return CTRACE_NOT_ENOUGH_MEMORY;
+	size = size <= file->glance ? file->glance : file->capacity;
+	file->asked += size;
+	return ct_os_read_at(fd, file->window, size, at, &file->window_size);
+}
+
 const unsigned char *ct_stream_file_move(struct ct_stream_file *file, struct ct_sources *sources, uint64_t at, size_t size,
 					 size_t *out_available)
 {
-	/* Twice what is asked for: so however a hostile file makes us start again a little further on, it is read twice at most. */
-	size_t capacity = size > CT_STREAM_WINDOW / 2 ? 2 * size : CT_STREAM_WINDOW;
+	int fd = ct_stream_file_open(file, sources);
 
-	*out_available = 0;
-	if (!reserve_window(file, sources, capacity))
+	file->window_size = 0;
+	file->window_at = at;
+	if (fd < 0 || read_window(file, sources, fd, at, size) != CTRACE_OK) {
 		tell_failure(file, sources, at);
-	else if (read_window(file, sources, at, size <= file->glance ? file->glance : file->capacity) == CTRACE_OK)
-		*out_available = file->window_size;
+		file->window_size = 0;
+	}
+	ct_stream_file_close(file, &fd);
+	*out_available = file->window_size;
 	return file->window;
 }

@@ -180,7 +180,8 @@ void ct_ring_count_lost(struct ct_ring *ring, enum ctrace_loss reason, uint32_t 
 /* ---- ring_read.c: the consumer's half.  One consumer at a time. */
 uint64_t ct_ring_head_position(const struct ct_ring *ring); /* acquire: everything before it may be read */
 /* The event at place->position, which is before `limit` = a head position.  Under overwrite it is
- * copied into scratch, which grows.  OK; DAMAGED, also when the two positions cannot be of one ring, or NOT_ENOUGH_MEMORY for scratch;
+ * copied into scratch, which grows.  OK; DAMAGED, also when the two positions cannot be of one ring, or NOT_ENOUGH_MEMORY for scratch: then only
+ * its size is in out;
  * or NOT_FOUND when it was overwritten: then place stands at the oldest, its counts corrected.  It does not move place: ct_ring_pass(). */
 enum ctrace_status ct_ring_peek(const struct ct_ring *ring, const struct ct_class_view *classes, struct ct_cursor_place *place, uint64_t limit,
 				struct ct_buf *scratch, struct ct_event *out) CT_MUST_USE;

@@ -69,8 +69,10 @@ static enum ctrace_status peek_racing(const struct ct_ring *ring, const struct c
 	enum ctrace_status status = ct_event_decode(classes, at, available, &state, &event);
 	size_t size = status == CTRACE_OK ? event.size : 0;
 
-	if (!ct_buf_reserve(scratch, size))
+	if (!ct_buf_reserve(scratch, size)) {
+		*out = event;
 		return CTRACE_NOT_ENOUGH_MEMORY;
+	}
 	copy_racing((unsigned char *)scratch->data + scratch->size, at, size);
 	/* Pairs with the fence in drop_oldest(): if we saw one of its later data stores, we see its oldest. */
 	__atomic_thread_fence(__ATOMIC_SEQ_CST);

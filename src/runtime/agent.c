@@ -455,7 +455,8 @@ static void be_agent(struct ct_process *process, uint32_t turn)
 /* Under the lock.  The turn that this thread takes; 0: the agent is well. */
 static uint32_t take_over(void)
 {
-	if (!ct_agent.has_agent || ct_agent.method_since_ns == 0 || ct_clock_mono_ns() - ct_agent.method_since_ns < stuck_ns())
+	if (!ct_agent.has_agent || ct_agent.method_since_ns == 0 ||
+	    ct_clock_mono_ns() - ct_agent.method_since_ns < stuck_ns() + ct_drain_allowed_ns(ct_agent.drain))
 		return 0;
 	ct_agent.has_standby = false;
 	ct_agent.method_since_ns = 0;

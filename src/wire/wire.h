@@ -88,7 +88,6 @@ struct ct_class_view {
 /* ---- event.c: an event, written and read. */
 #define CT_EVENT_HEAD CTRACE_EVENT_HEAD_
 #define CT_EVENT_MARK 20u /* bytes of a mark: head, ticks, thread */
-#define CT_EVENT_MAX ((size_t)1 << 29)
 
 /* Bytes that an event of that class takes; 0 when an item is too large.  async-signal-safe, as the next two */
 size_t ct_event_size(uint32_t number, const struct ctrace_item *items, uint32_t item_count);
@@ -209,7 +208,8 @@ struct ct_packet_head {
 };
 #define CT_PACKET_HEAD 76u            /* bytes of header and context */
 #define CT_PACKET_CONTENT (64u << 10) /* a packet is ended before it would grow over this, unless it holds one event only */
-#define CT_PACKET_MAX (1u << 20)      /* what a reader accepts: more than the largest event takes */
+/* What a reader accepts: more than the largest event takes, with its head and the lengths of its items. */
+#define CT_PACKET_MAX (CTRACE_MAX_EVENT + (64u << 10))
 void ct_packet_begin(struct ct_buf *out, const struct ct_packet_head *head);
 /* The event's time as a packet can hold it: viewers count signed nanoseconds, and refuse a stream in which time goes back. */
 uint64_t ct_packet_time(const struct ctrace_event *event, uint64_t previous_ns);

@@ -83,6 +83,16 @@ check "LEVEL is 3 by default" answers 0 "$driver" "$module" events
 check "which leaves out what is below" is "$before 3" \
 	"$(entries MESSAGE CTRACE_EVENT=102 | wc -l) $(entries MESSAGE CTRACE_EVENT=103 | wc -l)"
 
+check "an event of 26 MB" answers 0 "$driver" "$module" large
+journalctl --sync
+journalctl -D /run/log/journal -q -o export --output-fields=MESSAGE,CTRACE_DATA1,CTRACE_DATA200,CTRACE_DATA256 CTRACE_EVENT=300 >/run/large
+size=$(stat -c %s /run/large)
+check "is there, shorter than what journald takes" test "$size" -gt $((15 << 20)) -a "$size" -lt $((32 << 20))
+check "a MESSAGE that was cut says so" is 1 "$(grep -ac '^MESSAGE=.*x \.\.\.$' /run/large)"
+check "it has the items that fit" is '1 1 0' "$(grep -ac ^CTRACE_DATA1=x /run/large) $(grep -ac ^CTRACE_DATA200=x /run/large) \
+$(grep -ac ^CTRACE_DATA256=x /run/large)"
+rm /run/large
+
 # A journald that does not read: the emitter gives up in bounded time, and what was out already is not sent twice.
 kill -STOP "$pid"
 check "a stopped journald: OUTPUT_ERROR" answers 13 timeout 60 "$driver" "$module" stalled

@@ -4,7 +4,7 @@
  *     journal_driver MODULE COMMAND      [NAME=VALUE]... for properties
  *
  * open: opens and closes.  events: one event of each level with every type of item.  many: 2,000 events, each batch again until
- * it is written; says "failed" when it is not at once.  stalled: writes until it fails, and says so.  Ends with the status of the last call.
+ * it is written; says "failed" when it is not at once.  large: one event, number 300, of 400 items of 64 KiB.  stalled: writes until it fails, and says so.  Ends with the status of the last call.
  *
  * Copyright The ctrace authors.  SPDX-License-Identifier: Apache-2.0
  */
@@ -80,6 +80,20 @@ static enum ctrace_status write_levels(void *self)
 	return emitter->write(self, &batch);
 }
 
+static enum ctrace_status write_large(void *self)
+{
+	static char data[CTRACE_MAX_ITEM_SIZE];
+	static struct ctrace_event_item many[400];
+	struct ctrace_event event = event_of(CTRACE_FATAL, 300, COUNT(many));
+	struct ctrace_batch batch = { .size = sizeof batch, .events = &event, .event_count = 1 };
+
+	memset(data, 'x', sizeof data);
+	for (uint32_t i = 0; i < COUNT(many); i++)
+		many[i] = (struct ctrace_event_item){ CTRACE_TYPE_TEXT, sizeof data, data, 0 };
+	event.items = many;
+	return emitter->write(self, &batch);
+}
+
 static enum ctrace_status write_many(void *self, bool again)
 {
 	enum ctrace_status status = CTRACE_OK;
@@ -142,6 +156,8 @@ int main(int argc, char **argv)
 			status = write_levels(self);
 		else if (strcmp(argv[2], "many") == 0)
 			status = write_many(self, true);
+		else if (strcmp(argv[2], "large") == 0)
+			status = write_large(self);
 		else if (strcmp(argv[2], "stalled") == 0)
 			status = write_many(self, false);
 		emitter->close(self);

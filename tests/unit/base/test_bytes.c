@@ -118,6 +118,24 @@ static void hex_has_as_many_digits_as_asked_and_at_most_16(void **state)
 	assert_string_equal(ct_buf_text(buf), "000000000000000a");
 }
 
+static void trimming_empties_it_and_keeps_no_more_memory_than_it_is_told(void **state)
+{
+	struct ct_buf *buf = *state;
+
+	ct_buf_add_text(buf, "text");
+	buf->failed = true;
+	ct_buf_trim(buf, 4096);
+	assert_int_equal(buf->size, 0);
+	assert_false(buf->failed);
+	assert_non_null(buf->data);
+	assert_true(ct_buf_reserve(buf, 4097));
+	ct_buf_trim(buf, 4096);
+	assert_null(buf->data);
+	assert_int_equal(buf->capacity, 0);
+	ct_buf_add_text(buf, "text");
+	assert_string_equal(ct_buf_text(buf), "text");
+}
+
 static void formatted_text_of_any_length_fits(void **state)
 {
 	struct ct_buf *buf = *state;
@@ -189,6 +207,7 @@ int main(void)
 		cmocka_unit_test_setup_teardown(a_text_is_terminated_without_counting_the_terminator, make, drop),
 		cmocka_unit_test_setup_teardown(numbers_print_as_printf_would, make, drop),
 		cmocka_unit_test_setup_teardown(hex_has_as_many_digits_as_asked_and_at_most_16, make, drop),
+		cmocka_unit_test_setup_teardown(trimming_empties_it_and_keeps_no_more_memory_than_it_is_told, make, drop),
 		cmocka_unit_test_setup_teardown(formatted_text_of_any_length_fits, make, drop),
 		cmocka_unit_test_setup_teardown(a_growth_that_failed_sticks_until_it_is_cleared, make, drop),
 		cmocka_unit_test_setup_teardown(what_goes_into_another_takes_its_failure_along, make, drop),

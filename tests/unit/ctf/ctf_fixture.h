@@ -41,8 +41,8 @@ __attribute__((unused)) static int set_up_text_file(void **state)
 /* The last line of out.log; "" when it has no record yet. */
 __attribute__((unused)) static const char *last_line(void)
 {
-	static char line[400000];
-	static char last[400000];
+	static char line[3 << 20];
+	static char last[3 << 20];
 	FILE *file;
 
 	last[0] = 0;

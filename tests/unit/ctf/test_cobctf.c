@@ -196,7 +196,8 @@ static void sizes_up_to_the_limits(void **state)
 	assert_int_equal(lost(CTRACE_LOSS_TOO_LARGE), before + 2);
 }
 
-static void bytes_up_to_the_limit(void **state)
+/* With a ring of 1 MiB. */
+static void bytes_up_to_half_of_the_ring(void **state)
 {
 	static char big[65536];
 	const uint32_t left = CT_RING_DEFAULT / 2 - 8 - 7 * (4 + 65536) - 2; /* for the last of 8 items */
@@ -214,6 +215,23 @@ static void bytes_up_to_the_limit(void **state)
 	lens[7] = left + 1;
 	assert_int_equal(trace(0, "c"), CTF_RET_NOT_ENOUGH_MEMORY);
 	assert_int_equal(lost(CTRACE_LOSS_TOO_LARGE), before + 1);
+}
+
+/* A component with a ring of its own of 4 MiB. */
+static void a_larger_ring_takes_larger_events(void **state)
+{
+	static char big[65536];
+
+	(void)state;
+	memset(big, 'b', sizeof(big));
+	configure("ctrace.buffer.large = 4M");
+	start_event(1, CTF_FLAG_LEVEL_INFO);
+	for (unsigned i = 0; i < 31; i++)
+		add_item(TRACE_EVENT_TYPE_TEXT, big, sizeof(big));
+	assert_int_equal(trace(0, "large"), CTF_RET_SUCCESS);
+	assert_int_equal(strlen(last_line()), 9 + 31 * (3 + 65536));
+	add_item(TRACE_EVENT_TYPE_TEXT, big, sizeof(big));
+	assert_int_equal(trace(0, "large"), CTF_RET_NOT_ENOUGH_MEMORY);
 }
 
 static void ring_of_64k_takes_half_of_that(void **state)
@@ -428,7 +446,8 @@ int main(void)
 		cmocka_unit_test(missing_item_is_empty_and_not_read),
 		cmocka_unit_test(uniform_array_takes_the_first_length_and_type),
 		cmocka_unit_test(sizes_up_to_the_limits),
-		cmocka_unit_test(bytes_up_to_the_limit),
+		cmocka_unit_test(bytes_up_to_half_of_the_ring),
+		cmocka_unit_test(a_larger_ring_takes_larger_events),
 		cmocka_unit_test(ring_of_64k_takes_half_of_that),
 		cmocka_unit_test(items_up_to_the_limit),
 		cmocka_unit_test(level_decides),

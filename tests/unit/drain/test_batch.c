@@ -3,7 +3,10 @@
  *
  * Copyright The ctrace authors.  SPDX-License-Identifier: Apache-2.0
  */
+#include "../../sanitizer.h"
 #include "drain_fixture.h"
+
+#include <sys/resource.h>
 
 static struct ct_batch batch;
 static const struct ct_cursor_place beginning;
@@ -199,10 +202,129 @@ static void large_events_of_overwrite_rings_make_it_full_too(void **state)
 	start(output_a.index);
 	do {
 		ct_batch_fill(&batch);
-		assert_true(batch.copies_used < BATCH_COPY + 5 * CTRACE_MAX_ITEM_SIZE);
+		assert_true(batch.bytes <= BATCH_BYTES);
 		total += batch.event_count;
 	} while (batch.event_count > 0);
 	assert_int_equal(total, 100);
+	stop();
+}
+
+/* One event of so many items of 64 KiB. */
+static bool produce_large(uint32_t ring, uint32_t count)
+{
+	static const char data[CTRACE_MAX_ITEM_SIZE];
+	static struct ctrace_item items[CTRACE_MAX_ITEMS];
+
+	for (uint32_t i = 0; i < count; i++)
+		items[i] = CTRACE_BIN(data, sizeof data);
+	return produce_items(ring, COMPONENT_A, items, count);
+}
+
+static void make_large_rings(uint32_t count, uint32_t overflow)
+{
+	make_process(count, overflow);
+	for (uint32_t i = 0; i < count; i++) {
+		ct_ring_close(rings[i]);
+		assert_int_equal(ct_ring_create(rings[i], &session, i, (size_t)64 << 20), CTRACE_OK);
+		rings[i]->head->overflow = rings[i]->overflow = overflow;
+	}
+}
+
+static void assert_large_event(uint32_t index, uint32_t number, uint32_t count)
+{
+	const struct ctrace_event *event = &batch.events[index];
+
+	assert_int_equal(event->event_id, number);
+	assert_int_equal(event->item_count, count);
+	for (uint32_t i = 0; i < count; i++) {
+		assert_int_equal(event->items[i].size, CTRACE_MAX_ITEM_SIZE);
+		assert_int_equal(((const char *)event->items[i].data)[CTRACE_MAX_ITEM_SIZE - 1], 0);
+	}
+}
+
+/* What an output may have to hold is bounded, but for an event that has more. */
+static void large_events_make_it_full(void **state)
+{
+	(void)state;
+	make_large_rings(1, CT_OVERFLOW_DISCARD);
+	assert_true(produce(0, COMPONENT_A));
+	assert_true(produce_large(0, 320)); /* 20 MiB */
+	for (uint32_t i = 0; i < 4; i++)
+		assert_true(produce_large(0, 50));
+	start(output_a.index);
+	ct_batch_fill(&batch);
+	assert_int_equal(batch.event_count, 1);
+	ct_batch_fill(&batch);
+	assert_int_equal(batch.event_count, 1);
+	assert_large_event(0, 1, 320);
+	for (uint32_t round = 0; round < 2; round++) {
+		ct_batch_fill(&batch);
+		assert_int_equal(batch.event_count, 2);
+		assert_true(batch.bytes <= BATCH_BYTES);
+		assert_large_event(1, 3 + 2 * round, 50);
+	}
+	ct_batch_fill(&batch);
+	assert_int_equal(batch.event_count, 0);
+	stop();
+}
+
+static void copies_are_as_large_as_their_events(void **state)
+{
+	uint32_t total = 0;
+
+	(void)state;
+	make_large_rings(2, CT_OVERFLOW_OVERWRITE);
+	for (uint32_t i = 0; i < 10; i++) {
+		assert_true(produce(0, COMPONENT_A));
+		assert_true(produce_large(1, i % 3 == 0 ? 100 : 20));
+	}
+	start(output_a.index);
+	do {
+		ct_batch_fill(&batch);
+		for (uint32_t i = 0; i < batch.event_count; i++)
+			if (batch.events[i].event_id % 2 == 1)
+				assert_large_event(i, batch.events[i].event_id, batch.events[i].event_id / 2 % 3 == 0 ? 100 : 20);
+		total += batch.event_count;
+	} while (batch.event_count > 0);
+	assert_int_equal(total, 20);
+	stop();
+}
+
+static uint64_t address_space(void)
+{
+	unsigned long pages = 0;
+	FILE *file = fopen("/proc/self/statm", "r");
+
+	assert_non_null(file);
+	assert_int_equal(fscanf(file, "%lu", &pages), 1);
+	(void)fclose(file);
+	return (uint64_t)pages * (uint64_t)sysconf(_SC_PAGESIZE);
+}
+
+static void an_event_that_memory_lacks_for_is_counted_and_the_next_one_comes(void **state)
+{
+	struct rlimit before, limit;
+
+	(void)state;
+	make_large_rings(1, CT_OVERFLOW_OVERWRITE);
+	assert_true(produce(0, COMPONENT_A));
+	assert_true(produce_large(0, 400));
+	assert_true(produce(0, COMPONENT_A));
+	start(output_a.index);
+	assert_int_equal(getrlimit(RLIMIT_AS, &before), 0);
+	limit = (struct rlimit){ .rlim_cur = address_space() + (8 << 20), .rlim_max = before.rlim_max };
+	if (IS_SANITIZED) {
+		stop();
+		skip();
+	}
+	assert_int_equal(setrlimit(RLIMIT_AS, &limit), 0);
+	ct_batch_fill(&batch);
+	assert_int_equal(setrlimit(RLIMIT_AS, &before), 0);
+	assert_int_equal(batch.event_count, 2);
+	assert_int_equal(batch.events[1].event_id, 2);
+	assert_int_equal(batch.iterators[0].damaged_events, 1);
+	assert_true(batch.iterators[0].damaged > (uint64_t)400 * CTRACE_MAX_ITEM_SIZE);
+	assert_int_equal(batch.iterators[0].place.count, 3);
 	stop();
 }
 
@@ -263,7 +385,7 @@ static void what_a_ring_is_does_not_change_while_it_is_read(void **state)
 	}
 	ct_batch_fill(&batch);
 	assert_int_equal(batch.event_count, 200);
-	assert_int_equal(batch.copies_used, 0);
+	assert_false(batch.has_copies);
 	for (uint32_t i = 0; i < 200; i++)
 		assert_int_equal(batch.streams[batch.events[i].stream].id, i % 2);
 	stop();
@@ -283,6 +405,10 @@ int main(void)
 						fixture_teardown),
 		cmocka_unit_test_setup_teardown(what_is_overwritten_between_two_fills_is_counted, fixture_setup, fixture_teardown),
 		cmocka_unit_test_setup_teardown(large_events_of_overwrite_rings_make_it_full_too, fixture_setup,
+						fixture_teardown),
+		cmocka_unit_test_setup_teardown(large_events_make_it_full, fixture_setup, fixture_teardown),
+		cmocka_unit_test_setup_teardown(copies_are_as_large_as_their_events, fixture_setup, fixture_teardown),
+		cmocka_unit_test_setup_teardown(an_event_that_memory_lacks_for_is_counted_and_the_next_one_comes, fixture_setup,
 						fixture_teardown),
 		cmocka_unit_test_setup_teardown(many_rings_need_no_more_than_memory_for_them, fixture_setup, fixture_teardown),
 		cmocka_unit_test_setup_teardown(a_component_that_no_session_has_room_for_is_damage, fixture_setup, fixture_teardown),

@@ -222,6 +222,37 @@ static void the_limit_of_a_method_is_half_of_the_timeout(void **state)
 	assert_int_equal(ct_drain_stuck_ns(0), 100000000u);
 }
 
+/* While the method runs, and has for five seconds. */
+static void compare_batches(void)
+{
+	struct ct_destination *destination = &drain->destinations[output_a.index];
+	size_t bytes = destination->batch->bytes;
+
+	output_a.before_write = NULL;
+	destination->call_since_ns = ct_clock_mono_ns() - 5000000000u;
+	assert_true(ct_destination_is_stuck(destination));
+	destination->batch->bytes = BATCH_BYTES;
+	assert_true(ct_destination_is_stuck(destination));
+	assert_int_equal(ct_drain_allowed_ns(drain), 0);
+	destination->batch->bytes = (size_t)1 << 30;
+	assert_false(ct_destination_is_stuck(destination));
+	assert_int_equal(ct_drain_allowed_ns(drain), 107374182400u);
+	destination->batch->bytes = bytes;
+}
+
+static void a_large_event_takes_its_time(void **state)
+{
+	(void)state;
+	start_with(CT_OVERFLOW_BLOCK);
+	timeout_ns = FOR_HOURS_NS;
+	output_a.before_write = compare_batches;
+	assert_true(produce(0, COMPONENT_BOTH));
+	pass(true);
+	assert_null(output_a.before_write);
+	assert_int_equal(ct_drain_allowed_ns(drain), 0);
+	stop();
+}
+
 static void one_whose_method_runs_is_passed_over_and_cut_back(void **state)
 {
 	struct ct_drain_result outer;
@@ -386,6 +417,7 @@ int main(void)
 		TEST(one_whose_method_runs_is_passed_over_and_cut_back),
 		TEST(a_timeout_that_is_changed_holds_for_a_method_that_runs),
 		TEST(the_limit_of_a_method_is_half_of_the_timeout),
+		TEST(a_large_event_takes_its_time),
 		TEST(one_that_is_passed_over_while_it_opens_writes_nothing_of_that),
 		TEST(a_component_that_was_turned_away_gets_room),
 		TEST(what_has_no_file_is_counted_at_the_end),

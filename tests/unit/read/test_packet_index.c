@@ -191,24 +191,27 @@ static void one_packet(void **state)
 	assert_exact_everywhere(stream);
 }
 
-/* 10 GB with holes between the heads, in packets of the greatest size: nothing is further from one head to the next. */
-static void ten_gigabytes_take_few_reads(void **state)
+/* Packets of one size, with holes between the heads. */
+static void make_holes(struct stream *stream, uint32_t count, size_t size)
 {
-	struct stream *stream = *state;
-	uint32_t most = 0;
-
-	stream->count = 10240;
+	stream->count = count;
 	stream->at = calloc(stream->count + 1, sizeof *stream->at);
 	for (uint32_t i = 0; i < stream->count; i++) {
-		struct ct_packet_head head = head_of(i, CT_PACKET_MAX);
+		struct ct_packet_head head = head_of(i, size);
 		unsigned char bytes[CT_PACKET_HEAD];
 
 		put_head(bytes, &head);
-		stream->at[i] = (uint64_t)i * CT_PACKET_MAX;
+		stream->at[i] = (uint64_t)i * size;
 		write_at(stream->fd, bytes, sizeof bytes, stream->at[i]);
 	}
-	stream->at[stream->count] = stream->size = (uint64_t)stream->count * CT_PACKET_MAX;
+	stream->at[stream->count] = stream->size = (uint64_t)stream->count * size;
 	assert_int_equal(ftruncate(stream->fd, (off_t)stream->size), 0);
+}
+
+static void assert_few_reads(const struct stream *stream, uint32_t limit)
+{
+	uint32_t most = 0;
+
 	for (uint32_t i = 0; i <= 64; i++) {
 		uint64_t since = T0 + (uint64_t)stream->count * STEP / 64 * i;
 		uint32_t reads = find(stream, since).reads;
@@ -217,8 +220,37 @@ static void ten_gigabytes_take_few_reads(void **state)
 		most = reads > most ? reads : most;
 	}
 	print_message("# at most %u reads\n", most);
-	assert_in_range(most, 1, 300);
+	assert_in_range(most, 1, limit);
 	assert_int_equal(ftruncate(stream->fd, 0), 0);
+}
+
+static void ten_gigabytes_take_few_reads(void **state)
+{
+	make_holes(*state, 10240, (size_t)1 << 20);
+	assert_few_reads(*state, 300);
+}
+
+/* Events that take 26 MB each, and the largest there are: heads are far from each other, and there are few of them. */
+static void packets_of_large_events(void **state)
+{
+	struct stream *stream = *state;
+
+	make_holes(stream, 100, (size_t)26 << 20);
+	assert_few_reads(stream, 300);
+	free(stream->at);
+	make_holes(stream, 10, CT_PACKET_MAX);
+	assert_few_reads(stream, 300);
+}
+
+static void the_last_packet_may_be_the_largest(void **state)
+{
+	struct ct_packet_head first, last;
+	struct stream *stream = *state;
+	uint32_t reads;
+
+	make_holes(stream, 3, CT_PACKET_MAX);
+	assert_int_equal(ct_packet_index_ends(stream->fd, uuid, &first, &last, &reads), CTRACE_OK);
+	assert_int_equal(last.begin_ns, T0 + 2 * STEP);
 }
 
 /* ------------------------------------------------------------------------------------------------------------
@@ -237,7 +269,7 @@ static enum ctrace_status ends_of(const struct stream *stream, uint64_t *out_fir
 
 static void both_ends_take_few_reads(void **state)
 {
-	static const size_t sizes[] = { 100, 65536, CT_PACKET_MAX };
+	static const size_t sizes[] = { 100, 65536, 1 << 20 };
 	struct stream *stream = *state;
 	uint64_t first_ns, last_ns;
 	uint32_t reads;
@@ -418,6 +450,8 @@ int main(void)
 		TEST(packets_of_the_usual_size),
 		TEST(one_packet),
 		TEST(ten_gigabytes_take_few_reads),
+		TEST(packets_of_large_events),
+		TEST(the_last_packet_may_be_the_largest),
 		TEST(both_ends_take_few_reads),
 		TEST(an_end_that_is_no_packet_is_damaged),
 		TEST(a_damaged_packet_in_the_middle),

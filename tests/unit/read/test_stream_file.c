@@ -97,6 +97,25 @@ static void no_more_is_read_than_is_wanted(void **state)
 	close_file();
 }
 
+/* A packet may say what it likes: the window is no larger than the file. */
+static void a_size_that_the_file_does_not_have_costs_nothing(void **state)
+{
+	size_t available;
+
+	(void)state;
+	make_file("f", SIZE);
+	open_file("f");
+	(void)ct_stream_file_look(&file, &sources, 100, CT_PACKET_MAX, &available);
+	assert_int_equal(available, SIZE - 100);
+	assert_int_equal(file.capacity, SIZE - 100);
+	(void)ct_stream_file_look(&file, &sources, SIZE - 10, CT_PACKET_MAX, &available);
+	assert_int_equal(available, 10);
+	(void)ct_stream_file_look(&file, &sources, UINT64_MAX - 10, CT_PACKET_MAX, &available);
+	assert_int_equal(available, 0);
+	assert_int_equal(file.capacity, SIZE - 100);
+	close_file();
+}
+
 static void a_file_that_grows_and_goes(void **state)
 {
 	(void)state;
@@ -278,6 +297,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		TEST(any_place),
 		TEST(no_more_is_read_than_is_wanted),
+		TEST(a_size_that_the_file_does_not_have_costs_nothing),
 		TEST(a_file_that_grows_and_goes),
 		TEST(what_is_no_regular_file),
 		TEST(what_cannot_be_read),

@@ -154,17 +154,18 @@ static void a_claim(void **state)
 }
 
 #define BIG ((size_t)80 << 20)
+#define PACKET ((size_t)1 << 20)
 
 /* Bytes that compress to next to nothing; with heads of packets, one a mebibyte, before `packets_end`. */
 static void pack_big(size_t packets_end)
 {
 	unsigned char *bytes = calloc(1, BIG);
-	struct ct_packet_head head = { .content_bits = 8 * CT_PACKET_MAX, .packet_bits = 8 * CT_PACKET_MAX };
+	struct ct_packet_head head = { .content_bits = 8 * PACKET, .packet_bits = 8 * PACKET };
 	struct ct_buf text = { 0 };
 
 	assert_non_null(bytes);
 	ct_packet_begin(&text, &head);
-	for (size_t at = 0; at < packets_end; at += CT_PACKET_MAX)
+	for (size_t at = 0; at < packets_end; at += PACKET)
 		memcpy(bytes + at, text.data, text.size);
 	ct_buf_clear(&packed);
 	(void)pack(bytes, BIG, false);

@@ -34,7 +34,7 @@ static UNUSED void make_ring(size_t capacity, uint32_t overflow)
 static UNUSED void fill_event(unsigned char *at, size_t size, uint32_t number)
 {
 	const struct ct_event_head head = { .component = 1, .event_id = number, .level = 1 };
-	struct ctrace_item items[16];
+	struct ctrace_item items[80];
 	static unsigned char data[CTRACE_MAX_ITEM_SIZE];
 	uint32_t count = 0;
 	size_t left = size - (EVENT_LEAST - 5);
@@ -78,7 +78,7 @@ static UNUSED bool produce(size_t size, uint32_t number)
 
 static UNUSED void check_event(const struct ct_event *event)
 {
-	struct ctrace_event_item items[16];
+	struct ctrace_event_item items[80];
 
 	assert_int_equal(event->tid, 5);
 	assert_int_equal(event->ticks, event->head.event_id);

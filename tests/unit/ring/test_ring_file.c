@@ -33,12 +33,18 @@ static int tear_down(void **state)
 	return 0;
 }
 
-static void make_file_ring(uint32_t overflow)
+static void make_ring_of(size_t capacity, uint32_t overflow)
 {
 	memset(&lane, 0, sizeof lane);
 	memset(&place, 0, sizeof place);
-	assert_int_equal(ct_ring_create(&ring, &session, 3, CAPACITY), CTRACE_OK);
+	assert_int_equal(ct_ring_create(&ring, &session, 3, capacity), CTRACE_OK);
 	ring.head->overflow = ring.overflow = overflow;
+	ring.head->is_captured = 1; /* the times are the fixture's own */
+}
+
+static void make_file_ring(uint32_t overflow)
+{
+	make_ring_of(CAPACITY, overflow);
 }
 
 static void a_ring_is_a_file_of_real_blocks_for_us_alone(void **state)
@@ -208,6 +214,36 @@ static void assert_same_in_parts(uint64_t waiting)
 	assert_int_equal(ct_ring_read_data(fd, head.capacity, head.tail, head.head, bytes), CTRACE_DAMAGED);
 	assert_int_equal(ct_ring_count_waiting(fd, &head, &classes), 0);
 	(void)close(fd);
+}
+
+/* Events of more than is read at a time. */
+static void large_events_are_counted_and_loaded(void **state)
+{
+	struct ct_ring_head head;
+	int fd;
+
+	(void)state;
+	make_ring_of((size_t)8 << 20, CT_OVERFLOW_DISCARD);
+	assert_true(produce((size_t)2 << 20, 0));
+	assert_true(produce(64, 1));
+	assert_true(produce((size_t)4 << 20, 2));
+	assert_int_equal(take(), 0);
+	assert_int_equal(take(), 1);
+	assert_int_equal(take(), 2);
+	consume();
+	assert_true(produce((size_t)3 << 20, 3)); /* over the end */
+	assert_true(produce(64, 4));
+	assert_int_equal(ct_ring_open(&session, 3, &fd), CTRACE_OK);
+	assert_int_equal(ct_ring_read_head(fd, 3, &head), CTRACE_OK);
+	assert_int_equal(ct_ring_count_waiting(fd, &head, &classes), 2);
+	(void)close(fd);
+	ct_ring_close(&ring);
+	assert_int_equal(ct_ring_load(&ring, &session, 3), CTRACE_OK);
+	assert_int_equal(ct_ring_count_pending(&ring, &classes), 2);
+	assert_int_equal(take(), 3);
+	assert_int_equal(take(), 4);
+	assert_int_equal(take(), UINT32_MAX);
+	ct_ring_close(&ring);
 }
 
 static void what_was_committed_can_be_loaded_and_nothing_more(void **state)
@@ -490,6 +526,7 @@ int main(void)
 		cmocka_unit_test_setup_teardown(where_no_file_can_be_had_it_is_private_memory, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(a_private_one_is_nobody_elses_to_read, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(a_file_size_limit_of_the_program_makes_the_ring_smaller, set_up, tear_down),
+		cmocka_unit_test_setup_teardown(large_events_are_counted_and_loaded, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(what_was_committed_can_be_loaded_and_nothing_more, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(an_overwrite_ring_loads_from_its_oldest_on, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(an_empty_ring_costs_no_memory_to_load, set_up, tear_down),

@@ -256,6 +256,29 @@ static void generic_class_holds_4096_items_of_any_kind(void **state)
 	assert_events(&event, 1);
 }
 
+/* The largest event there is: a packet of it is no larger than a reader accepts. */
+static void the_largest_event(void **state)
+{
+	static struct ctrace_event_item items[CTRACE_MAX_ITEMS];
+	static unsigned char big[CTRACE_MAX_ITEM_SIZE];
+	struct ct_packet_head back;
+	struct ctrace_event event;
+	size_t head_size;
+
+	(void)state;
+	for (size_t i = 0; i < sizeof big; i++)
+		big[i] = (unsigned char)(i * 7);
+	for (uint32_t i = 0; i < CTRACE_MAX_ITEMS; i++)
+		items[i] = (struct ctrace_event_item){ .type = CTRACE_TYPE_BINARY, .size = sizeof big, .data = big };
+	event = event_of(T0 + 1, CTRACE_MAX_ITEMS, items);
+	assert_true(ct_packet_event_room(&event) + CT_PACKET_HEAD <= CT_PACKET_MAX);
+	add(&event);
+	end();
+	assert_int_equal(ct_packet_decode_head((unsigned char *)packet.data, packet.size, &back, &head_size), CTRACE_OK);
+	assert_int_equal(back.content_bits / 8, packet.size);
+	assert_events(&event, 1);
+}
+
 static void cut_anywhere_it_is_damaged(void **state)
 {
 	static struct ctrace_event_item got[CTRACE_MAX_ITEMS];
@@ -365,6 +388,7 @@ int main(void)
 		TEST(wide_class_ids),
 		TEST(every_type_and_width),
 		TEST(generic_class_holds_4096_items_of_any_kind),
+		TEST(the_largest_event),
 		TEST(cut_anywhere_it_is_damaged),
 		TEST(damaged_events_are_refused),
 		TEST(damaged_heads_are_refused),
