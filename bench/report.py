@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
-"""report.py RAW.json SUBLEVELS.json OPERATE.json READ.json OUTPUT.json - judges what bench_trace, bench_sublevels, bench_operate and read.py
-measured: prints the tables, writes every figure.
+"""report.py RAW.json SUBLEVELS.json START.json OPERATE.json READ.json OUTPUT.json - judges what bench_trace, bench_sublevels, bench_start,
+bench_operate and read.py measured: prints the tables, writes every figure.
 
 Status 1 when something missed its target that no other load on the machine can excuse: bytes, instructions, lost events.  A missed
 time is said, and no more.
@@ -33,6 +33,21 @@ INSTRUCTION_TARGETS = {"a": 55, "b": 65, "c": 8, "cbl_handle": 320, "entry": 60,
 BYTE_TARGETS = {"a": 24, "b": 60}
 SUBLEVELS_SECONDS = 2
 SUBLEVELS_MEBIBYTES = 64
+
+# A short process (bench_start): microseconds beyond an empty one, of a thread's first event, KiB of an idle process's files.
+START_TITLES = {"memory": "run directory in memory", "disk": "run directory on disk"}
+START_US = {
+    "memory": {"none_us": 500, "text_us": 1000, "bin_us": 1000, "thread_us": 50},
+    "disk": {"none_us": 2000, "text_us": 2000, "bin_us": 2000},
+}
+START_CASES = {
+    "empty_us": "an empty process",
+    "none_us": "one event, not configured",
+    "text_us": "one event, TEXTFILE",
+    "bin_us": "one event, BINFILE",
+    "thread_us": "first event of a thread",
+}
+START_IDLE_KIB = 64
 
 # Operating (bench_operate): milliseconds until a level is in force in all processes, an event's time while its process is operated, and
 # nanoseconds that a writer may take for each of five million events a second.
@@ -78,12 +93,20 @@ def judge(raw):
     what = f"{sublevels['count']:,} sublevels defined and deleted"
     check(what, round(statistics.median(sublevels["seconds"]), 3), SUBLEVELS_SECONDS, "s", False)
     check(f"{what}: memory", sublevels["mebibytes"], SUBLEVELS_MEBIBYTES, "MiB", True)
+    judge_starting(raw["start"], check)
     judge_operating(raw["operate"], check)
     judge_reading(raw["read"], check)
     events = raw["events"]
     missing = events["made"] - events["delivered"] if events["made"] == events["emitted"] else events["made"]
     check("events not in the files", max(missing, events["lost"]) + events["lost_by_baseline"], 0, "", True)
     return checks
+
+
+def judge_starting(start, check):
+    for place, limits in START_US.items():
+        for name, limit in limits.items():
+            check(f"{START_CASES[name]}, {START_TITLES[place]}", start[place][name], limit, "us", False)
+        check(f"an idle process, {START_TITLES[place]}", start[place]["idle_kib"], START_IDLE_KIB, "KiB", True)
 
 
 def judge_operating(operate, check):
@@ -169,12 +192,20 @@ def print_table(raw, checks):
             f"{cases[name]['title']:36}{sustained['wall_ns']:>8.1f}{sustained['producer_ns']:>10.1f}{sustained['cpu_ns']:>8.1f}"
             f"   {sustained['bytes']:.2f}"
         )
+    print_starting(raw["start"])
     print_operating(raw["operate"])
     print_reading(raw["read"])
     print("\nTargets")
     for item in checks:
         word = "reached" if item["reached"] else "MISSED"
         print(f"  {word:8}{item['what']:48}{item['value']:>9.2f} of {item['limit']:<5g}{item['unit']}".rstrip())
+
+
+def print_starting(start):
+    print(f"\n{'Starting, us beyond an empty process':46}" + "".join(f"{title:>26}" for title in START_TITLES.values()))
+    for name, title in START_CASES.items():
+        print(f"{title:46}" + "".join(f"{start[place][name]:>26.0f}" for place in START_TITLES))
+    print(f"{'files of an idle process, KiB':46}" + "".join(f"{start[place]['idle_kib']:>26.0f}" for place in START_TITLES))
 
 
 def print_operating(operate):
@@ -203,17 +234,19 @@ def main():
     with open(sys.argv[2], encoding="utf-8") as file:
         raw["sublevels"] = json.load(file)
     with open(sys.argv[3], encoding="utf-8") as file:
-        raw["operate"] = json.load(file)
+        raw["start"] = json.load(file)
     with open(sys.argv[4], encoding="utf-8") as file:
+        raw["operate"] = json.load(file)
+    with open(sys.argv[5], encoding="utf-8") as file:
         raw["read"] = json.load(file)
     checks = judge(raw)
     raw["targets"] = checks
     raw["machine"] = {"cpu": cpu_name(), "cpus": os.cpu_count(), "kernel": platform.release()}
-    with open(sys.argv[5], "w", encoding="utf-8") as file:
+    with open(sys.argv[6], "w", encoding="utf-8") as file:
         json.dump(raw, file, indent=2)
         file.write("\n")
     print_table(raw, checks)
-    print(f"\nAll figures: {sys.argv[5]}.  What they mean: bench/RESULTS.md.")
+    print(f"\nAll figures: {sys.argv[6]}.  What they mean: bench/RESULTS.md.")
     return 1 if any(item["gate"] and not item["reached"] for item in checks) else 0
 
 

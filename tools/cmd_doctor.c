@@ -168,26 +168,28 @@ static void print_level(const struct doctor *doctor, uint32_t level)
 	}
 }
 
-static void print_destination(struct doctor *doctor, const struct ct_session *session, struct ct_dest *dest)
+static void print_destination(struct doctor *doctor, const struct ct_session *session, uint32_t index)
 {
+	struct ct_dest *dest = &session->head->dest[index];
 	const struct ct_dest_slot *slot = ct_dest_current(dest);
+	const char *path = ct_dest_path(session, index);
 	struct list_failure failure;
 	char events[48];
 
 	add_text(doctor, dest->emitter, strnlen(dest->emitter, sizeof dest->emitter));
 	add(doctor, " ");
-	add_text(doctor, slot->path, strnlen(slot->path, sizeof slot->path));
-	(void)snprintf(events, sizeof events, "%s%" PRIu64 " event%s", slot->path[0] != '\0' ? ": " : "", slot->delivered,
+	add_text(doctor, path, strlen(path));
+	(void)snprintf(events, sizeof events, "%s%" PRIu64 " event%s", path[0] != '\0' ? ": " : "", slot->delivered,
 		       slot->delivered == 1 ? "" : "s");
 	add(doctor, events);
 	if (slot->delivered != 0)
 		print_level(doctor, least_level(session, dest));
-	ct_list_take_failure(&failure, dest);
+	ct_list_take_failure(&failure, session, index);
 	if (failure.failing == 0 && failure.stuck_since_ns == 0)
 		return;
 	if (!doctor->is_json)
 		(void)ct_list_print_failure(stdout, ", ", &failure);
-	if (slot->path[0] == '\0' && has_file(dest))
+	if (path[0] == '\0' && has_file(dest))
 		add(doctor, "; `ctrace config check` looks at its FILE and LOCATION");
 	add_problem(doctor, "destination");
 }
@@ -201,11 +203,11 @@ static void print_destinations(struct doctor *doctor, const struct ct_session *s
 		struct ct_dest *dest = &session->head->dest[i];
 
 		if (!ct_list_shows(dest) ||
-		    (ct_dest_current(dest)->delivered == 0 && dest->failing == 0 && ct_dest_current(dest)->path[0] == '\0'))
+		    (ct_dest_current(dest)->delivered == 0 && dest->failing == 0 && ct_dest_path(session, i)[0] == '\0'))
 			continue;
 		if (count++ < SHOWN) {
 			add(doctor, count > 1 ? "; " : "");
-			print_destination(doctor, session, dest);
+			print_destination(doctor, session, i);
 		}
 	}
 	add(doctor, count == 0 ? "none: nothing was traced\n" : "\n");

@@ -138,18 +138,19 @@ static void print_components(const struct list_process *process)
 	}
 }
 
-static void print_destination(struct ct_dest *dest)
+static void print_destination(const struct ct_session *session, uint32_t index)
 {
+	struct ct_dest *dest = &session->head->dest[index];
 	const struct ct_dest_slot *slot = ct_dest_current(dest);
-	size_t size = strnlen(slot->path, sizeof(slot->path));
+	const char *path = ct_dest_path(session, index);
 	struct list_failure failure;
 	uint64_t lost = ct_list_lost_to(dest);
 
 	fputs("    ", stdout);
 	print_cell(dest->emitter, strnlen(dest->emitter, sizeof(dest->emitter)), 11);
 	printf("%9" PRIu64 "  ", slot->delivered);
-	ct_tool_print(stdout, size != 0 ? slot->path : "-", size != 0 ? size : 1);
-	ct_list_take_failure(&failure, dest);
+	ct_tool_print(stdout, path[0] != '\0' ? path : "-", path[0] != '\0' ? strlen(path) : 1);
+	ct_list_take_failure(&failure, session, index);
 	(void)ct_list_print_failure(stdout, "  ", &failure);
 	if (lost != 0)
 		printf("  lost %" PRIu64, lost);
@@ -170,7 +171,7 @@ static void print_destinations(const struct ct_session *session)
 		if (!has_title)
 			printf("    %-11s  %9s  %s\n", "DESTINATION", "DELIVERED", "WHERE");
 		has_title = true;
-		print_destination(dest);
+		print_destination(session, i);
 	}
 }
 

@@ -326,7 +326,7 @@ static void say_orphan(const struct ct_folder_entry *entry, void *user)
 		fprintf(stderr, "cannot be read: %s\n", ct_folder_explain(entry->run_directory, entry->name, status, why));
 		return;
 	}
-	if (!run->total.anyway && !ct_place_is_here(session.head)) {
+	if (!run->total.anyway && !ct_place_is_here(&session)) {
 		run->total.kept++;
 		say_folder(stderr, entry->run_directory, entry->name);
 		fputs("would be kept: " CT_RECOVER_ELSEWHERE "\n", stderr);

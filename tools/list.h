@@ -52,7 +52,7 @@ struct list_failure {
 	uint64_t stuck_since_ns;     /* a call into its emitter has not returned since then; 0: none */
 	char at[CT_LIST_FAILING_AT]; /* its end, when it is longer; "": its path, or not known */
 };
-void ct_list_take_failure(struct list_failure *failure, struct ct_dest *dest);
+void ct_list_take_failure(struct list_failure *failure, const struct ct_session *session, uint32_t index);
 /* Why, without what it fails at.  NULL: it works. */
 #define CT_LIST_FAILURE 100
 const char *ct_list_failure(const struct list_failure *failure, char buffer[CT_LIST_FAILURE]);

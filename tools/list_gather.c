@@ -65,13 +65,15 @@ static bool is_path(const char *at, const char *path)
 	return strcmp(at, path) == 0;
 }
 
-void ct_list_take_failure(struct list_failure *failure, struct ct_dest *dest)
+void ct_list_take_failure(struct list_failure *failure, const struct ct_session *session, uint32_t index)
 {
+	const struct ct_dest *dest = &session->head->dest[index];
+
 	_Static_assert(sizeof failure->at == sizeof dest->failing_at, "what a destination fails at");
 	failure->failing = dest->failing;
 	failure->stuck_since_ns = dest->stuck_since_ns;
 	failure->at[0] = '\0';
-	if (dest->failing != 0 && dest->stuck_since_ns == 0 && !is_path(dest->failing_at, ct_dest_current(dest)->path))
+	if (dest->failing != 0 && dest->stuck_since_ns == 0 && !is_path(dest->failing_at, ct_dest_path(session, index)))
 		memcpy(failure->at, dest->failing_at, sizeof failure->at);
 }
 

@@ -60,15 +60,16 @@ static json_t *json_destinations(const struct ct_session *session)
 	for (unsigned i = 0; i < CT_DEST_LIMIT; i++) {
 		struct ct_dest *dest = &session->head->dest[i];
 		const struct ct_dest_slot *slot = ct_dest_current(dest);
+		const char *path = ct_dest_path(session, i);
 		struct list_failure failure;
 		json_t *object;
 
 		if (!ct_list_shows(dest))
 			continue;
-		ct_list_take_failure(&failure, dest);
+		ct_list_take_failure(&failure, session, i);
 		object = json_object();
 		json_object_set_new(object, "emitter", json_field(dest->emitter, sizeof(dest->emitter)));
-		json_object_set_new(object, "path", slot->path[0] != '\0' ? json_field(slot->path, sizeof(slot->path)) : json_null());
+		json_object_set_new(object, "path", path[0] != '\0' ? json_field(path, CTRACE_EMITTER_PATH_SIZE) : json_null());
 		json_object_set_new(object, "active", json_boolean(dest->active));
 		json_object_set_new(object, "delivered", json_integer((json_int_t)slot->delivered));
 		json_object_set_new(object, "lost", json_integer((json_int_t)ct_list_lost_to(dest)));

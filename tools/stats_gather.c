@@ -73,10 +73,10 @@ static bool take_dests(struct stats_process *process, struct ct_session *session
 			continue;
 		taken->index = i;
 		take_text(taken->emitter, sizeof(taken->emitter), dest->emitter, strnlen(dest->emitter, sizeof(dest->emitter)));
-		take_text(taken->path, sizeof(taken->path), slot->path, strnlen(slot->path, sizeof(slot->path)));
+		take_text(taken->path, sizeof(taken->path), ct_dest_path(session, i), strlen(ct_dest_path(session, i)));
 		taken->delivered = slot->delivered;
 		taken->lost = ct_list_lost_to(dest);
-		ct_list_take_failure(&taken->failure, dest);
+		ct_list_take_failure(&taken->failure, session, i);
 		taken->failures = dest->failures;
 		process->dest_count++;
 	}

@@ -14,9 +14,11 @@
 #include <sys/resource.h>
 #include <unistd.h>
 
-#define HIGH_LIMIT 1024u /* numbers of descriptors above this one are not used: the kernel's table grows with the highest */
-#define OPEN_TRIES 5u    /* for a file that is renamed while it is opened */
-#define KEPT_TRIES 5u    /* another process that opens it may put the mode back in between */
+#define HIGH_LIMIT 1024u           /* numbers of descriptors above this one are not used: the kernel's table grows with the highest */
+#define SMALL_PIECE ((size_t)4096) /* of a file that is read */
+#define PIECE ((size_t)65536)
+#define OPEN_TRIES 5u /* for a file that is renamed while it is opened */
+#define KEPT_TRIES 5u /* another process that opens it may put the mode back in between */
 
 static enum ctrace_status refuse(int fd, int error)
 {
@@ -41,21 +43,22 @@ static int high_base(void)
 	return count > STDERR_FILENO ? (int)count : STDERR_FILENO + 1;
 }
 
-/* A copy with a high number, else with any number above 2.  Negative, with errno, when there is none. */
-static int duplicate_high(int fd)
+/* A copy with a number from base on, else with any number above 2.  Negative, with errno, when there is none. */
+static int duplicate_high(int fd, int base)
 {
-	int high = fcntl(fd, F_DUPFD_CLOEXEC, high_base());
+	int high = fcntl(fd, F_DUPFD_CLOEXEC, base);
 
 	return high < 0 && errno != EBADF ? fcntl(fd, F_DUPFD_CLOEXEC, STDERR_FILENO + 1) : high;
 }
 
 int ct_os_high(int fd)
 {
+	int base = high_base();
 	int low = fd, high;
 
-	if (fd < 0 || fd >= high_base())
+	if (fd < 0 || fd >= base)
 		return fd;
-	high = duplicate_high(low);
+	high = duplicate_high(low, base);
 	if (high < 0 && low > STDERR_FILENO)
 		return low;
 	ct_os_close(&low);
@@ -80,7 +83,7 @@ static enum ctrace_status open_named(int folder_fd, const char *path, int flags,
 		if (low < 0)
 			return ct_os_status();
 		ct_point("os.opened");
-		high = duplicate_high(low);
+		high = duplicate_high(low, high_base());
 		if (high < 0 && errno == EBADF)
 			continue;
 		if (high < 0 && low <= STDERR_FILENO) {
@@ -222,27 +225,24 @@ enum ctrace_status ct_os_make_folder(const char *path)
 	return CTRACE_OK;
 }
 
-/* All that is there, into an empty buffer; closes fd. */
-static enum ctrace_status read_all(int fd, size_t limit, struct ct_buf *out)
+/* All that is there, into an empty buffer; closes fd.  At once, where the size is known: that of a file in /proc is 0. */
+static enum ctrace_status read_all(int fd, off_t size, size_t limit, struct ct_buf *out)
 {
+	size_t piece = size == 0 ? SMALL_PIECE : size < (off_t)PIECE ? (size_t)size + 1 : PIECE;
 	enum ctrace_status status = CTRACE_OK;
 
-	for (;;) {
-		size_t got = 0;
-
-		if (out->size >= limit) {
-			errno = EFBIG;
-			status = CTRACE_OS_ERROR;
-			break;
-		}
-		if (!ct_buf_reserve(out, 65536)) {
+	for (size_t got = piece; status == CTRACE_OK && got == piece;) {
+		piece = out->size == 0 ? piece : PIECE;
+		if (!ct_buf_reserve(out, piece)) {
 			status = CTRACE_NOT_ENOUGH_MEMORY;
 			break;
 		}
-		status = ct_os_read_at(fd, out->data + out->size, 65536, out->size, &got);
-		if (status != CTRACE_OK || got == 0)
-			break;
-		out->size += got;
+		status = ct_os_read_at(fd, out->data + out->size, piece, out->size, &got);
+		out->size += status == CTRACE_OK ? got : 0;
+		if (status == CTRACE_OK && out->size >= limit) {
+			errno = EFBIG;
+			status = CTRACE_OS_ERROR;
+		}
 	}
 	ct_os_close(&fd);
 	return status;
@@ -261,7 +261,7 @@ enum ctrace_status ct_os_read_file(const char *path, size_t limit, struct ct_buf
 	}
 	if (!S_ISREG(info.st_mode))
 		return refuse(fd, EINVAL);
-	return read_all(fd, limit, out);
+	return read_all(fd, info.st_size, limit, out);
 }
 
 static bool is_trusted(const struct stat *folder, const struct stat *file, enum ct_os_trust trust)
@@ -297,7 +297,7 @@ enum ctrace_status ct_os_read_trusted(const char *folder, const char *name, enum
 		return refuse(fd, EINVAL);
 	if (!is_trusted(&folder_info, &info, trust))
 		return refuse(fd, EPERM);
-	return read_all(fd, limit, out);
+	return read_all(fd, info.st_size, limit, out);
 }
 
 void ct_os_close(int *fd)

@@ -13,8 +13,8 @@
 #include <pthread.h>
 #include <sched.h>
 #include <signal.h>
-#include <stdlib.h>
 #include <string.h>
+#include <sys/prctl.h>
 #include <sys/syscall.h>
 #include <time.h>
 #include <unistd.h>
@@ -93,10 +93,22 @@ bool ct_os_thread_mask(sigset_t *out_mask)
 	return true;
 }
 
+struct thread_start {
+	void *(*body)(void *argument);
+	void *argument;
+	const char *name;
+	uint32_t is_used; /* atomic */
+};
+
+/* Not from malloc(): a thread that frees what another one allocated gets a heap of its own for it.
+ * More than ctrace ever starts at once: each is used until its thread runs. */
+static struct thread_start starts[64];
+
 void ct_os_thread_child(void)
 {
 	sigset_t mask;
 
+	memset(starts, 0, sizeof starts); /* of threads that the parent was just starting */
 	if (!ct_os_thread_mask(&mask))
 		return;
 	/* From here on it enters sections as a thread of the program does. */
@@ -109,22 +121,44 @@ bool ct_os_thread_is_own(void)
 	return thread_is_own;
 }
 
-struct thread_start {
-	void *(*body)(void *argument);
-	void *argument;
-};
+/* NULL: that many threads are just being started. */
+static struct thread_start *find_start(void)
+{
+	for (size_t i = 0; i < CT_COUNT(starts); i++) {
+		uint32_t none = 0;
+
+		if (__atomic_compare_exchange_n(&starts[i].is_used, &none, 1, false, __ATOMIC_ACQUIRE, __ATOMIC_RELAXED))
+			return &starts[i];
+	}
+	return NULL;
+}
+
+static void release_start(struct thread_start *start)
+{
+	__atomic_store_n(&start->is_used, 0, __ATOMIC_RELEASE);
+}
 
 static void *run_thread(void *argument)
 {
 	struct thread_start start = *(struct thread_start *)argument;
 
-	free(argument);
+	release_start(argument);
 	thread_is_own = true;
+	(void)prctl(PR_SET_NAME, start.name);
 	return start.body(start.argument);
 }
 
+/* Is the calling thread of the class, and on the processors, that ours are to have? */
+static bool is_ordinary(void)
+{
+	unsigned char cpus[sizeof of_program.cpus] = { 0 };
+
+	return sched_getscheduler(0) == SCHED_OTHER && of_program.has_cpus &&
+	       sched_getaffinity(0, sizeof cpus, (cpu_set_t *)(void *)cpus) == 0 && memcmp(cpus, of_program.cpus, sizeof cpus) == 0;
+}
+
 /*
- * Our thread does not inherit the class and processors of the thread that starts it.  The consumer
+ * Our thread does not inherit the class and processors of a thread that has others.  The consumer
  * of a pinned producer would run on the producer's processor, and the consumer of a real-time
  * producer would starve the rest of the machine.
  */
@@ -139,7 +173,8 @@ static void set_ordinary(pthread_attr_t *attributes)
 		(void)pthread_attr_setaffinity_np(attributes, sizeof of_program.cpus, (const cpu_set_t *)(const void *)of_program.cpus);
 }
 
-static int create_thread(pthread_t *thread, bool is_ordinary, struct thread_start *start)
+/* The attributes cost a wait for the new thread, so an ordinary thread starts another without them. */
+static int create_thread(pthread_t *thread, bool sets_ordinary, struct thread_start *start)
 {
 	pthread_attr_t attributes;
 	int error = pthread_attr_init(&attributes);
@@ -147,7 +182,7 @@ static int create_thread(pthread_t *thread, bool is_ordinary, struct thread_star
 	if (error != 0)
 		return error;
 	(void)pthread_attr_setstacksize(&attributes, (size_t)1 << 20); /* start/stop routines of the program run on one of them */
-	if (is_ordinary)
+	if (sets_ordinary)
 		set_ordinary(&attributes);
 	error = pthread_create(thread, &attributes, run_thread, start);
 	(void)pthread_attr_destroy(&attributes);
@@ -163,26 +198,29 @@ enum ctrace_status ct_os_thread_start(void *(*body)(void *), void *argument, con
 
 	if (ct_os_must_fail(CT_OS_THREAD))
 		return ct_os_status();
-	start = malloc(sizeof *start);
-	if (start == NULL)
-		return CTRACE_NOT_ENOUGH_MEMORY;
-	*start = (struct thread_start){ body, argument };
+	start = find_start();
+	if (start == NULL) {
+		errno = EAGAIN;
+		return CTRACE_OS_ERROR;
+	}
+	start->body = body;
+	start->argument = argument;
+	start->name = name;
 	note_mask();
 	/* The new thread inherits the mask: it must never run one of the program's handlers. */
 	(void)sigfillset(&all);
 	(void)pthread_sigmask(SIG_SETMASK, &all, &before);
-	error = create_thread(&thread, true, start);
+	error = create_thread(&thread, !is_ordinary(), start);
 	/* A thread of SCHED_IDLE may lack the right to leave that class, and the processors may have
 	 * been taken from us since. */
 	if (error == EPERM || error == EINVAL)
 		error = create_thread(&thread, false, start);
 	(void)pthread_sigmask(SIG_SETMASK, &before, NULL);
 	if (error != 0) {
-		free(start);
+		release_start(start);
 		errno = error;
 		return CTRACE_OS_ERROR;
 	}
-	(void)pthread_setname_np(thread, name);
 	memcpy(out_pthread, &thread, sizeof thread);
 	return CTRACE_OK;
 }

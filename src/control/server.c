@@ -37,6 +37,7 @@ static struct {
 	uint32_t life;     /* atomic: of which start the thread is; another number tells it to go */
 	uint32_t stopping; /* atomic */
 	uint32_t ended;    /* atomic: the life whose thread touches nothing any more; the thread that stops it sleeps on this */
+	uint32_t resting; /* atomic: the life whose thread sleeps in poll(), else 0; who makes it 0 has the thread end without a wait */
 	struct ct_server_options options;
 	/* under the lock; changed by the thread only */
 	int listener;
@@ -61,27 +62,31 @@ static void unlock(void)
 
 /* ---- the socket ---- */
 
-/* The session's folder, also when the program has closed it; to be closed by the caller. */
-static int open_folder(void)
+/* The session's folder, also when the program has closed it.  *out_opened: to be closed by the caller, or -1. */
+static int find_folder(int *out_opened)
 {
 	const struct ct_session *session = server.options.session;
-	int fd = ct_os_high(open(session->path, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC));
+	int fd;
 
-	if (fd < 0 && ct_os_is_file(session->folder_fd, &session->folder_id))
-		fd = fcntl(session->folder_fd, F_DUPFD_CLOEXEC, STDERR_FILENO + 1);
+	*out_opened = -1;
+	if (ct_os_is_file(session->folder_fd, &session->folder_id))
+		return session->folder_fd;
+	fd = ct_os_high(open(session->path, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC));
 	if (fd >= 0 && !ct_os_is_file(fd, &session->folder_id))
 		ct_os_close(&fd);
+	*out_opened = fd;
 	return fd;
 }
 
 static int make_listener(void)
 {
-	int folder = open_folder();
+	int opened;
+	int folder = find_folder(&opened);
 	int fd = -1;
 
 	if (folder >= 0 && ct_socket_listen(folder, server.options.session->path, "control", &fd) != CTRACE_OK)
 		fd = -1;
-	ct_os_close(&folder);
+	ct_os_close(&opened);
 	return fd;
 }
 
@@ -141,7 +146,7 @@ static void repair(void)
 		pause_listening();
 }
 
-static bool is_running(void)
+bool ct_server_runs(void)
 {
 	bool is;
 
@@ -297,6 +302,19 @@ static void unpack(struct round *round, const struct pollfd packed[POLL_COUNT], 
 		round->fds[i].revents = round->fds[i].fd >= 0 && is_valid ? packed[count++].revents : 0;
 }
 
+/* Between the two the thread touches nothing of the server. */
+static void rest(uint32_t life)
+{
+	/* Publish: pairs with the exchange in ct_server_stop(). */
+	__atomic_store_n(&server.resting, life, __ATOMIC_SEQ_CST);
+}
+
+/* False: the server was stopped meanwhile, and what it had is closed. */
+static bool rise(uint32_t life)
+{
+	return __atomic_compare_exchange_n(&server.resting, &life, 0, false, __ATOMIC_SEQ_CST, __ATOMIC_SEQ_CST);
+}
+
 static void wait_for_work(struct round *round)
 {
 	uint64_t now = ct_clock_mono_ns();
@@ -359,7 +377,10 @@ static void *run(void *argument)
 	while (lives(life)) {
 		repair();
 		gather(&round);
+		rest(life);
 		wait_for_work(&round);
+		if (!rise(life))
+			return NULL;
 		hear_wake(&round.fds[POLL_WAKE]);
 		serve_connections(&round, life);
 		if (lives(life))
@@ -407,6 +428,9 @@ enum ctrace_status ct_server_start(const struct ct_server_options *options)
 	if (ct_socket_pair(wake) == CTRACE_OK)
 		publish_wake(wake);
 	publish_listener(make_listener());
+	/* Before the thread begins, which then need not be woken for it. */
+	if (options->task != NULL)
+		(void)!ct_task_add(ct_clock_mono_ns() + (uint64_t)options->task_delay_ms * 1000000u, options->task, options->user);
 	__atomic_store_n(&server.life, life, __ATOMIC_RELEASE);
 	status = ct_os_thread_start(run, (void *)(uintptr_t)life, "ctrace-control", &server.thread);
 	if (status != CTRACE_OK) {
@@ -421,11 +445,12 @@ enum ctrace_status ct_server_start(const struct ct_server_options *options)
 
 static void remove_socket(void)
 {
-	int folder = open_folder();
+	int opened;
+	int folder = find_folder(&opened);
 
 	if (folder >= 0)
 		(void)unlinkat(folder, "control", 0);
-	ct_os_close(&folder);
+	ct_os_close(&opened);
 }
 
 /* What the thread had, when it does not run. */
@@ -439,13 +464,20 @@ static void close_all(void)
 	ct_errand_forget();
 }
 
-void ct_server_stop(void)
+/* Ends the thread.  A thread that sleeps ends by itself when it wakes, so nobody waits for it. */
+static void end_thread(void)
 {
-	if (!server.is_running)
-		return;
+	uint32_t life = server.life;
+
 	lock();
 	server.is_running = false;
 	__atomic_store_n(&server.stopping, 1, __ATOMIC_RELEASE);
+	if (__atomic_compare_exchange_n(&server.resting, &life, 0, false, __ATOMIC_SEQ_CST, __ATOMIC_SEQ_CST)) {
+		unlock();
+		(void)pthread_detach(server.thread);
+		close_all();
+		return;
+	}
 	wake_thread();
 	unlock();
 	/* A routine of the program that runs on that thread may call exit(): then nobody waits for it. */
@@ -454,6 +486,13 @@ void ct_server_stop(void)
 		(void)pthread_join(server.thread, NULL);
 		close_all();
 	}
+}
+
+void ct_server_stop(void)
+{
+	if (!server.is_running)
+		return;
+	end_thread();
 	remove_socket();
 }
 
@@ -497,12 +536,12 @@ static enum ctrace_status tell_thread(enum ctrace_status status)
 
 enum ctrace_status ct_server_watch(int fd, ct_server_ready *ready, void *user)
 {
-	return tell_thread(is_running() ? ct_watch_add(fd, ready, user) : CTRACE_TIMED_OUT);
+	return tell_thread(ct_server_runs() ? ct_watch_add(fd, ready, user) : CTRACE_TIMED_OUT);
 }
 
 enum ctrace_status ct_server_later(unsigned delay_ms, ct_server_task *task, void *user)
 {
 	uint64_t due_ns = ct_clock_mono_ns() + (uint64_t)delay_ms * 1000000u;
 
-	return tell_thread(is_running() ? ct_task_add(due_ns, task, user) : CTRACE_TIMED_OUT);
+	return tell_thread(ct_server_runs() ? ct_task_add(due_ns, task, user) : CTRACE_TIMED_OUT);
 }

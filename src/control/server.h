@@ -27,7 +27,11 @@ struct ct_server_options {
 	bool takes_descriptor;      /* one may come along with a request: ct_connection.passed */
 	ct_server_answer *answer;
 	void *user;
+	void (*task)(void *user); /* called once on the thread after task_delay_ms; NULL: none */
+	unsigned task_delay_ms;
 };
+/* Does the thread run? */
+bool ct_server_runs(void);
 /* Starts the thread of this process.  Nothing happens for a session without a folder, nor where RLIMIT_NOFILE is under 32. */
 enum ctrace_status ct_server_start(const struct ct_server_options *options) CT_MUST_USE;
 /* Ends it, as far as it ends in time; removes the socket. */

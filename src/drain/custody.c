@@ -216,7 +216,7 @@ uint32_t ct_custody_only(const struct ct_drain *drain, const struct ct_ring *rin
 {
 	uint32_t consumer = __atomic_load_n(&ring->head->consumer, __ATOMIC_RELAXED) % CT_DEST_LIMIT;
 
-	if (consumer == 0 || (consumer != drain->source.consumer && ct_dest_current(ct_drain_dest(drain, consumer))->path[0] == '\0'))
+	if (consumer == 0 || (consumer != drain->source.consumer && ct_dest_path(drain->source.session, consumer)[0] == '\0'))
 		return 0;
 	return 1u << consumer;
 }

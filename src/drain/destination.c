@@ -9,6 +9,7 @@
 #include "drain/delivery.h"
 
 #include <errno.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -183,7 +184,8 @@ static void reset_place(struct ct_destination *destination)
 
 	destination->place.offset = slot->offset;
 	destination->place.extra = slot->extra;
-	memcpy(destination->place.path, slot->path, sizeof destination->place.path);
+	(void)snprintf(destination->place.path, sizeof destination->place.path, "%.*s", (int)sizeof destination->place.path - 1,
+		       ct_dest_path(destination->session, destination->index));
 }
 
 void ct_destination_init(struct ct_destination *destination, struct ct_session *session, uint32_t index, bool recovering)
@@ -452,10 +454,10 @@ enum ctrace_status ct_destination_commit(struct ct_destination *destination, uin
 	next->delivered = now->delivered + delivered;
 	next->lost = now->lost;
 	next->announced = destination->announced;
-	destination->has_moved |= strcmp(now->path, destination->place.path) != 0;
-	if (strcmp(next->path, destination->place.path) != 0)
-		memcpy(next->path, destination->place.path, sizeof next->path);
-	status = publish(destination, next);
+	destination->has_moved |= strcmp(ct_dest_path(destination->session, destination->index), destination->place.path) != 0;
+	status = ct_dest_put_path(destination->session, destination->index, destination->place.path);
+	if (status == CTRACE_OK)
+		status = publish(destination, next);
 	if (status == CTRACE_OK)
 		works_again(destination);
 	return status;
@@ -464,7 +466,11 @@ enum ctrace_status ct_destination_commit(struct ct_destination *destination, uin
 enum ctrace_status ct_destination_pass_over(struct ct_destination *destination, uint64_t lost)
 {
 	struct ct_dest_slot *next = next_slot(destination);
+	enum ctrace_status status =
+		ct_dest_put_path(destination->session, destination->index, ct_dest_path(destination->session, destination->index));
 
+	if (status != CTRACE_OK)
+		return status;
 	*next = *ct_dest_current(dest_of(destination));
 	next->lost += lost;
 	return publish(destination, next);

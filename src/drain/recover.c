@@ -89,9 +89,9 @@ static void close_orphan(struct orphan *orphan)
 static void note_places(struct orphan *orphan)
 {
 	for (uint32_t dest = 0; dest < CT_DEST_LIMIT; dest++) {
-		const struct ct_dest_slot *slot = ct_dest_current(&orphan->session.head->dest[dest]);
+		const char *path = ct_dest_path(&orphan->session, dest);
 
-		orphan->places[dest] = slot->path[0] != '\0' ? strndup(slot->path, sizeof slot->path) : NULL;
+		orphan->places[dest] = path[0] != '\0' ? strdup(path) : NULL;
 	}
 }
 
@@ -274,7 +274,7 @@ static bool has_output(struct ct_session *session, const char *path)
 {
 	for (uint32_t i = 0; i < CT_DEST_LIMIT; i++) {
 		struct ct_dest *dest = &session->head->dest[i];
-		const char *present = ct_dest_current(dest)->path;
+		const char *present = ct_dest_path(session, i);
 
 		if (dest->emitter[0] != '\0' && (present[0] != '\0' ? strcmp(present, path) == 0 : wants_output(session, i, path)))
 			return true;
@@ -337,7 +337,7 @@ static void recover_loaded(const struct walk *walk, const struct ct_folder_entry
 	uint64_t delivered = 0;
 	char buffer[OUTCOME_SIZE], why[CT_FOLDER_WHY_SIZE];
 
-	if (!walk->total->anyway && !ct_place_is_here(orphan->session.head)) {
+	if (!walk->total->anyway && !ct_place_is_here(&orphan->session)) {
 		report(walk, entry, false, 0, CT_RECOVER_ELSEWHERE, orphan);
 		return;
 	}

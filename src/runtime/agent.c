@@ -3,7 +3,8 @@
  *
  * One thread of a traced process is the agent, with all signals blocked.  A busy agent makes a pass each millisecond, so that it never
  * chases a producer's head.  An agent without events closes every thread's window, so that the next event takes the slow path and
- * wakes it, and sleeps; a look each 50 ms finds an event that came in between.  Without any ring it sleeps for ever.
+ * wakes it, and sleeps; a look each 50 ms finds an event that came in between.  Without any ring it sleeps for ever.  The first thread
+ * starts when something needs it, so a process that traces nothing has none.
  *
  * An emitter's method may never return, as on a dead file system.  So the lock is not held while a
  * method runs.  When a method takes too long, a second thread, the standby, becomes the agent.
@@ -20,12 +21,11 @@
 #include <time.h>
 
 #define IDLE_NS 50000000u
-#define QUIET_PASSES 100u            /* passes without an event before it goes idle */
-#define REAP_PASSES 20u              /* idle looks between looks for threads that ended unseen */
-#define PAUSE_NS 1000000000u         /* fork waits so long for the lock, which nobody holds for long */
-#define RECOVER_AFTER_NS 1000000000u /* a process that lives less long recovers nobody */
-#define TOUCH_NS 3600000000000u      /* between two looks that keep our files from cleaners of temporary directories */
-#define HOUSE_PASSES 1000u           /* busy passes between two calls of keep_house() */
+#define QUIET_PASSES 100u       /* passes without an event before it goes idle */
+#define REAP_PASSES 20u         /* idle looks between looks for threads that ended unseen */
+#define PAUSE_NS 1000000000u    /* fork waits so long for the lock, which nobody holds for long */
+#define TOUCH_NS 3600000000000u /* between two looks that keep our files from cleaners of temporary directories */
+#define HOUSE_PASSES 1000u      /* busy passes between two calls of keep_house() */
 
 struct agent ct_agent = { .lock = PTHREAD_MUTEX_INITIALIZER };
 __thread uint32_t ct_agent_turn __attribute__((tls_model("initial-exec")));
@@ -203,6 +203,65 @@ static struct ct_ring *pool_ring(void *user, uint32_t index)
 	return ct_ring_pool_at(user, index);
 }
 
+/* ---- starting the first thread ---- */
+
+static enum ctrace_status make_drain(struct ct_process *process)
+{
+	struct ct_drain_source source = { .session = &process->session,
+					  .ring_count = pool_count,
+					  .ring_at = pool_ring,
+					  .user = process->pool,
+					  .before_method = before_method,
+					  .after_method = after_method,
+					  .before_open = before_open,
+					  .block_timeout_ns = &process->settings.block_timeout_ns,
+					  .flight_wanted = &process->session.head->flight_wanted };
+
+	return ct_drain_create(&source, &ct_agent.drain);
+}
+
+/* Under the lock.  Without memory for a drain the next who needs it tries again; meanwhile events wait in the rings. */
+static void start_deferred(void)
+{
+	if (!ct_agent.is_deferred || make_drain(ct_agent.process) != CTRACE_OK)
+		return;
+	/* Without the thread events wait in the rings for a flush or the end of the process: better than nothing. */
+	__atomic_store_n(&ct_agent.has_agent, start_thread(1), __ATOMIC_RELEASE);
+	/* Publish: pairs with the acquire load in ct_agent_need(), whose caller then sees the agent. */
+	__atomic_store_n(&ct_agent.is_deferred, false, __ATOMIC_RELEASE);
+}
+
+void ct_agent_begin(void)
+{
+	ct_agent_lock();
+	start_deferred();
+	ct_agent_unlock();
+}
+
+static void begin_as_task(void *unused)
+{
+	(void)unused;
+	__atomic_store_n(&ct_agent.is_asked_for, false, __ATOMIC_RELAXED);
+	ct_agent_begin();
+}
+
+static bool is_deferred(void)
+{
+	return __atomic_load_n(&ct_agent.is_deferred, __ATOMIC_ACQUIRE);
+}
+
+void ct_agent_need(void)
+{
+	if (!is_deferred())
+		return;
+	/* Starting a thread is not for signal handlers, and the lock is not for those that have a later one. */
+	if (ct_thread_locked == 0 && !ct_thread_is_in_handler())
+		ct_agent_begin();
+	else if (!__atomic_exchange_n(&ct_agent.is_asked_for, true, __ATOMIC_RELAXED) &&
+		 ct_server_later(0, begin_as_task, NULL) != CTRACE_OK)
+		__atomic_store_n(&ct_agent.is_asked_for, false, __ATOMIC_RELAXED);
+}
+
 /* ---- a pass ---- */
 
 /* Opens the destinations in use, so that trace calls can report a file that cannot be written.
@@ -327,6 +386,9 @@ static void sleep_until_woken(struct ct_process *process, uint32_t word, uint64_
 
 void ct_process_wake_agent(void)
 {
+	ct_agent_need();
+	if (is_deferred())
+		return; /* the next event tries again; the agent begins with a pass */
 	__atomic_store_n(&ct_process.agent_idle, 0, __ATOMIC_RELAXED);
 	__atomic_fetch_add(&ct_process.wake_word, 1, __ATOMIC_SEQ_CST);
 	ct_os_wake(&ct_process.wake_word);
@@ -364,25 +426,34 @@ static void close_outputs(void)
 	ct_drain_close(ct_agent.drain);
 }
 
-/* Starts the recovery of others when the process has lived for a while: once, whichever thread is the agent then. */
+/* Starts the recovery of others when the process has lived for a while: once, whichever thread comes first. */
 static void recover_once(void)
 {
-	if (ct_agent.recover_at_ns == 0 || ct_clock_mono_ns() < ct_agent.recover_at_ns)
+	uint64_t at = __atomic_load_n(&ct_agent.recover_at_ns, __ATOMIC_RELAXED);
+
+	if (at == 0 || ct_clock_mono_ns() < at)
 		return;
-	__atomic_store_n(&ct_agent.recover_at_ns, 0, __ATOMIC_RELAXED); /* a test looks at it from another thread */
-	ct_recovery_start(ct_agent.run_directory);
+	if (__atomic_exchange_n(&ct_agent.recover_at_ns, 0, __ATOMIC_RELAXED) != 0)
+		ct_recovery_start(ct_agent.run_directory);
+}
+
+void ct_agent_recover(void *unused)
+{
+	(void)unused;
+	recover_once();
 }
 
 /* How long an idle agent sleeps at most. */
 static uint64_t idle_ns(const struct ct_process *process)
 {
 	uint64_t now = ct_clock_mono_ns();
+	uint64_t at = __atomic_load_n(&ct_agent.recover_at_ns, __ATOMIC_RELAXED);
 
 	if (ct_ring_pool_count(process->pool) != 0)
 		return IDLE_NS;
-	if (ct_agent.recover_at_ns == 0)
+	if (at == 0)
 		return UINT64_MAX;
-	return ct_agent.recover_at_ns > now ? ct_agent.recover_at_ns - now : 0;
+	return at > now ? at - now : 0;
 }
 
 /*
@@ -518,43 +589,27 @@ static void *run_agent(void *argument)
 
 /* ---- life ---- */
 
-enum ctrace_status ct_agent_start(struct ct_process *process, const char *run_directory)
+void ct_agent_start(struct ct_process *process, const char *run_directory)
 {
-	struct ct_drain_source source = { .session = &process->session,
-					  .ring_count = pool_count,
-					  .ring_at = pool_ring,
-					  .user = process->pool,
-					  .before_method = before_method,
-					  .after_method = after_method,
-					  .before_open = before_open,
-					  .block_timeout_ns = &process->settings.block_timeout_ns,
-					  .flight_wanted = &process->session.head->flight_wanted };
-	enum ctrace_status status = ct_drain_create(&source, &ct_agent.drain);
-
-	if (status != CTRACE_OK)
-		return status;
 	ct_agent.process = process;
 	ct_agent.stopping = ct_agent.finished = 0;
 	ct_agent.open_done = process->open_wanted;
-	ct_agent.recover_at_ns = run_directory[0] != '\0' ? ct_clock_mono_ns() + RECOVER_AFTER_NS : 0;
+	ct_agent.recover_at_ns = run_directory[0] != '\0' ? ct_clock_mono_ns() + (uint64_t)CT_AGENT_RECOVER_AFTER_MS * 1000000u : 0;
 	memcpy(ct_agent.run_directory, run_directory, strlen(run_directory) + 1);
-	ct_agent_lock();
 	ct_agent.turn = 1;
-	/* Without the thread events wait in the rings for a flush or the end of the process: better than nothing. */
-	__atomic_store_n(&ct_agent.has_agent, start_thread(1), __ATOMIC_RELEASE);
-	ct_agent_unlock();
-	return CTRACE_OK;
+	/* A trace call that finds the agent asleep wakes it, which starts the thread. */
+	process->agent_idle = 1;
+	__atomic_store_n(&ct_agent.is_deferred, true, __ATOMIC_RELEASE);
 }
 
-/* Those that have ended, or are about to. */
-static void join_threads(void)
+/* Those that have ended, or are about to: nobody waits for them. */
+static void detach_threads(void)
 {
 	for (uint32_t i = 0; i < CT_AGENT_THREADS; i++) {
 		struct agent_thread *thread = &ct_agent.threads[i];
 
-		if (!thread->is_used || !ct_os_wait_until(&thread->has_ended, 1, PAUSE_NS))
-			continue;
-		(void)pthread_join(thread->id, NULL);
+		if (thread->is_used)
+			(void)pthread_detach(thread->id);
 		thread->is_used = false;
 	}
 }
@@ -564,10 +619,54 @@ bool ct_agent_runs(void)
 	return __atomic_load_n(&ct_agent.has_agent, __ATOMIC_ACQUIRE);
 }
 
+static bool has_losses(const struct ct_session_head *head)
+{
+	for (uint32_t reason = 0; reason < CTRACE_LOSS_COUNT; reason++)
+		if (__atomic_load_n(&head->lost[reason], __ATOMIC_RELAXED) != 0)
+			return true;
+	return false;
+}
+
+/* Under the lock. */
+static bool is_unneeded(void)
+{
+	return ct_agent.is_deferred && ct_ring_pool_count(ct_agent.process->pool) == 0 && !has_losses(ct_agent.process->session.head);
+}
+
+bool ct_agent_is_unneeded(void)
+{
+	bool is;
+
+	if (!is_deferred())
+		return false;
+	ct_agent_lock();
+	is = is_unneeded();
+	ct_agent_unlock();
+	return is;
+}
+
+/* Then there is nothing to stop, and nobody starts it any more. */
+static bool was_never_needed(void)
+{
+	bool was;
+
+	if (!is_deferred())
+		return false;
+	ct_agent_lock();
+	was = is_unneeded();
+	if (was)
+		ct_agent.is_deferred = false;
+	ct_agent_unlock();
+	return was;
+}
+
 bool ct_agent_stop(void)
 {
 	uint64_t now = ct_clock_mono_ns();
 
+	if (was_never_needed())
+		return true;
+	ct_agent_need();
 	if (!ct_agent_runs()) {
 		ct_agent_lock();
 		ct_agent_pass(true);
@@ -584,7 +683,7 @@ bool ct_agent_stop(void)
 	if (!ct_os_wait_until(&ct_agent.finished, 1, ct_agent.stop_by_ns - now + PAUSE_NS))
 		return false;
 	if (!ct_drain_is_busy(ct_agent.drain))
-		join_threads();
+		detach_threads();
 	return true;
 }
 

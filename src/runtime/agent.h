@@ -43,6 +43,8 @@ struct agent {
 	} rotation;
 	/* atomic */
 	bool has_agent;     /* a thread is the agent */
+	bool is_deferred;   /* nothing has needed the agent yet: it has no thread */
+	bool is_asked_for;  /* the control thread is to start it */
 	uint32_t turn;      /* of the thread that is the agent, from 1; raised under the lock when another becomes it */
 	uint32_t open_done; /* as ct_process.open_wanted was when what is in use was opened last; sleepers wait on it */
 	uint32_t stopping;
@@ -62,6 +64,11 @@ extern struct agent ct_agent;
 extern __thread uint32_t ct_agent_turn __attribute__((tls_model("initial-exec")));
 
 bool ct_agent_runs(void); /* a thread is the agent */
+/* Nothing has needed the agent yet, and nothing was traced or lost.  Under no lock. */
+bool ct_agent_is_unneeded(void);
+/* Starts the first thread where that was deferred.  Any thread, also in a signal handler or under a lock: then the control
+ * thread starts it, a moment later. */
+void ct_agent_need(void);
 /* Round a method of a drain that is not the agent's: fork waits for it, and it waits for fork, but neither for the lock. */
 void ct_agent_begin_method(void *user);
 void ct_agent_end_method(void *user);

@@ -15,6 +15,9 @@ enum ctrace_status ct_agent_flush(uint64_t timeout_ns)
 
 	if (ct_agent_turn != 0 || ct_thread_locked != 0)
 		return CTRACE_TIMED_OUT; /* called by an emitter: the agent would wait for itself */
+	if (ct_agent_is_unneeded())
+		return CTRACE_OK;
+	ct_agent_need();
 	if (!ct_agent_runs()) {
 		ct_agent_lock();
 		ct_agent_pass(true);
@@ -32,7 +35,10 @@ void ct_agent_open(uint64_t timeout_ns)
 {
 	uint32_t ticket = __atomic_add_fetch(&ct_process.open_wanted, 1, __ATOMIC_ACQ_REL);
 
-	if (ct_agent_turn != 0 || ct_thread_locked != 0 || !ct_agent_runs())
+	if (ct_agent_turn != 0 || ct_thread_locked != 0)
+		return;
+	ct_agent_need();
+	if (!ct_agent_runs())
 		return;
 	ct_process_wake_agent();
 	(void)ct_os_wait_until(&ct_agent.open_done, ticket, timeout_ns);

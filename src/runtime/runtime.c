@@ -107,7 +107,9 @@ void ct_process_open_first(void)
 /* Without it the process is traced all the same; only nobody can talk to it. */
 static void start_control(struct ct_process *process)
 {
-	const struct ct_server_options options = { .session = &process->session, .answer = ct_operate };
+	const struct ct_server_options options = {
+		.session = &process->session, .answer = ct_operate, .task = ct_agent_recover, .task_delay_ms = CT_AGENT_RECOVER_AFTER_MS
+	};
 
 	(void)!ct_server_start(&options);
 }
@@ -154,23 +156,25 @@ static void remove_own_folder(struct ct_session *session)
 	ct_folder_remove(path, slash + 1);
 }
 
-/* The last step of attaching.  Without memory for an agent there is nothing to deliver, and no folder.  The session's memory stays: gates are
- * there that a parent's tracers point to. */
-static enum ctrace_status start_agent(struct ct_process *process, const char *run_directory)
+/* The last step of attaching.  Without room for an agent there is nothing to deliver, and no folder.  The session's memory stays: gates
+ * are there that a parent's tracers point to. */
+static enum ctrace_status start_threads(struct ct_process *process, const char *run_directory)
 {
-	enum ctrace_status status;
-
+	if (!ct_os_has_room(CT_AGENT_ROOM)) {
+		remove_own_folder(&process->session);
+		return CTRACE_NOT_ENOUGH_MEMORY;
+	}
 	process->is_unopened = 1;
 	ct_shared_sync_update(&process->session.head->sync);
-	status = ct_agent_start(process, run_directory);
-	if (status == CTRACE_OK)
-		start_control(process);
-	else
-		remove_own_folder(&process->session);
-	return status;
+	ct_agent_start(process, run_directory);
+	start_control(process);
+	/* Without a control thread nobody else looks for orphans, or starts the agent for a signal handler. */
+	if (!ct_server_runs())
+		ct_agent_begin();
+	return CTRACE_OK;
 }
 
-static enum ctrace_status attach_new(struct ct_process *process)
+static enum ctrace_status attach_new(struct ct_process *process, const struct ct_setup_file *file)
 {
 	enum ctrace_status status = ct_thread_start_up();
 	struct ct_target configuring;
@@ -178,7 +182,7 @@ static enum ctrace_status attach_new(struct ct_process *process)
 
 	if (status != CTRACE_OK)
 		return status;
-	ct_setup_read_settings(&process->settings);
+	ct_setup_read_settings(file, &process->settings);
 	status = ct_session_create(&process->session, run_directory(path));
 	if (status != CTRACE_OK)
 		return status;
@@ -189,7 +193,7 @@ static enum ctrace_status attach_new(struct ct_process *process)
 	configuring = (struct ct_target){ .registry = process->registry, .settings = &process->settings };
 	/* Half a configuration would leave out events without counting them: then every event is counted instead. */
 	if (status == CTRACE_OK)
-		status = ct_setup_apply_configuration(&configuring, &process->session);
+		status = ct_setup_apply_configuration(file, &configuring, &process->session);
 	if (status != CTRACE_OK) {
 		ct_session_close(&process->session, true);
 		return status;
@@ -199,7 +203,7 @@ static enum ctrace_status attach_new(struct ct_process *process)
 	ct_routine_find_cobol = ct_cobol_find_routine;
 	note_file_destinations();
 	process->session.head->flight_at_death = process->settings.flight_trigger == CT_TRIGGER_SIGNAL;
-	return start_agent(process, path);
+	return start_threads(process, path);
 }
 
 /* A child's own session, rings and agent; the registry is a copy of its parent's. */
@@ -215,7 +219,7 @@ static enum ctrace_status attach_forked(struct ct_process *process)
 	ct_ring_pool_forget(process->pool);
 	make_mark();
 	ct_component_forked();
-	status = start_agent(process, path);
+	status = start_threads(process, path);
 	if (status == CTRACE_OK)
 		ct_writer_forked();
 	return status;
@@ -226,8 +230,10 @@ static void attach_slowly(void *argument)
 {
 	struct ct_process *process = &ct_process;
 	enum ctrace_status status = CTRACE_FAILURE;
+	struct ct_setup_file file;
 
-	if (__atomic_load_n(&process->state, __ATOMIC_ACQUIRE) == CT_PROCESS_NEW && !ct_setup_load_modules())
+	ct_setup_file_init(&file);
+	if (__atomic_load_n(&process->state, __ATOMIC_ACQUIRE) == CT_PROCESS_NEW && !ct_setup_load_modules(&file))
 		return;
 	ct_attach_lock();
 	switch (process->state) {
@@ -235,7 +241,7 @@ static void attach_slowly(void *argument)
 		status = CTRACE_OK;
 		break;
 	case CT_PROCESS_NEW:
-		status = attach_new(process);
+		status = attach_new(process, &file);
 		break;
 	case CT_PROCESS_FORKED:
 		status = attach_forked(process);
@@ -248,6 +254,7 @@ static void attach_slowly(void *argument)
 	else if (process->state != CT_PROCESS_CLOSED)
 		__atomic_store_n(&process->state, CT_PROCESS_FAILED, __ATOMIC_RELEASE);
 	ct_attach_unlock();
+	ct_setup_file_fini(&file);
 	*(bool *)argument = status == CTRACE_OK;
 }
 
@@ -322,7 +329,8 @@ static void end_on_stack(void *unused)
 	if (!ct_agent_stop() || goes_on)
 		return;
 	ct_agent_lock();
-	if (all_delivered(process->pool) && !ct_drain_owes_losses(ct_agent_drain()) && !ct_setup_leaves_folder())
+	if (all_delivered(process->pool) && (ct_agent_drain() == NULL || !ct_drain_owes_losses(ct_agent_drain())) &&
+	    !ct_setup_leaves_folder())
 		remove_own_folder(&process->session);
 	ct_agent_unlock();
 }

@@ -17,7 +17,13 @@
 void ct_agent_lock(void);
 void ct_agent_unlock(void);
 struct ct_drain *ct_agent_drain(void); /* under the lock; NULL when there is none */
-enum ctrace_status ct_agent_start(struct ct_process *process, const char *run_directory) CT_MUST_USE;
+/* The drain and its first thread are made when something needs them, or by ct_agent_begin(). */
+void ct_agent_start(struct ct_process *process, const char *run_directory);
+void ct_agent_begin(void);
+#define CT_AGENT_ROOM ((size_t)8 << 20) /* address space that the drain, its batches and a thread take, when they are made */
+/* On the control thread, when the process has lived for CT_AGENT_RECOVER_AFTER_MS: starts the recovery of others, once. */
+void ct_agent_recover(void *unused);
+#define CT_AGENT_RECOVER_AFTER_MS 1000u /* a process that lives less long recovers nobody */
 /* One pass on the calling thread, under the lock. */
 void ct_agent_pass(bool flush);
 /* Delivers what can be delivered, closes the output and ends the threads.  Returns after ctrace.block.timeout x 5 at the latest, and a
@@ -55,14 +61,31 @@ void ct_operate(const struct ct_message *request, struct ct_buf *out, void *user
 #define CT_SETUP_PATH_SIZE 4096u
 
 /* ---- setup.c: configuration and environment -> settings and registry */
-/* Loads the modules that the configuration names, before the attach lock is taken and under no
+/* This process as mftrace.application compares it. */
+struct ct_setup_self {
+	struct ct_program program;
+	char path[4096];
+	char words[4096];
+};
+/* The configuration file of a process that attaches. */
+struct ct_setup_file {
+	struct ct_buf text;
+	enum ctrace_status status;
+	int error;    /* errno of why it could not be read; 0: it was, or there is none */
+	bool is_read; /* there is a file, and text and self are valid */
+	struct ct_setup_self self;
+};
+void ct_setup_file_init(struct ct_setup_file *file);
+void ct_setup_file_fini(struct ct_setup_file *file);
+/* Reads the file, and loads the modules that the configuration names, before the attach lock is taken and under no
  * other: under it nothing is loaded.  False: this thread is doing so already, and a constructor of
  * such a module traces; the process cannot attach yet. */
-bool ct_setup_load_modules(void) CT_MUST_USE;
+bool ct_setup_load_modules(struct ct_setup_file *file) CT_MUST_USE;
 /* Settings that are needed before there is a session. */
-void ct_setup_read_settings(struct ct_settings *settings);
+void ct_setup_read_settings(const struct ct_setup_file *file, struct ct_settings *settings);
 /* NOT_ENOUGH_MEMORY: some of it is not in force. */
-enum ctrace_status ct_setup_apply_configuration(const struct ct_target *target, struct ct_session *session) CT_MUST_USE;
+enum ctrace_status ct_setup_apply_configuration(const struct ct_setup_file *file, const struct ct_target *target,
+						struct ct_session *session) CT_MUST_USE;
 /* CTRACE_LEAVE_FOLDER: `ctrace doctor` wants to see the folder when the process has ended, and cleans up itself. */
 bool ct_setup_leaves_folder(void);
 /* What came of reading a configuration file, for the session, where operators see it. */

@@ -18,14 +18,7 @@
 #define CONFIG_LIMIT ((size_t)4 << 20)
 #define COMMAND_LINE_LIMIT ((size_t)8 << 20) /* of which only one word counts */
 
-/* This process as mftrace.application compares it. */
-struct self {
-	struct ct_program program;
-	char path[4096];
-	char words[4096];
-};
-
-static void find_self(struct self *self)
+static void find_self(struct ct_setup_self *self)
 {
 	struct ct_buf line;
 	ssize_t size = readlink("/proc/self/exe", self->path, sizeof self->path - 1);
@@ -67,35 +60,48 @@ enum ctrace_status ct_setup_read_file(const char *path, struct ct_buf *out_text)
 
 void ct_setup_read_text(const struct ct_buf *text, const struct ct_config_reader *reader, unsigned *out_stopped_at)
 {
-	struct self self;
+	struct ct_setup_self self;
 
 	find_self(&self);
 	ct_config_read(text->data, text->size, &self.program, reader, out_stopped_at);
 }
 
-/* False: there was no memory for it.  The result may be NULL. */
-static bool read_configuration(const struct ct_config_reader *reader, struct ct_setup_result *result)
+/* What MFTRACE_CONFIG names, if it is set: it is read and gone through three times, but opened once. */
+static void file_read(struct ct_setup_file *file)
 {
 	const char *path = ct_setup_path();
-	enum ctrace_status status;
-	struct ct_buf text;
-	unsigned stopped_at = 0;
-	int error;
 
 	if (path == NULL)
-		return true;
-	ct_buf_init(&text);
+		return;
 	errno = 0;
-	status = ct_setup_read_file(path, &text);
-	error = errno;
-	if (status == CTRACE_OK)
-		ct_setup_read_text(&text, reader, &stopped_at);
-	if (result != NULL) {
-		result->error = status == CTRACE_OK ? 0 : error != 0 ? error : EIO;
-		result->stopped_at = stopped_at;
-	}
-	ct_buf_fini(&text);
-	return status != CTRACE_NOT_ENOUGH_MEMORY;
+	file->status = ct_setup_read_file(path, &file->text);
+	file->error = file->status == CTRACE_OK ? 0 : errno != 0 ? errno : EIO;
+	file->is_read = file->status == CTRACE_OK;
+	if (file->is_read)
+		find_self(&file->self);
+}
+
+void ct_setup_file_init(struct ct_setup_file *file)
+{
+	file->status = CTRACE_OK;
+	file->error = 0;
+	file->is_read = false;
+	ct_buf_init(&file->text);
+}
+
+void ct_setup_file_fini(struct ct_setup_file *file)
+{
+	ct_buf_fini(&file->text);
+}
+
+/* Gives the line at which the file names another program; 0: at none. */
+static unsigned file_go_through(const struct ct_setup_file *file, const struct ct_config_reader *reader)
+{
+	unsigned stopped_at = 0;
+
+	if (file->is_read)
+		ct_config_read(file->text.data, file->text.size, &file->self.program, reader, &stopped_at);
+	return stopped_at;
 }
 
 void ct_setup_note_mistake(struct ct_setup_result *result, unsigned line)
@@ -155,7 +161,7 @@ static void load_for_command(const struct ct_command *command, unsigned line, vo
  * a constructor may be waiting for ours.  Signals are blocked, because a handler that left by a
  * jump would leave the loader's lock behind.
  */
-bool ct_setup_load_modules(void)
+bool ct_setup_load_modules(struct ct_setup_file *file)
 {
 	struct ct_config_reader reader = { .command = load_for_command };
 	sigset_t all, mask;
@@ -169,7 +175,8 @@ bool ct_setup_load_modules(void)
 	(void)sigfillset(&all);
 	(void)pthread_sigmask(SIG_SETMASK, &all, &mask);
 	is_loading = true;
-	(void)read_configuration(&reader, NULL);
+	file_read(file);
+	(void)file_go_through(file, &reader);
 	is_loading = false;
 	(void)pthread_sigmask(SIG_SETMASK, &mask, NULL);
 	ct_cancel_restore(&cancel_state);
@@ -203,12 +210,12 @@ void ct_setup_override(struct ct_settings *settings)
 		settings->attach = ct_value_number(attach, strlen(attach)) != 0;
 }
 
-void ct_setup_read_settings(struct ct_settings *settings)
+void ct_setup_read_settings(const struct ct_setup_file *file, struct ct_settings *settings)
 {
 	struct ct_config_reader reader = { .command = note_setting, .forget = forget_settings, .user = settings };
 
 	ct_settings_init(settings);
-	(void)read_configuration(&reader, NULL);
+	(void)file_go_through(file, &reader);
 	ct_setup_override(settings);
 }
 
@@ -253,7 +260,8 @@ void ct_setup_forget(void *user)
 	ct_settings_init(target->settings);
 }
 
-enum ctrace_status ct_setup_apply_configuration(const struct ct_target *target, struct ct_session *session)
+enum ctrace_status ct_setup_apply_configuration(const struct ct_setup_file *file, const struct ct_target *target,
+						struct ct_session *session)
 {
 	struct applying applying = { .target = target };
 	const struct ct_config_reader reader = {
@@ -261,8 +269,12 @@ enum ctrace_status ct_setup_apply_configuration(const struct ct_target *target, 
 	};
 	char path[CT_SETUP_PATH_SIZE];
 
-	if (!read_configuration(&reader, &applying.result) || applying.lacks_memory)
+	unsigned stopped_at = file_go_through(file, &reader);
+
+	if (file->status == CTRACE_NOT_ENOUGH_MEMORY || applying.lacks_memory)
 		return CTRACE_NOT_ENOUGH_MEMORY;
+	applying.result.stopped_at = stopped_at;
+	applying.result.error = file->error;
 	if (!ct_setup_find_path(session, "", path))
 		path[0] = '\0';
 	ct_setup_publish(session, path, &applying.result, target->settings);

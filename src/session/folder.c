@@ -312,7 +312,7 @@ static void remove_if_abandoned(int run_fd, const char *run_directory, const cha
 		space = 0;
 	if (fstatat(run_fd, name, &info, AT_SYMLINK_NOFOLLOW) != 0 || !S_ISDIR(info.st_mode))
 		return;
-	if (space != 0 && space == ct_place_here().process_space) {
+	if (space != 0 && space == ct_place_process_space()) {
 		if (pid == 0 || kill((pid_t)pid, 0) == 0 || errno != ESRCH)
 			return;
 	} else if (time(NULL) - info.st_mtime < CT_ABANDONED_SECONDS) {
@@ -448,8 +448,7 @@ static void hide(int run_fd, const char **name, char hidden[300])
 {
 	if (strncmp(*name, ".new-", 5) == 0)
 		return;
-	(void)snprintf(hidden, 300, ".new-%u-%llu-%.200s", (unsigned)getpid(), (unsigned long long)ct_place_here().process_space,
-		       *name);
+	(void)snprintf(hidden, 300, ".new-%u-%llu-%.200s", (unsigned)getpid(), (unsigned long long)ct_place_process_space(), *name);
 	if (renameat(run_fd, *name, run_fd, hidden) == 0)
 		*name = hidden;
 }

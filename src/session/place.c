@@ -22,6 +22,11 @@ static uint64_t inode_of(const char *path)
 	return stat(path, &info) == 0 ? info.st_ino : 0;
 }
 
+uint64_t ct_place_process_space(void)
+{
+	return inode_of("/proc/self/ns/pid");
+}
+
 struct ct_session_place ct_place_here(void)
 {
 	struct ct_session_place place = { 0 };
@@ -32,7 +37,7 @@ struct ct_session_place ct_place_here(void)
 		place.root_inode = info.st_ino;
 	}
 	place.mount_space = inode_of("/proc/self/ns/mnt");
-	place.process_space = inode_of("/proc/self/ns/pid");
+	place.process_space = ct_place_process_space();
 	return place;
 }
 
@@ -59,7 +64,7 @@ void ct_place_note(struct ct_session *session, uint32_t index)
 		return;
 	/* The process may have gone elsewhere since it attached, by chroot() or unshare(). */
 	session->head->place = ct_place_here();
-	if (!folder_of(ct_dest_current(dest)->path, &info))
+	if (!folder_of(ct_dest_path(session, index), &info))
 		memset(&info, 0, sizeof info);
 	dest->folder_device = info.st_dev;
 	dest->folder_inode = info.st_ino;
@@ -93,13 +98,13 @@ static bool is_same_place(const struct ct_session_head *head)
 }
 
 /* A service that is started again has new name spaces.  Then each output has to be in the folder in which it was. */
-static bool are_folders_here(const struct ct_session_head *head)
+static bool are_folders_here(const struct ct_session *session)
 {
 	unsigned count = 0;
 
 	for (uint32_t i = 0; i < CT_DEST_LIMIT; i++) {
-		const struct ct_dest *dest = &head->dest[i];
-		const char *path = ct_dest_current((struct ct_dest *)(uintptr_t)dest)->path;
+		const struct ct_dest *dest = &session->head->dest[i];
+		const char *path = ct_dest_path(session, i);
 		struct stat info;
 
 		if (path[0] == '\0')
@@ -112,9 +117,9 @@ static bool are_folders_here(const struct ct_session_head *head)
 	return count != 0;
 }
 
-bool ct_place_is_here(const struct ct_session_head *head)
+bool ct_place_is_here(const struct ct_session *session)
 {
-	return is_same_place(head) || are_folders_here(head);
+	return is_same_place(session->head) || are_folders_here(session);
 }
 
 uint64_t ct_place_process_start(uint32_t pid)

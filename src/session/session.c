@@ -14,7 +14,7 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-#define GROWTH ((uint64_t)64 << 10)
+#define GROWTH_LIMIT ((uint64_t)64 << 10)
 #ifndef MADV_POPULATE_WRITE
 #define MADV_POPULATE_WRITE 23 /* Linux 5.14; an older one refuses it */
 #endif
@@ -42,6 +42,7 @@ void ct_session_init(struct ct_session *session)
 void ct_session_set_base(struct ct_session *session, void *base)
 {
 	session->head = base;
+	session->paths = (struct ct_dest_paths *)((char *)base + CT_SESSION_PATHS);
 	session->components = (struct ct_component_entry *)((char *)base + session->layout.components_at);
 	session->classes = (struct ct_class_table *)((char *)base + session->layout.classes_at);
 	session->classes_size = session->layout.texts_at - session->layout.classes_at;
@@ -75,12 +76,12 @@ int ct_session_folder(struct ct_session *session)
 bool ct_session_reach(struct ct_session *session)
 {
 	struct flock lock = ct_session_alive_lock();
-	bool had_it = ct_os_is_file(session->file_fd, &session->file_id);
 
+	if (ct_os_is_file(session->file_fd, &session->file_id))
+		return true;
 	if (!open_again(&session->file_fd, &session->file_id, session->path, "/session", O_RDWR))
 		return false;
-	if (!had_it)
-		(void)fcntl(session->file_fd, F_SETLK, &lock);
+	(void)fcntl(session->file_fd, F_SETLK, &lock);
 	return true;
 }
 
@@ -109,7 +110,9 @@ enum ctrace_status ct_session_allocate(struct ct_session *session, uint64_t star
 	uint64_t end = start == session->layout.components_at ? session->layout.classes_at
 		       : start == session->layout.classes_at  ? session->layout.texts_at
 							      : session->layout.size;
-	uint64_t target = CT_ALIGN_UP(needed, GROWTH);
+	/* The more there is, the more ahead: a process with few components takes few blocks. */
+	uint64_t ahead = *allocated < GROWTH_LIMIT ? *allocated : GROWTH_LIMIT;
+	uint64_t target = CT_ALIGN_UP(needed + ahead, CT_SESSION_PAGE);
 	enum ctrace_status status = CTRACE_OK;
 
 	if (needed <= *allocated)
@@ -196,6 +199,53 @@ struct ct_dest_slot *ct_dest_current(struct ct_dest *dest)
 	return &dest->slot[__atomic_load_n(&dest->sequence, __ATOMIC_ACQUIRE) & 1];
 }
 
+/* ---- where destinations write ---- */
+
+static bool has_paths(const struct ct_session *session, uint32_t index)
+{
+	return (__atomic_load_n(&session->head->has_paths, __ATOMIC_ACQUIRE) & 1u << index) != 0;
+}
+
+const char *ct_dest_path(const struct ct_session *session, uint32_t index)
+{
+	return has_paths(session, index)
+		       ? session->paths[index].at[__atomic_load_n(&session->head->dest[index].sequence, __ATOMIC_ACQUIRE) & 1]
+		       : "";
+}
+
+/* Blocks behind both paths of a destination.  Not on a thread that may open the file again. */
+static enum ctrace_status make_paths(struct ct_session *session, uint32_t index)
+{
+	uint64_t at = CT_SESSION_PATHS + index * sizeof(struct ct_dest_paths);
+	enum ctrace_status status = CTRACE_OK;
+
+	if (session->is_mapped && session->file_id.inode != 0)
+		status = ct_os_is_file(session->file_fd, &session->file_id)
+				 ? ct_os_allocate(session->file_fd, at, sizeof(struct ct_dest_paths))
+				 : populate(session, at, sizeof(struct ct_dest_paths));
+	if (status != CTRACE_OK)
+		return status;
+	session->paths_allocated |= 1u << index;
+	/* Release: who sees the bit may touch the paths. */
+	(void)__atomic_fetch_or(&session->head->has_paths, 1u << index, __ATOMIC_RELEASE);
+	return ct_session_persist(session, &session->head->has_paths, sizeof session->head->has_paths);
+}
+
+enum ctrace_status ct_dest_put_path(struct ct_session *session, uint32_t index, const char *path)
+{
+	char *to = session->paths[index].at[(session->head->dest[index].sequence + 1) & 1];
+	enum ctrace_status status = CTRACE_OK;
+
+	if (!has_paths(session, index) && path[0] != '\0')
+		status = make_paths(session, index);
+	if (status != CTRACE_OK || !has_paths(session, index))
+		return status;
+	/* In a file that another process may write to, no text has to end. */
+	if (strncmp(to, path, CTRACE_EMITTER_PATH_SIZE) != 0)
+		(void)snprintf(to, CTRACE_EMITTER_PATH_SIZE, "%.*s", (int)CTRACE_EMITTER_PATH_SIZE - 1, path);
+	return ct_session_persist(session, to, strnlen(to, CTRACE_EMITTER_PATH_SIZE - 1) + 1);
+}
+
 /* ---- the end ---- */
 
 void ct_session_close(struct ct_session *session, bool remove_folder)
@@ -212,6 +262,7 @@ void ct_session_close(struct ct_session *session, bool remove_folder)
 			(void)munmap(session->head, session->layout.size);
 	} else {
 		free(session->head);
+		free(session->paths);
 		free(session->components);
 		free(session->classes);
 		free((char *)(uintptr_t)session->texts);

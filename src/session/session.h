@@ -12,6 +12,7 @@
  *     RLIMIT_FSIZE    behind the head, a quarter of the rest, a sixteenth, up to the limit
  *
  *     0               struct ct_session_head
+ *     CT_SESSION_PATHS  struct ct_dest_paths [CT_DEST_LIMIT]: blocks only for the destinations in has_paths
  *     components_at   struct ct_component_entry [ct_session_component_limit()]
  *     classes_at      struct ct_class_table: what the events of its rings are
  *     texts_at        texts: names, paths, settings; appended, never changed
@@ -28,7 +29,7 @@
 #include <ctrace/emitter.h>
 
 #define CT_SESSION_MAGIC 0x4E4F495353455343u /* "CSESSION" */
-#define CT_SESSION_VERSION 7u
+#define CT_SESSION_VERSION 8u
 #define CT_COMPONENT_LIMIT 1048576u
 #define CT_SESSION_COMPONENTS (1u << 20) /* the layout where nothing limits the size of a file */
 #define CT_SESSION_CLASSES (63u << 20)
@@ -63,7 +64,10 @@ struct ct_dest_slot {
 	uint64_t delivered; /* events */
 	uint64_t lost;      /* events that were in a ring, and that this destination did not get */
 	uint64_t announced; /* losses of all kinds that its output tells of */
-	char path[CTRACE_EMITTER_PATH_SIZE];
+};
+/* Where the output of each slot is; "": it has none.  Apart from the slots: nearly all destinations never have one. */
+struct ct_dest_paths {
+	char at[2][CTRACE_EMITTER_PATH_SIZE];
 };
 struct ct_dest {
 	uint64_t sequence;
@@ -172,16 +176,21 @@ struct ct_session_head {
 	uint64_t recover_first_ns; /* wall clock: the first of these failed */
 	struct ct_session_config config;
 	struct ct_shared_sync sync;
+	uint32_t has_paths; /* destinations whose paths have blocks */
+	uint32_t reserved_paths;
 	struct ct_session_writer writer[CT_WRITER_LIMIT];
 	struct ct_dest dest[CT_DEST_LIMIT];
 	struct ct_session_annex annex[CT_ANNEX_LIMIT];
 	uint8_t ring_place[CT_RING_LIMIT]; /* enum ct_ring_place, of the rings below ring_count */
 };
+#define CT_SESSION_PATHS CT_ALIGN_UP((uint64_t)sizeof(struct ct_session_head), 4096u)
+#define CT_SESSION_PATHS_SIZE ((uint64_t)CT_DEST_LIMIT * sizeof(struct ct_dest_paths))
 
 /* A session in memory: mapped (our own) or copied with pread (somebody else's, who may truncate it under us). */
 struct ct_session {
 	struct ct_session_head *head;
 	struct ct_session_layout layout; /* read from the head once, and checked */
+	struct ct_dest_paths *paths;     /* use ct_dest_path() */
 	struct ct_component_entry *components;
 	struct ct_class_table *classes; /* of a copy: no longer than classes_size */
 	size_t classes_size;
@@ -199,6 +208,7 @@ struct ct_session {
 	uint64_t components_allocated; /* bytes with real blocks behind them */
 	uint64_t classes_allocated;
 	uint64_t texts_allocated;
+	uint32_t paths_allocated; /* destinations whose paths this process has made room for */
 };
 
 /* ---- folder.c: the run directory */
@@ -242,10 +252,11 @@ void ct_annex_remove_abandoned(int run_fd, const char *name);
 
 /* ---- place.c: name spaces, roots and lives of processes */
 struct ct_session_place ct_place_here(void);
+uint64_t ct_place_process_space(void); /* of it, the inode of /proc/self/ns/pid; 0: not known */
 /* Notes in the session where its paths lead from, and where destination `index`, which has just got one, is. */
 void ct_place_note(struct ct_session *session, uint32_t index);
 /* Do the paths in somebody's copy lead to the same places for us? */
-bool ct_place_is_here(const struct ct_session_head *head);
+bool ct_place_is_here(const struct ct_session *session);
 /* When the process began, in clock ticks since the boot; 0 when that cannot be seen. */
 uint64_t ct_place_process_start(uint32_t pid);
 
@@ -289,6 +300,11 @@ enum ctrace_status ct_session_add_text(struct ct_session *session, const char *t
 const char *ct_session_text(const struct ct_session *session, ct_text text, size_t *out_size);
 /* The slot in force of a destination. */
 struct ct_dest_slot *ct_dest_current(struct ct_dest *dest);
+/* The path in force of destination `index`; "" when it has none.  Terminated in a copy. */
+const char *ct_dest_path(const struct ct_session *session, uint32_t index);
+/* Stores the path that its next slot is to have, which counts as soon as that slot does.  Makes room for it first: OS_ERROR when
+ * the run directory is full.  On the thread that writes the slot. */
+enum ctrace_status ct_dest_put_path(struct ct_session *session, uint32_t index, const char *path) CT_MUST_USE;
 
 /* ---- session_load.c: somebody else's */
 /* Copies somebody else's.  want_lock: also takes its lock, and fails with TIMED_OUT when its process is alive or another one is
@@ -302,7 +318,7 @@ enum ctrace_status ct_session_identify(const char *run_directory, const char *na
 				       char out_jobname[16]) CT_MUST_USE;
 /* Copies the classes again: of a live process there may be more by now.  True when there are more than there were. */
 bool ct_session_load_classes(struct ct_session *session);
-/* Writes a changed part of the head of a loaded copy back to the file; nothing to do for a mapped one. */
+/* Writes a changed part of the head, or of the paths, of a loaded copy back to the file; nothing to do for a mapped one. */
 enum ctrace_status ct_session_persist(struct ct_session *session, const void *part, size_t size) CT_MUST_USE;
 /* Maps that of a live process of the same user, whose folder is open at `folder` (taken over, whatever the answer is), for external writer
  * number `writer` of it, whose lock it takes until it is closed.  DENIED;

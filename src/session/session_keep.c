@@ -77,6 +77,16 @@ static void write_constants(struct ct_session *session)
 	__atomic_store_n(&head->magic, CT_SESSION_MAGIC, __ATOMIC_RELEASE);
 }
 
+/* The bits may be gone with the head: by what this process remembers. */
+static void allocate_paths(struct ct_session *session)
+{
+	for (uint32_t i = 0; i < CT_DEST_LIMIT; i++)
+		if ((session->paths_allocated & 1u << i) != 0)
+			(void)!ct_os_allocate(session->file_fd, CT_SESSION_PATHS + i * sizeof(struct ct_dest_paths),
+					      sizeof(struct ct_dest_paths));
+	(void)__atomic_fetch_or(&session->head->has_paths, session->paths_allocated, __ATOMIC_RELEASE);
+}
+
 bool ct_session_heal(struct ct_session *session)
 {
 	struct stat info;
@@ -87,7 +97,8 @@ bool ct_session_heal(struct ct_session *session)
 	if (ct_os_truncate(session->file_fd, session->layout.size) != CTRACE_OK)
 		return false;
 	/* The blocks too: else a store dies of a full disk. */
-	(void)!ct_os_allocate(session->file_fd, 0, CT_ALIGN_UP((uint64_t)sizeof(struct ct_session_head), CT_SESSION_PAGE));
+	(void)!ct_os_allocate(session->file_fd, 0, CT_SESSION_PATHS);
+	allocate_paths(session);
 	(void)!ct_os_allocate(session->file_fd, session->layout.components_at, session->components_allocated);
 	(void)!ct_os_allocate(session->file_fd, session->layout.classes_at, session->classes_allocated);
 	(void)!ct_os_allocate(session->file_fd, session->layout.texts_at, session->texts_allocated);

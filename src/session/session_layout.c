@@ -12,7 +12,8 @@
 
 _Static_assert(CT_COMPONENT_LIMIT <= CTRACE_COMPONENTS_, "a call site can say whose its events are");
 _Static_assert(sizeof(struct ct_component_entry) == 48, "an entry leaves the process");
-_Static_assert(sizeof(struct ct_session_head) <= CT_SESSION_COMPONENTS, "the head ends before the components");
+_Static_assert(sizeof(struct ct_dest_paths) % CT_SESSION_PAGE == 0, "each destination's paths have pages of their own");
+_Static_assert(CT_SESSION_PATHS + CT_SESSION_PATHS_SIZE <= CT_SESSION_COMPONENTS, "the paths end before the components");
 _Static_assert(CT_SESSION_COMPONENTS + (uint64_t)CT_COMPONENT_LIMIT * sizeof(struct ct_component_entry) <= CT_SESSION_CLASSES,
 	       "the components end before the classes");
 _Static_assert(CT_SESSION_TEXTS - CT_SESSION_CLASSES <= CT_CLASS_TABLE, "a number reaches every class");
@@ -24,7 +25,7 @@ struct ct_session_layout ct_session_layout_for(uint64_t limit)
 
 	if (limit >= CT_SESSION_SIZE)
 		return layout;
-	layout.components_at = CT_ALIGN_UP((uint64_t)sizeof(struct ct_session_head), CT_SESSION_PAGE);
+	layout.components_at = CT_SESSION_PATHS + CT_SESSION_PATHS_SIZE;
 	layout.size = limit & ~(CT_SESSION_PAGE - 1);
 	if (layout.size < layout.components_at + 2 * LEAST_PART + LEAST_CLASSES)
 		return (struct ct_session_layout){ 0, 0, 0, 0 };
@@ -42,8 +43,9 @@ bool ct_session_layout_holds(const struct ct_session_layout *layout)
 {
 	if (((layout->components_at | layout->classes_at | layout->texts_at | layout->size) & (CT_SESSION_PAGE - 1)) != 0)
 		return false;
-	return layout->components_at >= sizeof(struct ct_session_head) && layout->components_at <= layout->classes_at &&
-	       layout->classes_at <= layout->texts_at && layout->texts_at - layout->classes_at >= sizeof(struct ct_class_table) && layout->texts_at <= layout->size && layout->size <= CT_SESSION_SIZE;
+	return layout->components_at >= CT_SESSION_PATHS + CT_SESSION_PATHS_SIZE && layout->components_at <= layout->classes_at &&
+	       layout->classes_at <= layout->texts_at && layout->texts_at - layout->classes_at >= LEAST_CLASSES &&
+	       layout->texts_at <= layout->size && layout->size <= CT_SESSION_SIZE;
 }
 
 uint32_t ct_session_component_limit(const struct ct_session_layout *layout)

@@ -95,6 +95,25 @@ bool ct_session_load_classes(struct ct_session *session)
 	return copy_classes(session) == CTRACE_OK && session->classes_size > size;
 }
 
+/* Of those destinations that have paths; the others have none in the copy either. */
+static enum ctrace_status copy_paths(struct ct_session *session)
+{
+	enum ctrace_status status = CTRACE_OK;
+
+	session->paths = calloc(CT_DEST_LIMIT, sizeof *session->paths);
+	if (session->paths == NULL)
+		return CTRACE_NOT_ENOUGH_MEMORY;
+	for (uint32_t i = 0; i < CT_DEST_LIMIT && status == CTRACE_OK; i++) {
+		struct ct_dest_paths *paths = &session->paths[i];
+
+		if ((session->head->has_paths & 1u << i) != 0)
+			status = read_exactly(session->file_fd, paths, sizeof *paths, CT_SESSION_PATHS + i * sizeof *paths);
+		paths->at[0][sizeof paths->at[0] - 1] = '\0';
+		paths->at[1][sizeof paths->at[1] - 1] = '\0';
+	}
+	return status;
+}
+
 /* Copies and bounds everything: from here on the copy can be trusted to stay within itself. */
 static enum ctrace_status copy_parts(struct ct_session *session)
 {
@@ -126,13 +145,14 @@ static enum ctrace_status copy_parts(struct ct_session *session)
 
 		dest->emitter[sizeof dest->emitter - 1] = '\0';
 		dest->failing_at[sizeof dest->failing_at - 1] = '\0';
-		dest->slot[0].path[sizeof dest->slot[0].path - 1] = '\0';
-		dest->slot[1].path[sizeof dest->slot[1].path - 1] = '\0';
 	}
 	for (uint32_t i = 0; i < CT_ANNEX_LIMIT; i++)
 		head->annex[i].path[sizeof head->annex[i].path - 1] = '\0';
 	for (uint32_t i = 0; i < CT_WRITER_LIMIT; i++)
 		head->writer[i].name[sizeof head->writer[i].name - 1] = '\0';
+	status = copy_paths(session);
+	if (status != CTRACE_OK)
+		return status;
 	components_size = head->component_count * sizeof(struct ct_component_entry);
 	session->components = calloc(head->component_count + 1u, sizeof(struct ct_component_entry));
 	session->texts = calloc(1, head->texts_size + 1);
@@ -245,9 +265,12 @@ enum ctrace_status ct_session_persist(struct ct_session *session, const void *pa
 {
 	const char *at = part;
 	const char *head = (const char *)session->head;
+	const char *paths = (const char *)session->paths;
 
 	if (session->is_mapped)
 		return CTRACE_OK;
+	if (at >= paths && at < paths + CT_SESSION_PATHS_SIZE)
+		return ct_os_write_at(session->file_fd, part, size, CT_SESSION_PATHS + (uint64_t)(at - paths));
 	return ct_os_write_at(session->file_fd, part, size, (uint64_t)(at - head));
 }
 

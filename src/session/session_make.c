@@ -18,6 +18,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#define FIRST_CLASSES 8192u /* bytes of the table of classes at first */
 #define LOCK_TRIES 5u /* a millisecond apart */
 
 /* ---- who we are ---- */
@@ -172,6 +173,7 @@ static enum ctrace_status copy_parent(struct ct_session *session, const struct c
 	struct ct_session_head *head = session->head;
 
 	memcpy(head, parent->head, sizeof *head);
+	head->has_paths = 0;
 	if (ct_session_allocate(session, session->layout.components_at, &session->components_allocated, parent->components_allocated) !=
 		    CTRACE_OK ||
 	    ct_session_allocate(session, session->layout.classes_at, &session->classes_allocated, parent->classes_allocated) != CTRACE_OK ||
@@ -208,7 +210,7 @@ static void begin_new(struct ct_session *session)
 	struct ct_session_head *head = session->head;
 
 	/* A private one has no blocks to allocate. */
-	(void)!ct_session_allocate(session, session->layout.classes_at, &session->classes_allocated, 1);
+	(void)!ct_session_allocate(session, session->layout.classes_at, &session->classes_allocated, FIRST_CLASSES);
 	ct_class_table_start(session->classes, session->classes_allocated);
 	head->texts_size = 1;                      /* so that no text has the value 0 */
 	head->config.keep_ns = CT_SESSION_KEEP_NS; /* until the configuration says otherwise */
@@ -254,26 +256,30 @@ static enum ctrace_status map_private(struct ct_session *session, const struct c
 	return CTRACE_NOT_ENOUGH_MEMORY;
 }
 
-/* Gives the file its size, and maps it. */
+/*
+ * Gives the file its size, and maps it.  A disk's file system would read ahead at each first touch of
+ * the sparse file: megabytes of zeros, which cost milliseconds (bench/bench_start.c).
+ */
 static enum ctrace_status size_file(struct ct_session *session, void **out_base)
 {
 	enum ctrace_status status = ct_os_truncate(session->file_fd, session->layout.size);
 
 	if (status == CTRACE_OK)
 		status = ct_os_map(session->file_fd, session->layout.size, true, out_base);
+	if (status == CTRACE_OK)
+		(void)madvise(*out_base, session->layout.size, MADV_RANDOM);
 	return status;
 }
 
 /* Real blocks for what every process needs: a process that could register nothing is better off in private memory. */
 static enum ctrace_status allocate_first(struct ct_session *session)
 {
-	enum ctrace_status status =
-		ct_os_allocate(session->file_fd, 0, CT_ALIGN_UP((uint64_t)sizeof(struct ct_session_head), CT_SESSION_PAGE));
+	enum ctrace_status status = ct_os_allocate(session->file_fd, 0, CT_SESSION_PATHS);
 
 	if (status == CTRACE_OK)
 		status = ct_session_allocate(session, session->layout.components_at, &session->components_allocated, 1);
 	if (status == CTRACE_OK)
-		status = ct_session_allocate(session, session->layout.classes_at, &session->classes_allocated, 1);
+		status = ct_session_allocate(session, session->layout.classes_at, &session->classes_allocated, FIRST_CLASSES);
 	if (status == CTRACE_OK)
 		status = ct_session_allocate(session, session->layout.texts_at, &session->texts_allocated, 1);
 	return status;
@@ -331,7 +337,7 @@ static enum ctrace_status make_folder(struct ct_session *session, const char *ru
 	if (run_fd < 0)
 		return CTRACE_DENIED;
 	(void)snprintf(temporary, sizeof temporary, ".new-%u-%llu-%llx", (unsigned)getpid(),
-		       (unsigned long long)ct_place_here().process_space, (unsigned long long)ct_clock_mono_ns());
+		       (unsigned long long)ct_place_process_space(), (unsigned long long)ct_clock_mono_ns());
 	if (mkdirat(run_fd, temporary, 0700) != 0)
 		goto undo_run;
 	(void)fchmodat(run_fd, temporary, 0700, 0);

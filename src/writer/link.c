@@ -227,8 +227,11 @@ static void look_again(uint32_t number, unsigned delay_ms)
 
 /* A destination that another writer may have had: where that one wrote is nothing to whoever adopts from this one.  Nobody has a ring for
  * it now, so the store commits nothing else. */
-static void begin_destination(struct ct_dest *dest)
+static void begin_destination(uint32_t index)
 {
+	struct ct_dest *dest = &ct_process.session.head->dest[index];
+
+	(void)!ct_dest_put_path(&ct_process.session, index, ""); /* needs no room */
 	memcpy(dest->emitter, "BINFILE", sizeof "BINFILE");
 	memset(&dest->slot[(dest->sequence + 1) & 1], 0, sizeof dest->slot[0]);
 	__atomic_store_n(&dest->sequence, dest->sequence + 1, __ATOMIC_RELEASE);
@@ -263,7 +266,7 @@ static bool connect_to(uint32_t number)
 	link->fd = fd;
 	link->id = ct_os_file_id(fd);
 	for (uint32_t i = 0; i < count; i++)
-		begin_destination(&ct_process.session.head->dest[(slots & 0xFF) + i]);
+		begin_destination((slots & 0xFF) + i);
 	writer_at(number)->connects++;
 	__atomic_store_n(&writer_at(number)->slots, (slots & 0xFF) | count << 8, __ATOMIC_RELEASE);
 	return true;

@@ -30,15 +30,15 @@ calls() { grep -cE "^[0-9]+ +$1\(" strace.out; }
 
 # What is true whatever failed.
 whole() { # STATUS
-	local folders
+	local rings
 	[ "$1" = 0 ] && grep -qx alive said || { echo "status $1"; return 1; }
-	# Without a folder in the run directory nobody can recover what the process could not write.
-	folders=$(find "$CTRACE_RUN_DIR" -path '*/[0-9]*/session' 2>/dev/null | wc -l)
+	# Without a ring's file in the run directory nobody can recover what the process could not write.
+	rings=$(find "$CTRACE_RUN_DIR" -path '*/[0-9]*/ring.*' 2>/dev/null | wc -l)
 	for _ in 1 2 3; do ctrace recover >recovered 2>&1 && break; done
 	grep kept recovered && return 1
 	: >viewed
 	[ ! -e x.ctb ] || babeltrace2 x.ctb >viewed 2>complaints
-	python3 - "$folders" <<'END'
+	python3 - "$rings" <<'END'
 import re, sys
 said = open('said').read()
 emitted, delivered, pending, lost = map(int, re.search(r'emitted (\d+) delivered (\d+) pending (\d+) lost (\d+)', said).groups())

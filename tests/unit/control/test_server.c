@@ -93,6 +93,67 @@ static void a_request_is_answered_and_counted(void **state)
 	(void)close(fd);
 }
 
+static unsigned count_threads(void)
+{
+	DIR *tasks = opendir("/proc/self/task");
+	struct dirent *entry;
+	unsigned count = 0;
+
+	assert_non_null(tasks);
+	while ((entry = readdir(tasks)) != NULL)
+		count += entry->d_name[0] != '.';
+	(void)closedir(tasks);
+	return count;
+}
+
+static uint32_t tasks_done;
+
+static void count_task(void *user)
+{
+	(void)user;
+	(void)__atomic_fetch_add(&tasks_done, 1, __ATOMIC_SEQ_CST);
+}
+
+/* Stopping does not wait for a thread that sleeps in poll(): it ends when it finds its descriptors closed, and calls nothing more. */
+static void a_thread_that_sleeps_ends_by_itself(void **state)
+{
+	const struct ct_server_options again = {
+		.session = &session, .answer = answer, .user = &served, .task = count_task, .task_delay_ms = 60000
+	};
+	int fd = connect_to_us();
+
+	(void)state;
+	assert_true(is_answered(fd));
+	for (int i = 0; i < 20; i++) {
+		ct_server_stop();
+		assert_false(ct_server_runs());
+		assert_int_equal(ct_server_start(&again), CTRACE_OK);
+		assert_true(ct_server_runs());
+	}
+	(void)close(fd);
+	ct_server_stop();
+	while (count_threads() > 1) /* a hang is stopped by the harness */
+		(void)sched_yield();
+	assert_int_equal(tasks_done, 0);
+	start();
+}
+
+static void its_first_task_is_done_when_it_is_due(void **state)
+{
+	const struct ct_server_options options = {
+		.session = &session, .answer = answer, .user = &served, .task = count_task, .task_delay_ms = 1
+	};
+
+	(void)state;
+	ct_server_stop();
+	assert_int_equal(ct_server_start(&options), CTRACE_OK);
+	while (__atomic_load_n(&tasks_done, __ATOMIC_SEQ_CST) == 0)
+		(void)sched_yield();
+	ct_server_stop();
+	tasks_done = 0;
+	start();
+}
+
 static mode_t socket_mode(void)
 {
 	char path[4200];
@@ -690,6 +751,8 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		TEST(a_request_is_answered_and_counted),
+		TEST(a_thread_that_sleeps_ends_by_itself),
+		TEST(its_first_task_is_done_when_it_is_due),
 		TEST(the_socket_is_the_users_alone_whatever_the_umask_is),
 		TEST(a_folder_with_a_long_path_has_a_socket_too),
 		TEST(requests_come_in_pieces),

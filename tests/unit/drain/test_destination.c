@@ -144,6 +144,7 @@ static void the_commit_is_one_store(void **state)
 	assert_true(ct_destination_open(&destination, false));
 	for (uint64_t i = 1; i <= 5; i++) {
 		struct ct_dest before = *dest();
+		struct ct_dest_paths paths_before = session.paths[destination.index];
 		const struct ct_dest_slot *in_force;
 
 		destination.place.offset = 100 * i;
@@ -156,9 +157,11 @@ static void the_commit_is_one_store(void **state)
 		assert_int_equal(in_force->offset, 100 * i);
 		assert_int_equal(in_force->extra, i);
 		assert_int_equal(in_force->delivered, 10 * i);
-		assert_string_equal(in_force->path, destination.place.path);
+		assert_string_equal(ct_dest_path(&session, destination.index), destination.place.path);
 		/* Killed before that store: the place from before is there, untouched. */
 		assert_memory_equal(&dest()->slot[sequence & 1], &before.slot[sequence & 1], sizeof before.slot[0]);
+		assert_memory_equal(session.paths[destination.index].at[sequence & 1], paths_before.at[sequence & 1],
+				    sizeof paths_before.at[0]);
 	}
 	end();
 }
@@ -184,12 +187,12 @@ static void a_new_generation_is_committed_before_it_has_an_event(void **state)
 	set_text(&session.head->dest[textfile].settings, settings);
 	assert_true(ct_destination_open(&destination, false));
 	destination.place.path[0] = '\0'; /* as if the file had been removed: */
-	assert_int_equal(unlink(ct_dest_current(&session.head->dest[textfile])->path), 0);
+	assert_int_equal(unlink(ct_dest_path(&session, textfile)), 0);
 	sequence = session.head->dest[textfile].sequence;
 	assert_int_equal(ct_destination_rotate(&destination), CTRACE_OK);
 	assert_true(session.head->dest[textfile].sequence > sequence);
-	assert_non_null(strstr(ct_dest_current(&session.head->dest[textfile])->path, "/rotated1"));
-	assert_int_equal(access(ct_dest_current(&session.head->dest[textfile])->path, F_OK), 0);
+	assert_non_null(strstr(ct_dest_path(&session, textfile), "/rotated1"));
+	assert_int_equal(access(ct_dest_path(&session, textfile), F_OK), 0);
 	end();
 }
 

@@ -247,7 +247,7 @@ static void go_without_a_thread(void)
 {
 	char signals[64];
 
-	ct_os_fail(CT_OS_THREAD, 0, 1, EAGAIN);
+	ct_os_fail(CT_OS_THREAD, 0, 2, EAGAIN); /* the control thread's, and the agent's */
 	for (uint32_t i = 0; i < 10; i++)
 		CHILD_CHECK(emit(i) == CTRACE_OK);
 	CHILD_CHECK(find_agent(signals) == 0);
@@ -294,6 +294,81 @@ static void the_next_process_delivers_what_a_dead_one_left(void **state)
 	assert_lines(0, 100);
 }
 
+static unsigned count_threads(void)
+{
+	DIR *tasks = opendir("/proc/self/task");
+	struct dirent *entry;
+	unsigned count = 0;
+
+	CHILD_CHECK(tasks != NULL);
+	while ((entry = readdir(tasks)) != NULL)
+		count += entry->d_name[0] != '.';
+	(void)closedir(tasks);
+	return count;
+}
+
+static void attach_and_trace_nothing(void)
+{
+	CHILD_CHECK(ct_process_attach() != NULL);
+	CHILD_CHECK(ct_server_runs());
+	CHILD_CHECK(count_threads() == 2); /* this one and the control thread */
+	CHILD_CHECK(!ct_agent_runs() && ct_agent_drain() == NULL);
+	CHILD_CHECK(stats().emitted == 0);
+	CHILD_CHECK(ct_agent_is_unneeded());
+	CHILD_CHECK(ctrace_flush(60000) == CTRACE_OK); /* nothing was traced */
+	CHILD_CHECK(!ct_agent_runs());
+}
+
+static void trace_after_a_while(void)
+{
+	attach_and_trace_nothing();
+	CHILD_CHECK(emit(0) == CTRACE_OK);
+	CHILD_CHECK(ct_agent_runs());
+	(void)wait_for_delivered(1);
+}
+
+/* Without a control thread nobody would look for orphans. */
+static void attach_without_a_control_thread(void)
+{
+	ct_os_fail(CT_OS_THREAD, 0, 1, EAGAIN);
+	CHILD_CHECK(ct_process_attach() != NULL);
+	CHILD_CHECK(!ct_server_runs() && ct_agent_runs());
+}
+
+static void the_agent_starts_when_it_is_needed(void **state)
+{
+	(void)state;
+	assert_int_equal(run_traced(attach_and_trace_nothing), 0);
+	assert_int_equal(count_run_folders(), 0);
+	assert_int_equal(run_traced(attach_without_a_control_thread), 0);
+	assert_int_equal(count_run_folders(), 0);
+	assert_int_equal(run_traced(trace_after_a_while), 0);
+	assert_lines(0, 1);
+}
+
+static void trace_in_handler(int signal)
+{
+	(void)signal;
+	(void)emit(0);
+}
+
+/* The process's first event: its handler can start no thread, and the control thread does. */
+static void trace_in_a_handler_first(void)
+{
+	CHILD_CHECK(ct_process_attach() != NULL);
+	CHILD_CHECK(signal(SIGUSR1, trace_in_handler) != SIG_ERR);
+	(void)raise(SIGUSR1);
+	(void)wait_for_delivered(1);
+	CHILD_CHECK(ct_agent_runs());
+}
+
+static void a_handlers_event_starts_the_agent_too(void **state)
+{
+	(void)state;
+	assert_int_equal(run_traced(trace_in_a_handler_first), 0);
+	assert_lines(0, 1);
+}
+
 static volatile sig_atomic_t handled_by;
 
 static void note_thread(int signal)
@@ -327,6 +402,8 @@ int main(void)
 		cmocka_unit_test_setup_teardown(an_idle_process_wakes_at_most_20_times_a_second, fixture_setup, fixture_teardown),
 		cmocka_unit_test_setup_teardown(events_that_are_held_back_do_not_keep_it_awake, fixture_setup, fixture_teardown),
 		cmocka_unit_test_setup_teardown(without_a_ring_it_never_wakes, fixture_setup, fixture_teardown),
+		cmocka_unit_test_setup_teardown(the_agent_starts_when_it_is_needed, fixture_setup, fixture_teardown),
+		cmocka_unit_test_setup_teardown(a_handlers_event_starts_the_agent_too, fixture_setup, fixture_teardown),
 		cmocka_unit_test_setup_teardown(the_first_event_wakes_it_in_any_case, fixture_setup, fixture_teardown),
 		cmocka_unit_test_setup_teardown(a_flush_is_over_when_all_before_it_is_out, fixture_setup, fixture_teardown),
 		cmocka_unit_test_setup_teardown(several_may_flush_at_once, fixture_setup, fixture_teardown),

@@ -11,36 +11,44 @@
 
 #define FAR_NS 5000000000u
 
-/* Does a thread of that name live in this process?  Those of others come and go: a standby, the recovery that a process starts after a while. */
-static bool has_thread(const char *name)
+struct threads {
+	uint32_t ids[32];
+	unsigned count;
+};
+
+static struct threads find_threads(void)
 {
 	DIR *tasks = opendir("/proc/self/task");
+	struct threads threads = { .count = 0 };
 	struct dirent *entry;
-	bool has = false;
 
 	assert_non_null(tasks);
-	while ((entry = readdir(tasks)) != NULL) {
-		char path[300], text[32] = "";
-		FILE *file;
-
-		(void)snprintf(path, sizeof path, "/proc/self/task/%s/comm", entry->d_name);
-		if (entry->d_name[0] == '.' || (file = fopen(path, "r")) == NULL)
-			continue;
-		has |= fgets(text, sizeof text, file) != NULL && strcmp(strtok(text, "\n"), name) == 0;
-		(void)fclose(file);
-	}
+	while ((entry = readdir(tasks)) != NULL && threads.count < CT_COUNT(threads.ids))
+		if (entry->d_name[0] != '.')
+			threads.ids[threads.count++] = (uint32_t)strtoul(entry->d_name, NULL, 10);
 	(void)closedir(tasks);
-	return has;
+	return threads;
 }
 
-/* The thread has its name when the call returns, and is detached: it has ended when no thread has that name. */
+static bool has_thread(const struct threads *threads, uint32_t id)
+{
+	for (unsigned i = 0; i < threads->count; i++)
+		if (threads->ids[i] == id)
+			return true;
+	return false;
+}
+
+/* The thread is there when the call returns, unless it has ended already.  It is detached, and may have no name yet. */
 static void recover_on_a_thread(void)
 {
 	const struct timespec pause = { 0, 1000000 };
+	struct threads before = find_threads(), after;
 
 	ct_recovery_start(run_dir);
-	while (has_thread("ctrace-recovery"))
-		(void)nanosleep(&pause, NULL);
+	after = find_threads();
+	for (unsigned i = 0; i < after.count; i++)
+		while (!has_thread(&before, after.ids[i]) && ct_os_thread_exists(after.ids[i]))
+			(void)nanosleep(&pause, NULL);
 }
 
 static void emit_and_die(void)
@@ -223,6 +231,8 @@ static void forget_outputs(void)
 
 		dest->active = 0;
 		memset(dest->slot, 0, sizeof dest->slot);
+		assert_int_equal(ct_dest_put_path(&session, i, ""), CTRACE_OK);
+		dest->sequence++;
 		assert_int_equal(ct_session_persist(&session, dest, sizeof *dest), CTRACE_OK);
 	}
 	ct_session_close(&session, false);

@@ -7,11 +7,22 @@
 
 static struct ct_settings settings;
 
+/* As a process that attaches does. */
+static void attach_settings(void)
+{
+	struct ct_setup_file file;
+
+	ct_setup_file_init(&file);
+	assert_true(ct_setup_load_modules(&file));
+	ct_setup_read_settings(&file, &settings);
+	ct_setup_file_fini(&file);
+}
+
 static void read_settings(const char *config)
 {
 	put_file("config", config, strlen(config));
 	memset(&settings, 0xA5, sizeof settings);
-	ct_setup_read_settings(&settings);
+	attach_settings();
 }
 
 static void without_a_file_the_defaults_hold(void **state)
@@ -84,12 +95,12 @@ static void a_file_that_is_no_file_or_too_large_is_not_read(void **state)
 	memcpy(large, "ctrace.attach = off\n", 20);
 	put_file("config", large, (size_t)5 << 20);
 	free(large);
-	ct_setup_read_settings(&settings);
+	attach_settings();
 	assert_true(settings.attach);
 	(void)snprintf(path, sizeof path, "%s/pipe", room);
 	assert_int_equal(mkfifo(path, 0600), 0);
 	assert_int_equal(setenv("MFTRACE_CONFIG", path, 1), 0);
-	ct_setup_read_settings(&settings); /* does not wait for a writer */
+	attach_settings(); /* does not wait for a writer */
 	assert_true(settings.attach);
 }
 
@@ -99,9 +110,9 @@ static void loading_reads_the_file_and_changes_nothing(void **state)
 	uint32_t index;
 
 	(void)state;
-	assert_true(ct_setup_load_modules());
+	attach_settings();
 	configure("mftrace.dest = ES, NOSUCH\nmftrace.emitter.nosuch#file = x\nnonsense\n");
-	assert_true(ct_setup_load_modules());
+	attach_settings();
 	assert_int_equal(ct_process.state, CT_PROCESS_NEW);
 	assert_int_equal(ct_emitter_find_known("NOSUCH", 6, &index), CTRACE_EMITTER_NOT_FOUND);
 	assert_int_equal(ct_thread_locked, 0);

@@ -11,7 +11,8 @@
 
 static void set_path(uint32_t dest, const char *path)
 {
-	(void)snprintf(ct_dest_current(&session.head->dest[dest])->path, CTRACE_EMITTER_PATH_SIZE, "%s", path);
+	assert_int_equal(ct_dest_put_path(&session, dest, path), CTRACE_OK);
+	session.head->dest[dest].sequence++;
 }
 
 static void where_we_are_is_here(void **state)
@@ -20,9 +21,9 @@ static void where_we_are_is_here(void **state)
 	assert_int_equal(ct_session_create(&session, run_dir), CTRACE_OK);
 	assert_true(session.head->place.root_inode != 0 && session.head->place.mount_space != 0 &&
 		    session.head->place.process_space != 0);
-	assert_true(ct_place_is_here(session.head));
+	assert_true(ct_place_is_here(&session));
 	set_path(1, "/nonexistent/x/out.log"); /* a folder that is gone is made again */
-	assert_true(ct_place_is_here(session.head));
+	assert_true(ct_place_is_here(&session));
 	ct_session_close(&session, true);
 }
 
@@ -34,19 +35,19 @@ static void another_root_or_name_space_is_elsewhere(void **state)
 	assert_int_equal(ct_session_create(&session, run_dir), CTRACE_OK);
 	here = session.head->place;
 	session.head->place.root_device++;
-	assert_false(ct_place_is_here(session.head));
+	assert_false(ct_place_is_here(&session));
 	session.head->place = here;
 	session.head->place.root_inode++;
-	assert_false(ct_place_is_here(session.head));
+	assert_false(ct_place_is_here(&session));
 	session.head->place = here;
 	session.head->place.mount_space++;
-	assert_false(ct_place_is_here(session.head));
+	assert_false(ct_place_is_here(&session));
 	session.head->place = here;
 	session.head->place.process_space++;
-	assert_false(ct_place_is_here(session.head));
+	assert_false(ct_place_is_here(&session));
 	/* Not known, where there is no /proc. */
 	session.head->place.process_space = session.head->place.mount_space = 0;
-	assert_true(ct_place_is_here(session.head));
+	assert_true(ct_place_is_here(&session));
 	ct_session_close(&session, true);
 }
 
@@ -57,11 +58,11 @@ static void what_another_boot_had_does_not_count(void **state)
 	assert_int_equal(ct_session_create(&session, run_dir), CTRACE_OK);
 	session.head->place.mount_space++;
 	session.head->place.root_device++;
-	assert_false(ct_place_is_here(session.head));
+	assert_false(ct_place_is_here(&session));
 	session.head->boot_id[0] = session.head->boot_id[0] == 'a' ? 'b' : 'a';
-	assert_true(ct_place_is_here(session.head));
+	assert_true(ct_place_is_here(&session));
 	session.head->place.root_inode++;
-	assert_false(ct_place_is_here(session.head));
+	assert_false(ct_place_is_here(&session));
 	ct_session_close(&session, true);
 }
 
@@ -80,18 +81,18 @@ static void outputs_that_are_in_the_same_folders_are_here(void **state)
 	set_path(2, path);
 	ct_place_note(&session, 2);
 	session.head->place.mount_space++;
-	assert_true(ct_place_is_here(session.head));
+	assert_true(ct_place_is_here(&session));
 	assert_int_equal(mkdir("other", 0700) | rmdir("log") | rename("other", "log"), 0);
-	assert_false(ct_place_is_here(session.head));
+	assert_false(ct_place_is_here(&session));
 	set_path(2, "");
-	assert_true(ct_place_is_here(session.head));
+	assert_true(ct_place_is_here(&session));
 	set_path(3, "/x.log"); /* never noted */
-	assert_false(ct_place_is_here(session.head));
+	assert_false(ct_place_is_here(&session));
 	ct_place_note(&session, 3);
 	session.head->place.mount_space++;
-	assert_true(ct_place_is_here(session.head));
+	assert_true(ct_place_is_here(&session));
 	set_path(3, "x.log");
-	assert_false(ct_place_is_here(session.head));
+	assert_false(ct_place_is_here(&session));
 	ct_session_close(&session, true);
 }
 
@@ -120,7 +121,7 @@ static void a_process_that_has_gone_elsewhere_is_elsewhere(void **state)
 	for (size_t i = 0; i < CT_COUNT(lives); i++) {
 		(void)snprintf(name, sizeof name, "%d.0", (int)run_and_kill(lives[i]));
 		assert_int_equal(ct_session_load(&session, run_dir, name, true), CTRACE_OK);
-		assert_false(ct_place_is_here(session.head));
+		assert_false(ct_place_is_here(&session));
 		ct_session_close(&session, false);
 	}
 }

@@ -104,6 +104,44 @@ static void a_disk_that_is_nearly_full_gives_what_is_needed(void **state)
 	ct_session_close(&session, true);
 }
 
+/* ---- where destinations write ---- */
+
+static uint64_t blocks(void)
+{
+	struct stat info;
+
+	assert_int_equal(fstat(session.file_fd, &info), 0);
+	return (uint64_t)info.st_blocks * 512;
+}
+
+static void a_path_counts_with_its_slot_and_has_blocks_when_it_is_stored(void **state)
+{
+	uint64_t before;
+
+	(void)state;
+	assert_int_equal(ct_session_create(&session, run_dir), CTRACE_OK);
+	assert_true(blocks() <= (uint64_t)60 * 1024); /* nothing of what only some processes need */
+	assert_string_equal(ct_dest_path(&session, 3), "");
+	assert_int_equal(ct_dest_put_path(&session, 3, ""), CTRACE_OK);
+	before = blocks();
+	ct_os_fail(CT_OS_ALLOCATE, 0, 1, ENOSPC);
+	assert_int_equal(ct_dest_put_path(&session, 3, "/first"), CTRACE_OS_ERROR);
+	assert_int_equal(session.head->has_paths, 0); /* a store there would be SIGBUS on a full disk */
+	assert_int_equal(ct_dest_put_path(&session, 3, "/first"), CTRACE_OK);
+	assert_int_equal(session.head->has_paths, 1u << 3);
+	/* Of its own, and perhaps one in which the file system lists them. */
+	assert_in_range(blocks(), before + sizeof(struct ct_dest_paths), before + sizeof(struct ct_dest_paths) + 4096);
+	assert_string_equal(ct_dest_path(&session, 3), "");
+	session.head->dest[3].sequence++;
+	assert_string_equal(ct_dest_path(&session, 3), "/first");
+	assert_int_equal(ct_dest_put_path(&session, 3, ct_dest_path(&session, 3)), CTRACE_OK);
+	session.head->dest[3].sequence++;
+	assert_string_equal(ct_dest_path(&session, 3), "/first");
+	/* Of its own, and perhaps one in which the file system lists them. */
+	assert_in_range(blocks(), before + sizeof(struct ct_dest_paths), before + sizeof(struct ct_dest_paths) + 4096);
+	ct_session_close(&session, true);
+}
+
 /* ---- descriptors that the program closes behind our back ---- */
 
 static void close_everything(void)
@@ -212,6 +250,7 @@ int main(void)
 		SESSION_TEST(components_have_real_blocks_up_to_the_limit),
 		SESSION_TEST(a_full_disk_refuses_what_does_not_fit_and_keeps_the_rest),
 		SESSION_TEST(a_disk_that_is_nearly_full_gives_what_is_needed),
+		SESSION_TEST(a_path_counts_with_its_slot_and_has_blocks_when_it_is_stored),
 		SESSION_TEST(the_slot_in_force_is_the_sequences),
 		SESSION_TEST(a_program_may_close_every_descriptor_and_keeps_its_own),
 		SESSION_TEST(a_program_may_close_every_descriptor_and_drop_its_rights),

@@ -95,6 +95,7 @@ static void a_session_that_was_cut_is_made_whole_at_once(void **state)
 	(void)state;
 	make_live();
 	assert_int_equal(ct_session_add_component(&session, 3000), CTRACE_OK);
+	assert_int_equal(ct_dest_put_path(&session, 2, "/x"), CTRACE_OK);
 	assert_false(ct_session_heal(&session));
 	(void)snprintf(path, sizeof path, "%s/session", session.path);
 	assert_int_equal(chmod(path, 0600) | truncate(path, 0), 0);
@@ -102,7 +103,9 @@ static void a_session_that_was_cut_is_made_whole_at_once(void **state)
 	assert_false(ct_session_heal(&session));
 	assert_int_equal(fstat(session.file_fd, &info), 0);
 	assert_int_equal(info.st_size, session.layout.size);
-	assert_true((uint64_t)info.st_blocks * 512 >= sizeof(struct ct_session_head) + 3001 * sizeof(struct ct_component_entry));
+	assert_true((uint64_t)info.st_blocks * 512 >=
+		    sizeof(struct ct_session_head) + sizeof(struct ct_dest_paths) + 3001 * sizeof(struct ct_component_entry));
+	assert_int_equal(session.head->has_paths, 1u << 2);
 	/* No store kills, no trace call finds itself enabled, and readers see a process. */
 	session.components[3000].parent = 1;
 	assert_int_equal(session.components[2999].gate.level, CTRACE_LEVEL_NONE);

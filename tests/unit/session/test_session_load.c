@@ -209,7 +209,8 @@ static void make_rich(void)
 	(void)!ct_session_add_text(&session, "FILE=x\n", 7, &out);
 	session.head->dest[0].settings = out;
 	(void)snprintf(session.head->dest[0].emitter, 32, "TEXTFILE");
-	memset(session.head->dest[0].slot[0].path, 'p', CTRACE_EMITTER_PATH_SIZE); /* no end */
+	(void)!ct_dest_put_path(&session, 0, "p");
+	memset(session.paths[0].at, 'p', sizeof session.paths[0].at); /* no end */
 	memset(session.head->program, 'g', sizeof session.head->program);
 }
 
@@ -246,7 +247,7 @@ static void use(struct ct_session *loaded)
 		struct ct_dest *dest = &loaded->head->dest[i];
 
 		assert_true(strlen(dest->emitter) < sizeof dest->emitter);
-		assert_true(strlen(ct_dest_current(dest)->path) < CTRACE_EMITTER_PATH_SIZE);
+		assert_true(strlen(ct_dest_path(loaded, i)) < CTRACE_EMITTER_PATH_SIZE);
 		(void)strlen(ct_session_text(loaded, dest->settings, &size));
 	}
 	(void)ct_sync_wall_ns(&head->sync.slot[head->sync.version % 2], ct_clock_ticks());

@@ -287,7 +287,7 @@ static void fork_and_check(void)
 	CHILD_CHECK(session.head->ring_count == 0);
 	CHILD_CHECK(session.head->lost[CTRACE_LOSS_NESTED] == 0);
 	CHILD_CHECK(session.head->dest[1].sequence == 0 && session.head->dest[1].slot[0].offset == 0);
-	CHILD_CHECK(session.head->dest[1].slot[1].path[0] == '\0');
+	CHILD_CHECK(ct_dest_path(&session, 1)[0] == '\0');
 	CHILD_CHECK(strcmp(session.head->dest[1].emitter, "BINFILE") == 0);
 	session.components[2].gate.level = 1;
 	CHILD_CHECK(gate->level == 1);
@@ -313,7 +313,8 @@ static void make_parent(void)
 	session.head->lost[CTRACE_LOSS_NESTED] = 9;
 	session.head->dest[1].sequence = 7;
 	session.head->dest[1].slot[0].offset = 99;
-	(void)snprintf(session.head->dest[1].slot[1].path, 10, "/x");
+	assert_int_equal(ct_dest_put_path(&session, 1, "/x"), CTRACE_OK);
+	session.head->dest[1].sequence++;
 	(void)snprintf(session.head->dest[1].emitter, 10, "BINFILE");
 }
 

@@ -382,7 +382,8 @@ static void scribble_session(uint64_t which, uint64_t value)
 		break;
 	case 5:
 		memset(which % 3 == 0 ? head->jobname : head->program, 'x', sizeof head->jobname);
-		memset(dest->slot[which / 16 % 2].path, 'x', sizeof dest->slot[0].path);
+		__atomic_store_n(&head->has_paths, UINT32_MAX, __ATOMIC_RELAXED);
+		memset(session.paths[dest - head->dest].at, 'x', sizeof session.paths[0].at);
 		break;
 	case 7: /* the count of the classes, and the first of them */
 		scribble_word(&classes[which / 18 % 2 == 0 ? 0 : 32 + which / 36 % 64], value, true);

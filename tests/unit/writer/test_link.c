@@ -180,7 +180,9 @@ static void connected_its_rings_are_the_writers(void **state)
 
 	(void)state;
 	for (uint32_t i = CT_WRITER_SLOT; i < CT_DEST_LIMIT; i++)
-		(void)strcpy(ct_dest_current(&ct_process.session.head->dest[i])->path, "/tmp/of/another/writer");
+		assert_int_equal(ct_dest_put_path(&ct_process.session, i, "/tmp/of/another/writer"), CTRACE_OK);
+	for (uint32_t i = CT_WRITER_SLOT; i < CT_DEST_LIMIT; i++)
+		ct_process.session.head->dest[i].sequence++;
 	open_writer("WR1");
 	assert_int_equal(ct_writer_set("link.test", 9, "WR1"), CTRACE_OK);
 	assert_int_equal(pthread_join(thread, NULL), 0);
@@ -192,7 +194,7 @@ static void connected_its_rings_are_the_writers(void **state)
 	assert_int_equal(pending(newest_ring()), 5); /* nobody but the writer drains it */
 	/* Where its predecessor wrote is nothing to it, nor to whoever adopts from it. */
 	for (uint32_t i = slots & 0xFF; i < (slots & 0xFF) + 2; i++)
-		assert_string_equal(ct_dest_current(&ct_process.session.head->dest[i])->path, "");
+		assert_string_equal(ct_dest_path(&ct_process.session, i), "");
 	assert_int_equal(ctrace_flush(20), CTRACE_TIMED_OUT);
 }
 
