@@ -634,8 +634,10 @@ int cmd_show(int argc, char **argv)
 	if (words == NULL)
 		return CMD_NO_MEMORY;
 	memcpy(words, argv, (size_t)argc * sizeof *words);
-	if (argp_parse(&argp, argc, argv, 0, NULL, &show) != 0)
+	if (argp_parse(&argp, argc, argv, 0, NULL, &show) != 0) {
+		free(words);
 		return CMD_USAGE;
+	}
 	result = show.is_following ? follow(&show, argc, words) : run(&show);
 	free(words);
 	return result;

@@ -139,7 +139,7 @@ CTRACE_INLINE_ struct ctrace_item ctrace_item_string_(const char *text)
 #ifdef __cplusplus
 #define CTRACE_CONSTANT_(n) 0
 #else
-#define CTRACE_CONSTANT_(n) _Generic(1 ? (void *)((intptr_t)(n) * 0) : (int *)0, int * : 1, default : 0)
+#define CTRACE_CONSTANT_(n) _Generic(1 ? (void *)((intptr_t)(n)*0) : (int *)0, int * : 1, default : 0)
 #endif
 
 #define CTRACE_BIN(p, n) ctrace_item_bytes_(CTRACE_TYPE_BINARY, (p), (size_t)(n), !CTRACE_CONSTANT_(n), CTRACE_CONSTANT_(n))
@@ -339,8 +339,8 @@ CTRACE_INLINE_ void ctrace_put_u64_(unsigned char *at, uint64_t value)
 
 /* Is the class that the site knows that of this event?  Pairs with the release store of `whose`: whoever sees it sees the class.  A
  * constant event id is the only one that the site ever has. */
-CTRACE_INLINE_ bool ctrace_site_is_(const struct ctrace_site *site, const struct ctrace_tracer *tracer, uint32_t level, uint32_t event_id,
-				    bool is_constant)
+CTRACE_INLINE_ bool ctrace_site_is_(const struct ctrace_site *site, const struct ctrace_tracer *tracer, uint32_t level,
+				    uint32_t event_id, bool is_constant)
 {
 	uint32_t whose = CTRACE_WHOSE_(__atomic_load_n(&tracer->component, __ATOMIC_RELAXED), level);
 
@@ -450,10 +450,13 @@ CTRACE_INLINE_ unsigned char *ctrace_put_item_(unsigned char *at, const struct c
 		const uint32_t ctrace_l_ = (uint32_t)(l); \
 		if (ctrace_passes_(ctrace_g_, ctrace_l_)) { \
 			static struct ctrace_site ctrace_site_; \
+			/* Nothing is evaluated for a tracer that is not known yet, and off: neither an id nor, below, an item. */ \
+			if (!CTRACE_CONSTANT_(id) && __builtin_expect(ctrace_g_ == &ctrace_gate_unregistered, 0) && \
+			    !ctrace_enabled_slow_(ctrace_t_, ctrace_l_)) \
+				break; \
 			const uint32_t ctrace_id_ = (uint32_t)(id); \
 			const bool ctrace_known_ = \
 				ctrace_site_is_(&ctrace_site_, ctrace_t_, ctrace_l_, ctrace_id_, CTRACE_CONSTANT_(id)); \
-			/* Nothing is evaluated for a tracer that is not known yet, and off. */ \
 			if (__builtin_expect(!ctrace_known_, 0) && ctrace_g_ == &ctrace_gate_unregistered && \
 			    !ctrace_enabled_slow_(ctrace_t_, ctrace_l_)) \
 				break; \

@@ -48,8 +48,7 @@ enum ctrace_status ct_batch_init(struct ct_batch *batch, struct ct_session *sess
 	batch->items = calloc(BATCH_ITEMS, sizeof *batch->items);
 	ct_buf_init(&batch->scratch);
 	batch->first_sizes = calloc(BATCH_EVENTS, sizeof *batch->first_sizes);
-	if (batch->first_sizes == NULL || batch->events == NULL || batch->items == NULL ||
-	    make_room(batch, FEW_RINGS) != CTRACE_OK) {
+	if (batch->first_sizes == NULL || batch->events == NULL || batch->items == NULL || make_room(batch, FEW_RINGS) != CTRACE_OK) {
 		ct_batch_fini(batch);
 		return CTRACE_NOT_ENOUGH_MEMORY;
 	}
@@ -150,7 +149,8 @@ static bool find_event(struct ct_batch *batch, struct ct_iterator *iterator)
 	iterator->has_event = false;
 	while (iterator->place.position < iterator->limit) {
 		ct_buf_clear(&batch->scratch);
-		switch (ct_ring_peek(iterator->ring, &batch->classes, &iterator->place, iterator->limit, &batch->scratch, &iterator->event)) {
+		switch (ct_ring_peek(iterator->ring, &batch->classes, &iterator->place, iterator->limit, &batch->scratch,
+				     &iterator->event)) {
 		case CTRACE_OK:
 			break;
 		case CTRACE_NOT_FOUND:
@@ -188,8 +188,7 @@ static bool find_event(struct ct_batch *batch, struct ct_iterator *iterator)
 
 static bool is_before(const struct ct_iterator *a, const struct ct_iterator *b)
 {
-	return a->event.ticks < b->event.ticks ||
-	       (a->event.ticks == b->event.ticks && a->ring->index < b->ring->index);
+	return a->event.ticks < b->event.ticks || (a->event.ticks == b->event.ticks && a->ring->index < b->ring->index);
 }
 
 static void sift_down(struct ct_batch *batch, uint32_t at)
@@ -273,8 +272,7 @@ static void add_event(struct ct_batch *batch, struct ct_iterator *iterator)
 	struct ctrace_event *event = &batch->events[batch->event_count++];
 	size_t name_size;
 
-	batch->first_sizes[batch->event_count - 1] =
-		(iterator->dests & -iterator->dests) == batch->dest_bit ? (uint32_t)from->size : 0;
+	batch->first_sizes[batch->event_count - 1] = (iterator->dests & -iterator->dests) == batch->dest_bit ? (uint32_t)from->size : 0;
 	batch->bytes += from->size;
 	event->time_ns = ct_sync_date(&batch->sync, from->ticks, &event->clock);
 	event->component = ct_session_text(batch->session, __atomic_load_n(&entry->name, __ATOMIC_ACQUIRE), &name_size);

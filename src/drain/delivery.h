@@ -11,7 +11,7 @@
 #define BATCH_EVENTS 1024u
 #define BATCH_ITEMS (8192u + CTRACE_MAX_ITEMS)
 #define BATCH_BYTES ((size_t)8 << 20) /* of events, unless it has one only: so much of them an output may hold in memory */
-#define RETRY_NS 100000000u          /* a failing destination is tried again after this */
+#define RETRY_NS 100000000u           /* a failing destination is tried again after this */
 
 /* Positions of a ring whose events count as lost. */
 struct ct_passed {
@@ -133,6 +133,7 @@ struct ct_drain {
 	uint32_t ring_count;                  /* rings that have been looked at */
 	struct ct_ring *rings[CT_RING_LIMIT]; /* those of this pass; NULL: somebody else's */
 	uint64_t delivered;                   /* events that every destination has, or that are gone */
+	uint64_t gone;                        /* of these, overwritten */
 	uint64_t damaged;                     /* bytes that could not be read */
 	uint64_t undeliverable;               /* events whose destination went with their process */
 	uint64_t written;                     /* events that destinations took: once for each */

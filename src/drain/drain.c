@@ -146,6 +146,7 @@ void ct_drain_free_rings(struct ct_drain *drain)
 			continue;
 		place = slowest_place(drain, ring);
 		drain->delivered += place.count - ring->head->consumed;
+		drain->gone += place.overwritten - ring->head->overwritten;
 		ct_ring_consume(ring, &place);
 		if (!ring->is_mapped)
 			(void)!ct_ring_persist(ring, &ring->head->tail,
@@ -455,7 +456,7 @@ static uint64_t count_pending(struct ct_drain *drain)
 void ct_drain_pass(struct ct_drain *drain, bool flush, struct ct_drain_result *out_result)
 {
 	struct ct_drain_result result = { 0 };
-	uint64_t before = drain->delivered;
+	uint64_t before = drain->delivered, gone_before = drain->gone;
 	uint32_t wanted;
 	bool flight;
 
@@ -480,6 +481,7 @@ void ct_drain_pass(struct ct_drain *drain, bool flush, struct ct_drain_result *o
 	ct_custody_give_back(drain);
 	ct_custody_end_adopted(drain);
 	result.delivered = drain->delivered - before;
+	result.gone = drain->gone - gone_before;
 	result.pending = count_pending(drain);
 	result.failing = ct_drain_stuck(drain);
 	/* Only now: a process that dies in between is recovered with its history.  Unless somebody pulled it again. */

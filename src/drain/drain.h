@@ -41,6 +41,7 @@ struct ct_drain_source {
 enum { CT_RELEASE_AS_WANTED = 0, CT_RELEASE_FLUSH = 1, CT_RELEASE_NOW = 2 };
 struct ct_drain_result {
 	uint64_t delivered; /* events this pass consumed */
+	uint64_t gone;      /* of these, overwritten before it came to them */
 	uint64_t pending;   /* bytes that wait in rings after it */
 	uint64_t damaged;   /* bytes that could not be read, ever: passed over */
 	uint64_t

@@ -172,6 +172,7 @@ static bool deliver_all(struct orphan *orphan, struct delivery *delivery, uint64
 	};
 	struct ct_drain_result result = { 0 };
 	struct ct_drain *drain;
+	uint64_t reached;
 	bool durable;
 
 	note_places(orphan);
@@ -188,8 +189,9 @@ static bool deliver_all(struct orphan *orphan, struct delivery *delivery, uint64
 	ct_drain_close(drain);
 	note_elsewhere(orphan, drain);
 	ct_drain_destroy(drain);
-	/* What was consumed, but not what only a destination that is gone would have had. */
-	*out_delivered = result.undeliverable == 0 || result.written > result.delivered ? result.delivered : result.written;
+	/* What was consumed, but neither what was overwritten nor what only a destination that is gone would have had. */
+	reached = result.delivered > result.gone ? result.delivered - result.gone : 0;
+	*out_delivered = result.undeliverable == 0 || result.written > reached ? reached : result.written;
 	orphan->damaged = result.damaged;
 	orphan->undeliverable = result.undeliverable;
 	orphan->is_left = !durable || result.pending != 0 || result.failing != 0;

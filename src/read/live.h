@@ -20,9 +20,9 @@ struct ct_live_ring {
 	uint32_t index;
 	bool is_overwrite;
 	uint64_t capacity;
-	uint64_t position; /* of what is to be read next; an event begins there */
+	uint64_t position;           /* of what is to be read next; an event begins there */
 	struct ct_event_state state; /* of reading, there */
-	unsigned stuck;    /* looks at which nothing whole was there */
+	unsigned stuck;              /* looks at which nothing whole was there */
 	uint64_t lost_at_first;
 	uint64_t lost;         /* by the process, since the ring is followed */
 	struct ct_buf waiting; /* events that were read, each behind a struct ct_live_stamp */
@@ -31,9 +31,9 @@ struct ct_live_ring {
 };
 struct ct_live_stamp {
 	uint64_t time_ns;
-	uint64_t arrival_ns; /* CLOCK_MONOTONIC, when it was read */
+	uint64_t arrival_ns;         /* CLOCK_MONOTONIC, when it was read */
 	struct ct_event_state state; /* of reading, before it */
-	uint64_t size;       /* of the event behind this */
+	uint64_t size;               /* of the event behind this */
 };
 
 struct ct_live_process {
@@ -48,7 +48,7 @@ struct ct_live_process {
 	uint64_t lost_at_first;
 	uint64_t lost; /* of events that reached no ring */
 	uint32_t ring_count;
-	struct ct_live_ring **rings; /* NULL: it cannot be followed */
+	struct ct_live_ring **rings;  /* NULL: it cannot be followed */
 	struct ct_class_view classes; /* a copy, ours */
 	uint32_t name_count;
 	char **names; /* of components; NULL: not known yet */

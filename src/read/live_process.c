@@ -178,6 +178,15 @@ static void add_rings(struct ct_live_process *process, const struct ct_live_opti
 	}
 }
 
+/* Does a ring wait for a class?  One that was incomplete when the table was copied may be complete by now. */
+static bool has_stuck_ring(const struct ct_live_process *process)
+{
+	for (uint32_t i = 0; i < process->ring_count; i++)
+		if (process->rings[i] != NULL && process->rings[i]->stuck != 0)
+			return true;
+	return false;
+}
+
 /* Copies the classes that have come since.  Events of later ones are read at the next look. */
 static void take_classes(struct ct_live_process *process)
 {
@@ -187,7 +196,7 @@ static void take_classes(struct ct_live_process *process)
 	size_t got;
 
 	if (ct_os_read_at(process->session_fd, &used, sizeof used, at, &got) != CTRACE_OK || got != sizeof used ||
-	    used <= process->classes.size || used > room)
+	    used < process->classes.size || used > room || (used == process->classes.size && !has_stuck_ring(process)))
 		return;
 	bytes = realloc((void *)(uintptr_t)process->classes.bytes, used);
 	if (bytes == NULL)

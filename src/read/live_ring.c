@@ -220,6 +220,7 @@ static void note_stuck(struct ct_live_ring *ring, const struct ct_live_look *loo
 		return;
 	look->totals->damaged_bytes += head->head > ring->position ? head->head - ring->position : 0;
 	ring->position = head->head;
+	ring->state = state_at_head(ring->fd, head);
 	ring->stuck = 0;
 }
 
@@ -232,8 +233,8 @@ static bool look_once(struct ct_live_ring *ring, struct ct_live_look *look, stru
 	bool is_cut;
 
 	ct_buf_clear(&look->chunk);
-	if (!ct_buf_reserve(&look->chunk, size) ||
-	    ct_ring_read_data(ring->fd, ring->capacity, ring->position, ring->position + size, (unsigned char *)look->chunk.data) != CTRACE_OK)
+	if (!ct_buf_reserve(&look->chunk, size) || ct_ring_read_data(ring->fd, ring->capacity, ring->position, ring->position + size,
+								     (unsigned char *)look->chunk.data) != CTRACE_OK)
 		return false;
 	/* The bytes first, then the head: the producer moves its words before it writes where they did not allow it. */
 	__atomic_thread_fence(__ATOMIC_SEQ_CST);
@@ -287,8 +288,8 @@ bool ct_live_ring_first(const struct ct_live_ring *ring, struct ct_live_stamp *o
 		return false;
 	memcpy(out_stamp, at, sizeof *out_stamp);
 	/* It was whole when it came. */
-	return ct_event_decode(ring->classes, (const unsigned char *)at + sizeof *out_stamp, out_stamp->size, &(struct ct_event_state){ out_stamp->state.ticks, out_stamp->state.tid, 0 },
-			       out_event) == CTRACE_OK;
+	return ct_event_decode(ring->classes, (const unsigned char *)at + sizeof *out_stamp, out_stamp->size,
+			       &(struct ct_event_state){ out_stamp->state.ticks, out_stamp->state.tid, 0 }, out_event) == CTRACE_OK;
 }
 
 void ct_live_ring_pop(struct ct_live_ring *ring)

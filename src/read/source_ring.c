@@ -40,7 +40,7 @@ struct ring_source {
 	bool is_overwrite;
 	uint64_t position; /* behind the present event */
 	uint64_t limit;
-	uint64_t event_at; /* position of the present event */
+	uint64_t event_at;                        /* position of the present event */
 	struct ct_event_state state, event_state; /* of reading, at these two */
 	/* The bytes from position window_at on. */
 	unsigned char *window; /* NULL: none are held */
@@ -260,8 +260,9 @@ static enum ctrace_status decode(struct ring_source *source, size_t size, struct
 	struct ct_event_state state = source->state;
 	enum ctrace_status status = ct_event_decode(&classes, at, size, &state, out);
 
-	/* A live process may have a class by now that it had not when its session was copied. */
+	/* A live process may have a class by now that it had not, or not completed, when its session was copied. */
 	if (status == CTRACE_DAMAGED && ct_session_load_classes(&source->process->session)) {
+		state = source->state;
 		classes = ct_session_classes(&source->process->session);
 		status = ct_event_decode(&classes, at, size, &state, out);
 	}

@@ -30,7 +30,7 @@ struct ct_process {
 	struct ct_ring_pool *pool;
 	struct ct_settings settings;
 	struct ct_classes classes; /* of session.classes */
-	uint32_t wake_word;   /* the agent sleeps on it; raised to wake it */
+	uint32_t wake_word;        /* the agent sleeps on it; raised to wake it */
 	uint32_t open_wanted; /* atomic: raised when a destination may be in use and not open; the agent compares it with open_done */
 	uint32_t is_unopened; /* atomic: the process is attached, and has had no event yet */
 	uint32_t

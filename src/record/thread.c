@@ -126,14 +126,24 @@ struct ct_thread *ct_thread_self(void)
 	return thread;
 }
 
+/* The call may have been left between any two stores, so that only the ring's own head says where it ends: the next event asks it. */
+static void end_call(struct ct_lane *lane)
+{
+	lane->busy = false;
+	ct_ring_close_window(&lane->lane);
+	lane->lane.cur = NULL;
+}
+
 /* A program that switches stacks inside a handler, and comes back to the call later, must not trace in between. */
 void ct_thread_end_calls(struct ct_thread *thread)
 {
-	thread->common.busy = thread->flight.busy = thread->captured.busy = false;
+	end_call(&thread->common);
+	end_call(&thread->flight);
+	end_call(&thread->captured);
 	for (size_t i = 0; i < CT_SIDE_LANES; i++)
-		thread->side[i].busy = false;
+		end_call(&thread->side[i]);
 	for (size_t i = 0; i < CT_COUNT(thread->routes); i++)
-		thread->routes[i].busy = false;
+		end_call(&thread->routes[i]);
 	CTRACE_FENCE_();
 	ctrace_lanes_self = thread->inlined;
 }

@@ -248,6 +248,9 @@ enum ctrace_status ct_trace_reserve_captured(uint32_t component, size_t size, ui
 	/* Before a window is opened: its mark has this time. */
 	if (*ticks < lane->ring->last_ticks)
 		*ticks = lane->ring->last_ticks;
+	/* The 48 bits of its time would go round since the last entry: a new mark has it whole. */
+	if (*ticks - lane->ring->last_ticks > (uint64_t)1 << 46)
+		ct_ring_close_window(&lane->lane);
 	lane->ring->last_ticks = *ticks;
 	status = find_space(process, lane, size, dests_of(entry));
 	if (status != CTRACE_OK) {

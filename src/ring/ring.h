@@ -22,8 +22,9 @@
 #define CT_RING_DEFAULT (1u << 20)
 #define CT_RING_MIN (64u << 10)
 #define CT_RING_MAX (1u << 30)
-#define CT_RING_SIDE (64u << 10)     /* a thread's side ring, for signal handlers that interrupt a trace call */
-#define CT_RING_WINDOW (512u << 10) /* space granted to the inline path at a time, at most, and a quarter of the ring; it begins with a mark */
+#define CT_RING_SIDE (64u << 10) /* a thread's side ring, for signal handlers that interrupt a trace call */
+#define CT_RING_WINDOW \
+	(512u << 10) /* space granted to the inline path at a time, at most, and a quarter of the ring; it begins with a mark */
 #define CT_RING_ANCHORS 8u
 
 /* The capacity of a ring that is asked to have so many bytes. */
@@ -46,12 +47,12 @@ enum ct_overflow {
 /* A place in a ring, and what belongs to it. */
 struct ct_cursor_place {
 	uint64_t position;
-	uint64_t count;           /* events before position, ever: delivered, lost to overwriting, or found damaged */
-	uint64_t overwritten;     /* of these, went before this destination had them */
-	uint64_t lost;            /* of these, passed over because this destination made no progress while others needed the room */
-	uint64_t offset;          /* the emitter's own: ctrace_stream.offset */
-	uint64_t stream_sequence; /* the emitter's own: ctrace_stream.sequence */
-	uint64_t stream_extra;    /* the emitter's own: ctrace_stream.extra */
+	uint64_t count;              /* events before position, ever: delivered, lost to overwriting, or found damaged */
+	uint64_t overwritten;        /* of these, went before this destination had them */
+	uint64_t lost;               /* of these, passed over because this destination made no progress while others needed the room */
+	uint64_t offset;             /* the emitter's own: ctrace_stream.offset */
+	uint64_t stream_sequence;    /* the emitter's own: ctrace_stream.sequence */
+	uint64_t stream_extra;       /* the emitter's own: ctrace_stream.extra */
 	struct ct_event_state state; /* of reading, at position */
 };
 
@@ -93,7 +94,7 @@ struct ct_ring_head {
 	struct ct_tail_state {
 		uint64_t position;
 		struct ct_event_state state;
-	} tail_state[2]; /* the one whose position is tail; the other is being written, or of the tail before */
+	} tail_state[2];      /* the one whose position is tail; the other is being written, or of the tail before */
 	uint64_t consumed;    /* events before tail, ever */
 	uint64_t overwritten; /* of these, went before they were delivered */
 	uint64_t undelivered; /* of these, damaged or with a destination that is gone */
@@ -169,7 +170,8 @@ enum ctrace_status ct_ring_persist(struct ct_ring *ring, const void *part, size_
 /* ---- ring_write.c: the producer's half.  Only on the owning thread; never locks or allocates. */
 /* Gives the lane a window of at least `size` bytes behind a mark of this thread and, under overwrite, drops the oldest.  False when
  * the consumer has to move first. */
-bool ct_ring_open_window(struct ct_ring *ring, struct ctrace_lane *lane, const struct ct_class_view *classes, uint32_t tid, size_t size);
+bool ct_ring_open_window(struct ct_ring *ring, struct ctrace_lane *lane, const struct ct_class_view *classes, uint32_t tid,
+			 size_t size);
 /* Closes the window, so that the next event comes by the slow path. */
 void ct_ring_close_window(struct ctrace_lane *lane);
 /* Sleeps until the consumer moved or timeout_ns passed; true when it moved. */
@@ -183,8 +185,8 @@ uint64_t ct_ring_head_position(const struct ct_ring *ring); /* acquire: everythi
  * copied into scratch, which grows.  OK; DAMAGED, also when the two positions cannot be of one ring, or NOT_ENOUGH_MEMORY for scratch: then only
  * its size is in out;
  * or NOT_FOUND when it was overwritten: then place stands at the oldest, its counts corrected.  It does not move place: ct_ring_pass(). */
-enum ctrace_status ct_ring_peek(const struct ct_ring *ring, const struct ct_class_view *classes, struct ct_cursor_place *place, uint64_t limit,
-				struct ct_buf *scratch, struct ct_event *out) CT_MUST_USE;
+enum ctrace_status ct_ring_peek(const struct ct_ring *ring, const struct ct_class_view *classes, struct ct_cursor_place *place,
+				uint64_t limit, struct ct_buf *scratch, struct ct_event *out) CT_MUST_USE;
 /* Moves place behind the event that ct_ring_peek() found there. */
 static inline void ct_ring_pass(struct ct_cursor_place *place, const struct ct_event *event)
 {
@@ -197,8 +199,9 @@ struct ct_event_state ct_ring_tail_state(const struct ct_ring_head *head);
 /* Frees everything before place and wakes the producer. */
 void ct_ring_consume(struct ct_ring *ring, const struct ct_cursor_place *place);
 bool ct_ring_is_empty(const struct ct_ring *ring);
-uint64_t ct_ring_lost_total(const struct ct_ring *ring);        /* all reasons */
-uint64_t ct_ring_count_pending(const struct ct_ring *ring, const struct ct_class_view *classes); /* events between tail and head that are still there */
+uint64_t ct_ring_lost_total(const struct ct_ring *ring); /* all reasons */
+uint64_t ct_ring_count_pending(const struct ct_ring *ring,
+			       const struct ct_class_view *classes); /* events between tail and head that are still there */
 uint64_t ct_ring_count_overwritten(const struct ct_ring *ring); /* events behind tail that are not: the consumer has not noticed yet */
 
 /* The place in force of a cursor, given its destination's published sequence. */

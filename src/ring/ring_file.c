@@ -18,8 +18,8 @@
 #include <unistd.h>
 
 #define LOAD_TRIES 5
-#define OUTPUT_ROOM ((size_t)2 << 20)      /* address space that a new ring leaves to the rest of the process */
-#define WINDOW ((size_t)1 << 20)           /* of a ring that is read piece by piece, at first */
+#define OUTPUT_ROOM ((size_t)2 << 20) /* address space that a new ring leaves to the rest of the process */
+#define WINDOW ((size_t)1 << 20)      /* of a ring that is read piece by piece, at first */
 #define PAGE ((size_t)4096)
 
 static void ring_name(char out[32], uint32_t index)

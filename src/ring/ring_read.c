@@ -12,6 +12,8 @@
 
 #include <string.h>
 
+#define FIRST_COPY ((size_t)512) /* of an event that the producer may overwrite meanwhile: most are shorter */
+
 uint64_t ct_ring_head_position(const struct ct_ring *ring)
 {
 	/* Pairs with the release store in ctrace_commit_(): everything before it is written. */
@@ -59,29 +61,42 @@ __attribute__((no_sanitize("thread"))) static void copy_racing(unsigned char *to
 		to[i] = *(const volatile unsigned char *)(from + i);
 }
 
-/* Reads the event in the ring itself, for its size alone: it may be torn. */
-static enum ctrace_status peek_racing(const struct ct_ring *ring, const struct ct_class_view *classes, struct ct_cursor_place *place,
-				      size_t available, struct ct_buf *scratch, struct ct_event *out)
+/*
+ * Copies so much of what may be one event, and decodes the copy.  Without memory the event in the ring itself is looked at, for its size
+ * alone: it may be torn.
+ */
+static enum ctrace_status decode_copy(const struct ct_ring *ring, const struct ct_class_view *classes, struct ct_cursor_place *place,
+				      size_t size, struct ct_buf *scratch, struct ct_event *out)
 {
 	const unsigned char *at = ring->data + (place->position & (ring->capacity - 1));
-	struct ct_event_state state = place->state;
-	struct ct_event event;
-	enum ctrace_status status = ct_event_decode(classes, at, available, &state, &event);
-	size_t size = status == CTRACE_OK ? event.size : 0;
+	bool has_memory = ct_buf_reserve(scratch, size);
+	struct ct_event_state state;
+	enum ctrace_status status;
 
-	if (!ct_buf_reserve(scratch, size)) {
-		*out = event;
-		return CTRACE_NOT_ENOUGH_MEMORY;
-	}
-	copy_racing((unsigned char *)scratch->data + scratch->size, at, size);
+	if (has_memory)
+		copy_racing((unsigned char *)scratch->data, at, size);
 	/* Pairs with the fence in drop_oldest(): if we saw one of its later data stores, we see its oldest. */
 	__atomic_thread_fence(__ATOMIC_SEQ_CST);
 	if (move_to_oldest(ring, place))
 		return CTRACE_NOT_FOUND;
 	state = place->state;
-	if (status == CTRACE_OK)
-		status = ct_event_decode(classes, (unsigned char *)scratch->data + scratch->size, size, &state, out);
-	return status == CTRACE_OK ? CTRACE_OK : CTRACE_DAMAGED;
+	status = ct_event_decode(classes, has_memory ? (const unsigned char *)scratch->data : at, size, &state, out);
+	if (status != CTRACE_OK)
+		return CTRACE_DAMAGED;
+	return has_memory ? CTRACE_OK : CTRACE_NOT_ENOUGH_MEMORY;
+}
+
+static enum ctrace_status peek_racing(const struct ct_ring *ring, const struct ct_class_view *classes, struct ct_cursor_place *place,
+				      size_t available, struct ct_buf *scratch, struct ct_event *out)
+{
+	size_t size = available < FIRST_COPY ? available : FIRST_COPY;
+	enum ctrace_status status = decode_copy(ring, classes, place, size, scratch, out);
+
+	while (status == CTRACE_DAMAGED && size < available) {
+		size = size < available / 8 ? size * 8 : available; /* it is longer, unless it is damaged */
+		status = decode_copy(ring, classes, place, size, scratch, out);
+	}
+	return status;
 }
 
 /* Can these two be positions of one ring?  Otherwise a walk from the one to the other would have no end. */
@@ -90,8 +105,8 @@ static bool is_within(const struct ct_ring *ring, uint64_t position, uint64_t li
 	return limit - position <= ring->capacity;
 }
 
-enum ctrace_status ct_ring_peek(const struct ct_ring *ring, const struct ct_class_view *classes, struct ct_cursor_place *place, uint64_t limit,
-				struct ct_buf *scratch, struct ct_event *out)
+enum ctrace_status ct_ring_peek(const struct ct_ring *ring, const struct ct_class_view *classes, struct ct_cursor_place *place,
+				uint64_t limit, struct ct_buf *scratch, struct ct_event *out)
 {
 	bool is_overwrite = ring->overflow == CT_OVERFLOW_OVERWRITE;
 	struct ct_event_state state;
@@ -103,7 +118,8 @@ enum ctrace_status ct_ring_peek(const struct ct_ring *ring, const struct ct_clas
 	if (is_overwrite)
 		return peek_racing(ring, classes, place, limit - place->position, scratch, out);
 	state = place->state;
-	if (ct_event_decode(classes, ring->data + (place->position & (ring->capacity - 1)), limit - place->position, &state, out) != CTRACE_OK)
+	if (ct_event_decode(classes, ring->data + (place->position & (ring->capacity - 1)), limit - place->position, &state, out) !=
+	    CTRACE_OK)
 		return CTRACE_DAMAGED;
 	return CTRACE_OK;
 }
@@ -175,7 +191,8 @@ uint64_t ct_ring_count_overwritten(const struct ct_ring *ring)
 }
 
 /* The producer may be writing there.  An event counts if nothing was overwritten since it was read. */
-static uint64_t count_racing(const struct ct_ring *ring, const struct ct_class_view *classes, struct ct_cursor_place *place, uint64_t limit)
+static uint64_t count_racing(const struct ct_ring *ring, const struct ct_class_view *classes, struct ct_cursor_place *place,
+			     uint64_t limit)
 {
 	uint64_t count = 0;
 

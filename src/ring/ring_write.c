@@ -43,8 +43,8 @@ static void drop_oldest(struct ct_ring *ring, const struct ct_class_view *classe
 		struct ct_event event;
 
 		/* Nobody but this thread writes here; an event that is damaged all the same costs what is behind it. */
-		if (available > ring->capacity || ct_event_decode(classes, ring->data + (oldest & (ring->capacity - 1)), available, &state,
-								  &event) != CTRACE_OK) {
+		if (available > ring->capacity ||
+		    ct_event_decode(classes, ring->data + (oldest & (ring->capacity - 1)), available, &state, &event) != CTRACE_OK) {
 			oldest = head->head;
 			break;
 		}

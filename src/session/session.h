@@ -104,7 +104,7 @@ struct ct_session_layout {
 	uint64_t components_at;
 	uint64_t classes_at; /* the components end here */
 	uint64_t texts_at;   /* the classes end here */
-	uint64_t size;     /* of the file, and of its mapping */
+	uint64_t size;       /* of the file, and of its mapping */
 };
 
 /* Where a ring's bytes are. */
@@ -316,7 +316,8 @@ void ct_session_forget_loaded(void);
 /* Who somebody else is, from the head of its file alone, without a lock.  jobname: terminated, whatever is in the file. */
 enum ctrace_status ct_session_identify(const char *run_directory, const char *name, uint32_t *out_asid,
 				       char out_jobname[16]) CT_MUST_USE;
-/* Copies the classes again: of a live process there may be more by now.  True when there are more than there were. */
+/* Copies the classes again: of a live process there may be more by now, and one that was incomplete may be complete.  False when they
+ * could not be read. */
 bool ct_session_load_classes(struct ct_session *session);
 /* Writes a changed part of the head, or of the paths, of a loaded copy back to the file; nothing to do for a mapped one. */
 enum ctrace_status ct_session_persist(struct ct_session *session, const void *part, size_t size) CT_MUST_USE;

@@ -77,7 +77,7 @@ static enum ctrace_status copy_classes(struct ct_session *session)
 	size_t size = used < room ? used : (size_t)room;
 	void *copy;
 
-	if (status != CTRACE_OK || size <= session->classes_size)
+	if (status != CTRACE_OK || size < session->classes_size || size == 0)
 		return status;
 	copy = realloc(session->classes, size);
 	if (copy == NULL)
@@ -90,9 +90,7 @@ static enum ctrace_status copy_classes(struct ct_session *session)
 
 bool ct_session_load_classes(struct ct_session *session)
 {
-	size_t size = session->classes_size;
-
-	return copy_classes(session) == CTRACE_OK && session->classes_size > size;
+	return copy_classes(session) == CTRACE_OK;
 }
 
 /* Of those destinations that have paths; the others have none in the copy either. */

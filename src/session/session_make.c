@@ -19,7 +19,7 @@
 #include <unistd.h>
 
 #define FIRST_CLASSES 8192u /* bytes of the table of classes at first */
-#define LOCK_TRIES 5u /* a millisecond apart */
+#define LOCK_TRIES 5u       /* a millisecond apart */
 
 /* ---- who we are ---- */
 
@@ -176,13 +176,15 @@ static enum ctrace_status copy_parent(struct ct_session *session, const struct c
 	head->has_paths = 0;
 	if (ct_session_allocate(session, session->layout.components_at, &session->components_allocated, parent->components_allocated) !=
 		    CTRACE_OK ||
-	    ct_session_allocate(session, session->layout.classes_at, &session->classes_allocated, parent->classes_allocated) != CTRACE_OK ||
+	    ct_session_allocate(session, session->layout.classes_at, &session->classes_allocated, parent->classes_allocated) !=
+		    CTRACE_OK ||
 	    ct_session_allocate(session, session->layout.texts_at, &session->texts_allocated, head->texts_size) != CTRACE_OK)
 		return CTRACE_NOT_ENOUGH_MEMORY;
 	head->component_count = session->component_count = parent->component_count;
 	memcpy(session->components, parent->components, head->component_count * sizeof(struct ct_component_entry));
 	/* Call sites know the numbers of classes. */
 	memcpy(session->classes, parent->classes, parent->classes_allocated);
+	session->classes->limit = (uint32_t)session->classes_allocated; /* the parent's may have grown since the fork */
 	memcpy((char *)(uintptr_t)session->texts, parent->texts, head->texts_size);
 	session->texts_capacity = head->texts_size;
 	head->ring_count = head->flight_wanted = 0;

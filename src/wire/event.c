@@ -320,7 +320,8 @@ static uint32_t known_type(uint32_t type)
 
 void ct_event_items(const struct ct_event *event, struct ctrace_event_item *out)
 {
-	struct cursor cursor = { .at = event->data, .left = event->size - (event->items != NULL ? CT_EVENT_HEAD : CT_EVENT_HEAD + ANY_HEAD) };
+	struct cursor cursor = { .at = event->data,
+				 .left = event->size - (event->items != NULL ? CT_EVENT_HEAD : CT_EVENT_HEAD + ANY_HEAD) };
 
 	for (uint32_t i = 0; i < event->item_count; i++) {
 		const unsigned char *data = cursor.at;

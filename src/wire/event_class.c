@@ -56,10 +56,13 @@ static bool entry_is(const struct ct_class_entry *entry, const struct ct_event_h
 static uint32_t take_room(struct ct_class_table *table, uint32_t size)
 {
 	uint32_t used = __atomic_load_n(&table->used, __ATOMIC_RELAXED);
+	uint32_t limit = __atomic_load_n(&table->limit, __ATOMIC_ACQUIRE);
 
+	/* The file says what it likes: a number has 16 bits. */
+	if (limit > CT_CLASS_TABLE)
+		limit = CT_CLASS_TABLE;
 	do
-		if (used < sizeof *table || used > CT_CLASS_TABLE || size > __atomic_load_n(&table->limit, __ATOMIC_ACQUIRE) ||
-		    used > __atomic_load_n(&table->limit, __ATOMIC_ACQUIRE) - size)
+		if (used < sizeof *table || size > limit || used > limit - size)
 			return 0;
 	while (!__atomic_compare_exchange_n(&table->used, &used, used + size, false, __ATOMIC_RELAXED, __ATOMIC_RELAXED));
 	return used;

@@ -376,15 +376,17 @@ static void write_odd_times(void)
 	now = ct_clock_ticks();
 	ring = ct_thread_self()->captured.ring;
 	classes = ct_session_classes(&ct_process.session);
-	for (size_t i = 0, at = CT_EVENT_MARK; i < CT_COUNT(times); i++) {
+	for (size_t i = 0, at = 0; i < CT_COUNT(times);) {
 		struct ct_event event;
 
-		CHILD_CHECK(ct_event_decode(&classes, ring->data + at, ring->capacity, &reading, &event) == CTRACE_OK &&
-			    event.head.event_id == i);
-		CHILD_CHECK(event.ticks >= last && event.ticks <= now);
-		last = event.ticks;
+		CHILD_CHECK(ct_event_decode(&classes, ring->data + at, ring->capacity, &reading, &event) == CTRACE_OK);
 		at += event.size;
+		if (event.is_mark)
+			continue;
+		CHILD_CHECK(event.head.event_id == i && event.ticks >= last && event.ticks <= now);
+		last = event.ticks;
 		CHILD_CHECK(i >= 2 ? last > now / 2 : last == 0);
+		i++;
 	}
 	/* What comes after it is dated as it should be. */
 	CHILD_CHECK(write_it(fill(4, 5, 0), CTRACE_NO) == CTRACE_RC_OK);

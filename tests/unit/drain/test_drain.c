@@ -406,7 +406,10 @@ static void what_one_destination_has_lost_is_counted_once(void **state)
 	output_a.before_write = overwrite_all;
 	output_b.before_write = overwrite_all;
 	pass(true);
-	assert_true(head->overwritten + ct_ring_count_overwritten(rings[0]) + ct_ring_count_pending(rings[0], &(struct ct_class_view){ (const unsigned char *)session.classes, session.classes_size }) <= next_number);
+	assert_true(head->overwritten + ct_ring_count_overwritten(rings[0]) +
+			    ct_ring_count_pending(rings[0], &(struct ct_class_view){ (const unsigned char *)session.classes,
+										     session.classes_size }) <=
+		    next_number);
 	pass(true);
 	assert_int_equal(head->consumed, next_number);
 	assert_true(count_output(&output_a) + head->overwritten >= next_number);

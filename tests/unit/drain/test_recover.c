@@ -577,10 +577,10 @@ static void an_overwrite_ring_gives_its_newest_and_counts_the_rest(void **state)
 	let_die(1, CT_OVERFLOW_OVERWRITE, 20000, 0, NULL);
 	recover();
 	assert_int_equal(total.recovered, 1);
-	assert_int_equal(total.delivered, 20000);
 	{
 		struct numbers numbers = read_output(&output_a);
 
+		assert_int_equal(total.delivered, numbers.count);
 		assert_true(numbers.count > 500 && numbers.count < 5000);
 		assert_int_equal(numbers.at[numbers.count - 1], 19999);
 		for (uint32_t i = 1; i < numbers.count; i++)

@@ -48,6 +48,37 @@ static void every_status(void)
 	CHILD_CHECK(!ctrace_enabled(&dots, CTRACE_FATAL));
 }
 
+static unsigned evaluations;
+
+static uint32_t evaluated(void)
+{
+	return ++evaluations;
+}
+
+/* The first call of each is the one that registers it, or finds that it cannot be. */
+static void trace_what_is_off(void)
+{
+	static struct ctrace_tracer off = CTRACE_TRACER("unit.off"), quiet = CTRACE_TRACER("unit.quiet"), dots = CTRACE_TRACER("a..b");
+	static struct ctrace_tracer on = CTRACE_TRACER("unit.on");
+
+	for (int i = 0; i < 3; i++) {
+		CTRACE(&off, CTRACE_FATAL, evaluated(), CTRACE_U32(evaluated()));
+		CTRACE(&quiet, CTRACE_WARN, evaluated(), CTRACE_U32(evaluated()));
+		CTRACE(&dots, CTRACE_FATAL, evaluated(), CTRACE_U32(evaluated()));
+		CTRACE(&dots, CTRACE_FATAL, 7, CTRACE_U32(evaluated()));
+	}
+	CHILD_CHECK(evaluations == 0);
+	CTRACE(&on, CTRACE_FATAL, evaluated(), CTRACE_U32(evaluated()));
+	CHILD_CHECK(evaluations == 2);
+}
+
+static void what_is_off_evaluates_nothing(void **state)
+{
+	(void)state;
+	configure("mftrace.level.unit.quiet = error\nmftrace.level.unit.off = none\n");
+	assert_int_equal(run_traced(trace_what_is_off), 0);
+}
+
 static void each_status_has_its_cause(void **state)
 {
 	(void)state;
@@ -757,6 +788,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test_setup_teardown(each_status_has_its_cause, fixture_setup, fixture_teardown),
+		cmocka_unit_test_setup_teardown(what_is_off_evaluates_nothing, fixture_setup, fixture_teardown),
 		cmocka_unit_test_setup_teardown(errno_is_kept, fixture_setup, fixture_teardown),
 		cmocka_unit_test_setup_teardown(two_threads_may_make_one_tracer_known, fixture_setup, fixture_teardown),
 		cmocka_unit_test_setup_teardown(the_inline_and_the_other_way_share_one_ring_and_its_order, fixture_setup,

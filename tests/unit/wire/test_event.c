@@ -71,7 +71,8 @@ static enum ctrace_status decode(const unsigned char *bytes, size_t size, struct
 static void an_event_has_the_bytes_that_are_drawn(void **state)
 {
 	const struct ctrace_item items[] = { CTRACE_TEXT("hello", 5), CTRACE_U32(0xDEADBEEF), CTRACE_STR("ab") };
-	unsigned char expected[] = { 0, 0, 0xEF, 0xCD, 0xAB, 0x89, 0x67, 0x45, 'h', 'e', 'l', 'l', 'o', 0xEF, 0xBE, 0xAD, 0xDE, 2, 0, 'a', 'b' };
+	unsigned char expected[] = { 0,   0,   0xEF, 0xCD, 0xAB, 0x89, 0x67, 0x45, 'h', 'e', 'l',
+				     'l', 'o', 0xEF, 0xBE, 0xAD, 0xDE, 2,    0,    'a', 'b' };
 	unsigned char bytes[sizeof expected];
 	uint32_t number = find(items, 3);
 
@@ -90,7 +91,8 @@ static void the_inline_writer_puts_the_same_items(void **state)
 
 	(void)state;
 	for (size_t i = 0; i < CT_COUNT(sizes); i++) {
-		const struct ctrace_item items[] = { CTRACE_TEXT(text, sizes[i]), CTRACE_I16(-2), CTRACE_UTF8("abc", 3), CTRACE_ADDR(text) };
+		const struct ctrace_item items[] = { CTRACE_TEXT(text, sizes[i]), CTRACE_I16(-2), CTRACE_UTF8("abc", 3),
+						     CTRACE_ADDR(text) };
 		static unsigned char inlined[70000], bytes[70000];
 		unsigned char *at = inlined + CT_EVENT_HEAD;
 		uint32_t number = find(items, 4);
@@ -230,12 +232,9 @@ static void times_go_on_over_the_end_of_48_bits_and_a_little_back(void **state)
 	static const struct {
 		uint64_t before, time;
 	} rows[] = {
-		{ 0xFFFFFFFFFFF0, 0x1000000000005 },
-		{ 0x1000000000005, 0xFFFFFFFFFFF0 },
-		{ 0x123400000000FFFF, 0x123400000000FFF0 },
-		{ 0x1234000000000000, 0x12347FFFFFFFFFFF },
-		{ 0x1234800000000000, 0x1234000000000000 },
-		{ 0, 0x7FFFFFFFFFFF },
+		{ 0xFFFFFFFFFFF0, 0x1000000000005 },        { 0x1000000000005, 0xFFFFFFFFFFF0 },
+		{ 0x123400000000FFFF, 0x123400000000FFF0 }, { 0x1234000000000000, 0x12347FFFFFFFFFFF },
+		{ 0x1234800000000000, 0x1234000000000000 }, { 0, 0x7FFFFFFFFFFF },
 	};
 
 	(void)state;
