@@ -26,8 +26,8 @@ static void print_and_parse_again(const struct ct_schema *schema, const struct c
 	if (ct_schema_create(&again) != CTRACE_OK)
 		return;
 	ct_schema_print_trace(&text, info);
-	for (uint32_t id = 1; id < ct_schema_count(schema); id++)
-		ct_schema_print_class(&text, ct_schema_find(schema, id));
+	for (uint32_t i = 1; i < ct_schema_count(schema); i++)
+		ct_schema_print_class(&text, ct_schema_at(schema, i));
 	if (!text.failed) {
 		require(ct_schema_parse(again, text.data, text.size, &info_again, &at) == CTRACE_OK);
 		require(ct_schema_count(again) == ct_schema_count(schema));

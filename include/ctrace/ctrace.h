@@ -28,7 +28,7 @@
 extern "C" {
 #endif
 
-#define CTRACE_ABI 2u
+#define CTRACE_ABI 3u
 
 #define CTRACE_API_ __attribute__((visibility("default")))
 #define CTRACE_INLINE_ static inline __attribute__((always_inline, unused))
@@ -40,7 +40,7 @@ extern "C" {
 /* One per component, in the session file.  Written by commands only. */
 struct ctrace_gate {
 	uint32_t level; /* the resolved threshold, CTRACE_LEVEL_NONE when not enabled */
-	uint32_t route; /* which of a thread's lanes; CTRACE_ROUTES_ and more: ctrace_emit() decides */
+	uint32_t lane;  /* which of a thread's lanes: bytes from the first one */
 };
 
 /* A component as a call site knows it.  Static storage; the library fills it at the first enabled call and never keeps
@@ -52,27 +52,25 @@ struct ctrace_tracer {
 	uint32_t abi;
 };
 
-/* The calling thread's end of its ring.  Private to the thread, but for `end`, which the agent clears to be woken by the
- * next event. */
+/* The calling thread's end of a ring, 32 bytes.  Private to the thread, but for `end`, which the agent clears to be woken by the next
+ * event.  A lane of zeros has no room: the event goes by ctrace_emit(). */
 struct ctrace_lane {
-	unsigned char *cur;       /* the next event goes here */
-	unsigned char *end;       /* contiguous free space ends here */
-	uint64_t bias;            /* address + bias = position in the ring */
-	uint64_t *head;           /* published position, in the ring file */
-	struct ctrace_lane **all; /* the thread's lanes, of which this is one */
+	unsigned char *cur; /* the next event goes here */
+	unsigned char *end; /* contiguous free space ends here */
+	uint64_t bias;      /* address + bias = position in the ring */
+	uint64_t *head;     /* published position, in the ring file */
 };
-#define CTRACE_ROUTES_ 64u
+#define CTRACE_LANES_ 64u
+#define CTRACE_CALLING_ 2048 /* the size of a thread's lanes */
 
 /* What a call site knows of its events: the class that they have, once one has been traced.  Static storage; the library fills
  * it once. */
 struct ctrace_site {
-	uint32_t whose; /* component and level that the class is for: CTRACE_WHOSE_(); 0: there is none yet */
+	const struct ctrace_gate *gate; /* of the component that the class is for; NULL: there is none yet */
 	uint32_t event_id;
-	uint32_t class_number;
-	uint32_t reserved;
+	uint16_t class_number;
+	uint16_t level;
 };
-#define CTRACE_WHOSE_(component, level) ((uint32_t)1 << 31 | (uint32_t)(level) << 24 | (uint32_t)(component))
-#define CTRACE_COMPONENTS_ 0x1000000u /* component numbers are below this */
 
 /* One data item on its way into an event. */
 struct ctrace_item {
@@ -90,9 +88,10 @@ struct ctrace_item {
 #define CTRACE_COUNTED_ 0xFFFFFEu
 
 extern CTRACE_API_ const struct ctrace_gate ctrace_gate_unregistered;
-/* The calling thread's lanes, by route; NULL where the inline path has none.  The whole is NULL while the thread has never traced and while it
- * is inside a trace call: both lead to ctrace_emit(), which tells them apart. */
-extern CTRACE_API_ __thread struct ctrace_lane **ctrace_lanes_self __attribute__((tls_model("initial-exec")));
+/* The calling thread's lanes, CTRACE_LANES_ of them, at an address that is a multiple of twice their size.  Behind them are as many that
+ * never have room: while the thread is inside a trace call, the bit CTRACE_CALLING_ is set, and so ctrace_lanes_self leads to these.  Before a
+ * thread's first event it leads to others without room.  So every lane that it leads to may be read. */
+extern CTRACE_API_ __thread struct ctrace_lane *ctrace_lanes_self __attribute__((tls_model("initial-exec")));
 
 /* A static tracer.  NAME is a string constant; the component is registered at the first call that is made. */
 #define CTRACE_TRACER(NAME) \
@@ -162,6 +161,63 @@ CTRACE_INLINE_ struct ctrace_item ctrace_item_string_(const char *text)
  * Tracing
  */
 
+/*
+ * Loads of words that other threads write, compared at once: for x86-64 in one instruction, which compilers make two of.
+ */
+#if defined(__x86_64__) && defined(__LP64__) && defined(__GCC_ASM_FLAG_OUTPUTS__) && !defined(__SANITIZE_THREAD__)
+#define CTRACE_COMPARES_ 1
+#if defined(__has_feature)
+#if __has_feature(thread_sanitizer)
+#undef CTRACE_COMPARES_
+#define CTRACE_COMPARES_ 0
+#endif
+#endif
+#else
+#define CTRACE_COMPARES_ 0
+#endif
+
+#if CTRACE_COMPARES_
+/* Relaxed. */
+CTRACE_INLINE_ bool ctrace_is_at_most_(const uint32_t *word, uint32_t value)
+{
+	bool is;
+	__asm__ volatile("cmpl %2, %1" : "=@ccbe"(is) : "m"(*word), "ri"(value));
+	return is;
+}
+
+/* Relaxed. */
+CTRACE_INLINE_ bool ctrace_is_before_(unsigned char *const *word, const unsigned char *value)
+{
+	bool is;
+	__asm__ volatile("cmpq %2, %1" : "=@ccb"(is) : "m"(*word), "r"(value));
+	return is;
+}
+
+/* Acquire: every load of x86-64 is. */
+CTRACE_INLINE_ bool ctrace_is_gate_(const struct ctrace_gate *const *word, const struct ctrace_gate *value)
+{
+	bool is;
+	__asm__ volatile("cmpq %2, %1" : "=@cce"(is) : "m"(*word), "r"(value));
+	__atomic_signal_fence(__ATOMIC_ACQUIRE);
+	return is;
+}
+#else
+CTRACE_INLINE_ bool ctrace_is_at_most_(const uint32_t *word, uint32_t value)
+{
+	return __atomic_load_n(word, __ATOMIC_RELAXED) <= value;
+}
+
+CTRACE_INLINE_ bool ctrace_is_before_(unsigned char *const *word, const unsigned char *value)
+{
+	return (uintptr_t)__atomic_load_n(word, __ATOMIC_RELAXED) < (uintptr_t)value;
+}
+
+CTRACE_INLINE_ bool ctrace_is_gate_(const struct ctrace_gate *const *word, const struct ctrace_gate *value)
+{
+	return __atomic_load_n(word, __ATOMIC_ACQUIRE) == value;
+}
+#endif
+
 /* Pairs with the release store that registers the tracer: whoever sees the component's gate sees its number. */
 CTRACE_INLINE_ const struct ctrace_gate *ctrace_gate_(const struct ctrace_tracer *tracer)
 {
@@ -171,7 +227,7 @@ CTRACE_INLINE_ const struct ctrace_gate *ctrace_gate_(const struct ctrace_tracer
 /* Does the level word let the event through?  Also true for a tracer that is not registered yet: ctrace_emit() sees to it. */
 CTRACE_INLINE_ bool ctrace_passes_(const struct ctrace_gate *gate, uint32_t level)
 {
-	return __builtin_expect(level >= __atomic_load_n(&gate->level, __ATOMIC_RELAXED), 0);
+	return __builtin_expect(ctrace_is_at_most_(&gate->level, level), 0);
 }
 
 /* Registers the tracer when that has not been done; then answers as ctrace_enabled() does. */
@@ -259,7 +315,7 @@ CTRACE_API_ const char *ctrace_version(void);
  * The inline half.  Reads top to bottom: reserve, put, commit.
  */
 
-#if defined(__x86_64__)
+#if defined(__x86_64__) && defined(__LP64__)
 #define CTRACE_HAS_INLINE_ 1
 CTRACE_INLINE_ uint64_t ctrace_ticks_(void)
 {
@@ -272,6 +328,16 @@ CTRACE_INLINE_ void ctrace_take_ahead_(const unsigned char *cur)
 {
 	__asm__ volatile("prefetchw %0" : : "m"(cur[CTRACE_AHEAD_]));
 }
+
+CTRACE_INLINE_ void ctrace_begin_call_(void)
+{
+	__asm__ volatile("orq %1, %0" : "+m"(ctrace_lanes_self) : "i"(CTRACE_CALLING_) : "cc");
+}
+
+CTRACE_INLINE_ void ctrace_end_call_(void)
+{
+	__asm__ volatile("andq %1, %0" : "+m"(ctrace_lanes_self) : "i"(~CTRACE_CALLING_) : "cc");
+}
 #else
 #define CTRACE_HAS_INLINE_ 0
 CTRACE_INLINE_ uint64_t ctrace_ticks_(void)
@@ -283,31 +349,40 @@ CTRACE_INLINE_ void ctrace_take_ahead_(const unsigned char *cur)
 {
 	(void)cur;
 }
+
+CTRACE_INLINE_ void ctrace_begin_call_(void)
+{
+	ctrace_lanes_self = (struct ctrace_lane *)((uintptr_t)ctrace_lanes_self | (uintptr_t)CTRACE_CALLING_);
+}
+
+CTRACE_INLINE_ void ctrace_end_call_(void)
+{
+	ctrace_lanes_self = (struct ctrace_lane *)((uintptr_t)ctrace_lanes_self & ~(uintptr_t)CTRACE_CALLING_);
+}
 #endif
 
 /* Keeps the compiler from moving the thread's own accesses; what a signal handler on this thread sees depends on it. */
 #define CTRACE_FENCE_() __atomic_signal_fence(__ATOMIC_SEQ_CST)
 
 /*
- * Takes `size` bytes of this thread's ring for a component, or nothing (NULL).  Clearing ctrace_lanes_self is what sends a signal handler
- * that interrupts us from here on to the side ring; one that comes before has finished when we go on.
+ * Takes `size` bytes of this thread's ring for a component, or nothing (NULL).  The bit CTRACE_CALLING_ is what sends a signal handler
+ * that interrupts us from here on to the side ring; one that comes before has finished when we go on.  When the bit was set before, the lane is
+ * one of those without room, and the bit is not ours to clear.
  */
 CTRACE_INLINE_ unsigned char *ctrace_reserve_(const struct ctrace_gate *gate, struct ctrace_lane **out_lane, size_t size)
 {
-	struct ctrace_lane **lanes = ctrace_lanes_self;
-	uint32_t route = __atomic_load_n(&gate->route, __ATOMIC_RELAXED);
+	uintptr_t offset = __atomic_load_n(&gate->lane, __ATOMIC_RELAXED);
 	struct ctrace_lane *lane;
 	unsigned char *cur;
-	if (!CTRACE_HAS_INLINE_ || __builtin_expect(lanes == 0, 0) || __builtin_expect(route >= CTRACE_ROUTES_, 0))
+	if (!CTRACE_HAS_INLINE_)
 		return 0;
-	lane = lanes[route];
-	if (__builtin_expect(lane == 0, 0))
-		return 0;
-	ctrace_lanes_self = 0;
+	lane = (struct ctrace_lane *)(offset + (uintptr_t)ctrace_lanes_self);
+	ctrace_begin_call_();
 	CTRACE_FENCE_();
 	cur = lane->cur;
-	if (__builtin_expect((uintptr_t)cur + size > (uintptr_t)__atomic_load_n(&lane->end, __ATOMIC_RELAXED), 0)) {
-		ctrace_lanes_self = lanes;
+	if (__builtin_expect(ctrace_is_before_(&lane->end, (unsigned char *)((uintptr_t)cur + size)), 0)) {
+		if (((uintptr_t)lane & CTRACE_CALLING_) == 0)
+			ctrace_end_call_();
 		return 0;
 	}
 	if (cur == 0)
@@ -320,11 +395,14 @@ CTRACE_INLINE_ unsigned char *ctrace_reserve_(const struct ctrace_gate *gate, st
 /* Publishes the event: pairs with the acquire load of head in ct_ring_peek().  Past the store it survives SIGKILL. */
 CTRACE_INLINE_ void ctrace_commit_(struct ctrace_lane *lane, unsigned char *next)
 {
+	uint64_t position = (uint64_t)(uintptr_t)next;
 	CTRACE_FENCE_();
 	lane->cur = next;
-	__atomic_store_n(lane->head, (uint64_t)(uintptr_t)next + lane->bias, __ATOMIC_RELEASE);
+	position += lane->bias;
+	CTRACE_FENCE_(); /* also has the sum made in one instruction */
+	__atomic_store_n(lane->head, position, __ATOMIC_RELEASE);
 	CTRACE_FENCE_();
-	ctrace_lanes_self = lane->all;
+	ctrace_end_call_();
 }
 
 CTRACE_INLINE_ void ctrace_put_u32_(unsigned char *at, uint32_t value)
@@ -337,15 +415,13 @@ CTRACE_INLINE_ void ctrace_put_u64_(unsigned char *at, uint64_t value)
 	memcpy(at, &value, 8);
 }
 
-/* Is the class that the site knows that of this event?  Pairs with the release store of `whose`: whoever sees it sees the class.  A
- * constant event id is the only one that the site ever has. */
-CTRACE_INLINE_ bool ctrace_site_is_(const struct ctrace_site *site, const struct ctrace_tracer *tracer, uint32_t level,
-				    uint32_t event_id, bool is_constant)
+/* Is the class that the site knows that of this event?  Pairs with the release store of the site's gate: whoever sees it sees the class.  A
+ * constant event id or level is the only one that the site ever has. */
+CTRACE_INLINE_ bool ctrace_site_is_(const struct ctrace_site *site, const struct ctrace_gate *gate, uint32_t level,
+				    bool is_level_constant, uint32_t event_id, bool is_id_constant)
 {
-	uint32_t whose = CTRACE_WHOSE_(__atomic_load_n(&tracer->component, __ATOMIC_RELAXED), level);
-
-	return level < CTRACE_LEVEL_COUNT && __atomic_load_n(&site->whose, __ATOMIC_ACQUIRE) == whose &&
-	       (is_constant || site->event_id == event_id);
+	return ctrace_is_gate_(&site->gate, gate) && (is_level_constant || site->level == level) &&
+	       (is_id_constant || site->event_id == event_id);
 }
 
 /* Bytes that the inline path needs for an item; more than any window has when the item is not for it. */
@@ -356,9 +432,8 @@ CTRACE_INLINE_ size_t ctrace_item_room_(const struct ctrace_item *item)
 	return item->size;
 }
 
-CTRACE_INLINE_ unsigned char *ctrace_put_head_(unsigned char *at, uint32_t class_number)
+CTRACE_INLINE_ unsigned char *ctrace_put_head_(unsigned char *at, uint16_t number)
 {
-	uint16_t number = (uint16_t)class_number;
 #if defined(__x86_64__)
 	uint32_t low, high;
 	uint16_t last;
@@ -456,7 +531,7 @@ CTRACE_INLINE_ unsigned char *ctrace_put_item_(unsigned char *at, const struct c
 				break; \
 			const uint32_t ctrace_id_ = (uint32_t)(id); \
 			const bool ctrace_known_ = \
-				ctrace_site_is_(&ctrace_site_, ctrace_t_, ctrace_l_, ctrace_id_, CTRACE_CONSTANT_(id)); \
+				ctrace_site_is_(&ctrace_site_, ctrace_g_, ctrace_l_, CTRACE_CONSTANT_(l), ctrace_id_, CTRACE_CONSTANT_(id)); \
 			if (__builtin_expect(!ctrace_known_, 0) && ctrace_g_ == &ctrace_gate_unregistered && \
 			    !ctrace_enabled_slow_(ctrace_t_, ctrace_l_)) \
 				break; \

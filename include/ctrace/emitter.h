@@ -67,6 +67,13 @@ struct ctrace_stream {
 	uint64_t lost;     /* running total of events that this ring lost, all reasons */
 };
 
+/* The counter that gives events their ticks: so many a second, and where it stood when. */
+struct ctrace_counter {
+	uint64_t frequency; /* 0: not known yet */
+	uint64_t ticks;
+	uint64_t wall_ns; /* since 1970 */
+};
+
 /* What an emitter is told when it opens.  Borrowed until close(). */
 struct ctrace_emitter_context {
 	size_t size;
@@ -95,6 +102,36 @@ struct ctrace_emitter_context {
 	/* Names what cannot be opened or written, for `ctrace list`, `ctrace stats` and `ctrace doctor`: a path, a socket.  To be called by open() or
 	 * write() before it returns a failure; without it they show errno alone.  Keeps errno. */
 	void (*failed_at)(const struct ctrace_emitter_context *context, const char *what);
+	/* What is known of the counter by now.  NULL: events have no ticks. */
+	void (*counter)(const struct ctrace_emitter_context *context, struct ctrace_counter *out);
+};
+
+/* Bytes that are written as they are. */
+struct ctrace_piece {
+	const void *data;
+	size_t size;
+};
+
+/* Events of one ring and one thread as they stand in the ring, each behind the one before it in time: what a packet of a Common Trace Format
+ * stream can hold.  An event is 64 bits, the number of its class and 48 bits of ticks, and its items' bytes: src/wire/wire.h.  Between
+ * begin and end, time goes on evenly. */
+struct ctrace_run {
+	uint32_t stream; /* which of the batch's streams it is of */
+	uint32_t tid;
+	uint32_t event_count;
+	uint32_t piece_count;
+	const struct ctrace_piece *pieces;
+	size_t size;                     /* of all pieces */
+	uint64_t begin_ticks, end_ticks; /* of the first event and the last */
+	uint64_t begin_ns, end_ns;       /* since 1970 */
+	const struct ctrace_clock *clock;
+};
+
+/* A class that events of the runs have. */
+struct ctrace_run_class {
+	uint32_t number;
+	uint32_t component_size;
+	const char *component; /* not always terminated: component_size bytes */
 };
 
 struct ctrace_batch {
@@ -104,10 +141,19 @@ struct ctrace_batch {
 	struct ctrace_stream *streams;     /* only those that have events here; event.stream is an index into this array */
 	uint32_t stream_count;
 	bool flush; /* somebody waits: leave nothing in memory */
+	/* For emitters with CTRACE_EMITTER_RUNS, which get no `events`: event_count is that of the runs, and of what LEVEL leaves out. */
+	const struct ctrace_run *runs; /* those of a stream stand together, in their order */
+	uint32_t run_count;
+	uint32_t class_count;
+	const struct ctrace_run_class *classes;
+	const void *class_table; /* of the process that traced; its bytes may be hostile */
+	size_t class_table_size;
 };
 
 #define CTRACE_EMITTER_FILE 1u      /* writes files; can continue where a dead process stopped */
 #define CTRACE_EMITTER_SILENT 2u    /* accepts everything and writes nothing: not opened, nothing is decoded for it */
+#define CTRACE_EMITTER_LIMITED 16u  /* its output is of limited size: gets batches of at most 64 KiB, but for larger events */
+#define CTRACE_EMITTER_RUNS 8u      /* gets events as they are in the ring, none below its property LEVEL; see struct ctrace_run */
 #define CTRACE_EMITTER_LIVE_ONLY 4u /* only the process itself can deliver (its standard error) */
 
 struct ctrace_emitter {

@@ -8,6 +8,7 @@
 #ifndef CT_BASE_H
 #define CT_BASE_H
 
+#include <ctrace/emitter.h>
 #include <ctrace/event.h>
 #include <ctrace/status.h>
 #include <pthread.h>
@@ -15,8 +16,10 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <string.h>
 #include <sys/stat.h>
 #include <sys/types.h>
+#include <sys/uio.h>
 
 #define CT_MUST_USE __attribute__((warn_unused_result))
 #define CT_PRINTF(a, b) __attribute__((format(printf, a, b)))
@@ -42,10 +45,45 @@ void ct_buf_add(struct ct_buf *buf, const void *data, size_t size);
 void ct_buf_add_char(struct ct_buf *buf, char c);
 void ct_buf_add_text(struct ct_buf *buf, const char *text);
 void ct_buf_add_format(struct ct_buf *buf, const char *format, ...) CT_PRINTF(2, 3);
+/* Room for `more` bytes and one besides: where they go; NULL when there is none.  ct_buf_end() says how many were put there. */
+static inline char *ct_buf_room(struct ct_buf *buf, size_t more)
+{
+	if (__builtin_expect(buf->capacity - buf->size <= more || buf->failed, 0) && !ct_buf_reserve(buf, more + 1))
+		return NULL;
+	return buf->data + buf->size;
+}
+static inline void ct_buf_end(struct ct_buf *buf, const char *end)
+{
+	buf->size = (size_t)(end - buf->data);
+}
+/* A text that mostly is one character. */
+static inline void ct_buf_add_short(struct ct_buf *buf, const char *text, size_t size)
+{
+	char *at = ct_buf_room(buf, size);
+
+	if (at == NULL)
+		return;
+	if (size == 1)
+		*at = *text;
+	else
+		memcpy(at, text, size);
+	buf->size += size;
+}
 void ct_buf_add_u64(struct ct_buf *buf, uint64_t value); /* decimal */
 void ct_buf_add_i64(struct ct_buf *buf, int64_t value);
 void ct_buf_add_hex(struct ct_buf *buf, uint64_t value, unsigned digits, bool upper);
 const char *ct_buf_text(struct ct_buf *buf); /* terminated; "" when it failed; valid until the next append */
+/* Digits into memory that has room for them; each returns its end. */
+#define CT_U64_DIGITS 20u
+extern const char ct_digit_pairs[201];                   /* 00 01 02 .. 99 */
+static inline char *ct_put_two(char *at, unsigned value) /* below 100, as two digits */
+{
+	at[0] = ct_digit_pairs[2 * value];
+	at[1] = ct_digit_pairs[2 * value + 1];
+	return at + 2;
+}
+char *ct_put_u64(char *at, uint64_t value);                       /* decimal, at most CT_U64_DIGITS */
+char *ct_put_hex_bytes(char *at, const void *bytes, size_t size); /* two upper-case digits a byte */
 
 /* ---- names.c: names are compared without regard to ASCII case */
 uint32_t ct_name_hash(const char *name, size_t size);
@@ -63,6 +101,9 @@ const char *ct_level_name(uint32_t level); /* "DEBUG" .. "FATAL", "NONE" */
  * Quotes and backslashes get a backslash; \n \r \t as those; other C0, DEL, C1, bidi controls (U+061C, U+200E-F, U+202A-E,
  * U+2066-9), U+2028/9 and U+FEFF as \u{HEX}; bytes that are not UTF-8 as \xHH. */
 void ct_escape_add(struct ct_buf *buf, const void *text, size_t size);
+/* Copies a text of printable ASCII that ct_escape_add() leaves as it is, and returns the end of the copy.  NULL when the text has any other
+ * byte: then the `size` bytes at `at` are undefined. */
+char *ct_escape_put_plain(char *at, const void *text, size_t size);
 /* Does ct_escape_add() leave all of it as it is? */
 bool ct_escape_is_plain(const void *text, size_t size);
 /* True if the text has no control code for a terminal.  Quotation marks and backslashes may be in it. */
@@ -100,6 +141,8 @@ bool ct_encoding_prepare(enum ct_encoding encoding);
 bool ct_encoding_is_prepared(enum ct_encoding encoding);
 /* The bytes as UTF-8.  Those that the encoding does not have stay as they are, as all do while it has no table. */
 void ct_encoding_add(struct ct_buf *out, enum ct_encoding encoding, const void *bytes, size_t size);
+/* The same, as ct_escape_add() adds it. */
+void ct_encoding_add_escaped(struct ct_buf *out, enum ct_encoding encoding, const void *bytes, size_t size);
 /* The next character of UTF-8 text in this encoding: how many bytes; 0 when it has none. */
 size_t ct_encoding_to(enum ct_encoding encoding, const char **at, const char *end, uint8_t out[2]);
 
@@ -256,6 +299,10 @@ void ct_sync_copy(const struct ct_sync *sync, struct ct_sync *out); /* copies th
 uint64_t ct_sync_wall_ns(const struct ct_sync *sync, uint64_t ticks);
 /* The same, and how the wall clock had been set by then: borrowed from sync. */
 uint64_t ct_sync_date(const struct ct_sync *sync, uint64_t ticks, const struct ctrace_clock **out_clock);
+/* The line through all that is known since the clock was set last, for viewers that know no better. */
+void ct_sync_counter(const struct ct_sync *sync, struct ctrace_counter *out);
+/* Ticks before which time goes on evenly, in a line with `ticks`; UINT64_MAX: to the end of what is known, and beyond. */
+uint64_t ct_sync_line_end(const struct ct_sync *sync, uint64_t ticks);
 /* The other way, for what brings a time of its own: ticks that have this time; monotonic in time within an epoch.  A time that the
  * clock showed twice is of the newer epoch.  0 for a time before ticks began. */
 uint64_t ct_sync_ticks(const struct ct_sync *sync, uint64_t wall_ns);
@@ -320,6 +367,8 @@ enum ctrace_status ct_os_allocate(int fd, uint64_t offset, uint64_t size) CT_MUS
 void ct_os_store_in_place(int fd);
 /* The largest file that this process may make (RLIMIT_FSIZE); UINT64_MAX when nothing limits it. */
 uint64_t ct_os_file_limit(void);
+/* The same of pieces, one behind the other, whose array is changed. */
+enum ctrace_status ct_os_write_pieces_at(int fd, struct iovec *pieces, size_t count, uint64_t offset) CT_MUST_USE;
 enum ctrace_status ct_os_sync(int fd) CT_MUST_USE;
 enum ctrace_status ct_os_rename(int folder_fd, const char *from, const char *to) CT_MUST_USE;   /* replaces `to` */
 enum ctrace_status ct_os_rename_aside(const char *from, const char *to) CT_MUST_USE;            /* errno EEXIST when `to` is there */

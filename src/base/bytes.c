@@ -8,6 +8,7 @@
  */
 #include "base/base.h"
 
+#include <endian.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -111,26 +112,107 @@ void ct_buf_add_format(struct ct_buf *buf, const char *format, ...)
 	va_end(again);
 }
 
+const char ct_digit_pairs[201] = "00010203040506070809101112131415161718192021222324252627282930313233343536373839404142434445464748"
+				 "4950515253545556575859606162636465666768697071727374757677787980818283848586878889909192939495969798"
+				 "99";
+
+static unsigned decimal_digits(uint64_t value)
+{
+	static const uint64_t powers[CT_U64_DIGITS] = {
+		0, /* so that 0 has a digit */
+		10,
+		100,
+		1000,
+		10000,
+		100000,
+		1000000,
+		10000000,
+		100000000,
+		1000000000,
+		10000000000,
+		100000000000,
+		1000000000000,
+		10000000000000,
+		100000000000000,
+		1000000000000000,
+		10000000000000000,
+		100000000000000000,
+		1000000000000000000,
+		10000000000000000000u,
+	};
+	unsigned bits = 64 - (unsigned)__builtin_clzll(value | 1);
+	unsigned digits = bits * 1233 >> 12; /* log10(2) is 1233 / 4096; one too few at most */
+
+	return digits + (value >= powers[digits]);
+}
+
+char *ct_put_u64(char *at, uint64_t value)
+{
+	char *end = at + decimal_digits(value), *to = end;
+
+	for (; value >= 100; value /= 100) {
+		to -= 2;
+		(void)ct_put_two(to, (unsigned)(value % 100));
+	}
+	if (value >= 10)
+		(void)ct_put_two(at, (unsigned)value);
+	else
+		*at = (char)('0' + value);
+	return end;
+}
+
+/* The digits of four bytes, in the order of memory. */
+static uint64_t hex_of_four(const unsigned char *bytes)
+{
+	const uint64_t each = 0x0101010101010101u;
+	uint32_t word;
+	uint64_t spread, nibbles, letters;
+
+	memcpy(&word, bytes, sizeof word);
+	spread = le32toh(word);
+	spread = (spread | spread << 16) & 0x0000FFFF0000FFFFu;
+	spread = (spread | spread << 8) & 0x00FF00FF00FF00FFu;
+	nibbles = (spread >> 4 & 0x000F000F000F000Fu) | (spread & 0x000F000F000F000Fu) << 8;
+	letters = (nibbles + 6 * each) >> 4 & each;
+	return htole64(nibbles + '0' * each + letters * ('A' - '0' - 10));
+}
+
+char *ct_put_hex_bytes(char *at, const void *bytes, size_t size)
+{
+	static const char digits[] = "0123456789ABCDEF";
+	const unsigned char *from = bytes, *end = from + size;
+
+	for (; end - from >= 4; from += 4, at += 8) {
+		uint64_t eight = hex_of_four(from);
+
+		memcpy(at, &eight, sizeof eight);
+	}
+	for (; from < end; from++) {
+		*at++ = digits[*from >> 4];
+		*at++ = digits[*from & 15];
+	}
+	return at;
+}
+
 void ct_buf_add_u64(struct ct_buf *buf, uint64_t value)
 {
-	char digits[20];
-	size_t at = sizeof digits;
+	char *at = ct_buf_room(buf, CT_U64_DIGITS);
 
-	do {
-		digits[--at] = (char)('0' + value % 10);
-		value /= 10;
-	} while (value != 0);
-	ct_buf_add(buf, digits + at, sizeof digits - at);
+	if (at != NULL)
+		ct_buf_end(buf, ct_put_u64(at, value));
 }
 
 void ct_buf_add_i64(struct ct_buf *buf, int64_t value)
 {
-	if (value < 0) {
-		ct_buf_add_char(buf, '-');
-		ct_buf_add_u64(buf, 0 - (uint64_t)value);
-	} else {
-		ct_buf_add_u64(buf, (uint64_t)value);
-	}
+	char *at = ct_buf_room(buf, 1 + CT_U64_DIGITS);
+
+	if (at == NULL)
+		return;
+	*at = '-';
+	if (value < 0)
+		ct_buf_end(buf, ct_put_u64(at + 1, 0 - (uint64_t)value));
+	else
+		ct_buf_end(buf, ct_put_u64(at, (uint64_t)value));
 }
 
 void ct_buf_add_hex(struct ct_buf *buf, uint64_t value, unsigned digits, bool upper)

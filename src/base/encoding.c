@@ -210,6 +210,23 @@ void ct_encoding_add(struct ct_buf *out, enum ct_encoding encoding, const void *
 	out->size = (size_t)(to - out->data);
 }
 
+void ct_encoding_add_escaped(struct ct_buf *out, enum ct_encoding encoding, const void *bytes, size_t size)
+{
+	size_t start = out->size;
+	struct ct_buf text;
+
+	if (size == 0)
+		return;
+	ct_encoding_add(out, encoding, bytes, size);
+	if (out->failed || ct_escape_is_plain(out->data + start, out->size - start))
+		return;
+	ct_buf_init(&text);
+	ct_buf_add(&text, out->data + start, out->size - start);
+	out->size = start;
+	ct_escape_add(out, text.data, text.size);
+	ct_buf_fini_into(&text, out);
+}
+
 /* One character of well-formed UTF-8 of up to three bytes; anything else is skipped byte by byte. */
 static bool next_character(const char **at, const char *end, uint16_t *out_code)
 {

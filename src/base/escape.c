@@ -8,6 +8,7 @@
  */
 #include "base/base.h"
 
+#include <endian.h>
 #include <string.h>
 
 #define EACH_BYTE(n) (0x0101010101010101u * (n))
@@ -18,30 +19,68 @@ static bool is_plain(unsigned char c)
 	return (unsigned char)(c - 0x20) < 0x5F && c != '"' && c != '\\';
 }
 
-static uint64_t zero_bytes(uint64_t word)
+/* Eight bytes at once: the highest bit of a byte is set when that byte is not plain.  A byte of 0x80 or more may carry into those above it,
+ * so that only the lowest mark is exact. */
+static uint64_t not_plain(uint64_t word)
 {
-	return (word - EACH_BYTE(0x01)) & ~word & EACH_BYTE(0x80);
-}
+	uint64_t good =
+		(word + EACH_BYTE(0x60)) & ((word ^ EACH_BYTE('"')) + EACH_BYTE(0x7F)) & ((word ^ EACH_BYTE('\\')) + EACH_BYTE(0x7F));
 
-static bool are_plain(const unsigned char *at)
-{
-	uint64_t word, other;
-
-	memcpy(&word, at, sizeof word);
-	other = word | ((word - EACH_BYTE(0x20)) & ~word);
-	other |= zero_bytes(word ^ EACH_BYTE('"'));
-	other |= zero_bytes(word ^ EACH_BYTE('\\'));
-	other |= zero_bytes(word ^ EACH_BYTE(0x7F));
-	return (other & EACH_BYTE(0x80)) == 0;
+	return word | (word + EACH_BYTE(0x01)) | ~good;
 }
 
 static const unsigned char *skip_plain(const unsigned char *at, const unsigned char *end)
 {
-	while (end - at >= 8 && are_plain(at))
-		at += 8;
+	for (; end - at >= 8; at += 8) {
+		uint64_t word, marks;
+
+		memcpy(&word, at, sizeof word);
+		marks = not_plain(le64toh(word)) & EACH_BYTE(0x80);
+		if (marks != 0)
+			return at + __builtin_ctzll(marks) / 8;
+	}
 	while (at < end && is_plain(*at))
 		at++;
 	return at;
+}
+
+static uint64_t put_eight(char *at, const unsigned char *text)
+{
+	uint64_t word;
+
+	memcpy(&word, text, sizeof word);
+	memcpy(at, &word, sizeof word);
+	return not_plain(word);
+}
+
+static uint64_t put_four(char *at, const unsigned char *text)
+{
+	uint32_t word;
+
+	memcpy(&word, text, sizeof word);
+	memcpy(at, &word, sizeof word);
+	return not_plain(EACH_BYTE('0') << 32 | word);
+}
+
+/* The last piece overlaps the one before, so that nothing is done byte by byte but in texts of three bytes. */
+char *ct_escape_put_plain(char *at, const void *text, size_t size)
+{
+	const unsigned char *from = text;
+	uint64_t bad = 0;
+
+	if (size >= 8) {
+		for (size_t i = 0; i + 8 < size; i += 8)
+			bad |= put_eight(at + i, from + i);
+		bad |= put_eight(at + size - 8, from + size - 8);
+	} else if (size >= 4) {
+		bad = put_four(at, from) | put_four(at + size - 4, from + size - 4);
+	} else {
+		for (size_t i = 0; i < size; i++) {
+			at[i] = (char)from[i];
+			bad |= is_plain(from[i]) ? 0 : EACH_BYTE(0x80);
+		}
+	}
+	return (bad & EACH_BYTE(0x80)) == 0 ? at + size : NULL;
 }
 
 static bool is_continuation(unsigned char c)
@@ -153,7 +192,22 @@ void ct_escape_add(struct ct_buf *buf, const void *text, size_t size)
 	ct_buf_add(buf, start, (size_t)(end - start));
 }
 
-static bool is_without(const char *marks, const void *text, size_t size)
+bool ct_escape_is_plain(const void *text, size_t size)
+{
+	const unsigned char *at = text, *end = at + size;
+
+	while ((at = skip_plain(at, end)) < end) {
+		uint32_t code = 0;
+		size_t length = ct_utf8_decode(at, end, &code);
+
+		if (length == 0 || code < 0x80 || is_harmful(code))
+			return false;
+		at += length;
+	}
+	return true;
+}
+
+bool ct_escape_is_harmless(const void *text, size_t size)
 {
 	const unsigned char *at = text, *end = at + size;
 
@@ -161,19 +215,9 @@ static bool is_without(const char *marks, const void *text, size_t size)
 		uint32_t code = 0;
 		size_t length = ct_utf8_decode(at, end, &code);
 
-		if (length == 0 || is_harmful(code) || (code < 0x80 && strchr(marks, (int)code) != NULL))
+		if (length == 0 || is_harmful(code))
 			return false;
 		at += length;
 	}
 	return true;
-}
-
-bool ct_escape_is_plain(const void *text, size_t size)
-{
-	return is_without("\"\\", text, size);
-}
-
-bool ct_escape_is_harmless(const void *text, size_t size)
-{
-	return is_without("", text, size);
 }

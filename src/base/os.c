@@ -10,6 +10,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <limits.h>
 #include <linux/fs.h>
 #include <linux/magic.h>
 #include <stdio.h>
@@ -102,6 +103,15 @@ enum ctrace_status ct_os_append(int fd, const void *data, size_t size, size_t *o
 	return CTRACE_OK;
 }
 
+/* A file that takes nothing has no room. */
+static enum ctrace_status write_failed(ssize_t written)
+{
+	if (written < 0)
+		return ct_os_status();
+	errno = ENOSPC;
+	return CTRACE_OS_ERROR;
+}
+
 enum ctrace_status ct_os_write_at(int fd, const void *data, size_t size, uint64_t offset)
 {
 	const char *from = data;
@@ -113,15 +123,39 @@ enum ctrace_status ct_os_write_at(int fd, const void *data, size_t size, uint64_
 		written = ct_os_must_fail(CT_OS_WRITE) ? -1 : pwrite(fd, from, size, (off_t)offset);
 		if (written < 0 && errno == EINTR)
 			continue;
-		if (written < 0)
-			return ct_os_status();
-		if (written == 0) {
-			errno = ENOSPC;
-			return CTRACE_OS_ERROR;
-		}
+		if (written <= 0)
+			return write_failed(written);
 		from += written;
 		offset += (uint64_t)written;
 		size -= (size_t)written;
+	}
+	return CTRACE_OK;
+}
+
+enum ctrace_status ct_os_write_pieces_at(int fd, struct iovec *pieces, size_t count, uint64_t offset)
+{
+	while (count > 0) {
+		ssize_t written;
+
+		if (pieces->iov_len == 0) {
+			pieces++;
+			count--;
+			continue;
+		}
+		ct_point("os.write");
+		written =
+			ct_os_must_fail(CT_OS_WRITE) ? -1 : pwritev(fd, pieces, count < IOV_MAX ? (int)count : IOV_MAX, (off_t)offset);
+		if (written < 0 && errno == EINTR)
+			continue;
+		if (written <= 0)
+			return write_failed(written);
+		offset += (uint64_t)written;
+		for (; written > 0 && (size_t)written >= pieces->iov_len; pieces++, count--)
+			written -= (ssize_t)pieces->iov_len;
+		if (written > 0) {
+			pieces->iov_base = (char *)pieces->iov_base + written;
+			pieces->iov_len -= (size_t)written;
+		}
 	}
 	return CTRACE_OK;
 }

@@ -173,19 +173,32 @@ static void set_ordinary(pthread_attr_t *attributes)
 		(void)pthread_attr_setaffinity_np(attributes, sizeof of_program.cpus, (const cpu_set_t *)(const void *)of_program.cpus);
 }
 
+#define STACK ((size_t)1 << 20) /* start/stop routines of the program run on one of them */
+#define STACK_MOST ((size_t)1 << 28)
+
 /* The attributes cost a wait for the new thread, so an ordinary thread starts another without them. */
-static int create_thread(pthread_t *thread, bool sets_ordinary, struct thread_start *start)
+static int create_with_stack(pthread_t *thread, bool sets_ordinary, size_t stack, struct thread_start *start)
 {
 	pthread_attr_t attributes;
 	int error = pthread_attr_init(&attributes);
 
 	if (error != 0)
 		return error;
-	(void)pthread_attr_setstacksize(&attributes, (size_t)1 << 20); /* start/stop routines of the program run on one of them */
+	(void)pthread_attr_setstacksize(&attributes, stack);
 	if (sets_ordinary)
 		set_ordinary(&attributes);
 	error = pthread_create(thread, &attributes, run_thread, start);
 	(void)pthread_attr_destroy(&attributes);
+	return error;
+}
+
+/* The program's thread-local storage is taken from each stack, and may leave nothing of a small one. */
+static int create_thread(pthread_t *thread, bool sets_ordinary, struct thread_start *start)
+{
+	int error = EINVAL;
+
+	for (size_t stack = STACK; error == EINVAL && stack <= STACK_MOST; stack *= 2)
+		error = create_with_stack(thread, sets_ordinary, stack, start);
 	return error;
 }
 

@@ -23,6 +23,7 @@
 #define TOO_SOON_NS 20000u           /* ticks of two processors may differ by less than this */
 #define AHEAD_NS 60000000000u        /* records may be that much younger than the latest point */
 #define SLACK_NS 1000000000u         /* a time may be that much after the latest point, and is of its epoch */
+#define NS_A_SECOND 1000000000u
 #define COPY_TRIES 1000
 #define SLOPE_BITS 56u /* a slope is nanoseconds in a tick, shifted left by this */
 #define SLOPE_ONE ((uint64_t)1 << SLOPE_BITS)
@@ -535,6 +536,45 @@ uint64_t ct_sync_date(const struct ct_sync *sync, uint64_t ticks, const struct c
 	*out_clock = &sync->epochs[index].clock;
 	run = run_of(sync, index);
 	return run_convert(&run, ticks, false);
+}
+
+void ct_sync_counter(const struct ct_sync *sync, struct ctrace_counter *out)
+{
+	uint32_t epochs = least(sync->epoch_count, CT_SYNC_EPOCHS);
+	struct ct_sync_point first, last = sync->latest;
+	struct run run;
+
+	*out = (struct ctrace_counter){ .ticks = last.ticks, .wall_ns = last.wall_ns };
+	if (epochs == 0)
+		return;
+	run = run_of(sync, epochs - 1);
+	first = run.count > 0 ? run_point(&run, 0) : last;
+	if (sync->source != CT_CLOCK_TSC)
+		out->frequency = NS_A_SECOND;
+	else if (last.ticks > first.ticks && last.wall_ns > first.wall_ns)
+		out->frequency = (uint64_t)(((wide)(last.ticks - first.ticks) * NS_A_SECOND + (last.wall_ns - first.wall_ns) / 2) /
+					    (last.wall_ns - first.wall_ns));
+	else if (run_last_slope(&run) != 0)
+		out->frequency = (uint64_t)(((wide)NS_A_SECOND << SLOPE_BITS) / run_last_slope(&run));
+}
+
+uint64_t ct_sync_line_end(const struct ct_sync *sync, uint64_t ticks)
+{
+	uint32_t epochs = least(sync->epoch_count, CT_SYNC_EPOCHS), index, at;
+	uint64_t end = UINT64_MAX;
+	struct run run;
+
+	if (epochs == 0 || (ticks >= sync->line.ticks && ticks >= sync->epochs[epochs - 1].from_ticks))
+		return UINT64_MAX;
+	index = epoch_of_ticks(sync, ticks);
+	run = run_of(sync, index);
+	/* Between two epochs each event is of the nearer one. */
+	if (index + 1 < epochs)
+		end = ticks < run.epoch->to_ticks ? run.epoch->to_ticks : ticks + 1;
+	if (run.count == 0)
+		return end;
+	at = ticks < run_point(&run, 0).ticks ? 0 : run_find(&run, ticks, false) + 1;
+	return at < run.stored_count && run.stored[at].ticks < end ? run.stored[at].ticks : end;
 }
 
 uint64_t ct_sync_wall_ns(const struct ct_sync *sync, uint64_t ticks)

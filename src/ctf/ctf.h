@@ -71,24 +71,30 @@ void ct_notify_change(const struct ct_change *change, void *user);
 extern uint64_t ct_notify_limit_ns;
 
 /* Changes and commands that wait for a thread; only a hint to look. */
-extern uint32_t ct_notify_waiting;
+extern uint32_t ct_notify_waiting __attribute__((visibility("hidden")));
 /* Callbacks that this thread installed and that wait for its calls; one more when commands may wait for it. */
 extern __thread uint32_t ct_notify_installed __attribute__((tls_model("initial-exec")));
 /* may_command: also carries out the commands that wait for the thread. */
 void ct_notify_deliver_slowly(bool may_command);
 
+/* May something wait for the calling thread? */
+static inline bool ct_notify_waits(void)
+{
+	return __builtin_expect(!ctrace_is_at_most_(&ct_notify_waiting, 0), 0) && ct_notify_installed != 0;
+}
+
 /* At the beginning and end of each CBL_ call: tells the calling thread's callbacks of the changes that wait for it, and carries out the
  * commands from outside that its routines in COBOL are for. */
 static inline void ct_notify_deliver(void)
 {
-	if (__builtin_expect(__atomic_load_n(&ct_notify_waiting, __ATOMIC_RELAXED) != 0, 0) && ct_notify_installed != 0)
+	if (ct_notify_waits())
 		ct_notify_deliver_slowly(true);
 }
 
 /* The same for calls that C programs make in signal handlers, too: no commands, since these allocate. */
 static inline void ct_notify_deliver_changes(void)
 {
-	if (__builtin_expect(__atomic_load_n(&ct_notify_waiting, __ATOMIC_RELAXED) != 0, 0) && ct_notify_installed != 0)
+	if (ct_notify_waits())
 		ct_notify_deliver_slowly(false);
 }
 

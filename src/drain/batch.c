@@ -48,7 +48,8 @@ enum ctrace_status ct_batch_init(struct ct_batch *batch, struct ct_session *sess
 	batch->items = calloc(BATCH_ITEMS, sizeof *batch->items);
 	ct_buf_init(&batch->scratch);
 	batch->first_sizes = calloc(BATCH_EVENTS, sizeof *batch->first_sizes);
-	if (batch->first_sizes == NULL || batch->events == NULL || batch->items == NULL || make_room(batch, FEW_RINGS) != CTRACE_OK) {
+	if (ct_runs_init(&batch->runs) != CTRACE_OK || batch->first_sizes == NULL || batch->events == NULL || batch->items == NULL ||
+	    make_room(batch, FEW_RINGS) != CTRACE_OK) {
 		ct_batch_fini(batch);
 		return CTRACE_NOT_ENOUGH_MEMORY;
 	}
@@ -57,6 +58,7 @@ enum ctrace_status ct_batch_init(struct ct_batch *batch, struct ct_session *sess
 
 void ct_batch_fini(struct ct_batch *batch)
 {
+	ct_runs_fini(&batch->runs);
 	free(batch->events);
 	free(batch->items);
 	ct_arena_fini(&batch->copies);
@@ -66,13 +68,6 @@ void ct_batch_fini(struct ct_batch *batch)
 	free(batch->heap);
 	free(batch->streams);
 	memset(batch, 0, sizeof *batch);
-}
-
-static void drop_copies(struct ct_batch *batch)
-{
-	if (batch->has_copies)
-		ct_arena_fini(&batch->copies);
-	batch->has_copies = false;
 }
 
 enum ctrace_status ct_batch_start(struct ct_batch *batch, uint32_t dest, uint32_t ring_count, const struct ct_sync *sync)
@@ -88,9 +83,11 @@ enum ctrace_status ct_batch_start(struct ct_batch *batch, uint32_t dest, uint32_
 	batch->dest_bit = 1u << dest;
 	batch->iterator_count = batch->heap_count = 0;
 	batch->event_count = batch->item_count = batch->stream_count = 0;
+	batch->runs.run_count = 0;
 	batch->bytes = 0;
+	batch->wants_runs = false;
 	batch->classes = ct_session_classes(batch->session);
-	drop_copies(batch);
+	ct_arena_fini(&batch->copies);
 	return CTRACE_OK;
 }
 
@@ -102,7 +99,7 @@ static void pass_event(struct ct_iterator *iterator)
 	iterator->moved = true;
 }
 
-static void skip_damage(struct ct_iterator *iterator, uint64_t bytes)
+void ct_batch_skip_damage(struct ct_iterator *iterator, uint64_t bytes)
 {
 	iterator->damaged += bytes;
 	iterator->damaged_events++;
@@ -114,12 +111,26 @@ static void skip_damage(struct ct_iterator *iterator, uint64_t bytes)
 /* What follows damage cannot be found: sizes chain. */
 static void skip_rest(struct ct_iterator *iterator)
 {
-	skip_damage(iterator, iterator->limit - iterator->place.position);
+	ct_batch_skip_damage(iterator, iterator->limit - iterator->place.position);
 }
 
-static uint32_t dests_of(const struct ct_session *session, const struct ct_event *event)
+uint32_t ct_batch_dests(struct ct_batch *batch, struct ct_iterator *iterator, uint32_t component)
 {
-	return __atomic_load_n(&session->components[event->head.component].dests, __ATOMIC_RELAXED);
+	uint32_t dests = iterator->only;
+
+	if (dests == 0)
+		dests = __atomic_load_n(&batch->session->components[component].dests, __ATOMIC_RELAXED);
+	batch->seen |= dests;
+	iterator->ring->bound |= dests;
+	return dests;
+}
+
+/* Components that there are.  A session that is another process's says what it likes. */
+static void count_components(struct ct_batch *batch)
+{
+	uint32_t count = __atomic_load_n(&batch->session->head->component_count, __ATOMIC_ACQUIRE);
+
+	batch->component_count = count < CT_COMPONENT_LIMIT ? count : CT_COMPONENT_LIMIT;
 }
 
 /* An event of an overwrite ring, out of the scratch memory that the next one takes.  False without memory. */
@@ -128,7 +139,6 @@ static bool keep_copy(struct ct_batch *batch, struct ct_event *event)
 	size_t behind = (size_t)(event->data - (const unsigned char *)batch->scratch.data);
 	unsigned char *copy = ct_arena_take(&batch->copies, event->size);
 
-	batch->has_copies = true;
 	if (copy == NULL)
 		return false;
 	memcpy(copy, batch->scratch.data, event->size);
@@ -139,13 +149,9 @@ static bool keep_copy(struct ct_batch *batch, struct ct_event *event)
 /* Moves on to the next event that is for this destination.  False at the limit.  An event that there is no memory to copy for counts as damaged. */
 static bool find_event(struct ct_batch *batch, struct ct_iterator *iterator)
 {
-	const struct ct_session *session = batch->session;
-	uint32_t components = __atomic_load_n(&session->head->component_count, __ATOMIC_ACQUIRE);
 	bool copies = iterator->ring->overflow == CT_OVERFLOW_OVERWRITE;
 
-	/* A session that is another process's says what it likes. */
-	if (components > CT_COMPONENT_LIMIT)
-		components = CT_COMPONENT_LIMIT;
+	count_components(batch);
 	iterator->has_event = false;
 	while (iterator->place.position < iterator->limit) {
 		ct_buf_clear(&batch->scratch);
@@ -157,25 +163,23 @@ static bool find_event(struct ct_batch *batch, struct ct_iterator *iterator)
 			iterator->moved = true;
 			continue;
 		case CTRACE_NOT_ENOUGH_MEMORY:
-			skip_damage(iterator, iterator->event.size);
+			ct_batch_skip_damage(iterator, iterator->event.size);
 			continue;
 		default:
 			skip_rest(iterator);
 			return false;
 		}
 		if (!iterator->event.is_mark) {
-			if (iterator->event.head.component >= components) {
+			if (iterator->event.head.component >= batch->component_count) {
 				skip_rest(iterator);
 				return false;
 			}
-			iterator->dests = iterator->only != 0 ? iterator->only : dests_of(session, &iterator->event);
-			batch->seen |= iterator->dests;
-			iterator->ring->bound |= iterator->dests;
+			iterator->dests = ct_batch_dests(batch, iterator, iterator->event.head.component);
 			if ((iterator->dests & batch->dest_bit) != 0) {
 				iterator->has_event = !copies || keep_copy(batch, &iterator->event);
 				if (iterator->has_event)
 					return true;
-				skip_damage(iterator, iterator->event.size);
+				ct_batch_skip_damage(iterator, iterator->event.size);
 				continue;
 			}
 		}
@@ -231,6 +235,7 @@ void ct_batch_add_ring(struct ct_batch *batch, struct ct_ring *ring, const struc
 	memset(iterator, 0, sizeof *iterator);
 	iterator->ring = ring;
 	iterator->place = *from;
+	iterator->overwritten_before = from->overwritten;
 	iterator->limit = limit;
 	iterator->stream = UINT32_MAX;
 	iterator->only = only;
@@ -247,7 +252,7 @@ static uint64_t lost_to(const struct ct_batch *batch, const struct ct_iterator *
 	       iterator->place.lost;
 }
 
-static uint32_t stream_of(struct ct_batch *batch, struct ct_iterator *iterator)
+uint32_t ct_batch_stream(struct ct_batch *batch, struct ct_iterator *iterator)
 {
 	struct ctrace_stream *stream;
 
@@ -282,7 +287,7 @@ static void add_event(struct ct_batch *batch, struct ct_iterator *iterator)
 	event->level = from->head.level;
 	event->pid = batch->session->head->pid;
 	event->tid = from->tid;
-	event->stream = stream_of(batch, iterator);
+	event->stream = ct_batch_stream(batch, iterator);
 	event->item_count = from->item_count;
 	event->items = batch->items + batch->item_count;
 	ct_event_items(from, batch->items + batch->item_count);
@@ -300,7 +305,12 @@ void ct_batch_fill(struct ct_batch *batch)
 {
 	batch->event_count = batch->item_count = batch->stream_count = batch->heap_count = 0;
 	batch->bytes = 0;
-	drop_copies(batch);
+	ct_arena_fini(&batch->copies);
+	if (batch->wants_runs) {
+		count_components(batch);
+		ct_batch_fill_runs(batch);
+		return;
+	}
 	for (uint32_t i = 0; i < batch->iterator_count; i++) {
 		struct ct_iterator *iterator = &batch->iterators[i];
 
@@ -327,13 +337,13 @@ uint64_t ct_batch_count(struct ct_batch *batch, uint64_t enough)
 		struct ct_iterator walker = batch->iterators[i];
 
 		while (count < enough) {
-			drop_copies(batch);
+			ct_arena_fini(&batch->copies);
 			if (!find_event(batch, &walker))
 				break;
 			pass_event(&walker);
 			count++;
 		}
 	}
-	drop_copies(batch);
+	ct_arena_fini(&batch->copies);
 	return count;
 }

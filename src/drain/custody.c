@@ -63,12 +63,45 @@ bool ct_drain_has(const struct ct_drain *drain, uint32_t consumer)
 /* A ring that has come: nothing before its tail is for us.  A dead process's, and a dead writer's, stand where they were left. */
 static void start_ring(struct ct_drain *drain, uint32_t index, uint32_t consumer)
 {
-	for (uint32_t dest = 0; dest < CT_DEST_LIMIT; dest++) {
+	for (uint32_t seen = drain->seen; seen != 0; seen &= seen - 1) {
+		uint32_t dest = (uint32_t)__builtin_ctz(seen);
 		bool stands = drain->source.recovering || (dest == consumer && (drain->adopted & 1u << dest) != 0);
 
-		if ((drain->seen & 1u << dest) != 0 && !stands)
+		if (!stands)
 			ct_custody_start_cursor(drain, index, dest);
 	}
+}
+
+/* May the consumer of a ring that was looked at have changed since?  A damaged process may have fewer rings than before. */
+static bool may_have_moved(struct ct_drain *drain, uint32_t ring_count)
+{
+	/* Pairs with the release in ct_ring_note_move(): who sees the new number sees the words that it is about. */
+	uint32_t moves = __atomic_load_n(&drain->source.session->head->ring_moves, __ATOMIC_ACQUIRE);
+	bool has_moved = moves != drain->moves;
+
+	drain->moves = moves;
+	return has_moved || drain->has_changing || drain->adopted != 0 || drain->release != CT_RELEASE_AS_WANTED ||
+	       ring_count < drain->ring_count;
+}
+
+static void look_at_ring(struct ct_drain *drain, uint32_t index)
+{
+	struct ct_ring *ring = drain->source.ring_at(drain->source.user, index);
+	/* Pairs with the release store in give(): what its last consumer did to it is done. */
+	uint32_t consumer = ring != NULL ? __atomic_load_n(&ring->head->consumer, __ATOMIC_ACQUIRE) : 0;
+	bool has = ring != NULL && ct_drain_has(drain, consumer);
+	bool had = drain->rings[index] != NULL;
+
+	drain->rings[index] = has ? ring : NULL;
+	if (!has)
+		return;
+	if (!had) {
+		drain->idle_at[index] = UINT64_MAX;
+		start_ring(drain, index, consumer);
+	}
+	if (ring->overflow == CT_OVERFLOW_OVERWRITE)
+		drain->overwriting[drain->overwriting_count++] = index;
+	drain->has_changing |= __atomic_load_n(&ring->head->wanted, __ATOMIC_RELAXED) != consumer;
 }
 
 /* Which rings this pass works on: what others take or give meanwhile waits for the next. */
@@ -80,31 +113,27 @@ void ct_custody_take(struct ct_drain *drain)
 	drain->release =
 		drain->source.release != NULL ? __atomic_load_n(drain->source.release, __ATOMIC_ACQUIRE) : CT_RELEASE_AS_WANTED;
 	count = drain->source.ring_count(drain->source.user);
-	for (uint32_t i = 0; i < count; i++) {
-		struct ct_ring *ring = drain->source.ring_at(drain->source.user, i);
-		/* Pairs with the release store in give(): what its last consumer did to it is done. */
-		uint32_t consumer = ring != NULL ? __atomic_load_n(&ring->head->consumer, __ATOMIC_ACQUIRE) : 0;
-		bool has = ring != NULL && ct_drain_has(drain, consumer);
-		bool had = drain->rings[i] != NULL;
-
-		drain->rings[i] = has ? ring : NULL;
-		if (has && !had)
-			start_ring(drain, i, consumer);
+	drain->looks_at_all = may_have_moved(drain, count);
+	if (drain->looks_at_all) {
+		drain->ring_count = drain->overwriting_count = 0;
+		drain->has_changing = false;
 	}
+	for (uint32_t i = drain->ring_count; i < count; i++)
+		look_at_ring(drain, i);
+	drain->looks_at_all |= drain->has_changing;
 	drain->ring_count = count;
 }
 
 /* Has some destination a part of what is behind the tail, or is it writing one? */
 static bool is_begun(const struct ct_drain *drain, const struct ct_ring *ring)
 {
-	for (uint32_t dest = 0; dest < CT_DEST_LIMIT; dest++)
-		if ((drain->seen & 1u << dest) != 0 && ct_destination_is_busy(&drain->destinations[dest]) &&
-		    !drain->destinations[dest].is_passed_over)
-			return true;
-	for (uint32_t dest = 0; dest < CT_DEST_LIMIT; dest++)
-		if ((drain->seen & 1u << dest) != 0 &&
+	for (uint32_t seen = drain->seen; seen != 0; seen &= seen - 1) {
+		uint32_t dest = (uint32_t)__builtin_ctz(seen);
+
+		if ((ct_destination_is_busy(&drain->destinations[dest]) && !drain->destinations[dest].is_passed_over) ||
 		    ct_cursor_get(&ring->head->cursor[dest], ct_drain_dest(drain, dest)->sequence).position > ring->head->tail)
 			return true;
+	}
 	return false;
 }
 
@@ -115,19 +144,22 @@ static void give(struct ct_drain *drain, uint32_t index, uint32_t consumer)
 	drain->rings[index] = NULL;
 	/* Past this line it is the other's: pairs with the acquire load in ct_custody_take(). */
 	__atomic_store_n(&ring->head->consumer, consumer, __ATOMIC_RELEASE);
+	ct_ring_note_move(drain->source.session);
 }
 
 /* The agent lets an external writer have a ring as soon as no destination has begun with what waits in it. */
 void ct_custody_give_to_writers(struct ct_drain *drain)
 {
-	for (uint32_t i = 0; drain->source.consumer == 0 && !drain->source.recovering && i < drain->ring_count; i++) {
+	if (!drain->looks_at_all || drain->source.consumer != 0 || drain->source.recovering)
+		return;
+	for (uint32_t i = 0; i < drain->ring_count; i++) {
 		struct ct_ring *ring = drain->rings[i];
 		uint32_t wanted = ring != NULL ? __atomic_load_n(&ring->head->wanted, __ATOMIC_ACQUIRE) : 0;
 
 		if (wanted == 0 || ring->head->consumer != 0)
 			continue;
 		/* A destination that makes no progress must not keep the ring from the writer. */
-		ct_drain_pass_over_stuck(drain, ring);
+		ct_drain_pass_over_hopeless(drain, ring);
 		if (!is_begun(drain, ring))
 			give(drain, i, wanted);
 	}
@@ -137,21 +169,26 @@ void ct_custody_give_to_writers(struct ct_drain *drain)
  * What was overwritten before the destination had it, by its own places and not by the tail: what
  * the producer overwrites now may be in the batch.
  */
-static uint64_t sum_overwritten(const struct ct_drain *drain, uint32_t dest, const struct ct_batch *batch)
+uint64_t ct_custody_sum_overwritten(const struct ct_drain *drain, uint32_t dest)
 {
 	uint64_t total = 0;
 
-	for (uint32_t i = 0; i < drain->ring_count; i++) {
-		const struct ct_ring *ring = ct_drain_ring(drain, i);
+	for (uint32_t i = 0; i < drain->overwriting_count; i++) {
+		const struct ct_ring *ring = ct_drain_ring(drain, drain->overwriting[i]);
 
-		if (ring != NULL && ring->overflow == CT_OVERFLOW_OVERWRITE && (dest < CT_WRITER_SLOT || ring->head->consumer == dest))
+		if (ring != NULL && (dest < CT_WRITER_SLOT || ring->head->consumer == dest))
 			total += ct_drain_place(drain, ring, dest).overwritten;
 	}
-	for (uint32_t i = 0; batch != NULL && i < batch->iterator_count; i++) {
-		const struct ct_iterator *iterator = &batch->iterators[i];
+	return total;
+}
 
-		total += iterator->place.overwritten - ct_drain_place(drain, iterator->ring, dest).overwritten;
-	}
+/* The same with what its walk has come by since it began. */
+static uint64_t sum_overwritten_in(const struct ct_destination *destination, const struct ct_batch *batch)
+{
+	uint64_t total = destination->overwritten;
+
+	for (uint32_t i = 0; i < batch->iterator_count; i++)
+		total += batch->iterators[i].place.overwritten - batch->iterators[i].overwritten_before;
 	return total;
 }
 
@@ -168,7 +205,8 @@ void ct_custody_sum_losses(struct ct_drain *drain, const struct ct_destination *
 			out_totals[reason] += __atomic_load_n(&head->lost_to_all[reason], __ATOMIC_RELAXED);
 	}
 	out_totals[CTRACE_LOSS_UNDELIVERABLE] += ct_dest_current(dest)->lost;
-	out_totals[CTRACE_LOSS_OVERWRITTEN] += sum_overwritten(drain, destination->index, batch);
+	out_totals[CTRACE_LOSS_OVERWRITTEN] +=
+		batch != NULL ? sum_overwritten_in(destination, batch) : ct_custody_sum_overwritten(drain, destination->index);
 }
 
 void ct_custody_tell_losses(struct ct_drain *drain, struct ct_destination *destination, const struct ct_batch *batch)
@@ -184,7 +222,9 @@ void ct_custody_give_back(struct ct_drain *drain)
 {
 	uint32_t release = drain->release;
 
-	for (uint32_t i = 0; !drain->source.recovering && i < drain->ring_count; i++) {
+	if (!drain->looks_at_all || drain->source.recovering)
+		return;
+	for (uint32_t i = 0; i < drain->ring_count; i++) {
 		struct ct_ring *ring = drain->rings[i];
 		uint32_t wanted = ring != NULL ? __atomic_load_n(&ring->head->wanted, __ATOMIC_ACQUIRE) : 0;
 

@@ -11,7 +11,10 @@
 #define BATCH_EVENTS 1024u
 #define BATCH_ITEMS (8192u + CTRACE_MAX_ITEMS)
 #define BATCH_BYTES ((size_t)8 << 20) /* of events, unless it has one only: so much of them an output may hold in memory */
-#define RETRY_NS 100000000u           /* a failing destination is tried again after this */
+#define RUN_BYTES ((size_t)64 << 10)  /* of a run, unless it has one event only: what readers hold at a time */
+#define RUNS_BYTES (4 * RUN_BYTES) /* of the runs of a batch; one for an output of limited size, which takes it whole or not at all */
+#define RUN_PIECES 4096u           /* of the runs of a batch */
+#define RETRY_NS 100000000u        /* a failing destination is tried again after this */
 
 /* Positions of a ring whose events count as lost. */
 struct ct_passed {
@@ -28,12 +31,15 @@ struct ct_destination {
 	uint32_t index;
 	bool recovering;
 	uint64_t flush_every;
+	uint32_t least_level;                 /* of events that an emitter with CTRACE_EMITTER_RUNS gets */
+	bool is_limited;                      /* its output takes only so much; or did not take a batch: then it gets small ones */
 	uint64_t retry_at_ns;                 /* monotonic; 0: works */
 	uint64_t failing_since_ns;            /* monotonic; 0: works */
 	uint64_t announced;                   /* losses of all kinds that the emitter's lost() was called for */
 	const struct ct_drain_source *source; /* of the drain, whose lock is released while a method runs; NULL: no lock */
 	struct ct_passed *passed;             /* by ring: where it was passed over last.  NULL: it never was */
 	struct ct_batch *batch;               /* what the method that runs reads; NULL until the first delivery */
+	uint64_t overwritten;                 /* events that it lacks because they were overwritten, when the present walk began */
 	uint64_t call_since_ns;               /* atomic: monotonic; a method runs since then.  0: none */
 	bool is_passed_over; /* events that the running method may be writing were counted as lost: the output will be cut back */
 	bool reopen_wanted;
@@ -44,6 +50,8 @@ struct ct_destination {
 };
 void ct_destination_init(struct ct_destination *destination, struct ct_session *session, uint32_t index, bool recovering);
 void ct_destination_fini(struct ct_destination *destination);
+/* Does it get runs?  Then least_level and is_limited are right too.  False also when there is no such emitter. */
+bool ct_destination_wants_runs(struct ct_destination *destination);
 /* Would it take over the output at that path? */
 bool ct_destination_wants(struct ct_destination *destination, const char *path);
 /* Opens it unless it is open or must not be tried yet.  False: it fails, or was passed over
@@ -72,10 +80,36 @@ void ct_destination_failed(struct ct_destination *destination);
 enum ctrace_status ct_destination_commit(struct ct_destination *destination, uint64_t delivered) CT_MUST_USE;
 bool ct_destination_writes(const struct ct_destination *destination); /* false: silent, or only its own process could */
 
-/* ---- batch.c: the next events for a destination, merged by time */
+/* ---- runs.c: what a batch has for an emitter with CTRACE_EMITTER_RUNS */
+struct ct_known_class;
+/* What was delivered of a component. */
+struct ct_run_count {
+	uint32_t component;
+	uint64_t events;
+	uint64_t bytes;
+};
+struct ct_runs {
+	struct ctrace_run *runs;
+	struct ctrace_piece *pieces;
+	struct ctrace_run_class *classes;
+	struct ct_run_count *counts;
+	uint32_t run_count;
+	uint32_t piece_count;
+	uint32_t class_count, class_capacity;
+	uint32_t count_count, count_capacity;
+	struct ctrace_run *open;      /* the one that events are added to; NULL: none */
+	uint64_t line_end;            /* ticks from which on time goes on in another way than in that */
+	struct ct_known_class *known; /* by number */
+	uint32_t known_count;
+	uint64_t walk; /* of one ring */
+	uint64_t fill; /* of one batch */
+};
+
+/* ---- batch.c: the next events for a destination, merged by time; or runs of them, ring by ring */
 struct ct_iterator {
 	struct ct_ring *ring;
 	struct ct_cursor_place place; /* of `event`, or of the end */
+	uint64_t overwritten_before;  /* place.overwritten at the beginning of the walk */
 	uint64_t limit;
 	struct ct_event event;
 	uint32_t only;   /* the ring is an external writer's: the destination of all that is in it, as a mask; 0: each event's own */
@@ -95,12 +129,16 @@ struct ct_batch {
 	uint32_t iterator_capacity;
 	uint32_t heap_count;
 	uint32_t dest_bit;
+	uint32_t component_count;
 	uint32_t seen; /* destinations of every event that was passed */
+	bool wants_runs;
+	uint32_t least_level; /* of events in runs */
+	size_t most_bytes;    /* of these, unless it has one event only */
+	struct ct_runs runs;
 	struct ctrace_event *events;
 	struct ctrace_event_item *items;
 	struct ctrace_stream *streams;
 	struct ct_arena copies; /* of events of overwrite rings */
-	bool has_copies;
 	struct ct_buf scratch;
 	struct ct_class_view classes;
 	uint32_t *first_sizes; /* of each event: its bytes in the ring, when this is the first of its destinations; else 0 */
@@ -116,6 +154,13 @@ enum ctrace_status ct_batch_start(struct ct_batch *batch, uint32_t dest, uint32_
 /* only: the destinations of all its events, as a mask; 0: each one's component's. */
 void ct_batch_add_ring(struct ct_batch *batch, struct ct_ring *ring, const struct ct_cursor_place *from, uint64_t limit, uint32_t only);
 void ct_batch_fill(struct ct_batch *batch);
+void ct_batch_fill_runs(struct ct_batch *batch); /* runs.c: what ct_batch_fill() does when runs are wanted */
+/* For runs.c: where events of a component go, which is noted; the iterator's index among the batch's streams; bytes that are no event. */
+uint32_t ct_batch_dests(struct ct_batch *batch, struct ct_iterator *iterator, uint32_t component);
+uint32_t ct_batch_stream(struct ct_batch *batch, struct ct_iterator *iterator);
+void ct_batch_skip_damage(struct ct_iterator *iterator, uint64_t bytes);
+enum ctrace_status ct_runs_init(struct ct_runs *runs) CT_MUST_USE;
+void ct_runs_fini(struct ct_runs *runs);
 /* How many events the walk would give, up to `enough`; does not move. */
 uint64_t ct_batch_count(struct ct_batch *batch, uint64_t enough);
 
@@ -132,13 +177,22 @@ struct ct_drain {
 	uint32_t release;                     /* CT_RELEASE_*: as it was when this pass began */
 	uint32_t ring_count;                  /* rings that have been looked at */
 	struct ct_ring *rings[CT_RING_LIMIT]; /* those of this pass; NULL: somebody else's */
-	uint64_t delivered;                   /* events that every destination has, or that are gone */
-	uint64_t gone;                        /* of these, overwritten */
-	uint64_t damaged;                     /* bytes that could not be read */
-	uint64_t undeliverable;               /* events whose destination went with their process */
-	uint64_t written;                     /* events that destinations took: once for each */
-	uint64_t limits[CT_RING_LIMIT];
-	uint64_t damaged_to[CT_RING_LIMIT]; /* damage before this position is counted: each destination finds it */
+	/* A pass loads one word of each ring, its head.  It works on the rings that have something. */
+	uint32_t active_count;
+	uint32_t active[CT_RING_LIMIT]; /* numbers of the rings whose head was beyond their tail when this pass began */
+	uint32_t overwriting_count;
+	uint32_t overwriting[CT_RING_LIMIT]; /* numbers of the rings with the policy overwrite */
+	uint64_t idle_at[CT_RING_LIMIT];     /* head of a ring whose last event every destination has; else UINT64_MAX */
+	bool looks_at_all;                   /* this pass looks at the consumer of each ring, because one may have changed */
+	bool has_changing;                   /* a ring is to have another consumer, which it could not get yet */
+	uint32_t moves;                      /* ring_moves of the session, when all consumers were looked at last */
+	uint64_t delivered;                  /* events that every destination has, or that are gone */
+	uint64_t gone;                       /* of these, overwritten */
+	uint64_t damaged;                    /* bytes that could not be read */
+	uint64_t undeliverable;              /* events whose destination went with their process */
+	uint64_t written;                    /* events that destinations took: once for each */
+	uint64_t limits[CT_RING_LIMIT];      /* their heads when this pass began */
+	uint64_t damaged_to[CT_RING_LIMIT];  /* damage before this position is counted: each destination finds it */
 };
 
 static inline struct ct_ring *ct_drain_ring(const struct ct_drain *drain, uint32_t index)
@@ -163,14 +217,17 @@ static inline struct ct_cursor_place ct_tail_place(const struct ct_ring *ring)
  * it stands at the tail, and at worst what is between the two comes again. */
 struct ct_cursor_place ct_drain_place(const struct ct_drain *drain, const struct ct_ring *ring, uint32_t dest);
 
-/* The bytes before the earliest place of all destinations may be written again. */
-void ct_drain_free_rings(struct ct_drain *drain);
+/* The bytes of a ring before the earliest place of all destinations may be written again.  A producer that waits wakes when it has a quarter
+ * of the ring, or when nothing more is to come. */
+void ct_drain_free_ring(struct ct_drain *drain, struct ct_ring *ring);
 
 /* ---- pass_over.c: what a destination that makes no progress costs */
 /* The mask of destinations that fail, or whose method does not return. */
 uint32_t ct_drain_stuck(const struct ct_drain *drain);
-/* In rings that run full, or in all_of: counts as lost for a destination without progress what the other destinations have had. */
-void ct_drain_pass_over_stuck(struct ct_drain *drain, const struct ct_ring *all_of);
+/* In rings that run full: counts as lost for a destination without progress what the other destinations have had. */
+void ct_drain_pass_over_stuck(struct ct_drain *drain);
+/* The same for a ring that an external writer is to have, whether it runs full or not, and for destinations without hope. */
+void ct_drain_pass_over_hopeless(struct ct_drain *drain, struct ct_ring *ring);
 
 /* ---- custody.c: whose a ring is */
 /* Puts a destination's cursor at the tail of a ring; one that is not ours is left alone. */
@@ -182,13 +239,15 @@ void ct_custody_take(struct ct_drain *drain);
 void ct_custody_give_to_writers(struct ct_drain *drain);
 void ct_custody_give_back(struct ct_drain *drain);
 void ct_custody_end_adopted(struct ct_drain *drain);
+/* Events that were overwritten before the destination had them, in the rings of this drain. */
+uint64_t ct_custody_sum_overwritten(const struct ct_drain *drain, uint32_t dest);
 /* What a destination has lost, by reason: in the rings of this drain, and before there was a
  * ring.  batch: its batch that is about to be written, or NULL: then what its last commit says. */
 void ct_custody_sum_losses(struct ct_drain *drain, const struct ct_destination *destination, const struct ct_batch *batch,
 			   uint64_t out_totals[CTRACE_LOSS_COUNT]);
 /* Announces it to the destination, if its output does not report all of it yet. */
 void ct_custody_tell_losses(struct ct_drain *drain, struct ct_destination *destination, const struct ct_batch *batch);
-/* The destination of everything in an external writer's ring, as a mask.  0, each record's own, also for that of one that died before it had
+/* The destination of everything in an external writer's ring, as a mask.  0, each event's own, also for that of one that died before it had
  * written anything. */
 uint32_t ct_custody_only(const struct ct_drain *drain, const struct ct_ring *ring);
 

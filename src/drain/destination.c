@@ -139,6 +139,18 @@ static void context_failed_at(const struct ctrace_emitter_context *context, cons
 	}
 }
 
+static void context_counter(const struct ctrace_emitter_context *context, struct ctrace_counter *out)
+{
+	const struct ct_destination *destination = destination_of(context);
+	struct ct_sync sync;
+
+	if (destination->source != NULL && destination->source->sync != NULL)
+		ct_sync_copy(destination->source->sync, &sync);
+	else
+		ct_shared_sync_copy(&destination->session->head->sync, &sync);
+	ct_sync_counter(&sync, out);
+}
+
 static const char *copy_text(struct ct_buf *buf, const struct ct_session *session, ct_text text)
 {
 	size_t size;
@@ -172,6 +184,7 @@ static void fill_context(struct ct_destination *destination)
 		.place = &destination->place,
 		.commit = context_commit,
 		.failed_at = context_failed_at,
+		.counter = context_counter,
 	};
 }
 
@@ -279,6 +292,28 @@ static void note_place(struct ct_destination *destination)
 	method_end(destination);
 }
 
+/* What it wants of a batch.  Its context is filled. */
+static void read_limits(struct ct_destination *destination)
+{
+	destination->least_level = ct_emitter_property(destination->emitter, "LEVEL", strlen("LEVEL")) != NULL
+					   ? ct_line_settings_level(&destination->context)
+					   : 0;
+	destination->is_limited = (destination->emitter->flags & CTRACE_EMITTER_LIMITED) != 0 ||
+				  context_number(&destination->context, "MAXGENERATION") > 1;
+}
+
+bool ct_destination_wants_runs(struct ct_destination *destination)
+{
+	if (!find_emitter(destination) || (destination->emitter->flags & CTRACE_EMITTER_RUNS) == 0)
+		return false;
+	/* One that is open keeps the settings that it was opened with. */
+	if (destination->self == NULL) {
+		fill_context(destination);
+		read_limits(destination);
+	}
+	return true;
+}
+
 bool ct_destination_wants(struct ct_destination *destination, const char *path)
 {
 	char wanted[CTRACE_EMITTER_PATH_SIZE];
@@ -325,6 +360,7 @@ bool ct_destination_open(struct ct_destination *destination, bool now)
 		return true;
 	}
 	fill_context(destination);
+	read_limits(destination);
 	if (!open_emitter(destination)) {
 		ct_destination_failed(destination);
 		return false;
@@ -384,6 +420,7 @@ enum ctrace_status ct_destination_write(struct ct_destination *destination, cons
 			return CTRACE_OUTPUT_ERROR; /* it works, and is opened again by the next pass */
 	}
 	if (status != CTRACE_OK) {
+		destination->is_limited = true;
 		ct_destination_failed(destination);
 		return CTRACE_OUTPUT_ERROR;
 	}

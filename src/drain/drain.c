@@ -14,6 +14,7 @@
 #include <string.h>
 
 #define FLUSH_NEVER_BYTES ((uint64_t)64 << 10) /* FLUSHEVERY=0: what may wait in the rings */
+#define LOOKS 4u                               /* at the heads of all rings, before threads are kept from going on in others */
 
 static struct ct_batch *make_batch(struct ct_session *session)
 {
@@ -118,12 +119,9 @@ static struct ct_cursor_place slowest_place(const struct ct_drain *drain, const 
 {
 	struct ct_cursor_place slowest = { .position = UINT64_MAX };
 
-	for (uint32_t dest = 0; dest < CT_DEST_LIMIT; dest++) {
-		struct ct_cursor_place place;
+	for (uint32_t seen = drain->seen; seen != 0; seen &= seen - 1) {
+		struct ct_cursor_place place = ct_drain_place(drain, ring, (uint32_t)__builtin_ctz(seen));
 
-		if ((drain->seen & 1u << dest) == 0)
-			continue;
-		place = ct_drain_place(drain, ring, dest);
 		if (place.position < slowest.position)
 			slowest = place;
 		else if (place.position == slowest.position && place.overwritten > slowest.overwritten)
@@ -136,21 +134,41 @@ static struct ct_cursor_place slowest_place(const struct ct_drain *drain, const 
 	return slowest;
 }
 
-void ct_drain_free_rings(struct ct_drain *drain)
+void ct_drain_free_ring(struct ct_drain *drain, struct ct_ring *ring)
 {
-	for (uint32_t i = 0; i < drain->ring_count; i++) {
-		struct ct_ring *ring = ct_drain_ring(drain, i);
-		struct ct_cursor_place place;
+	struct ct_cursor_place place = slowest_place(drain, ring);
+
+	drain->delivered += place.count - ring->head->consumed;
+	drain->gone += place.overwritten - ring->head->overwritten;
+	ct_ring_consume(ring, &place);
+	if (!ring->is_mapped)
+		(void)!ct_ring_persist(ring, &ring->head->tail,
+				       offsetof(struct ct_ring_head, cursor) - offsetof(struct ct_ring_head, tail));
+}
+
+/* Another thread may have handed some of them on while a method ran. */
+static void free_rings_of(struct ct_drain *drain, const struct ct_batch *batch)
+{
+	for (uint32_t i = 0; i < batch->iterator_count; i++) {
+		struct ct_ring *ring = batch->iterators[i].ring;
+
+		if (ct_drain_ring(drain, ring->index) == ring)
+			ct_drain_free_ring(drain, ring);
+	}
+}
+
+/* At the end of a pass: nothing more is coming. */
+static void free_active_rings(struct ct_drain *drain)
+{
+	for (uint32_t i = 0; i < drain->active_count; i++) {
+		uint32_t index = drain->active[i];
+		struct ct_ring *ring = ct_drain_ring(drain, index);
 
 		if (ring == NULL)
 			continue;
-		place = slowest_place(drain, ring);
-		drain->delivered += place.count - ring->head->consumed;
-		drain->gone += place.overwritten - ring->head->overwritten;
-		ct_ring_consume(ring, &place);
-		if (!ring->is_mapped)
-			(void)!ct_ring_persist(ring, &ring->head->tail,
-					       offsetof(struct ct_ring_head, cursor) - offsetof(struct ct_ring_head, tail));
+		ct_drain_free_ring(drain, ring);
+		ct_ring_wake(ring);
+		drain->idle_at[index] = ring->head->tail == drain->limits[index] ? drain->limits[index] : UINT64_MAX;
 	}
 }
 
@@ -169,21 +187,35 @@ static void count_damage(struct ct_drain *drain, struct ct_iterator *iterator)
 	iterator->damaged = iterator->damaged_events = 0;
 }
 
+static void count_component(const struct ct_session *session, uint32_t component, uint64_t events, uint64_t bytes)
+{
+	struct ct_component_entry *entry = &session->components[component];
+
+	if (events == 0)
+		return;
+	(void)__atomic_fetch_add(&entry->delivered, events, __ATOMIC_RELAXED);
+	(void)__atomic_fetch_add(&entry->bytes, bytes, __ATOMIC_RELAXED);
+}
+
 /* What each component has delivered; several drains may count for one. */
 static void count_components(const struct ct_batch *batch)
 {
+	if (batch->wants_runs) {
+		for (uint32_t i = 0; i < batch->runs.count_count; i++) {
+			const struct ct_run_count *count = &batch->runs.counts[i];
+
+			count_component(batch->session, count->component, count->events, count->bytes);
+		}
+		return;
+	}
 	for (uint32_t i = 0, next; i < batch->event_count; i = next) {
-		struct ct_component_entry *entry = &batch->session->components[batch->events[i].component_id];
 		uint64_t events = 0, bytes = 0;
 
 		for (next = i; next < batch->event_count && batch->events[next].component_id == batch->events[i].component_id; next++) {
 			events += batch->first_sizes[next] != 0;
 			bytes += batch->first_sizes[next];
 		}
-		if (events != 0) {
-			(void)__atomic_fetch_add(&entry->delivered, events, __ATOMIC_RELAXED);
-			(void)__atomic_fetch_add(&entry->bytes, bytes, __ATOMIC_RELAXED);
-		}
+		count_component(batch->session, batch->events[i].component_id, events, bytes);
 	}
 }
 
@@ -236,6 +268,16 @@ static enum ctrace_status write_batch(struct ct_drain *drain, uint32_t dest, boo
 	};
 	enum ctrace_status status;
 
+	if (batch->wants_runs) {
+		out.events = NULL;
+		out.runs = batch->runs.runs;
+		out.run_count = batch->runs.run_count;
+		out.classes = batch->runs.classes;
+		out.class_count = batch->runs.class_count;
+		out.class_table = batch->classes.bytes;
+		out.class_table_size = batch->classes.size;
+	}
+
 	if (!ct_destination_open(destination, flush))
 		return CTRACE_OUTPUT_ERROR;
 	if (!ct_destination_writes(destination)) {
@@ -266,7 +308,8 @@ static bool holds_back(const struct ct_destination *destination)
 
 		bytes += waiting;
 		/* What is long due, and what stands in a producer's way, goes out all the same. */
-		if (waiting > iterator->ring->capacity / 4 || __atomic_load_n(&iterator->ring->head->waiting, __ATOMIC_RELAXED) != 0)
+		if ((waiting > iterator->ring->capacity / 4 && !__atomic_load_n(&iterator->ring->may_grow, __ATOMIC_RELAXED)) ||
+		    __atomic_load_n(&iterator->ring->head->waiting, __ATOMIC_RELAXED) != 0)
 			return false;
 	}
 	if (destination->flush_every == 0)
@@ -274,17 +317,18 @@ static bool holds_back(const struct ct_destination *destination)
 	return ct_batch_count(destination->batch, destination->flush_every) < destination->flush_every;
 }
 
-static void add_rings(struct ct_drain *drain, uint32_t dest, bool flight)
+static void add_rings(struct ct_drain *drain, uint32_t dest)
 {
-	for (uint32_t i = 0; i < drain->ring_count; i++) {
-		struct ct_ring *ring = ct_drain_ring(drain, i);
+	for (uint32_t i = 0; i < drain->active_count; i++) {
+		uint32_t index = drain->active[i];
+		struct ct_ring *ring = ct_drain_ring(drain, index);
 		struct ct_cursor_place place;
 
-		if (ring == NULL || (ring->is_flight && !flight))
+		if (ring == NULL)
 			continue;
 		place = ct_drain_place(drain, ring, dest);
-		if (place.position < drain->limits[i])
-			ct_batch_add_ring(drain->destinations[dest].batch, ring, &place, drain->limits[i],
+		if (place.position < drain->limits[index])
+			ct_batch_add_ring(drain->destinations[dest].batch, ring, &place, drain->limits[index],
 					  ct_custody_only(drain, ring));
 	}
 }
@@ -297,7 +341,7 @@ static bool start_batch(struct ct_drain *drain, struct ct_destination *destinati
 		drain->spare = NULL;
 	}
 	if (destination->batch != NULL &&
-	    ct_batch_start(destination->batch, destination->index, drain->ring_count, drain->source.sync) == CTRACE_OK)
+	    ct_batch_start(destination->batch, destination->index, drain->active_count, drain->source.sync) == CTRACE_OK)
 		return true;
 	errno = ENOMEM;
 	ct_destination_failed(destination);
@@ -305,7 +349,7 @@ static bool start_batch(struct ct_drain *drain, struct ct_destination *destinati
 }
 
 /* The lock is released in write_batch().  Everything that other threads may have changed is read again after it. */
-static void deliver_batches(struct ct_drain *drain, uint32_t dest, bool flush, bool flight)
+static void deliver_batches(struct ct_drain *drain, uint32_t dest, bool flush)
 {
 	struct ct_destination *destination = &drain->destinations[dest];
 	struct ct_batch *batch;
@@ -316,9 +360,13 @@ static void deliver_batches(struct ct_drain *drain, uint32_t dest, bool flush, b
 		return;
 	batch = destination->batch;
 	batch->seen = 0;
-	add_rings(drain, dest, flight);
+	batch->wants_runs = ct_destination_wants_runs(destination);
+	batch->least_level = destination->least_level;
+	batch->most_bytes = destination->is_limited ? RUN_BYTES : RUNS_BYTES;
+	add_rings(drain, dest);
 	if (batch->iterator_count == 0 || (!flush && holds_back(destination)))
 		return;
+	destination->overwritten = ct_custody_sum_overwritten(drain, dest);
 	do {
 		ct_batch_fill(batch);
 		if (batch->event_count > 0 && write_batch(drain, dest, flush) != CTRACE_OK)
@@ -329,7 +377,7 @@ static void deliver_batches(struct ct_drain *drain, uint32_t dest, bool flush, b
 		}
 		/* A producer may be waiting.  Not while there are events for a destination that has no cursors yet. */
 		if ((batch->seen & ~drain->seen) == 0)
-			ct_drain_free_rings(drain);
+			free_rings_of(drain, batch);
 	} while (batch->event_count > 0);
 }
 
@@ -344,7 +392,7 @@ static void close_if_wanted(struct ct_destination *destination)
 }
 
 /* False: another thread has gone on with this drain meanwhile. */
-static bool deliver(struct ct_drain *drain, uint32_t dest, bool flush, bool flight)
+static bool deliver(struct ct_drain *drain, uint32_t dest, bool flush)
 {
 	struct ct_destination *destination = &drain->destinations[dest];
 	uint32_t turn = drain->turn;
@@ -354,7 +402,7 @@ static bool deliver(struct ct_drain *drain, uint32_t dest, bool flush, bool flig
 	close_if_wanted(destination);
 	if (drain->turn != turn)
 		return false;
-	deliver_batches(drain, dest, flush, flight);
+	deliver_batches(drain, dest, flush);
 	if (destination->batch != NULL)
 		drain->noticed |= destination->batch->seen;
 	return drain->turn == turn;
@@ -379,73 +427,109 @@ static void note_stuck(struct ct_drain *drain)
 	}
 }
 
-static void take_limits(struct ct_drain *drain)
+/* How far this pass goes in each ring, and which rings have something: the only look that it has at all of them.  False: a thread went on
+ * in another ring meanwhile. */
+static bool look_at_heads(struct ct_drain *drain)
 {
+	const uint32_t *moves = &drain->source.session->head->ring_moves;
+	/* Pairs with the release in ct_ring_note_move(). */
+	uint32_t before = __atomic_load_n(moves, __ATOMIC_ACQUIRE);
+
+	drain->active_count = 0;
 	for (uint32_t i = 0; i < drain->ring_count; i++) {
 		const struct ct_ring *ring = ct_drain_ring(drain, i);
 
-		drain->limits[i] = ring != NULL ? ct_ring_head_position(ring) : 0;
+		drain->limits[i] = ring != NULL ? ct_ring_head_position(ring) : drain->idle_at[i];
+		if (drain->limits[i] != drain->idle_at[i])
+			drain->active[drain->active_count++] = i;
+		if (i == 0)
+			ct_point("drain.looked");
 	}
+	return __atomic_load_n(moves, __ATOMIC_ACQUIRE) == before;
+}
+
+/*
+ * With an event of a thread's larger ring a pass has all of its smaller one.  A thread commits its last event in the smaller ring, notes the
+ * move, and then commits in the larger: whoever sees the latter finds the number changed, and looks again.
+ */
+static void take_limits(struct ct_drain *drain)
+{
+	for (unsigned looks = 0; looks < LOOKS; looks++)
+		if (look_at_heads(drain))
+			return;
+	if (drain->source.hold_moves == NULL)
+		return;
+	drain->source.hold_moves(drain->source.user);
+	(void)look_at_heads(drain);
+	drain->source.allow_moves(drain->source.user);
+}
+
+/* Without a trigger the rings of the flight recorder keep what they have. */
+static void leave_flight_rings(struct ct_drain *drain)
+{
+	uint32_t kept = 0;
+
+	for (uint32_t i = 0; i < drain->active_count; i++)
+		if (!ct_drain_ring(drain, drain->active[i])->is_flight)
+			drain->active[kept++] = drain->active[i];
+	drain->active_count = kept;
 }
 
 /*
  * Walks what no destination has walked.  Only needed while there is no destination, or when one fails and so does not see what is behind:
  * otherwise each delivery notes what other destinations its events have.
  */
-static void look_for_destinations(struct ct_drain *drain, bool flight)
+static void look_for_destinations(struct ct_drain *drain)
 {
 	struct ct_batch *batch = &drain->scan;
 
 	batch->seen = 0;
-	if (ct_batch_start(batch, 0, drain->ring_count, drain->source.sync) != CTRACE_OK)
+	if (ct_batch_start(batch, 0, drain->active_count, drain->source.sync) != CTRACE_OK)
 		return;
 	batch->dest_bit = 0;
-	for (uint32_t i = 0; i < drain->ring_count; i++) {
-		struct ct_ring *ring = ct_drain_ring(drain, i);
+	for (uint32_t i = 0; i < drain->active_count; i++) {
+		uint32_t index = drain->active[i];
+		struct ct_ring *ring = ct_drain_ring(drain, index);
 		struct ct_cursor_place place;
 
-		if (ring == NULL || (ring->is_flight && !flight))
+		if (ring == NULL)
 			continue;
 		place = ct_tail_place(ring);
-		if (place.position < drain->limits[i])
-			ct_batch_add_ring(batch, ring, &place, drain->limits[i], ct_custody_only(drain, ring));
+		if (place.position < drain->limits[index])
+			ct_batch_add_ring(batch, ring, &place, drain->limits[index], ct_custody_only(drain, ring));
 	}
 	if (batch->iterator_count > 0)
 		ct_batch_fill(batch);
 	drain->noticed |= batch->seen;
 }
 
-static bool deliver_new(struct ct_drain *drain, bool flush, bool flight)
+static bool deliver_to(struct ct_drain *drain, uint32_t dests, bool flush)
 {
-	uint32_t found;
-
-	if (drain->seen == 0 || ct_drain_stuck(drain) != 0 || ct_drain_is_busy(drain))
-		look_for_destinations(drain, flight);
-	found = drain->noticed & ~drain->seen;
-	/* All at once: a ring must not be freed for the first of them before the others have a cursor in it. */
-	for (uint32_t dest = 0; dest < CT_DEST_LIMIT; dest++)
-		if ((found & 1u << dest) != 0)
-			start_destination(drain, dest);
-	for (uint32_t dest = 0; dest < CT_DEST_LIMIT; dest++)
-		if ((found & 1u << dest) != 0 && !deliver(drain, dest, flush, flight))
+	for (; dests != 0; dests &= dests - 1)
+		if (!deliver(drain, (uint32_t)__builtin_ctz(dests), flush))
 			return false;
 	return true;
 }
 
-static bool deliver_known(struct ct_drain *drain, bool flush, bool flight)
+static bool deliver_new(struct ct_drain *drain, bool flush)
 {
-	for (uint32_t dest = 0, known = drain->seen; dest < CT_DEST_LIMIT; dest++)
-		if ((known & 1u << dest) != 0 && !deliver(drain, dest, flush, flight))
-			return false;
-	return true;
+	uint32_t found;
+
+	if (drain->seen == 0 || ct_drain_stuck(drain) != 0 || ct_drain_is_busy(drain))
+		look_for_destinations(drain);
+	found = drain->noticed & ~drain->seen;
+	/* All at once: a ring must not be freed for the first of them before the others have a cursor in it. */
+	for (uint32_t left = found; left != 0; left &= left - 1)
+		start_destination(drain, (uint32_t)__builtin_ctz(left));
+	return deliver_to(drain, found, flush);
 }
 
 static uint64_t count_pending(struct ct_drain *drain)
 {
 	uint64_t pending = 0;
 
-	for (uint32_t i = 0; i < drain->ring_count; i++) {
-		const struct ct_ring *ring = ct_drain_ring(drain, i);
+	for (uint32_t i = 0; i < drain->active_count; i++) {
+		const struct ct_ring *ring = ct_drain_ring(drain, drain->active[i]);
 
 		if (ring != NULL && !ring->is_flight)
 			pending += ct_ring_head_position(ring) - ring->head->tail;
@@ -470,14 +554,16 @@ void ct_drain_pass(struct ct_drain *drain, bool flush, struct ct_drain_result *o
 	/* After the limits: whoever sees the event that pulled the trigger sees that it was pulled, and delivers the history first. */
 	wanted = __atomic_load_n(drain->source.flight_wanted, __ATOMIC_ACQUIRE);
 	flight = wanted != 0;
+	if (!flight)
+		leave_flight_rings(drain);
 	drain->noticed = 0;
-	if (!deliver_known(drain, flush, flight) || !deliver_new(drain, flush, flight)) {
+	if (!deliver_to(drain, drain->seen, flush) || !deliver_new(drain, flush)) {
 		*out_result = (struct ct_drain_result){ .is_superseded = true };
 		return;
 	}
 	note_stuck(drain);
-	ct_drain_pass_over_stuck(drain, NULL);
-	ct_drain_free_rings(drain);
+	ct_drain_pass_over_stuck(drain);
+	free_active_rings(drain);
 	ct_custody_give_back(drain);
 	ct_custody_end_adopted(drain);
 	result.delivered = drain->delivered - before;

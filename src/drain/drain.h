@@ -17,6 +17,10 @@ struct ct_drain_source {
 	struct ct_session *session;
 	uint32_t (*ring_count)(void *user);
 	struct ct_ring *(*ring_at)(void *user, uint32_t index); /* NULL: skip */
+	/* Keep threads from going on in other rings, for as long as heads are read.  NULL: the order of a thread's events in different rings does
+	 * not matter, or there is no thread. */
+	void (*hold_moves)(void *user);
+	void (*allow_moves)(void *user);
 	void *user;
 	uint32_t *flight_wanted; /* not 0: the flight rings are drained too; the pass that did it sets 0 */
 	bool recovering;         /* of a dead process: every ring is this drain's */

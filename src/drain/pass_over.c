@@ -72,11 +72,13 @@ uint32_t ct_drain_stuck(const struct ct_drain *drain)
 	return mask;
 }
 
+/* A thread that can get a larger ring is not held up. */
 static bool runs_full(const struct ct_ring *ring)
 {
 	const struct ct_ring_head *head = ring->head;
 
-	return ct_ring_head_position(ring) - head->tail > ring->capacity / 4 * 3 ||
+	return (ct_ring_head_position(ring) - head->tail > ring->capacity / 4 * 3 &&
+		!__atomic_load_n(&ring->may_grow, __ATOMIC_RELAXED)) ||
 	       __atomic_load_n(&head->waiting, __ATOMIC_RELAXED) != 0 || __atomic_load_n(&head->turned_away, __ATOMIC_RELAXED) != 0;
 }
 
@@ -106,12 +108,9 @@ static uint32_t find_held_up(const struct ct_drain *drain, const struct ct_ring 
 /* The position up to which each destination that works has had this ring's events. */
 static uint64_t find_target(const struct ct_drain *drain, const struct ct_ring *ring, uint64_t limit, uint32_t stuck)
 {
-	for (uint32_t dest = 0; dest < CT_DEST_LIMIT; dest++) {
-		uint64_t position;
+	for (uint32_t seen = drain->seen & ~stuck; seen != 0; seen &= seen - 1) {
+		uint64_t position = ct_drain_place(drain, ring, (uint32_t)__builtin_ctz(seen)).position;
 
-		if ((drain->seen & ~stuck & 1u << dest) == 0)
-			continue;
-		position = ct_drain_place(drain, ring, dest).position;
 		if (position < limit)
 			limit = position;
 	}
@@ -199,26 +198,28 @@ static bool is_own(const struct ct_ring *ring)
 	return ring->overflow != CT_OVERFLOW_OVERWRITE && __atomic_load_n(&ring->head->consumer, __ATOMIC_RELAXED) == 0;
 }
 
-static void pass_over_in(struct ct_drain *drain, uint32_t dest, const struct ct_ring *all_of, uint32_t stuck)
+/* In one ring, up to `limit` at most.  False: the destination has what the others have. */
+static bool pass_over_in(struct ct_drain *drain, struct ct_ring *ring, uint32_t dest, uint64_t limit, uint32_t stuck, uint64_t *lost)
+{
+	uint64_t target = find_target(drain, ring, limit, stuck);
+
+	if (ct_drain_place(drain, ring, dest).position >= target)
+		return false;
+	*lost += pass_over(drain, ring, dest, target);
+	return true;
+}
+
+static void pass_over_full(struct ct_drain *drain, uint32_t dest, uint32_t stuck)
 {
 	uint64_t lost = 0;
 	bool is_moved = false;
 
-	for (uint32_t i = 0; i < drain->ring_count; i++) {
-		struct ct_ring *ring = ct_drain_ring(drain, i);
-		uint64_t target;
+	for (uint32_t i = 0; i < drain->active_count; i++) {
+		struct ct_ring *ring = ct_drain_ring(drain, drain->active[i]);
 
-		if (ring == NULL || !is_own(ring) || (all_of != NULL && ring != all_of))
-			continue;
-		if (all_of == NULL && (!runs_full(ring) || is_waited_for(drain, ring, dest) || find_held_up(drain, ring, stuck) == 0))
-			continue;
-		if (all_of != NULL && (drain->seen & ~stuck) == 0 && !ct_destination_is_busy(&drain->destinations[dest]))
-			continue; /* no destination has begun with it: it is handed over as it is */
-		target = find_target(drain, ring, all_of != NULL ? ct_ring_head_position(ring) : drain->limits[i], stuck);
-		if (ct_drain_place(drain, ring, dest).position >= target)
-			continue;
-		lost += pass_over(drain, ring, dest, target);
-		is_moved = true;
+		if (ring != NULL && is_own(ring) && runs_full(ring) && !is_waited_for(drain, ring, dest) &&
+		    find_held_up(drain, ring, stuck) != 0)
+			is_moved |= pass_over_in(drain, ring, dest, drain->limits[drain->active[i]], stuck, &lost);
 	}
 	if (is_moved)
 		(void)!ct_destination_pass_over(&drain->destinations[dest], lost);
@@ -240,18 +241,27 @@ static uint32_t find_hopeless(const struct ct_drain *drain, uint32_t stuck)
 	return mask;
 }
 
-void ct_drain_pass_over_stuck(struct ct_drain *drain, const struct ct_ring *all_of)
+void ct_drain_pass_over_stuck(struct ct_drain *drain)
 {
 	uint32_t stuck = ct_drain_stuck(drain) & drain->seen;
 
-	if (all_of != NULL)
-		stuck = find_hopeless(drain, stuck);
+	for (uint32_t left = drain->source.recovering ? 0 : stuck; left != 0; left &= left - 1)
+		pass_over_full(drain, (uint32_t)__builtin_ctz(left), stuck);
+}
 
-	if (stuck == 0 || drain->source.recovering)
-		return;
-	for (uint32_t dest = 0; dest < CT_DEST_LIMIT; dest++)
-		if ((stuck & 1u << dest) != 0)
-			pass_over_in(drain, dest, all_of, stuck);
+void ct_drain_pass_over_hopeless(struct ct_drain *drain, struct ct_ring *ring)
+{
+	uint32_t stuck = find_hopeless(drain, ct_drain_stuck(drain) & drain->seen);
+
+	for (uint32_t left = is_own(ring) ? stuck : 0; left != 0; left &= left - 1) {
+		uint32_t dest = (uint32_t)__builtin_ctz(left);
+		uint64_t lost = 0;
+
+		if ((drain->seen & ~stuck) == 0 && !ct_destination_is_busy(&drain->destinations[dest]))
+			continue; /* no destination has begun with it: it is handed over as it is */
+		if (pass_over_in(drain, ring, dest, ct_ring_head_position(ring), stuck, &lost))
+			(void)!ct_destination_pass_over(&drain->destinations[dest], lost);
+	}
 }
 
 /* ---- the end of the process ---- */
@@ -261,9 +271,9 @@ static uint32_t find_behind(const struct ct_drain *drain, const struct ct_ring *
 {
 	uint32_t mask = 0;
 
-	for (uint32_t dest = 0; dest < CT_DEST_LIMIT; dest++)
-		if ((drain->seen & 1u << dest) != 0 && ct_drain_place(drain, ring, dest).position < ct_ring_head_position(ring))
-			mask |= 1u << dest;
+	for (uint32_t seen = drain->seen; seen != 0; seen &= seen - 1)
+		if (ct_drain_place(drain, ring, (uint32_t)__builtin_ctz(seen)).position < ct_ring_head_position(ring))
+			mask |= seen & -seen;
 	return mask;
 }
 
@@ -294,14 +304,20 @@ void ct_drain_give_up(struct ct_drain *drain)
 			continue;
 		behind = ring->is_flight ? 0 : find_behind(drain, ring);
 		moved |= behind;
-		for (uint32_t dest = 0; dest < CT_DEST_LIMIT; dest++)
-			if ((behind & 1u << dest) != 0)
-				lost[dest] += pass_over(drain, ring, dest, ct_ring_head_position(ring));
+		for (; behind != 0; behind &= behind - 1) {
+			uint32_t dest = (uint32_t)__builtin_ctz(behind);
+
+			lost[dest] += pass_over(drain, ring, dest, ct_ring_head_position(ring));
+		}
 	}
 	for (uint32_t dest = 0; dest < CT_DEST_LIMIT; dest++)
 		if ((moved & 1u << dest) != 0)
 			is_counted &= ct_destination_pass_over(&drain->destinations[dest], lost[dest]) == CTRACE_OK;
 	if (is_counted)
 		settle_private_rings(drain);
-	ct_drain_free_rings(drain);
+	for (uint32_t i = 0; i < drain->ring_count; i++)
+		if (ct_drain_ring(drain, i) != NULL) {
+			ct_drain_free_ring(drain, ct_drain_ring(drain, i));
+			ct_ring_wake(ct_drain_ring(drain, i));
+		}
 }

@@ -23,6 +23,7 @@
 #define METADATA_LIMIT ((size_t)64 << 20)
 #define SIGNATURE "/* CTF 1.8 */" /* what metadata begin with */
 #define CREATE_TRIES 5u
+#define NS_A_SECOND 1000000000u
 
 /* ------------------------------------------------------------------------------------------------------------
  * Files in it
@@ -104,6 +105,11 @@ static void folder_free(struct ct_bin_folder *folder)
 {
 	ct_bin_streams_free(folder);
 	ct_schema_destroy(folder->schema);
+	ct_schema_destroy(folder->source);
+	free(folder->heads);
+	free(folder->pieces);
+	free(folder->items);
+	ct_buf_fini(&folder->scratch);
 	ct_buf_fini(&folder->text);
 	ct_bin_clock_fini(&folder->clock);
 	ct_bin_lock_close(&folder->metadata_fd, &folder->metadata_id);
@@ -306,6 +312,52 @@ static enum ctrace_status put_metadata(struct ct_bin_folder *folder, const struc
 	return CTRACE_OK;
 }
 
+/* Gives the wall time by then. */
+static uint64_t take_clock(struct ct_trace_info *info, const struct ctrace_emitter_context *context)
+{
+	struct ctrace_counter counter;
+
+	context->counter(context, &counter);
+	/* Not known yet: what is right at this moment, and is written anew soon. */
+	ct_trace_clock_set(info, counter.frequency != 0 ? counter.frequency : NS_A_SECOND, counter.ticks, counter.wall_ns);
+	return counter.wall_ns;
+}
+
+void ct_bin_info_clock(struct ct_trace_info *info, const struct ctrace_emitter_context *context)
+{
+	info->frequency = info->offset_s = info->offset = 0;
+	if (context->counter != NULL)
+		(void)take_clock(info, context);
+}
+
+/* Where the lines of the clock are in the text. */
+static uint64_t find_clock(const struct ct_buf *text)
+{
+	static const char beginning[] = "\nclock {\n\tname = trace;\n";
+	const char *found = memmem(text->data, text->size, beginning, sizeof beginning - 1);
+	size_t at = found != NULL ? (size_t)(found - text->data) + sizeof beginning - 1 : 0;
+
+	return found != NULL && text->size - at > CT_TRACE_CLOCK && text->data[at + CT_TRACE_CLOCK - 1] == '\n' ? at : 0;
+}
+
+void ct_bin_folder_set_clock(struct ct_bin_folder *folder, const struct ctrace_emitter_context *context, uint64_t now_ns)
+{
+	uint64_t since_ns = folder->info.start_ns;
+	char lines[CT_TRACE_CLOCK + 1];
+	int error = errno;
+
+	/* Events that are written anew have ticks by what the clock was said to be. */
+	if (folder->converts || folder->clock_at == 0 || folder->info.frequency == 0 || context->counter == NULL || now_ns < since_ns ||
+	    now_ns - since_ns < 2 * folder->clock_span_ns)
+		return;
+	now_ns = take_clock(&folder->info, context);
+	folder->clock_span_ns = now_ns > since_ns ? now_ns - since_ns : 0;
+	ct_trace_clock_print(lines, &folder->info);
+	if (ct_os_is_file(folder->metadata_fd, &folder->metadata_id))
+		(void)!ct_os_write_at(folder->metadata_fd, lines, CT_TRACE_CLOCK, folder->clock_at);
+	errno = error;
+}
+
 /* Begins the trace anew.  metadata_fd, when it is open, is what is replaced. */
 static enum ctrace_status begin(struct ct_bin_folder *folder, struct ct_bin_folder *from)
 {
@@ -323,6 +375,7 @@ static enum ctrace_status begin(struct ct_bin_folder *folder, struct ct_bin_fold
 		return status;
 	}
 	folder->metadata_size = folder->size = folder->text.size;
+	folder->clock_at = find_clock(&folder->text);
 	return CTRACE_OK;
 }
 
@@ -346,6 +399,7 @@ static enum ctrace_status restore(struct ct_bin_folder *folder, const struct ct_
 	if (status != CTRACE_OK)
 		return status;
 	ct_bin_clock_take(&folder->clock, text->data, size);
+	folder->clock_at = find_clock(text);
 	folder->printed = ct_schema_count(folder->schema);
 	folder->metadata_size = folder->size = size;
 	folder->metadata_sync_due = true;

@@ -301,6 +301,7 @@ static enum ctrace_status bind_streams(struct ct_bin_folder *folder, const struc
 		stream->next_lost = given->lost > stream->lost ? given->lost : stream->lost;
 		stream->is_touched = false;
 		stream->in_packet = false;
+		stream->piece_count = stream->pending = 0;
 		ct_buf_clear(&stream->packets);
 		folder->bound[i] = stream;
 	}
@@ -311,12 +312,12 @@ static enum ctrace_status bind_streams(struct ct_bin_folder *folder, const struc
  * Packets
  */
 
-static void end_packet(struct ct_bin_stream *stream)
+static void end_packet(const struct ct_bin_folder *folder, struct ct_bin_stream *stream)
 {
 	if (!stream->in_packet)
 		return;
 	stream->head.end_ns = stream->previous_ns;
-	ct_packet_end(&stream->packets, stream->packet_at, &stream->head);
+	ct_packet_end(&stream->packets, stream->packet_at, &folder->info, &stream->head);
 	stream->in_packet = false;
 }
 
@@ -343,45 +344,21 @@ static void begin_first_packet(const struct ct_bin_folder *folder, struct ct_bin
 {
 	if (stream->offset == 0 && stream->packets.size == 0 && stream->next_lost != stream->lost) {
 		begin_packet(folder, stream, event, stream->lost);
-		end_packet(stream);
+		end_packet(folder, stream);
 	}
 	begin_packet(folder, stream, event, stream->next_lost);
 }
 
-/* The event's class, by way of the cache: looking up by name costs more than all the rest of an event. */
-static const struct ct_class *find_class(struct ct_bin_folder *folder, const struct ctrace_event *event)
-{
-	uint32_t hash = (event->component_id * 0x9E3779B1u ^ event->event_id * 0x85EBCA77u) + event->level + event->item_count * 7;
-	struct ct_bin_cache_entry *entry = &folder->cache[(hash ^ hash >> 15) & (CT_BIN_CACHE - 1)];
-	const struct ct_class *class = entry->class;
-	bool is_new;
-
-	if (class != NULL && entry->component_id == event->component_id && entry->event_id == event->event_id &&
-	    class->level == event->level && class->item_count == event->item_count) {
-		uint32_t i = 0;
-
-		while (i < class->item_count && class->shape[i] == ct_shape_of(event->items[i].type, event->items[i].size))
-			i++;
-		if (i == class->item_count)
-			return class;
-	}
-	class = ct_schema_class(folder->schema, event, &is_new);
-	if (class->id != CT_CLASS_GENERIC)
-		*entry =
-			(struct ct_bin_cache_entry){ .component_id = event->component_id, .event_id = event->event_id, .class = class };
-	return class;
-}
-
 static void add_event(struct ct_bin_folder *folder, struct ct_bin_stream *stream, const struct ctrace_event *event)
 {
-	const struct ct_class *class = find_class(folder, event);
+	const struct ct_class *class = ct_schema_class(folder->schema, event);
 
 	if (stream->in_packet && (stream->head.tid != event->tid || stream->head.pid != event->pid ||
-				  stream->packets.size - stream->packet_at + ct_packet_event_room(event) > CT_PACKET_CONTENT))
-		end_packet(stream);
+				  !ct_packet_has_room(&stream->packets, stream->packet_at, event, stream->previous_ns)))
+		end_packet(folder, stream);
 	if (!stream->in_packet)
 		begin_first_packet(folder, stream, event);
-	ct_packet_add(&stream->packets, class, event, &stream->previous_ns);
+	ct_packet_add(&stream->packets, &folder->info, class, event, &stream->previous_ns);
 }
 
 /* Times of the stream, which run on when the clock is set back. */
@@ -399,18 +376,26 @@ static void add_event_in_time(struct ct_bin_folder *folder, const struct ctrace_
 	add_event(folder, folder->bound[event->stream], &moved);
 }
 
-static enum ctrace_status gather(struct ct_bin_folder *folder, const struct ctrace_batch *batch, uint32_t least_level)
+void ct_bin_add_event(struct ct_bin_folder *folder, const struct ctrace_event *event)
 {
+	add_event_in_time(folder, ct_bin_text_convert(folder->texts, event));
+}
+
+static enum ctrace_status gather(struct ct_bin_folder *folder, const struct ctrace_batch *batch)
+{
+	enum ctrace_status status;
+
 	ct_bin_clock_begin(&folder->clock);
-	for (uint32_t i = 0; i < batch->event_count; i++)
-		if (batch->events[i].level >= least_level)
-			add_event_in_time(folder, ct_bin_text_convert(folder->texts, &batch->events[i]));
-	for (uint32_t i = 0; i < batch->stream_count; i++) {
-		end_packet(folder->bound[i]);
-		if (folder->bound[i]->packets.failed)
-			return CTRACE_NOT_ENOUGH_MEMORY;
+	status = ct_bin_runs_gather(folder, batch);
+	for (uint32_t i = 0; i < batch->stream_count && status == CTRACE_OK; i++) {
+		struct ct_bin_stream *stream = folder->bound[i];
+
+		end_packet(folder, stream);
+		stream->pending += stream->packets.size;
+		if (stream->packets.failed)
+			status = CTRACE_NOT_ENOUGH_MEMORY;
 	}
-	return CTRACE_OK;
+	return status;
 }
 
 /* ------------------------------------------------------------------------------------------------------------
@@ -421,8 +406,8 @@ static enum ctrace_status print_metadata(struct ct_bin_folder *folder)
 {
 	ct_buf_clear(&folder->text);
 	ct_bin_clock_print(&folder->clock, &folder->text);
-	for (uint32_t id = folder->printed; id < ct_schema_count(folder->schema); id++)
-		ct_schema_print_class(&folder->text, ct_schema_find(folder->schema, id));
+	for (uint32_t i = folder->printed; i < ct_schema_count(folder->schema); i++)
+		ct_schema_print_class(&folder->text, ct_schema_at(folder->schema, i));
 	return folder->text.failed ? CTRACE_NOT_ENOUGH_MEMORY : CTRACE_OK;
 }
 
@@ -432,7 +417,7 @@ static bool has_room(const struct ct_bin_folder *folder, uint32_t stream_count)
 	uint64_t size = folder->size + folder->text.size;
 
 	for (uint32_t i = 0; i < stream_count; i++)
-		size += folder->bound[i]->packets.size;
+		size += folder->bound[i]->pending;
 	return folder->size_limit == 0 || size <= folder->size_limit || folder->size <= folder->metadata_size;
 }
 
@@ -458,7 +443,7 @@ static enum ctrace_status write_stream(struct ct_bin_folder *folder, struct ct_b
 {
 	enum ctrace_status status;
 
-	if (stream->packets.size == 0)
+	if (stream->pending == 0)
 		return CTRACE_OK;
 	status = open_stream(folder, stream);
 	if (status == CTRACE_OK && stream->cut_due)
@@ -466,20 +451,23 @@ static enum ctrace_status write_stream(struct ct_bin_folder *folder, struct ct_b
 	if (status != CTRACE_OK)
 		return status;
 	stream->is_touched = true;
+	if (stream->piece_count != 0)
+		return ct_os_write_pieces_at(stream->fd, folder->pieces + stream->first_piece, stream->piece_count, stream->offset);
 	return ct_os_write_at(stream->fd, stream->packets.data, stream->packets.size, stream->offset);
 }
 
 static void commit_stream(struct ct_bin_folder *folder, struct ct_bin_stream *stream)
 {
-	if (stream->packets.size == 0)
+	if (stream->pending == 0)
 		return;
-	folder->size += stream->packets.size;
+	folder->size += stream->pending;
 	stream->last_at = stream->offset + stream->packet_at;
-	stream->offset += stream->packets.size;
+	stream->offset += stream->pending;
 	stream->sequence = stream->next_sequence;
 	stream->lost = stream->next_lost;
 	stream->last_ns = stream->previous_ns;
 	stream->sync_due = true;
+	stream->pending = 0;
 	ct_buf_trim(&stream->packets, stream->fd >= 0 ? KEPT_MEMORY : 0);
 }
 
@@ -523,7 +511,9 @@ static enum ctrace_status put_lost(struct ct_bin_folder *folder, struct ct_bin_s
 	stream->next_lost = total;
 	ct_buf_clear(&stream->packets);
 	begin_first_packet(folder, stream, &now);
-	end_packet(stream);
+	end_packet(folder, stream);
+	stream->piece_count = 0;
+	stream->pending = stream->packets.size;
 	status = stream->packets.failed ? CTRACE_NOT_ENOUGH_MEMORY : write_stream(folder, stream);
 	if (status == CTRACE_OK)
 		commit_stream(folder, stream);
@@ -563,14 +553,14 @@ static void take_back_lost(struct ct_bin_folder *folder, uint64_t told)
 		(void)!put_lost(folder, stream, total);
 }
 
-enum ctrace_status ct_bin_write(struct ct_bin_folder *folder, const struct ctrace_batch *batch, uint32_t least_level)
+enum ctrace_status ct_bin_write(struct ct_bin_folder *folder, const struct ctrace_batch *batch)
 {
 	enum ctrace_status status = bind_streams(folder, batch);
 	uint64_t told = 0;
 
 	if (status != CTRACE_OK)
 		return status;
-	status = gather(folder, batch, least_level);
+	status = gather(folder, batch);
 	if (status == CTRACE_OK)
 		status = print_metadata(folder);
 	if (status == CTRACE_OK && !has_room(folder, batch->stream_count))
@@ -587,7 +577,7 @@ enum ctrace_status ct_bin_write(struct ct_bin_folder *folder, const struct ctrac
 	for (uint32_t i = 0; i < batch->stream_count; i++) {
 		struct ct_bin_stream *stream = folder->bound[i];
 
-		told += stream->packets.size != 0 ? stream->next_lost - stream->lost : 0;
+		told += stream->pending != 0 ? stream->next_lost - stream->lost : 0;
 		commit_stream(folder, stream);
 		batch->streams[i].offset = stream->offset;
 		batch->streams[i].extra = stream->last_at;

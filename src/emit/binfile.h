@@ -30,7 +30,6 @@
 #define CT_BIN_LOST UINT32_MAX /* stream id of stream.lost */
 #define CT_BIN_STREAM_LIMIT 65536u
 #define CT_BIN_OPEN_LIMIT 64u            /* stream files kept open */
-#define CT_BIN_CACHE 1024u               /* a power of two */
 #define CT_BIN_BESIDE_LIMIT 9u           /* names tried beside one that is taken */
 #define CT_BIN_TEMPORARY ".metadata.new" /* metadata that are not whole yet; viewers pass over names with a dot */
 
@@ -49,7 +48,10 @@ struct ct_bin_stream {
 	uint64_t lost_base; /* of these before this folder's first: packets count from here */
 	uint64_t last_ns;   /* of the last event */
 	/* the batch under way */
-	struct ct_buf packets;
+	struct ct_buf packets; /* those whose events are written anew */
+	size_t first_piece;    /* the others: what of the folder's pieces is of this stream */
+	size_t piece_count;
+	size_t pending;             /* bytes of either */
 	struct ct_packet_head head; /* of the packet being filled */
 	size_t packet_at;
 	uint64_t previous_ns;
@@ -57,12 +59,6 @@ struct ct_bin_stream {
 	uint64_t next_lost;
 	bool in_packet;
 	bool is_touched; /* its file was written to */
-};
-
-struct ct_bin_cache_entry {
-	uint32_t component_id;
-	uint32_t event_id;
-	const struct ct_class *class; /* NULL: free */
 };
 
 /* How the times of a folder go on when somebody sets the wall clock. */
@@ -101,6 +97,8 @@ struct ct_bin_folder {
 	struct ct_file_id metadata_id;
 	uint32_t owner_pid; /* the process that opened it: a forked child only forgets it */
 	struct ct_trace_info info;
+	uint64_t clock_at;      /* where in the metadata the lines of the clock are; 0: there are none that can be written anew */
+	uint64_t clock_span_ns; /* of the trace when they were written last, from its beginning */
 	struct ct_schema *schema;
 	uint32_t printed;       /* classes that are in the metadata */
 	uint64_t metadata_size; /* bytes that count */
@@ -122,7 +120,15 @@ struct ct_bin_folder {
 	struct ct_buf text;        /* metadata of new classes */
 	struct ct_bin_text *texts; /* the emitter's; or NULL */
 	struct ct_bin_clock clock;
-	struct ct_bin_cache_entry cache[CT_BIN_CACHE];
+	/* bin_runs.c's, of the batch under way */
+	unsigned char *heads;
+	struct iovec *pieces;
+	size_t head_count, head_capacity;
+	size_t piece_count, piece_capacity;
+	bool converts;            /* once it does, it goes on so */
+	struct ct_schema *source; /* when it does: the classes of the process */
+	struct ctrace_event_item *items;
+	struct ct_buf scratch;
 };
 
 /* ---- emit_bin.c */
@@ -172,6 +178,13 @@ enum ct_bin_presence ct_bin_folder_look(struct ct_bin_folder *folder);
 /* Does its path still name it?  False when it was renamed, removed or replaced. */
 bool ct_bin_folder_is_in_place(struct ct_bin_folder *folder);
 
+/* What the ticks of a trace that begins now are. */
+void ct_bin_info_clock(struct ct_trace_info *info, const struct ctrace_emitter_context *context);
+/* Writes that anew when the trace has become twice as long since, or for UINT64_MAX: viewers know no other time.  Where it cannot be done
+ * it stays as it is. */
+#define CT_BIN_CLOCK_LAST UINT64_MAX
+void ct_bin_folder_set_clock(struct ct_bin_folder *folder, const struct ctrace_emitter_context *context, uint64_t now_ns);
+
 /* ---- bin_mark.c: comments in the metadata, a line a stream: "stream.7 12345", "stream.7 12345 12000" */
 #define CT_BIN_MARK_CLOSED "/* closed\n"    /* bytes that count; where the last packet begins */
 #define CT_BIN_MARK_LOST "/* lost before\n" /* events */
@@ -211,9 +224,14 @@ bool ct_bin_clock_mark_next(const char *text, size_t size, size_t *at, struct ct
 /* The folder is gone on with: what the marks in its metadata say. */
 void ct_bin_clock_take(struct ct_bin_clock *clock, const char *text, size_t size);
 
+/* ---- bin_runs.c: what of the runs of a batch goes into which stream */
+enum ctrace_status ct_bin_runs_gather(struct ct_bin_folder *folder, const struct ctrace_batch *batch) CT_MUST_USE;
+
 /* ---- bin_stream.c: packets */
+/* Writes an event anew: into the packets of its stream that the batch under way adds. */
+void ct_bin_add_event(struct ct_bin_folder *folder, const struct ctrace_event *event);
 /* All or nothing, as ctrace_emitter.write.  BUFFER_TOO_SMALL: it would pass size_limit. */
-enum ctrace_status ct_bin_write(struct ct_bin_folder *folder, const struct ctrace_batch *batch, uint32_t least_level) CT_MUST_USE;
+enum ctrace_status ct_bin_write(struct ct_bin_folder *folder, const struct ctrace_batch *batch) CT_MUST_USE;
 /* The stream of that id, made when it is unknown. */
 enum ctrace_status ct_bin_stream_get(struct ct_bin_folder *folder, uint32_t id, struct ct_bin_stream **out_stream) CT_MUST_USE;
 /* Cuts off what does not count, also in streams that had no events since the folder was opened. */

@@ -78,7 +78,56 @@ void ct_event_names_close(struct ct_event_names *names); /* NULL is accepted; af
 /* Its names for the classes that the schema will make; none when names is NULL. */
 void ct_event_names_use(struct ct_event_names *names, struct ct_schema *schema);
 
-/* ---- text_line.c: an event as one line, by a FORMAT with pseudo-variables.  Pure; any thread. */
+/* ---- line_parts.c: a FORMAT as parts, parsed once, and the text that the lines of one class of events have in common.  One thread at a time. */
+enum ct_line_variable {
+	CT_LINE_TEXT,  /* of the FORMAT itself */
+	CT_LINE_CLASS, /* the longest run of parts that are the same for all events of a class: ct_line_parts_add_class() */
+	CT_LINE_APPNAME,
+	CT_LINE_COMPONENT,
+	CT_LINE_DATA,
+	CT_LINE_DATE,
+	CT_LINE_EVENT,
+	CT_LINE_LEVEL,
+	CT_LINE_PROCESS,
+	CT_LINE_THREAD,
+	CT_LINE_TIME,
+	CT_LINE_VARIABLES /* numbers from here on are the reader's printer's */
+};
+struct ct_line_name {
+	const char *name; /* of $(NAME), in any case */
+	unsigned variable;
+	bool is_of_class; /* the same for all events of a class */
+};
+struct ct_line_part {
+	unsigned variable;
+	bool is_of_class;
+	const char *text; /* of CT_LINE_TEXT: a piece of the FORMAT */
+	size_t size;
+};
+struct ct_line_slot;
+struct ct_line_parts {
+	struct ct_line_part *parts;
+	size_t count;
+	const struct ct_line_part *run; /* what CT_LINE_CLASS stands for */
+	size_t run_count;
+	struct ct_line_slot *slots; /* the texts of classes */
+};
+/* format must stay as long as the parts.  What is none of the names stays as it is. */
+enum ctrace_status ct_line_parts_init(struct ct_line_parts *parts, const char *format, const struct ct_line_name *names,
+				      size_t name_count) CT_MUST_USE;
+void ct_line_parts_fini(struct ct_line_parts *parts);
+/* Events of which all of this is the same have the same text of the class. */
+struct ct_line_class {
+	const char *component; /* the pointer counts, not the name */
+	const void *type, *names;
+	uint32_t component_id, event_id, level;
+};
+typedef void ct_line_add_part_of(const void *self, struct ct_buf *out, const struct ct_line_part *part, const void *of);
+/* add: adds one part of the run for `of`, an event of the class. */
+void ct_line_parts_add_class(const struct ct_line_parts *parts, struct ct_buf *out, const struct ct_line_class *class,
+			     ct_line_add_part_of *add, const void *self, const void *of);
+
+/* ---- text_line.c: an event as one line, by a FORMAT with pseudo-variables. */
 struct ct_line_format {
 	const char *format;        /* "$(TIME) $(COMPONENT) $(EVENT) $(LEVEL)$(DATA)" */
 	const char *delimiter;     /* before every data item, DELIMCHAR */
@@ -90,12 +139,34 @@ struct ct_line_format {
 #define CT_LINE_FORMAT "$(TIME) $(COMPONENT) $(EVENT) $(LEVEL)$(DATA)"
 /* Bytes that no line has more than: a byte of text may become as much as \u{200E}. */
 #define CT_LINE_MAX ((uint64_t)8 * CTRACE_MAX_EVENT)
-void ct_line_add(struct ct_buf *out, const struct ct_line_format *format, const struct ctrace_event *event); /* with '\n' */
+/* A format ready for use, for the events of one process: a component id stands for one name.  One thread at a time. */
+struct ct_line_printer {
+	struct ct_line_format format;
+	size_t delimiter_size;
+	struct ct_line_parts parts;
+};
+/* The texts of the format must stay as long as the line. */
+enum ctrace_status ct_line_printer_init(struct ct_line_printer *line, const struct ct_line_format *format) CT_MUST_USE;
+/* The same with other names than TEXTFILE's. */
+enum ctrace_status ct_line_printer_init_with(struct ct_line_printer *line, const struct ct_line_format *format,
+					     const struct ct_line_name *names, size_t name_count) CT_MUST_USE;
+void ct_line_printer_fini(struct ct_line_printer *line);
+void ct_line_add(const struct ct_line_printer *line, struct ct_buf *out, const struct ctrace_event *event); /* with '\n' */
+/* One part of it.  Nothing for a variable that is not of this folder. */
+void ct_line_add_part(const struct ct_line_printer *line, struct ct_buf *out, const struct ct_line_part *part,
+		      const struct ctrace_event *event);
+void ct_line_add_data(const struct ct_line_printer *line, struct ct_buf *out,
+		      const struct ctrace_event *event); /* all items, each behind a delimiter */
+/* The rest is pure; any thread. */
 /* One data item as the line shows it (173, "myprog", 31323334-3536, 0x7FFC...). */
 void ct_line_add_item(struct ct_buf *out, const struct ct_line_format *format, const struct ctrace_event_item *item);
+/* A text in this encoding, as a text item. */
+void ct_line_add_encoded(struct ct_buf *out, const struct ct_line_format *format, enum ct_encoding encoding, const void *data,
+			 size_t size);
 /* "15:12:27.993" and "2018/09/13", local time. */
 void ct_line_add_time(struct ct_buf *out, uint64_t time_ns);
 void ct_line_add_date(struct ct_buf *out, uint64_t time_ns);
+void ct_line_add_fine_time(struct ct_buf *out, uint64_t time_ns, unsigned digits); /* of a second: 3 to 9 */
 /* "# Lost             = 12 discarded, 3 stalled (process 1234)": some total is not 0. */
 void ct_line_add_losses(struct ct_buf *out, const uint64_t totals[CTRACE_LOSS_COUNT], uint32_t pid);
 
@@ -107,7 +178,12 @@ struct ct_clock_seen {
 };
 /* "# Clock set back by 3600.000000 s at 2026/11/22 15:12:27.993 (process 1234)": it was set between the last line and this event, and
  * noticed at that time, by which the event is dated too.  Nothing if it was not. */
-void ct_line_add_clock(struct ct_buf *out, struct ct_clock_seen *seen, const struct ctrace_event *event);
+void ct_line_note_clock(struct ct_buf *out, struct ct_clock_seen *seen, const struct ctrace_event *event);
+static inline void ct_line_add_clock(struct ct_buf *out, struct ct_clock_seen *last, const struct ctrace_event *event)
+{
+	if (event->clock != NULL && event->clock->steps != last->steps)
+		ct_line_note_clock(out, last, event);
+}
 /* "3600.000000 s": readings are no better than a microsecond. */
 void ct_line_add_seconds(struct ct_buf *out, uint64_t ns);
 /* "back by 3600.000000 s" or "forward by ...". */
@@ -122,9 +198,9 @@ enum ct_encoding ct_encoding_setting(const struct ctrace_emitter_context *contex
 			"Of text items: latin-1, ebcdic-1141, shift-jis ...; else bytes as they are." \
 	}
 struct ct_line_settings {
-	struct ct_line_format format;
+	struct ct_line_printer line;
 	uint32_t level; /* events below it are not printed; CTRACE_LEVEL_NONE: none is */
-	char *texts[2]; /* what format points to */
+	char *texts[2]; /* what its format points to */
 };
 #define CT_LINE_PROPERTIES(FORMAT_DEFAULT, LEVEL_DEFAULT) \
 	{ "DELIMCHAR", CTRACE_PROPERTY_TEXT, " ", "Stands before every data item; \\t is a tab, \\s a blank." }, CT_ENCODING_PROPERTY, \

@@ -27,7 +27,6 @@
 struct binfile {
 	const struct ctrace_emitter_context *context;
 	struct ct_trace_info info;
-	uint32_t level;       /* events below it are not written */
 	uint32_t generations; /* 1: no limit to the size */
 	uint32_t generation;  /* from 1 */
 	uint64_t size_limit;  /* bytes in a generation */
@@ -69,7 +68,6 @@ static void read_properties(struct binfile *bin)
 		size_kb = DEFAULT_FILE_KB;
 	bin->size_limit = size_kb * 1024;
 	bin->texts.encoding = ct_encoding_setting(context);
-	bin->level = ct_line_settings_level(context);
 }
 
 /* ------------------------------------------------------------------------------------------------------------
@@ -126,6 +124,9 @@ static enum ctrace_status create_folder(struct binfile *bin, uint32_t generation
 	char path[CTRACE_EMITTER_PATH_SIZE];
 	struct ct_buf name;
 
+	/* Events that are written anew come with a time. */
+	if (bin->texts.encoding == CT_ENCODING_ASCII)
+		ct_bin_info_clock(&bin->info, bin->context);
 	attempt.claim.info = &bin->info;
 	attempt.claim.access = bin->access;
 	ct_buf_init(&name);
@@ -252,6 +253,7 @@ static enum ctrace_status go_over(struct binfile *bin, struct ct_bin_folder *nex
 	uint32_t generation_before = bin->generation;
 	enum ctrace_status status;
 
+	ct_bin_folder_set_clock(before, bin->context, CT_BIN_CLOCK_LAST);
 	ct_bin_folder_end(before);
 	bin->folder = next;
 	bin->generation = generation;
@@ -308,14 +310,16 @@ static enum ctrace_status bin_write(void *self, const struct ctrace_batch *batch
 	if (presence == CT_BIN_GONE)
 		status = begin_again(bin);
 	if (status == CTRACE_OK)
-		status = ct_bin_write(bin->folder, batch, bin->level);
+		status = ct_bin_write(bin->folder, batch);
 	if (status == CTRACE_BUFFER_TOO_SMALL) {
 		status = turn_to(bin, bin->generation % bin->generations + 1);
 		if (status == CTRACE_OK)
-			status = ct_bin_write(bin->folder, batch, bin->level);
+			status = ct_bin_write(bin->folder, batch);
 	}
 	if (status != CTRACE_OK)
 		return status == CTRACE_NOT_ENOUGH_MEMORY ? status : CTRACE_OUTPUT_ERROR;
+	if (batch->run_count > 0)
+		ct_bin_folder_set_clock(bin->folder, bin->context, batch->runs[batch->run_count - 1].end_ns);
 	note_place(bin);
 	return CTRACE_OK;
 }
@@ -368,6 +372,7 @@ static void bin_close(void *self)
 			(void)!ct_bin_write_lost(bin->folder, bin->lost);
 		if (bin->folder->is_recovered)
 			(void)!ct_bin_settle(bin->folder);
+		ct_bin_folder_set_clock(bin->folder, bin->context, CT_BIN_CLOCK_LAST);
 	}
 	ct_bin_folder_close(bin->folder);
 	ct_event_names_close(bin->names);
@@ -395,7 +400,7 @@ static const struct ctrace_property properties[] = {
 const struct ctrace_emitter ct_emit_binfile = {
 	.size = sizeof(struct ctrace_emitter),
 	.name = "BINFILE",
-	.flags = CTRACE_EMITTER_FILE,
+	.flags = CTRACE_EMITTER_FILE | CTRACE_EMITTER_RUNS,
 	.properties = properties,
 	.open = bin_open,
 	.write = bin_write,

@@ -110,13 +110,13 @@ static void add_text(struct journal *journal, const char *name, const char *valu
 /* The line, without the delimiter before its first item and without the line end; an event without data is named instead. */
 static void add_message(struct journal *journal, const struct ctrace_event *event)
 {
-	const char *delimiter = journal->settings.format.delimiter;
+	const char *delimiter = journal->settings.line.format.delimiter;
 	struct ct_buf *text = &journal->text;
-	size_t start, skip = strlen(delimiter);
+	size_t start, skip = journal->settings.line.delimiter_size;
 
 	field_begin(journal, "MESSAGE");
 	start = text->size;
-	ct_line_add(text, &journal->settings.format, event);
+	ct_line_add(&journal->settings.line, text, event);
 	if (text->failed)
 		return;
 	text->size--;
@@ -138,7 +138,7 @@ static void add_message(struct journal *journal, const struct ctrace_event *even
 
 static void add_items(struct journal *journal, const struct ctrace_event *event)
 {
-	struct ct_line_format format = journal->settings.format;
+	struct ct_line_format format = journal->settings.line.format;
 
 	format.quote_strings = false;
 	for (uint32_t i = 0; i < event->item_count && i < DATA_FIELDS; i++) {

@@ -105,7 +105,7 @@ static uint32_t add_lines(struct stderr_output *output, const struct ctrace_batc
 		if (batch->events[i].level < output->settings.level)
 			continue;
 		ct_line_add_clock(&output->lines, &output->clock, &batch->events[i]);
-		ct_line_add(&output->lines, &output->settings.format, &batch->events[i]);
+		ct_line_add(&output->settings.line, &output->lines, &batch->events[i]);
 		if (output->lines.size <= PIPE_BUF || before == 0)
 			continue;
 		output->lines.size = before;

@@ -255,7 +255,7 @@ static bool is_full(const struct textfile *text)
 static void add_heading(struct textfile *text)
 {
 	if (text->file.header_due) {
-		ct_text_header_add(&text->lines, text->context, text->settings.format.format);
+		ct_text_header_add(&text->lines, text->context, text->settings.line.format.format);
 		text->file.header_due = false;
 	}
 	if (text->losses_due) {
@@ -272,8 +272,9 @@ static void add_line(struct textfile *text, const struct ctrace_event *event)
 		add_heading(text);
 	ct_line_add_clock(&text->lines, &text->clock, event);
 	before = text->lines.size;
-	ct_line_add(&text->lines, &text->settings.format, event);
-	if (!text->lines.failed && ct_text_seen_take(&text->seen, text->lines.data + before, text->lines.size - before))
+	ct_line_add(&text->settings.line, &text->lines, event);
+	if (text->seen.count > 0 && !text->lines.failed &&
+	    ct_text_seen_take(&text->seen, text->lines.data + before, text->lines.size - before))
 		text->lines.size = before;
 }
 

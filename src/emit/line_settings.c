@@ -69,17 +69,9 @@ enum ct_encoding ct_encoding_setting(const struct ctrace_emitter_context *contex
 	return encoding;
 }
 
-enum ctrace_status ct_line_settings_init(struct ct_line_settings *settings, const struct ctrace_emitter_context *context)
+static enum ctrace_status init_line(struct ct_line_settings *settings, const struct ctrace_emitter_context *context)
 {
-	*settings = (struct ct_line_settings){ 0 };
-	settings->texts[0] = copy_property(context, "FORMAT");
-	settings->texts[1] = copy_property(context, "DELIMCHAR");
-	if (settings->texts[0] == NULL || settings->texts[1] == NULL) {
-		ct_line_settings_fini(settings);
-		return CTRACE_NOT_ENOUGH_MEMORY;
-	}
-	unescape(settings->texts[1]);
-	settings->format = (struct ct_line_format){
+	const struct ct_line_format format = {
 		.format = settings->texts[0],
 		.delimiter = settings->texts[1],
 		.hex_block_size = number_within_32_bits(context, "HEXBLOCKSIZE"),
@@ -87,12 +79,32 @@ enum ctrace_status ct_line_settings_init(struct ct_line_settings *settings, cons
 		.program = context->program,
 		.encoding = ct_encoding_setting(context),
 	};
+
+	return ct_line_printer_init(&settings->line, &format);
+}
+
+enum ctrace_status ct_line_settings_init(struct ct_line_settings *settings, const struct ctrace_emitter_context *context)
+{
+	enum ctrace_status status = CTRACE_NOT_ENOUGH_MEMORY;
+
+	*settings = (struct ct_line_settings){ 0 };
+	settings->texts[0] = copy_property(context, "FORMAT");
+	settings->texts[1] = copy_property(context, "DELIMCHAR");
+	if (settings->texts[0] != NULL && settings->texts[1] != NULL) {
+		unescape(settings->texts[1]);
+		status = init_line(settings, context);
+	}
+	if (status != CTRACE_OK) {
+		ct_line_settings_fini(settings);
+		return status;
+	}
 	settings->level = ct_line_settings_level(context);
 	return CTRACE_OK;
 }
 
 void ct_line_settings_fini(struct ct_line_settings *settings)
 {
+	ct_line_printer_fini(&settings->line);
 	free(settings->texts[0]);
 	free(settings->texts[1]);
 	*settings = (struct ct_line_settings){ 0 };

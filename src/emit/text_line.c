@@ -1,111 +1,137 @@
 /*
  * text_line.c - an event as one line of text, by a FORMAT with pseudo-variables.
  *
- * Called for every event by the emitters that print, on the agent's thread, and by the readers; any thread may.  What a traced
- * program put into its event can neither end the line nor reach a terminal as anything but text: all of it goes through
- * ct_escape_add() or comes out as digits.
- *
- * FORMAT is walked for each event instead of being compiled once: that is a small part of a line's cost, and nobody has a compiled
- * form to keep in step.
+ * Called for every event by the emitters that print, on the agent's thread, and by the readers.  A printer of lines belongs to one thread;
+ * the rest is pure.  What a traced program put into its event can neither end the line nor reach a terminal as anything but text: all of it
+ * goes through ct_escape_add(), is found to be printable ASCII, or comes out as digits.
  *
  * Copyright The ctrace authors.  SPDX-License-Identifier: Apache-2.0
  */
 #include "emit/emit.h"
 
+#include <endian.h>
 #include <string.h>
 #include <time.h>
 
-#define NS_PER_SECOND 1000000000u
-#define VARIABLE_MAX 9u /* letters of the longest one, COMPONENT */
+#define NS_PER_MS 1000000u
+#define MS_PER_SECOND 1000u
+#define TIME_SIZE 12u
 
-/* The last second printed by this thread: asking the time zone costs more than the rest of a line. */
-struct second {
-	uint64_t number; /* since 1970, plus 1: 0 is none */
+/* The last time printed by this thread.  Asking the time zone costs more than the rest of a line; and many events are of one millisecond. */
+struct shown_time {
+	uint64_t ms;     /* since 1970, plus 1: 0 is none */
+	uint64_t second; /* the same */
+	char time[TIME_SIZE];
 	char date[10];
-	char time[8];
 };
-static _Thread_local struct second last_second;
+static _Thread_local struct shown_time last_shown __attribute__((tls_model("initial-exec")));
 
-static void put_two(char *at, int value)
+static void show_second(struct shown_time *shown, uint64_t second)
 {
-	at[0] = (char)('0' + value / 10 % 10);
-	at[1] = (char)('0' + value % 10);
-}
-
-static const struct second *second_of(uint64_t time_ns)
-{
-	uint64_t number = time_ns / NS_PER_SECOND + 1;
-	struct second *second = &last_second;
-	time_t seconds = (time_t)(number - 1);
+	time_t seconds = (time_t)(second - 1);
 	struct tm local;
 
-	if (second->number == number)
-		return second;
 	if (localtime_r(&seconds, &local) == NULL)
 		local = (struct tm){ .tm_year = 70, .tm_mday = 1 };
-	put_two(second->date, (local.tm_year + 1900) / 100);
-	put_two(second->date + 2, (local.tm_year + 1900) % 100);
-	second->date[4] = '/';
-	put_two(second->date + 5, local.tm_mon + 1);
-	second->date[7] = '/';
-	put_two(second->date + 8, local.tm_mday);
-	put_two(second->time, local.tm_hour);
-	second->time[2] = ':';
-	put_two(second->time + 3, local.tm_min);
-	second->time[5] = ':';
-	put_two(second->time + 6, local.tm_sec);
-	second->number = number;
-	return second;
+	(void)ct_put_two(shown->date, (unsigned)(local.tm_year + 1900) / 100 % 100);
+	(void)ct_put_two(shown->date + 2, (unsigned)(local.tm_year + 1900) % 100);
+	shown->date[4] = '/';
+	(void)ct_put_two(shown->date + 5, (unsigned)local.tm_mon + 1);
+	shown->date[7] = '/';
+	(void)ct_put_two(shown->date + 8, (unsigned)local.tm_mday);
+	(void)ct_put_two(shown->time, (unsigned)local.tm_hour);
+	shown->time[2] = ':';
+	(void)ct_put_two(shown->time + 3, (unsigned)local.tm_min);
+	shown->time[5] = ':';
+	(void)ct_put_two(shown->time + 6, (unsigned)local.tm_sec);
+	shown->time[8] = '.';
+	shown->second = second;
+}
+
+static __attribute__((noinline)) void show_ms(struct shown_time *shown, uint64_t ms)
+{
+	uint64_t second = (ms - 1) / MS_PER_SECOND + 1;
+	unsigned rest = (unsigned)((ms - 1) % MS_PER_SECOND);
+
+	if (shown->second != second)
+		show_second(shown, second);
+	shown->time[9] = (char)('0' + rest / 100);
+	(void)ct_put_two(shown->time + 10, rest % 100);
+	shown->ms = ms;
+}
+
+static inline const struct shown_time *time_shown(uint64_t time_ns)
+{
+	struct shown_time *shown = &last_shown;
+	uint64_t ms = time_ns / NS_PER_MS + 1;
+
+	if (shown->ms != ms)
+		show_ms(shown, ms);
+	return shown;
 }
 
 void ct_line_add_time(struct ct_buf *out, uint64_t time_ns)
 {
-	const struct second *second = second_of(time_ns);
-	int milliseconds = (int)(time_ns % NS_PER_SECOND / 1000000u);
-	char text[12];
+	char *at = ct_buf_room(out, TIME_SIZE);
 
-	memcpy(text, second->time, 8);
-	text[8] = '.';
-	text[9] = (char)('0' + milliseconds / 100);
-	put_two(text + 10, milliseconds % 100);
-	ct_buf_add(out, text, sizeof text);
+	if (at == NULL)
+		return;
+	memcpy(at, time_shown(time_ns)->time, TIME_SIZE);
+	out->size += TIME_SIZE;
+}
+
+void ct_line_add_fine_time(struct ct_buf *out, uint64_t time_ns, unsigned digits)
+{
+	unsigned rest = (unsigned)(time_ns % NS_PER_MS);
+	char *at = ct_buf_room(out, TIME_SIZE + 6);
+
+	if (at == NULL)
+		return;
+	memcpy(at, time_shown(time_ns)->time, TIME_SIZE);
+	(void)ct_put_two(at + TIME_SIZE, rest / 10000);
+	(void)ct_put_two(at + TIME_SIZE + 2, rest / 100 % 100);
+	(void)ct_put_two(at + TIME_SIZE + 4, rest % 100);
+	out->size += TIME_SIZE - 3 + digits;
 }
 
 void ct_line_add_date(struct ct_buf *out, uint64_t time_ns)
 {
-	ct_buf_add(out, second_of(time_ns)->date, 10);
+	ct_buf_add(out, time_shown(time_ns)->date, 10);
 }
 
 /* Upper-case hexadecimal, a '-' between blocks. */
-static void add_bytes(struct ct_buf *out, const unsigned char *data, size_t size, uint32_t block_size)
+static __attribute__((noinline)) void add_bytes(struct ct_buf *out, const unsigned char *data, size_t size, uint32_t block_size)
 {
-	static const char digits[] = "0123456789ABCDEF";
-	size_t left_in_block = block_size;
 	char *at;
 
-	if (size == 0 || !ct_buf_reserve(out, size * 3))
+	if (size == 0)
 		return;
-	at = out->data + out->size;
-	for (size_t i = 0; i < size; i++) {
-		if (block_size != 0 && left_in_block-- == 0) {
-			*at++ = '-';
-			left_in_block = block_size - 1;
-		}
-		*at++ = digits[data[i] >> 4];
-		*at++ = digits[data[i] & 15];
+	at = ct_buf_room(out, size * 3);
+	if (at == NULL)
+		return;
+	for (; block_size != 0 && size > block_size; size -= block_size, data += block_size) {
+		at = ct_put_hex_bytes(at, data, block_size);
+		*at++ = '-';
 	}
-	out->size = (size_t)(at - out->data);
+	ct_buf_end(out, ct_put_hex_bytes(at, data, size));
 }
 
-static void add_address(struct ct_buf *out, uint64_t value)
+static __attribute__((noinline)) void add_address(struct ct_buf *out, uint64_t value)
 {
 	unsigned digits = value == 0 ? 1 : (unsigned)(67 - __builtin_clzll(value)) / 4;
+	uint64_t bytes = htobe64(value);
+	char *at = ct_buf_room(out, 2 + 16), text[16];
 
-	ct_buf_add(out, "0x", 2);
-	ct_buf_add_hex(out, value, digits, true);
+	if (at == NULL)
+		return;
+	(void)ct_put_hex_bytes(text, &bytes, sizeof bytes);
+	memcpy(at, "0x", 2);
+	memcpy(at + 2, text + 16 - digits, digits);
+	ct_buf_end(out, at + 2 + digits);
 }
 
-static void add_text(struct ct_buf *out, const void *data, size_t size, bool quote)
+/* A text with something to escape.  Out of line, so that the others are spared its registers. */
+static __attribute__((noinline)) void add_hostile(struct ct_buf *out, const void *data, size_t size, bool quote)
 {
 	if (quote)
 		ct_buf_add_char(out, '"');
@@ -114,28 +140,45 @@ static void add_text(struct ct_buf *out, const void *data, size_t size, bool quo
 		ct_buf_add_char(out, '"');
 }
 
-static void add_encoded(struct ct_buf *out, enum ct_encoding encoding, const void *data, size_t size, bool quote)
+static inline void add_text(struct ct_buf *out, const void *data, size_t size, bool quote)
 {
-	struct ct_buf text;
+	char *at = ct_buf_room(out, size + 2);
 
-	ct_buf_init(&text);
-	ct_encoding_add(&text, encoding, data, size);
-	add_text(out, text.data, text.size, quote);
-	ct_buf_fini_into(&text, out);
+	if (at == NULL)
+		return;
+	*at = '"';
+	at = ct_escape_put_plain(at + quote, data, size);
+	if (at == NULL) {
+		add_hostile(out, data, size, quote);
+		return;
+	}
+	*at = '"';
+	ct_buf_end(out, at + quote);
 }
 
-void ct_line_add_item(struct ct_buf *out, const struct ct_line_format *format, const struct ctrace_event_item *item)
+void ct_line_add_encoded(struct ct_buf *out, const struct ct_line_format *format, enum ct_encoding encoding, const void *data,
+			 size_t size)
+{
+	if (encoding == CT_ENCODING_ASCII) {
+		add_text(out, data, size, format->quote_strings);
+		return;
+	}
+	if (format->quote_strings)
+		ct_buf_add_char(out, '"');
+	ct_encoding_add_escaped(out, encoding, data, size);
+	if (format->quote_strings)
+		ct_buf_add_char(out, '"');
+}
+
+static inline void add_item(struct ct_buf *out, const struct ct_line_format *format, const struct ctrace_event_item *item)
 {
 	uint32_t size = item->data != NULL ? item->size : 0;
 	bool is_number = item->size >= 1 && item->size <= 8;
 
 	switch (item->type) {
 	case CTRACE_TYPE_TEXT:
-		if (format->encoding != CT_ENCODING_ASCII) {
-			add_encoded(out, format->encoding, item->data, size, format->quote_strings);
-			return;
-		}
-		/* fall through */
+		ct_line_add_encoded(out, format, format->encoding, item->data, size);
+		return;
 	case CTRACE_TYPE_UTF8:
 		add_text(out, item->data, size, format->quote_strings);
 		return;
@@ -160,133 +203,116 @@ void ct_line_add_item(struct ct_buf *out, const struct ct_line_format *format, c
 	add_bytes(out, item->data, size, format->hex_block_size);
 }
 
-static void add_items(struct ct_buf *out, const struct ct_line_format *format, const struct ctrace_event *event)
+void ct_line_add_item(struct ct_buf *out, const struct ct_line_format *format, const struct ctrace_event_item *item)
 {
-	size_t delimiter_size = strlen(format->delimiter);
+	add_item(out, format, item);
+}
 
+void ct_line_add_data(const struct ct_line_printer *line, struct ct_buf *out, const struct ctrace_event *event)
+{
 	for (uint32_t i = 0; i < event->item_count; i++) {
-		ct_buf_add(out, format->delimiter, delimiter_size);
-		ct_line_add_item(out, format, &event->items[i]);
+		ct_buf_add_short(out, line->format.delimiter, line->delimiter_size);
+		add_item(out, &line->format, &event->items[i]);
 	}
 }
 
-enum variable { COMPONENT, DATA, DATE, EVENT, LEVEL, THREAD, TIME, PROCESS, APPNAME, UNKNOWN };
+/* ---- lines ---- */
 
-/* By length, so that each comparison is one of a few bytes: this runs for every variable of every line. */
-static enum variable variable_in_upper_case(const char *name, size_t size)
+static const struct ct_line_name own_names[] = {
+	{ "COMPONENT", CT_LINE_COMPONENT, true }, { "EVENT", CT_LINE_EVENT, true },  { "LEVEL", CT_LINE_LEVEL, true },
+	{ "DATA", CT_LINE_DATA, false },          { "DATE", CT_LINE_DATE, false },   { "THREAD", CT_LINE_THREAD, false },
+	{ "TIME", CT_LINE_TIME, false },          { "PID", CT_LINE_PROCESS, false }, { "PROCESS", CT_LINE_PROCESS, false },
+	{ "APPNAME", CT_LINE_APPNAME, true }, /* last: not without a program */
+};
+
+enum ctrace_status ct_line_printer_init_with(struct ct_line_printer *line, const struct ct_line_format *format,
+					     const struct ct_line_name *names, size_t name_count)
 {
-	switch (size) {
-	case 3:
-		return memcmp(name, "PID", 3) == 0 ? PROCESS : UNKNOWN;
-	case 4:
-		return memcmp(name, "TIME", 4) == 0   ? TIME
-		       : memcmp(name, "DATA", 4) == 0 ? DATA
-		       : memcmp(name, "DATE", 4) == 0 ? DATE
-						      : UNKNOWN;
-	case 5:
-		return memcmp(name, "EVENT", 5) == 0 ? EVENT : memcmp(name, "LEVEL", 5) == 0 ? LEVEL : UNKNOWN;
-	case 6:
-		return memcmp(name, "THREAD", 6) == 0 ? THREAD : UNKNOWN;
-	case 7:
-		return memcmp(name, "PROCESS", 7) == 0 ? PROCESS : memcmp(name, "APPNAME", 7) == 0 ? APPNAME : UNKNOWN;
-	case 9:
-		return memcmp(name, "COMPONENT", 9) == 0 ? COMPONENT : UNKNOWN;
-	default:
-		return UNKNOWN;
-	}
+	*line = (struct ct_line_printer){ .format = *format, .delimiter_size = strlen(format->delimiter) };
+	return ct_line_parts_init(&line->parts, format->format, names, name_count);
 }
 
-static enum variable variable_of(const char *name, size_t size)
+enum ctrace_status ct_line_printer_init(struct ct_line_printer *line, const struct ct_line_format *format)
 {
-	enum variable variable = variable_in_upper_case(name, size);
-	char upper[VARIABLE_MAX];
-
-	if (variable != UNKNOWN)
-		return variable;
-	memcpy(upper, name, size);
-	ct_name_upper(upper, size);
-	return variable_in_upper_case(upper, size);
+	return ct_line_printer_init_with(line, format, own_names, CT_COUNT(own_names) - (format->program == NULL));
 }
 
-static bool add_variable(struct ct_buf *out, enum variable variable, const struct ct_line_format *format,
-			 const struct ctrace_event *event)
+void ct_line_printer_fini(struct ct_line_printer *line)
 {
-	switch (variable) {
-	case COMPONENT:
+	ct_line_parts_fini(&line->parts);
+}
+
+static void add_class(const struct ct_line_printer *line, struct ct_buf *out, const struct ctrace_event *event);
+
+static inline void add_part(const struct ct_line_printer *line, struct ct_buf *out, const struct ct_line_part *part,
+			    const struct ctrace_event *event)
+{
+	switch (part->variable) {
+	case CT_LINE_TEXT:
+		ct_buf_add_short(out, part->text, part->size);
+		return;
+	case CT_LINE_CLASS:
+		add_class(line, out, event);
+		return;
+	case CT_LINE_COMPONENT:
 		ct_escape_add(out, event->component, event->component_size);
-		return true;
-	case DATA:
-		add_items(out, format, event);
-		return true;
-	case DATE:
+		return;
+	case CT_LINE_DATA:
+		ct_line_add_data(line, out, event);
+		return;
+	case CT_LINE_DATE:
 		ct_line_add_date(out, event->time_ns);
-		return true;
-	case EVENT:
+		return;
+	case CT_LINE_EVENT:
 		ct_buf_add_u64(out, event->event_id);
-		return true;
-	case LEVEL:
+		return;
+	case CT_LINE_LEVEL:
 		ct_buf_add_u64(out, event->level);
-		return true;
-	case THREAD:
+		return;
+	case CT_LINE_THREAD:
 		ct_buf_add_u64(out, event->tid);
-		return true;
-	case TIME:
+		return;
+	case CT_LINE_TIME:
 		ct_line_add_time(out, event->time_ns);
-		return true;
-	case PROCESS:
+		return;
+	case CT_LINE_PROCESS:
 		ct_buf_add_u64(out, event->pid);
-		return true;
-	case APPNAME:
-		if (format->program == NULL)
-			return false;
-		ct_escape_add(out, format->program, strlen(format->program));
-		return true;
-	case UNKNOWN:
-		break;
+		return;
+	case CT_LINE_APPNAME:
+		ct_escape_add(out, line->format.program, strlen(line->format.program));
+		return;
+	default:
+		return;
 	}
-	return false;
 }
 
-/* The bytes of the variable at `at`, which begins with '$'; 0 when it is none that we know: then it stays as it is. */
-static size_t try_variable(struct ct_buf *out, const char *at, const struct ct_line_format *format, const struct ctrace_event *event)
+void ct_line_add_part(const struct ct_line_printer *line, struct ct_buf *out, const struct ct_line_part *part,
+		      const struct ctrace_event *event)
 {
-	size_t size = 0;
-
-	if (at[1] != '(')
-		return 0;
-	while (size <= VARIABLE_MAX && at[2 + size] != ')') {
-		if (at[2 + size] == '\0')
-			return 0;
-		size++;
-	}
-	if (size > VARIABLE_MAX || !add_variable(out, variable_of(at + 2, size), format, event))
-		return 0;
-	return size + 3;
+	add_part(line, out, part, event);
 }
 
-void ct_line_add(struct ct_buf *out, const struct ct_line_format *format, const struct ctrace_event *event)
+static void add_part_of_class(const void *self, struct ct_buf *out, const struct ct_line_part *part, const void *of)
 {
-	const char *start = format->format, *at = start;
+	add_part(self, out, part, of);
+}
 
-	while (*at != '\0') {
-		size_t literal = (size_t)(at - start), size;
+static void add_class(const struct ct_line_printer *line, struct ct_buf *out, const struct ctrace_event *event)
+{
+	const struct ct_line_class class = {
+		.component = event->component, .component_id = event->component_id, .event_id = event->event_id, .level = event->level
+	};
 
-		if (*at != '$') {
-			at++;
-			continue;
-		}
-		if (literal == 1)
-			ct_buf_add_char(out, *start);
-		else
-			ct_buf_add(out, start, literal);
-		start = at;
-		size = try_variable(out, at, format, event);
-		at += size > 0 ? size : 1;
-		if (size > 0)
-			start = at;
-	}
-	ct_buf_add(out, start, (size_t)(at - start));
-	ct_buf_add_char(out, '\n');
+	ct_line_parts_add_class(&line->parts, out, &class, add_part_of_class, line, event);
+}
+
+void ct_line_add(const struct ct_line_printer *line, struct ct_buf *out, const struct ctrace_event *event)
+{
+	const struct ct_line_part *part = line->parts.parts, *end = part + line->parts.count;
+
+	for (; part < end; part++)
+		add_part(line, out, part, event);
+	ct_buf_add_short(out, "\n", 1);
 }
 
 void ct_line_add_losses(struct ct_buf *out, const uint64_t totals[CTRACE_LOSS_COUNT], uint32_t pid)
@@ -320,7 +346,7 @@ void ct_line_add_step(struct ct_buf *out, int64_t by_ns)
 	ct_line_add_seconds(out, by_ns < 0 ? 0 - (uint64_t)by_ns : (uint64_t)by_ns);
 }
 
-static void add_clock(struct ct_buf *out, struct ct_clock_seen *seen, const struct ctrace_event *event)
+void ct_line_note_clock(struct ct_buf *out, struct ct_clock_seen *seen, const struct ctrace_event *event)
 {
 	const struct ctrace_clock *clock = event->clock;
 	bool is_first = seen->steps == CT_CLOCK_UNSEEN;
@@ -342,10 +368,4 @@ static void add_clock(struct ct_buf *out, struct ct_clock_seen *seen, const stru
 	ct_buf_add_text(out, " (process ");
 	ct_buf_add_u64(out, event->pid);
 	ct_buf_add_text(out, ")\n");
-}
-
-void ct_line_add_clock(struct ct_buf *out, struct ct_clock_seen *seen, const struct ctrace_event *event)
-{
-	if (event->clock != NULL && event->clock->steps != seen->steps)
-		add_clock(out, seen, event);
 }

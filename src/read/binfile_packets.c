@@ -129,7 +129,7 @@ bool ct_binfile_packets_next(struct ct_binfile_packets *packets, struct ct_sourc
 	packets->packet_at = at;
 	set_extent(packets, available);
 	packets->offset = head_size;
-	packets->previous_ns = head.begin_ns;
+	packets->clock = ct_packet_clock_start(&head);
 	return true;
 }
 

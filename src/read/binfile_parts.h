@@ -31,7 +31,8 @@ struct ct_binfile_trace {
 	struct ct_schema *schema;
 	struct ct_trace_info info;
 	const struct ct_origin *origin;
-	struct ct_binfile_class *classes; /* by id; made when a class is first met */
+	struct ct_class_view view;        /* of the schema */
+	struct ct_binfile_class *classes; /* by index; made when a class is first met */
 	uint32_t class_count;
 };
 /* The trace in folder, with one user.  UNSUPPORTED when its metadata are not ours; what is damaged in them is told. */
@@ -39,15 +40,22 @@ enum ctrace_status ct_binfile_trace_open(struct ct_sources *sources, const char 
 					 struct ct_binfile_trace **out_trace) CT_MUST_USE;
 void ct_binfile_trace_unref(struct ct_binfile_trace *trace);
 /* The slow half of ct_binfile_class(). */
-const struct ct_binfile_class *ct_binfile_class_find(struct ct_binfile_trace *trace, struct ct_sources *sources, uint32_t class_id);
-/* Borrowed until the next call; NULL when the metadata lack it, also as they are now. */
-static inline const struct ct_binfile_class *ct_binfile_class(struct ct_binfile_trace *trace, struct ct_sources *sources,
-							      uint32_t class_id)
+const struct ct_binfile_class *ct_binfile_class_find(struct ct_binfile_trace *trace, const struct ct_sources *sources, uint32_t index);
+/* The class of an event that was decoded by trace->view; borrowed until the next call.  NULL without memory, and for what is none. */
+static inline const struct ct_binfile_class *ct_binfile_class(struct ct_binfile_trace *trace, const struct ct_sources *sources,
+							      const struct ct_event *event)
 {
-	if (class_id < trace->class_count && trace->classes[class_id].is_known)
-		return &trace->classes[class_id];
-	return ct_binfile_class_find(trace, sources, class_id);
+	uint32_t index = event->number == CT_CLASS_ANY ? 0 : event->head.component;
+	const struct ct_binfile_class *known;
+
+	if (index < trace->class_count && trace->classes[index].is_known && trace->classes[index].class->number == event->number)
+		return &trace->classes[index];
+	known = ct_binfile_class_find(trace, sources, index);
+	/* A number may lead into another class's entry. */
+	return known != NULL && known->class->number == event->number ? known : NULL;
 }
+/* An event has a number that there is no class for: reads the metadata again when they have grown.  True when they had. */
+bool ct_binfile_trace_grow(struct ct_binfile_trace *trace, struct ct_sources *sources);
 
 /* ---- binfile_packets.c: where reading is in a stream */
 struct ct_binfile_packets {
@@ -56,11 +64,11 @@ struct ct_binfile_packets {
 	struct ct_packet_head head;
 	uint64_t packet_at;
 	uint64_t packet_size;
-	size_t content;       /* bytes of it that are there */
-	bool is_cut;          /* the file ends inside it */
-	bool has_head;        /* head is that of the packet before, at least */
-	size_t offset;        /* of the next event; set at each packet, moved by the one who reads events */
-	uint64_t previous_ns; /* the time before it */
+	size_t content;               /* bytes of it that are there */
+	bool is_cut;                  /* the file ends inside it */
+	bool has_head;                /* head is that of the packet before, at least */
+	size_t offset;                /* of the next event; set at each packet, moved by the one who reads events */
+	struct ct_packet_clock clock; /* where the event before it was in time */
 };
 /* Begins where the first event at since_ns can be; else it begins with the file. */
 void ct_binfile_packets_seek(struct ct_binfile_packets *packets, struct ct_sources *sources);

@@ -50,6 +50,7 @@ static enum ctrace_status read_metadata(struct ct_binfile_trace *trace, struct c
 		trace->metadata_size = text.size;
 		if (ct_schema_parse(trace->schema, text.data, text.size, &trace->info, &at) != CTRACE_OK)
 			ct_sources_damage(sources, trace->metadata_path, at, text.size - at, "not understood from here on");
+		trace->view = ct_schema_view(trace->schema);
 		tell_steps(trace, sources, &text);
 	}
 	ct_buf_fini(&text);
@@ -86,8 +87,8 @@ void ct_binfile_trace_unref(struct ct_binfile_trace *trace)
 	if (trace == NULL || --trace->users > 0)
 		return;
 	ct_schema_destroy(trace->schema);
-	for (uint32_t id = 0; id < trace->class_count; id++)
-		free(trace->classes[id].names);
+	for (uint32_t i = 0; i < trace->class_count; i++)
+		free(trace->classes[i].names);
 	free(trace->classes);
 	free(trace->metadata_path);
 	free(trace);
@@ -120,12 +121,12 @@ enum ctrace_status ct_binfile_trace_open(struct ct_sources *sources, const char 
  */
 
 /* Room for each class that the metadata have by now. */
-static bool reserve_classes(struct ct_binfile_trace *trace, uint32_t class_id)
+static bool reserve_classes(struct ct_binfile_trace *trace, uint32_t index)
 {
 	uint32_t count = ct_schema_count(trace->schema);
 	struct ct_binfile_class *classes;
 
-	if (class_id < trace->class_count)
+	if (index < trace->class_count)
 		return true;
 	classes = reallocarray(trace->classes, count, sizeof *classes);
 	if (classes == NULL)
@@ -168,16 +169,18 @@ static struct ct_event_names *copy_names(const struct ct_class *class)
 	return names;
 }
 
-/* NULL when the metadata that were read lack it. */
-static const struct ct_binfile_class *find_class(struct ct_binfile_trace *trace, const struct ct_sources *sources, uint32_t class_id)
+const struct ct_binfile_class *ct_binfile_class_find(struct ct_binfile_trace *trace, const struct ct_sources *sources, uint32_t index)
 {
-	const struct ct_class *class = ct_schema_find(trace->schema, class_id);
+	const struct ct_class *class;
 	struct ct_binfile_class *known;
 	struct ct_view view;
 
-	if (class == NULL || !reserve_classes(trace, class_id))
+	if (index >= ct_schema_count(trace->schema) || !reserve_classes(trace, index))
 		return NULL;
-	known = &trace->classes[class_id];
+	class = ct_schema_at(trace->schema, index);
+	known = &trace->classes[index];
+	if (known->is_known)
+		return NULL; /* what was decoded is no event of it */
 	*known = (struct ct_binfile_class){ .is_known = true, .class = class, .component_size = (uint32_t)strlen(class->component) };
 	known->names = copy_names(class);
 	view = (struct ct_view){ .names = known->names,
@@ -186,18 +189,13 @@ static const struct ct_binfile_class *find_class(struct ct_binfile_trace *trace,
 					    .event_id = class->event_id,
 					    .level = class->level } };
 	/* What a generic event is, each says itself. */
-	known->verdict = class_id == CT_CLASS_GENERIC ? CT_VERDICT_MAYBE : ct_sources_class(sources, &view);
+	known->verdict = index == 0 ? CT_VERDICT_MAYBE : ct_sources_class(sources, &view);
 	known->component = view.component;
 	known->type = view.type;
 	return known;
 }
 
-const struct ct_binfile_class *ct_binfile_class_find(struct ct_binfile_trace *trace, struct ct_sources *sources, uint32_t class_id)
+bool ct_binfile_trace_grow(struct ct_binfile_trace *trace, struct ct_sources *sources)
 {
-	const struct ct_binfile_class *known = find_class(trace, sources, class_id);
-
-	/* It may have come after we read the metadata, as it does in the trace of a live process. */
-	if (known == NULL && has_grown(trace) && read_metadata(trace, sources) == CTRACE_OK)
-		known = find_class(trace, sources, class_id);
-	return known;
+	return has_grown(trace) && read_metadata(trace, sources) == CTRACE_OK;
 }

@@ -195,7 +195,7 @@ static void write_packet(struct export *self, struct stream *stream)
 	if (!stream->in_packet)
 		return;
 	stream->head.end_ns = stream->last_ns;
-	ct_packet_end(&stream->packet, 0, &stream->head);
+	ct_packet_end(&stream->packet, 0, &stream->trace->info, &stream->head);
 	(void)snprintf(name, sizeof name, "stream.%u", stream->number);
 	append(self, stream->trace, name, &stream->packet);
 	self->buffered -= stream->packet.size;
@@ -409,7 +409,6 @@ static void trace_add(void *user, const struct ct_view *view)
 	struct stream *stream = find_stream(self, view);
 	const struct ct_class *class;
 	size_t size;
-	bool is_new;
 
 	if (stream == NULL) {
 		fail(self, ENOMEM);
@@ -418,15 +417,15 @@ static void trace_add(void *user, const struct ct_view *view)
 	lose(self, stream, stream->trace->lost + self->lost);
 	stream->trace->lost = self->lost = 0;
 	self->naming = view;
-	class = ct_schema_class(stream->trace->schema, &view->event, &is_new);
+	class = ct_schema_class(stream->trace->schema, &view->event);
 	if (stream->in_packet &&
-	    (stream->pid != view->event.pid || stream->packet.size + ct_packet_event_room(&view->event) > CT_PACKET_CONTENT))
+	    (stream->pid != view->event.pid || !ct_packet_has_room(&stream->packet, 0, &view->event, stream->last_ns)))
 		write_packet(self, stream);
 	stream->pid = view->event.pid;
 	if (!stream->in_packet)
 		begin_next_packet(self, stream, ct_packet_time(&view->event, stream->last_ns));
 	size = stream->packet.size;
-	ct_packet_add(&stream->packet, class, &view->event, &stream->last_ns);
+	ct_packet_add(&stream->packet, &stream->trace->info, class, &view->event, &stream->last_ns);
 	self->buffered += stream->packet.size - size;
 	self->last = stream;
 	if (self->buffered > BUFFER_LIMIT)
@@ -478,8 +477,8 @@ static void write_metadata(struct export *self, struct trace *trace)
 
 	ct_buf_init(&text);
 	ct_schema_print_trace(&text, &trace->info);
-	for (uint32_t id = 1; id < ct_schema_count(trace->schema); id++)
-		ct_schema_print_class(&text, ct_schema_find(trace->schema, id));
+	for (uint32_t i = 1; i < ct_schema_count(trace->schema); i++)
+		ct_schema_print_class(&text, ct_schema_at(trace->schema, i));
 	append(self, trace, "metadata", &text);
 	ct_buf_fini(&text);
 }

@@ -1,9 +1,9 @@
 /*
  * print_text.c - an event as a line of text: by a FORMAT, or as people read it.
  *
- * Called for every event that a tool shows, on one thread; this and the decoder are what reading a trace costs.  So the FORMAT is compiled
- * once, and what is the same for all events of a class - everything between the time and the data, mostly - is rendered once a
- * class and copied from then on.  Traced bytes are escaped, as in TEXTFILE (emit/text_line.c).
+ * Called for every event that a tool shows, on one thread; this and the decoder are what reading a trace costs.  Lines, their parts and the
+ * texts of classes are TEXTFILE's (emit/text_line.c, emit/line_parts.c); what is here is what only a reader knows.  Traced bytes are escaped, as
+ * there.
  *
  * Copyright The ctrace authors.  SPDX-License-Identifier: Apache-2.0
  */
@@ -13,82 +13,60 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define PEOPLE_FORMAT "$(FINETIME) $(WHOSE)$(COMPONENT) $(MNEMONIC) $(LEVELNAME)$(DATA)"
+#define PEOPLE_FORMAT "$(FINETIME) $(WHOSE)$(COMPONENT) $(MNEMONIC) $(LEVELNAME)$(NAMEDDATA)"
 #define MOST_DIGITS 9u
-#define PARTS_MAX 64u /* of a FORMAT; more of it is text */
-#define CACHE_SIZE 256u
 #define RECORD_INDENT 4u
 
 enum variable {
-	TEXT,
 	/* the same for all events of a class */
-	COMPONENT,
-	EVENT,
-	LEVEL,
-	LEVELNAME,
+	LEVELNAME = CT_LINE_VARIABLES,
 	MNEMONIC,
 	DESCRIPTION,
 	/* the same for all events of an origin */
-	PROCESS,
 	APPNAME,
 	HOST,
 	JOBNAME,
 	ASID,
 	/* each event's own */
-	DATA,
-	DATE,
-	THREAD,
-	TIME,
 	SEQ,
 	DURATION,
 	DELTA,
 	/* of the layout for people */
+	NAMEDDATA,
 	FINETIME,
 	WHOSE
 };
-#define LAST_OF_CLASS DESCRIPTION
 
-static const struct {
-	const char *name;
-	enum variable variable;
-} variables[] = {
-	{ "COMPONENT", COMPONENT }, { "EVENT", EVENT },       { "LEVEL", LEVEL },
-	{ "LEVELNAME", LEVELNAME }, { "MNEMONIC", MNEMONIC }, { "DESCRIPTION", DESCRIPTION },
-	{ "PROCESS", PROCESS },     { "PID", PROCESS },       { "APPNAME", APPNAME },
-	{ "HOST", HOST },           { "JOBNAME", JOBNAME },   { "ASID", ASID },
-	{ "DATA", DATA },           { "DATE", DATE },         { "THREAD", THREAD },
-	{ "TIME", TIME },           { "SEQ", SEQ },           { "DURATION", DURATION },
-	{ "DELTA", DELTA },         { "FINETIME", FINETIME }, { "WHOSE", WHOSE },
+static const struct ct_line_name names[] = {
+	{ "COMPONENT", CT_LINE_COMPONENT, true },
+	{ "EVENT", CT_LINE_EVENT, true },
+	{ "LEVEL", CT_LINE_LEVEL, true },
+	{ "LEVELNAME", LEVELNAME, true },
+	{ "MNEMONIC", MNEMONIC, true },
+	{ "DESCRIPTION", DESCRIPTION, true },
+	{ "PROCESS", CT_LINE_PROCESS, false },
+	{ "PID", CT_LINE_PROCESS, false },
+	{ "APPNAME", APPNAME, false },
+	{ "HOST", HOST, false },
+	{ "JOBNAME", JOBNAME, false },
+	{ "ASID", ASID, false },
+	{ "DATA", CT_LINE_DATA, false },
+	{ "DATE", CT_LINE_DATE, false },
+	{ "THREAD", CT_LINE_THREAD, false },
+	{ "TIME", CT_LINE_TIME, false },
+	{ "SEQ", SEQ, false },
+	{ "DURATION", DURATION, false },
+	{ "DELTA", DELTA, false },
+	{ "NAMEDDATA", NAMEDDATA, false },
+	{ "FINETIME", FINETIME, false },
+	{ "WHOSE", WHOSE, false },
 };
-#define USERS_VARIABLES (CT_COUNT(variables) - 2) /* the others are not for a FORMAT of the user's */
-
-struct part {
-	enum variable variable;
-	const char *text; /* of TEXT */
-	size_t size;
-};
-
-/* A FORMAT as parts: the class's run is [first, first + count), rendered at once. */
-struct format {
-	struct part parts[PARTS_MAX];
-	size_t part_count;
-	size_t run_first, run_count;
-};
-
-/* The run of one class. */
-struct cached {
-	const char *component; /* NULL: free */
-	const struct ct_event_type *type;
-	const struct ct_event_names *names;
-	uint32_t event_id, level;
-	struct ct_buf text;
-};
+#define USERS_NAMES (CT_COUNT(names) - 3) /* the others are not for a FORMAT of the user's */
 
 struct ct_text_printer {
 	struct ct_text_options options;
-	struct format format;
+	struct ct_line_printer line;
 	bool is_for_people;
-	struct cached cache[CACHE_SIZE];
 	/* the event before */
 	bool has_before;
 	uint64_t before_ns;
@@ -100,80 +78,15 @@ struct ct_text_printer {
  * FORMAT
  */
 
-/* The variable that begins at `at`, one of the first `count`; its bytes, or 0. */
-static size_t find_variable(const char *at, size_t count, enum variable *out_variable)
-{
-	const char *end = at[0] == '$' && at[1] == '(' ? strchr(at, ')') : NULL;
-
-	for (size_t i = 0; end != NULL && i < count; i++) {
-		if (!ct_name_is(at + 2, (size_t)(end - at - 2), variables[i].name))
-			continue;
-		*out_variable = variables[i].variable;
-		return (size_t)(end - at + 1);
-	}
-	return 0;
-}
-
-static void add_part(struct format *format, enum variable variable, const char *text, size_t size)
-{
-	struct part *last = format->part_count > 0 ? &format->parts[format->part_count - 1] : NULL;
-
-	if (variable == TEXT && size == 0)
-		return;
-	if (variable == TEXT && last != NULL && last->variable == TEXT) {
-		last->size += size;
-		return;
-	}
-	format->parts[format->part_count++] = (struct part){ .variable = variable, .text = text, .size = size };
-}
-
-/* The longest run of parts that depend on the class alone. */
-static void find_run(struct format *format)
-{
-	size_t first = 0;
-
-	for (size_t i = 0; i <= format->part_count; i++) {
-		if (i < format->part_count && format->parts[i].variable <= LAST_OF_CLASS)
-			continue;
-		if (i - first > format->run_count) {
-			format->run_first = first;
-			format->run_count = i - first;
-		}
-		first = i + 1;
-	}
-}
-
-/* The parts point into the text. */
-static void compile(struct format *format, const char *text, size_t variable_count)
-{
-	const char *start = text, *at = text;
-
-	while (*at != '\0' && format->part_count + 2 < PARTS_MAX) {
-		enum variable variable = TEXT;
-		size_t size = find_variable(at, variable_count, &variable);
-
-		if (size == 0) {
-			at++;
-			continue;
-		}
-		add_part(format, TEXT, start, (size_t)(at - start));
-		add_part(format, variable, NULL, 0);
-		at += size;
-		start = at;
-	}
-	add_part(format, TEXT, start, strlen(start));
-	find_run(format);
-}
-
 bool ct_text_check_format(const char *format, struct ct_buf *out_message)
 {
-	const char *names[USERS_VARIABLES], *meant;
+	const char *words[USERS_NAMES], *meant;
 	enum ct_variable_fault fault;
 	struct ct_span word;
 
-	for (size_t i = 0; i < USERS_VARIABLES; i++)
-		names[i] = variables[i].name;
-	fault = ct_variable_find_fault(ct_span_of(format, format + strlen(format)), names, USERS_VARIABLES, &word);
+	for (size_t i = 0; i < USERS_NAMES; i++)
+		words[i] = names[i].name;
+	fault = ct_variable_find_fault(ct_span_of(format, format + strlen(format)), words, USERS_NAMES, &word);
 	if (fault == CT_VARIABLE_GOOD)
 		return true;
 	if (fault == CT_VARIABLE_OPEN)
@@ -184,7 +97,7 @@ bool ct_text_check_format(const char *format, struct ct_buf *out_message)
 		ct_buf_add_text(out_message, " lacks its \")\"");
 	} else {
 		ct_buf_add_text(out_message, ") is no variable");
-		meant = ct_suggest(word, names, USERS_VARIABLES);
+		meant = ct_suggest(word, words, USERS_NAMES);
 		if (meant != NULL)
 			ct_buf_add_format(out_message, " (did you mean $(%s)?)", meant);
 	}
@@ -196,20 +109,28 @@ bool ct_text_check_format(const char *format, struct ct_buf *out_message)
  * Data
  */
 
+static void add_escaped(struct ct_buf *out, const char *text)
+{
+	ct_escape_add(out, text, strlen(text));
+}
+
 static const struct ct_argument *argument_of(const struct ct_view *view, uint32_t index)
 {
 	return view->type != NULL && index < view->type->argument_count ? &view->type->arguments[index] : NULL;
 }
 
-static void add_data(const struct ct_text_printer *printer, struct ct_buf *out, const struct ct_view *view)
+/* Without a catalogue an item is as its type says. */
+static inline void add_data(const struct ct_text_printer *printer, struct ct_buf *out, const struct ct_view *view)
 {
-	const struct ct_line_format *line = &printer->options.line;
-	const char *delimiter = line->delimiter;
-	size_t delimiter_size = strlen(delimiter);
+	const struct ct_line_printer *line = &printer->line;
 
+	if (view->type == NULL) {
+		ct_line_add_data(line, out, &view->event);
+		return;
+	}
 	for (uint32_t i = 0; i < view->event.item_count; i++) {
-		ct_buf_add(out, delimiter, delimiter_size);
-		ct_value_add(out, line, &view->event.items[i], argument_of(view, i));
+		ct_buf_add_short(out, line->format.delimiter, line->delimiter_size);
+		ct_value_add(out, &line->format, &view->event.items[i], argument_of(view, i));
 	}
 }
 
@@ -220,7 +141,7 @@ static bool is_named(const struct ct_view *view)
 
 static void add_named_data(const struct ct_text_printer *printer, struct ct_buf *out, const struct ct_view *view)
 {
-	const struct ct_line_format *line = &printer->options.line;
+	const struct ct_line_printer *line = &printer->line;
 	char scratch[16];
 
 	for (uint32_t i = 0; i < view->event.item_count; i++) {
@@ -229,10 +150,10 @@ static void add_named_data(const struct ct_text_printer *printer, struct ct_buf 
 
 		if (printer->options.has_records && ct_value_is_record(&view->event.items[i], argument))
 			continue;
-		ct_buf_add_text(out, line->delimiter);
-		ct_escape_add(out, name, strlen(name));
+		ct_buf_add(out, line->format.delimiter, line->delimiter_size);
+		add_escaped(out, name);
 		ct_buf_add_char(out, '=');
-		ct_value_add(out, line, &view->event.items[i], argument);
+		ct_value_add(out, &line->format, &view->event.items[i], argument);
 	}
 }
 
@@ -247,11 +168,6 @@ static void add_records(struct ct_buf *out, const struct ct_view *view)
  * Variables
  */
 
-static void add_escaped(struct ct_buf *out, const char *text)
-{
-	ct_escape_add(out, text, strlen(text));
-}
-
 /* "1.23ms", in the unit that suits it; "-" when there is none. */
 static void add_duration(struct ct_buf *out, uint64_t duration_ns)
 {
@@ -261,44 +177,24 @@ static void add_duration(struct ct_buf *out, uint64_t duration_ns)
 		ct_tally_add_duration(out, duration_ns);
 }
 
-static void add_of_class(struct ct_buf *out, enum variable variable, const struct ct_view *view)
+static void add_of_class(struct ct_buf *out, unsigned variable, const struct ct_view *view)
 {
 	char scratch[16];
 
-	switch (variable) {
-	case COMPONENT:
-		ct_escape_add(out, view->event.component, view->event.component_size);
-		return;
-	case EVENT:
-		ct_buf_add_u64(out, view->event.event_id);
-		return;
-	case LEVEL:
-		ct_buf_add_u64(out, view->event.level);
-		return;
-	case LEVELNAME:
+	if (variable == LEVELNAME)
 		ct_buf_add_text(out, ct_level_name(view->event.level));
-		return;
-	case MNEMONIC:
+	else if (variable == MNEMONIC)
 		add_escaped(out, ct_view_mnemonic(view, scratch));
-		return;
-	case DESCRIPTION:
-		if (view->type != NULL)
-			add_escaped(out, view->type->description);
-		return;
-	default:
-		return;
-	}
+	else if (view->type != NULL)
+		add_escaped(out, view->type->description);
 }
 
-static void add_of_origin(struct ct_buf *out, const struct ct_text_printer *printer, enum variable variable, const struct ct_view *view)
+static void add_of_origin(struct ct_buf *out, const struct ct_text_printer *printer, unsigned variable, const struct ct_view *view)
 {
-	const char *program = printer->options.line.program;
+	const char *program = printer->line.format.program;
 	char jobname[17];
 
 	switch (variable) {
-	case PROCESS:
-		ct_buf_add_u64(out, view->event.pid);
-		return;
 	case APPNAME:
 		add_escaped(out, program != NULL ? program : view->origin->program);
 		return;
@@ -326,18 +222,6 @@ unsigned ct_text_digits(unsigned digits, uint64_t before_ns, uint64_t time_ns)
 		unit_ns /= 1000;
 	}
 	return digits;
-}
-
-static void add_fine_time(const struct ct_text_printer *printer, struct ct_buf *out, uint64_t time_ns)
-{
-	uint64_t rest = time_ns % 1000000;
-	char digits[6];
-
-	for (size_t i = sizeof digits; i-- > 0; rest /= 10)
-		digits[i] = (char)('0' + rest % 10);
-	ct_line_add_time(out, time_ns);
-	if (printer->options.digits > 3)
-		ct_buf_add(out, digits, printer->options.digits - 3);
 }
 
 /* "hosta SHOP[4711/4713] ", as much of it as tells the lines apart. */
@@ -397,26 +281,15 @@ static void add_delta(const struct ct_text_printer *printer, struct ct_buf *out,
 	add_duration(out, printer->has_before ? delta_ns : CT_NO_DURATION);
 }
 
-static void add_variable(struct ct_text_printer *printer, struct ct_buf *out, const struct part *part, const struct ct_view *view)
+static void add_class(const struct ct_text_printer *printer, struct ct_buf *out, const struct ct_view *view);
+
+/* What few lines have.  Out of line, so that the others are spared its registers. */
+static __attribute__((noinline)) void add_rare_part(const struct ct_text_printer *printer, struct ct_buf *out,
+						    const struct ct_line_part *part, const struct ct_view *view)
 {
 	switch (part->variable) {
-	case TEXT:
-		ct_buf_add(out, part->text, part->size);
-		return;
-	case DATA:
-		if (printer->is_for_people && is_named(view))
-			add_named_data(printer, out, view);
-		else
-			add_data(printer, out, view);
-		return;
-	case DATE:
-		ct_line_add_date(out, view->event.time_ns);
-		return;
-	case THREAD:
-		ct_buf_add_u64(out, view->event.tid);
-		return;
-	case TIME:
-		ct_line_add_time(out, view->event.time_ns);
+	case WHOSE:
+		add_whose(printer, out, view);
 		return;
 	case SEQ:
 		ct_buf_add_u64(out, view->sequence);
@@ -427,61 +300,85 @@ static void add_variable(struct ct_text_printer *printer, struct ct_buf *out, co
 	case DELTA:
 		add_delta(printer, out, view->event.time_ns);
 		return;
-	case FINETIME:
-		add_fine_time(printer, out, view->event.time_ns);
+	case LEVELNAME:
+	case MNEMONIC:
+	case DESCRIPTION:
+		add_of_class(out, part->variable, view);
 		return;
-	case WHOSE:
-		add_whose(printer, out, view);
+	case APPNAME:
+	case HOST:
+	case JOBNAME:
+	case ASID:
+		add_of_origin(out, printer, part->variable, view);
 		return;
 	default:
-		if (part->variable <= LAST_OF_CLASS)
-			add_of_class(out, part->variable, view);
-		else
-			add_of_origin(out, printer, part->variable, view);
+		ct_line_add_part(&printer->line, out, part, &view->event);
 	}
+}
+
+static inline void add_part(const struct ct_text_printer *printer, struct ct_buf *out, const struct ct_line_part *part,
+			    const struct ct_view *view)
+{
+	switch (part->variable) {
+	case CT_LINE_TEXT:
+		ct_buf_add_short(out, part->text, part->size);
+		return;
+	case CT_LINE_CLASS:
+		add_class(printer, out, view);
+		return;
+	case CT_LINE_TIME:
+		ct_line_add_time(out, view->event.time_ns);
+		return;
+	case CT_LINE_DATA:
+		add_data(printer, out, view);
+		return;
+	case NAMEDDATA:
+		if (is_named(view))
+			add_named_data(printer, out, view);
+		else
+			add_data(printer, out, view);
+		return;
+	case FINETIME:
+		ct_line_add_fine_time(out, view->event.time_ns, printer->options.digits);
+		return;
+	case WHOSE:
+		if (!printer->options.has_host && !printer->options.has_process && !printer->options.has_thread)
+			return;
+		/* fall through */
+	default:
+		add_rare_part(printer, out, part, view);
+	}
+}
+
+static void add_part_of_class(const void *self, struct ct_buf *out, const struct ct_line_part *part, const void *of)
+{
+	add_part(self, out, part, of);
+}
+
+/* What the class's events have in common.  A component's text is the source's, and stays where it is as long as the source does; but that of a
+ * generic event lies among its bytes, where another may lie next. */
+static void add_class(const struct ct_text_printer *printer, struct ct_buf *out, const struct ct_view *view)
+{
+	const struct ct_line_parts *parts = &printer->line.parts;
+	const struct ct_line_class class = {
+		.component = view->event.component,
+		.type = view->type,
+		.names = view->names,
+		.event_id = view->event.event_id,
+		.level = view->event.level,
+	};
+
+	if (view->is_of_class) {
+		ct_line_parts_add_class(parts, out, &class, add_part_of_class, printer, view);
+		return;
+	}
+	for (size_t i = 0; i < parts->run_count; i++)
+		add_part(printer, out, &parts->run[i], view);
 }
 
 /* ------------------------------------------------------------------------------------------------------------
  * Lines
  */
-
-static bool is_cached(const struct cached *cached, const struct ct_view *view)
-{
-	return cached->component == view->event.component && cached->event_id == view->event.event_id &&
-	       cached->level == view->event.level && cached->type == view->type && cached->names == view->names;
-}
-
-static struct cached *slot_of(struct ct_text_printer *printer, const struct ct_view *view)
-{
-	uint64_t hash = ((uintptr_t)view->event.component >> 3) * 31 + view->event.event_id * 7 + view->event.level;
-
-	return &printer->cache[(hash ^ hash >> 8) % CACHE_SIZE];
-}
-
-/* What the class's events have in common.  A component's text is the source's, and stays where it is as long as the source does; but that of a
- * generic event lies among its bytes, where another may lie next. */
-static void add_run(struct ct_text_printer *printer, struct ct_buf *out, const struct format *format, const struct ct_view *view)
-{
-	struct cached *cached = slot_of(printer, view);
-
-	if (!view->is_of_class) {
-		for (size_t i = 0; i < format->run_count; i++)
-			add_variable(printer, out, &format->parts[format->run_first + i], view);
-		return;
-	}
-	if (!is_cached(cached, view)) {
-		ct_buf_clear(&cached->text);
-		for (size_t i = 0; i < format->run_count; i++)
-			add_variable(printer, &cached->text, &format->parts[format->run_first + i], view);
-		cached->component = cached->text.failed ? NULL : view->event.component;
-		cached->event_id = view->event.event_id;
-		cached->level = view->event.level;
-		cached->type = view->type;
-		cached->names = view->names;
-	}
-	ct_buf_add(out, cached->text.data, cached->text.size);
-	out->failed |= cached->text.failed;
-}
 
 static const char *color_of(uint32_t level)
 {
@@ -492,21 +389,15 @@ static const char *color_of(uint32_t level)
 
 void ct_text_add(struct ct_text_printer *printer, struct ct_buf *out, const struct ct_view *view)
 {
-	const struct format *format = &printer->format;
+	const struct ct_line_parts *parts = &printer->line.parts;
 	const char *color = printer->options.has_color ? color_of(view->event.level) : "";
 
 	if (printer->is_for_people)
 		compare_with_before(printer, view);
 	if (color[0] != '\0')
 		ct_buf_add_text(out, color);
-	for (size_t i = 0; i < format->part_count; i++) {
-		if (i == format->run_first && format->run_count > 0) {
-			add_run(printer, out, format, view);
-			i += format->run_count - 1;
-			continue;
-		}
-		add_variable(printer, out, &format->parts[i], view);
-	}
+	for (size_t i = 0; i < parts->count; i++)
+		add_part(printer, out, &parts->parts[i], view);
 	if (printer->is_for_people && view->duration_ns != CT_NO_DURATION) {
 		ct_buf_add_text(out, " (");
 		add_duration(out, view->duration_ns);
@@ -515,7 +406,7 @@ void ct_text_add(struct ct_text_printer *printer, struct ct_buf *out, const stru
 	/* Before the end of the line, so that no pager carries it into the next. */
 	if (color[0] != '\0')
 		ct_buf_add_text(out, "\033[0m");
-	ct_buf_add_char(out, '\n');
+	ct_buf_add_short(out, "\n", 1);
 	if (printer->is_for_people && printer->options.has_records)
 		add_records(out, view);
 	printer->before_ns = view->event.time_ns;
@@ -525,20 +416,23 @@ void ct_text_add(struct ct_text_printer *printer, struct ct_buf *out, const stru
 enum ctrace_status ct_text_create(const struct ct_text_options *options, struct ct_text_printer **out_printer)
 {
 	struct ct_text_printer *printer = calloc(1, sizeof *printer);
+	struct ct_line_format format = options->line;
+	enum ctrace_status status;
 
 	if (printer == NULL)
 		return CTRACE_NOT_ENOUGH_MEMORY;
 	printer->options = *options;
-	printer->is_for_people = options->line.format == NULL;
+	printer->is_for_people = format.format == NULL;
 	if (printer->options.digits == 0)
 		printer->options.digits = 3;
 	if (printer->is_for_people)
-		compile(&printer->format, PEOPLE_FORMAT, CT_COUNT(variables));
-	else
-		compile(&printer->format, options->line.format, USERS_VARIABLES);
+		format.format = PEOPLE_FORMAT;
+	status = ct_line_printer_init_with(&printer->line, &format, names, printer->is_for_people ? CT_COUNT(names) : USERS_NAMES);
+	if (status != CTRACE_OK) {
+		free(printer);
+		return status;
+	}
 	ct_buf_init(&printer->before_host);
-	for (size_t i = 0; i < CACHE_SIZE; i++)
-		ct_buf_init(&printer->cache[i].text);
 	*out_printer = printer;
 	return CTRACE_OK;
 }
@@ -547,8 +441,7 @@ void ct_text_destroy(struct ct_text_printer *printer)
 {
 	if (printer == NULL)
 		return;
-	for (size_t i = 0; i < CACHE_SIZE; i++)
-		ct_buf_fini(&printer->cache[i].text);
+	ct_line_printer_fini(&printer->line);
 	ct_buf_fini(&printer->before_host);
 	free(printer);
 }

@@ -27,6 +27,8 @@
 #define COMPRESSED ".zst"
 #define DEPTH 4u /* of folders below the one that is named */
 #define NAMES_TRIED 100u
+#define NS_A_SECOND 1000000000u
+#define LATEST_NS ((uint64_t)1 << 62) /* since 1970: viewers count signed nanoseconds, not all exactly */
 
 struct trace {
 	struct ct_salvage *salvage;
@@ -37,6 +39,7 @@ struct trace {
 	struct ct_buf text; /* its metadata, as they are */
 	struct ct_trace_info info;
 	struct ct_schema *schema;
+	uint64_t frequency;   /* of its ticks; 0: nobody knows */
 	struct ct_buf closed; /* the closing mark of the copy */
 	uint64_t streams;
 };
@@ -133,9 +136,12 @@ static bool has_gaps_mark(const struct ct_buf *text)
 
 static enum ctrace_status salvage_stream(struct trace *trace, const char *name)
 {
-	struct ct_salvage_stream stream = {
-		.uuid = trace->info.uuid, .schema = trace->schema, .folder_fd = trace->to_fd, .has_gaps = has_gaps_mark(&trace->text)
-	};
+	struct ct_salvage_stream stream = { .uuid = trace->info.uuid,
+					    .frequency = trace->frequency,
+					    .most_ticks = ct_trace_ticks(&trace->info, LATEST_NS),
+					    .schema = trace->schema,
+					    .folder_fd = trace->to_fd,
+					    .has_gaps = has_gaps_mark(&trace->text) };
 	enum ctrace_status status = CTRACE_OK;
 	char *path, plain[32];
 	bool is_compressed;
@@ -224,17 +230,19 @@ struct answer {
 	struct ct_packet_head head; /* the first */
 	bool found;
 	bool agrees; /* one has the uuid that was asked for */
+	struct ct_salvage_clock clock;
 };
 
 static void ask_bytes(const unsigned char *bytes, size_t size, uint32_t id, const uint8_t uuid[16], struct answer *answer)
 {
-	for (size_t at = ct_packet_find(bytes, size, 0); at < size && !answer->agrees; at = ct_packet_find(bytes, size, at + 1)) {
+	for (size_t at = ct_packet_find(bytes, size, 0); at < size; at = ct_packet_find(bytes, size, at + 1)) {
 		struct ct_packet_head head;
 		size_t head_size;
 
 		if (ct_packet_decode_head(bytes + at, size - at, &head, &head_size) != CTRACE_OK || head.stream_instance != id)
 			continue;
-		answer->agrees = memcmp(head.uuid, uuid, sizeof head.uuid) == 0;
+		answer->agrees |= memcmp(head.uuid, uuid, sizeof head.uuid) == 0;
+		ct_salvage_clock_add(&answer->clock, &head);
 		if (!answer->found)
 			answer->head = head;
 		answer->found = true;
@@ -394,6 +402,18 @@ static void tell_maker_unknown(struct trace *trace, size_t at, enum ctrace_statu
 	tell(trace->salvage, trace->metadata_path, at, 0, message);
 }
 
+/* Viewers know no times but by the metadata.  is_own, is_borrowed: where those are from; or else nobody knows the clock. */
+static void set_clock(struct trace *trace, const struct ct_salvage_clock *clock, bool is_own, bool is_borrowed)
+{
+	if ((is_own || is_borrowed) && ct_salvage_clock_agrees(clock, &trace->info, is_own)) {
+		trace->frequency = trace->info.frequency != 0 ? trace->info.frequency : NS_A_SECOND;
+		return;
+	}
+	if (is_own)
+		tell(trace->salvage, trace->metadata_path, 0, 0, "its clock is not that of the packets, and is mended");
+	trace->frequency = ct_salvage_clock_set(clock, &trace->info);
+}
+
 static enum ctrace_status read_metadata(struct trace *trace)
 {
 	enum ctrace_status status = ct_os_read_file(trace->metadata_path, METADATA_LIMIT, &trace->text);
@@ -417,10 +437,7 @@ static enum ctrace_status read_metadata(struct trace *trace)
 		borrowed = borrow_metadata(trace, answer.head.pid);
 	if (borrowed != NULL) {
 		tell(trace->salvage, trace->metadata_path, 0, 0, borrowed);
-		memcpy(trace->info.uuid, answer.head.uuid, sizeof answer.head.uuid);
-		return CTRACE_OK;
-	}
-	if (!knows) {
+	} else if (!knows) {
 		tell_maker_unknown(trace, at, status, error);
 		trace->info = (struct ct_trace_info){ .pid = answer.head.pid };
 	} else if (answer.found && !answer.agrees) {
@@ -428,6 +445,7 @@ static enum ctrace_status read_metadata(struct trace *trace)
 	}
 	if (!knows || (answer.found && !answer.agrees))
 		memcpy(trace->info.uuid, answer.head.uuid, sizeof answer.head.uuid);
+	set_clock(trace, &answer.clock, knows, borrowed != NULL);
 	return CTRACE_OK;
 }
 
@@ -479,8 +497,8 @@ static enum ctrace_status write_metadata(struct trace *trace, bool has_gaps)
 	add_clock_marks(&out, &trace->text);
 	if (has_gaps || has_gaps_mark(&trace->text))
 		ct_buf_add_text(&out, gaps_mark);
-	for (uint32_t id = 1; id < ct_schema_count(trace->schema); id++)
-		ct_schema_print_class(&out, ct_schema_find(trace->schema, id));
+	for (uint32_t i = 1; i < ct_schema_count(trace->schema); i++)
+		ct_schema_print_class(&out, ct_schema_at(trace->schema, i));
 	ct_buf_add_text(&out, CT_BIN_MARK_CLOSED);
 	ct_buf_add(&out, trace->closed.data, trace->closed.size);
 	ct_buf_add_text(&out, CT_BIN_MARK_END);

@@ -43,8 +43,30 @@ struct ct_salvage {
  * was good: the sums say so.  Else why the output cannot be written. */
 enum ctrace_status ct_salvage_path(struct ct_salvage *salvage, const char *path, const char *to) CT_MUST_USE;
 
+/* ---- salvage_clock.c: what the ticks of a trace are, by the heads of its packets */
+/* Heads that go on from each other evenly. */
+struct ct_salvage_chain {
+	uint64_t heads;
+	uint64_t begin_ticks, end_ticks;
+	uint64_t begin_ns, end_ns;
+};
+struct ct_salvage_clock {
+	struct ct_salvage_chain last; /* the one that the next head may go on with */
+	struct ct_salvage_chain best;
+};
+/* The heads of a stream, in their order. */
+void ct_salvage_clock_add(struct ct_salvage_clock *clock, const struct ct_packet_head *head);
+/* Does the metadata's clock go as that of the packets?  Other metadata than the trace's own must have its wall time too.  True also when
+ * there are too few packets to know. */
+bool ct_salvage_clock_agrees(const struct ct_salvage_clock *clock, const struct ct_trace_info *info, bool is_own);
+/* Sets the clock of *info to that of the packets.  Gives its frequency; 0: the packets do not say it, and only one time is right. */
+uint64_t ct_salvage_clock_set(const struct ct_salvage_clock *clock, struct ct_trace_info *info);
+/* What so many ticks are; frequency: not 0. */
+uint64_t ct_salvage_span_ns(uint64_t frequency, uint64_t ticks);
+/* Can so many ticks be so many nanoseconds? */
+bool ct_salvage_is_span(uint64_t frequency, uint64_t ticks, uint64_t ns);
+
 /* ---- salvage_metadata.c: what is shared with it */
-#define CT_SALVAGE_LOST_CLASS "(damaged)" /* the component of classes that stand where one could not be read */
 /* The classes in a metadata text, damaged ones as such: so that the others keep their ids.  *info is given when the text does not say who
  * made the trace. */
 enum ctrace_status ct_salvage_classes(struct ct_salvage *salvage, const char *path, const char *text, size_t size,

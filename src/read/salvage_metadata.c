@@ -2,8 +2,8 @@
  * salvage_metadata.c - the classes of a trace whose metadata are damaged.
  *
  * Called by salvage.c, on one thread, with text that may be hostile.  The parser stops at the first thing that it does not
- * understand; here it is set on the next block behind that.  Ids run on, so a class that cannot be read leaves one without
- * items in its place, which no event is read by.  Each byte is parsed once, but for the trace-wide part.
+ * understand; here it is set on the next block behind that.  A class that cannot be read has no number, so no event is read by it.  Each
+ * byte is parsed once, but for the trace-wide part.
  *
  * Copyright The ctrace authors.  SPDX-License-Identifier: Apache-2.0
  */
@@ -39,37 +39,13 @@ static size_t find_block(const struct work *work, size_t from)
 	return found != NULL ? (size_t)(found + 1 - text) : work->size;
 }
 
-/* The number behind "\tid = " in the block; 0 when it has none. */
-static uint32_t block_id(const struct work *work, size_t at)
+/* The generic class belongs to the trace-wide part. */
+static bool is_generic(const struct work *work, size_t block)
 {
-	static const char mark[] = "\n\tid = ";
-	const char *block = work->bytes + work->front.size + at;
-	size_t size = find_block(work, at) - at;
-	const char *found = memmem(block, size, mark, sizeof mark - 1);
-	uint32_t id = 0;
+	static const char beginning[] = "event {\n\tname = \"ctrace:any\";";
 
-	if (found == NULL)
-		return 0;
-	found += sizeof mark - 1;
-	while (found < block + size && *found >= '0' && *found <= '9' && id <= CT_CLASS_LIMIT)
-		id = id * 10 + (uint32_t)(*found++ - '0');
-	return id <= CT_CLASS_LIMIT ? id : 0;
-}
-
-/* Stands where a class could not be read. */
-static enum ctrace_status add_lost_classes(struct ct_salvage *salvage, struct ct_schema *schema, uint32_t id)
-{
-	enum ctrace_status status = CTRACE_OK;
-
-	while (ct_schema_count(schema) < id && status == CTRACE_OK) {
-		const struct ct_class class = { .id = ct_schema_count(schema),
-						.event_id = ct_schema_count(schema),
-						.component = CT_SALVAGE_LOST_CLASS };
-
-		status = ct_schema_add(schema, &class);
-		salvage->lost_classes++;
-	}
-	return status;
+	return work->size - block >= sizeof beginning - 1 &&
+	       memcmp(work->bytes + work->front.size + block, beginning, sizeof beginning - 1) == 0;
 }
 
 /* Parses from the block at `at` on; *at becomes where that ends. */
@@ -95,21 +71,17 @@ static enum ctrace_status rescue(struct ct_salvage *salvage, const char *path, s
 
 	for (unsigned i = 0; i < RESCUES && status == CTRACE_DAMAGED; i++) {
 		size_t block = find_block(work, at);
-		uint32_t id = block < work->size ? block_id(work, block) : 0;
 
 		at = block + 1;
 		if (block == work->size)
 			break;
-		/* The generic class has a block too, and so may have what was read already. */
-		if (id < ct_schema_count(schema))
+		if (is_generic(work, block))
 			continue;
 		tell(salvage, path, damage_at, block - damage_at, "not understood");
-		status = add_lost_classes(salvage, schema, id);
-		if (status != CTRACE_OK)
-			return status;
 		at = block;
 		status = parse_from(work, schema, &at);
 		damage_at = at;
+		salvage->lost_classes += status == CTRACE_DAMAGED;
 	}
 	if (status == CTRACE_DAMAGED) {
 		tell(salvage, path, damage_at, work->size - damage_at, "not understood from here on");
@@ -128,8 +100,10 @@ enum ctrace_status ct_salvage_classes(struct ct_salvage *salvage, const char *pa
 
 	status = ct_schema_parse(schema, text, size, &found, &at);
 	/* The classes are told from the trace-wide part by the end of that: without it, what stands there is not known. */
-	if (status == CTRACE_OK || ct_schema_parse_trace(text, size, &found, &(size_t){ 0 }) == CTRACE_OK)
+	if (status == CTRACE_OK || ct_schema_parse_trace(text, size, &found, &(size_t){ 0 }) == CTRACE_OK) {
 		*info = found;
+		salvage->lost_classes += status == CTRACE_DAMAGED;
+	}
 	if (status != CTRACE_DAMAGED)
 		return status;
 	ct_buf_init(&work.front);

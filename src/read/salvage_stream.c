@@ -41,7 +41,6 @@ struct work {
 	size_t window_capacity;
 	size_t window_size;
 	uint64_t window_at;
-	struct ctrace_event_item *items;
 	struct packet packets[2];
 	struct packet *pending; /* NULL: none */
 	/* the copy */
@@ -113,7 +112,7 @@ static bool is_ours(const struct work *work, const unsigned char *bytes, size_t 
 
 	return ct_packet_decode_head(bytes, available, out, &head_size) == CTRACE_OK &&
 	       memcmp(out->uuid, work->stream->uuid, sizeof out->uuid) == 0 && out->stream_instance == work->stream->id &&
-	       out->begin_ns <= INT64_MAX;
+	       out->begin_ns <= INT64_MAX && out->begin_ticks <= work->stream->most_ticks;
 }
 
 static bool head_at(struct work *work, uint64_t at, struct ct_packet_head *out)
@@ -146,33 +145,75 @@ static uint64_t find_packet(struct work *work, uint64_t from)
 	}
 }
 
-static bool is_lost_class(const struct ctrace_event *event)
+/* Reads events up to `content`, or to the first that cannot be read, or is later than `limit`; how far it came, and when the last was. */
+static size_t read_events(struct work *work, const unsigned char *bytes, size_t content, uint64_t limit, struct packet *packet,
+			  uint64_t *out_last_ticks)
 {
-	return event->component_size == sizeof CT_SALVAGE_LOST_CLASS - 1 &&
-	       memcmp(event->component, CT_SALVAGE_LOST_CLASS, event->component_size) == 0;
-}
-
-/* Reads events up to `content`, or to the first that cannot be read, or is later than `limit_ns`; how far it came, and the time of the last. */
-static size_t read_events(struct work *work, const unsigned char *bytes, size_t content, uint64_t limit_ns, struct packet *packet,
-			  uint64_t *out_last_ns)
-{
+	const struct ct_class_view classes = ct_schema_view(work->stream->schema);
+	struct ct_event_state state = { .ticks = packet->head.begin_ticks, .tid = packet->head.tid };
 	size_t offset = CT_PACKET_HEAD;
 
-	*out_last_ns = packet->head.begin_ns;
+	*out_last_ticks = state.ticks;
 	packet->events = 0;
 	while (offset < content) {
-		size_t next = offset;
-		uint64_t last_ns = *out_last_ns;
-		struct ctrace_event event;
+		struct ct_event event;
 
-		if (ct_packet_decode_event(work->stream->schema, bytes, content, &next, &last_ns, &event, work->items) != CTRACE_OK ||
-		    is_lost_class(&event) || last_ns > limit_ns)
+		if (ct_event_decode(&classes, bytes + offset, content - offset, &state, &event) != CTRACE_OK || event.is_mark ||
+		    state.ticks < *out_last_ticks || state.ticks > limit)
 			break;
-		offset = next;
-		*out_last_ns = last_ns;
+		offset += event.size;
+		*out_last_ticks = state.ticks;
 		packet->events++;
 	}
 	return offset;
+}
+
+static uint64_t distance(uint64_t a, uint64_t b)
+{
+	return a > b ? a - b : b - a;
+}
+
+static bool is_span(const struct work *work, uint64_t ticks, uint64_t ns)
+{
+	return work->stream->frequency == 0 || ct_salvage_is_span(work->stream->frequency, ticks, ns);
+}
+
+/* Of the two ends of a packet that do not belong together: is it the beginning that does not go on from the packet before? */
+static bool is_begin_wrong(const struct work *work, const struct ct_packet_head *head, uint64_t last_ticks)
+{
+	const struct ct_packet_head *before = work->pending != NULL ? &work->pending->head : work->has_last ? &work->last : NULL;
+	uint64_t begin_ns, end_ns;
+
+	if (before == NULL || head->begin_ticks < before->end_ticks)
+		return false;
+	begin_ns = before->end_ns + ct_salvage_span_ns(work->stream->frequency, head->begin_ticks - before->end_ticks);
+	end_ns = before->end_ns + ct_salvage_span_ns(work->stream->frequency, last_ticks - before->end_ticks);
+	return distance(begin_ns, head->begin_ns) > distance(end_ns, head->end_ns);
+}
+
+/* Mends the times of a packet of which the last event is known.  Gives what was wrong; NULL: nothing. */
+static const char *mend_times(const struct work *work, struct ct_packet_head *head, uint64_t last_ticks, bool is_whole)
+{
+	uint64_t said = head->end_ns - head->begin_ns, ticks = last_ticks - head->begin_ticks;
+	struct ct_packet_clock clock = ct_packet_clock_start(head);
+	const char *wrong = head->end_ticks != last_ticks ? "its end was wrong, and is mended" : NULL;
+
+	clock.state.ticks = last_ticks;
+	if (!is_whole && last_ticks <= head->end_ticks && is_span(work, head->end_ticks - head->begin_ticks, said)) {
+		head->end_ns = ct_packet_clock_time(&clock);
+	} else if (!is_span(work, ticks, said)) {
+		uint64_t ns = ct_salvage_span_ns(work->stream->frequency, ticks);
+
+		wrong = "its end was wrong, and is mended";
+		if (is_begin_wrong(work, head, last_ticks) && head->end_ns >= ns) {
+			head->begin_ns = head->end_ns - ns;
+			wrong = "its beginning was wrong, and is mended";
+		} else {
+			head->end_ns = ns < INT64_MAX - head->begin_ns ? head->begin_ns + ns : INT64_MAX;
+		}
+	}
+	head->end_ticks = last_ticks;
+	return wrong;
 }
 
 /* ------------------------------------------------------------------------------------------------------------
@@ -203,9 +244,10 @@ static void write_beginning(struct work *work, const struct ct_packet_head *firs
 	if (work->has_last || !work->has_damage || first->sequence == 0)
 		return;
 	head.end_ns = head.begin_ns;
+	head.end_ticks = head.begin_ticks;
 	head.sequence = head.discarded = 0;
 	ct_packet_begin(&work->out, &head);
-	ct_packet_end(&work->out, start, &head);
+	ct_packet_end(&work->out, start, NULL, &head);
 }
 
 static void write_packet(struct work *work, struct packet *packet)
@@ -216,7 +258,7 @@ static void write_packet(struct work *work, struct packet *packet)
 	start = work->out.size;
 	ct_buf_add(&work->out, packet->bytes.data, packet->bytes.size);
 	if (packet->is_mended)
-		ct_packet_end(&work->out, start, &packet->head);
+		ct_packet_end(&work->out, start, NULL, &packet->head);
 	work->salvage->events += packet->events;
 	if (packet->is_mended)
 		work->salvage->mended++;
@@ -233,9 +275,10 @@ static void write_packet(struct work *work, struct packet *packet)
  * Which packets
  */
 
+/* By ticks: the wall clock may have been set between the two. */
 static bool is_before(const struct ct_packet_head *a, const struct ct_packet_head *b)
 {
-	return a->end_ns <= b->begin_ns;
+	return a->end_ticks <= b->begin_ticks;
 }
 
 static void mend(struct work *work, struct packet *packet, uint64_t *value, uint64_t right, const char *message)
@@ -334,20 +377,21 @@ static bool follower(const struct work *work, const struct packet *packet, struc
 
 	return ct_os_read_at(work->stream->fd, bytes, sizeof bytes, packet->at + packet->head.packet_bits / 8, &available) ==
 		       CTRACE_OK &&
-	       is_ours(work, bytes, available, out) && out->sequence > packet->head.sequence && out->begin_ns >= packet->head.begin_ns;
+	       is_ours(work, bytes, available, out) && out->sequence > packet->head.sequence &&
+	       out->begin_ticks >= packet->head.begin_ticks;
 }
 
 /* Events that are later than the packet says: one of the two is wrong.  It is the event's time when the next packet says so too. */
-static size_t read_again(struct work *work, const unsigned char *bytes, size_t content, struct packet *packet, uint64_t *last_ns,
+static size_t read_again(struct work *work, const unsigned char *bytes, size_t content, struct packet *packet, uint64_t *last_ticks,
 			 size_t good)
 {
 	struct ct_packet_head next;
-	uint64_t limit_ns;
+	uint64_t limit;
 
-	if (*last_ns <= packet->head.end_ns || !follower(work, packet, &next))
+	if (*last_ticks <= packet->head.end_ticks || !follower(work, packet, &next))
 		return good;
-	limit_ns = next.begin_ns > packet->head.end_ns ? next.begin_ns : packet->head.end_ns;
-	return read_events(work, bytes, content, limit_ns, packet, last_ns);
+	limit = next.begin_ticks > packet->head.end_ticks ? next.begin_ticks : packet->head.end_ticks;
+	return read_events(work, bytes, content, limit, packet, last_ticks);
 }
 
 /* Where to go on behind a packet of which the first `good` bytes are. */
@@ -386,7 +430,7 @@ static bool misnumbered_at(struct work *work, uint64_t at, struct ct_packet_head
 	struct ct_packet_head next;
 
 	if (ct_packet_decode_head(seen, available, out, &head_size) != CTRACE_OK || out->begin_ns > INT64_MAX ||
-	    memcmp(out->uuid, work->stream->uuid, sizeof out->uuid) != 0)
+	    out->begin_ticks > work->stream->most_ticks || memcmp(out->uuid, work->stream->uuid, sizeof out->uuid) != 0)
 		return false;
 	if (before != NULL && (out->sequence <= before->sequence || !is_before(before, out)))
 		return false;
@@ -397,39 +441,62 @@ static bool misnumbered_at(struct work *work, uint64_t at, struct ct_packet_head
 	return is_ours(work, bytes, available, &next) && next.sequence > out->sequence && is_before(out, &next);
 }
 
+/* Nobody writes padding behind a packet: a size that goes over the next packet of the stream is wrong. */
+static size_t size_of(struct work *work, uint64_t at, const struct ct_packet_head *head)
+{
+	uint64_t content = head->content_bits / 8;
+	struct ct_packet_head next;
+
+	return (size_t)(head_at(work, at + content, &next) && next.sequence > head->sequence ? content : head->packet_bits / 8);
+}
+
+/* Reports what is wrong with a packet of which the first `good` bytes are right. */
+static void tell_packet(struct work *work, const struct packet *packet, const struct ct_packet_head *head, size_t good, uint64_t next,
+			bool is_cut)
+{
+	if (next != 0)
+		tell(work, packet->at + good, next - packet->at - good,
+		     is_cut ? "the file ends inside a packet" : "this is no event of the trace");
+	else if (packet->size != head->packet_bits / 8)
+		tell(work, packet->at, 0, "its size was wrong, and is mended");
+	if (head->stream_instance != work->stream->id)
+		tell(work, packet->at, 0, "its stream's number was wrong, and is mended");
+}
+
 /* The packet at `at`, which has a head; where to go on. */
 static uint64_t take_packet(struct work *work, uint64_t at, const struct ct_packet_head *head)
 {
 	struct packet *packet = work->pending == &work->packets[0] ? &work->packets[1] : &work->packets[0];
-	size_t size = (size_t)(head->packet_bits / 8), content = (size_t)(head->content_bits / 8), available, good;
+	size_t size = size_of(work, at, head), content = (size_t)(head->content_bits / 8), available, good;
 	const unsigned char *bytes = look(work, at, size, &available);
-	uint64_t last_ns, next;
+	const char *wrong;
+	uint64_t last_ticks, next;
 	bool is_whole;
 
 	packet->at = at;
 	packet->head = *head;
 	packet->head.stream_instance = work->stream->id;
-	good = read_events(work, bytes, content < available ? content : available, INT64_MAX, packet, &last_ns);
-	good = read_again(work, bytes, content < available ? content : available, packet, &last_ns, good);
+	packet->head.packet_bits = 8 * (uint64_t)size;
+	good = read_events(work, bytes, content < available ? content : available, work->stream->most_ticks, packet, &last_ticks);
+	good = read_again(work, bytes, content < available ? content : available, packet, &last_ticks, good);
 	is_whole = good == content && size <= available;
-	packet->is_mended = !is_whole || head->end_ns != last_ns || head->stream_instance != work->stream->id;
+	/* Looking further moves the window. */
 	ct_buf_clear(&packet->bytes);
-	ct_buf_add(&packet->bytes, bytes, packet->is_mended ? good : size);
+	ct_buf_add(&packet->bytes, bytes, is_whole ? size : good);
 	work->out.failed |= packet->bytes.failed;
 	next = is_whole ? at + size : behind(work, packet, good);
 	packet->size = is_whole ? size : good;
-	packet->head.end_ns = last_ns;
 	if (!is_whole && packet->events == 0) {
 		tell(work, at, next - at, available < size ? "the file ends inside a packet" : "no event of this packet can be read");
 		return next;
 	}
-	if (!is_whole)
-		tell(work, at + good, next - at - good,
-		     available < size ? "the file ends inside a packet" : "this is no event of the trace");
-	else if (head->end_ns != last_ns)
-		tell(work, at, 0, "its end was wrong, and is mended");
-	if (head->stream_instance != work->stream->id)
-		tell(work, at, 0, "its stream's number was wrong, and is mended");
+	wrong = mend_times(work, &packet->head, last_ticks, is_whole);
+	packet->is_mended = !is_whole || wrong != NULL || size != head->packet_bits / 8 || head->stream_instance != work->stream->id;
+	if (packet->is_mended && packet->bytes.size > good)
+		packet->bytes.size = good; /* no padding */
+	if (is_whole && wrong != NULL)
+		tell(work, at, 0, wrong);
+	tell_packet(work, packet, head, good, is_whole ? 0 : next, available < size);
 	offer(work, packet);
 	return next;
 }
@@ -465,8 +532,7 @@ enum ctrace_status ct_salvage_stream(struct ct_salvage *salvage, struct ct_salva
 	stream->written = 0;
 	work.window = malloc(WINDOW);
 	work.window_capacity = WINDOW;
-	work.items = calloc(CTRACE_MAX_ITEMS, sizeof *work.items);
-	if (work.window == NULL || work.items == NULL)
+	if (work.window == NULL)
 		work.status = CTRACE_NOT_ENOUGH_MEMORY;
 	else
 		walk(&work);
@@ -474,7 +540,6 @@ enum ctrace_status ct_salvage_stream(struct ct_salvage *salvage, struct ct_salva
 	ct_buf_fini(&work.packets[0].bytes);
 	ct_buf_fini(&work.packets[1].bytes);
 	ct_buf_fini(&work.out);
-	free(work.items);
 	free(work.window);
 	return work.status;
 }

@@ -14,11 +14,13 @@ struct ct_salvage_stream {
 	uint32_t id;      /* of the stream: every packet of it says so */
 	const uint8_t *uuid;
 	const struct ct_schema *schema;
-	bool has_gaps;    /* packets are known to be missing in it, though what is there follows at once */
-	int folder_fd;    /* where the copy goes... */
-	const char *name; /* ...and its name; it is made when there is a first packet to be in it */
-	uint64_t written; /* given back: bytes of the copy; 0: there is none */
-	uint64_t last_at; /* given back: where the last packet of the copy begins */
+	uint64_t frequency;  /* ticks a second; 0: nobody knows */
+	uint64_t most_ticks; /* later ones are no time */
+	bool has_gaps;       /* packets are known to be missing in it, though what is there follows at once */
+	int folder_fd;       /* where the copy goes... */
+	const char *name;    /* ...and its name; it is made when there is a first packet to be in it */
+	uint64_t written;    /* given back: bytes of the copy; 0: there is none */
+	uint64_t last_at;    /* given back: where the last packet of the copy begins */
 };
 /* OK also when nothing in it was good; else why the copy cannot be written, or the file not be read. */
 enum ctrace_status ct_salvage_stream(struct ct_salvage *salvage, struct ct_salvage_stream *stream) CT_MUST_USE;

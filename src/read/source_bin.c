@@ -24,7 +24,7 @@ struct bin_source {
 	struct ct_binfile_trace *trace;
 	struct ct_binfile_packets packets;
 	size_t event_at; /* of the present event, and the time before it: to read it again */
-	uint64_t before_event_ns;
+	struct ct_event_state before_event;
 	bool is_placed; /* the packets begin where the reader wants to begin */
 	bool has_ended;
 };
@@ -33,70 +33,72 @@ struct bin_source {
  * Events
  */
 
-static size_t items_of(const struct ct_class *class)
+/* DAMAGED: it is none, or of a class that the metadata lack, also as they are now. */
+static enum ctrace_status decode(struct bin_source *bin, struct ct_sources *sources, const unsigned char *at, size_t left,
+				 struct ct_event *out)
 {
-	return class->id == CT_CLASS_GENERIC ? CTRACE_MAX_ITEMS : class->item_count;
+	struct ct_event_state *state = &bin->packets.clock.state;
+	enum ctrace_status status = ct_event_decode(&bin->trace->view, at, left, state, out);
+
+	/* Its class may have come after we read the metadata, as it does in the trace of a live process. */
+	if (status != CTRACE_OK && ct_binfile_trace_grow(bin->trace, sources))
+		status = ct_event_decode(&bin->trace->view, at, left, state, out);
+	return status == CTRACE_OK && !out->is_mark ? CTRACE_OK : CTRACE_DAMAGED;
 }
 
-static enum ctrace_status read_items(struct bin_source *bin, struct ct_sources *sources, const unsigned char *packet,
-				     const struct ct_binfile_class *known)
+static enum ctrace_status fill_view(struct bin_source *bin, struct ct_sources *sources, const struct ct_event *event,
+				    const struct ct_binfile_class *known)
 {
-	struct ct_binfile_packets *packets = &bin->packets;
 	struct ct_source *base = &bin->base;
 	struct ct_view *view = &base->view;
-	enum ctrace_status status;
+	bool is_generic = event->number == CT_CLASS_ANY;
 
-	if (known->verdict == CT_VERDICT_NEVER) {
-		view->event.item_count = 0;
-		return ct_packet_skip_items(known->class, packet, packets->content, &packets->offset);
-	}
-	if (!ct_source_reserve(base, items_of(known->class)))
+	view->event.component = is_generic ? event->component : known->class->component;
+	view->event.component_size = is_generic ? (uint32_t)event->component_size : known->component_size;
+	view->event.event_id = event->head.event_id;
+	view->event.time_ns = ct_packet_clock_time(&bin->packets.clock);
+	view->event.level = event->head.level;
+	view->event.item_count = 0;
+	view->names = known->names;
+	view->is_of_class = !is_generic;
+	view->component = known->component;
+	view->type = known->type;
+	base->verdict = known->verdict;
+	if (known->verdict == CT_VERDICT_NEVER)
+		return CTRACE_OK;
+	if (!ct_source_reserve(base, event->item_count))
 		return CTRACE_NOT_ENOUGH_MEMORY;
-	status = ct_packet_decode_items(known->class, packet, packets->content, &packets->offset, &view->event, base->items);
-	if (status == CTRACE_OK && known->class->id == CT_CLASS_GENERIC)
+	ct_event_items(event, base->items);
+	view->event.items = base->items;
+	view->event.item_count = event->item_count;
+	if (is_generic)
 		base->verdict = ct_sources_class(sources, view);
-	return status;
+	return CTRACE_OK;
 }
 
 /* Makes the event at offset the view.  DAMAGED when it cannot be read: offset is where it was. */
 static enum ctrace_status read_event(struct bin_source *bin, struct ct_sources *sources)
 {
 	struct ct_binfile_packets *packets = &bin->packets;
-	struct ct_source *base = &bin->base;
-	struct ct_view *view = &base->view;
 	const struct ct_binfile_class *known;
-	size_t available, start = packets->offset;
+	struct ct_event event;
+	size_t available;
 	const unsigned char *packet = ct_stream_file_look(&packets->file, sources, packets->packet_at, packets->content, &available);
-	uint64_t time_ns = packets->previous_ns;
-	uint32_t class_id, level;
 	enum ctrace_status status = CTRACE_DAMAGED;
 
-	bin->event_at = start;
-	bin->before_event_ns = packets->previous_ns;
-	if (available < packets->content ||
-	    ct_packet_decode_event_head(packet, packets->content, &packets->offset, &time_ns, &class_id, &level) != CTRACE_OK)
+	bin->event_at = packets->offset;
+	bin->before_event = packets->clock.state;
+	if (available < packets->content)
 		return CTRACE_DAMAGED;
-	known = ct_binfile_class(bin->trace, sources, class_id);
-	if (known != NULL) {
-		view->event.component = known->class->component;
-		view->event.component_size = known->component_size;
-		view->event.event_id = known->class->event_id;
-		view->event.time_ns = time_ns;
-		view->event.level = level;
-		view->event.items = base->items;
-		view->names = known->names;
-		view->is_of_class = class_id != CT_CLASS_GENERIC;
-		view->component = known->component;
-		view->type = known->type;
-		base->verdict = known->verdict;
-		status = read_items(bin, sources, packet, known);
-	}
-	if (status == CTRACE_OK) {
-		view->event.items = base->items;
-		packets->previous_ns = time_ns;
-	} else {
-		packets->offset = start;
-	}
+	status = decode(bin, sources, packet + packets->offset, packets->content - packets->offset, &event);
+	if (status != CTRACE_OK)
+		return status;
+	known = ct_binfile_class(bin->trace, sources, &event);
+	status = known != NULL ? fill_view(bin, sources, &event, known) : CTRACE_DAMAGED;
+	if (status == CTRACE_OK)
+		packets->offset += event.size;
+	else
+		packets->clock.state = bin->before_event;
 	return status;
 }
 
@@ -122,7 +124,7 @@ static bool bin_restore(struct ct_source *source, struct ct_sources *sources)
 
 	source->is_stale = false;
 	packets->offset = bin->event_at;
-	packets->previous_ns = bin->before_event_ns;
+	packets->clock.state = bin->before_event;
 	if (read_event(bin, sources) == CTRACE_OK)
 		return true;
 	/* The file is not what it was. */

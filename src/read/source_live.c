@@ -20,7 +20,7 @@
 #define BACKLOG_LIMIT ((size_t)64 << 20)  /* bytes that wait: no more is read */
 #define BACKLOG_URGENT ((size_t)32 << 20) /* no event waits for others */
 
-/* A ring that has a record. */
+/* A ring that has an event. */
 struct entry {
 	struct ct_live_stamp stamp; /* of its first */
 	struct ct_live_ring *ring;

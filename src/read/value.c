@@ -109,25 +109,6 @@ static void add_number(struct ct_buf *out, const struct ctrace_event_item *item,
 }
 
 /* ------------------------------------------------------------------------------------------------------------
- * Texts
- */
-
-static void add_text(struct ct_buf *out, const struct ct_line_format *format, const struct ctrace_event_item *item,
-		     enum ct_encoding encoding)
-{
-	struct ct_buf text;
-
-	ct_buf_init(&text);
-	ct_encoding_add(&text, encoding, item->data, item->size);
-	if (format->quote_strings)
-		ct_buf_add_char(out, '"');
-	ct_escape_add(out, text.data, text.size);
-	if (format->quote_strings)
-		ct_buf_add_char(out, '"');
-	ct_buf_fini_into(&text, out);
-}
-
-/* ------------------------------------------------------------------------------------------------------------
  * Records
  */
 
@@ -315,7 +296,7 @@ void ct_value_add(struct ct_buf *out, const struct ct_line_format *format, const
 
 	if (argument == NULL || argument->print == CT_PRINT_DEFAULT) {
 		if (argument != NULL && argument->encoding != CT_ENCODING_ASCII && item->type == CTRACE_TYPE_TEXT)
-			add_text(out, format, item, argument->encoding);
+			ct_line_add_encoded(out, format, argument->encoding, item->data, item->size);
 		else
 			ct_line_add_item(out, format, item);
 		return;
@@ -323,7 +304,7 @@ void ct_value_add(struct ct_buf *out, const struct ct_line_format *format, const
 	if (ct_value_is_record(item, argument))
 		add_record_in_line(out, item, argument);
 	else if (argument->print == CT_PRINT_TEXT && !is_integer(item->type))
-		add_text(out, format, item, argument->encoding);
+		ct_line_add_encoded(out, format, argument->encoding, item->data, item->size);
 	else if (argument->print != CT_PRINT_TEXT && argument->print != CT_PRINT_RECORD && item->type != CTRACE_TYPE_TEXT &&
 		 item->type != CTRACE_TYPE_UTF8 && number_of(item, &value) &&
 		 (is_integer(item->type) || argument->print != CT_PRINT_HEX))

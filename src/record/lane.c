@@ -13,8 +13,11 @@
 
 #define ASK_EVENTS 32u              /* events in side rings, between two that ask whether the interrupted call still goes on */
 #define ROUTE_FLIGHT CT_ROUTE_LIMIT /* the ring of the flight recorder: no component's route */
+#define GROW_AGAIN_NS 1000000000u   /* no room for a larger ring: not asked for again before */
+#define ROUND_NS 100000000u         /* a ring that comes round within this is too small: ctrace tail looks each 50 ms */
+#define TICK_TRIES (1u << 20)       /* looks at the clock, which moves on */
 
-_Static_assert(CT_ROUTE_LIMIT == CTRACE_ROUTES_, "the inline path goes by routes");
+_Static_assert(CT_ROUTE_LIMIT == CTRACE_LANES_, "the inline path goes by routes");
 
 static enum ctrace_status lose(enum ctrace_loss reason, uint32_t component)
 {
@@ -67,35 +70,123 @@ static struct ct_ring_kind side_kind(const struct ct_process *process, bool is_f
 				      .is_side = true };
 }
 
+/* The capacity of the ring after one of `capacity` bytes, for an event of `size` bytes: 0 for the first. */
+static size_t next_capacity(const struct ct_ring_kind *full, size_t capacity, size_t size)
+{
+	size_t next = capacity == 0 ? CT_RING_MIN : capacity * CT_RING_GROWTH;
+
+	while (next < full->full && next / 2 < size)
+		next *= 2;
+	return next < full->full ? next : full->full;
+}
+
+/* Its next event goes behind what is in the ring. */
+static void lane_set_ring(struct ct_lane *lane, struct ct_ring *ring)
+{
+	ct_ring_close_window(lane->lane);
+	lane->lane->cur = NULL;
+	lane->stalled = false;
+	lane->ring = ring;
+	lane->lap_end = ct_ring_head_position(ring) + ring->capacity;
+	lane->lap_at_ns = ct_clock_mono_ns();
+}
+
 enum ctrace_status ct_lane_attach(struct ct_process *process, struct ct_thread *thread, struct ct_lane *lane, uint32_t component,
-				  uint32_t route)
+				  uint32_t route, size_t size)
 {
 	struct ct_ring_kind kind = side_kind(process, lane == thread->side);
 	bool is_routes = lane == &thread->common || (lane >= thread->routes && lane < thread->routes + CT_ROUTE_LIMIT);
+	bool is_inlined = is_routes && is_plain(process, route);
 	struct ct_ring *ring;
 
 	if (!is_side(thread, lane))
 		kind = kind_of(process, lane == &thread->flight ? ROUTE_FLIGHT : route);
 	kind.is_captured = lane == &thread->captured;
+	kind.full = kind.capacity;
+	if (is_routes || lane == &thread->flight)
+		kind.capacity = next_capacity(&kind, 0, size);
 	ring = ct_ring_pool_take(process->pool, &kind, thread->tid);
 	if (ring == NULL)
 		return lose(CTRACE_LOSS_NO_RING, component);
-	lane->lane.cur = NULL;
-	lane->lane.all = thread->inlined;
-	lane->stalled = false;
+	lane->lane = is_inlined ? &thread->inlined[route] : &lane->own;
+	lane_set_ring(lane, ring);
+	lane->kind = kind;
+	lane->grow_at_ns = 0;
 	lane->is_flight = kind.is_flight;
-	lane->ring = ring;
-	if (is_routes && is_plain(process, route)) {
-		/* The agent closes its window to be woken. */
-		__atomic_store_n(&ring->lane, &lane->lane, __ATOMIC_RELEASE);
-		thread->inlined[route] = &lane->lane;
-	}
-	/* An agent that had no ring sleeps until it is woken; the event comes right behind. */
-	ct_process_wake_agent();
+	/* The agent closes its window to be woken. */
+	if (is_inlined)
+		__atomic_store_n(&ring->lane, lane->lane, __ATOMIC_RELEASE);
+	/* An agent that had no ring sleeps until it is woken; the event comes right behind.  Otherwise the event wakes it if it sleeps: a thread
+	 * that wakes it here may have to wait for it, where both are on one processor. */
+	if (ring->index == 0)
+		ct_process_wake_agent();
 	return CTRACE_OK;
 }
 
-enum ctrace_status ct_lane_lead_captured(struct ct_process *process, struct ct_thread *thread, uint32_t component, uint32_t route)
+/* A record of the larger ring has a later time than any of the smaller: readers go by time. */
+static void wait_for_tick(uint64_t ticks)
+{
+	for (unsigned tries = 0; tries < TICK_TRIES && ct_clock_ticks() == ticks; tries++)
+		;
+}
+
+/* False: none can be had. */
+static bool take_larger(struct ct_process *process, struct ct_lane *lane, size_t size)
+{
+	uint64_t ticks = ct_clock_ticks();
+	struct ct_ring_kind kind = lane->kind;
+	struct ct_ring *former = lane->ring, *larger;
+
+	kind.capacity = next_capacity(&kind, former->capacity, size);
+	if (kind.route != 0 && !kind.is_flight)
+		kind.writer = ct_route_at(process->registry, kind.route).writer;
+	/* As making a ring does. */
+	ct_guard_enter();
+	larger = ct_ring_pool_grow(process->pool, former, &kind);
+	if (larger != NULL) {
+		if (__atomic_load_n(&former->lane, __ATOMIC_RELAXED) == lane->lane)
+			__atomic_store_n(&larger->lane, lane->lane, __ATOMIC_RELEASE);
+		lane_set_ring(lane, larger);
+	}
+	ct_guard_leave();
+	wait_for_tick(ticks);
+	return larger != NULL;
+}
+
+/* Does the ring come round with this record, sooner than it should? */
+static bool comes_round_soon(struct ct_lane *lane, size_t size)
+{
+	uint64_t head = ct_ring_head_position(lane->ring);
+	uint64_t now;
+	bool is_soon;
+
+	if (head + size <= lane->lap_end)
+		return false;
+	now = ct_clock_mono_ns();
+	is_soon = now < lane->lap_at_ns + ROUND_NS;
+	lane->lap_end = head + lane->ring->capacity;
+	lane->lap_at_ns = now;
+	return is_soon;
+}
+
+void ct_lane_grow(struct ct_process *process, struct ct_lane *lane, size_t size)
+{
+	while (lane->ring->capacity < lane->kind.full && size <= lane->kind.full / 2 && ct_thread_locked == 0 &&
+	       (!ct_ring_fits(lane->ring, lane->lane, size) || comes_round_soon(lane, size))) {
+		if (lane->grow_at_ns != 0 && ct_clock_mono_ns() < lane->grow_at_ns)
+			return;
+		lane->grow_at_ns = 0;
+		if (!take_larger(process, lane, size)) {
+			lane->grow_at_ns = ct_clock_mono_ns() + GROW_AGAIN_NS;
+			/* The consumer goes by the room that there is. */
+			__atomic_store_n(&lane->ring->may_grow, false, __ATOMIC_RELAXED);
+			return;
+		}
+	}
+}
+
+enum ctrace_status ct_lane_lead_captured(struct ct_process *process, struct ct_thread *thread, uint32_t component, uint32_t route,
+					 size_t size)
 {
 	struct ct_lane *lane = &thread->captured;
 
@@ -106,7 +197,7 @@ enum ctrace_status ct_lane_lead_captured(struct ct_process *process, struct ct_t
 	if (ct_thread_locked != 0)
 		return lose(CTRACE_LOSS_NESTED, component);
 	ct_lane_give_back(lane);
-	return ct_lane_attach(process, thread, lane, component, route);
+	return ct_lane_attach(process, thread, lane, component, route, size);
 }
 
 struct ct_lane *ct_lane_find_side(struct ct_thread *thread)
@@ -132,7 +223,7 @@ static bool was_left(struct ct_thread *thread)
 
 struct ct_lane *ct_lane_choose(struct ct_process *process, struct ct_thread *thread, uint32_t component, uint32_t level, uint32_t route)
 {
-	if (ctrace_lanes_self == NULL) {
+	if (ct_thread_is_calling()) {
 		if (!was_left(thread))
 			return ct_lane_find_side(thread);
 		ct_thread_end_calls(thread);
@@ -145,27 +236,28 @@ struct ct_lane *ct_lane_choose(struct ct_process *process, struct ct_thread *thr
 void ct_lane_enter(struct ct_lane *lane)
 {
 	lane->busy = true;
-	lane->before = ctrace_lanes_self;
-	ctrace_lanes_self = NULL;
+	lane->is_nested = ct_thread_is_calling();
+	ctrace_begin_call_();
 	CTRACE_FENCE_();
 }
 
 void ct_lane_leave(struct ct_lane *lane)
 {
-	/* A forked child that ends its parent's call finds this wiped, and so does not stay on its parent's lanes. */
-	struct ctrace_lane **before = lane->before;
+	bool is_nested = lane->is_nested;
 
 	CTRACE_FENCE_();
 	lane->busy = false;
 	CTRACE_FENCE_();
-	ctrace_lanes_self = before;
+	if (!is_nested)
+		ctrace_end_call_();
 }
 
 void ct_lane_give_back(struct ct_lane *lane)
 {
 	struct ct_ring *ring = lane->ring;
 
-	ct_ring_close_window(&lane->lane);
+	if (lane->lane != NULL)
+		memset(lane->lane, 0, sizeof *lane->lane);
 	if (ring != NULL)
 		ct_ring_pool_give_back(ct_process.pool, ring);
 	memset(lane, 0, sizeof *lane);

@@ -14,7 +14,9 @@
 #define CHUNK_SIZE ((size_t)256 << 10)
 #define KEYS_WITHOUT_MALLOC 32u /* a thread's first value of a later key is kept in memory that glibc allocates */
 
-__thread struct ctrace_lane **ctrace_lanes_self __attribute__((tls_model("initial-exec")));
+/* A handler that interrupts a call of a thread without lanes finds the second half. */
+_Alignas(CT_LANES_ALIGN) struct ctrace_lane ct_no_lanes[2 * CT_ROUTE_LIMIT];
+__thread struct ctrace_lane *ctrace_lanes_self __attribute__((tls_model("initial-exec"))) = ct_no_lanes;
 __thread struct ct_thread *ct_thread_current __attribute__((tls_model("initial-exec")));
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER; /* the free list and the chunk */
@@ -69,7 +71,7 @@ static void end_thread(void *state)
 
 	if (thread != ct_thread_current || thread->tid == 0)
 		return; /* a forked child's: its parent's rings are not ours to give back */
-	ctrace_lanes_self = NULL;
+	ctrace_lanes_self = ct_no_lanes;
 	ct_thread_current = NULL;
 	ct_lane_give_back(&thread->common);
 	for (size_t i = 0; i < CT_SIDE_LANES; i++)
@@ -78,7 +80,6 @@ static void end_thread(void *state)
 	ct_lane_give_back(&thread->captured);
 	for (size_t i = 0; i < CT_COUNT(thread->routes); i++)
 		ct_lane_give_back(&thread->routes[i]);
-	memset(thread->inlined, 0, sizeof thread->inlined);
 	thread->tid = 0;
 	enter();
 	thread->next_free = free_list;
@@ -130,8 +131,10 @@ struct ct_thread *ct_thread_self(void)
 static void end_call(struct ct_lane *lane)
 {
 	lane->busy = false;
-	ct_ring_close_window(&lane->lane);
-	lane->lane.cur = NULL;
+	if (lane->lane == NULL)
+		return;
+	ct_ring_close_window(lane->lane);
+	lane->lane->cur = NULL;
 }
 
 /* A program that switches stacks inside a handler, and comes back to the call later, must not trace in between. */
@@ -152,7 +155,7 @@ bool ct_thread_is_in_call(void)
 {
 	const struct ct_thread *thread = ct_thread_current;
 
-	return thread != NULL && thread->tid != 0 && ctrace_lanes_self == NULL;
+	return thread != NULL && thread->tid != 0 && ct_thread_is_calling();
 }
 
 /* A ring that nobody reads, in memory of our own. */
@@ -174,7 +177,8 @@ static struct ct_ring *make_sink(void)
 static void lead_to(struct ct_lane *lane, struct ct_ring *ring)
 {
 	lane->ring = ring;
-	lane->lane.head = &ring->head->head;
+	lane->lane = &lane->own;
+	lane->own.head = &ring->head->head;
 }
 
 /* A handler that interrupted a trace call and forked may return in the child, into that call: what it still writes goes nowhere. */
@@ -191,6 +195,8 @@ static void lead_nowhere(struct ct_thread *thread)
 	lead_to(&thread->captured, sink);
 	for (size_t i = 0; i < CT_COUNT(thread->routes); i++)
 		lead_to(&thread->routes[i], sink);
+	for (size_t i = 0; i < CT_COUNT(thread->inlined); i++)
+		thread->inlined[i].head = &sink->head->head;
 }
 
 void ct_thread_forget_all(bool is_in_call)
@@ -202,12 +208,12 @@ void ct_thread_forget_all(bool is_in_call)
 	chunk_at = NULL;
 	chunk_left = 0;
 	ct_thread_current = NULL;
-	ctrace_lanes_self = NULL;
+	ctrace_lanes_self = ct_no_lanes;
 	ct_guard_forget();
 }
 
 void ct_thread_leave(void)
 {
-	ctrace_lanes_self = NULL;
+	ctrace_lanes_self = ct_no_lanes;
 	ct_thread_current = NULL;
 }

@@ -12,7 +12,9 @@
 #include <errno.h>
 #include <signal.h>
 
-const struct ctrace_gate ctrace_gate_unregistered = { .level = 0, .route = CT_ROUTE_UNREGISTERED };
+#define FAR_TICKS ((uint64_t)1 << 46) /* an event that is so far from its mark needs another one: it has 48 bits of its time */
+
+const struct ctrace_gate ctrace_gate_unregistered = { .level = 0 };
 struct ct_process ct_process;
 
 /* A command may change them at any time. */
@@ -108,13 +110,14 @@ static enum ctrace_status make_space(struct ct_process *process, struct ct_lane 
 {
 	const struct ct_class_view classes = ct_session_classes(&process->session);
 
+	ct_lane_grow(process, lane, size);
 	if (size > lane->ring->capacity / 2)
 		return lose_in(process, lane->ring, CTRACE_LOSS_TOO_LARGE, dests);
 	for (bool has_looked = false;; has_looked = true) {
 		/* Before the try: what the output frees after it must not be waited for a second time. */
 		uint64_t tail = __atomic_load_n(&lane->ring->head->tail, __ATOMIC_ACQUIRE);
 
-		if (ct_ring_open_window(lane->ring, &lane->lane, &classes, ct_thread_current->tid, size)) {
+		if (ct_ring_open_window(lane->ring, lane->lane, &classes, ct_thread_current->tid, size)) {
 			lane->opened_at = ct_clock_ticks();
 			return CTRACE_OK;
 		}
@@ -131,24 +134,23 @@ static enum ctrace_status make_space(struct ct_process *process, struct ct_lane 
 
 /* ---- reserve and commit ---- */
 
-/* Is it so long since the lane's window was opened that the 48 bits of its events' times are about to go round?  The agent closes the
- * windows of lanes that the inline path uses. */
+/* Was the lane's window opened so long ago that it has to begin again?  The agent closes the windows of lanes that the inline path uses. */
 static inline bool is_old(const struct ct_lane *lane)
 {
-	return ct_clock_ticks() - lane->opened_at > (uint64_t)1 << 46;
+	return ct_clock_ticks() - lane->opened_at > FAR_TICKS;
 }
 
 /* Space in a lane that has its ring. */
 static inline enum ctrace_status find_space(struct ct_process *process, struct ct_lane *lane, size_t size, uint32_t dests)
 {
-	if ((uintptr_t)lane->lane.cur + size > (uintptr_t)__atomic_load_n(&lane->lane.end, __ATOMIC_RELAXED) || is_old(lane))
+	if ((uintptr_t)lane->lane->cur + size > (uintptr_t)__atomic_load_n(&lane->lane->end, __ATOMIC_RELAXED) || is_old(lane))
 		return make_space(process, lane, size, dests);
 	return CTRACE_OK;
 }
 
 static inline void fill_reservation(struct ct_reservation *out, struct ct_lane *lane, size_t size)
 {
-	out->at = lane->lane.cur;
+	out->at = lane->lane->cur;
 	out->size = size;
 	out->lane = lane;
 }
@@ -168,7 +170,7 @@ static inline enum ctrace_status enter_lane(struct ct_process *process, struct c
 	}
 	ct_lane_enter(lane);
 	if (lane->ring == NULL)
-		status = ct_lane_attach(process, thread, lane, component, route);
+		status = ct_lane_attach(process, thread, lane, component, route, size);
 	if (status == CTRACE_OK)
 		status = find_space(process, lane, size, dests_of(&process->session.components[component]));
 	if (status != CTRACE_OK) {
@@ -203,7 +205,7 @@ enum ctrace_status ct_trace_reserve(uint32_t component, uint32_t level, size_t s
 		return lose(CTRACE_LOSS_TOO_LARGE, component);
 	open_first(process);
 	entry = &process->session.components[component];
-	route = __atomic_load_n(&entry->gate.route, __ATOMIC_ACQUIRE);
+	route = ct_gate_route(&entry->gate);
 	lane = ct_lane_choose(process, thread, component, level, route);
 	if (lane == NULL)
 		return lose(CTRACE_LOSS_NESTED, component);
@@ -236,21 +238,20 @@ enum ctrace_status ct_trace_reserve_captured(uint32_t component, size_t size, ui
 		return lose(CTRACE_LOSS_TOO_LARGE, component);
 	open_first(process);
 	lane = &thread->captured;
-	if (ctrace_lanes_self == NULL && !ct_thread_is_in_handler())
+	if (ct_thread_is_calling() && !ct_thread_is_in_handler())
 		ct_thread_end_calls(thread);
-	if (lane->busy || ctrace_lanes_self == NULL)
+	if (lane->busy || ct_thread_is_calling())
 		return lose(CTRACE_LOSS_NESTED, component);
 	entry = &process->session.components[component];
-	status = ct_lane_lead_captured(process, thread, component, __atomic_load_n(&entry->gate.route, __ATOMIC_ACQUIRE));
+	status = ct_lane_lead_captured(process, thread, component, ct_gate_route(&entry->gate), size);
 	if (status != CTRACE_OK)
 		return status;
 	ct_lane_enter(lane);
 	/* Before a window is opened: its mark has this time. */
 	if (*ticks < lane->ring->last_ticks)
 		*ticks = lane->ring->last_ticks;
-	/* The 48 bits of its time would go round since the last entry: a new mark has it whole. */
-	if (*ticks - lane->ring->last_ticks > (uint64_t)1 << 46)
-		ct_ring_close_window(&lane->lane);
+	if (*ticks - lane->ring->last_ticks > FAR_TICKS)
+		ct_ring_close_window(lane->lane);
 	lane->ring->last_ticks = *ticks;
 	status = find_space(process, lane, size, dests_of(entry));
 	if (status != CTRACE_OK) {
@@ -281,9 +282,9 @@ enum ctrace_status ct_trace_commit(struct ct_reservation *reservation, uint32_t 
 	if (__atomic_load_n(&process->settings.flight_trigger, __ATOMIC_RELAXED) < CTRACE_LEVEL_COUNT && !is_flight)
 		pull_trigger(process, level);
 	CTRACE_FENCE_();
-	lane->lane.cur = reservation->at + reservation->size;
+	lane->lane->cur = reservation->at + reservation->size;
 	/* Publish: pairs with the acquire load in ct_ring_head_position().  Past this line the event survives SIGKILL. */
-	__atomic_store_n(lane->lane.head, (uint64_t)(uintptr_t)lane->lane.cur + lane->lane.bias, __ATOMIC_RELEASE);
+	__atomic_store_n(lane->lane->head, (uint64_t)(uintptr_t)lane->lane->cur + lane->lane->bias, __ATOMIC_RELEASE);
 	ct_lane_leave(lane);
 	if (reservation->is_guarded)
 		ct_guard_leave();
@@ -364,20 +365,21 @@ uint32_t ct_trace_class(const struct ct_event_head *head, const struct ctrace_it
 }
 
 /* Tells the site what class its events have.  One thread does, once; what another event of the site has is looked up. */
-static void teach(struct ctrace_site *site, const struct ct_event_head *head, uint32_t number, const struct ctrace_item *items,
-		  uint32_t item_count)
+static void teach(struct ctrace_site *site, const struct ctrace_gate *gate, const struct ct_event_head *head, uint32_t number,
+		  const struct ctrace_item *items, uint32_t item_count)
 {
-	uint32_t none = 0;
+	uint16_t none = 0;
 
 	if (number < CT_CLASS_FIRST || __atomic_load_n(&site->class_number, __ATOMIC_RELAXED) != 0)
 		return;
 	for (uint32_t i = 0; i < item_count; i++)
 		if (items[i].is_odd || (items[i].is_counted && items[i].size > UINT16_MAX))
 			return;
-	if (!__atomic_compare_exchange_n(&site->class_number, &none, number, false, __ATOMIC_RELAXED, __ATOMIC_RELAXED))
+	if (!__atomic_compare_exchange_n(&site->class_number, &none, (uint16_t)number, false, __ATOMIC_RELAXED, __ATOMIC_RELAXED))
 		return;
 	__atomic_store_n(&site->event_id, head->event_id, __ATOMIC_RELAXED);
-	__atomic_store_n(&site->whose, CTRACE_WHOSE_(head->component, head->level), __ATOMIC_RELEASE);
+	__atomic_store_n(&site->level, (uint16_t)head->level, __ATOMIC_RELAXED);
+	__atomic_store_n(&site->gate, gate, __ATOMIC_RELEASE);
 }
 
 static enum ctrace_status emit(struct ctrace_site *site, struct ctrace_tracer *tracer, uint32_t level, uint32_t event_id,
@@ -399,7 +401,7 @@ static enum ctrace_status emit(struct ctrace_site *site, struct ctrace_tracer *t
 	ct_event_encode(reservation.at, number, ct_clock_ticks(), &head, items, item_count);
 	status = ct_trace_commit(&reservation, head.component, level);
 	if (site != NULL && tracer->abi == CTRACE_ABI)
-		teach(site, &head, number, items, item_count);
+		teach(site, &ct_process.session.components[head.component].gate, &head, number, items, item_count);
 	return status;
 }
 

@@ -99,11 +99,11 @@ void ct_level_publish(struct ct_registry *registry, uint32_t index, uint32_t rou
 	 * route is stored first when the level falls, and last when it rises.  Release: the route's row is complete.
 	 */
 	if (level < gate->level) {
-		__atomic_store_n(&gate->route, route, __ATOMIC_RELEASE);
+		__atomic_store_n(&gate->lane, ct_route_to_lane(route), __ATOMIC_RELEASE);
 		__atomic_store_n(&gate->level, level, __ATOMIC_RELEASE);
 	} else {
 		__atomic_store_n(&gate->level, level, __ATOMIC_RELEASE);
-		__atomic_store_n(&gate->route, route, __ATOMIC_RELEASE);
+		__atomic_store_n(&gate->lane, ct_route_to_lane(route), __ATOMIC_RELEASE);
 	}
 }
 

@@ -162,7 +162,6 @@ struct ct_route {
 	uint32_t writer;       /* number of the external writer in the session; 0: none */
 };
 #define CT_ROUTE_LIMIT 64u /* a number once given never means another route; past the last, settings are refused: NOT_ENOUGH_MEMORY */
-#define CT_ROUTE_UNREGISTERED 0xFFFFFFFFu
 /* Gives a component (and its descendants that set none) a ring of its own. */
 enum ctrace_status ct_route_set_buffer(struct ct_registry *registry, const char *component, size_t size, uint64_t bytes) CT_MUST_USE;
 enum ctrace_status ct_route_set_overflow(struct ct_registry *registry, const char *component, size_t size,
@@ -172,6 +171,15 @@ enum ctrace_status ct_route_set_flight(struct ct_registry *registry, const char 
 				       ct_change_sink *changed, void *user) CT_MUST_USE;
 /* Connects it to an external writer by its number in the session; 0: to none; CT_WRITER_UNSET: to its parent's. */
 enum ctrace_status ct_route_set_writer(struct ct_registry *registry, const char *component, size_t size, uint32_t writer) CT_MUST_USE;
+/* A gate has its route as the place of a lane. */
+static inline uint32_t ct_route_to_lane(uint32_t route)
+{
+	return route * (uint32_t)sizeof(struct ctrace_lane);
+}
+static inline uint32_t ct_gate_route(const struct ctrace_gate *gate)
+{
+	return __atomic_load_n(&gate->lane, __ATOMIC_ACQUIRE) / (uint32_t)sizeof(struct ctrace_lane);
+}
 struct ct_route ct_route_at(const struct ct_registry *registry, uint32_t route);
 /* The threshold without the flight recorder: at or above it an event goes to the destinations. */
 uint32_t ct_route_output_level(const struct ct_registry *registry, uint32_t component);

@@ -71,7 +71,7 @@ static bool resolve_tree(struct ct_registry *registry, uint32_t top)
 		if (!route_find(registry, &route, &node->route))
 			return false;
 		/* Where it stays what it was, those below it stay too. */
-		at = ct_node_next(registry, top, at, node->route == ct_registry_entry(registry, at)->gate.route);
+		at = ct_node_next(registry, top, at, node->route == ct_gate_route(&ct_registry_entry(registry, at)->gate));
 	}
 	return true;
 }
@@ -82,7 +82,7 @@ static void publish_tree(struct ct_registry *registry, uint32_t top, struct ct_l
 
 	while (at != CT_COMPONENT_NONE) {
 		uint32_t route = ct_node_at(registry, at)->route;
-		bool is_same = route == ct_registry_entry(registry, at)->gate.route;
+		bool is_same = route == ct_gate_route(&ct_registry_entry(registry, at)->gate);
 
 		if (!is_same)
 			ct_level_publish(registry, at, route, changes);
@@ -93,7 +93,7 @@ static void publish_tree(struct ct_registry *registry, uint32_t top, struct ct_l
 static void forget_tree(struct ct_registry *registry, uint32_t top)
 {
 	for (uint32_t at = top; at != CT_COMPONENT_NONE; at = ct_node_next(registry, top, at, false))
-		ct_node_at(registry, at)->route = ct_registry_entry(registry, at)->gate.route;
+		ct_node_at(registry, at)->route = ct_gate_route(&ct_registry_entry(registry, at)->gate);
 }
 
 bool ct_route_resolve_all(struct ct_registry *registry)
@@ -110,7 +110,7 @@ bool ct_route_resolve_all(struct ct_registry *registry)
 		registry->route_count = routes_before;
 		at = CT_COMPONENT_NONE;
 		while ((at = ct_node_next(registry, CT_COMPONENT_NONE, at, false)) != CT_COMPONENT_NONE)
-			ct_node_at(registry, at)->route = ct_registry_entry(registry, at)->gate.route;
+			ct_node_at(registry, at)->route = ct_gate_route(&ct_registry_entry(registry, at)->gate);
 		return false;
 	}
 	return true;

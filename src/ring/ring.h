@@ -20,7 +20,8 @@
 #define CT_RING_VERSION 5u
 #define CT_RING_HEAD_SIZE 8192u
 #define CT_RING_DEFAULT (1u << 20)
-#define CT_RING_MIN (64u << 10)
+#define CT_RING_MIN (32u << 10) /* also what a thread's first ring has */
+#define CT_RING_GROWTH 8u       /* the next ring of a thread that has filled one is so many times as large */
 #define CT_RING_MAX (1u << 30)
 #define CT_RING_SIDE (64u << 10) /* a thread's side ring, for signal handlers that interrupt a trace call */
 #define CT_RING_WINDOW \
@@ -125,8 +126,16 @@ struct ct_ring {
 	uint32_t owner_tid;       /* 0: free.  Not in the file: a process that wrote over it there could give two threads one ring */
 	struct ctrace_lane *lane; /* of the owner; the agent closes its window to be woken.  Atomic; the memory stays for ever */
 	uint32_t bound;           /* destinations that its consumer has found events for */
+	bool owes_wake;           /* its consumer has freed something, and has woken nobody since */
+	bool may_grow;            /* its owner goes on in a larger ring before it loses anything, or has done so.  Atomic */
 	uint64_t last_ticks;      /* is_captured: of its last event; the owner's, handed on under the pool's lock */
 };
+
+/* Where a position is.  The whole capacity may be read and written from there on, as the data are mapped twice in a row. */
+static inline unsigned char *ct_ring_at(const struct ct_ring *ring, uint64_t position)
+{
+	return ring->data + (position & (ring->capacity - 1));
+}
 
 /* From a head that is complete: this process's own, or a copy that has been checked. */
 static inline void ct_ring_take_constants(struct ct_ring *ring, const struct ct_ring_head *head)
@@ -134,6 +143,13 @@ static inline void ct_ring_take_constants(struct ct_ring *ring, const struct ct_
 	ring->index = head->index;
 	ring->overflow = head->overflow;
 	ring->is_flight = head->is_flight != 0;
+}
+
+/* The consumer of a ring, or who should have it, has changed: drains look at the consumers of all rings again. */
+static inline void ct_ring_note_move(const struct ct_session *of)
+{
+	/* Pairs with the acquire load of a drain: what was stored before it can be seen. */
+	(void)__atomic_fetch_add(&of->head->ring_moves, 1, __ATOMIC_RELEASE);
 }
 
 /* Does an external writer drain it?  Then nobody need wake the agent. */
@@ -148,6 +164,19 @@ static inline bool ct_ring_has_writer(const struct ct_ring *ring)
  * become another user.  Where no file can be made the ring is private memory.  ring->place and
  * ring->capacity say which. */
 enum ctrace_status ct_ring_create(struct ct_ring *ring, struct ct_session *session, uint32_t index, size_t capacity) CT_MUST_USE;
+/* The same, but of at least `least` bytes; and private memory only when that is allowed. */
+struct ct_ring_size {
+	size_t least;
+	size_t capacity;
+	bool may_be_private;
+};
+enum ctrace_status ct_ring_create_sized(struct ct_ring *ring, struct ct_session *session, uint32_t index,
+					const struct ct_ring_size *asked) CT_MUST_USE;
+/* In two steps, for a pool that makes rings while other threads take theirs.  ct_ring_make() makes a file of exactly that capacity, or
+ * private memory when there is no folder (-1).  When it fails, ct_ring_create_sized() knows what else may do.  `serial` is used once in a
+ * process.  ct_ring_number() gives the ring its number.  False: the file is not as it was made, the ring is closed and its file removed. */
+enum ctrace_status ct_ring_make(struct ct_ring *ring, int folder_fd, uint32_t serial, size_t capacity) CT_MUST_USE;
+bool ct_ring_number(struct ct_ring *ring, int folder_fd, uint32_t index) CT_MUST_USE;
 /* Copies the ring of another process's session with pread: its head, and the data that wait.  Everything in the copy is within bounds.
  * NOT_FOUND for a ring without a file; a private ring has none. */
 enum ctrace_status ct_ring_load(struct ct_ring *ring, const struct ct_session *session, uint32_t index) CT_MUST_USE;
@@ -172,6 +201,8 @@ enum ctrace_status ct_ring_persist(struct ct_ring *ring, const void *part, size_
  * the consumer has to move first. */
 bool ct_ring_open_window(struct ct_ring *ring, struct ctrace_lane *lane, const struct ct_class_view *classes, uint32_t tid,
 			 size_t size);
+/* Can the lane have such a window, and nothing be overwritten for it? */
+bool ct_ring_fits(const struct ct_ring *ring, const struct ctrace_lane *lane, size_t size);
 /* Closes the window, so that the next event comes by the slow path. */
 void ct_ring_close_window(struct ctrace_lane *lane);
 /* Sleeps until the consumer moved or timeout_ns passed; true when it moved. */
@@ -182,9 +213,9 @@ void ct_ring_count_lost(struct ct_ring *ring, enum ctrace_loss reason, uint32_t 
 /* ---- ring_read.c: the consumer's half.  One consumer at a time. */
 uint64_t ct_ring_head_position(const struct ct_ring *ring); /* acquire: everything before it may be read */
 /* The event at place->position, which is before `limit` = a head position.  Under overwrite it is
- * copied into scratch, which grows.  OK; DAMAGED, also when the two positions cannot be of one ring, or NOT_ENOUGH_MEMORY for scratch: then only
- * its size is in out;
- * or NOT_FOUND when it was overwritten: then place stands at the oldest, its counts corrected.  It does not move place: ct_ring_pass(). */
+ * copied into scratch, which grows.  OK: place stays, until ct_ring_pass().  DAMAGED, also when the two positions cannot be of one
+ * ring.  NOT_ENOUGH_MEMORY for scratch: of out only the size is valid.  NOT_FOUND: it was overwritten, and place stands at the oldest
+ * event, its counts corrected. */
 enum ctrace_status ct_ring_peek(const struct ct_ring *ring, const struct ct_class_view *classes, struct ct_cursor_place *place,
 				uint64_t limit, struct ct_buf *scratch, struct ct_event *out) CT_MUST_USE;
 /* Moves place behind the event that ct_ring_peek() found there. */
@@ -196,8 +227,10 @@ static inline void ct_ring_pass(struct ct_cursor_place *place, const struct ct_e
 }
 /* The state of reading at the tail. */
 struct ct_event_state ct_ring_tail_state(const struct ct_ring_head *head);
-/* Frees everything before place and wakes the producer. */
+/* Frees everything before place.  Wakes the producer when a quarter of the ring is free; else ct_ring_wake() does so later. */
 void ct_ring_consume(struct ct_ring *ring, const struct ct_cursor_place *place);
+/* Wakes a producer that waits, if something was freed since it was woken last. */
+void ct_ring_wake(struct ct_ring *ring);
 bool ct_ring_is_empty(const struct ct_ring *ring);
 uint64_t ct_ring_lost_total(const struct ct_ring *ring); /* all reasons */
 uint64_t ct_ring_count_pending(const struct ct_ring *ring,
@@ -214,18 +247,22 @@ void ct_cursor_reset(struct ct_cursor *cursor, uint64_t dest_sequence, const str
 /* ---- ring_pool.c: this process's rings.  Made on demand, given back when their thread ends, used again. */
 struct ct_ring_pool;
 enum ctrace_status ct_ring_pool_create(struct ct_session *session, struct ct_ring_pool **out_pool) CT_MUST_USE;
-/* A free ring of that kind, or a new one, now owned by tid.  NULL when none can be had.  Takes the pool's lock; does not allocate from
- * malloc.  A ring keeps its policy for life: what is in it was counted by it. */
+/* A free ring of that kind, or a new one, now owned by tid.  NULL when none can be had.  Takes the pool's lock, but makes a ring's file under
+ * none; does not allocate from malloc.  A ring keeps its policy for life: what is in it was counted by it. */
 struct ct_ring_kind {
 	uint32_t route;
 	uint32_t overflow; /* enum ct_overflow */
 	size_t capacity;
+	size_t full;     /* what the owner may grow to; not above capacity: it stays in this ring */
 	uint32_t writer; /* number of the external writer that is to have it, if it is connected; 0: none */
 	bool is_side;
 	bool is_flight;
 	bool is_captured;
 };
 struct ct_ring *ct_ring_pool_take(struct ct_ring_pool *pool, const struct ct_ring_kind *kind, uint32_t tid);
+/* A larger ring for the owner of `ring`, which goes back to the pool with what is in it.  NULL, and nothing has changed: none can be had, or
+ * only private memory in place of a file. */
+struct ct_ring *ct_ring_pool_grow(struct ct_ring_pool *pool, struct ct_ring *ring, const struct ct_ring_kind *kind);
 void ct_ring_pool_give_back(struct ct_ring_pool *pool, struct ct_ring *ring); /* by its owner */
 uint32_t ct_ring_owner(const struct ct_ring *ring);                           /* its thread; 0: free.  Lock-free */
 /* Gives back the ring of thread tid, which has ended without doing so; nothing when the ring has another owner by now. */
@@ -238,8 +275,12 @@ void ct_ring_pool_assign(struct ct_ring_pool *pool, uint32_t (*writer_of)(const 
 uint32_t ct_ring_pool_heal(struct ct_ring_pool *pool);
 uint32_t ct_ring_pool_count(const struct ct_ring_pool *pool); /* rings made; never falls */
 struct ct_ring *ct_ring_pool_at(const struct ct_ring_pool *pool, uint32_t index);
-void ct_ring_pool_lock(struct ct_ring_pool *pool); /* fork */
+/* While it is locked no ring gets another owner, and there is no new ring. */
+void ct_ring_pool_lock(struct ct_ring_pool *pool);
+void ct_ring_pool_lock_whole(struct ct_ring_pool *pool); /* fork: when no thread is making a ring */
 void ct_ring_pool_unlock(struct ct_ring_pool *pool);
+/* Keeps a ring of the least capacity ready, from the second one on that was needed.  The agent calls it. */
+void ct_ring_pool_stock(struct ct_ring_pool *pool);
 /* In a child that was forked in the middle of a trace call, which may yet write there: puts empty private memory in place of the
  * parent's rings. */
 void ct_ring_pool_part(struct ct_ring_pool *pool);

@@ -1,8 +1,8 @@
 /*
  * ring_file.c - the file behind a ring: making it, copying somebody else's.
  *
- * ct_ring_create runs on the thread that needs a ring (its first event); it never uses malloc, so
- * also in a signal handler. ct_ring_load and _persist run in recoverers and tools; so do _open,
+ * ct_ring_create and ct_ring_make run on the thread that needs a ring (its first event), the latter also on the agent; they never use
+ * malloc, so also in a signal handler. ct_ring_load and _persist run in recoverers and tools; so do _open,
  * _read_* and _count_waiting, for a reader that must not hold as much as a hostile file has.
  *
  * Copyright The ctrace authors.  SPDX-License-Identifier: Apache-2.0
@@ -25,6 +25,12 @@
 static void ring_name(char out[32], uint32_t index)
 {
 	(void)snprintf(out, 32, "ring.%u", index);
+}
+
+/* Of a ring that has no number yet.  It goes with the folder, as all that begins so. */
+static void new_name(char out[32], uint32_t serial)
+{
+	(void)snprintf(out, 32, "ring.new.%u", serial);
 }
 
 /* ---- making ---- */
@@ -60,15 +66,15 @@ static enum ctrace_status size_and_map(int fd, size_t capacity, void **out_addre
 	return status == CTRACE_OK ? map_ring(fd, capacity, out_address) : status;
 }
 
-/* The file, of the largest capacity up to *capacity that there is room for. */
-static enum ctrace_status make_file(int folder_fd, const char *name, size_t *capacity, void **out_address)
+/* The file, of the largest capacity up to *capacity, but at least `least`, that there is room for. */
+static enum ctrace_status make_file(int folder_fd, const char *name, size_t least, size_t *capacity, void **out_address)
 {
 	uint64_t limit = ct_os_file_limit();
 	enum ctrace_status status;
 	size_t size = *capacity;
 	int fd;
 
-	while (size > CT_RING_MIN && CT_RING_HEAD_SIZE + size > limit)
+	while (size > least && CT_RING_HEAD_SIZE + size > limit)
 		size >>= 1;
 	if (CT_RING_HEAD_SIZE + size > limit)
 		return CTRACE_OS_ERROR;
@@ -77,7 +83,7 @@ static enum ctrace_status make_file(int folder_fd, const char *name, size_t *cap
 		return status;
 	ct_os_store_in_place(fd);
 	status = size_and_map(fd, size, out_address);
-	while (lacks_room(status) && size > CT_RING_MIN) {
+	while (lacks_room(status) && size > least) {
 		size >>= 1;
 		status = size_and_map(fd, size, out_address);
 	}
@@ -91,11 +97,11 @@ static enum ctrace_status make_file(int folder_fd, const char *name, size_t *cap
 	return status;
 }
 
-static enum ctrace_status make_private(size_t *capacity, void **out_address)
+static enum ctrace_status make_private(size_t least, size_t *capacity, void **out_address)
 {
 	enum ctrace_status status = map_ring(-1, *capacity, out_address);
 
-	while (lacks_room(status) && *capacity > CT_RING_MIN) {
+	while (lacks_room(status) && *capacity > least) {
 		*capacity >>= 1;
 		status = map_ring(-1, *capacity, out_address);
 	}
@@ -117,39 +123,23 @@ static bool needs_annex(const struct ct_session *session)
 	       session->head->uid != geteuid();
 }
 
-static enum ctrace_status make_in_annex(struct ct_session *session, const char *name, size_t *capacity, void **out_address,
-					enum ct_ring_place *out_place)
+static enum ctrace_status make_in_annex(struct ct_session *session, const char *name, size_t least, size_t *capacity,
+					void **out_address, enum ct_ring_place *out_place)
 {
 	uint32_t number = 0;
 	int folder_fd = ct_annex_make(session, &number);
 	enum ctrace_status status = CTRACE_DENIED;
 
 	if (folder_fd >= 0)
-		status = make_file(folder_fd, name, capacity, out_address);
+		status = make_file(folder_fd, name, least, capacity, out_address);
 	*out_place = (enum ct_ring_place)(CT_RING_IN_ANNEX + number);
 	ct_os_close(&folder_fd);
 	return status;
 }
 
-enum ctrace_status ct_ring_create(struct ct_ring *ring, struct ct_session *session, uint32_t index, size_t capacity)
+/* Every page is touched now, so that no trace call takes the fault. */
+static void set_up(struct ct_ring *ring, void *address, size_t capacity, enum ct_ring_place place)
 {
-	enum ctrace_status status = CTRACE_OS_ERROR;
-	enum ct_ring_place place = CT_RING_IN_FOLDER;
-	void *address = NULL;
-	char name[32];
-
-	ring_name(name, index);
-	if (session->path[0] != '\0')
-		status = make_file(ct_session_folder(session), name, &capacity, &address);
-	if (status != CTRACE_OK && session->path[0] != '\0' && needs_annex(session))
-		status = make_in_annex(session, name, &capacity, &address, &place);
-	if (status != CTRACE_OK) {
-		place = CT_RING_PRIVATE;
-		status = make_private(&capacity, &address);
-	}
-	if (status != CTRACE_OK)
-		return status;
-	/* Every page is touched now, so that no trace call takes the fault. */
 	memset(address, 0, CT_RING_HEAD_SIZE + capacity);
 	for (size_t at = 0; at < capacity; at += PAGE)
 		*((volatile unsigned char *)address + CT_RING_HEAD_SIZE + capacity + at) = 0;
@@ -159,9 +149,79 @@ enum ctrace_status ct_ring_create(struct ct_ring *ring, struct ct_session *sessi
 	ring->fd = -1;
 	ring->is_mapped = true;
 	ring->place = (uint8_t)place;
+}
+
+enum ctrace_status ct_ring_create(struct ct_ring *ring, struct ct_session *session, uint32_t index, size_t capacity)
+{
+	const struct ct_ring_size asked = { .least = CT_RING_MIN, .capacity = capacity, .may_be_private = true };
+
+	return ct_ring_create_sized(ring, session, index, &asked);
+}
+
+enum ctrace_status ct_ring_create_sized(struct ct_ring *ring, struct ct_session *session, uint32_t index,
+					const struct ct_ring_size *asked)
+{
+	enum ctrace_status status = CTRACE_OS_ERROR;
+	enum ct_ring_place place = CT_RING_IN_FOLDER;
+	size_t capacity = asked->capacity;
+	void *address = NULL;
+	char name[32];
+
+	ring_name(name, index);
+	if (session->path[0] != '\0')
+		status = make_file(ct_session_folder(session), name, asked->least, &capacity, &address);
+	if (status != CTRACE_OK && session->path[0] != '\0' && needs_annex(session))
+		status = make_in_annex(session, name, asked->least, &capacity, &address, &place);
+	if (status != CTRACE_OK && asked->may_be_private) {
+		place = CT_RING_PRIVATE;
+		status = make_private(asked->least, &capacity, &address);
+	}
+	if (status != CTRACE_OK)
+		return status;
+	set_up(ring, address, capacity, place);
 	ring->index = index;
 	ct_ring_write_constants(ring);
 	return CTRACE_OK;
+}
+
+enum ctrace_status ct_ring_make(struct ct_ring *ring, int folder_fd, uint32_t serial, size_t capacity)
+{
+	enum ctrace_status status;
+	void *address = NULL;
+	char name[32];
+
+	new_name(name, serial);
+	status = folder_fd < 0 ? map_ring(-1, capacity, &address) : make_file(folder_fd, name, capacity, &capacity, &address);
+	if (status != CTRACE_OK)
+		return status;
+	set_up(ring, address, capacity, folder_fd < 0 ? CT_RING_PRIVATE : CT_RING_IN_FOLDER);
+	ring->index = serial;
+	return CTRACE_OK;
+}
+
+/* Nobody has cut the file meanwhile, or taken it away. */
+static bool is_whole(const struct ct_ring *ring, int folder_fd, const char *name)
+{
+	struct stat info;
+
+	return fstatat(folder_fd, name, &info, AT_SYMLINK_NOFOLLOW) == 0 && info.st_size == (off_t)(CT_RING_HEAD_SIZE + ring->capacity);
+}
+
+bool ct_ring_number(struct ct_ring *ring, int folder_fd, uint32_t index)
+{
+	bool has_file = ring->place == CT_RING_IN_FOLDER;
+	char from[32], to[32];
+
+	new_name(from, ring->index);
+	ring_name(to, index);
+	if (has_file && (!is_whole(ring, folder_fd, from) || ct_os_rename(folder_fd, from, to) != CTRACE_OK)) {
+		(void)unlinkat(folder_fd, from, 0);
+		ct_ring_close(ring);
+		return false;
+	}
+	ring->index = index;
+	ct_ring_write_constants(ring);
+	return true;
 }
 
 /* ---- of another process ---- */

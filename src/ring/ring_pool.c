@@ -1,8 +1,11 @@
 /*
  * ring_pool.c - this process's rings: made on demand, given back when their thread ends, used again.
  *
- * A ring that is given back keeps what is in it: a mark says of each window whose it is, so the next owner goes on behind it.  take and
- * give_back run on traced threads (first event, thread end) under the pool's lock; count and at are lock-free, for the agent.
+ * A ring that is given back keeps what is in it: a mark says of each window whose it is, so the next owner goes on behind it.  take, grow and
+ * give_back run on traced threads (first event, a full ring, thread end) under the pool's lock; count and at are lock-free, for the agent.
+ *
+ * The file of a new ring is made under no lock, by a name of its own, as that takes a hundred times as long as all else.  It gets its number
+ * under the lock.  So rings are numbered in the order in which they can be used, and readers see none that is half made.
  *
  * Copyright The ctrace authors.  SPDX-License-Identifier: Apache-2.0
  */
@@ -17,14 +20,30 @@ struct ct_ring_pool {
 	struct ct_session *session;
 	bool is_parted; /* in a forked child: the parent's rings are private empty memory, which stays */
 	uint32_t count; /* atomic; rings[0 .. count) are complete */
+	/* under the lock */
+	uint32_t serial;      /* of the next ring that is made; readers see its number */
+	uint32_t makers;      /* threads that make one; fork sleeps on it */
+	bool has_waiters;     /* somebody sleeps on makers */
+	uint32_t small;       /* rings of the least capacity that were made */
+	bool wants_spare;     /* atomic: the agent makes one */
+	struct ct_ring spare; /* a file of the least capacity without a number; head NULL: there is none */
 	struct ct_ring rings[CT_RING_LIMIT];
 	struct ct_ring_kind kinds[CT_RING_LIMIT];
 };
 
 /* Under the lock. */
-static void set_owner(struct ct_ring *ring, uint32_t tid)
+static void set_owner(struct ct_ring *ring, uint32_t tid, size_t full)
 {
+	__atomic_store_n(&ring->may_grow, ring->capacity < full, __ATOMIC_RELAXED);
 	__atomic_store_n(&ring->owner_tid, tid, __ATOMIC_RELEASE);
+}
+
+/* No thread waits for room in it any more, nor had an event turned away that a destination should be passed over for. */
+static void set_free(struct ct_ring *ring)
+{
+	__atomic_store_n(&ring->head->waiting, 0, __ATOMIC_RELAXED);
+	__atomic_store_n(&ring->head->turned_away, 0, __ATOMIC_RELAXED);
+	set_owner(ring, 0, 0);
 }
 
 uint32_t ct_ring_owner(const struct ct_ring *ring)
@@ -50,28 +69,50 @@ void ct_ring_pool_lock(struct ct_ring_pool *pool)
 	ct_guard_lock(&pool->lock);
 }
 
+void ct_ring_pool_lock_whole(struct ct_ring_pool *pool)
+{
+	uint32_t makers;
+
+	for (ct_ring_pool_lock(pool); (makers = pool->makers) != 0; ct_ring_pool_lock(pool)) {
+		pool->has_waiters = true;
+		ct_ring_pool_unlock(pool);
+		ct_os_wait(&pool->makers, makers, UINT64_MAX);
+	}
+}
+
 void ct_ring_pool_unlock(struct ct_ring_pool *pool)
 {
 	ct_guard_unlock(&pool->lock);
 }
 
-/* By the capacity that it was made for: threads that come and go for want of room would make a ring each. */
+/* But for the capacity.  That is compared as the one that a ring was made for: threads that come and go for want of room would make a ring each. */
 static bool kinds_are_equal(const struct ct_ring_kind *a, const struct ct_ring_kind *b)
 {
-	return a->route == b->route && a->overflow == b->overflow && a->capacity == b->capacity && a->is_side == b->is_side &&
-	       a->is_flight == b->is_flight && a->is_captured == b->is_captured;
+	return a->route == b->route && a->overflow == b->overflow && a->is_side == b->is_side && a->is_flight == b->is_flight &&
+	       a->is_captured == b->is_captured;
 }
 
-static struct ct_ring *find_free(struct ct_ring_pool *pool, const struct ct_ring_kind *kind)
+/* An empty one, if there is one.  any_size: where no ring of its size can be made. */
+static struct ct_ring *find_free(struct ct_ring_pool *pool, const struct ct_ring_kind *kind, const struct ct_ring_size *asked,
+				 bool any_size)
 {
+	struct ct_ring *found = NULL;
+
 	for (uint32_t i = 0; i < pool->count; i++) {
 		struct ct_ring *ring = &pool->rings[i];
 
 		/* Not by the head: another process that writes there could give two threads one ring. */
-		if (ring->owner_tid == 0 && kinds_are_equal(&pool->kinds[i], kind))
+		if (ring->owner_tid != 0 || !kinds_are_equal(&pool->kinds[i], kind) ||
+		    (pool->kinds[i].capacity != kind->capacity && !any_size))
+			continue;
+		if (ring->capacity < asked->least || (ring->place == CT_RING_PRIVATE && !asked->may_be_private))
+			continue;
+		if (ct_ring_is_empty(ring))
 			return ring;
+		if (found == NULL)
+			found = ring;
 	}
-	return NULL;
+	return found;
 }
 
 /* Who should have ring number `index`, whose components are connected to that external writer: never a writer, when the ring is no
@@ -94,6 +135,7 @@ void ct_ring_pool_assign(struct ct_ring_pool *pool, uint32_t (*writer_of)(const 
 
 		__atomic_store_n(&head->wanted, wanted_consumer(pool, i, writer_of(head, user)), __ATOMIC_RELEASE);
 	}
+	ct_ring_note_move(pool->session);
 	ct_ring_pool_unlock(pool);
 }
 
@@ -106,16 +148,60 @@ static void write_kind(struct ct_ring *ring, const struct ct_ring_kind *kind)
 	ring->head->is_captured = kind->is_captured;
 }
 
-static struct ct_ring *make_ring(struct ct_ring_pool *pool, const struct ct_ring_kind *kind)
+/* Where rings are made: out_fd is -1 in a process without a folder.  False: its folder cannot be reached. */
+static bool find_folder(struct ct_ring_pool *pool, int *out_fd)
 {
-	uint32_t index = pool->count;
-	struct ct_ring *ring;
+	*out_fd = pool->session->path[0] != '\0' ? ct_session_folder(pool->session) : -1;
+	return *out_fd >= 0 || pool->session->path[0] == '\0';
+}
 
-	if (index >= CT_RING_LIMIT)
+/* Under the lock, but for the time that it takes to make the ring.  False: there is none, and others may have taken and added rings. */
+static bool make_unnumbered(struct ct_ring_pool *pool, int folder_fd, size_t capacity, struct ct_ring *out)
+{
+	uint32_t serial = pool->serial++;
+	bool is_made;
+
+	__atomic_store_n(&pool->makers, pool->makers + 1, __ATOMIC_RELAXED);
+	ct_ring_pool_unlock(pool);
+	is_made = ct_ring_make(out, folder_fd, serial, capacity) == CTRACE_OK;
+	ct_point("pool.made");
+	ct_ring_pool_lock(pool);
+	__atomic_store_n(&pool->makers, pool->makers - 1, __ATOMIC_RELAXED);
+	if (pool->has_waiters)
+		ct_os_wake(&pool->makers);
+	pool->has_waiters = false;
+	return is_made;
+}
+
+/* The spare one, or one that is made now, with the number `count`.  Under the lock, as make_unnumbered(). */
+static bool make_numbered(struct ct_ring_pool *pool, size_t capacity, struct ct_ring *out)
+{
+	int folder_fd;
+
+	if (!find_folder(pool, &folder_fd))
+		return false;
+	if (capacity == CT_RING_MIN && pool->spare.head != NULL) {
+		*out = pool->spare;
+		pool->spare = (struct ct_ring){ 0 };
+		if (ct_ring_number(out, folder_fd, pool->count))
+			return true;
+	}
+	return make_unnumbered(pool, folder_fd, capacity, out) && ct_ring_number(out, folder_fd, pool->count);
+}
+
+static struct ct_ring *make_ring(struct ct_ring_pool *pool, const struct ct_ring_kind *kind, const struct ct_ring_size *asked)
+{
+	struct ct_ring made = { 0 };
+	struct ct_ring *ring;
+	uint32_t index;
+
+	if (pool->count + pool->makers >= CT_RING_LIMIT)
 		return NULL;
+	if (!make_numbered(pool, asked->capacity, &made) && ct_ring_create_sized(&made, pool->session, pool->count, asked) != CTRACE_OK)
+		return NULL;
+	index = pool->count;
 	ring = &pool->rings[index];
-	if (ct_ring_create(ring, pool->session, index, kind->capacity) != CTRACE_OK)
-		return NULL;
+	*ring = made;
 	pool->kinds[index] = *kind;
 	write_kind(ring, kind);
 	ct_ring_take_constants(ring, ring->head);
@@ -124,27 +210,74 @@ static struct ct_ring *make_ring(struct ct_ring_pool *pool, const struct ct_ring
 	__atomic_store_n(&pool->session->head->ring_place[index], ring->place, __ATOMIC_RELAXED);
 	__atomic_store_n(&pool->count, index + 1, __ATOMIC_RELEASE);
 	__atomic_store_n(&pool->session->head->ring_count, index + 1, __ATOMIC_RELEASE);
+	/* From the second one on: more threads will come. */
+	if (kind->capacity == CT_RING_MIN && ++pool->small > 1)
+		__atomic_store_n(&pool->wants_spare, true, __ATOMIC_RELAXED);
 	return ring;
+}
+
+void ct_ring_pool_stock(struct ct_ring_pool *pool)
+{
+	struct ct_ring made = { 0 };
+	int folder_fd;
+
+	if (!__atomic_load_n(&pool->wants_spare, __ATOMIC_RELAXED))
+		return;
+	ct_ring_pool_lock(pool);
+	__atomic_store_n(&pool->wants_spare, false, __ATOMIC_RELAXED);
+	if (pool->spare.head == NULL && find_folder(pool, &folder_fd) && make_unnumbered(pool, folder_fd, CT_RING_MIN, &made))
+		pool->spare = made;
+	ct_ring_pool_unlock(pool);
 }
 
 struct ct_ring *ct_ring_pool_take(struct ct_ring_pool *pool, const struct ct_ring_kind *kind, uint32_t tid)
 {
+	const struct ct_ring_size asked = { .least = CT_RING_MIN, .capacity = kind->capacity, .may_be_private = true };
 	struct ct_ring *ring;
 
+	ct_guard_enter(); /* also while the lock is not held */
 	ct_ring_pool_lock(pool);
-	ring = find_free(pool, kind);
+	ring = find_free(pool, kind, &asked, false);
 	if (ring == NULL)
-		ring = make_ring(pool, kind);
+		ring = make_ring(pool, kind, &asked);
+	if (ring == NULL)
+		ring = find_free(pool, kind, &asked, true);
 	if (ring != NULL)
-		set_owner(ring, tid);
+		set_owner(ring, tid, kind->full);
 	ct_ring_pool_unlock(pool);
+	ct_guard_leave();
 	return ring;
+}
+
+struct ct_ring *ct_ring_pool_grow(struct ct_ring_pool *pool, struct ct_ring *ring, const struct ct_ring_kind *kind)
+{
+	const struct ct_ring_size asked = { .least = 2 * ring->capacity,
+					    .capacity = kind->capacity,
+					    .may_be_private = ring->place == CT_RING_PRIVATE };
+	struct ct_ring *larger;
+
+	ct_guard_enter(); /* as in ct_ring_pool_take() */
+	ct_ring_pool_lock(pool);
+	larger = find_free(pool, kind, &asked, false);
+	if (larger == NULL)
+		larger = make_ring(pool, kind, &asked);
+	ct_point("pool.grown");
+	if (larger != NULL) {
+		set_owner(larger, ring->owner_tid, kind->full);
+		/* A pass that sees the first event of the larger ring looks at the heads again, and so sees the last event of this one. */
+		ct_ring_note_move(pool->session);
+		set_free(ring);
+		__atomic_store_n(&ring->may_grow, true, __ATOMIC_RELAXED); /* what waits in it holds nobody up */
+	}
+	ct_ring_pool_unlock(pool);
+	ct_guard_leave();
+	return larger;
 }
 
 void ct_ring_pool_give_back(struct ct_ring_pool *pool, struct ct_ring *ring)
 {
 	ct_ring_pool_lock(pool);
-	set_owner(ring, 0);
+	set_free(ring);
 	ct_ring_pool_unlock(pool);
 }
 
@@ -153,7 +286,7 @@ void ct_ring_pool_reap(struct ct_ring_pool *pool, struct ct_ring *ring, uint32_t
 	ct_ring_pool_lock(pool);
 	/* Between the caller's look and the lock it may have given the ring back, and another have taken it: one of its number too. */
 	if (ring->owner_tid == tid && !ct_os_thread_exists(tid))
-		set_owner(ring, 0);
+		set_free(ring);
 	ct_ring_pool_unlock(pool);
 }
 
@@ -199,6 +332,9 @@ void ct_ring_pool_forget(struct ct_ring_pool *pool)
 {
 	for (uint32_t i = 0; i < pool->count && !pool->is_parted; i++)
 		ct_ring_close(&pool->rings[i]);
+	ct_ring_close(&pool->spare);
+	pool->serial = pool->makers = pool->small = 0;
+	pool->wants_spare = pool->has_waiters = false;
 	memset(pool->rings, 0, pool->count * sizeof pool->rings[0]);
 	pool->is_parted = false;
 	pool->count = 0;

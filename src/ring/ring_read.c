@@ -3,7 +3,7 @@
  *
  * Runs on the agent thread of the traced process, or in whoever recovers a dead one's rings: one
  * consumer at a time (the drain's lock, or the session's).  Never waits for the producer, who may
- * be dead in the middle of a record, or may write anything into its ring by mistake: a word of
+ * be dead in the middle of an event, or may write anything into its ring by mistake: a word of
  * the head is read once and checked before it is used, and no walk is longer than the ring.
  *
  * Copyright The ctrace authors.  SPDX-License-Identifier: Apache-2.0
@@ -68,7 +68,7 @@ __attribute__((no_sanitize("thread"))) static void copy_racing(unsigned char *to
 static enum ctrace_status decode_copy(const struct ct_ring *ring, const struct ct_class_view *classes, struct ct_cursor_place *place,
 				      size_t size, struct ct_buf *scratch, struct ct_event *out)
 {
-	const unsigned char *at = ring->data + (place->position & (ring->capacity - 1));
+	const unsigned char *at = ct_ring_at(ring, place->position);
 	bool has_memory = ct_buf_reserve(scratch, size);
 	struct ct_event_state state;
 	enum ctrace_status status;
@@ -118,8 +118,7 @@ enum ctrace_status ct_ring_peek(const struct ct_ring *ring, const struct ct_clas
 	if (is_overwrite)
 		return peek_racing(ring, classes, place, limit - place->position, scratch, out);
 	state = place->state;
-	if (ct_event_decode(classes, ring->data + (place->position & (ring->capacity - 1)), limit - place->position, &state, out) !=
-	    CTRACE_OK)
+	if (ct_event_decode(classes, ct_ring_at(ring, place->position), limit - place->position, &state, out) != CTRACE_OK)
 		return CTRACE_DAMAGED;
 	return CTRACE_OK;
 }
@@ -156,8 +155,19 @@ void ct_ring_consume(struct ct_ring *ring, const struct ct_cursor_place *place)
 	move_tail(head, place);
 	__atomic_store_n(&head->turned_away, 0, __ATOMIC_RELAXED);
 	__atomic_store_n(&head->tail_word, head->tail_word + 1, __ATOMIC_SEQ_CST);
-	if (__atomic_exchange_n(&head->waiting, 0, __ATOMIC_SEQ_CST) != 0)
-		ct_os_wake(&head->tail_word);
+	ring->owes_wake = true;
+	/* One system call for many batches. */
+	if (ct_ring_head_position(ring) - place->position <= ring->capacity - ring->capacity / 4)
+		ct_ring_wake(ring);
+}
+
+void ct_ring_wake(struct ct_ring *ring)
+{
+	if (!ring->owes_wake)
+		return;
+	ring->owes_wake = false;
+	if (__atomic_exchange_n(&ring->head->waiting, 0, __ATOMIC_SEQ_CST) != 0)
+		ct_os_wake(&ring->head->tail_word);
 }
 
 bool ct_ring_is_empty(const struct ct_ring *ring)
@@ -199,8 +209,8 @@ static uint64_t count_racing(const struct ct_ring *ring, const struct ct_class_v
 	while (place->position < limit && is_within(ring, place->position, limit)) {
 		struct ct_event_state state = place->state;
 		struct ct_event event;
-		enum ctrace_status status = ct_event_decode(classes, ring->data + (place->position & (ring->capacity - 1)),
-							    limit - place->position, &state, &event);
+		enum ctrace_status status =
+			ct_event_decode(classes, ct_ring_at(ring, place->position), limit - place->position, &state, &event);
 
 		/* As in peek_racing(). */
 		__atomic_thread_fence(__ATOMIC_SEQ_CST);
@@ -229,8 +239,8 @@ uint64_t ct_ring_count_pending(const struct ct_ring *ring, const struct ct_class
 	while (place.position < limit && is_within(ring, place.position, limit)) {
 		struct ct_event event;
 
-		if (ct_event_decode(classes, ring->data + (place.position & (ring->capacity - 1)), limit - place.position, &place.state,
-				    &event) != CTRACE_OK)
+		if (ct_event_decode(classes, ct_ring_at(ring, place.position), limit - place.position, &place.state, &event) !=
+		    CTRACE_OK)
 			break;
 		count += !event.is_mark;
 		place.position += event.size;

@@ -20,7 +20,7 @@ static uint64_t position_of(const struct ct_ring *ring, const struct ctrace_lane
 
 static void set_window(struct ct_ring *ring, struct ctrace_lane *lane, uint64_t position, uint64_t size)
 {
-	unsigned char *cur = ring->data + (position & (ring->capacity - 1));
+	unsigned char *cur = ct_ring_at(ring, position);
 
 	lane->head = &ring->head->head;
 	lane->bias = position - (uint64_t)(uintptr_t)cur;
@@ -44,7 +44,7 @@ static void drop_oldest(struct ct_ring *ring, const struct ct_class_view *classe
 
 		/* Nobody but this thread writes here; an event that is damaged all the same costs what is behind it. */
 		if (available > ring->capacity ||
-		    ct_event_decode(classes, ring->data + (oldest & (ring->capacity - 1)), available, &state, &event) != CTRACE_OK) {
+		    ct_event_decode(classes, ct_ring_at(ring, oldest), available, &state, &event) != CTRACE_OK) {
 			oldest = head->head;
 			break;
 		}
@@ -82,7 +82,7 @@ static void put_mark(struct ct_ring *ring, uint64_t position, uint32_t tid)
 
 	if (head->is_captured)
 		ticks = ring->last_ticks; /* what comes is older than now, and no older than this */
-	ct_event_encode_mark(ring->data + (position & (ring->capacity - 1)), ticks, tid);
+	ct_event_encode_mark(ct_ring_at(ring, position), ticks, tid);
 	__atomic_store_n(&head->anchors[head->anchor_count % CT_RING_ANCHORS], position, __ATOMIC_RELAXED);
 	/* Publish: pairs with the acquire load in ct_ring_head_position(), behind which a reader finds the anchor, too. */
 	__atomic_store_n(&head->anchor_count, head->anchor_count + 1, __ATOMIC_RELEASE);
@@ -99,6 +99,23 @@ static uint64_t window_size(const struct ct_ring *ring, uint64_t size, uint64_t 
 	return size > limit ? size : limit;
 }
 
+/* Bytes that are made free under overwrite, so that not each window drops events. */
+static uint64_t space_to_drop(const struct ct_ring *ring, uint64_t needed)
+{
+	uint64_t want = needed + ring->capacity / 16;
+
+	return want < ring->capacity ? want : ring->capacity;
+}
+
+bool ct_ring_fits(const struct ct_ring *ring, const struct ctrace_lane *lane, size_t size)
+{
+	uint64_t needed = CT_EVENT_MARK + size;
+
+	if (ring->head->overflow == CT_OVERFLOW_OVERWRITE)
+		needed = space_to_drop(ring, needed);
+	return size <= ring->capacity / 2 && free_space(ring, position_of(ring, lane)) >= needed;
+}
+
 bool ct_ring_open_window(struct ct_ring *ring, struct ctrace_lane *lane, const struct ct_class_view *classes, uint32_t tid, size_t size)
 {
 	uint64_t position = position_of(ring, lane);
@@ -106,11 +123,8 @@ bool ct_ring_open_window(struct ct_ring *ring, struct ctrace_lane *lane, const s
 
 	if (size > ring->capacity / 2)
 		return false;
-	if (ring->head->overflow == CT_OVERFLOW_OVERWRITE) {
-		uint64_t want = CT_EVENT_MARK + size + ring->capacity / 16;
-
-		drop_oldest(ring, classes, position + (want < ring->capacity ? want : ring->capacity));
-	}
+	if (ring->head->overflow == CT_OVERFLOW_OVERWRITE)
+		drop_oldest(ring, classes, position + space_to_drop(ring, CT_EVENT_MARK + size));
 	free = free_space(ring, position);
 	if (free < CT_EVENT_MARK + size)
 		return false;
@@ -141,7 +155,7 @@ bool ct_ring_wait_for_space(struct ct_ring *ring, uint64_t tail_seen, uint64_t t
 			return true;
 		if (waited >= timeout_ns)
 			return false;
-		/* Pairs with the consumer's exchange in ct_ring_consume(): it moves tail_word, then looks whether anybody waits. */
+		/* Pairs with the consumer's exchange in ct_ring_wake(): it has moved tail_word, then looks whether anybody waits. */
 		__atomic_store_n(&head->waiting, 1, __ATOMIC_SEQ_CST);
 		if (__atomic_load_n(&head->tail_word, __ATOMIC_SEQ_CST) == word)
 			ct_os_wait(&head->tail_word, word, timeout_ns - waited);

@@ -203,6 +203,16 @@ static struct ct_ring *pool_ring(void *user, uint32_t index)
 	return ct_ring_pool_at(user, index);
 }
 
+static void hold_moves(void *user)
+{
+	ct_ring_pool_lock(user);
+}
+
+static void allow_moves(void *user)
+{
+	ct_ring_pool_unlock(user);
+}
+
 /* ---- starting the first thread ---- */
 
 static enum ctrace_status make_drain(struct ct_process *process)
@@ -210,6 +220,8 @@ static enum ctrace_status make_drain(struct ct_process *process)
 	struct ct_drain_source source = { .session = &process->session,
 					  .ring_count = pool_count,
 					  .ring_at = pool_ring,
+					  .hold_moves = hold_moves,
+					  .allow_moves = allow_moves,
 					  .user = process->pool,
 					  .before_method = before_method,
 					  .after_method = after_method,
@@ -510,6 +522,8 @@ static void be_agent(struct ct_process *process, uint32_t turn)
 			keep_house(process);
 		if (quiet < QUIET_PASSES && ct_ring_pool_count(process->pool) != 0) {
 			ct_os_wait(&process->wake_word, word, CT_AGENT_BUSY_NS);
+			/* Not at once: the thread that took the last one may be on this processor, and has its event to trace. */
+			ct_ring_pool_stock(process->pool);
 		} else {
 			sleep_until_woken(process, word, pending, idle_ns(process));
 			if (++looks % REAP_PASSES == 0)
@@ -523,17 +537,40 @@ static void be_agent(struct ct_process *process, uint32_t turn)
 
 /* ---- standing by ---- */
 
-/* Under the lock.  The turn that this thread takes; 0: the agent is well. */
+/* Under the lock: when the agent's method has taken too long, on the monotonic clock.  UINT64_MAX: it is in none. */
+static uint64_t overdue_at(void)
+{
+	if (!ct_agent.has_agent || ct_agent.method_since_ns == 0)
+		return UINT64_MAX;
+	return ct_agent.method_since_ns + stuck_ns() + ct_drain_allowed_ns(ct_agent.drain);
+}
+
+/* Under the lock.  Returns the turn that this thread takes. */
 static uint32_t take_over(void)
 {
-	if (!ct_agent.has_agent || ct_agent.method_since_ns == 0 ||
-	    ct_clock_mono_ns() - ct_agent.method_since_ns < stuck_ns() + ct_drain_allowed_ns(ct_agent.drain))
-		return 0;
 	ct_agent.has_standby = false;
 	ct_agent.method_since_ns = 0;
 	ct_drain_supersede(ct_agent.drain);
 	__atomic_store_n(&ct_agent.turn, ct_agent.turn + 1, __ATOMIC_RELEASE);
 	return ct_agent.turn;
+}
+
+/* Under the lock.  Returns the turn that this thread takes; 0: the agent is well, and ct_agent.look_at_ns says when to look again. */
+static uint32_t look_at_agent(uint64_t now, uint64_t *seen)
+{
+	uint64_t overdue = overdue_at(), period_end = now + stuck_ns();
+
+	if (overdue <= now)
+		return take_over();
+	/* No method began since the last look, and none runs: the next one wakes us. */
+	ct_agent.standby_sleeps = ct_agent.methods == *seen && ct_agent.method_since_ns == 0;
+	*seen = ct_agent.methods;
+	/* Not a whole period later when a method runs: a producer that has waited since it began would have no time left.  Not later than that
+	 * either: ctrace.block.timeout may become shorter. */
+	ct_agent.look_at_ns = overdue < period_end ? overdue : period_end;
+	if (ct_agent.standby_sleeps)
+		ct_agent.look_at_ns = UINT64_MAX;
+	return 0;
 }
 
 /* Watches the agent.  Returns the turn that this thread takes; 0: the end. */
@@ -543,19 +580,18 @@ static uint32_t stand_by(void)
 
 	while (__atomic_load_n(&ct_agent.finished, __ATOMIC_ACQUIRE) == 0) {
 		uint32_t activity = __atomic_load_n(&ct_agent.activity, __ATOMIC_ACQUIRE);
+		uint64_t now, look_at;
 		uint32_t turn;
-		bool sleeps;
 
 		ct_agent_lock();
-		turn = take_over();
-		/* No method began since the last look, and none runs: the next one wakes us. */
-		sleeps = ct_agent.methods == methods && ct_agent.method_since_ns == 0;
-		ct_agent.standby_sleeps = sleeps;
-		methods = ct_agent.methods;
+		now = ct_clock_mono_ns();
+		turn = look_at_agent(now, &methods);
+		look_at = ct_agent.look_at_ns;
 		ct_agent_unlock();
 		if (turn != 0)
 			return turn;
-		ct_os_wait(&ct_agent.activity, activity, sleeps ? UINT64_MAX : stuck_ns());
+		ct_point("agent.watched");
+		ct_os_wait(&ct_agent.activity, activity, look_at == UINT64_MAX ? UINT64_MAX : look_at - now);
 	}
 	return 0;
 }
@@ -627,45 +663,32 @@ static bool has_losses(const struct ct_session_head *head)
 	return false;
 }
 
-/* Under the lock. */
-static bool is_unneeded(void)
-{
-	return ct_agent.is_deferred && ct_ring_pool_count(ct_agent.process->pool) == 0 && !has_losses(ct_agent.process->session.head);
-}
-
-bool ct_agent_is_unneeded(void)
+/* Has nothing needed the agent, and is there nothing to deliver?  for_ever: then nobody starts it any more. */
+static bool look_unneeded(bool for_ever)
 {
 	bool is;
 
 	if (!is_deferred())
 		return false;
 	ct_agent_lock();
-	is = is_unneeded();
+	is = ct_agent.is_deferred && ct_ring_pool_count(ct_agent.process->pool) == 0 && !has_losses(ct_agent.process->session.head);
+	if (is && for_ever)
+		ct_agent.is_deferred = false;
 	ct_agent_unlock();
 	return is;
 }
 
-/* Then there is nothing to stop, and nobody starts it any more. */
-static bool was_never_needed(void)
+bool ct_agent_is_unneeded(void)
 {
-	bool was;
-
-	if (!is_deferred())
-		return false;
-	ct_agent_lock();
-	was = is_unneeded();
-	if (was)
-		ct_agent.is_deferred = false;
-	ct_agent_unlock();
-	return was;
+	return look_unneeded(false);
 }
 
 bool ct_agent_stop(void)
 {
 	uint64_t now = ct_clock_mono_ns();
 
-	if (was_never_needed())
-		return true;
+	if (look_unneeded(true))
+		return true; /* there is nothing to stop */
 	ct_agent_need();
 	if (!ct_agent_runs()) {
 		ct_agent_lock();

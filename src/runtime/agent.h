@@ -34,6 +34,7 @@ struct agent {
 	bool standby_sleeps;      /* until activity is raised */
 	uint64_t method_since_ns; /* monotonic; the agent, not one before it, is in a method since then.  0: it is not */
 	uint64_t methods;         /* begun, ever */
+	uint64_t look_at_ns;      /* monotonic; when the standby looks again.  UINT64_MAX: when activity is raised */
 	uint64_t stop_by_ns;      /* monotonic; when stopping: the output may take until then */
 	uint64_t recover_at_ns;   /* monotonic; from then on the agent starts the recovery thread.  0: started, or not wanted */
 	struct rotation {

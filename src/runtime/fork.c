@@ -32,7 +32,7 @@ static void before_fork(void)
 	ct_emitter_lock();
 	ct_table_lock();
 	ct_registry_lock(ct_process.registry);
-	ct_ring_pool_lock(ct_process.pool);
+	ct_ring_pool_lock_whole(ct_process.pool);
 }
 
 static void after_fork_in_parent(void)

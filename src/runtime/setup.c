@@ -267,9 +267,8 @@ enum ctrace_status ct_setup_apply_configuration(const struct ct_setup_file *file
 	const struct ct_config_reader reader = {
 		.command = apply_command, .complain = count_mistake, .forget = forget_applied, .user = &applying
 	};
-	char path[CT_SETUP_PATH_SIZE];
-
 	unsigned stopped_at = file_go_through(file, &reader);
+	char path[CT_SETUP_PATH_SIZE];
 
 	if (file->status == CTRACE_NOT_ENOUGH_MEMORY || applying.lacks_memory)
 		return CTRACE_NOT_ENOUGH_MEMORY;

@@ -142,7 +142,7 @@ enum ctrace_status ct_session_add_component(struct ct_session *session, uint32_t
 	if (status != CTRACE_OK)
 		return CTRACE_NOT_ENOUGH_MEMORY;
 	if (session->component_count <= index)
-		session->component_count = index + 1;
+		__atomic_store_n(&session->component_count, index + 1, __ATOMIC_RELAXED); /* trace calls load it */
 	if (session->head->component_count <= index)
 		__atomic_store_n(&session->head->component_count, index + 1, __ATOMIC_RELEASE);
 	return CTRACE_OK;

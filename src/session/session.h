@@ -29,7 +29,7 @@
 #include <ctrace/emitter.h>
 
 #define CT_SESSION_MAGIC 0x4E4F495353455343u /* "CSESSION" */
-#define CT_SESSION_VERSION 8u
+#define CT_SESSION_VERSION 9u
 #define CT_COMPONENT_LIMIT 1048576u
 #define CT_SESSION_COMPONENTS (1u << 20) /* the layout where nothing limits the size of a file */
 #define CT_SESSION_CLASSES (63u << 20)
@@ -182,6 +182,9 @@ struct ct_session_head {
 	struct ct_dest dest[CT_DEST_LIMIT];
 	struct ct_session_annex annex[CT_ANNEX_LIMIT];
 	uint8_t ring_place[CT_RING_LIMIT]; /* enum ct_ring_place, of the rings below ring_count */
+	/* Raised when a ring's `consumer` or `wanted` changes, and when a thread goes on in another ring.  Each pass loads it.  It is at the
+	 * end, so that an external writer's next pass notices when somebody has cut the file. */
+	uint32_t ring_moves;
 };
 #define CT_SESSION_PATHS CT_ALIGN_UP((uint64_t)sizeof(struct ct_session_head), 4096u)
 #define CT_SESSION_PATHS_SIZE ((uint64_t)CT_DEST_LIMIT * sizeof(struct ct_dest_paths))

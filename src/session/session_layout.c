@@ -10,7 +10,6 @@
 #define LEAST_PART (16 * CT_SESSION_PAGE)   /* of components, and of texts: 1,365 components */
 #define LEAST_CLASSES (4 * CT_SESSION_PAGE) /* some 500 classes */
 
-_Static_assert(CT_COMPONENT_LIMIT <= CTRACE_COMPONENTS_, "a call site can say whose its events are");
 _Static_assert(sizeof(struct ct_component_entry) == 48, "an entry leaves the process");
 _Static_assert(sizeof(struct ct_dest_paths) % CT_SESSION_PAGE == 0, "each destination's paths have pages of their own");
 _Static_assert(CT_SESSION_PATHS + CT_SESSION_PATHS_SIZE <= CT_SESSION_COMPONENTS, "the paths end before the components");

@@ -187,7 +187,7 @@ static enum ctrace_status copy_parent(struct ct_session *session, const struct c
 	session->classes->limit = (uint32_t)session->classes_allocated; /* the parent's may have grown since the fork */
 	memcpy((char *)(uintptr_t)session->texts, parent->texts, head->texts_size);
 	session->texts_capacity = head->texts_size;
-	head->ring_count = head->flight_wanted = 0;
+	head->ring_count = head->flight_wanted = head->ring_moves = 0;
 	memset(head->ring_place, 0, sizeof head->ring_place);
 	memset(head->annex, 0, sizeof head->annex);
 	head->control_refused = head->control_requests = 0;

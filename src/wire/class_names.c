@@ -43,22 +43,15 @@ static bool is_taken(const struct taken *taken, uint32_t hash)
 	return false;
 }
 
-static bool has_length(uint8_t shape)
-{
-	uint8_t kind = shape & 0xF0;
-
-	return kind == CT_KIND_BINARY || kind == CT_KIND_TEXT || kind == CT_KIND_UTF8;
-}
-
 /* Takes the name, and that of its length; false when one of them is taken. */
-static bool take(struct taken *taken, const char *name, uint8_t shape)
+static bool take(struct taken *taken, const char *name, uint32_t item)
 {
 	uint32_t hash = hash_text(name, ""), length_hash = hash_text(name, "_len");
 
-	if (is_taken(taken, hash) || (has_length(shape) && is_taken(taken, length_hash)))
+	if (is_taken(taken, hash) || (ct_class_item_is_counted(item) && is_taken(taken, length_hash)))
 		return false;
 	taken->hashes[taken->count++] = hash;
-	if (has_length(shape))
+	if (ct_class_item_is_counted(item))
 		taken->hashes[taken->count++] = length_hash;
 	return true;
 }
@@ -89,7 +82,7 @@ static void clean(char out[CT_METADATA_NAME], const char *text, const char *allo
 }
 
 /* The item's name; false when it has none but its number. */
-static bool name_item(struct taken *taken, char out[CT_METADATA_NAME], const char *text, uint32_t number, uint8_t shape)
+static bool name_item(struct taken *taken, char out[CT_METADATA_NAME], const char *text, uint32_t number, uint32_t item)
 {
 	char suffix[16];
 	size_t room = CT_METADATA_NAME - 1 - (size_t)snprintf(suffix, sizeof suffix, "_%u", number);
@@ -97,10 +90,10 @@ static bool name_item(struct taken *taken, char out[CT_METADATA_NAME], const cha
 	clean(out, text, "_");
 	if (out[0] == '\0' || (strncmp(out, "data", 4) == 0 && strcmp(out + 4, suffix + 1) == 0))
 		return false;
-	if (!is_numbered(out) && take(taken, out, shape))
+	if (!is_numbered(out) && take(taken, out, item))
 		return true;
 	memcpy(out + strnlen(out, room), suffix, strlen(suffix) + 1);
-	return take(taken, out, shape);
+	return take(taken, out, item);
 }
 
 /* "12" of event 12 is no mnemonic. */
@@ -136,7 +129,7 @@ struct ct_class_names *ct_class_names_create(const struct ct_class *class)
 	has_some = owned->mnemonic[0] != '\0' && !is_number(owned->mnemonic, class->event_id);
 	owned->names = (struct ct_class_names){ .mnemonic = has_some ? owned->mnemonic : NULL, .items = items, .item_count = count };
 	for (uint32_t i = 0; i < count; i++) {
-		items[i] = name_item(&taken, texts[i], from->items[i], i + 1, class->shape[i]) ? texts[i] : NULL;
+		items[i] = name_item(&taken, texts[i], from->items[i], i + 1, class->items[i]) ? texts[i] : NULL;
 		has_some |= items[i] != NULL;
 	}
 	if (!has_some) {

@@ -12,8 +12,9 @@
 #include <string.h>
 
 #define TICKS_BITS 48
-#define ANY_HEAD 11u /* behind the event's head: component, id, level, number of items */
-#define ANY_ITEM 5u  /* before the bytes of each: type, size */
+/* An event of CT_CLASS_ANY says of each item the type, in the high four bits of a byte, and what a viewer of a file can show it as, in the low
+ * four: bytes (0), or an integer of so many. */
+#define SHAPE_TYPE 4
 
 _Static_assert(__BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__, "integers are stored as they are");
 
@@ -27,35 +28,67 @@ static inline size_t item_prefix(const struct ctrace_item *item)
 
 size_t ct_event_size(uint32_t number, const struct ctrace_item *items, uint32_t item_count)
 {
-	size_t size = CT_EVENT_HEAD + (number == CT_CLASS_ANY ? ANY_HEAD : 0);
+	size_t size = number == CT_CLASS_ANY ? CT_EVENT_ANY_HEAD : CT_EVENT_HEAD;
 
 	if (item_count > CTRACE_MAX_ITEMS)
 		return 0;
 	for (uint32_t i = 0; i < item_count; i++) {
 		if (items[i].size > CTRACE_MAX_ITEM_SIZE)
 			return 0;
-		size += items[i].size + (number == CT_CLASS_ANY ? ANY_ITEM : item_prefix(&items[i]));
+		size += items[i].size + (number == CT_CLASS_ANY ? CT_EVENT_ANY_ITEM : item_prefix(&items[i]));
 	}
 	return size;
 }
 
-static unsigned char *put_any_head(unsigned char *at, const struct ct_event_head *head, uint32_t item_count)
+unsigned char *ct_event_put_any_head(unsigned char *at, uint64_t ticks, const struct ct_event_head *head, uint32_t item_count)
 {
 	uint16_t count = (uint16_t)item_count;
 
-	memcpy(at, &head->component, 4);
-	memcpy(at + 4, &head->event_id, 4);
-	at[8] = (unsigned char)head->level;
-	memcpy(at + 9, &count, 2);
-	return at + ANY_HEAD;
+	ctrace_put_u64_(at, CT_CLASS_ANY | ticks << 16);
+	memcpy(at + 8, &head->component, 4);
+	memcpy(at + 12, &head->event_id, 4);
+	at[16] = (unsigned char)head->level;
+	memcpy(at + 17, &count, 2);
+	return at + CT_EVENT_ANY_HEAD;
 }
 
-static unsigned char *put_prefix(unsigned char *at, uint32_t number, const struct ctrace_item *item)
+bool ct_item_is_integer(uint32_t type, uint32_t size)
 {
-	size_t prefix = number == CT_CLASS_ANY ? 4 : item_prefix(item);
+	switch (type) {
+	case CTRACE_TYPE_ADDRESS:
+		return size == 8;
+	case CTRACE_TYPE_COMP5:
+	case CTRACE_TYPE_COMPX:
+	case CTRACE_TYPE_COMP5S:
+	case CTRACE_TYPE_COMPXS:
+		return size >= 1 && size <= 8;
+	default:
+		return false;
+	}
+}
 
-	if (number == CT_CLASS_ANY)
-		*at++ = (unsigned char)item->type;
+static uint32_t known_type(uint32_t type)
+{
+	return type < CTRACE_TYPE_COUNT ? type : CTRACE_TYPE_BINARY;
+}
+
+/* The first byte of an item of CT_CLASS_ANY. */
+static uint32_t any_item_shape(uint32_t type, uint32_t size)
+{
+	return known_type(type) << SHAPE_TYPE | (ct_item_is_integer(type, size) ? size : 0);
+}
+
+unsigned char *ct_event_put_any_item(unsigned char *at, uint32_t type, uint32_t size)
+{
+	*at = (unsigned char)any_item_shape(type, size);
+	memcpy(at + 1, &size, 4);
+	return at + CT_EVENT_ANY_ITEM;
+}
+
+static unsigned char *put_prefix(unsigned char *at, const struct ctrace_item *item)
+{
+	size_t prefix = item_prefix(item);
+
 	memcpy(at, &item->size, prefix);
 	return at + prefix;
 }
@@ -63,12 +96,18 @@ static unsigned char *put_prefix(unsigned char *at, uint32_t number, const struc
 void ct_event_encode(unsigned char *at, uint32_t number, uint64_t ticks, const struct ct_event_head *head,
 		     const struct ctrace_item *items, uint32_t item_count)
 {
-	ctrace_put_u64_(at, number | ticks << 16);
-	at += CT_EVENT_HEAD;
-	if (number == CT_CLASS_ANY)
-		at = put_any_head(at, head, item_count);
-	for (uint32_t i = 0; i < item_count; i++)
-		at = ctrace_put_bytes_(put_prefix(at, number, &items[i]), &items[i]);
+	bool is_any = number == CT_CLASS_ANY;
+
+	if (is_any) {
+		at = ct_event_put_any_head(at, ticks, head, item_count);
+	} else {
+		ctrace_put_u64_(at, number | ticks << 16);
+		at += CT_EVENT_HEAD;
+	}
+	for (uint32_t i = 0; i < item_count; i++) {
+		at = is_any ? ct_event_put_any_item(at, items[i].type, items[i].size) : put_prefix(at, &items[i]);
+		at = ctrace_put_bytes_(at, &items[i]);
+	}
 }
 
 void ct_event_encode_mark(unsigned char *at, uint64_t ticks, uint32_t tid)
@@ -149,25 +188,29 @@ static inline bool take_item(struct cursor *cursor, uint32_t item, const unsigne
 	return size <= CTRACE_MAX_ITEM_SIZE && take(cursor, size, out_data);
 }
 
+/* A viewer of a file goes by the first byte, so what does not belong to the size is no item. */
 static bool take_any_item(struct cursor *cursor, uint32_t *out_type, const unsigned char **out_data, uint32_t *out_size)
 {
 	const unsigned char *at;
+	uint32_t shape;
 
-	if (!take(cursor, ANY_ITEM, &at))
+	if (!take(cursor, CT_EVENT_ANY_ITEM, &at))
 		return false;
-	*out_type = get_u8(at);
+	shape = get_u8(at);
+	*out_type = shape >> SHAPE_TYPE;
 	*out_size = get_u32(at + 1);
-	return *out_size <= CTRACE_MAX_ITEM_SIZE && take(cursor, *out_size, out_data);
+	return shape == any_item_shape(*out_type, *out_size) && *out_size <= CTRACE_MAX_ITEM_SIZE && take(cursor, *out_size, out_data);
 }
 
 /* The class of that number, into `event`.  False: there is none. */
 static bool find_class(const struct ct_class_view *classes, uint32_t number, struct ct_event *event)
 {
 	size_t offset = (size_t)number * CT_CLASS_UNIT;
-	const unsigned char *at = classes->bytes + offset;
+	const unsigned char *at;
 
 	if (number < CT_CLASS_FIRST || offset > classes->size || classes->size - offset < CT_CLASS_UNIT)
 		return false;
+	at = classes->bytes + offset;
 	/* Pairs with nothing: who sees the event sees its class. */
 	if (get_u16(at) != number)
 		return false;
@@ -177,6 +220,31 @@ static bool find_class(const struct ct_class_view *classes, uint32_t number, str
 	event->head.level = get_u8(at + 12);
 	event->items = at + CT_CLASS_UNIT;
 	return event->item_count <= CT_CLASS_MAX_ITEMS && classes->size - offset - CT_CLASS_UNIT >= 4u * (size_t)event->item_count;
+}
+
+bool ct_event_shape(const struct ct_class_view *classes, uint32_t number, struct ct_event_shape *out)
+{
+	struct ct_event_shape shape = { .size = CT_EVENT_HEAD };
+	struct ct_event event;
+
+	if (!find_class(classes, number, &event) || event.head.level >= CTRACE_LEVEL_COUNT)
+		return false;
+	shape.head = event.head;
+	for (uint32_t i = 0; i < event.item_count; i++) {
+		uint32_t size = get_u32(event.items + 4 * (size_t)i) >> 8;
+		uint8_t width = size == CT_SIZE_COUNTED_16 ? 2 : size == CT_SIZE_COUNTED_32 ? 4 : 0;
+
+		if (width == 0 && size > CTRACE_MAX_ITEM_SIZE)
+			return false;
+		shape.is_long |= width != 0 && shape.counted_width != 0;
+		if (width != 0 && shape.counted_width == 0) {
+			shape.counted_at = shape.size;
+			shape.counted_width = width;
+		}
+		shape.size += width != 0 ? width : size;
+	}
+	*out = shape;
+	return true;
 }
 
 static bool pass_items(struct cursor *cursor, const struct ct_event *event)
@@ -190,17 +258,34 @@ static bool pass_items(struct cursor *cursor, const struct ct_event *event)
 	return true;
 }
 
-static bool pass_any(struct cursor *cursor, struct ct_event *event)
+/* The name that an event has in a file: terminated, and nobody has an empty one. */
+static bool take_name(struct cursor *cursor, struct ct_event *event)
+{
+	size_t most = cursor->left <= CTRACE_MAX_COMPONENT ? cursor->left : CTRACE_MAX_COMPONENT + 1;
+	const unsigned char *end = memchr(cursor->at, '\0', most);
+	const unsigned char *name;
+
+	cursor->is_short = end == NULL && most == cursor->left;
+	if (end == NULL || end == cursor->at)
+		return false;
+	event->component = (const char *)cursor->at;
+	event->component_size = (size_t)(end - cursor->at);
+	return take(cursor, event->component_size + 1, &name);
+}
+
+static bool pass_any(struct cursor *cursor, bool has_name, struct ct_event *event)
 {
 	const unsigned char *at;
 	uint32_t type, size;
 
-	if (!take(cursor, ANY_HEAD, &at))
+	if (!take(cursor, CT_EVENT_ANY_NAME - CT_EVENT_HEAD, &at))
 		return false;
-	event->head.component = get_u32(at);
-	event->head.event_id = get_u32(at + 4);
-	event->head.level = get_u8(at + 8);
-	event->item_count = get_u16(at + 9);
+	event->head.component = has_name ? 0 : get_u32(at);
+	if ((has_name && !take_name(cursor, event)) || !take(cursor, CT_EVENT_ANY_HEAD - CT_EVENT_ANY_NAME, &at))
+		return false;
+	event->head.event_id = get_u32(at);
+	event->head.level = get_u8(at + 4);
+	event->item_count = get_u16(at + 5);
 	event->data = cursor->at;
 	if (event->item_count > CTRACE_MAX_ITEMS)
 		return false;
@@ -222,12 +307,12 @@ static bool pass_mark(struct cursor *cursor, struct ct_event *event)
 	return true;
 }
 
-/* All 64 bits of a time of which 48 are known, and which is not far from `ticks`. */
+/* All 64 bits of a time of which 48 are known, and which is not far from `ticks`: never below 0. */
 static uint64_t whole_ticks(uint64_t ticks, uint64_t low)
 {
 	int64_t difference = (int64_t)((low - ticks) << (64 - TICKS_BITS)) >> (64 - TICKS_BITS);
 
-	return ticks + (uint64_t)difference;
+	return difference < 0 && ticks < -(uint64_t)difference ? low : ticks + (uint64_t)difference;
 }
 
 enum ctrace_status ct_event_decode(const struct ct_class_view *classes, const unsigned char *at, size_t available,
@@ -248,17 +333,21 @@ enum ctrace_status ct_event_decode(const struct ct_class_view *classes, const un
 	if (event.number == CT_CLASS_MARK)
 		is_whole = pass_mark(&cursor, &event);
 	else if (event.number == CT_CLASS_ANY)
-		is_whole = pass_any(&cursor, &event);
+		is_whole = pass_any(&cursor, classes->has_names, &event);
 	else
 		is_whole = find_class(classes, event.number, &event) && pass_items(&cursor, &event);
 	if (!is_whole || event.head.level >= CTRACE_LEVEL_COUNT)
 		return cursor.is_short ? CTRACE_BUFFER_TOO_SMALL : CTRACE_DAMAGED;
 	event.size = (size_t)(cursor.at - at);
+	event.data_size = (size_t)(cursor.at - event.data);
 	state->ticks = event.ticks;
 	state->tid = event.tid;
 	*out = event;
 	return CTRACE_OK;
 }
+
+/* ---- items ---- */
+
 static uint64_t sign_extend(uint64_t value, uint32_t size)
 {
 	unsigned shift = 64 - 8 * size;
@@ -313,15 +402,9 @@ uint64_t ct_item_value(uint32_t type, const void *data, uint32_t size)
 	}
 }
 
-static uint32_t known_type(uint32_t type)
-{
-	return type < CTRACE_TYPE_COUNT ? type : CTRACE_TYPE_BINARY;
-}
-
 void ct_event_items(const struct ct_event *event, struct ctrace_event_item *out)
 {
-	struct cursor cursor = { .at = event->data,
-				 .left = event->size - (event->items != NULL ? CT_EVENT_HEAD : CT_EVENT_HEAD + ANY_HEAD) };
+	struct cursor cursor = { .at = event->data, .left = event->data_size };
 
 	for (uint32_t i = 0; i < event->item_count; i++) {
 		const unsigned char *data = cursor.at;

@@ -13,12 +13,12 @@
 /* The trace-wide part behind the signature, with $names where values stand: uuid, host, program, system, jobname, pid, asid, start. */
 extern const char ct_metadata_template[];
 
-/* A kind of item by the high nibble of its shape: its type is ct_<name>, or ct_<name>_<width>. */
-struct ct_metadata_kind {
+/* What a type of item is called: ct_<name>, or ct_<name>_<bytes>. */
+struct ct_metadata_type {
 	const char *name;
 	bool has_width;
 };
-extern const struct ct_metadata_kind ct_metadata_kinds[8];
+extern const struct ct_metadata_type ct_metadata_types[CTRACE_TYPE_COUNT];
 
 /* Level -> loglevel, numbered as LTTng's viewers know them. */
 extern const uint32_t ct_metadata_loglevels[CTRACE_LEVEL_COUNT];

@@ -20,8 +20,8 @@ struct parsed_class {
 	struct ct_class class;
 	struct ct_class_names names;
 	char name[EVENT_NAME];
-	uint8_t shape[CT_CLASS_ITEMS];
-	const char *items[CT_CLASS_ITEMS];
+	uint32_t items[CT_CLASS_ITEMS];
+	const char *names_of_items[CT_CLASS_ITEMS];
 	char item_names[CT_CLASS_ITEMS][CT_METADATA_NAME];
 };
 
@@ -64,6 +64,23 @@ static bool accept_format(struct ct_metadata_lexer *lexer, char *format, size_t 
 	       ct_metadata_accept(lexer, ";");
 }
 
+/* What ct_trace_clock_print() prints. */
+static bool accept_clock(struct ct_metadata_lexer *lexer, struct ct_trace_info *info)
+{
+	char description[64];
+	size_t size;
+
+	if (!ct_metadata_accept_all(lexer, "description =") ||
+	    !ct_metadata_accept_string(lexer, description, sizeof description, &size) || !ct_metadata_accept_all(lexer, "; freq =") ||
+	    !ct_metadata_accept_number(lexer, UINT64_MAX, &info->frequency) || !ct_metadata_accept_all(lexer, "; offset_s =") ||
+	    !ct_metadata_accept_number(lexer, UINT64_MAX, &info->offset_s) || !ct_metadata_accept_all(lexer, "; offset =") ||
+	    !ct_metadata_accept_number(lexer, UINT64_MAX, &info->offset) || !ct_metadata_accept(lexer, ";"))
+		return false;
+	if (info->frequency == 1000000000u && info->offset_s == 0 && info->offset == 0)
+		info->frequency = 0;
+	return true;
+}
+
 static bool accept_value(struct ct_metadata_lexer *lexer, const char *name, size_t name_size, struct ct_trace_info *info)
 {
 	char uuid[37];
@@ -81,6 +98,8 @@ static bool accept_value(struct ct_metadata_lexer *lexer, const char *name, size
 		return ct_metadata_accept_string(lexer, info->jobname, sizeof info->jobname, &size);
 	if (ct_name_is(name, name_size, "$format"))
 		return accept_format(lexer, info->format, sizeof info->format);
+	if (ct_name_is(name, name_size, "$clock"))
+		return accept_clock(lexer, info);
 	if (ct_name_is(name, name_size, "$pid"))
 		return ct_metadata_accept_u32(lexer, &info->pid);
 	if (ct_name_is(name, name_size, "$asid"))
@@ -109,45 +128,31 @@ static bool accept_trace(struct ct_metadata_lexer *lexer, struct ct_trace_info *
 	return true;
 }
 
-/* "ct_len16" -> 2 */
-static bool parse_length_type(const char *text, size_t size, uint8_t *out_bytes)
+/* "ct_len16" -> CT_SIZE_COUNTED_16 */
+static bool parse_length_type(const char *text, size_t size, uint32_t *out_size)
 {
-	static const struct {
-		const char *name;
-		uint8_t bytes;
-	} types[] = { { "ct_len8", 1 }, { "ct_len16", 2 }, { "ct_len32", 4 } };
-
-	for (size_t i = 0; i < CT_COUNT(types); i++) {
-		if (strlen(types[i].name) == size && memcmp(types[i].name, text, size) == 0) {
-			*out_bytes = types[i].bytes;
-			return true;
-		}
-	}
-	return false;
+	if (ct_name_is(text, size, "ct_len16"))
+		*out_size = CT_SIZE_COUNTED_16;
+	else if (ct_name_is(text, size, "ct_len32"))
+		*out_size = CT_SIZE_COUNTED_32;
+	else
+		return false;
+	return true;
 }
 
-/* "ct_comp5s_3" -> CT_KIND_COMP5S | 3, "ct_text" -> CT_KIND_TEXT */
-static bool parse_type(const char *text, size_t size, uint8_t *out_shape)
+/* "ct_comp5s_3" -> CTRACE_TYPE_COMP5S, 3; "ct_text" -> CTRACE_TYPE_TEXT, 0 */
+static bool parse_type(const char *text, size_t size, uint32_t *out_type, uint32_t *out_width)
 {
-	for (unsigned kind = 0; kind < CT_COUNT(ct_metadata_kinds); kind++) {
+	for (uint32_t type = 0; type < CTRACE_TYPE_COUNT; type++) {
+		const struct ct_metadata_type *row = &ct_metadata_types[type];
 		char name[16];
-		int length = snprintf(name, sizeof name, "ct_%s%s", ct_metadata_kinds[kind].name,
-				      ct_metadata_kinds[kind].has_width ? "_" : "");
-		size_t rest = size - (size_t)length;
-		unsigned width;
+		size_t length = (size_t)snprintf(name, sizeof name, "ct_%s%s", row->name, row->has_width ? "_" : "");
+		unsigned width = size > 0 ? (unsigned char)text[size - 1] - (unsigned)'0' : 0;
 
-		if (size < (size_t)length || memcmp(text, name, (size_t)length) != 0)
+		if (size != length + row->has_width || memcmp(text, name, length) != 0 || (row->has_width && (width < 1 || width > 8)))
 			continue;
-		if (!ct_metadata_kinds[kind].has_width) {
-			if (rest != 0)
-				continue;
-			*out_shape = (uint8_t)(kind << 4);
-			return true;
-		}
-		width = (unsigned char)text[size - 1] - (unsigned)'0';
-		if (rest != 1 || width < 1 || width > 8)
-			continue;
-		*out_shape = (uint8_t)(kind << 4 | width);
+		*out_type = type;
+		*out_width = row->has_width ? width : type == CTRACE_TYPE_ADDRESS ? 8 : 0;
 		return true;
 	}
 	return false;
@@ -188,31 +193,40 @@ static bool accept_length(struct ct_metadata_lexer *lexer, char name[CT_METADATA
 	return ct_metadata_accept(lexer, ";");
 }
 
-/* The fields of one item: its name and its shape byte. */
-static bool accept_item(struct ct_metadata_lexer *lexer, char name[CT_METADATA_NAME], uint8_t *out_shape)
+/* "[_rows_len]", or "[10]" */
+static bool accept_size(struct ct_metadata_lexer *lexer, const char *name, uint32_t *size)
 {
-	uint8_t length_bytes = 0, shape;
-	bool has_length = parse_length_type(lexer->text + lexer->start, lexer->length, &length_bytes);
+	uint64_t number;
+
+	if (!ct_metadata_accept(lexer, "["))
+		return false;
+	if (*size != 0)
+		return accept_field(lexer, name, true) && ct_metadata_accept(lexer, "]");
+	if (!ct_metadata_accept_number(lexer, CTRACE_MAX_ITEM_SIZE, &number))
+		return false;
+	*size = (uint32_t)number;
+	return ct_metadata_accept(lexer, "]");
+}
+
+/* The fields of one item: its name, its type and its size. */
+static bool accept_item(struct ct_metadata_lexer *lexer, char name[CT_METADATA_NAME], uint32_t *out_item)
+{
+	uint32_t size = 0, width, type;
+	bool has_length = parse_length_type(lexer->text + lexer->start, lexer->length, &size);
 
 	if (has_length) {
 		ct_metadata_next(lexer);
 		if (!accept_length(lexer, name))
 			return false;
 	}
-	if (!parse_type(lexer->text + lexer->start, lexer->length, &shape))
-		return false;
-	if (has_length != (shape == CT_KIND_BINARY || shape == CT_KIND_TEXT || shape == CT_KIND_UTF8))
+	if (!parse_type(lexer->text + lexer->start, lexer->length, &type, &width) || (has_length && width != 0))
 		return false;
 	ct_metadata_next(lexer);
 	if (!has_length && !parse_field_name(lexer->text + lexer->start, lexer->length, name))
 		return false;
-	if (!accept_field(lexer, name, false))
+	if (!accept_field(lexer, name, false) || (width == 0 && !accept_size(lexer, name, &size)))
 		return false;
-	if (has_length && (!ct_metadata_accept(lexer, "[") || !accept_field(lexer, name, true) || !ct_metadata_accept(lexer, "]")))
-		return false;
-	if (shape == CT_KIND_ADDRESS)
-		shape |= 8;
-	*out_shape = (uint8_t)(shape | length_bytes);
+	*out_item = type | (width != 0 ? width : size) << 8;
 	return ct_metadata_accept(lexer, ";");
 }
 
@@ -225,7 +239,7 @@ static bool accept_next_item(struct ct_metadata_lexer *lexer, struct parsed_clas
 	char numbered[24];
 	bool is_numbered;
 
-	if (index == CT_CLASS_ITEMS || !accept_item(lexer, name, &parsed->shape[index]))
+	if (index == CT_CLASS_ITEMS || !accept_item(lexer, name, &parsed->items[index]))
 		return false;
 	(void)snprintf(numbered, sizeof numbered, "data%u", index + 1);
 	is_numbered = strcmp(name, numbered) == 0;
@@ -233,7 +247,7 @@ static bool accept_next_item(struct ct_metadata_lexer *lexer, struct parsed_clas
 		*lexer = start;
 		return false;
 	}
-	parsed->items[index] = is_numbered ? NULL : name;
+	parsed->names_of_items[index] = is_numbered ? NULL : name;
 	parsed->class.item_count++;
 	return true;
 }
@@ -297,13 +311,13 @@ static bool accept_class(struct ct_metadata_lexer *lexer, struct parsed_class *p
 	bool has_names;
 	size_t size;
 
-	*class = (struct ct_class){ .shape = parsed->shape };
-	parsed->names = (struct ct_class_names){ .items = parsed->items };
+	*class = (struct ct_class){ .items = parsed->items };
+	parsed->names = (struct ct_class_names){ .items = parsed->names_of_items };
 	if (!ct_metadata_accept_all(lexer, "event { name ="))
 		return false;
 	name = *lexer;
 	if (!ct_metadata_accept_string(lexer, parsed->name, sizeof parsed->name, &size) || !ct_metadata_accept_all(lexer, "; id =") ||
-	    !ct_metadata_accept_u32(lexer, &class->id) || !ct_metadata_accept_all(lexer, "; stream_id = 0 ; loglevel =") ||
+	    !ct_metadata_accept_u32(lexer, &class->number) || !ct_metadata_accept_all(lexer, "; stream_id = 0 ; loglevel =") ||
 	    !accept_loglevel(lexer, &class->level) || !ct_metadata_accept(lexer, ";"))
 		return false;
 	has_names = ct_metadata_token_is(lexer, "model", 5);

@@ -8,6 +8,7 @@
  */
 #include "wire/metadata.h"
 
+#include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -24,13 +25,12 @@
 #define COMP5S(n, bits) INTEGER("ct_comp5s_" #n, bits, "true; byte_order = le;")
 #define COMPXS(n, bits) INTEGER("ct_compxs_" #n, bits, "true; byte_order = be;")
 
-/* One option of the generic item's variant, and the label that selects it: the shape byte. */
+/* One option of the generic item's variant, and the label that selects it: the first byte of an item (event.c). */
 #define LABEL(name, shape) "\t" name " = " #shape ",\n"
 #define LABELS(name, m1, m2, m3, m4, m5, m6, m7, m8) \
 	LABEL(name "_1", m1) LABEL(name "_2", m2) LABEL(name "_3", m3) LABEL(name "_4", m4) \
 	LABEL(name "_5", m5) LABEL(name "_6", m6) LABEL(name "_7", m7) LABEL(name "_8", m8)
-#define BYTES(name, n, bits) "\t\tstruct { ct_len" #bits " len; ct_" name " data[len]; } " name "_" #n ";\n"
-#define BYTES3(name) BYTES(name, 1, 8) BYTES(name, 2, 16) BYTES(name, 4, 32)
+#define BYTES(name, type) "\t\tstruct { ct_" type " data[len]; } " name ";\n"
 #define OPTION(name) "\t\tct_" name " " name ";\n"
 #define OPTIONS(name) \
 	OPTION(name "_1") OPTION(name "_2") OPTION(name "_3") OPTION(name "_4") \
@@ -66,21 +66,17 @@ const char ct_metadata_template[] =
 	"};\n"
 	"\n"
 	"clock {\n"
-	"\tname = wall;\n"
-	"\tdescription = \"nanoseconds since 1970-01-01 00:00 UTC\";\n"
-	"\tfreq = 1000000000;\n"
-	"\toffset_s = 0;\n"
-	"\toffset = 0;\n"
+	"\tname = trace;\n"
+	"$clock"
 	"\tabsolute = true;\n"
 	"};\n"
 	"\n"
 	INTEGER("ct_u8", 8, "false; byte_order = le;")
 	INTEGER("ct_u32", 32, "false; byte_order = le;")
 	INTEGER("ct_u64", 64, "false; byte_order = le;")
-	INTEGER("ct_time", 64, "false; byte_order = le; map = clock.wall.value;")
-	"typealias integer { size = 10; align = 1; signed = false; byte_order = le; } := ct_id10;\n"
-	"typealias integer { size = 22; align = 1; signed = false; byte_order = le; map = clock.wall.value; } := ct_time22;\n"
-	INTEGER("ct_len8", 8, "false; byte_order = le;")
+	INTEGER("ct_time", 64, "false; byte_order = le; map = clock.trace.value;")
+	"typealias integer { size = 64; align = 256; signed = false; byte_order = le; map = clock.trace.value; } := ct_time_end;\n"
+	INTEGER("ct_time48", 48, "false; byte_order = le; map = clock.trace.value;")
 	INTEGER("ct_len16", 16, "false; byte_order = le;")
 	INTEGER("ct_len32", 32, "false; byte_order = le;")
 	INTEGER("ct_binary", 8, "false; byte_order = le; base = 16;")
@@ -93,51 +89,48 @@ const char ct_metadata_template[] =
 	"\tid = 0;\n"
 	"\tpacket.context := struct {\n"
 	"\t\tct_time timestamp_begin;\n"
-	"\t\tct_time timestamp_end;\n"
 	"\t\tct_u32 content_size;\n"
 	"\t\tct_u32 packet_size;\n"
+	"\t\tct_time_end timestamp_end;\n"
 	"\t\tct_u64 packet_seq_num;\n"
 	"\t\tct_u64 events_discarded;\n"
 	"\t\tct_u32 pid;\n"
 	"\t\tct_u32 tid;\n"
 	"\t};\n"
 	"\tevent.header := struct {\n"
-	"\t\tenum : ct_id10 { compact = 0 ... 1022, extended = 1023 } id;\n"
-	"\t\tvariant <id> {\n"
-	"\t\t\tstruct { ct_time22 timestamp; } compact;\n"
-	"\t\t\tstruct { ct_u32 id; ct_time timestamp; } extended;\n"
-	"\t\t} v;\n"
+	"\t\tct_len16 id;\n"
+	"\t\tct_time48 timestamp;\n"
 	"\t} align(8);\n"
-	"\tevent.context := struct {\n"
-	"\t\tenum : ct_u8 { DEBUG = 0, INFO = 1, WARN = 2, ERROR = 3, FATAL = 4 } level;\n"
-	"\t};\n"
 	"};\n"
 	"\n"
 	"enum ct_item_type : ct_u8 {\n"
-	LABEL("binary_1", 1) LABEL("binary_2", 2) LABEL("binary_4", 4) LABEL("text_1", 17) LABEL("text_2", 18)
-	LABEL("text_4", 20) LABEL("address", 40)
-	LABELS("comp5", 49, 50, 51, 52, 53, 54, 55, 56)
-	LABELS("compx", 65, 66, 67, 68, 69, 70, 71, 72)
-	LABEL("utf8_1", 81) LABEL("utf8_2", 82) LABEL("utf8_4", 84)
-	LABELS("comp5s", 97, 98, 99, 100, 101, 102, 103, 104)
-	LABELS("compxs", 113, 114, 115, 116, 117, 118, 119, 120)
+	LABEL("binary", 0) LABEL("text", 16) LABEL("address_bytes", 32) LABEL("address", 40)
+	LABEL("comp5_bytes", 48) LABELS("comp5", 49, 50, 51, 52, 53, 54, 55, 56)
+	LABEL("compx_bytes", 64) LABELS("compx", 65, 66, 67, 68, 69, 70, 71, 72)
+	LABEL("utf8", 80)
+	LABEL("comp5s_bytes", 96) LABELS("comp5s", 97, 98, 99, 100, 101, 102, 103, 104)
+	LABEL("compxs_bytes", 112) LABELS("compxs", 113, 114, 115, 116, 117, 118, 119, 120)
 	"};\n"
 	"\n"
 	"struct ct_item {\n"
 	"\tenum ct_item_type type;\n"
+	"\tct_len32 len;\n"
 	"\tvariant <type> {\n"
-	BYTES3("binary") BYTES3("text") OPTION("address") OPTIONS("comp5") OPTIONS("compx") BYTES3("utf8")
-	OPTIONS("comp5s") OPTIONS("compxs")
+	BYTES("binary", "binary") BYTES("text", "text") BYTES("address_bytes", "binary") OPTION("address")
+	BYTES("comp5_bytes", "binary") OPTIONS("comp5") BYTES("compx_bytes", "binary") OPTIONS("compx") BYTES("utf8", "utf8")
+	BYTES("comp5s_bytes", "binary") OPTIONS("comp5s") BYTES("compxs_bytes", "binary") OPTIONS("compxs")
 	"\t} value;\n"
 	"};\n"
 	"\n"
 	"event {\n"
 	"\tname = \"ctrace:any\";\n"
-	"\tid = 0;\n"
+	"\tid = 1;\n"
 	"\tstream_id = 0;\n"
 	"\tfields := struct {\n"
+	"\t\tct_u32 _component_number;\n"
 	"\t\tstring { encoding = UTF8; } _component;\n"
 	"\t\tct_u32 _event_id;\n"
+	"\t\tenum : ct_u8 { DEBUG = 0, INFO = 1, WARN = 2, ERROR = 3, FATAL = 4 } _level;\n"
 	"\t\tct_len16 _item_count;\n"
 	"\t\tstruct ct_item _items[_item_count];\n"
 	"\t};\n"
@@ -145,9 +138,11 @@ const char ct_metadata_template[] =
 	"\n";
 /* clang-format on */
 
-const struct ct_metadata_kind ct_metadata_kinds[8] = {
-	{ "binary", false }, { "text", false }, { "address", false }, { "comp5", true },
-	{ "compx", true },   { "utf8", false }, { "comp5s", true },   { "compxs", true },
+const struct ct_metadata_type ct_metadata_types[CTRACE_TYPE_COUNT] = {
+	[CTRACE_TYPE_BINARY] = { "binary", false },   [CTRACE_TYPE_TEXT] = { "text", false },
+	[CTRACE_TYPE_ADDRESS] = { "address", false }, [CTRACE_TYPE_COMP5] = { "comp5", true },
+	[CTRACE_TYPE_COMPX] = { "compx", true },      [CTRACE_TYPE_UTF8] = { "utf8", false },
+	[CTRACE_TYPE_COMP5S] = { "comp5s", true },    [CTRACE_TYPE_COMPXS] = { "compxs", true },
 };
 
 const uint32_t ct_metadata_loglevels[CTRACE_LEVEL_COUNT] = { 14, 6, 4, 3, 2 };
@@ -212,6 +207,27 @@ static void add_format(struct ct_buf *out, const char *format)
 	ct_buf_add_text(out, ";\n");
 }
 
+void ct_trace_clock_print(char out[CT_TRACE_CLOCK + 1], const struct ct_trace_info *info)
+{
+	bool is_counter = info->frequency != 0;
+	int size = snprintf(out, CT_TRACE_CLOCK,
+			    "\tdescription = \"%s\";\n\tfreq = %" PRIu64 ";\n\toffset_s = %" PRIu64 ";\n\toffset = %" PRIu64 ";",
+			    is_counter ? "the counter of the machine that traced" : "nanoseconds since 1970-01-01 00:00 UTC",
+			    is_counter ? info->frequency : 1000000000u, info->offset_s, info->offset);
+
+	memset(out + size, ' ', CT_TRACE_CLOCK - 1 - (size_t)size);
+	out[CT_TRACE_CLOCK - 1] = '\n';
+	out[CT_TRACE_CLOCK] = '\0';
+}
+
+static void add_clock(struct ct_buf *out, const struct ct_trace_info *info)
+{
+	char clock[CT_TRACE_CLOCK + 1];
+
+	ct_trace_clock_print(clock, info);
+	ct_buf_add_text(out, clock);
+}
+
 static void add_value(struct ct_buf *out, const char *name, size_t size, const struct ct_trace_info *info)
 {
 	if (ct_name_is(name, size, "$uuid"))
@@ -226,6 +242,8 @@ static void add_value(struct ct_buf *out, const char *name, size_t size, const s
 		add_string(out, info->jobname, sizeof info->jobname);
 	else if (ct_name_is(name, size, "$format"))
 		add_format(out, info->format);
+	else if (ct_name_is(name, size, "$clock"))
+		add_clock(out, info);
 	else if (ct_name_is(name, size, "$pid"))
 		ct_buf_add_u64(out, info->pid);
 	else if (ct_name_is(name, size, "$asid"))
@@ -260,9 +278,8 @@ static const char *item_name(const struct ct_class *class, uint32_t index)
 
 static void add_field(struct ct_buf *out, const struct ct_class *class, uint32_t index)
 {
-	uint8_t shape = class->shape[index];
-	unsigned kind = shape >> 4 & 7;
-	unsigned width = shape & 15;
+	uint32_t item = class->items[index], size = item >> 8;
+	const struct ct_metadata_type *type = &ct_metadata_types[item & 0xFF];
 	const char *name = item_name(class, index);
 	char numbered[24];
 
@@ -270,19 +287,15 @@ static void add_field(struct ct_buf *out, const struct ct_class *class, uint32_t
 		(void)snprintf(numbered, sizeof numbered, "data%u", index + 1);
 		name = numbered;
 	}
-	switch (shape & 0xF0) {
-	case CT_KIND_BINARY:
-	case CT_KIND_TEXT:
-	case CT_KIND_UTF8:
-		ct_buf_add_format(out, "\t\tct_len%u _%s_len;\n\t\tct_%s _%s[_%s_len];\n", 8 * width, name,
-				  ct_metadata_kinds[kind].name, name, name);
-		break;
-	case CT_KIND_ADDRESS:
-		ct_buf_add_format(out, "\t\tct_address _%s;\n", name);
-		break;
-	default:
-		ct_buf_add_format(out, "\t\tct_%s_%u _%s;\n", ct_metadata_kinds[kind].name, width, name);
-	}
+	if (ct_class_item_is_counted(item))
+		ct_buf_add_format(out, "\t\tct_len%u _%s_len;\n\t\tct_%s _%s[_%s_len];\n", size == CT_SIZE_COUNTED_16 ? 16 : 32, name,
+				  type->name, name, name);
+	else if (!ct_item_is_integer(item & 0xFF, size))
+		ct_buf_add_format(out, "\t\tct_%s _%s[%u];\n", type->name, name, size);
+	else if (!type->has_width)
+		ct_buf_add_format(out, "\t\tct_%s _%s;\n", type->name, name);
+	else
+		ct_buf_add_format(out, "\t\tct_%s_%u _%s;\n", type->name, size, name);
 }
 
 /* Names go through class_names.c before they come here. */
@@ -296,7 +309,7 @@ void ct_schema_print_class(struct ct_buf *out, const struct ct_class *class)
 		ct_buf_add_format(out, ":%s", mnemonic);
 	else
 		ct_buf_add_format(out, ":%u", class->event_id);
-	ct_buf_add_format(out, "\";\n\tid = %u;\n\tstream_id = 0;\n\tloglevel = %u;\n", class->id,
+	ct_buf_add_format(out, "\";\n\tid = %u;\n\tstream_id = 0;\n\tloglevel = %u;\n", class->number,
 			  ct_metadata_loglevels[class->level % CTRACE_LEVEL_COUNT]);
 	if (class->names != NULL)
 		ct_buf_add_format(out, "\tmodel.emf.uri = \"" CT_METADATA_URI "%u\";\n", class->event_id);

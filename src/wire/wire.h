@@ -83,17 +83,25 @@ bool ct_class_table_is_short(const struct ct_class_table *table);
 struct ct_class_view {
 	const unsigned char *bytes;
 	size_t size;
+	bool has_names; /* of a file: an event of CT_CLASS_ANY has the name of its component behind the number, terminated */
 };
 
 /* ---- event.c: an event, written and read. */
 #define CT_EVENT_HEAD CTRACE_EVENT_HEAD_
 #define CT_EVENT_MARK 20u /* bytes of a mark: head, ticks, thread */
 
-/* Bytes that an event of that class takes; 0 when an item is too large.  async-signal-safe, as the next two */
+/* Bytes that an event of that class takes; 0 when an item is too large.  Async-signal-safe, as all that writes an event. */
 size_t ct_event_size(uint32_t number, const struct ctrace_item *items, uint32_t item_count);
 void ct_event_encode(unsigned char *at, uint32_t number, uint64_t ticks, const struct ct_event_head *head,
 		     const struct ctrace_item *items, uint32_t item_count);
 void ct_event_encode_mark(unsigned char *at, uint64_t ticks, uint32_t tid);
+/* An event of CT_CLASS_ANY by parts, for callers without an array of its items: its head, then of each item the type and the size, behind
+ * which its bytes go.  They give where to go on. */
+#define CT_EVENT_ANY_HEAD 19u
+#define CT_EVENT_ANY_ITEM 5u
+#define CT_EVENT_ANY_NAME 12u /* where in a file the component's name stands, which is in no ring */
+unsigned char *ct_event_put_any_head(unsigned char *at, uint64_t ticks, const struct ct_event_head *head, uint32_t item_count);
+unsigned char *ct_event_put_any_item(unsigned char *at, uint32_t type, uint32_t size);
 
 /* What an event has from those before it: where reading is in time, and in whose events. */
 struct ct_event_state {
@@ -111,36 +119,62 @@ struct ct_event {
 	uint32_t item_count;
 	const unsigned char *items; /* of its class; NULL: in the event itself */
 	const unsigned char *data;
+	size_t data_size;      /* from there to the event's end */
+	const char *component; /* the name that it has itself, terminated; NULL: it has none */
+	size_t component_size;
 };
 /* Reads the event at `at`, and moves *state on to it.  DAMAGED when it is none, or there is no such class; BUFFER_TOO_SMALL when it does
  * not end within `available` bytes, and so may be one that is longer.  Then *state stays.  Every word is read once. */
 enum ctrace_status ct_event_decode(const struct ct_class_view *classes, const unsigned char *at, size_t available,
 				   struct ct_event_state *state, struct ct_event *out) CT_MUST_USE;
+/* The number of an event's class, and its ticks: one load, which nobody can tear. */
+static inline uint64_t ct_event_word(const unsigned char *at)
+{
+	typedef uint64_t word __attribute__((aligned(1), may_alias));
+
+	return *(const volatile word *)at;
+}
+/* What all events of a class have in common, for whoever walks over many of them. */
+struct ct_event_shape {
+	struct ct_event_head head;
+	uint32_t size;         /* of an event, but for what its counted items have */
+	uint32_t counted_at;   /* where in an event the size of its only counted item stands */
+	uint8_t counted_width; /* of that; 0: it has no such item */
+	bool is_long;          /* it has several counted items: to be decoded */
+};
+/* False: there is no such class, or it has a name of its own for each event (CT_CLASS_ANY). */
+bool ct_event_shape(const struct ct_class_view *classes, uint32_t number, struct ct_event_shape *out) CT_MUST_USE;
+/* Bytes of the event at `at`, whose shape is not long; 0: it does not end within `available`, or is none. */
+static inline size_t ct_event_shape_size(const struct ct_event_shape *shape, const unsigned char *at, size_t available)
+{
+	size_t size = shape->size, counted = 0;
+
+	if (size > available)
+		return 0;
+	if (shape->counted_width != 0) {
+		typedef uint16_t u16 __attribute__((aligned(1), may_alias));
+		typedef uint32_t u32 __attribute__((aligned(1), may_alias));
+
+		/* Read once: its owner may change it meanwhile. */
+		counted = shape->counted_width == 2 ? *(const volatile u16 *)(at + shape->counted_at)
+						    : *(const volatile u32 *)(at + shape->counted_at);
+		if (counted > CTRACE_MAX_ITEM_SIZE || counted > available - size)
+			return 0;
+	}
+	return size + counted;
+}
 /* The items; room for event->item_count in out. */
 void ct_event_items(const struct ct_event *event, struct ctrace_event_item *out);
+/* Of a type and a size that have a value. */
+bool ct_item_is_integer(uint32_t type, uint32_t size);
 /* The value of an integer item (0 for other types and for sizes not 1 to 8). */
 uint64_t ct_item_value(uint32_t type, const void *data, uint32_t size);
 
-/* ---- schema.c: event classes.  A class is (component, event id, level, shape); it is printed into the metadata of a
- * Common Trace Format trace and read back from there.  Not thread-safe. */
-#define CT_CLASS_LIMIT 4096u        /* named classes a trace; then the generic one */
-#define CT_CLASS_ITEMS 256u         /* items a named class; longer events take the generic one */
-#define CT_CLASS_ITEMS_TOTAL 65536u /* items of all named classes: bounds the metadata to some MB */
-#define CT_CLASS_GENERIC 0u         /* id of the generic class */
-
-/* A shape is one byte an item: the kind in the high nibble, the width in bytes (1-8) or the size of the length field (1, 2, 4)
- * in the low one. */
-enum ct_kind {
-	CT_KIND_BINARY = 0x00, /* | length field size */
-	CT_KIND_TEXT = 0x10,
-	CT_KIND_ADDRESS = 0x20, /* | 8 */
-	CT_KIND_COMP5 = 0x30,   /* | width */
-	CT_KIND_COMPX = 0x40,
-	CT_KIND_UTF8 = 0x50,
-	CT_KIND_COMP5S = 0x60,
-	CT_KIND_COMPXS = 0x70
-};
-uint8_t ct_shape_of(uint32_t type, uint32_t size); /* integers of 0 or over 8 bytes count as binary */
+/* ---- schema.c: the classes of one trace, by number: what its metadata say.  Each is printed into the metadata and read back from there.
+ * Not thread-safe. */
+#define CT_CLASS_LIMIT 4096u /* classes that ct_schema_class() makes; then the generic one */
+#define CT_CLASS_ITEMS CT_CLASS_MAX_ITEMS
+#define CT_CLASS_ITEMS_TOTAL 65536u /* items of those */
 
 /* What a catalogue calls an event and its items.  Texts are whatever a catalogue has, terminated; NULL or "": none. */
 struct ct_class_names {
@@ -150,27 +184,43 @@ struct ct_class_names {
 };
 
 struct ct_class {
-	uint32_t id;
+	uint32_t number; /* what its events have: CT_CLASS_ANY, or from CT_CLASS_FIRST on */
+	uint32_t index;  /* in the schema */
 	uint32_t event_id;
 	uint32_t level;
 	uint32_t item_count;
-	const char *component; /* terminated; escaped only in the metadata text */
-	const uint8_t *shape;
+	const char *component;              /* terminated; escaped only in the metadata text */
+	const uint32_t *items;              /* type | size << 8, as in struct ct_class_entry */
 	const struct ct_class_names *names; /* NULL: none, and the metadata have numbers */
 };
+/* What a metadata text has for an item: an integer or an address of an odd size is bytes there. */
+uint32_t ct_class_item_printed(uint32_t item);
+/* Its size stands in the event. */
+static inline bool ct_class_item_is_counted(uint32_t item)
+{
+	return item >> 8 == CT_SIZE_COUNTED_16 || item >> 8 == CT_SIZE_COUNTED_32;
+}
 struct ct_schema; /* a set of classes */
 enum ctrace_status ct_schema_create(struct ct_schema **out_schema) CT_MUST_USE;
 void ct_schema_destroy(struct ct_schema *schema);
 /* Is asked for the names of each class that ct_schema_class() makes, once; its answer is copied.  False: there are none.  NULL: nobody is. */
 typedef bool ct_class_namer(const char *component, size_t size, uint32_t event_id, struct ct_class_names *out, void *user);
 void ct_schema_set_namer(struct ct_schema *schema, ct_class_namer *namer, void *user);
-/* The class of an event, made when it is new; the generic class past the limit or without memory.  *out_is_new says whether
- * its text has yet to be appended to the metadata. */
-const struct ct_class *ct_schema_class(struct ct_schema *schema, const struct ctrace_event *event, bool *out_is_new);
-const struct ct_class *ct_schema_find(const struct ct_schema *schema, uint32_t id); /* NULL when there is none */
-uint32_t ct_schema_count(const struct ct_schema *schema); /* the generic one included: ids run from 0 to count - 1 */
-/* A class as read from metadata.  DAMAGED when its id is not the next one, unless the same class is there already. */
+/* The class that an event gets when it is written anew (ct_packet_add()), made when it is new; the generic class past the limit or without
+ * memory. */
+const struct ct_class *ct_schema_class(struct ct_schema *schema, const struct ctrace_event *event);
+/* The class of that number in a process's table, taken over when it is not here yet; component: its name, which may be hostile too.
+ * DAMAGED: there is no such class, or this schema has another one of that number. */
+enum ctrace_status ct_schema_take(struct ct_schema *schema, const struct ct_class_view *from, uint32_t number, const char *component,
+				  size_t component_size, const struct ct_class **out_class) CT_MUST_USE;
+const struct ct_class *ct_schema_find(const struct ct_schema *schema, uint32_t number); /* NULL when there is none */
+uint32_t ct_schema_count(const struct ct_schema *schema);                               /* the generic one included */
+const struct ct_class *ct_schema_at(const struct ct_schema *schema,
+				    uint32_t index); /* 0: the generic one; in the order of their making */
+/* A class as read from metadata.  DAMAGED when its number cannot be, or is another one's, unless the same class is there already. */
 enum ctrace_status ct_schema_add(struct ct_schema *schema, const struct ct_class *class) CT_MUST_USE;
+/* For ct_event_decode(), which then gives the index of the class as the event's component.  Until the schema has another class. */
+struct ct_class_view ct_schema_view(const struct ct_schema *schema);
 
 /* The trace-wide part of the metadata. */
 struct ct_trace_info {
@@ -183,7 +233,18 @@ struct ct_trace_info {
 	uint32_t pid;
 	uint32_t asid;
 	uint64_t start_ns; /* with pid: which process made the trace */
+	/* What its ticks are, for viewers: how many a second, and when 0 was, since 1970.  Our readers go by the packets' heads. */
+	uint64_t frequency; /* 0: ticks are nanoseconds since 1970 */
+	uint64_t offset_s;
+	uint64_t offset; /* and ticks */
 };
+/* The lines of the metadata that say what the ticks are: always of this size, so that better ones can be put in their place. */
+#define CT_TRACE_CLOCK 192u
+void ct_trace_clock_print(char out[CT_TRACE_CLOCK + 1], const struct ct_trace_info *info);
+/* Its ticks are so many a second (not 0), and were `ticks` at that time since 1970. */
+void ct_trace_clock_set(struct ct_trace_info *info, uint64_t frequency, uint64_t ticks, uint64_t time_ns);
+/* Ticks of such a trace at that time, for events that come with a time. */
+uint64_t ct_trace_ticks(const struct ct_trace_info *info, uint64_t time_ns);
 void ct_schema_print_trace(struct ct_buf *out, const struct ct_trace_info *info); /* preamble and the generic class */
 void ct_schema_print_class(struct ct_buf *out, const struct ct_class *class);     /* one event block */
 /* Reads a metadata text written by the two above: adds its classes, but for those that are there already.  DAMAGED with the byte offset of the first thing that is
@@ -199,43 +260,56 @@ struct ct_packet_head {
 	uint32_t stream_instance;
 	uint32_t pid;
 	uint32_t tid;
-	uint64_t begin_ns;
+	uint64_t begin_ticks; /* of the first event and of the last */
+	uint64_t end_ticks;
+	uint64_t begin_ns; /* the same, since 1970: times between the two are on the line between them */
 	uint64_t end_ns;
 	uint64_t content_bits;
 	uint64_t packet_bits;
 	uint64_t sequence;
 	uint64_t discarded; /* running total of the stream */
 };
-#define CT_PACKET_HEAD 76u            /* bytes of header and context */
+#define CT_PACKET_HEAD 96u            /* bytes of header and context */
 #define CT_PACKET_CONTENT (64u << 10) /* a packet is ended before it would grow over this, unless it holds one event only */
 /* What a reader accepts: more than the largest event takes, with its head and the lengths of its items. */
 #define CT_PACKET_MAX (CTRACE_MAX_EVENT + (64u << 10))
-void ct_packet_begin(struct ct_buf *out, const struct ct_packet_head *head);
-/* The event's time as a packet can hold it: viewers count signed nanoseconds, and refuse a stream in which time goes back. */
-uint64_t ct_packet_time(const struct ctrace_event *event, uint64_t previous_ns);
-/* The most bytes that the event can take in a packet. */
-size_t ct_packet_event_room(const struct ctrace_event *event);
-/* Appends one event; events of a packet are in time order and of one thread. */
-void ct_packet_add(struct ct_buf *out, const struct ct_class *class, const struct ctrace_event *event, uint64_t *previous_ns);
-/* Completes the packet that begins at `start` in out: writes the sizes, the end time and the counters. */
-void ct_packet_end(struct ct_buf *out, size_t start, const struct ct_packet_head *head);
+void ct_packet_head_put(unsigned char at[CT_PACKET_HEAD], const struct ct_packet_head *head);
 /* Reads a packet head at `bytes`.  DAMAGED when it is none of ours. */
 enum ctrace_status ct_packet_decode_head(const unsigned char *bytes, size_t available, struct ct_packet_head *out,
 					 size_t *out_head_size) CT_MUST_USE;
-/* Reads the event at *offset of the packet content and moves *offset behind it.  items has room for CTRACE_MAX_ITEMS.  DAMAGED, or
- * NOT_FOUND when the schema lacks its class.  Time starts at the packet's begin_ns.  The caller fills in pid, tid and stream. */
-enum ctrace_status ct_packet_decode_event(const struct ct_schema *schema, const unsigned char *packet, size_t content_size,
-					  size_t *offset, uint64_t *previous_ns, struct ctrace_event *out,
-					  struct ctrace_event_item *items) CT_MUST_USE;
-/* The same in two steps, for a reader that looks at the class before it decodes, or passes the event over.  The first moves *offset to the
- * items, and *previous_ns on: the event's time.  The second fills in items and item_count, for the generic class also component and event id. */
-enum ctrace_status ct_packet_decode_event_head(const unsigned char *packet, size_t content_size, size_t *offset, uint64_t *previous_ns,
-					       uint32_t *out_class, uint32_t *out_level) CT_MUST_USE;
-enum ctrace_status ct_packet_decode_items(const struct ct_class *class, const unsigned char *packet, size_t content_size,
-					  size_t *offset, struct ctrace_event *event, struct ctrace_event_item *items) CT_MUST_USE;
-/* Not for the generic class. */
-enum ctrace_status ct_packet_skip_items(const struct ct_class *class, const unsigned char *packet, size_t content_size,
-					size_t *offset) CT_MUST_USE;
+
+/* Writing events that come decoded, with a time: exports, and a BINFILE that converts texts.  A packet's events are in time order and
+ * of one thread. */
+void ct_packet_begin(struct ct_buf *out, const struct ct_packet_head *head);
+/* The event's time as a packet can hold it: viewers count signed nanoseconds, and refuse a stream in which time goes back. */
+uint64_t ct_packet_time(const struct ctrace_event *event, uint64_t previous_ns);
+/* Has the packet that begins at `start` in out room for the event, and is it near enough in time? */
+bool ct_packet_has_room(const struct ct_buf *out, size_t start, const struct ctrace_event *event, uint64_t previous_ns);
+void ct_packet_add(struct ct_buf *out, const struct ct_trace_info *info, const struct ct_class *class, const struct ctrace_event *event,
+		   uint64_t *previous_ns);
+/* Completes the packet that begins at `start` in out: writes the sizes, the times and the counters.  info: its ticks are those of such a
+ * trace at these times; NULL: they are as the head says. */
+void ct_packet_end(struct ct_buf *out, size_t start, const struct ct_trace_info *info, const struct ct_packet_head *head);
+
+/* Where reading is in a packet's time.  A slope of so many bits is exact to the nanosecond for as many ticks as an event can have. */
+#define CT_PACKET_SLOPE 48
+struct ct_packet_clock {
+	struct ct_event_state state;
+	uint64_t begin_ticks;
+	uint64_t begin_ns;
+	uint64_t end_ns;
+	uint64_t slope; /* ns in a tick << CT_PACKET_SLOPE */
+};
+struct ct_packet_clock ct_packet_clock_start(const struct ct_packet_head *head);
+/* Time of the event that was decoded last, by ct_event_decode() with clock->state; never outside the packet. */
+static inline uint64_t ct_packet_clock_time(const struct ct_packet_clock *clock)
+{
+	uint64_t ticks = clock->state.ticks > clock->begin_ticks ? clock->state.ticks - clock->begin_ticks : 0;
+	unsigned __int128 half = (unsigned __int128)1 << (CT_PACKET_SLOPE - 1);
+	unsigned __int128 ns = ((unsigned __int128)ticks * clock->slope + half) >> CT_PACKET_SLOPE;
+
+	return ns < clock->end_ns - clock->begin_ns ? clock->begin_ns + (uint64_t)ns : clock->end_ns;
+}
 /* Offset of the next thing that looks like a packet head at or after `from`; `size` when there is none. */
 size_t ct_packet_find(const unsigned char *bytes, size_t size, size_t from);
 

@@ -286,6 +286,7 @@ static enum ctrace_status create_folder(struct output *output, struct ct_bin_fol
 	char segment[4200];
 	struct ct_buf path;
 
+	ct_bin_info_clock(&output->info, output->context);
 	segment_path(output->trcout, newest(output->trcout)->number, segment);
 	ct_buf_init(&path);
 	for (unsigned i = 0; i < CANDIDATES && status == CTRACE_TIMED_OUT; i++) {
@@ -346,6 +347,8 @@ static void close_folder(struct output *output)
 
 	if (output->trcout->procedure->compress)
 		memcpy(output->closed, folder->path, sizeof output->closed);
+	if (ct_bin_folder_look(folder) == CT_BIN_HERE)
+		ct_bin_folder_set_clock(folder, output->context, CT_BIN_CLOCK_LAST);
 	ct_bin_folder_close(folder);
 	output->folder = NULL;
 }
@@ -371,6 +374,7 @@ static enum ctrace_status move_on(struct output *output)
 	status = create_folder(output, &next);
 	if (status != CTRACE_OK)
 		return status;
+	ct_bin_folder_set_clock(before, output->context, CT_BIN_CLOCK_LAST);
 	ct_bin_folder_end(before);
 	output->folder = next;
 	note_place(output);
@@ -432,11 +436,12 @@ static void drop(struct output *output, const struct ctrace_batch *batch)
 {
 	struct ct_trcout *trcout = output->trcout;
 
-	for (uint32_t i = 0; i < batch->event_count; i++) {
-		struct ct_ring_head *head = output->link->ring[batch->streams[batch->events[i].stream].id].head;
+	for (uint32_t i = 0; i < batch->run_count; i++) {
+		const struct ctrace_run *run = &batch->runs[i];
+		struct ct_ring_head *head = output->link->ring[batch->streams[run->stream].id].head;
 
 		if (head != NULL)
-			__atomic_store_n(&head->unwritten, head->unwritten + 1, __ATOMIC_RELAXED);
+			__atomic_store_n(&head->unwritten, head->unwritten + run->event_count, __ATOMIC_RELAXED);
 	}
 	trcout->full_events += batch->event_count;
 	if (!trcout->is_full)
@@ -467,10 +472,12 @@ static enum ctrace_status write_output(void *self, const struct ctrace_batch *ba
 		status = move_on(output);
 	before = output->folder->size;
 	if (status == CTRACE_OK)
-		status = ct_bin_write(output->folder, batch, 0);
+		status = ct_bin_write(output->folder, batch);
 	if (status != CTRACE_OK)
 		return failed(trcout, status == CTRACE_NOT_ENOUGH_MEMORY ? status : CTRACE_OUTPUT_ERROR);
 	__atomic_store_n(&trcout->failing, 0, __ATOMIC_RELAXED);
+	if (batch->run_count > 0)
+		ct_bin_folder_set_clock(output->folder, output->context, batch->runs[batch->run_count - 1].end_ns);
 	count_size(output, before);
 	newest(trcout)->events += batch->event_count;
 	trcout->events += batch->event_count;
@@ -510,7 +517,7 @@ static const struct ctrace_property properties[] = { { 0 } };
 const struct ctrace_emitter ct_trcout_emitter = {
 	.size = sizeof(struct ctrace_emitter),
 	.name = "BINFILE", /* who recovers it goes on with that */
-	.flags = CTRACE_EMITTER_FILE,
+	.flags = CTRACE_EMITTER_FILE | CTRACE_EMITTER_RUNS | CTRACE_EMITTER_LIMITED,
 	.properties = properties,
 	.open = open_output,
 	.write = write_output,

@@ -25,11 +25,11 @@ configure 'mftrace.level = debug' 'mftrace.dest = textfile, binfile'
 "$subject" 500 </dev/null >/dev/null
 trace=$(echo *.ctb) log=$(echo *.log)
 check 'one trace, one log' test -d "$trace" -a -f "$log"
-babeltrace2 "$trace" >viewed 2>complaints
+babeltrace2 --fields=loglevel "$trace" >viewed 2>complaints
 check 'babeltrace2 reads every event' lines viewed 1000
 check 'babeltrace2 has nothing to complain of' silent complaints
 check 'names, levels and items as the viewer shows them' grep -qE \
-	'tool\.main\.part:2: \{ pid = [0-9]+, tid = [0-9]+ \}, \{ level = \( "WARN" : container = 2 \) \}, \{ data1_len = 4, data1 = "part" \}' viewed
+	'TRACE_WARNING \(4\) tool\.main\.part:2: \{ pid = [0-9]+, tid = [0-9]+ \}, \{ data1_len = 4, data1 = "part" \}' viewed
 # shellcheck disable=SC2016 # the tool's
 check 'show reads it' show --format '$(TIME) $(COMPONENT) $(EVENT) $(LEVEL)$(DATA)' "$trace"
 check 'show prints the lines of the text file' diff <(grep -v '^#' "$log") out
@@ -151,6 +151,14 @@ import re
 found = re.findall(r'^ctrace show: (\d+) events? w', open('err').read(), re.M)
 assert sum(1 for line in open('out')) + (int(found[-1]) if found else 0) == 600000, found
 END
+rm -r ./*.ctb
+
+# ---- below LEVEL
+configure 'mftrace.level = debug' 'mftrace.dest = binfile' 'mftrace.emitter.binfile#level = warn'
+"$subject" 100 </dev/null >/dev/null
+show ./*.ctb
+check 'events below LEVEL are not written' lines out 100
+check 'the others are' bash -c '! grep -v " WARN " out'
 rm -r ./*.ctb
 
 # ---- generations

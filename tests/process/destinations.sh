@@ -173,12 +173,13 @@ pid=$(sed -n 1p "$top/said")
 check 'BINFILE: babeltrace2 has nothing to complain of' test ! -s complaints
 check 'BINFILE: five events' is "$(wc -l <viewed)" 5
 check 'BINFILE: component and event in the name; items of their types and signs' is "$(sed -n '1s/.*) Some/Some/p' viewed)" \
-	"Some.Comp:3: { pid = $pid, tid = $pid }, { level = ( \"DEBUG\" : container = 0 ) }, { data1_len = 10, data1 = [ [0] = 0x31, [1] = 0x32, [2] = 0x33, [3] = 0x34, [4] = 0x35, [5] = 0x36, [6] = 0x37, [7] = 0x38, [8] = 0x39, [9] = 0x3A ], data2_len = 5, data2 = \"te\\\"xt\", data3 = 0x7FFC0010, data4 = 65535, data5 = -1, data6 = 65534, data7 = -2, data8_len = 3, data8 = \"ä\\n\" }"
-check 'BINFILE: the level is a field' is "$(grep -oE 'level = \( "[A-Z]+" : container = [0-4] \)' viewed | tr -d '\n')" \
-	'level = ( "DEBUG" : container = 0 )level = ( "FATAL" : container = 4 )level = ( "ERROR" : container = 3 )level = ( "INFO" : container = 1 )level = ( "WARN" : container = 2 )'
+	"Some.Comp:3: { pid = $pid, tid = $pid }, { data1 = [ [0] = 0x31, [1] = 0x32, [2] = 0x33, [3] = 0x34, [4] = 0x35, [5] = 0x36, [6] = 0x37, [7] = 0x38, [8] = 0x39, [9] = 0x3A ], data2 = \"te\\\"xt\", data3 = 0x7FFC0010, data4 = 65535, data5 = -1, data6 = 65534, data7 = -2, data8 = \"ä\\n\" }"
+babeltrace2 --fields=loglevel x.ctb >levels 2>complaints
+check 'BINFILE: the level is the log level' is "$(grep -oE 'TRACE_[A-Z]+ \([0-9]+\)' levels | tr '\n' ' ')" \
+	'TRACE_DEBUG (14) TRACE_CRIT (2) TRACE_ERR (3) TRACE_INFO (6) TRACE_WARNING (4) '
 babeltrace2 -c sink.text.details x.ctb >details 2>&1
 check 'BINFILE: and the log level' is "$(grep -oE '(Event class `(Some|other).*|Log level: .*)' details | tr '\n' ' ')" \
-	'Event class `Some.Comp:3` (ID 1): Log level: Debug Event class `Some.Comp:3` (ID 2): Log level: Critical Event class `other:1` (ID 3): Log level: Error Event class `other:1` (ID 4): Log level: Info Event class `other:2` (ID 5): Log level: Warning '
+	'Event class `Some.Comp:3` (ID 16): Log level: Debug Event class `Some.Comp:3` (ID 19): Log level: Critical Event class `other:1` (ID 22): Log level: Error Event class `other:1` (ID 24): Log level: Info Event class `other:2` (ID 26): Log level: Warning '
 check 'BINFILE: the thread is known' is "$(grep -c "other:1: { pid = $pid, tid = $pid }" viewed),$(grep -cE "other:1: \{ pid = $pid, tid = [0-9]+ \}" viewed)" 1,2
 configure 'mftrace.level = debug' 'mftrace.dest = binfile' 'mftrace.emitter.binfile#file = x.ctb' 'mftrace.emitter.binfile#flushevery = 0'
 begin trace a 1 3 say waiting pause

@@ -28,6 +28,15 @@ events:
   4:
     mnemonic: TEXT
 END
+cat >length.yaml <<'END'
+component: LENGTH
+events:
+  1:
+    mnemonic: STEP
+    arguments:
+      - {name: step_len}
+      - {name: step}
+END
 printf 'component: MY.APP\nevents:\n  1: {mnemonic: [STEP\n' >bad.yaml
 
 # run NAME [LINE...]: traces NAME.ctb
@@ -35,17 +44,19 @@ run() {
 	local name=$1
 	shift
 	printf '%s\n' 'mftrace.level = debug' 'mftrace.dest = binfile' "mftrace.emitter.binfile#file = $PWD/$name.ctb" "$@" >cfg
-	MFTRACE_CONFIG=$PWD/cfg "$steps" trace MY.APP 1 2 items MY.APP 2 text MY.APP 2 hello emit MY.APP 3 trace OTHER 1 1 >out 2>err
+	MFTRACE_CONFIG=$PWD/cfg "$steps" trace MY.APP 1 2 items MY.APP 2 text MY.APP 2 hello emit MY.APP 3 trace OTHER 1 1 trace LENGTH 1 1 >out 2>err
 }
 view() { babeltrace2 "$1.ctb" 2>complaints | sed -E 's/^.* ([A-Z.]+:[^ ]+): /\1 /'; cat complaints; }
 
-CTRACE_CATALOG=$PWD/app.yaml run named
+CTRACE_CATALOG=$PWD/app.yaml:$PWD/length.yaml run named
 check 'the program is told nothing' is "$(<err)" ''
 view named >viewed
 check 'babeltrace2 shows the mnemonic' has viewed 'MY.APP:STEP {'
 check 'and the names of items' has viewed '{ count = 2, event_len = 4, event = "step" }'
 check 'a name that is taken gets a number' has viewed 'raw_bytes_3 = '
-check 'so does one that a length field has' has viewed 'text_len_4 = '
+check 'an item of a fixed size has no length field' has viewed ', text = "te\"xt", '
+check 'whose name is free for another item' has viewed ', text_len = 65535, '
+check 'an item gets a number when the name of its length field is taken' has viewed '{ step_len = 1, step_2_len = 4, step_2 = "step" }'
 check 'an item without a name has its number' has viewed 'data5 = '
 check 'an event of which only the mnemonic is known' has viewed 'MY.APP:TEXT { pid'
 check 'an event that is not in the catalogue' has viewed 'MY.APP:2 {'
@@ -91,7 +102,17 @@ loads() { MFTRACE_CONFIG=$PWD/cfg LD_DEBUG=files "$steps" trace MY.APP 1 1 2>&1 
 check 'libyaml stays out of who does not ask' is "$(loads)" 0
 check 'and is in who does' test "$(CTRACE_CATALOG=$PWD/app.yaml loads)" -gt 0
 
-# generations, and who goes on after a death
-CTRACE_CATALOG=$PWD/app.yaml run gen 'mftrace.emitter.binfile#maxgeneration = 3' 'mftrace.emitter.binfile#maxfilesize = 1'
-check 'a generation has names' has gen.ctb_1/metadata 'MY.APP:STEP'
+# Each batch begins the next generation, and each flush ends a batch.
+cat >cfg <<END
+mftrace.level = debug
+mftrace.dest = binfile
+mftrace.emitter.binfile#file = $PWD/gen.ctb
+mftrace.emitter.binfile#maxgeneration = 9
+mftrace.emitter.binfile#maxfilesize = 1
+END
+CTRACE_CATALOG=$PWD/app.yaml MFTRACE_CONFIG=$PWD/cfg \
+	"$steps" trace MY.APP 1 1 flush items MY.APP 2 flush text MY.APP 2 hello flush trace MY.APP 1 1 flush >out 2>err
+check 'generations' is "$(echo gen.ctb_*)" 'gen.ctb_1 gen.ctb_2 gen.ctb_3 gen.ctb_4'
+check 'each names its events' is "$(grep -ho 'name = "MY.APP:.*"' gen.ctb_*/metadata | tr -d '\n')" \
+	'name = "MY.APP:STEP"name = "MY.APP:ITEMS"name = "MY.APP:TEXT"name = "MY.APP:STEP"'
 end

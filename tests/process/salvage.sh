@@ -39,7 +39,7 @@ check 'whole: as it was' diff -r app.ctb whole/app.ctb
 cp -r app.ctb bad.ctb
 mapfile -t at < <(heads bad.ctb/stream.0)
 put bad.ctb/stream.0 "${at[10]}" 'xxxx'
-put bad.ctb/stream.0 $((at[20] + 90)) '\0376\0376\0376\0376\0376\0376\0376\0376'
+put bad.ctb/stream.0 $((at[20] + 116)) '\0376\0376\0376\0376\0376\0376\0376\0376'
 truncate -s -3 bad.ctb/stream.1
 salvage bad.ctb -o good
 check 'damaged: status' is "$status" 1
@@ -62,10 +62,10 @@ salvage meta.ctb -o meta
 check 'a damaged class: the others are read' is "$(view meta/meta.ctb),$(grep -vc 'discarded 1 packet' complaints)" "$((60 + 30 * 6)),0"
 check 'a damaged class is told' has out 'and 1 class of events$'
 
-# ---- the number of a packet, 52 bytes behind its beginning
+# ---- the number of a packet, 72 bytes behind its beginning
 number_is() { # WHAT NUMBER-OF-THE-PACKET BYTE
 	rm -rf number.ctb numbered && cp -r app.ctb number.ctb
-	put number.ctb/stream.0 $((at[$2] + 52)) "\\0$3"
+	put number.ctb/stream.0 $((at[$2] + 72)) "\\0$3"
 	salvage number.ctb -o numbered
 	view numbered >/dev/null
 	check "a wrong number, $1: told" has err 'its number was wrong, and is mended$'
@@ -83,12 +83,12 @@ number_is 'the first' 0 7
 rm -rf number.ctb numbered && cp -r app.ctb number.ctb
 put number.ctb/stream.0 "${at[11]}" 'xxxx'
 put number.ctb/stream.0 "${at[12]}" 'xxxx'
-put number.ctb/stream.0 $((at[13] + 52)) '\02'
+put number.ctb/stream.0 $((at[13] + 72)) '\02'
 salvage number.ctb -o numbered
-check 'a wrong number behind a gap' is "$(od -An -tu8 -j $((at[11] + 52)) -N 8 numbered/number.ctb/stream.0 | tr -d ' ')" 13
-put number.ctb/stream.0 $((at[13] + 52)) '\0377'
+check 'a wrong number behind a gap' is "$(od -An -tu8 -j $((at[11] + 72)) -N 8 numbered/number.ctb/stream.0 | tr -d ' ')" 13
+put number.ctb/stream.0 $((at[13] + 72)) '\0377'
 salvage number.ctb -o numbered.high
-check 'a wrong number behind a gap, too high' is "$(od -An -tu8 -j $((at[11] + 52)) -N 8 numbered.high/number.ctb/stream.0 | tr -d ' ')" 13
+check 'a wrong number behind a gap, too high' is "$(od -An -tu8 -j $((at[11] + 72)) -N 8 numbered.high/number.ctb/stream.0 | tr -d ' ')" 13
 # The gap before the last packet of a copy is true, and stays.
 rm -rf number.ctb && cp -r app.ctb number.ctb
 put number.ctb/stream.0 "${at[-2]}" 'xxxx'
@@ -149,10 +149,36 @@ salvage none nowhere -o x
 check 'no trace: status' is "$status" 1
 check 'no trace: said of each' is "$(grep -c ': no BINFILE trace' err)" 2
 check 'no trace: nothing is written' is "$(ls x)" ''
-for _ in $(seq 300); do put bad.ctb/stream.0 $((RANDOM % $(stat -c %s bad.ctb/stream.0))) '\0377'; done
-salvage bad.ctb -o random
-check 'damage everywhere: babeltrace2 opens it' is "$(view random)" "$(sed -n 's/.* \([0-9]*\) events\? written/\1/p' out)"
-check 'damage everywhere: without an error' is "$(grep -c ERROR complaints)" 0
+for round in 1 2 3 4 5 6; do
+	rm -rf noise.ctb random && cp -r app.ctb noise.ctb
+	for _ in $(seq $((50 * round))); do put noise.ctb/stream.0 $((RANDOM % $(stat -c %s noise.ctb/stream.0))) '\0377'; done
+	salvage noise.ctb -o random
+	check "damage everywhere, $round: babeltrace2 opens it" is "$(view random)" "$(sed -n 's/.* \([0-9]*\) events\? written/\1/p' out)"
+	check "damage everywhere, $round: without an error" is "$(grep -c ERROR complaints)" 0
+done
+
+# ---- the clock, which viewers go by
+times() { babeltrace2 --clock-seconds "$1" | sed -E 's/^\[([0-9]+)\.([0-9]+)\].*/\1\2/'; }
+near() { # TRACE TRACE: the times that babeltrace2 shows differ by less than 1 microsecond
+	paste <(times "$1") <(times "$2") | awk '{ off = substr($1, 7) - substr($2, 7) } NF != 2 || off >= 1000 || off <= -1000 { bad++ } END { if (NR == 0 || bad > 0) exit 1 }'
+}
+# clock_is WHAT SED MESSAGE: with the metadata so changed, the copy has the same times
+clock_is() {
+	rm -rf clock.ctb clocked && cp -r app.ctb clock.ctb
+	sed -i "$2" clock.ctb/metadata
+	check "$1: they differ" bash -c '! cmp -s app.ctb/metadata clock.ctb/metadata'
+	salvage clock.ctb -o clocked
+	check "$1: told" is "$status,$(grep -c "clock.ctb/metadata, offset [0-9]*.*: $3\$" err)" 1,1
+	check "$1: the same lines" is "$(ctrace show clocked/clock.ctb)" "$(ctrace show app.ctb)"
+	check "$1: babeltrace2 shows the same times" near clocked/clock.ctb app.ctb
+}
+clock_is 'a clock of another frequency' 's/^\tfreq = [0-9]*;/\tfreq = 12345678;/' 'its clock is not that of the packets, and is mended'
+clock_is 'a clock that is not understood' 's/^\tfreq = /\tferq = /' 'who made the trace is not understood, and taken from the packets'
+sed 's/^\toffset_s = [0-9]*;/\toffset_s = 12345;/' app.ctb/metadata >other.metadata
+rm -rf clock.ctb clocked && cp -r app.ctb clock.ctb && rm clock.ctb/metadata
+salvage clock.ctb -o clocked --metadata other.metadata
+check 'metadata of another day: babeltrace2 shows the same times' near clocked/clock.ctb app.ctb
+
 # ---- metadata that are gone
 cp -r app.ctb gen.ctb_1
 cp -r app.ctb gen.ctb_2

@@ -229,6 +229,16 @@ static unsigned rings_of(uint64_t data_size)
 	return count;
 }
 
+/* Traces until the thread has a ring of that size: it begins with a small one. */
+static void fill_up_to(struct ctrace_tracer *tracer, uint64_t size)
+{
+	static const char data[4096];
+
+	for (uint32_t i = 0; i < 100000 && rings_of(size) == 0; i++)
+		ctrace_entry(tracer, i, data, sizeof data);
+	REQUIRE(rings_of(size) == 1);
+}
+
 static uint32_t show_a_larger_buffer(struct ctrace_ctss *ctss)
 {
 	if (ctss->flags == CTRACE_CTSS_DISPLAY) {
@@ -262,8 +272,7 @@ static void a_buffer_is_asked_rounded_and_granted(void)
 	REQUIRE(TRACE_CT(.name = "BUFFER", .state = CTRACE_CT_ON, .bufsize = 3u << 20) == CTRACE_RC_OK);
 	display = shown("BUFFER", NULL);
 	REQUIRE(display->buffer_asked == 3u << 20 && display->buffer_rounded == 3u << 20 && display->buffer_granted == 4u << 20);
-	ctrace_entry(tracer, 2, "x", 1);
-	REQUIRE(rings_of(4u << 20) == 1);
+	fill_up_to(tracer, 4u << 20);
 	/* What its display routine says counts. */
 	REQUIRE(DEFINE(.name = "SHOW", .startnam = "BUFFERSS", .dispnam = "BUFFERSS", .buffer = YES, .bufdflt = 5000) == CTRACE_RC_OK);
 	REQUIRE(TURN("SHOW", NULL, CTRACE_CT_ON) == CTRACE_RC_OK);
@@ -300,14 +309,12 @@ static void define_what_has_a_configured_buffer(void)
 	REQUIRE(DEFINE(.name = "BUFFER", .startnam = "BUFFERSS") == CTRACE_RC_OK);
 	REQUIRE(granted_to("BUFFER") == 256u << 10 && shown("BUFFER", NULL)->buffer_asked == 0);
 	REQUIRE(TURN("BUFFER", NULL, CTRACE_CT_ON) == CTRACE_RC_OK && granted_to("BUFFER") == 256u << 10);
-	ctrace_entry(tracer, 1, "x", 1);
-	REQUIRE(rings_of(256u << 10) == 1);
+	fill_up_to(tracer, 256u << 10);
 	REQUIRE(DELETE(.name = "BUFFER") == CTRACE_RC_OK && granted_to("BUFFER") == 256u << 10);
 
 	REQUIRE(DEFINE(.name = "BUFFER", .startnam = "BUFFERSS", .buffer = YES, .bufdflt = 1u << 20) == CTRACE_RC_OK);
 	REQUIRE(TURN("BUFFER", NULL, CTRACE_CT_ON) == CTRACE_RC_OK && granted_to("BUFFER") == 1u << 20);
-	ctrace_entry(tracer, 2, "x", 1);
-	REQUIRE(rings_of(1u << 20) == 1);
+	fill_up_to(tracer, 1u << 20);
 	REQUIRE(DELETE(.name = "BUFFER") == CTRACE_RC_OK && granted_to("BUFFER") == 256u << 10);
 }
 

@@ -9,10 +9,14 @@
  */
 #include "scenario.h"
 
+#include <mfctf.h>
 #include <sched.h>
 #include <sys/ptrace.h>
 
 #define STEPS_LIMIT 150000u
+#define NAMED (CTF_FLAG_COMPID_STRING | CTF_FLAG_COMP_NAME_NULL_TERM)
+#define FIRST_RING (32u << 10) /* bytes of a thread's first ring */
+#define MARK 20u               /* bytes that a window begins with */
 
 static struct ctrace_tracer tracer = CTRACE_TRACER("stepped");
 
@@ -49,24 +53,61 @@ static void inline_event(void)
 	be_stepped_through();
 }
 
+/* The short way of the COBOL-callable routine. */
+static void cobol_event(void)
+{
+	uint64_t number = 4;
+	cbl_x4_comp5_t sizes[] = { 8, 10 }, types[] = { TRACE_EVENT_TYPE_COMP5, TRACE_EVENT_TYPE_TEXT };
+	void *data[] = { &number, (void *)(uintptr_t) "0123456789" };
+	TRACE_EVENT event = { .event_id = 1,
+			      .level = CTF_FLAG_LEVEL_INFO,
+			      .data_count = 2,
+			      .event_len = sizes,
+			      .event_type = types,
+			      .event_data = data };
+
+	for (number = 1; number <= 3; number++)
+		REQUIRE(cobctf_trace(NAMED, (const cobuns8_t *)"stepped", &event) == CTF_RET_SUCCESS);
+	shared->number[EVENTS_BEFORE] = 3;
+	REQUIRE(ptrace(PTRACE_TRACEME, 0, NULL, NULL) == 0);
+	REQUIRE(raise(SIGSTOP) == 0);
+	(void)cobctf_trace(NAMED, (const cobuns8_t *)"stepped", &event);
+	__atomic_store_n(&shared->number[CALL_RETURNED], 1, __ATOMIC_RELEASE);
+	REQUIRE(raise(SIGSTOP) == 0);
+}
+
 /* The agent sleeps and has closed the window: the call reopens it and wakes the agent. */
 static void event_after_idleness(void)
 {
 	trace_numbers(1, 3);
 	REQUIRE(ctrace_flush(60000) == CTRACE_OK);
-	while (__atomic_load_n(&ctrace_lanes_self[0]->end, __ATOMIC_RELAXED) != NULL)
+	while (__atomic_load_n(&ctrace_lanes_self[0].end, __ATOMIC_RELAXED) != NULL)
 		(void)sched_yield();
 	shared->number[EVENTS_BEFORE] = 3;
 	be_stepped_through();
 }
 
-/* The next record does not fit before the end of the ring of 64 KiB: padding, then the beginning. */
-static void event_that_wraps(void)
+/* Is there room for one more event before the end of the ring that the thread began with: in its window, or behind a new mark? */
+static bool has_room(uint64_t size)
 {
-	uint64_t fits = (64u << 10) / 56u;
+	const struct ctrace_lane *lane = &ctrace_lanes_self[0];
+	const unsigned char *end = __atomic_load_n(&lane->end, __ATOMIC_RELAXED);
 
-	trace_numbers(1, fits);
-	shared->number[EVENTS_BEFORE] = fits;
+	return (end != NULL && (uint64_t)(end - lane->cur) >= size) || *lane->head + MARK + size <= FIRST_RING;
+}
+
+/* The next event is the first that does not fit before the end of the first ring. */
+static void be_stepped_through_at_the_end(void)
+{
+	uint64_t size, count = 2;
+
+	trace_numbers(1, 1);
+	size = *ctrace_lanes_self[0].head;
+	trace_numbers(2, 2);
+	size = *ctrace_lanes_self[0].head - size;
+	for (; has_room(size); count++)
+		trace_numbers(count + 1, count + 1);
+	shared->number[EVENTS_BEFORE] = count;
 	be_stepped_through();
 }
 
@@ -143,6 +184,12 @@ static void every_instruction_of_an_inline_call(void **state)
 	assert_true(step_through(LINES_CONFIG, inline_event, stride(1), false) > 40);
 }
 
+static void an_event_of_cobol(void **state)
+{
+	(void)state;
+	assert_true(step_through(LINES_CONFIG, cobol_event, stride(7), false) > 20);
+}
+
 static void a_call_that_wakes_the_agent(void **state)
 {
 	(void)state;
@@ -152,7 +199,15 @@ static void a_call_that_wakes_the_agent(void **state)
 static void a_call_that_wraps(void **state)
 {
 	(void)state;
-	assert_true(step_through(LINES_CONFIG "ctrace.buffer = 64K\n", event_that_wraps, stride(3), false) > 20);
+	assert_true(step_through(LINES_CONFIG "ctrace.buffer = 32K\n", be_stepped_through_at_the_end, stride(3), false) > 20);
+}
+
+/* Nothing is written before 64 KiB wait (FLUSHEVERY=0), and the ring of 32 KiB is full. */
+static void a_call_that_goes_on_in_a_larger_ring(void **state)
+{
+	(void)state;
+	assert_true(step_through(LINES_CONFIG "mftrace.emitter.textfile#flushevery = 0\n", be_stepped_through_at_the_end,
+				 IS_SANITIZED ? 97 : stride(97), true) > 20);
 }
 
 static void the_first_event_of_a_process(void **state)
@@ -164,10 +219,9 @@ static void the_first_event_of_a_process(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(every_instruction_of_an_inline_call),
-		cmocka_unit_test(a_call_that_wakes_the_agent),
-		cmocka_unit_test(a_call_that_wraps),
-		cmocka_unit_test(the_first_event_of_a_process),
+		cmocka_unit_test(every_instruction_of_an_inline_call),  cmocka_unit_test(an_event_of_cobol),
+		cmocka_unit_test(a_call_that_wakes_the_agent),          cmocka_unit_test(a_call_that_wraps),
+		cmocka_unit_test(a_call_that_goes_on_in_a_larger_ring), cmocka_unit_test(the_first_event_of_a_process),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -29,6 +29,8 @@ static void check(uint64_t last)
 	assert_int_equal(sequence.last[1], last);
 }
 
+#define WAITING 600u /* events that a thread's first ring has room for: under a limit on files it gets no larger one */
+
 static void limit_files(rlim_t size)
 {
 	struct rlimit limit;
@@ -86,7 +88,7 @@ static void grow_beyond_the_limit(void)
 		REQUIRE(i < 100000);
 		(void)emit(++i);
 	} while (ctrace_flush(60000) == CTRACE_OK);
-	for (unsigned more = 0; more < 1000; more++)
+	for (unsigned more = 0; more < WAITING; more++)
 		REQUIRE(emit(++i) == CTRACE_OUTPUT_ERROR);
 	limit_files(RLIM_INFINITY);
 	while (ctrace_flush(60000) != CTRACE_OK)
@@ -109,7 +111,7 @@ static void end_while_failing(void)
 	(void)emit(1);
 	REQUIRE(ctrace_flush(60000) == CTRACE_OK);
 	limit_files(4096);
-	for (uint64_t i = 2; i <= 1000; i++)
+	for (uint64_t i = 2; i <= WAITING; i++)
 		(void)emit(i);
 }
 
@@ -121,7 +123,7 @@ static void what_a_failing_destination_did_not_take_is_recovered(void **state)
 	assert_int_equal(scenario_folders(), 1);
 	assert_int_equal(run_tool("recover"), 0);
 	assert_int_equal(scenario_folders(), 0);
-	check(1000);
+	check(WAITING);
 	scenario_end();
 }
 
@@ -136,7 +138,7 @@ static void fill_the_disk(void)
 		for (unsigned some = 0; some < 100; some++)
 			(void)emit(++i);
 	} while (ctrace_flush(60000) == CTRACE_OK);
-	for (unsigned more = 0; more < 1000; more++)
+	for (unsigned more = 0; more < WAITING; more++)
 		REQUIRE(emit(++i) == CTRACE_OUTPUT_ERROR);
 	REQUIRE(mount("none", "out", NULL, MS_REMOUNT, "size=64m") == 0);
 	while (ctrace_flush(60000) != CTRACE_OK)

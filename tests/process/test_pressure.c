@@ -8,6 +8,7 @@
 
 #include <pthread.h>
 #include <sys/resource.h>
+#include <sys/stat.h>
 
 #define THREADS 4u
 #define EVENTS 50000u
@@ -185,19 +186,40 @@ static void a_component_may_have_rings_of_its_own(void **state)
 
 /* ---- the size of a ring ---- */
 
-static uint64_t trace_behind_a_held_up_agent(uint64_t limit)
+#define HELD_UP 900000u
+
+static void *trace_many(void *unused)
+{
+	for (uint64_t i = 0; i < HELD_UP; i++)
+		CTRACE(&tracer, CTRACE_INFO, 1, CTRACE_U64(i));
+	return unused;
+}
+
+/* Makes the output longer than the ring's file, so that a limit can forbid the one and allow the other. */
+static void lengthen_output(uint64_t bytes)
+{
+	static char text[10000];
+
+	memset(text, 'x', sizeof text);
+	for (uint64_t size = 0; size < bytes; size += sizeof text) {
+		CTRACE(&tracer, CTRACE_INFO, 1, CTRACE_TEXT(text, sizeof text));
+		REQUIRE(ctrace_flush(60000) == CTRACE_OK);
+	}
+}
+
+static uint64_t trace_behind_a_held_up_agent(uint64_t ring_bytes)
 {
 	struct ctrace_stats stats = { .size = sizeof stats };
+	uint64_t file_bytes = ring_bytes + 8192;
 	struct rlimit none;
+	pthread_t thread;
 
-	/* Nothing goes out: what the ring takes is what it holds. */
+	/* Nothing goes out: what the rings of a thread take is what they hold. */
 	REQUIRE(getrlimit(RLIMIT_FSIZE, &none) == 0);
-	CTRACE(&tracer, CTRACE_INFO, 1, CTRACE_U64(0));
-	REQUIRE(ctrace_flush(60000) == CTRACE_OK);
-	none.rlim_cur = 1;
+	lengthen_output(file_bytes + 10000);
+	none.rlim_cur = file_bytes;
 	REQUIRE(setrlimit(RLIMIT_FSIZE, &none) == 0);
-	for (uint64_t i = 0; i < limit; i++)
-		CTRACE(&tracer, CTRACE_INFO, 1, CTRACE_U64(i));
+	REQUIRE(pthread_create(&thread, NULL, trace_many, NULL) == 0 && pthread_join(thread, NULL) == 0);
 	ctrace_stats_get(&stats);
 	none.rlim_cur = none.rlim_max;
 	REQUIRE(setrlimit(RLIMIT_FSIZE, &none) == 0);
@@ -206,23 +228,86 @@ static uint64_t trace_behind_a_held_up_agent(uint64_t limit)
 	return stats.pending;
 }
 
-#define HELD_UP 900000u /* more events than any ring here has room for */
-
 static void fill_a_ring(void)
 {
 	(void)signal(SIGXFSZ, SIG_IGN);
-	shared->number[20] = trace_behind_a_held_up_agent(HELD_UP);
+	shared->number[20] = trace_behind_a_held_up_agent(shared->number[21]);
 	note_statistics();
 }
 
 static void check_ring_size(const char *config, uint64_t bytes)
 {
 	const uint64_t event = 16; /* head, eight bytes */
+	uint64_t before = 0;       /* the smaller rings that the thread has filled */
 
+	for (uint64_t smaller = 32u << 10; smaller < bytes; smaller *= 8)
+		before += smaller;
 	scenario_begin(config);
+	shared->number[21] = bytes;
 	scenario_run(fill_a_ring);
-	assert_in_range(shared->number[20], (bytes - 4096) / event, bytes / event);
+	assert_in_range(shared->number[20], (before + bytes - 4096) / event, (before + bytes) / event);
 	assert_int_equal(lost(CTRACE_LOSS_DISCARDED), HELD_UP - shared->number[20]);
+	scenario_end();
+}
+
+/* ---- a thousand threads that trace once */
+
+#define MANY 1000u
+#define MANY_MEBIBYTES 48u
+
+static pthread_barrier_t has_traced, may_end;
+
+static void *trace_once(void *unused)
+{
+	CTRACE(&tracer, CTRACE_INFO, 1, CTRACE_U64(1));
+	(void)pthread_barrier_wait(&has_traced);
+	(void)pthread_barrier_wait(&may_end);
+	return unused;
+}
+
+/* Of all rings, whose pages are memory where the run directory is. */
+static uint64_t allocated_bytes(void)
+{
+	uint64_t sum = 0;
+	glob_t found;
+
+	REQUIRE(glob("run/*/ring.*", 0, NULL, &found) == 0);
+	for (size_t i = 0; i < found.gl_pathc; i++) {
+		struct stat info;
+
+		REQUIRE(stat(found.gl_pathv[i], &info) == 0);
+		sum += (uint64_t)info.st_blocks * 512;
+	}
+	globfree(&found);
+	return sum;
+}
+
+static void trace_from_many_threads(void)
+{
+	static pthread_t threads[MANY];
+	pthread_attr_t attributes;
+
+	REQUIRE(pthread_barrier_init(&has_traced, NULL, MANY + 1) == 0 && pthread_barrier_init(&may_end, NULL, MANY + 1) == 0);
+	REQUIRE(pthread_attr_init(&attributes) == 0 && pthread_attr_setstacksize(&attributes, (size_t)256 << 10) == 0);
+	for (unsigned i = 0; i < MANY; i++)
+		REQUIRE(pthread_create(&threads[i], &attributes, trace_once, NULL) == 0);
+	(void)pthread_barrier_wait(&has_traced);
+	shared->number[100] = allocated_bytes();
+	(void)pthread_barrier_wait(&may_end);
+	for (unsigned i = 0; i < MANY; i++)
+		REQUIRE(pthread_join(threads[i], NULL) == 0);
+	note_statistics();
+}
+
+static void a_thousand_threads_take_little_memory(void **state)
+{
+	(void)state;
+	scenario_begin(LINES_CONFIG);
+	scenario_run(trace_from_many_threads);
+	assert_in_range(shared->number[100], MANY * (32u << 10), (uint64_t)MANY_MEBIBYTES << 20);
+	assert_int_equal(shared->number[0], MANY);
+	assert_int_equal(shared->number[1], MANY);
+	assert_int_equal(scenario_lines("out/*.log", NULL, NULL), MANY);
 	scenario_end();
 }
 
@@ -232,7 +317,7 @@ static void a_ring_has_the_size_that_was_set(void **state)
 	check_ring_size(LINES_CONFIG "ctrace.overflow = discard\nctrace.buffer = 64K\n", 64u << 10);
 	check_ring_size(LINES_CONFIG "ctrace.overflow = discard\n", 1u << 20);
 	check_ring_size(LINES_CONFIG "ctrace.overflow = discard\nctrace.buffer = 5M\n", 8u << 20);
-	check_ring_size(LINES_CONFIG "ctrace.overflow = discard\nctrace.buffer = 1\n", 64u << 10);
+	check_ring_size(LINES_CONFIG "ctrace.overflow = discard\nctrace.buffer = 1\n", 32u << 10);
 }
 
 /* ---- more threads than rings ---- */
@@ -486,6 +571,7 @@ int main(void)
 		cmocka_unit_test(overwrite_counts_what_it_drops),
 		cmocka_unit_test(a_component_may_have_rings_of_its_own),
 		cmocka_unit_test(a_ring_has_the_size_that_was_set),
+		cmocka_unit_test(a_thousand_threads_take_little_memory),
 		cmocka_unit_test(threads_without_a_ring_are_counted),
 		cmocka_unit_test(short_memory_stops_nothing_and_is_counted),
 		cmocka_unit_test(events_that_end_with_the_process_are_counted),

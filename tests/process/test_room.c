@@ -256,6 +256,8 @@ static int line_count(const char *file, const char *text)
 	return count;
 }
 
+#define MANY 40u /* threads, whose rings need more than a megabyte */
+
 /* Threads that stay, so that each has a ring of its own; the last ones have memory. */
 static void *trace_and_wait(void *argument)
 {
@@ -270,7 +272,7 @@ static void victim(void)
 {
 	pthread_t thread;
 
-	for (uintptr_t i = 1; i <= 12; i++)
+	for (uintptr_t i = 1; i <= MANY; i++)
 		REQUIRE(pthread_create(&thread, NULL, trace_and_wait, (void *)i) == 0);
 	for (;;)
 		(void)pause();
@@ -285,7 +287,7 @@ static void kill_one_with_private_rings(void)
 	pid = fork();
 	if (pid == 0)
 		victim();
-	while (__atomic_load_n(&shared->number[0], __ATOMIC_ACQUIRE) < 12)
+	while (__atomic_load_n(&shared->number[0], __ATOMIC_ACQUIRE) < MANY)
 		(void)usleep(1000);
 	/* Readers of the live one do not take the rings without a file for damaged ones. */
 	(void)snprintf(command, sizeof command, "show %d", (int)pid);

@@ -105,6 +105,62 @@ static void numbers_print_as_printf_would(void **state)
 	}
 }
 
+/* Around each power of ten and of two: where the number of digits changes, or is estimated from the bits. */
+static void numbers_have_as_many_digits_as_they_need(void **state)
+{
+	uint64_t power = 1;
+
+	(void)state;
+	for (unsigned i = 0; i < 20 + 64; i++) {
+		for (int by = -2; by <= 2; by++) {
+			uint64_t value = (i < 20 ? power : (uint64_t)1 << (i - 20)) + (uint64_t)by;
+			char expected[64], text[CT_U64_DIGITS + 1];
+			char *end = ct_put_u64(text, value);
+
+			*end = '\0';
+			(void)snprintf(expected, sizeof expected, "%" PRIu64, value);
+			assert_string_equal(text, expected);
+		}
+		power = i < 19 ? power * 10 : 1;
+	}
+}
+
+static void bytes_become_two_digits_each(void **state)
+{
+	unsigned char bytes[256];
+	char expected[2 * 256 + 1], text[2 * 256 + 1];
+
+	(void)state;
+	for (unsigned i = 0; i < sizeof bytes; i++)
+		bytes[i] = (unsigned char)(i * 113);
+	for (unsigned size = 0; size <= sizeof bytes; size++) {
+		*ct_put_hex_bytes(text, bytes, size) = '\0';
+		expected[0] = '\0';
+		for (unsigned i = 0; i < size; i++)
+			(void)snprintf(expected + 2 * (size_t)i, 3, "%02X", bytes[i]);
+		assert_string_equal(text, expected);
+	}
+}
+
+/* Filled to the last byte by what has no checks of its own. */
+static void room_is_there_or_the_buffer_has_failed(void **state)
+{
+	struct ct_buf *buf = *state;
+	char *at;
+
+	for (size_t size = 0; size < 4096; size += 8) {
+		at = ct_buf_room(buf, 8);
+		assert_non_null(at);
+		assert_true(buf->capacity - buf->size > 8);
+		memcpy(at, "12345678", 8);
+		ct_buf_end(buf, at + 8);
+		assert_int_equal(buf->size, size + 8);
+	}
+	assert_null(ct_buf_room(buf, SIZE_MAX / 2));
+	assert_null(ct_buf_room(buf, 1));
+	assert_true(buf->failed);
+}
+
 static void hex_has_as_many_digits_as_asked_and_at_most_16(void **state)
 {
 	struct ct_buf *buf = *state;
@@ -206,6 +262,9 @@ int main(void)
 		cmocka_unit_test_setup_teardown(room_that_was_reserved_is_there, make, drop),
 		cmocka_unit_test_setup_teardown(a_text_is_terminated_without_counting_the_terminator, make, drop),
 		cmocka_unit_test_setup_teardown(numbers_print_as_printf_would, make, drop),
+		cmocka_unit_test(numbers_have_as_many_digits_as_they_need),
+		cmocka_unit_test(bytes_become_two_digits_each),
+		cmocka_unit_test_setup_teardown(room_is_there_or_the_buffer_has_failed, make, drop),
 		cmocka_unit_test_setup_teardown(hex_has_as_many_digits_as_asked_and_at_most_16, make, drop),
 		cmocka_unit_test_setup_teardown(trimming_empties_it_and_keeps_no_more_memory_than_it_is_told, make, drop),
 		cmocka_unit_test_setup_teardown(formatted_text_of_any_length_fits, make, drop),

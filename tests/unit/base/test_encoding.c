@@ -137,6 +137,29 @@ static void what_is_no_character_stays(void **state)
 	ct_buf_fini(&out);
 }
 
+/* As the two steps one after the other, behind what is there already. */
+static void escaping_what_was_converted_is_one_step(void **state)
+{
+	static const char *const texts[] = { "", "plain", "\xC8\x85\x93\x93\x96", "\xC8\x7F\xE0\x0D\x25", "\xFF\x41\xC1" };
+	struct ct_buf converted = { 0 }, expected = { 0 }, out = { 0 };
+
+	(void)state;
+	for (unsigned i = 0; i < CT_COUNT(texts); i++) {
+		for (enum ct_encoding encoding = CT_ENCODING_ASCII; encoding <= CT_ENCODING_EBCDIC_037; encoding++) {
+			ct_buf_clear(&converted);
+			ct_encoding_add(&converted, encoding, texts[i], strlen(texts[i]));
+			ct_buf_add_char(&expected, '/');
+			ct_escape_add(&expected, converted.data, converted.size);
+			ct_buf_add_char(&out, '/');
+			ct_encoding_add_escaped(&out, encoding, texts[i], strlen(texts[i]));
+			assert_string_equal(ct_buf_text(&out), ct_buf_text(&expected));
+		}
+	}
+	ct_buf_fini(&converted);
+	ct_buf_fini(&expected);
+	ct_buf_fini(&out);
+}
+
 static void what_the_code_page_lacks_is_refused(void **state)
 {
 	static const char texts[][5] = { "€", "\xC3", "\x80", "\xF0\x9F\x98\x80", "\xEF\xBF\xBF", "\xE2\x82" };
@@ -160,6 +183,7 @@ int main(void)
 		cmocka_unit_test(every_byte_of_a_mainframe_goes_there_and_back),
 		cmocka_unit_test(each_encoding_has_its_characters),
 		cmocka_unit_test(what_is_no_character_stays),
+		cmocka_unit_test(escaping_what_was_converted_is_one_step),
 		cmocka_unit_test(what_the_code_page_lacks_is_refused),
 	};
 

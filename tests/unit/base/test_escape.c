@@ -126,6 +126,23 @@ static size_t unescape(const char *text, size_t size, char *out)
 
 static struct ct_buf out;
 
+/* The fast copy takes a text exactly if all of it is printable ASCII without marks, and writes no byte beyond it. */
+static void check_plain_copy(const char *text, size_t size)
+{
+	static char copy[65536 + 1];
+	bool is_plain = true;
+	char *end;
+
+	for (size_t i = 0; i < size; i++)
+		is_plain &= text[i] >= ' ' && text[i] <= '~' && text[i] != '"' && text[i] != '\\';
+	copy[size] = '#';
+	end = ct_escape_put_plain(copy, text, size);
+	assert_ptr_equal(end, is_plain ? copy + size : NULL);
+	assert_int_equal(copy[size], '#');
+	if (is_plain)
+		assert_memory_equal(copy, text, size);
+}
+
 static void check(const char *text, size_t size)
 {
 	static char back[65536];
@@ -133,6 +150,7 @@ static void check(const char *text, size_t size)
 
 	for (size_t i = 0; i < size; i++)
 		marks += text[i] == '"' || text[i] == '\\';
+	check_plain_copy(text, size);
 	ct_buf_clear(&out);
 	ct_escape_add(&out, text, size);
 	assert_false(out.failed);

@@ -133,6 +133,28 @@ static void our_threads_are_ordinary_and_know_the_programs_mask(void **state)
 	assert_int_equal(sigismember(&origins.mask, SIGTERM), 0);
 }
 
+/* As much as the stack of one of our threads has: it is taken from there, in each thread of this program. */
+static __thread volatile unsigned char large[1 << 20];
+
+static void *use_large(void *argument)
+{
+	for (size_t i = 0; i < sizeof large; i += 4096)
+		large[i] = 1;
+	return argument;
+}
+
+static void thread_local_storage_does_not_take_our_stack(void **state)
+{
+	pthread_t thread;
+	void *result = NULL;
+	int here = 0;
+
+	(void)state;
+	assert_int_equal(ct_os_thread_start(use_large, &here, "large", &thread), CTRACE_OK);
+	assert_int_equal(pthread_join(thread, &result), 0);
+	assert_ptr_equal(result, &here);
+}
+
 static void a_thread_exists_until_it_has_ended(void **state)
 {
 	struct facts facts = { 0 };
@@ -185,6 +207,7 @@ int main(void)
 		TEST(a_sleeper_wakes_when_the_word_changes),
 		TEST(our_threads_take_no_signals_and_leave_the_callers_mask_alone),
 		TEST(our_threads_are_ordinary_and_know_the_programs_mask),
+		TEST(thread_local_storage_does_not_take_our_stack),
 		TEST(a_thread_exists_until_it_has_ended),
 		TEST(a_counter_that_goes_round_is_waited_for),
 	};

@@ -105,7 +105,8 @@ static void a_buffer_size_gives_it_a_ring_of_its_own(void)
 	request.has[CT_CLAUSE_BUFSIZE] = true;
 	request.bufsize = 100000;
 	CHILD_CHECK(command("") == CTRACE_RC_OK);
-	CHILD_CHECK(ct_registry_configured(ct_process.registry, unit->component).buffer == 128u << 10 && unit->gate->route != 0);
+	CHILD_CHECK(ct_registry_configured(ct_process.registry, unit->component).buffer == 128u << 10 &&
+		    ct_gate_route(unit->gate) != 0);
 }
 
 static void what_only_a_defined_trace_has_is_refused(void)

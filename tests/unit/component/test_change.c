@@ -40,7 +40,7 @@ static uint32_t change(const char *name)
 
 static uint64_t ring_of(const char *name)
 {
-	uint32_t route = ct_registry_entry(ct_process.registry, trace_of(name)->component)->gate.route;
+	uint32_t route = ct_gate_route(&ct_registry_entry(ct_process.registry, trace_of(name)->component)->gate);
 
 	return ct_route_at(ct_process.registry, route).buffer;
 }

@@ -238,7 +238,7 @@ static void routes(void **state)
 	assert_int_equal(apply("ctrace.buffer.r = 256K"), CTRACE_OK);
 	assert_int_equal(apply("ctrace.overflow.r = overwrite"), CTRACE_OK);
 	assert_int_equal(apply("ctrace.flight.level.r = debug"), CTRACE_OK);
-	route = ct_route_at(target.registry, entry("r.s")->gate.route);
+	route = ct_route_at(target.registry, ct_gate_route(&entry("r.s")->gate));
 	assert_int_equal(route.buffer, 256u << 10);
 	assert_int_equal(route.overflow, CT_OVERFLOW_OVERWRITE);
 	assert_int_equal(route.flight_level, CTRACE_DEBUG);

@@ -36,10 +36,24 @@ static cobrtncode_t trace(cobuns32_t flags, const char *name)
 	return cobctf_trace(flags | NUL, BYTES(name), &event);
 }
 
+static uint64_t emitted(void)
+{
+	struct ctrace_stats stats = { .size = sizeof(stats) };
+
+	ctrace_stats_get(&stats);
+	return stats.emitted;
+}
+
+/* The first such event goes the long way, the next one the short way. */
 static void assert_traces(const char *line)
 {
-	assert_int_equal(trace(0, "c"), CTF_RET_SUCCESS);
-	assert_string_equal(last_line(), line);
+	for (unsigned i = 0; i < 2; i++) {
+		uint64_t before = emitted();
+
+		assert_int_equal(trace(0, "c"), CTF_RET_SUCCESS);
+		assert_string_equal(last_line(), line);
+		assert_int_equal(emitted(), before + 1);
+	}
 }
 
 static uint64_t lost(enum ctrace_loss reason)
@@ -143,6 +157,62 @@ static void integers_of_every_size(void **state)
 	add_item(TRACE_EVENT_TYPE_COMPXS, up, 0);
 	add_item(TRACE_EVENT_TYPE_COMPX, "z", 1);
 	assert_traces("c 9 1 0102030405060708-09  122");
+}
+
+/* Again and again under one id: what the call before had decides nothing. */
+static void shapes_take_turns(void **state)
+{
+	static const char *const lines[] = { "c 8 1 \"ab\"", "c 8 1 25185", "c 8 1 6162", "c 8 1 \"ab\" 0x5", "c 8 1 24930", "c 8 1" };
+	static const cobuns32_t shape[] = { TRACE_EVENT_TYPE_TEXT, TRACE_EVENT_TYPE_COMP5, TRACE_EVENT_TYPE_BINARY,
+					    TRACE_EVENT_TYPE_TEXT, TRACE_EVENT_TYPE_COMPX };
+
+	(void)state;
+	for (unsigned i = 0; i < 18; i++) {
+		start_event(8, CTF_FLAG_LEVEL_INFO);
+		if (i % 6 < 5)
+			add_item(shape[i % 6], at_page_end("ab", 2), 2);
+		if (i % 6 == 3)
+			add_item(TRACE_EVENT_TYPE_ADDRESS, (const void *)5, 99);
+		assert_traces(lines[i % 6]);
+	}
+}
+
+/* More than a thread remembers: classes whose numbers have one place are told apart. */
+static void components_and_ids_without_end(void **state)
+{
+	char name[32], line[64];
+
+	(void)state;
+	for (unsigned i = 0; i < 200; i++) {
+		(void)snprintf(name, sizeof(name), "many.%u", i % 100);
+		start_event(i < 100 ? 1 : 1024, CTF_FLAG_LEVEL_INFO + i % 2);
+		for (unsigned again = 0; again < 2; again++, event.event_id = 1, event.level = CTF_FLAG_LEVEL_INFO) {
+			assert_int_equal(trace(0, name), CTF_RET_SUCCESS);
+			(void)snprintf(line, sizeof(line), "%s %u %u", name, (unsigned)event.event_id, (unsigned)event.level);
+			assert_string_equal(last_line(), line);
+		}
+	}
+	for (unsigned i = 0; i < 12; i++) {
+		start_event(1 + i % 3 * 1024, CTF_FLAG_LEVEL_INFO + i % 4 / 2);
+		(void)snprintf(line, sizeof(line), "c %u %u", (unsigned)event.event_id, (unsigned)event.level);
+		assert_traces(line);
+	}
+}
+
+/* Each byte arrives, and none beside them is read. */
+static void texts_of_every_size(void **state)
+{
+	char bytes[301], line[320];
+
+	(void)state;
+	for (unsigned i = 0; i < 300; i++)
+		bytes[i] = (char)('a' + i % 23);
+	for (unsigned size = 0; size < 300; size += size < 70 ? 1 : 29) {
+		start_event(9, CTF_FLAG_LEVEL_INFO);
+		add_item(TRACE_EVENT_TYPE_TEXT, at_page_end(bytes, size), size);
+		(void)snprintf(line, sizeof(line), "c 9 1 \"%.*s\"", (int)size, bytes);
+		assert_traces(line);
+	}
 }
 
 static void missing_item_is_empty_and_not_read(void **state)
@@ -368,6 +438,30 @@ static void names_end_as_the_flags_say(void **state)
 	assert_string_equal(last_line(), "term.c 1 1");
 }
 
+/* What was there before does not count. */
+static void names_change_in_their_place(void **state)
+{
+	static const char *const texts[] = { "place.a ", "place.b ", "place ", "place.a", "PLACE.A ", "place.a.b " };
+	static const char *const lines[] = { "place.a 1 1", "place.b 1 1", "place 1 1", "place.a 1 1", "place.a 1 1", "place.a.b 1 1" };
+	char at[16];
+
+	(void)state;
+	start_event(1, CTF_FLAG_LEVEL_INFO);
+	for (unsigned i = 0; i < 24; i++) {
+		(void)snprintf(at, sizeof(at), "%s", texts[i / 2 % 6]);
+		assert_int_equal(cobctf_trace(TEXT, BYTES(at), &event), CTF_RET_SUCCESS);
+		assert_string_equal(last_line(), lines[i / 2 % 6]);
+	}
+	(void)snprintf(at, sizeof(at), "place x");
+	assert_int_equal(cobctf_trace(TEXT, BYTES(at), &event), CTF_RET_SUCCESS);
+	assert_string_equal(last_line(), "place 1 1");
+	assert_int_equal(cobctf_trace(NUL, BYTES(at), &event), CTF_RET_SUCCESS);
+	assert_int_equal(cobctf_trace(NUL, BYTES(at), &event), CTF_RET_SUCCESS);
+	assert_string_equal(last_line(), "place x 1 1");
+	assert_int_equal(cobctf_trace(TEXT, BYTES(at), &event), CTF_RET_SUCCESS);
+	assert_string_equal(last_line(), "place 1 1");
+}
+
 /* As a documented example has it: the level in the reserved bits. */
 static void reserved_bits_are_ignored(void **state)
 {
@@ -443,6 +537,9 @@ int main(void)
 		cmocka_unit_test(event_without_items_needs_no_arrays),
 		cmocka_unit_test(every_type_is_kept),
 		cmocka_unit_test(integers_of_every_size),
+		cmocka_unit_test(shapes_take_turns),
+		cmocka_unit_test(components_and_ids_without_end),
+		cmocka_unit_test(texts_of_every_size),
 		cmocka_unit_test(missing_item_is_empty_and_not_read),
 		cmocka_unit_test(uniform_array_takes_the_first_length_and_type),
 		cmocka_unit_test(sizes_up_to_the_limits),
@@ -454,6 +551,7 @@ int main(void)
 		cmocka_unit_test(forced_event_needs_an_enabled_component_only),
 		cmocka_unit_test(component_is_checked_first),
 		cmocka_unit_test(names_end_as_the_flags_say),
+		cmocka_unit_test(names_change_in_their_place),
 		cmocka_unit_test(reserved_bits_are_ignored),
 		cmocka_unit_test(errno_is_kept),
 		cmocka_unit_test(signal_handler_may_trace),

@@ -223,6 +223,8 @@ static struct ct_session session;
 static struct ct_ring *rings[RING_COUNT];
 static uint32_t ring_count; /* those that the drain sees */
 static struct ctrace_lane lanes[RING_COUNT];
+#define RING_SIZE (2 * CT_RING_MIN)
+static size_t ring_size = RING_SIZE; /* of those that make_process() makes */
 static struct ct_ring ring_storage[RING_COUNT];
 static uint32_t next_number;
 static uint32_t flight_wanted;
@@ -271,7 +273,7 @@ static UNUSED void make_process(uint32_t count, uint32_t overflow)
 	ring_count = count;
 	for (uint32_t i = 0; i < count; i++) {
 		rings[i] = &ring_storage[i];
-		assert_int_equal(ct_ring_create(rings[i], &session, i, CT_RING_MIN), CTRACE_OK);
+		assert_int_equal(ct_ring_create(rings[i], &session, i, ring_size), CTRACE_OK);
 		rings[i]->head->overflow = rings[i]->overflow = overflow;
 		session.head->ring_count = i + 1;
 	}

@@ -385,7 +385,7 @@ static void what_a_ring_is_does_not_change_while_it_is_read(void **state)
 	}
 	ct_batch_fill(&batch);
 	assert_int_equal(batch.event_count, 200);
-	assert_false(batch.has_copies);
+	assert_null(batch.copies.chunks);
 	for (uint32_t i = 0; i < 200; i++)
 		assert_int_equal(batch.streams[batch.events[i].stream].id, i % 2);
 	stop();

@@ -63,6 +63,7 @@ static void pass(struct ct_drain *drain)
 static void want(uint32_t ring, uint32_t who)
 {
 	__atomic_store_n(&rings[ring]->head->wanted, who, __ATOMIC_RELEASE);
+	ct_ring_note_move(&session);
 }
 
 /* The numbers that are in one of the two, none in both. */
@@ -388,6 +389,27 @@ static void lose(uint32_t ring, uint32_t dest)
 	session.head->dest[dest].lost[CTRACE_LOSS_DISCARDED]++;
 }
 
+/* The agent's next pass after a change looks at all; the others look at heads alone. */
+static void a_pass_looks_at_consumers_only_when_one_may_have_changed(void **state)
+{
+	(void)state;
+	start(2);
+	make(0, 1);
+	pass(agent);
+	pass(agent);
+	rings[1]->head->consumer = WRITER;
+	make(1, 1);
+	pass(agent);
+	assert_true(ct_ring_is_empty(rings[1])); /* nobody has said so */
+	ct_ring_note_move(&session);
+	make(1, 1);
+	pass(agent);
+	assert_false(ct_ring_is_empty(rings[1]));
+	pass(writer);
+	assert_true(ct_ring_is_empty(rings[1]));
+	stop();
+}
+
 static void losses_are_told_where_their_ring_is(void **state)
 {
 	(void)state;
@@ -429,6 +451,7 @@ int main(void)
 		TEST(a_new_writer_gets_the_ring_after_the_agent_has_finished_the_old_ones),
 		TEST(a_recoverer_finishes_what_both_left),
 		TEST(each_event_counts_once_for_its_component),
+		TEST(a_pass_looks_at_consumers_only_when_one_may_have_changed),
 		TEST(losses_are_told_where_their_ring_is),
 	};
 

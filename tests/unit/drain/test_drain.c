@@ -228,6 +228,93 @@ static void a_new_ring_joins_in(void **state)
 	stop();
 }
 
+static void idle_rings_are_not_worked_on(void **state)
+{
+	(void)state;
+	start(4, CT_OVERFLOW_DISCARD);
+	for (uint32_t i = 0; i < 4; i++)
+		assert_true(produce(i, COMPONENT_A));
+	pass(false);
+	assert_int_equal(drain->active_count, 4);
+	assert_true(produce(2, COMPONENT_BOTH));
+	pass(false);
+	assert_int_equal(drain->active_count, 1);
+	assert_int_equal(drain->active[0], 2);
+	assert_int_equal(result.delivered, 1);
+	/* What a destination could not take stays on the list, and comes when it works again. */
+	output_b.fail_writes = 2;
+	assert_true(produce(3, COMPONENT_BOTH));
+	pass(true);
+	pass(true);
+	assert_int_equal(drain->active_count, 1);
+	pass(true);
+	pass(true);
+	assert_int_equal(drain->active_count, 0);
+	assert_exactly(&output_a, 6);
+	assert_int_equal(count_output(&output_b), 2);
+	stop();
+}
+
+/* A thread that goes on in ring 0 after it has traced in ring 3: when the pass has read the head of ring 0, or each time. */
+static unsigned moves_left;
+static unsigned holds;
+
+static void move_on(const char *name)
+{
+	if (strcmp(name, "drain.looked") != 0 || moves_left == 0)
+		return;
+	moves_left--;
+	assert_true(produce(0, COMPONENT_A));
+	ct_ring_note_move(&session);
+	assert_true(produce(3, COMPONENT_A));
+}
+
+static void hold_moves(void *user)
+{
+	(void)user;
+	holds++;
+	moves_left = 0;
+}
+
+static void allow_moves(void *user)
+{
+	(void)user;
+	holds += 100;
+}
+
+static void pass_while_it_moves(unsigned moves)
+{
+	struct ct_drain_source source = live_source();
+
+	make_process(4, CT_OVERFLOW_DISCARD);
+	source.hold_moves = hold_moves;
+	source.allow_moves = allow_moves;
+	assert_int_equal(ct_drain_create(&source, &drain), CTRACE_OK);
+	moves_left = moves;
+	holds = 0;
+	ct_point_set(move_on);
+	pass(false);
+	ct_point_set(NULL);
+	assert_true(next_number >= 2);
+	assert_exactly(&output_a, next_number);
+	assert_int_equal(output_a.disorder, 0);
+	stop();
+}
+
+static void a_pass_has_no_event_of_the_next_ring_without_those_before_it(void **state)
+{
+	(void)state;
+	pass_while_it_moves(1);
+	assert_int_equal(holds, 0);
+}
+
+static void threads_that_move_on_and_on_wait_for_a_moment(void **state)
+{
+	(void)state;
+	pass_while_it_moves(9);
+	assert_int_equal(holds, 101);
+}
+
 static void flush_every(const char *setting)
 {
 	ct_text text;
@@ -269,6 +356,24 @@ static void flushevery_0_waits_for_the_buffer_and_not_for_ever(void **state)
 	assert_true(next_number > 100);
 	pass(true);
 	assert_exactly(&output_a, next_number);
+	stop();
+}
+
+/* A quarter of a small ring is not much, where its thread goes on in a larger one. */
+static void flushevery_counts_from_the_full_size_of_a_ring(void **state)
+{
+	(void)state;
+	start(1, CT_OVERFLOW_BLOCK);
+	flush_every("FLUSHEVERY=100000\n");
+	(void)ct_drain_open(drain);
+	rings[0]->may_grow = true;
+	while (produce(0, COMPONENT_A))
+		;
+	pass(false);
+	assert_int_equal(result.delivered, 0);
+	rings[0]->may_grow = false;
+	pass(false);
+	assert_int_equal(result.delivered, next_number);
 	stop();
 }
 
@@ -407,8 +512,8 @@ static void what_one_destination_has_lost_is_counted_once(void **state)
 	output_b.before_write = overwrite_all;
 	pass(true);
 	assert_true(head->overwritten + ct_ring_count_overwritten(rings[0]) +
-			    ct_ring_count_pending(rings[0], &(struct ct_class_view){ (const unsigned char *)session.classes,
-										     session.classes_size }) <=
+			    ct_ring_count_pending(rings[0], &(struct ct_class_view){ .bytes = (const unsigned char *)session.classes,
+										     .size = session.classes_size }) <=
 		    next_number);
 	pass(true);
 	assert_int_equal(head->consumed, next_number);
@@ -582,6 +687,7 @@ int main(void)
 		cmocka_unit_test_setup_teardown(a_new_ring_joins_in, fixture_setup, fixture_teardown),
 		cmocka_unit_test_setup_teardown(flushevery_holds_events_back_until_there_are_enough, fixture_setup, fixture_teardown),
 		cmocka_unit_test_setup_teardown(flushevery_0_waits_for_the_buffer_and_not_for_ever, fixture_setup, fixture_teardown),
+		cmocka_unit_test_setup_teardown(flushevery_counts_from_the_full_size_of_a_ring, fixture_setup, fixture_teardown),
 		cmocka_unit_test_setup_teardown(flushevery_gives_way_to_a_producer_that_waits_for_space, fixture_setup,
 						fixture_teardown),
 		cmocka_unit_test_setup_teardown(settings_reach_the_emitter_also_after_a_change, fixture_setup, fixture_teardown),
@@ -592,6 +698,10 @@ int main(void)
 						fixture_teardown),
 		cmocka_unit_test_setup_teardown(the_flight_recorder_goes_out_on_its_trigger_only, fixture_setup, fixture_teardown),
 		cmocka_unit_test_setup_teardown(losses_are_told_with_the_next_batch, fixture_setup, fixture_teardown),
+		cmocka_unit_test_setup_teardown(idle_rings_are_not_worked_on, fixture_setup, fixture_teardown),
+		cmocka_unit_test_setup_teardown(a_pass_has_no_event_of_the_next_ring_without_those_before_it, fixture_setup,
+						fixture_teardown),
+		cmocka_unit_test_setup_teardown(threads_that_move_on_and_on_wait_for_a_moment, fixture_setup, fixture_teardown),
 		cmocka_unit_test_setup_teardown(damage_costs_what_is_behind_it_and_is_counted_once, fixture_setup, fixture_teardown),
 		cmocka_unit_test_setup_teardown(an_event_of_no_component_is_damage, fixture_setup, fixture_teardown),
 		cmocka_unit_test_setup_teardown(destinations_open_before_the_first_event_when_asked, fixture_setup, fixture_teardown),

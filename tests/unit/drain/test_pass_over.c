@@ -165,6 +165,24 @@ static void events_wait_for_it_while_there_is_room(void **state)
 	stop();
 }
 
+static void a_thread_that_can_get_a_larger_ring_needs_no_room(void **state)
+{
+	uint32_t made;
+
+	(void)state;
+	start();
+	output_a.fail_writes = FOR_EVER;
+	rings[0]->may_grow = true;
+	made = fill_ring(COMPONENT_BOTH);
+	pass(true);
+	assert_exactly(&output_b, made);
+	assert_int_equal(lost_of(&output_a), 0);
+	rings[0]->may_grow = false;
+	pass(true);
+	assert_int_equal(lost_of(&output_a), made);
+	stop();
+}
+
 /* What another thread does while the method of TESTA does not return. */
 static void go_on_without_it(void)
 {
@@ -414,6 +432,7 @@ int main(void)
 		TEST(alone_it_keeps_its_events),
 		TEST(when_all_of_them_fail_nobody_is_passed_over),
 		TEST(events_wait_for_it_while_there_is_room),
+		TEST(a_thread_that_can_get_a_larger_ring_needs_no_room),
 		TEST(one_whose_method_runs_is_passed_over_and_cut_back),
 		TEST(a_timeout_that_is_changed_holds_for_a_method_that_runs),
 		TEST(the_limit_of_a_method_is_half_of_the_timeout),

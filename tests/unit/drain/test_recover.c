@@ -591,7 +591,7 @@ static void an_overwrite_ring_gives_its_newest_and_counts_the_rest(void **state)
 
 static void hostile_bytes_never_stop_the_recoverer(void **state)
 {
-	static unsigned char original[CT_RING_HEAD_SIZE + CT_RING_MIN];
+	static unsigned char original[CT_RING_HEAD_SIZE + RING_SIZE];
 	uint64_t seed = 88172645463325252u;
 	char path[200];
 	pid_t pid;

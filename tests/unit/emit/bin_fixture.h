@@ -16,6 +16,7 @@
 
 #include "emit/binfile.h"
 #include "read/read.h"
+#include "run_fixture.h"
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
@@ -75,6 +76,7 @@ static UNUSED int fixture_setup(void **state)
 {
 	struct fixture *f = calloc(1, sizeof *f);
 
+	run_begin();
 	strcpy(f->folder, "/tmp/ctrace-bin.XXXXXX");
 	if (getcwd(f->before, sizeof f->before) == NULL || mkdtemp(f->folder) == NULL || chdir(f->folder) != 0)
 		return -1;
@@ -161,7 +163,7 @@ static UNUSED enum ctrace_status write_events(struct fixture *f, struct ctrace_e
 		.stream_count = stream_count,
 	};
 
-	return ct_emit_binfile.write(f->self, &batch);
+	return write_as_runs(&ct_emit_binfile, f->self, &batch);
 }
 
 /* count events "<text> <number from `first`>" of component COMP, id 1. */

@@ -29,11 +29,11 @@ static void defaults(void **state)
 	struct ct_line_settings settings;
 
 	assert_int_equal(ct_line_settings_init(&settings, &fixture->context), CTRACE_OK);
-	assert_string_equal(settings.format.format, "$(TIME) $(COMPONENT) $(EVENT) $(LEVEL)$(DATA)");
-	assert_string_equal(settings.format.delimiter, " ");
-	assert_int_equal(settings.format.hex_block_size, 8);
-	assert_true(settings.format.quote_strings);
-	assert_string_equal(settings.format.program, "mymain");
+	assert_string_equal(settings.line.format.format, "$(TIME) $(COMPONENT) $(EVENT) $(LEVEL)$(DATA)");
+	assert_string_equal(settings.line.format.delimiter, " ");
+	assert_int_equal(settings.line.format.hex_block_size, 8);
+	assert_true(settings.line.format.quote_strings);
+	assert_string_equal(settings.line.format.program, "mymain");
 	assert_int_equal(settings.level, 0);
 	ct_line_settings_fini(&settings);
 }
@@ -48,15 +48,15 @@ static void values_that_were_set(void **state)
 	fixture_set(fixture, "HEXBLOCKSIZE", "99999999999");
 	fixture_set(fixture, "QUOTESTRING", "no");
 	assert_int_equal(ct_line_settings_init(&settings, &fixture->context), CTRACE_OK);
-	assert_string_equal(settings.format.format, "$(DATA)");
-	assert_string_equal(settings.format.delimiter, "");
-	assert_int_equal(settings.format.hex_block_size, UINT32_MAX);
-	assert_false(settings.format.quote_strings);
+	assert_string_equal(settings.line.format.format, "$(DATA)");
+	assert_string_equal(settings.line.format.delimiter, "");
+	assert_int_equal(settings.line.format.hex_block_size, UINT32_MAX);
+	assert_false(settings.line.format.quote_strings);
 	ct_line_settings_fini(&settings);
 	fixture_set(fixture, "DELIMCHAR", "\\t;\\n");
 	fixture_set(fixture, "LEVEL", "Error");
 	assert_int_equal(ct_line_settings_init(&settings, &fixture->context), CTRACE_OK);
-	assert_string_equal(settings.format.delimiter, "\t;\\n");
+	assert_string_equal(settings.line.format.delimiter, "\t;\\n");
 	assert_int_equal(settings.level, CTRACE_ERROR);
 	assert_int_equal(ct_line_settings_level(&fixture->context), CTRACE_ERROR);
 	ct_line_settings_fini(&settings);
@@ -75,7 +75,7 @@ static void delimiter_may_be_a_tab(void **state)
 	for (size_t i = 0; i < CT_COUNT(rows); i++) {
 		fixture_set(fixture, "DELIMCHAR", rows[i].text);
 		assert_int_equal(ct_line_settings_init(&settings, &fixture->context), CTRACE_OK);
-		assert_string_equal(settings.format.delimiter, rows[i].delimiter);
+		assert_string_equal(settings.line.format.delimiter, rows[i].delimiter);
 		ct_line_settings_fini(&settings);
 	}
 }
@@ -101,7 +101,7 @@ static void values_are_copied(void **state)
 	fixture_set(fixture, "FORMAT", format);
 	assert_int_equal(ct_line_settings_init(&settings, &fixture->context), CTRACE_OK);
 	memset(format, 'x', sizeof format - 1);
-	assert_string_equal(settings.format.format, "$(EVENT)");
+	assert_string_equal(settings.line.format.format, "$(EVENT)");
 	ct_line_settings_fini(&settings);
 }
 

@@ -127,6 +127,7 @@ static void the_emitters_know_the_same_variables(void **state)
 	static const char *const file[] = { "APPNAME", "EMITTER", "GEN", "PID", "PLATFORM" };
 	const struct ctrace_event event = { .component = "C", .component_size = 1 };
 	const struct ctrace_emitter_context context = { .program = "p" };
+	struct ct_line_printer printed;
 
 	(void)state;
 	for (size_t i = 0; i < CT_COUNT(line); i++) {
@@ -136,7 +137,12 @@ static void the_emitters_know_the_same_variables(void **state)
 		ct_buf_init(&out);
 		ct_buf_add_format(&text, "$(%s)", line[i]);
 		assert_int_equal(check(CTRACE_PROPERTY_FORMAT, ct_buf_text(&text)), CT_PROPERTY_GOOD);
-		ct_line_add(&out, &(struct ct_line_format){ .format = ct_buf_text(&text), .delimiter = " ", .program = "p" }, &event);
+		assert_int_equal(
+			ct_line_printer_init(
+				&printed, &(struct ct_line_format){ .format = ct_buf_text(&text), .delimiter = " ", .program = "p" }),
+			CTRACE_OK);
+		ct_line_add(&printed, &out, &event);
+		ct_line_printer_fini(&printed);
 		assert_null(strchr(ct_buf_text(&out), '$'));
 		ct_buf_fini(&text);
 		ct_buf_fini(&out);

@@ -69,10 +69,12 @@ static UNUSED void patch_head(const char *path, unsigned number, long field, con
 
 #define FIELD_MAGIC 0
 #define FIELD_STREAM 24
-#define FIELD_BEGIN 28
-#define FIELD_END 36
-#define FIELD_CONTENT 44
-#define FIELD_SEQUENCE 52
-#define FIELD_DISCARDED 60
+#define FIELD_BEGIN 32 /* ticks */
+#define FIELD_CONTENT 40
+#define FIELD_BEGIN_NS 48
+#define FIELD_END_NS 56
+#define FIELD_END 64 /* ticks */
+#define FIELD_SEQUENCE 72
+#define FIELD_DISCARDED 80
 
 #endif

@@ -44,7 +44,9 @@ static void one_behind_the_other(void **state)
 		assert_int_equal(p.packets.head.sequence, i);
 		assert_int_equal(p.packets.offset, CT_PACKET_HEAD);
 		assert_true(p.packets.content > p.packets.offset && p.packets.content <= p.packets.packet_size);
-		assert_true(p.packets.previous_ns == p.packets.head.begin_ns);
+		assert_true(ct_packet_clock_time(&p.packets.clock) == p.packets.head.begin_ns);
+		assert_true(p.packets.clock.state.ticks == p.packets.head.begin_ticks);
+		assert_int_equal(p.packets.clock.state.tid, p.packets.head.tid);
 	}
 	assert_false(ct_binfile_packets_next(&p.packets, &p.sources));
 	assert_int_equal(p.sources.totals.damages, 0);
@@ -126,9 +128,9 @@ static void damaged_heads_cost_their_packets(void **state)
 	} damages[] = {
 		{ 0, "\0", 1 },                                /* magic */
 		{ 4, "\0\0\0\0", 4 },                          /* uuid */
-		{ 48, "\xFF\xFF\xFF\xFF", 4 },                 /* packet_size of no sense */
-		{ 44, "\x00\x80\x00\x00\x00\x80\x00\x00", 8 }, /* both sizes 4 KiB: swallows what follows */
-		{ 44, "\x00\x00\x40\x00\x00\x00\x40\x00", 8 }, /* both sizes beyond the end of the file */
+		{ 44, "\xFF\xFF\xFF\xFF", 4 },                 /* packet_size of no sense */
+		{ 40, "\x00\x80\x00\x00\x00\x80\x00\x00", 8 }, /* both sizes 4 KiB: swallows what follows */
+		{ 40, "\x00\x00\x40\x00\x00\x00\x40\x00", 8 }, /* both sizes beyond the end of the file */
 	};
 	struct fixture *f = *state;
 	bool seen[COUNT];
@@ -189,7 +191,7 @@ static void a_cut_file_gives_what_is_before_the_cut(void **state)
 		read_all(seen, &r);
 		for (unsigned i = 0; i < whole * PER_PACKET; i++)
 			assert_true(seen[i]);
-		if (inside > CT_PACKET_HEAD + 5 * 18)
+		if (inside > CT_PACKET_HEAD + 5 * 21)
 			assert_true(seen[whole * PER_PACKET + 4]);
 		assert_int_equal(r.reports, inside == 0 ? 0 : 1);
 	}
@@ -205,7 +207,7 @@ static void a_packet_that_is_being_written(void **state)
 	make(*state);
 	assert_int_equal(ct_os_read_file("t.ctb/stream.0", (size_t)1 << 20, &bytes), CTRACE_OK);
 	for (size_t size = packet_at[PACKETS - 1] + 1; size < packet_at[PACKETS]; size++) {
-		bool has_event = size >= packet_at[PACKETS - 1] + CT_PACKET_HEAD + 17;
+		bool has_event = size >= packet_at[PACKETS - 1] + CT_PACKET_HEAD + 21;
 		FILE *file;
 
 		assert_int_equal(truncate("t.ctb/stream.0", (off_t)size), 0);
@@ -262,8 +264,8 @@ static void nested_heads_end(void **state)
 
 	make(f);
 	assert_int_equal(ct_os_read_file("t.ctb/stream.0", (size_t)1 << 20, &bytes), CTRACE_OK);
+	memcpy(bytes.data + 40, &bits, 4);
 	memcpy(bytes.data + 44, &bits, 4);
-	memcpy(bytes.data + 48, &bits, 4);
 	file = fopen("t.ctb/stream.0", "w");
 	for (unsigned i = 0; i < 4u * CLAIMED / CT_PACKET_HEAD; i++)
 		assert_int_equal(fwrite(bytes.data, 1, CT_PACKET_HEAD, file), CT_PACKET_HEAD);

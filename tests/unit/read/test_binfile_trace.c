@@ -15,12 +15,16 @@ static void write_event(struct fixture *f, const char *component, unsigned id)
 	assert_int_equal(write_events(f, &event, 1, &stream, 1), CTRACE_OK);
 }
 
+/* As the metadata are now. */
 static const struct ct_binfile_class *find(struct ct_binfile_trace *trace, struct ct_sources *sources, const char *component)
 {
-	for (uint32_t id = 0; id < 16; id++) {
-		const struct ct_binfile_class *known = ct_binfile_class(trace, sources, id);
+	(void)ct_binfile_trace_grow(trace, sources);
+	for (uint32_t index = 1; index < ct_schema_count(trace->schema); index++) {
+		const struct ct_event event = { .number = ct_schema_at(trace->schema, index)->number, .head = { .component = index } };
+		const struct ct_binfile_class *known = ct_binfile_class(trace, sources, &event);
 
-		if (known != NULL && strcmp(known->class->component, component) == 0)
+		assert_non_null(known);
+		if (strcmp(known->class->component, component) == 0)
 			return known;
 	}
 	return NULL;
@@ -43,11 +47,18 @@ static void classes_by_their_number(void **state)
 	assert_int_equal(known->class->event_id, 7);
 	assert_int_equal(known->component_size, 3);
 	assert_int_equal(known->verdict, CT_VERDICT_ALWAYS);
-	assert_null(ct_binfile_class(trace, &r.sources, 4000000000u));
+	/* Numbers and indexes that the metadata lack, and a number with another's index. */
+	assert_null(ct_binfile_class(trace, &r.sources, &(struct ct_event){ .number = 16, .head = { .component = 4000000000u } }));
+	assert_null(ct_binfile_class(trace, &r.sources, &(struct ct_event){ .number = 16, .head = { .component = 2 } }));
+	assert_null(ct_binfile_class(trace, &r.sources, &(struct ct_event){ .number = 17, .head = { .component = 1 } }));
+	assert_null(ct_binfile_class(trace, &r.sources, &(struct ct_event){ .number = CT_CLASS_MARK, .head = { .component = 1 } }));
+	assert_false(ct_binfile_trace_grow(trace, &r.sources));
 	assert_null(find(trace, &r.sources, "NEW"));
 	/* What came later is found, and what was found before stays where it is. */
 	component = known->class->component;
 	write_event(*state, "NEW", 8);
+	assert_true(ct_binfile_trace_grow(trace, &r.sources));
+	assert_false(ct_binfile_trace_grow(trace, &r.sources));
 	assert_non_null(find(trace, &r.sources, "NEW"));
 	assert_ptr_equal(find(trace, &r.sources, "OLD")->class->component, component);
 	assert_int_equal(r.reports, 0);
@@ -109,7 +120,7 @@ static void what_the_filter_makes_of_classes(void **state)
 	assert_int_equal(find(trace, &r.sources, "A")->verdict, CT_VERDICT_ALWAYS);
 	assert_int_equal(find(trace, &r.sources, "B")->verdict, CT_VERDICT_NEVER);
 	/* Of a generic event, each must be asked. */
-	assert_int_equal(ct_binfile_class(trace, &r.sources, CT_CLASS_GENERIC)->verdict, CT_VERDICT_MAYBE);
+	assert_int_equal(ct_binfile_class(trace, &r.sources, &(struct ct_event){ .number = CT_CLASS_ANY })->verdict, CT_VERDICT_MAYBE);
 	ct_binfile_trace_unref(trace);
 	ct_sources_fini(&r.sources);
 	ct_filter_destroy(filter);

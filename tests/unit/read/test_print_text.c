@@ -73,20 +73,19 @@ static void durations(void **state)
 	}
 }
 
-static void many_parts_are_text(void **state)
+static void a_format_may_have_any_number_of_parts(void **state)
 {
 	struct ct_view view = view_of(NULL, 0);
 	char format[100 * 8 + 1] = "";
 	char expected[100 * 8 + 2] = "";
 
 	(void)state;
-	for (unsigned i = 0; i < 100; i++)
+	for (unsigned i = 0; i < 100; i++) {
 		strcat(format, "$(SEQ)-");
-	for (unsigned i = 0; i < 31; i++)
 		strcat(expected, "7-");
-	/* Past the limit it stands as it is. */
-	assert_memory_equal(by_format(format, &view), expected, strlen(expected));
-	assert_non_null(strstr(ct_buf_text(&out), "$(SEQ)-$(SEQ)-\n"));
+	}
+	strcat(expected, "\n");
+	assert_string_equal(by_format(format, &view), expected);
 }
 
 static void names_of_the_catalogue(void **state)
@@ -259,7 +258,7 @@ int main(void)
 		cmocka_unit_test(without_names_items_stand_alone),
 		cmocka_unit_test(every_variable),
 		cmocka_unit_test(durations),
-		cmocka_unit_test(many_parts_are_text),
+		cmocka_unit_test(a_format_may_have_any_number_of_parts),
 		cmocka_unit_test(names_of_the_catalogue),
 		cmocka_unit_test(names_of_the_trace),
 		cmocka_unit_test(what_tells_lines_apart_is_printed_from_then_on),

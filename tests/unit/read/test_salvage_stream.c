@@ -129,6 +129,28 @@ static void a_size_that_lies_costs_only_its_packet(void **state)
 	assert_int_equal(told.notes, 1);
 }
 
+/* Padding that is none: it would swallow packets that are right. */
+static void a_padding_that_lies_costs_nothing(void **state)
+{
+	static const uint32_t sizes[] = { 8 * 3000, 8 * 700, 8 << 20 };
+
+	make(*state);
+	for (size_t i = 0; i < CT_COUNT(sizes); i++) {
+		struct told told;
+		struct ct_salvage run;
+
+		assert_int_equal(system("rm -rf good was && cp -r t was"), 0);
+		patch_head(STREAM, 4, FIELD_CONTENT + 4, &sizes[i], 4);
+		run = salvage("t", "good", &told);
+		assert_int_equal(told.notes, 1);
+		assert_string_equal(told.last_message, "its size was wrong, and is mended");
+		assert_int_equal(run.mended, 1);
+		assert_copy(0, 0);
+		assert_int_equal(system("cmp was/stream.0 good/t/stream.0"), 0);
+		assert_int_equal(system("rm -rf t && mv was t"), 0);
+	}
+}
+
 static void a_file_that_ends_inside_a_packet(void **state)
 {
 	struct told told;
@@ -142,22 +164,79 @@ static void a_file_that_ends_inside_a_packet(void **state)
 	assert_copy(PACKETS * PER_PACKET - 1, PACKETS * PER_PACKET);
 }
 
+/* Moves the packet with all that is in it by so many times 2^48 ns, of which its events know nothing. */
+static void move_packet(unsigned packet, int64_t times)
+{
+	static const long fields[] = { FIELD_BEGIN, FIELD_END, FIELD_BEGIN_NS, FIELD_END_NS };
+	long at;
+	const struct ct_packet_head head = head_of_packet(STREAM, packet, &at);
+	const uint64_t values[] = { head.begin_ticks, head.end_ticks, head.begin_ns, head.end_ns };
+
+	for (size_t i = 0; i < CT_COUNT(fields); i++) {
+		uint64_t moved = values[i] + ((uint64_t)times << 48);
+
+		patch_file(STREAM, at + fields[i], &moved, sizeof moved);
+	}
+}
+
 static void a_packet_of_another_time_goes_and_no_other(void **state)
 {
-	/* Later than all others, with everything in it: what follows must not look as if it were too early. */
-	uint64_t times[2] = { START_NS + 3600000000000u, START_NS + 3600000000000u };
 	struct told told;
 	struct ct_salvage run;
 
 	make(*state);
-	patch_head(STREAM, 4, FIELD_BEGIN, times, sizeof times);
+	/* Later than all others, with everything in it: what follows must not look as if it were too early. */
+	move_packet(4, 1000);
 	run = salvage("t", "good", &told);
-	assert_true(run.packets >= PACKETS - 1);
+	assert_int_equal(told.notes, 1);
+	assert_string_equal(told.last_message, "its time is not between those of its neighbours");
+	assert_int_equal(run.packets, PACKETS - 1);
 	assert_copy(4 * PER_PACKET, 5 * PER_PACKET);
-	times[0] = times[1] = 5;
-	patch_head(STREAM, 4, FIELD_BEGIN, times, sizeof times);
-	(void)salvage("t", "good2", &told);
+	move_packet(4, -2000);
+	run = salvage("t", "good2", &told);
+	assert_int_equal(told.notes, 1);
+	assert_int_equal(run.packets, PACKETS - 1);
 	assert_int_equal(system("diff -r good/t/stream.0 good2/t/stream.0"), 0);
+}
+
+/* Only the head says another time: no event can belong to it. */
+static void a_head_of_another_time_goes_and_no_other(void **state)
+{
+	static const uint64_t times[] = { START_NS + 3600000000000u, 5, INT64_MAX };
+	long at;
+
+	make(*state);
+	(void)head_of_packet(STREAM, 4, &at);
+	for (size_t i = 0; i < CT_COUNT(times); i++) {
+		struct told told;
+
+		patch_file(STREAM, at + FIELD_BEGIN, &times[i], 8);
+		patch_file(STREAM, at + FIELD_END, &times[i], 8);
+		(void)salvage("t", "good", &told);
+		assert_copy(4 * PER_PACKET, 5 * PER_PACKET);
+		assert_int_equal(system("rm -rf good"), 0);
+	}
+}
+
+/* The wall clock was set back while the program ran: the ticks went on. */
+static void a_wall_clock_that_was_set_back_costs_nothing(void **state)
+{
+	const uint64_t back = 3600000000000u;
+	struct told told;
+	struct ct_salvage run;
+
+	make(*state);
+	for (unsigned packet = 4; packet < PACKETS; packet++) {
+		long at;
+		const struct ct_packet_head head = head_of_packet(STREAM, packet, &at);
+		const uint64_t times[] = { head.begin_ns - back, head.end_ns - back };
+
+		patch_head(STREAM, packet, FIELD_BEGIN_NS, times, sizeof times);
+	}
+	run = salvage("t", "good", &told);
+	assert_int_equal(told.notes, 0);
+	assert_int_equal(run.packets, PACKETS);
+	assert_int_equal(system("diff -r t good/t"), 0);
 }
 
 static void ends_and_numbers_are_mended(void **state)
@@ -169,6 +248,11 @@ static void ends_and_numbers_are_mended(void **state)
 	} rows[] = {
 		{ FIELD_END, INT64_MAX, "its end was wrong, and is mended" },
 		{ FIELD_END, START_NS + 195000, "its end was wrong, and is mended" },
+		{ FIELD_END, START_NS + 10000000000, "its end was wrong, and is mended" },
+		{ FIELD_END_NS, INT64_MAX, "its end was wrong, and is mended" },
+		{ FIELD_END_NS, START_NS + 10000000000, "its end was wrong, and is mended" },
+		{ FIELD_BEGIN_NS, 0, "its beginning was wrong, and is mended" },
+		{ FIELD_BEGIN_NS, START_NS - 10000000000, "its beginning was wrong, and is mended" },
 		{ FIELD_SEQUENCE, (uint64_t)1 << 50, "its number was wrong, and is mended" },
 		{ FIELD_SEQUENCE, 1, "its number was wrong, and is mended" },
 		{ FIELD_DISCARDED, (uint64_t)1 << 50, "its count of lost events was wrong, and is mended" },
@@ -284,8 +368,11 @@ int main(void)
 		TEST(so_do_the_first_packets),
 		TEST(a_packet_is_cut_behind_its_last_good_event),
 		TEST(a_size_that_lies_costs_only_its_packet),
+		TEST(a_padding_that_lies_costs_nothing),
 		TEST(a_file_that_ends_inside_a_packet),
 		TEST(a_packet_of_another_time_goes_and_no_other),
+		TEST(a_head_of_another_time_goes_and_no_other),
+		TEST(a_wall_clock_that_was_set_back_costs_nothing),
 		TEST(ends_and_numbers_are_mended),
 		TEST(a_wrong_stream_number_is_mended),
 		TEST(a_packet_of_another_stream_goes),

@@ -1,11 +1,13 @@
 /*
  * test_lane.c - events of a component with rings of its own: as the inline path writes them, and everything else by way of trace.c.
  *
- * That the inline path is taken at all shows in `make bench`, which counts its instructions.
+ * That the inline path is taken at all shows in tests/process/test_instructions.c, which counts its instructions.
  *
  * Copyright The ctrace authors.  SPDX-License-Identifier: Apache-2.0
  */
 #include "process_fixture.h"
+
+#include <sys/resource.h>
 
 #define EVENTS 20000u
 
@@ -14,7 +16,7 @@ static char bytes[CTRACE_MAX_ITEM_SIZE];
 
 static struct ct_lane *own_lane(void)
 {
-	return &ct_thread_self()->routes[own.gate->route];
+	return &ct_thread_self()->routes[ct_gate_route(own.gate)];
 }
 
 static void trace_own(uint32_t number)
@@ -59,11 +61,11 @@ static void compare_events(void)
 	memset(bytes, 'x', sizeof bytes);
 	trace_own(7);
 	lane = own_lane();
-	event = lane->lane.cur;
+	event = lane->lane->cur;
 	first = lane->ring->data + CT_EVENT_MARK;
 	size = (size_t)(event - first);
 	trace_own(7);
-	CHILD_CHECK((size_t)(lane->lane.cur - event) == size);
+	CHILD_CHECK((size_t)(lane->lane->cur - event) == size);
 	CHILD_CHECK(memcmp(event, first, 2) == 0 && memcmp(event + 8, first + 8, size - 8) == 0);
 	CTRACE(&common, CTRACE_INFO, 7, CTRACE_BIN(bytes, bytes_of_7), CTRACE_U16(7), CTRACE_TEXT("text", 4), CTRACE_I64(-1));
 	event = ct_thread_self()->common.ring->data + CT_EVENT_MARK;
@@ -104,28 +106,207 @@ static void a_full_ring_follows_its_policy(void **state)
 	assert_int_equal(run_traced(fill_up), 0);
 }
 
+/* ---- growing */
+
+static struct ctrace_tracer common = CTRACE_TRACER("unit.grows");
+
+static enum ctrace_status emit_kilobyte(uint32_t number)
+{
+	const struct ctrace_item item = CTRACE_BIN(bytes, 1000);
+
+	return ctrace_emit(&common, CTRACE_INFO, number, &item, 1);
+}
+
+/* Nobody drains: the thread goes on in larger rings, and loses nothing before the last of them is full. */
+static void fill_rings(void)
+{
+	static const size_t capacities[] = { 32 << 10, 256 << 10, 1 << 20 };
+	const struct ct_lane *lane;
+	uint32_t next = 0;
+
+	CHILD_CHECK(emit_kilobyte(next++) == CTRACE_OK);
+	lane = &ct_thread_self()->common;
+	CHILD_CHECK(ctrace_flush(60000) == CTRACE_OK);
+	hold_agent();
+	for (size_t i = 0; i < CT_COUNT(capacities); i++) {
+		const struct ct_ring *ring = lane->ring;
+		enum ctrace_status status = CTRACE_OK;
+
+		CHILD_CHECK(ring->capacity == capacities[i]);
+		while (lane->ring == ring && (status = emit_kilobyte(next)) == CTRACE_OK)
+			next++;
+		CHILD_CHECK(status == (i == 2 ? CTRACE_NOT_ENOUGH_MEMORY : CTRACE_OK));
+		CHILD_CHECK((ct_ring_owner(ring) == 0) == (i < 2));
+		CHILD_CHECK(ct_ring_head_position(ring) > capacities[i] - 4096); /* it was full */
+	}
+	release_agent();
+	CHILD_CHECK(ctrace_flush(60000) == CTRACE_OK);
+	CHILD_CHECK(stats().rings == 3);
+	check_stats(next + 1, 1);
+	put_file("count", &next, sizeof next);
+}
+
+static void a_thread_that_fills_its_ring_goes_on_in_a_larger_one(void **state)
+{
+	uint32_t count = 0;
+	FILE *file;
+
+	(void)state;
+	configure("ctrace.overflow = discard\n");
+	assert_int_equal(run_traced(fill_rings), 0);
+	file = fopen("count", "r");
+	assert_non_null(file);
+	assert_int_equal(fread(&count, sizeof count, 1, file), 1);
+	(void)fclose(file);
+	assert_lines(0, count);
+}
+
+/* The consumer keeps up.  A ring that comes round within a moment is too small for those who look into it; one that takes its time is not. */
+static void come_round(void)
+{
+	struct ct_lane *lane;
+	uint32_t next = 0;
+
+	CHILD_CHECK(emit_kilobyte(next++) == CTRACE_OK);
+	lane = &ct_thread_self()->common;
+	for (; next < 200; next++) {
+		lane->lap_at_ns = 0;
+		CHILD_CHECK(emit_kilobyte(next) == CTRACE_OK && ctrace_flush(60000) == CTRACE_OK);
+	}
+	CHILD_CHECK(lane->ring->capacity == 32 << 10);
+	for (; next < 300; next++) {
+		lane->lap_at_ns = ct_clock_mono_ns() + 3600000000000u;
+		CHILD_CHECK(emit_kilobyte(next) == CTRACE_OK && ctrace_flush(60000) == CTRACE_OK);
+	}
+	CHILD_CHECK(lane->ring->capacity == 256 << 10);
+	check_stats(300, 0);
+}
+
+static void a_ring_that_comes_round_soon_is_too_small(void **state)
+{
+	(void)state;
+	configure("ctrace.buffer = 256k\n");
+	assert_int_equal(run_traced(come_round), 0);
+	assert_lines(0, 300);
+}
+
+/* The next thread takes the small ring, and finds the largest for an event that needs it. */
+static void *fill_as_another(void *unused)
+{
+	const struct ctrace_item large[] = { CTRACE_BIN(bytes, 60000), CTRACE_BIN(bytes, 60000) };
+
+	CHILD_CHECK(emit_kilobyte(0) == CTRACE_OK);
+	CHILD_CHECK(ct_thread_self()->common.ring->capacity == 32 << 10);
+	CHILD_CHECK(ctrace_emit(&common, CTRACE_INFO, 1, large, 2) == CTRACE_OK);
+	CHILD_CHECK(ct_thread_self()->common.ring->capacity == 256 << 10);
+	return unused;
+}
+
+static void begin_large(void)
+{
+	const struct ctrace_item large[] = { CTRACE_BIN(bytes, 60000), CTRACE_BIN(bytes, 60000) };
+	pthread_t thread;
+
+	CHILD_CHECK(ctrace_emit(&common, CTRACE_INFO, 2, large, 2) == CTRACE_OK);
+	CHILD_CHECK(ct_thread_self()->common.ring->capacity == 256 << 10);
+	CHILD_CHECK(pthread_create(&thread, NULL, fill_as_another, NULL) == 0 && pthread_join(thread, NULL) == 0);
+	CHILD_CHECK(stats().rings == 3);
+	CHILD_CHECK(pthread_create(&thread, NULL, fill_as_another, NULL) == 0 && pthread_join(thread, NULL) == 0);
+	CHILD_CHECK(stats().rings == 3); /* both of the former thread's are used again */
+	check_stats(5, 0);
+}
+
+static void a_ring_is_as_large_as_the_event_needs_and_is_used_again(void **state)
+{
+	(void)state;
+	configure("ctrace.buffer = 256k\n");
+	assert_int_equal(run_traced(begin_large), 0);
+}
+
+/* No file can be larger: the thread goes on with what it has, by its policy, and grows when it can. */
+static void grow_without_room(void)
+{
+	struct rlimit before, limit;
+	struct ct_lane *lane;
+	uint32_t next = 0;
+
+	CHILD_CHECK(emit_kilobyte(next++) == CTRACE_OK);
+	lane = &ct_thread_self()->common;
+	CHILD_CHECK(ctrace_flush(60000) == CTRACE_OK && getrlimit(RLIMIT_FSIZE, &before) == 0);
+	hold_agent();
+	limit = before;
+	limit.rlim_cur = CT_RING_HEAD_SIZE + CT_RING_MIN;
+	CHILD_CHECK(setrlimit(RLIMIT_FSIZE, &limit) == 0);
+	while (emit_kilobyte(next) == CTRACE_OK)
+		next++;
+	CHILD_CHECK(next > 25 && next < 34 && ct_ring_pool_count(ct_process.pool) == 1 && !lane->ring->may_grow);
+	CHILD_CHECK(lane->grow_at_ns != 0 && emit_kilobyte(next) == CTRACE_NOT_ENOUGH_MEMORY);
+	CHILD_CHECK(setrlimit(RLIMIT_FSIZE, &before) == 0);
+	lane->grow_at_ns = 1; /* it has waited for long enough */
+	CHILD_CHECK(emit_kilobyte(next++) == CTRACE_OK && lane->ring->capacity == 256 << 10);
+	release_agent();
+	CHILD_CHECK(ctrace_flush(60000) == CTRACE_OK);
+	check_stats(next + 2, 2);
+	CHILD_CHECK(stats().lost[CTRACE_LOSS_DISCARDED] == 2);
+}
+
+static void without_room_for_a_larger_ring_the_policy_counts(void **state)
+{
+	(void)state;
+	configure("ctrace.overflow = discard\n");
+	assert_int_equal(run_traced(grow_without_room), 0);
+}
+
+static void grow_in_handler(void)
+{
+	for (uint32_t i = 1; i < 100; i++)
+		CHILD_CHECK(emit_kilobyte(i) == CTRACE_OK);
+}
+
+static void interrupt_and_grow(void)
+{
+	CHILD_CHECK(emit_kilobyte(0) == CTRACE_OK);
+	CHILD_CHECK(ctrace_flush(60000) == CTRACE_OK);
+	hold_agent();
+	in_handler(grow_in_handler);
+	CHILD_CHECK(ct_thread_self()->common.ring->capacity == 256 << 10 && ct_thread_self()->side[0].ring == NULL);
+	/* Inside one of our locks no ring can be had. */
+	ct_guard_enter();
+	for (uint32_t i = 100; i < 400; i++)
+		(void)emit_kilobyte(i);
+	CHILD_CHECK(ct_thread_self()->common.ring->capacity == 256 << 10);
+	ct_guard_leave();
+	release_agent();
+	CHILD_CHECK(ctrace_flush(60000) == CTRACE_OK);
+	CHILD_CHECK(stats().emitted == 400 && stats().lost[CTRACE_LOSS_DISCARDED] > 100);
+}
+
+static void a_handler_grows_as_the_program_does(void **state)
+{
+	(void)state;
+	configure("ctrace.overflow = discard\n");
+	assert_int_equal(run_traced(interrupt_and_grow), 0);
+}
+
 static void trace_one(void)
 {
 	trace_own(1);
-	CHILD_CHECK(ct_thread_self()->side[0].ring != NULL && ctrace_lanes_self == NULL);
+	CHILD_CHECK(ct_thread_self()->side[0].ring != NULL && ct_thread_is_in_call());
 }
 
 static void trace_three(void)
 {
 	trace_own(3);
-	CHILD_CHECK(ctrace_lanes_self == NULL);
+	CHILD_CHECK(ct_thread_is_in_call());
 }
 
 /* As a signal handler finds it that interrupts the writing of an event. */
 static void trace_in_the_middle(void)
 {
-	struct ctrace_lane **lanes;
-
 	trace_own(0);
-	lanes = ctrace_lanes_self;
-	ctrace_lanes_self = NULL; /* inline, */
+	ctrace_begin_call_(); /* inline, */
 	in_handler(trace_one);
-	ctrace_lanes_self = lanes;
+	ctrace_end_call_();
 	ct_lane_enter(own_lane()); /* and out of line */
 	in_handler(trace_three);
 	ct_lane_leave(own_lane());
@@ -223,6 +404,12 @@ int main(void)
 		cmocka_unit_test_setup_teardown(every_event_is_delivered_once, fixture_setup, fixture_teardown),
 		cmocka_unit_test_setup_teardown(an_event_is_the_same_whoever_writes_it, fixture_setup, fixture_teardown),
 		cmocka_unit_test_setup_teardown(a_full_ring_follows_its_policy, fixture_setup, fixture_teardown),
+		cmocka_unit_test_setup_teardown(a_thread_that_fills_its_ring_goes_on_in_a_larger_one, fixture_setup, fixture_teardown),
+		cmocka_unit_test_setup_teardown(a_ring_that_comes_round_soon_is_too_small, fixture_setup, fixture_teardown),
+		cmocka_unit_test_setup_teardown(a_ring_is_as_large_as_the_event_needs_and_is_used_again, fixture_setup,
+						fixture_teardown),
+		cmocka_unit_test_setup_teardown(without_room_for_a_larger_ring_the_policy_counts, fixture_setup, fixture_teardown),
+		cmocka_unit_test_setup_teardown(a_handler_grows_as_the_program_does, fixture_setup, fixture_teardown),
 		cmocka_unit_test_setup_teardown(inside_a_call_the_side_ring_is_used, fixture_setup, fixture_teardown),
 		cmocka_unit_test_setup_teardown(what_is_refused_gets_the_same_answers, fixture_setup, fixture_teardown),
 		cmocka_unit_test_setup_teardown(a_flight_recorder_is_left_alone, fixture_setup, fixture_teardown),

@@ -83,7 +83,7 @@ static void look_at_self(void)
 	CHILD_CHECK(self != NULL && ct_thread_self() == self);
 	CHILD_CHECK(self->tid == ct_os_thread_id());
 	CHILD_CHECK(ctrace_lanes_self == self->inlined);
-	CHILD_CHECK(ct_clock_source() != CT_CLOCK_TSC || self->inlined[0] == &self->common.lane);
+	CHILD_CHECK(ct_clock_source() != CT_CLOCK_TSC || self->common.lane == &self->inlined[0]);
 	CHILD_CHECK(self->common.ring != NULL && self->side[0].ring == NULL && self->flight.ring == NULL);
 	ct_thread_locked = 1;
 	CHILD_CHECK(ct_thread_self() == self);
@@ -189,17 +189,20 @@ static void fork_and_look(void)
 
 	(void)emit(0);
 	parents = ct_thread_self();
-	CHILD_CHECK(parents->common.lane.cur != NULL);
+	CHILD_CHECK(parents->common.lane->cur != NULL);
 	pid = (pid_t)syscall(SYS_fork); /* no handlers */
 	if (pid == 0) {
 		/* However a child was made, it cannot write where its parent writes. */
-		_exit(parents->tid == 0 && parents->common.lane.cur == NULL && parents->common.ring == NULL ? 0 : 1);
+		_exit(parents->tid == 0 && parents->common.lane == NULL && parents->inlined[0].end == NULL &&
+				      parents->common.ring == NULL
+			      ? 0
+			      : 1);
 	}
 	CHILD_CHECK(waitpid(pid, &status, 0) == pid && status == 0);
 	CHILD_CHECK(parents->tid == ct_os_thread_id());
 	pid = fork();
 	if (pid == 0)
-		_exit(ctrace_lanes_self == NULL && ct_thread_locked == 0 ? 0 : 1);
+		_exit(ctrace_lanes_self == ct_no_lanes && ct_thread_locked == 0 ? 0 : 1);
 	CHILD_CHECK(waitpid(pid, &status, 0) == pid && status == 0);
 	(void)emit(1);
 }
@@ -214,16 +217,14 @@ static void a_forked_child_sees_its_parents_lanes_wiped(void **state)
 static void look_whether_in_call(void)
 {
 	struct ct_thread *thread;
-	struct ctrace_lane **kept;
 
 	CHILD_CHECK(!ct_thread_is_in_call());
 	(void)emit(0);
 	CHILD_CHECK(!ct_thread_is_in_call());
 	thread = ct_thread_self();
-	kept = ctrace_lanes_self;
-	ctrace_lanes_self = NULL;
+	ctrace_begin_call_();
 	CHILD_CHECK(ct_thread_is_in_call());
-	ctrace_lanes_self = kept;
+	ctrace_end_call_();
 	CHILD_CHECK(!ct_thread_is_in_call());
 	ct_lane_enter(&thread->routes[5]);
 	CHILD_CHECK(ct_thread_is_in_call());
@@ -250,9 +251,8 @@ static void fork_in_the_middle_of_a_call(void)
 
 	(void)emit(0);
 	CHILD_CHECK(ctrace_flush(60000) == CTRACE_OK);
-	lane = ctrace_lanes_self[0];
-	ctrace_lanes_self = NULL; /* a call has begun: a handler interrupts it, and forks */
-	cur = lane->cur;
+	cur = ctrace_reserve_(tracer.gate, &lane, 32); /* a call has begun: a handler interrupts it, and forks */
+	CHILD_CHECK(cur != NULL);
 	head = *lane->head;
 	pid = fork();
 	if (pid == 0) {
@@ -265,7 +265,7 @@ static void fork_in_the_middle_of_a_call(void)
 	}
 	CHILD_CHECK(waitpid(pid, &status, 0) == pid && status == 0);
 	CHILD_CHECK(*lane->head == head && cur[0] == 0); /* nothing of it came here */
-	ctrace_lanes_self = lane->all;
+	ctrace_end_call_();
 	(void)emit(1);
 }
 
@@ -314,7 +314,7 @@ static void leave_and_trace(void)
 {
 	(void)emit(0);
 	ct_thread_leave();
-	CHILD_CHECK(ctrace_lanes_self == NULL);
+	CHILD_CHECK(ctrace_lanes_self == ct_no_lanes);
 	(void)emit(1); /* with a new state */
 	CHILD_CHECK(stats().rings == 2);
 }

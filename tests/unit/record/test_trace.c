@@ -316,7 +316,7 @@ static void fill_under_overwrite(void)
 static void overwrite_keeps_the_newest_and_counts_the_rest(void **state)
 {
 	(void)state;
-	configure("ctrace.overflow = overwrite\nctrace.buffer = 64k\n");
+	configure("ctrace.overflow = overwrite\nctrace.buffer = 32k\n");
 	assert_int_equal(run_traced(fill_under_overwrite), 0);
 	(void)read_lines(20000);
 	assert_int_equal(seen[0], 1); /* delivered before the drain was held */
@@ -355,6 +355,7 @@ static void change_the_policy(void)
 static void a_ring_keeps_the_policy_it_was_made_with(void **state)
 {
 	(void)state;
+	configure("ctrace.buffer = 32k\n");
 	assert_int_equal(run_traced(change_the_policy), 0);
 }
 
@@ -362,7 +363,7 @@ static void a_ring_keeps_the_policy_it_was_made_with(void **state)
 
 static void emit_half_a_ring(void)
 {
-	size_t largest = CT_RING_MIN / 2 - CT_EVENT_HEAD - 2;
+	size_t largest = (64 << 10) / 2 - CT_EVENT_HEAD - 2;
 
 	for (uint32_t i = 0; i < 50; i++)
 		CHILD_CHECK(emit_sized(i, largest) == CTRACE_OK);
@@ -396,7 +397,7 @@ static void interrupt_again(void)
 		return;
 	}
 	CHILD_CHECK(emit(number++) == CTRACE_OK);
-	CHILD_CHECK(ctrace_lanes_self == NULL); /* still in the middle of it */
+	CHILD_CHECK(ct_thread_is_in_call()); /* still in the middle of it */
 	CHILD_CHECK(lane->ring != NULL && lane->ring->head->is_side);
 	ct_lane_enter(lane);
 	in_handler(interrupt_again);
@@ -411,17 +412,15 @@ static void trace_inline(void)
 static void trace_as_a_signal_handler_would(void)
 {
 	struct ct_thread *thread;
-	struct ctrace_lane **kept;
 
 	(void)emit(0);
 	thread = ct_thread_self();
-	kept = ctrace_lanes_self;
-	CHILD_CHECK(kept != NULL && kept == thread->inlined);
-	ctrace_lanes_self = NULL; /* in the middle of a call */
+	CHILD_CHECK(ctrace_lanes_self == thread->inlined);
+	ctrace_begin_call_(); /* in the middle of a call */
 	in_handler(trace_inline);
 	in_handler(interrupt_again);
-	CHILD_CHECK(ctrace_lanes_self == NULL);
-	ctrace_lanes_self = kept;
+	CHILD_CHECK(ct_thread_is_in_call());
+	ctrace_end_call_();
 	CHILD_CHECK(stats().lost[CTRACE_LOSS_NESTED] == 1);
 	CHILD_CHECK(emit(2 + CT_SIDE_LANES) == CTRACE_OK);
 	check_balance(4 + CT_SIDE_LANES);
@@ -443,7 +442,7 @@ static void leave_calls(void)
 
 	(void)emit(0);
 	thread = ct_thread_self();
-	ctrace_lanes_self = NULL;
+	ctrace_begin_call_();
 	for (size_t i = 0; i < CT_SIDE_LANES; i++)
 		thread->side[i].busy = true;
 	/* Where no lane is left the first event asks, */
@@ -451,8 +450,8 @@ static void leave_calls(void)
 	CHILD_CHECK(ctrace_lanes_self == thread->inlined && ct_lane_find_side(thread) == &thread->side[0]);
 	CHILD_CHECK(thread->side[0].ring == NULL);
 	/* else one of the next; what comes before it is not lost. */
-	ctrace_lanes_self = NULL;
-	while (ctrace_lanes_self == NULL && number < 100)
+	ctrace_begin_call_();
+	while (ct_thread_is_in_call() && number < 100)
 		CTRACE(&tracer, CTRACE_INFO, number++, CTRACE_U32(1));
 	while (number < 100)
 		CTRACE(&tracer, CTRACE_INFO, number++, CTRACE_U32(1));
@@ -477,16 +476,14 @@ static void fill_up_in_handler(void)
 
 static void fill_the_side_ring(void)
 {
-	struct ctrace_lane **kept;
 	uint32_t emitted;
 
 	(void)emit(0);
 	emitted_in_handler = 1;
-	kept = ctrace_lanes_self;
 	hold_agent();
-	ctrace_lanes_self = NULL;
+	ctrace_begin_call_();
 	in_handler(fill_up_in_handler);
-	ctrace_lanes_self = kept;
+	ctrace_end_call_();
 	release_agent();
 	emitted = emitted_in_handler;
 	CHILD_CHECK(stats().lost[CTRACE_LOSS_DISCARDED] == 1); /* never waits */
@@ -551,10 +548,11 @@ static void trace_by_routes(void)
 		CTRACE(&own, CTRACE_INFO, i + 1, CTRACE_U32(i));
 	}
 	thread = ct_thread_self();
-	CHILD_CHECK(own.gate->route != 0 && own.gate->route < CT_ROUTE_LIMIT);
-	CHILD_CHECK(thread->routes[own.gate->route].ring->capacity == 128 << 10);
-	CHILD_CHECK(thread->routes[own.gate->route].ring->head->overflow == CT_OVERFLOW_DISCARD);
-	CHILD_CHECK(thread->common.ring->capacity == 1 << 20);
+	CHILD_CHECK(ct_gate_route(own.gate) != 0 && ct_gate_route(own.gate) < CT_ROUTE_LIMIT);
+	CHILD_CHECK(thread->routes[ct_gate_route(own.gate)].kind.full == 128 << 10);
+	CHILD_CHECK(thread->routes[ct_gate_route(own.gate)].ring->head->overflow == CT_OVERFLOW_DISCARD);
+	CHILD_CHECK(thread->common.kind.full == 1 << 20);
+	CHILD_CHECK(thread->common.ring->capacity == CT_RING_MIN); /* it has not filled more */
 	check_balance(100);
 }
 

@@ -107,8 +107,8 @@ static void what_is_said_is_in_force_and_what_is_not_is_gone(void **state)
 	assert_int_equal(ct_registry_entry(registry, gone)->dests, bit("BINFILE"));
 	assert_int_equal(ct_registry_entry(registry, comes)->dests, bit("BINFILE") | bit("ES"));
 	assert_int_equal(ct_dest_in_use(registry), bit("BINFILE") | bit("ES"));
-	assert_int_equal(ct_registry_entry(registry, gone)->gate.route, 0);
-	assert_int_equal(ct_route_at(registry, ct_registry_entry(registry, comes)->gate.route).overflow, 2);
+	assert_int_equal(ct_gate_route(&ct_registry_entry(registry, gone)->gate), 0);
+	assert_int_equal(ct_route_at(registry, ct_gate_route(&ct_registry_entry(registry, comes)->gate)).overflow, 2);
 	assert_null(value_of("gone", "colour"));
 	assert_null(value_of("stays", "colour"));
 	assert_string_equal(value_of("comes.below", "SIZE"), "0x10");
@@ -237,7 +237,7 @@ static void component_traces_share_stays(void **state)
 	assert_int_equal(gate_level(below), CTRACE_ERROR);
 	assert_int_equal(gate_level(minimum), CTRACE_DEBUG);
 	assert_int_equal(gate_level(out), CTRACE_LEVEL_NONE);
-	assert_int_equal(ct_route_at(registry, ct_registry_entry(registry, kept)->gate.route).writer, 3);
+	assert_int_equal(ct_route_at(registry, ct_gate_route(&ct_registry_entry(registry, kept)->gate)).writer, 3);
 	assert_int_equal(changes.count, 0);
 }
 
@@ -265,7 +265,7 @@ static void all_or_nothing(void **state)
 	assert_int_equal(reopen, 77);
 	assert_int_equal(gate_level(a), CTRACE_WARN);
 	assert_int_equal(ct_registry_configured(registry, a).level, CTRACE_WARN);
-	assert_int_equal(ct_route_at(registry, ct_registry_entry(registry, a)->gate.route).buffer, 4096);
+	assert_int_equal(ct_route_at(registry, ct_gate_route(&ct_registry_entry(registry, a)->gate)).buffer, 4096);
 	assert_string_equal(value_of("a", "p"), "1");
 	assert_int_equal(gate_level(add("many.c1")), CTRACE_LEVEL_NONE);
 	/* The numbers that it had taken are free again. */

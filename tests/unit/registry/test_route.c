@@ -15,7 +15,7 @@
 
 static uint32_t route(const char *name)
 {
-	return ct_registry_entry(registry, add(name))->gate.route;
+	return ct_gate_route(&ct_registry_entry(registry, add(name))->gate);
 }
 
 static enum ctrace_status buffer(const char *name, uint64_t bytes)
@@ -72,7 +72,7 @@ static void the_flight_recorder_lowers_the_gate_only(void **state)
 	assert_int_equal(flight("f", CTRACE_DEBUG), CTRACE_OK);
 	assert_int_equal(gate_level(index), CTRACE_DEBUG);
 	assert_int_equal(ct_route_output_level(registry, index), CTRACE_ERROR);
-	assert_int_not_equal(ct_registry_entry(registry, index)->gate.route, 0);
+	assert_int_not_equal(ct_gate_route(&ct_registry_entry(registry, index)->gate), 0);
 	assert_int_equal(changes.count, 1);
 	assert_int_equal(changes.levels[0], CTRACE_DEBUG);
 	set_level("f.g", CTRACE_WARN); /* still recorded from DEBUG on */
@@ -81,7 +81,7 @@ static void the_flight_recorder_lowers_the_gate_only(void **state)
 	assert_int_equal(ct_route_output_level(registry, index), CTRACE_WARN);
 	assert_int_equal(flight("f", CTRACE_LEVEL_NONE), CTRACE_OK);
 	assert_int_equal(gate_level(index), CTRACE_WARN);
-	assert_int_equal(ct_registry_entry(registry, index)->gate.route, 0);
+	assert_int_equal(ct_gate_route(&ct_registry_entry(registry, index)->gate), 0);
 	assert_int_equal(changes.count, 2);
 	assert_int_equal(flight("f", CTRACE_FATAL), CTRACE_OK);
 	assert_int_equal(gate_level(index), CTRACE_WARN); /* never raises it */
@@ -109,7 +109,7 @@ static unsigned step_through(const struct ctrace_gate *gate, uint32_t level, uin
 		struct iovec to = { &seen, sizeof seen }, from = { (void *)(uintptr_t)gate, sizeof seen };
 
 		assert_int_equal(process_vm_readv(pid, &to, 1, &from, 1, 0), sizeof seen);
-		if (seen.level < output && seen.route == 0)
+		if (seen.level < output && seen.lane == 0)
 			fail_msg("after %u steps level %u has route 0", steps, (unsigned)seen.level);
 		lowered += seen.level < output;
 		assert_int_equal(ptrace(PTRACE_SINGLESTEP, pid, NULL, NULL), 0);

@@ -88,7 +88,7 @@ static void a_tracer_is_ready_for_a_call_site(void **state)
 	assert_int_equal(tracer->component, index);
 	assert_int_equal(tracer->abi, CTRACE_ABI);
 	assert_int_equal(tracer->gate->level, CTRACE_LEVEL_NONE);
-	assert_int_equal(tracer->gate->route, 0);
+	assert_int_equal(ct_gate_route(tracer->gate), 0);
 	assert_int_equal(fixture_session.head->component_count, index + 1);
 }
 
@@ -396,11 +396,11 @@ static void a_configuration_is_forgotten(void **state)
 	assert_int_equal(ct_route_set_flight(registry, "kept", 4, CTRACE_DEBUG, NULL, NULL), CTRACE_OK);
 	assert_int_equal(ct_component_property_set(registry, "kept", 4, "p", 1, "v", 1, NULL, NULL), CTRACE_OK);
 	assert_int_equal(ct_emitter_property_set(registry, 0, "FORMAT", 6, "x", 1), CTRACE_OK);
-	assert_int_not_equal(ct_registry_entry(registry, index)->gate.route, 0);
+	assert_int_not_equal(ct_gate_route(&ct_registry_entry(registry, index)->gate), 0);
 
 	ct_registry_forget_configuration(registry);
 	assert_int_equal(gate_level(index), CTRACE_LEVEL_NONE);
-	assert_int_equal(ct_registry_entry(registry, index)->gate.route, 0);
+	assert_int_equal(ct_gate_route(&ct_registry_entry(registry, index)->gate), 0);
 	assert_int_equal(ct_registry_entry(registry, index)->dests, bit("TEXTFILE"));
 	assert_int_equal(ct_dest_default(registry), bit("TEXTFILE"));
 	assert_int_equal(ct_dest_in_use(registry), bit("TEXTFILE"));

@@ -5,12 +5,13 @@
  */
 #include "ring_fixture.h"
 
+#include <dirent.h>
 #include <pthread.h>
 
 static struct ct_session session;
 static struct ct_ring_pool *pool;
 
-static const struct ct_ring_kind common = { .capacity = CT_RING_MIN };
+static const struct ct_ring_kind common = { .capacity = 2 * CT_RING_MIN };
 
 static int set_up(void **state)
 {
@@ -39,7 +40,7 @@ static void a_ring_is_made_when_there_is_none(void **state)
 	taken = ct_ring_pool_take(pool, &common, 17);
 	assert_non_null(taken);
 	assert_int_equal(ct_ring_owner(taken), 17);
-	assert_int_equal(taken->head->capacity, CT_RING_MIN);
+	assert_int_equal(taken->head->capacity, 2 * CT_RING_MIN);
 	assert_int_equal(ct_ring_pool_count(pool), 1);
 	assert_int_equal(session.head->ring_count, 1);
 	assert_ptr_equal(ct_ring_pool_at(pool, 0), taken);
@@ -138,7 +139,7 @@ static void where_there_is_no_room_it_is_memory_and_no_writers(void **state)
 
 	(void)state;
 	session.head->writer[1].slots = CT_WRITER_SLOT | 1u << 8;
-	ct_os_fail(CT_OS_ALLOCATE, 0, 1, ENOSPC);
+	ct_os_fail(CT_OS_ALLOCATE, 0, 2, ENOSPC); /* exactly as asked, and then of any size */
 	taken = ct_ring_pool_take(pool, &written, 1);
 	assert_non_null(taken);
 	assert_int_equal(taken->place, CT_RING_PRIVATE);
@@ -162,13 +163,72 @@ static void one_that_became_smaller_is_used_again(void **state)
 	struct ct_ring *taken;
 
 	(void)state;
-	ct_os_fail(CT_OS_ALLOCATE, 0, 1, ENOSPC);
+	ct_os_fail(CT_OS_ALLOCATE, 0, 2, ENOSPC);
 	taken = ct_ring_pool_take(pool, &large, 1);
 	assert_non_null(taken);
 	assert_int_equal(taken->capacity, 2 * CT_RING_MIN);
 	ct_ring_pool_give_back(pool, taken);
 	assert_ptr_equal(ct_ring_pool_take(pool, &large, 2), taken);
 	assert_ptr_not_equal(ct_ring_pool_take(pool, &(struct ct_ring_kind){ .capacity = 2 * CT_RING_MIN }, 3), taken);
+}
+
+/* A thread that has filled its ring goes on in a larger one; the next thread that needs the smaller one gets it with what is in it. */
+static void an_owner_moves_to_a_larger_ring_and_leaves_what_it_has(void **state)
+{
+	const struct ct_ring_kind small = { .capacity = CT_RING_MIN, .full = 8 * CT_RING_MIN };
+	const struct ct_ring_kind large = { .capacity = 8 * CT_RING_MIN, .full = 8 * CT_RING_MIN };
+	struct ct_ring *first = ct_ring_pool_take(pool, &small, 1), *next;
+	uint32_t moves = session.head->ring_moves;
+
+	(void)state;
+	assert_true(first->may_grow);
+	ring = *first;
+	memset(&lane, 0, sizeof lane);
+	assert_true(produce(64, 0));
+	next = ct_ring_pool_grow(pool, first, &large);
+	assert_ptr_not_equal(next, first);
+	assert_int_equal(next->capacity, 8 * CT_RING_MIN);
+	assert_false(next->may_grow);
+	assert_int_equal(ct_ring_owner(next), 1);
+	assert_int_equal(ct_ring_owner(first), 0);
+	assert_true(first->may_grow); /* it holds nobody up */
+	assert_int_not_equal(session.head->ring_moves, moves);
+	assert_int_equal(ct_ring_count_pending(first, &classes), 1);
+	assert_ptr_equal(ct_ring_pool_take(pool, &small, 2), first);
+	ct_ring_pool_give_back(pool, next);
+	assert_ptr_equal(ct_ring_pool_grow(pool, first, &large), next); /* one that was given back */
+	assert_int_equal(ct_ring_pool_count(pool), 2);
+}
+
+static void without_room_for_a_larger_ring_nothing_changes(void **state)
+{
+	const struct ct_ring_kind small = { .capacity = CT_RING_MIN, .full = 8 * CT_RING_MIN };
+	const struct ct_ring_kind large = { .capacity = 8 * CT_RING_MIN, .full = 8 * CT_RING_MIN };
+	struct ct_ring *first = ct_ring_pool_take(pool, &small, 1), *next;
+	uint32_t moves = session.head->ring_moves;
+
+	(void)state;
+	ct_os_fail(CT_OS_ALLOCATE, 0, 4, ENOSPC); /* for 8 times as much; for 8, 4 and 2 times as much */
+	assert_null(ct_ring_pool_grow(pool, first, &large));
+	assert_int_equal(ct_ring_owner(first), 1);
+	assert_int_equal(ct_ring_pool_count(pool), 1); /* nor private memory in place of a file */
+	assert_int_equal(session.head->ring_moves, moves);
+	ct_os_fail(CT_OS_ALLOCATE, 0, 2, ENOSPC);
+	next = ct_ring_pool_grow(pool, first, &large);
+	assert_non_null(next);
+	assert_int_equal(next->capacity, 4 * CT_RING_MIN);
+	assert_true(next->may_grow);
+}
+
+/* Where nothing larger than what is there can be made, any free ring of the kind is better than none. */
+static void a_thread_gets_a_larger_ring_when_no_small_one_can_be_had(void **state)
+{
+	struct ct_ring *large = ct_ring_pool_take(pool, &common, 1);
+
+	(void)state;
+	ct_ring_pool_give_back(pool, large);
+	ct_os_fail(CT_OS_MAP, 0, 3, ENOMEM); /* of a file, twice, and of private memory */
+	assert_ptr_equal(ct_ring_pool_take(pool, &(struct ct_ring_kind){ .capacity = CT_RING_MIN }, 2), large);
 }
 
 #define NO_THREAD 0x3FFFFFFFu
@@ -192,6 +252,39 @@ static void the_ring_of_a_dead_thread_is_not_taken_from_the_next_owner(void **st
 	assert_ptr_equal(ct_ring_pool_take(pool, &common, NO_THREAD), taken);
 	ct_ring_pool_reap(pool, taken, NO_THREAD);
 	assert_int_equal(ct_ring_owner(taken), 0);
+}
+
+static void hold_up(struct ct_ring *held)
+{
+	held->head->waiting = 1;
+	held->head->turned_away = 1u << 3;
+}
+
+static void check_free(const struct ct_ring *freed)
+{
+	assert_int_equal(ct_ring_owner(freed), 0);
+	assert_int_equal(freed->head->waiting, 0);
+	assert_int_equal(freed->head->turned_away, 0);
+}
+
+/* Its thread waited for room and had an event turned away: neither is true of a ring without a thread, nor of the next owner's. */
+static void a_ring_without_a_thread_holds_nobody_up(void **state)
+{
+	const struct ct_ring_kind small = { .capacity = CT_RING_MIN, .full = 8 * CT_RING_MIN };
+	const struct ct_ring_kind large = { .capacity = 8 * CT_RING_MIN, .full = 8 * CT_RING_MIN };
+	struct ct_ring *first = ct_ring_pool_take(pool, &small, 1), *next;
+
+	(void)state;
+	hold_up(first);
+	next = ct_ring_pool_grow(pool, first, &large);
+	check_free(first);
+	hold_up(next);
+	ct_ring_pool_give_back(pool, next);
+	check_free(next);
+	assert_ptr_equal(ct_ring_pool_take(pool, &large, NO_THREAD), next);
+	hold_up(next);
+	ct_ring_pool_reap(pool, next, NO_THREAD);
+	check_free(next);
 }
 
 /* The file of a ring whose thread lives is cut: a store would kill the program. */
@@ -220,7 +313,7 @@ static void a_ring_that_was_cut_is_made_whole_and_keeps_its_owner(void **state)
 	assert_int_equal(taken->head->magic, CT_RING_MAGIC);
 	assert_ptr_not_equal(ct_ring_pool_take(pool, &kind, 18), taken);
 	/* Private memory has no file to be cut. */
-	ct_os_fail(CT_OS_OPEN, 0, 1, EMFILE);
+	ct_os_fail(CT_OS_OPEN, 0, 2, EMFILE);
 	assert_int_equal(ct_ring_pool_take(pool, &kind, 19)->place, CT_RING_PRIVATE);
 	assert_int_equal(ct_ring_pool_heal(pool), 0);
 }
@@ -343,9 +436,194 @@ static void a_child_in_the_middle_of_a_call_writes_where_nobody_reads(void **sta
 	assert_int_equal(lane.cur[0], 0);
 }
 
+/* ---- making ---- */
+
+static struct ct_ring *taken_meanwhile;
+
+/* The file is there.  Another thread could wait for a lock that this one holds: so this one takes it. */
+static void take_another(const char *name)
+{
+	if (strcmp(name, "pool.made") != 0)
+		return;
+	ct_point_set(NULL);
+	(void)alarm(60);
+	taken_meanwhile = ct_ring_pool_take(pool, &common, 2);
+	(void)alarm(0);
+}
+
+static void a_ring_is_made_under_no_lock(void **state)
+{
+	struct ct_ring *taken;
+
+	(void)state;
+	ct_point_set(take_another);
+	taken = ct_ring_pool_take(pool, &common, 1);
+	assert_int_equal(taken_meanwhile->index, 0);
+	assert_int_equal(taken->index, 1); /* in the order in which they can be used */
+	assert_int_equal(taken->head->index, 1);
+	assert_int_equal(ct_ring_owner(taken), 1);
+	assert_int_equal(ct_ring_owner(taken_meanwhile), 2);
+	assert_int_equal(session.head->ring_count, 2);
+	assert_int_equal(ct_thread_locked, 0);
+}
+
+static uint32_t step; /* 1: a thread is making a ring, 2: it may go on */
+
+static void wait_for(uint32_t value)
+{
+	uint32_t now;
+
+	while ((now = __atomic_load_n(&step, __ATOMIC_SEQ_CST)) < value)
+		ct_os_wait(&step, now, UINT64_MAX);
+}
+
+static void reach(uint32_t value)
+{
+	__atomic_store_n(&step, value, __ATOMIC_SEQ_CST);
+	ct_os_wake(&step);
+}
+
+static void hold_maker(const char *name)
+{
+	if (strcmp(name, "pool.made") != 0)
+		return;
+	reach(1);
+	wait_for(2);
+}
+
+static void *take_one(void *unused)
+{
+	return ct_ring_pool_take(pool, &common, 1) == NULL ? (void *)1 : unused;
+}
+
+static void *let_maker_go(void *unused)
+{
+	reach(2);
+	return unused;
+}
+
+static void a_fork_waits_for_a_ring_that_is_being_made(void **state)
+{
+	pthread_t maker, helper;
+	void *bad;
+
+	(void)state;
+	step = 0;
+	ct_point_set(hold_maker);
+	assert_int_equal(pthread_create(&maker, NULL, take_one, NULL), 0);
+	wait_for(1);
+	ct_ring_pool_lock(pool); /* others do not wait */
+	assert_int_equal(ct_ring_pool_count(pool), 0);
+	ct_ring_pool_unlock(pool);
+	assert_int_equal(pthread_create(&helper, NULL, let_maker_go, NULL), 0);
+	ct_ring_pool_lock_whole(pool);
+	assert_int_equal(ct_ring_pool_count(pool), 1);
+	ct_ring_pool_unlock(pool);
+	ct_point_set(NULL);
+	assert_int_equal(pthread_join(maker, &bad) | pthread_join(helper, NULL), 0);
+	assert_null(bad);
+}
+
+static const struct ct_ring_kind least = { .capacity = CT_RING_MIN, .full = 8 * CT_RING_MIN };
+
+/* Files in the folder whose names begin with `prefix`; the path of the last one. */
+static unsigned count_files(const char *prefix, char out_path[5000])
+{
+	DIR *folder = opendir(session.path);
+	struct dirent *entry;
+	unsigned count = 0;
+
+	while ((entry = readdir(folder)) != NULL)
+		if (strncmp(entry->d_name, prefix, strlen(prefix)) == 0) {
+			(void)snprintf(out_path, 5000, "%.4000s/%s", session.path, entry->d_name);
+			count++;
+		}
+	(void)closedir(folder);
+	return count;
+}
+
+static unsigned points;
+
+static void count_points(const char *name)
+{
+	points += strcmp(name, "pool.made") == 0;
+}
+
+static void from_the_second_small_ring_on_one_is_kept_ready(void **state)
+{
+	struct ct_ring *third;
+	char path[5000];
+
+	(void)state;
+	assert_non_null(ct_ring_pool_take(pool, &least, 1));
+	ct_ring_pool_stock(pool);
+	assert_int_equal(count_files("ring.new.", path), 0); /* a process with one thread has one ring */
+	assert_non_null(ct_ring_pool_take(pool, &least, 2));
+	ct_ring_pool_stock(pool);
+	ct_ring_pool_stock(pool);
+	assert_int_equal(count_files("ring.new.", path), 1);
+	assert_int_equal(session.head->ring_count, 2); /* nobody else sees it */
+	points = 0;
+	ct_point_set(count_points);
+	/* For any policy and route. */
+	third = ct_ring_pool_take(pool,
+				  &(struct ct_ring_kind){ .capacity = CT_RING_MIN, .route = 3, .overflow = CT_OVERFLOW_OVERWRITE }, 3);
+	ct_point_set(NULL);
+	assert_int_equal(points, 0); /* none was made */
+	assert_int_equal(third->index, 2);
+	assert_int_equal(third->head->index, 2);
+	assert_int_equal(third->head->magic, CT_RING_MAGIC);
+	assert_int_equal(third->head->route, 3);
+	assert_int_equal(count_files("ring.new.", path), 0);
+	assert_int_equal(count_files("ring.2", path), 1);
+	ct_ring_pool_stock(pool);
+	assert_int_equal(count_files("ring.new.", path), 1);
+	/* Not for a larger one. */
+	assert_int_equal(ct_ring_pool_take(pool, &common, 4)->capacity, 2 * CT_RING_MIN);
+	assert_int_equal(count_files("ring.new.", path), 1);
+}
+
+static void a_ring_that_is_ready_but_was_cut_is_not_used(void **state)
+{
+	char path[5000];
+
+	(void)state;
+	for (unsigned i = 0; i < 2; i++) {
+		struct ct_ring *taken;
+
+		assert_non_null(ct_ring_pool_take(pool, &least, 1));
+		assert_non_null(ct_ring_pool_take(pool, &least, 2));
+		ct_ring_pool_stock(pool);
+		assert_int_equal(count_files("ring.new.", path), 1);
+		assert_int_equal(i == 0 ? chmod(path, 0600) | truncate(path, 0) : unlink(path), 0);
+		taken = ct_ring_pool_take(pool, &least, 3);
+		assert_int_equal(taken->place, CT_RING_IN_FOLDER);
+		memset(taken->data, 1, CT_RING_MIN); /* would be a SIGBUS */
+		assert_int_equal(count_files("ring.new.", path), 0);
+	}
+}
+
+static void without_room_none_is_kept_ready(void **state)
+{
+	char path[5000];
+
+	(void)state;
+	assert_non_null(ct_ring_pool_take(pool, &least, 1));
+	assert_non_null(ct_ring_pool_take(pool, &least, 2));
+	ct_os_fail(CT_OS_ALLOCATE, 0, 1, ENOSPC);
+	ct_ring_pool_stock(pool);
+	assert_int_equal(count_files("ring.new.", path), 0);
+	assert_int_equal(ct_ring_pool_take(pool, &least, 3)->place, CT_RING_IN_FOLDER);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
+		cmocka_unit_test_setup_teardown(a_ring_is_made_under_no_lock, set_up, tear_down),
+		cmocka_unit_test_setup_teardown(a_fork_waits_for_a_ring_that_is_being_made, set_up, tear_down),
+		cmocka_unit_test_setup_teardown(from_the_second_small_ring_on_one_is_kept_ready, set_up, tear_down),
+		cmocka_unit_test_setup_teardown(a_ring_that_is_ready_but_was_cut_is_not_used, set_up, tear_down),
+		cmocka_unit_test_setup_teardown(without_room_none_is_kept_ready, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(a_ring_is_made_when_there_is_none, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(one_that_was_given_back_is_used_again_with_what_is_in_it, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(one_in_use_is_nobody_elses, set_up, tear_down),
@@ -353,9 +631,13 @@ int main(void)
 		cmocka_unit_test_setup_teardown(only_a_ring_of_the_same_kind_will_do, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(where_there_is_no_room_it_is_memory_and_no_writers, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(one_that_became_smaller_is_used_again, set_up, tear_down),
+		cmocka_unit_test_setup_teardown(an_owner_moves_to_a_larger_ring_and_leaves_what_it_has, set_up, tear_down),
+		cmocka_unit_test_setup_teardown(without_room_for_a_larger_ring_nothing_changes, set_up, tear_down),
+		cmocka_unit_test_setup_teardown(a_thread_gets_a_larger_ring_when_no_small_one_can_be_had, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(no_memory_gives_none_and_the_next_try_succeeds, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(a_ring_that_was_cut_is_made_whole_and_keeps_its_owner, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(the_ring_of_a_dead_thread_is_not_taken_from_the_next_owner, set_up, tear_down),
+		cmocka_unit_test_setup_teardown(a_ring_without_a_thread_holds_nobody_up, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(the_limit_of_rings_refuses_and_nothing_more, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(threads_never_share_one, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(a_forked_child_begins_empty_and_leaves_its_parents_alone, set_up, tear_down),

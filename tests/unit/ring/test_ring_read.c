@@ -69,6 +69,34 @@ static void consuming_counts_and_wakes(void **state)
 	assert_int_equal(ring.head->waiting, 1);
 }
 
+static void a_producer_that_waits_wakes_when_a_quarter_is_free(void **state)
+{
+	uint32_t written = 0, taken = 0;
+
+	(void)state;
+	while (produce(64, written))
+		written++;
+	ring.head->waiting = 1;
+	for (; ring.head->waiting != 0; taken++) {
+		assert_int_equal(take(), taken);
+		consume();
+	}
+	assert_in_range(taken, CAPACITY / 4 / 64 - 5, CAPACITY / 4 / 64); /* and the marks of some windows */
+	assert_true(produce(64, written++));
+	/* Less is free: it wakes when nothing more comes. */
+	while (produce(64, written))
+		written++;
+	ring.head->waiting = 1;
+	assert_int_equal(take(), taken);
+	consume();
+	assert_int_equal(ring.head->waiting, 1);
+	ct_ring_wake(&ring);
+	assert_int_equal(ring.head->waiting, 0);
+	ring.head->waiting = 1;
+	ct_ring_wake(&ring); /* nothing was freed since */
+	assert_int_equal(ring.head->waiting, 1);
+}
+
 static void damage_is_reported_and_never_left(void **state)
 {
 	struct ct_event event = { .size = 4711 };
@@ -436,6 +464,7 @@ int main(void)
 		cmocka_unit_test_setup_teardown(a_new_ring_is_empty, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(what_is_not_committed_is_not_there, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(consuming_counts_and_wakes, set_up, tear_down),
+		cmocka_unit_test_setup_teardown(a_producer_that_waits_wakes_when_a_quarter_is_free, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(damage_is_reported_and_never_left, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(an_event_does_not_reach_over_the_limit, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(an_event_may_go_round_the_end, set_up, tear_down),

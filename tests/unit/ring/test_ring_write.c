@@ -176,6 +176,28 @@ static void a_tail_that_cannot_be_frees_nothing(void **state)
 	}
 }
 
+/* What ct_ring_fits() says comes true, and costs no event. */
+static void what_fits_is_known_before(void **state)
+{
+	static const uint32_t policies[] = { CT_OVERFLOW_DISCARD, CT_OVERFLOW_OVERWRITE };
+
+	(void)state;
+	for (size_t i = 0; i < CT_COUNT(policies); i++) {
+		uint32_t written = 0;
+
+		ct_ring_close(&ring);
+		make_ring(CAPACITY, policies[i]);
+		while (written < CAPACITY / 100 && ct_ring_fits(&ring, &lane, 200)) {
+			assert_true(ct_ring_open_window(&ring, &lane, &classes, 5, 200));
+			assert_true(produce(200, written++));
+		}
+		assert_int_equal(ring.head->oldest, 0);
+		assert_in_range(written, CAPACITY / 220 * 7 / 8, CAPACITY / 220 + 1);
+		assert_int_equal(ct_ring_open_window(&ring, &lane, &classes, 5, 200), policies[i] == CT_OVERFLOW_OVERWRITE);
+		assert_false(ct_ring_fits(&ring, &lane, CAPACITY / 2 + 8));
+	}
+}
+
 static void overwriting_never_refuses_and_counts_each_event_that_goes(void **state)
 {
 	uint32_t written = 0, taken = 0, last = UINT32_MAX;
@@ -297,6 +319,7 @@ int main(void)
 		cmocka_unit_test_setup_teardown(a_closed_window_sends_the_next_event_the_slow_way, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(a_new_owner_goes_on_behind_the_last_one, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(a_tail_that_cannot_be_frees_nothing, set_up, tear_down),
+		cmocka_unit_test_setup_teardown(what_fits_is_known_before, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(overwriting_never_refuses_and_counts_each_event_that_goes, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(overwriting_keeps_nearly_a_whole_ring_of_history, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(losses_are_counted_by_reason, set_up, tear_down),

@@ -6,6 +6,8 @@
 #include "../record/process_fixture.h"
 #include "runtime/agent.h"
 
+#include <sched.h>
+
 static struct ctrace_stats wait_for_delivered(uint64_t count)
 {
 	struct ctrace_stats now;
@@ -347,6 +349,47 @@ static void the_agent_starts_when_it_is_needed(void **state)
 	assert_lines(0, 1);
 }
 
+static void *emit_in_a_thread(void *number)
+{
+	(void)emit((uint32_t)(uintptr_t)number);
+	return NULL;
+}
+
+static unsigned count_spare_rings(void)
+{
+	DIR *folder = opendir(ct_process.session.path);
+	struct dirent *entry;
+	unsigned count = 0;
+
+	CHILD_CHECK(folder != NULL);
+	while ((entry = readdir(folder)) != NULL)
+		count += strncmp(entry->d_name, "ring.new.", 9) == 0;
+	(void)closedir(folder);
+	return count;
+}
+
+/* The first thread keeps its ring; the second one needs another. */
+static void trace_in_two_threads(void)
+{
+	pthread_t thread;
+
+	(void)alarm(60);
+	(void)emit(0);
+	CHILD_CHECK(pthread_create(&thread, NULL, emit_in_a_thread, (void *)1) == 0);
+	CHILD_CHECK(pthread_join(thread, NULL) == 0);
+	while (count_spare_rings() == 0)
+		(void)sched_yield();
+	CHILD_CHECK(ct_ring_pool_count(ct_process.pool) == 2);
+}
+
+static void a_ring_is_kept_ready_for_the_next_thread(void **state)
+{
+	(void)state;
+	assert_int_equal(run_traced(trace_in_two_threads), 0);
+	assert_lines(0, 2);
+	assert_int_equal(count_run_folders(), 0); /* it goes with the folder */
+}
+
 static void trace_in_handler(int signal)
 {
 	(void)signal;
@@ -404,6 +447,7 @@ int main(void)
 		cmocka_unit_test_setup_teardown(events_that_are_held_back_do_not_keep_it_awake, fixture_setup, fixture_teardown),
 		cmocka_unit_test_setup_teardown(without_a_ring_it_never_wakes, fixture_setup, fixture_teardown),
 		cmocka_unit_test_setup_teardown(the_agent_starts_when_it_is_needed, fixture_setup, fixture_teardown),
+		cmocka_unit_test_setup_teardown(a_ring_is_kept_ready_for_the_next_thread, fixture_setup, fixture_teardown),
 		cmocka_unit_test_setup_teardown(a_handlers_event_starts_the_agent_too, fixture_setup, fixture_teardown),
 		cmocka_unit_test_setup_teardown(the_first_event_wakes_it_in_any_case, fixture_setup, fixture_teardown),
 		cmocka_unit_test_setup_teardown(a_flush_is_over_when_all_before_it_is_out, fixture_setup, fixture_teardown),

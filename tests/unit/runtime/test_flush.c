@@ -4,6 +4,9 @@
  * Copyright The ctrace authors.  SPDX-License-Identifier: Apache-2.0
  */
 #include "../record/process_fixture.h"
+#include "runtime/agent.h"
+
+#include <sched.h>
 
 /* ---- a module whose write() returns when the test lets it ---- */
 
@@ -158,6 +161,64 @@ static void a_module_that_hangs_holds_up_itself(void **state)
 	assert_lines(0, 101);
 }
 
+/* Under the agent's lock: what the standby saw of methods that run. */
+static unsigned looks_at_methods, late_looks;
+
+/* On the standby's thread, which has just looked: nobody takes over meanwhile. */
+static void check_next_look(const char *name)
+{
+	if (strcmp(name, "agent.watched") != 0)
+		return;
+	ct_agent_lock();
+	if (ct_agent.method_since_ns != 0) {
+		looks_at_methods++;
+		late_looks += ct_agent.look_at_ns > ct_agent.method_since_ns + 1000000000u;
+	}
+	ct_agent_unlock();
+}
+
+/* Has the standby seen a method that runs?  Or has it become the agent before, because this machine is busy? */
+static bool has_looked(uint32_t turn, bool *out_has_seen)
+{
+	bool has_changed;
+
+	ct_agent_lock();
+	*out_has_seen = looks_at_methods > 0;
+	has_changed = ct_agent.turn != turn;
+	ct_agent_unlock();
+	return *out_has_seen || has_changed;
+}
+
+/* A producer that waits for room since the method began has two seconds: the standby has to look after one. */
+static void hang_between_two_looks(void)
+{
+	bool has_seen;
+
+	ct_point_set(check_next_look);
+	for (uint32_t n = 0; has_looked(UINT32_MAX, &has_seen) && !has_seen; n++) {
+		uint32_t turn = __atomic_load_n(&ct_agent.turn, __ATOMIC_ACQUIRE);
+
+		__atomic_store_n(&gate, 0, __ATOMIC_SEQ_CST);
+		(void)emit(n);
+		wait_until_it_hangs();
+		while (!has_looked(turn, &has_seen))
+			(void)sched_yield();
+		open_gate();
+		while (ctrace_flush(60000) != CTRACE_OK)
+			;
+	}
+	CHILD_CHECK(late_looks == 0);
+}
+
+static void a_method_is_overdue_wherever_the_standbys_looks_fall(void **state)
+{
+	(void)state;
+	make_module_that_hangs();
+	configure("mftrace.dest = hangs\nctrace.block.timeout = 2s\n");
+	assert_int_equal(run_traced(hang_between_two_looks), 0);
+	assert_int_equal(unsetenv("CTRACE_EMITTERS"), 0);
+}
+
 /* It never returns: the process ends all the same, after ctrace.block.timeout x 5. */
 static void end_while_it_hangs(void)
 {
@@ -277,7 +338,7 @@ int main(void)
 		TEST(a_held_agent_keeps_nobody_longer_than_asked),           TEST(who_holds_a_lock_waits_for_nobody),
 		TEST(an_output_that_cannot_be_opened_is_the_answer),         TEST(a_module_that_hangs_holds_up_itself),
 		TEST(a_module_that_never_returns_does_not_keep_the_process), TEST(a_process_recovers_once),
-		TEST(a_timeout_that_is_read_again_reaches_the_agent),
+		TEST(a_timeout_that_is_read_again_reaches_the_agent),        TEST(a_method_is_overdue_wherever_the_standbys_looks_fall),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

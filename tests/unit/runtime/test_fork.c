@@ -299,22 +299,67 @@ static void a_fork_beside_the_first_event_does_not_hang_the_child(void **state)
 	assert_int_equal(read_lines(2), 120);
 }
 
+/* Waits until every other process that has the pipe's writing end has closed it or has ended.  Nobody writes. */
+static bool wait_for_others(const int ends[2])
+{
+	char byte;
+
+	return close(ends[1]) == 0 && read(ends[0], &byte, 1) == 0;
+}
+
+static int parent_ended[2]; /* a pipe: the test keeps the writing end until it has waited for the daemon's parent */
+static int daemon_ended[2]; /* a pipe: the daemon keeps the writing end */
+
 static void daemonize(void)
 {
 	(void)emit(0);
 	CHILD_CHECK(daemon(1, 1) == 0);
+	CHILD_CHECK(wait_for_others(parent_ended));
 	(void)emit(1);
-	put_file("daemon done", "", 0);
 }
 
+/* Its parent ends first: the daemon takes over the parent's file, and so recovers it. */
 static void a_daemon_traces_on(void **state)
 {
-	const struct timespec pause = { 0, 1000000 };
+	(void)state;
+	assert_int_equal(pipe(parent_ended) | pipe(daemon_ended), 0);
+	assert_int_equal(run_traced(daemonize), 0);
+	(void)close(parent_ended[1]);
+	assert_true(wait_for_others(daemon_ended));
+	(void)close(parent_ended[0]);
+	(void)close(daemon_ended[0]);
+	assert_lines(0, 2);
+	assert_int_equal(count_run_folders(), 0);
+}
+
+static void daemonize_slowly(void)
+{
+	pid_t pid;
+
+	(void)emit(0);
+	pid = fork();
+	if (pid == 0) {
+		CHILD_CHECK(setsid() == getpid());
+		(void)emit(1);
+		exit(0);
+	}
+	CHILD_CHECK(wait_for(pid) == 0);
+	CHILD_CHECK(count_run_folders() == 1); /* this process's own */
+	_exit(0);                              /* as daemon() does */
+}
+
+/* The file is still the parent's: the daemon writes beside it, and recovers nobody. */
+static void a_parent_that_ends_behind_its_daemon_is_for_the_next_recovery(void **state)
+{
+	struct ct_recovery total;
 
 	(void)state;
-	assert_int_equal(run_traced(daemonize), 0);
-	while (!exists("daemon done") || count_run_folders() != 0)
-		(void)nanosleep(&pause, NULL);
+	assert_int_equal(run_traced(daemonize_slowly), 0);
+	assert_int_equal(count_run_folders(), 1);
+	total = recover();
+	assert_int_equal(total.folders, 1);
+	assert_int_equal(total.recovered, 1);
+	assert_int_equal(count_run_folders(), 0);
 	assert_lines(0, 2);
 }
 
@@ -374,6 +419,8 @@ int main(void)
 		cmocka_unit_test_setup_teardown(forks_amid_traces_and_commands_neither_hang_nor_lose, fixture_setup, fixture_teardown),
 		cmocka_unit_test_setup_teardown(a_fork_beside_the_first_event_does_not_hang_the_child, fixture_setup, fixture_teardown),
 		cmocka_unit_test_setup_teardown(a_daemon_traces_on, fixture_setup, fixture_teardown),
+		cmocka_unit_test_setup_teardown(a_parent_that_ends_behind_its_daemon_is_for_the_next_recovery, fixture_setup,
+						fixture_teardown),
 		cmocka_unit_test_setup_teardown(a_fork_gives_back_what_it_took_whatever_the_state_is, fixture_setup, fixture_teardown),
 	};
 

@@ -310,7 +310,7 @@ static uint64_t ring_of(const char *name)
 	uint32_t index;
 
 	CHILD_CHECK(ct_registry_find(ct_process.registry, name, strlen(name), &index) == CTRACE_OK);
-	return ct_route_at(ct_process.registry, ct_registry_entry(ct_process.registry, index)->gate.route).buffer;
+	return ct_route_at(ct_process.registry, ct_gate_route(&ct_registry_entry(ct_process.registry, index)->gate)).buffer;
 }
 
 static void delete_trace(const char *name)

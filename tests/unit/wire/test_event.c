@@ -25,7 +25,7 @@ static struct ct_classes classes;
 
 static struct ct_class_view view(void)
 {
-	return (struct ct_class_view){ (const unsigned char *)&table, sizeof table };
+	return (struct ct_class_view){ .bytes = (const unsigned char *)&table, .size = sizeof table };
 }
 
 static int set_up(void **state)
@@ -232,9 +232,14 @@ static void times_go_on_over_the_end_of_48_bits_and_a_little_back(void **state)
 	static const struct {
 		uint64_t before, time;
 	} rows[] = {
-		{ 0xFFFFFFFFFFF0, 0x1000000000005 },        { 0x1000000000005, 0xFFFFFFFFFFF0 },
-		{ 0x123400000000FFFF, 0x123400000000FFF0 }, { 0x1234000000000000, 0x12347FFFFFFFFFFF },
-		{ 0x1234800000000000, 0x1234000000000000 }, { 0, 0x7FFFFFFFFFFF },
+		{ 0xFFFFFFFFFFF0, 0x1000000000005 },
+		{ 0x1000000000005, 0xFFFFFFFFFFF0 },
+		{ 0x123400000000FFFF, 0x123400000000FFF0 },
+		{ 0x1234000000000000, 0x12347FFFFFFFFFFF },
+		{ 0x1234800000000000, 0x1234000000000000 },
+		{ 0, 0x7FFFFFFFFFFF },
+		{ 5, 0x800000000005 },
+		{ 5, 0xFFFFFFFFFFFF }, /* not before 0 */
 	};
 
 	(void)state;
@@ -395,7 +400,8 @@ static void a_level_that_there_is_not_is_damage(void **state)
 	}
 }
 
-static void an_unknown_type_counts_as_binary(void **state)
+/* The first byte of an item must belong to its type and size: a viewer goes by it. */
+static void an_item_of_a_generic_event_has_one_first_byte(void **state)
 {
 	unsigned char bytes[SIZE];
 	struct ctrace_event_item items[4];
@@ -403,12 +409,41 @@ static void an_unknown_type_counts_as_binary(void **state)
 
 	(void)state;
 	make_event(bytes, CT_CLASS_ANY);
+	for (unsigned first = 0; first < 256; first++) {
+		uint32_t type = first >> 4;
+		bool is_one = type < CTRACE_TYPE_COUNT && (first & 0xF) == (ct_item_is_integer(type, 5) ? 5 : 0);
+
+		bytes[CT_EVENT_HEAD + 11] = (unsigned char)first; /* the first item's, of 5 bytes */
+		assert_int_equal(decode(bytes, SIZE, &event), is_one ? CTRACE_OK : CTRACE_DAMAGED);
+		if (!is_one)
+			continue;
+		ct_event_items(&event, items);
+		assert_int_equal(items[0].type, type);
+		assert_int_equal(items[0].size, 5);
+	}
+}
+
+static void an_unknown_type_counts_as_binary(void **state)
+{
+	unsigned char bytes[SIZE];
+	struct ctrace_event_item items[4];
+	struct ct_class_entry *entry;
+	struct ct_event event;
+	uint16_t number;
+
+	(void)state;
+	make_event(bytes, 0);
+	memcpy(&number, bytes, 2);
+	entry = (struct ct_class_entry *)((unsigned char *)&table + (size_t)number * CT_CLASS_UNIT);
 	for (unsigned type = 0; type < 256; type++) {
-		bytes[CT_EVENT_HEAD + 11] = (unsigned char)type; /* the first item's */
+		entry->items[0] = (entry->items[0] & ~0xFFu) | type;
 		assert_int_equal(decode(bytes, SIZE, &event), CTRACE_OK);
 		ct_event_items(&event, items);
 		assert_int_equal(items[0].type, type < CTRACE_TYPE_COUNT ? type : CTRACE_TYPE_BINARY);
 	}
+	/* Written as an item of a generic event it is one, too. */
+	ct_event_put_any_item(bytes, CTRACE_TYPE_COUNT, 5);
+	assert_int_equal(bytes[0], CTRACE_TYPE_BINARY << 4);
 }
 
 static void integers_have_their_value_in_both_orders_and_signs(void **state)
@@ -494,6 +529,7 @@ int main(void)
 		cmocka_unit_test_setup(items_stay_within_what_was_decoded, set_up),
 		cmocka_unit_test_setup(what_is_of_no_class_is_damage, set_up),
 		cmocka_unit_test_setup(a_level_that_there_is_not_is_damage, set_up),
+		cmocka_unit_test_setup(an_item_of_a_generic_event_has_one_first_byte, set_up),
 		cmocka_unit_test_setup(an_unknown_type_counts_as_binary, set_up),
 		cmocka_unit_test(integers_have_their_value_in_both_orders_and_signs),
 		cmocka_unit_test(what_is_no_integer_of_1_to_8_bytes_has_the_value_0),

@@ -32,15 +32,30 @@ static void add_class(struct texts *t, const char *component, uint32_t id, uint3
 		.item_count = count,
 		.items = items,
 	};
-	bool is_new;
-	const struct ct_class *class = ct_schema_class(t->schema, &event, &is_new);
+	uint32_t before = ct_schema_count(t->schema);
+	const struct ct_class *class = ct_schema_class(t->schema, &event);
 
-	assert_true(is_new);
+	assert_int_equal(ct_schema_count(t->schema), before + 1);
 	ct_schema_print_class(&t->text, class);
 }
 
-/* One item of every shape there is. */
-static uint32_t every_shape(struct ctrace_event_item *items)
+/* A class as a process's table may have it: numbers need not run on, and items may be of one size. */
+static void add_fixed(struct texts *t)
+{
+	static const uint32_t sizes[] = { 0, 1, 255, 256, 65535, 65536, CT_SIZE_COUNTED_16, CT_SIZE_COUNTED_32 };
+	static const uint32_t types[] = { CTRACE_TYPE_BINARY, CTRACE_TYPE_TEXT, CTRACE_TYPE_UTF8 };
+	uint32_t items[CT_COUNT(sizes) * CT_COUNT(types)];
+	struct ct_class class = { .number = 3000, .event_id = 9, .component = "fixed", .items = items };
+
+	for (size_t type = 0; type < CT_COUNT(types); type++)
+		for (size_t size = 0; size < CT_COUNT(sizes); size++)
+			items[class.item_count++] = types[type] | sizes[size] << 8;
+	assert_int_equal(ct_schema_add(t->schema, &class), CTRACE_OK);
+	ct_schema_print_class(&t->text, ct_schema_find(t->schema, 3000));
+}
+
+/* One item of every kind that events which are written anew can have. */
+static uint32_t every_item(struct ctrace_event_item *items)
 {
 	static const uint32_t sizes[] = { 0, 255, 256, 65535, 65536 };
 	uint32_t count = 0;
@@ -80,6 +95,9 @@ static int setup(void **state)
 		.pid = 4711,
 		.asid = 0xFFFF,
 		.start_ns = UINT64_MAX,
+		.frequency = 2995200001,
+		.offset_s = 1700000000,
+		.offset = 2995200000,
 	};
 	struct ctrace_event_item items[64];
 	struct texts *t = calloc(1, sizeof *t);
@@ -91,15 +109,16 @@ static int setup(void **state)
 	ct_schema_set_namer(t->schema, name_events, NULL);
 	ct_schema_print_trace(&t->text, &info);
 	t->trace_size = t->text.size;
-	add_class(t, "MF.RTS", 1, CTRACE_DEBUG, every_shape(items), items);
+	add_class(t, "MF.RTS", 1, CTRACE_DEBUG, every_item(items), items);
 	add_class(t, "empty", UINT32_MAX, CTRACE_FATAL, 0, NULL);
 	add_class(t, "we\"ird\\:1;\n\t\x01\x7F\xC2\x9B\xE2\x80\xAE\xF0\x9F\x98\x80\xFF */ }", 5, CTRACE_ERROR, 1, items);
 	memset(longest, 0x1B, sizeof longest - 1);
 	longest[CTRACE_MAX_COMPONENT] = '\0';
 	add_class(t, longest, 6, CTRACE_WARN, 1, items);
-	add_class(t, "named", 7, CTRACE_INFO, every_shape(items), items);
+	add_class(t, "named", 7, CTRACE_INFO, every_item(items), items);
 	add_class(t, "named", 8, CTRACE_INFO, 1, items);
 	add_class(t, "named", 9, CTRACE_INFO, 0, items);
+	add_fixed(t);
 	*state = t;
 	return t->text.failed;
 }
@@ -162,23 +181,27 @@ static void what_is_printed_is_read_back(void **state)
 	assert_memory_equal(&info, &t->info, sizeof info);
 	assert_int_equal(at, t->text.size);
 	assert_int_equal(ct_schema_count(schema), ct_schema_count(t->schema));
-	for (uint32_t id = 1; id < ct_schema_count(schema); id++) {
-		const struct ct_class *got = ct_schema_find(schema, id), *wanted = ct_schema_find(t->schema, id);
+	for (uint32_t i = 1; i < ct_schema_count(schema); i++) {
+		const struct ct_class *got = ct_schema_at(schema, i), *wanted = ct_schema_at(t->schema, i);
 
+		assert_int_equal(got->number, wanted->number);
+		assert_ptr_equal(ct_schema_find(schema, wanted->number), got);
 		assert_string_equal(got->component, wanted->component);
 		assert_int_equal(got->event_id, wanted->event_id);
 		assert_int_equal(got->level, wanted->level);
 		assert_int_equal(got->item_count, wanted->item_count);
-		assert_memory_equal(got->shape, wanted->shape, wanted->item_count);
+		if (wanted->item_count > 0)
+			assert_memory_equal(got->items, wanted->items, wanted->item_count * sizeof *wanted->items);
 		assert_same_names(got->names, wanted->names);
 	}
-	assert_string_equal(ct_schema_find(schema, 5)->names->mnemonic, "OP.EN-");
-	assert_string_equal(ct_schema_find(schema, 5)->names->items[2], "align");
-	assert_string_equal(ct_schema_find(schema, 6)->names->items[0], "first_one");
-	assert_null(ct_schema_find(schema, 7)->names);
+	assert_string_equal(ct_schema_at(schema, 5)->names->mnemonic, "OP.EN-");
+	assert_string_equal(ct_schema_at(schema, 5)->names->items[2], "align");
+	assert_string_equal(ct_schema_at(schema, 6)->names->items[0], "first_one");
+	assert_null(ct_schema_at(schema, 7)->names);
+	assert_int_equal(ct_schema_find(schema, 3000)->item_count, 24);
 	ct_schema_print_trace(&again, &info);
-	for (uint32_t id = 1; id < ct_schema_count(schema); id++)
-		ct_schema_print_class(&again, ct_schema_find(schema, id));
+	for (uint32_t i = 1; i < ct_schema_count(schema); i++)
+		ct_schema_print_class(&again, ct_schema_at(schema, i));
 	assert_int_equal(again.size, t->text.size);
 	assert_memory_equal(again.data, t->text.data, again.size);
 	ct_buf_fini(&again);
@@ -222,8 +245,8 @@ static void every_prefix_is_damaged_or_ends_between_classes(void **state)
 			assert_int_equal(status, CTRACE_DAMAGED);
 		}
 	}
-	/* After the trace-wide part and each of the seven classes: at the ';' and at both line ends, but for the very last. */
-	assert_in_range(whole, 8, 8 * 3 - 1);
+	/* After the trace-wide part and each of the eight classes: at the ';' and at both line ends, but for the very last. */
+	assert_in_range(whole, 9, 9 * 3 - 1);
 }
 
 static void classes_before_a_mistake_are_kept(void **state)
@@ -289,52 +312,72 @@ static void hostile_classes_are_refused(void **state)
 {
 	static const char *const classes[] = {
 		/* no name, no id in it, an id that is too large */
-		"event { name = \"\"; id = 8; stream_id = 0; loglevel = 6; fields := struct { }; };",
-		"event { name = \"x\"; id = 8; stream_id = 0; loglevel = 6; fields := struct { }; };",
-		"event { name = \"x:\"; id = 8; stream_id = 0; loglevel = 6; fields := struct { }; };",
-		"event { name = \"x:4294967296\"; id = 8; stream_id = 0; loglevel = 6; fields := struct { }; };",
-		"event { name = \"x:99999999999999999999999\"; id = 8; stream_id = 0; loglevel = 6; fields := struct { }; };",
-		/* ids out of order, a level that there is not */
-		"event { name = \"x:1\"; id = 9; stream_id = 0; loglevel = 6; fields := struct { }; };",
+		"event { name = \"\"; id = 4000; stream_id = 0; loglevel = 6; fields := struct { }; };",
+		"event { name = \"x\"; id = 4000; stream_id = 0; loglevel = 6; fields := struct { }; };",
+		"event { name = \"x:\"; id = 4000; stream_id = 0; loglevel = 6; fields := struct { }; };",
+		"event { name = \"x:4294967296\"; id = 4000; stream_id = 0; loglevel = 6; fields := struct { }; };",
+		"event { name = \"x:99999999999999999999999\"; id = 4000; stream_id = 0; loglevel = 6; fields := struct { }; };",
+		/* numbers that there are not, that have another meaning, and of other classes; a level that there is not */
+		"event { name = \"x:1\"; id = 65536; stream_id = 0; loglevel = 6; fields := struct { }; };",
+		"event { name = \"x:1\"; id = 4294967296; stream_id = 0; loglevel = 6; fields := struct { }; };",
 		"event { name = \"x:1\"; id = 0; stream_id = 0; loglevel = 6; fields := struct { }; };",
-		"event { name = \"x:1\"; id = 8; stream_id = 0; loglevel = 7; fields := struct { }; };",
+		"event { name = \"x:1\"; id = 1; stream_id = 0; loglevel = 6; fields := struct { }; };",
+		"event { name = \"x:1\"; id = 2; stream_id = 0; loglevel = 6; fields := struct { }; };",
+		"event { name = \"x:1\"; id = 15; stream_id = 0; loglevel = 6; fields := struct { }; };",
+		"event { name = \"x:1\"; id = 16; stream_id = 0; loglevel = 6; fields := struct { }; };",
+		"event { name = \"x:1\"; id = 3000; stream_id = 0; loglevel = 6; fields := struct { }; };",
+		"event { name = \"x:1\"; id = 3001; stream_id = 0; loglevel = 6; fields := struct { }; };",
+		"event { name = \"x:1\"; id = 2999; stream_id = 0; loglevel = 6; fields := struct { ct_comp5_4 _data1; }; };",
+		"event { name = \"x:1\"; id = 65535; stream_id = 0; loglevel = 6; fields := struct { ct_comp5_4 _data1; }; };",
+		"event { name = \"x:1\"; id = 4000; stream_id = 0; loglevel = 7; fields := struct { }; };",
 		/* fields that are not ours */
-		"event { name = \"x:1\"; id = 8; stream_id = 0; loglevel = 6; fields := struct { ct_text _data1; }; };",
-		"event { name = \"x:1\"; id = 8; stream_id = 0; loglevel = 6; fields := struct { ct_comp5_9 _data1; }; };",
-		"event { name = \"x:1\"; id = 8; stream_id = 0; loglevel = 6; fields := struct { ct_comp5_4 _data2; }; };",
-		"event { name = \"x:1\"; id = 8; stream_id = 0; loglevel = 6; fields := struct { ct_u32 _data1; }; };",
-		"event { name = \"x:1\"; id = 8; stream_id = 0; loglevel = 6; fields := struct { ct_len8 _data1_len; ct_comp5_4 _data1; }; };",
-		"event { name = \"x:1\"; id = 8; stream_id = 0; loglevel = 6; fields := struct { ct_len8 _data1_len; ct_text _data1[_data2_len]; }; };",
+		"event { name = \"x:1\"; id = 4000; stream_id = 0; loglevel = 6; fields := struct { ct_text _data1; }; };",
+		"event { name = \"x:1\"; id = 4000; stream_id = 0; loglevel = 6; fields := struct { ct_comp5_9 _data1; }; };",
+		"event { name = \"x:1\"; id = 4000; stream_id = 0; loglevel = 6; fields := struct { ct_comp5_4 _data2; }; };",
+		"event { name = \"x:1\"; id = 4000; stream_id = 0; loglevel = 6; fields := struct { ct_u32 _data1; }; };",
+		"event { name = \"x:1\"; id = 4000; stream_id = 0; loglevel = 6; fields := struct { ct_len16 _data1_len; ct_comp5_4 _data1; }; };",
+		"event { name = \"x:1\"; id = 4000; stream_id = 0; loglevel = 6; fields := struct { ct_len16 _data1_len; ct_text _data1[_data2_len]; }; };",
+		"event { name = \"x:1\"; id = 4000; stream_id = 0; loglevel = 6; fields := struct { ct_len16 _data1_len; ct_text _data1[4]; }; };",
+		"event { name = \"x:1\"; id = 4000; stream_id = 0; loglevel = 6; fields := struct { ct_len16 _data1_len; }; };",
+		"event { name = \"x:1\"; id = 4000; stream_id = 0; loglevel = 6; fields := struct { ct_len8 _data1_len; ct_text _data1[_data1_len]; }; };",
+		"event { name = \"x:1\"; id = 4000; stream_id = 0; loglevel = 6; fields := struct { ct_text _data1[_data1_len]; }; };",
+		"event { name = \"x:1\"; id = 4000; stream_id = 0; loglevel = 6; fields := struct { ct_text _data1[]; }; };",
+		"event { name = \"x:1\"; id = 4000; stream_id = 0; loglevel = 6; fields := struct { ct_text _data1[65537]; }; };",
+		"event { name = \"x:1\"; id = 4000; stream_id = 0; loglevel = 6; fields := struct { ct_text _data1[16777214]; }; };",
+		"event { name = \"x:1\"; id = 4000; stream_id = 0; loglevel = 6; fields := struct { ct_text _data1[4294967306]; }; };",
+		"event { name = \"x:1\"; id = 4000; stream_id = 0; loglevel = 6; fields := struct { ct_text _data1[1] };",
+		"event { name = \"x:1\"; id = 4000; stream_id = 0; loglevel = 6; fields := struct { ct_address _data1[8]; }; };",
+		"event { name = \"x:1\"; id = 4000; stream_id = 0; loglevel = 6; fields := struct { ct_comp5_4 _data1[4]; }; };",
 		/* names that are not ours: without a number beside them, or with a wrong one */
-		"event { name = \"x:OPEN\"; id = 8; stream_id = 0; loglevel = 6; fields := struct { }; };",
-		"event { name = \"x:1\"; id = 8; stream_id = 0; loglevel = 6; fields := struct { ct_comp5_4 _rows; }; };",
-		"event { name = \"x\"; id = 8; stream_id = 0; loglevel = 6; model.emf.uri = \"ctrace:event/1\"; fields := struct { }; };",
-		"event { name = \"x:A\"; id = 8; stream_id = 0; loglevel = 6; model.emf.uri = \"ctrace:event/\"; fields := struct { }; };",
-		"event { name = \"x:A\"; id = 8; stream_id = 0; loglevel = 6; model.emf.uri = \"ctrace:event/4294967296\"; fields := struct { }; };",
-		"event { name = \"x:A\"; id = 8; stream_id = 0; loglevel = 6; model.emf.uri = \"other:event/1\"; fields := struct { }; };",
-		"event { name = \"x:A\"; id = 8; stream_id = 0; loglevel = 6; model.emf.uri = \"ctrace:event/1\"; "
+		"event { name = \"x:OPEN\"; id = 4000; stream_id = 0; loglevel = 6; fields := struct { }; };",
+		"event { name = \"x:1\"; id = 4000; stream_id = 0; loglevel = 6; fields := struct { ct_comp5_4 _rows; }; };",
+		"event { name = \"x\"; id = 4000; stream_id = 0; loglevel = 6; model.emf.uri = \"ctrace:event/1\"; fields := struct { }; };",
+		"event { name = \"x:A\"; id = 4000; stream_id = 0; loglevel = 6; model.emf.uri = \"ctrace:event/\"; fields := struct { }; };",
+		"event { name = \"x:A\"; id = 4000; stream_id = 0; loglevel = 6; model.emf.uri = \"ctrace:event/4294967296\"; fields := struct { }; };",
+		"event { name = \"x:A\"; id = 4000; stream_id = 0; loglevel = 6; model.emf.uri = \"other:event/1\"; fields := struct { }; };",
+		"event { name = \"x:A\"; id = 4000; stream_id = 0; loglevel = 6; model.emf.uri = \"ctrace:event/1\"; "
 		"model.emf.uri = \"ctrace:event/1\"; fields := struct { }; };",
-		"event { name = \"x:A\"; id = 8; stream_id = 0; loglevel = 6; model.emf.uri = \"ctrace:event/1\"; "
+		"event { name = \"x:A\"; id = 4000; stream_id = 0; loglevel = 6; model.emf.uri = \"ctrace:event/1\"; "
 		"fields := struct { ct_comp5_4 rows; }; };",
-		"event { name = \"x:A\"; id = 8; stream_id = 0; loglevel = 6; model.emf.uri = \"ctrace:event/1\"; "
+		"event { name = \"x:A\"; id = 4000; stream_id = 0; loglevel = 6; model.emf.uri = \"ctrace:event/1\"; "
 		"fields := struct { ct_comp5_4 _; }; };",
-		"event { name = \"x:A\"; id = 8; stream_id = 0; loglevel = 6; model.emf.uri = \"ctrace:event/1\"; "
+		"event { name = \"x:A\"; id = 4000; stream_id = 0; loglevel = 6; model.emf.uri = \"ctrace:event/1\"; "
 		"fields := struct { ct_comp5_4 _$x; }; };",
-		"event { name = \"x:A\"; id = 8; stream_id = 0; loglevel = 6; model.emf.uri = \"ctrace:event/1\"; "
-		"fields := struct { ct_len8 _x_len; ct_text _y[_x_len]; }; };",
-		"event { name = \"x:A\"; id = 8; stream_id = 0; loglevel = 6; model.emf.uri = \"ctrace:event/1\"; "
-		"fields := struct { ct_len8 _len; ct_text _x[_x_len]; }; };",
-		"event { name = \"x:A\"; id = 8; stream_id = 0; loglevel = 6; model.emf.uri = \"ctrace:event/1\"; "
+		"event { name = \"x:A\"; id = 4000; stream_id = 0; loglevel = 6; model.emf.uri = \"ctrace:event/1\"; "
+		"fields := struct { ct_len16 _x_len; ct_text _y[_x_len]; }; };",
+		"event { name = \"x:A\"; id = 4000; stream_id = 0; loglevel = 6; model.emf.uri = \"ctrace:event/1\"; "
+		"fields := struct { ct_len16 _len; ct_text _x[_x_len]; }; };",
+		"event { name = \"x:A\"; id = 4000; stream_id = 0; loglevel = 6; model.emf.uri = \"ctrace:event/1\"; "
 		"fields := struct { ct_comp5_4 _x23456789x123456789x123456789x123456789x123456789x123456789x1234; }; };",
 		/* strings that we do not write */
-		"event { name = \"\\x41:1\"; id = 8; stream_id = 0; loglevel = 6; fields := struct { }; };",
-		"event { name = \"\\000:1\"; id = 8; stream_id = 0; loglevel = 6; fields := struct { }; };",
-		"event { name = \"\\777:1\"; id = 8; stream_id = 0; loglevel = 6; fields := struct { }; };",
-		"event { name = \"\\134q:1\"; id = 8; stream_id = 0; loglevel = 6; fields := struct { }; };",
-		"event { name = \"\\134u{}:1\"; id = 8; stream_id = 0; loglevel = 6; fields := struct { }; };",
-		"event { name = \"\\134u{10000}:1\"; id = 8; stream_id = 0; loglevel = 6; fields := struct { }; };",
-		"event { name = \"\\134u{10000000}:1\"; id = 8; stream_id = 0; loglevel = 6; fields := struct { }; };",
-		"event { name = \"\\134x0:1\"; id = 8; stream_id = 0; loglevel = 6; fields := struct { }; };",
+		"event { name = \"\\x41:1\"; id = 4000; stream_id = 0; loglevel = 6; fields := struct { }; };",
+		"event { name = \"\\000:1\"; id = 4000; stream_id = 0; loglevel = 6; fields := struct { }; };",
+		"event { name = \"\\777:1\"; id = 4000; stream_id = 0; loglevel = 6; fields := struct { }; };",
+		"event { name = \"\\134q:1\"; id = 4000; stream_id = 0; loglevel = 6; fields := struct { }; };",
+		"event { name = \"\\134u{}:1\"; id = 4000; stream_id = 0; loglevel = 6; fields := struct { }; };",
+		"event { name = \"\\134u{10000}:1\"; id = 4000; stream_id = 0; loglevel = 6; fields := struct { }; };",
+		"event { name = \"\\134u{10000000}:1\"; id = 4000; stream_id = 0; loglevel = 6; fields := struct { }; };",
+		"event { name = \"\\134x0:1\"; id = 4000; stream_id = 0; loglevel = 6; fields := struct { }; };",
 		"event { name = \"x:1\\",
 	};
 	struct texts *t = *state;
@@ -355,7 +398,37 @@ static void hostile_classes_are_refused(void **state)
 	ct_buf_fini(&text);
 }
 
-static void too_many_items_are_refused(void **state)
+/* A class of so many items behind the others: its status. */
+static enum ctrace_status parse_items(const struct texts *t, unsigned items, uint32_t *out_count)
+{
+	enum ctrace_status status;
+	struct ct_buf text = { 0 };
+	struct ct_trace_info info;
+	size_t at;
+
+	ct_buf_add(&text, t->text.data, t->text.size);
+	ct_buf_add_text(&text, "event { name = \"x:1\"; id = 4000; stream_id = 0; loglevel = 6; fields := struct {");
+	for (unsigned i = 1; i <= items; i++)
+		ct_buf_add_format(&text, "ct_comp5_1 _data%u;", i);
+	ct_buf_add_text(&text, "}; };");
+	status = parse(text.data, text.size, out_count, &info, &at);
+	ct_buf_fini(&text);
+	return status;
+}
+
+static void as_many_items_as_a_class_has_and_no_more(void **state)
+{
+	struct texts *t = *state;
+	uint32_t count;
+
+	assert_int_equal(parse_items(t, CT_CLASS_ITEMS, &count), CTRACE_OK);
+	assert_int_equal(count, ct_schema_count(t->schema) + 1);
+	assert_int_equal(parse_items(t, CT_CLASS_ITEMS + 1, &count), CTRACE_DAMAGED);
+	assert_int_equal(count, ct_schema_count(t->schema));
+}
+
+/* What is there already is nothing new, wherever it stands. */
+static void a_class_may_stand_there_twice(void **state)
 {
 	struct texts *t = *state;
 	struct ct_buf text = { 0 };
@@ -364,12 +437,39 @@ static void too_many_items_are_refused(void **state)
 	size_t at;
 
 	ct_buf_add(&text, t->text.data, t->text.size);
-	ct_buf_add_text(&text, "event { name = \"x:1\"; id = 8; stream_id = 0; loglevel = 6; fields := struct {");
-	for (unsigned i = 1; i <= CT_CLASS_ITEMS + 1; i++)
-		ct_buf_add_format(&text, "ct_comp5_1 _data%u;", i);
-	ct_buf_add_text(&text, "}; };");
-	assert_int_equal(parse(text.data, text.size, &count, &info, &at), CTRACE_DAMAGED);
+	ct_buf_add(&text, t->text.data + t->trace_size, t->text.size - t->trace_size);
+	assert_int_equal(parse(text.data, text.size, &count, &info, &at), CTRACE_OK);
+	assert_int_equal(count, ct_schema_count(t->schema));
 	ct_buf_fini(&text);
+}
+
+static void assert_clock(uint64_t frequency, uint64_t offset_s, uint64_t offset)
+{
+	struct ct_trace_info info = { .frequency = frequency, .offset_s = offset_s, .offset = offset }, found;
+	char lines[CT_TRACE_CLOCK + 1];
+	struct ct_buf text = { 0 };
+	size_t at;
+
+	ct_trace_clock_print(lines, &info);
+	assert_int_equal(strlen(lines), CT_TRACE_CLOCK);
+	assert_int_equal(lines[CT_TRACE_CLOCK - 1], '\n');
+	ct_schema_print_trace(&text, &info);
+	assert_non_null(strstr(ct_buf_text(&text), lines));
+	assert_int_equal(ct_schema_parse_trace(text.data, text.size, &found, &at), CTRACE_OK);
+	assert_true(found.frequency == frequency && found.offset_s == offset_s && found.offset == offset);
+	ct_buf_fini(&text);
+}
+
+/* The lines of the clock always have one size: others can be put in their place. */
+static void the_clock_comes_back(void **state)
+{
+	(void)state;
+	assert_clock(0, 0, 0);
+	assert_clock(1, 0, 0);
+	assert_clock(1000000000, 5, 0);
+	assert_clock(1000000000, 0, 5);
+	assert_clock(2995200000, 1700000000, 2995199999);
+	assert_clock(UINT64_MAX, UINT64_MAX, UINT64_MAX);
 }
 
 static void other_traces_are_not_ours(void **state)
@@ -428,7 +528,9 @@ int main(void)
 		TEST(every_changed_byte_is_survived),
 		TEST(comments_and_blanks_do_not_matter),
 		TEST(hostile_classes_are_refused),
-		TEST(too_many_items_are_refused),
+		TEST(as_many_items_as_a_class_has_and_no_more),
+		TEST(a_class_may_stand_there_twice),
+		TEST(the_clock_comes_back),
 		TEST(other_traces_are_not_ours),
 		TEST(a_format_may_be_missing),
 	};

@@ -18,35 +18,42 @@ static void assert_text(struct ct_buf *text, const char *wanted)
 	ct_buf_fini(text);
 }
 
+#define ITEM(type, size) (CTRACE_TYPE_##type | (size) << 8)
+#define COUNTED(type) ITEM(type, CT_SIZE_COUNTED_16)
+#define COUNTED_32(type) ITEM(type, CT_SIZE_COUNTED_32)
+
 static void a_class_is_one_block(void **state)
 {
-	const uint8_t shape[] = { CT_KIND_TEXT | 1,    CT_KIND_BINARY | 2, CT_KIND_UTF8 | 4,
-				  CT_KIND_ADDRESS | 8, CT_KIND_COMP5 | 4,  CT_KIND_COMPXS | 3 };
-	const struct ct_class class = { .id = 12,
+	const uint32_t items[] = { COUNTED(TEXT),   ITEM(BINARY, 256), COUNTED_32(UTF8), ITEM(ADDRESS, 8),  ITEM(COMP5, 4),
+				   ITEM(COMPXS, 3), ITEM(TEXT, 0),     ITEM(UTF8, 1),    COUNTED_32(BINARY) };
+	const struct ct_class class = { .number = 65535,
 					.event_id = 4294967295u,
 					.level = CTRACE_WARN,
-					.item_count = sizeof shape,
+					.item_count = CT_COUNT(items),
 					.component = "MF.RTS",
-					.shape = shape };
+					.items = items };
 	struct ct_buf text = { 0 };
 
 	(void)state;
 	ct_schema_print_class(&text, &class);
 	assert_text(&text, "event {\n"
 			   "\tname = \"MF.RTS:4294967295\";\n"
-			   "\tid = 12;\n"
+			   "\tid = 65535;\n"
 			   "\tstream_id = 0;\n"
 			   "\tloglevel = 4;\n"
 			   "\tfields := struct {\n"
-			   "\t\tct_len8 _data1_len;\n"
+			   "\t\tct_len16 _data1_len;\n"
 			   "\t\tct_text _data1[_data1_len];\n"
-			   "\t\tct_len16 _data2_len;\n"
-			   "\t\tct_binary _data2[_data2_len];\n"
+			   "\t\tct_binary _data2[256];\n"
 			   "\t\tct_len32 _data3_len;\n"
 			   "\t\tct_utf8 _data3[_data3_len];\n"
 			   "\t\tct_address _data4;\n"
 			   "\t\tct_comp5_4 _data5;\n"
 			   "\t\tct_compxs_3 _data6;\n"
+			   "\t\tct_text _data7[0];\n"
+			   "\t\tct_utf8 _data8[1];\n"
+			   "\t\tct_len32 _data9_len;\n"
+			   "\t\tct_binary _data9[_data9_len];\n"
 			   "\t};\n"
 			   "};\n\n");
 }
@@ -55,10 +62,13 @@ static void names_stand_for_numbers_and_the_number_beside_them(void **state)
 {
 	static const char *const items[] = { "sql", NULL, "rows" };
 	const struct ct_class_names all = { "OPEN", items, 3 }, some = { NULL, items, 1 };
-	const uint8_t shape[] = { CT_KIND_TEXT | 1, CT_KIND_ADDRESS | 8, CT_KIND_COMP5 | 4, CT_KIND_COMPX | 2 };
-	struct ct_class class = {
-		.id = 5, .event_id = 12, .level = CTRACE_INFO, .item_count = sizeof shape, .component = "DB", .shape = shape
-	};
+	const uint32_t descriptors[] = { COUNTED(TEXT), ITEM(ADDRESS, 8), ITEM(COMP5, 4), ITEM(COMPX, 2) };
+	struct ct_class class = { .number = 25,
+				  .event_id = 12,
+				  .level = CTRACE_INFO,
+				  .item_count = CT_COUNT(descriptors),
+				  .component = "DB",
+				  .items = descriptors };
 	struct ct_buf text = { 0 };
 
 	(void)state;
@@ -66,12 +76,12 @@ static void names_stand_for_numbers_and_the_number_beside_them(void **state)
 	ct_schema_print_class(&text, &class);
 	assert_text(&text, "event {\n"
 			   "\tname = \"DB:OPEN\";\n"
-			   "\tid = 5;\n"
+			   "\tid = 25;\n"
 			   "\tstream_id = 0;\n"
 			   "\tloglevel = 6;\n"
 			   "\tmodel.emf.uri = \"ctrace:event/12\";\n"
 			   "\tfields := struct {\n"
-			   "\t\tct_len8 _sql_len;\n"
+			   "\t\tct_len16 _sql_len;\n"
 			   "\t\tct_text _sql[_sql_len];\n"
 			   "\t\tct_address _data2;\n"
 			   "\t\tct_comp5_4 _rows;\n"
@@ -84,12 +94,12 @@ static void names_stand_for_numbers_and_the_number_beside_them(void **state)
 	ct_schema_print_class(&text, &class);
 	assert_text(&text, "event {\n"
 			   "\tname = \"DB:12\";\n"
-			   "\tid = 5;\n"
+			   "\tid = 25;\n"
 			   "\tstream_id = 0;\n"
 			   "\tloglevel = 6;\n"
 			   "\tmodel.emf.uri = \"ctrace:event/12\";\n"
 			   "\tfields := struct {\n"
-			   "\t\tct_len8 _sql_len;\n"
+			   "\t\tct_len16 _sql_len;\n"
 			   "\t\tct_text _sql[_sql_len];\n"
 			   "\t};\n"
 			   "};\n\n");
@@ -107,7 +117,7 @@ static void levels_have_the_numbers_that_viewers_know(void **state)
 /* Viewers print names as they are. */
 static void names_are_plain_and_harmless(void **state)
 {
-	const struct ct_class class = { .id = 1, .component = "a\"\\\n\x1B\xC2\x9B\xE2\x80\xAE\xC3\xA9\xFF" };
+	const struct ct_class class = { .number = 16, .component = "a\"\\\n\x1B\xC2\x9B\xE2\x80\xAE\xC3\xA9\xFF" };
 	struct ct_buf text = { 0 };
 
 	(void)state;

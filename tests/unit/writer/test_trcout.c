@@ -3,6 +3,7 @@
  *
  * Copyright The ctrace authors.  SPDX-License-Identifier: Apache-2.0
  */
+#include "../emit/run_fixture.h"
 #include "../session/session_fixture.h"
 #include "writer/intake.h"
 
@@ -79,7 +80,7 @@ static void write_events(uint32_t count)
 						   .tid = 4711,
 						   .item_count = 1,
 						   .items = &item };
-	assert_int_equal(ct_trcout_emitter.write(output, &batch), CTRACE_OK);
+	assert_int_equal(write_as_runs(&ct_trcout_emitter, output, &batch), CTRACE_OK);
 	free(events);
 }
 
@@ -228,12 +229,12 @@ static void trouble_is_told_once_a_kind_and_heals(void **state)
 	open_output();
 	for (uint32_t i = 0; i < 3; i++) {
 		ct_os_fail(CT_OS_WRITE, 0, 1, ENOSPC);
-		assert_int_equal(ct_trcout_emitter.write(output, &batch), CTRACE_OUTPUT_ERROR);
+		assert_int_equal(write_as_runs(&ct_trcout_emitter, output, &batch), CTRACE_OUTPUT_ERROR);
 	}
 	assert_int_equal(trcout.failing, ENOSPC);
 	assert_non_null(strstr(told, "CTR102E TRCOUT03 CANNOT BE WRITTEN"));
 	assert_int_equal(strchr(told, '\n')[1], '\0');
-	assert_int_equal(ct_trcout_emitter.write(output, &batch), CTRACE_OK);
+	assert_int_equal(write_as_runs(&ct_trcout_emitter, output, &batch), CTRACE_OK);
 	assert_int_equal(trcout.failing, 0);
 	assert_int_equal(trcout.events, 1);
 	ct_trcout_emitter.close(output);
