@@ -4,7 +4,8 @@
 #     make demo       builds, runs COBOL and C programs with tracing, shows the result
 #     make test       builds and runs every test; the last line is "N passed, N failed"
 #     make check      the quick tests only; T=ring or T=tests/unit/ring picks by name, also for `make test`
-#     make bench      measures a release build, writes build/bench.json
+#     make bench      measures a release build beside a baseline and installed peers, writes build/bench.json; BENCH=--quick
+#     make setup-peers    installs the peers: LTTng-UST and spdlog
 #     make install    PREFIX=/usr/local DESTDIR=
 #     make uninstall  takes it away again, with the same PREFIX and DESTDIR
 #     make lint       compiler warnings of gcc and clang, clang-tidy, cppcheck, format
@@ -18,8 +19,9 @@ PREFIX = /usr/local
 DESTDIR =
 T =
 FUZZ_SECONDS = 60
+BENCH =
 
-SETUPS = setup-build setup-demo setup-test setup-bench setup-lint setup-format setup-fuzz
+SETUPS = setup-build setup-demo setup-test setup-bench setup-peers setup-lint setup-format setup-fuzz
 
 .NOTPARALLEL: # Ninja does that
 .PHONY: all build demo outlook test check bench install uninstall lint format fuzz faults clean help $(SETUPS)
@@ -48,7 +50,7 @@ check: setup-test
 	@scripts/test.sh $(BUILD) quick '$(T)'
 
 bench: setup-bench
-	@scripts/bench.sh build-bench $(BUILD)
+	@scripts/bench.sh build-bench $(BUILD) $(BENCH)
 
 install: setup-build
 	@scripts/install.sh $(BUILD) '$(PREFIX)' '$(DESTDIR)'

@@ -1,10 +1,13 @@
 /*
- * bench.h - what the files of the benchmark share.
+ * bench.h - what the files of the benchmarks share.
  *
- *     bench_trace.c   the order of the measurements, and what goes into the JSON
- *     cases.c         the loops: events, and the baselines that they are compared with
- *     measure.c       clocks, processors, medians
- *     step.c          instructions, counted one by one
+ *     bench.py, rows.py    run everything in rounds; one table of figures, ratios and limits
+ *     peers.py             runs a measured tracer, and LTTng's session daemon beside it
+ *     harness.c, step.c    the program of one measured tracer: its modes; instructions counted one by one
+ *     workload.h           A and B: what every tracer records
+ *     peer_ctrace.c        ctrace; peer_direct.c: the baseline; peer_floor.c: a clock, a branch, a write;
+ *     peer_lttng.c, peer_spdlog.cpp    others
+ *     measure.c            clocks, processors, medians, sizes
  *
  * Copyright The ctrace authors.  SPDX-License-Identifier: Apache-2.0
  */
@@ -15,24 +18,38 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* ---- cases.c */
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* ---- a measured tracer: each program defines one */
+
+/* How it is to be set up.  A tracer ignores what it does not have. */
+struct bench_setup {
+	const char *folder;  /* its output */
+	const char *rings;   /* a directory for mapped rings; "": the tracer's own choice */
+	const char *output;  /* "binary" or "text" */
+	const char *policy;  /* of a full ring: "block" or "discard" */
+	uint64_t ring_bytes; /* 0: the tracer's own choice */
+};
+
 struct bench_case {
 	const char *name;
-	const char *title;
 	void (*batch)(uint32_t count); /* makes `count` events */
-	bool traces;                   /* they go through ctrace, and count as emitted */
-	bool single;                   /* also timed one by one */
+	bool is_recorded;              /* they have to reach the output */
 };
-extern const struct bench_case bench_cases[];
-extern const size_t bench_case_count;
-const struct bench_case *bench_case_find(const char *name);
-void bench_nothing_batch(uint32_t count); /* what timing one event costs by itself */
 
-void bench_cases_prepare(const char *folder); /* components, destinations; the baseline's ring is a file in folder */
-void bench_cases_prepare_cobol(const char *library_folder);
-bool bench_cases_have(const struct bench_case *bench); /* false: built without COBOL */
-void bench_baseline_drain(void);                       /* the baseline's ring is empty again */
-uint64_t bench_baseline_lost(void);
+struct bench_peer {
+	const char *name;
+	const struct bench_case *cases;
+	size_t case_count;
+	void (*prepare)(const struct bench_setup *setup); /* once, before any other thread runs */
+	void (*thread_begin)(void);                       /* in each thread that records; NULL: nothing to do */
+	void (*drain)(void);                              /* returns when the rings are empty, where the tracer can tell */
+	void (*finish)(void);                             /* returns when everything is in the files */
+	uint64_t (*delivered)(uint64_t made);             /* events in the files, after `finish` */
+};
+extern const struct bench_peer bench_peer;
 
 /* ---- measure.c */
 static inline uint64_t bench_ticks(void)
@@ -40,14 +57,14 @@ static inline uint64_t bench_ticks(void)
 	return __builtin_ia32_rdtsc();
 }
 uint64_t bench_clock_ns(int clock);
+uint64_t bench_process_ns(int pid); /* processor time of all its threads */
 struct bench_span {
 	uint64_t ticks;
 	uint64_t mono_ns;
 };
 struct bench_span bench_span_now(void);
 double bench_ns_per_tick(struct bench_span from, struct bench_span to);
-void bench_pin_self(unsigned which);   /* 0 or 1: the first or second processor that we may use */
-bool bench_pin_agent(unsigned which);  /* false: there is no agent */
+void bench_pin_self(unsigned which);   /* 0 or 1: the first or second processor that the process may use */
 void bench_pin_others(unsigned which); /* all threads of the process but the caller */
 bool bench_has_two_processors(void);
 void bench_sort(uint32_t *values, size_t count);
@@ -57,8 +74,13 @@ void bench_folder_remove(const char *path);
 void bench_die(const char *what) __attribute__((noreturn));
 
 /* ---- step.c */
-/* Instructions of one event of each case, the loop round it included; negative where that cannot be counted.  Forks, so call it before
- * there is anything to fork. */
-void bench_step_count(void (*prepare)(void), double *out_instructions);
+/* Instructions of one event, the loop round it included; negative where they cannot be counted.  `arguments` start this program
+ * again, as a child that calls bench_step_run(). */
+double bench_step_count(char *const arguments[], uint64_t tries);
+void bench_step_run(const struct bench_case *bench, uint64_t tries, void (*drain)(void)) __attribute__((noreturn));
+
+#ifdef __cplusplus
+}
+#endif
 
 #endif

@@ -1,5 +1,5 @@
       *> bench_cobol.cbl - the COBOL side of the benchmark: traces A in a
-      *> loop.  Called by cases.c, a batch a call.
+      *> loop.  Called by peer_ctrace.c, a batch a call.
       *>
       *>    by reference way    1: by handle, 2: by name, 3: an empty C
       *>                        routine in place of CBL_CTF_TRACE
@@ -17,9 +17,10 @@
        01 component-id         pic x(10) value "BENCH.CBL ".
        01 flags                pic x(4) comp-5.
        01 trace-event          cblt-trc-event.
-       01 trace-event-lengths  pic x(4) comp-5 occurs 1.
-       01 trace-event-pointers pointer occurs 1.
-       01 trace-event-types    pic x(4) comp-5 occurs 1.
+       01 trace-event-lengths  pic x(4) comp-5 occurs 2.
+       01 trace-event-pointers pointer occurs 2.
+       01 trace-event-types    pic x(4) comp-5 occurs 2.
+       01 trace-number         pic x(4) comp-5.
        01 trace-info           pic x(10).
        01 tracer-handle        pic x(4) comp-5.
        01 status-code          pic x(4) comp-5.
@@ -74,6 +75,7 @@
        else
            add 1 to k
        end-if
+       move i to trace-number
        move a-text(k) to trace-info.
 
        set-up.
@@ -86,10 +88,13 @@
            address of trace-event-pointers(1)
        move 78-CTF-FLAG-LEVEL-INFO to cblte-trcevt-level of trace-event
        move 1 to cblte-trcevt-event-id of trace-event
-       move 1 to cblte-trcevt-data-count of trace-event
-       move length of trace-info to trace-event-lengths(1)
-       move 78-TRACE-EVENT-TYPE-TEXT to trace-event-types(1)
-       set trace-event-pointers(1) to address of trace-info
+       move 2 to cblte-trcevt-data-count of trace-event
+       move length of trace-number to trace-event-lengths(1)
+       move 78-TRACE-EVENT-TYPE-COMP5 to trace-event-types(1)
+       set trace-event-pointers(1) to address of trace-number
+       move length of trace-info to trace-event-lengths(2)
+       move 78-TRACE-EVENT-TYPE-TEXT to trace-event-types(2)
+       set trace-event-pointers(2) to address of trace-info
        call "CBL_CTF_TRACER_GET" using by value 0
                                        by reference component-id
                                        by reference tracer-handle

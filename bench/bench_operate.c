@@ -2,7 +2,7 @@
  * bench_operate.c - what operating running systems costs: how soon a command is in force, what a traced process feels of its operators,
  * and how much an external writer takes.
  *
- *     bench_operate OUTPUT.json     called by bench/run; bench/report.py judges the figures
+ *     bench_operate OUTPUT.json [quick]     called by bench/bench.py; bench/rows.py has the limits
  *
  * This process itself never attaches: what is traced are its children, each measurement's own.
  *
@@ -22,6 +22,7 @@
 #define ROOM ((uint64_t)4 << 30) /* in /dev/shm, to be used without being named */
 
 struct operate_paths operate_paths;
+bool operate_is_quick;
 
 /* ---- where everything is */
 
@@ -118,9 +119,9 @@ static void print_cost(FILE *out, const struct operate_cost *cost)
 		(unsigned long long)cost->lost, (unsigned long long)cost->for_writer, (unsigned long long)cost->by_writer);
 }
 
-static void print_sustained(FILE *out, const struct operate_sustained *runs)
+static void print_sustained(FILE *out, unsigned workload, const struct operate_sustained *runs)
 {
-	fprintf(out, "  \"writer\": [\n");
+	fprintf(out, "    \"%s\": [\n", operate_workloads[workload]);
 	for (unsigned i = 0; i < OPERATE_SUSTAINED; i++) {
 		const struct operate_sustained *run = &runs[i];
 
@@ -132,7 +133,7 @@ static void print_sustained(FILE *out, const struct operate_sustained *runs)
 			(unsigned long long)run->lost, (unsigned long long)run->written, (unsigned long long)run->bytes,
 			i + 1 < OPERATE_SUSTAINED ? "," : "");
 	}
-	fprintf(out, "  ]\n");
+	fprintf(out, "    ]%s\n", workload + 1 < OPERATE_WORKLOADS ? "," : "");
 }
 
 /* ---- the order of things */
@@ -140,7 +141,7 @@ static void print_sustained(FILE *out, const struct operate_sustained *runs)
 struct results {
 	struct operate_level level;
 	struct operate_cost cost;
-	struct operate_sustained sustained[OPERATE_SUSTAINED];
+	struct operate_sustained sustained[OPERATE_WORKLOADS][OPERATE_SUSTAINED];
 };
 
 static void measure(struct results *results)
@@ -153,7 +154,8 @@ static void measure(struct results *results)
 	operate_end(&writer, SIGTERM);
 	bench_folder_remove(operate_paths.data);
 	for (unsigned i = 0; i < OPERATE_SUSTAINED; i++)
-		operate_sustain(&results->sustained[i]);
+		for (unsigned workload = 0; workload < OPERATE_WORKLOADS; workload++)
+			operate_sustain(workload, &results->sustained[workload][i]);
 }
 
 int main(int argc, char **argv)
@@ -161,8 +163,9 @@ int main(int argc, char **argv)
 	struct results *results;
 	FILE *out;
 
-	if (argc != 2) {
-		fprintf(stderr, "usage: bench_operate OUTPUT.json\n");
+	operate_is_quick = argc == 3 && strcmp(argv[2], "quick") == 0;
+	if (argc != 2 && !operate_is_quick) {
+		fprintf(stderr, "usage: bench_operate OUTPUT.json [quick]\n");
 		return 2;
 	}
 	out = fopen(argv[1], "we");
@@ -175,7 +178,10 @@ int main(int argc, char **argv)
 	fprintf(out, "{\n");
 	print_level(out, &results->level);
 	print_cost(out, &results->cost);
-	print_sustained(out, results->sustained);
+	fprintf(out, "  \"writer\": {\n");
+	for (unsigned workload = 0; workload < OPERATE_WORKLOADS; workload++)
+		print_sustained(out, workload, results->sustained[workload]);
+	fprintf(out, "  }\n");
 	fprintf(out, "}\n");
 	return fclose(out) == 0 ? 0 : 2;
 }

@@ -1,7 +1,7 @@
 /*
  * bench_start.c - what a short process pays for being traced, a thread for its first event, a disk for an idle process.
  *
- *     bench_start OUTPUT.json   called by bench/run; bench/report.py judges the figures
+ *     bench_start OUTPUT.json [quick]   called by bench/bench.py; bench/rows.py has the limits
  *
  * Each run is a process of its own, started by posix_spawn and waited for.  Its time is compared with
  * that of an empty process of the same round: the same program, linked with the library, that traces
@@ -26,6 +26,7 @@
 #include <unistd.h>
 
 #define ROUNDS 101u
+#define ROUNDS_QUICK 3u
 #define THREADS 64u
 #define PATH_SIZE 512
 
@@ -33,6 +34,7 @@ extern char **environ;
 
 static struct ctrace_tracer tracer = CTRACE_TRACER("BENCH.START");
 static char self[PATH_SIZE];
+static unsigned rounds = ROUNDS;
 
 static void __attribute__((noinline)) trace_one(void)
 {
@@ -198,7 +200,7 @@ static void measure_processes(const struct place *place, double out_us[KINDS], d
 {
 	static uint32_t differences[KINDS][ROUNDS], empty[ROUNDS];
 
-	for (unsigned round = 0; round < ROUNDS; round++) {
+	for (unsigned round = 0; round < rounds; round++) {
 		empty[round] = time_process("nothing");
 		for (unsigned i = 0; i < KINDS; i++) {
 			uint32_t ns;
@@ -209,11 +211,11 @@ static void measure_processes(const struct place *place, double out_us[KINDS], d
 		}
 	}
 	for (unsigned i = 0; i < KINDS; i++) {
-		bench_sort(differences[i], ROUNDS);
-		out_us[i] = bench_quantile(differences[i], ROUNDS, 0.5) / 1000;
+		bench_sort(differences[i], rounds);
+		out_us[i] = bench_quantile(differences[i], rounds, 0.5) / 1000;
 	}
-	bench_sort(empty, ROUNDS);
-	*out_empty_us = bench_quantile(empty, ROUNDS, 0.5) / 1000;
+	bench_sort(empty, rounds);
+	*out_empty_us = bench_quantile(empty, rounds, 0.5) / 1000;
 }
 
 /* What a process with a pipe to us prints; it goes on until `out_in` is closed. */
@@ -319,8 +321,10 @@ int main(int argc, char **argv)
 		bench_die("/proc/self/exe");
 	if (argc == 3 && strcmp(argv[1], "--be") == 0)
 		return be(argv[2]);
-	if (argc != 2) {
-		fputs("usage: bench_start OUTPUT.json\n", stderr);
+	if (argc == 3 && strcmp(argv[2], "quick") == 0)
+		rounds = ROUNDS_QUICK;
+	else if (argc != 2) {
+		fputs("usage: bench_start OUTPUT.json [quick]\n", stderr);
 		return 2;
 	}
 	if (temporary == NULL)

@@ -1,7 +1,7 @@
 /*
  * bench_sublevels.c - what many sublevels of one head cost: to define them all, to find one, to delete them all.
  *
- *     bench_sublevels OUTPUT.json   called by bench/run; bench/report.py judges the figures
+ *     bench_sublevels OUTPUT.json [quick]   called by bench/bench.py; bench/rows.py has the limits
  *
  * Each run is a process of its own, so that what it takes of memory is the difference that the sublevels make.
  *
@@ -20,9 +20,12 @@
 #include <unistd.h>
 
 #define SUBLEVELS 100000u
+#define SUBLEVELS_QUICK 1000u
 #define RUNS 5u
 
-/* What a run tells. */
+static unsigned sublevels = SUBLEVELS;
+
+/* What a run reports. */
 struct result {
 	double seconds;
 	double mebibytes;
@@ -70,12 +73,12 @@ static double time_finds(void)
 	uint64_t start = bench_clock_ns(CLOCK_MONOTONIC);
 	char sub[24];
 
-	for (unsigned i = 0; i < SUBLEVELS; i++) {
+	for (unsigned i = 0; i < sublevels; i++) {
 		(void)snprintf(sub, sizeof(sub), "SUB%u", i);
 		if (ctrace_component_tracer("BENCHSUB", sub, &tracer) != CTRACE_OK)
 			bench_die(sub);
 	}
-	return (double)(bench_clock_ns(CLOCK_MONOTONIC) - start) / SUBLEVELS;
+	return (double)(bench_clock_ns(CLOCK_MONOTONIC) - start) / sublevels;
 }
 
 static void run(struct result *result)
@@ -91,7 +94,7 @@ static void run(struct result *result)
 	define(NULL, &out);
 	before = resident_mebibytes();
 	start = bench_clock_ns(CLOCK_MONOTONIC);
-	for (unsigned i = 0; i < SUBLEVELS; i++) {
+	for (unsigned i = 0; i < sublevels; i++) {
 		(void)snprintf(sub, sizeof(sub), "SUB%u", i);
 		define(sub, &out);
 	}
@@ -111,8 +114,10 @@ int main(int argc, char **argv)
 	double most = 0;
 	FILE *output;
 
-	if (argc != 2) {
-		fprintf(stderr, "usage: bench_sublevels OUTPUT.json\n");
+	if (argc == 3 && strcmp(argv[2], "quick") == 0) {
+		sublevels = SUBLEVELS_QUICK;
+	} else if (argc != 2) {
+		fprintf(stderr, "usage: bench_sublevels OUTPUT.json [quick]\n");
 		return 2;
 	}
 	if (results == MAP_FAILED || mkdtemp(folder) == NULL || setenv("CTRACE_RUN_DIR", folder, 1) != 0 ||
@@ -132,7 +137,7 @@ int main(int argc, char **argv)
 	output = fopen(argv[1], "we");
 	if (output == NULL)
 		bench_die(argv[1]);
-	fprintf(output, "{\n  \"count\": %u,\n  \"seconds\": [", SUBLEVELS);
+	fprintf(output, "{\n  \"count\": %u,\n  \"seconds\": [", sublevels);
 	for (unsigned i = 0; i < RUNS; i++) {
 		fprintf(output, "%s%.4f", i > 0 ? ", " : "", results[i].seconds);
 		most = results[i].mebibytes > most ? results[i].mebibytes : most;

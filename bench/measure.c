@@ -6,6 +6,7 @@
 #include "bench.h"
 
 #include <dirent.h>
+#include <errno.h>
 #include <fcntl.h>
 #include <ftw.h>
 #include <sched.h>
@@ -29,6 +30,16 @@ uint64_t bench_clock_ns(int clock)
 	if (clock_gettime(clock, &now) != 0)
 		bench_die("clock_gettime");
 	return (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec;
+}
+
+uint64_t bench_process_ns(int pid)
+{
+	clockid_t clock;
+
+	errno = clock_getcpuclockid(pid, &clock);
+	if (errno != 0)
+		bench_die("clock_getcpuclockid");
+	return bench_clock_ns(clock);
 }
 
 struct bench_span bench_span_now(void)
@@ -75,35 +86,6 @@ void bench_pin_self(unsigned which)
 		bench_die("sched_setaffinity");
 }
 
-static bool is_agent(const char *tid)
-{
-	char path[64], name[32] = "";
-	FILE *file;
-
-	(void)snprintf(path, sizeof(path), "/proc/self/task/%.16s/comm", tid);
-	file = fopen(path, "re");
-	if (file == NULL)
-		return false;
-	if (fgets(name, sizeof(name), file) == NULL)
-		name[0] = '\0';
-	(void)fclose(file);
-	return strcmp(name, "ctrace-agent\n") == 0;
-}
-
-bool bench_pin_agent(unsigned which)
-{
-	DIR *tasks = opendir("/proc/self/task");
-	const struct dirent *task;
-	bool found = false;
-
-	if (tasks == NULL)
-		bench_die("/proc/self/task");
-	while (!found && (task = readdir(tasks)) != NULL)
-		found = is_agent(task->d_name) && pin((pid_t)strtol(task->d_name, NULL, 10), which);
-	(void)closedir(tasks);
-	return found;
-}
-
 void bench_pin_others(unsigned which)
 {
 	DIR *tasks = opendir("/proc/self/task");
@@ -114,7 +96,7 @@ void bench_pin_others(unsigned which)
 	while ((task = readdir(tasks)) != NULL) {
 		pid_t thread = (pid_t)strtol(task->d_name, NULL, 10);
 
-		if (thread > 0 && thread != gettid() && !pin(thread, which))
+		if (thread > 0 && thread != gettid() && !pin(thread, which) && errno != ESRCH)
 			bench_die("sched_setaffinity");
 	}
 	(void)closedir(tasks);

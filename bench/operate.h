@@ -33,6 +33,9 @@ struct operate_paths {
 };
 extern struct operate_paths operate_paths;
 
+/* Few of everything: shows that it works, measures nothing.  Constant from the start on. */
+extern bool operate_is_quick;
+
 /* Shared memory that is zero. */
 void *operate_share(size_t size);
 
@@ -53,8 +56,9 @@ void operate_end(struct operate_process *process, int signal);
 void operate_in_child(void (*body)(void *argument), void *argument);
 
 /* ---- operate_cost.c */
-/* A events of that trace. */
-void operate_events(struct ctrace_tracer *tracer, uint32_t count);
+/* Events of that trace. */
+void operate_events(struct ctrace_tracer *tracer, uint32_t count);   /* A */
+void operate_events_b(struct ctrace_tracer *tracer, uint32_t count); /* B */
 void operate_flush(void);
 
 /* ---- operate_level.c */
@@ -102,6 +106,8 @@ bool operate_trace_define(const char *name, uint64_t buffer, struct ctrace_trace
 /* writer: a name or "DISCONNECT". */
 void operate_trace_connect(const char *name, const char *writer);
 
+#define OPERATE_WORKLOADS 2u
+extern const char *const operate_workloads[OPERATE_WORKLOADS];
 #define OPERATE_SUSTAINED 3u
 struct operate_sustained {
 	uint64_t events;
@@ -112,7 +118,7 @@ struct operate_sustained {
 	uint64_t written; /* what the writer says */
 	uint64_t bytes;
 };
-/* From one thread as fast as it can, under `block`; with a writer of its own. */
-void operate_sustain(struct operate_sustained *out);
+/* From one thread as fast as it can, under `block`; with a writer of its own.  workload: an index of operate_workloads[]. */
+void operate_sustain(unsigned workload, struct operate_sustained *out);
 
 #endif

@@ -2,12 +2,13 @@
  * operate_cost.c - what an event costs while somebody operates its process.
  *
  * The thread that traces has one processor; the agent, the control thread, the operator (bench_operator) and the external writer share the
- * other.  Batches are timed as in bench_trace.c, the cases take turns, and a ratio is made within a repetition.  A turn has a number of
+ * other.  Batches are timed as in harness.c, the cases take turns, and a ratio is made within a repetition.  A turn has a number of
  * batches and a time that it lasts at least, so that each sees many of the operator's requests.
  *
  * Copyright The ctrace authors.  SPDX-License-Identifier: Apache-2.0
  */
 #include "operate.h"
+#include "workload.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -20,6 +21,7 @@
 #define WARM 10u
 #define BATCHES 200u /* a turn, at least */
 #define BATCHES_MOST 4000u
+#define BATCHES_QUICK 5u
 #define TURN_NS 150000000u
 #define SETTLE 10u /* batches after which rings have changed hands for certain */
 #define IDLE_TRACES 16u
@@ -41,21 +43,23 @@ static struct ctrace_tracer tracer_other = CTRACE_TRACER("BENCH.OTHER");
 static struct ctrace_tracer *own;
 static uint32_t *batches[OPERATE_CASES];
 
-static const char texts[16][16] = { "some info", "open acct", "read file", "rec found", "add total", "sub total",
-				    "one month", "next year", "last page", "no record", "bad check", "new owner",
-				    "old owner", "all of it", "none here", "the end.." };
-
-void __attribute__((noinline)) operate_events(struct ctrace_tracer *trace, uint32_t count)
+void BENCH_NOINLINE operate_events(struct ctrace_tracer *trace, uint32_t count)
 {
-	for (uint32_t i = 0; i < count; i++)
-		CTRACE(trace, CTRACE_INFO, 1, CTRACE_TEXT(texts[i % 16], 10));
+	BENCH_LOOP(i, count)
+	BENCH_TRACE_A(trace, i);
+}
+
+void BENCH_NOINLINE operate_events_b(struct ctrace_tracer *trace, uint32_t count)
+{
+	BENCH_LOOP(i, count)
+	BENCH_TRACE_B(trace, i);
 }
 
 /* As in any program, the tracer's address is a constant. */
-static void __attribute__((noinline)) common_events(uint32_t count)
+static void BENCH_NOINLINE common_events(uint32_t count)
 {
-	for (uint32_t i = 0; i < count; i++)
-		CTRACE(&tracer, CTRACE_INFO, 1, CTRACE_TEXT(texts[i % 16], 10));
+	BENCH_LOOP(i, count)
+	BENCH_TRACE_A(&tracer, i);
 }
 
 void operate_flush(void)
@@ -84,9 +88,9 @@ static void time_batches(const struct operate_case *bench, struct operate_cost *
 	struct operate_times *times = &cost->times[bench - operate_cases];
 	uint32_t *at = batches[bench - operate_cases] + times->batches;
 	uint64_t begin = bench_clock_ns(CLOCK_MONOTONIC);
-	uint32_t count = 0;
+	uint32_t count = 0, least = operate_is_quick ? BATCHES_QUICK : BATCHES;
 
-	while (count < BATCHES || (count < BATCHES_MOST && bench_clock_ns(CLOCK_MONOTONIC) - begin < TURN_NS)) {
+	while (count < least || (!operate_is_quick && count < BATCHES_MOST && bench_clock_ns(CLOCK_MONOTONIC) - begin < TURN_NS)) {
 		uint64_t start;
 
 		operate_flush();

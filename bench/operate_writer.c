@@ -20,6 +20,10 @@
 #define WARM 200000u
 #define AT_ONCE 10000u /* events between two looks at the clock */
 #define LONG_NS 2000000000u
+#define LONG_QUICK_NS 10000000u
+
+const char *const operate_workloads[OPERATE_WORKLOADS] = { "a", "b" };
+static void (*const workload_events[OPERATE_WORKLOADS])(struct ctrace_tracer *, uint32_t) = { operate_events, operate_events_b };
 
 static void __attribute__((noreturn)) die(const char *what, const char *why)
 {
@@ -109,25 +113,17 @@ void operate_trace_connect(const char *name, const char *writer)
 
 struct run {
 	pid_t writer;
+	void (*events)(struct ctrace_tracer *tracer, uint32_t count);
 	struct operate_sustained *out;
 };
 
-static uint64_t writer_ns(pid_t writer)
-{
-	clockid_t clock;
-
-	if (clock_getcpuclockid(writer, &clock) != 0)
-		bench_die("clock_getcpuclockid");
-	return bench_clock_ns(clock);
-}
-
-static uint64_t trace_for(struct ctrace_tracer *tracer, uint64_t ns)
+static uint64_t trace_for(const struct run *run, struct ctrace_tracer *tracer, uint64_t ns)
 {
 	uint64_t start = bench_clock_ns(CLOCK_MONOTONIC);
 	uint64_t events = 0;
 
 	do {
-		operate_events(tracer, AT_ONCE);
+		run->events(tracer, AT_ONCE);
 		events += AT_ONCE;
 	} while (bench_clock_ns(CLOCK_MONOTONIC) - start < ns);
 	return events;
@@ -156,16 +152,16 @@ static void run(void *argument)
 	if (ctrace_configure("ctrace.overflow = block") != CTRACE_OK || !operate_trace_define(TRACE, 0, &tracer))
 		die(TRACE, "cannot be defined");
 	operate_trace_connect(TRACE, OPERATE_WRITER);
-	operate_events(tracer, WARM);
+	run->events(tracer, WARM);
 	operate_flush();
 	bench_pin_others(OPERATE_OTHERS);
 	wall[0] = bench_clock_ns(CLOCK_MONOTONIC);
-	cpu[0] = writer_ns(run->writer);
-	out->events = trace_for(tracer, LONG_NS);
+	cpu[0] = bench_process_ns(run->writer);
+	out->events = trace_for(run, tracer, operate_is_quick ? LONG_QUICK_NS : LONG_NS);
 	wall[1] = bench_clock_ns(CLOCK_MONOTONIC);
 	operate_flush();
 	wall[2] = bench_clock_ns(CLOCK_MONOTONIC);
-	cpu[1] = writer_ns(run->writer);
+	cpu[1] = bench_process_ns(run->writer);
 	out->producer_seconds = (double)(wall[1] - wall[0]) / 1e9;
 	out->seconds = (double)(wall[2] - wall[0]) / 1e9;
 	out->writer_seconds = (double)(cpu[1] - cpu[0]) / 1e9;
@@ -174,10 +170,10 @@ static void run(void *argument)
 		die(TRACE, "events that nobody made were emitted, or made ones were not");
 }
 
-void operate_sustain(struct operate_sustained *out)
+void operate_sustain(unsigned workload, struct operate_sustained *out)
 {
 	struct operate_process writer = operate_writer_start();
-	struct run whole = { .writer = writer.pid, .out = out };
+	struct run whole = { .writer = writer.pid, .events = workload_events[workload], .out = out };
 	struct operate_writer_status status;
 
 	operate_in_child(run, &whole);

@@ -1,5 +1,4 @@
-#!/usr/bin/env python3
-"""read.py FOLDER OUTPUT.json - measures what reading traces costs with the release build in FOLDER, babeltrace2 beside it where it is installed.
+"""read.py - measures what reading traces costs, babeltrace2 beside it where it is installed.  Called by bench.py.
 
 Every case is a whole process: from its start to its end, its output to a file in memory.  The cases take turns, so that a ratio is made of
 neighbours in time.  Data go to $TMPDIR, else /dev/shm where that has room, else /tmp.
@@ -13,14 +12,13 @@ import shutil
 import statistics
 import struct
 import subprocess
-import sys
 import tempfile
 
-FOLDER = sys.argv[1]
-EVENTS = 1_000_000
-ROUNDS = 7
+from peers import Failure, check_output
+
 LARGE_BYTES = int(os.environ.get("BENCH_READ_LARGE", 10 << 30))
-PACKET_HEAD = struct.Struct("<I16sIIQQIIQQII")
+PACKET_HEAD = struct.Struct("<I16sIIIQIIQQQQQII")  # src/wire/packet.c
+PACKET_SIZE, BEGIN_NS, END_NS, SEQUENCE = 7, 8, 9, 11
 
 
 def place():
@@ -30,21 +28,20 @@ def place():
     return "/dev/shm" if usage and usage.free > 2 << 30 else "/tmp"
 
 
-def run(arguments, output):
+def run(build, arguments, output):
     """Seconds, and MiB at most in memory."""
-    told = subprocess.run([f"{FOLDER}/bench/bench_process", output] + arguments, capture_output=True, text=True, check=False)
-    words = told.stdout.split()
-    if told.returncode != 0 or words[2] != "0":
-        sys.exit(f"{' '.join(arguments)}: {told.stdout}\n{told.stderr}")
+    words = check_output([f"{build}/bench/bench_process", output] + arguments).split()
+    if words[2] != "0":
+        raise Failure(f"{' '.join(arguments)}: status {words[2]}")
     return {"seconds": float(words[0]), "mebibytes": float(words[1])}
 
 
-def make_trace(path, count):
+def make_trace(build, path, count):
     config = f"{path}.cfg"
     with open(config, "w", encoding="utf-8") as file:
         file.write(f"mftrace.dest = binfile\nmftrace.level.bench = info\nmftrace.emitter.binfile#file = {path}\nctrace.block.timeout = 10000\n")
     environment = dict(os.environ, MFTRACE_CONFIG=config, CTRACE_RUN_DIR=f"{path}.run")
-    subprocess.run([f"{FOLDER}/bench/bench_read", str(count)], env=environment, check=True)
+    check_output([f"{build}/bench/bench_read", str(count)], environment)
 
 
 def lines_of(path):
@@ -52,12 +49,12 @@ def lines_of(path):
         return sum(block.count(b"\n") for block in iter(lambda: file.read(1 << 20), b""))
 
 
-def measure(cases, output):
-    """Each case ROUNDS times, in turns; the first round only warms."""
+def measure_cases(build, cases, output, rounds):
+    """Each case so often, in turns; the first round only warms."""
     results = {name: [] for name in cases}
-    for turn in range(ROUNDS + 1):
+    for turn in range(rounds + 1):
         for name, arguments in cases.items():
-            result = run(arguments, output)
+            result = run(build, arguments, output)
             if turn > 0:
                 results[name].append(result)
     return results
@@ -80,11 +77,11 @@ def make_large(source, target, size):
     packets, at = [], 0
     while at < len(data):
         head = PACKET_HEAD.unpack_from(data, at)
-        packets.append((head, data[at + PACKET_HEAD.size : at + head[7] // 8]))
-        at += head[7] // 8
-    first, last = packets[0][0][4], packets[-1][0][5]
-    # A time is stored by its low 22 bits: whole multiples of that leave the events as they are.
-    step = ((last - first >> 22) + 2) << 22
+        packets.append((head, data[at + PACKET_HEAD.size : at + head[PACKET_SIZE] // 8]))
+        at += head[PACKET_SIZE] // 8
+    first, last = packets[0][0][BEGIN_NS], packets[-1][0][END_NS]
+    # Readers go by the times of the heads: the ticks, and so the events, stay as they are.
+    step = last - first + 1
     written, shift, sequence = 0, 0, 0
     with open(f"{target}/stream.0", "wb") as out:
         while written < size:
@@ -93,9 +90,9 @@ def make_large(source, target, size):
                 if len(body) < 1000:
                     continue
                 fields = list(head)
-                fields[4] += shift
-                fields[5] += shift
-                fields[8] = sequence
+                fields[BEGIN_NS] += shift
+                fields[END_NS] += shift
+                fields[SEQUENCE] = sequence
                 sequence += 1
                 block += PACKET_HEAD.pack(*fields) + body
             out.write(block)
@@ -120,14 +117,14 @@ def read_bytes(arguments):
         return total
 
 
-def measure_seek(tool, work):
-    room = shutil.disk_usage(work).free
-    size = min(LARGE_BYTES, room // 2)
+def measure_seek(build, work, size, rounds):
+    tool = f"{build}/ctrace"
+    size = min(size, shutil.disk_usage(work).free // 2)
     large = f"{work}/large.ctb"
     first, last = make_large(f"{work}/a.ctb", large, size)
     since = f"@{(last - (last - first) // 1000) / 1e9:.9f}"
     arguments = [tool, "show", "--since", since, "--limit", "1000", large]
-    runs = [run(arguments, f"{work}/out") for _ in range(ROUNDS)]
+    runs = [run(build, arguments, f"{work}/out") for _ in range(rounds)]
     result = summary(runs)
     result["bytes"] = os.path.getsize(f"{large}/stream.0")
     result["read"] = read_bytes(arguments)
@@ -136,12 +133,13 @@ def measure_seek(tool, work):
     return result
 
 
-def main():
-    output = sys.argv[2]
-    tool = f"{FOLDER}/ctrace"
+def measure(build, is_quick):
+    """The figures, by case."""
+    events, rounds, large = (20_000, 1, 64 << 20) if is_quick else (1_000_000, 7, LARGE_BYTES)
+    tool = f"{build}/ctrace"
     with tempfile.TemporaryDirectory(prefix="ctrace-bench-read.", dir=place()) as work:
-        make_trace(f"{work}/a.ctb", EVENTS)
-        make_trace(f"{work}/four.ctb", 4 * EVENTS)
+        make_trace(build, f"{work}/a.ctb", events)
+        make_trace(build, f"{work}/four.ctb", 4 * events)
         trace = f"{work}/a.ctb"
         cases = {
             "text": [tool, "show", trace],
@@ -151,21 +149,14 @@ def main():
         }
         if shutil.which("babeltrace2"):
             cases["babeltrace2"] = ["babeltrace2", trace]
-        results = {name: summary(runs) for name, runs in measure(cases, f"{work}/out").items()}
+        results = {name: summary(runs) for name, runs in measure_cases(build, cases, f"{work}/out", rounds).items()}
         lines = {}
         for name in ("text", "filter"):
-            run(cases[name], f"{work}/out")
+            run(build, cases[name], f"{work}/out")
             lines[name] = lines_of(f"{work}/out")
         report = f"{work}/report.html"
-        runs = [run([tool, "report", trace, "-o", report], f"{work}/out") for _ in range(3)]
+        runs = [run(build, [tool, "report", trace, "-o", report], f"{work}/out") for _ in range(min(rounds, 3))]
         results["report"] = summary(runs)
         results["report"]["page_mebibytes"] = round(os.path.getsize(report) / (1 << 20), 2)
-        results["seek"] = measure_seek(tool, work)
-    raw = {"events": EVENTS, "lines": lines, "cases": results}
-    with open(output, "w", encoding="utf-8") as file:
-        json.dump(raw, file, indent=2)
-        file.write("\n")
-
-
-if __name__ == "__main__":
-    main()
+        results["seek"] = measure_seek(build, work, large, rounds)
+    return {"events": events, "lines": lines, "cases": results}

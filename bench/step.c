@@ -1,14 +1,17 @@
 /*
- * step.c - counts instructions by single-stepping a forked child: no performance counters are needed, and the count has no noise.
+ * step.c - counts instructions by single-stepping a child: no performance counters are needed, and the count has no noise.
  *
- * The child marks the beginning and end of a batch with int3.  A batch of MANY less a batch of FEW, divided, is one event; of each
- * the least of some tries, since an event may find its way blocked (the agent closes an idle thread's window) and go round.
+ * The child is the same program, started again with mode=stepped.  It marks the beginning and end of a batch with int3.  A batch of
+ * MANY less a batch of FEW, divided, is one event.  Of each, the least of some tries counts, since an event may find its way blocked
+ * (the consumer closes an idle thread's window) and go round.
  *
  * Copyright The ctrace authors.  SPDX-License-Identifier: Apache-2.0
  */
 #include "bench.h"
 
 #include <signal.h>
+#include <stdlib.h>
+#include <string.h>
 #include <sys/ptrace.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -16,31 +19,44 @@
 #define WARM 200u
 #define FEW 10u
 #define MANY 42u
-#define TRIES 5u
+#define ARGUMENTS 32u
 
-static void marked_batch(const struct bench_case *bench, uint32_t count)
+/* ---- in the child */
+
+static void run_marked(const struct bench_case *bench, uint32_t count)
 {
 	__asm__ volatile("int3" : : : "memory");
 	bench->batch(count);
 	__asm__ volatile("int3" : : : "memory");
 }
 
-static void run_child(void (*prepare)(void))
+void bench_step_run(const struct bench_case *bench, uint64_t tries, void (*drain)(void))
 {
-	if (ptrace(PTRACE_TRACEME, 0, NULL, NULL) != 0)
-		_exit(1);
-	(void)raise(SIGSTOP); /* the parent comes in */
-	prepare();
-	for (size_t i = 0; i < bench_case_count; i++) {
-		for (uint32_t try = 0; bench_cases_have(&bench_cases[i]) && try < TRIES; try++) {
-			bench_cases[i].batch(WARM);
-			bench_baseline_drain();
-			marked_batch(&bench_cases[i], FEW);
-			marked_batch(&bench_cases[i], MANY);
-		}
+	for (uint64_t try = 0; try < tries; try++) {
+		bench->batch(WARM);
+		if (bench->is_recorded)
+			drain();
+		run_marked(bench, FEW);
+		run_marked(bench, MANY);
 	}
 	_exit(0);
 }
+
+static void __attribute__((noreturn)) become_child(char *const arguments[])
+{
+	char *again[ARGUMENTS], mode[] = "mode=stepped";
+	size_t count = 0;
+
+	for (; arguments[count] != NULL && count + 2 < ARGUMENTS; count++)
+		again[count] = arguments[count];
+	again[count++] = mode; /* the last one holds */
+	again[count] = NULL;
+	if (ptrace(PTRACE_TRACEME, 0, NULL, NULL) == 0)
+		(void)execv("/proc/self/exe", again);
+	_exit(1);
+}
+
+/* ---- in the parent */
 
 /* Lets the child go on until it stops at a marker.  False: it is gone. */
 static bool run_to_marker(pid_t child)
@@ -91,32 +107,32 @@ static bool count_batch(pid_t child, long *least)
 	return count >= 0;
 }
 
-static double count_case(pid_t child)
+static double count_event(pid_t child, uint64_t tries)
 {
 	long few = -1, many = -1;
 
-	for (uint32_t try = 0; try < TRIES; try++)
+	for (uint64_t try = 0; try < tries; try++)
 		if (!count_batch(child, &few) || !count_batch(child, &many))
 			return -1;
 	return (double)(many - few) / (MANY - FEW);
 }
 
-void bench_step_count(void (*prepare)(void), double *out_instructions)
+double bench_step_count(char *const arguments[], uint64_t tries)
 {
-	pid_t child = fork();
+	double instructions;
+	pid_t child;
 	int status;
 
-	for (size_t i = 0; i < bench_case_count; i++)
-		out_instructions[i] = -1;
+	bench_pin_self(0); /* the two take turns: no other processor has to wake up */
+	child = fork();
 	if (child < 0)
-		return;
+		return -1;
 	if (child == 0)
-		run_child(prepare);
+		become_child(arguments);
 	if (waitpid(child, &status, 0) != child || !WIFSTOPPED(status))
-		return; /* no tracing here */
-	for (size_t i = 0; i < bench_case_count; i++)
-		if (bench_cases_have(&bench_cases[i]))
-			out_instructions[i] = count_case(child);
+		return -1; /* no tracing here */
+	instructions = count_event(child, tries);
 	(void)kill(child, SIGKILL);
 	(void)waitpid(child, &status, 0);
+	return instructions;
 }

@@ -1,9 +1,19 @@
 #!/bin/sh
-# bench.sh FOLDER BUILD - measures a release build made in FOLDER; the figures go to BUILD/bench.json too.
+# bench.sh FOLDER BUILD [OPTION...] - measures a release build made in FOLDER; the figures go to BUILD/bench.json too.
+#
+# The options are those of bench/bench.py.  What other tracers are installed is looked at anew each time.
 set -eu
 cd "$(dirname "$0")/.."
 folder=$1 build=$2
-scripts/configure.sh "$folder" -Dbuildtype=release -Db_ndebug=true -Dbench=true
+shift 2
+state() {
+	if "$@" >/dev/null 2>&1; then echo enabled; else echo disabled; fi
+}
+has_spdlog() {
+	pkg-config --exists spdlog && command -v g++
+}
+scripts/configure.sh "$folder" -Dbuildtype=release -Db_ndebug=true -Dbench=true \
+	-Dlttng="$(state pkg-config --exists lttng-ust)" -Dspdlog="$(state has_spdlog)"
 ninja -C "$folder"
 mkdir -p "$build"
-exec bench/run "$folder" "$build/bench.json"
+exec bench/bench.py "$folder" --json "$build/bench.json" "$@"

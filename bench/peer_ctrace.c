@@ -1,0 +1,278 @@
+/*
+ * peer_ctrace.c - ctrace as a measured tracer: events by CTRACE(), by CBL_CTF_TRACE from C and from COBOL, by ctrace_entry().
+ *
+ * Linked with libctrace.so as a program would be.  The destination is BINFILE, or TEXTFILE with output=text, in the folder.
+ *
+ * Copyright The ctrace authors.  SPDX-License-Identifier: Apache-2.0
+ */
+#include "bench.h"
+#include "workload.h"
+
+#include <ctrace/component.h>
+#include <libgen.h>
+#include <mfctf.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+#ifdef BENCH_COBOL
+#include <libcob.h>
+#endif
+
+#define FLUSH_MS 60000u
+
+/* ---- events through ctrace */
+
+static struct ctrace_tracer tracer = CTRACE_TRACER("BENCH.C");
+static struct ctrace_tracer tracer_off = CTRACE_TRACER("BENCH.OFF");
+
+static void BENCH_NOINLINE batch_a(uint32_t count)
+{
+	BENCH_LOOP(i, count)
+	BENCH_TRACE_A(&tracer, i);
+}
+
+static void BENCH_NOINLINE batch_b(uint32_t count)
+{
+	BENCH_LOOP(i, count)
+	BENCH_TRACE_B(&tracer, i);
+}
+
+static void BENCH_NOINLINE batch_off(uint32_t count)
+{
+	BENCH_LOOP(i, count)
+	BENCH_TRACE_A(&tracer_off, i);
+}
+
+/* Entries of a component trace that is on, of one with a buffer of its own, and of one that is off. */
+static struct ctrace_tracer *entries;
+static struct ctrace_tracer *entries_own;
+static struct ctrace_tracer *entries_off;
+
+static inline void make_entries(struct ctrace_tracer *trace, uint32_t count)
+{
+	BENCH_LOOP(i, count)
+	ctrace_entry(trace, 3, bench_text(i), BENCH_B_TEXT);
+}
+
+static void BENCH_NOINLINE batch_entry(uint32_t count)
+{
+	make_entries(entries, count);
+}
+
+static void BENCH_NOINLINE batch_entry_own(uint32_t count)
+{
+	make_entries(entries_own, count);
+}
+
+static void BENCH_NOINLINE batch_entry_off(uint32_t count)
+{
+	make_entries(entries_off, count);
+}
+
+static uint32_t agree(struct ctrace_ctss *ctss)
+{
+	(void)ctss;
+	return 0;
+}
+
+static bool define_trace(const char *name, uint64_t buffer, uint32_t state, struct ctrace_tracer **out_tracer)
+{
+	const struct ctrace_define define = { CTRACE_DEFINE_INIT, .name = name, .startnam = "BENCHSS",
+					      .buffer = buffer != 0 ? CTRACE_YES : CTRACE_NO, .bufdflt = buffer };
+	const struct ctrace_trace_ct command = { CTRACE_TRACE_CT_INIT, .state = state, .name = name };
+
+	return ctrace_component_define(&define, NULL) == CTRACE_RC_OK && ctrace_trace_ct(&command, NULL) == CTRACE_RC_OK &&
+	       ctrace_component_tracer(name, NULL, out_tracer) == CTRACE_OK;
+}
+
+static bool define_traces(void)
+{
+	return ctrace_routine_register("BENCHSS", agree) == CTRACE_OK && define_trace("BENCHCT", 0, CTRACE_CT_ON, &entries) &&
+	       define_trace("BENCHOWN", 1u << 20, CTRACE_CT_ON, &entries_own) &&
+	       define_trace("BENCHOFF", 0, CTRACE_CT_OFF, &entries_off);
+}
+
+/* cblt-trc-event */
+struct packed_event {
+	uint32_t version, flags, event_id, level, data_count;
+	const uint32_t *event_len, *event_type;
+	const void **event_data;
+} __attribute__((packed));
+_Static_assert(sizeof(struct packed_event) == 44, "the COBOL group has no padding");
+
+static cbl_x4_comp5_t handle;
+static const cobuns8_t cbl_name[] = "BENCH.CBL ";
+
+/* A, as a COBOL program would pass it. */
+static inline void trace_cbl(uint32_t flags, const void *component_id, uint32_t count)
+{
+	const uint32_t lengths[2] = { sizeof(uint32_t), BENCH_A_TEXT };
+	const uint32_t types[2] = { TRACE_EVENT_TYPE_COMP5, TRACE_EVENT_TYPE_TEXT };
+	const void *data[2];
+	struct packed_event event = {
+		.event_id = 1, .level = CTRACE_INFO, .data_count = 2, .event_len = lengths, .event_type = types, .event_data = data
+	};
+
+	BENCH_LOOP(i, count)
+	{
+		uint32_t number = i;
+
+		data[0] = &number;
+		data[1] = bench_text(i);
+		__asm__ volatile("" : : : "memory");
+		(void)CBL_CTF_TRACE(flags, component_id, &event);
+	}
+}
+
+static void BENCH_NOINLINE batch_cbl_handle(uint32_t count)
+{
+	trace_cbl(0, &handle, count);
+}
+
+static void BENCH_NOINLINE batch_cbl_name(uint32_t count)
+{
+	trace_cbl(CTF_FLAG_COMPID_STRING, cbl_name, count);
+}
+
+/* ---- from COBOL */
+
+/* bench_cobol.cbl calls it, to learn what a CALL costs. */
+__attribute__((visibility("default"))) int bench_nothing(uint32_t flags, const void *component_id, const void *event);
+int bench_nothing(uint32_t flags, const void *component_id, const void *event)
+{
+	(void)flags;
+	(void)component_id;
+	(void)event;
+	return 0;
+}
+
+#ifdef BENCH_COBOL
+static void call_cobol(uint32_t mode, uint32_t count)
+{
+	void *parameters[] = { &mode, &count };
+
+	(void)cob_call("benchcobol", 2, parameters);
+}
+
+static void prepare_cobol(void)
+{
+	char program[4096];
+	ssize_t size = readlink("/proc/self/exe", program, sizeof(program) - 1);
+
+	if (size < 0)
+		bench_die("/proc/self/exe");
+	program[size] = '\0';
+	if (setenv("COB_LIBRARY_PATH", dirname(program), 1) != 0)
+		bench_die("setenv");
+	cob_init(0, NULL);
+}
+
+static void BENCH_NOINLINE batch_cobol_handle(uint32_t count)
+{
+	call_cobol(1, count);
+}
+
+static void BENCH_NOINLINE batch_cobol_name(uint32_t count)
+{
+	call_cobol(2, count);
+}
+
+static void BENCH_NOINLINE batch_cobol_nothing(uint32_t count)
+{
+	call_cobol(3, count);
+}
+#endif
+
+/* ---- set up, and ended */
+
+static void expect(bool good, const char *what)
+{
+	if (good)
+		return;
+	fprintf(stderr, "bench_ctrace: %s: refused\n", what);
+	exit(2);
+}
+
+/* A line of the configuration; VALUE stands for its %s. */
+static void configure(const char *line, const char *value)
+{
+	char text[700];
+
+	expect(snprintf(text, sizeof(text), line, value) < (int)sizeof(text) && ctrace_configure(text) == CTRACE_OK, line);
+}
+
+static void configure_output(const struct bench_setup *setup)
+{
+	if (strcmp(setup->output, "text") == 0) {
+		configure("mftrace.dest = %s", "textfile");
+		configure("mftrace.emitter.textfile#file = %s/bench.log", setup->folder);
+	} else {
+		configure("mftrace.dest = %s", "binfile");
+		configure("mftrace.emitter.binfile#location = %s", setup->folder);
+	}
+}
+
+static void ctrace_prepare(const struct bench_setup *setup)
+{
+	char number[24];
+
+	if ((setup->rings[0] != '\0' && setenv("CTRACE_RUN_DIR", setup->rings, 1) != 0) || unsetenv("MFTRACE_CONFIG") != 0)
+		bench_die("setenv");
+	(void)snprintf(number, sizeof(number), "%llu", (unsigned long long)setup->ring_bytes);
+	if (setup->ring_bytes != 0)
+		configure("ctrace.buffer = %s", number);
+	configure("ctrace.overflow = %s", setup->policy);
+	configure("ctrace.block.timeout = %s", "60000");
+	configure_output(setup);
+	expect(ctrace_level_set(NULL, CTRACE_INFO) == CTRACE_OK, "a level");
+	expect(ctrace_level_set("BENCH.OFF", CTRACE_LEVEL_NONE) == CTRACE_OK, "a level");
+	expect(CBL_CTF_TRACER_GET(0, cbl_name, &handle) == CTF_RET_SUCCESS, "CBL_CTF_TRACER_GET");
+	expect(define_traces(), "a component trace");
+	batch_off(1); /* registers */
+#ifdef BENCH_COBOL
+	prepare_cobol();
+#endif
+}
+
+static void ctrace_drain(void)
+{
+	enum ctrace_status status = ctrace_flush(FLUSH_MS);
+
+	expect(status == CTRACE_OK, ctrace_status_name(status));
+}
+
+/* An event that nobody made, or that was not emitted, is as bad as one that is not in the files. */
+static uint64_t ctrace_delivered(uint64_t made)
+{
+	struct ctrace_stats stats = { .size = sizeof(stats) };
+
+	ctrace_stats_get(&stats);
+	return stats.emitted <= made ? stats.delivered : 0;
+}
+
+static const struct bench_case cases[] = {
+	{ "a", batch_a, true },
+	{ "b", batch_b, true },
+	{ "off", batch_off, false },
+	{ "entry", batch_entry, true },
+	{ "entry_own", batch_entry_own, true },
+	{ "entry_off", batch_entry_off, false },
+	{ "cbl_handle", batch_cbl_handle, true },
+	{ "cbl_name", batch_cbl_name, true },
+#ifdef BENCH_COBOL
+	{ "cobol_nothing", batch_cobol_nothing, false },
+	{ "cobol_handle", batch_cobol_handle, true },
+	{ "cobol_name", batch_cobol_name, true },
+#endif
+};
+
+const struct bench_peer bench_peer = {
+	.name = "ctrace",
+	.cases = cases,
+	.case_count = sizeof(cases) / sizeof(cases[0]),
+	.prepare = ctrace_prepare,
+	.drain = ctrace_drain,
+	.finish = ctrace_drain,
+	.delivered = ctrace_delivered,
+};
