@@ -218,7 +218,7 @@ static void measure_processes(const struct place *place, double out_us[KINDS], d
 	*out_empty_us = bench_quantile(empty, rounds, 0.5) / 1000;
 }
 
-/* What a process with a pipe to us prints; it goes on until `out_in` is closed. */
+/* Starts a process that prints a line, which is in `line` then, and waits until `out_in` is closed. */
 static pid_t start_talking(const char *role, char line[64], int *out_in)
 {
 	int in[2], out[2];

@@ -182,7 +182,7 @@ static void start_thread(void *(*body)(void *), void *argument, pthread_t *out_t
 	(void)pthread_attr_destroy(&attributes);
 }
 
-/* Threads that all pass a number of places together, with the one that leads them. */
+/* Threads that wait for each other at each barrier, with the one that measures. */
 struct group {
 	const struct bench_case *bench;
 	uint32_t events; /* that each of them records */
@@ -245,7 +245,7 @@ static void crowd_end(struct group *crowd)
 	group_join(crowd);
 }
 
-/* One of those that are measured. */
+/* A thread that makes events. */
 static void *be_producer(void *argument)
 {
 	struct group *group = argument;

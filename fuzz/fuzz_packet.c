@@ -78,29 +78,27 @@ static struct ctrace_event event_of(const struct ct_schema *schema, const struct
 /* What was read, written and read again, is the same. */
 static void write_and_read_again(const struct ctrace_event *event)
 {
-	struct ct_packet_head head = { .begin_ns = event->time_ns, .end_ns = event->time_ns };
 	const struct ct_trace_info info = { .frequency = 0 };
+	struct ct_packet_writer writer = { .info = &info };
+	struct ct_packet_head head;
 	struct ct_packet_clock clock;
 	struct ct_class_view view;
 	struct ct_schema *schema;
 	struct ctrace_event again;
 	struct ct_event decoded;
-	struct ct_buf out = { 0 };
-	uint64_t time_ns = event->time_ns;
 	size_t offset;
 
 	if (event->time_ns > INT64_MAX || ct_schema_create(&schema) != CTRACE_OK)
 		return;
-	ct_packet_begin(&out, &head);
-	ct_packet_add(&out, &info, ct_schema_class(schema, event), event, &time_ns);
-	ct_packet_end(&out, 0, &info, &head);
-	if (!out.failed) {
+	ct_packet_write(&writer, ct_schema_class(schema, event), event);
+	ct_packet_end(&writer);
+	if (!writer.packets.failed) {
 		view = ct_schema_view(schema);
-		require(ct_packet_decode_head((unsigned char *)out.data, out.size, &head, &offset) == CTRACE_OK);
+		require(ct_packet_decode_head((unsigned char *)writer.packets.data, writer.packets.size, &head, &offset) == CTRACE_OK);
 		clock = ct_packet_clock_start(&head);
-		require(ct_event_decode(&view, (unsigned char *)out.data + offset, out.size - offset, &clock.state, &decoded) ==
-			CTRACE_OK);
-		require(offset + decoded.size == out.size);
+		require(ct_event_decode(&view, (unsigned char *)writer.packets.data + offset, writer.packets.size - offset,
+					&clock.state, &decoded) == CTRACE_OK);
+		require(offset + decoded.size == writer.packets.size);
 		again = event_of(schema, &clock, &decoded, items_again);
 		require(again.time_ns == event->time_ns && again.event_id == event->event_id);
 		require(again.level == event->level && again.item_count == event->item_count);
@@ -116,7 +114,7 @@ static void write_and_read_again(const struct ctrace_event *event)
 				memcmp(items_again[i].data, event->items[i].data, event->items[i].size) == 0);
 		}
 	}
-	ct_buf_fini(&out);
+	ct_buf_fini(&writer.packets);
 	ct_schema_destroy(schema);
 }
 

@@ -102,7 +102,7 @@ struct ctrace_emitter_context {
 	/* Names what cannot be opened or written, for `ctrace list`, `ctrace stats` and `ctrace doctor`: a path, a socket.  To be called by open() or
 	 * write() before it returns a failure; without it they show errno alone.  Keeps errno. */
 	void (*failed_at)(const struct ctrace_emitter_context *context, const char *what);
-	/* What is known of the counter by now.  NULL: events have no ticks. */
+	/* What the counter ticks, as well as it has been measured until now.  NULL: events have no ticks. */
 	void (*counter)(const struct ctrace_emitter_context *context, struct ctrace_counter *out);
 };
 
@@ -152,9 +152,9 @@ struct ctrace_batch {
 
 #define CTRACE_EMITTER_FILE 1u      /* writes files; can continue where a dead process stopped */
 #define CTRACE_EMITTER_SILENT 2u    /* accepts everything and writes nothing: not opened, nothing is decoded for it */
-#define CTRACE_EMITTER_LIMITED 16u  /* its output is of limited size: gets batches of at most 64 KiB, but for larger events */
-#define CTRACE_EMITTER_RUNS 8u      /* gets events as they are in the ring, none below its property LEVEL; see struct ctrace_run */
 #define CTRACE_EMITTER_LIVE_ONLY 4u /* only the process itself can deliver (its standard error) */
+#define CTRACE_EMITTER_RUNS 8u      /* gets events as they are in the ring, none below its property LEVEL; see struct ctrace_run */
+#define CTRACE_EMITTER_LIMITED 16u  /* its output is of limited size: gets batches of at most 64 KiB, but for larger events */
 
 struct ctrace_emitter {
 	size_t size;      /* sizeof(struct ctrace_emitter) it was built with */

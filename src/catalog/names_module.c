@@ -16,7 +16,7 @@
 
 struct names {
 	struct ct_catalog *catalog;
-	const char *items[CT_CLASS_ITEMS]; /* of the event that was asked for last; a named class has no more */
+	const char *items[CT_CLASS_MAX_ITEMS]; /* of the event that was asked for last; a named class has no more */
 };
 
 static struct names *names_create(void)
@@ -73,7 +73,7 @@ static bool names_find(void *catalog, const char *component, size_t size, uint32
 
 	if (type == NULL)
 		return false;
-	count = type->argument_count < CT_CLASS_ITEMS ? type->argument_count : CT_CLASS_ITEMS;
+	count = type->argument_count < CT_CLASS_MAX_ITEMS ? type->argument_count : CT_CLASS_MAX_ITEMS;
 	for (uint32_t i = 0; i < count; i++)
 		names->items[i] = type->arguments[i].name;
 	*out = (struct ct_class_names){ .mnemonic = type->mnemonic, .items = names->items, .item_count = count };

@@ -292,7 +292,7 @@ static void note_place(struct ct_destination *destination)
 	method_end(destination);
 }
 
-/* What it wants of a batch.  Its context is filled. */
+/* Its least level, and whether it limits its files.  Its context is filled. */
 static void read_limits(struct ct_destination *destination)
 {
 	destination->least_level = ct_emitter_property(destination->emitter, "LEVEL", strlen("LEVEL")) != NULL

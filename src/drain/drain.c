@@ -1,5 +1,5 @@
 /*
- * drain.c - the consumer's end of the pipeline: peek, merge, emit, commit, consume.
+ * drain.c - the consumer's side of the rings: gather a batch for each destination, write it, commit, free the rings.
  *
  * Runs under the drain's lock, which is released while an emitter's method runs: on the agent thread of a traced process, or in a
  * recoverer.  Never waits for a producer.  An event leaves its ring only after it is in every destination that its component has, or is

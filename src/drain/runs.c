@@ -18,12 +18,13 @@
 /* So much an event may be before the one before it, as processors differ.  When it is by more, the counter began anew. */
 #define LATE_TICKS ((int64_t)1 << 32)
 #define TICKS_MASK (((uint64_t)1 << 48) - 1)
-#define CLASSES_FIRST 1024u /* numbers that there is room for at first */
 #define CLASSES_MOST (CT_CLASS_TABLE / CT_CLASS_UNIT)
 
-/* It is for this destination; also by its level; this is the first of its destinations; and nothing has to be asked of its events but their
- * size. */
-enum { KNOWN_IS_OURS = 1, KNOWN_IS_WRITTEN = 2, KNOWN_IS_FIRST = 4, KNOWN_IS_PLAIN = 8 };
+/* Of a class, for the destination of this batch. */
+#define KNOWN_IS_OURS 1u    /* its component has this destination */
+#define KNOWN_IS_WRITTEN 2u /* and this destination takes events of its level */
+#define KNOWN_IS_FIRST 4u   /* this is the first of the component's destinations: its events are counted here */
+#define KNOWN_IS_PLAIN 8u   /* written, and ct_event_shape_size() says all there is to know of an event */
 
 /* What is known of a class in the ring that is walked now. */
 struct ct_known_class {
@@ -58,35 +59,20 @@ void ct_runs_fini(struct ct_runs *runs)
 
 /* ---- classes ---- */
 
-static bool reserve_known(struct ct_runs *runs, uint32_t number)
+/* Room for element `index` of an array; what is new is 0. */
+static bool reserve(void *array, uint32_t *capacity, uint32_t index, size_t size)
 {
-	uint32_t capacity = runs->known_count != 0 ? runs->known_count : CLASSES_FIRST;
-	struct ct_known_class *known;
+	uint32_t wanted = *capacity != 0 ? *capacity : 64;
+	char *bigger;
 
-	if (number < runs->known_count)
+	if (index < *capacity)
 		return true;
-	while (capacity <= number)
-		capacity *= 2;
-	known = reallocarray(runs->known, capacity, sizeof *known);
-	if (known == NULL)
-		return false;
-	memset(known + runs->known_count, 0, (capacity - runs->known_count) * sizeof *known);
-	runs->known = known;
-	runs->known_count = capacity;
-	return true;
-}
-
-/* Room for one more. */
-static bool reserve(void *array, uint32_t count, uint32_t *capacity, size_t size)
-{
-	uint32_t wanted = *capacity != 0 ? 2 * *capacity : 64;
-	void *bigger;
-
-	if (count < *capacity)
-		return true;
+	while (wanted <= index)
+		wanted *= 2;
 	bigger = reallocarray(*(void **)array, wanted, size);
 	if (bigger == NULL)
 		return false;
+	memset(bigger + *capacity * size, 0, (wanted - *capacity) * size);
 	*(void **)array = bigger;
 	*capacity = wanted;
 	return true;
@@ -105,7 +91,7 @@ static uint32_t flags_of(struct ct_batch *batch, struct ct_iterator *iterator, u
 
 static bool add_count(struct ct_runs *runs, uint32_t component)
 {
-	if (!reserve(&runs->counts, runs->count_count, &runs->count_capacity, sizeof *runs->counts))
+	if (!reserve(&runs->counts, &runs->count_capacity, runs->count_count, sizeof *runs->counts))
 		return false;
 	runs->counts[runs->count_count++] = (struct ct_run_count){ .component = component };
 	return true;
@@ -128,7 +114,7 @@ static bool add_class(struct ct_batch *batch, const struct ct_known_class *known
 	struct ctrace_run_class *class;
 	size_t size;
 
-	if (!reserve(&runs->classes, runs->class_count, &runs->class_capacity, sizeof *runs->classes))
+	if (!reserve(&runs->classes, &runs->class_capacity, runs->class_count, sizeof *runs->classes))
 		return false;
 	class = &runs->classes[runs->class_count++];
 	class->number = number;
@@ -157,12 +143,12 @@ static bool meet(struct ct_batch *batch, struct ct_known_class *known, uint32_t 
 enum finding { FOUND, DAMAGED, NO_MEMORY };
 
 /* Looks at the class for the first time in this walk. */
-static enum finding look_up(struct ct_batch *batch, struct ct_iterator *iterator, uint32_t number, struct ct_known_class **out)
+static enum finding look_up_new(struct ct_batch *batch, struct ct_iterator *iterator, uint32_t number, struct ct_known_class **out)
 {
 	struct ct_runs *runs = &batch->runs;
 	struct ct_known_class *known;
 
-	if (number >= CLASSES_MOST || !reserve_known(runs, number))
+	if (number >= CLASSES_MOST || !reserve(&runs->known, &runs->known_count, number, sizeof *runs->known))
 		return NO_MEMORY;
 	known = &runs->known[number];
 	/* An entry is never changed once it has its number: what was read of it stays right. */
@@ -177,6 +163,16 @@ static enum finding look_up(struct ct_batch *batch, struct ct_iterator *iterator
 		return NO_MEMORY;
 	known->walk = runs->walk;
 	*out = known;
+	return FOUND;
+}
+
+static inline enum finding look_up(struct ct_batch *batch, struct ct_iterator *iterator, uint32_t number, struct ct_known_class **out)
+{
+	struct ct_runs *runs = &batch->runs;
+
+	if (number >= runs->known_count || runs->known[number].walk != runs->walk)
+		return look_up_new(batch, iterator, number, out);
+	*out = &runs->known[number];
 	return FOUND;
 }
 
@@ -324,7 +320,7 @@ static enum finding look_up_event(struct ct_batch *batch, struct ct_iterator *it
 {
 	struct ct_runs *runs = &batch->runs;
 	struct ct_known_class *known;
-	enum finding finding = FOUND;
+	enum finding finding;
 
 	if (event->number == CT_CLASS_ANY) {
 		size_t size;
@@ -338,10 +334,7 @@ static enum finding look_up_event(struct ct_batch *batch, struct ct_iterator *it
 			return DAMAGED;
 		return (*out_flags & KNOWN_IS_FIRST) == 0 || add_count(runs, event->head.component) ? FOUND : NO_MEMORY;
 	}
-	if (event->number < runs->known_count && runs->known[event->number].walk == runs->walk)
-		known = &runs->known[event->number];
-	else
-		finding = look_up(batch, iterator, event->number, &known);
+	finding = look_up(batch, iterator, event->number, &known);
 	if (finding != FOUND)
 		return finding;
 	*out_flags = known->flags;
@@ -460,9 +453,8 @@ static enum step step(struct ct_batch *batch, struct ct_iterator *iterator)
 	number = word & 0xFFFF;
 	if (number < CT_CLASS_FIRST)
 		return step_slowly(batch, iterator);
-	if (number < runs->known_count && runs->known[number].walk == runs->walk)
-		known = &runs->known[number];
-	else if ((finding = look_up(batch, iterator, number, &known)) != FOUND)
+	finding = look_up(batch, iterator, number, &known);
+	if (finding != FOUND)
 		return stop_for(finding);
 	if (known->shape.is_long)
 		return step_slowly(batch, iterator);
@@ -487,20 +479,26 @@ static enum step step(struct ct_batch *batch, struct ct_iterator *iterator)
 	return GO_ON;
 }
 
-/* The bytes of as many of the events from `at` on as go into the open run as they are, with those that are in it: most do. */
-static size_t walk_on(struct ct_batch *batch, struct ct_iterator *iterator, const unsigned char *at, size_t available)
+static size_t least(size_t a, size_t b)
+{
+	return a < b ? a : b;
+}
+
+static size_t left_of(size_t most, size_t taken)
+{
+	return most - least(most, taken);
+}
+
+/* Takes as many of the events from `at` on as go into the open run as they are; most do.  False: none does. */
+static bool walk_on(struct ct_batch *batch, struct ct_iterator *iterator, const unsigned char *at, size_t available)
 {
 	struct ct_runs *runs = &batch->runs;
 	struct ctrace_run *run = runs->open;
 	const struct ct_known_class *known_classes = runs->known;
 	uint64_t before = iterator->place.state.ticks;
-	size_t most = RUN_BYTES - (run->size < RUN_BYTES ? run->size : RUN_BYTES), done = 0;
+	size_t most = least(available, least(left_of(RUN_BYTES, run->size), left_of(batch->most_bytes, batch->bytes))), done = 0;
 	uint32_t events = 0;
 
-	if (most > batch->most_bytes - (batch->bytes < batch->most_bytes ? batch->bytes : batch->most_bytes))
-		most = batch->most_bytes - (batch->bytes < batch->most_bytes ? batch->bytes : batch->most_bytes);
-	if (most > available)
-		most = available;
 	while (most - done >= CT_EVENT_HEAD) {
 		uint64_t word = ct_event_word(at + done), after;
 		const struct ct_known_class *known;
@@ -524,7 +522,7 @@ static size_t walk_on(struct ct_batch *batch, struct ct_iterator *iterator, cons
 		events++;
 	}
 	if (done == 0)
-		return 0;
+		return false;
 	add_piece(runs, at, done);
 	run->event_count += events;
 	run->end_ticks = before;
@@ -533,7 +531,7 @@ static size_t walk_on(struct ct_batch *batch, struct ct_iterator *iterator, cons
 	iterator->place.position += done;
 	iterator->place.count += events;
 	iterator->place.state.ticks = before;
-	return done;
+	return true;
 }
 
 /* Whole stretches where that is possible, and single events between them. */
@@ -542,7 +540,7 @@ static enum step step_far(struct ct_batch *batch, struct ct_iterator *iterator)
 	const unsigned char *at = ct_ring_at(iterator->ring, iterator->place.position);
 
 	if (batch->runs.open != NULL && has_pieces(&batch->runs) &&
-	    walk_on(batch, iterator, at, iterator->limit - iterator->place.position) != 0)
+	    walk_on(batch, iterator, at, iterator->limit - iterator->place.position))
 		return GO_ON;
 	return step(batch, iterator);
 }

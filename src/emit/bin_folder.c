@@ -17,7 +17,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/random.h>
 #include <unistd.h>
 
 #define METADATA_LIMIT ((size_t)64 << 20)
@@ -179,20 +178,6 @@ static enum ctrace_status read_metadata(const struct ct_bin_folder *folder, uint
  * Beginning
  */
 
-static void make_uuid(uint8_t uuid[16])
-{
-	uint64_t words[2];
-
-	if (getrandom(uuid, 16, GRND_NONBLOCK) != 16) {
-		words[0] = ct_clock_wall_ns() * 0x9E3779B97F4A7C15u;
-		words[1] = (ct_clock_ticks() ^ (uint64_t)getpid() << 32) * 0xC2B2AE3D27D4EB4Fu;
-		memcpy(uuid, words, 16);
-	}
-	uuid[0] |= 1; /* the streams' mark of their folder is never 0 */
-	uuid[6] = (uint8_t)((uuid[6] & 0x0F) | 0x40);
-	uuid[8] = (uint8_t)((uuid[8] & 0x3F) | 0x80);
-}
-
 static enum ctrace_status inherit_stream(struct ct_bin_folder *folder, const struct ct_bin_stream *from)
 {
 	uint64_t lost = from == NULL ? 0 : from->lost > from->lost_base ? from->lost : from->lost_base;
@@ -253,7 +238,7 @@ static enum ctrace_status print_beginning(struct ct_bin_folder *folder, struct c
 {
 	enum ctrace_status status = CTRACE_OK;
 
-	make_uuid(folder->info.uuid);
+	ct_trace_make_uuid(folder->info.uuid);
 	ct_buf_clear(&folder->text);
 	ct_schema_print_trace(&folder->text, &folder->info);
 	if (from != NULL)

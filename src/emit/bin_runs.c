@@ -14,26 +14,23 @@
 
 /* ---- as they are ---- */
 
-/* False: the class cannot have its number here. */
-static bool take_class(struct ct_schema *schema, const struct ctrace_batch *batch, uint32_t index, enum ctrace_status *out_status)
+/* DAMAGED: the class cannot have its number here. */
+static enum ctrace_status take_class(struct ct_schema *schema, const struct ctrace_batch *batch, uint32_t index)
 {
 	const struct ct_class_view classes = { .bytes = batch->class_table, .size = batch->class_table_size };
 	const struct ctrace_run_class *from = &batch->classes[index];
-	const struct ct_class *class;
 
-	*out_status = ct_schema_take(schema, &classes, from->number, from->component, from->component_size, &class);
-	return *out_status != CTRACE_DAMAGED;
+	return ct_schema_take(schema, &classes, from->number, from->component, from->component_size);
 }
 
-/* The classes of the batch.  False: one of them cannot have its number here. */
-static bool take_classes(struct ct_schema *schema, const struct ctrace_batch *batch, enum ctrace_status *out_status)
+/* The classes of the batch.  DAMAGED: one of them cannot have its number here. */
+static enum ctrace_status take_classes(struct ct_schema *schema, const struct ctrace_batch *batch)
 {
-	bool are_taken = true;
+	enum ctrace_status status = CTRACE_OK;
 
-	*out_status = CTRACE_OK;
-	for (uint32_t i = 0; i < batch->class_count && *out_status == CTRACE_OK; i++)
-		are_taken = take_class(schema, batch, i, out_status);
-	return are_taken;
+	for (uint32_t i = 0; i < batch->class_count && status == CTRACE_OK; i++)
+		status = take_class(schema, batch, i);
+	return status;
 }
 
 /* Room for all that the batch can need: two heads for a run, as an empty packet may stand before it. */
@@ -72,18 +69,12 @@ static void add_piece(struct ct_bin_folder *folder, struct ct_bin_stream *stream
 	stream->pending += size;
 }
 
-static void add_head(struct ct_bin_folder *folder, struct ct_bin_stream *stream, struct ct_packet_head *head, uint64_t lost)
+static void add_head(struct ct_bin_folder *folder, struct ct_bin_stream *stream, const struct ct_packet_head *head)
 {
 	unsigned char *at = folder->heads + folder->head_count++ * CT_PACKET_HEAD;
 
-	memcpy(head->uuid, folder->info.uuid, sizeof head->uuid);
-	head->stream_instance = stream->id;
-	head->pid = folder->info.pid;
-	head->sequence = stream->next_sequence++;
-	head->discarded = lost - stream->lost_base;
-	head->packet_bits = head->content_bits;
 	ct_packet_head_put(at, head);
-	stream->packet_at = stream->pending;
+	stream->writer.packet_at = stream->pending;
 	add_piece(folder, stream, at, CT_PACKET_HEAD);
 }
 
@@ -93,33 +84,31 @@ static void date(struct ct_bin_folder *folder, const struct ct_bin_stream *strea
 {
 	const struct ctrace_event first = { .time_ns = run->begin_ns, .clock = run->clock };
 	uint64_t shift = ct_bin_clock_time(&folder->clock, &first) - run->begin_ns;
-	const struct ctrace_event begin = { .time_ns = run->begin_ns + shift }, end = { .time_ns = run->end_ns + shift };
 
 	head->begin_ticks = run->begin_ticks;
 	head->end_ticks = run->end_ticks;
-	head->begin_ns = ct_packet_time(&begin, stream->previous_ns);
-	head->end_ns = ct_packet_time(&end, head->begin_ns);
+	head->begin_ns = ct_packet_time(run->begin_ns + shift, stream->writer.last_ns);
+	head->end_ns = ct_packet_time(run->end_ns + shift, head->begin_ns);
 }
 
 static void add_run(struct ct_bin_folder *folder, struct ct_bin_stream *stream, const struct ctrace_run *run)
 {
-	struct ct_packet_head head = { .tid = run->tid };
+	struct ct_packet_head head = { .pid = folder->info.pid, .tid = run->tid };
 
 	date(folder, stream, run, &head);
-	/* A viewer counts losses between packets: when some come before the first one of a file, an empty one comes before them. */
-	if (stream->offset == 0 && stream->pending == 0 && stream->next_lost != stream->lost) {
+	head.content_bits = head.packet_bits = 8 * (uint64_t)(CT_PACKET_HEAD + run->size);
+	while (!ct_packet_number(&stream->writer, &head)) {
 		struct ct_packet_head empty = head;
 
 		empty.end_ticks = empty.begin_ticks;
 		empty.end_ns = empty.begin_ns;
-		empty.content_bits = 8 * CT_PACKET_HEAD;
-		add_head(folder, stream, &empty, stream->lost);
+		empty.content_bits = empty.packet_bits = 8 * CT_PACKET_HEAD;
+		add_head(folder, stream, &empty);
 	}
-	head.content_bits = 8 * (uint64_t)(CT_PACKET_HEAD + run->size);
-	add_head(folder, stream, &head, stream->next_lost);
+	add_head(folder, stream, &head);
 	for (uint32_t i = 0; i < run->piece_count; i++)
 		add_piece(folder, stream, run->pieces[i].data, run->pieces[i].size);
-	stream->previous_ns = head.end_ns;
+	stream->writer.last_ns = head.end_ns;
 }
 
 /* ---- written anew ---- */
@@ -178,7 +167,7 @@ static enum ctrace_status convert(struct ct_bin_folder *folder, const struct ctr
 		status = ct_schema_create(&folder->source);
 	/* Events of a class that is none cannot be read; all others can. */
 	for (uint32_t i = 0; i < batch->class_count && status == CTRACE_OK; i++)
-		if (!take_class(folder->source, batch, i, &status))
+		if ((status = take_class(folder->source, batch, i)) == CTRACE_DAMAGED)
 			status = CTRACE_OK;
 	for (uint32_t i = 0; i < batch->run_count && status == CTRACE_OK; i++)
 		if (!convert_run(folder, &batch->runs[i]))
@@ -192,7 +181,8 @@ enum ctrace_status ct_bin_runs_gather(struct ct_bin_folder *folder, const struct
 
 	folder->converts |= folder->texts != NULL && folder->texts->encoding != CT_ENCODING_ASCII;
 	if (!folder->converts)
-		folder->converts = !take_classes(folder->schema, batch, &status);
+		status = take_classes(folder->schema, batch);
+	folder->converts |= status == CTRACE_DAMAGED;
 	if (folder->converts)
 		return convert(folder, batch);
 	if (status != CTRACE_OK || !reserve(folder, batch))

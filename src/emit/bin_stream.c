@@ -59,7 +59,7 @@ enum ctrace_status ct_bin_stream_get(struct ct_bin_folder *folder, uint32_t id, 
 		(*place)->id = id;
 		(*place)->fd = -1;
 		(*place)->cut_due = true;
-		ct_buf_init(&(*place)->packets);
+		ct_buf_init(&(*place)->writer.packets);
 	}
 	*out_stream = *place;
 	return CTRACE_OK;
@@ -69,7 +69,7 @@ static void stream_free(struct ct_bin_stream *stream)
 {
 	if (stream == NULL)
 		return;
-	ct_buf_fini(&stream->packets);
+	ct_buf_fini(&stream->writer.packets);
 	ct_os_close_file(&stream->fd, &stream->file_id);
 	free(stream);
 }
@@ -100,8 +100,8 @@ static void close_oldest(struct ct_bin_folder *folder)
 	if (oldest == NULL)
 		return;
 	ct_os_close_file(&oldest->fd, &oldest->file_id);
-	if (oldest->packets.size == 0)
-		ct_buf_fini(&oldest->packets);
+	if (oldest->writer.packets.size == 0)
+		ct_buf_fini(&oldest->writer.packets);
 	folder->open_count--;
 }
 
@@ -268,6 +268,23 @@ static uint64_t folder_tag(const struct ct_bin_folder *folder)
 	return ((uint64_t)uuid[0] << 16 | (uint64_t)uuid[1] << 8 | uuid[2]) << SEQUENCE_BITS;
 }
 
+/* What comes next is behind what counts; lost: events of the stream by then. */
+static void begin_batch(const struct ct_bin_folder *folder, struct ct_bin_stream *stream, uint64_t lost)
+{
+	stream->writer = (struct ct_packet_writer){
+		.info = &folder->info,
+		.stream = stream->id,
+		.sequence = stream->sequence,
+		.lost = lost - stream->lost_base,
+		.told = stream->lost - stream->lost_base,
+		.last_ns = stream->last_ns,
+		.packets = stream->writer.packets,
+	};
+	ct_buf_clear(&stream->writer.packets);
+	stream->piece_count = stream->pending = 0;
+	stream->is_touched = false;
+}
+
 /* Finds the streams of the batch and where they stand. */
 static enum ctrace_status bind_streams(struct ct_bin_folder *folder, const struct ctrace_batch *batch)
 {
@@ -296,13 +313,7 @@ static enum ctrace_status bind_streams(struct ct_bin_folder *folder, const struc
 				return status;
 		}
 		stream->used = folder->batch;
-		stream->previous_ns = stream->last_ns;
-		stream->next_sequence = stream->sequence;
-		stream->next_lost = given->lost > stream->lost ? given->lost : stream->lost;
-		stream->is_touched = false;
-		stream->in_packet = false;
-		stream->piece_count = stream->pending = 0;
-		ct_buf_clear(&stream->packets);
+		begin_batch(folder, stream, given->lost > stream->lost ? given->lost : stream->lost);
 		folder->bound[i] = stream;
 	}
 	return CTRACE_OK;
@@ -312,73 +323,12 @@ static enum ctrace_status bind_streams(struct ct_bin_folder *folder, const struc
  * Packets
  */
 
-static void end_packet(const struct ct_bin_folder *folder, struct ct_bin_stream *stream)
-{
-	if (!stream->in_packet)
-		return;
-	stream->head.end_ns = stream->previous_ns;
-	ct_packet_end(&stream->packets, stream->packet_at, &folder->info, &stream->head);
-	stream->in_packet = false;
-}
-
-static void begin_packet(const struct ct_bin_folder *folder, struct ct_bin_stream *stream, const struct ctrace_event *event,
-			 uint64_t lost)
-{
-	stream->previous_ns = ct_packet_time(event, stream->previous_ns);
-	stream->head = (struct ct_packet_head){
-		.stream_instance = stream->id,
-		.pid = event->pid,
-		.tid = event->tid,
-		.begin_ns = stream->previous_ns,
-		.sequence = stream->next_sequence++,
-		.discarded = lost - stream->lost_base,
-	};
-	memcpy(stream->head.uuid, folder->info.uuid, sizeof stream->head.uuid);
-	stream->packet_at = stream->packets.size;
-	stream->in_packet = true;
-	ct_packet_begin(&stream->packets, &stream->head);
-}
-
-/* A viewer counts losses between packets: when some come before the first one of a file, an empty one comes before them. */
-static void begin_first_packet(const struct ct_bin_folder *folder, struct ct_bin_stream *stream, const struct ctrace_event *event)
-{
-	if (stream->offset == 0 && stream->packets.size == 0 && stream->next_lost != stream->lost) {
-		begin_packet(folder, stream, event, stream->lost);
-		end_packet(folder, stream);
-	}
-	begin_packet(folder, stream, event, stream->next_lost);
-}
-
-static void add_event(struct ct_bin_folder *folder, struct ct_bin_stream *stream, const struct ctrace_event *event)
-{
-	const struct ct_class *class = ct_schema_class(folder->schema, event);
-
-	if (stream->in_packet && (stream->head.tid != event->tid || stream->head.pid != event->pid ||
-				  !ct_packet_has_room(&stream->packets, stream->packet_at, event, stream->previous_ns)))
-		end_packet(folder, stream);
-	if (!stream->in_packet)
-		begin_first_packet(folder, stream, event);
-	ct_packet_add(&stream->packets, &folder->info, class, event, &stream->previous_ns);
-}
-
-/* Times of the stream, which run on when the clock is set back. */
-static void add_event_in_time(struct ct_bin_folder *folder, const struct ctrace_event *event)
-{
-	uint64_t time_ns = ct_bin_clock_time(&folder->clock, event);
-	struct ctrace_event moved;
-
-	if (time_ns == event->time_ns) {
-		add_event(folder, folder->bound[event->stream], event);
-		return;
-	}
-	moved = *event;
-	moved.time_ns = time_ns;
-	add_event(folder, folder->bound[event->stream], &moved);
-}
-
 void ct_bin_add_event(struct ct_bin_folder *folder, const struct ctrace_event *event)
 {
-	add_event_in_time(folder, ct_bin_text_convert(folder->texts, event));
+	struct ctrace_event moved = *ct_bin_text_convert(folder->texts, event);
+
+	moved.time_ns = ct_bin_clock_time(&folder->clock, event);
+	ct_packet_write(&folder->bound[event->stream]->writer, ct_schema_class(folder->schema, &moved), &moved);
 }
 
 static enum ctrace_status gather(struct ct_bin_folder *folder, const struct ctrace_batch *batch)
@@ -390,9 +340,9 @@ static enum ctrace_status gather(struct ct_bin_folder *folder, const struct ctra
 	for (uint32_t i = 0; i < batch->stream_count && status == CTRACE_OK; i++) {
 		struct ct_bin_stream *stream = folder->bound[i];
 
-		end_packet(folder, stream);
-		stream->pending += stream->packets.size;
-		if (stream->packets.failed)
+		ct_packet_end(&stream->writer);
+		stream->pending += stream->writer.packets.size;
+		if (stream->writer.packets.failed)
 			status = CTRACE_NOT_ENOUGH_MEMORY;
 	}
 	return status;
@@ -453,7 +403,7 @@ static enum ctrace_status write_stream(struct ct_bin_folder *folder, struct ct_b
 	stream->is_touched = true;
 	if (stream->piece_count != 0)
 		return ct_os_write_pieces_at(stream->fd, folder->pieces + stream->first_piece, stream->piece_count, stream->offset);
-	return ct_os_write_at(stream->fd, stream->packets.data, stream->packets.size, stream->offset);
+	return ct_os_write_at(stream->fd, stream->writer.packets.data, stream->writer.packets.size, stream->offset);
 }
 
 static void commit_stream(struct ct_bin_folder *folder, struct ct_bin_stream *stream)
@@ -461,14 +411,14 @@ static void commit_stream(struct ct_bin_folder *folder, struct ct_bin_stream *st
 	if (stream->pending == 0)
 		return;
 	folder->size += stream->pending;
-	stream->last_at = stream->offset + stream->packet_at;
+	stream->last_at = stream->offset + stream->writer.packet_at;
 	stream->offset += stream->pending;
-	stream->sequence = stream->next_sequence;
-	stream->lost = stream->next_lost;
-	stream->last_ns = stream->previous_ns;
+	stream->sequence = stream->writer.sequence;
+	stream->lost = stream->lost_base + stream->writer.lost;
+	stream->last_ns = stream->writer.last_ns;
 	stream->sync_due = true;
 	stream->pending = 0;
-	ct_buf_trim(&stream->packets, stream->fd >= 0 ? KEPT_MEMORY : 0);
+	ct_buf_trim(&stream->writer.packets, stream->fd >= 0 ? KEPT_MEMORY : 0);
 }
 
 static void commit_metadata(struct ct_bin_folder *folder)
@@ -493,7 +443,7 @@ static void undo(struct ct_bin_folder *folder, uint32_t stream_count)
 
 		if (stream->is_touched)
 			(void)!ct_bin_stream_cut(folder, stream);
-		ct_buf_fini(&stream->packets);
+		ct_buf_fini(&stream->writer.packets);
 	}
 	if (folder->metadata_cut_due && ct_os_is_file(folder->metadata_fd, &folder->metadata_id))
 		folder->metadata_cut_due = ct_os_truncate(folder->metadata_fd, folder->metadata_size) != CTRACE_OK;
@@ -503,18 +453,13 @@ static void undo(struct ct_bin_folder *folder, uint32_t stream_count)
 /* Appends a packet to stream.lost, so that its total becomes `total`. */
 static enum ctrace_status put_lost(struct ct_bin_folder *folder, struct ct_bin_stream *stream, uint64_t total)
 {
-	struct ctrace_event now = { .time_ns = ct_clock_wall_ns() + folder->clock.ahead_ns, .pid = folder->info.pid };
 	enum ctrace_status status;
 
-	stream->previous_ns = stream->last_ns;
-	stream->next_sequence = stream->sequence;
-	stream->next_lost = total;
-	ct_buf_clear(&stream->packets);
-	begin_first_packet(folder, stream, &now);
-	end_packet(folder, stream);
-	stream->piece_count = 0;
-	stream->pending = stream->packets.size;
-	status = stream->packets.failed ? CTRACE_NOT_ENOUGH_MEMORY : write_stream(folder, stream);
+	begin_batch(folder, stream, total);
+	ct_packet_begin(&stream->writer, folder->info.pid, 0, ct_clock_wall_ns() + folder->clock.ahead_ns);
+	ct_packet_end(&stream->writer);
+	stream->pending = stream->writer.packets.size;
+	status = stream->writer.packets.failed ? CTRACE_NOT_ENOUGH_MEMORY : write_stream(folder, stream);
 	if (status == CTRACE_OK)
 		commit_stream(folder, stream);
 	else
@@ -547,7 +492,7 @@ static void take_back_lost(struct ct_bin_folder *folder, uint64_t told)
 	if (stream == NULL || stream->lost <= stream->lost_base)
 		return;
 	total = stream->lost - stream->lost_base > told ? stream->lost - told : stream->lost_base;
-	stream->offset = 0;
+	stream->offset = stream->sequence = 0;
 	stream->lost = stream->lost_base;
 	if (ct_bin_stream_cut(folder, stream) == CTRACE_OK && total > stream->lost_base)
 		(void)!put_lost(folder, stream, total);
@@ -577,7 +522,7 @@ enum ctrace_status ct_bin_write(struct ct_bin_folder *folder, const struct ctrac
 	for (uint32_t i = 0; i < batch->stream_count; i++) {
 		struct ct_bin_stream *stream = folder->bound[i];
 
-		told += stream->pending != 0 ? stream->next_lost - stream->lost : 0;
+		told += stream->pending != 0 ? stream->lost_base + stream->writer.lost - stream->lost : 0;
 		commit_stream(folder, stream);
 		batch->streams[i].offset = stream->offset;
 		batch->streams[i].extra = stream->last_at;

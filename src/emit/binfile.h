@@ -48,16 +48,10 @@ struct ct_bin_stream {
 	uint64_t lost_base; /* of these before this folder's first: packets count from here */
 	uint64_t last_ns;   /* of the last event */
 	/* the batch under way */
-	struct ct_buf packets; /* those whose events are written anew */
-	size_t first_piece;    /* the others: what of the folder's pieces is of this stream */
+	struct ct_packet_writer writer; /* of its packets; what was lost is without lost_base there */
+	size_t first_piece;             /* of the folder's pieces: those that are of this stream, when there are any */
 	size_t piece_count;
-	size_t pending;             /* bytes of either */
-	struct ct_packet_head head; /* of the packet being filled */
-	size_t packet_at;
-	uint64_t previous_ns;
-	uint64_t next_sequence;
-	uint64_t next_lost;
-	bool in_packet;
+	size_t pending;  /* bytes of the pieces, or of the writer's packets */
 	bool is_touched; /* its file was written to */
 };
 

@@ -1,8 +1,7 @@
 /*
  * line_settings.c - the properties that all emitters of lines have.
  *
- * Called in open(), on the thread that drains.  A property's text is borrowed only until the next one is asked for, hence the
- * copies.
+ * Called on the thread that drains.  A property's text is borrowed only until the next one is asked for, hence the copies.
  *
  * Copyright The ctrace authors.  SPDX-License-Identifier: Apache-2.0
  */

@@ -16,7 +16,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/random.h>
 #include <unistd.h>
 
 #define BUFFER_LIMIT ((size_t)64 << 20) /* of packets that are not full yet, all together */
@@ -26,15 +25,8 @@
 /* One thread's. */
 struct stream {
 	struct trace *trace;
-	uint32_t number;
-	uint32_t pid, tid;
-	uint64_t last_ns;
-	uint64_t sequence; /* of the next packet */
-	uint64_t lost;     /* events, so far */
-	uint64_t told;     /* of these: what the last packet says */
-	struct ct_packet_head head;
-	struct ct_buf packet;
-	bool in_packet;
+	uint32_t tid;
+	struct ct_packet_writer writer;
 };
 
 /* One process's. */
@@ -62,7 +54,7 @@ struct export
 	uint64_t lost;       /* of nobody known */
 	size_t buffered;
 	const struct ct_view *naming; /* whose class is being made */
-	const char *names[CT_CLASS_ITEMS];
+	const char *names[CT_CLASS_MAX_ITEMS];
 	int error;
 };
 
@@ -94,7 +86,7 @@ static bool write_all(int fd, const void *data, size_t size)
 }
 
 /* Appends to a file of the trace, which is only open meanwhile: there may be any number of threads. */
-static void append(struct export *self, const struct trace *trace, const char *name, const struct ct_buf *text)
+static void append(struct export *self, const struct trace *trace, const char *name, const struct ct_buf *text, size_t size)
 {
 	char *path;
 	int fd;
@@ -104,7 +96,7 @@ static void append(struct export *self, const struct trace *trace, const char *n
 		return;
 	}
 	fd = open(path, O_WRONLY | O_CREAT | O_APPEND | O_NOFOLLOW | O_CLOEXEC, 0600);
-	if (fd < 0 || !write_all(fd, text->data, text->size))
+	if (fd < 0 || !write_all(fd, text->data, size))
 		fail(self, errno);
 	ct_os_close(&fd);
 	free(path);
@@ -165,7 +157,7 @@ static bool name_class(const char *component, size_t size, uint32_t event_id, st
 {
 	struct export *self = user;
 	const struct ct_view *view = self->naming;
-	uint32_t count = view->event.item_count < CT_CLASS_ITEMS ? view->event.item_count : CT_CLASS_ITEMS;
+	uint32_t count = view->event.item_count < CT_CLASS_MAX_ITEMS ? view->event.item_count : CT_CLASS_MAX_ITEMS;
 	char scratch[16];
 
 	(void)component;
@@ -188,78 +180,41 @@ static bool name_class(const char *component, size_t size, uint32_t event_id, st
  * Packets
  */
 
-static void write_packet(struct export *self, struct stream *stream)
+/* Those that are complete. */
+static void write_packets(struct export *self, struct stream *stream)
 {
+	struct ct_buf *packets = &stream->writer.packets;
+	size_t size = stream->writer.in_packet ? stream->writer.packet_at : packets->size;
 	char name[32];
 
-	if (!stream->in_packet)
+	(void)snprintf(name, sizeof name, "stream.%u", stream->writer.stream);
+	append(self, stream->trace, name, packets, size);
+	self->buffered -= size;
+	memmove(packets->data, packets->data + size, packets->size - size);
+	packets->size -= size;
+	stream->writer.packet_at = 0;
+	if (packets->size == 0)
+		ct_buf_trim(packets, stream->trace->stream_count <= KEPT_STREAMS ? KEPT_MEMORY : 0);
+}
+
+static void end_packets(struct export *self, struct stream *stream)
+{
+	if (stream->writer.packets.size == 0)
 		return;
-	stream->head.end_ns = stream->last_ns;
-	ct_packet_end(&stream->packet, 0, &stream->trace->info, &stream->head);
-	(void)snprintf(name, sizeof name, "stream.%u", stream->number);
-	append(self, stream->trace, name, &stream->packet);
-	self->buffered -= stream->packet.size;
-	ct_buf_trim(&stream->packet, stream->trace->stream_count <= KEPT_STREAMS ? KEPT_MEMORY : 0);
-	stream->in_packet = false;
+	ct_packet_end(&stream->writer);
+	write_packets(self, stream);
 }
 
-static void begin_packet(struct export *self, struct stream *stream, uint64_t time_ns, uint64_t lost)
-{
-	stream->last_ns = time_ns;
-	stream->head = (struct ct_packet_head){
-		.stream_instance = stream->number,
-		.pid = stream->pid,
-		.tid = stream->tid,
-		.begin_ns = time_ns,
-		.sequence = stream->sequence++,
-		.discarded = lost,
-	};
-	memcpy(stream->head.uuid, stream->trace->info.uuid, sizeof stream->head.uuid);
-	stream->told = lost;
-	stream->in_packet = true;
-	ct_packet_begin(&stream->packet, &stream->head);
-	self->buffered += stream->packet.size;
-}
-
-/* Viewers count losses between packets: when some come before the first one, an empty one comes before them. */
-static void begin_next_packet(struct export *self, struct stream *stream, uint64_t time_ns)
-{
-	if (stream->sequence == 0 && stream->lost > 0) {
-		begin_packet(self, stream, time_ns, 0);
-		write_packet(self, stream);
-	}
-	begin_packet(self, stream, time_ns, stream->lost);
-}
-
-static void lose(struct export *self, struct stream *stream, uint64_t events)
-{
-	if (events == 0)
-		return;
-	write_packet(self, stream);
-	stream->lost += events;
-}
-
-static void write_all_packets(struct export *self)
+static void end_all_packets(struct export *self)
 {
 	for (size_t i = 0; i < self->trace_count; i++)
 		for (uint32_t k = 0; self->traces[i] != NULL && k < self->traces[i]->stream_count; k++)
-			write_packet(self, self->traces[i]->streams[k]);
+			end_packets(self, self->traces[i]->streams[k]);
 }
 
 /* ------------------------------------------------------------------------------------------------------------
  * Traces and streams
  */
-
-static void make_uuid(uint8_t uuid[16])
-{
-	if (getrandom(uuid, 16, GRND_NONBLOCK) != 16) {
-		uint64_t words[2] = { ct_clock_wall_ns(), ct_clock_ticks() ^ (uint64_t)getpid() << 32 };
-
-		memcpy(uuid, words, 16);
-	}
-	uuid[6] = (uint8_t)((uuid[6] & 0x0F) | 0x40);
-	uuid[8] = (uint8_t)((uuid[8] & 0x3F) | 0x80);
-}
 
 static void copy_text(char *to, size_t room, const char *text)
 {
@@ -272,7 +227,7 @@ static void copy_text(char *to, size_t room, const char *text)
 static void info_fill(struct ct_trace_info *info, const struct ct_origin *origin, uint64_t start_ns)
 {
 	*info = (struct ct_trace_info){ .pid = origin->pid, .asid = origin->asid, .start_ns = start_ns };
-	make_uuid(info->uuid);
+	ct_trace_make_uuid(info->uuid);
 	copy_text(info->host, sizeof info->host, origin->host);
 	copy_text(info->program, sizeof info->program, origin->program);
 	copy_text(info->jobname, sizeof info->jobname, origin->jobname);
@@ -285,7 +240,7 @@ static void trace_destroy(struct trace *trace)
 	if (trace == NULL)
 		return;
 	for (uint32_t i = 0; i < trace->stream_count; i++) {
-		ct_buf_fini(&trace->streams[i]->packet);
+		ct_buf_fini(&trace->streams[i]->writer.packets);
 		free(trace->streams[i]);
 	}
 	free(trace->streams);
@@ -338,7 +293,7 @@ static uint32_t free_number(const struct trace *trace, uint32_t wanted)
 	if (wanted >= trace->next_number)
 		return wanted;
 	for (uint32_t i = 0; i < trace->stream_count; i++)
-		if (trace->streams[i]->number == wanted)
+		if (trace->streams[i]->writer.stream == wanted)
 			return trace->next_number;
 	return wanted;
 }
@@ -359,11 +314,11 @@ static struct stream *stream_create(struct trace *trace, uint32_t tid, uint32_t 
 		trace->streams = streams;
 	}
 	stream->trace = trace;
-	stream->number = free_number(trace, wanted);
-	if (stream->number >= trace->next_number)
-		trace->next_number = stream->number + 1;
-	stream->pid = trace->origin->pid;
 	stream->tid = tid;
+	stream->writer.info = &trace->info;
+	stream->writer.stream = free_number(trace, wanted);
+	if (stream->writer.stream >= trace->next_number)
+		trace->next_number = stream->writer.stream + 1;
 	trace->streams[trace->stream_count++] = stream;
 	return stream;
 }
@@ -407,29 +362,23 @@ static void trace_add(void *user, const struct ct_view *view)
 {
 	struct export *self = user;
 	struct stream *stream = find_stream(self, view);
-	const struct ct_class *class;
 	size_t size;
 
 	if (stream == NULL) {
 		fail(self, ENOMEM);
 		return;
 	}
-	lose(self, stream, stream->trace->lost + self->lost);
+	stream->writer.lost += stream->trace->lost + self->lost;
 	stream->trace->lost = self->lost = 0;
 	self->naming = view;
-	class = ct_schema_class(stream->trace->schema, &view->event);
-	if (stream->in_packet &&
-	    (stream->pid != view->event.pid || !ct_packet_has_room(&stream->packet, 0, &view->event, stream->last_ns)))
-		write_packet(self, stream);
-	stream->pid = view->event.pid;
-	if (!stream->in_packet)
-		begin_next_packet(self, stream, ct_packet_time(&view->event, stream->last_ns));
-	size = stream->packet.size;
-	ct_packet_add(&stream->packet, &stream->trace->info, class, &view->event, &stream->last_ns);
-	self->buffered += stream->packet.size - size;
+	size = stream->writer.packets.size;
+	ct_packet_write(&stream->writer, ct_schema_class(stream->trace->schema, &view->event), &view->event);
+	self->buffered += stream->writer.packets.size - size;
+	if (stream->writer.packet_at > 0)
+		write_packets(self, stream);
 	self->last = stream;
 	if (self->buffered > BUFFER_LIMIT)
-		write_all_packets(self);
+		end_all_packets(self);
 }
 
 /* A source tells of losses when it goes on behind its last event, which was the last of all. */
@@ -443,7 +392,7 @@ static void trace_lost(void *user, const struct ct_read_note *note)
 		return;
 	}
 	if (self->last != NULL && self->last->trace->origin == note->origin) {
-		lose(self, self->last, note->events);
+		self->last->writer.lost += note->events;
 		return;
 	}
 	trace = find_trace(self, note->origin, note->from_ns);
@@ -460,14 +409,18 @@ static void tell_last_losses(struct export *self, struct trace *trace)
 		fail(self, ENOMEM);
 	if (trace->stream_count == 0)
 		return;
-	lose(self, trace->streams[0], trace->lost);
+	trace->streams[0]->writer.lost += trace->lost;
 	trace->lost = 0;
 	for (uint32_t i = 0; i < trace->stream_count; i++) {
 		struct stream *stream = trace->streams[i];
+		struct ct_packet_writer *writer = &stream->writer;
+		size_t size = writer->packets.size;
 
-		if (stream->lost > stream->told)
-			begin_next_packet(self, stream, stream->last_ns != 0 ? stream->last_ns : trace->info.start_ns);
-		write_packet(self, stream);
+		if (writer->lost > writer->told)
+			ct_packet_begin(writer, trace->origin->pid, stream->tid,
+					writer->last_ns != 0 ? writer->last_ns : trace->info.start_ns);
+		self->buffered += writer->packets.size - size;
+		end_packets(self, stream);
 	}
 }
 
@@ -479,7 +432,7 @@ static void write_metadata(struct export *self, struct trace *trace)
 	ct_schema_print_trace(&text, &trace->info);
 	for (uint32_t i = 1; i < ct_schema_count(trace->schema); i++)
 		ct_schema_print_class(&text, ct_schema_at(trace->schema, i));
-	append(self, trace, "metadata", &text);
+	append(self, trace, "metadata", &text, text.size);
 	ct_buf_fini(&text);
 }
 
@@ -492,7 +445,7 @@ static void discard_trace(const struct trace *trace)
 	for (uint32_t k = 0; k < trace->stream_count; k++) {
 		char name[32];
 
-		(void)snprintf(name, sizeof name, "stream.%u", trace->streams[k]->number);
+		(void)snprintf(name, sizeof name, "stream.%u", trace->streams[k]->writer.stream);
 		(void)unlinkat(folder, name, 0);
 	}
 	(void)unlinkat(folder, "metadata", 0);

@@ -33,10 +33,9 @@ enum ct_foreign_role {
 	CT_ROLE_VPID,
 	CT_ROLE_TID,
 	CT_ROLE_VTID,
-	CT_ROLE_PROGRAM,
-	CT_ROLE_LEVEL
+	CT_ROLE_PROGRAM
 };
-#define CT_ROLE_COUNT ((unsigned)CT_ROLE_LEVEL + 1)
+#define CT_ROLE_COUNT ((unsigned)CT_ROLE_PROGRAM + 1)
 
 struct ct_foreign_place {
 	struct ct_foreign_place *parent; /* NULL: a scope's root */
@@ -140,7 +139,6 @@ struct ct_foreign_decoder {
 	uint64_t values[CT_ROLE_COUNT];
 	const void *uuid; /* 16 bytes */
 	char program[64];
-	uint32_t level; /* CTRACE_LEVEL_NONE: it was not said */
 	const char *message;
 	/* while decoding */
 	enum ct_tsdl_scope scope;

@@ -130,20 +130,20 @@ struct ct_foreign_class *ct_foreign_class(struct ct_foreign_trace *trace, const 
 	return class->is_known ? class : NULL;
 }
 
-enum ct_verdict ct_foreign_class_verdict(const struct ct_sources *sources, struct ct_foreign_class *class, uint32_t level)
+enum ct_verdict ct_foreign_class_verdict(const struct ct_sources *sources, struct ct_foreign_class *class)
 {
 	/* Which names items have, only each event can say. */
 	const struct ct_event_names names = { .mnemonic = class->mnemonic, .is_open = true };
 	struct ct_view view = { .event = { .component = class->component->name,
 					   .component_size = class->component->size,
 					   .event_id = class->event_id,
-					   .level = level },
+					   .level = class->level },
 				.names = &names };
 
-	if (class->verdicts[level] == 0) {
-		class->verdicts[level] = (uint8_t)((unsigned)ct_sources_class(sources, &view) + 1);
+	if (class->verdict == 0) {
+		class->verdict = (uint8_t)((unsigned)ct_sources_class(sources, &view) + 1);
 		class->catalogued = view.component;
 		class->type = view.type;
 	}
-	return (enum ct_verdict)(class->verdicts[level] - 1);
+	return (enum ct_verdict)(class->verdict - 1);
 }

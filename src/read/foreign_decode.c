@@ -238,18 +238,6 @@ static void take_role(struct ct_foreign_decoder *decoder, const struct ct_tsdl_t
 	decoder->values[role] = value;
 }
 
-/* The value is called as one of our levels is. */
-static bool take_level(struct ct_foreign_decoder *decoder, const struct ct_tsdl_type *type, uint64_t value)
-{
-	const struct ct_tsdl_name *label = label_of(type, value);
-	uint32_t level;
-
-	if (label == NULL || !ct_level_parse(label->text, label->size, &level) || level >= CTRACE_LEVEL_COUNT)
-		return false;
-	decoder->level = level;
-	return true;
-}
-
 static void add_integer(struct ct_foreign_decoder *decoder, const struct ct_tsdl_type *type, struct ct_foreign_place *place,
 			uint64_t value)
 {
@@ -280,9 +268,9 @@ static enum ct_foreign_result decode_integer(struct ct_foreign_decoder *decoder,
 		place->type = type;
 		place->stamp = decoder->scopes[decoder->scope].stamp;
 	}
-	if (place->role == CT_ROLE_LEVEL ? take_level(decoder, type, value) : place->role == CT_ROLE_HIDDEN)
+	if (place->role == CT_ROLE_HIDDEN)
 		return CT_FOREIGN_OK;
-	if (place->role > CT_ROLE_HIDDEN && place->role != CT_ROLE_LEVEL)
+	if (place->role > CT_ROLE_HIDDEN)
 		take_role(decoder, type, (enum ct_foreign_role)place->role, value);
 	else if (decoder->items != NULL)
 		add_integer(decoder, type, place, value);

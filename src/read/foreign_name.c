@@ -94,7 +94,6 @@ static const struct {
 	{ CT_SCOPE_STREAM_EVENT_CONTEXT, CT_ROLE_TID, "tid" },
 	{ CT_SCOPE_STREAM_EVENT_CONTEXT, CT_ROLE_VTID, "vtid" },
 	{ CT_SCOPE_STREAM_EVENT_CONTEXT, CT_ROLE_PROGRAM, "procname" },
-	{ CT_SCOPE_STREAM_EVENT_CONTEXT, CT_ROLE_LEVEL, "level" },
 };
 
 static bool is_integer(const struct ct_tsdl_type *type)
@@ -111,8 +110,6 @@ static bool fits_role(enum ct_foreign_role role, const struct ct_tsdl_type *type
 	case CT_ROLE_PROGRAM:
 		return type->kind == CT_TSDL_STRING || ((type->kind == CT_TSDL_ARRAY || type->kind == CT_TSDL_SEQUENCE) &&
 							is_integer(type->element) && type->element->size == 8);
-	case CT_ROLE_LEVEL:
-		return type->kind == CT_TSDL_ENUM;
 	default:
 		return is_integer(type);
 	}

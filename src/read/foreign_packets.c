@@ -76,7 +76,6 @@ enum ct_foreign_result ct_foreign_packets_read(struct ct_foreign_packets *packet
 		decoder->end = end;
 		decoder->at = at;
 		decoder->roles = 0;
-		decoder->level = CTRACE_LEVEL_NONE;
 		decoder->program[0] = '\0';
 		packets->clock = before;
 		if (available == 0 && at < end) {

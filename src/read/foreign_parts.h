@@ -68,15 +68,15 @@ struct ct_foreign_class {
 	const char *mnemonic; /* or NULL */
 	uint32_t event_id;
 	uint32_t level;
-	uint8_t verdicts[CTRACE_LEVEL_COUNT]; /* one more than enum ct_verdict; 0: not asked yet */
+	uint8_t verdict; /* one more than enum ct_verdict; 0: not asked yet */
 	struct ct_foreign_place *context, *fields;
 };
 bool ct_foreign_classes_init(struct ct_foreign_trace *trace); /* the trace has its metadata; false without memory */
 void ct_foreign_classes_fini(struct ct_foreign_trace *trace);
 /* NULL without memory.  Looking for its component takes steps. */
 struct ct_foreign_class *ct_foreign_class(struct ct_foreign_trace *trace, const struct ct_tsdl_event *event, uint64_t *steps);
-/* What the reader wants of such events of this level; sets type and catalogued. */
-enum ct_verdict ct_foreign_class_verdict(const struct ct_sources *sources, struct ct_foreign_class *class, uint32_t level);
+/* What the reader wants of such events; sets type and catalogued. */
+enum ct_verdict ct_foreign_class_verdict(const struct ct_sources *sources, struct ct_foreign_class *class);
 
 /* ---- foreign_packets.c: where reading is in a stream, and how its bits are read */
 struct ct_foreign_packets {

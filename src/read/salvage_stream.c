@@ -239,15 +239,16 @@ static void write_out(struct work *work)
 static void write_beginning(struct work *work, const struct ct_packet_head *first)
 {
 	struct ct_packet_head head = *first;
-	size_t start = work->out.size;
+	unsigned char bytes[CT_PACKET_HEAD];
 
 	if (work->has_last || !work->has_damage || first->sequence == 0)
 		return;
 	head.end_ns = head.begin_ns;
 	head.end_ticks = head.begin_ticks;
 	head.sequence = head.discarded = 0;
-	ct_packet_begin(&work->out, &head);
-	ct_packet_end(&work->out, start, NULL, &head);
+	head.content_bits = head.packet_bits = 8 * CT_PACKET_HEAD;
+	ct_packet_head_put(bytes, &head);
+	ct_buf_add(&work->out, bytes, sizeof bytes);
 }
 
 static void write_packet(struct work *work, struct packet *packet)
@@ -256,9 +257,11 @@ static void write_packet(struct work *work, struct packet *packet)
 
 	write_beginning(work, &packet->head);
 	start = work->out.size;
+	if (packet->is_mended && !packet->bytes.failed) {
+		packet->head.content_bits = packet->head.packet_bits = 8 * packet->bytes.size;
+		ct_packet_head_put((unsigned char *)packet->bytes.data, &packet->head);
+	}
 	ct_buf_add(&work->out, packet->bytes.data, packet->bytes.size);
-	if (packet->is_mended)
-		ct_packet_end(&work->out, start, NULL, &packet->head);
 	work->salvage->events += packet->events;
 	if (packet->is_mended)
 		work->salvage->mended++;

@@ -109,10 +109,10 @@ static void fill_view(struct foreign_source *foreign, struct ct_sources *sources
 	view->event.component_size = class->component->size;
 	view->event.component_id = class->component->id;
 	view->event.event_id = class->event_id;
-	view->event.level = decoder->level < CTRACE_LEVEL_COUNT ? decoder->level : class->level;
+	view->event.level = class->level;
 	view->event.pid = has_pid ? pid : view->origin->pid;
 	view->event.tid = role_number(decoder, CT_ROLE_TID, CT_ROLE_VTID, packets->packet_tid);
-	foreign->base.verdict = ct_foreign_class_verdict(sources, class, view->event.level);
+	foreign->base.verdict = ct_foreign_class_verdict(sources, class);
 	view->component = class->catalogued;
 	view->type = class->type;
 	foreign->names.mnemonic = class->mnemonic;

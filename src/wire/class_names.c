@@ -20,7 +20,7 @@ struct owned_names {
 
 /* What is taken already, by hash: two texts with one hash count as one, which costs no more than a number behind the second. */
 struct taken {
-	uint32_t hashes[2 * CT_CLASS_ITEMS];
+	uint32_t hashes[2 * CT_CLASS_MAX_ITEMS];
 	uint32_t count;
 };
 
@@ -119,7 +119,7 @@ struct ct_class_names *ct_class_names_create(const struct ct_class *class)
 		return NULL;
 	count = from->item_count < class->item_count ? from->item_count : class->item_count;
 	owned = malloc(sizeof *owned + count * (sizeof *items + sizeof *texts));
-	if (owned == NULL || class->item_count > CT_CLASS_ITEMS) {
+	if (owned == NULL || class->item_count > CT_CLASS_MAX_ITEMS) {
 		free(owned);
 		return NULL;
 	}

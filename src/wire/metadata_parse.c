@@ -20,9 +20,9 @@ struct parsed_class {
 	struct ct_class class;
 	struct ct_class_names names;
 	char name[EVENT_NAME];
-	uint32_t items[CT_CLASS_ITEMS];
-	const char *names_of_items[CT_CLASS_ITEMS];
-	char item_names[CT_CLASS_ITEMS][CT_METADATA_NAME];
+	uint32_t items[CT_CLASS_MAX_ITEMS];
+	const char *names_of_items[CT_CLASS_MAX_ITEMS];
+	char item_names[CT_CLASS_MAX_ITEMS][CT_METADATA_NAME];
 };
 
 static int hex_digit(char c)
@@ -234,12 +234,12 @@ static bool accept_item(struct ct_metadata_lexer *lexer, char name[CT_METADATA_N
 static bool accept_next_item(struct ct_metadata_lexer *lexer, struct parsed_class *parsed, bool has_names)
 {
 	uint32_t index = parsed->class.item_count;
-	char *name = parsed->item_names[index < CT_CLASS_ITEMS ? index : 0];
+	char *name = parsed->item_names[index < CT_CLASS_MAX_ITEMS ? index : 0];
 	struct ct_metadata_lexer start = *lexer;
 	char numbered[24];
 	bool is_numbered;
 
-	if (index == CT_CLASS_ITEMS || !accept_item(lexer, name, &parsed->items[index]))
+	if (index == CT_CLASS_MAX_ITEMS || !accept_item(lexer, name, &parsed->items[index]))
 		return false;
 	(void)snprintf(numbered, sizeof numbered, "data%u", index + 1);
 	is_numbered = strcmp(name, numbered) == 0;

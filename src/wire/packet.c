@@ -1,9 +1,11 @@
 /*
- * packet.c - one packet of a stream file: its head, the writing of events that come decoded, and time within it.
+ * packet.c - the packets of a stream: their heads, the writing of events that come decoded, and time within a packet.
  *
- * Whoever writes a ring's events writes their bytes behind a head (emit/bin_runs.c); who has decoded ones writes them anew here.  Readers
- * and the recovery read what may be hostile: every length is checked against the bytes that are there before it is used.  Pure; any thread.
- * All little-endian, packed, as the metadata says:
+ * Whoever has a ring's events writes their bytes behind a head that is numbered here (emit/bin_runs.c); who has decoded ones writes them anew
+ * here (emit/bin_stream.c, read/export_trace.c).
+ *
+ * Readers and the recovery read what may be hostile: every length is checked against the bytes that are there before it is used.  Any
+ * thread.  All little-endian, packed, as the metadata says:
  *
  *      offset size
  *           0    4  magic C1FC1FC1
@@ -31,6 +33,8 @@
 #include "wire/wire.h"
 
 #include <string.h>
+#include <sys/random.h>
+#include <unistd.h>
 
 #define MAGIC 0xC1FC1FC1u
 #define NS_A_SECOND 1000000000u
@@ -136,8 +140,22 @@ struct ct_packet_clock ct_packet_clock_start(const struct ct_packet_head *head)
 }
 
 /* ------------------------------------------------------------------------------------------------------------
- * Writing events that come decoded
+ * The trace
  */
+
+void ct_trace_make_uuid(uint8_t uuid[16])
+{
+	uint64_t words[2];
+
+	if (getrandom(uuid, 16, GRND_NONBLOCK) != 16) {
+		words[0] = ct_clock_wall_ns() * 0x9E3779B97F4A7C15u;
+		words[1] = (ct_clock_ticks() ^ (uint64_t)getpid() << 32) * 0xC2B2AE3D27D4EB4Fu;
+		memcpy(uuid, words, 16);
+	}
+	uuid[0] |= 1; /* a place in a folder carries its beginning as a mark, which is never 0 */
+	uuid[6] = (uint8_t)((uuid[6] & 0x0F) | 0x40);
+	uuid[8] = (uint8_t)((uuid[8] & 0x3F) | 0x80);
+}
 
 void ct_trace_clock_set(struct ct_trace_info *info, uint64_t frequency, uint64_t ticks, uint64_t time_ns)
 {
@@ -172,35 +190,65 @@ uint64_t ct_trace_ticks(const struct ct_trace_info *info, uint64_t time_ns)
 	return ticks <= UINT64_MAX ? (uint64_t)ticks : UINT64_MAX;
 }
 
-uint64_t ct_packet_time(const struct ctrace_event *event, uint64_t previous_ns)
+uint64_t ct_packet_time(uint64_t time_ns, uint64_t previous_ns)
 {
-	uint64_t time_ns = event->time_ns <= INT64_MAX ? event->time_ns : INT64_MAX;
-
+	if (time_ns > INT64_MAX)
+		time_ns = INT64_MAX;
 	return time_ns > previous_ns ? time_ns : previous_ns;
 }
 
-void ct_packet_begin(struct ct_buf *out, const struct ct_packet_head *head)
+/* ------------------------------------------------------------------------------------------------------------
+ * Writing packets
+ */
+
+bool ct_packet_number(struct ct_packet_writer *writer, struct ct_packet_head *head)
 {
-	if (!ct_buf_reserve(out, CT_PACKET_HEAD))
-		return;
-	ct_packet_head_put((unsigned char *)out->data + out->size, head);
-	out->size += CT_PACKET_HEAD;
+	bool is_first_after_losses = writer->sequence == 0 && writer->lost != writer->told;
+
+	memcpy(head->uuid, writer->info->uuid, sizeof head->uuid);
+	head->stream_instance = writer->stream;
+	head->sequence = writer->sequence++;
+	head->discarded = is_first_after_losses ? writer->told : writer->lost;
+	writer->told = head->discarded;
+	return !is_first_after_losses;
 }
 
-void ct_packet_end(struct ct_buf *out, size_t start, const struct ct_trace_info *info, const struct ct_packet_head *head)
+void ct_packet_end(struct ct_packet_writer *writer)
 {
-	struct ct_packet_head complete = *head;
+	struct ct_packet_head *head = &writer->head;
 
-	if (out->failed)
+	if (!writer->in_packet)
 		return;
-	if (info != NULL) {
-		complete.begin_ticks = ct_trace_ticks(info, head->begin_ns);
-		complete.end_ticks = ct_trace_ticks(info, head->end_ns);
-	}
-	complete.content_bits = 8 * (uint64_t)(out->size - start);
-	complete.packet_bits = complete.content_bits;
-	ct_packet_head_put((unsigned char *)out->data + start, &complete);
+	writer->in_packet = false;
+	if (writer->packets.failed)
+		return;
+	head->end_ns = writer->last_ns;
+	head->begin_ticks = ct_trace_ticks(writer->info, head->begin_ns);
+	head->end_ticks = ct_trace_ticks(writer->info, head->end_ns);
+	head->content_bits = head->packet_bits = 8 * (uint64_t)(writer->packets.size - writer->packet_at);
+	ct_packet_head_put((unsigned char *)writer->packets.data + writer->packet_at, head);
 }
+
+void ct_packet_begin(struct ct_packet_writer *writer, uint32_t pid, uint32_t tid, uint64_t time_ns)
+{
+	bool is_for_events;
+
+	ct_packet_end(writer);
+	writer->last_ns = ct_packet_time(time_ns, writer->last_ns);
+	do {
+		writer->head = (struct ct_packet_head){ .pid = pid, .tid = tid, .begin_ns = writer->last_ns };
+		is_for_events = ct_packet_number(writer, &writer->head);
+		writer->packet_at = writer->packets.size;
+		writer->packets.size += ct_buf_reserve(&writer->packets, CT_PACKET_HEAD) ? CT_PACKET_HEAD : 0;
+		writer->in_packet = true;
+		if (!is_for_events)
+			ct_packet_end(writer);
+	} while (!is_for_events);
+}
+
+/* ------------------------------------------------------------------------------------------------------------
+ * Writing events
+ */
 
 /* The most bytes that the event can take. */
 static size_t event_room(const struct ctrace_event *event)
@@ -212,64 +260,61 @@ static size_t event_room(const struct ctrace_event *event)
 	return room;
 }
 
-bool ct_packet_has_room(const struct ct_buf *out, size_t start, const struct ctrace_event *event, uint64_t previous_ns)
+static bool goes_into_packet(const struct ct_packet_writer *writer, const struct ctrace_event *event)
 {
-	return out->size - start + event_room(event) <= CT_PACKET_CONTENT && ct_packet_time(event, previous_ns) - previous_ns < FAR_NS;
+	return writer->in_packet && writer->lost == writer->told && writer->head.tid == event->tid && writer->head.pid == event->pid &&
+	       writer->packets.size - writer->packet_at + event_room(event) <= CT_PACKET_CONTENT &&
+	       ct_packet_time(event->time_ns, writer->last_ns) - writer->last_ns < FAR_NS;
 }
 
-static unsigned char *put_any_head(unsigned char *at, uint64_t ticks, const struct ctrace_event *event)
+static unsigned char *put(unsigned char *at, const void *data, size_t size)
 {
-	const struct ct_event_head head = { .event_id = event->event_id, .level = event->level };
-	uint32_t size = event->component_size <= CTRACE_MAX_COMPONENT ? event->component_size : CTRACE_MAX_COMPONENT;
-	unsigned char parts[CT_EVENT_ANY_HEAD];
-
-	size = (uint32_t)strnlen(event->component, size);
-	(void)ct_event_put_any_head(parts, ticks, &head, event->item_count);
-	memcpy(at, parts, CT_EVENT_ANY_NAME);
-	at += CT_EVENT_ANY_NAME;
-	memcpy(at, event->component, size);
-	at[size] = '\0';
-	memcpy(at + size + 1, parts + CT_EVENT_ANY_NAME, CT_EVENT_ANY_HEAD - CT_EVENT_ANY_NAME);
-	return at + size + 1 + CT_EVENT_ANY_HEAD - CT_EVENT_ANY_NAME;
-}
-
-/* What stands in front of the item's bytes. */
-static unsigned char *put_prefix(unsigned char *at, const struct ct_class *class, uint32_t index, const struct ctrace_event_item *item)
-{
-	size_t size = class->number == CT_CLASS_ANY                    ? 0
-		      : class->items[index] >> 8 == CT_SIZE_COUNTED_16 ? 2
-		      : class->items[index] >> 8 == CT_SIZE_COUNTED_32 ? 4
-								       : 0;
-
-	if (class->number == CT_CLASS_ANY)
-		return ct_event_put_any_item(at, item->type, item->size);
-	memcpy(at, &item->size, size);
+	memcpy(at, data, size);
 	return at + size;
 }
 
-void ct_packet_add(struct ct_buf *out, const struct ct_trace_info *info, const struct ct_class *class, const struct ctrace_event *event,
-		   uint64_t *previous_ns)
+/* The generic class's, with the component's name, which is in no ring. */
+static unsigned char *put_any_head(unsigned char *at, const struct ctrace_event *event)
 {
-	uint64_t time_ns = ct_packet_time(event, *previous_ns), ticks = ct_trace_ticks(info, time_ns);
+	const uint32_t size = event->component_size <= CTRACE_MAX_COMPONENT ? event->component_size : CTRACE_MAX_COMPONENT;
+	const unsigned char level = (unsigned char)event->level;
+	const uint16_t count = (uint16_t)event->item_count;
+
+	at = put(at, (const uint32_t[]){ 0 }, 4);
+	at = put(at, event->component, strnlen(event->component, size));
+	*at++ = '\0';
+	at = put(at, &event->event_id, 4);
+	at = put(at, &level, 1);
+	return put(at, &count, 2);
+}
+
+static unsigned char *put_item(unsigned char *at, const struct ct_class *class, uint32_t index, const struct ctrace_event_item *item)
+{
+	if (class->number == CT_CLASS_ANY)
+		at = ct_event_put_any_item(at, item->type, item->size);
+	else if (ct_class_item_is_counted(class->items[index]))
+		at = put(at, &item->size, class->items[index] >> 8 == CT_SIZE_COUNTED_16 ? 2 : 4);
+	return item->size > 0 ? put(at, item->data, item->size) : at;
+}
+
+void ct_packet_write(struct ct_packet_writer *writer, const struct ct_class *class, const struct ctrace_event *event)
+{
+	struct ct_buf *out = &writer->packets;
+	uint64_t head;
 	unsigned char *at;
 
+	if (!goes_into_packet(writer, event))
+		ct_packet_begin(writer, event->pid, event->tid, event->time_ns);
+	writer->last_ns = ct_packet_time(event->time_ns, writer->last_ns);
 	if (!ct_buf_reserve(out, event_room(event)))
 		return;
-	at = (unsigned char *)out->data + out->size;
+	head = class->number | ct_trace_ticks(writer->info, writer->last_ns) << 16;
+	at = put((unsigned char *)out->data + out->size, &head, sizeof head);
 	if (class->number == CT_CLASS_ANY)
-		at = put_any_head(at, ticks, event);
-	else
-		at = put_u64(at, class->number | ticks << 16);
-	for (uint32_t i = 0; i < event->item_count; i++) {
-		const struct ctrace_event_item *item = &event->items[i];
-
-		at = put_prefix(at, class, i, item);
-		if (item->size > 0)
-			memcpy(at, item->data, item->size);
-		at += item->size;
-	}
+		at = put_any_head(at, event);
+	for (uint32_t i = 0; i < event->item_count; i++)
+		at = put_item(at, class, i, &event->items[i]);
 	out->size = (size_t)(at - (unsigned char *)out->data);
-	*previous_ns = time_ns;
 }
 
 /* ------------------------------------------------------------------------------------------------------------

@@ -236,7 +236,7 @@ static enum ctrace_status insert(struct ct_schema *schema, const struct key *key
 	uint32_t end = number + units_of(key->item_count), index = schema->count;
 	struct ct_class *class;
 
-	if (number < CT_CLASS_FIRST || number >= CLASSES_MOST || key->item_count > CT_CLASS_ITEMS || end > CLASSES_MOST ||
+	if (number < CT_CLASS_FIRST || number >= CLASSES_MOST || key->item_count > CT_CLASS_MAX_ITEMS || end > CLASSES_MOST ||
 	    key->level >= CTRACE_LEVEL_COUNT || !are_items(key->items, key->item_count))
 		return CTRACE_DAMAGED;
 	if (!grow_table(schema, end) || (index > schema->room && !grow(schema)))
@@ -308,7 +308,7 @@ static uint32_t item_of(const struct ctrace_event_item *item)
 
 const struct ct_class *ct_schema_class(struct ct_schema *schema, const struct ctrace_event *event)
 {
-	uint32_t items[CT_CLASS_ITEMS];
+	uint32_t items[CT_CLASS_MAX_ITEMS];
 	struct key key = {
 		.component = event->component,
 		.component_size = strnlen(event->component, event->component_size),
@@ -320,7 +320,7 @@ const struct ct_class *ct_schema_class(struct ct_schema *schema, const struct ct
 	const struct ct_class *class;
 	uint32_t hash;
 
-	if (event->item_count > CT_CLASS_ITEMS || key.component_size > CTRACE_MAX_COMPONENT)
+	if (event->item_count > CT_CLASS_MAX_ITEMS || key.component_size > CTRACE_MAX_COMPONENT)
 		return &generic_class;
 	for (uint32_t i = 0; i < event->item_count; i++)
 		items[i] = item_of(&event->items[i]);
@@ -353,18 +353,18 @@ static bool class_has_escaped(const struct ct_class *class, const struct key *ke
 }
 
 enum ctrace_status ct_schema_take(struct ct_schema *schema, const struct ct_class_view *from, uint32_t number, const char *component,
-				  size_t component_size, const struct ct_class **out_class)
+				  size_t component_size)
 {
 	const struct ct_class *class = ct_schema_find(schema, number);
 	size_t offset = (size_t)number * CT_CLASS_UNIT;
-	uint32_t items[CT_CLASS_ITEMS];
+	uint32_t items[CT_CLASS_MAX_ITEMS];
 	struct ct_class_entry entry;
 	struct key key = { .component = component, .items = items };
 
 	if (number < CT_CLASS_FIRST || offset > from->size || from->size - offset < sizeof entry)
 		return CTRACE_DAMAGED;
 	memcpy(&entry, from->bytes + offset, sizeof entry);
-	if (entry.number != number || entry.item_count > CT_CLASS_ITEMS ||
+	if (entry.number != number || entry.item_count > CT_CLASS_MAX_ITEMS ||
 	    from->size - offset - sizeof entry < entry.item_count * sizeof *items)
 		return CTRACE_DAMAGED;
 	for (uint32_t i = 0; i < entry.item_count; i++) {
@@ -375,10 +375,9 @@ enum ctrace_status ct_schema_take(struct ct_schema *schema, const struct ct_clas
 	key.event_id = entry.event_id;
 	key.level = entry.level;
 	key.item_count = entry.item_count;
-	*out_class = class;
 	if (class != NULL)
 		return class_has_key(class, &key) || class_has_escaped(class, &key) ? CTRACE_OK : CTRACE_DAMAGED;
-	return make(schema, &key, key_hash(&key), number, out_class);
+	return make(schema, &key, key_hash(&key), number, &class);
 }
 
 enum ctrace_status ct_schema_add(struct ct_schema *schema, const struct ct_class *class)

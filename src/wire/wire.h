@@ -172,8 +172,7 @@ uint64_t ct_item_value(uint32_t type, const void *data, uint32_t size);
 
 /* ---- schema.c: the classes of one trace, by number: what its metadata say.  Each is printed into the metadata and read back from there.
  * Not thread-safe. */
-#define CT_CLASS_LIMIT 4096u /* classes that ct_schema_class() makes; then the generic one */
-#define CT_CLASS_ITEMS CT_CLASS_MAX_ITEMS
+#define CT_CLASS_LIMIT 4096u        /* classes that ct_schema_class() makes; then the generic one */
 #define CT_CLASS_ITEMS_TOTAL 65536u /* items of those */
 
 /* What a catalogue calls an event and its items.  Texts are whatever a catalogue has, terminated; NULL or "": none. */
@@ -206,13 +205,13 @@ void ct_schema_destroy(struct ct_schema *schema);
 /* Is asked for the names of each class that ct_schema_class() makes, once; its answer is copied.  False: there are none.  NULL: nobody is. */
 typedef bool ct_class_namer(const char *component, size_t size, uint32_t event_id, struct ct_class_names *out, void *user);
 void ct_schema_set_namer(struct ct_schema *schema, ct_class_namer *namer, void *user);
-/* The class that an event gets when it is written anew (ct_packet_add()), made when it is new; the generic class past the limit or without
+/* The class that an event gets when it is written anew (ct_packet_write()), made when it is new; the generic class past the limit or without
  * memory. */
 const struct ct_class *ct_schema_class(struct ct_schema *schema, const struct ctrace_event *event);
 /* The class of that number in a process's table, taken over when it is not here yet; component: its name, which may be hostile too.
  * DAMAGED: there is no such class, or this schema has another one of that number. */
 enum ctrace_status ct_schema_take(struct ct_schema *schema, const struct ct_class_view *from, uint32_t number, const char *component,
-				  size_t component_size, const struct ct_class **out_class) CT_MUST_USE;
+				  size_t component_size) CT_MUST_USE;
 const struct ct_class *ct_schema_find(const struct ct_schema *schema, uint32_t number); /* NULL when there is none */
 uint32_t ct_schema_count(const struct ct_schema *schema);                               /* the generic one included */
 const struct ct_class *ct_schema_at(const struct ct_schema *schema,
@@ -238,6 +237,7 @@ struct ct_trace_info {
 	uint64_t offset_s;
 	uint64_t offset; /* and ticks */
 };
+void ct_trace_make_uuid(uint8_t uuid[16]); /* of a trace that begins now: random, version 4 */
 /* The lines of the metadata that say what the ticks are: always of this size, so that better ones can be put in their place. */
 #define CT_TRACE_CLOCK 192u
 void ct_trace_clock_print(char out[CT_TRACE_CLOCK + 1], const struct ct_trace_info *info);
@@ -278,18 +278,29 @@ void ct_packet_head_put(unsigned char at[CT_PACKET_HEAD], const struct ct_packet
 enum ctrace_status ct_packet_decode_head(const unsigned char *bytes, size_t available, struct ct_packet_head *out,
 					 size_t *out_head_size) CT_MUST_USE;
 
-/* Writing events that come decoded, with a time: exports, and a BINFILE that converts texts.  A packet's events are in time order and
- * of one thread. */
-void ct_packet_begin(struct ct_buf *out, const struct ct_packet_head *head);
-/* The event's time as a packet can hold it: viewers count signed nanoseconds, and refuse a stream in which time goes back. */
-uint64_t ct_packet_time(const struct ctrace_event *event, uint64_t previous_ns);
-/* Has the packet that begins at `start` in out room for the event, and is it near enough in time? */
-bool ct_packet_has_room(const struct ct_buf *out, size_t start, const struct ctrace_event *event, uint64_t previous_ns);
-void ct_packet_add(struct ct_buf *out, const struct ct_trace_info *info, const struct ct_class *class, const struct ctrace_event *event,
-		   uint64_t *previous_ns);
-/* Completes the packet that begins at `start` in out: writes the sizes, the times and the counters.  info: its ticks are those of such a
- * trace at these times; NULL: they are as the head says. */
-void ct_packet_end(struct ct_buf *out, size_t start, const struct ct_trace_info *info, const struct ct_packet_head *head);
+/* Writes the packets of one stream, one behind the other.  A packet's events are of one thread and in time order. */
+struct ct_packet_writer {
+	const struct ct_trace_info *info; /* of the trace; the caller's */
+	uint32_t stream;
+	uint64_t sequence;          /* of the next packet */
+	uint64_t lost;              /* events of the stream so far, as the next packet is to say; to be set by the caller */
+	uint64_t told;              /* as the last packet says */
+	uint64_t last_ns;           /* of the last event */
+	struct ct_buf packets;      /* for the caller to take, behind ct_packet_end(), or up to packet_at; `failed` without memory */
+	size_t packet_at;           /* where in these the last one begins */
+	struct ct_packet_head head; /* of it */
+	bool in_packet;             /* it is not complete yet */
+};
+/* What the stream says of its next packet, for one that is written elsewhere.  False: it has to be empty, and the next one is asked for
+ * again: viewers count losses between packets, so when some come before the first one of a stream, an empty one comes before them. */
+bool ct_packet_number(struct ct_packet_writer *writer, struct ct_packet_head *head) CT_MUST_USE;
+/* Begins a packet; without events it only tells of losses. */
+void ct_packet_begin(struct ct_packet_writer *writer, uint32_t pid, uint32_t tid, uint64_t time_ns);
+/* Writes an event that comes decoded, in a new packet when it does not go into the last one. */
+void ct_packet_write(struct ct_packet_writer *writer, const struct ct_class *class, const struct ctrace_event *event);
+void ct_packet_end(struct ct_packet_writer *writer); /* nothing when it has ended */
+/* A time as a packet can hold it: viewers count signed nanoseconds, and refuse a stream in which time goes back. */
+uint64_t ct_packet_time(uint64_t time_ns, uint64_t previous_ns);
 
 /* Where reading is in a packet's time.  A slope of so many bits is exact to the nanosecond for as many ticks as an event can have. */
 #define CT_PACKET_SLOPE 48

@@ -80,7 +80,7 @@ static void more_items_than_a_class_has(void **state)
 	(void)state;
 	ct_buf_init(&text);
 	ct_buf_add_text(&text, "component: APP\nevents: {1: {mnemonic: X, arguments: [");
-	for (unsigned i = 0; i <= CT_CLASS_ITEMS; i++)
+	for (unsigned i = 0; i <= CT_CLASS_MAX_ITEMS; i++)
 		ct_buf_add_format(&text, "a%u,", i);
 	ct_buf_add_text(&text, "]}}\n");
 	write_file("many.yaml", ct_buf_text(&text));
@@ -88,8 +88,8 @@ static void more_items_than_a_class_has(void **state)
 	opened = ct_names_module.open("many.yaml");
 	assert_non_null(opened);
 	assert_true(names_of(opened, "APP", 1, &out));
-	assert_int_equal(out.item_count, CT_CLASS_ITEMS);
-	assert_string_equal(out.items[CT_CLASS_ITEMS - 1], "a255");
+	assert_int_equal(out.item_count, CT_CLASS_MAX_ITEMS);
+	assert_string_equal(out.items[CT_CLASS_MAX_ITEMS - 1], "a255");
 	ct_names_module.close(opened);
 }
 

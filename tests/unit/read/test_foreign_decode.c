@@ -243,19 +243,18 @@ static void roles_are_no_items(void **state)
 		"clock { name = c; }; stream { event.header := struct { enum : integer { size = 5; align = 1; } { compact = 0 ... 30, extended = 31 } id; variant <id> {"
 		"struct { integer { size = 27; align = 1; map = clock.c.value; } timestamp; } compact;"
 		"struct { integer { size = 32; align = 8; } id; integer { size = 64; map = clock.c.value; } timestamp; } extended; } v; } align(8);"
-		"event.context := struct { u8 _vpid; u8 pid; u8 vtid; string procname; enum : u8 { WARN = 2 } level; u8 more; }; };"
+		"event.context := struct { u8 _vpid; u8 pid; u8 vtid; string procname; u8 more; }; };"
 		"event { fields := struct { u8 pid; }; };",
 		"\x1F\x11\x22\0\0\x01\0\0\0\0\0\0\x02"
 		"\x05\x06\x07"
 		"prog\0"
-		"\x02\x09\x0A",
-		24, 0, "more=9 pid=10 ");
+		"\x09\x0A",
+		23, 0, "more=9 pid=10 ");
 	assert_int_equal(decoder.values[CT_ROLE_EVENT_ID], 0x2211);
 	assert_true(clock_now.ticks == 0x0200000000000001);
 	assert_int_equal(decoder.values[CT_ROLE_PID], 6);
 	assert_int_equal(decoder.values[CT_ROLE_VTID], 7);
 	assert_string_equal(decoder.program, "prog");
-	assert_int_equal(decoder.level, CTRACE_WARN);
 	assert_false(ct_foreign_has(&decoder, CT_ROLE_TID));
 }
 

@@ -68,7 +68,6 @@ static void fields_have_roles(void **state)
 	assert_int_equal(role(CT_SCOPE_EVENT_CONTEXT, "u8 tid"), CT_ROLE_TID);
 	assert_int_equal(role(CT_SCOPE_EVENT_CONTEXT, "u8 procname[17]"), CT_ROLE_PROGRAM);
 	assert_int_equal(role(CT_SCOPE_EVENT_CONTEXT, "u8 level"), CT_ROLE_ITEM);
-	assert_int_equal(role(CT_SCOPE_EVENT_CONTEXT, "enum : u8 { A } level"), CT_ROLE_LEVEL);
 	assert_int_equal(role(CT_SCOPE_EVENT_FIELDS, "u8 pid"), CT_ROLE_ITEM);
 	assert_int_equal(role(CT_SCOPE_EVENT_FIELDS, "u8 n; u8 text[n]"), CT_ROLE_HIDDEN);
 }

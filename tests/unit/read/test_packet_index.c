@@ -66,16 +66,6 @@ static struct ct_packet_head head_of(uint32_t number, size_t size)
 	return head;
 }
 
-static void put_head(unsigned char out[CT_PACKET_HEAD], const struct ct_packet_head *head)
-{
-	struct ct_buf buf = { 0 };
-
-	ct_packet_begin(&buf, head);
-	assert_int_equal(buf.size, CT_PACKET_HEAD);
-	memcpy(out, buf.data, CT_PACKET_HEAD);
-	ct_buf_fini(&buf);
-}
-
 static void write_at(int fd, const void *bytes, size_t size, uint64_t at)
 {
 	assert_int_equal(pwrite(fd, bytes, size, (off_t)at), size);
@@ -98,7 +88,7 @@ static void make(struct stream *stream, uint32_t count, size_t least, size_t mos
 		memset(packet, 0, size);
 		for (size_t at = CT_PACKET_HEAD; filler_size > 0 && at + filler_size <= size; at += filler_size)
 			memcpy(packet + at, filler, filler_size);
-		put_head(packet, &head);
+		ct_packet_head_put(packet, &head);
 		write_at(stream->fd, packet, size, stream->size);
 		stream->at[i] = stream->size;
 		stream->size += size;
@@ -200,7 +190,7 @@ static void make_holes(struct stream *stream, uint32_t count, size_t size)
 		struct ct_packet_head head = head_of(i, size);
 		unsigned char bytes[CT_PACKET_HEAD];
 
-		put_head(bytes, &head);
+		ct_packet_head_put(bytes, &head);
 		stream->at[i] = (uint64_t)i * size;
 		write_at(stream->fd, bytes, sizeof bytes, stream->at[i]);
 	}
@@ -392,7 +382,7 @@ static void copies_of_packets_are_not_taken_for_packets(void **state)
 	for (uint32_t i = 0; i < 2; i++) {
 		struct ct_packet_head head = head_of(i, CT_PACKET_HEAD);
 
-		put_head(copies + (size_t)i * CT_PACKET_HEAD, &head);
+		ct_packet_head_put(copies + (size_t)i * CT_PACKET_HEAD, &head);
 	}
 	make(stream, 1500, 20000, 60000, copies, sizeof copies);
 	for (uint32_t i = 0; i <= 50; i++)
@@ -406,7 +396,7 @@ static void hostile_heads_cost_a_bounded_number_of_reads(void **state)
 	struct ct_packet_head head = head_of(500, 4000);
 	unsigned char bytes[CT_PACKET_HEAD];
 
-	put_head(bytes, &head);
+	ct_packet_head_put(bytes, &head);
 	make(stream, 300, 50000, 65000, bytes, sizeof bytes);
 	for (uint32_t i = 0; i <= 10; i++) {
 		struct ct_packet_place place = find(stream, T0 + 300 * STEP / 10 * i);

@@ -113,7 +113,7 @@ static void without_metadata_what_needs_none_is_kept(void **state)
 	struct ctrace_stream stream = { .id = 0 };
 	struct told told;
 	struct ct_salvage run;
-	struct ctrace_event_item many[CT_CLASS_ITEMS + 1];
+	struct ctrace_event_item many[CT_CLASS_MAX_ITEMS + 1];
 	char *errors;
 
 	fixture_open(f, "FILE=t\n");

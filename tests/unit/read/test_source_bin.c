@@ -154,20 +154,17 @@ static void compressed_streams(void **state)
 struct own {
 	struct ct_schema *schema;
 	struct ct_trace_info info;
-	struct ct_buf packets;
-	struct ct_packet_head head;
-	uint64_t last_ns;
+	struct ct_packet_writer writer;
 };
 
 static void own_begin(struct own *own, uint64_t frequency)
 {
 	*own = (struct own){ .info = { .host = "h", .program = "p", .system = "s", .jobname = "j", .pid = 12, .frequency = frequency },
-			     .head = { .pid = 12, .tid = 13, .begin_ns = START_NS },
-			     .last_ns = START_NS };
+			     .writer = { .info = &own->info } };
 	own->info.offset_s = frequency != 0 ? START_NS / 1000000000 - 1000 : 0;
 	own->info.offset = frequency / 3;
 	assert_int_equal(ct_schema_create(&own->schema), CTRACE_OK);
-	ct_packet_begin(&own->packets, &own->head);
+	ct_packet_begin(&own->writer, 12, 13, START_NS);
 }
 
 static void own_add(struct own *own, const struct ct_class *class, struct ctrace_event *event)
@@ -176,7 +173,9 @@ static void own_add(struct own *own, const struct ct_class *class, struct ctrace
 	event->component_size = (uint32_t)strlen(event->component);
 	event->event_id = class->event_id;
 	event->level = class->level;
-	ct_packet_add(&own->packets, &own->info, class, event, &own->last_ns);
+	event->pid = 12;
+	event->tid = 13;
+	ct_packet_write(&own->writer, class, event);
 }
 
 static void put_file(const char *path, const struct ct_buf *bytes)
@@ -194,16 +193,15 @@ static void own_end(struct own *own)
 {
 	struct ct_buf text = { 0 };
 
-	own->head.end_ns = own->last_ns;
-	ct_packet_end(&own->packets, 0, &own->info, &own->head);
+	ct_packet_end(&own->writer);
 	ct_schema_print_trace(&text, &own->info);
 	for (uint32_t i = 1; i < ct_schema_count(own->schema); i++)
 		ct_schema_print_class(&text, ct_schema_at(own->schema, i));
 	assert_int_equal(ct_os_make_folder("own.ctb"), CTRACE_OK);
 	put_file("own.ctb/metadata", &text);
-	put_file("own.ctb/stream.0", &own->packets);
+	put_file("own.ctb/stream.0", &own->writer.packets);
 	ct_buf_fini(&text);
-	ct_buf_fini(&own->packets);
+	ct_buf_fini(&own->writer.packets);
 	ct_schema_destroy(own->schema);
 }
 
@@ -319,27 +317,27 @@ static void items_of_every_size(void **state)
 
 static void a_class_of_256_items(void **state)
 {
-	uint32_t items[CT_CLASS_ITEMS];
-	struct ctrace_event_item given[CT_CLASS_ITEMS];
-	struct ctrace_event event = { .time_ns = START_NS + 5, .item_count = CT_CLASS_ITEMS, .items = given },
+	uint32_t items[CT_CLASS_MAX_ITEMS];
+	struct ctrace_event_item given[CT_CLASS_MAX_ITEMS];
+	struct ctrace_event event = { .time_ns = START_NS + 5, .item_count = CT_CLASS_MAX_ITEMS, .items = given },
 			    got = { .item_count = 0 };
 	struct reading r;
 	struct own own;
 	char *text;
 
 	(void)state;
-	for (uint32_t i = 0; i < CT_CLASS_ITEMS; i++) {
+	for (uint32_t i = 0; i < CT_CLASS_MAX_ITEMS; i++) {
 		items[i] = i % 2 == 0 ? ITEM(COMP5, 1) : ITEM(TEXT, CT_SIZE_COUNTED_16);
 		given[i] = (struct ctrace_event_item){ .type = items[i] & 0xFF, .size = i % 2 == 0 ? 1 : 3, .data = "abc" };
 	}
 	own_begin(&own, 0);
-	own_add(&own, own_class(&own, 65536 - 1 - CT_CLASS_ITEMS / 4, items, CT_CLASS_ITEMS),
+	own_add(&own, own_class(&own, 65536 - 1 - CT_CLASS_MAX_ITEMS / 4, items, CT_CLASS_MAX_ITEMS),
 		&event); /* the last number that has room */
 	own_end(&own);
 	reading_init(&r);
 	assert_int_equal(ct_sources_add(&r.sources, "own.ctb"), CTRACE_OK);
 	assert_true(next_event(&r, &got));
-	assert_int_equal(got.item_count, CT_CLASS_ITEMS);
+	assert_int_equal(got.item_count, CT_CLASS_MAX_ITEMS);
 	assert_int_equal(got.items[254].value, 'a');
 	assert_memory_equal(got.items[255].data, "abc", 3);
 	assert_int_equal(r.reports, 0);

@@ -161,15 +161,12 @@ static void pack_big(size_t packets_end)
 {
 	unsigned char *bytes = calloc(1, BIG);
 	struct ct_packet_head head = { .content_bits = 8 * PACKET, .packet_bits = 8 * PACKET };
-	struct ct_buf text = { 0 };
 
 	assert_non_null(bytes);
-	ct_packet_begin(&text, &head);
 	for (size_t at = 0; at < packets_end; at += PACKET)
-		memcpy(bytes + at, text.data, text.size);
+		ct_packet_head_put(bytes + at, &head);
 	ct_buf_clear(&packed);
 	(void)pack(bytes, BIG, false);
-	ct_buf_fini(&text);
 	free(bytes);
 }
 

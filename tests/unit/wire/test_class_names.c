@@ -124,18 +124,18 @@ static void long_names_are_cut(void **state)
 
 static void all_items_may_have_one_name(void **state)
 {
-	const char *given[CT_CLASS_ITEMS], *wanted[CT_CLASS_ITEMS];
-	char texts[CT_CLASS_ITEMS][16];
-	uint32_t descriptors[CT_CLASS_ITEMS];
+	const char *given[CT_CLASS_MAX_ITEMS], *wanted[CT_CLASS_MAX_ITEMS];
+	char texts[CT_CLASS_MAX_ITEMS][16];
+	uint32_t descriptors[CT_CLASS_MAX_ITEMS];
 
 	(void)state;
-	for (uint32_t i = 0; i < CT_CLASS_ITEMS; i++) {
+	for (uint32_t i = 0; i < CT_CLASS_MAX_ITEMS; i++) {
 		given[i] = "same";
 		(void)snprintf(texts[i], sizeof texts[i], i == 0 ? "same" : "same_%u", i + 1);
 		wanted[i] = texts[i];
 		descriptors[i] = TEXT;
 	}
-	assert_items(given, descriptors, wanted, CT_CLASS_ITEMS);
+	assert_items(given, descriptors, wanted, CT_CLASS_MAX_ITEMS);
 }
 
 static void assert_mnemonic(const char *given, const char *wanted)

@@ -421,9 +421,9 @@ static void as_many_items_as_a_class_has_and_no_more(void **state)
 	struct texts *t = *state;
 	uint32_t count;
 
-	assert_int_equal(parse_items(t, CT_CLASS_ITEMS, &count), CTRACE_OK);
+	assert_int_equal(parse_items(t, CT_CLASS_MAX_ITEMS, &count), CTRACE_OK);
 	assert_int_equal(count, ct_schema_count(t->schema) + 1);
-	assert_int_equal(parse_items(t, CT_CLASS_ITEMS + 1, &count), CTRACE_DAMAGED);
+	assert_int_equal(parse_items(t, CT_CLASS_MAX_ITEMS + 1, &count), CTRACE_DAMAGED);
 	assert_int_equal(count, ct_schema_count(t->schema));
 }
 

@@ -16,27 +16,14 @@
 #define T0 1700000000000000000u
 
 static struct ct_schema *schema;
-static struct ct_buf packet;
-static struct ct_packet_head head;
-static uint64_t previous_ns;
 static struct ct_trace_info info; /* ticks are nanoseconds, unless a test wants others */
+static struct ct_packet_writer writer;
 
 static int setup(void **state)
 {
 	(void)state;
-	ct_buf_init(&packet);
-	head = (struct ct_packet_head){
-		.uuid = { 1, 2, 3 },
-		.stream_instance = 7,
-		.pid = 4711,
-		.tid = 4712,
-		.begin_ns = T0,
-		.sequence = 3,
-		.discarded = 17,
-	};
-	previous_ns = T0;
-	info = (struct ct_trace_info){ .frequency = 0 };
-	ct_packet_begin(&packet, &head);
+	info = (struct ct_trace_info){ .uuid = { 1, 2, 3 } };
+	writer = (struct ct_packet_writer){ .info = &info, .stream = 7, .sequence = 3, .lost = 17, .told = 17, .last_ns = T0 };
 	return ct_schema_create(&schema) == CTRACE_OK ? 0 : -1;
 }
 
@@ -44,24 +31,38 @@ static int teardown(void **state)
 {
 	(void)state;
 	ct_schema_destroy(schema);
-	ct_buf_fini(&packet);
+	ct_buf_fini(&writer.packets);
 	return 0;
 }
 
-/* Appends an event; the number of bytes it took. */
+/* Writes an event; the number of bytes it took in its packet. */
 static size_t add(const struct ctrace_event *event)
 {
-	size_t before = packet.size;
+	size_t before = writer.packets.size;
+	uint64_t sequence = writer.sequence;
 
-	ct_packet_add(&packet, &info, ct_schema_class(schema, event), event, &previous_ns);
-	assert_false(packet.failed);
-	return packet.size - before;
+	ct_packet_write(&writer, ct_schema_class(schema, event), event);
+	assert_false(writer.packets.failed);
+	return writer.packets.size - before - (writer.sequence - sequence) * CT_PACKET_HEAD;
+}
+
+static void begin(uint64_t time_ns)
+{
+	ct_packet_begin(&writer, 4711, 4712, time_ns);
+}
+
+/* Does it go into the packet that there is? */
+static bool goes_on(const struct ctrace_event *event)
+{
+	uint64_t sequence = writer.sequence;
+
+	(void)add(event);
+	return writer.sequence == sequence;
 }
 
 static void end(void)
 {
-	head.end_ns = previous_ns;
-	ct_packet_end(&packet, 0, &info, &head);
+	ct_packet_end(&writer);
 }
 
 static struct ctrace_event event_of(uint64_t time_ns, uint32_t count, const struct ctrace_event_item *items)
@@ -70,6 +71,8 @@ static struct ctrace_event event_of(uint64_t time_ns, uint32_t count, const stru
 		.time_ns = time_ns,
 		.component = "mycomp",
 		.component_size = 6,
+		.pid = 4711,
+		.tid = 4712,
 		.event_id = 1,
 		.level = CTRACE_INFO,
 		.item_count = count,
@@ -126,24 +129,24 @@ static enum ctrace_status read_event(const unsigned char *bytes, size_t content,
 /* Reads the packet's events and compares them. */
 static void assert_events(const struct ctrace_event *wanted, size_t count)
 {
-	const unsigned char *bytes = (const unsigned char *)packet.data;
+	const unsigned char *bytes = (const unsigned char *)writer.packets.data;
 	struct ct_packet_clock clock;
 	struct ct_packet_head found;
 	struct ctrace_event event;
 	size_t offset;
 
-	assert_int_equal(ct_packet_decode_head(bytes, packet.size, &found, &offset), CTRACE_OK);
-	assert_int_equal(found.content_bits, 8 * packet.size);
+	assert_int_equal(ct_packet_decode_head(bytes, writer.packets.size, &found, &offset), CTRACE_OK);
+	assert_int_equal(found.content_bits, 8 * writer.packets.size);
 	clock = ct_packet_clock_start(&found);
 	assert_int_equal(ct_packet_clock_time(&clock), found.begin_ns);
 	for (size_t i = 0; i < count; i++) {
-		assert_int_equal(read_event(bytes, packet.size, &offset, &clock, &event), CTRACE_OK);
+		assert_int_equal(read_event(bytes, writer.packets.size, &offset, &clock, &event), CTRACE_OK);
 		assert_same(&event, &wanted[i]);
 	}
-	assert_int_equal(offset, packet.size);
+	assert_int_equal(offset, writer.packets.size);
 	assert_int_equal(found.end_ns, ct_packet_clock_time(&clock));
 	assert_int_equal(found.end_ticks, clock.state.ticks);
-	assert_int_equal(clock.state.tid, head.tid);
+	assert_int_equal(clock.state.tid, 4712);
 }
 
 static void head_is_as_drawn(void **state)
@@ -194,10 +197,11 @@ static void an_empty_packet(void **state)
 	size_t size;
 
 	(void)state;
+	begin(T0);
 	end();
-	assert_int_equal(packet.size, CT_PACKET_HEAD);
-	assert_int_equal(ct_packet_decode_head((unsigned char *)packet.data, packet.size, &found, &size), CTRACE_OK);
-	assert_memory_equal(found.uuid, head.uuid, 16);
+	assert_int_equal(writer.packets.size, CT_PACKET_HEAD);
+	assert_int_equal(ct_packet_decode_head((unsigned char *)writer.packets.data, writer.packets.size, &found, &size), CTRACE_OK);
+	assert_memory_equal(found.uuid, info.uuid, 16);
 	assert_int_equal(found.stream_instance, 7);
 	assert_int_equal(found.pid, 4711);
 	assert_int_equal(found.tid, 4712);
@@ -225,13 +229,13 @@ static void dense_events_are_small(void **state)
 	assert_int_equal(add(&events[0]), 8 + 2 + 10);
 	assert_int_equal(add(&events[1]), 8 + 4 + 8 + 8 + 2 + 32);
 	end();
-	memcpy(&word, packet.data + CT_PACKET_HEAD, 8);
+	memcpy(&word, writer.packets.data + CT_PACKET_HEAD, 8);
 	assert_true(word == (CT_CLASS_FIRST | (T0 + 5) << 16));
-	assert_memory_equal(packet.data + CT_PACKET_HEAD + 8, "\12\0000123456789", 12);
-	memcpy(&word, packet.data + CT_PACKET_HEAD + 20, 8);
+	assert_memory_equal(writer.packets.data + CT_PACKET_HEAD + 8, "\12\0000123456789", 12);
+	memcpy(&word, writer.packets.data + CT_PACKET_HEAD + 20, 8);
 	/* The first class takes two units: 16 bytes, and 4 an item. */
 	assert_true(word == ((CT_CLASS_FIRST + 2) | (T0 + 9) << 16));
-	assert_memory_equal(packet.data + CT_PACKET_HEAD + 28, "\1\2\3\4\1\2\3\4\5\6\7\10\377", 13);
+	assert_memory_equal(writer.packets.data + CT_PACKET_HEAD + 28, "\1\2\3\4\1\2\3\4\5\6\7\10\377", 13);
 	assert_events(events, 2);
 }
 
@@ -239,20 +243,23 @@ static void dense_events_are_small(void **state)
 static void time_between_events(void **state)
 {
 	const uint64_t far_ns = (uint64_t)1 << 46;
-	struct ctrace_event events[8], further;
+	struct ctrace_event events[9];
 
 	(void)state;
-	for (unsigned i = 0; i < CT_COUNT(events); i++) {
-		events[i] = event_of(previous_ns + far_ns - 1, 0, NULL);
-		assert_true(ct_packet_has_room(&packet, 0, &events[i], previous_ns));
+	begin(T0);
+	for (unsigned i = 0; i < 8; i++) {
+		events[i] = event_of(writer.last_ns + far_ns - 1, 0, NULL);
 		assert_int_equal(add(&events[i]), 8);
 	}
-	further = event_of(previous_ns + far_ns, 0, NULL);
-	assert_false(ct_packet_has_room(&packet, 0, &further, previous_ns));
-	further.time_ns = 0; /* taken as the time before it */
-	assert_true(ct_packet_has_room(&packet, 0, &further, previous_ns));
+	assert_int_equal(writer.sequence, 4);
+	events[8] = event_of(0, 0, NULL); /* taken as the time before it */
+	assert_true(goes_on(&events[8]));
 	end();
+	events[8].time_ns = writer.last_ns;
 	assert_events(events, CT_COUNT(events));
+	events[0] = event_of(writer.last_ns + far_ns, 0, NULL);
+	begin(writer.last_ns);
+	assert_false(goes_on(&events[0]));
 }
 
 static void a_packet_has_room_up_to_its_limit(void **state)
@@ -263,14 +270,51 @@ static void a_packet_has_room_up_to_its_limit(void **state)
 	unsigned count = 0;
 
 	(void)state;
-	while (ct_packet_has_room(&packet, 0, &event, previous_ns)) {
-		add(&event);
-		assert_true(packet.size <= CT_PACKET_CONTENT);
+	begin(T0);
+	while (goes_on(&event))
 		count++;
-	}
+	assert_in_range(writer.packet_at, CT_PACKET_CONTENT - 2 * 1010, CT_PACKET_CONTENT);
 	assert_int_equal(count, (CT_PACKET_CONTENT - CT_PACKET_HEAD) / 1010);
-	item.size = 10;
-	assert_true(ct_packet_has_room(&packet, 0, &event, previous_ns));
+}
+
+/* An event of another thread, or behind losses, has a packet of its own. */
+static void a_packet_is_of_one_thread_and_says_what_was_lost_before_it(void **state)
+{
+	struct ctrace_event event = event_of(T0, 0, NULL);
+
+	(void)state;
+	assert_false(goes_on(&event));
+	assert_true(goes_on(&event));
+	event.tid++;
+	assert_false(goes_on(&event));
+	event.pid++;
+	assert_false(goes_on(&event));
+	writer.lost++;
+	assert_false(goes_on(&event));
+	assert_int_equal(writer.head.discarded, 18);
+	assert_true(goes_on(&event));
+}
+
+/* A viewer counts what was lost between two packets. */
+static void losses_before_the_first_packet_follow_an_empty_one(void **state)
+{
+	struct ctrace_event event = event_of(T0, 0, NULL);
+	struct ct_packet_head found;
+	size_t size;
+
+	(void)state;
+	writer.sequence = 0;
+	writer.told = 12;
+	assert_false(goes_on(&event));
+	end();
+	assert_int_equal(writer.sequence, 2);
+	assert_int_equal(writer.packet_at, CT_PACKET_HEAD);
+	assert_int_equal(ct_packet_decode_head((unsigned char *)writer.packets.data, writer.packets.size, &found, &size), CTRACE_OK);
+	assert_int_equal(found.packet_bits, 8 * CT_PACKET_HEAD);
+	assert_int_equal(found.sequence, 0);
+	assert_int_equal(found.discarded, 12);
+	assert_int_equal(writer.head.sequence, 1);
+	assert_int_equal(writer.head.discarded, 17);
 }
 
 static void time_never_goes_back(void **state)
@@ -294,13 +338,11 @@ static void times_have_63_bits(void **state)
 	struct ctrace_event event = event_of(UINT64_MAX, 0, NULL);
 
 	(void)state;
-	assert_int_equal(ct_packet_time(&event, T0), INT64_MAX);
-	assert_false(ct_packet_has_room(&packet, 0, &event, T0));
-	event.time_ns = INT64_MAX;
-	head.begin_ns = previous_ns = INT64_MAX - 5;
-	assert_true(ct_packet_has_room(&packet, 0, &event, previous_ns));
-	add(&event);
+	assert_int_equal(ct_packet_time(UINT64_MAX, T0), INT64_MAX);
+	begin(INT64_MAX - 5);
+	assert_true(goes_on(&event));
 	end();
+	event.time_ns = INT64_MAX;
 	assert_events(&event, 1);
 }
 
@@ -315,7 +357,7 @@ static void any_number_takes_8_bytes(void **state)
 		events[i] = event_of(T0 + i, 0, NULL);
 		events[i].event_id = i;
 		assert_int_equal(add(&events[i]), 8);
-		memcpy(&number, packet.data + packet.size - 8, 2);
+		memcpy(&number, writer.packets.data + writer.packets.size - 8, 2);
 		assert_int_equal(number, CT_CLASS_FIRST + i);
 	}
 	end();
@@ -372,7 +414,7 @@ static void generic_class_holds_4096_items_of_any_kind(void **state)
 /* An event of the generic class is as drawn in the metadata: a reader needs no other word. */
 static void generic_class_as_drawn(void **state)
 {
-	static struct ctrace_event_item items[CT_CLASS_ITEMS + 1];
+	static struct ctrace_event_item items[CT_CLASS_MAX_ITEMS + 1];
 	static const unsigned char wanted[] = {
 		/* clang-format off */
 		1, 0, 0, 0, 0, 0, 0, 0,                      /* number and ticks, which are compared apart */
@@ -402,9 +444,9 @@ static void generic_class_as_drawn(void **state)
 		items[i] = i < CT_COUNT(first) ? first[i] : (struct ctrace_event_item){ .type = CTRACE_TYPE_BINARY, .data = bytes };
 	add(&event);
 	end();
-	assert_memory_equal(packet.data + CT_PACKET_HEAD, "\1\0", 2);
-	assert_memory_equal(packet.data + CT_PACKET_HEAD + 2, &event.time_ns, 6);
-	assert_memory_equal(packet.data + CT_PACKET_HEAD + 8, wanted + 8, sizeof wanted - 8);
+	assert_memory_equal(writer.packets.data + CT_PACKET_HEAD, "\1\0", 2);
+	assert_memory_equal(writer.packets.data + CT_PACKET_HEAD + 2, &event.time_ns, 6);
+	assert_memory_equal(writer.packets.data + CT_PACKET_HEAD + 8, wanted + 8, sizeof wanted - 8);
 	assert_events(&event, 1);
 }
 
@@ -428,25 +470,26 @@ static void the_largest_event(void **state)
 	event.component = memset(name, 'n', CTRACE_MAX_COMPONENT);
 	add(&event);
 	end();
-	assert_int_equal(ct_packet_decode_head((unsigned char *)packet.data, packet.size, &back, &head_size), CTRACE_OK);
-	assert_int_equal(back.content_bits / 8, packet.size);
-	assert_true(packet.size <= CT_PACKET_MAX);
+	assert_int_equal(ct_packet_decode_head((unsigned char *)writer.packets.data, writer.packets.size, &back, &head_size),
+			 CTRACE_OK);
+	assert_int_equal(back.content_bits / 8, writer.packets.size);
+	assert_true(writer.packets.size <= CT_PACKET_MAX);
 	assert_events(&event, 1);
 }
 
 /* Every cut of the packet's only event is noticed. */
 static void assert_cuts_are_noticed(void)
 {
-	for (size_t content = CT_PACKET_HEAD; content < packet.size; content++) {
-		struct ct_packet_clock clock = ct_packet_clock_start(&head);
+	for (size_t content = CT_PACKET_HEAD; content < writer.packets.size; content++) {
+		struct ct_packet_clock clock = ct_packet_clock_start(&writer.head);
 		unsigned char *copy = malloc(content);
 		struct ctrace_event found;
 		size_t offset = CT_PACKET_HEAD;
 
-		memcpy(copy, packet.data, content);
+		memcpy(copy, writer.packets.data, content);
 		assert_int_equal(read_event(copy, content, &offset, &clock, &found), CTRACE_BUFFER_TOO_SMALL);
 		assert_int_equal(offset, CT_PACKET_HEAD);
-		assert_int_equal(clock.state.ticks, head.begin_ticks);
+		assert_int_equal(clock.state.ticks, writer.head.begin_ticks);
 		free(copy);
 	}
 }
@@ -468,7 +511,7 @@ static void cut_anywhere_it_is_noticed(void **state)
 
 static void a_generic_event_cut_anywhere_is_noticed(void **state)
 {
-	static struct ctrace_event_item items[CT_CLASS_ITEMS + 1];
+	static struct ctrace_event_item items[CT_CLASS_MAX_ITEMS + 1];
 	const struct ctrace_event event = event_of(T0 + 10000000, CT_COUNT(items), items);
 
 	(void)state;
@@ -480,10 +523,10 @@ static void a_generic_event_cut_anywhere_is_noticed(void **state)
 
 static enum ctrace_status read_first(size_t offset)
 {
-	struct ct_packet_clock clock = ct_packet_clock_start(&head);
+	struct ct_packet_clock clock = ct_packet_clock_start(&writer.head);
 	struct ctrace_event found;
 
-	return read_event((unsigned char *)packet.data, packet.size, &offset, &clock, &found);
+	return read_event((unsigned char *)writer.packets.data, writer.packets.size, &offset, &clock, &found);
 }
 
 static void damaged_events_are_refused(void **state)
@@ -493,7 +536,7 @@ static void damaged_events_are_refused(void **state)
 
 	(void)state;
 	add(&event);
-	at = (unsigned char *)packet.data + CT_PACKET_HEAD;
+	at = (unsigned char *)writer.packets.data + CT_PACKET_HEAD;
 	assert_int_equal(read_first(CT_PACKET_HEAD), CTRACE_OK);
 	for (unsigned number = 0; number < CT_CLASS_FIRST; number++) {
 		at[0] = (unsigned char)number; /* of no class; CT_CLASS_ANY and CT_CLASS_MARK have more behind them */
@@ -504,13 +547,13 @@ static void damaged_events_are_refused(void **state)
 	assert_int_equal(read_first(CT_PACKET_HEAD), CTRACE_DAMAGED);
 	at[0] = at[1] = 0xFF;
 	assert_int_equal(read_first(CT_PACKET_HEAD), CTRACE_DAMAGED);
-	assert_int_equal(read_first(packet.size), CTRACE_BUFFER_TOO_SMALL);
+	assert_int_equal(read_first(writer.packets.size), CTRACE_BUFFER_TOO_SMALL);
 }
 
 /* Where each part of a generic event is that a reader refuses when it is wrong. */
 static void damaged_generic_events_are_refused(void **state)
 {
-	static struct ctrace_event_item items[CT_CLASS_ITEMS + 1];
+	static struct ctrace_event_item items[CT_CLASS_MAX_ITEMS + 1];
 	static const struct {
 		size_t offset;
 		size_t size;
@@ -534,7 +577,7 @@ static void damaged_generic_events_are_refused(void **state)
 	add(&event);
 	assert_int_equal(read_first(CT_PACKET_HEAD), CTRACE_OK);
 	for (size_t i = 0; i < CT_COUNT(changes); i++) {
-		char *at = packet.data + CT_PACKET_HEAD + changes[i].offset, kept[4];
+		char *at = writer.packets.data + CT_PACKET_HEAD + changes[i].offset, kept[4];
 
 		memcpy(kept, at, changes[i].size);
 		memcpy(at, changes[i].bytes, changes[i].size);
@@ -564,16 +607,17 @@ static void damaged_heads_are_refused(void **state)
 	size_t size;
 
 	(void)state;
+	begin(T0);
 	end();
 	for (size_t i = 0; i < CT_COUNT(changes); i++) {
 		unsigned char copy[CT_PACKET_HEAD];
 
-		memcpy(copy, packet.data, sizeof copy);
+		memcpy(copy, writer.packets.data, sizeof copy);
 		memcpy(copy + changes[i].offset, &changes[i].value, 4);
 		assert_int_equal(ct_packet_decode_head(copy, sizeof copy, &found, &size), CTRACE_DAMAGED);
 	}
 	for (size_t available = 0; available < CT_PACKET_HEAD; available++)
-		assert_int_equal(ct_packet_decode_head((unsigned char *)packet.data, available, &found, &size), CTRACE_DAMAGED);
+		assert_int_equal(ct_packet_decode_head((unsigned char *)writer.packets.data, available, &found, &size), CTRACE_DAMAGED);
 }
 
 static void next_packet_is_found(void **state)
@@ -581,10 +625,11 @@ static void next_packet_is_found(void **state)
 	static unsigned char bytes[1000];
 
 	(void)state;
+	begin(T0);
 	end();
 	memset(bytes, 0xC1, sizeof bytes);
-	memcpy(bytes + 500, packet.data, CT_PACKET_HEAD);
-	memcpy(bytes + 100, packet.data, 4); /* a magic alone is no packet */
+	memcpy(bytes + 500, writer.packets.data, CT_PACKET_HEAD);
+	memcpy(bytes + 100, writer.packets.data, 4); /* a magic alone is no packet */
 	assert_int_equal(ct_packet_find(bytes, sizeof bytes, 0), 500);
 	assert_int_equal(ct_packet_find(bytes, sizeof bytes, 500), 500);
 	assert_int_equal(ct_packet_find(bytes, sizeof bytes, 501), sizeof bytes);
@@ -721,7 +766,7 @@ static void ticks_of_a_trace(void **state)
 	info = (struct ct_trace_info){ .frequency = UINT64_MAX };
 	assert_int_equal(ct_trace_ticks(&info, UINT64_MAX), UINT64_MAX);
 	info = (struct ct_trace_info){ .frequency = 2000000000, .offset_s = T0 / 1000000000 - 60, .offset = 12345 };
-	head.begin_ns = T0 + 1000;
+	begin(T0 + 1000);
 	for (size_t i = 0; i < CT_COUNT(events); i++)
 		add(&events[i]);
 	end();
@@ -738,6 +783,8 @@ int main(void)
 		TEST(dense_events_are_small),
 		TEST(time_between_events),
 		TEST(a_packet_has_room_up_to_its_limit),
+		TEST(a_packet_is_of_one_thread_and_says_what_was_lost_before_it),
+		TEST(losses_before_the_first_packet_follow_an_empty_one),
 		TEST(time_never_goes_back),
 		TEST(times_have_63_bits),
 		TEST(any_number_takes_8_bytes),
