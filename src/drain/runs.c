@@ -489,48 +489,66 @@ static size_t left_of(size_t most, size_t taken)
 	return most - least(most, taken);
 }
 
+/* The class when it was met in this walk and is plain; else NULL. */
+static inline const struct ct_known_class *find_plain(const struct ct_runs *runs, uint32_t number)
+{
+	const struct ct_known_class *known = &runs->known[number];
+
+	return number < runs->known_count && known->walk == runs->walk && (known->flags & KNOWN_IS_PLAIN) != 0 ? known : NULL;
+}
+
+static inline void count_all(struct ct_runs *runs, const struct ct_known_class *known, uint32_t events, size_t bytes)
+{
+	if (known == NULL || (known->flags & KNOWN_IS_FIRST) == 0)
+		return;
+	runs->counts[known->count].events += events;
+	runs->counts[known->count].bytes += bytes;
+}
+
 /* Takes as many of the events from `at` on as go into the open run as they are; most do.  False: none does. */
 static bool walk_on(struct ct_batch *batch, struct ct_iterator *iterator, const unsigned char *at, size_t available)
 {
 	struct ct_runs *runs = &batch->runs;
 	struct ctrace_run *run = runs->open;
-	const struct ct_known_class *known_classes = runs->known;
-	uint64_t before = iterator->place.state.ticks;
-	size_t most = least(available, least(left_of(RUN_BYTES, run->size), left_of(batch->most_bytes, batch->bytes))), done = 0;
-	uint32_t events = 0;
+	const struct ct_known_class *known = NULL;
+	const uint64_t far = run->end_ticks + FAR_TICKS, end = far < runs->line_end ? far : runs->line_end;
+	size_t most = least(available, least(left_of(RUN_BYTES, run->size), left_of(batch->most_bytes, batch->bytes)));
+	size_t done = 0, done_before = 0; /* before the events of the class that the last ones had */
+	uint32_t number = UINT32_MAX, events = 0, events_before = 0;
+	uint64_t ticks = iterator->place.state.ticks;
 
 	while (most - done >= CT_EVENT_HEAD) {
-		uint64_t word = ct_event_word(at + done), after;
-		const struct ct_known_class *known;
+		uint64_t word = ct_event_word(at + done), now;
 		size_t size;
 
-		if ((word & 0xFFFF) >= runs->known_count)
-			break;
-		known = &known_classes[word & 0xFFFF];
-		if (known->walk != runs->walk || (known->flags & KNOWN_IS_PLAIN) == 0)
-			break;
-		size = ct_event_shape_size(&known->shape, at + done, most - done);
-		after = ((word >> 16) - before) & TICKS_MASK;
-		if (size == 0 || after >= FAR_TICKS || before + after - run->end_ticks >= FAR_TICKS || before + after >= runs->line_end)
-			break;
-		if ((known->flags & KNOWN_IS_FIRST) != 0) {
-			runs->counts[known->count].events++;
-			runs->counts[known->count].bytes += size;
+		if ((word & 0xFFFF) != number) {
+			count_all(runs, known, events - events_before, done - done_before);
+			events_before = events;
+			done_before = done;
+			number = word & 0xFFFF;
+			known = find_plain(runs, number);
+			if (known == NULL)
+				break;
 		}
-		before += after;
+		size = ct_event_shape_size(&known->shape, at + done, most - done);
+		now = ticks + (((word >> 16) - ticks) & TICKS_MASK);
+		if (size == 0 || now >= end)
+			break;
+		ticks = now;
 		done += size;
 		events++;
 	}
 	if (done == 0)
 		return false;
+	count_all(runs, known, events - events_before, done - done_before);
 	add_piece(runs, at, done);
 	run->event_count += events;
-	run->end_ticks = before;
+	run->end_ticks = ticks;
 	batch->bytes += done;
 	batch->event_count += events;
 	iterator->place.position += done;
 	iterator->place.count += events;
-	iterator->place.state.ticks = before;
+	iterator->place.state.ticks = ticks;
 	return true;
 }
 
