@@ -1,8 +1,10 @@
 /*
- * fuzz_tsdl.c - the metadata of a foreign trace, any bytes: what was understood holds together, and is no deeper than it may be.
+ * fuzz_tsdl.c - the metadata of a trace, any bytes: what was understood holds together, and is no deeper than it may be.  What was
+ * understood of a BINFILE trace's survives being printed and parsed again.
  *
  * Copyright The ctrace authors.  SPDX-License-Identifier: Apache-2.0
  */
+#include "read/binfile_metadata.h"
 #include "read/tsdl.h"
 
 #include <stdlib.h>
@@ -64,10 +66,57 @@ static void walk_all(const struct ct_tsdl *tsdl)
 	}
 }
 
-static void complain(const struct ct_complaint *complaint, void *user)
+static void complain(const struct ct_complaint *complaint, struct ct_span piece, void *user)
 {
-	(void)user;
+	const struct ct_span *text = user;
+
 	require(complaint->line >= 1 && complaint->column >= 1 && complaint->message[0] != '\0');
+	require(text->size == 0 || (piece.at >= text->at && piece.at + piece.size <= text->at + text->size));
+}
+
+static void take_damage(size_t at, size_t size, void *user)
+{
+	size_t *text_size = user;
+
+	require(text_size != NULL && at <= *text_size && size <= *text_size - at);
+}
+
+static void print_and_parse_again(const struct ct_schema *schema, const struct ct_trace_info *info)
+{
+	struct ct_schema *again;
+	struct ct_trace_info info_again;
+	struct ct_buf text = { 0 };
+	size_t at;
+
+	if (ct_schema_create(&again) != CTRACE_OK)
+		return;
+	ct_schema_print_trace(&text, info);
+	for (uint32_t i = 1; i < ct_schema_count(schema); i++)
+		ct_schema_print_class(&text, ct_schema_at(schema, i));
+	if (!text.failed) {
+		require(ct_binfile_info_parse(text.data, text.size, &info_again, &at) == CTRACE_OK);
+		require(memcmp(&info_again, info, sizeof info_again) == 0);
+		require(ct_binfile_classes_parse(again, (struct ct_span){ text.data, text.size }, at, take_damage, NULL) == CTRACE_OK);
+		require(ct_schema_count(again) == ct_schema_count(schema));
+	}
+	ct_buf_fini(&text);
+	ct_schema_destroy(again);
+}
+
+/* text: in a block of exactly its size. */
+static void parse_own(const char *text, size_t size)
+{
+	struct ct_trace_info info;
+	struct ct_schema *schema;
+	size_t at = SIZE_MAX;
+
+	memset(&info, 0, sizeof info);
+	if (ct_binfile_info_parse(text, size, &info, &at) == CTRACE_OK && ct_schema_create(&schema) == CTRACE_OK) {
+		require(ct_binfile_classes_parse(schema, (struct ct_span){ text, size }, at, take_damage, &size) == CTRACE_OK);
+		print_and_parse_again(schema, &info);
+		ct_schema_destroy(schema);
+	}
+	require(at <= size);
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
@@ -87,8 +136,9 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 		require(exact != NULL);
 		if (text.size > 0)
 			memcpy(exact, text.data, text.size);
-		if (ct_tsdl_parse(exact, text.size, complain, NULL, &tsdl) == CTRACE_OK)
+		if (ct_tsdl_parse(exact, text.size, complain, &(struct ct_span){ exact, text.size }, &tsdl) == CTRACE_OK)
 			walk_all(tsdl);
+		parse_own(exact, text.size);
 		free(exact);
 	}
 	ct_tsdl_destroy(tsdl);

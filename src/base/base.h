@@ -112,6 +112,7 @@ bool ct_escape_is_harmless(const void *text, size_t size);
 /* The code point at `at`, before `end`, and its length in bytes; 0 when the bytes are not UTF-8 (also overlong forms, surrogates, beyond
  * U+10FFFF). */
 size_t ct_utf8_decode(const unsigned char *at, const unsigned char *end, uint32_t *out_code);
+char *ct_utf8_put(char *to, uint16_t code); /* at most 3 bytes; the end of them */
 
 /* ---- encoding.c: texts of COBOL's machines to and from UTF-8. */
 enum ct_encoding {

@@ -169,7 +169,7 @@ static uint16_t character_at(enum ct_encoding encoding, const uint16_t *table, c
 	return code;
 }
 
-static char *put_utf8(char *to, uint16_t code)
+char *ct_utf8_put(char *to, uint16_t code)
 {
 	if (code < 0x80) {
 		*to++ = (char)code;
@@ -204,7 +204,7 @@ void ct_encoding_add(struct ct_buf *out, enum ct_encoding encoding, const void *
 		if (code == NO_CHARACTER)
 			*to++ = (char)*at;
 		else
-			to = put_utf8(to, code);
+			to = ct_utf8_put(to, code);
 		at += taken;
 	}
 	out->size = (size_t)(to - out->data);

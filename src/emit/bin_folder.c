@@ -105,6 +105,7 @@ static void folder_free(struct ct_bin_folder *folder)
 	ct_bin_streams_free(folder);
 	ct_schema_destroy(folder->schema);
 	ct_schema_destroy(folder->source);
+	free(folder->found);
 	free(folder->heads);
 	free(folder->pieces);
 	free(folder->items);
@@ -166,9 +167,10 @@ static enum ctrace_status read_metadata(const struct ct_bin_folder *folder, uint
 
 	if (size > METADATA_LIMIT)
 		return CTRACE_DAMAGED;
-	if (!ct_buf_reserve(out, size))
+	if (!ct_buf_reserve(out, size + 1))
 		return CTRACE_NOT_ENOUGH_MEMORY;
 	status = ct_os_read_at(folder->metadata_fd, out->data, size, 0, &out->size);
+	out->data[out->size] = '\0'; /* a number ends at or before it */
 	if (status == CTRACE_OK && out->size < size)
 		status = CTRACE_DAMAGED;
 	return status;
@@ -368,24 +370,46 @@ static enum ctrace_status begin(struct ct_bin_folder *folder, struct ct_bin_fold
  * Going on
  */
 
-/* Reads the metadata that count, the first `size` bytes, and the marks in all of the text. */
-static enum ctrace_status restore(struct ct_bin_folder *folder, const struct ct_buf *text, size_t size)
+/*
+ * Notes the numbers of the classes that are in the metadata: those classes are not printed again.  As a rule the numbers are those of the
+ * process's table, and which class has one never changes.  A folder with numbers of its own says so, and new ones come behind those.
+ */
+static void note_classes(struct ct_bin_folder *folder, const char *text, size_t size)
+{
+	static const char line[] = "\n\tid = "; /* no string holds a line end */
+	const char *at = text;
+	size_t end;
+
+	folder->has_own_numbers = folder->converts = ct_bin_mark_find(text, size, CT_BIN_MARK_OWN_NUMBERS, &end) != NULL;
+	while ((at = memmem(at, size - (size_t)(at - text), line, sizeof line - 1)) != NULL) {
+		unsigned long number = strtoul(at + sizeof line - 1, NULL, 10);
+
+		at += sizeof line - 1;
+		if (number >= CT_CLASS_FIRST && number < CT_CLASS_NUMBERS) {
+			folder->found[number / 8] |= (unsigned char)(1u << number % 8);
+			ct_schema_skip(folder->schema, (uint32_t)number);
+		}
+	}
+}
+
+/* Goes on behind the metadata that count, the first `size` bytes; the marks are in all of the text.  found: what those metadata say. */
+static enum ctrace_status restore(struct ct_bin_folder *folder, const struct ct_buf *text, size_t size,
+				  const struct ct_trace_info *found)
 {
 	enum ctrace_status status = ct_schema_create(&folder->schema);
-	size_t at;
 
-	if (status != CTRACE_OK)
-		return status;
-	status = ct_schema_parse(folder->schema, text->data, size, &folder->info, &at);
+	if (status == CTRACE_OK && (folder->found = calloc(1, CT_CLASS_NUMBERS / 8)) == NULL)
+		status = CTRACE_NOT_ENOUGH_MEMORY;
 	if (status == CTRACE_OK)
 		status = ct_bin_marks_take(folder, text->data, text->size);
 	if (status == CTRACE_OK)
 		status = ct_os_truncate(folder->metadata_fd, size);
 	if (status != CTRACE_OK)
 		return status;
+	folder->info = *found;
+	note_classes(folder, text->data, size);
 	ct_bin_clock_take(&folder->clock, text->data, size);
 	folder->clock_at = find_clock(text);
-	folder->printed = ct_schema_count(folder->schema);
 	folder->metadata_size = folder->size = size;
 	folder->metadata_sync_due = true;
 	return CTRACE_OK;
@@ -486,7 +510,7 @@ static enum ctrace_status take_over(struct ct_bin_folder *folder, const struct c
 		if (!is_closed(folder, text))
 			return keep_beside(folder, info.pid);
 	} else if (claim->may_continue && ct_bin_mark_find(text->data, text->size, CT_BIN_MARK_CLOSED, &end) != NULL) {
-		status = restore(folder, text, end);
+		status = restore(folder, text, end, &info);
 		if (status == CTRACE_OK && !ct_bin_folder_each_stream(folder, cut_to_mark, NULL))
 			status = CTRACE_OS_ERROR;
 		return status == CTRACE_DAMAGED ? CTRACE_TIMED_OUT : status;
@@ -585,7 +609,7 @@ static enum ctrace_status go_on(struct ct_bin_folder *folder, const struct ctrac
 		folder->was_closed = mark == text.data + place->offset && at == text.size;
 		if (!folder->was_closed)
 			text.size = place->offset;
-		status = restore(folder, &text, place->offset);
+		status = restore(folder, &text, place->offset, &found);
 	}
 	ct_buf_fini(&text);
 	if (status == CTRACE_OK && folder->was_closed)

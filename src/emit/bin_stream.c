@@ -356,8 +356,14 @@ static enum ctrace_status print_metadata(struct ct_bin_folder *folder)
 {
 	ct_buf_clear(&folder->text);
 	ct_bin_clock_print(&folder->clock, &folder->text);
-	for (uint32_t i = folder->printed; i < ct_schema_count(folder->schema); i++)
-		ct_schema_print_class(&folder->text, ct_schema_at(folder->schema, i));
+	if (folder->converts && !folder->has_own_numbers)
+		ct_buf_add_text(&folder->text, CT_BIN_MARK_OWN_NUMBERS CT_BIN_MARK_END);
+	for (uint32_t i = folder->printed; i < ct_schema_count(folder->schema); i++) {
+		const struct ct_class *class = ct_schema_at(folder->schema, i);
+
+		if (folder->found == NULL || (folder->found[class->number / 8] & 1u << class->number % 8) == 0)
+			ct_schema_print_class(&folder->text, class);
+	}
 	return folder->text.failed ? CTRACE_NOT_ENOUGH_MEMORY : CTRACE_OK;
 }
 
@@ -423,11 +429,12 @@ static void commit_stream(struct ct_bin_folder *folder, struct ct_bin_stream *st
 
 static void commit_metadata(struct ct_bin_folder *folder)
 {
+	folder->printed = ct_schema_count(folder->schema);
 	if (folder->text.size == 0)
 		return;
 	folder->metadata_size += folder->text.size;
 	folder->size += folder->text.size;
-	folder->printed = ct_schema_count(folder->schema);
+	folder->has_own_numbers = folder->converts;
 	folder->metadata_cut_due = false;
 	folder->metadata_sync_due = true;
 }

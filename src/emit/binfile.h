@@ -12,12 +12,14 @@
  * of the folder's uuid: so a place that belongs to another folder is recognized.  ctrace_stream.extra is where the last packet
  * begins: its head says what the next one follows.
  *
- * ctrace reads three comments in the metadata; bin_clock.c writes the third.  A folder that is
+ * ctrace reads four comments in the metadata; bin_clock.c writes one of them.  A folder that is
  * closed in order gets a closing mark with the size of each stream, and where its last packet
  * begins: a process that opens it without a place goes on from there.  A folder without one belongs
  * to a process that did not end in order, and is never replaced: another process that wants its
  * name renames it to `<name>.<process>`.  A folder that follows another begins with what each
  * stream had lost before it, since viewers want events_discarded to start at 0 in each trace.
+ * Events have the class numbers of their process.  A folder in which they were written anew says
+ * that its numbers are its own.
  *
  * Copyright The ctrace authors.  SPDX-License-Identifier: Apache-2.0
  */
@@ -94,7 +96,8 @@ struct ct_bin_folder {
 	uint64_t clock_at;      /* where in the metadata the lines of the clock are; 0: there are none that can be written anew */
 	uint64_t clock_span_ns; /* of the trace when they were written last, from its beginning */
 	struct ct_schema *schema;
-	uint32_t printed;       /* classes that are in the metadata */
+	unsigned char *found;   /* a bit for each number of a class that was in the metadata when the folder was opened; or NULL */
+	uint32_t printed;       /* classes of the schema that are in the metadata */
 	uint64_t metadata_size; /* bytes that count */
 	bool metadata_cut_due;
 	bool metadata_sync_due;
@@ -120,6 +123,7 @@ struct ct_bin_folder {
 	size_t head_count, head_capacity;
 	size_t piece_count, piece_capacity;
 	bool converts;            /* once it does, it goes on so */
+	bool has_own_numbers;     /* its metadata say so */
 	struct ct_schema *source; /* when it does: the classes of the process */
 	struct ctrace_event_item *items;
 	struct ct_buf scratch;
@@ -180,8 +184,9 @@ void ct_bin_info_clock(struct ct_trace_info *info, const struct ctrace_emitter_c
 void ct_bin_folder_set_clock(struct ct_bin_folder *folder, const struct ctrace_emitter_context *context, uint64_t now_ns);
 
 /* ---- bin_mark.c: comments in the metadata, a line a stream: "stream.7 12345", "stream.7 12345 12000" */
-#define CT_BIN_MARK_CLOSED "/* closed\n"    /* bytes that count; where the last packet begins */
-#define CT_BIN_MARK_LOST "/* lost before\n" /* events */
+#define CT_BIN_MARK_CLOSED "/* closed\n"           /* bytes that count; where the last packet begins */
+#define CT_BIN_MARK_LOST "/* lost before\n"        /* events */
+#define CT_BIN_MARK_OWN_NUMBERS "/* own numbers\n" /* no lines: classes have not the numbers of the process's */
 #define CT_BIN_MARK_END "*/\n"
 struct ct_bin_mark {
 	uint64_t value;

@@ -9,6 +9,7 @@
 #include "read/binfile_parts.h"
 
 #include "emit/binfile.h"
+#include "read/binfile_metadata.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -34,10 +35,24 @@ static void tell_steps(struct ct_binfile_trace *trace, struct ct_sources *source
 	}
 }
 
+struct telling {
+	struct ct_sources *sources;
+	const char *path;
+	size_t end;
+};
+
+static void tell_damage(size_t at, size_t size, void *user)
+{
+	const struct telling *telling = user;
+
+	ct_sources_damage(telling->sources, telling->path, at, size,
+			  at + size < telling->end ? "not understood" : "not understood from here on");
+}
+
 /* Reads the metadata, again when they have grown meanwhile: classes are only ever added. */
 static enum ctrace_status read_metadata(struct ct_binfile_trace *trace, struct ct_sources *sources)
 {
-	struct ct_trace_info info;
+	struct telling telling = { .sources = sources, .path = trace->metadata_path };
 	struct ct_buf text;
 	enum ctrace_status status;
 	size_t at = 0;
@@ -45,16 +60,15 @@ static enum ctrace_status read_metadata(struct ct_binfile_trace *trace, struct c
 	ct_buf_init(&text);
 	status = ct_os_read_file(trace->metadata_path, METADATA_LIMIT, &text);
 	if (status == CTRACE_OK)
-		status = ct_schema_parse_trace(text.data, text.size, &info, &at) == CTRACE_OK ? CTRACE_OK : CTRACE_UNSUPPORTED;
+		status = ct_binfile_info_parse(text.data, text.size, &trace->info, &at);
 	if (status == CTRACE_OK) {
-		trace->metadata_size = text.size;
-		if (ct_schema_parse(trace->schema, text.data, text.size, &trace->info, &at) != CTRACE_OK)
-			ct_sources_damage(sources, trace->metadata_path, at, text.size - at, "not understood from here on");
+		telling.end = trace->metadata_size = text.size;
+		status = ct_binfile_classes_parse(trace->schema, (struct ct_span){ text.data, text.size }, at, tell_damage, &telling);
 		trace->view = ct_schema_view(trace->schema);
 		tell_steps(trace, sources, &text);
 	}
 	ct_buf_fini(&text);
-	return status;
+	return status == CTRACE_DAMAGED ? CTRACE_UNSUPPORTED : status;
 }
 
 static bool has_grown(const struct ct_binfile_trace *trace)

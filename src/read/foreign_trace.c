@@ -13,6 +13,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#define COMPLAINTS_SHOWN 8u
 #define ORIGIN_PLACES (2 * CT_FOREIGN_ORIGINS)
 
 struct ct_foreign_process {
@@ -27,6 +28,7 @@ struct ct_foreign_process {
 struct telling {
 	struct ct_sources *sources;
 	const char *path;
+	unsigned count;
 };
 
 void ct_foreign_tell(struct ct_sources *sources, const char *path, const char *message)
@@ -36,11 +38,14 @@ void ct_foreign_tell(struct ct_sources *sources, const char *path, const char *m
 	ct_sources_note(sources, &note);
 }
 
-static void tell_complaint(const struct ct_complaint *complaint, void *user)
+static void tell_complaint(const struct ct_complaint *complaint, struct ct_span piece, void *user)
 {
 	struct telling *telling = user;
 	char message[500];
 
+	(void)piece;
+	if (telling->count++ >= COMPLAINTS_SHOWN)
+		return;
 	(void)snprintf(message, sizeof message, "line %u, column %u: %s%s%s", complaint->line, complaint->column, complaint->message,
 		       complaint->expected[0] != '\0' ? "; expected " : "", complaint->expected);
 	ct_foreign_tell(telling->sources, telling->path, message);

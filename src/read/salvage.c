@@ -10,6 +10,7 @@
 #include "read/salvage.h"
 
 #include "emit/binfile.h"
+#include "read/binfile_metadata.h"
 #include "read/salvage_stream.h"
 #include "read/source.h"
 
@@ -292,7 +293,7 @@ static bool borrow_from(struct trace *trace, const char *path, uint32_t pid, boo
 
 	ct_buf_init(&text);
 	is_taken = ct_os_read_file(path, METADATA_LIMIT, &text) == CTRACE_OK && text.size > 0 &&
-		   ct_schema_parse_trace(text.data, text.size, &info, &at) == CTRACE_OK && (is_chosen || info.pid == pid);
+		   ct_binfile_info_parse(text.data, text.size, &info, &at) == CTRACE_OK && (is_chosen || info.pid == pid);
 	if (is_taken) {
 		ct_buf_fini(&trace->text);
 		trace->text = text;
@@ -429,7 +430,7 @@ static enum ctrace_status read_metadata(struct trace *trace)
 	/* Neither is a file that may not be read. */
 	if (status == CTRACE_DENIED && is_refusal(errno) && trace->salvage->metadata == NULL)
 		return status;
-	knows = status == CTRACE_OK && ct_schema_parse_trace(trace->text.data, trace->text.size, &trace->info, &at) == CTRACE_OK;
+	knows = status == CTRACE_OK && ct_binfile_info_parse(trace->text.data, trace->text.size, &trace->info, &at) == CTRACE_OK;
 	answer = ask_packets(trace->folder, trace->info.uuid);
 	if (!knows && !answer.found)
 		return CTRACE_NOT_FOUND;
@@ -452,14 +453,13 @@ static enum ctrace_status read_metadata(struct trace *trace)
 /* Classes do not depend on who made them. */
 static enum ctrace_status read_classes(struct trace *trace)
 {
-	struct ct_trace_info info = trace->info;
 	enum ctrace_status status = ct_schema_create(&trace->schema);
 
 	/* Why there is no text was reported. */
 	if (status != CTRACE_OK || trace->text.size == 0)
 		return status;
-	return ct_salvage_classes(trace->salvage, trace->metadata_path, ct_buf_text(&trace->text), trace->text.size, trace->schema,
-				  &info);
+	return ct_salvage_classes(trace->salvage, trace->metadata_path, (struct ct_span){ trace->text.data, trace->text.size },
+				  trace->schema);
 }
 
 /* What the streams had lost before this trace is said in a comment, which is taken over as it is, if it is one. */
@@ -489,12 +489,16 @@ static enum ctrace_status write_metadata(struct trace *trace, bool has_gaps)
 {
 	enum ctrace_status status = CTRACE_NOT_ENOUGH_MEMORY;
 	struct ct_buf out;
+	size_t end;
 	int fd = -1;
 
 	ct_buf_init(&out);
 	ct_schema_print_trace(&out, &trace->info);
 	add_lost_mark(&out, &trace->text);
 	add_clock_marks(&out, &trace->text);
+	/* The process may find the copy in the place of its folder. */
+	if (trace->text.size > 0 && ct_bin_mark_find(trace->text.data, trace->text.size, CT_BIN_MARK_OWN_NUMBERS, &end) != NULL)
+		ct_buf_add_text(&out, CT_BIN_MARK_OWN_NUMBERS CT_BIN_MARK_END);
 	if (has_gaps || has_gaps_mark(&trace->text))
 		ct_buf_add_text(&out, gaps_mark);
 	for (uint32_t i = 1; i < ct_schema_count(trace->schema); i++)

@@ -67,9 +67,8 @@ uint64_t ct_salvage_span_ns(uint64_t frequency, uint64_t ticks);
 bool ct_salvage_is_span(uint64_t frequency, uint64_t ticks, uint64_t ns);
 
 /* ---- salvage_metadata.c: what is shared with it */
-/* The classes in a metadata text, damaged ones as such: so that the others keep their ids.  *info is given when the text does not say who
- * made the trace. */
-enum ctrace_status ct_salvage_classes(struct ct_salvage *salvage, const char *path, const char *text, size_t size,
-				      struct ct_schema *schema, struct ct_trace_info *info) CT_MUST_USE;
+/* The classes in a metadata text, also when it does not say who made the trace. */
+enum ctrace_status ct_salvage_classes(struct ct_salvage *salvage, const char *path, struct ct_span text,
+				      struct ct_schema *schema) CT_MUST_USE;
 
 #endif

@@ -1,19 +1,19 @@
 /*
- * tsdl.c - the metadata of a foreign trace: its trace, env, clock, stream and event blocks.
+ * tsdl.c - the metadata of a trace: its trace, env, clock, stream and event blocks.
  *
- * Called by foreign_trace.c, on one thread.  An event that is not understood is complained about and left out; anything else that is not
- * makes the whole trace one that cannot be read, because nothing in it can be found then.
+ * Called by foreign_trace.c and binfile_metadata.c, on one thread.  From the first event on, what is not understood is complained about and
+ * left out.  Before it, that makes the whole trace one that cannot be read, because nothing in it can be found then.
  *
  * Copyright The ctrace authors.  SPDX-License-Identifier: Apache-2.0
  */
 #include "read/tsdl_parse.h"
 
+#include "wire/metadata.h"
+
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/random.h>
-
-#define COMPLAINTS_SHOWN 8u /* of events */
 
 /* A block being read: its settings go to whichever of these is there. */
 struct block {
@@ -28,27 +28,6 @@ struct block {
  * Settings
  */
 
-static int hex_digit(char c)
-{
-	if (c >= '0' && c <= '9')
-		return c - '0';
-	if (c >= 'a' && c <= 'f')
-		return c - 'a' + 10;
-	return c >= 'A' && c <= 'F' ? c - 'A' + 10 : -1;
-}
-
-static bool parse_uuid(const char *text, uint8_t uuid[16])
-{
-	for (unsigned i = 0; i < 16; i++, text += 2) {
-		if (*text == '-')
-			text++;
-		if (hex_digit(text[0]) < 0 || hex_digit(text[1]) < 0)
-			return false;
-		uuid[i] = (uint8_t)(hex_digit(text[0]) << 4 | hex_digit(text[1]));
-	}
-	return *text == '\0';
-}
-
 static bool set_trace(struct ct_tsdl_parser *parser, struct block *block, const struct ct_tsdl_setting *setting)
 {
 	struct ct_tsdl *tsdl = parser->tsdl;
@@ -59,7 +38,9 @@ static bool set_trace(struct ct_tsdl_parser *parser, struct block *block, const 
 	} else if (strcmp(setting->name, "minor") == 0) {
 		block->minor = setting->number;
 	} else if (strcmp(setting->name, "uuid") == 0) {
-		tsdl->has_uuid = setting->text != NULL && parse_uuid(setting->text->text, tsdl->uuid);
+		const char *end = setting->text != NULL ? ct_uuid_parse(setting->text->text, tsdl->uuid) : NULL;
+
+		tsdl->has_uuid = end != NULL && *end == '\0';
 		return tsdl->has_uuid || ct_tsdl_fail(parser, "\"01234567-...\"", "this is no UUID");
 	} else if (strcmp(setting->name, "byte_order") == 0) {
 		if (!ct_tsdl_setting_order(parser, setting, &order))
@@ -117,6 +98,8 @@ static bool set_event(struct ct_tsdl_event *event, const struct ct_tsdl_setting 
 	} else if (strcmp(setting->name, "stream_id") == 0) {
 		event->stream_id = setting->number;
 		event->has_stream_id = true;
+	} else if (strcmp(setting->name, "model.emf.uri") == 0) {
+		event->uri = setting->text != NULL ? setting->text->text : "";
 	} else if (strcmp(setting->name, "loglevel") == 0) {
 		event->level = setting->is_number ? (int64_t)setting->number : CT_TSDL_NO_LEVEL;
 	}
@@ -259,43 +242,38 @@ static bool skip_block(struct ct_tsdl_parser *parser)
 	return true;
 }
 
-/* Forgets what a part that failed has left half done. */
-static void recover(struct ct_tsdl_parser *parser, const struct ct_tsdl_scan *start, unsigned level)
+/* The next line that begins an event; the text's end when there is none. */
+static size_t find_event(const struct ct_tsdl_scan *scan)
 {
-	ct_tsdl_leave(parser, level);
+	static const char line[] = "\nevent {";
+	const char *found = memmem(scan->text + scan->at, scan->size - scan->at, line, sizeof line - 1);
+
+	return found != NULL ? (size_t)(found + 1 - scan->text) : scan->size;
+}
+
+/* The block at `start` has failed, and what it has left half done is undone.  Goes on behind the braces of an event, or where a line begins
+ * the next one: a brace may be what is missing.  False: no brace has ended it. */
+static bool skip_bad(struct ct_tsdl_parser *parser, const struct ct_tsdl_scan *start)
+{
+	bool has_ended;
+
+	ct_tsdl_leave(parser, 0);
 	parser->depth = 0;
 	parser->fields.count = parser->labels.count = parser->path.count = 0;
 	parser->has_failed = false;
 	parser->scan = *start;
+	parser->scan.size = find_event(start);
+	has_ended = ct_tsdl_accept(parser, "event") && skip_block(parser);
+	while (!has_ended && parser->scan.token != CT_TOKEN_END)
+		ct_tsdl_scan_next(&parser->scan);
+	parser->scan.size = start->size;
+	if (parser->scan.token == CT_TOKEN_END || parser->scan.token == CT_TOKEN_BAD)
+		ct_tsdl_scan_next(&parser->scan);
+	parser->complain(&parser->complaint, ct_span_of(start->start, parser->scan.start), parser->user);
+	return has_ended;
 }
 
-struct complaints {
-	ct_tsdl_complain *complain;
-	void *user;
-	unsigned count;
-};
-
-static bool parse_event(struct ct_tsdl_parser *parser, struct complaints *complaints)
-{
-	struct ct_tsdl_event event = { .name = "", .level = CT_TSDL_NO_LEVEL };
-	struct block block = { .event = &event };
-	struct ct_tsdl_scan start = parser->scan;
-	unsigned level = parser->level;
-
-	if (!parse_settings(parser, &block)) {
-		if (parser->has_no_memory)
-			return false;
-		if (complaints->count++ < COMPLAINTS_SHOWN)
-			complaints->complain(&parser->complaint, complaints->user);
-		event.is_unknown = true;
-		recover(parser, &start, level);
-		if (!skip_block(parser) && !event.has_stream_id)
-			return true; /* the text ends in it */
-	}
-	return ct_tsdl_push(parser, &parser->events, &event, sizeof event);
-}
-
-static bool parse_block(struct ct_tsdl_parser *parser, struct complaints *complaints)
+static bool parse_kind(struct ct_tsdl_parser *parser, struct ct_tsdl_event *event)
 {
 	if (ct_tsdl_is_declaration(parser))
 		return ct_tsdl_declaration(parser);
@@ -308,13 +286,31 @@ static bool parse_block(struct ct_tsdl_parser *parser, struct complaints *compla
 	if (ct_tsdl_accept(parser, "stream"))
 		return parse_stream(parser);
 	if (ct_tsdl_accept(parser, "event"))
-		return parse_event(parser, complaints);
+		return parse_settings(parser, &(struct block){ .event = event });
 	if (ct_tsdl_accept(parser, "callsite")) /* where in a program an event is traced */
 		return skip_block(parser) || ct_tsdl_fail(parser, "}", "the metadata end");
 	return ct_tsdl_accept(parser, ";") ||
 	       ct_tsdl_fail(parser, "trace, env, clock, stream, event, typealias, typedef, struct, variant or enum",
 			    parser->scan.token == CT_TOKEN_BAD ? "this is no text of metadata"
 							       : "this begins nothing that metadata say");
+}
+
+static bool parse_block(struct ct_tsdl_parser *parser)
+{
+	struct ct_tsdl_event event = { .name = "", .level = CT_TSDL_NO_LEVEL };
+	const struct ct_tsdl_scan start = parser->scan;
+	bool is_event = ct_tsdl_scan_is(&start, "event");
+
+	parser->has_events |= is_event;
+	if (!parse_kind(parser, &event)) {
+		if (!parser->has_events || parser->has_no_memory)
+			return false;
+		event.is_unknown = true;
+		if (!skip_bad(parser, &start) && !event.has_stream_id)
+			return true;
+	}
+	event.block = ct_span_of(start.start, parser->scan.start);
+	return !is_event || ct_tsdl_push(parser, &parser->events, &event, sizeof event);
 }
 
 /* ------------------------------------------------------------------------------------------------------------
@@ -375,8 +371,7 @@ static void parser_fini(struct ct_tsdl_parser *parser)
 
 enum ctrace_status ct_tsdl_parse(const char *text, size_t size, ct_tsdl_complain *complain, void *user, struct ct_tsdl **out_tsdl)
 {
-	struct complaints complaints = { .complain = complain, .user = user };
-	struct ct_tsdl_parser parser = { .tsdl = calloc(1, sizeof *parser.tsdl) };
+	struct ct_tsdl_parser parser = { .tsdl = calloc(1, sizeof *parser.tsdl), .complain = complain, .user = user };
 	enum ctrace_status status = CTRACE_OK;
 
 	if (parser.tsdl == NULL)
@@ -384,9 +379,9 @@ enum ctrace_status ct_tsdl_parse(const char *text, size_t size, ct_tsdl_complain
 	(void)!getrandom(parser.key, sizeof parser.key, GRND_NONBLOCK);
 	ct_tsdl_scan_begin(&parser.scan, text, size);
 	while (!parser.has_failed && parser.scan.token != CT_TOKEN_END)
-		(void)parse_block(&parser, &complaints);
+		(void)parse_block(&parser);
 	if (parser.has_failed || !finish(&parser)) {
-		complain(&parser.complaint, user);
+		complain(&parser.complaint, ct_span_of(parser.scan.start, parser.scan.text + size), user);
 		status = CTRACE_UNSUPPORTED;
 	}
 	parser_fini(&parser);

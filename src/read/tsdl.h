@@ -1,5 +1,5 @@
 /*
- * read/tsdl.h - what the metadata of a foreign trace say: the types of its fields, its streams and its events.
+ * read/tsdl.h - what the metadata of a trace say, ours or a foreign one: the types of its fields, its streams and its events.
  *
  * The language is that of the Common Trace Format 1.8 (TSDL).  A text becomes a struct ct_tsdl once, which then is only looked into.  What
  * it holds is bounded by CT_TSDL_MEMORY, and no type is nested deeper than CT_TSDL_DEPTH: whoever walks through one may recurse.
@@ -11,8 +11,8 @@
 
 #include "base/base.h"
 
-#define CT_TSDL_TEXT_LIMIT ((size_t)16 << 20) /* bytes of metadata */
-#define CT_TSDL_MEMORY ((size_t)64 << 20)     /* bytes of what was understood */
+#define CT_TSDL_TEXT_LIMIT ((size_t)16 << 20) /* bytes of a foreign trace's metadata */
+#define CT_TSDL_MEMORY ((size_t)128 << 20)    /* bytes of what was understood; all the classes that a process can have need less */
 #define CT_TSDL_DEPTH 64u                     /* of types in types */
 
 /* Each name is there once: two are equal when their addresses are. */
@@ -80,6 +80,7 @@ struct ct_tsdl_type {
 	uint32_t size;                    /* bits: integer, floating point, enumeration */
 	uint32_t count;                   /* of labels or fields */
 	uint64_t length;                  /* of an array */
+	const struct ct_tsdl_name *alias; /* that a typealias gave it, or NULL */
 	const struct ct_tsdl_name *clock; /* whose value it is, or NULL */
 	const struct ct_tsdl_label *labels;
 	const struct ct_tsdl_field *fields;        /* of a struct; the choices of a variant */
@@ -105,7 +106,9 @@ struct ct_tsdl_event {
 	uint64_t stream_id;
 	uint64_t id;
 	uint32_t index;
+	struct ct_span block; /* in the text */
 	const char *name;
+	const char *uri; /* model.emf.uri; NULL: it has none */
 	int64_t level;   /* LTTng's numbers */
 	bool is_unknown; /* something in it is not understood: it cannot be read */
 	bool has_stream_id;
@@ -136,9 +139,13 @@ struct ct_tsdl {
  * DAMAGED when it ends early: what came before is in out. */
 enum ctrace_status ct_tsdl_text(const char *bytes, size_t size, struct ct_buf *out, const char **out_message) CT_MUST_USE;
 
+/* ---- tsdl_scan.c: what a text with escapes as those of C stands for: its size, never more than that of the text. */
+size_t ct_tsdl_unescape(const char *text, size_t size, char *out);
+
 /* ---- tsdl.c */
-/* Is told what is not understood, and where.  A single event that is not costs only that event. */
-typedef void ct_tsdl_complain(const struct ct_complaint *complaint, void *user);
+/* Receives what is not understood, where, and the piece of the text that is not used for it.  From the first event on that piece ends where a
+ * line begins another event, at the latest; before it, the text is not understood. */
+typedef void ct_tsdl_complain(const struct ct_complaint *complaint, struct ct_span piece, void *user);
 /* UNSUPPORTED, complained about, when the text is not understood. */
 enum ctrace_status ct_tsdl_parse(const char *text, size_t size, ct_tsdl_complain *complain, void *user,
 				 struct ct_tsdl **out_tsdl) CT_MUST_USE;

@@ -1,5 +1,5 @@
 /*
- * tsdl_compound.c - types that are made of others in the metadata of a foreign trace: arrays, sequences, structs, variants.
+ * tsdl_compound.c - types that are made of others in the metadata of a trace: arrays, sequences, structs, variants.
  *
  * Called by tsdl_types.c, on one thread.  How deep they stand in each other is bounded here, once, for everybody who walks through them; what a
  * length or a tag refers to is only named here: where that stands, each event says.

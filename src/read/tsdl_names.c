@@ -42,8 +42,11 @@ void *ct_tsdl_take(struct ct_tsdl_parser *parser, size_t size)
 {
 	void *taken = NULL;
 
-	if (size <= CT_TSDL_MEMORY - parser->used)
+	if (size <= CT_TSDL_MEMORY - parser->used) {
 		taken = ct_arena_take(&parser->tsdl->arena, size);
+		if (taken == NULL)
+			ct_memory_note_lack();
+	}
 	if (taken == NULL)
 		fail_memory(parser);
 	else

@@ -68,6 +68,9 @@ struct ct_tsdl_parser {
 	struct ct_tsdl_stack streams, events;
 	const struct ct_tsdl_clock *clock;
 	unsigned clock_count;
+	bool has_events; /* the first has begun */
+	ct_tsdl_complain *complain;
+	void *user;
 };
 void *ct_tsdl_take(struct ct_tsdl_parser *parser, size_t size);                                  /* zeroed; NULL: has_failed */
 struct ct_tsdl_name *ct_tsdl_name(struct ct_tsdl_parser *parser, const char *text, size_t size); /* NULL: has_failed */

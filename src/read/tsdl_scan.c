@@ -1,5 +1,5 @@
 /*
- * tsdl_scan.c - the metadata of a foreign trace as words, numbers, strings and signs.
+ * tsdl_scan.c - the metadata of a trace as words, numbers, strings and signs.
  *
  * Called by the parser, on one thread.  Any bytes may come; each is looked at a bounded number of times, and none behind the end.
  *
@@ -181,8 +181,20 @@ void ct_tsdl_scan_begin(struct ct_tsdl_scan *scan, const char *text, size_t size
 
 bool ct_tsdl_scan_is(const struct ct_tsdl_scan *scan, const char *word_or_sign)
 {
-	return (scan->token == CT_TOKEN_WORD || scan->token == CT_TOKEN_SIGN) && strlen(word_or_sign) == scan->length &&
-	       memcmp(scan->start, word_or_sign, scan->length) == 0;
+	/* The first byte decides for most tokens. */
+	return (scan->token == CT_TOKEN_WORD || scan->token == CT_TOKEN_SIGN) && *word_or_sign == *scan->start &&
+	       strlen(word_or_sign) == scan->length && memcmp(scan->start, word_or_sign, scan->length) == 0;
+}
+
+/* The character that \u{HEX} stands for; ct_escape_add() writes those. */
+static char *unescape_code(const char *text, size_t size, size_t *at, char *out)
+{
+	unsigned code = 0;
+
+	for (++*at; *at < size && hex_digit(text[*at]) >= 0; ++*at)
+		code = code << 4 | (unsigned)hex_digit(text[*at]);
+	*at += *at < size;
+	return ct_utf8_put(out, (uint16_t)code);
 }
 
 /* One byte behind a backslash at *at; moves *at behind it. */
@@ -207,15 +219,24 @@ static char unescape(const char *text, size_t size, size_t *at)
 	return c != '\0' && letter != NULL ? bytes[letter - letters] : c;
 }
 
-size_t ct_tsdl_scan_string(const struct ct_tsdl_scan *scan, char *out)
+size_t ct_tsdl_unescape(const char *text, size_t size, char *out)
 {
-	const char *text = scan->start + 1;
-	size_t size = scan->length - 2, filled = 0;
+	char *to = out;
 
 	for (size_t at = 0; at < size;) {
 		char c = text[at++];
 
-		out[filled++] = c == '\\' && at < size ? unescape(text, size, &at) : c;
+		if (c == '\\' && size - at >= 4 && text[at] == 'u' && text[at + 1] == '{') {
+			at++;
+			to = unescape_code(text, size, &at, to);
+		} else {
+			*to++ = c == '\\' && at < size ? unescape(text, size, &at) : c;
+		}
 	}
-	return filled;
+	return (size_t)(to - out);
+}
+
+size_t ct_tsdl_scan_string(const struct ct_tsdl_scan *scan, char *out)
+{
+	return ct_tsdl_unescape(scan->start + 1, scan->length - 2, out);
 }

@@ -1,5 +1,5 @@
 /*
- * tsdl_types.c - which type stands here in the metadata of a foreign trace, and the names that are given to types.
+ * tsdl_types.c - which type stands here in the metadata of a trace, and the names that are given to types.
  *
  * Called by tsdl.c, and by the kinds of types for those inside them, on one thread.  A type is complete before its name is known, so none can
  * hold itself; how deep the parser may go is bounded.
@@ -179,12 +179,15 @@ static bool parse_typedef(struct ct_tsdl_parser *parser)
 static bool parse_typealias(struct ct_tsdl_parser *parser)
 {
 	const struct ct_tsdl_type *type = ct_tsdl_type(parser, false);
+	struct ct_tsdl_type *copy = ct_tsdl_take(parser, sizeof *copy);
 	struct ct_tsdl_name *name;
 
-	if (type == NULL || !ct_tsdl_expect(parser, ":="))
+	if (type == NULL || copy == NULL || !ct_tsdl_expect(parser, ":="))
 		return false;
 	name = alias_name(parser, false);
-	return name != NULL && ct_tsdl_declare(parser, CT_SPACE_ALIAS, name, type) && ct_tsdl_expect(parser, ";");
+	*copy = *type;
+	copy->alias = name;
+	return name != NULL && ct_tsdl_declare(parser, CT_SPACE_ALIAS, name, copy) && ct_tsdl_expect(parser, ";");
 }
 
 bool ct_tsdl_declaration(struct ct_tsdl_parser *parser)

@@ -1,5 +1,5 @@
 /*
- * tsdl_value.c - settings in the metadata of a foreign trace: `name = value;`.
+ * tsdl_value.c - settings in the metadata of a trace: `name = value;`.
  *
  * Copyright The ctrace authors.  SPDX-License-Identifier: Apache-2.0
  */

@@ -2,7 +2,8 @@
  * metadata_print.c - event classes as the metadata text (TSDL 1.8) of a Common Trace Format trace.
  *
  * The BINFILE emitter prints the trace-wide part when it begins a trace, and a class whenever one is new.  Whatever names hold, the
- * text is plain ASCII.  Every type has a name of ours (typealias), so that a shape is read back from the names alone: metadata_parse.c.
+ * text is plain ASCII.  The template below also says which traces are ours: ct_schema_parse_trace() compares a text with it byte by byte.
+ * The text may be hostile there.  Types and classes of any trace are parsed by the readers, in read/tsdl.c.
  *
  * Copyright The ctrace authors.  SPDX-License-Identifier: Apache-2.0
  */
@@ -10,6 +11,7 @@
 
 #include <inttypes.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 /* ------------------------------------------------------------------------------------------------------------
@@ -36,7 +38,8 @@
 	OPTION(name "_1") OPTION(name "_2") OPTION(name "_3") OPTION(name "_4") \
 	OPTION(name "_5") OPTION(name "_6") OPTION(name "_7") OPTION(name "_8")
 
-const char ct_metadata_template[] =
+static const char template[] =
+	"/* CTF 1.8 */\n"
 	"\n"
 	"trace {\n"
 	"\tmajor = 1;\n"
@@ -138,7 +141,11 @@ const char ct_metadata_template[] =
 	"\n";
 /* clang-format on */
 
-const struct ct_metadata_type ct_metadata_types[CTRACE_TYPE_COUNT] = {
+/* What a type of item is called: ct_<name>, or ct_<name>_<bytes>. */
+static const struct type_name {
+	const char *name;
+	bool has_width;
+} type_names[CTRACE_TYPE_COUNT] = {
 	[CTRACE_TYPE_BINARY] = { "binary", false },   [CTRACE_TYPE_TEXT] = { "text", false },
 	[CTRACE_TYPE_ADDRESS] = { "address", false }, [CTRACE_TYPE_COMP5] = { "comp5", true },
 	[CTRACE_TYPE_COMPX] = { "compx", true },      [CTRACE_TYPE_UTF8] = { "utf8", false },
@@ -254,9 +261,8 @@ static void add_value(struct ct_buf *out, const char *name, size_t size, const s
 
 void ct_schema_print_trace(struct ct_buf *out, const struct ct_trace_info *info)
 {
-	const char *at = ct_metadata_template;
+	const char *at = template;
 
-	ct_buf_add_text(out, CT_METADATA_SIGNATURE);
 	for (;;) {
 		const char *name = strchr(at, '$');
 		size_t size;
@@ -279,7 +285,7 @@ static const char *item_name(const struct ct_class *class, uint32_t index)
 static void add_field(struct ct_buf *out, const struct ct_class *class, uint32_t index)
 {
 	uint32_t item = class->items[index], size = item >> 8;
-	const struct ct_metadata_type *type = &ct_metadata_types[item & 0xFF];
+	const struct type_name *type = &type_names[item & 0xFF];
 	const char *name = item_name(class, index);
 	char numbered[24];
 
@@ -317,4 +323,132 @@ void ct_schema_print_class(struct ct_buf *out, const struct ct_class *class)
 	for (uint32_t i = 0; i < class->item_count; i++)
 		add_field(out, class, i);
 	ct_buf_add_text(out, "\t};\n};\n\n");
+}
+
+/* ------------------------------------------------------------------------------------------------------------
+ * The trace-wide part, back
+ */
+
+static int hex_digit(char c)
+{
+	if (c >= '0' && c <= '9')
+		return c - '0';
+	if (c >= 'a' && c <= 'f')
+		return c - 'a' + 10;
+	return c >= 'A' && c <= 'F' ? c - 'A' + 10 : -1;
+}
+
+const char *ct_uuid_parse(const char *text, uint8_t uuid[16])
+{
+	for (unsigned i = 0; i < 16; i++, text += 2) {
+		if (*text == '-')
+			text++;
+		if (hex_digit(text[0]) < 0 || hex_digit(text[1]) < 0)
+			return NULL;
+		uuid[i] = (uint8_t)(hex_digit(text[0]) << 4 | hex_digit(text[1]));
+	}
+	return text;
+}
+
+/* Each of these returns the place behind a value, or NULL when there is none.  A line end follows at or behind `at`. */
+
+static const char *skip_string(const char *at)
+{
+	if (*at++ != '"')
+		return NULL;
+	for (; *at != '"'; at++)
+		if (*at == '\n' || (*at == '\\' && (at[1] < '0' || at[1] > '3')))
+			return NULL;
+	return at + 1;
+}
+
+static const char *read_number(const char *at, uint64_t limit, uint64_t *out_number)
+{
+	char *end;
+
+	if (*at < '0' || *at > '9')
+		return NULL;
+	*out_number = strtoull(at, &end, 10);
+	return *out_number <= limit ? end : NULL;
+}
+
+static const char *read_u32(const char *at, uint32_t *out_number)
+{
+	uint64_t number = 0;
+
+	at = read_number(at, UINT32_MAX, &number);
+	*out_number = (uint32_t)number;
+	return at;
+}
+
+/* The line that is there only when the trace has a format. */
+static const char *skip_format(const char *at)
+{
+	static const char beginning[] = "\tformat = ";
+
+	if (strncmp(at, beginning, sizeof beginning - 1) != 0)
+		return at;
+	at = skip_string(at + sizeof beginning - 1);
+	return at != NULL && at[0] == ';' && at[1] == '\n' ? at + 2 : NULL;
+}
+
+static const char *read_clock(const char *at, size_t size, struct ct_trace_info *info)
+{
+	char lines[2 * CT_TRACE_CLOCK + 1];
+	int used = 0;
+
+	size = size < sizeof lines - 1 ? size : sizeof lines - 1;
+	memcpy(lines, at, size);
+	lines[size] = '\0';
+	if (sscanf(lines, "\tdescription = \"%*[^\"\\]\";\n\tfreq = %" SCNu64 ";\n\toffset_s = %" SCNu64 ";\n\toffset = %" SCNu64 ";%n",
+		   &info->frequency, &info->offset_s, &info->offset, &used) != 3 ||
+	    used == 0)
+		return NULL;
+	used += (int)strspn(lines + used, " ");
+	if (info->frequency == 1000000000u && info->offset_s == 0 && info->offset == 0)
+		info->frequency = 0;
+	return lines[used] == '\n' ? at + used + 1 : NULL;
+}
+
+static const char *read_value(const char *at, const char *end, const char *name, size_t size, struct ct_trace_info *info)
+{
+	if (memchr(at, '\n', (size_t)(end - at)) == NULL)
+		return NULL;
+	if (ct_name_is(name, size, "$uuid")) {
+		at = *at == '"' ? ct_uuid_parse(at + 1, info->uuid) : NULL;
+		return at != NULL && *at == '"' ? at + 1 : NULL;
+	}
+	if (ct_name_is(name, size, "$format"))
+		return skip_format(at);
+	if (ct_name_is(name, size, "$clock"))
+		return read_clock(at, (size_t)(end - at), info);
+	if (ct_name_is(name, size, "$pid"))
+		return read_u32(at, &info->pid);
+	if (ct_name_is(name, size, "$asid"))
+		return read_u32(at, &info->asid);
+	return ct_name_is(name, size, "$start") ? read_number(at, UINT64_MAX, &info->start_ns) : skip_string(at);
+}
+
+enum ctrace_status ct_schema_parse_trace(const char *text, size_t size, struct ct_trace_info *out_info, size_t *out_at)
+{
+	const char *at = text, *end = text + size, *expected = template;
+	struct ct_trace_info info = { 0 };
+
+	while (*expected != '\0') {
+		const char *behind = at < end && *at == *expected ? at + 1 : NULL;
+		size_t used = 1;
+
+		if (*expected == '$') {
+			used += strspn(expected + 1, "abcdefghijklmnopqrstuvwxyz");
+			behind = read_value(at, end, expected, used, &info);
+		}
+		*out_at = (size_t)(at - text);
+		if (behind == NULL)
+			return CTRACE_DAMAGED;
+		at = behind;
+		expected += used;
+	}
+	*out_at = (size_t)(at - text);
+	*out_info = info;
+	return CTRACE_OK;
 }

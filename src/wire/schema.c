@@ -14,8 +14,7 @@
 #include <string.h>
 
 #define ROOM_FIRST 32u /* a reader may have thousands of traces open, most of them with a few classes */
-#define CLASSES_MOST (CT_CLASS_TABLE / CT_CLASS_UNIT)
-_Static_assert(CLASSES_MOST % ROOM_FIRST == 0, "room doubles up to as many classes as there are numbers");
+_Static_assert(CT_CLASS_NUMBERS % ROOM_FIRST == 0, "room doubles up to as many classes as there are numbers");
 
 struct ct_schema {
 	struct ct_class **classes; /* by index; 0 is the generic one */
@@ -236,7 +235,7 @@ static enum ctrace_status insert(struct ct_schema *schema, const struct key *key
 	uint32_t end = number + units_of(key->item_count), index = schema->count;
 	struct ct_class *class;
 
-	if (number < CT_CLASS_FIRST || number >= CLASSES_MOST || key->item_count > CT_CLASS_MAX_ITEMS || end > CLASSES_MOST ||
+	if (number < CT_CLASS_FIRST || number >= CT_CLASS_NUMBERS || key->item_count > CT_CLASS_MAX_ITEMS || end > CT_CLASS_NUMBERS ||
 	    key->level >= CTRACE_LEVEL_COUNT || !are_items(key->items, key->item_count))
 		return CTRACE_DAMAGED;
 	if (!grow_table(schema, end) || (index > schema->room && !grow(schema)))
@@ -336,22 +335,6 @@ const struct ct_class *ct_schema_class(struct ct_schema *schema, const struct ct
 	return class;
 }
 
-/* A class that was read from metadata has its component's name as that has it. */
-static bool class_has_escaped(const struct ct_class *class, const struct key *key)
-{
-	struct key escaped = *key;
-	struct ct_buf name;
-	bool has;
-
-	ct_buf_init(&name);
-	ct_escape_add(&name, key->component, key->component_size);
-	escaped.component = name.data;
-	escaped.component_size = name.size;
-	has = !name.failed && name.data != NULL && class_has_key(class, &escaped);
-	ct_buf_fini(&name);
-	return has;
-}
-
 enum ctrace_status ct_schema_take(struct ct_schema *schema, const struct ct_class_view *from, uint32_t number, const char *component,
 				  size_t component_size)
 {
@@ -376,7 +359,7 @@ enum ctrace_status ct_schema_take(struct ct_schema *schema, const struct ct_clas
 	key.level = entry.level;
 	key.item_count = entry.item_count;
 	if (class != NULL)
-		return class_has_key(class, &key) || class_has_escaped(class, &key) ? CTRACE_OK : CTRACE_DAMAGED;
+		return class_has_key(class, &key) ? CTRACE_OK : CTRACE_DAMAGED;
 	return make(schema, &key, key_hash(&key), number, &class);
 }
 
@@ -395,6 +378,14 @@ enum ctrace_status ct_schema_add(struct ct_schema *schema, const struct ct_class
 	if (found != NULL)
 		return class_has_key(found, &key) ? CTRACE_OK : CTRACE_DAMAGED;
 	return insert(schema, &key, key_hash(&key), class->number, class->names, &found);
+}
+
+void ct_schema_skip(struct ct_schema *schema, uint32_t number)
+{
+	uint32_t end = number + units_of(CT_CLASS_MAX_ITEMS);
+
+	if (end > schema->next)
+		schema->next = end;
 }
 
 const struct ct_class *ct_schema_find(const struct ct_schema *schema, uint32_t number)

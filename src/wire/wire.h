@@ -27,10 +27,11 @@
  * writer, the operator's tool.
  */
 #define CT_CLASS_UNIT 16u
-#define CT_CLASS_TABLE ((size_t)65536 * CT_CLASS_UNIT) /* the most that numbers of 16 bits can reach */
-#define CT_CLASS_FIRST 16u                             /* the first number of an entry; those before are reserved: */
-#define CT_CLASS_ANY 1u                                /* the event says itself what the others have in their class */
-#define CT_CLASS_MARK 2u                               /* no event: all 64 bits of the time, and the thread of what follows */
+#define CT_CLASS_NUMBERS 65536u /* of 16 bits */
+#define CT_CLASS_TABLE ((size_t)CT_CLASS_NUMBERS * CT_CLASS_UNIT)
+#define CT_CLASS_FIRST 16u /* the first number of an entry; those before are reserved: */
+#define CT_CLASS_ANY 1u    /* the event says itself what the others have in their class */
+#define CT_CLASS_MARK 2u   /* no event: all 64 bits of the time, and the thread of what follows */
 
 /* What item sizes of a class mean: bytes, up to CTRACE_MAX_ITEM_SIZE, or these two. */
 #define CT_SIZE_COUNTED_16 CTRACE_COUNTED_ /* the item begins with its size, in 16 bits */
@@ -218,6 +219,8 @@ const struct ct_class *ct_schema_at(const struct ct_schema *schema,
 				    uint32_t index); /* 0: the generic one; in the order of their making */
 /* A class as read from metadata.  DAMAGED when its number cannot be, or is another one's, unless the same class is there already. */
 enum ctrace_status ct_schema_add(struct ct_schema *schema, const struct ct_class *class) CT_MUST_USE;
+/* The number is some class's that is not here: what ct_schema_class() makes gets a number behind that class. */
+void ct_schema_skip(struct ct_schema *schema, uint32_t number);
 /* For ct_event_decode(), which then gives the index of the class as the event's component.  Until the schema has another class. */
 struct ct_class_view ct_schema_view(const struct ct_schema *schema);
 
@@ -247,11 +250,8 @@ void ct_trace_clock_set(struct ct_trace_info *info, uint64_t frequency, uint64_t
 uint64_t ct_trace_ticks(const struct ct_trace_info *info, uint64_t time_ns);
 void ct_schema_print_trace(struct ct_buf *out, const struct ct_trace_info *info); /* preamble and the generic class */
 void ct_schema_print_class(struct ct_buf *out, const struct ct_class *class);     /* one event block */
-/* Reads a metadata text written by the two above: adds its classes, but for those that are there already.  DAMAGED with the byte offset of the first thing that is
- * not understood in *out_at; classes before it are kept. */
-enum ctrace_status ct_schema_parse(struct ct_schema *schema, const char *text, size_t size, struct ct_trace_info *out_info,
-				   size_t *out_at) CT_MUST_USE;
-/* Reads only the trace-wide part; *out_at is where it ends, or the first thing that is not understood. */
+/* Whose trace a text is of: the numbers, the uuid and the clock of its trace-wide part; its texts are "".  *out_at is where that part ends.
+ * DAMAGED: it is not one that was printed; *out_at is where it first differs. */
 enum ctrace_status ct_schema_parse_trace(const char *text, size_t size, struct ct_trace_info *out_info, size_t *out_at) CT_MUST_USE;
 
 /* ---- packet.c: one packet of a stream file: header, context, events; and back. */

@@ -274,6 +274,13 @@ static void the_next_character(void **state)
 	assert_int_equal(code, 0x20AC);
 	assert_int_equal(ct_utf8_decode(text, text + 2, &code), 0);
 	assert_int_equal(ct_utf8_decode(text + 1, text + 3, &code), 0);
+	for (uint32_t wanted = 1; wanted < 0xD800; wanted++) {
+		char put[4];
+		char *end = ct_utf8_put(put, (uint16_t)wanted);
+
+		assert_int_equal(ct_utf8_decode((unsigned char *)put, (unsigned char *)end, &code), end - put);
+		assert_int_equal(code, wanted);
+	}
 }
 
 static int fini(void **state)

@@ -201,6 +201,40 @@ static void reopen_continues_in_the_same_folder(void **state)
 	free(errors);
 }
 
+/* The classes that are in the metadata are not printed again.  A folder in which events were written anew has other numbers than the process,
+ * whatever was set since: 16 is one class here and another one there. */
+static void classes_are_printed_once(void **state)
+{
+	static const char *const properties[] = { "FILE=t.ctb\nENCODING=ebcdic-273\n", "FILE=t.ctb\n", "FILE=t.ctb\n" };
+	struct fixture *f = *state;
+	struct ctrace_stream stream = { .id = 0 };
+	struct ctrace_event_item item;
+	struct ctrace_event event = text_event(f, &item, "FIRST", 1, "\xC1"); /* A in 273 */
+
+	fixture_open(f, "FILE=u.ctb\n");
+	assert_int_equal(write_numbered(f, &stream, 0, 1), CTRACE_OK);
+	fixture_close(f);
+	fixture_open(f, NULL);
+	assert_int_equal(write_numbered(f, &stream, 1, 1), CTRACE_OK);
+	fixture_close(f);
+	assert_numbers("u.ctb", 0, 2);
+	assert_int_equal(system("test $(grep -c COMP:1 u.ctb/metadata) = 1 && ! grep -q 'own numbers' u.ctb/metadata"), 0);
+	memset(&f->place, 0, sizeof f->place);
+	stream = (struct ctrace_stream){ .id = 0 };
+	for (unsigned i = 0; i < CT_COUNT(properties); i++) {
+		fixture_open(f, properties[i]);
+		for (unsigned k = 0; i == 0 && k < 2; k++)
+			assert_int_equal(write_events(f, &event, 1, &stream, 1), CTRACE_OK);
+		if (i > 0)
+			assert_int_equal(write_numbered(f, &stream, 10 * i, 10), CTRACE_OK);
+		fixture_close(f);
+	}
+	assert_int_equal(system("test $(babeltrace2 t.ctb 2>bt.err | grep -c ' COMP:1: .*\"number [12][0-9]\\.\"') = 20 && "
+				"test $(babeltrace2 t.ctb | grep -c ' FIRST:1: .*\"A\"') = 2 && test ! -s bt.err && "
+				"test $(grep -c 'own numbers' t.ctb/metadata) = 1"),
+			 0);
+}
+
 /* After a failure the drain closes and opens again at its place. */
 static void reopen_at_a_place(void **state)
 {
@@ -710,6 +744,7 @@ int main(void)
 		TEST(without_a_place_nothing_counts),
 		TEST(what_was_closed_counts_whatever_comes_after),
 		TEST(reopen_continues_in_the_same_folder),
+		TEST(classes_are_printed_once),
 		TEST(reopen_at_a_place),
 		TEST(recovery_knows_what_earlier_generations_told),
 		TEST(folder_that_another_process_has_is_left_alone),

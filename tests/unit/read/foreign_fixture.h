@@ -23,10 +23,11 @@
 /* "LINE:COLUMN message" of each complaint, one a line. */
 static char said[2048];
 
-static UNUSED void note_complaint(const struct ct_complaint *complaint, void *user)
+static UNUSED void note_complaint(const struct ct_complaint *complaint, struct ct_span piece, void *user)
 {
 	size_t size = strlen(said);
 
+	(void)piece;
 	(void)user;
 	(void)snprintf(said + size, sizeof said - size, "%u:%u %s\n", complaint->line, complaint->column, complaint->message);
 }

@@ -99,12 +99,32 @@ static void metadata_that_are_not_understood(void **state)
 	}
 }
 
+static void so_many_complaints_are_told(void **state)
+{
+	char text[2048] = "";
+	unsigned count = 0;
+
+	(void)state;
+	for (unsigned i = 0; i < 20; i++)
+		(void)snprintf(text + strlen(text), sizeof text - strlen(text), "event { id = %u; fields := nothing; };\n", i);
+	make_foreign(text, "x", 1);
+	told[0] = '\0';
+	ct_sources_init(&sources, note_told, NULL);
+	assert_int_equal(ct_source_foreign_add(&sources, "t", NULL), CTRACE_OK);
+	for (const char *at = told; (at = strstr(at, "line ")) != NULL; at++)
+		count++;
+	assert_int_equal(count, 8);
+	assert_non_null(strstr(told, "line 8, column 27: "));
+	ct_sources_fini(&sources);
+}
+
 #define TEST(name) cmocka_unit_test_setup_teardown(name, fixture_setup, fixture_teardown)
 
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		TEST(metadata_that_are_not_understood),
+		TEST(so_many_complaints_are_told),
 		TEST(how_packets_begin),
 		TEST(whose_events_are),
 	};

@@ -48,17 +48,16 @@ static int teardown(void **state)
 	return 0;
 }
 
-/* Reads the text; asserts that exactly the classes of the mask are there. */
-static void assert_classes(const char *text, size_t size, const struct ct_trace_info *info, uint32_t mask, unsigned notes)
+/* Reads the text; asserts that exactly the classes of the mask are there.  Returns where the last damage is. */
+static uint64_t assert_classes(const char *text, size_t size, uint32_t mask, unsigned notes)
 {
 	struct told told = { 0 };
 	struct ct_salvage run = { .report = note_told, .user = &told };
-	struct ct_trace_info found = *info;
 	struct ct_schema *schema;
 	uint32_t count = 0;
 
 	assert_int_equal(ct_schema_create(&schema), CTRACE_OK);
-	assert_int_equal(ct_salvage_classes(&run, "metadata", text, size, schema, &found), CTRACE_OK);
+	assert_int_equal(ct_salvage_classes(&run, "metadata", (struct ct_span){ text, size }, schema), CTRACE_OK);
 	for (uint32_t id = 1; id <= CLASSES; id++) {
 		const struct ct_class *class = ct_schema_find(schema, NUMBER(id));
 		bool is_good = class != NULL && strcmp(class->component, "C") == 0 && class->event_id == 100 + id;
@@ -73,13 +72,14 @@ static void assert_classes(const char *text, size_t size, const struct ct_trace_
 	if (notes != UINT32_MAX)
 		assert_int_equal(told.notes, notes);
 	ct_schema_destroy(schema);
+	return told.last_offset;
 }
 
 static void whole_text(void **state)
 {
 	struct texts *t = *state;
 
-	assert_classes(t->text.data, t->text.size, &(struct ct_trace_info){ 0 }, ALL, 0);
+	assert_classes(t->text.data, t->text.size, ALL, 0);
 }
 
 static void any_one_class_may_be_damaged(void **state)
@@ -91,7 +91,7 @@ static void any_one_class_may_be_damaged(void **state)
 		char was = t->text.data[at];
 
 		t->text.data[at] = '?';
-		assert_classes(t->text.data, t->text.size, &t->info, ALL & ~(1u << id), 1);
+		assert_classes(t->text.data, t->text.size, ALL & ~(1u << id), 1);
 		t->text.data[at] = was;
 	}
 }
@@ -101,9 +101,9 @@ static void several_together_and_apart(void **state)
 	struct texts *t = *state;
 
 	memset(t->text.data + t->at[2] + 3, '#', t->at[4] - t->at[2]);
-	assert_classes(t->text.data, t->text.size, &t->info, ALL & ~(1u << 2 | 1u << 3 | 1u << 4), 1);
+	assert_classes(t->text.data, t->text.size, ALL & ~(1u << 2 | 1u << 3 | 1u << 4), 1);
 	t->text.data[t->at[6] + 1] = '#';
-	assert_classes(t->text.data, t->text.size, &t->info, ALL & ~(1u << 2 | 1u << 3 | 1u << 4 | 1u << 6), 2);
+	assert_classes(t->text.data, t->text.size, ALL & ~(1u << 2 | 1u << 3 | 1u << 4 | 1u << 6), 2);
 }
 
 static void the_trace_wide_part_may_be_damaged(void **state)
@@ -114,11 +114,17 @@ static void the_trace_wide_part_may_be_damaged(void **state)
 		char was = t->text.data[at];
 
 		t->text.data[at] = '\x01';
-		assert_classes(t->text.data, t->text.size, &t->info, ALL, UINT32_MAX);
+		assert_classes(t->text.data, t->text.size, ALL, UINT32_MAX);
 		t->text.data[at] = was;
 	}
-	assert_classes(t->text.data + 500, t->text.size - 500, &t->info, ALL, 1);
-	assert_classes("", 0, &t->info, 0, 1);
+	/* Both places are those of the file. */
+	t->text.data[600] = '?';
+	assert_int_equal(assert_classes(t->text.data, t->text.size, ALL, 1), 600);
+	t->text.data[t->at[5] + 9] = '?';
+	assert_int_equal(assert_classes(t->text.data, t->text.size, ALL & ~(1u << 5), 2), t->at[5]);
+	t->text.data[t->at[5] + 9] = 'n';
+	assert_classes(t->text.data + 500, t->text.size - 500, ALL, 1);
+	assert_classes("", 0, 0, 1);
 }
 
 static void every_changed_byte_costs_at_most_two_classes(void **state)
@@ -130,13 +136,13 @@ static void every_changed_byte_costs_at_most_two_classes(void **state)
 		char was = t->text.data[at];
 		struct told told = { 0 };
 		struct ct_salvage run = { .report = note_told, .user = &told };
-		struct ct_trace_info info = t->info;
 		struct ct_schema *schema;
 		unsigned good = 0;
 
 		t->text.data[at] = changes[at % sizeof changes];
 		assert_int_equal(ct_schema_create(&schema), CTRACE_OK);
-		assert_int_equal(ct_salvage_classes(&run, "metadata", t->text.data, t->text.size, schema, &info), CTRACE_OK);
+		assert_int_equal(ct_salvage_classes(&run, "metadata", (struct ct_span){ t->text.data, t->text.size }, schema),
+				 CTRACE_OK);
 		for (uint32_t id = 1; id <= CLASSES; id++)
 			good += ct_schema_find(schema, NUMBER(id)) != NULL && ct_schema_find(schema, NUMBER(id))->event_id == 100 + id;
 		if (good + 2 < CLASSES)

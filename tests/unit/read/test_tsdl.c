@@ -1,5 +1,5 @@
 /*
- * test_tsdl.c - the blocks of metadata, in any order; an event that is not understood costs itself, anything else the trace.
+ * test_tsdl.c - the blocks of metadata, in any order; an event that is not understood costs itself, what is before it the trace.
  *
  * Copyright The ctrace authors.  SPDX-License-Identifier: Apache-2.0
  */
@@ -91,20 +91,59 @@ static void an_event_costs_itself(void **state)
 	ct_tsdl_destroy(tsdl);
 }
 
-static void only_so_many_are_told(void **state)
+/* "OFFSET+SIZE" of each piece that is not used. */
+static void note_piece(const struct ct_complaint *complaint, struct ct_span piece, void *user)
 {
-	char text[2048] = "";
-	struct ct_tsdl *tsdl;
+	size_t size = strlen(said);
+
+	(void)complaint;
+	(void)snprintf(said + size, sizeof said - size, "%d+%zu ", (int)(piece.at - (const char *)user), piece.size);
+}
+
+/* Where braces or quotation marks are missing, or there is rubbish, parsing goes on with the line that begins the next event. */
+static void damage_ends_at_the_next_event(void **state)
+{
+	static const struct {
+		const char *text, *pieces;
+		size_t good;
+	} rows[] = {
+		{ "event { id = 1; };\nevent { id = 2; fields := struct { };\nevent { id = 3; };\n", "19+38 ", 2 },
+		{ "event { id = 1; };\nevent { id = \"; };\nevent { id = 3; };\n", "19+19 ", 2 },
+		{ "event { id = 1; };\nevent { id = 2; }; };\nevent { id = 3; };\n", "38+3 ", 3 },
+		{ "event { id = 1; };\n##\n# /* \n\nevent { id = 3; };\nrest", "19+10 48+4 ", 2 },
+		{ "event { id = 1; };\nevent # };\nevent { id = 3; };\n", "19+6 25+5 ", 2 },
+		{ "event { id = 1; };\nclock { freq = 0; }; \nevent { id = 3; };\n", "19+22 ", 2 },
+	};
 
 	(void)state;
-	for (unsigned i = 0; i < 20; i++)
-		(void)snprintf(text + strlen(text), sizeof text - strlen(text), "event { id = %u; fields := nothing; };\n", i);
-	tsdl = parse(text);
-	assert_non_null(tsdl);
-	assert_int_equal(tsdl->event_count, 20);
-	assert_true(tsdl->events[19].is_unknown);
-	assert_non_null(strstr(said, "8:"));
-	assert_null(strstr(said, "9:"));
+	for (size_t i = 0; i < CT_COUNT(rows); i++) {
+		struct ct_tsdl *tsdl = NULL;
+		size_t good = 0;
+
+		said[0] = '\0';
+		assert_int_equal(ct_tsdl_parse(rows[i].text, strlen(rows[i].text), note_piece, (void *)(uintptr_t)rows[i].text, &tsdl),
+				 CTRACE_OK);
+		assert_string_equal(said, rows[i].pieces);
+		for (size_t k = 0; k < tsdl->event_count; k++)
+			good += !tsdl->events[k].is_unknown;
+		assert_int_equal(good, rows[i].good);
+		ct_tsdl_destroy(tsdl);
+	}
+}
+
+static void where_an_event_stands(void **state)
+{
+	static const char text[] = "event { id = 7; name = b; };\nevent { id = 1; model.emf.uri = \"u\"; }; // x\n";
+	struct ct_tsdl *tsdl = NULL;
+
+	(void)state;
+	assert_int_equal(ct_tsdl_parse(text, sizeof text - 1, note_complaint, NULL, &tsdl), CTRACE_OK);
+	assert_int_equal(tsdl->event_count, 2);
+	assert_string_equal(tsdl->events[0].uri, "u");
+	assert_ptr_equal(tsdl->events[0].block.at, text + 29);
+	assert_int_equal(tsdl->events[0].block.size, sizeof text - 1 - 29);
+	assert_string_equal(tsdl->events[1].name, "b");
+	assert_null(tsdl->events[1].uri);
 	ct_tsdl_destroy(tsdl);
 }
 
@@ -135,7 +174,8 @@ int main(void)
 					    cmocka_unit_test(nothing_is_there),
 					    cmocka_unit_test(an_event_belongs_to_the_only_stream),
 					    cmocka_unit_test(an_event_costs_itself),
-					    cmocka_unit_test(only_so_many_are_told),
+					    cmocka_unit_test(damage_ends_at_the_next_event),
+					    cmocka_unit_test(where_an_event_stands),
 					    cmocka_unit_test(the_trace_is_refused) };
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

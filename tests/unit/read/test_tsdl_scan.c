@@ -61,7 +61,8 @@ static void numbers(void **state)
 
 static void strings(void **state)
 {
-	static const char text[] = "\"a\\n\\t\\\\\\\"\\x41\\101\\q\\x\"", bytes[] = "a\n\t\\\"AAqx";
+	static const char text[] = "\"a\\n\\t\\\\\\\"\\x41\\101\\q\\x\\u{1b}\\u{202E}.\\u\\u{9b\"";
+	static const char bytes[] = "a\n\t\\\"AAqx\x1B\xE2\x80\xAE.u\xC2\x9B";
 	struct ct_tsdl_scan scan;
 	char out[64];
 
@@ -71,6 +72,8 @@ static void strings(void **state)
 	assert_int_equal(ct_tsdl_scan_string(&scan, out), sizeof bytes - 1);
 	assert_memory_equal(out, bytes, sizeof bytes - 1);
 	assert_false(ct_tsdl_scan_is(&scan, text));
+	assert_int_equal(ct_tsdl_unescape(text + 1, 4, out), 3);
+	assert_memory_equal(out, "a\n\\", 3); /* a backslash that nothing is behind */
 }
 
 /* Metadata without a byte may come without a place, too. */

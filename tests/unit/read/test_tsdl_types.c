@@ -30,6 +30,9 @@ static void names_of_several_words(void **state)
 	assert_string_equal(type->fields[1].name->text, "b");
 	assert_int_equal(type->fields[2].type->size, 8);
 	assert_int_equal(type->fields[3].type->size, 32);
+	assert_string_equal(type->fields[1].type->alias->text, "char * *");
+	assert_string_equal(type->fields[3].type->alias->text, "a bc");
+	assert_string_equal(type->fields[0].type->alias->text, "unsigned long int");
 }
 
 static void what_is_no_type(void **state)

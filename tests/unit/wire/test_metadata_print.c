@@ -10,6 +10,7 @@
 #include <cmocka.h>
 
 #include "wire/metadata.h"
+#include <stdlib.h>
 #include <string.h>
 
 static void assert_text(struct ct_buf *text, const char *wanted)
@@ -162,6 +163,128 @@ static void trace_wide_part_holds_the_values(void **state)
 	ct_buf_fini(&text);
 }
 
+static void assert_clock(uint64_t frequency, uint64_t offset_s, uint64_t offset)
+{
+	struct ct_trace_info info = { .frequency = frequency, .offset_s = offset_s, .offset = offset }, found;
+	char lines[CT_TRACE_CLOCK + 1];
+	struct ct_buf text = { 0 };
+	size_t at;
+
+	ct_trace_clock_print(lines, &info);
+	assert_int_equal(strlen(lines), CT_TRACE_CLOCK);
+	assert_int_equal(lines[CT_TRACE_CLOCK - 1], '\n');
+	ct_schema_print_trace(&text, &info);
+	assert_non_null(strstr(ct_buf_text(&text), lines));
+	assert_int_equal(ct_schema_parse_trace(text.data, text.size, &found, &at), CTRACE_OK);
+	assert_true(found.frequency == frequency && found.offset_s == offset_s && found.offset == offset);
+	ct_buf_fini(&text);
+}
+
+/* The lines of the clock always have one size: others can be put in their place. */
+static void the_clock_comes_back(void **state)
+{
+	(void)state;
+	assert_clock(0, 0, 0);
+	assert_clock(1, 0, 0);
+	assert_clock(1000000000, 5, 0);
+	assert_clock(1000000000, 0, 5);
+	assert_clock(2995200000, 1700000000, 2995199999);
+	assert_clock(UINT64_MAX, UINT64_MAX, UINT64_MAX);
+}
+
+/* Also of text that ends anywhere, and of any value that the printer would not have written. */
+static void whose_a_text_is(void **state)
+{
+	static const struct {
+		const char *from, *to;
+	} changes[] = {
+		{ "ct_comp5_4;", "ct_comp5_9;" },
+		{ "size = 24;", "size = 25;" },
+		{ "size = 24;", " size = 24;" },
+		{ "\"0123", "\"x123" },
+		{ "dcfe\"", "dcf\"" },
+		{ "vpid = 1;", "vpid = -1;" },
+		{ "vpid = 1;", "vpid = 4294967296;" },
+		{ "asid = 2;", "asid = ;" },
+		{ "\"h\";", "\"h\"; x = 1;" },
+		{ "\"h\";", "\"\\\";" },
+		{ "\"h\";", "\"h;" },
+		{ "\"h\";", "\"h\n\";" },
+		{ "format = ", "famrot = " },
+		{ "\tformat = \"f\";", "\tformat = \"f\"" },
+		{ "offset_s", "offset_x" },
+	};
+	static const struct ct_trace_info info = { .uuid = { 1, 0x23, 0x45, 0x67, 0x89, 0xAB, 0xCD, 0xEF, 0x10, 0x32, 0x54, 0x76, 0x98,
+							     0xBA, 0xDC, 0xFE },
+						   .host = "h",
+						   .system = "s",
+						   .program = "p",
+						   .jobname = "j",
+						   .format = "f",
+						   .pid = 1,
+						   .asid = 2,
+						   .start_ns = 3 };
+	struct ct_buf text = { 0 };
+	struct ct_trace_info found;
+	size_t at;
+
+	(void)state;
+	ct_schema_print_trace(&text, &info);
+	assert_int_equal(ct_schema_parse_trace(text.data, text.size, &found, &at), CTRACE_OK);
+	assert_int_equal(at, text.size);
+	assert_memory_equal(found.uuid, info.uuid, sizeof info.uuid);
+	assert_true(found.pid == 1 && found.asid == 2 && found.start_ns == 3 && found.host[0] == '\0');
+	for (size_t size = 0; size < text.size; size++) {
+		char *exact = malloc(size + 1);
+
+		memcpy(exact, text.data, size);
+		assert_int_equal(ct_schema_parse_trace(exact, size, &found, &at), CTRACE_DAMAGED);
+		assert_true(at <= size);
+		free(exact);
+	}
+	for (size_t i = 0; i < CT_COUNT(changes); i++) {
+		const char *place = strstr(ct_buf_text(&text), changes[i].from);
+		struct ct_buf changed = { 0 };
+
+		assert_non_null(place);
+		ct_buf_add(&changed, text.data, (size_t)(place - text.data));
+		ct_buf_add_text(&changed, changes[i].to);
+		ct_buf_add_text(&changed, place + strlen(changes[i].from));
+		if (ct_schema_parse_trace(changed.data, changed.size, &found, &at) != CTRACE_DAMAGED)
+			fail_msg("accepted: %s", changes[i].to);
+		ct_buf_fini(&changed);
+	}
+	ct_buf_fini(&text);
+}
+
+static void other_traces_are_not_ours(void **state)
+{
+	static const char lttng[] = "/* CTF 1.8 */\n\ntypealias integer { size = 8; align = 8; signed = false; } := uint8_t;\n"
+				    "trace {\n\tmajor = 1;\n\tminor = 8;\n};\n";
+	struct ct_trace_info info;
+	size_t at;
+
+	(void)state;
+	assert_int_equal(ct_schema_parse_trace(lttng, sizeof lttng - 1, &info, &at), CTRACE_DAMAGED);
+	assert_int_equal(at, 16);
+	assert_int_equal(ct_schema_parse_trace("", 0, &info, &at), CTRACE_DAMAGED);
+	assert_int_equal(ct_schema_parse_trace("\x75\xD1\x1D\x57", 4, &info, &at), CTRACE_DAMAGED);
+}
+
+/* Dashes may be missing, and letters be large. */
+static void uuids(void **state)
+{
+	static const char text[] = "0123456789ABcdef-10325476-98badcfe;";
+	uint8_t uuid[16];
+
+	(void)state;
+	assert_ptr_equal(ct_uuid_parse(text, uuid), text + sizeof text - 2);
+	assert_int_equal(uuid[5], 0xAB);
+	assert_int_equal(uuid[15], 0xFE);
+	assert_null(ct_uuid_parse("0123", uuid));
+	assert_null(ct_uuid_parse("01234567--89ab-cdef-1032-547698badcfe", uuid));
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -170,6 +293,10 @@ int main(void)
 		cmocka_unit_test(levels_have_the_numbers_that_viewers_know),
 		cmocka_unit_test(names_are_plain_and_harmless),
 		cmocka_unit_test(trace_wide_part_holds_the_values),
+		cmocka_unit_test(the_clock_comes_back),
+		cmocka_unit_test(whose_a_text_is),
+		cmocka_unit_test(other_traces_are_not_ours),
+		cmocka_unit_test(uuids),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -216,6 +216,12 @@ static void added_classes_have_the_number_that_they_say(void **state)
 	assert_int_equal(ct_schema_add(schema, &other), CTRACE_DAMAGED);
 	/* What is made here comes behind them. */
 	assert_int_equal(class_of("A", 1, 2, 0, NULL, true)->number, 102);
+	/* Behind one that is not here, however many items that has. */
+	ct_schema_skip(schema, 200);
+	ct_schema_skip(schema, 50);
+	assert_int_equal(class_of("B", 1, 2, 0, NULL, true)->number, 200 + 1 + CT_CLASS_MAX_ITEMS / 4);
+	ct_schema_skip(schema, CT_CLASS_NUMBERS - 1);
+	assert_int_equal(class_of("C", 1, 2, 0, NULL, false)->number, CT_CLASS_ANY);
 }
 
 static void numbers_that_overlap_are_refused(void **state)
