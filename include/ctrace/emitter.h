@@ -55,6 +55,7 @@ struct ctrace_place {
 	char path[CTRACE_EMITTER_PATH_SIZE]; /* absolute */
 	uint64_t offset;
 	uint64_t extra;
+	uint64_t lost; /* events that the output reports as lost; only of emitters with CTRACE_EMITTER_RUNS */
 };
 
 /* A ring's share of the output, for emitters that keep one file a ring.  Committed as ctrace_place is. */

@@ -48,6 +48,7 @@ void ct_custody_start_cursor(struct ct_drain *drain, uint32_t ring_index, uint32
 	sequence = ct_drain_dest(drain, dest)->sequence;
 	former = ct_cursor_get(&ring->head->cursor[dest], sequence);
 	tail = ct_tail_place(ring);
+	tail.lost = former.lost;
 	tail.offset = former.offset;
 	tail.stream_sequence = former.stream_sequence;
 	tail.stream_extra = former.stream_extra;
@@ -192,6 +193,29 @@ static uint64_t sum_overwritten_in(const struct ct_destination *destination, con
 	return total;
 }
 
+/* What a ring has lost for a writer's present output: its cursor says what it had lost before that. */
+static uint64_t lost_in_ring(struct ct_drain *drain, const struct ct_ring *ring, uint32_t dest)
+{
+	uint64_t sequence = ct_drain_dest(drain, dest)->sequence;
+
+	return __atomic_load_n(&ring->head->lost_to[dest], __ATOMIC_RELAXED) +
+	       (dest < CT_WRITER_SLOT ? 0 : ct_cursor_get(&ring->head->cursor[dest], sequence).lost);
+}
+
+/* A thread that was killed after it had counted a loss in its ring, and before it had counted it for the destination. */
+static uint64_t count_unfinished(struct ct_drain *drain, uint32_t dest, const uint64_t totals[CTRACE_LOSS_COUNT])
+{
+	uint64_t counted = totals[CTRACE_LOSS_DISCARDED] + totals[CTRACE_LOSS_STALLED] + totals[CTRACE_LOSS_TOO_LARGE];
+	uint64_t in_rings = 0;
+
+	for (uint32_t i = 0; i < drain->source.ring_count(drain->source.user); i++) {
+		const struct ct_ring *ring = drain->source.ring_at(drain->source.user, i);
+
+		in_rings += ring != NULL ? lost_in_ring(drain, ring, dest) : 0;
+	}
+	return in_rings > counted ? in_rings - counted : 0;
+}
+
 void ct_custody_sum_losses(struct ct_drain *drain, const struct ct_destination *destination, const struct ct_batch *batch,
 			   uint64_t out_totals[CTRACE_LOSS_COUNT])
 {
@@ -204,6 +228,8 @@ void ct_custody_sum_losses(struct ct_drain *drain, const struct ct_destination *
 		if (destination->index < CT_WRITER_SLOT)
 			out_totals[reason] += __atomic_load_n(&head->lost_to_all[reason], __ATOMIC_RELAXED);
 	}
+	if (drain->source.recovering || drain->release != CT_RELEASE_AS_WANTED)
+		out_totals[CTRACE_LOSS_DISCARDED] += count_unfinished(drain, destination->index, out_totals);
 	out_totals[CTRACE_LOSS_UNDELIVERABLE] += ct_dest_current(dest)->lost;
 	out_totals[CTRACE_LOSS_OVERWRITTEN] +=
 		batch != NULL ? sum_overwritten_in(destination, batch) : ct_custody_sum_overwritten(drain, destination->index);
@@ -288,6 +314,32 @@ void ct_drain_adopt(struct ct_drain *drain, uint32_t mask)
 	(void)!ct_custody_forget_prepared(&drain->source, mask);
 }
 
+void ct_custody_take_losses(struct ct_drain *drain, uint32_t dest)
+{
+	const uint32_t own = (1u << CT_WRITER_SLOT) - 1;
+	struct ct_dest *state = ct_drain_dest(drain, dest);
+	uint64_t sum = 0;
+
+	for (uint32_t reason = 0; reason < CTRACE_LOSS_COUNT; reason++)
+		sum += __atomic_load_n(&state->lost[reason], __ATOMIC_RELAXED);
+	if (sum <= ct_dest_current(state)->announced || ct_dest_path(drain->source.session, dest)[0] != '\0')
+		return;
+	/* Also those that this drain has just given back. */
+	for (uint32_t i = 0; i < drain->ring_count; i++) {
+		const struct ct_ring *ring = drain->source.ring_at(drain->source.user, i);
+		uint64_t lost = ring != NULL ? lost_in_ring(drain, ring, dest) : 0;
+		enum ctrace_loss reason = CTRACE_LOSS_DISCARDED;
+
+		if (lost != 0 && ring->overflow != CT_OVERFLOW_DISCARD)
+			reason = CTRACE_LOSS_STALLED;
+		for (uint32_t left = lost != 0 ? ring->bound & own : 0; left != 0; left &= left - 1)
+			(void)__atomic_fetch_add(&ct_drain_dest(drain, (uint32_t)__builtin_ctz(left))->lost[reason], lost,
+						 __ATOMIC_RELAXED);
+	}
+	drain->destinations[dest].place.lost = drain->destinations[dest].announced = sum;
+	(void)!ct_destination_commit(&drain->destinations[dest], 0);
+}
+
 /* A destination that none of our rings is for any more. */
 void ct_custody_end_adopted(struct ct_drain *drain)
 {
@@ -301,7 +353,9 @@ void ct_custody_end_adopted(struct ct_drain *drain)
 	for (uint32_t dest = CT_WRITER_SLOT; dest < CT_DEST_LIMIT; dest++) {
 		if ((drain->adopted & ~in_use & 1u << dest) == 0 || ct_destination_is_busy(&drain->destinations[dest]))
 			continue;
-		ct_destination_close(&drain->destinations[dest]);
+		ct_custody_take_losses(drain, dest);
+		ct_drain_announce_to(drain, dest);
+		ct_destination_end(&drain->destinations[dest]);
 		drain->destinations[dest].retry_at_ns = 0;
 		drain->adopted &= ~(1u << dest);
 		drain->seen &= ~(1u << dest);

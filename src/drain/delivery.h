@@ -58,6 +58,8 @@ bool ct_destination_wants(struct ct_destination *destination, const char *path);
  * while it was opened: a batch that was made before is lost. */
 bool ct_destination_open(struct ct_destination *destination, bool now);
 void ct_destination_close(struct ct_destination *destination); /* keeps its place */
+/* Closes it for good: its output reports all losses that were announced, and the session says so. */
+void ct_destination_end(struct ct_destination *destination);
 /* The mark of a method that runs: nothing else touches the destination's emitter meanwhile. */
 static inline bool ct_destination_is_busy(const struct ct_destination *destination)
 {
@@ -213,6 +215,9 @@ static inline struct ct_cursor_place ct_tail_place(const struct ct_ring *ring)
 					 .state = ct_ring_tail_state(ring->head) };
 }
 
+/* Reports losses to a destination whose output, as it was committed last, does not report all of them. */
+void ct_drain_announce_to(struct ct_drain *drain, uint32_t dest);
+
 /* Where a destination is in a ring.  A cursor that cannot be was never started, or is damaged:
  * it stands at the tail, and at worst what is between the two comes again. */
 struct ct_cursor_place ct_drain_place(const struct ct_drain *drain, const struct ct_ring *ring, uint32_t dest);
@@ -245,6 +250,9 @@ uint64_t ct_custody_sum_overwritten(const struct ct_drain *drain, uint32_t dest)
  * ring.  batch: its batch that is about to be written, or NULL: then what its last commit says. */
 void ct_custody_sum_losses(struct ct_drain *drain, const struct ct_destination *destination, const struct ct_batch *batch,
 			   uint64_t out_totals[CTRACE_LOSS_COUNT]);
+/* Losses of an external writer that has no output, because it died before it had written anything: the destinations that get the events of
+ * these rings report them. */
+void ct_custody_take_losses(struct ct_drain *drain, uint32_t dest);
 /* Announces it to the destination, if its output does not report all of it yet. */
 void ct_custody_tell_losses(struct ct_drain *drain, struct ct_destination *destination, const struct ct_batch *batch);
 /* The destination of everything in an external writer's ring, as a mask.  0, each event's own, also for that of one that died before it had

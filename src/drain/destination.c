@@ -197,6 +197,7 @@ static void reset_place(struct ct_destination *destination)
 
 	destination->place.offset = slot->offset;
 	destination->place.extra = slot->extra;
+	destination->place.lost = slot->announced;
 	(void)snprintf(destination->place.path, sizeof destination->place.path, "%.*s", (int)sizeof destination->place.path - 1,
 		       ct_dest_path(destination->session, destination->index));
 }
@@ -394,6 +395,17 @@ void ct_destination_close(struct ct_destination *destination)
 	destination->is_passed_over = false;
 }
 
+void ct_destination_end(struct ct_destination *destination)
+{
+	bool is_open = destination->self != NULL && destination->retry_at_ns == 0;
+
+	ct_destination_close(destination);
+	if (!is_open || (destination->emitter->flags & CTRACE_EMITTER_RUNS) == 0 || destination->place.lost >= destination->announced)
+		return;
+	destination->place.lost = destination->announced;
+	(void)!ct_destination_commit(destination, 0);
+}
+
 /* The output may have what was counted as lost: it is cut back to the last commit when it opens again. */
 static void give_up_output(struct ct_destination *destination)
 {
@@ -490,7 +502,10 @@ enum ctrace_status ct_destination_commit(struct ct_destination *destination, uin
 	next->extra = destination->place.extra;
 	next->delivered = now->delivered + delivered;
 	next->lost = now->lost;
-	next->announced = destination->announced;
+	/* What such an emitter was told of is in its output with the next packet of the ring, or when it is closed. */
+	next->announced = destination->emitter != NULL && (destination->emitter->flags & CTRACE_EMITTER_RUNS) != 0
+				  ? destination->place.lost
+				  : destination->announced;
 	destination->has_moved |= strcmp(ct_dest_path(destination->session, destination->index), destination->place.path) != 0;
 	status = ct_dest_put_path(destination->session, destination->index, destination->place.path);
 	if (status == CTRACE_OK)

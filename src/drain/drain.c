@@ -669,18 +669,23 @@ static bool owes_losses(struct ct_drain *drain, struct ct_destination *destinati
 	return own != 0 && sum > told;
 }
 
+void ct_drain_announce_to(struct ct_drain *drain, uint32_t dest)
+{
+	struct ct_destination *destination = &drain->destinations[dest];
+	uint64_t totals[CTRACE_LOSS_COUNT];
+
+	if (!owes_losses(drain, destination, ct_dest_current(ct_drain_dest(drain, dest))->announced, totals))
+		return;
+	if (ct_destination_open(destination, true) && ct_destination_writes(destination))
+		ct_destination_announce(destination, totals);
+}
+
 void ct_drain_announce(struct ct_drain *drain)
 {
-	for (uint32_t dest = 0; dest < CT_DEST_LIMIT; dest++) {
-		struct ct_destination *destination = &drain->destinations[dest];
-		uint64_t totals[CTRACE_LOSS_COUNT];
-
-		if (!owes_losses(drain, destination, ct_dest_current(ct_drain_dest(drain, dest))->announced, totals) ||
-		    !ct_destination_open(destination, true))
-			continue;
-		if (ct_destination_writes(destination))
-			ct_destination_announce(destination, totals);
-	}
+	for (uint32_t dest = CT_WRITER_SLOT; dest < CT_DEST_LIMIT; dest++)
+		ct_custody_take_losses(drain, dest);
+	for (uint32_t dest = 0; dest < CT_DEST_LIMIT; dest++)
+		ct_drain_announce_to(drain, dest);
 }
 
 void ct_drain_close(struct ct_drain *drain)
@@ -694,7 +699,7 @@ void ct_drain_close(struct ct_drain *drain)
 			continue;
 		/* What was lost after its last event. */
 		ct_custody_tell_losses(drain, destination, NULL);
-		ct_destination_close(destination);
+		ct_destination_end(destination);
 	}
 }
 

@@ -210,6 +210,7 @@ static enum ctrace_status inherit(struct ct_bin_folder *folder, struct ct_bin_fo
 	for (uint32_t id = 0; id < from->stream_capacity && status == CTRACE_OK; id++)
 		status = inherit_stream(folder, from->streams[id]);
 	ct_buf_add_text(&folder->text, CT_BIN_MARK_END);
+	folder->lost_told = from->lost_told;
 	ct_bin_clock_inherit(&folder->clock, &from->clock, &folder->text);
 	return status;
 }
@@ -632,6 +633,7 @@ static enum ctrace_status resume_at(const char *path, const struct ctrace_place 
 		folder_free_after(folder);
 		return status;
 	}
+	folder->lost_told = place->lost;
 	*out_folder = folder;
 	return CTRACE_OK;
 }

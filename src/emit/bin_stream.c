@@ -417,6 +417,7 @@ static void commit_stream(struct ct_bin_folder *folder, struct ct_bin_stream *st
 	if (stream->pending == 0)
 		return;
 	folder->size += stream->pending;
+	folder->lost_told += stream->lost_base + stream->writer.lost - stream->lost;
 	stream->last_at = stream->offset + stream->writer.packet_at;
 	stream->offset += stream->pending;
 	stream->sequence = stream->writer.sequence;
@@ -500,6 +501,7 @@ static void take_back_lost(struct ct_bin_folder *folder, uint64_t told)
 		return;
 	total = stream->lost - stream->lost_base > told ? stream->lost - told : stream->lost_base;
 	stream->offset = stream->sequence = 0;
+	folder->lost_told -= stream->lost - stream->lost_base;
 	stream->lost = stream->lost_base;
 	if (ct_bin_stream_cut(folder, stream) == CTRACE_OK && total > stream->lost_base)
 		(void)!put_lost(folder, stream, total);

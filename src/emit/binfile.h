@@ -104,6 +104,7 @@ struct ct_bin_folder {
 	bool was_closed;                /* in order, before it was opened */
 	bool is_ended;                  /* has its closing mark */
 	bool is_recovered;              /* of a dead process: gets no closing mark unless it had one */
+	uint64_t lost_told;             /* events that it and the folders before it report as lost; at least */
 	uint64_t size;                  /* of all files, about */
 	uint64_t size_limit;            /* a batch that would make it larger is refused, but for the first; 0: none */
 	struct ct_file_access access;   /* of its files */

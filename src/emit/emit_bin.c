@@ -207,6 +207,7 @@ static void note_place(const struct binfile *bin)
 		memcpy(place->path, bin->folder->path, strlen(bin->folder->path) + 1);
 	place->offset = bin->folder->metadata_size;
 	place->extra = bin->generation;
+	place->lost = bin->folder->lost_told;
 }
 
 static enum ctrace_status bin_open(const struct ctrace_emitter_context *context, void **out_self)

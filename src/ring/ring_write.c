@@ -170,7 +170,8 @@ static void add_one(uint64_t *counter)
 
 void ct_ring_count_lost(struct ct_ring *ring, enum ctrace_loss reason, uint32_t dests)
 {
-	add_one(&ring->head->lost[reason]);
+	/* First what destinations report: of a thread that is killed in between, they report no loss less than the process has counted. */
 	for (; dests != 0; dests &= dests - 1)
 		add_one(&ring->head->lost_to[__builtin_ctz(dests)]);
+	add_one(&ring->head->lost[reason]);
 }

@@ -225,6 +225,27 @@ static void look_again(uint32_t number, unsigned delay_ms)
 		links[number].is_due = ct_server_later(delay_ms, connect_again, (void *)(uintptr_t)number) == CTRACE_OK;
 }
 
+/* The losses that the output of the writer before reports are nothing to the next one's.  The counter of a ring is its thread's, which may
+ * be about to raise it: what it had counted before stands in the cursor, which nobody works with now. */
+static void forget_losses(struct ct_dest *dest, uint32_t index)
+{
+	uint64_t reported = ct_dest_current(dest)->announced;
+
+	for (uint32_t reason = 0; reason < CTRACE_LOSS_COUNT; reason++) {
+		uint64_t lost = __atomic_load_n(&dest->lost[reason], __ATOMIC_RELAXED);
+		uint64_t gone = lost < reported ? lost : reported;
+
+		(void)__atomic_fetch_sub(&dest->lost[reason], gone, __ATOMIC_RELAXED);
+		reported -= gone;
+	}
+	for (uint32_t i = 0; i < ct_ring_pool_count(ct_process.pool); i++) {
+		struct ct_ring_head *head = ct_ring_pool_at(ct_process.pool, i)->head;
+		const struct ct_cursor_place none = { .lost = 0 - __atomic_load_n(&head->lost_to[index], __ATOMIC_RELAXED) };
+
+		ct_cursor_reset(&head->cursor[index], dest->sequence, &none);
+	}
+}
+
 /* A destination that another writer may have had: where that one wrote is nothing to whoever adopts from this one.  Nobody has a ring for
  * it now, so the store commits nothing else. */
 static void begin_destination(uint32_t index)
@@ -232,6 +253,7 @@ static void begin_destination(uint32_t index)
 	struct ct_dest *dest = &ct_process.session.head->dest[index];
 
 	(void)!ct_dest_put_path(&ct_process.session, index, ""); /* needs no room */
+	forget_losses(dest, index);
 	memcpy(dest->emitter, "BINFILE", sizeof "BINFILE");
 	memset(&dest->slot[(dest->sequence + 1) & 1], 0, sizeof dest->slot[0]);
 	__atomic_store_n(&dest->sequence, dest->sequence + 1, __ATOMIC_RELEASE);

@@ -361,6 +361,7 @@ static void note_place(const struct output *output)
 		memcpy(place->path, output->folder->path, strlen(output->folder->path) + 1);
 	place->offset = output->folder->metadata_size;
 	place->extra = 1;
+	place->lost = output->folder->lost_told;
 }
 
 /* The segment is another one than this trace is in: it goes on there.  The place is committed before an event is in it. */
@@ -370,7 +371,6 @@ static enum ctrace_status move_on(struct output *output)
 	struct ct_bin_folder *before = output->folder, *next;
 	enum ctrace_status status;
 
-	write_lost(output);
 	status = create_folder(output, &next);
 	if (status != CTRACE_OK)
 		return status;

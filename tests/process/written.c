@@ -3,6 +3,7 @@
  *
  * written [THREADS] - defines WRT and says "ready".  Each line on stdin is an order, answered by one line: "on WRITER" switches it on with
  * that writer, "plain" on without one, "disconnect", "off": the command's return code and message; "run N": N entries of each thread;
+ * "both N": the same, and as many of the plain component OTHER as events 8, one behind the other;
  * "start" traces without end until "stop", which answers the sum; "pace N": N us of rest after each 50 entries; "fork N": a child of it
  * traces N entries as thread 63, and its status; "breed N": likewise, but nobody waits for the child, whose number is the answer; "child":
  * of one that only waits for its end; "misfits": how many of these ended otherwise than they should; "close": it closes every descriptor but the
@@ -24,8 +25,11 @@
 #define THREADS_LIMIT 64u
 
 static struct ctrace_tracer *tracer;
+static struct ctrace_tracer other = CTRACE_TRACER("OTHER");
+static bool traces_both;
 static uint32_t thread_count = 1;
 static uint32_t counts[THREADS_LIMIT];
+static uint32_t others[THREADS_LIMIT];
 static uint32_t goal; /* of each thread in this round; 0: until `stopping` */
 static uint32_t stopping;
 static uint32_t pace;
@@ -38,6 +42,8 @@ static void *trace(void *argument)
 	for (uint32_t i = 0; goal != 0 ? i < goal : __atomic_load_n(&stopping, __ATOMIC_RELAXED) == 0; i++) {
 		/* Counted only when it is recorded: items are not evaluated otherwise. */
 		CTRACE(tracer, CTRACE_INFO, 7, CTRACE_U32(self), CTRACE_U32(counts[self]++));
+		if (traces_both)
+			CTRACE(&other, CTRACE_INFO, 8, CTRACE_U32(self), CTRACE_U32(others[self]++));
 		if (pace != 0 && i % 50 == 49)
 			(void)usleep(pace);
 	}
@@ -160,7 +166,11 @@ static void obey(const char *order)
 		command(CTRACE_CT_OFF, NULL);
 	else if (strncmp(order, "run ", 4) == 0)
 		printf("%llu\n", start((uint32_t)strtoul(order + 4, NULL, 10)) ? (unsigned long long)finish() : 0);
-	else if (strcmp(order, "start\n") == 0)
+	else if (strncmp(order, "both ", 5) == 0) {
+		traces_both = true;
+		printf("%llu\n", start((uint32_t)strtoul(order + 5, NULL, 10)) ? (unsigned long long)finish() : 0);
+		traces_both = false;
+	} else if (strcmp(order, "start\n") == 0)
 		printf("%d\n", start(0));
 	else if (strcmp(order, "stop\n") == 0)
 		printf("%llu\n", (unsigned long long)finish());
