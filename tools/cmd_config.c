@@ -188,6 +188,10 @@ static void note_property(struct check *check, const struct ct_command *command,
 		return;
 	if (ct_config_check_property(command, &odd) == CT_PROPERTY_ODD)
 		note_odd(check, command, &odd, line);
+	if (row->kind == CTRACE_PROPERTY_COMPRESS && ct_name_is(command->value.at, command->value.size, "ZSTD") &&
+	    !ct_bin_pack_is_possible())
+		find(check, (struct place){ line, column_of(check, command->value.at) },
+		     "the module zstd.so cannot be loaded here: nothing is compressed", NULL);
 	if (row->kind == CTRACE_PROPERTY_FILE)
 		check->file[index] = (struct place){ line, column_of(check, command->value.at) };
 	if (row->kind == CTRACE_PROPERTY_FOLDER)

@@ -34,7 +34,8 @@ enum ctrace_property_kind {
 	CTRACE_PROPERTY_FOLDER,   /* a folder's path */
 	CTRACE_PROPERTY_MODE,     /* of files: 0600 or 0640 */
 	CTRACE_PROPERTY_ENCODING, /* of text items, as of mftrace.encoding */
-	CTRACE_PROPERTY_GROUP     /* a group of the machine: a name or a number */
+	CTRACE_PROPERTY_GROUP,    /* a group of the machine: a name or a number */
+	CTRACE_PROPERTY_COMPRESS  /* zstd or no */
 };
 
 /* One row of an emitter's property table; the last row has name NULL.  default_value is text; NULL when unset. */
@@ -105,6 +106,7 @@ struct ctrace_emitter_context {
 	void (*failed_at)(const struct ctrace_emitter_context *context, const char *what);
 	/* What the counter ticks, as well as it has been measured until now.  NULL: events have no ticks. */
 	void (*counter)(const struct ctrace_emitter_context *context, struct ctrace_counter *out);
+	bool ending; /* for close(): nothing comes after what it has */
 };
 
 /* Bytes that are written as they are. */

@@ -399,6 +399,7 @@ void ct_destination_end(struct ct_destination *destination)
 {
 	bool is_open = destination->self != NULL && destination->retry_at_ns == 0;
 
+	destination->context.ending = is_open;
 	ct_destination_close(destination);
 	if (!is_open || (destination->emitter->flags & CTRACE_EMITTER_RUNS) == 0 || destination->place.lost >= destination->announced)
 		return;

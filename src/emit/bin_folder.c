@@ -28,7 +28,25 @@
  * Files in it
  */
 
-bool ct_bin_folder_each_stream(struct ct_bin_folder *folder, ct_bin_each_stream *each, void *user)
+enum { FILE_STREAM = 1, FILE_PACKED = 2, FILE_UNFINISHED = 4 };
+
+/* Which of these a name is: "stream.7.zst" is a compressed stream, ".stream.7.new" one that is not finished.  0: none. */
+static unsigned file_kind(const char *name, uint32_t *out_id)
+{
+	static const char packed[] = ".zst", unfinished[] = ".new";
+	size_t size = strlen(name), end = sizeof packed - 1;
+
+	if (ct_bin_stream_name_parse(name, size, out_id))
+		return FILE_STREAM;
+	if (size > end && strcmp(name + size - end, packed) == 0 && ct_bin_stream_name_parse(name, size - end, out_id))
+		return FILE_PACKED;
+	if (size > end && name[0] == '.' && strcmp(name + size - end, unfinished) == 0 &&
+	    ct_bin_stream_name_parse(name + 1, size - 1 - end, out_id))
+		return FILE_UNFINISHED;
+	return 0;
+}
+
+static bool each_file(struct ct_bin_folder *folder, unsigned kinds, ct_bin_each_stream *each, void *user)
 {
 	int fd = ct_os_high(openat(folder->fd, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC));
 	DIR *stream = fd >= 0 ? fdopendir(fd) : NULL;
@@ -40,10 +58,15 @@ bool ct_bin_folder_each_stream(struct ct_bin_folder *folder, ct_bin_each_stream 
 		return false;
 	}
 	while ((entry = readdir(stream)) != NULL)
-		if (ct_bin_stream_name_parse(entry->d_name, strlen(entry->d_name), &id))
+		if ((file_kind(entry->d_name, &id) & kinds) != 0)
 			each(folder, entry->d_name, id, user);
 	(void)closedir(stream);
 	return true;
+}
+
+bool ct_bin_folder_each_stream(struct ct_bin_folder *folder, ct_bin_each_stream *each, void *user)
+{
+	return each_file(folder, FILE_STREAM, each, user);
 }
 
 static void count_bytes(struct ct_bin_folder *folder, const char *name, uint32_t id, void *user)
@@ -71,6 +94,19 @@ static void remove_stream(struct ct_bin_folder *folder, const char *name, uint32
 	(void)id;
 	(void)user;
 	(void)unlinkat(folder->fd, name, 0);
+}
+
+static bool remove_streams(struct ct_bin_folder *folder)
+{
+	return each_file(folder, FILE_STREAM | FILE_PACKED | FILE_UNFINISHED, remove_stream, NULL);
+}
+
+/* Nobody goes on in such a folder. */
+static bool is_packed(struct ct_bin_folder *folder)
+{
+	bool found = false;
+
+	return each_file(folder, FILE_PACKED, note_stream, &found) && found;
 }
 
 /* ------------------------------------------------------------------------------------------------------------
@@ -220,7 +256,7 @@ static void remove_files(struct ct_bin_folder *folder)
 {
 	int error = errno;
 
-	if (ct_bin_folder_each_stream(folder, remove_stream, NULL))
+	if (remove_streams(folder))
 		(void)unlinkat(folder->fd, "metadata", 0);
 	(void)rmdir(folder->path);
 	errno = error;
@@ -256,7 +292,7 @@ static enum ctrace_status write_temporary(struct ct_bin_folder *folder, int fd, 
 	if (status == CTRACE_OK)
 		status = ct_os_write_at(fd, text->data, text->size, 0);
 	/* Streams of what is replaced go first, so that new metadata never have old streams beside them. */
-	if (status == CTRACE_OK && is_anew && folder->metadata_fd >= 0 && !ct_bin_folder_each_stream(folder, remove_stream, NULL))
+	if (status == CTRACE_OK && is_anew && folder->metadata_fd >= 0 && !remove_streams(folder))
 		status = CTRACE_OS_ERROR;
 	return status == CTRACE_OK ? ct_os_rename(folder->fd, CT_BIN_TEMPORARY, "metadata") : status;
 }
@@ -510,6 +546,8 @@ static enum ctrace_status take_over(struct ct_bin_folder *folder, const struct c
 			return CTRACE_TIMED_OUT;
 		if (!is_closed(folder, text))
 			return keep_beside(folder, info.pid);
+	} else if (claim->may_continue && is_packed(folder)) {
+		return CTRACE_TIMED_OUT;
 	} else if (claim->may_continue && ct_bin_mark_find(text->data, text->size, CT_BIN_MARK_CLOSED, &end) != NULL) {
 		status = restore(folder, text, end, &info);
 		if (status == CTRACE_OK && !ct_bin_folder_each_stream(folder, cut_to_mark, NULL))
@@ -596,7 +634,7 @@ static enum ctrace_status go_on(struct ct_bin_folder *folder, const struct ctrac
 		status = open_files(folder, &size);
 	if (status != CTRACE_OK)
 		return status;
-	if (size < place->offset)
+	if (size < place->offset || is_packed(folder))
 		return CTRACE_DAMAGED;
 	ct_buf_init(&text);
 	status = read_metadata(folder, size, &text);

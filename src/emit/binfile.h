@@ -184,6 +184,12 @@ void ct_bin_info_clock(struct ct_trace_info *info, const struct ctrace_emitter_c
 #define CT_BIN_CLOCK_LAST UINT64_MAX
 void ct_bin_folder_set_clock(struct ct_bin_folder *folder, const struct ctrace_emitter_context *context, uint64_t now_ns);
 
+/* ---- bin_pack.c: compressing folders that are closed for good.  On the thread that drains, unless it says otherwise. */
+/* Takes over a folder with its closing mark, and closes it in any case.  is_last: of a process that ends; it waits for ct_bin_pack_end(). */
+void ct_bin_pack(struct ct_bin_folder *folder, bool is_last);
+/* The name is wanted: a folder there that waits is closed as it is, and one that is being compressed soon. */
+void ct_bin_pack_let_go(const char *path);
+
 /* ---- bin_mark.c: comments in the metadata, a line a stream: "stream.7 12345", "stream.7 12345 12000" */
 #define CT_BIN_MARK_CLOSED "/* closed\n"           /* bytes that count; where the last packet begins */
 #define CT_BIN_MARK_LOST "/* lost before\n"        /* events */

@@ -78,6 +78,13 @@ void ct_event_names_close(struct ct_event_names *names); /* NULL is accepted; af
 /* Its names for the classes that the schema will make; none when names is NULL. */
 void ct_event_names_use(struct ct_event_names *names, struct ct_schema *schema);
 
+/* ---- bin_pack.c: compressing BINFILE folders, by the module "zstd" (emit/compress.c) */
+bool ct_bin_pack_is_possible(void); /* can the module be loaded?  In a program of ctrace's own */
+/* All of the process's events are in its outputs: its last folder is compressed, and this waits for that, 2 s at most. */
+void ct_bin_pack_end(void);
+void ct_bin_pack_forked(
+	bool is_whole); /* in a forked child, which has none of its own; is_whole: the lock of emitter names was taken */
+
 /* ---- line_parts.c: a FORMAT as parts, parsed once, and the text that the lines of one class of events have in common.  One thread at a time. */
 enum ct_line_variable {
 	CT_LINE_TEXT,  /* of the FORMAT itself */

@@ -32,6 +32,7 @@ struct binfile {
 	uint64_t size_limit;  /* bytes in a generation */
 	uint64_t lost;        /* all reasons, as told */
 	struct ct_file_access access;
+	bool compresses; /* what is closed for good */
 	struct ct_bin_folder *folder;
 	struct ct_event_names *names; /* or NULL */
 	struct ct_bin_text texts;
@@ -61,6 +62,7 @@ static void read_properties(struct binfile *bin)
 {
 	const struct ctrace_emitter_context *context = bin->context;
 	uint64_t size_kb = context->number(context, "MAXFILESIZE");
+	const char *compression;
 
 	bin->generations = ct_file_generations(context);
 	bin->access = ct_file_access_read(context);
@@ -68,6 +70,8 @@ static void read_properties(struct binfile *bin)
 		size_kb = DEFAULT_FILE_KB;
 	bin->size_limit = size_kb * 1024;
 	bin->texts.encoding = ct_encoding_setting(context);
+	compression = context->property(context, "COMPRESS");
+	bin->compresses = !context->recovering && compression != NULL && ct_name_is(compression, strlen(compression), "ZSTD");
 }
 
 /* ------------------------------------------------------------------------------------------------------------
@@ -84,8 +88,10 @@ static enum ctrace_status attempt_path(const char *path, void *user)
 {
 	struct attempt *attempt = user;
 	char beside[CTRACE_EMITTER_PATH_SIZE];
-	enum ctrace_status status = ct_bin_folder_create(path, &attempt->claim, &attempt->folder);
+	enum ctrace_status status;
 
+	ct_bin_pack_let_go(path);
+	status = ct_bin_folder_create(path, &attempt->claim, &attempt->folder);
 	attempt->claim.is_beside = true;
 	for (unsigned i = 1; i <= CT_BIN_BESIDE_LIMIT && status == CTRACE_TIMED_OUT; i++) {
 		if (!ct_bin_name_beside(path, attempt->pid, i, beside))
@@ -244,6 +250,15 @@ static enum ctrace_status commit_place(const struct binfile *bin)
 	return context->commit != NULL ? context->commit(context) : CTRACE_OK;
 }
 
+/* For good. */
+static void close_folder(const struct binfile *bin, struct ct_bin_folder *folder, bool is_last)
+{
+	if (bin->compresses)
+		ct_bin_pack(folder, is_last);
+	else
+		ct_bin_folder_close(folder);
+}
+
 /*
  * Goes over to a folder that was just made.  The old one is ended while the place still is in it, and the place is committed before an
  * event goes to the new one.
@@ -268,7 +283,7 @@ static enum ctrace_status go_over(struct binfile *bin, struct ct_bin_folder *nex
 		ct_bin_folder_discard(next);
 		return status;
 	}
-	ct_bin_folder_close(before);
+	close_folder(bin, before, false);
 	return CTRACE_OK;
 }
 
@@ -374,8 +389,13 @@ static void bin_close(void *self)
 		if (bin->folder->is_recovered)
 			(void)!ct_bin_settle(bin->folder);
 		ct_bin_folder_set_clock(bin->folder, bin->context, CT_BIN_CLOCK_LAST);
+		if (bin->context->ending && bin->compresses)
+			ct_bin_folder_end(bin->folder);
 	}
-	ct_bin_folder_close(bin->folder);
+	if (is_owner && bin->context->ending)
+		close_folder(bin, bin->folder, true);
+	else
+		ct_bin_folder_close(bin->folder);
 	ct_event_names_close(bin->names);
 	ct_bin_text_fini(&bin->texts);
 	free(bin);
@@ -384,6 +404,8 @@ static void bin_close(void *self)
 static const struct ctrace_property properties[] = {
 	{ "CATALOG", CTRACE_PROPERTY_TEXT, NULL,
 	  "Files and folders, colons between, that name events in the metadata; else CTRACE_CATALOG, or MFTRACE_ANNOTATIONS." },
+	{ "COMPRESS", CTRACE_PROPERTY_COMPRESS, "no",
+	  "zstd: generations that are full, and the folder of a process that has ended, have compressed streams." },
 	CT_ENCODING_PROPERTY,
 	{ "FILE", CTRACE_PROPERTY_FILE, "$(APPNAME).$(EMITTER).$(PID).ctb", "The folder's name; _$(GEN) is added with MAXGENERATION." },
 	{ "FLUSHEVERY", CTRACE_PROPERTY_NUMBER, "1", "Events that may wait before they are written; 0: until there is a good deal." },

@@ -17,6 +17,7 @@
 #define NAME_SHOWN 31u
 
 static const char *const no_words[] = { "" };
+static const char *const compression_words[] = { "zstd", "no" };
 static const char *const switch_words[] = { "ON", "YES", "Y", "TRUE", "ENABLED", "OFF", "NO", "N", "FALSE", "DISABLED" };
 static const char *const level_words[] = { "debug", "info", "warn", "error", "fatal", "none" };
 static const char *const line_variables[] = { "APPNAME", "COMPONENT", "DATA",    "DATE",   "EVENT",
@@ -123,6 +124,13 @@ static enum ct_property_finding check_encoding(struct ct_span value, struct ct_c
 	return wrong(out, "unknown encoding", value, NO_WORDS, CT_ENCODING_NAMES);
 }
 
+static enum ct_property_finding check_compression(struct ct_span value, struct ct_complaint *out)
+{
+	if (value.size == 0 || words_have(WORDS(compression_words), value))
+		return CT_PROPERTY_GOOD;
+	return wrong(out, "unknown compression", value, WORDS(compression_words), "zstd or no");
+}
+
 /* The program may run on another machine, or the group be made later: worth a word, but no mistake. */
 static enum ct_property_finding check_group(struct ct_span value, struct ct_complaint *out)
 {
@@ -215,6 +223,8 @@ enum ct_property_finding ct_property_check(const struct ctrace_property *row, st
 		return check_encoding(value, out);
 	case CTRACE_PROPERTY_GROUP:
 		return check_group(value, out);
+	case CTRACE_PROPERTY_COMPRESS:
+		return check_compression(value, out);
 	}
 	return CT_PROPERTY_GOOD;
 }

@@ -59,6 +59,7 @@ void ct_fork_forget_parent(bool agent_was_paused)
 	ct_guard_enter(); /* until everything is made anew; ct_thread_forget_all() leaves it */
 	/* Whoever held these does not exist here.  The pool is made anew when the child attaches. */
 	ct_attach_unlock_in_child(prepared);
+	ct_bin_pack_forked(prepared && has_process);
 	prepared = false;
 	ct_emitter_unlock_in_child();
 	ct_table_unlock_in_child();

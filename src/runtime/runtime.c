@@ -313,7 +313,7 @@ static bool all_delivered(const struct ct_ring_pool *pool)
 static void end_on_stack(void *unused)
 {
 	struct ct_process *process = &ct_process;
-	bool goes_on;
+	bool goes_on, is_whole;
 
 	(void)unused;
 	ct_server_stop();
@@ -329,10 +329,12 @@ static void end_on_stack(void *unused)
 	if (!ct_agent_stop() || goes_on)
 		return;
 	ct_agent_lock();
-	if (all_delivered(process->pool) && (ct_agent_drain() == NULL || !ct_drain_owes_losses(ct_agent_drain())) &&
-	    !ct_setup_leaves_folder())
+	is_whole = all_delivered(process->pool) && (ct_agent_drain() == NULL || !ct_drain_owes_losses(ct_agent_drain()));
+	if (is_whole && !ct_setup_leaves_folder())
 		remove_own_folder(&process->session);
 	ct_agent_unlock();
+	if (is_whole)
+		ct_bin_pack_end();
 }
 
 __attribute__((destructor)) static void end_process(void)

@@ -12,6 +12,7 @@
 #include "writer/intake.h"
 
 #include "emit/binfile.h"
+#include "emit/compress.h"
 
 #include <dirent.h>
 #include <errno.h>
@@ -92,7 +93,7 @@ static void remove_trace(int parent_fd, const char *name)
 	}
 	while ((entry = readdir(folder)) != NULL)
 		if (strcmp(entry->d_name, "metadata") == 0 || strcmp(entry->d_name, CT_BIN_TEMPORARY) == 0 ||
-		    strncmp(entry->d_name, "stream.", 7) == 0)
+		    strncmp(entry->d_name, "stream.", 7) == 0 || strncmp(entry->d_name, ".stream.", 8) == 0)
 			(void)unlinkat(dirfd(folder), entry->d_name, 0);
 	(void)closedir(folder);
 	(void)unlinkat(parent_fd, name, AT_REMOVEDIR);
@@ -312,7 +313,7 @@ static void compress_closed(struct output *output)
 
 	while (folder != NULL && (entry = readdir(folder)) != NULL)
 		if (strncmp(entry->d_name, "stream.", 7) == 0 && strchr(entry->d_name + 7, '.') == NULL)
-			(void)!ct_compress_file(dirfd(folder), entry->d_name);
+			(void)ct_compress_file(dirfd(folder), entry->d_name, NULL);
 	if (folder != NULL)
 		(void)closedir(folder);
 	output->closed[0] = '\0';

@@ -68,10 +68,6 @@ enum ctrace_status ct_procedure_parse(const char *name, const char *text, size_t
 enum ctrace_status ct_procedure_read(const char *name, struct ct_buf *out_text, char out_path[4096]) CT_MUST_USE;
 bool ct_writer_name_is_valid(const char *name, size_t size); /* 1 to 7 of A-Z 0-9 @ # $, no digit first; any case */
 
-/* ---- compress.c */
-/* name becomes name.zst, whole or not at all. */
-enum ctrace_status ct_compress_file(int folder_fd, const char *name) CT_MUST_USE;
-
 /* ---- what a writer tells of itself, in answers to CT_VERB_WRITER_STATUS; size first, so that they can grow */
 struct ct_writer_state {
 	uint32_t size;

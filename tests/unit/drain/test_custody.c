@@ -434,6 +434,65 @@ static void losses_are_told_where_their_ring_is(void **state)
 	stop();
 }
 
+/* ct_custody_take_losses(): the writer that lost them has no output that could report them. */
+static void a_writer_without_an_output_leaves_its_losses_to_the_agent(void **state)
+{
+	(void)state;
+	start(1);
+	rings[0]->head->consumer = rings[0]->head->wanted = WRITER;
+	make(0, 9);
+	lose(0, WRITER);
+	lose(0, WRITER);
+	kill_writer();
+	want(0, 0);
+	ct_drain_adopt(agent, 1u << WRITER);
+	pass(agent);
+	make(0, 1);
+	pass(agent);
+	assert_int_equal(output_a.lost[CTRACE_LOSS_DISCARDED], 2);
+	assert_int_equal(output_b.losts, 0);
+	ct_custody_take_losses(agent, WRITER);
+	make(0, 1);
+	pass(agent);
+	assert_int_equal(output_a.lost[CTRACE_LOSS_DISCARDED], 2); /* once */
+	stop();
+}
+
+/* ct_drain_announce_to(): it lost them after its last event, and had no time to report them. */
+static void a_dead_writers_last_losses_are_reported_in_its_output(void **state)
+{
+	(void)state;
+	start(1);
+	rings[0]->head->consumer = rings[0]->head->wanted = WRITER;
+	make(0, 9);
+	pass(writer);
+	lose(0, WRITER);
+	kill_writer();
+	want(0, 0);
+	ct_drain_adopt(agent, 1u << WRITER);
+	pass(agent);
+	assert_int_equal(output_b.lost[CTRACE_LOSS_DISCARDED], 1);
+	assert_int_equal(output_a.losts, 0);
+	stop();
+}
+
+/* A thread that was killed when it had counted in its ring, but not for the destination. */
+static void what_only_a_ring_has_counted_is_reported_too(void **state)
+{
+	(void)state;
+	start(1);
+	rings[0]->head->consumer = rings[0]->head->wanted = WRITER;
+	make(0, 1);
+	lose(0, WRITER);
+	ct_ring_count_lost(rings[0], CTRACE_LOSS_DISCARDED, 1u << WRITER);
+	pass(writer);
+	assert_int_equal(output_b.lost[CTRACE_LOSS_DISCARDED], 1); /* its thread may be about to count it */
+	release = CT_RELEASE_FLUSH;
+	pass(writer);
+	assert_int_equal(output_b.lost[CTRACE_LOSS_DISCARDED], 2);
+	stop();
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -453,6 +512,9 @@ int main(void)
 		TEST(each_event_counts_once_for_its_component),
 		TEST(a_pass_looks_at_consumers_only_when_one_may_have_changed),
 		TEST(losses_are_told_where_their_ring_is),
+		TEST(a_writer_without_an_output_leaves_its_losses_to_the_agent),
+		TEST(a_dead_writers_last_losses_are_reported_in_its_output),
+		TEST(what_only_a_ring_has_counted_is_reported_too),
 	};
 
 	return cmocka_run_group_tests(tests, make_emitters, drop_emitters);

@@ -47,6 +47,22 @@ static void it_opens_once_and_closes_once(void **state)
 	assert_int_equal(output_a.closes, 2);
 }
 
+static void its_last_close_is_told_to_be_that(void **state)
+{
+	(void)state;
+	begin(false);
+	assert_true(ct_destination_open(&destination, false));
+	ct_destination_close(&destination);
+	assert_false(destination.context.ending);
+	assert_true(ct_destination_open(&destination, false));
+	ct_destination_end(&destination);
+	assert_true(destination.context.ending);
+	assert_int_equal(output_a.closes, 2);
+	assert_true(ct_destination_open(&destination, false));
+	assert_false(destination.context.ending);
+	end();
+}
+
 static void the_emitter_is_told_whose_events_it_gets(void **state)
 {
 	const struct ctrace_emitter_context *context = &destination.context;
@@ -309,6 +325,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test_setup_teardown(it_opens_once_and_closes_once, fixture_setup, fixture_teardown),
+		cmocka_unit_test_setup_teardown(its_last_close_is_told_to_be_that, fixture_setup, fixture_teardown),
 		cmocka_unit_test_setup_teardown(the_emitter_is_told_whose_events_it_gets, fixture_setup, fixture_teardown),
 		cmocka_unit_test_setup_teardown(a_property_is_what_was_set_else_its_default_else_nothing, fixture_setup,
 						fixture_teardown),

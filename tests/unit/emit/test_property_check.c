@@ -89,6 +89,16 @@ static void paths(void **state)
 	}
 }
 
+static void compressions(void **state)
+{
+	(void)state;
+	assert_int_equal(check(CTRACE_PROPERTY_COMPRESS, "Zstd"), CT_PROPERTY_GOOD);
+	assert_int_equal(check(CTRACE_PROPERTY_COMPRESS, "no"), CT_PROPERTY_GOOD);
+	assert_int_equal(check(CTRACE_PROPERTY_COMPRESS, ""), CT_PROPERTY_GOOD);
+	assert_int_equal(check(CTRACE_PROPERTY_COMPRESS, "gzip"), CT_PROPERTY_WRONG);
+	assert_string_equal(complaint.message, "unknown compression \"gzip\"");
+}
+
 static void groups(void **state)
 {
 	(void)state;
@@ -164,10 +174,15 @@ static void the_emitters_know_the_same_variables(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(numbers),   cmocka_unit_test(switches_and_levels),
-		cmocka_unit_test(modes),     cmocka_unit_test(encodings),
-		cmocka_unit_test(paths),     cmocka_unit_test(groups),
-		cmocka_unit_test(variables), cmocka_unit_test(the_emitters_know_the_same_variables),
+		cmocka_unit_test(numbers),
+		cmocka_unit_test(switches_and_levels),
+		cmocka_unit_test(modes),
+		cmocka_unit_test(encodings),
+		cmocka_unit_test(paths),
+		cmocka_unit_test(groups),
+		cmocka_unit_test(compressions),
+		cmocka_unit_test(variables),
+		cmocka_unit_test(the_emitters_know_the_same_variables),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -7,7 +7,7 @@
 
 #include <zstd.h>
 
-#include "writer/writer.h"
+#include "emit/compress.h"
 
 #define SIZE ((size_t)700000)
 
@@ -53,13 +53,14 @@ static void a_smaller_file(void **state)
 	(void)state;
 	for (size_t i = 0; i < CT_COUNT(sizes); i++) {
 		put_file("run/stream.3", data, sizes[i]);
+		assert_int_equal(chmod("run/stream.3", i % 2 == 0 ? 0600 : 0640), 0);
 		put_file("run/.stream.3.new", "left behind", 11);
-		assert_int_equal(ct_compress_file(folder, "stream.3"), CTRACE_OK);
+		assert_int_equal(ct_compress_file(folder, "stream.3", NULL), CTRACE_OK);
 		assert_holds("run/stream.3.zst", sizes[i]);
 		assert_false(exists("run/stream.3"));
 		assert_false(exists("run/.stream.3.new"));
 		assert_int_equal(stat("run/stream.3.zst", &info), 0);
-		assert_int_equal(info.st_mode & 07777, 0600);
+		assert_int_equal(info.st_mode & 07777, i % 2 == 0 ? 0600 : 0640);
 	}
 	assert_true((size_t)info.st_size < SIZE);
 }
@@ -69,15 +70,15 @@ static void what_is_no_file_of_ours(void **state)
 	char name[80];
 
 	(void)state;
-	assert_int_equal(ct_compress_file(folder, "stream.3"), CTRACE_NOT_FOUND);
+	assert_int_equal(ct_compress_file(folder, "stream.3", NULL), CTRACE_NOT_FOUND);
 	put_file("other", data, 10);
 	assert_int_equal(symlink("../other", "run/stream.3"), 0);
-	assert_int_equal(ct_compress_file(folder, "stream.3"), CTRACE_DENIED);
+	assert_int_equal(ct_compress_file(folder, "stream.3", NULL), CTRACE_DENIED);
 	assert_true(exists("other"));
 	assert_false(exists("run/stream.3.zst"));
 	memset(name, 'n', sizeof name - 1);
 	name[sizeof name - 1] = '\0';
-	assert_int_equal(ct_compress_file(folder, name), CTRACE_DENIED);
+	assert_int_equal(ct_compress_file(folder, name, NULL), CTRACE_DENIED);
 }
 
 static void whatever_fails_the_file_stays(void **state)
@@ -89,15 +90,27 @@ static void whatever_fails_the_file_stays(void **state)
 	put_file("run/stream.3", data, SIZE);
 	for (size_t i = 0; i < CT_COUNT(calls); i++) {
 		ct_os_fail(calls[i], 0, 1, EIO);
-		assert_int_not_equal(ct_compress_file(folder, "stream.3"), CTRACE_OK);
+		assert_int_not_equal(ct_compress_file(folder, "stream.3", NULL), CTRACE_OK);
 		ct_os_fail(calls[i], 0, 0, 0);
 		assert_int_equal(stat("run/stream.3", &info), 0);
 		assert_int_equal(info.st_size, SIZE);
 		assert_false(exists("run/stream.3.zst"));
 		assert_false(exists("run/.stream.3.new"));
 	}
-	assert_int_equal(ct_compress_file(folder, "stream.3"), CTRACE_OK);
+	assert_int_equal(ct_compress_file(folder, "stream.3", NULL), CTRACE_OK);
 	assert_holds("run/stream.3.zst", SIZE);
+}
+
+static void somebody_stops_it(void **state)
+{
+	const uint32_t stop = 1;
+
+	(void)state;
+	put_file("run/stream.3", data, SIZE);
+	assert_int_equal(ct_compress_file(folder, "stream.3", &stop), CTRACE_TIMED_OUT);
+	assert_true(exists("run/stream.3"));
+	assert_false(exists("run/stream.3.zst"));
+	assert_false(exists("run/.stream.3.new"));
 }
 
 int main(void)
@@ -107,7 +120,8 @@ int main(void)
 		TEST(a_smaller_file),
 		TEST(what_is_no_file_of_ours),
 		TEST(whatever_fails_the_file_stays),
+		TEST(somebody_stops_it),
 	};
 
-	return cmocka_run_group_tests_name("writer/compress", tests, NULL, NULL);
+	return cmocka_run_group_tests_name("emit/compress", tests, NULL, NULL);
 }
