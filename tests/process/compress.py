@@ -100,6 +100,7 @@ def killed_while_it_compresses(room):
     program.process.kill()
     program.process.wait()
     left = room.files('.stream.*.new')
+    assert left, 'killed in the middle'
     room.tool('recover')
     found = room.own()
     without_gaps(found)
