@@ -18,7 +18,7 @@ check 'the tool runs' "$prefix/bin/ctrace" --version
 check 'the library, shared and static' present "$libdir"/libctrace.{a,so,so.1,so.1.0.0}
 check 'the headers' present "$prefix"/include/{cbl_ctrace.h,mfctf.h,ctrace/{component,ctrace,emitter,event,reader,status}.h}
 check 'the copybooks' present "$prefix"/share/ctrace/copy/{cbltypes.cpy,CBLTYPES.CPY,ctrace.cpy,CTRACE.CPY,mfctf.cpy,MFCTF.CPY}
-check 'the modules' present "$libdir"/ctrace/{catalog,cobol,journal}.so
+check 'the modules' present "$libdir"/ctrace/{catalog,cobol,journal,zstd}.so
 check 'the module name for COB_PRE_LOAD' links_to "$libdir/gnucobol/libctrace.so" "$libdir/libctrace.so.1"
 check 'the man page' present "$prefix/share/man/man1/ctrace.1"
 check 'the shells'\'' completions' present "$prefix"/share/{bash-completion/completions/ctrace,zsh/site-functions/_ctrace}
