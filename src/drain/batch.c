@@ -39,15 +39,16 @@ static enum ctrace_status make_room(struct ct_batch *batch, uint32_t ring_count)
 	return CTRACE_OK;
 }
 
-/* With room for a few rings from the beginning: by the time that there are any, memory may be short. */
+/* With room for a few rings from the beginning: by the time that there are any, memory may be short.  Most of it is never used, and so
+ * not cleared. */
 enum ctrace_status ct_batch_init(struct ct_batch *batch, struct ct_session *session)
 {
 	memset(batch, 0, sizeof *batch);
 	batch->session = session;
-	batch->events = calloc(BATCH_EVENTS, sizeof *batch->events);
-	batch->items = calloc(BATCH_ITEMS, sizeof *batch->items);
+	batch->events = malloc(BATCH_EVENTS * sizeof *batch->events);
+	batch->items = malloc(BATCH_ITEMS * sizeof *batch->items);
 	ct_buf_init(&batch->scratch);
-	batch->first_sizes = calloc(BATCH_EVENTS, sizeof *batch->first_sizes);
+	batch->first_sizes = malloc(BATCH_EVENTS * sizeof *batch->first_sizes);
 	if (ct_runs_init(&batch->runs) != CTRACE_OK || batch->first_sizes == NULL || batch->events == NULL || batch->items == NULL ||
 	    make_room(batch, FEW_RINGS) != CTRACE_OK) {
 		ct_batch_fini(batch);

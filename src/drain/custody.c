@@ -306,7 +306,7 @@ void ct_drain_adopt(struct ct_drain *drain, uint32_t mask)
 		if ((mask & 1u << dest) == 0)
 			continue;
 		ct_destination_fini(&drain->destinations[dest]);
-		ct_destination_init(&drain->destinations[dest], drain->source.session, dest, true);
+		ct_destination_init(&drain->destinations[dest], &drain->places[dest], drain->source.session, dest, true);
 		drain->destinations[dest].source = &drain->source;
 		drain->adopted |= 1u << dest;
 		drain->seen |= 1u << dest;
@@ -336,7 +336,7 @@ void ct_custody_take_losses(struct ct_drain *drain, uint32_t dest)
 			(void)__atomic_fetch_add(&ct_drain_dest(drain, (uint32_t)__builtin_ctz(left))->lost[reason], lost,
 						 __ATOMIC_RELAXED);
 	}
-	drain->destinations[dest].place.lost = drain->destinations[dest].announced = sum;
+	drain->destinations[dest].place->lost = drain->destinations[dest].announced = sum;
 	(void)!ct_destination_commit(&drain->destinations[dest], 0);
 }
 

@@ -26,7 +26,7 @@ struct ct_destination {
 	const struct ctrace_emitter *emitter; /* NULL: not looked up yet */
 	void *self;                           /* NULL: not open */
 	struct ctrace_emitter_context context;
-	struct ctrace_place place;
+	struct ctrace_place *place;
 	struct ct_session *session;
 	uint32_t index;
 	bool recovering;
@@ -48,7 +48,9 @@ struct ct_destination {
 	struct ct_buf value; /* the last property asked for */
 	struct ct_buf command_line, working_folder, log_folder;
 };
-void ct_destination_init(struct ct_destination *destination, struct ct_session *session, uint32_t index, bool recovering);
+/* place: the caller's memory for where its output is, which outlives the destination. */
+void ct_destination_init(struct ct_destination *destination, struct ctrace_place *place, struct ct_session *session, uint32_t index,
+			 bool recovering);
 void ct_destination_fini(struct ct_destination *destination);
 /* Does it get runs?  Then least_level and is_limited are right too.  False also when there is no such emitter. */
 bool ct_destination_wants_runs(struct ct_destination *destination);
@@ -170,15 +172,16 @@ uint64_t ct_batch_count(struct ct_batch *batch, uint64_t enough);
 struct ct_drain {
 	struct ct_drain_source source;
 	struct ct_destination destinations[CT_DEST_LIMIT];
-	struct ct_batch *spare;               /* for the first destination, so that a drain can always serve one */
-	struct ct_batch scan;                 /* for looking at events only; each destination has a batch of its own */
-	uint32_t turn;                        /* raised when another thread goes on with this drain */
-	uint32_t noticed;                     /* destinations of the events that this pass has walked over */
-	uint32_t seen;                        /* destinations that some event was for; each has a cursor in every ring */
-	uint32_t adopted;                     /* of these, were external writers' that have died */
-	uint32_t release;                     /* CT_RELEASE_*: as it was when this pass began */
-	uint32_t ring_count;                  /* rings that have been looked at */
-	struct ct_ring *rings[CT_RING_LIMIT]; /* those of this pass; NULL: somebody else's */
+	struct ctrace_place places[CT_DEST_LIMIT]; /* theirs: a page each, which is touched when the destination is opened */
+	struct ct_batch *spare;                    /* for the first destination, so that a drain can always serve one */
+	struct ct_batch scan;                      /* for looking at events only; each destination has a batch of its own */
+	uint32_t turn;                             /* raised when another thread goes on with this drain */
+	uint32_t noticed;                          /* destinations of the events that this pass has walked over */
+	uint32_t seen;                             /* destinations that some event was for; each has a cursor in every ring */
+	uint32_t adopted;                          /* of these, were external writers' that have died */
+	uint32_t release;                          /* CT_RELEASE_*: as it was when this pass began */
+	uint32_t ring_count;                       /* rings that have been looked at */
+	struct ct_ring *rings[CT_RING_LIMIT];      /* those of this pass; NULL: somebody else's */
 	/* A pass loads one word of each ring, its head.  It works on the rings that have something. */
 	uint32_t active_count;
 	uint32_t active[CT_RING_LIMIT]; /* numbers of the rings whose head was beyond their tail when this pass began */

@@ -181,7 +181,7 @@ static void fill_context(struct ct_destination *destination)
 		.folder = copy_text(&destination->log_folder, session, head->log_folder),
 		.start_ns = head->start_ns,
 		.recovering = destination->recovering,
-		.place = &destination->place,
+		.place = destination->place,
 		.commit = context_commit,
 		.failed_at = context_failed_at,
 		.counter = context_counter,
@@ -195,16 +195,18 @@ static void reset_place(struct ct_destination *destination)
 {
 	const struct ct_dest_slot *slot = ct_dest_current(dest_of(destination));
 
-	destination->place.offset = slot->offset;
-	destination->place.extra = slot->extra;
-	destination->place.lost = slot->announced;
-	(void)snprintf(destination->place.path, sizeof destination->place.path, "%.*s", (int)sizeof destination->place.path - 1,
+	destination->place->offset = slot->offset;
+	destination->place->extra = slot->extra;
+	destination->place->lost = slot->announced;
+	(void)snprintf(destination->place->path, sizeof destination->place->path, "%.*s", (int)sizeof destination->place->path - 1,
 		       ct_dest_path(destination->session, destination->index));
 }
 
-void ct_destination_init(struct ct_destination *destination, struct ct_session *session, uint32_t index, bool recovering)
+void ct_destination_init(struct ct_destination *destination, struct ctrace_place *place, struct ct_session *session, uint32_t index,
+			 bool recovering)
 {
 	memset(destination, 0, sizeof *destination);
+	destination->place = place;
 	destination->session = session;
 	destination->index = index;
 	destination->recovering = recovering;
@@ -401,9 +403,9 @@ void ct_destination_end(struct ct_destination *destination)
 
 	destination->context.ending = is_open;
 	ct_destination_close(destination);
-	if (!is_open || (destination->emitter->flags & CTRACE_EMITTER_RUNS) == 0 || destination->place.lost >= destination->announced)
+	if (!is_open || (destination->emitter->flags & CTRACE_EMITTER_RUNS) == 0 || destination->place->lost >= destination->announced)
 		return;
-	destination->place.lost = destination->announced;
+	destination->place->lost = destination->announced;
 	(void)!ct_destination_commit(destination, 0);
 }
 
@@ -499,16 +501,16 @@ enum ctrace_status ct_destination_commit(struct ct_destination *destination, uin
 	struct ct_dest_slot *next = next_slot(destination);
 	enum ctrace_status status;
 
-	next->offset = destination->place.offset;
-	next->extra = destination->place.extra;
+	next->offset = destination->place->offset;
+	next->extra = destination->place->extra;
 	next->delivered = now->delivered + delivered;
 	next->lost = now->lost;
 	/* What such an emitter was told of is in its output with the next packet of the ring, or when it is closed. */
 	next->announced = destination->emitter != NULL && (destination->emitter->flags & CTRACE_EMITTER_RUNS) != 0
-				  ? destination->place.lost
+				  ? destination->place->lost
 				  : destination->announced;
-	destination->has_moved |= strcmp(ct_dest_path(destination->session, destination->index), destination->place.path) != 0;
-	status = ct_dest_put_path(destination->session, destination->index, destination->place.path);
+	destination->has_moved |= strcmp(ct_dest_path(destination->session, destination->index), destination->place->path) != 0;
+	status = ct_dest_put_path(destination->session, destination->index, destination->place->path);
 	if (status == CTRACE_OK)
 		status = publish(destination, next);
 	if (status == CTRACE_OK)

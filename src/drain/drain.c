@@ -49,7 +49,7 @@ enum ctrace_status ct_drain_create(const struct ct_drain_source *source, struct 
 	}
 	drain->source = *source;
 	for (uint32_t i = 0; i < CT_DEST_LIMIT; i++) {
-		ct_destination_init(&drain->destinations[i], source->session, i, source->recovering);
+		ct_destination_init(&drain->destinations[i], &drain->places[i], source->session, i, source->recovering);
 		drain->destinations[i].source = &drain->source;
 		if (i == source->consumer && i != 0)
 			drain->destinations[i].emitter = source->emitter;

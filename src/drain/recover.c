@@ -107,7 +107,7 @@ static bool is_beside(const char *path, uint32_t pid)
 static void note_elsewhere(struct orphan *orphan, const struct ct_drain *drain)
 {
 	for (uint32_t dest = 0; dest < CT_DEST_LIMIT; dest++) {
-		const char *path = drain->destinations[dest].place.path;
+		const char *path = drain->places[dest].path;
 
 		if (path[0] == '\0' || (orphan->places[dest] != NULL ? strcmp(orphan->places[dest], path) == 0
 								     : !is_beside(path, orphan->session.head->pid)))
@@ -130,7 +130,7 @@ static void note_step(const struct delivery *delivery, bool in_method)
 		if (destination->emitter == NULL || !ct_destination_is_busy(destination))
 			continue;
 		step.emitter = destination->emitter->name;
-		step.path = destination->place.path;
+		step.path = destination->place->path;
 	}
 	delivery->options->on_step(&step, delivery->options->user);
 }
@@ -262,9 +262,10 @@ static bool wants_output(struct ct_session *session, uint32_t dest, const char *
 {
 	static const struct ct_drain_source source = { .loads_nothing = true };
 	struct ct_destination destination;
+	struct ctrace_place place;
 	bool wants;
 
-	ct_destination_init(&destination, session, dest, true);
+	ct_destination_init(&destination, &place, session, dest, true);
 	destination.source = &source;
 	wants = ct_destination_wants(&destination, path);
 	ct_destination_fini(&destination);

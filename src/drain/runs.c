@@ -39,8 +39,8 @@ struct ct_known_class {
 enum ctrace_status ct_runs_init(struct ct_runs *runs)
 {
 	memset(runs, 0, sizeof *runs);
-	runs->runs = calloc(RUNS_MOST, sizeof *runs->runs);
-	runs->pieces = calloc(RUN_PIECES, sizeof *runs->pieces);
+	runs->runs = malloc(RUNS_MOST * sizeof *runs->runs);
+	runs->pieces = malloc(RUN_PIECES * sizeof *runs->pieces);
 	if (runs->runs != NULL && runs->pieces != NULL)
 		return CTRACE_OK;
 	ct_runs_fini(runs);

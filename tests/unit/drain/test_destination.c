@@ -6,16 +6,23 @@
 #include "drain_fixture.h"
 
 static struct ct_destination destination;
+static struct ctrace_place place;
 
 static struct ct_dest *dest(void)
 {
 	return &session.head->dest[output_a.index];
 }
 
+static void init(uint32_t index, bool recovering)
+{
+	memset(&place, 0, sizeof place);
+	ct_destination_init(&destination, &place, &session, index, recovering);
+}
+
 static void begin(bool recovering)
 {
 	make_process(1, CT_OVERFLOW_DISCARD);
-	ct_destination_init(&destination, &session, output_a.index, recovering);
+	init(output_a.index, recovering);
 }
 
 static void end(void)
@@ -82,7 +89,7 @@ static void the_emitter_is_told_whose_events_it_gets(void **state)
 	assert_int_equal(context->working_folder[0], '/');
 	assert_int_equal(context->start_ns, session.head->start_ns);
 	assert_false(context->recovering);
-	assert_ptr_equal(context->place, &destination.place);
+	assert_ptr_equal(context->place, destination.place);
 	end();
 }
 
@@ -163,9 +170,9 @@ static void the_commit_is_one_store(void **state)
 		struct ct_dest_paths paths_before = session.paths[destination.index];
 		const struct ct_dest_slot *in_force;
 
-		destination.place.offset = 100 * i;
-		destination.place.extra = i;
-		(void)snprintf(destination.place.path, sizeof destination.place.path, "/file.%u", (unsigned)(i / 2));
+		destination.place->offset = 100 * i;
+		destination.place->extra = i;
+		(void)snprintf(destination.place->path, sizeof destination.place->path, "/file.%u", (unsigned)(i / 2));
 		sequence = dest()->sequence;
 		assert_int_equal(ct_destination_commit(&destination, 10), CTRACE_OK);
 		assert_int_equal(dest()->sequence, sequence + 1);
@@ -173,7 +180,7 @@ static void the_commit_is_one_store(void **state)
 		assert_int_equal(in_force->offset, 100 * i);
 		assert_int_equal(in_force->extra, i);
 		assert_int_equal(in_force->delivered, 10 * i);
-		assert_string_equal(ct_dest_path(&session, destination.index), destination.place.path);
+		assert_string_equal(ct_dest_path(&session, destination.index), destination.place->path);
 		/* Killed before that store: the place from before is there, untouched. */
 		assert_memory_equal(&dest()->slot[sequence & 1], &before.slot[sequence & 1], sizeof before.slot[0]);
 		assert_memory_equal(session.paths[destination.index].at[sequence & 1], paths_before.at[sequence & 1],
@@ -199,10 +206,10 @@ static void a_new_generation_is_committed_before_it_has_an_event(void **state)
 	ct_destination_fini(&destination);
 
 	assert_int_equal(ct_emitter_find("TEXTFILE", 8, &textfile), CTRACE_OK);
-	ct_destination_init(&destination, &session, textfile, false);
+	init(textfile, false);
 	set_text(&session.head->dest[textfile].settings, settings);
 	assert_true(ct_destination_open(&destination, false));
-	destination.place.path[0] = '\0'; /* as if the file had been removed: */
+	destination.place->path[0] = '\0'; /* as if the file had been removed: */
 	assert_int_equal(unlink(ct_dest_path(&session, textfile)), 0);
 	sequence = session.head->dest[textfile].sequence;
 	assert_int_equal(ct_destination_rotate(&destination), CTRACE_OK);
@@ -216,8 +223,8 @@ static void make_dead(void)
 {
 	begin(false);
 	CHILD_CHECK(ct_destination_open(&destination, false));
-	destination.place.offset = 7;
-	destination.place.extra = 3;
+	destination.place->offset = 7;
+	destination.place->extra = 3;
 	CHILD_CHECK(ct_destination_commit(&destination, 5) == CTRACE_OK);
 }
 
@@ -225,7 +232,7 @@ static void load_dead(void)
 {
 	(void)snprintf(dead_name, sizeof dead_name, "%d.0", (int)run_and_kill(make_dead));
 	assert_int_equal(ct_session_load(&session, run_dir, dead_name, true), CTRACE_OK);
-	ct_destination_init(&destination, &session, output_a.index, true);
+	init(output_a.index, true);
 }
 
 static void a_recoverer_continues_at_the_place_in_force(void **state)
@@ -233,9 +240,9 @@ static void a_recoverer_continues_at_the_place_in_force(void **state)
 	(void)state;
 	put_file("TESTA.out", "0\n1\n2\n3\n4\n", 10);
 	load_dead();
-	assert_int_equal(destination.place.offset, 7);
-	assert_int_equal(destination.place.extra, 3);
-	assert_string_equal(destination.place.path, output_a.path);
+	assert_int_equal(destination.place->offset, 7);
+	assert_int_equal(destination.place->extra, 3);
+	assert_string_equal(destination.place->path, output_a.path);
 	assert_true(ct_destination_open(&destination, true));
 	assert_true(destination.context.recovering);
 	{
@@ -257,7 +264,7 @@ static void a_commit_that_cannot_be_persisted_has_not_happened(void **state)
 		load_dead();
 		assert_true(ct_destination_open(&destination, true));
 		sequence = dest()->sequence;
-		destination.place.offset = 99;
+		destination.place->offset = 99;
 		ct_os_fail(CT_OS_WRITE, skip, 1, EIO);
 		assert_int_equal(ct_destination_commit(&destination, 1), CTRACE_OS_ERROR);
 		/* In memory as in the file. */
@@ -279,7 +286,7 @@ static void a_dead_processs_emitter_is_found_by_its_name(void **state)
 	assert_true(ct_destination_open(&destination, true));
 	assert_int_equal(output_b.opens, 1);
 	ct_destination_fini(&destination);
-	ct_destination_init(&destination, &session, output_a.index, true);
+	init(output_a.index, true);
 	(void)snprintf(dest()->emitter, sizeof dest()->emitter, "nosuch");
 	assert_false(ct_destination_open(&destination, true));
 	assert_int_equal(dest()->failing, ENOENT);
@@ -296,7 +303,7 @@ static void a_silent_one_is_never_opened(void **state)
 	(void)state;
 	assert_int_equal(ct_emitter_find("ES", 2, &index), CTRACE_OK);
 	make_process(1, CT_OVERFLOW_DISCARD);
-	ct_destination_init(&destination, &session, index, false);
+	init(index, false);
 	assert_true(ct_destination_open(&destination, false));
 	assert_false(ct_destination_writes(&destination));
 	assert_null(destination.self);
@@ -311,11 +318,11 @@ static void what_only_its_own_process_could_write_is_not_tried_by_a_recoverer(vo
 	assert_int_equal(ct_emitter_find("STDERR", 6, &index), CTRACE_OK);
 	make_process(1, CT_OVERFLOW_DISCARD);
 	(void)snprintf(session.head->dest[index].emitter, 32, "STDERR");
-	ct_destination_init(&destination, &session, index, true);
+	init(index, true);
 	assert_true(ct_destination_open(&destination, true));
 	assert_false(ct_destination_writes(&destination));
 	ct_destination_fini(&destination);
-	ct_destination_init(&destination, &session, index, false);
+	init(index, false);
 	assert_true(ct_destination_open(&destination, true));
 	assert_true(ct_destination_writes(&destination));
 	end();

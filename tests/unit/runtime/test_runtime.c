@@ -200,14 +200,14 @@ static void without_memory_everything_is_counted_and_nothing_crashes(void **stat
 	assert_int_equal(count_run_folders(), 0);
 }
 
-static size_t fail_from; /* calloc() of so many members, or more, fails; 0: none does */
+static size_t fail_from; /* malloc() of so many bytes, or more, fails; 0: none does */
 
 #if !IS_SANITIZED /* a sanitizer has an allocator of its own */
-extern void *__libc_calloc(size_t count, size_t size);
-void *calloc(size_t count, size_t size)
+extern void *__libc_malloc(size_t size);
+void *malloc(size_t size)
 {
-	if (fail_from == 0 || count < fail_from)
-		return __libc_calloc(count, size);
+	if (fail_from == 0 || size < fail_from)
+		return __libc_malloc(size);
 	errno = ENOMEM;
 	return NULL;
 }
@@ -228,7 +228,7 @@ static unsigned count_own_folders(void)
 
 static void be_without_memory(uint32_t first)
 {
-	fail_from = 512; /* the agent's first batch */
+	fail_from = 50000; /* the agent's first batch */
 	CHILD_CHECK(emit(first) == CTRACE_OK);
 	CHILD_CHECK(ct_agent_drain() == NULL);
 	CHILD_CHECK(stats().pending == 1);
