@@ -213,6 +213,9 @@ void ct_guard_enter(void);
 void ct_guard_leave(void);              /* does nothing outside sections */
 void ct_guard_mask(sigset_t *out_mask); /* the signal mask that the thread has, or had before it entered */
 void ct_guard_forget(void);             /* in a forked child: leaves all sections that the forking thread was in */
+/* The signals that are pending; discards those of our own output that were not. */
+sigset_t ct_guard_pending(void);
+void ct_guard_discard(const sigset_t *before);
 /* For a call that runs routines of the program, under no lock.  Signals may come meanwhile.  A cancellation acts after the call: in the
  * middle it would leave a claim or a notification behind for ever.  ct_cancel_off() returns the state to restore.  They nest. */
 int ct_cancel_off(void) CT_MUST_USE;
@@ -223,8 +226,8 @@ void ct_cancel_restore(const int *state);
 void ct_guard_lock(pthread_mutex_t *mutex);
 void ct_guard_unlock(pthread_mutex_t *mutex);
 
-/* ---- stack.c: calls body on a stack that is large enough for anything of ours, with signals blocked and cancellation off; on the thread's own
- * when there is no memory for one.  Keeps errno as body leaves it.  Calls nest.  Not in a section; any thread, also in a signal handler. */
+/* ---- stack.c: calls body on a stack that is large enough for anything of ours, with signals blocked and cancellation off, so that sections in
+ * it cost nothing; on the thread's own when there is no memory for one.  Keeps errno as body leaves it.  Calls nest.  Not in a section; any thread, also in a signal handler. */
 void ct_on_own_stack(void (*body)(void *argument), void *argument);
 /* The signals that the thread had blocked before such a call.  NULL: the thread is in none. */
 extern __thread const sigset_t *ct_stack_mask __attribute__((tls_model("initial-exec")));
@@ -377,6 +380,8 @@ enum ctrace_status ct_os_map(int fd, size_t size, bool shared, void **out_addres
 /* Shared: `head` bytes, then `size` bytes, and these a second time behind them: head + 2 * size bytes to unmap.  All sizes are multiples of
  * a page; fd -1: memory. */
 enum ctrace_status ct_os_map_twice(int fd, size_t head, size_t size, void **out_address) CT_MUST_USE;
+/* Makes the pages of a mapping present, to be written to, by one call; blocks of a file, too.  Not before Linux 5.14. */
+enum ctrace_status ct_os_populate(void *address, size_t size) CT_MUST_USE;
 /* Could so much be mapped at this moment?  Async-signal-safe; errno is ENOMEM when not. */
 bool ct_os_has_room(size_t size);
 const char *ct_os_environment(const char *name); /* secure_getenv; NULL when unset or empty */
@@ -423,6 +428,13 @@ enum ct_os_identity {
 enum ct_os_identity ct_os_identify(int fd, const struct ct_file_id *id);
 bool ct_os_is_file(int fd, const struct ct_file_id *id);     /* it is the same */
 void ct_os_close_file(int *fd, const struct ct_file_id *id); /* closes it when it still is that file; sets -1 */
+/* Where paths lead for the calling thread: its root directory, and the mount name space that this is in. */
+struct ct_world {
+	struct ct_file_id root;
+	uint64_t mount; /* of the root directory: another name space has other mounts */
+};
+struct ct_world ct_os_world(void); /* zero: not known */
+bool ct_world_is_same(const struct ct_world *a, const struct ct_world *b);
 
 /* ---- os_thread.c: our own threads, sleeping and waking */
 /* Sleeps while *word == value, at most timeout_ns (UINT64_MAX: for ever).  Works between processes.  May return early. */

@@ -22,7 +22,7 @@ static __thread struct {
 	int cancel_state;
 } before __attribute__((tls_model("initial-exec")));
 
-static sigset_t find_pending(void)
+sigset_t ct_guard_pending(void)
 {
 	sigset_t pending;
 
@@ -33,17 +33,17 @@ static sigset_t find_pending(void)
 
 /* Our own output raises SIGXFSZ and SIGPIPE on this thread: they must neither end the program nor run its handlers.  A signal that was
  * pending when the thread entered is the program's. */
-static void discard_output_signals(void)
+void ct_guard_discard(const sigset_t *pending_before)
 {
 	static const int output_signals[] = { SIGXFSZ, SIGPIPE };
 	const struct timespec now = { 0, 0 };
-	sigset_t pending = find_pending();
+	sigset_t pending = ct_guard_pending();
 	sigset_t ours;
 	bool has_ours = false;
 
 	(void)sigemptyset(&ours);
 	for (size_t i = 0; i < CT_COUNT(output_signals); i++) {
-		if (sigismember(&pending, output_signals[i]) != 1 || sigismember(&before.pending, output_signals[i]) == 1)
+		if (sigismember(&pending, output_signals[i]) != 1 || sigismember(pending_before, output_signals[i]) == 1)
 			continue;
 		(void)sigaddset(&ours, output_signals[i]);
 		has_ours = true;
@@ -52,14 +52,19 @@ static void discard_output_signals(void)
 		;
 }
 
+static bool is_shielded(void)
+{
+	return ct_os_thread_is_own() || ct_stack_mask != NULL;
+}
+
 /* Signals are blocked first and allowed again last: a handler that leaves by siglongjmp() finds cancellation as it was. */
 void ct_guard_enter(void)
 {
 	sigset_t all, mask;
 	int cancel_state;
 
-	/* A thread of our own has all signals blocked for life, and nobody can cancel it. */
-	if (ct_thread_locked != 0 || ct_os_thread_is_own()) {
+	/* A thread of our own has all signals blocked for life, and nobody can cancel it; one on a stack of ours for the time of the call. */
+	if (ct_thread_locked != 0 || is_shielded()) {
 		ct_thread_locked++;
 		return;
 	}
@@ -69,7 +74,7 @@ void ct_guard_enter(void)
 	(void)pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &cancel_state);
 	before.mask = mask;
 	before.cancel_state = cancel_state;
-	before.pending = find_pending();
+	before.pending = ct_guard_pending();
 	ct_thread_locked = 1;
 	__atomic_signal_fence(__ATOMIC_SEQ_CST);
 }
@@ -81,11 +86,11 @@ void ct_guard_leave(void)
 	int cancel_state;
 
 	__atomic_signal_fence(__ATOMIC_SEQ_CST);
-	if (ct_thread_locked != 1 || ct_os_thread_is_own()) {
+	if (ct_thread_locked != 1 || is_shielded()) {
 		ct_thread_locked -= ct_thread_locked != 0;
 		return;
 	}
-	discard_output_signals();
+	ct_guard_discard(&before.pending);
 	/* Handlers that run in the last call may enter themselves: what this thread had is read first. */
 	mask = before.mask;
 	cancel_state = before.cancel_state;

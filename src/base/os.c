@@ -261,16 +261,9 @@ enum ctrace_status ct_os_map(int fd, size_t size, bool shared, void **out_addres
 	return CTRACE_OK;
 }
 
-/* Puts the mapping at `place` into `room`, and its last `size` bytes behind it.  Of shared memory, remapping a size of 0 makes a second
- * mapping of the same pages. */
-static bool put_twice(void *place, unsigned char *room, int fd, size_t head, size_t size)
+/* Of shared memory, remapping a size of 0 makes a second mapping of the same pages. */
+static bool map_again(unsigned char *data, int fd, size_t head, size_t size)
 {
-	unsigned char *data = room + head;
-
-	if (mremap(place, head + size, head + size, MREMAP_MAYMOVE | MREMAP_FIXED, room) == MAP_FAILED) {
-		(void)munmap(place, head + size);
-		return false;
-	}
 	if (fd < 0)
 		return mremap(data, 0, size, MREMAP_MAYMOVE | MREMAP_FIXED, data + size) != MAP_FAILED;
 	return mmap(data + size, size, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_FIXED, fd, (off_t)head) != MAP_FAILED;
@@ -278,22 +271,26 @@ static bool put_twice(void *place, unsigned char *room, int fd, size_t head, siz
 
 enum ctrace_status ct_os_map_twice(int fd, size_t head, size_t size, void **out_address)
 {
-	void *place, *room;
-	enum ctrace_status status = ct_os_map(fd, head + size, true, &place);
+	void *room;
+	/* Behind the end of the file, where nothing is touched before the second mapping is there. */
+	enum ctrace_status status = ct_os_map(fd, head + 2 * size, true, &room);
 
-	if (status != CTRACE_OK)
-		return status;
-	room = mmap(NULL, head + 2 * size, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
-	if (room == MAP_FAILED) {
-		status = ct_os_status();
-		(void)munmap(place, head + size);
-	} else if (!put_twice(place, room, fd, head, size)) {
+	if (status == CTRACE_OK && !map_again((unsigned char *)room + head, fd, head, size)) {
 		status = ct_os_status();
 		(void)munmap(room, head + 2 * size);
-	} else {
-		*out_address = room;
 	}
+	if (status == CTRACE_OK)
+		*out_address = room;
 	return status;
+}
+
+#ifndef MADV_POPULATE_WRITE
+#define MADV_POPULATE_WRITE 23
+#endif
+
+enum ctrace_status ct_os_populate(void *address, size_t size)
+{
+	return madvise(address, size, MADV_POPULATE_WRITE) == 0 ? CTRACE_OK : ct_os_status();
 }
 
 bool ct_os_has_room(size_t size)

@@ -12,6 +12,7 @@
 #include <stdio.h>
 #include <string.h>
 #include <sys/resource.h>
+#include <sys/sysmacros.h>
 #include <unistd.h>
 
 #define HIGH_LIMIT 1024u           /* numbers of descriptors above this one are not used: the kernel's table grows with the highest */
@@ -346,4 +347,33 @@ void ct_os_close_file(int *fd, const struct ct_file_id *id)
 	if (ct_os_is_file(*fd, id))
 		ct_os_close(fd);
 	*fd = -1;
+}
+
+#ifndef STATX_MNT_ID
+#define STATX_MNT_ID 0x1000u /* Linux 5.8 */
+#endif
+#ifndef STATX_MNT_ID_UNIQUE
+#define STATX_MNT_ID_UNIQUE 0x4000u /* Linux 6.8: never given to another mount */
+#endif
+
+/* Not by /proc while the kernel knows another way: what was looked up there has to go when the thread ends, which its parent pays for. */
+struct ct_world ct_os_world(void)
+{
+	struct ct_world world = { .mount = 0 };
+	struct statx root;
+	struct stat info;
+
+	if (statx(AT_FDCWD, "/", 0, STATX_INO | STATX_MNT_ID_UNIQUE, &root) != 0 || (root.stx_mask & STATX_INO) == 0)
+		return world;
+	world.root = (struct ct_file_id){ makedev(root.stx_dev_major, root.stx_dev_minor), root.stx_ino };
+	if ((root.stx_mask & (STATX_MNT_ID | STATX_MNT_ID_UNIQUE)) != 0)
+		world.mount = root.stx_mnt_id;
+	else if (stat("/proc/thread-self/ns/mnt", &info) == 0)
+		world.mount = info.st_ino;
+	return world;
+}
+
+bool ct_world_is_same(const struct ct_world *a, const struct ct_world *b)
+{
+	return a->root.device == b->root.device && a->root.inode == b->root.inode && a->mount == b->mount;
 }

@@ -66,9 +66,18 @@ static void run(void)
 	announce_switch(NULL, call->caller_bottom, call->caller_size);
 }
 
+/* Of STACK_SIZE bytes: the last one that was used, as nearly every process that attaches also ends.  NULL: none, or in use. */
+static void *spare;
+
 /* The largest that can be had.  NULL: none. */
 static void *make_stack(size_t *out_size)
 {
+	void *found = __atomic_exchange_n(&spare, NULL, __ATOMIC_ACQUIRE);
+
+	if (found != NULL) {
+		*out_size = STACK_SIZE;
+		return found;
+	}
 	for (size_t size = STACK_SIZE; size >= STACK_SIZE_MIN; size /= 2) {
 		void *address =
 			mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_STACK, -1, 0);
@@ -84,6 +93,14 @@ static void *make_stack(size_t *out_size)
 	return NULL;
 }
 
+static void release_stack(void *stack, size_t size)
+{
+	void *none = NULL;
+
+	if (size != STACK_SIZE || !__atomic_compare_exchange_n(&spare, &none, stack, false, __ATOMIC_RELEASE, __ATOMIC_RELAXED))
+		(void)munmap(stack, size);
+}
+
 static void call_on(char *stack, size_t size, void (*body)(void *argument), void *argument)
 {
 	size_t offset = (size - sizeof(struct call)) & ~(size_t)63;
@@ -93,6 +110,7 @@ static void call_on(char *stack, size_t size, void (*body)(void *argument), void
 	call->body = body;
 	call->argument = argument;
 	call->kept_errno = errno;
+	call->has_begun = false;
 	(void)getcontext(&call->called); /* cannot fail: it only writes what it is given */
 	call->called.uc_stack.ss_sp = stack + GUARD_SIZE;
 	call->called.uc_stack.ss_size = offset - GUARD_SIZE;
@@ -115,7 +133,7 @@ void ct_on_own_stack(void (*body)(void *argument), void *argument)
 	int kept = errno;
 	size_t size = 0;
 	const sigset_t *outer;
-	sigset_t all, mask;
+	sigset_t all, mask, pending;
 	int cancel_state;
 	char *stack;
 
@@ -128,13 +146,15 @@ void ct_on_own_stack(void (*body)(void *argument), void *argument)
 	cancel_state = ct_cancel_off();
 	(void)sigfillset(&all);
 	(void)pthread_sigmask(SIG_SETMASK, &all, &mask);
+	pending = ct_guard_pending();
 	outer = ct_stack_mask;
 	if (outer == NULL)
 		ct_stack_mask = &mask;
 	call_on(stack, size, body, argument);
 	kept = errno;
 	ct_stack_mask = outer;
-	(void)munmap(stack, size);
+	release_stack(stack, size);
+	ct_guard_discard(&pending);
 	(void)pthread_sigmask(SIG_SETMASK, &mask, NULL);
 	ct_cancel_restore(&cancel_state);
 	errno = kept;

@@ -297,11 +297,11 @@ struct ct_text_file {
 	int parent_fd;        /* of the folder that it is in; -1: none */
 	struct ct_file_id id; /* what fd was opened for */
 	struct ct_file_id parent_id;
-	struct ct_file_id world[2]; /* root directory and mount name space in which path holds */
-	uint32_t generation;        /* from 1 */
-	uint64_t size;              /* where the next line goes */
-	bool header_due;            /* the next line is to be preceded by a header */
-	bool cut_due;               /* cutting it back to size failed: bytes beyond size do not count */
+	struct ct_world world; /* in which path holds */
+	uint32_t generation;   /* from 1 */
+	uint64_t size;         /* where the next line goes */
+	bool header_due;       /* the next line is to be preceded by a header */
+	bool cut_due;          /* cutting it back to size failed: bytes beyond size do not count */
 	char path[CTRACE_EMITTER_PATH_SIZE];
 };
 enum ct_text_sharing {

@@ -69,25 +69,12 @@ static enum ctrace_status look(const struct ct_text_file *file, struct stat *out
 	return CTRACE_OK;
 }
 
-/* Where paths lead at the moment: the thread may have another root directory or mount name space than it had. */
-static void note_world(struct ct_file_id world[2])
-{
-	static const char *const names[2] = { "/", "/proc/thread-self/ns/mnt" };
-	struct stat info;
-
-	for (size_t i = 0; i < 2; i++)
-		world[i] = stat(names[i], &info) == 0 ? (struct ct_file_id){ info.st_dev, info.st_ino } : (struct ct_file_id){ 0, 0 };
-}
-
+/* The thread may have another root directory or mount name space than it had. */
 static bool is_same_world(const struct ct_text_file *file)
 {
-	struct ct_file_id world[2];
+	struct ct_world world = ct_os_world();
 
-	note_world(world);
-	for (size_t i = 0; i < 2; i++)
-		if (world[i].device != file->world[i].device || world[i].inode != file->world[i].inode)
-			return false;
-	return true;
+	return ct_world_is_same(&world, &file->world);
 }
 
 static const char *base_name(const char *path)
@@ -105,12 +92,12 @@ static void note_parent(struct ct_text_file *file, const char *path, const struc
 
 	if (before != NULL) {
 		file->parent_fd = ct_os_high(fcntl(before->parent_fd, F_DUPFD_CLOEXEC, 3));
-		memcpy(file->world, before->world, sizeof file->world);
+		file->world = before->world;
 	} else {
 		memcpy(folder, path, size);
 		folder[size > 1 ? size - 1 : size] = '\0';
 		file->parent_fd = ct_os_high(open(size > 0 ? folder : ".", O_PATH | O_DIRECTORY | O_CLOEXEC));
-		note_world(file->world);
+		file->world = ct_os_world();
 	}
 	file->parent_id = ct_os_file_id(file->parent_fd);
 }

@@ -137,12 +137,14 @@ static enum ctrace_status make_in_annex(struct ct_session *session, const char *
 	return status;
 }
 
-/* Every page is touched now, so that no trace call takes the fault. */
+/* Every page is touched now, so that no trace call takes the fault.  All of it is new, and so zero. */
 static void set_up(struct ct_ring *ring, void *address, size_t capacity, enum ct_ring_place place)
 {
-	memset(address, 0, CT_RING_HEAD_SIZE + capacity);
-	for (size_t at = 0; at < capacity; at += PAGE)
-		*((volatile unsigned char *)address + CT_RING_HEAD_SIZE + capacity + at) = 0;
+	size_t size = CT_RING_HEAD_SIZE + 2 * capacity;
+
+	if (ct_os_populate(address, size) != CTRACE_OK)
+		for (size_t at = 0; at < size; at += PAGE)
+			*((volatile unsigned char *)address + at) = 0;
 	ring->head = address;
 	ring->data = (unsigned char *)address + CT_RING_HEAD_SIZE;
 	ring->capacity = capacity;

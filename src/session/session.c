@@ -15,9 +15,6 @@
 #include <unistd.h>
 
 #define GROWTH_LIMIT ((uint64_t)64 << 10)
-#ifndef MADV_POPULATE_WRITE
-#define MADV_POPULATE_WRITE 23 /* Linux 5.14; an older one refuses it */
-#endif
 
 static char own_path[4096]; /* of this process's folder; "" while it has none */
 
@@ -93,9 +90,7 @@ static enum ctrace_status populate(const struct ct_session *session, uint64_t of
 	uint64_t page = (uint64_t)sysconf(_SC_PAGESIZE);
 	uint64_t from = offset & ~(page - 1);
 
-	if (madvise((char *)session->head + from, offset + size - from, MADV_POPULATE_WRITE) == 0)
-		return CTRACE_OK;
-	return CTRACE_OS_ERROR;
+	return ct_os_populate((char *)session->head + from, offset + size - from);
 }
 
 static enum ctrace_status allocate_blocks(struct ct_session *session, uint64_t offset, uint64_t size)

@@ -9,6 +9,7 @@
 #include <sched.h>
 #include <signal.h>
 #include <sys/ioctl.h>
+#include <sys/mman.h>
 #include <sys/mount.h>
 #include <sys/resource.h>
 #include <sys/wait.h>
@@ -292,10 +293,38 @@ static void a_status_says_what_the_caller_can_do(void **state)
 	}
 }
 
+static void what_is_mapped_twice_is_populated_at_once(void **state)
+{
+	size_t page = (size_t)sysconf(_SC_PAGESIZE);
+	unsigned char present[5] = { 0 };
+	void *address;
+	char *at;
+	int fd;
+
+	(void)state;
+	for (unsigned with_file = 0; with_file < 2; with_file++) {
+		fd = with_file ? open("twice", O_RDWR | O_CREAT, 0600) : -1;
+		assert_int_equal(with_file ? ct_os_allocate(fd, 0, 3 * page) : CTRACE_OK, CTRACE_OK);
+		assert_int_equal(ct_os_map_twice(fd, page, 2 * page, &address), CTRACE_OK);
+		at = address;
+		if (ct_os_populate(address, 5 * page) == CTRACE_OK) { /* Linux 5.14 */
+			assert_int_equal(mincore(address, 5 * page, present), 0);
+			for (size_t i = 0; i < CT_COUNT(present); i++)
+				assert_int_equal(present[i] & 1, 1);
+		}
+		at[page] = 'a';
+		assert_int_equal(at[3 * page], 'a');
+		assert_int_equal(munmap(address, 5 * page), 0);
+		ct_os_close(&fd);
+	}
+	assert_int_not_equal(ct_os_populate(NULL, page), CTRACE_OK);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		TEST(an_allocation_that_signals_interrupt_ends),
+		TEST(what_is_mapped_twice_is_populated_at_once),
 		TEST(a_file_size_limit_is_what_the_process_has),
 		TEST(a_file_system_that_copies_is_told_not_to),
 		TEST(writing_at_a_place_is_whole_or_an_error),

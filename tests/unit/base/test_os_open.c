@@ -403,9 +403,40 @@ static void a_folder_is_opened_by_its_own_name(void **state)
 	assert_int_equal(ct_os_stat_at(AT_FDCWD, "none", &info), CTRACE_NOT_FOUND);
 }
 
+/* 0: another world; 1: the same one. */
+static int go_elsewhere(bool by_root, const struct ct_world *here)
+{
+	pid_t pid = fork();
+	struct ct_world there;
+	int status = -1;
+
+	if (pid == 0) {
+		if (by_root ? chroot(room) != 0 : unshare(CLONE_NEWNS) != 0)
+			_exit(9);
+		there = ct_os_world();
+		_exit(ct_world_is_same(here, &there));
+	}
+	assert_int_equal(waitpid(pid, &status, 0), pid);
+	return WEXITSTATUS(status);
+}
+
+static void another_root_or_mount_name_space_is_another_world(void **state)
+{
+	struct ct_world here = ct_os_world(), again = ct_os_world();
+
+	(void)state;
+	assert_true(here.root.inode != 0 && here.mount != 0);
+	assert_true(ct_world_is_same(&here, &again));
+	if (geteuid() != 0)
+		skip(); /* only root may go */
+	assert_int_equal(go_elsewhere(true, &here), 0);
+	assert_int_equal(go_elsewhere(false, &here), 0);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
+		TEST(another_root_or_mount_name_space_is_another_world),
 		TEST(a_kept_file_is_opened_by_its_owner_and_stays_kept),
 		TEST(a_new_file_has_mode_0600_whatever_the_umask_is),
 		TEST(the_descriptor_closes_at_exec_and_blocks_as_usual),

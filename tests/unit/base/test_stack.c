@@ -105,11 +105,52 @@ static void without_memory_it_is_called_where_we_are(void **state)
 	assert_int_equal(count, 1);
 }
 
+static void note_place(void *argument)
+{
+	*(uintptr_t *)argument = (uintptr_t)__builtin_frame_address(0);
+}
+
+static void the_next_call_has_the_same_stack(void **state)
+{
+	uintptr_t first, second;
+
+	(void)state;
+	ct_on_own_stack(note_place, &first);
+	ct_on_own_stack(note_place, &second);
+	assert_int_equal(first, second);
+}
+
+/* Signals are blocked in the call already; what our output raises there is discarded at its end. */
+static void raise_in_a_section(void *argument)
+{
+	sigset_t pending;
+
+	ct_guard_enter();
+	*(bool *)argument = ct_thread_locked == 1;
+	(void)raise(SIGPIPE);
+	ct_guard_leave();
+	pending = ct_guard_pending();
+	*(bool *)argument &= sigismember(&pending, SIGPIPE) == 1 && ct_thread_locked == 0;
+}
+
+static void sections_in_a_call_leave_signals_to_it(void **state)
+{
+	sigset_t before = ct_guard_pending();
+	bool is_right = false;
+
+	(void)state;
+	ct_on_own_stack(raise_in_a_section, &is_right); /* or SIGPIPE ends this program */
+	assert_true(is_right);
+	ct_guard_discard(&before);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(without_memory_it_is_called_where_we_are), /* before there is a stack to use again */
 		cmocka_unit_test(a_small_thread_calls_what_needs_much),
-		cmocka_unit_test(without_memory_it_is_called_where_we_are),
+		cmocka_unit_test(the_next_call_has_the_same_stack),
+		cmocka_unit_test(sections_in_a_call_leave_signals_to_it),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
