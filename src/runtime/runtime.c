@@ -143,25 +143,12 @@ static void make_mark(void)
 	ct_process.mark = page;
 }
 
-static void remove_own_folder(struct ct_session *session)
-{
-	char path[4096];
-	char *slash;
-
-	memcpy(path, session->path, sizeof path);
-	slash = strrchr(path, '/');
-	if (slash == NULL)
-		return;
-	*slash = '\0';
-	ct_folder_remove(path, slash + 1);
-}
-
 /* The last step of attaching.  Without room for an agent there is nothing to deliver, and no folder.  The session's memory stays: gates
  * are there that a parent's tracers point to. */
 static enum ctrace_status start_threads(struct ct_process *process, const char *run_directory)
 {
 	if (!ct_os_has_room(CT_AGENT_ROOM)) {
-		remove_own_folder(&process->session);
+		ct_folder_remove_own(&process->session);
 		return CTRACE_NOT_ENOUGH_MEMORY;
 	}
 	process->is_unopened = 1;
@@ -331,7 +318,7 @@ static void end_on_stack(void *unused)
 	ct_agent_lock();
 	is_whole = all_delivered(process->pool) && (ct_agent_drain() == NULL || !ct_drain_owes_losses(ct_agent_drain()));
 	if (is_whole && !ct_setup_leaves_folder())
-		remove_own_folder(&process->session);
+		ct_folder_remove_own(&process->session);
 	ct_agent_unlock();
 	if (is_whole)
 		ct_bin_pack_end();

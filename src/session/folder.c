@@ -443,12 +443,17 @@ const char *ct_folder_explain(const char *run_directory, const char *name, enum 
 	return out_why;
 }
 
+static void hidden_name(char hidden[300], uint64_t process_space, const char *name)
+{
+	(void)snprintf(hidden, 300, ".new-%u-%llu-%.200s", (unsigned)getpid(), (unsigned long long)process_space, name);
+}
+
 /* A folder goes out of sight before it loses its first file: if we die now it is an abandoned one, not a damaged one. */
 static void hide(int run_fd, const char **name, char hidden[300])
 {
 	if (strncmp(*name, ".new-", 5) == 0)
 		return;
-	(void)snprintf(hidden, 300, ".new-%u-%llu-%.200s", (unsigned)getpid(), (unsigned long long)ct_place_process_space(), *name);
+	hidden_name(hidden, ct_place_process_space(), *name);
 	if (renameat(run_fd, *name, run_fd, hidden) == 0)
 		*name = hidden;
 }
@@ -474,4 +479,27 @@ void ct_folder_remove(const char *run_directory, const char *name)
 		ct_os_close(&fd);
 	}
 	ct_os_close(&run_fd);
+}
+
+void ct_folder_remove_own(struct ct_session *session)
+{
+	size_t run_size = strlen(session->path) - strlen(session->folder);
+	char name[300], hidden[4400];
+
+	if (session->path[0] == '\0' || ct_session_folder(session) < 0)
+		return;
+	hidden_name(name, session->head->place.process_space, session->folder);
+	(void)snprintf(hidden, sizeof hidden, "%.*s%s", (int)run_size, session->path, name);
+	if (rename(session->path, hidden) != 0)
+		return;
+	(void)unlinkat(session->folder_fd, "session", 0);
+	for (uint32_t i = 0; i < session->head->ring_count && i < CT_RING_LIMIT; i++) {
+		(void)snprintf(name, sizeof name, "ring.%u", i);
+		(void)unlinkat(session->folder_fd, name, 0);
+	}
+	if (rmdir(hidden) == 0)
+		return;
+	/* There is something else, as a ring that was kept ready. */
+	hidden[run_size - 1] = '\0';
+	ct_folder_remove(hidden, hidden + run_size);
 }

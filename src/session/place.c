@@ -9,22 +9,49 @@
  */
 #include "session/session.h"
 
+#include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
+/* "pid:[4026531836]": the inode, for which a stat() would have the kernel make it first. */
 static uint64_t inode_of(const char *path)
 {
-	struct stat info;
+	char text[64];
+	ssize_t size = readlink(path, text, sizeof text - 1);
+	const char *number;
 
-	return stat(path, &info) == 0 ? info.st_ino : 0;
+	text[size > 0 ? size : 0] = '\0';
+	number = strchr(text, '[');
+	return number != NULL ? strtoull(number + 1, NULL, 10) : 0;
 }
 
 uint64_t ct_place_process_space(void)
 {
 	return inode_of("/proc/self/ns/pid");
+}
+
+size_t ct_place_read(const char *path, char *out, size_t size)
+{
+	int fd = open(path, O_RDONLY | O_CLOEXEC);
+	ssize_t got = -1;
+
+	if (fd >= 0) {
+		do
+			got = read(fd, out, size - 1);
+		while (got < 0 && errno == EINTR);
+	}
+	ct_os_close(&fd);
+	out[got > 0 ? got : 0] = '\0';
+	return got > 0 ? (size_t)got : 0;
+}
+
+void ct_place_boot(char out[40])
+{
+	(void)ct_place_read("/proc/sys/kernel/random/boot_id", out, 40);
+	out[strcspn(out, "\n")] = '\0';
 }
 
 struct ct_session_place ct_place_here(void)
@@ -58,12 +85,17 @@ static bool folder_of(const char *path, struct stat *out_info)
 void ct_place_note(struct ct_session *session, uint32_t index)
 {
 	struct ct_dest *dest = &session->head->dest[index];
+	struct ct_world world;
 	struct stat info;
 
 	if (!session->is_mapped)
 		return;
 	/* The process may have gone elsewhere since it attached, by chroot() or unshare(). */
-	session->head->place = ct_place_here();
+	world = ct_os_world();
+	if (!ct_world_is_same(&world, &session->world)) {
+		session->head->place = ct_place_here();
+		session->world = world;
+	}
 	if (!folder_of(ct_dest_path(session, index), &info))
 		memset(&info, 0, sizeof info);
 	dest->folder_device = info.st_dev;
@@ -80,15 +112,9 @@ static bool is_same_place(const struct ct_session_head *head)
 {
 	struct ct_session_place here = ct_place_here();
 	const struct ct_session_place *there = &head->place;
-	char boot_id[sizeof head->boot_id] = "";
-	size_t got = 0;
-	int fd = open("/proc/sys/kernel/random/boot_id", O_RDONLY | O_CLOEXEC);
+	char boot_id[sizeof head->boot_id];
 
-	if (fd >= 0 && ct_os_read_at(fd, boot_id, sizeof boot_id - 1, 0, &got) != CTRACE_OK)
-		got = 0;
-	ct_os_close(&fd);
-	boot_id[got] = '\0';
-	boot_id[strcspn(boot_id, "\n")] = '\0';
+	ct_place_boot(boot_id);
 	if (!is_same(here.root_inode, there->root_inode))
 		return false;
 	if (boot_id[0] != '\0' && strcmp(boot_id, head->boot_id) != 0)
@@ -126,17 +152,9 @@ uint64_t ct_place_process_start(uint32_t pid)
 {
 	char path[64], text[1024];
 	const char *at;
-	size_t got = 0;
-	int fd;
 
 	(void)snprintf(path, sizeof path, "/proc/%u/stat", (unsigned)pid);
-	fd = open(path, O_RDONLY | O_CLOEXEC);
-	if (fd < 0)
-		return 0;
-	if (ct_os_read_at(fd, text, sizeof text - 1, 0, &got) != CTRACE_OK)
-		got = 0;
-	ct_os_close(&fd);
-	text[got] = '\0';
+	(void)ct_place_read(path, text, sizeof text);
 	/* The second field is a name in parentheses, which may hold anything; the start is the 22nd. */
 	at = strrchr(text, ')');
 	for (unsigned field = 2; at != NULL && field < 22; field++)

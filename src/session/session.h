@@ -205,6 +205,7 @@ struct ct_session {
 	int file_fd;
 	struct ct_file_id folder_id;   /* what the two were opened for: programs close descriptors that are not theirs, */
 	struct ct_file_id file_id;     /* and get the same numbers for files of their own */
+	struct ct_world world;         /* of our own: in which the head's place was noted */
 	char folder[256];              /* "1234.0"; "" when private */
 	char path[4096];               /* absolute folder path; "" when private */
 	uint32_t component_count;      /* of our own: that of the head goes on while a forked child still maps it */
@@ -236,8 +237,9 @@ void ct_folder_each(const char *run_directory, void (*each)(const struct ct_fold
 /* Why a folder cannot be loaded, where its files show it; else the status's own text.  Gives out_why or a constant. */
 const char *ct_folder_explain(const char *run_directory, const char *name, enum ctrace_status status,
 			      char out_why[CT_FOLDER_WHY_SIZE]) CT_MUST_USE;
-/* Removes a folder and the files ctrace made in it. */
+/* Removes a folder and the files ctrace made in it; that of this process's own session, by what is known to be there. */
 void ct_folder_remove(const char *run_directory, const char *name);
+void ct_folder_remove_own(struct ct_session *session);
 /* A run directory that the present user may write to: the one that was asked for, if it is the user's, else the user's own. */
 enum ctrace_status ct_folder_of_user(char out_path[4096]) CT_MUST_USE;
 /* Is it a file that ctrace makes in a folder? */
@@ -256,6 +258,9 @@ void ct_annex_remove_abandoned(int run_fd, const char *name);
 /* ---- place.c: name spaces, roots and lives of processes */
 struct ct_session_place ct_place_here(void);
 uint64_t ct_place_process_space(void); /* of it, the inode of /proc/self/ns/pid; 0: not known */
+/* What one read of a file of the kernel gives, terminated; "" when there is none.  A second one would make the kernel print all again. */
+size_t ct_place_read(const char *path, char *out, size_t size);
+void ct_place_boot(char out[40]); /* the number of this boot, as text */
 /* Notes in the session where its paths lead from, and where destination `index`, which has just got one, is. */
 void ct_place_note(struct ct_session *session, uint32_t index);
 /* Do the paths in somebody's copy lead to the same places for us? */

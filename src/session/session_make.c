@@ -23,21 +23,6 @@
 
 /* ---- who we are ---- */
 
-static void read_line(const char *path, char *out, size_t size)
-{
-	int fd = open(path, O_RDONLY | O_CLOEXEC);
-	size_t got = 0;
-
-	out[0] = '\0';
-	if (fd < 0)
-		return;
-	if (ct_os_read_at(fd, out, size - 1, 0, &got) != CTRACE_OK)
-		got = 0;
-	out[got] = '\0';
-	out[strcspn(out, "\n")] = '\0';
-	ct_os_close(&fd);
-}
-
 /* The base name of the executable without its extension. */
 static void find_program(char *out, size_t size)
 {
@@ -65,12 +50,8 @@ static void find_jobname(const char *program, char out[16])
 
 static void find_command_line(char *out, size_t size)
 {
-	int fd = open("/proc/self/cmdline", O_RDONLY | O_CLOEXEC);
-	size_t got = 0;
+	size_t got = ct_place_read("/proc/self/cmdline", out, size);
 
-	if (fd < 0 || ct_os_read_at(fd, out, size - 1, 0, &got) != CTRACE_OK)
-		got = 0;
-	ct_os_close(&fd);
 	while (got > 0 && out[got - 1] == '\0')
 		got--;
 	for (size_t i = 0; i < got; i++)
@@ -128,7 +109,7 @@ static uint32_t next_asid(int run_fd)
 
 /* ---- what is in it at the start ---- */
 
-static void fill_head(struct ct_session *session, uint32_t asid)
+static void fill_head(struct ct_session *session, const struct ct_session_place *place, uint32_t asid)
 {
 	struct ct_session_head *head = session->head;
 	struct utsname system;
@@ -141,9 +122,9 @@ static void fill_head(struct ct_session *session, uint32_t asid)
 	head->asid = asid;
 	head->start_ns = ct_clock_wall_ns();
 	head->layout = session->layout;
-	head->place = ct_place_here();
+	head->place = *place;
 	head->process_start = ct_place_process_start(head->pid);
-	read_line("/proc/sys/kernel/random/boot_id", head->boot_id, sizeof head->boot_id);
+	ct_place_boot(head->boot_id);
 	find_program(head->program, sizeof head->program);
 	find_jobname(head->program, head->jobname);
 	if (uname(&system) == 0) {
@@ -218,7 +199,8 @@ static void begin_new(struct ct_session *session)
 	head->config.keep_ns = CT_SESSION_KEEP_NS; /* until the configuration says otherwise */
 }
 
-static enum ctrace_status fill(struct ct_session *session, const struct ct_session *parent, uint32_t asid)
+static enum ctrace_status fill(struct ct_session *session, const struct ct_session *parent, const struct ct_session_place *place,
+			       uint32_t asid)
 {
 	enum ctrace_status status = CTRACE_OK;
 
@@ -227,7 +209,7 @@ static enum ctrace_status fill(struct ct_session *session, const struct ct_sessi
 	else
 		begin_new(session);
 	if (status == CTRACE_OK)
-		fill_head(session, asid);
+		fill_head(session, place, asid);
 	return status;
 }
 
@@ -331,18 +313,21 @@ static enum ctrace_status name_folder(struct ct_session *session, int run_fd, co
 /* Makes the file, has it filled, and only then gives the folder its name. */
 static enum ctrace_status make_folder(struct ct_session *session, const char *run_directory, const struct ct_session *parent)
 {
+	const struct ct_session_place place = ct_place_here();
 	enum ctrace_status status = CTRACE_DENIED;
+	struct stat made;
 	char temporary[100];
 	void *base = NULL;
 	int run_fd = open(run_directory, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 
 	if (run_fd < 0)
 		return CTRACE_DENIED;
-	(void)snprintf(temporary, sizeof temporary, ".new-%u-%llu-%llx", (unsigned)getpid(),
-		       (unsigned long long)ct_place_process_space(), (unsigned long long)ct_clock_mono_ns());
+	(void)snprintf(temporary, sizeof temporary, ".new-%u-%llu-%llx", (unsigned)getpid(), (unsigned long long)place.process_space,
+		       (unsigned long long)ct_clock_mono_ns());
 	if (mkdirat(run_fd, temporary, 0700) != 0)
 		goto undo_run;
-	(void)fchmodat(run_fd, temporary, 0700, 0);
+	if (fstatat(run_fd, temporary, &made, AT_SYMLINK_NOFOLLOW) == 0 && (made.st_mode & 0777) != 0700)
+		(void)fchmodat(run_fd, temporary, 0700, 0); /* the umask */
 	session->folder_fd = ct_os_high(openat(run_fd, temporary, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC));
 	if (session->folder_fd < 0)
 		goto undo_folder;
@@ -352,7 +337,8 @@ static enum ctrace_status make_folder(struct ct_session *session, const char *ru
 	if (status != CTRACE_OK)
 		goto undo_map;
 	ct_session_set_base(session, base);
-	status = fill(session, parent, next_asid(run_fd));
+	session->world = ct_os_world();
+	status = fill(session, parent, &place, next_asid(run_fd));
 	if (status == CTRACE_OK)
 		status = name_folder(session, run_fd, run_directory, temporary);
 	if (status != CTRACE_OK)
@@ -374,6 +360,7 @@ undo_run:
 
 static enum ctrace_status make_private(struct ct_session *session, const struct ct_session *parent)
 {
+	const struct ct_session_place place = ct_place_here();
 	void *base;
 	enum ctrace_status status;
 
@@ -382,7 +369,7 @@ static enum ctrace_status make_private(struct ct_session *session, const struct 
 	if (status != CTRACE_OK)
 		return status;
 	ct_session_set_base(session, base);
-	status = fill(session, parent, parent != NULL ? parent->head->asid : 1);
+	status = fill(session, parent, &place, parent != NULL ? parent->head->asid : 1);
 	if (status != CTRACE_OK)
 		ct_session_close(session, false);
 	return status;

@@ -491,6 +491,31 @@ static void removing_takes_our_files_and_no_others(void **state)
 	ct_folder_remove("no such run directory", "7.0");
 }
 
+static void a_process_removes_its_own(void **state)
+{
+	struct ct_session session;
+	char path[4200];
+
+	(void)state;
+	assert_int_equal(ct_session_create(&session, run_dir), CTRACE_OK);
+	(void)snprintf(path, sizeof path, "%s/ring.0", session.path);
+	put_file(path, "r", 1);
+	session.head->ring_count = 1;
+	ct_folder_remove_own(&session);
+	assert_false(exists(session.path));
+	ct_session_close(&session, false);
+
+	/* With a ring that is kept ready, and after the program has closed all descriptors. */
+	assert_int_equal(ct_session_create(&session, run_dir), CTRACE_OK);
+	(void)snprintf(path, sizeof path, "%s/ring.new.3", session.path);
+	put_file(path, "r", 1);
+	assert_int_equal(close(session.folder_fd), 0);
+	ct_folder_remove_own(&session);
+	assert_false(exists(session.path));
+	ct_session_close(&session, false);
+	ct_folder_remove_own(&session); /* private */
+}
+
 static void a_folder_that_is_being_removed_is_never_seen_in_part(void **state)
 {
 	(void)state;
@@ -552,6 +577,7 @@ int main(void)
 		cmocka_unit_test_setup_teardown(one_whose_session_is_locked_is_not_removed, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(a_process_that_cannot_be_looked_into_lives, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(removing_takes_our_files_and_no_others, set_up, tear_down),
+		cmocka_unit_test_setup_teardown(a_process_removes_its_own, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(a_folder_that_is_being_removed_is_never_seen_in_part, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(looking_for_run_directories_makes_none, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(a_process_that_has_closed_its_descriptors_lives_as_long_as_it_maps_its_session, set_up,

@@ -15,6 +15,21 @@ static void set_path(uint32_t dest, const char *path)
 	session.head->dest[dest].sequence++;
 }
 
+static void what_the_kernel_prints_is_read_once(void **state)
+{
+	char boot[40], text[8];
+
+	(void)state;
+	assert_int_equal(ct_place_read("no such file", text, sizeof text), 0);
+	assert_string_equal(text, "");
+	assert_int_equal(ct_place_read("/proc/self/stat", text, sizeof text), sizeof text - 1);
+	ct_place_boot(boot);
+	assert_int_equal(strlen(boot), 36);
+	assert_int_equal(ct_session_create(&session, run_dir), CTRACE_OK);
+	assert_string_equal(session.head->boot_id, boot);
+	ct_session_close(&session, true);
+}
+
 static void where_we_are_is_here(void **state)
 {
 	(void)state;
@@ -149,6 +164,7 @@ static void a_process_began_once(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
+		SESSION_TEST(what_the_kernel_prints_is_read_once),
 		SESSION_TEST(where_we_are_is_here),
 		SESSION_TEST(another_root_or_name_space_is_elsewhere),
 		SESSION_TEST(what_another_boot_had_does_not_count),
