@@ -374,6 +374,8 @@ static void *run(void *argument)
 	uint32_t life = (uint32_t)(uintptr_t)argument;
 	struct round round;
 
+	if (!rise(life))
+		return NULL;
 	while (lives(life)) {
 		repair();
 		gather(&round);
@@ -432,6 +434,7 @@ enum ctrace_status ct_server_start(const struct ct_server_options *options)
 	if (options->task != NULL)
 		(void)!ct_task_add(ct_clock_mono_ns() + (uint64_t)options->task_delay_ms * 1000000u, options->task, options->user);
 	__atomic_store_n(&server.life, life, __ATOMIC_RELEASE);
+	rest(life); /* until it begins */
 	status = ct_os_thread_start(run, (void *)(uintptr_t)life, "ctrace-control", &server.thread);
 	if (status != CTRACE_OK) {
 		ct_server_forget();

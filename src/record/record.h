@@ -44,11 +44,12 @@ extern struct ct_process ct_process __attribute__((visibility("hidden")));
  * attach lock the first time. */
 struct ct_process *ct_process_attach(void);
 void ct_process_wake_agent(void); /* async-signal-safe */
-/* Called by an event that is about to be recorded, in any thread.  The first call has the agent
- * open the destinations that are in use, and waits for that, at most ctrace.block.timeout.  So the
- * first trace call reports a file that cannot be written, and a program without events makes no
- * file.  In a signal handler the call only clears is_unopened. */
-void ct_process_open_first(void);
+/* Called by an event that is about to be recorded, in any thread.  The first call has the agent open the destinations that are in use.
+ * True: ct_process_await_first() is to be called when the event is recorded.  It waits until they are open, at most ctrace.block.timeout.
+ * So the first trace call reports a file that cannot be written, and a program without events makes no file.  In a signal handler the
+ * call only clears is_unopened. */
+bool ct_process_open_first(void) CT_MUST_USE;
+void ct_process_await_first(void);
 
 /* ---- thread.c: a thread's lanes.  Lives in memory that a forked child sees zeroed (MADV_WIPEONFORK). */
 struct ct_lane {
@@ -142,6 +143,7 @@ struct ct_reservation {
 	unsigned char *at;
 	size_t size;
 	bool is_guarded; /* the event makes its lane's ring: signals stay blocked until it is committed */
+	bool is_first;   /* valid when is_guarded: it is the process's first event */
 	struct ct_lane *lane;
 };
 /* The class of such an event, made when there is none.  Async-signal-safe. */

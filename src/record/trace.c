@@ -181,11 +181,23 @@ static inline enum ctrace_status enter_lane(struct ct_process *process, struct c
 	return status;
 }
 
-/* The process's first event: it reports a file that cannot be written. */
-static inline void open_first(struct ct_process *process)
+/* Has the process had no event yet? */
+static inline bool is_unopened(const struct ct_process *process)
 {
-	if (__builtin_expect(__atomic_load_n(&process->is_unopened, __ATOMIC_RELAXED) != 0, 0))
-		ct_process_open_first();
+	return __builtin_expect(__atomic_load_n(&process->is_unopened, __ATOMIC_RELAXED) != 0, 0);
+}
+
+/* The process's first event: it reports a file that cannot be written.  The agent opens it while this thread makes its ring. */
+static __attribute__((noinline)) enum ctrace_status reserve_first(uint32_t component, uint32_t level, size_t size,
+								  struct ct_reservation *out)
+{
+	bool is_first = ct_process_open_first();
+	enum ctrace_status status = ct_trace_reserve(component, level, size, out);
+
+	out->is_first = is_first;
+	if (is_first && (status != CTRACE_OK || !out->is_guarded))
+		ct_process_await_first();
+	return status;
 }
 
 enum ctrace_status ct_trace_reserve(uint32_t component, uint32_t level, size_t size, struct ct_reservation *out)
@@ -203,7 +215,8 @@ enum ctrace_status ct_trace_reserve(uint32_t component, uint32_t level, size_t s
 		return lose(ct_thread_locked != 0 ? CTRACE_LOSS_NESTED : CTRACE_LOSS_NO_RING, component);
 	if (size == 0)
 		return lose(CTRACE_LOSS_TOO_LARGE, component);
-	open_first(process);
+	if (is_unopened(process))
+		return reserve_first(component, level, size, out);
 	entry = &process->session.components[component];
 	route = ct_gate_route(&entry->gate);
 	lane = ct_lane_choose(process, thread, component, level, route);
@@ -236,7 +249,8 @@ enum ctrace_status ct_trace_reserve_captured(uint32_t component, size_t size, ui
 		return lose(ct_thread_locked != 0 ? CTRACE_LOSS_NESTED : CTRACE_LOSS_NO_RING, component);
 	if (size == 0)
 		return lose(CTRACE_LOSS_TOO_LARGE, component);
-	open_first(process);
+	if (is_unopened(process) && ct_process_open_first())
+		ct_process_await_first();
 	lane = &thread->captured;
 	if (ct_thread_is_calling() && !ct_thread_is_in_handler())
 		ct_thread_end_calls(thread);
@@ -271,6 +285,14 @@ static void pull_trigger(struct ct_process *process, uint32_t level)
 		(void)__atomic_fetch_add(&process->session.head->flight_wanted, 1, __ATOMIC_RELEASE);
 }
 
+/* The event made its lane's ring. */
+static __attribute__((noinline)) void leave_guard(const struct ct_reservation *reservation)
+{
+	ct_guard_leave();
+	if (reservation->is_first)
+		ct_process_await_first();
+}
+
 enum ctrace_status ct_trace_commit(struct ct_reservation *reservation, uint32_t component, uint32_t level)
 {
 	struct ct_process *process = &ct_process;
@@ -287,7 +309,7 @@ enum ctrace_status ct_trace_commit(struct ct_reservation *reservation, uint32_t 
 	__atomic_store_n(lane->lane->head, (uint64_t)(uintptr_t)lane->lane->cur + lane->lane->bias, __ATOMIC_RELEASE);
 	ct_lane_leave(lane);
 	if (reservation->is_guarded)
-		ct_guard_leave();
+		leave_guard(reservation);
 	if (__atomic_load_n(&process->agent_idle, __ATOMIC_RELAXED) != 0 && !is_flight && !ct_ring_has_writer(lane->ring))
 		ct_process_wake_agent();
 	return (__atomic_load_n(&process->failing, __ATOMIC_RELAXED) & dests) != 0 ? CTRACE_OUTPUT_ERROR : CTRACE_OK;

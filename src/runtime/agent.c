@@ -26,6 +26,7 @@
 #define PAUSE_NS 1000000000u    /* fork waits so long for the lock, which nobody holds for long */
 #define TOUCH_NS 3600000000000u /* between two looks that keep our files from cleaners of temporary directories */
 #define HOUSE_PASSES 1000u      /* busy passes between two calls of keep_house() */
+#define SETTLE_NS ((uint64_t)CT_AGENT_SETTLE_AFTER_MS * 1000000u)
 
 struct agent ct_agent = { .lock = PTHREAD_MUTEX_INITIALIZER };
 __thread uint32_t ct_agent_turn __attribute__((tls_model("initial-exec")));
@@ -116,6 +117,22 @@ static bool is_agent(void)
 	return ct_agent_turn != 0 && ct_agent_turn == __atomic_load_n(&ct_agent.turn, __ATOMIC_RELAXED);
 }
 
+/* Under the lock. */
+static void begin_watch(void)
+{
+	if (!ct_agent.has_standby)
+		ct_agent.has_standby = start_thread(0);
+}
+
+void ct_agent_watch(void)
+{
+	ct_agent_lock();
+	ct_agent.watch_at_ns = 0;
+	if (ct_agent_runs() && ct_agent.methods != 0)
+		begin_watch();
+	ct_agent_unlock();
+}
+
 static void wake_standby(void)
 {
 	(void)__atomic_fetch_add(&ct_agent.activity, 1, __ATOMIC_RELEASE);
@@ -130,8 +147,8 @@ static void before_method(void *user)
 	(void)__atomic_fetch_add(&ct_agent.running, 1, __ATOMIC_ACQ_REL);
 	if (is_agent()) {
 		ct_agent.method_since_ns = ct_clock_mono_ns();
-		if (!ct_agent.has_standby)
-			ct_agent.has_standby = start_thread(0);
+		if (ct_agent.method_since_ns >= ct_agent.watch_at_ns || stuck_ns() <= SETTLE_NS)
+			begin_watch();
 	}
 	if (ct_agent.standby_sleeps) {
 		ct_agent.standby_sleeps = false;
@@ -449,10 +466,17 @@ static void recover_once(void)
 		ct_recovery_start(ct_agent.run_directory);
 }
 
-void ct_agent_recover(void *unused)
+static void recover_as_task(void *unused)
 {
 	(void)unused;
 	recover_once();
+}
+
+void ct_agent_settle(void *unused)
+{
+	(void)unused;
+	ct_agent_watch();
+	(void)!ct_server_later(CT_AGENT_RECOVER_AFTER_MS - CT_AGENT_SETTLE_AFTER_MS, recover_as_task, NULL);
 }
 
 /* How long an idle agent sleeps at most. */
@@ -633,6 +657,7 @@ void ct_agent_start(struct ct_process *process, const char *run_directory)
 	ct_agent.recover_at_ns = run_directory[0] != '\0' ? ct_clock_mono_ns() + (uint64_t)CT_AGENT_RECOVER_AFTER_MS * 1000000u : 0;
 	memcpy(ct_agent.run_directory, run_directory, strlen(run_directory) + 1);
 	ct_agent.turn = 1;
+	ct_agent.watch_at_ns = ct_clock_mono_ns() + SETTLE_NS;
 	/* A trace call that finds the agent asleep wakes it, which starts the thread. */
 	process->agent_idle = 1;
 	__atomic_store_n(&ct_agent.is_deferred, true, __ATOMIC_RELEASE);
@@ -702,8 +727,11 @@ bool ct_agent_stop(void)
 	__atomic_store_n(&ct_agent.stopping, 1, __ATOMIC_RELEASE);
 	ct_process_wake_agent();
 	wake_standby();
+	/* There may be no standby yet, and the control thread has ended. */
+	if (!ct_os_wait_until(&ct_agent.finished, 1, SETTLE_NS))
+		ct_agent_watch();
 	/* The agent gives up by itself at that time.  If it has not a second later, it hangs outside of any method. */
-	if (!ct_os_wait_until(&ct_agent.finished, 1, ct_agent.stop_by_ns - now + PAUSE_NS))
+	if (!ct_os_wait_until(&ct_agent.finished, 1, ct_agent.stop_by_ns - now + PAUSE_NS - SETTLE_NS))
 		return false;
 	if (!ct_drain_is_busy(ct_agent.drain))
 		detach_threads();

@@ -31,17 +31,26 @@ enum ctrace_status ct_agent_flush(uint64_t timeout_ns)
 	return (enum ctrace_status)__atomic_load_n(&ct_agent.flush_status, __ATOMIC_RELAXED);
 }
 
+void ct_agent_ask_open(void)
+{
+	(void)__atomic_fetch_add(&ct_process.open_wanted, 1, __ATOMIC_ACQ_REL);
+	if (ct_agent_turn == 0 && ct_thread_locked == 0)
+		ct_process_wake_agent();
+}
+
+/* For the latest of all tickets: it is served no later than the thread's own was asked for by others, too. */
+void ct_agent_await_open(uint64_t timeout_ns)
+{
+	uint32_t ticket = __atomic_load_n(&ct_process.open_wanted, __ATOMIC_ACQUIRE);
+
+	if (ct_agent_turn == 0 && ct_thread_locked == 0 && ct_agent_runs())
+		(void)ct_os_wait_until(&ct_agent.open_done, ticket, timeout_ns);
+}
+
 void ct_agent_open(uint64_t timeout_ns)
 {
-	uint32_t ticket = __atomic_add_fetch(&ct_process.open_wanted, 1, __ATOMIC_ACQ_REL);
-
-	if (ct_agent_turn != 0 || ct_thread_locked != 0)
-		return;
-	ct_agent_need();
-	if (!ct_agent_runs())
-		return;
-	ct_process_wake_agent();
-	(void)ct_os_wait_until(&ct_agent.open_done, ticket, timeout_ns);
+	ct_agent_ask_open();
+	ct_agent_await_open(timeout_ns);
 }
 
 /* Waits until external writers have written what was in their rings when the wait began. */

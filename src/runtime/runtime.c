@@ -96,10 +96,17 @@ const struct ct_target *ct_target_self(void)
 	return &target_self;
 }
 
-void ct_process_open_first(void)
+bool ct_process_open_first(void)
 {
-	if (__atomic_exchange_n(&ct_process.is_unopened, 0, __ATOMIC_ACQ_REL) != 0 && !ct_thread_is_in_handler())
-		ct_agent_open(block_timeout_ns());
+	if (__atomic_exchange_n(&ct_process.is_unopened, 0, __ATOMIC_ACQ_REL) == 0 || ct_thread_is_in_handler())
+		return false;
+	ct_agent_ask_open();
+	return true;
+}
+
+void ct_process_await_first(void)
+{
+	ct_agent_await_open(block_timeout_ns());
 }
 
 /* ---- attaching ---- */
@@ -108,7 +115,7 @@ void ct_process_open_first(void)
 static void start_control(struct ct_process *process)
 {
 	const struct ct_server_options options = {
-		.session = &process->session, .answer = ct_operate, .task = ct_agent_recover, .task_delay_ms = CT_AGENT_RECOVER_AFTER_MS
+		.session = &process->session, .answer = ct_operate, .task = ct_agent_settle, .task_delay_ms = CT_AGENT_SETTLE_AFTER_MS
 	};
 
 	(void)!ct_server_start(&options);
@@ -156,8 +163,10 @@ static enum ctrace_status start_threads(struct ct_process *process, const char *
 	ct_agent_start(process, run_directory);
 	start_control(process);
 	/* Without a control thread nobody else looks for orphans, or starts the agent for a signal handler. */
-	if (!ct_server_runs())
+	if (!ct_server_runs()) {
+		ct_agent_watch();
 		ct_agent_begin();
+	}
 	return CTRACE_OK;
 }
 

@@ -21,8 +21,12 @@ struct ct_drain *ct_agent_drain(void); /* under the lock; NULL when there is non
 void ct_agent_start(struct ct_process *process, const char *run_directory);
 void ct_agent_begin(void);
 #define CT_AGENT_ROOM ((size_t)8 << 20) /* address space that the drain, its batches and a thread take, when they are made */
-/* On the control thread, when the process has lived for CT_AGENT_RECOVER_AFTER_MS: starts the recovery of others, once. */
-void ct_agent_recover(void *unused);
+/* The agent's methods are watched from now on.  Under no lock. */
+void ct_agent_watch(void);
+/* On the control thread, when the process has lived for CT_AGENT_SETTLE_AFTER_MS: what a short process does without.  The methods of
+ * the agent are watched; CT_AGENT_RECOVER_AFTER_MS after the start the recovery of others begins, once. */
+void ct_agent_settle(void *unused);
+#define CT_AGENT_SETTLE_AFTER_MS 20u
 #define CT_AGENT_RECOVER_AFTER_MS 1000u /* a process that lives less long recovers nobody */
 /* One pass on the calling thread, under the lock. */
 void ct_agent_pass(bool flush);
@@ -31,8 +35,11 @@ void ct_agent_pass(bool flush);
 bool ct_agent_stop(void);
 /* Waits until everything committed before is delivered.  OK; OUTPUT_ERROR when a destination fails; TIMED_OUT.  Under no lock. */
 enum ctrace_status ct_agent_flush(uint64_t timeout_ns) CT_MUST_USE;
-/* Waits until the agent has tried to open what is in use now, no longer than that.  Under no lock. */
+/* Waits until the agent has tried to open what is in use now, no longer than that.  Under no lock.  In two halves for a thread that has
+ * something else to do meanwhile. */
 void ct_agent_open(uint64_t timeout_ns);
+void ct_agent_ask_open(void);
+void ct_agent_await_open(uint64_t timeout_ns);
 /* Round fork: waits until the agent is not in a pass.  False when it does not come to the end of one. */
 bool ct_agent_pause(void);
 void ct_agent_resume(void);

@@ -338,6 +338,41 @@ static void attach_without_a_control_thread(void)
 	CHILD_CHECK(!ct_server_runs() && ct_agent_runs());
 }
 
+static bool is_watched(void)
+{
+	bool is;
+
+	ct_agent_lock();
+	is = ct_agent.has_standby;
+	ct_agent_unlock();
+	return is;
+}
+
+static void be_short(void)
+{
+	ct_agent_settle(NULL); /* what the control thread does after a while; here nothing has run yet */
+	CHILD_CHECK(ct_process_attach() != NULL);
+	for (bool is_settled = false; !is_settled;) {
+		ct_agent_lock();
+		is_settled = ct_agent.watch_at_ns == 0;
+		ct_agent_unlock();
+	}
+	CHILD_CHECK(!ct_agent_runs() && !is_watched());
+	ct_agent.watch_at_ns = UINT64_MAX; /* as if it had not lived so long */
+	CHILD_CHECK(emit(0) == CTRACE_OK);
+	CHILD_CHECK(ctrace_flush(60000) == CTRACE_OK);
+	CHILD_CHECK(ct_agent_runs() && !is_watched());
+	ct_agent_watch();
+	CHILD_CHECK(is_watched());
+}
+
+static void a_short_process_has_no_standby(void **state)
+{
+	(void)state;
+	assert_int_equal(run_traced(be_short), 0);
+	assert_lines(0, 1);
+}
+
 static void the_agent_starts_when_it_is_needed(void **state)
 {
 	(void)state;
@@ -447,6 +482,7 @@ int main(void)
 		cmocka_unit_test_setup_teardown(events_that_are_held_back_do_not_keep_it_awake, fixture_setup, fixture_teardown),
 		cmocka_unit_test_setup_teardown(without_a_ring_it_never_wakes, fixture_setup, fixture_teardown),
 		cmocka_unit_test_setup_teardown(the_agent_starts_when_it_is_needed, fixture_setup, fixture_teardown),
+		cmocka_unit_test_setup_teardown(a_short_process_has_no_standby, fixture_setup, fixture_teardown),
 		cmocka_unit_test_setup_teardown(a_ring_is_kept_ready_for_the_next_thread, fixture_setup, fixture_teardown),
 		cmocka_unit_test_setup_teardown(a_handlers_event_starts_the_agent_too, fixture_setup, fixture_teardown),
 		cmocka_unit_test_setup_teardown(the_first_event_wakes_it_in_any_case, fixture_setup, fixture_teardown),
