@@ -5,15 +5,12 @@ set -u
 # shellcheck source=tests/tap.sh
 source "$CTRACE_SOURCE/tests/tap.sh"
 
-skip_all() {
-	echo "ok 1 - system calls that fail # SKIP $1"
-	echo 1..1
-	exit 0
-}
-# Without the dynamic loader every call is ours.
-gcc -std=gnu17 -D_GNU_SOURCE -I"$CTRACE_SOURCE/include" -static-libgcc -o steps "$CTRACE_SOURCE/tests/process/steps.c" "$CTRACE_BUILD/libctrace.a" \
-	-static -pthread 2>err || skip_all "cannot link: $(tail -1 err)"
-strace -f -qq -o strace.out -e trace=openat ./steps say traced >out 2>err || skip_all "strace does not work here: $(tail -1 err)"
+# shellcheck source=tests/static_steps.sh
+source "$CTRACE_SOURCE/tests/static_steps.sh"
+
+link_steps "system calls that fail"
+strace -f -qq -o strace.out -e trace=openat ./steps say traced >out 2>err ||
+	skip_all "system calls that fail" "strace does not work here: $(tail -1 err)"
 
 cat >cfg <<END
 mftrace.level = debug
