@@ -318,26 +318,47 @@ void ct_custody_take_losses(struct ct_drain *drain, uint32_t dest)
 {
 	const uint32_t own = (1u << CT_WRITER_SLOT) - 1;
 	struct ct_dest *state = ct_drain_dest(drain, dest);
-	uint64_t sum = 0;
+	uint64_t sum = 0, due;
 
 	for (uint32_t reason = 0; reason < CTRACE_LOSS_COUNT; reason++)
 		sum += __atomic_load_n(&state->lost[reason], __ATOMIC_RELAXED);
+	due = sum - ct_dest_current(state)->announced;
 	if (sum <= ct_dest_current(state)->announced || ct_dest_path(drain->source.session, dest)[0] != '\0')
 		return;
-	/* Also those that this drain has just given back. */
+	/* Also those that this drain has just given back.  A ring that it has not walked yet has its turn when the process ends. */
 	for (uint32_t i = 0; i < drain->ring_count; i++) {
 		const struct ct_ring *ring = drain->source.ring_at(drain->source.user, i);
-		uint64_t lost = ring != NULL ? lost_in_ring(drain, ring, dest) : 0;
+		uint32_t left = ring != NULL ? ring->bound & own : 0;
+		uint64_t lost = left != 0 ? lost_in_ring(drain, ring, dest) : 0;
 		enum ctrace_loss reason = CTRACE_LOSS_DISCARDED;
 
+		lost = lost < due ? lost : due; /* all, unless this was done before */
+		due -= lost;
 		if (lost != 0 && ring->overflow != CT_OVERFLOW_DISCARD)
 			reason = CTRACE_LOSS_STALLED;
-		for (uint32_t left = lost != 0 ? ring->bound & own : 0; left != 0; left &= left - 1)
+		for (; lost != 0 && left != 0; left &= left - 1)
 			(void)__atomic_fetch_add(&ct_drain_dest(drain, (uint32_t)__builtin_ctz(left))->lost[reason], lost,
 						 __ATOMIC_RELAXED);
 	}
-	drain->destinations[dest].place->lost = drain->destinations[dest].announced = sum;
+	drain->destinations[dest].place->lost = drain->destinations[dest].announced = sum - due;
 	(void)!ct_destination_commit(&drain->destinations[dest], 0);
+}
+
+static void report_and_end(struct ct_drain *drain, uint32_t dest)
+{
+	ct_custody_take_losses(drain, dest);
+	ct_drain_announce_to(drain, dest);
+	ct_destination_end(&drain->destinations[dest]);
+	drain->destinations[dest].retry_at_ns = 0;
+	drain->finished[dest] = ct_drain_dest(drain, dest)->sequence + 1;
+}
+
+void ct_custody_tell_late_losses(struct ct_drain *drain)
+{
+	for (uint32_t dest = CT_WRITER_SLOT; dest < CT_DEST_LIMIT; dest++)
+		if (drain->finished[dest] == ct_drain_dest(drain, dest)->sequence + 1 &&
+		    !ct_destination_is_busy(&drain->destinations[dest]))
+			report_and_end(drain, dest);
 }
 
 /* A destination that none of our rings is for any more. */
@@ -353,10 +374,7 @@ void ct_custody_end_adopted(struct ct_drain *drain)
 	for (uint32_t dest = CT_WRITER_SLOT; dest < CT_DEST_LIMIT; dest++) {
 		if ((drain->adopted & ~in_use & 1u << dest) == 0 || ct_destination_is_busy(&drain->destinations[dest]))
 			continue;
-		ct_custody_take_losses(drain, dest);
-		ct_drain_announce_to(drain, dest);
-		ct_destination_end(&drain->destinations[dest]);
-		drain->destinations[dest].retry_at_ns = 0;
+		report_and_end(drain, dest);
 		drain->adopted &= ~(1u << dest);
 		drain->seen &= ~(1u << dest);
 	}

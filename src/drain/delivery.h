@@ -179,6 +179,7 @@ struct ct_drain {
 	uint32_t noticed;                          /* destinations of the events that this pass has walked over */
 	uint32_t seen;                             /* destinations that some event was for; each has a cursor in every ring */
 	uint32_t adopted;                          /* of these, were external writers' that have died */
+	uint64_t finished[CT_DEST_LIMIT];          /* of those that were adopted: one more than `sequence` had become; 0: none was */
 	uint32_t release;                          /* CT_RELEASE_*: as it was when this pass began */
 	uint32_t ring_count;                       /* rings that have been looked at */
 	struct ct_ring *rings[CT_RING_LIMIT];      /* those of this pass; NULL: somebody else's */
@@ -247,6 +248,9 @@ void ct_custody_take(struct ct_drain *drain);
 void ct_custody_give_to_writers(struct ct_drain *drain);
 void ct_custody_give_back(struct ct_drain *drain);
 void ct_custody_end_adopted(struct ct_drain *drain);
+/* Reports what threads have lost for adopted destinations that are done with, and that no writer has since: a thread may have seen that its
+ * ring was the writer's, and count the event later. */
+void ct_custody_tell_late_losses(struct ct_drain *drain);
 /* Events that were overwritten before the destination had them, in the rings of this drain. */
 uint64_t ct_custody_sum_overwritten(const struct ct_drain *drain, uint32_t dest);
 /* What a destination has lost, by reason: in the rings of this drain, and before there was a

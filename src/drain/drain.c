@@ -674,7 +674,9 @@ void ct_drain_announce_to(struct ct_drain *drain, uint32_t dest)
 	struct ct_destination *destination = &drain->destinations[dest];
 	uint64_t totals[CTRACE_LOSS_COUNT];
 
-	if (!owes_losses(drain, destination, ct_dest_current(ct_drain_dest(drain, dest))->announced, totals))
+	/* Where a writer has no output, the process's destinations report them. */
+	if ((dest >= CT_WRITER_SLOT && ct_dest_path(drain->source.session, dest)[0] == '\0') ||
+	    !owes_losses(drain, destination, ct_dest_current(ct_drain_dest(drain, dest))->announced, totals))
 		return;
 	if (ct_destination_open(destination, true) && ct_destination_writes(destination))
 		ct_destination_announce(destination, totals);
@@ -690,8 +692,10 @@ void ct_drain_announce(struct ct_drain *drain)
 
 void ct_drain_close(struct ct_drain *drain)
 {
-	uint32_t turn = drain->turn;
+	uint32_t turn;
 
+	ct_custody_tell_late_losses(drain);
+	turn = drain->turn;
 	for (uint32_t dest = 0; dest < CT_DEST_LIMIT && drain->turn == turn; dest++) {
 		struct ct_destination *destination = &drain->destinations[dest];
 

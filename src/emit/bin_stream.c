@@ -507,6 +507,11 @@ static void take_back_lost(struct ct_bin_folder *folder, uint64_t told)
 		(void)!put_lost(folder, stream, total);
 }
 
+void ct_bin_take_back_lost(struct ct_bin_folder *folder)
+{
+	take_back_lost(folder, UINT64_MAX);
+}
+
 enum ctrace_status ct_bin_write(struct ct_bin_folder *folder, const struct ctrace_batch *batch)
 {
 	enum ctrace_status status = bind_streams(folder, batch);

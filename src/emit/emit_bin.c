@@ -147,12 +147,30 @@ static enum ctrace_status create_folder(struct binfile *bin, uint32_t generation
 }
 
 /* Where no place says where to go on.  A recoverer replaces nobody else's: the name may be a later process's by now. */
-static enum ctrace_status create_first(struct binfile *bin)
+static enum ctrace_status create_first(struct binfile *bin, struct ct_bin_folder *from)
 {
-	const struct ct_bin_claim claim = { .may_continue = true, .may_replace_others = !bin->context->recovering };
+	const struct ct_bin_claim claim = { .from = from, .may_continue = true, .may_replace_others = !bin->context->recovering };
 
 	bin->generation = ct_file_generation_first(bin->context, "BINFILE", CT_FILE_IN_BINFILE);
 	return create_folder(bin, bin->generation, &claim, &bin->folder);
+}
+
+/* FILE names another folder now.  It follows the one of the place, which reports what was lost until now. */
+static enum ctrace_status create_after(struct binfile *bin)
+{
+	struct ct_bin_folder *before;
+	enum ctrace_status status = ct_bin_folder_resume(bin->context->place, &bin->info, &before);
+	uint64_t told;
+
+	if (status != CTRACE_OK)
+		return create_first(bin, NULL);
+	told = before->lost_told;
+	ct_bin_take_back_lost(before);
+	status = create_first(bin, before);
+	if (status != CTRACE_OK)
+		(void)!ct_bin_write_lost(before, told);
+	ct_bin_folder_close(before);
+	return status;
 }
 
 /* The folder of the place is gone, is another process's now, or cannot be read: nothing that is there is touched. */
@@ -188,11 +206,11 @@ static enum ctrace_status open_folder(struct binfile *bin)
 	enum ctrace_status status;
 
 	if (place->path[0] == '\0' || memchr(place->path, '\0', sizeof place->path) == NULL)
-		return create_first(bin);
+		return create_first(bin, NULL);
 	bin->generation = (uint32_t)place->extra != 0 ? (uint32_t)place->extra : 1;
-	/* A live process reopens because a setting changed: when that was FILE, another folder. */
+	/* A live process reopens because a setting changed. */
 	if (!bin->context->recovering && !is_named(bin, place->path))
-		return create_first(bin);
+		return create_after(bin);
 	status = ct_bin_folder_resume(place, &bin->info, &bin->folder);
 	if (status == CTRACE_NOT_FOUND || status == CTRACE_DAMAGED || status == CTRACE_TIMED_OUT)
 		return create_instead(bin);

@@ -154,7 +154,22 @@ def a_writer_that_is_killed_leaves_none_unreported(room):
         after_losses(program, program.stats()[3] + 10000)
         program.ask('stop')
         counted = end(program)
-        assert add(before, counted) == add(room.sums(room.data_sets()), room.sums(room.own_traces())), turn
+        reported = add(room.sums(room.data_sets()), room.sums(room.own_traces()))
+        assert add(before, counted) == reported, (turn, before, counted, reported)
+
+
+def a_folder_of_another_name_does_not_report_them_again(room):
+    room.configure('64K')
+    program = room.program(4)
+    program.ask('plain')
+    program.ask('run 50000')
+    for name in ('second', 'third'):
+        program.ask('flush')
+        room.tool('prop', 'emitter:BINFILE', 'FILE', name)
+        program.ask('run 50000')
+    counted = end(program)
+    assert len(room.own_traces()) == 3, room.own_traces()
+    assert room.sums(room.own_traces()) == counted
 
 
 def a_killed_programs_last_losses_are_reported(room):
