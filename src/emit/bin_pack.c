@@ -3,7 +3,7 @@
  *
  * The thread that drains hands a folder over and goes on; a thread of its own, which blocks all signals, compresses one folder after the other
  * and ends when there is none left.  That thread loads the module "zstd" too: it holds nothing that somebody could wait for while the
- * loader's lock is another's.  Until a folder is done its lock is held, so no other process replaces it meanwhile.  This process does,
+ * loader's lock is another's.  A fork waits for the end of that, since the child gets the loader as it is.  Until a folder is done its lock is held, so no other process replaces it meanwhile.  This process does,
  * when the generation comes round: then the folder is let go as it is.  So it is when the module cannot be loaded, the disk is
  * full, or the process ends first; each stream is compressed or untouched.
  *
@@ -20,6 +20,7 @@
 #define LET_GO_NS 400000000u /* how long the thread that drains waits for a folder: less than its producers wait for room */
 #define END_NS 2000000000u   /* how long a process that ends waits for its folders */
 #define STOP_NS 100000000u   /* and then for the end of what was begun */
+#define LOAD_NS 1000000000u  /* how long a fork waits for the loader */
 #define NAMES_LIMIT 64u      /* streams of a folder that are looked for at a time */
 #define NAME_SIZE sizeof "stream.65535"
 
@@ -30,26 +31,47 @@ static struct {
 	struct ct_bin_folder *current; /* the thread's; its content is not touched by others */
 	struct ct_bin_folder *last;    /* of a process that ends: compressed when nothing can come into it any more */
 	bool runs;
-	uint32_t stop; /* atomic: what the thread is at is let go */
-	uint32_t done; /* atomic: raised when it has let go of a folder */
+	uint32_t loading; /* atomic: 1 while the thread loads the module; it is set under the lock */
+	uint32_t done;    /* atomic: raised when it has let go of a folder */
+	struct ct_compress_work work;
 } pack;
 
 /* ---- the thread ---- */
 
+/* Once in the life of a process. */
 static const struct ct_compress_module *find_module(void)
 {
 	static const struct ct_compress_module *found;
+	static bool was_tried;
 	void *handle;
 
-	if (found != NULL)
+	if (was_tried)
 		return found;
+	was_tried = true;
+	ct_emitter_lock();
+	__atomic_store_n(&pack.loading, 1, __ATOMIC_RELAXED);
+	ct_emitter_unlock();
 	handle = ct_module_open("zstd");
 	found = handle != NULL ? dlsym(handle, CT_COMPRESS_MODULE) : NULL;
 	if (found != NULL && found->size < sizeof *found)
 		found = NULL;
 	if (found == NULL && handle != NULL)
 		(void)dlclose(handle);
+	__atomic_store_n(&pack.loading, 0, __ATOMIC_RELEASE);
+	ct_os_wake(&pack.loading);
 	return found;
+}
+
+void ct_bin_pack_lock(void)
+{
+	uint64_t start = ct_clock_mono_ns(), waited;
+
+	ct_emitter_lock();
+	while (__atomic_load_n(&pack.loading, __ATOMIC_ACQUIRE) != 0 && (waited = ct_clock_mono_ns() - start) < LOAD_NS) {
+		ct_emitter_unlock();
+		ct_os_wait(&pack.loading, 1, LOAD_NS - waited);
+		ct_emitter_lock();
+	}
 }
 
 bool ct_bin_pack_is_possible(void)
@@ -89,7 +111,7 @@ static void compress_folder(struct ct_bin_folder *folder, const struct ct_compre
 		if (ct_bin_folder_look(folder) != CT_BIN_HERE || !ct_bin_folder_each_stream(folder, note_name, &names))
 			return;
 		for (uint32_t i = 0; i < names.count && status == CTRACE_OK; i++)
-			status = ct_bin_folder_look(folder) == CT_BIN_HERE ? module->file(folder->fd, names.at[i], &pack.stop)
+			status = ct_bin_folder_look(folder) == CT_BIN_HERE ? module->file(folder->fd, names.at[i], &pack.work)
 									   : CTRACE_OS_ERROR;
 	}
 }
@@ -103,7 +125,7 @@ static struct ct_bin_folder *take_next(void)
 		memmove(pack.waiting, pack.waiting + 1, --pack.count * sizeof(struct ct_bin_folder *));
 	else
 		pack.runs = false;
-	__atomic_store_n(&pack.stop, 0, __ATOMIC_RELAXED);
+	__atomic_store_n(&pack.work.stop, 0, __ATOMIC_RELAXED);
 	ct_emitter_unlock();
 	return pack.current;
 }
@@ -159,12 +181,13 @@ void ct_bin_pack(struct ct_bin_folder *folder, bool is_last)
 {
 	struct ct_bin_folder *left = folder;
 
-	/* What it was written by may go before it. */
+	/* The emitter may be destroyed before the folder. */
 	ct_schema_destroy(folder->schema);
 	folder->schema = NULL;
 	folder->texts = NULL;
-	/* One that somebody could go on with stays as it is. */
+	/* A folder without a closing mark is not compressed.  Of one that waits, only the folder and the metadata stay open. */
 	if (folder->is_ended) {
+		ct_bin_streams_free(folder);
 		ct_emitter_lock();
 		if (is_last) {
 			left = pack.last;
@@ -182,7 +205,7 @@ static struct ct_bin_folder *take_back(const char *path, bool *out_is_current)
 {
 	*out_is_current = pack.current != NULL && strcmp(pack.current->path, path) == 0;
 	if (*out_is_current)
-		__atomic_store_n(&pack.stop, 1, __ATOMIC_RELEASE);
+		__atomic_store_n(&pack.work.stop, 1, __ATOMIC_RELEASE);
 	for (uint32_t i = 0; i < pack.count; i++) {
 		struct ct_bin_folder *folder = pack.waiting[i];
 
@@ -241,7 +264,7 @@ void ct_bin_pack_end(void)
 		return;
 	ct_emitter_lock();
 	pack.count = 0; /* their locks go with the process */
-	__atomic_store_n(&pack.stop, 1, __ATOMIC_RELEASE);
+	__atomic_store_n(&pack.work.stop, 1, __ATOMIC_RELEASE);
 	ct_emitter_unlock();
 	(void)wait_for_end(STOP_NS);
 }
@@ -251,7 +274,11 @@ void ct_bin_pack_forked(bool is_whole)
 {
 	for (uint32_t i = 0; is_whole && i < pack.count; i++)
 		ct_bin_folder_close(pack.waiting[i]);
-	if (is_whole)
+	if (is_whole) {
 		ct_bin_folder_close(pack.last);
+		ct_bin_folder_close(pack.current);
+	}
+	ct_os_close_file(&pack.work.from.fd, &pack.work.from.id);
+	ct_os_close_file(&pack.work.to.fd, &pack.work.to.id);
 	memset(&pack, 0, sizeof pack);
 }

@@ -82,6 +82,7 @@ void ct_event_names_use(struct ct_event_names *names, struct ct_schema *schema);
 bool ct_bin_pack_is_possible(void); /* can the module be loaded?  In a program of ctrace's own */
 /* All of the process's events are in its outputs: its last folder is compressed, and this waits for that, 2 s at most. */
 void ct_bin_pack_end(void);
+void ct_bin_pack_lock(void); /* ct_emitter_lock() for a fork: not while the module is being loaded, or after 1 s */
 void ct_bin_pack_forked(
 	bool is_whole); /* in a forked child, which has none of its own; is_whole: the lock of emitter names was taken */
 

@@ -51,6 +51,20 @@ static void tell_complaint(const struct ct_complaint *complaint, struct ct_span 
 	ct_foreign_tell(telling->sources, telling->path, message);
 }
 
+/* A trace of ours comes here when the part in front of its event classes was changed. */
+static void tell_if_ours(const struct ct_foreign_trace *trace, struct ct_sources *sources, const struct ct_buf *text)
+{
+	static const char type[] = ":= ct_time48;"; /* no viewer that writes such a trace anew keeps the names of types */
+	struct ct_trace_info info;
+	size_t at = 0;
+
+	if (text->size == 0 || memmem(text->data, text->size, type, sizeof type - 1) == NULL ||
+	    ct_schema_parse_trace(text->data, text->size, &info, &at) == CTRACE_OK)
+		return;
+	ct_sources_damage(sources, trace->metadata_path, at, 0,
+			  "not as ctrace writes it, so times, levels and items may be wrong; ctrace salvage makes a readable copy");
+}
+
 static enum ctrace_status read_metadata(struct ct_foreign_trace *trace, struct ct_sources *sources)
 {
 	struct telling telling = { .sources = sources, .path = trace->metadata_path };
@@ -63,6 +77,7 @@ static enum ctrace_status read_metadata(struct ct_foreign_trace *trace, struct c
 	ct_buf_fini(&bytes);
 	if (message != NULL)
 		ct_foreign_tell(sources, trace->metadata_path, message);
+	tell_if_ours(trace, sources, &text);
 	if (status == CTRACE_OK || status == CTRACE_DAMAGED)
 		status = ct_tsdl_parse(text.data, text.size, tell_complaint, &telling, &trace->tsdl);
 	ct_buf_fini(&text);

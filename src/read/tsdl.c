@@ -243,18 +243,23 @@ static bool skip_block(struct ct_tsdl_parser *parser)
 }
 
 /* The next line that begins an event; the text's end when there is none. */
-static size_t find_event(const struct ct_tsdl_scan *scan)
+static size_t find_event(struct ct_tsdl_parser *parser, const struct ct_tsdl_scan *scan)
 {
 	static const char line[] = "\nevent {";
-	const char *found = memmem(scan->text + scan->at, scan->size - scan->at, line, sizeof line - 1);
+	const char *found;
 
-	return found != NULL ? (size_t)(found + 1 - scan->text) : scan->size;
+	if (parser->next_event > scan->at)
+		return parser->next_event;
+	found = memmem(scan->text + scan->at, scan->size - scan->at, line, sizeof line - 1);
+	parser->next_event = found != NULL ? (size_t)(found + 1 - scan->text) : scan->size;
+	return parser->next_event;
 }
 
 /* The block at `start` has failed, and what it has left half done is undone.  Goes on behind the braces of an event, or where a line begins
  * the next one: a brace may be what is missing.  False: no brace has ended it. */
 static bool skip_bad(struct ct_tsdl_parser *parser, const struct ct_tsdl_scan *start)
 {
+	size_t open_comment = parser->scan.open_comment;
 	bool has_ended;
 
 	ct_tsdl_leave(parser, 0);
@@ -262,11 +267,12 @@ static bool skip_bad(struct ct_tsdl_parser *parser, const struct ct_tsdl_scan *s
 	parser->fields.count = parser->labels.count = parser->path.count = 0;
 	parser->has_failed = false;
 	parser->scan = *start;
-	parser->scan.size = find_event(start);
+	parser->scan.size = find_event(parser, start);
 	has_ended = ct_tsdl_accept(parser, "event") && skip_block(parser);
 	while (!has_ended && parser->scan.token != CT_TOKEN_END)
 		ct_tsdl_scan_next(&parser->scan);
 	parser->scan.size = start->size;
+	parser->scan.open_comment = open_comment; /* of the whole text */
 	if (parser->scan.token == CT_TOKEN_END || parser->scan.token == CT_TOKEN_BAD)
 		ct_tsdl_scan_next(&parser->scan);
 	parser->complain(&parser->complaint, ct_span_of(start->start, parser->scan.start), parser->user);

@@ -22,7 +22,8 @@ struct ct_tsdl_scan {
 	size_t size;
 	size_t at; /* behind the token */
 	unsigned line;
-	size_t line_at; /* where the line begins */
+	size_t line_at;      /* where the line begins */
+	size_t open_comment; /* a comment that begins there or later has no end; 0: not known */
 	/* the token */
 	enum ct_tsdl_token token;
 	const char *start;
@@ -68,7 +69,8 @@ struct ct_tsdl_parser {
 	struct ct_tsdl_stack streams, events;
 	const struct ct_tsdl_clock *clock;
 	unsigned clock_count;
-	bool has_events; /* the first has begun */
+	bool has_events;   /* the first has begun */
+	size_t next_event; /* where a line begins the next event; 0: not searched yet */
 	ct_tsdl_complain *complain;
 	void *user;
 };

@@ -1,7 +1,8 @@
 /*
  * tsdl_scan.c - the metadata of a trace as words, numbers, strings and signs.
  *
- * Called by the parser, on one thread.  Any bytes may come; each is looked at a bounded number of times, and none behind the end.
+ * Called by the parser, on one thread.  Any bytes may come; none behind the end is looked at.  Who begins again at an earlier place
+ * keeps open_comment, so that no comment without an end is searched for its end twice.
  *
  * Copyright The ctrace authors.  SPDX-License-Identifier: Apache-2.0
  */
@@ -46,6 +47,9 @@ static bool skip_comment(struct ct_tsdl_scan *scan)
 {
 	bool is_line = scan->text[scan->at + 1] == '/';
 
+	if (!is_line && scan->open_comment != 0 && scan->at >= scan->open_comment)
+		return false;
+
 	for (size_t at = scan->at + 2; at < scan->size; at++) {
 		note_line(scan, at);
 		if (is_line ? scan->text[at] == '\n' : at >= scan->at + 3 && scan->text[at - 1] == '*' && scan->text[at] == '/') {
@@ -55,6 +59,8 @@ static bool skip_comment(struct ct_tsdl_scan *scan)
 	}
 	if (is_line)
 		scan->at = scan->size;
+	else
+		scan->open_comment = scan->at;
 	return is_line;
 }
 

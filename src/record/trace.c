@@ -222,6 +222,7 @@ enum ctrace_status ct_trace_reserve(uint32_t component, uint32_t level, size_t s
 	lane = ct_lane_choose(process, thread, component, level, route);
 	if (lane == NULL)
 		return lose(CTRACE_LOSS_NESTED, component);
+	out->is_first = false;
 	status = enter_lane(process, thread, lane, size, component, route, &out->is_guarded);
 	if (status == CTRACE_TIMED_OUT) {
 		/* A handler waits for nobody: it has a ring of its own. */

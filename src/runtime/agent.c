@@ -61,6 +61,18 @@ static void lock_as_agent(void)
 	(void)pthread_mutex_lock(&ct_agent.lock);
 }
 
+/* Takes the lock unless it is not free by then; signals are blocked. */
+static bool lock_by(uint64_t mono_ns)
+{
+	const struct timespec limit = { (time_t)(mono_ns / 1000000000u), (long)(mono_ns % 1000000000u) };
+	bool is_taken;
+
+	(void)__atomic_fetch_add(&ct_agent.others, 1, __ATOMIC_ACQ_REL);
+	is_taken = pthread_mutex_clocklock(&ct_agent.lock, CLOCK_MONOTONIC, &limit) == 0;
+	others_went();
+	return is_taken;
+}
+
 void ct_agent_lock(void)
 {
 	ct_guard_enter();
@@ -124,12 +136,18 @@ static void begin_watch(void)
 		ct_agent.has_standby = start_thread(0);
 }
 
-void ct_agent_watch(void)
+/* Under the lock. */
+static void watch(void)
 {
-	ct_agent_lock();
 	ct_agent.watch_at_ns = 0;
 	if (ct_agent_runs() && ct_agent.methods != 0)
 		begin_watch();
+}
+
+void ct_agent_watch(void)
+{
+	ct_agent_lock();
+	watch();
 	ct_agent_unlock();
 }
 
@@ -728,8 +746,10 @@ bool ct_agent_stop(void)
 	ct_process_wake_agent();
 	wake_standby();
 	/* There may be no standby yet, and the control thread has ended. */
-	if (!ct_os_wait_until(&ct_agent.finished, 1, SETTLE_NS))
-		ct_agent_watch();
+	if (!ct_os_wait_until(&ct_agent.finished, 1, SETTLE_NS) && lock_by(ct_agent.stop_by_ns)) {
+		watch();
+		(void)pthread_mutex_unlock(&ct_agent.lock);
+	}
 	/* The agent gives up by itself at that time.  If it has not a second later, it hangs outside of any method. */
 	if (!ct_os_wait_until(&ct_agent.finished, 1, ct_agent.stop_by_ns - now + PAUSE_NS - SETTLE_NS))
 		return false;
@@ -758,14 +778,8 @@ static void wait_for_methods(void)
 
 bool ct_agent_pause(void)
 {
-	struct timespec limit;
-	bool is_paused;
+	bool is_paused = lock_by(ct_clock_mono_ns() + PAUSE_NS);
 
-	(void)clock_gettime(CLOCK_MONOTONIC, &limit);
-	limit.tv_sec += PAUSE_NS / 1000000000u;
-	(void)__atomic_fetch_add(&ct_agent.others, 1, __ATOMIC_ACQ_REL);
-	is_paused = pthread_mutex_clocklock(&ct_agent.lock, CLOCK_MONOTONIC, &limit) == 0;
-	others_went();
 	if (is_paused)
 		wait_for_methods();
 	return is_paused;

@@ -29,7 +29,7 @@ static void before_fork(void)
 	if (!has_process)
 		return;
 	agent_is_paused = ct_agent_pause();
-	ct_emitter_lock();
+	ct_bin_pack_lock();
 	ct_table_lock();
 	ct_registry_lock(ct_process.registry);
 	ct_ring_pool_lock_whole(ct_process.pool);

@@ -244,4 +244,14 @@ check 'metadata that are a pipe' maker 'it is no regular file' mkfifo
 check 'metadata that are a folder' maker 'it is no regular file' mkdir
 check 'metadata that are missing' maker 'there is no such file' true
 check 'metadata that are empty' maker 'the file is empty' touch
+
+# ---- the part in front of the classes: read as another tracer's would be, and said so
+cp -r app.ctb changed.ctb && sed -i '/^\tfreq = /d' changed.ctb/metadata
+ctrace show changed.ctb >out 2>err </dev/null
+check 'metadata that were changed: status' is "$?" 1
+check 'metadata that were changed: where, and what to do' has err 'changed.ctb/metadata, offset [0-9]+: not as ctrace writes it.*ctrace salvage'
+salvage changed.ctb -o copy2
+ctrace show app.ctb >out 2>err </dev/null
+ctrace show copy2/changed.ctb >out2 2>err </dev/null
+check 'metadata that were changed: salvage makes a readable copy' cmp out out2
 end
