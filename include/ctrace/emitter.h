@@ -106,7 +106,7 @@ struct ctrace_emitter_context {
 	void (*failed_at)(const struct ctrace_emitter_context *context, const char *what);
 	/* What the counter ticks, as well as it has been measured until now.  NULL: events have no ticks. */
 	void (*counter)(const struct ctrace_emitter_context *context, struct ctrace_counter *out);
-	bool ending; /* for close(): nothing comes after what it has */
+	bool ending; /* for close(): no event follows in this process */
 };
 
 /* Bytes that are written as they are. */

@@ -356,7 +356,7 @@ void ct_os_close_file(int *fd, const struct ct_file_id *id)
 #define STATX_MNT_ID_UNIQUE 0x4000u /* Linux 6.8: never given to another mount */
 #endif
 
-/* Not by /proc while the kernel knows another way: what was looked up there has to go when the thread ends, which its parent pays for. */
+/* Not by /proc while the kernel knows another way: a look-up there makes the end of the process slower. */
 struct ct_world ct_os_world(void)
 {
 	struct ct_world world = { .mount = 0 };

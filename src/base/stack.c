@@ -66,7 +66,7 @@ static void run(void)
 	announce_switch(NULL, call->caller_bottom, call->caller_size);
 }
 
-/* Of STACK_SIZE bytes: the last one that was used, as nearly every process that attaches also ends.  NULL: none, or in use. */
+/* A stack of STACK_SIZE bytes that is not in use; or NULL.  Attaching and ending need one each. */
 static void *spare;
 
 /* The largest that can be had.  NULL: none. */

@@ -35,10 +35,9 @@ struct agent {
 	uint64_t method_since_ns; /* monotonic; the agent, not one before it, is in a method since then.  0: it is not */
 	uint64_t methods;         /* begun, ever */
 	uint64_t look_at_ns;      /* monotonic; when the standby looks again.  UINT64_MAX: when activity is raised */
-	uint64_t
-		watch_at_ns; /* monotonic; the control thread starts a standby then, methods before it start none.  0: each method does */
-	uint64_t stop_by_ns;    /* monotonic; when stopping: the output may take until then */
-	uint64_t recover_at_ns; /* monotonic; from then on the agent starts the recovery thread.  0: started, or not wanted */
+	uint64_t watch_at_ns;     /* monotonic; the standby begins then, not with a method before it.  0: with each */
+	uint64_t stop_by_ns;      /* monotonic; when stopping: the output may take until then */
+	uint64_t recover_at_ns;   /* monotonic; from then on the agent starts the recovery thread.  0: started, or not wanted */
 	struct rotation {
 		uint32_t state; /* enum rotation_state; sleepers wait on it.  Written under the lock, atomic */
 		uint32_t mask, done;

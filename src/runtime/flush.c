@@ -38,7 +38,7 @@ void ct_agent_ask_open(void)
 		ct_process_wake_agent();
 }
 
-/* For the latest of all tickets: it is served no later than the thread's own was asked for by others, too. */
+/* Waits for the newest ticket, which is not older than the caller's. */
 void ct_agent_await_open(uint64_t timeout_ns)
 {
 	uint32_t ticket = __atomic_load_n(&ct_process.open_wanted, __ATOMIC_ACQUIRE);

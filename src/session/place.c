@@ -16,7 +16,7 @@
 #include <string.h>
 #include <unistd.h>
 
-/* "pid:[4026531836]": the inode, for which a stat() would have the kernel make it first. */
+/* "pid:[4026531836]": the inode.  stat() would make the kernel create it. */
 static uint64_t inode_of(const char *path)
 {
 	char text[64];
