@@ -25,7 +25,7 @@
 
 static unsigned sublevels = SUBLEVELS;
 
-/* What a run reports. */
+/* The figures of one run. */
 struct result {
 	double seconds;
 	double mebibytes;

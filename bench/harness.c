@@ -182,7 +182,7 @@ static void start_thread(void *(*body)(void *), void *argument, pthread_t *out_t
 	(void)pthread_attr_destroy(&attributes);
 }
 
-/* Threads that wait for each other at each barrier, with the one that measures. */
+/* The measured threads.  They and the main thread meet at `together` before and after each batch. */
 struct group {
 	const struct bench_case *bench;
 	uint32_t events; /* that each of them records */

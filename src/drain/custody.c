@@ -318,12 +318,12 @@ void ct_custody_take_losses(struct ct_drain *drain, uint32_t dest)
 {
 	const uint32_t own = (1u << CT_WRITER_SLOT) - 1;
 	struct ct_dest *state = ct_drain_dest(drain, dest);
-	uint64_t sum = 0, due;
+	uint64_t announced = ct_dest_current(state)->announced, sum = 0, due;
 
 	for (uint32_t reason = 0; reason < CTRACE_LOSS_COUNT; reason++)
 		sum += __atomic_load_n(&state->lost[reason], __ATOMIC_RELAXED);
-	due = sum - ct_dest_current(state)->announced;
-	if (sum <= ct_dest_current(state)->announced || ct_dest_path(drain->source.session, dest)[0] != '\0')
+	due = sum - announced;
+	if (sum <= announced || ct_dest_path(drain->source.session, dest)[0] != '\0')
 		return;
 	/* Also those that this drain has just given back.  A ring that it has not walked yet has its turn when the process ends. */
 	for (uint32_t i = 0; i < drain->ring_count; i++) {

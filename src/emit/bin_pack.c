@@ -38,6 +38,20 @@ static struct {
 
 /* ---- the thread ---- */
 
+/* NULL: there is none, or not one for this version. */
+static const struct ct_compress_module *open_module(void **out_handle)
+{
+	const struct ct_compress_module *module;
+
+	*out_handle = ct_module_open("zstd");
+	module = *out_handle != NULL ? dlsym(*out_handle, CT_COMPRESS_MODULE) : NULL;
+	if (module != NULL && module->size >= sizeof *module)
+		return module;
+	if (*out_handle != NULL)
+		(void)dlclose(*out_handle);
+	return NULL;
+}
+
 /* Once in the life of a process. */
 static const struct ct_compress_module *find_module(void)
 {
@@ -51,12 +65,7 @@ static const struct ct_compress_module *find_module(void)
 	ct_emitter_lock();
 	__atomic_store_n(&pack.loading, 1, __ATOMIC_RELAXED);
 	ct_emitter_unlock();
-	handle = ct_module_open("zstd");
-	found = handle != NULL ? dlsym(handle, CT_COMPRESS_MODULE) : NULL;
-	if (found != NULL && found->size < sizeof *found)
-		found = NULL;
-	if (found == NULL && handle != NULL)
-		(void)dlclose(handle);
+	found = open_module(&handle);
 	__atomic_store_n(&pack.loading, 0, __ATOMIC_RELEASE);
 	ct_os_wake(&pack.loading);
 	return found;
@@ -76,13 +85,12 @@ void ct_bin_pack_lock(void)
 
 bool ct_bin_pack_is_possible(void)
 {
-	void *handle = ct_module_open("zstd");
-	const struct ct_compress_module *module = handle != NULL ? dlsym(handle, CT_COMPRESS_MODULE) : NULL;
-	bool is = module != NULL && module->size >= sizeof *module;
+	void *handle;
 
-	if (handle != NULL)
-		(void)dlclose(handle);
-	return is;
+	if (open_module(&handle) == NULL)
+		return false;
+	(void)dlclose(handle);
+	return true;
 }
 
 struct names {

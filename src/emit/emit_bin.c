@@ -398,7 +398,6 @@ static enum ctrace_status bin_flush(void *self)
 static void bin_close(void *self)
 {
 	struct binfile *bin = self;
-
 	bool is_owner = bin->folder->owner_pid == (uint32_t)getpid();
 
 	if (is_owner && ct_bin_folder_look(bin->folder) == CT_BIN_HERE) {
