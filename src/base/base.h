@@ -387,12 +387,21 @@ bool ct_os_has_room(size_t size);
 const char *ct_os_environment(const char *name); /* secure_getenv; NULL when unset or empty */
 
 /* ---- os_open.c: opening, and knowing a descriptor again */
+/* Which file a descriptor was opened for.  The program may close a descriptor of ours, as
+ * daemons close all there are, and open a file of its own with that number: look before each
+ * write and close. */
+struct ct_file_id {
+	dev_t device;
+	ino_t inode;
+};
 /* Opens a regular file of our own: O_NOFOLLOW, O_CLOEXEC, O_NONBLOCK while looking; refuses (DENIED) what is not a regular
  * file, belongs to another user or has other hard links.  flags as open(2); new files get mode 0600.  The descriptor has a high
  * number (ct_os_high()), and was compared with what the path names before the file was changed. */
 enum ctrace_status ct_os_open_file(int folder_fd, const char *path, int flags, int *out_fd) CT_MUST_USE;
+/* The same; which file it is was asked before anybody could close the descriptor. */
+enum ctrace_status ct_os_open_known(int folder_fd, const char *path, int flags, int *out_fd, struct ct_file_id *out_id) CT_MUST_USE;
 /* The same for a directory, to look into. */
-enum ctrace_status ct_os_open_folder(int folder_fd, const char *path, int *out_fd) CT_MUST_USE;
+enum ctrace_status ct_os_open_folder(int folder_fd, const char *path, int *out_fd, struct ct_file_id *out_id) CT_MUST_USE;
 /* Opens a file for reading and writing also when its mode forbids its owner to write: such a mode keeps files that are mapped from
  * accidents.  Negative, with errno, when it cannot be opened.  Must not be used on a file of which this process holds a POSIX lock. */
 int ct_os_open_kept(int folder_fd, const char *path);
@@ -412,13 +421,6 @@ enum ct_os_trust {
 enum ctrace_status ct_os_read_trusted(const char *folder, const char *name, enum ct_os_trust trust, size_t limit,
 				      struct ct_buf *out) CT_MUST_USE;
 void ct_os_close(int *fd); /* keeps errno; sets -1 */
-/* Which file a descriptor was opened for.  The program may close a descriptor of ours, as
- * daemons close all there are, and open a file of its own with that number: look before each
- * write and close. */
-struct ct_file_id {
-	dev_t device;
-	ino_t inode;
-};
 struct ct_file_id ct_os_file_id(int fd); /* zero when fd is not open */
 enum ct_os_identity {
 	CT_OS_SAME,
@@ -452,6 +454,9 @@ enum ctrace_status ct_os_thread_start(void *(*body)(void *), void *argument, con
 bool ct_os_thread_mask(sigset_t *out_mask);
 /* In a forked child, in no section.  If the forking thread was one of ours, it gets that mask and is the program's from now on. */
 void ct_os_thread_child(void);
+/* The calling thread gets a table of descriptors of its own with none in it, and closes it at its end: what others open and close is no
+ * matter to it.  False: the kernel is older than Linux 5.9, or a filter forbids it. */
+bool ct_os_thread_own_descriptors(void) CT_MUST_USE;
 bool ct_os_thread_is_own(void); /* the calling thread is one that ct_os_thread_start() started */
 
 #endif

@@ -109,7 +109,7 @@ static enum ctrace_status open_named(int folder_fd, const char *path, int flags,
 	return CTRACE_OS_ERROR;
 }
 
-enum ctrace_status ct_os_open_file(int folder_fd, const char *path, int flags, int *out_fd)
+enum ctrace_status ct_os_open_known(int folder_fd, const char *path, int flags, int *out_fd, struct ct_file_id *out_id)
 {
 	const int looking = O_NOFOLLOW | O_CLOEXEC | O_NONBLOCK | O_NOCTTY;
 	enum ctrace_status status;
@@ -135,14 +135,25 @@ enum ctrace_status ct_os_open_file(int folder_fd, const char *path, int flags, i
 		return ct_os_status();
 	}
 	*out_fd = fd;
+	*out_id = (struct ct_file_id){ info.st_dev, info.st_ino };
 	return CTRACE_OK;
 }
 
-enum ctrace_status ct_os_open_folder(int folder_fd, const char *path, int *out_fd)
+enum ctrace_status ct_os_open_file(int folder_fd, const char *path, int flags, int *out_fd)
+{
+	struct ct_file_id id;
+
+	return ct_os_open_known(folder_fd, path, flags, out_fd, &id);
+}
+
+enum ctrace_status ct_os_open_folder(int folder_fd, const char *path, int *out_fd, struct ct_file_id *out_id)
 {
 	struct stat info;
+	enum ctrace_status status = open_named(folder_fd, path, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC, out_fd, &info);
 
-	return open_named(folder_fd, path, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC, out_fd, &info);
+	if (status == CTRACE_OK)
+		*out_id = (struct ct_file_id){ info.st_dev, info.st_ino };
+	return status;
 }
 
 int ct_os_open_kept(int folder_fd, const char *path)
@@ -184,7 +195,7 @@ static void open_to_owner(const char *path)
 	if (fd < 0)
 		return;
 	if (fstat(fd, &info) == 0 && info.st_uid == geteuid() && (info.st_mode & 0777) != 0700) {
-		(void)snprintf(name, sizeof name, "/proc/self/fd/%d", fd);
+		(void)snprintf(name, sizeof name, "/proc/thread-self/fd/%d", fd);
 		(void)chmod(name, 0700);
 	}
 	ct_os_close(&fd);

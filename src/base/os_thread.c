@@ -57,6 +57,18 @@ bool ct_os_thread_exists(uint32_t tid)
 	return syscall(SYS_tgkill, getpid(), (pid_t)tid, 0) == 0 || errno != ESRCH;
 }
 
+#ifndef SYS_close_range
+#define SYS_close_range 436
+#endif
+#ifndef CLOSE_RANGE_UNSHARE
+#define CLOSE_RANGE_UNSHARE 2u
+#endif
+
+bool ct_os_thread_own_descriptors(void)
+{
+	return syscall(SYS_close_range, 0u, ~0u, CLOSE_RANGE_UNSHARE) == 0;
+}
+
 static __thread bool thread_is_own __attribute__((tls_model("initial-exec")));
 
 /* Of the program: the processors that its first thread might use when this was loaded, and the

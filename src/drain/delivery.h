@@ -80,6 +80,8 @@ enum ctrace_status ct_destination_pass_over(struct ct_destination *destination, 
 enum ctrace_status ct_destination_rotate(struct ct_destination *destination) CT_MUST_USE;
 /* Notes a failure (errno) and when to try again. */
 void ct_destination_failed(struct ct_destination *destination);
+/* Nothing waits for it: what it failed to write, an external writer took over.  One that is open does not fail any more. */
+void ct_destination_has_all(struct ct_destination *destination);
 /* Writes the place beside the rings and publishes: what ct_cursor_prepare() prepared is in force. */
 enum ctrace_status ct_destination_commit(struct ct_destination *destination, uint64_t delivered) CT_MUST_USE;
 bool ct_destination_writes(const struct ct_destination *destination); /* false: silent, or only its own process could */

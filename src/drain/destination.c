@@ -284,6 +284,12 @@ static void works_again(struct ct_destination *destination)
 		dest_of(destination)->failing_at[0] = '\0';
 }
 
+void ct_destination_has_all(struct ct_destination *destination)
+{
+	if (destination->retry_at_ns != 0 && destination->self != NULL)
+		works_again(destination);
+}
+
 /* Which directory the place is in, for a recoverer that may be elsewhere.  It asks the file system, so it counts as a method. */
 static void note_place(struct ct_destination *destination)
 {

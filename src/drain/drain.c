@@ -364,6 +364,8 @@ static void deliver_batches(struct ct_drain *drain, uint32_t dest, bool flush)
 	batch->least_level = destination->least_level;
 	batch->most_bytes = destination->is_limited ? RUN_BYTES : RUNS_BYTES;
 	add_rings(drain, dest);
+	if (batch->iterator_count == 0)
+		ct_destination_has_all(destination);
 	if (batch->iterator_count == 0 || (!flush && holds_back(destination)))
 		return;
 	destination->overwritten = ct_custody_sum_overwritten(drain, dest);

@@ -49,7 +49,8 @@ static unsigned file_kind(const char *name, uint32_t *out_id)
 static bool each_file(struct ct_bin_folder *folder, unsigned kinds, ct_bin_each_stream *each, void *user)
 {
 	int fd = ct_os_high(openat(folder->fd, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC));
-	DIR *stream = fd >= 0 ? fdopendir(fd) : NULL;
+	/* The number of a folder that was closed behind our back may be another folder's of ours. */
+	DIR *stream = ct_os_is_file(fd, &folder->folder_id) ? fdopendir(fd) : NULL;
 	const struct dirent *entry;
 	uint32_t id;
 
@@ -60,6 +61,8 @@ static bool each_file(struct ct_bin_folder *folder, unsigned kinds, ct_bin_each_
 	while ((entry = readdir(stream)) != NULL)
 		if ((file_kind(entry->d_name, &id) & kinds) != 0)
 			each(folder, entry->d_name, id, user);
+	if (!ct_os_is_file(dirfd(stream), &folder->folder_id))
+		return false; /* closed behind our back: the number is not ours to close */
 	(void)closedir(stream);
 	return true;
 }
@@ -93,7 +96,8 @@ static void remove_stream(struct ct_bin_folder *folder, const char *name, uint32
 {
 	(void)id;
 	(void)user;
-	(void)unlinkat(folder->fd, name, 0);
+	if (ct_os_is_file(folder->fd, &folder->folder_id))
+		(void)unlinkat(folder->fd, name, 0);
 }
 
 static bool remove_streams(struct ct_bin_folder *folder)
@@ -136,10 +140,19 @@ static enum ctrace_status folder_new(const char *path, const struct ct_trace_inf
 	return CTRACE_OK;
 }
 
-static void folder_free(struct ct_bin_folder *folder)
+void ct_bin_folder_rest(struct ct_bin_folder *folder)
 {
 	ct_bin_streams_free(folder);
 	ct_schema_destroy(folder->schema);
+	folder->schema = NULL;
+	folder->texts = NULL;
+	ct_bin_lock_close(&folder->metadata_fd, &folder->metadata_id);
+	ct_os_close_file(&folder->fd, &folder->folder_id);
+}
+
+static void folder_free(struct ct_bin_folder *folder)
+{
+	ct_bin_folder_rest(folder);
 	ct_schema_destroy(folder->source);
 	free(folder->found);
 	free(folder->heads);
@@ -148,8 +161,6 @@ static void folder_free(struct ct_bin_folder *folder)
 	ct_buf_fini(&folder->scratch);
 	ct_buf_fini(&folder->text);
 	ct_bin_clock_fini(&folder->clock);
-	ct_bin_lock_close(&folder->metadata_fd, &folder->metadata_id);
-	ct_os_close_file(&folder->fd, &folder->folder_id);
 	free(folder);
 }
 
@@ -163,15 +174,13 @@ static void folder_free_after(struct ct_bin_folder *folder)
 
 static enum ctrace_status open_directory(struct ct_bin_folder *folder)
 {
-	enum ctrace_status status = ct_os_open_folder(AT_FDCWD, folder->path, &folder->fd);
+	enum ctrace_status status = ct_os_open_folder(AT_FDCWD, folder->path, &folder->fd, &folder->folder_id);
 	struct stat info;
 
 	if (status != CTRACE_OK)
 		return errno == ENOENT ? CTRACE_NOT_FOUND : status == CTRACE_NOT_FOUND ? CTRACE_DENIED : status;
-	status = ct_os_stat(folder->fd, &info);
-	if (status != CTRACE_OK)
+	if (ct_os_stat(folder->fd, &info) != CTRACE_OK)
 		return CTRACE_OS_ERROR;
-	folder->folder_id = (struct ct_file_id){ info.st_dev, info.st_ino };
 	if (info.st_uid != geteuid()) {
 		errno = EPERM;
 		return CTRACE_DENIED;
@@ -207,6 +216,8 @@ static enum ctrace_status read_metadata(const struct ct_bin_folder *folder, uint
 		return CTRACE_NOT_ENOUGH_MEMORY;
 	status = ct_os_read_at(folder->metadata_fd, out->data, size, 0, &out->size);
 	out->data[out->size] = '\0'; /* a number ends at or before it */
+	if (status == CTRACE_OK && !ct_os_is_file(folder->metadata_fd, &folder->metadata_id))
+		status = CTRACE_OS_ERROR; /* closed behind our back: this may be of another file */
 	if (status == CTRACE_OK && out->size < size)
 		status = CTRACE_DAMAGED;
 	return status;
@@ -238,7 +249,8 @@ static enum ctrace_status inherit_stream(struct ct_bin_folder *folder, const str
  * again, so what does not count is cut off there. */
 static enum ctrace_status inherit(struct ct_bin_folder *folder, struct ct_bin_folder *from)
 {
-	enum ctrace_status status = ct_bin_folder_look(from) == CT_BIN_HERE ? ct_bin_settle(from) : CTRACE_OK;
+	enum ct_bin_presence presence = ct_bin_folder_look(from);
+	enum ctrace_status status = presence == CT_BIN_HERE ? ct_bin_settle(from) : presence == CT_BIN_GONE ? CTRACE_OK : CTRACE_OS_ERROR;
 
 	ct_buf_add_text(&folder->text, CT_BIN_MARK_LOST);
 	if (status == CTRACE_OK)
@@ -293,6 +305,9 @@ static enum ctrace_status write_temporary(struct ct_bin_folder *folder, int fd, 
 		status = ct_os_write_at(fd, text->data, text->size, 0);
 	/* Streams of what is replaced go first, so that new metadata never have old streams beside them. */
 	if (status == CTRACE_OK && is_anew && folder->metadata_fd >= 0 && !remove_streams(folder))
+		status = CTRACE_OS_ERROR;
+	/* What a descriptor leads to that the program closed behind our back is not touched. */
+	if (status == CTRACE_OK && !ct_os_is_file(folder->fd, &folder->folder_id))
 		status = CTRACE_OS_ERROR;
 	return status == CTRACE_OK ? ct_os_rename(folder->fd, CT_BIN_TEMPORARY, "metadata") : status;
 }
@@ -571,7 +586,7 @@ static enum ctrace_status begin_in_empty(struct ct_bin_folder *folder, const str
 	return has_streams ? CTRACE_TIMED_OUT : begin(folder, claim->from);
 }
 
-/* NOT_FOUND: the folder that was at path has been renamed; nothing is there now. */
+/* NOT_FOUND: to be tried again; the folder that was at path has been renamed, or its descriptor was closed behind our back. */
 static enum ctrace_status folder_create(const char *path, const struct ct_bin_claim *claim, struct ct_bin_folder **out_folder)
 {
 	struct ct_bin_folder *folder;
@@ -598,6 +613,9 @@ static enum ctrace_status folder_create(const char *path, const struct ct_bin_cl
 	}
 	ct_buf_fini(&text);
 	if (status != CTRACE_OK) {
+		/* The program closed our descriptors meanwhile: what was begun is gone on with. */
+		if (folder->fd >= 0 && !ct_os_is_file(folder->fd, &folder->folder_id))
+			status = CTRACE_NOT_FOUND;
 		folder_free_after(folder);
 		return status;
 	}
@@ -729,7 +747,6 @@ static enum ct_bin_presence reach_metadata(struct ct_bin_folder *folder)
 
 	if (identity != CT_OS_OTHER)
 		return identity == CT_OS_SAME ? CT_BIN_HERE : CT_BIN_UNCLEAR;
-	folder->metadata_fd = -1;
 	ct_bin_lock_close(&folder->metadata_fd, &id);
 	status = open_metadata(folder);
 	if (status == CTRACE_OK && (folder->metadata_id.inode != id.inode || folder->metadata_id.device != id.device)) {
@@ -747,13 +764,18 @@ enum ct_bin_presence ct_bin_folder_look(struct ct_bin_folder *folder)
 	enum ct_bin_presence presence = reach_folder(folder);
 	struct stat info;
 
+	ct_point("bin.reached");
 	if (presence == CT_BIN_HERE)
 		presence = reach_metadata(folder);
-	if (presence != CT_BIN_HERE)
-		return presence;
-	if (ct_os_stat(folder->metadata_fd, &info) != CTRACE_OK)
+	if (presence == CT_BIN_HERE && ct_os_stat(folder->metadata_fd, &info) != CTRACE_OK)
 		return CT_BIN_UNCLEAR;
-	return info.st_nlink == 0 ? CT_BIN_GONE : CT_BIN_HERE;
+	if (presence == CT_BIN_HERE && info.st_nlink == 0)
+		presence = CT_BIN_GONE;
+	/* Closed meanwhile, once more: this was another folder, or another file. */
+	if (folder->fd >= 0 && (!ct_os_is_file(folder->fd, &folder->folder_id) ||
+				(presence == CT_BIN_HERE && !ct_os_is_file(folder->metadata_fd, &folder->metadata_id))))
+		return CT_BIN_UNCLEAR;
+	return presence;
 }
 
 bool ct_bin_folder_is_in_place(struct ct_bin_folder *folder)

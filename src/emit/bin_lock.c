@@ -108,10 +108,9 @@ static enum ctrace_status open_alone(int folder_fd, const char *name, int flags,
 		} else if (status != CTRACE_NOT_FOUND) {
 			return status;
 		}
-		status = ct_os_open_file(folder_fd, name, O_RDWR | flags, &fd);
+		status = ct_os_open_known(folder_fd, name, O_RDWR | flags, &fd, &id);
 		if (status != CTRACE_OK)
 			return status;
-		id = ct_os_file_id(fd);
 		if (!lock_take(fd)) {
 			ct_os_close(&fd);
 			return CTRACE_TIMED_OUT;
@@ -145,7 +144,8 @@ enum ctrace_status ct_bin_lock_open(int folder_fd, const char *name, int flags, 
 
 void ct_bin_lock_close(int *fd, const struct ct_file_id *id)
 {
-	if (id->inode != 0)
-		held_remove(held_key(id));
+	if (*fd < 0)
+		return;
+	held_remove(held_key(id));
 	ct_os_close_file(fd, id);
 }

@@ -1,11 +1,15 @@
 /*
  * bin_pack.c - compresses the streams of BINFILE folders that are closed for good.
  *
- * The thread that drains hands a folder over and goes on; a thread of its own, which blocks all signals, compresses one folder after the other
- * and ends when there is none left.  That thread loads the module "zstd" too: it holds nothing that somebody could wait for while the
- * loader's lock is another's.  A fork waits for the end of that, since the child gets the loader as it is.  Until a folder is done its lock is held, so no other process replaces it meanwhile.  This process does,
- * when the generation comes round: then the folder is let go as it is.  So it is when the module cannot be loaded, the disk is
- * full, or the process ends first; each stream is compressed or untouched.
+ * The thread that drains hands a folder over and goes on.  A thread of its own, which blocks all signals, compresses one folder after the
+ * other and ends when there is none left.  It has descriptors of its own: those that the program closes, or opens, are no matter to it.
+ * It loads the module "zstd" too: it holds nothing that somebody could wait for while the loader's lock is another's.  A fork waits for
+ * the end of that, since the child gets the loader as it is.
+ *
+ * The thread opens a folder and locks it: no other process replaces it while it is compressed.  One that was replaced before is left
+ * alone.  When the generation comes round this process wants the name: then the folder is let go as it is.  So it is when the module
+ * cannot be loaded, the kernel gives no descriptors of one's own, the disk is full, or the process ends first; each stream is
+ * compressed or untouched.
  *
  * Copyright The ctrace authors.  SPDX-License-Identifier: Apache-2.0
  */
@@ -33,7 +37,7 @@ static struct {
 	bool runs;
 	uint32_t loading; /* atomic: 1 while the thread loads the module; it is set under the lock */
 	uint32_t done;    /* atomic: raised when it has let go of a folder */
-	struct ct_compress_work work;
+	uint32_t stop;    /* atomic; not 0: the thread is to let go of its folder */
 } pack;
 
 /* ---- the thread ---- */
@@ -119,7 +123,7 @@ static void compress_folder(struct ct_bin_folder *folder, const struct ct_compre
 		if (ct_bin_folder_look(folder) != CT_BIN_HERE || !ct_bin_folder_each_stream(folder, note_name, &names))
 			return;
 		for (uint32_t i = 0; i < names.count && status == CTRACE_OK; i++)
-			status = ct_bin_folder_look(folder) == CT_BIN_HERE ? module->file(folder->fd, names.at[i], &pack.work)
+			status = ct_bin_folder_look(folder) == CT_BIN_HERE ? module->file(folder->fd, names.at[i], &pack.stop)
 									   : CTRACE_OS_ERROR;
 	}
 }
@@ -133,7 +137,7 @@ static struct ct_bin_folder *take_next(void)
 		memmove(pack.waiting, pack.waiting + 1, --pack.count * sizeof(struct ct_bin_folder *));
 	else
 		pack.runs = false;
-	__atomic_store_n(&pack.work.stop, 0, __ATOMIC_RELAXED);
+	__atomic_store_n(&pack.stop, 0, __ATOMIC_RELAXED);
 	ct_emitter_unlock();
 	return pack.current;
 }
@@ -147,7 +151,8 @@ static void note_done(void)
 
 static void *run(void *unused)
 {
-	const struct ct_compress_module *module = find_module();
+	bool has_descriptors = ct_os_thread_own_descriptors();
+	const struct ct_compress_module *module = has_descriptors ? find_module() : NULL;
 	struct ct_bin_folder *folder;
 
 	(void)unused;
@@ -189,13 +194,9 @@ void ct_bin_pack(struct ct_bin_folder *folder, bool is_last)
 {
 	struct ct_bin_folder *left = folder;
 
-	/* The emitter may be destroyed before the folder. */
-	ct_schema_destroy(folder->schema);
-	folder->schema = NULL;
-	folder->texts = NULL;
-	/* A folder without a closing mark is not compressed.  Of one that waits, only the folder and the metadata stay open. */
+	/* A folder without a closing mark is not compressed. */
 	if (folder->is_ended) {
-		ct_bin_streams_free(folder);
+		ct_bin_folder_rest(folder);
 		ct_emitter_lock();
 		if (is_last) {
 			left = pack.last;
@@ -213,7 +214,7 @@ static struct ct_bin_folder *take_back(const char *path, bool *out_is_current)
 {
 	*out_is_current = pack.current != NULL && strcmp(pack.current->path, path) == 0;
 	if (*out_is_current)
-		__atomic_store_n(&pack.work.stop, 1, __ATOMIC_RELEASE);
+		__atomic_store_n(&pack.stop, 1, __ATOMIC_RELEASE);
 	for (uint32_t i = 0; i < pack.count; i++) {
 		struct ct_bin_folder *folder = pack.waiting[i];
 
@@ -271,22 +272,18 @@ void ct_bin_pack_end(void)
 	if (wait_for_end(END_NS))
 		return;
 	ct_emitter_lock();
-	pack.count = 0; /* their locks go with the process */
-	__atomic_store_n(&pack.work.stop, 1, __ATOMIC_RELEASE);
+	pack.count = 0;
+	__atomic_store_n(&pack.stop, 1, __ATOMIC_RELEASE);
 	ct_emitter_unlock();
 	(void)wait_for_end(STOP_NS);
 }
 
-/* The thread is not here, and the folders are the parent's: closing them ends nothing. */
+/* The thread is not here, nor are its descriptors; the memory of its folder is left as it was. */
 void ct_bin_pack_forked(bool is_whole)
 {
 	for (uint32_t i = 0; is_whole && i < pack.count; i++)
 		ct_bin_folder_close(pack.waiting[i]);
-	if (is_whole) {
+	if (is_whole)
 		ct_bin_folder_close(pack.last);
-		ct_bin_folder_close(pack.current);
-	}
-	ct_os_close_file(&pack.work.from.fd, &pack.work.from.id);
-	ct_os_close_file(&pack.work.to.fd, &pack.work.to.id);
 	memset(&pack, 0, sizeof pack);
 }

@@ -129,8 +129,12 @@ static enum ctrace_status open_stream(struct ct_bin_folder *folder, struct ct_bi
 	if (folder->open_count >= CT_BIN_OPEN_LIMIT)
 		close_oldest(folder);
 	stream_name(name, stream->id);
-	status = ct_os_open_file(folder->fd, name, O_RDWR | O_CREAT, &stream->fd);
-	stream->file_id = ct_os_file_id(status == CTRACE_OK ? stream->fd : -1);
+	status = ct_os_open_known(folder->fd, name, O_RDWR | O_CREAT, &stream->fd, &stream->file_id);
+	if (status == CTRACE_OK && !ct_os_is_file(folder->fd, &folder->folder_id)) {
+		/* The folder was closed behind our back: it may be another folder's stream. */
+		ct_os_close_file(&stream->fd, &stream->file_id);
+		status = CTRACE_OS_ERROR;
+	}
 	if (status != CTRACE_OK)
 		stream->fd = -1;
 	else if (stream->id != CT_BIN_LOST)
@@ -252,6 +256,8 @@ static enum ctrace_status load_stream(struct ct_bin_folder *folder, struct ct_bi
 		stream->offset = offset < (uint64_t)info.st_size ? offset : (uint64_t)info.st_size;
 		if (!read_last_packet(folder, stream) && !find_last_packet(folder, stream))
 			status = walk_packets(stream);
+		if (status == CTRACE_OK && !ct_os_is_file(stream->fd, &stream->file_id))
+			status = CTRACE_OS_ERROR; /* closed behind our back: what was read may be of another file */
 	} else {
 		stream->offset = 0;
 	}
@@ -392,7 +398,8 @@ static enum ctrace_status write_metadata(struct ct_bin_folder *folder)
 	if (folder->text.size == 0)
 		return CTRACE_OK;
 	folder->metadata_cut_due = true; /* until the batch is complete */
-	return ct_os_write_at(folder->metadata_fd, folder->text.data, folder->text.size, folder->metadata_size);
+	status = ct_os_write_at(folder->metadata_fd, folder->text.data, folder->text.size, folder->metadata_size);
+	return status == CTRACE_OK && !ct_os_is_file(folder->metadata_fd, &folder->metadata_id) ? CTRACE_OS_ERROR : status;
 }
 
 static enum ctrace_status write_stream(struct ct_bin_folder *folder, struct ct_bin_stream *stream)
@@ -408,8 +415,11 @@ static enum ctrace_status write_stream(struct ct_bin_folder *folder, struct ct_b
 		return status;
 	stream->is_touched = true;
 	if (stream->piece_count != 0)
-		return ct_os_write_pieces_at(stream->fd, folder->pieces + stream->first_piece, stream->piece_count, stream->offset);
-	return ct_os_write_at(stream->fd, stream->writer.packets.data, stream->writer.packets.size, stream->offset);
+		status = ct_os_write_pieces_at(stream->fd, folder->pieces + stream->first_piece, stream->piece_count, stream->offset);
+	else
+		status = ct_os_write_at(stream->fd, stream->writer.packets.data, stream->writer.packets.size, stream->offset);
+	/* The program may have closed it since it was looked at. */
+	return status == CTRACE_OK && !ct_os_is_file(stream->fd, &stream->file_id) ? CTRACE_OS_ERROR : status;
 }
 
 static void commit_stream(struct ct_bin_folder *folder, struct ct_bin_stream *stream)

@@ -164,6 +164,8 @@ bool ct_bin_name_beside(const char *path, uint32_t pid, unsigned number, char ou
 void ct_bin_folder_end(struct ct_bin_folder *folder);
 void ct_bin_folder_reopen(struct ct_bin_folder *folder);  /* it is written to after all: the mark does not count */
 void ct_bin_folder_close(struct ct_bin_folder *folder);   /* in order, with a closing mark */
+/* It has its closing mark: its files and its lock are let go.  ct_bin_folder_look() opens the folder again. */
+void ct_bin_folder_rest(struct ct_bin_folder *folder);
 void ct_bin_folder_discard(struct ct_bin_folder *folder); /* removes it; nothing in it counts */
 /* Calls for each stream file that is there, with its name and id (CT_BIN_LOST: stream.lost).  False when the folder cannot be read. */
 typedef void ct_bin_each_stream(struct ct_bin_folder *folder, const char *name, uint32_t id, void *user);

@@ -21,14 +21,15 @@
 #define PIECE ((size_t)256 << 10)
 
 struct job {
-	struct ct_compress_work *work;
+	const uint32_t *stop;
+	int from, to;
 	ZSTD_CCtx *context;
 	unsigned char *in, *out;
 };
 
 static bool is_let_go(const struct job *job)
 {
-	return __atomic_load_n(&job->work->stop, __ATOMIC_ACQUIRE) != 0;
+	return __atomic_load_n(job->stop, __ATOMIC_ACQUIRE) != 0;
 }
 
 /* One piece of input, or the end: all that comes of it is written. */
@@ -43,10 +44,7 @@ static enum ctrace_status put(const struct job *job, ZSTD_inBuffer *in, bool is_
 		left = ZSTD_compressStream2(job->context, &piece, in, is_last ? ZSTD_e_end : ZSTD_e_continue);
 		if (ZSTD_isError(left))
 			return CTRACE_FAILURE;
-		if (!ct_os_is_file(job->work->to.fd, &job->work->to.id))
-			return CTRACE_OS_ERROR;
-		if (piece.pos != 0 &&
-		    (ct_os_append(job->work->to.fd, job->out, piece.pos, &written) != CTRACE_OK || written != piece.pos))
+		if (piece.pos != 0 && (ct_os_append(job->to, job->out, piece.pos, &written) != CTRACE_OK || written != piece.pos))
 			return CTRACE_OS_ERROR;
 	} while (is_last ? left != 0 : in->pos < in->size);
 	return CTRACE_OK;
@@ -61,10 +59,8 @@ static enum ctrace_status compress_pieces(const struct job *job)
 	while (status == CTRACE_OK && got != 0) {
 		if (is_let_go(job))
 			return CTRACE_TIMED_OUT;
-		status = ct_os_read_at(job->work->from.fd, job->in, PIECE, offset, &got);
+		status = ct_os_read_at(job->from, job->in, PIECE, offset, &got);
 		offset += got;
-		if (status == CTRACE_OK && !ct_os_is_file(job->work->from.fd, &job->work->from.id))
-			status = CTRACE_OS_ERROR;
 		if (status == CTRACE_OK)
 			status = put(job, &(ZSTD_inBuffer){ job->in, got, 0 }, got == 0);
 	}
@@ -89,7 +85,7 @@ static enum ctrace_status compress(struct job *job)
 	free(job->out);
 	if (status == CTRACE_OK && is_let_go(job))
 		status = CTRACE_TIMED_OUT;
-	return status == CTRACE_OK ? ct_os_sync(job->work->to.fd) : status;
+	return status == CTRACE_OK ? ct_os_sync(job->to) : status;
 }
 
 /* Whoever may read the one may read the other. */
@@ -97,29 +93,27 @@ static enum ctrace_status copy_access(const struct job *job)
 {
 	struct stat info;
 
-	if (fstat(job->work->from.fd, &info) != 0 || fchown(job->work->to.fd, (uid_t)-1, info.st_gid) != 0 ||
-	    fchmod(job->work->to.fd, info.st_mode & 0777) != 0)
+	if (fstat(job->from, &info) != 0 || fchown(job->to, (uid_t)-1, info.st_gid) != 0 ||
+	    fchmod(job->to, info.st_mode & 0777) != 0)
 		return CTRACE_OS_ERROR;
 	return CTRACE_OK;
 }
 
-enum ctrace_status ct_compress_file(int folder_fd, const char *name, struct ct_compress_work *work)
+enum ctrace_status ct_compress_file(int folder_fd, const char *name, const uint32_t *stop)
 {
-	struct job job = { .work = work };
+	struct job job = { .stop = stop };
 	char made[64], final[64];
 	enum ctrace_status status;
 
 	if (snprintf(made, sizeof made, CT_COMPRESS_TEMPORARY("%s"), name) >= (int)sizeof made ||
 	    snprintf(final, sizeof final, "%s.zst", name) >= (int)sizeof final)
 		return CTRACE_DENIED;
-	status = ct_os_open_file(folder_fd, name, O_RDONLY, &work->from.fd);
+	status = ct_os_open_file(folder_fd, name, O_RDONLY, &job.from);
 	if (status != CTRACE_OK)
 		return status;
-	work->from.id = ct_os_file_id(work->from.fd);
-	status = ct_os_open_file(folder_fd, made, O_WRONLY | O_CREAT | O_TRUNC, &work->to.fd);
+	status = ct_os_open_file(folder_fd, made, O_WRONLY | O_CREAT | O_TRUNC, &job.to);
 	if (status != CTRACE_OK)
 		goto undo_from;
-	work->to.id = ct_os_file_id(work->to.fd);
 	status = copy_access(&job);
 	if (status == CTRACE_OK)
 		status = compress(&job);
@@ -130,9 +124,9 @@ enum ctrace_status ct_compress_file(int folder_fd, const char *name, struct ct_c
 		(void)unlinkat(folder_fd, name, 0);
 	else
 		(void)unlinkat(folder_fd, made, 0);
-	ct_os_close_file(&work->to.fd, &work->to.id);
+	ct_os_close(&job.to);
 undo_from:
-	ct_os_close_file(&work->from.fd, &work->from.id);
+	ct_os_close(&job.from);
 	return status;
 }
 

@@ -74,7 +74,7 @@ static int open_trusted(const char *folder, const char *file_name)
 static void *load(int fd)
 {
 	static unsigned loads;
-	char path[128] = "/proc/self/fd/";
+	char path[128] = "/proc/thread-self/fd/";
 	size_t size = strlen(path);
 
 	for (unsigned turn = __atomic_fetch_add(&loads, 1, __ATOMIC_RELAXED); turn != 0; turn >>= 1) {

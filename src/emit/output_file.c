@@ -220,16 +220,17 @@ static enum ctrace_status make_folder(const char *path, const struct ct_file_acc
 	}
 	status = ct_os_make_folder(path);
 	for (size_t i = there + 1; status == CTRACE_OK && there < size && i <= size; i++) {
+		struct ct_file_id id;
 		int fd;
 
 		if (path[i] != '/' && path[i] != '\0')
 			continue;
 		memcpy(part, path, i);
 		part[i] = '\0';
-		if (ct_os_open_folder(AT_FDCWD, part, &fd) != CTRACE_OK)
+		if (ct_os_open_folder(AT_FDCWD, part, &fd, &id) != CTRACE_OK)
 			continue;
 		ct_file_access_give(fd, file_access);
-		ct_os_close(&fd);
+		ct_os_close_file(&fd, &id);
 	}
 	return status;
 }

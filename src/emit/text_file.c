@@ -149,12 +149,13 @@ static enum ctrace_status open_path(const char *path, int flags, enum ct_text_sh
 {
 	bool is_elsewhere = before != NULL && ct_os_is_file(before->parent_fd, &before->parent_id) && !is_same_world(before);
 	enum ctrace_status status;
+	struct ct_file_id id;
 	struct stat info;
 	uint64_t size;
 	int fd;
 
-	status = ct_os_open_file(is_elsewhere ? before->parent_fd : AT_FDCWD, is_elsewhere ? base_name(path) : path,
-				 open_flags(sharing) | flags, &fd);
+	status = ct_os_open_known(is_elsewhere ? before->parent_fd : AT_FDCWD, is_elsewhere ? base_name(path) : path,
+				  open_flags(sharing) | flags, &fd, &id);
 	if (status != CTRACE_OK)
 		return status;
 	if (sharing != CT_TEXT_SHARED) {
@@ -177,14 +178,18 @@ static enum ctrace_status open_path(const char *path, int flags, enum ct_text_sh
 		if (status != CTRACE_OK)
 			goto undo_open;
 	}
+	if (!ct_os_is_file(fd, &id)) {
+		status = CTRACE_OS_ERROR; /* closed behind our back: the size may be another file's */
+		goto undo_open;
+	}
 	file->fd = fd;
-	file->id = (struct ct_file_id){ info.st_dev, info.st_ino };
+	file->id = id;
 	file->size = size;
 	note_parent(file, path, is_elsewhere ? before : NULL);
 	return CTRACE_OK;
 
 undo_open:
-	ct_os_close(&fd);
+	ct_os_close_file(&fd, &id);
 	return status;
 }
 

@@ -313,7 +313,7 @@ static void compress_closed(struct output *output)
 
 	while (folder != NULL && (entry = readdir(folder)) != NULL)
 		if (strncmp(entry->d_name, "stream.", 7) == 0 && strchr(entry->d_name + 7, '.') == NULL)
-			(void)ct_compress_file(dirfd(folder), entry->d_name, &(struct ct_compress_work){ 0 });
+			(void)ct_compress_file(dirfd(folder), entry->d_name, &(const uint32_t){ 0 });
 	if (folder != NULL)
 		(void)closedir(folder);
 	output->closed[0] = '\0';

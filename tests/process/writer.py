@@ -66,9 +66,10 @@ class Room:
 
     def data(self, where='data*'):
         paths = [os.path.dirname(path) for path in glob.glob(self.at(where, '*', '*', 'metadata'))]
-        shown = self.show(*paths, check=False) if paths else None
-        if shown is None:
-            return Counter()
+        return self.shown(*paths) if paths else Counter()
+
+    def shown(self, *paths):
+        shown = self.show(*paths, check=False)
         # A trace that has just been begun holds nothing yet.
         assert shown.returncode == 0 or 'no events' in shown.stderr, shown.stderr
         return entries(shown.stdout)
@@ -77,7 +78,7 @@ class Room:
         found = Counter()
         for path in glob.glob(self.at('logs', '*')):
             if os.path.isdir(path):
-                found += entries(self.show(path).stdout)
+                found += self.shown(path)
             else:
                 with open(path, encoding='utf-8') as file:
                     found += entries(file.read())

@@ -387,17 +387,19 @@ static void a_file_that_cannot_be_looked_at_is_not_another_one(void **state)
 
 static void a_folder_is_opened_by_its_own_name(void **state)
 {
+	struct ct_file_id id;
 	struct stat info;
 	int fd;
 
 	(void)state;
 	assert_int_equal(system("mkdir folder; ln -s folder link"), 0);
-	assert_int_equal(ct_os_open_folder(AT_FDCWD, "folder", &fd), CTRACE_OK);
+	assert_int_equal(ct_os_open_folder(AT_FDCWD, "folder", &fd, &id), CTRACE_OK);
 	assert_true(fd >= 96);
 	assert_int_equal(ct_os_stat(fd, &info), CTRACE_OK);
 	assert_true(S_ISDIR(info.st_mode));
+	assert_true(id.inode == info.st_ino && id.device == info.st_dev);
 	ct_os_close(&fd);
-	assert_int_not_equal(ct_os_open_folder(AT_FDCWD, "link", &fd), CTRACE_OK);
+	assert_int_not_equal(ct_os_open_folder(AT_FDCWD, "link", &fd, &id), CTRACE_OK);
 	assert_int_equal(ct_os_stat_at(AT_FDCWD, "link", &info), CTRACE_OK);
 	assert_true(S_ISLNK(info.st_mode));
 	assert_int_equal(ct_os_stat_at(AT_FDCWD, "none", &info), CTRACE_NOT_FOUND);

@@ -5,10 +5,12 @@
  */
 #include "os_fixture.h"
 
+#include <fcntl.h>
 #include <pthread.h>
 #include <sched.h>
 #include <signal.h>
 #include <sys/wait.h>
+#include <unistd.h>
 
 static uint32_t word;
 
@@ -201,6 +203,40 @@ static void a_counter_that_goes_round_is_waited_for(void **state)
 	assert_true(ct_os_wait_until(&counter, UINT32_MAX, 0)); /* passed by now */
 }
 
+struct held {
+	bool has_own, had_some;
+	int opened;
+};
+
+static void *take_own_descriptors(void *argument)
+{
+	struct held *held = argument;
+
+	held->has_own = ct_os_thread_own_descriptors();
+	held->had_some = fcntl(1, F_GETFD) >= 0;
+	held->opened = open("/", O_RDONLY);
+	return NULL;
+}
+
+static void a_thread_with_descriptors_of_its_own(void **state)
+{
+	struct held held = { 0 };
+	pthread_t thread;
+	int ours[2];
+
+	(void)state;
+	assert_int_equal(pipe(ours), 0);
+	assert_int_equal(ct_os_thread_start(take_own_descriptors, &held, "ctrace-test", &thread), CTRACE_OK);
+	assert_int_equal(pthread_join(thread, NULL), 0);
+	assert_true(held.has_own);
+	assert_false(held.had_some);
+	assert_int_equal(held.opened, 0);
+	/* What it did is nothing to the others; and it does not hold the end of a pipe that they close. */
+	assert_int_equal(write(ours[1], "x", 1), 1);
+	assert_true(fcntl(1, F_GETFD) >= 0);
+	assert_int_equal(close(ours[0]) + close(ours[1]), 0);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -210,6 +246,7 @@ int main(void)
 		TEST(thread_local_storage_does_not_take_our_stack),
 		TEST(a_thread_exists_until_it_has_ended),
 		TEST(a_counter_that_goes_round_is_waited_for),
+		TEST(a_thread_with_descriptors_of_its_own),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -132,6 +132,13 @@ static void a_failure_is_one_incident_until_it_works_again(void **state)
 	ct_destination_failed(&destination);
 	assert_int_equal(dest()->failing, EIO); /* never 0 */
 	assert_int_equal(dest()->failures, 2);
+	/* Somebody else took what it failed to write. */
+	ct_destination_has_all(&destination);
+	assert_int_equal(dest()->failing, 0);
+	ct_destination_close(&destination);
+	ct_destination_failed(&destination);
+	ct_destination_has_all(&destination); /* it cannot be opened: that is so still */
+	assert_int_equal(dest()->failing, EIO);
 	end();
 }
 
