@@ -11,11 +11,13 @@ link_steps "a short process"
 unset MALLOC_PERTURB_ # touches what is allocated
 
 # What a run costs: system calls of all threads, their waits for each other left out, as those depend on the machine's other work; threads;
-# page faults.
+# page faults.  Each run makes its output anew: one that finds the output of another run looks at that first.
 count_costs() { # STEP...
+	rm -rf x.log x.ctb
 	strace -f -qq -o strace.out ./steps "$@" >out 2>&1 || return 1
 	calls=$(grep -cvE '^[0-9]+ +(<\.\.\. |\+\+\+|---|futex\()' strace.out)
 	threads=$(grep -cE '^[0-9]+ +clone3?\(' strace.out)
+	rm -rf x.log x.ctb
 	faults=$(python3 -c 'import os, sys
 quiet = [(os.POSIX_SPAWN_OPEN, 1, "/dev/null", os.O_WRONLY, 0)]
 print(os.wait4(os.posix_spawn(sys.argv[1], sys.argv[1:], os.environ, file_actions=quiet), 0)[2].ru_minflt)' ./steps "$@") || return 1
