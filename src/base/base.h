@@ -420,7 +420,7 @@ enum ct_os_trust {
 /* A regular file of a folder, DENIED when others than these may write to it or to the folder; the limit is ct_os_read_file()'s. */
 enum ctrace_status ct_os_read_trusted(const char *folder, const char *name, enum ct_os_trust trust, size_t limit,
 				      struct ct_buf *out) CT_MUST_USE;
-void ct_os_close(int *fd); /* keeps errno; sets -1 */
+void ct_os_close(int *fd);               /* keeps errno; sets -1 */
 struct ct_file_id ct_os_file_id(int fd); /* zero when fd is not open */
 enum ct_os_identity {
 	CT_OS_SAME,

@@ -250,7 +250,9 @@ static enum ctrace_status inherit_stream(struct ct_bin_folder *folder, const str
 static enum ctrace_status inherit(struct ct_bin_folder *folder, struct ct_bin_folder *from)
 {
 	enum ct_bin_presence presence = ct_bin_folder_look(from);
-	enum ctrace_status status = presence == CT_BIN_HERE ? ct_bin_settle(from) : presence == CT_BIN_GONE ? CTRACE_OK : CTRACE_OS_ERROR;
+	enum ctrace_status status = presence == CT_BIN_HERE   ? ct_bin_settle(from)
+				    : presence == CT_BIN_GONE ? CTRACE_OK
+							      : CTRACE_OS_ERROR;
 
 	ct_buf_add_text(&folder->text, CT_BIN_MARK_LOST);
 	if (status == CTRACE_OK)

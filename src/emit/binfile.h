@@ -162,8 +162,8 @@ bool ct_bin_name_beside(const char *path, uint32_t pid, unsigned number, char ou
  * would be no metadata for any viewer.  To be called while the place still is in this folder.
  * Where it cannot be done the folder has no mark. */
 void ct_bin_folder_end(struct ct_bin_folder *folder);
-void ct_bin_folder_reopen(struct ct_bin_folder *folder);  /* it is written to after all: the mark does not count */
-void ct_bin_folder_close(struct ct_bin_folder *folder);   /* in order, with a closing mark */
+void ct_bin_folder_reopen(struct ct_bin_folder *folder); /* it is written to after all: the mark does not count */
+void ct_bin_folder_close(struct ct_bin_folder *folder);  /* in order, with a closing mark */
 /* It has its closing mark: its files and its lock are let go.  ct_bin_folder_look() opens the folder again. */
 void ct_bin_folder_rest(struct ct_bin_folder *folder);
 void ct_bin_folder_discard(struct ct_bin_folder *folder); /* removes it; nothing in it counts */

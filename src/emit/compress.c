@@ -93,8 +93,7 @@ static enum ctrace_status copy_access(const struct job *job)
 {
 	struct stat info;
 
-	if (fstat(job->from, &info) != 0 || fchown(job->to, (uid_t)-1, info.st_gid) != 0 ||
-	    fchmod(job->to, info.st_mode & 0777) != 0)
+	if (fstat(job->from, &info) != 0 || fchown(job->to, (uid_t)-1, info.st_gid) != 0 || fchmod(job->to, info.st_mode & 0777) != 0)
 		return CTRACE_OS_ERROR;
 	return CTRACE_OK;
 }
