@@ -180,7 +180,7 @@ struct ctrace_emitter {
 	/* Optional.  Somebody asked that the output be as durable as it gets (fsync). */
 	enum ctrace_status (*flush)(void *self);
 
-	/* Mandatory.  Ends the output and frees the instance.  In a forked child of the process that opened it: gives back what the
+	/* Mandatory.  Ends the output and frees the instance; may raise place->lost.  In a forked child of the process that opened it: gives back what the
 	 * instance holds, and leaves the output as it is. */
 	void (*close)(void *self);
 

@@ -406,13 +406,12 @@ void ct_destination_close(struct ct_destination *destination)
 void ct_destination_end(struct ct_destination *destination)
 {
 	bool is_open = destination->self != NULL && destination->retry_at_ns == 0;
+	uint64_t lost = destination->place->lost;
 
 	destination->context.ending = is_open;
 	ct_destination_close(destination);
-	if (!is_open || (destination->emitter->flags & CTRACE_EMITTER_RUNS) == 0 || destination->place->lost >= destination->announced)
-		return;
-	destination->place->lost = destination->announced;
-	(void)!ct_destination_commit(destination, 0);
+	if (is_open && destination->place->lost > lost)
+		(void)!ct_destination_commit(destination, 0);
 }
 
 /* The output may have what was counted as lost: it is cut back to the last commit when it opens again. */

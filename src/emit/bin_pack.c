@@ -128,25 +128,31 @@ static void compress_folder(struct ct_bin_folder *folder, const struct ct_compre
 	}
 }
 
+/* Under the lock: who takes the number under it waits for a folder that comes later.  Pairs with the acquire of who waits: the folder's
+ * lock is free, and its files are left alone. */
+static void note_done(void)
+{
+	(void)__atomic_fetch_add(&pack.done, 1, __ATOMIC_RELEASE);
+	ct_os_wake(&pack.done);
+}
+
 /* The next folder; NULL: the thread ends. */
 static struct ct_bin_folder *take_next(void)
 {
+	struct ct_bin_folder *next = NULL;
+
 	ct_emitter_lock();
-	pack.current = pack.count > 0 ? pack.waiting[0] : NULL;
-	if (pack.count > 0)
+	if (pack.count > 0) {
+		next = pack.waiting[0];
 		memmove(pack.waiting, pack.waiting + 1, --pack.count * sizeof(struct ct_bin_folder *));
-	else
+	} else {
 		pack.runs = false;
+		note_done();
+	}
+	pack.current = next;
 	__atomic_store_n(&pack.stop, 0, __ATOMIC_RELAXED);
 	ct_emitter_unlock();
-	return pack.current;
-}
-
-static void note_done(void)
-{
-	/* Pairs with the acquire of who waits: the folder's lock is free, and its files are left alone. */
-	(void)__atomic_fetch_add(&pack.done, 1, __ATOMIC_RELEASE);
-	ct_os_wake(&pack.done);
+	return next;
 }
 
 static void *run(void *unused)
@@ -163,10 +169,9 @@ static void *run(void *unused)
 		ct_emitter_lock();
 		pack.current = NULL;
 		ct_bin_folder_close(folder);
-		ct_emitter_unlock();
 		note_done();
+		ct_emitter_unlock();
 	}
-	note_done();
 	return NULL;
 }
 

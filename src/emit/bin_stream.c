@@ -641,6 +641,12 @@ enum ctrace_status ct_bin_write_lost(struct ct_bin_folder *folder, uint64_t tota
 	return status == CTRACE_OK ? put_lost(folder, stream, stream->lost + (total - known)) : status;
 }
 
+void ct_bin_report_lost(struct ct_bin_folder *folder, uint64_t total, struct ctrace_place *place)
+{
+	if (ct_bin_write_lost(folder, total) == CTRACE_OK && place->lost < total)
+		place->lost = total;
+}
+
 static enum ctrace_status sync_stream(struct ct_bin_folder *folder, struct ct_bin_stream *stream)
 {
 	enum ctrace_status status;

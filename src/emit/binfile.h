@@ -248,6 +248,8 @@ enum ctrace_status ct_bin_settle(struct ct_bin_folder *folder) CT_MUST_USE;
 enum ctrace_status ct_bin_settle_lost(struct ct_bin_folder *folder) CT_MUST_USE;
 /* Accounts for lost events that no stream does: writes what is missing of `total` to stream.lost. */
 enum ctrace_status ct_bin_write_lost(struct ct_bin_folder *folder, uint64_t total) CT_MUST_USE;
+/* The same before the folder is closed.  The place says so when it has succeeded. */
+void ct_bin_report_lost(struct ct_bin_folder *folder, uint64_t total, struct ctrace_place *place);
 /* What stream.lost reports, the packets of the folder that follows report: nothing of it stays. */
 void ct_bin_take_back_lost(struct ct_bin_folder *folder);
 enum ctrace_status ct_bin_sync(struct ct_bin_folder *folder) CT_MUST_USE;

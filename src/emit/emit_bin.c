@@ -393,8 +393,8 @@ static enum ctrace_status bin_flush(void *self)
 	return ct_bin_sync(bin->folder) == CTRACE_OK ? CTRACE_OK : CTRACE_OUTPUT_ERROR;
 }
 
-/* Losses that no packet told of (after the last event of a ring, or before there was one) are told now; where that cannot be done the
- * trace is whole all the same. */
+/* Losses that no packet reports (after the last event of a ring, or before there was one) are reported now.  Where that cannot be
+ * done the trace is whole, and the place says what it reports. */
 static void bin_close(void *self)
 {
 	struct binfile *bin = self;
@@ -402,7 +402,7 @@ static void bin_close(void *self)
 
 	if (is_owner && ct_bin_folder_look(bin->folder) == CT_BIN_HERE) {
 		if (bin->lost > 0)
-			(void)!ct_bin_write_lost(bin->folder, bin->lost);
+			ct_bin_report_lost(bin->folder, bin->lost, bin->context->place);
 		if (bin->folder->is_recovered)
 			(void)!ct_bin_settle(bin->folder);
 		ct_bin_folder_set_clock(bin->folder, bin->context, CT_BIN_CLOCK_LAST);

@@ -337,7 +337,7 @@ static void write_lost(struct output *output)
 	uint64_t before = output->folder->size;
 
 	if (output->lost > 0 && ct_bin_folder_look(output->folder) == CT_BIN_HERE)
-		(void)!ct_bin_write_lost(output->folder, output->lost);
+		ct_bin_report_lost(output->folder, output->lost, output->context->place);
 	count_size(output, before);
 }
 

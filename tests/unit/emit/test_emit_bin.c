@@ -363,6 +363,25 @@ static void losses_go_on_over_generations(void **state)
 	free(errors);
 }
 
+static void losses_are_reported_when_they_are_written(void **state)
+{
+	struct fixture *f = *state;
+	struct ctrace_stream stream = { .id = 0 };
+	const uint64_t totals[CTRACE_LOSS_COUNT] = { 9 };
+
+	fixture_open(f, "FILE=t.ctb\n");
+	assert_int_equal(write_numbered(f, &stream, 0, 1), CTRACE_OK);
+	ct_emit_binfile.lost(f->self, totals);
+	ct_os_fail(CT_OS_WRITE, 0, 100, ENOSPC);
+	fixture_close(f);
+	ct_os_fail(CT_OS_WRITE, 0, 0, 0);
+	assert_int_equal(f->place.lost, 0);
+	fixture_open(f, NULL);
+	ct_emit_binfile.lost(f->self, totals);
+	fixture_close(f);
+	assert_int_equal(f->place.lost, 9);
+}
+
 static void location_then_logs_then_working_folder(void **state)
 {
 	struct fixture *f = *state;
@@ -798,6 +817,7 @@ int main(void)
 		TEST(the_group_may_read_all_of_it),
 		TEST(an_empty_file_is_the_default),
 		TEST(losses_go_on_over_generations),
+		TEST(losses_are_reported_when_they_are_written),
 		TEST(location_then_logs_then_working_folder),
 		TEST(failed_write_is_as_if_it_had_not_been),
 		TEST(failed_cut_is_made_up_for),
