@@ -1,9 +1,12 @@
 /*
  * unpack.c - a compressed stream file becomes one that can be read at any place.
  *
- * Called by stream_file.c, on one thread.  The file may be hostile or damaged: what it becomes is bounded, a frame that cannot be read costs
- * what is left of it, and each byte is looked at once.  The result is a file without a name, on disk where there is one for such, so that
- * long traces need no memory.  A few bytes can become gigabytes: they may, when those are packets.
+ * Called by stream_file.c and salvage.c, on one thread.  The file may be hostile or damaged: what it becomes is bounded, and each byte is
+ * looked at once.  A damaged frame costs all of itself: its checksum covers all of it and stands at its end, so nothing says which bytes are
+ * right.  Where the file ends inside a frame, or the bound is reached, what came before stays: it is unchecked, and that is reported.
+ *
+ * The result is a file without a name, on disk where there is one for such, so that long traces need no memory; nobody reads it before all
+ * frames are checked.  A few bytes can become gigabytes: they may, when those are packets.
  *
  * Copyright The ctrace authors.  SPDX-License-Identifier: Apache-2.0
  */
@@ -39,10 +42,12 @@ struct unpacker {
 	unsigned char *in;
 	size_t in_size;
 	size_t in_at;
-	uint64_t offset; /* in the compressed file, of what is at in_at */
-	bool is_end;     /* of the compressed file */
+	uint64_t offset;   /* in the compressed file, of what is at in_at */
+	bool is_end;       /* of the compressed file */
+	const char *wrong; /* why the frame that was read last cannot be right; NULL: it ends too early */
 	unsigned char *out;
 	uint64_t packets_end; /* packets follow each other up to here, as far as that was asked for */
+	uint64_t packet_at;   /* where the last of them begins */
 };
 
 /* Each compressed stream has a file open to its end, and there may be more of them than a process has files as a rule. */
@@ -127,6 +132,7 @@ static bool are_packets(struct unpacker *unpacker)
 		if (ct_os_read_at(unpacker->to, bytes, sizeof bytes, unpacker->packets_end, &got) != CTRACE_OK ||
 		    ct_packet_decode_head(bytes, got, &head, &head_size) != CTRACE_OK || head.content_bits / 8 == CT_PACKET_HEAD)
 			return false;
+		unpacker->packet_at = unpacker->packets_end;
 		unpacker->packets_end += head.packet_bits / 8;
 	}
 	return true;
@@ -147,11 +153,23 @@ static enum ctrace_status lack_memory(void)
 	return CTRACE_NOT_ENOUGH_MEMORY;
 }
 
+static enum ctrace_status refuse_frame(struct unpacker *unpacker, size_t error)
+{
+	ZSTD_ErrorCode code = ZSTD_getErrorCode(error);
+
+	if (code == ZSTD_error_memory_allocation)
+		return lack_memory();
+	unpacker->wrong =
+		code == ZSTD_error_checksum_wrong ? "the checksum of these compressed bytes is wrong" : "this cannot be decompressed";
+	return CTRACE_DAMAGED;
+}
+
 /* The frame at in_at, whose head claims no more than is allowed.  DAMAGED when it cannot be read to its end. */
 static enum ctrace_status unpack_frame(struct unpacker *unpacker)
 {
 	size_t hint = 1;
 
+	unpacker->wrong = NULL;
 	(void)ZSTD_DCtx_reset(unpacker->context, ZSTD_reset_session_only);
 	while (hint != 0) {
 		enum ctrace_status status = fill(unpacker, 1);
@@ -170,7 +188,7 @@ static enum ctrace_status unpack_frame(struct unpacker *unpacker)
 		move_on(unpacker, in.pos != 0 || !ZSTD_isError(hint) ? in.pos : in.size != 0);
 		check_size(unpacker);
 		if (ZSTD_isError(hint))
-			return ZSTD_getErrorCode(hint) == ZSTD_error_memory_allocation ? lack_memory() : CTRACE_DAMAGED;
+			return refuse_frame(unpacker, hint);
 		if (hint != 0 && in.pos == 0 && out.pos == 0) /* the file ends, or the result is as long as it may be */
 			return CTRACE_DAMAGED;
 	}
@@ -212,10 +230,21 @@ static bool claims_too_much(const struct unpacker *unpacker)
 
 static const char *message_of(const struct unpacker *unpacker)
 {
-	if (unpacker->result->size == unpacker->limit)
-		return TOO_MUCH;
-	return unpacker->is_end && unpacker->in_at == unpacker->in_size ? "the compressed file ends inside a frame"
-									: "this cannot be decompressed";
+	if (unpacker->wrong != NULL)
+		return unpacker->wrong;
+	return unpacker->result->size == unpacker->limit ? TOO_MUCH : "the compressed file ends inside a frame";
+}
+
+/* Takes back what came of a frame that is not right, and a packet that it would have gone on with: what comes next is none of that packet. */
+static enum ctrace_status drop_frame(struct unpacker *unpacker, uint64_t start)
+{
+	unpacker->result->size = start;
+	if (are_packets(unpacker)) {
+		if (unpacker->packets_end > start)
+			unpacker->packets_end = unpacker->packet_at;
+		unpacker->result->size = unpacker->packets_end;
+	}
+	return ct_os_truncate(unpacker->to, unpacker->result->size);
 }
 
 /* OK also when some of it is damaged: the result says so. */
@@ -225,7 +254,7 @@ static enum ctrace_status unpack_all(struct unpacker *unpacker)
 	enum ctrace_status status = fill(unpacker, FRAME_HEAD);
 
 	while (status == CTRACE_OK && unpacker->in_at < unpacker->in_size) {
-		uint64_t at = unpacker->offset;
+		uint64_t at = unpacker->offset, start = result->size;
 
 		if (result->size == unpacker->limit || claims_too_much(unpacker)) {
 			note_damage(unpacker, at, TOO_MUCH);
@@ -234,7 +263,9 @@ static enum ctrace_status unpack_all(struct unpacker *unpacker)
 		status = unpack_frame(unpacker);
 		if (status == CTRACE_DAMAGED) {
 			note_damage(unpacker, at, message_of(unpacker));
-			status = find_frame(unpacker);
+			status = unpacker->wrong != NULL ? drop_frame(unpacker, start) : CTRACE_OK;
+			if (status == CTRACE_OK)
+				status = find_frame(unpacker);
 			result->damaged_bytes += unpacker->offset - at;
 		}
 		if (status == CTRACE_OK)

@@ -261,6 +261,51 @@ static void a_stream_that_is_compressed_meanwhile(void **state)
 	ct_sources_fini(&r.sources);
 }
 
+/* stream.0 of t.ctb as three frames, the second of which cannot be right; the first ends at `cut`. */
+static void compress_in_three(const struct ct_buf *bytes, size_t cut)
+{
+	const size_t ends[] = { cut, cut + 3000, bytes->size };
+	static char packed[1 << 16];
+	size_t from = 0, size = 0;
+	FILE *out = fopen("t.ctb/stream.0.zst", "w");
+
+	assert_non_null(out);
+	for (size_t i = 0; i < CT_COUNT(ends); i++) {
+		size = ZSTD_compress(packed, sizeof packed, bytes->data + from, ends[i] - from, 3);
+		assert_false(ZSTD_isError(size));
+		if (i == 1)
+			memset(packed + size / 2, 0xFF, size / 4);
+		assert_int_equal(fwrite(packed, 1, size, out), size);
+		from = ends[i];
+	}
+	assert_int_equal(fclose(out), 0);
+}
+
+/* Frames begin anywhere in packets and events: no event is made of the beginning of one and the end of another. */
+static void a_damaged_frame_between_two(void **state)
+{
+	struct ct_buf bytes = { 0 };
+	struct reading r;
+
+	make(*state);
+	assert_int_equal(ct_os_read_file("t.ctb/stream.0", (size_t)1 << 20, &bytes), CTRACE_OK);
+	assert_int_equal(unlink("t.ctb/stream.0"), 0);
+	for (size_t cut = packet_at[1] - 5; cut < packet_at[3]; cut += 7) {
+		bool seen[COUNT];
+
+		compress_in_three(&bytes, cut);
+		read_all(seen, &r);
+		/* All before the packet that is cut, and all behind the one that the third frame begins in. */
+		for (unsigned i = 0; i < COUNT; i++) {
+			const unsigned packet = i / PER_PACKET;
+
+			assert_int_equal(seen[i], packet_at[packet + 1] <= cut || packet_at[packet] >= cut + 3000);
+		}
+		assert_true(r.reports >= 1);
+	}
+	ct_buf_fini(&bytes);
+}
+
 static void a_damaged_compressed_stream(void **state)
 {
 	const unsigned count = 20000;
@@ -303,6 +348,7 @@ int main(void)
 		TEST(what_cannot_be_read),
 		TEST(a_compressed_file),
 		TEST(a_stream_that_is_compressed_meanwhile),
+		TEST(a_damaged_frame_between_two),
 		TEST(a_damaged_compressed_stream),
 	};
 

@@ -1,5 +1,5 @@
 /*
- * test_unpack.c - compressed files: all that is whole comes back, damage costs its frame, and nothing grows without bound.
+ * test_unpack.c - compressed files: all that is whole comes back, damage costs its frame, nothing is invented, and nothing grows without bound.
  *
  * Copyright The ctrace authors.  SPDX-License-Identifier: Apache-2.0
  */
@@ -11,7 +11,7 @@
 #include "read/source.h"
 
 #define LIMIT ((uint64_t)1 << 20)
-#define PART 200000u
+#define PART 300000u /* more than is decompressed at once */
 #define TOO_MUCH "more comes of this than is read; zstd -d unpacks it"
 
 static struct ct_unpacked result;
@@ -223,11 +223,57 @@ static void a_damaged_frame(void **state)
 	third = pack(part[2], PART, true);
 	memset(packed.data + second + (third - second) * 3 / 4, 0, 1000);
 	unpack(LIMIT);
-	assert_damage(1, second, third - second, "this cannot be decompressed");
-	assert_true(result.size >= 2 * PART && result.size < 3 * PART);
+	assert_damage(1, second, third - second, "the checksum of these compressed bytes is wrong");
+	assert_int_equal(result.size, 2 * PART); /* nothing of it: what came before the place need not be right */
 	assert_bytes(0, part[0], PART);
-	assert_bytes(PART, part[1], result.size - 2 * PART); /* what came before the damage */
-	assert_bytes(result.size - PART, part[2], PART);
+	assert_bytes(PART, part[2], PART);
+}
+
+/* The last frame leaves nothing behind its content. */
+static void a_wrong_checksum(void **state)
+{
+	struct stat info;
+	size_t second;
+
+	(void)state;
+	(void)pack(part[0], PART, true);
+	second = pack(part[1], PART, false);
+	packed.data[packed.size - 1] ^= 1;
+	unpack(LIMIT);
+	assert_damage(1, second, packed.size - second, "the checksum of these compressed bytes is wrong");
+	assert_int_equal(result.size, PART);
+	assert_bytes(0, part[0], PART);
+	assert_int_equal(fstat(result.fd, &info), 0);
+	assert_int_equal(info.st_size, PART);
+}
+
+#define STEP 29u /* of the bits: all of them take half a minute */
+
+/* Whatever bit of a frame is wrong, nothing comes of it that was not there. */
+static void flipped_bits(void **state)
+{
+	size_t second, size, flips = 0, wrong = 0;
+
+	(void)state;
+	for (size_t i = 997; i < PART; i++) /* few bytes become several blocks */
+		part[0][i] = i % 5000 < 4 ? (unsigned char)(i / 5000 >> i % 5000) : part[0][i - 997];
+	(void)pack(part[2], 100, true);
+	second = pack(part[0], PART, false);
+	for (size_t bit = 8 * second; bit < 8 * packed.size; bit += STEP) {
+		packed.data[bit / 8] ^= (char)(1u << bit % 8);
+		unpack(LIMIT);
+		/* Its checksum may look like one more block: a run of one byte, which is no packet. */
+		size = result.size < 100 + PART ? result.size : 100 + PART;
+		assert_true(size >= 100);
+		if (size > 100)
+			assert_bytes(100, part[0], size - 100);
+		assert_true(result.size == 100 + PART || result.damages == 1);
+		flips++;
+		wrong += result.size == 100;
+		packed.data[bit / 8] ^= (char)(1u << bit % 8);
+	}
+	/* Few bits mean nothing, or make it look cut off. */
+	assert_true(flips > 250 && wrong > flips - flips / 20);
 }
 
 static void damaged_heads(void **state)
@@ -305,7 +351,7 @@ int main(void)
 		TEST(whole_files),      TEST(too_much),           TEST(a_claim),
 		TEST(what_is_no_trace), TEST(many_at_once),       TEST(a_damaged_frame),
 		TEST(damaged_heads),    TEST(a_file_that_is_cut), TEST(nothing_but_beginnings),
-		TEST(no_disk),
+		TEST(no_disk),          TEST(a_wrong_checksum),   TEST(flipped_bits),
 	};
 
 	result.fd = -1;
