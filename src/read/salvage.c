@@ -53,6 +53,13 @@ static void tell(struct ct_salvage *salvage, const char *path, uint64_t offset, 
 	salvage->report(&note, salvage->user);
 }
 
+/* The bytes are not in the copy. */
+static void tell_lost(struct ct_salvage *salvage, const char *path, uint64_t offset, uint64_t bytes, const char *message)
+{
+	salvage->lost_bytes += bytes;
+	tell(salvage, path, offset, bytes, message);
+}
+
 /* Nothing of it is in the copy. */
 static void tell_unread(struct ct_salvage *salvage, const char *path, const char *why)
 {
@@ -123,7 +130,7 @@ static int open_stream(struct ct_salvage *salvage, const char *path, bool is_com
 	if (status != CTRACE_OK)
 		tell(salvage, path, 0, 0, ctrace_status_text(status));
 	else if (unpacked.damages > 0)
-		tell(salvage, path, unpacked.damage_at, unpacked.damaged_bytes, unpacked.message);
+		tell_lost(salvage, path, unpacked.damage_at, unpacked.damaged_bytes, unpacked.message);
 	return unpacked.fd;
 }
 
@@ -181,12 +188,21 @@ static bool is_second(struct dirent **entries, int count, const char *name)
 	return false;
 }
 
+static void tell_shortage(const struct ct_read_note *found, void *user)
+{
+	if (found->trouble == CT_TROUBLE_UNREAD)
+		tell_unread(user, found->path, found->message);
+	else
+		tell_lost(user, found->path, found->offset, found->bytes, found->message);
+}
+
 static enum ctrace_status salvage_streams(struct trace *trace, const char *only)
 {
 	enum ctrace_status status = CTRACE_OK;
 	struct dirent **entries;
 	int count;
 
+	ct_closing_mark_check(trace->folder, only, trace->info.uuid, tell_shortage, trace->salvage);
 	if (only != NULL)
 		return salvage_stream(trace, only);
 	count = scandir(trace->folder, &entries, is_stream, versionsort);

@@ -122,6 +122,12 @@ struct ct_view *ct_sources_next(struct ct_sources *sources);
  * ours. */
 enum ctrace_status ct_source_bin_add(struct ct_sources *sources, const char *folder, const char *only) CT_MUST_USE;
 
+/* ---- closing_mark.c */
+/* Reports the stream files of a closed trace - all, or the one named - that are missing or empty (CT_TROUBLE_UNREAD), or end between two packets
+ * (CT_TROUBLE_DAMAGE), although the closing mark in the metadata counts more bytes.  Reports nothing of a folder without a mark, of one that
+ * was gone on with behind it, and of one that its process is replacing.  uuid: of the trace. */
+void ct_closing_mark_check(const char *folder, const char *only, const uint8_t uuid[16], ct_read_report *report, void *user);
+
 /* ---- source_foreign.c: the same for any other trace of Common Trace Format 1.8. UNSUPPORTED, with a report of what it is that ctrace
  * cannot read, when its metadata cannot be understood. */
 enum ctrace_status ct_source_foreign_add(struct ct_sources *sources, const char *folder, const char *only) CT_MUST_USE;

@@ -270,6 +270,11 @@ static enum ctrace_status add_all_streams(struct ct_sources *sources, struct ct_
 	return status;
 }
 
+static void note_shortage(const struct ct_read_note *note, void *user)
+{
+	ct_sources_note(user, note);
+}
+
 enum ctrace_status ct_source_bin_add(struct ct_sources *sources, const char *folder, const char *only)
 {
 	struct ct_binfile_trace *trace;
@@ -282,6 +287,8 @@ enum ctrace_status ct_source_bin_add(struct ct_sources *sources, const char *fol
 	if (status != CTRACE_OK)
 		return status;
 	status = only != NULL ? add_stream(sources, trace, folder, only) : add_all_streams(sources, trace, folder);
+	if (status == CTRACE_OK)
+		ct_closing_mark_check(folder, only, trace->info.uuid, note_shortage, sources);
 	ct_binfile_trace_unref(trace);
 	return status;
 }

@@ -168,6 +168,50 @@ def a_full_disk_leaves_what_is_there(room):
         subprocess.run(['umount', room.at('disk')], check=True)
 
 
+def a_wrong_bit_invents_nothing(room):
+    """Wherever it is, nothing of its frame is shown, and all of the other streams."""
+    room.configure()
+    program = room.program(2)
+    program.ask('plain')
+    program.ask('run 50000')
+    program.end()
+    folder = room.folders()[0]
+    packed = max(room.files('stream.*.zst'), key=os.path.getsize)
+    rest = Counter()
+    for path in room.files('stream.*.zst'):
+        if path != packed:
+            rest += entries(room.show(path).stdout)
+    assert 0 < len(rest) < 100000
+    with open(packed, 'rb') as file:
+        good = file.read()
+    for part in range(1, 32):
+        at = len(good) * part // 32
+        with open(packed, 'wb') as file:
+            file.write(good[:at] + bytes([good[at] ^ 1 << part % 8]) + good[at + 1:])
+        shown = room.show(folder, check=False)
+        assert shown.returncode == 1, shown
+        assert f'{packed}, offset 0, {len(good)} bytes: th' in shown.stderr and 'damaged in 1 place' in shown.stderr, shown.stderr
+        same(entries(shown.stdout), rest)
+    shutil.rmtree(room.at('kept'), ignore_errors=True)
+    kept = room.tool('salvage', folder, '-o', room.at('kept'), check=False)
+    assert kept.returncode == 1 and f'lost {len(good)} bytes in 1 place' in kept.stdout, kept
+    same(room.shown(room.at('kept')), rest)
+
+
+def what_is_replaced_is_not_missed(room):
+    """Generations come round all the time.  Their streams are gone before their metadata are; that is no damage."""
+    for compress in ('no', 'zstd'):
+        room.configure(maxgeneration=2, maxfilesize=100, file='app.ctb', compress=compress)
+        program = room.program(2)
+        program.ask('plain')
+        program.ask('start')
+        for _ in range(40):
+            shown = room.tool('show', '--count', room.at('logs', 'app.ctb'), check=False)
+            assert 'metadata says' not in shown.stderr, shown.stderr
+        program.ask('stop')
+        program.end()
+
+
 def without_the_module_nothing_is_compressed(room):
     room.configure()
     os.mkdir(room.at('alone'))

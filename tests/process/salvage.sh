@@ -98,6 +98,37 @@ check 'a copy with a gap before its last packet stays as it is' is "$status $(<e
 check 'and is the same' diff -r gap/number.ctb gap.again/number.ctb
 mapfile -t at < <(heads bad.ctb/stream.0)
 
+# ---- what the closing mark says, and is not there
+says() { # STATUS LINE TRACE: each verb reports it, once
+	local wanted=$1 line=$2 trace=$3 verb got
+	for verb in 'show' 'stats' 'export --format=csv -o o.csv' 'report -o o.html' 'ipcs QUERY' 'salvage -o kept'; do
+		rm -rf o.csv o.html kept
+		# shellcheck disable=SC2086 # words
+		ctrace $verb "$trace" >out 2>err </dev/null
+		got=$?
+		is "$verb $got $(grep -c 'metadata says' err)" "$verb $wanted 1" && has err "^ctrace ${verb%% *}: (.*/)?$line\$" || return 1
+	done
+	ctrace diff app.ctb "$trace" >out 2>err
+	is "diff $? $(grep -c 'metadata says' err)" 'diff 2 1' && has err "^ctrace diff: $line\$"
+}
+size=$(stat -c %s app.ctb/stream.0)
+cp -r app.ctb hole.ctb && rm hole.ctb/stream.0
+check 'a stream that is missing' says 2 "hole.ctb/stream.0: the file is missing; metadata says that it had $size bytes" hole.ctb
+check 'the other one is shown' is "$(ctrace show --count hole.ctb 2>err)" 60
+check 'a stream that is named by itself needs no other' is "$(ctrace show --count hole.ctb/stream.1 2>&1)" 60
+salvage hole.ctb -o filled
+check 'its copy lacks nothing that it should have' is "$(ctrace show --count filled/hole.ctb 2>&1)" 60
+: >hole.ctb/stream.0
+check 'a stream that is empty' says 2 "hole.ctb/stream.0: the file is empty; metadata says that it had $size bytes" hole.ctb
+mapfile -t whole < <(heads app.ctb/stream.0)
+head -c "${whole[5]}" app.ctb/stream.0 >hole.ctb/stream.0
+check 'a stream that ends between packets' says 1 \
+	"hole.ctb/stream.0, offset ${whole[5]}, $((size - whole[5])) bytes: the file ends here; metadata says that it had $size bytes" hole.ctb
+cp app.ctb/stream.0 hole.ctb/stream.0 && zstd -q --rm hole.ctb/stream.0
+check 'one that is compressed is there' is "$(ctrace show --count hole.ctb 2>&1)" "$all"
+rm hole.ctb/stream.0.zst && sed -i '/^.. closed$/,$d' hole.ctb/metadata
+check 'without the mark nothing is said' is "$(ctrace show --count hole.ctb 2>&1)" 60
+
 # ---- compressed, generations, a folder of traces
 mkdir many && cp -r app.ctb many/app.ctb_1 && cp -r bad.ctb many/app.ctb_2
 zstd -q --rm many/app.ctb_2/stream.0

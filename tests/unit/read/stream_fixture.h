@@ -59,28 +59,32 @@ static UNUSED void assert_missing(const bool seen[COUNT], unsigned first, unsign
 			fail_msg("event %u %s", i, seen[i] ? "is there" : "is missing");
 }
 
+static UNUSED void put_file(const char *path, const struct ct_buf *bytes)
+{
+	FILE *file = fopen(path, "w");
+
+	assert_non_null(file);
+	assert_false(bytes->failed);
+	assert_int_equal(fwrite(bytes->data, 1, bytes->size, file), bytes->size);
+	assert_int_equal(fclose(file), 0);
+}
+
 /* Makes name.zst in t.ctb, as a writer does; gives its size. */
 static UNUSED size_t compress_stream(const char *name)
 {
 	char path[64];
-	struct ct_buf bytes = { 0 };
-	size_t room, size;
-	char *packed;
-	FILE *file;
+	struct ct_buf bytes = { 0 }, packed = { 0 };
+	size_t size;
 
 	(void)snprintf(path, sizeof path, "t.ctb/%s", name);
 	assert_int_equal(ct_os_read_file(path, (size_t)8 << 20, &bytes), CTRACE_OK);
-	room = ZSTD_compressBound(bytes.size);
-	packed = malloc(room);
-	assert_non_null(packed);
-	size = ZSTD_compress(packed, room, bytes.data, bytes.size, 3);
-	assert_false(ZSTD_isError(size));
+	assert_true(ct_buf_reserve(&packed, ZSTD_compressBound(bytes.size)));
+	packed.size = ZSTD_compress(packed.data, packed.capacity, bytes.data, bytes.size, 3);
+	assert_false(ZSTD_isError(packed.size));
 	(void)snprintf(path, sizeof path, "t.ctb/%s.zst", name);
-	file = fopen(path, "w");
-	assert_non_null(file);
-	assert_int_equal(fwrite(packed, 1, size, file), size);
-	assert_int_equal(fclose(file), 0);
-	free(packed);
+	put_file(path, &packed);
+	size = packed.size;
+	ct_buf_fini(&packed);
 	ct_buf_fini(&bytes);
 	return size;
 }

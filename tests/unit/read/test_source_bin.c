@@ -178,16 +178,6 @@ static void own_add(struct own *own, const struct ct_class *class, struct ctrace
 	ct_packet_write(&own->writer, class, event);
 }
 
-static void put_file(const char *path, const struct ct_buf *bytes)
-{
-	FILE *file = fopen(path, "w");
-
-	assert_non_null(file);
-	assert_false(bytes->failed);
-	assert_int_equal(fwrite(bytes->data, 1, bytes->size, file), bytes->size);
-	assert_int_equal(fclose(file), 0);
-}
-
 /* The trace as the folder own.ctb. */
 static void own_end(struct own *own)
 {

@@ -1,0 +1,205 @@
+/*
+ * closing_mark.c - stream files of a BINFILE trace that have fewer bytes than the closing mark in its metadata says.
+ *
+ * Called by source_bin.c and salvage.c, on one thread, with folders that may be hostile or be changed meanwhile.  A file that is missing or
+ * empty, or ends between two packets, looks as if nothing had been traced: only the mark says otherwise.
+ *
+ * Copyright The ctrace authors.  SPDX-License-Identifier: Apache-2.0
+ */
+#include "read/source.h"
+
+#include "emit/binfile.h"
+#include "read/packet_index.h"
+#include "read/stream_file.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#define METADATA_LIMIT ((size_t)64 << 20)
+
+/* A stream of which bytes are missing. */
+struct shortage {
+	char name[32]; /* of the file that is read */
+	bool is_there;
+	uint64_t size;
+	uint64_t wanted;
+};
+
+struct check {
+	const char *folder;
+	const char *only; /* or NULL */
+	const uint8_t *uuid;
+	int folder_fd;
+	struct ct_buf text;
+	struct shortage *found;
+	size_t count;
+};
+
+/* The mark in the text; NULL when something follows it: then the folder was gone on with. */
+static const char *mark_find(const struct ct_buf *text)
+{
+	size_t end = 0;
+	const char *mark = text->size > 0 ? ct_bin_mark_find(text->data, text->size, CT_BIN_MARK_CLOSED, &end) : NULL;
+
+	return end == text->size ? mark : NULL;
+}
+
+/* The line at *at, which moves on.  False at the end of the mark. */
+static bool mark_next(const char **at, uint32_t *out_id, uint64_t *out_size)
+{
+	const char *line = *at, *blank = line + strcspn(line, " \n");
+
+	if (*blank != ' ' || !ct_bin_stream_name_parse(line, (size_t)(blank - line), out_id))
+		return false;
+	*out_size = strtoull(blank + 1, NULL, 10);
+	*at = line + strcspn(line, "\n") + 1;
+	return *out_size <= INT64_MAX;
+}
+
+/* Finds the file of the stream `plain`, and its size.  False when the mark says nothing of that: a compressed file, or no regular one. */
+static bool shortage_measure(const struct check *check, const char *plain, struct shortage *out)
+{
+	const char *const endings[] = { "", CT_STREAM_PACKED, "" }; /* a file that is decompressed meanwhile is there again */
+	struct stat info;
+
+	for (size_t i = 0; i < CT_COUNT(endings); i++) {
+		(void)snprintf(out->name, sizeof out->name, "%s%s", plain, endings[i]);
+		out->is_there = fstatat(check->folder_fd, out->name, &info, AT_SYMLINK_NOFOLLOW) == 0;
+		if (!out->is_there && errno != ENOENT)
+			return false;
+		out->size = out->is_there ? (uint64_t)info.st_size : 0;
+		if (out->is_there)
+			return S_ISREG(info.st_mode) && (endings[i][0] == '\0' || info.st_size == 0);
+	}
+	return true;
+}
+
+/* Do packets go to the very end of the file?  When they do not, whoever reads it comes upon that. */
+static bool ends_between_packets(const struct check *check, const char *name)
+{
+	int fd = openat(check->folder_fd, name, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY | O_NOFOLLOW);
+	struct ct_packet_head first, last;
+	uint32_t reads;
+	bool is_between = fd >= 0 && ct_packet_index_ends(fd, check->uuid, &first, &last, &reads) == CTRACE_OK;
+
+	ct_os_close(&fd);
+	return is_between;
+}
+
+static bool is_meant(const struct check *check, const char *plain)
+{
+	size_t size = strlen(plain);
+
+	return check->only == NULL || (strncmp(check->only, plain, size) == 0 &&
+				       (check->only[size] == '\0' || strcmp(check->only + size, CT_STREAM_PACKED) == 0));
+}
+
+static bool shortage_add(struct check *check, const struct shortage *shortage)
+{
+	struct shortage *found = reallocarray(check->found, check->count + 1, sizeof *found);
+
+	if (found == NULL)
+		return false;
+	check->found = found;
+	found[check->count++] = *shortage;
+	return true;
+}
+
+static void find_shortages(struct check *check, const char *at)
+{
+	struct shortage shortage;
+	uint64_t next_id = 0;
+	uint32_t id;
+
+	/* The ids rise: a hostile mark names no stream twice. */
+	for (at += sizeof CT_BIN_MARK_CLOSED - 1; mark_next(&at, &id, &shortage.wanted) && id >= next_id; next_id = (uint64_t)id + 1) {
+		char plain[24] = "stream.lost";
+
+		if (id != CT_BIN_LOST)
+			(void)snprintf(plain, sizeof plain, "stream.%u", id);
+		if (!is_meant(check, plain) || !shortage_measure(check, plain, &shortage) || shortage.size >= shortage.wanted)
+			continue;
+		if ((shortage.size == 0 || ends_between_packets(check, shortage.name)) && !shortage_add(check, &shortage))
+			return;
+	}
+}
+
+/* A process that replaces the trace removes the streams before the new metadata get their name.  It has the new file locked until then. */
+static bool is_being_replaced(const struct check *check)
+{
+	struct flock lock = { .l_type = F_WRLCK, .l_whence = SEEK_SET };
+	int fd = openat(check->folder_fd, CT_BIN_TEMPORARY, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY | O_NOFOLLOW);
+	bool is_locked = fd >= 0 && fcntl(fd, F_GETLK, &lock) == 0 && lock.l_type != F_UNLCK;
+
+	ct_os_close(&fd);
+	return is_locked;
+}
+
+static bool read_metadata(const struct check *check, struct ct_buf *out)
+{
+	enum ctrace_status status = CTRACE_NOT_ENOUGH_MEMORY;
+	char *path;
+
+	ct_buf_init(out);
+	if (asprintf(&path, "%s/metadata", check->folder) >= 0) {
+		status = ct_os_read_file(path, METADATA_LIMIT, out);
+		free(path);
+	}
+	(void)ct_buf_text(out); /* terminates it */
+	return status == CTRACE_OK;
+}
+
+/* Each trace has a uuid of its own in its metadata: those of a new one are never the same. */
+static bool is_as_it_was(const struct check *check)
+{
+	struct ct_buf text;
+	bool is_same =
+		read_metadata(check, &text) && text.size == check->text.size && memcmp(text.data, check->text.data, text.size) == 0;
+
+	ct_buf_fini(&text);
+	return is_same;
+}
+
+static void report_shortage(const struct check *check, const struct shortage *shortage, ct_read_report *report, void *user)
+{
+	bool is_unread = shortage->size == 0;
+	char message[96], *path;
+	struct ct_read_note note = { .trouble = is_unread ? CT_TROUBLE_UNREAD : CT_TROUBLE_DAMAGE,
+				     .offset = shortage->size,
+				     .bytes = is_unread ? 0 : shortage->wanted - shortage->size,
+				     .message = message };
+
+	(void)snprintf(message, sizeof message, "the file %s; metadata says that it had %llu bytes",
+		       !shortage->is_there ? "is missing"
+		       : is_unread         ? "is empty"
+					   : "ends here",
+		       (unsigned long long)shortage->wanted);
+	if (asprintf(&path, "%s/%s", check->folder, shortage->name) < 0)
+		return;
+	note.path = path;
+	report(&note, user);
+	free(path);
+}
+
+void ct_closing_mark_check(const char *folder, const char *only, const uint8_t uuid[16], ct_read_report *report, void *user)
+{
+	struct check check = { .folder = folder, .only = only, .uuid = uuid };
+	const char *mark;
+
+	check.folder_fd = open(folder, O_PATH | O_DIRECTORY | O_CLOEXEC);
+	mark = read_metadata(&check, &check.text) ? mark_find(&check.text) : NULL;
+	if (mark != NULL && check.folder_fd >= 0)
+		find_shortages(&check, mark);
+	ct_point("closing_mark.measured");
+	/* In this order: metadata that have their name by now are found by the second look. */
+	if (check.count > 0 && !is_being_replaced(&check) && is_as_it_was(&check))
+		for (size_t i = 0; i < check.count; i++)
+			report_shortage(&check, &check.found[i], report, user);
+	ct_buf_fini(&check.text);
+	free(check.found);
+	ct_os_close(&check.folder_fd);
+}
