@@ -19,6 +19,7 @@
 
 #define LEVEL 3
 #define PIECE ((size_t)256 << 10)
+#define FRAME ((uint64_t)1 << 20) /* a wrong bit costs what was compressed into the same frame */
 
 struct job {
 	const uint32_t *stop;
@@ -32,7 +33,7 @@ static bool is_let_go(const struct job *job)
 	return __atomic_load_n(job->stop, __ATOMIC_ACQUIRE) != 0;
 }
 
-/* One piece of input, or the end: all that comes of it is written. */
+/* One piece of input, and the end of the frame when it is the frame's last: all that comes of it is written. */
 static enum ctrace_status put(const struct job *job, ZSTD_inBuffer *in, bool is_last)
 {
 	size_t left;
@@ -61,8 +62,9 @@ static enum ctrace_status compress_pieces(const struct job *job)
 			return CTRACE_TIMED_OUT;
 		status = ct_os_read_at(job->from, job->in, PIECE, offset, &got);
 		offset += got;
-		if (status == CTRACE_OK)
-			status = put(job, &(ZSTD_inBuffer){ job->in, got, 0 }, got == 0);
+		/* An empty file is an empty frame. */
+		if (status == CTRACE_OK && (got != 0 || offset % FRAME != 0 || offset == 0))
+			status = put(job, &(ZSTD_inBuffer){ job->in, got, 0 }, got == 0 || offset % FRAME == 0);
 	}
 	return status;
 }

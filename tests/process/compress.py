@@ -198,6 +198,28 @@ def a_wrong_bit_invents_nothing(room):
     same(room.shown(room.at('kept')), rest)
 
 
+def wrong_bits_cost_their_frames(room):
+    """Of a stream of several frames, those without a wrong bit are shown, and no event is made of the ends of two of them."""
+    room.configure()
+    program = room.program(1)
+    program.ask('plain')
+    program.ask('run 500000')
+    program.end()
+    packed = max(room.files('stream.*.zst'), key=os.path.getsize)
+    with open(packed, 'rb') as file:
+        good = bytearray(file.read())
+    whole = sum(entries(room.show(packed).stdout).values())
+    for at in (len(good) // 4, len(good) * 6 // 10):
+        good[at] ^= 4
+    with open(packed, 'wb') as file:
+        file.write(good)
+    shown = room.show(packed, check=False)
+    assert shown.returncode == 1 and 'damaged in' in shown.stderr, shown.stderr
+    found = entries(shown.stdout)
+    assert not found - expect(1, 500000)
+    assert shown.stdout.count('\n') == sum(found.values()) and whole // 3 < len(found) < whole, f'{len(found)} of {whole}'
+
+
 def what_is_replaced_is_not_missed(room):
     """Generations come round all the time.  Their streams are gone before their metadata are; that is no damage."""
     for compress in ('no', 'zstd'):

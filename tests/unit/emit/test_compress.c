@@ -9,7 +9,8 @@
 
 #include "emit/compress.h"
 
-#define SIZE ((size_t)700000)
+#define FRAME ((size_t)1 << 20)
+#define SIZE (2 * FRAME + 700000)
 
 static unsigned char data[SIZE];
 static int folder = -1;
@@ -37,18 +38,23 @@ static void assert_holds(const char *path, size_t size)
 {
 	unsigned char *bytes = malloc(SIZE);
 	struct ct_buf packed = { 0 };
+	size_t frames = 0;
 
 	assert_non_null(bytes);
 	assert_int_equal(ct_os_read_file(path, SIZE, &packed), CTRACE_OK);
 	assert_int_equal(ZSTD_decompress(bytes, SIZE, packed.data, packed.size), size);
 	assert_memory_equal(bytes, data, size);
+	/* A wrong bit costs one of these. */
+	for (size_t at = 0; at < packed.size; at += ZSTD_findFrameCompressedSize(packed.data + at, packed.size - at))
+		frames++;
+	assert_int_equal(frames, size == 0 ? 1 : (size + FRAME - 1) / FRAME);
 	ct_buf_fini(&packed);
 	free(bytes);
 }
 
 static void a_smaller_file(void **state)
 {
-	static const size_t sizes[] = { 0, 1, 256 << 10, SIZE };
+	static const size_t sizes[] = { 0, 1, 256 << 10, FRAME - 1, FRAME, FRAME + 1, 2 * FRAME, SIZE };
 	struct stat info;
 
 	(void)state;
