@@ -535,6 +535,13 @@ static unsigned find_thread(unsigned *out_switches)
 	return count;
 }
 
+/* A thread that was stopped while it slept ends by itself, some time after that. */
+static void wait_for_threads(unsigned count, unsigned *out_switches)
+{
+	while (find_thread(out_switches) != count)
+		(void)sched_yield();
+}
+
 static void an_idle_thread_sleeps(void **state)
 {
 	const struct timespec pause = { 0, 500000000 };
@@ -545,7 +552,7 @@ static void an_idle_thread_sleeps(void **state)
 	assert_true(is_answered(fd));
 	for (unsigned i = 0; i < 20; i++)
 		fixture_pause(); /* it goes to sleep */
-	assert_int_equal(find_thread(&before), 1);
+	wait_for_threads(1, &before);
 	(void)nanosleep(&pause, NULL);
 	assert_int_equal(find_thread(&after), 1);
 	assert_int_equal(after, before);
@@ -564,7 +571,7 @@ static void it_stops_and_starts_again(void **state)
 	ct_server_stop();
 	ct_server_stop();
 	assert_true(is_ended(fd));
-	assert_int_equal(find_thread(&ignored), 0);
+	wait_for_threads(0, &ignored);
 	assert_false(exists(path));
 	(void)close(fd);
 	start();
@@ -616,6 +623,7 @@ static void a_session_without_a_folder_has_none(void **state)
 
 	(void)state;
 	ct_server_stop();
+	wait_for_threads(0, &ignored);
 	assert_int_equal(ct_session_create(&private, NULL), CTRACE_OK);
 	assert_int_equal(ct_server_start(&options), CTRACE_OK);
 	assert_int_equal(find_thread(&ignored), 0);
