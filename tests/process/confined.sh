@@ -195,8 +195,8 @@ if [ -n "$as_root" ]; then
 		for emitter in textfile binfile; do
 			place "mftrace.dest = $emitter" "mftrace.emitter.$emitter#location = small" "mftrace.emitter.$emitter#file = x" 'ctrace.block.timeout = 100ms'
 			mkdir small
-			# 1 MiB of 4 KiB blocks; what is on it is looked at before it goes.
-			unshare -m bash -c 'mount -t tmpfs -o size=1m none small || exit
+			# Of 4 KiB blocks; a destination that has failed writes up to 64 KiB at once.  What is on it is looked at before it goes.
+			unshare -m bash -c 'mount -t tmpfs -o size=2m none small || exit
 				steps trace a 1 300000 flush say alive >said 2>&1
 				df --output=used,size small | tail -1 >used
 				if [ -d small/x ]; then babeltrace2 small/x; else grep -v "^#" small/x; fi >viewed 2>complaints'
