@@ -296,7 +296,7 @@ static enum ctrace_status node_add(struct ct_registry *registry, uint32_t parent
 	const char *copy;
 	ct_text text;
 
-	if (index >= CT_COMPONENT_LIMIT || ct_session_add_component(registry->session, index) != CTRACE_OK ||
+	if (index >= CT_COMPONENT_LIMIT || ct_session_reserve_component(registry->session, index) != CTRACE_OK ||
 	    !chunk_reserve(registry, index) || !table_reserve(registry) || name_add(registry, name, size, &copy, &text) != CTRACE_OK)
 		return CTRACE_NOT_ENOUGH_MEMORY;
 
@@ -315,6 +315,7 @@ static enum ctrace_status node_add(struct ct_registry *registry, uint32_t parent
 	ct_level_publish(registry, index, node->route, NULL);
 	ct_dest_resolve(registry, index);
 	__atomic_store_n(&entry->name, text, __ATOMIC_RELEASE);
+	ct_session_commit_component(registry->session, index);
 
 	ct_node_at(registry, parent)->first_child = index;
 	__atomic_store_n(&registry->count, index + 1, __ATOMIC_RELEASE);

@@ -126,7 +126,7 @@ enum ctrace_status ct_session_allocate(struct ct_session *session, uint64_t star
 	return status;
 }
 
-enum ctrace_status ct_session_add_component(struct ct_session *session, uint32_t index)
+enum ctrace_status ct_session_reserve_component(struct ct_session *session, uint32_t index)
 {
 	enum ctrace_status status;
 
@@ -134,13 +134,15 @@ enum ctrace_status ct_session_add_component(struct ct_session *session, uint32_t
 		return CTRACE_NOT_ENOUGH_MEMORY;
 	status = ct_session_allocate(session, session->layout.components_at, &session->components_allocated,
 				     ((uint64_t)index + 1) * sizeof(struct ct_component_entry));
-	if (status != CTRACE_OK)
-		return CTRACE_NOT_ENOUGH_MEMORY;
+	return status == CTRACE_OK ? CTRACE_OK : CTRACE_NOT_ENOUGH_MEMORY;
+}
+
+void ct_session_commit_component(struct ct_session *session, uint32_t index)
+{
 	if (session->component_count <= index)
 		__atomic_store_n(&session->component_count, index + 1, __ATOMIC_RELAXED); /* trace calls load it */
 	if (session->head->component_count <= index)
 		__atomic_store_n(&session->head->component_count, index + 1, __ATOMIC_RELEASE);
-	return CTRACE_OK;
 }
 
 void ct_session_add_classes(struct ct_session *session)

@@ -297,8 +297,10 @@ void ct_session_close(struct ct_session *session, bool remove_folder);
 bool ct_session_is_own(const char *run_directory, const char *name);
 /* The folder, for making a ring in it; -1 when it cannot be reached any more.  Under the pool's lock. */
 int ct_session_folder(struct ct_session *session);
-/* Makes room for component index; then its entry may be written. */
-enum ctrace_status ct_session_add_component(struct ct_session *session, uint32_t index) CT_MUST_USE;
+/* Makes room for the component of this index: its entry may be written, and no reader looks at it yet. */
+enum ctrace_status ct_session_reserve_component(struct ct_session *session, uint32_t index) CT_MUST_USE;
+/* The entry is complete: readers may find it. */
+void ct_session_commit_component(struct ct_session *session, uint32_t index);
 /* Makes room for more classes, as far as there can be more.  Under the registry's lock, as the others that add. */
 void ct_session_add_classes(struct ct_session *session);
 /* The classes, for reading events. */

@@ -261,10 +261,11 @@ static UNUSED void make_process(uint32_t count, uint32_t overflow)
 	for (uint32_t i = 0; i < COMPONENT_COUNT; i++) {
 		struct ct_component_entry *entry = &session.components[i];
 
-		assert_int_equal(ct_session_add_component(&session, i), CTRACE_OK);
+		assert_int_equal(ct_session_reserve_component(&session, i), CTRACE_OK);
 		assert_int_equal(ct_session_add_text(&session, names[i], strlen(names[i]), &entry->name), CTRACE_OK);
 		entry->dests = dests[i];
 		entry->flags = CT_COMPONENT_REGISTERED;
+		ct_session_commit_component(&session, i);
 	}
 	for (int i = 0; i < 2; i++)
 		(void)snprintf(session.head->dest[outputs[i].index].emitter, 32, "%s", outputs[i].name);

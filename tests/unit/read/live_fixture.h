@@ -79,11 +79,10 @@ static void name_component(struct maker *m, uint32_t component, const char *name
 {
 	ct_text text;
 
-	must(ct_session_add_component(&m->session, component) == CTRACE_OK);
+	must(ct_session_reserve_component(&m->session, component) == CTRACE_OK);
 	must(ct_session_add_text(&m->session, name, size, &text) == CTRACE_OK);
 	m->session.components[component].name = text;
-	if (m->session.head->component_count <= component)
-		m->session.head->component_count = component + 1;
+	ct_session_commit_component(&m->session, component);
 }
 
 static void obey(struct maker *m, const struct message *message)

@@ -33,10 +33,10 @@ static void make_session(struct maker *m)
 	must(ct_os_make_folder(RUN) == CTRACE_OK && ct_session_create(&m->session, RUN) == CTRACE_OK && m->session.folder_fd >= 0);
 	m->session.head->pid = (uint32_t)getpid();
 	ct_shared_sync_start(&m->session.head->sync);
-	must(ct_session_add_component(&m->session, 0) == CTRACE_OK && ct_session_add_component(&m->session, 1) == CTRACE_OK);
+	must(ct_session_reserve_component(&m->session, 0) == CTRACE_OK && ct_session_reserve_component(&m->session, 1) == CTRACE_OK);
 	must(ct_session_add_text(&m->session, "MF.RTS", 6, &name) == CTRACE_OK);
 	m->session.components[1].name = name;
-	m->session.head->component_count = 2;
+	ct_session_commit_component(&m->session, 1);
 }
 
 static void make_large_ring(struct maker *m, uint32_t index, enum ct_overflow overflow, size_t capacity)

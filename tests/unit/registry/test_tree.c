@@ -192,6 +192,7 @@ static void a_session_without_room_refuses(void **state)
 	(void)state;
 	fixture_session.head->texts_size = CT_SESSION_SIZE - CT_SESSION_TEXTS - 2;
 	assert_int_equal(ct_registry_register(registry, "after", 5, &index), CTRACE_NOT_ENOUGH_MEMORY);
+	assert_int_equal(fixture_session.head->component_count, ct_registry_count(registry)); /* readers look at no entry of it */
 	assert_int_equal(ct_registry_register(registry, "BEFORE", 6, &index), CTRACE_NOT_ENOUGH_MEMORY); /* a new spelling */
 	assert_false(is_found("after"));
 	fixture_session.head->texts_size = size;
@@ -206,7 +207,7 @@ static void a_new_component_has_nothing_of_what_was_in_its_place(void **state)
 	uint32_t index = ct_registry_count(registry);
 
 	(void)state;
-	assert_int_equal(ct_session_add_component(&fixture_session, index), CTRACE_OK);
+	assert_int_equal(ct_session_reserve_component(&fixture_session, index), CTRACE_OK);
 	memset(&fixture_session.components[index], 0xFF, sizeof fixture_session.components[index]);
 	assert_int_equal(add("fresh"), index);
 	assert_int_equal(ct_registry_entry(registry, index)->flags, CT_COMPONENT_REGISTERED);

@@ -60,15 +60,20 @@ static void components_have_real_blocks_up_to_the_limit(void **state)
 	(void)state;
 	assert_int_equal(ct_session_create(&session, run_dir), CTRACE_OK);
 	for (size_t i = 0; i < CT_COUNT(indexes); i++) {
-		assert_int_equal(ct_session_add_component(&session, indexes[i]), CTRACE_OK);
-		assert_int_equal(session.head->component_count, indexes[i] + 1);
+		uint32_t count = session.head->component_count;
+
+		assert_int_equal(ct_session_reserve_component(&session, indexes[i]), CTRACE_OK);
 		session.components[indexes[i]].parent = 1;
+		assert_int_equal(session.head->component_count, count); /* nobody reads an entry that is being written */
+		ct_session_commit_component(&session, indexes[i]);
+		assert_int_equal(session.head->component_count, indexes[i] + 1);
 		assert_int_equal(fstat(session.file_fd, &info), 0);
 		assert_true((uint64_t)info.st_blocks * 512 >= (indexes[i] + 1) * sizeof(struct ct_component_entry));
 	}
-	assert_int_equal(ct_session_add_component(&session, CT_COMPONENT_LIMIT), CTRACE_NOT_ENOUGH_MEMORY);
-	assert_int_equal(ct_session_add_component(&session, UINT32_MAX), CTRACE_NOT_ENOUGH_MEMORY);
-	assert_int_equal(ct_session_add_component(&session, 3), CTRACE_OK);
+	assert_int_equal(ct_session_reserve_component(&session, CT_COMPONENT_LIMIT), CTRACE_NOT_ENOUGH_MEMORY);
+	assert_int_equal(ct_session_reserve_component(&session, UINT32_MAX), CTRACE_NOT_ENOUGH_MEMORY);
+	assert_int_equal(ct_session_reserve_component(&session, 3), CTRACE_OK);
+	ct_session_commit_component(&session, 3);
 	assert_int_equal(session.head->component_count, CT_COMPONENT_LIMIT);
 	ct_session_close(&session, true);
 }
@@ -82,12 +87,12 @@ static void a_full_disk_refuses_what_does_not_fit_and_keeps_the_rest(void **stat
 	memset(text, 't', sizeof text);
 	assert_int_equal(ct_session_create(&session, run_dir), CTRACE_OK);
 	ct_os_fail(CT_OS_ALLOCATE, 0, 4, ENOSPC); /* as much as it likes, then as little as it needs */
-	assert_int_equal(ct_session_add_component(&session, 5000), CTRACE_NOT_ENOUGH_MEMORY);
+	assert_int_equal(ct_session_reserve_component(&session, 5000), CTRACE_NOT_ENOUGH_MEMORY);
 	assert_int_equal(session.head->component_count, 0);
 	assert_int_equal(ct_session_add_text(&session, text, sizeof text, &out), CTRACE_NOT_ENOUGH_MEMORY);
 	assert_int_equal(out, 4711);
 	assert_int_equal(ct_session_add_text(&session, text, sizeof text, &out), CTRACE_OK);
-	assert_int_equal(ct_session_add_component(&session, 5000), CTRACE_OK);
+	assert_int_equal(ct_session_reserve_component(&session, 5000), CTRACE_OK);
 	ct_session_close(&session, true);
 }
 
@@ -98,7 +103,7 @@ static void a_disk_that_is_nearly_full_gives_what_is_needed(void **state)
 	(void)state;
 	assert_int_equal(ct_session_create(&session, run_dir), CTRACE_OK);
 	ct_os_fail(CT_OS_ALLOCATE, 0, 1, ENOSPC);
-	assert_int_equal(ct_session_add_component(&session, 2000), CTRACE_OK);
+	assert_int_equal(ct_session_reserve_component(&session, 2000), CTRACE_OK);
 	assert_int_equal(session.components_allocated, CT_ALIGN_UP(2001 * sizeof(struct ct_component_entry), (size_t)4096));
 	assert_int_equal(ct_session_add_text(&session, "text", 4, &out), CTRACE_OK);
 	ct_session_close(&session, true);
@@ -206,8 +211,9 @@ static void drop_rights_and_grow(void)
 	closefrom(3);
 	CHILD_CHECK(setresgid(65534, 65534, 65534) == 0 && setresuid(65534, 65534, 65534) == 0);
 	CHILD_CHECK(!ct_session_reach(&session));
-	CHILD_CHECK(ct_session_add_component(&session, 5000) == CTRACE_OK && session.components_allocated > before);
+	CHILD_CHECK(ct_session_reserve_component(&session, 5000) == CTRACE_OK && session.components_allocated > before);
 	session.components[5000].parent = 7;
+	ct_session_commit_component(&session, 5000);
 	for (int i = 0; i < 5; i++)
 		CHILD_CHECK(ct_session_add_text(&session, text, sizeof text, &out) == CTRACE_OK);
 }

@@ -94,7 +94,8 @@ static void a_session_that_was_cut_is_made_whole_at_once(void **state)
 
 	(void)state;
 	make_live();
-	assert_int_equal(ct_session_add_component(&session, 3000), CTRACE_OK);
+	assert_int_equal(ct_session_reserve_component(&session, 3000), CTRACE_OK);
+	ct_session_commit_component(&session, 3000);
 	assert_int_equal(ct_dest_put_path(&session, 2, "/x"), CTRACE_OK);
 	assert_false(ct_session_heal(&session));
 	(void)snprintf(path, sizeof path, "%s/session", session.path);

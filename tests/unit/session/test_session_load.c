@@ -203,8 +203,9 @@ static void make_rich(void)
 		char name[20];
 
 		(void)snprintf(name, sizeof name, "component.%u", i);
-		(void)!ct_session_add_component(&session, i);
+		(void)!ct_session_reserve_component(&session, i);
 		(void)!ct_session_add_text(&session, name, strlen(name), &session.components[i].name);
+		ct_session_commit_component(&session, i);
 	}
 	(void)!ct_session_add_text(&session, "FILE=x\n", 7, &out);
 	session.head->dest[0].settings = out;

@@ -162,9 +162,9 @@ static void use_it_up(void)
 
 	assert_string_not_equal(session.path, "");
 	assert_true(ct_session_layout_holds(&session.head->layout));
-	assert_int_equal(ct_session_add_component(&session, limit - 1), CTRACE_OK);
+	assert_int_equal(ct_session_reserve_component(&session, limit - 1), CTRACE_OK);
 	session.components[limit - 1].flags = 7;
-	assert_int_equal(ct_session_add_component(&session, limit), CTRACE_NOT_ENOUGH_MEMORY);
+	assert_int_equal(ct_session_reserve_component(&session, limit), CTRACE_NOT_ENOUGH_MEMORY);
 	while (ct_session_add_text(&session, text, sizeof text, &out) == CTRACE_OK)
 		;
 	assert_true(session.head->texts_size + sizeof text >= session.layout.size - session.layout.texts_at);
@@ -305,9 +305,10 @@ static void fork_to_private(void)
 static void make_parent(void)
 {
 	assert_int_equal(ct_session_create(&session, run_dir), CTRACE_OK);
-	assert_int_equal(ct_session_add_component(&session, 2), CTRACE_OK);
+	assert_int_equal(ct_session_reserve_component(&session, 2), CTRACE_OK);
 	assert_int_equal(ct_session_add_text(&session, "comp.two", 8, &session.components[2].name), CTRACE_OK);
 	session.components[2].gate.level = 3;
+	ct_session_commit_component(&session, 2);
 	gate = &session.components[2].gate;
 	session.head->ring_count = 5;
 	session.head->lost[CTRACE_LOSS_NESTED] = 9;
@@ -351,9 +352,10 @@ static void a_parent_that_went_on_does_not_make_the_childs_copy_too_short(void *
 		assert_int_equal(ct_session_add_text(&session, text, sizeof text, &out), CTRACE_OK);
 	assert_true(session.texts_allocated > childs.texts_allocated);
 	for (uint32_t i = 3; i < 3000; i++) { /* registered since, by the parent alone */
-		assert_int_equal(ct_session_add_component(&session, i), CTRACE_OK);
+		assert_int_equal(ct_session_reserve_component(&session, i), CTRACE_OK);
 		session.components[i].flags = CT_COMPONENT_REGISTERED;
 		session.components[i].dests = 2;
+		ct_session_commit_component(&session, i);
 	}
 	childs.file_fd = dup(session.file_fd);
 	childs.folder_fd = dup(session.folder_fd);
@@ -365,7 +367,7 @@ static void a_parent_that_went_on_does_not_make_the_childs_copy_too_short(void *
 			CHILD_CHECK(ct_session_fork(&childs, run_dir) == CTRACE_OK);
 			CHILD_CHECK(childs.texts_allocated >= childs.head->texts_size);
 			CHILD_CHECK(childs.head->component_count == 3);
-			CHILD_CHECK(ct_session_add_component(&childs, 2999) == CTRACE_OK);
+			CHILD_CHECK(ct_session_reserve_component(&childs, 2999) == CTRACE_OK);
 			for (uint32_t i = 3; i < 3000; i++)
 				CHILD_CHECK(childs.components[i].flags == 0 && childs.components[i].dests == 0);
 			CHILD_CHECK(childs.texts_capacity == childs.head->texts_size);

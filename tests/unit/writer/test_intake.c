@@ -51,10 +51,11 @@ static int setup(void **state)
 	}
 	assert_int_equal(ct_session_create(&session, run_dir), CTRACE_OK);
 	ct_shared_sync_start(&session.head->sync);
-	assert_int_equal(ct_session_add_component(&session, 0), CTRACE_OK);
+	assert_int_equal(ct_session_reserve_component(&session, 0), CTRACE_OK);
 	assert_int_equal(ct_session_add_text(&session, "KVS.NET", 7, &session.components[0].name), CTRACE_OK);
 	session.components[0].flags = CT_COMPONENT_DEFINED;
 	session.components[0].writer = NUMBER;
+	ct_session_commit_component(&session, 0);
 	memset(lanes, 0, sizeof lanes);
 	for (uint32_t i = 0; i < RINGS; i++) {
 		(void)snprintf(session.head->dest[BASE + i % 2].emitter, 32, "BINFILE");
