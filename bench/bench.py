@@ -24,7 +24,7 @@ import peers  # noqa: E402
 import read  # noqa: E402
 import rows  # noqa: E402
 
-GROUPS = ("calls", "alone", "steps", "sustained", "text", "crowd", "start", "sublevels", "operate", "read")
+GROUPS = ("calls", "alone", "steps", "sustained", "text", "crowd", "growth", "start", "sublevels", "operate", "read")
 OTHERS = ("lttng", "spdlog")  # what need not be there
 ALL = ("ctrace", "direct", "lttng", "spdlog")
 PROCESSORS = len(os.sched_getaffinity(0))
@@ -120,6 +120,7 @@ def measure_rest(build, groups, is_quick):
     """Raw figures and rows of those programs."""
     raw, made = {}, []
     for group, program, make in (
+        ("growth", "bench_growth", rows.growth_rows),
         ("start", "bench_start", rows.start_rows),
         ("sublevels", "bench_sublevels", rows.sublevels_rows),
         ("operate", "bench_operate", rows.operate_rows),

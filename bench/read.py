@@ -71,7 +71,9 @@ def summary(results):
 def make_large(source, target, size):
     """A stream of whole packets of the source, again and again, each later than the one before.  Gives the times of its beginning and end."""
     os.makedirs(target)
-    shutil.copy(f"{source}/metadata", target)
+    # Without the closing mark, which says how long the streams were.
+    with open(f"{source}/metadata", encoding="utf-8") as metadata, open(f"{target}/metadata", "w", encoding="utf-8") as out:
+        out.write(metadata.read().split("/* closed\n")[0])
     with open(f"{source}/stream.0", "rb") as file:
         data = file.read()
     packets, at = [], 0

@@ -196,12 +196,14 @@ START_LIMITS = {
     "disk": {"none_us": 2000, "text_us": 2000, "bin_us": 2000},
 }
 START_IDLE_KIB = 64
+GROWTH = 1.1
 SUBLEVELS_SECONDS = 2
 SUBLEVELS_MEBIBYTES = 64
 LEVEL_MS = 50
 OPERATE_BASES = {"display": ("alone", 1.2), "other": ("alone", 1.2), "same": ("alone", 1.2), "busy": ("alone", None), "flood": ("alone", None),
                  "own": ("alone", None), "writer": ("own", 1.2)}
-WRITER_NS = 200
+WRITER_NS = 15
+WRITER_WALL_NS = 200
 READ_TITLES = {
     "text": "to text",
     "filter": "to text, a filter drops 99 %",
@@ -210,7 +212,7 @@ READ_TITLES = {
     "report": "a report page",
     "seek": "from a time on, in a large trace",
 }
-READ_SECONDS = {"text": 0.15, "filter": 0.05, "report": 3}
+READ_SECONDS = {"text": 0.10, "json": 0.35, "filter": 0.05, "report": 3}
 READ_OF_BABELTRACE2 = 0.1
 READ_GROWTH = 1.2  # memory at four million events, to that at one
 REPORT_MEBIBYTES = 60
@@ -219,6 +221,28 @@ SEEK_READ_MEBIBYTES = 64
 
 def single(group, title, unit, value, limit=None, is_gate=False, digits=1):
     return Row(group, title, unit, {"ctrace": value}, limit=limit, is_gate=is_gate, digits=digits)
+
+
+def growth_rows(growth):
+    """Processor time of all threads an event, to that of one thread and one component in the same round; the last of many events to the first."""
+    group = "Growth: A, processor time of all threads"
+    alone = growth["threads_1"]
+
+    def of(title, mine, base, named):
+        if growth["drops"]:
+            return Row(group, title, "ns", drops={"ctrace": growth["drops"]})
+        ratio = statistics.median(a / b for a, b in zip(mine, base))
+        limit = GROWTH if growth["scale"] == 1 else None
+        return Row(group, title, "ns", {"ctrace": statistics.median(mine)}, {}, ratio, named, limit)
+
+    many = 1_000_000_000 // growth["scale"]
+    return [
+        single(group, "one thread, one component", "ns", statistics.median(alone)),
+        of("8 threads", growth["threads_8"], alone, "one thread"),
+        of("64 threads", growth["threads_64"], alone, "one thread"),
+        of(f"{100_000 // growth['scale']:,} components beside it", growth["components_100000"], alone, "none beside"),
+        of(f"the last of {many:,} events", [growth["last_ns"]], [growth["first_ns"]], "the first"),
+    ]
 
 
 def start_rows(start):
@@ -266,7 +290,7 @@ def operate_rows(operate):
 
 def writer_rows(workload, runs):
     group = "Back to back, through an external writer"
-    wall = Row(group, f"{workload}: wall", "ns", limit=WRITER_NS)
+    wall = Row(group, f"{workload}: wall", "ns", limit=WRITER_WALL_NS)
     spent = Row(group, f"{workload}: processor of the writer", "ns", limit=WRITER_NS)
     size = Row(group, f"{workload}: in the data set", "bytes", digits=2)
     missing = sum(run["pending"] + run["lost"] + abs(run["emitted"] - run["delivered"]) + abs(run["emitted"] - run["written"]) for run in runs)

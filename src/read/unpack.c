@@ -33,6 +33,12 @@
 #define FREE_RATIO 256u
 #define MEMORY_LIMIT ((uint64_t)96 << 20) /* where there is no disk to write to */
 
+/* Packets follow each other up to `end`, as far as that was asked for. */
+struct walk {
+	uint64_t end;
+	uint64_t last_at; /* where the last of them begins */
+};
+
 struct unpacker {
 	int from;
 	int to;
@@ -46,8 +52,7 @@ struct unpacker {
 	bool is_end;       /* of the compressed file */
 	const char *wrong; /* why the frame that was read last cannot be right; NULL: it ends too early */
 	unsigned char *out;
-	uint64_t packets_end; /* packets follow each other up to here, as far as that was asked for */
-	uint64_t packet_at;   /* where the last of them begins */
+	struct walk walk;
 };
 
 /* Each compressed stream has a file open to its end, and there may be more of them than a process has files as a rule. */
@@ -124,16 +129,16 @@ static enum ctrace_status write_out(struct unpacker *unpacker, size_t size)
 /* Is what has come so far one packet after the other? */
 static bool are_packets(struct unpacker *unpacker)
 {
-	while (unpacker->packets_end + CT_PACKET_HEAD <= unpacker->result->size) {
+	while (unpacker->walk.end + CT_PACKET_HEAD <= unpacker->result->size) {
 		unsigned char bytes[CT_PACKET_HEAD];
 		struct ct_packet_head head;
 		size_t got, head_size;
 
-		if (ct_os_read_at(unpacker->to, bytes, sizeof bytes, unpacker->packets_end, &got) != CTRACE_OK ||
+		if (ct_os_read_at(unpacker->to, bytes, sizeof bytes, unpacker->walk.end, &got) != CTRACE_OK ||
 		    ct_packet_decode_head(bytes, got, &head, &head_size) != CTRACE_OK || head.content_bits / 8 == CT_PACKET_HEAD)
 			return false;
-		unpacker->packet_at = unpacker->packets_end;
-		unpacker->packets_end += head.packet_bits / 8;
+		unpacker->walk.last_at = unpacker->walk.end;
+		unpacker->walk.end += head.packet_bits / 8;
 	}
 	return true;
 }
@@ -235,14 +240,16 @@ static const char *message_of(const struct unpacker *unpacker)
 	return unpacker->result->size == unpacker->limit ? TOO_MUCH : "the compressed file ends inside a frame";
 }
 
-/* Takes back what came of a frame that is not right, and a packet that it would have gone on with: what comes next is none of that packet. */
-static enum ctrace_status drop_frame(struct unpacker *unpacker, uint64_t start)
+/* Takes back what came of a frame that is not right, and a packet that it would have gone on with: what comes next is none of that packet.
+ * walk: how far the packets were known when the frame began. */
+static enum ctrace_status drop_frame(struct unpacker *unpacker, uint64_t start, const struct walk *walk)
 {
 	unpacker->result->size = start;
+	unpacker->walk = *walk;
 	if (are_packets(unpacker)) {
-		if (unpacker->packets_end > start)
-			unpacker->packets_end = unpacker->packet_at;
-		unpacker->result->size = unpacker->packets_end;
+		if (unpacker->walk.end > start)
+			unpacker->walk.end = unpacker->walk.last_at;
+		unpacker->result->size = unpacker->walk.end;
 	}
 	return ct_os_truncate(unpacker->to, unpacker->result->size);
 }
@@ -255,6 +262,7 @@ static enum ctrace_status unpack_all(struct unpacker *unpacker)
 
 	while (status == CTRACE_OK && unpacker->in_at < unpacker->in_size) {
 		uint64_t at = unpacker->offset, start = result->size;
+		const struct walk walk = unpacker->walk;
 
 		if (result->size == unpacker->limit || claims_too_much(unpacker)) {
 			note_damage(unpacker, at, TOO_MUCH);
@@ -263,7 +271,7 @@ static enum ctrace_status unpack_all(struct unpacker *unpacker)
 		status = unpack_frame(unpacker);
 		if (status == CTRACE_DAMAGED) {
 			note_damage(unpacker, at, message_of(unpacker));
-			status = unpacker->wrong != NULL ? drop_frame(unpacker, start) : CTRACE_OK;
+			status = unpacker->wrong != NULL ? drop_frame(unpacker, start, &walk) : CTRACE_OK;
 			if (status == CTRACE_OK)
 				status = find_frame(unpacker);
 			result->damaged_bytes += unpacker->offset - at;

@@ -19,6 +19,7 @@ GROUPS = {
     "Back to back, through an external writer",
     "Text",
     "Many threads",
+    "Growth",
     "A short process, beyond an empty one",
     "Component trace",
     "Operated",

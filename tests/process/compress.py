@@ -178,7 +178,7 @@ def a_wrong_bit_invents_nothing(room):
     room.configure()
     program = room.program(2)
     program.ask('plain')
-    program.ask('run 50000')
+    program.ask('run 25000')  # no stream has more than a frame
     program.end()
     folder = room.folders()[0]
     packed = max(room.files('stream.*.zst'), key=os.path.getsize)
@@ -186,7 +186,7 @@ def a_wrong_bit_invents_nothing(room):
     for path in room.files('stream.*.zst'):
         if path != packed:
             rest += entries(room.show(path).stdout)
-    assert 0 < len(rest) < 100000
+    assert len(rest) < 50000
     with open(packed, 'rb') as file:
         good = file.read()
     for part in range(1, 32):
