@@ -307,9 +307,9 @@ CTRACE_API_ CTRACE_MUST_USE enum ctrace_status ctrace_component_display(const ch
  * Entries, by way of the ring
  */
 
-/* The tracer of a trace: CTRACE() and ctrace_entry() take it.  NOT_FOUND when it is neither defined nor made by ctrace_tracer_get().  Valid
- * for the life of the process; after DELETE it traces nothing until the trace is defined again; one that ctrace_tracer_get() or the like knows too
- * traces as it did before DEFINE. */
+/* Returns the tracer of a trace, for CTRACE() and ctrace_entry().  The tracer is valid for the life of the process.  After DELETE it
+ * traces nothing until the trace is defined again, unless ctrace_tracer_get() returned it before: then it traces as it did before DEFINE.
+ * Returns NOT_FOUND when no trace of this name was defined, and ctrace_tracer_get() has made no tracer of it. */
 CTRACE_API_ CTRACE_MUST_USE enum ctrace_status ctrace_component_tracer(const char *name, const char *sub,
 								       struct ctrace_tracer **out_tracer);
 

@@ -322,7 +322,8 @@ CTRACE_INLINE_ uint64_t ctrace_ticks_(void)
 	return __builtin_ia32_rdtsc();
 }
 
-/* The agent has read the ring's lines on another processor; this takes the one that we come to a little later back in time. */
+/* The consumer has read the ring's cache lines on another processor.  This prefetches, for writing, the line that this thread comes to
+ * some fifty events later. */
 #define CTRACE_AHEAD_ 1024
 CTRACE_INLINE_ void ctrace_take_ahead_(const unsigned char *cur)
 {

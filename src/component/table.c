@@ -158,8 +158,8 @@ static const struct ct_trace *awaited_by(const void *thread)
 	return at != NULL ? at->trace : NULL;
 }
 
-/* Does who works on the trace wait, over others perhaps, for this thread?  A waiter that has been woken may not have noticed yet, so that
- * what the list says may be a ring: it is followed only as far as it is long. */
+/* Would waiting for this trace deadlock?  Follows the threads from the one that has the trace: each waits for the next.  A thread that
+ * was woken may still be in the list, so the chain may be a cycle: no more steps are taken than there are waiters. */
 static bool waits_for_me(const struct ct_trace *trace)
 {
 	for (uint32_t steps = 0; trace != NULL && trace->claim != NULL && steps <= table.waiter_count; steps++) {

@@ -35,8 +35,8 @@ bool ct_task_run(uint64_t now_ns);
 
 /* The thread has ended, or is another process's: nobody is called any more. */
 void ct_errand_forget(void);
-/* In a forked child: likewise, and its copies of what the parent watches are closed, or who is at the other end would not notice the
- * parent's end as long as the child lives. */
+/* In a forked child: likewise.  Closes the child's copies of the descriptors that the parent watches: as long as they are open, the
+ * peer does not see that the parent has ended. */
 void ct_errand_part(void);
 
 #endif

@@ -27,7 +27,7 @@ struct ct_line {
 };
 /* whole: "the command".  Blanks and lines' ends at its end are no part of it.  False: it is too long. */
 bool ct_line_start(struct ct_line *line, const char *text, size_t size, const char *whole, struct ct_complaint *complaint) CT_MUST_USE;
-/* False: it has a character that is none of a text, which then is complained about.  Then it is not to be read. */
+/* Returns false when the line has a character that no text has.  The complaint names it, and the line must not be read. */
 bool ct_line_is_text(struct ct_line *line) CT_MUST_USE;
 
 /* KEYWORD=value or KEYWORD alone. */

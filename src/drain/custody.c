@@ -35,7 +35,7 @@ enum ctrace_status ct_custody_forget_prepared(const struct ct_drain_source *sour
 	return CTRACE_OK;
 }
 
-/* At the tail; where the emitter stands in its stream it still knows when the ring was somebody else's meanwhile. */
+/* The cursor starts at the tail.  The emitter keeps its own position in the stream while another process owns the ring. */
 void ct_custody_start_cursor(struct ct_drain *drain, uint32_t ring_index, uint32_t dest)
 {
 	struct ct_ring *ring = ct_drain_ring(drain, ring_index);

@@ -42,7 +42,7 @@ static uint64_t find_packet(struct ct_binfile_packets *packets, struct ct_source
 
 void ct_binfile_packets_skip(struct ct_binfile_packets *packets, struct ct_sources *sources, uint64_t at, const char *message)
 {
-	/* What was no event may be a head, when a damaged size made the packet before it swallow it. */
+	/* The size of the packet before may be damaged, so that it covers this head: the search begins where its events end. */
 	uint64_t next = find_packet(packets, sources, at > packets->packet_at ? at : at + 1);
 
 	ct_sources_damage(sources, packets->file.source->path, at, next - at, message);

@@ -107,7 +107,7 @@ uint32_t ct_display_add_trace(struct ct_display *display, const struct ct_displa
 uint32_t ct_display_add_writer(struct ct_display *display, const struct ct_display_writer *writer);
 uint32_t ct_display_add_trcout(struct ct_display *display, const struct ct_display_trcout *trcout);
 uint32_t ct_display_add_link(struct ct_display *display, const struct ct_display_link *link);
-/* No process has a trace of this name.  Nothing is missing that a row of another kind, a preset, has in the end. */
+/* No process has a trace of this name.  ct_display_arrange() drops the row when a preset has the name. */
 void ct_display_add_missing(struct ct_display *display, const char *name);
 /* After the last row and before printing: traces by name, then ASID, each once; writers by name; heads found. */
 void ct_display_arrange(struct ct_display *display);

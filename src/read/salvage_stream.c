@@ -402,7 +402,8 @@ static uint64_t behind(struct work *work, const struct packet *packet, size_t go
 {
 	struct ct_packet_head next;
 
-	/* What was no event may be a head, when a damaged size made the packet swallow it; but not when the size leads to one. */
+	/* A packet whose size leads to a head is left by that size.  Otherwise the size may be damaged, so that the packet covers the next
+	 * head: the search begins behind its last good event. */
 	return follower(work, packet, &next) ? packet->at + packet->head.packet_bits / 8 : find_packet(work, packet->at + good);
 }
 

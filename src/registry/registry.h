@@ -146,8 +146,8 @@ struct ct_adoption; /* what others are to be told of */
 /*
  * What is configured in `from` - levels, destinations, routes, all properties - and nothing else is configured here, all or nothing:
  * NOT_ENOUGH_MEMORY.  Of what component trace sets, minimum, excluded and writer stay; of the rest `rule` (may be NULL) decides.  Each gate
- * goes from its old word to its new one, so that nothing is off meanwhile that is on before and after.  *out_reopen: emitters whose
- * properties are others now.  `from` is the caller's alone.
+ * changes by one store: a component that is on before and after is never off in between.  *out_reopen: the emitters whose properties
+ * changed.  `from` is the caller's alone.
  */
 enum ctrace_status ct_registry_adopt(struct ct_registry *registry, const struct ct_registry *from, ct_adopt_rule *rule, void *user,
 				     struct ct_adoption **out_adoption, uint32_t *out_reopen) CT_MUST_USE;
