@@ -35,7 +35,7 @@ static uint32_t scale = 1;
 struct growth_case {
 	const char *name;
 	uint32_t threads;
-	uint32_t components; /* beside the one that is traced */
+	uint32_t components; /* registered besides the traced one */
 };
 static const struct growth_case cases[] = {
 	{ "threads_1", 1, 0 },
@@ -62,7 +62,7 @@ static BENCH_NOINLINE void trace(uint32_t count)
 
 static pthread_barrier_t barrier;
 
-/* What making threads and rings costs is another question: it is over when the time begins. */
+/* The clock starts behind the first barrier: it does not measure how threads and rings are made. */
 static void *trace_share(void *count)
 {
 	trace(WARM / scale);

@@ -180,8 +180,8 @@ struct ctrace_emitter {
 	/* Optional.  Somebody asked that the output be as durable as it gets (fsync). */
 	enum ctrace_status (*flush)(void *self);
 
-	/* Mandatory.  Ends the output and frees the instance; may raise place->lost.  In a forked child of the process that opened it: gives back what the
-	 * instance holds, and leaves the output as it is. */
+	/* Mandatory.  Ends the output and frees the instance; may raise place->lost.  In a forked child of the process that opened
+	 * it, close() gives back what the instance holds, and leaves the output as it is. */
 	void (*close)(void *self);
 
 	/* Optional; an emitter that was built before it was added lacks it.  An operator wants a new generation: the next event begins one,

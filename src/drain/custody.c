@@ -325,7 +325,7 @@ void ct_custody_take_losses(struct ct_drain *drain, uint32_t dest)
 	due = sum - announced;
 	if (sum <= announced || ct_dest_path(drain->source.session, dest)[0] != '\0')
 		return;
-	/* Also those that this drain has just given back.  A ring that it has not walked yet has its turn when the process ends. */
+	/* Rings that this drain has just given back count, too.  A ring that it has not walked yet is done when the process ends. */
 	for (uint32_t i = 0; i < drain->ring_count; i++) {
 		const struct ct_ring *ring = drain->source.ring_at(drain->source.user, i);
 		uint32_t left = ring != NULL ? ring->bound & own : 0;

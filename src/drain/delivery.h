@@ -60,7 +60,8 @@ bool ct_destination_wants(struct ct_destination *destination, const char *path);
  * while it was opened: a batch that was made before is lost. */
 bool ct_destination_open(struct ct_destination *destination, bool now);
 void ct_destination_close(struct ct_destination *destination); /* keeps its place */
-/* Closes it for good.  The session says how many losses its output reports: all that were announced, unless they could not be written. */
+/* Closes it for good.  The session then has the number of losses that the output reports: all that were announced, unless they could
+ * not be written. */
 void ct_destination_end(struct ct_destination *destination);
 /* The mark of a method that runs: nothing else touches the destination's emitter meanwhile. */
 static inline bool ct_destination_is_busy(const struct ct_destination *destination)

@@ -19,7 +19,6 @@
 #include <string.h>
 #include <unistd.h>
 
-#define METADATA_LIMIT ((size_t)64 << 20)
 #define SIGNATURE "/* CTF 1.8 */" /* what metadata begin with */
 #define CREATE_TRIES 5u
 #define NS_A_SECOND 1000000000u
@@ -210,7 +209,7 @@ static enum ctrace_status read_metadata(const struct ct_bin_folder *folder, uint
 {
 	enum ctrace_status status;
 
-	if (size > METADATA_LIMIT)
+	if (size > CT_METADATA_LIMIT)
 		return CTRACE_DAMAGED;
 	if (!ct_buf_reserve(out, size + 1))
 		return CTRACE_NOT_ENOUGH_MEMORY;

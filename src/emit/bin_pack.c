@@ -1,10 +1,10 @@
 /*
  * bin_pack.c - compresses the streams of BINFILE folders that are closed for good.
  *
- * The thread that drains hands a folder over and goes on.  A thread of its own, which blocks all signals, compresses one folder after the
- * other and ends when there is none left.  It has descriptors of its own: those that the program closes, or opens, are no matter to it.
- * It loads the module "zstd" too: it holds nothing that somebody could wait for while the loader's lock is another's.  A fork waits for
- * the end of that, since the child gets the loader as it is.
+ * The thread that drains hands a folder over and goes on.  Another thread, which blocks all signals, compresses the folders one by one.
+ * It ends when none is left.  It has a table of descriptors of its own, so the program cannot close them.  It also loads the module
+ * "zstd", and holds no lock of ours while it waits for the loader.  A fork waits until the module is loaded: the child would get a
+ * loader in the middle of its work.
  *
  * The thread opens a folder and locks it: no other process replaces it while it is compressed.  One that was replaced before is left
  * alone.  When the generation comes round this process wants the name: then the folder is let go as it is.  So it is when the module

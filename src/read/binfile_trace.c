@@ -16,8 +16,6 @@
 #include <string.h>
 #include <sys/stat.h>
 
-#define METADATA_LIMIT ((size_t)64 << 20)
-
 /* ------------------------------------------------------------------------------------------------------------
  * The metadata
  */
@@ -58,7 +56,7 @@ static enum ctrace_status read_metadata(struct ct_binfile_trace *trace, struct c
 	size_t at = 0;
 
 	ct_buf_init(&text);
-	status = ct_os_read_file(trace->metadata_path, METADATA_LIMIT, &text);
+	status = ct_os_read_file(trace->metadata_path, CT_METADATA_LIMIT, &text);
 	if (status == CTRACE_OK)
 		status = ct_binfile_info_parse(text.data, text.size, &trace->info, &at);
 	if (status == CTRACE_OK) {

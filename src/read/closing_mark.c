@@ -19,8 +19,6 @@
 #include <string.h>
 #include <unistd.h>
 
-#define METADATA_LIMIT ((size_t)64 << 20)
-
 /* A stream of which bytes are missing. */
 struct shortage {
 	char name[32]; /* of the file that is read */
@@ -146,7 +144,7 @@ static bool read_metadata(const struct check *check, struct ct_buf *out)
 
 	ct_buf_init(out);
 	if (asprintf(&path, "%s/metadata", check->folder) >= 0) {
-		status = ct_os_read_file(path, METADATA_LIMIT, out);
+		status = ct_os_read_file(path, CT_METADATA_LIMIT, out);
 		free(path);
 	}
 	(void)ct_buf_text(out); /* terminates it */

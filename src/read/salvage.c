@@ -23,7 +23,6 @@
 #include <string.h>
 #include <unistd.h>
 
-#define METADATA_LIMIT ((size_t)64 << 20)
 #define HEAD_SEARCH ((size_t)2 << 20) /* of a stream file, for its first head */
 #define COMPRESSED ".zst"
 #define DEPTH 4u /* of folders below the one that is named */
@@ -308,7 +307,7 @@ static bool borrow_from(struct trace *trace, const char *path, uint32_t pid, boo
 	bool is_taken;
 
 	ct_buf_init(&text);
-	is_taken = ct_os_read_file(path, METADATA_LIMIT, &text) == CTRACE_OK && text.size > 0 &&
+	is_taken = ct_os_read_file(path, CT_METADATA_LIMIT, &text) == CTRACE_OK && text.size > 0 &&
 		   ct_binfile_info_parse(text.data, text.size, &info, &at) == CTRACE_OK && (is_chosen || info.pid == pid);
 	if (is_taken) {
 		ct_buf_fini(&trace->text);
@@ -433,7 +432,7 @@ static void set_clock(struct trace *trace, const struct ct_salvage_clock *clock,
 
 static enum ctrace_status read_metadata(struct trace *trace)
 {
-	enum ctrace_status status = ct_os_read_file(trace->metadata_path, METADATA_LIMIT, &trace->text);
+	enum ctrace_status status = ct_os_read_file(trace->metadata_path, CT_METADATA_LIMIT, &trace->text);
 	int error = errno;
 	const char *borrowed = NULL;
 	struct answer answer;

@@ -370,7 +370,6 @@ static enum ctrace_status add_one_folder(struct ct_sources *sources, const char 
 	return status;
 }
 
-#define METADATA_LIMIT ((size_t)64 << 20)
 #define DEPTH 4u /* of folders in folders: a session of LTTng has ust/uid/USER/64-bit below it */
 
 static enum ctrace_status add_entries(struct ct_sources *sources, const char *folder, unsigned depth);
@@ -521,7 +520,7 @@ static bool is_of_process(const char *folder, uint32_t pid)
 	if (asprintf(&path, "%s/metadata", folder) < 0)
 		return false;
 	ct_buf_init(&text);
-	if (ct_os_read_file(path, METADATA_LIMIT, &text) == CTRACE_OK)
+	if (ct_os_read_file(path, CT_METADATA_LIMIT, &text) == CTRACE_OK)
 		is_same = ct_schema_parse_trace(text.data, text.size, &info, &end) == CTRACE_OK && info.pid == pid;
 	ct_buf_fini(&text);
 	free(path);

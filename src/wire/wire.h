@@ -171,6 +171,8 @@ bool ct_item_is_integer(uint32_t type, uint32_t size);
 /* The value of an integer item (0 for other types and for sizes not 1 to 8). */
 uint64_t ct_item_value(uint32_t type, const void *data, uint32_t size);
 
+#define CT_METADATA_LIMIT ((size_t)64 << 20) /* bytes of metadata that are read */
+
 /* ---- schema.c: the classes of one trace, by number: what its metadata say.  Each is printed into the metadata and read back from there.
  * Not thread-safe. */
 #define CT_CLASS_LIMIT 4096u        /* classes that ct_schema_class() makes; then the generic one */
