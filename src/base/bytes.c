@@ -76,17 +76,22 @@ bool ct_buf_reserve(struct ct_buf *buf, size_t more)
 
 void ct_buf_add(struct ct_buf *buf, const void *data, size_t size)
 {
-	if (size == 0 || !ct_buf_reserve(buf, size))
+	char *at = size > 0 ? ct_buf_room(buf, size) : NULL;
+
+	if (at == NULL)
 		return;
-	memcpy(buf->data + buf->size, data, size);
+	memcpy(at, data, size);
 	buf->size += size;
 }
 
 void ct_buf_add_char(struct ct_buf *buf, char c)
 {
-	if (!ct_buf_reserve(buf, 1))
+	char *at = ct_buf_room(buf, 1);
+
+	if (at == NULL)
 		return;
-	buf->data[buf->size++] = c;
+	*at = c;
+	buf->size++;
 }
 
 void ct_buf_add_text(struct ct_buf *buf, const char *text)

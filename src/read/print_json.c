@@ -27,8 +27,8 @@
 
 #define NS_PER_SECOND 1000000000u
 
-/* A literal: its length is known. */
-#define ADD(out, literal) ct_buf_add(out, literal, sizeof(literal) - 1)
+/* A literal: its length is known, so it is copied by a few stores. */
+#define ADD(out, literal) ct_buf_add_short(out, literal, sizeof(literal) - 1)
 
 static void add_unit(struct ct_buf *out, uint32_t unit)
 {
@@ -71,7 +71,7 @@ static size_t decode(const unsigned char *at, size_t left, uint32_t *out_code)
 	return length;
 }
 
-/* How many bytes stand for themselves. */
+/* How many bytes stand for themselves: those that ct_escape_put_plain() copies. */
 static size_t plain_run(const unsigned char *at, size_t size)
 {
 	size_t run = 0;
@@ -81,8 +81,8 @@ static size_t plain_run(const unsigned char *at, size_t size)
 	return run;
 }
 
-/* True when all of it was UTF-8. */
-static bool add_string(struct ct_buf *out, const void *text, size_t size)
+/* True when all of it was UTF-8.  Out of line, so that plain texts are spared its registers. */
+static __attribute__((noinline)) bool add_hostile(struct ct_buf *out, const void *text, size_t size)
 {
 	const unsigned char *at = text;
 	bool is_clean = true;
@@ -113,6 +113,22 @@ static bool add_string(struct ct_buf *out, const void *text, size_t size)
 	return is_clean;
 }
 
+/* True when all of it was UTF-8. */
+static inline bool add_string(struct ct_buf *out, const void *text, size_t size)
+{
+	char *at = ct_buf_room(out, size + 2);
+
+	if (at == NULL)
+		return true;
+	*at = '"';
+	at = ct_escape_put_plain(at + 1, text, size);
+	if (at == NULL)
+		return add_hostile(out, text, size);
+	*at = '"';
+	ct_buf_end(out, at + 1);
+	return true;
+}
+
 static void add_hex(struct ct_buf *out, const void *data, size_t size)
 {
 	const unsigned char *bytes = data;
@@ -121,33 +137,6 @@ static void add_hex(struct ct_buf *out, const void *data, size_t size)
 	for (size_t i = 0; i < size; i++)
 		ct_buf_add_hex(out, bytes[i], 2, true);
 	ct_buf_add_char(out, '"');
-}
-
-static void add_type(struct ct_buf *out, const char *name)
-{
-	ADD(out, "{\"type\":\"");
-	ct_buf_add_text(out, name);
-	ADD(out, "\",\"value\":");
-}
-
-static void add_text(struct ct_buf *out, const char *type, const struct ctrace_event_item *item)
-{
-	add_type(out, type);
-	if (add_string(out, item->data, item->size))
-		return;
-	ADD(out, ",\"hex\":");
-	add_hex(out, item->data, item->size);
-}
-
-static void add_integer(struct ct_buf *out, const char *type, const struct ctrace_event_item *item, bool is_signed)
-{
-	add_type(out, type);
-	if (item->size < 1 || item->size > 8)
-		add_hex(out, item->data, item->size);
-	else if (is_signed)
-		ct_buf_add_i64(out, (int64_t)item->value);
-	else
-		ct_buf_add_u64(out, item->value);
 }
 
 /* ------------------------------------------------------------------------------------------------------------
@@ -277,36 +266,41 @@ void ct_json_add_record(struct ct_buf *out, const struct ct_copybook *copybook, 
  * Items
  */
 
+static void add_text(struct ct_buf *out, const struct ctrace_event_item *item)
+{
+	if (add_string(out, item->data, item->size))
+		return;
+	ADD(out, ",\"hex\":");
+	add_hex(out, item->data, item->size);
+}
+
 static void add_typed(struct ct_buf *out, const struct ctrace_event_item *item)
 {
-	switch (item->type) {
-	case CTRACE_TYPE_TEXT:
-		add_text(out, "text", item);
-		break;
-	case CTRACE_TYPE_UTF8:
-		add_text(out, "utf8", item);
-		break;
-	case CTRACE_TYPE_ADDRESS:
-		add_type(out, "address");
+#define HEAD(name) \
+	{ \
+		"{\"type\":\"" name "\",\"value\":", sizeof(name) + sizeof("{\"type\":\"\",\"value\":") - 2 \
+	}
+	static const struct ct_span heads[CTRACE_TYPE_COUNT] = {
+		[CTRACE_TYPE_BINARY] = HEAD("binary"), [CTRACE_TYPE_TEXT] = HEAD("text"),     [CTRACE_TYPE_UTF8] = HEAD("utf8"),
+		[CTRACE_TYPE_COMP5] = HEAD("comp5"),   [CTRACE_TYPE_COMPX] = HEAD("compx"),   [CTRACE_TYPE_ADDRESS] = HEAD("address"),
+		[CTRACE_TYPE_COMP5S] = HEAD("comp5s"), [CTRACE_TYPE_COMPXS] = HEAD("compxs"),
+	};
+	uint32_t type = item->type < CTRACE_TYPE_COUNT ? item->type : CTRACE_TYPE_BINARY;
+	bool is_number = item->size >= 1 && item->size <= 8;
+
+	ct_buf_add(out, heads[type].at, heads[type].size);
+	if (type == CTRACE_TYPE_TEXT || type == CTRACE_TYPE_UTF8) {
+		add_text(out, item);
+	} else if (type == CTRACE_TYPE_ADDRESS) {
 		ADD(out, "\"0x");
 		ct_buf_add_hex(out, item->value, 16, true);
 		ct_buf_add_char(out, '"');
-		break;
-	case CTRACE_TYPE_COMP5:
-		add_integer(out, "comp5", item, false);
-		break;
-	case CTRACE_TYPE_COMPX:
-		add_integer(out, "compx", item, false);
-		break;
-	case CTRACE_TYPE_COMP5S:
-		add_integer(out, "comp5s", item, true);
-		break;
-	case CTRACE_TYPE_COMPXS:
-		add_integer(out, "compxs", item, true);
-		break;
-	default:
-		add_type(out, "binary");
+	} else if (type == CTRACE_TYPE_BINARY || !is_number) {
 		add_hex(out, item->data, item->size);
+	} else if (type == CTRACE_TYPE_COMP5S || type == CTRACE_TYPE_COMPXS) {
+		ct_buf_add_i64(out, (int64_t)item->value);
+	} else {
+		ct_buf_add_u64(out, item->value);
 	}
 }
 
@@ -351,54 +345,51 @@ static void add_item(struct ct_buf *out, const struct ct_view *view, uint32_t in
 /* The last second printed by this thread: most events share it with the one before. */
 struct second {
 	uint64_t number; /* since 1970, plus 1: 0 is none */
-	char text[32];
+	char text[32];   /* "time":"2026-01-31T14:12:27. */
 };
 static _Thread_local struct second last_second;
+#define SECOND_SIZE (sizeof("\"time\":\"2026-01-31T14:12:27.") - 1)
 
-static void render_second(uint64_t number)
+static __attribute__((noinline)) void render_second(uint64_t number)
 {
 	time_t seconds = (time_t)(number - 1);
 	struct tm parts;
 
-	if (gmtime_r(&seconds, &parts) == NULL || strftime(last_second.text, sizeof last_second.text, "%Y-%m-%dT%H:%M:%S", &parts) == 0)
-		memcpy(last_second.text, "1970-01-01T00:00:00", sizeof "1970-01-01T00:00:00");
+	if (gmtime_r(&seconds, &parts) == NULL ||
+	    strftime(last_second.text, sizeof last_second.text, "\"time\":\"%Y-%m-%dT%H:%M:%S.", &parts) == 0)
+		memcpy(last_second.text, "\"time\":\"1970-01-01T00:00:00.", SECOND_SIZE);
 	last_second.number = number;
 }
 
+/* 64 bits of nanoseconds end in the year 2554: the texts of all seconds have one size. */
 static void add_time(struct ct_buf *out, uint64_t time_ns)
 {
 	uint64_t number = time_ns / NS_PER_SECOND + 1;
-	uint64_t fraction = time_ns % NS_PER_SECOND;
-	char digits[9];
+	unsigned fraction = (unsigned)(time_ns % NS_PER_SECOND);
+	char *at = ct_buf_room(out, SECOND_SIZE + 9);
 
+	if (at == NULL)
+		return;
 	if (last_second.number != number)
 		render_second(number);
-	for (size_t i = sizeof digits; i-- > 0; fraction /= 10)
-		digits[i] = (char)('0' + fraction % 10);
-	ADD(out, "\"time\":\"");
-	ct_buf_add_text(out, last_second.text);
-	ct_buf_add_char(out, '.');
-	ct_buf_add(out, digits, sizeof digits);
+	memcpy(at, last_second.text, SECOND_SIZE);
+	at += SECOND_SIZE;
+	*at = (char)('0' + fraction / 100000000);
+	for (unsigned i = 4; i-- > 0; fraction /= 100)
+		(void)ct_put_two(at + 1 + 2 * i, fraction % 100);
+	ct_buf_end(out, at + 9);
 	ADD(out, "Z\",\"time_ns\":");
 	ct_buf_add_u64(out, time_ns);
 }
 
-static void add_member(struct ct_buf *out, const char *name, const char *text)
-{
-	if (text[0] == '\0')
-		return;
-	ADD(out, ",\"");
-	ct_buf_add_text(out, name);
-	ADD(out, "\":");
-	(void)add_string(out, text, strlen(text));
-}
+#define ADD_NUMBER(out, name, value) (ADD(out, ",\"" name "\":"), ct_buf_add_u64(out, value))
+#define ADD_NAME(out, name, text) (ADD(out, ",\"" name "\":"), (void)add_string(out, text, strlen(text)))
 
-static void add_number(struct ct_buf *out, const char *name, uint64_t value)
+static void add_asid(struct ct_buf *out, uint32_t asid)
 {
-	ADD(out, ",\"");
-	ct_buf_add_text(out, name);
-	ADD(out, "\":");
-	ct_buf_add_u64(out, value);
+	ADD(out, ",\"asid\":\"");
+	ct_buf_add_hex(out, asid, 4, true);
+	ct_buf_add_char(out, '"');
 }
 
 static void add_origin(struct ct_buf *out, const struct ct_view *view)
@@ -408,28 +399,28 @@ static void add_origin(struct ct_buf *out, const struct ct_view *view)
 	if (view->origin == NULL)
 		return;
 	ct_view_jobname(view, jobname);
-	add_member(out, "host", view->origin->host);
-	add_member(out, "program", view->origin->program);
-	add_member(out, "job", jobname);
-	if (ct_view_asid(view) != 0) {
-		ADD(out, ",\"asid\":\"");
-		ct_buf_add_hex(out, ct_view_asid(view), 4, true);
-		ct_buf_add_char(out, '"');
-	}
+	if (view->origin->host[0] != '\0')
+		ADD_NAME(out, "host", view->origin->host);
+	if (view->origin->program[0] != '\0')
+		ADD_NAME(out, "program", view->origin->program);
+	if (jobname[0] != '\0')
+		ADD_NAME(out, "job", jobname);
+	if (ct_view_asid(view) != 0)
+		add_asid(out, ct_view_asid(view));
 }
 
 static void add_meaning_of_event(struct ct_buf *out, const struct ct_view *view)
 {
-	char scratch[16];
+	const char *mnemonic = view->type != NULL ? view->type->mnemonic : view->names != NULL ? view->names->mnemonic : NULL;
 
-	if (view->type != NULL || (view->names != NULL && view->names->mnemonic != NULL))
-		add_member(out, "mnemonic", ct_view_mnemonic(view, scratch));
-	if (view->type != NULL)
-		add_member(out, "description", view->type->description);
+	if (mnemonic != NULL && mnemonic[0] != '\0')
+		ADD_NAME(out, "mnemonic", mnemonic);
+	if (view->type != NULL && view->type->description[0] != '\0')
+		ADD_NAME(out, "description", view->type->description);
 	if (view->span_id != 0)
-		add_number(out, "span", view->span_id);
+		ADD_NUMBER(out, "span", view->span_id);
 	if (view->duration_ns != CT_NO_DURATION)
-		add_number(out, "duration_ns", view->duration_ns);
+		ADD_NUMBER(out, "duration_ns", view->duration_ns);
 }
 
 static void add_members(struct ct_buf *out, const struct ct_view *view)
@@ -439,13 +430,11 @@ static void add_members(struct ct_buf *out, const struct ct_view *view)
 	add_time(out, event->time_ns);
 	ADD(out, ",\"component\":");
 	(void)add_string(out, event->component, event->component_size);
-	add_number(out, "event", event->event_id);
-	ADD(out, ",\"level\":\"");
-	ct_buf_add_text(out, ct_level_name(event->level));
-	ct_buf_add_char(out, '"');
-	add_number(out, "pid", event->pid);
-	add_number(out, "tid", event->tid);
-	add_number(out, "seq", view->sequence);
+	ADD_NUMBER(out, "event", event->event_id);
+	ADD_NAME(out, "level", ct_level_name(event->level));
+	ADD_NUMBER(out, "pid", event->pid);
+	ADD_NUMBER(out, "tid", event->tid);
+	ADD_NUMBER(out, "seq", view->sequence);
 	add_origin(out, view);
 	add_meaning_of_event(out, view);
 	ADD(out, ",\"data\":[");
