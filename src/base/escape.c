@@ -162,11 +162,16 @@ static void add_code(struct ct_buf *buf, uint32_t code)
 
 void ct_escape_add(struct ct_buf *buf, const void *text, size_t size)
 {
-	const unsigned char *start = text, *at = start, *end;
+	const unsigned char *start = text, *at = start, *end = start + size;
+	char *room = ct_buf_room(buf, size);
 
-	if (size == 0)
+	if (size == 0 || room == NULL)
 		return;
-	end = start + size;
+	room = ct_escape_put_plain(room, text, size);
+	if (room != NULL) {
+		ct_buf_end(buf, room);
+		return;
+	}
 	while ((at = skip_plain(at, end)) < end) {
 		uint32_t code = 0;
 		size_t length = ct_utf8_decode(at, end, &code);

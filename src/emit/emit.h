@@ -126,8 +126,7 @@ enum ctrace_status ct_line_parts_init(struct ct_line_parts *parts, const char *f
 void ct_line_parts_fini(struct ct_line_parts *parts);
 /* Events of which all of this is the same have the same text of the class. */
 struct ct_line_class {
-	const char *component; /* the pointer counts, not the name */
-	const void *type, *names;
+	const char *component, *mnemonic; /* the pointers count, not the names */
 	uint32_t component_id, event_id, level;
 };
 typedef void ct_line_add_part_of(const void *self, struct ct_buf *out, const struct ct_line_part *part, const void *of);

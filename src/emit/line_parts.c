@@ -139,8 +139,8 @@ static bool is_class(const struct ct_line_slot *slot, const struct ct_line_class
 {
 	const struct ct_line_class *is = &slot->class;
 
-	return is->component == class->component && is->event_id == class->event_id && is->level == class->level &&
-	       is->component_id == class->component_id && is->type == class->type && is->names == class->names && slot->is_set;
+	return is->component == class->component && is->mnemonic == class->mnemonic && is->event_id == class->event_id &&
+	       is->level == class->level && is->component_id == class->component_id && slot->is_set;
 }
 
 static struct ct_line_slot *slot_of(const struct ct_line_parts *parts, const struct ct_line_class *class)

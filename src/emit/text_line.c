@@ -177,8 +177,11 @@ static inline void add_item(struct ct_buf *out, const struct ct_line_format *for
 
 	switch (item->type) {
 	case CTRACE_TYPE_TEXT:
-		ct_line_add_encoded(out, format, format->encoding, item->data, size);
-		return;
+		if (format->encoding != CT_ENCODING_ASCII) {
+			ct_line_add_encoded(out, format, format->encoding, item->data, size);
+			return;
+		}
+		/* fall through */
 	case CTRACE_TYPE_UTF8:
 		add_text(out, item->data, size, format->quote_strings);
 		return;

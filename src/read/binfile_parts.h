@@ -15,9 +15,10 @@
 
 /* What is known of a class's events before they are decoded. */
 struct ct_binfile_class {
-	bool is_known;
+	uint32_t number; /* 0: it was not met yet */
 	enum ct_verdict verdict;
 	uint32_t component_size;
+	struct ct_event_shape shape; /* its size is 0 when events are to be decoded to know theirs */
 	const struct ct_class *class;
 	struct ct_event_names *names; /* what the metadata call it, or NULL; never moves: views point to it */
 	const struct ct_catalog_component *component;
@@ -40,19 +41,21 @@ enum ctrace_status ct_binfile_trace_open(struct ct_sources *sources, const char 
 					 struct ct_binfile_trace **out_trace) CT_MUST_USE;
 void ct_binfile_trace_unref(struct ct_binfile_trace *trace);
 /* The slow half of ct_binfile_class(). */
-const struct ct_binfile_class *ct_binfile_class_find(struct ct_binfile_trace *trace, const struct ct_sources *sources, uint32_t index);
-/* The class of an event that was decoded by trace->view; borrowed until the next call.  NULL without memory, and for what is none. */
+const struct ct_binfile_class *ct_binfile_class_find(struct ct_binfile_trace *trace, const struct ct_sources *sources, uint32_t number);
+/* The class of that number; borrowed until the next call.  NULL without memory, and when there is none. */
 static inline const struct ct_binfile_class *ct_binfile_class(struct ct_binfile_trace *trace, const struct ct_sources *sources,
-							      const struct ct_event *event)
+							      uint32_t number)
 {
-	uint32_t index = event->number == CT_CLASS_ANY ? 0 : event->head.component;
-	const struct ct_binfile_class *known;
+	const struct ct_class_entry *entries = (const void *)trace->view.bytes;
 
-	if (index < trace->class_count && trace->classes[index].is_known && trace->classes[index].class->number == event->number)
-		return &trace->classes[index];
-	known = ct_binfile_class_find(trace, sources, index);
-	/* A number may lead into another class's entry. */
-	return known != NULL && known->class->number == event->number ? known : NULL;
+	if (number < trace->view.size / CT_CLASS_UNIT) {
+		/* A number may lead into another class's entry. */
+		uint32_t index = entries[number].component;
+
+		if (index < trace->class_count && trace->classes[index].number == number)
+			return &trace->classes[index];
+	}
+	return ct_binfile_class_find(trace, sources, number);
 }
 /* An event has a number that there is no class for: reads the metadata again when they have grown.  True when they had. */
 bool ct_binfile_trace_grow(struct ct_binfile_trace *trace, struct ct_sources *sources);

@@ -181,19 +181,18 @@ static struct ct_event_names *copy_names(const struct ct_class *class)
 	return names;
 }
 
-const struct ct_binfile_class *ct_binfile_class_find(struct ct_binfile_trace *trace, const struct ct_sources *sources, uint32_t index)
+const struct ct_binfile_class *ct_binfile_class_find(struct ct_binfile_trace *trace, const struct ct_sources *sources, uint32_t number)
 {
-	const struct ct_class *class;
+	const struct ct_class *class = ct_schema_find(trace->schema, number);
 	struct ct_binfile_class *known;
 	struct ct_view view;
 
-	if (index >= ct_schema_count(trace->schema) || !reserve_classes(trace, index))
+	if (class == NULL || !reserve_classes(trace, class->index))
 		return NULL;
-	class = ct_schema_at(trace->schema, index);
-	known = &trace->classes[index];
-	if (known->is_known)
-		return NULL; /* what was decoded is no event of it */
-	*known = (struct ct_binfile_class){ .is_known = true, .class = class, .component_size = (uint32_t)strlen(class->component) };
+	known = &trace->classes[class->index];
+	*known = (struct ct_binfile_class){ .number = number, .class = class, .component_size = (uint32_t)strlen(class->component) };
+	if (!ct_event_shape(&trace->view, number, &known->shape) || known->shape.is_long)
+		known->shape.size = 0;
 	known->names = copy_names(class);
 	view = (struct ct_view){ .names = known->names,
 				 .event = { .component = class->component,
@@ -201,7 +200,7 @@ const struct ct_binfile_class *ct_binfile_class_find(struct ct_binfile_trace *tr
 					    .event_id = class->event_id,
 					    .level = class->level } };
 	/* What a generic event is, each says itself. */
-	known->verdict = index == 0 ? CT_VERDICT_MAYBE : ct_sources_class(sources, &view);
+	known->verdict = number == CT_CLASS_ANY ? CT_VERDICT_MAYBE : ct_sources_class(sources, &view);
 	known->component = view.component;
 	known->type = view.type;
 	return known;

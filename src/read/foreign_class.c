@@ -130,7 +130,8 @@ struct ct_foreign_class *ct_foreign_class(struct ct_foreign_trace *trace, const 
 	return class->is_known ? class : NULL;
 }
 
-enum ct_verdict ct_foreign_class_verdict(const struct ct_sources *sources, struct ct_foreign_class *class)
+/* Out of line, so that the classes that are known are spared its view. */
+static __attribute__((noinline)) void look_up_class(const struct ct_sources *sources, struct ct_foreign_class *class)
 {
 	/* Which names items have, only each event can say. */
 	const struct ct_event_names names = { .mnemonic = class->mnemonic, .is_open = true };
@@ -140,10 +141,14 @@ enum ct_verdict ct_foreign_class_verdict(const struct ct_sources *sources, struc
 					   .level = class->level },
 				.names = &names };
 
-	if (class->verdict == 0) {
-		class->verdict = (uint8_t)((unsigned)ct_sources_class(sources, &view) + 1);
-		class->catalogued = view.component;
-		class->type = view.type;
-	}
+	class->verdict = (uint8_t)((unsigned)ct_sources_class(sources, &view) + 1);
+	class->catalogued = view.component;
+	class->type = view.type;
+}
+
+enum ct_verdict ct_foreign_class_verdict(const struct ct_sources *sources, struct ct_foreign_class *class)
+{
+	if (class->verdict == 0)
+		look_up_class(sources, class);
 	return (enum ct_verdict)(class->verdict - 1);
 }

@@ -90,24 +90,21 @@ bool ct_sources_start(struct ct_sources *sources)
 
 struct ct_view *ct_sources_next(struct ct_sources *sources)
 {
+	struct ct_source *first;
+
 	if (!ct_sources_start(sources))
 		return NULL;
-	/* The event given last was borrowed until now. */
-	if (sources->is_given)
-		advance(sources);
-	sources->is_given = false;
-	while (sources->heap_size > 0 && !sources->is_stopped) {
-		struct ct_source *first = sources->heap[0];
-
-		sources->totals.events++;
-		if (sources->totals.events % CT_SOURCES_STEP == 0 && sources->step != NULL && !sources->step(sources->step_user))
+	do {
+		/* The event given last was borrowed until now. */
+		if (sources->is_given)
+			advance(sources);
+		sources->is_given = sources->heap_size > 0 && !sources->is_stopped;
+		if (!sources->is_given)
+			return NULL;
+		first = sources->heap[0];
+		first->view.sequence = ++sources->totals.events;
+		if (first->view.sequence % CT_SOURCES_STEP == 0 && sources->step != NULL && !sources->step(sources->step_user))
 			sources->is_stopped = true;
-		first->view.sequence = sources->totals.events;
-		if (is_wanted(first, sources)) {
-			sources->is_given = true;
-			return &first->view;
-		}
-		advance(sources);
-	}
-	return NULL;
+	} while (!is_wanted(first, sources));
+	return &first->view;
 }

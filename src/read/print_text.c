@@ -13,7 +13,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define PEOPLE_FORMAT "$(FINETIME) $(WHOSE)$(COMPONENT) $(MNEMONIC) $(LEVELNAME)$(NAMEDDATA)"
+#define PEOPLE_FORMAT "$(COMPONENT) $(MNEMONIC) $(LEVELNAME)" /* between time, whose it is, and data */
 #define MOST_DIGITS 9u
 #define RECORD_INDENT 4u
 
@@ -30,11 +30,7 @@ enum variable {
 	/* each event's own */
 	SEQ,
 	DURATION,
-	DELTA,
-	/* of the layout for people */
-	NAMEDDATA,
-	FINETIME,
-	WHOSE
+	DELTA
 };
 
 static const struct ct_line_name names[] = {
@@ -57,11 +53,7 @@ static const struct ct_line_name names[] = {
 	{ "SEQ", SEQ, false },
 	{ "DURATION", DURATION, false },
 	{ "DELTA", DELTA, false },
-	{ "NAMEDDATA", NAMEDDATA, false },
-	{ "FINETIME", FINETIME, false },
-	{ "WHOSE", WHOSE, false },
 };
-#define USERS_NAMES (CT_COUNT(names) - 3) /* the others are not for a FORMAT of the user's */
 
 struct ct_text_printer {
 	struct ct_text_options options;
@@ -80,13 +72,13 @@ struct ct_text_printer {
 
 bool ct_text_check_format(const char *format, struct ct_buf *out_message)
 {
-	const char *words[USERS_NAMES], *meant;
+	const char *words[CT_COUNT(names)], *meant;
 	enum ct_variable_fault fault;
 	struct ct_span word;
 
-	for (size_t i = 0; i < USERS_NAMES; i++)
+	for (size_t i = 0; i < CT_COUNT(names); i++)
 		words[i] = names[i].name;
-	fault = ct_variable_find_fault(ct_span_of(format, format + strlen(format)), words, USERS_NAMES, &word);
+	fault = ct_variable_find_fault(ct_span_of(format, format + strlen(format)), words, CT_COUNT(names), &word);
 	if (fault == CT_VARIABLE_GOOD)
 		return true;
 	if (fault == CT_VARIABLE_OPEN)
@@ -97,7 +89,7 @@ bool ct_text_check_format(const char *format, struct ct_buf *out_message)
 		ct_buf_add_text(out_message, " lacks its \")\"");
 	} else {
 		ct_buf_add_text(out_message, ") is no variable");
-		meant = ct_suggest(word, words, USERS_NAMES);
+		meant = ct_suggest(word, words, CT_COUNT(names));
 		if (meant != NULL)
 			ct_buf_add_format(out_message, " (did you mean $(%s)?)", meant);
 	}
@@ -150,9 +142,9 @@ static void add_named_data(const struct ct_text_printer *printer, struct ct_buf 
 
 		if (printer->options.has_records && ct_value_is_record(&view->event.items[i], argument))
 			continue;
-		ct_buf_add(out, line->format.delimiter, line->delimiter_size);
+		ct_buf_add_short(out, line->format.delimiter, line->delimiter_size);
 		add_escaped(out, name);
-		ct_buf_add_char(out, '=');
+		ct_buf_add_short(out, "=", 1);
 		ct_value_add(out, &line->format, &view->event.items[i], argument);
 	}
 }
@@ -256,6 +248,12 @@ static void compare_with_before(struct ct_text_printer *printer, const struct ct
 	struct ct_text_options *options = &printer->options;
 	const struct ct_origin *origin = view->origin;
 
+	/* Mostly it is a thread's next event. */
+	if (printer->has_before && printer->before_origin == origin->index && printer->before_pid == view->event.pid &&
+	    printer->before_tid == view->event.tid) {
+		options->digits = ct_text_digits(options->digits, printer->before_ns, view->event.time_ns);
+		return;
+	}
 	if (printer->has_before) {
 		bool is_other_host =
 			printer->before_origin != origin->index && strcmp(ct_buf_text(&printer->before_host), origin->host) != 0;
@@ -288,9 +286,6 @@ static __attribute__((noinline)) void add_rare_part(const struct ct_text_printer
 						    const struct ct_line_part *part, const struct ct_view *view)
 {
 	switch (part->variable) {
-	case WHOSE:
-		add_whose(printer, out, view);
-		return;
 	case SEQ:
 		ct_buf_add_u64(out, view->sequence);
 		return;
@@ -332,19 +327,6 @@ static inline void add_part(const struct ct_text_printer *printer, struct ct_buf
 	case CT_LINE_DATA:
 		add_data(printer, out, view);
 		return;
-	case NAMEDDATA:
-		if (is_named(view))
-			add_named_data(printer, out, view);
-		else
-			add_data(printer, out, view);
-		return;
-	case FINETIME:
-		ct_line_add_fine_time(out, view->event.time_ns, printer->options.digits);
-		return;
-	case WHOSE:
-		if (!printer->options.has_host && !printer->options.has_process && !printer->options.has_thread)
-			return;
-		/* fall through */
 	default:
 		add_rare_part(printer, out, part, view);
 	}
@@ -362,8 +344,7 @@ static void add_class(const struct ct_text_printer *printer, struct ct_buf *out,
 	const struct ct_line_parts *parts = &printer->line.parts;
 	const struct ct_line_class class = {
 		.component = view->event.component,
-		.type = view->type,
-		.names = view->names,
+		.mnemonic = view->names != NULL ? view->names->mnemonic : NULL,
 		.event_id = view->event.event_id,
 		.level = view->event.level,
 	};
@@ -387,21 +368,39 @@ static const char *color_of(uint32_t level)
 	return level < CTRACE_LEVEL_COUNT ? colors[level] : "";
 }
 
+static inline void add_for_people(const struct ct_text_printer *printer, struct ct_buf *out, const struct ct_view *view)
+{
+	const struct ct_text_options *options = &printer->options;
+
+	ct_line_add_fine_time(out, view->event.time_ns, options->digits);
+	ct_buf_add_short(out, " ", 1);
+	if (options->has_host | options->has_process | options->has_thread)
+		add_whose(printer, out, view);
+	add_class(printer, out, view);
+	if (is_named(view))
+		add_named_data(printer, out, view);
+	else
+		ct_line_add_data(&printer->line, out, &view->event);
+	if (view->duration_ns == CT_NO_DURATION)
+		return;
+	ct_buf_add_text(out, " (");
+	add_duration(out, view->duration_ns);
+	ct_buf_add_char(out, ')');
+}
+
 void ct_text_add(struct ct_text_printer *printer, struct ct_buf *out, const struct ct_view *view)
 {
 	const struct ct_line_parts *parts = &printer->line.parts;
 	const char *color = printer->options.has_color ? color_of(view->event.level) : "";
 
-	if (printer->is_for_people)
-		compare_with_before(printer, view);
 	if (color[0] != '\0')
 		ct_buf_add_text(out, color);
-	for (size_t i = 0; i < parts->count; i++)
-		add_part(printer, out, &parts->parts[i], view);
-	if (printer->is_for_people && view->duration_ns != CT_NO_DURATION) {
-		ct_buf_add_text(out, " (");
-		add_duration(out, view->duration_ns);
-		ct_buf_add_char(out, ')');
+	if (printer->is_for_people) {
+		compare_with_before(printer, view);
+		add_for_people(printer, out, view);
+	} else {
+		for (size_t i = 0; i < parts->count; i++)
+			add_part(printer, out, &parts->parts[i], view);
 	}
 	/* Before the end of the line, so that no pager carries it into the next. */
 	if (color[0] != '\0')
@@ -427,7 +426,7 @@ enum ctrace_status ct_text_create(const struct ct_text_options *options, struct 
 		printer->options.digits = 3;
 	if (printer->is_for_people)
 		format.format = PEOPLE_FORMAT;
-	status = ct_line_printer_init_with(&printer->line, &format, names, printer->is_for_people ? CT_COUNT(names) : USERS_NAMES);
+	status = ct_line_printer_init_with(&printer->line, &format, names, CT_COUNT(names));
 	if (status != CTRACE_OK) {
 		free(printer);
 		return status;

@@ -45,7 +45,7 @@ struct ct_view {
 	const struct ct_event_names *names;           /* or NULL */
 	const struct ct_catalog_component *component; /* what the catalogue says of it, or NULL */
 	const struct ct_event_type *type;             /* or NULL */
-	bool is_of_class; /* events of the same component (pointer), id and level have the same names and type, as long as the reader lives */
+	bool is_of_class; /* of the same component and names->mnemonic (pointers), id and level there is one type, as long as the reader lives */
 	uint64_t sequence;    /* of all events that were read, from 1, in merged order: what was filtered out counts too */
 	uint64_t duration_ns; /* of the span that this event ends; CT_NO_DURATION */
 	uint64_t span_id;     /* the span that it begins or ends, from 1; 0: none.  Set when the reader pairs */

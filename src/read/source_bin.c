@@ -33,17 +33,34 @@ struct bin_source {
  * Events
  */
 
-/* DAMAGED: it is none, or of a class that the metadata lack, also as they are now. */
-static enum ctrace_status decode(struct bin_source *bin, struct ct_sources *sources, const unsigned char *at, size_t left,
+/* NULL: the metadata have no such class, also as they are now. */
+static const struct ct_binfile_class *find_class(struct bin_source *bin, struct ct_sources *sources, uint32_t number)
+{
+	const struct ct_binfile_class *known = ct_binfile_class(bin->trace, sources, number);
+
+	/* It may have come after we read the metadata, as it does in the trace of a live process. */
+	if (__builtin_expect(known == NULL, 0) && ct_binfile_trace_grow(bin->trace, sources))
+		known = ct_binfile_class(bin->trace, sources, number);
+	return known;
+}
+
+/* What fill_view() needs of the event at `at`.  Mostly its size is all that is to be found out. */
+static enum ctrace_status decode(struct bin_source *bin, const struct ct_binfile_class *known, const unsigned char *at, size_t left,
 				 struct ct_event *out)
 {
 	struct ct_event_state *state = &bin->packets.clock.state;
-	enum ctrace_status status = ct_event_decode(&bin->trace->view, at, left, state, out);
+	size_t size = known->shape.size != 0 ? ct_event_shape_size(&known->shape, at, left) : 0;
 
-	/* Its class may have come after we read the metadata, as it does in the trace of a live process. */
-	if (status != CTRACE_OK && ct_binfile_trace_grow(bin->trace, sources))
-		status = ct_event_decode(&bin->trace->view, at, left, state, out);
-	return status == CTRACE_OK && !out->is_mark ? CTRACE_OK : CTRACE_DAMAGED;
+	if (size == 0)
+		return ct_event_decode(&bin->trace->view, at, left, state, out) == CTRACE_OK ? CTRACE_OK : CTRACE_DAMAGED;
+	state->ticks = ct_event_ticks(state->ticks, ct_event_word(at));
+	out->size = size;
+	out->head = known->shape.head;
+	out->item_count = known->class->item_count;
+	out->items = (const unsigned char *)known->class->items;
+	out->data = at + CT_EVENT_HEAD;
+	out->data_size = size - CT_EVENT_HEAD;
+	return CTRACE_OK;
 }
 
 static enum ctrace_status fill_view(struct bin_source *bin, struct ct_sources *sources, const struct ct_event *event,
@@ -51,7 +68,7 @@ static enum ctrace_status fill_view(struct bin_source *bin, struct ct_sources *s
 {
 	struct ct_source *base = &bin->base;
 	struct ct_view *view = &base->view;
-	bool is_generic = event->number == CT_CLASS_ANY;
+	bool is_generic = known->number == CT_CLASS_ANY;
 
 	view->event.component = is_generic ? event->component : known->class->component;
 	view->event.component_size = is_generic ? (uint32_t)event->component_size : known->component_size;
@@ -84,17 +101,17 @@ static enum ctrace_status read_event(struct bin_source *bin, struct ct_sources *
 	struct ct_event event;
 	size_t available;
 	const unsigned char *packet = ct_stream_file_look(&packets->file, sources, packets->packet_at, packets->content, &available);
-	enum ctrace_status status = CTRACE_DAMAGED;
+	const unsigned char *at = packet + packets->offset;
+	enum ctrace_status status;
 
 	bin->event_at = packets->offset;
 	bin->before_event = packets->clock.state;
-	if (available < packets->content)
+	if (available < packets->content || packets->content - packets->offset < CT_EVENT_HEAD)
 		return CTRACE_DAMAGED;
-	status = decode(bin, sources, packet + packets->offset, packets->content - packets->offset, &event);
-	if (status != CTRACE_OK)
-		return status;
-	known = ct_binfile_class(bin->trace, sources, &event);
-	status = known != NULL ? fill_view(bin, sources, &event, known) : CTRACE_DAMAGED;
+	known = find_class(bin, sources, ct_event_word(at) & 0xFFFF);
+	status = known != NULL ? decode(bin, known, at, packets->content - packets->offset, &event) : CTRACE_DAMAGED;
+	if (status == CTRACE_OK)
+		status = fill_view(bin, sources, &event, known);
 	if (status == CTRACE_OK)
 		packets->offset += event.size;
 	else
@@ -162,9 +179,9 @@ static bool bin_next(struct ct_source *source, struct ct_sources *sources)
 	enum ctrace_status status;
 
 	source->is_stale = false;
-	place(bin, sources);
 	while (!bin->has_ended) {
 		if (packets->offset >= packets->content) {
+			place(bin, sources);
 			bin->has_ended = !ct_binfile_packets_grow(packets, sources) && !next_packet(bin, sources);
 			continue;
 		}

@@ -115,6 +115,7 @@ static void fill_view(struct foreign_source *foreign, struct ct_sources *sources
 	foreign->base.verdict = ct_foreign_class_verdict(sources, class);
 	view->component = class->catalogued;
 	view->type = class->type;
+	view->is_of_class = true;
 	foreign->names.mnemonic = class->mnemonic;
 	view->names = &foreign->names;
 }

@@ -11,7 +11,6 @@
 
 #include <string.h>
 
-#define TICKS_BITS 48
 /* An event of CT_CLASS_ANY says of each item the type, in the high four bits of a byte, and what a viewer of a file can show it as, in the low
  * four: bytes (0), or an integer of so many. */
 #define SHAPE_TYPE 4
@@ -307,14 +306,6 @@ static bool pass_mark(struct cursor *cursor, struct ct_event *event)
 	return true;
 }
 
-/* All 64 bits of a time of which 48 are known, and which is not far from `ticks`: never below 0. */
-static uint64_t whole_ticks(uint64_t ticks, uint64_t low)
-{
-	int64_t difference = (int64_t)((low - ticks) << (64 - TICKS_BITS)) >> (64 - TICKS_BITS);
-
-	return difference < 0 && ticks < -(uint64_t)difference ? low : ticks + (uint64_t)difference;
-}
-
 enum ctrace_status ct_event_decode(const struct ct_class_view *classes, const unsigned char *at, size_t available,
 				   struct ct_event_state *state, struct ct_event *out)
 {
@@ -328,7 +319,7 @@ enum ctrace_status ct_event_decode(const struct ct_class_view *classes, const un
 		return CTRACE_BUFFER_TOO_SMALL;
 	word = get_u64(first);
 	event.number = word & 0xFFFF;
-	event.ticks = whole_ticks(state->ticks, word >> 16);
+	event.ticks = ct_event_ticks(state->ticks, word);
 	event.data = cursor.at;
 	if (event.number == CT_CLASS_MARK)
 		is_whole = pass_mark(&cursor, &event);

@@ -135,6 +135,14 @@ static inline uint64_t ct_event_word(const unsigned char *at)
 
 	return *(const volatile word *)at;
 }
+/* All 64 bits of the time of which that word has 48, and which is not far from `ticks`: never below 0. */
+static inline uint64_t ct_event_ticks(uint64_t ticks, uint64_t word)
+{
+	uint64_t low = word >> 16;
+	int64_t difference = (int64_t)((low - ticks) << 16) >> 16;
+
+	return difference < 0 && ticks < -(uint64_t)difference ? low : ticks + (uint64_t)difference;
+}
 /* What all events of a class have in common, for whoever walks over many of them. */
 struct ct_event_shape {
 	struct ct_event_head head;

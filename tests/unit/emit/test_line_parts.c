@@ -122,7 +122,7 @@ static void add_class(const struct ct_line_parts *parts, struct ct_buf *out, con
 
 static void the_text_of_a_class_is_put_together_once(void **state)
 {
-	struct ct_line_class class = { .component = "C", .event_id = 7, .level = 1 }, others[6];
+	struct ct_line_class class = { .component = "C", .event_id = 7, .level = 1 }, others[5];
 	struct ct_line_parts parts;
 	struct ct_buf out;
 
@@ -141,8 +141,7 @@ static void the_text_of_a_class_is_put_together_once(void **state)
 	others[1].component_id = 1;
 	others[2].event_id = 8;
 	others[3].level = 2;
-	others[4].type = &parts;
-	others[5].names = &parts;
+	others[4].mnemonic = "M";
 	for (size_t i = 0; i < CT_COUNT(others); i++) {
 		add_class(&parts, &out, &others[i]);
 		assert_int_equal(rendered, 2 + i);

@@ -20,8 +20,7 @@ static const struct ct_binfile_class *find(struct ct_binfile_trace *trace, struc
 {
 	(void)ct_binfile_trace_grow(trace, sources);
 	for (uint32_t index = 1; index < ct_schema_count(trace->schema); index++) {
-		const struct ct_event event = { .number = ct_schema_at(trace->schema, index)->number, .head = { .component = index } };
-		const struct ct_binfile_class *known = ct_binfile_class(trace, sources, &event);
+		const struct ct_binfile_class *known = ct_binfile_class(trace, sources, ct_schema_at(trace->schema, index)->number);
 
 		assert_non_null(known);
 		if (strcmp(known->class->component, component) == 0)
@@ -47,11 +46,16 @@ static void classes_by_their_number(void **state)
 	assert_int_equal(known->class->event_id, 7);
 	assert_int_equal(known->component_size, 3);
 	assert_int_equal(known->verdict, CT_VERDICT_ALWAYS);
-	/* Numbers and indexes that the metadata lack, and a number with another's index. */
-	assert_null(ct_binfile_class(trace, &r.sources, &(struct ct_event){ .number = 16, .head = { .component = 4000000000u } }));
-	assert_null(ct_binfile_class(trace, &r.sources, &(struct ct_event){ .number = 16, .head = { .component = 2 } }));
-	assert_null(ct_binfile_class(trace, &r.sources, &(struct ct_event){ .number = 17, .head = { .component = 1 } }));
-	assert_null(ct_binfile_class(trace, &r.sources, &(struct ct_event){ .number = CT_CLASS_MARK, .head = { .component = 1 } }));
+	/* Its events all have the same size, those of the generic class do not. */
+	assert_int_equal(known->shape.size, CT_EVENT_HEAD + 2);
+	assert_int_equal(known->shape.counted_width, 2);
+	assert_int_equal(ct_binfile_class(trace, &r.sources, CT_CLASS_ANY)->shape.size, 0);
+	/* Numbers that the metadata lack: of no class, of a place among a class's items, behind the table. */
+	assert_null(ct_binfile_class(trace, &r.sources, 0));
+	assert_null(ct_binfile_class(trace, &r.sources, CT_CLASS_MARK));
+	assert_null(ct_binfile_class(trace, &r.sources, known->number + 1));
+	assert_null(ct_binfile_class(trace, &r.sources, 0xFFFF));
+	assert_null(ct_binfile_class(trace, &r.sources, 4000000000u));
 	assert_false(ct_binfile_trace_grow(trace, &r.sources));
 	assert_null(find(trace, &r.sources, "NEW"));
 	/* What came later is found, and what was found before stays where it is. */
@@ -120,7 +124,7 @@ static void what_the_filter_makes_of_classes(void **state)
 	assert_int_equal(find(trace, &r.sources, "A")->verdict, CT_VERDICT_ALWAYS);
 	assert_int_equal(find(trace, &r.sources, "B")->verdict, CT_VERDICT_NEVER);
 	/* Of a generic event, each must be asked. */
-	assert_int_equal(ct_binfile_class(trace, &r.sources, &(struct ct_event){ .number = CT_CLASS_ANY })->verdict, CT_VERDICT_MAYBE);
+	assert_int_equal(ct_binfile_class(trace, &r.sources, CT_CLASS_ANY)->verdict, CT_VERDICT_MAYBE);
 	ct_binfile_trace_unref(trace);
 	ct_sources_fini(&r.sources);
 	ct_filter_destroy(filter);
