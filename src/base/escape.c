@@ -53,13 +53,16 @@ static uint64_t put_eight(char *at, const unsigned char *text)
 	return not_plain(word);
 }
 
-static uint64_t put_four(char *at, const unsigned char *text)
+/* Four to eight bytes: the last four overlap the first. */
+static uint64_t put_four_and_last(char *at, const unsigned char *text, size_t size)
 {
-	uint32_t word;
+	uint32_t first, last;
 
-	memcpy(&word, text, sizeof word);
-	memcpy(at, &word, sizeof word);
-	return not_plain(EACH_BYTE('0') << 32 | word);
+	memcpy(&first, text, sizeof first);
+	memcpy(&last, text + size - sizeof last, sizeof last);
+	memcpy(at, &first, sizeof first);
+	memcpy(at + size - sizeof last, &last, sizeof last);
+	return not_plain((uint64_t)last << 32 | first);
 }
 
 /* The last piece overlaps the one before, so that nothing is done byte by byte but in texts of three bytes. */
@@ -73,7 +76,7 @@ char *ct_escape_put_plain(char *at, const void *text, size_t size)
 			bad |= put_eight(at + i, from + i);
 		bad |= put_eight(at + size - 8, from + size - 8);
 	} else if (size >= 4) {
-		bad = put_four(at, from) | put_four(at + size - 4, from + size - 4);
+		bad = put_four_and_last(at, from, size);
 	} else {
 		for (size_t i = 0; i < size; i++) {
 			at[i] = (char)from[i];

@@ -58,9 +58,17 @@ struct ct_foreign_tree {
 };
 void ct_foreign_tree_fini(struct ct_foreign_tree *tree);
 struct ct_foreign_place *ct_foreign_root(struct ct_foreign_tree *tree); /* NULL: no memory, as below */
+/* The slow half of ct_foreign_member(). */
+struct ct_foreign_place *ct_foreign_member_add(struct ct_foreign_tree *tree, struct ct_foreign_place *parent, enum ct_tsdl_scope scope,
+					       const struct ct_tsdl_type *type, uint32_t index);
 /* The member number `index` of a struct or variant. */
-struct ct_foreign_place *ct_foreign_member(struct ct_foreign_tree *tree, struct ct_foreign_place *parent, enum ct_tsdl_scope scope,
-					   const struct ct_tsdl_type *type, uint32_t index);
+static inline struct ct_foreign_place *ct_foreign_member(struct ct_foreign_tree *tree, struct ct_foreign_place *parent,
+							 enum ct_tsdl_scope scope, const struct ct_tsdl_type *type, uint32_t index)
+{
+	if (index < parent->child_capacity && parent->children[index] != NULL)
+		return parent->children[index];
+	return ct_foreign_member_add(tree, parent, scope, type, index);
+}
 /* The choice of a variant: it is called as the variant is. */
 struct ct_foreign_place *ct_foreign_choice(struct ct_foreign_tree *tree, struct ct_foreign_place *parent,
 					   const struct ct_tsdl_type *type, uint32_t index);
@@ -147,6 +155,9 @@ struct ct_foreign_decoder {
 };
 /* Reads what the scope's type says from `at` on. */
 enum ct_foreign_result ct_foreign_decode(struct ct_foreign_decoder *decoder, enum ct_tsdl_scope scope);
-bool ct_foreign_has(const struct ct_foreign_decoder *decoder, enum ct_foreign_role role);
+static inline bool ct_foreign_has(const struct ct_foreign_decoder *decoder, enum ct_foreign_role role)
+{
+	return (decoder->roles & 1u << role) != 0;
+}
 
 #endif

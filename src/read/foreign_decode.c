@@ -543,8 +543,3 @@ enum ct_foreign_result ct_foreign_decode(struct ct_foreign_decoder *decoder, enu
 		return CT_FOREIGN_NO_MEMORY;
 	return result;
 }
-
-bool ct_foreign_has(const struct ct_foreign_decoder *decoder, enum ct_foreign_role role)
-{
-	return (decoder->roles & 1u << role) != 0;
-}

@@ -132,14 +132,12 @@ static enum ct_foreign_role role_of(const struct ct_foreign_place *parent, enum 
 	return scope == CT_SCOPE_EVENT_HEADER && is_integer(field->type) && field->type->clock != NULL ? CT_ROLE_TIME : CT_ROLE_ITEM;
 }
 
-struct ct_foreign_place *ct_foreign_member(struct ct_foreign_tree *tree, struct ct_foreign_place *parent, enum ct_tsdl_scope scope,
-					   const struct ct_tsdl_type *type, uint32_t index)
+struct ct_foreign_place *ct_foreign_member_add(struct ct_foreign_tree *tree, struct ct_foreign_place *parent, enum ct_tsdl_scope scope,
+					       const struct ct_tsdl_type *type, uint32_t index)
 {
 	char name[CT_FOREIGN_NAME_SIZE];
 	struct ct_foreign_place *place;
 
-	if (index < parent->child_capacity && parent->children[index] != NULL)
-		return parent->children[index];
 	if (!reserve(tree, parent, index, type->count))
 		return NULL;
 	(void)snprintf(name, sizeof name, "%s%s%s", parent->name, parent->name[0] != '\0' ? "." : "",

@@ -92,7 +92,7 @@ struct ct_view *ct_sources_next(struct ct_sources *sources)
 {
 	struct ct_source *first;
 
-	if (!ct_sources_start(sources))
+	if (!sources->is_started && !start(sources))
 		return NULL;
 	do {
 		/* The event given last was borrowed until now. */

@@ -145,7 +145,10 @@ static void add_named_data(const struct ct_text_printer *printer, struct ct_buf 
 		ct_buf_add_short(out, line->format.delimiter, line->delimiter_size);
 		add_escaped(out, name);
 		ct_buf_add_short(out, "=", 1);
-		ct_value_add(out, &line->format, &view->event.items[i], argument);
+		if (argument == NULL)
+			ct_line_add_item(out, &line->format, &view->event.items[i]);
+		else
+			ct_value_add(out, &line->format, &view->event.items[i], argument);
 	}
 }
 

@@ -48,7 +48,8 @@ enum ctrace_status ct_reader_create(const struct ct_reader_options *options, str
 	if (reader == NULL)
 		return CTRACE_NOT_ENOUGH_MEMORY;
 	reader->options = *options;
-	if (has_pairs && ct_pairing_create(&reader->pairing) != CTRACE_OK) {
+	/* Which events are pairs only a catalogue says. */
+	if (has_pairs && options->catalog != NULL && ct_pairing_create(&reader->pairing) != CTRACE_OK) {
 		free(reader);
 		return CTRACE_NOT_ENOUGH_MEMORY;
 	}

@@ -25,7 +25,8 @@ struct bin_source {
 	struct ct_binfile_packets packets;
 	size_t event_at; /* of the present event, and the time before it: to read it again */
 	struct ct_event_state before_event;
-	bool is_placed; /* the packets begin where the reader wants to begin */
+	uint32_t class_number; /* of the event before: the view has what is known of it */
+	bool is_placed;        /* the packets begin where the reader wants to begin */
 	bool has_ended;
 };
 
@@ -55,7 +56,6 @@ static enum ctrace_status decode(struct bin_source *bin, const struct ct_binfile
 		return ct_event_decode(&bin->trace->view, at, left, state, out) == CTRACE_OK ? CTRACE_OK : CTRACE_DAMAGED;
 	state->ticks = ct_event_ticks(state->ticks, ct_event_word(at));
 	out->size = size;
-	out->head = known->shape.head;
 	out->item_count = known->class->item_count;
 	out->items = (const unsigned char *)known->class->items;
 	out->data = at + CT_EVENT_HEAD;
@@ -63,24 +63,34 @@ static enum ctrace_status decode(struct bin_source *bin, const struct ct_binfile
 	return CTRACE_OK;
 }
 
+/* What the view has of an event's class; of a generic event, each says itself. */
+static void set_class(struct bin_source *bin, const struct ct_event *event, const struct ct_binfile_class *known)
+{
+	struct ct_view *view = &bin->base.view;
+	bool is_generic = known->number == CT_CLASS_ANY;
+
+	view->event.component = is_generic ? event->component : known->class->component;
+	view->event.component_size = is_generic ? (uint32_t)event->component_size : known->component_size;
+	view->event.event_id = is_generic ? event->head.event_id : known->class->event_id;
+	view->event.level = is_generic ? event->head.level : known->class->level;
+	view->names = known->names;
+	view->is_of_class = !is_generic;
+	view->component = known->component;
+	view->type = known->type;
+	bin->base.verdict = known->verdict;
+	bin->class_number = known->number;
+}
+
 static enum ctrace_status fill_view(struct bin_source *bin, struct ct_sources *sources, const struct ct_event *event,
 				    const struct ct_binfile_class *known)
 {
 	struct ct_source *base = &bin->base;
 	struct ct_view *view = &base->view;
-	bool is_generic = known->number == CT_CLASS_ANY;
 
-	view->event.component = is_generic ? event->component : known->class->component;
-	view->event.component_size = is_generic ? (uint32_t)event->component_size : known->component_size;
-	view->event.event_id = event->head.event_id;
+	if (known->number != bin->class_number || known->number == CT_CLASS_ANY)
+		set_class(bin, event, known);
 	view->event.time_ns = ct_packet_clock_time(&bin->packets.clock);
-	view->event.level = event->head.level;
 	view->event.item_count = 0;
-	view->names = known->names;
-	view->is_of_class = !is_generic;
-	view->component = known->component;
-	view->type = known->type;
-	base->verdict = known->verdict;
 	if (known->verdict == CT_VERDICT_NEVER)
 		return CTRACE_OK;
 	if (!ct_source_reserve(base, event->item_count))
@@ -88,7 +98,7 @@ static enum ctrace_status fill_view(struct bin_source *bin, struct ct_sources *s
 	ct_event_items(event, base->items);
 	view->event.items = base->items;
 	view->event.item_count = event->item_count;
-	if (is_generic)
+	if (known->number == CT_CLASS_ANY)
 		base->verdict = ct_sources_class(sources, view);
 	return CTRACE_OK;
 }
@@ -101,13 +111,14 @@ static enum ctrace_status read_event(struct bin_source *bin, struct ct_sources *
 	struct ct_event event;
 	size_t available;
 	const unsigned char *packet = ct_stream_file_look(&packets->file, sources, packets->packet_at, packets->content, &available);
-	const unsigned char *at = packet + packets->offset;
+	const unsigned char *at;
 	enum ctrace_status status;
 
 	bin->event_at = packets->offset;
 	bin->before_event = packets->clock.state;
 	if (available < packets->content || packets->content - packets->offset < CT_EVENT_HEAD)
 		return CTRACE_DAMAGED;
+	at = packet + packets->offset;
 	known = find_class(bin, sources, ct_event_word(at) & 0xFFFF);
 	status = known != NULL ? decode(bin, known, at, packets->content - packets->offset, &event) : CTRACE_DAMAGED;
 	if (status == CTRACE_OK)

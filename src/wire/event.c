@@ -416,6 +416,6 @@ void ct_event_items(const struct ct_event *event, struct ctrace_event_item *out)
 		out[i].type = known_type(type);
 		out[i].size = size;
 		out[i].data = data;
-		out[i].value = ct_item_value(out[i].type, data, size);
+		out[i].value = size <= 8 ? ct_item_value(out[i].type, data, size) : 0;
 	}
 }
