@@ -8,6 +8,8 @@
  */
 #include "catalog/catalog_load.h"
 
+#include "base/hash_table.h"
+
 #include <dirent.h>
 #include <errno.h>
 #include <stdio.h>
@@ -18,9 +20,7 @@ struct ct_catalog {
 	struct ct_catalog_file *files;
 	const struct ct_catalog_component **components; /* in the order in which they were added */
 	uint32_t count;
-	uint32_t capacity;
-	uint32_t *slots; /* number of a component and 1; 0: free.  At least half of them are */
-	uint32_t slot_count;
+	struct ct_hash_table table; /* of the components, by name */
 	struct ct_catalog_budget budget;
 	struct ct_catalog_counts counts;
 };
@@ -55,7 +55,7 @@ void ct_catalog_destroy(struct ct_catalog *catalog)
 		file_destroy(file);
 	}
 	free(catalog->components);
-	free(catalog->slots);
+	ct_hash_table_fini(&catalog->table);
 	free(catalog);
 }
 
@@ -71,19 +71,20 @@ struct ct_catalog_counts ct_catalog_counts(const struct ct_catalog *catalog)
 
 /* ---- look-up ---- */
 
+static bool is_component(const void *items, uint32_t number, const void *key)
+{
+	const struct ct_catalog_component *component = ((const struct ct_catalog_component *const *)items)[number];
+	const struct ct_span *name = key;
+
+	return ct_name_is(name->at, name->size, component->name);
+}
+
 static const struct ct_catalog_component *find(const struct ct_catalog *catalog, const char *name, size_t size)
 {
-	uint32_t mask = catalog->slot_count - 1;
+	const struct ct_span key = { name, size };
+	uint32_t found = ct_hash_table_find(&catalog->table, ct_name_hash(name, size), is_component, catalog->components, &key);
 
-	if (catalog->slot_count == 0)
-		return NULL;
-	for (uint32_t slot = ct_name_hash(name, size) & mask; catalog->slots[slot] != 0; slot = (slot + 1) & mask) {
-		const struct ct_catalog_component *component = catalog->components[catalog->slots[slot] - 1];
-
-		if (ct_name_is(name, size, component->name))
-			return component;
-	}
-	return NULL;
+	return found != CT_HASH_TABLE_NONE ? catalog->components[found] : NULL;
 }
 
 const struct ct_catalog_component *ct_catalog_component(const struct ct_catalog *catalog, const char *name, size_t size)
@@ -124,47 +125,12 @@ const struct ct_catalog_component *ct_catalog_at(const struct ct_catalog *catalo
 
 /* ---- adding ---- */
 
-static void put_into_slot(struct ct_catalog *catalog, uint32_t index)
-{
-	const char *name = catalog->components[index]->name;
-	uint32_t slot = ct_name_hash(name, strlen(name)) & (catalog->slot_count - 1);
-
-	while (catalog->slots[slot] != 0)
-		slot = (slot + 1) & (catalog->slot_count - 1);
-	catalog->slots[slot] = index + 1;
-}
-
-/* Room for one more component. */
-static bool reserve(struct ct_catalog *catalog)
-{
-	uint32_t capacity = catalog->capacity != 0 ? catalog->capacity * 2 : 16;
-	const struct ct_catalog_component **components;
-	uint32_t *slots;
-
-	if (catalog->count < catalog->capacity)
-		return true;
-	components = realloc(catalog->components, capacity * sizeof(const struct ct_catalog_component *));
-	if (components == NULL)
-		return false;
-	catalog->components = components;
-	slots = calloc(capacity * (size_t)2, sizeof *slots);
-	if (slots == NULL)
-		return false;
-	free(catalog->slots);
-	catalog->slots = slots;
-	catalog->slot_count = capacity * 2;
-	catalog->capacity = capacity;
-	for (uint32_t i = 0; i < catalog->count; i++)
-		put_into_slot(catalog, i);
-	return true;
-}
-
 /* A name that is there already is a mistake, and that component stays out. */
 static enum ctrace_status add_component(struct ct_catalog *catalog, const struct ct_catalog_file *file, uint32_t index,
 					struct ct_mistakes *mistakes)
 {
 	const struct ct_catalog_component *component = &file->components[index];
-	const struct ct_catalog_component *other = find(catalog, component->name, strlen(component->name));
+	const struct ct_catalog_component *other = find(catalog, component->name, strlen(component->name)), **all;
 
 	if (other != NULL) {
 		struct ct_buf what;
@@ -178,10 +144,12 @@ static enum ctrace_status add_component(struct ct_catalog *catalog, const struct
 		ct_buf_fini(&what);
 		return CTRACE_OK;
 	}
-	if (!reserve(catalog))
+	all = ct_hash_table_reserve_items(&catalog->table, catalog->components, sizeof(const struct ct_catalog_component *));
+	if (all == NULL)
 		return CTRACE_NOT_ENOUGH_MEMORY;
-	catalog->components[catalog->count] = component;
-	put_into_slot(catalog, catalog->count++);
+	catalog->components = all;
+	ct_hash_table_add(&catalog->table, ct_name_hash(component->name, strlen(component->name)), catalog->count);
+	all[catalog->count++] = component;
 	return CTRACE_OK;
 }
 

@@ -16,6 +16,7 @@
 #ifndef CT_CATALOG_PRINT_H
 #define CT_CATALOG_PRINT_H
 
+#include "base/hash_table.h"
 #include "catalog/catalog.h"
 
 /* ---- catalog_print_name.c: names from the component's, made of upper case letters, digits and a mark. */
@@ -29,10 +30,8 @@ struct ct_spelling {
 struct ct_made_names {
 	const struct ct_spelling *spelling;
 	const struct ct_catalog_component *component;
-	struct ct_buf texts; /* each terminated */
-	uint32_t *slots;     /* place of a name in texts and 1; 0: free */
-	uint32_t slot_count;
-	uint32_t count;
+	struct ct_buf texts;        /* each terminated */
+	struct ct_hash_table table; /* a name's number is its place in texts */
 	struct ct_buf last;
 	bool has_failed; /* for want of memory names may not be distinct */
 };

@@ -25,54 +25,27 @@ void ct_made_names_fini(struct ct_made_names *names)
 {
 	ct_buf_fini(&names->texts);
 	ct_buf_fini(&names->last);
-	free(names->slots);
+	ct_hash_table_fini(&names->table);
 }
 
-static uint32_t *find_slot(const struct ct_made_names *names, const char *name)
+static bool is_name(const void *items, uint32_t number, const void *key)
 {
-	uint32_t mask = names->slot_count - 1;
-	uint32_t slot = ct_name_hash(name, strlen(name)) & mask;
-
-	while (names->slots[slot] != 0 && !ct_name_is(name, strlen(name), names->texts.data + names->slots[slot] - 1))
-		slot = (slot + 1) & mask;
-	return &names->slots[slot];
-}
-
-static bool grow(struct ct_made_names *names)
-{
-	uint32_t count = names->slot_count != 0 ? names->slot_count * 2 : 256;
-	uint32_t *slots = calloc(count, sizeof *slots);
-
-	if (slots == NULL) {
-		names->has_failed = true;
-		return false;
-	}
-	free(names->slots);
-	names->slots = slots;
-	names->slot_count = count;
-	for (size_t at = 0; at < names->texts.size; at += strlen(names->texts.data + at) + 1)
-		*find_slot(names, names->texts.data + at) = (uint32_t)at + 1;
-	return true;
+	return ct_name_is(key, strlen(key), (const char *)items + number);
 }
 
 /* False: it was there already.  Without memory none is. */
 static bool add(struct ct_made_names *names, const char *name)
 {
-	uint32_t *slot;
+	uint32_t hash = ct_name_hash(name, strlen(name));
 	size_t at = names->texts.size;
 
-	if (names->count * 2 >= names->slot_count && !grow(names))
-		return true;
-	slot = find_slot(names, name);
-	if (*slot != 0)
+	if (ct_hash_table_find(&names->table, hash, is_name, names->texts.data, name) != CT_HASH_TABLE_NONE)
 		return false;
 	ct_buf_add(&names->texts, name, strlen(name) + 1);
-	if (names->texts.failed) {
+	if (names->texts.failed || !ct_hash_table_reserve(&names->table))
 		names->has_failed = true;
-		return true;
-	}
-	*slot = (uint32_t)at + 1;
-	names->count++;
+	else
+		ct_hash_table_add(&names->table, hash, (uint32_t)at);
 	return true;
 }
 
@@ -166,7 +139,7 @@ const char *ct_made_names_label(struct ct_made_names *names, const struct ct_eve
 	const char *parts[] = { names->component->name, type->mnemonic, argument->name, label->name };
 
 	/* A number that nearly surely is free: there may be many names that are cut to the same. */
-	return make_name(names, parts, CT_COUNT(parts), names->count);
+	return make_name(names, parts, CT_COUNT(parts), names->table.count);
 }
 
 const char *ct_made_names_own(struct ct_made_names *names, const char *what)

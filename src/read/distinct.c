@@ -11,13 +11,11 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define CAPACITY_FIRST 64u /* a power of two, as all capacities */
-
 void ct_distinct_fini(struct ct_distinct *table)
 {
 	ct_buf_fini(&table->keys);
 	free(table->ends);
-	free(table->slots);
+	ct_hash_table_fini(&table->table);
 	memset(table, 0, sizeof *table);
 }
 
@@ -47,66 +45,35 @@ const char *ct_distinct_key(const struct ct_distinct *table, uint32_t index, siz
 	return table->keys.data + start;
 }
 
-static bool is_key(const struct ct_distinct *table, uint32_t index, const void *key, size_t size)
+static bool is_key(const void *items, uint32_t number, const void *key)
 {
-	size_t have_size;
-	const char *have = ct_distinct_key(table, index, &have_size);
+	const struct ct_span *wanted = key;
+	size_t size;
+	const char *have = ct_distinct_key(items, number, &size);
 
-	return have_size == size && (size == 0 || memcmp(have, key, size) == 0);
-}
-
-/* Where the key is, or would be. */
-static uint32_t *slot_of(const struct ct_distinct *table, const void *key, size_t size)
-{
-	uint32_t at = hash_of(key, size) & (table->capacity - 1);
-
-	while (table->slots[at] != 0 && !is_key(table, table->slots[at] - 1, key, size))
-		at = (at + 1) & (table->capacity - 1);
-	return &table->slots[at];
-}
-
-static bool grow(struct ct_distinct *table)
-{
-	uint32_t capacity = table->capacity == 0 ? CAPACITY_FIRST : table->capacity * 2;
-	uint32_t *slots = calloc(capacity, sizeof *slots);
-	size_t *ends = slots != NULL ? realloc(table->ends, capacity * sizeof *ends) : NULL;
-
-	if (ends == NULL) {
-		free(slots);
-		return false;
-	}
-	free(table->slots);
-	table->slots = slots;
-	table->ends = ends;
-	table->capacity = capacity;
-	for (uint32_t i = 0; i < table->count; i++) {
-		size_t size;
-		const char *key = ct_distinct_key(table, i, &size);
-
-		*slot_of(table, key, size) = i + 1;
-	}
-	return true;
+	return size == wanted->size && (size == 0 || memcmp(have, wanted->at, size) == 0);
 }
 
 uint32_t ct_distinct_find(struct ct_distinct *table, const void *key, size_t size, bool *out_is_new)
 {
-	uint32_t *slot;
+	const struct ct_span wanted = { key, size };
+	uint32_t hash = hash_of(key, size), found = ct_hash_table_find(&table->table, hash, is_key, table, &wanted);
+	size_t *ends;
 
 	*out_is_new = false;
-	if (table->count * 2 >= table->capacity && !grow(table))
+	if (found != CT_HASH_TABLE_NONE || table->count == CT_DISTINCT_LIMIT)
+		return found;
+	ends = ct_hash_table_reserve_items(&table->table, table->ends, sizeof *ends);
+	if (ends == NULL)
 		return CT_DISTINCT_NONE;
-	slot = slot_of(table, key, size);
-	if (*slot != 0)
-		return *slot - 1;
-	if (table->count == CT_DISTINCT_LIMIT)
-		return CT_DISTINCT_NONE;
+	table->ends = ends;
 	ct_buf_add(&table->keys, key, size);
 	if (table->keys.failed) {
 		table->keys.failed = false;
 		return CT_DISTINCT_NONE;
 	}
-	table->ends[table->count] = table->keys.size;
-	*slot = ++table->count;
+	ends[table->count] = table->keys.size;
+	ct_hash_table_add(&table->table, hash, table->count);
 	*out_is_new = true;
-	return table->count - 1;
+	return table->count++;
 }

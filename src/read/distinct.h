@@ -8,15 +8,15 @@
 #ifndef CT_READ_DISTINCT_H
 #define CT_READ_DISTINCT_H
 
-#include "base/base.h"
+#include "base/hash_table.h"
 
 #define CT_DISTINCT_LIMIT 65535u
-#define CT_DISTINCT_NONE UINT32_MAX
+#define CT_DISTINCT_NONE CT_HASH_TABLE_NONE
 struct ct_distinct {
 	struct ct_buf keys; /* one behind the other */
 	size_t *ends;       /* where in keys */
-	uint32_t *slots;    /* a hash table of indexes + 1 */
-	uint32_t count, capacity;
+	struct ct_hash_table table;
+	uint32_t count;
 };
 void ct_distinct_fini(struct ct_distinct *table); /* a zeroed one is empty */
 /* The number of a key; CT_DISTINCT_NONE when there are too many, or memory is short.  out_is_new: it has been given its number just now. */

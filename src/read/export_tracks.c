@@ -31,10 +31,9 @@ struct process {
 
 struct ct_tracks {
 	struct ct_track **tracks;
-	size_t count, capacity;
-	uint32_t *slots; /* index of a track + 1; 0: free.  A power of two of them, twice the tracks */
-	size_t slot_count;
-	uint8_t *states; /* four spans a byte */
+	size_t count;
+	struct ct_hash_table table; /* by origin and thread */
+	uint8_t *states;            /* four spans a byte */
 	size_t states_size;
 	uint64_t begin_ns;
 	bool has_begun;
@@ -73,7 +72,7 @@ void ct_tracks_destroy(struct ct_tracks *tracks)
 		free(tracks->tracks[i]);
 	}
 	free(tracks->tracks);
-	free(tracks->slots);
+	ct_hash_table_fini(&tracks->table);
 	free(tracks->states);
 	free(tracks->processes);
 	ct_span_names_destroy(tracks->names);
@@ -127,57 +126,35 @@ uint32_t ct_tracks_pid(struct ct_tracks *tracks, const struct ct_origin *origin)
  * Threads
  */
 
-static size_t slot_of(const struct ct_tracks *tracks, uint32_t origin, uint32_t tid)
+static uint32_t hash_of(const struct ct_view *view)
 {
-	uint64_t hash = ((uint64_t)origin << 32 | tid) * 0x9E3779B97F4A7C15u;
-	size_t slot = (size_t)(hash >> 32) & (tracks->slot_count - 1);
-
-	while (tracks->slots[slot] != 0) {
-		const struct ct_track *track = tracks->tracks[tracks->slots[slot] - 1];
-
-		if (track->origin_index == origin && track->tid == tid)
-			break;
-		slot = (slot + 1) & (tracks->slot_count - 1);
-	}
-	return slot;
+	return (uint32_t)(((uint64_t)view->origin->index << 32 | view->event.tid) * 0x9E3779B97F4A7C15u >> 32);
 }
 
-static bool grow(struct ct_tracks *tracks)
+static bool is_track(const void *items, uint32_t number, const void *key)
 {
-	size_t capacity = tracks->capacity != 0 ? 2 * tracks->capacity : 16;
-	struct ct_track **grown = reallocarray(tracks->tracks, capacity, sizeof(struct ct_track *));
-	uint32_t *slots;
+	const struct ct_track *track = ((struct ct_track *const *)items)[number];
+	const struct ct_view *view = key;
 
-	if (grown == NULL)
-		return false;
-	tracks->tracks = grown;
-	slots = calloc(2 * capacity, sizeof *slots);
-	if (slots == NULL)
-		return false;
-	free(tracks->slots);
-	tracks->slots = slots;
-	tracks->slot_count = 2 * capacity;
-	tracks->capacity = capacity;
-	for (size_t i = 0; i < tracks->count; i++)
-		slots[slot_of(tracks, tracks->tracks[i]->origin_index, tracks->tracks[i]->tid)] = (uint32_t)i + 1;
-	return true;
+	return track->origin_index == view->origin->index && track->tid == view->event.tid;
 }
 
 struct ct_track *ct_tracks_find(struct ct_tracks *tracks, const struct ct_view *view)
 {
 	const struct ct_origin *origin = view->origin;
+	uint32_t found = ct_hash_table_find(&tracks->table, hash_of(view), is_track, tracks->tracks, view);
 	struct process *process;
-	struct ct_track *track;
-	size_t slot;
+	struct ct_track **all, *track;
 
-	if (tracks->count == tracks->capacity && !grow(tracks))
-		return NULL;
-	slot = slot_of(tracks, origin->index, view->event.tid);
-	if (tracks->slots[slot] != 0) {
-		track = tracks->tracks[tracks->slots[slot] - 1];
+	if (found != CT_HASH_TABLE_NONE) {
+		track = tracks->tracks[found];
 		track->origin = origin;
 		return track;
 	}
+	all = ct_hash_table_reserve_items(&tracks->table, tracks->tracks, sizeof(struct ct_track *));
+	if (all == NULL)
+		return NULL;
+	tracks->tracks = all;
 	track = calloc(1, sizeof *track);
 	if (track == NULL)
 		return NULL;
@@ -188,8 +165,8 @@ struct ct_track *ct_tracks_find(struct ct_tracks *tracks, const struct ct_view *
 	track->is_first = process == NULL || !process->has_track;
 	if (process != NULL)
 		process->has_track = true;
-	tracks->tracks[tracks->count++] = track;
-	tracks->slots[slot] = (uint32_t)tracks->count;
+	ct_hash_table_add(&tracks->table, hash_of(view), (uint32_t)tracks->count);
+	all[tracks->count++] = track;
 	return track;
 }
 

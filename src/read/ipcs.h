@@ -22,6 +22,7 @@
 #ifndef CT_IPCS_H
 #define CT_IPCS_H
 
+#include "base/hash_table.h"
 #include "read/read.h"
 #include "read/reader_exit.h"
 
@@ -213,10 +214,8 @@ struct ct_ipcs_trace {
 struct ct_ipcs_traces {
 	struct ct_ipcs_trace *at; /* in the order in which they were met; ct_ipcs_traces_sort() */
 	uint32_t count;
-	uint32_t capacity;
-	uint32_t *slots; /* of the hash table: index + 1 */
-	uint32_t slot_count;
-	uint32_t last; /* found last */
+	struct ct_hash_table table; /* by name, until they are sorted */
+	uint32_t last;              /* found last */
 	uint64_t others;
 	bool has_failed; /* no memory */
 };
@@ -245,9 +244,7 @@ struct ct_ipcs_tally {
 struct ct_ipcs_tallies {
 	struct ct_ipcs_tally *at;
 	uint32_t count;
-	uint32_t capacity;
-	uint32_t *slots;
-	uint32_t slot_count;
+	struct ct_hash_table table; /* by id and component, until they are sorted */
 	uint64_t events;
 	uint64_t others; /* of ids past the bound */
 	uint64_t first_ns, last_ns;

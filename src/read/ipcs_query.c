@@ -10,86 +10,60 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define FIRST_SLOTS 64u
-
 void ct_ipcs_traces_fini(struct ct_ipcs_traces *traces)
 {
 	for (uint32_t i = 0; i < traces->count; i++)
 		free(traces->at[i].name);
 	free(traces->at);
-	free(traces->slots);
+	ct_hash_table_fini(&traces->table);
 	*traces = (struct ct_ipcs_traces){ 0 };
 }
 
-static bool is_named(const struct ct_ipcs_trace *trace, const struct ctrace_event *event)
+static bool is_named(const void *items, uint32_t number, const void *key)
 {
+	const struct ct_ipcs_trace *trace = (const struct ct_ipcs_trace *)items + number;
+	const struct ctrace_event *event = key;
+
 	return ct_name_equal(trace->name, trace->name_size, event->component, event->component_size);
 }
 
-/* The slot of the name, or the free one where it belongs. */
-static uint32_t *slot_of(const struct ct_ipcs_traces *traces, const struct ctrace_event *event)
+static uint32_t hash_of(const struct ctrace_event *event)
 {
-	uint32_t mask = traces->slot_count - 1;
-	uint32_t i = ct_name_hash(event->component, event->component_size) & mask;
-
-	while (traces->slots[i] != 0 && !is_named(&traces->at[traces->slots[i] - 1], event))
-		i = (i + 1) & mask;
-	return &traces->slots[i];
-}
-
-static bool grow(struct ct_ipcs_traces *traces)
-{
-	uint32_t slot_count = traces->slot_count == 0 ? FIRST_SLOTS : traces->slot_count * 2;
-	uint32_t *slots = calloc(slot_count, sizeof *slots);
-	struct ct_ipcs_trace *at = reallocarray(traces->at, slot_count / 2, sizeof *at);
-
-	if (at != NULL)
-		traces->at = at;
-	if (slots == NULL || at == NULL) {
-		free(slots);
-		return false;
-	}
-	free(traces->slots);
-	traces->slots = slots;
-	traces->slot_count = slot_count;
-	traces->capacity = slot_count / 2;
-	for (uint32_t i = 0; i < traces->count; i++) {
-		struct ctrace_event named = { .component = at[i].name, .component_size = (uint32_t)at[i].name_size };
-
-		*slot_of(traces, &named) = i + 1;
-	}
-	return true;
+	return ct_name_hash(event->component, event->component_size);
 }
 
 static struct ct_ipcs_trace *add(struct ct_ipcs_traces *traces, const struct ctrace_event *event)
 {
+	struct ct_ipcs_trace *at;
 	char *name;
 
 	if (traces->count == CT_IPCS_TRACES) {
 		traces->others++;
 		return NULL;
 	}
-	name = strndup(event->component, event->component_size);
-	if (name == NULL || (traces->count == traces->capacity && !grow(traces)) || traces->at == NULL) {
-		free(name);
+	at = ct_hash_table_reserve_items(&traces->table, traces->at, sizeof *at);
+	if (at != NULL)
+		traces->at = at;
+	name = at != NULL ? strndup(event->component, event->component_size) : NULL;
+	if (name == NULL) {
 		traces->has_failed = true;
 		return NULL;
 	}
-	traces->at[traces->count] = (struct ct_ipcs_trace){
+	at[traces->count] = (struct ct_ipcs_trace){
 		.name = name, .name_size = strlen(name), .first_ns = event->time_ns, .last_ns = event->time_ns
 	};
-	*slot_of(traces, event) = ++traces->count;
-	return &traces->at[traces->count - 1];
+	ct_hash_table_add(&traces->table, hash_of(event), traces->count);
+	return &at[traces->count++];
 }
 
 static struct ct_ipcs_trace *find(struct ct_ipcs_traces *traces, const struct ctrace_event *event)
 {
-	uint32_t slot;
+	uint32_t found;
 
-	if (traces->last < traces->count && is_named(&traces->at[traces->last], event))
+	if (traces->last < traces->count && is_named(traces->at, traces->last, event))
 		return &traces->at[traces->last];
-	slot = traces->slot_count != 0 ? *slot_of(traces, event) : 0;
-	return slot != 0 ? &traces->at[slot - 1] : NULL;
+	found = ct_hash_table_find(&traces->table, hash_of(event), is_named, traces->at, event);
+	return found != CT_HASH_TABLE_NONE ? &traces->at[found] : NULL;
 }
 
 void ct_ipcs_traces_note(struct ct_ipcs_traces *traces, const struct ctrace_event *event)

@@ -10,14 +10,12 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define FIRST_SLOTS 64u
-
 void ct_ipcs_tallies_clear(struct ct_ipcs_tallies *tallies)
 {
 	for (uint32_t i = 0; i < tallies->count; i++)
 		free(tallies->at[i].description);
 	free(tallies->at);
-	free(tallies->slots);
+	ct_hash_table_fini(&tallies->table);
 	*tallies = (struct ct_ipcs_tallies){ 0 };
 }
 
@@ -26,45 +24,26 @@ void ct_ipcs_tallies_fini(struct ct_ipcs_tallies *tallies)
 	ct_ipcs_tallies_clear(tallies);
 }
 
-static bool is_same(const struct ct_ipcs_tally *tally, uint32_t event_id, uint32_t component_hash)
+struct key {
+	uint32_t event_id, component_hash;
+};
+
+static bool is_same(const void *items, uint32_t number, const void *wanted)
 {
-	return tally->event_id == event_id && tally->component_hash == component_hash;
+	const struct ct_ipcs_tally *tally = (const struct ct_ipcs_tally *)items + number;
+	const struct key *key = wanted;
+
+	return tally->event_id == key->event_id && tally->component_hash == key->component_hash;
 }
 
-static uint32_t *slot_of(const struct ct_ipcs_tallies *tallies, uint32_t event_id, uint32_t component_hash)
+static uint32_t hash_of(const struct key *key)
 {
-	uint32_t mask = tallies->slot_count - 1;
-	uint32_t i = (event_id * 2654435761u ^ component_hash) & mask;
-
-	while (tallies->slots[i] != 0 && !is_same(&tallies->at[tallies->slots[i] - 1], event_id, component_hash))
-		i = (i + 1) & mask;
-	return &tallies->slots[i];
+	return key->event_id * 2654435761u ^ key->component_hash;
 }
 
-static bool grow(struct ct_ipcs_tallies *tallies)
+static struct ct_ipcs_tally *add(struct ct_ipcs_tallies *tallies, const struct ct_view *view, const struct key *key)
 {
-	uint32_t slot_count = tallies->slot_count == 0 ? FIRST_SLOTS : tallies->slot_count * 2;
-	uint32_t *slots = calloc(slot_count, sizeof *slots);
-	struct ct_ipcs_tally *at = reallocarray(tallies->at, slot_count / 2, sizeof *at);
-
-	if (at != NULL)
-		tallies->at = at;
-	if (slots == NULL || at == NULL) {
-		free(slots);
-		return false;
-	}
-	free(tallies->slots);
-	tallies->slots = slots;
-	tallies->slot_count = slot_count;
-	tallies->capacity = slot_count / 2;
-	for (uint32_t i = 0; i < tallies->count; i++)
-		*slot_of(tallies, at[i].event_id, at[i].component_hash) = i + 1;
-	return true;
-}
-
-static struct ct_ipcs_tally *add(struct ct_ipcs_tallies *tallies, const struct ct_view *view, uint32_t component_hash)
-{
-	struct ct_ipcs_tally *tally;
+	struct ct_ipcs_tally *at, *tally;
 	struct ct_buf mnemonic;
 	size_t size;
 
@@ -72,12 +51,14 @@ static struct ct_ipcs_tally *add(struct ct_ipcs_tallies *tallies, const struct c
 		tallies->others++;
 		return NULL;
 	}
-	if (tallies->count == tallies->capacity && !grow(tallies)) {
+	at = ct_hash_table_reserve_items(&tallies->table, tallies->at, sizeof *at);
+	if (at == NULL) {
 		tallies->has_failed = true;
 		return NULL;
 	}
-	tally = &tallies->at[tallies->count];
-	*tally = (struct ct_ipcs_tally){ .event_id = view->event.event_id, .component_hash = component_hash, .least_ns = UINT64_MAX };
+	tallies->at = at;
+	tally = &at[tallies->count];
+	*tally = (struct ct_ipcs_tally){ .event_id = key->event_id, .component_hash = key->component_hash, .least_ns = UINT64_MAX };
 	ct_buf_init(&mnemonic);
 	ct_ipcs_print_mnemonic(&mnemonic, view);
 	size = mnemonic.size < sizeof tally->mnemonic ? mnemonic.size : sizeof tally->mnemonic - 1;
@@ -85,7 +66,7 @@ static struct ct_ipcs_tally *add(struct ct_ipcs_tallies *tallies, const struct c
 	tally->description = strdup(ct_ipcs_description(view));
 	tallies->has_failed |= mnemonic.failed || tally->description == NULL;
 	ct_buf_fini(&mnemonic);
-	*slot_of(tallies, tally->event_id, component_hash) = ++tallies->count;
+	ct_hash_table_add(&tallies->table, hash_of(key), tallies->count++);
 	return tally;
 }
 
@@ -113,9 +94,9 @@ static void note_interval(struct ct_ipcs_tally *tally, uint64_t time_ns)
 
 void ct_ipcs_tallies_note(struct ct_ipcs_tallies *tallies, const struct ct_view *view)
 {
-	uint32_t hash = ct_name_hash(view->event.component, view->event.component_size);
-	uint32_t slot = tallies->slot_count != 0 ? *slot_of(tallies, view->event.event_id, hash) : 0;
-	struct ct_ipcs_tally *tally = slot != 0 ? &tallies->at[slot - 1] : add(tallies, view, hash);
+	const struct key key = { view->event.event_id, ct_name_hash(view->event.component, view->event.component_size) };
+	uint32_t found = ct_hash_table_find(&tallies->table, hash_of(&key), is_same, tallies->at, &key);
+	struct ct_ipcs_tally *tally = found != CT_HASH_TABLE_NONE ? &tallies->at[found] : add(tallies, view, &key);
 
 	if (tallies->events++ == 0)
 		tallies->first_ns = view->event.time_ns;

@@ -41,8 +41,7 @@ void ct_tally_fini(struct ct_tally *tally)
 		for (size_t i = 0; i < table->count; i++)
 			row_fini(&table->rows[i]);
 		free(table->rows);
-		free(table->hashes);
-		free(table->slots);
+		ct_hash_table_fini(&table->table);
 	}
 	*tally = (struct ct_tally){ .pages_left = 0 };
 }
@@ -67,59 +66,17 @@ static uint32_t mix(uint32_t hash, uint32_t number)
 }
 
 /* A thread of a process: its row knows the process by its texts, of which two may have the same, and by its origin. */
-static bool is_row(const struct ct_tally_row *row, const struct key *key)
+static bool is_row(const void *items, uint32_t number, const void *wanted)
 {
+	const struct ct_tally_row *row = (const struct ct_tally_row *)items + number;
+	const struct key *key = wanted;
 	const struct ct_view *view = key->view;
 
 	if (key->kind == CT_TALLY_THREAD)
 		return row->tid == view->event.tid && row->event_id == view->origin->index;
-	return row->component != NULL && (key->kind == CT_TALLY_COMPONENT || row->event_id == view->event.event_id) &&
+	return (key->kind == CT_TALLY_COMPONENT || row->event_id == view->event.event_id) &&
 	       strlen(row->component) == view->event.component_size &&
 	       memcmp(row->component, view->event.component, view->event.component_size) == 0;
-}
-
-static size_t slot_of(const struct ct_tally_table *table, const struct key *key)
-{
-	size_t slot = key->hash & (table->slot_count - 1);
-
-	while (table->slots[slot] != 0) {
-		uint32_t row = table->slots[slot] - 1;
-
-		if (table->hashes[row] == key->hash && is_row(&table->rows[row], key))
-			break;
-		slot = (slot + 1) & (table->slot_count - 1);
-	}
-	return slot;
-}
-
-static bool grow(struct ct_tally_table *table)
-{
-	size_t capacity = table->capacity != 0 ? 2 * table->capacity : 64;
-	struct ct_tally_row *rows = reallocarray(table->rows, capacity + 1, sizeof *rows); /* and the one without a name */
-	uint32_t *hashes, *slots;
-
-	if (rows == NULL)
-		return false;
-	table->rows = rows;
-	hashes = reallocarray(table->hashes, capacity, sizeof *hashes);
-	if (hashes == NULL)
-		return false;
-	table->hashes = hashes;
-	slots = calloc(2 * capacity, sizeof *slots);
-	if (slots == NULL)
-		return false;
-	free(table->slots);
-	table->slots = slots;
-	table->slot_count = 2 * capacity;
-	table->capacity = capacity;
-	for (size_t i = 0; i < table->count; i++) {
-		size_t slot = hashes[i] & (table->slot_count - 1);
-
-		while (slots[slot] != 0)
-			slot = (slot + 1) & (table->slot_count - 1);
-		slots[slot] = (uint32_t)i + 1;
-	}
-	return true;
 }
 
 static bool row_init(struct ct_tally_row *row, const struct key *key)
@@ -146,7 +103,7 @@ static bool row_init(struct ct_tally_row *row, const struct key *key)
 	return mnemonic == scratch || row->mnemonic != NULL;
 }
 
-/* The row without a name, which is none of those in slots. */
+/* The row without a name, which is none of those in the table. */
 static struct ct_tally_row *find_beyond(struct ct_tally_table *table)
 {
 	if (table->beyond++ == 0)
@@ -156,23 +113,24 @@ static struct ct_tally_row *find_beyond(struct ct_tally_table *table)
 
 static struct ct_tally_row *find_row(struct ct_tally_table *table, const struct key *key)
 {
-	struct ct_tally_row *row;
-	size_t slot;
+	struct ct_tally_row *rows, *row;
+	uint32_t found = ct_hash_table_find(&table->table, key->hash, is_row, table->rows, key);
 
-	if (table->count == table->capacity && table->count < CT_TALLY_ROWS && !grow(table))
+	if (found != CT_HASH_TABLE_NONE)
+		return &table->rows[found];
+	/* Also for the row without a name. */
+	rows = ct_hash_table_reserve_items(&table->table, table->rows, sizeof *rows);
+	if (rows == NULL)
 		return NULL;
-	slot = slot_of(table, key);
-	if (table->slots[slot] != 0)
-		return &table->rows[table->slots[slot] - 1];
+	table->rows = rows;
 	if (table->count >= CT_TALLY_ROWS)
 		return find_beyond(table);
-	row = &table->rows[table->count];
+	row = &rows[table->count];
 	if (!row_init(row, key)) {
 		row_fini(row);
 		return NULL;
 	}
-	table->hashes[table->count++] = key->hash;
-	table->slots[slot] = (uint32_t)table->count;
+	ct_hash_table_add(&table->table, key->hash, (uint32_t)table->count++);
 	return row;
 }
 

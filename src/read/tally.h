@@ -12,6 +12,7 @@
 #ifndef CT_READ_TALLY_H
 #define CT_READ_TALLY_H
 
+#include "base/hash_table.h"
 #include "read/read.h"
 
 /*
@@ -51,11 +52,9 @@ struct ct_tally_row {
 struct ct_tally {
 	struct ct_tally_table {
 		struct ct_tally_row *rows;
-		size_t count, capacity;
-		uint32_t *hashes; /* by row */
-		uint32_t *slots;  /* row + 1 */
-		size_t slot_count;
-		uint64_t beyond; /* events in the row without a name, which is then the last one */
+		size_t count;
+		struct ct_hash_table table; /* of the rows that have a name */
+		uint64_t beyond;            /* events in the row without a name, which is then the last one */
 	} tables[CT_TALLY_KINDS];
 	uint64_t events, bytes;
 	uint64_t first_ns, last_ns;
