@@ -203,8 +203,8 @@ void ct_arena_fini(struct ct_arena *arena);
 
 /* ---- guard.c: a section of code in which this thread holds, or is about to take, locks of
  * ctrace's own.  Sections nest.  From the outermost enter to the outermost leave all signals are
- * blocked and cancellation is off; SIGXFSZ and SIGPIPE that our own system calls raise in
- * between are discarded.  Enter and leave keep errno.  Each costs system calls: not for the path
+ * blocked and cancellation is off; SIGXFSZ and SIGPIPE that our own output raises in between
+ * are discarded.  Enter and leave keep errno.  Each costs system calls: not for the path
  * of an event whose thread has its ring. */
 /* How many sections this thread is in.  Not 0 in a signal handler only if our own code raised the signal (a fault): such a handler
  * takes no lock, and what would need one is refused and counted. */
@@ -213,9 +213,21 @@ void ct_guard_enter(void);
 void ct_guard_leave(void);              /* does nothing outside sections */
 void ct_guard_mask(sigset_t *out_mask); /* the signal mask that the thread has, or had before it entered */
 void ct_guard_forget(void);             /* in a forked child: leaves all sections that the forking thread was in */
-/* The signals that are pending; discards those of our own output that were not. */
-sigset_t ct_guard_pending(void);
-void ct_guard_discard(const sigset_t *before);
+/* Before our own output, which may raise SIGXFSZ or SIGPIPE: those that are pending already are the program's.  Nothing outside sections. */
+void ct_guard_output(void);
+/*
+ * A shield: the signals are blocked from its begin to its end, so that the sections in between make no system calls.  For code that
+ * enters many of them and has cancellation off.  Shields nest; only the outermost acts.  Not in a section.
+ * A lifted shield lets signals come, for code of the program and for what may take long.  Not in a section, not on a stack of ours.
+ */
+struct ct_shield {
+	sigset_t mask; /* what the thread had.  Valid in the outermost */
+	bool is_outermost;
+};
+void ct_shield_begin(struct ct_shield *shield);
+void ct_shield_end(const struct ct_shield *shield); /* keeps errno */
+const sigset_t *ct_shield_lift(void) CT_MUST_USE;   /* what to restore.  NULL: there is no shield.  Keeps errno */
+void ct_shield_restore(const sigset_t *lifted);
 /* For a call that runs routines of the program, under no lock.  Signals may come meanwhile.  A cancellation acts after the call: in the
  * middle it would leave a claim or a notification behind for ever.  ct_cancel_off() returns the state to restore.  They nest. */
 int ct_cancel_off(void) CT_MUST_USE;
@@ -226,11 +238,8 @@ void ct_cancel_restore(const int *state);
 void ct_guard_lock(pthread_mutex_t *mutex);
 void ct_guard_unlock(pthread_mutex_t *mutex);
 
-/* ---- stack.c: calls body on a stack that is large enough for anything of ours, with signals blocked and cancellation off, so that sections in
- * it cost nothing; on the thread's own when there is no memory for one.  Keeps errno as body leaves it.  Calls nest.  Not in a section; any thread, also in a signal handler. */
+/* ---- stack.c: calls body on a stack that is large enough for anything of ours, behind a shield and with cancellation off; on the thread's own when there is no memory for one.  Keeps errno as body leaves it.  Calls nest.  Not in a section; any thread, also in a signal handler. */
 void ct_on_own_stack(void (*body)(void *argument), void *argument);
-/* The signals that the thread had blocked before such a call.  NULL: the thread is in none. */
-extern __thread const sigset_t *ct_stack_mask __attribute__((tls_model("initial-exec")));
 
 /* ---- clock.c: ticks are what records carry: the invariant TSC where the kernel trusts it, else CLOCK_MONOTONIC
  * nanoseconds.  */

@@ -94,6 +94,7 @@ enum ctrace_status ct_os_append(int fd, const void *data, size_t size, size_t *o
 {
 	ssize_t written;
 
+	ct_guard_output();
 	do {
 		written = ct_os_must_fail(CT_OS_WRITE) ? -1 : write(fd, data, size);
 	} while (written < 0 && errno == EINTR);
@@ -116,6 +117,7 @@ enum ctrace_status ct_os_write_at(int fd, const void *data, size_t size, uint64_
 {
 	const char *from = data;
 
+	ct_guard_output();
 	while (size > 0) {
 		ssize_t written;
 
@@ -134,6 +136,7 @@ enum ctrace_status ct_os_write_at(int fd, const void *data, size_t size, uint64_
 
 enum ctrace_status ct_os_write_pieces_at(int fd, struct iovec *pieces, size_t count, uint64_t offset)
 {
+	ct_guard_output();
 	while (count > 0) {
 		ssize_t written;
 
@@ -183,6 +186,7 @@ enum ctrace_status ct_os_truncate(int fd, uint64_t size)
 {
 	int result;
 
+	ct_guard_output();
 	ct_point("os.truncate");
 	do {
 		result = ct_os_must_fail(CT_OS_TRUNCATE) ? -1 : ftruncate(fd, (off_t)size);
@@ -199,6 +203,7 @@ enum ctrace_status ct_os_allocate(int fd, uint64_t offset, uint64_t size)
 	uint64_t piece = PIECE_MAX;
 	unsigned interruptions = 0;
 
+	ct_guard_output();
 	while (size > 0) {
 		uint64_t part = size < piece ? size : piece;
 		int error = ct_os_must_fail(CT_OS_ALLOCATE) ? errno : posix_fallocate(fd, (off_t)offset, (off_t)part);

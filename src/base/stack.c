@@ -52,7 +52,6 @@ static void finish_switch(void *state, const void **out_bottom, size_t *out_size
 }
 
 static __thread struct call *current __attribute__((tls_model("initial-exec")));
-__thread const sigset_t *ct_stack_mask __attribute__((tls_model("initial-exec")));
 
 static void run(void)
 {
@@ -132,8 +131,7 @@ void ct_on_own_stack(void (*body)(void *argument), void *argument)
 {
 	int kept = errno;
 	size_t size = 0;
-	const sigset_t *outer;
-	sigset_t all, mask, pending;
+	struct ct_shield shield;
 	int cancel_state;
 	char *stack;
 
@@ -144,18 +142,12 @@ void ct_on_own_stack(void (*body)(void *argument), void *argument)
 		return;
 	}
 	cancel_state = ct_cancel_off();
-	(void)sigfillset(&all);
-	(void)pthread_sigmask(SIG_SETMASK, &all, &mask);
-	pending = ct_guard_pending();
-	outer = ct_stack_mask;
-	if (outer == NULL)
-		ct_stack_mask = &mask;
+	ct_shield_begin(&shield);
+	ct_guard_output(); /* a module's method may write, too */
 	call_on(stack, size, body, argument);
 	kept = errno;
-	ct_stack_mask = outer;
 	release_stack(stack, size);
-	ct_guard_discard(&pending);
-	(void)pthread_sigmask(SIG_SETMASK, &mask, NULL);
+	ct_shield_end(&shield);
 	ct_cancel_restore(&cancel_state);
 	errno = kept;
 }

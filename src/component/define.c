@@ -410,6 +410,7 @@ static uint32_t define_checked(struct definition *definition, struct ctrace_outc
 static uint32_t define(const struct ctrace_define *asked, struct ctrace_outcome *out)
 {
 	struct definition definition = { .asked = asked };
+	struct ct_shield shield;
 	uint32_t rc = ct_plist_check_define(asked, out);
 
 	if (rc == CTRACE_RC_OK)
@@ -426,9 +427,14 @@ static uint32_t define(const struct ctrace_define *asked, struct ctrace_outcome 
 		return rc;
 	definition.attributes = attributes_of(asked);
 	rc = find_request(&definition, out);
+	/* From here on it takes locks some twenty times. */
+	ct_shield_begin(&shield);
 	if (rc == CTRACE_RC_OK)
 		rc = check_before_making(&definition, out);
-	return rc == CTRACE_RC_OK ? define_checked(&definition, out) : rc;
+	if (rc == CTRACE_RC_OK)
+		rc = define_checked(&definition, out);
+	ct_shield_end(&shield);
+	return rc;
 }
 
 uint32_t ctrace_component_define(const struct ctrace_define *asked, struct ctrace_outcome *out)

@@ -35,8 +35,10 @@ static void remove_trace(struct ct_trace *trace)
 {
 	struct ct_level_trace level = { .level = trace->level_before, .minimum = CTRACE_LEVEL_NONE };
 	const struct ct_target *target = ct_target_self();
+	struct ct_shield shield;
 
-	ct_table_lock(); /* both or none in a forked child */
+	ct_shield_begin(&shield); /* for one trace at a time: signals come in between */
+	ct_table_lock();          /* both or none in a forked child */
 	ct_registry_set_defined(ct_process.registry, trace->component, false);
 	trace->is_defined = false;
 	if (trace->head != NULL)
@@ -47,6 +49,7 @@ static void remove_trace(struct ct_trace *trace)
 	(void)!ct_level_set_trace(ct_process.registry, trace->component, &level, target != NULL ? target->changed : NULL,
 				  target != NULL ? target->changed_user : NULL);
 	ct_trace_forget(trace);
+	ct_shield_end(&shield);
 }
 
 /* The claim has the whole tree, heads first: so from its end on, the deepest first. */

@@ -119,6 +119,7 @@ static bool load(const char *name, struct ct_routine *out, char *message, size_t
 
 bool ct_routine_find(const char *name, struct ct_routine *out, char *message, size_t size)
 {
+	const sigset_t *lifted;
 	struct known *known;
 	bool found;
 
@@ -130,7 +131,9 @@ bool ct_routine_find(const char *name, struct ct_routine *out, char *message, si
 	ct_table_unlock();
 	if (found)
 		return true;
+	lifted = ct_shield_lift();
 	found = (ct_routine_find_cobol != NULL && ct_routine_find_cobol(name, out)) || load(name, out, message, size);
+	ct_shield_restore(lifted);
 	if (!found)
 		return false;
 	/* Not to be known is only slower. */
@@ -145,7 +148,11 @@ bool ct_routine_find(const char *name, struct ct_routine *out, char *message, si
 
 uint32_t ct_routine_call(const struct ct_routine *routine, struct ctrace_ctss *ctss)
 {
-	return routine->invoke(routine->code, ctss);
+	const sigset_t *lifted = ct_shield_lift();
+	uint32_t rc = routine->invoke(routine->code, ctss);
+
+	ct_shield_restore(lifted);
+	return rc;
 }
 
 /* ---- messages ---- */

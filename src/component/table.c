@@ -141,7 +141,7 @@ struct ct_trace *ct_table_next(const struct ct_trace *top, struct ct_trace *at, 
 
 void ct_claim_init(struct ct_claim *claim)
 {
-	*claim = (struct ct_claim){ .thread = ct_claim_thread(), .tid = ct_os_thread_id(), .is_operators = ct_os_thread_is_own() };
+	*claim = (struct ct_claim){ .thread = ct_claim_thread(), .is_operators = ct_os_thread_is_own() };
 }
 
 bool ct_claim_is_mine(const struct ct_trace *trace)
@@ -227,6 +227,7 @@ static enum ct_claimed wait_for(struct ct_trace *trace, bool gives_way)
 	while (trace->claim != NULL && claimed == CT_CLAIMED) {
 		uint32_t word = __atomic_load_n(&table.released, __ATOMIC_RELAXED); /* raised under the lock only */
 		uint64_t waited_ns = ct_clock_mono_ns() - start_ns;
+		const sigset_t *lifted;
 
 		if (gives_way && waits_for_me(trace)) {
 			claimed = CT_CLAIM_REFUSED;
@@ -236,7 +237,9 @@ static enum ct_claimed wait_for(struct ct_trace *trace, bool gives_way)
 			claimed = CT_CLAIM_TIMED_OUT;
 		} else {
 			ct_table_unlock();
+			lifted = ct_shield_lift();
 			ct_os_wait(&table.released, word, ct_claim_limit_ns - waited_ns);
+			ct_shield_restore(lifted);
 			ct_table_lock();
 		}
 	}
@@ -270,8 +273,10 @@ static bool claim_add(struct ct_claim *claim, struct ct_trace *trace)
 		claim->traces = traces;
 		claim->capacity = capacity;
 	}
-	if (claim->count == 0)
+	if (claim->count == 0) {
 		claim->since_ns = ct_clock_mono_ns();
+		claim->tid = ct_os_thread_id();
+	}
 	claim->traces[claim->count++] = trace;
 	trace->claim = claim;
 	return true;

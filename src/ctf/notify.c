@@ -288,11 +288,13 @@ static void add_notice(struct watch *watch, const void *thread, const struct ct_
 static void call_back(const struct watch *watch, void *parameter, uint32_t type)
 {
 	uint32_t handle = ct_handle_of(watch->component);
+	const sigset_t *lifted = ct_shield_lift();
 
 	if (watch->is_cobol && notify.cobol_call != NULL)
 		notify.cobol_call((void *)(uintptr_t)watch->callback, handle, type, parameter);
 	else
 		watch->callback(handle, type, parameter);
+	ct_shield_restore(lifted);
 }
 
 static void tell(const struct watch *watch, const struct notice *notice)

@@ -35,6 +35,16 @@ within() { # CALLS THREADS FAULTS STEP...
 	return 1
 }
 
+# What each of a thousand sublevels costs: whatever else the process does, it does once.
+few_calls_a_sublevel() {
+	local before
+	count_costs define 1 || { cat out; return 1; }
+	before=$calls
+	count_costs define 1001 || { cat out; return 1; }
+	echo "$((calls - before)) system calls to define and delete 1000 sublevels"
+	[ $((calls - before)) -le 10500 ]
+}
+
 configure() { # DESTINATION
 	cat >cfg <<-END
 		mftrace.level = debug
@@ -48,6 +58,7 @@ configure() { # DESTINATION
 if strace -f -qq -o strace.out ./steps say traced >out 2>err; then
 	count_costs
 	empty=("$calls" "$threads" "$faults")
+	check "a sublevel is defined and deleted with ten system calls" few_calls_a_sublevel
 	check "a short process that is not configured" within 170 1 45 trace a 1 1
 	configure textfile
 	check "a short process that writes a TEXTFILE" within 295 2 120 trace a 1 1

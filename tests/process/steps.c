@@ -6,6 +6,7 @@
  *     items COMPONENT LEVEL         one event (id 3) with an item of each type
  *     text COMPONENT LEVEL TEXT     one event (id 4) with a text
  *     thread COMPONENT LEVEL COUNT  trace, on a thread of its own
+ *     define COUNT                  COUNT sublevels of a head, by component trace; deletes them with the head
  *     flush                         says the status
  *     stats                         says emitted, delivered, pending and the sum of the lost
  *     configure LINE                says the status
@@ -16,6 +17,7 @@
  *
  * Copyright The ctrace authors.  SPDX-License-Identifier: Apache-2.0
  */
+#include <ctrace/component.h>
 #include <ctrace/ctrace.h>
 #include <errno.h>
 #include <fcntl.h>
@@ -143,6 +145,32 @@ static void step_files(void)
 	require(setrlimit(RLIMIT_NOFILE, &limit) == 0, "files");
 }
 
+static uint32_t agree(struct ctrace_ctss *ctss)
+{
+	(void)ctss;
+	return 0;
+}
+
+static void step_define(void)
+{
+	struct ctrace_define asked = { CTRACE_DEFINE_INIT, .name = "STEPS", .startnam = "STEPSSS", .head = CTRACE_YES,
+				       .headopts = CTRACE_YES };
+	struct ctrace_delete unasked = { CTRACE_DELETE_INIT, .name = "STEPS" };
+	int count = number();
+	char sub[16];
+
+	require(ctrace_routine_register("STEPSSS", agree) == CTRACE_OK, "register");
+	require(ctrace_component_define(&asked, NULL) == CTRACE_RC_OK, "define the head");
+	asked.head = asked.headopts = 0;
+	asked.manysubs = CTRACE_YES;
+	asked.sub = sub;
+	for (int i = 0; i < count; i++) {
+		(void)snprintf(sub, sizeof sub, "SUB%d", i);
+		require(ctrace_component_define(&asked, NULL) == CTRACE_RC_OK, sub);
+	}
+	require(ctrace_component_delete(&unasked, NULL) == CTRACE_RC_OK, "delete");
+}
+
 static void step(const char *verb)
 {
 	if (strcmp(verb, "trace") == 0 || strcmp(verb, "thread") == 0)
@@ -153,6 +181,8 @@ static void step(const char *verb)
 		step_items();
 	else if (strcmp(verb, "text") == 0)
 		step_text();
+	else if (strcmp(verb, "define") == 0)
+		step_define();
 	else if (strcmp(verb, "flush") == 0)
 		(void)dprintf(1, "%s\n", ctrace_status_name(ctrace_flush(30000)));
 	else if (strcmp(verb, "stats") == 0)

@@ -418,6 +418,40 @@ static bool heard(cobuns32_t handle, uint32_t level)
 	return is_so;
 }
 
+static uint32_t signals_in_callbacks, signals_seen;
+
+static void see_signal(int signal)
+{
+	(void)signal;
+	signals_seen++;
+}
+
+static void hear_and_raise(cobuns32_t handle, cobuns32_t type, void *info)
+{
+	(void)handle;
+	(void)type;
+	(void)info;
+	signals_in_callbacks++;
+	REQUIRE(raise(SIGUSR1) == 0 && signals_seen == signals_in_callbacks);
+}
+
+/* DEFINE and DELETE block signals while they work, but not while a callback of the program runs. */
+static void a_callback_gets_the_signals_of_its_program(void)
+{
+	const struct sigaction action = { .sa_handler = see_signal };
+	NOTIF_INSTALL install = { .callback = hear_and_raise };
+
+	REQUIRE(sigaction(SIGUSR1, &action, NULL) == 0);
+	install.handle = handle_of("RAISED");
+	REQUIRE(cobctf_tracer_notify(TRACER_NOTIF_INSTALL, &install) == CTF_RET_SUCCESS);
+	register_routine("RAISEDSS");
+	REQUIRE(DEFINE(.name = "RAISED", .startnam = "RAISEDSS") == CTRACE_RC_OK);
+	REQUIRE(TURN("RAISED", NULL, CTRACE_CT_OFF) == CTRACE_RC_OK);
+	signals_in_callbacks = signals_seen = 0;
+	REQUIRE(DELETE(.name = "RAISED") == CTRACE_RC_OK && signals_in_callbacks != 0);
+	REQUIRE(cobctf_tracer_notify(TRACER_NOTIF_UNINSTALL, &install) == CTF_RET_SUCCESS);
+}
+
 static void callbacks_hear_of_commands(void)
 {
 	NOTIF_INSTALL install = { .callback = hear };
@@ -751,6 +785,7 @@ static const struct test_row rows[] = {
 	TEST(a_level_does_not_switch_a_head_without_options),
 	TEST(trace_ct_takes_a_tracers_member_and_its_path),
 	TEST(a_wrong_option_changes_nothing_of_a_tracer),
+	TEST(a_callback_gets_the_signals_of_its_program),
 	TEST(callbacks_hear_of_commands),
 	TEST(cobol_callbacks_hear_of_commands_on_their_thread),
 	TEST(a_routine_sees_the_level_that_is_still_in_force),

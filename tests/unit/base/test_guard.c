@@ -1,5 +1,6 @@
 /*
- * test_guard.c - in a locked section no handler runs and no cancellation acts; what was before is there again after it.
+ * test_guard.c - in a locked section no handler runs and no cancellation acts; what was before is there again after it.  A shield
+ * blocks signals for many sections.
  *
  * Copyright The ctrace authors.  SPDX-License-Identifier: Apache-2.0
  */
@@ -194,7 +195,7 @@ static void a_file_size_limit_raises_no_signal(void **state)
 		if (fd < 0 || setrlimit(RLIMIT_FSIZE, &limit) != 0)
 			_exit(2);
 		ct_guard_enter();
-		if (ftruncate(fd, 4096) == 0 || errno != EFBIG)
+		if (ct_os_truncate(fd, 4096) == CTRACE_OK || errno != EFBIG)
 			_exit(3);
 		ct_guard_leave();
 		_exit(errno == EFBIG && sigpending(&pending) == 0 && sigismember(&pending, SIGXFSZ) == 0 ? 0 : 4);
@@ -231,6 +232,133 @@ static void a_handler_that_leaves_by_a_jump_leaves_nothing_behind(void **state)
 	ct_cancel_restore(&(int){ PTHREAD_CANCEL_ENABLE });
 }
 
+/* There is no output of ours in the section, so the signal cannot be ours. */
+static void a_sigpipe_of_the_program_in_a_section_arrives(void **state)
+{
+	struct sigaction action = { .sa_handler = handle };
+
+	(void)state;
+	assert_int_equal(sigaction(SIGPIPE, &action, NULL), 0);
+	handled = 0;
+	ct_guard_enter();
+	assert_int_equal(raise(SIGPIPE), 0);
+	ct_guard_leave();
+	assert_int_equal(handled, SIGPIPE);
+	assert_int_not_equal(signal(SIGPIPE, SIG_DFL), SIG_ERR);
+}
+
+static unsigned times_handled;
+
+static void count_signal(int signal)
+{
+	(void)signal;
+	times_handled++;
+}
+
+static void use_a_section(void)
+{
+	pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER;
+
+	ct_guard_lock(&mutex);
+	assert_int_equal(ct_thread_locked, 1);
+	ct_guard_unlock(&mutex);
+	assert_int_equal(ct_thread_locked, 0);
+}
+
+static void a_handler_waits_for_the_end_of_the_shield(void **state)
+{
+	struct sigaction action = { .sa_handler = count_signal };
+	struct ct_shield outer, inner;
+	const sigset_t *lifted;
+	sigset_t mask;
+
+	(void)state;
+	assert_int_equal(sigaction(SIGUSR1, &action, NULL), 0);
+	times_handled = 0;
+	CT_CANCEL_OFF();
+	assert_null(ct_shield_lift());
+	ct_shield_restore(NULL);
+	ct_shield_begin(&outer);
+	assert_int_equal(raise(SIGUSR1), 0);
+	use_a_section();
+	ct_shield_begin(&inner);
+	use_a_section();
+	ct_shield_end(&inner);
+	assert_int_equal(times_handled, 0);
+	ct_guard_mask(&mask);
+	assert_int_equal(sigismember(&mask, SIGUSR1), 0);
+	errno = EXDEV;
+	lifted = ct_shield_lift();
+	assert_int_equal(errno, EXDEV);
+	assert_non_null(lifted);
+	assert_int_equal(times_handled, 1);
+	assert_int_equal(raise(SIGUSR1), 0);
+	use_a_section();
+	assert_int_equal(times_handled, 2);
+	ct_shield_restore(lifted);
+	assert_int_equal(raise(SIGUSR1), 0);
+	assert_int_equal(times_handled, 2);
+	ct_shield_end(&outer);
+	assert_int_equal(times_handled, 3);
+}
+
+static void behind_a_shield_the_mask_is_that_of_before(void **state)
+{
+	struct ct_shield shield;
+	sigset_t mask;
+
+	(void)state;
+	CT_CANCEL_OFF();
+	ct_shield_begin(&shield);
+	ct_guard_enter();
+	ct_guard_mask(&mask);
+	ct_guard_leave();
+	ct_shield_end(&shield);
+	assert_int_equal(sigismember(&mask, SIGTERM), 0);
+	assert_int_equal(pthread_sigmask(SIG_SETMASK, NULL, &mask), 0);
+	assert_int_equal(sigismember(&mask, SIGTERM), 0);
+}
+
+/* With nobody who reads it. */
+static int broken_pipe(void)
+{
+	int ends[2];
+
+	if (pipe(ends) != 0 || close(ends[0]) != 0)
+		_exit(9);
+	return ends[1];
+}
+
+/* In a child: both signals at their default would end it. */
+static void output_behind_a_shield_raises_no_signal(void **state)
+{
+	pid_t child = fork();
+	int status;
+
+	(void)state;
+	if (child == 0) {
+		const sigset_t *lifted;
+		struct ct_shield shield;
+		int fd = broken_pipe();
+		size_t written;
+
+		(void)signal(SIGPIPE, SIG_DFL);
+		ct_shield_begin(&shield);
+		ct_guard_enter();
+		if (ct_os_append(fd, "x", 1, &written) == CTRACE_OK || errno != EPIPE)
+			_exit(2);
+		ct_guard_leave();
+		lifted = ct_shield_lift();
+		ct_shield_restore(lifted);
+		if (ct_os_append(fd, "x", 1, &written) == CTRACE_OK || errno != EPIPE)
+			_exit(3);
+		ct_shield_end(&shield);
+		_exit(0);
+	}
+	assert_int_equal(waitpid(child, &status, 0), child);
+	assert_int_equal(status, 0);
+}
+
 /* In a child: SIGXFSZ at its default would end it.  The program's own SIGPIPE waits for the program all the while. */
 static void one_signal_of_the_program_does_not_keep_another_of_ours(void **state)
 {
@@ -239,16 +367,22 @@ static void one_signal_of_the_program_does_not_keep_another_of_ours(void **state
 
 	(void)state;
 	if (child == 0) {
+		const struct rlimit limit = { 0, RLIM_INFINITY };
+		char path[] = "/tmp/guard-XXXXXX";
+		int fd = mkstemp(path);
+		size_t written;
 		sigset_t set;
 
+		(void)unlink(path);
 		(void)signal(SIGXFSZ, SIG_DFL);
 		(void)sigemptyset(&set);
 		(void)sigaddset(&set, SIGPIPE);
-		if (pthread_sigmask(SIG_BLOCK, &set, NULL) != 0 || raise(SIGPIPE) != 0)
+		if (fd < 0 || setrlimit(RLIMIT_FSIZE, &limit) != 0 || pthread_sigmask(SIG_BLOCK, &set, NULL) != 0 ||
+		    raise(SIGPIPE) != 0)
 			_exit(2);
 		ct_guard_enter();
-		(void)raise(SIGPIPE);
-		(void)raise(SIGXFSZ);
+		if (ct_os_append(broken_pipe(), "x", 1, &written) == CTRACE_OK || ct_os_truncate(fd, 4096) == CTRACE_OK)
+			_exit(4);
 		ct_guard_leave();
 		_exit(sigpending(&set) == 0 && sigismember(&set, SIGPIPE) == 1 ? 0 : 3);
 	}
@@ -266,7 +400,11 @@ int main(void)
 					    cmocka_unit_test(the_mask_of_before_is_known_inside),
 					    cmocka_unit_test(a_file_size_limit_raises_no_signal),
 					    cmocka_unit_test(a_handler_that_leaves_by_a_jump_leaves_nothing_behind),
-					    cmocka_unit_test(one_signal_of_the_program_does_not_keep_another_of_ours) };
+					    cmocka_unit_test(one_signal_of_the_program_does_not_keep_another_of_ours),
+					    cmocka_unit_test(a_sigpipe_of_the_program_in_a_section_arrives),
+					    cmocka_unit_test(a_handler_waits_for_the_end_of_the_shield),
+					    cmocka_unit_test(behind_a_shield_the_mask_is_that_of_before),
+					    cmocka_unit_test(output_behind_a_shield_raises_no_signal) };
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

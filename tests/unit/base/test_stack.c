@@ -129,19 +129,17 @@ static void raise_in_a_section(void *argument)
 	*(bool *)argument = ct_thread_locked == 1;
 	(void)raise(SIGPIPE);
 	ct_guard_leave();
-	pending = ct_guard_pending();
+	(void)sigpending(&pending);
 	*(bool *)argument &= sigismember(&pending, SIGPIPE) == 1 && ct_thread_locked == 0;
 }
 
 static void sections_in_a_call_leave_signals_to_it(void **state)
 {
-	sigset_t before = ct_guard_pending();
 	bool is_right = false;
 
 	(void)state;
 	ct_on_own_stack(raise_in_a_section, &is_right); /* or SIGPIPE ends this program */
 	assert_true(is_right);
-	ct_guard_discard(&before);
 }
 
 int main(void)

@@ -333,6 +333,65 @@ static void in_a_child_what_another_thread_deletes_has_stayed(void)
 	fork_and_end(use_what_stayed);
 }
 
+static void let_it_go_on(int signal)
+{
+	(void)signal;
+	(void)sem_post(&may_go_on);
+}
+
+static void *define_and_wait(void *argument)
+{
+	(void)argument;
+	return (void *)(uintptr_t)DEFINE(.name = "SLOW", .startnam = "SLOWSS");
+}
+
+/* Only a handler of the thread that waits lets the first definition end. */
+static void signals_come_while_a_definition_waits(void)
+{
+	const struct sigaction action = { .sa_handler = let_it_go_on };
+	pthread_t first = start_slow_definition(NULL), second;
+	void *rc;
+
+	CHILD_CHECK(sigaction(SIGUSR1, &action, NULL) == 0);
+	CHILD_CHECK(pthread_create(&second, NULL, define_and_wait, NULL) == 0);
+	while (ct_claim_waiters() == 0)
+		(void)sched_yield();
+	CHILD_CHECK(pthread_kill(second, SIGUSR1) == 0);
+	CHILD_CHECK(pthread_join(second, &rc) == 0 && (uintptr_t)rc == CTRACE_RC_EXISTS);
+	CHILD_CHECK(pthread_join(first, NULL) == 0);
+}
+
+static volatile sig_atomic_t handled;
+
+static void count_signal(int signal)
+{
+	(void)signal;
+	handled++;
+}
+
+/* Signals wait while DEFINE and DELETE work, but not while the program's own routine runs. */
+static uint32_t raise_a_signal(struct ctrace_ctss *ctss)
+{
+	sig_atomic_t before = handled;
+
+	(void)ctss;
+	CHILD_CHECK(raise(SIGUSR1) == 0);
+	return handled == before + 1 ? 0 : 8;
+}
+
+static void a_routine_gets_the_signals_of_its_program(void)
+{
+	const struct sigaction action = { .sa_handler = count_signal };
+	sigset_t mask;
+
+	CHILD_CHECK(sigaction(SIGUSR1, &action, NULL) == 0);
+	CHILD_CHECK(ctrace_routine_register("RAISESS", raise_a_signal) == CTRACE_OK);
+	CHILD_CHECK(DEFINE(.name = "RAISE", .startnam = "RAISESS", .minops = "LEAST", HEAD_KEYWORDS) == CTRACE_RC_OK);
+	CHILD_CHECK(DEFINE(.name = "RAISE", .sub = "SUBA", .startnam = "RAISESS", .minops = "LEAST") == CTRACE_RC_OK);
+	CHILD_CHECK(DELETE(.name = "RAISE") == CTRACE_RC_OK && outcome.ss_rc == 0 && handled == 4);
+	CHILD_CHECK(pthread_sigmask(SIG_SETMASK, NULL, &mask) == 0 && sigismember(&mask, SIGUSR1) == 0);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -347,6 +406,8 @@ int main(void)
 		IN_CHILD(in_a_child_what_another_thread_defines_never_was),
 		IN_CHILD(in_a_child_what_another_thread_deletes_has_stayed),
 		IN_CHILD(errno_and_the_callers_structure_stay),
+		IN_CHILD(a_routine_gets_the_signals_of_its_program),
+		IN_CHILD(signals_come_while_a_definition_waits),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
