@@ -204,20 +204,33 @@ static void open_to_owner(const char *path)
 enum ctrace_status ct_os_make_folder(const char *path)
 {
 	char partial[4096];
-	size_t size = strlen(path);
+	size_t size = strlen(path), there;
+	struct stat info;
 
 	if (size == 0 || size >= sizeof partial) {
 		errno = ENAMETOOLONG;
 		return CTRACE_OS_ERROR;
 	}
 	memcpy(partial, path, size + 1);
-	for (size_t i = 1; i <= size; i++) {
-		struct stat info;
-
+	/* From the end back: nearly always all of it is there, or all but the last part. */
+	for (there = size; there > 0; there--) {
+		if (partial[there] != '/' && partial[there] != '\0')
+			continue;
+		partial[there] = '\0';
+		if (stat(partial, &info) == 0)
+			break;
+		partial[there] = path[there];
+	}
+	if (there > 0 && !S_ISDIR(info.st_mode)) {
+		errno = ENOTDIR;
+		return ct_os_status();
+	}
+	partial[there] = path[there];
+	for (size_t i = there + 1; i <= size; i++) {
 		if (partial[i] != '/' && partial[i] != '\0')
 			continue;
 		partial[i] = '\0';
-		if (stat(partial, &info) != 0) {
+		if (stat(partial, &info) != 0) { /* another thread may have made it since */
 			bool is_made = !ct_os_must_fail(CT_OS_MKDIR) && mkdir(partial, 0700) == 0;
 
 			if (!is_made && errno != EEXIST)
