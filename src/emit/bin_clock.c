@@ -1,7 +1,7 @@
 /*
- * bin_clock.c - the times of a BINFILE trace when somebody sets the wall clock.
+ * bin_clock.c - the clock of a BINFILE trace: what its ticks are, and its times when somebody sets the wall clock.
  *
- * Called by bin_stream.c and bin_folder.c on the thread that drains, and by the readers.  Viewers
+ * Called by emit_bin.c, bin_stream.c and bin_claim.c on the thread that drains, and by the readers.  Viewers
  * refuse a stream in which time goes back.  So times run on at their usual speed when the clock is
  * set back: they are ahead of it by that much, until it is set forward again.  Each step is a
  * comment in the metadata, with by how much times are ahead of the clock from there on:
@@ -15,11 +15,61 @@
  */
 #include "emit/binfile.h"
 
+#include <errno.h>
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
 
 #define LINE_MAX_SIZE 128u
+#define NS_A_SECOND 1000000000u
+
+/* ---- ticks ---- */
+
+/* Gives the wall time by then. */
+static uint64_t take_clock(struct ct_trace_info *info, const struct ctrace_emitter_context *context)
+{
+	struct ctrace_counter counter;
+
+	context->counter(context, &counter);
+	/* Not known yet: what is right at this moment, and is written anew soon. */
+	ct_trace_clock_set(info, counter.frequency != 0 ? counter.frequency : NS_A_SECOND, counter.ticks, counter.wall_ns);
+	return counter.wall_ns;
+}
+
+void ct_bin_info_clock(struct ct_trace_info *info, const struct ctrace_emitter_context *context)
+{
+	info->frequency = info->offset_s = info->offset = 0;
+	if (context->counter != NULL)
+		(void)take_clock(info, context);
+}
+
+void ct_bin_folder_find_clock(struct ct_bin_folder *folder, const struct ct_buf *text)
+{
+	static const char beginning[] = "\nclock {\n\tname = trace;\n";
+	const char *found = memmem(text->data, text->size, beginning, sizeof beginning - 1);
+	size_t at = found != NULL ? (size_t)(found - text->data) + sizeof beginning - 1 : 0;
+
+	folder->clock_at = found != NULL && text->size - at > CT_TRACE_CLOCK && text->data[at + CT_TRACE_CLOCK - 1] == '\n' ? at : 0;
+}
+
+void ct_bin_folder_set_clock(struct ct_bin_folder *folder, const struct ctrace_emitter_context *context, uint64_t now_ns)
+{
+	uint64_t since_ns = folder->info.start_ns;
+	char lines[CT_TRACE_CLOCK + 1];
+	int error = errno;
+
+	/* Events that are written anew have ticks by what the clock was said to be. */
+	if (folder->converts || folder->clock_at == 0 || folder->info.frequency == 0 || context->counter == NULL || now_ns < since_ns ||
+	    now_ns - since_ns < 2 * folder->clock_span_ns)
+		return;
+	now_ns = take_clock(&folder->info, context);
+	folder->clock_span_ns = now_ns > since_ns ? now_ns - since_ns : 0;
+	ct_trace_clock_print(lines, &folder->info);
+	if (ct_os_is_file(folder->metadata_fd, &folder->metadata_id))
+		(void)!ct_os_write_at(folder->metadata_fd, lines, CT_TRACE_CLOCK, folder->clock_at);
+	errno = error;
+}
+/* ---- steps ---- */
 
 void ct_bin_clock_mark_add(struct ct_buf *out, const struct ct_bin_clock_mark *mark)
 {

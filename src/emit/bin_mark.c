@@ -3,7 +3,7 @@
  *
  * Each is a head, lines such as "stream.7 12345", and an end (CT_BIN_MARK_*).
  *
- * Called by bin_folder.c on the thread that drains.  No name in the metadata can look like one, since a string holds no line end.
+ * Called by bin_claim.c and bin_folder.c on the thread that drains, and by readers.  No name in the metadata can look like one, since a string holds no line end.
  * The text may be hostile; what it says of a stream is only ever used to cut a file of ours back.
  *
  * Copyright The ctrace authors.  SPDX-License-Identifier: Apache-2.0
@@ -11,31 +11,6 @@
 #include "emit/binfile.h"
 
 #include <string.h>
-
-bool ct_bin_stream_name_parse(const char *name, size_t size, uint32_t *out_id)
-{
-	static const char prefix[] = "stream.";
-	const size_t prefix_size = sizeof prefix - 1;
-	uint32_t id = 0;
-
-	if (size <= prefix_size || size > prefix_size + 5 || memcmp(name, prefix, prefix_size) != 0)
-		return false;
-	name += prefix_size;
-	size -= prefix_size;
-	if (size == 4 && memcmp(name, "lost", 4) == 0) {
-		*out_id = CT_BIN_LOST;
-		return true;
-	}
-	for (size_t i = 0; i < size; i++) {
-		if (name[i] < '0' || name[i] > '9')
-			return false;
-		id = id * 10 + (uint32_t)(name[i] - '0');
-	}
-	if (id >= CT_BIN_STREAM_LIMIT || (name[0] == '0' && size > 1))
-		return false;
-	*out_id = id;
-	return true;
-}
 
 void ct_bin_mark_add(struct ct_buf *out, uint32_t id, const struct ct_bin_mark *mark)
 {
@@ -95,50 +70,51 @@ static bool parse_values(const char *text, size_t size, struct ct_bin_mark *out_
 	       parse_number(blank + 1, size - (size_t)(blank + 1 - text), &out_mark->last_at);
 }
 
-enum mark_kind { MARK_SIZES, MARK_LOST };
-
-/* Notes what a mark says of each stream: lines "stream.7 12345". */
-static enum ctrace_status take_mark(struct ct_bin_folder *folder, const char *mark, const char *text_end, enum mark_kind kind)
+enum ctrace_status ct_bin_mark_next(const char **at, const char *text_end, uint32_t *out_id, struct ct_bin_mark *out_mark)
 {
-	const char *head_end = memchr(mark, '\n', (size_t)(text_end - mark));
-	const char *line = head_end + 1;
+	const char *line = *at, *end = memchr(line, '\n', (size_t)(text_end - line));
+	const char *blank = end == NULL ? NULL : memchr(line, ' ', (size_t)(end - line));
 
-	for (;;) {
-		const char *end = memchr(line, '\n', (size_t)(text_end - line));
-		const char *blank = end == NULL ? NULL : memchr(line, ' ', (size_t)(end - line));
-		struct ct_bin_stream *stream;
-		enum ctrace_status status;
-		struct ct_bin_mark values;
-		uint32_t id;
+	if (end != NULL && end - line == 2 && memcmp(line, "*/", 2) == 0)
+		return CTRACE_NOT_FOUND;
+	if (blank == NULL || !ct_bin_stream_name_parse(line, (size_t)(blank - line), out_id) ||
+	    !parse_values(blank + 1, (size_t)(end - blank - 1), out_mark))
+		return CTRACE_DAMAGED;
+	*at = end + 1;
+	return CTRACE_OK;
+}
 
-		if (end != NULL && end - line == 2 && memcmp(line, "*/", 2) == 0)
-			return CTRACE_OK;
-		if (blank == NULL || !ct_bin_stream_name_parse(line, (size_t)(blank - line), &id) ||
-		    !parse_values(blank + 1, (size_t)(end - blank - 1), &values))
-			return CTRACE_DAMAGED;
+/* Notes what a mark says of each stream, when there is one. */
+static enum ctrace_status take_mark(struct ct_bin_folder *folder, const char *text, size_t size, const char *head)
+{
+	size_t end;
+	const char *mark = ct_bin_mark_find(text, size, head, &end), *at;
+	bool is_lost = strcmp(head, CT_BIN_MARK_LOST) == 0;
+	struct ct_bin_stream *stream;
+	enum ctrace_status status;
+	struct ct_bin_mark values;
+	uint32_t id;
+
+	if (mark == NULL)
+		return CTRACE_OK;
+	at = mark + strlen(head);
+	while ((status = ct_bin_mark_next(&at, text + size, &id, &values)) == CTRACE_OK) {
 		status = ct_bin_stream_get(folder, id, &stream);
 		if (status != CTRACE_OK)
 			return status;
-		if (kind == MARK_SIZES) {
+		if (is_lost) {
+			stream->lost_base = values.value;
+		} else {
 			stream->offset = values.value;
 			stream->last_at = values.last_at;
-		} else {
-			stream->lost_base = values.value;
 		}
-		line = end + 1;
 	}
+	return status == CTRACE_NOT_FOUND ? CTRACE_OK : status;
 }
 
 enum ctrace_status ct_bin_marks_take(struct ct_bin_folder *folder, const char *text, size_t size)
 {
-	enum ctrace_status status = CTRACE_OK;
-	size_t end;
-	const char *mark = ct_bin_mark_find(text, size, CT_BIN_MARK_CLOSED, &end);
+	enum ctrace_status status = take_mark(folder, text, size, CT_BIN_MARK_CLOSED);
 
-	if (mark != NULL)
-		status = take_mark(folder, mark, text + size, MARK_SIZES);
-	mark = ct_bin_mark_find(text, size, CT_BIN_MARK_LOST, &end);
-	if (mark != NULL && status == CTRACE_OK)
-		status = take_mark(folder, mark, text + size, MARK_LOST);
-	return status;
+	return status == CTRACE_OK ? take_mark(folder, text, size, CT_BIN_MARK_LOST) : status;
 }

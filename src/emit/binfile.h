@@ -73,7 +73,7 @@ struct ct_bin_clock {
 	bool kept_has_begun;
 };
 
-/* ---- bin_text.c: text items as UTF-8 */
+/* ---- bin_convert.c: events that are written anew; text items become UTF-8 */
 struct ct_bin_text {
 	enum ct_encoding encoding;
 	struct ctrace_event event; /* the one that was converted last */
@@ -118,11 +118,10 @@ struct ct_bin_folder {
 	struct ct_buf text;        /* metadata of new classes */
 	struct ct_bin_text *texts; /* the emitter's; or NULL */
 	struct ct_bin_clock clock;
-	/* bin_runs.c's, of the batch under way */
-	unsigned char *heads;
+	struct ct_buf heads; /* of the packets of the batch under way */
 	struct iovec *pieces;
-	size_t head_count, head_capacity;
 	size_t piece_count, piece_capacity;
+	/* bin_convert.c's */
 	bool converts;            /* once it does, it goes on so */
 	bool has_own_numbers;     /* its metadata say so */
 	struct ct_schema *source; /* when it does: the classes of the process */
@@ -140,7 +139,7 @@ void ct_bin_info_fill(struct ct_trace_info *info, const struct ctrace_emitter_co
 enum ctrace_status ct_bin_lock_open(int folder_fd, const char *name, int flags, int *out_fd, struct ct_file_id *out_id) CT_MUST_USE;
 void ct_bin_lock_close(int *fd, const struct ct_file_id *id); /* sets -1; nothing for a descriptor that was closed behind our back */
 
-/* ---- bin_folder.c: finding, beginning, continuing and ending a folder */
+/* ---- bin_claim.c: whose a folder is */
 struct ct_bin_claim {
 	const struct ct_trace_info *info;
 	struct ct_bin_folder *from; /* the folder that the new one follows: it notes what the streams of that had lost; or NULL */
@@ -158,6 +157,17 @@ enum ctrace_status ct_bin_folder_resume(const struct ctrace_place *place, const 
 					struct ct_bin_folder **out_folder) CT_MUST_USE;
 /* "<path>.<pid>", from number 2 on "<path>.<pid>.<number>".  False, with errno, when that is too long. */
 bool ct_bin_name_beside(const char *path, uint32_t pid, unsigned number, char out[CTRACE_EMITTER_PATH_SIZE]) CT_MUST_USE;
+
+/* ---- bin_folder.c: the folder and its metadata */
+enum ctrace_status ct_bin_folder_new(const char *path, const struct ct_trace_info *info, struct ct_bin_folder **out_folder) CT_MUST_USE;
+void ct_bin_folder_free(struct ct_bin_folder *folder);                           /* as it is; keeps errno */
+enum ctrace_status ct_bin_folder_open(struct ct_bin_folder *folder) CT_MUST_USE; /* the directory */
+/* Opens the metadata with their lock, and reads them.  NOT_FOUND when there are none. */
+enum ctrace_status ct_bin_metadata_open(struct ct_bin_folder *folder, struct ct_buf *out) CT_MUST_USE;
+/* Puts metadata in the place of what is there, which metadata_fd is unless there are none: whole, or not at all.  is_anew: of another
+ * trace, so streams that are there go. */
+enum ctrace_status ct_bin_metadata_put(struct ct_bin_folder *folder, const struct ct_buf *text, bool is_anew) CT_MUST_USE;
+enum ctrace_status ct_bin_metadata_cut(struct ct_bin_folder *folder) CT_MUST_USE; /* if that is due */
 /* Puts metadata with the closing mark in the place of those without: a mark that is cut short
  * would be no metadata for any viewer.  To be called while the place still is in this folder.
  * Where it cannot be done the folder has no mark. */
@@ -167,9 +177,6 @@ void ct_bin_folder_close(struct ct_bin_folder *folder);  /* in order, with a clo
 /* It has its closing mark: its files and its lock are let go.  ct_bin_folder_look() opens the folder again. */
 void ct_bin_folder_rest(struct ct_bin_folder *folder);
 void ct_bin_folder_discard(struct ct_bin_folder *folder); /* removes it; nothing in it counts */
-/* Calls for each stream file that is there, with its name and id (CT_BIN_LOST: stream.lost).  False when the folder cannot be read. */
-typedef void ct_bin_each_stream(struct ct_bin_folder *folder, const char *name, uint32_t id, void *user);
-bool ct_bin_folder_each_stream(struct ct_bin_folder *folder, ct_bin_each_stream *each, void *user);
 enum ct_bin_presence {
 	CT_BIN_HERE,   /* and open, with its lock */
 	CT_BIN_GONE,   /* somebody removed it, or took it over while our descriptors were closed */
@@ -177,14 +184,7 @@ enum ct_bin_presence {
 };
 enum ct_bin_presence ct_bin_folder_look(struct ct_bin_folder *folder);
 /* Does its path still name it?  False when it was renamed, removed or replaced. */
-bool ct_bin_folder_is_in_place(struct ct_bin_folder *folder);
-
-/* What the ticks of a trace that begins now are. */
-void ct_bin_info_clock(struct ct_trace_info *info, const struct ctrace_emitter_context *context);
-/* Writes that anew when the trace has become twice as long since, or for UINT64_MAX: viewers know no other time.  Where it cannot be done
- * it stays as it is. */
-#define CT_BIN_CLOCK_LAST UINT64_MAX
-void ct_bin_folder_set_clock(struct ct_bin_folder *folder, const struct ctrace_emitter_context *context, uint64_t now_ns);
+bool ct_bin_folder_is_in_place(const struct ct_bin_folder *folder);
 
 /* ---- bin_pack.c: compressing folders that are closed for good.  On the thread that drains, unless it says otherwise. */
 /* Takes over a folder with its closing mark, and closes it in any case.  is_last: of a process that ends; it waits for ct_bin_pack_end(). */
@@ -206,10 +206,19 @@ bool ct_bin_stream_name_parse(const char *name, size_t size, uint32_t *out_id);
 void ct_bin_mark_add(struct ct_buf *out, uint32_t id, const struct ct_bin_mark *mark); /* nothing for a value of 0 */
 /* The last of our comments of a kind in the text, and where it ends; NULL when it has none. */
 const char *ct_bin_mark_find(const char *text, size_t size, const char *mark, size_t *out_end);
+/* The line at *at, which moves on: behind the mark's head first.  NOT_FOUND: the end of the mark; DAMAGED: no line of a mark. */
+enum ctrace_status ct_bin_mark_next(const char **at, const char *text_end, uint32_t *out_id, struct ct_bin_mark *out_mark) CT_MUST_USE;
 /* Notes in the folder's streams what the marks in its metadata say. */
 enum ctrace_status ct_bin_marks_take(struct ct_bin_folder *folder, const char *text, size_t size) CT_MUST_USE;
 
-/* ---- bin_clock.c: steps of the wall clock */
+/* ---- bin_clock.c: what ticks are, and steps of the wall clock */
+/* What the ticks of a trace that begins now are. */
+void ct_bin_info_clock(struct ct_trace_info *info, const struct ctrace_emitter_context *context);
+/* Writes that anew when the trace has become twice as long since, or for UINT64_MAX: viewers know no other time.  Where it cannot be done
+ * it stays as it is. */
+#define CT_BIN_CLOCK_LAST UINT64_MAX
+void ct_bin_folder_set_clock(struct ct_bin_folder *folder, const struct ctrace_emitter_context *context, uint64_t now_ns);
+void ct_bin_folder_find_clock(struct ct_bin_folder *folder, const struct ct_buf *text); /* where its lines are in the metadata */
 #define CT_BIN_MARK_CLOCK "/* clock set\n"
 struct ct_bin_clock_mark {
 	int64_t by_ns;     /* negative: back; 0: a trace goes on with the times of another, or began after a step */
@@ -232,29 +241,51 @@ bool ct_bin_clock_mark_next(const char *text, size_t size, size_t *at, struct ct
 /* The folder is gone on with: what the marks in its metadata say. */
 void ct_bin_clock_take(struct ct_bin_clock *clock, const char *text, size_t size);
 
-/* ---- bin_runs.c: what of the runs of a batch goes into which stream */
-enum ctrace_status ct_bin_runs_gather(struct ct_bin_folder *folder, const struct ctrace_batch *batch) CT_MUST_USE;
+/* ---- bin_convert.c, too: the runs of a batch, into packets of the streams that it binds */
+enum ctrace_status ct_bin_convert(struct ct_bin_folder *folder, const struct ctrace_batch *batch) CT_MUST_USE;
 
-/* ---- bin_stream.c: packets */
-/* Writes an event anew: into the packets of its stream that the batch under way adds. */
-void ct_bin_add_event(struct ct_bin_folder *folder, const struct ctrace_event *event);
-/* All or nothing, as ctrace_emitter.write.  BUFFER_TOO_SMALL: it would pass size_limit. */
-enum ctrace_status ct_bin_write(struct ct_bin_folder *folder, const struct ctrace_batch *batch) CT_MUST_USE;
+/* ---- bin_files.c: the stream files of a folder */
 /* The stream of that id, made when it is unknown. */
 enum ctrace_status ct_bin_stream_get(struct ct_bin_folder *folder, uint32_t id, struct ct_bin_stream **out_stream) CT_MUST_USE;
-/* Cuts off what does not count, also in streams that had no events since the folder was opened. */
-enum ctrace_status ct_bin_settle(struct ct_bin_folder *folder) CT_MUST_USE;
-/* The same for stream.lost, to which no place leads. */
+/* NULL when it is unknown. */
+static inline struct ct_bin_stream *ct_bin_stream_at(const struct ct_bin_folder *folder, uint32_t id)
+{
+	return id == CT_BIN_LOST ? folder->lost : id < folder->stream_capacity ? folder->streams[id] : NULL;
+}
+/* Opens the stream's file unless its descriptor still is that file: to be called before each use. */
+enum ctrace_status ct_bin_stream_open(struct ct_bin_folder *folder, struct ct_bin_stream *stream) CT_MUST_USE;
+/* Where it goes on.  offset: bytes that count; last_at: where the last packet of these begins, if that is known. */
+enum ctrace_status ct_bin_stream_load(struct ct_bin_folder *folder, struct ct_bin_stream *stream, uint64_t offset,
+				      uint64_t last_at) CT_MUST_USE;
+/* Cuts a stream's file back to its offset. */
+enum ctrace_status ct_bin_stream_cut(struct ct_bin_folder *folder, struct ct_bin_stream *stream) CT_MUST_USE;
+/* Loads all streams; cuts: cuts off what does not count, also in streams that had no events since the folder was opened. */
+enum ctrace_status ct_bin_settle(struct ct_bin_folder *folder, bool cuts) CT_MUST_USE;
+enum ctrace_status ct_bin_sync(struct ct_bin_folder *folder) CT_MUST_USE;
+void ct_bin_streams_free(struct ct_bin_folder *folder); /* the folder has no streams afterwards */
+/* Calls for each stream file that is there, with its name and id (CT_BIN_LOST: stream.lost).  False when the folder cannot be read. */
+typedef void ct_bin_each_stream(struct ct_bin_folder *folder, const char *name, uint32_t id, void *user);
+bool ct_bin_folder_each_stream(struct ct_bin_folder *folder, ct_bin_each_stream *each, void *user);
+ct_bin_each_stream ct_bin_stream_remove, ct_bin_stream_note;     /* the latter sets the bool that user points to */
+bool ct_bin_folder_remove_streams(struct ct_bin_folder *folder); /* also compressed ones */
+bool ct_bin_folder_is_packed(struct ct_bin_folder *folder);      /* has compressed streams: nobody goes on in such a folder */
+
+/* ---- bin_stream.c: a batch */
+/* All or nothing, as ctrace_emitter.write.  BUFFER_TOO_SMALL: it would pass size_limit. */
+enum ctrace_status ct_bin_write(struct ct_bin_folder *folder, const struct ctrace_batch *batch) CT_MUST_USE;
+/* The classes of the batch.  DAMAGED: one of them cannot have its number here; skips_damaged: that one is left out. */
+enum ctrace_status ct_bin_take_classes(struct ct_schema *schema, const struct ctrace_batch *batch, bool skips_damaged) CT_MUST_USE;
+/* Appends a packet to stream.lost, so that its total becomes `total`. */
+enum ctrace_status ct_bin_put_lost(struct ct_bin_folder *folder, struct ct_bin_stream *stream, uint64_t total) CT_MUST_USE;
+
+/* ---- bin_lost.c: losses that no other stream reports */
+/* Cuts off what does not count of stream.lost, to which no place leads. */
 enum ctrace_status ct_bin_settle_lost(struct ct_bin_folder *folder) CT_MUST_USE;
 /* Accounts for lost events that no stream does: writes what is missing of `total` to stream.lost. */
 enum ctrace_status ct_bin_write_lost(struct ct_bin_folder *folder, uint64_t total) CT_MUST_USE;
 /* The same before the folder is closed.  The place says so when it has succeeded. */
 void ct_bin_report_lost(struct ct_bin_folder *folder, uint64_t total, struct ctrace_place *place);
-/* What stream.lost reports, the packets of the folder that follows report: nothing of it stays. */
-void ct_bin_take_back_lost(struct ct_bin_folder *folder);
-enum ctrace_status ct_bin_sync(struct ct_bin_folder *folder) CT_MUST_USE;
-/* Cuts a stream's file back to its offset. */
-enum ctrace_status ct_bin_stream_cut(struct ct_bin_folder *folder, struct ct_bin_stream *stream) CT_MUST_USE;
-void ct_bin_streams_free(struct ct_bin_folder *folder); /* the folder has no streams afterwards */
+/* So many of what stream.lost reported when the folder was closed before, packets report again, here or in the folder that follows. */
+void ct_bin_take_back_lost(struct ct_bin_folder *folder, uint64_t told);
 
 #endif

@@ -165,7 +165,7 @@ static enum ctrace_status create_after(struct binfile *bin)
 	if (status != CTRACE_OK)
 		return create_first(bin, NULL);
 	told = before->lost_told;
-	ct_bin_take_back_lost(before);
+	ct_bin_take_back_lost(before, UINT64_MAX);
 	status = create_first(bin, before);
 	if (status != CTRACE_OK)
 		(void)!ct_bin_write_lost(before, told);
@@ -404,7 +404,7 @@ static void bin_close(void *self)
 		if (bin->lost > 0)
 			ct_bin_report_lost(bin->folder, bin->lost, bin->context->place);
 		if (bin->folder->is_recovered)
-			(void)!ct_bin_settle(bin->folder);
+			(void)!ct_bin_settle(bin->folder, true);
 		ct_bin_folder_set_clock(bin->folder, bin->context, CT_BIN_CLOCK_LAST);
 		if (bin->context->ending && bin->compresses)
 			ct_bin_folder_end(bin->folder);

@@ -46,18 +46,6 @@ static const char *mark_find(const struct ct_buf *text)
 	return end == text->size ? mark : NULL;
 }
 
-/* The line at *at, which moves on.  False at the end of the mark. */
-static bool mark_next(const char **at, uint32_t *out_id, uint64_t *out_size)
-{
-	const char *line = *at, *blank = line + strcspn(line, " \n");
-
-	if (*blank != ' ' || !ct_bin_stream_name_parse(line, (size_t)(blank - line), out_id))
-		return false;
-	*out_size = strtoull(blank + 1, NULL, 10);
-	*at = line + strcspn(line, "\n") + 1;
-	return *out_size <= INT64_MAX;
-}
-
 /* Finds the file of the stream `plain`, and its size.  False when the mark says nothing of that: a compressed file, or no regular one. */
 static bool shortage_measure(const struct check *check, const char *plain, struct shortage *out)
 {
@@ -109,14 +97,18 @@ static bool shortage_add(struct check *check, const struct shortage *shortage)
 
 static void find_shortages(struct check *check, const char *at)
 {
+	const char *end = check->text.data + check->text.size;
 	struct shortage shortage;
+	struct ct_bin_mark line;
 	uint64_t next_id = 0;
 	uint32_t id;
 
 	/* The ids rise: a hostile mark names no stream twice. */
-	for (at += sizeof CT_BIN_MARK_CLOSED - 1; mark_next(&at, &id, &shortage.wanted) && id >= next_id; next_id = (uint64_t)id + 1) {
+	for (at += sizeof CT_BIN_MARK_CLOSED - 1; ct_bin_mark_next(&at, end, &id, &line) == CTRACE_OK && id >= next_id;
+	     next_id = (uint64_t)id + 1) {
 		char plain[24] = "stream.lost";
 
+		shortage.wanted = line.value;
 		if (id != CT_BIN_LOST)
 			(void)snprintf(plain, sizeof plain, "stream.%u", id);
 		if (!is_meant(check, plain) || !shortage_measure(check, plain, &shortage) || shortage.size >= shortage.wanted)
@@ -147,7 +139,6 @@ static bool read_metadata(const struct check *check, struct ct_buf *out)
 		status = ct_os_read_file(path, CT_METADATA_LIMIT, out);
 		free(path);
 	}
-	(void)ct_buf_text(out); /* terminates it */
 	return status == CTRACE_OK;
 }
 

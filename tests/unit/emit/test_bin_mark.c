@@ -5,25 +5,6 @@
  */
 #include "bin_fixture.h"
 
-static void stream_names(void **state)
-{
-	static const char *const wrong[] = { "",          "stream.",      "stream.x",      "stream.1x",
-					     "stream.01", "stream.65536", "stream.123456", "stream.-1",
-					     "Stream.1",  "stream.lostt", "stream.los",    "metadata",
-					     "stream_1" };
-	uint32_t id = 77;
-
-	(void)state;
-	assert_true(ct_bin_stream_name_parse("stream.0", 8, &id));
-	assert_int_equal(id, 0);
-	assert_true(ct_bin_stream_name_parse("stream.65535", 12, &id));
-	assert_int_equal(id, 65535);
-	assert_true(ct_bin_stream_name_parse("stream.lost", 11, &id));
-	assert_int_equal(id, CT_BIN_LOST);
-	for (size_t i = 0; i < CT_COUNT(wrong); i++)
-		assert_false(ct_bin_stream_name_parse(wrong[i], strlen(wrong[i]), &id));
-}
-
 static void the_last_mark_counts(void **state)
 {
 	static const char text[] = "x /* closed\nstream.1 5\n*/\nevent\n/* closed\nstream.1 9\n*/\nmore /* closed\nno end";
@@ -87,7 +68,6 @@ static void damaged_marks_are_refused(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(stream_names),
 		cmocka_unit_test(the_last_mark_counts),
 		cmocka_unit_test(what_is_added_is_taken),
 		cmocka_unit_test(damaged_marks_are_refused),

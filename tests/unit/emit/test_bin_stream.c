@@ -1,5 +1,5 @@
 /*
- * test_bin_stream.c - a batch becomes packets: when one begins and ends, what its head says, and what is read back.
+ * test_bin_stream.c - a batch becomes packets: when one begins and ends, what its head says, whose bytes follow, and what is read back.
  *
  * Copyright The ctrace authors.  SPDX-License-Identifier: Apache-2.0
  */
@@ -108,22 +108,6 @@ static void time_goes_on_over_batches(void **state)
 	free(babeltrace("t.ctb", NULL));
 }
 
-static void place_in_another_folder_is_known_for_what_it_is(void **state)
-{
-	struct fixture *f = *state;
-	struct ctrace_stream stream = { .id = 0 };
-
-	fixture_open(f, "FILE=a.ctb\n");
-	assert_int_equal(write_numbered(f, &stream, 0, 100), CTRACE_OK);
-	fixture_close(f);
-	memset(&f->place, 0, sizeof f->place);
-	/* FILE was set; the cursor still says where the stream stood in the folder before. */
-	fixture_open(f, "FILE=b.ctb\n");
-	assert_int_equal(write_numbered(f, &stream, 100, 10), CTRACE_OK);
-	fixture_close(f);
-	assert_numbers("b.ctb", 100, 10);
-}
-
 static void many_classes_and_the_generic_one(void **state)
 {
 	enum { COUNT = 40000 }; /* more than there are numbers for */
@@ -188,6 +172,74 @@ static void events_that_differ_in_level_and_type(void **state)
 	free(text);
 }
 
+/* The file is the heads of its packets, and between them the bytes that were given. */
+static void the_bytes_of_a_run_are_those_of_the_file(void **state)
+{
+	struct fixture *f = *state;
+	struct ctrace_stream stream = { .id = 3 };
+	static const char text[] = "number 2.";
+	unsigned char file[1000];
+	struct ct_packet_head head;
+	size_t size, head_size;
+	FILE *in;
+
+	fixture_open(f, "FILE=t.ctb\n");
+	assert_int_equal(write_numbered(f, &stream, 0, 3), CTRACE_OK);
+	in = fopen("t.ctb/stream.3", "r");
+	assert_non_null(in);
+	size = fread(file, 1, sizeof file, in);
+	(void)fclose(in);
+	assert_int_equal(ct_packet_decode_head(file, size, &head, &head_size), CTRACE_OK);
+	/* Each event: 8 bytes, 2 of the text's size, and 9 of the text. */
+	assert_int_equal(size, CT_PACKET_HEAD + 3 * (8 + 2 + sizeof text - 1));
+	assert_int_equal(head.content_bits, 8 * size);
+	assert_int_equal(head.pid, 4711);
+	assert_int_equal(head.tid, 100);
+	assert_int_equal(head.end_ns - head.begin_ns, 2000);
+	assert_memory_equal(file + size - (sizeof text - 1), text, sizeof text - 1);
+	assert_int_equal(stream.offset, size);
+	assert_int_equal(stream.extra, 0);
+	assert_numbers("t.ctb", 0, 3);
+}
+
+static void nothing_to_write_writes_nothing(void **state)
+{
+	struct fixture *f = *state;
+	struct ctrace_stream stream = { .id = 0 };
+	const struct ctrace_batch empty = { .size = sizeof empty, .event_count = 5, .streams = &stream, .stream_count = 1 };
+
+	fixture_open(f, "FILE=t.ctb\n");
+	assert_int_equal(ct_emit_binfile.write(f->self, &empty), CTRACE_OK);
+	assert_int_equal(stream.offset, 0);
+	assert_int_equal(access("t.ctb/stream.0", F_OK), -1);
+}
+
+/* What was lost before the first packet of a file stands between it and an empty one, where viewers count. */
+static void losses_before_the_first_packet_are_told(void **state)
+{
+	struct fixture *f = *state;
+	struct ctrace_stream stream = { .id = 0, .lost = 7 };
+	struct ct_packet_head heads[2];
+	unsigned char file[2 * CT_PACKET_HEAD];
+	size_t head_size;
+	FILE *in;
+
+	fixture_open(f, "FILE=t.ctb\n");
+	assert_int_equal(write_numbered(f, &stream, 0, 2), CTRACE_OK);
+	in = fopen("t.ctb/stream.0", "r");
+	assert_non_null(in);
+	assert_int_equal(fread(file, 1, sizeof file, in), sizeof file);
+	(void)fclose(in);
+	for (unsigned i = 0; i < 2; i++)
+		assert_int_equal(ct_packet_decode_head(file + i * CT_PACKET_HEAD, CT_PACKET_HEAD, &heads[i], &head_size), CTRACE_OK);
+	assert_int_equal(heads[0].discarded, 0);
+	assert_int_equal(heads[0].content_bits, 8 * CT_PACKET_HEAD);
+	assert_int_equal(heads[1].discarded, 7);
+	assert_int_equal(heads[1].sequence, 1);
+	assert_int_equal(stream.extra, CT_PACKET_HEAD);
+	assert_int_equal(stream.offset, file_size("t.ctb/stream.0"));
+}
+
 static int forget_bytes(void **state)
 {
 	ct_buf_fini(&bytes);
@@ -202,8 +254,10 @@ int main(void)
 		TEST(a_packet_is_of_one_thread),
 		TEST(packets_end_before_64_kib),
 		TEST(time_goes_on_over_batches),
-		TEST(place_in_another_folder_is_known_for_what_it_is),
 		TEST(events_that_differ_in_level_and_type),
+		TEST(the_bytes_of_a_run_are_those_of_the_file),
+		TEST(nothing_to_write_writes_nothing),
+		TEST(losses_before_the_first_packet_are_told),
 		TEST(many_classes_and_the_generic_one), /* the last: it leaves no room in the table */
 	};
 

@@ -169,52 +169,6 @@ static void two_traces_merge_by_time(void **state)
 	assert_numbers("b.ctb a.ctb", 0, 4);
 }
 
-static void discarded_events_are_counted(void **state)
-{
-	struct fixture *f = *state;
-	struct ctrace_stream streams[2] = { { .id = 0, .lost = 4 }, { .id = 1 } };
-	uint64_t totals[CTRACE_LOSS_COUNT] = { 0 };
-	char *errors, *text;
-
-	fixture_open(f, "FILE=t.ctb\n");
-	/* Before the first event of the stream, between two, none, and after the last. */
-	assert_int_equal(write_numbered(f, &streams[0], 0, 2), CTRACE_OK);
-	streams[0].lost = 21;
-	assert_int_equal(write_numbered(f, &streams[0], 2, 2), CTRACE_OK);
-	assert_int_equal(write_numbered(f, &streams[0], 4, 2), CTRACE_OK);
-	assert_int_equal(write_numbered(f, &streams[1], 6, 2), CTRACE_OK);
-	totals[CTRACE_LOSS_DISCARDED] = 21;
-	totals[CTRACE_LOSS_NO_RING] = 5;
-	ct_emit_binfile.lost(f->self, totals);
-	fixture_close(f);
-	text = babeltrace("t.ctb", &errors);
-	assert_int_equal(count_lines(text), 8);
-	assert_non_null(strstr(errors, "Tracer discarded 4 events"));
-	assert_non_null(strstr(errors, "Tracer discarded 17 events"));
-	assert_non_null(strstr(errors, "Tracer discarded 5 events"));
-	assert_int_equal(count_lines(errors), 3);
-	free(text);
-	free(errors);
-}
-
-static void no_losses_no_word_of_them(void **state)
-{
-	const uint64_t totals[CTRACE_LOSS_COUNT] = { [CTRACE_LOSS_STALLED] = 3 };
-	struct fixture *f = *state;
-	struct ctrace_stream stream = { .id = 0, .lost = 3 };
-	char *errors, *text;
-
-	fixture_open(f, "FILE=t.ctb\n");
-	assert_int_equal(write_numbered(f, &stream, 0, 2), CTRACE_OK);
-	ct_emit_binfile.lost(f->self, totals);
-	fixture_close(f);
-	assert_int_equal(access("t.ctb/stream.lost", F_OK), -1);
-	text = babeltrace("t.ctb", &errors);
-	assert_int_equal(count_lines(errors), 1); /* the stream's own */
-	free(text);
-	free(errors);
-}
-
 static void generations_turn_and_overwrite(void **state)
 {
 	struct fixture *f = *state;
@@ -330,56 +284,6 @@ static void an_empty_file_is_the_default(void **state)
 	fixture_open(f, "FILE=\n");
 	assert_string_equal(strrchr(f->place.path, '/'), "/prog.binfile.4711.ctb");
 	fixture_close(f);
-}
-
-static void losses_go_on_over_generations(void **state)
-{
-	struct fixture *f = *state;
-	struct ctrace_stream stream = { .id = 0 };
-	const uint64_t totals[CTRACE_LOSS_COUNT] = { 9 };
-	char *errors, *text;
-
-	fixture_open(f, "FILE=t_$(GEN).ctb\nMAXFILESIZE=1\nMAXGENERATION=2\n"); /* each batch turns */
-	stream.lost = 2;
-	assert_int_equal(write_numbered(f, &stream, 0, 1), CTRACE_OK);
-	assert_string_equal(strrchr(f->place.path, '/'), "/t_1.ctb");
-	stream.lost = 5;
-	assert_int_equal(write_numbered(f, &stream, 1, 1), CTRACE_OK);
-	assert_string_equal(strrchr(f->place.path, '/'), "/t_2.ctb");
-	stream.lost = 9;
-	assert_int_equal(write_numbered(f, &stream, 2, 1), CTRACE_OK);
-	assert_string_equal(strrchr(f->place.path, '/'), "/t_1.ctb");
-	ct_emit_binfile.lost(f->self, totals);
-	fixture_close(f);
-	text = babeltrace("t_2.ctb", &errors);
-	assert_non_null(strstr(errors, "discarded 3 events"));
-	assert_int_equal(count_lines(errors), 1);
-	free(text);
-	free(errors);
-	text = babeltrace("t_1.ctb", &errors);
-	assert_non_null(strstr(errors, "discarded 4 events"));
-	assert_int_equal(count_lines(errors), 1);
-	free(text);
-	free(errors);
-}
-
-static void losses_are_reported_when_they_are_written(void **state)
-{
-	struct fixture *f = *state;
-	struct ctrace_stream stream = { .id = 0 };
-	const uint64_t totals[CTRACE_LOSS_COUNT] = { 9 };
-
-	fixture_open(f, "FILE=t.ctb\n");
-	assert_int_equal(write_numbered(f, &stream, 0, 1), CTRACE_OK);
-	ct_emit_binfile.lost(f->self, totals);
-	ct_os_fail(CT_OS_WRITE, 0, 100, ENOSPC);
-	fixture_close(f);
-	ct_os_fail(CT_OS_WRITE, 0, 0, 0);
-	assert_int_equal(f->place.lost, 0);
-	fixture_open(f, NULL);
-	ct_emit_binfile.lost(f->self, totals);
-	fixture_close(f);
-	assert_int_equal(f->place.lost, 9);
 }
 
 static void location_then_logs_then_working_folder(void **state)
@@ -598,47 +502,6 @@ static void recovery_after_rotating(void **state)
 	assert_numbers("t.ctb_2", 10, 15);
 }
 
-static void more_streams_than_open_files(void **state)
-{
-	enum { COUNT = 200 };
-	static struct ctrace_stream streams[COUNT];
-	static struct ctrace_event events[COUNT];
-	static struct ctrace_event_item items[COUNT];
-	static char texts[COUNT][24];
-	struct fixture *f = *state;
-	char command[64];
-
-	fixture_open(f, "FILE=t.ctb\n");
-	for (uint32_t i = 0; i < COUNT; i++)
-		streams[i].id = i;
-	for (unsigned round = 0; round < 3; round++) {
-		for (uint32_t i = 0; i < COUNT; i++) {
-			(void)snprintf(texts[i], sizeof texts[i], "number %u.", round * COUNT + i);
-			events[i] = text_event(f, &items[i], "COMP", 1, texts[i]);
-			events[i].stream = i;
-		}
-		assert_int_equal(write_events(f, events, COUNT, streams, COUNT), CTRACE_OK);
-	}
-	(void)snprintf(command, sizeof command, "test $(ls /proc/%d/fd | wc -l) -lt 90", (int)getpid());
-	assert_int_equal(system(command), 0);
-	fixture_close(f);
-	assert_numbers("t.ctb", 0, 3 * COUNT);
-}
-
-static void flush_reaches_the_disk_or_says_so(void **state)
-{
-	struct fixture *f = *state;
-	struct ctrace_stream stream = { .id = 0 };
-
-	fixture_open(f, "FILE=t.ctb\n");
-	assert_int_equal(write_numbered(f, &stream, 0, 1), CTRACE_OK);
-	ct_os_fail(CT_OS_FSYNC, 0, 1, EIO);
-	assert_int_equal(ct_emit_binfile.flush(f->self), CTRACE_OUTPUT_ERROR);
-	assert_int_equal(ct_emit_binfile.flush(f->self), CTRACE_OK);
-	ct_os_fail(CT_OS_FSYNC, 0, 1, EIO);
-	assert_int_equal(ct_emit_binfile.flush(f->self), CTRACE_OK); /* nothing new: not even asked */
-}
-
 /* ---- a program that closes every descriptor ---- */
 
 #define PROGRAM_FILES 40
@@ -738,68 +601,6 @@ static void programs_files_are_never_ours(void **state)
 
 /* ---- a file system that does not answer ---- */
 
-static void failing_stat_removes_nothing(void **state)
-{
-	static const int errors[] = { EIO, ESTALE };
-	struct fixture *f = *state;
-	struct ctrace_stream stream = { .id = 0 };
-	unsigned next = 0, failures = 0;
-
-	fixture_open(f, "FILE=t.ctb\n");
-	assert_int_equal(write_numbered(f, &stream, next, 10), CTRACE_OK);
-	next += 10;
-	for (size_t error = 0; error < CT_COUNT(errors); error++) {
-		for (unsigned skip = 0; skip < 8; skip++) {
-			enum ctrace_status status;
-
-			ct_os_fail(CT_OS_STAT, skip, 1, errors[error]);
-			status = write_numbered(f, &stream, next, 10);
-			ct_os_fail(CT_OS_STAT, 0, 0, 0);
-			if (status != CTRACE_OK) {
-				failures++;
-				assert_numbers("t.ctb", 0, next);
-				assert_int_equal(write_numbered(f, &stream, next, 10), CTRACE_OK);
-			}
-			next += 10;
-			assert_numbers("t.ctb", 0, next);
-		}
-	}
-	assert_true(failures >= 4);
-}
-
-/* ---- going on costs one read ---- */
-
-static void stream_is_continued_by_one_read(void **state)
-{
-	struct fixture *f = *state;
-	struct ctrace_stream stream = { .id = 0 };
-
-	fixture_open(f, "FILE=t.ctb\n");
-	for (unsigned i = 0; i < 200; i++)
-		assert_int_equal(write_numbered(f, &stream, i, 1), CTRACE_OK);
-	assert_true(stream.extra > 0 && stream.extra < stream.offset);
-	for (unsigned recovering = 0; recovering < 2; recovering++) {
-		fixture_close(f);
-		f->context.recovering = recovering != 0;
-		fixture_open(f, NULL);
-		ct_os_fail(CT_OS_READ, 1, 1000, EIO); /* the head of the last packet, and nothing more */
-		assert_int_equal(write_numbered(f, &stream, 200 + recovering, 1), CTRACE_OK);
-		ct_os_fail(CT_OS_READ, 0, 0, 0);
-	}
-	fixture_close(f);
-	assert_numbers("t.ctb", 0, 202);
-	/* A word that cannot be right costs more reads, and nothing else. */
-	for (unsigned i = 0; i < 3; i++) {
-		static const uint64_t wrong[] = { 0, 1, UINT64_MAX };
-
-		stream.extra = wrong[i];
-		fixture_open(f, NULL);
-		assert_int_equal(write_numbered(f, &stream, 202 + i, 1), CTRACE_OK);
-		fixture_close(f);
-	}
-	assert_numbers("t.ctb", 0, 205);
-}
-
 #define TEST(name) cmocka_unit_test_setup_teardown(name, fixture_setup, fixture_teardown)
 
 int main(void)
@@ -809,15 +610,11 @@ int main(void)
 		TEST(viewer_sees_names_levels_and_types),
 		TEST(viewer_reads_extremes),
 		TEST(two_traces_merge_by_time),
-		TEST(discarded_events_are_counted),
-		TEST(no_losses_no_word_of_them),
 		TEST(generations_turn_and_overwrite),
 		TEST(generation_keeps_to_its_size),
 		TEST(a_generation_is_no_larger_than_it_may_be),
 		TEST(the_group_may_read_all_of_it),
 		TEST(an_empty_file_is_the_default),
-		TEST(losses_go_on_over_generations),
-		TEST(losses_are_reported_when_they_are_written),
 		TEST(location_then_logs_then_working_folder),
 		TEST(failed_write_is_as_if_it_had_not_been),
 		TEST(failed_cut_is_made_up_for),
@@ -827,11 +624,7 @@ int main(void)
 		TEST(rotating_a_single_folder_goes_by_its_name),
 		TEST(what_cannot_be_rotated_goes_on),
 		TEST(recovery_after_rotating),
-		TEST(more_streams_than_open_files),
-		TEST(flush_reaches_the_disk_or_says_so),
 		TEST(programs_files_are_never_ours),
-		TEST(failing_stat_removes_nothing),
-		TEST(stream_is_continued_by_one_read),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -138,10 +138,12 @@ static void hostile_marks(void **state)
 		{ "stream.5 99999999999999999999999\n", 0 },
 		{ "stream.5 -1\n", 0 },
 		{ "stream.65536 1\n", 0 },
-		{ "stream.5  1\n", 1 },
+		{ "stream.5  1\n", 0 },
 		{ "stream.5\n", 0 },
 		{ "../t 1\n", 0 },
-		{ "stream.5 1", 1 }, /* the end of the mark is behind it, and the end of the text */
+		{ "stream.5 1", 0 }, /* the end of the mark is behind it, and the end of the text */
+		{ "stream.5 1\nstream.6 x\n", 1 },
+		{ "stream.5 1 0\nstream.6 2 1\n", 2 },
 	};
 
 	(void)state;
