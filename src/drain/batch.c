@@ -1,5 +1,5 @@
 /*
- * batch.c - walks the rings for one destination and gives its events, merged by time.
+ * batch.c - the events of rings for one destination that takes them decoded, merged by time.
  *
  * Runs under the drain's lock.  Reads rings, never changes them: an iterator is a position of its own.  Events of overwrite rings are
  * copied, since their producer may come round again.
@@ -82,13 +82,11 @@ enum ctrace_status ct_batch_start(struct ct_batch *batch, uint32_t dest, uint32_
 	else
 		ct_shared_sync_copy(&batch->session->head->sync, &batch->sync);
 	batch->dest_bit = 1u << dest;
-	batch->iterator_count = batch->heap_count = 0;
-	batch->event_count = batch->item_count = batch->stream_count = 0;
+	batch->iterator_count = 0;
 	batch->runs.run_count = 0;
-	batch->bytes = 0;
 	batch->wants_runs = false;
 	batch->classes = ct_session_classes(batch->session);
-	ct_arena_fini(&batch->copies);
+	ct_batch_empty(batch);
 	return CTRACE_OK;
 }
 
@@ -100,38 +98,10 @@ static void pass_event(struct ct_iterator *iterator)
 	iterator->moved = true;
 }
 
-void ct_batch_skip_damage(struct ct_iterator *iterator, uint64_t bytes)
-{
-	iterator->damaged += bytes;
-	iterator->damaged_events++;
-	iterator->place.position += bytes;
-	iterator->place.count++;
-	iterator->moved = true;
-}
-
 /* What follows damage cannot be found: sizes chain. */
 static void skip_rest(struct ct_iterator *iterator)
 {
 	ct_batch_skip_damage(iterator, iterator->limit - iterator->place.position);
-}
-
-uint32_t ct_batch_dests(struct ct_batch *batch, struct ct_iterator *iterator, uint32_t component)
-{
-	uint32_t dests = iterator->only;
-
-	if (dests == 0)
-		dests = __atomic_load_n(&batch->session->components[component].dests, __ATOMIC_RELAXED);
-	batch->seen |= dests;
-	iterator->ring->bound |= dests;
-	return dests;
-}
-
-/* Components that there are.  A session that is another process's says what it likes. */
-static void count_components(struct ct_batch *batch)
-{
-	uint32_t count = __atomic_load_n(&batch->session->head->component_count, __ATOMIC_ACQUIRE);
-
-	batch->component_count = count < CT_COMPONENT_LIMIT ? count : CT_COMPONENT_LIMIT;
 }
 
 /* An event of an overwrite ring, out of the scratch memory that the next one takes.  False without memory. */
@@ -152,7 +122,7 @@ static bool find_event(struct ct_batch *batch, struct ct_iterator *iterator)
 {
 	bool copies = iterator->ring->overflow == CT_OVERFLOW_OVERWRITE;
 
-	count_components(batch);
+	ct_batch_count_components(batch);
 	iterator->has_event = false;
 	while (iterator->place.position < iterator->limit) {
 		ct_buf_clear(&batch->scratch);
@@ -244,33 +214,6 @@ void ct_batch_add_ring(struct ct_batch *batch, struct ct_ring *ring, const struc
 
 /* ---- the batch ---- */
 
-/* What the destination has lost of this ring's events so far. */
-static uint64_t lost_to(const struct ct_batch *batch, const struct ct_iterator *iterator)
-{
-	const struct ct_ring_head *head = iterator->ring->head;
-
-	return __atomic_load_n(&head->lost_to[__builtin_ctz(batch->dest_bit)], __ATOMIC_RELAXED) + iterator->place.overwritten +
-	       iterator->place.lost;
-}
-
-uint32_t ct_batch_stream(struct ct_batch *batch, struct ct_iterator *iterator)
-{
-	struct ctrace_stream *stream;
-
-	if (iterator->stream != UINT32_MAX)
-		return iterator->stream;
-	iterator->stream = batch->stream_count++;
-	stream = &batch->streams[iterator->stream];
-	*stream = (struct ctrace_stream){
-		.id = iterator->ring->index,
-		.offset = iterator->place.offset,
-		.sequence = iterator->place.stream_sequence,
-		.extra = iterator->place.stream_extra,
-		.lost = lost_to(batch, iterator),
-	};
-	return iterator->stream;
-}
-
 static void add_event(struct ct_batch *batch, struct ct_iterator *iterator)
 {
 	const struct ct_event *from = &iterator->event;
@@ -304,21 +247,10 @@ static bool is_full(const struct ct_batch *batch)
 
 void ct_batch_fill(struct ct_batch *batch)
 {
-	batch->event_count = batch->item_count = batch->stream_count = batch->heap_count = 0;
-	batch->bytes = 0;
-	ct_arena_fini(&batch->copies);
-	if (batch->wants_runs) {
-		count_components(batch);
-		ct_batch_fill_runs(batch);
-		return;
-	}
-	for (uint32_t i = 0; i < batch->iterator_count; i++) {
-		struct ct_iterator *iterator = &batch->iterators[i];
-
-		iterator->stream = UINT32_MAX;
-		if (find_event(batch, iterator))
-			push(batch, iterator);
-	}
+	ct_batch_empty(batch);
+	for (uint32_t i = 0; i < batch->iterator_count; i++)
+		if (find_event(batch, &batch->iterators[i]))
+			push(batch, &batch->iterators[i]);
 	while (batch->heap_count > 0 && !is_full(batch)) {
 		struct ct_iterator *first = batch->heap[0];
 

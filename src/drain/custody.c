@@ -39,20 +39,13 @@ enum ctrace_status ct_custody_forget_prepared(const struct ct_drain_source *sour
 void ct_custody_start_cursor(struct ct_drain *drain, uint32_t ring_index, uint32_t dest)
 {
 	struct ct_ring *ring = ct_drain_ring(drain, ring_index);
-	struct ct_cursor_place former;
-	struct ct_cursor_place tail;
-	uint64_t sequence;
+	uint64_t sequence = ct_drain_dest(drain, dest)->sequence;
 
-	if (ring == NULL)
-		return;
-	sequence = ct_drain_dest(drain, dest)->sequence;
-	former = ct_cursor_get(&ring->head->cursor[dest], sequence);
-	tail = ct_tail_place(ring);
-	tail.lost = former.lost;
-	tail.offset = former.offset;
-	tail.stream_sequence = former.stream_sequence;
-	tail.stream_extra = former.stream_extra;
-	ct_cursor_reset(&ring->head->cursor[dest], sequence, &tail);
+	if (ring != NULL) {
+		struct ct_cursor_place place = ct_place_at_tail(ring, ct_cursor_get(&ring->head->cursor[dest], sequence));
+
+		ct_cursor_reset(&ring->head->cursor[dest], sequence, &place);
+	}
 }
 
 bool ct_drain_has(const struct ct_drain *drain, uint32_t consumer)
@@ -166,83 +159,6 @@ void ct_custody_give_to_writers(struct ct_drain *drain)
 	}
 }
 
-/*
- * What was overwritten before the destination had it, by its own places and not by the tail: what
- * the producer overwrites now may be in the batch.
- */
-uint64_t ct_custody_sum_overwritten(const struct ct_drain *drain, uint32_t dest)
-{
-	uint64_t total = 0;
-
-	for (uint32_t i = 0; i < drain->overwriting_count; i++) {
-		const struct ct_ring *ring = ct_drain_ring(drain, drain->overwriting[i]);
-
-		if (ring != NULL && (dest < CT_WRITER_SLOT || ring->head->consumer == dest))
-			total += ct_drain_place(drain, ring, dest).overwritten;
-	}
-	return total;
-}
-
-/* The same with what its walk has come by since it began. */
-static uint64_t sum_overwritten_in(const struct ct_destination *destination, const struct ct_batch *batch)
-{
-	uint64_t total = destination->overwritten;
-
-	for (uint32_t i = 0; i < batch->iterator_count; i++)
-		total += batch->iterators[i].place.overwritten - batch->iterators[i].overwritten_before;
-	return total;
-}
-
-/* What a ring has lost for a writer's present output: its cursor says what it had lost before that. */
-static uint64_t lost_in_ring(struct ct_drain *drain, const struct ct_ring *ring, uint32_t dest)
-{
-	uint64_t sequence = ct_drain_dest(drain, dest)->sequence;
-
-	return __atomic_load_n(&ring->head->lost_to[dest], __ATOMIC_RELAXED) +
-	       (dest < CT_WRITER_SLOT ? 0 : ct_cursor_get(&ring->head->cursor[dest], sequence).lost);
-}
-
-/* A thread that was killed after it had counted a loss in its ring, and before it had counted it for the destination. */
-static uint64_t count_unfinished(struct ct_drain *drain, uint32_t dest, const uint64_t totals[CTRACE_LOSS_COUNT])
-{
-	uint64_t counted = totals[CTRACE_LOSS_DISCARDED] + totals[CTRACE_LOSS_STALLED] + totals[CTRACE_LOSS_TOO_LARGE];
-	uint64_t in_rings = 0;
-
-	for (uint32_t i = 0; i < drain->source.ring_count(drain->source.user); i++) {
-		const struct ct_ring *ring = drain->source.ring_at(drain->source.user, i);
-
-		in_rings += ring != NULL ? lost_in_ring(drain, ring, dest) : 0;
-	}
-	return in_rings > counted ? in_rings - counted : 0;
-}
-
-void ct_custody_sum_losses(struct ct_drain *drain, const struct ct_destination *destination, const struct ct_batch *batch,
-			   uint64_t out_totals[CTRACE_LOSS_COUNT])
-{
-	struct ct_dest *dest = ct_drain_dest(drain, destination->index);
-	const struct ct_session_head *head = drain->source.session->head;
-
-	for (uint32_t reason = 0; reason < CTRACE_LOSS_COUNT; reason++) {
-		out_totals[reason] = __atomic_load_n(&dest->lost[reason], __ATOMIC_RELAXED);
-		/* What no component could be told of is announced by each of the process's own destinations. */
-		if (destination->index < CT_WRITER_SLOT)
-			out_totals[reason] += __atomic_load_n(&head->lost_to_all[reason], __ATOMIC_RELAXED);
-	}
-	if (drain->source.recovering || drain->release != CT_RELEASE_AS_WANTED)
-		out_totals[CTRACE_LOSS_DISCARDED] += count_unfinished(drain, destination->index, out_totals);
-	out_totals[CTRACE_LOSS_UNDELIVERABLE] += ct_dest_current(dest)->lost;
-	out_totals[CTRACE_LOSS_OVERWRITTEN] +=
-		batch != NULL ? sum_overwritten_in(destination, batch) : ct_custody_sum_overwritten(drain, destination->index);
-}
-
-void ct_custody_tell_losses(struct ct_drain *drain, struct ct_destination *destination, const struct ct_batch *batch)
-{
-	uint64_t totals[CTRACE_LOSS_COUNT];
-
-	ct_custody_sum_losses(drain, destination, batch, totals);
-	ct_destination_announce(destination, totals);
-}
-
 /* Who has a writer's rings gives them back when what was committed before this pass is written. */
 void ct_custody_give_back(struct ct_drain *drain)
 {
@@ -264,7 +180,7 @@ void ct_custody_give_back(struct ct_drain *drain)
 		if (wanted == consumer || (ring->head->tail != drain->limits[i] && release != CT_RELEASE_NOW))
 			continue;
 		/* What it lost after its last event. */
-		ct_custody_tell_losses(drain, &drain->destinations[consumer], NULL);
+		ct_losses_report(drain, &drain->destinations[consumer], NULL);
 		give(drain, i, 0);
 	}
 }
@@ -314,46 +230,16 @@ void ct_drain_adopt(struct ct_drain *drain, uint32_t mask)
 	(void)!ct_custody_forget_prepared(&drain->source, mask);
 }
 
-void ct_custody_take_losses(struct ct_drain *drain, uint32_t dest)
-{
-	const uint32_t own = (1u << CT_WRITER_SLOT) - 1;
-	struct ct_dest *state = ct_drain_dest(drain, dest);
-	uint64_t announced = ct_dest_current(state)->announced, sum = 0, due;
-
-	for (uint32_t reason = 0; reason < CTRACE_LOSS_COUNT; reason++)
-		sum += __atomic_load_n(&state->lost[reason], __ATOMIC_RELAXED);
-	due = sum - announced;
-	if (sum <= announced || ct_dest_path(drain->source.session, dest)[0] != '\0')
-		return;
-	/* Rings that this drain has just given back count, too.  A ring that it has not walked yet is done when the process ends. */
-	for (uint32_t i = 0; i < drain->ring_count; i++) {
-		const struct ct_ring *ring = drain->source.ring_at(drain->source.user, i);
-		uint32_t left = ring != NULL ? ring->bound & own : 0;
-		uint64_t lost = left != 0 ? lost_in_ring(drain, ring, dest) : 0;
-		enum ctrace_loss reason = CTRACE_LOSS_DISCARDED;
-
-		lost = lost < due ? lost : due; /* all, unless this was done before */
-		due -= lost;
-		if (lost != 0 && ring->overflow != CT_OVERFLOW_DISCARD)
-			reason = CTRACE_LOSS_STALLED;
-		for (; lost != 0 && left != 0; left &= left - 1)
-			(void)__atomic_fetch_add(&ct_drain_dest(drain, (uint32_t)__builtin_ctz(left))->lost[reason], lost,
-						 __ATOMIC_RELAXED);
-	}
-	drain->destinations[dest].place->lost = drain->destinations[dest].announced = sum - due;
-	(void)!ct_destination_commit(&drain->destinations[dest], 0);
-}
-
 static void report_and_end(struct ct_drain *drain, uint32_t dest)
 {
-	ct_custody_take_losses(drain, dest);
+	ct_losses_take_over(drain, dest);
 	ct_drain_announce_to(drain, dest);
 	ct_destination_end(&drain->destinations[dest]);
 	drain->destinations[dest].retry_at_ns = 0;
 	drain->finished[dest] = ct_drain_dest(drain, dest)->sequence + 1;
 }
 
-void ct_custody_tell_late_losses(struct ct_drain *drain)
+void ct_custody_report_late(struct ct_drain *drain)
 {
 	for (uint32_t dest = CT_WRITER_SLOT; dest < CT_DEST_LIMIT; dest++)
 		if (drain->finished[dest] == ct_drain_dest(drain, dest)->sequence + 1 &&

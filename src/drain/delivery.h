@@ -59,7 +59,8 @@ bool ct_destination_wants(struct ct_destination *destination, const char *path);
 /* Opens it unless it is open or must not be tried yet.  False: it fails, or was passed over
  * while it was opened: a batch that was made before is lost. */
 bool ct_destination_open(struct ct_destination *destination, bool now);
-void ct_destination_close(struct ct_destination *destination); /* keeps its place */
+void ct_destination_close(struct ct_destination *destination);           /* keeps its place */
+void ct_destination_close_if_wanted(struct ct_destination *destination); /* it opens again with new settings */
 /* Closes it for good.  The session then has the number of losses that the output reports: all that were announced, unless they could
  * not be written. */
 void ct_destination_end(struct ct_destination *destination);
@@ -112,7 +113,7 @@ struct ct_runs {
 	uint64_t fill; /* of one batch */
 };
 
-/* ---- batch.c: the next events for a destination, merged by time; or runs of them, ring by ring */
+/* ---- batch.c: the next events for a destination, merged by time; runs.c: runs of them, ring by ring */
 struct ct_iterator {
 	struct ct_ring *ring;
 	struct ct_cursor_place place; /* of `event`, or of the end */
@@ -160,14 +161,47 @@ void ct_batch_fini(struct ct_batch *batch);
 enum ctrace_status ct_batch_start(struct ct_batch *batch, uint32_t dest, uint32_t ring_count, const struct ct_sync *sync) CT_MUST_USE;
 /* only: the destinations of all its events, as a mask; 0: each one's component's. */
 void ct_batch_add_ring(struct ct_batch *batch, struct ct_ring *ring, const struct ct_cursor_place *from, uint64_t limit, uint32_t only);
-void ct_batch_fill(struct ct_batch *batch);
-void ct_batch_fill_runs(struct ct_batch *batch); /* runs.c: what ct_batch_fill() does when runs are wanted */
-/* For runs.c: where events of a component go, which is noted; the iterator's index among the batch's streams; bytes that are no event. */
-uint32_t ct_batch_dests(struct ct_batch *batch, struct ct_iterator *iterator, uint32_t component);
-uint32_t ct_batch_stream(struct ct_batch *batch, struct ct_iterator *iterator);
-void ct_batch_skip_damage(struct ct_iterator *iterator, uint64_t bytes);
+void ct_batch_fill(struct ct_batch *batch);      /* decoded events */
+void ct_batch_fill_runs(struct ct_batch *batch); /* runs.c: the bytes of events */
 enum ctrace_status ct_runs_init(struct ct_runs *runs) CT_MUST_USE;
 void ct_runs_fini(struct ct_runs *runs);
+/* What both have. */
+uint32_t ct_batch_stream(struct ct_batch *batch, struct ct_iterator *iterator); /* runs.c: its index among the batch's streams */
+static inline void ct_batch_empty(struct ct_batch *batch)
+{
+	batch->event_count = batch->item_count = batch->stream_count = batch->heap_count = 0;
+	batch->bytes = 0;
+	for (uint32_t i = 0; i < batch->iterator_count; i++)
+		batch->iterators[i].stream = UINT32_MAX;
+	ct_arena_fini(&batch->copies);
+}
+/* Components that there are.  A session that is another process's says what it likes. */
+static inline void ct_batch_count_components(struct ct_batch *batch)
+{
+	uint32_t count = __atomic_load_n(&batch->session->head->component_count, __ATOMIC_ACQUIRE);
+
+	batch->component_count = count < CT_COMPONENT_LIMIT ? count : CT_COMPONENT_LIMIT;
+}
+/* Where events of a component go, which is noted. */
+static inline uint32_t ct_batch_dests(struct ct_batch *batch, struct ct_iterator *iterator, uint32_t component)
+{
+	uint32_t dests = iterator->only;
+
+	if (dests == 0)
+		dests = __atomic_load_n(&batch->session->components[component].dests, __ATOMIC_RELAXED);
+	batch->seen |= dests;
+	iterator->ring->bound |= dests;
+	return dests;
+}
+/* Bytes that are no event. */
+static inline void ct_batch_skip_damage(struct ct_iterator *iterator, uint64_t bytes)
+{
+	iterator->damaged += bytes;
+	iterator->damaged_events++;
+	iterator->place.position += bytes;
+	iterator->place.count++;
+	iterator->moved = true;
+}
 /* How many events the walk would give, up to `enough`; does not move. */
 uint64_t ct_batch_count(struct ct_batch *batch, uint64_t enough);
 
@@ -214,16 +248,15 @@ static inline struct ct_dest *ct_drain_dest(const struct ct_drain *drain, uint32
 	return &drain->source.session->head->dest[index];
 }
 
-static inline struct ct_cursor_place ct_tail_place(const struct ct_ring *ring)
+/* At the tail; where the emitter stands in its stream stays. */
+static inline struct ct_cursor_place ct_place_at_tail(const struct ct_ring *ring, struct ct_cursor_place place)
 {
-	return (struct ct_cursor_place){ .position = ring->head->tail,
-					 .count = ring->head->consumed,
-					 .overwritten = ring->head->overwritten,
-					 .state = ct_ring_tail_state(ring->head) };
+	place.position = ring->head->tail;
+	place.count = ring->head->consumed;
+	place.overwritten = ring->head->overwritten;
+	place.state = ct_ring_tail_state(ring->head);
+	return place;
 }
-
-/* Reports losses to a destination whose output, as it was committed last, does not report all of them. */
-void ct_drain_announce_to(struct ct_drain *drain, uint32_t dest);
 
 /* Where a destination is in a ring.  A cursor that cannot be was never started, or is damaged:
  * it stands at the tail, and at worst what is between the two comes again. */
@@ -241,6 +274,21 @@ void ct_drain_pass_over_stuck(struct ct_drain *drain);
 /* The same for a ring that an external writer is to have, whether it runs full or not, and for destinations without hope. */
 void ct_drain_pass_over_hopeless(struct ct_drain *drain, struct ct_ring *ring);
 
+/* ---- losses.c: what destinations have lost */
+/* Events that were overwritten before the destination had them, in the rings of this drain. */
+uint64_t ct_losses_overwritten(const struct ct_drain *drain, uint32_t dest);
+/* What a destination has lost, by reason: in the rings of this drain, and before there was a
+ * ring.  batch: its batch that is about to be written, or NULL: then what its last commit says. */
+void ct_losses_sum(struct ct_drain *drain, const struct ct_destination *destination, const struct ct_batch *batch,
+		   uint64_t out_totals[CTRACE_LOSS_COUNT]);
+/* Losses of an external writer that has no output, because it died before it had written anything: the destinations that get the events of
+ * these rings report them. */
+void ct_losses_take_over(struct ct_drain *drain, uint32_t dest);
+/* Announces it to the destination, if its output does not report all of it yet. */
+void ct_losses_report(struct ct_drain *drain, struct ct_destination *destination, const struct ct_batch *batch);
+/* Reports losses to a destination whose output, as it was committed last, does not report all of them. */
+void ct_drain_announce_to(struct ct_drain *drain, uint32_t dest);
+
 /* ---- custody.c: whose a ring is */
 /* Puts a destination's cursor at the tail of a ring; one that is not ours is left alone. */
 void ct_custody_start_cursor(struct ct_drain *drain, uint32_t ring_index, uint32_t dest);
@@ -253,18 +301,7 @@ void ct_custody_give_back(struct ct_drain *drain);
 void ct_custody_end_adopted(struct ct_drain *drain);
 /* Reports what threads have lost for adopted destinations that are done with, and that no writer has since: a thread may have seen that its
  * ring was the writer's, and count the event later. */
-void ct_custody_tell_late_losses(struct ct_drain *drain);
-/* Events that were overwritten before the destination had them, in the rings of this drain. */
-uint64_t ct_custody_sum_overwritten(const struct ct_drain *drain, uint32_t dest);
-/* What a destination has lost, by reason: in the rings of this drain, and before there was a
- * ring.  batch: its batch that is about to be written, or NULL: then what its last commit says. */
-void ct_custody_sum_losses(struct ct_drain *drain, const struct ct_destination *destination, const struct ct_batch *batch,
-			   uint64_t out_totals[CTRACE_LOSS_COUNT]);
-/* Losses of an external writer that has no output, because it died before it had written anything: the destinations that get the events of
- * these rings report them. */
-void ct_custody_take_losses(struct ct_drain *drain, uint32_t dest);
-/* Announces it to the destination, if its output does not report all of it yet. */
-void ct_custody_tell_losses(struct ct_drain *drain, struct ct_destination *destination, const struct ct_batch *batch);
+void ct_custody_report_late(struct ct_drain *drain);
 /* The destination of everything in an external writer's ring, as a mask.  0, each event's own, also for that of one that died before it had
  * written anything. */
 uint32_t ct_custody_only(const struct ct_drain *drain, const struct ct_ring *ring);

@@ -403,6 +403,15 @@ void ct_destination_close(struct ct_destination *destination)
 	destination->is_passed_over = false;
 }
 
+void ct_destination_close_if_wanted(struct ct_destination *destination)
+{
+	if (!destination->reopen_wanted)
+		return;
+	destination->reopen_wanted = false;
+	ct_destination_close(destination);
+	destination->retry_at_ns = 0;
+}
+
 void ct_destination_end(struct ct_destination *destination)
 {
 	bool is_open = destination->self != NULL && destination->retry_at_ns == 0;

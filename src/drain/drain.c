@@ -96,16 +96,10 @@ static void start_destination(struct ct_drain *drain, uint32_t dest)
 
 struct ct_cursor_place ct_drain_place(const struct ct_drain *drain, const struct ct_ring *ring, uint32_t dest)
 {
-	struct ct_cursor_place tail = ct_tail_place(ring);
 	struct ct_cursor_place place = ct_cursor_get(&ring->head->cursor[dest], ct_drain_dest(drain, dest)->sequence);
+	bool is_there = place.position >= ring->head->tail && place.position <= ct_ring_head_position(ring);
 
-	if (place.position >= tail.position && place.position <= ct_ring_head_position(ring))
-		return place;
-	place.position = tail.position;
-	place.count = tail.count;
-	place.overwritten = tail.overwritten;
-	place.state = tail.state;
-	return place;
+	return is_there ? place : ct_place_at_tail(ring, place);
 }
 
 /* ---- who needs a ring no more ---- */
@@ -128,7 +122,7 @@ static struct ct_cursor_place slowest_place(const struct ct_drain *drain, const 
 			slowest.overwritten = place.overwritten;
 	}
 	if (slowest.position == UINT64_MAX)
-		return ct_tail_place(ring);
+		return ct_place_at_tail(ring, (struct ct_cursor_place){ 0 });
 	if (slowest.overwritten < ring->head->overwritten)
 		slowest.overwritten = ring->head->overwritten;
 	return slowest;
@@ -288,7 +282,7 @@ static enum ctrace_status write_batch(struct ct_drain *drain, uint32_t dest, boo
 			drain->undeliverable += batch->event_count;
 		return CTRACE_OK;
 	}
-	ct_custody_tell_losses(drain, destination, batch);
+	ct_losses_report(drain, destination, batch);
 	status = ct_destination_write(destination, &out);
 	if (status == CTRACE_OK)
 		drain->written += batch->event_count;
@@ -317,19 +311,19 @@ static bool holds_back(const struct ct_destination *destination)
 	return ct_batch_count(destination->batch, destination->flush_every) < destination->flush_every;
 }
 
-static void add_rings(struct ct_drain *drain, uint32_t dest)
+/* Whose events are behind where the destination is; NULL: behind the tails. */
+static void add_rings(struct ct_drain *drain, struct ct_batch *batch, const struct ct_destination *destination)
 {
 	for (uint32_t i = 0; i < drain->active_count; i++) {
 		uint32_t index = drain->active[i];
 		struct ct_ring *ring = ct_drain_ring(drain, index);
-		struct ct_cursor_place place;
+		struct ct_cursor_place place = { 0 };
 
 		if (ring == NULL)
 			continue;
-		place = ct_drain_place(drain, ring, dest);
+		place = destination != NULL ? ct_drain_place(drain, ring, destination->index) : ct_place_at_tail(ring, place);
 		if (place.position < drain->limits[index])
-			ct_batch_add_ring(drain->destinations[dest].batch, ring, &place, drain->limits[index],
-					  ct_custody_only(drain, ring));
+			ct_batch_add_ring(batch, ring, &place, drain->limits[index], ct_custody_only(drain, ring));
 	}
 }
 
@@ -363,14 +357,17 @@ static void deliver_batches(struct ct_drain *drain, uint32_t dest, bool flush)
 	batch->wants_runs = ct_destination_wants_runs(destination);
 	batch->least_level = destination->least_level;
 	batch->most_bytes = destination->is_limited ? RUN_BYTES : RUNS_BYTES;
-	add_rings(drain, dest);
+	add_rings(drain, batch, destination);
 	if (batch->iterator_count == 0)
 		ct_destination_has_all(destination);
 	if (batch->iterator_count == 0 || (!flush && holds_back(destination)))
 		return;
-	destination->overwritten = ct_custody_sum_overwritten(drain, dest);
+	destination->overwritten = ct_losses_overwritten(drain, dest);
 	do {
-		ct_batch_fill(batch);
+		if (batch->wants_runs)
+			ct_batch_fill_runs(batch);
+		else
+			ct_batch_fill(batch);
 		if (batch->event_count > 0 && write_batch(drain, dest, flush) != CTRACE_OK)
 			return;
 		if (commit(drain, dest) != CTRACE_OK) {
@@ -383,16 +380,6 @@ static void deliver_batches(struct ct_drain *drain, uint32_t dest, bool flush)
 	} while (batch->event_count > 0);
 }
 
-/* New settings: it opens again with them. */
-static void close_if_wanted(struct ct_destination *destination)
-{
-	if (!destination->reopen_wanted)
-		return;
-	destination->reopen_wanted = false;
-	ct_destination_close(destination);
-	destination->retry_at_ns = 0;
-}
-
 /* False: another thread has gone on with this drain meanwhile. */
 static bool deliver(struct ct_drain *drain, uint32_t dest, bool flush)
 {
@@ -401,7 +388,7 @@ static bool deliver(struct ct_drain *drain, uint32_t dest, bool flush)
 
 	if (ct_destination_is_busy(destination))
 		return true;
-	close_if_wanted(destination);
+	ct_destination_close_if_wanted(destination);
 	if (drain->turn != turn)
 		return false;
 	deliver_batches(drain, dest, flush);
@@ -489,17 +476,7 @@ static void look_for_destinations(struct ct_drain *drain)
 	if (ct_batch_start(batch, 0, drain->active_count, drain->source.sync) != CTRACE_OK)
 		return;
 	batch->dest_bit = 0;
-	for (uint32_t i = 0; i < drain->active_count; i++) {
-		uint32_t index = drain->active[i];
-		struct ct_ring *ring = ct_drain_ring(drain, index);
-		struct ct_cursor_place place;
-
-		if (ring == NULL)
-			continue;
-		place = ct_tail_place(ring);
-		if (place.position < drain->limits[index])
-			ct_batch_add_ring(batch, ring, &place, drain->limits[index], ct_custody_only(drain, ring));
-	}
+	add_rings(drain, batch, NULL);
 	if (batch->iterator_count > 0)
 		ct_batch_fill(batch);
 	drain->noticed |= batch->seen;
@@ -581,171 +558,7 @@ void ct_drain_pass(struct ct_drain *drain, bool flush, struct ct_drain_result *o
 	*out_result = result;
 }
 
-/* ---- for commands ---- */
-
-/* Its events go to a writer: the process need not open a file for them. */
-static bool has_writer(const struct ct_session *session, const struct ct_component_entry *entry)
-{
-	uint32_t writer = __atomic_load_n(&entry->writer, __ATOMIC_RELAXED);
-
-	return writer != 0 && __atomic_load_n(&session->head->writer[writer % CT_WRITER_LIMIT].slots, __ATOMIC_ACQUIRE) != 0;
-}
-
-uint32_t ct_drain_open(struct ct_drain *drain)
-{
-	const struct ct_session *session = drain->source.session;
-	uint32_t count = __atomic_load_n(&session->head->component_count, __ATOMIC_ACQUIRE);
-	uint32_t turn = drain->turn;
-	uint32_t wanted = 0;
-
-	for (uint32_t i = 0; i < count; i++) {
-		const struct ct_component_entry *entry = &session->components[i];
-
-		if ((__atomic_load_n(&entry->flags, __ATOMIC_ACQUIRE) & CT_COMPONENT_KNOWN) != 0 &&
-		    __atomic_load_n(&entry->gate.level, __ATOMIC_RELAXED) != CTRACE_LEVEL_NONE && !has_writer(session, entry))
-			wanted |= __atomic_load_n(&entry->dests, __ATOMIC_RELAXED);
-	}
-	for (uint32_t dest = 0; dest < CT_DEST_LIMIT; dest++) {
-		struct ct_destination *destination = &drain->destinations[dest];
-
-		if ((wanted & 1u << dest) == 0 || ct_destination_is_busy(destination))
-			continue;
-		close_if_wanted(destination);
-		if (drain->turn == turn)
-			(void)ct_destination_open(destination, false);
-		if (drain->turn != turn)
-			break;
-	}
-	return ct_drain_stuck(drain);
-}
-
-void ct_drain_reopen(struct ct_drain *drain, uint32_t mask)
-{
-	for (uint32_t dest = 0; dest < CT_DEST_LIMIT; dest++) {
-		struct ct_destination *destination = &drain->destinations[dest];
-
-		if ((mask & 1u << dest) == 0)
-			continue;
-		destination->retry_at_ns = 0;
-		/* One that is not open takes the new settings when it opens; one whose method runs may be opening with the old ones. */
-		destination->reopen_wanted = destination->self != NULL || ct_destination_is_busy(destination);
-	}
-}
-
 void ct_drain_supersede(struct ct_drain *drain)
 {
 	drain->turn++;
-}
-
-bool ct_drain_is_busy(const struct ct_drain *drain)
-{
-	for (uint32_t dest = 0; dest < CT_DEST_LIMIT; dest++)
-		if (ct_destination_is_busy(&drain->destinations[dest]))
-			return true;
-	return false;
-}
-
-enum ctrace_status ct_drain_sync(struct ct_drain *drain)
-{
-	enum ctrace_status status = CTRACE_OK;
-
-	for (uint32_t dest = 0; dest < CT_DEST_LIMIT && status == CTRACE_OK; dest++)
-		status = ct_destination_sync(&drain->destinations[dest]);
-	return status;
-}
-
-/* Has it lost more than its output tells of? */
-static bool owes_losses(struct ct_drain *drain, struct ct_destination *destination, uint64_t told,
-			uint64_t out_totals[CTRACE_LOSS_COUNT])
-{
-	const struct ct_dest *state = ct_drain_dest(drain, destination->index);
-	uint64_t sum = 0, own = state->active;
-
-	if (state->emitter[0] == '\0')
-		return false;
-	ct_custody_sum_losses(drain, destination, NULL, out_totals);
-	for (uint32_t reason = 0; reason < CTRACE_LOSS_COUNT; reason++) {
-		sum += out_totals[reason];
-		own += state->lost[reason];
-	}
-	return own != 0 && sum > told;
-}
-
-void ct_drain_announce_to(struct ct_drain *drain, uint32_t dest)
-{
-	struct ct_destination *destination = &drain->destinations[dest];
-	uint64_t totals[CTRACE_LOSS_COUNT];
-
-	/* Where a writer has no output, the process's destinations report them. */
-	if ((dest >= CT_WRITER_SLOT && ct_dest_path(drain->source.session, dest)[0] == '\0') ||
-	    !owes_losses(drain, destination, ct_dest_current(ct_drain_dest(drain, dest))->announced, totals))
-		return;
-	if (ct_destination_open(destination, true) && ct_destination_writes(destination))
-		ct_destination_announce(destination, totals);
-}
-
-void ct_drain_announce(struct ct_drain *drain)
-{
-	for (uint32_t dest = CT_WRITER_SLOT; dest < CT_DEST_LIMIT; dest++)
-		ct_custody_take_losses(drain, dest);
-	for (uint32_t dest = 0; dest < CT_DEST_LIMIT; dest++)
-		ct_drain_announce_to(drain, dest);
-}
-
-void ct_drain_close(struct ct_drain *drain)
-{
-	uint32_t turn;
-
-	ct_custody_tell_late_losses(drain);
-	turn = drain->turn;
-	for (uint32_t dest = 0; dest < CT_DEST_LIMIT && drain->turn == turn; dest++) {
-		struct ct_destination *destination = &drain->destinations[dest];
-
-		if (ct_destination_is_busy(destination))
-			continue;
-		/* What was lost after its last event. */
-		ct_custody_tell_losses(drain, destination, NULL);
-		ct_destination_end(destination);
-	}
-}
-
-bool ct_drain_owes_losses(struct ct_drain *drain)
-{
-	for (uint32_t dest = 0; dest < CT_DEST_LIMIT; dest++) {
-		struct ct_destination *destination = &drain->destinations[dest];
-		const struct ctrace_emitter *emitter = destination->emitter;
-		/* What a failing one was told of last is not in its output. */
-		uint64_t told =
-			destination->retry_at_ns != 0 ? ct_dest_current(ct_drain_dest(drain, dest))->announced : destination->announced;
-		uint64_t totals[CTRACE_LOSS_COUNT];
-
-		/* A recoverer can tell of them where the emitter can, and where there is an output without the process. */
-		if (emitter != NULL && emitter->lost != NULL &&
-		    (emitter->flags & (CTRACE_EMITTER_SILENT | CTRACE_EMITTER_LIVE_ONLY)) == 0 &&
-		    owes_losses(drain, destination, told, totals))
-			return true;
-	}
-	return false;
-}
-
-enum ctrace_status ct_drain_rotate(struct ct_drain *drain, uint32_t mask, uint32_t *out_done)
-{
-	enum ctrace_status worst = CTRACE_NOT_FOUND;
-	bool has_failed = false;
-	uint32_t done = 0;
-
-	for (uint32_t dest = 0; dest < CT_DEST_LIMIT; dest++) {
-		enum ctrace_status status = CTRACE_NOT_FOUND;
-
-		if ((mask & 1u << dest) != 0)
-			status = ct_destination_is_busy(&drain->destinations[dest]) ? CTRACE_TIMED_OUT
-										    : ct_destination_rotate(&drain->destinations[dest]);
-		if (status == CTRACE_OK)
-			done |= 1u << dest;
-		else if (status != CTRACE_NOT_FOUND && !has_failed)
-			worst = status;
-		has_failed |= status != CTRACE_OK && status != CTRACE_NOT_FOUND && status != CTRACE_UNSUPPORTED;
-	}
-	*out_done = done;
-	return done != 0 && !has_failed ? CTRACE_OK : worst;
 }

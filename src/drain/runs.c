@@ -140,52 +140,71 @@ static bool meet(struct ct_batch *batch, struct ct_known_class *known, uint32_t 
 	return (known->flags & KNOWN_IS_WRITTEN) == 0 || known->is_written;
 }
 
-enum finding { FOUND, DAMAGED, NO_MEMORY };
+/* IS_FULL also for lack of memory: the positions stay, and the next pass tries again. */
+enum step { GO_ON, IS_FULL, IS_DAMAGED };
 
 /* Looks at the class for the first time in this walk. */
-static enum finding look_up_new(struct ct_batch *batch, struct ct_iterator *iterator, uint32_t number, struct ct_known_class **out)
+static enum step look_up_new(struct ct_batch *batch, struct ct_iterator *iterator, uint32_t number, struct ct_known_class **out)
 {
 	struct ct_runs *runs = &batch->runs;
 	struct ct_known_class *known;
 
 	if (number >= CLASSES_MOST || !reserve(&runs->known, &runs->known_count, number, sizeof *runs->known))
-		return NO_MEMORY;
+		return IS_FULL;
 	known = &runs->known[number];
 	/* An entry is never changed once it has its number: what was read of it stays right. */
-	if (known->shape.size == 0 && !ct_event_shape(&batch->classes, number, &known->shape))
-		return DAMAGED;
-	if (known->shape.head.component >= batch->component_count)
-		return DAMAGED;
+	if ((known->shape.size == 0 && !ct_event_shape(&batch->classes, number, &known->shape)) ||
+	    known->shape.head.component >= batch->component_count)
+		return IS_DAMAGED;
 	known->flags = flags_of(batch, iterator, known->shape.head.component, known->shape.head.level);
 	if ((known->flags & KNOWN_IS_WRITTEN) != 0 && !known->shape.is_long)
 		known->flags |= KNOWN_IS_PLAIN;
 	if (!meet(batch, known, number))
-		return NO_MEMORY;
+		return IS_FULL;
 	known->walk = runs->walk;
 	*out = known;
-	return FOUND;
+	return GO_ON;
 }
 
-static inline enum finding look_up(struct ct_batch *batch, struct ct_iterator *iterator, uint32_t number, struct ct_known_class **out)
+static inline enum step look_up(struct ct_batch *batch, struct ct_iterator *iterator, uint32_t number, struct ct_known_class **out)
 {
 	struct ct_runs *runs = &batch->runs;
 
 	if (number >= runs->known_count || runs->known[number].walk != runs->walk)
 		return look_up_new(batch, iterator, number, out);
 	*out = &runs->known[number];
-	return FOUND;
+	return GO_ON;
 }
 
 /* ---- runs ---- */
 
+uint32_t ct_batch_stream(struct ct_batch *batch, struct ct_iterator *iterator)
+{
+	struct ctrace_stream *stream;
+
+	if (iterator->stream != UINT32_MAX)
+		return iterator->stream;
+	iterator->stream = batch->stream_count++;
+	stream = &batch->streams[iterator->stream];
+	*stream = (struct ctrace_stream){
+		.id = iterator->ring->index,
+		.offset = iterator->place.offset,
+		.sequence = iterator->place.stream_sequence,
+		.extra = iterator->place.stream_extra,
+		/* What the destination has lost of this ring's events so far. */
+		.lost = __atomic_load_n(&iterator->ring->head->lost_to[__builtin_ctz(batch->dest_bit)], __ATOMIC_RELAXED) +
+			iterator->place.overwritten + iterator->place.lost,
+	};
+	return iterator->stream;
+}
+
 static void end_run(struct ct_batch *batch)
 {
-	struct ct_runs *runs = &batch->runs;
-	struct ctrace_run *run = runs->open;
+	struct ctrace_run *run = batch->runs.open;
 
 	if (run == NULL)
 		return;
-	runs->open = NULL;
+	batch->runs.open = NULL;
 	run->end_ns = ct_sync_wall_ns(&batch->sync, run->end_ticks);
 	if (run->end_ns < run->begin_ns)
 		run->end_ns = run->begin_ns;
@@ -229,11 +248,10 @@ static inline struct ctrace_run *run_for(struct ct_batch *batch, struct ct_itera
 	struct ct_runs *runs = &batch->runs;
 	struct ctrace_run *run = runs->open;
 
-	if (run != NULL && (ticks >= runs->line_end || run->size + size > RUN_BYTES || ticks - run->end_ticks >= FAR_TICKS)) {
-		end_run(batch);
-		run = NULL;
-	}
-	return run != NULL ? run : begin_run(batch, iterator, ticks);
+	if (run != NULL && ticks < runs->line_end && run->size + size <= RUN_BYTES && ticks - run->end_ticks < FAR_TICKS)
+		return run;
+	end_run(batch);
+	return begin_run(batch, iterator, ticks);
 }
 
 /* The first bytes of an event, with another time.  NULL without memory. */
@@ -298,8 +316,6 @@ static inline void count(struct ct_batch *batch, uint32_t counted, uint32_t flag
 	}
 }
 
-enum step { GO_ON, IS_FULL, IS_DAMAGED };
-
 /* A mark of another thread, or of a counter that began anew, ends the run. */
 static void pass_mark(struct ct_batch *batch, struct ct_iterator *iterator, const struct ct_event *mark)
 {
@@ -315,37 +331,31 @@ static void pass_mark(struct ct_batch *batch, struct ct_iterator *iterator, cons
 }
 
 /* Where the event goes, and its place among the counts.  Without a class each event is asked for; else its class is. */
-static enum finding look_up_event(struct ct_batch *batch, struct ct_iterator *iterator, const struct ct_event *event,
-				  uint32_t *out_flags, uint32_t *out_counted)
+static enum step look_up_event(struct ct_batch *batch, struct ct_iterator *iterator, const struct ct_event *event, uint32_t *out_flags,
+			       uint32_t *out_counted)
 {
 	struct ct_runs *runs = &batch->runs;
 	struct ct_known_class *known;
-	enum finding finding;
+	enum step found;
 
 	if (event->number == CT_CLASS_ANY) {
 		size_t size;
 
 		if (event->head.component >= batch->component_count)
-			return DAMAGED;
+			return IS_DAMAGED;
 		*out_flags = flags_of(batch, iterator, event->head.component, event->head.level);
 		*out_counted = runs->count_count;
 		(void)name_of(batch, event->head.component, &size);
 		if (size == 0)
-			return DAMAGED;
-		return (*out_flags & KNOWN_IS_FIRST) == 0 || add_count(runs, event->head.component) ? FOUND : NO_MEMORY;
+			return IS_DAMAGED;
+		return (*out_flags & KNOWN_IS_FIRST) == 0 || add_count(runs, event->head.component) ? GO_ON : IS_FULL;
 	}
-	finding = look_up(batch, iterator, event->number, &known);
-	if (finding != FOUND)
-		return finding;
+	found = look_up(batch, iterator, event->number, &known);
+	if (found != GO_ON)
+		return found;
 	*out_flags = known->flags;
 	*out_counted = known->count;
-	return FOUND;
-}
-
-/* What is not IS_DAMAGED for lack of memory: the positions stay, and the next pass tries again. */
-static enum step stop_for(enum finding finding)
-{
-	return finding == NO_MEMORY ? IS_FULL : IS_DAMAGED;
+	return GO_ON;
 }
 
 /* A mark, an event without a class, one of a class with several items of a size of their own, one that comes late, or one that may be
@@ -357,7 +367,7 @@ static enum step step_decoded(struct ct_batch *batch, struct ct_iterator *iterat
 	const unsigned char *first;
 	uint32_t flags, counted;
 	uint64_t ticks, word;
-	enum finding finding;
+	enum step found;
 	int64_t after;
 
 	if (event->is_mark) {
@@ -366,19 +376,19 @@ static enum step step_decoded(struct ct_batch *batch, struct ct_iterator *iterat
 	}
 	if (!has_room(batch, event->size))
 		return IS_FULL;
-	finding = look_up_event(batch, iterator, event, &flags, &counted);
-	if (finding != FOUND)
-		return stop_for(finding);
+	found = look_up_event(batch, iterator, event, &flags, &counted);
+	if (found != GO_ON)
+		return found;
 	word = ct_event_word(at);
 	after = time_after(iterator, word);
 	is_late = after < 0 && after >= -LATE_TICKS;
-	if (after < -LATE_TICKS)
-		end_run(batch);
 	ticks = iterator->place.state.ticks;
-	if (after < -LATE_TICKS)
+	if (after < -LATE_TICKS) {
+		end_run(batch);
 		ticks = ticks >= -(uint64_t)after ? ticks + (uint64_t)after : word >> 16;
-	else if (after > 0)
+	} else if (after > 0) {
 		ticks += (uint64_t)after;
+	}
 	if ((flags & KNOWN_IS_WRITTEN) != 0) {
 		size_t head_size = is_any ? CT_EVENT_ANY_NAME : CT_EVENT_HEAD;
 		struct ctrace_run *run;
@@ -443,7 +453,7 @@ static enum step step(struct ct_batch *batch, struct ct_iterator *iterator)
 	const unsigned char *at = ct_ring_at(iterator->ring, iterator->place.position);
 	struct ct_known_class *known;
 	struct ctrace_run *run;
-	enum finding finding;
+	enum step found;
 	uint32_t number;
 	size_t size;
 
@@ -453,9 +463,9 @@ static enum step step(struct ct_batch *batch, struct ct_iterator *iterator)
 	number = word & 0xFFFF;
 	if (number < CT_CLASS_FIRST)
 		return step_slowly(batch, iterator);
-	finding = look_up(batch, iterator, number, &known);
-	if (finding != FOUND)
-		return stop_for(finding);
+	found = look_up(batch, iterator, number, &known);
+	if (found != GO_ON)
+		return found;
 	if (known->shape.is_long)
 		return step_slowly(batch, iterator);
 	size = ct_event_shape_size(&known->shape, at, available);
@@ -506,16 +516,21 @@ static inline void count_all(struct ct_runs *runs, const struct ct_known_class *
 }
 
 /* Takes as many of the events from `at` on as go into the open run as they are; most do.  False: none does. */
-static bool walk_on(struct ct_batch *batch, struct ct_iterator *iterator, const unsigned char *at, size_t available)
+static bool walk_on(struct ct_batch *batch, struct ct_iterator *iterator)
 {
 	struct ct_runs *runs = &batch->runs;
 	struct ctrace_run *run = runs->open;
 	const struct ct_known_class *known = NULL;
-	const uint64_t far = run->end_ticks + FAR_TICKS, end = far < runs->line_end ? far : runs->line_end;
-	size_t most = least(available, least(left_of(RUN_BYTES, run->size), left_of(batch->most_bytes, batch->bytes)));
+	const unsigned char *at = ct_ring_at(iterator->ring, iterator->place.position);
+	size_t most = iterator->limit - iterator->place.position;
 	size_t done = 0, done_before = 0; /* before the events of the class that the last ones had */
 	uint32_t number = UINT32_MAX, events = 0, events_before = 0;
-	uint64_t ticks = iterator->place.state.ticks;
+	uint64_t ticks = iterator->place.state.ticks, end;
+
+	if (run == NULL || !has_pieces(runs))
+		return false;
+	end = least(run->end_ticks + FAR_TICKS, runs->line_end);
+	most = least(most, least(left_of(RUN_BYTES, run->size), left_of(batch->most_bytes, batch->bytes)));
 
 	while (most - done >= CT_EVENT_HEAD) {
 		uint64_t word = ct_event_word(at + done), now;
@@ -552,17 +567,6 @@ static bool walk_on(struct ct_batch *batch, struct ct_iterator *iterator, const 
 	return true;
 }
 
-/* Whole stretches where that is possible, and single events between them. */
-static enum step step_far(struct ct_batch *batch, struct ct_iterator *iterator)
-{
-	const unsigned char *at = ct_ring_at(iterator->ring, iterator->place.position);
-
-	if (batch->runs.open != NULL && has_pieces(&batch->runs) &&
-	    walk_on(batch, iterator, at, iterator->limit - iterator->place.position))
-		return GO_ON;
-	return step(batch, iterator);
-}
-
 /* False: the batch is full. */
 static bool walk(struct ct_batch *batch, struct ct_iterator *iterator)
 {
@@ -573,7 +577,10 @@ static bool walk(struct ct_batch *batch, struct ct_iterator *iterator)
 	if (!copies && iterator->limit - iterator->place.position > iterator->ring->capacity)
 		done = IS_DAMAGED;
 	while (done == GO_ON && iterator->place.position < iterator->limit)
-		done = copies ? step_slowly(batch, iterator) : step_far(batch, iterator);
+		if (copies)
+			done = step_slowly(batch, iterator);
+		else if (!walk_on(batch, iterator))
+			done = step(batch, iterator);
 	end_run(batch);
 	if (done == IS_DAMAGED)
 		ct_batch_skip_damage(iterator, iterator->limit - iterator->place.position);
@@ -584,11 +591,10 @@ void ct_batch_fill_runs(struct ct_batch *batch)
 {
 	struct ct_runs *runs = &batch->runs;
 
+	ct_batch_empty(batch);
+	ct_batch_count_components(batch);
 	runs->run_count = runs->piece_count = runs->class_count = runs->count_count = 0;
 	runs->fill++;
-	for (uint32_t i = 0; i < batch->iterator_count; i++)
-		batch->iterators[i].stream = UINT32_MAX;
-	for (uint32_t i = 0; i < batch->iterator_count; i++)
-		if (!walk(batch, &batch->iterators[i]))
-			break;
+	for (uint32_t i = 0; i < batch->iterator_count && walk(batch, &batch->iterators[i]); i++)
+		;
 }

@@ -434,7 +434,7 @@ static void losses_are_told_where_their_ring_is(void **state)
 	stop();
 }
 
-/* ct_custody_take_losses(): the writer that lost them has no output that could report them. */
+/* ct_losses_take_over(): the writer that lost them has no output that could report them. */
 static void a_writer_without_an_output_leaves_its_losses_to_the_agent(void **state)
 {
 	(void)state;
@@ -451,7 +451,7 @@ static void a_writer_without_an_output_leaves_its_losses_to_the_agent(void **sta
 	pass(agent);
 	assert_int_equal(output_a.lost[CTRACE_LOSS_DISCARDED], 2);
 	assert_int_equal(output_b.losts, 0);
-	ct_custody_take_losses(agent, WRITER);
+	ct_losses_take_over(agent, WRITER);
 	make(0, 1);
 	pass(agent);
 	assert_int_equal(output_a.lost[CTRACE_LOSS_DISCARDED], 2); /* once */

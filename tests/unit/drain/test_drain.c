@@ -3,31 +3,7 @@
  *
  * Copyright The ctrace authors.  SPDX-License-Identifier: Apache-2.0
  */
-#include "drain_fixture.h"
-
-static struct ct_drain *drain;
-static struct ct_drain_result result;
-
-static void start(uint32_t count, uint32_t overflow)
-{
-	struct ct_drain_source source = live_source();
-
-	memset(&result, 0, sizeof result);
-	make_process(count, overflow);
-	assert_int_equal(ct_drain_create(&source, &drain), CTRACE_OK);
-}
-
-static void stop(void)
-{
-	ct_drain_close(drain);
-	ct_drain_destroy(drain);
-	drop_process();
-}
-
-static void pass(bool flush)
-{
-	ct_drain_pass(drain, flush, &result);
-}
+#include "pass_fixture.h"
 
 static void a_pass_with_nothing_to_do_opens_nothing(void **state)
 {
@@ -440,88 +416,6 @@ static void overwritten_events_are_counted_in_records(void **state)
 	stop();
 }
 
-static uint64_t most_told;
-static unsigned bursts;
-
-static void overwrite_all(void)
-{
-	if (bursts == 0)
-		return;
-	bursts--;
-	for (unsigned i = 0; i < 3000; i++)
-		assert_true(produce(0, COMPONENT_BOTH));
-}
-
-static void overwrite_before_method(void *user)
-{
-	(void)user;
-	overwrite_all();
-}
-
-static void after_method(void *user)
-{
-	(void)user;
-}
-
-static void note_most_told(void)
-{
-	if (output_a.lost[CTRACE_LOSS_OVERWRITTEN] > most_told)
-		most_told = output_a.lost[CTRACE_LOSS_OVERWRITTEN];
-}
-
-/* The producer comes round while the first batch is on its way: opening is between reading the events and telling of losses. */
-static void what_is_in_a_batch_is_not_told_as_overwritten(void **state)
-{
-	struct ct_drain_source source = live_source();
-
-	(void)state;
-	make_process(1, CT_OVERFLOW_OVERWRITE);
-	source.before_method = overwrite_before_method;
-	source.after_method = after_method;
-	assert_int_equal(ct_drain_create(&source, &drain), CTRACE_OK);
-	bursts = 1;
-	most_told = 0;
-	output_a.before_write = note_most_told;
-	for (unsigned i = 0; i < 100; i++)
-		assert_true(produce(0, COMPONENT_BOTH));
-	for (unsigned i = 0; i < 3; i++)
-		pass(true);
-	ct_drain_close(drain);
-	note_most_told();
-	assert_true(most_told > 0);
-	assert_int_equal(most_told + count_output(&output_a), next_number);
-	ct_drain_destroy(drain);
-	drop_process();
-}
-
-/* The slower of two destinations finds that all it wanted is gone: what is counted at the tail belongs to the tail. */
-static void what_one_destination_has_lost_is_counted_once(void **state)
-{
-	struct ct_ring_head *head;
-
-	(void)state;
-	start(1, CT_OVERFLOW_OVERWRITE);
-	head = rings[0]->head;
-	for (unsigned i = 0; i < 200; i++) {
-		assert_true(produce(0, COMPONENT_BOTH));
-		if (i == 0)
-			pass(true);
-	}
-	bursts = 1;
-	output_a.before_write = overwrite_all;
-	output_b.before_write = overwrite_all;
-	pass(true);
-	assert_true(head->overwritten + ct_ring_count_overwritten(rings[0]) +
-			    ct_ring_count_pending(rings[0], &(struct ct_class_view){ .bytes = (const unsigned char *)session.classes,
-										     .size = session.classes_size }) <=
-		    next_number);
-	pass(true);
-	assert_int_equal(head->consumed, next_number);
-	assert_true(count_output(&output_a) + head->overwritten >= next_number);
-	assert_int_equal(output_a.lost[CTRACE_LOSS_OVERWRITTEN] + count_output(&output_a), next_number);
-	stop();
-}
-
 static void overwriting_while_a_destination_fails_costs_only_what_is_overwritten(void **state)
 {
 	(void)state;
@@ -563,29 +457,6 @@ static void the_flight_recorder_goes_out_on_its_trigger_only(void **state)
 	stop();
 }
 
-static void losses_are_told_with_the_next_batch(void **state)
-{
-	(void)state;
-	start(1, CT_OVERFLOW_DISCARD);
-	assert_true(produce(0, COMPONENT_A));
-	pass(false);
-	assert_int_equal(output_a.losts, 0);
-	ct_ring_count_lost(rings[0], CTRACE_LOSS_DISCARDED, 1u << output_a.index);
-	ct_ring_count_lost(rings[0], CTRACE_LOSS_DISCARDED, 1u << output_a.index);
-	session.head->dest[output_a.index].lost[CTRACE_LOSS_DISCARDED] = 2; /* as the tracing thread does */
-	session.head->lost_to_all[CTRACE_LOSS_NESTED] = 3;
-	assert_true(produce(0, COMPONENT_A));
-	pass(false);
-	assert_int_equal(output_a.losts, 1);
-	assert_int_equal(output_a.lost[CTRACE_LOSS_DISCARDED], 2);
-	assert_int_equal(output_a.lost[CTRACE_LOSS_NESTED], 3);
-	assert_int_equal(output_a.stream_lost, 2);
-	assert_true(produce(0, COMPONENT_A));
-	pass(false);
-	assert_int_equal(output_a.losts, 1);
-	stop();
-}
-
 static void damage_costs_what_is_behind_it_and_is_counted_once(void **state)
 {
 	(void)state;
@@ -616,36 +487,6 @@ static void an_event_of_no_component_is_damage(void **state)
 	assert_int_equal(count_output(&output_a), 1);
 	assert_true(result.damaged > 0);
 	assert_int_equal(result.pending, 0);
-	stop();
-}
-
-static void destinations_open_before_the_first_event_when_asked(void **state)
-{
-	(void)state;
-	start(1, CT_OVERFLOW_DISCARD);
-	session.components[COMPONENT_A].gate.level = CTRACE_LEVEL_NONE;
-	session.components[COMPONENT_BOTH].gate.level = CTRACE_LEVEL_NONE;
-	output_b.fail_opens = 1;
-	assert_int_equal(ct_drain_open(drain), 1u << output_b.index);
-	assert_int_equal(output_a.opens, 0);
-	ct_drain_reopen(drain, 1u << output_b.index); /* a command: not to be kept waiting */
-	assert_int_equal(ct_drain_open(drain), 0);
-	assert_int_equal(output_b.opens, 2);
-	assert_int_equal(ct_drain_open(drain), 0);
-	assert_int_equal(output_b.opens, 2);
-	stop();
-}
-
-static void syncing_asks_every_open_destination(void **state)
-{
-	(void)state;
-	start(1, CT_OVERFLOW_DISCARD);
-	assert_true(produce(0, COMPONENT_BOTH));
-	pass(false);
-	assert_int_equal(ct_drain_sync(drain), CTRACE_OK);
-	assert_int_equal(output_a.flushes + output_b.flushes, 2);
-	output_a.fail_flush = true;
-	assert_int_not_equal(ct_drain_sync(drain), CTRACE_OK);
 	stop();
 }
 
@@ -692,20 +533,15 @@ int main(void)
 						fixture_teardown),
 		cmocka_unit_test_setup_teardown(settings_reach_the_emitter_also_after_a_change, fixture_setup, fixture_teardown),
 		cmocka_unit_test_setup_teardown(overwritten_events_are_counted_in_records, fixture_setup, fixture_teardown),
-		cmocka_unit_test_setup_teardown(what_is_in_a_batch_is_not_told_as_overwritten, fixture_setup, fixture_teardown),
-		cmocka_unit_test_setup_teardown(what_one_destination_has_lost_is_counted_once, fixture_setup, fixture_teardown),
 		cmocka_unit_test_setup_teardown(overwriting_while_a_destination_fails_costs_only_what_is_overwritten, fixture_setup,
 						fixture_teardown),
 		cmocka_unit_test_setup_teardown(the_flight_recorder_goes_out_on_its_trigger_only, fixture_setup, fixture_teardown),
-		cmocka_unit_test_setup_teardown(losses_are_told_with_the_next_batch, fixture_setup, fixture_teardown),
 		cmocka_unit_test_setup_teardown(idle_rings_are_not_worked_on, fixture_setup, fixture_teardown),
 		cmocka_unit_test_setup_teardown(a_pass_has_no_event_of_the_next_ring_without_those_before_it, fixture_setup,
 						fixture_teardown),
 		cmocka_unit_test_setup_teardown(threads_that_move_on_and_on_wait_for_a_moment, fixture_setup, fixture_teardown),
 		cmocka_unit_test_setup_teardown(damage_costs_what_is_behind_it_and_is_counted_once, fixture_setup, fixture_teardown),
 		cmocka_unit_test_setup_teardown(an_event_of_no_component_is_damage, fixture_setup, fixture_teardown),
-		cmocka_unit_test_setup_teardown(destinations_open_before_the_first_event_when_asked, fixture_setup, fixture_teardown),
-		cmocka_unit_test_setup_teardown(syncing_asks_every_open_destination, fixture_setup, fixture_teardown),
 		cmocka_unit_test_setup_teardown(short_memory_makes_no_drain_and_loses_nothing, fixture_setup, fixture_teardown),
 	};
 

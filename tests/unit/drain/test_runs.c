@@ -85,7 +85,7 @@ static void runs_are_the_rings_bytes_ring_by_ring(void **state)
 	for (uint32_t i = 0; i < 300; i++)
 		assert_true(produce(i % 3, COMPONENT_A));
 	start(output_a.index);
-	ct_batch_fill(&batch);
+	ct_batch_fill_runs(&batch);
 	assert_int_equal(batch.event_count, 300);
 	assert_int_equal(batch.runs.run_count, 3);
 	for (uint32_t ring = 0; ring < 3; ring++) {
@@ -107,7 +107,7 @@ static void runs_are_the_rings_bytes_ring_by_ring(void **state)
 	for (uint32_t i = 0; i < batch.runs.count_count; i++)
 		counted += batch.runs.counts[i].events;
 	assert_int_equal(counted, 300);
-	ct_batch_fill(&batch);
+	ct_batch_fill_runs(&batch);
 	assert_int_equal(batch.event_count, 0);
 	stop();
 }
@@ -122,7 +122,7 @@ static void other_destinations_events_are_left_out_and_noted(void **state)
 	for (uint32_t i = 0; i < 30; i++)
 		assert_true(produce(0, i % 3 == 1 ? COMPONENT_B : COMPONENT_A));
 	start(output_a.index);
-	ct_batch_fill(&batch);
+	ct_batch_fill_runs(&batch);
 	seen = read_all();
 	assert_int_equal(seen.count, 20);
 	for (uint32_t i = 0; i < 20; i++)
@@ -140,7 +140,7 @@ static void events_below_the_level_count_and_are_not_there(void **state)
 		assert_true(produce(0, COMPONENT_A));
 	start(output_a.index);
 	batch.least_level = 2;
-	ct_batch_fill(&batch);
+	ct_batch_fill_runs(&batch);
 	assert_int_equal(batch.event_count, 10);
 	assert_int_equal(batch.runs.run_count, 0);
 	assert_int_equal(batch.runs.class_count, 0);
@@ -156,7 +156,7 @@ static void the_first_of_several_destinations_counts(void **state)
 	assert_true(produce(0, COMPONENT_BOTH));
 	for (uint32_t turn = 0; turn < 2; turn++) {
 		start(turn == 0 ? output_a.index : output_b.index);
-		ct_batch_fill(&batch);
+		ct_batch_fill_runs(&batch);
 		assert_int_equal(batch.event_count, 1);
 		assert_int_equal(batch.runs.counts[0].events, (turn == 0 ? output_a.index : output_b.index) == first);
 		ct_batch_fini(&batch);
@@ -177,7 +177,7 @@ static void an_event_without_a_class_gets_the_name_of_its_component(void **state
 	assert_true(produce_items(0, COMPONENT_A, items, CT_COUNT(items)));
 	assert_true(produce(0, COMPONENT_A));
 	start(output_a.index);
-	ct_batch_fill(&batch);
+	ct_batch_fill_runs(&batch);
 	seen = read_all();
 	assert_int_equal(seen.count, 3);
 	assert_string_equal(seen.component, "to.a");
@@ -200,7 +200,7 @@ static void time_in_a_stream_does_not_go_back(void **state)
 	next_ticks = base - ((uint64_t)1 << 40);
 	assert_true(produce(0, COMPONENT_A));
 	start(output_a.index);
-	ct_batch_fill(&batch);
+	ct_batch_fill_runs(&batch);
 	seen = read_all();
 	assert_int_equal(seen.count, 6);
 	for (uint32_t i = 0; i < 5; i++)
@@ -221,7 +221,7 @@ static void a_batch_and_a_run_are_no_larger_than_they_may_be(void **state)
 	start(output_a.index);
 	batch.most_bytes = 8000;
 	for (;;) {
-		ct_batch_fill(&batch);
+		ct_batch_fill_runs(&batch);
 		if (batch.event_count == 0)
 			break;
 		assert_true(batch.bytes <= 8000);
@@ -250,7 +250,7 @@ static void a_batch_has_so_many_pieces_at_most(void **state)
 	assert_true(made > 2 * RUN_PIECES);
 	start(output_a.index);
 	for (;;) {
-		ct_batch_fill(&batch);
+		ct_batch_fill_runs(&batch);
 		if (batch.event_count == 0)
 			break;
 		assert_true(batch.runs.piece_count <= RUN_PIECES);
@@ -273,7 +273,7 @@ static void damage_ends_a_ring_and_nothing_else(void **state)
 	start(output_a.index);
 	at = CT_EVENT_MARK + 10 * (ct_ring_head_position(rings[0]) - CT_EVENT_MARK) / 20;
 	memset(ct_ring_at(rings[0], at), 0xFF, 8);
-	ct_batch_fill(&batch);
+	ct_batch_fill_runs(&batch);
 	seen = read_all();
 	assert_int_equal(seen.count, 30);
 	assert_int_equal(batch.iterators[0].damaged, ct_ring_head_position(rings[0]) - at);
@@ -293,7 +293,7 @@ static void events_of_overwrite_rings_are_copied(void **state)
 	while (made < 2000 && produce_sized(0, COMPONENT_A, 500))
 		made++;
 	start(output_a.index);
-	ct_batch_fill(&batch);
+	ct_batch_fill_runs(&batch);
 	memset(rings[0]->data, 0xFF, rings[0]->capacity);
 	seen = read_all();
 	assert_int_equal(seen.count + batch.iterators[0].place.overwritten, made);
