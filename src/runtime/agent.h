@@ -1,9 +1,10 @@
 /*
  * runtime/agent.h - what the files about the agent share: its threads, and those who wait for it.
  *
- *     agent.c     the threads: passes, sleeping, standing by, their life
- *     flush.c     waiting until something is delivered or opened
- *     rotate.c    a new generation of the output, on request
+ *     agent.c          what the agent does: passes, sleeping
+ *     agent_threads.c  which thread is the agent: started, watched, relieved, stopped
+ *     flush.c          waiting until something is delivered or opened
+ *     rotate.c         a new generation of the output, on request
  *
  * Copyright The ctrace authors.  SPDX-License-Identifier: Apache-2.0
  */
@@ -65,6 +66,23 @@ extern struct agent ct_agent;
 /* Of a thread of ours while it is the agent, or believes so; else 0. */
 extern __thread uint32_t ct_agent_turn __attribute__((tls_model("initial-exec")));
 
+/* ---- agent.c */
+/* The calling thread is the agent until it is stopped, or another one has the turn. */
+void ct_agent_be(struct ct_process *process, uint32_t turn);
+void ct_agent_close_outputs(void); /* under the lock: of a process that ends */
+
+/* ---- agent_threads.c */
+/* Takes the lock when nobody else wants it: a mutex is not fair, and a busy agent would take it again before another thread wakes. */
+void ct_agent_lock_last(void);
+void ct_agent_wake_standby(void);
+static inline bool ct_agent_is_stopping(void)
+{
+	return __atomic_load_n(&ct_agent.stopping, __ATOMIC_ACQUIRE) != 0;
+}
+static inline bool ct_agent_is_deferred(void)
+{
+	return __atomic_load_n(&ct_agent.is_deferred, __ATOMIC_ACQUIRE);
+}
 bool ct_agent_runs(void); /* a thread is the agent */
 /* Nothing has needed the agent yet, and nothing was traced or lost.  Under no lock. */
 bool ct_agent_is_unneeded(void);

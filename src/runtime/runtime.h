@@ -12,7 +12,7 @@
 #include "drain/drain.h"
 #include "record/record.h"
 
-/* ---- agent.c: the thread that drains */
+/* ---- agent.c, agent_threads.c: the thread that drains */
 /* The drain and its lock.  Lock order: drain, registry, pool. */
 void ct_agent_lock(void);
 void ct_agent_unlock(void);

@@ -1,5 +1,5 @@
 /*
- * test_agent.c - the thread that drains: prompt when there is work, quiet when there is none, and never a signal handler's.
+ * test_agent.c - the thread that drains: prompt when there is work, and quiet when there is none.
  *
  * Copyright The ctrace authors.  SPDX-License-Identifier: Apache-2.0
  */
@@ -296,94 +296,6 @@ static void the_next_process_delivers_what_a_dead_one_left(void **state)
 	assert_lines(0, 100);
 }
 
-static unsigned count_threads(void)
-{
-	DIR *tasks = opendir("/proc/self/task");
-	struct dirent *entry;
-	unsigned count = 0;
-
-	CHILD_CHECK(tasks != NULL);
-	while ((entry = readdir(tasks)) != NULL)
-		count += entry->d_name[0] != '.';
-	(void)closedir(tasks);
-	return count;
-}
-
-static void attach_and_trace_nothing(void)
-{
-	CHILD_CHECK(ct_process_attach() != NULL);
-	CHILD_CHECK(ct_server_runs());
-	/* This one and the control thread. */
-	CHILD_CHECK(IS_THREAD_SANITIZED || count_threads() == 2); /* that sanitizer has threads of its own */
-	CHILD_CHECK(!ct_agent_runs() && ct_agent_drain() == NULL);
-	CHILD_CHECK(stats().emitted == 0);
-	CHILD_CHECK(ct_agent_is_unneeded());
-	CHILD_CHECK(ctrace_flush(60000) == CTRACE_OK); /* nothing was traced */
-	CHILD_CHECK(!ct_agent_runs());
-}
-
-static void trace_after_a_while(void)
-{
-	attach_and_trace_nothing();
-	CHILD_CHECK(emit(0) == CTRACE_OK);
-	CHILD_CHECK(ct_agent_runs());
-	(void)wait_for_delivered(1);
-}
-
-/* Without a control thread nobody would look for orphans. */
-static void attach_without_a_control_thread(void)
-{
-	ct_os_fail(CT_OS_THREAD, 0, 1, EAGAIN);
-	CHILD_CHECK(ct_process_attach() != NULL);
-	CHILD_CHECK(!ct_server_runs() && ct_agent_runs());
-}
-
-static bool is_watched(void)
-{
-	bool is;
-
-	ct_agent_lock();
-	is = ct_agent.has_standby;
-	ct_agent_unlock();
-	return is;
-}
-
-static void be_short(void)
-{
-	ct_agent_settle(NULL); /* what the control thread does after a while; here nothing has run yet */
-	CHILD_CHECK(ct_process_attach() != NULL);
-	for (bool is_settled = false; !is_settled;) {
-		ct_agent_lock();
-		is_settled = ct_agent.watch_at_ns == 0;
-		ct_agent_unlock();
-	}
-	CHILD_CHECK(!ct_agent_runs() && !is_watched());
-	ct_agent.watch_at_ns = UINT64_MAX; /* as if it had not lived so long */
-	CHILD_CHECK(emit(0) == CTRACE_OK);
-	CHILD_CHECK(ctrace_flush(60000) == CTRACE_OK);
-	CHILD_CHECK(ct_agent_runs() && !is_watched());
-	ct_agent_watch();
-	CHILD_CHECK(is_watched());
-}
-
-static void a_short_process_has_no_standby(void **state)
-{
-	(void)state;
-	assert_int_equal(run_traced(be_short), 0);
-	assert_lines(0, 1);
-}
-
-static void the_agent_starts_when_it_is_needed(void **state)
-{
-	(void)state;
-	assert_int_equal(run_traced(attach_and_trace_nothing), 0);
-	assert_int_equal(count_run_folders(), 0);
-	assert_int_equal(run_traced(attach_without_a_control_thread), 0);
-	assert_int_equal(count_run_folders(), 0);
-	assert_int_equal(run_traced(trace_after_a_while), 0);
-	assert_lines(0, 1);
-}
-
 static void *emit_in_a_thread(void *number)
 {
 	(void)emit((uint32_t)(uintptr_t)number);
@@ -425,54 +337,6 @@ static void a_ring_is_kept_ready_for_the_next_thread(void **state)
 	assert_int_equal(count_run_folders(), 0); /* it goes with the folder */
 }
 
-static void trace_in_handler(int signal)
-{
-	(void)signal;
-	(void)emit(0);
-}
-
-/* The process's first event: its handler can start no thread, and the control thread does. */
-static void trace_in_a_handler_first(void)
-{
-	CHILD_CHECK(ct_process_attach() != NULL);
-	CHILD_CHECK(signal(SIGUSR1, trace_in_handler) != SIG_ERR);
-	(void)raise(SIGUSR1);
-	(void)wait_for_delivered(1);
-	CHILD_CHECK(ct_agent_runs());
-}
-
-static void a_handlers_event_starts_the_agent_too(void **state)
-{
-	(void)state;
-	assert_int_equal(run_traced(trace_in_a_handler_first), 0);
-	assert_lines(0, 1);
-}
-
-static volatile sig_atomic_t handled_by;
-
-static void note_thread(int signal)
-{
-	(void)signal;
-	handled_by = (sig_atomic_t)ct_os_thread_id();
-}
-
-static void take_signals(void)
-{
-	CHILD_CHECK(signal(SIGUSR1, note_thread) != SIG_ERR);
-	(void)emit(0);
-	for (int i = 0; i < 100; i++) {
-		handled_by = 0;
-		CHILD_CHECK(kill(getpid(), SIGUSR1) == 0);
-		CHILD_CHECK(handled_by == getpid()); /* the program's only thread */
-	}
-}
-
-static void the_programs_signals_are_never_handled_on_it(void **state)
-{
-	(void)state;
-	assert_int_equal(run_traced(take_signals), 0);
-}
-
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -481,17 +345,13 @@ int main(void)
 		cmocka_unit_test_setup_teardown(an_idle_process_wakes_at_most_20_times_a_second, fixture_setup, fixture_teardown),
 		cmocka_unit_test_setup_teardown(events_that_are_held_back_do_not_keep_it_awake, fixture_setup, fixture_teardown),
 		cmocka_unit_test_setup_teardown(without_a_ring_it_never_wakes, fixture_setup, fixture_teardown),
-		cmocka_unit_test_setup_teardown(the_agent_starts_when_it_is_needed, fixture_setup, fixture_teardown),
-		cmocka_unit_test_setup_teardown(a_short_process_has_no_standby, fixture_setup, fixture_teardown),
 		cmocka_unit_test_setup_teardown(a_ring_is_kept_ready_for_the_next_thread, fixture_setup, fixture_teardown),
-		cmocka_unit_test_setup_teardown(a_handlers_event_starts_the_agent_too, fixture_setup, fixture_teardown),
 		cmocka_unit_test_setup_teardown(the_first_event_wakes_it_in_any_case, fixture_setup, fixture_teardown),
 		cmocka_unit_test_setup_teardown(a_flush_is_over_when_all_before_it_is_out, fixture_setup, fixture_teardown),
 		cmocka_unit_test_setup_teardown(several_may_flush_at_once, fixture_setup, fixture_teardown),
 		cmocka_unit_test_setup_teardown(a_flush_gives_up_when_its_time_is_over, fixture_setup, fixture_teardown),
 		cmocka_unit_test_setup_teardown(without_a_thread_flush_and_exit_deliver, fixture_setup, fixture_teardown),
 		cmocka_unit_test_setup_teardown(the_next_process_delivers_what_a_dead_one_left, fixture_setup, fixture_teardown),
-		cmocka_unit_test_setup_teardown(the_programs_signals_are_never_handled_on_it, fixture_setup, fixture_teardown),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
