@@ -86,7 +86,7 @@ static void write_and_read_again(const struct ctrace_event *event)
 	struct ct_schema *schema;
 	struct ctrace_event again;
 	struct ct_event decoded;
-	size_t offset;
+	size_t offset = CT_PACKET_HEAD;
 
 	if (event->time_ns > INT64_MAX || ct_schema_create(&schema) != CTRACE_OK)
 		return;
@@ -94,7 +94,7 @@ static void write_and_read_again(const struct ctrace_event *event)
 	ct_packet_end(&writer);
 	if (!writer.packets.failed) {
 		view = ct_schema_view(schema);
-		require(ct_packet_decode_head((unsigned char *)writer.packets.data, writer.packets.size, &head, &offset) == CTRACE_OK);
+		require(ct_packet_decode_head((unsigned char *)writer.packets.data, writer.packets.size, &head) == CTRACE_OK);
 		clock = ct_packet_clock_start(&head);
 		require(ct_event_decode(&view, (unsigned char *)writer.packets.data + offset, writer.packets.size - offset,
 					&clock.state, &decoded) == CTRACE_OK);
@@ -125,9 +125,9 @@ static void read_packet(const struct ct_schema *schema, const uint8_t *data, siz
 	struct ct_packet_head head;
 	struct ctrace_event event;
 	struct ct_event decoded;
-	size_t offset, content;
+	size_t offset = CT_PACKET_HEAD, content;
 
-	if (ct_packet_decode_head(data, size, &head, &offset) != CTRACE_OK)
+	if (ct_packet_decode_head(data, size, &head) != CTRACE_OK)
 		return;
 	content = head.content_bits / 8 < size ? (size_t)(head.content_bits / 8) : size;
 	clock = ct_packet_clock_start(&head);

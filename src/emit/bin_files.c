@@ -267,10 +267,10 @@ static bool read_last_packet(const struct ct_bin_folder *folder, struct ct_bin_s
 {
 	unsigned char bytes[CT_PACKET_HEAD];
 	struct ct_packet_head head;
-	size_t got, head_size;
+	size_t got;
 
 	if (stream->last_at >= stream->offset || ct_os_read_at(stream->fd, bytes, sizeof bytes, stream->last_at, &got) != CTRACE_OK ||
-	    ct_packet_decode_head(bytes, got, &head, &head_size) != CTRACE_OK)
+	    ct_packet_decode_head(bytes, got, &head) != CTRACE_OK)
 		return false;
 	if (memcmp(head.uuid, folder->info.uuid, sizeof head.uuid) != 0 || head.stream_instance != stream->id ||
 	    head.packet_bits / 8 != stream->offset - stream->last_at)
@@ -295,8 +295,7 @@ static bool find_last_packet(const struct ct_bin_folder *folder, struct ct_bin_s
 	at = size > 0 ? ct_packet_find(bytes, size, 0) : 0;
 	while (at < size) {
 		struct ct_packet_head head;
-		size_t head_size;
-		bool is_head = ct_packet_decode_head(bytes + at, size - at, &head, &head_size) == CTRACE_OK &&
+		bool is_head = ct_packet_decode_head(bytes + at, size - at, &head) == CTRACE_OK &&
 			       memcmp(head.uuid, folder->info.uuid, sizeof head.uuid) == 0 && head.stream_instance == stream->id;
 
 		if (is_head && head.packet_bits / 8 <= size - at) {
@@ -325,12 +324,12 @@ static enum ctrace_status walk_packets(struct ct_bin_stream *stream)
 
 	while (at < stream->offset) {
 		struct ct_packet_head head;
-		size_t got, head_size;
+		size_t got;
 		enum ctrace_status status = ct_os_read_at(stream->fd, bytes, sizeof bytes, at, &got);
 
 		if (status != CTRACE_OK)
 			return status;
-		if (ct_packet_decode_head(bytes, got, &head, &head_size) != CTRACE_OK || head.packet_bits / 8 > stream->offset - at)
+		if (ct_packet_decode_head(bytes, got, &head) != CTRACE_OK || head.packet_bits / 8 > stream->offset - at)
 			break;
 		take_head(stream, &head, at);
 		at += head.packet_bits / 8;

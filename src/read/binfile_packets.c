@@ -21,7 +21,7 @@ static bool is_of_trace(const struct ct_binfile_packets *packets, const struct c
 static uint64_t find_packet(struct ct_binfile_packets *packets, struct ct_sources *sources, uint64_t from)
 {
 	for (;;) {
-		size_t available, found, head_size;
+		size_t available, found;
 		const unsigned char *bytes = ct_stream_file_look(&packets->file, sources, from, CT_STREAM_WINDOW / 2, &available);
 		struct ct_packet_head head;
 
@@ -33,8 +33,7 @@ static uint64_t find_packet(struct ct_binfile_packets *packets, struct ct_source
 			from += available - (CT_PACKET_HEAD - 1);
 			continue;
 		}
-		if (ct_packet_decode_head(bytes + found, available - found, &head, &head_size) == CTRACE_OK &&
-		    is_of_trace(packets, &head))
+		if (ct_packet_decode_head(bytes + found, available - found, &head) == CTRACE_OK && is_of_trace(packets, &head))
 			return from + found;
 		from += found + 1;
 	}
@@ -109,14 +108,14 @@ bool ct_binfile_packets_next(struct ct_binfile_packets *packets, struct ct_sourc
 {
 	uint64_t at = packets->packet_at + packets->packet_size;
 	struct ct_packet_head head;
-	size_t available, head_size;
+	size_t available;
 	const unsigned char *bytes = ct_stream_file_look(&packets->file, sources, at, CT_PACKET_HEAD, &available);
 
 	if (available == 0)
 		return false;
 	if (available < CT_PACKET_HEAD) /* somebody may be writing it just now */
 		bytes = ct_stream_file_move(&packets->file, sources, at, CT_PACKET_HEAD, &available);
-	if (ct_packet_decode_head(bytes, available, &head, &head_size) != CTRACE_OK || !is_of_trace(packets, &head)) {
+	if (ct_packet_decode_head(bytes, available, &head) != CTRACE_OK || !is_of_trace(packets, &head)) {
 		packets->packet_at = at;
 		ct_binfile_packets_skip(packets, sources, at,
 					available < CT_PACKET_HEAD ? CT_STREAM_ENDS_INSIDE : "this is no packet of the trace");
@@ -128,7 +127,7 @@ bool ct_binfile_packets_next(struct ct_binfile_packets *packets, struct ct_sourc
 	packets->has_head = true;
 	packets->packet_at = at;
 	set_extent(packets, available);
-	packets->offset = head_size;
+	packets->offset = CT_PACKET_HEAD;
 	packets->clock = ct_packet_clock_start(&head);
 	return true;
 }

@@ -66,11 +66,10 @@ static const unsigned char *look(struct search *search, uint64_t at, size_t size
 
 static bool head_at(struct search *search, uint64_t at, size_t ahead, struct ct_packet_head *out)
 {
-	size_t available, head_size;
+	size_t available;
 	const unsigned char *bytes = look(search, at, CT_PACKET_HEAD, ahead, &available);
 
-	return ct_packet_decode_head(bytes, available, out, &head_size) == CTRACE_OK &&
-	       memcmp(out->uuid, search->uuid, sizeof out->uuid) == 0;
+	return ct_packet_decode_head(bytes, available, out) == CTRACE_OK && memcmp(out->uuid, search->uuid, sizeof out->uuid) == 0;
 }
 
 /* May it come between the two that are known? */

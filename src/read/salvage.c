@@ -253,9 +253,8 @@ static void ask_bytes(const unsigned char *bytes, size_t size, uint32_t id, cons
 {
 	for (size_t at = ct_packet_find(bytes, size, 0); at < size; at = ct_packet_find(bytes, size, at + 1)) {
 		struct ct_packet_head head;
-		size_t head_size;
 
-		if (ct_packet_decode_head(bytes + at, size - at, &head, &head_size) != CTRACE_OK || head.stream_instance != id)
+		if (ct_packet_decode_head(bytes + at, size - at, &head) != CTRACE_OK || head.stream_instance != id)
 			continue;
 		answer->agrees |= memcmp(head.uuid, uuid, sizeof head.uuid) == 0;
 		ct_salvage_clock_add(&answer->clock, &head);

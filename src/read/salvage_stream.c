@@ -108,9 +108,7 @@ static const unsigned char *look(struct work *work, uint64_t at, size_t size, si
 
 static bool is_ours(const struct work *work, const unsigned char *bytes, size_t available, struct ct_packet_head *out)
 {
-	size_t head_size;
-
-	return ct_packet_decode_head(bytes, available, out, &head_size) == CTRACE_OK &&
+	return ct_packet_decode_head(bytes, available, out) == CTRACE_OK &&
 	       memcmp(out->uuid, work->stream->uuid, sizeof out->uuid) == 0 && out->stream_instance == work->stream->id &&
 	       out->begin_ns <= INT64_MAX && out->begin_ticks <= work->stream->most_ticks;
 }
@@ -258,7 +256,7 @@ static void write_packet(struct work *work, struct packet *packet)
 	write_beginning(work, &packet->head);
 	start = work->out.size;
 	if (packet->is_mended && !packet->bytes.failed) {
-		packet->head.content_bits = packet->head.packet_bits = 8 * packet->bytes.size;
+		packet->head.content_bits = packet->head.packet_bits = 8 * (uint32_t)packet->bytes.size;
 		ct_packet_head_put((unsigned char *)packet->bytes.data, &packet->head);
 	}
 	ct_buf_add(&work->out, packet->bytes.data, packet->bytes.size);
@@ -429,11 +427,11 @@ static bool misnumbered_at(struct work *work, uint64_t at, struct ct_packet_head
 {
 	const struct ct_packet_head *before = work->pending != NULL ? &work->pending->head : work->has_last ? &work->last : NULL;
 	unsigned char bytes[CT_PACKET_HEAD];
-	size_t available, head_size;
+	size_t available;
 	const unsigned char *seen = look(work, at, CT_PACKET_HEAD, &available);
 	struct ct_packet_head next;
 
-	if (ct_packet_decode_head(seen, available, out, &head_size) != CTRACE_OK || out->begin_ns > INT64_MAX ||
+	if (ct_packet_decode_head(seen, available, out) != CTRACE_OK || out->begin_ns > INT64_MAX ||
 	    out->begin_ticks > work->stream->most_ticks || memcmp(out->uuid, work->stream->uuid, sizeof out->uuid) != 0)
 		return false;
 	if (before != NULL && (out->sequence <= before->sequence || !is_before(before, out)))
@@ -480,7 +478,7 @@ static uint64_t take_packet(struct work *work, uint64_t at, const struct ct_pack
 	packet->at = at;
 	packet->head = *head;
 	packet->head.stream_instance = work->stream->id;
-	packet->head.packet_bits = 8 * (uint64_t)size;
+	packet->head.packet_bits = 8 * (uint32_t)size;
 	good = read_events(work, bytes, content < available ? content : available, work->stream->most_ticks, packet, &last_ticks);
 	good = read_again(work, bytes, content < available ? content : available, packet, &last_ticks, good);
 	is_whole = good == content && size <= available;

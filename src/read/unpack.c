@@ -132,10 +132,10 @@ static bool are_packets(struct unpacker *unpacker)
 	while (unpacker->walk.end + CT_PACKET_HEAD <= unpacker->result->size) {
 		unsigned char bytes[CT_PACKET_HEAD];
 		struct ct_packet_head head;
-		size_t got, head_size;
+		size_t got;
 
 		if (ct_os_read_at(unpacker->to, bytes, sizeof bytes, unpacker->walk.end, &got) != CTRACE_OK ||
-		    ct_packet_decode_head(bytes, got, &head, &head_size) != CTRACE_OK || head.content_bits / 8 == CT_PACKET_HEAD)
+		    ct_packet_decode_head(bytes, got, &head) != CTRACE_OK || head.content_bits / 8 == CT_PACKET_HEAD)
 			return false;
 		unpacker->walk.last_at = unpacker->walk.end;
 		unpacker->walk.end += head.packet_bits / 8;

@@ -1,8 +1,8 @@
 /*
  * packet.c - the packets of a stream: their heads, the writing of events that come decoded, and time within a packet.
  *
- * Whoever has a ring's events writes their bytes behind a head that is numbered here (emit/bin_runs.c); who has decoded ones writes them anew
- * here (emit/bin_stream.c, read/export_trace.c).
+ * Whoever has a ring's events writes their bytes behind a head that is numbered here (emit/bin_stream.c); who has decoded ones writes them anew
+ * here (emit/bin_convert.c, read/export_trace.c).
  *
  * Readers and the recovery read what may be hostile: every length is checked against the bytes that are there before it is used.  Any
  * thread.  All little-endian, packed, as the metadata says:
@@ -42,33 +42,7 @@
 
 _Static_assert(__BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__, "a packet's integers are stored as they are");
 
-static unsigned char *put_u32(unsigned char *at, uint32_t value)
-{
-	memcpy(at, &value, 4);
-	return at + 4;
-}
-
-static unsigned char *put_u64(unsigned char *at, uint64_t value)
-{
-	memcpy(at, &value, 8);
-	return at + 8;
-}
-
-static uint32_t get_u32(const unsigned char *at)
-{
-	uint32_t value;
-
-	memcpy(&value, at, 4);
-	return value;
-}
-
-static uint64_t get_u64(const unsigned char *at)
-{
-	uint64_t value;
-
-	memcpy(&value, at, 8);
-	return value;
-}
+_Static_assert(sizeof(struct ct_packet_head) == CT_PACKET_HEAD, "a head is stored as it is");
 
 /* ------------------------------------------------------------------------------------------------------------
  * The head
@@ -76,48 +50,23 @@ static uint64_t get_u64(const unsigned char *at)
 
 void ct_packet_head_put(unsigned char at[CT_PACKET_HEAD], const struct ct_packet_head *head)
 {
-	at = put_u32(at, MAGIC);
-	memcpy(at, head->uuid, 16);
-	at = put_u32(at + 16, 0);
-	at = put_u32(at, head->stream_instance);
-	at = put_u32(at, 0);
-	at = put_u64(at, head->begin_ticks);
-	at = put_u32(at, (uint32_t)head->content_bits);
-	at = put_u32(at, (uint32_t)head->packet_bits);
-	at = put_u64(at, head->begin_ns);
-	at = put_u64(at, head->end_ns);
-	at = put_u64(at, head->end_ticks);
-	at = put_u64(at, head->sequence);
-	at = put_u64(at, head->discarded);
-	at = put_u32(at, head->pid);
-	(void)put_u32(at, head->tid);
+	memcpy(at, head, CT_PACKET_HEAD);
+	memcpy(at, &(const uint32_t){ MAGIC }, 4);
 }
 
-enum ctrace_status ct_packet_decode_head(const unsigned char *bytes, size_t available, struct ct_packet_head *out,
-					 size_t *out_head_size)
+enum ctrace_status ct_packet_decode_head(const unsigned char *bytes, size_t available, struct ct_packet_head *out)
 {
 	struct ct_packet_head head;
 
-	if (available < CT_PACKET_HEAD || get_u32(bytes) != MAGIC || get_u32(bytes + 20) != 0)
+	if (available < CT_PACKET_HEAD)
 		return CTRACE_DAMAGED;
-	memcpy(head.uuid, bytes + 4, 16);
-	head.stream_instance = get_u32(bytes + 24);
-	head.begin_ticks = get_u64(bytes + 32);
-	head.content_bits = get_u32(bytes + 40);
-	head.packet_bits = get_u32(bytes + 44);
-	head.begin_ns = get_u64(bytes + 48);
-	head.end_ns = get_u64(bytes + 56);
-	head.end_ticks = get_u64(bytes + 64);
-	head.sequence = get_u64(bytes + 72);
-	head.discarded = get_u64(bytes + 80);
-	head.pid = get_u32(bytes + 88);
-	head.tid = get_u32(bytes + 92);
-	if (head.content_bits % 8 != 0 || head.packet_bits % 8 != 0 || head.content_bits < 8 * CT_PACKET_HEAD ||
-	    head.packet_bits < head.content_bits || head.packet_bits / 8 > CT_PACKET_MAX || head.end_ns < head.begin_ns ||
-	    head.end_ticks < head.begin_ticks)
+	memcpy(&head, bytes, CT_PACKET_HEAD);
+	if (head.magic != MAGIC || head.stream_id != 0 || head.content_bits % 8 != 0 || head.packet_bits % 8 != 0 ||
+	    head.content_bits < 8 * CT_PACKET_HEAD || head.packet_bits < head.content_bits || head.packet_bits / 8 > CT_PACKET_MAX ||
+	    head.end_ns < head.begin_ns || head.end_ticks < head.begin_ticks)
 		return CTRACE_DAMAGED;
+	head.unused = 0;
 	*out = head;
-	*out_head_size = CT_PACKET_HEAD;
 	return CTRACE_OK;
 }
 
@@ -225,7 +174,7 @@ void ct_packet_end(struct ct_packet_writer *writer)
 	head->end_ns = writer->last_ns;
 	head->begin_ticks = ct_trace_ticks(writer->info, head->begin_ns);
 	head->end_ticks = ct_trace_ticks(writer->info, head->end_ns);
-	head->content_bits = head->packet_bits = 8 * (uint64_t)(writer->packets.size - writer->packet_at);
+	head->content_bits = head->packet_bits = 8 * (uint32_t)(writer->packets.size - writer->packet_at);
 	ct_packet_head_put((unsigned char *)writer->packets.data + writer->packet_at, head);
 }
 
@@ -328,12 +277,11 @@ size_t ct_packet_find(const unsigned char *bytes, size_t size, size_t from)
 	while (from < size) {
 		const unsigned char *found = memmem(bytes + from, size - from, magic, sizeof magic);
 		struct ct_packet_head head;
-		size_t head_size;
 
 		if (found == NULL)
 			break;
 		from = (size_t)(found - bytes);
-		if (ct_packet_decode_head(found, size - from, &head, &head_size) == CTRACE_OK)
+		if (ct_packet_decode_head(found, size - from, &head) == CTRACE_OK)
 			return from;
 		from++;
 	}

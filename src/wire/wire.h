@@ -265,19 +265,23 @@ void ct_schema_print_class(struct ct_buf *out, const struct ct_class *class);   
 enum ctrace_status ct_schema_parse_trace(const char *text, size_t size, struct ct_trace_info *out_info, size_t *out_at) CT_MUST_USE;
 
 /* ---- packet.c: one packet of a stream file: header, context, events; and back. */
+/* As it is in a file (packet.c). */
 struct ct_packet_head {
+	uint32_t magic; /* ct_packet_head_put() writes it */
 	uint8_t uuid[16];
+	uint32_t stream_id; /* 0 */
 	uint32_t stream_instance;
-	uint32_t pid;
-	uint32_t tid;
+	uint32_t unused;      /* 0 */
 	uint64_t begin_ticks; /* of the first event and of the last */
-	uint64_t end_ticks;
+	uint32_t content_bits;
+	uint32_t packet_bits;
 	uint64_t begin_ns; /* the same, since 1970: times between the two are on the line between them */
 	uint64_t end_ns;
-	uint64_t content_bits;
-	uint64_t packet_bits;
+	uint64_t end_ticks;
 	uint64_t sequence;
 	uint64_t discarded; /* running total of the stream */
+	uint32_t pid;
+	uint32_t tid;
 };
 #define CT_PACKET_HEAD 96u            /* bytes of header and context */
 #define CT_PACKET_CONTENT (64u << 10) /* a packet is ended before it would grow over this, unless it holds one event only */
@@ -285,8 +289,7 @@ struct ct_packet_head {
 #define CT_PACKET_MAX (CTRACE_MAX_EVENT + (64u << 10))
 void ct_packet_head_put(unsigned char at[CT_PACKET_HEAD], const struct ct_packet_head *head);
 /* Reads a packet head at `bytes`.  DAMAGED when it is none of ours. */
-enum ctrace_status ct_packet_decode_head(const unsigned char *bytes, size_t available, struct ct_packet_head *out,
-					 size_t *out_head_size) CT_MUST_USE;
+enum ctrace_status ct_packet_decode_head(const unsigned char *bytes, size_t available, struct ct_packet_head *out) CT_MUST_USE;
 
 /* Writes the packets of one stream, one behind the other.  A packet's events are of one thread and in time order. */
 struct ct_packet_writer {

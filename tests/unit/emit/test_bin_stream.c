@@ -20,10 +20,9 @@ static size_t read_heads(const char *path, struct ct_packet_head *heads, size_t 
 
 	read_stream(path);
 	while (at < bytes.size) {
-		size_t head_size;
 
 		assert_true(count < capacity);
-		assert_int_equal(ct_packet_decode_head((unsigned char *)bytes.data + at, bytes.size - at, &heads[count], &head_size),
+		assert_int_equal(ct_packet_decode_head((unsigned char *)bytes.data + at, bytes.size - at, &heads[count]),
 				 CTRACE_OK);
 		at += heads[count++].packet_bits / 8;
 	}
@@ -180,7 +179,7 @@ static void the_bytes_of_a_run_are_those_of_the_file(void **state)
 	static const char text[] = "number 2.";
 	unsigned char file[1000];
 	struct ct_packet_head head;
-	size_t size, head_size;
+	size_t size;
 	FILE *in;
 
 	fixture_open(f, "FILE=t.ctb\n");
@@ -189,7 +188,7 @@ static void the_bytes_of_a_run_are_those_of_the_file(void **state)
 	assert_non_null(in);
 	size = fread(file, 1, sizeof file, in);
 	(void)fclose(in);
-	assert_int_equal(ct_packet_decode_head(file, size, &head, &head_size), CTRACE_OK);
+	assert_int_equal(ct_packet_decode_head(file, size, &head), CTRACE_OK);
 	/* Each event: 8 bytes, 2 of the text's size, and 9 of the text. */
 	assert_int_equal(size, CT_PACKET_HEAD + 3 * (8 + 2 + sizeof text - 1));
 	assert_int_equal(head.content_bits, 8 * size);
@@ -221,7 +220,6 @@ static void losses_before_the_first_packet_are_told(void **state)
 	struct ctrace_stream stream = { .id = 0, .lost = 7 };
 	struct ct_packet_head heads[2];
 	unsigned char file[2 * CT_PACKET_HEAD];
-	size_t head_size;
 	FILE *in;
 
 	fixture_open(f, "FILE=t.ctb\n");
@@ -231,7 +229,7 @@ static void losses_before_the_first_packet_are_told(void **state)
 	assert_int_equal(fread(file, 1, sizeof file, in), sizeof file);
 	(void)fclose(in);
 	for (unsigned i = 0; i < 2; i++)
-		assert_int_equal(ct_packet_decode_head(file + i * CT_PACKET_HEAD, CT_PACKET_HEAD, &heads[i], &head_size), CTRACE_OK);
+		assert_int_equal(ct_packet_decode_head(file + i * CT_PACKET_HEAD, CT_PACKET_HEAD, &heads[i]), CTRACE_OK);
 	assert_int_equal(heads[0].discarded, 0);
 	assert_int_equal(heads[0].content_bits, 8 * CT_PACKET_HEAD);
 	assert_int_equal(heads[1].discarded, 7);

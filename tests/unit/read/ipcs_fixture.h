@@ -98,13 +98,13 @@ static UNUSED void remove_packet(const char *path, unsigned number)
 {
 	struct ct_buf bytes = { 0 };
 	struct ct_packet_head head = { 0 };
-	size_t at = 0, size = 0, head_size;
+	size_t at = 0, size = 0;
 	FILE *file;
 
 	assert_int_equal(ct_os_read_file(path, (size_t)1 << 20, &bytes), CTRACE_OK);
 	for (unsigned i = 0; i <= number; i++) {
 		at += size;
-		assert_int_equal(ct_packet_decode_head((unsigned char *)bytes.data + at, bytes.size - at, &head, &head_size),
+		assert_int_equal(ct_packet_decode_head((unsigned char *)bytes.data + at, bytes.size - at, &head),
 				 CTRACE_OK);
 		size = head.packet_bits / 8;
 	}

@@ -45,13 +45,13 @@ static UNUSED struct ct_packet_head head_of_packet(const char *path, unsigned nu
 {
 	struct ct_buf file = { 0 };
 	struct ct_packet_head head = { 0 };
-	size_t at = 0, head_size;
+	size_t at = 0;
 
 	assert_int_equal(ct_os_read_file(path, (size_t)1 << 28, &file), CTRACE_OK);
 	for (unsigned i = 0; i <= number; i++) {
 		at += i == 0 ? 0 : head.packet_bits / 8;
 		assert_true(at < file.size);
-		assert_int_equal(ct_packet_decode_head((unsigned char *)file.data + at, file.size - at, &head, &head_size), CTRACE_OK);
+		assert_int_equal(ct_packet_decode_head((unsigned char *)file.data + at, file.size - at, &head), CTRACE_OK);
 	}
 	*out_at = (long)at;
 	ct_buf_fini(&file);

@@ -20,14 +20,14 @@ static UNUSED size_t packet_at[PACKETS + 1];
 static UNUSED void make(struct fixture *f)
 {
 	struct ct_buf bytes = { 0 };
-	size_t at = 0, head_size;
+	size_t at = 0;
 	struct ct_packet_head head;
 
 	make_trace(f, "t.ctb", 0, COUNT, PER_PACKET);
 	assert_int_equal(ct_os_read_file("t.ctb/stream.0", (size_t)1 << 20, &bytes), CTRACE_OK);
 	for (unsigned i = 0; i < PACKETS; i++) {
 		packet_at[i] = at;
-		assert_int_equal(ct_packet_decode_head((unsigned char *)bytes.data + at, bytes.size - at, &head, &head_size),
+		assert_int_equal(ct_packet_decode_head((unsigned char *)bytes.data + at, bytes.size - at, &head),
 				 CTRACE_OK);
 		at += head.packet_bits / 8;
 	}

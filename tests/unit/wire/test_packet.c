@@ -133,9 +133,9 @@ static void assert_events(const struct ctrace_event *wanted, size_t count)
 	struct ct_packet_clock clock;
 	struct ct_packet_head found;
 	struct ctrace_event event;
-	size_t offset;
+	size_t offset = CT_PACKET_HEAD;
 
-	assert_int_equal(ct_packet_decode_head(bytes, writer.packets.size, &found, &offset), CTRACE_OK);
+	assert_int_equal(ct_packet_decode_head(bytes, writer.packets.size, &found), CTRACE_OK);
 	assert_int_equal(found.content_bits, 8 * writer.packets.size);
 	clock = ct_packet_clock_start(&found);
 	assert_int_equal(ct_packet_clock_time(&clock), found.begin_ns);
@@ -178,13 +178,11 @@ static void head_is_as_drawn(void **state)
 	};
 	unsigned char bytes[CT_PACKET_HEAD];
 	struct ct_packet_head found;
-	size_t size;
 
 	(void)state;
 	ct_packet_head_put(bytes, &given);
 	assert_memory_equal(bytes, wanted, sizeof wanted);
-	assert_int_equal(ct_packet_decode_head(bytes, sizeof bytes, &found, &size), CTRACE_OK);
-	assert_int_equal(size, CT_PACKET_HEAD);
+	assert_int_equal(ct_packet_decode_head(bytes, sizeof bytes, &found), CTRACE_OK);
 	memset(bytes, 0xFF, sizeof bytes);
 	ct_packet_head_put(bytes, &found);
 	assert_memory_equal(bytes, wanted, sizeof wanted);
@@ -194,13 +192,12 @@ static void head_is_as_drawn(void **state)
 static void an_empty_packet(void **state)
 {
 	struct ct_packet_head found;
-	size_t size;
 
 	(void)state;
 	begin(T0);
 	end();
 	assert_int_equal(writer.packets.size, CT_PACKET_HEAD);
-	assert_int_equal(ct_packet_decode_head((unsigned char *)writer.packets.data, writer.packets.size, &found, &size), CTRACE_OK);
+	assert_int_equal(ct_packet_decode_head((unsigned char *)writer.packets.data, writer.packets.size, &found), CTRACE_OK);
 	assert_memory_equal(found.uuid, info.uuid, 16);
 	assert_int_equal(found.stream_instance, 7);
 	assert_int_equal(found.pid, 4711);
@@ -300,7 +297,6 @@ static void losses_before_the_first_packet_follow_an_empty_one(void **state)
 {
 	struct ctrace_event event = event_of(T0, 0, NULL);
 	struct ct_packet_head found;
-	size_t size;
 
 	(void)state;
 	writer.sequence = 0;
@@ -309,7 +305,7 @@ static void losses_before_the_first_packet_follow_an_empty_one(void **state)
 	end();
 	assert_int_equal(writer.sequence, 2);
 	assert_int_equal(writer.packet_at, CT_PACKET_HEAD);
-	assert_int_equal(ct_packet_decode_head((unsigned char *)writer.packets.data, writer.packets.size, &found, &size), CTRACE_OK);
+	assert_int_equal(ct_packet_decode_head((unsigned char *)writer.packets.data, writer.packets.size, &found), CTRACE_OK);
 	assert_int_equal(found.packet_bits, 8 * CT_PACKET_HEAD);
 	assert_int_equal(found.sequence, 0);
 	assert_int_equal(found.discarded, 12);
@@ -458,7 +454,6 @@ static void the_largest_event(void **state)
 	char name[CTRACE_MAX_COMPONENT + 1] = "";
 	struct ct_packet_head back;
 	struct ctrace_event event;
-	size_t head_size;
 
 	(void)state;
 	for (size_t i = 0; i < sizeof big; i++)
@@ -470,7 +465,7 @@ static void the_largest_event(void **state)
 	event.component = memset(name, 'n', CTRACE_MAX_COMPONENT);
 	add(&event);
 	end();
-	assert_int_equal(ct_packet_decode_head((unsigned char *)writer.packets.data, writer.packets.size, &back, &head_size),
+	assert_int_equal(ct_packet_decode_head((unsigned char *)writer.packets.data, writer.packets.size, &back),
 			 CTRACE_OK);
 	assert_int_equal(back.content_bits / 8, writer.packets.size);
 	assert_true(writer.packets.size <= CT_PACKET_MAX);
@@ -604,7 +599,6 @@ static void damaged_heads_are_refused(void **state)
 		{ 68, 0 },                              /* in ticks */
 	};
 	struct ct_packet_head found;
-	size_t size;
 
 	(void)state;
 	begin(T0);
@@ -614,10 +608,10 @@ static void damaged_heads_are_refused(void **state)
 
 		memcpy(copy, writer.packets.data, sizeof copy);
 		memcpy(copy + changes[i].offset, &changes[i].value, 4);
-		assert_int_equal(ct_packet_decode_head(copy, sizeof copy, &found, &size), CTRACE_DAMAGED);
+		assert_int_equal(ct_packet_decode_head(copy, sizeof copy, &found), CTRACE_DAMAGED);
 	}
 	for (size_t available = 0; available < CT_PACKET_HEAD; available++)
-		assert_int_equal(ct_packet_decode_head((unsigned char *)writer.packets.data, available, &found, &size), CTRACE_DAMAGED);
+		assert_int_equal(ct_packet_decode_head((unsigned char *)writer.packets.data, available, &found), CTRACE_DAMAGED);
 }
 
 static void next_packet_is_found(void **state)
