@@ -15,7 +15,6 @@
  */
 #include "session/session_parts.h"
 
-#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
@@ -127,22 +126,10 @@ int ct_annex_open(const struct ct_session_head *head, uint32_t number)
 	return open_folder(AT_FDCWD, annex->path, annex->uid);
 }
 
-/* Removes the files in it, and then the folder; by descriptors, since its owner may put links in the way. */
+/* By descriptors, since its owner may put links in the way. */
 static void remove_from(int parent_fd, const char *name, uint32_t uid)
 {
-	int fd = open_folder(parent_fd, name, uid);
-	DIR *folder = fd < 0 ? NULL : fdopendir(fd);
-	struct dirent *entry;
-
-	if (folder == NULL) {
-		ct_os_close(&fd);
-		return;
-	}
-	while ((entry = readdir(folder)) != NULL)
-		if (ct_folder_is_ours(entry->d_name))
-			(void)unlinkat(dirfd(folder), entry->d_name, 0);
-	(void)closedir(folder);
-	(void)unlinkat(parent_fd, name, AT_REMOVEDIR);
+	ct_folder_remove_open(parent_fd, name, open_folder(parent_fd, name, uid));
 }
 
 void ct_annex_remove_all(const struct ct_session_head *head)

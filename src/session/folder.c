@@ -191,61 +191,58 @@ static void each_own_path(void (*each)(const char *path, void *user), void *user
 	each(name, user);
 }
 
-struct usable {
+/* Who wants to see those that can be used, or those that are refused. */
+struct looking {
 	void (*each)(const char *path, void *user);
+	ct_folder_refused *refused;
 	void *user;
 };
 
-static void see_usable(const char *path, void *user)
+static void look(const char *path, void *user)
 {
-	const struct usable *usable = user;
+	const struct looking *looking = user;
+	char why[CT_FOLDER_WHY_SIZE];
+	enum ctrace_status status = look_at_folder(path, why);
+	/* It is root's: nobody else expects to use it. */
+	bool is_roots = geteuid() != 0 && strcmp(path, RUN_OF_ROOT) == 0;
 
-	if (check_folder(path) == CTRACE_OK)
-		usable->each(path, usable->user);
+	if (looking->each != NULL && status == CTRACE_OK)
+		looking->each(path, looking->user);
+	if (looking->refused != NULL && status == CTRACE_DENIED && !is_roots)
+		looking->refused(path, why, looking->user);
 }
 
 void ct_folder_each_run_directory(void (*each)(const char *path, void *user), void *user)
 {
-	struct usable usable = { each, user };
+	struct looking looking = { .each = each, .user = user };
 
-	each_own_path(see_usable, &usable);
+	each_own_path(look, &looking);
 	if (ct_os_environment("CTRACE_RUN_DIR") == NULL && geteuid() == 0)
 		each_of_all_users(each, user);
 }
 
-struct refused {
-	ct_folder_refused *each;
-	void *user;
-};
-
-static void see_refused(const char *path, void *user)
-{
-	const struct refused *refused = user;
-	char why[CT_FOLDER_WHY_SIZE];
-
-	if (geteuid() != 0 && strcmp(path, RUN_OF_ROOT) == 0)
-		return; /* it is root's: nobody else expects to use it */
-	if (look_at_folder(path, why) == CTRACE_DENIED)
-		refused->each(path, why, refused->user);
-}
-
 void ct_folder_each_refused(ct_folder_refused *each, void *user)
 {
-	struct refused refused = { each, user };
+	struct looking looking = { .refused = each, .user = user };
 
-	each_own_path(see_refused, &refused);
+	each_own_path(look, &looking);
+}
+
+static int open_session(int folder_fd, const char *name)
+{
+	char path[300];
+
+	(void)snprintf(path, sizeof path, "%s/session", name);
+	return openat(folder_fd, path, O_RDONLY | O_NOFOLLOW | O_CLOEXEC | O_NONBLOCK);
 }
 
 /* Does a process hold the lock of this session file as its own?  A recoverer's belongs to its open file, which the kernel reports as -1. */
 static bool is_locked(int folder_fd, const char *name)
 {
 	struct flock lock = { .l_type = F_WRLCK, .l_whence = SEEK_SET, .l_start = CT_SESSION_LOCK_ALIVE, .l_len = 1 };
-	char path[300];
+	int fd = open_session(folder_fd, name);
 	bool locked;
-	int fd;
 
-	(void)snprintf(path, sizeof path, "%s/session", name);
-	fd = openat(folder_fd, path, O_RDONLY | O_NOFOLLOW | O_CLOEXEC | O_NONBLOCK);
 	if (fd < 0)
 		return false;
 	locked = fcntl(fd, F_GETLK, &lock) == 0 && lock.l_type != F_UNLCK && lock.l_pid != -1;
@@ -258,14 +255,12 @@ static bool is_same_process(int folder_fd, const char *name, uint32_t pid)
 {
 	uint64_t start = ct_place_process_start(pid);
 	uint64_t noted = 0;
-	char path[300];
 	size_t got = 0;
 	int fd;
 
 	if (kill((pid_t)pid, 0) != 0 && errno == ESRCH)
 		return false;
-	(void)snprintf(path, sizeof path, "%s/session", name);
-	fd = openat(folder_fd, path, O_RDONLY | O_NOFOLLOW | O_CLOEXEC | O_NONBLOCK);
+	fd = open_session(folder_fd, name);
 	if (fd >= 0 && ct_os_read_at(fd, &noted, sizeof noted, offsetof(struct ct_session_head, process_start), &got) != CTRACE_OK)
 		noted = 0;
 	ct_os_close(&fd);
@@ -403,7 +398,7 @@ void ct_folder_each(const char *run_directory, void (*each)(const struct ct_fold
 	(void)closedir(folder);
 }
 
-bool ct_folder_is_ours(const char *name)
+static bool is_ours(const char *name)
 {
 	return strcmp(name, "session") == 0 || strcmp(name, "control") == 0 || strncmp(name, "ring.", 5) == 0;
 }
@@ -458,26 +453,31 @@ static void hide(int run_fd, const char **name, char hidden[300])
 		*name = hidden;
 }
 
+void ct_folder_remove_open(int parent_fd, const char *name, int fd)
+{
+	DIR *folder = fd < 0 ? NULL : fdopendir(fd);
+	struct dirent *entry;
+
+	if (folder == NULL) {
+		ct_os_close(&fd);
+		return;
+	}
+	while ((entry = readdir(folder)) != NULL)
+		if (is_ours(entry->d_name))
+			(void)unlinkat(dirfd(folder), entry->d_name, 0);
+	(void)closedir(folder);
+	(void)unlinkat(parent_fd, name, AT_REMOVEDIR);
+}
+
 void ct_folder_remove(const char *run_directory, const char *name)
 {
 	int run_fd = open(run_directory, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 	int fd = run_fd < 0 ? -1 : openat(run_fd, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
-	DIR *folder = fd < 0 ? NULL : fdopendir(fd);
-	struct dirent *entry;
 	char hidden[300];
 
-	if (folder != NULL)
+	if (fd >= 0)
 		hide(run_fd, &name, hidden);
-	if (folder != NULL) {
-		while ((entry = readdir(folder)) != NULL) {
-			if (ct_folder_is_ours(entry->d_name))
-				(void)unlinkat(dirfd(folder), entry->d_name, 0);
-		}
-		(void)closedir(folder);
-		(void)unlinkat(run_fd, name, AT_REMOVEDIR);
-	} else {
-		ct_os_close(&fd);
-	}
+	ct_folder_remove_open(run_fd, name, fd);
 	ct_os_close(&run_fd);
 }
 

@@ -242,8 +242,6 @@ void ct_folder_remove(const char *run_directory, const char *name);
 void ct_folder_remove_own(struct ct_session *session);
 /* A run directory that the present user may write to: the one that was asked for, if it is the user's, else the user's own. */
 enum ctrace_status ct_folder_of_user(char out_path[4096]) CT_MUST_USE;
-/* Is it a file that ctrace makes in a folder? */
-bool ct_folder_is_ours(const char *name);
 
 /* ---- annex.c: for rings of a process that may not write to its folder any more.  Under the pool's lock, and in recoverers. */
 /* The annex of the present user, made and noted in the head when there is none; -1: there can be none.  The caller closes it. */

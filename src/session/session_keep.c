@@ -59,17 +59,12 @@ void ct_session_touch(struct ct_session *session)
 /* Who it is: whatever is cut, readers do not take the process for damage. */
 static void write_constants(struct ct_session *session)
 {
+	const struct ct_session_place place = ct_place_here();
 	struct ct_session_head *head = session->head;
 
 	if (head->magic == CT_SESSION_MAGIC)
 		return;
-	head->version = CT_SESSION_VERSION;
-	head->abi = CTRACE_ABI;
-	head->pid = (uint32_t)getpid();
-	head->uid = geteuid();
-	head->layout = session->layout;
-	head->place = ct_place_here();
-	head->process_start = ct_place_process_start(head->pid);
+	ct_session_write_constants(session, &place);
 	head->component_count = session->component_count;
 	head->texts_size = session->texts_capacity;
 	for (uint32_t i = 0; i < session->component_count; i++)

@@ -66,6 +66,12 @@ static enum ctrace_status read_exactly(int fd, void *data, size_t size, uint64_t
 	return got == size ? CTRACE_OK : CTRACE_DAMAGED;
 }
 
+/* Is it the beginning of a session, and one that this version reads? */
+static enum ctrace_status check_version(uint64_t magic, uint32_t version)
+{
+	return magic != CT_SESSION_MAGIC ? CTRACE_DAMAGED : version != CT_SESSION_VERSION ? CTRACE_UNSUPPORTED : CTRACE_OK;
+}
+
 /* ---- copies ---- */
 
 /* The part of the table that is used. */
@@ -123,12 +129,10 @@ static enum ctrace_status copy_parts(struct ct_session *session)
 	if (head == NULL)
 		return CTRACE_NOT_ENOUGH_MEMORY;
 	status = read_exactly(session->file_fd, head, sizeof *head, 0);
+	if (status == CTRACE_OK)
+		status = check_version(head->magic, head->version);
 	if (status != CTRACE_OK)
 		return status;
-	if (head->magic != CT_SESSION_MAGIC)
-		return CTRACE_DAMAGED;
-	if (head->version != CT_SESSION_VERSION)
-		return CTRACE_UNSUPPORTED;
 	session->layout = head->layout;
 	if (!ct_session_layout_holds(&session->layout) || head->component_count > ct_session_component_limit(&session->layout) ||
 	    head->ring_count > CT_RING_LIMIT || head->texts_size > session->layout.size - session->layout.texts_at)
@@ -246,10 +250,8 @@ enum ctrace_status ct_session_identify(const char *run_directory, const char *na
 		status = CTRACE_NOT_ENOUGH_MEMORY;
 	if (status == CTRACE_OK)
 		status = read_exactly(session.file_fd, head, offsetof(struct ct_session_head, host), 0);
-	if (status == CTRACE_OK && head->magic != CT_SESSION_MAGIC)
-		status = CTRACE_DAMAGED;
-	if (status == CTRACE_OK && head->version != CT_SESSION_VERSION)
-		status = CTRACE_UNSUPPORTED;
+	if (status == CTRACE_OK)
+		status = check_version(head->magic, head->version);
 	if (status == CTRACE_OK) {
 		*out_asid = head->asid;
 		(void)snprintf(out_jobname, 16, "%.15s", head->jobname);
@@ -300,11 +302,10 @@ static enum ctrace_status read_layout(struct ct_session *session)
 	if (status == CTRACE_OK)
 		status = read_exactly(session->file_fd, &session->layout, sizeof session->layout,
 				      offsetof(struct ct_session_head, layout));
-	if (status != CTRACE_OK || magic != CT_SESSION_MAGIC)
+	if (status != CTRACE_OK)
 		return CTRACE_DAMAGED;
-	if (version != CT_SESSION_VERSION)
-		return CTRACE_UNSUPPORTED;
-	return ct_session_layout_holds(&session->layout) ? CTRACE_OK : CTRACE_DAMAGED;
+	status = check_version(magic, version);
+	return status == CTRACE_OK && !ct_session_layout_holds(&session->layout) ? CTRACE_DAMAGED : status;
 }
 
 enum ctrace_status ct_session_map(struct ct_session *session, int folder, uint32_t writer)

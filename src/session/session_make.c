@@ -109,21 +109,28 @@ static uint32_t next_asid(int run_fd)
 
 /* ---- what is in it at the start ---- */
 
+void ct_session_write_constants(struct ct_session *session, const struct ct_session_place *place)
+{
+	struct ct_session_head *head = session->head;
+
+	head->version = CT_SESSION_VERSION;
+	head->abi = CTRACE_ABI;
+	head->pid = (uint32_t)getpid();
+	head->uid = geteuid();
+	head->layout = session->layout;
+	head->place = *place;
+	head->process_start = ct_place_process_start(head->pid);
+}
+
 static void fill_head(struct ct_session *session, const struct ct_session_place *place, uint32_t asid)
 {
 	struct ct_session_head *head = session->head;
 	struct utsname system;
 	char text[4096];
 
-	head->version = CT_SESSION_VERSION;
-	head->abi = CTRACE_ABI;
-	head->pid = (uint32_t)getpid();
-	head->uid = geteuid();
+	ct_session_write_constants(session, place);
 	head->asid = asid;
 	head->start_ns = ct_clock_wall_ns();
-	head->layout = session->layout;
-	head->place = *place;
-	head->process_start = ct_place_process_start(head->pid);
 	ct_place_boot(head->boot_id);
 	find_program(head->program, sizeof head->program);
 	find_jobname(head->program, head->jobname);

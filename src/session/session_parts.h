@@ -30,6 +30,10 @@ static inline struct flock ct_session_alive_lock(void)
 	return (struct flock){ .l_type = F_WRLCK, .l_whence = SEEK_SET, .l_start = CT_SESSION_LOCK_ALIVE, .l_len = 1 };
 }
 
+/* ---- folder.c */
+/* Removes the files of ctrace in a folder that is open as fd, which it closes, and then the folder from its parent. */
+void ct_folder_remove_open(int parent_fd, const char *name, int fd);
+
 /* ---- session.c */
 void ct_session_init(struct ct_session *session); /* nothing open, nothing mapped: ct_session_close() may follow */
 /* Its parts are at base, where layout.size bytes are mapped. */
@@ -40,6 +44,10 @@ enum ctrace_status ct_session_allocate(struct ct_session *session, uint64_t star
 bool ct_session_reach(struct ct_session *session);
 /* From now on this is the calling process's own, until it is closed. */
 void ct_session_set_own(const struct ct_session *session);
+
+/* ---- session_make.c */
+/* Who the process is, and the layout; not yet the magic number. */
+void ct_session_write_constants(struct ct_session *session, const struct ct_session_place *place);
 
 /* ---- session_keep.c */
 /* Locks the folder: cleaners of temporary folders leave a folder alone that is locked. */
