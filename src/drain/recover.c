@@ -176,7 +176,6 @@ static bool deliver_all(struct orphan *orphan, struct delivery *delivery, uint64
 	bool durable;
 
 	note_places(orphan);
-
 	orphan->is_left = true;
 	if (ct_drain_create(&source, &drain) != CTRACE_OK)
 		return false;
@@ -252,11 +251,6 @@ static uint64_t count_lost(const struct orphan *orphan)
 	return lost;
 }
 
-static bool is_used(const struct ct_dest *dest)
-{
-	return dest->emitter[0] != '\0' && dest->active != 0;
-}
-
 /* A process that died before it had opened its output: what waits in its rings may be for that path. */
 static bool wants_output(struct ct_session *session, uint32_t dest, const char *path)
 {
@@ -289,10 +283,11 @@ static bool has_output(struct ct_session *session, const char *path)
 static bool is_for_guests(const struct ct_session_head *head)
 {
 	for (uint32_t i = 0; i < CT_DEST_LIMIT; i++) {
+		const char *emitter = head->dest[i].emitter;
 		uint32_t index;
 
-		if (is_used(&head->dest[i]) &&
-		    ct_emitter_find_known(head->dest[i].emitter, strlen(head->dest[i].emitter), &index) != CTRACE_OK)
+		if (emitter[0] != '\0' && head->dest[i].active != 0 &&
+		    ct_emitter_find_known(emitter, strlen(emitter), &index) != CTRACE_OK)
 			return false;
 	}
 	return head->recover_at_ns <= ct_clock_wall_ns() ||

@@ -338,15 +338,13 @@ static uint64_t first_waiting(const struct ct_ring_head *head)
 	return head->overflow == CT_OVERFLOW_OVERWRITE && head->oldest > head->tail ? head->oldest : head->tail;
 }
 
-/* Only what waits in the ring is read: a recoverer may have thousands of rings, nearly all of them empty. */
-static enum ctrace_status read_pending(int fd, const struct ct_ring_head *head, unsigned char *data)
+/* A ring at that address, with the constants of a head that was checked. */
+static void set_copied(struct ct_ring *ring, const struct ct_ring_head *head, void *address)
 {
-	uint64_t from = first_waiting(head) & (head->capacity - 1);
-	uint64_t size = head->head - first_waiting(head);
-	uint64_t first = size < head->capacity - from ? size : head->capacity - from;
-	enum ctrace_status status = read_part(fd, from, first, data + from);
-
-	return status == CTRACE_OK ? read_part(fd, 0, size - first, data) : status;
+	*ring = (struct ct_ring){
+		.head = address, .data = (unsigned char *)address + CT_RING_HEAD_SIZE, .capacity = head->capacity, .fd = -1
+	};
+	ct_ring_take_constants(ring, head);
 }
 
 enum ctrace_status ct_ring_load(struct ct_ring *ring, const struct ct_session *session, uint32_t index)
@@ -354,6 +352,7 @@ enum ctrace_status ct_ring_load(struct ct_ring *ring, const struct ct_session *s
 	struct ct_ring_head copy;
 	enum ctrace_status status;
 	void *address;
+	uint64_t from;
 	int fd;
 
 	status = ct_ring_open(session, index, &fd);
@@ -366,18 +365,15 @@ enum ctrace_status ct_ring_load(struct ct_ring *ring, const struct ct_session *s
 	if (status != CTRACE_OK)
 		goto undo_open;
 	memcpy(address, &copy, sizeof copy);
-	/* The head was copied first: what the data hold by now is at least what it speaks of. */
-	status = read_pending(fd, &copy, (unsigned char *)address + CT_RING_HEAD_SIZE);
+	/* Only what waits: a recoverer may have thousands of rings, nearly all of them empty.  The head was copied first: what the data hold by
+	 * now is at least what it speaks of. */
+	from = first_waiting(&copy);
+	status = ct_ring_read_data(fd, copy.capacity, from, copy.head,
+				   (unsigned char *)address + CT_RING_HEAD_SIZE + (from & (copy.capacity - 1)));
 	if (status != CTRACE_OK)
 		goto undo_map;
-	ring->head = address;
-	ring->data = (unsigned char *)address + CT_RING_HEAD_SIZE;
-	ring->capacity = copy.capacity;
-	ct_ring_take_constants(ring, &copy);
+	set_copied(ring, &copy, address);
 	ring->fd = fd;
-	ring->is_mapped = false;
-	ring->lane = NULL;
-	ring->bound = 0;
 	return CTRACE_OK;
 
 undo_map:
@@ -457,12 +453,8 @@ enum ctrace_status ct_ring_map(struct ct_ring *ring, const struct ct_session *se
 	ct_os_close(&fd);
 	if (status != CTRACE_OK)
 		return status;
-	*ring = (struct ct_ring){ .head = address,
-				  .data = (unsigned char *)address + CT_RING_HEAD_SIZE,
-				  .capacity = copy.capacity,
-				  .fd = -1,
-				  .is_mapped = true };
-	ct_ring_take_constants(ring, &copy);
+	set_copied(ring, &copy, address);
+	ring->is_mapped = true;
 	return CTRACE_OK;
 }
 
