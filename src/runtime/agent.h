@@ -84,8 +84,8 @@ static inline bool ct_agent_is_deferred(void)
 	return __atomic_load_n(&ct_agent.is_deferred, __ATOMIC_ACQUIRE);
 }
 bool ct_agent_runs(void); /* a thread is the agent */
-/* Nothing has needed the agent yet, and nothing was traced or lost.  Under no lock. */
-bool ct_agent_is_unneeded(void);
+/* Nothing has needed the agent yet, and nothing was traced or lost.  for_ever: then nobody starts it any more.  Under no lock. */
+bool ct_agent_is_unneeded(bool for_ever);
 /* Starts the first thread where that was deferred.  Any thread, also in a signal handler or under a lock: then the control
  * thread starts it, a moment later. */
 void ct_agent_need(void);

@@ -425,8 +425,7 @@ static bool has_losses(const struct ct_session_head *head)
 	return false;
 }
 
-/* Has nothing needed the agent, and is there nothing to deliver?  for_ever: then nobody starts it any more. */
-static bool look_unneeded(bool for_ever)
+bool ct_agent_is_unneeded(bool for_ever)
 {
 	bool is;
 
@@ -440,16 +439,11 @@ static bool look_unneeded(bool for_ever)
 	return is;
 }
 
-bool ct_agent_is_unneeded(void)
-{
-	return look_unneeded(false);
-}
-
 bool ct_agent_stop(void)
 {
 	uint64_t now = ct_clock_mono_ns();
 
-	if (look_unneeded(true))
+	if (ct_agent_is_unneeded(true))
 		return true; /* there is nothing to stop */
 	ct_agent_need();
 	if (!ct_agent_runs()) {

@@ -54,10 +54,11 @@ static void deliver(void)
 
 /* A routine or callback of the program that runs on one of our threads has all signals blocked.
  * The other program is not to inherit that: nobody could end it by a SIGTERM. */
-static bool unblock(sigset_t *former)
+static bool deliver_and_unblock(sigset_t *former)
 {
 	sigset_t mask;
 
+	deliver();
 	return ct_os_thread_mask(&mask) && pthread_sigmask(SIG_SETMASK, &mask, former) == 0;
 }
 
@@ -109,10 +110,8 @@ static int search_path(const char *file, char *const arguments[], char *const en
 EXPORT int execve(const char *path, char *const arguments[], char *const environment[])
 {
 	sigset_t former;
-	bool is_unblocked;
+	bool is_unblocked = deliver_and_unblock(&former);
 
-	deliver();
-	is_unblocked = unblock(&former);
 	(void)(next_execve != NULL ? next_execve(path, arguments, environment) : kernel_execve(path, arguments, environment));
 	return block_again(is_unblocked, &former);
 }
@@ -125,10 +124,8 @@ EXPORT int execv(const char *path, char *const arguments[])
 EXPORT int execvpe(const char *file, char *const arguments[], char *const environment[])
 {
 	sigset_t former;
-	bool is_unblocked;
+	bool is_unblocked = deliver_and_unblock(&former);
 
-	deliver();
-	is_unblocked = unblock(&former);
 	(void)(next_execvpe != NULL ? next_execvpe(file, arguments, environment) : search_path(file, arguments, environment));
 	return block_again(is_unblocked, &former);
 }
@@ -141,10 +138,8 @@ EXPORT int execvp(const char *file, char *const arguments[])
 EXPORT int fexecve(int fd, char *const arguments[], char *const environment[])
 {
 	sigset_t former;
-	bool is_unblocked;
+	bool is_unblocked = deliver_and_unblock(&former);
 
-	deliver();
-	is_unblocked = unblock(&former);
 	(void)(next_fexecve != NULL ? next_fexecve(fd, arguments, environment) : kernel_fexecve(fd, arguments, environment));
 	return block_again(is_unblocked, &former);
 }
@@ -166,41 +161,36 @@ static bool collect(const char *arguments[LIST_LIMIT], const char *first, va_lis
 	return true;
 }
 
+/* Declares and fills `arguments`; `list` stands behind the last of them. */
+#define COLLECT(FIRST) \
+	const char *arguments[LIST_LIMIT]; \
+	bool is_whole; \
+	va_list list; \
+	va_start(list, FIRST); \
+	is_whole = collect(arguments, FIRST, &list)
+
 EXPORT int execl(const char *path, const char *argument, ...)
 {
-	const char *arguments[LIST_LIMIT];
-	va_list list;
-	bool whole;
+	COLLECT(argument);
 
-	va_start(list, argument);
-	whole = collect(arguments, argument, &list);
 	va_end(list);
-	return whole ? execve(path, (char *const *)(uintptr_t)arguments, environ) : -1;
+	return is_whole ? execve(path, (char *const *)(uintptr_t)arguments, environ) : -1;
 }
 
 EXPORT int execlp(const char *file, const char *argument, ...)
 {
-	const char *arguments[LIST_LIMIT];
-	va_list list;
-	bool whole;
+	COLLECT(argument);
 
-	va_start(list, argument);
-	whole = collect(arguments, argument, &list);
 	va_end(list);
-	return whole ? execvpe(file, (char *const *)(uintptr_t)arguments, environ) : -1;
+	return is_whole ? execvpe(file, (char *const *)(uintptr_t)arguments, environ) : -1;
 }
 
 EXPORT int execle(const char *path, const char *argument, ...)
 {
-	const char *arguments[LIST_LIMIT];
-	char *const *environment = environ;
-	va_list list;
-	bool whole;
+	char *const *environment;
+	COLLECT(argument);
 
-	va_start(list, argument);
-	whole = collect(arguments, argument, &list);
-	if (whole)
-		environment = va_arg(list, char *const *);
+	environment = is_whole ? va_arg(list, char *const *) : environ;
 	va_end(list);
-	return whole ? execve(path, (char *const *)(uintptr_t)arguments, environment) : -1;
+	return is_whole ? execve(path, (char *const *)(uintptr_t)arguments, environment) : -1;
 }

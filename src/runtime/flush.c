@@ -15,7 +15,7 @@ enum ctrace_status ct_agent_flush(uint64_t timeout_ns)
 
 	if (ct_agent_turn != 0 || ct_thread_locked != 0)
 		return CTRACE_TIMED_OUT; /* called by an emitter: the agent would wait for itself */
-	if (ct_agent_is_unneeded())
+	if (ct_agent_is_unneeded(false))
 		return CTRACE_OK;
 	ct_agent_need();
 	if (!ct_agent_runs()) {
@@ -45,12 +45,6 @@ void ct_agent_await_open(uint64_t timeout_ns)
 
 	if (ct_agent_turn == 0 && ct_thread_locked == 0 && ct_agent_runs())
 		(void)ct_os_wait_until(&ct_agent.open_done, ticket, timeout_ns);
-}
-
-void ct_agent_open(uint64_t timeout_ns)
-{
-	ct_agent_ask_open();
-	ct_agent_await_open(timeout_ns);
 }
 
 /* Waits until external writers have written what was in their rings when the wait began. */

@@ -49,27 +49,6 @@ static void say_unread(const char *path, enum ctrace_status status, int error, c
 
 /* ---- into a registry of its own ---- */
 
-static void take_command(const struct ct_command *command, unsigned line, void *user)
-{
-	struct reading *reading = user;
-
-	if (ct_apply(&reading->target, command) != CTRACE_OK)
-		ct_setup_note_mistake(&reading->result, line);
-}
-
-static void count_mistake(const struct ct_complaint *complaint, void *user)
-{
-	ct_setup_note_mistake(&((struct reading *)user)->result, complaint->line);
-}
-
-static void forget(void *user)
-{
-	struct reading *reading = user;
-
-	ct_setup_forget(&reading->target);
-	reading->result = (struct ct_setup_result){ 0 };
-}
-
 static enum ctrace_status reading_init(struct reading *reading)
 {
 	enum ctrace_status status;
@@ -92,16 +71,6 @@ static void reading_fini(struct reading *reading)
 {
 	ct_registry_destroy(reading->registry);
 	ct_session_close(&reading->session, false);
-}
-
-static void read_text(struct reading *reading, const struct ct_buf *text)
-{
-	const struct ct_config_reader reader = {
-		.command = take_command, .complain = count_mistake, .forget = forget, .user = reading
-	};
-
-	ct_setup_read_text(text, &reader, &reading->result.stopped_at);
-	ct_setup_override(&reading->settings);
 }
 
 /* ---- component trace ---- */
@@ -267,13 +236,13 @@ static enum ctrace_status apply_text(const struct ct_buf *text, const char *path
 	enum ctrace_status status = reading_init(&reading);
 
 	if (status == CTRACE_OK) {
-		read_text(&reading, text);
+		ct_setup_apply_text(text, NULL, &reading.target, &reading.result);
+		ct_setup_override(&reading.settings);
 		status = put_in_force(&reading, target, &remarks);
-		if (status == CTRACE_OK)
-			if (status == CTRACE_OK) {
-				say_done(&reading, path, &remarks, message);
-				ct_setup_publish(&ct_process.session, path, &reading.result, &reading.settings);
-			}
+		if (status == CTRACE_OK) {
+			say_done(&reading, path, &remarks, message);
+			ct_setup_publish(&ct_process.session, path, &reading.result, &reading.settings);
+		}
 		*out_mistakes = reading.result.mistakes;
 		reading_fini(&reading);
 	}

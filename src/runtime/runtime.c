@@ -71,7 +71,8 @@ static void release_drain(void *user, uint32_t reopen)
 		ct_drain_reopen(ct_agent_drain(), reopen);
 	note_file_destinations();
 	ct_agent_unlock();
-	ct_agent_open(block_timeout_ns());
+	ct_agent_ask_open();
+	ct_agent_await_open(block_timeout_ns());
 }
 
 /* Of what another face or the operator changed, component trace hears first: its routines may refuse. */

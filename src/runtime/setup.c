@@ -43,7 +43,7 @@ static void find_self(struct ct_setup_self *self)
 	ct_buf_fini(&line);
 }
 
-const char *ct_setup_path(void)
+static const char *config_path(void)
 {
 	return ct_os_environment("MFTRACE_CONFIG");
 }
@@ -58,18 +58,10 @@ enum ctrace_status ct_setup_read_file(const char *path, struct ct_buf *out_text)
 	return ct_os_read_file(path, CONFIG_LIMIT, out_text);
 }
 
-void ct_setup_read_text(const struct ct_buf *text, const struct ct_config_reader *reader, unsigned *out_stopped_at)
-{
-	struct ct_setup_self self;
-
-	find_self(&self);
-	ct_config_read(text->data, text->size, &self.program, reader, out_stopped_at);
-}
-
 /* What MFTRACE_CONFIG names, if it is set: it is read and gone through three times, but opened once. */
 static void file_read(struct ct_setup_file *file)
 {
-	const char *path = ct_setup_path();
+	const char *path = config_path();
 
 	if (path == NULL)
 		return;
@@ -94,25 +86,17 @@ void ct_setup_file_fini(struct ct_setup_file *file)
 	ct_buf_fini(&file->text);
 }
 
-/* Gives the line at which the file names another program; 0: at none. */
-static unsigned file_go_through(const struct ct_setup_file *file, const struct ct_config_reader *reader)
+static void file_go_through(const struct ct_setup_file *file, const struct ct_config_reader *reader)
 {
-	unsigned stopped_at = 0;
+	unsigned stopped_at;
 
 	if (file->is_read)
 		ct_config_read(file->text.data, file->text.size, &file->self.program, reader, &stopped_at);
-	return stopped_at;
-}
-
-void ct_setup_note_mistake(struct ct_setup_result *result, unsigned line)
-{
-	if (result->mistakes++ == 0)
-		result->first_mistake = line;
 }
 
 bool ct_setup_find_path(const struct ct_session *session, const char *asked, char out_path[CT_SETUP_PATH_SIZE])
 {
-	const char *path = asked[0] != '\0' ? asked : ct_setup_path();
+	const char *path = asked[0] != '\0' ? asked : config_path();
 	const char *folder = "";
 	size_t size = 0;
 	int printed;
@@ -169,14 +153,14 @@ bool ct_setup_load_modules(struct ct_setup_file *file)
 
 	if (is_loading)
 		return false;
-	if (ct_setup_path() == NULL)
+	if (config_path() == NULL)
 		return true;
 	cancel_state = ct_cancel_off();
 	(void)sigfillset(&all);
 	(void)pthread_sigmask(SIG_SETMASK, &all, &mask);
 	is_loading = true;
 	file_read(file);
-	(void)file_go_through(file, &reader);
+	file_go_through(file, &reader);
 	is_loading = false;
 	(void)pthread_sigmask(SIG_SETMASK, &mask, NULL);
 	ct_cancel_restore(&cancel_state);
@@ -215,7 +199,7 @@ void ct_setup_read_settings(const struct ct_setup_file *file, struct ct_settings
 	struct ct_config_reader reader = { .command = note_setting, .forget = forget_settings, .user = settings };
 
 	ct_settings_init(settings);
-	(void)file_go_through(file, &reader);
+	file_go_through(file, &reader);
 	ct_setup_override(settings);
 }
 
@@ -223,59 +207,72 @@ void ct_setup_read_settings(const struct ct_setup_file *file, struct ct_settings
 
 struct applying {
 	const struct ct_target *target;
-	struct ct_setup_result result;
-	bool lacks_memory;
+	struct ct_setup_result *result;
 };
+
+static void note_mistake(struct ct_setup_result *result, unsigned line)
+{
+	if (result->mistakes++ == 0)
+		result->first_mistake = line;
+}
 
 static void apply_command(const struct ct_command *command, unsigned line, void *user)
 {
-	struct applying *applying = user;
-
+	const struct applying *applying = user;
 	enum ctrace_status status = ct_apply(applying->target, command);
 
 	/* What cannot be applied (an unknown emitter) changes nothing. */
-	applying->lacks_memory |= status == CTRACE_NOT_ENOUGH_MEMORY;
+	applying->result->lacks_memory |= status == CTRACE_NOT_ENOUGH_MEMORY;
 	if (status != CTRACE_OK)
-		ct_setup_note_mistake(&applying->result, line);
+		note_mistake(applying->result, line);
 }
 
 static void count_mistake(const struct ct_complaint *complaint, void *user)
 {
-	ct_setup_note_mistake(&((struct applying *)user)->result, complaint->line);
+	note_mistake(((const struct applying *)user)->result, complaint->line);
 }
 
-static void forget_applied(void *user)
+/* Everything as it is without a file. */
+static void forget(void *user)
 {
-	struct applying *applying = user;
+	const struct applying *applying = user;
 
-	ct_setup_forget((void *)(uintptr_t)applying->target);
-	applying->result = (struct ct_setup_result){ 0 };
+	ct_registry_forget_configuration(applying->target->registry);
+	ct_settings_init(applying->target->settings);
+	*applying->result = (struct ct_setup_result){ 0 };
 }
 
-void ct_setup_forget(void *user)
+void ct_setup_apply_text(const struct ct_buf *text, const struct ct_program *program, const struct ct_target *target,
+			 struct ct_setup_result *result)
 {
-	const struct ct_target *target = user;
+	struct applying applying = { target, result };
+	const struct ct_config_reader reader = {
+		.command = apply_command, .complain = count_mistake, .forget = forget, .user = &applying
+	};
+	struct ct_setup_self self;
+	unsigned stopped_at = 0;
 
-	ct_registry_forget_configuration(target->registry);
-	ct_settings_init(target->settings);
+	if (program == NULL) {
+		find_self(&self);
+		program = &self.program;
+	}
+	ct_config_read(text->data, text->size, program, &reader, &stopped_at);
+	result->stopped_at = stopped_at;
 }
 
 enum ctrace_status ct_setup_apply_configuration(const struct ct_setup_file *file, const struct ct_target *target,
 						struct ct_session *session)
 {
-	struct applying applying = { .target = target };
-	const struct ct_config_reader reader = {
-		.command = apply_command, .complain = count_mistake, .forget = forget_applied, .user = &applying
-	};
-	unsigned stopped_at = file_go_through(file, &reader);
+	struct ct_setup_result result = { 0 };
 	char path[CT_SETUP_PATH_SIZE];
 
-	if (file->status == CTRACE_NOT_ENOUGH_MEMORY || applying.lacks_memory)
+	if (file->is_read)
+		ct_setup_apply_text(&file->text, &file->self.program, target, &result);
+	if (file->status == CTRACE_NOT_ENOUGH_MEMORY || result.lacks_memory)
 		return CTRACE_NOT_ENOUGH_MEMORY;
-	applying.result.stopped_at = stopped_at;
-	applying.result.error = file->error;
+	result.error = file->error;
 	if (!ct_setup_find_path(session, "", path))
 		path[0] = '\0';
-	ct_setup_publish(session, path, &applying.result, target->settings);
+	ct_setup_publish(session, path, &result, target->settings);
 	return CTRACE_OK;
 }

@@ -37,7 +37,7 @@ static void attach_and_trace_nothing(void)
 	CHILD_CHECK(IS_THREAD_SANITIZED || count_threads() == 2); /* that sanitizer has threads of its own */
 	CHILD_CHECK(!ct_agent_runs() && ct_agent_drain() == NULL);
 	CHILD_CHECK(stats().emitted == 0);
-	CHILD_CHECK(ct_agent_is_unneeded());
+	CHILD_CHECK(ct_agent_is_unneeded(false));
 	CHILD_CHECK(ctrace_flush(60000) == CTRACE_OK); /* nothing was traced */
 	CHILD_CHECK(!ct_agent_runs());
 }

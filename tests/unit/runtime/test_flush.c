@@ -69,11 +69,14 @@ static void ask_a_held_agent(void)
 	(void)emit(1);
 	CHILD_CHECK(ct_agent_flush(0) == CTRACE_TIMED_OUT);
 	CHILD_CHECK(ct_agent_flush(20000000u) == CTRACE_TIMED_OUT);
-	ct_agent_open(0);
-	ct_agent_open(20000000u);
+	ct_agent_ask_open();
+	ct_agent_await_open(0);
+	ct_agent_ask_open();
+	ct_agent_await_open(20000000u);
 	release_agent();
 	/* What nobody waited for is done all the same. */
-	ct_agent_open(UINT64_MAX);
+	ct_agent_ask_open();
+	ct_agent_await_open(UINT64_MAX);
 	CHILD_CHECK(ct_agent_flush(60000000000u) == CTRACE_OK);
 	CHILD_CHECK(stats().delivered == 2);
 }
@@ -90,7 +93,8 @@ static void flush_under_a_lock(void)
 	CHILD_CHECK(emit(0) == CTRACE_OK);
 	ct_agent_lock();
 	CHILD_CHECK(ct_agent_flush(UINT64_MAX) == CTRACE_TIMED_OUT); /* the agent could not serve it */
-	ct_agent_open(UINT64_MAX);
+	ct_agent_ask_open();
+	ct_agent_await_open(UINT64_MAX);
 	ct_agent_unlock();
 }
 
