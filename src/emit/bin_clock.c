@@ -78,7 +78,7 @@ void ct_bin_clock_mark_add(struct ct_buf *out, const struct ct_bin_clock_mark *m
 }
 
 /* The first event, or one after a step. */
-static void clock_change(struct ct_bin_clock *clock, const struct ctrace_event *event)
+static void clock_change(struct ct_bin_clock *clock, const struct ctrace_event *event, struct ct_buf *metadata)
 {
 	const struct ctrace_clock *now = event->clock;
 	bool is_first = !clock->has_begun;
@@ -103,63 +103,23 @@ static void clock_change(struct ct_bin_clock *clock, const struct ctrace_event *
 	clock->total_ns = now->total_ns;
 	clock->ahead_ns = mark.ahead_ns;
 	if (mark.by_ns != 0 || (is_first && mark.base_ns != 0))
-		ct_bin_clock_mark_add(&clock->marks, &mark);
+		ct_bin_clock_mark_add(metadata, &mark);
 }
 
-uint64_t ct_bin_clock_time(struct ct_bin_clock *clock, const struct ctrace_event *event)
+uint64_t ct_bin_clock_time(struct ct_bin_clock *clock, const struct ctrace_event *event, struct ct_buf *metadata)
 {
 	if (event->clock == NULL)
 		return event->time_ns;
 	if (event->clock->steps != clock->steps)
-		clock_change(clock, event);
+		clock_change(clock, event, metadata);
 	return event->time_ns + event->clock->set_back_ns - clock->base_ns;
-}
-
-void ct_bin_clock_init(struct ct_bin_clock *clock)
-{
-	*clock = (struct ct_bin_clock){ .steps = CT_BIN_CLOCK_UNKNOWN };
-	ct_buf_init(&clock->marks);
-}
-
-void ct_bin_clock_fini(struct ct_bin_clock *clock)
-{
-	ct_buf_fini(&clock->marks);
-}
-
-void ct_bin_clock_begin(struct ct_bin_clock *clock)
-{
-	ct_buf_clear(&clock->marks);
-	clock->kept_steps = clock->steps;
-	clock->kept_total_ns = clock->total_ns;
-	clock->kept_ahead_ns = clock->ahead_ns;
-	clock->kept_has_begun = clock->has_begun;
-}
-
-void ct_bin_clock_print(const struct ct_bin_clock *clock, struct ct_buf *out)
-{
-	out->failed |= clock->marks.failed;
-	if (clock->marks.size > 0)
-		ct_buf_add(out, clock->marks.data, clock->marks.size);
-}
-
-void ct_bin_clock_undo(struct ct_bin_clock *clock)
-{
-	ct_buf_clear(&clock->marks);
-	clock->steps = clock->kept_steps;
-	clock->total_ns = clock->kept_total_ns;
-	clock->ahead_ns = clock->kept_ahead_ns;
-	clock->has_begun = clock->kept_has_begun;
 }
 
 void ct_bin_clock_inherit(struct ct_bin_clock *clock, const struct ct_bin_clock *from, struct ct_buf *metadata)
 {
 	struct ct_bin_clock_mark mark = { .ahead_ns = from->ahead_ns, .base_ns = from->base_ns };
 
-	clock->steps = from->steps;
-	clock->total_ns = from->total_ns;
-	clock->base_ns = from->base_ns;
-	clock->ahead_ns = from->ahead_ns;
-	clock->has_begun = from->has_begun;
+	*clock = *from;
 	if (mark.ahead_ns != 0 || mark.base_ns != 0)
 		ct_bin_clock_mark_add(metadata, &mark);
 }

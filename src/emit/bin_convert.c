@@ -74,7 +74,7 @@ static void add_event(struct ct_bin_folder *folder, const struct ctrace_event *e
 {
 	struct ctrace_event moved = *ct_bin_text_convert(folder->texts, event);
 
-	moved.time_ns = ct_bin_clock_time(&folder->clock, event);
+	moved.time_ns = ct_bin_clock_time(&folder->clock, event, &folder->text);
 	ct_packet_write(&folder->bound[event->stream]->writer, ct_schema_class(folder->schema, &moved), &moved);
 }
 

@@ -41,7 +41,7 @@ enum ctrace_status ct_bin_folder_new(const char *path, const struct ct_trace_inf
 	folder->info = *info;
 	folder->printed = 1;
 	ct_buf_init(&folder->text);
-	ct_bin_clock_init(&folder->clock);
+	folder->clock.steps = CT_BIN_CLOCK_UNKNOWN;
 	*out_folder = folder;
 	return CTRACE_OK;
 }
@@ -68,7 +68,6 @@ void ct_bin_folder_free(struct ct_bin_folder *folder)
 	free(folder->items);
 	ct_buf_fini(&folder->scratch);
 	ct_buf_fini(&folder->text);
-	ct_bin_clock_fini(&folder->clock);
 	free(folder);
 	errno = error;
 }

@@ -141,7 +141,7 @@ static void date(struct ct_bin_folder *folder, const struct ct_bin_stream *strea
 		 struct ct_packet_head *head)
 {
 	const struct ctrace_event first = { .time_ns = run->begin_ns, .clock = run->clock };
-	uint64_t shift = ct_bin_clock_time(&folder->clock, &first) - run->begin_ns;
+	uint64_t shift = ct_bin_clock_time(&folder->clock, &first, &folder->text) - run->begin_ns;
 
 	head->begin_ticks = run->begin_ticks;
 	head->end_ticks = run->end_ticks;
@@ -154,7 +154,7 @@ static void add_run(struct ct_bin_folder *folder, struct ct_bin_stream *stream, 
 	struct ct_packet_head head = { .pid = folder->info.pid, .tid = run->tid };
 
 	date(folder, stream, run, &head);
-	head.content_bits = head.packet_bits = 8 * (uint64_t)(CT_PACKET_HEAD + run->size);
+	head.content_bits = head.packet_bits = 8 * (uint32_t)(CT_PACKET_HEAD + run->size);
 	while (!ct_packet_number(&stream->writer, &head)) {
 		struct ct_packet_head empty = head;
 
@@ -174,7 +174,8 @@ static enum ctrace_status gather(struct ct_bin_folder *folder, const struct ctra
 {
 	enum ctrace_status status = CTRACE_OK;
 
-	ct_bin_clock_begin(&folder->clock);
+	folder->clock_before = folder->clock;
+	ct_buf_clear(&folder->text);
 	folder->converts |= folder->texts != NULL && folder->texts->encoding != CT_ENCODING_ASCII;
 	if (!folder->converts)
 		status = ct_bin_take_classes(folder->schema, batch, false);
@@ -194,8 +195,6 @@ static enum ctrace_status gather(struct ct_bin_folder *folder, const struct ctra
 
 static enum ctrace_status print_metadata(struct ct_bin_folder *folder)
 {
-	ct_buf_clear(&folder->text);
-	ct_bin_clock_print(&folder->clock, &folder->text);
 	if (folder->converts && !folder->has_own_numbers)
 		ct_buf_add_text(&folder->text, CT_BIN_MARK_OWN_NUMBERS CT_BIN_MARK_END);
 	for (uint32_t i = folder->printed; i < ct_schema_count(folder->schema); i++) {
@@ -283,7 +282,7 @@ static void undo(struct ct_bin_folder *folder, uint32_t stream_count)
 {
 	int error = errno;
 
-	ct_bin_clock_undo(&folder->clock);
+	folder->clock = folder->clock_before;
 	for (uint32_t i = 0; i < stream_count; i++) {
 		struct ct_bin_stream *stream = folder->bound[i];
 

@@ -60,17 +60,11 @@ struct ct_bin_stream {
 /* How the times of a folder go on when somebody sets the wall clock. */
 #define CT_BIN_CLOCK_UNKNOWN UINT32_MAX
 struct ct_bin_clock {
-	uint32_t steps;      /* of the last event; CT_BIN_CLOCK_UNKNOWN: none was written yet */
-	int64_t total_ns;    /* of these */
-	uint64_t base_ns;    /* what the clock had been set back by before the folder began */
-	uint64_t ahead_ns;   /* times are ahead of the clock by that much */
-	bool has_begun;      /* base_ns is known */
-	struct ct_buf marks; /* for the metadata, of the batch under way */
-	/* what a batch that fails goes back to */
-	uint32_t kept_steps;
-	int64_t kept_total_ns;
-	uint64_t kept_ahead_ns;
-	bool kept_has_begun;
+	uint32_t steps;    /* of the last event; CT_BIN_CLOCK_UNKNOWN: none was written yet */
+	int64_t total_ns;  /* of these */
+	uint64_t base_ns;  /* what the clock had been set back by before the folder began */
+	uint64_t ahead_ns; /* times are ahead of the clock by that much */
+	bool has_begun;    /* base_ns is known */
 };
 
 /* ---- bin_convert.c: events that are written anew; text items become UTF-8 */
@@ -115,10 +109,10 @@ struct ct_bin_folder {
 	uint32_t bound_capacity;
 	uint32_t open_count;
 	uint64_t batch;
-	struct ct_buf text;        /* metadata of new classes */
-	struct ct_bin_text *texts; /* the emitter's; or NULL */
-	struct ct_bin_clock clock;
-	struct ct_buf heads; /* of the packets of the batch under way */
+	struct ct_buf text;                      /* metadata of the batch under way: steps of the clock, new classes */
+	struct ct_bin_text *texts;               /* the emitter's; or NULL */
+	struct ct_bin_clock clock, clock_before; /* what a batch that fails goes back to */
+	struct ct_buf heads;                     /* of the packets of the batch under way */
 	struct iovec *pieces;
 	size_t piece_count, piece_capacity;
 	/* bin_convert.c's */
@@ -128,6 +122,10 @@ struct ct_bin_folder {
 	struct ctrace_event_item *items;
 	struct ct_buf scratch;
 };
+
+/* ---- bin_convert.c */
+/* Writes the events of a batch anew: into packets of the streams that are bound. */
+enum ctrace_status ct_bin_convert(struct ct_bin_folder *folder, const struct ctrace_batch *batch) CT_MUST_USE;
 
 /* ---- emit_bin.c */
 /* Who traces, for a folder's metadata. */
@@ -201,8 +199,6 @@ struct ct_bin_mark {
 	uint64_t value;
 	uint64_t last_at; /* 0: not in the text */
 };
-/* "stream.12" -> 12, "stream.lost" -> CT_BIN_LOST.  False for names that are not ours. */
-bool ct_bin_stream_name_parse(const char *name, size_t size, uint32_t *out_id);
 void ct_bin_mark_add(struct ct_buf *out, uint32_t id, const struct ct_bin_mark *mark); /* nothing for a value of 0 */
 /* The last of our comments of a kind in the text, and where it ends; NULL when it has none. */
 const char *ct_bin_mark_find(const char *text, size_t size, const char *mark, size_t *out_end);
@@ -226,13 +222,8 @@ struct ct_bin_clock_mark {
 	uint64_t ahead_ns; /* from there on */
 	uint64_t base_ns;
 };
-void ct_bin_clock_init(struct ct_bin_clock *clock);
-void ct_bin_clock_fini(struct ct_bin_clock *clock);
-/* The time that an event gets in its stream.  Notes a step in clock->marks. */
-uint64_t ct_bin_clock_time(struct ct_bin_clock *clock, const struct ctrace_event *event);
-void ct_bin_clock_begin(struct ct_bin_clock *clock);                           /* a batch */
-void ct_bin_clock_print(const struct ct_bin_clock *clock, struct ct_buf *out); /* its marks */
-void ct_bin_clock_undo(struct ct_bin_clock *clock);                            /* it failed */
+/* The time that an event gets in its stream.  Notes a step in the metadata. */
+uint64_t ct_bin_clock_time(struct ct_bin_clock *clock, const struct ctrace_event *event, struct ct_buf *metadata);
 /* Goes on with the times of the folder before, and notes so in the new one's metadata. */
 void ct_bin_clock_inherit(struct ct_bin_clock *clock, const struct ct_bin_clock *from, struct ct_buf *metadata);
 void ct_bin_clock_mark_add(struct ct_buf *out, const struct ct_bin_clock_mark *mark);
@@ -241,10 +232,9 @@ bool ct_bin_clock_mark_next(const char *text, size_t size, size_t *at, struct ct
 /* The folder is gone on with: what the marks in its metadata say. */
 void ct_bin_clock_take(struct ct_bin_clock *clock, const char *text, size_t size);
 
-/* ---- bin_convert.c, too: the runs of a batch, into packets of the streams that it binds */
-enum ctrace_status ct_bin_convert(struct ct_bin_folder *folder, const struct ctrace_batch *batch) CT_MUST_USE;
-
 /* ---- bin_files.c: the stream files of a folder */
+/* "stream.12" -> 12, "stream.lost" -> CT_BIN_LOST.  False for names that are not ours. */
+bool ct_bin_stream_name_parse(const char *name, size_t size, uint32_t *out_id);
 /* The stream of that id, made when it is unknown. */
 enum ctrace_status ct_bin_stream_get(struct ct_bin_folder *folder, uint32_t id, struct ct_bin_stream **out_stream) CT_MUST_USE;
 /* NULL when it is unknown. */

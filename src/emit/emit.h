@@ -159,9 +159,8 @@ enum ctrace_status ct_line_printer_init_with(struct ct_line_printer *line, const
 					     const struct ct_line_name *names, size_t name_count) CT_MUST_USE;
 void ct_line_printer_fini(struct ct_line_printer *line);
 void ct_line_add(const struct ct_line_printer *line, struct ct_buf *out, const struct ctrace_event *event); /* with '\n' */
-/* One part of it.  Nothing for a variable that is not of this folder. */
-void ct_line_add_part(const struct ct_line_printer *line, struct ct_buf *out, const struct ct_line_part *part,
-		      const struct ctrace_event *event);
+/* One part of it, by a printer of an event.  Nothing for a variable that is not of this folder. */
+ct_line_add_part_of ct_line_add_part;
 void ct_line_add_data(const struct ct_line_printer *line, struct ct_buf *out,
 		      const struct ctrace_event *event); /* all items, each behind a delimiter */
 /* The rest is pure; any thread. */
@@ -235,6 +234,20 @@ uint32_t ct_progress_resume(const struct ct_progress *progress, const struct ctr
 /* The first `done` events of the batch are out; all of them when it succeeded. */
 void ct_progress_note(struct ct_progress *progress, const struct ctrace_batch *batch, uint32_t done);
 
+/* ---- line_settings.c: what an emitter of lines begins with. */
+struct ct_line_output {
+	const struct ctrace_emitter_context *context;
+	struct ct_line_settings settings;
+	struct ct_progress progress;
+	struct ct_buf lines;
+	uint64_t lost[CTRACE_LOSS_COUNT];
+	bool losses_due; /* lost is not in the output */
+};
+/* Of an emitter whose own struct has that size. */
+enum ctrace_status ct_line_output_open(size_t size, const struct ctrace_emitter_context *context, void **out_self) CT_MUST_USE;
+void ct_line_output_lost(void *self, const uint64_t totals[CTRACE_LOSS_COUNT]); /* an emitter's method */
+void ct_line_output_close(void *self);                                          /* the same; frees it */
+
 /* What open() or write() fails at, before it returns.  Keeps errno. */
 static inline void ct_emitter_failed_at(const struct ctrace_emitter_context *context, const char *what)
 {
@@ -243,12 +256,12 @@ static inline void ct_emitter_failed_at(const struct ctrace_emitter_context *con
 }
 
 /* ---- output_file.c: what TEXTFILE and BINFILE share: FILE pseudo-variables, LOCATION -> MFTRACE_LOGS -> working folder, generations. */
-/* Expands FILE: $(APPNAME) $(EMITTER) (lower case) $(PID) $(GEN) $(PLATFORM); an unknown variable stays as it is. */
-void ct_file_name_expand(struct ct_buf *out, const char *pattern, const struct ctrace_emitter_context *context, const char *emitter,
-			 uint32_t generation);
-/* The same.  has_others: the generation is one of several, told apart by its number also when the pattern does not do so. */
-void ct_file_name_add(struct ct_buf *out, const char *pattern, const struct ctrace_emitter_context *context, const char *emitter,
-		      uint32_t generation, bool has_others);
+/* Expands FILE: $(APPNAME) $(EMITTER) (lower case) $(PID) $(GEN) $(PLATFORM); an unknown variable stays as it is.  has_others: the
+ * generation is one of several, told apart by its number also when FILE does not do so.  False without memory. */
+bool ct_file_name_print(struct ct_buf *out, const struct ctrace_emitter_context *context, const struct ctrace_emitter *emitter,
+			uint32_t generation, bool has_others);
+/* Is the last part of a path this name, or all of it when the name is absolute? */
+bool ct_file_name_ends(const char *path, size_t size, const struct ct_buf *name);
 /* Calls attempt(absolute path) for LOCATION (made when missing), MFTRACE_LOGS, the working folder in turn, until one does not
  * fail; gives the path that worked.  A FILE that is absolute is tried alone.  Folders that it names are made (0700) when it is within. */
 enum ctrace_status ct_file_place(const struct ctrace_emitter_context *context, const char *file_name,
@@ -257,8 +270,6 @@ enum ctrace_status ct_file_place(const struct ctrace_emitter_context *context, c
 
 /* Is a FILE in the folder for output, LOCATION (or NULL) and those that stand in for it?  Absolute: below LOCATION; else: without "..". */
 bool ct_file_is_within(const char *location, const char *file_name);
-/* FILE; what it is by default when it is set to nothing. */
-const char *ct_file_pattern(const struct ctrace_emitter_context *context, const struct ctrace_emitter *emitter);
 /* "0600" or "0640", also without the first 0. */
 bool ct_file_mode_parse(const char *text, size_t size, uint32_t *out_mode);
 /* Who besides the owner may read output: MODE and GROUP.  All 0: nobody, and files that are there keep what they have. */
@@ -281,10 +292,8 @@ void ct_file_access_give(int fd, const struct ct_file_access *access);
 
 uint32_t ct_file_generations(const struct ctrace_emitter_context *context); /* MAXGENERATION; 1: one file without a limit */
 /* The generation that a process begins with: the first that does not exist, else the one after
- * the newest.  So the newest generation of other processes is overwritten last.  inside: the
- * file within a generation whose time counts, "" for the generation itself. */
-#define CT_FILE_IN_BINFILE "/metadata"
-uint32_t ct_file_generation_first(const struct ctrace_emitter_context *context, const char *emitter, const char *inside);
+ * the newest.  So the newest generation of other processes is overwritten last. */
+uint32_t ct_file_generation_first(const struct ctrace_emitter_context *context, const struct ctrace_emitter *emitter);
 /* The file or folder that open() of TEXTFILE or BINFILE would take over: the process that did
  * not close it should be recovered first.  False when open() would make a new one, and for other
  * emitters.  Makes LOCATION, and changes nothing else. */

@@ -104,12 +104,9 @@ static enum ctrace_status attempt_path(const char *path, void *user)
 	return status;
 }
 
-/* FILE, told apart by generation when there are several and it does not do so itself. */
 static bool print_name(struct ct_buf *out, const struct binfile *bin, uint32_t generation)
 {
-	ct_file_name_add(out, ct_file_pattern(bin->context, &ct_emit_binfile), bin->context, "BINFILE", generation,
-			 bin->generations > 1);
-	return !out->failed;
+	return ct_file_name_print(out, bin->context, &ct_emit_binfile, generation, bin->generations > 1);
 }
 
 /* What a folder that was made, or is gone on with, has of ours. */
@@ -151,7 +148,7 @@ static enum ctrace_status create_first(struct binfile *bin, struct ct_bin_folder
 {
 	const struct ct_bin_claim claim = { .from = from, .may_continue = true, .may_replace_others = !bin->context->recovering };
 
-	bin->generation = ct_file_generation_first(bin->context, "BINFILE", CT_FILE_IN_BINFILE);
+	bin->generation = ct_file_generation_first(bin->context, &ct_emit_binfile);
 	return create_folder(bin, bin->generation, &claim, &bin->folder);
 }
 
@@ -173,31 +170,16 @@ static enum ctrace_status create_after(struct binfile *bin)
 	return status;
 }
 
-/* The folder of the place is gone, is another process's now, or cannot be read: nothing that is there is touched. */
-static enum ctrace_status create_instead(struct binfile *bin)
-{
-	const struct ct_bin_claim claim = { 0 };
-
-	return create_folder(bin, bin->generation, &claim, &bin->folder);
-}
-
 /* Does FILE still name the folder of the place? */
 static bool is_named(const struct binfile *bin, const char *path)
 {
 	struct ct_buf name;
-	const char *text;
-	size_t size, path_size = strlen(path);
-	bool same = false;
+	bool is_same;
 
 	ct_buf_init(&name);
-	if (print_name(&name, bin, bin->generation)) {
-		text = ct_buf_text(&name);
-		size = strlen(text);
-		same = path_size >= size && strcmp(path + path_size - size, text) == 0 &&
-		       (path_size == size || path[path_size - size - 1] == '/');
-	}
+	is_same = print_name(&name, bin, bin->generation) && ct_file_name_ends(path, strlen(path), &name);
 	ct_buf_fini(&name);
-	return same;
+	return is_same;
 }
 
 static enum ctrace_status open_folder(struct binfile *bin)
@@ -212,8 +194,9 @@ static enum ctrace_status open_folder(struct binfile *bin)
 	if (!bin->context->recovering && !is_named(bin, place->path))
 		return create_after(bin);
 	status = ct_bin_folder_resume(place, &bin->info, &bin->folder);
+	/* It is gone, is another process's now, or cannot be read: nothing that is there is touched. */
 	if (status == CTRACE_NOT_FOUND || status == CTRACE_DAMAGED || status == CTRACE_TIMED_OUT)
-		return create_instead(bin);
+		return create_folder(bin, bin->generation, &(const struct ct_bin_claim){ 0 }, &bin->folder);
 	if (status != CTRACE_OK)
 		return status;
 	set_up(bin, bin->folder);
@@ -305,26 +288,17 @@ static enum ctrace_status go_over(struct binfile *bin, struct ct_bin_folder *nex
 	return CTRACE_OK;
 }
 
-/* A full folder is followed by the next generation. */
-static enum ctrace_status turn_to(struct binfile *bin, uint32_t generation)
+/* A full folder is followed by the next generation; one that somebody removed by one in its place. */
+static enum ctrace_status begin_next(struct binfile *bin, bool is_full)
 {
 	const struct ct_bin_claim claim = { .from = bin->folder,
-					    .may_replace_own = true,
+					    .may_replace_own = is_full,
 					    .may_replace_others = !bin->context->recovering };
+	uint32_t generation = is_full ? bin->generation % bin->generations + 1 : bin->generation;
 	struct ct_bin_folder *next;
 	enum ctrace_status status = create_folder(bin, generation, &claim, &next);
 
 	return status == CTRACE_OK ? go_over(bin, next, generation) : status;
-}
-
-/* Somebody removed the folder: a new one takes its place. */
-static enum ctrace_status begin_again(struct binfile *bin)
-{
-	const struct ct_bin_claim claim = { .from = bin->folder, .may_replace_others = !bin->context->recovering };
-	struct ct_bin_folder *next;
-	enum ctrace_status status = create_folder(bin, bin->generation, &claim, &next);
-
-	return status == CTRACE_OK ? go_over(bin, next, bin->generation) : status;
 }
 
 /* Does it hold an event? */
@@ -342,11 +316,11 @@ static enum ctrace_status bin_write(void *self, const struct ctrace_batch *batch
 	if (presence == CT_BIN_UNCLEAR)
 		return CTRACE_OUTPUT_ERROR;
 	if (presence == CT_BIN_GONE)
-		status = begin_again(bin);
+		status = begin_next(bin, false);
 	if (status == CTRACE_OK)
 		status = ct_bin_write(bin->folder, batch);
 	if (status == CTRACE_BUFFER_TOO_SMALL) {
-		status = turn_to(bin, bin->generation % bin->generations + 1);
+		status = begin_next(bin, true);
 		if (status == CTRACE_OK)
 			status = ct_bin_write(bin->folder, batch);
 	}
@@ -373,7 +347,7 @@ static enum ctrace_status bin_rotate(void *self)
 		return CTRACE_UNSUPPORTED;
 	if (is_in_place && !is_begun(bin))
 		return CTRACE_OK;
-	status = is_in_place ? turn_to(bin, bin->generation % bin->generations + 1) : begin_again(bin);
+	status = begin_next(bin, is_in_place);
 	return status == CTRACE_OK || status == CTRACE_NOT_ENOUGH_MEMORY ? status : CTRACE_OUTPUT_ERROR;
 }
 

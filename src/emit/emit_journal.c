@@ -13,7 +13,6 @@
 
 #include <errno.h>
 #include <poll.h>
-#include <stdlib.h>
 #include <string.h>
 #include <sys/socket.h>
 #include <sys/uio.h>
@@ -30,15 +29,10 @@
 #define KEPT_MEMORY ((size_t)1 << 20) /* of an entry, between entries */
 
 struct journal {
-	const struct ctrace_emitter_context *context;
-	struct ct_line_settings settings;
-	struct ct_progress progress;
-	int probe;          /* connected to journald during a call; -1: nothing has been sent in it yet */
-	struct ct_buf text; /* the fields of one entry, one after the other */
+	struct ct_line_output out; /* its lines: the fields of one entry, one after the other */
+	int probe;                 /* connected to journald during a call; -1: nothing has been sent in it yet */
 	size_t field_ends[FIELD_LIMIT];
 	uint32_t field_count;
-	uint64_t lost[CTRACE_LOSS_COUNT];
-	bool losses_due;
 };
 
 static enum ctrace_status probe_open(int *out_fd)
@@ -58,65 +52,55 @@ static enum ctrace_status probe_open(int *out_fd)
 
 static enum ctrace_status journal_open(const struct ctrace_emitter_context *context, void **out_self)
 {
-	struct journal *journal = calloc(1, sizeof *journal);
-	enum ctrace_status status;
+	enum ctrace_status status = ct_line_output_open(sizeof(struct journal), context, out_self);
 
-	if (journal == NULL)
-		return CTRACE_NOT_ENOUGH_MEMORY;
-	journal->context = context;
-	journal->probe = -1;
-	ct_buf_init(&journal->text);
-	status = ct_line_settings_init(&journal->settings, context);
-	if (status != CTRACE_OK) {
-		free(journal);
-		return status;
-	}
-	*out_self = journal;
-	return CTRACE_OK;
+	if (status == CTRACE_OK)
+		((struct journal *)*out_self)->probe = -1;
+	return status;
 }
 
 static void entry_begin(struct journal *journal)
 {
-	ct_buf_trim(&journal->text, KEPT_MEMORY);
+	ct_buf_trim(&journal->out.lines, KEPT_MEMORY);
 	journal->field_count = 0;
 }
 
 /* A field is begun with its name and ends where the next one begins. */
 static void field_begin(struct journal *journal, const char *name)
 {
-	ct_buf_add_text(&journal->text, name);
-	ct_buf_add_char(&journal->text, '=');
+	ct_buf_add_text(&journal->out.lines, name);
+	ct_buf_add_char(&journal->out.lines, '=');
 }
 
 static void field_end(struct journal *journal)
 {
-	journal->field_ends[journal->field_count++] = journal->text.size;
+	journal->field_ends[journal->field_count++] = journal->out.lines.size;
 }
 
 static void add_number(struct journal *journal, const char *name, uint64_t value)
 {
 	field_begin(journal, name);
-	ct_buf_add_u64(&journal->text, value);
+	ct_buf_add_u64(&journal->out.lines, value);
 	field_end(journal);
 }
 
 static void add_text(struct journal *journal, const char *name, const char *value, size_t size)
 {
 	field_begin(journal, name);
-	ct_escape_add(&journal->text, value, size);
+	ct_escape_add(&journal->out.lines, value, size);
 	field_end(journal);
 }
 
 /* The line, without the delimiter before its first item and without the line end; an event without data is named instead. */
 static void add_message(struct journal *journal, const struct ctrace_event *event)
 {
-	const char *delimiter = journal->settings.line.format.delimiter;
-	struct ct_buf *text = &journal->text;
-	size_t start, skip = journal->settings.line.delimiter_size;
+	const char *delimiter = journal->out.settings.line.format.delimiter;
+	struct ct_buf *text = &journal->out.lines;
+	size_t start, skip = journal->out.settings.line.delimiter_size;
 
 	field_begin(journal, "MESSAGE");
 	start = text->size;
-	ct_line_add(&journal->settings.line, text, event);
+	ct_line_add(&journal->out.settings.line, text, event);
 	if (text->failed)
 		return;
 	text->size--;
@@ -138,18 +122,18 @@ static void add_message(struct journal *journal, const struct ctrace_event *even
 
 static void add_items(struct journal *journal, const struct ctrace_event *event)
 {
-	struct ct_line_format format = journal->settings.line.format;
+	struct ct_line_format format = journal->out.settings.line.format;
 
 	format.quote_strings = false;
 	for (uint32_t i = 0; i < event->item_count && i < DATA_FIELDS; i++) {
-		size_t before = journal->text.size;
+		size_t before = journal->out.lines.size;
 
-		ct_buf_add_text(&journal->text, "CTRACE_DATA");
-		ct_buf_add_u64(&journal->text, i + 1);
-		ct_buf_add_char(&journal->text, '=');
-		ct_line_add_item(&journal->text, &format, &event->items[i]);
-		if (journal->text.size > ENTRY_LIMIT) {
-			journal->text.size = before;
+		ct_buf_add_text(&journal->out.lines, "CTRACE_DATA");
+		ct_buf_add_u64(&journal->out.lines, i + 1);
+		ct_buf_add_char(&journal->out.lines, '=');
+		ct_line_add_item(&journal->out.lines, &format, &event->items[i]);
+		if (journal->out.lines.size > ENTRY_LIMIT) {
+			journal->out.lines.size = before;
 			break;
 		}
 		field_end(journal);
@@ -158,7 +142,7 @@ static void add_items(struct journal *journal, const struct ctrace_event *event)
 
 static void add_identifier(struct journal *journal)
 {
-	add_text(journal, "SYSLOG_IDENTIFIER", journal->context->program, strlen(journal->context->program));
+	add_text(journal, "SYSLOG_IDENTIFIER", journal->out.context->program, strlen(journal->out.context->program));
 }
 
 static void add_event(struct journal *journal, const struct ctrace_event *event)
@@ -182,13 +166,13 @@ static void add_losses(struct journal *journal)
 {
 	entry_begin(journal);
 	field_begin(journal, "MESSAGE");
-	ct_line_add_losses(&journal->text, journal->lost, journal->context->pid);
-	if (!journal->text.failed)
-		journal->text.size--;
+	ct_line_add_losses(&journal->out.lines, journal->out.lost, journal->out.context->pid);
+	if (!journal->out.lines.failed)
+		journal->out.lines.size--;
 	field_end(journal);
 	add_number(journal, "PRIORITY", 4);
 	add_identifier(journal);
-	add_number(journal, "CTRACE_PID", journal->context->pid);
+	add_number(journal, "CTRACE_PID", journal->out.context->pid);
 }
 
 static enum ctrace_status send_entry(struct journal *journal)
@@ -198,7 +182,7 @@ static enum ctrace_status send_entry(struct journal *journal)
 	size_t start = 0;
 	int result;
 
-	if (journal->text.failed)
+	if (journal->out.lines.failed)
 		return CTRACE_NOT_ENOUGH_MEMORY;
 	if (journal->probe < 0 && probe_open(&journal->probe) != CTRACE_OK)
 		return CTRACE_OUTPUT_ERROR;
@@ -208,7 +192,7 @@ static enum ctrace_status send_entry(struct journal *journal)
 		return CTRACE_TIMED_OUT;
 	}
 	for (uint32_t i = 0; i < journal->field_count; i++) {
-		fields[i].iov_base = journal->text.data + start;
+		fields[i].iov_base = journal->out.lines.data + start;
 		fields[i].iov_len = journal->field_ends[i] - start;
 		start = journal->field_ends[i];
 	}
@@ -225,7 +209,7 @@ static enum ctrace_status put_entry(struct journal *journal)
 	enum ctrace_status status = send_entry(journal);
 
 	if (status != CTRACE_OK && status != CTRACE_NOT_ENOUGH_MEMORY)
-		ct_emitter_failed_at(journal->context, JOURNAL_SOCKET);
+		ct_emitter_failed_at(journal->out.context, JOURNAL_SOCKET);
 	return status;
 }
 
@@ -234,7 +218,7 @@ static enum ctrace_status send_events(struct journal *journal, const struct ctra
 	for (; *done < batch->event_count; ++*done) {
 		enum ctrace_status status;
 
-		if (batch->events[*done].level < journal->settings.level)
+		if (batch->events[*done].level < journal->out.settings.level)
 			continue;
 		add_event(journal, &batch->events[*done]);
 		status = put_entry(journal);
@@ -247,42 +231,23 @@ static enum ctrace_status send_events(struct journal *journal, const struct ctra
 /* Losses wait for a journal: they are no reason to fail a batch that has no entry for it. */
 static void send_losses(struct journal *journal)
 {
-	if (!journal->losses_due)
+	if (!journal->out.losses_due)
 		return;
 	add_losses(journal);
-	journal->losses_due = send_entry(journal) != CTRACE_OK;
+	journal->out.losses_due = send_entry(journal) != CTRACE_OK;
 }
 
 static enum ctrace_status journal_write(void *self, const struct ctrace_batch *batch)
 {
 	struct journal *journal = self;
-	uint32_t done = ct_progress_resume(&journal->progress, batch);
+	uint32_t done = ct_progress_resume(&journal->out.progress, batch);
 	enum ctrace_status status;
 
 	send_losses(journal);
 	status = send_events(journal, batch, &done);
-	ct_progress_note(&journal->progress, batch, done);
+	ct_progress_note(&journal->out.progress, batch, done);
 	ct_os_close(&journal->probe);
 	return status == CTRACE_OK || status == CTRACE_NOT_ENOUGH_MEMORY ? status : CTRACE_OUTPUT_ERROR;
-}
-
-static void journal_lost(void *self, const uint64_t totals[CTRACE_LOSS_COUNT])
-{
-	struct journal *journal = self;
-
-	if (journal->settings.level >= CTRACE_LEVEL_COUNT || memcmp(journal->lost, totals, sizeof journal->lost) == 0)
-		return;
-	memcpy(journal->lost, totals, sizeof journal->lost);
-	journal->losses_due = true;
-}
-
-static void journal_close(void *self)
-{
-	struct journal *journal = self;
-
-	ct_buf_fini(&journal->text);
-	ct_line_settings_fini(&journal->settings);
-	free(journal);
 }
 
 static const struct ctrace_property properties[] = {
@@ -298,6 +263,6 @@ __attribute__((visibility("default"))) const struct ctrace_emitter ctrace_emitte
 	.properties = properties,
 	.open = journal_open,
 	.write = journal_write,
-	.lost = journal_lost,
-	.close = journal_close,
+	.lost = ct_line_output_lost,
+	.close = ct_line_output_close,
 };

@@ -12,8 +12,6 @@
 #include <errno.h>
 #include <limits.h>
 #include <poll.h>
-#include <stdlib.h>
-#include <string.h>
 #include <unistd.h>
 
 #define WAIT_MS 100
@@ -21,33 +19,18 @@
 #define TRIES 16u                     /* poll() said there is room and write() said there is none: somebody else was quicker */
 
 struct stderr_output {
-	const struct ctrace_emitter_context *context;
-	struct ct_line_settings settings;
-	struct ct_progress progress;
-	struct ct_buf lines;
-	uint64_t lost[CTRACE_LOSS_COUNT];
-	bool losses_due;
+	struct ct_line_output out;
 	struct ct_clock_seen clock;
 	bool is_torn; /* what was written last ends within a line */
 };
 
 static enum ctrace_status stderr_open(const struct ctrace_emitter_context *context, void **out_self)
 {
-	struct stderr_output *output = calloc(1, sizeof *output);
-	enum ctrace_status status;
+	enum ctrace_status status = ct_line_output_open(sizeof(struct stderr_output), context, out_self);
 
-	if (output == NULL)
-		return CTRACE_NOT_ENOUGH_MEMORY;
-	output->context = context;
-	output->clock.steps = CT_CLOCK_UNSEEN;
-	ct_buf_init(&output->lines);
-	status = ct_line_settings_init(&output->settings, context);
-	if (status != CTRACE_OK) {
-		free(output);
-		return status;
-	}
-	*out_self = output;
-	return CTRACE_OK;
+	if (status == CTRACE_OK)
+		((struct stderr_output *)*out_self)->clock.steps = CT_CLOCK_UNSEEN;
+	return status;
 }
 
 /* Writes at most PIPE_BUF bytes. */
@@ -69,10 +52,10 @@ static enum ctrace_status write_some(const char *data, size_t size, size_t *out_
 
 static enum ctrace_status put_lines(struct stderr_output *output)
 {
-	const char *at = output->lines.data;
-	size_t left = output->lines.size;
+	const char *at = output->out.lines.data;
+	size_t left = output->out.lines.size;
 
-	if (output->lines.failed)
+	if (output->out.lines.failed)
 		return CTRACE_NOT_ENOUGH_MEMORY;
 	while (left > 0) {
 		size_t written = 0;
@@ -84,7 +67,7 @@ static enum ctrace_status put_lines(struct stderr_output *output)
 		left -= written;
 		output->is_torn = left > 0;
 	}
-	ct_buf_trim(&output->lines, KEPT_MEMORY);
+	ct_buf_trim(&output->out.lines, KEPT_MEMORY);
 	return CTRACE_OK;
 }
 
@@ -93,22 +76,22 @@ static uint32_t add_lines(struct stderr_output *output, const struct ctrace_batc
 {
 	uint32_t i;
 
-	ct_buf_trim(&output->lines, KEPT_MEMORY);
+	ct_buf_trim(&output->out.lines, KEPT_MEMORY);
 	if (output->is_torn)
-		ct_buf_add_char(&output->lines, '\n');
-	if (output->losses_due)
-		ct_line_add_losses(&output->lines, output->lost, output->context->pid);
+		ct_buf_add_char(&output->out.lines, '\n');
+	if (output->out.losses_due)
+		ct_line_add_losses(&output->out.lines, output->out.lost, output->out.context->pid);
 	for (i = first; i < batch->event_count; i++) {
 		struct ct_clock_seen clock = output->clock;
-		size_t before = output->lines.size;
+		size_t before = output->out.lines.size;
 
-		if (batch->events[i].level < output->settings.level)
+		if (batch->events[i].level < output->out.settings.level)
 			continue;
-		ct_line_add_clock(&output->lines, &output->clock, &batch->events[i]);
-		ct_line_add(&output->settings.line, &output->lines, &batch->events[i]);
-		if (output->lines.size <= PIPE_BUF || before == 0)
+		ct_line_add_clock(&output->out.lines, &output->clock, &batch->events[i]);
+		ct_line_add(&output->out.settings.line, &output->out.lines, &batch->events[i]);
+		if (output->out.lines.size <= PIPE_BUF || before == 0)
 			continue;
-		output->lines.size = before;
+		output->out.lines.size = before;
 		output->clock = clock;
 		break;
 	}
@@ -118,7 +101,7 @@ static uint32_t add_lines(struct stderr_output *output, const struct ctrace_batc
 static enum ctrace_status stderr_write(void *self, const struct ctrace_batch *batch)
 {
 	struct stderr_output *output = self;
-	uint32_t done = ct_progress_resume(&output->progress, batch);
+	uint32_t done = ct_progress_resume(&output->out.progress, batch);
 
 	while (done < batch->event_count) {
 		struct ct_clock_seen clock = output->clock;
@@ -127,35 +110,16 @@ static enum ctrace_status stderr_write(void *self, const struct ctrace_batch *ba
 
 		if (status != CTRACE_OK) {
 			output->clock = clock;
-			ct_progress_note(&output->progress, batch, done);
+			ct_progress_note(&output->out.progress, batch, done);
 			if (status != CTRACE_NOT_ENOUGH_MEMORY)
-				ct_emitter_failed_at(output->context, "standard error");
+				ct_emitter_failed_at(output->out.context, "standard error");
 			return status == CTRACE_NOT_ENOUGH_MEMORY ? status : CTRACE_OUTPUT_ERROR;
 		}
-		output->losses_due = false;
+		output->out.losses_due = false;
 		done = next;
 	}
-	ct_progress_note(&output->progress, batch, done);
+	ct_progress_note(&output->out.progress, batch, done);
 	return CTRACE_OK;
-}
-
-static void stderr_lost(void *self, const uint64_t totals[CTRACE_LOSS_COUNT])
-{
-	struct stderr_output *output = self;
-
-	if (output->settings.level >= CTRACE_LEVEL_COUNT || memcmp(output->lost, totals, sizeof output->lost) == 0)
-		return;
-	memcpy(output->lost, totals, sizeof output->lost);
-	output->losses_due = true;
-}
-
-static void stderr_close(void *self)
-{
-	struct stderr_output *output = self;
-
-	ct_buf_fini(&output->lines);
-	ct_line_settings_fini(&output->settings);
-	free(output);
 }
 
 static const struct ctrace_property properties[] = {
@@ -170,6 +134,6 @@ const struct ctrace_emitter ct_emit_stderr = {
 	.properties = properties,
 	.open = stderr_open,
 	.write = stderr_write,
-	.lost = stderr_lost,
-	.close = stderr_close,
+	.lost = ct_line_output_lost,
+	.close = ct_line_output_close,
 };

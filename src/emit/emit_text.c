@@ -14,7 +14,6 @@
 
 #include <errno.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -23,16 +22,12 @@
 #define DEFAULT_FILE_KB 0x2800u
 
 struct textfile {
-	const struct ctrace_emitter_context *context;
-	struct ct_line_settings settings;
+	struct ct_line_output out; /* its lines: formatted, not written */
 	enum ct_text_sharing sharing;
 	uint32_t generations; /* with CT_TEXT_GENERATION */
 	uint64_t file_limit;  /* bytes, the same */
 	struct ct_text_file file;
-	struct ct_buf lines;      /* formatted, not written */
 	struct ct_text_seen seen; /* in a recoverer: lines that are in the file and need not be written */
-	uint64_t lost[CTRACE_LOSS_COUNT];
-	bool losses_due; /* lost is not in the output */
 	struct ct_clock_seen clock;
 	pid_t owner;
 };
@@ -47,7 +42,7 @@ struct mark {
 
 static void read_sharing(struct textfile *text)
 {
-	const struct ctrace_emitter_context *context = text->context;
+	const struct ctrace_emitter_context *context = text->out.context;
 	uint64_t size_kb = context->number(context, "MAXFILESIZE");
 
 	text->sharing = CT_TEXT_OWN;
@@ -69,18 +64,18 @@ static void read_sharing(struct textfile *text)
  * file, or in the file `<name>.<process>`. */
 static void load_seen(struct textfile *text)
 {
-	const struct ctrace_place *place = text->context->place;
+	const struct ctrace_place *place = text->out.context->place;
 	char beside[CTRACE_EMITTER_PATH_SIZE + 16];
 
-	ct_text_seen_load(&text->seen, place->path, place->offset, text->context->pid);
-	(void)snprintf(beside, sizeof beside, "%s.%u", place->path, text->context->pid);
-	ct_text_seen_load(&text->seen, beside, 0, text->context->pid);
+	ct_text_seen_load(&text->seen, place->path, place->offset, text->out.context->pid);
+	(void)snprintf(beside, sizeof beside, "%s.%u", place->path, text->out.context->pid);
+	ct_text_seen_load(&text->seen, beside, 0, text->out.context->pid);
 }
 
 /* The process was killed within a batch that had begun in an earlier generation. */
 static void load_split(struct textfile *text)
 {
-	const struct ctrace_emitter_context *context = text->context;
+	const struct ctrace_emitter_context *context = text->out.context;
 	const struct ctrace_place *place = context->place;
 	uint32_t generation, turns = ct_text_file_turns(place, &generation);
 	char path[CTRACE_EMITTER_PATH_SIZE];
@@ -96,7 +91,7 @@ static void load_split(struct textfile *text)
 
 static enum ctrace_status open_file(struct textfile *text)
 {
-	const struct ctrace_emitter_context *context = text->context;
+	const struct ctrace_emitter_context *context = text->out.context;
 	enum ctrace_status status = CTRACE_NOT_FOUND;
 	uint32_t generation;
 	bool is_recovering = context->recovering && text->sharing != CT_TEXT_SHARED && context->place->path[0] != '\0';
@@ -111,48 +106,40 @@ static enum ctrace_status open_file(struct textfile *text)
 	if (status == CTRACE_OK)
 		return CTRACE_OK;
 	return ct_text_file_create(&text->file, context,
-				   text->sharing == CT_TEXT_GENERATION ? ct_file_generation_first(context, "TEXTFILE", "") : 1,
+				   text->sharing == CT_TEXT_GENERATION ? ct_file_generation_first(context, &ct_emit_textfile) : 1,
 				   text->sharing, NULL);
 }
 
 static enum ctrace_status text_open(const struct ctrace_emitter_context *context, void **out_self)
 {
-	struct textfile *text = calloc(1, sizeof *text);
-	enum ctrace_status status;
+	void *self;
+	enum ctrace_status status = ct_line_output_open(sizeof(struct textfile), context, &self);
+	struct textfile *text = status == CTRACE_OK ? self : NULL;
 
 	if (text == NULL)
-		return CTRACE_NOT_ENOUGH_MEMORY;
-	text->context = context;
+		return status;
 	text->owner = getpid();
 	text->clock.steps = CT_CLOCK_UNSEEN;
-	ct_buf_init(&text->lines);
 	ct_text_file_init(&text->file);
-	status = ct_line_settings_init(&text->settings, context);
-	if (status != CTRACE_OK)
-		goto undo_alloc;
 	read_sharing(text);
 	status = open_file(text);
-	if (status != CTRACE_OK)
-		goto undo_settings;
+	if (status != CTRACE_OK) {
+		ct_text_seen_fini(&text->seen);
+		ct_line_output_close(text);
+		return status;
+	}
 	/* As long as nothing is delivered the old place says where the seen lines are. */
 	if (text->seen.count == 0)
 		ct_text_file_get_place(&text->file, context->place);
 	*out_self = text;
 	return CTRACE_OK;
-
-undo_settings:
-	ct_text_seen_fini(&text->seen);
-	ct_line_settings_fini(&text->settings);
-undo_alloc:
-	free(text);
-	return status;
 }
 
 /* ---- the next file ---- */
 
 static enum ctrace_status commit_place(const struct textfile *text)
 {
-	const struct ctrace_emitter_context *context = text->context;
+	const struct ctrace_emitter_context *context = text->out.context;
 
 	ct_text_file_get_place(&text->file, context->place);
 	/* A shared file is not cut back to its place. */
@@ -167,7 +154,7 @@ static enum ctrace_status go_over(struct textfile *text, uint32_t generation)
 
 	ct_text_file_forget_lost(&before);
 	ct_text_file_init(&next);
-	status = ct_text_file_create(&next, text->context, generation, text->sharing, &before);
+	status = ct_text_file_create(&next, text->out.context, generation, text->sharing, &before);
 	if (status != CTRACE_OK)
 		return status;
 	/* The program closed our descriptor in the middle of a batch: the lines of that batch do not count. */
@@ -185,7 +172,7 @@ static enum ctrace_status go_over(struct textfile *text, uint32_t generation)
 	}
 	text->file = before;
 	if (before.fd >= 0)
-		ct_text_file_get_place(&before, text->context->place);
+		ct_text_file_get_place(&before, text->out.context->place);
 	if (next.size == 0)
 		(void)unlink(next.path);
 	ct_text_file_close(&next);
@@ -207,18 +194,18 @@ static enum ctrace_status put_lines(struct textfile *text)
 {
 	enum ctrace_status status;
 
-	if (text->lines.failed)
+	if (text->out.lines.failed)
 		return CTRACE_NOT_ENOUGH_MEMORY;
-	status = ct_text_file_write(&text->file, text->lines.data, text->lines.size);
+	status = ct_text_file_write(&text->file, text->out.lines.data, text->out.lines.size);
 	if (status == CTRACE_OK)
-		ct_buf_trim(&text->lines, KEPT_MEMORY);
+		ct_buf_trim(&text->out.lines, KEPT_MEMORY);
 	return status;
 }
 
 /* Goes on in the next generation, which is begun empty, and is the place before a line is in it. */
 static enum ctrace_status turn(struct textfile *text, struct mark *mark)
 {
-	const struct ctrace_emitter_context *context = text->context;
+	const struct ctrace_emitter_context *context = text->out.context;
 	uint32_t generation = text->file.generation % text->generations + 1;
 	enum ctrace_status status = put_lines(text);
 	bool is_begun = mark->turns != 0 || text->file.size != mark->file.size;
@@ -247,20 +234,20 @@ static enum ctrace_status turn(struct textfile *text, struct mark *mark)
 /* A recoverer begins no generation: the next one may be a later process's by now. */
 static bool is_full(const struct textfile *text)
 {
-	return text->sharing == CT_TEXT_GENERATION && !text->context->recovering &&
-	       text->file.size + text->lines.size >= text->file_limit;
+	return text->sharing == CT_TEXT_GENERATION && !text->out.context->recovering &&
+	       text->file.size + text->out.lines.size >= text->file_limit;
 }
 
 /* What stands before the next line: a new file's header, losses that are not in the output yet. */
 static void add_heading(struct textfile *text)
 {
 	if (text->file.header_due) {
-		ct_text_header_add(&text->lines, text->context, text->settings.line.format.format);
+		ct_text_header_add(&text->out.lines, text->out.context, text->out.settings.line.format.format);
 		text->file.header_due = false;
 	}
-	if (text->losses_due) {
-		ct_line_add_losses(&text->lines, text->lost, text->context->pid);
-		text->losses_due = false;
+	if (text->out.losses_due) {
+		ct_line_add_losses(&text->out.lines, text->out.lost, text->out.context->pid);
+		text->out.losses_due = false;
 	}
 }
 
@@ -268,14 +255,14 @@ static void add_line(struct textfile *text, const struct ctrace_event *event)
 {
 	size_t before;
 
-	if (text->file.header_due || text->losses_due)
+	if (text->file.header_due || text->out.losses_due)
 		add_heading(text);
-	ct_line_add_clock(&text->lines, &text->clock, event);
-	before = text->lines.size;
-	ct_line_add(&text->settings.line, &text->lines, event);
-	if (text->seen.count > 0 && !text->lines.failed &&
-	    ct_text_seen_take(&text->seen, text->lines.data + before, text->lines.size - before))
-		text->lines.size = before;
+	ct_line_add_clock(&text->out.lines, &text->clock, event);
+	before = text->out.lines.size;
+	ct_line_add(&text->out.settings.line, &text->out.lines, event);
+	if (text->seen.count > 0 && !text->out.lines.failed &&
+	    ct_text_seen_take(&text->seen, text->out.lines.data + before, text->out.lines.size - before))
+		text->out.lines.size = before;
 }
 
 static enum ctrace_status put_batch(struct textfile *text, const struct ctrace_batch *batch, struct mark *mark)
@@ -283,7 +270,7 @@ static enum ctrace_status put_batch(struct textfile *text, const struct ctrace_b
 	enum ctrace_status status;
 
 	for (uint32_t i = 0; i < batch->event_count; i++) {
-		if (batch->events[i].level < text->settings.level)
+		if (batch->events[i].level < text->out.settings.level)
 			continue;
 		if (is_full(text)) {
 			status = turn(text, mark);
@@ -291,15 +278,15 @@ static enum ctrace_status put_batch(struct textfile *text, const struct ctrace_b
 				return status;
 		}
 		add_line(text, &batch->events[i]);
-		if (text->lines.size < CHUNK_SIZE)
+		if (text->out.lines.size < CHUNK_SIZE)
 			continue;
 		status = put_lines(text);
 		if (status != CTRACE_OK)
 			return status;
 	}
-	if (text->losses_due && text->settings.level < CTRACE_LEVEL_COUNT)
+	if (text->out.losses_due)
 		add_heading(text);
-	return text->lines.size > 0 || text->lines.failed ? put_lines(text) : CTRACE_OK;
+	return text->out.lines.size > 0 || text->out.lines.failed ? put_lines(text) : CTRACE_OK;
 }
 
 /* Takes back everything that was written since the mark.  Keeps errno, for the report of the failure. */
@@ -307,8 +294,8 @@ static void cut_back(struct textfile *text, const struct mark *mark)
 {
 	int error = errno;
 
-	ct_buf_trim(&text->lines, KEPT_MEMORY);
-	text->losses_due = mark->losses_due;
+	ct_buf_trim(&text->out.lines, KEPT_MEMORY);
+	text->out.losses_due = mark->losses_due;
 	text->clock = mark->clock;
 	if (mark->turns != 0) {
 		struct ct_text_file begun = text->file;
@@ -328,7 +315,7 @@ static void cut_back(struct textfile *text, const struct mark *mark)
 static enum ctrace_status write_own(struct textfile *text, const struct ctrace_batch *batch)
 {
 	enum ctrace_status status = make_ready(text);
-	struct mark mark = { .file = text->file, .losses_due = text->losses_due, .clock = text->clock };
+	struct mark mark = { .file = text->file, .losses_due = text->out.losses_due, .clock = text->clock };
 
 	if (status != CTRACE_OK)
 		return status;
@@ -346,7 +333,7 @@ static enum ctrace_status write_shared(struct textfile *text, const struct ctrac
 	enum ctrace_status status;
 
 	if (text->file.fd < 0) {
-		status = ct_text_file_create(&text->file, text->context, 1, text->sharing, NULL);
+		status = ct_text_file_create(&text->file, text->out.context, 1, text->sharing, NULL);
 		if (status != CTRACE_OK)
 			return status;
 	}
@@ -355,7 +342,7 @@ static enum ctrace_status write_shared(struct textfile *text, const struct ctrac
 		return status;
 	status = ct_text_file_check(&text->file, text->sharing);
 	if (status == CTRACE_OK) {
-		struct mark mark = { .file = text->file, .losses_due = text->losses_due, .clock = text->clock };
+		struct mark mark = { .file = text->file, .losses_due = text->out.losses_due, .clock = text->clock };
 
 		status = put_batch(text, batch, &mark);
 		if (status != CTRACE_OK)
@@ -382,18 +369,8 @@ static enum ctrace_status text_write(void *self, const struct ctrace_batch *batc
 	}
 	if (status != CTRACE_OK)
 		return status == CTRACE_NOT_ENOUGH_MEMORY ? status : CTRACE_OUTPUT_ERROR;
-	ct_text_file_get_place(&text->file, text->context->place);
+	ct_text_file_get_place(&text->file, text->out.context->place);
 	return CTRACE_OK;
-}
-
-static void text_lost(void *self, const uint64_t totals[CTRACE_LOSS_COUNT])
-{
-	struct textfile *text = self;
-
-	if (memcmp(text->lost, totals, sizeof text->lost) == 0)
-		return;
-	memcpy(text->lost, totals, sizeof text->lost);
-	text->losses_due = true;
 }
 
 static enum ctrace_status text_flush(void *self)
@@ -427,13 +404,11 @@ static void text_close(void *self)
 	const struct ctrace_batch only_losses = { .size = sizeof only_losses };
 
 	/* A forked child closes what it inherited, but the file is its parent's. */
-	if (text->losses_due && text->owner == getpid())
+	if (text->out.losses_due && text->owner == getpid())
 		(void)text_write(text, &only_losses);
 	ct_text_file_close(&text->file);
 	ct_text_seen_fini(&text->seen);
-	ct_buf_fini(&text->lines);
-	ct_line_settings_fini(&text->settings);
-	free(text);
+	ct_line_output_close(text);
 }
 
 static const struct ctrace_property properties[] = {
@@ -455,7 +430,7 @@ const struct ctrace_emitter ct_emit_textfile = {
 	.properties = properties,
 	.open = text_open,
 	.write = text_write,
-	.lost = text_lost,
+	.lost = ct_line_output_lost,
 	.flush = text_flush,
 	.close = text_close,
 	.rotate = text_rotate,

@@ -77,16 +77,6 @@ static bool print_name(char out_upper[CTRACE_MAX_EMITTER + 1], const char *name,
 	return true;
 }
 
-static enum ctrace_status find_known_locked(const char *upper_name, uint32_t *out_index)
-{
-	bool is_known;
-
-	ct_emitter_lock();
-	is_known = find_known(upper_name, out_index);
-	ct_emitter_unlock();
-	return is_known ? CTRACE_OK : CTRACE_EMITTER_NOT_FOUND;
-}
-
 /* Under the lock.  Another thread may have been first. */
 static bool add(const struct ctrace_emitter *emitter, uint32_t *out_index)
 {
@@ -121,23 +111,31 @@ static enum ctrace_status add_module(const char *upper_name, uint32_t *out_index
 	return is_known || was_added ? CTRACE_OK : CTRACE_EMITTER_NOT_FOUND;
 }
 
+/* out_upper: the name as it stands in the table, unless it can be none. */
+static enum ctrace_status find_by_name(const char *name, size_t size, char out_upper[CTRACE_MAX_EMITTER + 1], uint32_t *out_index)
+{
+	bool is_known;
+
+	if (!print_name(out_upper, name, size))
+		return CTRACE_INVALID_EMITTER_NAME;
+	ct_emitter_lock();
+	is_known = find_known(out_upper, out_index);
+	ct_emitter_unlock();
+	return is_known ? CTRACE_OK : CTRACE_EMITTER_NOT_FOUND;
+}
+
 enum ctrace_status ct_emitter_find_known(const char *name, size_t size, uint32_t *out_index)
 {
 	char upper[CTRACE_MAX_EMITTER + 1];
 
-	if (!print_name(upper, name, size))
-		return CTRACE_INVALID_EMITTER_NAME;
-	return find_known_locked(upper, out_index);
+	return find_by_name(name, size, upper, out_index);
 }
 
 enum ctrace_status ct_emitter_find(const char *name, size_t size, uint32_t *out_index)
 {
 	char upper[CTRACE_MAX_EMITTER + 1];
-	enum ctrace_status status;
+	enum ctrace_status status = find_by_name(name, size, upper, out_index);
 
-	if (!print_name(upper, name, size))
-		return CTRACE_INVALID_EMITTER_NAME;
-	status = find_known_locked(upper, out_index);
 	if (status == CTRACE_EMITTER_NOT_FOUND && ct_thread_locked == 0)
 		status = add_module(upper, out_index);
 	if (status == CTRACE_OK && ct_emitter_at(*out_index) == &ct_emit_binfile)

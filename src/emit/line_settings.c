@@ -1,5 +1,5 @@
 /*
- * line_settings.c - the properties that all emitters of lines have.
+ * line_settings.c - what all emitters of lines have: their properties, and losses that are to be a line.
  *
  * Called on the thread that drains.  A property's text is borrowed only until the next one is asked for, hence the copies.
  *
@@ -107,4 +107,40 @@ void ct_line_settings_fini(struct ct_line_settings *settings)
 	free(settings->texts[0]);
 	free(settings->texts[1]);
 	*settings = (struct ct_line_settings){ 0 };
+}
+
+enum ctrace_status ct_line_output_open(size_t size, const struct ctrace_emitter_context *context, void **out_self)
+{
+	struct ct_line_output *output = calloc(1, size);
+	enum ctrace_status status = CTRACE_NOT_ENOUGH_MEMORY;
+
+	if (output != NULL)
+		status = ct_line_settings_init(&output->settings, context);
+	if (status != CTRACE_OK) {
+		free(output);
+		return status;
+	}
+	output->context = context;
+	ct_buf_init(&output->lines);
+	*out_self = output;
+	return CTRACE_OK;
+}
+
+void ct_line_output_lost(void *self, const uint64_t totals[CTRACE_LOSS_COUNT])
+{
+	struct ct_line_output *output = self;
+
+	if (output->settings.level >= CTRACE_LEVEL_COUNT || memcmp(output->lost, totals, sizeof output->lost) == 0)
+		return;
+	memcpy(output->lost, totals, sizeof output->lost);
+	output->losses_due = true;
+}
+
+void ct_line_output_close(void *self)
+{
+	struct ct_line_output *output = self;
+
+	ct_buf_fini(&output->lines);
+	ct_line_settings_fini(&output->settings);
+	free(output);
 }

@@ -47,28 +47,41 @@ static bool add_variable(struct ct_buf *out, const char *name, size_t size, cons
 	return true;
 }
 
-void ct_file_name_expand(struct ct_buf *out, const char *pattern, const struct ctrace_emitter_context *context, const char *emitter,
-			 uint32_t generation)
+/* FILE; what it is by default when it is set to nothing. */
+static const char *file_pattern(const struct ctrace_emitter_context *context, const struct ctrace_emitter *emitter)
 {
+	const char *pattern = context->property(context, "FILE");
+
+	return pattern != NULL && pattern[0] != '\0' ? pattern : ct_emitter_property(emitter, "FILE", 4)->default_value;
+}
+
+bool ct_file_name_print(struct ct_buf *out, const struct ctrace_emitter_context *context, const struct ctrace_emitter *emitter,
+			uint32_t generation, bool has_others)
+{
+	const char *pattern = file_pattern(context, emitter);
+	bool has_number = strcasestr(pattern, "$(GEN)") != NULL;
+
 	while (*pattern != '\0') {
 		const char *end = pattern[0] == '$' && pattern[1] == '(' ? strchr(pattern, ')') : NULL;
 
-		if (end != NULL && add_variable(out, pattern + 2, (size_t)(end - pattern) - 2, context, emitter, generation)) {
+		if (end != NULL && add_variable(out, pattern + 2, (size_t)(end - pattern) - 2, context, emitter->name, generation)) {
 			pattern = end + 1;
 			continue;
 		}
 		ct_buf_add_char(out, *pattern++);
 	}
-}
-
-void ct_file_name_add(struct ct_buf *out, const char *pattern, const struct ctrace_emitter_context *context, const char *emitter,
-		      uint32_t generation, bool has_others)
-{
-	ct_file_name_expand(out, pattern, context, emitter, generation);
-	if (has_others && strcasestr(pattern, "$(GEN)") == NULL) {
+	if (has_others && !has_number) {
 		ct_buf_add_char(out, '_');
 		ct_buf_add_u64(out, generation);
 	}
+	return !out->failed;
+}
+
+bool ct_file_name_ends(const char *path, size_t size, const struct ct_buf *name)
+{
+	if (name->size == 0 || name->size > size || memcmp(path + size - name->size, name->data, name->size) != 0)
+		return false;
+	return name->data[0] == '/' ? name->size == size : name->size < size && path[size - name->size - 1] == '/';
 }
 
 /* libc's services may load libraries into the traced program: only the machine's own file is read. */
@@ -144,13 +157,6 @@ bool ct_file_mode_parse(const char *text, size_t size, uint32_t *out_mode)
 		return false;
 	*out_mode = text[1] == '4' ? 0640 : 0600;
 	return true;
-}
-
-const char *ct_file_pattern(const struct ctrace_emitter_context *context, const struct ctrace_emitter *emitter)
-{
-	const char *pattern = context->property(context, "FILE");
-
-	return pattern != NULL && pattern[0] != '\0' ? pattern : ct_emitter_property(emitter, "FILE", 4)->default_value;
 }
 
 uint32_t ct_file_generations(const struct ctrace_emitter_context *context)
@@ -235,18 +241,17 @@ static enum ctrace_status make_folder(const char *path, const struct ct_file_acc
 	return status;
 }
 
-/* The folders of a FILE below the folder for output. */
-static enum ctrace_status make_below(const char *path, const struct ct_file_access *file_access)
+/* The folder that a path is in.  False: it has none but the root, or the working folder. */
+static bool parent_of(const char *path, char out_folder[CTRACE_EMITTER_PATH_SIZE])
 {
-	char folder[CTRACE_EMITTER_PATH_SIZE];
 	char *slash;
 
-	memcpy(folder, path, strlen(path) + 1);
-	slash = strrchr(folder, '/');
-	if (slash == NULL || slash == folder)
-		return CTRACE_OK;
+	memcpy(out_folder, path, strlen(path) + 1);
+	slash = strrchr(out_folder, '/');
+	if (slash == NULL || slash == out_folder)
+		return false;
 	*slash = '\0';
-	return make_folder(folder, file_access);
+	return true;
 }
 
 struct attempt {
@@ -259,39 +264,36 @@ struct attempt {
 	struct ct_file_access access;
 };
 
-static void note_last(const struct attempt *attempt, const char *path)
+static bool attempt_path(const struct attempt *attempt, const char *folder, const char *name, char out_path[CTRACE_EMITTER_PATH_SIZE])
 {
-	if (attempt->last != NULL)
-		memcpy(attempt->last, path, strlen(path) + 1);
+	bool fits = join(out_path, attempt->context->working_folder, folder, name);
+
+	if (fits && attempt->last != NULL)
+		memcpy(attempt->last, out_path, strlen(out_path) + 1);
+	return fits;
 }
 
 static enum ctrace_status try_folder(const struct attempt *attempt, const char *folder, bool is_to_be_made,
 				     char out_path[CTRACE_EMITTER_PATH_SIZE])
 {
-	const char *base = attempt->context->working_folder;
-	char path[CTRACE_EMITTER_PATH_SIZE];
-	enum ctrace_status status;
+	char path[CTRACE_EMITTER_PATH_SIZE], below[CTRACE_EMITTER_PATH_SIZE];
+	enum ctrace_status status = CTRACE_OK;
+	bool is_there;
 
-	if (!join(path, base, folder, ""))
+	if (!attempt_path(attempt, folder, "", path))
 		return CTRACE_OS_ERROR;
-	note_last(attempt, path);
-	if (is_to_be_made) {
+	if (is_to_be_made)
 		status = make_folder(path, &attempt->access);
-		if (status != CTRACE_OK)
-			return status;
-	}
-	if (attempt->makes_below && (attempt->file_name[0] == '/' || access(path, F_OK) == 0)) {
-		if (!join(path, base, folder, attempt->file_name))
-			return CTRACE_OS_ERROR;
-		note_last(attempt, path);
-		status = make_below(path, &attempt->access);
-		if (status != CTRACE_OK)
-			return status;
-	}
-	if (!join(path, base, folder, attempt->file_name))
+	if (status != CTRACE_OK)
+		return status;
+	is_there = attempt->file_name[0] == '/' || access(path, F_OK) == 0;
+	if (!attempt_path(attempt, folder, attempt->file_name, path))
 		return CTRACE_OS_ERROR;
-	note_last(attempt, path);
-	status = attempt->body(path, attempt->user);
+	/* The folders of a FILE below the folder for output. */
+	if (attempt->makes_below && is_there && parent_of(path, below))
+		status = make_folder(below, &attempt->access);
+	if (status == CTRACE_OK)
+		status = attempt->body(path, attempt->user);
 	if (status == CTRACE_OK)
 		memcpy(out_path, path, strlen(path) + 1);
 	return status;
@@ -344,36 +346,35 @@ enum ctrace_status ct_file_place(const struct ctrace_emitter_context *context, c
 static enum ctrace_status look_at(const char *path, void *user)
 {
 	char folder[CTRACE_EMITTER_PATH_SIZE];
-	char *slash;
 
 	(void)user;
-	memcpy(folder, path, strlen(path) + 1);
-	slash = strrchr(folder, '/');
-	if (slash == NULL)
-		return CTRACE_NOT_FOUND;
-	slash[slash == folder] = '\0';
+	if (!parent_of(path, folder)) {
+		if (path[0] != '/')
+			return CTRACE_NOT_FOUND;
+		memcpy(folder, "/", 2);
+	}
 	return access(path, F_OK) == 0 || access(folder, W_OK | X_OK) == 0 ? CTRACE_OK : CTRACE_DENIED;
 }
 
 /* Where open() would put a generation. */
-static bool find_path(const struct ctrace_emitter_context *context, const char *emitter, uint32_t generation, bool has_others,
-		      char out_path[CTRACE_EMITTER_PATH_SIZE])
+static bool find_path(const struct ctrace_emitter_context *context, const struct ctrace_emitter *emitter, uint32_t generation,
+		      bool has_others, char out_path[CTRACE_EMITTER_PATH_SIZE])
 {
-	const char *pattern = ct_file_pattern(context, strcmp(emitter, "BINFILE") == 0 ? &ct_emit_binfile : &ct_emit_textfile);
 	struct attempt attempt = { .body = look_at, .context = context, .access = ct_file_access_read(context) };
 	struct ct_buf name;
 	bool is_found;
 
 	ct_buf_init(&name);
-	ct_file_name_add(&name, pattern, context, emitter, generation, has_others);
+	is_found = ct_file_name_print(&name, context, emitter, generation, has_others);
 	attempt.file_name = ct_buf_text(&name);
-	is_found = !name.failed && try_all(&attempt, out_path) == CTRACE_OK;
+	is_found = is_found && try_all(&attempt, out_path) == CTRACE_OK;
 	ct_buf_fini(&name);
 	return is_found;
 }
 
-uint32_t ct_file_generation_first(const struct ctrace_emitter_context *context, const char *emitter, const char *inside)
+uint32_t ct_file_generation_first(const struct ctrace_emitter_context *context, const struct ctrace_emitter *emitter)
 {
+	const char *inside = emitter == &ct_emit_binfile ? "/metadata" : "";
 	uint32_t count = ct_file_generations(context), newest = 0;
 	struct timespec newest_time = { 0, 0 };
 	char path[CTRACE_EMITTER_PATH_SIZE + 16];
@@ -398,13 +399,11 @@ uint32_t ct_file_generation_first(const struct ctrace_emitter_context *context, 
 bool ct_emitter_output_path(const struct ctrace_emitter *emitter, const struct ctrace_emitter_context *context,
 			    char out_path[CTRACE_EMITTER_PATH_SIZE])
 {
-	const char *inside = emitter == &ct_emit_binfile ? CT_FILE_IN_BINFILE : "";
 	bool has_others;
 
 	if (emitter != &ct_emit_textfile && emitter != &ct_emit_binfile)
 		return false;
 	has_others = ct_file_generations(context) > 1 && (emitter == &ct_emit_binfile || context->number(context, "MULTIPROC") == 0);
-	return find_path(context, emitter->name, has_others ? ct_file_generation_first(context, emitter->name, inside) : 1, has_others,
-			 out_path) &&
+	return find_path(context, emitter, has_others ? ct_file_generation_first(context, emitter) : 1, has_others, out_path) &&
 	       access(out_path, F_OK) == 0;
 }

@@ -230,13 +230,10 @@ static enum ctrace_status create_at(const char *path, void *user)
 	return status;
 }
 
-/* FILE, told apart by generation when there are several and it does not do so itself. */
 static bool print_name(struct ct_buf *out, const struct ctrace_emitter_context *context, uint32_t generation,
 		       enum ct_text_sharing sharing)
 {
-	ct_file_name_add(out, ct_file_pattern(context, &ct_emit_textfile), context, "TEXTFILE", generation,
-			 sharing == CT_TEXT_GENERATION);
-	return !out->failed;
+	return ct_file_name_print(out, context, &ct_emit_textfile, generation, sharing == CT_TEXT_GENERATION);
 }
 
 enum ctrace_status ct_text_file_create(struct ct_text_file *file, const struct ctrace_emitter_context *context, uint32_t generation,
@@ -330,14 +327,6 @@ static bool is_begun_by_others(int fd, uint64_t offset, enum ct_text_sharing sha
 	       got == sizeof text && memcmp(text, mark, got) == 0 && !is_header_of(fd, 0, pid);
 }
 
-/* Is the last part of a path this name, or all of it when the name is absolute? */
-static bool ends_with(const char *path, size_t size, const struct ct_buf *name)
-{
-	if (name->size == 0 || name->size > size || memcmp(path + size - name->size, name->data, name->size) != 0)
-		return false;
-	return name->data[0] == '/' ? name->size == size : name->size < size && path[size - name->size - 1] == '/';
-}
-
 /* Is `path` what FILE makes of this generation, in whichever folder? */
 static bool is_named(const char *path, const struct ctrace_emitter_context *context, uint32_t generation, enum ct_text_sharing sharing)
 {
@@ -347,14 +336,11 @@ static bool is_named(const char *path, const struct ctrace_emitter_context *cont
 	bool is_same;
 
 	ct_buf_init(&name);
-	if (!print_name(&name, context, generation, sharing)) {
-		ct_buf_fini(&name);
-		return false;
-	}
 	(void)snprintf(suffix, sizeof suffix, ".%u", context->pid);
-	is_same = ends_with(path, size, &name);
-	if (!is_same && size > strlen(suffix) && strcmp(path + size - strlen(suffix), suffix) == 0)
-		is_same = ends_with(path, size - strlen(suffix), &name);
+	is_same =
+		print_name(&name, context, generation, sharing) &&
+		(ct_file_name_ends(path, size, &name) || (size > strlen(suffix) && strcmp(path + size - strlen(suffix), suffix) == 0 &&
+							  ct_file_name_ends(path, size - strlen(suffix), &name)));
 	ct_buf_fini(&name);
 	return is_same;
 }
@@ -554,7 +540,7 @@ bool ct_text_file_other_generation(const struct ctrace_emitter_context *context,
 	ct_buf_init(&name);
 	ct_buf_init(&other_name);
 	is_known = print_name(&name, context, generation, CT_TEXT_GENERATION) &&
-		   print_name(&other_name, context, other, CT_TEXT_GENERATION) && ends_with(path, strlen(path), &name) &&
+		   print_name(&other_name, context, other, CT_TEXT_GENERATION) && ct_file_name_ends(path, strlen(path), &name) &&
 		   strlen(path) - name.size + other_name.size < CTRACE_EMITTER_PATH_SIZE;
 	if (is_known)
 		(void)snprintf(out_path, CTRACE_EMITTER_PATH_SIZE, "%.*s%s", (int)(strlen(path) - name.size), path,

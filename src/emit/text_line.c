@@ -289,13 +289,7 @@ static inline void add_part(const struct ct_line_printer *line, struct ct_buf *o
 	}
 }
 
-void ct_line_add_part(const struct ct_line_printer *line, struct ct_buf *out, const struct ct_line_part *part,
-		      const struct ctrace_event *event)
-{
-	add_part(line, out, part, event);
-}
-
-static void add_part_of_class(const void *self, struct ct_buf *out, const struct ct_line_part *part, const void *of)
+void ct_line_add_part(const void *self, struct ct_buf *out, const struct ct_line_part *part, const void *of)
 {
 	add_part(self, out, part, of);
 }
@@ -306,7 +300,7 @@ static void add_class(const struct ct_line_printer *line, struct ct_buf *out, co
 		.component = event->component, .component_id = event->component_id, .event_id = event->event_id, .level = event->level
 	};
 
-	ct_line_parts_add_class(&line->parts, out, &class, add_part_of_class, line, event);
+	ct_line_parts_add_class(&line->parts, out, &class, ct_line_add_part, line, event);
 }
 
 void ct_line_add(const struct ct_line_printer *line, struct ct_buf *out, const struct ctrace_event *event)

@@ -35,7 +35,8 @@ static void assert_name(struct fixture *fixture, const char *pattern, uint32_t g
 	struct ct_buf name;
 
 	ct_buf_init(&name);
-	ct_file_name_expand(&name, pattern, &fixture->context, "TEXTFILE", generation);
+	fixture_set(fixture, "FILE", pattern);
+	assert_true(ct_file_name_print(&name, &fixture->context, &ct_emit_textfile, generation, false));
 	assert_string_equal(ct_buf_text(&name), expected);
 	ct_buf_fini(&name);
 }
@@ -49,7 +50,7 @@ static void every_pseudo_variable(void **state)
 	assert_name(fixture, "$(PLATFORM)-$(gen)", 3, "native-3");
 	assert_name(fixture, "$(RUNUNIT)$(", 1, "$(RUNUNIT)$(");
 	assert_name(fixture, "$$(PID)$)", 1, "$17356$)");
-	assert_name(fixture, "", 1, "");
+	assert_name(fixture, "", 1, "mymain.textfile.17356.log");
 	fixture->context.program = "../../etc/x";
 	assert_name(fixture, "$(APPNAME)", 1, ".._.._etc_x");
 }
@@ -328,19 +329,19 @@ static void generation_to_begin_with(void **state)
 
 	(void)state;
 	fixture_set(fixture, "FILE", "t$(GEN)");
-	assert_int_equal(ct_file_generation_first(&fixture->context, "TEXTFILE", ""), 1);
+	assert_int_equal(ct_file_generation_first(&fixture->context, &ct_emit_textfile), 1);
 	fixture_set(fixture, "MAXGENERATION", "3");
-	assert_int_equal(ct_file_generation_first(&fixture->context, "TEXTFILE", ""), 1);
+	assert_int_equal(ct_file_generation_first(&fixture->context, &ct_emit_textfile), 1);
 	fixture_put(fixture, "t1", "x");
 	fixture_put(fixture, "t3", "x");
-	assert_int_equal(ct_file_generation_first(&fixture->context, "TEXTFILE", ""), 2);
+	assert_int_equal(ct_file_generation_first(&fixture->context, &ct_emit_textfile), 2);
 	fixture_put(fixture, "t2", "x");
 	(void)snprintf(command, sizeof command, "cd %s && touch -d @3 t1 && touch -d @5 t2 && touch -d @4 t3", fixture->folder);
 	assert_int_equal(system(command), 0);
-	assert_int_equal(ct_file_generation_first(&fixture->context, "TEXTFILE", ""), 3);
+	assert_int_equal(ct_file_generation_first(&fixture->context, &ct_emit_textfile), 3);
 	(void)snprintf(command, sizeof command, "touch -d @6 %s/t3", fixture->folder);
 	assert_int_equal(system(command), 0);
-	assert_int_equal(ct_file_generation_first(&fixture->context, "TEXTFILE", ""), 1);
+	assert_int_equal(ct_file_generation_first(&fixture->context, &ct_emit_textfile), 1);
 	fixture_destroy(fixture);
 }
 

@@ -128,6 +128,15 @@ static void variables(void **state)
 	assert_int_equal(check(CTRACE_PROPERTY_TEXT, "$(X) C:\\"), CT_PROPERTY_GOOD);
 }
 
+static struct ct_buf file_name;
+
+static const char *file_property(const struct ctrace_emitter_context *context, const char *name)
+{
+	(void)context;
+	(void)name;
+	return ct_buf_text(&file_name);
+}
+
 /* What the emitters do with a variable that the check knows, and what with one that it does not. */
 static void the_emitters_know_the_same_variables(void **state)
 {
@@ -136,7 +145,7 @@ static void the_emitters_know_the_same_variables(void **state)
 	};
 	static const char *const file[] = { "APPNAME", "EMITTER", "GEN", "PID", "PLATFORM" };
 	const struct ctrace_event event = { .component = "C", .component_size = 1 };
-	const struct ctrace_emitter_context context = { .program = "p" };
+	const struct ctrace_emitter_context context = { .program = "p", .property = file_property };
 	struct ct_line_printer printed;
 
 	(void)state;
@@ -158,17 +167,17 @@ static void the_emitters_know_the_same_variables(void **state)
 		ct_buf_fini(&out);
 	}
 	for (size_t i = 0; i < CT_COUNT(file); i++) {
-		struct ct_buf text, out;
+		struct ct_buf out;
 
-		ct_buf_init(&text);
 		ct_buf_init(&out);
-		ct_buf_add_format(&text, "$(%s)", file[i]);
-		assert_int_equal(check(CTRACE_PROPERTY_FILE, ct_buf_text(&text)), CT_PROPERTY_GOOD);
-		ct_file_name_expand(&out, ct_buf_text(&text), &context, "TEXTFILE", 1);
+		ct_buf_clear(&file_name);
+		ct_buf_add_format(&file_name, "$(%s)", file[i]);
+		assert_int_equal(check(CTRACE_PROPERTY_FILE, ct_buf_text(&file_name)), CT_PROPERTY_GOOD);
+		assert_true(ct_file_name_print(&out, &context, &ct_emit_textfile, 1, false));
 		assert_null(strchr(ct_buf_text(&out), '$'));
-		ct_buf_fini(&text);
 		ct_buf_fini(&out);
 	}
+	ct_buf_fini(&file_name);
 }
 
 int main(void)
