@@ -1,7 +1,9 @@
 /*
- * destinations.c - what is done to all destinations of a drain at once: opened, rotated, made durable, ended.
+ * destinations.c - what is done to all destinations of a drain at once: opened, rotated, made
+ * durable, ended.
  *
- * Runs under the drain's lock, which is released while an emitter's method runs.  Then another thread may go on with the drain: `turn` says so.
+ * Runs under the drain's lock, which is released while an emitter's method runs.  Then another
+ * thread may go on with the drain: `turn` says so.
  *
  * Copyright The ctrace authors.  SPDX-License-Identifier: Apache-2.0
  */

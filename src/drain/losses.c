@@ -1,8 +1,8 @@
 /*
  * losses.c - what destinations have lost, and which output reports it.
  *
- * Runs under the drain's lock, in the agent, an external writer's worker or a recoverer.  Losses are counted by producers (record/trace.c), by
- * pass_over.c, and by rings that were overwritten.
+ * Runs under the drain's lock, in the agent, an external writer's worker or a recoverer.  Losses
+ * are counted by producers (record/trace.c), by pass_over.c, and by rings that were overwritten.
  *
  * Copyright The ctrace authors.  SPDX-License-Identifier: Apache-2.0
  */

@@ -1,7 +1,8 @@
 /*
  * bin_claim.c - whose a BINFILE folder is: begun, gone on with, replaced, renamed or left alone.
  *
- * Called by emit_bin.c on the thread that drains.  Folders that another process has open are never touched (bin_lock.c).
+ * Called by emit_bin.c on the thread that drains.  Folders that another process has open are never
+ * touched (bin_lock.c).
  *
  * Copyright The ctrace authors.  SPDX-License-Identifier: Apache-2.0
  */

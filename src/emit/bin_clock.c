@@ -1,10 +1,11 @@
 /*
- * bin_clock.c - the clock of a BINFILE trace: what its ticks are, and its times when somebody sets the wall clock.
+ * bin_clock.c - the clock of a BINFILE trace: what its ticks are, and its times when somebody sets
+ * the wall clock.
  *
- * Called by emit_bin.c, bin_stream.c and bin_claim.c on the thread that drains, and by the readers.  Viewers
- * refuse a stream in which time goes back.  So times run on at their usual speed when the clock is
- * set back: they are ahead of it by that much, until it is set forward again.  Each step is a
- * comment in the metadata, with by how much times are ahead of the clock from there on:
+ * Called by emit_bin.c, bin_stream.c and bin_claim.c on the thread that drains, and by the readers.
+ * Viewers refuse a stream in which time goes back.  So times run on at their usual speed when the
+ * clock is set back: they are ahead of it by that much, until it is set forward again.  Each step
+ * is a comment in the metadata, with by how much times are ahead of the clock from there on:
  *
  *     by -3600000000000 at 1789999999000000000 ahead 3600000000000 base 0
  *

@@ -1,9 +1,10 @@
 /*
- * bin_convert.c - events of a BINFILE that are written anew, because the bytes of the ring cannot be those of the file.
+ * bin_convert.c - events of a BINFILE that are written anew, because the bytes of the ring cannot
+ * be those of the file.
  *
- * Called by bin_stream.c on the thread that drains: for a folder whose ENCODING is set, and for one that has other classes by the numbers of
- * the process's.  Viewers know no EBCDIC, and a trace is read on other
- * machines than it was made on: so the trace has characters, and says UTF-8 of them.
+ * Called by bin_stream.c on the thread that drains: for a folder whose ENCODING is set, and for one
+ * that has other classes by the numbers of the process's.  Viewers know no EBCDIC, and a trace is
+ * read on other machines than it was made on: so the trace has characters, and says UTF-8 of them.
  *
  * Copyright The ctrace authors.  SPDX-License-Identifier: Apache-2.0
  */

@@ -1,8 +1,9 @@
 /*
  * bin_files.c - the stream files of a BINFILE folder: which there are, and where each goes on.
  *
- * Called on the thread that drains.  Descriptors may be closed behind our back, so each use begins with a look whether it still is the file.
- * Bytes behind what counts are cut off before the next write.
+ * Called on the thread that drains.  Descriptors may be closed behind our back, so each use begins
+ * with a look whether it still is the file.  Bytes behind what counts are cut off before the next
+ * write.
  *
  * Copyright The ctrace authors.  SPDX-License-Identifier: Apache-2.0
  */

@@ -1,8 +1,10 @@
 /*
- * bin_folder.c - the folder that BINFILE writes and its metadata: opened, still there, ended, closed.
+ * bin_folder.c - the folder that BINFILE writes and its metadata: opened, still there, ended,
+ * closed.
  *
- * Called by bin_claim.c and emit_bin.c on the thread that drains.  Nothing is removed or overwritten here but files with our names in a folder whose
- * metadata begin as ours do, and never those that another process has open (bin_lock.c).
+ * Called by bin_claim.c and emit_bin.c on the thread that drains.  Nothing is removed or
+ * overwritten here but files with our names in a folder whose metadata begin as ours do, and never
+ * those that another process has open (bin_lock.c).
  *
  * Metadata are begun under a temporary name and get their own name when they are whole, so a folder without metadata has never held an
  * event.  The temporary file is locked before it gets the name: the lock never ends between the old metadata and the new.

@@ -1,7 +1,8 @@
 /*
  * bin_lost.c - stream.lost: losses of a BINFILE folder that no other stream reports.
  *
- * Called by emit_bin.c and bin_stream.c on the thread that drains.  What a stream's packets report later is taken back here.
+ * Called by emit_bin.c and bin_stream.c on the thread that drains.  What a stream's packets report
+ * later is taken back here.
  *
  * Copyright The ctrace authors.  SPDX-License-Identifier: Apache-2.0
  */

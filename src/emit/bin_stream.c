@@ -1,9 +1,11 @@
 /*
- * bin_stream.c - a batch in a BINFILE folder: the bytes of the rings, a packet's head before each run, and one write a stream.
+ * bin_stream.c - a batch in a BINFILE folder: the bytes of the rings, a packet's head before each
+ * run, and one write a stream.
  *
- * Called by emit_bin.c on the thread that drains.  What goes into a stream is not copied: only where it stands is put down.  Then the metadata of its new classes are written,
- * so that no packet ever refers to a class that a viewer cannot know, then the packets.  When any of that fails, everything is cut
- * back; what cannot be cut back now is before the next write.
+ * Called by emit_bin.c on the thread that drains.  What goes into a stream is not copied: only
+ * where it stands is put down.  Then the metadata of its new classes are written, so that no packet
+ * ever refers to a class that a viewer cannot know, then the packets.  When any of that fails,
+ * everything is cut back; what cannot be cut back now is before the next write.
  *
  * Copyright The ctrace authors.  SPDX-License-Identifier: Apache-2.0
  */
@@ -169,7 +171,8 @@ static void add_run(struct ct_bin_folder *folder, struct ct_bin_stream *stream, 
 	stream->writer.last_ns = head.end_ns;
 }
 
-/* Written anew when texts are to become UTF-8, or when the folder has other classes by the numbers of the process's. */
+/* Written anew when texts are to become UTF-8, or when the folder has other classes by the numbers
+ * of the process's. */
 static enum ctrace_status gather(struct ct_bin_folder *folder, const struct ctrace_batch *batch)
 {
 	enum ctrace_status status = CTRACE_OK;

@@ -202,7 +202,8 @@ struct ct_bin_mark {
 void ct_bin_mark_add(struct ct_buf *out, uint32_t id, const struct ct_bin_mark *mark); /* nothing for a value of 0 */
 /* The last of our comments of a kind in the text, and where it ends; NULL when it has none. */
 const char *ct_bin_mark_find(const char *text, size_t size, const char *mark, size_t *out_end);
-/* The line at *at, which moves on: behind the mark's head first.  NOT_FOUND: the end of the mark; DAMAGED: no line of a mark. */
+/* The line at *at, which moves on: behind the mark's head first.  NOT_FOUND: the end of the mark;
+ * DAMAGED: no line of a mark. */
 enum ctrace_status ct_bin_mark_next(const char **at, const char *text_end, uint32_t *out_id, struct ct_bin_mark *out_mark) CT_MUST_USE;
 /* Notes in the folder's streams what the marks in its metadata say. */
 enum ctrace_status ct_bin_marks_take(struct ct_bin_folder *folder, const char *text, size_t size) CT_MUST_USE;
@@ -244,12 +245,14 @@ static inline struct ct_bin_stream *ct_bin_stream_at(const struct ct_bin_folder 
 }
 /* Opens the stream's file unless its descriptor still is that file: to be called before each use. */
 enum ctrace_status ct_bin_stream_open(struct ct_bin_folder *folder, struct ct_bin_stream *stream) CT_MUST_USE;
-/* Where it goes on.  offset: bytes that count; last_at: where the last packet of these begins, if that is known. */
+/* Where it goes on.  offset: bytes that count; last_at: where the last packet of these begins, if
+ * that is known. */
 enum ctrace_status ct_bin_stream_load(struct ct_bin_folder *folder, struct ct_bin_stream *stream, uint64_t offset,
 				      uint64_t last_at) CT_MUST_USE;
 /* Cuts a stream's file back to its offset. */
 enum ctrace_status ct_bin_stream_cut(struct ct_bin_folder *folder, struct ct_bin_stream *stream) CT_MUST_USE;
-/* Loads all streams; cuts: cuts off what does not count, also in streams that had no events since the folder was opened. */
+/* Loads all streams; cuts: cuts off what does not count, also in streams that had no events since
+ * the folder was opened. */
 enum ctrace_status ct_bin_settle(struct ct_bin_folder *folder, bool cuts) CT_MUST_USE;
 enum ctrace_status ct_bin_sync(struct ct_bin_folder *folder) CT_MUST_USE;
 void ct_bin_streams_free(struct ct_bin_folder *folder); /* the folder has no streams afterwards */
@@ -263,7 +266,8 @@ bool ct_bin_folder_is_packed(struct ct_bin_folder *folder);      /* has compress
 /* ---- bin_stream.c: a batch */
 /* All or nothing, as ctrace_emitter.write.  BUFFER_TOO_SMALL: it would pass size_limit. */
 enum ctrace_status ct_bin_write(struct ct_bin_folder *folder, const struct ctrace_batch *batch) CT_MUST_USE;
-/* The classes of the batch.  DAMAGED: one of them cannot have its number here; skips_damaged: that one is left out. */
+/* The classes of the batch.  DAMAGED: one of them cannot have its number here; skips_damaged: that
+ * one is left out. */
 enum ctrace_status ct_bin_take_classes(struct ct_schema *schema, const struct ctrace_batch *batch, bool skips_damaged) CT_MUST_USE;
 /* Appends a packet to stream.lost, so that its total becomes `total`. */
 enum ctrace_status ct_bin_put_lost(struct ct_bin_folder *folder, struct ct_bin_stream *stream, uint64_t total) CT_MUST_USE;
@@ -275,7 +279,8 @@ enum ctrace_status ct_bin_settle_lost(struct ct_bin_folder *folder) CT_MUST_USE;
 enum ctrace_status ct_bin_write_lost(struct ct_bin_folder *folder, uint64_t total) CT_MUST_USE;
 /* The same before the folder is closed.  The place says so when it has succeeded. */
 void ct_bin_report_lost(struct ct_bin_folder *folder, uint64_t total, struct ctrace_place *place);
-/* So many of what stream.lost reported when the folder was closed before, packets report again, here or in the folder that follows. */
+/* So many of what stream.lost reported when the folder was closed before, packets report again,
+ * here or in the folder that follows. */
 void ct_bin_take_back_lost(struct ct_bin_folder *folder, uint64_t told);
 
 #endif

@@ -194,7 +194,7 @@ static enum ctrace_status open_folder(struct binfile *bin)
 	if (!bin->context->recovering && !is_named(bin, place->path))
 		return create_after(bin);
 	status = ct_bin_folder_resume(place, &bin->info, &bin->folder);
-	/* It is gone, is another process's now, or cannot be read: nothing that is there is touched. */
+	/* It is gone, is another process's now, or cannot be read: what is there is not touched. */
 	if (status == CTRACE_NOT_FOUND || status == CTRACE_DAMAGED || status == CTRACE_TIMED_OUT)
 		return create_folder(bin, bin->generation, &(const struct ct_bin_claim){ 0 }, &bin->folder);
 	if (status != CTRACE_OK)
@@ -288,7 +288,7 @@ static enum ctrace_status go_over(struct binfile *bin, struct ct_bin_folder *nex
 	return CTRACE_OK;
 }
 
-/* A full folder is followed by the next generation; one that somebody removed by one in its place. */
+/* A full folder is followed by the next generation; one that was removed, by one in its place. */
 static enum ctrace_status begin_next(struct binfile *bin, bool is_full)
 {
 	const struct ct_bin_claim claim = { .from = bin->folder,

@@ -1,5 +1,6 @@
 /*
- * line_settings.c - what all emitters of lines have: their properties, and losses that are to be a line.
+ * line_settings.c - what all emitters of lines have: their properties, and losses that are to be a
+ * line.
  *
  * Called on the thread that drains.  A property's text is borrowed only until the next one is asked for, hence the copies.
  *

@@ -1,9 +1,11 @@
 /*
  * agent.c - what the agent does: passes over the rings of this process, and sleeping between them.
  *
- * One thread of a traced process is the agent (agent_threads.c), with all signals blocked.  A busy agent makes a pass each millisecond, so
- * that it never chases a producer's head.  An agent without events closes every thread's window, so that the next event takes the slow path
- * and wakes it, and sleeps; a look each 50 ms finds an event that came in between.  Without any ring it sleeps for ever.
+ * One thread of a traced process is the agent (agent_threads.c), with all signals blocked.  A busy
+ * agent makes a pass each millisecond, so that it never chases a producer's head.  An agent without
+ * events closes every thread's window, so that the next event takes the slow path and wakes it, and
+ * sleeps; a look each 50 ms finds an event that came in between.  Without any ring it sleeps for
+ * ever.
  *
  * Copyright The ctrace authors.  SPDX-License-Identifier: Apache-2.0
  */

@@ -72,7 +72,8 @@ void ct_agent_be(struct ct_process *process, uint32_t turn);
 void ct_agent_close_outputs(void); /* under the lock: of a process that ends */
 
 /* ---- agent_threads.c */
-/* Takes the lock when nobody else wants it: a mutex is not fair, and a busy agent would take it again before another thread wakes. */
+/* Takes the lock when nobody else wants it: a mutex is not fair, and a busy agent would take it
+ * again before another thread wakes. */
 void ct_agent_lock_last(void);
 void ct_agent_wake_standby(void);
 static inline bool ct_agent_is_stopping(void)
@@ -84,7 +85,8 @@ static inline bool ct_agent_is_deferred(void)
 	return __atomic_load_n(&ct_agent.is_deferred, __ATOMIC_ACQUIRE);
 }
 bool ct_agent_runs(void); /* a thread is the agent */
-/* Nothing has needed the agent yet, and nothing was traced or lost.  for_ever: then nobody starts it any more.  Under no lock. */
+/* Nothing has needed the agent yet, and nothing was traced or lost.  for_ever: then nobody starts
+ * it any more.  Under no lock. */
 bool ct_agent_is_unneeded(bool for_ever);
 /* Starts the first thread where that was deferred.  Any thread, also in a signal handler or under a lock: then the control
  * thread starts it, a moment later. */

@@ -1,9 +1,11 @@
 /*
- * agent_threads.c - which thread is the agent: started, watched, relieved, stopped, and kept still round a fork.
+ * agent_threads.c - which thread is the agent: started, watched, relieved, stopped, and kept still
+ * round a fork.
  *
- * The first thread starts when something needs it, so a process that traces nothing has none.  An emitter's method may never return, as on a
- * dead file system.  So the lock is not held while a method runs.  When a method takes too long, a second thread, the standby, becomes the
- * agent.  When the method returns, the first thread finishes with that destination and becomes the standby.
+ * The first thread starts when something needs it, so a process that traces nothing has none.  An
+ * emitter's method may never return, as on a dead file system.  So the lock is not held while a
+ * method runs.  When a method takes too long, a second thread, the standby, becomes the agent.
+ * When the method returns, the first thread finishes with that destination and becomes the standby.
  *
  * Copyright The ctrace authors.  SPDX-License-Identifier: Apache-2.0
  */

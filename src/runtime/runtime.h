@@ -35,7 +35,8 @@ void ct_agent_pass(bool flush);
 bool ct_agent_stop(void);
 /* Waits until everything committed before is delivered.  OK; OUTPUT_ERROR when a destination fails; TIMED_OUT.  Under no lock. */
 enum ctrace_status ct_agent_flush(uint64_t timeout_ns) CT_MUST_USE;
-/* Asks the agent to open what is in use now; waits until it has tried, no longer than that.  Under no lock. */
+/* Asks the agent to open what is in use now; waits until it has tried, no longer than that.  Under
+ * no lock. */
 void ct_agent_ask_open(void);
 void ct_agent_await_open(uint64_t timeout_ns);
 /* Round fork: waits until the agent is not in a pass.  False when it does not come to the end of one. */
@@ -106,7 +107,8 @@ void ct_setup_publish(struct ct_session *session, const char *path, const struct
 /* asked, or what MFTRACE_CONFIG names; a relative one is so to the folder that the process was in when it attached.  False: neither. */
 bool ct_setup_find_path(const struct ct_session *session, const char *asked, char out_path[CT_SETUP_PATH_SIZE]);
 enum ctrace_status ct_setup_read_file(const char *path, struct ct_buf *out_text) CT_MUST_USE; /* at most 4 MiB */
-/* Applies a configuration: what of it is for the program, or for this one (NULL).  *result begins empty. */
+/* Applies a configuration: what of it is for the program, or for this one (NULL).  *result begins
+ * empty. */
 void ct_setup_apply_text(const struct ct_buf *text, const struct ct_program *program, const struct ct_target *target,
 			 struct ct_setup_result *result);
 void ct_setup_override(struct ct_settings *settings); /* what the environment says goes before the file */

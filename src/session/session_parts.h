@@ -31,7 +31,8 @@ static inline struct flock ct_session_alive_lock(void)
 }
 
 /* ---- folder.c */
-/* Removes the files of ctrace in a folder that is open as fd, which it closes, and then the folder from its parent. */
+/* Removes the files of ctrace in a folder that is open as fd, which it closes, and then the folder
+ * from its parent. */
 void ct_folder_remove_open(int parent_fd, const char *name, int fd);
 
 /* ---- session.c */

@@ -1,8 +1,9 @@
 /*
  * packet.c - the packets of a stream: their heads, the writing of events that come decoded, and time within a packet.
  *
- * Whoever has a ring's events writes their bytes behind a head that is numbered here (emit/bin_stream.c); who has decoded ones writes them anew
- * here (emit/bin_convert.c, read/export_trace.c).
+ * Whoever has a ring's events writes their bytes behind a head that is numbered here
+ * (emit/bin_stream.c); who has decoded ones writes them anew here (emit/bin_convert.c,
+ * read/export_trace.c).
  *
  * Readers and the recovery read what may be hostile: every length is checked against the bytes that are there before it is used.  Any
  * thread.  All little-endian, packed, as the metadata says:

@@ -1,5 +1,6 @@
 /*
- * test_destinations.c - all destinations of a drain at once: opened before the first event, made durable.
+ * test_destinations.c - all destinations of a drain at once: opened before the first event, made
+ * durable.
  *
  * Copyright The ctrace authors.  SPDX-License-Identifier: Apache-2.0
  */

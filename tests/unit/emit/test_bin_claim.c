@@ -1,5 +1,6 @@
 /*
- * test_bin_claim.c - whose a BINFILE folder is: continued, replaced or left alone; and what a crash leaves of it.
+ * test_bin_claim.c - whose a BINFILE folder is: continued, replaced or left alone; and what a crash
+ * leaves of it.
  *
  * A dead process is a real one: a child that opens the emitter, writes, and is gone without closing.
  *

@@ -1,6 +1,6 @@
 /*
- * test_bin_convert.c - events are written anew where the bytes of the ring cannot be those of the file: texts become UTF-8, numbers the
- * folder's own.
+ * test_bin_convert.c - events are written anew where the bytes of the ring cannot be those of the
+ * file: texts become UTF-8, numbers the folder's own.
  *
  * Copyright The ctrace authors.  SPDX-License-Identifier: Apache-2.0
  */

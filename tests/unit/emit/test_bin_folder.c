@@ -1,5 +1,6 @@
 /*
- * test_bin_folder.c - the folder that BINFILE writes and its metadata: whole or not there, and nobody else's.
+ * test_bin_folder.c - the folder that BINFILE writes and its metadata: whole or not there, and
+ * nobody else's.
  *
  * Copyright The ctrace authors.  SPDX-License-Identifier: Apache-2.0
  */

@@ -1,5 +1,6 @@
 /*
- * test_bin_stream.c - a batch becomes packets: when one begins and ends, what its head says, whose bytes follow, and what is read back.
+ * test_bin_stream.c - a batch becomes packets: when one begins and ends, what its head says, whose
+ * bytes follow, and what is read back.
  *
  * Copyright The ctrace authors.  SPDX-License-Identifier: Apache-2.0
  */
@@ -20,10 +21,8 @@ static size_t read_heads(const char *path, struct ct_packet_head *heads, size_t 
 
 	read_stream(path);
 	while (at < bytes.size) {
-
 		assert_true(count < capacity);
-		assert_int_equal(ct_packet_decode_head((unsigned char *)bytes.data + at, bytes.size - at, &heads[count]),
-				 CTRACE_OK);
+		assert_int_equal(ct_packet_decode_head((unsigned char *)bytes.data + at, bytes.size - at, &heads[count]), CTRACE_OK);
 		at += heads[count++].packet_bits / 8;
 	}
 	assert_int_equal(at, bytes.size);

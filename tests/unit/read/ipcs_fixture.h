@@ -104,8 +104,7 @@ static UNUSED void remove_packet(const char *path, unsigned number)
 	assert_int_equal(ct_os_read_file(path, (size_t)1 << 20, &bytes), CTRACE_OK);
 	for (unsigned i = 0; i <= number; i++) {
 		at += size;
-		assert_int_equal(ct_packet_decode_head((unsigned char *)bytes.data + at, bytes.size - at, &head),
-				 CTRACE_OK);
+		assert_int_equal(ct_packet_decode_head((unsigned char *)bytes.data + at, bytes.size - at, &head), CTRACE_OK);
 		size = head.packet_bits / 8;
 	}
 	file = fopen(path, "w");

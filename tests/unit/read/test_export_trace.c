@@ -131,8 +131,7 @@ static unsigned count_packets(const char *path)
 	ct_buf_init(&bytes);
 	assert_int_equal(ct_os_read_file(path, 64 << 20, &bytes), CTRACE_OK);
 	for (size_t at = 0; at < bytes.size; at += head.packet_bits / 8, count++) {
-		assert_int_equal(ct_packet_decode_head((unsigned char *)bytes.data + at, bytes.size - at, &head),
-				 CTRACE_OK);
+		assert_int_equal(ct_packet_decode_head((unsigned char *)bytes.data + at, bytes.size - at, &head), CTRACE_OK);
 		assert_true(head.packet_bits / 8 <= CT_PACKET_CONTENT);
 		assert_int_equal(head.sequence, count);
 	}

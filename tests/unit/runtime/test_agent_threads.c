@@ -1,5 +1,6 @@
 /*
- * test_agent_threads.c - the agent starts when it is needed, is watched by a standby, and never handles the program's signals.
+ * test_agent_threads.c - the agent starts when it is needed, is watched by a standby, and never
+ * handles the program's signals.
  *
  * Copyright The ctrace authors.  SPDX-License-Identifier: Apache-2.0
  */

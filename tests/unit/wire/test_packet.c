@@ -465,8 +465,7 @@ static void the_largest_event(void **state)
 	event.component = memset(name, 'n', CTRACE_MAX_COMPONENT);
 	add(&event);
 	end();
-	assert_int_equal(ct_packet_decode_head((unsigned char *)writer.packets.data, writer.packets.size, &back),
-			 CTRACE_OK);
+	assert_int_equal(ct_packet_decode_head((unsigned char *)writer.packets.data, writer.packets.size, &back), CTRACE_OK);
 	assert_int_equal(back.content_bits / 8, writer.packets.size);
 	assert_true(writer.packets.size <= CT_PACKET_MAX);
 	assert_events(&event, 1);
