@@ -88,7 +88,7 @@ static void encode(struct change *change, enum ct_verb verb, struct ct_span list
 		.list = list,
 	};
 
-	ct_command_encode(&change->request, &command);
+	ct_command_encode(&change->ask.request, &command);
 }
 
 /* One request a word, in their order. */

@@ -9,7 +9,6 @@
 #include "cmd.h"
 
 #include <argp.h>
-#include <stdlib.h>
 
 #include "change.h"
 
@@ -40,8 +39,8 @@ static unsigned left_ms(uint64_t deadline_ns)
 	return now_ns < deadline_ns ? (unsigned)((deadline_ns - now_ns) / 1000000u) : 0;
 }
 
-/* Asks each once more.  The process gets a little less time than we have, so that it can say that it was not enough. */
-static void ask(struct change *change, struct ct_peers *waiting, unsigned left)
+/* Asks once more.  The process gets a little less time than we have, so that it can say that it was not enough. */
+static void ask(struct change *change, unsigned left)
 {
 	unsigned patience_ms = left - left / 4;
 	struct ct_command command = { .verb = CT_VERB_FLUSH };
@@ -49,55 +48,33 @@ static void ask(struct change *change, struct ct_peers *waiting, unsigned left)
 	if (patience_ms > LONGEST_WAIT_MS)
 		patience_ms = LONGEST_WAIT_MS;
 	command.number = patience_ms;
-	ct_buf_clear(&change->request);
-	ct_command_encode(&change->request, &command);
-	for (size_t i = 0; i < waiting->count; i++)
-		ct_buf_clear(&waiting->items[i].answer);
-	ct_client_ask(waiting, &change->request, left < patience_ms + ANSWER_MS ? left : patience_ms + ANSWER_MS);
+	ct_buf_clear(&change->ask.request);
+	ct_command_encode(&change->ask.request, &command);
+	ct_client_ask(&change->ask.peers, &change->ask.request, left < patience_ms + ANSWER_MS ? left : patience_ms + ANSWER_MS);
 }
 
-/* Puts those that have to be asked again in front: one that is silent must not keep the others from being asked. */
-static void forget_done(struct ct_peers *waiting)
+/* Returns true if a process has to be asked again. */
+static bool is_any_left(struct ct_peers *peers)
 {
-	size_t kept = 0;
+	bool is_any = false;
 
-	for (size_t i = 0; i < waiting->count; i++) {
-		struct ct_peer *peer = &waiting->items[i];
-		struct ct_peer other;
-
-		if (peer->status != CTRACE_TIMED_OUT)
-			continue;
-		other = waiting->items[kept];
-		waiting->items[kept++] = *peer;
-		*peer = other;
+	for (size_t i = 0; i < peers->count; i++) {
+		peers->items[i].is_done = peers->items[i].status != CTRACE_TIMED_OUT;
+		is_any |= !peers->items[i].is_done;
 	}
-	waiting->count = kept;
-}
-
-static int compare_asids(const void *a, const void *b)
-{
-	uint32_t first = ((const struct ct_peer *)a)->asid;
-	uint32_t second = ((const struct ct_peer *)b)->asid;
-
-	return (first > second) - (first < second);
+	return is_any;
 }
 
 static void flush(struct change *change)
 {
 	uint64_t deadline_ns = ct_clock_mono_ns() + change->target.timeout_ms * UINT64_C(1000000);
-	struct ct_peers waiting = change->peers;
 	unsigned left = change->target.timeout_ms;
 
 	do {
-		ask(change, &waiting, left);
-		forget_done(&waiting);
+		ask(change, left);
 		left = left_ms(deadline_ns);
-	} while (waiting.count != 0 && left >= SHORTEST_ROUND_MS);
-	qsort(change->peers.items, change->peers.count, sizeof(*change->peers.items), compare_asids);
-	for (size_t i = 0; i < change->peers.count; i++) {
-		ct_target_complain_silence(&change->target, &change->peers.items[i]);
-		ct_change_read(change, &change->peers.items[i]);
-	}
+	} while (is_any_left(&change->ask.peers) && left >= SHORTEST_ROUND_MS);
+	ct_change_read(change);
 }
 
 int cmd_flush(int argc, char **argv)

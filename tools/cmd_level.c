@@ -90,7 +90,7 @@ static int ask(struct level_arguments *arguments)
 	};
 
 	change->is_question = arguments->level == NULL;
-	ct_command_encode(&change->request, &command);
+	ct_command_encode(&change->ask.request, &command);
 	ct_change_gather(change);
 	for (size_t i = 0; i < change->count && !change->is_question; i++)
 		judge(change, &change->rows[i], arguments->number);

@@ -108,7 +108,7 @@ static int ask(struct prop_arguments *arguments)
 		command.verb = CT_VERB_PROPERTY_GET;
 		change->is_question = true;
 	}
-	ct_command_encode(&change->request, &command);
+	ct_command_encode(&change->ask.request, &command);
 	return ct_change_run(change);
 }
 

@@ -85,7 +85,7 @@ static int reload(struct reload_arguments *arguments)
 		change->failed = arguments->complaints != 0;
 	}
 	change->has_mistakes = true;
-	ct_command_encode(&change->request, &command);
+	ct_command_encode(&change->ask.request, &command);
 	return ct_change_run(change);
 }
 

@@ -46,7 +46,7 @@ static void judge(struct change *change)
 	for (size_t i = 0; i < change->count; i++) {
 		struct change_row *row = &change->rows[i];
 
-		if (row->failed && row->peer->status == CTRACE_UNSUPPORTED && ct_target_silence(row->peer) == NULL) {
+		if (row->failed && row->peer->status == CTRACE_UNSUPPORTED && ct_ask_silence(row->peer) == NULL) {
 			row->failed = false;
 			ct_change_set(change, &row->said, (struct ct_span){ why, sizeof(why) - 1 });
 		}
@@ -79,7 +79,7 @@ int cmd_rotate(int argc, char **argv)
 	if (argp_parse(&argp, argc, argv, 0, NULL, &arguments) == 0) {
 		if (arguments.emitter != NULL)
 			command.emitter = (struct ct_span){ arguments.emitter, strlen(arguments.emitter) };
-		ct_command_encode(&change.request, &command);
+		ct_command_encode(&change.ask.request, &command);
 		ct_change_gather(&change);
 		judge(&change);
 		exit_status = ct_change_finish(&change);

@@ -91,7 +91,6 @@ static bool print(const struct stats_options *options, const struct stats *stats
 
 static int print_once(const struct stats_options *options)
 {
-	const struct ct_peer_filter *filter = &options->target.filter;
 	struct stats stats;
 	bool is_empty, ok;
 
@@ -101,9 +100,8 @@ static int print_once(const struct stats_options *options)
 	if (!is_empty || options->target.is_json)
 		ok = print(options, &stats, NULL) && ok;
 	if (is_empty && ok)
-		ct_target_complain_nobody(&options->target, filter->pid != 0 || filter->asid != 0 || filter->jobname != NULL
-								    ? "no traced process matches"
-								    : "nothing is traced");
+		ct_ask_complain_nobody(&options->target,
+				       ct_target_is_all(&options->target) ? "nothing is traced" : "no traced process matches");
 	ct_stats_fini(&stats);
 	return ok && !is_empty ? CMD_DONE : CMD_NOTHING;
 }

@@ -18,6 +18,7 @@
 #include <unistd.h>
 
 #include "change.h"
+#include "component_names.h"
 #include "cmd.h"
 #include "end_signal.h"
 #include "top.h"
@@ -163,7 +164,7 @@ static void switch_level(struct top *top, bool everywhere)
 
 	if (top->rows.count == 0 || screen->selected >= top->rows.count)
 		return;
-	if (ct_change_is_glob(top->rows.items[screen->selected].component)) {
+	if (ct_is_pattern(top->rows.items[screen->selected].component)) {
 		(void)snprintf(top->screen.message, sizeof(top->screen.message), "a name with * or ? in it: use ctrace level");
 		return;
 	}
@@ -172,7 +173,7 @@ static void switch_level(struct top *top, bool everywhere)
 	change.target.filter = (struct ct_peer_filter){ .pid = everywhere ? 0 : top->rows.items[screen->selected].pid };
 	change.subject = top->rows.items[screen->selected].component;
 	command.component = (struct ct_span){ change.subject, strlen(change.subject) };
-	ct_command_encode(&change.request, &command);
+	ct_command_encode(&change.ask.request, &command);
 	ct_change_gather(&change);
 	describe(top, &change, screen->wanted_level);
 	ct_change_fini(&change);

@@ -14,7 +14,6 @@
 #include <string.h>
 
 #include "component/component.h"
-#include "transact.h"
 
 struct search {
 	const struct ct_operator_command *command;
@@ -28,7 +27,7 @@ static bool fits(const char *asked, const char *name, uint32_t levels)
 {
 	size_t size = strlen(asked);
 
-	if (ct_trace_name_fits(asked, name))
+	if (ct_glob_match_levels(asked, size, name, strlen(name)))
 		return true;
 	if (strlen(name) <= size || name[size] != '.' || !ct_name_equal(asked, size, name, size))
 		return false;

@@ -1,16 +1,186 @@
 /*
- * display_trace.c - DISPLAY TRACE from the command to the answer.
+ * display_trace.c - DISPLAY TRACE from the command to the answer: what is asked, and what the answers become.
  *
- * Called by the verbs that give operator commands, on the tool's only thread.
+ * Called by the verbs, on the tool's only thread.  A request is one frame a name, and one more for its SUB; the answers come in the same
+ * order, so that it is known who has found what.  Nothing in an answer is believed: display_table.c cleans each row.
  *
  * Copyright The ctrace authors.  SPDX-License-Identifier: Apache-2.0
  */
 #include "display_trace.h"
 
+#include <stdio.h>
 #include <string.h>
 
-#include "cmd.h"
-#include "transact.h"
+#include "component_names.h"
+#include "session/session.h"
+
+/* ---- the request ---- */
+
+uint32_t ct_display_levels_of(const struct ct_operator_command *command)
+{
+	return command->sublevel ? CT_DISPLAY_NONE : command->has_n;
+}
+
+static struct ct_display_form form_of(const struct ct_operator_command *command)
+{
+	struct ct_display_form form = { .limit = command->has_n ? command->n : CT_DISPLAY_NONE };
+
+	form.asked = command->has_sub && command->name_count != 0;
+	form.levels = ct_display_levels_of(command);
+	for (uint32_t i = 0; i < command->name_count; i++)
+		if (ct_is_pattern(command->name[i]))
+			form.levels = CT_DISPLAY_NONE; /* what a pattern fits is all asked for, wherever it stands */
+	return form;
+}
+
+static void add_frame(struct ct_buf *out, const char *name, const char *sub, uint32_t levels)
+{
+	size_t start = ct_message_start(out, CT_VERB_DISPLAY, 0);
+
+	ct_message_add_text(out, CT_FIELD_COMPONENT, name);
+	if (sub != NULL)
+		ct_message_add_text(out, CT_FIELD_SUB, sub);
+	ct_message_add_number(out, CT_FIELD_DEPTH, levels < CTRACE_MAX_COMPONENT ? levels : CTRACE_MAX_COMPONENT);
+	if (ct_message_end(out, start) != CTRACE_OK)
+		out->failed = true;
+}
+
+static void make_request(const struct ct_operator_command *command, struct ct_buf *out_request)
+{
+	uint32_t levels = ct_display_levels_of(command);
+
+	if (command->name_count == 0)
+		add_frame(out_request, "", NULL, CT_DISPLAY_NONE);
+	for (uint32_t i = 0; i < command->name_count; i++) {
+		add_frame(out_request, command->name[i], NULL, command->has_sub ? 0 : levels);
+		if (command->has_sub)
+			add_frame(out_request, command->name[i], command->sub, levels);
+	}
+}
+
+/* ---- the answers ---- */
+
+/* An answer's fields while they come: a name, and what belongs to it. */
+struct reading {
+	struct ct_display *display;
+	const struct ct_peer *peers; /* whose rows are in their order */
+	struct ct_display_trace trace;
+	bool has_trace;
+	bool found[2 * CT_OPERATOR_NAMES]; /* some process had a trace for this frame of the request */
+};
+
+static void end_trace(struct reading *reading, size_t request)
+{
+	if (!reading->has_trace)
+		return;
+	(void)ct_display_add_trace(reading->display, &reading->trace);
+	/* Also one that its filters leave out here is on. */
+	reading->display->is_any_on |= reading->trace.display.mode != CTRACE_MODE_OFF;
+	reading->has_trace = false;
+	if (request < CT_COUNT(reading->found))
+		reading->found[request] = true;
+}
+
+static void begin_trace(struct reading *reading, struct ct_span name, uint32_t process)
+{
+	if (name.size == 0 || name.size > CTRACE_MAX_COMPONENT)
+		return; /* no trace is called so */
+	reading->trace = (struct ct_display_trace){ .process = process };
+	memcpy(reading->trace.name, name.at, name.size);
+	reading->has_trace = true;
+}
+
+/* A message with a good answer is one for people; with another it says why there is none. */
+static void keep_note(struct ct_display_process *process, const struct ct_message *message)
+{
+	struct ct_span text = ct_message_find(message, CT_FIELD_MESSAGE);
+	size_t room = sizeof process->note - 1;
+
+	if (text.at == NULL || ct_message_number(message, CT_FIELD_STATUS, CTRACE_OK) != CTRACE_OK)
+		return;
+	memset(process->note, 0, room + 1);
+	memcpy(process->note, text.at, text.size < room ? text.size : room);
+}
+
+static void read_frame(const struct ct_peer *peer, size_t request, const struct ct_message *message, void *user)
+{
+	struct reading *reading = user;
+	uint32_t process = (uint32_t)(peer - reading->peers);
+	struct ctrace_display *shown = &reading->trace.display;
+	struct ct_span fields, value;
+	enum ct_field field;
+	uint64_t number;
+
+	if (message == NULL || message->verb != CT_VERB_DISPLAY || process >= reading->display->process_rows.count)
+		return;
+	fields = message->fields;
+	keep_note(&reading->display->processes[process], message);
+	while (ct_message_next(&fields, &field, &value)) {
+		if (field == CT_FIELD_COMPONENT) {
+			end_trace(reading, request);
+			begin_trace(reading, value, process);
+		} else if (field == CT_FIELD_DISPLAY && value.size >= sizeof shown->size) {
+			memset(shown, 0, sizeof *shown);
+			memcpy(shown, value.at, value.size < sizeof *shown ? value.size : sizeof *shown);
+		} else if (field == CT_FIELD_ACTIVE && value.size == sizeof number) {
+			memcpy(&number, value.at, sizeof number);
+			reading->trace.writer_is_active = number != 0;
+		}
+	}
+	end_trace(reading, request);
+}
+
+static bool is_any_on(const struct ct_peer *peer)
+{
+	struct ct_session session;
+	bool is_on = false;
+
+	if (ct_session_load(&session, peer->run_directory, peer->folder, false) != CTRACE_OK)
+		return false;
+	for (uint32_t i = 0; i < session.head->component_count && !is_on; i++)
+		is_on = (session.components[i].flags & CT_COMPONENT_KNOWN) && session.components[i].gate.level != CTRACE_LEVEL_NONE;
+	ct_session_close(&session, false);
+	return is_on;
+}
+
+static void add_process(struct ct_display *display, const struct ct_peer *peer)
+{
+	struct ct_display_process process = { .pid = peer->pid, .uid = peer->uid, .asid = peer->asid };
+
+	memcpy(process.jobname, peer->jobname, sizeof process.jobname);
+	memcpy(process.program, peer->program, sizeof process.program);
+	(void)ct_display_add_process(display, &process);
+	display->is_any_on |= is_any_on(peer);
+}
+
+/* The trace that a frame of the request asks for, by the name that people know it by. */
+static void add_missing(struct ct_display *display, const struct ct_operator_command *command, const bool *found)
+{
+	for (uint32_t i = 0; i < command->name_count; i++) {
+		char name[2 * CT_DISPLAY_NAME_SIZE];
+
+		(void)snprintf(name, sizeof name, "%s%s%s", command->name[i], command->has_sub ? "." : "",
+			       command->has_sub ? command->sub : "");
+		if (!found[command->has_sub ? 2 * i + 1 : i])
+			ct_display_add_missing(display, name);
+	}
+}
+
+uint32_t ct_display_gather(struct ask *ask, const struct ct_operator_command *command, struct ct_display *display)
+{
+	struct reading reading = { .display = display, .peers = ask->peers.items };
+	uint32_t silent;
+
+	make_request(command, &ask->request);
+	display->failed |= ask->request.failed;
+	for (size_t i = 0; i < ask->peers.count; i++)
+		add_process(display, &ask->peers.items[i]);
+	silent = ct_ask_run(ask, read_frame, &reading);
+	add_missing(display, command, reading.found);
+	return silent;
+}
+
+/* ---- what is printed ---- */
 
 /* Which writers are meant; `only` has room for them. */
 static struct ct_display_writers writers_of(const struct ct_operator_command *command, const char *only[CT_OPERATOR_NAMES])
@@ -20,46 +190,9 @@ static struct ct_display_writers writers_of(const struct ct_operator_command *co
 	return (struct ct_display_writers){ .only = only, .count = command->wtr_all ? 0 : command->wtr_count };
 }
 
-/* With WTR alone no traced process need be there, and nobody is told when there is none. */
-static enum ctrace_status find(const struct ct_operator_command *command, const struct target *target, struct ct_peers *out_peers,
-			       struct wto *wto)
-{
-	enum ctrace_status status;
-
-	if (target->is_json && !command->has_wtr)
-		return ct_target_find(target, out_peers); /* which tells it on stderr */
-	if (!command->has_wtr)
-		ct_tool_recover_on_the_way(target->verb);
-	status = ct_peers_find(&target->filter, out_peers);
-	if (status == CTRACE_OK && out_peers->count == 0 && !command->has_wtr) {
-		ct_transact_say_nobody(target, wto);
-		status = CTRACE_NOT_FOUND;
-	}
-	return status;
-}
-
-static enum ctrace_status ask(const struct ct_operator_command *command, const struct target *target, struct ct_peers *out_peers,
-			      struct wto *wto)
-{
-	struct ct_buf request;
-	enum ctrace_status status;
-
-	ct_buf_init(&request);
-	ct_display_request(command, &request);
-	status = request.failed ? CTRACE_NOT_ENOUGH_MEMORY : find(command, target, out_peers, wto);
-	if (status == CTRACE_OK && target->is_json)
-		ct_target_ask_these(target, &request, out_peers);
-	else if (status == CTRACE_OK)
-		ct_client_ask(out_peers, &request, target->timeout_ms);
-	if (status == CTRACE_OK && !target->is_json)
-		(void)ct_transact_say_silent(out_peers, wto);
-	ct_buf_fini(&request);
-	return status;
-}
-
 static void print(const struct ct_operator_command *command, const struct ct_display *display, struct ct_buf *out)
 {
-	struct ct_display_form form = ct_display_form_of(command);
+	struct ct_display_form form = form_of(command);
 	const char *only[CT_OPERATOR_NAMES];
 	struct ct_display_writers writers = writers_of(command, only);
 
@@ -77,7 +210,7 @@ static void print(const struct ct_operator_command *command, const struct ct_dis
 
 static enum ctrace_status print_json(const struct ct_operator_command *command, const struct ct_display *display, struct ct_buf *out)
 {
-	struct ct_display_form form = ct_display_form_of(command);
+	struct ct_display_form form = form_of(command);
 	const char *only[CT_OPERATOR_NAMES];
 	struct ct_display_writers writers = writers_of(command, only);
 	struct ct_display_json what = {
@@ -87,12 +220,6 @@ static enum ctrace_status print_json(const struct ct_operator_command *command, 
 	};
 
 	return ct_display_json(display, &what, out);
-}
-
-/* What waits for no process yet is shown when no process was picked out. */
-static bool is_for_all(const struct target *target)
-{
-	return target->filter.pid == 0 && target->filter.asid == 0 && target->filter.jobname == NULL;
 }
 
 /* Of the writers that are meant one runs. */
@@ -109,34 +236,33 @@ static bool has_writer(const struct ct_operator_command *command, const struct c
 	return false;
 }
 
-/* What is shown is not all there is. */
-static bool is_any_silent(const struct ct_peers *peers)
+/* With WTR alone no traced process need be there, and nobody is told when there is none. */
+static enum ctrace_status find(const struct ct_operator_command *command, struct ask *ask)
 {
-	for (size_t i = 0; i < peers->count; i++)
-		if (ct_target_silence(&peers->items[i]) != NULL)
-			return true;
-	return false;
+	return command->has_wtr ? ct_peers_find(&ask->target->filter, &ask->peers) : ct_ask_find(ask);
 }
 
 enum ctrace_status ct_display_trace(const struct ct_operator_command *command, const struct target *target, struct ct_buf *out,
 				    struct wto *wto)
 {
-	struct ct_peers peers = { 0 };
 	struct ct_display display;
 	enum ctrace_status status;
-	bool is_found, has_silent;
+	struct ask ask;
+	uint32_t silent;
+	bool is_found;
 
+	ct_ask_init(&ask, target, target->is_json ? NULL : wto);
 	ct_display_init(&display, ct_clock_wall_ns());
-	status = ask(command, target, &peers, wto);
+	status = find(command, &ask);
 	if (status != CTRACE_OK && status != CTRACE_NOT_FOUND)
 		goto undo_init;
-	ct_display_gather(&peers, command, &display);
-	if (is_for_all(target) && !command->has_wtr)
+	silent = ct_display_gather(&ask, command, &display);
+	/* What waits for no process yet is shown when no process was picked out. */
+	if (ct_target_is_all(target) && !command->has_wtr)
 		ct_display_presets(command, &display);
 	if (command->has_wtr)
-		ct_writers_ask(target->timeout_ms, &display, target->is_json ? NULL : wto);
+		ct_writers_ask(target, &display, ask.wto);
 	ct_display_arrange(&display);
-	has_silent = is_any_silent(&peers);
 	is_found = command->tt || (display.trace_rows.count != 0 && (command->has_comp || !command->has_wtr)) ||
 		   (command->has_wtr && has_writer(command, &display));
 	if (target->is_json)
@@ -147,10 +273,10 @@ enum ctrace_status ct_display_trace(const struct ct_operator_command *command, c
 		status = CTRACE_NOT_ENOUGH_MEMORY;
 	else if (status == CTRACE_OK && !is_found)
 		status = CTRACE_NOT_FOUND;
-	else if (status == CTRACE_OK && has_silent)
+	else if (status == CTRACE_OK && silent != 0)
 		status = CTRACE_TIMED_OUT;
-	ct_peers_fini(&peers);
 undo_init:
 	ct_display_fini(&display);
+	ct_ask_fini(&ask);
 	return status;
 }

@@ -1,18 +1,17 @@
 /*
  * display_trace.h - DISPLAY TRACE: who is asked, and what the answers become.
  *
- * display_trace.c asks and prints; display_gather.c reads the answers of processes; display_presets.c finds
- * what waits for no process yet; writers_ask.c asks external writers.
+ * display_trace.c asks processes and prints; display_presets.c finds what waits for no process yet;
+ * writers_ask.c asks external writers.
  *
  * Copyright The ctrace authors.  SPDX-License-Identifier: Apache-2.0
  */
 #ifndef CT_TOOLS_DISPLAY_TRACE_H
 #define CT_TOOLS_DISPLAY_TRACE_H
 
+#include "ask.h"
 #include "control/operator.h"
 #include "read/display.h"
-#include "target.h"
-#include "wto.h"
 
 /*
  * The whole of DISPLAY TRACE (command->kind is CT_OPERATOR_DISPLAY_TRACE): asks target's processes, or with WTR the writers too, and
@@ -24,23 +23,19 @@
 enum ctrace_status ct_display_trace(const struct ct_operator_command *command, const struct target *target, struct ct_buf *out,
 				    struct wto *wto) CT_MUST_USE;
 
-/* ---- display_gather.c: the pieces */
-/* What the command wants to see of the answers. */
-struct ct_display_form ct_display_form_of(const struct ct_operator_command *command);
-/* How many levels below what it names it asks for. */
+/* How many levels below what it names the command asks for. */
 uint32_t ct_display_levels_of(const struct ct_operator_command *command);
-/* The request frames that it makes. */
-void ct_display_request(const struct ct_operator_command *command, struct ct_buf *out_request);
-/* The answers of processes to these as rows, and what none of them has.  Before ct_display_arrange(). */
-void ct_display_gather(const struct ct_peers *peers, const struct ct_operator_command *command, struct ct_display *display);
+/* Asks ask->peers, and adds their answers as rows, and what none of them has.  Returns how many gave no response.  Before
+ * ct_display_arrange(). */
+uint32_t ct_display_gather(struct ask *ask, const struct ct_operator_command *command, struct ct_display *display);
 
 /* ---- display_presets.c */
 /* Presets that the command means, of traces that no process has: behind ct_display_gather() of all processes. */
 void ct_display_presets(const struct ct_operator_command *command, struct ct_display *display);
 
 /* ---- writers_ask.c */
-/* Asks each writer that listens in any run directory for its status, and adds what they answer; at most timeout_ms in all.  Also for ctrace
- * stats.  Before ct_display_arrange().  wto NULL: who does not answer is told on stderr. */
-void ct_writers_ask(unsigned timeout_ms, struct ct_display *display, struct wto *wto);
+/* Asks each writer that listens in any run directory for its status, and adds what they answer; for the target's time at most.  Also for
+ * ctrace stats.  Before ct_display_arrange().  wto NULL: who does not answer is reported on stderr. */
+void ct_writers_ask(const struct target *target, struct ct_display *display, struct wto *wto);
 
 #endif

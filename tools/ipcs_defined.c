@@ -22,20 +22,6 @@ static bool is_meant(const struct ipcs_defined *defined, uint32_t pid)
 	return defined->is_of_all;
 }
 
-static void ask(struct ipcs_defined *defined, struct ct_peers *peers)
-{
-	struct ct_operator_command command = { .kind = CT_OPERATOR_DISPLAY_TRACE, .has_comp = true, .comp_all = true };
-	struct ct_buf request;
-
-	ct_buf_init(&request);
-	ct_display_request(&command, &request);
-	if (!request.failed) {
-		ct_client_ask(peers, &request, TIMEOUT_MS);
-		ct_display_gather(peers, &command, &defined->display);
-	}
-	ct_buf_fini(&request);
-}
-
 static void list(struct ipcs_defined *defined)
 {
 	const struct ct_display *display = &defined->display;
@@ -59,14 +45,17 @@ static void list(struct ipcs_defined *defined)
 
 void ipcs_defined_open(struct ipcs_defined *defined)
 {
-	static const struct ct_peer_filter everybody = { 0 };
-	struct ct_peers peers = { 0 };
+	static const struct ct_operator_command all = { .kind = CT_OPERATOR_DISPLAY_TRACE, .has_comp = true, .comp_all = true };
+	static const struct target everybody = { .timeout_ms = TIMEOUT_MS };
+	struct ask ask;
 
 	ct_display_init(&defined->display, ct_clock_wall_ns());
-	if ((defined->is_of_all || defined->pid_count != 0) && ct_peers_find(&everybody, &peers) == CTRACE_OK)
-		ask(defined, &peers);
+	ct_ask_init(&ask, &everybody, NULL);
+	ask.is_quiet = true;
+	if ((defined->is_of_all || defined->pid_count != 0) && ct_peers_find(&everybody.filter, &ask.peers) == CTRACE_OK)
+		(void)ct_display_gather(&ask, &all, &defined->display);
 	list(defined);
-	ct_peers_fini(&peers);
+	ct_ask_fini(&ask);
 }
 
 void ipcs_defined_close(struct ipcs_defined *defined)

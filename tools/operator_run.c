@@ -99,9 +99,9 @@ static void transact(struct operator* operator, const struct target * target, co
 	request.jobname = reply->has_jobname ? reply->jobname : NULL;
 	request.options = reply->has_options ? reply->options : NULL;
 	request.wtr = reply->has_wtr ? reply->wtr : NULL;
-	ct_transactions_init(&all);
-	ct_transactions_add(&all, &request, "", target, &operator->wto);
-	ct_transactions_run(&all, target, &operator->wto);
+	ct_transactions_init(&all, target, &operator->wto);
+	ct_transactions_add(&all, &request, "");
+	ct_transactions_run(&all);
 	ct_transactions_fini(&all);
 }
 

@@ -172,7 +172,6 @@ static int by_pid(const void *a, const void *b)
 void ct_stats_gather(struct stats *stats, const struct target *target)
 {
 	struct search search = { .stats = stats, .target = target };
-	const struct ct_peer_filter *filter = &target->filter;
 
 	*stats = (struct stats){ .taken_ns = ct_clock_mono_ns(), .wall_ns = ct_clock_wall_ns() };
 	ct_display_init(&stats->writers, stats->wall_ns);
@@ -180,8 +179,8 @@ void ct_stats_gather(struct stats *stats, const struct target *target)
 	if (stats->process_count > 1)
 		qsort(stats->processes, stats->process_count, sizeof(*stats->processes), by_pid);
 	/* A writer is no process that is asked for. */
-	if (filter->pid == 0 && filter->asid == 0 && filter->jobname == NULL)
-		ct_writers_ask(target->timeout_ms, &stats->writers, NULL);
+	if (ct_target_is_all(target))
+		ct_writers_ask(target, &stats->writers, NULL);
 	ct_display_arrange(&stats->writers);
 	if (stats->writers.failed) {
 		stats->has_failed = true;

@@ -1,8 +1,7 @@
 /*
- * target.c - which processes a verb means, and its question to all of them.
+ * target.c - the options by which a verb says which processes it means.
  *
- * Part of each verb that talks to running processes: level, dest, prop, reload, flush, rotate and others.  A process that does not
- * answer is complained of here, once; what an answer says is the verb's to read.
+ * Part of each verb that talks to running processes: level, dest, prop, reload, flush, rotate and others.
  *
  * Copyright The ctrace authors.  SPDX-License-Identifier: Apache-2.0
  */
@@ -10,13 +9,8 @@
 
 #include <errno.h>
 #include <math.h>
-#include <signal.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
-
-#include "cmd.h"
-#include "session/session.h"
 
 #define DEFAULT_TIMEOUT_MS 5000u
 #define MOST_SECONDS 86400
@@ -55,11 +49,16 @@ static unsigned parse_timeout(const char *text, struct argp_state *state)
 	return (unsigned)(seconds * 1000);
 }
 
+bool ct_target_is_all(const struct target *target)
+{
+	return target->filter.pid == 0 && target->filter.asid == 0 && target->filter.jobname == NULL;
+}
+
 static void check_all(const struct target *target, struct argp_state *state)
 {
 	const struct ct_peer_filter *filter = &target->filter;
 
-	if (target->is_all && (filter->pid != 0 || filter->asid != 0 || filter->jobname != NULL))
+	if (target->is_all && !ct_target_is_all(target))
 		argp_error(state, "--all and --%s contradict each other",
 			   filter->pid != 0    ? "pid"
 			   : filter->asid != 0 ? "asid"
@@ -110,116 +109,3 @@ static const struct argp_option rows[] = {
 	{ 0 },
 };
 const struct argp ct_target_argp = { .options = rows, .parser = parse_target };
-
-/* ---- asking ---- */
-
-/* A run directory that was named and that is not there is the likeliest reason. */
-static void complain_of_place(void)
-{
-	const char *named = ct_os_environment("CTRACE_RUN_DIR");
-
-	if (named == NULL || access(named, F_OK) == 0)
-		return;
-	fputs("; the run directory CTRACE_RUN_DIR=", stderr);
-	ct_tool_print(stderr, named, strlen(named));
-	fputs(" cannot be found", stderr);
-}
-
-void ct_target_complain_nobody(const struct target *target, const char *what)
-{
-	fprintf(stderr, "%s: %s", target->verb, what);
-	complain_of_place();
-	fputc('\n', stderr);
-	(void)ct_tool_say_refused(target->verb);
-}
-
-enum ctrace_status ct_target_find(const struct target *target, struct ct_peers *out_peers)
-{
-	const struct ct_peer_filter *filter = &target->filter;
-	bool is_any = filter->pid == 0 && filter->asid == 0 && filter->jobname == NULL;
-	struct ct_peers peers;
-	enum ctrace_status status;
-
-	ct_tool_recover_on_the_way(target->verb);
-	status = ct_peers_find(filter, &peers);
-	if (status == CTRACE_OK && peers.count == 0) {
-		ct_peers_fini(&peers);
-		status = CTRACE_NOT_FOUND;
-	}
-	if (status == CTRACE_NOT_FOUND)
-		ct_target_complain_nobody(target, is_any ? "no traced process is running" : "no running traced process matches");
-	else if (status != CTRACE_OK)
-		fprintf(stderr, "%s: cannot look for traced processes: %s\n", target->verb, ctrace_status_text(status));
-	else
-		*out_peers = peers;
-	return status;
-}
-
-/* The status that it has answered itself; it may also have answered only a part. */
-static bool has_answered(const struct ct_peer *peer)
-{
-	struct ct_message first;
-	size_t at = 0;
-
-	return ct_client_next(peer, &at, &first) && ct_message_number(&first, CT_FIELD_STATUS, CTRACE_STATUS_COUNT) == peer->status;
-}
-
-const char *ct_target_silence(const struct ct_peer *peer)
-{
-	if (has_answered(peer))
-		return NULL;
-	switch (peer->status) {
-	case CTRACE_TIMED_OUT:
-		return "did not answer in time";
-	case CTRACE_NOT_FOUND:
-		return kill((pid_t)peer->pid, 0) != 0 && errno == ESRCH ? NULL : "does not listen to operators";
-	case CTRACE_DENIED:
-		return "belongs to another user";
-	case CTRACE_DAMAGED:
-		return "gave an answer that cannot be read";
-	case CTRACE_NOT_ENOUGH_MEMORY:
-		return "gave an answer that is too long";
-	case CTRACE_UNSUPPORTED:
-		return "has another version of ctrace, which speaks differently";
-	case CTRACE_OK:
-		return "gave no answer";
-	default:
-		return ctrace_status_text(peer->status);
-	}
-}
-
-void ct_target_print_name(FILE *to, const struct ct_peer *peer)
-{
-	fprintf(to, "%u ", (unsigned)peer->pid);
-	ct_tool_print(to, peer->jobname, strnlen(peer->jobname, sizeof(peer->jobname)));
-}
-
-void ct_target_complain_silence(const struct target *target, const struct ct_peer *peer)
-{
-	const char *silence = ct_target_silence(peer);
-
-	if (silence == NULL)
-		return;
-	fprintf(stderr, "%s: ", target->verb);
-	ct_target_print_name(stderr, peer);
-	fprintf(stderr, " %s\n", silence);
-}
-
-void ct_target_ask_these(const struct target *target, const struct ct_buf *request, struct ct_peers *peers)
-{
-	ct_client_ask(peers, request, target->timeout_ms);
-	for (size_t i = 0; i < peers->count; i++)
-		ct_target_complain_silence(target, &peers->items[i]);
-}
-
-enum ctrace_status ct_target_ask(const struct target *target, const struct ct_buf *request, struct ct_peers *out_peers)
-{
-	struct ct_peers peers;
-	enum ctrace_status status = ct_target_find(target, &peers);
-
-	if (status != CTRACE_OK)
-		return status;
-	ct_target_ask_these(target, request, &peers);
-	*out_peers = peers;
-	return CTRACE_OK;
-}

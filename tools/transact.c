@@ -12,17 +12,20 @@
 #include <string.h>
 
 #include "component/component.h"
+#include "component_names.h"
 
-void ct_transactions_init(struct transactions *all)
+#define MOST_SUBS_SHOWN 8u
+
+void ct_transactions_init(struct transactions *all, const struct target *target, struct wto *wto)
 {
 	memset(all, 0, sizeof *all);
-	ct_buf_init(&all->request);
+	ct_ask_init(&all->ask, target, wto);
 }
 
 void ct_transactions_fini(struct transactions *all)
 {
 	free(all->items);
-	ct_buf_fini(&all->request);
+	ct_ask_fini(&all->ask);
 }
 
 /* ---- what is asked ---- */
@@ -55,47 +58,38 @@ static void add_one(struct transactions *all, const struct ctrace_trace_ct *comm
 	(void)snprintf(transaction->place, sizeof transaction->place, "%s%s", place, place[0] != '\0' ? " " : "");
 	transaction->is_preset = command->state >= CTRACE_CT_PRESET_PUT;
 	transaction->is_of_glob = is_of_glob;
-	ct_trace_ct_encode(&all->request, command);
-	all->failed = all->failed || all->request.failed;
+	ct_trace_ct_encode(&all->ask.request, command);
+	all->failed = all->failed || all->ask.request.failed;
 }
 
-void ct_transact_say_nobody(const struct target *target, struct wto *wto)
+/* Returns true if there is somebody to ask; reports the first time that there is nobody. */
+static bool find_peers(struct transactions *all)
 {
-	const struct ct_peer_filter *filter = &target->filter;
-	bool is_for_all = filter->pid == 0 && filter->asid == 0 && filter->jobname == NULL;
-
-	ct_wto(wto, CTR011I, is_for_all ? "is running" : "matches --job, --asid or --pid", NULL);
+	if (!all->has_looked)
+		all->failed |= ct_ask_find(&all->ask) == CTRACE_NOT_ENOUGH_MEMORY;
+	all->has_looked = true;
+	return all->ask.peers.count != 0;
 }
 
-/* What one that is silent has is not known. */
-static void say_none_fits(const struct trace_names *names, const char *glob, const char *place, const struct target *target,
-			  struct wto *wto)
-{
-	char where[50];
-
-	(void)snprintf(where, sizeof where, "%s%s", place, place[0] != '\0' ? " " : "");
-	if (names->peers.count == 0)
-		ct_transact_say_nobody(target, wto);
-	else if (ct_transact_say_silent(&names->peers, wto) == 0)
-		ct_wto(wto, CTR014I, where, "a trace that fits ", glob, NULL);
-}
-
-/* Each trace that the globs mean, by its whole name. */
-static void add_glob(struct transactions *all, const struct ctrace_trace_ct *command, const char *place, const struct target *target,
-		     struct wto *wto)
+/* Each trace that the patterns mean, by its whole name. */
+static void add_pattern(struct transactions *all, const struct ctrace_trace_ct *command, const char *place)
 {
 	bool has_sub = command->sub != NULL && command->sub[0] != '\0';
 	struct ctrace_trace_ct one = *command;
-	char glob[2 * CTRACE_MAX_COMPONENT + 2];
-	struct trace_names names;
+	char pattern[2 * CTRACE_MAX_COMPONENT + 2];
+	char where[50];
+	struct component_names names;
 
-	(void)snprintf(glob, sizeof glob, "%s%s%s", command->name, has_sub ? "." : "", has_sub ? command->sub : "");
-	if (!ct_trace_names_get(target, glob, &names)) {
-		all->failed = true;
+	if (!find_peers(all)) {
+		all->refused++;
 		return;
 	}
+	(void)snprintf(pattern, sizeof pattern, "%s%s%s", command->name, has_sub ? "." : "", has_sub ? command->sub : "");
+	(void)snprintf(where, sizeof where, "%s%s", place, place[0] != '\0' ? " " : "");
+	ct_component_names_get(&all->ask.peers, pattern, &names);
+	all->failed |= names.failed;
 	if (names.count == 0) {
-		say_none_fits(&names, glob, place, target, wto);
+		ct_wto(all->ask.wto, CTR014I, where, "a trace that fits ", pattern, NULL);
 		all->refused++;
 	}
 	for (size_t i = 0; i < names.count; i++) {
@@ -103,31 +97,30 @@ static void add_glob(struct transactions *all, const struct ctrace_trace_ct *com
 		one.sub = NULL;
 		add_one(all, &one, place, true);
 	}
-	ct_trace_names_fini(&names);
+	ct_component_names_fini(&names);
 }
 
-void ct_transactions_add(struct transactions *all, const struct ctrace_trace_ct *command, const char *place,
-			 const struct target *target, struct wto *wto)
+void ct_transactions_add(struct transactions *all, const struct ctrace_trace_ct *command, const char *place)
 {
-	if (ct_is_glob(command->name) || (command->sub != NULL && ct_is_glob(command->sub)))
-		add_glob(all, command, place, target, wto);
+	if (ct_is_pattern(command->name) || (command->sub != NULL && ct_is_pattern(command->sub)))
+		add_pattern(all, command, place);
 	else
 		add_one(all, command, place, false);
 }
 
 /* ---- what is answered ---- */
 
-enum answer_kind { ANSWER_DONE, ANSWER_REFUSED, ANSWER_ABSENT, ANSWER_GONE };
+enum answer_kind { ANSWER_GONE, ANSWER_DONE, ANSWER_REFUSED, ANSWER_ABSENT };
 
 struct answer {
 	enum answer_kind kind;
 	struct ctrace_outcome outcome;
 	char message[256]; /* when there is no outcome: why */
 };
-/* [process][transaction] */
+/* What all have answered: [process][transaction].  What never came is ANSWER_GONE. */
 struct answers {
+	const struct transactions *all;
 	struct answer *items;
-	size_t transactions;
 };
 
 static void copy_message(struct answer *answer, const char *text, size_t size)
@@ -181,25 +174,18 @@ static void read_answer(const struct transaction *transaction, const struct ct_m
 	out->outcome.rc = out->kind == ANSWER_DONE ? CTRACE_RC_OK : UINT32_MAX;
 }
 
-/* A process's frames are answered in order; what is missing at the end has no answer. */
-static void read_peer(const struct transactions *all, const struct ct_peer *peer, struct answer *answers)
+static void take_frame(const struct ct_peer *peer, size_t request, const struct ct_message *frame, void *user)
 {
-	struct ct_message message;
-	size_t at = 0;
-	size_t i = 0;
+	const struct answers *answers = user;
+	const struct transactions *all = answers->all;
 
-	for (size_t j = 0; j < all->count; j++)
-		answers[j].kind = ANSWER_GONE;
-	while (i < all->count && ct_client_next(peer, &at, &message)) {
-		if (message.verb == CT_VERB_TRACE_CT)
-			read_answer(&all->items[i], &message, &answers[i]);
-		i += (message.flags & CT_MESSAGE_MORE) == 0;
-	}
+	if (frame != NULL && frame->verb == CT_VERB_TRACE_CT && request < all->count)
+		read_answer(&all->items[request], frame, &answers->items[(size_t)(peer - all->ask.peers.items) * all->count + request]);
 }
 
 /* ---- what is said ---- */
 
-void ct_trace_print(const char *component, const char *sub, struct ct_buf *out)
+static void print_trace(const char *component, const char *sub, struct ct_buf *out)
 {
 	const char *dot = strchr(component, '.');
 
@@ -211,18 +197,13 @@ void ct_trace_print(const char *component, const char *sub, struct ct_buf *out)
 		ct_buf_add_format(out, "COMP=%s", component);
 }
 
-static void print_process(const struct ct_peer *peer, struct ct_buf *out)
-{
-	ct_buf_add_format(out, "process %u ASID %04X JOBNAME %.*s", peer->pid, peer->asid, (int)sizeof peer->jobname, peer->jobname);
-}
-
 /* "CTAPP00:3:5 COMP=ABC SUB=(A) process 1234 ASID 0012 JOBNAME ABC" */
 static void print_subject(const struct transaction *transaction, const struct ct_peer *peer, struct ct_buf *out)
 {
 	ct_buf_add_text(out, transaction->place);
-	ct_trace_print(transaction->component, transaction->sub, out);
+	print_trace(transaction->component, transaction->sub, out);
 	ct_buf_add_char(out, ' ');
-	print_process(peer, out);
+	ct_ask_add_process(out, peer);
 }
 
 static void print_codes(const struct ctrace_outcome *outcome, struct ct_buf *out)
@@ -298,15 +279,57 @@ static void say_done(const struct transaction *transaction, const struct ct_peer
 	ct_buf_fini(&subject);
 }
 
-static void say_nobody_has(struct transaction *transaction, const struct target *target, struct wto *wto)
+/* Of the traces on the same level, the one that is spelt nearly so. */
+static bool hint_nearest(const struct ct_peers *peers, const char *name, struct ct_buf *out)
 {
+	char pattern[2 * CTRACE_MAX_COMPONENT + 2];
+	struct component_names names;
+	const char *nearest;
+	size_t size = 0;
+
+	for (const char *dot = name; dot != NULL && size + 2 < sizeof pattern; dot = strchr(dot + 1, '.')) {
+		pattern[size++] = '*';
+		pattern[size++] = '.';
+	}
+	pattern[size - 1] = '\0';
+	ct_component_names_get(peers, pattern, &names);
+	nearest = ct_suggest((struct ct_span){ name, strlen(name) }, (const char *const *)names.items, names.count);
+	if (nearest != NULL) {
+		ct_buf_add_text(out, "; the nearest is ");
+		print_trace(nearest, "", out);
+	}
+	ct_component_names_fini(&names);
+	return nearest != NULL;
+}
+
+/* What the trace has below it, when there is such a trace. */
+static void hint_subs(const struct ct_peers *peers, const char *component, struct ct_buf *out)
+{
+	char pattern[CTRACE_MAX_COMPONENT + 3];
+	struct component_names names;
+
+	(void)snprintf(pattern, sizeof pattern, "%s.*", component);
+	ct_component_names_get(peers, pattern, &names);
+	for (size_t i = 0; i < names.count && i < MOST_SUBS_SHOWN; i++)
+		ct_buf_add_format(out, "%s(%s)", i == 0 ? "; it has SUB=" : ", ", names.items[i] + strlen(component) + 1);
+	if (names.count > MOST_SUBS_SHOWN)
+		ct_buf_add_text(out, ", ...");
+	ct_component_names_fini(&names);
+}
+
+static void say_nobody_has(const struct ask *ask, struct transaction *transaction)
+{
+	bool has_sub = transaction->sub[0] != '\0';
+	char whole[2 * CTRACE_MAX_COMPONENT + 2];
 	struct ct_buf name, hint;
 
 	ct_buf_init(&name);
 	ct_buf_init(&hint);
-	ct_trace_print(transaction->component, transaction->sub, &name);
-	ct_trace_names_hint(target, transaction, &hint);
-	ct_wto(wto, CTR014I, transaction->place, ct_buf_text(&name), ct_buf_text(&hint), NULL);
+	print_trace(transaction->component, transaction->sub, &name);
+	(void)snprintf(whole, sizeof whole, "%s%s%s", transaction->component, has_sub ? "." : "", transaction->sub);
+	if (!hint_nearest(&ask->peers, whole, &hint) && has_sub)
+		hint_subs(&ask->peers, transaction->component, &hint);
+	ct_wto(ask->wto, CTR014I, transaction->place, ct_buf_text(&name), ct_buf_text(&hint), NULL);
 	ct_buf_fini(&name);
 	ct_buf_fini(&hint);
 	transaction->failed++;
@@ -325,9 +348,10 @@ static bool is_failure(const struct transaction *transaction, const struct ct_pe
 	return answer->kind == ANSWER_REFUSED && !is_moot(transaction, answer);
 }
 
-static void settle(struct transaction *transaction, const struct ct_peers *peers, const struct answer *column, size_t stride,
-		   struct wto *wto)
+static void settle(const struct ask *ask, struct transaction *transaction, const struct answer *column, size_t stride)
 {
+	const struct ct_peers *peers = &ask->peers;
+
 	for (size_t i = 0; i < peers->count; i++)
 		transaction->done += column[i * stride].kind == ANSWER_DONE;
 	for (size_t i = 0; i < peers->count; i++) {
@@ -335,36 +359,17 @@ static void settle(struct transaction *transaction, const struct ct_peers *peers
 		const struct ct_peer *peer = &peers->items[i];
 
 		if (answer->kind == ANSWER_DONE)
-			say_done(transaction, peer, answer, wto);
+			say_done(transaction, peer, answer, ask->wto);
 		if (!is_failure(transaction, peer, answer))
 			continue;
 		transaction->failed++;
-		say_refused(transaction, peer, answer, wto);
+		say_refused(transaction, peer, answer, ask->wto);
 	}
 }
 
 /* ---- all of them ---- */
 
-uint32_t ct_transact_say_silent(const struct ct_peers *peers, struct wto *wto)
-{
-	uint32_t silent = 0;
-
-	for (size_t i = 0; i < peers->count; i++) {
-		const char *silence = ct_target_silence(&peers->items[i]);
-		struct ct_buf name;
-
-		if (silence == NULL)
-			continue;
-		ct_buf_init(&name);
-		print_process(&peers->items[i], &name);
-		ct_wto(wto, CTR013I, ct_buf_text(&name), silence, NULL);
-		ct_buf_fini(&name);
-		silent++;
-	}
-	return silent;
-}
-
-static void say_result(const struct transactions *all, uint32_t silent, struct wto *wto)
+static void say_result(const struct transactions *all, uint32_t silent)
 {
 	uint64_t done = 0;
 	uint64_t failed = (uint64_t)silent + all->refused;
@@ -373,54 +378,43 @@ static void say_result(const struct transactions *all, uint32_t silent, struct w
 		done += all->items[i].done;
 		failed += all->items[i].failed;
 	}
-	ct_wto(wto, ITT038I, done == 0 ? "NONE" : failed == 0 ? "ALL" : "SOME", NULL);
-	if ((done == 0 || failed != 0) && wto->worst < CMD_NOTHING)
-		wto->worst = CMD_NOTHING;
+	ct_wto(all->ask.wto, ITT038I, done == 0 ? "NONE" : failed == 0 ? "ALL" : "SOME", NULL);
+	if (done == 0 || failed != 0)
+		ct_wto_fail(all->ask.wto);
 }
 
-static bool settle_all(struct transactions *all, const struct ct_peers *peers, const struct target *target, uint32_t *out_silent,
-		       struct wto *wto)
+/* Returns how many gave no response. */
+static uint32_t settle_all(struct transactions *all)
 {
-	struct answer *answers = calloc(peers->count * all->count + 1, sizeof *answers);
+	struct answers answers = { .all = all, .items = calloc(all->ask.peers.count * all->count, sizeof *answers.items) };
+	uint32_t silent;
 
-	if (answers == NULL)
-		return false;
-	for (size_t i = 0; i < peers->count; i++)
-		read_peer(all, &peers->items[i], &answers[i * all->count]);
-	for (size_t i = 0; i < all->count; i++) {
-		struct transaction *transaction = &all->items[i];
-
-		settle(transaction, peers, &answers[i], all->count, wto);
+	if (answers.items == NULL) {
+		all->failed = true;
+		return 0;
 	}
-	*out_silent = ct_transact_say_silent(peers, wto);
-	for (size_t i = 0; i < all->count && *out_silent == 0; i++) { /* what one that is silent has is not known */
+	ct_ask_send(&all->ask);
+	ct_ask_fold(&all->ask, take_frame, &answers);
+	for (size_t i = 0; i < all->count; i++)
+		settle(&all->ask, &all->items[i], &answers.items[i], all->count);
+	silent = ct_ask_report(&all->ask);
+	for (size_t i = 0; i < all->count && silent == 0; i++) { /* what one that is silent has is not known */
 		struct transaction *transaction = &all->items[i];
 
 		if (transaction->done == 0 && transaction->failed == 0 && !transaction->is_of_glob)
-			say_nobody_has(transaction, target, wto);
+			say_nobody_has(&all->ask, transaction);
 	}
-	free(answers);
-	return true;
+	free(answers.items);
+	return silent;
 }
 
-void ct_transactions_run(struct transactions *all, const struct target *target, struct wto *wto)
+void ct_transactions_run(struct transactions *all)
 {
-	struct ct_peers peers = { 0 };
 	uint32_t silent = 0;
-	bool is_short = all->failed;
 
-	ct_tool_recover_on_the_way(target->verb);
-	if (!is_short && all->count != 0) {
-		is_short = ct_peers_find(&target->filter, &peers) == CTRACE_NOT_ENOUGH_MEMORY;
-		if (!is_short && peers.count == 0)
-			ct_transact_say_nobody(target, wto);
-	}
-	if (!is_short && peers.count != 0) {
-		ct_client_ask(&peers, &all->request, target->timeout_ms);
-		is_short = !settle_all(all, &peers, target, &silent, wto);
-	}
-	ct_peers_fini(&peers);
-	if (is_short)
-		ct_wto(wto, CTR030I, NULL);
-	say_result(all, silent, wto);
+	if (!all->failed && all->count != 0 && find_peers(all) && !all->failed)
+		silent = settle_all(all);
+	if (all->failed)
+		ct_wto(all->ask.wto, CTR030I, NULL);
+	say_result(all, silent);
 }

@@ -139,8 +139,7 @@ static void place_of(const char *member, const struct ct_trace_request *statemen
 		(void)snprintf(out, 48, "%.8s", member);
 }
 
-static void add_statement(struct transactions *all, const struct ct_operator_command *command, const struct ct_trace_request *statement,
-			  const struct target *target, struct wto *wto)
+static void add_statement(struct transactions *all, const struct ct_operator_command *command, const struct ct_trace_request *statement)
 {
 	struct ctrace_trace_ct request;
 	struct statement_texts texts;
@@ -148,12 +147,12 @@ static void add_statement(struct transactions *all, const struct ct_operator_com
 
 	place_of(command->member, statement, place);
 	if (statement->has[CT_CLAUSE_SUB] && command->has_sub) {
-		ct_wto(wto, CTR017I, place, NULL);
+		ct_wto(all->ask.wto, CTR017I, place, NULL);
 		all->refused++;
 		return;
 	}
 	if (state_of(statement, command->state) == CTRACE_CT_NONE) { /* or each process would say so, those without the trace too */
-		ct_wto(wto, CTR026I, place, NULL);
+		ct_wto(all->ask.wto, CTR026I, place, NULL);
 		all->refused++;
 		return;
 	}
@@ -161,7 +160,7 @@ static void add_statement(struct transactions *all, const struct ct_operator_com
 	ct_buf_init(&texts.asid);
 	ct_buf_init(&texts.jobname);
 	build(command, statement, &texts, &request);
-	ct_transactions_add(all, &request, place, target, wto);
+	ct_transactions_add(all, &request, place);
 	all->failed = all->failed || texts.sub.failed || texts.asid.failed || texts.jobname.failed;
 	ct_buf_fini(&texts.sub);
 	ct_buf_fini(&texts.asid);
@@ -175,10 +174,10 @@ static void run_statements(const struct ct_operator_command *command, const stru
 {
 	struct transactions all;
 
-	ct_transactions_init(&all);
+	ct_transactions_init(&all, target, wto);
 	for (uint32_t i = 0; i < parmlib->count; i++)
-		add_statement(&all, command, &parmlib->requests[i], target, wto);
-	ct_transactions_run(&all, target, wto);
+		add_statement(&all, command, &parmlib->requests[i]);
+	ct_transactions_run(&all);
 	ct_transactions_fini(&all);
 }
 

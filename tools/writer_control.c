@@ -13,13 +13,13 @@
 #include <fcntl.h>
 #include <poll.h>
 #include <signal.h>
+#include <stdlib.h>
 #include <string.h>
-#include <sys/socket.h>
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
 
-#include "control/client.h"
+#include "ask.h"
 #include "run_folder.h"
 #include "writer/writer.h"
 
@@ -233,56 +233,6 @@ bool ct_writer_start(const struct writer_start *start, struct wto *wto)
 
 /* ---- stopping ---- */
 
-static bool send_all(int fd, const struct ct_buf *request, uint64_t until_ns)
-{
-	size_t sent = 0;
-
-	while (sent < request->size) {
-		ssize_t put = send(fd, request->data + sent, request->size - sent, MSG_NOSIGNAL);
-		struct pollfd wanted = { .fd = fd, .events = POLLOUT };
-
-		if (put < 0 && errno != EINTR && (errno != EAGAIN || poll(&wanted, 1, left_ms(until_ns)) <= 0))
-			return false;
-		sent += put > 0 ? (size_t)put : 0;
-	}
-	return true;
-}
-
-/* Everything until the other end is closed.  False: it is not in time. */
-static bool receive_all(int fd, struct ct_buf *answer, uint64_t until_ns)
-{
-	while (wait_for(fd, until_ns)) {
-		ssize_t got;
-
-		if (answer->size > CT_MESSAGE_LIMIT || !ct_buf_reserve(answer, 4096))
-			return false;
-		got = recv(fd, answer->data + answer->size, 4096, 0);
-		if (got == 0 || (got < 0 && errno != EINTR && errno != EAGAIN))
-			return true;
-		answer->size += got > 0 ? (size_t)got : 0;
-	}
-	return false;
-}
-
-/* Why the writer does not want to; "" when it does not say so. */
-static void read_refusal(const struct ct_buf *answer, char *why, size_t room)
-{
-	struct ct_message message;
-	struct ct_span text;
-	uint64_t status;
-	size_t size;
-
-	why[0] = '\0';
-	if (ct_message_parse(answer->data, answer->size, &message, &size) != CTRACE_OK)
-		return;
-	status = ct_message_number(&message, CT_FIELD_STATUS, CTRACE_OK);
-	text = ct_message_find(&message, CT_FIELD_MESSAGE);
-	if (status != CTRACE_OK && text.at != NULL)
-		(void)snprintf(why, room, "%.*s", (int)text.size, text.at);
-	else if (status != CTRACE_OK)
-		(void)snprintf(why, room, "%s", ctrace_status_text((enum ctrace_status)status));
-}
-
 /* Still, some seconds after it closed the connection: what a process that ends closes first is nobody's to say. */
 static bool is_listening(const struct place *place)
 {
@@ -299,35 +249,56 @@ static bool is_listening(const struct place *place)
 	return true;
 }
 
-static bool ask_to_stop(int fd, const struct place *place, bool noflush, struct wto *wto)
+/* Why the writer does not want to; "" when it does not say so. */
+static void read_refusal(const struct ct_peer *peer, char *why, size_t room)
+{
+	struct ct_span text = { NULL, 0 };
+	struct ct_message message;
+	size_t at = 0;
+
+	if (peer->status == CTRACE_OK)
+		return;
+	if (ct_client_next(peer, &at, &message))
+		text = ct_message_find(&message, CT_FIELD_MESSAGE);
+	if (text.at != NULL)
+		(void)snprintf(why, room, "%.*s", (int)text.size, text.at);
+	else
+		(void)snprintf(why, room, "%s", ctrace_status_text(peer->status));
+}
+
+static bool ask_to_stop(const struct place *place, bool noflush, struct wto *wto)
 {
 	const struct ct_command stop = { .verb = CT_VERB_WRITER_STOP, .number = noflush ? 0 : 1 };
-	uint64_t until = ct_clock_mono_ns() + (uint64_t)STOP_SECONDS * 1000000000u;
-	struct ct_buf request, answer;
-	bool is_sent, in_time = false;
+	const struct target patient = { .timeout_ms = STOP_SECONDS * 1000 };
+	struct ct_peer *peer = calloc(1, sizeof *peer);
+	bool in_time;
 	char why[512] = "";
+	struct ask ask;
 
-	ct_buf_init(&request);
-	ct_buf_init(&answer);
-	ct_command_encode(&request, &stop);
-	is_sent = !request.failed && send_all(fd, &request, until);
-	if (is_sent)
-		in_time = receive_all(fd, &answer, until);
-	if (in_time)
-		read_refusal(&answer, why, sizeof why);
+	ct_ask_init(&ask, &patient, wto);
+	ct_command_encode(&ask.request, &stop);
+	if (peer == NULL || ask.request.failed) {
+		free(peer);
+		ct_ask_fini(&ask);
+		ct_wto(wto, CTR030I, NULL);
+		return false;
+	}
+	ask.peers = (struct ct_peers){ peer, 1 };
+	ct_ask_place_writer(peer, place->folder, place->name);
+	ct_ask_send(&ask);
+	in_time = peer->status != CTRACE_TIMED_OUT;
+	if (in_time && ct_ask_silence(peer) == NULL)
+		read_refusal(peer, why, sizeof why);
 	if (why[0] == '\0' && in_time && is_listening(place))
 		(void)snprintf(why, sizeof why, "it closed the connection without doing it");
-	ct_buf_fini(&request);
-	ct_buf_fini(&answer);
-	if (!is_sent)
-		ct_wto(wto, CTR023I, place->name, "it takes no requests", NULL);
-	else if (!in_time)
+	ct_ask_fini(&ask);
+	if (!in_time)
 		ct_wto(wto, CTR024I, place->name, "120", NULL);
 	else if (why[0] != '\0')
 		ct_wto(wto, CTR023I, place->name, why, NULL);
 	else
 		say_as_logged(wto, ITT111I, place->name);
-	return is_sent && in_time && why[0] == '\0';
+	return in_time && why[0] == '\0';
 }
 
 bool ct_writer_stop(const char *name, bool noflush, struct wto *wto)
@@ -345,8 +316,8 @@ bool ct_writer_stop(const char *name, bool noflush, struct wto *wto)
 	else if (status != CTRACE_OK)
 		ct_wto(wto, CTR023I, place.name, ctrace_status_text(status), NULL);
 	if (status == CTRACE_OK) {
-		is_stopped = ask_to_stop(fd, &place, noflush, wto);
 		ct_os_close(&fd);
+		is_stopped = ask_to_stop(&place, noflush, wto);
 	}
 	ct_os_close(&place.folder_fd);
 	return is_stopped;

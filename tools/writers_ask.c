@@ -1,170 +1,24 @@
 /*
  * writers_ask.c - asks the external writers that run what they do.
  *
- * Called by the verbs, on the tool's only thread.  All of them are asked before the first answer is waited for, so that several that do not
- * answer cost the timeout once.
+ * Called by the verbs, on the tool's only thread.
  *
  * Copyright The ctrace authors.  SPDX-License-Identifier: Apache-2.0
  */
 #include "display_trace.h"
 
-#include <dirent.h>
-#include <errno.h>
-#include <poll.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
-#include <sys/socket.h>
 
-#include "cmd.h"
-#include "session/session.h"
 #include "writer/writer.h"
 
-#define WRITERS_MOST 256u
-#define ANSWER_MOST ((size_t)4 << 20) /* bytes; no writer has more to say */
-
-struct question {
-	int fd;
-	char name[CTRACE_MAX_NAME + 1];
-	struct ct_buf answer;
-	bool is_whole;
+/* While answers are read. */
+struct reading {
+	struct ct_display *display;
+	const struct ct_peer *peer;
+	uint32_t writer;
+	bool shows_silent; /* for people one that does not answer is one that runs, all the same */
 };
-struct questions {
-	struct question items[WRITERS_MOST];
-	size_t count;
-	uint64_t deadline_ns;
-	struct wto *wto;
-};
-
-static void complain(struct wto *wto, const char *name, const char *what)
-{
-	if (wto != NULL) {
-		ct_wto(wto, CTR028I, name, what, NULL);
-		return;
-	}
-	fputs("ctrace: writer ", stderr);
-	ct_tool_print(stderr, name, strlen(name));
-	fprintf(stderr, " %s\n", what);
-}
-
-/* ---- asking ---- */
-
-static bool send_request(int fd)
-{
-	struct ct_buf request;
-	size_t start;
-	bool ok;
-
-	ct_buf_init(&request);
-	start = ct_message_start(&request, CT_VERB_WRITER_STATUS, 0);
-	ok = ct_message_end(&request, start) == CTRACE_OK &&
-	     send(fd, request.data, request.size, MSG_NOSIGNAL) ==
-		     (ssize_t)request.size; /* it is far shorter than what a socket takes at once */
-	ct_buf_fini(&request);
-	return ok;
-}
-
-static void ask_one(struct questions *questions, const char *folder, const char *name)
-{
-	struct question *question = &questions->items[questions->count];
-	enum ctrace_status status;
-
-	if (questions->count == WRITERS_MOST)
-		return;
-	*question = (struct question){ .fd = -1 };
-	memcpy(question->name, name, strlen(name) + 1);
-	status = ct_client_connect(folder, name, &question->fd);
-	if (status == CTRACE_DENIED)
-		complain(questions->wto, name, "belongs to another user");
-	if (status != CTRACE_OK)
-		return; /* a socket that nobody listens at is what a dead writer leaves */
-	if (!send_request(question->fd)) {
-		ct_os_close(&question->fd);
-		return;
-	}
-	questions->count++;
-}
-
-static void ask_folder(const char *run_directory, void *user)
-{
-	char folder[4096 + sizeof CT_WRITER_FOLDER + 1];
-	const struct dirent *entry;
-	DIR *entries;
-
-	(void)snprintf(folder, sizeof folder, "%s/" CT_WRITER_FOLDER, run_directory);
-	entries = opendir(folder);
-	if (entries == NULL)
-		return;
-	while ((entry = readdir(entries)) != NULL)
-		if ((entry->d_type == DT_SOCK || entry->d_type == DT_UNKNOWN) &&
-		    ct_writer_name_is_valid(entry->d_name, strlen(entry->d_name)))
-			ask_one(user, folder, entry->d_name);
-	(void)closedir(entries);
-}
-
-/* ---- reading ---- */
-
-static bool is_whole(const struct ct_buf *answer, bool *out_damaged)
-{
-	size_t at = 0;
-
-	*out_damaged = false;
-	for (;;) {
-		struct ct_message message;
-		size_t size;
-		enum ctrace_status status = ct_message_parse(answer->data + at, answer->size - at, &message, &size);
-
-		*out_damaged = status != CTRACE_OK && status != CTRACE_NOT_FOUND;
-		if (status != CTRACE_OK)
-			return false;
-		at += size;
-		if (!(message.flags & CT_MESSAGE_MORE))
-			return true;
-		if (at == answer->size)
-			return false;
-	}
-}
-
-static bool wait_for(int fd, uint64_t deadline_ns)
-{
-	struct pollfd item = { .fd = fd, .events = POLLIN };
-	uint64_t now = ct_clock_mono_ns();
-	int ready;
-
-	do {
-		ready = poll(&item, 1, now < deadline_ns ? (int)((deadline_ns - now + 999999u) / 1000000u) : 0);
-		now = ct_clock_mono_ns();
-	} while (ready < 0 && errno == EINTR);
-	return ready > 0;
-}
-
-/* What is wrong, or NULL. */
-static const char *read_answer(struct question *question, uint64_t deadline_ns)
-{
-	struct ct_buf *answer = &question->answer;
-	bool is_damaged = false;
-
-	while (!question->is_whole) {
-		ssize_t got;
-
-		if (!wait_for(question->fd, deadline_ns))
-			return "did not answer in time";
-		if (answer->size >= ANSWER_MOST || !ct_buf_reserve(answer, CT_MESSAGE_LIMIT))
-			return "gave an answer that is too long";
-		got = recv(question->fd, answer->data + answer->size, CT_MESSAGE_LIMIT, 0);
-		if (got < 0 && (errno == EINTR || errno == EAGAIN))
-			continue;
-		if (got <= 0)
-			return "ended before it had answered";
-		answer->size += (size_t)got;
-		question->is_whole = is_whole(answer, &is_damaged);
-		if (is_damaged)
-			return "gave an answer that cannot be read";
-	}
-	return NULL;
-}
-
-/* ---- rows ---- */
 
 #define COPY_TEXT(to, from) memcpy((to), (from), sizeof(to) < sizeof(from) ? sizeof(to) : sizeof(from))
 
@@ -229,61 +83,51 @@ static void add_link(struct ct_display *display, uint32_t writer, struct ct_span
 	(void)ct_display_add_link(display, &row);
 }
 
-static void add_rows(struct ct_display *display, const struct ct_buf *answer)
-{
-	uint32_t writer = CT_DISPLAY_NONE;
-	struct ct_message message;
-	size_t at = 0;
-	size_t size;
-
-	for (; ct_message_parse(answer->data + at, answer->size - at, &message, &size) == CTRACE_OK; at += size) {
-		struct ct_span fields = message.fields;
-		struct ct_span value;
-		enum ct_field field;
-
-		while (ct_message_next(&fields, &field, &value)) {
-			if (field == CT_FIELD_WRITER)
-				writer = add_writer(display, value);
-			else if (field == CT_FIELD_TRCOUT && writer != CT_DISPLAY_NONE)
-				add_trcout(display, writer, value);
-			else if (field == CT_FIELD_LINK && writer != CT_DISPLAY_NONE)
-				add_link(display, writer, value);
-		}
-	}
-}
-
-/* For people it is shown as one that runs, all the same. */
-static void add_silent(struct ct_display *display, const char *name, const char *what, struct wto *wto)
+static void add_silent(struct reading *reading, const struct ct_peer *peer)
 {
 	struct ct_display_writer row = { .is_silent = true };
 
-	complain(wto, name, what);
-	(void)snprintf(row.name, sizeof row.name, "%s", name);
-	if (wto != NULL)
-		(void)ct_display_add_writer(display, &row);
+	memcpy(row.name, peer->jobname, sizeof row.name);
+	if (reading->shows_silent && peer->status != CTRACE_DENIED)
+		(void)ct_display_add_writer(reading->display, &row);
 }
 
-void ct_writers_ask(unsigned timeout_ms, struct ct_display *display, struct wto *wto)
+static void read_frame(const struct ct_peer *peer, size_t request, const struct ct_message *message, void *user)
 {
-	struct questions *questions = calloc(1, sizeof *questions);
+	struct reading *reading = user;
+	struct ct_span fields, value;
+	enum ct_field field;
 
-	if (questions == NULL) {
-		display->failed = true;
+	(void)request;
+	if (peer != reading->peer)
+		reading->writer = CT_DISPLAY_NONE;
+	reading->peer = peer;
+	if (message == NULL) {
+		add_silent(reading, peer);
 		return;
 	}
-	questions->wto = wto;
-	questions->deadline_ns = ct_clock_mono_ns() + timeout_ms * UINT64_C(1000000);
-	ct_folder_each_run_directory(ask_folder, questions);
-	for (size_t i = 0; i < questions->count; i++) {
-		struct question *question = &questions->items[i];
-		const char *what = read_answer(question, questions->deadline_ns);
-
-		if (what != NULL)
-			add_silent(display, question->name, what, wto);
-		else
-			add_rows(display, &question->answer);
-		ct_buf_fini(&question->answer);
-		ct_os_close(&question->fd);
+	fields = message->fields;
+	while (ct_ask_silence(peer) == NULL && ct_message_next(&fields, &field, &value)) {
+		if (field == CT_FIELD_WRITER)
+			reading->writer = add_writer(reading->display, value);
+		else if (field == CT_FIELD_TRCOUT && reading->writer != CT_DISPLAY_NONE)
+			add_trcout(reading->display, reading->writer, value);
+		else if (field == CT_FIELD_LINK && reading->writer != CT_DISPLAY_NONE)
+			add_link(reading->display, reading->writer, value);
 	}
-	free(questions);
+}
+
+void ct_writers_ask(const struct target *target, struct ct_display *display, struct wto *wto)
+{
+	struct reading reading = { .display = display, .shows_silent = wto != NULL };
+	const struct ct_command status = { .verb = CT_VERB_WRITER_STATUS };
+	struct ask ask;
+
+	ct_ask_init(&ask, target, wto);
+	ct_command_encode(&ask.request, &status);
+	if (ask.request.failed || ct_ask_find_writers(&ask) != CTRACE_OK)
+		display->failed = true;
+	else
+		(void)ct_ask_run(&ask, read_frame, &reading);
+	ct_ask_fini(&ask);
 }

@@ -184,6 +184,8 @@ enum ct_variable_fault ct_variable_find_fault(struct ct_span text, const char *c
 /* ---- glob.c: `*` is any run of characters, `?` any one; a character is a UTF-8 sequence, or one byte that is not UTF-8.  Without regard
  * to ASCII case.  At most pattern times text steps, no recursion. */
 bool ct_glob_match(const char *pattern, size_t pattern_size, const char *text, size_t text_size);
+/* The same of names in levels: * and ? match no dot. */
+bool ct_glob_match_levels(const char *pattern, size_t pattern_size, const char *text, size_t text_size);
 
 /* ---- memory.c: an allocation of this process has failed.  The tool's output may lack something then. */
 void ct_memory_note_lack(void);

@@ -51,3 +51,19 @@ bool ct_glob_match(const char *pattern, size_t pattern_size, const char *text, s
 		p++;
 	return p == pattern_size;
 }
+
+static size_t count_dots(const char *text, size_t size)
+{
+	size_t dots = 0;
+
+	for (size_t i = 0; i < size; i++)
+		dots += text[i] == '.';
+	return dots;
+}
+
+/* With as many dots on both sides, those of the pattern take all that the text has. */
+bool ct_glob_match_levels(const char *pattern, size_t pattern_size, const char *text, size_t text_size)
+{
+	return count_dots(pattern, pattern_size) == count_dots(text, text_size) &&
+	       ct_glob_match(pattern, pattern_size, text, text_size);
+}

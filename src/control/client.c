@@ -226,7 +226,7 @@ static void open_talk(struct talk *talk)
 	enum ctrace_status status;
 
 	(void)snprintf(path, sizeof path, "%s/%s", talk->peer->run_directory, talk->peer->folder);
-	status = ct_client_connect(path, "control", &talk->fd);
+	status = ct_client_connect(path, talk->peer->is_writer ? talk->peer->jobname : "control", &talk->fd);
 	if (status == CTRACE_TIMED_OUT)
 		return;
 	if (status != CTRACE_OK)
@@ -419,8 +419,12 @@ static void begin_more(struct asking *asking, struct ct_peers *peers, size_t *ne
 		struct talk *talk = &asking->talks[i];
 
 		while (talk->peer == NULL && *next < peers->count) {
-			*talk = (struct talk){ .peer = &peers->items[(*next)++], .fd = -1 };
-			ct_buf_clear(&talk->peer->answer);
+			struct ct_peer *peer = &peers->items[(*next)++];
+
+			if (peer->is_done)
+				continue;
+			*talk = (struct talk){ .peer = peer, .fd = -1 };
+			ct_buf_clear(&peer->answer);
 			turn(talk, asking);
 		}
 	}
@@ -442,7 +446,8 @@ void ct_client_ask(struct ct_peers *peers, const struct ct_buf *request, unsigne
 		end_talk(&asking.talks[i], CTRACE_TIMED_OUT);
 	}
 	for (; next < peers->count; next++)
-		peers->items[next].status = CTRACE_TIMED_OUT;
+		if (!peers->items[next].is_done)
+			peers->items[next].status = CTRACE_TIMED_OUT;
 }
 
 bool ct_client_next(const struct ct_peer *peer, size_t *at, struct ct_message *out)

@@ -11,10 +11,12 @@
 
 #include "control/message.h"
 
-/* A process that can be asked. */
+/* A process that can be asked, or an external writer, of which only folder and jobname are known. */
 struct ct_peer {
 	char run_directory[4096];
-	char folder[256]; /* "1234.0" */
+	char folder[256]; /* "1234.0", at whose socket `control` a process answers; "writer" */
+	bool is_writer;   /* answers at the socket that is called as its jobname */
+	bool is_done;     /* is not to be asked again */
 	uint32_t pid;
 	uint32_t uid;
 	uint32_t asid;

@@ -16,20 +16,21 @@
 #define NAME_LIMIT (2 * CTRACE_MAX_COMPONENT + 1)
 
 struct wanted {
-	struct ct_span name; /* a name or glob */
+	struct ct_span name; /* a name, or a pattern in levels */
+	bool is_all;
 	uint64_t depth;
 	uint64_t most; /* records */
 };
 
 static bool fits(struct ct_span wanted, struct ct_span name)
 {
-	return ct_glob_match(wanted.at, wanted.size, name.at, name.size);
+	return ct_glob_match_levels(wanted.at, wanted.size, name.at, name.size);
 }
 
 /* The trace itself, or one that stands so many levels above it at most. */
 static bool is_wanted(const struct wanted *wanted, struct ct_span name)
 {
-	if (fits(wanted->name, name))
+	if (wanted->is_all || fits(wanted->name, name))
 		return true;
 	for (uint64_t depth = wanted->depth; depth > 0; depth--) {
 		while (name.size > 0 && name.at[name.size - 1] != '.')
@@ -139,7 +140,8 @@ void ct_operate_display(const struct ct_message *request, struct ct_buf *out)
 	wanted.most = ct_message_number(request, CT_FIELD_NUMBER, 0);
 	if (wanted.most == 0 || wanted.most > CT_OPERATE_ROWS)
 		wanted.most = CT_OPERATE_ROWS;
-	if (comp.size == 0)
+	wanted.is_all = comp.size == 0;
+	if (wanted.is_all)
 		wanted.name = (struct ct_span){ "*", 1 };
 	if (sub.size != 0 && !ct_operate_is_glob(wanted.name) && !ct_operate_is_glob(sub) && join_path(comp, sub, &path)) {
 		wanted.name = (struct ct_span){ path.name, strlen(path.name) };

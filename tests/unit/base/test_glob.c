@@ -47,6 +47,22 @@ static void stars_and_question_marks(void **state)
 	assert_false(match("?", ""));
 }
 
+static bool match_levels(const char *pattern, const char *text)
+{
+	return ct_glob_match_levels(pattern, strlen(pattern), text, strlen(text));
+}
+
+static void in_levels_nothing_stands_for_a_dot(void **state)
+{
+	(void)state;
+	assert_true(match_levels("MF.*", "mf.rts"));
+	assert_false(match_levels("MF.*", "mf.rts.sub"));
+	assert_false(match_levels("*", "mf.rts"));
+	assert_true(match_levels("*.*", "mf.rts"));
+	assert_false(match_levels("mf?rts", "mf.rts"));
+	assert_true(match_levels("m?.rts", "MF.RTS"));
+}
+
 static void a_question_mark_is_a_character(void **state)
 {
 	(void)state;
@@ -94,7 +110,8 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(literals_in_any_case),           cmocka_unit_test(stars_and_question_marks),
-		cmocka_unit_test(a_question_mark_is_a_character), cmocka_unit_test(sizes_count_not_terminators),
+		cmocka_unit_test(in_levels_nothing_stands_for_a_dot), cmocka_unit_test(a_question_mark_is_a_character),
+		cmocka_unit_test(sizes_count_not_terminators),
 		cmocka_unit_test(hostile_pattern_ends),
 	};
 

@@ -75,8 +75,9 @@ static void show(void)
 	CHECK_TEXT(DISPLAY(.comp = "KVS", .sub = "NET"), "SUCCESS KVS.NET");
 	CHECK_TEXT(DISPLAY(.comp = "KVS", .sub = "net", .depth = 1), "SUCCESS KVS.NET KVS.NET.IN");
 	CHECK_TEXT(DISPLAY(.comp = "KVS.NET", .depth = 1), "SUCCESS KVS.NET KVS.NET.IN");
-	CHECK_TEXT(DISPLAY(.comp = "KVS*"), "SUCCESS KVS KVS.NET KVS.NET.IN KVS.DISK KVSX");
-	CHECK_TEXT(DISPLAY(.comp = "K?S", .sub = "*"), "SUCCESS KVS.NET KVS.NET.IN KVS.DISK");
+	CHECK_TEXT(DISPLAY(.comp = "KVS*"), "SUCCESS KVS KVSX"); /* nothing stands for a dot */
+	CHECK_TEXT(DISPLAY(.comp = "K*.*", .depth = 1), "SUCCESS KVS.NET KVS.NET.IN KVS.DISK");
+	CHECK_TEXT(DISPLAY(.comp = "K?S", .sub = "*"), "SUCCESS KVS.NET KVS.DISK");
 	CHECK_TEXT(DISPLAY(.comp = NULL), "SUCCESS KVS KVS.NET KVS.NET.IN KVS.DISK KVSX APP.ONE.TWO");
 	CHECK_TEXT(DISPLAY(.comp = "", .number = 2), "SUCCESS 6 traces; the first 2 are shown KVS KVS.NET");
 	CHECK_TEXT(DISPLAY(.comp = "APP"), "NOT_FOUND no trace \"APP\"");
