@@ -61,21 +61,18 @@ static void check_command(const struct ct_message *message)
 
 static void check_trace_ct(const struct ct_message *message)
 {
-	struct ctrace_trace_ct command;
+	static struct ct_trace_command command, again;
 	struct ct_message other;
-	struct ct_buf text, buf;
+	struct ct_buf buf;
 	size_t size;
 
-	ct_buf_init(&text);
+	if (ct_trace_command_decode(message, &command) != CTRACE_OK)
+		return;
 	ct_buf_init(&buf);
-	if (ct_trace_ct_decode(message, &text, &command) == CTRACE_OK) {
-		ct_trace_ct_encode(&buf, &command);
-		must(!buf.failed);
-		must(ct_message_parse(buf.data, buf.size, &other, &size) == CTRACE_OK);
-		ct_buf_clear(&text);
-		must(ct_trace_ct_decode(&other, &text, &command) == CTRACE_OK);
-	}
-	ct_buf_fini(&text);
+	ct_trace_command_encode(&buf, &command);
+	must(!buf.failed);
+	must(ct_message_parse(buf.data, buf.size, &other, &size) == CTRACE_OK);
+	must(ct_trace_command_decode(&other, &again) == CTRACE_OK && memcmp(&again, &command, sizeof command) == 0);
 	ct_buf_fini(&buf);
 }
 

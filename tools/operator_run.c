@@ -88,19 +88,12 @@ void ct_operator_prompt(struct operator* operator, unsigned number)
 /* ---- TRACE CT ---- */
 
 static void transact(struct operator* operator, const struct target * target, const struct ct_operator_command *command,
-		     const struct ct_reply *reply)
+		     const struct ct_trace_request *reply)
 {
-	struct ctrace_trace_ct request = { CTRACE_TRACE_CT_INIT, .state = command->state, .name = command->component };
 	struct transactions all;
 
-	request.bufsize = command->bufsize;
-	request.sub = command->has_sub ? command->sub : NULL;
-	request.asid = reply->has_asid ? reply->asid : NULL;
-	request.jobname = reply->has_jobname ? reply->jobname : NULL;
-	request.options = reply->has_options ? reply->options : NULL;
-	request.wtr = reply->has_wtr ? reply->wtr : NULL;
 	ct_transactions_init(&all, target, &operator->wto);
-	ct_transactions_add(&all, &request, "");
+	ct_transactions_add(&all, command, reply, "");
 	ct_transactions_run(&all);
 	ct_transactions_fini(&all);
 }
@@ -109,10 +102,11 @@ static void transact(struct operator* operator, const struct target * target, co
 static void answer_at_once(struct operator* operator, const struct ct_operator_command * command)
 {
 	struct ct_span text = { operator->reply, strlen(operator->reply) };
-	struct ct_reply reply = { 0 };
+	struct ct_trace_request reply;
 	struct ct_complaint complaint;
+	bool is_end;
 
-	if (ct_reply_parse(text.at, text.size, &reply, &complaint) != CTRACE_OK)
+	if (ct_reply_parse(text.at, text.size, &reply, &is_end, &complaint) != CTRACE_OK)
 		ct_wto_mistake(&operator->wto, CTR002E, text, &complaint);
 	else
 		transact(operator, & operator->target, command, &reply);
@@ -156,17 +150,6 @@ static void trace_ct(struct operator* operator, const char * text, size_t size, 
 
 /* ---- REPLY ---- */
 
-/* The command and the operands of an entry, both as they were parsed when they were said.  False: the file is not ours. */
-static bool entry_parse(const struct reply_entry *entry, struct ct_operator_command *command, struct ct_reply *reply)
-{
-	struct ct_complaint ignored;
-
-	memset(reply, 0, sizeof *reply);
-	return ct_operator_parse(entry->command, strlen(entry->command), command, &ignored) == CTRACE_OK &&
-	       command->kind == CT_OPERATOR_TRACE_CT &&
-	       ct_reply_parse(entry->operands, strlen(entry->operands), reply, &ignored) == CTRACE_OK;
-}
-
 static bool is_cancel(struct ct_span operands)
 {
 	while (operands.size != 0 && ct_is_blank(operands.at[0])) {
@@ -190,30 +173,43 @@ static void cancel(struct operator* operator, struct reply_table * table, const 
 	ct_wto(&operator->wto, CTR005I, number_text(entry->number, number), entry->command, NULL);
 }
 
-/* What was replied so far goes back into the file. */
-static enum ctrace_status keep(struct reply_table *table, struct reply_entry *entry, const struct ct_reply *reply)
+/* The reply and those before it are the entry's operands.  False: there is no room, which is reported. */
+static bool join_reply(struct operator* operator, const struct reply_table * table, struct reply_entry *entry, struct ct_span operands)
 {
-	enum ctrace_status status = CTRACE_NOT_ENOUGH_MEMORY;
-	struct ct_buf operands;
+	struct ct_buf joined;
+	bool fits;
 
-	ct_buf_init(&operands);
-	ct_reply_print(reply, &operands);
-	if (!operands.failed && operands.size < sizeof entry->operands) {
-		(void)snprintf(entry->operands, sizeof entry->operands, "%s", ct_buf_text(&operands));
-		status = ct_reply_replace(table, entry);
-	}
-	ct_buf_fini(&operands);
-	return status;
+	ct_buf_init(&joined);
+	ct_reply_join((struct ct_span){ entry->operands, strlen(entry->operands) }, operands, &joined);
+	fits = !joined.failed && joined.size < sizeof entry->operands;
+	if (fits)
+		(void)snprintf(entry->operands, sizeof entry->operands, "%s", ct_buf_text(&joined));
+	else
+		say_table(operator, table, CTRACE_NOT_ENOUGH_MEMORY);
+	ct_buf_fini(&joined);
+	return fits;
 }
 
-/* A reply to an entry of the open table.  True: the command is to be carried out, and nobody else can any more. */
+/* Is the entry a TRACE CT with a reply?  Else its file is not ours. */
+static bool entry_parse(const struct reply_entry *entry, struct ct_operator_command *command, struct ct_trace_request *reply)
+{
+	struct ct_complaint ignored;
+	bool is_end;
+
+	return ct_operator_parse(entry->command, strlen(entry->command), command, &ignored) == CTRACE_OK &&
+	       command->kind == CT_OPERATOR_TRACE_CT &&
+	       ct_reply_parse(entry->operands, strlen(entry->operands), reply, &is_end, &ignored) == CTRACE_OK;
+}
+
+/* A reply to an entry of the open table.  True: *command is to be carried out, and nobody else can any more. */
 static bool take_reply(struct operator* operator, struct reply_table * table, struct reply_entry *entry, struct ct_span operands,
-		       struct ct_span whole, struct ct_operator_command *command, struct ct_reply *reply)
+		       struct ct_span whole, struct ct_operator_command *command, struct ct_trace_request *reply)
 {
 	struct ct_complaint complaint;
 	char said[CT_OPERATOR_LINE + 1];
 	enum ctrace_status status;
 	char text[16];
+	bool is_end;
 
 	if (is_cancel(operands)) {
 		cancel(operator, table, entry);
@@ -223,7 +219,7 @@ static bool take_reply(struct operator* operator, struct reply_table * table, st
 		say_entry_file(operator, table, entry->number, CTRACE_DAMAGED);
 		return false;
 	}
-	if (ct_reply_parse(operands.at, operands.size, reply, &complaint) != CTRACE_OK) {
+	if (ct_reply_parse(operands.at, operands.size, reply, &is_end, &complaint) != CTRACE_OK) {
 		complaint.column += operands.size != 0 ? (unsigned)(operands.at - whole.at) : 0;
 		ct_wto_mistake(&operator->wto, CTR002E, whole, &complaint);
 		ct_operator_prompt(operator, entry->number);
@@ -231,13 +227,13 @@ static bool take_reply(struct operator* operator, struct reply_table * table, st
 	}
 	(void)snprintf(said, sizeof said, "%.*s", (int)operands.size, operands.at);
 	ct_wto(&operator->wto, IEE600I, number_text(entry->number, text), said, NULL);
-	if (reply->is_end) {
+	if (join_reply(operator, table, entry, operands) && is_end && entry_parse(entry, command, reply)) {
 		status = ct_reply_remove(table, entry->number);
 		if (status != CTRACE_OK)
 			say_entry_file(operator, table, entry->number, status);
 		return status == CTRACE_OK;
 	}
-	status = keep(table, entry, reply);
+	status = ct_reply_replace(table, entry);
 	if (status != CTRACE_OK)
 		say_table(operator, table, status);
 	ct_operator_prompt(operator, entry->number);
@@ -300,7 +296,7 @@ static void run_reply(struct operator* operator, const char * text, size_t size,
 	struct ct_operator_command command;
 	struct reply_table table;
 	struct reply_entry entry;
-	struct ct_reply reply;
+	struct ct_trace_request reply;
 	bool is_end;
 
 	if (!open_table(operator, & table))

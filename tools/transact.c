@@ -47,18 +47,18 @@ static struct transaction *add_item(struct transactions *all)
 	return &all->items[all->count++];
 }
 
-static void add_one(struct transactions *all, const struct ctrace_trace_ct *command, const char *place, bool is_of_glob)
+static void add_one(struct transactions *all, const struct ct_trace_command *command, const char *place, bool is_of_glob)
 {
 	struct transaction *transaction = add_item(all);
 
 	if (transaction == NULL)
 		return;
-	(void)snprintf(transaction->component, sizeof transaction->component, "%s", command->name);
-	(void)snprintf(transaction->sub, sizeof transaction->sub, "%s", command->sub != NULL ? command->sub : "");
+	memcpy(transaction->component, command->name, sizeof transaction->component);
+	memcpy(transaction->sub, command->sub, sizeof transaction->sub);
 	(void)snprintf(transaction->place, sizeof transaction->place, "%s%s", place, place[0] != '\0' ? " " : "");
-	transaction->is_preset = command->state >= CTRACE_CT_PRESET_PUT;
+	transaction->is_preset = command->request.state >= CTRACE_CT_PRESET_PUT;
 	transaction->is_of_glob = is_of_glob;
-	ct_trace_ct_encode(&all->ask.request, command);
+	ct_trace_command_encode(&all->ask.request, command);
 	all->failed = all->failed || all->ask.request.failed;
 }
 
@@ -72,10 +72,9 @@ static bool find_peers(struct transactions *all)
 }
 
 /* Each trace that the patterns mean, by its whole name. */
-static void add_pattern(struct transactions *all, const struct ctrace_trace_ct *command, const char *place)
+static void add_pattern(struct transactions *all, const struct ct_trace_command *command, const char *place)
 {
-	bool has_sub = command->sub != NULL && command->sub[0] != '\0';
-	struct ctrace_trace_ct one = *command;
+	struct ct_trace_command one = *command;
 	char pattern[2 * CTRACE_MAX_COMPONENT + 2];
 	char where[50];
 	struct component_names names;
@@ -84,7 +83,7 @@ static void add_pattern(struct transactions *all, const struct ctrace_trace_ct *
 		all->refused++;
 		return;
 	}
-	(void)snprintf(pattern, sizeof pattern, "%s%s%s", command->name, has_sub ? "." : "", has_sub ? command->sub : "");
+	(void)snprintf(pattern, sizeof pattern, "%s%s%s", command->name, command->sub[0] != '\0' ? "." : "", command->sub);
 	(void)snprintf(where, sizeof where, "%s%s", place, place[0] != '\0' ? " " : "");
 	ct_component_names_get(&all->ask.peers, pattern, &names);
 	all->failed |= names.failed;
@@ -92,20 +91,38 @@ static void add_pattern(struct transactions *all, const struct ctrace_trace_ct *
 		ct_wto(all->ask.wto, CTR014I, where, "a trace that fits ", pattern, NULL);
 		all->refused++;
 	}
+	one.sub[0] = '\0';
 	for (size_t i = 0; i < names.count; i++) {
-		one.name = names.items[i];
-		one.sub = NULL;
+		(void)snprintf(one.name, sizeof one.name, "%s", names.items[i]);
 		add_one(all, &one, place, true);
 	}
 	ct_component_names_fini(&names);
 }
 
-void ct_transactions_add(struct transactions *all, const struct ctrace_trace_ct *command, const char *place)
+void ct_transactions_add(struct transactions *all, const struct ct_operator_command *command, const struct ct_trace_request *request,
+			 const char *place)
 {
-	if (ct_is_pattern(command->name) || (command->sub != NULL && ct_is_pattern(command->sub)))
-		add_pattern(all, command, place);
+	struct ct_trace_command one = { .request = *request };
+	struct ct_buf sub;
+
+	ct_buf_init(&sub);
+	if (request->has[CT_CLAUSE_SUB])
+		ct_sub_print(&request->sub, &sub);
+	memcpy(one.name, command->component, sizeof one.name);
+	(void)snprintf(one.sub, sizeof one.sub, "%s", command->has_sub ? command->sub : ct_buf_text(&sub));
+	all->failed |= sub.failed;
+	ct_buf_fini(&sub);
+	if (request->state == CTRACE_CT_NONE)
+		one.request.state = command->state;
+	/* What the command says of the size holds where the request is silent. */
+	if (!request->has[CT_CLAUSE_BUFSIZE] && command->bufsize != 0) {
+		one.request.has[CT_CLAUSE_BUFSIZE] = true;
+		one.request.bufsize = command->bufsize;
+	}
+	if (ct_is_pattern(one.name) || ct_is_pattern(one.sub))
+		add_pattern(all, &one, place);
 	else
-		add_one(all, command, place, false);
+		add_one(all, &one, place, false);
 }
 
 /* ---- what is answered ---- */

@@ -11,7 +11,6 @@
 #include <string.h>
 
 #include "component/component.h"
-#include "control/operator.h"
 #include "writer_control.h"
 
 struct reading {
@@ -46,86 +45,7 @@ static void say_unreadable(const struct reading *reading, uint32_t reason)
 	ct_wto(reading->wto, CTR015I, reading->member, row != NULL ? row->meaning : "", number, where, NULL);
 }
 
-/* ---- a statement as a request ---- */
-
-/* As SUB= has it, without parentheses round it. */
-static void print_sub(const struct ct_trace_request *statement, struct ct_buf *out)
-{
-	struct ct_trace_request alone = { .has[CT_CLAUSE_SUB] = true };
-	struct ct_buf text;
-	const char *open, *close;
-
-	alone.sub = statement->sub;
-	ct_buf_init(&text);
-	ct_parmlib_print(&alone, &text);
-	open = strchr(ct_buf_text(&text), '(');
-	close = open != NULL ? strrchr(open, ')') : NULL;
-	if (close != NULL)
-		ct_buf_add(out, open + 1, (size_t)(close - open) - 1);
-	out->failed = out->failed || text.failed;
-	ct_buf_fini(&text);
-}
-
-static void print_asids(const struct ct_trace_request *statement, struct ct_buf *out)
-{
-	for (uint32_t i = 0; i < statement->asid_count; i++)
-		ct_buf_add_format(out, "%s%X", i == 0 ? "" : ",", (unsigned)statement->asid[i]);
-}
-
-static void print_jobnames(const struct ct_trace_request *statement, struct ct_buf *out)
-{
-	for (uint32_t i = 0; i < statement->jobname_count; i++)
-		ct_buf_add_format(out, "%s%s", i == 0 ? "" : ",", statement->jobname[i]);
-}
-
-static uint32_t state_of(const struct ct_trace_request *statement, uint32_t commands)
-{
-	switch (statement->state) {
-	case CT_STATE_ON:
-		return CTRACE_CT_ON;
-	case CT_STATE_OFF:
-		return CTRACE_CT_OFF;
-	case CT_STATE_LIKEHEAD:
-		return CTRACE_CT_LIKEHEAD;
-	case CT_STATE_PRESET_PUT:
-		return CTRACE_CT_PRESET_PUT;
-	case CT_STATE_PRESET_DELETE:
-		return CTRACE_CT_PRESET_DELETE;
-	default:
-		return commands;
-	}
-}
-
-/* A buffer for each text, and what they are. */
-struct statement_texts {
-	struct ct_buf sub, asid, jobname;
-};
-
-static void build(const struct ct_operator_command *command, const struct ct_trace_request *statement, struct statement_texts *texts,
-		  struct ctrace_trace_ct *out)
-{
-	*out = (struct ctrace_trace_ct){ CTRACE_TRACE_CT_INIT, .name = command->component, .parm = command->member };
-	out->state = state_of(statement, command->state);
-	out->sub = command->has_sub ? command->sub : NULL;
-	/* What the command says of the size holds where the member is silent. */
-	out->bufsize = statement->has[CT_CLAUSE_BUFSIZE] ? statement->bufsize : command->bufsize;
-	if (statement->has[CT_CLAUSE_SUB]) {
-		print_sub(statement, &texts->sub);
-		out->sub = ct_buf_text(&texts->sub);
-	}
-	if (statement->has[CT_CLAUSE_ASID]) {
-		print_asids(statement, &texts->asid);
-		out->asid = ct_buf_text(&texts->asid);
-	}
-	if (statement->has[CT_CLAUSE_JOBNAME]) {
-		print_jobnames(statement, &texts->jobname);
-		out->jobname = ct_buf_text(&texts->jobname);
-	}
-	if (statement->has[CT_CLAUSE_OPTIONS])
-		out->options = statement->options;
-	if (statement->has[CT_CLAUSE_WTR])
-		out->wtr = statement->disconnect ? "DISCONNECT" : statement->writer;
-}
+/* ---- the statements ---- */
 
 static void place_of(const char *member, const struct ct_trace_request *statement, char out[48])
 {
@@ -141,8 +61,6 @@ static void place_of(const char *member, const struct ct_trace_request *statemen
 
 static void add_statement(struct transactions *all, const struct ct_operator_command *command, const struct ct_trace_request *statement)
 {
-	struct ctrace_trace_ct request;
-	struct statement_texts texts;
 	char place[48];
 
 	place_of(command->member, statement, place);
@@ -151,20 +69,13 @@ static void add_statement(struct transactions *all, const struct ct_operator_com
 		all->refused++;
 		return;
 	}
-	if (state_of(statement, command->state) == CTRACE_CT_NONE) { /* or each process would say so, those without the trace too */
+	if (statement->state == CTRACE_CT_NONE &&
+	    command->state == CTRACE_CT_NONE) { /* or each process would say so, those without the trace too */
 		ct_wto(all->ask.wto, CTR026I, place, NULL);
 		all->refused++;
 		return;
 	}
-	ct_buf_init(&texts.sub);
-	ct_buf_init(&texts.asid);
-	ct_buf_init(&texts.jobname);
-	build(command, statement, &texts, &request);
-	ct_transactions_add(all, &request, place);
-	all->failed = all->failed || texts.sub.failed || texts.asid.failed || texts.jobname.failed;
-	ct_buf_fini(&texts.sub);
-	ct_buf_fini(&texts.asid);
-	ct_buf_fini(&texts.jobname);
+	ct_transactions_add(all, command, statement, place);
 }
 
 /* ---- the member ---- */

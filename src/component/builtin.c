@@ -131,7 +131,7 @@ static uint32_t check(const struct ct_trace_request *request, struct ctrace_outc
 
 static enum ctrace_status set_writer(struct ct_span component, const struct ct_trace_request *request)
 {
-	if (request->state == CT_STATE_OFF || request->disconnect)
+	if (request->state == CTRACE_CT_OFF || request->disconnect)
 		ct_writer_forget(component.at, component.size);
 	else if (request->has[CT_CLAUSE_WTR])
 		return ct_writer_set(component.at, component.size, request->writer);
@@ -156,15 +156,15 @@ uint32_t ct_builtin_command(const char *name, const struct ct_trace_request *req
 		status = set_writer(component, request);
 	if (status == CTRACE_OK)
 		rc = apply_options(target, component, request, &level.level, out);
-	if (request->state == CT_STATE_OFF)
+	if (request->state == CTRACE_CT_OFF)
 		level.level = CTRACE_LEVEL_NONE;
-	else if (request->state == CT_STATE_LIKEHEAD)
+	else if (request->state == CTRACE_CT_LIKEHEAD)
 		level.level = CT_LEVEL_UNSET;
 	if (status == CTRACE_OK && rc == CTRACE_RC_OK)
 		status = ct_apply(target, &level);
 	if (status != CTRACE_OK)
 		return ct_outcome_set(out, CTRACE_RC_SYSTEM, CTRACE_RSN_STORAGE, "no memory to change the tracer");
-	if (rc == CTRACE_RC_OK && request->state != CT_STATE_OFF && request->writer[0] != '\0' &&
+	if (rc == CTRACE_RC_OK && request->state != CTRACE_CT_OFF && request->writer[0] != '\0' &&
 	    !ct_writer_is_connected(request->writer))
 		return ct_outcome_set(out, CTRACE_RC_OK, 0, CT_NO_WRITER, request->writer);
 	return rc;

@@ -52,10 +52,10 @@ static uint32_t carry_out(struct ct_claim *claim, const struct ct_trace_request 
 		return ct_outcome_set(out, CTRACE_RC_REFUSED, CTRACE_RSN_HEAD_NO_OPTIONS,
 				      "the head was defined with HEADOPTS=NO: name one of its sublevels with SUB");
 	ct_status_get(trace, &status);
-	if (status.mode == CTRACE_MODE_ON && request->state != CT_STATE_OFF && !ct_trace_attributes(trace)->mod)
+	if (status.mode == CTRACE_MODE_ON && request->state != CTRACE_CT_OFF && !ct_trace_attributes(trace)->mod)
 		return ct_outcome_set(out, CTRACE_RC_REFUSED, CTRACE_RSN_NOT_MODIFIABLE,
 				      "the trace is on and was defined with MOD=NO: switch it OFF first");
-	wanted.follows = request->state == CT_STATE_LIKEHEAD;
+	wanted.follows = request->state == CTRACE_CT_LIKEHEAD;
 	if (wanted.follows)
 		ct_status_get(trace->head, &status);
 	else
@@ -87,7 +87,7 @@ static uint32_t preset(const struct ct_path *path, const struct ct_trace_request
 		return ct_outcome_set(out, CTRACE_RC_REFUSED, CTRACE_RSN_NOT_A_HEAD, "PRESET: the level above %s is no head",
 				      path->name);
 	/* By the name that was said: a job that runs now will have another ASID when it comes again. */
-	status = request->state == CT_STATE_PRESET_PUT ? ct_preset_put(path->given, request) : ct_preset_delete(path->given);
+	status = request->state == CTRACE_CT_PRESET_PUT ? ct_preset_put(path->given, request) : ct_preset_delete(path->given);
 	if (status == CTRACE_NOT_FOUND)
 		return ct_outcome_set(out, CTRACE_RC_EXISTS, 0, "there is no preset for %s", path->given);
 	if (status != CTRACE_OK)
@@ -119,9 +119,9 @@ static uint32_t transact(const struct ct_path *path, const struct ct_trace_reque
 	uint32_t component;
 	uint32_t rc;
 
-	if (request->state == CT_STATE_PRESET_PUT || request->state == CT_STATE_PRESET_DELETE)
+	if (request->state == CTRACE_CT_PRESET_PUT || request->state == CTRACE_CT_PRESET_DELETE)
 		return preset(path, request, out);
-	if (request->state == CT_STATE_NONE)
+	if (request->state == CTRACE_CT_NONE)
 		return ct_outcome_set(out, CTRACE_RC_REFUSED, CTRACE_RSN_NO_STATE, "neither ON, OFF nor LIKEHEAD is said for %s",
 				      path->name);
 	if (ct_registry_find_any(ct_process.registry, path->name, strlen(path->name), &component) == CTRACE_OK)
@@ -133,7 +133,7 @@ static uint32_t transact(const struct ct_path *path, const struct ct_trace_reque
 	if ((__atomic_load_n(&ct_registry_entry(ct_process.registry, component)->flags, __ATOMIC_ACQUIRE) & CT_COMPONENT_DEFINED) == 0)
 		return ct_builtin_command(path->name, request, out);
 	ct_claims_init(&claims, "TRACE CT");
-	rc = claim_trace(&claims, path, component, request->state == CT_STATE_LIKEHEAD, out);
+	rc = claim_trace(&claims, path, component, request->state == CTRACE_CT_LIKEHEAD, out);
 	if (rc == CTRACE_RC_OK)
 		rc = carry_out(&claims.trace, request, source, out);
 	ct_claims_end(&claims);
@@ -142,27 +142,27 @@ static uint32_t transact(const struct ct_path *path, const struct ct_trace_reque
 
 /* ---- a command ---- */
 
-/* By CTRACE_CT_* */
-static const enum ct_trace_state state_of[] = { CT_STATE_NONE,     CT_STATE_ON,         CT_STATE_OFF,
-						CT_STATE_LIKEHEAD, CT_STATE_PRESET_PUT, CT_STATE_PRESET_DELETE };
+/* A tracer of the other face may have any name; has_more: a SUB or member adds to it. */
+static uint32_t check_name(const char *name, bool has_more, struct ctrace_outcome *out)
+{
+	size_t size = name != NULL ? strnlen(name, CTRACE_MAX_COMPONENT + 1) : 0;
+
+	if (ct_component_check_name(name, size) != CTRACE_OK || (size > CTRACE_MAX_COMPONENT - CT_SUB_ROOM && has_more))
+		return ct_outcome_set(out, CTRACE_RC_REFUSED, CTRACE_RSN_NOT_DEFINED, "COMP is not the name of a trace");
+	if (ct_target_self() == NULL)
+		return ct_outcome_set(out, CTRACE_RC_SYSTEM, CTRACE_RSN_STORAGE, "this process cannot be traced: no memory");
+	return CTRACE_RC_OK;
+}
 
 static uint32_t check_command(const struct ctrace_trace_ct *command, struct ctrace_outcome *out)
 {
-	size_t size = command->name != NULL ? strnlen(command->name, CTRACE_MAX_COMPONENT + 1) : 0;
-
-	if (command->size < sizeof *command || command->state >= CT_COUNT(state_of))
+	if (command->size < sizeof *command || command->state > CTRACE_CT_PRESET_DELETE)
 		return ct_outcome_set(out, CTRACE_RC_ABEND, 0x301, "struct ctrace_trace_ct: size or state is not what it may be");
 	if (ct_is_coded(command->parm) && (command->bufsize != 0 || command->asid != NULL || command->jobname != NULL ||
 					   command->options != NULL || command->wtr != NULL))
 		return ct_outcome_set(out, CTRACE_RC_ABEND, 0x301,
 				      "PARM excludes the operands that its member has: buffer size, ASID, JOBNAME, OPTIONS, WTR");
-	/* A tracer of the other face may have any name. */
-	if (ct_component_check_name(command->name, size) != CTRACE_OK ||
-	    (size > CTRACE_MAX_COMPONENT - CT_SUB_ROOM && (ct_is_coded(command->sub) || ct_is_coded(command->parm))))
-		return ct_outcome_set(out, CTRACE_RC_REFUSED, CTRACE_RSN_NOT_DEFINED, "COMP is not the name of a trace");
-	if (ct_target_self() == NULL)
-		return ct_outcome_set(out, CTRACE_RC_SYSTEM, CTRACE_RSN_STORAGE, "this process cannot be traced: no memory");
-	return CTRACE_RC_OK;
+	return check_name(command->name, ct_is_coded(command->sub) || ct_is_coded(command->parm), out);
 }
 
 static uint32_t read_asids(const char *text, struct ct_trace_request *request)
@@ -225,7 +225,7 @@ static uint32_t read_command(const struct ctrace_trace_ct *command, struct ct_tr
 			 { "WTR", command->wtr, read_writer } };
 
 	memset(request, 0, sizeof *request);
-	request->state = state_of[command->state];
+	request->state = command->state;
 	request->bufsize = command->bufsize;
 	request->has[CT_CLAUSE_BUFSIZE] = command->bufsize != 0;
 	request->has[CT_CLAUSE_ASID] = command->asid != NULL;
@@ -249,8 +249,8 @@ static uint32_t transact_statement(const struct ctrace_trace_ct *command, const 
 	struct ct_path path;
 	uint32_t rc;
 
-	if (request.state == CT_STATE_NONE)
-		request.state = state_of[command->state];
+	if (request.state == CTRACE_CT_NONE)
+		request.state = command->state;
 	if (request.has[CT_CLAUSE_SUB] && command->sub != NULL && command->sub[0] != '\0')
 		return ct_outcome_set(out, CTRACE_RC_REFUSED, CTRACE_RSN_MEMBER_SUB, "SUB is in the command and, line %u, in member %s",
 				      request.place[CT_CLAUSE_SUB].line, command->parm);
@@ -311,15 +311,19 @@ static uint32_t run_member(const struct ctrace_trace_ct *command, struct ctrace_
 	return out->rc;
 }
 
-static uint32_t run(const struct ctrace_trace_ct *command, struct ctrace_outcome *out)
+static uint32_t run(const void *from, struct ctrace_outcome *out)
 {
+	const struct ctrace_trace_ct *command = from;
 	struct ct_trace_request request;
 	struct ct_path path;
-	uint32_t rc = check_command(command, out);
+	uint32_t rc;
 
+	if (command == NULL)
+		return ct_outcome_set(out, CTRACE_RC_ABEND, 0x301, "no command");
+	rc = check_command(command, out);
 	if (rc != CTRACE_RC_OK)
 		return rc;
-	if (command->parm != NULL && command->parm[0] != '\0')
+	if (ct_is_coded(command->parm))
 		return run_member(command, out);
 	rc = ct_path_parse(command->name, command->sub, &path, out);
 	if (rc == CTRACE_RC_OK)
@@ -327,7 +331,19 @@ static uint32_t run(const struct ctrace_trace_ct *command, struct ctrace_outcome
 	return rc == CTRACE_RC_OK ? transact(&path, &request, NULL, out) : rc;
 }
 
-uint32_t ctrace_trace_ct(const struct ctrace_trace_ct *command, struct ctrace_outcome *out)
+static uint32_t run_parsed(const void *from, struct ctrace_outcome *out)
+{
+	const struct ct_trace_command *command = from;
+	struct ct_path path;
+	uint32_t rc = check_name(command->name, command->sub[0] != '\0', out);
+
+	if (rc == CTRACE_RC_OK)
+		rc = ct_path_parse(command->name, command->sub, &path, out);
+	return rc == CTRACE_RC_OK ? transact(&path, &command->request, NULL, out) : rc;
+}
+
+/* In the program's thread, which finds errno as it was. */
+static uint32_t enter(uint32_t (*run_it)(const void *from, struct ctrace_outcome *out), const void *from, struct ctrace_outcome *out)
 {
 	CT_CANCEL_OFF();
 	struct ctrace_outcome unwanted = { .rc = CTRACE_RC_OK };
@@ -336,14 +352,22 @@ uint32_t ctrace_trace_ct(const struct ctrace_trace_ct *command, struct ctrace_ou
 
 	out = out != NULL ? out : &unwanted;
 	memset(out, 0, sizeof *out);
-	if (command == NULL)
-		rc = ct_outcome_set(out, CTRACE_RC_ABEND, 0x301, "no command");
-	else if (ct_thread_locked != 0)
+	if (ct_thread_locked != 0)
 		rc = ct_outcome_set(out, CTRACE_RC_SYSTEM, CTRACE_RSN_RECOVERY, "a signal handler cannot give a command");
 	else
-		rc = run(command, out);
+		rc = run_it(from, out);
 	errno = kept;
 	return rc;
+}
+
+uint32_t ctrace_trace_ct(const struct ctrace_trace_ct *command, struct ctrace_outcome *out)
+{
+	return enter(run, command, out);
+}
+
+uint32_t ct_trace_ct(const struct ct_trace_command *command, struct ctrace_outcome *out)
+{
+	return enter(run_parsed, command, out);
 }
 
 /* ---- the other face ---- */
@@ -368,7 +392,7 @@ static void follow_level(struct ct_claim *claim, uint32_t level)
 	if (!trace->follows && status.mode != CTRACE_MODE_ON && level == CTRACE_LEVEL_NONE)
 		return;
 	if (level == CTRACE_LEVEL_NONE) {
-		struct ct_trace_request off = { .state = CT_STATE_OFF };
+		struct ct_trace_request off = { .state = CTRACE_CT_OFF };
 
 		ct_status_merge(&status, &off, ct_trace_attributes(trace));
 	} else {

@@ -329,6 +329,8 @@ bool ct_cte_check(const void *buffer, size_t size, size_t *out_count, uint64_t *
 uint64_t ct_tod_wall_ns(uint64_t tod); /* ns since 1970; 0 for what is before that */
 
 /* ---- command.c */
+/* ctrace_trace_ct() of an operator's command, which is parsed. */
+uint32_t ct_trace_ct(const struct ct_trace_command *command, struct ctrace_outcome *out);
 /* A threshold was changed by the other face: the routine of a trace that this switches is told.  The runtime's sink. */
 void ct_component_change(const struct ct_change *change, void *user);
 /* A forked child has another ASID: its filters are resolved anew. */

@@ -172,8 +172,8 @@ static uint32_t find_request(struct definition *definition, struct ctrace_outcom
 		status = ct_preset_get(definition->path.by_job, &definition->request);
 	definition->has_request = status == CTRACE_OK;
 	definition->from = CT_FROM_PRESET;
-	if (definition->request.state == CT_STATE_PRESET_PUT)
-		definition->request.state = CT_STATE_ON; /* what was put away comes into force */
+	if (definition->request.state == CTRACE_CT_PRESET_PUT)
+		definition->request.state = CTRACE_CT_ON; /* what was put away comes into force */
 	if (status == CTRACE_NOT_ENOUGH_MEMORY)
 		return no_storage(definition, out);
 	if (status != CTRACE_OK && status != CTRACE_NOT_FOUND)
@@ -217,7 +217,7 @@ static struct ct_attributes attributes_of(const struct ctrace_define *asked)
 
 static bool wants_to_follow(const struct definition *definition)
 {
-	return definition->attributes.likehead || (definition->has_request && definition->request.state == CT_STATE_LIKEHEAD);
+	return definition->attributes.likehead || (definition->has_request && definition->request.state == CTRACE_CT_LIKEHEAD);
 }
 
 /* The first status, and whether that is anything to tell the routine of. */
@@ -225,7 +225,7 @@ static void choose_status(struct definition *definition, const struct ct_trace *
 {
 	const struct ct_trace_request *request = &definition->request;
 	struct ct_status *status = &definition->status;
-	bool asks = definition->has_request && (request->state == CT_STATE_ON || request->state == CT_STATE_OFF);
+	bool asks = definition->has_request && (request->state == CTRACE_CT_ON || request->state == CTRACE_CT_OFF);
 
 	wanted->follows = wants_to_follow(definition);
 	if (wanted->follows) {

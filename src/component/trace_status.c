@@ -105,13 +105,13 @@ uint32_t ct_status_check(const struct ct_trace *trace, const struct ct_trace_req
 {
 	const struct ct_attributes *own = ct_trace_attributes(trace);
 	const struct ct_attributes *head = trace->head != NULL ? ct_trace_attributes(trace->head) : NULL;
-	bool likehead = request->state == CT_STATE_LIKEHEAD;
+	bool likehead = request->state == CTRACE_CT_LIKEHEAD;
 	bool is_size = request->has[CT_CLAUSE_BUFSIZE];
 	/* In the order of the reasons, but LIKEHEAD. */
 	const struct rule rules[] = {
 		{ from == CT_FROM_DEFINE && request->has[CT_CLAUSE_SUB], CT_CLAUSE_SUB, CTRACE_RSN_MEMBER_SUB,
 		  "SUB is not allowed in a member that DEFINE names: it is for one trace" },
-		{ from == CT_FROM_DEFINE && request->state == CT_STATE_PRESET_DELETE, CT_CLAUSE_STATE, CTRACE_RSN_MEMBER_PRESET_DELETE,
+		{ from == CT_FROM_DEFINE && request->state == CTRACE_CT_PRESET_DELETE, CT_CLAUSE_STATE, CTRACE_RSN_MEMBER_PRESET_DELETE,
 		  "PRESET(DELETE) is not allowed in a member that DEFINE names" },
 		{ is_size && !own->buffer, CT_CLAUSE_BUFSIZE, CTRACE_RSN_NO_BUFFER,
 		  "the trace was defined with BUFFER=NO: it has no buffer size" },
@@ -146,7 +146,7 @@ uint32_t ct_status_check(const struct ct_trace *trace, const struct ct_trace_req
  * leaves neither. */
 void ct_status_merge(struct ct_status *status, const struct ct_trace_request *request, const struct ct_attributes *attributes)
 {
-	bool is_on = request->state == CT_STATE_ON;
+	bool is_on = request->state == CTRACE_CT_ON;
 
 	status->mode = is_on ? CTRACE_MODE_ON : attributes->minops != NULL ? CTRACE_MODE_MIN : CTRACE_MODE_OFF;
 	status->level = CTRACE_DEBUG;

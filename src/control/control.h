@@ -37,7 +37,7 @@ enum ct_verb {
 	CT_VERB_FLUSH,          /* number: ms to wait at most */
 	CT_VERB_ROTATE,         /* emitter, or none: all */
 	CT_VERB_RELOAD,         /* value: absolute path of a configuration file; empty: the process's own */
-	CT_VERB_TRACE_CT,       /* struct ctrace_trace_ct */
+	CT_VERB_TRACE_CT,       /* struct ct_trace_command */
 	CT_VERB_DISPLAY,        /* component (a name or glob; empty: all), SUB, DEPTH, NUMBER: at most so many */
 	CT_VERB_WRITER_UP,      /* value: the name of an external writer that has just started */
 	CT_VERB_WRITER_CONNECT, /* to a writer: COMPONENT is the process's folder; its descriptor comes with it */
@@ -171,14 +171,6 @@ uint32_t ct_writer_parse(const char *text, size_t size, char out_writer[CTRACE_M
 void ct_trace_complain(uint32_t reason, struct ct_span text, struct ct_complaint *out);
 
 /* ---- parmlib.c: TRACEOPTS, the members of CTRACE_PARMLIB (spec/component-trace.md section 5). */
-enum ct_trace_state {
-	CT_STATE_NONE, /* neither is said */
-	CT_STATE_ON,
-	CT_STATE_OFF,
-	CT_STATE_LIKEHEAD,
-	CT_STATE_PRESET_PUT,
-	CT_STATE_PRESET_DELETE
-};
 enum ct_clause {
 	CT_CLAUSE_SUB,
 	CT_CLAUSE_STATE,
@@ -192,7 +184,7 @@ enum ct_clause {
 
 /* One transaction: what a trace is to become. */
 struct ct_trace_request {
-	enum ct_trace_state state;
+	uint32_t state; /* CTRACE_CT_* */
 	bool has[CT_CLAUSE_COUNT];
 	struct {
 		unsigned line, column;
@@ -209,6 +201,13 @@ struct ct_trace_request {
 	char writer[CTRACE_MAX_NAME + 1];
 };
 
+/* TRACE CT, from whoever parsed it to component/command.c: which trace, and what it is to become. */
+struct ct_trace_command {
+	char name[CTRACE_MAX_COMPONENT + 1];
+	char sub[CTRACE_MAX_COMPONENT + 1]; /* "": none */
+	struct ct_trace_request request;    /* its own SUB is of no account */
+};
+
 struct ct_parmlib {
 	char wtrstart[CTRACE_MAX_NAME + 1]; /* "": none */
 	bool nowrap;
@@ -222,8 +221,9 @@ typedef void ct_parmlib_complain(uint32_t reason, const struct ct_complaint *com
  * complain may be NULL.  ct_parmlib_fini() in either case. */
 uint32_t ct_parmlib_parse(const char *text, size_t size, struct ct_parmlib *out, ct_parmlib_complain *complain, void *user) CT_MUST_USE;
 void ct_parmlib_fini(struct ct_parmlib *parmlib);
-/* parmlib_print.c: the other way, one request as a member's text, for presets. */
+/* parmlib_print.c: the other way, one request as a member's text, for presets; and a path as SUB has it. */
 void ct_parmlib_print(const struct ct_trace_request *request, struct ct_buf *out);
+void ct_sub_print(const struct ct_sub_path *path, struct ct_buf *out);
 /* parmlib_file.c: finds a member in CTRACE_PARMLIB's folders, first hit, and appends its text.  04, 05, 1D, 1F, 20, 2A.  out_path: where
  * it is, or the place of the trouble; "" when there is none. */
 #define CT_PARMLIB_LIMIT 65536u /* bytes of a member, comments included */

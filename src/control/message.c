@@ -258,81 +258,103 @@ enum ctrace_status ct_command_decode(const struct ct_message *message, struct ct
 
 /* ---- TRACE CT ---- */
 
-static const struct {
-	enum ct_field field;
-	size_t offset; /* of a const char * */
-} operands[] = {
-	{ CT_FIELD_COMPONENT, offsetof(struct ctrace_trace_ct, name) },
-	{ CT_FIELD_SUB, offsetof(struct ctrace_trace_ct, sub) },
-	{ CT_FIELD_PARM, offsetof(struct ctrace_trace_ct, parm) },
-	{ CT_FIELD_ASID, offsetof(struct ctrace_trace_ct, asid) },
-	{ CT_FIELD_JOBNAME, offsetof(struct ctrace_trace_ct, jobname) },
-	{ CT_FIELD_OPTIONS, offsetof(struct ctrace_trace_ct, options) },
-	{ CT_FIELD_WTR, offsetof(struct ctrace_trace_ct, wtr) },
-};
-
-void ct_trace_ct_encode(struct ct_buf *out, const struct ctrace_trace_ct *command)
+void ct_trace_command_encode(struct ct_buf *out, const struct ct_trace_command *command)
 {
+	const struct ct_trace_request *request = &command->request;
 	size_t start = ct_message_start(out, CT_VERB_TRACE_CT, 0);
 
-	for (size_t i = 0; i < CT_COUNT(operands); i++) {
-		const char *text;
-
-		memcpy(&text, (const char *)command + operands[i].offset, sizeof text);
-		if (text != NULL)
-			ct_message_add_text(out, operands[i].field, text);
-	}
-	if (command->state != 0)
-		ct_message_add_number(out, CT_FIELD_STATE, command->state);
-	if (command->bufsize != 0)
-		ct_message_add_number(out, CT_FIELD_BUFSIZE, command->bufsize);
+	ct_message_add_text(out, CT_FIELD_COMPONENT, command->name);
+	ct_message_add_text(out, CT_FIELD_SUB, command->sub);
+	ct_message_add_number(out, CT_FIELD_STATE, request->state);
+	if (request->has[CT_CLAUSE_BUFSIZE])
+		ct_message_add_number(out, CT_FIELD_BUFSIZE, request->bufsize);
+	if (request->has[CT_CLAUSE_ASID])
+		ct_message_add(out, CT_FIELD_ASID, request->asid, request->asid_count * sizeof request->asid[0]);
+	if (request->has[CT_CLAUSE_JOBNAME])
+		ct_message_add(out, CT_FIELD_JOBNAME, request->jobname, request->jobname_count * sizeof request->jobname[0]);
+	if (request->has[CT_CLAUSE_OPTIONS])
+		ct_message_add(out, CT_FIELD_OPTIONS, request->options, request->options_size);
+	if (request->has[CT_CLAUSE_WTR])
+		ct_message_add_text(out, CT_FIELD_WTR, request->disconnect ? "" : request->writer);
 	if (ct_message_end(out, start) != CTRACE_OK)
 		out->failed = true;
 }
 
-static bool is_state(uint64_t state)
+/* A field as a terminated text; what is absent is empty.  False: it is too long, or has a character that no such text has. */
+static bool take_text(const struct ct_message *message, enum ct_field field, char *out, size_t limit, size_t *out_size)
 {
-	return state <= CTRACE_CT_PRESET_DELETE;
+	struct ct_span value = ct_message_find(message, field);
+
+	if (value.size > limit)
+		return false;
+	for (size_t i = 0; i < value.size; i++)
+		if (((unsigned char)value.at[i] < ' ' && value.at[i] != '\t') || value.at[i] == 0x7F)
+			return false;
+	if (value.size != 0)
+		memcpy(out, value.at, value.size);
+	out[value.size] = '\0';
+	*out_size = value.size;
+	return true;
 }
 
-/* Copies the operands one behind the other, each terminated, and only then points to them: the buffer may have moved. */
-static enum ctrace_status take_operands(const struct ct_message *message, struct ct_buf *text, struct ctrace_trace_ct *command)
+/* Copies the values of a list; false when they are not whole, or too many. */
+static bool take_list(struct ct_span value, void *out, size_t size, uint32_t *out_count)
 {
-	size_t at[CT_COUNT(operands)];
-
-	for (size_t i = 0; i < CT_COUNT(operands); i++) {
-		struct ct_span value = ct_message_find(message, operands[i].field);
-
-		at[i] = value.at != NULL ? text->size : SIZE_MAX;
-		if (value.at == NULL)
-			continue;
-		if (memchr(value.at, '\0', value.size) != NULL)
-			return CTRACE_DAMAGED;
-		ct_buf_add(text, value.at, value.size);
-		ct_buf_add_char(text, '\0');
-	}
-	if (text->failed)
-		return CTRACE_NOT_ENOUGH_MEMORY;
-	for (size_t i = 0; i < CT_COUNT(operands); i++) {
-		const char *operand = at[i] != SIZE_MAX ? text->data + at[i] : NULL;
-
-		memcpy((char *)command + operands[i].offset, &operand, sizeof operand);
-	}
-	return CTRACE_OK;
+	if (value.size % size != 0 || value.size / size > CTRACE_MAX_FILTER)
+		return false;
+	if (value.size != 0)
+		memcpy(out, value.at, value.size);
+	*out_count = (uint32_t)(value.size / size);
+	return true;
 }
 
-enum ctrace_status ct_trace_ct_decode(const struct ct_message *message, struct ct_buf *text, struct ctrace_trace_ct *out)
+static bool take_filters(const struct ct_message *message, struct ct_trace_request *request)
 {
-	struct ctrace_trace_ct command = { CTRACE_TRACE_CT_INIT };
-	enum ctrace_status status;
+	struct ct_span asids = ct_message_find(message, CT_FIELD_ASID);
+	struct ct_span jobnames = ct_message_find(message, CT_FIELD_JOBNAME);
+
+	request->has[CT_CLAUSE_ASID] = asids.at != NULL;
+	request->has[CT_CLAUSE_JOBNAME] = jobnames.at != NULL;
+	if (!take_list(asids, request->asid, sizeof request->asid[0], &request->asid_count) ||
+	    !take_list(jobnames, request->jobname, sizeof request->jobname[0], &request->jobname_count))
+		return false;
+	for (uint32_t i = 0; i < request->asid_count; i++)
+		if (request->asid[i] == 0)
+			return false;
+	for (uint32_t i = 0; i < request->jobname_count; i++) {
+		size_t size = strnlen(jobnames.at + i * sizeof request->jobname[0], sizeof request->jobname[0]);
+
+		if (ct_jobname_parse(jobnames.at + i * sizeof request->jobname[0], size, request->jobname[i]) != 0)
+			return false;
+	}
+	return true;
+}
+
+static bool take_writer(const struct ct_message *message, struct ct_trace_request *request)
+{
+	struct ct_span value = ct_message_find(message, CT_FIELD_WTR);
+
+	request->has[CT_CLAUSE_WTR] = value.at != NULL;
+	request->disconnect = value.at != NULL && value.size == 0;
+	return value.size == 0 || ct_writer_parse(value.at, value.size, request->writer) == 0;
+}
+
+enum ctrace_status ct_trace_command_decode(const struct ct_message *message, struct ct_trace_command *out)
+{
+	struct ct_trace_request *request = &out->request;
 	uint64_t state;
+	size_t size;
 
-	if (!take_number(message, CT_FIELD_STATE, CTRACE_CT_NONE, UINT32_MAX, &state) || !is_state(state) ||
-	    !take_number(message, CT_FIELD_BUFSIZE, 0, UINT64_MAX, &command.bufsize))
+	memset(out, 0, sizeof *out);
+	request->has[CT_CLAUSE_BUFSIZE] = ct_message_find(message, CT_FIELD_BUFSIZE).at != NULL;
+	request->has[CT_CLAUSE_OPTIONS] = ct_message_find(message, CT_FIELD_OPTIONS).at != NULL;
+	if (!take_number(message, CT_FIELD_STATE, CTRACE_CT_NONE, CTRACE_CT_PRESET_DELETE, &state) ||
+	    !take_number(message, CT_FIELD_BUFSIZE, 0, UINT64_MAX, &request->bufsize) ||
+	    !take_text(message, CT_FIELD_COMPONENT, out->name, CTRACE_MAX_COMPONENT, &size) ||
+	    !take_text(message, CT_FIELD_SUB, out->sub, CTRACE_MAX_COMPONENT, &size) ||
+	    !take_text(message, CT_FIELD_OPTIONS, request->options, CTRACE_MAX_OPTIONS, &request->options_size) ||
+	    !take_filters(message, request) || !take_writer(message, request))
 		return CTRACE_DAMAGED;
-	command.state = (uint32_t)state;
-	status = take_operands(message, text, &command);
-	if (status == CTRACE_OK)
-		*out = command;
-	return status;
+	request->state = (uint32_t)state;
+	return CTRACE_OK;
 }

@@ -19,7 +19,7 @@
 #include "control/control.h"
 
 #define CT_MESSAGE_MAGIC 0x4C525443u /* "CTRL" */
-#define CT_MESSAGE_VERSION 1u
+#define CT_MESSAGE_VERSION 2u
 #define CT_MESSAGE_LIMIT 65536u /* bytes of a frame, its head included */
 #define CT_MESSAGE_HEAD 16u
 
@@ -43,16 +43,14 @@ enum ct_field {
 	CT_FIELD_NUMBER = 10,
 	CT_FIELD_OLD = 11, /* answer: what it was, and what it is now, as people read it ("INFO", "TEXTFILE, STDERR") */
 	CT_FIELD_NEW = 12,
-	/* CT_VERB_TRACE_CT: struct ctrace_trace_ct; what is absent is NULL or 0 there */
+	/* CT_VERB_TRACE_CT: struct ct_trace_command; a clause that is absent was not said */
 	CT_FIELD_STATE = 20, /* number, CTRACE_CT_* */
 	CT_FIELD_SUB = 21,
-	CT_FIELD_PARM = 22, /* the member that this is a statement of, for messages */
 	CT_FIELD_BUFSIZE = 23,
-	CT_FIELD_ASID = 24,
-	CT_FIELD_JOBNAME = 25,
+	CT_FIELD_ASID = 24,    /* its members as they are in memory */
+	CT_FIELD_JOBNAME = 25, /* likewise */
 	CT_FIELD_OPTIONS = 26,
-	CT_FIELD_WTR = 27,
-	CT_FIELD_CART = 28,
+	CT_FIELD_WTR = 27,     /* "": DISCONNECT */
 	CT_FIELD_OUTCOME = 29, /* answer: struct ctrace_outcome as it is in memory */
 	/* CT_VERB_DISPLAY */
 	CT_FIELD_DEPTH = 40,   /* number: levels below the trace; 0: it alone */
@@ -98,8 +96,8 @@ uint64_t ct_message_number(const struct ct_message *message, enum ct_field field
 /* A whole frame; out->failed when it gets larger than a frame may be. */
 void ct_command_encode(struct ct_buf *out, const struct ct_command *command);
 enum ctrace_status ct_command_decode(const struct ct_message *message, struct ct_command *out) CT_MUST_USE;
-/* Likewise TRACE CT.  `text` keeps what `out` points to; the caller's, as long as out is used.  NOT_ENOUGH_MEMORY. */
-void ct_trace_ct_encode(struct ct_buf *out, const struct ctrace_trace_ct *command);
-enum ctrace_status ct_trace_ct_decode(const struct ct_message *message, struct ct_buf *text, struct ctrace_trace_ct *out) CT_MUST_USE;
+/* Likewise TRACE CT, which is copied.  What is decoded is as a parser would have left it. */
+void ct_trace_command_encode(struct ct_buf *out, const struct ct_trace_command *command);
+enum ctrace_status ct_trace_command_decode(const struct ct_message *message, struct ct_trace_command *out) CT_MUST_USE;
 
 #endif

@@ -69,20 +69,11 @@ enum ctrace_status ct_operator_parse(const char *text, size_t size, struct ct_op
 
 /* The operands of a reply to ITT006A: [ASID=(h,...)][,JOBNAME=(n,...)][,OPTIONS=(o,...)][,WTR={member|DISCONNECT}][,CONT|END].  Lists without
  * parentheses have one word.  Options are as they are in a member: 'any text' with '' for a quotation mark, or words that may have
- * parentheses of their own.  Each operand replaces what the replies before it said.  What is missing stays; so does all with no operands. */
-struct ct_reply {
-	bool has_asid, has_jobname, has_options, has_wtr;
-	char asid[CTRACE_MAX_FILTER * 5 + 1]; /* "1,2F"; as struct ctrace_trace_ct has it */
-	char jobname[CTRACE_MAX_FILTER * 9 + 1];
-	char options[CTRACE_MAX_OPTIONS + 1]; /* without the outer parentheses; quotation marks round an option are taken away */
-	char wtr[CTRACE_MAX_NAME + 3];        /* a writer, or DISCONNECT; upper case */
-	bool is_end;                          /* the last one said END: carry the command out; else it prompts again */
-};
-/* Adds to *reply, which is zeroed at first, and is left as it was when the text is wrong.  The complaint's column is in this text: what
- * stands before it in the command is the caller's to add.  The text is at most CT_OPERATOR_LINE bytes. */
-enum ctrace_status ct_reply_parse(const char *text, size_t size, struct ct_reply *reply, struct ct_complaint *complaint) CT_MUST_USE;
-/* What a reply says, as operands again, for the file that an outstanding reply lives in: ct_reply_parse() reads the same from it, into a
- * zeroed struct. */
-void ct_reply_print(const struct ct_reply *reply, struct ct_buf *out);
+ * parentheses of their own.  *out_is_end: END is said, else the reply prompts again.  Nothing is set when the text is wrong; the complaint's
+ * column is in this text: what stands before it in the command is the caller's to add.  The text is at most CT_OPERATOR_LINE bytes. */
+enum ctrace_status ct_reply_parse(const char *text, size_t size, struct ct_trace_request *out, bool *out_is_end,
+				  struct ct_complaint *complaint) CT_MUST_USE;
+/* One reply that says the same as two, both without a mistake: each value as it was typed last, neither CONT nor END. */
+void ct_reply_join(struct ct_span before, struct ct_span text, struct ct_buf *out);
 
 #endif

@@ -151,6 +151,7 @@ static void read_operand(struct ct_parser *parser, const struct ct_operand_table
 	} else {
 		said->group[row->group] = word;
 		row->read(parser, out);
+		said->whole[row->group] = ct_span_of(word.at, parser->at);
 		ct_scan_blanks(parser);
 		if (parser->reason == 0 && row->is_last && parser->at < parser->end)
 			ct_complain_syntax(parser, word, "is not the last operand", "nothing behind it");

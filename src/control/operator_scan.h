@@ -48,6 +48,7 @@ struct ct_operand_table {
 /* Where in the line a group was said; at NULL: nowhere. */
 struct ct_said {
 	struct ct_span group[CT_OPERAND_GROUPS];
+	struct ct_span whole[CT_OPERAND_GROUPS]; /* with its value */
 };
 /* From behind a comma to the end of the line.  False: something is wrong. */
 bool ct_operands_read(struct ct_parser *parser, const struct ct_operand_table *table, void *out, struct ct_said *said);

@@ -27,7 +27,7 @@ struct keyword {
 	const char *name;
 	parse_keyword *parse;
 	enum ct_clause clause;                  /* parse_clause(): that it is of a trace */
-	enum ct_trace_state state;              /* parse_clause(): that it says, when it has no parentheses */
+	uint32_t state;                         /* parse_clause(): that it says, when it has no parentheses */
 	bool (*read)(struct ct_parser *parser); /* what stands in its parentheses; NULL: it has none */
 	const char *refusal;                    /* refuse_keyword() */
 	const char *expected;
@@ -35,9 +35,9 @@ struct keyword {
 
 /* clang-format off */
 static const struct keyword keywords[] = {
-	{ "ON",        parse_clause,   CT_CLAUSE_STATE,   .state = CT_STATE_ON },
-	{ "OFF",       parse_clause,   CT_CLAUSE_STATE,   .state = CT_STATE_OFF },
-	{ "LIKEHEAD",  parse_clause,   CT_CLAUSE_STATE,   .state = CT_STATE_LIKEHEAD },
+	{ "ON",        parse_clause,   CT_CLAUSE_STATE,   .state = CTRACE_CT_ON },
+	{ "OFF",       parse_clause,   CT_CLAUSE_STATE,   .state = CTRACE_CT_OFF },
+	{ "LIKEHEAD",  parse_clause,   CT_CLAUSE_STATE,   .state = CTRACE_CT_LIKEHEAD },
 	{ "PRESET",    parse_clause,   CT_CLAUSE_STATE,   .read = ct_read_preset },
 	{ "SUB",       parse_clause,   CT_CLAUSE_SUB,     .read = ct_read_sub },
 	{ "ASID",      parse_clause,   CT_CLAUSE_ASID,    .read = ct_read_asid },

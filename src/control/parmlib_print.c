@@ -10,9 +10,8 @@
 
 #include <string.h>
 
-static void print_sub(const struct ct_sub_path *path, struct ct_buf *out)
+void ct_sub_print(const struct ct_sub_path *path, struct ct_buf *out)
 {
-	ct_buf_add_text(out, "SUB(");
 	for (uint32_t i = 0; i < path->count; i++) {
 		const struct ct_sub_element *element = &path->element[i];
 
@@ -27,7 +26,6 @@ static void print_sub(const struct ct_sub_path *path, struct ct_buf *out)
 		else
 			ct_buf_add_text(out, element->text);
 	}
-	ct_buf_add_char(out, ')');
 }
 
 /* What SUB and the state come to, on one line; nothing when there is neither. */
@@ -35,12 +33,15 @@ static void print_state(const struct ct_trace_request *request, struct ct_buf *o
 {
 	static const char *const names[] = { "", "ON", "OFF", "LIKEHEAD", "PRESET(PUT)", "PRESET(DELETE)" };
 
-	if (!request->has[CT_CLAUSE_SUB] && request->state == CT_STATE_NONE)
+	if (!request->has[CT_CLAUSE_SUB] && request->state == CTRACE_CT_NONE)
 		return;
 	ct_buf_add_text(out, "    ");
-	if (request->has[CT_CLAUSE_SUB])
-		print_sub(&request->sub, out);
-	if (request->has[CT_CLAUSE_SUB] && request->state != CT_STATE_NONE)
+	if (request->has[CT_CLAUSE_SUB]) {
+		ct_buf_add_text(out, "SUB(");
+		ct_sub_print(&request->sub, out);
+		ct_buf_add_char(out, ')');
+	}
+	if (request->has[CT_CLAUSE_SUB] && request->state != CTRACE_CT_NONE)
 		ct_buf_add_char(out, ' ');
 	ct_buf_add_text(out, names[request->state]);
 	ct_buf_add_char(out, '\n');

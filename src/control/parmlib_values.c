@@ -112,9 +112,9 @@ static void take_preset(struct ct_parser *parser, struct ct_span value)
 	struct ct_trace_request *trace = ct_parser_trace(parser);
 
 	if (ct_name_is(value.at, value.size, "PUT"))
-		trace->state = CT_STATE_PRESET_PUT;
+		trace->state = CTRACE_CT_PRESET_PUT;
 	else if (ct_name_is(value.at, value.size, "DELETE"))
-		trace->state = CT_STATE_PRESET_DELETE;
+		trace->state = CTRACE_CT_PRESET_DELETE;
 	else
 		ct_complain(parser, &(struct ct_mistake){ CTRACE_RSN_MEMBER_SYNTAX, value, "is nothing that PRESET does",
 							  ct_suggest(value, words, CT_COUNT(words)), "PUT or DELETE" });

@@ -120,11 +120,12 @@ bool ct_cobol_find_routine(const char *name, struct ct_routine *out);
 /* ---- deferred.c: commands from outside for COBOL's routines */
 /*
  * Hands a TRACE CT over to the program's thread that has to run it, which does so in its next CBL_ call; to be called by who just had
- * ctrace_trace_ct() of it on this thread, with its outcome, whatever that is.  True: it has been carried out within wait_ms, and *out is its
+ * ct_trace_ct() of it on this thread, with its outcome, whatever that is.  True: it has been carried out within wait_ms, and *out is its
  * outcome.  False and out->rc 0: it waits for the thread; out->message says so.  False and another rc: *out is as it was, because that was no
  * refusal for the thread's sake, or with another message, because the thread takes no more.  Does not wait when others wait already.
  */
-bool ct_ctf_defer(const struct ctrace_trace_ct *command, unsigned wait_ms, struct ctrace_outcome *out);
+struct ct_trace_command;
+bool ct_ctf_defer(const struct ct_trace_command *command, unsigned wait_ms, struct ctrace_outcome *out);
 /* This thread of the program runs COBOL's routines: until it ends commands can be handed over to it. */
 void ct_deferred_join(void);
 const void *ct_deferred_thread(void); /* the one that joined last and lives; NULL when there is none */

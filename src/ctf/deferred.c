@@ -28,9 +28,8 @@ struct deferred {
 	const void *thread;
 	enum deferred_state state;
 	bool is_awaited; /* the control thread takes the outcome, and frees it */
-	struct ctrace_trace_ct command;
+	struct ct_trace_command command;
 	struct ctrace_outcome outcome;
-	char texts[]; /* what the command points to */
 };
 
 struct member {
@@ -268,7 +267,7 @@ bool ct_deferred_run(void)
 	for (; count < QUEUE_LIMIT && (command = next_for_me()) != NULL; count++) {
 		struct ctrace_outcome outcome;
 
-		(void)ctrace_trace_ct(&command->command, &outcome);
+		(void)ct_trace_ct(&command->command, &outcome);
 		end_command(command, &outcome);
 	}
 	ct_deferred_busy--;
@@ -276,44 +275,6 @@ bool ct_deferred_run(void)
 }
 
 /* ---- the control thread ---- */
-
-static const char *put_text(char **at, const char *text)
-{
-	char *to = *at;
-	size_t size;
-
-	if (text == NULL)
-		return NULL;
-	size = strlen(text) + 1;
-	memcpy(to, text, size);
-	*at += size;
-	return to;
-}
-
-static struct deferred *copy_command(const struct ctrace_trace_ct *from, const void *thread)
-{
-	const char *texts[] = { from->name, from->sub, from->parm, from->asid, from->jobname, from->options, from->wtr };
-	struct deferred *command;
-	size_t size = 0;
-	char *at;
-
-	for (size_t i = 0; i < CT_COUNT(texts); i++)
-		size += texts[i] != NULL ? strlen(texts[i]) + 1 : 0;
-	command = malloc(sizeof *command + size);
-	if (command == NULL)
-		return NULL;
-	*command = (struct deferred){ .thread = thread, .state = WAITS, .command = *from };
-	at = command->texts;
-	command->command.size = sizeof command->command;
-	command->command.name = put_text(&at, from->name);
-	command->command.sub = put_text(&at, from->sub);
-	command->command.parm = put_text(&at, from->parm);
-	command->command.asid = put_text(&at, from->asid);
-	command->command.jobname = put_text(&at, from->jobname);
-	command->command.options = put_text(&at, from->options);
-	command->command.wtr = put_text(&at, from->wtr);
-	return command;
-}
 
 enum handed { HANDED, HANDED_BEHIND_OTHERS, NO_THREAD, NO_ROOM };
 
@@ -408,7 +369,7 @@ static void say(struct ctrace_outcome *out, enum handed handed, enum deferred_st
 	}
 }
 
-bool ct_ctf_defer(const struct ctrace_trace_ct *command, unsigned wait_ms, struct ctrace_outcome *out)
+bool ct_ctf_defer(const struct ct_trace_command *command, unsigned wait_ms, struct ctrace_outcome *out)
 {
 	struct refusal refusal = refused;
 	enum deferred_state state = WAITS;
@@ -419,9 +380,10 @@ bool ct_ctf_defer(const struct ctrace_trace_ct *command, unsigned wait_ms, struc
 	if (refusal.thread == NULL || out->rc != CTRACE_RC_REFUSED || out->ss_rc != CBL_CTRACE_SSRC_THREAD ||
 	    out->ss_rsncode != CBL_CTRACE_SSRSNC_THREAD)
 		return false;
-	copy = copy_command(command, refusal.thread);
+	copy = malloc(sizeof *copy);
 	if (copy == NULL)
 		return false;
+	*copy = (struct deferred){ .thread = refusal.thread, .state = WAITS, .command = *command };
 	lock_queue();
 	free_spent();
 	handed = append(copy);

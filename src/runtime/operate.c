@@ -120,21 +120,16 @@ static void answer_outcome(const struct ctrace_outcome *outcome, struct ct_buf *
 static void operate_trace_ct(const struct ct_message *request, struct ct_buf *out)
 {
 	struct ctrace_outcome outcome = { .rc = CTRACE_RC_OK };
-	struct ctrace_trace_ct command;
-	enum ctrace_status status;
-	struct ct_buf text;
+	struct ct_trace_command command;
+	enum ctrace_status status = ct_trace_command_decode(request, &command);
 
-	ct_buf_init(&text);
-	status = ct_trace_ct_decode(request, &text, &command);
 	if (status != CTRACE_OK) {
 		ct_answer_whole(out, CT_VERB_TRACE_CT, status, "that is no TRACE CT");
-	} else {
-		command.parm = NULL; /* only where the statement comes from: the operator's member has been read */
-		(void)ctrace_trace_ct(&command, &outcome);
-		(void)ct_ctf_defer(&command, ROUTINE_WAIT_MS, &outcome);
-		answer_outcome(&outcome, out);
+		return;
 	}
-	ct_buf_fini(&text);
+	(void)ct_trace_ct(&command, &outcome);
+	(void)ct_ctf_defer(&command, ROUTINE_WAIT_MS, &outcome);
+	answer_outcome(&outcome, out);
 }
 
 /* ---- which it is ---- */

@@ -151,7 +151,7 @@ class Storm:
                 finally:
                     os.close(folder)
                 peer.setblocking(False)
-                head = struct.pack('<IHHII', 0x4C525443, 1, rng.randrange(40), 0, rng.randrange(100))
+                head = struct.pack('<IHHII', 0x4C525443, 2, rng.randrange(40), 0, rng.randrange(100))
                 null = os.open('/dev/null', os.O_RDONLY)
                 try:
                     socket.send_fds(peer, [rng.choice((head, head + bytes(90), b'CT', os.urandom(40)))], [null] * rng.choice((1, 2, 3)))

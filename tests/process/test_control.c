@@ -44,7 +44,7 @@ static void begin(struct frame *frame, uint16_t verb)
 {
 	memset(frame, 0, sizeof *frame);
 	frame->magic = 0x4C525443;
-	frame->version = 1;
+	frame->version = 2;
 	frame->verb = verb;
 }
 
@@ -355,7 +355,7 @@ static void requests_that_are_none_change_nothing(void **state)
 	assert_true(send_all(fds[1], garbage, sizeof garbage));
 	assert_int_equal(receive_status(fds[1]), STATUS_DAMAGED);
 	assert_int_equal(receive_status(fds[1]), STATUS_NONE);
-	frame.version = 2;
+	frame.version = 1;
 	assert_true(send_frame(fds[2], &frame));
 	assert_int_equal(receive_status(fds[2]), STATUS_UNSUPPORTED);
 	make_level(&frame, "app.one", 99); /* no level */

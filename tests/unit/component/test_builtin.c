@@ -12,7 +12,7 @@ static struct ctrace_tracer *unit;
 static void make_tracer(void)
 {
 	CHILD_CHECK(ctrace_tracer_get("unit.builtin", &unit) == CTRACE_OK);
-	request = (struct ct_trace_request){ .state = CT_STATE_ON };
+	request = (struct ct_trace_request){ .state = CTRACE_CT_ON };
 }
 
 static uint32_t command(const char *options)
@@ -57,9 +57,9 @@ static void the_state_is_a_threshold(void)
 	CHILD_CHECK(command("") == CTRACE_RC_OK && threshold() == CTRACE_DEBUG);
 	CHILD_CHECK(command("LEVEL=warn") == CTRACE_RC_OK && threshold() == CTRACE_WARN);
 	CHILD_CHECK(command("level=2,Level=3") == CTRACE_RC_OK && threshold() == CTRACE_ERROR); /* the last counts */
-	request.state = CT_STATE_OFF;
+	request.state = CTRACE_CT_OFF;
 	CHILD_CHECK(command("") == CTRACE_RC_OK && threshold() == CTRACE_LEVEL_NONE);
-	request.state = CT_STATE_LIKEHEAD; /* the default's */
+	request.state = CTRACE_CT_LIKEHEAD; /* the default's */
 	CHILD_CHECK(command("") == CTRACE_RC_OK && threshold() == CTRACE_FATAL);
 }
 

@@ -27,8 +27,8 @@ static void all_of_a_member_is_read(void)
 {
 	write_member("CTGOOD", "/* two traces */ TRACEOPTS\n  ON OPTIONS('A','B')\n  SUB(X) OFF\n");
 	CHILD_CHECK(read_member("CTGOOD") == CTRACE_RC_OK && outcome.message[0] == '\0');
-	CHILD_CHECK(parmlib.count == 2 && parmlib.requests[0].state == CT_STATE_ON && strcmp(parmlib.requests[0].options, "A,B") == 0);
-	CHILD_CHECK(parmlib.requests[1].state == CT_STATE_OFF && parmlib.requests[1].sub.count == 1);
+	CHILD_CHECK(parmlib.count == 2 && parmlib.requests[0].state == CTRACE_CT_ON && strcmp(parmlib.requests[0].options, "A,B") == 0);
+	CHILD_CHECK(parmlib.requests[1].state == CTRACE_CT_OFF && parmlib.requests[1].sub.count == 1);
 	CHILD_CHECK(parmlib.requests[1].place[CT_CLAUSE_SUB].line == 3 && parmlib.requests[1].place[CT_CLAUSE_SUB].column == 3);
 	ct_parmlib_fini(&parmlib);
 	write_member("CTEMPTY", "TRACEOPTS WTRSTART(WRITER)");

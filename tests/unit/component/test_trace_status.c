@@ -166,7 +166,7 @@ static void a_member_of_define_is_for_one_trace_and_now(void **state)
 	refuses(&head, CT_FROM_PRESET, 0);
 	refuses(&head, CT_FROM_COMMAND, 0);
 	request.has[CT_CLAUSE_SUB] = false;
-	request.state = CT_STATE_PRESET_DELETE;
+	request.state = CTRACE_CT_PRESET_DELETE;
 	refuses(&head, CT_FROM_DEFINE, CTRACE_RSN_MEMBER_PRESET_DELETE);
 }
 
@@ -175,7 +175,7 @@ static void likehead_needs_a_head_that_is_alike(void **state)
 	char minops[] = "LEAST", same_minops[] = "LEAST";
 
 	(void)state;
-	request.state = CT_STATE_LIKEHEAD;
+	request.state = CTRACE_CT_LIKEHEAD;
 	refuses(&head, CT_FROM_COMMAND, CTRACE_RSN_NOT_A_SUBLEVEL);
 	refuses(&head, CT_FROM_DEFINE, CTRACE_RSN_LIKEHEAD_NO_OPTIONS);
 	refuses(&sub, CT_FROM_COMMAND, 0);
@@ -197,7 +197,7 @@ static void each_attribute_makes_a_difference(void **state)
 	struct ct_attributes *own = &sub.attributes;
 
 	(void)state;
-	request.state = CT_STATE_LIKEHEAD;
+	request.state = CTRACE_CT_LIKEHEAD;
 #define DIFFERS(change) \
 	*own = (struct ct_attributes){ .startnam = "OTHER", .fmttab = "OTHER", .head = true, change }; \
 	refuses(&sub, CT_FROM_COMMAND, CTRACE_RSN_LIKEHEAD_DIFFERS)
@@ -219,7 +219,7 @@ static void each_attribute_makes_a_difference(void **state)
 static void the_lowest_reason_comes_first_and_says_where(void **state)
 {
 	(void)state;
-	request.state = CT_STATE_LIKEHEAD;
+	request.state = CTRACE_CT_LIKEHEAD;
 	request.has[CT_CLAUSE_BUFSIZE] = request.has[CT_CLAUSE_WTR] = true;
 	request.asid_count = request.jobname_count = 1;
 	assert_int_equal(ct_status_check(&head, &request, CT_FROM_COMMAND, "CTMEMBER", &outcome), CTRACE_RC_REFUSED);
@@ -242,7 +242,7 @@ static void ask_for_everything(void)
 {
 	for (unsigned i = CT_CLAUSE_ASID; i < CT_CLAUSE_COUNT; i++)
 		request.has[i] = true;
-	request.state = CT_STATE_ON;
+	request.state = CTRACE_CT_ON;
 	request.asid_count = 2;
 	request.asid[0] = 1;
 	request.asid[1] = 0x2F;
@@ -277,7 +277,7 @@ static void on_again_replaces_the_options_and_leaves_the_rest(void **state)
 	ask_for_everything();
 	ct_status_merge(&status, &request, &head.attributes);
 	status.level = CTRACE_ERROR; /* the other face has set it */
-	request = (struct ct_trace_request){ .state = CT_STATE_ON };
+	request = (struct ct_trace_request){ .state = CTRACE_CT_ON };
 	ct_status_merge(&status, &request, &head.attributes);
 	assert_string_equal(status.options, "");
 	assert_int_equal(status.level, CTRACE_DEBUG);
@@ -300,7 +300,7 @@ static void off_clears_filters_and_writer_but_not_the_size(void **state)
 	(void)state;
 	ask_for_everything();
 	ct_status_merge(&status, &request, &head.attributes);
-	request = (struct ct_trace_request){ .state = CT_STATE_OFF };
+	request = (struct ct_trace_request){ .state = CTRACE_CT_OFF };
 	ct_status_merge(&status, &request, &head.attributes);
 	assert_int_equal(status.mode, CTRACE_MODE_OFF);
 	assert_int_equal(status.asid_count + status.jobname_count, 0);

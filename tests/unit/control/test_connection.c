@@ -89,7 +89,7 @@ static void only_a_whole_request_counts_as_talking(void **state)
 	assert_true(send_all(peer, &magic, sizeof magic));
 	assert_true(turn(POLLIN));
 	assert_true(connection.complete_ns == opened);
-	assert_true(send_all(peer, "\1\0\42\0\0\0\0\0\0\0\0\0", 12));
+	assert_true(send_all(peer, "\2\0\42\0\0\0\0\0\0\0\0\0", 12));
 	assert_true(turn(POLLIN));
 	assert_int_equal(served, 1);
 	assert_true(connection.complete_ns > opened);

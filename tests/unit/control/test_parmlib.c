@@ -25,7 +25,7 @@ static void one_trace(void **state)
 	assert_string_equal(member.wtrstart, "");
 	assert_string_equal(member.wtrstop, "");
 	only = request(0);
-	assert_int_equal(only->state, CT_STATE_ON);
+	assert_int_equal(only->state, CTRACE_CT_ON);
 	assert_false(only->has[CT_CLAUSE_SUB]);
 	for (unsigned i = 0; i < CT_COUNT(clauses); i++) {
 		assert_true(only->has[clauses[i]]);
@@ -50,14 +50,14 @@ static void states(void **state)
 {
 	static const struct {
 		const char *text;
-		enum ct_trace_state state;
+		uint32_t state;
 	} cases[] = {
-		{ "SUB(A) ON", CT_STATE_ON },
-		{ "SUB(A) OFF", CT_STATE_OFF },
-		{ "SUB(A) LIKEHEAD", CT_STATE_LIKEHEAD },
-		{ "SUB(A) PRESET(PUT)", CT_STATE_PRESET_PUT },
-		{ "SUB(A) preset ( delete )", CT_STATE_PRESET_DELETE },
-		{ "SUB(A)", CT_STATE_NONE },
+		{ "SUB(A) ON", CTRACE_CT_ON },
+		{ "SUB(A) OFF", CTRACE_CT_OFF },
+		{ "SUB(A) LIKEHEAD", CTRACE_CT_LIKEHEAD },
+		{ "SUB(A) PRESET(PUT)", CTRACE_CT_PRESET_PUT },
+		{ "SUB(A) preset ( delete )", CTRACE_CT_PRESET_DELETE },
+		{ "SUB(A)", CTRACE_CT_NONE },
 	};
 	char text[100];
 
@@ -67,7 +67,7 @@ static void states(void **state)
 		parse(text);
 		assert_int_equal(member.count, 1);
 		assert_int_equal(request(0)->state, cases[i].state);
-		assert_int_equal(request(0)->has[CT_CLAUSE_STATE], cases[i].state != CT_STATE_NONE);
+		assert_int_equal(request(0)->has[CT_CLAUSE_STATE], cases[i].state != CTRACE_CT_NONE);
 		assert_true(request(0)->has[CT_CLAUSE_SUB]);
 		assert_string_equal(request(0)->sub.element[0].text, "A");
 	}
@@ -88,18 +88,18 @@ static void groups(void **state)
 	assert_false(request(0)->has[CT_CLAUSE_SUB]);
 	assert_int_equal(request(1)->sub.count, 2);
 	assert_int_equal(request(1)->sub.element[1].asid, 5);
-	assert_int_equal(request(1)->state, CT_STATE_OFF);
+	assert_int_equal(request(1)->state, CTRACE_CT_OFF);
 	assert_int_equal(request(1)->asid[0], 1);
 	assert_false(request(1)->has[CT_CLAUSE_OPTIONS]);
 	assert_true(request(2)->disconnect);
 	assert_true(request(2)->has[CT_CLAUSE_WTR]);
-	assert_int_equal(request(2)->state, CT_STATE_ON); /* behind a clause of its SUB */
+	assert_int_equal(request(2)->state, CTRACE_CT_ON); /* behind a clause of its SUB */
 	assert_int_equal(request(2)->bufsize, 2 << 20);
-	assert_int_equal(request(3)->state, CT_STATE_OFF);
+	assert_int_equal(request(3)->state, CTRACE_CT_OFF);
 	assert_false(request(3)->has[CT_CLAUSE_SUB]);
-	assert_int_equal(request(4)->state, CT_STATE_NONE);
+	assert_int_equal(request(4)->state, CTRACE_CT_NONE);
 	assert_string_equal(request(4)->sub.element[0].text, "c_d");
-	assert_int_equal(request(5)->state, CT_STATE_LIKEHEAD);
+	assert_int_equal(request(5)->state, CTRACE_CT_LIKEHEAD);
 	assert_int_equal(request(5)->place[CT_CLAUSE_SUB].line, 7);
 	assert_int_equal(request(5)->place[CT_CLAUSE_STATE].column, 8);
 }
@@ -110,13 +110,13 @@ static void clauses_before_any_state(void **state)
 	parse("TRACEOPTS ASID(1) ON OPTIONS('x')");
 	assert_int_equal(member.count, 1);
 	assert_true(request(0)->has[CT_CLAUSE_ASID] && request(0)->has[CT_CLAUSE_OPTIONS]);
-	assert_int_equal(request(0)->state, CT_STATE_ON);
+	assert_int_equal(request(0)->state, CTRACE_CT_ON);
 	parse("TRACEOPTS ASID(1) SUB(A) ON");
 	assert_int_equal(member.count, 1);
 	assert_true(request(0)->has[CT_CLAUSE_ASID] && request(0)->has[CT_CLAUSE_SUB]);
 	parse("TRACEOPTS OPTIONS('LEVEL=255')"); /* the command says ON */
 	assert_int_equal(member.count, 1);
-	assert_int_equal(request(0)->state, CT_STATE_NONE);
+	assert_int_equal(request(0)->state, CTRACE_CT_NONE);
 	assert_false(request(0)->has[CT_CLAUSE_STATE]);
 }
 
@@ -142,7 +142,7 @@ static void equals_signs(void **state)
 	(void)state;
 	parse("TRACEOPTS WTRSTART=(W) SUB=(A) PRESET=(PUT) ASID=(1) JOBNAME=(J) BUFSIZE=(1M) WTR=(W) WTRSTOP=(W)");
 	assert_int_equal(member.count, 1);
-	assert_int_equal(request(0)->state, CT_STATE_PRESET_PUT);
+	assert_int_equal(request(0)->state, CTRACE_CT_PRESET_PUT);
 	assert_int_equal(request(0)->bufsize, 1 << 20);
 	assert_string_equal(request(0)->writer, "W");
 }

@@ -236,7 +236,7 @@ static void what_is_no_request_is_answered_and_ends_it(void **state)
 static void another_version_is_told_and_the_connection_goes_on(void **state)
 {
 	char frame[] = "CTRL"
-		       "\x02\x00"
+		       "\x01\x00" /* an older one */
 		       "\x22\x00"
 		       "\x00\x00\x00\x00"
 		       "\x04\x00\x00\x00"

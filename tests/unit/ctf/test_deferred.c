@@ -91,7 +91,7 @@ static uint32_t mode_of(const char *name)
 /* ---- the operator ---- */
 
 struct sender {
-	struct ctrace_trace_ct command;
+	struct ct_trace_command command;
 	unsigned wait_ms;
 	pthread_t thread;
 	bool answer;
@@ -102,23 +102,25 @@ struct sender {
 static void *command_from_outside(void *argument)
 {
 	struct sender *sender = argument;
-	char options[16] = "";
-	struct ctrace_trace_ct command = sender->command;
+	struct ct_trace_command command = sender->command;
 
-	/* What the command points to is gone when it is carried out. */
-	if (command.options != NULL)
-		command.options = strcpy(options, command.options);
-	(void)ctrace_trace_ct(&command, &sender->outcome);
+	/* The command is gone when it is carried out. */
+	(void)ct_trace_ct(&command, &sender->outcome);
 	sender->answer = ct_ctf_defer(&command, sender->wait_ms, &sender->outcome);
-	memset(options, '#', sizeof options - 1);
+	memset(&command, '#', sizeof command);
 	__atomic_store_n(&sender->is_over, 1, __ATOMIC_RELEASE);
 	return NULL;
 }
 
 static void begin(struct sender *sender, const char *name, const char *options, unsigned wait_ms)
 {
-	*sender = (struct sender){ .command = { CTRACE_TRACE_CT_INIT, .state = CTRACE_CT_ON, .name = name, .options = options },
-				   .wait_ms = wait_ms };
+	struct ct_trace_request *request = &sender->command.request;
+
+	*sender = (struct sender){ .command = { .request = { .state = CTRACE_CT_ON } }, .wait_ms = wait_ms };
+	(void)strcpy(sender->command.name, name);
+	request->has[CT_CLAUSE_OPTIONS] = options != NULL;
+	request->options_size = options != NULL ? strlen(options) : 0;
+	memcpy(request->options, options != NULL ? options : "", request->options_size);
 	assert_int_equal(pthread_create(&sender->thread, NULL, command_from_outside, sender), 0);
 }
 
@@ -263,18 +265,18 @@ static void there_is_an_end_to_the_queue(void **state)
 
 static void what_was_no_refusal_is_left_alone(void **state)
 {
-	struct ctrace_trace_ct command = { CTRACE_TRACE_CT_INIT, .state = CTRACE_CT_ON, .name = "NONESUCH" };
+	struct ct_trace_command command = { .name = "NONESUCH", .request = { .state = CTRACE_CT_ON } };
 	struct ctrace_outcome outcome, before;
 
 	(void)state;
-	assert_int_equal(ctrace_trace_ct(&command, &outcome), CTRACE_RC_REFUSED);
+	assert_int_equal(ct_trace_ct(&command, &outcome), CTRACE_RC_REFUSED);
 	before = outcome;
 	assert_false(ct_ctf_defer(&command, LONG_MS, &outcome));
 	assert_memory_equal(&outcome, &before, sizeof before);
 	/* A routine's own answer that looks like it. */
-	command.name = "APP";
+	(void)strcpy(command.name, "APP");
 	seen.answer = CBL_CTRACE_SSRC_THREAD;
-	assert_int_equal(ctrace_trace_ct(&command, &outcome), CTRACE_RC_REFUSED);
+	assert_int_equal(ct_trace_ct(&command, &outcome), CTRACE_RC_REFUSED);
 	outcome.ss_rsncode = CBL_CTRACE_SSRSNC_THREAD;
 	before = outcome;
 	assert_false(ct_ctf_defer(&command, LONG_MS, &outcome));
@@ -449,7 +451,7 @@ static void *many_commands(void *argument)
 	unsigned *handed = argument;
 
 	for (unsigned i = 0; i < 500; i++) {
-		struct sender sender = { .command = { CTRACE_TRACE_CT_INIT, .state = CTRACE_CT_ON, .name = "APP" }, .wait_ms = i % 3 };
+		struct sender sender = { .command = { .name = "APP", .request = { .state = CTRACE_CT_ON } }, .wait_ms = i % 3 };
 
 		(void)command_from_outside(&sender);
 		*handed += sender.answer || sender.outcome.rc == CTRACE_RC_OK;

@@ -102,7 +102,7 @@ static void another_configuration_is_read(void **state)
 
 static struct ctrace_outcome outcome;
 
-static const char *trace_ct(const struct ctrace_trace_ct *command)
+static const char *trace_ct(const struct ct_trace_command *command)
 {
 	struct ct_message message;
 	struct ct_span bytes;
@@ -110,7 +110,7 @@ static const char *trace_ct(const struct ctrace_trace_ct *command)
 	size_t size;
 
 	ct_buf_clear(&request);
-	ct_trace_ct_encode(&request, command);
+	ct_trace_command_encode(&request, command);
 	told = operate();
 	CHILD_CHECK(ct_message_parse(answer.data, answer.size, &message, &size) == CTRACE_OK);
 	bytes = ct_message_find(&message, CT_FIELD_OUTCOME);
@@ -119,22 +119,28 @@ static const char *trace_ct(const struct ctrace_trace_ct *command)
 	return told;
 }
 
+static void set_options(struct ct_trace_request *trace, const char *options)
+{
+	trace->has[CT_CLAUSE_OPTIONS] = true;
+	trace->options_size = strlen(options);
+	memcpy(trace->options, options, trace->options_size + 1);
+}
+
 static void command_traces(void)
 {
-	struct ctrace_trace_ct command = { CTRACE_TRACE_CT_INIT, .state = CTRACE_CT_OFF, .name = "APP" };
+	struct ct_trace_command command = { .name = "APP", .request = { .state = CTRACE_CT_OFF } };
 
 	CHECK_TEXT(trace_ct(&command), "NOT_FOUND no trace APP is defined [29]");
 	CHILD_CHECK(outcome.rc == CTRACE_RC_REFUSED && CTRACE_REASON(outcome.rsncode) == CTRACE_RSN_NOT_DEFINED);
 	make_tracer("APP");
 	CHECK_TEXT(trace_ct(&command), "SUCCESS [29]");
 	CHILD_CHECK(outcome.rc == CTRACE_RC_OK);
-	command.state = CTRACE_CT_ON;
-	command.options = "LEVEL=WARN";
-	command.parm = "CTAPP00"; /* the operator has read it: it is a name here, and no member of ours */
+	command.request.state = CTRACE_CT_ON;
+	set_options(&command.request, "LEVEL=WARN");
 	CHECK_TEXT(trace_ct(&command), "SUCCESS [29]");
 	CHECK_TEXT(carry_out(&(struct ct_command){ .verb = CT_VERB_LEVEL, .component = span_of("APP"), .level = CT_LEVEL_ASKED }),
 		   "SUCCESS\nAPP: WARN -> WARN");
-	command.options = "COLOUR";
+	set_options(&command.request, "COLOUR");
 	CHILD_CHECK(strncmp(trace_ct(&command), "SUCCESS option COLOUR", 20) == 0); /* it has the trace; the outcome says the rest */
 	CHILD_CHECK(outcome.rc == CTRACE_RC_REFUSED && CTRACE_REASON(outcome.rsncode) == CTRACE_RSN_ROUTINE_REFUSED);
 }
