@@ -231,7 +231,7 @@ static bool has_writer(const struct ct_operator_command *command, const struct c
 
 	while ((name = ct_display_next_writer(display, &writers, name)) != NULL)
 		for (uint32_t i = 0; i < display->writer_rows.count; i++)
-			if (ct_name_is(name, strlen(name), display->writers[i].name))
+			if (ct_name_is(name, strlen(name), display->writers[i].state.name))
 				return true;
 	return false;
 }

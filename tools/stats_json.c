@@ -117,31 +117,11 @@ static json_t *json_process(const struct stats_process *process, const struct st
 	return object;
 }
 
-static json_t *json_trcout(const struct ct_display_trcout *trcout)
-{
-	json_t *object = json_object();
-
-	add_number(object, "number", trcout->number);
-	(void)json_object_set_new(object, "path", ct_json_string(trcout->path));
-	add_number(object, "limit_bytes", trcout->limit);
-	add_number(object, "used_bytes", trcout->used);
-	add_number(object, "events", trcout->events);
-	add_number(object, "bytes", trcout->bytes);
-	add_number(object, "overwritten", trcout->wrapped_events);
-	add_number(object, "not_written", trcout->full_events);
-	(void)json_object_set_new(object, "failing", trcout->failing != 0 ? json_string(strerror((int)trcout->failing)) : json_null());
-	return object;
-}
-
 static json_t *json_writer(const struct ct_display *display, uint32_t index)
 {
-	const struct ct_display_writer *writer = &display->writers[index];
+	const struct ct_writer_state *writer = &display->writers[index].state;
 	json_t *object = json_object();
-	json_t *trcouts = json_array();
 
-	for (uint32_t i = 0; i < display->trcout_rows.count; i++)
-		if (display->trcouts[i].writer == index)
-			(void)json_array_append_new(trcouts, json_trcout(&display->trcouts[i]));
 	(void)json_object_set_new(object, "name", ct_json_string(writer->name));
 	add_number(object, "pid", writer->pid);
 	(void)json_object_set_new(object, "status", json_string(ct_display_writer_status(display, index)));
@@ -150,7 +130,7 @@ static json_t *json_writer(const struct ct_display *display, uint32_t index)
 	add_number(object, "bytes", writer->bytes);
 	add_number(object, "overwritten", writer->wrapped_events);
 	add_number(object, "not_written", writer->full_events);
-	(void)json_object_set_new(object, "trcouts", trcouts);
+	(void)json_object_set_new(object, "trcouts", ct_display_json_trcouts(display, index));
 	return object;
 }
 

@@ -150,7 +150,7 @@ static void print_process(const struct printer *printer, const struct stats_proc
  * External writers: a line each, and one a data set
  */
 
-static void print_trcout(const struct printer *printer, const struct ct_display_trcout *trcout)
+static void print_trcout(const struct printer *printer, const struct ct_trcout_state *trcout)
 {
 	fprintf(printer->to, "    TRCOUT%02" PRIu32 "  events %" PRIu64 ", %" PRIu64 " of %" PRIu64 " bytes used", trcout->number,
 		trcout->events, trcout->used, trcout->limit);
@@ -165,19 +165,22 @@ static void print_trcout(const struct printer *printer, const struct ct_display_
 	fputc('\n', printer->to);
 }
 
-static const struct ct_display_writer *find_writer(const struct stats *stats, const struct ct_display_writer *writer)
+static const struct ct_writer_state *find_writer(const struct stats *stats, const struct ct_writer_state *writer)
 {
-	for (uint32_t i = 0; stats != NULL && i < stats->writers.writer_rows.count; i++)
-		if (stats->writers.writers[i].pid == writer->pid && stats->writers.writers[i].start_ns == writer->start_ns)
-			return &stats->writers.writers[i];
+	for (uint32_t i = 0; stats != NULL && i < stats->writers.writer_rows.count; i++) {
+		const struct ct_writer_state *other = &stats->writers.writers[i].state;
+
+		if (other->pid == writer->pid && other->start_ns == writer->start_ns)
+			return other;
+	}
 	return NULL;
 }
 
 static void print_writer(const struct printer *printer, const struct stats *stats, const struct stats *before, uint32_t index)
 {
 	const struct ct_display *display = &stats->writers;
-	const struct ct_display_writer *writer = &display->writers[index];
-	const struct ct_display_writer *then = find_writer(before, writer);
+	const struct ct_writer_state *writer = &display->writers[index].state;
+	const struct ct_writer_state *then = find_writer(before, writer);
 
 	fputs("writer ", printer->to);
 	print_text(printer, writer->name, 0);
@@ -191,7 +194,7 @@ static void print_writer(const struct printer *printer, const struct stats *stat
 	fputc('\n', printer->to);
 	for (uint32_t i = 0; i < display->trcout_rows.count; i++)
 		if (display->trcouts[i].writer == index)
-			print_trcout(printer, &display->trcouts[i]);
+			print_trcout(printer, &display->trcouts[i].state);
 }
 
 void ct_stats_print(FILE *to, const struct stats *stats, const struct stats *before)

@@ -10,8 +10,6 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "writer/writer.h"
-
 /* While answers are read. */
 struct reading {
 	struct ct_display *display;
@@ -20,74 +18,35 @@ struct reading {
 	bool shows_silent; /* for people one that does not answer is one that runs, all the same */
 };
 
-#define COPY_TEXT(to, from) memcpy((to), (from), sizeof(to) < sizeof(from) ? sizeof(to) : sizeof(from))
-
 /* A structure that grew, or is an older one's, shorter. */
 static void take(void *to, size_t size, struct ct_span value)
 {
-	memset(to, 0, size);
 	memcpy(to, value.at, value.size < size ? value.size : size);
 }
 
-static uint32_t add_writer(struct ct_display *display, struct ct_span value)
+static void read_field(struct reading *reading, enum ct_field field, struct ct_span value)
 {
-	struct ct_display_writer row = { 0 };
-	struct ct_writer_state state;
+	struct ct_display_writer writer = { .is_silent = false };
+	struct ct_display_trcout trcout = { .writer = reading->writer };
+	struct ct_display_link link = { .writer = reading->writer };
 
-	take(&state, sizeof state, value);
-	COPY_TEXT(row.name, state.name);
-	COPY_TEXT(row.message, state.message);
-	row.pid = state.pid;
-	row.start_ns = state.start_ns;
-	row.nowrap = state.nowrap != 0;
-	row.compress = state.compress != 0;
-	row.is_stopping = state.stopping != 0;
-	row.is_full = state.is_full != 0;
-	row.events = state.events;
-	row.bytes = state.bytes;
-	row.wrapped_events = state.wrapped_events;
-	row.full_events = state.full_events;
-	return ct_display_add_writer(display, &row);
-}
-
-static void add_trcout(struct ct_display *display, uint32_t writer, struct ct_span value)
-{
-	struct ct_display_trcout row = { .writer = writer };
-	struct ct_trcout_state state;
-
-	take(&state, sizeof state, value);
-	COPY_TEXT(row.path, state.path);
-	row.number = state.number;
-	row.limit = state.limit;
-	row.used = state.used;
-	row.events = state.events;
-	row.bytes = state.bytes;
-	row.wrapped_events = state.wrapped_events;
-	row.full_events = state.full_events;
-	row.failing = state.failing;
-	(void)ct_display_add_trcout(display, &row);
-}
-
-static void add_link(struct ct_display *display, uint32_t writer, struct ct_span value)
-{
-	struct ct_display_link row = { .writer = writer };
-	struct ct_link_state state;
-
-	take(&state, sizeof state, value);
-	COPY_TEXT(row.jobname, state.jobname);
-	COPY_TEXT(row.traces, state.traces);
-	row.pid = state.pid;
-	row.asid = state.asid;
-	row.rings = state.rings;
-	row.events = state.events;
-	(void)ct_display_add_link(display, &row);
+	if (field == CT_FIELD_WRITER) {
+		take(&writer.state, sizeof writer.state, value);
+		reading->writer = ct_display_add_writer(reading->display, &writer);
+	} else if (field == CT_FIELD_TRCOUT && reading->writer != CT_DISPLAY_NONE) {
+		take(&trcout.state, sizeof trcout.state, value);
+		ct_display_add_trcout(reading->display, &trcout);
+	} else if (field == CT_FIELD_LINK && reading->writer != CT_DISPLAY_NONE) {
+		take(&link.state, sizeof link.state, value);
+		ct_display_add_link(reading->display, &link);
+	}
 }
 
 static void add_silent(struct reading *reading, const struct ct_peer *peer)
 {
 	struct ct_display_writer row = { .is_silent = true };
 
-	memcpy(row.name, peer->jobname, sizeof row.name);
+	memcpy(row.state.name, peer->jobname, sizeof row.state.name);
 	if (reading->shows_silent && peer->status != CTRACE_DENIED)
 		(void)ct_display_add_writer(reading->display, &row);
 }
@@ -107,14 +66,8 @@ static void read_frame(const struct ct_peer *peer, size_t request, const struct 
 		return;
 	}
 	fields = message->fields;
-	while (ct_ask_silence(peer) == NULL && ct_message_next(&fields, &field, &value)) {
-		if (field == CT_FIELD_WRITER)
-			reading->writer = add_writer(reading->display, value);
-		else if (field == CT_FIELD_TRCOUT && reading->writer != CT_DISPLAY_NONE)
-			add_trcout(reading->display, reading->writer, value);
-		else if (field == CT_FIELD_LINK && reading->writer != CT_DISPLAY_NONE)
-			add_link(reading->display, reading->writer, value);
-	}
+	while (ct_ask_silence(peer) == NULL && ct_message_next(&fields, &field, &value))
+		read_field(reading, field, value);
 }
 
 void ct_writers_ask(const struct target *target, struct ct_display *display, struct wto *wto)

@@ -6,9 +6,7 @@
  *
  *     display_table.c    the table: rows are added, then put in order
  *     display_line.c     columns, sizes, and values that go on in the next line
- *     print_display.c    DISPLAY TRACE for people: head and long form
- *     print_traces.c     its short form
- *     print_writers.c    DISPLAY TRACE,WTR=
+ *     print_display.c    DISPLAY TRACE for people
  *     display_json.c     the same facts as one JSON document
  *
  * Copyright The ctrace authors.  SPDX-License-Identifier: Apache-2.0
@@ -17,7 +15,10 @@
 #define CT_READ_DISPLAY_H
 
 #include "base/base.h"
+#include "session/writer_state.h"
 #include <ctrace/component.h>
+
+#include <jansson.h>
 
 #define CT_DISPLAY_NONE 0xFFFFFFFFu /* no process, no head, no limit */
 #define CT_DISPLAY_MODE_PRE 3u      /* beside CTRACE_MODE_*: not defined, but a preset waits for it */
@@ -42,43 +43,17 @@ struct ct_display_trace {
 	uint32_t root_size; /* bytes of its name that are the name of the topmost of these */
 };
 
-/* What a writer that answered tells of itself. */
 struct ct_display_writer {
-	char name[16];
-	uint32_t pid;
-	uint64_t start_ns;
-	bool nowrap;
-	bool compress;
-	bool is_stopping;
-	bool is_full;
-	bool is_silent; /* it runs and has not answered: nothing else is known of it */
-	uint64_t events;
-	uint64_t bytes;
-	uint64_t wrapped_events;
-	uint64_t full_events;
-	char message[256]; /* the last one for the operator; "" */
-	uint32_t added;    /* ct_display_add_writer()'s: its index until ct_display_arrange() */
+	struct ct_writer_state state;
+	bool is_silent; /* it runs and has not answered: only its name is known */
 };
 struct ct_display_trcout {
 	uint32_t writer; /* index */
-	uint32_t number; /* 1 to 16 */
-	uint64_t limit;  /* bytes */
-	uint64_t used;
-	uint64_t events;
-	uint64_t bytes;
-	uint64_t wrapped_events;
-	uint64_t full_events;
-	uint32_t failing; /* errno; 0: it works */
-	char path[4096];
+	struct ct_trcout_state state;
 };
 struct ct_display_link {
 	uint32_t writer; /* index */
-	uint32_t pid;
-	uint32_t asid;
-	uint32_t rings;
-	uint64_t events;
-	char jobname[16];
-	char traces[512]; /* blanks between */
+	struct ct_link_state state;
 };
 
 struct ct_display_rows {
@@ -101,15 +76,15 @@ struct ct_display {
 /* ---- display_table.c.  Texts are cut and terminated, counts of lists brought into their range: a row may be what a stranger sent. */
 void ct_display_init(struct ct_display *display, uint64_t time_ns);
 void ct_display_fini(struct ct_display *display);
-/* Each gives the row's index, or CT_DISPLAY_NONE, and `failed`, when memory is short.  head and depth of a trace are of no account. */
+/* Each may give the row's index, or CT_DISPLAY_NONE; `failed`, when memory is short.  head and depth of a trace are of no account. */
 uint32_t ct_display_add_process(struct ct_display *display, const struct ct_display_process *process);
 uint32_t ct_display_add_trace(struct ct_display *display, const struct ct_display_trace *trace);
 uint32_t ct_display_add_writer(struct ct_display *display, const struct ct_display_writer *writer);
-uint32_t ct_display_add_trcout(struct ct_display *display, const struct ct_display_trcout *trcout);
-uint32_t ct_display_add_link(struct ct_display *display, const struct ct_display_link *link);
+void ct_display_add_trcout(struct ct_display *display, const struct ct_display_trcout *trcout);
+void ct_display_add_link(struct ct_display *display, const struct ct_display_link *link);
 /* No process has a trace of this name.  ct_display_arrange() drops the row when a preset has the name. */
 void ct_display_add_missing(struct ct_display *display, const char *name);
-/* After the last row and before printing: traces by name, then ASID, each once; writers by name; heads found. */
+/* After the last row and before printing: traces by name, then ASID, each once; connections of a writer by ASID; heads found. */
 void ct_display_arrange(struct ct_display *display);
 /* Is there a trace of that name, in any case, or that a glob fits? */
 bool ct_display_has(const struct ct_display *display, const char *name);
@@ -127,7 +102,7 @@ struct ct_display_writers;
 const char *ct_display_next_writer(const struct ct_display *display, const struct ct_display_writers *which, const char *last);
 /* The trace names this writer, and is not connected to it. */
 bool ct_display_waits(const struct ct_display_trace *trace, const char *writer);
-/* What people are told of a writer's state: "ACTIVE", "STOPPING", "FAILING", "FULL". */
+/* What people read of a writer's state: "ACTIVE", "STOPPING", "FAILING", "FULL". */
 const char *ct_display_writer_status(const struct ct_display *display, uint32_t writer);
 /* The index behind the last trace that is below traces[root]. */
 uint32_t ct_display_end_of(const struct ct_display *display, uint32_t root);
@@ -156,11 +131,10 @@ void ct_display_print_long(const struct ct_display *display, const struct ct_dis
 
 /* After either form: what processes have said of their answers. */
 void ct_display_print_notes(const struct ct_display *display, struct ct_buf *out);
-
-/* ---- print_traces.c */
+/* One line for two traces, whatever the number of processes. */
 void ct_display_print_short(const struct ct_display *display, struct ct_buf *out);
 
-/* ---- print_writers.c.  only: names or globs, any case; count 0: all. */
+/* only: names or globs, any case; count 0: all. */
 struct ct_display_writers {
 	const char *const *only;
 	size_t count;
@@ -179,5 +153,7 @@ struct ct_display_json {
 };
 enum ctrace_status ct_display_json(const struct ct_display *display, const struct ct_display_json *what,
 				   struct ct_buf *out) CT_MUST_USE;
+/* A writer's data sets as an array; NULL when memory is short. */
+json_t *ct_display_json_trcouts(const struct ct_display *display, uint32_t writer);
 
 #endif

@@ -9,130 +9,101 @@
 
 #include "read/json_text.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-/* What memory was too short for is missing: the document is not given then. */
-static void set(json_t *object, const char *key, json_t *value, bool *failed)
+/* Where memory is short a value is NULL, and so is what it is part of: the document is not given then. */
+
+static json_t *append(json_t *array, json_t *item)
 {
-	*failed |= json_object_set_new(object, key, value) != 0;
+	if (json_array_append_new(array, item) == 0)
+		return array;
+	json_decref(array);
+	return NULL;
 }
 
-static void append(json_t *array, json_t *value, bool *failed)
+/* The members of `more` behind those of the object. */
+static json_t *join(json_t *object, json_t *more)
 {
-	*failed |= json_array_append_new(array, value) != 0;
-}
+	bool ok = json_object_update(object, more) == 0;
 
-static void set_text(json_t *object, const char *key, const char *text, bool *failed)
-{
-	set(object, key, ct_json_text(text, strlen(text)), failed);
+	json_decref(more);
+	if (ok)
+		return object;
+	json_decref(object);
+	return NULL;
 }
 
 /* null for what is not there. */
-static void set_name(json_t *object, const char *key, const char *text, bool *failed)
+static json_t *json_name(const char *text)
 {
-	set(object, key, text[0] != '\0' ? ct_json_text(text, strlen(text)) : json_null(), failed);
-}
-
-static void set_number(json_t *object, const char *key, uint64_t number, bool *failed)
-{
-	set(object, key, ct_json_number(number), failed);
-}
-
-static void set_bool(json_t *object, const char *key, bool value, bool *failed)
-{
-	set(object, key, json_boolean(value), failed);
+	return ct_json_string(text[0] != '\0' ? text : NULL);
 }
 
 /* ---- traces ---- */
 
-static void set_process(json_t *object, const struct ct_display *display, uint32_t index, bool *failed)
+static json_t *json_process(const struct ct_display *display, uint32_t index)
 {
 	const struct ct_display_process *process;
 
 	if (index == CT_DISPLAY_NONE)
-		return;
+		return json_object();
 	process = &display->processes[index];
-	set_number(object, "pid", process->pid, failed);
-	set_number(object, "uid", process->uid, failed);
-	set(object, "asid", ct_json_asid(process->asid), failed);
-	set_text(object, "job", process->jobname, failed);
-	set_text(object, "program", process->program, failed);
+	return json_pack("{so, so, so, so, so}", "pid", ct_json_number(process->pid), "uid", ct_json_number(process->uid), "asid",
+			 ct_json_asid(process->asid), "job", ct_json_string(process->jobname), "program",
+			 ct_json_string(process->program));
 }
 
-static json_t *json_buffer(const struct ctrace_display *shown, bool *failed)
+static json_t *json_buffer(const struct ctrace_display *shown)
 {
-	json_t *object = json_object();
-
-	set_bool(object, "supported", shown->buffer != 0, failed);
-	set_number(object, "asked", shown->buffer_asked, failed);
-	set_number(object, "rounded", shown->buffer_rounded, failed);
-	set_number(object, "granted", shown->buffer_granted, failed);
-	return object;
+	return json_pack("{sb, so, so, so}", "supported", shown->buffer != 0, "asked", ct_json_number(shown->buffer_asked), "rounded",
+			 ct_json_number(shown->buffer_rounded), "granted", ct_json_number(shown->buffer_granted));
 }
 
-static void set_filters(json_t *object, const struct ctrace_display *shown, bool *failed)
+static json_t *json_filters(const struct ctrace_display *shown)
 {
 	json_t *asids = json_array();
 	json_t *jobnames = json_array();
 
 	for (uint32_t i = 0; i < shown->asid_count; i++)
-		append(asids, ct_json_asid(shown->asid[i]), failed);
+		asids = append(asids, ct_json_asid(shown->asid[i]));
 	for (uint32_t i = 0; i < shown->jobname_count; i++)
-		append(jobnames, ct_json_text(shown->jobname[i], strlen(shown->jobname[i])), failed);
-	set(object, "asids", asids, failed);
-	set(object, "jobs", jobnames, failed);
-	set_bool(object, "asids_supported", shown->asids != 0, failed);
-	set_bool(object, "jobs_supported", shown->jobs != 0, failed);
-	set_bool(object, "filtered", shown->is_filtered != 0, failed);
+		jobnames = append(jobnames, ct_json_string(shown->jobname[i]));
+	return json_pack("{so, so, sb, sb, sb}", "asids", asids, "jobs", jobnames, "asids_supported", shown->asids != 0,
+			 "jobs_supported", shown->jobs != 0, "filtered", shown->is_filtered != 0);
 }
 
-static void set_attributes(json_t *object, const struct ctrace_display *shown, bool *failed)
+static json_t *json_attributes(const struct ctrace_display *shown)
 {
-	struct ct_buf userdata;
+	char userdata[2 * CTRACE_USERDATA_SIZE + 1] = "";
 
-	set_bool(object, "modifiable", shown->mod != 0, failed);
-	set_name(object, "start_routine", shown->startnam, failed);
-	set_name(object, "display_routine", shown->dispnam, failed);
-	set_name(object, "format_table", shown->fmttab, failed);
-	ct_buf_init(&userdata);
 	for (unsigned i = 0; i < CTRACE_USERDATA_SIZE; i++)
-		ct_buf_add_hex(&userdata, shown->userdata[i], 2, true);
-	*failed |= userdata.failed;
-	set_text(object, "userdata", ct_buf_text(&userdata), failed);
-	ct_buf_fini(&userdata);
+		(void)snprintf(userdata + 2 * i, 3, "%02X", (unsigned)shown->userdata[i]);
+	return json_pack("{sb, so, so, so, ss}", "modifiable", shown->mod != 0, "start_routine", json_name(shown->startnam),
+			 "display_routine", json_name(shown->dispnam), "format_table", json_name(shown->fmttab), "userdata", userdata);
 }
 
-static json_t *json_trace(const struct ct_display *display, const struct ct_display_trace *trace, bool *failed)
+static json_t *json_trace(const struct ct_display *display, const struct ct_display_trace *trace)
 {
 	const struct ctrace_display *shown = &trace->display;
-	json_t *object = json_object();
+	const char *above = trace->head != CT_DISPLAY_NONE ? display->traces[trace->head].name : NULL;
+	json_t *object = json_pack("{so, so}", "component", ct_json_string(trace->name), "component_above", ct_json_string(above));
 
-	set_text(object, "component", trace->name, failed);
-	set(object, "component_above",
-	    trace->head != CT_DISPLAY_NONE ? ct_json_text(display->traces[trace->head].name, strlen(display->traces[trace->head].name))
-					   : json_null(),
-	    failed);
-	set_process(object, display, trace->process, failed);
-	set_bool(object, "defined", shown->is_defined != 0, failed);
-	set_text(object, "mode", ct_display_mode(shown->mode), failed);
-	set(object, "buffer", json_buffer(shown, failed), failed);
-	set_bool(object, "head", shown->head != 0, failed);
-	set_bool(object, "head_options", shown->headopts != 0, failed);
-	set_bool(object, "likehead", shown->likehead != 0, failed);
-	set_number(object, "sublevels", shown->subs, failed);
-	set_filters(object, shown, failed);
-	set_text(object, "options", shown->options, failed);
-	set_text(object, "minops", shown->minops, failed);
-	set_bool(object, "writer_supported", shown->wtr != 0, failed);
-	set_name(object, "writer", shown->writer, failed);
-	set_bool(object, "writer_active", trace->writer_is_active, failed);
-	set_attributes(object, shown, failed);
-	return object;
+	object = join(object, json_process(display, trace->process));
+	object = join(object,
+		      json_pack("{sb, ss, so, sb, sb, sb, so}", "defined", shown->is_defined != 0, "mode", ct_display_mode(shown->mode),
+				"buffer", json_buffer(shown), "head", shown->head != 0, "head_options", shown->headopts != 0,
+				"likehead", shown->likehead != 0, "sublevels", ct_json_number(shown->subs)));
+	object = join(object, json_filters(shown));
+	object = join(object, json_pack("{so, so, sb, so, sb}", "options", ct_json_string(shown->options), "minops",
+					ct_json_string(shown->minops), "writer_supported", shown->wtr != 0, "writer",
+					json_name(shown->writer), "writer_active", (int)trace->writer_is_active));
+	return join(object, json_attributes(shown));
 }
 
 /* The same as the text shows, below the same limits. */
-static json_t *json_traces(const struct ct_display *display, const struct ct_display_form *form, bool *failed)
+static json_t *json_traces(const struct ct_display *display, const struct ct_display_form *form)
 {
 	static const struct ct_display_form roots = { .limit = CT_DISPLAY_NONE };
 	json_t *traces = json_array();
@@ -145,112 +116,88 @@ static json_t *json_traces(const struct ct_display *display, const struct ct_dis
 
 		if (trace->depth == 0)
 			below = 0;
-		if (!ct_display_shows(form, trace) || (trace->depth > form->asked && below++ >= form->limit))
-			continue;
-		append(traces, json_trace(display, trace, failed), failed);
+		if (ct_display_shows(form, trace) && (trace->depth <= form->asked || below++ < form->limit))
+			traces = append(traces, json_trace(display, trace));
 	}
 	return traces;
 }
 
 /* ---- writers ---- */
 
-static json_t *json_trcouts(const struct ct_display *display, uint32_t writer, bool *failed)
+static json_t *json_trcout(const struct ct_trcout_state *trcout)
 {
-	json_t *trcouts = json_array();
 	char error[96];
 
-	for (uint32_t i = 0; i < display->trcout_rows.count; i++) {
-		const struct ct_display_trcout *trcout = &display->trcouts[i];
-		json_t *object;
+	return json_pack("{so, so, so, so, so, so, so, so, so}", "number", ct_json_number(trcout->number), "path",
+			 ct_json_string(trcout->path), "limit_bytes", ct_json_number(trcout->limit), "used_bytes",
+			 ct_json_number(trcout->used), "events", ct_json_number(trcout->events), "bytes", ct_json_number(trcout->bytes),
+			 "overwritten", ct_json_number(trcout->wrapped_events), "not_written", ct_json_number(trcout->full_events),
+			 "failing",
+			 ct_json_string(trcout->failing != 0 ? strerror_r((int)trcout->failing, error, sizeof error) : NULL));
+}
 
-		if (trcout->writer != writer)
-			continue;
-		object = json_object();
-		set_number(object, "number", trcout->number, failed);
-		set_text(object, "path", trcout->path, failed);
-		set_number(object, "limit_bytes", trcout->limit, failed);
-		set_number(object, "used_bytes", trcout->used, failed);
-		set_number(object, "events", trcout->events, failed);
-		set_number(object, "bytes", trcout->bytes, failed);
-		set_number(object, "overwritten", trcout->wrapped_events, failed);
-		set_number(object, "not_written", trcout->full_events, failed);
-		set_name(object, "failing", trcout->failing != 0 ? strerror_r((int)trcout->failing, error, sizeof error) : "", failed);
-		append(trcouts, object, failed);
-	}
+json_t *ct_display_json_trcouts(const struct ct_display *display, uint32_t writer)
+{
+	json_t *trcouts = json_array();
+
+	for (uint32_t i = 0; i < display->trcout_rows.count; i++)
+		if (display->trcouts[i].writer == writer)
+			trcouts = append(trcouts, json_trcout(&display->trcouts[i].state));
 	return trcouts;
 }
 
-static json_t *json_links(const struct ct_display *display, uint32_t writer, bool *failed)
+static json_t *json_links(const struct ct_display *display, uint32_t writer)
 {
 	json_t *links = json_array();
 
 	for (uint32_t i = 0; i < display->link_rows.count; i++) {
-		const struct ct_display_link *link = &display->links[i];
-		json_t *object;
+		const struct ct_link_state *link = &display->links[i].state;
 
-		if (link->writer != writer)
-			continue;
-		object = json_object();
-		set_number(object, "pid", link->pid, failed);
-		set(object, "asid", ct_json_asid(link->asid), failed);
-		set_text(object, "job", link->jobname, failed);
-		set_number(object, "ring_count", link->rings, failed);
-		set_number(object, "events", link->events, failed);
-		set(object, "traces", ct_json_words(link->traces), failed);
-		append(links, object, failed);
+		if (display->links[i].writer == writer)
+			links = append(links, json_pack("{so, so, so, so, so, so}", "pid", ct_json_number(link->pid), "asid",
+							ct_json_asid(link->asid), "job", ct_json_string(link->jobname), "ring_count",
+							ct_json_number(link->rings), "events", ct_json_number(link->events), "traces",
+							ct_json_words(link->traces)));
 	}
 	return links;
 }
 
-static json_t *json_waiting(const struct ct_display *display, const char *writer, bool *failed)
+static json_t *json_waiting(const struct ct_display *display, const char *writer)
 {
 	json_t *waiting = json_array();
 
 	for (uint32_t i = 0; i < display->trace_rows.count; i++) {
-		json_t *object;
+		const struct ct_display_trace *trace = &display->traces[i];
 
-		if (!ct_display_waits(&display->traces[i], writer))
-			continue;
-		object = json_object();
-		set_text(object, "component", display->traces[i].name, failed);
-		set_process(object, display, display->traces[i].process, failed);
-		append(waiting, object, failed);
+		if (ct_display_waits(trace, writer))
+			waiting = append(waiting, join(json_pack("{so}", "component", ct_json_string(trace->name)),
+						       json_process(display, trace->process)));
 	}
 	return waiting;
 }
 
-static void set_writer(json_t *object, const struct ct_display *display, uint32_t index, bool *failed)
-{
-	const struct ct_display_writer *writer = &display->writers[index];
-
-	set_text(object, "status", ct_display_writer_status(display, index), failed);
-	set_number(object, "pid", writer->pid, failed);
-	set_number(object, "start_ns", writer->start_ns, failed);
-	set_text(object, "mode", writer->nowrap ? "NOWRAP" : "WRAP", failed);
-	set_bool(object, "compress", writer->compress, failed);
-	set_number(object, "events", writer->events, failed);
-	set_number(object, "bytes", writer->bytes, failed);
-	set_number(object, "overwritten", writer->wrapped_events, failed);
-	set_number(object, "not_written", writer->full_events, failed);
-	set_name(object, "message", writer->message, failed);
-	set(object, "trcouts", json_trcouts(display, index, failed), failed);
-	set(object, "connected", json_links(display, index, failed), failed);
-}
-
 /* index CT_DISPLAY_NONE: it does not run. */
-static json_t *json_writer(const struct ct_display *display, const char *name, uint32_t index, bool *failed)
+static json_t *json_writer(const struct ct_display *display, const char *name, uint32_t index)
 {
-	json_t *object = json_object();
+	bool is_active = index != CT_DISPLAY_NONE;
+	json_t *object = json_pack("{so, sb}", "name", ct_json_string(name), "active", (int)is_active);
 
-	set_text(object, "name", name, failed);
-	set_bool(object, "active", index != CT_DISPLAY_NONE, failed);
-	if (index != CT_DISPLAY_NONE)
-		set_writer(object, display, index, failed);
-	set(object, "waiting", json_waiting(display, name, failed), failed);
-	return object;
+	if (is_active) {
+		const struct ct_writer_state *writer = &display->writers[index].state;
+
+		object = join(object,
+			      json_pack("{ss, so, so, ss, sb, so, so, so, so, so, so, so}", "status",
+					ct_display_writer_status(display, index), "pid", ct_json_number(writer->pid), "start_ns",
+					ct_json_number(writer->start_ns), "mode", writer->nowrap ? "NOWRAP" : "WRAP", "compress",
+					(int)writer->compress, "events", ct_json_number(writer->events), "bytes",
+					ct_json_number(writer->bytes), "overwritten", ct_json_number(writer->wrapped_events),
+					"not_written", ct_json_number(writer->full_events), "message", json_name(writer->message),
+					"trcouts", ct_display_json_trcouts(display, index), "connected", json_links(display, index)));
+	}
+	return join(object, json_pack("{so}", "waiting", json_waiting(display, name)));
 }
 
-static json_t *json_writers(const struct ct_display *display, const struct ct_display_writers *which, bool *failed)
+static json_t *json_writers(const struct ct_display *display, const struct ct_display_writers *which)
 {
 	json_t *writers = json_array();
 	const char *name = "";
@@ -259,56 +206,53 @@ static json_t *json_writers(const struct ct_display *display, const struct ct_di
 		bool runs = false;
 
 		for (uint32_t i = 0; i < display->writer_rows.count; i++) {
-			if (!ct_name_is(name, strlen(name), display->writers[i].name))
+			if (!ct_name_is(name, strlen(name), display->writers[i].state.name))
 				continue;
 			runs = true;
-			append(writers, json_writer(display, name, i, failed), failed);
+			writers = append(writers, json_writer(display, name, i));
 		}
 		if (!runs)
-			append(writers, json_writer(display, name, CT_DISPLAY_NONE, failed), failed);
+			writers = append(writers, json_writer(display, name, CT_DISPLAY_NONE));
 	}
 	return writers;
 }
 
 /* ---- the document ---- */
 
-static json_t *json_notes(const struct ct_display *display, bool *failed)
+static json_t *json_missing(const struct ct_display *display)
+{
+	json_t *missing = json_array();
+
+	for (uint32_t i = 0; i < display->missing_rows.count; i++)
+		missing = append(missing, ct_json_string(display->missing[i]));
+	return missing;
+}
+
+static json_t *json_notes(const struct ct_display *display)
 {
 	json_t *notes = json_array();
 
 	for (uint32_t i = 0; i < display->process_rows.count; i++) {
-		json_t *object;
+		const char *note = display->processes[i].note;
 
-		if (display->processes[i].note[0] == '\0')
-			continue;
-		object = json_object();
-		set_process(object, display, i, failed);
-		set_text(object, "note", display->processes[i].note, failed);
-		append(notes, object, failed);
+		if (note[0] != '\0')
+			notes = append(notes, join(json_process(display, i), json_pack("{so}", "note", ct_json_string(note))));
 	}
 	return notes;
 }
 
 enum ctrace_status ct_display_json(const struct ct_display *display, const struct ct_display_json *what, struct ct_buf *out)
 {
-	json_t *object = ct_json_document();
-	bool failed = display->failed;
+	json_t *object = join(ct_json_document(),
+			      json_pack("{so, sb}", "time_ns", ct_json_number(display->time_ns), "any_on", (int)display->is_any_on));
 	char *text = NULL;
 
-	set_number(object, "time_ns", display->time_ns, &failed);
-	set_bool(object, "any_on", display->is_any_on, &failed);
-	if (what->has_traces) {
-		json_t *missing = json_array();
-
-		for (uint32_t i = 0; i < display->missing_rows.count; i++)
-			append(missing, ct_json_text(display->missing[i], strlen(display->missing[i])), &failed);
-		set(object, "traces", json_traces(display, what->form, &failed), &failed);
-		set(object, "missing", missing, &failed);
-		set(object, "notes", json_notes(display, &failed), &failed);
-	}
+	if (what->has_traces)
+		object = join(object, json_pack("{so, so, so}", "traces", json_traces(display, what->form), "missing",
+						json_missing(display), "notes", json_notes(display)));
 	if (what->writers != NULL)
-		set(object, "writers", json_writers(display, what->writers, &failed), &failed);
-	if (!failed)
+		object = join(object, json_pack("{so}", "writers", json_writers(display, what->writers)));
+	if (!display->failed && object != NULL)
 		text = json_dumps(object, JSON_COMPACT | JSON_ENSURE_ASCII);
 	json_decref(object);
 	if (text == NULL)

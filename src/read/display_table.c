@@ -29,44 +29,37 @@ void ct_display_fini(struct ct_display *display)
 
 /* ---- rows ---- */
 
-/* items, with room for one more row; NULL, and it stays as it is, when memory is short. */
-static void *grow(void *items, struct ct_display_rows *rows, size_t size)
+/* Appends a row to *(void **)items, and gives it; NULL, and `failed`, when memory is short. */
+static void *row_add(struct ct_display *display, void *items, struct ct_display_rows *rows, const void *row, size_t size)
 {
 	size_t capacity = rows->capacity != 0 ? rows->capacity * 2 : 16;
-	void *larger;
+	char *at;
 
-	if (rows->count < rows->capacity)
-		return items;
-	if (rows->count >= CT_DISPLAY_NONE / 2)
-		return NULL;
-	larger = reallocarray(items, capacity, size);
-	if (larger != NULL)
+	memcpy(&at, items, sizeof at);
+	if (rows->count == rows->capacity) {
+		at = rows->count < CT_DISPLAY_NONE / 2 ? reallocarray(at, capacity, size) : NULL;
+		if (at == NULL) {
+			display->failed = true;
+			return NULL;
+		}
 		rows->capacity = capacity;
-	return larger;
-}
-
-static uint32_t refuse(struct ct_display *display)
-{
-	display->failed = true;
-	return CT_DISPLAY_NONE;
+		memcpy(items, &at, sizeof at);
+	}
+	return memcpy(at + size * rows->count++, row, size);
 }
 
 #define TERMINATE(text) ((text)[sizeof(text) - 1] = '\0')
 
 uint32_t ct_display_add_process(struct ct_display *display, const struct ct_display_process *process)
 {
-	struct ct_display_process *items = grow(display->processes, &display->process_rows, sizeof *items);
-	struct ct_display_process *row;
+	struct ct_display_process *row = row_add(display, &display->processes, &display->process_rows, process, sizeof *process);
 
-	if (items == NULL)
-		return refuse(display);
-	display->processes = items;
-	row = &items[display->process_rows.count];
-	*row = *process;
+	if (row == NULL)
+		return CT_DISPLAY_NONE;
 	TERMINATE(row->jobname);
 	TERMINATE(row->program);
 	TERMINATE(row->note);
-	return display->process_rows.count++;
+	return display->process_rows.count - 1;
 }
 
 static void clean(struct ctrace_display *shown)
@@ -87,77 +80,54 @@ static void clean(struct ctrace_display *shown)
 
 uint32_t ct_display_add_trace(struct ct_display *display, const struct ct_display_trace *trace)
 {
-	struct ct_display_trace *items = grow(display->traces, &display->trace_rows, sizeof *items);
-	struct ct_display_trace *row;
+	struct ct_display_trace *row = row_add(display, &display->traces, &display->trace_rows, trace, sizeof *trace);
 
-	if (items == NULL)
-		return refuse(display);
-	display->traces = items;
-	row = &items[display->trace_rows.count];
-	*row = *trace;
+	if (row == NULL)
+		return CT_DISPLAY_NONE;
 	TERMINATE(row->name);
 	clean(&row->display);
 	if (row->process >= display->process_rows.count)
 		row->process = CT_DISPLAY_NONE;
 	row->head = CT_DISPLAY_NONE;
 	row->depth = 0;
-	return display->trace_rows.count++;
+	return display->trace_rows.count - 1;
 }
 
 uint32_t ct_display_add_writer(struct ct_display *display, const struct ct_display_writer *writer)
 {
-	struct ct_display_writer *items = grow(display->writers, &display->writer_rows, sizeof *items);
-	struct ct_display_writer *row;
+	struct ct_display_writer *row = row_add(display, &display->writers, &display->writer_rows, writer, sizeof *writer);
 
-	if (items == NULL)
-		return refuse(display);
-	display->writers = items;
-	row = &items[display->writer_rows.count];
-	*row = *writer;
-	TERMINATE(row->name);
-	TERMINATE(row->message);
-	row->added = display->writer_rows.count;
-	return display->writer_rows.count++;
+	if (row == NULL)
+		return CT_DISPLAY_NONE;
+	TERMINATE(row->state.name);
+	TERMINATE(row->state.message);
+	return display->writer_rows.count - 1;
 }
 
-uint32_t ct_display_add_trcout(struct ct_display *display, const struct ct_display_trcout *trcout)
+void ct_display_add_trcout(struct ct_display *display, const struct ct_display_trcout *trcout)
 {
-	struct ct_display_trcout *items = grow(display->trcouts, &display->trcout_rows, sizeof *items);
+	struct ct_display_trcout *row = row_add(display, &display->trcouts, &display->trcout_rows, trcout, sizeof *trcout);
 
-	if (items == NULL)
-		return refuse(display);
-	display->trcouts = items;
-	items[display->trcout_rows.count] = *trcout;
-	TERMINATE(items[display->trcout_rows.count].path);
-	return display->trcout_rows.count++;
+	if (row != NULL)
+		TERMINATE(row->state.path);
 }
 
-uint32_t ct_display_add_link(struct ct_display *display, const struct ct_display_link *link)
+void ct_display_add_link(struct ct_display *display, const struct ct_display_link *link)
 {
-	struct ct_display_link *items = grow(display->links, &display->link_rows, sizeof *items);
+	struct ct_display_link *row = row_add(display, &display->links, &display->link_rows, link, sizeof *link);
 
-	if (items == NULL)
-		return refuse(display);
-	display->links = items;
-	items[display->link_rows.count] = *link;
-	TERMINATE(items[display->link_rows.count].jobname);
-	TERMINATE(items[display->link_rows.count].traces);
-	return display->link_rows.count++;
+	if (row == NULL)
+		return;
+	TERMINATE(row->state.jobname);
+	TERMINATE(row->state.traces);
 }
 
 void ct_display_add_missing(struct ct_display *display, const char *name)
 {
-	char(*items)[CT_DISPLAY_NAME_SIZE] = grow(display->missing, &display->missing_rows, sizeof *items);
-	size_t size = strnlen(name, CTRACE_MAX_COMPONENT);
+	char row[CT_DISPLAY_NAME_SIZE] = "";
 
-	if (items == NULL) {
-		(void)refuse(display);
-		return;
-	}
-	display->missing = items;
-	memset(items[display->missing_rows.count], 0, sizeof *items);
-	memcpy(items[display->missing_rows.count], name, size);
-	display->missing_rows.count++;
+	memcpy(row, name, strnlen(name, CTRACE_MAX_COMPONENT));
+	(void)row_add(display, &display->missing, &display->missing_rows, row, sizeof row);
 }
 
 /* ---- order ---- */
@@ -264,54 +234,14 @@ static void arrange_traces(struct ct_display *display)
 	find_heads(display);
 }
 
-static int writers_by_name(const void *a, const void *b)
-{
-	const struct ct_display_writer *one = a, *other = b;
-	int order = compare_names(one->name, strlen(one->name), other->name, strlen(other->name));
-
-	return order != 0 ? order : compare_numbers(one->pid, other->pid);
-}
-
-static int trcouts_by_number(const void *a, const void *b)
-{
-	const struct ct_display_trcout *one = a, *other = b;
-	int order = compare_numbers(one->writer, other->writer);
-
-	return order != 0 ? order : compare_numbers(one->number, other->number);
-}
-
 static int links_by_asid(const void *a, const void *b)
 {
 	const struct ct_display_link *one = a, *other = b;
 	int order = compare_numbers(one->writer, other->writer);
 
 	if (order == 0)
-		order = compare_numbers(one->asid, other->asid);
-	return order != 0 ? order : compare_numbers(one->pid, other->pid);
-}
-
-static uint32_t writer_now(const struct ct_display *display, uint32_t added)
-{
-	for (uint32_t i = 0; i < display->writer_rows.count; i++)
-		if (display->writers[i].added == added)
-			return i;
-	return CT_DISPLAY_NONE;
-}
-
-static void arrange_writers(struct ct_display *display)
-{
-	if (display->writer_rows.count != 0)
-		qsort(display->writers, display->writer_rows.count, sizeof *display->writers, writers_by_name);
-	for (uint32_t i = 0; i < display->trcout_rows.count; i++)
-		display->trcouts[i].writer = writer_now(display, display->trcouts[i].writer);
-	for (uint32_t i = 0; i < display->link_rows.count; i++)
-		display->links[i].writer = writer_now(display, display->links[i].writer);
-	for (uint32_t i = 0; i < display->writer_rows.count; i++)
-		display->writers[i].added = i;
-	if (display->trcout_rows.count != 0)
-		qsort(display->trcouts, display->trcout_rows.count, sizeof *display->trcouts, trcouts_by_number);
-	if (display->link_rows.count != 0)
-		qsort(display->links, display->link_rows.count, sizeof *display->links, links_by_asid);
+		order = compare_numbers(one->state.asid, other->state.asid);
+	return order != 0 ? order : compare_numbers(one->state.pid, other->state.pid);
 }
 
 /* Of what was missing among processes' traces a preset may have been found. */
@@ -333,7 +263,8 @@ void ct_display_arrange(struct ct_display *display)
 {
 	drop_found(display);
 	arrange_traces(display);
-	arrange_writers(display);
+	if (display->link_rows.count != 0)
+		qsort(display->links, display->link_rows.count, sizeof *display->links, links_by_asid);
 }
 
 bool ct_display_has(const struct ct_display *display, const char *name)
@@ -385,8 +316,8 @@ const char *ct_display_next_writer(const struct ct_display *display, const struc
 	const char *best = NULL;
 
 	for (uint32_t i = 0; i < display->writer_rows.count; i++)
-		if (is_meant(which, display->writers[i].name))
-			consider(display->writers[i].name, last, &best);
+		if (is_meant(which, display->writers[i].state.name))
+			consider(display->writers[i].state.name, last, &best);
 	for (uint32_t i = 0; i < display->trace_rows.count; i++)
 		if (!display->traces[i].writer_is_active && is_meant(which, display->traces[i].display.writer))
 			consider(display->traces[i].display.writer, last, &best);
@@ -405,10 +336,10 @@ const char *ct_display_writer_status(const struct ct_display *display, uint32_t 
 {
 	if (display->writers[writer].is_silent)
 		return "NO ANSWER";
-	if (display->writers[writer].is_stopping)
+	if (display->writers[writer].state.stopping)
 		return "STOPPING";
 	for (uint32_t i = 0; i < display->trcout_rows.count; i++)
-		if (display->trcouts[i].writer == writer && display->trcouts[i].failing != 0)
+		if (display->trcouts[i].writer == writer && display->trcouts[i].state.failing != 0)
 			return "FAILING";
-	return display->writers[writer].is_full ? "FULL" : "ACTIVE";
+	return display->writers[writer].state.is_full ? "FULL" : "ACTIVE";
 }

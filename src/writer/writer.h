@@ -20,6 +20,7 @@
 
 #include "control/message.h"
 #include "drain/drain.h"
+#include "session/writer_state.h"
 
 #define CT_TRCOUT_LIMIT 16u
 #define CT_WRITERS_SHARE 12u      /* destinations that the first writer of a process gets at most: others may come */
@@ -67,48 +68,6 @@ enum ctrace_status ct_procedure_parse(const char *name, const char *text, size_t
 /* Finds the file; first hit.  NOT_FOUND, DENIED (it or its folder may be written by others), OS_ERROR.  out_path: where it is, or was looked for. */
 enum ctrace_status ct_procedure_read(const char *name, struct ct_buf *out_text, char out_path[4096]) CT_MUST_USE;
 bool ct_writer_name_is_valid(const char *name, size_t size); /* 1 to 7 of A-Z 0-9 @ # $, no digit first; any case */
-
-/* ---- what a writer tells of itself, in answers to CT_VERB_WRITER_STATUS; size first, so that they can grow */
-struct ct_writer_state {
-	uint32_t size;
-	uint32_t pid;
-	uint64_t start_ns;
-	char name[16];
-	uint8_t nowrap;
-	uint8_t compress;
-	uint8_t stopping;
-	uint8_t is_full; /* NOWRAP: every TRCOUT is full */
-	uint32_t trcouts;
-	uint32_t links;
-	uint32_t reserved;
-	uint64_t events; /* written */
-	uint64_t bytes;
-	uint64_t wrapped_events; /* written, and overwritten since (WRAP) */
-	uint64_t full_events;    /* not written for want of room (NOWRAP) */
-	char message[256];       /* the last one it had for the operator */
-};
-struct ct_trcout_state {
-	uint32_t size;
-	uint32_t number; /* 1 to 16 */
-	uint64_t limit;  /* bytes */
-	uint64_t used;
-	uint64_t events;
-	uint64_t bytes;
-	uint64_t wrapped_events;
-	uint64_t full_events;
-	uint32_t failing; /* errno */
-	uint32_t reserved;
-	char path[4096];
-};
-struct ct_link_state {
-	uint32_t size;
-	uint32_t pid;
-	uint32_t asid;
-	uint32_t rings;
-	uint64_t events;
-	char jobname[16];
-	char traces[512]; /* names of the connected traces, blanks between, cut with "..." */
-};
 
 /* ---- station.c: the whole writer, until it is stopped.  Exit status of the tool. */
 struct ct_writer_options {

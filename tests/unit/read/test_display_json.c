@@ -81,35 +81,35 @@ static void the_same_traces_as_the_text(void **state)
 static void writers(void **state)
 {
 	struct ct_display_writers all = { 0 };
-	uint32_t writer = ct_display_add_writer(&table, &(struct ct_display_writer){ .name = "CTW",
-										     .pid = 4711,
-										     .start_ns = 5,
-										     .nowrap = true,
-										     .events = 3,
-										     .bytes = 1000,
-										     .full_events = 2,
-										     .message = "ITT110I" });
+	uint32_t writer = ct_display_add_writer(&table, &(struct ct_display_writer){ .state = { .name = "CTW",
+												.pid = 4711,
+												.start_ns = 5,
+												.nowrap = true,
+												.events = 3,
+												.bytes = 1000,
+												.full_events = 2,
+												.message = "ITT110I" } });
 	uint32_t process = add_process(0x1F, "KVSERVER", 12345);
 	struct ct_display_trace waiting = { .process = process, .name = "KVX", .display.writer = "CTX" };
 
 	(void)state;
 	ct_display_add_trace(&table, &waiting);
 	ct_display_add_trcout(&table, &(struct ct_display_trcout){ .writer = writer,
-								   .number = 1,
-								   .limit = 1000,
-								   .used = 999,
-								   .events = 3,
-								   .bytes = 1000,
-								   .full_events = 2,
-								   .failing = ENOSPC,
-								   .path = "/t/1" });
+								   .state = { .number = 1,
+									      .limit = 1000,
+									      .used = 999,
+									      .events = 3,
+									      .bytes = 1000,
+									      .full_events = 2,
+									      .failing = ENOSPC,
+									      .path = "/t/1" } });
 	ct_display_add_link(&table, &(struct ct_display_link){ .writer = writer,
-							       .pid = 12345,
-							       .asid = 0x1F,
-							       .rings = 4,
-							       .events = 3,
-							       .jobname = "KVSERVER",
-							       .traces = " KVS  KVS.NET " });
+							       .state = { .pid = 12345,
+									  .asid = 0x1F,
+									  .rings = 4,
+									  .events = 3,
+									  .jobname = "KVSERVER",
+									  .traces = " KVS  KVS.NET " } });
 	json_decref(print_json(&(struct ct_display_json){ .writers = &all }));
 	assert_printed(
 		"{\"format_version\":1,\"time_ns\":1769869634000000000,\"any_on\":true,\"writers\":["

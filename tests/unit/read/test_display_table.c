@@ -151,7 +151,7 @@ static void nothing_is_believed(void **state)
 	trace.writer_is_active = false;
 	memset(&process, 'x', sizeof process);
 	memset(&writer, 'x', sizeof writer);
-	writer.nowrap = writer.compress = writer.is_full = writer.is_stopping = writer.is_silent = false;
+	writer.is_silent = false;
 	memset(&trcout, 'x', sizeof trcout);
 	memset(&link, 'x', sizeof link);
 	ct_display_add_process(&table, &process);
@@ -164,7 +164,6 @@ static void nothing_is_believed(void **state)
 	assert_int_equal(table.traces[0].display.asid_count, CTRACE_MAX_FILTER);
 	assert_int_equal(table.traces[0].display.jobname_count, CTRACE_MAX_FILTER);
 	assert_int_equal(strlen(table.traces[0].name), CTRACE_MAX_COMPONENT);
-	assert_int_equal(table.trcouts[0].writer, CT_DISPLAY_NONE);
 	ct_display_print_long(&table, &all_levels, &printed);
 	ct_display_print_short(&table, &printed);
 	ct_display_print_writers(&table, &all, &printed);
@@ -183,32 +182,25 @@ static void a_row_more_than_memory_has(void **state)
 
 static void rows_of_writers_stay_with_them(void **state)
 {
-	uint32_t second = ct_display_add_writer(&table, &(struct ct_display_writer){ .name = "CTX" });
-	uint32_t first = ct_display_add_writer(&table, &(struct ct_display_writer){ .name = "CTW" });
+	uint32_t first = ct_display_add_writer(&table, &(struct ct_display_writer){ .state.name = "CTW" });
+	uint32_t second = ct_display_add_writer(&table, &(struct ct_display_writer){ .state.name = "CTX" });
 
 	(void)state;
-	for (unsigned again = 0; again < 2; again++) {
-		if (again == 0) {
-			ct_display_add_trcout(&table, &(struct ct_display_trcout){ .writer = second, .number = 1, .path = "x1" });
-			ct_display_add_trcout(&table, &(struct ct_display_trcout){ .writer = first, .number = 2, .path = "w2" });
-			ct_display_add_trcout(&table, &(struct ct_display_trcout){ .writer = first, .number = 1, .path = "w1" });
-			ct_display_add_link(&table, &(struct ct_display_link){ .writer = second, .asid = 1 });
-			ct_display_add_link(&table, &(struct ct_display_link){ .writer = first, .asid = 2 });
-		}
-		ct_display_arrange(&table);
-		assert_string_equal(table.writers[0].name, "CTW");
-		assert_string_equal(table.trcouts[0].path, "w1");
-		assert_int_equal(table.trcouts[0].writer, 0);
-		assert_string_equal(table.trcouts[1].path, "w2");
-		assert_string_equal(table.trcouts[2].path, "x1");
-		assert_int_equal(table.trcouts[2].writer, 1);
-		assert_int_equal(table.links[0].asid, 2);
-		assert_int_equal(table.links[0].writer, 0);
-	}
-	assert_string_equal(ct_display_writer_status(&table, 0), "ACTIVE");
-	table.trcouts[0].failing = 5;
-	assert_string_equal(ct_display_writer_status(&table, 0), "FAILING");
-	assert_string_equal(ct_display_writer_status(&table, 1), "ACTIVE");
+	ct_display_add_trcout(&table, &(struct ct_display_trcout){ .writer = second, .state.number = 1 });
+	ct_display_add_trcout(&table, &(struct ct_display_trcout){ .writer = first, .state.number = 1 });
+	ct_display_add_link(&table, &(struct ct_display_link){ .writer = second, .state.asid = 1 });
+	ct_display_add_link(&table, &(struct ct_display_link){ .writer = first, .state = { .asid = 3, .pid = 1 } });
+	ct_display_add_link(&table, &(struct ct_display_link){ .writer = first, .state = { .asid = 2, .pid = 9 } });
+	ct_display_add_link(&table, &(struct ct_display_link){ .writer = first, .state = { .asid = 2, .pid = 8 } });
+	ct_display_arrange(&table);
+	assert_int_equal(table.links[0].state.pid, 8);
+	assert_int_equal(table.links[1].state.pid, 9);
+	assert_int_equal(table.links[2].state.asid, 3);
+	assert_int_equal(table.links[3].writer, second);
+	assert_string_equal(ct_display_writer_status(&table, first), "ACTIVE");
+	table.trcouts[1].state.failing = 5;
+	assert_string_equal(ct_display_writer_status(&table, first), "FAILING");
+	assert_string_equal(ct_display_writer_status(&table, second), "ACTIVE");
 }
 
 static void the_next_writer(void **state)
@@ -219,7 +211,7 @@ static void the_next_writer(void **state)
 	struct ct_display_trace other = { .process = CT_DISPLAY_NONE, .name = "B", .display.writer = "DDD" };
 
 	(void)state;
-	ct_display_add_writer(&table, &(struct ct_display_writer){ .name = "CTX" });
+	ct_display_add_writer(&table, &(struct ct_display_writer){ .state.name = "CTX" });
 	ct_display_add_trace(&table, &waiting);
 	ct_display_add_trace(&table, &other);
 	ct_display_arrange(&table);
