@@ -13,6 +13,7 @@
 #include "session/session.h"
 
 #define MOST_NAMES 65536u
+#define MOST_FITTING 4096u /* of one process that a pattern fits */
 
 bool ct_is_pattern(const char *text)
 {
@@ -72,6 +73,7 @@ bool ct_component_is_of(const struct ct_peer *peer, const char *subject)
 struct gathering {
 	struct component_names *names;
 	const char *pattern;
+	size_t before; /* names of other processes */
 };
 
 static bool gather_name(struct ct_span name, void *user)
@@ -80,7 +82,7 @@ static bool gather_name(struct ct_span name, void *user)
 	struct component_names *names = gathering->names;
 	const char *pattern = gathering->pattern;
 
-	if (names->count == MOST_NAMES)
+	if (names->count == MOST_NAMES || (pattern != NULL && names->count - gathering->before == MOST_FITTING))
 		return false;
 	if (memchr(name.at, '\0', name.size) != NULL ||
 	    (pattern != NULL && !ct_glob_match_levels(pattern, strlen(pattern), name.at, name.size)))
@@ -118,6 +120,7 @@ void ct_component_names_get(const struct ct_peers *peers, const char *pattern, s
 	*out = (struct component_names){ .items = calloc(MOST_NAMES, sizeof *out->items) };
 	out->failed = out->items == NULL;
 	for (size_t i = 0; i < peers->count && !out->failed; i++) {
+		gathering.before = out->count;
 		each_name(&peers->items[i], gather_name, &gathering);
 		sort_and_unite(out); /* the next process may have the same ones */
 	}

@@ -38,14 +38,6 @@ static void read_n(struct ct_parser *parser, void *out)
 	command->n = n;
 }
 
-static void read_sublevel(struct ct_parser *parser, void *out)
-{
-	struct ct_operator_command *command = out;
-
-	(void)parser;
-	command->sublevel = true;
-}
-
 static void take_writer(struct ct_parser *parser, struct ct_operator_command *command)
 {
 	struct ct_span value;
@@ -57,7 +49,7 @@ static void take_writer(struct ct_parser *parser, struct ct_operator_command *co
 	else if (command->wtr_count == CT_OPERATOR_NAMES)
 		ct_complain_syntax(parser, value, "is one too many", "at most 16 writers");
 	else
-		ct_operand_check(parser, value, ct_writer_parse(value.at, value.size, command->wtr[command->wtr_count++]));
+		ct_complain_value(parser, value, ct_writer_parse(value.at, value.size, command->wtr[command->wtr_count++]));
 }
 
 static void read_display_writers(struct ct_parser *parser, void *out)
@@ -76,14 +68,6 @@ static void read_display_writers(struct ct_parser *parser, void *out)
 		command->wtr_count = 0;
 }
 
-static void read_tt(struct ct_parser *parser, void *out)
-{
-	struct ct_operator_command *command = out;
-
-	(void)parser;
-	command->tt = true;
-}
-
 /* A console's area: there is one console, without areas. */
 static void read_area(struct ct_parser *parser, void *out)
 {
@@ -95,13 +79,13 @@ static void read_area(struct ct_parser *parser, void *out)
 
 /* clang-format off */
 static const struct ct_operand display_operands[] = {
-	{ "COMP",     true,  false, 0, read_display_names },
-	{ "SUB",      true,  false, 1, ct_read_operator_sub },
-	{ "N",        true,  false, 2, read_n },
-	{ "SUBLEVEL", false, false, 3, read_sublevel },
-	{ "WTR",      true,  false, 4, read_display_writers },
-	{ "TT",       false, false, 5, read_tt },
-	{ "L",        true,  false, 6, read_area },
+	{ "COMP",     true,  false, 0, .read = read_display_names },
+	{ "SUB",      true,  false, 1, .read = ct_read_operator_sub },
+	{ "N",        true,  false, 2, .read = read_n },
+	{ "SUBLEVEL", false, false, 3, CT_OPERAND_SETS(sublevel) },
+	{ "WTR",      true,  false, 4, .read = read_display_writers },
+	{ "TT",       false, false, 5, CT_OPERAND_SETS(tt) },
+	{ "L",        true,  false, 6, .read = read_area },
 };
 /* clang-format on */
 enum { DISPLAY_COMP, DISPLAY_SUB, DISPLAY_N, DISPLAY_SUBLEVEL }; /* groups */

@@ -44,43 +44,24 @@ static void read_options(struct ct_parser *parser, void *out)
 
 static void read_wtr(struct ct_parser *parser, void *out)
 {
-	struct ct_trace_request *trace = ct_parser_trace(parser);
 	struct ct_span value;
 
 	(void)out;
-	if (!ct_operand_value(parser, "a writer's name or DISCONNECT", &value))
-		return;
-	trace->has[CT_CLAUSE_WTR] = true;
-	trace->disconnect = ct_name_is(value.at, value.size, "DISCONNECT");
-	if (!trace->disconnect)
-		ct_operand_check(parser, value, ct_writer_parse(value.at, value.size, trace->writer));
-}
-
-/* It is not the end: so is every reply that does not say END. */
-static void read_cont(struct ct_parser *parser, void *out)
-{
-	(void)parser;
-	(void)out;
-}
-
-static void read_end(struct ct_parser *parser, void *out)
-{
-	bool *is_end = out;
-
-	(void)parser;
-	*is_end = true;
+	if (ct_operand_value(parser, "a writer's name or DISCONNECT", &value))
+		ct_take_wtr(parser, value);
+	ct_parser_trace(parser)->has[CT_CLAUSE_WTR] = true;
 }
 
 enum { REPLY_CLAUSES = 4 }; /* groups: those before it are kept until END */
 
 /* clang-format off */
 static const struct ct_operand operands[] = {
-	{ "ASID",    true,  false, 0, read_asid },
-	{ "JOBNAME", true,  false, 1, read_jobname },
-	{ "OPTIONS", true,  false, 2, read_options },
-	{ "WTR",     true,  false, 3, read_wtr },
-	{ "CONT",    false, true,  REPLY_CLAUSES, read_cont },
-	{ "END",     false, true,  REPLY_CLAUSES, read_end },
+	{ "ASID",    true,  false, 0, .read = read_asid },
+	{ "JOBNAME", true,  false, 1, .read = read_jobname },
+	{ "OPTIONS", true,  false, 2, .read = read_options },
+	{ "WTR",     true,  false, 3, .read = read_wtr },
+	{ "CONT",    false, true,  REPLY_CLAUSES, .flag = 0 },
+	{ "END",     false, true,  REPLY_CLAUSES, .flag = 1 },
 };
 /* clang-format on */
 

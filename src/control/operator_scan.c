@@ -150,7 +150,10 @@ static void read_operand(struct ct_parser *parser, const struct ct_operand_table
 		ct_complain_found(parser, "\"=\"");
 	} else {
 		said->group[row->group] = word;
-		row->read(parser, out);
+		if (row->flag != 0)
+			*(bool *)((char *)out + row->flag - 1) = true;
+		if (row->read != NULL)
+			row->read(parser, out);
 		said->whole[row->group] = ct_span_of(word.at, parser->at);
 		ct_scan_blanks(parser);
 		if (parser->reason == 0 && row->is_last && parser->at < parser->end)
@@ -185,14 +188,4 @@ bool ct_operand_value(struct ct_parser *parser, const char *expected, struct ct_
 	}
 	*out_value = value;
 	return true;
-}
-
-void ct_operand_check(struct ct_parser *parser, struct ct_span value, uint32_t reason)
-{
-	struct ct_complaint complaint;
-
-	if (reason == 0)
-		return;
-	ct_trace_complain(reason, value, &complaint);
-	ct_complain_filled(parser, reason, value.at, &complaint);
 }

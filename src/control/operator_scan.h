@@ -36,9 +36,11 @@ struct ct_operand {
 	bool has_value;
 	bool is_last;  /* nothing follows it */
 	uint8_t group; /* one of a group at most is in a line */
-	/* Behind the equals sign, or the word.  Says what is wrong by complaining; out is who asked for. */
+	size_t flag;   /* a bool of *out that the word sets: its offset and 1; 0: none */
+	/* Behind the equals sign.  Says what is wrong by complaining; out is who asked for. */
 	void (*read)(struct ct_parser *parser, void *out);
 };
+#define CT_OPERAND_SETS(member) .flag = offsetof(struct ct_operator_command, member) + 1
 struct ct_operand_table {
 	const struct ct_operand *rows;
 	size_t count;
@@ -54,8 +56,6 @@ struct ct_said {
 bool ct_operands_read(struct ct_parser *parser, const struct ct_operand_table *table, void *out, struct ct_said *said);
 /* A value without blanks, of which one pair of parentheses is taken away.  False: there is none, or no end of it. */
 bool ct_operand_value(struct ct_parser *parser, const char *expected, struct ct_span *out_value);
-/* reason: trace_name.c's, of the value; 0 is fine. */
-void ct_operand_check(struct ct_parser *parser, struct ct_span value, uint32_t reason);
 
 /* ---- operator_values.c */
 struct ct_names {

@@ -40,9 +40,9 @@ static void read_member(struct ct_parser *parser, void *out)
 
 /* clang-format off */
 static const struct ct_operand trace_operands[] = {
-	{ "COMP", true, false, 0, read_component },
-	{ "SUB",  true, false, 1, ct_read_operator_sub },
-	{ "PARM", true, false, 2, read_member },
+	{ "COMP", true, false, 0, .read = read_component },
+	{ "SUB",  true, false, 1, .read = ct_read_operator_sub },
+	{ "PARM", true, false, 2, .read = read_member },
 };
 /* clang-format on */
 enum { TRACE_COMP = 0, TRACE_PARM = 2 }; /* groups */
@@ -66,37 +66,6 @@ static void parse_trace(struct ct_parser *parser, struct ct_operator_command *ou
 		ct_complain_place(parser, SYNTAX, place, "without PARM the state is missing", "ON, OFF or a size");
 }
 
-static void read_wrap(struct ct_parser *parser, void *out)
-{
-	struct ct_operator_command *command = out;
-
-	(void)parser;
-	command->has_wrap = true;
-}
-
-static void read_nowrap(struct ct_parser *parser, void *out)
-{
-	struct ct_operator_command *command = out;
-
-	(void)parser;
-	command->has_wrap = true;
-	command->nowrap = true;
-}
-
-static void read_flush(struct ct_parser *parser, void *out)
-{
-	(void)parser;
-	(void)out;
-}
-
-static void read_noflush(struct ct_parser *parser, void *out)
-{
-	struct ct_operator_command *command = out;
-
-	(void)parser;
-	command->noflush = true;
-}
-
 /* WTRSTART's or WTRSTOP's, behind its value. */
 static void parse_writer_operands(struct ct_parser *parser, struct ct_operator_command *out, const struct ct_operand_table *table)
 {
@@ -111,8 +80,8 @@ static void parse_writer_operands(struct ct_parser *parser, struct ct_operator_c
 static void parse_wtrstart(struct ct_parser *parser, struct ct_operator_command *out)
 {
 	static const struct ct_operand operands[] = {
-		{ "WRAP", false, false, 0, read_wrap },
-		{ "NOWRAP", false, false, 0, read_nowrap },
+		{ "WRAP", false, false, 0, CT_OPERAND_SETS(has_wrap) },
+		{ "NOWRAP", false, false, 0, CT_OPERAND_SETS(nowrap) },
 	};
 	static const struct ct_operand_table table = { operands, CT_COUNT(operands), "is not an operand of TRACE CT,WTRSTART" };
 	struct ct_span value;
@@ -121,15 +90,16 @@ static void parse_wtrstart(struct ct_parser *parser, struct ct_operator_command 
 	if (!ct_scan_accept(parser, '='))
 		ct_complain_found(parser, "\"=\"");
 	else if (ct_operand_value(parser, "a writer's name", &value))
-		ct_operand_check(parser, value, ct_writer_parse(value.at, value.size, out->member));
+		ct_complain_value(parser, value, ct_writer_parse(value.at, value.size, out->member));
 	parse_writer_operands(parser, out, &table);
+	out->has_wrap |= out->nowrap;
 }
 
 static void parse_wtrstop(struct ct_parser *parser, struct ct_operator_command *out)
 {
 	static const struct ct_operand operands[] = {
-		{ "FLUSH", false, false, 0, read_flush },
-		{ "NOFLUSH", false, false, 0, read_noflush },
+		{ "FLUSH", false, false, 0, .flag = 0 },
+		{ "NOFLUSH", false, false, 0, CT_OPERAND_SETS(noflush) },
 	};
 	static const struct ct_operand_table table = { operands, CT_COUNT(operands), "is not an operand of TRACE CT,WTRSTOP" };
 	struct ct_span value;
@@ -138,7 +108,7 @@ static void parse_wtrstop(struct ct_parser *parser, struct ct_operator_command *
 	if (!ct_scan_accept(parser, '='))
 		ct_complain_found(parser, "\"=\"");
 	else if (ct_operand_value(parser, "a job's name", &value))
-		ct_operand_check(parser, value, ct_jobname_parse(value.at, value.size, out->job));
+		ct_complain_value(parser, value, ct_jobname_parse(value.at, value.size, out->job));
 	parse_writer_operands(parser, out, &table);
 }
 
@@ -185,7 +155,7 @@ static void parse_trace_ct(struct ct_parser *parser, struct ct_operator_command 
 	else if (word.size == 0 && ct_scan_is_at(parser, ','))
 		out->state = CTRACE_CT_NONE;
 	else if (word.size != 0 && word.at[0] >= '0' && word.at[0] <= '9')
-		ct_operand_check(parser, word, ct_bufsize_parse(word.at, word.size, &out->bufsize));
+		ct_complain_value(parser, word, ct_bufsize_parse(word.at, word.size, &out->bufsize));
 	else if (!ct_name_is(word.at, word.size, "ON"))
 		refuse_state(parser, word);
 	if (parser->reason == 0)

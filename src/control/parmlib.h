@@ -64,6 +64,8 @@ void ct_complain_found(struct ct_parser *parser, const char *expected); /* about
 void ct_complain_place(struct ct_parser *parser, uint32_t reason, const char *at, const char *what, const char *expected);
 /* The words are there already; line and column are filled in. */
 void ct_complain_filled(struct ct_parser *parser, uint32_t reason, const char *at, struct ct_complaint *complaint);
+/* reason: trace_name.c's, of the value; 0 is fine. */
+void ct_complain_value(struct ct_parser *parser, struct ct_span value, uint32_t reason);
 
 /* ---- parmlib_values.c: what stands behind the opening parenthesis.  False: neither what goes on nor what closes it is at the parser's
  * place, and that is complained about.  A value that is none is complained about, and read. */
@@ -80,5 +82,6 @@ bool ct_read_wtrstop(struct ct_parser *parser) CT_MUST_USE;
 /* One value, checked and kept. */
 void ct_take_asid(struct ct_parser *parser, struct ct_span value);
 void ct_take_jobname(struct ct_parser *parser, struct ct_span value);
+void ct_take_wtr(struct ct_parser *parser, struct ct_span value);
 
 #endif

@@ -68,3 +68,13 @@ void ct_complain_found(struct ct_parser *parser, const char *expected)
 		word.size = 1;
 	ct_complain_syntax(parser, word, "is not expected here", expected);
 }
+
+void ct_complain_value(struct ct_parser *parser, struct ct_span value, uint32_t reason)
+{
+	struct ct_complaint complaint;
+
+	if (reason == 0)
+		return;
+	ct_trace_complain(reason, value, &complaint);
+	ct_complain_filled(parser, reason, value.at, &complaint);
+}

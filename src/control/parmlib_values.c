@@ -68,22 +68,11 @@ static bool read_one(struct ct_parser *parser, void (*take)(struct ct_parser *pa
 	return read_list(parser, &(struct list){ take, 1, CTRACE_RSN_MEMBER_SYNTAX, expected });
 }
 
-/* reason: trace_name.c's. */
-static void check(struct ct_parser *parser, struct ct_span value, uint32_t reason)
-{
-	struct ct_complaint complaint;
-
-	if (reason == 0)
-		return;
-	ct_trace_complain(reason, value, &complaint);
-	ct_complain_filled(parser, reason, value.at, &complaint);
-}
-
 void ct_take_asid(struct ct_parser *parser, struct ct_span value)
 {
 	struct ct_trace_request *trace = ct_parser_trace(parser);
 
-	check(parser, value, ct_asid_parse(value.at, value.size, &trace->asid[trace->asid_count++]));
+	ct_complain_value(parser, value, ct_asid_parse(value.at, value.size, &trace->asid[trace->asid_count++]));
 }
 
 bool ct_read_asid(struct ct_parser *parser)
@@ -96,7 +85,7 @@ void ct_take_jobname(struct ct_parser *parser, struct ct_span value)
 {
 	struct ct_trace_request *trace = ct_parser_trace(parser);
 
-	check(parser, value, ct_jobname_parse(value.at, value.size, trace->jobname[trace->jobname_count++]));
+	ct_complain_value(parser, value, ct_jobname_parse(value.at, value.size, trace->jobname[trace->jobname_count++]));
 }
 
 bool ct_read_jobname(struct ct_parser *parser)
@@ -127,7 +116,7 @@ bool ct_read_preset(struct ct_parser *parser)
 
 static void take_bufsize(struct ct_parser *parser, struct ct_span value)
 {
-	check(parser, value, ct_bufsize_parse(value.at, value.size, &ct_parser_trace(parser)->bufsize));
+	ct_complain_value(parser, value, ct_bufsize_parse(value.at, value.size, &ct_parser_trace(parser)->bufsize));
 }
 
 bool ct_read_bufsize(struct ct_parser *parser)
@@ -135,23 +124,23 @@ bool ct_read_bufsize(struct ct_parser *parser)
 	return read_one(parser, take_bufsize, "one size");
 }
 
-static void take_wtr(struct ct_parser *parser, struct ct_span value)
+void ct_take_wtr(struct ct_parser *parser, struct ct_span value)
 {
 	struct ct_trace_request *trace = ct_parser_trace(parser);
 
 	trace->disconnect = ct_name_is(value.at, value.size, "DISCONNECT");
 	if (!trace->disconnect)
-		check(parser, value, ct_writer_parse(value.at, value.size, trace->writer));
+		ct_complain_value(parser, value, ct_writer_parse(value.at, value.size, trace->writer));
 }
 
 bool ct_read_wtr(struct ct_parser *parser)
 {
-	return read_one(parser, take_wtr, "WTR(name) or WTR(DISCONNECT)");
+	return read_one(parser, ct_take_wtr, "WTR(name) or WTR(DISCONNECT)");
 }
 
 static void take_wtrstart(struct ct_parser *parser, struct ct_span value)
 {
-	check(parser, value, ct_writer_parse(value.at, value.size, parser->out->wtrstart));
+	ct_complain_value(parser, value, ct_writer_parse(value.at, value.size, parser->out->wtrstart));
 }
 
 bool ct_read_wtrstart(struct ct_parser *parser)
@@ -161,7 +150,7 @@ bool ct_read_wtrstart(struct ct_parser *parser)
 
 static void take_wtrstop(struct ct_parser *parser, struct ct_span value)
 {
-	check(parser, value, ct_jobname_parse(value.at, value.size, parser->out->wtrstop));
+	ct_complain_value(parser, value, ct_jobname_parse(value.at, value.size, parser->out->wtrstop));
 }
 
 bool ct_read_wtrstop(struct ct_parser *parser)

@@ -19,7 +19,6 @@ struct wanted {
 	struct ct_span name; /* a name, or a pattern in levels */
 	bool is_all;
 	uint64_t depth;
-	uint64_t most; /* records */
 };
 
 static bool fits(struct ct_span wanted, struct ct_span name)
@@ -75,7 +74,7 @@ static void add_traces(struct ct_answer *answer, const struct wanted *wanted)
 {
 	uint64_t shown = 0;
 
-	for (uint32_t i = ct_operate_next_known(0); i != CT_COMPONENT_NONE && shown < wanted->most; i = ct_operate_next_known(i + 1))
+	for (uint32_t i = ct_operate_next_known(0); i != CT_COMPONENT_NONE && shown < CT_OPERATE_ROWS; i = ct_operate_next_known(i + 1))
 		if (is_wanted(wanted, ct_operate_name(i)))
 			shown += add_trace(answer, ct_operate_name(i));
 }
@@ -92,9 +91,8 @@ static void answer_all(const struct wanted *wanted, struct ct_buf *out)
 		ct_answer_set_status(&answer, CTRACE_NOT_FOUND);
 		ct_buf_add_text(&message, ct_operate_is_glob(wanted->name) ? "no trace fits " : "no trace ");
 		ct_span_quote(&message, wanted->name, CT_OPERATE_NAME);
-	} else if (count > wanted->most) {
-		ct_buf_add_format(&message, "%llu traces; the first %llu are shown", (unsigned long long)count,
-				  (unsigned long long)wanted->most);
+	} else if (count > CT_OPERATE_ROWS) {
+		ct_buf_add_format(&message, "%llu traces; the first %u are shown", (unsigned long long)count, CT_OPERATE_ROWS);
 	}
 	if (message.size != 0)
 		ct_answer_add(&answer, CT_FIELD_MESSAGE, ct_buf_text(&message), message.size);
@@ -137,9 +135,6 @@ void ct_operate_display(const struct ct_message *request, struct ct_buf *out)
 	struct ct_buf joined;
 
 	ct_buf_init(&joined);
-	wanted.most = ct_message_number(request, CT_FIELD_NUMBER, 0);
-	if (wanted.most == 0 || wanted.most > CT_OPERATE_ROWS)
-		wanted.most = CT_OPERATE_ROWS;
 	wanted.is_all = comp.size == 0;
 	if (wanted.is_all)
 		wanted.name = (struct ct_span){ "*", 1 };

@@ -9,6 +9,8 @@
 
 static struct ct_line reading;
 static struct ct_complaint complaint;
+#define FLAG_AT 90u /* in taken, behind the text */
+
 static char taken[100]; /* what the operands said, in their order */
 
 static void take_value(struct ct_parser *parser, void *out)
@@ -27,9 +29,11 @@ static void take_word(struct ct_parser *parser, void *out)
 	(void)strncat(taken, "!", 2);
 }
 
+/* BLUE sets a flag and is not read, LAST does neither. */
 static const struct ct_operand rows[] = {
-	{ "ONE", true, false, 0, take_value },  { "TWO", true, false, 1, take_value }, { "RED", false, false, 2, take_word },
-	{ "BLUE", false, false, 2, take_word }, { "LAST", false, true, 3, take_word },
+	{ "ONE", true, false, 0, .read = take_value }, { "TWO", true, false, 1, .read = take_value },
+	{ "RED", false, false, 2, .read = take_word }, { "BLUE", false, false, 2, .flag = FLAG_AT + 1 },
+	{ "LAST", false, true, 3, .flag = 0 },
 };
 static const struct ct_operand_table table = { rows, CT_COUNT(rows), "is not an operand of it" };
 
@@ -40,7 +44,7 @@ static bool read_text(const char *text)
 
 	put_line(text, size);
 	memset(&complaint, 0, sizeof complaint);
-	taken[0] = '\0';
+	memset(taken, 0, sizeof taken);
 	assert_true(ct_line_start(&reading, line, size, "the line", &complaint));
 	assert_true(ct_line_is_text(&reading));
 	return ct_operands_read(&reading.parser, &table, taken, &said);
@@ -66,9 +70,12 @@ static void operands_are_read(void **state)
 	(void)state;
 	assert_taken("ONE=a", "<a>");
 	assert_taken(" two = (b) ,\tone=a ", "<b><a>");
-	assert_taken("red,ONE=a=b'c,LAST", "!<a=b'c>!");
-	assert_taken("LAST \n", "!");
+	assert_taken("red,ONE=a=b'c,LAST", "!<a=b'c>");
+	assert_taken("LAST \n", "");
 	assert_taken("TWO=ONE,ONE=LAST", "<ONE><LAST>");
+	assert_int_equal(taken[FLAG_AT], 0);
+	assert_taken("TWO=1,blue", "<1>");
+	assert_int_equal(taken[FLAG_AT], 1);
 }
 
 static void expected_words(void **state)
@@ -104,10 +111,10 @@ static void first_complaint(void **state)
 
 	(void)state;
 	assert_true(read_text("RED"));
-	ct_operand_check(&reading.parser, word, 0);
+	ct_complain_value(&reading.parser, word, 0);
 	assert_int_equal(reading.parser.reason, 0);
-	ct_operand_check(&reading.parser, word, CTRACE_RSN_ASID_ZERO);
-	ct_operand_check(&reading.parser, word, CTRACE_RSN_WTR_NAME);
+	ct_complain_value(&reading.parser, word, CTRACE_RSN_ASID_ZERO);
+	ct_complain_value(&reading.parser, word, CTRACE_RSN_WTR_NAME);
 	assert_int_equal(reading.parser.reason, CTRACE_RSN_ASID_ZERO);
 	assert_string_equal(complaint.message, "\"R\" is zero");
 }
