@@ -1,6 +1,9 @@
 /*
  * apply.c - the one place where commands take effect, and the table of what commands there are.
  *
+ * Two kinds take effect in folders above this one: TRACE CT in component/command.c; FLUSH, ROTATE and
+ * RELOAD in runtime/operate.c.
+ *
  * Any thread may come here, never a signal handler.  A change of destinations or of an emitter's properties holds the drain
  * still, so that events committed before it still go by the old settings.  Changes are told to the program only after every
  * lock is given back, because a callback may make changes itself.
