@@ -9,7 +9,7 @@
  *
  * Copyright The ctrace authors.  SPDX-License-Identifier: Apache-2.0
  */
-#include "control/client.h"
+#include "session/client.h"
 #include "session/session.h"
 #include "writer/writer.h"
 

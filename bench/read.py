@@ -17,7 +17,7 @@ import tempfile
 from peers import Failure, check_output
 
 LARGE_BYTES = int(os.environ.get("BENCH_READ_LARGE", 10 << 30))
-PACKET_HEAD = struct.Struct("<I16sIIIQIIQQQQQII")  # src/wire/packet.c
+PACKET_HEAD = struct.Struct("<I16sIIIQIIQQQQQII")  # src/format/packet.c
 PACKET_SIZE, BEGIN_NS, END_NS, SEQUENCE = 7, 8, 9, 11
 
 

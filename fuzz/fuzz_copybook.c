@@ -7,7 +7,7 @@
  *
  * Copyright The ctrace authors.  SPDX-License-Identifier: Apache-2.0
  */
-#include "catalog/copybook.h"
+#include "catalog/copybook/copybook.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -7,7 +7,7 @@
  *
  * Copyright The ctrace authors.  SPDX-License-Identifier: Apache-2.0
  */
-#include "component/component.h"
+#include "lib/component/component.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -3,7 +3,7 @@
  *
  * Copyright The ctrace authors.  SPDX-License-Identifier: Apache-2.0
  */
-#include "wire/wire.h"
+#include "format/format.h"
 
 #include <stdlib.h>
 

@@ -6,7 +6,7 @@
  *
  * Copyright The ctrace authors.  SPDX-License-Identifier: Apache-2.0
  */
-#include "read/ipcs.h"
+#include "print/ipcs/ipcs.h"
 
 #include <stdlib.h>
 #include <string.h>

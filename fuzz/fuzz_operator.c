@@ -6,7 +6,7 @@
  *
  * Copyright The ctrace authors.  SPDX-License-Identifier: Apache-2.0
  */
-#include "control/operator.h"
+#include "operator/operator.h"
 
 #include <stdlib.h>
 #include <string.h>

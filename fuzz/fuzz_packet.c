@@ -4,7 +4,7 @@
  *
  * Copyright The ctrace authors.  SPDX-License-Identifier: Apache-2.0
  */
-#include "wire/wire.h"
+#include "format/format.h"
 
 #include <stdlib.h>
 #include <string.h>

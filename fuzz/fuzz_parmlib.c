@@ -6,7 +6,7 @@
  *
  * Copyright The ctrace authors.  SPDX-License-Identifier: Apache-2.0
  */
-#include "control/control.h"
+#include "lib/control/control.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -6,6 +6,7 @@
  *
  * Copyright The ctrace authors.  SPDX-License-Identifier: Apache-2.0
  */
+#include "print/print.h"
 #include "read/read.h"
 
 #include <ctrace/ctrace.h>

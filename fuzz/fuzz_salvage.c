@@ -4,7 +4,7 @@
  *
  * Copyright The ctrace authors.  SPDX-License-Identifier: Apache-2.0
  */
-#include "read/salvage.h"
+#include "read/repair/repair.h"
 
 #include <fcntl.h>
 #include <stdio.h>

@@ -5,7 +5,7 @@
  * Copyright The ctrace authors.  SPDX-License-Identifier: Apache-2.0
  */
 #include "read/binfile_metadata.h"
-#include "read/tsdl.h"
+#include "format/tsdl.h"
 
 #include <stdlib.h>
 #include <string.h>

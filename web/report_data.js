@@ -2,7 +2,7 @@
 /*
  * report_data.js - from the page's data to arrays.
  *
- * The columns are described in src/read/report_pack.c, the records in src/read/report_record.c.  Nothing here touches what is shown.
+ * The columns are described in src/print/report/report_pack.c, the records in src/print/report/report_record.c.  Nothing here touches what is shown.
  *
  * Copyright The ctrace authors.  SPDX-License-Identifier: Apache-2.0
  */

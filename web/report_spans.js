@@ -2,7 +2,7 @@
 /*
  * report_spans.js - spans as a whole: what they are called, which is within which, and what they come to by name.
  *
- * Names are made as exports make them (src/read/export_names.c).  Sums may be of a stretch of time: a span counts when it touches the stretch, with
+ * Names are made as exports make them (src/print/export/export_names.c).  Sums may be of a stretch of time: a span counts when it touches the stretch, with
  * the time that it spends there.
  *
  * Copyright The ctrace authors.  SPDX-License-Identifier: Apache-2.0

@@ -116,7 +116,7 @@ struct ctrace_piece {
 };
 
 /* Events of one ring and one thread as they stand in the ring, each behind the one before it in time: what a packet of a Common Trace Format
- * stream can hold.  An event is 64 bits, the number of its class and 48 bits of ticks, and its items' bytes: src/wire/wire.h.  Between
+ * stream can hold.  An event is 64 bits, the number of its class and 48 bits of ticks, and its items' bytes: src/format/format.h.  Between
  * begin and end, time goes on evenly. */
 struct ctrace_run {
 	uint32_t stream; /* which of the batch's streams it is of */

@@ -1,7 +1,7 @@
 /*
  * memory.c - notes that an allocation of this process has failed.
  *
- * The ctrace tool notes every failed allocation (tools/allocate.c).  Before a verb gives a file its
+ * The ctrace tool notes every failed allocation (src/cli/allocate.c).  Before a verb gives a file its
  * name or ends with success, it looks here.  In a traced process nobody looks: the library counts
  * what it loses.  Any thread may call.
  *

@@ -1,5 +1,5 @@
 /*
- * os_parts.h - what the files of the door to the operating system share.
+ * base/os_parts.h - what the files of the door to the operating system share.
  *
  *     os.c         calls on what is open, and the faults that tests ask for
  *     os_open.c    opening, and knowing a descriptor again

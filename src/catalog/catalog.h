@@ -11,7 +11,7 @@
 #define CT_CATALOG_H
 
 #include "base/base.h"
-#include "catalog/copybook.h"
+#include "catalog/copybook/copybook.h"
 #include <ctrace/event.h>
 
 #define CT_CATALOG_FILE_LIMIT ((size_t)4 << 20) /* bytes a file */

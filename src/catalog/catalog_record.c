@@ -7,7 +7,7 @@
  * Copyright The ctrace authors.  SPDX-License-Identifier: Apache-2.0
  */
 #include "catalog/catalog_load.h"
-#include "catalog/copybook_private.h"
+#include "catalog/copybook/copybook_private.h"
 
 #include <limits.h>
 #include <stdio.h>

@@ -9,8 +9,8 @@
  */
 #include "read/binfile_metadata.h"
 
-#include "read/tsdl.h"
-#include "wire/metadata.h"
+#include "format/tsdl.h"
+#include "format/metadata.h"
 
 #include <stdio.h>
 #include <stdlib.h>

@@ -6,7 +6,7 @@
 #ifndef CT_READ_BINFILE_METADATA_H
 #define CT_READ_BINFILE_METADATA_H
 
-#include "wire/wire.h"
+#include "format/format.h"
 
 /* ct_schema_parse_trace(), with the texts of the trace-wide part. */
 enum ctrace_status ct_binfile_info_parse(const char *text, size_t size, struct ct_trace_info *out_info, size_t *out_at) CT_MUST_USE;

@@ -8,7 +8,7 @@
  */
 #include "read/binfile_parts.h"
 
-#include "emit/binfile.h"
+#include "lib/emit/binfile.h"
 #include "read/binfile_metadata.h"
 
 #include <stdio.h>

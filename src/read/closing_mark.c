@@ -8,7 +8,7 @@
  */
 #include "read/source.h"
 
-#include "emit/binfile.h"
+#include "lib/emit/binfile.h"
 #include "read/packet_index.h"
 #include "read/stream_file.h"
 

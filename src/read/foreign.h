@@ -6,7 +6,7 @@
 #ifndef CT_READ_FOREIGN_H
 #define CT_READ_FOREIGN_H
 
-#include "read/tsdl.h"
+#include "format/tsdl.h"
 #include <ctrace/event.h>
 
 /* ---- foreign_name.c: where a field stands, and what it is called there: "a", "a.b", "a.b[3]".  A tree of such places, made as they are met;

@@ -12,7 +12,7 @@
 #ifndef CT_PACKET_INDEX_H
 #define CT_PACKET_INDEX_H
 
-#include "wire/wire.h"
+#include "format/format.h"
 
 struct ct_packet_place {
 	uint64_t offset;              /* of the first packet that may have an event at since_ns or later; the file's size: none has */

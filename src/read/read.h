@@ -10,54 +10,9 @@
 #ifndef CT_READ_H
 #define CT_READ_H
 
-#include "catalog/catalog.h"
-#include "emit/emit.h"
-#include "ring/ring.h"
+#include "lib/ring/ring.h"
+#include "read/filter/filter.h"
 #include "session/session.h"
-#include "wire/wire.h"
-
-/* ---- who made an event: one process's trace, or one stream of somebody else's */
-struct ct_origin {
-	uint32_t index; /* 0, 1, ... in the order in which they were added: distinct for each process */
-	const char *path;
-	const char *host; /* "" when it is not known; so all of these */
-	const char *program;
-	const char *jobname;
-	const char *format; /* what its lines are to be: BINFILE's FORMAT */
-	uint32_t pid;
-	uint32_t asid;
-	bool is_foreign; /* another tracer made it */
-};
-
-/* What the trace itself calls an event and its items: a foreign trace, or a BINFILE that was written with a catalogue. */
-struct ct_event_names {
-	const char *mnemonic;     /* NULL: none */
-	const char *const *items; /* NULL: none */
-	uint32_t item_count;
-	bool is_open; /* its events may have items of other names too */
-};
-
-/* An event as a reader has it.  Borrowed until the next one is asked for. */
-#define CT_NO_DURATION UINT64_MAX
-struct ct_view {
-	struct ctrace_event event;
-	const struct ct_origin *origin;
-	const struct ct_event_names *names;           /* or NULL */
-	const struct ct_catalog_component *component; /* what the catalogue says of it, or NULL */
-	const struct ct_event_type *type;             /* or NULL */
-	bool is_of_class; /* of the same component and names->mnemonic (pointers), id and level there is one type, as long as the reader lives */
-	uint64_t sequence;    /* of all events that were read, from 1, in merged order: what was filtered out counts too */
-	uint64_t duration_ns; /* of the span that this event ends; CT_NO_DURATION */
-	uint64_t span_id;     /* the span that it begins or ends, from 1; 0: none.  Set when the reader pairs */
-	uint32_t depth;       /* how many spans of its thread are open around it */
-};
-/* "OPEN", or the number. */
-const char *ct_view_mnemonic(const struct ct_view *view, char scratch[16]);
-/* "rows", or "data1": the catalogue's, else the trace's own, else the number from 1. */
-const char *ct_view_item_name(const struct ct_view *view, uint32_t index, char scratch[16]);
-/* What ASIDLIST and JOBLIST go by: the catalogue's item for it, else the process's. */
-uint32_t ct_view_asid(const struct ct_view *view);
-void ct_view_jobname(const struct ct_view *view, char out[17]);
 
 /* ---- what a reader has to tell besides the events */
 struct ct_read_totals {
@@ -86,25 +41,6 @@ struct ct_read_note {
 	const char *message;            /* a sentence without its subject */
 };
 typedef void ct_read_report(const struct ct_read_note *note, void *user);
-
-/* ---- filter.c, filter_parse.c: 'level >= warn && component ~ "mf.rts.*" && event in (6..8, 18) && data[0] > 100 && duration > 2ms' */
-struct ct_filter;
-enum ctrace_status ct_filter_parse(const char *text, uint64_t now_ns, struct ct_filter **out_filter,
-				   struct ct_complaint *out_complaint) CT_MUST_USE; /* column: of the text */
-/* Takes both; either may be NULL: accepts what both accept.  NULL without memory (both are gone then). */
-struct ct_filter *ct_filter_and(struct ct_filter *a, struct ct_filter *b);
-void ct_filter_destroy(struct ct_filter *filter);
-bool ct_filter_accepts(const struct ct_filter *filter, const struct ct_view *view);
-/* What can be said of all events of a class before any is decoded. */
-enum ct_verdict { CT_VERDICT_NEVER, CT_VERDICT_MAYBE, CT_VERDICT_ALWAYS };
-/* view: only event.component, event_id, level, names, component and type are set. */
-enum ct_verdict ct_filter_class(const struct ct_filter *filter, const struct ct_view *view);
-/* Nothing outside of these times is accepted: 0 and UINT64_MAX when the filter does not say. */
-void ct_filter_times(const struct ct_filter *filter, uint64_t *out_since_ns, uint64_t *out_until_ns);
-enum ct_filter_use { CT_USES_DURATION = 1, CT_USES_SEQUENCE = 2 };
-unsigned ct_filter_uses(const struct ct_filter *filter);
-/* "2026-01-31 15:12:27.5", "15:12:27" (today), "-5m", "@1700000000.5". */
-bool ct_filter_parse_time(const char *text, uint64_t now_ns, uint64_t *out_ns);
 
 /* ---- reader.c: everything that a tool reads with.  Fill in, open, add, then next until it is false. */
 struct ct_reader_options {
@@ -166,39 +102,6 @@ void ct_pairing_destroy(struct ct_pairing_state *state);
 /* Sets duration_ns, span_id and depth of the view; to be called for every event whose type has a pairing, in merged order, and for others
  * that want their depth. */
 void ct_pairing_note(struct ct_pairing_state *state, struct ct_view *view);
-
-/* ---- value.c: an item as the catalogue says, or as its type says: text for people.  Escaped, not quoted unless format says so. */
-void ct_value_add(struct ct_buf *out, const struct ct_line_format *format, const struct ctrace_event_item *item,
-		  const struct ct_argument *argument); /* or NULL */
-/* Is it shown as a COBOL record: the catalogue names a copybook for it, and it is bytes and no number. */
-bool ct_value_is_record(const struct ctrace_event_item *item, const struct ct_argument *argument); /* or NULL */
-/* A record: a line a field, `indent` blanks before each: "  05 CUST-NAME            \"ADA LOVELACE\"".  */
-void ct_value_add_record(struct ct_buf *out, const struct ctrace_event_item *item, const struct ct_argument *argument, unsigned indent);
-
-/* ---- print_text.c: an event as a line: by a FORMAT, or as people read it: time, whose it is, component, event, level, items with their names
- * where the catalogue or the trace has them, and how long the span took that it ends. */
-struct ct_text_printer;
-struct ct_text_options {
-	struct ct_line_format line; /* line.format NULL: the layout for people */
-	bool has_color;
-	bool has_records; /* records on lines of their own below the event; else in one line as NAME=value */
-	/* The layout for people.  What turns out to be needed for a line is there from then on. */
-	bool has_host, has_process, has_thread;
-	unsigned digits; /* of a second: 3, 6 or 9; 0 is 3 */
-};
-/* So many digits of a second, at least `digits`, tell the two times apart; as many as before when they are the same. */
-unsigned ct_text_digits(unsigned digits, uint64_t before_ns, uint64_t time_ns);
-/* What begins with $( in the format and is no variable: false, with a message.  It is printed as it stands. */
-bool ct_text_check_format(const char *format, struct ct_buf *out_message);
-enum ctrace_status ct_text_create(const struct ct_text_options *options, struct ct_text_printer **out_printer) CT_MUST_USE;
-void ct_text_destroy(struct ct_text_printer *printer);
-void ct_text_add(struct ct_text_printer *printer, struct ct_buf *out, const struct ct_view *view);
-
-/* ---- print_json.c: an event as a JSON object; as a document of its own it is a line and has format_version. */
-void ct_json_add(struct ct_buf *out, const struct ct_view *view);
-void ct_json_add_line(struct ct_buf *out, const struct ct_view *view);
-/* A COBOL record as an object: {"CUST-ID":12,...}. */
-void ct_json_add_record(struct ct_buf *out, const struct ct_copybook *copybook, const void *bytes, size_t size);
 
 /*
  * ---- source_live.c: follows what the live processes of this user (root: of all users) write into their rings, while they write it and

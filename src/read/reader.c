@@ -5,7 +5,8 @@
  *
  * Copyright The ctrace authors.  SPDX-License-Identifier: Apache-2.0
  */
-#include "read/filter_hint.h"
+#include "read/read.h"
+#include "read/filter/filter_hint.h"
 #include "read/source.h"
 
 #include <stdlib.h>

@@ -11,7 +11,7 @@
  * Copyright The ctrace authors.  SPDX-License-Identifier: Apache-2.0
  */
 #include "read/source.h"
-#include "read/temporary_file.h"
+#include "base/temporary_file.h"
 
 #include <errno.h>
 #include <fcntl.h>

@@ -3,7 +3,7 @@
  *
  *     <run directory>/<pid>.<n>/          0700; made as ".new..." and renamed when complete
  *         session                         this file's structures; the process holds a POSIX lock on it while it lives
- *         ring.0, ring.1 ...              ring/ring.h
+ *         ring.0, ring.1 ...              lib/ring/ring.h
  *
  * The session file is sparse, and its parts never move when it grows.  The head says where they are (struct ct_session_layout):
  *
@@ -24,7 +24,7 @@
 #ifndef CT_SESSION_H
 #define CT_SESSION_H
 
-#include "wire/wire.h"
+#include "format/format.h"
 #include <ctrace/ctrace.h>
 #include <ctrace/emitter.h>
 
@@ -41,6 +41,7 @@
 /* A text in the session: offset from the start of the texts << 16 | size.  0: none. */
 typedef uint64_t ct_text;
 
+#define CT_LEVEL_UNSET 0xFFFFFFFEu /* own level: the parent's counts */
 struct ct_component_entry {
 	struct ctrace_gate gate;
 	uint32_t dests;  /* resolved: bit n = emitter n of the process */
@@ -90,6 +91,7 @@ struct ct_dest {
  */
 #define CT_WRITER_LIMIT 16u /* numbers 1 to 15 */
 #define CT_WRITER_SLOT 16u  /* destinations from here on are writers' */
+#define CT_WRITER_FOLDER "writer" /* in a run directory: NAME (the socket), NAME.log */
 struct ct_session_writer {
 	char name[16]; /* "": unused; never changed */
 	uint32_t slots;

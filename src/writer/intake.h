@@ -9,7 +9,7 @@
 #ifndef CT_WRITER_INTAKE_H
 #define CT_WRITER_INTAKE_H
 
-#include "drain/drain.h"
+#include "lib/consumer/consumer.h"
 #include "writer/writer.h"
 
 #include <pthread.h>

@@ -7,6 +7,7 @@
  * Copyright The ctrace authors.  SPDX-License-Identifier: Apache-2.0
  */
 #include "writer/writer.h"
+#include "lib/control/control.h"
 
 #include <stdio.h>
 #include <string.h>

@@ -10,8 +10,8 @@
  */
 #include "writer/station.h"
 
-#include "control/client.h"
-#include "control/socket.h"
+#include "session/client.h"
+#include "session/socket.h"
 
 #include <errno.h>
 #include <fcntl.h>

@@ -13,7 +13,7 @@
 #ifndef CT_WRITER_STATION_H
 #define CT_WRITER_STATION_H
 
-#include "control/connection.h"
+#include "session/connection.h"
 #include "writer/intake.h"
 
 #define CT_STATION_CALLERS (CT_LINK_LIMIT + 32u)

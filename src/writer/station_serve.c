@@ -8,7 +8,7 @@
  */
 #include "writer/station.h"
 
-#include "control/socket.h"
+#include "session/socket.h"
 
 #include <errno.h>
 #include <poll.h>

@@ -11,8 +11,8 @@
  */
 #include "writer/intake.h"
 
-#include "emit/binfile.h"
-#include "emit/compress.h"
+#include "lib/emit/binfile.h"
+#include "compress/compress.h"
 
 #include <dirent.h>
 #include <errno.h>

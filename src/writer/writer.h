@@ -6,37 +6,23 @@
  * ring is in its head (`consumer`), and only who has it hands it on.
  *
  *     process                                         writer
- *     link.c    connects to the writer's socket       station.c   listens at <run directory>/writer/<NAME>, answers operators
+ *     writer_link.c    connects to the writer's socket       station.c   listens at <run directory>/writer/<NAME>, answers operators
  *               and passes its folder's descriptor    intake.c    maps sessions and rings; one thread a TRCOUT drains them
  *               notices when the writer dies: the     trcout.c    a TRCOUT: the folder, its extents, WRAP and NOWRAP
  *               agent finishes what the writer had    procedure.c the procedure file
  *
- * link.c is part of libctrace.so; the rest is the tool's.
+ * The process's side is lib/component/writer_link.c; this folder is a part of the tool.
  *
  * Copyright The ctrace authors.  SPDX-License-Identifier: Apache-2.0
  */
 #ifndef CT_WRITER_H
 #define CT_WRITER_H
 
-#include "control/message.h"
-#include "drain/drain.h"
+#include "lib/consumer/consumer.h"
+#include "session/message.h"
 #include "session/writer_state.h"
 
 #define CT_TRCOUT_LIMIT 16u
-#define CT_WRITERS_SHARE 12u      /* destinations that the first writer of a process gets at most: others may come */
-#define CT_WRITER_FOLDER "writer" /* in a run directory: NAME (the socket), NAME.log */
-
-/* ---- link.c: in the traced process.  Any thread, not in a signal handler. */
-/* Connects a component to a writer (1 to 7 characters), or disconnects it when writer is "".  OK also while the writer does not run: then its
- * events go to its destinations, and it is connected when the writer comes.  NOT_ENOUGH_MEMORY: too many writers or routes. */
-enum ctrace_status ct_writer_set(const char *component, size_t size, const char *writer) CT_MUST_USE;
-/* The component has no writer of its own any more; it has its parent's. */
-void ct_writer_forget(const char *component, size_t size);
-bool ct_writer_is_connected(const char *writer);
-uint32_t ct_writer_number(const char *writer); /* in the session; 0: no trace of this process has had it */
-/* Somebody says that the writer has started: connect to it if one of our traces wants it.  On the server's thread. */
-void ct_writer_up(const char *writer, size_t size);
-void ct_writer_forked(void); /* in a forked child that has attached: links of its own */
 
 /* ---- procedure.c: the procedure file NAME in a folder of CTRACE_PROCLIB (colons between; /etc/ctrace/proclib when it is not set). */
 enum ct_writer_mode { CT_WRITER_WRAP = 0, CT_WRITER_NOWRAP = 1 };

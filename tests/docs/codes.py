@@ -41,7 +41,7 @@ report.check('every reason of ctrace/component.h is among them', sorted(r for r 
 
 MESSAGE = re.compile(r'^\| `(ITT1\w+I)` \| (.*) \| (.*) \|$', re.MULTILINE)
 stated = MESSAGE.findall(project.text('docs/reading.md'))
-ids = re.findall(r'\{ "(ITT1\w+I)"', project.text('src/read/ipcs_message.c'))
+ids = re.findall(r'\{ "(ITT1\w+I)"', project.text('src/print/ipcs/ipcs_message.c'))
 report.check('docs/reading.md has the messages of ctrace ipcs, in their order', [] if ids and [row[0] for row in stated] == ids else [f'wanted: {ids}'])
 wrong = []
 for message, text, more in stated:

@@ -31,7 +31,7 @@ for page in man/*.[1-8]; do
 done
 
 missing=''
-for source in tools/cmd_*.c; do
+for source in src/tools/cmd_*.c; do
 	verb=$(basename "$source" .c)
 	verb=${verb#cmd_}
 	[ -e "man/ctrace-${verb//_/-}.1" ] || missing="$missing$source has no man/ctrace-${verb//_/-}.1"$'\n'

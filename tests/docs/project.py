@@ -6,6 +6,7 @@ import subprocess
 import sys
 
 ROOT = os.environ.get('CTRACE_SOURCE') or os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
+BUILD = os.environ.get('CTRACE_BUILD') or os.path.join(ROOT, 'build')
 
 
 def files(*folders, ext=()):

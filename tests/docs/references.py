@@ -18,7 +18,7 @@ everything = project.files('.')
 names = {os.path.basename(f) for f in everything}
 tops = {f.split('/')[0] for f in everything if '/' in f}
 folders = set(os.listdir(os.path.join(project.ROOT, 'src')))
-sources = '\n'.join(project.text(f) for f in project.files('src', 'include', 'tools', 'copy', 'tests', 'bench', 'fuzz', 'examples', 'scripts',
+sources = '\n'.join(project.text(f) for f in project.files('src', 'include', 'copy', 'tests', 'bench', 'fuzz', 'examples', 'scripts',
                                                           'modules', 'meson.build', 'Makefile', 'packaging',
                                                           ext=('.c', '.h', '.cbl', '.cpy', '.sh', '.py', 'run', '.build', 'Makefile', '.in')))
 words = set(re.findall(r'\w+', sources))
@@ -28,7 +28,7 @@ goals = set(re.findall(r'^([a-z]+):', project.text('Makefile'), re.MULTILINE))
 def exists(path):
     """Relative to the root, to src/ or to include/; with shell patterns."""
     import glob
-    return any(glob.glob(os.path.join(project.ROOT, base, path)) for base in ('', 'src', 'include', 'tests/unit'))
+    return any(glob.glob(os.path.join(project.ROOT, base, path)) for base in ('', 'src', 'src/lib', 'include', 'tests/unit'))
 
 
 def without_blocks(markdown):

@@ -10,9 +10,9 @@
     # anything else     is a comment
 
 and of outputs, standard error and output as they come.  The traces in traces/ have fixed times; they were made by KEEP_TRACES=FOLDER
-tests/unit/read/test_ipcs_run.c, and are made anew when the format changes.
+tests/unit/ipcs/test_ipcs_run.c, and are made anew when the format changes.
 
-Besides: every message ITT10001I to ITT10019I that src/read/ipcs_message.c has is in a case, and in man/ctrace-ipcs.1.
+Besides: every message ITT10001I to ITT10019I that src/print/ipcs/ipcs_message.c has is in a case, and in man/ctrace-ipcs.1.
 
 Copyright The ctrace authors.  SPDX-License-Identifier: Apache-2.0
 """

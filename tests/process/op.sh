@@ -520,7 +520,7 @@ END
 fi
 
 # ---- every message has its line in the manual page
-check 'every message is in ctrace-op(1)' is "$(grep -oE '^	\[[A-Z0-9]+\]' "$CTRACE_SOURCE/tools/wto.c" | tr -d '\t[]' | while read -r code; do
+check 'every message is in ctrace-op(1)' is "$(grep -oE '^	\[[A-Z0-9]+\]' "$CTRACE_SOURCE/src/operator/wto.c" | tr -d '\t[]' | while read -r code; do
 	grep -qx "\.It Li $code" "$CTRACE_SOURCE/man/ctrace-op.1" || echo "$code"
 done)" ''
 check 'every option of op is in its page' is "$(ctrace op --help | grep -oE -- '--[a-z][a-z-]+' | grep -vE -- '--(help|usage|version)$' | while read -r option; do

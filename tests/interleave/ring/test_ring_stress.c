@@ -16,7 +16,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "ring/ring.h"
+#include "lib/ring/ring.h"
 
 #define CAPACITY CT_RING_MIN
 #define NEVER 60000000000u /* ns: a lost wake-up would show as a wait that ends by time */
@@ -87,7 +87,7 @@ static bool has_room(size_t size)
 	return (uintptr_t)lane.cur + size <= (uintptr_t)__atomic_load_n(&lane.end, __ATOMIC_RELAXED);
 }
 
-/* One event under the ring's policy, as record/trace.c does it. */
+/* One event under the ring's policy, as lib/trace/trace.c does it. */
 static void emit(size_t size, uint64_t number)
 {
 	while (!has_room(size)) {

@@ -7,9 +7,9 @@
 #ifndef CT_COMPONENT_FIXTURE_H
 #define CT_COMPONENT_FIXTURE_H
 
-#include "../record/process_fixture.h"
+#include "../process/process_fixture.h"
 
-#include "component/component.h"
+#include "lib/component/component.h"
 
 /* A test that is a body and nothing around it, run in a child that may be traced.  The default level is debug: what a trace does not
  * record, it does not record because it is off. */

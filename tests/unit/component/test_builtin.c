@@ -4,7 +4,7 @@
  * Copyright The ctrace authors.  SPDX-License-Identifier: Apache-2.0
  */
 #include "component_fixture.h"
-#include "writer/writer.h"
+#include "lib/component/writer_link.h"
 
 static struct ct_trace_request request;
 static struct ctrace_tracer *unit;

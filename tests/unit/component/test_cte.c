@@ -9,7 +9,7 @@
 #include <stdint.h>
 #include <cmocka.h>
 
-#include "component/component.h"
+#include "lib/component/component.h"
 
 #include <errno.h>
 #include <stdlib.h>

@@ -5,9 +5,9 @@
  *
  * Copyright The ctrace authors.  SPDX-License-Identifier: Apache-2.0
  */
-#include "../record/process_fixture.h"
+#include "../process/process_fixture.h"
 
-#include "component/component.h"
+#include "lib/component/component.h"
 
 #define TRACE "APPXYZ.ASID(0005)"
 #define FILE_OF_TRACE "run/preset/" TRACE

@@ -15,7 +15,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "component/component.h"
+#include "lib/component/component.h"
 
 #define LONGEST_MEANING 100u
 #define LONGEST_ADVICE 500u

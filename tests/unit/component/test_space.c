@@ -5,12 +5,12 @@
  *
  * Copyright The ctrace authors.  SPDX-License-Identifier: Apache-2.0
  */
-#include "../record/process_fixture.h"
+#include "../process/process_fixture.h"
 
 #include <poll.h>
 #include <sys/syscall.h>
 
-#include "component/component.h"
+#include "lib/component/component.h"
 
 struct peer {
 	pid_t pid;

@@ -3,9 +3,9 @@
  *
  * Copyright The ctrace authors.  SPDX-License-Identifier: Apache-2.0
  */
-#include "../record/process_fixture.h"
+#include "../process/process_fixture.h"
 
-#include "component/component.h"
+#include "lib/component/component.h"
 
 #define BUFFER_SIZE ((size_t)1 << 20)
 

@@ -10,9 +10,9 @@
 
 #include "../session/session_fixture.h"
 
-#include "control/answer.h"
-#include "control/client.h"
-#include "control/server.h"
+#include "session/answer.h"
+#include "session/client.h"
+#include "lib/control/server.h"
 
 #include <dirent.h>
 #include <poll.h>

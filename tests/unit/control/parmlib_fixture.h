@@ -16,7 +16,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "control/parmlib.h"
+#include "lib/control/parmlib.h"
 
 #define UNUSED __attribute__((unused))
 

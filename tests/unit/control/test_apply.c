@@ -15,7 +15,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "control/control.h"
+#include "lib/control/control.h"
 
 static struct ct_session session;
 static struct ct_settings settings;

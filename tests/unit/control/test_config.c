@@ -13,7 +13,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "control/control.h"
+#include "lib/control/control.h"
 
 static struct ct_command command;
 static struct ct_complaint complaint;

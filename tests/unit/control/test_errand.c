@@ -15,7 +15,7 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
-#include "control/errand.h"
+#include "lib/control/errand.h"
 
 static unsigned calls;
 static uintptr_t order[CT_TASK_LIMIT];

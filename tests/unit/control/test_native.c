@@ -12,7 +12,7 @@
 #include <errno.h>
 #include <string.h>
 
-#include "control/control.h"
+#include "lib/control/control.h"
 
 static char too_long[300];
 

@@ -16,7 +16,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "control/control.h"
+#include "lib/control/control.h"
 
 static char found_at[4096];
 static struct ct_buf read_text;

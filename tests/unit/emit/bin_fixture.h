@@ -14,7 +14,7 @@
 #include <stdint.h>
 #include <cmocka.h>
 
-#include "emit/binfile.h"
+#include "lib/emit/binfile.h"
 #include "read/read.h"
 #include "run_fixture.h"
 #include <errno.h>

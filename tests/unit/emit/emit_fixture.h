@@ -9,7 +9,7 @@
 #ifndef EMIT_FIXTURE_H
 #define EMIT_FIXTURE_H
 
-#include "emit/emit.h"
+#include "lib/emit/emit.h"
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>

@@ -10,7 +10,7 @@
 #ifndef RUN_FIXTURE_H
 #define RUN_FIXTURE_H
 
-#include "wire/wire.h"
+#include "format/format.h"
 
 #include <assert.h>
 #include <stdlib.h>

@@ -11,8 +11,8 @@
 #include <stdint.h>
 #include <cmocka.h>
 
-#include "emit/emit.h"
-#include "wire/wire.h"
+#include "lib/emit/emit.h"
+#include "format/format.h"
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>

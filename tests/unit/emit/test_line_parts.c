@@ -10,7 +10,7 @@
 
 #include <cmocka.h>
 
-#include "emit/emit.h"
+#include "lib/emit/emit.h"
 #include <string.h>
 
 static const struct ct_line_name names[] = {

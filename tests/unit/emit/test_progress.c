@@ -9,7 +9,7 @@
 #include <stdint.h>
 #include <cmocka.h>
 
-#include "emit/emit.h"
+#include "lib/emit/emit.h"
 
 static struct ctrace_event events[8];
 

@@ -11,7 +11,7 @@
 
 #include <string.h>
 
-#include "emit/emit.h"
+#include "lib/emit/emit.h"
 
 static struct ct_complaint complaint;
 

@@ -9,7 +9,7 @@
 #include <stdint.h>
 #include <cmocka.h>
 
-#include "emit/emit.h"
+#include "lib/emit/emit.h"
 #include <stdlib.h>
 #include <string.h>
 #include <strings.h>

@@ -9,7 +9,7 @@
 #include <stdint.h>
 #include <cmocka.h>
 
-#include "emit/emit.h"
+#include "lib/emit/emit.h"
 #include "emit_fixture.h"
 
 #define HEADER(PID) CT_TEXT_HEADER_MARK "# CommandLine      = x\n# ProcessId        = " PID "\n"

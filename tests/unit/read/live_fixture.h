@@ -9,7 +9,7 @@
 #include <dirent.h>
 
 #include "../session/session_fixture.h"
-#include "../wire/class_fixture.h"
+#include "../format/class_fixture.h"
 #include "read/live.h"
 
 enum order { PUT, RING, NAME, LOSE, SPOIL, LEAVE };

@@ -5,7 +5,7 @@
  *
  * Copyright The ctrace authors.  SPDX-License-Identifier: Apache-2.0
  */
-#include "foreign_fixture.h"
+#include "../format/foreign_fixture.h"
 
 #define BASICS "typealias integer { size = 8; } := u8; typealias integer { size = 16; } := u16;\n"
 

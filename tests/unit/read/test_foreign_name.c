@@ -3,7 +3,7 @@
  *
  * Copyright The ctrace authors.  SPDX-License-Identifier: Apache-2.0
  */
-#include "foreign_fixture.h"
+#include "../format/foreign_fixture.h"
 
 static struct ct_foreign_tree tree;
 

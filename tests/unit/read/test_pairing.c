@@ -3,7 +3,7 @@
  *
  * Copyright The ctrace authors.  SPDX-License-Identifier: Apache-2.0
  */
-#include "filter_fixture.h"
+#include "../filter/filter_fixture.h"
 
 enum { PLAIN = 1, ENTRY = 10, EXIT = 11, OTHER_ENTRY = 20, OTHER_EXIT = 21, BEGIN = 30, END = 31 };
 

@@ -6,7 +6,7 @@
  * Copyright The ctrace authors.  SPDX-License-Identifier: Apache-2.0
  */
 #include "../../sanitizer.h"
-#include "../wire/class_fixture.h"
+#include "../format/class_fixture.h"
 #include "read_fixture.h"
 
 #include <fcntl.h>

@@ -16,7 +16,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "registry/registry.h"
+#include "lib/registry/registry.h"
 
 static struct ct_session fixture_session;
 static struct ct_registry *registry;

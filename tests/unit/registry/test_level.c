@@ -5,7 +5,7 @@
  */
 #include "registry_fixture.h"
 
-#include "registry/tree.h"
+#include "lib/registry/tree.h"
 
 static void nothing_is_traced_at_first(void **state)
 {

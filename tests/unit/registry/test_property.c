@@ -5,7 +5,7 @@
  */
 #include "registry_fixture.h"
 
-#include "registry/tree.h"
+#include "lib/registry/tree.h"
 
 static struct ct_buf value;
 

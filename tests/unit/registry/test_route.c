@@ -11,7 +11,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "ring/ring.h"
+#include "lib/ring/ring.h"
 
 static uint32_t route(const char *name)
 {

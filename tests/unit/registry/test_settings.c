@@ -5,7 +5,7 @@
  */
 #include "registry_fixture.h"
 
-#include "ring/ring.h"
+#include "lib/ring/ring.h"
 
 static void the_defaults(void **state)
 {

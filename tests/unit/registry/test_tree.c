@@ -9,7 +9,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "registry/tree.h"
+#include "lib/registry/tree.h"
 
 static void names_are_checked(void **state)
 {

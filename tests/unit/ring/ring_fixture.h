@@ -7,7 +7,7 @@
 #define CT_RING_FIXTURE_H
 
 #include "../session/session_fixture.h"
-#include "ring/ring.h"
+#include "lib/ring/ring.h"
 
 #define EVENT_LEAST 24u /* bytes of an event of the fixture */
 

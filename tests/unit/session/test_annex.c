@@ -5,7 +5,7 @@
  */
 #include "own_session_fixture.h"
 
-#include "ring/ring.h"
+#include "lib/ring/ring.h"
 
 #define NOBODY 65534u
 

@@ -7,7 +7,7 @@
 
 #include <sys/file.h>
 
-#include "ring/ring.h"
+#include "lib/ring/ring.h"
 #include "session/session_parts.h"
 
 static struct ct_ring ring;

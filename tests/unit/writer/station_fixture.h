@@ -7,7 +7,7 @@
 #define CT_STATION_FIXTURE_H
 
 #include "../session/session_fixture.h"
-#include "control/client.h"
+#include "session/client.h"
 #include "writer/station.h"
 
 #include <poll.h>

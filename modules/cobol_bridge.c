@@ -1,0 +1,147 @@
+/*
+ * cobol_bridge.c - finds COBOL entries, and calls them so that they get all their parameters and leave the run time as it was.  The
+ * module cobol.so.
+ *
+ * A GnuCOBOL program or ENTRY takes the number of its arguments from the last CALL that the run time has seen, and sees the rest as
+ * NULL.  A callback is called from C, in the middle of a CALL with fewer arguments; so the count is set here and put back.  It counts
+ * the parameters of the program and of all its entries together, so the callback's may be anywhere among them: the count
+ * is the highest that there can be.
+ *
+ * And an ENTRY of a program that is running enters that program a second time, be it the one that called or one further up: the run
+ * time's list of active programs would then lead from the program to itself, for good, and whoever walks it - the report of a run-time
+ * error - would never end.  So copies stand for the programs in the list meanwhile, and afterwards they are as before.
+ *
+ * The fields' places are libcob's affair (common.h), hence a module of its own, built where libcob's header is and loaded only into
+ * processes that have libcob.  Runs on the thread that the COBOL program runs on, inside its CBL_CTF_* or CBL_CTRACE_* call; only
+ * looking for an entry may happen anywhere.
+ *
+ * Copyright The ctrace authors.  SPDX-License-Identifier: Apache-2.0
+ */
+#include "lib/cobol/cobol.h"
+
+#include <ctype.h>
+#include <dlfcn.h>
+#include <libcob.h>
+#include <link.h>
+#include <stdio.h>
+#include <string.h>
+
+#define ARGUMENTS 192 /* libcob's own limit, which it does not publish */
+#define NAME_LIMIT 31
+
+typedef int callback_function(uint32_t handle, uint32_t type, void *parameter);
+typedef int routine_function(void *parameter);
+
+/* A call of either kind; the callback NULL: of the routine. */
+struct call {
+	callback_function *callback;
+	uint32_t handle;
+	uint32_t type;
+	routine_function *routine;
+	void *parameter;
+};
+
+__attribute__((visibility("default"))) ct_cobol_call_function ct_cobol_call;
+__attribute__((visibility("default"))) ct_cobol_invoke_function ct_cobol_invoke;
+__attribute__((visibility("default"))) ct_cobol_find_function ct_cobol_find;
+
+/* NULL when the run time is not initialised: then there is no COBOL on the stack, and libcob would end the process if asked. */
+static cob_global *runtime_state(void)
+{
+	int (*is_initialized)(void) = (int (*)(void))(uintptr_t)dlsym(RTLD_DEFAULT, "cob_is_initialized");
+	cob_global *(*get)(void) = (cob_global * (*)(void))(uintptr_t)dlsym(RTLD_DEFAULT, "cob_get_global_ptr");
+
+	return is_initialized != NULL && get != NULL && is_initialized() ? get() : NULL;
+}
+
+static int make(const struct call *call)
+{
+	if (call->callback != NULL)
+		return call->callback(call->handle, call->type, call->parameter);
+	return call->routine != NULL ? call->routine(call->parameter) : 0;
+}
+
+/* Puts a copy where the list leads to the program, and then for those that it was called by; calls; puts back what entering again sets. */
+static int make_with_copies(cob_module **link, const struct call *call)
+{
+	cob_module *program = *link;
+	cob_module copy;
+	cob_module *next;
+	int result;
+
+	if (program == NULL)
+		return make(call);
+	copy = *program;
+	next = copy.next;
+	*link = &copy;
+	result = make_with_copies(&copy.next, call);
+	*link = program;
+	program->next = next;
+	program->module_num_params = copy.module_num_params;
+	program->cob_procedure_params = copy.cob_procedure_params; /* else those of the call that has returned, on the stack */
+	program->module_stmt = copy.module_stmt;
+	return result;
+}
+
+static int make_with_all_parameters(const struct call *call)
+{
+	cob_global *state = runtime_state();
+	int saved;
+	int result;
+
+	if (state == NULL)
+		return make(call);
+	saved = state->cob_call_params;
+	state->cob_call_params = ARGUMENTS;
+	result = make_with_copies(&state->cob_current_module, call);
+	state->cob_call_params = saved;
+	return result;
+}
+
+void ct_cobol_call(void *callback, uint32_t handle, uint32_t type, void *parameter)
+{
+	(void)make_with_all_parameters(&(struct call){
+		.callback = (callback_function *)(uintptr_t)callback, .handle = handle, .type = type, .parameter = parameter });
+}
+
+uint32_t ct_cobol_invoke(void *routine, void *parameter)
+{
+	return (uint32_t)make_with_all_parameters(
+		&(struct call){ .routine = (routine_function *)(uintptr_t)routine, .parameter = parameter });
+}
+
+/* The linker's name of an entry, as cobc makes it: what C has no letter for becomes _ and two digits. */
+static bool print_symbol(char out[3 * NAME_LIMIT + 1], const char *name)
+{
+	size_t size = strlen(name);
+
+	if (size == 0 || size > NAME_LIMIT)
+		return false;
+	for (; *name != '\0'; name++) {
+		if (isalnum((unsigned char)*name) || *name == '_')
+			*out++ = *name;
+		else
+			out += snprintf(out, 4, "_%02X", (unsigned)(unsigned char)*name);
+	}
+	*out = '\0';
+	return true;
+}
+
+/*
+ * Not by libcob's cob_resolve(), which would also load modules from the working directory.  What COBOL itself has loaded is visible to
+ * everybody; but so are the variables of libcob's libraries (BC, PC and UP of ncurses), which are no routines.
+ */
+void *ct_cobol_find(const char *name)
+{
+	char symbol[3 * NAME_LIMIT + 1];
+	const ElfW(Sym) *entry = NULL;
+	void *code;
+	Dl_info info;
+
+	if (runtime_state() == NULL || !print_symbol(symbol, name))
+		return NULL;
+	code = dlsym(RTLD_DEFAULT, symbol);
+	if (code == NULL || dladdr1(code, &info, (void **)&entry, RTLD_DL_SYMENT) == 0 || entry == NULL)
+		return NULL;
+	return ELF64_ST_TYPE(entry->st_info) == STT_FUNC && info.dli_saddr == code ? code : NULL;
+}

@@ -1,0 +1,48 @@
+/*
+ * temporary_file.c - files for what does not stay in memory.
+ *
+ * Called by exporters, by the reader of compressed files and by the tool's stores of lines, on one thread.  Whatever ends the tool, no file is
+ * left: where the file system can, the file never has a name; elsewhere it has one for a moment.
+ *
+ * Copyright The ctrace authors.  SPDX-License-Identifier: Apache-2.0
+ */
+#include "base/temporary_file.h"
+
+#include "base/os_parts.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+const char *ct_temporary_folder(const char *otherwise)
+{
+	const char *folder = ct_os_environment("TMPDIR");
+
+	return folder != NULL ? folder : otherwise;
+}
+
+static int open_and_unlink(const char *folder)
+{
+	char *path;
+	int fd;
+
+	if (asprintf(&path, "%s/ctrace.XXXXXX", folder) < 0)
+		return -1;
+	fd = mkostemp(path, O_CLOEXEC);
+	if (fd >= 0)
+		(void)unlink(path);
+	free(path);
+	return fd;
+}
+
+int ct_temporary_open(const char *folder)
+{
+	int fd = ct_os_must_fail(CT_OS_OPEN) ? -1 : open(folder, O_TMPFILE | O_RDWR | O_EXCL | O_CLOEXEC, 0600);
+
+	/* The file system or the kernel has no O_TMPFILE. */
+	if (fd < 0 && (errno == EOPNOTSUPP || errno == EISDIR || errno == EINVAL))
+		fd = open_and_unlink(folder);
+	return fd;
+}

@@ -1,0 +1,160 @@
+/*
+ * copybook_condition.c - level 88: which names hold for a value.
+ *
+ * Prepared once with the layout, asked for each field that has conditions.  Numbers are compared as numbers, everything else byte by byte
+ * in the order of the record's own encoding, the shorter side filled with blanks.
+ *
+ * Copyright The ctrace authors.  SPDX-License-Identifier: Apache-2.0
+ */
+#include "catalog/copybook/copybook_private.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#define BEYOND ((__int128)1 << 126) /* more than 38 digits hold */
+
+/* A decimal number times 10 to the scale, rounded down or up when it has more digits than that. */
+static __int128 scaled(const struct ct_literal *literal, int scale, bool is_up)
+{
+	size_t at = literal->size > 0 && (*literal->text == '-' || *literal->text == '+');
+	bool is_negative = at > 0 && *literal->text == '-', has_rest = false;
+	__int128 value = 0;
+
+	for (; at < literal->size && literal->text[at] != '.'; at++)
+		value = value >= BEYOND / 10 ? BEYOND : value * 10 + (literal->text[at] - '0');
+	at++;
+	for (; scale > 0; scale--) {
+		char digit = at < literal->size ? literal->text[at++] : '0';
+
+		value = value >= BEYOND / 10 ? BEYOND : value * 10 + (digit - '0');
+	}
+	for (; at < literal->size; at++)
+		has_rest |= literal->text[at] != '0';
+	for (; scale < 0; scale++) {
+		has_rest |= value % 10 != 0;
+		value /= 10;
+	}
+	if (is_negative)
+		return -value - (has_rest && !is_up);
+	return value + (has_rest && is_up);
+}
+
+static double as_double(const struct ct_literal *literal, enum ct_usage usage)
+{
+	char text[64];
+	size_t size = literal->size < sizeof text - 1 ? literal->size : sizeof text - 1;
+
+	memcpy(text, literal->text, size);
+	text[size] = '\0';
+	return usage == CT_USAGE_FLOAT ? (double)strtof(text, NULL) : strtod(text, NULL);
+}
+
+static bool is_number(const struct ct_literal *literal)
+{
+	return literal->kind == CT_LITERAL_NUMBER || (literal->kind == CT_LITERAL_FILL && literal->is_zero);
+}
+
+/* The bytes that the text would be in a record. */
+static enum ctrace_status translate(struct ct_scan *scan, enum ct_encoding encoding, struct ct_literal *literal)
+{
+	const char *at = literal->text, *end = literal->text + literal->size;
+	uint8_t *bytes, *to;
+
+	if (literal->kind == CT_LITERAL_BYTES || literal->kind == CT_LITERAL_FILL_BYTES)
+		return CTRACE_OK;
+	bytes = to = ct_scan_take(scan, literal->size + 1);
+	if (bytes == NULL)
+		return CTRACE_NOT_ENOUGH_MEMORY;
+	while (at < end) {
+		size_t taken = ct_encoding_to(encoding, &at, end, to);
+
+		to += taken;
+		if (taken == 0)
+			*to++ = 0x3F; /* the code page's substitute */
+	}
+	literal->kind = literal->kind == CT_LITERAL_FILL ? CT_LITERAL_FILL_BYTES : CT_LITERAL_BYTES;
+	literal->text = (const char *)bytes;
+	literal->size = (uint32_t)(to - bytes);
+	return CTRACE_OK;
+}
+
+static enum ctrace_status prepare_range(struct ct_scan *scan, const struct ct_copybook *copybook, const struct ct_item *item,
+					bool is_elementary, struct ct_range *range)
+{
+	bool is_float = item->usage == CT_USAGE_FLOAT || item->usage == CT_USAGE_DOUBLE;
+	int scale = item->form.class == CT_CLASS_NUMERIC ? item->form.scale : 0;
+	enum ctrace_status status;
+
+	if (is_elementary && (is_float || ct_item_is_number(item)) && is_number(&range->low) && is_number(&range->high)) {
+		range->is_number = true;
+		range->low_number = scaled(&range->low, scale, true);
+		range->high_number = scaled(&range->high, scale, false);
+		range->low_double = as_double(&range->low, item->usage);
+		range->high_double = as_double(&range->high, item->usage);
+		return CTRACE_OK;
+	}
+	range->is_number = false;
+	status = translate(scan, copybook->encoding, &range->low);
+	return status == CTRACE_OK ? translate(scan, copybook->encoding, &range->high) : status;
+}
+
+enum ctrace_status ct_condition_prepare(struct ct_scan *scan, struct ct_copybook *copybook, struct ct_item *item)
+{
+	bool is_elementary = item->end == (uint32_t)(item - copybook->items) + 1;
+	enum ctrace_status status = CTRACE_OK;
+
+	for (uint32_t i = 0; i < item->condition_count; i++) {
+		const struct ct_condition *condition = &copybook->conditions[item->first_condition + i];
+
+		for (uint32_t j = 0; j < condition->range_count && status == CTRACE_OK; j++)
+			status = prepare_range(scan, copybook, item, is_elementary, &copybook->ranges[condition->first_range + j]);
+	}
+	return status;
+}
+
+/* ---- asked */
+
+static int compare(const uint8_t *bytes, size_t size, const struct ct_literal *literal, uint8_t blank)
+{
+	bool is_fill = literal->kind == CT_LITERAL_FILL_BYTES;
+	size_t longest = is_fill || size > literal->size ? size : literal->size;
+
+	for (size_t i = 0, j = 0; i < longest; i++) {
+		uint8_t a = i < size ? bytes[i] : blank;
+		uint8_t b = j < literal->size ? (uint8_t)literal->text[j] : blank;
+
+		if (a != b)
+			return a < b ? -1 : 1;
+		j++;
+		if (is_fill && j == literal->size)
+			j = 0;
+	}
+	return 0;
+}
+
+static bool is_in(const struct ct_copybook *copybook, const struct ct_item *item, const struct ct_range *range, const uint8_t *bytes,
+		  size_t size, const struct ct_digits *number)
+{
+	uint8_t blank = ct_encoding_is_ebcdic(copybook->encoding) ? 0x40 : ' ';
+
+	if (range->is_number) {
+		if (item->usage == CT_USAGE_FLOAT || item->usage == CT_USAGE_DOUBLE) {
+			double value = size < item->size ? 0 : ct_float_value(item, bytes);
+
+			return size >= item->size && value >= range->low_double && value <= range->high_double;
+		}
+		if (number == NULL)
+			return false;
+		return ct_digits_value(number) >= range->low_number && ct_digits_value(number) <= range->high_number;
+	}
+	return compare(bytes, size, &range->low, blank) >= 0 && compare(bytes, size, &range->high, blank) <= 0;
+}
+
+bool ct_condition_holds(const struct ct_copybook *copybook, const struct ct_item *item, const struct ct_condition *condition,
+			const uint8_t *bytes, size_t size, const struct ct_digits *number)
+{
+	for (uint32_t i = 0; i < condition->range_count; i++)
+		if (is_in(copybook, item, &copybook->ranges[condition->first_range + i], bytes, size, number))
+			return true;
+	return false;
+}

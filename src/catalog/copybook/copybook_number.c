@@ -1,0 +1,298 @@
+/*
+ * copybook_number.c - numbers of records: from bytes to digits, and from digits to what DISPLAY shows or JSON takes.
+ *
+ * Called for each number of each record that is shown, so nothing allocates.  The bytes are anybody's; what is not a number of the item's
+ * picture is said to be none.
+ *
+ * Copyright The ctrace authors.  SPDX-License-Identifier: Apache-2.0
+ */
+#include "catalog/copybook/copybook_private.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#define INDEX_DIGITS 9u
+
+/* DISPLAY shows a COMP-5 item as wide as its bytes can be, and PIC X(n) COMP-X as wide as they always can. */
+static const uint8_t native_widths[] = { 0, 3, 5, 8, 10, 13, 15, 17, 20 };
+static const uint8_t byte_widths[] = { 0, 2, 4, 7, 9, 12, 14, 16, 18 };
+
+bool ct_item_is_number(const struct ct_item *item)
+{
+	switch (item->usage) {
+	case CT_USAGE_NONE:
+	case CT_USAGE_DISPLAY:
+		return item->form.class == CT_CLASS_NUMERIC;
+	case CT_USAGE_FLOAT:
+	case CT_USAGE_DOUBLE:
+	case CT_USAGE_POINTER:
+		return false;
+	default:
+		return true;
+	}
+}
+
+static bool is_signed(const struct ct_item *item)
+{
+	return item->usage == CT_USAGE_INDEX || item->form.is_signed;
+}
+
+/* ---- binary */
+
+static uint64_t load(const uint8_t *bytes, unsigned size, bool is_big)
+{
+	uint64_t value = 0;
+
+	for (unsigned i = 0; i < size; i++)
+		value = value << 8 | bytes[is_big ? i : size - 1 - i];
+	return value;
+}
+
+static bool is_big(const struct ct_copybook *copybook, const struct ct_item *item)
+{
+	return item->usage == CT_USAGE_BINARY || item->usage == CT_USAGE_COMP_X || ct_encoding_is_ebcdic(copybook->encoding);
+}
+
+static bool decode_binary(const struct ct_copybook *copybook, const struct ct_item *item, const uint8_t *bytes, struct ct_digits *out)
+{
+	unsigned size = item->size < 8 ? item->size : 8;
+	uint64_t value = load(bytes, size, is_big(copybook, item));
+	char digits[20];
+	size_t at = sizeof digits;
+
+	out->is_negative = is_signed(item) && (value >> (size * 8 - 1) & 1) != 0;
+	if (out->is_negative)
+		value = size == 8 ? 0 - value : (UINT64_C(1) << size * 8) - value;
+	do {
+		digits[--at] = (char)('0' + value % 10);
+		value /= 10;
+	} while (value != 0);
+	out->count = (uint8_t)(sizeof digits - at);
+	memcpy(out->at, digits + at, out->count);
+	/* A native item holds what its bytes do, whatever its picture says. */
+	return item->form.class != CT_CLASS_NUMERIC || item->usage == CT_USAGE_NATIVE || out->count <= item->form.shown;
+}
+
+/* ---- packed decimal */
+
+static bool decode_packed(const struct ct_item *item, const uint8_t *bytes, struct ct_digits *out)
+{
+	bool has_sign = item->usage == CT_USAGE_PACKED;
+	unsigned nibbles = item->size * 2 - has_sign, first = 0;
+	uint8_t sign = bytes[item->size - 1] & 15;
+
+	if (nibbles > item->form.shown) { /* half a byte more than there are digits */
+		if (bytes[0] >> 4 != 0)
+			return false;
+		first = 1;
+	}
+	for (unsigned i = first; i < nibbles; i++) {
+		uint8_t digit = i % 2 == 0 ? bytes[i / 2] >> 4 : bytes[i / 2] & 15;
+
+		if (digit > 9)
+			return false;
+		out->at[i - first] = (char)('0' + digit);
+	}
+	out->count = (uint8_t)(nibbles - first);
+	out->is_negative = has_sign && (sign == 0xD || sign == 0xB);
+	return !has_sign || (sign >= 0xA && (item->form.is_signed || !out->is_negative));
+}
+
+/* ---- zoned decimal */
+
+static bool digit_of(uint8_t byte, bool is_ebcdic, char *out)
+{
+	if (byte >> 4 != (is_ebcdic ? 0xF : 0x3) || (byte & 15) > 9)
+		return false;
+	*out = (char)('0' + (byte & 15));
+	return true;
+}
+
+/* The digit that carries the sign. */
+static bool signed_digit_of(uint8_t byte, bool is_ebcdic, char *out, bool *out_negative)
+{
+	uint8_t zone = byte >> 4, digit = byte & 15;
+
+	if (is_ebcdic) {
+		*out_negative = zone == 0xD || zone == 0xB;
+		*out = (char)('0' + digit);
+		return zone >= 0xA && digit <= 9;
+	}
+	*out_negative = zone == 7 || byte == '}' || (byte >= 'J' && byte <= 'R');
+	if (byte == '{' || byte == '}')
+		digit = 0;
+	else if (byte >= 'A' && byte <= 'I')
+		digit = (uint8_t)(byte - 'A' + 1);
+	else if (byte >= 'J' && byte <= 'R')
+		digit = (uint8_t)(byte - 'J' + 1);
+	else if (zone != 3 && zone != 7)
+		return false;
+	*out = (char)('0' + digit);
+	return digit <= 9;
+}
+
+static bool sign_of(uint8_t byte, bool is_ebcdic, bool *out_negative)
+{
+	*out_negative = byte == (is_ebcdic ? 0x60 : '-');
+	return *out_negative || byte == (is_ebcdic ? 0x4E : '+');
+}
+
+static bool decode_zoned(const struct ct_copybook *copybook, const struct ct_item *item, const uint8_t *bytes, struct ct_digits *out)
+{
+	bool is_ebcdic = ct_encoding_is_ebcdic(copybook->encoding);
+	bool is_leading = item->sign == CT_SIGN_LEADING;
+	unsigned digits = item->form.digits, first = item->is_sign_separate && is_leading, with_sign = digits;
+
+	out->count = (uint8_t)digits;
+	out->is_negative = false;
+	if (item->is_sign_separate) {
+		if (!sign_of(bytes[is_leading ? 0 : digits], is_ebcdic, &out->is_negative))
+			return false;
+	} else if (item->form.is_signed) {
+		with_sign = is_leading ? 0 : digits - 1;
+		if (!signed_digit_of(bytes[with_sign], is_ebcdic, &out->at[with_sign], &out->is_negative))
+			return false;
+	}
+	for (unsigned i = 0; i < digits; i++)
+		if (i != with_sign && !digit_of(bytes[first + i], is_ebcdic, &out->at[i]))
+			return false;
+	return true;
+}
+
+bool ct_digits_decode(const struct ct_copybook *copybook, const struct ct_item *item, const uint8_t *bytes, struct ct_digits *out)
+{
+	switch (item->usage) {
+	case CT_USAGE_NONE:
+	case CT_USAGE_DISPLAY:
+		return decode_zoned(copybook, item, bytes, out);
+	case CT_USAGE_PACKED:
+	case CT_USAGE_PACKED_UNSIGNED:
+		return decode_packed(item, bytes, out);
+	default:
+		return decode_binary(copybook, item, bytes, out);
+	}
+}
+
+/* ---- text */
+
+/* How many digits DISPLAY shows, and how many of them behind a point. */
+static unsigned width_of(const struct ct_item *item, const struct ct_digits *digits, int *out_scale)
+{
+	unsigned size = item->size < 8 ? item->size : 8;
+
+	*out_scale = 0;
+	if (item->usage == CT_USAGE_INDEX)
+		return digits->count > INDEX_DIGITS ? digits->count : INDEX_DIGITS;
+	if (item->usage == CT_USAGE_NATIVE || item->usage == CT_USAGE_INTEGER)
+		return native_widths[size];
+	if (item->form.class != CT_CLASS_NUMERIC)
+		return byte_widths[size];
+	*out_scale = item->form.scale;
+	return item->form.shown;
+}
+
+static bool is_zero(const struct ct_digits *digits)
+{
+	for (unsigned i = 0; i < digits->count; i++)
+		if (digits->at[i] != '0')
+			return false;
+	return true;
+}
+
+/* The last `width` digits, with zeros before them when there are fewer, and a point before the last `scale`. */
+static char *put_digits(char *to, const struct ct_digits *digits, unsigned width, int scale)
+{
+	int missing = (int)width - digits->count;
+	const char *from = missing < 0 ? digits->at - missing : digits->at;
+
+	for (int left = (int)width; left > 0; left--) {
+		if (left == scale)
+			*to++ = '.';
+		if (missing-- > 0)
+			*to++ = '0';
+		else
+			*to++ = *from++;
+	}
+	for (; scale < 0; scale++)
+		*to++ = '0';
+	return to;
+}
+
+size_t ct_digits_print(const struct ct_item *item, const struct ct_digits *digits, char *out)
+{
+	int scale;
+	unsigned width = width_of(item, digits, &scale);
+	char sign = digits->is_negative && !is_zero(digits) ? '-' : '+';
+	bool is_behind = item->is_sign_separate && item->sign == CT_SIGN_TRAILING && item->usage <= CT_USAGE_DISPLAY;
+	char *to = out;
+
+	if (is_signed(item) && !is_behind)
+		*to++ = sign;
+	to = put_digits(to, digits, width, scale);
+	if (is_signed(item) && is_behind)
+		*to++ = sign;
+	return (size_t)(to - out);
+}
+
+size_t ct_digits_print_json(const struct ct_item *item, const struct ct_digits *digits, char *out)
+{
+	struct ct_digits all = *digits;
+	int scale = item->form.class == CT_CLASS_NUMERIC ? item->form.scale : 0;
+	unsigned skip = 0, least = scale > 0 ? (unsigned)scale + 1 : 1;
+	char *to = out;
+
+	while (skip < all.count && all.at[skip] == '0')
+		skip++;
+	all.count = (uint8_t)(all.count - skip);
+	memmove(all.at, all.at + skip, all.count);
+	if (digits->is_negative && all.count > 0)
+		*to++ = '-';
+	if (all.count == 0 && scale < 0)
+		scale = 0;
+	to = put_digits(to, &all, all.count > least ? all.count : least, scale);
+	return (size_t)(to - out);
+}
+
+__int128 ct_digits_value(const struct ct_digits *digits)
+{
+	__int128 value = 0;
+
+	for (unsigned i = 0; i < digits->count; i++)
+		value = value * 10 + (digits->at[i] - '0');
+	return digits->is_negative ? -value : value;
+}
+
+/* ---- what is no digits */
+
+double ct_float_value(const struct ct_item *item, const uint8_t *bytes)
+{
+	float single;
+	double both;
+
+	if (item->usage == CT_USAGE_FLOAT) {
+		memcpy(&single, bytes, sizeof single);
+		return (double)single;
+	}
+	memcpy(&both, bytes, sizeof both);
+	return both;
+}
+
+size_t ct_float_print(const struct ct_item *item, const uint8_t *bytes, char *out)
+{
+	int size = snprintf(out, CT_NUMBER_TEXT, "%.*G", item->usage == CT_USAGE_FLOAT ? 8 : 16, ct_float_value(item, bytes));
+	char *comma = memchr(out, ',', (size_t)size); /* of the user's language */
+	char *exponent = memchr(out, 'E', (size_t)size);
+
+	if (comma != NULL)
+		*comma = '.';
+	if (exponent != NULL && exponent[2] == '0') { /* E-07 is E-7 */
+		memmove(exponent + 2, exponent + 3, strlen(exponent + 3) + 1);
+		size--;
+	}
+	return (size_t)size;
+}
+
+uint64_t ct_pointer_value(const struct ct_copybook *copybook, const struct ct_item *item, const uint8_t *bytes)
+{
+	return load(bytes, item->size < 8 ? item->size : 8, is_big(copybook, item));
+}

@@ -1,0 +1,276 @@
+/*
+ * copybook_scan.c - from the lines of a copybook, and of those that it copies, to tokens.
+ *
+ * First of the pieces that copybook.c calls; copybook_copy.c calls it too.  copybook_format.c says where a line has its text; here it becomes
+ * words, literals and single characters.  Words and literals may go on on the next line.  The text that came in is copied first, since tokens
+ * point into it.
+ *
+ * Copyright The ctrace authors.  SPDX-License-Identifier: Apache-2.0
+ */
+#include "catalog/copybook/copybook_private.h"
+
+#include <string.h>
+
+struct lines {
+	struct ct_scan *scan;
+	struct ct_tokens *out;
+	uint32_t file, line;
+	const char *line_from; /* first byte of the line, for columns */
+	struct ct_format format;
+	bool is_first_on_line;
+	char quote; /* of a literal that goes on on the next line; or 0 */
+	struct ct_token literal;
+	struct ct_buf joined; /* the text of that literal so far */
+};
+
+static bool is_word_character(char c)
+{
+	return (c >= '0' && c <= '9') || (c >= 'A' && c <= 'Z') || (c >= 'a' && c <= 'z') || c == '-' || c == '_' ||
+	       (unsigned char)c >= 0x80;
+}
+
+static struct ct_token token_at(const struct lines *lines, enum ct_token_kind kind, const char *from, const char *to)
+{
+	size_t column = (size_t)(from - lines->line_from) + 1;
+
+	return (struct ct_token){ .at = from,
+				  .size = (uint32_t)(to - from),
+				  .line = lines->line,
+				  .column = column > UINT16_MAX ? UINT16_MAX : (uint16_t)column,
+				  .file = (uint16_t)lines->file,
+				  .kind = (uint8_t)kind };
+}
+
+static enum ctrace_status take_directive(struct lines *lines, const char *from, const char *to)
+{
+	struct ct_token place = token_at(lines, CT_TOKEN_OTHER, from, from);
+
+	return ct_format_direct(lines->scan, &lines->format, &place, from, to);
+}
+
+static enum ctrace_status add(struct lines *lines, struct ct_token token, bool is_spaced)
+{
+	token.is_spaced = is_spaced || lines->is_first_on_line;
+	lines->is_first_on_line = false;
+	return ct_tokens_add(lines->scan, lines->out, &token);
+}
+
+static enum ctrace_status end_literal(struct lines *lines)
+{
+	char *text = ct_scan_text(lines->scan, lines->joined.data, lines->joined.size);
+	struct ct_token token = lines->literal;
+	bool is_spaced = token.is_spaced;
+
+	if (text == NULL || lines->joined.failed)
+		return CTRACE_NOT_ENOUGH_MEMORY;
+	token.at = text;
+	token.size = (uint32_t)lines->joined.size;
+	lines->quote = '\0';
+	return add(lines, token, is_spaced);
+}
+
+static enum ctrace_status fail_open_literal(struct lines *lines)
+{
+	ct_scan_complain(lines->scan, &lines->literal, "a closing quotation mark", "the literal is not closed on its line");
+	return CTRACE_SYNTAX_ERROR;
+}
+
+/* From behind the quote to behind the closing one, or to the end of the line. */
+static enum ctrace_status take_literal(struct lines *lines, const char **at, const char *to)
+{
+	const char *from = *at;
+
+	for (; from < to; from++) {
+		if (*from != lines->quote) {
+			ct_buf_add_char(&lines->joined, *from);
+		} else if (from + 1 < to && from[1] == lines->quote) {
+			ct_buf_add_char(&lines->joined, *from++);
+		} else {
+			*at = from + 1;
+			return end_literal(lines);
+		}
+	}
+	*at = to;
+	return lines->format.is_fixed ? CTRACE_OK : fail_open_literal(lines);
+}
+
+static enum ctrace_status take_token(struct lines *lines, const char **at, const char *to, bool is_spaced)
+{
+	const char *from = *at;
+	const char *end = from + 1;
+
+	if (*from == '"' || *from == '\'') {
+		lines->quote = *from;
+		lines->literal = token_at(lines, CT_TOKEN_LITERAL, from, end);
+		lines->literal.is_spaced = is_spaced || lines->is_first_on_line;
+		lines->is_first_on_line = false;
+		ct_buf_clear(&lines->joined);
+		*at = end;
+		return take_literal(lines, at, to);
+	}
+	if (!is_word_character(*from)) {
+		*at = end;
+		return add(lines, token_at(lines, CT_TOKEN_OTHER, from, end), is_spaced);
+	}
+	while (end < to && is_word_character(*end))
+		end++;
+	*at = end;
+	return add(lines, token_at(lines, CT_TOKEN_WORD, from, end), is_spaced);
+}
+
+static enum ctrace_status take_tokens(struct lines *lines, const char *from, const char *to)
+{
+	bool is_spaced = false;
+
+	while (from < to) {
+		enum ctrace_status status;
+
+		if (ct_is_blank(*from) || *from == '\0') {
+			is_spaced = true;
+			from++;
+			continue;
+		}
+		if (*from == '*' && from + 1 < to && from[1] == '>')
+			return CTRACE_OK;
+		status = take_token(lines, &from, to, is_spaced);
+		if (status != CTRACE_OK)
+			return status;
+		is_spaced = false;
+	}
+	return CTRACE_OK;
+}
+
+/* A literal that is open at the end of a line has all blanks up to the right margin. */
+static void pad_literal(struct lines *lines, const char *to)
+{
+	size_t column = (size_t)(to - lines->line_from);
+
+	for (; lines->format.has_right_margin && column < CT_RIGHT_COLUMN; column++)
+		ct_buf_add_char(&lines->joined, ' ');
+}
+
+/* A word goes on with the first one of this line. */
+static enum ctrace_status join_word(struct lines *lines, const char **at, const char *to)
+{
+	struct ct_token *last = &lines->out->at[lines->out->count - 1];
+	const char *end = *at;
+	char *text;
+
+	while (end < to && is_word_character(*end))
+		end++;
+	text = ct_scan_take(lines->scan, last->size + (size_t)(end - *at) + 1);
+	if (text == NULL)
+		return CTRACE_NOT_ENOUGH_MEMORY;
+	memcpy(text, last->at, last->size);
+	memcpy(text + last->size, *at, (size_t)(end - *at));
+	last->at = text;
+	last->size += (uint32_t)(end - *at);
+	*at = end;
+	return CTRACE_OK;
+}
+
+static enum ctrace_status take_continuation(struct lines *lines, const char *from, const char *to)
+{
+	from = ct_format_skip_blanks(from, to);
+	lines->is_first_on_line = false;
+	if (lines->quote != '\0') {
+		enum ctrace_status status;
+
+		if (*from != lines->quote)
+			return fail_open_literal(lines);
+		from++;
+		status = take_literal(lines, &from, to);
+		if (status != CTRACE_OK || lines->quote != '\0')
+			return status;
+	} else if (is_word_character(*from) && lines->out->count > 0 && lines->out->at[lines->out->count - 1].kind == CT_TOKEN_WORD) {
+		enum ctrace_status status = join_word(lines, &from, to);
+
+		if (status != CTRACE_OK)
+			return status;
+	}
+	return take_tokens(lines, from, to);
+}
+
+static enum ctrace_status take_fixed(struct lines *lines, const char *from, const char *to)
+{
+	const char *mark = ct_format_column(from, to, CT_MARK_COLUMN);
+	const char *text = ct_format_column(from, to, CT_MARK_COLUMN + 1);
+	const char *right = lines->format.has_right_margin ? ct_format_column(from, to, CT_RIGHT_COLUMN + 1) : to;
+	struct ct_token place = token_at(lines, CT_TOKEN_OTHER, mark, mark);
+	enum ctrace_status status;
+
+	if (mark == to || *mark == '*' || *mark == '/' || *mark == 'D' || *mark == 'd')
+		return CTRACE_OK;
+	if (*mark == '$')
+		return take_directive(lines, mark, to);
+	if (!ct_is_blank(*mark) && *mark != '-') {
+		ct_scan_complain(lines->scan, &place, "a blank, *, /, -, D or $ there, or free format",
+				 "column 7 has no mark that is known");
+		return CTRACE_SYNTAX_ERROR;
+	}
+	if (ct_format_skip_blanks(text, right) == right)
+		return CTRACE_OK;
+	if (lines->quote != '\0' && *mark != '-')
+		return fail_open_literal(lines);
+	status = *mark == '-' ? take_continuation(lines, text, right) : take_tokens(lines, text, right);
+	if (status == CTRACE_OK && lines->quote != '\0')
+		pad_literal(lines, right);
+	return status;
+}
+
+static enum ctrace_status take_free(struct lines *lines, const char *from, const char *to)
+{
+	from = ct_format_skip_blanks(from, to);
+	if (from == to || *from == '*')
+		return CTRACE_OK;
+	return take_tokens(lines, from, to);
+}
+
+static enum ctrace_status take_lines(struct lines *lines, const char *text, const char *end)
+{
+	enum ctrace_status status = CTRACE_OK;
+
+	for (const char *from = text; from < end && status == CTRACE_OK;) {
+		const char *next = ct_format_line_end(from, end);
+		const char *to = ct_format_trim(from, next);
+
+		lines->line++;
+		lines->line_from = from;
+		lines->is_first_on_line = true;
+		if (to - from >= 3 && lines->line == 1 && memcmp(from, "\xEF\xBB\xBF", 3) == 0)
+			from += 3;
+		if (ct_format_is_directive(ct_format_skip_blanks(from, to), to) && lines->quote == '\0')
+			status = take_directive(lines, ct_format_skip_blanks(from, to), to);
+		else
+			status = lines->format.is_fixed ? take_fixed(lines, from, to) : take_free(lines, from, to);
+		from = next < end ? next + 1 : end;
+	}
+	if (status == CTRACE_OK && lines->quote != '\0')
+		status = fail_open_literal(lines);
+	return status;
+}
+
+enum ctrace_status ct_scan_text_of(struct ct_scan *scan, uint32_t file, const char *text, size_t size, struct ct_tokens *out)
+{
+	struct ct_tokens own = { 0 };
+	struct lines lines = { .scan = scan, .out = &own, .file = file };
+	struct ct_token place = { .file = (uint16_t)file };
+	enum ctrace_status status;
+	char *kept;
+
+	scan->bytes += size;
+	if (size > CT_COPYBOOK_LIMIT || scan->bytes > CT_COPYBOOK_LIMIT) {
+		ct_scan_complain(scan, &place, "at most 1 MiB, with all that is copied", "the copybook is too long");
+		return CTRACE_SYNTAX_ERROR;
+	}
+	kept = ct_scan_text(scan, text, size);
+	if (kept == NULL)
+		return CTRACE_NOT_ENOUGH_MEMORY;
+	lines.format = ct_format_find(kept, kept + size);
+	status = take_lines(&lines, kept, kept + size);
+	ct_buf_fini(&lines.joined);
+	if (status == CTRACE_OK)
+		status = ct_copy_expand(scan, &own, out);
+	ct_tokens_fini(&own);
+	return status;
+}

@@ -1,0 +1,201 @@
+/*
+ * line_store.c - lines that wait to be printed: the last ones, or all in the other order.
+ *
+ * Part of ctrace show and ctrace tail.  Lines go to the newer of two piles; when that has as many as are wanted, the older one is dropped and
+ * they change places: so no more than twice as many are ever kept, and nothing is moved.  In a pile a line stands between two copies of its
+ * size, so that it can be read from either end.
+ *
+ * Copyright The ctrace authors.  SPDX-License-Identifier: Apache-2.0
+ */
+#include "cli/line_store.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/temporary_file.h"
+
+#define MEMORY_LIMIT ((size_t)16 << 20) /* bytes of a pile */
+#define WINDOW_SIZE ((size_t)1 << 20)   /* bytes that are read of a file at a time; more for a longer line */
+
+typedef uint32_t line_size;
+
+/* ------------------------------------------------------------------------------------------------------------
+ * Piles
+ */
+
+static void pile_clear(struct line_pile *pile)
+{
+	ct_buf_fini(&pile->memory);
+	ct_os_close(&pile->fd);
+	*pile = (struct line_pile){ .fd = -1 };
+}
+
+/* In the folder for such things; memory that can be swapped is the last resort. */
+static int open_file(void)
+{
+	int fd = ct_temporary_open(ct_temporary_folder("/tmp"));
+
+	return fd >= 0 ? fd : ct_temporary_open("/tmp");
+}
+
+static bool pile_write(struct line_pile *pile)
+{
+	size_t done = 0;
+
+	if (pile->fd < 0)
+		pile->fd = open_file();
+	while (pile->fd >= 0 && done < pile->memory.size) {
+		ssize_t written = pwrite(pile->fd, pile->memory.data + done, pile->memory.size - done, (off_t)(pile->filed + done));
+
+		if (written < 0 && errno != EINTR)
+			return false;
+		done += written > 0 ? (size_t)written : 0;
+	}
+	if (pile->fd < 0)
+		return false;
+	pile->filed += pile->memory.size;
+	ct_buf_clear(&pile->memory);
+	return true;
+}
+
+void line_store_init(struct line_store *store, uint64_t wanted)
+{
+	*store = (struct line_store){ .wanted = wanted };
+	for (unsigned i = 0; i < 2; i++) {
+		ct_buf_init(&store->piles[i].memory);
+		store->piles[i].fd = -1;
+	}
+}
+
+void line_store_fini(struct line_store *store)
+{
+	pile_clear(&store->piles[0]);
+	pile_clear(&store->piles[1]);
+}
+
+void line_store_add(struct line_store *store, const void *line, size_t size)
+{
+	struct line_pile *pile = &store->piles[1];
+	line_size length = (line_size)size;
+	size_t before;
+
+	if (store->write_errno != 0)
+		return;
+	if (pile->count == store->wanted) {
+		pile_clear(&store->piles[0]);
+		store->piles[0] = *pile;
+		*pile = (struct line_pile){ .fd = -1 };
+	}
+	if (pile->memory.size + size > MEMORY_LIMIT && pile->memory.size > 0 && !pile_write(pile)) {
+		store->write_errno = errno;
+		return;
+	}
+	before = pile->memory.size;
+	ct_buf_add(&pile->memory, &length, sizeof length);
+	ct_buf_add(&pile->memory, line, size);
+	ct_buf_add(&pile->memory, &length, sizeof length);
+	if (pile->memory.failed) {
+		pile->memory.size = before; /* half a line cannot be read back */
+		store->write_errno = ENOMEM;
+	} else {
+		pile->count++;
+	}
+}
+
+/* ------------------------------------------------------------------------------------------------------------
+ * Reading a pile again
+ */
+
+/* A part of it that is in memory. */
+struct window {
+	struct line_pile *pile;
+	struct ct_buf bytes; /* of the file */
+	uint64_t from;
+};
+
+static bool load(struct window *window, uint64_t from, size_t size)
+{
+	size_t got = 0;
+
+	ct_buf_clear(&window->bytes);
+	if (!ct_buf_reserve(&window->bytes, size) ||
+	    ct_os_read_at(window->pile->fd, window->bytes.data, size, from, &got) != CTRACE_OK || got != size) {
+		errno = window->bytes.failed ? ENOMEM : errno != 0 ? errno : EIO;
+		return false;
+	}
+	window->bytes.size = size;
+	window->from = from;
+	return true;
+}
+
+/* The bytes from `at`, size of them; NULL: errno.  No piece lies on both sides of the end of the file. */
+static const char *bytes_at(struct window *window, uint64_t at, size_t size, bool is_backward)
+{
+	const struct line_pile *pile = window->pile;
+	size_t more = size < WINDOW_SIZE ? WINDOW_SIZE : size;
+	uint64_t from = at;
+
+	if (at >= pile->filed)
+		return pile->memory.data + (at - pile->filed);
+	if (at >= window->from && at + size <= window->from + window->bytes.size)
+		return window->bytes.data + (at - window->from);
+	if (is_backward)
+		from = at + size > more ? at + size - more : 0;
+	if (more > pile->filed - from)
+		more = (size_t)(pile->filed - from);
+	return load(window, from, more) ? window->bytes.data + (at - from) : NULL;
+}
+
+static bool size_at(struct window *window, uint64_t at, bool is_backward, line_size *out_size)
+{
+	const char *bytes = bytes_at(window, at, sizeof *out_size, is_backward);
+
+	if (bytes != NULL)
+		memcpy(out_size, bytes, sizeof *out_size);
+	return bytes != NULL;
+}
+
+/* Passes over `skip` lines, then gives up to `count`.  *is_wanted becomes false when no more is. */
+static bool pile_each(struct line_pile *pile, uint64_t skip, uint64_t count, bool is_backward, line_store_take *take, void *user,
+		      bool *is_wanted)
+{
+	uint64_t end = pile->filed + pile->memory.size, at = is_backward ? end : 0;
+	struct window window = { .pile = pile };
+	bool is_good = true;
+
+	ct_buf_init(&window.bytes);
+	for (; is_good && *is_wanted && count > 0 && (is_backward ? at > 0 : at < end); skip -= skip > 0) {
+		uint64_t place = is_backward ? at - sizeof(line_size) : at;
+		const char *line = NULL;
+		line_size size = 0;
+
+		is_good = size_at(&window, place, is_backward, &size);
+		place = is_backward ? place - size : place + sizeof size;
+		at = is_backward ? place - sizeof size : place + size + sizeof size;
+		if (!is_good || skip > 0)
+			continue;
+		line = bytes_at(&window, place, size, is_backward);
+		is_good = line != NULL;
+		*is_wanted = is_good && take(line, size, user);
+		count--;
+	}
+	ct_buf_fini(&window.bytes);
+	return is_good;
+}
+
+bool line_store_each(struct line_store *store, bool is_backward, line_store_take *take, void *user)
+{
+	struct line_pile *older = &store->piles[0], *newer = &store->piles[1];
+	uint64_t old_wanted = store->wanted > newer->count ? store->wanted - newer->count : 0;
+	uint64_t old_skip = older->count > old_wanted ? older->count - old_wanted : 0;
+	bool is_wanted = true;
+
+	if (is_backward)
+		return pile_each(newer, 0, store->wanted, true, take, user, &is_wanted) &&
+		       pile_each(older, 0, old_wanted, true, take, user, &is_wanted);
+	return pile_each(older, old_skip, UINT64_MAX, false, take, user, &is_wanted) &&
+	       pile_each(newer, 0, UINT64_MAX, false, take, user, &is_wanted);
+}

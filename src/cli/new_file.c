@@ -1,0 +1,128 @@
+/*
+ * new_file.c - a file that gets its name when it is complete, and leaves nothing behind when it is not.
+ *
+ * Used by ctrace export and ctrace report.  Where the file system can, the file has no name until then, so that nothing is left whatever ends
+ * the tool; elsewhere it has a temporary one, which signals that may be caught remove.
+ *
+ * Copyright The ctrace authors.  SPDX-License-Identifier: Apache-2.0
+ */
+#include "cli/new_file.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "base/base.h"
+
+#define MODE 0666
+
+volatile sig_atomic_t new_file_interrupted;
+
+static void note_signal(int number)
+{
+	new_file_interrupted = number;
+}
+
+void new_file_catch(void)
+{
+	static const int numbers[] = { SIGINT, SIGTERM, SIGHUP };
+
+	for (size_t i = 0; i < CT_COUNT(numbers); i++) {
+		struct sigaction action = { .sa_handler = note_signal }, before;
+
+		/* What somebody ignores, as nohup does, stays ignored.  A second one ends it at once. */
+		action.sa_flags = (int)SA_RESETHAND;
+		if (sigaction(numbers[i], NULL, &before) == 0 && before.sa_handler != SIG_IGN)
+			(void)sigaction(numbers[i], &action, NULL);
+	}
+}
+
+void new_file_die(void)
+{
+	int number = (int)new_file_interrupted;
+
+	if (number == 0)
+		return;
+	(void)signal(number, SIG_DFL);
+	(void)raise(number);
+}
+
+static int open_unnamed(const char *path)
+{
+	const char *slash = strrchr(path, '/');
+	char *folder = slash == NULL ? strdup(".") : strndup(path, (size_t)(slash - path + 1));
+	int fd = folder != NULL ? open(folder, O_TMPFILE | O_WRONLY | O_CLOEXEC, MODE) : -1;
+
+	free(folder);
+	return fd;
+}
+
+static bool name_temporary(struct new_file *file)
+{
+	if (asprintf(&file->named, "%s.new-%u", file->path, (unsigned)getpid()) >= 0)
+		return true;
+	file->named = NULL;
+	errno = ENOMEM;
+	return false;
+}
+
+bool new_file_open(struct new_file *file, const char *path)
+{
+	struct stat info;
+
+	*file = (struct new_file){ .path = path, .fd = -1 };
+	file->is_special = stat(path, &info) == 0 && !S_ISREG(info.st_mode);
+	if (file->is_special) {
+		file->fd = open(path, O_WRONLY | O_CLOEXEC | O_NOCTTY);
+		return file->fd >= 0;
+	}
+	file->fd = open_unnamed(path);
+	if (file->fd < 0 && (errno == EOPNOTSUPP || errno == EISDIR || errno == EINVAL) && name_temporary(file))
+		file->fd = open(file->named, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, MODE);
+	if (file->fd >= 0)
+		return true;
+	free(file->named);
+	file->named = NULL;
+	return false;
+}
+
+/* A file without a name gets one; linkat() replaces nothing, so that it is a temporary one at first. */
+static bool give_name(struct new_file *file)
+{
+	char unnamed[32];
+
+	if (file->named != NULL)
+		return true;
+	if (!name_temporary(file))
+		return false;
+	(void)snprintf(unnamed, sizeof unnamed, "/proc/self/fd/%d", file->fd);
+	if (linkat(AT_FDCWD, unnamed, AT_FDCWD, file->named, AT_SYMLINK_FOLLOW) == 0)
+		return true;
+	free(file->named);
+	file->named = NULL;
+	return false;
+}
+
+bool new_file_end(struct new_file *file, bool is_complete)
+{
+	bool is_done = is_complete && new_file_interrupted == 0;
+	int error = 0;
+
+	if (is_done && !file->is_special && !give_name(file))
+		error = errno;
+	if (close(file->fd) != 0 && error == 0)
+		error = errno;
+	if (error == 0 && is_done && file->named != NULL && rename(file->named, file->path) != 0)
+		error = errno;
+	if (file->named != NULL && (!is_done || error != 0))
+		(void)unlink(file->named);
+	free(file->named);
+	file->named = NULL;
+	file->fd = -1;
+	errno = error;
+	return error == 0;
+}

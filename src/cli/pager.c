@@ -1,0 +1,236 @@
+/*
+ * pager.c - what a verb prints on a terminal goes through the user's pager.
+ *
+ * Called by verbs that print events, on the tool's only thread, before they print the first.  The pager is a child that reads a pipe; the tool
+ * outlives an interrupt then, as its reader does, and ends in order when the reader closes the pipe.
+ *
+ * Copyright The ctrace authors.  SPDX-License-Identifier: Apache-2.0
+ */
+#include "cli/pager.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/ioctl.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "base/base.h"
+#include "cli/cli.h"
+#include "cli/progress_line.h"
+
+#define DEFAULT_PAGER "less"
+#define DEFAULT_ROWS 24u
+#define WORD_LIMIT 32u
+#define SHELL_MARKS "|&;<>()$`\\\"'*?[]{}#~=%!\n"
+
+static pid_t pager;
+
+static const char *command(void)
+{
+	const char *chosen = ct_os_environment("PAGER");
+
+	return chosen != NULL ? chosen : DEFAULT_PAGER;
+}
+
+bool pager_is_wanted(void)
+{
+	return isatty(STDOUT_FILENO) && strcmp(command(), "cat") != 0;
+}
+
+bool pager_is_worth(const char *text, size_t size)
+{
+	struct winsize window = { 0 };
+	size_t rows = 0, columns = 0;
+
+	if (ioctl(STDOUT_FILENO, TIOCGWINSZ, &window) != 0 || window.ws_row == 0)
+		window.ws_row = DEFAULT_ROWS;
+	for (size_t i = 0; i < size && rows < window.ws_row; i++) {
+		columns++;
+		if (text[i] == '\n' || (window.ws_col != 0 && columns > window.ws_col)) {
+			rows++;
+			columns = 0;
+		}
+	}
+	return rows + 1 > window.ws_row; /* the prompt has a row, too */
+}
+
+static void wait_for_pager(void)
+{
+	(void)fflush(stdout);
+	(void)close(STDOUT_FILENO);
+	(void)close(STDERR_FILENO);
+	while (waitpid(pager, NULL, 0) < 0 && errno == EINTR)
+		;
+}
+
+/* The words of a command without any mark of the shell: it can be run without one.  Cut in `text`; false when it needs a shell. */
+static bool split_words(char *text, char *out_words[WORD_LIMIT + 1])
+{
+	size_t count = 0;
+	char *rest;
+
+	if (text[strcspn(text, SHELL_MARKS)] != '\0')
+		return false;
+	for (char *word = strtok_r(text, " \t", &rest); word != NULL; word = strtok_r(NULL, " \t", &rest)) {
+		if (count == WORD_LIMIT)
+			return false;
+		out_words[count++] = word;
+	}
+	out_words[count] = NULL;
+	return count > 0;
+}
+
+/* In the child: gives back why the pager cannot be run. */
+static int become_pager(int from)
+{
+	char *words[WORD_LIMIT + 1], *text = strdup(command());
+
+	(void)signal(SIGINT, SIG_DFL);
+	(void)dup2(from, STDIN_FILENO);
+	/* As git and others do: short texts are printed as ever, colours pass, the screen is left as it is. */
+	(void)setenv("LESS", "FRX", 0);
+	if (text != NULL && split_words(text, words))
+		(void)execvp(words[0], words);
+	else
+		(void)execl("/bin/sh", "sh", "-c", command(), (char *)NULL);
+	return errno;
+}
+
+static bool needs_shell(void)
+{
+	char *words[WORD_LIMIT + 1], *text = strdup(command());
+	bool needs = text != NULL && !split_words(text, words);
+
+	free(text);
+	return needs;
+}
+
+/* The first word of a shell's command behind its assignments; 0 bytes when it is none that can be looked up as it stands. */
+static size_t find_program(const char **text)
+{
+	size_t size = 0;
+
+	do {
+		*text += size;
+		*text += strspn(*text, " \t");
+		size = strcspn(*text, " \t|&;<>()\n");
+	} while (memchr(*text, '=', size) != NULL);
+	for (size_t i = 0; i < size; i++)
+		if (strchr(SHELL_MARKS, (*text)[i]) != NULL)
+			return 0;
+	return size;
+}
+
+/* A shell would find out too late that there is no such program: the text would be lost in a pipe that nobody reads. */
+static bool is_known_to_shell(void)
+{
+	const char *program = command();
+	size_t size = find_program(&program);
+	char *test;
+	bool found;
+
+	if (size == 0)
+		return true;
+	if (asprintf(&test, "path=$(command -v -- %.*s) && case $path in */*) test -f \"$path\" && test -x \"$path\" ;; esac",
+		     (int)size, program) < 0)
+		return false;
+	found = system(test) == 0;
+	free(test);
+	return found;
+}
+
+bool pager_is_started(void)
+{
+	return pager > 0;
+}
+
+/* The child's, until it is the pager; its end of `report` closes then. */
+static void run_pager(int from, int report)
+{
+	int error = become_pager(from);
+
+	(void)!write(report, &error, sizeof error);
+	_exit(127);
+}
+
+/* False when the child has become the pager. */
+static bool read_report(int report, int *out_error)
+{
+	ssize_t got;
+
+	do
+		got = read(report, out_error, sizeof *out_error);
+	while (got < 0 && errno == EINTR);
+	return got == (ssize_t)sizeof *out_error;
+}
+
+/* Starts it as the reader of `ends`.  0, or why it cannot be run. */
+static int start(const int ends[2])
+{
+	int report[2], error = 0;
+
+	if (pipe2(report, O_CLOEXEC) != 0)
+		return errno;
+	(void)fflush(stdout);
+	pager = fork();
+	if (pager == 0) {
+		(void)close(ends[1]);
+		run_pager(ends[0], report[1]);
+	}
+	if (pager < 0)
+		error = errno;
+	(void)close(report[1]);
+	if (pager > 0 && read_report(report[0], &error))
+		(void)waitpid(pager, NULL, 0);
+	(void)close(report[0]);
+	if (error != 0)
+		pager = 0;
+	return error;
+}
+
+/* Nobody has asked for the default: that it is not installed is no news. */
+static void say_failure(const char *verb, const char *reason)
+{
+	const char *chosen = ct_os_environment("PAGER");
+
+	if (chosen == NULL)
+		return;
+	progress_clear();
+	fprintf(stderr, "%s: the pager ", verb);
+	ct_tool_print(stderr, chosen, strlen(chosen));
+	fprintf(stderr, " cannot be run%s%s; the output is printed without one\n", reason[0] != '\0' ? ": " : "", reason);
+}
+
+void pager_start(const char *verb)
+{
+	bool has_errors = isatty(STDERR_FILENO);
+	int ends[2], error;
+
+	if (pager != 0)
+		return;
+	if (needs_shell() && !is_known_to_shell()) {
+		say_failure(verb, "");
+		return;
+	}
+	if (pipe(ends) != 0) {
+		say_failure(verb, strerror(errno));
+		return;
+	}
+	error = start(ends);
+	(void)close(ends[0]);
+	if (error == 0) {
+		(void)dup2(ends[1], STDOUT_FILENO);
+		if (has_errors)
+			(void)dup2(ends[1], STDERR_FILENO);
+		(void)signal(SIGINT, SIG_IGN); /* it is the reader's */
+		(void)signal(SIGPIPE, SIG_IGN);
+		(void)atexit(wait_for_pager);
+	} else {
+		say_failure(verb, strerror(error));
+	}
+	(void)close(ends[1]);
+}

@@ -1,0 +1,421 @@
+/*
+ * event.c - an event: the out-of-line writer, and the reader, for what may be hostile.
+ *
+ * The writer runs on the thread that traces, also in a signal handler, and touches nothing but its arguments; ctrace/ctrace.h holds the
+ * inline one.  The reader is called by the consumer of a ring and by readers of somebody else's.  Every length is checked against
+ * the bytes that are there before it is used, and every word is read once: whoever owns the ring or the table may change it meanwhile.
+ *
+ * Copyright The ctrace authors.  SPDX-License-Identifier: Apache-2.0
+ */
+#include "format/format.h"
+
+#include <string.h>
+
+/* An event of CT_CLASS_ANY says of each item the type, in the high four bits of a byte, and what a viewer of a file can show it as, in the low
+ * four: bytes (0), or an integer of so many. */
+#define SHAPE_TYPE 4
+
+_Static_assert(__BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__, "integers are stored as they are");
+
+/* ---- writing ---- */
+
+/* Bytes in front of the item's own. */
+static inline size_t item_prefix(const struct ctrace_item *item)
+{
+	return !item->is_counted ? 0 : item->size <= UINT16_MAX ? 2 : 4;
+}
+
+size_t ct_event_size(uint32_t number, const struct ctrace_item *items, uint32_t item_count)
+{
+	size_t size = number == CT_CLASS_ANY ? CT_EVENT_ANY_HEAD : CT_EVENT_HEAD;
+
+	if (item_count > CTRACE_MAX_ITEMS)
+		return 0;
+	for (uint32_t i = 0; i < item_count; i++) {
+		if (items[i].size > CTRACE_MAX_ITEM_SIZE)
+			return 0;
+		size += items[i].size + (number == CT_CLASS_ANY ? CT_EVENT_ANY_ITEM : item_prefix(&items[i]));
+	}
+	return size;
+}
+
+unsigned char *ct_event_put_any_head(unsigned char *at, uint64_t ticks, const struct ct_event_head *head, uint32_t item_count)
+{
+	uint16_t count = (uint16_t)item_count;
+
+	ctrace_put_u64_(at, CT_CLASS_ANY | ticks << 16);
+	memcpy(at + 8, &head->component, 4);
+	memcpy(at + 12, &head->event_id, 4);
+	at[16] = (unsigned char)head->level;
+	memcpy(at + 17, &count, 2);
+	return at + CT_EVENT_ANY_HEAD;
+}
+
+bool ct_item_is_integer(uint32_t type, uint32_t size)
+{
+	switch (type) {
+	case CTRACE_TYPE_ADDRESS:
+		return size == 8;
+	case CTRACE_TYPE_COMP5:
+	case CTRACE_TYPE_COMPX:
+	case CTRACE_TYPE_COMP5S:
+	case CTRACE_TYPE_COMPXS:
+		return size >= 1 && size <= 8;
+	default:
+		return false;
+	}
+}
+
+static uint32_t known_type(uint32_t type)
+{
+	return type < CTRACE_TYPE_COUNT ? type : CTRACE_TYPE_BINARY;
+}
+
+/* The first byte of an item of CT_CLASS_ANY. */
+static uint32_t any_item_shape(uint32_t type, uint32_t size)
+{
+	return known_type(type) << SHAPE_TYPE | (ct_item_is_integer(type, size) ? size : 0);
+}
+
+unsigned char *ct_event_put_any_item(unsigned char *at, uint32_t type, uint32_t size)
+{
+	*at = (unsigned char)any_item_shape(type, size);
+	memcpy(at + 1, &size, 4);
+	return at + CT_EVENT_ANY_ITEM;
+}
+
+static unsigned char *put_prefix(unsigned char *at, const struct ctrace_item *item)
+{
+	size_t prefix = item_prefix(item);
+
+	memcpy(at, &item->size, prefix);
+	return at + prefix;
+}
+
+void ct_event_encode(unsigned char *at, uint32_t number, uint64_t ticks, const struct ct_event_head *head,
+		     const struct ctrace_item *items, uint32_t item_count)
+{
+	bool is_any = number == CT_CLASS_ANY;
+
+	if (is_any) {
+		at = ct_event_put_any_head(at, ticks, head, item_count);
+	} else {
+		ctrace_put_u64_(at, number | ticks << 16);
+		at += CT_EVENT_HEAD;
+	}
+	for (uint32_t i = 0; i < item_count; i++) {
+		at = is_any ? ct_event_put_any_item(at, items[i].type, items[i].size) : put_prefix(at, &items[i]);
+		at = ctrace_put_bytes_(at, &items[i]);
+	}
+}
+
+void ct_event_encode_mark(unsigned char *at, uint64_t ticks, uint32_t tid)
+{
+	ctrace_put_u64_(at, CT_CLASS_MARK | ticks << 16);
+	ctrace_put_u64_(at + 8, ticks);
+	memcpy(at + 16, &tid, 4);
+}
+
+/* ---- reading ---- */
+
+/* volatile: the compiler must not read a word a second time, after it was checked. */
+struct u16 {
+	uint16_t value;
+} __attribute__((packed, may_alias));
+struct u32 {
+	uint32_t value;
+} __attribute__((packed, may_alias));
+struct u64 {
+	uint64_t value;
+} __attribute__((packed, may_alias));
+
+static uint32_t get_u8(const unsigned char *at)
+{
+	return *(const volatile unsigned char *)at;
+}
+
+static uint32_t get_u16(const unsigned char *at)
+{
+	return ((const volatile struct u16 *)at)->value;
+}
+
+static uint32_t get_u32(const unsigned char *at)
+{
+	return ((const volatile struct u32 *)at)->value;
+}
+
+static uint64_t get_u64(const unsigned char *at)
+{
+	return ((const volatile struct u64 *)at)->value;
+}
+
+/* The bytes of an event that are still to be read. */
+struct cursor {
+	const unsigned char *at;
+	size_t left;
+	bool is_short; /* there were fewer than were wanted */
+};
+
+static inline bool take(struct cursor *cursor, size_t size, const unsigned char **out)
+{
+	if (size > cursor->left) {
+		cursor->is_short = true;
+		return false;
+	}
+	*out = cursor->at;
+	cursor->at += size;
+	cursor->left -= size;
+	return true;
+}
+
+/* One item of a named class, by what its class says. */
+static inline bool take_item(struct cursor *cursor, uint32_t item, const unsigned char **out_data, uint32_t *out_size)
+{
+	uint32_t size = item >> 8;
+	const unsigned char *at;
+
+	if (size == CT_SIZE_COUNTED_16) {
+		if (!take(cursor, 2, &at))
+			return false;
+		size = get_u16(at);
+	} else if (size == CT_SIZE_COUNTED_32) {
+		if (!take(cursor, 4, &at))
+			return false;
+		size = get_u32(at);
+	}
+	*out_size = size;
+	return size <= CTRACE_MAX_ITEM_SIZE && take(cursor, size, out_data);
+}
+
+/* A viewer of a file goes by the first byte, so what does not belong to the size is no item. */
+static bool take_any_item(struct cursor *cursor, uint32_t *out_type, const unsigned char **out_data, uint32_t *out_size)
+{
+	const unsigned char *at;
+	uint32_t shape;
+
+	if (!take(cursor, CT_EVENT_ANY_ITEM, &at))
+		return false;
+	shape = get_u8(at);
+	*out_type = shape >> SHAPE_TYPE;
+	*out_size = get_u32(at + 1);
+	return shape == any_item_shape(*out_type, *out_size) && *out_size <= CTRACE_MAX_ITEM_SIZE && take(cursor, *out_size, out_data);
+}
+
+/* The class of that number, into `event`.  False: there is none. */
+static bool find_class(const struct ct_class_view *classes, uint32_t number, struct ct_event *event)
+{
+	size_t offset = (size_t)number * CT_CLASS_UNIT;
+	const unsigned char *at;
+
+	if (number < CT_CLASS_FIRST || offset > classes->size || classes->size - offset < CT_CLASS_UNIT)
+		return false;
+	at = classes->bytes + offset;
+	/* Pairs with nothing: who sees the event sees its class. */
+	if (get_u16(at) != number)
+		return false;
+	event->item_count = get_u16(at + 2);
+	event->head.component = get_u32(at + 4);
+	event->head.event_id = get_u32(at + 8);
+	event->head.level = get_u8(at + 12);
+	event->items = at + CT_CLASS_UNIT;
+	return event->item_count <= CT_CLASS_MAX_ITEMS && classes->size - offset - CT_CLASS_UNIT >= 4u * (size_t)event->item_count;
+}
+
+bool ct_event_shape(const struct ct_class_view *classes, uint32_t number, struct ct_event_shape *out)
+{
+	struct ct_event_shape shape = { .size = CT_EVENT_HEAD };
+	struct ct_event event;
+
+	if (!find_class(classes, number, &event) || event.head.level >= CTRACE_LEVEL_COUNT)
+		return false;
+	shape.head = event.head;
+	for (uint32_t i = 0; i < event.item_count; i++) {
+		uint32_t size = get_u32(event.items + 4 * (size_t)i) >> 8;
+		uint8_t width = size == CT_SIZE_COUNTED_16 ? 2 : size == CT_SIZE_COUNTED_32 ? 4 : 0;
+
+		if (width == 0 && size > CTRACE_MAX_ITEM_SIZE)
+			return false;
+		shape.is_long |= width != 0 && shape.counted_width != 0;
+		if (width != 0 && shape.counted_width == 0) {
+			shape.counted_at = shape.size;
+			shape.counted_width = width;
+		}
+		shape.size += width != 0 ? width : size;
+	}
+	*out = shape;
+	return true;
+}
+
+static bool pass_items(struct cursor *cursor, const struct ct_event *event)
+{
+	const unsigned char *data;
+	uint32_t size;
+
+	for (uint32_t i = 0; i < event->item_count; i++)
+		if (!take_item(cursor, get_u32(event->items + 4 * (size_t)i), &data, &size))
+			return false;
+	return true;
+}
+
+/* The name that an event has in a file: terminated, and nobody has an empty one. */
+static bool take_name(struct cursor *cursor, struct ct_event *event)
+{
+	size_t most = cursor->left <= CTRACE_MAX_COMPONENT ? cursor->left : CTRACE_MAX_COMPONENT + 1;
+	const unsigned char *end = memchr(cursor->at, '\0', most);
+	const unsigned char *name;
+
+	cursor->is_short = end == NULL && most == cursor->left;
+	if (end == NULL || end == cursor->at)
+		return false;
+	event->component = (const char *)cursor->at;
+	event->component_size = (size_t)(end - cursor->at);
+	return take(cursor, event->component_size + 1, &name);
+}
+
+static bool pass_any(struct cursor *cursor, bool has_name, struct ct_event *event)
+{
+	const unsigned char *at;
+	uint32_t type, size;
+
+	if (!take(cursor, CT_EVENT_ANY_NAME - CT_EVENT_HEAD, &at))
+		return false;
+	event->head.component = has_name ? 0 : get_u32(at);
+	if ((has_name && !take_name(cursor, event)) || !take(cursor, CT_EVENT_ANY_HEAD - CT_EVENT_ANY_NAME, &at))
+		return false;
+	event->head.event_id = get_u32(at);
+	event->head.level = get_u8(at + 4);
+	event->item_count = get_u16(at + 5);
+	event->data = cursor->at;
+	if (event->item_count > CTRACE_MAX_ITEMS)
+		return false;
+	for (uint32_t i = 0; i < event->item_count; i++)
+		if (!take_any_item(cursor, &type, &at, &size))
+			return false;
+	return true;
+}
+
+static bool pass_mark(struct cursor *cursor, struct ct_event *event)
+{
+	const unsigned char *at;
+
+	if (!take(cursor, CT_EVENT_MARK - CT_EVENT_HEAD, &at))
+		return false;
+	event->is_mark = true;
+	event->ticks = get_u64(at);
+	event->tid = get_u32(at + 8);
+	return true;
+}
+
+enum ctrace_status ct_event_decode(const struct ct_class_view *classes, const unsigned char *at, size_t available,
+				   struct ct_event_state *state, struct ct_event *out)
+{
+	struct cursor cursor = { .at = at, .left = available };
+	struct ct_event event = { .tid = state->tid };
+	const unsigned char *first;
+	uint64_t word;
+	bool is_whole;
+
+	if (!take(&cursor, CT_EVENT_HEAD, &first))
+		return CTRACE_BUFFER_TOO_SMALL;
+	word = get_u64(first);
+	event.number = word & 0xFFFF;
+	event.ticks = ct_event_ticks(state->ticks, word);
+	event.data = cursor.at;
+	if (event.number == CT_CLASS_MARK)
+		is_whole = pass_mark(&cursor, &event);
+	else if (event.number == CT_CLASS_ANY)
+		is_whole = pass_any(&cursor, classes->has_names, &event);
+	else
+		is_whole = find_class(classes, event.number, &event) && pass_items(&cursor, &event);
+	if (!is_whole || event.head.level >= CTRACE_LEVEL_COUNT)
+		return cursor.is_short ? CTRACE_BUFFER_TOO_SMALL : CTRACE_DAMAGED;
+	event.size = (size_t)(cursor.at - at);
+	event.data_size = (size_t)(cursor.at - event.data);
+	state->ticks = event.ticks;
+	state->tid = event.tid;
+	*out = event;
+	return CTRACE_OK;
+}
+
+/* ---- items ---- */
+
+static uint64_t sign_extend(uint64_t value, uint32_t size)
+{
+	unsigned shift = 64 - 8 * size;
+
+	return (uint64_t)((int64_t)(value << shift) >> shift);
+}
+
+/* Little-endian, 1 to 8 bytes: the usual widths by one load. */
+static uint64_t load_bytes(const unsigned char *bytes, uint32_t size)
+{
+	uint64_t eight = 0;
+	uint32_t four;
+	uint16_t two;
+
+	switch (size) {
+	case 8:
+		memcpy(&eight, bytes, 8);
+		return eight;
+	case 4:
+		memcpy(&four, bytes, 4);
+		return four;
+	case 2:
+		memcpy(&two, bytes, 2);
+		return two;
+	case 1:
+		return bytes[0];
+	default:
+		memcpy(&eight, bytes, size);
+		return eight;
+	}
+}
+
+uint64_t ct_item_value(uint32_t type, const void *data, uint32_t size)
+{
+	uint64_t value;
+
+	if (size == 0 || size > 8)
+		return 0;
+	value = load_bytes(data, size);
+	switch (type) {
+	case CTRACE_TYPE_ADDRESS:
+	case CTRACE_TYPE_COMP5:
+		return value;
+	case CTRACE_TYPE_COMP5S:
+		return sign_extend(value, size);
+	case CTRACE_TYPE_COMPX:
+		return __builtin_bswap64(value) >> (64 - 8 * size);
+	case CTRACE_TYPE_COMPXS:
+		return sign_extend(__builtin_bswap64(value) >> (64 - 8 * size), size);
+	default:
+		return 0;
+	}
+}
+
+void ct_event_items(const struct ct_event *event, struct ctrace_event_item *out)
+{
+	struct cursor cursor = { .at = event->data, .left = event->data_size };
+
+	for (uint32_t i = 0; i < event->item_count; i++) {
+		const unsigned char *data = cursor.at;
+		uint32_t type = CTRACE_TYPE_BINARY, size = 0;
+		bool is_whole;
+
+		if (event->items != NULL) {
+			uint32_t item = get_u32(event->items + 4 * (size_t)i);
+
+			type = item & 0xFF;
+			is_whole = take_item(&cursor, item, &data, &size);
+		} else {
+			is_whole = take_any_item(&cursor, &type, &data, &size);
+		}
+		/* It fitted when the event was decoded; a process that has gone wrong may have written there since. */
+		if (!is_whole)
+			size = 0;
+		out[i].type = known_type(type);
+		out[i].size = size;
+		out[i].data = data;
+		out[i].value = size <= 8 ? ct_item_value(out[i].type, data, size) : 0;
+	}
+}

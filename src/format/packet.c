@@ -1,0 +1,290 @@
+/*
+ * packet.c - the packets of a stream: their heads, the writing of events that come decoded, and time within a packet.
+ *
+ * Whoever has a ring's events writes their bytes behind a head that is numbered here
+ * (lib/emit/bin_stream.c); who has decoded ones writes them anew here (lib/emit/bin_convert.c,
+ * print/export/export_trace.c).
+ *
+ * Readers and the recovery read what may be hostile: every length is checked against the bytes that are there before it is used.  Any
+ * thread.  All little-endian, packed, as the metadata says:
+ *
+ *      offset size
+ *           0    4  magic C1FC1FC1
+ *           4   16  uuid of the trace
+ *          20    4  stream_id, 0
+ *          24    4  stream_instance_id: the ring's number
+ *          28    4  0
+ *          32    8  timestamp_begin: ticks of the trace's clock
+ *          40    4  content_size, bits
+ *          44    4  packet_size, bits
+ *          48    8  timestamp_begin in ns since 1970, as the process knew it
+ *          56    8  timestamp_end so
+ *          64    8  timestamp_end
+ *          72    8  packet_seq_num
+ *          80    8  events_discarded: running total of the stream
+ *          88    4  pid
+ *          92    4  tid
+ *          96       events (format.h)
+ *
+ * The two times in ns stand where viewers see the padding before a field that is aligned: they have no use for them, and would show
+ * them with each event.
+ *
+ * Copyright The ctrace authors.  SPDX-License-Identifier: Apache-2.0
+ */
+#include "format/format.h"
+
+#include <string.h>
+#include <sys/random.h>
+#include <unistd.h>
+
+#define MAGIC 0xC1FC1FC1u
+#define NS_A_SECOND 1000000000u
+#define FAR_NS ((uint64_t)1 << 46) /* between two events of a packet: less than half of what 48 bits of ticks can tell apart */
+
+_Static_assert(__BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__, "a packet's integers are stored as they are");
+
+_Static_assert(sizeof(struct ct_packet_head) == CT_PACKET_HEAD, "a head is stored as it is");
+
+/* ------------------------------------------------------------------------------------------------------------
+ * The head
+ */
+
+void ct_packet_head_put(unsigned char at[CT_PACKET_HEAD], const struct ct_packet_head *head)
+{
+	memcpy(at, head, CT_PACKET_HEAD);
+	memcpy(at, &(const uint32_t){ MAGIC }, 4);
+}
+
+enum ctrace_status ct_packet_decode_head(const unsigned char *bytes, size_t available, struct ct_packet_head *out)
+{
+	struct ct_packet_head head;
+
+	if (available < CT_PACKET_HEAD)
+		return CTRACE_DAMAGED;
+	memcpy(&head, bytes, CT_PACKET_HEAD);
+	if (head.magic != MAGIC || head.stream_id != 0 || head.content_bits % 8 != 0 || head.packet_bits % 8 != 0 ||
+	    head.content_bits < 8 * CT_PACKET_HEAD || head.packet_bits < head.content_bits || head.packet_bits / 8 > CT_PACKET_MAX ||
+	    head.end_ns < head.begin_ns || head.end_ticks < head.begin_ticks)
+		return CTRACE_DAMAGED;
+	head.unused = 0;
+	*out = head;
+	return CTRACE_OK;
+}
+
+struct ct_packet_clock ct_packet_clock_start(const struct ct_packet_head *head)
+{
+	uint64_t ticks = head->end_ticks - head->begin_ticks, ns = head->end_ns - head->begin_ns;
+	struct ct_packet_clock clock = {
+		.state = { .ticks = head->begin_ticks, .tid = head->tid },
+		.begin_ticks = head->begin_ticks,
+		.begin_ns = head->begin_ns,
+		.end_ns = head->end_ns,
+	};
+
+	if (ticks > 0) {
+		unsigned __int128 slope = (((unsigned __int128)ns << CT_PACKET_SLOPE) + ticks / 2) / ticks;
+
+		clock.slope = slope <= UINT64_MAX ? (uint64_t)slope : UINT64_MAX;
+	}
+	return clock;
+}
+
+/* ------------------------------------------------------------------------------------------------------------
+ * The trace
+ */
+
+void ct_trace_make_uuid(uint8_t uuid[16])
+{
+	uint64_t words[2];
+
+	if (getrandom(uuid, 16, GRND_NONBLOCK) != 16) {
+		words[0] = ct_clock_wall_ns() * 0x9E3779B97F4A7C15u;
+		words[1] = (ct_clock_ticks() ^ (uint64_t)getpid() << 32) * 0xC2B2AE3D27D4EB4Fu;
+		memcpy(uuid, words, 16);
+	}
+	uuid[0] |= 1; /* a place in a folder carries its beginning as a mark, which is never 0 */
+	uuid[6] = (uint8_t)((uuid[6] & 0x0F) | 0x40);
+	uuid[8] = (uint8_t)((uuid[8] & 0x3F) | 0x80);
+}
+
+void ct_trace_clock_set(struct ct_trace_info *info, uint64_t frequency, uint64_t ticks, uint64_t time_ns)
+{
+	/* When the counter stood at 0. */
+	uint64_t seconds = ticks / frequency, rest = ticks % frequency;
+
+	info->frequency = frequency;
+	info->offset_s = time_ns / NS_A_SECOND;
+	info->offset = (uint64_t)((unsigned __int128)(time_ns % NS_A_SECOND) * frequency / NS_A_SECOND);
+	if (info->offset < rest && info->offset_s > 0) {
+		info->offset += frequency;
+		info->offset_s--;
+	}
+	info->offset -= rest < info->offset ? rest : info->offset;
+	info->offset_s -= seconds < info->offset_s ? seconds : info->offset_s;
+}
+
+uint64_t ct_trace_ticks(const struct ct_trace_info *info, uint64_t time_ns)
+{
+	uint64_t seconds = time_ns / NS_A_SECOND, rest = time_ns % NS_A_SECOND;
+	unsigned __int128 ticks;
+
+	if (info->frequency == 0)
+		return time_ns;
+	if (seconds < info->offset_s)
+		return 0;
+	ticks = (unsigned __int128)(seconds - info->offset_s) * info->frequency +
+		(unsigned __int128)rest * info->frequency / NS_A_SECOND;
+	if (ticks <= info->offset)
+		return 0;
+	ticks -= info->offset;
+	return ticks <= UINT64_MAX ? (uint64_t)ticks : UINT64_MAX;
+}
+
+uint64_t ct_packet_time(uint64_t time_ns, uint64_t previous_ns)
+{
+	if (time_ns > INT64_MAX)
+		time_ns = INT64_MAX;
+	return time_ns > previous_ns ? time_ns : previous_ns;
+}
+
+/* ------------------------------------------------------------------------------------------------------------
+ * Writing packets
+ */
+
+bool ct_packet_number(struct ct_packet_writer *writer, struct ct_packet_head *head)
+{
+	bool is_first_after_losses = writer->sequence == 0 && writer->lost != writer->told;
+
+	memcpy(head->uuid, writer->info->uuid, sizeof head->uuid);
+	head->stream_instance = writer->stream;
+	head->sequence = writer->sequence++;
+	head->discarded = is_first_after_losses ? writer->told : writer->lost;
+	writer->told = head->discarded;
+	return !is_first_after_losses;
+}
+
+void ct_packet_end(struct ct_packet_writer *writer)
+{
+	struct ct_packet_head *head = &writer->head;
+
+	if (!writer->in_packet)
+		return;
+	writer->in_packet = false;
+	if (writer->packets.failed)
+		return;
+	head->end_ns = writer->last_ns;
+	head->begin_ticks = ct_trace_ticks(writer->info, head->begin_ns);
+	head->end_ticks = ct_trace_ticks(writer->info, head->end_ns);
+	head->content_bits = head->packet_bits = 8 * (uint32_t)(writer->packets.size - writer->packet_at);
+	ct_packet_head_put((unsigned char *)writer->packets.data + writer->packet_at, head);
+}
+
+void ct_packet_begin(struct ct_packet_writer *writer, uint32_t pid, uint32_t tid, uint64_t time_ns)
+{
+	bool is_for_events;
+
+	ct_packet_end(writer);
+	writer->last_ns = ct_packet_time(time_ns, writer->last_ns);
+	do {
+		writer->head = (struct ct_packet_head){ .pid = pid, .tid = tid, .begin_ns = writer->last_ns };
+		is_for_events = ct_packet_number(writer, &writer->head);
+		writer->packet_at = writer->packets.size;
+		writer->packets.size += ct_buf_reserve(&writer->packets, CT_PACKET_HEAD) ? CT_PACKET_HEAD : 0;
+		writer->in_packet = true;
+		if (!is_for_events)
+			ct_packet_end(writer);
+	} while (!is_for_events);
+}
+
+/* ------------------------------------------------------------------------------------------------------------
+ * Writing events
+ */
+
+/* The most bytes that the event can take. */
+static size_t event_room(const struct ctrace_event *event)
+{
+	size_t room = CT_EVENT_ANY_HEAD + CTRACE_MAX_COMPONENT + 1;
+
+	for (uint32_t i = 0; i < event->item_count; i++)
+		room += CT_EVENT_ANY_ITEM + event->items[i].size;
+	return room;
+}
+
+static bool goes_into_packet(const struct ct_packet_writer *writer, const struct ctrace_event *event)
+{
+	return writer->in_packet && writer->lost == writer->told && writer->head.tid == event->tid && writer->head.pid == event->pid &&
+	       writer->packets.size - writer->packet_at + event_room(event) <= CT_PACKET_CONTENT &&
+	       ct_packet_time(event->time_ns, writer->last_ns) - writer->last_ns < FAR_NS;
+}
+
+static unsigned char *put(unsigned char *at, const void *data, size_t size)
+{
+	memcpy(at, data, size);
+	return at + size;
+}
+
+/* The generic class's, with the component's name, which is in no ring. */
+static unsigned char *put_any_head(unsigned char *at, const struct ctrace_event *event)
+{
+	const uint32_t size = event->component_size <= CTRACE_MAX_COMPONENT ? event->component_size : CTRACE_MAX_COMPONENT;
+	const unsigned char level = (unsigned char)event->level;
+	const uint16_t count = (uint16_t)event->item_count;
+
+	at = put(at, (const uint32_t[]){ 0 }, 4);
+	at = put(at, event->component, strnlen(event->component, size));
+	*at++ = '\0';
+	at = put(at, &event->event_id, 4);
+	at = put(at, &level, 1);
+	return put(at, &count, 2);
+}
+
+static unsigned char *put_item(unsigned char *at, const struct ct_class *class, uint32_t index, const struct ctrace_event_item *item)
+{
+	if (class->number == CT_CLASS_ANY)
+		at = ct_event_put_any_item(at, item->type, item->size);
+	else if (ct_class_item_is_counted(class->items[index]))
+		at = put(at, &item->size, class->items[index] >> 8 == CT_SIZE_COUNTED_16 ? 2 : 4);
+	return item->size > 0 ? put(at, item->data, item->size) : at;
+}
+
+void ct_packet_write(struct ct_packet_writer *writer, const struct ct_class *class, const struct ctrace_event *event)
+{
+	struct ct_buf *out = &writer->packets;
+	uint64_t head;
+	unsigned char *at;
+
+	if (!goes_into_packet(writer, event))
+		ct_packet_begin(writer, event->pid, event->tid, event->time_ns);
+	writer->last_ns = ct_packet_time(event->time_ns, writer->last_ns);
+	if (!ct_buf_reserve(out, event_room(event)))
+		return;
+	head = class->number | ct_trace_ticks(writer->info, writer->last_ns) << 16;
+	at = put((unsigned char *)out->data + out->size, &head, sizeof head);
+	if (class->number == CT_CLASS_ANY)
+		at = put_any_head(at, event);
+	for (uint32_t i = 0; i < event->item_count; i++)
+		at = put_item(at, class, i, &event->items[i]);
+	out->size = (size_t)(at - (unsigned char *)out->data);
+}
+
+/* ------------------------------------------------------------------------------------------------------------
+ * Finding
+ */
+
+size_t ct_packet_find(const unsigned char *bytes, size_t size, size_t from)
+{
+	static const unsigned char magic[4] = { MAGIC & 0xFF, MAGIC >> 8 & 0xFF, MAGIC >> 16 & 0xFF, MAGIC >> 24 };
+
+	while (from < size) {
+		const unsigned char *found = memmem(bytes + from, size - from, magic, sizeof magic);
+		struct ct_packet_head head;
+
+		if (found == NULL)
+			break;
+		from = (size_t)(found - bytes);
+		if (ct_packet_decode_head(found, size - from, &head) == CTRACE_OK)
+			return from;
+		from++;
+	}
+	return size;
+}

@@ -1,0 +1,418 @@
+/*
+ * schema.c - the classes of one Common Trace Format trace, by number.
+ *
+ * The BINFILE emitter takes over those of its process's table as it meets them, so an event of a ring and an event of a file have one
+ * number; a reader adds those that it finds in the metadata; whoever writes events anew makes its own.  One thread at a time.  Memory is
+ * bounded by the numbers that there are, and, for classes that are made here, by the limits in format.h; past them, and without memory, an
+ * event takes the generic class, so that no event is ever refused here.
+ *
+ * Copyright The ctrace authors.  SPDX-License-Identifier: Apache-2.0
+ */
+#include "format/metadata.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#define ROOM_FIRST 32u /* a reader may have thousands of traces open, most of them with a few classes */
+_Static_assert(CT_CLASS_NUMBERS % ROOM_FIRST == 0, "room doubles up to as many classes as there are numbers");
+
+struct ct_schema {
+	struct ct_class **classes; /* by index; 0 is the generic one */
+	uint32_t *hashes;
+	uint32_t *slots; /* index of a class; 0: free.  A power of two, twice the room: the table never fills */
+	uint32_t room;   /* the highest index that there is memory for; 0 before the first class */
+	uint32_t count;
+	uint32_t made; /* by ct_schema_class() */
+	uint32_t items_total;
+	unsigned char *table; /* of the classes, as a session has it; the component of an entry is the index of its class */
+	unsigned char *taken; /* a bit a unit of it */
+	size_t table_size;
+	uint32_t next;         /* number: none from here on is taken */
+	ct_class_namer *namer; /* or NULL */
+	void *namer_user;
+};
+
+static const struct ct_class generic_class = { .number = CT_CLASS_ANY, .component = "ctrace" };
+
+/* What makes two classes the same. */
+struct key {
+	const char *component;
+	size_t component_size;
+	uint32_t event_id;
+	uint32_t level;
+	uint32_t item_count;
+	const uint32_t *items;
+};
+
+uint32_t ct_class_item_printed(uint32_t item)
+{
+	uint32_t type = item & 0xFF, size = item >> 8;
+
+	if (type == CTRACE_TYPE_TEXT || type == CTRACE_TYPE_UTF8 || ct_item_is_integer(type, size))
+		return item;
+	return CTRACE_TYPE_BINARY | size << 8;
+}
+
+static uint32_t hash_bytes(uint32_t hash, const void *data, size_t size)
+{
+	const unsigned char *bytes = data;
+
+	for (size_t i = 0; i < size; i++)
+		hash = (hash ^ bytes[i]) * 16777619u;
+	return hash;
+}
+
+static uint32_t key_hash(const struct key *key)
+{
+	uint32_t hash = 2166136261u;
+
+	hash = hash_bytes(hash, key->component, key->component_size);
+	hash = hash_bytes(hash, &key->event_id, sizeof key->event_id);
+	hash = hash_bytes(hash, &key->level, sizeof key->level);
+	hash = hash_bytes(hash, key->items, key->item_count * sizeof *key->items);
+	return hash ^ hash >> 15;
+}
+
+static bool class_has_key(const struct ct_class *class, const struct key *key)
+{
+	return class->event_id == key->event_id && class->level == key->level && class->item_count == key->item_count &&
+	       strlen(class->component) == key->component_size && memcmp(class->component, key->component, key->component_size) == 0 &&
+	       (key->item_count == 0 || memcmp(class->items, key->items, key->item_count * sizeof *key->items) == 0);
+}
+
+/* The class of the key, or NULL. */
+static const struct ct_class *find_class(const struct ct_schema *schema, const struct key *key, uint32_t hash)
+{
+	uint32_t mask = 2 * schema->room - 1;
+	uint32_t index;
+
+	if (schema->room == 0)
+		return NULL;
+	for (uint32_t slot = hash & mask; (index = schema->slots[slot]) != 0; slot = (slot + 1) & mask)
+		if (schema->hashes[index] == hash && class_has_key(schema->classes[index], key))
+			return schema->classes[index];
+	return NULL;
+}
+
+static void take_slot(uint32_t *slots, uint32_t mask, uint32_t hash, uint32_t index)
+{
+	uint32_t slot = hash & mask;
+
+	while (slots[slot] != 0)
+		slot = (slot + 1) & mask;
+	slots[slot] = index;
+}
+
+/* Twice the room.  False without memory: all is as it was. */
+static bool grow(struct ct_schema *schema)
+{
+	uint32_t room = schema->room > 0 ? 2 * schema->room : ROOM_FIRST;
+	struct ct_class **classes = reallocarray(schema->classes, room + 1, sizeof(struct ct_class *));
+	uint32_t *hashes = classes != NULL ? reallocarray(schema->hashes, room + 1, sizeof *hashes) : NULL;
+	uint32_t *slots = hashes != NULL ? calloc((size_t)2 * room, sizeof *slots) : NULL;
+
+	if (classes != NULL)
+		schema->classes = classes;
+	if (hashes != NULL)
+		schema->hashes = hashes;
+	if (slots == NULL)
+		return false;
+	for (uint32_t i = 1; i < schema->count; i++)
+		take_slot(slots, 2 * room - 1, hashes[i], i);
+	free(schema->slots);
+	schema->slots = slots;
+	schema->room = room;
+	return true;
+}
+
+/* A class, its items and its name in one piece of memory; the names that a catalogue has for it in another. */
+static struct ct_class *class_create(const struct key *key, uint32_t number, uint32_t index, const struct ct_class_names *names)
+{
+	size_t items_size = key->item_count * sizeof *key->items;
+	struct ct_class *class = malloc(sizeof *class + items_size + key->component_size + 1);
+	uint32_t *items;
+	char *component;
+
+	if (class == NULL)
+		return NULL;
+	items = (uint32_t *)(class + 1);
+	component = (char *)items + items_size;
+	if (key->item_count > 0)
+		memcpy(items, key->items, items_size);
+	memcpy(component, key->component, key->component_size);
+	component[key->component_size] = '\0';
+	*class = (struct ct_class){
+		.number = number,
+		.index = index,
+		.event_id = key->event_id,
+		.level = key->level,
+		.item_count = key->item_count,
+		.component = component,
+		.items = items,
+		.names = names,
+	};
+	class->names = ct_class_names_create(class);
+	return class;
+}
+
+static void class_free(struct ct_class *class)
+{
+	if (class != NULL)
+		free((void *)(uintptr_t) class->names);
+	free(class);
+}
+
+static uint32_t units_of(uint32_t item_count)
+{
+	return (uint32_t)CT_ALIGN_UP(sizeof(struct ct_class_entry) + sizeof(uint32_t) * item_count, CT_CLASS_UNIT) / CT_CLASS_UNIT;
+}
+
+/* Room in the table up to that unit. */
+static bool grow_table(struct ct_schema *schema, uint32_t end)
+{
+	size_t size = schema->table_size != 0 ? schema->table_size : 64u * CT_CLASS_UNIT;
+	unsigned char *table, *taken;
+
+	if ((size_t)end * CT_CLASS_UNIT <= schema->table_size)
+		return true;
+	while (size < (size_t)end * CT_CLASS_UNIT)
+		size *= 2;
+	table = realloc(schema->table, size);
+	if (table == NULL)
+		return false;
+	schema->table = table;
+	taken = realloc(schema->taken, size / CT_CLASS_UNIT / 8);
+	if (taken == NULL)
+		return false;
+	schema->taken = taken;
+	memset(table + schema->table_size, 0, size - schema->table_size);
+	memset(taken + schema->table_size / CT_CLASS_UNIT / 8, 0, (size - schema->table_size) / CT_CLASS_UNIT / 8);
+	schema->table_size = size;
+	return true;
+}
+
+static bool is_taken(const struct ct_schema *schema, uint32_t from, uint32_t end)
+{
+	for (uint32_t unit = from; unit < end; unit++)
+		if ((schema->taken[unit / 8] & 1u << unit % 8) != 0)
+			return true;
+	return false;
+}
+
+static void put_entry(struct ct_schema *schema, const struct ct_class *class, uint32_t end)
+{
+	const struct ct_class_entry entry = {
+		.number = (uint16_t) class->number,
+		.item_count = (uint16_t) class->item_count,
+		.component = class->index,
+		.event_id = class->event_id,
+		.level = (uint8_t) class->level,
+	};
+	unsigned char *at = schema->table + (size_t) class->number * CT_CLASS_UNIT;
+
+	memcpy(at, &entry, sizeof entry);
+	memcpy(at + sizeof entry, class->items, class->item_count * sizeof *class->items);
+	for (uint32_t unit = class->number; unit < end; unit++)
+		schema->taken[unit / 8] |= (unsigned char)(1u << unit % 8);
+	if (end > schema->next)
+		schema->next = end;
+}
+
+/* Can metadata have the items? */
+static bool are_items(const uint32_t *items, uint32_t count)
+{
+	for (uint32_t i = 0; i < count; i++)
+		if (items[i] != ct_class_item_printed(items[i]) ||
+		    (items[i] >> 8 > CTRACE_MAX_ITEM_SIZE && !ct_class_item_is_counted(items[i])))
+			return false;
+	return true;
+}
+
+/* The new class.  DAMAGED: its number or its items cannot be, or another class is there. */
+static enum ctrace_status insert(struct ct_schema *schema, const struct key *key, uint32_t hash, uint32_t number,
+				 const struct ct_class_names *names, const struct ct_class **out_class)
+{
+	uint32_t end = number + units_of(key->item_count), index = schema->count;
+	struct ct_class *class;
+
+	if (number < CT_CLASS_FIRST || number >= CT_CLASS_NUMBERS || key->item_count > CT_CLASS_MAX_ITEMS || end > CT_CLASS_NUMBERS ||
+	    key->level >= CTRACE_LEVEL_COUNT || !are_items(key->items, key->item_count))
+		return CTRACE_DAMAGED;
+	if (!grow_table(schema, end) || (index > schema->room && !grow(schema)))
+		return CTRACE_NOT_ENOUGH_MEMORY;
+	if (is_taken(schema, number, end))
+		return CTRACE_DAMAGED;
+	class = class_create(key, number, index, names);
+	if (class == NULL)
+		return CTRACE_NOT_ENOUGH_MEMORY;
+	schema->classes[index] = class;
+	schema->hashes[index] = hash;
+	take_slot(schema->slots, 2 * schema->room - 1, hash, index);
+	put_entry(schema, class, end);
+	schema->count++;
+	*out_class = class;
+	return CTRACE_OK;
+}
+
+enum ctrace_status ct_schema_create(struct ct_schema **out_schema)
+{
+	struct ct_schema *schema = calloc(1, sizeof *schema);
+
+	if (schema == NULL)
+		return CTRACE_NOT_ENOUGH_MEMORY;
+	schema->count = 1; /* the generic class */
+	schema->next = CT_CLASS_FIRST;
+	*out_schema = schema;
+	return CTRACE_OK;
+}
+
+void ct_schema_destroy(struct ct_schema *schema)
+{
+	if (schema == NULL)
+		return;
+	for (uint32_t i = 1; i < schema->count; i++)
+		class_free(schema->classes[i]);
+	free(schema->classes);
+	free(schema->hashes);
+	free(schema->slots);
+	free(schema->table);
+	free(schema->taken);
+	free(schema);
+}
+
+void ct_schema_set_namer(struct ct_schema *schema, ct_class_namer *namer, void *user)
+{
+	schema->namer = namer;
+	schema->namer_user = user;
+}
+
+/* A new class, with the names that the namer has for it. */
+static enum ctrace_status make(struct ct_schema *schema, const struct key *key, uint32_t hash, uint32_t number,
+			       const struct ct_class **out_class)
+{
+	struct ct_class_names names = { 0 };
+	bool has_names =
+		schema->namer != NULL && schema->namer(key->component, key->component_size, key->event_id, &names, schema->namer_user);
+
+	return insert(schema, key, hash, number, has_names ? &names : NULL, out_class);
+}
+
+/* What an item becomes that is written anew: integers as they are, all else behind its size. */
+static uint32_t item_of(const struct ctrace_event_item *item)
+{
+	if (ct_item_is_integer(item->type, item->size))
+		return item->type | item->size << 8;
+	return ct_class_item_printed((item->type & 0xFF) | (item->size <= UINT16_MAX ? CT_SIZE_COUNTED_16 : CT_SIZE_COUNTED_32) << 8);
+}
+
+const struct ct_class *ct_schema_class(struct ct_schema *schema, const struct ctrace_event *event)
+{
+	uint32_t items[CT_CLASS_MAX_ITEMS];
+	struct key key = {
+		.component = event->component,
+		.component_size = strnlen(event->component, event->component_size),
+		.event_id = event->event_id,
+		.level = event->level,
+		.item_count = event->item_count,
+		.items = items,
+	};
+	const struct ct_class *class;
+	uint32_t hash;
+
+	if (event->item_count > CT_CLASS_MAX_ITEMS || key.component_size > CTRACE_MAX_COMPONENT)
+		return &generic_class;
+	for (uint32_t i = 0; i < event->item_count; i++)
+		items[i] = item_of(&event->items[i]);
+	hash = key_hash(&key);
+	class = find_class(schema, &key, hash);
+	if (class != NULL)
+		return class;
+	if (schema->made >= CT_CLASS_LIMIT || schema->items_total + key.item_count > CT_CLASS_ITEMS_TOTAL ||
+	    make(schema, &key, hash, schema->next, &class) != CTRACE_OK)
+		return &generic_class;
+	schema->made++;
+	schema->items_total += key.item_count;
+	return class;
+}
+
+enum ctrace_status ct_schema_take(struct ct_schema *schema, const struct ct_class_view *from, uint32_t number, const char *component,
+				  size_t component_size)
+{
+	const struct ct_class *class = ct_schema_find(schema, number);
+	size_t offset = (size_t)number * CT_CLASS_UNIT;
+	uint32_t items[CT_CLASS_MAX_ITEMS];
+	struct ct_class_entry entry;
+	struct key key = { .component = component, .items = items };
+
+	if (number < CT_CLASS_FIRST || offset > from->size || from->size - offset < sizeof entry)
+		return CTRACE_DAMAGED;
+	memcpy(&entry, from->bytes + offset, sizeof entry);
+	if (entry.number != number || entry.item_count > CT_CLASS_MAX_ITEMS ||
+	    from->size - offset - sizeof entry < entry.item_count * sizeof *items)
+		return CTRACE_DAMAGED;
+	for (uint32_t i = 0; i < entry.item_count; i++) {
+		memcpy(&items[i], from->bytes + offset + sizeof entry + i * sizeof *items, sizeof *items);
+		items[i] = ct_class_item_printed(items[i]);
+	}
+	key.component_size = strnlen(component, component_size <= CTRACE_MAX_COMPONENT ? component_size : CTRACE_MAX_COMPONENT);
+	key.event_id = entry.event_id;
+	key.level = entry.level;
+	key.item_count = entry.item_count;
+	if (class != NULL)
+		return class_has_key(class, &key) ? CTRACE_OK : CTRACE_DAMAGED;
+	return make(schema, &key, key_hash(&key), number, &class);
+}
+
+enum ctrace_status ct_schema_add(struct ct_schema *schema, const struct ct_class *class)
+{
+	const struct ct_class *found = ct_schema_find(schema, class->number);
+	struct key key = {
+		.component = class->component,
+		.component_size = strlen(class->component),
+		.event_id = class->event_id,
+		.level = class->level,
+		.item_count = class->item_count,
+		.items = class->items,
+	};
+
+	if (found != NULL)
+		return class_has_key(found, &key) ? CTRACE_OK : CTRACE_DAMAGED;
+	return insert(schema, &key, key_hash(&key), class->number, class->names, &found);
+}
+
+void ct_schema_skip(struct ct_schema *schema, uint32_t number)
+{
+	uint32_t end = number + units_of(CT_CLASS_MAX_ITEMS);
+
+	if (end > schema->next)
+		schema->next = end;
+}
+
+const struct ct_class *ct_schema_find(const struct ct_schema *schema, uint32_t number)
+{
+	struct ct_class_entry entry;
+
+	if (number == CT_CLASS_ANY)
+		return &generic_class;
+	if (number < CT_CLASS_FIRST || number >= schema->table_size / CT_CLASS_UNIT)
+		return NULL;
+	memcpy(&entry, schema->table + (size_t)number * CT_CLASS_UNIT, sizeof entry);
+	return entry.number == number && entry.component < schema->count && schema->classes[entry.component]->number == number
+		       ? schema->classes[entry.component]
+		       : NULL;
+}
+
+uint32_t ct_schema_count(const struct ct_schema *schema)
+{
+	return schema->count;
+}
+
+const struct ct_class *ct_schema_at(const struct ct_schema *schema, uint32_t index)
+{
+	return index == 0 ? &generic_class : schema->classes[index];
+}
+
+struct ct_class_view ct_schema_view(const struct ct_schema *schema)
+{
+	return (struct ct_class_view){ .bytes = schema->table, .size = schema->table_size, .has_names = true };
+}

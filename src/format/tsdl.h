@@ -1,0 +1,159 @@
+/*
+ * format/tsdl.h - what the metadata of a trace say, ours or a foreign one: the types of its fields, its streams and its events.
+ *
+ * The language is that of the Common Trace Format 1.8 (TSDL).  A text becomes a struct ct_tsdl once, which then is only looked into.  What
+ * it holds is bounded by CT_TSDL_MEMORY, and no type is nested deeper than CT_TSDL_DEPTH: whoever walks through one may recurse.
+ *
+ * Copyright The ctrace authors.  SPDX-License-Identifier: Apache-2.0
+ */
+#ifndef CT_READ_TSDL_H
+#define CT_READ_TSDL_H
+
+#include "base/base.h"
+
+#define CT_TSDL_TEXT_LIMIT ((size_t)16 << 20) /* bytes of a foreign trace's metadata */
+#define CT_TSDL_MEMORY ((size_t)128 << 20)    /* bytes of what was understood; all the classes that a process can have need less */
+#define CT_TSDL_DEPTH 64u                     /* of types in types */
+
+/* Each name is there once: two are equal when their addresses are. */
+struct ct_tsdl_declaration;
+struct ct_tsdl_clock;
+struct ct_tsdl_name {
+	const char *text; /* terminated */
+	uint32_t size;
+	uint32_t hash;
+	bool is_referenced;                /* some length or tag ends in this name: what has it is to be remembered */
+	const struct ct_tsdl_clock *clock; /* that has this name */
+	struct ct_tsdl_name *next;
+	struct ct_tsdl_declaration *declared; /* the parser's */
+};
+
+enum ct_tsdl_order { CT_ORDER_NATIVE, CT_ORDER_LE, CT_ORDER_BE };
+enum ct_tsdl_encoding { CT_ENCODED_NOT, CT_ENCODED_UTF8, CT_ENCODED_ASCII };
+enum ct_tsdl_kind {
+	CT_TSDL_INTEGER,
+	CT_TSDL_FLOAT,
+	CT_TSDL_ENUM, /* an integer with labels */
+	CT_TSDL_STRING,
+	CT_TSDL_STRUCT,
+	CT_TSDL_VARIANT,
+	CT_TSDL_ARRAY,
+	CT_TSDL_SEQUENCE
+};
+
+/* What a length or a tag is looked up in.  Outermost first: a name that is not found in one is looked for in the one before. */
+enum ct_tsdl_scope {
+	CT_SCOPE_PACKET_HEADER,
+	CT_SCOPE_PACKET_CONTEXT,
+	CT_SCOPE_EVENT_HEADER,
+	CT_SCOPE_STREAM_EVENT_CONTEXT,
+	CT_SCOPE_EVENT_CONTEXT,
+	CT_SCOPE_EVENT_FIELDS,
+	CT_SCOPE_RELATIVE /* in what stands around it, then in all of them */
+};
+#define CT_SCOPE_COUNT 6u
+struct ct_tsdl_reference {
+	enum ct_tsdl_scope scope;
+	uint32_t count;
+	const struct ct_tsdl_name *const *path;
+};
+
+struct ct_tsdl_label {
+	const struct ct_tsdl_name *name;
+	uint64_t from, to; /* as the enumeration's integer is signed */
+};
+struct ct_tsdl_field {
+	const struct ct_tsdl_name *name;
+	const struct ct_tsdl_type *type;
+	bool is_length; /* of the sequence that is the next field, and nothing else */
+};
+
+struct ct_tsdl_type {
+	uint8_t kind;     /* enum ct_tsdl_kind */
+	uint8_t order;    /* enum ct_tsdl_order */
+	uint8_t encoding; /* enum ct_tsdl_encoding; of integers and strings */
+	uint8_t base;
+	bool is_signed;
+	bool may_be_empty;                /* takes no bits, at times */
+	uint16_t depth;                   /* of types in it: 1 and more */
+	uint32_t align;                   /* bits, a power of two */
+	uint32_t size;                    /* bits: integer, floating point, enumeration */
+	uint32_t count;                   /* of labels or fields */
+	uint64_t length;                  /* of an array */
+	const struct ct_tsdl_name *alias; /* that a typealias gave it, or NULL */
+	const struct ct_tsdl_name *clock; /* whose value it is, or NULL */
+	const struct ct_tsdl_label *labels;
+	const struct ct_tsdl_field *fields;        /* of a struct; the choices of a variant */
+	const struct ct_tsdl_type *element;        /* of an array or sequence */
+	const struct ct_tsdl_reference *reference; /* the length of a sequence, the tag of a variant */
+};
+
+struct ct_tsdl_clock {
+	const char *name;
+	uint64_t frequency; /* 1 at least */
+	int64_t offset_s;
+	int64_t offset; /* ticks */
+};
+struct ct_tsdl_stream {
+	uint64_t id;
+	uint32_t index;
+	const struct ct_tsdl_type *packet_context; /* structs, each of them, or NULL */
+	const struct ct_tsdl_type *event_header;
+	const struct ct_tsdl_type *event_context;
+};
+#define CT_TSDL_NO_LEVEL (-1)
+struct ct_tsdl_event {
+	uint64_t stream_id;
+	uint64_t id;
+	uint32_t index;
+	struct ct_span block; /* in the text */
+	const char *name;
+	const char *uri; /* model.emf.uri; NULL: it has none */
+	int64_t level;   /* LTTng's numbers */
+	bool is_unknown; /* something in it is not understood: it cannot be read */
+	bool has_stream_id;
+	const struct ct_tsdl_type *context;
+	const struct ct_tsdl_type *fields;
+};
+struct ct_tsdl_value {
+	const char *name;
+	const char *text; /* NULL: a number */
+	int64_t number;
+	struct ct_tsdl_value *next;
+};
+struct ct_tsdl {
+	bool is_big; /* the native byte order */
+	bool has_uuid;
+	uint8_t uuid[16];
+	const struct ct_tsdl_type *packet_header; /* or NULL */
+	struct ct_tsdl_stream *streams;           /* by rising id; one at least */
+	size_t stream_count;
+	struct ct_tsdl_event *events; /* by rising stream and id */
+	size_t event_count;
+	const struct ct_tsdl_clock *clock; /* the only one; NULL when there are none or several */
+	struct ct_tsdl_value *values;      /* env */
+	struct ct_arena arena;
+};
+
+/* ---- tsdl_text.c: the text in a metadata file, which may come in packets.  UNSUPPORTED, with what it is, when ctrace does not read it;
+ * DAMAGED when it ends early: what came before is in out. */
+enum ctrace_status ct_tsdl_text(const char *bytes, size_t size, struct ct_buf *out, const char **out_message) CT_MUST_USE;
+
+/* ---- tsdl_scan.c: what a text with escapes as those of C stands for: its size, never more than that of the text. */
+size_t ct_tsdl_unescape(const char *text, size_t size, char *out);
+
+/* ---- tsdl.c */
+/* Receives what is not understood, where, and the piece of the text that is not used for it.  From the first event on that piece ends where a
+ * line begins another event, at the latest; before it, the text is not understood. */
+typedef void ct_tsdl_complain(const struct ct_complaint *complaint, struct ct_span piece, void *user);
+/* UNSUPPORTED, complained about, when the text is not understood. */
+enum ctrace_status ct_tsdl_parse(const char *text, size_t size, ct_tsdl_complain *complain, void *user,
+				 struct ct_tsdl **out_tsdl) CT_MUST_USE;
+void ct_tsdl_destroy(struct ct_tsdl *tsdl);
+const struct ct_tsdl_stream *ct_tsdl_stream(const struct ct_tsdl *tsdl, uint64_t id); /* NULL: there is none */
+const struct ct_tsdl_event *ct_tsdl_event(const struct ct_tsdl *tsdl, uint64_t stream_id, uint64_t id);
+/* Of env; the default when it is not there or of the other kind. */
+const char *ct_tsdl_env_text(const struct ct_tsdl *tsdl, const char *name, const char *otherwise);
+int64_t ct_tsdl_env_number(const struct ct_tsdl *tsdl, const char *name, int64_t otherwise);
+
+#endif

@@ -1,0 +1,246 @@
+/*
+ * tsdl_names.c - the memory of the metadata's parser, its names, and what they stand for inside which braces.
+ *
+ * Called by the parser, on one thread.  A hostile text cannot make it take more than CT_TSDL_MEMORY, nor make a look-up slow: what a name
+ * stands for hangs on the name.
+ *
+ * Copyright The ctrace authors.  SPDX-License-Identifier: Apache-2.0
+ */
+#include "format/tsdl_parse.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define STACK_LIMIT (CT_TSDL_MEMORY / 4)
+
+bool ct_tsdl_fail(struct ct_tsdl_parser *parser, const char *expected, const char *format, ...)
+{
+	struct ct_complaint *complaint = &parser->complaint;
+	va_list arguments;
+
+	if (parser->has_failed)
+		return false;
+	parser->has_failed = true;
+	complaint->line = parser->scan.token_line;
+	complaint->column = parser->scan.token_column;
+	va_start(arguments, format);
+	(void)vsnprintf(complaint->message, sizeof complaint->message, format, arguments);
+	va_end(arguments);
+	(void)snprintf(complaint->expected, sizeof complaint->expected, "%s", expected);
+	return false;
+}
+
+static void fail_memory(struct ct_tsdl_parser *parser)
+{
+	parser->has_no_memory = true;
+	(void)ct_tsdl_fail(parser, "", "the metadata take more memory than ctrace gives them");
+}
+
+void *ct_tsdl_take(struct ct_tsdl_parser *parser, size_t size)
+{
+	void *taken = NULL;
+
+	if (size <= CT_TSDL_MEMORY - parser->used) {
+		taken = ct_arena_take(&parser->tsdl->arena, size);
+		if (taken == NULL)
+			ct_memory_note_lack();
+	}
+	if (taken == NULL)
+		fail_memory(parser);
+	else
+		parser->used += CT_ALIGN_UP(size, (size_t)16) < CT_TSDL_MEMORY - parser->used ? CT_ALIGN_UP(size, (size_t)16)
+											      : CT_TSDL_MEMORY - parser->used;
+	return taken;
+}
+
+/* ------------------------------------------------------------------------------------------------------------
+ * Names
+ */
+
+/* Twice as many places; the names move. */
+static bool grow_table(struct ct_tsdl_parser *parser)
+{
+	size_t size = parser->table_size == 0 ? 1024 : 2 * parser->table_size;
+	struct ct_tsdl_name **table = calloc(size, sizeof(struct ct_tsdl_name *));
+
+	if (table == NULL) {
+		fail_memory(parser);
+		return false;
+	}
+	for (size_t i = 0; i < parser->table_size; i++) {
+		struct ct_tsdl_name *name = parser->table[i];
+
+		while (name != NULL) {
+			struct ct_tsdl_name *next = name->next;
+
+			name->next = table[name->hash & (size - 1)];
+			table[name->hash & (size - 1)] = name;
+			name = next;
+		}
+	}
+	free(parser->table);
+	parser->table = table;
+	parser->table_size = size;
+	return true;
+}
+
+static uint32_t hash(const struct ct_tsdl_parser *parser, const char *text, size_t size)
+{
+	uint64_t value = parser->key[0];
+
+	for (size_t i = 0; i < size; i++) {
+		value = (value ^ (unsigned char)text[i]) * (parser->key[1] | 1);
+		value ^= value >> 29;
+	}
+	return (uint32_t)(value ^ value >> 32);
+}
+
+static struct ct_tsdl_name *add_name(struct ct_tsdl_parser *parser, const char *text, size_t size, uint32_t hashed)
+{
+	struct ct_tsdl_name *name = ct_tsdl_take(parser, sizeof *name + size + 1);
+	struct ct_tsdl_name **place = &parser->table[hashed & (parser->table_size - 1)];
+	char *copy;
+
+	if (name == NULL)
+		return NULL;
+	copy = (char *)(name + 1);
+	memcpy(copy, text, size);
+	name->text = copy;
+	name->size = (uint32_t)size;
+	name->hash = hashed;
+	name->next = *place;
+	*place = name;
+	parser->name_count++;
+	return name;
+}
+
+struct ct_tsdl_name *ct_tsdl_name(struct ct_tsdl_parser *parser, const char *text, size_t size)
+{
+	uint32_t hashed = hash(parser, text, size);
+
+	if (parser->name_count >= parser->table_size && !grow_table(parser))
+		return NULL;
+	for (struct ct_tsdl_name *name = parser->table[hashed & (parser->table_size - 1)]; name != NULL; name = name->next)
+		if (name->hash == hashed && name->size == size && memcmp(name->text, text, size) == 0)
+			return name;
+	return add_name(parser, text, size, hashed);
+}
+
+/* ------------------------------------------------------------------------------------------------------------
+ * What is gathered before its number is known
+ */
+
+bool ct_tsdl_push(struct ct_tsdl_parser *parser, struct ct_tsdl_stack *stack, const void *item, size_t size)
+{
+	if (stack->count == stack->capacity) {
+		size_t capacity = stack->capacity == 0 ? 64 : 2 * stack->capacity;
+		char *data = capacity * size <= STACK_LIMIT ? realloc(stack->data, capacity * size) : NULL;
+
+		if (data == NULL) {
+			fail_memory(parser);
+			return false;
+		}
+		stack->data = data;
+		stack->capacity = capacity;
+	}
+	memcpy(stack->data + stack->count * size, item, size);
+	stack->count++;
+	return true;
+}
+
+void *ct_tsdl_pop(struct ct_tsdl_parser *parser, struct ct_tsdl_stack *stack, size_t from, size_t size)
+{
+	size_t bytes = (stack->count - from) * size;
+	void *copy = ct_tsdl_take(parser, bytes + (bytes == 0));
+
+	if (copy != NULL && bytes > 0)
+		memcpy(copy, stack->data + from * size, bytes);
+	stack->count = from;
+	return copy;
+}
+
+/* ------------------------------------------------------------------------------------------------------------
+ * What names stand for
+ */
+
+void ct_tsdl_enter(struct ct_tsdl_parser *parser)
+{
+	parser->level++;
+}
+
+void ct_tsdl_leave(struct ct_tsdl_parser *parser, unsigned level)
+{
+	struct ct_tsdl_declaration *declaration = parser->declarations;
+
+	for (; declaration != NULL && declaration->level > level; declaration = declaration->before)
+		declaration->name->declared = declaration->hidden;
+	parser->declarations = declaration;
+	parser->level = level;
+}
+
+bool ct_tsdl_declare(struct ct_tsdl_parser *parser, enum ct_tsdl_space space, struct ct_tsdl_name *name,
+		     const struct ct_tsdl_type *type)
+{
+	struct ct_tsdl_declaration *declaration = name->declared;
+
+	/* Once more inside the same braces: instead of the one before, so that no name hides more than it has levels. */
+	while (declaration != NULL && declaration->level == parser->level && declaration->space != space)
+		declaration = declaration->hidden;
+	if (declaration != NULL && declaration->level == parser->level) {
+		declaration->type = type;
+		return true;
+	}
+	declaration = ct_tsdl_take(parser, sizeof *declaration);
+	if (declaration == NULL)
+		return false;
+	*declaration = (struct ct_tsdl_declaration){ .space = space,
+						     .level = parser->level,
+						     .type = type,
+						     .name = name,
+						     .hidden = name->declared,
+						     .before = parser->declarations };
+	name->declared = parser->declarations = declaration;
+	return true;
+}
+
+const struct ct_tsdl_type *ct_tsdl_declared(const struct ct_tsdl_name *name, enum ct_tsdl_space space)
+{
+	for (const struct ct_tsdl_declaration *declaration = name->declared; declaration != NULL; declaration = declaration->hidden)
+		if (declaration->space == space)
+			return declaration->type;
+	return NULL;
+}
+
+/* ------------------------------------------------------------------------------------------------------------
+ * The present token
+ */
+
+bool ct_tsdl_accept(struct ct_tsdl_parser *parser, const char *word_or_sign)
+{
+	if (!ct_tsdl_scan_is(&parser->scan, word_or_sign))
+		return false;
+	ct_tsdl_scan_next(&parser->scan);
+	return true;
+}
+
+bool ct_tsdl_expect(struct ct_tsdl_parser *parser, const char *word_or_sign)
+{
+	char expected[32];
+	struct ct_buf shown = { 0 };
+
+	if (parser->has_failed)
+		return false;
+	if (ct_tsdl_accept(parser, word_or_sign))
+		return true;
+	(void)snprintf(expected, sizeof expected, "\"%s\"", word_or_sign);
+	if (parser->scan.token == CT_TOKEN_END) {
+		(void)ct_tsdl_fail(parser, expected, "the metadata end");
+	} else {
+		ct_span_quote(&shown, (struct ct_span){ parser->scan.start, parser->scan.length }, CT_WORD_SHOWN);
+		(void)ct_tsdl_fail(parser, expected, "unexpected %s", ct_buf_text(&shown));
+		ct_buf_fini(&shown);
+	}
+	return false;
+}

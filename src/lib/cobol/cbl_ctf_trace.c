@@ -1,0 +1,583 @@
+/*
+ * cbl_ctf_trace.c - trace an event: CBL_CTF_TRACE for COBOL's packed group, cobctf_trace for a C structure.
+ *
+ * Runs on the traced thread, also in a signal handler; never allocates or locks once the thread has a ring and the component
+ * its name, and keeps errno.  The arrays and items are the caller's and are read during the call only; nothing of what they say is
+ * believed beyond the space that was reserved for it.
+ *
+ * The usual call goes a short way, straight from the arrays into the ring, through the inline half of <ctrace/ctrace.h>: of a component by
+ * handle, or by a name that was seen before, that writes to a ring which the inline half may use; of a class that the thread has traced before.
+ * It does nothing that others can see before the event is whole, and where it cannot go on, the long way begins anew: it makes all checks, in the
+ * order that <mfctf.h> promises, and makes what is missing.
+ *
+ * Copyright The ctrace authors.  SPDX-License-Identifier: Apache-2.0
+ */
+#include "lib/cobol/cobol.h"
+
+#include <errno.h>
+#include <stddef.h>
+#include <string.h>
+
+#define INLINE static inline __attribute__((always_inline))
+
+/* cblt-trc-event: the members of TRACE_EVENT without padding. */
+struct packed_event {
+	uint32_t version;
+	uint32_t flags;
+	uint32_t event_id;
+	uint32_t level;
+	uint32_t data_count;
+	const unsigned char *event_len;
+	const unsigned char *event_type;
+	const unsigned char *event_data;
+} __attribute__((packed));
+_Static_assert(sizeof(struct packed_event) == 44 && offsetof(struct packed_event, event_len) == 20 &&
+		       offsetof(struct packed_event, event_data) == 36,
+	       "cblt-trc-event has 44 bytes, its pointers at 20, 28 and 36");
+
+/* Of either structure.  A missing array is NULL. */
+struct event {
+	uint32_t id;
+	uint32_t level;
+	uint32_t count;
+	uint32_t flags;
+	const unsigned char *len;
+	const unsigned char *type;
+	const unsigned char *data;
+};
+
+/* From an element of `len` or `type` to the next: a uniform array has only one. */
+INLINE size_t event_stride(const struct event *event)
+{
+	return event->flags & CTF_FLAG_ARRAY_DATA ? 0 : 4;
+}
+
+INLINE bool event_is_forced(const struct event *event)
+{
+	return (event->flags & CTF_FLAG_FORCE_OUTPUT) != 0;
+}
+
+/* Is it an integer that has a class of its size?  Whatever else has its size in front of it. */
+INLINE bool is_integer(uint32_t type, uint32_t size)
+{
+	return type >= CTRACE_TYPE_COMP5 && type != CTRACE_TYPE_UTF8 && size - 1 < 8;
+}
+
+/* ---- the long way ---- */
+
+INLINE struct ctrace_item event_item(const struct event *event, size_t index)
+{
+	size_t stride = event_stride(event);
+	uint32_t size = event->len != NULL ? ct_cbl_load_u32(event->len + index * stride) : 0;
+	uint32_t type = event->type != NULL ? ct_cbl_load_u32(event->type + index * stride) : CTRACE_TYPE_BINARY;
+	const void *data = NULL;
+
+	if (event->data != NULL)
+		memcpy(&data, event->data + index * sizeof(void *), sizeof(data));
+	if (type == CTRACE_TYPE_ADDRESS)
+		return CTRACE_ADDR(data);
+	if (type >= CTRACE_TYPE_COUNT)
+		type = CTRACE_TYPE_BINARY;
+	return ctrace_item_bytes_(type, data, size, data == NULL || !is_integer(type, size), true);
+}
+
+/* More items than a class may have. */
+
+/* Bytes of the event; 0 when an item or the number of them is beyond the limits. */
+static size_t any_size(const struct event *event)
+{
+	size_t size = CT_EVENT_ANY_HEAD;
+
+	if (event->count > CTRACE_MAX_ITEMS)
+		return 0;
+	for (size_t i = 0; i < event->count; i++) {
+		struct ctrace_item item = event_item(event, i);
+
+		if (item.size > CTRACE_MAX_ITEM_SIZE)
+			return 0;
+		size += CT_EVENT_ANY_ITEM + item.size;
+	}
+	return size;
+}
+
+/* The arrays are read a second time: should another thread have changed them, sizes are cut to what was reserved, and what is then
+ * missing is made up, so that the event stays whole. */
+static void put_any_items(const struct event *event, unsigned char *at, unsigned char *end)
+{
+	for (size_t i = 0; i < event->count; i++) {
+		struct ctrace_item item = event_item(event, i);
+		size_t room = (size_t)(end - at) - CT_EVENT_ANY_ITEM * (event->count - i);
+		uint32_t size = i + 1 == event->count || item.size > room ? (uint32_t)room : item.size;
+		uint32_t given = item.size < size ? item.size : size;
+
+		at = ct_event_put_any_item(at, item.type, size);
+		if (item.is_value)
+			memcpy(at, &item.value, given);
+		else if (given != 0)
+			memcpy(at, item.data, given);
+		memset(at + given, 0, size - given);
+		at += size;
+	}
+}
+
+/* A forced event goes where the least event of the component's threshold goes, though it keeps its own level. */
+static uint32_t routing_level(uint32_t component, const struct event *event)
+{
+	uint32_t threshold = event_is_forced(event) ? ct_route_output_level(ct_process.registry, component) : CTRACE_LEVEL_NONE;
+
+	return threshold != CTRACE_LEVEL_NONE && threshold > event->level ? threshold : event->level;
+}
+
+/* Where a thread finds the class that such an event had last. */
+INLINE uint16_t *class_slot(struct ct_thread *thread, uint32_t component, uint32_t event_id, uint32_t count)
+{
+	return &thread->classes[((component * 8u + count) * 8u + event_id) % CT_THREAD_CLASSES];
+}
+
+/* items: NULL when there are more than a class has. */
+static enum ctrace_status record_items(const struct ct_event_head *head, const struct event *event, const struct ctrace_item *items)
+{
+	uint32_t number = items != NULL ? ct_trace_class(head, items, event->count) : CT_CLASS_ANY;
+	struct ct_reservation reservation;
+	size_t size = items != NULL ? ct_event_size(number, items, event->count) : any_size(event);
+	enum ctrace_status status = ct_trace_reserve(head->component, routing_level(head->component, event), size, &reservation);
+
+	if (status == CTRACE_OK) {
+		uint64_t ticks = ct_clock_ticks();
+
+		if (items != NULL)
+			ct_event_encode(reservation.at, number, ticks, head, items, event->count);
+		else
+			put_any_items(event, ct_event_put_any_head(reservation.at, ticks, head, event->count), reservation.at + size);
+		status = ct_trace_commit(&reservation, head->component, event->level);
+		if (number >= CT_CLASS_FIRST)
+			*class_slot(ct_thread_current, head->component, event->id, event->count) = (uint16_t)number;
+	}
+	return status;
+}
+
+static enum ctrace_status record(uint32_t component, const struct event *event)
+{
+	const struct ct_event_head head = { .component = component, .event_id = event->id, .level = event->level };
+	struct ctrace_item items[CT_CLASS_MAX_ITEMS];
+
+	if (event->count > CT_CLASS_MAX_ITEMS)
+		return record_items(&head, event, NULL);
+	for (size_t i = 0; i < event->count; i++)
+		items[i] = event_item(event, i);
+	return record_items(&head, event, items);
+}
+
+/*
+ * Names that trace calls have had, by where they are: each is the component whose name it is, letter by letter.  Any thread, and signal handlers,
+ * read and write these words; a word by itself says all, and components stay.
+ */
+#define NAMES 32u
+static const struct ctrace_tracer *names[2][NAMES];
+
+INLINE const struct ctrace_tracer **name_slot(cobuns32_t flags, const unsigned char *name)
+{
+	return &names[(flags & CTF_FLAG_COMP_NAME_NULL_TERM) != 0][((uintptr_t)name >> 3) % NAMES];
+}
+
+static void remember_name(cobuns32_t flags, const unsigned char *name, size_t size, uint32_t component)
+{
+	const struct ctrace_tracer *tracer = ct_registry_tracer(ct_process.registry, component);
+	const char *own = ct_registry_name(ct_process.registry, component);
+
+	/* Release: pairs with the acquire load in find_name(). */
+	if (strlen(own) == size && memcmp(own, name, size) == 0)
+		__atomic_store_n(name_slot(flags, name), tracer, __ATOMIC_RELEASE);
+}
+
+/* The component of a name, registered when it is new: then, and only then, this locks. */
+static enum ctrace_status register_component(const void *name, size_t size, uint32_t *out_component)
+{
+	struct ct_process *process = ct_process_attach();
+	enum ctrace_status status = CTRACE_NOT_ENOUGH_MEMORY;
+
+	if (process != NULL)
+		status = ct_registry_register(process->registry, name, size, out_component);
+	if (status == CTRACE_NOT_ENOUGH_MEMORY)
+		ct_trace_count_lost(process == NULL ? CTRACE_LOSS_CLOSED : CTRACE_LOSS_NO_RING, CT_COMPONENT_NONE);
+	return status;
+}
+
+static enum ctrace_status find_component(cobuns32_t flags, const unsigned char *name, uint32_t *out_component)
+{
+	size_t size = ct_cbl_name_size(name, (flags & CTF_FLAG_COMP_NAME_NULL_TERM) != 0, CTRACE_MAX_COMPONENT);
+	uint32_t state = __atomic_load_n(&ct_process.state, __ATOMIC_ACQUIRE);
+
+	if (size == 0 || size > CTRACE_MAX_COMPONENT)
+		return CTRACE_INVALID_COMPONENT_NAME;
+	if (state != CT_PROCESS_NEW && state != CT_PROCESS_FAILED && ct_process.registry != NULL &&
+	    ct_registry_find(ct_process.registry, (const char *)name, size, out_component) == CTRACE_OK) {
+		remember_name(flags, name, size, *out_component);
+		return CTRACE_OK;
+	}
+	if (ct_component_check_name((const char *)name, size) != CTRACE_OK)
+		return CTRACE_INVALID_COMPONENT_NAME;
+	return register_component(name, size, out_component);
+}
+
+static enum ctrace_status identify(cobuns32_t flags, const unsigned char *component_id, uint32_t *out_component)
+{
+	if (flags & CTF_FLAG_COMPID_STRING)
+		return find_component(flags, component_id, out_component);
+	if (ct_cbl_is_null(component_id) || *component_id != CT_HANDLE_MARK)
+		return CTRACE_INVALID_TRACE_HANDLE;
+	return ct_handle_component(ct_cbl_load_u32(component_id), out_component);
+}
+
+/* In the order of the checks that <mfctf.h> promises. */
+static enum ctrace_status trace(const unsigned char *component_id, struct event *event)
+{
+	enum ctrace_status status;
+	uint32_t component;
+	uint32_t threshold;
+
+	status = identify(event->flags, component_id, &component);
+	if (status != CTRACE_OK)
+		return status;
+	if (event->level >= CTRACE_LEVEL_COUNT) {
+		if (!event_is_forced(event))
+			return CTRACE_INVALID_TRACE_LEVEL;
+		event->level = CTRACE_FATAL;
+	}
+	/* Pairs with the release stores in ct_level_publish(): the route that is loaded later is at
+	 * least as new. */
+	threshold = __atomic_load_n(&ct_registry_entry(ct_process.registry, component)->gate.level, __ATOMIC_ACQUIRE);
+	if (event->level < threshold) {
+		if (threshold == CTRACE_LEVEL_NONE)
+			return CTRACE_NOT_TRACE_ENABLED;
+		if (!event_is_forced(event))
+			return CTRACE_NOT_TRACING_LEVEL;
+	}
+	return record(component, event);
+}
+
+static cobrtncode_t trace_keeping_errno(const unsigned char *component_id, struct event event)
+{
+	int saved_errno = errno;
+	enum ctrace_status status = trace(component_id, &event);
+
+	errno = saved_errno;
+	return (cobrtncode_t)status;
+}
+
+/* ---- the short way ---- */
+
+#define NOT_SHORT ((enum ctrace_status)0xFFFF) /* no status: the long way has to answer */
+
+/* A name that was there before: its component; NULL when it is not known.  Reads nothing behind the terminator. */
+INLINE const struct ctrace_tracer *find_name(cobuns32_t flags, const unsigned char *name)
+{
+	const struct ctrace_tracer *tracer = __atomic_load_n(name_slot(flags, name), __ATOMIC_ACQUIRE);
+	const unsigned char *own;
+
+	if (tracer == NULL || ct_cbl_is_null(name))
+		return NULL;
+	own = (const unsigned char *)__atomic_load_n(&tracer->name, __ATOMIC_RELAXED);
+	for (; *own != 0; own++, name++)
+		if (*name != *own)
+			return NULL;
+	return *name == 0 || (*name == ' ' && (flags & CTF_FLAG_COMP_NAME_NULL_TERM) == 0) ? tracer : NULL;
+}
+
+/* The component of an event, if it is one that the program knows; or it may be none. */
+INLINE bool find_entry(cobuns32_t flags, const unsigned char *component_id, struct ct_component_entry **out_entry,
+		       uint32_t *out_component)
+{
+	struct ct_component_entry *entry;
+
+	if (flags & CTF_FLAG_COMPID_STRING) {
+		const struct ctrace_tracer *tracer = find_name(flags, component_id);
+
+		if (tracer == NULL)
+			return false;
+		*out_component = tracer->component;
+		*out_entry = entry = &ct_process.session.components[tracer->component];
+		return (__atomic_load_n(&entry->flags, __ATOMIC_RELAXED) & CT_COMPONENT_KNOWN) != 0;
+	}
+	if (ct_cbl_is_null(component_id) || *component_id != CT_HANDLE_MARK)
+		return false;
+	*out_component = ct_cbl_load_u32(component_id) >> 8;
+	if (ctrace_is_at_most_(&ct_process.session.component_count, *out_component))
+		return false;
+	*out_entry = entry = &ct_process.session.components[*out_component];
+	return (__atomic_load_n(&entry->flags, __ATOMIC_RELAXED) & CT_COMPONENT_REGISTERED) != 0;
+}
+
+/* The status of an event that its component's threshold keeps out. */
+INLINE enum ctrace_status refuse(cobuns32_t flags, uint32_t level, uint32_t threshold)
+{
+	/* A child that cannot trace knows no handles. */
+	if (__atomic_load_n(&ct_process.state, __ATOMIC_ACQUIRE) != CT_PROCESS_ATTACHED || level >= CTRACE_LEVEL_COUNT)
+		return NOT_SHORT;
+	if (threshold == CTRACE_LEVEL_NONE)
+		return CTRACE_NOT_TRACE_ENABLED;
+	return (flags & CTF_FLAG_FORCE_OUTPUT) != 0 ? NOT_SHORT : CTRACE_NOT_TRACING_LEVEL;
+}
+
+/* Calls of memcpy() cost more than most items take. */
+INLINE unsigned char *put_bytes(unsigned char *at, const unsigned char *from, size_t size)
+{
+	unsigned char *end = at + size;
+
+	if (size - 8 <= 8) {
+		uint64_t first, last;
+
+		memcpy(&first, from, 8);
+		memcpy(&last, from + size - 8, 8);
+		memcpy(at, &first, 8);
+		memcpy(end - 8, &last, 8);
+	} else if (size > 16) {
+		for (; end - at > 16; at += 16, from += 16)
+			memcpy(at, from, 16);
+		memcpy(end - 16, from + (end - at) - 16, 16);
+	} else if (size >= 4) {
+		uint32_t first, last;
+
+		memcpy(&first, from, 4);
+		memcpy(&last, from + size - 4, 4);
+		memcpy(at, &first, 4);
+		memcpy(end - 4, &last, 4);
+	} else if (size != 0) {
+		at[0] = from[0];
+		at[size / 2] = from[size / 2];
+		at[size - 1] = from[size - 1];
+	}
+	return end;
+}
+
+/* An item on its way into the ring.  Each word of the arrays is read once: should another thread change them meanwhile, that changes nothing.
+ * Gives where the next one goes; NULL: it is not as the class says, or there is no room for it. */
+INLINE unsigned char *put_item(struct ctrace_lane *lane, unsigned char *at, uint32_t type, uint32_t size, const unsigned char *data,
+			       const uint32_t *descriptor)
+{
+	if (__builtin_expect(data == NULL, 0))
+		return NULL;
+	if (type <= CTRACE_TYPE_TEXT || type == CTRACE_TYPE_UTF8) {
+		uint16_t counted = (uint16_t)size;
+
+		if (__builtin_expect(*descriptor != (type | CT_SIZE_COUNTED_16 << 8), 0))
+			return NULL;
+		if (__builtin_expect(size > UINT16_MAX, 0))
+			return NULL;
+		if (__builtin_expect(ctrace_is_before_(&lane->end, at + 2 + size), 0))
+			return NULL;
+		memcpy(at, &counted, 2);
+		return put_bytes(at + 2, data, size);
+	}
+	if (type == CTRACE_TYPE_ADDRESS)
+		size = sizeof(data);
+	if (*descriptor != (type | size << 8) || size - 1 >= 8 || type >= CTRACE_TYPE_COUNT || ctrace_is_before_(&lane->end, at + size))
+		return NULL;
+	if (type == CTRACE_TYPE_ADDRESS) {
+		memcpy(at, &data, sizeof(data));
+		return at + sizeof(data);
+	}
+	return put_bytes(at, data, size);
+}
+
+typedef cobrtncode_t trace_function(cobuns32_t flags, const cobuns8_t *component_id, const void *trace_event);
+typedef cobrtncode_t put_function(cobuns32_t flags, const cobuns8_t *component_id, const void *trace_event, struct ctrace_lane *lane,
+				  unsigned char *at, const struct ct_class_entry *class);
+
+/* One of the two structures.  Both begin alike, so that an event id and a level are where a class has them. */
+struct layout {
+	size_t len_at, type_at, data_at;
+	trace_function *trace;     /* the long way */
+	put_function *put_several; /* the short way's end, for events of several items */
+};
+#define ID_AT offsetof(struct packed_event, event_id)
+#define LEVEL_AT offsetof(struct packed_event, level)
+#define COUNT_AT offsetof(struct packed_event, data_count)
+_Static_assert(offsetof(TRACE_EVENT, event_id) == ID_AT && offsetof(TRACE_EVENT, level) == LEVEL_AT &&
+		       offsetof(TRACE_EVENT, data_count) == COUNT_AT && LEVEL_AT == ID_AT + 4,
+	       "the two begin alike");
+_Static_assert(offsetof(struct ct_class_entry, level) == offsetof(struct ct_class_entry, event_id) + 4 &&
+		       sizeof(struct ct_class_entry) == offsetof(struct ct_class_entry, level) + 4,
+	       "a level is followed by zeros");
+
+INLINE const unsigned char *load_pointer(const unsigned char *at)
+{
+	const unsigned char *pointer;
+
+	memcpy(&pointer, at, sizeof(pointer));
+	return pointer;
+}
+
+INLINE uint64_t load_u64(const void *at)
+{
+	uint64_t value;
+
+	memcpy(&value, at, 8);
+	return value;
+}
+
+/* Is it the class of such events? */
+INLINE bool class_is(const struct ct_class_entry *class, uint32_t component, const unsigned char *event)
+{
+	if (__builtin_expect(load_u64(&class->event_id) != load_u64(event + ID_AT), 0))
+		return false;
+	if (__builtin_expect(class->component != component, 0))
+		return false;
+	return class->item_count == ct_cbl_load_u32(event + COUNT_AT);
+}
+
+/* What CBL_CTF_TRACE would: the event is whole. */
+INLINE cobrtncode_t finish(struct ctrace_lane *lane, unsigned char *at, const struct ct_class_entry *class)
+{
+	uint32_t failing;
+
+	ctrace_commit_(lane, at);
+	if (__builtin_expect(ctrace_is_at_most_(&ct_process.failing, 0), 1))
+		return CTF_RET_SUCCESS;
+	failing = __atomic_load_n(&ct_process.failing, __ATOMIC_RELAXED);
+	if ((failing & __atomic_load_n(&ct_process.session.components[class->component].dests, __ATOMIC_RELAXED)) != 0)
+		return CTF_RET_OUTPUT_ERROR;
+	return CTF_RET_SUCCESS;
+}
+
+/* The first item. */
+INLINE unsigned char *put_one(struct ctrace_lane *lane, unsigned char *at, const unsigned char *event, const struct layout *layout,
+			      const struct ct_class_entry *class)
+{
+	const unsigned char *len = load_pointer(event + layout->len_at), *type, *data;
+
+	if (__builtin_expect(len == NULL, 0))
+		return NULL;
+	type = load_pointer(event + layout->type_at);
+	if (__builtin_expect(type == NULL, 0))
+		return NULL;
+	data = load_pointer(event + layout->data_at);
+	if (__builtin_expect(data == NULL, 0))
+		return NULL;
+	return put_item(lane, at, ct_cbl_load_u32(type), ct_cbl_load_u32(len), load_pointer(data), &class->items[0]);
+}
+
+/* All items of an event that has several. */
+INLINE unsigned char *put_several(struct ctrace_lane *lane, unsigned char *at, cobuns32_t flags, const unsigned char *event,
+				  const struct layout *layout, const struct ct_class_entry *class)
+{
+	const unsigned char *len = load_pointer(event + layout->len_at), *type = load_pointer(event + layout->type_at),
+			    *data = load_pointer(event + layout->data_at);
+	size_t stride = flags & CTF_FLAG_ARRAY_DATA ? 0 : 4;
+
+	if (len == NULL || type == NULL || data == NULL)
+		return NULL;
+	for (uint32_t i = 0; i < class->item_count && at != NULL; i++) {
+		at = put_item(lane, at, ct_cbl_load_u32(type), ct_cbl_load_u32(len), load_pointer(data), &class->items[i]);
+		len += stride;
+		type += stride;
+		data += sizeof(void *);
+	}
+	return at;
+}
+
+INLINE cobrtncode_t finish_or_trace(cobuns32_t flags, const unsigned char *component_id, const unsigned char *event,
+				    const struct layout *layout, struct ctrace_lane *lane, unsigned char *at,
+				    const struct ct_class_entry *class)
+{
+	if (__builtin_expect(at != NULL, 1))
+		return finish(lane, at, class);
+	ctrace_end_call_();
+	return layout->trace(flags, component_id, event);
+}
+
+/* All that it does last is a jump: so the usual event needs no stack. */
+INLINE cobrtncode_t trace_shortly(cobuns32_t flags, const unsigned char *component_id, const unsigned char *event,
+				  const struct layout *layout)
+{
+	const struct ct_class_entry *class;
+	struct ct_component_entry *entry;
+	struct ctrace_lane *lane = NULL;
+	uint32_t component, level, number;
+	unsigned char *at;
+
+	if (__builtin_expect(ct_notify_waits() || ct_cbl_is_null(event), 0))
+		return layout->trace(flags, component_id, event);
+	if (__builtin_expect(!find_entry(flags, component_id, &entry, &component), 0))
+		return layout->trace(flags, component_id, event);
+	level = ct_cbl_load_u32(event + LEVEL_AT);
+	/* The route that is loaded later is at least as new: pairs with the release stores in ct_level_publish(). */
+	if (__builtin_expect(!ctrace_is_at_most_(&entry->gate.level, level), 0)) {
+		enum ctrace_status status = refuse(flags, level, __atomic_load_n(&entry->gate.level, __ATOMIC_RELAXED));
+
+		return status != NOT_SHORT ? (cobrtncode_t)status : layout->trace(flags, component_id, event);
+	}
+	__atomic_signal_fence(__ATOMIC_ACQUIRE);
+	at = ctrace_reserve_(&entry->gate, &lane, CT_EVENT_HEAD);
+	if (__builtin_expect(at == NULL, 0))
+		return layout->trace(flags, component_id, event);
+	number = *class_slot(ct_lane_thread(lane), component, ct_cbl_load_u32(event + ID_AT), ct_cbl_load_u32(event + COUNT_AT));
+	class = (const struct ct_class_entry *)(const void *)((const unsigned char *)ct_process.session.classes +
+							      number * CT_CLASS_UNIT);
+	if (__builtin_expect(number == 0 || !class_is(class, component, event), 0))
+		return finish_or_trace(flags, component_id, event, layout, lane, NULL, class);
+	at = ctrace_put_head_(at, class->number);
+	if (class->item_count == 1)
+		return finish_or_trace(flags, component_id, event, layout, lane, put_one(lane, at, event, layout, class), class);
+	return class->item_count == 0 ? finish(lane, at, class) : layout->put_several(flags, component_id, event, lane, at, class);
+}
+
+/* ---- the two structures ---- */
+
+static __attribute__((noinline)) cobrtncode_t trace_group(cobuns32_t flags, const cobuns8_t *component_id, const void *trace_event)
+{
+	const struct packed_event *group = trace_event;
+
+	ct_notify_deliver();
+	if (ct_cbl_is_null(trace_event))
+		return CTF_RET_FAILURE;
+	return trace_keeping_errno(component_id, (struct event){ group->event_id, group->level, group->data_count, flags,
+								 group->event_len, group->event_type, group->event_data });
+}
+
+static put_function trace_several_of_group;
+static const struct layout layout_of_group = { offsetof(struct packed_event, event_len), offsetof(struct packed_event, event_type),
+					       offsetof(struct packed_event, event_data), trace_group, trace_several_of_group };
+
+static __attribute__((noinline)) cobrtncode_t trace_several_of_group(cobuns32_t flags, const cobuns8_t *component_id,
+								     const void *trace_event, struct ctrace_lane *lane,
+								     unsigned char *at, const struct ct_class_entry *class)
+{
+	at = put_several(lane, at, flags, trace_event, &layout_of_group, class);
+	return finish_or_trace(flags, component_id, trace_event, &layout_of_group, lane, at, class);
+}
+
+cobrtncode_t CBL_CTF_TRACE(cobuns32_t flags, const cobuns8_t *component_id, const void *trace_event)
+{
+	return trace_shortly(flags, component_id, trace_event, &layout_of_group);
+}
+
+static __attribute__((noinline)) cobrtncode_t trace_structure(cobuns32_t flags, const cobuns8_t *component_id, const void *trace_event)
+{
+	const TRACE_EVENT *event = trace_event;
+
+	ct_notify_deliver_changes();
+	if (ct_cbl_is_null(trace_event))
+		return CTF_RET_FAILURE;
+	return trace_keeping_errno(component_id,
+				   (struct event){ event->event_id, event->level, event->data_count, flags,
+						   (const unsigned char *)event->event_len, (const unsigned char *)event->event_type,
+						   (const unsigned char *)event->event_data });
+}
+
+static put_function trace_several_of_structure;
+static const struct layout layout_of_structure = { offsetof(TRACE_EVENT, event_len), offsetof(TRACE_EVENT, event_type),
+						   offsetof(TRACE_EVENT, event_data), trace_structure, trace_several_of_structure };
+
+static __attribute__((noinline)) cobrtncode_t trace_several_of_structure(cobuns32_t flags, const cobuns8_t *component_id,
+									 const void *trace_event, struct ctrace_lane *lane,
+									 unsigned char *at, const struct ct_class_entry *class)
+{
+	at = put_several(lane, at, flags, trace_event, &layout_of_structure, class);
+	return finish_or_trace(flags, component_id, trace_event, &layout_of_structure, lane, at, class);
+}
+
+cobrtncode_t cobctf_trace(cobuns32_t flags, const cobuns8_t *component_id, TRACE_EVENT *trace_event)
+{
+	return trace_shortly(flags, component_id, (const unsigned char *)trace_event, &layout_of_structure);
+}

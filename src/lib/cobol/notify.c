@@ -1,0 +1,565 @@
+/*
+ * notify.c - callbacks on changes: CBL_CTF_TRACER_NOTIFY, CBL_CTF_TRACE_NOTIFY and cobctf_tracer_notify.
+ *
+ * The registry tells of a change on the thread that made it, under no lock (ct_notify_change).  Each callback that it concerns gets a
+ * notice addressed to one thread: that thread itself for a C callback, the installing thread for a COBOL one, because the COBOL
+ * runtime is not thread-safe.  A thread takes the notices addressed to it and calls back, again under no lock: the changing
+ * thread at once, an installing thread in its next CBL_CTF_* call.  There it also finds the commands that deferred.c has for it.
+ *
+ * Notices are bounded, and so is nesting: inside a callback nothing is delivered; what a callback changes is told when it has
+ * returned, and only so often in one call.  A notice is never freed where it is delivered, since that may be in a trace call
+ * made by a signal handler that interrupted malloc.
+ *
+ * Copyright The ctrace authors.  SPDX-License-Identifier: Apache-2.0
+ */
+#include "lib/cobol/cobol.h"
+
+#include <dlfcn.h>
+#include <errno.h>
+#include <pthread.h>
+#include <stddef.h>
+#include <stdlib.h>
+#include <string.h>
+#include "lib/emit/emit.h"
+
+#define NOTICES_LIMIT 64u  /* that wait for one callback */
+#define DELIVER_LIMIT 256u /* callbacks in one call */
+
+/* A callback may need a mutex of the program that the uninstalling thread holds: it returns only
+ * when that thread goes on. */
+uint64_t ct_notify_limit_ns = UINT64_C(5000000000);
+
+/* cblt-trc-notif-prop-change: the members of NOTIF_PROP_CHANGE without padding. */
+struct packed_change {
+	uint32_t version;
+	uint32_t flags;
+	uint32_t namelen;
+	uint32_t vallen;
+	uint32_t valint;
+	const void *name;
+	const void *value;
+} __attribute__((packed));
+_Static_assert(sizeof(struct packed_change) == 36 && offsetof(struct packed_change, name) == 20,
+	       "cblt-trc-notif-prop-change has 36 bytes, its pointers at 20 and 28");
+_Static_assert(sizeof(NOTIF_INSTALL) == 16 && offsetof(NOTIF_INSTALL, callback) == 8,
+	       "NOTIF_INSTALL and cblt-trc-notif-install are one layout");
+
+struct watch {
+	struct watch *next;
+	uint32_t component;
+	bool is_cobol;
+	bool removed;     /* uninstalled; goes when nobody calls it any more */
+	uint32_t calls;   /* that are running */
+	uint32_t waiters; /* threads in uninstall() */
+	uint32_t notices; /* that wait */
+	TRACER_NOTIF_CALLBACK *callback;
+	const void *thread; /* who installed it */
+};
+
+struct notice {
+	struct notice *next;
+	struct watch *watch;
+	const void *thread; /* who delivers it */
+	int kind;
+	uint32_t level;
+	uint32_t number;
+	uint32_t name_size;
+	uint32_t value_size;
+	bool is_number;
+	char text[]; /* name, NUL, value, NUL */
+};
+
+/* A callback that runs on this thread now; the innermost first. */
+struct frame {
+	struct frame *outer;
+	struct watch *watch;
+};
+
+uint32_t ct_notify_waiting;
+__thread uint32_t ct_notify_installed __attribute__((tls_model("initial-exec")));
+static __thread struct frame *frames __attribute__((tls_model("initial-exec")));
+static __thread bool is_forking __attribute__((tls_model("initial-exec")));
+static __thread int cancel_state __attribute__((tls_model("initial-exec"))); /* that fork() was called with */
+
+static struct {
+	pthread_mutex_t lock;
+	uint32_t returned; /* atomic: raised under the lock when a callback has returned; uninstalling threads sleep on it */
+	struct watch *watches;
+	struct notice *first; /* oldest */
+	struct notice **end;
+	struct notice *spent;               /* delivered, to be freed */
+	ct_cobol_call_function *cobol_call; /* NULL: COBOL is not about */
+	bool is_fork_safe;
+} notify = { .lock = PTHREAD_MUTEX_INITIALIZER, .end = &notify.first };
+
+/* The same address for a thread and for its copy in a forked child. */
+static const void *this_thread(void)
+{
+	return &frames;
+}
+
+/* A signal handler that interrupts a locked section finds ct_thread_locked set and keeps away. */
+static void notify_lock(void)
+{
+	ct_guard_lock(&notify.lock);
+}
+
+static void notify_unlock(void)
+{
+	ct_guard_unlock(&notify.lock);
+}
+
+static uint32_t calls_of_this_thread(const struct watch *watch)
+{
+	uint32_t calls = 0;
+
+	for (const struct frame *frame = frames; frame != NULL; frame = frame->outer)
+		calls += frame->watch == watch;
+	return calls;
+}
+
+/*
+ * fork() finds and leaves the lock free.  Our handlers run outside the runtime's, which take ct_thread_locked for the sign of a signal
+ * handler: so it stays down, and a mark of our own keeps signal handlers away.
+ */
+static void lock_for_fork(void)
+{
+	cancel_state = ct_cancel_off();
+	is_forking = true;
+	CTRACE_FENCE_();
+	pthread_mutex_lock(&notify.lock);
+}
+
+static void unlock_after_fork(void)
+{
+	pthread_mutex_unlock(&notify.lock);
+	CTRACE_FENCE_();
+	is_forking = false;
+	ct_cancel_restore(&cancel_state);
+}
+
+/* Only this thread lives on; callbacks that others were in will not return. */
+static void unlock_in_child(void)
+{
+	for (struct watch *watch = notify.watches; watch != NULL; watch = watch->next) {
+		watch->calls = calls_of_this_thread(watch);
+		watch->waiters = 0;
+	}
+	unlock_after_fork();
+}
+
+/* ---- under the lock ---------------------------------------------------------------------------------------- */
+
+static void free_spent(void)
+{
+	while (notify.spent != NULL) {
+		struct notice *notice = notify.spent;
+
+		notify.spent = notice->next;
+		free(notice);
+	}
+}
+
+/* The link that points to the first waiting notice that matches; to the NULL at the end when none does.  NULL: any. */
+static struct notice **find_notice(const struct watch *watch, const void *thread)
+{
+	struct notice **link = &notify.first;
+
+	while (*link != NULL && ((watch != NULL && (*link)->watch != watch) || (thread != NULL && (*link)->thread != thread)))
+		link = &(*link)->next;
+	return link;
+}
+
+static struct notice *unlink_notice(struct notice **link)
+{
+	struct notice *notice = *link;
+
+	*link = notice->next;
+	if (notify.end == &notice->next)
+		notify.end = link;
+	notice->next = notify.spent;
+	notify.spent = notice;
+	notice->watch->notices--;
+	(void)__atomic_sub_fetch(&ct_notify_waiting, 1, __ATOMIC_RELAXED);
+	return notice;
+}
+
+static void append_notice(struct notice *notice)
+{
+	notice->next = NULL;
+	*notify.end = notice;
+	notify.end = &notice->next;
+	notice->watch->notices++;
+	(void)__atomic_add_fetch(&ct_notify_waiting, 1, __ATOMIC_RELAXED);
+}
+
+static struct watch **find_watch(uint32_t component, TRACER_NOTIF_CALLBACK *callback)
+{
+	struct watch **link = &notify.watches;
+
+	while (*link != NULL && ((*link)->removed || (*link)->component != component || (*link)->callback != callback))
+		link = &(*link)->next;
+	return link;
+}
+
+/* Frees the watches that were uninstalled and that no thread is in. */
+static void free_removed(void)
+{
+	struct watch **link = &notify.watches;
+
+	while (*link != NULL) {
+		struct watch *watch = *link;
+
+		if (!watch->removed || watch->calls != 0 || watch->waiters != 0) {
+			link = &watch->next;
+			continue;
+		}
+		*link = watch->next;
+		free(watch);
+	}
+}
+
+static bool says_the_same_thing(const struct notice *notice, const struct ct_change *change)
+{
+	if (notice->kind != (int)change->kind)
+		return false;
+	return change->kind == CT_CHANGE_LEVEL ||
+	       ct_name_equal(notice->text, notice->name_size, change->property, change->property_size);
+}
+
+static bool is_number(const char *text, size_t size)
+{
+	size_t digits = 0;
+	bool hex = size > 2 && text[0] == '0' && (text[1] | 0x20) == 'x';
+
+	for (size_t i = hex ? 2 : 0; i < size; i++, digits++) {
+		bool digit = text[i] >= '0' && text[i] <= '9';
+
+		if (!digit && !(hex && (text[i] | 0x20) >= 'a' && (text[i] | 0x20) <= 'f'))
+			return false;
+	}
+	return digits != 0;
+}
+
+static struct notice *create_notice(struct watch *watch, const void *thread, const struct ct_change *change)
+{
+	bool is_property = change->kind == CT_CHANGE_PROPERTY;
+	size_t name_size = is_property ? change->property_size : 0;
+	size_t value_size = is_property ? change->value_size : 0;
+	struct notice *notice = malloc(sizeof(*notice) + name_size + value_size + 2);
+
+	if (notice == NULL)
+		return NULL;
+	*notice = (struct notice){ .watch = watch, .thread = thread, .kind = (int)change->kind };
+	memset(notice->text, 0, name_size + value_size + 2);
+	if (!is_property) {
+		notice->level = change->level;
+		return notice;
+	}
+	memcpy(notice->text, change->property, name_size);
+	memcpy(notice->text + name_size + 1, change->value, value_size);
+	notice->name_size = (uint32_t)name_size;
+	notice->value_size = (uint32_t)value_size;
+	notice->number = (uint32_t)change->number;
+	notice->is_number = is_number(change->value, value_size);
+	return notice;
+}
+
+/* One more notice; an older one of the same thing, for the same thread, gives way to it. */
+static void add_notice(struct watch *watch, const void *thread, const struct ct_change *change)
+{
+	struct notice *notice;
+
+	for (struct notice **link = &notify.first; *link != NULL; link = &(*link)->next) {
+		if ((*link)->watch == watch && (*link)->thread == thread && says_the_same_thing(*link, change)) {
+			unlink_notice(link);
+			break;
+		}
+	}
+	if (watch->notices >= NOTICES_LIMIT)
+		return;
+	notice = create_notice(watch, thread, change);
+	if (notice != NULL)
+		append_notice(notice);
+}
+
+/* ---- under no lock ----------------------------------------------------------------------------------------- */
+
+static void call_back(const struct watch *watch, void *parameter, uint32_t type)
+{
+	uint32_t handle = ct_handle_of(watch->component);
+	const sigset_t *lifted = ct_shield_lift();
+
+	if (watch->is_cobol && notify.cobol_call != NULL)
+		notify.cobol_call((void *)(uintptr_t)watch->callback, handle, type, parameter);
+	else
+		watch->callback(handle, type, parameter);
+	ct_shield_restore(lifted);
+}
+
+static void tell(const struct watch *watch, const struct notice *notice)
+{
+	uint32_t level = notice->level;
+	NOTIF_PROP_CHANGE change = {
+		.flags = notice->is_number ? CTF_FLAG_PROP_INT_VALUE : 0,
+		.namelen = notice->name_size,
+		.vallen = notice->value_size,
+		.valint = notice->number,
+		.name = (const cobuns8_t *)notice->text,
+		.value = (const cobuns8_t *)notice->text + notice->name_size + 1,
+	};
+	struct packed_change packed = { 0, change.flags, change.namelen, change.vallen, change.valint, change.name, change.value };
+
+	if (notice->kind == CT_CHANGE_LEVEL)
+		call_back(watch, &level, TRACER_NOTIF_TYPE_LEVEL_CHANGE);
+	else
+		call_back(watch, watch->is_cobol ? (void *)&packed : (void *)&change, TRACER_NOTIF_TYPE_PROP_CHANGE);
+}
+
+/* Calls back for one notice that is addressed to this thread; false when there is none. */
+static bool deliver_one(void)
+{
+	struct notice **link;
+	struct notice *notice;
+	struct frame frame = { .outer = frames };
+
+	notify_lock();
+	link = find_notice(NULL, this_thread());
+	notice = *link;
+	if (notice == NULL) {
+		notify_unlock();
+		return false;
+	}
+	unlink_notice(link);
+	/* Off the list of what may be freed while the callback reads it. */
+	notify.spent = notice->next;
+	frame.watch = notice->watch;
+	frame.watch->calls++;
+	frames = &frame;
+	notify_unlock();
+
+	tell(frame.watch, notice);
+
+	notify_lock();
+	frames = frame.outer;
+	frame.watch->calls--;
+	notice->next = notify.spent;
+	notify.spent = notice;
+	(void)__atomic_fetch_add(&notify.returned, 1, __ATOMIC_RELEASE);
+	if (frame.watch->waiters != 0)
+		ct_os_wake(&notify.returned);
+	notify_unlock();
+	return true;
+}
+
+static void deliver_all(void)
+{
+	for (unsigned i = 0; i < DELIVER_LIMIT && deliver_one(); i++)
+		;
+}
+
+/* Does nothing inside a callback, and in a signal handler that interrupted one of ctrace's locked sections. */
+void ct_notify_deliver_slowly(bool may_command)
+{
+	CT_CANCEL_OFF();
+	int saved_errno = errno;
+
+	if (frames != NULL || ct_thread_locked != 0 || is_forking)
+		return;
+	deliver_all();
+	if (may_command && ct_deferred_run())
+		deliver_all();
+	errno = saved_errno;
+}
+
+void ct_notify_change(const struct ct_change *change, void *user)
+{
+	bool is_for_me = false;
+
+	(void)user;
+	notify_lock();
+	free_spent();
+	free_removed();
+	for (struct watch *watch = notify.watches; watch != NULL; watch = watch->next) {
+		if (watch->removed || watch->component != change->component)
+			continue;
+		add_notice(watch, watch->is_cobol ? watch->thread : this_thread(), change);
+		is_for_me |= !watch->is_cobol;
+	}
+	notify_unlock();
+	if (is_for_me)
+		ct_notify_deliver_slowly(false);
+}
+
+/* ---- installing -------------------------------------------------------------------------------------------- */
+
+void *ct_cobol_bridge(const char *symbol)
+{
+	void *module = dlsym(RTLD_DEFAULT, "cob_get_global_ptr") != NULL ? ct_module_open(CT_COBOL_MODULE) : NULL;
+
+	return module == NULL ? NULL : dlsym(module, symbol);
+}
+
+/* Loaded at the first COBOL callback. */
+static ct_cobol_call_function *find_cobol_call(void)
+{
+	ct_cobol_call_function *known;
+
+	notify_lock();
+	known = notify.cobol_call;
+	notify_unlock();
+	return known != NULL ? known : (ct_cobol_call_function *)(uintptr_t)ct_cobol_bridge(CT_COBOL_CALL);
+}
+
+void ct_cobol_hold_module(const void *code)
+{
+	Dl_info info;
+	void *module;
+
+	if (dladdr(code, &info) == 0 || info.dli_fname == NULL || strchr(info.dli_fname, '/') == NULL)
+		return;
+	module = dlopen(info.dli_fname, RTLD_LAZY | RTLD_NOLOAD | RTLD_NODELETE);
+	if (module != NULL)
+		(void)dlclose(module);
+}
+
+/* Only a callback in COBOL belongs to a thread. */
+static bool is_installed_for(const struct watch *installed, const struct watch *wanted)
+{
+	return installed->is_cobol == wanted->is_cobol && (!wanted->is_cobol || installed->thread == wanted->thread);
+}
+
+/*
+ * Under the lock.  What is installed already stays as it is, and that is no failure: a COBOL program that was cancelled and called
+ * again installs once more.
+ */
+static enum ctrace_status add_watch(struct watch **watch, ct_cobol_call_function *cobol_call)
+{
+	const struct watch *installed = *find_watch((*watch)->component, (*watch)->callback);
+
+	if (!notify.is_fork_safe && pthread_atfork(lock_for_fork, unlock_after_fork, unlock_in_child) != 0)
+		return CTRACE_NOT_ENOUGH_MEMORY;
+	notify.is_fork_safe = true;
+	if (installed != NULL)
+		return is_installed_for(installed, *watch) ? CTRACE_OK : CTRACE_FAILURE;
+	if (cobol_call != NULL)
+		notify.cobol_call = cobol_call;
+	(*watch)->next = notify.watches;
+	notify.watches = *watch;
+	ct_notify_installed += (*watch)->is_cobol;
+	*watch = NULL;
+	return CTRACE_OK;
+}
+
+static enum ctrace_status install(const struct watch *wanted, ct_cobol_call_function *cobol_call)
+{
+	struct watch *watch = malloc(sizeof(*watch));
+	enum ctrace_status status;
+
+	if (watch == NULL)
+		return CTRACE_NOT_ENOUGH_MEMORY;
+	*watch = *wanted;
+	if (watch->is_cobol)
+		ct_cobol_hold_module((const void *)(uintptr_t)watch->callback);
+	notify_lock();
+	status = add_watch(&watch, cobol_call);
+	notify_unlock();
+	free(watch);
+	return status;
+}
+
+/* Waits until no other thread is in the callback, whose code may go away after this.  Under the
+ * lock, which is released while the thread sleeps.  False: the callback still runs. */
+static bool wait_for_callback(struct watch *watch)
+{
+	uint64_t start_ns = ct_clock_mono_ns(), waited_ns = 0;
+
+	watch->waiters++;
+	while (watch->calls > calls_of_this_thread(watch) && waited_ns < ct_notify_limit_ns) {
+		uint32_t word = __atomic_load_n(&notify.returned, __ATOMIC_RELAXED); /* raised under the lock only */
+
+		notify_unlock();
+		ct_os_wait(&notify.returned, word, ct_notify_limit_ns - waited_ns);
+		notify_lock();
+		waited_ns = ct_clock_mono_ns() - start_ns;
+	}
+	if (watch->waiters != 0)
+		watch->waiters--; /* none in a child that a signal handler has forked meanwhile */
+	return watch->calls <= calls_of_this_thread(watch);
+}
+
+static enum ctrace_status uninstall(const struct watch *wanted)
+{
+	bool has_returned;
+	struct watch *watch;
+	struct notice **link;
+
+	notify_lock();
+	free_spent();
+	watch = *find_watch(wanted->component, wanted->callback);
+	if (watch == NULL) {
+		notify_unlock();
+		return CTRACE_FAILURE;
+	}
+	watch->removed = true;
+	while (*(link = find_notice(watch, NULL)) != NULL)
+		unlink_notice(link);
+	has_returned = wait_for_callback(watch);
+	/* Else it is still installed, and can be uninstalled again, unless it was installed a
+	 * second time meanwhile. */
+	watch->removed = has_returned || *find_watch(wanted->component, wanted->callback) != NULL;
+	if (watch->removed && watch->is_cobol && watch->thread == this_thread())
+		ct_notify_installed--;
+	free_removed();
+	notify_unlock();
+	return has_returned ? CTRACE_OK : CTRACE_TIMED_OUT;
+}
+
+static enum ctrace_status change_watch(cobuns32_t install_function, const void *block, bool is_cobol)
+{
+	struct watch wanted = { .is_cobol = is_cobol, .thread = this_thread() };
+	enum ctrace_status status;
+	NOTIF_INSTALL request;
+
+	if (ct_cbl_is_null(block))
+		return CTRACE_FAILURE;
+	memcpy(&request, block, sizeof(request));
+	status = ct_handle_component(request.handle, &wanted.component);
+	if (status != CTRACE_OK)
+		return status;
+	wanted.callback = request.callback;
+	if (wanted.callback == NULL)
+		return CTRACE_FAILURE;
+	if (install_function == TRACER_NOTIF_UNINSTALL)
+		return uninstall(&wanted);
+	if (install_function != TRACER_NOTIF_INSTALL)
+		return CTRACE_FAILURE;
+	return install(&wanted, is_cobol ? find_cobol_call() : NULL);
+}
+
+static cobrtncode_t tracer_notify(cobuns32_t install_function, const void *notif_install, bool is_cobol)
+{
+	CT_CANCEL_OFF();
+	int saved_errno = errno;
+	enum ctrace_status status;
+
+	ct_notify_deliver();
+	status = change_watch(install_function, notif_install, is_cobol);
+	errno = saved_errno;
+	return ct_cbl_return(status);
+}
+
+cobrtncode_t CBL_CTF_TRACER_NOTIFY(cobuns32_t install_function, const void *notif_install)
+{
+	return tracer_notify(install_function, notif_install, true);
+}
+
+cobrtncode_t CBL_CTF_TRACE_NOTIFY(cobuns32_t install_function, const void *notif_install)
+{
+	return tracer_notify(install_function, notif_install, true);
+}
+
+cobrtncode_t cobctf_tracer_notify(cobuns32_t install_function, NOTIF_INSTALL *notif_install)
+{
+	return tracer_notify(install_function, notif_install, false);
+}

@@ -1,0 +1,332 @@
+/*
+ * change.c - one change of a trace: its routine is asked, then the change is in force; or nothing has changed.
+ *
+ * Runs on the thread that gave the command, which has claimed the trace and the sublevels that follow it, and holds no lock: the routines
+ * are the program's.  What can fail is done before the first of them is called.
+ *
+ * Copyright The ctrace authors.  SPDX-License-Identifier: Apache-2.0
+ */
+#include "lib/component/component.h"
+
+#include "lib/component/writer_link.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+static const char *trace_name(const struct ct_trace *trace)
+{
+	return ct_registry_name(ct_process.registry, trace->component);
+}
+
+/* ---- asking a routine ---- */
+
+void ct_change_fill(const struct ct_trace *trace, const struct ct_status *status, uint32_t flags, struct ctrace_ctss *out)
+{
+	const char *minops = ct_trace_attributes(trace)->minops;
+
+	memset(out, 0, sizeof *out);
+	out->size = sizeof *out;
+	out->flags = flags;
+	out->mode = status->mode;
+	memcpy(out->userdata, trace->userdata, sizeof out->userdata);
+	out->buffer_size = status->buffer_asked;
+	out->buffer_granted = ct_status_granted(status->buffer_rounded);
+	out->token = ct_token_of(trace);
+	ct_path_fill(trace_name(trace), out);
+	ct_pad(out->writer, sizeof out->writer, status->writer, strlen(status->writer));
+	out->asid_count = status->asid_count;
+	memcpy(out->asid, status->asid, sizeof out->asid);
+	out->jobname_count = status->jobname_count;
+	for (uint32_t i = 0; i < CTRACE_MAX_FILTER; i++)
+		ct_pad(out->jobname[i], sizeof out->jobname[i], status->jobname[i],
+		       i < status->jobname_count ? strlen(status->jobname[i]) : 0);
+	out->options_size = (uint32_t)strlen(status->options);
+	memcpy(out->options, status->options, out->options_size);
+	if (minops != NULL) {
+		out->minops_size = (uint32_t)strlen(minops);
+		memcpy(out->minops, minops, out->minops_size);
+	}
+}
+
+uint32_t ct_change_call(struct ct_trace *trace, struct ct_status *status, uint32_t flags, bool *out_call_subs,
+			struct ctrace_outcome *out)
+{
+	char message[sizeof out->message] = "";
+	struct ct_console console;
+	struct ct_routine routine;
+	struct ctrace_ctss ctss;
+
+	if (trace->attributes.startnam[0] == '\0')
+		return CTRACE_RC_OK;
+	if (!ct_routine_find(trace->attributes.startnam, &routine, message, sizeof message))
+		return ct_outcome_set(out, CTRACE_RC_REFUSED, CTRACE_RSN_ROUTINE_NOT_LOADED, "%s", message);
+	ct_change_fill(trace, status, flags, &ctss);
+	ct_console_open(&console, message, sizeof message);
+	ctss.console = console.number;
+	out->ss_rc = ct_routine_call(&routine, &ctss);
+	ct_console_close(&console);
+	out->ss_rsncode = out->ss_rc != 0 ? ctss.reason : 0;
+	if (message[0] != '\0')
+		memcpy(out->message, message, sizeof out->message);
+	if (out->ss_rc != 0)
+		return ct_outcome_set(out, CTRACE_RC_REFUSED, CTRACE_RSN_ROUTINE_REFUSED,
+				      message[0] != '\0' ? NULL : "%s returned %X, reason %X, for OPTIONS=(%.80s)",
+				      trace->attributes.startnam, out->ss_rc, out->ss_rsncode, status->options);
+	memcpy(trace->userdata, ctss.userdata, sizeof trace->userdata);
+	if (status->buffer_asked != 0)
+		status->buffer_rounded = ctss.buffer_size;
+	if (out_call_subs != NULL)
+		*out_call_subs = ctss.call_subs == CTRACE_YES;
+	return CTRACE_RC_OK;
+}
+
+/* ---- in force ---- */
+
+enum ctrace_status ct_change_publish(const struct ct_trace *trace)
+{
+	const struct ct_target *target = ct_target_self();
+	struct ct_level_trace level = { .level = CTRACE_LEVEL_NONE,
+					.minimum = ct_trace_attributes(trace)->minops != NULL ? CTRACE_DEBUG : CTRACE_LEVEL_NONE };
+
+	if (trace->follows) {
+		level.level = CT_LEVEL_UNSET;
+	} else if (trace->status != NULL && trace->status->mode == CTRACE_MODE_ON) {
+		level.level = trace->status->level;
+		level.excluded = ct_status_is_excluded(trace->status);
+	}
+	/* While a child attaches there is no target, and nobody to be told. */
+	return ct_level_set_trace(ct_process.registry, trace->component, &level, target != NULL ? target->changed : NULL,
+				  target != NULL ? target->changed_user : NULL);
+}
+
+/* The ring of its own; without one, its head's or what the configuration gave it. */
+static bool set_buffer(const struct ct_trace *trace, bool follows, const struct ct_status *status)
+{
+	const char *name = trace_name(trace);
+	uint64_t bytes = follows ? 0 : ct_status_granted(status->buffer_rounded);
+
+	if (bytes == 0)
+		bytes = trace->buffer_before;
+	if (ct_registry_configured(ct_process.registry, trace->component).buffer == bytes)
+		return true;
+	return ct_route_set_buffer(ct_process.registry, name, strlen(name), bytes) == CTRACE_OK;
+}
+
+/* A trace that is on, or keeps its MINOPS, has the writer that it names or none; any other its head's. */
+static bool set_writer(const struct ct_trace *trace, bool follows, const struct ct_status *status)
+{
+	const char *name = trace_name(trace);
+	uint32_t now = ct_registry_configured(ct_process.registry, trace->component).writer;
+
+	if (follows || status->mode == CTRACE_MODE_OFF) {
+		if (now != CT_WRITER_UNSET)
+			ct_writer_forget(name, strlen(name));
+		return true;
+	}
+	if (status->writer[0] == '\0' ? now == 0 : now == ct_writer_number(status->writer) && ct_writer_is_connected(status->writer))
+		return true;
+	return ct_writer_set(name, strlen(name), status->writer) == CTRACE_OK;
+}
+
+static bool is_nothing(const struct ct_status *status, const struct ct_attributes *attributes)
+{
+	return status->mode != CTRACE_MODE_ON && status->buffer_asked == attributes->bufdflt &&
+	       status->buffer_rounded == attributes->bufdflt;
+}
+
+/* Most traces of many are off or follow: they need not keep a status. */
+static bool reserve_status(struct ct_trace *trace, const struct ct_wanted *wanted, struct ct_status **out_status)
+{
+	*out_status = NULL;
+	if (wanted->follows || is_nothing(wanted->status, ct_trace_attributes(trace)))
+		return true;
+	*out_status = malloc(sizeof **out_status);
+	return *out_status != NULL;
+}
+
+/* ---- the end of a command ---- */
+
+void ct_claim_end(struct ct_claim *claim)
+{
+	for (uint32_t i = 0; i < claim->count; i++) {
+		struct ct_trace *trace = claim->traces[i];
+		bool is_unsettled;
+
+		ct_table_lock();
+		is_unsettled = trace->is_unsettled && trace->is_defined;
+		trace->is_unsettled = false;
+		ct_table_unlock();
+		if (is_unsettled)
+			(void)!ct_change_publish(trace);
+	}
+	ct_claim_release(claim);
+}
+
+void ct_claims_init(struct ct_claims *claims, const char *command)
+{
+	ct_claim_init(&claims->head);
+	ct_claim_init(&claims->trace);
+	claims->head.command = claims->trace.command = command;
+}
+
+void ct_claims_end(struct ct_claims *claims)
+{
+	ct_claim_end(&claims->trace);
+	ct_claim_end(&claims->head);
+}
+
+/* ---- the change ---- */
+
+/* A change under way: how it was, and who has been told. */
+struct change {
+	struct ct_claim *claim;
+	struct ct_status former;
+	struct ct_status status;
+	uint32_t told; /* of the claim's traces */
+	bool former_follows;
+};
+
+static uint32_t flags_of(const struct ct_status *status, bool is_definition)
+{
+	if (status->mode == CTRACE_MODE_ON || (is_definition && status->mode == CTRACE_MODE_MIN))
+		return CTRACE_CTSS_START;
+	return CTRACE_CTSS_STOP;
+}
+
+/* Those that had agreed hear that it stays as it was. */
+static void take_back(struct change *change)
+{
+	struct ctrace_outcome ignored = { .rc = CTRACE_RC_OK };
+
+	while (change->told > 0) {
+		struct ct_status former = change->former;
+
+		(void)ct_change_call(change->claim->traces[--change->told], &former, flags_of(&former, false), NULL, &ignored);
+	}
+}
+
+/* The head's routine may have defined sublevels that follow it. */
+static uint32_t claim_followers(struct ct_claim *claim, struct ctrace_outcome *out)
+{
+	enum ct_claimed claimed;
+
+	ct_table_lock();
+	claimed = ct_claim_tree(claim, claim->traces[0], true);
+	ct_table_unlock();
+	return ct_claim_outcome(claimed, trace_name(claim->traces[0]), out);
+}
+
+/* The head first; its followers when its routine says so. */
+static uint32_t tell_all(struct change *change, const struct ct_wanted *wanted, struct ctrace_outcome *out)
+{
+	uint32_t flags = flags_of(&change->status, wanted->is_definition);
+	struct ct_claim *claim = change->claim;
+	bool call_subs = false;
+	uint32_t rc = ct_change_call(claim->traces[0], &change->status, flags, &call_subs, out);
+
+	if (rc != CTRACE_RC_OK)
+		return rc;
+	change->told = 1;
+	if (call_subs)
+		rc = claim_followers(claim, out);
+	for (uint32_t i = 1; call_subs && rc == CTRACE_RC_OK && i < claim->count; i++) {
+		struct ct_status status = change->status;
+
+		rc = ct_change_call(claim->traces[i], &status, flags, NULL, out);
+		if (rc == CTRACE_RC_OK)
+			change->told = i + 1;
+	}
+	return rc;
+}
+
+static void replace(struct ct_trace *trace, struct ct_status *status, bool follows)
+{
+	ct_table_lock();
+	trace->status = status;
+	trace->follows = follows;
+	ct_table_unlock();
+}
+
+/* *kept has the new status's memory, and then the old one's. */
+static bool put_in_force(struct ct_trace *trace, bool follows, const struct ct_status *status, struct ct_status **kept)
+{
+	struct ct_status *former = trace->status;
+	bool followed = trace->follows;
+
+	if (*kept != NULL)
+		**kept = *status;
+	replace(trace, *kept, follows);
+	if (ct_change_publish(trace) == CTRACE_OK) {
+		*kept = former;
+		return true;
+	}
+	replace(trace, former, followed);
+	return false;
+}
+
+/* Who filters by a number that is gone wonders why nothing comes. */
+static void tell_if_excluded(const struct ct_wanted *wanted, struct ctrace_outcome *out)
+{
+	struct ct_space self = ct_space_self();
+
+	if (!wanted->follows && wanted->status->mode == CTRACE_MODE_ON && out->message[0] == '\0' &&
+	    ct_status_is_excluded(wanted->status))
+		(void)ct_outcome_set(out, CTRACE_RC_OK, 0, "in force; the filters leave this process, ASID(%04X) JOBNAME(%s), out",
+				     (unsigned)self.asid, self.jobname);
+}
+
+/* A writer that is not there is the classic mistake: nothing is lost by it here, but the data are elsewhere. */
+static void tell_if_no_writer(const struct ct_wanted *wanted, struct ctrace_outcome *out)
+{
+	const char *writer = wanted->status->writer;
+
+	if (!wanted->follows && wanted->status->mode == CTRACE_MODE_ON && writer[0] != '\0' && out->message[0] == '\0' &&
+	    !ct_writer_is_connected(writer))
+		(void)ct_outcome_set(out, CTRACE_RC_OK, 0, CT_NO_WRITER, writer);
+}
+
+uint32_t ct_change_carry_out(struct ct_claim *claim, const struct ct_wanted *wanted, struct ctrace_outcome *out)
+{
+	struct ct_trace *trace = claim->traces[0];
+	struct change change = { .claim = claim, .status = *wanted->status, .former_follows = trace->follows };
+	struct ct_status *kept;
+	uint32_t rc = CTRACE_RC_OK;
+
+	ct_status_get(trace, &change.former);
+	if (!reserve_status(trace, wanted, &kept))
+		return ct_outcome_set(out, CTRACE_RC_SYSTEM, CTRACE_RSN_STORAGE, "no memory for the trace's status");
+	if (!set_buffer(trace, wanted->follows, &change.status)) {
+		rc = ct_outcome_set(out, CTRACE_RC_SYSTEM, CTRACE_RSN_STORAGE, "no ring of that size: there are too many sizes in use");
+		goto undo_status;
+	}
+	if (wanted->call)
+		rc = tell_all(&change, wanted, out);
+	if (rc != CTRACE_RC_OK)
+		goto undo_told;
+	/* The routine may have rounded the size. */
+	if (!set_buffer(trace, wanted->follows, &change.status)) {
+		rc = ct_outcome_set(out, CTRACE_RC_SYSTEM, CTRACE_RSN_STORAGE, "no ring of the size that the routine made of it");
+		goto undo_told;
+	}
+	if (!set_writer(trace, wanted->follows, &change.status)) {
+		rc = ct_outcome_set(out, CTRACE_RC_SYSTEM, CTRACE_RSN_STORAGE, "no ring for writer %s: there are too many in use",
+				    change.status.writer);
+		goto undo_told;
+	}
+	if (!put_in_force(trace, wanted->follows, &change.status, &kept)) {
+		rc = ct_outcome_set(out, CTRACE_RC_SYSTEM, CTRACE_RSN_STORAGE, "no memory to change the threshold");
+		goto undo_told;
+	}
+	free(kept);
+	tell_if_excluded(wanted, out);
+	tell_if_no_writer(wanted, out);
+	return CTRACE_RC_OK;
+
+undo_told:
+	take_back(&change);
+	(void)set_buffer(trace, change.former_follows, &change.former);
+	(void)set_writer(trace, change.former_follows, &change.former);
+undo_status:
+	free(kept);
+	return rc;
+}

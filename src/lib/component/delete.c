@@ -1,0 +1,151 @@
+/*
+ * delete.c - CTRACE DELETE.
+ *
+ * Runs on the thread of the program that calls it; any number at a time, not in a signal handler.  The whole tree of the trace is claimed, so
+ * that nobody works on any of it; the routines of what is active clean up, the deepest first; then all of it goes.
+ *
+ * Copyright The ctrace authors.  SPDX-License-Identifier: Apache-2.0
+ */
+#include "lib/component/component.h"
+
+#include <errno.h>
+#include <string.h>
+
+/* Its routine cleans up.  What it answers is told, but keeps nothing. */
+static void stop(struct ct_trace *trace, struct ctrace_outcome *out)
+{
+	struct ctrace_outcome one = { .rc = CTRACE_RC_OK };
+	struct ct_status status;
+
+	ct_status_get(trace, &status);
+	if (status.mode == CTRACE_MODE_OFF || ct_only_groups(&trace->attributes))
+		return;
+	status.mode = CTRACE_MODE_OFF;
+	memset(status.options, 0, sizeof status.options);
+	(void)ct_change_call(trace, &status, CTRACE_CTSS_STOP, NULL, &one);
+	if (out->ss_rc == 0 && one.message[0] != '\0')
+		memcpy(out->message, one.message, sizeof out->message);
+	if (out->ss_rc == 0) {
+		out->ss_rc = one.ss_rc;
+		out->ss_rsncode = one.ss_rsncode;
+	}
+}
+
+static void remove_trace(struct ct_trace *trace)
+{
+	struct ct_level_trace level = { .level = trace->level_before, .minimum = CTRACE_LEVEL_NONE };
+	const struct ct_target *target = ct_target_self();
+	struct ct_shield shield;
+
+	ct_shield_begin(&shield); /* for one trace at a time: signals come in between */
+	ct_table_lock();          /* both or none in a forked child */
+	ct_registry_set_defined(ct_process.registry, trace->component, false);
+	trace->is_defined = false;
+	if (trace->head != NULL)
+		trace->head->subs--;
+	ct_table_unlink(trace);
+	ct_table_unlock();
+	ct_trace_restore_ring(trace);
+	(void)!ct_level_set_trace(ct_process.registry, trace->component, &level, target != NULL ? target->changed : NULL,
+				  target != NULL ? target->changed_user : NULL);
+	ct_trace_forget(trace);
+	ct_shield_end(&shield);
+}
+
+/* The claim has the whole tree, heads first: so from its end on, the deepest first. */
+static void remove_claimed(const struct ct_claim *claim, struct ctrace_outcome *out)
+{
+	for (uint32_t i = claim->count; i > 0; i--)
+		stop(claim->traces[i - 1], out);
+	for (uint32_t i = claim->count; i > 0; i--)
+		remove_trace(claim->traces[i - 1]);
+}
+
+/* A sublevel's routine may be waiting for the trace, which we hold: it is refused, and we go on.  A
+ * sublevel that is in use by a command that does not end stays, below a head that nobody has
+ * defined; it can still be deleted by its own name. */
+void ct_delete_subs(struct ct_trace *trace)
+{
+	struct ctrace_outcome ignored = { .rc = CTRACE_RC_OK };
+	enum ct_claimed claimed = CT_CLAIMED;
+	bool has_sub;
+
+	do {
+		struct ct_claim claim;
+
+		ct_claim_init(&claim);
+		claim.command = "DELETE";
+		claim.is_firm = true;
+		ct_table_lock();
+		trace->is_leaving = true;
+		has_sub = trace->first_sub != NULL;
+		if (has_sub)
+			claimed = ct_claim_tree(&claim, trace->first_sub, false);
+		ct_table_unlock();
+		if (claimed == CT_CLAIMED)
+			remove_claimed(&claim, &ignored);
+		ct_claim_release(&claim);
+	} while (has_sub && claimed == CT_CLAIMED);
+}
+
+static uint32_t claim_for_delete(struct ct_claim *claim, const struct ct_path *path, bool only_without_subs, struct ctrace_outcome *out)
+{
+	struct ct_trace *trace;
+	enum ct_claimed claimed;
+
+	trace = ct_trace_find_defined(path->name, strlen(path->name));
+	if (trace == NULL)
+		return ct_outcome_set(out, CTRACE_RC_EXISTS, 0, "%s is not defined", path->name);
+	claimed = ct_claim_tree(claim, trace, false);
+	if (claimed != CT_CLAIMED)
+		return ct_claim_outcome(claimed, path->name, out);
+	if (!trace->is_defined) /* another DELETE was first */
+		return ct_outcome_set(out, CTRACE_RC_EXISTS, 0, "%s is not defined", path->name);
+	if (only_without_subs && trace->first_sub != NULL)
+		return ct_outcome_set(out, CTRACE_RC_REFUSED, CTRACE_RSN_HAS_SUBS, "IFNOSUBS: %s has %u sublevels", path->name,
+				      trace->subs);
+	for (uint32_t i = 0; i < claim->count; i++)
+		claim->traces[i]->is_leaving = true;
+	return CTRACE_RC_OK;
+}
+
+static uint32_t carry_out_delete(const struct ctrace_delete *asked, struct ctrace_outcome *out)
+{
+	struct ct_claim claim;
+	struct ct_path path;
+	uint32_t rc = ct_plist_check_delete(asked, out);
+
+	if (rc != CTRACE_RC_OK)
+		return rc;
+	if (ct_thread_locked != 0)
+		return ct_outcome_set(out, CTRACE_RC_SYSTEM, CTRACE_RSN_RECOVERY, "a signal handler cannot delete a trace");
+	if (!ct_is_coded(asked->name) || !ct_trace_name_is_valid(asked->name, strnlen(asked->name, CT_NAME_SIZE)) ||
+	    ct_process_attach() == NULL)
+		return ct_outcome_set(out, CTRACE_RC_EXISTS, 0, "no such trace is defined");
+	rc = ct_path_parse(asked->name, asked->sub, &path, out);
+	if (rc != CTRACE_RC_OK)
+		return rc;
+	ct_claim_init(&claim);
+	claim.command = "DELETE";
+	ct_table_lock();
+	rc = claim_for_delete(&claim, &path, asked->ifnosubs == CTRACE_YES, out);
+	ct_table_unlock();
+	if (rc == CTRACE_RC_OK)
+		remove_claimed(&claim, out);
+	ct_claim_release(&claim);
+	return rc;
+}
+
+uint32_t ctrace_component_delete(const struct ctrace_delete *asked, struct ctrace_outcome *out)
+{
+	CT_CANCEL_OFF();
+	struct ctrace_outcome unwanted = { .rc = CTRACE_RC_OK };
+	int kept = errno;
+	uint32_t rc;
+
+	out = out != NULL ? out : &unwanted;
+	memset(out, 0, sizeof *out);
+	rc = carry_out_delete(asked, out);
+	errno = kept;
+	return rc;
+}

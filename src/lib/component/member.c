@@ -1,0 +1,77 @@
+/*
+ * member.c - a member of CTRACE_PARMLIB for DEFINE's and TRACE CT's PARM.
+ *
+ * Called on the thread of the macro or command, under no lock.  What is wrong is said as editors say it: member, line and column.
+ *
+ * Copyright The ctrace authors.  SPDX-License-Identifier: Apache-2.0
+ */
+#include "lib/component/component.h"
+
+#define STORAGE (CTRACE_RC_SYSTEM << 8 | CTRACE_RSN_STORAGE)
+
+struct first_mistake {
+	const char *member;
+	struct ctrace_outcome *out;
+	bool is_known;
+};
+
+static void note_first(uint32_t reason, const struct ct_complaint *complaint, void *user)
+{
+	struct first_mistake *first = user;
+
+	if (first->is_known)
+		return;
+	first->is_known = true;
+	(void)ct_outcome_set(first->out, CTRACE_RC_REFUSED, reason, "%s:%u:%u: %s%s%s", first->member, complaint->line,
+			     complaint->column, complaint->message, complaint->expected[0] != '\0' ? "; expected " : "",
+			     complaint->expected);
+}
+
+static uint32_t parse(const char *member, const struct ct_buf *text, struct ct_parmlib *out_parmlib, struct ctrace_outcome *out)
+{
+	struct first_mistake first = { .member = member, .out = out };
+	uint32_t reason = ct_parmlib_parse(text->data, text->size, out_parmlib, note_first, &first);
+
+	if (reason == 0)
+		return CTRACE_RC_OK;
+	ct_parmlib_fini(out_parmlib);
+	if (reason == STORAGE)
+		return ct_outcome_set(out, CTRACE_RC_SYSTEM, CTRACE_RSN_STORAGE, "no memory for member %s", member);
+	return out->rc;
+}
+
+/* Where it was looked for is what people need to know. */
+static uint32_t refuse(const char *member, uint32_t reason, const char *path, struct ctrace_outcome *out)
+{
+	const char *folders = ct_os_environment("CTRACE_PARMLIB");
+
+	if (reason == CTRACE_RSN_MEMBER_NAME)
+		return ct_outcome_set(out, CTRACE_RC_REFUSED, reason,
+				      "PARM=%.16s: a member's name is CT and up to 6 of A-Z (capitals) 0-9 @ # $", member);
+	if (reason == CTRACE_RSN_MEMBER_NOT_FOUND)
+		return ct_outcome_set(out, CTRACE_RC_REFUSED, reason, "member %s is in no folder of CTRACE_PARMLIB=%s", member,
+				      folders);
+	if (reason == CTRACE_RSN_MEMBER_ALLOCATION && folders == NULL)
+		return ct_outcome_set(out, CTRACE_RC_REFUSED, reason, "member %s: CTRACE_PARMLIB is not set", member);
+	if (reason == CTRACE_RSN_MEMBER_ALLOCATION && path[0] == '\0')
+		return ct_outcome_set(out, CTRACE_RC_REFUSED, reason, "member %s: no folder can be used of CTRACE_PARMLIB=%s", member,
+				      folders);
+	return ct_outcome_set(out, CTRACE_RC_REFUSED, reason, "member %s: %s", member, path);
+}
+
+uint32_t ct_member_read(const char *member, struct ct_parmlib *out_parmlib, struct ctrace_outcome *out)
+{
+	struct ct_buf text;
+	char path[4096];
+	uint32_t rc;
+	uint32_t reason;
+
+	ct_buf_init(&text);
+	reason = ct_parmlib_read(member, &text, path);
+	if (reason != 0)
+		rc = refuse(member, reason, path, out);
+	else
+		rc = parse(member, &text, out_parmlib, out);
+	ct_buf_fini(&text);
+	return rc;
+}

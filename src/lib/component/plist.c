@@ -1,0 +1,111 @@
+/*
+ * plist.c - the structures of the macros, before anything in them is believed: service, version, size, reserved fields, NAME.
+ *
+ * Called first by DEFINE and DELETE, on the thread of the program.  Looks at nothing but the structure and its texts, and reads no text
+ * further than it may be long.  What is wrong here would be an abend 00D in the macro.
+ *
+ * Copyright The ctrace authors.  SPDX-License-Identifier: Apache-2.0
+ */
+#include "lib/component/component.h"
+
+#include <string.h>
+
+#define STRUCTURE_LIMIT 65536u /* bytes; no version of a structure is larger */
+
+bool ct_is_coded(const char *text)
+{
+	return text != NULL && text[0] != '\0';
+}
+
+/* Everything behind what we know of a larger structure is zero. */
+static bool tail_is_zero(const void *request, size_t known, size_t size)
+{
+	const unsigned char *bytes = request;
+
+	for (size_t i = known; i < size; i++)
+		if (bytes[i] != 0)
+			return false;
+	return true;
+}
+
+static bool is_yes_or_no(uint8_t value)
+{
+	return value == CTRACE_NO || value == CTRACE_YES;
+}
+
+static bool fields_are_used(const struct ctrace_define *asked)
+{
+	static const uint8_t zero[sizeof asked->reserved];
+
+	return is_yes_or_no(asked->asids) && is_yes_or_no(asked->jobs) && is_yes_or_no(asked->mod) && is_yes_or_no(asked->head) &&
+	       is_yes_or_no(asked->headopts) && is_yes_or_no(asked->likehead) && is_yes_or_no(asked->manysubs) &&
+	       is_yes_or_no(asked->buffer) && is_yes_or_no(asked->bufdefin) && is_yes_or_no(asked->wtr) &&
+	       asked->wtrmode <= CTRACE_FIXED && memcmp(asked->reserved, zero, sizeof zero) == 0;
+}
+
+static uint32_t abend(struct ctrace_outcome *out, uint32_t reason, const char *why)
+{
+	return ct_outcome_set(out, CTRACE_RC_ABEND, reason, "%s", why);
+}
+
+static bool is_name(const char *name)
+{
+	return ct_is_coded(name) && ct_trace_name_is_valid(name, strnlen(name, CT_NAME_SIZE));
+}
+
+/* No more than this of a text that is not a name is shown, or read. */
+#define NOT_A_NAME "%s \"%.9s\" is not 1 to 8 of A-Z (capitals) 0-9 @ # $ with no digit first"
+
+/* Names that are coded are names. */
+static uint32_t check_names(const struct ctrace_define *asked, struct ctrace_outcome *out)
+{
+	const struct {
+		const char *keyword, *name;
+	} names[] = { { "STARTNAM", asked->startnam }, { "DISPNAM", asked->dispnam }, { "FMTTAB", asked->fmttab } };
+
+	for (size_t i = 0; i < CT_COUNT(names); i++)
+		if (ct_is_coded(names[i].name) && !is_name(names[i].name))
+			return ct_outcome_set(out, CTRACE_RC_ABEND, 0x301, NOT_A_NAME, names[i].keyword, names[i].name);
+	if (!is_name(asked->name))
+		return ct_outcome_set(out, CTRACE_RC_ABEND, 0x102, NOT_A_NAME, "NAME", asked->name != NULL ? asked->name : "");
+	return CTRACE_RC_OK;
+}
+
+uint32_t ct_plist_check_define(const struct ctrace_define *asked, struct ctrace_outcome *out)
+{
+	if (asked == NULL || asked->service != CTRACE_SERVICE_DEFINE)
+		return abend(out, 0x401, "the structure does not ask for DEFINE: CTRACE_DEFINE_INIT fills it in");
+	if (asked->version > CTRACE_PLIST_VERSION)
+		return abend(out, 0x101, "the structure's version is not 0, 1 or 2");
+	if (asked->size < sizeof *asked || asked->size > STRUCTURE_LIMIT || !tail_is_zero(asked, sizeof *asked, asked->size))
+		return abend(out, 0x301, "the structure's size is not that of struct ctrace_define");
+	if (!fields_are_used(asked))
+		return abend(out, 0x301, "a keyword has a value that it does not take, or a reserved field is not zero");
+	if (asked->headopts == CTRACE_YES && asked->head != CTRACE_YES)
+		return abend(out, 0x301, "HEADOPTS=YES is for a head: HEAD=YES");
+	if (asked->wtr == CTRACE_YES && asked->wtrmode == 0 && asked->likehead != CTRACE_YES)
+		return abend(out, 0x301, "WTR=YES needs WTRMODE=PAGEABLE, DREF or FIXED");
+	if (asked->wtr != CTRACE_YES && asked->wtrmode != 0 && asked->likehead != CTRACE_YES)
+		return abend(out, 0x301, "WTRMODE needs WTR=YES");
+	if (check_names(asked, out) != CTRACE_RC_OK)
+		return out->rc;
+	if (ct_is_coded(asked->minops) && strnlen(asked->minops, CTRACE_MAX_MINOPS + 1) > CTRACE_MAX_MINOPS)
+		return abend(out, 0x501, "MINOPS has more than 256 bytes");
+	return CTRACE_RC_OK;
+}
+
+uint32_t ct_plist_check_delete(const struct ctrace_delete *asked, struct ctrace_outcome *out)
+{
+	static const uint8_t zero[sizeof asked->reserved];
+
+	if (asked == NULL || asked->service != CTRACE_SERVICE_DELETE)
+		return abend(out, 0x401, "the structure does not ask for DELETE: CTRACE_DELETE_INIT fills it in");
+	if (asked->version > CTRACE_PLIST_VERSION || asked->size < sizeof *asked || asked->size > STRUCTURE_LIMIT ||
+	    !tail_is_zero(asked, sizeof *asked, asked->size))
+		return abend(out, 0x302, "the structure's version or size is not that of struct ctrace_delete");
+	if (!is_yes_or_no(asked->delsubs) || !is_yes_or_no(asked->ifnosubs) || memcmp(asked->reserved, zero, sizeof zero) != 0)
+		return abend(out, 0x302, "a keyword has a value that it does not take, or a reserved field is not zero");
+	if (asked->delsubs == CTRACE_YES && asked->ifnosubs == CTRACE_YES)
+		return abend(out, 0x302, "DELSUBS and IFNOSUBS exclude each other");
+	return CTRACE_RC_OK;
+}

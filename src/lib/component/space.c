@@ -1,0 +1,94 @@
+/*
+ * space.c - address spaces: who the live processes of our run directory are, by ASID and by job name.
+ *
+ * Called while a command that names one is checked, on its thread, attached, under no lock.  Our own session file is never opened here:
+ * closing it would drop the lock that shows that we live.
+ *
+ * Copyright The ctrace authors.  SPDX-License-Identifier: Apache-2.0
+ */
+#include "lib/component/component.h"
+
+#include <stdio.h>
+#include <string.h>
+
+struct ct_space ct_space_self(void)
+{
+	const struct ct_session_head *head = ct_process.session.head;
+	struct ct_space self = { 0 };
+
+	if (head == NULL) /* there was no memory to attach */
+		return self;
+	self.asid = (uint16_t)head->asid;
+	(void)snprintf(self.jobname, sizeof self.jobname, "%.8s", head->jobname);
+	return self;
+}
+
+/* What is looked for, and the best so far. */
+struct search {
+	uint16_t asid; /* 0: by job name */
+	const char *jobname;
+	bool has_found;
+	struct ct_space found;
+};
+
+static bool is_wanted(const struct search *search, const struct ct_space *space)
+{
+	if (search->asid != 0)
+		return space->asid == search->asid;
+	return space->asid != 0 && strcmp(space->jobname, search->jobname) == 0;
+}
+
+static void look_at(const struct ct_folder_entry *entry, void *user)
+{
+	struct search *search = user;
+	struct ct_space space = { 0 };
+	char jobname[16];
+	uint32_t asid;
+
+	/* We are among them and are refused: find() has looked at us already. */
+	if (!entry->is_alive || ct_session_identify(entry->run_directory, entry->name, &asid, jobname) != CTRACE_OK)
+		return;
+	space.asid = (uint16_t)asid;
+	(void)snprintf(space.jobname, sizeof space.jobname, "%.8s", jobname);
+	if (is_wanted(search, &space) && (!search->has_found || space.asid < search->found.asid)) {
+		search->found = space;
+		search->has_found = true;
+	}
+}
+
+bool ct_space_run_directory(char out_path[4096])
+{
+	const char *slash = strrchr(ct_process.session.path, '/');
+
+	if (slash == NULL)
+		return false;
+	(void)snprintf(out_path, 4096, "%.*s", (int)(slash - ct_process.session.path), ct_process.session.path);
+	return true;
+}
+
+static bool find(struct search *search, struct ct_space *out)
+{
+	char path[4096];
+
+	search->found = ct_space_self();
+	search->has_found = is_wanted(search, &search->found);
+	if (!search->has_found && ct_space_run_directory(path))
+		ct_folder_each(path, look_at, search);
+	if (search->has_found)
+		*out = search->found;
+	return search->has_found;
+}
+
+bool ct_space_find_asid(uint16_t asid, struct ct_space *out)
+{
+	struct search search = { .asid = asid };
+
+	return asid != 0 && find(&search, out);
+}
+
+bool ct_space_find_jobname(const char *jobname, struct ct_space *out)
+{
+	struct search search = { .jobname = jobname };
+
+	return find(&search, out);
+}

@@ -1,0 +1,475 @@
+/*
+ * table.c - the traces: by component, by head and sublevel, and who works on which.
+ *
+ * Commands come here, on any thread of the program, never a signal handler.  The lock is held for a look or a link, and never
+ * while a routine runs; what takes longer is done under a claim.  A trace's memory stays when it is deleted, for the next definition
+ * of that name.
+ *
+ * Copyright The ctrace authors.  SPDX-License-Identifier: Apache-2.0
+ */
+#include "lib/component/component.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define CHUNK 1024u
+#define CHUNKS (CT_COMPONENT_LIMIT / CHUNK)
+
+/* A thread that waits for a trace. */
+struct waiter {
+	struct waiter *next;
+	const void *thread;
+	const struct ct_trace *trace;
+};
+
+static struct {
+	pthread_mutex_t lock;
+	uint32_t released; /* atomic: raised under the lock when a claim ends or a waiter should look again; waiters sleep on it */
+	/* malloc'ed, as are the traces and what they have: a program that looks for leaks finds all of it in use. */
+	struct ct_trace **chunks[CHUNKS];
+	struct waiter *waiters;
+	uint32_t waiter_count;
+} table = { .lock = PTHREAD_MUTEX_INITIALIZER };
+
+/*
+ * A routine may need a mutex of the program that the waiting thread holds.  Then the routine never
+ * returns while that thread waits, and no claim shows that circle.  Five seconds is longer than a
+ * routine should take, and not too long for a person who waits.
+ */
+uint64_t ct_claim_limit_ns = UINT64_C(5000000000);
+
+static __thread char thread_mark __attribute__((tls_model("initial-exec")));
+
+/* The claim that this thread last waited for in vain. */
+static __thread struct {
+	uint32_t component;
+	uint32_t tid;
+	const char *command;
+	bool is_operators;
+} blocker __attribute__((tls_model("initial-exec")));
+
+const void *ct_claim_thread(void)
+{
+	return &thread_mark;
+}
+
+/* A signal handler that interrupts a locked section finds ct_thread_locked set and keeps away. */
+void ct_table_lock(void)
+{
+	ct_guard_lock(&table.lock);
+}
+
+void ct_table_unlock(void)
+{
+	ct_guard_unlock(&table.lock);
+}
+
+/* ---- the index ---- */
+
+struct ct_trace *ct_table_find(uint32_t component)
+{
+	struct ct_trace **chunk = table.chunks[component / CHUNK];
+
+	return chunk != NULL ? chunk[component % CHUNK] : NULL;
+}
+
+struct ct_trace *ct_table_make(uint32_t component)
+{
+	struct ct_trace ***chunk = &table.chunks[component / CHUNK];
+	struct ct_trace **slot;
+
+	if (*chunk == NULL)
+		*chunk = calloc(CHUNK, sizeof(struct ct_trace *));
+	if (*chunk == NULL)
+		return NULL;
+	slot = &(*chunk)[component % CHUNK];
+	if (*slot == NULL) {
+		*slot = calloc(1, sizeof **slot);
+		if (*slot != NULL)
+			(*slot)->component = component;
+	}
+	return *slot;
+}
+
+void ct_table_each(void (*each)(struct ct_trace *trace, void *user), void *user)
+{
+	for (uint32_t i = 0; i < CHUNKS; i++)
+		for (uint32_t j = 0; table.chunks[i] != NULL && j < CHUNK; j++)
+			if (table.chunks[i][j] != NULL)
+				each(table.chunks[i][j], user);
+}
+
+/* ---- heads and sublevels ---- */
+
+void ct_table_link(struct ct_trace *trace, struct ct_trace *head)
+{
+	trace->head = head;
+	trace->previous_sub = NULL;
+	trace->next_sub = head->first_sub;
+	if (head->first_sub != NULL)
+		head->first_sub->previous_sub = trace;
+	head->first_sub = trace;
+}
+
+void ct_table_unlink(struct ct_trace *trace)
+{
+	if (trace->head == NULL)
+		return;
+	if (trace->previous_sub != NULL)
+		trace->previous_sub->next_sub = trace->next_sub;
+	else
+		trace->head->first_sub = trace->next_sub;
+	if (trace->next_sub != NULL)
+		trace->next_sub->previous_sub = trace->previous_sub;
+	trace->head = trace->next_sub = trace->previous_sub = NULL;
+}
+
+struct ct_trace *ct_table_next(const struct ct_trace *top, struct ct_trace *at, bool prune)
+{
+	if (!prune && at->first_sub != NULL)
+		return at->first_sub;
+	while (at != top) {
+		if (at->next_sub != NULL)
+			return at->next_sub;
+		at = at->head;
+	}
+	return NULL;
+}
+
+/* ---- claims ---- */
+
+void ct_claim_init(struct ct_claim *claim)
+{
+	*claim = (struct ct_claim){ .thread = ct_claim_thread(), .is_operators = ct_os_thread_is_own() };
+}
+
+bool ct_claim_is_mine(const struct ct_trace *trace)
+{
+	return trace->claim != NULL && trace->claim->thread == ct_claim_thread();
+}
+
+static const struct ct_trace *awaited_by(const void *thread)
+{
+	const struct waiter *at = table.waiters;
+
+	while (at != NULL && at->thread != thread)
+		at = at->next;
+	return at != NULL ? at->trace : NULL;
+}
+
+/* Would waiting for this trace deadlock?  Follows the threads from the one that has the trace: each waits for the next.  A thread that
+ * was woken may still be in the list, so the chain may be a cycle: no more steps are taken than there are waiters. */
+static bool waits_for_me(const struct ct_trace *trace)
+{
+	for (uint32_t steps = 0; trace != NULL && trace->claim != NULL && steps <= table.waiter_count; steps++) {
+		if (ct_claim_is_mine(trace))
+			return true;
+		trace = awaited_by(trace->claim->thread);
+	}
+	return false;
+}
+
+static void wake_waiters(void)
+{
+	(void)__atomic_fetch_add(&table.released, 1, __ATOMIC_RELEASE);
+	ct_os_wake(&table.released);
+}
+
+static void add_waiter(struct waiter *waiter)
+{
+	waiter->next = table.waiters;
+	table.waiters = waiter;
+	table.waiter_count++;
+}
+
+/* It may be gone: a signal handler of a waiting thread may fork, and the child has no waiters. */
+static void remove_waiter(const struct waiter *waiter)
+{
+	struct waiter **link = &table.waiters;
+
+	while (*link != NULL && *link != waiter)
+		link = &(*link)->next;
+	if (*link == NULL)
+		return;
+	*link = waiter->next;
+	table.waiter_count--;
+}
+
+static void note_blocker(const struct ct_trace *trace)
+{
+	blocker.component = trace->component;
+	blocker.tid = trace->claim->tid;
+	blocker.command = trace->claim->command;
+	blocker.is_operators = trace->claim->is_operators;
+}
+
+/*
+ * Sleeps under no lock, with the thread's own signal mask.  A thread that has waited for the whole
+ * limit marks the claim, and all others that want it are refused at once: a routine that hangs
+ * costs the program the limit once, not once for each of its threads.
+ */
+static enum ct_claimed wait_for(struct ct_trace *trace, bool gives_way)
+{
+	struct waiter self = { .thread = ct_claim_thread(), .trace = trace };
+	enum ct_claimed claimed = CT_CLAIMED;
+	uint64_t start_ns;
+
+	if (trace->claim == NULL)
+		return CT_CLAIMED;
+	if (gives_way && waits_for_me(trace))
+		return CT_CLAIM_REFUSED;
+	add_waiter(&self);
+	/* A thread that waits for us in a circle looks again, and gives way. */
+	if (!gives_way)
+		wake_waiters();
+	start_ns = ct_clock_mono_ns();
+	while (trace->claim != NULL && claimed == CT_CLAIMED) {
+		uint32_t word = __atomic_load_n(&table.released, __ATOMIC_RELAXED); /* raised under the lock only */
+		uint64_t waited_ns = ct_clock_mono_ns() - start_ns;
+		const sigset_t *lifted;
+
+		if (gives_way && waits_for_me(trace)) {
+			claimed = CT_CLAIM_REFUSED;
+		} else if (trace->claim->is_overdue || waited_ns >= ct_claim_limit_ns) {
+			trace->claim->is_overdue |= trace->claim->since_ns <= start_ns;
+			note_blocker(trace);
+			claimed = CT_CLAIM_TIMED_OUT;
+		} else {
+			ct_table_unlock();
+			lifted = ct_shield_lift();
+			ct_os_wait(&table.released, word, ct_claim_limit_ns - waited_ns);
+			ct_shield_restore(lifted);
+			ct_table_lock();
+		}
+	}
+	remove_waiter(&self);
+	return claimed;
+}
+
+uint32_t ct_claim_waiters(void)
+{
+	uint32_t count;
+
+	ct_table_lock();
+	count = table.waiter_count;
+	ct_table_unlock();
+	return count;
+}
+
+enum ct_claimed ct_claim_wait(struct ct_trace *trace)
+{
+	return wait_for(trace, true);
+}
+
+static bool claim_add(struct ct_claim *claim, struct ct_trace *trace)
+{
+	if (claim->count == claim->capacity) {
+		uint32_t capacity = claim->capacity != 0 ? claim->capacity * 2 : 8;
+		struct ct_trace **traces = realloc(claim->traces, capacity * sizeof(struct ct_trace *));
+
+		if (traces == NULL)
+			return false;
+		claim->traces = traces;
+		claim->capacity = capacity;
+	}
+	if (claim->count == 0) {
+		claim->since_ns = ct_clock_mono_ns();
+		claim->tid = ct_os_thread_id();
+	}
+	claim->traces[claim->count++] = trace;
+	trace->claim = claim;
+	return true;
+}
+
+enum ct_claimed ct_claim_one(struct ct_claim *claim, struct ct_trace *trace)
+{
+	enum ct_claimed claimed = ct_claim_wait(trace);
+
+	if (claimed == CT_CLAIMED && !claim_add(claim, trace))
+		return CT_CLAIM_NO_MEMORY;
+	return claimed;
+}
+
+/* What is claimed already does not change any more; what another command works on may have gone, or got sublevels, when it has finished:
+ * so from the top again. */
+enum ct_claimed ct_claim_tree(struct ct_claim *claim, struct ct_trace *trace, bool followers)
+{
+	struct ct_trace *at = trace;
+
+	while (at != NULL) {
+		bool leave_out = followers && at != trace && !at->follows;
+
+		if (leave_out || at->claim == claim) {
+			at = ct_table_next(trace, at, leave_out);
+		} else if (at->claim == NULL) {
+			if (!claim_add(claim, at))
+				return CT_CLAIM_NO_MEMORY;
+		} else {
+			enum ct_claimed claimed = wait_for(at, !claim->is_firm || ct_claim_is_mine(at));
+
+			if (claimed != CT_CLAIMED)
+				return claimed;
+			at = trace;
+		}
+	}
+	return CT_CLAIMED;
+}
+
+void ct_claim_release(struct ct_claim *claim)
+{
+	ct_table_lock();
+	for (uint32_t i = 0; i < claim->count; i++)
+		claim->traces[i]->claim = NULL;
+	if (table.waiters != NULL)
+		wake_waiters();
+	ct_table_unlock();
+	free(claim->traces);
+	ct_claim_init(claim);
+}
+
+static uint32_t outcome_of_blocker(struct ctrace_outcome *out)
+{
+	const char *command = blocker.command != NULL ? blocker.command : "a command";
+	const char *name = ct_registry_name(ct_process.registry, blocker.component);
+	char who[32];
+
+	(void)snprintf(who, sizeof who, blocker.is_operators ? "an operator" : "thread %u", (unsigned)blocker.tid);
+	return ct_outcome_set(out, CTRACE_RC_SYSTEM, CTRACE_RSN_RECOVERY,
+			      "%s is in use by %s of %s, which does not end: has its routine a lock that is not free?", name, command,
+			      who);
+}
+
+uint32_t ct_claim_outcome(enum ct_claimed claimed, const char *name, struct ctrace_outcome *out)
+{
+	if (claimed == CT_CLAIM_NO_MEMORY)
+		return ct_outcome_set(out, CTRACE_RC_SYSTEM, CTRACE_RSN_STORAGE, "no memory for a command about %s", name);
+	if (claimed == CT_CLAIM_REFUSED)
+		return ct_outcome_set(out, CTRACE_RC_SYSTEM, CTRACE_RSN_RECOVERY, "%s is in use by a command that waits for this one",
+				      name);
+	if (claimed == CT_CLAIM_TIMED_OUT)
+		return outcome_of_blocker(out);
+	return CTRACE_RC_OK;
+}
+
+/* ---- definitions ---- */
+
+struct ct_trace *ct_trace_find_defined(const char *name, size_t size)
+{
+	struct ct_trace *trace = NULL;
+	uint32_t component;
+
+	if (ct_registry_find_any(ct_process.registry, name, size, &component) == CTRACE_OK)
+		trace = ct_table_find(component);
+	return trace != NULL && (trace->is_defined || (ct_claim_is_mine(trace) && trace->generation != 0)) ? trace : NULL;
+}
+
+void ct_trace_forget(struct ct_trace *trace)
+{
+	struct ct_status *status;
+	char *minops;
+
+	ct_table_lock();
+	status = trace->status;
+	minops = trace->attributes.minops;
+	trace->status = NULL;
+	memset(&trace->attributes, 0, sizeof trace->attributes);
+	memset(trace->userdata, 0, sizeof trace->userdata);
+	trace->follows = trace->is_leaving = false;
+	ct_table_unlock();
+	free(status);
+	free(minops);
+}
+
+void ct_trace_restore_ring(const struct ct_trace *trace)
+{
+	const char *name = ct_registry_name(ct_process.registry, trace->component);
+
+	if (ct_registry_configured(ct_process.registry, trace->component).buffer != trace->buffer_before)
+		(void)!ct_route_set_buffer(ct_process.registry, name, strlen(name), trace->buffer_before);
+	if (ct_registry_configured(ct_process.registry, trace->component).writer != trace->writer_before)
+		(void)!ct_route_set_writer(ct_process.registry, name, strlen(name), trace->writer_before);
+}
+
+/* ---- tokens ---- */
+
+uint64_t ct_token_of(const struct ct_trace *trace)
+{
+	return (uint64_t)trace->generation << 32 | (trace->component + 1u);
+}
+
+bool ct_token_find(uint64_t token, struct ct_token *out)
+{
+	uint32_t component = (uint32_t)token - 1u;
+	const struct ct_trace *trace = NULL;
+	bool is_valid;
+
+	ct_table_lock();
+	if (component < CT_COMPONENT_LIMIT)
+		trace = ct_table_find(component);
+	/* Also while it is being defined: its routine has the token before anybody else sees the trace. */
+	is_valid = trace != NULL && ct_token_of(trace) == token && (trace->is_defined || trace->claim != NULL);
+	if (is_valid) {
+		while (trace->attributes.likehead && trace->head != NULL)
+			trace = trace->head;
+		*out = (struct ct_token){ component, trace->attributes.wtrmode, trace->attributes.wtr };
+	}
+	ct_table_unlock();
+	return is_valid;
+}
+
+/* ---- fork ---- */
+
+static void find_interrupted(struct ct_trace *trace, void *user)
+{
+	struct ct_trace **found = user;
+
+	if (trace->is_interrupted)
+		*found = trace;
+}
+
+/* Nobody else is here before the child has attached. */
+void ct_table_forget_interrupted(void)
+{
+	struct ct_trace *trace;
+
+	do {
+		struct ct_level_trace level = { .minimum = CTRACE_LEVEL_NONE };
+
+		trace = NULL;
+		ct_table_lock();
+		ct_table_each(find_interrupted, &trace);
+		ct_table_unlock();
+		if (trace == NULL)
+			return;
+		trace->is_interrupted = false;
+		level.level = trace->level_before;
+		ct_trace_restore_ring(trace);
+		(void)!ct_level_set_trace(ct_process.registry, trace->component, &level, NULL, NULL);
+		ct_trace_forget(trace);
+	} while (true);
+}
+
+/* Another thread's command will not come to its end here.  What it was defining never was. */
+static void free_from_others(struct ct_trace *trace, void *user)
+{
+	(void)user;
+	if (trace->claim == NULL || ct_claim_is_mine(trace))
+		return;
+	trace->claim = NULL;
+	trace->is_leaving = false; /* it goes on being defined */
+	if (trace->is_defined)
+		return;
+	trace->is_interrupted = trace->attributes.bufmin != 0; /* else its definition has not begun yet */
+	ct_table_unlink(trace);
+}
+
+void ct_table_unlock_in_child(void)
+{
+	table.waiters = NULL;
+	table.waiter_count = 0;
+	ct_table_each(free_from_others, NULL);
+	ct_console_forget_others();
+	(void)pthread_mutex_init(&table.lock, NULL);
+	ct_guard_leave();
+}

@@ -1,0 +1,133 @@
+/*
+ * tbwc.c - the state and number of a buffer that the application fills itself: CTRACECS.
+ *
+ * Any thread, also in a signal handler: a change is one compare-and-swap of one word, never waits, and does not touch errno.  Only
+ * ctrace_tbwc_init() and ctrace_tbwc_fini() call the system.
+ *
+ *     AVAILABLE -> FILLING -> FULL                  the application, by ctrace_tbwc_change()
+ *                             FULL -> CAPTURE -> AVAILABLE     ctrace_write_buffer(), by the two at the end
+ *
+ * Who may touch the buffer goes with the word, so its changes order the buffer's bytes (docs/CONCURRENCY.md): FULL releases what was
+ * filled in to the capture, which acquires; AVAILABLE releases what was read to the next FILLING, which acquires.
+ *
+ * Copyright The ctrace authors.  SPDX-License-Identifier: Apache-2.0
+ */
+#include "lib/component/component.h"
+
+#include <errno.h>
+#include <sys/mman.h>
+
+_Static_assert(__atomic_always_lock_free(sizeof(uint64_t), 0), "a change in a signal handler may not wait for a lock");
+
+static uint32_t state_of(uint64_t word)
+{
+	return (uint32_t)(word >> 32);
+}
+
+static uint64_t make_word(uint32_t state, uint32_t sequence)
+{
+	return (uint64_t)state << 32 | sequence;
+}
+
+/* What the application may make of a TBWC, and make something else of. */
+static bool is_applications(uint32_t state)
+{
+	return state == CTRACE_TBWC_AVAILABLE || state == CTRACE_TBWC_FILLING || state == CTRACE_TBWC_FULL;
+}
+
+static enum ctrace_status lock_pages(const void *buffer, size_t size)
+{
+	int kept = errno;
+	int error;
+
+	if (mlock(buffer, size) == 0)
+		return CTRACE_OK;
+	error = errno;
+	errno = kept;
+	return error == EPERM || error == ENOMEM ? CTRACE_DENIED : CTRACE_OS_ERROR;
+}
+
+enum ctrace_status ctrace_tbwc_init(struct ctrace_tbwc *tbwc, void *buffer, size_t size, uint32_t mode)
+{
+	bool locks = mode == CTRACE_DREF || mode == CTRACE_FIXED;
+
+	/* mlock() takes a size that goes round for none at all. */
+	if (tbwc == NULL || buffer == NULL || size == 0 || size > PTRDIFF_MAX || (mode != CTRACE_PAGEABLE && !locks))
+		return CTRACE_UNSUPPORTED;
+	if (locks) {
+		enum ctrace_status status = lock_pages(buffer, size);
+
+		if (status != CTRACE_OK)
+			return status;
+	}
+	tbwc->buffer = buffer;
+	tbwc->size = size;
+	tbwc->is_locked = locks;
+	tbwc->reserved = 0;
+	/* Whoever sees it AVAILABLE sees where the buffer is. */
+	__atomic_store_n(&tbwc->word, make_word(CTRACE_TBWC_AVAILABLE, 0), __ATOMIC_RELEASE);
+	return CTRACE_OK;
+}
+
+void ctrace_tbwc_fini(struct ctrace_tbwc *tbwc)
+{
+	int kept = errno;
+
+	if (tbwc == NULL)
+		return;
+	if (tbwc->is_locked)
+		(void)munlock(tbwc->buffer, tbwc->size);
+	*tbwc = (struct ctrace_tbwc){ .word = 0 };
+	errno = kept;
+}
+
+uint32_t ctrace_tbwc_state(const struct ctrace_tbwc *tbwc)
+{
+	return tbwc != NULL ? state_of(__atomic_load_n(&tbwc->word, __ATOMIC_ACQUIRE)) : 0;
+}
+
+uint32_t ctrace_tbwc_sequence(const struct ctrace_tbwc *tbwc)
+{
+	return tbwc != NULL ? (uint32_t)__atomic_load_n(&tbwc->word, __ATOMIC_ACQUIRE) : 0;
+}
+
+bool ctrace_tbwc_change(struct ctrace_tbwc *tbwc, const struct ctrace_tbwc_change *change)
+{
+	uint32_t sequence;
+	uint64_t word;
+
+	if (tbwc == NULL || change == NULL)
+		return false;
+	word = __atomic_load_n(&tbwc->word, __ATOMIC_RELAXED);
+	sequence = (uint32_t)word;
+	if (!is_applications(change->mode) || !is_applications(state_of(word)))
+		return false;
+	if (change->testmode != 0 && change->testmode != state_of(word))
+		return false;
+	if (change->testseq != NULL && *change->testseq != sequence)
+		return false;
+	if (change->buffseq != NULL)
+		sequence = *change->buffseq;
+	/* Acquire for FILLING: pairs with the release in ct_tbwc_release().  Release for FULL: pairs with ct_tbwc_capture(). */
+	return __atomic_compare_exchange_n(&tbwc->word, &word, make_word(change->mode, sequence), false, __ATOMIC_ACQ_REL,
+					   __ATOMIC_RELAXED);
+}
+
+bool ct_tbwc_capture(struct ctrace_tbwc *tbwc)
+{
+	uint64_t word = __atomic_load_n(&tbwc->word, __ATOMIC_RELAXED);
+
+	if (state_of(word) != CTRACE_TBWC_FULL)
+		return false;
+	/* Acquire: pairs with the change to FULL.  From here on nobody but us changes the word. */
+	return __atomic_compare_exchange_n(&tbwc->word, &word, make_word(CTRACE_TBWC_CAPTURE, (uint32_t)word), false, __ATOMIC_ACQUIRE,
+					   __ATOMIC_RELAXED);
+}
+
+void ct_tbwc_release(struct ctrace_tbwc *tbwc, uint32_t state)
+{
+	uint32_t sequence = (uint32_t)__atomic_load_n(&tbwc->word, __ATOMIC_RELAXED);
+
+	/* Release: pairs with the change to FILLING, whose maker writes where we have read. */
+	__atomic_store_n(&tbwc->word, make_word(state, sequence), __ATOMIC_RELEASE);
+}

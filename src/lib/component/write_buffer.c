@@ -1,0 +1,159 @@
+/*
+ * write_buffer.c - CTRACEWR: what an application has put into a buffer of its own becomes events.
+ *
+ * Any thread, not in a signal handler.  The entries go into the calling thread's ring for captured entries, under the policy of the
+ * component, and from there the way of every event; so they outlive the process from the moment this returns.  Nothing in the buffer
+ * is believed; what is in it is taken whole or refused whole.  errno is kept.
+ *
+ * Copyright The ctrace authors.  SPDX-License-Identifier: Apache-2.0
+ */
+#include "lib/component/component.h"
+
+#include <errno.h>
+
+/* A capture under way. */
+struct capture {
+	uint32_t component;
+	struct ct_sync sync;
+	uint64_t now; /* ticks */
+	size_t written;
+	size_t lost;
+	bool output_fails;
+};
+
+static struct ctrace_write_outcome answer(uint32_t rc, uint32_t reason)
+{
+	return (struct ctrace_write_outcome){ .rc = rc, .rsncode = reason << 8 };
+}
+
+/* ---- entries ---- */
+
+/* The times of entries become ticks by what the clocks say now: the session's last point may be old, when there was nothing to trace. */
+static void start_capture(struct capture *capture, uint32_t component)
+{
+	*capture = (struct capture){ .component = component };
+	ct_shared_sync_copy(&ct_process.session.head->sync, &capture->sync);
+	ct_sync_update(&capture->sync);
+	capture->now = ct_clock_ticks();
+}
+
+/* An entry that claims to be of the future would date all that come after it in this ring, so none is younger than its capture. */
+static uint64_t ticks_of(const struct capture *capture, uint64_t tod)
+{
+	uint64_t ticks = ct_sync_ticks(&capture->sync, ct_tod_wall_ns(tod));
+
+	return ticks < capture->now ? ticks : capture->now;
+}
+
+static void write_entry(struct capture *capture, const struct ct_cte *entry)
+{
+	const struct ct_event_head head = { .component = capture->component, .event_id = entry->entry_id, .level = CTRACE_INFO };
+	const struct ctrace_item item = CTRACE_BIN(entry->data, entry->size);
+	uint32_t number = ct_trace_class(&head, &item, 1);
+	uint64_t ticks = ticks_of(capture, entry->time);
+	struct ct_reservation reservation;
+	enum ctrace_status status =
+		ct_trace_reserve_captured(capture->component, ct_event_size(number, &item, 1), &ticks, &reservation);
+
+	if (status != CTRACE_OK) {
+		capture->lost++;
+	} else {
+		ct_event_encode(reservation.at, number, ticks, &head, &item, 1);
+		status = ct_trace_commit(&reservation, capture->component, CTRACE_INFO);
+		capture->written++;
+	}
+	capture->output_fails |= status == CTRACE_OUTPUT_ERROR;
+}
+
+/* `count` entries have been seen.  What its owner has spoilt since then is lost. */
+static void write_entries(struct capture *capture, const void *buffer, size_t size, size_t count)
+{
+	size_t offset = 0;
+	struct ct_cte entry;
+
+	for (size_t i = 0; i < count; i++) {
+		if (ct_cte_next(buffer, size, &offset, &entry) == CTRACE_OK) {
+			write_entry(capture, &entry);
+		} else {
+			ct_trace_count_lost(CTRACE_LOSS_DAMAGED, capture->component);
+			capture->lost++;
+		}
+	}
+}
+
+static struct ctrace_write_outcome tell(const struct capture *capture)
+{
+	struct ctrace_write_outcome outcome = answer(CTRACE_RC_OK, 0);
+
+	if (capture->output_fails)
+		outcome = answer(CTRACE_WR_LOST, CTRACE_WR_OUTPUT);
+	else if (capture->lost != 0)
+		outcome = answer(CTRACE_WR_LOST, CTRACE_WR_NO_SPACE);
+	outcome.written = (uint32_t)capture->written;
+	outcome.lost = (uint32_t)capture->lost;
+	return outcome;
+}
+
+/* ---- the buffer ---- */
+
+/* Pairs with the release stores in ct_level_publish(): the route that is loaded later is at least
+ * as new. */
+static bool is_off(uint32_t component)
+{
+	return __atomic_load_n(&ct_process.session.components[component].gate.level, __ATOMIC_ACQUIRE) > CTRACE_INFO;
+}
+
+/* The buffer is ours: nobody who keeps the rules changes it, or its TBWC. */
+static struct ctrace_write_outcome write_captured(const struct ctrace_write *request, const struct ct_token *token)
+{
+	const struct ctrace_tbwc *tbwc = request->tbwc;
+	struct ctrace_write_outcome outcome = answer(CTRACE_WR_REFUSED, CTRACE_WR_MALFORMED);
+	struct capture capture;
+	size_t count;
+
+	if (request->bufflen == 0 || request->bufflen > tbwc->size)
+		return answer(CTRACE_WR_REFUSED, CTRACE_WR_LENGTH);
+	if ((token->wtrmode == CTRACE_DREF || token->wtrmode == CTRACE_FIXED) && !tbwc->is_locked)
+		return answer(CTRACE_WR_REFUSED, CTRACE_WR_NOT_LOCKED);
+	if (is_off(token->component))
+		return answer(CTRACE_WR_OFF, 0);
+	if (!ct_cte_check(tbwc->buffer, request->bufflen, &count, &outcome.offset))
+		return outcome;
+	start_capture(&capture, token->component);
+	write_entries(&capture, tbwc->buffer, request->bufflen, count);
+	return tell(&capture);
+}
+
+static struct ctrace_write_outcome write_buffer(const struct ctrace_write *request)
+{
+	struct ctrace_write_outcome outcome;
+	struct ct_token token;
+
+	if (request == NULL || request->size < sizeof *request || !ct_token_find(request->token, &token))
+		return answer(CTRACE_WR_REFUSED, CTRACE_WR_TOKEN);
+	if (!token.wtr)
+		return answer(CTRACE_WR_REFUSED, CTRACE_WR_NO_WTR);
+	if (request->tbwc == NULL || !ct_tbwc_capture(request->tbwc))
+		return answer(CTRACE_WR_REFUSED, CTRACE_WR_NOT_FULL);
+	outcome = write_captured(request, &token);
+	/* Before we wait for the output: the entries are in the ring, and the application may fill the buffer again. */
+	ct_tbwc_release(request->tbwc, outcome.rc == CTRACE_WR_REFUSED ? CTRACE_TBWC_FULL : CTRACE_TBWC_AVAILABLE);
+	if (request->synch == CTRACE_YES && (outcome.rc == CTRACE_RC_OK || outcome.rc == CTRACE_WR_LOST) &&
+	    ct_process_flush(CTRACE_WR_SYNCH_MS) != CTRACE_OK) {
+		outcome.rc = CTRACE_WR_LOST;
+		outcome.rsncode = CTRACE_WR_OUTPUT << 8;
+	}
+	return outcome;
+}
+
+uint32_t ctrace_write_buffer(const struct ctrace_write *request, struct ctrace_write_outcome *out)
+{
+	CT_CANCEL_OFF();
+	int kept = errno;
+	struct ctrace_write_outcome outcome = write_buffer(request);
+
+	errno = kept;
+	if (out != NULL)
+		*out = outcome;
+	return outcome.rc;
+}

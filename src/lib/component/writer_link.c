@@ -1,0 +1,462 @@
+/*
+ * writer_link.c - a traced process's side of its external writers.
+ *
+ * Commands come here on any thread, never in a signal handler; what a writer says, or its end, is heard on the server's thread.  A component is
+ * connected by its route: rings of that route are the writer's as soon as the agent has let go of them (lib/consumer/consumer.c).  A writer that
+ * dies is noticed when its socket closes and its lock on the session is gone; then the agent finishes what it had, and the traces go on to
+ * their own destinations until the writer is there again.
+ *
+ * The link is one socket.  The process sends CT_VERB_WRITER_CONNECT with COMPONENT (its folder), NUMBER (of the writer in the session) and LEVEL
+ * (how many destinations it has for it); the writer answers with NUMBER (how many it uses).  When it is to end, the writer
+ * sends CT_VERB_WRITER_STOP, the process takes its wishes back and answers; then the writer gives the rings back and closes.
+ *
+ * Copyright The ctrace authors.  SPDX-License-Identifier: Apache-2.0
+ */
+#include "lib/component/writer_link.h"
+
+#include "lib/control/server.h"
+#include "session/client.h"
+
+#include <errno.h>
+#include <poll.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#define ANSWER_MS 1000
+#define LOOK_AGAIN_MS 50u
+
+struct link {
+	int fd; /* -1: not connected */
+	struct ct_file_id id;
+	uint32_t left; /* slots of a writer that has gone, until its lock is seen to be free */
+	bool is_due;   /* connect_again() will look */
+};
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+static struct link links[CT_WRITER_LIMIT] = { [0 ... CT_WRITER_LIMIT - 1] = { .fd = -1 } };
+
+static void enter(void)
+{
+	ct_guard_lock(&lock);
+}
+
+static void leave(void)
+{
+	ct_guard_unlock(&lock);
+}
+
+static struct ct_session_writer *writer_at(uint32_t number)
+{
+	return &ct_process.session.head->writer[number];
+}
+
+/* ---- numbers ---- */
+
+static uint32_t find(const char *name, size_t size)
+{
+	for (uint32_t i = 1; i < CT_WRITER_LIMIT; i++)
+		if (size != 0 && ct_name_is(name, size, writer_at(i)->name))
+			return i;
+	return 0;
+}
+
+static uint32_t find_or_add(const char *name)
+{
+	uint32_t number = find(name, strlen(name));
+
+	for (uint32_t i = 1; number == 0 && i < CT_WRITER_LIMIT; i++) {
+		if (writer_at(i)->name[0] != '\0')
+			continue;
+		(void)snprintf(writer_at(i)->name, sizeof writer_at(i)->name, "%s", name);
+		ct_name_upper(writer_at(i)->name, strlen(writer_at(i)->name));
+		number = i;
+	}
+	return number;
+}
+
+static uint32_t slots_of(uint32_t number)
+{
+	return __atomic_load_n(&writer_at(number)->slots, __ATOMIC_ACQUIRE);
+}
+
+static uint32_t mask_of(uint32_t slots)
+{
+	return (uint32_t)(((uint64_t)1 << (slots >> 8)) - 1) << (slots & 0xFF);
+}
+
+/* ---- who should have which ring ---- */
+
+static uint32_t writer_of(const struct ct_ring_head *head, void *user)
+{
+	(void)user;
+	if (head->is_side || head->is_flight || head->route == 0)
+		return 0;
+	return ct_route_at(ct_process.registry, head->route).writer;
+}
+
+static void assign(void)
+{
+	ct_ring_pool_assign(ct_process.pool, writer_of, NULL);
+	/* It may have to let go of rings, and to open what a writer wrote until now. */
+	(void)__atomic_fetch_add(&ct_process.open_wanted, 1, __ATOMIC_RELEASE);
+	ct_process_wake_agent();
+}
+
+/* ---- connecting ---- */
+
+/* Destinations that no writer has or has had, as far as its rings tell. */
+static uint32_t slots_in_use(void)
+{
+	uint32_t used = __atomic_load_n(&ct_process.adopting, __ATOMIC_ACQUIRE);
+
+	for (uint32_t i = 1; i < CT_WRITER_LIMIT; i++)
+		used |= mask_of(slots_of(i)) | mask_of(links[i].left);
+	for (uint32_t i = 0; i < ct_ring_pool_count(ct_process.pool); i++)
+		used |= 1u << __atomic_load_n(&ct_ring_pool_at(ct_process.pool, i)->head->consumer, __ATOMIC_ACQUIRE) % CT_DEST_LIMIT;
+	return used;
+}
+
+/* The longest run of free ones, as slots; 0: none. */
+static uint32_t free_slots(void)
+{
+	uint32_t used = slots_in_use();
+	uint32_t best = 0;
+
+	for (uint32_t base = CT_WRITER_SLOT; base < CT_DEST_LIMIT; base++) {
+		uint32_t count = 0;
+
+		while (base + count < CT_DEST_LIMIT && (used & 1u << (base + count)) == 0)
+			count++;
+		if (count > best >> 8)
+			best = base | count << 8;
+	}
+	/* Others may come. */
+	if (best >> 8 > CT_WRITERS_SHARE && used == 0)
+		best = (best & 0xFF) | CT_WRITERS_SHARE << 8;
+	return best;
+}
+
+static bool send_all(int fd, const char *at, size_t size)
+{
+	while (size > 0) {
+		ssize_t sent = send(fd, at, size, MSG_NOSIGNAL);
+		struct pollfd wait = { .fd = fd, .events = POLLOUT };
+
+		if (sent < 0 && errno == EAGAIN && poll(&wait, 1, ANSWER_MS) == 1)
+			continue;
+		if (sent <= 0)
+			return false;
+		at += sent;
+		size -= (size_t)sent;
+	}
+	return true;
+}
+
+/* The request, with the folder's descriptor at its first byte. */
+static bool send_with_folder(int fd, const struct ct_buf *request)
+{
+	int folder = ct_session_folder(&ct_process.session);
+	char control[CMSG_SPACE(sizeof folder)] = { 0 };
+	struct iovec part = { request->data, 1 };
+	struct msghdr message = { .msg_iov = &part, .msg_iovlen = 1, .msg_control = control, .msg_controllen = sizeof control };
+	struct cmsghdr *head = CMSG_FIRSTHDR(&message);
+
+	if (folder < 0)
+		return false;
+	head->cmsg_level = SOL_SOCKET;
+	head->cmsg_type = SCM_RIGHTS;
+	head->cmsg_len = CMSG_LEN(sizeof folder);
+	memcpy(CMSG_DATA(head), &folder, sizeof folder);
+	return sendmsg(fd, &message, MSG_NOSIGNAL) == 1 && send_all(fd, request->data + 1, request->size - 1);
+}
+
+/* Reads one frame; the writer answers at once or is not worth waiting for. */
+static bool receive(int fd, struct ct_buf *bytes, struct ct_message *out)
+{
+	uint64_t start = ct_clock_mono_ns();
+	size_t size;
+
+	while (ct_message_parse(bytes->data, bytes->size, out, &size) == CTRACE_NOT_FOUND) {
+		struct pollfd wait = { .fd = fd, .events = POLLIN };
+		int left = ANSWER_MS - (int)((ct_clock_mono_ns() - start) / 1000000u);
+		ssize_t got;
+
+		if (left <= 0 || poll(&wait, 1, left) != 1 || !ct_buf_reserve(bytes, 4096))
+			return false;
+		got = recv(fd, bytes->data + bytes->size, 4096, 0);
+		if (got <= 0)
+			return false;
+		bytes->size += (size_t)got;
+	}
+	return ct_message_parse(bytes->data, bytes->size, out, &size) == CTRACE_OK;
+}
+
+/* Asks the writer at the other end; how many destinations it uses, 0 for no. */
+static uint32_t introduce(int fd, uint32_t number, uint32_t slots)
+{
+	struct ct_message answer;
+	uint64_t count = 0;
+	struct ct_buf bytes;
+	size_t start;
+
+	ct_buf_init(&bytes);
+	start = ct_message_start(&bytes, CT_VERB_WRITER_CONNECT, 0);
+	ct_message_add_text(&bytes, CT_FIELD_COMPONENT, ct_process.session.folder);
+	ct_message_add_number(&bytes, CT_FIELD_NUMBER, number);
+	ct_message_add_number(&bytes, CT_FIELD_VALUE, slots & 0xFF);
+	ct_message_add_number(&bytes, CT_FIELD_LEVEL, slots >> 8);
+	if (ct_message_end(&bytes, start) == CTRACE_OK && send_with_folder(fd, &bytes)) {
+		ct_buf_clear(&bytes);
+		if (receive(fd, &bytes, &answer) && ct_message_number(&answer, CT_FIELD_STATUS, CTRACE_FAILURE) == CTRACE_OK)
+			count = ct_message_number(&answer, CT_FIELD_NUMBER, 0);
+	}
+	ct_buf_fini(&bytes);
+	return count <= slots >> 8 ? (uint32_t)count : 0;
+}
+
+static bool ready(int fd, void *user);
+static void connect_again(void *user);
+
+/* Once for each link, however often a writer says that it is up: the server has room for so many tasks only.  Under the lock. */
+static void look_again(uint32_t number, unsigned delay_ms)
+{
+	if (!links[number].is_due)
+		links[number].is_due = ct_server_later(delay_ms, connect_again, (void *)(uintptr_t)number) == CTRACE_OK;
+}
+
+/* The losses that the output of the writer before reports are nothing to the next one's.  The counter of a ring is its thread's, which may
+ * be about to raise it: what it had counted before stands in the cursor, which nobody works with now. */
+static void forget_losses(struct ct_dest *dest, uint32_t index)
+{
+	uint64_t reported = ct_dest_current(dest)->announced;
+
+	for (uint32_t reason = 0; reason < CTRACE_LOSS_COUNT; reason++) {
+		uint64_t lost = __atomic_load_n(&dest->lost[reason], __ATOMIC_RELAXED);
+		uint64_t gone = lost < reported ? lost : reported;
+
+		(void)__atomic_fetch_sub(&dest->lost[reason], gone, __ATOMIC_RELAXED);
+		reported -= gone;
+	}
+	for (uint32_t i = 0; i < ct_ring_pool_count(ct_process.pool); i++) {
+		struct ct_ring_head *head = ct_ring_pool_at(ct_process.pool, i)->head;
+		const struct ct_cursor_place none = { .lost = 0 - __atomic_load_n(&head->lost_to[index], __ATOMIC_RELAXED) };
+
+		ct_cursor_reset(&head->cursor[index], dest->sequence, &none);
+	}
+}
+
+/* A destination that another writer may have had: where that one wrote is nothing to whoever adopts from this one.  Nobody has a ring for
+ * it now, so the store commits nothing else. */
+static void begin_destination(uint32_t index)
+{
+	struct ct_dest *dest = &ct_process.session.head->dest[index];
+
+	(void)!ct_dest_put_path(&ct_process.session, index, ""); /* needs no room */
+	forget_losses(dest, index);
+	memcpy(dest->emitter, "BINFILE", sizeof "BINFILE");
+	memset(&dest->slot[(dest->sequence + 1) & 1], 0, sizeof dest->slot[0]);
+	__atomic_store_n(&dest->sequence, dest->sequence + 1, __ATOMIC_RELEASE);
+}
+
+/* Under the lock.  False: the writer is not there. */
+static bool connect_to(uint32_t number)
+{
+	struct link *link = &links[number];
+	char folder[4096];
+	uint32_t slots = free_slots();
+	uint32_t count;
+	char *slash;
+	int fd;
+
+	if (link->fd >= 0 || link->left != 0 || slots == 0 || ct_process.session.path[0] == '\0')
+		return link->fd >= 0;
+	memcpy(folder, ct_process.session.path, sizeof folder);
+	slash = strrchr(folder, '/');
+	if (slash == NULL || (size_t)(slash - folder) + sizeof "/" CT_WRITER_FOLDER > sizeof folder)
+		return false;
+	memcpy(slash, "/" CT_WRITER_FOLDER, sizeof "/" CT_WRITER_FOLDER);
+	if (ct_client_connect(folder, writer_at(number)->name, &fd) != CTRACE_OK)
+		return false;
+	count = introduce(fd, number, slots);
+	/* It must hold its lock, or nobody would notice its death. */
+	if (count == 0 || !ct_session_writer_lives(&ct_process.session, number) ||
+	    ct_server_watch(fd, ready, (void *)(uintptr_t)number) != CTRACE_OK) {
+		ct_os_close(&fd);
+		return false;
+	}
+	link->fd = fd;
+	link->id = ct_os_file_id(fd);
+	for (uint32_t i = 0; i < count; i++)
+		begin_destination((slots & 0xFF) + i);
+	writer_at(number)->connects++;
+	__atomic_store_n(&writer_at(number)->slots, (slots & 0xFF) | count << 8, __ATOMIC_RELEASE);
+	return true;
+}
+
+/* ---- losing it ---- */
+
+/* On the server's thread, until the writer's lock is free: whoever closed the socket may still work on our rings. */
+static void adopt(void *user)
+{
+	uint32_t number = (uint32_t)(uintptr_t)user;
+	struct link *link = &links[number];
+
+	enter();
+	if (link->left != 0 && ct_session_writer_lives(&ct_process.session, number)) {
+		(void)!ct_server_later(LOOK_AGAIN_MS, adopt, user);
+	} else if (link->left != 0) {
+		(void)__atomic_fetch_or(&ct_process.adopting, mask_of(link->left), __ATOMIC_ACQ_REL);
+		link->left = 0;
+		ct_process_wake_agent();
+		/* If it was not the writer that ended. */
+		look_again(number, LOOK_AGAIN_MS);
+	}
+	leave();
+}
+
+/* Nothing new goes there.  Under the lock. */
+static void part(uint32_t number)
+{
+	uint32_t slots = slots_of(number);
+
+	if (slots == 0)
+		return;
+	links[number].left = slots;
+	__atomic_store_n(&writer_at(number)->slots, 0, __ATOMIC_RELEASE);
+	assign();
+}
+
+static void answer_stop(int fd)
+{
+	struct ct_buf bytes;
+	size_t start;
+
+	ct_buf_init(&bytes);
+	start = ct_message_start(&bytes, CT_VERB_WRITER_STOP, CT_MESSAGE_ANSWER);
+	ct_message_add_number(&bytes, CT_FIELD_STATUS, CTRACE_OK);
+	if (ct_message_end(&bytes, start) == CTRACE_OK)
+		(void)send_all(fd, bytes.data, bytes.size);
+	ct_buf_fini(&bytes);
+}
+
+/* The writer says that it is about to end, or has ended. */
+static bool ready(int fd, void *user)
+{
+	uint32_t number = (uint32_t)(uintptr_t)user;
+	struct link *link = &links[number];
+	char bytes[256];
+	ssize_t got;
+	bool goes_on = true;
+
+	enter();
+	if (link->fd != fd) {
+		leave();
+		return false;
+	}
+	/* The program may have closed it, as daemons do: then the writer believes that we have ended. */
+	got = ct_os_is_file(fd, &link->id) ? recv(fd, bytes, sizeof bytes, MSG_DONTWAIT) : 0;
+	if (got > 0) {
+		part(number);
+		answer_stop(fd);
+	} else if (got == 0 || (errno != EAGAIN && errno != EINTR)) {
+		part(number);
+		ct_os_close_file(&link->fd, &link->id);
+		(void)!ct_server_later(0, adopt, user);
+		goes_on = false;
+	}
+	leave();
+	return goes_on;
+}
+
+/* ---- commands ---- */
+
+enum ctrace_status ct_writer_set(const char *component, size_t size, const char *writer)
+{
+	uint32_t number = 0;
+	enum ctrace_status status;
+
+	enter();
+	if (writer[0] != '\0') {
+		number = find_or_add(writer);
+		if (number == 0) {
+			leave();
+			return CTRACE_NOT_ENOUGH_MEMORY;
+		}
+		/* Before its route is in force: its first event finds the ring that it should. */
+		(void)connect_to(number);
+	}
+	status = ct_route_set_writer(ct_process.registry, component, size, number);
+	if (status == CTRACE_OK && writer_at(1)->name[0] != '\0')
+		assign();
+	leave();
+	return status;
+}
+
+void ct_writer_forget(const char *component, size_t size)
+{
+	(void)!ct_route_set_writer(ct_process.registry, component, size, CT_WRITER_UNSET);
+}
+
+bool ct_writer_is_connected(const char *writer)
+{
+	uint32_t number = writer[0] != '\0' ? find(writer, strlen(writer)) : 0;
+
+	return number != 0 && slots_of(number) != 0;
+}
+
+uint32_t ct_writer_number(const char *writer)
+{
+	return writer[0] != '\0' ? find(writer, strlen(writer)) : 0;
+}
+
+/* Does some component go there? */
+static bool is_in_use(uint32_t number)
+{
+	uint32_t count = ct_registry_count(ct_process.registry);
+
+	for (uint32_t i = 0; i < count; i++)
+		if (__atomic_load_n(&ct_registry_entry(ct_process.registry, i)->writer, __ATOMIC_RELAXED) == number)
+			return true;
+	return false;
+}
+
+static void connect_again(void *user)
+{
+	uint32_t number = (uint32_t)(uintptr_t)user;
+
+	enter();
+	links[number].is_due = false;
+	if (is_in_use(number) && links[number].fd < 0) {
+		/* What its predecessor had is not finished yet. */
+		if (links[number].left != 0 || free_slots() == 0)
+			look_again(number, LOOK_AGAIN_MS);
+		else if (connect_to(number))
+			assign();
+	}
+	leave();
+}
+
+void ct_writer_up(const char *writer, size_t size)
+{
+	uint32_t number;
+
+	enter();
+	number = find(writer, size);
+	if (number != 0)
+		look_again(number, 0);
+	leave();
+}
+
+void ct_writer_forked(void)
+{
+	(void)pthread_mutex_init(&lock, NULL);
+	for (uint32_t i = 1; i < CT_WRITER_LIMIT; i++) {
+		ct_os_close_file(&links[i].fd, &links[i].id);
+		links[i] = (struct link){ .fd = -1 };
+		writer_at(i)->slots = 0;
+		if (writer_at(i)->name[0] != '\0')
+			look_again(i, 0);
+	}
+	ct_process.adopting = 0;
+}

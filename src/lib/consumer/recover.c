@@ -1,0 +1,402 @@
+/*
+ * recover.c - delivers what dead processes left in their rings, and removes their folders.
+ *
+ * Runs in `ctrace recover`, in other verbs on the way, and on a thread of a traced process that nothing waits for.  The dead process's
+ * session lock is held meanwhile, so two recoverers never meet.  Everything that is read may be hostile.
+ *
+ * Copyright The ctrace authors.  SPDX-License-Identifier: Apache-2.0
+ */
+#include "lib/consumer/delivery.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#define FIRST_PAUSE_NS 10000000000u /* before a guest tries again what failed: twice as long each time */
+#define PAUSE_DOUBLINGS 9u          /* up to an hour and a half */
+#define OUTCOME_SIZE 160
+
+struct orphan {
+	struct ct_session session;
+	struct ct_ring *rings; /* head NULL: could not be read */
+	uint32_t count;
+	uint32_t unreadable; /* rings */
+	uint32_t gone;       /* rings that were the dead process's memory */
+	uint64_t damaged;    /* bytes in the others */
+	uint64_t undeliverable;
+	bool is_left;                /* something could not be delivered */
+	char *places[CT_DEST_LIMIT]; /* paths, or NULL */
+	struct ct_buf elsewhere;
+};
+
+/* One folder's, for the methods of its emitters. */
+struct delivery {
+	const struct ct_recover_options *options;
+	const struct ct_folder_entry *entry;
+	struct ct_drain *drain;
+};
+
+struct walk {
+	const struct ct_recover_options *options;
+	struct ct_recovery *total;
+	ct_recover_report *report;
+	void *user;
+};
+
+static uint32_t orphan_count(void *user)
+{
+	return ((struct orphan *)user)->count;
+}
+
+static struct ct_ring *orphan_ring(void *user, uint32_t index)
+{
+	struct ct_ring *ring = &((struct orphan *)user)->rings[index];
+
+	return ring->head != NULL ? ring : NULL;
+}
+
+static enum ctrace_status load_rings(struct orphan *orphan)
+{
+	orphan->count = orphan->session.head->ring_count;
+	orphan->rings = calloc(orphan->count + 1u, sizeof *orphan->rings);
+	if (orphan->rings == NULL)
+		return CTRACE_NOT_ENOUGH_MEMORY;
+	for (uint32_t i = 0; i < orphan->count; i++) {
+		enum ctrace_status status = ct_ring_load(&orphan->rings[i], &orphan->session, i);
+
+		if (status == CTRACE_NOT_ENOUGH_MEMORY || status == CTRACE_OS_ERROR)
+			return status;
+		if (orphan->session.head->ring_place[i] == CT_RING_PRIVATE)
+			orphan->gone++;
+		else if (orphan->session.head->ring_place[i] != CT_RING_SETTLED)
+			orphan->unreadable += status != CTRACE_OK;
+	}
+	return CTRACE_OK;
+}
+
+static void close_orphan(struct orphan *orphan)
+{
+	for (uint32_t i = 0; orphan->rings != NULL && i < orphan->count; i++)
+		ct_ring_close(&orphan->rings[i]);
+	free(orphan->rings);
+	for (uint32_t dest = 0; dest < CT_DEST_LIMIT; dest++)
+		free(orphan->places[dest]);
+	ct_buf_fini(&orphan->elsewhere);
+}
+
+/* Where each destination of the dead process had its output. */
+static void note_places(struct orphan *orphan)
+{
+	for (uint32_t dest = 0; dest < CT_DEST_LIMIT; dest++) {
+		const char *path = ct_dest_path(&orphan->session, dest);
+
+		orphan->places[dest] = path[0] != '\0' ? strdup(path) : NULL;
+	}
+}
+
+/* A process that died before it had noted a place: did its events go to a name beside the one that it wanted? */
+static bool is_beside(const char *path, uint32_t pid)
+{
+	char suffix[16];
+	size_t size = strlen(path), suffix_size = (size_t)snprintf(suffix, sizeof suffix, ".%u", pid);
+
+	return size > suffix_size && strcmp(path + size - suffix_size, suffix) == 0;
+}
+
+static void note_elsewhere(struct orphan *orphan, const struct ct_drain *drain)
+{
+	for (uint32_t dest = 0; dest < CT_DEST_LIMIT; dest++) {
+		const char *path = drain->places[dest].path;
+
+		if (path[0] == '\0' || (orphan->places[dest] != NULL ? strcmp(orphan->places[dest], path) == 0
+								     : !is_beside(path, orphan->session.head->pid)))
+			continue;
+		ct_buf_add_text(&orphan->elsewhere, path);
+		ct_buf_add_char(&orphan->elsewhere, '\n');
+	}
+}
+
+/* Reports where the delivery is: in its folder, and in the emitter whose method runs now. */
+static void note_step(const struct delivery *delivery, bool in_method)
+{
+	struct ct_recover_step step = { .run_directory = delivery->entry->run_directory, .folder = delivery->entry->name };
+
+	if (delivery->options->on_step == NULL)
+		return;
+	for (uint32_t dest = 0; in_method && delivery->drain != NULL && dest < CT_DEST_LIMIT; dest++) {
+		const struct ct_destination *destination = &delivery->drain->destinations[dest];
+
+		if (destination->emitter == NULL || !ct_destination_is_busy(destination))
+			continue;
+		step.emitter = destination->emitter->name;
+		step.path = destination->place->path;
+	}
+	delivery->options->on_step(&step, delivery->options->user);
+}
+
+static void before_method(void *user)
+{
+	const struct delivery *delivery = user;
+
+	note_step(delivery, true);
+	if (delivery->options->before_method != NULL)
+		delivery->options->before_method(NULL);
+}
+
+static void after_method(void *user)
+{
+	const struct delivery *delivery = user;
+
+	if (delivery->options->after_method != NULL)
+		delivery->options->after_method(NULL);
+	note_step(delivery, false);
+}
+
+/* True when nothing is left to deliver. */
+static bool deliver_all(struct orphan *orphan, struct delivery *delivery, uint64_t *out_delivered)
+{
+	/* The flight recorder's rings count when the trigger was pulled, and when a sudden death is one. */
+	uint32_t flight_wanted = orphan->session.head->flight_at_death | orphan->session.head->flight_wanted;
+	struct ct_drain_source source = {
+		.session = &orphan->session,
+		.ring_count = orphan_count,
+		.ring_at = orphan_ring,
+		.user = orphan,
+		.flight_wanted = &flight_wanted,
+		.recovering = true,
+		.loads_nothing = delivery->options->is_guest,
+		.before_method = before_method,
+		.after_method = after_method,
+		.lock_user = delivery,
+	};
+	struct ct_drain_result result = { 0 };
+	struct ct_drain *drain;
+	uint64_t reached;
+	bool durable;
+
+	note_places(orphan);
+	orphan->is_left = true;
+	if (ct_drain_create(&source, &drain) != CTRACE_OK)
+		return false;
+	delivery->drain = drain;
+	ct_drain_pass(drain, true, &result);
+	if (result.pending == 0 && result.failing == 0)
+		ct_drain_announce(drain);
+	/* The rings go next: what came from them must not be lost with the machine. */
+	durable = ct_drain_sync(drain) == CTRACE_OK;
+	ct_drain_close(drain);
+	note_elsewhere(orphan, drain);
+	ct_drain_destroy(drain);
+	/* What was consumed, but neither what was overwritten nor what only a destination that is gone would have had. */
+	reached = result.delivered > result.gone ? result.delivered - result.gone : 0;
+	*out_delivered = result.undeliverable == 0 || result.written > reached ? reached : result.written;
+	orphan->damaged = result.damaged;
+	orphan->undeliverable = result.undeliverable;
+	orphan->is_left = !durable || result.pending != 0 || result.failing != 0;
+	return !orphan->is_left;
+}
+
+static void report(const struct walk *walk, const struct ct_folder_entry *entry, bool ok, uint64_t delivered, const char *message,
+		   struct orphan *orphan)
+{
+	walk->total->recovered += ok;
+	walk->total->kept += !ok;
+	walk->total->delivered += delivered;
+	if (walk->report != NULL)
+		walk->report(entry->run_directory, entry->name, ok, delivered, message, ct_buf_text(&orphan->elsewhere), walk->user);
+}
+
+static const char *outcome(const struct orphan *orphan, char buffer[OUTCOME_SIZE])
+{
+	if (orphan->damaged != 0)
+		return "a part was damaged; the rest is delivered";
+	if (orphan->gone != 0) {
+		(void)snprintf(buffer, OUTCOME_SIZE, "%u ring%s had no file: what waited there is gone", (unsigned)orphan->gone,
+			       orphan->gone == 1 ? "" : "s");
+		return buffer;
+	}
+	return orphan->undeliverable == 0 ? "delivered" : "delivered, except to destinations that ended with the process";
+}
+
+/* A ring that is kept: what is wrong with its file, if that can be seen from outside. */
+static const char *explain_ring(const struct ct_folder_entry *entry, char buffer[OUTCOME_SIZE])
+{
+	char why[CT_FOLDER_WHY_SIZE];
+
+	(void)snprintf(buffer, OUTCOME_SIZE, "%s; the rest is delivered, the folder is kept",
+		       ct_folder_explain(entry->run_directory, entry->name, CTRACE_OK, why) == why ? why : "a ring is damaged");
+	return buffer;
+}
+
+/* An external writer that outlived the process takes what is in its rings, and then recovers the rest. */
+static bool writer_works(struct ct_session *session)
+{
+	for (uint32_t i = 1; i < CT_WRITER_LIMIT; i++)
+		if (session->head->writer[i].name[0] != '\0' && ct_session_writer_lives(session, i))
+			return true;
+	return false;
+}
+
+/* The process's own counts, of what never came into a ring or was overwritten there. */
+static uint64_t count_lost(const struct orphan *orphan)
+{
+	uint64_t lost = 0;
+
+	for (uint32_t reason = 0; reason < CTRACE_LOSS_COUNT; reason++)
+		lost += orphan->session.head->lost[reason];
+	for (uint32_t i = 0; i < orphan->count; i++)
+		if (orphan->rings[i].head != NULL)
+			lost += ct_ring_lost_total(&orphan->rings[i]);
+	return lost;
+}
+
+/* A process that died before it had opened its output: what waits in its rings may be for that path. */
+static bool wants_output(struct ct_session *session, uint32_t dest, const char *path)
+{
+	static const struct ct_drain_source source = { .loads_nothing = true };
+	struct ct_destination destination;
+	struct ctrace_place place;
+	bool wants;
+
+	ct_destination_init(&destination, &place, session, dest, true);
+	destination.source = &source;
+	wants = ct_destination_wants(&destination, path);
+	ct_destination_fini(&destination);
+	return wants;
+}
+
+/* Has one of its destinations an output at that path? */
+static bool has_output(struct ct_session *session, const char *path)
+{
+	for (uint32_t i = 0; i < CT_DEST_LIMIT; i++) {
+		struct ct_dest *dest = &session->head->dest[i];
+		const char *present = ct_dest_path(session, i);
+
+		if (dest->emitter[0] != '\0' && (present[0] != '\0' ? strcmp(present, path) == 0 : wants_output(session, i, path)))
+			return true;
+	}
+	return false;
+}
+
+/* A guest leaves alone what it cannot deliver without loading something, and what failed a short time ago. */
+static bool is_for_guests(const struct ct_session_head *head)
+{
+	for (uint32_t i = 0; i < CT_DEST_LIMIT; i++) {
+		const char *emitter = head->dest[i].emitter;
+		uint32_t index;
+
+		if (emitter[0] != '\0' && head->dest[i].active != 0 &&
+		    ct_emitter_find_known(emitter, strlen(emitter), &index) != CTRACE_OK)
+			return false;
+	}
+	return head->recover_at_ns <= ct_clock_wall_ns() ||
+	       head->recover_at_ns > ct_clock_wall_ns() + ((uint64_t)FIRST_PAUSE_NS << PAUSE_DOUBLINGS); /* the clock was set back */
+}
+
+static bool is_wanted(struct ct_session *session, const struct ct_recover_options *options)
+{
+	if (options->is_guest && !is_for_guests(session->head))
+		return false;
+	return options->path == NULL || has_output(session, options->path);
+}
+
+static void note_failure(struct ct_session *session)
+{
+	struct ct_session_head *head = session->head;
+	uint64_t doublings = head->recover_tries < PAUSE_DOUBLINGS ? head->recover_tries : PAUSE_DOUBLINGS;
+
+	if (head->recover_tries++ == 0)
+		head->recover_first_ns = ct_clock_wall_ns();
+	head->recover_at_ns = ct_clock_wall_ns() + ((uint64_t)FIRST_PAUSE_NS << doublings);
+	(void)!ct_session_persist(session, &head->recover_at_ns,
+				  offsetof(struct ct_session_head, recover_first_ns) - offsetof(struct ct_session_head, recover_at_ns) +
+					  sizeof head->recover_first_ns);
+}
+
+uint64_t ct_recover_until_ns(const struct ct_session_head *head)
+{
+	return head->recover_tries == 0 ? 0 : head->recover_first_ns + head->config.keep_ns;
+}
+
+/* A destination that never works again would keep what nobody can have: after ctrace.keep it goes, and the caller says so. */
+static bool is_given_up(const struct ct_session_head *head)
+{
+	uint64_t now = ct_clock_wall_ns(), until = ct_recover_until_ns(head);
+
+	return until != 0 && head->recover_first_ns <= now && until <= now;
+}
+
+/* Delivers what a loaded folder has, and removes the folder when nothing is left. */
+static void recover_loaded(const struct walk *walk, const struct ct_folder_entry *entry, struct orphan *orphan)
+{
+	struct delivery delivery = { .options = walk->options, .entry = entry };
+	enum ctrace_status status;
+	uint64_t delivered = 0;
+	char buffer[OUTCOME_SIZE], why[CT_FOLDER_WHY_SIZE];
+
+	if (!walk->total->anyway && !ct_place_is_here(&orphan->session)) {
+		report(walk, entry, false, 0, CT_RECOVER_ELSEWHERE, orphan);
+		return;
+	}
+	status = load_rings(orphan);
+	if (status != CTRACE_OK) {
+		report(walk, entry, false, 0, ct_folder_explain(entry->run_directory, entry->name, status, why), orphan);
+	} else if (!deliver_all(orphan, &delivery, &delivered) && is_given_up(orphan->session.head)) {
+		ct_folder_remove(entry->run_directory, entry->name);
+		ct_annex_remove_all(orphan->session.head);
+		report(walk, entry, false, delivered, CT_RECOVER_GIVEN_UP, orphan);
+		walk->total->kept--;
+		walk->total->given_up++;
+	} else if (orphan->is_left) {
+		note_failure(&orphan->session);
+		report(walk, entry, false, delivered, "a destination is failing; what is left is kept", orphan);
+	} else if (orphan->unreadable != 0) {
+		report(walk, entry, false, delivered, explain_ring(entry, buffer), orphan);
+	} else {
+		/* An annex without its session is seen to be abandoned; a session without its annex would look damaged. */
+		ct_folder_remove(entry->run_directory, entry->name);
+		ct_annex_remove_all(orphan->session.head);
+		report(walk, entry, true, delivered, outcome(orphan, buffer), orphan);
+		walk->total->lost += count_lost(orphan);
+	}
+	walk->total->damaged += orphan->damaged;
+	walk->total->undeliverable += orphan->undeliverable;
+	walk->total->gone += orphan->gone;
+}
+
+static void recover_one(const struct ct_folder_entry *entry, void *user)
+{
+	const struct walk *walk = user;
+	struct orphan orphan = { 0 };
+	char why[CT_FOLDER_WHY_SIZE];
+	enum ctrace_status status;
+
+	if (entry->is_alive || entry->uid != (uint32_t)geteuid())
+		return;
+	note_step(&(const struct delivery){ .options = walk->options, .entry = entry }, false);
+	status = ct_session_load(&orphan.session, entry->run_directory, entry->name, true);
+	if (status == CTRACE_TIMED_OUT || status == CTRACE_NOT_FOUND)
+		return; /* it lives after all, or somebody else has just recovered it */
+	if (status == CTRACE_OK && (!is_wanted(&orphan.session, walk->options) || writer_works(&orphan.session))) {
+		ct_session_close(&orphan.session, false);
+		return;
+	}
+	walk->total->folders++;
+	if (status == CTRACE_OK)
+		recover_loaded(walk, entry, &orphan);
+	else
+		report(walk, entry, false, 0, ct_folder_explain(entry->run_directory, entry->name, status, why), &orphan);
+	close_orphan(&orphan);
+	if (status == CTRACE_OK)
+		ct_session_close(&orphan.session, false);
+}
+
+void ct_recover(const char *run_directory, const struct ct_recover_options *options, struct ct_recovery *total,
+		ct_recover_report *report_folder, void *user)
+{
+	static const struct ct_recover_options all = { .is_guest = false };
+	struct walk walk = { .options = options != NULL ? options : &all, .total = total, .report = report_folder, .user = user };
+
+	ct_folder_each(run_directory, recover_one, &walk);
+}

@@ -1,0 +1,377 @@
+/*
+ * apply.c - the one place where commands take effect, and the table of what commands there are.
+ *
+ * Two kinds take effect in folders above this one: TRACE CT in lib/component/command.c; FLUSH, ROTATE and
+ * RELOAD in lib/start/operate.c.
+ *
+ * Any thread may come here, never a signal handler.  A change of destinations or of an emitter's properties holds the drain
+ * still, so that events committed before it still go by the old settings.  Changes are told to the program only after every
+ * lock is given back, because a callback may make changes itself.
+ *
+ * Copyright The ctrace authors.  SPDX-License-Identifier: Apache-2.0
+ */
+#include "lib/control/control.h"
+
+#include <string.h>
+
+/* Every emitter that a command names and that there is; the status is that of the first one that there is not. */
+static enum ctrace_status find_emitters(const struct ct_command *command, uint32_t *out_mask)
+{
+	enum ctrace_status first = CTRACE_OK;
+	struct ct_span list = command->list;
+	struct ct_span name = command->emitter;
+	bool is_one = list.at == NULL;
+
+	*out_mask = 0;
+	while (is_one || ct_config_next_word(&list, &name)) {
+		uint32_t emitter;
+		enum ctrace_status status = ct_emitter_find(name.at, name.size, &emitter);
+
+		if (status == CTRACE_OK)
+			*out_mask |= 1u << emitter;
+		else if (first == CTRACE_OK)
+			first = status;
+		if (is_one)
+			break;
+	}
+	return first;
+}
+
+/* What the emitter will need and cannot load on the thread that drains. */
+static void prepare(const struct ct_command *command, uint32_t emitter)
+{
+	enum ct_encoding encoding;
+
+	ct_emitter_prepare(emitter, command->property.at, command->property.size);
+	if (ct_name_is(command->property.at, command->property.size, "ENCODING") && ct_thread_locked == 0 &&
+	    ct_encoding_parse(command->value.at, command->value.size, &encoding))
+		(void)ct_encoding_prepare(encoding); /* without its table texts stay as they are */
+}
+
+void ct_apply_load(const struct ct_command *command)
+{
+	uint32_t found;
+
+	switch (command->verb) {
+	case CT_VERB_DEST_DEFAULT:
+	case CT_VERB_DEST_ADD:
+	case CT_VERB_DEST_REMOVE:
+	case CT_VERB_DEST_SET:
+		(void)!find_emitters(command, &found);
+		break;
+	case CT_VERB_EMITTER_PROPERTY:
+		if (ct_emitter_find(command->emitter.at, command->emitter.size, &found) == CTRACE_OK)
+			prepare(command, found);
+		break;
+	default:
+		break;
+	}
+}
+
+/* ---- destinations ---- */
+
+static void hold(const struct ct_target *target)
+{
+	if (target->hold != NULL)
+		target->hold(target->user);
+}
+
+static void release(const struct ct_target *target, uint32_t reopen)
+{
+	if (target->release != NULL)
+		target->release(target->user, reopen);
+}
+
+typedef enum ctrace_status dest_change(const struct ct_target *target, const struct ct_command *command, uint32_t emitter);
+
+/* A name that is unknown costs that one only: the others of the list are in force when the answer is EMITTER_NOT_FOUND. */
+static enum ctrace_status change_dests(const struct ct_target *target, const struct ct_command *command, dest_change *change)
+{
+	uint32_t mask;
+	enum ctrace_status missing = find_emitters(command, &mask);
+	enum ctrace_status status = CTRACE_OK;
+
+	if (mask == 0)
+		return missing;
+	hold(target);
+	for (; status == CTRACE_OK && mask != 0; mask &= mask - 1)
+		status = change(target, command, (uint32_t)__builtin_ctz(mask));
+	release(target, 0);
+	return status != CTRACE_OK ? status : missing;
+}
+
+static enum ctrace_status dest_add(const struct ct_target *target, const struct ct_command *command, uint32_t emitter)
+{
+	return ct_dest_add(target->registry, command->component.at, command->component.size, emitter, command->no_inherit);
+}
+
+static enum ctrace_status dest_remove(const struct ct_target *target, const struct ct_command *command, uint32_t emitter)
+{
+	return ct_dest_remove(target->registry, command->component.at, command->component.size, emitter);
+}
+
+static enum ctrace_status apply_dest_add(const struct ct_target *target, const struct ct_command *command)
+{
+	return change_dests(target, command, dest_add);
+}
+
+static enum ctrace_status apply_dest_remove(const struct ct_target *target, const struct ct_command *command)
+{
+	return change_dests(target, command, dest_remove);
+}
+
+/* Exactly these, and none that are inherited; an empty list inherits again.  The default list is never empty. */
+static enum ctrace_status apply_dest_set(const struct ct_target *target, const struct ct_command *command)
+{
+	const char *component = command->component.at;
+	size_t size = command->component.size;
+	uint32_t wanted, own;
+	uint32_t index = CT_COMPONENT_NONE;
+	enum ctrace_status status = find_emitters(command, &wanted);
+
+	if (status != CTRACE_OK)
+		return status;
+	hold(target);
+	for (uint32_t rest = wanted; status == CTRACE_OK && rest != 0; rest &= rest - 1)
+		status = ct_dest_add(target->registry, component, size, (uint32_t)__builtin_ctz(rest), true);
+	own = ct_dest_default(target->registry);
+	if (size != 0)
+		own = ct_registry_find_any(target->registry, component, size, &index) == CTRACE_OK
+			      ? ct_registry_configured(target->registry, index).dests
+			      : 0;
+	for (uint32_t rest = own & ~wanted; status == CTRACE_OK && rest != 0; rest &= rest - 1)
+		status = ct_dest_remove(target->registry, component, size, (uint32_t)__builtin_ctz(rest));
+	release(target, 0);
+	return status;
+}
+
+/* ---- levels and properties ---- */
+
+static enum ctrace_status apply_level(const struct ct_target *target, const struct ct_command *command)
+{
+	return ct_level_set(target->registry, command->component.at, command->component.size, command->level, target->changed,
+			    target->changed_user);
+}
+
+static enum ctrace_status apply_component_property(const struct ct_target *target, const struct ct_command *command)
+{
+	return ct_component_property_set(target->registry, command->component.at, command->component.size, command->property.at,
+					 command->property.size, command->value.at, command->value.size, target->changed,
+					 target->changed_user);
+}
+
+/* An emitter that is set to what it is already need not close its file. */
+static bool emitter_has(const struct ct_target *target, const struct ct_command *command, uint32_t emitter)
+{
+	struct ct_buf value;
+	bool has;
+
+	ct_buf_init(&value);
+	has = ct_emitter_property_get(target->registry, emitter, command->property.at, command->property.size, &value) == CTRACE_OK &&
+	      value.size == command->value.size && (value.size == 0 || memcmp(value.data, command->value.at, value.size) == 0);
+	ct_buf_fini(&value);
+	return has;
+}
+
+static enum ctrace_status apply_emitter_property(const struct ct_target *target, const struct ct_command *command)
+{
+	uint32_t emitter;
+	uint32_t reopen;
+	enum ctrace_status status = ct_emitter_find(command->emitter.at, command->emitter.size, &emitter);
+
+	if (status != CTRACE_OK)
+		return status;
+	prepare(command, emitter);
+	hold(target);
+	reopen = emitter_has(target, command, emitter) ? 0 : 1u << emitter;
+	status = ct_emitter_property_set(target->registry, emitter, command->property.at, command->property.size, command->value.at,
+					 command->value.size);
+	release(target, status == CTRACE_OK ? reopen : 0);
+	return status;
+}
+
+static enum ctrace_status apply_encoding(const struct ct_target *target, const struct ct_command *command)
+{
+	enum ctrace_status status = CTRACE_OK;
+	struct ct_command one;
+
+	for (unsigned i = 0; status == CTRACE_OK && ct_config_encoding(command, i, &one); i++)
+		status = apply_emitter_property(target, &one);
+	return status;
+}
+
+/* ---- settings of the process ---- */
+
+static enum ctrace_status apply_application(const struct ct_target *target, const struct ct_command *command)
+{
+	(void)target;
+	(void)command;
+	return CTRACE_OK; /* ct_config_read() has seen to it */
+}
+
+static enum ctrace_status apply_buffer(const struct ct_target *target, const struct ct_command *command)
+{
+	if (command->component.size != 0)
+		return ct_route_set_buffer(target->registry, command->component.at, command->component.size, command->number);
+	__atomic_store_n(&target->settings->buffer, command->number, __ATOMIC_RELAXED);
+	return CTRACE_OK;
+}
+
+static enum ctrace_status apply_overflow(const struct ct_target *target, const struct ct_command *command)
+{
+	if (command->component.size != 0)
+		return ct_route_set_overflow(target->registry, command->component.at, command->component.size,
+					     (uint32_t)command->number);
+	__atomic_store_n(&target->settings->overflow, (uint32_t)command->number, __ATOMIC_RELAXED);
+	return CTRACE_OK;
+}
+
+static enum ctrace_status apply_block_timeout(const struct ct_target *target, const struct ct_command *command)
+{
+	__atomic_store_n(&target->settings->block_timeout_ns, command->number, __ATOMIC_RELAXED);
+	return CTRACE_OK;
+}
+
+static enum ctrace_status apply_flight_level(const struct ct_target *target, const struct ct_command *command)
+{
+	return ct_route_set_flight(target->registry, command->component.at, command->component.size, command->level, target->changed,
+				   target->changed_user);
+}
+
+static enum ctrace_status apply_flight_trigger(const struct ct_target *target, const struct ct_command *command)
+{
+	__atomic_store_n(&target->settings->flight_trigger, (uint32_t)command->number, __ATOMIC_RELAXED);
+	return CTRACE_OK;
+}
+
+static enum ctrace_status apply_flight_buffer(const struct ct_target *target, const struct ct_command *command)
+{
+	__atomic_store_n(&target->settings->flight_buffer, command->number, __ATOMIC_RELAXED);
+	return CTRACE_OK;
+}
+
+static enum ctrace_status apply_attach(const struct ct_target *target, const struct ct_command *command)
+{
+	__atomic_store_n(&target->settings->attach, command->number != 0, __ATOMIC_RELAXED);
+	return CTRACE_OK;
+}
+
+static enum ctrace_status apply_keep(const struct ct_target *target, const struct ct_command *command)
+{
+	__atomic_store_n(&target->settings->keep_ns, command->number, __ATOMIC_RELAXED);
+	return CTRACE_OK;
+}
+
+static enum ctrace_status apply_run_directory(const struct ct_target *target, const struct ct_command *command)
+{
+	char *path = target->settings->run_directory;
+
+	if (command->value.size >= sizeof target->settings->run_directory)
+		return CTRACE_SYNTAX_ERROR;
+	ct_registry_lock(target->registry);
+	memcpy(path, command->value.at, command->value.size);
+	path[command->value.size] = '\0';
+	ct_registry_unlock(target->registry);
+	return CTRACE_OK;
+}
+
+/* ---- the table ---- */
+
+/* clang-format off */
+static const struct ct_verb_row rows[] = {
+	{ CT_VERB_LEVEL, "mftrace.level", CT_SUBJECT_ANY_COMPONENT, CT_VALUE_LEVEL, "[.COMPONENT]",
+	  "none | debug | info | warn | error | fatal",
+	  "records events at or above this level, of the component and those below it; without a component, of all that set none",
+	  apply_level },
+	{ CT_VERB_DEST_DEFAULT, "mftrace.dest", CT_SUBJECT_NONE, CT_VALUE_DESTS, "",
+	  "EMITTER[, EMITTER]...",
+	  "adds default destinations; the first entry replaces TEXTFILE, which is the default when there is none",
+	  apply_dest_add },
+	{ CT_VERB_DEST_ADD, "mftrace.dest", CT_SUBJECT_COMPONENT, CT_VALUE_DESTS, ".COMPONENT",
+	  "EMITTER[, EMITTER]... | (EMITTER[, EMITTER]...)",
+	  "adds destinations of the component and those below it; in parentheses, they do not inherit any others",
+	  apply_dest_add },
+	{ CT_VERB_DEST_REMOVE, NULL, CT_SUBJECT_ANY_COMPONENT, CT_VALUE_DESTS, "[.COMPONENT]",
+	  "EMITTER[, EMITTER]...",
+	  "removes destinations; a default list that becomes empty has TEXTFILE again, a component's inherits again",
+	  apply_dest_remove },
+	{ CT_VERB_DEST_SET, NULL, CT_SUBJECT_ANY_COMPONENT, CT_VALUE_DESTS, "[.COMPONENT]",
+	  "EMITTER[, EMITTER]...",
+	  "exactly these destinations, and no inherited ones; an empty list inherits again",
+	  apply_dest_set },
+	{ CT_VERB_COMPONENT_PROPERTY, "mftrace.comp", CT_SUBJECT_COMPONENT_PROPERTY, CT_VALUE_TEXT, ".COMPONENT#PROPERTY",
+	  "TEXT",
+	  "sets a property that the component itself asks for",
+	  apply_component_property },
+	{ CT_VERB_EMITTER_PROPERTY, "mftrace.emitter", CT_SUBJECT_EMITTER_PROPERTY, CT_VALUE_PROPERTY, ".EMITTER#PROPERTY",
+	  "TEXT",
+	  "sets a property of an emitter, such as FORMAT, FILE or LOCATION",
+	  apply_emitter_property },
+	{ CT_VERB_ENCODING, "mftrace.encoding", CT_SUBJECT_NONE, CT_VALUE_ENCODING, "",
+	  "ascii | ebcdic-037 | ebcdic-1141 | latin-1 | shift-jis ...",
+	  "encoding of text items: property ENCODING of TEXTFILE, BINFILE and STDERR",
+	  apply_encoding },
+	{ CT_VERB_APPLICATION, "mftrace.application", CT_SUBJECT_NONE, CT_VALUE_APPLICATION, "",
+	  "PROGRAM | (PROGRAM)",
+	  "in any other program forgets all entries above and leaves out the rest; (PROGRAM) is run by another, such as cobcrun",
+	  apply_application },
+	{ CT_VERB_BUFFER, "ctrace.buffer", CT_SUBJECT_ANY_COMPONENT, CT_VALUE_SIZE, "[.COMPONENT]",
+	  "BYTES | nK | nM",
+	  "size of each thread's ring, rounded up to a power of two from 64K to 1024M; a component with its own has its own rings",
+	  apply_buffer },
+	{ CT_VERB_OVERFLOW, "ctrace.overflow", CT_SUBJECT_ANY_COMPONENT, CT_VALUE_OVERFLOW, "[.COMPONENT]",
+	  "block | discard | overwrite | auto",
+	  "what a full ring does: wait for the output, drop the newest or the oldest; auto waits where a file is a destination",
+	  apply_overflow },
+	{ CT_VERB_BLOCK_TIMEOUT, "ctrace.block.timeout", CT_SUBJECT_NONE, CT_VALUE_TIME, "",
+	  "MILLISECONDS | n ms | n s",
+	  "how long a full ring waits for an output that makes no progress before it discards",
+	  apply_block_timeout },
+	{ CT_VERB_FLIGHT_LEVEL, "ctrace.flight.level", CT_SUBJECT_COMPONENT, CT_VALUE_LEVEL, ".COMPONENT",
+	  "none | debug | info | warn | error | fatal",
+	  "keeps events at or above this level, but below the component's, in memory until the trigger",
+	  apply_flight_level },
+	{ CT_VERB_FLIGHT_TRIGGER, "ctrace.flight.trigger", CT_SUBJECT_NONE, CT_VALUE_TRIGGER, "",
+	  "debug | info | warn | error | fatal | signal | off",
+	  "what sends the kept events to the destinations: an event at or above this level, or a fatal signal",
+	  apply_flight_trigger },
+	{ CT_VERB_FLIGHT_BUFFER, "ctrace.flight.buffer", CT_SUBJECT_NONE, CT_VALUE_SIZE, "",
+	  "BYTES | nK | nM",
+	  "size of each thread's ring of kept events",
+	  apply_flight_buffer },
+	{ CT_VERB_ATTACH, "ctrace.attach", CT_SUBJECT_NONE, CT_VALUE_SWITCH, "",
+	  "on | off",
+	  "off keeps the process out of the run directory, unseen by operators",
+	  apply_attach },
+	{ CT_VERB_RUN_DIRECTORY, "ctrace.run.directory", CT_SUBJECT_NONE, CT_VALUE_PATH, "",
+	  "PATH",
+	  "the run directory; CTRACE_RUN_DIR in the environment goes before it",
+	  apply_run_directory },
+	{ CT_VERB_KEEP, "ctrace.keep", CT_SUBJECT_NONE, CT_VALUE_AGE, "",
+	  "n s | n h | n d",
+	  "how long events that cannot be delivered are kept after the process has ended; 7d when it is not set",
+	  apply_keep },
+};
+/* clang-format on */
+
+const struct ct_verb_row *ct_verb_row_at(size_t index)
+{
+	return index < CT_COUNT(rows) ? &rows[index] : NULL;
+}
+
+enum ctrace_status ct_apply(const struct ct_target *target, const struct ct_command *command)
+{
+	if (command->verb == CT_VERB_NONE)
+		return CTRACE_OK;
+	for (size_t i = 0; i < CT_COUNT(rows); i++)
+		if (rows[i].verb == command->verb)
+			return rows[i].apply(target, command);
+	return CTRACE_UNSUPPORTED;
+}
+
+const struct ct_target *ct_target_self(void)
+{
+	const struct ct_process *process = ct_process_attach();
+
+	return process != NULL ? process->target : NULL;
+}

@@ -1,0 +1,308 @@
+/*
+ * parmlib.c - TRACEOPTS: a member of CTRACE_PARMLIB becomes requests, one for each trace that it speaks of.
+ *
+ * Called by CTRACE DEFINE, TRACE CT and `ctrace parmlib`, on any thread.  A member may hold any bytes: what is wrong is complained
+ * about where it stands, and reading goes on with the next clause.  Each byte is looked at a fixed number of times, and nothing calls
+ * itself.
+ *
+ * Copyright The ctrace authors.  SPDX-License-Identifier: Apache-2.0
+ */
+#include "lib/control/parmlib.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#define MOST_TRACES 1024u /* of a member: bounds what a hostile one takes of the program's memory */
+#define STORAGE_SHORT (CTRACE_RC_SYSTEM << 8 | CTRACE_RSN_STORAGE)
+
+static const char clauses_expected[] = "ON, OFF, LIKEHEAD, PRESET, SUB, ASID, JOBNAME, BUFSIZE, OPTIONS, WTR, WTRSTART or WTRSTOP";
+
+/* ---- the keywords ---- */
+
+struct keyword;
+typedef void parse_keyword(struct ct_parser *parser, const struct keyword *keyword, struct ct_span word);
+static parse_keyword parse_clause, parse_wtrstart, parse_wtrstop, refuse_keyword;
+
+struct keyword {
+	const char *name;
+	parse_keyword *parse;
+	enum ct_clause clause;                  /* parse_clause(): that it is of a trace */
+	uint32_t state;                         /* parse_clause(): that it says, when it has no parentheses */
+	bool (*read)(struct ct_parser *parser); /* what stands in its parentheses; NULL: it has none */
+	const char *refusal;                    /* refuse_keyword() */
+	const char *expected;
+};
+
+/* clang-format off */
+static const struct keyword keywords[] = {
+	{ "ON",        parse_clause,   CT_CLAUSE_STATE,   .state = CTRACE_CT_ON },
+	{ "OFF",       parse_clause,   CT_CLAUSE_STATE,   .state = CTRACE_CT_OFF },
+	{ "LIKEHEAD",  parse_clause,   CT_CLAUSE_STATE,   .state = CTRACE_CT_LIKEHEAD },
+	{ "PRESET",    parse_clause,   CT_CLAUSE_STATE,   .read = ct_read_preset },
+	{ "SUB",       parse_clause,   CT_CLAUSE_SUB,     .read = ct_read_sub },
+	{ "ASID",      parse_clause,   CT_CLAUSE_ASID,    .read = ct_read_asid },
+	{ "JOBNAME",   parse_clause,   CT_CLAUSE_JOBNAME, .read = ct_read_jobname },
+	{ "BUFSIZE",   parse_clause,   CT_CLAUSE_BUFSIZE, .read = ct_read_bufsize },
+	{ "OPTIONS",   parse_clause,   CT_CLAUSE_OPTIONS, .read = ct_read_options },
+	{ "WTR",       parse_clause,   CT_CLAUSE_WTR,     .read = ct_read_wtr },
+	{ "WTRSTART",  parse_wtrstart, .read = ct_read_wtrstart },
+	{ "WTRSTOP",   parse_wtrstop,  .read = ct_read_wtrstop },
+	/* Where these may stand, they are read without the table. */
+	{ "WRAP",      refuse_keyword, .refusal = "does not follow WTRSTART", .expected = "WTRSTART(name) before it" },
+	{ "NOWRAP",    refuse_keyword, .refusal = "does not follow WTRSTART", .expected = "WTRSTART(name) before it" },
+	{ "TRACEOPTS", refuse_keyword, .refusal = "is there already",         .expected = clauses_expected },
+};
+/* clang-format on */
+
+static const struct keyword *keyword_find(struct ct_span word)
+{
+	for (size_t i = 0; i < CT_COUNT(keywords); i++)
+		if (ct_name_is(word.at, word.size, keywords[i].name))
+			return &keywords[i];
+	return NULL;
+}
+
+static const char *keyword_suggest(struct ct_span word)
+{
+	const char *names[CT_COUNT(keywords)];
+
+	for (size_t i = 0; i < CT_COUNT(keywords); i++)
+		names[i] = keywords[i].name;
+	return ct_suggest(word, names, CT_COUNT(names));
+}
+
+/* ---- the next clause after a mistake ---- */
+
+/* Whether a clause begins with the word that the parser has just passed.  In parentheses that were never closed, only one that has some
+ * of its own is believed, and not where a value may stand. */
+static bool begins_clause(struct ct_parser *parser, struct ct_span word, unsigned depth, char before)
+{
+	const struct keyword *keyword = keyword_find(word);
+
+	if (keyword == NULL || depth == 0)
+		return keyword != NULL;
+	if (keyword->read == NULL || before == ',' || before == '(')
+		return false;
+	(void)ct_scan_accept(parser, '=');
+	return ct_scan_accept(parser, '(');
+}
+
+/* Goes to the next clause; depth: how many parentheses are open.  Where the last of them is closed, the next clause is. */
+static void skip_to_clause(struct ct_parser *parser, unsigned depth)
+{
+	char before = '\0';
+
+	for (ct_scan_blanks(parser); parser->at < parser->end; ct_scan_blanks(parser)) {
+		struct ct_span word = ct_scan_word(parser);
+
+		if (word.size != 0) {
+			if (begins_clause(parser, word, depth, before)) {
+				parser->at = word.at;
+				return;
+			}
+		} else if (*word.at == '\'') {
+			(void)ct_scan_quotation(parser);
+		} else {
+			parser->at++;
+			depth += *word.at == '(';
+			if (*word.at == ')' && depth != 0 && --depth == 0)
+				return;
+		}
+		before = *word.at;
+	}
+}
+
+/* ---- traces ---- */
+
+/* The first clause does.  So does a state where there is one already; and SUB where there is either, since a state belongs to the SUB
+ * before it. */
+static bool begins_trace(const struct ct_parser *parser, enum ct_clause clause)
+{
+	const bool *has;
+
+	if (parser->out->count == 0)
+		return true;
+	has = ct_parser_trace(parser)->has;
+	return (clause == CT_CLAUSE_STATE && has[CT_CLAUSE_STATE]) ||
+	       (clause == CT_CLAUSE_SUB && (has[CT_CLAUSE_SUB] || has[CT_CLAUSE_STATE]));
+}
+
+/* False: there are too many, or memory is short. */
+static bool trace_add(struct ct_parser *parser, const char *at)
+{
+	struct ct_parmlib *out = parser->out;
+
+	if (out->count == MOST_TRACES) {
+		ct_complain_place(parser, CTRACE_RSN_PARMLIB, at, "this trace is one too many", "at most 1024 in a member");
+		return false;
+	}
+	if ((out->count & (out->count - 1)) == 0) { /* there is room for the next power of two, and it is used up */
+		size_t room = out->count == 0 ? 1 : 2 * (size_t)out->count;
+		struct ct_trace_request *requests = realloc(out->requests, room * sizeof *requests);
+
+		if (requests == NULL) {
+			parser->reason = STORAGE_SHORT;
+			return false;
+		}
+		out->requests = requests;
+	}
+	memset(&out->requests[out->count++], 0, sizeof *out->requests);
+	return true;
+}
+
+/* Notes the clause in the trace that it belongs to, or begins.  False ends the reading. */
+static bool clause_add(struct ct_parser *parser, enum ct_clause clause, struct ct_span word)
+{
+	struct ct_trace_request *trace;
+
+	if (begins_trace(parser, clause) && !trace_add(parser, word.at)) {
+		parser->at = parser->end;
+		return false;
+	}
+	trace = ct_parser_trace(parser);
+	if (trace->has[clause])
+		ct_complain_syntax(parser, word, "is there already for this trace", "each clause once for a trace");
+	trace->has[clause] = true;
+	ct_scan_place(parser, word.at, &trace->place[clause].line, &trace->place[clause].column);
+	return true;
+}
+
+/* ---- clauses ---- */
+
+static void parse_parentheses(struct ct_parser *parser, const struct keyword *keyword)
+{
+	(void)ct_scan_accept(parser, '=');
+	if (!ct_scan_accept(parser, '(')) {
+		ct_complain_found(parser, "\"(\"");
+		skip_to_clause(parser, 0);
+	} else if (!keyword->read(parser)) {
+		skip_to_clause(parser, 1);
+	}
+}
+
+static void parse_clause(struct ct_parser *parser, const struct keyword *keyword, struct ct_span word)
+{
+	if (!clause_add(parser, keyword->clause, word))
+		return;
+	if (keyword->read != NULL)
+		parse_parentheses(parser, keyword);
+	else
+		ct_parser_trace(parser)->state = keyword->state;
+}
+
+static void parse_wtrstart(struct ct_parser *parser, const struct keyword *keyword, struct ct_span word)
+{
+	if (parser->out->wtrstart[0] != '\0')
+		ct_complain_syntax(parser, word, "is there already", "one WTRSTART in a member");
+	parse_parentheses(parser, keyword);
+	parser->out->nowrap = ct_scan_accept_word(parser, "NOWRAP");
+	if (!parser->out->nowrap)
+		(void)ct_scan_accept_word(parser, "WRAP");
+}
+
+static void parse_wtrstop(struct ct_parser *parser, const struct keyword *keyword, struct ct_span word)
+{
+	if (parser->out->wtrstop[0] != '\0')
+		ct_complain_syntax(parser, word, "is there already", "one WTRSTOP in a member");
+	parse_parentheses(parser, keyword);
+}
+
+static void refuse_keyword(struct ct_parser *parser, const struct keyword *keyword, struct ct_span word)
+{
+	ct_complain_syntax(parser, word, keyword->refusal, keyword->expected);
+}
+
+/* A word that is no keyword, and what it has in parentheses. */
+static void refuse_word(struct ct_parser *parser, struct ct_span word)
+{
+	ct_complain(parser, &(struct ct_mistake){ CTRACE_RSN_MEMBER_SYNTAX, word, "is not a keyword", keyword_suggest(word),
+						  clauses_expected });
+	(void)ct_scan_accept(parser, '=');
+	if (ct_scan_accept(parser, '('))
+		skip_to_clause(parser, 1);
+}
+
+/* ---- members ---- */
+
+static void parse_next(struct ct_parser *parser)
+{
+	struct ct_span word = ct_scan_word(parser);
+	const struct keyword *keyword = keyword_find(word);
+
+	if (keyword != NULL) {
+		keyword->parse(parser, keyword, word);
+	} else if (word.size != 0) {
+		refuse_word(parser, word);
+	} else {
+		ct_complain_found(parser, clauses_expected);
+		skip_to_clause(parser, 0);
+	}
+}
+
+/* False when the text is something else altogether. */
+static bool parse_head(struct ct_parser *parser)
+{
+	const char *start = parser->at;
+	const char *suggestion;
+	struct ct_span word;
+	bool is_clause;
+
+	if (ct_scan_accept_word(parser, "TRACEOPTS"))
+		return true;
+	if (parser->at == parser->end) {
+		if (parser->open_comment == NULL)
+			ct_complain_place(parser, CTRACE_RSN_PARMLIB, start, "the member is empty", "TRACEOPTS");
+		return false;
+	}
+	word = ct_scan_word(parser);
+	is_clause = keyword_find(word) != NULL;
+	suggestion = is_clause ? NULL : keyword_suggest(word);
+	if (is_clause)
+		parser->at = word.at;
+	word.size += word.size == 0; /* a mark */
+	ct_complain(parser, &(struct ct_mistake){ CTRACE_RSN_PARMLIB, word, "stands where TRACEOPTS begins a member", suggestion,
+						  "TRACEOPTS" });
+	return is_clause || suggestion != NULL;
+}
+
+static void parse_member(struct ct_parser *parser)
+{
+	const struct ct_parmlib *out = parser->out;
+
+	if (parse_head(parser))
+		for (ct_scan_blanks(parser); parser->at < parser->end; ct_scan_blanks(parser))
+			parse_next(parser);
+	if (parser->open_comment != NULL)
+		ct_complain_syntax(parser, (struct ct_span){ parser->open_comment, 2 }, "is not closed", "\"*/\"");
+	else if (parser->reason == 0 && out->count == 0 && out->wtrstart[0] == '\0' && out->wtrstop[0] == '\0')
+		ct_complain_place(parser, CTRACE_RSN_PARMLIB, parser->end, "TRACEOPTS says nothing", clauses_expected);
+}
+
+uint32_t ct_parmlib_parse(const char *text, size_t size, struct ct_parmlib *out, ct_parmlib_complain *complain, void *user)
+{
+	struct ct_parser parser = { .out = out, .complain = complain, .user = user, .placed = text, .line_start = text, .line = 1 };
+	size_t mark = size >= 3 && memcmp(text, "\xEF\xBB\xBF", 3) == 0 ? 3 : 0; /* what some editors put in front of UTF-8 */
+	char *copy;
+
+	*out = (struct ct_parmlib){ 0 };
+	if (size > CT_PARMLIB_LIMIT) {
+		ct_complain_place(&parser, CTRACE_RSN_MEMBER_TOO_LARGE, text + CT_PARMLIB_LIMIT, "the member is too large",
+				  "at most 65536 bytes, comments included");
+		return parser.reason;
+	}
+	copy = malloc(size + 1);
+	if (copy == NULL)
+		return STORAGE_SHORT;
+	if (size != 0)
+		memcpy(copy, text, size);
+	ct_scan_start(&parser, copy + mark, copy + size);
+	parse_member(&parser);
+	free(copy);
+	return parser.reason;
+}
+
+void ct_parmlib_fini(struct ct_parmlib *parmlib)
+{
+	free(parmlib->requests);
+	*parmlib = (struct ct_parmlib){ 0 };
+}

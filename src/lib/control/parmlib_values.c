@@ -1,0 +1,318 @@
+/*
+ * parmlib_values.c - what stands in a keyword's parentheses: a list of values, SUB's path, OPTIONS' strings.
+ *
+ * Called by the grammar, behind the opening parenthesis, on the thread that reads the member.  What a value may be, trace_name.c
+ * says.  Nothing is kept beyond what a trace has room for, and parentheses that never close cost no more than others.
+ *
+ * Copyright The ctrace authors.  SPDX-License-Identifier: Apache-2.0
+ */
+#include "lib/control/parmlib.h"
+
+#define MOST_SUB_PARENS 2u /* that are open in SUB(ASID(1)) */
+
+static bool refuse_found(struct ct_parser *parser, const char *expected)
+{
+	ct_complain_found(parser, expected);
+	return false;
+}
+
+/* The parser stands where the line ends. */
+static bool refuse_quotation(struct ct_parser *parser, const char *open)
+{
+	ct_complain_syntax(parser, ct_span_of(open, parser->at), "has no closing quotation mark on its line", "\"'\"");
+	return false;
+}
+
+static bool close_list(struct ct_parser *parser)
+{
+	return ct_scan_accept(parser, ')') || refuse_found(parser, "\",\" or \")\"");
+}
+
+/* ---- lists of values ---- */
+
+struct list {
+	void (*take)(struct ct_parser *parser, struct ct_span value);
+	unsigned most;
+	uint32_t too_many; /* the reason for more */
+	const char *expected;
+};
+
+static bool read_list(struct ct_parser *parser, const struct list *list)
+{
+	unsigned count = 0;
+
+	if (ct_scan_accept(parser, ')'))
+		return true;
+	do {
+		struct ct_span value;
+
+		ct_scan_blanks(parser);
+		value = ct_scan_value(parser);
+		if (value.size == 0)
+			return refuse_found(parser, count == 0 ? "a value or \")\"" : "a value");
+		if (count < list->most)
+			list->take(parser, value);
+		else if (count == list->most)
+			ct_complain_word(parser, list->too_many, value, "is one too many", list->expected);
+		count++;
+	} while (ct_scan_accept(parser, ','));
+	return close_list(parser);
+}
+
+/* There has to be one: none is taken as an empty one. */
+static bool read_one(struct ct_parser *parser, void (*take)(struct ct_parser *parser, struct ct_span value), const char *expected)
+{
+	ct_scan_blanks(parser);
+	if (ct_scan_is_at(parser, ')'))
+		take(parser, ct_span_of(parser->at, parser->at));
+	return read_list(parser, &(struct list){ take, 1, CTRACE_RSN_MEMBER_SYNTAX, expected });
+}
+
+void ct_take_asid(struct ct_parser *parser, struct ct_span value)
+{
+	struct ct_trace_request *trace = ct_parser_trace(parser);
+
+	ct_complain_value(parser, value, ct_asid_parse(value.at, value.size, &trace->asid[trace->asid_count++]));
+}
+
+bool ct_read_asid(struct ct_parser *parser)
+{
+	ct_parser_trace(parser)->asid_count = 0; /* also when the clause is there twice */
+	return read_list(parser, &(struct list){ ct_take_asid, CTRACE_MAX_FILTER, CTRACE_RSN_TOO_MANY_ASIDS, "at most 16 ASIDs" });
+}
+
+void ct_take_jobname(struct ct_parser *parser, struct ct_span value)
+{
+	struct ct_trace_request *trace = ct_parser_trace(parser);
+
+	ct_complain_value(parser, value, ct_jobname_parse(value.at, value.size, trace->jobname[trace->jobname_count++]));
+}
+
+bool ct_read_jobname(struct ct_parser *parser)
+{
+	ct_parser_trace(parser)->jobname_count = 0;
+	return read_list(parser,
+			 &(struct list){ ct_take_jobname, CTRACE_MAX_FILTER, CTRACE_RSN_TOO_MANY_JOBNAMES, "at most 16 job names" });
+}
+
+static void take_preset(struct ct_parser *parser, struct ct_span value)
+{
+	static const char *const words[] = { "PUT", "DELETE" };
+	struct ct_trace_request *trace = ct_parser_trace(parser);
+
+	if (ct_name_is(value.at, value.size, "PUT"))
+		trace->state = CTRACE_CT_PRESET_PUT;
+	else if (ct_name_is(value.at, value.size, "DELETE"))
+		trace->state = CTRACE_CT_PRESET_DELETE;
+	else
+		ct_complain(parser, &(struct ct_mistake){ CTRACE_RSN_MEMBER_SYNTAX, value, "is nothing that PRESET does",
+							  ct_suggest(value, words, CT_COUNT(words)), "PUT or DELETE" });
+}
+
+bool ct_read_preset(struct ct_parser *parser)
+{
+	return read_one(parser, take_preset, "PRESET(PUT) or PRESET(DELETE)");
+}
+
+static void take_bufsize(struct ct_parser *parser, struct ct_span value)
+{
+	ct_complain_value(parser, value, ct_bufsize_parse(value.at, value.size, &ct_parser_trace(parser)->bufsize));
+}
+
+bool ct_read_bufsize(struct ct_parser *parser)
+{
+	return read_one(parser, take_bufsize, "one size");
+}
+
+void ct_take_wtr(struct ct_parser *parser, struct ct_span value)
+{
+	struct ct_trace_request *trace = ct_parser_trace(parser);
+
+	trace->disconnect = ct_name_is(value.at, value.size, "DISCONNECT");
+	if (!trace->disconnect)
+		ct_complain_value(parser, value, ct_writer_parse(value.at, value.size, trace->writer));
+}
+
+bool ct_read_wtr(struct ct_parser *parser)
+{
+	return read_one(parser, ct_take_wtr, "WTR(name) or WTR(DISCONNECT)");
+}
+
+static void take_wtrstart(struct ct_parser *parser, struct ct_span value)
+{
+	ct_complain_value(parser, value, ct_writer_parse(value.at, value.size, parser->out->wtrstart));
+}
+
+bool ct_read_wtrstart(struct ct_parser *parser)
+{
+	return read_one(parser, take_wtrstart, "one writer");
+}
+
+static void take_wtrstop(struct ct_parser *parser, struct ct_span value)
+{
+	ct_complain_value(parser, value, ct_jobname_parse(value.at, value.size, parser->out->wtrstop));
+}
+
+bool ct_read_wtrstop(struct ct_parser *parser)
+{
+	return read_one(parser, take_wtrstop, "one job");
+}
+
+/* ---- SUB ---- */
+
+/* Up to the parenthesis that closes; gives up where no path goes on. */
+static bool read_path(struct ct_parser *parser, struct ct_span *out_path)
+{
+	const char *start = parser->at;
+	unsigned depth = 1;
+
+	while (parser->at < parser->end && depth != 0 && depth <= MOST_SUB_PARENS) {
+		const char *at = parser->at;
+
+		if (*at == '\'') {
+			if (!ct_scan_quotation(parser))
+				return refuse_quotation(parser, at);
+			continue;
+		}
+		parser->at++;
+		depth += *at == '(';
+		depth -= *at == ')';
+	}
+	if (depth != 0) {
+		parser->at = start;
+		ct_complain_syntax(parser, ct_span_of(start - 1, start), "is not closed", "SUB(path)");
+		return false;
+	}
+	*out_path = ct_span_of(start, parser->at - 1);
+	return true;
+}
+
+bool ct_read_sub(struct ct_parser *parser)
+{
+	struct ct_complaint complaint = { .line = 0 };
+	struct ct_span path;
+	uint32_t reason;
+
+	if (!read_path(parser, &path))
+		return false;
+	reason = ct_sub_parse(path.at, path.size, &ct_parser_trace(parser)->sub, &complaint);
+	if (reason != 0)
+		ct_complain_filled(parser, reason, path.at + complaint.column - 1, &complaint);
+	return true;
+}
+
+/* ---- OPTIONS: while they are read, options_size also counts what is not kept ---- */
+
+static void keep(struct ct_trace_request *trace, struct ct_span bytes)
+{
+	for (size_t i = 0; i < bytes.size; i++, trace->options_size++)
+		if (trace->options_size < CTRACE_MAX_OPTIONS)
+			trace->options[trace->options_size] = bytes.at[i];
+}
+
+static void keep_char(struct ct_trace_request *trace, char c)
+{
+	keep(trace, (struct ct_span){ &c, 1 });
+}
+
+/* '...' with '' for a quotation mark */
+static bool read_quoted_option(struct ct_parser *parser)
+{
+	const char *open = parser->at;
+
+	for (;;) {
+		const char *start = parser->at + 1;
+
+		if (!ct_scan_quotation(parser))
+			return refuse_quotation(parser, open);
+		keep(ct_parser_trace(parser), ct_span_of(start, parser->at - 1));
+		if (!ct_scan_is_at(parser, '\''))
+			return true;
+		keep_char(ct_parser_trace(parser), '\'');
+	}
+}
+
+/* LEVEL=255, or userid=(a, b): a comma or a blank ends it outside parentheses only; blanks and lines' ends within become one blank.  A
+ * part in quotation marks is as it is, with them. */
+static bool read_unquoted_option(struct ct_parser *parser)
+{
+	struct ct_trace_request *trace = ct_parser_trace(parser);
+	const char *start = parser->at;
+	unsigned depth = 0;
+
+	while (parser->at < parser->end) {
+		const char *at = parser->at;
+
+		if (depth == 0 && (*at == ',' || *at == ')' || ct_is_blank(*at)))
+			break;
+		if (ct_is_blank(*at)) {
+			ct_scan_blanks(parser);
+			keep_char(trace, ' ');
+			continue;
+		}
+		if (*at != '\'')
+			parser->at++;
+		else if (!ct_scan_quotation(parser))
+			return refuse_quotation(parser, at);
+		keep(trace, ct_span_of(at, parser->at));
+		depth += *at == '(';
+		depth -= *at == ')';
+	}
+	if (depth != 0)
+		return refuse_found(parser, "\")\"");
+	return parser->at > start || refuse_found(parser, "an option");
+}
+
+/* Options are shown to people and given to C functions. */
+static bool have_control(const struct ct_trace_request *trace, size_t from)
+{
+	for (size_t i = from; i < trace->options_size && i < CTRACE_MAX_OPTIONS; i++)
+		if (((unsigned char)trace->options[i] < ' ' && trace->options[i] != '\t') || trace->options[i] == 0x7F)
+			return true;
+	return false;
+}
+
+bool ct_read_option(struct ct_parser *parser)
+{
+	const struct ct_trace_request *trace = ct_parser_trace(parser);
+	const char *start = parser->at;
+	size_t size_before = trace->options_size;
+	struct ct_span option;
+
+	if (!(ct_scan_is_at(parser, '\'') ? read_quoted_option(parser) : read_unquoted_option(parser)))
+		return false;
+	option = ct_span_of(start, parser->at);
+	if (size_before <= CTRACE_MAX_OPTIONS && trace->options_size > CTRACE_MAX_OPTIONS)
+		ct_complain_word(parser, CTRACE_RSN_OPTIONS_TOO_LONG, option, "makes the options too long",
+				 "at most 1024 characters in all strings, with a comma between two");
+	if (have_control(trace, size_before))
+		ct_complain_syntax(parser, option, "has a control character", "text");
+	return true;
+}
+
+static bool read_option_list(struct ct_parser *parser)
+{
+	if (ct_scan_accept(parser, ')'))
+		return true;
+	for (;;) {
+		ct_scan_blanks(parser);
+		if (!ct_read_option(parser))
+			return false;
+		if (!ct_scan_accept(parser, ','))
+			return close_list(parser);
+		keep_char(ct_parser_trace(parser), ',');
+	}
+}
+
+bool ct_read_options(struct ct_parser *parser)
+{
+	struct ct_trace_request *trace = ct_parser_trace(parser);
+	bool is_closed;
+
+	trace->options_size = 0;
+	is_closed = read_option_list(parser);
+	if (trace->options_size > CTRACE_MAX_OPTIONS)
+		trace->options_size = CTRACE_MAX_OPTIONS;
+	trace->options[trace->options_size] = '\0';
+	return is_closed;
+}

@@ -1,0 +1,551 @@
+/*
+ * server.c - the control thread: who wants to talk to this process, and in what order they are heard.
+ *
+ * One a traced process, with all signals blocked, asleep in poll() while nobody wants anything.  The program may close every descriptor
+ * there is, at any time; so each is looked at before it is used (poll() and not epoll: it knows nothing that we have not just told it),
+ * and what has gone is made anew.  Other threads leave work under the lock, which is never held while anything waits, and wake the
+ * thread by a byte; closing the descriptors wakes it, too.
+ *
+ * Copyright The ctrace authors.  SPDX-License-Identifier: Apache-2.0
+ */
+#include "lib/control/server.h"
+#include "session/connection.h"
+#include "lib/control/errand.h"
+#include "session/socket.h"
+
+#include <sys/resource.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <poll.h>
+#include <pthread.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <time.h>
+#include <unistd.h>
+
+#define FEW_DESCRIPTORS 32u /* of RLIMIT_NOFILE: then it cannot be operated */
+#define ACCEPTED_A_ROUND 8u /* a quarter of the connections: who came with a request is heard before it is pushed out */
+#define PAUSE_NS 100000000u /* when it tries again where it cannot listen, at first and at last */
+#define PAUSE_LIMIT_NS 10000000000u
+#define STOP_SECONDS 2
+
+enum { WAKE_READ, WAKE_WRITE };
+
+static struct {
+	pthread_mutex_t lock;
+	pthread_t thread;
+	bool is_running;
+	uint32_t life;     /* atomic: of which start the thread is; another number tells it to go */
+	uint32_t stopping; /* atomic */
+	uint32_t ended;    /* atomic: the life whose thread touches nothing any more; the thread that stops it sleeps on this */
+	uint32_t resting; /* atomic: the life whose thread sleeps in poll(), else 0; who makes it 0 has the thread end without a wait */
+	struct ct_server_options options;
+	/* under the lock; changed by the thread only */
+	int listener;
+	struct ct_file_id listener_id;
+	int wake[2]; /* a pair of sockets: unlike a pipe it can be written without SIGPIPE */
+	struct ct_file_id wake_id[2];
+	/* the thread's own */
+	struct ct_connection connections[CT_SERVER_CONNECTIONS];
+	uint64_t pause_ns;
+	uint64_t pause_until_ns; /* it does not listen before */
+} server = { .lock = PTHREAD_MUTEX_INITIALIZER, .listener = -1, .wake = { -1, -1 } };
+
+static void lock(void)
+{
+	ct_guard_lock(&server.lock);
+}
+
+static void unlock(void)
+{
+	ct_guard_unlock(&server.lock);
+}
+
+/* ---- the socket ---- */
+
+/* The session's folder, also when the program has closed it.  *out_opened: to be closed by the caller, or -1. */
+static int find_folder(int *out_opened)
+{
+	const struct ct_session *session = server.options.session;
+	int fd;
+
+	*out_opened = -1;
+	if (ct_os_is_file(session->folder_fd, &session->folder_id))
+		return session->folder_fd;
+	fd = ct_os_high(open(session->path, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC));
+	if (fd >= 0 && !ct_os_is_file(fd, &session->folder_id))
+		ct_os_close(&fd);
+	*out_opened = fd;
+	return fd;
+}
+
+static int make_listener(void)
+{
+	int opened;
+	int folder = find_folder(&opened);
+	int fd = -1;
+
+	if (folder >= 0 && ct_socket_listen(folder, server.options.session->path, "control", &fd) != CTRACE_OK)
+		fd = -1;
+	ct_os_close(&opened);
+	return fd;
+}
+
+static void publish_listener(int fd)
+{
+	lock();
+	ct_os_close_file(&server.listener, &server.listener_id);
+	server.listener = fd;
+	server.listener_id = ct_os_file_id(fd);
+	unlock();
+}
+
+static void publish_wake(const int wake[2])
+{
+	lock();
+	for (int i = 0; i < 2; i++) {
+		ct_os_close_file(&server.wake[i], &server.wake_id[i]);
+		server.wake[i] = wake[i];
+		server.wake_id[i] = ct_os_file_id(wake[i]);
+	}
+	unlock();
+}
+
+static bool wake_is_ours(void)
+{
+	return ct_os_is_file(server.wake[WAKE_READ], &server.wake_id[WAKE_READ]) &&
+	       ct_os_is_file(server.wake[WAKE_WRITE], &server.wake_id[WAKE_WRITE]);
+}
+
+/* Each time longer: it may be for ever that no descriptor is free, or that the folder has gone. */
+static void pause_listening(void)
+{
+	server.pause_ns = server.pause_ns == 0 ? PAUSE_NS : server.pause_ns < PAUSE_LIMIT_NS ? server.pause_ns * 2 : server.pause_ns;
+	server.pause_until_ns = ct_clock_mono_ns() + server.pause_ns;
+}
+
+/* Makes anew what the program has closed.  Without a way to be woken the thread looks by itself. */
+static void repair(void)
+{
+	int wake[2], listener;
+	bool has_wake = wake_is_ours();
+	bool listens = ct_os_is_file(server.listener, &server.listener_id);
+
+	if ((has_wake && listens) || ct_clock_mono_ns() < server.pause_until_ns)
+		return;
+	if (!has_wake) {
+		has_wake = ct_socket_pair(wake) == CTRACE_OK;
+		if (has_wake)
+			publish_wake(wake);
+	}
+	if (!listens) {
+		listener = make_listener();
+		publish_listener(listener);
+		listens = listener >= 0;
+	}
+	if (!has_wake || !listens)
+		pause_listening();
+}
+
+bool ct_server_runs(void)
+{
+	bool is;
+
+	lock();
+	is = server.is_running;
+	unlock();
+	return is;
+}
+
+/* Under the lock.  Any thread. */
+static void wake_thread(void)
+{
+	int kept = errno;
+
+	if (ct_os_is_file(server.wake[WAKE_WRITE], &server.wake_id[WAKE_WRITE]))
+		(void)send(server.wake[WAKE_WRITE], "", 1, MSG_NOSIGNAL | MSG_DONTWAIT);
+	errno = kept;
+}
+
+/* ---- connections ---- */
+
+/* Closes the one that has been without a whole request for longest. */
+static struct ct_connection *close_most_silent(void)
+{
+	struct ct_connection *silent = NULL;
+
+	for (uint32_t i = 0; i < CT_SERVER_CONNECTIONS; i++) {
+		struct ct_connection *one = &server.connections[i];
+
+		if (one->fd >= 0 && (silent == NULL || one->complete_ns < silent->complete_ns))
+			silent = one;
+	}
+	if (silent != NULL)
+		ct_connection_close(silent);
+	return silent;
+}
+
+static struct ct_connection *find_free(void)
+{
+	for (uint32_t i = 0; i < CT_SERVER_CONNECTIONS; i++)
+		if (server.connections[i].fd < 0)
+			return &server.connections[i];
+	return close_most_silent();
+}
+
+static bool may_talk(int fd)
+{
+	uint32_t uid;
+
+	return ct_socket_peer(fd, &uid) && (uid == 0 || uid == geteuid());
+}
+
+static void accept_some(void)
+{
+	for (uint32_t i = 0; i < ACCEPTED_A_ROUND && ct_os_is_file(server.listener, &server.listener_id); i++) {
+		int fd = ct_os_high(accept4(server.listener, NULL, NULL, SOCK_NONBLOCK | SOCK_CLOEXEC));
+
+		if (fd < 0) {
+			/* No descriptor is left: one of ours may make room.  For whom poll() has told of, that is: this is answered
+			 * also when nobody else is there. */
+			if (i == 0 && errno != EAGAIN && errno != EINTR && errno != ECONNABORTED && close_most_silent() == NULL)
+				pause_listening();
+			return;
+		}
+		server.pause_ns = 0;
+		if (may_talk(fd)) {
+			ct_connection_open(find_free(), fd);
+			continue;
+		}
+		(void)__atomic_fetch_add(&server.options.session->head->control_refused, 1, __ATOMIC_RELAXED);
+		ct_os_close(&fd);
+	}
+}
+
+/* Answers that nobody reads must not fill the program's memory. */
+static void limit_output(void)
+{
+	struct ct_connection *fullest = &server.connections[0];
+	size_t total = 0;
+
+	for (uint32_t i = 0; i < CT_SERVER_CONNECTIONS; i++) {
+		struct ct_connection *one = &server.connections[i];
+
+		total += ct_connection_waiting(one);
+		if (ct_connection_waiting(one) > ct_connection_waiting(fullest))
+			fullest = one;
+	}
+	if (total > CT_SERVER_OUTPUT)
+		ct_connection_close(fullest);
+}
+
+/* ---- the rounds ---- */
+
+enum {
+	POLL_WAKE,
+	POLL_LISTENER,
+	POLL_CONNECTIONS,
+	POLL_WATCHES = POLL_CONNECTIONS + CT_SERVER_CONNECTIONS,
+	POLL_COUNT = POLL_WATCHES + CT_WATCH_LIMIT
+};
+
+struct round {
+	struct pollfd fds[POLL_COUNT];
+	struct ct_watch watches[CT_WATCH_LIMIT];
+	bool has_work; /* without waiting */
+	uint64_t until_ns;
+};
+
+static void gather_connections(struct round *round)
+{
+	for (uint32_t i = 0; i < CT_SERVER_CONNECTIONS; i++) {
+		struct ct_connection *connection = &server.connections[i];
+		struct pollfd *fd = &round->fds[POLL_CONNECTIONS + i];
+
+		if (connection->fd >= 0 && !ct_os_is_file(connection->fd, &connection->id))
+			ct_connection_close(connection);
+		fd->fd = connection->fd;
+		fd->events = connection->fd >= 0 ? ct_connection_events(connection) : 0;
+		if (connection->fd >= 0 && fd->events == 0)
+			round->has_work = true;
+	}
+}
+
+static void gather(struct round *round)
+{
+	bool listens = ct_clock_mono_ns() >= server.pause_until_ns;
+
+	round->until_ns = ct_task_next_ns();
+	if (!listens && server.pause_until_ns < round->until_ns)
+		round->until_ns = server.pause_until_ns;
+	round->fds[POLL_WAKE] = (struct pollfd){ .fd = server.wake[WAKE_READ], .events = POLLIN };
+	round->fds[POLL_LISTENER] = (struct pollfd){ .fd = listens ? server.listener : -1, .events = POLLIN };
+	round->has_work = ct_watch_gather(round->watches, &round->fds[POLL_WATCHES]);
+	gather_connections(round);
+}
+
+/* Those that there are, one behind the other: poll() refuses more places than the process may have descriptors. */
+static nfds_t pack(const struct round *round, struct pollfd packed[POLL_COUNT])
+{
+	nfds_t count = 0;
+
+	for (uint32_t i = 0; i < POLL_COUNT; i++)
+		if (round->fds[i].fd >= 0)
+			packed[count++] = round->fds[i];
+	return count;
+}
+
+static void unpack(struct round *round, const struct pollfd packed[POLL_COUNT], bool is_valid)
+{
+	nfds_t count = 0;
+
+	for (uint32_t i = 0; i < POLL_COUNT; i++)
+		round->fds[i].revents = round->fds[i].fd >= 0 && is_valid ? packed[count++].revents : 0;
+}
+
+/* Between the two the thread touches nothing of the server. */
+static void rest(uint32_t life)
+{
+	/* Publish: pairs with the exchange in ct_server_stop(). */
+	__atomic_store_n(&server.resting, life, __ATOMIC_SEQ_CST);
+}
+
+/* False: the server was stopped meanwhile, and what it had is closed. */
+static bool rise(uint32_t life)
+{
+	return __atomic_compare_exchange_n(&server.resting, &life, 0, false, __ATOMIC_SEQ_CST, __ATOMIC_SEQ_CST);
+}
+
+static void wait_for_work(struct round *round)
+{
+	uint64_t now = ct_clock_mono_ns();
+	uint64_t ns = round->has_work || round->until_ns <= now ? 0 : round->until_ns - now;
+	struct timespec timeout = { .tv_sec = (time_t)(ns / 1000000000u), .tv_nsec = (long)(ns % 1000000000u) };
+	const struct timespec pause = { .tv_nsec = PAUSE_NS };
+	struct pollfd packed[POLL_COUNT];
+	nfds_t count = pack(round, packed);
+	int ready = ppoll(packed, count, round->until_ns == UINT64_MAX && !round->has_work ? NULL : &timeout, NULL);
+
+	unpack(round, packed, ready >= 0);
+	/* Even those are too many, or memory is short: not at full speed. */
+	if (ready < 0 && errno != EINTR)
+		(void)nanosleep(&pause, NULL);
+}
+
+static void hear_wake(const struct pollfd *fd)
+{
+	char bytes[64];
+
+	while (fd->revents != 0 && ct_os_is_file(server.wake[WAKE_READ], &server.wake_id[WAKE_READ]) &&
+	       recv(server.wake[WAKE_READ], bytes, sizeof bytes, MSG_DONTWAIT) == (ssize_t)sizeof bytes)
+		;
+}
+
+/* Is this still the thread of this process?  What it calls may have forked, and returned in the child. */
+static bool lives(uint32_t life)
+{
+	return __atomic_load_n(&server.life, __ATOMIC_ACQUIRE) == life && __atomic_load_n(&server.stopping, __ATOMIC_ACQUIRE) == 0;
+}
+
+static void serve_connections(const struct round *round, uint32_t life)
+{
+	for (uint32_t i = 0; i < CT_SERVER_CONNECTIONS && lives(life); i++) {
+		struct ct_connection *connection = &server.connections[i];
+		const struct pollfd *fd = &round->fds[POLL_CONNECTIONS + i];
+
+		if (connection->fd < 0 || (fd->revents == 0 && fd->events != 0))
+			continue;
+		if (!ct_connection_turn(connection, fd->revents, &server.options) && lives(life))
+			ct_connection_close(connection);
+	}
+}
+
+static void serve_watches(const struct round *round, uint32_t life)
+{
+	for (uint32_t i = 0; i < CT_WATCH_LIMIT && lives(life); i++) {
+		const struct pollfd *fd = &round->fds[POLL_WATCHES + i];
+
+		if (round->watches[i].ready != NULL && (fd->fd < 0 || fd->revents != 0))
+			ct_watch_call(&round->watches[i], i);
+	}
+}
+
+static void *run(void *argument)
+{
+	uint32_t life = (uint32_t)(uintptr_t)argument;
+	struct round round;
+
+	if (!rise(life))
+		return NULL;
+	while (lives(life)) {
+		repair();
+		gather(&round);
+		rest(life);
+		wait_for_work(&round);
+		if (!rise(life))
+			return NULL;
+		hear_wake(&round.fds[POLL_WAKE]);
+		serve_connections(&round, life);
+		if (lives(life))
+			limit_output();
+		serve_watches(&round, life);
+		for (uint64_t now = ct_clock_mono_ns(); lives(life) && ct_task_run(now);)
+			;
+		if (lives(life) && round.fds[POLL_LISTENER].revents != 0)
+			accept_some();
+	}
+	__atomic_store_n(&server.ended, life, __ATOMIC_RELEASE);
+	ct_os_wake(&server.ended);
+	return NULL;
+}
+
+/* ---- life ---- */
+
+static void forget_connections(void)
+{
+	for (uint32_t i = 0; i < CT_SERVER_CONNECTIONS; i++)
+		server.connections[i] = (struct ct_connection){ .fd = -1, .passed = -1 };
+}
+
+/* A program that may have only a handful of descriptors needs them itself. */
+static bool has_few_descriptors(void)
+{
+	struct rlimit limit;
+
+	return getrlimit(RLIMIT_NOFILE, &limit) == 0 && limit.rlim_cur < FEW_DESCRIPTORS;
+}
+
+enum ctrace_status ct_server_start(const struct ct_server_options *options)
+{
+	uint32_t life = server.life + 1;
+	enum ctrace_status status;
+	int wake[2];
+
+	if (options->session->folder_fd < 0 || server.is_running || has_few_descriptors())
+		return CTRACE_OK;
+	forget_connections();
+	server.options = *options;
+	server.pause_ns = server.pause_until_ns = 0;
+	server.stopping = 0;
+	/* Here and not on the thread: whoever sees the process registered can reach it. */
+	if (ct_socket_pair(wake) == CTRACE_OK)
+		publish_wake(wake);
+	publish_listener(make_listener());
+	/* Before the thread begins, which then need not be woken for it. */
+	if (options->task != NULL)
+		(void)!ct_task_add(ct_clock_mono_ns() + (uint64_t)options->task_delay_ms * 1000000u, options->task, options->user);
+	__atomic_store_n(&server.life, life, __ATOMIC_RELEASE);
+	rest(life); /* until it begins */
+	status = ct_os_thread_start(run, (void *)(uintptr_t)life, "ctrace-control", &server.thread);
+	if (status != CTRACE_OK) {
+		ct_server_forget();
+		return status;
+	}
+	lock();
+	server.is_running = true;
+	unlock();
+	return CTRACE_OK;
+}
+
+static void remove_socket(void)
+{
+	int opened;
+	int folder = find_folder(&opened);
+
+	if (folder >= 0)
+		(void)unlinkat(folder, "control", 0);
+	ct_os_close(&opened);
+}
+
+/* What the thread had, when it does not run. */
+static void close_all(void)
+{
+	for (uint32_t i = 0; i < CT_SERVER_CONNECTIONS; i++)
+		ct_connection_close(&server.connections[i]);
+	for (int i = 0; i < 2; i++)
+		ct_os_close_file(&server.wake[i], &server.wake_id[i]);
+	ct_os_close_file(&server.listener, &server.listener_id);
+	ct_errand_forget();
+}
+
+/* Ends the thread.  A thread that sleeps ends by itself when it wakes, so nobody waits for it. */
+static void end_thread(void)
+{
+	uint32_t life = server.life;
+
+	lock();
+	server.is_running = false;
+	__atomic_store_n(&server.stopping, 1, __ATOMIC_RELEASE);
+	if (__atomic_compare_exchange_n(&server.resting, &life, 0, false, __ATOMIC_SEQ_CST, __ATOMIC_SEQ_CST)) {
+		unlock();
+		(void)pthread_detach(server.thread);
+		close_all();
+		return;
+	}
+	wake_thread();
+	unlock();
+	/* A routine of the program that runs on that thread may call exit(): then nobody waits for it. */
+	if (!pthread_equal(server.thread, pthread_self()) &&
+	    ct_os_wait_until(&server.ended, server.life, STOP_SECONDS * (uint64_t)1000000000u)) {
+		(void)pthread_join(server.thread, NULL);
+		close_all();
+	}
+}
+
+void ct_server_stop(void)
+{
+	if (!server.is_running)
+		return;
+	end_thread();
+	remove_socket();
+}
+
+/* The thread may have been anywhere when memory was copied: what it was changing is left as it is, and only descriptors are closed. */
+void ct_server_forget(void)
+{
+	(void)pthread_mutex_init(&server.lock, NULL);
+	for (uint32_t i = 0; i < CT_SERVER_CONNECTIONS; i++)
+		ct_os_close_file(&server.connections[i].fd, &server.connections[i].id);
+	forget_connections();
+	ct_errand_part();
+	close_all();
+	__atomic_store_n(&server.life, server.life + 1, __ATOMIC_RELEASE);
+	server.is_running = false;
+}
+
+void ct_server_check(void)
+{
+	bool is_well;
+
+	lock();
+	is_well = !server.is_running || (wake_is_ours() && ct_os_is_file(server.listener, &server.listener_id));
+	if (!is_well)
+		wake_thread();
+	unlock();
+}
+
+/* ---- work for the thread ---- */
+
+/* It is done only while there is a thread. */
+static enum ctrace_status tell_thread(enum ctrace_status status)
+{
+	lock();
+	if (!server.is_running)
+		status = CTRACE_TIMED_OUT;
+	else if (status == CTRACE_OK)
+		wake_thread();
+	unlock();
+	return status;
+}
+
+enum ctrace_status ct_server_watch(int fd, ct_server_ready *ready, void *user)
+{
+	return tell_thread(ct_server_runs() ? ct_watch_add(fd, ready, user) : CTRACE_TIMED_OUT);
+}
+
+enum ctrace_status ct_server_later(unsigned delay_ms, ct_server_task *task, void *user)
+{
+	uint64_t due_ns = ct_clock_mono_ns() + (uint64_t)delay_ms * 1000000u;
+
+	return tell_thread(ct_server_runs() ? ct_task_add(due_ns, task, user) : CTRACE_TIMED_OUT);
+}

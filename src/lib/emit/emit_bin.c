@@ -1,0 +1,425 @@
+/*
+ * emit_bin.c - BINFILE: a folder that is a Common Trace Format 1.8 trace, one stream file a ring.
+ *
+ * Runs on the thread that drains.  Here are the properties, the choice of the folder, and
+ * generations: a generation is a folder, the next one begins with the batch for which the
+ * present one has no room, and the oldest is replaced.  The new folder is committed as the place before an event
+ * goes there, so whenever a process is killed, its recoverer goes on in one folder only.  A
+ * recoverer begins no generation.  Bytes behind the committed place of a stream do not count, and a
+ * recoverer learns that place only when the stream has events.
+ *
+ * MULTIPROC changes nothing, since every process has a folder of its own: one that another process
+ * has open is left alone, ours then ends in ".<pid>".  One that another process left without
+ * closing it is renamed, and ends in the number of that process.
+ *
+ * Copyright The ctrace authors.  SPDX-License-Identifier: Apache-2.0
+ */
+#include "lib/emit/binfile.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#define DEFAULT_FILE_KB 0x2800u
+
+struct binfile {
+	const struct ctrace_emitter_context *context;
+	struct ct_trace_info info;
+	uint32_t generations; /* 1: no limit to the size */
+	uint32_t generation;  /* from 1 */
+	uint64_t size_limit;  /* bytes in a generation */
+	uint64_t lost;        /* all reasons, as told */
+	struct ct_file_access access;
+	bool compresses; /* what is closed for good */
+	struct ct_bin_folder *folder;
+	struct ct_event_names *names; /* or NULL */
+	struct ct_bin_text texts;
+};
+
+static void copy_text(char *to, size_t capacity, const char *from)
+{
+	(void)snprintf(to, capacity, "%s", from != NULL ? from : "");
+}
+
+void ct_bin_info_fill(struct ct_trace_info *info, const struct ctrace_emitter_context *context)
+{
+	const char *format;
+
+	*info = (struct ct_trace_info){ .pid = context->pid, .asid = context->asid, .start_ns = context->start_ns };
+	copy_text(info->host, sizeof info->host, context->host);
+	copy_text(info->program, sizeof info->program, context->program);
+	copy_text(info->system, sizeof info->system, context->system);
+	copy_text(info->jobname, sizeof info->jobname, context->jobname);
+	format = context->property(context, "FORMAT");
+	/* Half of one would be another one. */
+	if (format != NULL && strlen(format) < sizeof info->format)
+		copy_text(info->format, sizeof info->format, format);
+}
+
+static void read_properties(struct binfile *bin)
+{
+	const struct ctrace_emitter_context *context = bin->context;
+	uint64_t size_kb = context->number(context, "MAXFILESIZE");
+	const char *compression;
+
+	bin->generations = ct_file_generations(context);
+	bin->access = ct_file_access_read(context);
+	if (size_kb == 0)
+		size_kb = DEFAULT_FILE_KB;
+	bin->size_limit = size_kb * 1024;
+	bin->texts.encoding = ct_encoding_setting(context);
+	compression = context->property(context, "COMPRESS");
+	bin->compresses = !context->recovering && compression != NULL && ct_name_is(compression, strlen(compression), "ZSTD");
+}
+
+/* ------------------------------------------------------------------------------------------------------------
+ * Where
+ */
+
+struct attempt {
+	struct ct_bin_claim claim;
+	uint32_t pid;
+	struct ct_bin_folder *folder;
+};
+
+static enum ctrace_status attempt_path(const char *path, void *user)
+{
+	struct attempt *attempt = user;
+	char beside[CTRACE_EMITTER_PATH_SIZE];
+	enum ctrace_status status;
+
+	ct_bin_pack_let_go(path);
+	status = ct_bin_folder_create(path, &attempt->claim, &attempt->folder);
+	attempt->claim.is_beside = true;
+	for (unsigned i = 1; i <= CT_BIN_BESIDE_LIMIT && status == CTRACE_TIMED_OUT; i++) {
+		if (!ct_bin_name_beside(path, attempt->pid, i, beside))
+			return CTRACE_OS_ERROR;
+		status = ct_bin_folder_create(beside, &attempt->claim, &attempt->folder);
+	}
+	attempt->claim.is_beside = false;
+	if (status == CTRACE_TIMED_OUT)
+		errno = EBUSY;
+	return status;
+}
+
+static bool print_name(struct ct_buf *out, const struct binfile *bin, uint32_t generation)
+{
+	return ct_file_name_print(out, bin->context, &ct_emit_binfile, generation, bin->generations > 1);
+}
+
+/* What a folder that was made, or is gone on with, has of ours. */
+static void set_up(struct binfile *bin, struct ct_bin_folder *folder)
+{
+	ct_event_names_use(bin->names, folder->schema);
+	folder->is_recovered = bin->context->recovering;
+	folder->access = bin->access;
+	folder->texts = &bin->texts;
+	folder->size_limit = bin->generations > 1 && !bin->context->recovering ? bin->size_limit : 0;
+}
+
+static enum ctrace_status create_folder(struct binfile *bin, uint32_t generation, const struct ct_bin_claim *claim,
+					struct ct_bin_folder **out_folder)
+{
+	struct attempt attempt = { .claim = *claim, .pid = bin->context->pid };
+	enum ctrace_status status = CTRACE_NOT_ENOUGH_MEMORY;
+	char path[CTRACE_EMITTER_PATH_SIZE];
+	struct ct_buf name;
+
+	/* Events that are written anew come with a time. */
+	if (bin->texts.encoding == CT_ENCODING_ASCII)
+		ct_bin_info_clock(&bin->info, bin->context);
+	attempt.claim.info = &bin->info;
+	attempt.claim.access = bin->access;
+	ct_buf_init(&name);
+	if (print_name(&name, bin, generation))
+		status = ct_file_place(bin->context, ct_buf_text(&name), attempt_path, &attempt, path);
+	ct_buf_fini(&name);
+	if (status == CTRACE_OK) {
+		set_up(bin, attempt.folder);
+		*out_folder = attempt.folder;
+	}
+	return status;
+}
+
+/* Where no place says where to go on.  A recoverer replaces nobody else's: the name may be a later process's by now. */
+static enum ctrace_status create_first(struct binfile *bin, struct ct_bin_folder *from)
+{
+	const struct ct_bin_claim claim = { .from = from, .may_continue = true, .may_replace_others = !bin->context->recovering };
+
+	bin->generation = ct_file_generation_first(bin->context, &ct_emit_binfile);
+	return create_folder(bin, bin->generation, &claim, &bin->folder);
+}
+
+/* FILE names another folder now.  It follows the one of the place, which reports what was lost until now. */
+static enum ctrace_status create_after(struct binfile *bin)
+{
+	struct ct_bin_folder *before;
+	enum ctrace_status status = ct_bin_folder_resume(bin->context->place, &bin->info, &before);
+	uint64_t told;
+
+	if (status != CTRACE_OK)
+		return create_first(bin, NULL);
+	told = before->lost_told;
+	ct_bin_take_back_lost(before, UINT64_MAX);
+	status = create_first(bin, before);
+	if (status != CTRACE_OK)
+		(void)!ct_bin_write_lost(before, told);
+	ct_bin_folder_close(before);
+	return status;
+}
+
+/* Does FILE still name the folder of the place? */
+static bool is_named(const struct binfile *bin, const char *path)
+{
+	struct ct_buf name;
+	bool is_same;
+
+	ct_buf_init(&name);
+	is_same = print_name(&name, bin, bin->generation) && ct_file_name_ends(path, strlen(path), &name);
+	ct_buf_fini(&name);
+	return is_same;
+}
+
+static enum ctrace_status open_folder(struct binfile *bin)
+{
+	const struct ctrace_place *place = bin->context->place;
+	enum ctrace_status status;
+
+	if (place->path[0] == '\0' || memchr(place->path, '\0', sizeof place->path) == NULL)
+		return create_first(bin, NULL);
+	bin->generation = (uint32_t)place->extra != 0 ? (uint32_t)place->extra : 1;
+	/* A live process reopens because a setting changed. */
+	if (!bin->context->recovering && !is_named(bin, place->path))
+		return create_after(bin);
+	status = ct_bin_folder_resume(place, &bin->info, &bin->folder);
+	/* It is gone, is another process's now, or cannot be read: what is there is not touched. */
+	if (status == CTRACE_NOT_FOUND || status == CTRACE_DAMAGED || status == CTRACE_TIMED_OUT)
+		return create_folder(bin, bin->generation, &(const struct ct_bin_claim){ 0 }, &bin->folder);
+	if (status != CTRACE_OK)
+		return status;
+	set_up(bin, bin->folder);
+	status = ct_bin_settle_lost(bin->folder);
+	if (status != CTRACE_OK)
+		ct_bin_folder_close(bin->folder);
+	return status;
+}
+
+static void note_place(const struct binfile *bin)
+{
+	struct ctrace_place *place = bin->context->place;
+
+	if (strcmp(place->path, bin->folder->path) != 0)
+		memcpy(place->path, bin->folder->path, strlen(bin->folder->path) + 1);
+	place->offset = bin->folder->metadata_size;
+	place->extra = bin->generation;
+	place->lost = bin->folder->lost_told;
+}
+
+static enum ctrace_status bin_open(const struct ctrace_emitter_context *context, void **out_self)
+{
+	struct binfile *bin = calloc(1, sizeof *bin);
+	enum ctrace_status status;
+
+	if (bin == NULL)
+		return CTRACE_NOT_ENOUGH_MEMORY;
+	bin->context = context;
+	ct_bin_info_fill(&bin->info, context);
+	read_properties(bin);
+	/* A recoverer reads its own catalogue, and no file that a dead process names. */
+	bin->names = ct_event_names_open(context->recovering ? NULL : context->property(context, "CATALOG"));
+	status = open_folder(bin);
+	if (status != CTRACE_OK) {
+		ct_event_names_close(bin->names);
+		free(bin);
+		return status;
+	}
+	note_place(bin);
+	*out_self = bin;
+	return CTRACE_OK;
+}
+
+/* ------------------------------------------------------------------------------------------------------------
+ * Writing
+ */
+
+static enum ctrace_status commit_place(const struct binfile *bin)
+{
+	const struct ctrace_emitter_context *context = bin->context;
+
+	return context->commit != NULL ? context->commit(context) : CTRACE_OK;
+}
+
+/* For good. */
+static void close_folder(const struct binfile *bin, struct ct_bin_folder *folder, bool is_last)
+{
+	if (bin->compresses)
+		ct_bin_pack(folder, is_last);
+	else
+		ct_bin_folder_close(folder);
+}
+
+/*
+ * Goes over to a folder that was just made.  The old one is ended while the place still is in it, and the place is committed before an
+ * event goes to the new one.
+ */
+static enum ctrace_status go_over(struct binfile *bin, struct ct_bin_folder *next, uint32_t generation)
+{
+	struct ct_bin_folder *before = bin->folder;
+	uint32_t generation_before = bin->generation;
+	enum ctrace_status status;
+
+	ct_bin_folder_set_clock(before, bin->context, CT_BIN_CLOCK_LAST);
+	ct_bin_folder_end(before);
+	bin->folder = next;
+	bin->generation = generation;
+	note_place(bin);
+	status = commit_place(bin);
+	if (status != CTRACE_OK) {
+		bin->folder = before;
+		bin->generation = generation_before;
+		note_place(bin);
+		ct_bin_folder_reopen(before);
+		ct_bin_folder_discard(next);
+		return status;
+	}
+	close_folder(bin, before, false);
+	return CTRACE_OK;
+}
+
+/* A full folder is followed by the next generation; one that was removed, by one in its place. */
+static enum ctrace_status begin_next(struct binfile *bin, bool is_full)
+{
+	const struct ct_bin_claim claim = { .from = bin->folder,
+					    .may_replace_own = is_full,
+					    .may_replace_others = !bin->context->recovering };
+	uint32_t generation = is_full ? bin->generation % bin->generations + 1 : bin->generation;
+	struct ct_bin_folder *next;
+	enum ctrace_status status = create_folder(bin, generation, &claim, &next);
+
+	return status == CTRACE_OK ? go_over(bin, next, generation) : status;
+}
+
+/* Does it hold an event? */
+static bool is_begun(const struct binfile *bin)
+{
+	return bin->folder->size > bin->folder->metadata_size;
+}
+
+static enum ctrace_status bin_write(void *self, const struct ctrace_batch *batch)
+{
+	struct binfile *bin = self;
+	enum ct_bin_presence presence = ct_bin_folder_look(bin->folder);
+	enum ctrace_status status = CTRACE_OK;
+
+	if (presence == CT_BIN_UNCLEAR)
+		return CTRACE_OUTPUT_ERROR;
+	if (presence == CT_BIN_GONE)
+		status = begin_next(bin, false);
+	if (status == CTRACE_OK)
+		status = ct_bin_write(bin->folder, batch);
+	if (status == CTRACE_BUFFER_TOO_SMALL) {
+		status = begin_next(bin, true);
+		if (status == CTRACE_OK)
+			status = ct_bin_write(bin->folder, batch);
+	}
+	if (status != CTRACE_OK)
+		return status == CTRACE_NOT_ENOUGH_MEMORY ? status : CTRACE_OUTPUT_ERROR;
+	if (batch->run_count > 0)
+		ct_bin_folder_set_clock(bin->folder, bin->context, batch->runs[batch->run_count - 1].end_ns);
+	note_place(bin);
+	return CTRACE_OK;
+}
+
+/* The new folder is made here and not by the next event, so that the drain commits where it is before anything is in it.  One without an
+ * event has begun already. */
+static enum ctrace_status bin_rotate(void *self)
+{
+	struct binfile *bin = self;
+	enum ct_bin_presence presence = ct_bin_folder_look(bin->folder);
+	bool is_in_place = presence == CT_BIN_HERE && ct_bin_folder_is_in_place(bin->folder);
+	enum ctrace_status status;
+
+	if (presence == CT_BIN_UNCLEAR)
+		return CTRACE_OUTPUT_ERROR;
+	if (is_in_place && bin->generations == 1)
+		return CTRACE_UNSUPPORTED;
+	if (is_in_place && !is_begun(bin))
+		return CTRACE_OK;
+	status = begin_next(bin, is_in_place);
+	return status == CTRACE_OK || status == CTRACE_NOT_ENOUGH_MEMORY ? status : CTRACE_OUTPUT_ERROR;
+}
+
+static void bin_lost(void *self, const uint64_t totals[CTRACE_LOSS_COUNT])
+{
+	struct binfile *bin = self;
+
+	bin->lost = 0;
+	for (size_t i = 0; i < CTRACE_LOSS_COUNT; i++)
+		bin->lost += totals[i];
+}
+
+static enum ctrace_status bin_flush(void *self)
+{
+	struct binfile *bin = self;
+
+	return ct_bin_sync(bin->folder) == CTRACE_OK ? CTRACE_OK : CTRACE_OUTPUT_ERROR;
+}
+
+/* Losses that no packet reports (after the last event of a ring, or before there was one) are reported now.  Where that cannot be
+ * done the trace is whole, and the place says what it reports. */
+static void bin_close(void *self)
+{
+	struct binfile *bin = self;
+	bool is_owner = bin->folder->owner_pid == (uint32_t)getpid();
+
+	if (is_owner && ct_bin_folder_look(bin->folder) == CT_BIN_HERE) {
+		if (bin->lost > 0)
+			ct_bin_report_lost(bin->folder, bin->lost, bin->context->place);
+		if (bin->folder->is_recovered)
+			(void)!ct_bin_settle(bin->folder, true);
+		ct_bin_folder_set_clock(bin->folder, bin->context, CT_BIN_CLOCK_LAST);
+		if (bin->context->ending && bin->compresses)
+			ct_bin_folder_end(bin->folder);
+	}
+	if (is_owner && bin->context->ending)
+		close_folder(bin, bin->folder, true);
+	else
+		ct_bin_folder_close(bin->folder);
+	ct_event_names_close(bin->names);
+	ct_bin_text_fini(&bin->texts);
+	free(bin);
+}
+
+static const struct ctrace_property properties[] = {
+	{ "CATALOG", CTRACE_PROPERTY_TEXT, NULL,
+	  "Files and folders, colons between, that name events in the metadata; else CTRACE_CATALOG, or MFTRACE_ANNOTATIONS." },
+	{ "COMPRESS", CTRACE_PROPERTY_COMPRESS, "no",
+	  "zstd: generations that are full, and the folder of a process that has ended, have compressed streams." },
+	CT_ENCODING_PROPERTY,
+	{ "FILE", CTRACE_PROPERTY_FILE, "$(APPNAME).$(EMITTER).$(PID).ctb", "The folder's name; _$(GEN) is added with MAXGENERATION." },
+	{ "FLUSHEVERY", CTRACE_PROPERTY_NUMBER, "1", "Events that may wait before they are written; 0: until there is a good deal." },
+	{ "FORMAT", CTRACE_PROPERTY_FORMAT, NULL, "The line that ctrace show prints an event by; at most 511 bytes.  Unset: its own." },
+	CT_FILE_ACCESS_PROPERTIES,
+	{ "LEVEL", CTRACE_PROPERTY_LEVEL, "0", "Events below this level are not written; 5 or more silences." },
+	{ "LOCATION", CTRACE_PROPERTY_FOLDER, NULL,
+	  "Where the folder is; made when missing.  Else MFTRACE_LOGS, else the working folder." },
+	{ "MAXFILESIZE", CTRACE_PROPERTY_NUMBER, "0x00002800", "KB in a folder before the next generation; with MAXGENERATION only." },
+	{ "MAXGENERATION", CTRACE_PROPERTY_NUMBER, "1", "Folders that are kept; the oldest is overwritten." },
+	{ "MULTIPROC", CTRACE_PROPERTY_SWITCH, "FALSE", "Accepted; changes nothing, since every process has a folder of its own." },
+	{ 0 },
+};
+
+const struct ctrace_emitter ct_emit_binfile = {
+	.size = sizeof(struct ctrace_emitter),
+	.name = "BINFILE",
+	.flags = CTRACE_EMITTER_FILE | CTRACE_EMITTER_RUNS,
+	.properties = properties,
+	.open = bin_open,
+	.write = bin_write,
+	.lost = bin_lost,
+	.flush = bin_flush,
+	.close = bin_close,
+	.rotate = bin_rotate,
+};

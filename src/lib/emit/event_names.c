@@ -1,0 +1,105 @@
+/*
+ * event_names.c - what catalogues call events, for the metadata of BINFILE and of the external writer's data sets.
+ *
+ * A catalogue is read by the module "catalog".  The module is loaded on a thread that gives a command (or by a program of ctrace's own),
+ * never on the one that drains: the loader has one lock, and a thread that waits for the drain may hold it, when it runs the constructors
+ * of a library.  The catalogue itself is read and asked on the thread that drains.  Nothing here prints; what cannot be had is not
+ * there, and traces have numbers as they always had.
+ *
+ * Copyright The ctrace authors.  SPDX-License-Identifier: Apache-2.0
+ */
+#include "lib/emit/emit.h"
+#include "format/format.h"
+
+#include <dlfcn.h>
+#include <stdlib.h>
+
+struct ct_event_names {
+	const struct ct_names_module *module;
+	void *catalog;
+};
+
+static const struct ct_names_module *loaded; /* atomic; NULL: not yet, or there is none */
+static bool has_tried;                       /* atomic: it has been looked for */
+
+static const char *paths_of_environment(void)
+{
+	const char *paths = ct_os_environment("CTRACE_CATALOG");
+
+	return paths != NULL ? paths : ct_os_environment("MFTRACE_ANNOTATIONS");
+}
+
+static bool is_complete(const struct ct_names_module *module)
+{
+	return module->size >= sizeof *module && module->open != NULL && module->names != NULL && module->close != NULL;
+}
+
+/* When this returns the module is loaded or cannot be.  Two threads may load it at the same time:
+ * the loader gives both the same handle. */
+void ct_event_names_load(void)
+{
+	const struct ct_names_module *before = NULL;
+	const struct ct_names_module *module;
+	void *handle;
+
+	if (ct_thread_locked != 0 || __atomic_load_n(&has_tried, __ATOMIC_ACQUIRE))
+		return;
+	handle = ct_module_open("catalog");
+	module = handle != NULL ? dlsym(handle, CT_NAMES_MODULE) : NULL;
+	if (module != NULL && !is_complete(module))
+		module = NULL;
+	/* Publish: pairs with the acquire load in ct_event_names_open(). */
+	if (module == NULL || !__atomic_compare_exchange_n(&loaded, &before, module, false, __ATOMIC_RELEASE, __ATOMIC_RELAXED)) {
+		if (handle != NULL)
+			(void)dlclose(handle);
+	}
+	__atomic_store_n(&has_tried, true, __ATOMIC_RELEASE);
+}
+
+void ct_event_names_load_when_set(void)
+{
+	if (paths_of_environment() != NULL)
+		ct_event_names_load();
+}
+
+struct ct_event_names *ct_event_names_open(const char *paths)
+{
+	const struct ct_names_module *module = __atomic_load_n(&loaded, __ATOMIC_ACQUIRE);
+	struct ct_event_names *names;
+
+	if (paths == NULL || paths[0] == '\0')
+		paths = paths_of_environment();
+	if (module == NULL || paths == NULL)
+		return NULL;
+	names = malloc(sizeof *names);
+	if (names == NULL)
+		return NULL;
+	names->module = module;
+	names->catalog = module->open(paths);
+	if (names->catalog == NULL) {
+		free(names);
+		return NULL;
+	}
+	return names;
+}
+
+void ct_event_names_close(struct ct_event_names *names)
+{
+	if (names == NULL)
+		return;
+	names->module->close(names->catalog);
+	free(names);
+}
+
+static bool find(const char *component, size_t size, uint32_t event_id, struct ct_class_names *out, void *user)
+{
+	struct ct_event_names *names = user;
+
+	return names->module->names(names->catalog, component, size, event_id, out);
+}
+
+void ct_event_names_use(struct ct_event_names *names, struct ct_schema *schema)
+{
+	if (names != NULL)
+		ct_schema_set_namer(schema, find, names);
+}

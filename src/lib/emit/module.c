@@ -1,0 +1,223 @@
+/*
+ * module.c - emitters in shared objects.
+ *
+ * Called by emitter.c when a name is not known yet, by commands, on any number of threads; by
+ * lib/cobol/notify.c for the bridge to COBOL; and by lib/component/routine.c for exits.  The caller holds no
+ * lock of ctrace: the loader has a lock of its own, and a thread that runs the constructors of a
+ * library holds that one while it waits for ours.  A module is code that runs with everything the
+ * traced program may do, so it is taken only from a place that nobody but this user and root can
+ * write to, and what was looked at is what is loaded: the checks are made on an open descriptor,
+ * and the loader is given that descriptor.
+ *
+ * Copyright The ctrace authors.  SPDX-License-Identifier: Apache-2.0
+ */
+#include "lib/emit/emit.h"
+
+#include <dlfcn.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/auxv.h>
+#include <unistd.h>
+
+#ifndef CT_MODULE_DIR
+#define CT_MODULE_DIR "/usr/local/lib/ctrace"
+#endif
+
+/* The last member that a module must have; one built with an older, shorter struct is refused. */
+#define EMITTER_SIZE_MIN (offsetof(struct ctrace_emitter, close) + sizeof(((struct ctrace_emitter *)0)->close))
+
+static bool is_trusted(const struct stat *info)
+{
+	return (info->st_uid == geteuid() || info->st_uid == 0) && (info->st_mode & (S_IWGRP | S_IWOTH)) == 0;
+}
+
+/* The name of the file: letters, digits, '_' and '-' only, so that it cannot be a path. */
+static bool print_file_name(char out_name[CTRACE_MAX_EMITTER + 4], const char *upper_name)
+{
+	size_t size = strlen(upper_name);
+
+	if (size == 0 || size > CTRACE_MAX_EMITTER)
+		return false;
+	for (size_t i = 0; i < size; i++) {
+		char c = upper_name[i];
+
+		if (c >= 'A' && c <= 'Z')
+			c = (char)(c - 'A' + 'a');
+		else if (!(c >= 'a' && c <= 'z') && !(c >= '0' && c <= '9') && c != '_' && c != '-')
+			return false;
+		out_name[i] = c;
+	}
+	memcpy(out_name + size, ".so", 4);
+	return true;
+}
+
+static int open_trusted(const char *folder, const char *file_name)
+{
+	struct stat info;
+	int folder_fd = open(folder, O_PATH | O_DIRECTORY | O_CLOEXEC);
+	int fd = -1;
+
+	if (folder_fd < 0)
+		return -1;
+	if (fstat(folder_fd, &info) == 0 && is_trusted(&info))
+		fd = openat(folder_fd, file_name, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
+	if (fd >= 0 && (fstat(fd, &info) != 0 || !S_ISREG(info.st_mode) || !is_trusted(&info)))
+		ct_os_close(&fd);
+	ct_os_close(&folder_fd);
+	return fd;
+}
+
+/* Loads what the descriptor refers to.  The loader takes two modules with the same path for one, and descriptors are numbered anew, so
+ * no two paths are the same: the digits of a running number stand between folder and descriptor, as "/" and "./". */
+static void *load(int fd)
+{
+	static unsigned loads;
+	char path[128] = "/proc/thread-self/fd/";
+	size_t size = strlen(path);
+
+	for (unsigned turn = __atomic_fetch_add(&loads, 1, __ATOMIC_RELAXED); turn != 0; turn >>= 1) {
+		if (turn & 1)
+			path[size++] = '.';
+		path[size++] = '/';
+	}
+	(void)snprintf(path + size, sizeof path - size, "%d", fd);
+	return dlopen(path, RTLD_NOW | RTLD_LOCAL);
+}
+
+static bool is_complete(const struct ctrace_emitter *emitter, const char *upper_name)
+{
+	return emitter->size >= EMITTER_SIZE_MIN && emitter->name != NULL && strcmp(emitter->name, upper_name) == 0 &&
+	       emitter->open != NULL && emitter->write != NULL && emitter->close != NULL;
+}
+
+/* What a module is wanted for: the emitter in it, or itself. */
+struct wanted {
+	char file_name[CTRACE_MAX_EMITTER + 4];
+	const char *emitter; /* upper case; NULL: the module itself */
+	const char *folders; /* where it is looked for; NULL: where modules of ctrace are */
+	bool is_found;
+	void *handle;
+	const struct ctrace_emitter *found;
+};
+
+static bool find_in(const char *folder, struct wanted *wanted)
+{
+	int fd;
+
+	if (folder[0] != '/')
+		return false;
+	fd = open_trusted(folder, wanted->file_name);
+	if (fd < 0)
+		return false;
+	wanted->handle = load(fd);
+	ct_os_close(&fd);
+	if (wanted->handle == NULL || wanted->emitter == NULL)
+		return wanted->handle != NULL;
+	wanted->found = dlsym(wanted->handle, "ctrace_emitter");
+	if (wanted->found != NULL && is_complete(wanted->found, wanted->emitter))
+		return true;
+	(void)dlclose(wanted->handle);
+	return false;
+}
+
+static bool find_in_list(const char *folders, struct wanted *wanted)
+{
+	while (folders != NULL && *folders != '\0') {
+		size_t size = strcspn(folders, ":");
+		char folder[PATH_MAX];
+
+		if (size < sizeof folder) {
+			memcpy(folder, folders, size);
+			folder[size] = '\0';
+			if (find_in(folder, wanted))
+				return true;
+		}
+		folders += size;
+		folders += *folders == ':';
+	}
+	return false;
+}
+
+/* modules/ beside the file that this code was loaded from: the library in a build folder, or the program. */
+static bool print_own_folder(char out_folder[PATH_MAX])
+{
+	static const char modules[] = "/modules";
+	char program[PATH_MAX];
+	const char *file = NULL, *slash;
+	Dl_info info;
+
+	if (dladdr(modules, &info) != 0 && info.dli_fname != NULL && info.dli_fname[0] == '/') {
+		file = info.dli_fname;
+	} else {
+		ssize_t size = readlink("/proc/self/exe", program, sizeof program - 1);
+
+		if (size <= 0)
+			return false;
+		program[size] = '\0';
+		file = program;
+	}
+	slash = strrchr(file, '/');
+	if (slash == NULL || (size_t)(slash - file) + sizeof modules > PATH_MAX)
+		return false;
+	memcpy(out_folder, file, (size_t)(slash - file));
+	memcpy(out_folder + (slash - file), modules, sizeof modules);
+	return true;
+}
+
+/* Called on a stack of our own: paths are long, and a thread's stack may be too small for the loader. */
+static void search(void *argument)
+{
+	struct wanted *wanted = argument;
+	char folder[PATH_MAX];
+
+	if (wanted->folders != NULL) {
+		wanted->is_found = find_in_list(wanted->folders, wanted);
+		return;
+	}
+	wanted->is_found = find_in_list(ct_os_environment("CTRACE_EMITTERS"), wanted);
+	/* What was built with this library fits it better than what is installed.  But whoever starts a set-uid program chooses the
+	 * path that it has. */
+	if (!wanted->is_found && getauxval(AT_SECURE) == 0 && print_own_folder(folder))
+		wanted->is_found = find_in(folder, wanted);
+	if (!wanted->is_found)
+		wanted->is_found = find_in(CT_MODULE_DIR, wanted);
+}
+
+static bool find(const char *name, struct wanted *wanted)
+{
+	if (!print_file_name(wanted->file_name, name))
+		return false;
+	ct_on_own_stack(search, wanted);
+	return wanted->is_found;
+}
+
+const struct ctrace_emitter *ct_module_find(const char *upper_name, void **out_handle)
+{
+	struct wanted wanted = { .emitter = upper_name };
+
+	if (!find(upper_name, &wanted))
+		return NULL;
+	if (out_handle != NULL)
+		*out_handle = wanted.handle;
+	return wanted.found;
+}
+
+void *ct_module_open_in(const char *folders, const char *file_name)
+{
+	struct wanted wanted = { .folders = folders };
+
+	if (folders == NULL || strlen(file_name) >= sizeof wanted.file_name || strchr(file_name, '/') != NULL)
+		return NULL;
+	memcpy(wanted.file_name, file_name, strlen(file_name) + 1);
+	ct_on_own_stack(search, &wanted);
+	return wanted.is_found ? wanted.handle : NULL;
+}
+
+void *ct_module_open(const char *name)
+{
+	struct wanted wanted = { .emitter = NULL };
+
+	return find(name, &wanted) ? wanted.handle : NULL;
+}

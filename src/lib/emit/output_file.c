@@ -1,0 +1,409 @@
+/*
+ * output_file.c - where an output file goes: the name from FILE, the folder from LOCATION, MFTRACE_LOGS or the working folder.
+ *
+ * Called by TEXTFILE and BINFILE when they open a file, on the thread that drains.  Nothing is remembered: what fails now may work
+ * at the next try.
+ *
+ * Copyright The ctrace authors.  SPDX-License-Identifier: Apache-2.0
+ */
+#include "lib/emit/emit.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+#define GROUPS_LIMIT ((size_t)16 << 20)
+
+static void add_lower(struct ct_buf *out, const char *text)
+{
+	for (; *text != '\0'; text++)
+		ct_buf_add_char(out, *text >= 'A' && *text <= 'Z' ? (char)(*text - 'A' + 'a') : *text);
+}
+
+/* A program's name is not ours to trust: it names a file in the folder, not another folder. */
+static void add_name(struct ct_buf *out, const char *text)
+{
+	for (; *text != '\0'; text++)
+		ct_buf_add_char(out, *text == '/' ? '_' : *text);
+}
+
+static bool add_variable(struct ct_buf *out, const char *name, size_t size, const struct ctrace_emitter_context *context,
+			 const char *emitter, uint32_t generation)
+{
+	if (ct_name_is(name, size, "APPNAME"))
+		add_name(out, context->program);
+	else if (ct_name_is(name, size, "EMITTER"))
+		add_lower(out, emitter);
+	else if (ct_name_is(name, size, "PID"))
+		ct_buf_add_u64(out, context->pid);
+	else if (ct_name_is(name, size, "GEN"))
+		ct_buf_add_u64(out, generation);
+	else if (ct_name_is(name, size, "PLATFORM"))
+		ct_buf_add_text(out, "native");
+	else
+		return false;
+	return true;
+}
+
+/* FILE; what it is by default when it is set to nothing. */
+static const char *file_pattern(const struct ctrace_emitter_context *context, const struct ctrace_emitter *emitter)
+{
+	const char *pattern = context->property(context, "FILE");
+
+	return pattern != NULL && pattern[0] != '\0' ? pattern : ct_emitter_property(emitter, "FILE", 4)->default_value;
+}
+
+bool ct_file_name_print(struct ct_buf *out, const struct ctrace_emitter_context *context, const struct ctrace_emitter *emitter,
+			uint32_t generation, bool has_others)
+{
+	const char *pattern = file_pattern(context, emitter);
+	bool has_number = strcasestr(pattern, "$(GEN)") != NULL;
+
+	while (*pattern != '\0') {
+		const char *end = pattern[0] == '$' && pattern[1] == '(' ? strchr(pattern, ')') : NULL;
+
+		if (end != NULL && add_variable(out, pattern + 2, (size_t)(end - pattern) - 2, context, emitter->name, generation)) {
+			pattern = end + 1;
+			continue;
+		}
+		ct_buf_add_char(out, *pattern++);
+	}
+	if (has_others && !has_number) {
+		ct_buf_add_char(out, '_');
+		ct_buf_add_u64(out, generation);
+	}
+	return !out->failed;
+}
+
+bool ct_file_name_ends(const char *path, size_t size, const struct ct_buf *name)
+{
+	if (name->size == 0 || name->size > size || memcmp(path + size - name->size, name->data, name->size) != 0)
+		return false;
+	return name->data[0] == '/' ? name->size == size : name->size < size && path[size - name->size - 1] == '/';
+}
+
+/* libc's services may load libraries into the traced program: only the machine's own file is read. */
+bool ct_file_group_find(const char *name, size_t size, uint32_t *out_group)
+{
+	struct ct_buf text;
+	bool is_found = false;
+	size_t digits = 0;
+
+	while (digits < size && name[digits] >= '0' && name[digits] <= '9')
+		digits++;
+	if (size != 0 && digits == size) {
+		*out_group = ct_value_number(name, size);
+		return *out_group != UINT32_MAX;
+	}
+	ct_buf_init(&text);
+	if (ct_os_read_file("/etc/group", GROUPS_LIMIT, &text) == CTRACE_OK) {
+		for (const char *line = ct_buf_text(&text); line != NULL && !is_found; line = strchr(line, '\n')) {
+			const char *number;
+
+			line += *line == '\n';
+			if (size == 0 || strncmp(line, name, size) != 0 || line[size] != ':')
+				continue;
+			number = strchr(line + size + 1, ':');
+			is_found = number != NULL;
+			if (is_found)
+				*out_group = ct_value_number(number + 1, strspn(number + 1, "0123456789"));
+		}
+	}
+	ct_buf_fini(&text);
+	return is_found;
+}
+
+struct ct_file_access ct_file_access_read(const struct ctrace_emitter_context *context)
+{
+	struct ct_file_access access = { 0 };
+	const char *mode = context->property(context, "MODE");
+	const char *group;
+
+	if (mode == NULL || !ct_file_mode_parse(mode, strlen(mode), &access.mode))
+		access.mode = 0;
+	group = context->property(context, "GROUP");
+	if (group == NULL || group[0] == '\0' || access.mode == 0600)
+		return access;
+	access.has_group = ct_file_group_find(group, strlen(group), &access.group);
+	access.mode = access.has_group ? 0640 : 0600;
+	return access;
+}
+
+void ct_file_access_give(int fd, const struct ct_file_access *access)
+{
+	uint32_t mode = access->mode;
+	struct stat info;
+
+	if (mode == 0 || ct_os_stat(fd, &info) != CTRACE_OK || info.st_uid != geteuid())
+		return;
+	if (S_ISDIR(info.st_mode))
+		mode |= (mode & 0440) >> 2;
+	/* First the group: another one must never be able to read, not even for a moment. */
+	if (access->has_group && info.st_gid != access->group && fchown(fd, (uid_t)-1, access->group) != 0)
+		mode &= 0700;
+	if ((info.st_mode & 0777) != mode)
+		(void)fchmod(fd, mode);
+}
+
+bool ct_file_mode_parse(const char *text, size_t size, uint32_t *out_mode)
+{
+	if (size == 4 && text[0] == '0') {
+		text++;
+		size--;
+	}
+	if (size != 3 || text[0] != '6' || (text[1] != '0' && text[1] != '4') || text[2] != '0')
+		return false;
+	*out_mode = text[1] == '4' ? 0640 : 0600;
+	return true;
+}
+
+uint32_t ct_file_generations(const struct ctrace_emitter_context *context)
+{
+	uint64_t generations = context->number(context, "MAXGENERATION");
+
+	return generations > 1 && generations <= INT32_MAX ? (uint32_t)generations : 1;
+}
+
+/* folder + "/" + name; what is relative is so to the traced process's working folder. */
+static bool join(char out_path[CTRACE_EMITTER_PATH_SIZE], const char *base, const char *folder, const char *name)
+{
+	const char *parts[3] = { folder[0] == '/' || name[0] == '/' ? "" : base, folder, name };
+	size_t size = 0;
+
+	for (size_t i = 0; i < CT_COUNT(parts); i++) {
+		size_t part = strlen(parts[i]);
+
+		if (part == 0)
+			continue;
+		if (size + part + 2 > CTRACE_EMITTER_PATH_SIZE) {
+			errno = ENAMETOOLONG;
+			return false;
+		}
+		if (size > 0 && out_path[size - 1] != '/')
+			out_path[size++] = '/';
+		memcpy(out_path + size, parts[i], part);
+		size += part;
+	}
+	out_path[size] = '\0';
+	return true;
+}
+
+static bool has_parent(const char *path)
+{
+	for (const char *at = path; (at = strstr(at, "..")) != NULL; at += 2)
+		if ((at == path || at[-1] == '/') && (at[2] == '/' || at[2] == '\0'))
+			return true;
+	return false;
+}
+
+bool ct_file_is_within(const char *location, const char *file_name)
+{
+	size_t size = location != NULL ? strlen(location) : 0;
+
+	if (has_parent(file_name))
+		return false;
+	if (file_name[0] != '/')
+		return true;
+	while (size > 1 && location[size - 1] == '/')
+		size--;
+	return size > 0 && location[0] == '/' && strncmp(file_name, location, size) == 0 && file_name[size] == '/';
+}
+
+/* Makes a folder and its missing parents, with the access of the output. */
+static enum ctrace_status make_folder(const char *path, const struct ct_file_access *file_access)
+{
+	char part[CTRACE_EMITTER_PATH_SIZE];
+	size_t size = strlen(path), there = size;
+	enum ctrace_status status;
+
+	memcpy(part, path, size + 1);
+	while (there > 0 && access(part, F_OK) != 0) {
+		while (there > 0 && part[--there] != '/')
+			;
+		part[there] = '\0';
+	}
+	status = ct_os_make_folder(path);
+	for (size_t i = there + 1; status == CTRACE_OK && there < size && i <= size; i++) {
+		struct ct_file_id id;
+		int fd;
+
+		if (path[i] != '/' && path[i] != '\0')
+			continue;
+		memcpy(part, path, i);
+		part[i] = '\0';
+		if (ct_os_open_folder(AT_FDCWD, part, &fd, &id) != CTRACE_OK)
+			continue;
+		ct_file_access_give(fd, file_access);
+		ct_os_close_file(&fd, &id);
+	}
+	return status;
+}
+
+/* The folder that a path is in.  False: it has none but the root, or the working folder. */
+static bool parent_of(const char *path, char out_folder[CTRACE_EMITTER_PATH_SIZE])
+{
+	char *slash;
+
+	memcpy(out_folder, path, strlen(path) + 1);
+	slash = strrchr(out_folder, '/');
+	if (slash == NULL || slash == out_folder)
+		return false;
+	*slash = '\0';
+	return true;
+}
+
+struct attempt {
+	enum ctrace_status (*body)(const char *path, void *user);
+	void *user;
+	const struct ctrace_emitter_context *context;
+	const char *file_name;
+	bool makes_below; /* FILE names folders that may be made */
+	char *last;       /* CTRACE_EMITTER_PATH_SIZE: what was tried last; NULL: nobody asks */
+	struct ct_file_access access;
+};
+
+static bool attempt_path(const struct attempt *attempt, const char *folder, const char *name, char out_path[CTRACE_EMITTER_PATH_SIZE])
+{
+	bool fits = join(out_path, attempt->context->working_folder, folder, name);
+
+	if (fits && attempt->last != NULL)
+		memcpy(attempt->last, out_path, strlen(out_path) + 1);
+	return fits;
+}
+
+static enum ctrace_status try_folder(const struct attempt *attempt, const char *folder, bool is_to_be_made,
+				     char out_path[CTRACE_EMITTER_PATH_SIZE])
+{
+	char path[CTRACE_EMITTER_PATH_SIZE], below[CTRACE_EMITTER_PATH_SIZE];
+	enum ctrace_status status = CTRACE_OK;
+	bool is_there;
+
+	if (!attempt_path(attempt, folder, "", path))
+		return CTRACE_OS_ERROR;
+	if (is_to_be_made)
+		status = make_folder(path, &attempt->access);
+	if (status != CTRACE_OK)
+		return status;
+	is_there = attempt->file_name[0] == '/' || access(path, F_OK) == 0;
+	if (!attempt_path(attempt, folder, attempt->file_name, path))
+		return CTRACE_OS_ERROR;
+	/* The folders of a FILE below the folder for output. */
+	if (attempt->makes_below && is_there && parent_of(path, below))
+		status = make_folder(below, &attempt->access);
+	if (status == CTRACE_OK)
+		status = attempt->body(path, attempt->user);
+	if (status == CTRACE_OK)
+		memcpy(out_path, path, strlen(path) + 1);
+	return status;
+}
+
+static enum ctrace_status try_all(const struct attempt *attempt, char out_path[CTRACE_EMITTER_PATH_SIZE])
+{
+	const struct ctrace_emitter_context *context = attempt->context;
+	const char *location = context->property(context, "LOCATION");
+	char folder[CTRACE_EMITTER_PATH_SIZE];
+
+	if (attempt->file_name[0] == '\0') {
+		errno = EINVAL;
+		return CTRACE_OS_ERROR;
+	}
+	if (attempt->file_name[0] == '/')
+		return try_folder(attempt, "", false, out_path);
+	if (location != NULL && location[0] != '\0' && strlen(location) < sizeof folder) {
+		memcpy(folder, location, strlen(location) + 1);
+		if (try_folder(attempt, folder, true, out_path) == CTRACE_OK)
+			return CTRACE_OK;
+	}
+	if (context->folder[0] != '\0' && try_folder(attempt, context->folder, false, out_path) == CTRACE_OK)
+		return CTRACE_OK;
+	return try_folder(attempt, context->working_folder, false, out_path);
+}
+
+enum ctrace_status ct_file_place(const struct ctrace_emitter_context *context, const char *file_name,
+				 enum ctrace_status (*attempt)(const char *path, void *user), void *user,
+				 char out_path[CTRACE_EMITTER_PATH_SIZE])
+{
+	char last[CTRACE_EMITTER_PATH_SIZE] = "";
+	struct attempt this_attempt = { .body = attempt,
+					.user = user,
+					.context = context,
+					.file_name = file_name,
+					.last = last,
+					.access = ct_file_access_read(context) };
+	enum ctrace_status status;
+
+	this_attempt.makes_below =
+		strchr(file_name, '/') != NULL && ct_file_is_within(context->property(context, "LOCATION"), file_name);
+	status = try_all(&this_attempt, out_path);
+	if (status != CTRACE_OK && last[0] != '\0')
+		ct_emitter_failed_at(context, last);
+	return status;
+}
+
+/* A folder that open() could use: the first one decides. */
+static enum ctrace_status look_at(const char *path, void *user)
+{
+	char folder[CTRACE_EMITTER_PATH_SIZE];
+
+	(void)user;
+	if (!parent_of(path, folder)) {
+		if (path[0] != '/')
+			return CTRACE_NOT_FOUND;
+		memcpy(folder, "/", 2);
+	}
+	return access(path, F_OK) == 0 || access(folder, W_OK | X_OK) == 0 ? CTRACE_OK : CTRACE_DENIED;
+}
+
+/* Where open() would put a generation. */
+static bool find_path(const struct ctrace_emitter_context *context, const struct ctrace_emitter *emitter, uint32_t generation,
+		      bool has_others, char out_path[CTRACE_EMITTER_PATH_SIZE])
+{
+	struct attempt attempt = { .body = look_at, .context = context, .access = ct_file_access_read(context) };
+	struct ct_buf name;
+	bool is_found;
+
+	ct_buf_init(&name);
+	is_found = ct_file_name_print(&name, context, emitter, generation, has_others);
+	attempt.file_name = ct_buf_text(&name);
+	is_found = is_found && try_all(&attempt, out_path) == CTRACE_OK;
+	ct_buf_fini(&name);
+	return is_found;
+}
+
+uint32_t ct_file_generation_first(const struct ctrace_emitter_context *context, const struct ctrace_emitter *emitter)
+{
+	const char *inside = emitter == &ct_emit_binfile ? "/metadata" : "";
+	uint32_t count = ct_file_generations(context), newest = 0;
+	struct timespec newest_time = { 0, 0 };
+	char path[CTRACE_EMITTER_PATH_SIZE + 16];
+
+	for (uint32_t i = 1; i <= count && count > 1; i++) {
+		struct stat info;
+
+		if (!find_path(context, emitter, i, true, path))
+			return i;
+		(void)snprintf(path + strlen(path), sizeof path - strlen(path), "%s", inside);
+		if (stat(path, &info) != 0)
+			return i;
+		if (info.st_mtim.tv_sec > newest_time.tv_sec ||
+		    (info.st_mtim.tv_sec == newest_time.tv_sec && info.st_mtim.tv_nsec >= newest_time.tv_nsec)) {
+			newest = i;
+			newest_time = info.st_mtim;
+		}
+	}
+	return newest % count + 1;
+}
+
+bool ct_emitter_output_path(const struct ctrace_emitter *emitter, const struct ctrace_emitter_context *context,
+			    char out_path[CTRACE_EMITTER_PATH_SIZE])
+{
+	bool has_others;
+
+	if (emitter != &ct_emit_textfile && emitter != &ct_emit_binfile)
+		return false;
+	has_others = ct_file_generations(context) > 1 && (emitter == &ct_emit_binfile || context->number(context, "MULTIPROC") == 0);
+	return find_path(context, emitter, has_others ? ct_file_generation_first(context, emitter) : 1, has_others, out_path) &&
+	       access(out_path, F_OK) == 0;
+}

@@ -1,0 +1,230 @@
+/*
+ * property_check.c - what is wrong with the value of an emitter's property.
+ *
+ * Called where people write values: for a line of the configuration and for `ctrace prop`.  Any thread; names of groups are looked up in
+ * /etc/group.  A program's own calls may set any value, and are not checked.
+ *
+ * Copyright The ctrace authors.  SPDX-License-Identifier: Apache-2.0
+ */
+#include "lib/emit/emit.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include "format/format.h"
+
+#define WORD_SHOWN 60u /* bytes of somebody's text in a message */
+#define NAME_SHOWN 31u
+
+static const char *const no_words[] = { "" };
+static const char *const compression_words[] = { "zstd", "no" };
+static const char *const switch_words[] = { "ON", "YES", "Y", "TRUE", "ENABLED", "OFF", "NO", "N", "FALSE", "DISABLED" };
+static const char *const level_words[] = { "debug", "info", "warn", "error", "fatal", "none" };
+static const char *const line_variables[] = { "APPNAME", "COMPONENT", "DATA",    "DATE",   "EVENT",
+					      "LEVEL",   "PID",       "PROCESS", "THREAD", "TIME" };
+static const char *const reader_variables[] = { "APPNAME",  "ASID",    "COMPONENT", "DATA",    "DATE",  "DELTA",     "DESCRIPTION",
+						"DURATION", "EVENT",   "HOST",      "JOBNAME", "LEVEL", "LEVELNAME", "MNEMONIC",
+						"PID",      "PROCESS", "SEQ",       "THREAD",  "TIME" };
+static const char *const file_variables[] = { "APPNAME", "EMITTER", "GEN", "PID", "PLATFORM" };
+
+struct words {
+	const char *const *items;
+	size_t count;
+	bool are_levels;
+};
+#define WORDS(ARRAY) ((struct words){ ARRAY, CT_COUNT(ARRAY), false })
+#define LEVELS ((struct words){ level_words, CT_COUNT(level_words), true })
+#define NO_WORDS ((struct words){ no_words, 0, false })
+
+static bool words_have(struct words words, struct ct_span text)
+{
+	for (size_t i = 0; i < words.count; i++)
+		if (ct_name_is(text.at, text.size, words.items[i]))
+			return true;
+	return false;
+}
+
+/* `what "word" (did you mean suggestion?)` */
+static enum ct_property_finding wrong(struct ct_complaint *out, const char *what, struct ct_span word, struct words words,
+				      const char *expected)
+{
+	const char *suggestion = words.are_levels ? ct_suggest_level(word, true) : ct_suggest(word, words.items, words.count);
+	struct ct_buf text;
+
+	ct_buf_init(&text);
+	ct_buf_add_text(&text, what);
+	ct_buf_add_char(&text, ' ');
+	ct_span_quote(&text, word, WORD_SHOWN);
+	if (suggestion != NULL)
+		ct_buf_add_format(&text, " (did you mean %s?)", suggestion);
+	*out = (struct ct_complaint){ .column = 1 };
+	(void)snprintf(out->message, sizeof out->message, "%s", ct_buf_text(&text));
+	(void)snprintf(out->expected, sizeof out->expected, "%s", expected);
+	ct_buf_fini(&text);
+	return CT_PROPERTY_WRONG;
+}
+
+/* ---- numbers and words ---- */
+
+enum number { NUMBER_GOOD, NUMBER_LARGE, NUMBER_NONE };
+
+static enum number number_of(struct ct_span value)
+{
+	bool is_hex = value.size > 2 && value.at[0] == '0' && (value.at[1] | 0x20) == 'x';
+	uint64_t number = 0;
+	size_t i = is_hex ? 2 : 0;
+
+	if (i == value.size)
+		return NUMBER_NONE;
+	for (; i < value.size; i++) {
+		char c = value.at[i];
+		unsigned letter = (unsigned)((c | 0x20) - 'a');
+
+		if (c >= '0' && c <= '9')
+			number = number * (is_hex ? 16u : 10u) + (unsigned)(c - '0');
+		else if (is_hex && letter < 6)
+			number = number * 16u + 10u + letter;
+		else
+			return NUMBER_NONE;
+		if (number > UINT32_MAX)
+			number = (uint64_t)UINT32_MAX + 1;
+	}
+	return number <= UINT32_MAX ? NUMBER_GOOD : NUMBER_LARGE;
+}
+
+static enum ct_property_finding check_number(struct ct_span value, struct words words, const char *what, const char *expected,
+					     struct ct_complaint *out)
+{
+	switch (number_of(value)) {
+	case NUMBER_GOOD:
+		return CT_PROPERTY_GOOD;
+	case NUMBER_LARGE:
+		return wrong(out, "too large:", value, NO_WORDS, "a number up to 4294967295, of 32 bits");
+	case NUMBER_NONE:
+		break;
+	}
+	return words_have(words, value) ? CT_PROPERTY_GOOD : wrong(out, what, value, words, expected);
+}
+
+static enum ct_property_finding check_mode(struct ct_span value, struct ct_complaint *out)
+{
+	uint32_t mode;
+
+	if (ct_file_mode_parse(value.at, value.size, &mode))
+		return CT_PROPERTY_GOOD;
+	return wrong(out, "not a mode:", value, NO_WORDS, "0600, or 0640 for the group to read; others never may");
+}
+
+static enum ct_property_finding check_encoding(struct ct_span value, struct ct_complaint *out)
+{
+	enum ct_encoding encoding;
+
+	if (value.size == 0 || ct_encoding_parse(value.at, value.size, &encoding))
+		return CT_PROPERTY_GOOD;
+	return wrong(out, "unknown encoding", value, NO_WORDS, CT_ENCODING_NAMES);
+}
+
+static enum ct_property_finding check_compression(struct ct_span value, struct ct_complaint *out)
+{
+	if (value.size == 0 || words_have(WORDS(compression_words), value))
+		return CT_PROPERTY_GOOD;
+	return wrong(out, "unknown compression", value, WORDS(compression_words), "zstd or no");
+}
+
+/* The program may run on another machine, or the group be made later: worth a word, but no mistake. */
+static enum ct_property_finding check_group(struct ct_span value, struct ct_complaint *out)
+{
+	uint32_t group;
+
+	if (value.size == 0 || ct_file_group_find(value.at, value.size, &group))
+		return CT_PROPERTY_GOOD;
+	(void)wrong(out, "no such group:", value, NO_WORDS, "nobody but their owner may read the files then");
+	return CT_PROPERTY_ODD;
+}
+
+/* ---- paths ---- */
+
+/* "C:\CTF\TXT", "\\server\share", "logs\txt": here that would be one name. */
+static bool is_of_windows(struct ct_span path)
+{
+	unsigned letter = path.size > 1 ? (unsigned)((path.at[0] | 0x20) - 'a') : 26u;
+
+	return (letter < 26 && path.at[1] == ':' && (path.size == 2 || path.at[2] == '/')) ||
+	       (path.size > 0 && memchr(path.at, '\\', path.size) != NULL);
+}
+
+static enum ct_property_finding check_path(struct ct_span value, const char *expected, struct ct_complaint *out)
+{
+	if (is_of_windows(value))
+		return wrong(out, "a path of Windows:", value, NO_WORDS, expected);
+	return value.size < CTRACE_EMITTER_PATH_SIZE ? CT_PROPERTY_GOOD
+						     : wrong(out, "too long:", value, NO_WORDS, "a path of at most 4095 bytes");
+}
+
+/* ---- variables ---- */
+
+/* A name that is no variable stays in the text as it is, so it is worth a word but no mistake: $(RUNUNIT) means something elsewhere. */
+static enum ct_property_finding check_variables(struct ct_span value, struct words words, struct ct_complaint *out)
+{
+	enum ct_variable_fault fault;
+	struct ct_span name;
+	unsigned column;
+
+	fault = ct_variable_find_fault(value, words.items, words.count, &name);
+	if (fault == CT_VARIABLE_GOOD)
+		return CT_PROPERTY_GOOD;
+	column = (unsigned)(name.at - value.at) - 1;
+	if (name.size > NAME_SHOWN)
+		name.size = NAME_SHOWN;
+	if (fault == CT_VARIABLE_OPEN)
+		(void)wrong(out, "no \")\" after", name, NO_WORDS, "it stays in the text as it is");
+	else
+		(void)wrong(out, "no such variable:", name, words, "it stays in the text as it is");
+	out->column = column;
+	return CT_PROPERTY_ODD;
+}
+
+/* Of an emitter that writes no lines: it is kept for readers, which know more variables. */
+static enum ct_property_finding check_reader_format(struct ct_span value, struct ct_complaint *out)
+{
+	if (value.size < sizeof((struct ct_trace_info *)NULL)->format)
+		return check_variables(value, WORDS(reader_variables), out);
+	(void)wrong(out, "too long:", value, NO_WORDS, "a FORMAT of more than 511 bytes is not kept: ctrace show prints its own line");
+	return CT_PROPERTY_ODD;
+}
+
+/* ---- */
+
+enum ct_property_finding ct_property_check(const struct ctrace_property *row, struct ct_span value, struct ct_complaint *out)
+{
+	enum ct_property_finding finding;
+
+	switch (row->kind) {
+	case CTRACE_PROPERTY_TEXT:
+		return CT_PROPERTY_GOOD;
+	case CTRACE_PROPERTY_NUMBER:
+		return check_number(value, WORDS(switch_words),
+				    "not a number:", "decimal digits, or 0x and hexadecimal ones; no unit behind them", out);
+	case CTRACE_PROPERTY_SWITCH:
+		return check_number(value, WORDS(switch_words), "neither on nor off:", "ON, YES, TRUE or 1; OFF, NO, FALSE or 0", out);
+	case CTRACE_PROPERTY_LEVEL:
+		return check_number(value, LEVELS, "unknown level", "debug, info, warn, error, fatal, none or a number", out);
+	case CTRACE_PROPERTY_FORMAT:
+		return row->default_value == NULL ? check_reader_format(value, out)
+						  : check_variables(value, WORDS(line_variables), out);
+	case CTRACE_PROPERTY_FILE:
+		finding = check_path(value, "a name with / between folders, such as logs/$(APPNAME).log", out);
+		return finding != CT_PROPERTY_GOOD ? finding : check_variables(value, WORDS(file_variables), out);
+	case CTRACE_PROPERTY_FOLDER:
+		return check_path(value, "a folder's path, such as /var/tmp/traces", out);
+	case CTRACE_PROPERTY_MODE:
+		return check_mode(value, out);
+	case CTRACE_PROPERTY_ENCODING:
+		return check_encoding(value, out);
+	case CTRACE_PROPERTY_GROUP:
+		return check_group(value, out);
+	case CTRACE_PROPERTY_COMPRESS:
+		return check_compression(value, out);
+	}
+	return CT_PROPERTY_GOOD;
+}

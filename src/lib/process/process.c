@@ -1,0 +1,53 @@
+/*
+ * process.c - one traced process: attaching it at the first need, and the calls that lib/start answers.
+ *
+ * Called on any thread of the program.  ct_process_wake_agent() and ct_process_open_first() are async-signal-safe.
+ *
+ * Copyright The ctrace authors.  SPDX-License-Identifier: Apache-2.0
+ */
+#include "lib/process/process.h"
+
+#include <errno.h>
+
+struct ct_process ct_process;
+
+struct ct_process *ct_process_attach(void)
+{
+	uint32_t state = __atomic_load_n(&ct_process.state, __ATOMIC_ACQUIRE);
+	bool is_attached;
+	int kept = errno;
+
+	if (__builtin_expect(state == CT_PROCESS_ATTACHED, 1)) {
+		if (__builtin_expect(*ct_process.mark != 0, 1))
+			return &ct_process;
+		/* A child that was made behind the handlers' back. */
+		ct_process_steps.forget_parent();
+		state = __atomic_load_n(&ct_process.state, __ATOMIC_ACQUIRE);
+	}
+	/* Inside our own locks, or a signal handler that interrupted such a place: not now. */
+	if (ct_thread_locked != 0 || state == CT_PROCESS_CLOSED || state == CT_PROCESS_FAILED)
+		return NULL;
+	is_attached = ct_process_steps.attach();
+	errno = kept;
+	return is_attached ? &ct_process : NULL;
+}
+
+void ct_process_wake_agent(void)
+{
+	ct_process_steps.wake();
+}
+
+bool ct_process_open_first(void)
+{
+	return ct_process_steps.open_first();
+}
+
+void ct_process_await_first(void)
+{
+	ct_process_steps.await_first();
+}
+
+enum ctrace_status ct_process_flush(uint32_t timeout_ms)
+{
+	return ct_process_steps.flush(timeout_ms);
+}

@@ -1,0 +1,215 @@
+/*
+ * dest.c - destinations: which emitters each component's events go to.
+ *
+ * A component delivers to its own emitters and, unless it says otherwise, to those of its parent; at the top stands the
+ * default list, which is never empty.  Commands run here under the registry's lock, not in a signal handler; so does the end
+ * of a registration, which only counts.  The drain reads the resolved masks in the session.
+ *
+ * Copyright The ctrace authors.  SPDX-License-Identifier: Apache-2.0
+ */
+#include "lib/registry/tree.h"
+
+#include <string.h>
+
+_Static_assert(CT_EMITTER_LIMIT == CT_WRITER_SLOT, "an emitter is a bit of the mask and a place in the session, before the writers'");
+
+/* ---- who is in use ---- */
+
+void ct_dest_name(struct ct_registry *registry, uint32_t emitter)
+{
+	struct ct_dest *dest = &registry->session->head->dest[emitter];
+	const struct ctrace_emitter *known = ct_emitter_at(emitter);
+
+	if (dest->emitter[0] == '\0' && known != NULL)
+		strncpy(dest->emitter, known->name, sizeof dest->emitter - 1);
+}
+
+static void count_users(struct ct_registry *registry, uint32_t old, uint32_t new)
+{
+	for (uint32_t changed = old ^ new; changed != 0; changed &= changed - 1) {
+		uint32_t emitter = (uint32_t)__builtin_ctz(changed);
+		uint32_t bit = 1u << emitter;
+		uint32_t *users = &registry->dest_users[emitter];
+
+		*users = (new &bit) != 0 ? *users + 1 : *users - 1;
+		if (*users == ((new &bit) != 0 ? 1u : 0u)) {
+			ct_dest_name(registry, emitter);
+			/* Release: a reader in another process that sees it active finds its name. */
+			__atomic_store_n(&registry->session->head->dest[emitter].active, *users, __ATOMIC_RELEASE);
+			__atomic_store_n(&registry->dests_in_use, registry->dests_in_use ^ bit, __ATOMIC_RELEASE);
+		}
+	}
+}
+
+void ct_dest_count_known(struct ct_registry *registry, uint32_t index, bool is_known)
+{
+	uint32_t dests = ct_registry_entry(registry, index)->dests;
+
+	count_users(registry, is_known ? 0 : dests, is_known ? dests : 0);
+}
+
+void ct_dest_recount(struct ct_registry *registry)
+{
+	uint32_t in_use = 0;
+
+	ct_registry_lock(registry);
+	memset(registry->dest_users, 0, sizeof registry->dest_users);
+	for (uint32_t i = 0; i < registry->count; i++) {
+		uint32_t dests = ct_node_is_known(registry, i) ? ct_registry_entry(registry, i)->dests : 0;
+
+		in_use |= dests;
+		for (; dests != 0; dests &= dests - 1)
+			registry->dest_users[(uint32_t)__builtin_ctz(dests) % CT_EMITTER_LIMIT]++;
+	}
+	for (uint32_t emitter = 0; emitter < CT_EMITTER_LIMIT; emitter++)
+		if ((in_use & 1u << emitter) != 0)
+			ct_dest_name(registry, emitter);
+	__atomic_store_n(&registry->dests_in_use, in_use, __ATOMIC_RELEASE);
+	ct_registry_unlock(registry);
+}
+
+uint32_t ct_dest_in_use(const struct ct_registry *registry)
+{
+	return __atomic_load_n(&registry->dests_in_use, __ATOMIC_ACQUIRE);
+}
+
+uint32_t ct_dest_default(const struct ct_registry *registry)
+{
+	return __atomic_load_n(&registry->default_dests, __ATOMIC_RELAXED);
+}
+
+/* ---- resolving ---- */
+
+static uint32_t resolve_mask(const struct ct_registry *registry, const struct ct_node *node)
+{
+	uint32_t inherited =
+		node->parent == CT_COMPONENT_NONE ? registry->default_dests : ct_registry_entry(registry, node->parent)->dests;
+
+	if (node->own.dests == 0)
+		return inherited;
+	return node->own.no_inherit ? node->own.dests : node->own.dests | inherited;
+}
+
+void ct_dest_resolve(struct ct_registry *registry, uint32_t index)
+{
+	struct ct_component_entry *entry = ct_registry_entry(registry, index);
+	uint32_t mask = resolve_mask(registry, ct_node_at(registry, index));
+
+	if (mask == entry->dests)
+		return;
+	if (ct_node_is_known(registry, index))
+		count_users(registry, entry->dests, mask);
+	__atomic_store_n(&entry->dests, mask, __ATOMIC_RELEASE);
+}
+
+/* Where a component's mask stays what it was, those below it stay too. */
+void ct_dest_resolve_tree(struct ct_registry *registry, uint32_t top)
+{
+	bool prune = false;
+
+	for (uint32_t at = top;;) {
+		if (at != CT_COMPONENT_NONE) {
+			uint32_t before = ct_registry_entry(registry, at)->dests;
+
+			ct_dest_resolve(registry, at);
+			prune = ct_registry_entry(registry, at)->dests == before;
+		}
+		at = ct_node_next(registry, top, at, prune);
+		if (at == CT_COMPONENT_NONE)
+			return;
+	}
+}
+
+void ct_dest_resolve_all(struct ct_registry *registry)
+{
+	uint32_t at = CT_COMPONENT_NONE;
+
+	while ((at = ct_node_next(registry, CT_COMPONENT_NONE, at, false)) != CT_COMPONENT_NONE)
+		ct_dest_resolve(registry, at);
+}
+
+/* ---- commands ---- */
+
+static void default_store(struct ct_registry *registry, uint32_t mask, bool is_implicit)
+{
+	registry->default_is_implicit = is_implicit;
+	__atomic_store_n(&registry->default_dests, mask, __ATOMIC_RELAXED);
+	ct_dest_resolve_tree(registry, CT_COMPONENT_NONE);
+}
+
+/* The first that is asked for replaces the TEXTFILE that nobody asked for, whether the configuration or a program asks. */
+static void add_default(struct ct_registry *registry, uint32_t bit)
+{
+	registry->has_replaced_textfile =
+		bit != registry->textfile && (registry->default_is_implicit || registry->has_replaced_textfile);
+	default_store(registry, (registry->default_is_implicit ? 0 : registry->default_dests) | bit, false);
+}
+
+static bool emitter_exists(uint32_t emitter)
+{
+	return emitter < CT_EMITTER_LIMIT && ct_emitter_at(emitter) != NULL;
+}
+
+enum ctrace_status ct_dest_add(struct ct_registry *registry, const char *component, size_t size, uint32_t emitter, bool no_inherit)
+{
+	enum ctrace_status status;
+	uint32_t index;
+
+	if (!emitter_exists(emitter))
+		return CTRACE_EMITTER_NOT_FOUND;
+	ct_registry_lock(registry);
+	status = ct_node_ensure(registry, component, size, &index);
+	if (status == CTRACE_OK && index == CT_COMPONENT_NONE) {
+		add_default(registry, 1u << emitter);
+	} else if (status == CTRACE_OK) {
+		struct ct_node *node = ct_node_at(registry, index);
+
+		node->own.dests |= 1u << emitter;
+		node->own.no_inherit = no_inherit;
+		ct_dest_resolve_tree(registry, index);
+	}
+	ct_registry_unlock(registry);
+	return status;
+}
+
+/* Removing the TEXTFILE that an addition has replaced is what programs do that do not know of that: it succeeds. */
+static enum ctrace_status remove_default(struct ct_registry *registry, uint32_t bit)
+{
+	uint32_t mask = registry->default_dests & ~bit;
+
+	if ((registry->default_dests & bit) == 0)
+		return bit == registry->textfile && registry->has_replaced_textfile ? CTRACE_OK : CTRACE_EMITTER_NOT_FOUND;
+	default_store(registry, mask != 0 ? mask : registry->textfile, mask == 0);
+	return CTRACE_OK;
+}
+
+static enum ctrace_status remove_own(struct ct_registry *registry, const char *component, size_t size, uint32_t bit)
+{
+	uint32_t index = ct_node_find(registry, component, size);
+	struct ct_configured *own;
+
+	if (index == CT_COMPONENT_NONE)
+		return CTRACE_EMITTER_NOT_FOUND;
+	own = &ct_node_at(registry, index)->own;
+	if ((own->dests & bit) == 0)
+		return CTRACE_EMITTER_NOT_FOUND;
+	own->dests &= ~bit;
+	own->no_inherit = own->no_inherit && own->dests != 0;
+	ct_dest_resolve_tree(registry, index);
+	return CTRACE_OK;
+}
+
+enum ctrace_status ct_dest_remove(struct ct_registry *registry, const char *component, size_t size, uint32_t emitter)
+{
+	bool is_default = component == NULL || size == 0;
+	enum ctrace_status status = is_default ? CTRACE_OK : ct_component_check_name(component, size);
+
+	if (status != CTRACE_OK)
+		return status;
+	if (!emitter_exists(emitter))
+		return CTRACE_EMITTER_NOT_FOUND;
+	ct_registry_lock(registry);
+	status = is_default ? remove_default(registry, 1u << emitter) : remove_own(registry, component, size, 1u << emitter);
+	ct_registry_unlock(registry);
+	return status;
+}

@@ -1,0 +1,501 @@
+/*
+ * ring_file.c - the file behind a ring: making it, copying somebody else's.
+ *
+ * ct_ring_create and ct_ring_make run on the thread that needs a ring (its first event), the latter also on the agent; they never use
+ * malloc, so also in a signal handler. ct_ring_load and _persist run in recoverers and tools; so do _open,
+ * _read_* and _count_waiting, for a reader that must not hold as much as a hostile file has.
+ *
+ * Copyright The ctrace authors.  SPDX-License-Identifier: Apache-2.0
+ */
+#include "lib/ring/ring.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#define LOAD_TRIES 5
+#define OUTPUT_ROOM ((size_t)2 << 20) /* address space that a new ring leaves to the rest of the process */
+#define WINDOW ((size_t)1 << 20)      /* of a ring that is read piece by piece, at first */
+#define PAGE ((size_t)4096)
+
+static void ring_name(char out[32], uint32_t index)
+{
+	(void)snprintf(out, 32, "ring.%u", index);
+}
+
+/* Of a ring that has no number yet.  It goes with the folder, as all that begins so. */
+static void new_name(char out[32], uint32_t serial)
+{
+	(void)snprintf(out, 32, "ring.new.%u", serial);
+}
+
+/* ---- making ---- */
+
+/* Whether less might go where this much did not. */
+static bool lacks_room(enum ctrace_status status)
+{
+	return status != CTRACE_OK && (errno == EFBIG || errno == ENOSPC || errno == EDQUOT || errno == ENOMEM);
+}
+
+/* A ring that took the last of the memory would hold events that no output can take: an output's buffers and a thread's stack come after it. */
+static enum ctrace_status map_ring(int fd, size_t capacity, void **out_address)
+{
+	enum ctrace_status status = ct_os_map_twice(fd, CT_RING_HEAD_SIZE, capacity, out_address);
+
+	if (status != CTRACE_OK || ct_os_has_room(OUTPUT_ROOM))
+		return status;
+	(void)munmap(*out_address, CT_RING_HEAD_SIZE + 2 * capacity);
+	errno = ENOMEM;
+	return CTRACE_NOT_ENOUGH_MEMORY;
+}
+
+static enum ctrace_status size_and_map(int fd, size_t capacity, void **out_address)
+{
+	enum ctrace_status status = CTRACE_OK;
+	struct stat info;
+
+	/* A larger one that did not fit may have left bytes.  A new file is empty, and needs no call that may fail. */
+	if (fstat(fd, &info) != 0 || info.st_size != 0)
+		status = ct_os_truncate(fd, 0);
+	if (status == CTRACE_OK)
+		status = ct_os_allocate(fd, 0, CT_RING_HEAD_SIZE + capacity);
+	return status == CTRACE_OK ? map_ring(fd, capacity, out_address) : status;
+}
+
+/* The file, of the largest capacity up to *capacity, but at least `least`, that there is room for. */
+static enum ctrace_status make_file(int folder_fd, const char *name, size_t least, size_t *capacity, void **out_address)
+{
+	uint64_t limit = ct_os_file_limit();
+	enum ctrace_status status;
+	size_t size = *capacity;
+	int fd;
+
+	while (size > least && CT_RING_HEAD_SIZE + size > limit)
+		size >>= 1;
+	if (CT_RING_HEAD_SIZE + size > limit)
+		return CTRACE_OS_ERROR;
+	status = ct_os_open_file(folder_fd, name, O_RDWR | O_CREAT, &fd);
+	if (status != CTRACE_OK)
+		return status;
+	ct_os_store_in_place(fd);
+	status = size_and_map(fd, size, out_address);
+	while (lacks_room(status) && size > least) {
+		size >>= 1;
+		status = size_and_map(fd, size, out_address);
+	}
+	/* Nobody opens it for writing by accident, to cut it under those who have it mapped. */
+	(void)fchmod(fd, CT_OS_KEPT_MODE);
+	if (status == CTRACE_OK)
+		*capacity = size;
+	else
+		(void)unlinkat(folder_fd, name, 0);
+	ct_os_close(&fd);
+	return status;
+}
+
+static enum ctrace_status make_private(size_t least, size_t *capacity, void **out_address)
+{
+	enum ctrace_status status = map_ring(-1, *capacity, out_address);
+
+	while (lacks_room(status) && *capacity > least) {
+		*capacity >>= 1;
+		status = map_ring(-1, *capacity, out_address);
+	}
+	return status;
+}
+
+void ct_ring_write_constants(struct ct_ring *ring)
+{
+	ring->head->version = CT_RING_VERSION;
+	ring->head->index = ring->index;
+	ring->head->capacity = ring->capacity;
+	__atomic_store_n(&ring->head->magic, CT_RING_MAGIC, __ATOMIC_RELEASE);
+}
+
+/* Has the process become a user who may not write to its folder? */
+static bool needs_annex(const struct ct_session *session)
+{
+	return (errno == EACCES || errno == EPERM || errno == ENOENT || errno == EBADF) && session->head != NULL &&
+	       session->head->uid != geteuid();
+}
+
+static enum ctrace_status make_in_annex(struct ct_session *session, const char *name, size_t least, size_t *capacity,
+					void **out_address, enum ct_ring_place *out_place)
+{
+	uint32_t number = 0;
+	int folder_fd = ct_annex_make(session, &number);
+	enum ctrace_status status = CTRACE_DENIED;
+
+	if (folder_fd >= 0)
+		status = make_file(folder_fd, name, least, capacity, out_address);
+	*out_place = (enum ct_ring_place)(CT_RING_IN_ANNEX + number);
+	ct_os_close(&folder_fd);
+	return status;
+}
+
+/* Every page is touched now, so that no trace call takes the fault.  All of it is new, and so zero. */
+static void set_up(struct ct_ring *ring, void *address, size_t capacity, enum ct_ring_place place)
+{
+	size_t size = CT_RING_HEAD_SIZE + 2 * capacity;
+
+	if (ct_os_populate(address, size) != CTRACE_OK)
+		for (size_t at = 0; at < size; at += PAGE)
+			*((volatile unsigned char *)address + at) = 0;
+	ring->head = address;
+	ring->data = (unsigned char *)address + CT_RING_HEAD_SIZE;
+	ring->capacity = capacity;
+	ring->fd = -1;
+	ring->is_mapped = true;
+	ring->place = (uint8_t)place;
+}
+
+enum ctrace_status ct_ring_create(struct ct_ring *ring, struct ct_session *session, uint32_t index, size_t capacity)
+{
+	const struct ct_ring_size asked = { .least = CT_RING_MIN, .capacity = capacity, .may_be_private = true };
+
+	return ct_ring_create_sized(ring, session, index, &asked);
+}
+
+enum ctrace_status ct_ring_create_sized(struct ct_ring *ring, struct ct_session *session, uint32_t index,
+					const struct ct_ring_size *asked)
+{
+	enum ctrace_status status = CTRACE_OS_ERROR;
+	enum ct_ring_place place = CT_RING_IN_FOLDER;
+	size_t capacity = asked->capacity;
+	void *address = NULL;
+	char name[32];
+
+	ring_name(name, index);
+	if (session->path[0] != '\0')
+		status = make_file(ct_session_folder(session), name, asked->least, &capacity, &address);
+	if (status != CTRACE_OK && session->path[0] != '\0' && needs_annex(session))
+		status = make_in_annex(session, name, asked->least, &capacity, &address, &place);
+	if (status != CTRACE_OK && asked->may_be_private) {
+		place = CT_RING_PRIVATE;
+		status = make_private(asked->least, &capacity, &address);
+	}
+	if (status != CTRACE_OK)
+		return status;
+	set_up(ring, address, capacity, place);
+	ring->index = index;
+	ct_ring_write_constants(ring);
+	return CTRACE_OK;
+}
+
+enum ctrace_status ct_ring_make(struct ct_ring *ring, int folder_fd, uint32_t serial, size_t capacity)
+{
+	enum ctrace_status status;
+	void *address = NULL;
+	char name[32];
+
+	new_name(name, serial);
+	status = folder_fd < 0 ? map_ring(-1, capacity, &address) : make_file(folder_fd, name, capacity, &capacity, &address);
+	if (status != CTRACE_OK)
+		return status;
+	set_up(ring, address, capacity, folder_fd < 0 ? CT_RING_PRIVATE : CT_RING_IN_FOLDER);
+	ring->index = serial;
+	return CTRACE_OK;
+}
+
+/* Nobody has cut the file meanwhile, or taken it away. */
+static bool is_whole(const struct ct_ring *ring, int folder_fd, const char *name)
+{
+	struct stat info;
+
+	return fstatat(folder_fd, name, &info, AT_SYMLINK_NOFOLLOW) == 0 && info.st_size == (off_t)(CT_RING_HEAD_SIZE + ring->capacity);
+}
+
+bool ct_ring_number(struct ct_ring *ring, int folder_fd, uint32_t index)
+{
+	bool has_file = ring->place == CT_RING_IN_FOLDER;
+	char from[32], to[32];
+
+	new_name(from, ring->index);
+	ring_name(to, index);
+	if (has_file && (!is_whole(ring, folder_fd, from) || ct_os_rename(folder_fd, from, to) != CTRACE_OK)) {
+		(void)unlinkat(folder_fd, from, 0);
+		ct_ring_close(ring);
+		return false;
+	}
+	ring->index = index;
+	ct_ring_write_constants(ring);
+	return true;
+}
+
+/* ---- of another process ---- */
+
+/* Where a ring's file is.  *out_other: a folder that the caller closes, or -1.  NOT_FOUND: it has none. */
+static enum ctrace_status find_folder(const struct ct_session *session, uint32_t index, int *out_folder, int *out_other)
+{
+	uint32_t ring_place = CT_RING_IN_FOLDER;
+
+	if (session->head != NULL && index < CT_RING_LIMIT)
+		ring_place = __atomic_load_n(&session->head->ring_place[index], __ATOMIC_RELAXED);
+	*out_folder = session->folder_fd;
+	*out_other = -1;
+	if (ring_place == CT_RING_IN_FOLDER)
+		return CTRACE_OK;
+	if (ring_place == CT_RING_PRIVATE || ring_place >= CT_RING_IN_ANNEX + CT_ANNEX_LIMIT)
+		return CTRACE_NOT_FOUND;
+	*out_other = ct_annex_open(session->head, ring_place - CT_RING_IN_ANNEX);
+	*out_folder = *out_other;
+	return *out_other >= 0 ? CTRACE_OK : errno == ENOENT ? CTRACE_NOT_FOUND : CTRACE_DENIED;
+}
+
+/* In an annex: the folder's owner may have put anything there. */
+static bool is_plain_file(int fd, int annex_fd)
+{
+	struct stat info, folder;
+
+	return annex_fd < 0 || (fstat(fd, &info) == 0 && fstat(annex_fd, &folder) == 0 && S_ISREG(info.st_mode) && info.st_nlink == 1 &&
+				info.st_uid == folder.st_uid);
+}
+
+/* From here on the copy of a head page can be trusted to stay within its ring. */
+static enum ctrace_status check_head(struct ct_ring_head *head, uint32_t index)
+{
+	uint64_t capacity = head->capacity;
+
+	if (head->magic != CT_RING_MAGIC || head->version != CT_RING_VERSION || head->index != index)
+		return CTRACE_DAMAGED;
+	if (capacity < CT_RING_MIN || capacity > CT_RING_MAX || (capacity & (capacity - 1)) != 0)
+		return CTRACE_DAMAGED;
+	if (head->tail > head->head || head->oldest > head->head)
+		return CTRACE_DAMAGED;
+	if (head->head - head->tail > capacity && head->overflow != CT_OVERFLOW_OVERWRITE)
+		return CTRACE_DAMAGED;
+	if (head->overflow == CT_OVERFLOW_OVERWRITE && head->head - head->oldest > capacity)
+		return CTRACE_DAMAGED;
+	return CTRACE_OK;
+}
+
+/* For reading and writing where that is allowed, else for reading.  A recoverer may write also when the mode forbids it. */
+enum ctrace_status ct_ring_open(const struct ct_session *session, uint32_t index, int *out_fd)
+{
+	int folder, other, fd;
+	enum ctrace_status status = find_folder(session, index, &folder, &other);
+	char name[32];
+
+	if (status != CTRACE_OK)
+		return status;
+	ring_name(name, index);
+	fd = session->has_lock ? ct_os_open_kept(folder, name)
+			       : ct_os_high(openat(folder, name, O_RDWR | O_NOFOLLOW | O_CLOEXEC | O_NONBLOCK));
+	if (fd < 0)
+		fd = ct_os_high(openat(folder, name, O_RDONLY | O_NOFOLLOW | O_CLOEXEC | O_NONBLOCK));
+	if (fd < 0) {
+		status = errno == ENOENT ? CTRACE_NOT_FOUND : CTRACE_DENIED;
+	} else if (!is_plain_file(fd, other)) {
+		ct_os_close(&fd);
+		status = CTRACE_DENIED;
+	}
+	ct_os_close(&other);
+	*out_fd = fd;
+	return status;
+}
+
+/* A live process's page is not copied in one go: positions that contradict each other agree in the next copy. */
+enum ctrace_status ct_ring_read_head(int fd, uint32_t index, struct ct_ring_head *out)
+{
+	enum ctrace_status status = CTRACE_DAMAGED;
+
+	for (int tries = 0; tries < LOAD_TRIES && status == CTRACE_DAMAGED; tries++) {
+		size_t got = 0;
+
+		status = ct_os_read_at(fd, out, sizeof *out, 0, &got);
+		if (status == CTRACE_OK)
+			status = got == sizeof *out ? check_head(out, index) : CTRACE_DAMAGED;
+	}
+	return status;
+}
+
+static enum ctrace_status read_part(int fd, uint64_t from, uint64_t size, unsigned char *out)
+{
+	size_t got = 0;
+	enum ctrace_status status = CTRACE_OK;
+
+	if (size > 0)
+		status = ct_os_read_at(fd, out, size, CT_RING_HEAD_SIZE + from, &got);
+	return status != CTRACE_OK || got == size ? status : CTRACE_DAMAGED;
+}
+
+enum ctrace_status ct_ring_read_data(int fd, uint64_t capacity, uint64_t from, uint64_t to, unsigned char *out)
+{
+	uint64_t at = from & (capacity - 1);
+	uint64_t size = to - from;
+	uint64_t first = size < capacity - at ? size : capacity - at;
+	enum ctrace_status status = read_part(fd, at, first, out);
+
+	return status == CTRACE_OK ? read_part(fd, 0, size - first, out + first) : status;
+}
+
+static uint64_t first_waiting(const struct ct_ring_head *head)
+{
+	return head->overflow == CT_OVERFLOW_OVERWRITE && head->oldest > head->tail ? head->oldest : head->tail;
+}
+
+/* A ring at that address, with the constants of a head that was checked. */
+static void set_copied(struct ct_ring *ring, const struct ct_ring_head *head, void *address)
+{
+	*ring = (struct ct_ring){
+		.head = address, .data = (unsigned char *)address + CT_RING_HEAD_SIZE, .capacity = head->capacity, .fd = -1
+	};
+	ct_ring_take_constants(ring, head);
+}
+
+enum ctrace_status ct_ring_load(struct ct_ring *ring, const struct ct_session *session, uint32_t index)
+{
+	struct ct_ring_head copy;
+	enum ctrace_status status;
+	void *address;
+	uint64_t from;
+	int fd;
+
+	status = ct_ring_open(session, index, &fd);
+	if (status != CTRACE_OK)
+		return status;
+	status = ct_ring_read_head(fd, index, &copy);
+	if (status != CTRACE_OK)
+		goto undo_open;
+	status = ct_os_map_twice(-1, CT_RING_HEAD_SIZE, copy.capacity, &address);
+	if (status != CTRACE_OK)
+		goto undo_open;
+	memcpy(address, &copy, sizeof copy);
+	/* Only what waits: a recoverer may have thousands of rings, nearly all of them empty.  The head was copied first: what the data hold by
+	 * now is at least what it speaks of. */
+	from = first_waiting(&copy);
+	status = ct_ring_read_data(fd, copy.capacity, from, copy.head,
+				   (unsigned char *)address + CT_RING_HEAD_SIZE + (from & (copy.capacity - 1)));
+	if (status != CTRACE_OK)
+		goto undo_map;
+	set_copied(ring, &copy, address);
+	ring->fd = fd;
+	return CTRACE_OK;
+
+undo_map:
+	(void)munmap(address, CT_RING_HEAD_SIZE + 2 * copy.capacity);
+undo_open:
+	ct_os_close(&fd);
+	return status;
+}
+
+/* Counts the events that are whole in a part of a ring; gives how many bytes they have. */
+static size_t count_events(const struct ct_class_view *classes, const unsigned char *bytes, size_t size, uint64_t *count)
+{
+	struct ct_event_state state = { 0 };
+	struct ct_event event;
+	size_t at = 0;
+
+	while (at < size && ct_event_decode(classes, bytes + at, size - at, &state, &event) == CTRACE_OK) {
+		*count += !event.is_mark;
+		at += event.size;
+	}
+	return at;
+}
+
+uint64_t ct_ring_count_waiting(int fd, const struct ct_ring_head *head, const struct ct_class_view *classes)
+{
+	uint64_t position = first_waiting(head);
+	struct ct_buf window;
+	size_t room = WINDOW;
+	uint64_t count = 0;
+
+	ct_buf_init(&window);
+	while (position < head->head) {
+		uint64_t waits = head->head - position;
+		size_t size = waits < room ? (size_t)waits : room, taken;
+
+		ct_buf_clear(&window);
+		if (!ct_buf_reserve(&window, size) ||
+		    ct_ring_read_data(fd, head->capacity, position, position + size, (unsigned char *)window.data) != CTRACE_OK)
+			break;
+		taken = count_events(classes, (const unsigned char *)window.data, size, &count);
+		if (taken == 0 && size == waits)
+			break;
+		/* An event that is larger than the window. */
+		if (taken == 0)
+			room *= 2;
+		position += taken;
+	}
+	ct_buf_fini(&window);
+	return count;
+}
+
+enum ctrace_status ct_ring_map(struct ct_ring *ring, const struct ct_session *session, uint32_t index)
+{
+	struct ct_ring_head copy;
+	enum ctrace_status status;
+	struct stat info;
+	void *address;
+	char name[32];
+	int fd;
+
+	/* Only those in the folder are ever an external writer's. */
+	if (session->head != NULL &&
+	    __atomic_load_n(&session->head->ring_place[index % CT_RING_LIMIT], __ATOMIC_RELAXED) != CT_RING_IN_FOLDER)
+		return CTRACE_NOT_FOUND;
+	ring_name(name, index);
+	fd = ct_os_open_kept(session->folder_fd, name);
+	if (fd < 0)
+		return errno == ENOENT ? CTRACE_NOT_FOUND : CTRACE_DENIED;
+	if (fstat(fd, &info) != 0 || !S_ISREG(info.st_mode) || info.st_uid != geteuid() || info.st_nlink > 1)
+		status = CTRACE_DENIED;
+	else
+		status = ct_ring_read_head(fd, index, &copy);
+	if (status == CTRACE_OK && (uint64_t)info.st_size < CT_RING_HEAD_SIZE + copy.capacity)
+		status = CTRACE_DAMAGED;
+	if (status == CTRACE_OK)
+		status = ct_os_map_twice(fd, CT_RING_HEAD_SIZE, copy.capacity, &address);
+	ct_os_close(&fd);
+	if (status != CTRACE_OK)
+		return status;
+	set_copied(ring, &copy, address);
+	ring->is_mapped = true;
+	return CTRACE_OK;
+}
+
+bool ct_ring_heal(struct ct_ring *ring, struct ct_session *session)
+{
+	size_t size = CT_RING_HEAD_SIZE + ring->capacity;
+	uint32_t index = ring->index;
+	int folder, other, fd;
+	struct stat info;
+	char name[32];
+
+	if (session->path[0] == '\0' || ct_session_folder(session) < 0 || find_folder(session, index, &folder, &other) != CTRACE_OK)
+		return false;
+	ring_name(name, index);
+	if (fstatat(folder, name, &info, AT_SYMLINK_NOFOLLOW) != 0 || !S_ISREG(info.st_mode) || (uint64_t)info.st_size >= size) {
+		ct_os_close(&other);
+		return false;
+	}
+	fd = ct_os_open_kept(folder, name);
+	ct_os_close(&other);
+	if (fd < 0 || ct_os_allocate(fd, 0, size) != CTRACE_OK) {
+		ct_os_close(&fd);
+		return false;
+	}
+	ct_os_close(&fd);
+	return true;
+}
+
+void ct_ring_close(struct ct_ring *ring)
+{
+	if (ring->head != NULL) {
+		(void)munmap(ring->head, CT_RING_HEAD_SIZE + 2 * ring->capacity);
+		ct_os_close(&ring->fd);
+	}
+	memset(ring, 0, sizeof *ring);
+	ring->fd = -1;
+}
+
+enum ctrace_status ct_ring_persist(struct ct_ring *ring, const void *part, size_t size)
+{
+	if (ring->is_mapped)
+		return CTRACE_OK;
+	return ct_os_write_at(ring->fd, part, size, (uint64_t)((const char *)part - (const char *)ring->head));
+}

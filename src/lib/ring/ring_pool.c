@@ -1,0 +1,342 @@
+/*
+ * ring_pool.c - this process's rings: made on demand, given back when their thread ends, used again.
+ *
+ * A ring that is given back keeps what is in it: a mark says of each window whose it is, so the next owner goes on behind it.  take, grow and
+ * give_back run on traced threads (first event, a full ring, thread end) under the pool's lock; count and at are lock-free, for the agent.
+ *
+ * The file of a new ring is made under no lock, by a name of its own, as that takes a hundred times as long as all else.  It gets its number
+ * under the lock.  So rings are numbered in the order in which they can be used, and readers see none that is half made.
+ *
+ * Copyright The ctrace authors.  SPDX-License-Identifier: Apache-2.0
+ */
+#include "lib/ring/ring.h"
+
+#include <pthread.h>
+#include <string.h>
+#include <sys/mman.h>
+
+struct ct_ring_pool {
+	pthread_mutex_t lock;
+	struct ct_session *session;
+	bool is_parted; /* in a forked child: the parent's rings are private empty memory, which stays */
+	uint32_t count; /* atomic; rings[0 .. count) are complete */
+	/* under the lock */
+	uint32_t serial;      /* of the next ring that is made; readers see its number */
+	uint32_t makers;      /* threads that make one; fork sleeps on it */
+	bool has_waiters;     /* somebody sleeps on makers */
+	uint32_t small;       /* rings of the least capacity that were made */
+	bool wants_spare;     /* atomic: the agent makes one */
+	struct ct_ring spare; /* a file of the least capacity without a number; head NULL: there is none */
+	struct ct_ring rings[CT_RING_LIMIT];
+	struct ct_ring_kind kinds[CT_RING_LIMIT];
+};
+
+/* Under the lock. */
+static void set_owner(struct ct_ring *ring, uint32_t tid, size_t full)
+{
+	__atomic_store_n(&ring->may_grow, ring->capacity < full, __ATOMIC_RELAXED);
+	__atomic_store_n(&ring->owner_tid, tid, __ATOMIC_RELEASE);
+}
+
+/* No thread waits for room in it any more, nor had an event turned away that a destination should be passed over for. */
+static void set_free(struct ct_ring *ring)
+{
+	__atomic_store_n(&ring->head->waiting, 0, __ATOMIC_RELAXED);
+	__atomic_store_n(&ring->head->turned_away, 0, __ATOMIC_RELAXED);
+	set_owner(ring, 0, 0);
+}
+
+uint32_t ct_ring_owner(const struct ct_ring *ring)
+{
+	return __atomic_load_n(&ring->owner_tid, __ATOMIC_ACQUIRE);
+}
+
+enum ctrace_status ct_ring_pool_create(struct ct_session *session, struct ct_ring_pool **out_pool)
+{
+	void *address;
+	enum ctrace_status status = ct_os_map(-1, sizeof(struct ct_ring_pool), false, &address);
+
+	if (status != CTRACE_OK)
+		return status;
+	*out_pool = address;
+	(void)pthread_mutex_init(&(*out_pool)->lock, NULL);
+	(*out_pool)->session = session;
+	return CTRACE_OK;
+}
+
+void ct_ring_pool_lock(struct ct_ring_pool *pool)
+{
+	ct_guard_lock(&pool->lock);
+}
+
+void ct_ring_pool_lock_whole(struct ct_ring_pool *pool)
+{
+	uint32_t makers;
+
+	for (ct_ring_pool_lock(pool); (makers = pool->makers) != 0; ct_ring_pool_lock(pool)) {
+		pool->has_waiters = true;
+		ct_ring_pool_unlock(pool);
+		ct_os_wait(&pool->makers, makers, UINT64_MAX);
+	}
+}
+
+void ct_ring_pool_unlock(struct ct_ring_pool *pool)
+{
+	ct_guard_unlock(&pool->lock);
+}
+
+/* But for the capacity.  That is compared as the one that a ring was made for: threads that come and go for want of room would make a ring each. */
+static bool kinds_are_equal(const struct ct_ring_kind *a, const struct ct_ring_kind *b)
+{
+	return a->route == b->route && a->overflow == b->overflow && a->is_side == b->is_side && a->is_flight == b->is_flight &&
+	       a->is_captured == b->is_captured;
+}
+
+/* An empty one, if there is one.  any_size: where no ring of its size can be made. */
+static struct ct_ring *find_free(struct ct_ring_pool *pool, const struct ct_ring_kind *kind, const struct ct_ring_size *asked,
+				 bool any_size)
+{
+	struct ct_ring *found = NULL;
+
+	for (uint32_t i = 0; i < pool->count; i++) {
+		struct ct_ring *ring = &pool->rings[i];
+
+		/* Not by the head: another process that writes there could give two threads one ring. */
+		if (ring->owner_tid != 0 || !kinds_are_equal(&pool->kinds[i], kind) ||
+		    (pool->kinds[i].capacity != kind->capacity && !any_size))
+			continue;
+		if (ring->capacity < asked->least || (ring->place == CT_RING_PRIVATE && !asked->may_be_private))
+			continue;
+		if (ct_ring_is_empty(ring))
+			return ring;
+		if (found == NULL)
+			found = ring;
+	}
+	return found;
+}
+
+/* Who should have ring number `index`, whose components are connected to that external writer: never a writer, when the ring is no
+ * file that it can map.  Under the lock. */
+static uint32_t wanted_consumer(const struct ct_ring_pool *pool, uint32_t index, uint32_t writer)
+{
+	uint32_t slots =
+		writer != 0 ? __atomic_load_n(&pool->session->head->writer[writer % CT_WRITER_LIMIT].slots, __ATOMIC_ACQUIRE) : 0;
+
+	if (pool->rings[index].place != CT_RING_IN_FOLDER)
+		return 0;
+	return slots != 0 ? (slots & 0xFF) + index % (slots >> 8) : 0;
+}
+
+void ct_ring_pool_assign(struct ct_ring_pool *pool, uint32_t (*writer_of)(const struct ct_ring_head *head, void *user), void *user)
+{
+	ct_ring_pool_lock(pool);
+	for (uint32_t i = 0; i < pool->count; i++) {
+		struct ct_ring_head *head = pool->rings[i].head;
+
+		__atomic_store_n(&head->wanted, wanted_consumer(pool, i, writer_of(head, user)), __ATOMIC_RELEASE);
+	}
+	ct_ring_note_move(pool->session);
+	ct_ring_pool_unlock(pool);
+}
+
+static void write_kind(struct ct_ring *ring, const struct ct_ring_kind *kind)
+{
+	ring->head->route = kind->route;
+	ring->head->overflow = kind->overflow;
+	ring->head->is_side = kind->is_side;
+	ring->head->is_flight = kind->is_flight;
+	ring->head->is_captured = kind->is_captured;
+}
+
+/* Where rings are made: out_fd is -1 in a process without a folder.  False: its folder cannot be reached. */
+static bool find_folder(struct ct_ring_pool *pool, int *out_fd)
+{
+	*out_fd = pool->session->path[0] != '\0' ? ct_session_folder(pool->session) : -1;
+	return *out_fd >= 0 || pool->session->path[0] == '\0';
+}
+
+/* Under the lock, but for the time that it takes to make the ring.  False: there is none, and others may have taken and added rings. */
+static bool make_unnumbered(struct ct_ring_pool *pool, int folder_fd, size_t capacity, struct ct_ring *out)
+{
+	uint32_t serial = pool->serial++;
+	bool is_made;
+
+	__atomic_store_n(&pool->makers, pool->makers + 1, __ATOMIC_RELAXED);
+	ct_ring_pool_unlock(pool);
+	is_made = ct_ring_make(out, folder_fd, serial, capacity) == CTRACE_OK;
+	ct_point("pool.made");
+	ct_ring_pool_lock(pool);
+	__atomic_store_n(&pool->makers, pool->makers - 1, __ATOMIC_RELAXED);
+	if (pool->has_waiters)
+		ct_os_wake(&pool->makers);
+	pool->has_waiters = false;
+	return is_made;
+}
+
+/* The spare one, or one that is made now, with the number `count`.  Under the lock, as make_unnumbered(). */
+static bool make_numbered(struct ct_ring_pool *pool, size_t capacity, struct ct_ring *out)
+{
+	int folder_fd;
+
+	if (!find_folder(pool, &folder_fd))
+		return false;
+	if (capacity == CT_RING_MIN && pool->spare.head != NULL) {
+		*out = pool->spare;
+		pool->spare = (struct ct_ring){ 0 };
+		if (ct_ring_number(out, folder_fd, pool->count))
+			return true;
+	}
+	return make_unnumbered(pool, folder_fd, capacity, out) && ct_ring_number(out, folder_fd, pool->count);
+}
+
+static struct ct_ring *make_ring(struct ct_ring_pool *pool, const struct ct_ring_kind *kind, const struct ct_ring_size *asked)
+{
+	struct ct_ring made = { 0 };
+	struct ct_ring *ring;
+	uint32_t index;
+
+	if (pool->count + pool->makers >= CT_RING_LIMIT)
+		return NULL;
+	if (!make_numbered(pool, asked->capacity, &made) && ct_ring_create_sized(&made, pool->session, pool->count, asked) != CTRACE_OK)
+		return NULL;
+	index = pool->count;
+	ring = &pool->rings[index];
+	*ring = made;
+	pool->kinds[index] = *kind;
+	write_kind(ring, kind);
+	ct_ring_take_constants(ring, ring->head);
+	ring->head->consumer = wanted_consumer(pool, index, kind->writer); /* nobody has had it yet */
+	ring->head->wanted = ring->head->consumer;
+	__atomic_store_n(&pool->session->head->ring_place[index], ring->place, __ATOMIC_RELAXED);
+	__atomic_store_n(&pool->count, index + 1, __ATOMIC_RELEASE);
+	__atomic_store_n(&pool->session->head->ring_count, index + 1, __ATOMIC_RELEASE);
+	/* From the second one on: more threads will come. */
+	if (kind->capacity == CT_RING_MIN && ++pool->small > 1)
+		__atomic_store_n(&pool->wants_spare, true, __ATOMIC_RELAXED);
+	return ring;
+}
+
+void ct_ring_pool_stock(struct ct_ring_pool *pool)
+{
+	struct ct_ring made = { 0 };
+	int folder_fd;
+
+	if (!__atomic_load_n(&pool->wants_spare, __ATOMIC_RELAXED))
+		return;
+	ct_ring_pool_lock(pool);
+	__atomic_store_n(&pool->wants_spare, false, __ATOMIC_RELAXED);
+	if (pool->spare.head == NULL && find_folder(pool, &folder_fd) && make_unnumbered(pool, folder_fd, CT_RING_MIN, &made))
+		pool->spare = made;
+	ct_ring_pool_unlock(pool);
+}
+
+struct ct_ring *ct_ring_pool_take(struct ct_ring_pool *pool, const struct ct_ring_kind *kind, uint32_t tid)
+{
+	const struct ct_ring_size asked = { .least = CT_RING_MIN, .capacity = kind->capacity, .may_be_private = true };
+	struct ct_ring *ring;
+
+	ct_guard_enter(); /* also while the lock is not held */
+	ct_ring_pool_lock(pool);
+	ring = find_free(pool, kind, &asked, false);
+	if (ring == NULL)
+		ring = make_ring(pool, kind, &asked);
+	if (ring == NULL)
+		ring = find_free(pool, kind, &asked, true);
+	if (ring != NULL)
+		set_owner(ring, tid, kind->full);
+	ct_ring_pool_unlock(pool);
+	ct_guard_leave();
+	return ring;
+}
+
+struct ct_ring *ct_ring_pool_grow(struct ct_ring_pool *pool, struct ct_ring *ring, const struct ct_ring_kind *kind)
+{
+	const struct ct_ring_size asked = { .least = 2 * ring->capacity,
+					    .capacity = kind->capacity,
+					    .may_be_private = ring->place == CT_RING_PRIVATE };
+	struct ct_ring *larger;
+
+	ct_guard_enter(); /* as in ct_ring_pool_take() */
+	ct_ring_pool_lock(pool);
+	larger = find_free(pool, kind, &asked, false);
+	if (larger == NULL)
+		larger = make_ring(pool, kind, &asked);
+	ct_point("pool.grown");
+	if (larger != NULL) {
+		set_owner(larger, ring->owner_tid, kind->full);
+		/* A pass that sees the first event of the larger ring looks at the heads again, and so sees the last event of this one. */
+		ct_ring_note_move(pool->session);
+		set_free(ring);
+		__atomic_store_n(&ring->may_grow, true, __ATOMIC_RELAXED); /* what waits in it holds nobody up */
+	}
+	ct_ring_pool_unlock(pool);
+	ct_guard_leave();
+	return larger;
+}
+
+void ct_ring_pool_give_back(struct ct_ring_pool *pool, struct ct_ring *ring)
+{
+	ct_ring_pool_lock(pool);
+	set_free(ring);
+	ct_ring_pool_unlock(pool);
+}
+
+void ct_ring_pool_reap(struct ct_ring_pool *pool, struct ct_ring *ring, uint32_t tid)
+{
+	ct_ring_pool_lock(pool);
+	/* Between the caller's look and the lock it may have given the ring back, and another have taken it: one of its number too. */
+	if (ring->owner_tid == tid && !ct_os_thread_exists(tid))
+		set_free(ring);
+	ct_ring_pool_unlock(pool);
+}
+
+uint32_t ct_ring_pool_heal(struct ct_ring_pool *pool)
+{
+	uint32_t healed = 0;
+
+	ct_ring_pool_lock(pool);
+	for (uint32_t i = 0; i < pool->count && !pool->is_parted; i++) {
+		struct ct_ring *ring = &pool->rings[i];
+
+		if (ring->place == CT_RING_PRIVATE || !ct_ring_heal(ring, pool->session))
+			continue;
+		healed++;
+		if (ring->head->magic == CT_RING_MAGIC)
+			continue;
+		write_kind(ring, &pool->kinds[i]);
+		ct_ring_write_constants(ring);
+	}
+	ct_ring_pool_unlock(pool);
+	return healed;
+}
+
+uint32_t ct_ring_pool_count(const struct ct_ring_pool *pool)
+{
+	return __atomic_load_n(&pool->count, __ATOMIC_ACQUIRE);
+}
+
+struct ct_ring *ct_ring_pool_at(const struct ct_ring_pool *pool, uint32_t index)
+{
+	return (struct ct_ring *)(uintptr_t)&pool->rings[index];
+}
+
+void ct_ring_pool_part(struct ct_ring_pool *pool)
+{
+	for (uint32_t i = 0; i < pool->count; i++)
+		(void)mmap(pool->rings[i].head, CT_RING_HEAD_SIZE + 2 * pool->rings[i].capacity, PROT_READ | PROT_WRITE,
+			   MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_FIXED, -1, 0);
+	pool->is_parted = true;
+}
+
+void ct_ring_pool_forget(struct ct_ring_pool *pool)
+{
+	for (uint32_t i = 0; i < pool->count && !pool->is_parted; i++)
+		ct_ring_close(&pool->rings[i]);
+	ct_ring_close(&pool->spare);
+	pool->serial = pool->makers = pool->small = 0;
+	pool->wants_spare = pool->has_waiters = false;
+	memset(pool->rings, 0, pool->count * sizeof pool->rings[0]);
+	pool->is_parted = false;
+	pool->count = 0;
+	(void)pthread_mutex_init(&pool->lock, NULL);
+}

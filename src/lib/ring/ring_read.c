@@ -1,0 +1,293 @@
+/*
+ * ring_read.c - the consumer's half of a ring.
+ *
+ * Runs on the agent thread of the traced process, or in whoever recovers a dead one's rings: one
+ * consumer at a time (the drain's lock, or the session's).  Never waits for the producer, who may
+ * be dead in the middle of an event, or may write anything into its ring by mistake: a word of
+ * the head is read once and checked before it is used, and no walk is longer than the ring.
+ *
+ * Copyright The ctrace authors.  SPDX-License-Identifier: Apache-2.0
+ */
+#include "lib/ring/ring.h"
+
+#include <string.h>
+
+#define FIRST_COPY ((size_t)512) /* of an event that the producer may overwrite meanwhile: most are shorter */
+
+uint64_t ct_ring_head_position(const struct ct_ring *ring)
+{
+	/* Pairs with the release store in ctrace_commit_(): everything before it is written. */
+	return __atomic_load_n(&ring->head->head, __ATOMIC_ACQUIRE);
+}
+
+/* oldest, its count and its state, as they belong together. */
+static void read_oldest(const struct ct_ring *ring, uint64_t *out_oldest, uint64_t *out_count, struct ct_event_state *out_state)
+{
+	const struct ct_ring_head *head = ring->head;
+
+	for (int tries = 0; tries < 1000; tries++) {
+		uint64_t version = __atomic_load_n(&head->oldest_version, __ATOMIC_ACQUIRE);
+
+		*out_count = __atomic_load_n(&head->oldest_count, __ATOMIC_RELAXED);
+		*out_oldest = __atomic_load_n(&head->oldest, __ATOMIC_RELAXED);
+		out_state->ticks = __atomic_load_n(&head->oldest_state.ticks, __ATOMIC_RELAXED);
+		out_state->tid = __atomic_load_n(&head->oldest_state.tid, __ATOMIC_RELAXED);
+		__atomic_thread_fence(__ATOMIC_ACQUIRE);
+		if ((version & 1) == 0 && __atomic_load_n(&head->oldest_version, __ATOMIC_RELAXED) == version)
+			return;
+	}
+	/* The producer died between the stores; it wrote the position last, so this can be off only for that one step. */
+}
+
+static bool move_to_oldest(const struct ct_ring *ring, struct ct_cursor_place *place)
+{
+	struct ct_event_state state = { 0 };
+	uint64_t oldest, count;
+
+	read_oldest(ring, &oldest, &count, &state);
+	if (place->position >= oldest)
+		return false;
+	place->position = oldest;
+	place->overwritten += count - place->count;
+	place->count = count;
+	place->state = state;
+	return true;
+}
+
+/* The producer may be writing where we read; what is torn is found out afterwards and thrown away. */
+__attribute__((no_sanitize("thread"))) static void copy_racing(unsigned char *to, const unsigned char *from, size_t size)
+{
+	for (size_t i = 0; i < size; i++)
+		to[i] = *(const volatile unsigned char *)(from + i);
+}
+
+/*
+ * Copies so much of what may be one event, and decodes the copy.  Without memory the event in the ring itself is looked at, for its size
+ * alone: it may be torn.
+ */
+static enum ctrace_status decode_copy(const struct ct_ring *ring, const struct ct_class_view *classes, struct ct_cursor_place *place,
+				      size_t size, struct ct_buf *scratch, struct ct_event *out)
+{
+	const unsigned char *at = ct_ring_at(ring, place->position);
+	bool has_memory = ct_buf_reserve(scratch, size);
+	struct ct_event_state state;
+	enum ctrace_status status;
+
+	if (has_memory)
+		copy_racing((unsigned char *)scratch->data, at, size);
+	/* Pairs with the fence in drop_oldest(): if we saw one of its later data stores, we see its oldest. */
+	__atomic_thread_fence(__ATOMIC_SEQ_CST);
+	if (move_to_oldest(ring, place))
+		return CTRACE_NOT_FOUND;
+	state = place->state;
+	status = ct_event_decode(classes, has_memory ? (const unsigned char *)scratch->data : at, size, &state, out);
+	if (status != CTRACE_OK)
+		return CTRACE_DAMAGED;
+	return has_memory ? CTRACE_OK : CTRACE_NOT_ENOUGH_MEMORY;
+}
+
+static enum ctrace_status peek_racing(const struct ct_ring *ring, const struct ct_class_view *classes, struct ct_cursor_place *place,
+				      size_t available, struct ct_buf *scratch, struct ct_event *out)
+{
+	size_t size = available < FIRST_COPY ? available : FIRST_COPY;
+	enum ctrace_status status = decode_copy(ring, classes, place, size, scratch, out);
+
+	while (status == CTRACE_DAMAGED && size < available) {
+		size = size < available / 8 ? size * 8 : available; /* it is longer, unless it is damaged */
+		status = decode_copy(ring, classes, place, size, scratch, out);
+	}
+	return status;
+}
+
+/* Can these two be positions of one ring?  Otherwise a walk from the one to the other would have no end. */
+static bool is_within(const struct ct_ring *ring, uint64_t position, uint64_t limit)
+{
+	return limit - position <= ring->capacity;
+}
+
+enum ctrace_status ct_ring_peek(const struct ct_ring *ring, const struct ct_class_view *classes, struct ct_cursor_place *place,
+				uint64_t limit, struct ct_buf *scratch, struct ct_event *out)
+{
+	bool is_overwrite = ring->overflow == CT_OVERFLOW_OVERWRITE;
+	struct ct_event_state state;
+
+	if (is_overwrite && move_to_oldest(ring, place))
+		return CTRACE_NOT_FOUND;
+	if (!is_within(ring, place->position, limit))
+		return CTRACE_DAMAGED;
+	if (is_overwrite)
+		return peek_racing(ring, classes, place, limit - place->position, scratch, out);
+	state = place->state;
+	if (ct_event_decode(classes, ct_ring_at(ring, place->position), limit - place->position, &state, out) != CTRACE_OK)
+		return CTRACE_DAMAGED;
+	return CTRACE_OK;
+}
+
+/* The slot of the present tail stays as it is until the tail has moved, so there is one for it at any time. */
+static void move_tail(struct ct_ring_head *head, const struct ct_cursor_place *place)
+{
+	struct ct_tail_state *slot = &head->tail_state[head->tail_state[0].position == head->tail];
+
+	__atomic_store_n(&slot->position, UINT64_MAX, __ATOMIC_RELAXED);
+	__atomic_thread_fence(__ATOMIC_RELEASE);
+	slot->state = place->state;
+	__atomic_store_n(&slot->position, place->position, __ATOMIC_RELEASE);
+	/* Past this line the producer may write there: pairs with the acquire load in free_space(). */
+	__atomic_store_n(&head->tail, place->position, __ATOMIC_RELEASE);
+}
+
+struct ct_event_state ct_ring_tail_state(const struct ct_ring_head *head)
+{
+	for (unsigned i = 0; i < CT_COUNT(head->tail_state); i++)
+		if (__atomic_load_n(&head->tail_state[i].position, __ATOMIC_ACQUIRE) == head->tail)
+			return head->tail_state[i].state;
+	return (struct ct_event_state){ 0 };
+}
+
+void ct_ring_consume(struct ct_ring *ring, const struct ct_cursor_place *place)
+{
+	struct ct_ring_head *head = ring->head;
+
+	__atomic_store_n(&head->consumed, place->count, __ATOMIC_RELAXED);
+	__atomic_store_n(&head->overwritten, place->overwritten, __ATOMIC_RELAXED);
+	if (head->tail == place->position)
+		return;
+	move_tail(head, place);
+	__atomic_store_n(&head->turned_away, 0, __ATOMIC_RELAXED);
+	__atomic_store_n(&head->tail_word, head->tail_word + 1, __ATOMIC_SEQ_CST);
+	ring->owes_wake = true;
+	/* One system call for many batches. */
+	if (ct_ring_head_position(ring) - place->position <= ring->capacity - ring->capacity / 4)
+		ct_ring_wake(ring);
+}
+
+void ct_ring_wake(struct ct_ring *ring)
+{
+	if (!ring->owes_wake)
+		return;
+	ring->owes_wake = false;
+	if (__atomic_exchange_n(&ring->head->waiting, 0, __ATOMIC_SEQ_CST) != 0)
+		ct_os_wake(&ring->head->tail_word);
+}
+
+bool ct_ring_is_empty(const struct ct_ring *ring)
+{
+	return ct_ring_head_position(ring) == __atomic_load_n(&ring->head->tail, __ATOMIC_ACQUIRE);
+}
+
+uint64_t ct_ring_lost_total(const struct ct_ring *ring)
+{
+	uint64_t total = __atomic_load_n(&ring->head->overwritten, __ATOMIC_RELAXED);
+
+	for (size_t i = 0; i < CTRACE_LOSS_COUNT; i++)
+		total += __atomic_load_n(&ring->head->lost[i], __ATOMIC_RELAXED);
+	return total;
+}
+
+static struct ct_cursor_place tail_of(const struct ct_ring *ring)
+{
+	return (struct ct_cursor_place){ .position = __atomic_load_n(&ring->head->tail, __ATOMIC_ACQUIRE),
+					 .count = __atomic_load_n(&ring->head->consumed, __ATOMIC_RELAXED),
+					 .state = ct_ring_tail_state(ring->head) };
+}
+
+uint64_t ct_ring_count_overwritten(const struct ct_ring *ring)
+{
+	struct ct_cursor_place place = tail_of(ring);
+
+	if (ring->overflow == CT_OVERFLOW_OVERWRITE)
+		(void)move_to_oldest(ring, &place);
+	return place.overwritten;
+}
+
+/* The producer may be writing there.  An event counts if nothing was overwritten since it was read. */
+static uint64_t count_racing(const struct ct_ring *ring, const struct ct_class_view *classes, struct ct_cursor_place *place,
+			     uint64_t limit)
+{
+	uint64_t count = 0;
+
+	while (place->position < limit && is_within(ring, place->position, limit)) {
+		struct ct_event_state state = place->state;
+		struct ct_event event;
+		enum ctrace_status status =
+			ct_event_decode(classes, ct_ring_at(ring, place->position), limit - place->position, &state, &event);
+
+		/* As in peek_racing(). */
+		__atomic_thread_fence(__ATOMIC_SEQ_CST);
+		if (move_to_oldest(ring, place)) {
+			count = 0;
+			continue;
+		}
+		if (status != CTRACE_OK)
+			break;
+		count += !event.is_mark;
+		ct_ring_pass(place, &event);
+	}
+	return count;
+}
+
+uint64_t ct_ring_count_pending(const struct ct_ring *ring, const struct ct_class_view *classes)
+{
+	uint64_t limit = ct_ring_head_position(ring);
+	struct ct_cursor_place place = tail_of(ring);
+	uint64_t count = 0;
+
+	if (ring->overflow == CT_OVERFLOW_OVERWRITE) {
+		(void)move_to_oldest(ring, &place);
+		return count_racing(ring, classes, &place, limit);
+	}
+	while (place.position < limit && is_within(ring, place.position, limit)) {
+		struct ct_event event;
+
+		if (ct_event_decode(classes, ct_ring_at(ring, place.position), limit - place.position, &place.state, &event) !=
+		    CTRACE_OK)
+			break;
+		count += !event.is_mark;
+		place.position += event.size;
+	}
+	return count;
+}
+
+struct ct_cursor_place ct_cursor_get(const struct ct_cursor *cursor, uint64_t dest_sequence)
+{
+	uint64_t next_sequence = __atomic_load_n(&cursor->next_sequence, __ATOMIC_ACQUIRE);
+
+	return next_sequence != 0 && next_sequence <= dest_sequence ? cursor->next : cursor->now;
+}
+
+/* The place becomes `next`, in force from next_sequence on.  In this order the place in force is
+ * the same after each store but the last one, so a SIGKILL between any two does no harm. */
+static void set_next(struct ct_cursor *cursor, uint64_t dest_sequence, const struct ct_cursor_place *next, uint64_t next_sequence)
+{
+	cursor->now = ct_cursor_get(cursor, dest_sequence);
+	__atomic_store_n(&cursor->next_sequence, 0, __ATOMIC_RELEASE);
+	__atomic_thread_fence(__ATOMIC_RELEASE); /* or the compiler may move the next stores up */
+	cursor->next = *next;
+	__atomic_store_n(&cursor->next_sequence, next_sequence, __ATOMIC_RELEASE);
+}
+
+void ct_cursor_prepare(struct ct_cursor *cursor, uint64_t dest_sequence, const struct ct_cursor_place *next)
+{
+	set_next(cursor, dest_sequence, next, dest_sequence + 1);
+}
+
+/* A destination that has published nothing goes by `now`, and no sequence would put `next` in
+ * force.  It has written nothing either: only the position counts, and moves last. */
+static void set_now(struct ct_cursor *cursor, const struct ct_cursor_place *place)
+{
+	struct ct_cursor_place rest = *place;
+
+	rest.position = cursor->now.position;
+	__atomic_store_n(&cursor->next_sequence, 0, __ATOMIC_RELEASE);
+	__atomic_thread_fence(__ATOMIC_RELEASE);
+	cursor->now = rest;
+	__atomic_store_n(&cursor->now.position, place->position, __ATOMIC_RELEASE);
+}
+
+void ct_cursor_reset(struct ct_cursor *cursor, uint64_t dest_sequence, const struct ct_cursor_place *place)
+{
+	if (dest_sequence == 0)
+		set_now(cursor, place);
+	else
+		set_next(cursor, dest_sequence, place, dest_sequence);
+}

@@ -1,0 +1,177 @@
+/*
+ * ring_write.c - the producer's half of a ring, out of line.
+ *
+ * Runs only on the thread that owns the ring, also in its signal handlers; never locks or allocates.  ctrace/ctrace.h writes
+ * events into the window that ct_ring_open_window() grants, without coming here.  The consumer's half is ring_read.c; the words
+ * that they share are listed in docs/CONCURRENCY.md.
+ *
+ * Copyright The ctrace authors.  SPDX-License-Identifier: Apache-2.0
+ */
+#include "lib/ring/ring.h"
+
+#include <string.h>
+
+static uint64_t position_of(const struct ct_ring *ring, const struct ctrace_lane *lane)
+{
+	if (lane->cur == NULL)
+		return ring->head->head; /* a lane that was just given this ring */
+	return (uint64_t)(uintptr_t)lane->cur + lane->bias;
+}
+
+static void set_window(struct ct_ring *ring, struct ctrace_lane *lane, uint64_t position, uint64_t size)
+{
+	unsigned char *cur = ct_ring_at(ring, position);
+
+	lane->head = &ring->head->head;
+	lane->bias = position - (uint64_t)(uintptr_t)cur;
+	lane->cur = cur;
+	__atomic_store_n(&lane->end, cur + size, __ATOMIC_RELAXED);
+}
+
+/* Counts and passes over old events until everything up to `limit` may be overwritten. */
+static void drop_oldest(struct ct_ring *ring, const struct ct_class_view *classes, uint64_t limit)
+{
+	struct ct_ring_head *head = ring->head;
+	uint64_t oldest = head->oldest;
+	uint64_t count = head->oldest_count;
+	struct ct_event_state state = head->oldest_state;
+
+	if (oldest + ring->capacity >= limit)
+		return;
+	while (oldest + ring->capacity < limit) {
+		uint64_t available = head->head - oldest;
+		struct ct_event event;
+
+		/* Nobody but this thread writes here; an event that is damaged all the same costs what is behind it. */
+		if (available > ring->capacity ||
+		    ct_event_decode(classes, ct_ring_at(ring, oldest), available, &state, &event) != CTRACE_OK) {
+			oldest = head->head;
+			break;
+		}
+		count += !event.is_mark;
+		oldest += event.size;
+	}
+	/* The consumer copies first and looks at oldest afterwards (ct_ring_peek): the fence keeps our data stores behind this. */
+	__atomic_store_n(&head->oldest_version, head->oldest_version + 1, __ATOMIC_RELAXED);
+	__atomic_thread_fence(__ATOMIC_RELEASE);
+	__atomic_store_n(&head->oldest_count, count, __ATOMIC_RELAXED);
+	__atomic_store_n(&head->oldest_state.ticks, state.ticks, __ATOMIC_RELAXED);
+	__atomic_store_n(&head->oldest_state.tid, state.tid, __ATOMIC_RELAXED);
+	__atomic_store_n(&head->oldest, oldest, __ATOMIC_RELAXED);
+	__atomic_store_n(&head->oldest_version, head->oldest_version + 1, __ATOMIC_RELEASE);
+	__atomic_thread_fence(__ATOMIC_SEQ_CST);
+}
+
+/* Bytes from position on that may be written. */
+static uint64_t free_space(const struct ct_ring *ring, uint64_t position)
+{
+	uint64_t from = ring->head->overflow == CT_OVERFLOW_OVERWRITE
+				? ring->head->oldest
+				/* Pairs with the release store in ct_ring_consume(): what it freed is no longer being read. */
+				: __atomic_load_n(&ring->head->tail, __ATOMIC_ACQUIRE);
+	uint64_t used = position - from;
+
+	return used <= ring->capacity ? ring->capacity - used : 0; /* a tail that cannot be: nothing is free */
+}
+
+/* The mark that a window begins with: from it on the times, and whose the events are, need nothing that is before it. */
+static void put_mark(struct ct_ring *ring, uint64_t position, uint32_t tid)
+{
+	struct ct_ring_head *head = ring->head;
+	uint64_t ticks = ct_clock_ticks();
+
+	if (head->is_captured)
+		ticks = ring->last_ticks; /* what comes is older than now, and no older than this */
+	ct_event_encode_mark(ct_ring_at(ring, position), ticks, tid);
+	__atomic_store_n(&head->anchors[head->anchor_count % CT_RING_ANCHORS], position, __ATOMIC_RELAXED);
+	/* Publish: pairs with the acquire load in ct_ring_head_position(), behind which a reader finds the anchor, too. */
+	__atomic_store_n(&head->anchor_count, head->anchor_count + 1, __ATOMIC_RELEASE);
+	__atomic_store_n(&head->head, position + CT_EVENT_MARK, __ATOMIC_RELEASE);
+}
+
+/* For an event of `size` bytes, and for more as far as there is room.  A quarter of the ring at most, as nobody can read what is behind it. */
+static uint64_t window_size(const struct ct_ring *ring, uint64_t size, uint64_t free)
+{
+	uint64_t limit = ring->capacity / 4 < CT_RING_WINDOW ? ring->capacity / 4 : CT_RING_WINDOW;
+
+	if (limit > free)
+		limit = free;
+	return size > limit ? size : limit;
+}
+
+/* Bytes that are made free under overwrite, so that not each window drops events. */
+static uint64_t space_to_drop(const struct ct_ring *ring, uint64_t needed)
+{
+	uint64_t want = needed + ring->capacity / 16;
+
+	return want < ring->capacity ? want : ring->capacity;
+}
+
+bool ct_ring_fits(const struct ct_ring *ring, const struct ctrace_lane *lane, size_t size)
+{
+	uint64_t needed = CT_EVENT_MARK + size;
+
+	if (ring->head->overflow == CT_OVERFLOW_OVERWRITE)
+		needed = space_to_drop(ring, needed);
+	return size <= ring->capacity / 2 && free_space(ring, position_of(ring, lane)) >= needed;
+}
+
+bool ct_ring_open_window(struct ct_ring *ring, struct ctrace_lane *lane, const struct ct_class_view *classes, uint32_t tid, size_t size)
+{
+	uint64_t position = position_of(ring, lane);
+	uint64_t free;
+
+	if (size > ring->capacity / 2)
+		return false;
+	if (ring->head->overflow == CT_OVERFLOW_OVERWRITE)
+		drop_oldest(ring, classes, position + space_to_drop(ring, CT_EVENT_MARK + size));
+	free = free_space(ring, position);
+	if (free < CT_EVENT_MARK + size)
+		return false;
+	size = window_size(ring, size, free - CT_EVENT_MARK);
+	/* Before anything is written there: who reads what is old there looks at this afterwards (read/live_ring.c). */
+	__atomic_store_n(&ring->head->window, position + CT_EVENT_MARK + size, __ATOMIC_RELAXED);
+	__atomic_thread_fence(__ATOMIC_SEQ_CST);
+	put_mark(ring, position, tid);
+	set_window(ring, lane, position + CT_EVENT_MARK, size);
+	return true;
+}
+
+void ct_ring_close_window(struct ctrace_lane *lane)
+{
+	__atomic_store_n(&lane->end, NULL, __ATOMIC_RELAXED);
+}
+
+bool ct_ring_wait_for_space(struct ct_ring *ring, uint64_t tail_seen, uint64_t timeout_ns)
+{
+	uint64_t start = ct_clock_mono_ns();
+	struct ct_ring_head *head = ring->head;
+
+	for (;;) {
+		uint32_t word = __atomic_load_n(&head->tail_word, __ATOMIC_ACQUIRE);
+		uint64_t waited = ct_clock_mono_ns() - start;
+
+		if (__atomic_load_n(&head->tail, __ATOMIC_ACQUIRE) != tail_seen)
+			return true;
+		if (waited >= timeout_ns)
+			return false;
+		/* Pairs with the consumer's exchange in ct_ring_wake(): it has moved tail_word, then looks whether anybody waits. */
+		__atomic_store_n(&head->waiting, 1, __ATOMIC_SEQ_CST);
+		if (__atomic_load_n(&head->tail_word, __ATOMIC_SEQ_CST) == word)
+			ct_os_wait(&head->tail_word, word, timeout_ns - waited);
+	}
+}
+
+/* This thread is the only writer. */
+static void add_one(uint64_t *counter)
+{
+	__atomic_store_n(counter, *counter + 1, __ATOMIC_RELAXED);
+}
+
+void ct_ring_count_lost(struct ct_ring *ring, enum ctrace_loss reason, uint32_t dests)
+{
+	/* First what destinations report: of a thread that is killed in between, they report no loss less than the process has counted. */
+	for (; dests != 0; dests &= dests - 1)
+		add_one(&ring->head->lost_to[__builtin_ctz(dests)]);
+	add_one(&ring->head->lost[reason]);
+}

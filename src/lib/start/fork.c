@@ -1,0 +1,97 @@
+/*
+ * fork.c - what a child process may keep of its parent's tracing.
+ *
+ * A child keeps the registry, and at first its parent's level words: they are in memory that both map.  Until it traces its first event
+ * it has no run directory, no ring and no agent, so that fork-and-exec costs nothing; then it gets its own (ct_process_attach()).
+ *
+ * Copyright The ctrace authors.  SPDX-License-Identifier: Apache-2.0
+ */
+#include "lib/start/start.h"
+
+#include <string.h>
+
+static __thread bool prepared;        /* the handlers below hold the locks */
+static __thread bool has_process;     /* and those of the attached process among them */
+static __thread bool agent_is_paused; /* the drain's among these */
+static __thread bool is_in_call;      /* fork was called by a signal handler that interrupted a trace call */
+
+/* On the forking thread: nobody is in the middle of a change when the memory is copied.  A signal handler that forks inside our own
+ * locked section must not take the locks again: its child traces no more. */
+static void before_fork(void)
+{
+	if (ct_thread_locked != 0)
+		return;
+	ct_attach_lock();
+	prepared = true; /* signals are blocked: a handler that forks clears it */
+	is_in_call = ct_thread_is_in_call();
+	agent_is_paused = false;
+	has_process = ct_process.state == CT_PROCESS_ATTACHED;
+	if (!has_process)
+		return;
+	agent_is_paused = ct_agent_pause();
+	ct_bin_pack_lock();
+	ct_table_lock();
+	ct_registry_lock(ct_process.registry);
+	ct_ring_pool_lock_whole(ct_process.pool);
+}
+
+static void after_fork_in_parent(void)
+{
+	if (!prepared)
+		return;
+	/* By what was taken, not by the state: the process may have ended its tracing meanwhile. */
+	if (has_process) {
+		ct_ring_pool_unlock(ct_process.pool);
+		ct_registry_unlock(ct_process.registry);
+		ct_table_unlock();
+		ct_emitter_unlock();
+		if (agent_is_paused)
+			ct_agent_resume();
+	}
+	prepared = false;
+	ct_attach_unlock();
+}
+
+void ct_fork_forget_parent(bool agent_was_paused)
+{
+	bool has_registry = ct_process.registry != NULL;
+
+	ct_guard_enter(); /* until everything is made anew; ct_thread_forget_all() leaves it */
+	/* Whoever held these does not exist here.  The pool is made anew when the child attaches. */
+	ct_attach_unlock_in_child(prepared);
+	ct_bin_pack_forked(prepared && has_process);
+	prepared = false;
+	ct_emitter_unlock_in_child();
+	ct_table_unlock_in_child();
+	if (has_registry)
+		ct_registry_unlock_in_child(ct_process.registry);
+	if (is_in_call && ct_process.pool != NULL)
+		ct_ring_pool_part(ct_process.pool);
+	ct_thread_forget_all(is_in_call);
+	is_in_call = false;
+	ct_agent_forget(agent_was_paused);
+	ct_server_forget();
+	ct_session_forget_loaded();
+	memset(ct_process.lost_unattached, 0, sizeof ct_process.lost_unattached);
+	ct_process.failing = ct_process.agent_idle = 0;
+	if (ct_process.state == CT_PROCESS_ATTACHED)
+		__atomic_store_n(&ct_process.state, CT_PROCESS_FORKED, __ATOMIC_RELEASE);
+}
+
+static void after_fork_in_child(void)
+{
+	bool is_whole = prepared;
+	bool was_paused = is_whole && agent_is_paused && ct_process.state == CT_PROCESS_ATTACHED;
+
+	agent_is_paused = false;
+	ct_fork_forget_parent(was_paused);
+	if (!is_whole && ct_process.state != CT_PROCESS_NEW)
+		ct_process.state = CT_PROCESS_FAILED;
+	ct_os_thread_child();
+}
+
+/* When the library is loaded, not when the process attaches: a fork must wait for another thread that attaches just then. */
+__attribute__((constructor)) static void install_handlers(void)
+{
+	(void)pthread_atfork(before_fork, after_fork_in_parent, after_fork_in_child);
+}

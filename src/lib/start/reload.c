@@ -1,0 +1,279 @@
+/*
+ * reload.c - the configuration file is read again: what it says now is in force, and what it said before is gone.
+ *
+ * Runs on the control thread, under no lock.  The file is read into a registry of its own, in memory that only this thread knows; nothing
+ * of the process has changed then, whatever is wrong with it.  With the drain held still that registry's settings become the process's in
+ * one go (lib/registry/adopt.c).  What component trace has made of its traces stays, and the program is told of what has changed.
+ *
+ * Copyright The ctrace authors.  SPDX-License-Identifier: Apache-2.0
+ */
+#include "lib/start/start.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+
+#define PATH_SHOWN 90u /* bytes of the path that a message has room for, twice */
+
+/* What the file says. */
+struct reading {
+	struct ct_session session;
+	struct ct_registry *registry;
+	struct ct_settings settings;
+	struct ct_target target;
+	struct ct_setup_result result;
+};
+
+/* What there is to say when it is in force. */
+struct remarks {
+	bool attach, run_directory, buffer, flight_buffer; /* set to something else */
+};
+
+/* ---- the file ---- */
+
+/* Its end tells more than its beginning. */
+static const char *shown(const char *path)
+{
+	size_t size = strlen(path);
+
+	return size <= PATH_SHOWN ? path : path + size - PATH_SHOWN;
+}
+
+static void say_unread(const char *path, enum ctrace_status status, int error, char message[256])
+{
+	char text[CT_CONFIG_UNREAD];
+	const char *why = error != 0 ? ct_config_unread(error, text) : ctrace_status_text(status);
+
+	(void)snprintf(message, 256, "%.90s cannot be read: %.100s; nothing was changed", shown(path), why);
+}
+
+/* ---- into a registry of its own ---- */
+
+static enum ctrace_status reading_init(struct reading *reading)
+{
+	enum ctrace_status status;
+
+	memset(reading, 0, sizeof *reading);
+	status = ct_session_create(&reading->session, NULL);
+	if (status != CTRACE_OK)
+		return status;
+	status = ct_registry_create(&reading->session, &reading->registry);
+	if (status != CTRACE_OK) {
+		ct_session_close(&reading->session, false);
+		return status;
+	}
+	ct_settings_init(&reading->settings);
+	reading->target = (struct ct_target){ .registry = reading->registry, .settings = &reading->settings };
+	return CTRACE_OK;
+}
+
+static void reading_fini(struct reading *reading)
+{
+	ct_registry_destroy(reading->registry);
+	ct_session_close(&reading->session, false);
+}
+
+/* ---- component trace ---- */
+
+/* Bytes of the rings that a trace has been given. */
+static uint64_t granted_to(const struct ct_trace *trace)
+{
+	if (trace->follows)
+		return 0;
+	return ct_status_granted(trace->status != NULL ? trace->status->buffer_rounded : ct_trace_attributes(trace)->bufdflt);
+}
+
+/* On because the configuration had it on when it was defined, and no command has come since. */
+static bool is_untouched(const struct ct_trace *trace, const struct ct_configured *now)
+{
+	const struct ct_status *status = trace->status;
+
+	return trace->claim == NULL && !trace->follows && now->level < CTRACE_LEVEL_COUNT && now->level == trace->level_before &&
+	       status != NULL && status->mode == CTRACE_MODE_ON && status->options[0] == '\0' && status->asid_count == 0 &&
+	       status->jobname_count == 0;
+}
+
+/* A trace that is defined, or just being so, stays what commands have made of it.  Under the table's lock. */
+static void keep_trace(uint32_t component, const struct ct_configured *now, struct ct_configured *next, void *user)
+{
+	const struct ct_trace *trace = ct_table_find(component);
+
+	(void)user;
+	if (trace == NULL || (!trace->is_defined && trace->claim == NULL))
+		return;
+	if (next->level == CT_LEVEL_UNSET || !is_untouched(trace, now))
+		next->level = now->level;
+	if (granted_to(trace) != 0)
+		next->buffer = now->buffer;
+}
+
+/* What it goes back to when it is deleted. */
+static void note_before(struct ct_trace *trace, void *user)
+{
+	struct reading *reading = user;
+	const char *name = ct_registry_name(ct_process.registry, trace->component);
+	struct ct_configured said = { .level = CT_LEVEL_UNSET };
+	uint32_t index;
+
+	if (ct_registry_find_any(reading->registry, name, strlen(name), &index) == CTRACE_OK)
+		said = ct_registry_configured(reading->registry, index);
+	trace->level_before = said.level;
+	trace->buffer_before = said.buffer;
+}
+
+static enum ctrace_status adopt(struct reading *reading, struct ct_adoption **out_adoption, uint32_t *out_reopen)
+{
+	enum ctrace_status status;
+
+	ct_table_lock();
+	status = ct_registry_adopt(ct_process.registry, reading->registry, keep_trace, NULL, out_adoption, out_reopen);
+	if (status == CTRACE_OK)
+		ct_table_each(note_before, reading);
+	ct_table_unlock();
+	return status;
+}
+
+/* ---- settings of the process ---- */
+
+static struct remarks take_settings(const struct ct_settings *next)
+{
+	struct ct_settings *now = &ct_process.settings;
+	const struct remarks remarks = {
+		.attach = now->attach != next->attach,
+		.run_directory = strcmp(now->run_directory, next->run_directory) != 0,
+		.buffer = now->buffer != next->buffer,
+		.flight_buffer = now->flight_buffer != next->flight_buffer,
+	};
+
+	__atomic_store_n(&now->buffer, next->buffer, __ATOMIC_RELAXED);
+	__atomic_store_n(&now->overflow, next->overflow, __ATOMIC_RELAXED);
+	__atomic_store_n(&now->block_timeout_ns, next->block_timeout_ns, __ATOMIC_RELAXED);
+	__atomic_store_n(&now->flight_trigger, next->flight_trigger, __ATOMIC_RELAXED);
+	__atomic_store_n(&now->flight_buffer, next->flight_buffer, __ATOMIC_RELAXED);
+	__atomic_store_n(&now->keep_ns, next->keep_ns, __ATOMIC_RELAXED);
+	__atomic_store_n(&now->attach, next->attach, __ATOMIC_RELAXED);
+	ct_registry_lock(ct_process.registry);
+	memcpy(now->run_directory, next->run_directory, sizeof now->run_directory);
+	ct_registry_unlock(ct_process.registry);
+	__atomic_store_n(&ct_process.session.head->flight_at_death, next->flight_trigger == CT_TRIGGER_SIGNAL, __ATOMIC_RELAXED);
+	return remarks;
+}
+
+/* ---- the answer ---- */
+
+static void add_list(struct ct_buf *text, const char *const *words, size_t count)
+{
+	for (size_t i = 0; i < count; i++) {
+		ct_buf_add_text(text, i == 0 ? "; " : i + 1 < count ? ", " : " and ");
+		ct_buf_add_text(text, words[i]);
+	}
+}
+
+static void add_later(struct ct_buf *text, const struct remarks *remarks)
+{
+	const char *words[2];
+	size_t count = 0;
+
+	if (remarks->attach)
+		words[count++] = "ctrace.attach";
+	if (remarks->run_directory)
+		words[count++] = "ctrace.run.directory";
+	add_list(text, words, count);
+	if (count > 0)
+		ct_buf_add_text(text, count > 1 ? " hold from the next start on" : " holds from the next start on");
+	count = 0;
+	if (remarks->buffer)
+		words[count++] = "ctrace.buffer";
+	if (remarks->flight_buffer)
+		words[count++] = "ctrace.flight.buffer";
+	add_list(text, words, count);
+	if (count > 0)
+		ct_buf_add_text(text, count > 1 ? " hold for rings made from now on" : " holds for rings made from now on");
+}
+
+static void say_done(const struct reading *reading, const char *path, const struct remarks *remarks, char message[256])
+{
+	struct ct_buf text;
+
+	ct_buf_init(&text);
+	ct_buf_add_format(&text, "%s is in force", shown(path));
+	if (reading->result.stopped_at != 0)
+		ct_buf_add_format(&text, ", and says nothing of this program: mftrace.application in line %u is another's",
+				  reading->result.stopped_at);
+	add_later(&text, remarks);
+	if (reading->result.mistakes != 0)
+		ct_buf_add_format(&text, "; %u line%s not understood, %s %u: ctrace config check %s", reading->result.mistakes,
+				  reading->result.mistakes == 1 ? " was" : "s were",
+				  reading->result.mistakes == 1 ? "line" : "the first is line", reading->result.first_mistake,
+				  shown(path));
+	(void)snprintf(message, 256, "%s", ct_buf_text(&text));
+	ct_buf_fini(&text);
+}
+
+/* ---- */
+
+static enum ctrace_status put_in_force(struct reading *reading, const struct ct_target *target, struct remarks *out_remarks)
+{
+	struct ct_adoption *adoption;
+	enum ctrace_status status;
+	uint32_t reopen = 0;
+
+	target->hold(target->user);
+	status = adopt(reading, &adoption, &reopen);
+	if (status == CTRACE_OK)
+		*out_remarks = take_settings(&reading->settings);
+	target->release(target->user, status == CTRACE_OK ? reopen : 0);
+	if (status == CTRACE_OK)
+		ct_adoption_report(adoption, target->changed, target->changed_user);
+	return status;
+}
+
+static enum ctrace_status apply_text(const struct ct_buf *text, const char *path, const struct ct_target *target,
+				     unsigned *out_mistakes, char message[256])
+{
+	struct remarks remarks;
+	struct reading reading;
+	enum ctrace_status status = reading_init(&reading);
+
+	if (status == CTRACE_OK) {
+		ct_setup_apply_text(text, NULL, &reading.target, &reading.result);
+		ct_setup_override(&reading.settings);
+		status = put_in_force(&reading, target, &remarks);
+		if (status == CTRACE_OK) {
+			say_done(&reading, path, &remarks, message);
+			ct_setup_publish(&ct_process.session, path, &reading.result, &reading.settings);
+		}
+		*out_mistakes = reading.result.mistakes;
+		reading_fini(&reading);
+	}
+	if (status != CTRACE_OK)
+		(void)snprintf(message, 256, "nothing was changed: %s", ctrace_status_text(status));
+	return status;
+}
+
+enum ctrace_status ct_reload(const char *path, unsigned *out_mistakes, char message[256])
+{
+	const struct ct_target *target = ct_thread_locked == 0 ? ct_target_self() : NULL;
+	char file[CT_SETUP_PATH_SIZE];
+	enum ctrace_status status;
+	struct ct_buf text;
+
+	*out_mistakes = 0;
+	if (target == NULL) {
+		(void)snprintf(message, 256, "nothing was changed: this process is not traced");
+		return CTRACE_NOT_ENOUGH_MEMORY;
+	}
+	if (!ct_setup_find_path(&ct_process.session, path, file)) {
+		(void)snprintf(message, 256, "nothing was changed: the program's environment has no MFTRACE_CONFIG; name a file");
+		return CTRACE_NOT_FOUND;
+	}
+	ct_buf_init(&text);
+	errno = 0;
+	status = ct_setup_read_file(file, &text);
+	if (status == CTRACE_OK)
+		status = apply_text(&text, file, target, out_mistakes, message);
+	else
+		say_unread(file, status, errno, message);
+	ct_buf_fini(&text);
+	return status;
+}

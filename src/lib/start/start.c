@@ -1,0 +1,402 @@
+/*
+ * start.c - the order in which a process's tracing starts and stops; the only file that knows every part.
+ *
+ * ct_process_attach() runs on the thread that first needs the process (the first tracer that registers), the destructor on the thread
+ * that ends it.  Everything that can fail leaves the traced program running and the loss counted.
+ *
+ * Copyright The ctrace authors.  SPDX-License-Identifier: Apache-2.0
+ */
+#include "lib/start/start.h"
+
+#include "lib/component/writer_link.h"
+
+#include <errno.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+static pthread_mutex_t attach_lock = PTHREAD_MUTEX_INITIALIZER;
+
+void ct_attach_lock(void)
+{
+	ct_guard_lock(&attach_lock);
+}
+
+void ct_attach_unlock(void)
+{
+	ct_guard_unlock(&attach_lock);
+}
+
+void ct_attach_unlock_in_child(bool is_held)
+{
+	if (is_held) {
+		ct_attach_unlock();
+		return;
+	}
+	(void)pthread_mutex_init(&attach_lock, NULL);
+	ct_guard_leave();
+}
+
+/* ---- changes that commands make ---- */
+
+static void note_file_destinations(void)
+{
+	uint32_t mask = 0;
+	const struct ctrace_emitter *emitter;
+
+	for (uint32_t i = 0; (emitter = ct_emitter_at(i)) != NULL; i++)
+		if ((emitter->flags & CTRACE_EMITTER_FILE) != 0)
+			mask |= 1u << i;
+	__atomic_store_n(&ct_process.file_dests, mask, __ATOMIC_RELAXED);
+}
+
+static uint64_t block_timeout_ns(void)
+{
+	return __atomic_load_n(&ct_process.settings.block_timeout_ns, __ATOMIC_RELAXED);
+}
+
+/* Events committed so far are delivered with the old settings, as far as the output takes them within the timeout. */
+static void hold_drain(void *user)
+{
+	(void)user;
+	(void)!ct_agent_flush(block_timeout_ns());
+	ct_agent_lock();
+}
+
+/* Returns when the destinations in use are open, or cannot be opened: the next trace call reports that. */
+static void release_drain(void *user, uint32_t reopen)
+{
+	(void)user;
+	if (ct_agent_drain() != NULL)
+		ct_drain_reopen(ct_agent_drain(), reopen);
+	note_file_destinations();
+	ct_agent_unlock();
+	ct_agent_ask_open();
+	ct_agent_await_open(block_timeout_ns());
+}
+
+/* Of what another face or the operator changed, component trace hears first: its routines may refuse. */
+static void tell_change(const struct ct_change *change, void *user)
+{
+	ct_component_change(change, user);
+	ct_notify_change(change, user);
+}
+
+static struct ct_target target_self = {
+	.settings = &ct_process.settings,
+	.hold = hold_drain,
+	.release = release_drain,
+	.user = &ct_process,
+	.changed = tell_change,
+};
+
+static bool open_first(void)
+{
+	if (__atomic_exchange_n(&ct_process.is_unopened, 0, __ATOMIC_ACQ_REL) == 0 || ct_thread_is_in_handler())
+		return false;
+	ct_agent_ask_open();
+	return true;
+}
+
+static void await_first(void)
+{
+	ct_agent_await_open(block_timeout_ns());
+}
+
+/* ---- attaching ---- */
+
+/* Without it the process is traced all the same; only nobody can talk to it. */
+static void start_control(struct ct_process *process)
+{
+	const struct ct_server_options options = {
+		.session = &process->session, .answer = ct_operate, .task = ct_agent_settle, .task_delay_ms = CT_AGENT_SETTLE_AFTER_MS
+	};
+
+	(void)!ct_server_start(&options);
+}
+
+/* The folder for this process, or NULL to keep to itself. */
+static const char *run_directory(char path[4096])
+{
+	const char *configured = ct_process.settings.run_directory;
+
+	path[0] = '\0';
+	if (!ct_process.settings.attach)
+		return NULL;
+	if (ct_folder_run_directory(configured[0] != '\0' ? configured : NULL, path) != CTRACE_OK) {
+		path[0] = '\0';
+		return NULL;
+	}
+	return path;
+}
+
+static void make_mark(void)
+{
+	static const uint32_t always = 1;
+	long size = sysconf(_SC_PAGESIZE);
+	void *page;
+
+	ct_process.mark = &always;
+	if (ct_os_map(-1, (size_t)size, false, &page) != CTRACE_OK)
+		return;
+	(void)madvise(page, (size_t)size, MADV_WIPEONFORK);
+	*(uint32_t *)page = 1;
+	ct_process.mark = page;
+}
+
+/* The last step of attaching.  Without room for an agent there is nothing to deliver, and no folder.  The session's memory stays: gates
+ * are there that a parent's tracers point to. */
+static enum ctrace_status start_threads(struct ct_process *process, const char *run_directory)
+{
+	if (!ct_os_has_room(CT_AGENT_ROOM)) {
+		ct_folder_remove_own(&process->session);
+		return CTRACE_NOT_ENOUGH_MEMORY;
+	}
+	process->is_unopened = 1;
+	ct_shared_sync_update(&process->session.head->sync);
+	ct_agent_start(process, run_directory);
+	start_control(process);
+	/* Without a control thread nobody else looks for orphans, or starts the agent for a signal handler. */
+	if (!ct_server_runs()) {
+		ct_agent_watch();
+		ct_agent_begin();
+	}
+	return CTRACE_OK;
+}
+
+static enum ctrace_status attach_new(struct ct_process *process, const struct ct_setup_file *file)
+{
+	enum ctrace_status status = ct_thread_start_up();
+	struct ct_target configuring;
+	char path[4096];
+
+	if (status != CTRACE_OK)
+		return status;
+	ct_setup_read_settings(file, &process->settings);
+	status = ct_session_create(&process->session, run_directory(path));
+	if (status != CTRACE_OK)
+		return status;
+	process->classes.table = process->session.classes;
+	status = ct_registry_create(&process->session, &process->registry);
+	if (status == CTRACE_OK)
+		status = ct_ring_pool_create(&process->session, &process->pool);
+	configuring = (struct ct_target){ .registry = process->registry, .settings = &process->settings };
+	/* Half a configuration would leave out events without counting them: then every event is counted instead. */
+	if (status == CTRACE_OK)
+		status = ct_setup_apply_configuration(file, &configuring, &process->session);
+	if (status != CTRACE_OK) {
+		ct_session_close(&process->session, true);
+		return status;
+	}
+	make_mark();
+	target_self.registry = process->registry;
+	process->target = &target_self;
+	ct_routine_find_cobol = ct_cobol_find_routine;
+	note_file_destinations();
+	process->session.head->flight_at_death = process->settings.flight_trigger == CT_TRIGGER_SIGNAL;
+	return start_threads(process, path);
+}
+
+/* A child's own session, rings and agent; the registry is a copy of its parent's. */
+static enum ctrace_status attach_forked(struct ct_process *process)
+{
+	enum ctrace_status status;
+	char path[4096];
+
+	status = ct_session_fork(&process->session, run_directory(path));
+	if (status != CTRACE_OK)
+		return status;
+	ct_dest_recount(process->registry);
+	ct_ring_pool_forget(process->pool);
+	make_mark();
+	ct_component_forked();
+	status = start_threads(process, path);
+	if (status == CTRACE_OK)
+		ct_writer_forked();
+	return status;
+}
+
+/* On a stack of our own.  argument: a bool, is the process attached? */
+static void attach_slowly(void *argument)
+{
+	struct ct_process *process = &ct_process;
+	enum ctrace_status status = CTRACE_FAILURE;
+	struct ct_setup_file file;
+
+	ct_setup_file_init(&file);
+	if (__atomic_load_n(&process->state, __ATOMIC_ACQUIRE) == CT_PROCESS_NEW && !ct_setup_load_modules(&file))
+		return;
+	ct_attach_lock();
+	switch (process->state) {
+	case CT_PROCESS_ATTACHED:
+		status = CTRACE_OK;
+		break;
+	case CT_PROCESS_NEW:
+		status = attach_new(process, &file);
+		break;
+	case CT_PROCESS_FORKED:
+		status = attach_forked(process);
+		break;
+	default:
+		break;
+	}
+	if (status == CTRACE_OK)
+		__atomic_store_n(&process->state, CT_PROCESS_ATTACHED, __ATOMIC_RELEASE);
+	else if (process->state != CT_PROCESS_CLOSED)
+		__atomic_store_n(&process->state, CT_PROCESS_FAILED, __ATOMIC_RELEASE);
+	ct_attach_unlock();
+	ct_setup_file_fini(&file);
+	*(bool *)argument = status == CTRACE_OK;
+}
+
+static bool attach(void)
+{
+	bool is_attached = false;
+
+	ct_on_own_stack(attach_slowly, &is_attached);
+	return is_attached;
+}
+
+static void forget_parent(void)
+{
+	ct_fork_forget_parent(false);
+}
+
+const struct ct_process_steps ct_process_steps = {
+	.attach = attach,
+	.forget_parent = forget_parent,
+	.wake = ct_agent_wake,
+	.open_first = open_first,
+	.await_first = await_first,
+	.flush = ctrace_flush,
+};
+
+/* ---- ending ---- */
+
+/* Does another thread live that may still commit events to its ring? */
+static bool others_trace(const struct ct_ring_pool *pool)
+{
+	uint32_t self = ct_os_thread_id();
+
+	for (uint32_t i = 0; i < ct_ring_pool_count(pool); i++) {
+		uint32_t owner = ct_ring_owner(ct_ring_pool_at(pool, i));
+
+		if (owner != 0 && owner != self && ct_os_thread_exists(owner))
+			return true;
+	}
+	return false;
+}
+
+static bool all_delivered(const struct ct_ring_pool *pool)
+{
+	for (uint32_t i = 0; i < ct_ring_pool_count(pool); i++) {
+		const struct ct_ring *ring = ct_ring_pool_at(pool, i);
+
+		if (!ring->head->is_flight && !ct_ring_is_empty(ring))
+			return false;
+	}
+	return true;
+}
+
+/*
+ * After the program's atexit handlers and the destructors of what depends on us.  What cannot be delivered, or may still come from
+ * another thread, stays in the run directory and is recovered by the next who looks.
+ */
+static void end_on_stack(void *unused)
+{
+	struct ct_process *process = &ct_process;
+	bool goes_on, is_whole;
+
+	(void)unused;
+	ct_server_stop();
+	/* Threads that still trace go on into their rings; nothing else may. */
+	goes_on = others_trace(process->pool);
+	if (!goes_on) {
+		/* A fork on another thread takes and releases its locks under one state. */
+		ct_attach_lock();
+		__atomic_store_n(&process->state, CT_PROCESS_CLOSED, __ATOMIC_RELEASE);
+		ct_attach_unlock();
+		ct_thread_leave();
+	}
+	if (!ct_agent_stop() || goes_on)
+		return;
+	ct_agent_lock();
+	is_whole = all_delivered(process->pool) && (ct_agent_drain() == NULL || !ct_drain_owes_losses(ct_agent_drain()));
+	if (is_whole && !ct_setup_leaves_folder())
+		ct_folder_remove_own(&process->session);
+	ct_agent_unlock();
+	if (is_whole)
+		ct_bin_pack_end();
+}
+
+__attribute__((destructor)) static void end_process(void)
+{
+	if (ct_process.state == CT_PROCESS_ATTACHED && *ct_process.mark != 0 && ct_thread_locked == 0)
+		ct_on_own_stack(end_on_stack, NULL);
+}
+
+/* ---- what the process has traced ---- */
+
+static void add_ring(struct ctrace_stats *stats, const struct ct_ring *ring, const struct ct_class_view *classes)
+{
+	const struct ct_ring_head *head = ring->head;
+	uint64_t consumed = __atomic_load_n(&head->consumed, __ATOMIC_RELAXED);
+	uint64_t overwritten = __atomic_load_n(&head->overwritten, __ATOMIC_RELAXED);
+	uint64_t damaged = __atomic_load_n(&head->undelivered, __ATOMIC_RELAXED);
+	uint64_t unwritten =
+		__atomic_load_n(&head->unwritten, __ATOMIC_RELAXED) + __atomic_load_n(&head->passed_over, __ATOMIC_RELAXED);
+
+	/* While two destinations are passed over one after the other, the lost ones may not be consumed yet. */
+	stats->delivered += consumed > overwritten + damaged + unwritten ? consumed - overwritten - damaged - unwritten : 0;
+	stats->lost[CTRACE_LOSS_OVERWRITTEN] += overwritten + ct_ring_count_overwritten(ring);
+	stats->lost[CTRACE_LOSS_DAMAGED] += damaged;
+	stats->lost[CTRACE_LOSS_UNDELIVERABLE] += unwritten;
+	stats->pending += ct_ring_count_pending(ring, classes);
+	for (uint32_t reason = 0; reason < CTRACE_LOSS_COUNT; reason++)
+		stats->lost[reason] += __atomic_load_n(&head->lost[reason], __ATOMIC_RELAXED);
+}
+
+static void collect(struct ctrace_stats *stats)
+{
+	const struct ct_process *process = &ct_process;
+	uint32_t state = __atomic_load_n(&process->state, __ATOMIC_ACQUIRE); /* with the session, where there is one */
+	bool has_session = state == CT_PROCESS_ATTACHED || state == CT_PROCESS_CLOSED;
+	struct ct_class_view classes;
+
+	for (uint32_t reason = 0; reason < CTRACE_LOSS_COUNT; reason++) {
+		stats->lost[reason] += __atomic_load_n(&process->lost_unattached[reason], __ATOMIC_RELAXED);
+		if (has_session)
+			stats->lost[reason] += __atomic_load_n(&process->session.head->lost[reason], __ATOMIC_RELAXED);
+	}
+	if (!has_session)
+		return;
+	stats->rings = ct_ring_pool_count(process->pool);
+	stats->components = ct_registry_count(process->registry);
+	classes = ct_session_classes(&process->session);
+	/* Under the drain's lock no event is between pending and delivered. */
+	ct_agent_lock();
+	for (uint32_t i = 0; i < stats->rings; i++)
+		add_ring(stats, ct_ring_pool_at(process->pool, i), &classes);
+	ct_agent_unlock();
+}
+
+void ctrace_stats_get(struct ctrace_stats *stats)
+{
+	CT_CANCEL_OFF();
+	struct ctrace_stats whole = { .size = stats != NULL ? stats->size : 0 };
+	int kept = errno;
+
+	if (stats == NULL)
+		return;
+	collect(&whole);
+	whole.emitted = whole.delivered + whole.pending;
+	for (uint32_t reason = 0; reason < CTRACE_LOSS_COUNT; reason++)
+		whole.emitted += whole.lost[reason];
+	memcpy(stats, &whole, stats->size < sizeof whole ? stats->size : sizeof whole);
+	errno = kept;
+}
+
+const char *ctrace_version(void)
+{
+	return CT_VERSION;
+}

@@ -1,0 +1,219 @@
+/*
+ * thread.c - a thread's own state: its lanes.
+ *
+ * Runs on traced threads: at a thread's first event and at its end.  The state lives in pages that a forked child sees zeroed, so that
+ * a child, however it was made, can never write into its parent's rings.  No malloc: a signal handler may be the first to trace.
+ *
+ * Copyright The ctrace authors.  SPDX-License-Identifier: Apache-2.0
+ */
+#include "lib/trace/trace.h"
+
+#include <string.h>
+#include <sys/mman.h>
+
+#define CHUNK_SIZE ((size_t)256 << 10)
+#define KEYS_WITHOUT_MALLOC 32u /* a thread's first value of a later key is kept in memory that glibc allocates */
+
+/* A handler that interrupts a call of a thread without lanes finds the second half. */
+_Alignas(CT_LANES_ALIGN) struct ctrace_lane ct_no_lanes[2 * CT_ROUTE_LIMIT];
+__thread struct ctrace_lane *ctrace_lanes_self __attribute__((tls_model("initial-exec"))) = ct_no_lanes;
+__thread struct ct_thread *ct_thread_current __attribute__((tls_model("initial-exec")));
+
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER; /* the free list and the chunk */
+static struct ct_thread *free_list;
+static struct ct_thread *chunk_at;
+static size_t chunk_left;
+static pthread_key_t end_key;
+static bool has_end_key;
+
+static void enter(void)
+{
+	ct_guard_lock(&lock);
+}
+
+static void leave(void)
+{
+	ct_guard_unlock(&lock);
+}
+
+static bool add_chunk(void)
+{
+	void *address;
+
+	if (ct_os_map(-1, CHUNK_SIZE, false, &address) != CTRACE_OK)
+		return false;
+	(void)madvise(address, CHUNK_SIZE, MADV_WIPEONFORK);
+	chunk_at = address;
+	chunk_left = CHUNK_SIZE / sizeof(struct ct_thread);
+	return true;
+}
+
+static struct ct_thread *take_state(void)
+{
+	struct ct_thread *thread = NULL;
+
+	enter();
+	if (free_list != NULL) {
+		thread = free_list;
+		free_list = thread->next_free;
+	} else if (chunk_left > 0 || add_chunk()) {
+		thread = chunk_at++;
+		chunk_left--;
+	}
+	leave();
+	return thread;
+}
+
+/* At the end of a thread; again when a later destructor of the thread has traced. */
+static void end_thread(void *state)
+{
+	struct ct_thread *thread = state;
+
+	if (thread != ct_thread_current || thread->tid == 0)
+		return; /* a forked child's: its parent's rings are not ours to give back */
+	ctrace_lanes_self = ct_no_lanes;
+	ct_thread_current = NULL;
+	ct_lane_give_back(&thread->common);
+	for (size_t i = 0; i < CT_SIDE_LANES; i++)
+		ct_lane_give_back(&thread->side[i]);
+	ct_lane_give_back(&thread->flight);
+	ct_lane_give_back(&thread->captured);
+	for (size_t i = 0; i < CT_COUNT(thread->routes); i++)
+		ct_lane_give_back(&thread->routes[i]);
+	thread->tid = 0;
+	enter();
+	thread->next_free = free_list;
+	free_list = thread;
+	leave();
+}
+
+/* When the library is loaded: it gets one of the first keys then, however many the program makes later. */
+__attribute__((constructor)) static void make_end_key(void)
+{
+	if (!has_end_key)
+		has_end_key = pthread_key_create(&end_key, end_thread) == 0;
+}
+
+enum ctrace_status ct_thread_start_up(void)
+{
+	(void)ct_thread_is_in_handler(); /* what the unwinder does once is done before a handler needs it */
+	make_end_key();                  /* linked statically, a constructor of the program may come before ours */
+	return has_end_key ? CTRACE_OK : CTRACE_NOT_ENOUGH_MEMORY;
+}
+
+/* A handler may have interrupted malloc.  A thread that this leaves without a destructor gives
+ * its rings back when the agent sees that it is gone. */
+static void ask_for_end(struct ct_thread *thread)
+{
+	if (end_key < KEYS_WITHOUT_MALLOC || !ct_thread_is_in_handler())
+		(void)pthread_setspecific(end_key, thread);
+}
+
+struct ct_thread *ct_thread_self(void)
+{
+	struct ct_thread *thread = ct_thread_current;
+
+	if (thread != NULL && thread->tid != 0)
+		return thread;
+	if (ct_thread_locked != 0)
+		return NULL;
+	thread = take_state();
+	if (thread == NULL)
+		return NULL;
+	thread->tid = ct_os_thread_id();
+	ct_thread_current = thread;
+	ctrace_lanes_self = thread->inlined;
+	ask_for_end(thread);
+	return thread;
+}
+
+/* The call may have been left between any two stores, so that only the ring's own head says where it ends: the next event asks it. */
+static void end_call(struct ct_lane *lane)
+{
+	lane->busy = false;
+	if (lane->lane == NULL)
+		return;
+	ct_ring_close_window(lane->lane);
+	lane->lane->cur = NULL;
+}
+
+/* A program that switches stacks inside a handler, and comes back to the call later, must not trace in between. */
+void ct_thread_end_calls(struct ct_thread *thread)
+{
+	end_call(&thread->common);
+	end_call(&thread->flight);
+	end_call(&thread->captured);
+	for (size_t i = 0; i < CT_SIDE_LANES; i++)
+		end_call(&thread->side[i]);
+	for (size_t i = 0; i < CT_COUNT(thread->routes); i++)
+		end_call(&thread->routes[i]);
+	CTRACE_FENCE_();
+	ctrace_lanes_self = thread->inlined;
+}
+
+bool ct_thread_is_in_call(void)
+{
+	const struct ct_thread *thread = ct_thread_current;
+
+	return thread != NULL && thread->tid != 0 && ct_thread_is_calling();
+}
+
+/* A ring that nobody reads, in memory of our own. */
+static struct ct_ring *make_sink(void)
+{
+	static struct ct_ring sink;
+	void *address;
+
+	if (sink.head == NULL && ct_os_map(-1, CT_RING_HEAD_SIZE + 2 * CT_RING_DEFAULT, false, &address) == CTRACE_OK) {
+		sink.head = address;
+		sink.data = (unsigned char *)address + CT_RING_HEAD_SIZE;
+		sink.capacity = CT_RING_DEFAULT;
+		sink.head->capacity = CT_RING_DEFAULT;
+		sink.head->overflow = CT_OVERFLOW_OVERWRITE;
+	}
+	return sink.head != NULL ? &sink : NULL;
+}
+
+static void lead_to(struct ct_lane *lane, struct ct_ring *ring)
+{
+	lane->ring = ring;
+	lane->lane = &lane->own;
+	lane->own.head = &ring->head->head;
+}
+
+/* A handler that interrupted a trace call and forked may return in the child, into that call: what it still writes goes nowhere. */
+static void lead_nowhere(struct ct_thread *thread)
+{
+	struct ct_ring *sink = make_sink();
+
+	if (sink == NULL)
+		return;
+	lead_to(&thread->common, sink);
+	for (size_t i = 0; i < CT_SIDE_LANES; i++)
+		lead_to(&thread->side[i], sink);
+	lead_to(&thread->flight, sink);
+	lead_to(&thread->captured, sink);
+	for (size_t i = 0; i < CT_COUNT(thread->routes); i++)
+		lead_to(&thread->routes[i], sink);
+	for (size_t i = 0; i < CT_COUNT(thread->inlined); i++)
+		thread->inlined[i].head = &sink->head->head;
+}
+
+void ct_thread_forget_all(bool is_in_call)
+{
+	if (is_in_call && ct_thread_current != NULL)
+		lead_nowhere(ct_thread_current);
+	(void)pthread_mutex_init(&lock, NULL);
+	free_list = NULL;
+	chunk_at = NULL;
+	chunk_left = 0;
+	ct_thread_current = NULL;
+	ctrace_lanes_self = ct_no_lanes;
+	ct_guard_forget();
+}
+
+void ct_thread_leave(void)
+{
+	ctrace_lanes_self = ct_no_lanes;
+	ct_thread_current = NULL;
+}

@@ -1,0 +1,458 @@
+/*
+ * trace.c - the out-of-line half of a trace call.
+ *
+ * Runs on the thread that traces, in signal handlers too; comes here from CTRACE() when the inline path cannot go on, and from the
+ * CBL_CTF_* routines.  It may wait for space under `block`, never longer than ctrace.block.timeout without progress, and otherwise takes
+ * locks only at a thread's first event.  errno is kept by the entry points.
+ *
+ * Copyright The ctrace authors.  SPDX-License-Identifier: Apache-2.0
+ */
+#include "lib/trace/trace.h"
+
+#include <errno.h>
+#include <signal.h>
+
+#define FAR_TICKS ((uint64_t)1 << 46) /* an event that is so far from its mark needs another one: it has 48 bits of its time */
+
+const struct ctrace_gate ctrace_gate_unregistered = { .level = 0 };
+
+/* A command may change them at any time. */
+static inline uint32_t dests_of(const struct ct_component_entry *entry)
+{
+	return __atomic_load_n(&entry->dests, __ATOMIC_RELAXED);
+}
+
+static void count_for(struct ct_session_head *head, uint32_t dests, enum ctrace_loss reason)
+{
+	for (; dests != 0; dests &= dests - 1)
+		(void)__atomic_fetch_add(&head->dest[__builtin_ctz(dests)].lost[reason], 1, __ATOMIC_RELAXED);
+}
+
+void ct_trace_count_lost(enum ctrace_loss reason, uint32_t component)
+{
+	struct ct_session *session = &ct_process.session;
+
+	if (__atomic_load_n(&ct_process.state, __ATOMIC_ACQUIRE) != CT_PROCESS_ATTACHED) {
+		(void)__atomic_fetch_add(&ct_process.lost_unattached[reason], 1, __ATOMIC_RELAXED);
+		return;
+	}
+	(void)__atomic_fetch_add(&session->head->lost[reason], 1, __ATOMIC_RELAXED);
+	if (component == CT_COMPONENT_NONE)
+		(void)__atomic_fetch_add(&session->head->lost_to_all[reason], 1, __ATOMIC_RELAXED);
+	else
+		count_for(session->head, dests_of(&session->components[component]), reason);
+}
+
+static enum ctrace_status lose(enum ctrace_loss reason, uint32_t component)
+{
+	ct_trace_count_lost(reason, component);
+	return CTRACE_NOT_ENOUGH_MEMORY;
+}
+
+/* Counts an event as lost in a ring: for the external writer that drains the ring, or else for the component's destinations. */
+static enum ctrace_status lose_in(const struct ct_process *process, struct ct_ring *ring, enum ctrace_loss reason, uint32_t dests)
+{
+	uint32_t consumer = __atomic_load_n(&ring->head->consumer, __ATOMIC_RELAXED) % CT_DEST_LIMIT;
+
+	if (consumer != 0)
+		dests = 1u << consumer;
+	ct_ring_count_lost(ring, reason, dests);
+	count_for(process->session.head, dests, reason);
+	return CTRACE_NOT_ENOUGH_MEMORY;
+}
+
+/* ---- which ring ---- */
+
+static uint32_t overflow_of(const struct ct_process *process, const struct ct_lane *lane, uint32_t dests)
+{
+	uint32_t overflow = lane->ring->head->overflow;
+
+	if (lane->ring->head->is_side && overflow != CT_OVERFLOW_OVERWRITE)
+		return CT_OVERFLOW_DISCARD;
+	if (overflow != CT_OVERFLOW_AUTO)
+		return overflow;
+	if (ct_ring_has_writer(lane->ring))
+		return CT_OVERFLOW_BLOCK; /* a data set is a file */
+	return (__atomic_load_n(&process->file_dests, __ATOMIC_RELAXED) & dests) != 0 ? CT_OVERFLOW_BLOCK : CT_OVERFLOW_DISCARD;
+}
+
+/* ---- space ---- */
+
+/* `block`: waits for the output to move on from `tail`.  False: it made no progress for the whole timeout, now or when we last tried. */
+static bool wait_for_output(struct ct_process *process, struct ct_lane *lane, uint64_t tail, uint32_t dests)
+{
+	if (lane->stalled && lane->tail_at_stall == tail && (dests & ~lane->dests_at_stall) == 0)
+		return false;
+	if (!lane->stalled || lane->tail_at_stall != tail)
+		lane->dests_at_stall = 0;
+	lane->stalled = false;
+	ct_process_wake_agent();
+	if (ct_ring_wait_for_space(lane->ring, tail, __atomic_load_n(&process->settings.block_timeout_ns, __ATOMIC_RELAXED)))
+		return true;
+	lane->stalled = true;
+	lane->tail_at_stall = tail;
+	lane->dests_at_stall |= dests;
+	return false;
+}
+
+/* Lost for want of space; when that is because a destination is failing, that is what the caller has to know. */
+static enum ctrace_status lose_for_output(struct ct_process *process, struct ct_ring *ring, enum ctrace_loss reason, uint32_t dests)
+{
+	bool fails = (__atomic_load_n(&process->failing, __ATOMIC_RELAXED) & dests) != 0;
+
+	(void)lose_in(process, ring, reason, dests);
+	return fails ? CTRACE_OUTPUT_ERROR : CTRACE_NOT_ENOUGH_MEMORY;
+}
+
+/* TIMED_OUT: the program would have to wait, and we are a signal handler; nothing is counted. */
+static enum ctrace_status make_space(struct ct_process *process, struct ct_lane *lane, size_t size, uint32_t dests)
+{
+	const struct ct_class_view classes = ct_session_classes(&process->session);
+
+	ct_lane_grow(process, lane, size);
+	if (size > lane->ring->capacity / 2)
+		return lose_in(process, lane->ring, CTRACE_LOSS_TOO_LARGE, dests);
+	for (bool has_looked = false;; has_looked = true) {
+		/* Before the try: what the output frees after it must not be waited for a second time. */
+		uint64_t tail = __atomic_load_n(&lane->ring->head->tail, __ATOMIC_ACQUIRE);
+
+		if (ct_ring_open_window(lane->ring, lane->lane, &classes, ct_thread_current->tid, size)) {
+			lane->opened_at = ct_clock_ticks();
+			return CTRACE_OK;
+		}
+		/* For the agent: a destination that makes no progress must not keep these from their events. */
+		(void)__atomic_fetch_or(&lane->ring->head->turned_away, dests, __ATOMIC_RELAXED);
+		if (overflow_of(process, lane, dests) != CT_OVERFLOW_BLOCK)
+			return lose_for_output(process, lane->ring, CTRACE_LOSS_DISCARDED, dests);
+		if (!has_looked && ct_thread_is_in_handler())
+			return CTRACE_TIMED_OUT;
+		if (!wait_for_output(process, lane, tail, dests))
+			return lose_for_output(process, lane->ring, CTRACE_LOSS_STALLED, dests);
+	}
+}
+
+/* ---- reserve and commit ---- */
+
+/* Was the lane's window opened so long ago that it has to begin again?  The agent closes the windows of lanes that the inline path uses. */
+static inline bool is_old(const struct ct_lane *lane)
+{
+	return ct_clock_ticks() - lane->opened_at > FAR_TICKS;
+}
+
+/* Space in a lane that has its ring. */
+static inline enum ctrace_status find_space(struct ct_process *process, struct ct_lane *lane, size_t size, uint32_t dests)
+{
+	if ((uintptr_t)lane->lane->cur + size > (uintptr_t)__atomic_load_n(&lane->lane->end, __ATOMIC_RELAXED) || is_old(lane))
+		return make_space(process, lane, size, dests);
+	return CTRACE_OK;
+}
+
+static inline void fill_reservation(struct ct_reservation *out, struct ct_lane *lane, size_t size)
+{
+	out->at = lane->lane->cur;
+	out->size = size;
+	out->lane = lane;
+}
+
+/* Space in a lane, which gets its ring if it has none yet.  Between ct_lane_enter() and _leave(), unless it fails. */
+static inline enum ctrace_status enter_lane(struct ct_process *process, struct ct_thread *thread, struct ct_lane *lane, size_t size,
+					    uint32_t component, uint32_t route, bool *out_is_guarded)
+{
+	enum ctrace_status status = CTRACE_OK;
+
+	*out_is_guarded = lane->ring == NULL;
+	if (lane->ring == NULL) {
+		if (ct_thread_locked != 0)
+			return lose(CTRACE_LOSS_NESTED, component);
+		/* Making a ring takes long.  Handlers that interrupted it would make rings of their own. */
+		ct_guard_enter();
+	}
+	ct_lane_enter(lane);
+	if (lane->ring == NULL)
+		status = ct_lane_attach(process, thread, lane, component, route, size);
+	if (status == CTRACE_OK)
+		status = find_space(process, lane, size, dests_of(&process->session.components[component]));
+	if (status != CTRACE_OK) {
+		ct_lane_leave(lane);
+		if (*out_is_guarded)
+			ct_guard_leave();
+	}
+	return status;
+}
+
+/* Has the process had no event yet? */
+static inline bool is_unopened(const struct ct_process *process)
+{
+	return __builtin_expect(__atomic_load_n(&process->is_unopened, __ATOMIC_RELAXED) != 0, 0);
+}
+
+/* The process's first event: it reports a file that cannot be written.  The agent opens it while this thread makes its ring. */
+static __attribute__((noinline)) enum ctrace_status reserve_first(uint32_t component, uint32_t level, size_t size,
+								  struct ct_reservation *out)
+{
+	bool is_first = ct_process_open_first();
+	enum ctrace_status status = ct_trace_reserve(component, level, size, out);
+
+	out->is_first = is_first;
+	if (is_first && (status != CTRACE_OK || !out->is_guarded))
+		ct_process_await_first();
+	return status;
+}
+
+enum ctrace_status ct_trace_reserve(uint32_t component, uint32_t level, size_t size, struct ct_reservation *out)
+{
+	struct ct_process *process = ct_process_attach();
+	struct ct_thread *thread = process != NULL ? ct_thread_self() : NULL;
+	const struct ct_component_entry *entry;
+	enum ctrace_status status;
+	struct ct_lane *lane;
+	uint32_t route;
+
+	if (process == NULL)
+		return lose(CTRACE_LOSS_CLOSED, component);
+	if (thread == NULL)
+		return lose(ct_thread_locked != 0 ? CTRACE_LOSS_NESTED : CTRACE_LOSS_NO_RING, component);
+	if (size == 0)
+		return lose(CTRACE_LOSS_TOO_LARGE, component);
+	if (is_unopened(process))
+		return reserve_first(component, level, size, out);
+	entry = &process->session.components[component];
+	route = ct_gate_route(&entry->gate);
+	lane = ct_lane_choose(process, thread, component, level, route);
+	if (lane == NULL)
+		return lose(CTRACE_LOSS_NESTED, component);
+	out->is_first = false;
+	status = enter_lane(process, thread, lane, size, component, route, &out->is_guarded);
+	if (status == CTRACE_TIMED_OUT) {
+		/* A handler waits for nobody: it has a ring of its own. */
+		lane = ct_lane_find_side(thread);
+		if (lane == NULL)
+			return lose(CTRACE_LOSS_NESTED, component);
+		status = enter_lane(process, thread, lane, size, component, route, &out->is_guarded);
+	}
+	if (status == CTRACE_OK)
+		fill_reservation(out, lane, size);
+	return status;
+}
+
+enum ctrace_status ct_trace_reserve_captured(uint32_t component, size_t size, uint64_t *ticks, struct ct_reservation *out)
+{
+	struct ct_process *process = ct_process_attach();
+	struct ct_thread *thread = process != NULL ? ct_thread_self() : NULL;
+	const struct ct_component_entry *entry;
+	enum ctrace_status status;
+	struct ct_lane *lane;
+
+	if (process == NULL)
+		return lose(CTRACE_LOSS_CLOSED, component);
+	if (thread == NULL)
+		return lose(ct_thread_locked != 0 ? CTRACE_LOSS_NESTED : CTRACE_LOSS_NO_RING, component);
+	if (size == 0)
+		return lose(CTRACE_LOSS_TOO_LARGE, component);
+	if (is_unopened(process) && ct_process_open_first())
+		ct_process_await_first();
+	lane = &thread->captured;
+	if (ct_thread_is_calling() && !ct_thread_is_in_handler())
+		ct_thread_end_calls(thread);
+	if (lane->busy || ct_thread_is_calling())
+		return lose(CTRACE_LOSS_NESTED, component);
+	entry = &process->session.components[component];
+	status = ct_lane_lead_captured(process, thread, component, ct_gate_route(&entry->gate), size);
+	if (status != CTRACE_OK)
+		return status;
+	ct_lane_enter(lane);
+	/* Before a window is opened: its mark has this time. */
+	if (*ticks < lane->ring->last_ticks)
+		*ticks = lane->ring->last_ticks;
+	if (*ticks - lane->ring->last_ticks > FAR_TICKS)
+		ct_ring_close_window(lane->lane);
+	lane->ring->last_ticks = *ticks;
+	status = find_space(process, lane, size, dests_of(entry));
+	if (status != CTRACE_OK) {
+		ct_lane_leave(lane);
+		/* In a handler after all, which does not wait. */
+		return status == CTRACE_TIMED_OUT ? lose_in(process, lane->ring, CTRACE_LOSS_DISCARDED, dests_of(entry)) : status;
+	}
+	out->is_guarded = false;
+	fill_reservation(out, lane, size);
+	return CTRACE_OK;
+}
+
+/* The flight recorder: an event at or above the trigger sends the history before it. */
+static void pull_trigger(struct ct_process *process, uint32_t level)
+{
+	if (level >= __atomic_load_n(&process->settings.flight_trigger, __ATOMIC_RELAXED))
+		(void)__atomic_fetch_add(&process->session.head->flight_wanted, 1, __ATOMIC_RELEASE);
+}
+
+/* The event made its lane's ring. */
+static __attribute__((noinline)) void leave_guard(const struct ct_reservation *reservation)
+{
+	ct_guard_leave();
+	if (reservation->is_first)
+		ct_process_await_first();
+}
+
+enum ctrace_status ct_trace_commit(struct ct_reservation *reservation, uint32_t component, uint32_t level)
+{
+	struct ct_process *process = &ct_process;
+	struct ct_lane *lane = reservation->lane;
+	uint32_t dests = dests_of(&process->session.components[component]);
+	bool is_flight = lane->is_flight;
+
+	/* Before the event can be seen: the pass that delivers it delivers the history too. */
+	if (__atomic_load_n(&process->settings.flight_trigger, __ATOMIC_RELAXED) < CTRACE_LEVEL_COUNT && !is_flight)
+		pull_trigger(process, level);
+	CTRACE_FENCE_();
+	lane->lane->cur = reservation->at + reservation->size;
+	/* Publish: pairs with the acquire load in ct_ring_head_position().  Past this line the event survives SIGKILL. */
+	__atomic_store_n(lane->lane->head, (uint64_t)(uintptr_t)lane->lane->cur + lane->lane->bias, __ATOMIC_RELEASE);
+	ct_lane_leave(lane);
+	if (reservation->is_guarded)
+		leave_guard(reservation);
+	if (__atomic_load_n(&process->agent_idle, __ATOMIC_RELAXED) != 0 && !is_flight && !ct_ring_has_writer(lane->ring))
+		ct_process_wake_agent();
+	return (__atomic_load_n(&process->failing, __ATOMIC_RELAXED) & dests) != 0 ? CTRACE_OUTPUT_ERROR : CTRACE_OK;
+}
+
+/* ---- the native entry ---- */
+
+/* Makes the tracer known.  On OK its gate is the component's. */
+static enum ctrace_status register_tracer(struct ctrace_tracer *tracer, uint32_t *out_component)
+{
+	struct ct_process *process = ct_process_attach();
+	enum ctrace_status status;
+	uint32_t component;
+
+	if (process == NULL)
+		return lose(CTRACE_LOSS_CLOSED, CT_COMPONENT_NONE);
+	if (tracer->name == NULL)
+		return CTRACE_INVALID_COMPONENT_NAME;
+	status = ct_registry_register(process->registry, tracer->name, __builtin_strlen(tracer->name), &component);
+	if (status == CTRACE_NOT_ENOUGH_MEMORY)
+		return lose(CTRACE_LOSS_NO_RING, CT_COMPONENT_NONE);
+	if (status != CTRACE_OK)
+		return status;
+	if (tracer->abi == CTRACE_ABI) {
+		__atomic_store_n(&tracer->component, component, __ATOMIC_RELAXED); /* others may be here too, with the same number */
+		/* Pairs with the acquire load in ctrace_gate_(): whoever sees the gate sees the component. */
+		__atomic_store_n(&tracer->gate, &ct_registry_entry(process->registry, component)->gate, __ATOMIC_RELEASE);
+	}
+	*out_component = component;
+	return CTRACE_OK;
+}
+
+static enum ctrace_status find_component(struct ctrace_tracer *tracer, uint32_t *out_component)
+{
+	if (tracer->abi != CTRACE_ABI || __atomic_load_n(&tracer->gate, __ATOMIC_ACQUIRE) == &ctrace_gate_unregistered)
+		return register_tracer(tracer, out_component);
+	*out_component = __atomic_load_n(&tracer->component, __ATOMIC_RELAXED);
+	return CTRACE_OK;
+}
+
+static enum ctrace_status compare_level(uint32_t component, uint32_t level)
+{
+	/* Pairs with the release of the new level: whoever sees it sees the route that goes with it. */
+	uint32_t threshold = __atomic_load_n(&ct_process.session.components[component].gate.level, __ATOMIC_ACQUIRE);
+
+	if (level >= CTRACE_LEVEL_COUNT)
+		return CTRACE_INVALID_TRACE_LEVEL;
+	if (threshold == CTRACE_LEVEL_NONE)
+		return CTRACE_NOT_TRACE_ENABLED;
+	return level >= threshold ? CTRACE_OK : CTRACE_NOT_TRACING_LEVEL;
+}
+
+/* ---- classes ---- */
+
+/* The table has a page left, or less: now is the time for more.  Not in a signal handler, nor inside our own locks. */
+static __attribute__((noinline)) void make_room_for_classes(struct ct_process *process)
+{
+	if (ct_thread_locked != 0 || ct_thread_is_in_handler())
+		return;
+	ct_registry_add_classes(process->registry);
+}
+
+uint32_t ct_trace_class(const struct ct_event_head *head, const struct ctrace_item *items, uint32_t item_count)
+{
+	struct ct_process *process = ct_process_attach();
+	uint32_t descriptors[CT_CLASS_MAX_ITEMS];
+
+	if (process == NULL || item_count > CT_CLASS_MAX_ITEMS)
+		return CT_CLASS_ANY;
+	for (uint32_t i = 0; i < item_count; i++)
+		descriptors[i] = ct_class_item(&items[i]);
+	if (__builtin_expect(ct_class_table_is_short(process->classes.table), 0))
+		make_room_for_classes(process);
+	return ct_class_find(&process->classes, head, descriptors, item_count);
+}
+
+/* Tells the site what class its events have.  One thread does, once; what another event of the site has is looked up. */
+static void teach(struct ctrace_site *site, const struct ctrace_gate *gate, const struct ct_event_head *head, uint32_t number,
+		  const struct ctrace_item *items, uint32_t item_count)
+{
+	uint16_t none = 0;
+
+	if (number < CT_CLASS_FIRST || __atomic_load_n(&site->class_number, __ATOMIC_RELAXED) != 0)
+		return;
+	for (uint32_t i = 0; i < item_count; i++)
+		if (items[i].is_odd || (items[i].is_counted && items[i].size > UINT16_MAX))
+			return;
+	if (!__atomic_compare_exchange_n(&site->class_number, &none, (uint16_t)number, false, __ATOMIC_RELAXED, __ATOMIC_RELAXED))
+		return;
+	__atomic_store_n(&site->event_id, head->event_id, __ATOMIC_RELAXED);
+	__atomic_store_n(&site->level, (uint16_t)head->level, __ATOMIC_RELAXED);
+	__atomic_store_n(&site->gate, gate, __ATOMIC_RELEASE);
+}
+
+static enum ctrace_status emit(struct ctrace_site *site, struct ctrace_tracer *tracer, uint32_t level, uint32_t event_id,
+			       const struct ctrace_item *items, uint32_t item_count)
+{
+	struct ct_event_head head = { .event_id = event_id, .level = level };
+	struct ct_reservation reservation;
+	enum ctrace_status status = find_component(tracer, &head.component);
+	uint32_t number;
+
+	if (status == CTRACE_OK)
+		status = compare_level(head.component, level);
+	if (status != CTRACE_OK)
+		return status;
+	number = ct_trace_class(&head, items, item_count);
+	status = ct_trace_reserve(head.component, level, ct_event_size(number, items, item_count), &reservation);
+	if (status != CTRACE_OK)
+		return status;
+	ct_event_encode(reservation.at, number, ct_clock_ticks(), &head, items, item_count);
+	status = ct_trace_commit(&reservation, head.component, level);
+	if (site != NULL && tracer->abi == CTRACE_ABI)
+		teach(site, &ct_process.session.components[head.component].gate, &head, number, items, item_count);
+	return status;
+}
+
+enum ctrace_status ctrace_emit(struct ctrace_tracer *tracer, uint32_t level, uint32_t event_id, const struct ctrace_item *items,
+			       uint32_t item_count)
+{
+	int kept = errno;
+	enum ctrace_status status = emit(NULL, tracer, level, event_id, items, item_count);
+
+	errno = kept;
+	return status;
+}
+
+enum ctrace_status ctrace_emit_at_(struct ctrace_site *site, struct ctrace_tracer *tracer, uint32_t level, uint32_t event_id,
+				   const struct ctrace_item *items, uint32_t item_count)
+{
+	int kept = errno;
+	enum ctrace_status status = emit(site, tracer, level, event_id, items, item_count);
+
+	errno = kept;
+	return status;
+}
+
+bool ctrace_enabled_slow_(struct ctrace_tracer *tracer, uint32_t level)
+{
+	int kept = errno;
+	uint32_t component;
+	bool enabled = find_component(tracer, &component) == CTRACE_OK && compare_level(component, level) == CTRACE_OK;
+
+	errno = kept;
+	return enabled;
+}

@@ -1,0 +1,249 @@
+/*
+ * ask.c - one question to everybody who is meant: finding them, asking, and the report of who gave no response.
+ *
+ * Part of each verb that talks to running processes or external writers.  What an answer says is the verb's to read.
+ *
+ * Copyright The ctrace authors.  SPDX-License-Identifier: Apache-2.0
+ */
+#include "operator/ask.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "session/session.h"
+#include "writer/writer.h"
+#include "operator/recovery_sweep.h"
+
+#define MOST_WRITERS 256u
+
+void ct_ask_init(struct ask *ask, const struct target *target, struct wto *wto)
+{
+	*ask = (struct ask){ .target = target, .wto = wto };
+	ct_buf_init(&ask->request);
+}
+
+void ct_ask_fini(struct ask *ask)
+{
+	ct_buf_fini(&ask->request);
+	ct_peers_fini(&ask->peers);
+}
+
+/* ---- processes ---- */
+
+/* A run directory that was named and that is not there is the likeliest reason. */
+static void complain_of_place(void)
+{
+	const char *named = ct_os_environment("CTRACE_RUN_DIR");
+
+	if (named == NULL || access(named, F_OK) == 0)
+		return;
+	fputs("; the run directory CTRACE_RUN_DIR=", stderr);
+	ct_tool_print(stderr, named, strlen(named));
+	fputs(" cannot be found", stderr);
+}
+
+void ct_ask_complain_nobody(const struct target *target, const char *what)
+{
+	fprintf(stderr, "%s: %s", target->verb, what);
+	complain_of_place();
+	fputc('\n', stderr);
+	(void)ct_recovery_report_refused(target->verb);
+}
+
+enum ctrace_status ct_ask_find(struct ask *ask)
+{
+	bool is_all = ct_target_is_all(ask->target);
+	enum ctrace_status status;
+
+	ct_recovery_on_the_way(ask->target->verb);
+	status = ct_peers_find(&ask->target->filter, &ask->peers);
+	if (status != CTRACE_OK && ask->wto == NULL)
+		fprintf(stderr, "%s: cannot look for traced processes: %s\n", ask->target->verb, ctrace_status_text(status));
+	if (status != CTRACE_OK || ask->peers.count != 0)
+		return status;
+	if (ask->wto != NULL)
+		ct_wto(ask->wto, CTR011I, is_all ? "is running" : "matches --job, --asid or --pid", NULL);
+	else
+		ct_ask_complain_nobody(ask->target, is_all ? "no traced process is running" : "no running traced process matches");
+	return CTRACE_NOT_FOUND;
+}
+
+/* ---- writers ---- */
+
+void ct_ask_place_writer(struct ct_peer *peer, const char *folder, const char *name)
+{
+	*peer = (struct ct_peer){ .is_writer = true };
+	ct_buf_init(&peer->answer);
+	(void)snprintf(peer->run_directory, sizeof peer->run_directory, "%.*s", (int)(strrchr(folder, '/') - folder), folder);
+	(void)snprintf(peer->folder, sizeof peer->folder, CT_WRITER_FOLDER);
+	(void)snprintf(peer->jobname, sizeof peer->jobname, "%s", name);
+}
+
+static void find_writer(struct ask *ask, const char *folder, const char *name)
+{
+	struct ct_peer *peer = &ask->peers.items[ask->peers.count];
+	int fd;
+	enum ctrace_status status = ct_client_connect(folder, name, &fd);
+
+	/* A dead writer leaves a socket at which nobody listens. */
+	if ((status != CTRACE_OK && status != CTRACE_DENIED) || ask->peers.count == MOST_WRITERS)
+		return;
+	if (status == CTRACE_OK)
+		ct_os_close(&fd);
+	ct_ask_place_writer(peer, folder, name);
+	ask->peers.count++;
+}
+
+static void find_writers(const char *run_directory, void *user)
+{
+	char folder[sizeof((struct ct_peer *)0)->run_directory + sizeof CT_WRITER_FOLDER + 1];
+	const struct dirent *entry;
+	DIR *entries;
+
+	(void)snprintf(folder, sizeof folder, "%s/" CT_WRITER_FOLDER, run_directory);
+	entries = opendir(folder);
+	if (entries == NULL)
+		return;
+	while ((entry = readdir(entries)) != NULL)
+		if ((entry->d_type == DT_SOCK || entry->d_type == DT_UNKNOWN) &&
+		    ct_writer_name_is_valid(entry->d_name, strlen(entry->d_name)))
+			find_writer(user, folder, entry->d_name);
+	(void)closedir(entries);
+}
+
+static int by_name(const void *a, const void *b)
+{
+	return strcasecmp(((const struct ct_peer *)a)->jobname, ((const struct ct_peer *)b)->jobname);
+}
+
+enum ctrace_status ct_ask_find_writers(struct ask *ask)
+{
+	ask->peers.items = calloc(MOST_WRITERS + 1, sizeof *ask->peers.items);
+	if (ask->peers.items == NULL)
+		return CTRACE_NOT_ENOUGH_MEMORY;
+	ct_folder_each_run_directory(find_writers, ask);
+	qsort(ask->peers.items, ask->peers.count, sizeof *ask->peers.items, by_name);
+	return CTRACE_OK;
+}
+
+/* ---- answers ---- */
+
+/* The status that it has answered itself; it may also have answered only a part. */
+static bool has_answered(const struct ct_peer *peer)
+{
+	struct ct_message first;
+	size_t at = 0;
+
+	return ct_client_next(peer, &at, &first) && ct_message_number(&first, CT_FIELD_STATUS, CTRACE_STATUS_COUNT) == peer->status;
+}
+
+static bool has_ended(const struct ct_peer *peer)
+{
+	return !peer->is_writer && kill((pid_t)peer->pid, 0) != 0 && errno == ESRCH;
+}
+
+const char *ct_ask_silence(const struct ct_peer *peer)
+{
+	if (has_answered(peer))
+		return NULL;
+	switch (peer->status) {
+	case CTRACE_TIMED_OUT:
+		return "did not answer in time";
+	case CTRACE_NOT_FOUND:
+		return has_ended(peer) ? NULL : peer->is_writer ? "ended before it had answered" : "does not listen to operators";
+	case CTRACE_DENIED:
+		return "belongs to another user";
+	case CTRACE_DAMAGED:
+		return "gave an answer that cannot be read";
+	case CTRACE_NOT_ENOUGH_MEMORY:
+		return "gave an answer that is too long";
+	case CTRACE_UNSUPPORTED:
+		return "has another version of ctrace, which speaks differently";
+	case CTRACE_OK:
+		return "gave no answer";
+	default:
+		return ctrace_status_text(peer->status);
+	}
+}
+
+void ct_ask_print_name(FILE *to, const struct ct_peer *peer)
+{
+	fprintf(to, "%u ", (unsigned)peer->pid);
+	ct_tool_print(to, peer->jobname, strnlen(peer->jobname, sizeof(peer->jobname)));
+}
+
+void ct_ask_add_process(struct ct_buf *out, const struct ct_peer *peer)
+{
+	ct_buf_add_format(out, "process %u ASID %04X JOBNAME %.*s", peer->pid, peer->asid, (int)sizeof peer->jobname, peer->jobname);
+}
+
+static void report_silence(const struct ask *ask, const struct ct_peer *peer, const char *silence)
+{
+	struct ct_buf name;
+
+	if (ask->wto == NULL) {
+		fprintf(stderr, "%s: ", peer->is_writer ? "ctrace" : ask->target->verb);
+		if (peer->is_writer) {
+			fputs("writer ", stderr);
+			ct_tool_print(stderr, peer->jobname, strlen(peer->jobname));
+		} else {
+			ct_ask_print_name(stderr, peer);
+		}
+		fprintf(stderr, " %s\n", silence);
+		return;
+	}
+	ct_buf_init(&name);
+	ct_ask_add_process(&name, peer);
+	ct_wto(ask->wto, peer->is_writer ? CTR028I : CTR013I, peer->is_writer ? peer->jobname : ct_buf_text(&name), silence, NULL);
+	ct_buf_fini(&name);
+}
+
+uint32_t ct_ask_report(const struct ask *ask)
+{
+	uint32_t silent = 0;
+
+	for (size_t i = 0; i < ask->peers.count; i++) {
+		const char *silence = ct_ask_silence(&ask->peers.items[i]);
+
+		if (silence != NULL && !ask->is_quiet)
+			report_silence(ask, &ask->peers.items[i], silence);
+		silent += silence != NULL;
+	}
+	return silent;
+}
+
+void ct_ask_fold(const struct ask *ask, ct_ask_frame *frame, void *user)
+{
+	for (size_t i = 0; i < ask->peers.count; i++) {
+		const struct ct_peer *peer = &ask->peers.items[i];
+		struct ct_message message;
+		size_t request = 0;
+		size_t at = 0;
+
+		if (ct_ask_silence(peer) != NULL)
+			frame(peer, 0, NULL, user);
+		while (ct_client_next(peer, &at, &message)) {
+			frame(peer, request, &message, user);
+			request += (message.flags & CT_MESSAGE_MORE) == 0;
+		}
+	}
+}
+
+void ct_ask_send(struct ask *ask)
+{
+	ct_client_ask(&ask->peers, &ask->request, ask->target->timeout_ms);
+}
+
+uint32_t ct_ask_run(struct ask *ask, ct_ask_frame *frame, void *user)
+{
+	uint32_t silent;
+
+	ct_ask_send(ask);
+	silent = ct_ask_report(ask);
+	ct_ask_fold(ask, frame, user);
+	return silent;
+}

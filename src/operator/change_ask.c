@@ -1,0 +1,510 @@
+/*
+ * change_ask.c - asks running processes to change something, and prints what they answer, in columns or as one JSON document.
+ *
+ * Called by the verbs level, dest, prop, reload, flush and rotate.  Answers come from other people's processes: every text is copied
+ * as it is and only made harmless when it is printed.  For people what went wrong goes to stderr, the rest to stdout.  The members of
+ * the JSON are in the manual pages of the verbs and keep their meaning; new ones may come.
+ *
+ * Copyright The ctrace authors.  SPDX-License-Identifier: Apache-2.0
+ */
+#include "operator/change.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "operator/component_names.h"
+#include "print/json_text.h"
+
+/* A longer name moves the rest of its line to the right, not that of all others. */
+#define WIDEST_NAME 60
+
+void ct_change_init(struct change *change)
+{
+	memset(change, 0, sizeof(*change));
+	change->empty = "\"\"";
+	ct_ask_init(&change->ask, &change->target, NULL);
+}
+
+void ct_change_fini(struct change *change)
+{
+	for (size_t i = 0; i < change->count; i++) {
+		free(change->rows[i].property);
+		free(change->rows[i].subject);
+		free(change->rows[i].old);
+		free(change->rows[i].now);
+		free(change->rows[i].said);
+	}
+	free(change->rows);
+	ct_ask_fini(&change->ask);
+}
+
+/* ---- rows ---- */
+
+void ct_change_set(struct change *change, char **text, struct ct_span value)
+{
+	char *copy = NULL;
+
+	if (value.at != NULL) {
+		copy = malloc(value.size + 1);
+		if (copy == NULL) {
+			change->failed = true;
+			return;
+		}
+		memcpy(copy, value.at, value.size);
+		copy[value.size] = '\0';
+	}
+	free(*text);
+	*text = copy;
+}
+
+static struct change_row *add_row(struct change *change, const struct ct_peer *peer, struct ct_span subject)
+{
+	struct change_row *rows = change->rows;
+	struct change_row *row;
+
+	if ((change->count & (change->count + 1)) == 0) /* 0, 1, 3, 7...: full */
+		rows = reallocarray(rows, change->count * 2 + 1, sizeof(*rows));
+	if (rows == NULL) {
+		change->failed = true;
+		return NULL;
+	}
+	change->rows = rows;
+	row = &rows[change->count++];
+	*row = (struct change_row){ .peer = peer };
+	ct_change_set(change, &row->subject, subject);
+	return row;
+}
+
+/* The row of this component in the same process, when an answer before has made one. */
+static struct change_row *find_row(struct change *change, const struct ct_peer *peer, struct ct_span subject)
+{
+	for (size_t i = change->count; i > 0 && change->rows[i - 1].peer == peer; i--) {
+		struct change_row *row = &change->rows[i - 1];
+
+		if (row->subject != NULL && ct_name_is(subject.at, subject.size, row->subject))
+			return row;
+	}
+	return NULL;
+}
+
+/* ---- answers ---- */
+
+/* While answers are read. */
+struct reading {
+	struct change *change;
+	const struct ct_peer *peer;
+	bool is_inside;            /* an answer whose first frame was read */
+	enum ctrace_status status; /* of it */
+	struct change_row *row;    /* the one that fields belong to; NULL: the process as a whole */
+	struct ct_span said;       /* by the process as a whole */
+	bool has_failed_row;       /* some row says what went wrong */
+	bool is_repeated;          /* an answer before may have rows of the same components */
+};
+
+static void begin_row(struct reading *reading, struct ct_span subject)
+{
+	reading->row = reading->is_repeated ? find_row(reading->change, reading->peer, subject) : NULL;
+	if (reading->row == NULL)
+		reading->row = add_row(reading->change, reading->peer, subject);
+}
+
+static void read_field(struct reading *reading, enum ct_field field, struct ct_span value)
+{
+	struct change_row *row = reading->row;
+
+	switch (field) {
+	case CT_FIELD_COMPONENT:
+	case CT_FIELD_EMITTER:
+		begin_row(reading, value);
+		return;
+	case CT_FIELD_PROPERTY:
+		if (row != NULL)
+			ct_change_set(reading->change, &row->property, value);
+		return;
+	case CT_FIELD_OLD:
+		/* Of several commands in one request the first knows what was. */
+		if (row != NULL && row->old == NULL && row->now == NULL)
+			ct_change_set(reading->change, &row->old, value);
+		return;
+	case CT_FIELD_NEW:
+	case CT_FIELD_VALUE:
+		if (row != NULL)
+			ct_change_set(reading->change, &row->now, value);
+		return;
+	case CT_FIELD_MESSAGE:
+		if (row == NULL) {
+			reading->said = value;
+			return;
+		}
+		ct_change_set(reading->change, &row->said, value);
+		row->failed |= reading->status != CTRACE_OK;
+		reading->has_failed_row |= row->failed;
+		return;
+	case CT_FIELD_NUMBER: /* which is there when it is not 0 */
+		reading->change->failed |= reading->change->has_mistakes && value.size == sizeof(uint64_t) &&
+					   memcmp(value.at, &(uint64_t){ 0 }, sizeof(uint64_t)) != 0;
+		return;
+	default:
+		return;
+	}
+}
+
+static bool has_rows(const struct change *change, const struct ct_peer *peer)
+{
+	return change->count != 0 && change->rows[change->count - 1].peer == peer;
+}
+
+/* What the process said of the whole request is a row of its own, unless a row says already what went wrong. */
+static void end_answer(const struct reading *reading)
+{
+	struct change *change = reading->change;
+	bool is_known = has_rows(change, reading->peer);
+	struct ct_span said = reading->said;
+	struct change_row *row;
+
+	if (reading->has_failed_row || (!is_known && reading->status == CTRACE_NOT_FOUND && change->subject != NULL))
+		return;
+	if (said.at == NULL && reading->status != CTRACE_OK)
+		said.at = ctrace_status_text(reading->status);
+	else if (said.at == NULL && !is_known)
+		said.at = change->done;
+	if (said.at == NULL)
+		return;
+	if (reading->said.at == NULL)
+		said.size = strlen(said.at);
+	row = add_row(change, reading->peer, (struct ct_span){ 0 });
+	if (row == NULL)
+		return;
+	row->failed = reading->status != CTRACE_OK;
+	ct_change_set(change, &row->said, said);
+}
+
+static void add_silence(struct change *change, const struct ct_peer *peer)
+{
+	const char *silence = ct_ask_silence(peer);
+	struct change_row *row;
+
+	change->failed = true;
+	/* It is said on stderr already; the document for programs has it as well. */
+	row = change->target.is_json ? add_row(change, peer, (struct ct_span){ 0 }) : NULL;
+	if (row != NULL) {
+		row->failed = true;
+		ct_change_set(change, &row->said, (struct ct_span){ silence, strlen(silence) });
+	}
+}
+
+static void read_frame(const struct ct_peer *peer, size_t request, const struct ct_message *message, void *user)
+{
+	struct reading *reading = user;
+	struct ct_span fields;
+	enum ct_field field;
+	struct ct_span value;
+
+	if (peer != reading->peer || (!reading->is_inside && message != NULL))
+		*reading = (struct reading){ .change = reading->change, .peer = peer, .is_repeated = request != 0 };
+	if (message == NULL) {
+		add_silence(reading->change, peer);
+		return;
+	}
+	if (!reading->is_inside)
+		reading->status = (enum ctrace_status)ct_message_number(message, CT_FIELD_STATUS, CTRACE_OK);
+	fields = message->fields;
+	while (ct_message_next(&fields, &field, &value))
+		read_field(reading, field, value);
+	reading->is_inside = (message->flags & CT_MESSAGE_MORE) != 0;
+	if (!reading->is_inside)
+		end_answer(reading);
+}
+
+/* Each process's by name; what concerns the process as a whole comes last. */
+static int compare_rows(const void *a, const void *b)
+{
+	const struct change_row *one = a;
+	const struct change_row *other = b;
+
+	if (one->peer != other->peer)
+		return one->peer < other->peer ? -1 : 1;
+	if (one->subject == NULL || other->subject == NULL)
+		return (one->subject == NULL) - (other->subject == NULL);
+	if (one->property != NULL && other->property != NULL && strcasecmp(one->subject, other->subject) == 0)
+		return strcasecmp(one->property, other->property);
+	return strcasecmp(one->subject, other->subject);
+}
+
+void ct_change_read(struct change *change)
+{
+	struct reading reading = { .change = change };
+
+	(void)ct_ask_report(&change->ask);
+	ct_ask_fold(&change->ask, read_frame, &reading);
+	if (change->count != 0)
+		qsort(change->rows, change->count, sizeof(*change->rows), compare_rows);
+}
+
+/* ---- who is asked ---- */
+
+void ct_change_check_component(const char *name, struct argp_state *state)
+{
+	if (name[0] != '\0' && !ct_is_pattern(name) && ct_component_check_name(name, strlen(name)) != CTRACE_OK)
+		argp_error(state, "\"%s\" is not a component; expected a dotted name of 1 to 255 bytes, or a pattern with * and ?",
+			   name);
+}
+
+static void complain_nobody_has(const struct change *change)
+{
+	struct ct_span subject = { change->subject, strlen(change->subject) };
+	bool is_pattern = ct_is_pattern(change->subject);
+	struct component_names names = { NULL, 0, false };
+	const char *nearest = NULL;
+
+	if (!is_pattern) {
+		ct_component_names_get(&change->ask.peers, NULL, &names);
+		nearest = ct_suggest(subject, (const char *const *)names.items, names.count);
+	}
+	fprintf(stderr, "%s: no running process has %s \"", change->target.verb, is_pattern ? "a component like" : "the component");
+	ct_tool_print(stderr, subject.at, subject.size);
+	fputc('"', stderr);
+	if (nearest != NULL) {
+		fputs("; did you mean \"", stderr);
+		ct_tool_print(stderr, nearest, strlen(nearest));
+		fputs("\"?", stderr);
+	} else if (change->hint != NULL) {
+		fprintf(stderr, "; %s", change->hint);
+	}
+	fputc('\n', stderr);
+	ct_component_names_fini(&names);
+}
+
+static void forget_others(struct change *change)
+{
+	struct ct_peers *peers = &change->ask.peers;
+	struct ct_peer *kept = peers->items;
+
+	for (size_t i = 0; i < peers->count; i++)
+		if (ct_component_is_of(&peers->items[i], change->subject))
+			*kept++ = peers->items[i];
+	/* Nobody is forgotten before the names of all were looked at. */
+	if (kept == peers->items)
+		complain_nobody_has(change);
+	peers->count = (size_t)(kept - peers->items);
+}
+
+enum ctrace_status ct_change_find(struct change *change)
+{
+	enum ctrace_status status = ct_ask_find(&change->ask);
+
+	if (status != CTRACE_OK || change->subject == NULL || change->subject[0] == '\0')
+		return status;
+	forget_others(change);
+	return change->ask.peers.count == 0 ? CTRACE_NOT_FOUND : CTRACE_OK;
+}
+
+/* ---- for people ---- */
+
+struct widths {
+	int pid;
+	int jobname;
+	int subject;
+	int property;
+};
+
+static void widen(int *width, int columns)
+{
+	if (columns > *width)
+		*width = columns < WIDEST_NAME ? columns : WIDEST_NAME;
+}
+
+static const char *subject_of(const struct change_row *row)
+{
+	return row->subject[0] != '\0' ? row->subject : "default";
+}
+
+static struct widths measure(const struct change *change)
+{
+	struct widths widths = { 0 };
+
+	for (size_t i = 0; i < change->count; i++) {
+		const struct change_row *row = &change->rows[i];
+
+		if (row->failed)
+			continue;
+		widen(&widths.pid, snprintf(NULL, 0, "%u", (unsigned)row->peer->pid));
+		widen(&widths.jobname, ct_tool_print(NULL, row->peer->jobname, strlen(row->peer->jobname)));
+		if (row->subject != NULL)
+			widen(&widths.subject, ct_tool_print(NULL, subject_of(row), strlen(subject_of(row))));
+		if (row->property != NULL)
+			widen(&widths.property, ct_tool_print(NULL, row->property, strlen(row->property)));
+	}
+	return widths;
+}
+
+static void print_cell(const char *text, int width)
+{
+	int printed = ct_tool_print(stdout, text, strlen(text));
+
+	printf("%*s", width > printed ? width - printed + 2 : 2, "");
+}
+
+/* Blanks at an end would not be seen. */
+static void print_quoted(const char *value)
+{
+	putchar('"');
+	ct_tool_print(stdout, value, strlen(value));
+	putchar('"');
+}
+
+static void print_value(const struct change *change, const char *value)
+{
+	if (value == NULL)
+		fputs("not set", stdout);
+	else if (value[0] == '\0')
+		fputs(change->empty, stdout);
+	else if (value[0] == ' ' || value[strlen(value) - 1] == ' ')
+		print_quoted(value);
+	else
+		ct_tool_print(stdout, value, strlen(value));
+}
+
+static bool is_same(const struct change_row *row)
+{
+	return row->old != NULL && row->now != NULL && strcmp(row->old, row->now) == 0;
+}
+
+static void print_values(const struct change *change, const struct change_row *row)
+{
+	if (is_same(row) && !change->is_question) {
+		fputs("is ", stdout);
+		print_value(change, row->now);
+		fputs(" already", stdout);
+		return;
+	}
+	if (!change->is_question) {
+		print_value(change, row->old);
+		fputs(" -> ", stdout);
+	}
+	print_value(change, row->now);
+}
+
+static void print_row(const struct change *change, const struct change_row *row, const struct widths *widths)
+{
+	bool has_values = row->old != NULL || row->now != NULL || row->property != NULL;
+
+	printf("%*u ", widths->pid, (unsigned)row->peer->pid);
+	print_cell(row->peer->jobname, widths->jobname);
+	if (row->subject != NULL)
+		print_cell(subject_of(row), widths->subject);
+	if (row->property != NULL)
+		print_cell(row->property, widths->property);
+	if (has_values)
+		print_values(change, row);
+	if (row->said != NULL) {
+		fputs(has_values ? "; " : "", stdout);
+		ct_tool_print(stdout, row->said, strlen(row->said));
+	}
+	putchar('\n');
+}
+
+static void print_failed(const struct change *change, const struct change_row *row)
+{
+	fprintf(stderr, "%s: ", change->target.verb);
+	ct_ask_print_name(stderr, row->peer);
+	if (row->subject != NULL) {
+		fputc(' ', stderr);
+		ct_tool_print(stderr, subject_of(row), strlen(subject_of(row)));
+	}
+	fputs(": ", stderr);
+	if (row->said != NULL)
+		ct_tool_print(stderr, row->said, strlen(row->said));
+	fputc('\n', stderr);
+}
+
+static void print_people(const struct change *change)
+{
+	struct widths widths = measure(change);
+
+	for (size_t i = 0; i < change->count; i++) {
+		const struct change_row *row = &change->rows[i];
+
+		if (row->failed && ct_ask_silence(row->peer) == NULL)
+			print_failed(change, row);
+		else if (!row->failed && !change->target.is_json)
+			print_row(change, row, &widths);
+	}
+}
+
+/* ---- for programs ---- */
+
+static json_t *json_row(const struct change *change, const struct change_row *row)
+{
+	const struct ct_peer *peer = row->peer;
+	json_t *object = json_object();
+
+	json_object_set_new(object, "pid", json_integer((json_int_t)peer->pid));
+	json_object_set_new(object, "asid", ct_json_asid(peer->asid));
+	json_object_set_new(object, "job", ct_json_string(peer->jobname));
+	json_object_set_new(object, "program", ct_json_string(peer->program));
+	if (row->subject != NULL)
+		json_object_set_new(object, change->is_emitter ? "emitter" : "component", ct_json_string(row->subject));
+	if (change->property != NULL || row->property != NULL)
+		json_object_set_new(object, "property", ct_json_string(row->property != NULL ? row->property : change->property));
+	if (row->failed) {
+		json_object_set_new(object, "error", ct_json_string(row->said));
+		return object;
+	}
+	if (change->is_question) {
+		json_object_set_new(object, "value", ct_json_string(row->now));
+	} else if (row->old != NULL || row->now != NULL) {
+		json_object_set_new(object, "old", ct_json_string(row->old));
+		json_object_set_new(object, "new", ct_json_string(row->now));
+	}
+	if (row->said != NULL)
+		json_object_set_new(object, "message", ct_json_string(row->said));
+	return object;
+}
+
+static bool print_json(const struct change *change)
+{
+	json_t *document = ct_json_document();
+	json_t *list = json_array();
+
+	for (size_t i = 0; i < change->count; i++)
+		json_array_append_new(list, json_row(change, &change->rows[i]));
+	json_object_set_new(document, "results", list);
+	return ct_json_print(document, stdout);
+}
+
+/* ---- the way of a verb ---- */
+
+int ct_change_finish(struct change *change)
+{
+	bool is_all_well = change->count != 0 && !change->failed;
+
+	if (change->count == 0 && !change->failed && change->subject != NULL)
+		complain_nobody_has(change);
+	for (size_t i = 0; i < change->count; i++)
+		is_all_well &= !change->rows[i].failed;
+	print_people(change);
+	if (change->target.is_json && !print_json(change)) {
+		fprintf(stderr, "%s: not enough memory\n", change->target.verb);
+		return CMD_NOTHING;
+	}
+	return is_all_well ? CMD_DONE : CMD_NOTHING;
+}
+
+void ct_change_gather(struct change *change)
+{
+	if (change->ask.request.failed)
+		fprintf(stderr, "%s: the request is too long\n", change->target.verb);
+	if (change->ask.request.failed || ct_change_find(change) != CTRACE_OK) {
+		change->failed = true;
+	} else {
+		ct_ask_send(&change->ask);
+		ct_change_read(change);
+	}
+}
+
+int ct_change_run(struct change *change)
+{
+	ct_change_gather(change);
+	return ct_change_finish(change);
+}

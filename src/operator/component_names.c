@@ -1,0 +1,134 @@
+/*
+ * component_names.c - the components that running processes have.
+ *
+ * Reads the session files that the processes keep, without disturbing them.  A process that has just ended has no components.
+ *
+ * Copyright The ctrace authors.  SPDX-License-Identifier: Apache-2.0
+ */
+#include "operator/component_names.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "session/session.h"
+
+#define MOST_NAMES 65536u
+#define MOST_FITTING 4096u /* of one process that a pattern fits */
+
+bool ct_is_pattern(const char *text)
+{
+	return strpbrk(text, "*?") != NULL;
+}
+
+/* Each component that the program has registered, in no order, until the callback returns false. */
+typedef bool name_sink(struct ct_span name, void *user);
+
+static void each_name(const struct ct_peer *peer, name_sink *each, void *user)
+{
+	struct ct_session session;
+	bool goes_on = true;
+
+	if (ct_session_load(&session, peer->run_directory, peer->folder, false) != CTRACE_OK)
+		return;
+	for (uint32_t i = 0; goes_on && i < session.head->component_count; i++) {
+		struct ct_span name;
+
+		name.at = ct_session_text(&session, session.components[i].name, &name.size);
+		if (name.size != 0 && (session.components[i].flags & CT_COMPONENT_KNOWN) != 0)
+			goes_on = each(name, user);
+	}
+	ct_session_close(&session, false);
+}
+
+/* ---- who has it ---- */
+
+struct search {
+	const char *subject;
+	bool has;
+};
+
+static bool look_for(struct ct_span name, void *user)
+{
+	struct search *search = user;
+	size_t size = strlen(search->subject);
+
+	if (ct_is_pattern(search->subject))
+		search->has = ct_glob_match(search->subject, size, name.at, name.size);
+	else
+		search->has = name.size >= size && ct_name_equal(name.at, size, search->subject, size) &&
+			      (name.size == size || name.at[size] == '.');
+	return !search->has;
+}
+
+bool ct_component_is_of(const struct ct_peer *peer, const char *subject)
+{
+	struct search search = { .subject = subject };
+
+	each_name(peer, look_for, &search);
+	return search.has;
+}
+
+/* ---- all of them ---- */
+
+struct gathering {
+	struct component_names *names;
+	const char *pattern;
+	size_t before; /* names of other processes */
+};
+
+static bool gather_name(struct ct_span name, void *user)
+{
+	const struct gathering *gathering = user;
+	struct component_names *names = gathering->names;
+	const char *pattern = gathering->pattern;
+
+	if (names->count == MOST_NAMES || (pattern != NULL && names->count - gathering->before == MOST_FITTING))
+		return false;
+	if (memchr(name.at, '\0', name.size) != NULL ||
+	    (pattern != NULL && !ct_glob_match_levels(pattern, strlen(pattern), name.at, name.size)))
+		return true;
+	names->items[names->count] = strndup(name.at, name.size);
+	names->failed = names->items[names->count] == NULL;
+	names->count += !names->failed;
+	return !names->failed;
+}
+
+static int compare_names(const void *a, const void *b)
+{
+	return strcasecmp(*(char *const *)a, *(char *const *)b);
+}
+
+static void sort_and_unite(struct component_names *names)
+{
+	size_t kept = 0;
+
+	if (names->count != 0)
+		qsort(names->items, names->count, sizeof *names->items, compare_names);
+	for (size_t i = 0; i < names->count; i++) {
+		if (kept != 0 && strcasecmp(names->items[kept - 1], names->items[i]) == 0)
+			free(names->items[i]);
+		else
+			names->items[kept++] = names->items[i];
+	}
+	names->count = kept;
+}
+
+void ct_component_names_get(const struct ct_peers *peers, const char *pattern, struct component_names *out)
+{
+	struct gathering gathering = { .names = out, .pattern = pattern };
+
+	*out = (struct component_names){ .items = calloc(MOST_NAMES, sizeof *out->items) };
+	out->failed = out->items == NULL;
+	for (size_t i = 0; i < peers->count && !out->failed; i++) {
+		gathering.before = out->count;
+		each_name(&peers->items[i], gather_name, &gathering);
+		sort_and_unite(out); /* the next process may have the same ones */
+	}
+}
+
+void ct_component_names_fini(struct component_names *names)
+{
+	for (size_t i = 0; i < names->count; i++)
+		free(names->items[i]);
+	free(names->items);
+}

@@ -1,0 +1,282 @@
+/*
+ * display_trace.c - DISPLAY TRACE from the command to the answer: what is asked, and what the answers become.
+ *
+ * Called by the verbs, on the tool's only thread.  A request is one frame a name, and one more for its SUB; the answers come in the same
+ * order, so that it is known who has found what.  Nothing in an answer is believed: display_table.c cleans each row.
+ *
+ * Copyright The ctrace authors.  SPDX-License-Identifier: Apache-2.0
+ */
+#include "operator/display_trace.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include "operator/component_names.h"
+#include "session/session.h"
+
+/* ---- the request ---- */
+
+uint32_t ct_display_levels_of(const struct ct_operator_command *command)
+{
+	return command->sublevel ? CT_DISPLAY_NONE : command->has_n;
+}
+
+static struct ct_display_form form_of(const struct ct_operator_command *command)
+{
+	struct ct_display_form form = { .limit = command->has_n ? command->n : CT_DISPLAY_NONE };
+
+	form.asked = command->has_sub && command->name_count != 0;
+	form.levels = ct_display_levels_of(command);
+	for (uint32_t i = 0; i < command->name_count; i++)
+		if (ct_is_pattern(command->name[i]))
+			form.levels = CT_DISPLAY_NONE; /* what a pattern fits is all asked for, wherever it stands */
+	return form;
+}
+
+static void add_frame(struct ct_buf *out, const char *name, const char *sub, uint32_t levels)
+{
+	size_t start = ct_message_start(out, CT_VERB_DISPLAY, 0);
+
+	ct_message_add_text(out, CT_FIELD_COMPONENT, name);
+	if (sub != NULL)
+		ct_message_add_text(out, CT_FIELD_SUB, sub);
+	ct_message_add_number(out, CT_FIELD_DEPTH, levels < CTRACE_MAX_COMPONENT ? levels : CTRACE_MAX_COMPONENT);
+	if (ct_message_end(out, start) != CTRACE_OK)
+		out->failed = true;
+}
+
+static void make_request(const struct ct_operator_command *command, struct ct_buf *out_request)
+{
+	uint32_t levels = ct_display_levels_of(command);
+
+	if (command->name_count == 0)
+		add_frame(out_request, "", NULL, CT_DISPLAY_NONE);
+	for (uint32_t i = 0; i < command->name_count; i++) {
+		add_frame(out_request, command->name[i], NULL, command->has_sub ? 0 : levels);
+		if (command->has_sub)
+			add_frame(out_request, command->name[i], command->sub, levels);
+	}
+}
+
+/* ---- the answers ---- */
+
+/* An answer's fields while they come: a name, and what belongs to it. */
+struct reading {
+	struct ct_display *display;
+	const struct ct_peer *peers; /* whose rows are in their order */
+	struct ct_display_trace trace;
+	bool has_trace;
+	bool found[2 * CT_OPERATOR_NAMES]; /* some process had a trace for this frame of the request */
+};
+
+static void end_trace(struct reading *reading, size_t request)
+{
+	if (!reading->has_trace)
+		return;
+	(void)ct_display_add_trace(reading->display, &reading->trace);
+	/* Also one that its filters leave out here is on. */
+	reading->display->is_any_on |= reading->trace.display.mode != CTRACE_MODE_OFF;
+	reading->has_trace = false;
+	if (request < CT_COUNT(reading->found))
+		reading->found[request] = true;
+}
+
+static void begin_trace(struct reading *reading, struct ct_span name, uint32_t process)
+{
+	if (name.size == 0 || name.size > CTRACE_MAX_COMPONENT)
+		return; /* no trace is called so */
+	reading->trace = (struct ct_display_trace){ .process = process };
+	memcpy(reading->trace.name, name.at, name.size);
+	reading->has_trace = true;
+}
+
+/* A message with a good answer is one for people; with another it says why there is none. */
+static void keep_note(struct ct_display_process *process, const struct ct_message *message)
+{
+	struct ct_span text = ct_message_find(message, CT_FIELD_MESSAGE);
+	size_t room = sizeof process->note - 1;
+
+	if (text.at == NULL || ct_message_number(message, CT_FIELD_STATUS, CTRACE_OK) != CTRACE_OK)
+		return;
+	memset(process->note, 0, room + 1);
+	memcpy(process->note, text.at, text.size < room ? text.size : room);
+}
+
+static void read_frame(const struct ct_peer *peer, size_t request, const struct ct_message *message, void *user)
+{
+	struct reading *reading = user;
+	uint32_t process = (uint32_t)(peer - reading->peers);
+	struct ctrace_display *shown = &reading->trace.display;
+	struct ct_span fields, value;
+	enum ct_field field;
+	uint64_t number;
+
+	if (message == NULL || message->verb != CT_VERB_DISPLAY || process >= reading->display->process_rows.count)
+		return;
+	fields = message->fields;
+	keep_note(&reading->display->processes[process], message);
+	while (ct_message_next(&fields, &field, &value)) {
+		if (field == CT_FIELD_COMPONENT) {
+			end_trace(reading, request);
+			begin_trace(reading, value, process);
+		} else if (field == CT_FIELD_DISPLAY && value.size >= sizeof shown->size) {
+			memset(shown, 0, sizeof *shown);
+			memcpy(shown, value.at, value.size < sizeof *shown ? value.size : sizeof *shown);
+		} else if (field == CT_FIELD_ACTIVE && value.size == sizeof number) {
+			memcpy(&number, value.at, sizeof number);
+			reading->trace.writer_is_active = number != 0;
+		}
+	}
+	end_trace(reading, request);
+}
+
+static bool is_any_on(const struct ct_peer *peer)
+{
+	struct ct_session session;
+	bool is_on = false;
+
+	if (ct_session_load(&session, peer->run_directory, peer->folder, false) != CTRACE_OK)
+		return false;
+	for (uint32_t i = 0; i < session.head->component_count && !is_on; i++)
+		is_on = (session.components[i].flags & CT_COMPONENT_KNOWN) && session.components[i].gate.level != CTRACE_LEVEL_NONE;
+	ct_session_close(&session, false);
+	return is_on;
+}
+
+static void add_process(struct ct_display *display, const struct ct_peer *peer)
+{
+	struct ct_display_process process = { .pid = peer->pid, .uid = peer->uid, .asid = peer->asid };
+
+	memcpy(process.jobname, peer->jobname, sizeof process.jobname);
+	memcpy(process.program, peer->program, sizeof process.program);
+	(void)ct_display_add_process(display, &process);
+	display->is_any_on |= is_any_on(peer);
+}
+
+/* The trace that a frame of the request asks for, by the name that people know it by. */
+static void add_missing(struct ct_display *display, const struct ct_operator_command *command, const bool *found)
+{
+	for (uint32_t i = 0; i < command->name_count; i++) {
+		char name[2 * CT_DISPLAY_NAME_SIZE];
+
+		(void)snprintf(name, sizeof name, "%s%s%s", command->name[i], command->has_sub ? "." : "",
+			       command->has_sub ? command->sub : "");
+		if (!found[command->has_sub ? 2 * i + 1 : i])
+			ct_display_add_missing(display, name);
+	}
+}
+
+uint32_t ct_display_gather(struct ask *ask, const struct ct_operator_command *command, struct ct_display *display)
+{
+	struct reading reading = { .display = display, .peers = ask->peers.items };
+	uint32_t silent;
+
+	make_request(command, &ask->request);
+	display->failed |= ask->request.failed;
+	for (size_t i = 0; i < ask->peers.count; i++)
+		add_process(display, &ask->peers.items[i]);
+	silent = ct_ask_run(ask, read_frame, &reading);
+	add_missing(display, command, reading.found);
+	return silent;
+}
+
+/* ---- what is printed ---- */
+
+/* Which writers are meant; `only` has room for them. */
+static struct ct_display_writers writers_of(const struct ct_operator_command *command, const char *only[CT_OPERATOR_NAMES])
+{
+	for (uint32_t i = 0; i < command->wtr_count; i++)
+		only[i] = command->wtr[i];
+	return (struct ct_display_writers){ .only = only, .count = command->wtr_all ? 0 : command->wtr_count };
+}
+
+static void print(const struct ct_operator_command *command, const struct ct_display *display, struct ct_buf *out)
+{
+	struct ct_display_form form = form_of(command);
+	const char *only[CT_OPERATOR_NAMES];
+	struct ct_display_writers writers = writers_of(command, only);
+
+	ct_display_print_head(display, out);
+	if (command->has_comp)
+		ct_display_print_long(display, &form, out);
+	else if (!command->has_wtr && !command->tt)
+		ct_display_print_short(display, out);
+	ct_display_print_notes(display, out);
+	if (command->has_wtr)
+		ct_display_print_writers(display, &writers, out);
+	if (command->tt)
+		ct_buf_add_text(out, "  NO TRANSACTION TRACE: IT DOES NOT EXIST HERE\n");
+}
+
+static enum ctrace_status print_json(const struct ct_operator_command *command, const struct ct_display *display, struct ct_buf *out)
+{
+	struct ct_display_form form = form_of(command);
+	const char *only[CT_OPERATOR_NAMES];
+	struct ct_display_writers writers = writers_of(command, only);
+	struct ct_display_json what = {
+		.has_traces = command->has_comp || (!command->has_wtr && !command->tt),
+		.form = command->has_comp ? &form : NULL,
+		.writers = command->has_wtr ? &writers : NULL,
+	};
+
+	return ct_display_json(display, &what, out);
+}
+
+/* Of the writers that are meant one runs. */
+static bool has_writer(const struct ct_operator_command *command, const struct ct_display *display)
+{
+	const char *only[CT_OPERATOR_NAMES];
+	struct ct_display_writers writers = writers_of(command, only);
+	const char *name = "";
+
+	while ((name = ct_display_next_writer(display, &writers, name)) != NULL)
+		for (uint32_t i = 0; i < display->writer_rows.count; i++)
+			if (ct_name_is(name, strlen(name), display->writers[i].state.name))
+				return true;
+	return false;
+}
+
+/* With WTR alone no traced process need be there, and nobody is told when there is none. */
+static enum ctrace_status find(const struct ct_operator_command *command, struct ask *ask)
+{
+	return command->has_wtr ? ct_peers_find(&ask->target->filter, &ask->peers) : ct_ask_find(ask);
+}
+
+enum ctrace_status ct_display_trace(const struct ct_operator_command *command, const struct target *target, struct ct_buf *out,
+				    struct wto *wto)
+{
+	struct ct_display display;
+	enum ctrace_status status;
+	struct ask ask;
+	uint32_t silent;
+	bool is_found;
+
+	ct_ask_init(&ask, target, target->is_json ? NULL : wto);
+	ct_display_init(&display, ct_clock_wall_ns());
+	status = find(command, &ask);
+	if (status != CTRACE_OK && status != CTRACE_NOT_FOUND)
+		goto undo_init;
+	silent = ct_display_gather(&ask, command, &display);
+	/* What waits for no process yet is shown when no process was picked out. */
+	if (ct_target_is_all(target) && !command->has_wtr)
+		ct_display_presets(command, &display);
+	if (command->has_wtr)
+		ct_writers_ask(target, &display, ask.wto);
+	ct_display_arrange(&display);
+	is_found = command->tt || (display.trace_rows.count != 0 && (command->has_comp || !command->has_wtr)) ||
+		   (command->has_wtr && has_writer(command, &display));
+	if (target->is_json)
+		status = print_json(command, &display, out);
+	else
+		print(command, &display, out);
+	if (display.failed || out->failed)
+		status = CTRACE_NOT_ENOUGH_MEMORY;
+	else if (status == CTRACE_OK && !is_found)
+		status = CTRACE_NOT_FOUND;
+	else if (status == CTRACE_OK && silent != 0)
+		status = CTRACE_TIMED_OUT;
+undo_init:
+	ct_display_fini(&display);
+	ct_ask_fini(&ask);
+	return status;
+}

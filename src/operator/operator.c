@@ -1,0 +1,107 @@
+/*
+ * operator.c - the commands of an operator: which one it is.  Their operands: operator_trace.c, operator_display.c, operator_reply.c.
+ *
+ * Called by the tool, on its thread, for each line that an operator typed.  The line may be any bytes.  Nothing is looked up, and nothing
+ * is done.
+ *
+ * Copyright The ctrace authors.  SPDX-License-Identifier: Apache-2.0
+ */
+#include "operator/operator_scan.h"
+
+#include <string.h>
+
+#define SYNTAX CTRACE_RSN_MEMBER_SYNTAX
+#define MOST_REPLY_DIGITS 4u
+
+static const char commands_expected[] = "TRACE CT, DISPLAY TRACE, DISPLAY R or REPLY";
+
+/* ---- REPLY ---- */
+
+static void take_reply_id(struct ct_parser *parser, struct ct_span word, struct ct_operator_command *out)
+{
+	uint32_t id = 0;
+	size_t i = 0;
+
+	for (; i < word.size && i < MOST_REPLY_DIGITS && word.at[i] >= '0' && word.at[i] <= '9'; i++)
+		id = id * 10 + (uint32_t)(word.at[i] - '0');
+	if (i < word.size)
+		ct_complain_syntax(parser, word, "is not the number of a reply", "0 to 9999");
+	out->has_reply_id = true;
+	out->reply_id = id;
+}
+
+/* Behind REPLY; digits: those that were written to it without a blank, or none. */
+static void parse_reply(struct ct_parser *parser, struct ct_operator_command *out, struct ct_span digits)
+{
+	out->kind = CT_OPERATOR_REPLY;
+	ct_scan_blanks(parser);
+	if (digits.size == 0 && parser->at < parser->end && *parser->at >= '0' && *parser->at <= '9')
+		digits = ct_scan_word(parser);
+	if (digits.size != 0)
+		take_reply_id(parser, digits, out);
+	(void)ct_scan_accept(parser, ',');
+	ct_scan_blanks(parser);
+	out->operands = ct_span_of(parser->at, parser->end);
+}
+
+/* R01 */
+static bool is_joined_reply(struct ct_span word)
+{
+	return word.size > 1 && (word.at[0] == 'R' || word.at[0] == 'r') && word.at[1] >= '0' && word.at[1] <= '9';
+}
+
+/* ---- commands ---- */
+
+static void refuse_command(struct ct_parser *parser, struct ct_span word)
+{
+	static const char *const words[] = { "TRACE", "DISPLAY", "REPLY" };
+
+	if (word.size == 0)
+		ct_complain_found(parser, commands_expected);
+	else
+		ct_complain(parser, &(struct ct_mistake){ SYNTAX, word, "is not a command", ct_suggest(word, words, CT_COUNT(words)),
+							  commands_expected });
+}
+
+static void parse_command(struct ct_parser *parser, struct ct_operator_command *out)
+{
+	static const struct ct_span no_digits;
+	struct ct_span word = ct_scan_word(parser);
+
+	if (ct_name_is(word.at, word.size, "T") || ct_name_is(word.at, word.size, "TRACE"))
+		ct_parse_trace(parser, out);
+	else if (ct_name_is(word.at, word.size, "D") || ct_name_is(word.at, word.size, "DISPLAY"))
+		ct_parse_display(parser, out);
+	else if (ct_name_is(word.at, word.size, "R") || ct_name_is(word.at, word.size, "REPLY"))
+		parse_reply(parser, out, no_digits);
+	else if (is_joined_reply(word))
+		parse_reply(parser, out, ct_span_of(word.at + 1, word.at + word.size));
+	else
+		refuse_command(parser, word);
+}
+
+static bool is_nothing(const struct ct_parser *parser)
+{
+	return parser->at == parser->end || *parser->at == '*' || *parser->at == '#' ||
+	       (parser->end - parser->at > 1 && parser->at[0] == '/' && parser->at[1] == '*');
+}
+
+enum ctrace_status ct_operator_parse(const char *text, size_t size, struct ct_operator_command *out, struct ct_complaint *complaint)
+{
+	struct ct_operator_command command;
+	struct ct_line line;
+
+	memset(&command, 0, sizeof command);
+	if (!ct_line_start(&line, text, size, "the command", complaint))
+		return CTRACE_FAILURE;
+	ct_scan_blanks(&line.parser);
+	if (!is_nothing(&line.parser)) {
+		if (!ct_line_is_text(&line))
+			return CTRACE_FAILURE;
+		parse_command(&line.parser, &command);
+		if (line.parser.reason != 0)
+			return CTRACE_FAILURE;
+	}
+	*out = command;
+	return CTRACE_OK;
+}

@@ -1,0 +1,118 @@
+/*
+ * operator_reply.c - the operands of a reply, and those of several replies as one.
+ *
+ * Called by the tool, on its thread, for a text that an operator typed or that a file kept.  What a reply says is a trace's clauses in
+ * another punctuation: ASIDs, job names and options are read by what reads a member's.
+ *
+ * Copyright The ctrace authors.  SPDX-License-Identifier: Apache-2.0
+ */
+#include "operator/operator_scan.h"
+
+/* Lists: in parentheses, or one value without them. */
+static void read_list(struct ct_parser *parser, bool (*read)(struct ct_parser *parser),
+		      void (*take)(struct ct_parser *parser, struct ct_span value), const char *expected)
+{
+	struct ct_span value;
+
+	if (ct_scan_accept(parser, '('))
+		(void)read(parser); /* false: it has complained */
+	else if (ct_operand_value(parser, expected, &value))
+		take(parser, value);
+}
+
+static void read_asid(struct ct_parser *parser, void *out)
+{
+	(void)out;
+	read_list(parser, ct_read_asid, ct_take_asid, "an ASID, or ASIDs in parentheses");
+	ct_parser_trace(parser)->has[CT_CLAUSE_ASID] = true;
+}
+
+static void read_jobname(struct ct_parser *parser, void *out)
+{
+	(void)out;
+	read_list(parser, ct_read_jobname, ct_take_jobname, "a job name, or job names in parentheses");
+	ct_parser_trace(parser)->has[CT_CLAUSE_JOBNAME] = true;
+}
+
+/* Without parentheses there is one option. */
+static void read_options(struct ct_parser *parser, void *out)
+{
+	(void)out;
+	(void)!(ct_scan_accept(parser, '(') ? ct_read_options(parser) : ct_read_option(parser)); /* false: it has complained */
+	ct_parser_trace(parser)->has[CT_CLAUSE_OPTIONS] = true;
+}
+
+static void read_wtr(struct ct_parser *parser, void *out)
+{
+	struct ct_span value;
+
+	(void)out;
+	if (ct_operand_value(parser, "a writer's name or DISCONNECT", &value))
+		ct_take_wtr(parser, value);
+	ct_parser_trace(parser)->has[CT_CLAUSE_WTR] = true;
+}
+
+enum { REPLY_CLAUSES = 4 }; /* groups: those before it are kept until END */
+
+/* clang-format off */
+static const struct ct_operand operands[] = {
+	{ "ASID",    true,  false, 0, .read = read_asid },
+	{ "JOBNAME", true,  false, 1, .read = read_jobname },
+	{ "OPTIONS", true,  false, 2, .read = read_options },
+	{ "WTR",     true,  false, 3, .read = read_wtr },
+	{ "CONT",    false, true,  REPLY_CLAUSES, .flag = 0 },
+	{ "END",     false, true,  REPLY_CLAUSES, .flag = 1 },
+};
+/* clang-format on */
+
+static enum ctrace_status parse(struct ct_span text, struct ct_trace_request *trace, bool *is_end, struct ct_said *said,
+				struct ct_complaint *complaint)
+{
+	static const struct ct_operand_table table = { operands, CT_COUNT(operands), "is not an operand of a reply" };
+	struct ct_parmlib room = { .requests = trace, .count = 1 };
+	struct ct_line line;
+
+	if (!ct_line_start(&line, text.at, text.size, "the reply", complaint) || !ct_line_is_text(&line))
+		return CTRACE_FAILURE;
+	line.parser.out = &room;
+	ct_scan_blanks(&line.parser);
+	if (line.parser.at < line.parser.end && !ct_operands_read(&line.parser, &table, is_end, said))
+		return CTRACE_FAILURE;
+	return CTRACE_OK;
+}
+
+enum ctrace_status ct_reply_parse(const char *text, size_t size, struct ct_trace_request *out, bool *out_is_end,
+				  struct ct_complaint *complaint)
+{
+	struct ct_trace_request trace = { .state = CTRACE_CT_NONE };
+	struct ct_said said = { .group = { { NULL, 0 } } };
+	bool is_end = false;
+	enum ctrace_status status = parse((struct ct_span){ text, size }, &trace, &is_end, &said, complaint);
+
+	if (status == CTRACE_OK) {
+		*out = trace;
+		*out_is_end = is_end;
+	}
+	return status;
+}
+
+void ct_reply_join(struct ct_span before, struct ct_span text, struct ct_buf *out)
+{
+	struct ct_said said[2] = { { .group = { { NULL, 0 } } }, { .group = { { NULL, 0 } } } };
+	struct ct_trace_request ignored = { .state = CTRACE_CT_NONE };
+	struct ct_complaint complaint;
+	bool is_end, is_first = true;
+
+	(void)!parse(before, &ignored, &is_end, &said[0], &complaint);
+	(void)!parse(text, &ignored, &is_end, &said[1], &complaint);
+	for (unsigned group = 0; group < REPLY_CLAUSES; group++) {
+		const struct ct_said *last = &said[said[1].whole[group].at != NULL];
+		size_t word = last->group[group].size;
+
+		if (last->whole[group].at == NULL)
+			continue;
+		ct_buf_add_format(out, "%s%s", is_first ? "" : ",", operands[group].name);
+		ct_buf_add(out, last->whole[group].at + word, last->whole[group].size - word);
+		is_first = false;
+	}
+}

@@ -1,0 +1,202 @@
+/*
+ * operator_values.c - what an operator writes for COMP and SUB.
+ *
+ * Called by the commands' parsers behind the equals sign, on the tool's thread.  COMP may name a trace of either face, so it may be any
+ * name or glob; SUB is a path of component trace, in any case.
+ *
+ * Copyright The ctrace authors.  SPDX-License-Identifier: Apache-2.0
+ */
+#include "operator/operator_scan.h"
+
+#include <string.h>
+
+#define SYNTAX CTRACE_RSN_MEMBER_SYNTAX
+
+/* A component's name in quotation marks may have any characters; '' is a quotation mark.  Gives its size, of which no more is kept than
+ * there is room for. */
+static size_t read_quoted_name(struct ct_parser *parser, char out_name[CTRACE_MAX_COMPONENT + 1])
+{
+	const char *open = parser->at;
+	size_t size = 0;
+
+	do {
+		const char *at = parser->at + (parser->at == open); /* of '' the second is a character */
+
+		if (!ct_scan_quotation(parser)) {
+			ct_complain_syntax(parser, ct_span_of(open, parser->end), "has no closing quotation mark", "\"'\"");
+			return 0;
+		}
+		for (; at < parser->at - 1; at++, size++)
+			if (size < CTRACE_MAX_COMPONENT)
+				out_name[size] = *at;
+	} while (ct_scan_is_at(parser, '\''));
+	out_name[size < CTRACE_MAX_COMPONENT ? size : CTRACE_MAX_COMPONENT] = '\0';
+	return size;
+}
+
+/* As component trace spells it, if it is a name there.  Gives its size. */
+static size_t read_plain_name(struct ct_parser *parser, char out_name[CTRACE_MAX_COMPONENT + 1])
+{
+	struct ct_span word = ct_scan_word(parser);
+	char upper[CTRACE_MAX_NAME];
+
+	if (word.size == 0)
+		ct_complain_found(parser, "the name of a component");
+	if (word.size > CTRACE_MAX_COMPONENT)
+		return word.size;
+	memcpy(out_name, word.at, word.size);
+	out_name[word.size] = '\0';
+	if (word.size <= sizeof upper) {
+		memcpy(upper, word.at, word.size);
+		ct_name_upper(upper, word.size);
+		if (ct_trace_name_is_valid(upper, word.size))
+			memcpy(out_name, upper, word.size);
+	}
+	return word.size;
+}
+
+/* Gives it as it was written, so that ALL in quotation marks is a name. */
+static struct ct_span read_name(struct ct_parser *parser, char out_name[CTRACE_MAX_COMPONENT + 1])
+{
+	struct ct_span word;
+	const char *start;
+	size_t size;
+
+	ct_scan_blanks(parser);
+	start = parser->at;
+	size = ct_scan_is_at(parser, '\'') ? read_quoted_name(parser, out_name) : read_plain_name(parser, out_name);
+	word = ct_span_of(start, parser->at);
+	if (parser->reason != 0)
+		return word;
+	if (size > CTRACE_MAX_COMPONENT)
+		ct_complain_syntax(parser, word, "is too long", "at most 255 bytes");
+	else if (ct_component_check_name(out_name, size) != CTRACE_OK)
+		ct_complain_syntax(parser, word, "is not the name of a component", "a name, or names with dots between");
+	return word;
+}
+
+uint32_t ct_read_names(struct ct_parser *parser, const struct ct_names *names)
+{
+	bool is_enclosed = ct_scan_accept(parser, '(');
+	char name[CTRACE_MAX_COMPONENT + 1];
+	struct ct_span word;
+	uint32_t count = 0;
+
+	do {
+		word = read_name(parser, name);
+		if (parser->reason != 0)
+			return 0;
+		if (count == names->most) {
+			ct_complain_syntax(parser, word, "is one too many", names->expected);
+			return 0;
+		}
+		memcpy(names->name[count++], name, strlen(name) + 1);
+	} while (is_enclosed && ct_scan_accept(parser, ','));
+	if (is_enclosed && !ct_scan_accept(parser, ')'))
+		ct_complain_found(parser, "\",\" or \")\"");
+	if (names->all != NULL && count == 1 && ct_name_is(word.at, word.size, "ALL")) {
+		*names->all = true;
+		return 0;
+	}
+	return count;
+}
+
+/* ---- SUB ---- */
+
+/* Its end: the parenthesis that closes it, or without one around it, what ends the operand.  NULL: there is none. */
+static const char *path_end(struct ct_parser *parser, bool is_enclosed)
+{
+	unsigned depth = 0;
+
+	while (parser->at < parser->end) {
+		const char *at = parser->at;
+
+		if (depth == 0 && (*at == ')' || (!is_enclosed && *at == ',')))
+			return at;
+		if (*at != '\'') {
+			parser->at++;
+		} else if (!ct_scan_quotation(parser)) {
+			ct_complain_syntax(parser, ct_span_of(at, parser->end), "has no closing quotation mark", "\"'\"");
+			return NULL;
+		}
+		depth += *at == '(';
+		depth -= *at == ')';
+	}
+	return is_enclosed || depth != 0 ? NULL : parser->at;
+}
+
+/* What is not in quotation marks, in capital letters. */
+static void upper_unquoted(char *text, size_t size)
+{
+	char mark = '\0';
+
+	for (size_t i = 0; i < size; i++)
+		if (mark != '\0')
+			mark = text[i] == mark ? '\0' : mark;
+		else if (text[i] == '\'' || text[i] == '"')
+			mark = text[i];
+		else
+			ct_name_upper(text + i, 1);
+}
+
+/* A pattern of names, which only TRACE CT has: what it fits is looked for among the traces that there are. */
+static bool is_pattern(const char *text, size_t size)
+{
+	bool is_one = false;
+
+	for (size_t i = 0; i < size; i++) {
+		char c = text[i];
+		bool is_wild = c == '*' || c == '?';
+
+		if (!is_wild && !(c >= 'A' && c <= 'Z') && !(c >= '0' && c <= '9') && strchr("@#$_.", c) == NULL && !ct_is_blank(c))
+			return false;
+		is_one |= is_wild;
+	}
+	return is_one;
+}
+
+static void take_sub(struct ct_parser *parser, struct ct_span value, struct ct_operator_command *command)
+{
+	char text[CTRACE_MAX_COMPONENT];
+	struct ct_complaint complaint = { .line = 0 };
+	struct ct_sub_path path;
+	uint32_t reason = 0;
+	size_t size = 0;
+
+	if (value.size > sizeof text) {
+		ct_complain_syntax(parser, value, "is too long", "at most 255 bytes");
+		return;
+	}
+	memcpy(text, value.at, value.size);
+	upper_unquoted(text, value.size);
+	if (command->kind != CT_OPERATOR_TRACE_CT || !is_pattern(text, value.size))
+		reason = ct_sub_parse(text, value.size, &path, &complaint);
+	if (reason != 0) {
+		ct_complain_filled(parser, reason, value.at + complaint.column - 1, &complaint);
+		return;
+	}
+	for (size_t i = 0; i < value.size; i++) /* no name has blanks */
+		if (!ct_is_blank(text[i]))
+			command->sub[size++] = text[i];
+	command->sub[size] = '\0';
+	command->has_sub = true;
+}
+
+void ct_read_operator_sub(struct ct_parser *parser, void *out)
+{
+	const char *open;
+	const char *start;
+	const char *end;
+	bool is_enclosed;
+
+	ct_scan_blanks(parser);
+	open = parser->at;
+	is_enclosed = ct_scan_accept(parser, '(');
+	start = parser->at;
+	end = path_end(parser, is_enclosed);
+	if (end != NULL)
+		take_sub(parser, ct_span_of(start, end), out);
+	else if (parser->reason == 0)
+		ct_complain_syntax(parser, ct_span_of(open, is_enclosed ? open + 1 : parser->end), "is not closed", "\")\"");
+	parser->at += end != NULL && is_enclosed;
+}

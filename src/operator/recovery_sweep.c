@@ -1,0 +1,395 @@
+/*
+ * recovery_sweep.c - delivers what dead processes left in their run folders, and removes the folders.
+ *
+ * The delivery itself is ct_recover(); here is who does it.  Whoever owns a folder decided where its events go, so they go there
+ * with the owner's rights and no more: root never delivers for another user, but a child process that has become that
+ * user does.  A user other than root recovers only what is the user's own.
+ *
+ * Copyright The ctrace authors.  SPDX-License-Identifier: Apache-2.0
+ */
+#include "operator/recovery_sweep.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <grp.h>
+#include <inttypes.h>
+#include <pwd.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/prctl.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "cli/cli.h"
+#include "operator/recovery_watch.h"
+
+/* The run directories that may not be used, as they are reported. */
+struct refused_run {
+	const char *verb;
+	uint32_t count;
+};
+
+/* The different owners of the orphans in one run directory. */
+struct owner {
+	uid_t uid;
+	gid_t gid;
+};
+struct owners {
+	struct owner *items;
+	size_t count;
+	size_t capacity;
+	bool failed;
+};
+
+static void recovery_print_folder(FILE *to, const char *run_directory, const char *folder)
+{
+	if (to == stderr)
+		fputs("ctrace recover: ", to);
+	ct_tool_print(to, run_directory, strlen(run_directory));
+	if (folder != NULL) {
+		fputc('/', to);
+		ct_tool_print(to, folder, strlen(folder));
+	}
+	fputs(": ", to);
+}
+
+/* Each on a line of its own, as an indented list. */
+static void say_elsewhere(FILE *to, const char *paths)
+{
+	while (*paths != '\0') {
+		size_t size = strcspn(paths, "\n");
+
+		fputs("  events are in ", to);
+		ct_tool_print(to, paths, size);
+		fputc('\n', to);
+		paths += size + (paths[size] == '\n');
+	}
+}
+
+static void report_folder(const char *run_directory, const char *folder, bool ok, uint64_t delivered, const char *message,
+			  const char *elsewhere, void *user)
+{
+	const struct ct_recovery_sweep *run = user;
+	FILE *to = ok ? stdout : stderr;
+
+	if (run->is_quiet)
+		return;
+	recovery_print_folder(to, run_directory, folder);
+	fprintf(to, "%s, %" PRIu64 " event%s delivered",
+		ok                                          ? "recovered"
+		: strcmp(message, CT_RECOVER_GIVEN_UP) == 0 ? "given up and removed"
+							    : "kept",
+		delivered, delivered == 1 ? "" : "s");
+	if (!ok && message != NULL && message[0] != '\0') {
+		fputs(": ", to);
+		ct_tool_print(to, message, strlen(message));
+	}
+	fputc('\n', to);
+	say_elsewhere(to, elsewhere);
+}
+
+/* What a child that recovers for another user sends to its parent: each step, and at last the totals. */
+struct recover_message {
+	bool is_total;
+	union {
+		struct recovery_place place;
+		struct ct_recovery total;
+	};
+};
+_Static_assert(sizeof(struct recover_message) <= 4096, "a pipe takes a message whole or not at all (PIPE_BUF)");
+
+static struct recovery_place place_of(const struct ct_recover_step *step)
+{
+	struct recovery_place place = { .folder = "" };
+
+	(void)snprintf(place.folder, sizeof(place.folder), "%s/%s", step->run_directory, step->folder);
+	if (step->emitter != NULL)
+		(void)snprintf(place.output, sizeof(place.output), "%s%s%s", step->emitter, step->path[0] != '\0' ? " " : "",
+			       step->path);
+	return place;
+}
+
+static void note_step(const struct ct_recover_step *step, void *user)
+{
+	struct recovery_place place = place_of(step);
+
+	(void)user;
+	ct_recovery_note(&place);
+}
+
+static void send_step(const struct ct_recover_step *step, void *user)
+{
+	struct recover_message message = { .place = place_of(step) };
+
+	(void)!write(*(const int *)user, &message, sizeof(message));
+}
+
+static void total_add(struct ct_recovery *total, const struct ct_recovery *more)
+{
+	total->folders += more->folders;
+	total->recovered += more->recovered;
+	total->kept += more->kept;
+	total->given_up += more->given_up;
+	total->delivered += more->delivered;
+	total->damaged += more->damaged;
+	total->undeliverable += more->undeliverable;
+	total->gone += more->gone;
+	total->lost += more->lost;
+}
+
+static void owners_add(const struct ct_folder_entry *entry, void *user)
+{
+	struct owners *owners = user;
+	char path[8192];
+	struct stat info;
+
+	if (entry->is_alive)
+		return;
+	for (size_t i = 0; i < owners->count; i++)
+		if (owners->items[i].uid == entry->uid)
+			return;
+	if (owners->count == owners->capacity) {
+		size_t capacity = owners->capacity != 0 ? owners->capacity * 2 : 8;
+		struct owner *items = reallocarray(owners->items, capacity, sizeof(*items));
+
+		if (items == NULL) {
+			owners->failed = true;
+			return;
+		}
+		owners->items = items;
+		owners->capacity = capacity;
+	}
+	snprintf(path, sizeof(path), "%s/%s", entry->run_directory, entry->name);
+	if (lstat(path, &info) != 0)
+		return;
+	owners->items[owners->count++] = (struct owner){ .uid = info.st_uid, .gid = info.st_gid };
+}
+
+/* Makes this process the owner for good.  False when any of root's rights could be left. */
+static bool become(const struct owner *owner)
+{
+	const struct passwd *user = getpwuid(owner->uid);
+	gid_t gid = user != NULL ? user->pw_gid : owner->gid;
+
+	if (user != NULL ? initgroups(user->pw_name, gid) != 0 : setgroups(1, &gid) != 0)
+		return false;
+	if (setresgid(gid, gid, gid) != 0 || setresuid(owner->uid, owner->uid, owner->uid) != 0)
+		return false;
+	return geteuid() == owner->uid && getegid() == gid && setuid(0) != 0;
+}
+
+/* A folder of a user in a directory that is closed to that user: only the hand of root puts it there. */
+static void say_unreachable(const struct ct_recovery_sweep *run, const char *run_directory, const struct owner *owner)
+{
+	if (run->is_quiet)
+		return;
+	recovery_print_folder(stderr, run_directory, NULL);
+	fprintf(stderr, "has folders of user %u, who may not look into it: %s\n", (unsigned)owner->uid, strerror(errno));
+}
+
+/* The child's whole life: becomes the owner, recovers, sends the totals. */
+static _Noreturn void recover_in_child(struct ct_recovery_sweep *run, const char *run_directory, const struct owner *owner, int to_parent,
+				       pid_t parent)
+{
+	struct recover_message last = { .is_total = true, .total = { .anyway = run->total.anyway } };
+	struct ct_recover_options options = { .on_step = send_step, .user = &to_parent };
+	sigset_t none;
+
+	/* It is the child of a thread that blocks all signals. */
+	(void)sigemptyset(&none);
+	(void)pthread_sigmask(SIG_SETMASK, &none, NULL);
+	if (!become(owner)) {
+		recovery_print_folder(stderr, run_directory, NULL);
+		fprintf(stderr, "cannot become user %u: %s\n", (unsigned)owner->uid, strerror(errno));
+		_exit(CMD_NOTHING);
+	}
+	/* It ends with its parent, which does not wait for an output that hangs.  Dying is safe: what was committed is not delivered again. */
+	if (prctl(PR_SET_PDEATHSIG, SIGKILL) != 0 || getppid() != parent)
+		_exit(CMD_NOTHING);
+	if (access(run_directory, R_OK | X_OK) != 0) {
+		say_unreachable(run, run_directory, owner);
+		_exit(CMD_NOTHING);
+	}
+	ct_recover(run_directory, &options, &last.total, report_folder, run);
+	/* What is in the buffer of a quiet one is the verb's, which prints it. */
+	if ((!run->is_quiet && fflush(stdout) != 0) || write(to_parent, &last, sizeof(last)) != (ssize_t)sizeof(last))
+		_exit(CMD_NOTHING);
+	_exit(CMD_DONE);
+}
+
+/* Until the child's last message: true, its totals are added. */
+static bool receive(struct ct_recovery_sweep *run, int from_child)
+{
+	struct recover_message message;
+
+	while (TEMP_FAILURE_RETRY(read(from_child, &message, sizeof(message))) == (ssize_t)sizeof(message)) {
+		if (message.is_total) {
+			total_add(&run->total, &message.total);
+			return true;
+		}
+		ct_recovery_note(&message.place);
+	}
+	return false;
+}
+
+static void recover_as(struct ct_recovery_sweep *run, const char *run_directory, const struct owner *owner)
+{
+	pid_t child, parent = getpid();
+	bool is_whole;
+	int ends[2];
+	int how = 0;
+
+	if (pipe2(ends, O_CLOEXEC) != 0) {
+		run->broken++;
+		return;
+	}
+	if (!run->is_quiet)
+		(void)fflush(stdout);
+	child = fork();
+	if (child == 0) {
+		(void)close(ends[0]);
+		recover_in_child(run, run_directory, owner, ends[1], parent);
+	}
+	(void)close(ends[1]);
+	is_whole = child > 0 && receive(run, ends[0]);
+	(void)close(ends[0]);
+	if (child > 0 && TEMP_FAILURE_RETRY(waitpid(child, &how, 0)) != child)
+		how = -1;
+	if (is_whole && how == 0)
+		return;
+	run->broken++;
+	if (!run->is_quiet) {
+		recovery_print_folder(stderr, run_directory, NULL);
+		fprintf(stderr, "recovery for user %u did not complete\n", (unsigned)owner->uid);
+	}
+}
+
+static void recover_for(struct ct_recovery_sweep *run, const char *run_directory, const struct owner *owner)
+{
+	if (owner->uid == geteuid()) {
+		const struct ct_recover_options options = { .on_step = note_step };
+		struct ct_recovery total = { .anyway = run->total.anyway };
+
+		ct_recover(run_directory, &options, &total, report_folder, run);
+		total_add(&run->total, &total);
+	} else if (geteuid() == 0) {
+		recover_as(run, run_directory, owner);
+	} else {
+		run->others++;
+		if (!run->is_quiet) {
+			recovery_print_folder(stderr, run_directory, NULL);
+			fprintf(stderr, "has folders of user %u, which only that user and root may recover\n", (unsigned)owner->uid);
+		}
+	}
+}
+
+/* What could not be delivered so far, and until when it is kept. */
+static void say_tries(const struct ct_session_head *head)
+{
+	time_t until = (time_t)(ct_recover_until_ns(head) / 1000000000u);
+	char when[32] = "?";
+	struct tm local;
+
+	if (until == 0)
+		return;
+	if (localtime_r(&until, &local) != NULL)
+		strftime(when, sizeof when, "%Y-%m-%d %H:%M:%S", &local);
+	printf("  a destination has failed %" PRIu64 " time%s; what it does not take is removed after %s\n", head->recover_tries,
+	       head->recover_tries == 1 ? "" : "s", when);
+}
+
+static void say_orphan(const struct ct_folder_entry *entry, void *user)
+{
+	struct ct_recovery_sweep *run = user;
+	char why[CT_FOLDER_WHY_SIZE];
+	struct ct_session session;
+	enum ctrace_status status;
+
+	if (entry->is_alive)
+		return;
+	run->total.folders++;
+	status = ct_session_load(&session, entry->run_directory, entry->name, false);
+	if (status != CTRACE_OK) {
+		run->total.kept++;
+		recovery_print_folder(stderr, entry->run_directory, entry->name);
+		fprintf(stderr, "cannot be read: %s\n", ct_folder_explain(entry->run_directory, entry->name, status, why));
+		return;
+	}
+	if (!run->total.anyway && !ct_place_is_here(&session)) {
+		run->total.kept++;
+		recovery_print_folder(stderr, entry->run_directory, entry->name);
+		fputs("would be kept: " CT_RECOVER_ELSEWHERE "\n", stderr);
+		ct_session_close(&session, false);
+		return;
+	}
+	recovery_print_folder(stdout, entry->run_directory, entry->name);
+	fputs("would be recovered: ", stdout);
+	ct_tool_print(stdout, session.head->program, strnlen(session.head->program, sizeof(session.head->program)));
+	printf(" (process %u of user %u)\n", (unsigned)session.head->pid, (unsigned)entry->uid);
+	say_tries(session.head);
+	ct_session_close(&session, false);
+}
+
+static void recover_directory(const char *path, void *user)
+{
+	struct ct_recovery_sweep *run = user;
+	struct owners owners = { 0 };
+
+	if (run->is_dry) {
+		ct_folder_each(path, say_orphan, run);
+		return;
+	}
+	ct_folder_each(path, owners_add, &owners);
+	for (size_t i = 0; i < owners.count; i++)
+		recover_for(run, path, &owners.items[i]);
+	if (owners.failed)
+		run->broken++;
+	free(owners.items);
+}
+
+void ct_recovery_everywhere(void *sweep)
+{
+	ct_folder_each_run_directory(recover_directory, sweep);
+}
+
+void ct_recovery_on_the_way(const char *verb)
+{
+	static struct ct_recovery_sweep run = { .is_quiet = true }; /* its thread may outlive the call */
+
+	ct_recovery_run(ct_recovery_everywhere, &run, verb, RECOVERY_GOES_ON);
+}
+
+static void say_refused(const char *path, const char *why, void *user)
+{
+	struct refused_run *refused = user;
+
+	fprintf(stderr, "%s: the run directory ", refused->verb);
+	ct_tool_print(stderr, path, strlen(path));
+	fprintf(stderr, " is refused: %s\n", why);
+	refused->count++;
+}
+
+uint32_t ct_recovery_report_refused(const char *verb)
+{
+	struct refused_run refused = { .verb = verb };
+
+	ct_folder_each_refused(say_refused, &refused);
+	return refused.count;
+}
+
+void ct_recovery_named(struct ct_recovery_sweep *run, const char *path)
+{
+	struct stat info;
+
+	errno = 0;
+	if (stat(path, &info) == 0 && S_ISDIR(info.st_mode) && access(path, R_OK | X_OK) == 0) {
+		recover_directory(path, run);
+		return;
+	}
+	if (errno == 0)
+		errno = ENOTDIR;
+	run->broken++;
+	recovery_print_folder(stderr, path, NULL);
+	fprintf(stderr, "%s\n", strerror(errno));
+}

@@ -1,0 +1,324 @@
+/*
+ * writer_control.c - starts an external writer, and asks one to end.
+ *
+ * Called by the operator's tools for WTRSTART and WTRSTOP.  The writer is no child of the tool and has no terminal: it lives until it
+ * is stopped, and says what it has to say in its log, <run directory>/writer/NAME.log.  It tells that it is ready, or why not, through a
+ * pipe that it inherits: `ctrace writer NAME --ready-fd 3`, one line, "ready" or the reason.
+ *
+ * Copyright The ctrace authors.  SPDX-License-Identifier: Apache-2.0
+ */
+#include "operator/writer_control.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <poll.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "operator/ask.h"
+#include "cli/run_folder.h"
+#include "writer/writer.h"
+
+#define READY_FD 3
+#define START_SECONDS 30u
+#define STOP_SECONDS 120u
+#define END_TRIES 250u
+
+/* A writer of this user's run directory. */
+struct place {
+	char name[CTRACE_MAX_NAME + 1]; /* upper case */
+	char folder[4096];
+	int folder_fd;
+};
+
+static bool place_open(const char *name, struct place *place, enum wto_id refusal, struct wto *wto)
+{
+	enum ctrace_status status;
+
+	if (!ct_writer_name_is_valid(name, strlen(name))) {
+		ct_wto(wto, refusal, name, "a writer's name has 1 to 7 of A-Z 0-9 $ @ #, no digit first", NULL);
+		return false;
+	}
+	(void)snprintf(place->name, sizeof place->name, "%.7s", name);
+	ct_name_upper(place->name, strlen(place->name));
+	status = ct_run_folder_open(CT_WRITER_FOLDER, place->folder, &place->folder_fd);
+	if (status != CTRACE_OK) {
+		char why[4300];
+
+		(void)snprintf(why, sizeof why, "%.4000s cannot be used: %s", place->folder,
+			       status == CTRACE_OS_ERROR ? strerror(errno) : ctrace_status_text(status));
+		ct_wto(wto, refusal, place->name, why, NULL);
+		return false;
+	}
+	return true;
+}
+
+/* Milliseconds until then; 0 when it is past. */
+static int left_ms(uint64_t until_ns)
+{
+	uint64_t now = ct_clock_mono_ns();
+
+	return now < until_ns ? (int)((until_ns - now + 999999) / 1000000) : 0;
+}
+
+/* Waits until fd can be read.  False: it is too late. */
+static bool wait_for(int fd, uint64_t until_ns)
+{
+	struct pollfd wanted = { .fd = fd, .events = POLLIN };
+
+	do {
+		int left = left_ms(until_ns);
+
+		if (poll(&wanted, 1, left) > 0)
+			return true;
+		if (left == 0)
+			return false;
+	} while (true);
+}
+
+/* ---- starting ---- */
+
+static int open_log(const struct place *place)
+{
+	char name[32];
+	int fd;
+
+	(void)snprintf(name, sizeof name, "%s.log", place->name);
+	return ct_os_open_file(place->folder_fd, name, O_WRONLY | O_APPEND | O_CREAT, &fd) == CTRACE_OK ? fd : -1;
+}
+
+/* In the process that becomes the writer.  Returns only when it cannot. */
+static void become_writer(const struct writer_start *start, const struct place *place, int ready_fd, int log_fd)
+{
+	const char *mode = start->nowrap ? "--nowrap" : "--wrap";
+	char name[CTRACE_MAX_NAME + 1];
+	char number[8];
+	const char *arguments[] = { "ctrace", "writer", name, "--ready-fd", number, start->has_mode ? mode : NULL, NULL };
+	int null_fd = open("/dev/null", O_RDWR | O_CLOEXEC);
+	sigset_t none;
+
+	memcpy(name, place->name, sizeof name);
+	(void)snprintf(number, sizeof number, "%d", READY_FD);
+	/* Out of the way of the places that they are to have. */
+	ready_fd = fcntl(ready_fd, F_DUPFD_CLOEXEC, READY_FD + 1);
+	log_fd = fcntl(log_fd >= 0 ? log_fd : null_fd, F_DUPFD_CLOEXEC, READY_FD + 1);
+	null_fd = fcntl(null_fd, F_DUPFD_CLOEXEC, READY_FD + 1);
+	if (ready_fd < 0 || log_fd < 0 || null_fd < 0)
+		return;
+	if (dup2(null_fd, STDIN_FILENO) < 0 || dup2(log_fd, STDOUT_FILENO) < 0 || dup2(log_fd, STDERR_FILENO) < 0 ||
+	    dup2(ready_fd, READY_FD) < 0)
+		return;
+	(void)close_range(READY_FD + 1, ~0U, 0);
+	(void)sigemptyset(&none);
+	(void)sigprocmask(SIG_SETMASK, &none, NULL);
+	(void)execv("/proc/self/exe", (char *const *)(uintptr_t)arguments);
+	(void)dprintf(READY_FD, "the tool cannot be run again: %s\n", strerror(errno));
+}
+
+/* Two forks: the writer is nobody's child, and no leader of a session that could get a terminal. */
+static bool start_process(const struct writer_start *start, const struct place *place, int ready_fd)
+{
+	int log_fd = open_log(place);
+	pid_t child;
+
+	fflush(NULL);
+	child = fork();
+	if (child == 0) {
+		(void)setsid();
+		(void)signal(SIGINT, SIG_DFL);
+		if (fork() == 0)
+			become_writer(start, place, ready_fd, log_fd);
+		_exit(1);
+	}
+	ct_os_close(&log_fd);
+	if (child > 0)
+		while (waitpid(child, NULL, 0) < 0 && errno == EINTR)
+			;
+	return child > 0;
+}
+
+/* The one line that the writer says: a text that ends where the line does.  False: it is not there in time. */
+static bool read_ready(int fd, char *line, size_t room)
+{
+	uint64_t until = ct_clock_mono_ns() + (uint64_t)START_SECONDS * 1000000000u;
+	size_t size = 0;
+	char *end;
+
+	while (size + 1 < room && memchr(line, '\n', size) == NULL) {
+		ssize_t got;
+
+		if (!wait_for(fd, until))
+			return false;
+		got = read(fd, line + size, room - 1 - size);
+		if (got == 0 || (got < 0 && errno != EINTR))
+			break;
+		size += got > 0 ? (size_t)got : 0;
+	}
+	line[size] = '\0';
+	end = strchr(line, '\n');
+	if (end != NULL)
+		*end = '\0';
+	return true;
+}
+
+/* The writer says it in its log, too. */
+static void say_as_logged(struct wto *wto, enum wto_id id, const char *writer)
+{
+	const struct wto_row *row = ct_wto_row(id);
+	const char *mark = strstr(row->text, "{}");
+	char text[120];
+
+	(void)snprintf(text, sizeof text, "%s %.*s%s%s", row->code, (int)(mark - row->text), row->text, writer, mark + 2);
+	ct_wto(wto, id, writer, NULL);
+	ct_wto_note_said(wto, writer, text);
+}
+
+static bool say_ready(const struct place *place, bool in_time, const char *line, struct wto *wto)
+{
+	char why[4300];
+
+	if (in_time && strcmp(line, "ready") == 0) {
+		say_as_logged(wto, ITT110I, place->name);
+		return true;
+	}
+	(void)snprintf(why, sizeof why, "%s; %.4000s/%s.log may say more",
+		       in_time ? "it ended at once" : "it did not get ready in time", place->folder, place->name);
+	ct_wto(wto, CTR021I, place->name, in_time && line[0] != '\0' ? line : why, NULL);
+	if (in_time && line[0] != '\0')
+		ct_wto_note_said(wto, place->name, line);
+	return false;
+}
+
+static bool start_in(const struct writer_start *start, const struct place *place, struct wto *wto)
+{
+	char line[1024] = "";
+	int ends[2];
+	int fd;
+	bool is_started, in_time;
+
+	if (ct_client_connect(place->folder, place->name, &fd) == CTRACE_OK) {
+		ct_os_close(&fd);
+		if (!start->may_run)
+			ct_wto(wto, CTR020I, place->name, NULL);
+		return start->may_run;
+	}
+	if (pipe2(ends, O_CLOEXEC) != 0) {
+		ct_wto(wto, CTR021I, place->name, strerror(errno), NULL);
+		return false;
+	}
+	is_started = start_process(start, place, ends[1]);
+	if (!is_started)
+		ct_wto(wto, CTR021I, place->name, strerror(errno), NULL);
+	ct_os_close(&ends[1]);
+	in_time = is_started && read_ready(ends[0], line, sizeof line);
+	ct_os_close(&ends[0]);
+	return is_started && say_ready(place, in_time, line, wto);
+}
+
+bool ct_writer_start(const struct writer_start *start, struct wto *wto)
+{
+	struct place place;
+	bool is_running;
+
+	if (!place_open(start->name, &place, CTR021I, wto))
+		return false;
+	is_running = start_in(start, &place, wto);
+	ct_os_close(&place.folder_fd);
+	return is_running;
+}
+
+/* ---- stopping ---- */
+
+/* Still, some seconds after it closed the connection: what a process that ends closes first is nobody's to say. */
+static bool is_listening(const struct place *place)
+{
+	const struct timespec wait = { .tv_nsec = 20000000 };
+
+	for (unsigned i = 0; i < END_TRIES; i++) {
+		int fd;
+
+		if (ct_client_connect(place->folder, place->name, &fd) != CTRACE_OK)
+			return false;
+		ct_os_close(&fd);
+		(void)nanosleep(&wait, NULL);
+	}
+	return true;
+}
+
+/* Why the writer does not want to; "" when it does not say so. */
+static void read_refusal(const struct ct_peer *peer, char *why, size_t room)
+{
+	struct ct_span text = { NULL, 0 };
+	struct ct_message message;
+	size_t at = 0;
+
+	if (peer->status == CTRACE_OK)
+		return;
+	if (ct_client_next(peer, &at, &message))
+		text = ct_message_find(&message, CT_FIELD_MESSAGE);
+	if (text.at != NULL)
+		(void)snprintf(why, room, "%.*s", (int)text.size, text.at);
+	else
+		(void)snprintf(why, room, "%s", ctrace_status_text(peer->status));
+}
+
+static bool ask_to_stop(const struct place *place, bool noflush, struct wto *wto)
+{
+	const struct ct_command stop = { .verb = CT_VERB_WRITER_STOP, .number = noflush ? 0 : 1 };
+	const struct target patient = { .timeout_ms = STOP_SECONDS * 1000 };
+	struct ct_peer *peer = calloc(1, sizeof *peer);
+	bool in_time;
+	char why[512] = "";
+	struct ask ask;
+
+	ct_ask_init(&ask, &patient, wto);
+	ct_command_encode(&ask.request, &stop);
+	if (peer == NULL || ask.request.failed) {
+		free(peer);
+		ct_ask_fini(&ask);
+		ct_wto(wto, CTR030I, NULL);
+		return false;
+	}
+	ask.peers = (struct ct_peers){ peer, 1 };
+	ct_ask_place_writer(peer, place->folder, place->name);
+	ct_ask_send(&ask);
+	in_time = peer->status != CTRACE_TIMED_OUT;
+	if (in_time && ct_ask_silence(peer) == NULL)
+		read_refusal(peer, why, sizeof why);
+	if (why[0] == '\0' && in_time && is_listening(place))
+		(void)snprintf(why, sizeof why, "it closed the connection without doing it");
+	ct_ask_fini(&ask);
+	if (!in_time)
+		ct_wto(wto, CTR024I, place->name, "120", NULL);
+	else if (why[0] != '\0')
+		ct_wto(wto, CTR023I, place->name, why, NULL);
+	else
+		say_as_logged(wto, ITT111I, place->name);
+	return in_time && why[0] == '\0';
+}
+
+bool ct_writer_stop(const char *name, bool noflush, struct wto *wto)
+{
+	enum ctrace_status status;
+	struct place place;
+	bool is_stopped = false;
+	int fd;
+
+	if (!place_open(name, &place, CTR023I, wto))
+		return false;
+	status = ct_client_connect(place.folder, place.name, &fd);
+	if (status == CTRACE_NOT_FOUND)
+		ct_wto(wto, CTR022I, place.name, NULL);
+	else if (status != CTRACE_OK)
+		ct_wto(wto, CTR023I, place.name, ctrace_status_text(status), NULL);
+	if (status == CTRACE_OK) {
+		ct_os_close(&fd);
+		is_stopped = ask_to_stop(&place, noflush, wto);
+	}
+	ct_os_close(&place.folder_fd);
+	return is_stopped;
+}

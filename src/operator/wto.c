@@ -1,0 +1,180 @@
+/*
+ * wto.c - the messages that operators see, all of them in one table.
+ *
+ * Called by ctrace op and ctrace console.  Texts may come from anywhere; what could forge a line or a terminal sequence is escaped.
+ * A message that starts with ITT or IEE is z/OS's own; those with CTR are ours.
+ *
+ * Copyright The ctrace authors.  SPDX-License-Identifier: Apache-2.0
+ */
+#include "operator/wto.h"
+
+#include <string.h>
+#include <time.h>
+
+static const struct wto_row rows[WTO_COUNT] = {
+	[ITT006A] = { "ITT006A", WTO_DONE, "SPECIFY OPERAND(S) FOR TRACE CT COMMAND", "TRACE CT waits for a REPLY with this number." },
+	[ITT038I] = { "ITT038I", WTO_DONE, "{} OF THE TRANSACTIONS REQUESTED VIA THE TRACE CT COMMAND WERE SUCCESSFULLY EXECUTED.",
+		      "ALL, SOME or NONE.  A transaction is one trace in one process." },
+	[ITT110I] = { "ITT110I", WTO_DONE, "INITIALIZATION OF CTRACE WRITER {} COMPLETE.", "The external writer runs." },
+	[ITT111I] = { "ITT111I", WTO_DONE, "CTRACE WRITER {} TERMINATED BECAUSE OF A WTRSTOP REQUEST.",
+		      "The external writer has closed its data sets and ended." },
+	[IEE600I] = { "IEE600I", WTO_DONE, "REPLY TO {} IS;{}", "The reply was understood." },
+	[CTR001E] = { "CTR001E", WTO_MISTAKE, "Column {}: {}; expected {}", "The command cannot be parsed.  Nothing was done." },
+	[CTR002E] = { "CTR002E", WTO_MISTAKE, "Reply, column {}: {}; expected {}",
+		      "The operands of a reply cannot be parsed.  The prompt is outstanding as before." },
+	[CTR003I] = { "CTR003I", WTO_REFUSED, "Reply {} is not outstanding", "D R lists those that are." },
+	[CTR004I] = { "CTR004I", WTO_REFUSED, "A reply needs its number: {} are outstanding",
+		      "R without a number is understood when exactly one reply is outstanding." },
+	[CTR005I] = { "CTR005I", WTO_DONE, "Reply {} is withdrawn; nothing is done of: {}", "CANCEL was replied." },
+	[CTR006I] = { "CTR006I", WTO_DONE, "Reply {} is outstanding for {}: {}{}{}",
+		      "The number, how long it has been waiting (hh.mm.ss), the command, and what was replied so far." },
+	[CTR007I] = { "CTR007I", WTO_DONE, "No reply is outstanding", "The answer to D R." },
+	[CTR008I] = { "CTR008I", WTO_REFUSED, "Outstanding replies cannot be kept in {}: {}",
+		      "The folder reply of the run directory cannot be used.  The command was not carried out." },
+	[CTR009I] = { "CTR009I", WTO_REFUSED, "All numbers of replies are taken", "D R lists them; R nn,CANCEL withdraws one." },
+	[CTR010I] = { "CTR010I", WTO_DONE, "{}: {}",
+		      "A transaction that worked has something to say: the trace, the process, the text." },
+	[CTR011I] = { "CTR011I", WTO_REFUSED, "No traced process {}", "Nobody could be asked." },
+	[CTR012I] = { "CTR012I", WTO_REFUSED, "{}: RC {}: {}",
+		      "A transaction was refused and changed nothing.  The trace, the process, return and reason code in hexadecimal with "
+		      "their meaning, those of the start/stop routine when it was asked, and what it or ctrace has to say." },
+	[CTR013I] = { "CTR013I", WTO_REFUSED, "{} {}",
+		      "What is so in this process is not known, and ITT038I does not count it as done there.  One that did not answer in time, "
+		      "because it was stopped or busy, carries the command out all the same when it goes on." },
+	[CTR014I] = { "CTR014I", WTO_REFUSED, "{}No running process has {}{}", "The nearest name that there is is told." },
+	[CTR015I] = { "CTR015I", WTO_REFUSED, "Member {} cannot be used: {} (reason {}){}", "Nothing was done." },
+	[CTR016I] = { "CTR016I", WTO_REFUSED, "{}: {}; expected {} (reason {})",
+		      "A mistake in a member: its place, and the reason as CTRACE DEFINE has it.  All are listed; nothing was done." },
+	[CTR017I] = { "CTR017I", WTO_REFUSED, "{}: SUB is in the command and in the member: RC 0C reason 0F",
+		      "Both cannot be meant.  This statement was passed over." },
+	[CTR019I] = { "CTR019I", WTO_REFUSED, "No reply is outstanding: there is nothing to reply to",
+		      "TRACE CT without PARM asks for one; D R lists them." },
+	[CTR020I] = { "CTR020I", WTO_REFUSED, "Writer {} is running already", "WTRSTOP ends it." },
+	[CTR021I] = { "CTR021I", WTO_REFUSED, "Writer {} was not started: {}", "The reason is the writer's own, or the system's." },
+	[CTR022I] = { "CTR022I", WTO_REFUSED, "Writer {} is not running", "Nothing was stopped." },
+	[CTR023I] = { "CTR023I", WTO_REFUSED, "Writer {} cannot be stopped: {}", "It runs on." },
+	[CTR024I] = { "CTR024I", WTO_REFUSED, "Writer {} is still stopping after {} seconds",
+		      "It writes what waits; NOFLUSH would not.  Its log tells when it has ended." },
+	[CTR025I] = { "CTR025I", WTO_REFUSED, "The command was interrupted",
+		      "Ctrl-C.  What processes had been asked by then they do; D TRACE shows it." },
+	[CTR026I] = { "CTR026I", WTO_REFUSED, "{}: neither the command nor the member says ON, OFF or LIKEHEAD: RC 0C reason 85",
+		      "Put ON or OFF into the command, or into this statement of the member, which was passed over." },
+	[CTR027I] = { "CTR027I", WTO_REFUSED, "Reply {} cannot be used: {}: {}",
+		      "The file of this prompt cannot be read, or is not one of ours.  R nn,CANCEL removes it." },
+	[CTR028I] = { "CTR028I", WTO_REFUSED, "Writer {} {}", "What it has written, and which traces it has, is not known." },
+	[CTR030I] = { "CTR030I", WTO_REFUSED, "Not enough memory", "Nothing was done, or not everything." },
+	[CTR101W] = { "CTR101W", WTO_DONE, "TRCOUT{} IS FULL: {}. WHAT COMES NOW IS COUNTED AND NOT WRITTEN",
+		      "A writer says it once, when a data set without WRAP is full." },
+	[CTR102E] = { "CTR102E", WTO_DONE, "TRCOUT{} CANNOT BE WRITTEN: {}",
+		      "A writer says it once for each kind of trouble, and tries again and again." },
+	[CTR103E] = { "CTR103E", WTO_DONE, "TRCOUT{} CANNOT BE OPENED: {}: {}", "The writer has not started." },
+	[CTR104E] = { "CTR104E", WTO_DONE, "NO THREAD FOR A TRCOUT", "The writer has not started." },
+	[CTR105E] = { "CTR105E", WTO_DONE, "CTRACE WRITER {} IS RUNNING ALREADY ({})", "One of a name can run in a run directory." },
+	[CTR106E] = { "CTR106E", WTO_DONE, "CTRACE WRITER {}: {}: {}",
+		      "The writer has not started: the folder writer of the run directory cannot be used." },
+	[CTR107E] = { "CTR107E", WTO_DONE, "A TRACED PROCESS HAS TRUNCATED ITS RINGS OR ITS SESSION: {}",
+		      "The writer goes on without this process." },
+	[IEE843I] = { "IEE843I", WTO_DONE, "hh.mm.ss TRACE DISPLAY",
+		      "The answer to DISPLAY TRACE; ctrace-display(7) explains its fields." },
+};
+
+const struct wto_row *ct_wto_row(enum wto_id id)
+{
+	return &rows[id];
+}
+
+static FILE *stream_of(const struct wto *wto, enum wto_severity severity)
+{
+	if (severity != WTO_MISTAKE || wto->is_console)
+		return stdout;
+	fflush(stdout); /* so that the two stay in order where they are one */
+	return stderr;
+}
+
+static void print_time(const struct wto *wto, FILE *to)
+{
+	time_t now = time(NULL);
+	struct tm local;
+
+	if (wto->is_console && localtime_r(&now, &local) != NULL)
+		fprintf(to, "%02d.%02d.%02d ", local.tm_hour, local.tm_min, local.tm_sec);
+}
+
+/* The row's text up to its next {}; gives what follows. */
+static const char *print_up_to_text(const char *text, FILE *to)
+{
+	const char *end = strstr(text, "{}");
+
+	if (end == NULL) {
+		fputs(text, to);
+		return NULL;
+	}
+	fwrite(text, 1, (size_t)(end - text), to);
+	return end + 2;
+}
+
+void ct_wto_texts(struct wto *wto, enum wto_id id, const char *const *texts)
+{
+	const struct wto_row *row = &rows[id];
+	FILE *to = stream_of(wto, row->severity);
+	const char *at = row->text;
+
+	print_time(wto, to);
+	if (id == ITT006A)
+		fprintf(to, "*%s ", *texts++);
+	fprintf(to, "%s ", row->code);
+	while ((at = print_up_to_text(at, to)) != NULL && *texts != NULL) {
+		ct_tool_print(to, *texts, strlen(*texts));
+		texts++;
+	}
+	fputc('\n', to);
+	fflush(to);
+	if ((int)row->severity > wto->worst)
+		wto->worst = (int)row->severity;
+}
+
+/* Characters of the text before this byte; each byte that begins none counts with the one before it. */
+static unsigned count_characters(struct ct_span text, size_t before)
+{
+	unsigned count = 0;
+
+	for (size_t i = 0; i < before; i++)
+		count += i >= text.size || ((unsigned char)text.at[i] & 0xC0) != 0x80;
+	return count;
+}
+
+void ct_wto_mistake(struct wto *wto, enum wto_id id, struct ct_span text, const struct ct_complaint *complaint)
+{
+	FILE *to = stream_of(wto, WTO_MISTAKE);
+	size_t before = complaint->column != 0 ? complaint->column - 1 : 0;
+	char column[16];
+
+	(void)snprintf(column, sizeof column, "%u", count_characters(text, before) + 1);
+	ct_wto(wto, id, column, complaint->message, complaint->expected, NULL);
+	if (!wto->has_caret)
+		return;
+	ct_tool_print(to, text.at, text.size);
+	fprintf(to, "\n%*s\n", ct_tool_print(NULL, text.at, before < text.size ? before : text.size) + 1, "^");
+	fflush(to);
+}
+
+void ct_wto_fail(struct wto *wto)
+{
+	if (wto->worst < CMD_NOTHING)
+		wto->worst = CMD_NOTHING;
+}
+
+void ct_wto_note_said(struct wto *wto, const char *writer, const char *text)
+{
+	struct wto_said *said = &wto->said[wto->said_count++ % WTO_SAID];
+
+	(void)snprintf(said->writer, sizeof said->writer, "%s", writer);
+	(void)snprintf(said->text, sizeof said->text, "%s", text);
+}
+
+void ct_wto_line(const struct wto *wto, const char *text, size_t size)
+{
+	print_time(wto, stdout);
+	ct_tool_print(stdout, text, size);
+	putchar('\n');
+}

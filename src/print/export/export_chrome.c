@@ -1,0 +1,265 @@
+/*
+ * export_chrome.c - traces as the JSON that Perfetto's viewer and Chromium's read.
+ *
+ * Called by ctrace export, on one thread.  One object with traceEvents: M names processes and threads before their first event, B and E are
+ * spans that nest on their thread, b and e those that do not, i is everything else.  Some readers take name and args together for what a
+ * span is, and demand that both ends are alike: so spans have no args unless they are asked for.  Times are microseconds since the first event, as
+ * readers take them for doubles, which have no room for nanoseconds since 1970; otherData says when that was.
+ *
+ * Copyright The ctrace authors.  SPDX-License-Identifier: Apache-2.0
+ */
+#include "print/export/export.h"
+
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+struct chrome {
+	struct ct_export_out out;
+	struct ct_tracks *tracks;
+	struct ct_buf scratch;
+	uint64_t last_ns; /* of the last event */
+	bool is_begun, has_elements;
+	bool has_args; /* spans have them too */
+	bool is_short_of_memory;
+};
+
+static enum ctrace_status chrome_open(const struct ct_export_options *options, void **out_self)
+{
+	struct chrome *self = calloc(1, sizeof *self);
+
+	if (self == NULL)
+		return CTRACE_NOT_ENOUGH_MEMORY;
+	ct_export_out_init(&self->out, options->fd);
+	ct_buf_init(&self->scratch);
+	self->has_args = options->has_args;
+	if (ct_tracks_create(&self->tracks) != CTRACE_OK) {
+		free(self);
+		return CTRACE_NOT_ENOUGH_MEMORY;
+	}
+	*out_self = self;
+	return CTRACE_OK;
+}
+
+static void chrome_look(void *user, const struct ct_view *view)
+{
+	struct chrome *self = user;
+
+	ct_tracks_look(self->tracks, view);
+}
+
+static void begin_document(struct chrome *self)
+{
+	struct ct_buf *text = &self->out.text;
+	uint64_t begin_ns = ct_tracks_begin_ns(self->tracks);
+
+	if (self->is_begun)
+		return;
+	self->is_begun = true;
+	self->last_ns = begin_ns;
+	ct_buf_add_text(text, "{\"displayTimeUnit\":\"ns\",\"otherData\":{\"tracer\":\"ctrace\",\"begin_time\":\"");
+	ct_export_add_time(text, begin_ns);
+	ct_buf_add_format(text, "\",\"begin_ns\":\"%" PRIu64 "\"},\"traceEvents\":[", begin_ns);
+}
+
+static void begin_element(struct chrome *self)
+{
+	ct_buf_add_text(&self->out.text, self->has_elements ? ",\n" : "\n");
+	self->has_elements = true;
+}
+
+static void add_scratch(struct chrome *self)
+{
+	ct_export_add_string(&self->out.text, self->scratch.data, self->scratch.size);
+	self->is_short_of_memory |= self->scratch.failed;
+	ct_buf_clear(&self->scratch);
+}
+
+/* ------------------------------------------------------------------------------------------------------------
+ * Names of tracks
+ */
+
+static void add_naming(struct chrome *self, const char *what, uint32_t pid, uint32_t tid)
+{
+	begin_element(self);
+	ct_buf_add_format(&self->out.text, "{\"ph\":\"M\",\"pid\":%u,\"tid\":%u,\"ts\":0,\"name\":\"%s\",\"args\":{\"name\":", pid, tid,
+			  what);
+	add_scratch(self);
+	ct_buf_add_text(&self->out.text, "}}");
+}
+
+static void tell_track(struct chrome *self, struct ct_track *track)
+{
+	const struct ct_origin *origin = track->origin;
+	uint32_t pid = ct_tracks_pid(self->tracks, origin);
+
+	if (track->is_told)
+		return;
+	track->is_told = true;
+	if (track->is_first) {
+		ct_tracks_add_process(self->tracks, &self->scratch, origin);
+		add_naming(self, "process_name", pid, 0);
+	}
+	ct_buf_add_format(&self->scratch, "thread %u", track->tid);
+	add_naming(self, "thread_name", pid, track->tid);
+}
+
+/* ------------------------------------------------------------------------------------------------------------
+ * Events
+ */
+
+static void add_time(struct chrome *self, uint64_t time_ns)
+{
+	uint64_t since_ns = time_ns - ct_tracks_begin_ns(self->tracks);
+
+	ct_buf_add_u64(&self->out.text, since_ns / 1000);
+	ct_buf_add_char(&self->out.text, '.');
+	ct_export_add_digits(&self->out.text, since_ns % 1000, 3);
+}
+
+/* The record that the item is, which goes in field by field; or NULL. */
+static const struct ct_copybook *copybook_of(const struct ct_view *view, uint32_t index)
+{
+	const struct ct_argument *argument;
+
+	if (view->type == NULL || index >= view->type->argument_count)
+		return NULL;
+	argument = &view->type->arguments[index];
+	return ct_value_is_record(&view->event.items[index], argument) ? argument->copybook : NULL;
+}
+
+static void add_args(struct chrome *self, const struct ct_view *view)
+{
+	struct ct_buf *text = &self->out.text;
+	char name[16];
+
+	ct_buf_add_text(text, ",\"args\":{\"level\":\"");
+	ct_buf_add_text(text, ct_level_name(view->event.level));
+	ct_buf_add_text(text, "\",\"event\":");
+	ct_buf_add_u64(text, view->event.event_id);
+	for (uint32_t i = 0; i < view->event.item_count; i++) {
+		const char *item = ct_view_item_name(view, i, name);
+		const struct ct_copybook *copybook = copybook_of(view, i);
+
+		ct_buf_add_char(text, ',');
+		/* Members of an object have different names. */
+		if (strcmp(item, "level") == 0 || strcmp(item, "event") == 0)
+			ct_buf_add_format(&self->scratch, "%s_", item);
+		else
+			ct_buf_add_text(&self->scratch, item);
+		add_scratch(self);
+		ct_buf_add_char(text, ':');
+		if (copybook != NULL) {
+			ct_json_add_record(text, copybook, view->event.items[i].data, view->event.items[i].size);
+		} else if (ct_export_add_value(&self->scratch, view, i)) {
+			ct_buf_add(text, self->scratch.data, self->scratch.size);
+			ct_buf_clear(&self->scratch);
+		} else {
+			add_scratch(self);
+		}
+	}
+	ct_buf_add_char(text, '}');
+}
+
+static char phase_of(const struct chrome *self, const struct ct_view *view)
+{
+	bool is_end = ct_view_ends_span(view);
+
+	if (view->span_id == 0)
+		return 'i';
+	switch (ct_tracks_way(self->tracks, view->span_id)) {
+	case CT_SPAN_NESTED:
+		return is_end ? 'E' : 'B';
+	case CT_SPAN_CROSSING:
+		return is_end ? 'e' : 'b';
+	default:
+		return 'i';
+	}
+}
+
+static void chrome_add(void *user, const struct ct_view *view)
+{
+	struct chrome *self = user;
+	struct ct_buf *text = &self->out.text;
+	struct ct_track *track = ct_tracks_find(self->tracks, view);
+	char phase = phase_of(self, view);
+	bool is_async = phase == 'b' || phase == 'e';
+
+	if (track == NULL) {
+		self->is_short_of_memory = true;
+		return;
+	}
+	begin_document(self);
+	tell_track(self, track);
+	if (view->event.time_ns > self->last_ns)
+		self->last_ns = view->event.time_ns;
+	begin_element(self);
+	ct_buf_add_text(text, "{\"ph\":\"");
+	ct_buf_add_char(text, phase);
+	ct_buf_add_text(text, "\",\"pid\":");
+	ct_buf_add_u64(text, ct_tracks_pid(self->tracks, track->origin));
+	ct_buf_add_text(text, ",\"tid\":");
+	ct_buf_add_u64(text, track->tid);
+	ct_buf_add_text(text, ",\"ts\":");
+	add_time(self, self->last_ns);
+	ct_buf_add_text(text, ",\"name\":");
+	ct_tracks_add_name(self->tracks, &self->scratch, view);
+	add_scratch(self);
+	ct_buf_add_text(text, ",\"cat\":");
+	ct_export_add_string(text, view->event.component, view->event.component_size);
+	if (is_async)
+		ct_buf_add_format(text, ",\"id\":\"0x%" PRIx64 "\"", view->span_id);
+	if (phase == 'i')
+		ct_buf_add_text(text, ",\"s\":\"t\"");
+	if (phase == 'i' || self->has_args)
+		add_args(self, view);
+	ct_buf_add_char(text, '}');
+	ct_export_out_offer(&self->out);
+}
+
+static void chrome_lost(void *user, const struct ct_read_note *note)
+{
+	struct chrome *self = user;
+
+	begin_document(self);
+	begin_element(self);
+	ct_buf_add_format(&self->out.text, "{\"ph\":\"i\",\"pid\":%u,\"tid\":0,\"ts\":",
+			  note->origin != NULL ? ct_tracks_pid(self->tracks, note->origin) : 0);
+	add_time(self, self->last_ns);
+	ct_buf_add_format(&self->out.text, ",\"name\":\"events lost\",\"cat\":\"LOST\",\"s\":\"%c\",\"args\":{\"events\":%" PRIu64 "}}",
+			  note->origin != NULL ? 'p' : 'g', note->events);
+}
+
+static enum ctrace_status chrome_end(void *user)
+{
+	struct chrome *self = user;
+	enum ctrace_status status;
+
+	begin_document(self);
+	ct_buf_add_text(&self->out.text, "\n]}\n");
+	status = ct_export_out_end(&self->out);
+	return status == CTRACE_OK && self->is_short_of_memory ? CTRACE_NOT_ENOUGH_MEMORY : status;
+}
+
+static void chrome_close(void *user)
+{
+	struct chrome *self = user;
+
+	if (self == NULL)
+		return;
+	ct_tracks_destroy(self->tracks);
+	ct_export_out_fini(&self->out);
+	ct_buf_fini(&self->scratch);
+	free(self);
+}
+
+const struct ct_exporter ct_export_chrome = {
+	.name = "chrome",
+	.has_pairs = true,
+	.open = chrome_open,
+	.look = chrome_look,
+	.add = chrome_add,
+	.lost = chrome_lost,
+	.end = chrome_end,
+	.close = chrome_close,
+};

@@ -1,0 +1,401 @@
+/*
+ * export_csv.c - traces as comma-separated values (RFC 4180): a row of names, then a row an event.
+ *
+ * Called by ctrace export, on one thread.  There are as many data columns as the event with the most items has, which a first reading finds.
+ *
+ * A spreadsheet computes a cell that begins with = + - or @, and what programs trace may come from strangers.  So a text that begins with one
+ * of these, with a tab or with a carriage return, and is no decimal number, gets an apostrophe before it, which spreadsheets take for "this
+ * is text"; is_unguarded leaves it out.
+ *
+ * Copyright The ctrace authors.  SPDX-License-Identifier: Apache-2.0
+ */
+#include "print/export/export.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#define COLUMN_DEPTH 16u /* of groups that a column names */
+#define HEADER "time,time_ns,host,pid,tid,component,event,mnemonic,level,duration_ns"
+
+struct csv {
+	struct ct_export_out out;
+	struct ct_buf scratch;
+	bool is_unguarded;
+	bool is_begun;
+	uint32_t columns; /* of data */
+	/* --columns: the names, terminated one after the other; `columns` of them.  NULL: items as they come */
+	char *names;
+};
+
+/* The field of a record that a column names, found by its last name within groups of the names before. */
+struct field_search {
+	struct csv *csv;
+	const char *path;              /* what of the names has not been found yet */
+	uint32_t depths[COLUMN_DEPTH]; /* of the groups that were found */
+	const char *paths[COLUMN_DEPTH];
+	uint32_t found;
+	bool has_value;
+};
+
+static enum ctrace_status csv_open(const struct ct_export_options *options, void **out_self)
+{
+	struct csv *self = calloc(1, sizeof *self);
+
+	if (self == NULL)
+		return CTRACE_NOT_ENOUGH_MEMORY;
+	ct_export_out_init(&self->out, options->fd);
+	ct_buf_init(&self->scratch);
+	self->is_unguarded = options->is_unguarded;
+	if (options->columns != NULL) {
+		self->names = strdup(options->columns);
+		if (self->names == NULL) {
+			free(self);
+			return CTRACE_NOT_ENOUGH_MEMORY;
+		}
+		self->columns = 1;
+		for (char *at = self->names; *at != '\0'; at++)
+			if (*at == ',') {
+				*at = '\0';
+				self->columns++;
+			}
+	}
+	*out_self = self;
+	return CTRACE_OK;
+}
+
+static void csv_look(void *user, const struct ct_view *view)
+{
+	struct csv *self = user;
+
+	if (self->names == NULL && view->event.item_count > self->columns)
+		self->columns = view->event.item_count;
+}
+
+/* ------------------------------------------------------------------------------------------------------------
+ * Cells
+ */
+
+static bool is_decimal(const char *text, size_t size)
+{
+	size_t at = size > 0 && (text[0] == '-' || text[0] == '+') ? 1 : 0;
+	bool has_point = false;
+
+	if (at == size)
+		return false;
+	for (; at < size; at++) {
+		bool is_point = text[at] == '.' && !has_point && at > 0 && text[at - 1] >= '0';
+
+		if ((text[at] < '0' || text[at] > '9') && !is_point)
+			return false;
+		has_point |= is_point;
+	}
+	return true;
+}
+
+/* Also the wide forms of = + - @, which some spreadsheets take for the same. */
+static bool is_formula(const char *text, size_t size)
+{
+	static const char *const wide[] = { "\xEF\xBC\x9D", "\xEF\xBC\x8B", "\xEF\xBC\x8D", "\xEF\xBC\xA0" };
+
+	if (size == 0)
+		return false;
+	if (text[0] != '\0' && strchr("=+-@\t\r", text[0]) != NULL)
+		return !is_decimal(text, size);
+	for (size_t i = 0; i < CT_COUNT(wide); i++)
+		if (size >= 3 && memcmp(text, wide[i], 3) == 0)
+			return true;
+	return false;
+}
+
+static bool needs_quotes(const char *text, size_t size)
+{
+	for (size_t i = 0; i < size; i++)
+		if (text[i] == ',' || text[i] == '"' || text[i] == '\r' || text[i] == '\n')
+			return true;
+	return size > 0 && (text[0] == ' ' || text[size - 1] == ' ');
+}
+
+static void add_text(struct csv *self, const char *text, size_t size)
+{
+	struct ct_buf *out = &self->out.text;
+	bool has_guard = !self->is_unguarded && is_formula(text, size);
+	bool has_quotes = needs_quotes(text, size);
+
+	if (has_quotes)
+		ct_buf_add_char(out, '"');
+	if (has_guard)
+		ct_buf_add_char(out, '\'');
+	for (size_t i = 0, start = 0; i <= size; i++) {
+		if (i < size && text[i] != '"')
+			continue;
+		ct_buf_add(out, text + start, i - start);
+		if (i < size)
+			ct_buf_add_char(out, '"');
+		start = i;
+	}
+	if (has_quotes)
+		ct_buf_add_char(out, '"');
+}
+
+/* What traced programs and other machines wrote: as it is, unless something in it could harm a line or a terminal; then it is escaped. */
+static void add_foreign(struct csv *self, const char *text, size_t size)
+{
+	size_t marks = 0;
+
+	for (size_t i = 0; i < size; i++)
+		marks += text[i] == '"' || text[i] == '\\';
+	ct_buf_clear(&self->scratch);
+	ct_escape_add(&self->scratch, text, size);
+	if (self->scratch.size <= size + marks && !self->scratch.failed)
+		add_text(self, text, size);
+	else
+		add_text(self, self->scratch.data, self->scratch.size);
+}
+
+static void add_names(struct csv *self, const struct ct_view *view)
+{
+	struct ct_buf names;
+	char name[16];
+
+	ct_buf_init(&names);
+	for (uint32_t i = 0; i < view->event.item_count; i++) {
+		if (i > 0)
+			ct_buf_add_char(&names, ' ');
+		ct_buf_add_text(&names, ct_view_item_name(view, i, name));
+	}
+	add_foreign(self, names.data, names.size);
+	self->out.text.failed |= names.failed;
+	ct_buf_fini(&names);
+}
+
+/* A value as people read it.  Integers and the catalogue's words are short; other bytes are escaped or hexadecimal. */
+static void add_value(struct csv *self, const struct ct_view *view, uint32_t index)
+{
+	static const struct ct_line_format format = { .format = "", .delimiter = "" };
+	const struct ctrace_event_item *item = &view->event.items[index];
+	const struct ct_event_type *type = view->type;
+	const struct ct_argument *argument = type != NULL && index < type->argument_count ? &type->arguments[index] : NULL;
+
+	ct_buf_clear(&self->scratch);
+	if ((item->type == CTRACE_TYPE_TEXT || item->type == CTRACE_TYPE_UTF8) &&
+	    (argument == NULL || argument->print == CT_PRINT_DEFAULT)) {
+		add_foreign(self, item->data, item->size);
+		return;
+	}
+	ct_value_add(&self->scratch, &format, item, argument);
+	add_text(self, self->scratch.data, self->scratch.size);
+}
+
+static void add_values(struct csv *self, const struct ct_view *view)
+{
+	uint32_t count = view->event.item_count;
+	uint32_t shown = count < self->columns ? count : self->columns;
+
+	/* A live trace may have grown since it was looked at: what has no column is left out. */
+	for (uint32_t i = 0; i < shown; i++) {
+		ct_buf_add_char(&self->out.text, ',');
+		add_value(self, view, i);
+	}
+	for (uint32_t i = shown; i < self->columns; i++)
+		ct_buf_add_char(&self->out.text, ',');
+}
+
+/* ------------------------------------------------------------------------------------------------------------
+ * Columns that were chosen
+ */
+
+/* Is this the next name of the path?  Where it ends. */
+static const char *next_name(const char *path, const char *name)
+{
+	size_t size = strcspn(path, ".");
+
+	return ct_name_is(path, size, name) ? path + size : NULL;
+}
+
+static void begin_group(const struct ct_record_field *field, void *user)
+{
+	struct field_search *search = user;
+	const char *end = next_name(search->path, field->name);
+
+	if (end == NULL || *end == '\0' || search->found == COLUMN_DEPTH)
+		return;
+	search->depths[search->found] = field->depth;
+	search->paths[search->found++] = search->path;
+	search->path = end + 1;
+}
+
+static void end_group(const struct ct_record_field *field, void *user)
+{
+	struct field_search *search = user;
+
+	if (search->found > 0 && search->depths[search->found - 1] == field->depth)
+		search->path = search->paths[--search->found];
+}
+
+static void take_field(const struct ct_record_field *field, void *user)
+{
+	struct field_search *search = user;
+	const char *end = next_name(search->path, field->name);
+	char number[CT_JSON_NUMBER_SIZE];
+	size_t size = field->text_size, number_size;
+
+	if (end == NULL || *end != '\0')
+		return;
+	if (search->has_value)
+		ct_buf_add_char(&search->csv->scratch, ' '); /* of a table: all of them */
+	search->has_value = true;
+	while (size > 0 && field->text[size - 1] == ' ')
+		size--;
+	number_size = ct_field_json_number(field, number);
+	if (number_size > 0)
+		ct_buf_add(&search->csv->scratch, number, number_size);
+	else
+		ct_buf_add(&search->csv->scratch, field->text, size);
+}
+
+static void add_field(struct csv *self, const struct ct_view *view, uint32_t index, const char *path)
+{
+	const struct ct_event_type *type = view->type;
+	const struct ct_argument *argument = type != NULL && index < type->argument_count ? &type->arguments[index] : NULL;
+	struct field_search search = { .csv = self, .path = path };
+	const struct ct_field_visitor visitor = {
+		.begin_group = begin_group, .end_group = end_group, .value = take_field, .user = &search
+	};
+	char *copy;
+
+	if (argument == NULL || !ct_value_is_record(&view->event.items[index], argument))
+		return;
+	ct_buf_clear(&self->scratch);
+	(void)ct_copybook_decode(argument->copybook, view->event.items[index].data, view->event.items[index].size, &visitor, NULL);
+	if (!search.has_value)
+		return;
+	copy = strndup(ct_buf_text(&self->scratch), self->scratch.size);
+	if (copy == NULL)
+		self->out.text.failed = true;
+	else
+		add_foreign(self, copy, strlen(copy));
+	free(copy);
+}
+
+/* An item of that name, else a field of the record whose name is before the first point; nothing when the event has neither. */
+static void add_column(struct csv *self, const struct ct_view *view, const char *column)
+{
+	size_t item_size = strcspn(column, ".");
+	char scratch[16];
+
+	for (uint32_t i = 0; i < view->event.item_count; i++) {
+		const char *name = ct_view_item_name(view, i, scratch);
+
+		if (ct_name_is(column, strlen(column), name)) {
+			add_value(self, view, i);
+			return;
+		}
+		if (column[item_size] == '.' && ct_name_is(column, item_size, name)) {
+			add_field(self, view, i, column + item_size + 1);
+			return;
+		}
+	}
+}
+
+static void add_columns(struct csv *self, const struct ct_view *view)
+{
+	const char *column = self->names;
+
+	for (uint32_t i = 0; i < self->columns; i++, column += strlen(column) + 1) {
+		ct_buf_add_char(&self->out.text, ',');
+		add_column(self, view, column);
+	}
+}
+
+static void begin_document(struct csv *self)
+{
+	const char *column = self->names;
+
+	if (self->is_begun)
+		return;
+	self->is_begun = true;
+	ct_buf_add_text(&self->out.text, HEADER);
+	if (self->names == NULL)
+		ct_buf_add_text(&self->out.text, ",names");
+	for (uint32_t i = 0; i < self->columns; i++) {
+		if (self->names == NULL) {
+			ct_buf_add_format(&self->out.text, ",data%u", i + 1);
+			continue;
+		}
+		ct_buf_add_char(&self->out.text, ',');
+		add_text(self, column, strlen(column));
+		column += strlen(column) + 1;
+	}
+	ct_buf_add_text(&self->out.text, "\r\n");
+}
+
+static void csv_add(void *user, const struct ct_view *view)
+{
+	struct csv *self = user;
+	const struct ctrace_event *event = &view->event;
+	struct ct_buf *out = &self->out.text;
+	char scratch[16];
+	const char *mnemonic = ct_view_mnemonic(view, scratch);
+
+	begin_document(self);
+	ct_export_add_time(out, event->time_ns);
+	ct_buf_add_char(out, ',');
+	ct_buf_add_u64(out, event->time_ns);
+	ct_buf_add_char(out, ',');
+	add_foreign(self, view->origin->host, strlen(view->origin->host));
+	ct_buf_add_char(out, ',');
+	ct_buf_add_u64(out, event->pid);
+	ct_buf_add_char(out, ',');
+	ct_buf_add_u64(out, event->tid);
+	ct_buf_add_char(out, ',');
+	add_foreign(self, event->component, event->component_size);
+	ct_buf_add_char(out, ',');
+	ct_buf_add_u64(out, event->event_id);
+	ct_buf_add_char(out, ',');
+	add_foreign(self, mnemonic, strlen(mnemonic));
+	ct_buf_add_char(out, ',');
+	ct_buf_add_text(out, ct_level_name(event->level));
+	ct_buf_add_char(out, ',');
+	if (view->duration_ns != CT_NO_DURATION)
+		ct_buf_add_u64(out, view->duration_ns);
+	if (self->names != NULL) {
+		add_columns(self, view);
+	} else {
+		ct_buf_add_char(out, ',');
+		add_names(self, view);
+		add_values(self, view);
+	}
+	ct_buf_add_text(out, "\r\n");
+	out->failed |= self->scratch.failed;
+	ct_export_out_offer(&self->out);
+}
+
+static enum ctrace_status csv_end(void *user)
+{
+	struct csv *self = user;
+
+	begin_document(self);
+	return ct_export_out_end(&self->out);
+}
+
+static void csv_close(void *user)
+{
+	struct csv *self = user;
+
+	if (self == NULL)
+		return;
+	ct_export_out_fini(&self->out);
+	ct_buf_fini(&self->scratch);
+	free(self->names);
+	free(self);
+}
+
+const struct ct_exporter ct_export_csv = {
+	.name = "csv",
+	.has_pairs = true,
+	.open = csv_open,
+	.look = csv_look,
+	.add = csv_add,
+	.end = csv_end,
+	.close = csv_close,
+};

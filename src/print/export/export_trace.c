@@ -1,0 +1,541 @@
+/*
+ * export_trace.c - traces as clean traces of Common Trace Format 1.8: a folder a process, a stream a thread, named event classes.
+ *
+ * Called by ctrace export, on one thread.  Whatever was read - rings of dead processes, compressed generations, other tracers' traces - comes
+ * out as BINFILE writes it, so that ctrace and every viewer of the format read it: packets of at most CT_PACKET_CONTENT, and metadata with the
+ * names that the catalogue, or the trace itself, has for events and items.  Lost events are counted in the stream in which they are missing.
+ * A folder gets its metadata last: until then nobody takes it for a trace.  What cannot be written to its end goes again.
+ *
+ * Copyright The ctrace authors.  SPDX-License-Identifier: Apache-2.0
+ */
+#include "print/export/export.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#define BUFFER_LIMIT ((size_t)64 << 20) /* of packets that are not full yet, all together */
+#define KEPT_STREAMS 256u               /* so many keep their memory from packet to packet */
+#define KEPT_MEMORY (4 * (size_t)CT_PACKET_CONTENT)
+
+/* One thread's. */
+struct stream {
+	struct trace *trace;
+	uint32_t tid;
+	struct ct_packet_writer writer;
+};
+
+/* One process's. */
+struct trace {
+	const struct ct_origin *origin;
+	char *folder;
+	struct ct_trace_info info;
+	struct ct_schema *schema;
+	struct stream **streams;
+	uint32_t stream_count;
+	uint32_t next_number; /* above those of all streams */
+	uint64_t lost;        /* in no stream yet */
+};
+
+struct export
+{
+	char *folder;
+	bool has_ended;      /* whatever came of it; otherwise nothing is to be left */
+	bool is_folder_ours; /* it was not there before */
+	bool has_one_trace;
+	struct ct_tracks *tracks;
+	struct trace **traces; /* by origin; NULL: nothing of it yet */
+	size_t trace_count;
+	struct stream *last; /* that got the last event */
+	uint64_t lost;       /* of nobody known */
+	size_t buffered;
+	const struct ct_view *naming; /* whose class is being made */
+	const char *names[CT_CLASS_MAX_ITEMS];
+	int error;
+};
+
+static void fail(struct export *self, int error)
+{
+	if (self->error == 0)
+		self->error = error != 0 ? error : EIO;
+}
+
+/* ------------------------------------------------------------------------------------------------------------
+ * Files
+ */
+
+static bool write_all(int fd, const void *data, size_t size)
+{
+	const char *at = data;
+
+	while (size > 0) {
+		ssize_t written = write(fd, at, size);
+
+		if (written < 0 && errno == EINTR)
+			continue;
+		if (written <= 0)
+			return false;
+		at += written;
+		size -= (size_t)written;
+	}
+	return true;
+}
+
+/* Appends to a file of the trace, which is only open meanwhile: there may be any number of threads. */
+static void append(struct export *self, const struct trace *trace, const char *name, const struct ct_buf *text, size_t size)
+{
+	char *path;
+	int fd;
+
+	if (text->failed || asprintf(&path, "%s/%s", trace->folder, name) < 0) {
+		fail(self, ENOMEM);
+		return;
+	}
+	fd = open(path, O_WRONLY | O_CREAT | O_APPEND | O_NOFOLLOW | O_CLOEXEC, 0600);
+	if (fd < 0 || !write_all(fd, text->data, size))
+		fail(self, errno);
+	ct_os_close(&fd);
+	free(path);
+}
+
+/* Letters, digits and a few marks: the name comes from somebody's trace. */
+static void add_plain(struct ct_buf *out, const char *text)
+{
+	for (size_t i = 0; i < 64 && text[i] != '\0'; i++) {
+		bool is_plain = (text[i] >= 'a' && text[i] <= 'z') || (text[i] >= 'A' && text[i] <= 'Z') ||
+				(text[i] >= '0' && text[i] <= '9') || text[i] == '-' || text[i] == '_' || (text[i] == '.' && i > 0);
+
+		ct_buf_add_char(out, is_plain ? text[i] : '_');
+	}
+}
+
+static bool is_taken(const struct export *self, const char *folder)
+{
+	for (size_t i = 0; i < self->trace_count; i++)
+		if (self->traces[i] != NULL && strcmp(self->traces[i]->folder, folder) == 0)
+			return true;
+	return false;
+}
+
+/* "out/host.program.4711"; with "-2" and so on when that is taken. */
+static char *folder_of(const struct export *self, const struct ct_origin *origin)
+{
+	struct ct_buf path;
+	char *folder = NULL;
+
+	ct_buf_init(&path);
+	for (unsigned i = 1; folder == NULL && !path.failed; i++) {
+		ct_buf_clear(&path);
+		ct_buf_add_text(&path, self->folder);
+		if (!self->has_one_trace) {
+			ct_buf_add_char(&path, '/');
+			add_plain(&path, origin->host[0] != '\0' ? origin->host : "host");
+			ct_buf_add_char(&path, '.');
+			add_plain(&path, origin->program[0] != '\0' ? origin->program : "trace");
+			ct_buf_add_format(&path, ".%u", origin->pid);
+			if (i > 1)
+				ct_buf_add_format(&path, "-%u", i);
+		}
+		if (!is_taken(self, ct_buf_text(&path)))
+			folder = path.failed ? NULL : strdup(ct_buf_text(&path));
+		path.failed |= i == UINT16_MAX;
+	}
+	ct_buf_fini(&path);
+	return folder;
+}
+
+/* ------------------------------------------------------------------------------------------------------------
+ * Names of classes
+ */
+
+/* Items without a name of their own have none here either: the metadata number them. */
+static bool name_class(const char *component, size_t size, uint32_t event_id, struct ct_class_names *out, void *user)
+{
+	struct export *self = user;
+	const struct ct_view *view = self->naming;
+	uint32_t count = view->event.item_count < CT_CLASS_MAX_ITEMS ? view->event.item_count : CT_CLASS_MAX_ITEMS;
+	char scratch[16];
+
+	(void)component;
+	(void)size;
+	(void)event_id;
+	if (view->type == NULL && view->names == NULL)
+		return false;
+	out->mnemonic = view->type != NULL ? view->type->mnemonic : view->names->mnemonic;
+	for (uint32_t i = 0; i < count; i++) {
+		const char *name = ct_view_item_name(view, i, scratch);
+
+		self->names[i] = name != scratch ? name : NULL;
+	}
+	out->items = self->names;
+	out->item_count = count;
+	return true;
+}
+
+/* ------------------------------------------------------------------------------------------------------------
+ * Packets
+ */
+
+/* Those that are complete. */
+static void write_packets(struct export *self, struct stream *stream)
+{
+	struct ct_buf *packets = &stream->writer.packets;
+	size_t size = stream->writer.in_packet ? stream->writer.packet_at : packets->size;
+	char name[32];
+
+	(void)snprintf(name, sizeof name, "stream.%u", stream->writer.stream);
+	append(self, stream->trace, name, packets, size);
+	self->buffered -= size;
+	memmove(packets->data, packets->data + size, packets->size - size);
+	packets->size -= size;
+	stream->writer.packet_at = 0;
+	if (packets->size == 0)
+		ct_buf_trim(packets, stream->trace->stream_count <= KEPT_STREAMS ? KEPT_MEMORY : 0);
+}
+
+static void end_packets(struct export *self, struct stream *stream)
+{
+	if (stream->writer.packets.size == 0)
+		return;
+	ct_packet_end(&stream->writer);
+	write_packets(self, stream);
+}
+
+static void end_all_packets(struct export *self)
+{
+	for (size_t i = 0; i < self->trace_count; i++)
+		for (uint32_t k = 0; self->traces[i] != NULL && k < self->traces[i]->stream_count; k++)
+			end_packets(self, self->traces[i]->streams[k]);
+}
+
+/* ------------------------------------------------------------------------------------------------------------
+ * Traces and streams
+ */
+
+static void copy_text(char *to, size_t room, const char *text)
+{
+	size_t size = strnlen(text, room - 1);
+
+	memcpy(to, text, size);
+	to[size] = '\0';
+}
+
+static void info_fill(struct ct_trace_info *info, const struct ct_origin *origin, uint64_t start_ns)
+{
+	*info = (struct ct_trace_info){ .pid = origin->pid, .asid = origin->asid, .start_ns = start_ns };
+	ct_trace_make_uuid(info->uuid);
+	copy_text(info->host, sizeof info->host, origin->host);
+	copy_text(info->program, sizeof info->program, origin->program);
+	copy_text(info->jobname, sizeof info->jobname, origin->jobname);
+	if (origin->format != NULL)
+		copy_text(info->format, sizeof info->format, origin->format);
+}
+
+static void trace_destroy(struct trace *trace)
+{
+	if (trace == NULL)
+		return;
+	for (uint32_t i = 0; i < trace->stream_count; i++) {
+		ct_buf_fini(&trace->streams[i]->writer.packets);
+		free(trace->streams[i]);
+	}
+	free(trace->streams);
+	ct_schema_destroy(trace->schema);
+	free(trace->folder);
+	free(trace);
+}
+
+static struct trace *trace_create(struct export *self, const struct ct_origin *origin, uint64_t start_ns)
+{
+	struct trace *trace = calloc(1, sizeof *trace);
+
+	if (trace == NULL || ct_schema_create(&trace->schema) != CTRACE_OK) {
+		free(trace);
+		return NULL;
+	}
+	trace->origin = origin;
+	trace->folder = folder_of(self, origin);
+	if (trace->folder == NULL) {
+		trace_destroy(trace);
+		return NULL;
+	}
+	ct_schema_set_namer(trace->schema, name_class, self);
+	info_fill(&trace->info, origin, start_ns);
+	if (ct_os_make_folder(trace->folder) != CTRACE_OK)
+		fail(self, errno);
+	return trace;
+}
+
+static struct trace *find_trace(struct export *self, const struct ct_origin *origin, uint64_t start_ns)
+{
+	if (origin->index >= self->trace_count) {
+		size_t count = 2 * (size_t)origin->index + 8;
+		struct trace **traces = reallocarray(self->traces, count, sizeof(struct trace *));
+
+		if (traces == NULL)
+			return NULL;
+		memset(traces + self->trace_count, 0, (count - self->trace_count) * sizeof(struct trace *));
+		self->traces = traces;
+		self->trace_count = count;
+	}
+	if (self->traces[origin->index] == NULL)
+		self->traces[origin->index] = trace_create(self, origin, start_ns);
+	return self->traces[origin->index];
+}
+
+/* The number that the stream had where it was read, so that events of one time come in the same order again; else the next free one. */
+static uint32_t free_number(const struct trace *trace, uint32_t wanted)
+{
+	if (wanted >= trace->next_number)
+		return wanted;
+	for (uint32_t i = 0; i < trace->stream_count; i++)
+		if (trace->streams[i]->writer.stream == wanted)
+			return trace->next_number;
+	return wanted;
+}
+
+static struct stream *stream_create(struct trace *trace, uint32_t tid, uint32_t wanted)
+{
+	struct stream *stream = calloc(1, sizeof *stream);
+	struct stream **streams;
+
+	if (stream == NULL)
+		return NULL;
+	if ((trace->stream_count & (trace->stream_count + 1)) == 0) { /* 0, 1, 3, 7...: full */
+		streams = reallocarray(trace->streams, 2 * (size_t)trace->stream_count + 1, sizeof(struct stream *));
+		if (streams == NULL) {
+			free(stream);
+			return NULL;
+		}
+		trace->streams = streams;
+	}
+	stream->trace = trace;
+	stream->tid = tid;
+	stream->writer.info = &trace->info;
+	stream->writer.stream = free_number(trace, wanted);
+	if (stream->writer.stream >= trace->next_number)
+		trace->next_number = stream->writer.stream + 1;
+	trace->streams[trace->stream_count++] = stream;
+	return stream;
+}
+
+static struct stream *find_stream(struct export *self, const struct ct_view *view)
+{
+	struct ct_track *track = ct_tracks_find(self->tracks, view);
+	struct trace *trace;
+
+	if (track == NULL)
+		return NULL;
+	if (track->data == NULL) {
+		trace = find_trace(self, view->origin, view->event.time_ns);
+		track->data = trace != NULL ? stream_create(trace, view->event.tid, view->event.stream) : NULL;
+	}
+	return track->data;
+}
+
+/* ------------------------------------------------------------------------------------------------------------
+ * The exporter
+ */
+
+/* True: there is nothing in it, or it is not there. */
+static bool is_empty(const char *folder)
+{
+	DIR *stream = opendir(folder);
+	const struct dirent *entry;
+	bool has_entries = false;
+
+	if (stream == NULL)
+		return errno == ENOENT;
+	while ((entry = readdir(stream)) != NULL && !has_entries)
+		has_entries = strcmp(entry->d_name, ".") != 0 && strcmp(entry->d_name, "..") != 0;
+	(void)closedir(stream);
+	if (has_entries)
+		errno = ENOTEMPTY;
+	return !has_entries;
+}
+
+static void trace_add(void *user, const struct ct_view *view)
+{
+	struct export *self = user;
+	struct stream *stream = find_stream(self, view);
+	size_t size;
+
+	if (stream == NULL) {
+		fail(self, ENOMEM);
+		return;
+	}
+	stream->writer.lost += stream->trace->lost + self->lost;
+	stream->trace->lost = self->lost = 0;
+	self->naming = view;
+	size = stream->writer.packets.size;
+	ct_packet_write(&stream->writer, ct_schema_class(stream->trace->schema, &view->event), &view->event);
+	self->buffered += stream->writer.packets.size - size;
+	if (stream->writer.packet_at > 0)
+		write_packets(self, stream);
+	self->last = stream;
+	if (self->buffered > BUFFER_LIMIT)
+		end_all_packets(self);
+}
+
+/* A source tells of losses when it goes on behind its last event, which was the last of all. */
+static void trace_lost(void *user, const struct ct_read_note *note)
+{
+	struct export *self = user;
+	struct trace *trace;
+
+	if (note->origin == NULL) {
+		self->lost += note->events;
+		return;
+	}
+	if (self->last != NULL && self->last->trace->origin == note->origin) {
+		self->last->writer.lost += note->events;
+		return;
+	}
+	trace = find_trace(self, note->origin, note->from_ns);
+	if (trace == NULL)
+		fail(self, ENOMEM);
+	else
+		trace->lost += note->events;
+}
+
+/* What was lost behind the last event of a stream, or in a process without any. */
+static void tell_last_losses(struct export *self, struct trace *trace)
+{
+	if (trace->stream_count == 0 && trace->lost > 0 && stream_create(trace, 0, 0) == NULL)
+		fail(self, ENOMEM);
+	if (trace->stream_count == 0)
+		return;
+	trace->streams[0]->writer.lost += trace->lost;
+	trace->lost = 0;
+	for (uint32_t i = 0; i < trace->stream_count; i++) {
+		struct stream *stream = trace->streams[i];
+		struct ct_packet_writer *writer = &stream->writer;
+		size_t size = writer->packets.size;
+
+		if (writer->lost > writer->told)
+			ct_packet_begin(writer, trace->origin->pid, stream->tid,
+					writer->last_ns != 0 ? writer->last_ns : trace->info.start_ns);
+		self->buffered += writer->packets.size - size;
+		end_packets(self, stream);
+	}
+}
+
+static void write_metadata(struct export *self, struct trace *trace)
+{
+	struct ct_buf text;
+
+	ct_buf_init(&text);
+	ct_schema_print_trace(&text, &trace->info);
+	for (uint32_t i = 1; i < ct_schema_count(trace->schema); i++)
+		ct_schema_print_class(&text, ct_schema_at(trace->schema, i));
+	append(self, trace, "metadata", &text, text.size);
+	ct_buf_fini(&text);
+}
+
+static void discard_trace(const struct trace *trace)
+{
+	int folder = open(trace->folder, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+
+	if (folder < 0)
+		return;
+	for (uint32_t k = 0; k < trace->stream_count; k++) {
+		char name[32];
+
+		(void)snprintf(name, sizeof name, "stream.%u", trace->streams[k]->writer.stream);
+		(void)unlinkat(folder, name, 0);
+	}
+	(void)unlinkat(folder, "metadata", 0);
+	ct_os_close(&folder);
+}
+
+/* An export that has failed or was given up leaves nothing.  It may have failed for want of memory. */
+static void discard(struct export *self)
+{
+	for (size_t i = 0; i < self->trace_count; i++) {
+		const struct trace *trace = self->traces[i];
+
+		if (trace == NULL)
+			continue;
+		discard_trace(trace);
+		if (!self->has_one_trace)
+			(void)rmdir(trace->folder);
+	}
+	if (self->is_folder_ours)
+		(void)rmdir(self->folder);
+}
+
+static enum ctrace_status trace_end(void *user)
+{
+	struct export *self = user;
+
+	self->has_ended = true;
+	for (size_t i = 0; i < self->trace_count; i++) {
+		struct trace *trace = self->traces[i];
+
+		if (trace == NULL)
+			continue;
+		trace->lost += self->lost;
+		self->lost = 0;
+		tell_last_losses(self, trace);
+		if (self->error == 0)
+			write_metadata(self, trace);
+	}
+	/* Whatever it was that memory lacked for: an event may be missing. */
+	if (ct_memory_has_lacked())
+		fail(self, ENOMEM);
+	if (self->error == 0)
+		return CTRACE_OK;
+	discard(self);
+	errno = self->error;
+	return self->error == ENOMEM ? CTRACE_NOT_ENOUGH_MEMORY : CTRACE_OS_ERROR;
+}
+
+static void trace_close(void *user)
+{
+	struct export *self = user;
+
+	if (self == NULL)
+		return;
+	if (!self->has_ended)
+		discard(self);
+	for (size_t i = 0; i < self->trace_count; i++)
+		trace_destroy(self->traces[i]);
+	free(self->traces);
+	ct_tracks_destroy(self->tracks);
+	free(self->folder);
+	free(self);
+}
+
+static enum ctrace_status trace_open(const struct ct_export_options *options, void **out_self)
+{
+	struct export *self;
+
+	if (!is_empty(options->folder))
+		return CTRACE_OS_ERROR;
+	self = calloc(1, sizeof *self);
+	if (self == NULL)
+		return CTRACE_NOT_ENOUGH_MEMORY;
+	self->folder = strdup(options->folder);
+	self->is_folder_ours = access(options->folder, F_OK) != 0;
+	self->has_one_trace = options->has_one_trace;
+	if (self->folder == NULL || ct_tracks_create(&self->tracks) != CTRACE_OK) {
+		trace_close(self);
+		return CTRACE_NOT_ENOUGH_MEMORY;
+	}
+	*out_self = self;
+	return CTRACE_OK;
+}
+
+const struct ct_exporter ct_export_trace = {
+	.name = "common-trace-format",
+	.is_folder = true,
+	.open = trace_open,
+	.add = trace_add,
+	.lost = trace_lost,
+	.end = trace_end,
+	.close = trace_close,
+};

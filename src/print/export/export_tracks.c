@@ -1,0 +1,309 @@
+/*
+ * export_tracks.c - processes and threads as tracks of a picture, and which spans can be drawn on them.
+ *
+ * Called by the exporters of pictures, on one thread.  Of a span two bits are kept, of a thread its place and, while looking, what is open:
+ * at most OPEN_LIMIT spans, of more the oldest is given up.
+ *
+ * Copyright The ctrace authors.  SPDX-License-Identifier: Apache-2.0
+ */
+#include "print/export/export.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#define OPEN_LIMIT 1024u
+#define MADE_UP_PID 1000000000u /* above what Linux hands out, below what viewers take for negative */
+
+struct ct_open_span {
+	uint64_t id;
+	bool is_crossing;
+};
+
+/* What is known of a span so far. */
+enum state { STATE_NONE, STATE_BEGUN, STATE_NESTED, STATE_CROSSING };
+
+/* What is known of a process. */
+struct process {
+	uint32_t pid;
+	bool has_pid;
+	bool has_track;
+};
+
+struct ct_tracks {
+	struct ct_track **tracks;
+	size_t count;
+	struct ct_hash_table table; /* by origin and thread */
+	uint8_t *states;            /* four spans a byte */
+	size_t states_size;
+	uint64_t begin_ns;
+	bool has_begun;
+	struct ct_span_names *names;
+	struct process *processes; /* by origin */
+	size_t process_count;
+};
+
+bool ct_view_ends_span(const struct ct_view *view)
+{
+	return view->span_id != 0 && view->duration_ns != CT_NO_DURATION;
+}
+
+bool ct_view_begins_span(const struct ct_view *view)
+{
+	return view->span_id != 0 && view->duration_ns == CT_NO_DURATION;
+}
+
+enum ctrace_status ct_tracks_create(struct ct_tracks **out_tracks)
+{
+	*out_tracks = calloc(1, sizeof **out_tracks);
+	if (*out_tracks == NULL)
+		return CTRACE_NOT_ENOUGH_MEMORY;
+	if (ct_span_names_create(&(*out_tracks)->names) == CTRACE_OK)
+		return CTRACE_OK;
+	free(*out_tracks);
+	return CTRACE_NOT_ENOUGH_MEMORY;
+}
+
+void ct_tracks_destroy(struct ct_tracks *tracks)
+{
+	if (tracks == NULL)
+		return;
+	for (size_t i = 0; i < tracks->count; i++) {
+		free(tracks->tracks[i]->open);
+		free(tracks->tracks[i]);
+	}
+	free(tracks->tracks);
+	ct_hash_table_fini(&tracks->table);
+	free(tracks->states);
+	free(tracks->processes);
+	ct_span_names_destroy(tracks->names);
+	free(tracks);
+}
+
+/* ------------------------------------------------------------------------------------------------------------
+ * Processes
+ */
+
+static struct process *find_process(struct ct_tracks *tracks, const struct ct_origin *origin)
+{
+	if (origin->index >= tracks->process_count) {
+		size_t count = 2 * (size_t)origin->index + 8;
+		struct process *processes = reallocarray(tracks->processes, count, sizeof *processes);
+
+		if (processes == NULL)
+			return NULL;
+		memset(processes + tracks->process_count, 0, (count - tracks->process_count) * sizeof *processes);
+		tracks->processes = processes;
+		tracks->process_count = count;
+	}
+	return &tracks->processes[origin->index];
+}
+
+static bool is_taken(const struct ct_tracks *tracks, uint32_t pid)
+{
+	for (size_t i = 0; i < tracks->process_count; i++)
+		if (tracks->processes[i].has_pid && tracks->processes[i].pid == pid)
+			return true;
+	return false;
+}
+
+uint32_t ct_tracks_pid(struct ct_tracks *tracks, const struct ct_origin *origin)
+{
+	struct process *process = find_process(tracks, origin);
+	uint32_t pid = origin->pid;
+
+	if (process != NULL && process->has_pid)
+		return process->pid;
+	if (process == NULL || pid == 0 || pid >= MADE_UP_PID || is_taken(tracks, pid))
+		pid = MADE_UP_PID + origin->index;
+	if (process != NULL) {
+		process->pid = pid;
+		process->has_pid = true;
+	}
+	return pid;
+}
+
+/* ------------------------------------------------------------------------------------------------------------
+ * Threads
+ */
+
+static uint32_t hash_of(const struct ct_view *view)
+{
+	return (uint32_t)(((uint64_t)view->origin->index << 32 | view->event.tid) * 0x9E3779B97F4A7C15u >> 32);
+}
+
+static bool is_track(const void *items, uint32_t number, const void *key)
+{
+	const struct ct_track *track = ((struct ct_track *const *)items)[number];
+	const struct ct_view *view = key;
+
+	return track->origin_index == view->origin->index && track->tid == view->event.tid;
+}
+
+struct ct_track *ct_tracks_find(struct ct_tracks *tracks, const struct ct_view *view)
+{
+	const struct ct_origin *origin = view->origin;
+	uint32_t found = ct_hash_table_find(&tracks->table, hash_of(view), is_track, tracks->tracks, view);
+	struct process *process;
+	struct ct_track **all, *track;
+
+	if (found != CT_HASH_TABLE_NONE) {
+		track = tracks->tracks[found];
+		track->origin = origin;
+		return track;
+	}
+	all = ct_hash_table_reserve_items(&tracks->table, tracks->tracks, sizeof(struct ct_track *));
+	if (all == NULL)
+		return NULL;
+	tracks->tracks = all;
+	track = calloc(1, sizeof *track);
+	if (track == NULL)
+		return NULL;
+	process = find_process(tracks, origin);
+	*track = (struct ct_track){
+		.origin = origin, .origin_index = origin->index, .tid = view->event.tid, .index = (uint32_t)tracks->count
+	};
+	track->is_first = process == NULL || !process->has_track;
+	if (process != NULL)
+		process->has_track = true;
+	ct_hash_table_add(&tracks->table, hash_of(view), (uint32_t)tracks->count);
+	all[tracks->count++] = track;
+	return track;
+}
+
+/* ------------------------------------------------------------------------------------------------------------
+ * Spans
+ */
+
+static enum state get_state(const struct ct_tracks *tracks, uint64_t span_id)
+{
+	size_t at = (size_t)(span_id / 4);
+
+	if (span_id >= CT_TRACK_SPANS || at >= tracks->states_size)
+		return STATE_NONE;
+	return (enum state)(tracks->states[at] >> (span_id % 4 * 2) & 3);
+}
+
+static void set_state(struct ct_tracks *tracks, uint64_t span_id, enum state state)
+{
+	size_t at = (size_t)(span_id / 4);
+	unsigned shift = (unsigned)(span_id % 4 * 2);
+
+	if (span_id >= CT_TRACK_SPANS)
+		return;
+	if (at >= tracks->states_size) {
+		size_t size = at < 4096 ? 8192 : 2 * at;
+		uint8_t *states = realloc(tracks->states, size);
+
+		if (states == NULL)
+			return;
+		memset(states + tracks->states_size, 0, size - tracks->states_size);
+		tracks->states = states;
+		tracks->states_size = size;
+	}
+	tracks->states[at] = (uint8_t)((tracks->states[at] & ~(3u << shift)) | (unsigned)state << shift);
+}
+
+static void begin_span(struct ct_tracks *tracks, struct ct_track *track, uint64_t span_id)
+{
+	if (track->open_count == OPEN_LIMIT) {
+		memmove(track->open, track->open + 1, (OPEN_LIMIT - 1) * sizeof *track->open);
+		track->open_count--;
+	}
+	if (track->open_count == track->open_capacity) {
+		uint32_t capacity = track->open_capacity != 0 ? 2 * track->open_capacity : 8;
+		struct ct_open_span *open = reallocarray(track->open, capacity, sizeof *open);
+
+		if (open == NULL)
+			return;
+		track->open = open;
+		track->open_capacity = capacity;
+	}
+	track->open[track->open_count++] = (struct ct_open_span){ .id = span_id };
+	set_state(tracks, span_id, STATE_BEGUN);
+}
+
+/* Whatever was begun inside and is still open crosses it, if it ever ends. */
+static void end_span(struct ct_tracks *tracks, struct ct_track *track, uint64_t span_id)
+{
+	uint32_t at = track->open_count;
+	bool is_crossing;
+
+	while (at > 0 && track->open[at - 1].id != span_id)
+		at--;
+	if (at == 0) {
+		/* It began on another thread, or too long ago; or its beginning was not to be seen. */
+		if (get_state(tracks, span_id) == STATE_BEGUN)
+			set_state(tracks, span_id, STATE_CROSSING);
+		return;
+	}
+	at--;
+	is_crossing = track->open[at].is_crossing;
+	set_state(tracks, span_id, is_crossing ? STATE_CROSSING : STATE_NESTED);
+	for (uint32_t i = at + 1; i < track->open_count; i++) {
+		track->open[i].is_crossing |= !is_crossing;
+		track->open[i - 1] = track->open[i];
+	}
+	track->open_count--;
+}
+
+void ct_tracks_look(struct ct_tracks *tracks, const struct ct_view *view)
+{
+	struct ct_track *track;
+
+	if (!tracks->has_begun)
+		tracks->begin_ns = view->event.time_ns;
+	tracks->has_begun = true;
+	if (view->span_id == 0)
+		return;
+	track = ct_tracks_find(tracks, view);
+	if (track == NULL)
+		return;
+	if (ct_view_begins_span(view)) {
+		ct_span_names_look(tracks->names, view);
+		begin_span(tracks, track, view->span_id);
+	} else {
+		end_span(tracks, track, view->span_id);
+	}
+}
+
+enum ct_span_way ct_tracks_way(const struct ct_tracks *tracks, uint64_t span_id)
+{
+	enum state state = get_state(tracks, span_id);
+
+	return state == STATE_NESTED ? CT_SPAN_NESTED : state == STATE_CROSSING ? CT_SPAN_CROSSING : CT_SPAN_ALONE;
+}
+
+void ct_tracks_add_name(struct ct_tracks *tracks, struct ct_buf *out, const struct ct_view *view)
+{
+	uint32_t name = CT_DISTINCT_NONE;
+	const char *text;
+	size_t size;
+
+	if (ct_tracks_way(tracks, view->span_id) != CT_SPAN_ALONE)
+		name = ct_span_names_find(tracks->names, view);
+	if (name == CT_DISTINCT_NONE) {
+		ct_export_add_name(out, view);
+		return;
+	}
+	text = ct_span_names_text(tracks->names, name, &size);
+	ct_buf_add(out, text, size);
+}
+
+struct ct_span_names *ct_tracks_names(struct ct_tracks *tracks)
+{
+	return tracks->names;
+}
+
+void ct_tracks_add_process(struct ct_tracks *tracks, struct ct_buf *out, const struct ct_origin *origin)
+{
+	ct_buf_add_text(out, origin->program[0] != '\0' ? origin->program : "process");
+	if (origin->pid != 0 && origin->pid != ct_tracks_pid(tracks, origin))
+		ct_buf_add_format(out, " %u", origin->pid);
+	if (origin->host[0] != '\0')
+		ct_buf_add_format(out, " on %s", origin->host);
+}
+
+uint64_t ct_tracks_begin_ns(const struct ct_tracks *tracks)
+{
+	return tracks->begin_ns;
+}

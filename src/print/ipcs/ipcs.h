@@ -1,0 +1,345 @@
+/*
+ * print/ipcs/ipcs.h - traces as IPCS shows them: CTRACE, QUERY, MERGE and COPYTRC as commands, and what they print.
+ *
+ *     ipcs_scan.c      a command's text as words and values, and what is wrong with it first
+ *     ipcs_values.c    times, lists, names
+ *     ipcs_parse.c     subcommands; ipcs_operand.c: their operands (ipcs_operand.h)
+ *     ipcs_text.c      a command as text again
+ *     ipcs_message.c   the messages ITT10001I to ITT10019I
+ *     ipcs_select.c    is an event meant
+ *     ipcs_query.c     which traces there are
+ *     ipcs_tally.c     how often each entry was traced, and how far apart
+ *     ipcs_run.c       one command, or several merged, over readers
+ *     ipcs_exits.c     exits of a command; ipcs_say.c: what is said in a listing (ipcs_listing.h)
+ *     ipcs_copy.c      COPYTRC: events into a new trace
+ *     print_ipcs.c     titles, headings and entries; print_ipcs_tally.c, print_ipcs_query.c: tables
+ *
+ * A trace is a tracer: APPXYZ.SUBA is COMP(APPXYZ) SUB((SUBA)).  Layouts and operands are those of spec/component-trace.md section 8.  One
+ * thread; memory does not grow with the trace.
+ *
+ * Copyright The ctrace authors.  SPDX-License-Identifier: Apache-2.0
+ */
+#ifndef CT_IPCS_H
+#define CT_IPCS_H
+
+#include "base/hash_table.h"
+#include "print/print.h"
+#include "read/read.h"
+#include "read/reader_exit.h"
+
+/* ---- ipcs_message.c */
+enum ct_ipcs_message {
+	CT_ITT_NONE,
+	CT_ITT10001I,
+	CT_ITT10003I,
+	CT_ITT10004I,
+	CT_ITT10005I,
+	CT_ITT10006I,
+	CT_ITT10007I,
+	CT_ITT10008I,
+	CT_ITT10009I,
+	CT_ITT10010I,
+	CT_ITT10011I,
+	CT_ITT10012I,
+	CT_ITT10013I,
+	CT_ITT10014I,
+	CT_ITT10015I,
+	CT_ITT10016I,
+	CT_ITT10017I,
+	CT_ITT10018I,
+	CT_ITT10019I,
+	CT_ITT_COUNT
+};
+struct ct_ipcs_message_row {
+	const char *id;
+	const char *text; /* {} is where something is put in */
+	const char *more; /* cause, and what to do */
+};
+const struct ct_ipcs_message_row *ct_ipcs_message_row(enum ct_ipcs_message id);
+/* "ITT10015I No trace COMP(X) ...", without a line's end.  Values are terminated, escaped here, as many as the text has places. */
+void ct_ipcs_message_add(struct ct_buf *out, enum ct_ipcs_message id, const char *const *values);
+/* Text of somebody's as part of a line: escaped, but quotation marks stay. */
+void ct_ipcs_add_plain(struct ct_buf *out, const char *text, size_t size);
+
+/* ---- ipcs_parse.c: a subcommand, with what its operands say */
+#define CT_IPCS_LINE 65536u /* bytes, with continuation lines */
+#define CT_IPCS_MERGED 16u  /* subcommands between MERGE and MERGEEND */
+#define CT_IPCS_SUBNAMES 5u
+#define CT_IPCS_LISTED 256u /* values of a list */
+
+enum ct_ipcs_verb {
+	CT_IPCS_CTRACE,
+	CT_IPCS_QUERY, /* CTRACE QUERY */
+	CT_IPCS_MERGE,
+	CT_IPCS_MERGEEND,
+	CT_IPCS_COPYTRC,
+	CT_IPCS_SETDEF,
+	CT_IPCS_HELP,
+	CT_IPCS_END
+};
+enum ct_ipcs_report { CT_IPCS_SHORT, CT_IPCS_SUMMARY, CT_IPCS_FULL, CT_IPCS_TALLY }; /* as ctrace_exit_call.report */
+
+struct ct_ipcs_range {
+	uint32_t first, last;
+};
+struct ct_ipcs_ranges {
+	struct ct_ipcs_range at[CT_IPCS_LISTED];
+	uint32_t count;
+};
+/* Words of the user's; terminated. */
+struct ct_ipcs_words {
+	char **at;
+	uint32_t count;
+};
+/* What a word names. */
+enum ct_ipcs_source { CT_IPCS_BY_PATH, CT_IPCS_BY_DDNAME };
+
+struct ct_ipcs_command {
+	enum ct_ipcs_verb verb;
+	enum ct_ipcs_report report;
+	char component[CTRACE_MAX_COMPONENT + 1]; /* as it was said; "": none (QUERY alone) */
+	char sub[CTRACE_MAX_COMPONENT + 1];       /* elements with dots between; ""  */
+	char sysname[CTRACE_MAX_COMPONENT + 1];   /* "" */
+	bool is_local;
+	bool has_start, has_stop;
+	uint64_t start_us, stop_us; /* since 1970; both belong to what is meant */
+	bool is_exception;
+	uint32_t limit; /* 0: none */
+	struct ct_ipcs_ranges ids;
+	struct ct_ipcs_ranges asids;
+	struct ct_ipcs_words jobs;
+	bool is_all;                            /* address spaces: ALL was said */
+	char user_exit[CTRACE_MAX_EMITTER + 1]; /* "" */
+	char *options;                          /* or NULL: none */
+	/* Where the trace is. */
+	struct ct_ipcs_words sources;
+	enum ct_ipcs_source source;
+	bool is_active; /* ACTIVE, MAIN or STORAGE: what processes have not delivered */
+	bool is_list;   /* SETDEF LIST */
+	/* COPYTRC */
+	struct ct_ipcs_words out; /* one, as it was said */
+	enum ct_ipcs_source out_kind;
+	/* HELP */
+	char topic[32]; /* "" */
+};
+/* Of what is wrong: also a message's id, when the mistake has one.  What was read so far is to be freed in either case.  The text need not be
+ * terminated; line and column are those of the text. */
+enum ctrace_status ct_ipcs_parse(const char *text, size_t size, struct ct_ipcs_command *out, enum ct_ipcs_message *out_message,
+				 struct ct_complaint *out_complaint) CT_MUST_USE;
+void ct_ipcs_command_fini(struct ct_ipcs_command *command);
+/* Is a word of a command line a subcommand: does it begin with the name of one? */
+bool ct_ipcs_is_command(const char *word);
+/* Or one that is abbreviated or misspelt: something with a parenthesis behind a word that is like such a name. */
+bool ct_ipcs_may_be_command(const char *word);
+/* How many bytes of the text the first command takes, with its lines' ends; continuation lines belong to it. */
+size_t ct_ipcs_command_size(const char *text, size_t size);
+/* Nothing but blanks and comments? */
+bool ct_ipcs_is_empty(const char *text, size_t size);
+
+/* ---- ipcs_text.c: "CTRACE comp(appxyz) sub((suba)) full": parses to the same. */
+void ct_ipcs_text_add(struct ct_buf *out, const struct ct_ipcs_command *command);
+
+/* ---- ipcs_scan.c, ipcs_values.c: one reading of one command */
+struct ct_ipcs_scan {
+	const char *at; /* what is to be read next, of `text` */
+	const char *end;
+	char *text;       /* the command without comments and continuations; to be freed */
+	uint32_t *places; /* of each of its bytes, and of its end, where it stands in the original */
+	const char *original;
+	bool has_failed; /* something is wrong: complaint and message say what */
+	enum ct_ipcs_message message;
+	struct ct_complaint *complaint;
+};
+/* False: complained about, or no memory.  ct_ipcs_scan_end() in either case. */
+bool ct_ipcs_scan_start(struct ct_ipcs_scan *scan, const char *text, size_t size, struct ct_complaint *complaint);
+void ct_ipcs_scan_end(struct ct_ipcs_scan *scan);
+void ct_ipcs_scan_blanks(struct ct_ipcs_scan *scan);         /* commas count */
+bool ct_ipcs_scan_accept(struct ct_ipcs_scan *scan, char c); /* behind blanks */
+struct ct_span ct_ipcs_scan_word(struct ct_ipcs_scan *scan); /* of a keyword */
+/* What stands up to the parenthesis that closes this one, without blanks around it; the scan then is behind it.  at NULL: complained about. */
+struct ct_span ct_ipcs_scan_group(struct ct_ipcs_scan *scan, const char *expected);
+/* The next value in a group: up to a comma or blank outside of quotation marks and parentheses.  Size 0: there is none left. */
+struct ct_span ct_ipcs_next_value(struct ct_span *group);
+/* Without quotation marks around it, '' in it as one.  NULL without memory. */
+char *ct_ipcs_unquote(struct ct_span value);
+/* Only the first complaint is kept.  word.at is of scan->text; what: "is no number"; word.size 0: what stands alone. */
+void ct_ipcs_complain(struct ct_ipcs_scan *scan, enum ct_ipcs_message message, struct ct_span word, const char *what,
+		      const char *expected);
+
+struct ct_ipcs_moment { /* as it was said: in which time zone is known at the command's end */
+	bool is_said;
+	struct ct_span word;
+	int year, month, day, hour, minute, second, microsecond;
+};
+void ct_ipcs_read_moment(struct ct_ipcs_scan *scan, struct ct_span group, struct ct_ipcs_moment *out);
+bool ct_ipcs_moment_us(const struct ct_ipcs_moment *moment, bool is_local, uint64_t *out_us);
+/* Hexadecimal numbers up to `most`, and ranges first:last of them. */
+void ct_ipcs_read_ranges(struct ct_ipcs_scan *scan, struct ct_span group, uint32_t least, uint32_t most, struct ct_ipcs_ranges *out);
+void ct_ipcs_read_words(struct ct_ipcs_scan *scan, struct ct_span group, size_t longest, struct ct_ipcs_words *out);
+void ct_ipcs_words_fini(struct ct_ipcs_words *words);
+void ct_ipcs_read_limit(struct ct_ipcs_scan *scan, struct ct_span group, uint32_t *out);
+/* COMP: a name, as it is compared. */
+void ct_ipcs_read_component(struct ct_ipcs_scan *scan, struct ct_span group, char out[CTRACE_MAX_COMPONENT + 1]);
+/* SUB: one more pair of parentheses may be there. */
+void ct_ipcs_read_sub(struct ct_ipcs_scan *scan, struct ct_span group, char out[CTRACE_MAX_COMPONENT + 1]);
+/* The group without one pair of parentheses that is around all of it. */
+struct ct_span ct_ipcs_inner(struct ct_span group);
+
+/* ---- ipcs_select.c */
+/* Is the trace of this name the one (or, with * and ?, one of those) that component and sub mean?  sub may be "". */
+bool ct_ipcs_names(const char *component, const char *sub, const char *name, size_t name_size);
+/* Where the name's COMP ends: APPXYZ of APPXYZ.SUBA. */
+size_t ct_ipcs_head_size(const char *name, size_t size);
+enum ct_ipcs_choice {
+	CT_IPCS_CHOSEN,
+	CT_IPCS_OTHER_TRACE,
+	CT_IPCS_OTHER_TIME,
+	CT_IPCS_OTHER,         /* id, address space, no exception */
+	CT_IPCS_NO_EXCEPTIONS, /* its component has no such marks; so of ASID and JOBNAME: */
+	CT_IPCS_NO_ASID,
+	CT_IPCS_NO_JOBNAME
+};
+enum ct_ipcs_choice ct_ipcs_select(const struct ct_ipcs_command *command, const struct ct_view *view);
+bool ct_ipcs_is_of_system(const struct ct_ipcs_command *command, const struct ct_origin *origin); /* SYSNAME */
+/* The system's name as the column shows it, terminated. */
+void ct_ipcs_sysname(const char *host, char out[9]);
+
+/* ---- ipcs_query.c: which traces there are.  Bounded: what is past CT_IPCS_TRACES names is counted as `others`. */
+#define CT_IPCS_TRACES 65536u
+struct ct_ipcs_trace {
+	char *name;
+	size_t name_size;
+	uint64_t count;
+	uint64_t first_ns, last_ns;
+};
+struct ct_ipcs_traces {
+	struct ct_ipcs_trace *at; /* in the order in which they were met; ct_ipcs_traces_sort() */
+	uint32_t count;
+	struct ct_hash_table table; /* by name, until they are sorted */
+	uint32_t last;              /* found last */
+	uint64_t others;
+	bool has_failed; /* no memory */
+};
+void ct_ipcs_traces_fini(struct ct_ipcs_traces *traces);
+void ct_ipcs_traces_note(struct ct_ipcs_traces *traces, const struct ctrace_event *event);
+/* A trace that may have no entries. */
+void ct_ipcs_traces_name(struct ct_ipcs_traces *traces, const char *name, size_t size);
+void ct_ipcs_traces_sort(struct ct_ipcs_traces *traces); /* by name; nothing is noted behind it */
+/* Is this trace a sublevel, at any depth, of what is meant? */
+bool ct_ipcs_is_below(const struct ct_ipcs_command *command, const struct ct_ipcs_trace *trace);
+
+/* ---- ipcs_tally.c: by entry id.  Bounded likewise. */
+#define CT_IPCS_TALLIES 65536u
+#define CT_IPCS_DECADES 9u /* intervals below 1 us, 10 us, ..., 10 s, and above */
+struct ct_ipcs_tally {
+	uint32_t event_id;
+	uint32_t component_hash;
+	char mnemonic[CT_MNEMONIC_SIZE];
+	char *description; /* or NULL */
+	uint64_t count;
+	uint64_t last_ns;
+	uint64_t least_ns, most_ns; /* intervals; of count - 1 */
+	double sum_ns;
+	uint64_t decades[CT_IPCS_DECADES];
+};
+struct ct_ipcs_tallies {
+	struct ct_ipcs_tally *at;
+	uint32_t count;
+	struct ct_hash_table table; /* by id and component, until they are sorted */
+	uint64_t events;
+	uint64_t others; /* of ids past the bound */
+	uint64_t first_ns, last_ns;
+	bool has_failed;
+};
+void ct_ipcs_tallies_fini(struct ct_ipcs_tallies *tallies);
+void ct_ipcs_tallies_clear(struct ct_ipcs_tallies *tallies);
+void ct_ipcs_tallies_note(struct ct_ipcs_tallies *tallies, const struct ct_view *view);
+void ct_ipcs_tallies_sort(struct ct_ipcs_tallies *tallies); /* by id */
+
+/* ---- print_ipcs.c, print_ipcs_tally.c, print_ipcs_query.c: text only, no decision */
+struct ct_ipcs_layout {
+	bool has_sysname;
+	bool is_local;
+	unsigned tag;    /* of merged traces, from 1; 0: none */
+	unsigned indent; /* of all lines: room for tags */
+};
+/* "MNEMONIC" of a view: the catalogue's, the trace's, the id.  Cut to 8. */
+void ct_ipcs_print_mnemonic(struct ct_buf *out, const struct ct_view *view);
+const char *ct_ipcs_description(const struct ct_view *view);
+/* COMPONENT TRACE FULL FORMAT, SYSNAME, COMP and SUB. */
+void ct_ipcs_print_title(struct ct_buf *out, const struct ct_ipcs_command *command);
+void ct_ipcs_print_heading(struct ct_buf *out, const struct ct_ipcs_layout *layout);
+/* mm/dd/yyyy: the day as a number, which changes when the date does. */
+int64_t ct_ipcs_day(const struct ct_ipcs_layout *layout, uint64_t time_ns);
+void ct_ipcs_print_date(struct ct_buf *out, const struct ct_ipcs_layout *layout, uint64_t time_ns);
+/* The line that each entry has. */
+void ct_ipcs_print_entry(struct ct_buf *out, const struct ct_ipcs_layout *layout, const struct ct_view *view);
+/* How long what it ends took, if it ends something. */
+void ct_ipcs_print_elapsed(struct ct_buf *out, const struct ct_ipcs_layout *layout, const struct ct_view *view);
+/* The lines below: all data in hexadecimal; key fields as the catalogue says. */
+void ct_ipcs_print_full(struct ct_buf *out, const struct ct_ipcs_layout *layout, const struct ct_view *view);
+void ct_ipcs_print_summary(struct ct_buf *out, const struct ct_ipcs_layout *layout, const struct ct_view *view);
+/* A line of an exit. */
+void ct_ipcs_print_line(struct ct_buf *out, const struct ct_ipcs_layout *layout, const char *text, size_t size);
+void ct_ipcs_print_tally(struct ct_buf *out, const struct ct_ipcs_tallies *tallies);
+/* A trace as a running process has defined it. */
+struct ct_ipcs_definition {
+	const char *name;
+	const char *jobname;
+	uint32_t asid;
+	uint64_t buffer_bytes; /* 0: none of its own */
+	const char *options;
+	const char *minops;
+};
+/* Its buffer's size and its options; whose it is, when it is not the only one. */
+void ct_ipcs_print_definition(struct ct_buf *out, const struct ct_ipcs_definition *definition, bool is_one_of_several);
+/* COMP(X)SUBNAME((Y)); START and STOP when has_times and the trace has entries. */
+void ct_ipcs_print_query_title(struct ct_buf *out);
+void ct_ipcs_print_query(struct ct_buf *out, const struct ct_ipcs_trace *trace, bool has_times, bool is_local);
+/* "11/14/2023 22:13:20.000001 GMT" */
+void ct_ipcs_print_time(struct ct_buf *out, uint64_t time_ns, bool is_local);
+
+/* ---- ipcs_run.c */
+typedef void ct_ipcs_write(const char *text, size_t size, void *user);
+/* A command and what it reads.  `report` and `user` of the reader's options are ct_ipcs_note and the job. */
+#define CT_IPCS_GAPS 64u
+struct ct_ipcs_gap {
+	uint64_t from_ns; /* it is told before the first entry behind this */
+	uint64_t packets, events;
+	char path[256];
+};
+struct ct_ipcs_job {
+	const struct ct_ipcs_command *command;
+	struct ct_reader *reader;
+	ct_read_report *also; /* is told of every note too; or NULL */
+	void *also_user;
+	/* kept by ct_ipcs_note() */
+	struct ct_ipcs_gap gaps[CT_IPCS_GAPS];
+	uint32_t gap_count;
+	struct ct_ipcs_gap more_gaps; /* those that found no place, in sum */
+};
+void ct_ipcs_note(const struct ct_read_note *note, void *user); /* ipcs_say.c */
+struct ct_ipcs_output {
+	ct_ipcs_write *write;
+	void *user;
+	const char *linklist; /* folders of exits; or NULL */
+	/* The readers give only what START and STOP allow.  When nothing is shown, nothing is said of why: it cannot be known so. */
+	bool is_narrowed;
+	bool (*is_stopped)(void *user);               /* asked for each event: nothing more is to be read; or NULL */
+	const struct ct_ipcs_definition *definitions; /* QUERY: what the processes that are read have defined */
+	uint32_t definition_count;
+};
+/* Runs CTRACE or QUERY (one job), or CTRACEs merged.  What it says goes where the listing goes.  NOT_FOUND: there was nothing to show, and
+ * why was said.  *out_shown: entries. */
+enum ctrace_status ct_ipcs_run(struct ct_ipcs_job *const *jobs, size_t count, bool is_merged, const struct ct_ipcs_output *output,
+			       uint64_t *out_shown) CT_MUST_USE;
+
+/* ---- ipcs_copy.c: COPYTRC.  The events that the command means become a new folder at path: in it a BINFILE trace for each process, and what
+ * each holds is in time order.  The folder must not be there, or be empty. */
+struct ct_ipcs_copied {
+	uint64_t events;
+	uint32_t processes;
+};
+enum ctrace_status ct_ipcs_copy(struct ct_ipcs_job *job, const char *path, struct ct_ipcs_copied *out) CT_MUST_USE;
+
+#endif

@@ -1,0 +1,76 @@
+/*
+ * ipcs_copy.c - COPYTRC: the events that a command means, as a new trace.
+ *
+ * Called by ctrace ipcs, on its only thread.  What is written and how is the exporter's for Common Trace Format; here is only which events.
+ *
+ * Copyright The ctrace authors.  SPDX-License-Identifier: Apache-2.0
+ */
+#include "print/ipcs/ipcs.h"
+
+#include "print/export/export.h"
+
+/* Has this process been met before?  Bounded by how many processes there are. */
+static bool is_new(struct ct_buf *met, uint32_t index)
+{
+	while (met->size <= index && !met->failed)
+		ct_buf_add_char(met, 0);
+	if (met->failed || met->data[index] != 0)
+		return false;
+	met->data[index] = 1;
+	return true;
+}
+
+/* Where notes go while events are copied: what was lost is counted in the copy, too. */
+struct notes {
+	void *exporter;
+	ct_read_report *also;
+	void *also_user;
+};
+
+static void note(const struct ct_read_note *note, void *user)
+{
+	const struct notes *notes = user;
+
+	if (note->trouble == CT_TROUBLE_LOST)
+		ct_export_trace.lost(notes->exporter, note);
+	if (notes->also != NULL)
+		notes->also(note, notes->also_user);
+}
+
+static void copy(const struct ct_ipcs_command *command, struct ct_reader *reader, void *exporter, struct ct_ipcs_copied *copied)
+{
+	const struct ct_view *view;
+	struct ct_buf met;
+
+	ct_buf_init(&met);
+	while ((view = ct_reader_next(reader)) != NULL) {
+		if (ct_ipcs_select(command, view) != CT_IPCS_CHOSEN)
+			continue;
+		ct_export_trace.add(exporter, view);
+		copied->events++;
+		copied->processes += is_new(&met, view->origin->index);
+	}
+	ct_buf_fini(&met);
+}
+
+enum ctrace_status ct_ipcs_copy(struct ct_ipcs_job *job, const char *path, struct ct_ipcs_copied *out)
+{
+	struct ct_export_options options = { .fd = -1, .folder = path };
+	struct notes notes = { .also = job->also, .also_user = job->also_user };
+	struct ct_ipcs_copied copied = { 0 };
+	enum ctrace_status status;
+
+	status = ct_export_trace.open(&options, &notes.exporter);
+	if (status != CTRACE_OK)
+		return status;
+	job->also = note;
+	job->also_user = &notes;
+	copy(job->command, job->reader, notes.exporter, &copied);
+	job->also = notes.also;
+	job->also_user = notes.also_user;
+	status = ct_export_trace.end(notes.exporter);
+	ct_export_trace.close(notes.exporter);
+	if (status == CTRACE_OK)
+		*out = copied;
+	return status;
+}

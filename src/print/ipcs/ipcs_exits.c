@@ -1,0 +1,144 @@
+/*
+ * ipcs_exits.c - the exits of a command: whose are loaded when, who is asked first, and what their answers mean for the listing.
+ *
+ * Called by ipcs_run.c, on its thread.  Exits are somebody's code in this process: reader_exit.c calls them and judges what they answer.  An exit
+ * that is missing is said once, where its first entry is.
+ *
+ * Copyright The ctrace authors.  SPDX-License-Identifier: Apache-2.0
+ */
+#include "print/ipcs/ipcs_listing.h"
+
+#include <stdio.h>
+
+static void print_exit_line(const char *text, size_t size, void *user)
+{
+	struct ct_ipcs_lister *lister = user;
+
+	ct_ipcs_print_line(&lister->run->out, &lister->layout, text, size);
+	ct_ipcs_offer(lister->run);
+}
+
+static struct ct_exit_context context_of(struct ct_ipcs_lister *lister)
+{
+	return (struct ct_exit_context){
+		.options = lister->command->options, .report = (int)lister->command->report, .print = print_exit_line, .user = lister
+	};
+}
+
+static void say_not_loaded(struct ct_ipcs_lister *lister, const char *whose, const char *name)
+{
+	const char *values[] = { whose, name,
+				 lister->run->output->linklist == NULL ? ": CTRACE_LINKLIST is not set" : " from CTRACE_LINKLIST" };
+
+	ct_ipcs_say(lister, CT_ITT10005I, values);
+}
+
+static void open_component_exits(struct ct_ipcs_lister *lister, struct ct_ipcs_exits *exits)
+{
+	const struct ct_catalog_component *component = exits->component;
+	const char *linklist = lister->run->output->linklist;
+
+	if (component->filter != NULL) {
+		exits->has_filter = ct_reader_exit_open(&exits->filter, CT_EXIT_FILTER, linklist, component->filter) == CTRACE_OK;
+		if (!exits->has_filter)
+			say_not_loaded(lister, "component", component->filter);
+	}
+	if (component->formatter != NULL) {
+		exits->has_formatter = true;
+		if (ct_reader_exit_open(&exits->formatter, CT_EXIT_FORMATTER, linklist, component->formatter) != CTRACE_OK)
+			ct_ipcs_say(lister, CT_ITT10006I, (const char *[]){ component->formatter });
+	}
+}
+
+/* NULL: its component has none. */
+static struct ct_ipcs_exits *exits_of(struct ct_ipcs_lister *lister, const struct ct_view *view)
+{
+	const struct ct_catalog_component *component = view->component;
+	struct ct_ipcs_exits *exits;
+
+	if (component == NULL || (component->filter == NULL && component->formatter == NULL))
+		return NULL;
+	for (uint32_t i = 0; i < lister->exit_count; i++)
+		if (lister->exits[i].component == component)
+			return &lister->exits[i];
+	if (lister->exit_count == CT_IPCS_EXITS)
+		return NULL;
+	exits = &lister->exits[lister->exit_count++];
+	*exits = (struct ct_ipcs_exits){ .component = component };
+	open_component_exits(lister, exits);
+	return exits;
+}
+
+static enum ct_exit_answer ask(struct ct_ipcs_lister *lister, struct ct_reader_exit *exit, const char *whose,
+			       const struct ct_view *view)
+{
+	struct ct_exit_context context = context_of(lister);
+	enum ct_exit_answer answer = ct_reader_exit_call(exit, view, &context);
+	char code[16];
+
+	if (answer == CT_EXIT_UNDEFINED) {
+		(void)snprintf(code, sizeof code, "%d", exit->answer);
+		ct_ipcs_say(lister, CT_ITT10009I, (const char *[]){ whose, exit->name, code });
+	}
+	if (answer == CT_EXIT_END) {
+		ct_ipcs_say(lister, CT_ITT10008I, (const char *[]){ whose, exit->name });
+		lister->is_terminated = true;
+	}
+	return answer;
+}
+
+bool ct_ipcs_exits_start(struct ct_ipcs_lister *lister)
+{
+	const struct ct_ipcs_command *command = lister->command;
+
+	if (command->user_exit[0] == '\0')
+		return true;
+	if (ct_reader_exit_open(&lister->user_exit, CT_EXIT_FILTER, lister->run->output->linklist, command->user_exit) == CTRACE_OK)
+		return true;
+	say_not_loaded(lister, "user", command->user_exit);
+	return false;
+}
+
+enum ct_exit_answer ct_ipcs_exits_filter(struct ct_ipcs_lister *lister, const struct ct_view *view)
+{
+	struct ct_ipcs_exits *exits = exits_of(lister, view);
+	enum ct_exit_answer answer = CT_EXIT_SHOW;
+
+	if (exits != NULL && exits->has_filter)
+		answer = ask(lister, &exits->filter, "component", view);
+	if (answer == CT_EXIT_SHOW || answer == CT_EXIT_UNDEFINED)
+		answer = ask(lister, &lister->user_exit, "user", view);
+	return answer;
+}
+
+bool ct_ipcs_exits_format(struct ct_ipcs_lister *lister, const struct ct_view *view, enum ct_exit_answer *out_answer)
+{
+	struct ct_ipcs_exits *exits = exits_of(lister, view);
+
+	if (exits == NULL || !exits->has_formatter)
+		return false;
+	*out_answer = ask(lister, &exits->formatter, "component", view);
+	return true;
+}
+
+void ct_ipcs_exits_finish(struct ct_ipcs_lister *lister)
+{
+	struct ct_exit_context context = context_of(lister);
+
+	if (lister->is_terminated)
+		return;
+	for (uint32_t i = 0; i < lister->exit_count; i++)
+		ct_reader_exit_finish(&lister->exits[i].filter, &context);
+	ct_reader_exit_finish(&lister->user_exit, &context);
+	for (uint32_t i = 0; i < lister->exit_count; i++)
+		ct_reader_exit_finish(&lister->exits[i].formatter, &context);
+}
+
+void ct_ipcs_exits_close(struct ct_ipcs_lister *lister)
+{
+	for (uint32_t i = 0; i < lister->exit_count; i++) {
+		ct_reader_exit_close(&lister->exits[i].filter);
+		ct_reader_exit_close(&lister->exits[i].formatter);
+	}
+	ct_reader_exit_close(&lister->user_exit);
+}

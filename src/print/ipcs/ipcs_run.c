@@ -1,0 +1,379 @@
+/*
+ * ipcs_run.c - runs CTRACE and QUERY over a reader, or several CTRACEs merged over one reader each: which entries come, and in which order.
+ *
+ * Called by ctrace ipcs for each command, on its only thread.  Everything kept is bounded, but for what readers keep themselves.
+ *
+ * Copyright The ctrace authors.  SPDX-License-Identifier: Apache-2.0
+ */
+#include "print/ipcs/ipcs_listing.h"
+
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define TAG_WIDTH 4u
+
+/* ---- the next entry of a command ---- */
+
+static void forget(struct ct_ipcs_lister *lister)
+{
+	ct_ipcs_traces_fini(&lister->traces);
+	ct_ipcs_tallies_clear(&lister->tallies);
+	lister->shown = lister->of_trace = lister->in_time = 0;
+	lister->job->gap_count = 0;
+	lister->job->more_gaps = (struct ct_ipcs_gap){ 0 };
+	lister->run->has_heading = lister->run->is_merged && lister->run->has_heading;
+}
+
+static void count(struct ct_ipcs_lister *lister, const struct ct_view *view, enum ct_ipcs_choice choice)
+{
+	if (choice == CT_IPCS_OTHER_TRACE) {
+		ct_ipcs_traces_note(&lister->traces, &view->event);
+		return;
+	}
+	if (lister->of_trace++ == 0)
+		lister->first_ns = view->event.time_ns;
+	lister->last_ns = view->event.time_ns;
+	lister->in_time += choice != CT_IPCS_OTHER_TIME;
+}
+
+/* Is everything that follows too late?  What is read is in time order. */
+static bool is_past(const struct ct_ipcs_lister *lister, const struct ct_view *view)
+{
+	return lister->command->has_stop && lister->in_time != 0 && view->event.time_ns / 1000u > lister->command->stop_us;
+}
+
+static bool is_wanted(struct ct_ipcs_lister *lister, const struct ct_view *view)
+{
+	enum ct_ipcs_choice choice = ct_ipcs_select(lister->command, view);
+
+	count(lister, view, choice);
+	if (choice >= CT_IPCS_NO_EXCEPTIONS)
+		ct_ipcs_say_unsupported(lister, choice, view);
+	return choice == CT_IPCS_CHOSEN;
+}
+
+static const struct ct_view *next_view(const struct ct_ipcs_lister *lister)
+{
+	const struct ct_ipcs_output *output = lister->run->output;
+
+	if (output->is_stopped != NULL && output->is_stopped(output->user))
+		return NULL;
+	return ct_reader_next(lister->job->reader);
+}
+
+/* Makes lister->next the next entry, or is_at_end true. */
+static void read_on(struct ct_ipcs_lister *lister)
+{
+	while (lister->next == NULL && !lister->is_at_end) {
+		const struct ct_view *view = next_view(lister);
+		enum ct_exit_answer answer;
+
+		if (view == NULL || is_past(lister, view)) {
+			lister->is_at_end = true;
+			return;
+		}
+		if (!is_wanted(lister, view))
+			continue;
+		answer = ct_ipcs_exits_filter(lister, view);
+		if (answer == CT_EXIT_AGAIN) {
+			forget(lister);
+			lister->is_at_end = ct_reader_rewind(lister->job->reader) != CTRACE_OK;
+		} else if (answer == CT_EXIT_END) {
+			lister->is_at_end = true;
+		} else if (answer != CT_EXIT_HIDE) {
+			lister->next = view;
+		}
+		ct_ipcs_offer(lister->run);
+	}
+}
+
+/* ---- entries ---- */
+
+static void print_heading(struct ct_ipcs_lister *lister, uint64_t time_ns)
+{
+	struct ct_ipcs_listing *run = lister->run;
+	int64_t day = ct_ipcs_day(&lister->layout, time_ns);
+
+	if (run->has_heading && day == run->day)
+		return;
+	if (run->has_heading && !run->is_spaced)
+		ct_buf_add_char(&run->out, '\n');
+	if (!run->has_heading && !run->is_merged)
+		ct_ipcs_print_title(&run->out, lister->command);
+	ct_ipcs_print_date(&run->out, &lister->layout, time_ns);
+	ct_buf_add_char(&run->out, '\n');
+	if (!run->has_heading) {
+		ct_ipcs_print_heading(&run->out, &lister->layout);
+		ct_buf_add_char(&run->out, '\n');
+	}
+	run->has_heading = true;
+	run->day = day;
+}
+
+/* The lines below the entry's own. */
+static void print_data(struct ct_ipcs_lister *lister, const struct ct_view *view)
+{
+	enum ct_exit_answer answer;
+
+	if (ct_ipcs_exits_format(lister, view, &answer)) {
+		lister->is_at_end |= answer == CT_EXIT_END;
+		if (answer == CT_EXIT_HIDE || answer == CT_EXIT_UNDEFINED)
+			ct_ipcs_print_full(&lister->run->out, &lister->layout, view);
+	} else if (lister->command->report == CT_IPCS_SUMMARY) {
+		ct_ipcs_print_summary(&lister->run->out, &lister->layout, view);
+	} else {
+		ct_ipcs_print_full(&lister->run->out, &lister->layout, view);
+	}
+}
+
+static void print_entry(struct ct_ipcs_lister *lister, const struct ct_view *view)
+{
+	struct ct_ipcs_listing *run = lister->run;
+
+	ct_ipcs_say_unknown(lister, view);
+	print_heading(lister, view->event.time_ns);
+	ct_ipcs_print_entry(&run->out, &lister->layout, view);
+	run->is_spaced = lister->command->report != CT_IPCS_SHORT;
+	if (!run->is_spaced)
+		return;
+	ct_ipcs_print_elapsed(&run->out, &lister->layout, view);
+	print_data(lister, view);
+	ct_buf_add_char(&run->out, '\n');
+}
+
+static void take(struct ct_ipcs_lister *lister)
+{
+	const struct ct_view *view = lister->next;
+
+	lister->next = NULL;
+	ct_ipcs_say_gaps(lister, view->event.time_ns);
+	if (lister->command->report == CT_IPCS_TALLY)
+		ct_ipcs_tallies_note(&lister->tallies, view);
+	else
+		print_entry(lister, view);
+	lister->shown++;
+	if (lister->command->limit != 0 && lister->shown >= lister->command->limit)
+		lister->is_at_end = true;
+	ct_ipcs_offer(lister->run);
+}
+
+/* ---- the end ---- */
+
+static void end_lister(struct ct_ipcs_lister *lister)
+{
+	struct ct_ipcs_listing *run = lister->run;
+
+	ct_ipcs_say_last_gaps(lister);
+	if (lister->command->report == CT_IPCS_TALLY && lister->shown != 0) {
+		ct_ipcs_tallies_sort(&lister->tallies);
+		if (run->is_merged)
+			ct_buf_add_char(&run->out, '\n');
+		ct_ipcs_print_title(&run->out, lister->command);
+		ct_ipcs_print_date(&run->out, &(struct ct_ipcs_layout){ .is_local = lister->layout.is_local },
+				   lister->tallies.first_ns);
+		ct_ipcs_print_tally(&run->out, &lister->tallies);
+	}
+	ct_ipcs_exits_finish(lister);
+	if (lister->of_trace == 0 && !lister->is_terminated)
+		ct_ipcs_say_no_trace(lister);
+	else if (lister->in_time == 0 && !lister->is_terminated)
+		ct_ipcs_say_no_time(lister);
+}
+
+/* ---- QUERY ---- */
+
+static bool is_asked_for(const struct ct_ipcs_command *command, const struct ct_ipcs_trace *trace)
+{
+	if (command->component[0] == '\0')
+		return true;
+	if (command->sub[0] != '\0')
+		return ct_ipcs_names(command->component, command->sub, trace->name, trace->name_size);
+	return ct_ipcs_names(command->component, "", trace->name, trace->name_size) || ct_ipcs_is_below(command, trace);
+}
+
+/* What running processes have defined under the name. */
+static void print_definitions(struct ct_ipcs_lister *lister, const struct ct_ipcs_trace *trace)
+{
+	const struct ct_ipcs_output *output = lister->run->output;
+	uint32_t count = 0;
+
+	for (uint32_t i = 0; i < output->definition_count; i++)
+		count += ct_name_is(trace->name, trace->name_size, output->definitions[i].name);
+	for (uint32_t i = 0; i < output->definition_count; i++)
+		if (ct_name_is(trace->name, trace->name_size, output->definitions[i].name))
+			ct_ipcs_print_definition(&lister->run->out, &output->definitions[i], count > 1);
+}
+
+static void note_traces(struct ct_ipcs_lister *lister)
+{
+	const struct ct_ipcs_output *output = lister->run->output;
+	const struct ct_view *view;
+
+	while ((view = next_view(lister)) != NULL)
+		ct_ipcs_traces_note(&lister->traces, &view->event);
+	for (uint32_t i = 0; i < output->definition_count; i++)
+		ct_ipcs_traces_name(&lister->traces, output->definitions[i].name, strlen(output->definitions[i].name));
+}
+
+static void run_query(struct ct_ipcs_lister *lister)
+{
+	const struct ct_ipcs_command *command = lister->command;
+
+	note_traces(lister);
+	ct_ipcs_traces_sort(&lister->traces);
+	for (uint32_t i = 0; i < lister->traces.count; i++) {
+		const struct ct_ipcs_trace *trace = &lister->traces.at[i];
+
+		if (!is_asked_for(command, trace))
+			continue;
+		if (lister->shown++ == 0)
+			ct_ipcs_print_query_title(&lister->run->out);
+		ct_ipcs_print_query(&lister->run->out, trace, command->component[0] != '\0', command->is_local);
+		if (command->component[0] != '\0')
+			print_definitions(lister, trace);
+		ct_ipcs_offer(lister->run);
+	}
+	if (lister->traces.others != 0)
+		ct_buf_add_format(&lister->run->out, " AND MORE TRACES, WITH %" PRIu64 " ENTRIES\n", lister->traces.others);
+	ct_ipcs_say_last_gaps(lister);
+	if (lister->shown == 0 && command->component[0] != '\0')
+		ct_ipcs_say_no_trace(lister);
+}
+
+/* ---- the run ---- */
+
+/* Is there more than one system in what is read? */
+static bool has_systems(const struct ct_reader *reader)
+{
+	const struct ct_origin *first = ct_reader_origin(reader, 0);
+	const struct ct_origin *origin;
+
+	for (size_t i = 1; (origin = ct_reader_origin(reader, i)) != NULL; i++)
+		if (strcmp(origin->host, first->host) != 0)
+			return true;
+	return false;
+}
+
+static void run_fini(struct ct_ipcs_listing *run)
+{
+	for (size_t i = 0; i < run->count; i++) {
+		struct ct_ipcs_lister *lister = &run->listers[i];
+
+		ct_ipcs_traces_fini(&lister->traces);
+		ct_ipcs_tallies_fini(&lister->tallies);
+		ct_ipcs_exits_close(lister);
+	}
+	free(run->listers);
+	ct_buf_fini(&run->out);
+}
+
+static bool run_init(struct ct_ipcs_listing *run, struct ct_ipcs_job *const *jobs)
+{
+	bool has_sysname = false;
+
+	ct_buf_init(&run->out);
+	run->listers = calloc(run->count, sizeof *run->listers);
+	if (run->listers == NULL)
+		return false;
+	for (size_t i = 0; i < run->count; i++)
+		has_sysname |= jobs[i]->command->sysname[0] != '\0' || has_systems(jobs[i]->reader);
+	for (size_t i = 0; i < run->count; i++)
+		run->listers[i] = (struct ct_ipcs_lister){
+			.run = run,
+			.job = jobs[i],
+			.command = jobs[i]->command,
+			.layout = {
+				.has_sysname = has_sysname,
+				.is_local = jobs[i]->command->is_local,
+				.tag = run->is_merged ? (unsigned)i + 1 : 0,
+				.indent = run->is_merged ? TAG_WIDTH : 0,
+			},
+		};
+	return true;
+}
+
+static void print_merged(struct ct_ipcs_listing *run)
+{
+	struct ct_buf text;
+
+	ct_buf_add_text(&run->out, "********** MERGED TRACES ***********\n");
+	for (size_t i = 0; i < run->count; i++) {
+		ct_buf_init(&text);
+		ct_ipcs_text_add(&text, run->listers[i].command);
+		ct_buf_add_format(&run->out, "%02u. ", (unsigned)i + 1);
+		ct_ipcs_add_plain(&run->out, text.data, text.size);
+		ct_buf_add_char(&run->out, '\n');
+		ct_buf_fini_into(&text, &run->out);
+	}
+	ct_buf_add_char(&run->out, '\n');
+}
+
+/* The lister with the earliest entry; of several the first one.  NULL: there is none left. */
+static struct ct_ipcs_lister *earliest(struct ct_ipcs_listing *run)
+{
+	struct ct_ipcs_lister *found = NULL;
+
+	for (size_t i = 0; i < run->count; i++) {
+		struct ct_ipcs_lister *lister = &run->listers[i];
+
+		read_on(lister);
+		if (lister->next != NULL && (found == NULL || lister->next->event.time_ns < found->next->event.time_ns))
+			found = lister;
+	}
+	return found;
+}
+
+static bool is_without_entries(const struct ct_ipcs_listing *run)
+{
+	for (size_t i = 0; i < run->count; i++)
+		if (run->listers[i].shown != 0 || run->listers[i].is_terminated)
+			return false;
+	return true;
+}
+
+static void run_listers(struct ct_ipcs_listing *run)
+{
+	struct ct_ipcs_lister *lister;
+
+	if (run->is_merged)
+		print_merged(run);
+	for (size_t i = 0; i < run->count; i++)
+		run->listers[i].is_at_end = run->listers[i].is_terminated = !ct_ipcs_exits_start(&run->listers[i]);
+	while ((lister = earliest(run)) != NULL)
+		take(lister);
+	if (run->output->is_narrowed && is_without_entries(run)) {
+		ct_buf_clear(&run->out);
+		return;
+	}
+	for (size_t i = 0; i < run->count; i++)
+		end_lister(&run->listers[i]);
+}
+
+enum ctrace_status ct_ipcs_run(struct ct_ipcs_job *const *jobs, size_t count_of_jobs, bool is_merged,
+			       const struct ct_ipcs_output *output, uint64_t *out_shown)
+{
+	struct ct_ipcs_listing run = { .output = output, .count = count_of_jobs, .is_merged = is_merged };
+	enum ctrace_status status = CTRACE_OK;
+	uint64_t shown = 0;
+	bool has_failed = false;
+
+	if (!run_init(&run, jobs))
+		return CTRACE_NOT_ENOUGH_MEMORY;
+	if (jobs[0]->command->verb == CT_IPCS_QUERY)
+		run_query(&run.listers[0]);
+	else
+		run_listers(&run);
+	for (size_t i = 0; i < run.count; i++) {
+		shown += run.listers[i].shown;
+		has_failed |= run.listers[i].traces.has_failed || run.listers[i].tallies.has_failed;
+	}
+	if (run.out.failed || has_failed)
+		status = CTRACE_NOT_ENOUGH_MEMORY;
+	else if (shown == 0)
+		status = CTRACE_NOT_FOUND;
+	ct_ipcs_flush(&run);
+	run_fini(&run);
+	*out_shown = shown;
+	return status;
+}

@@ -1,0 +1,329 @@
+/*
+ * ipcs_scan.c - a command's text as words and values, as TSO reads them: comments, continuation lines, parentheses, quotation marks.
+ *
+ * Called by the parsers of ipcs_parse.c, on the thread that asked.  The text may be any bytes and need not be terminated; it is copied once,
+ * without comments and with continuation lines joined, and each byte of the copy knows where it stood.  Nothing is read past the end,
+ * and nothing here knows an operand.
+ *
+ * Copyright The ctrace authors.  SPDX-License-Identifier: Apache-2.0
+ */
+#include "print/ipcs/ipcs.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* ---- complaints ---- */
+
+/* Line and column of a byte of the original. */
+static void place(const struct ct_ipcs_scan *scan, size_t offset, struct ct_complaint *out)
+{
+	size_t start = 0;
+
+	out->line = 1;
+	for (size_t i = 0; i < offset; i++)
+		if (scan->original[i] == '\n') {
+			out->line++;
+			start = i + 1;
+		}
+	out->column = (unsigned)(offset - start) + 1;
+}
+
+void ct_ipcs_complain(struct ct_ipcs_scan *scan, enum ct_ipcs_message message, struct ct_span word, const char *what,
+		      const char *expected)
+{
+	struct ct_buf text;
+
+	if (scan->has_failed)
+		return;
+	scan->has_failed = true;
+	scan->message = message;
+	ct_buf_init(&text);
+	if (word.size != 0) {
+		ct_span_quote(&text, word, CT_WORD_SHOWN);
+		ct_buf_add_char(&text, ' ');
+	}
+	ct_buf_add_text(&text, what);
+	place(scan, scan->places[word.at - scan->text], scan->complaint);
+	(void)snprintf(scan->complaint->message, sizeof scan->complaint->message, "%s", ct_buf_text(&text));
+	(void)snprintf(scan->complaint->expected, sizeof scan->complaint->expected, "%s", expected);
+	ct_buf_fini(&text);
+}
+
+/* Before there is a scan that could be complained of. */
+static bool refuse(struct ct_ipcs_scan *scan, size_t offset, const char *what, const char *expected)
+{
+	scan->has_failed = true;
+	place(scan, offset, scan->complaint);
+	(void)snprintf(scan->complaint->message, sizeof scan->complaint->message, "%s", what);
+	(void)snprintf(scan->complaint->expected, sizeof scan->complaint->expected, "%s", expected);
+	return false;
+}
+
+/* ---- lines ---- */
+
+static bool is_line_blank(char c)
+{
+	return c == ' ' || c == '\t' || c == '\r';
+}
+
+/* Where the line goes on behind a mark of continuation that ends it: from behind the line's end; NULL: `at` is no such mark. */
+static const char *continued(const char *at, const char *end)
+{
+	if (*at != '-' && *at != '+')
+		return NULL;
+	for (at++; at < end && is_line_blank(*at); at++)
+		;
+	return at < end && *at == '\n' ? at + 1 : NULL;
+}
+
+size_t ct_ipcs_command_size(const char *text, size_t size)
+{
+	const char *end = text + size;
+	const char *at = text;
+
+	while (at < end) {
+		const char *next = continued(at, end);
+
+		if (next != NULL)
+			at = next;
+		else if (*at++ == '\n')
+			break;
+	}
+	return (size_t)(at - text);
+}
+
+/* The comment's end, or its line's; NULL: there is none at `at`. */
+static const char *skip_comment(const char *at, const char *end)
+{
+	if (end - at < 2 || at[0] != '/' || at[1] != '*')
+		return NULL;
+	for (at += 2; at < end; at++) {
+		if (*at == '\n')
+			return at;
+		if (*at == '*' && at + 1 < end && at[1] == '/')
+			return at + 2;
+	}
+	return at;
+}
+
+bool ct_ipcs_is_empty(const char *text, size_t size)
+{
+	const char *end = text + size;
+	const char *at = text;
+
+	while (at < end && ct_is_blank(*at))
+		at++;
+	if (at < end && (*at == '*' || *at == '#'))
+		return true;
+	while (at < end) {
+		const char *next = skip_comment(at, end);
+
+		if (next == NULL && (next = continued(at, end)) == NULL && !ct_is_blank(*at))
+			return false;
+		at = next != NULL ? next : at + 1;
+	}
+	return true;
+}
+
+/* ---- the copy ---- */
+
+static void put(struct ct_ipcs_scan *scan, size_t *size, char c, size_t place_of_it)
+{
+	scan->places[*size] = (uint32_t)place_of_it;
+	scan->text[(*size)++] = c;
+}
+
+/* False: a control character. */
+static bool copy(struct ct_ipcs_scan *scan, const char *text, const char *end, size_t *out_size)
+{
+	const char *at = text;
+	bool is_quoted = false;
+
+	while (at < end) {
+		const char *next;
+
+		if (!is_quoted && (next = skip_comment(at, end)) != NULL) {
+			put(scan, out_size, ' ', (size_t)(at - text));
+			at = next;
+			continue;
+		}
+		next = continued(at, end);
+		if (next != NULL) {
+			/* Behind a plus the next line begins with its first word. */
+			while (*at == '+' && next < end && is_line_blank(*next))
+				next++;
+			at = next;
+			continue;
+		}
+		if ((unsigned char)*at < ' ' && !ct_is_blank(*at)) {
+			scan->places[*out_size] = (uint32_t)(at - text);
+			return refuse(scan, (size_t)(at - text), "a control character is not text", "a command");
+		}
+		is_quoted ^= *at == '\'';
+		put(scan, out_size, *at, (size_t)(at - text));
+		at++;
+	}
+	scan->places[*out_size] = (uint32_t)(end - text);
+	return true;
+}
+
+bool ct_ipcs_scan_start(struct ct_ipcs_scan *scan, const char *text, size_t size, struct ct_complaint *complaint)
+{
+	size_t copied = 0;
+
+	*scan = (struct ct_ipcs_scan){ .original = text, .complaint = complaint };
+	while (size > 0 && ct_is_blank(text[size - 1]))
+		size--;
+	if (size > CT_IPCS_LINE)
+		return refuse(scan, CT_IPCS_LINE, "the command is too long", "at most 65536 bytes");
+	scan->text = malloc(size + 1);
+	scan->places = calloc(size + 1, sizeof *scan->places);
+	if (scan->text == NULL || scan->places == NULL)
+		return refuse(scan, 0, "there is not enough memory", "more of it");
+	if (!copy(scan, text, text + size, &copied))
+		return false;
+	scan->text[copied] = '\0';
+	scan->at = scan->text;
+	scan->end = scan->text + copied;
+	return true;
+}
+
+void ct_ipcs_scan_end(struct ct_ipcs_scan *scan)
+{
+	free(scan->text);
+	free(scan->places);
+	scan->text = NULL;
+	scan->places = NULL;
+}
+
+/* ---- words ---- */
+
+static bool is_separator(char c)
+{
+	return ct_is_blank(c) || c == ',';
+}
+
+void ct_ipcs_scan_blanks(struct ct_ipcs_scan *scan)
+{
+	while (scan->at < scan->end && is_separator(*scan->at))
+		scan->at++;
+}
+
+bool ct_ipcs_scan_accept(struct ct_ipcs_scan *scan, char c)
+{
+	const char *at = scan->at;
+
+	while (at < scan->end && ct_is_blank(*at))
+		at++;
+	if (at == scan->end || *at != c)
+		return false;
+	scan->at = at + 1;
+	return true;
+}
+
+struct ct_span ct_ipcs_scan_word(struct ct_ipcs_scan *scan)
+{
+	const char *start;
+
+	ct_ipcs_scan_blanks(scan);
+	start = scan->at;
+	while (scan->at < scan->end && !is_separator(*scan->at) && (*scan->at == '\0' || strchr("()='", *scan->at) == NULL))
+		scan->at++;
+	return ct_span_of(start, scan->at);
+}
+
+/* ---- groups ---- */
+
+/* Behind the quotation that begins at `at`; the end when nothing closes it. */
+static const char *skip_quotation(const char *at, const char *end)
+{
+	const char *close = memchr(at + 1, '\'', (size_t)(end - at) - 1);
+
+	return close != NULL ? close + 1 : end;
+}
+
+struct ct_span ct_ipcs_scan_group(struct ct_ipcs_scan *scan, const char *expected)
+{
+	const char *start = scan->at;
+	const char *at = start;
+	unsigned depth = 1;
+
+	while (at < scan->end) {
+		if (*at == '\'') {
+			at = skip_quotation(at, scan->end);
+			continue;
+		}
+		depth += *at == '(';
+		depth -= *at == ')';
+		if (depth == 0)
+			break;
+		at++;
+	}
+	if (at == scan->end) {
+		ct_ipcs_complain(scan, CT_ITT_NONE, (struct ct_span){ scan->end, 0 }, "the command ends here", "\")\"");
+		return (struct ct_span){ NULL, 0 };
+	}
+	scan->at = at + 1;
+	if (ct_span_trim(ct_span_of(start, at)).size == 0 && expected != NULL) {
+		ct_ipcs_complain(scan, CT_ITT_NONE, (struct ct_span){ at, 0 }, "nothing stands between the parentheses", expected);
+		return (struct ct_span){ NULL, 0 };
+	}
+	return ct_span_trim(ct_span_of(start, at));
+}
+
+struct ct_span ct_ipcs_inner(struct ct_span group)
+{
+	unsigned depth = 0;
+
+	if (group.size < 2 || group.at[0] != '(' || group.at[group.size - 1] != ')')
+		return group;
+	for (const char *at = group.at; at < group.at + group.size; at++) {
+		if (*at == '\'') {
+			at = skip_quotation(at, group.at + group.size) - 1;
+			continue;
+		}
+		depth += *at == '(';
+		depth -= *at == ')';
+		if (depth == 0 && at != group.at + group.size - 1)
+			return group; /* two groups, not one around all */
+	}
+	return ct_span_trim(ct_span_of(group.at + 1, group.at + group.size - 1));
+}
+
+struct ct_span ct_ipcs_next_value(struct ct_span *group)
+{
+	const char *end = group->at + group->size;
+	const char *at = group->at;
+	const char *start;
+	unsigned depth = 0;
+
+	while (at < end && is_separator(*at))
+		at++;
+	start = at;
+	while (at < end && (depth > 0 || !is_separator(*at))) {
+		depth += *at == '(';
+		depth -= *at == ')' && depth > 0;
+		at = *at == '\'' ? skip_quotation(at, end) : at + 1;
+	}
+	*group = ct_span_of(at, end);
+	return ct_span_of(start, at);
+}
+
+char *ct_ipcs_unquote(struct ct_span value)
+{
+	char *text = malloc(value.size + 1);
+	size_t size = 0;
+
+	if (text == NULL)
+		return NULL;
+	for (size_t i = 0; i < value.size; i++) {
+		bool is_doubled = value.at[i] == '\'' && i > 0 && i + 2 < value.size && value.at[i + 1] == '\'';
+
+		if (value.at[i] != '\'' || is_doubled)
+			text[size++] = value.at[i];
+		i += is_doubled;
+	}
+	text[size] = '\0';
+	return text;
+}

@@ -1,0 +1,462 @@
+/*
+ * print_json.c - an event as one JSON object, by itself on a line or in a document: ctrace-json(5).
+ *
+ * Called by the tools; pure.  Whatever bytes the traced program gave, what comes out is valid JSON, in ASCII, on one line, harmless on a
+ * terminal.  A text that is not UTF-8 is shown with each wrong byte as the character of that number, and again, exactly, as
+ * hexadecimal digits in "hex":
+ *
+ *     {"format_version":1,"time":"2026-01-31T14:12:27.993000000Z","time_ns":1769868747993000000,"component":"MF.RTS","event":255,"level":"ERROR",
+ *      "pid":1234,"tid":1235,"data":[{"type":"comp5","value":173},{"type":"text","value":"myprog"},
+ *      {"type":"binary","value":"0A0B"},{"type":"address","value":"0x00007FFF12345678"}]}
+ *
+ * What is known of the event besides stands between tid and data - host, job, asid, mnemonic, description, duration_ns, span - and in its items:
+ * "name", "text" (a time, flags, an enumeration as people read it), and for a COBOL record its fields, nested:
+ *
+ *     {"type":"binary","value":"F1F2...","name":"CUSTOMER","record":{"CUST-ID":12,"CUST-NAME":"ADA","ORDERS":[{"AMOUNT":1.50},...]}}
+ *
+ * A field whose bytes do not fit its picture is {"hex":"..."}; names of conditions that hold stand in "NAME.88".
+ *
+ * Copyright The ctrace authors.  SPDX-License-Identifier: Apache-2.0
+ */
+#include "print/print.h"
+
+#include "print/json_text.h"
+
+#include <string.h>
+#include <time.h>
+
+#define NS_PER_SECOND 1000000000u
+
+/* A literal: its length is known, so it is copied by a few stores. */
+#define ADD(out, literal) ct_buf_add_short(out, literal, sizeof(literal) - 1)
+
+static void add_unit(struct ct_buf *out, uint32_t unit)
+{
+	ct_buf_add(out, "\\u", 2);
+	ct_buf_add_hex(out, unit, 4, false);
+}
+
+static void add_code(struct ct_buf *out, uint32_t code)
+{
+	if (code == '"' || code == '\\') {
+		ct_buf_add_char(out, '\\');
+		ct_buf_add_char(out, (char)code);
+	} else if (code >= 0x20 && code < 0x7F) {
+		ct_buf_add_char(out, (char)code);
+	} else if (code < 0x10000) {
+		add_unit(out, code);
+	} else {
+		add_unit(out, 0xD800 + ((code - 0x10000) >> 10));
+		add_unit(out, 0xDC00 + ((code - 0x10000) & 0x3FF));
+	}
+}
+
+/* The code point at `at`, and its length; 0 when the bytes are not UTF-8. */
+static size_t decode(const unsigned char *at, size_t left, uint32_t *out_code)
+{
+	static const uint32_t least[5] = { 0, 0, 0x80, 0x800, 0x10000 };
+	size_t length = at[0] < 0x80 ? 1 : at[0] < 0xC2 ? 0 : at[0] < 0xE0 ? 2 : at[0] < 0xF0 ? 3 : at[0] < 0xF5 ? 4 : 0;
+	uint32_t code = length <= 1 ? at[0] : at[0] & (0x7Fu >> length);
+
+	if (length == 0 || length > left)
+		return 0;
+	for (size_t i = 1; i < length; i++) {
+		if ((at[i] & 0xC0) != 0x80)
+			return 0;
+		code = code << 6 | (at[i] & 0x3Fu);
+	}
+	if (code < least[length] || code > 0x10FFFF || (code >= 0xD800 && code <= 0xDFFF))
+		return 0;
+	*out_code = code;
+	return length;
+}
+
+/* How many bytes stand for themselves: those that ct_escape_put_plain() copies. */
+static size_t plain_run(const unsigned char *at, size_t size)
+{
+	size_t run = 0;
+
+	while (run < size && at[run] >= 0x20 && at[run] < 0x7F && at[run] != '"' && at[run] != '\\')
+		run++;
+	return run;
+}
+
+/* True when all of it was UTF-8.  Out of line, so that plain texts are spared its registers. */
+static __attribute__((noinline)) bool add_hostile(struct ct_buf *out, const void *text, size_t size)
+{
+	const unsigned char *at = text;
+	bool is_clean = true;
+
+	ct_buf_add_char(out, '"');
+	while (size > 0) {
+		size_t plain = plain_run(at, size);
+		uint32_t code;
+		size_t length;
+
+		ct_buf_add(out, at, plain);
+		at += plain;
+		size -= plain;
+		if (size == 0)
+			break;
+		length = decode(at, size, &code);
+
+		if (length == 0) {
+			is_clean = false;
+			code = *at;
+			length = 1;
+		}
+		add_code(out, code);
+		at += length;
+		size -= length;
+	}
+	ct_buf_add_char(out, '"');
+	return is_clean;
+}
+
+/* True when all of it was UTF-8. */
+static inline bool add_string(struct ct_buf *out, const void *text, size_t size)
+{
+	char *at = ct_buf_room(out, size + 2);
+
+	if (at == NULL)
+		return true;
+	*at = '"';
+	at = ct_escape_put_plain(at + 1, text, size);
+	if (at == NULL)
+		return add_hostile(out, text, size);
+	*at = '"';
+	ct_buf_end(out, at + 1);
+	return true;
+}
+
+static void add_hex(struct ct_buf *out, const void *data, size_t size)
+{
+	const unsigned char *bytes = data;
+
+	ct_buf_add_char(out, '"');
+	for (size_t i = 0; i < size; i++)
+		ct_buf_add_hex(out, bytes[i], 2, true);
+	ct_buf_add_char(out, '"');
+}
+
+/* ------------------------------------------------------------------------------------------------------------
+ * COBOL records
+ */
+
+struct record {
+	struct ct_buf *out;
+	bool needs_comma;
+	uint32_t fillers;
+};
+
+static void begin_member(struct record *record, const struct ct_record_field *field)
+{
+	if (record->needs_comma)
+		ct_buf_add_char(record->out, ',');
+	record->needs_comma = true;
+	if (field->occurrence > 0)
+		return;
+	/* Names must differ; fillers all have one. */
+	if (field->is_filler) {
+		ct_buf_add_format(record->out, "\"FILLER.%u\":", ++record->fillers);
+		return;
+	}
+	(void)add_string(record->out, field->name, strlen(field->name));
+	ct_buf_add_char(record->out, ':');
+}
+
+static void record_begin_group(const struct ct_record_field *field, void *user)
+{
+	struct record *record = user;
+
+	if (field->depth > 0)
+		begin_member(record, field);
+	ct_buf_add_char(record->out, '{');
+	record->needs_comma = false;
+}
+
+static void record_end_group(const struct ct_record_field *field, void *user)
+{
+	struct record *record = user;
+
+	(void)field;
+	ct_buf_add_char(record->out, '}');
+	record->needs_comma = true;
+}
+
+static void record_begin_table(const struct ct_record_field *field, uint32_t count, void *user)
+{
+	struct record *record = user;
+	struct ct_record_field whole = *field;
+
+	(void)count;
+	whole.occurrence = 0;
+	begin_member(record, &whole);
+	ct_buf_add_char(record->out, '[');
+	record->needs_comma = false;
+}
+
+static void record_end_table(const struct ct_record_field *field, void *user)
+{
+	struct record *record = user;
+
+	(void)field;
+	ct_buf_add_char(record->out, ']');
+	record->needs_comma = true;
+}
+
+/* By its value: DISPLAY's text has zeros, signs and no points where JSON may not, and what is infinite is none. */
+static void add_field_number(struct ct_buf *out, const struct ct_record_field *field)
+{
+	char number[CT_JSON_NUMBER_SIZE];
+	size_t size = ct_field_json_number(field, number);
+
+	if (size > 0)
+		ct_buf_add(out, number, size);
+	else
+		(void)add_string(out, field->text, field->text_size);
+}
+
+static void record_value(const struct ct_record_field *field, void *user)
+{
+	struct record *record = user;
+	size_t size = field->text_size;
+
+	begin_member(record, field);
+	if (field->is_bad) {
+		ADD(record->out, "{\"hex\":");
+		(void)add_string(record->out, field->text, size);
+		ct_buf_add_char(record->out, '}');
+	} else if (field->kind == CT_RECORD_NUMBER) {
+		add_field_number(record->out, field);
+	} else {
+		while (field->kind == CT_RECORD_TEXT && size > 0 && field->text[size - 1] == ' ')
+			size--;
+		(void)add_string(record->out, field->text, size);
+	}
+	if (field->condition_count == 0 || field->occurrence > 0)
+		return;
+	ADD(record->out, ",\"");
+	ct_buf_add_text(record->out, field->name);
+	ADD(record->out, ".88\":[");
+	for (uint32_t i = 0; i < field->condition_count; i++) {
+		if (i > 0)
+			ct_buf_add_char(record->out, ',');
+		(void)add_string(record->out, field->conditions[i], strlen(field->conditions[i]));
+	}
+	ct_buf_add_char(record->out, ']');
+}
+
+void ct_json_add_record(struct ct_buf *out, const struct ct_copybook *copybook, const void *bytes, size_t size)
+{
+	struct record record = { .out = out };
+	struct ct_field_visitor visitor = {
+		.begin_group = record_begin_group,
+		.end_group = record_end_group,
+		.begin_table = record_begin_table,
+		.end_table = record_end_table,
+		.value = record_value,
+		.user = &record,
+	};
+
+	(void)ct_copybook_decode(copybook, bytes, size, &visitor, NULL);
+}
+
+/* ------------------------------------------------------------------------------------------------------------
+ * Items
+ */
+
+static void add_text(struct ct_buf *out, const struct ctrace_event_item *item)
+{
+	if (add_string(out, item->data, item->size))
+		return;
+	ADD(out, ",\"hex\":");
+	add_hex(out, item->data, item->size);
+}
+
+static void add_typed(struct ct_buf *out, const struct ctrace_event_item *item)
+{
+#define HEAD(name) \
+	{ \
+		"{\"type\":\"" name "\",\"value\":", sizeof(name) + sizeof("{\"type\":\"\",\"value\":") - 2 \
+	}
+	static const struct ct_span heads[CTRACE_TYPE_COUNT] = {
+		[CTRACE_TYPE_BINARY] = HEAD("binary"), [CTRACE_TYPE_TEXT] = HEAD("text"),     [CTRACE_TYPE_UTF8] = HEAD("utf8"),
+		[CTRACE_TYPE_COMP5] = HEAD("comp5"),   [CTRACE_TYPE_COMPX] = HEAD("compx"),   [CTRACE_TYPE_ADDRESS] = HEAD("address"),
+		[CTRACE_TYPE_COMP5S] = HEAD("comp5s"), [CTRACE_TYPE_COMPXS] = HEAD("compxs"),
+	};
+	uint32_t type = item->type < CTRACE_TYPE_COUNT ? item->type : CTRACE_TYPE_BINARY;
+	bool is_number = item->size >= 1 && item->size <= 8;
+
+	ct_buf_add(out, heads[type].at, heads[type].size);
+	if (type == CTRACE_TYPE_TEXT || type == CTRACE_TYPE_UTF8) {
+		add_text(out, item);
+	} else if (type == CTRACE_TYPE_ADDRESS) {
+		ADD(out, "\"0x");
+		ct_buf_add_hex(out, item->value, 16, true);
+		ct_buf_add_char(out, '"');
+	} else if (type == CTRACE_TYPE_BINARY || !is_number) {
+		add_hex(out, item->data, item->size);
+	} else if (type == CTRACE_TYPE_COMP5S || type == CTRACE_TYPE_COMPXS) {
+		ct_buf_add_i64(out, (int64_t)item->value);
+	} else {
+		ct_buf_add_u64(out, item->value);
+	}
+}
+
+/* What the catalogue makes of the value, as text; nothing when that is the value itself. */
+static void add_meaning(struct ct_buf *out, const struct ctrace_event_item *item, const struct ct_argument *argument)
+{
+	static const struct ct_line_format plain = { .delimiter = "", .hex_block_size = 0 };
+	struct ct_buf text;
+
+	if (ct_value_is_record(item, argument)) {
+		ADD(out, ",\"record\":");
+		ct_json_add_record(out, argument->copybook, item->data, item->size);
+		return;
+	}
+	if (argument->print == CT_PRINT_RECORD || (argument->print == CT_PRINT_DEFAULT && argument->encoding == CT_ENCODING_ASCII))
+		return;
+	ct_buf_init(&text);
+	ct_value_add(&text, &plain, item, argument);
+	ADD(out, ",\"text\":");
+	(void)add_string(out, text.data, text.size);
+	ct_buf_fini_into(&text, out);
+}
+
+static void add_item(struct ct_buf *out, const struct ct_view *view, uint32_t index)
+{
+	const struct ct_event_type *type = view->type;
+	bool is_described = type != NULL && index < type->argument_count;
+	char scratch[16];
+
+	add_typed(out, &view->event.items[index]);
+	if (is_described || (view->names != NULL && view->names->items != NULL && index < view->names->item_count)) {
+		const char *name = ct_view_item_name(view, index, scratch);
+
+		ADD(out, ",\"name\":");
+		(void)add_string(out, name, strlen(name));
+	}
+	if (is_described)
+		add_meaning(out, &view->event.items[index], &type->arguments[index]);
+	ct_buf_add_char(out, '}');
+}
+
+/* The last second printed by this thread: most events share it with the one before. */
+struct second {
+	uint64_t number; /* since 1970, plus 1: 0 is none */
+	char text[32];   /* "time":"2026-01-31T14:12:27. */
+};
+static _Thread_local struct second last_second;
+#define SECOND_SIZE (sizeof("\"time\":\"2026-01-31T14:12:27.") - 1)
+
+static __attribute__((noinline)) void render_second(uint64_t number)
+{
+	time_t seconds = (time_t)(number - 1);
+	struct tm parts;
+
+	if (gmtime_r(&seconds, &parts) == NULL ||
+	    strftime(last_second.text, sizeof last_second.text, "\"time\":\"%Y-%m-%dT%H:%M:%S.", &parts) == 0)
+		memcpy(last_second.text, "\"time\":\"1970-01-01T00:00:00.", SECOND_SIZE);
+	last_second.number = number;
+}
+
+/* 64 bits of nanoseconds end in the year 2554: the texts of all seconds have one size. */
+static void add_time(struct ct_buf *out, uint64_t time_ns)
+{
+	uint64_t number = time_ns / NS_PER_SECOND + 1;
+	unsigned fraction = (unsigned)(time_ns % NS_PER_SECOND);
+	char *at = ct_buf_room(out, SECOND_SIZE + 9);
+
+	if (at == NULL)
+		return;
+	if (last_second.number != number)
+		render_second(number);
+	memcpy(at, last_second.text, SECOND_SIZE);
+	at += SECOND_SIZE;
+	*at = (char)('0' + fraction / 100000000);
+	for (unsigned i = 4; i-- > 0; fraction /= 100)
+		(void)ct_put_two(at + 1 + 2 * i, fraction % 100);
+	ct_buf_end(out, at + 9);
+	ADD(out, "Z\",\"time_ns\":");
+	ct_buf_add_u64(out, time_ns);
+}
+
+#define ADD_NUMBER(out, name, value) (ADD(out, ",\"" name "\":"), ct_buf_add_u64(out, value))
+#define ADD_NAME(out, name, text) (ADD(out, ",\"" name "\":"), (void)add_string(out, text, strlen(text)))
+
+static void add_asid(struct ct_buf *out, uint32_t asid)
+{
+	ADD(out, ",\"asid\":\"");
+	ct_buf_add_hex(out, asid, 4, true);
+	ct_buf_add_char(out, '"');
+}
+
+static void add_origin(struct ct_buf *out, const struct ct_view *view)
+{
+	char jobname[17];
+
+	if (view->origin == NULL)
+		return;
+	ct_view_jobname(view, jobname);
+	if (view->origin->host[0] != '\0')
+		ADD_NAME(out, "host", view->origin->host);
+	if (view->origin->program[0] != '\0')
+		ADD_NAME(out, "program", view->origin->program);
+	if (jobname[0] != '\0')
+		ADD_NAME(out, "job", jobname);
+	if (ct_view_asid(view) != 0)
+		add_asid(out, ct_view_asid(view));
+}
+
+static void add_meaning_of_event(struct ct_buf *out, const struct ct_view *view)
+{
+	const char *mnemonic = view->type != NULL ? view->type->mnemonic : view->names != NULL ? view->names->mnemonic : NULL;
+
+	if (mnemonic != NULL && mnemonic[0] != '\0')
+		ADD_NAME(out, "mnemonic", mnemonic);
+	if (view->type != NULL && view->type->description[0] != '\0')
+		ADD_NAME(out, "description", view->type->description);
+	if (view->span_id != 0)
+		ADD_NUMBER(out, "span", view->span_id);
+	if (view->duration_ns != CT_NO_DURATION)
+		ADD_NUMBER(out, "duration_ns", view->duration_ns);
+}
+
+static void add_members(struct ct_buf *out, const struct ct_view *view)
+{
+	const struct ctrace_event *event = &view->event;
+
+	add_time(out, event->time_ns);
+	ADD(out, ",\"component\":");
+	(void)add_string(out, event->component, event->component_size);
+	ADD_NUMBER(out, "event", event->event_id);
+	ADD_NAME(out, "level", ct_level_name(event->level));
+	ADD_NUMBER(out, "pid", event->pid);
+	ADD_NUMBER(out, "tid", event->tid);
+	ADD_NUMBER(out, "seq", view->sequence);
+	add_origin(out, view);
+	add_meaning_of_event(out, view);
+	ADD(out, ",\"data\":[");
+	for (uint32_t i = 0; i < event->item_count; i++) {
+		if (i > 0)
+			ct_buf_add_char(out, ',');
+		add_item(out, view, i);
+	}
+	ADD(out, "]}");
+}
+
+void ct_json_add(struct ct_buf *out, const struct ct_view *view)
+{
+	ct_buf_add_char(out, '{');
+	add_members(out, view);
+}
+
+void ct_json_add_line(struct ct_buf *out, const struct ct_view *view)
+{
+	ADD(out, "{\"format_version\":");
+	ct_buf_add_u64(out, CT_JSON_FORMAT_VERSION);
+	ct_buf_add_char(out, ',');
+	add_members(out, view);
+	ct_buf_add_char(out, '\n');
+}

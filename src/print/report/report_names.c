@@ -1,0 +1,297 @@
+/*
+ * report_names.c - who and what the events of a report are: processes, threads, components, kinds of events; each of them once, as JSON.
+ *
+ * Called by report_pack.c for each event, and nearly always answered by one look-up in a table.  A class is what events have in common:
+ * component, event id, level, and what the catalogue or the trace says of them.  In the page:
+ *
+ *     "components": [{"name", "description", "entries"}]              entries: how many of its events begin spans
+ *     "types":      [{"mnemonic", "description", "pairing", "pair", "is_exception", "arguments": [{"name", "description", "print", ...}]}]
+ *     "named":      [{"mnemonic", "items": [name, ...]}]              what a trace itself says
+ *     "encodings":  {"ebcdic-037": its 256 characters, ...}
+ *     "classes":    [[component, event id, level, type or -1, named or -1], ...]
+ *     "origins":    [{"path", "host", "program", "jobname", "pid", "asid", "is_foreign"}]
+ *     "threads":    [[origin, process id, thread id], ...]
+ *
+ * Copyright The ctrace authors.  SPDX-License-Identifier: Apache-2.0
+ */
+#include "print/report/report_parts.h"
+
+#include "print/json_text.h"
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+
+#define NAME_SIZE 512u /* bytes of a component's name that count; our own have at most 255 */
+
+static const char *const pairing_names[] = { [CT_PAIR_NONE] = "none", [CT_PAIR_ENTRY] = "entry", [CT_PAIR_EXIT] = "exit" };
+
+enum ctrace_status ct_report_names_init(struct ct_report_names *names)
+{
+	memset(names, 0, sizeof *names);
+	names->class_list = json_array();
+	names->component_list = json_array();
+	names->type_list = json_array();
+	names->named_list = json_array();
+	names->thread_list = json_array();
+	names->origin_list = json_array();
+	return names->class_list != NULL && names->component_list != NULL && names->type_list != NULL && names->named_list != NULL &&
+			       names->thread_list != NULL && names->origin_list != NULL
+		       ? CTRACE_OK
+		       : CTRACE_NOT_ENOUGH_MEMORY;
+}
+
+void ct_report_names_fini(struct ct_report_names *names)
+{
+	ct_distinct_fini(&names->classes);
+	ct_distinct_fini(&names->components);
+	ct_distinct_fini(&names->types);
+	ct_distinct_fini(&names->named);
+	ct_distinct_fini(&names->threads);
+	ct_distinct_fini(&names->origins);
+	json_decref(names->class_list);
+	json_decref(names->component_list);
+	json_decref(names->type_list);
+	json_decref(names->named_list);
+	json_decref(names->thread_list);
+	json_decref(names->origin_list);
+}
+
+/* The place of a thing that is new is the one that the table gave it. */
+static void append(struct ct_report_names *names, json_t *list, json_t *thing)
+{
+	names->failed |= json_array_append_new(list, thing) != 0;
+}
+
+/* ---- what the catalogue says */
+
+static json_t *pack_labels(const struct ct_argument *argument)
+{
+	json_t *labels = json_array();
+
+	for (uint32_t i = 0; labels != NULL && i < argument->label_count; i++) {
+		char value[24]; /* JavaScript's numbers have 53 bits */
+
+		(void)snprintf(value, sizeof value, "%" PRIu64, argument->labels[i].value);
+		if (json_array_append_new(labels, json_pack("[s,o]", value, ct_json_string(argument->labels[i].name))) != 0) {
+			json_decref(labels);
+			return NULL;
+		}
+	}
+	return labels;
+}
+
+static json_t *pack_argument(const struct ct_argument *argument)
+{
+	json_t *json = json_pack("{s:o,s:o,s:s,s:o,s:b}", "name", ct_json_string(argument->name), "description",
+				 ct_json_string(argument->description), "print", ct_print_words[argument->print], "copybook",
+				 ct_json_string(argument->copybook_name), "is_key", argument->is_key);
+	bool is_whole = json != NULL;
+
+	if (argument->print == CT_PRINT_TIME)
+		is_whole &= json_object_set_new(json, "unit_ns", json_integer((json_int_t)argument->unit_ns)) == 0;
+	if (argument->encoding != CT_ENCODING_ASCII)
+		is_whole &= json_object_set_new(json, "encoding", json_string(ct_encoding_name(argument->encoding))) == 0;
+	if (argument->label_count > 0)
+		is_whole &= json_object_set_new(json, "labels", pack_labels(argument)) == 0;
+	if (is_whole)
+		return json;
+	json_decref(json);
+	return NULL;
+}
+
+static json_t *pack_type(const struct ct_event_type *type)
+{
+	json_t *arguments = json_array();
+
+	for (uint32_t i = 0; arguments != NULL && i < type->argument_count; i++) {
+		if (json_array_append_new(arguments, pack_argument(&type->arguments[i])) != 0) {
+			json_decref(arguments);
+			return NULL;
+		}
+	}
+	return json_pack("{s:o,s:o,s:s,s:I,s:b,s:o}", "mnemonic", ct_json_string(type->mnemonic), "description",
+			 ct_json_string(type->description), "pairing", pairing_names[type->pairing], "pair", (json_int_t)type->pair_id,
+			 "is_exception", type->is_exception, "arguments", arguments);
+}
+
+static int64_t find_type(struct ct_report_names *names, const struct ct_event_type *type)
+{
+	uint32_t index;
+	bool is_new;
+
+	if (type == NULL)
+		return -1;
+	index = ct_distinct_find(&names->types, &type, sizeof(const void *), &is_new);
+	if (index == CT_DISTINCT_NONE)
+		return -1;
+	if (is_new)
+		append(names, names->type_list, pack_type(type));
+	return index;
+}
+
+/* ---- what the trace says */
+
+static int64_t find_named(struct ct_report_names *names, const struct ct_event_names *named)
+{
+	json_t *items, *json;
+	char *text;
+	uint32_t index = CT_DISTINCT_NONE;
+	bool is_new = false;
+
+	if (named == NULL)
+		return -1;
+	items = json_array();
+	for (uint32_t i = 0; named->items != NULL && i < named->item_count; i++)
+		(void)json_array_append_new(items, ct_json_string(named->items[i]));
+	json = json_pack("{s:o,s:o}", "mnemonic", ct_json_string(named->mnemonic), "items", items);
+	text = json != NULL ? json_dumps(json, JSON_COMPACT) : NULL;
+	if (text != NULL)
+		index = ct_distinct_find(&names->named, text, strlen(text), &is_new);
+	free(text);
+	if (is_new)
+		append(names, names->named_list, json);
+	else
+		json_decref(json);
+	return index == CT_DISTINCT_NONE ? -1 : (int64_t)index;
+}
+
+/* ---- classes */
+
+/* How many kinds of spans the component has. */
+static uint32_t count_entries(const struct ct_catalog_component *component)
+{
+	uint32_t count = 0;
+
+	for (uint32_t i = 0; component != NULL && i < component->event_count; i++)
+		count += component->events[i].pairing == CT_PAIR_ENTRY;
+	return count;
+}
+
+static uint32_t find_component(struct ct_report_names *names, const struct ct_view *view, size_t size)
+{
+	const char *description = view->component != NULL ? view->component->description : "";
+	bool is_new;
+	uint32_t index = ct_distinct_find(&names->components, view->event.component, size, &is_new);
+
+	if (is_new)
+		append(names, names->component_list,
+		       json_pack("{s:o,s:o,s:I}", "name", ct_json_text(view->event.component, size), "description",
+				 ct_json_string(description), "entries", (json_int_t)count_entries(view->component)));
+	return index;
+}
+
+uint32_t ct_report_class(struct ct_report_names *names, const struct ct_view *view)
+{
+	struct {
+		const struct ct_event_type *type;
+		const char *mnemonic;
+		const char *const *items;
+		uint32_t item_count, event_id, level, component_size;
+		char component[NAME_SIZE];
+	} key; /* no padding before the name */
+	size_t size = view->event.component_size < NAME_SIZE ? view->event.component_size : NAME_SIZE;
+	uint32_t index, component;
+	bool is_new;
+
+	key.type = view->type;
+	key.mnemonic = view->names != NULL ? view->names->mnemonic : NULL;
+	key.items = view->names != NULL ? view->names->items : NULL;
+	key.item_count = view->names != NULL ? view->names->item_count : 0;
+	key.event_id = view->event.event_id;
+	key.level = view->event.level;
+	key.component_size = (uint32_t)size;
+	memcpy(key.component, view->event.component, size);
+	index = ct_distinct_find(&names->classes, &key, offsetof(__typeof__(key), component) + size, &is_new);
+	if (!is_new)
+		return index;
+	component = find_component(names, view, size); /* there are not more of them than classes */
+	append(names, names->class_list,
+	       json_pack("[I,I,I,I,I]", (json_int_t)component, (json_int_t)key.event_id, (json_int_t)key.level,
+			 (json_int_t)find_type(names, view->type), (json_int_t)find_named(names, view->names)));
+	return index;
+}
+
+/* ---- threads */
+
+uint32_t ct_report_origin(struct ct_report_names *names, const struct ct_origin *origin)
+{
+	bool is_new;
+	uint32_t index = ct_distinct_find(&names->origins, &origin, sizeof(const void *), &is_new);
+
+	if (is_new)
+		append(names, names->origin_list,
+		       json_pack("{s:o,s:o,s:o,s:o,s:I,s:I,s:b}", "path", ct_json_string(origin->path), "host",
+				 ct_json_string(origin->host), "program", ct_json_string(origin->program), "jobname",
+				 ct_json_string(origin->jobname), "pid", (json_int_t)origin->pid, "asid", (json_int_t)origin->asid,
+				 "is_foreign", origin->is_foreign));
+	return index;
+}
+
+uint32_t ct_report_thread(struct ct_report_names *names, const struct ct_view *view)
+{
+	struct {
+		const struct ct_origin *origin;
+		uint32_t pid, tid;
+	} key = { .origin = view->origin, .pid = view->event.pid, .tid = view->event.tid };
+	bool is_new;
+	uint32_t index = ct_distinct_find(&names->threads, &key, sizeof key, &is_new);
+
+	if (is_new)
+		append(names, names->thread_list,
+		       json_pack("[I,I,I]", (json_int_t)ct_report_origin(names, view->origin), (json_int_t)key.pid,
+				 (json_int_t)key.tid));
+	return index;
+}
+
+/* One character, also for a byte that the encoding does not have. */
+static void add_character(struct ct_buf *text, enum ct_encoding encoding, unsigned char byte)
+{
+	size_t before = text->size;
+
+	ct_encoding_add(text, encoding, &byte, 1);
+	if (text->failed || text->size != before + 1 || (unsigned char)text->data[before] < 0x80)
+		return;
+	text->size = before;
+	ct_buf_add_text(text, "\uFFFD");
+}
+
+static json_t *pack_encoding(enum ct_encoding encoding)
+{
+	struct ct_buf text;
+	json_t *json;
+
+	ct_buf_init(&text);
+	for (unsigned i = 0; i < 256; i++)
+		add_character(&text, encoding, (unsigned char)i);
+	json = ct_json_text(text.data, text.size);
+	ct_buf_fini(&text);
+	return json;
+}
+
+/* The page has no tables of characters of its own, but for Shift-JIS, which browsers know. */
+static json_t *pack_encodings(void)
+{
+	json_t *json = json_object();
+
+	for (unsigned i = CT_ENCODING_EBCDIC_037; i < CT_ENCODING_COUNT; i++) {
+		enum ct_encoding encoding = (enum ct_encoding)i;
+
+		if (encoding == CT_ENCODING_SHIFT_JIS || !ct_encoding_is_prepared(encoding))
+			continue;
+		if (json_object_set_new(json, ct_encoding_name(encoding), pack_encoding(encoding)) != 0) {
+			json_decref(json);
+			return NULL;
+		}
+	}
+	return json;
+}
+
+bool ct_report_names_put(const struct ct_report_names *names, json_t *object)
+{
+	return !names->failed && json_object_set(object, "classes", names->class_list) == 0 &&
+	       json_object_set(object, "components", names->component_list) == 0 &&
+	       json_object_set(object, "types", names->type_list) == 0 && json_object_set(object, "named", names->named_list) == 0 &&
+	       json_object_set(object, "threads", names->thread_list) == 0 &&
+	       json_object_set(object, "origins", names->origin_list) == 0 &&
+	       json_object_set_new(object, "encodings", pack_encodings()) == 0;
+}

@@ -1,0 +1,221 @@
+/*
+ * tally.c - rows of numbers from events: per component, event and thread.
+ *
+ * Called by ctrace stats and ctrace diff for every event, on one thread.  Memory is bounded by the limits in tally.h, whatever the trace.
+ *
+ * Copyright The ctrace authors.  SPDX-License-Identifier: Apache-2.0
+ */
+#include "print/tally.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+/* What makes two rows the same. */
+struct key {
+	enum ct_tally_kind kind;
+	const struct ct_view *view;
+	uint32_t hash;
+};
+
+void ct_tally_init(struct ct_tally *tally)
+{
+	*tally = (struct ct_tally){ .pages_left = CT_TALLY_PAGES };
+}
+
+static void row_fini(struct ct_tally_row *row)
+{
+	free(row->component);
+	free(row->mnemonic);
+	free(row->host);
+	free(row->program);
+	if (row->spans != NULL)
+		ct_histogram_fini(row->spans);
+	free(row->spans);
+}
+
+void ct_tally_fini(struct ct_tally *tally)
+{
+	for (unsigned kind = 0; kind < CT_TALLY_KINDS; kind++) {
+		struct ct_tally_table *table = &tally->tables[kind];
+
+		for (size_t i = 0; i < table->count; i++)
+			row_fini(&table->rows[i]);
+		free(table->rows);
+		ct_hash_table_fini(&table->table);
+	}
+	*tally = (struct ct_tally){ .pages_left = 0 };
+}
+
+/* ------------------------------------------------------------------------------------------------------------
+ * Finding a row
+ */
+
+static uint32_t hash_bytes(uint32_t hash, const void *data, size_t size)
+{
+	const unsigned char *bytes = data;
+
+	for (size_t i = 0; i < size; i++)
+		hash = (hash ^ bytes[i]) * 16777619u;
+	return hash;
+}
+
+static uint32_t mix(uint32_t hash, uint32_t number)
+{
+	hash = (hash ^ number) * 0x85EBCA77u;
+	return hash ^ hash >> 15;
+}
+
+/* A thread of a process: its row knows the process by its texts, of which two may have the same, and by its origin. */
+static bool is_row(const void *items, uint32_t number, const void *wanted)
+{
+	const struct ct_tally_row *row = (const struct ct_tally_row *)items + number;
+	const struct key *key = wanted;
+	const struct ct_view *view = key->view;
+
+	if (key->kind == CT_TALLY_THREAD)
+		return row->tid == view->event.tid && row->event_id == view->origin->index;
+	return (key->kind == CT_TALLY_COMPONENT || row->event_id == view->event.event_id) &&
+	       strlen(row->component) == view->event.component_size &&
+	       memcmp(row->component, view->event.component, view->event.component_size) == 0;
+}
+
+static bool row_init(struct ct_tally_row *row, const struct key *key)
+{
+	const struct ct_view *view = key->view;
+	char scratch[16];
+	const char *mnemonic;
+
+	*row = (struct ct_tally_row){ .level = view->event.level };
+	if (key->kind == CT_TALLY_THREAD) {
+		row->host = strdup(view->origin->host);
+		row->program = strdup(view->origin->program);
+		row->pid = view->event.pid;
+		row->tid = view->event.tid;
+		row->event_id = view->origin->index;
+		return row->host != NULL && row->program != NULL;
+	}
+	row->component = strndup(view->event.component, view->event.component_size);
+	if (key->kind == CT_TALLY_COMPONENT || row->component == NULL)
+		return row->component != NULL;
+	row->event_id = view->event.event_id;
+	mnemonic = ct_view_mnemonic(view, scratch);
+	row->mnemonic = mnemonic != scratch ? strdup(mnemonic) : NULL;
+	return mnemonic == scratch || row->mnemonic != NULL;
+}
+
+/* The row without a name, which is none of those in the table. */
+static struct ct_tally_row *find_beyond(struct ct_tally_table *table)
+{
+	if (table->beyond++ == 0)
+		table->rows[table->count++] = (struct ct_tally_row){ .level = CTRACE_LEVEL_NONE };
+	return &table->rows[table->count - 1];
+}
+
+static struct ct_tally_row *find_row(struct ct_tally_table *table, const struct key *key)
+{
+	struct ct_tally_row *rows, *row;
+	uint32_t found = ct_hash_table_find(&table->table, key->hash, is_row, table->rows, key);
+
+	if (found != CT_HASH_TABLE_NONE)
+		return &table->rows[found];
+	/* Also for the row without a name. */
+	rows = ct_hash_table_reserve_items(&table->table, table->rows, sizeof *rows);
+	if (rows == NULL)
+		return NULL;
+	table->rows = rows;
+	if (table->count >= CT_TALLY_ROWS)
+		return find_beyond(table);
+	row = &rows[table->count];
+	if (!row_init(row, key)) {
+		row_fini(row);
+		return NULL;
+	}
+	ct_hash_table_add(&table->table, key->hash, (uint32_t)table->count++);
+	return row;
+}
+
+/* ------------------------------------------------------------------------------------------------------------
+ * Counting
+ */
+
+/* What the event takes in a ring, or a little more: of an item whose size its class has, 2 bytes. */
+static uint64_t size_of(const struct ctrace_event *event)
+{
+	uint64_t size = CT_EVENT_HEAD;
+
+	for (uint32_t i = 0; i < event->item_count; i++)
+		size += event->items[i].size + (event->items[i].size > 8 ? 2u : 0u);
+	return size;
+}
+
+static void count(struct ct_tally *tally, const struct key *key, uint64_t bytes)
+{
+	const struct ct_view *view = key->view;
+	struct ct_tally_row *row = find_row(&tally->tables[key->kind], key);
+
+	if (row == NULL) {
+		tally->failed = true;
+		return;
+	}
+	row->events++;
+	row->bytes += bytes;
+	row->levels[view->event.level % CTRACE_LEVEL_COUNT]++;
+	if (view->duration_ns == CT_NO_DURATION)
+		return;
+	if (row->spans == NULL)
+		row->spans = calloc(1, sizeof *row->spans);
+	if (row->spans == NULL)
+		tally->failed = true;
+	else
+		ct_histogram_add(row->spans, view->duration_ns, &tally->pages_left);
+}
+
+void ct_tally_add(struct ct_tally *tally, const struct ct_view *view)
+{
+	uint32_t hash = hash_bytes(2166136261u, view->event.component, view->event.component_size);
+	struct key key = { .kind = CT_TALLY_COMPONENT, .view = view, .hash = hash ^ hash >> 15 };
+	uint64_t bytes = size_of(&view->event);
+
+	if (tally->events == 0 || view->event.time_ns < tally->first_ns)
+		tally->first_ns = view->event.time_ns;
+	if (view->event.time_ns > tally->last_ns)
+		tally->last_ns = view->event.time_ns;
+	tally->events++;
+	tally->bytes += bytes;
+	count(tally, &key, bytes);
+	key.kind = CT_TALLY_EVENT;
+	key.hash = mix(hash, view->event.event_id);
+	count(tally, &key, bytes);
+	key.kind = CT_TALLY_THREAD;
+	key.hash = mix(mix(0x9E3779B9u, view->origin->index), view->event.tid);
+	count(tally, &key, bytes);
+}
+
+uint64_t ct_tally_duration_ns(const struct ct_tally *tally)
+{
+	return tally->last_ns > tally->first_ns ? tally->last_ns - tally->first_ns : 0;
+}
+
+double ct_tally_rate(uint64_t number, uint64_t duration_ns)
+{
+	return duration_ns != 0 ? (double)number * 1e9 / (double)duration_ns : 0;
+}
+
+void ct_tally_add_duration(struct ct_buf *out, uint64_t ns)
+{
+	static const struct {
+		double size;
+		const char *name;
+	} units[] = { { 1e9, "s" }, { 1e6, "ms" }, { 1e3, "us" } };
+
+	for (size_t i = 0; i < CT_COUNT(units); i++) {
+		double value = (double)ns / units[i].size;
+
+		/* What would be rounded up to 1000 is 1.00 of the next unit. */
+		if (value >= 0.9995) {
+			ct_buf_add_format(out, value < 9.995 ? "%.2f%s" : value < 99.95 ? "%.1f%s" : "%.0f%s", value, units[i].name);
+			return;
+		}
+	}
+	ct_buf_add_format(out, "%uns", (unsigned)ns);
+}

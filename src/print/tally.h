@@ -1,0 +1,101 @@
+/*
+ * print/tally.h - what traces hold, in numbers: per component, event and thread.
+ *
+ *     histogram.c  how long spans took, within 0.4 %, in bounded memory
+ *     tally.c      rows of numbers from events
+ *     compare.c    what differs between two tallies
+ *
+ * Used by ctrace stats PATH and ctrace diff, on their one thread.
+ *
+ * Copyright The ctrace authors.  SPDX-License-Identifier: Apache-2.0
+ */
+#ifndef CT_READ_TALLY_H
+#define CT_READ_TALLY_H
+
+#include "base/hash_table.h"
+#include "print/print.h"
+
+/*
+ * ---- histogram.c: numbers by size.  Below 128 each has a bucket of its own; above, each doubling is divided into 128 buckets of one width,
+ * which is at most 1/128 of what they count.  A bucket stands for its middle, so that a percentile is off by less than 1/256.  Pages of 128
+ * buckets are made as they are needed.
+ */
+#define CT_HISTOGRAM_BUCKETS 128u
+#define CT_HISTOGRAM_PAGES 58u
+struct ct_histogram {
+	uint64_t count, total, least, most; /* exact; total stops at UINT64_MAX */
+	uint64_t unplaced;                  /* counted here and in no bucket: there was no page left for them */
+	uint64_t *pages[CT_HISTOGRAM_PAGES];
+};
+/* pages_left: how many more may be made, of all histograms together. */
+void ct_histogram_add(struct ct_histogram *histogram, uint64_t value, size_t *pages_left);
+/* The least value that `permille` of 1000 values do not exceed; 0 when there are none. */
+uint64_t ct_histogram_at(const struct ct_histogram *histogram, unsigned permille);
+void ct_histogram_fini(struct ct_histogram *histogram);
+
+/* ---- tally.c */
+#define CT_TALLY_ROWS 16384u  /* of each kind; what comes beyond is counted in one row without a name */
+#define CT_TALLY_PAGES 65536u /* of all histograms: 64 MiB */
+enum ct_tally_kind { CT_TALLY_COMPONENT, CT_TALLY_EVENT, CT_TALLY_THREAD, CT_TALLY_KINDS };
+struct ct_tally_row {
+	char *component;      /* of components and events; NULL: of the row of what had no room */
+	uint32_t event_id;    /* of events */
+	char *mnemonic;       /* of events; NULL: none */
+	uint32_t level;       /* of events: of the first one */
+	char *host, *program; /* of threads */
+	uint32_t pid, tid;
+	uint64_t events;
+	uint64_t bytes; /* as they stand in a ring */
+	uint64_t levels[CTRACE_LEVEL_COUNT];
+	struct ct_histogram *spans; /* ns; NULL: none has ended here */
+};
+struct ct_tally {
+	struct ct_tally_table {
+		struct ct_tally_row *rows;
+		size_t count;
+		struct ct_hash_table table; /* of the rows that have a name */
+		uint64_t beyond;            /* events in the row without a name, which is then the last one */
+	} tables[CT_TALLY_KINDS];
+	uint64_t events, bytes;
+	uint64_t first_ns, last_ns;
+	size_t pages_left;
+	bool failed; /* memory was short: something is not counted */
+};
+void ct_tally_init(struct ct_tally *tally);
+void ct_tally_fini(struct ct_tally *tally);
+void ct_tally_add(struct ct_tally *tally, const struct ct_view *view);
+/* From the first event to the last; 0: all have one time, and there is no rate. */
+uint64_t ct_tally_duration_ns(const struct ct_tally *tally);
+double ct_tally_rate(uint64_t count, uint64_t duration_ns); /* a second; 0 when the duration is */
+/* "1.23ms": three digits, for people. */
+void ct_tally_add_duration(struct ct_buf *out, uint64_t ns);
+
+/* ---- compare.c: what differs between two runs, by component and event. */
+enum ct_difference {
+	CT_DIFFERENT_NEW,
+	CT_DIFFERENT_GONE,
+	CT_DIFFERENT_MORE,
+	CT_DIFFERENT_FEWER,
+	CT_DIFFERENT_SLOWER,
+	CT_DIFFERENT_FASTER,
+	CT_DIFFERENT_COUNT
+};
+const char *ct_difference_name(enum ct_difference difference); /* "new" ... */
+struct ct_compare_options {
+	uint64_t min_count;      /* events that one of the runs must have for its row to count */
+	double ratio;            /* over 1: how many times more often, or slower */
+	bool has_rates;          /* counts are compared by the second of their run, not as they are */
+	uint64_t min_ns;         /* spans whose medians differ by less are alike */
+	enum ct_tally_kind kind; /* component or event */
+};
+struct ct_tally_change {
+	enum ct_difference difference;
+	const struct ct_tally_row *a, *b; /* NULL: not there */
+	double was, is;                   /* what has changed: a rate, a count, or ns */
+	double ratio;                     /* is / was, or was / is: never below 1; 0 for new and gone */
+};
+/* Sorted: new, gone, more, fewer, slower, faster; the greatest change first.  Free *out_changes. */
+enum ctrace_status ct_compare(const struct ct_tally *a, const struct ct_tally *b, const struct ct_compare_options *options,
+			      struct ct_tally_change **out_changes, size_t *out_count) CT_MUST_USE;
+
+#endif

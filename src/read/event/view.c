@@ -1,0 +1,63 @@
+/*
+ * view.c - what an event and its items are called, and whose it is.
+ *
+ * Called by the filter and the printers for any event; pure.  The catalogue's word goes before the trace's own.
+ *
+ * Copyright The ctrace authors.  SPDX-License-Identifier: Apache-2.0
+ */
+#include "read/event/event.h"
+
+#include <stdio.h>
+#include <string.h>
+
+const char *ct_view_mnemonic(const struct ct_view *view, char scratch[16])
+{
+	if (view->type != NULL)
+		return view->type->mnemonic;
+	if (view->names != NULL && view->names->mnemonic != NULL)
+		return view->names->mnemonic;
+	(void)snprintf(scratch, 16, "%u", view->event.event_id);
+	return scratch;
+}
+
+const char *ct_view_item_name(const struct ct_view *view, uint32_t index, char scratch[16])
+{
+	if (view->type != NULL && index < view->type->argument_count)
+		return view->type->arguments[index].name;
+	if (view->names != NULL && view->names->items != NULL && index < view->names->item_count)
+		return view->names->items[index];
+	(void)snprintf(scratch, 16, "data%u", index + 1);
+	return scratch;
+}
+
+/* The item that the catalogue says is this; NULL when there is none. */
+static const struct ctrace_event_item *marked_item(const struct ct_view *view, bool wants_asid)
+{
+	const struct ct_event_type *type = view->type;
+
+	for (uint32_t i = 0; type != NULL && i < type->argument_count && i < view->event.item_count; i++)
+		if (wants_asid ? type->arguments[i].is_asid : type->arguments[i].is_jobname)
+			return &view->event.items[i];
+	return NULL;
+}
+
+uint32_t ct_view_asid(const struct ct_view *view)
+{
+	const struct ctrace_event_item *item = marked_item(view, true);
+
+	return item != NULL ? (uint32_t)(item->value & 0xFFFF) : view->origin->asid;
+}
+
+void ct_view_jobname(const struct ct_view *view, char out[17])
+{
+	const struct ctrace_event_item *item = marked_item(view, false);
+	const char *text = item != NULL ? item->data : view->origin->jobname;
+	size_t size = item != NULL ? item->size : strlen(text);
+
+	if (size > 16)
+		size = 16;
+	memcpy(out, text, size);
+	while (size > 0 && (out[size - 1] == ' ' || out[size - 1] == '\0'))
+		size--;
+	out[size] = '\0';
+}

@@ -1,0 +1,377 @@
+/*
+ * filter.c - runs a filter's program: on an event, or on all that is known of a class of events before one is decoded.
+ *
+ * Called by the reader and by tools, on one thread.  What people typed was checked when it was read, so that nothing here can fail; and
+ * but for texts in other encodings nothing allocates.
+ *
+ * Copyright The ctrace authors.  SPDX-License-Identifier: Apache-2.0
+ */
+#include "read/filter/filter_program.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+/* ------------------------------------------------------------------------------------------------------------
+ * One test
+ */
+
+bool ct_filter_has_number(const struct ct_filter_test *test, ct_wide value)
+{
+	const struct ct_filter_range *ranges = test->ranges;
+	uint32_t low = 0, high = test->range_count;
+
+	if (high == 1)
+		return value >= ranges->first && value <= ranges->last;
+	while (low < high) {
+		uint32_t middle = low + (high - low) / 2;
+
+		if (value > ranges[middle].last)
+			low = middle + 1;
+		else if (value < ranges[middle].first)
+			high = middle;
+		else
+			return true;
+	}
+	return false;
+}
+
+static bool number_holds(const struct ct_filter_test *test, uint64_t value)
+{
+	return ct_filter_has_number(test, (ct_wide)value) != test->is_inverted;
+}
+
+/* Names are compared without regard to case. */
+static bool name_holds(const struct ct_filter_test *test, const char *name, size_t size)
+{
+	bool is_found = false;
+
+	for (uint32_t i = 0; i < test->text_count && !is_found; i++) {
+		struct ct_span text = test->texts[i].low;
+
+		is_found =
+			test->is_glob ? ct_glob_match(text.at, text.size, name, size) : ct_name_equal(text.at, text.size, name, size);
+	}
+	return is_found != test->is_inverted;
+}
+
+static bool text_holds(const struct ct_filter_test *test, const char *name)
+{
+	return name_holds(test, name, strlen(name));
+}
+
+static bool mnemonic_holds(const struct ct_filter_test *test, const struct ct_view *view)
+{
+	char scratch[16];
+
+	return text_holds(test, ct_view_mnemonic(view, scratch));
+}
+
+static bool jobname_holds(const struct ct_filter_test *test, const struct ct_view *view)
+{
+	char name[17];
+
+	ct_view_jobname(view, name);
+	return text_holds(test, name);
+}
+
+static bool duration_holds(const struct ct_filter_test *test, const struct ct_view *view)
+{
+	if (view->duration_ns == CT_NO_DURATION)
+		return false;
+	return test->is_there || number_holds(test, view->duration_ns);
+}
+
+static uint64_t size_of(const struct ct_view *view)
+{
+	uint64_t size = 0;
+
+	for (uint32_t i = 0; i < view->event.item_count; i++)
+		size += view->event.items[i].size;
+	return size;
+}
+
+static bool holds(const struct ct_filter *filter, const struct ct_filter_test *test, const struct ct_view *view)
+{
+	switch (test->field) {
+	case CT_FILTER_COMPONENT:
+		return name_holds(test, view->event.component, view->event.component_size);
+	case CT_FILTER_LEVEL:
+		return number_holds(test, view->event.level);
+	case CT_FILTER_EVENT:
+		return number_holds(test, view->event.event_id);
+	case CT_FILTER_MNEMONIC:
+		return mnemonic_holds(test, view);
+	case CT_FILTER_TIME:
+		return number_holds(test, view->event.time_ns);
+	case CT_FILTER_THREAD:
+		return number_holds(test, view->event.tid);
+	case CT_FILTER_PROCESS:
+		return number_holds(test, view->event.pid);
+	case CT_FILTER_JOB:
+		return jobname_holds(test, view);
+	case CT_FILTER_ASID:
+		return number_holds(test, ct_view_asid(view));
+	case CT_FILTER_HOST:
+		return text_holds(test, view->origin->host);
+	case CT_FILTER_PROGRAM:
+		return text_holds(test, view->origin->program);
+	case CT_FILTER_SEQUENCE:
+		return number_holds(test, view->sequence);
+	case CT_FILTER_SIZE:
+		return number_holds(test, size_of(view));
+	case CT_FILTER_DURATION:
+		return duration_holds(test, view);
+	case CT_FILTER_DATA:
+		return ct_filter_items_match(filter, test, view);
+	}
+	return false;
+}
+
+bool ct_filter_accepts(const struct ct_filter *filter, const struct ct_view *view)
+{
+	uint32_t at = 0;
+
+	if (filter == NULL)
+		return true;
+	while (at < filter->count)
+		at = filter->tests[at].next[holds(filter, &filter->tests[at], view)];
+	return at == CT_FILTER_ACCEPT;
+}
+
+/* ------------------------------------------------------------------------------------------------------------
+ * All events of a class: which ways can be gone at all
+ */
+
+static enum ct_verdict judge(const struct ct_filter *filter, const struct ct_filter_test *test, const struct ct_view *view)
+{
+	bool has_end = view->type != NULL && view->type->pairing == CT_PAIR_EXIT;
+
+	switch (test->field) {
+	case CT_FILTER_COMPONENT:
+	case CT_FILTER_LEVEL:
+	case CT_FILTER_EVENT:
+	case CT_FILTER_MNEMONIC:
+		return holds(filter, test, view) ? CT_VERDICT_ALWAYS : CT_VERDICT_NEVER;
+	case CT_FILTER_DURATION:
+		return has_end ? CT_VERDICT_MAYBE : CT_VERDICT_NEVER;
+	case CT_FILTER_DATA:
+		return ct_filter_item_is_unknown(test, view) ? CT_VERDICT_NEVER : CT_VERDICT_MAYBE;
+	default:
+		return CT_VERDICT_MAYBE;
+	}
+}
+
+struct ends {
+	bool is_accepted, is_rejected;
+};
+
+static void reach(uint32_t way, bool *is_reached, struct ends *ends)
+{
+	if (way == CT_FILTER_ACCEPT)
+		ends->is_accepted = true;
+	else if (way == CT_FILTER_REJECT)
+		ends->is_rejected = true;
+	else
+		is_reached[way] = true;
+}
+
+#define TESTS_ON_STACK 256u
+
+enum ct_verdict ct_filter_class(const struct ct_filter *filter, const struct ct_view *view)
+{
+	bool few[TESTS_ON_STACK] = { false }, *is_reached = few;
+	struct ends ends = { false, false };
+
+	if (filter == NULL)
+		return CT_VERDICT_ALWAYS;
+	if (filter->count > TESTS_ON_STACK)
+		is_reached = calloc(filter->count, sizeof *is_reached);
+	if (is_reached == NULL)
+		return CT_VERDICT_MAYBE;
+	is_reached[0] = true;
+	for (uint32_t i = 0; i < filter->count; i++) {
+		const struct ct_filter_test *test = &filter->tests[i];
+		enum ct_verdict verdict = is_reached[i] ? judge(filter, test, view) : CT_VERDICT_MAYBE;
+
+		if (is_reached[i] && verdict != CT_VERDICT_ALWAYS)
+			reach(test->next[0], is_reached, &ends);
+		if (is_reached[i] && verdict != CT_VERDICT_NEVER)
+			reach(test->next[1], is_reached, &ends);
+	}
+	if (is_reached != few)
+		free(is_reached);
+	return !ends.is_accepted ? CT_VERDICT_NEVER : ends.is_rejected ? CT_VERDICT_MAYBE : CT_VERDICT_ALWAYS;
+}
+
+/* ------------------------------------------------------------------------------------------------------------
+ * Times: with which an event can come to each test, and to the end
+ */
+
+struct times {
+	uint64_t since_ns, until_ns; /* since beyond until: none */
+};
+#define NO_TIMES ((struct times){ 1, 0 })
+
+/* Those that the test lets through, to its way 0 or 1.  Of what is left in several pieces, the whole from its begin to its end. */
+static struct times pass(const struct ct_filter_test *test, struct times in, unsigned way)
+{
+	const struct ct_filter_range *ranges = test->ranges;
+	uint32_t count = test->range_count;
+	ct_wide since = (ct_wide)in.since_ns, until = (ct_wide)in.until_ns;
+
+	if (test->field != CT_FILTER_TIME || in.since_ns > in.until_ns)
+		return in;
+	if ((way == 1) != test->is_inverted) {
+		if (count == 0)
+			return NO_TIMES;
+		since = ranges[0].first > since ? ranges[0].first : since;
+		until = ranges[count - 1].last < until ? ranges[count - 1].last : until;
+	} else {
+		for (uint32_t i = 0; i < count && ranges[i].first <= since; i++)
+			since = ranges[i].last >= since ? ranges[i].last + 1 : since;
+		for (uint32_t i = count; i > 0 && ranges[i - 1].last >= until; i--)
+			until = ranges[i - 1].first <= until ? ranges[i - 1].first - 1 : until;
+	}
+	return since <= until ? (struct times){ (uint64_t)since, (uint64_t)until } : NO_TIMES;
+}
+
+static void join(struct times *times, struct times more)
+{
+	if (more.since_ns > more.until_ns)
+		return;
+	if (times->since_ns > times->until_ns) {
+		*times = more;
+		return;
+	}
+	times->since_ns = more.since_ns < times->since_ns ? more.since_ns : times->since_ns;
+	times->until_ns = more.until_ns > times->until_ns ? more.until_ns : times->until_ns;
+}
+
+static struct times find_times(const struct ct_filter *filter)
+{
+	struct times all = { 0, UINT64_MAX }, accepted = NO_TIMES;
+	struct times *times = calloc(filter->count + 1, sizeof *times);
+
+	if (times == NULL)
+		return all;
+	for (uint32_t i = 0; i < filter->count; i++)
+		times[i] = i == 0 ? all : NO_TIMES;
+	for (uint32_t i = 0; i < filter->count; i++)
+		for (unsigned way = 0; way < 2; way++) {
+			uint32_t next = filter->tests[i].next[way];
+
+			if (next == CT_FILTER_ACCEPT)
+				join(&accepted, pass(&filter->tests[i], times[i], way));
+			else if (next != CT_FILTER_REJECT)
+				join(&times[next], pass(&filter->tests[i], times[i], way));
+		}
+	free(times);
+	return accepted;
+}
+
+void ct_filter_finish(struct ct_filter *filter)
+{
+	struct times times = find_times(filter);
+
+	filter->uses = 0;
+	for (uint32_t i = 0; i < filter->count; i++) {
+		filter->uses |= filter->tests[i].field == CT_FILTER_DURATION ? CT_USES_DURATION : 0;
+		filter->uses |= filter->tests[i].field == CT_FILTER_SEQUENCE ? CT_USES_SEQUENCE : 0;
+	}
+	/* What accepts nothing is done with at the first event. */
+	filter->since_ns = times.since_ns <= times.until_ns ? times.since_ns : 0;
+	filter->until_ns = times.until_ns;
+}
+
+void ct_filter_times(const struct ct_filter *filter, uint64_t *out_since_ns, uint64_t *out_until_ns)
+{
+	*out_since_ns = filter != NULL ? filter->since_ns : 0;
+	*out_until_ns = filter != NULL ? filter->until_ns : UINT64_MAX;
+}
+
+unsigned ct_filter_uses(const struct ct_filter *filter)
+{
+	return filter != NULL ? filter->uses : 0;
+}
+
+/* ------------------------------------------------------------------------------------------------------------
+ * Filters as a whole
+ */
+
+void *ct_filter_keep(struct ct_filter *filter, size_t size)
+{
+	struct ct_filter_block *block = calloc(1, sizeof *block + size);
+
+	if (block == NULL)
+		return NULL;
+	block->next = filter->blocks;
+	filter->blocks = block;
+	return block->bytes;
+}
+
+void ct_filter_destroy(struct ct_filter *filter)
+{
+	if (filter == NULL)
+		return;
+	while (filter->blocks != NULL) {
+		struct ct_filter_block *block = filter->blocks;
+
+		filter->blocks = block->next;
+		free(block);
+	}
+	if (filter->scratch != NULL)
+		ct_buf_fini(filter->scratch);
+	free(filter->scratch);
+	free(filter->tests);
+	free(filter);
+}
+
+/* The second program behind the first: what the first accepts goes on there. */
+static void append(struct ct_filter *to, const struct ct_filter *from)
+{
+	uint32_t at = to->count;
+
+	for (uint32_t i = 0; i < at; i++)
+		for (unsigned way = 0; way < 2; way++)
+			if (to->tests[i].next[way] == CT_FILTER_ACCEPT)
+				to->tests[i].next[way] = at;
+	for (uint32_t i = 0; i < from->count; i++) {
+		struct ct_filter_test *test = &to->tests[to->count++];
+
+		*test = from->tests[i];
+		for (unsigned way = 0; way < 2; way++)
+			if (test->next[way] < from->count)
+				test->next[way] += at;
+	}
+}
+
+static void take_blocks(struct ct_filter *to, struct ct_filter *from)
+{
+	struct ct_filter_block **last = &to->blocks;
+
+	while (*last != NULL)
+		last = &(*last)->next;
+	*last = from->blocks;
+	from->blocks = NULL;
+}
+
+struct ct_filter *ct_filter_and(struct ct_filter *a, struct ct_filter *b)
+{
+	struct ct_filter_test *tests;
+
+	if (a == NULL || b == NULL)
+		return a != NULL ? a : b;
+	tests = reallocarray(a->tests, a->count + b->count, sizeof *tests);
+	if (tests == NULL) {
+		ct_filter_destroy(a);
+		ct_filter_destroy(b);
+		return NULL;
+	}
+	a->tests = tests;
+	a->capacity = a->count + b->count;
+	append(a, b);
+	take_blocks(a, b);
+	ct_filter_destroy(b);
+	ct_filter_finish(a);
+	return a;
+}

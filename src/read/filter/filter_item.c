@@ -1,0 +1,449 @@
+/*
+ * filter_item.c - the items of an event against one test of a filter: numbers, texts, labels, fields of records.
+ *
+ * Called by filter.c, on one thread.  An item may be anything, whatever the test expects: what cannot be compared is not equal.  Nothing
+ * allocates, but the filter's scratch text for items in another encoding, which grows to the longest.
+ *
+ * Copyright The ctrace authors.  SPDX-License-Identifier: Apache-2.0
+ */
+#include "read/filter/filter_program.h"
+
+#include <string.h>
+
+/* ------------------------------------------------------------------------------------------------------------
+ * Values
+ */
+
+static int compare_texts(struct ct_span a, struct ct_span b)
+{
+	int order = memcmp(a.at, b.at, a.size < b.size ? a.size : b.size);
+
+	return order != 0 ? order : (a.size > b.size) - (a.size < b.size);
+}
+
+static bool is_between(const struct ct_filter_text *range, struct ct_span text)
+{
+	int low, high;
+
+	if (range->is_one)
+		return text.size == range->low.size && memcmp(text.at, range->low.at, text.size) == 0;
+	low = range->has_low ? compare_texts(text, range->low) : 1;
+	high = range->has_high ? compare_texts(text, range->high) : -1;
+	return (low > 0 || (low == 0 && !range->is_low_out)) && (high < 0 || (high == 0 && !range->is_high_out));
+}
+
+/* One of the texts, or patterns, of the test is this.  As in COBOL, blanks at the end do not count; C's byte of zero does not either. */
+static bool has_text(const struct ct_filter_test *test, const char *at, size_t size)
+{
+	struct ct_span text = { size != 0 ? at : "", size };
+
+	while (text.size > 0 && (text.at[text.size - 1] == ' ' || text.at[text.size - 1] == '\0'))
+		text.size--;
+	for (uint32_t i = 0; i < test->text_count; i++) {
+		const struct ct_filter_text *wanted = &test->texts[i];
+
+		if (test->is_glob ? ct_glob_match(wanted->low.at, wanted->low.size, text.at, text.size) : is_between(wanted, text))
+			return true;
+	}
+	return false;
+}
+
+/* A name that somebody gave: whatever the case of its letters, and without an order. */
+static bool has_name(const struct ct_filter_test *test, const char *name)
+{
+	size_t size = strlen(name);
+
+	for (uint32_t i = 0; i < test->text_count; i++) {
+		struct ct_span wanted = test->texts[i].low;
+
+		if (test->is_glob ? ct_glob_match(wanted.at, wanted.size, name, size)
+				  : test->texts[i].is_one && ct_name_equal(wanted.at, wanted.size, name, size))
+			return true;
+	}
+	return false;
+}
+
+static bool has_decimal(const struct ct_filter_test *test, const char *text, size_t size)
+{
+	struct ct_decimal value;
+
+	if (test->decimal_count == 0 || !ct_decimal_parse(text, size, &value))
+		return false;
+	for (uint32_t i = 0; i < test->decimal_count; i++) {
+		const struct ct_filter_decimals *range = &test->decimals[i];
+		int low = range->has_low ? ct_decimal_compare(&value, &range->low) : 1;
+		int high = range->has_high ? ct_decimal_compare(&value, &range->high) : -1;
+
+		if ((low > 0 || (low == 0 && !range->is_low_out)) && (high < 0 || (high == 0 && !range->is_high_out)))
+			return true;
+	}
+	return false;
+}
+
+/* ------------------------------------------------------------------------------------------------------------
+ * Integers, and what the catalogue calls them
+ */
+
+/* "READ|WRITE": all of the bits, and no other. */
+static bool are_flags(struct ct_span text, const struct ct_argument *argument, uint64_t value)
+{
+	const char *at = text.at, *end = text.at + text.size;
+	uint64_t sum = 0;
+
+	for (;;) {
+		const char *mark = memchr(at, '|', (size_t)(end - at));
+		const char *stop = mark != NULL ? mark : end;
+		uint32_t i = 0;
+
+		while (i < argument->label_count && !ct_name_is(at, (size_t)(stop - at), argument->labels[i].name))
+			i++;
+		if (i == argument->label_count)
+			return false;
+		sum |= argument->labels[i].value;
+		if (mark == NULL)
+			return sum == value;
+		at = mark + 1;
+	}
+}
+
+static bool has_flags(const struct ct_filter_test *test, const struct ct_argument *argument, uint64_t value)
+{
+	for (uint32_t i = 0; test->is_glob && i < argument->label_count; i++) {
+		uint64_t bits = argument->labels[i].value;
+
+		if (bits == 0 ? value == 0 : (value & bits) == bits)
+			if (has_name(test, argument->labels[i].name))
+				return true;
+	}
+	for (uint32_t i = 0; !test->is_glob && i < test->text_count; i++)
+		if (test->texts[i].is_one && are_flags(test->texts[i].low, argument, value))
+			return true;
+	return false;
+}
+
+static bool has_label(const struct ct_filter_test *test, const struct ct_argument *argument, uint64_t value)
+{
+	if (argument == NULL || argument->label_count == 0)
+		return false;
+	if (argument->print == CT_PRINT_FLAGS)
+		return has_flags(test, argument, value);
+	for (uint32_t i = 0; i < argument->label_count; i++)
+		if (argument->labels[i].value == value && has_name(test, argument->labels[i].name))
+			return true;
+	return false;
+}
+
+/* A number against a text: as it is printed. */
+static bool has_digits(const struct ct_filter_test *test, uint64_t magnitude, bool is_negative)
+{
+	char digits[24];
+	size_t at = sizeof digits;
+
+	do {
+		digits[--at] = (char)('0' + magnitude % 10);
+		magnitude /= 10;
+	} while (magnitude != 0);
+	if (is_negative)
+		digits[--at] = '-';
+	return has_text(test, digits + at, sizeof digits - at);
+}
+
+static bool number_matches(const struct ct_filter_test *test, uint64_t value, bool is_signed, const struct ct_argument *argument)
+{
+	bool is_negative = is_signed && (int64_t)value < 0;
+
+	if (ct_filter_has_number(test, is_negative ? (ct_wide)(int64_t)value : (ct_wide)value))
+		return true;
+	if (test->text_count == 0)
+		return false;
+	return has_label(test, argument, value) || has_digits(test, is_negative ? 0 - value : value, is_negative);
+}
+
+/* ------------------------------------------------------------------------------------------------------------
+ * Bytes
+ */
+
+static bool bytes_match(const struct ct_filter *filter, const struct ct_filter_test *test, const void *bytes, size_t size,
+			enum ct_encoding encoding)
+{
+	const char *text = bytes;
+
+	if (encoding != CT_ENCODING_ASCII) {
+		struct ct_buf *scratch = filter->scratch;
+
+		ct_buf_clear(scratch);
+		ct_encoding_add(scratch, encoding, bytes, size);
+		text = scratch->data;
+		size = scratch->size;
+	}
+	return size != 0 ? has_text(test, text, size) || has_decimal(test, text, size) : has_text(test, "", 0);
+}
+
+/* ------------------------------------------------------------------------------------------------------------
+ * Records
+ */
+
+#define DEPTH_LIMIT 64u
+
+/* Where in the record its fields are, and how many names of the path have been found among the groups around them. */
+struct record {
+	const struct ct_filter *filter;
+	const struct ct_filter_test *test;
+	const struct ctrace_event_item *item;
+	enum ct_encoding encoding;
+	uint32_t found[DEPTH_LIMIT];
+	uint32_t depth;
+	bool is_there, is_matched;
+};
+
+static bool is_next_name(const struct record *record, const struct ct_record_field *field, uint32_t found)
+{
+	struct ct_span name = record->test->path[found];
+
+	return !field->is_filler && ct_name_is(name.at, name.size, field->name);
+}
+
+static bool is_wanted(const struct record *record, const struct ct_record_field *field)
+{
+	uint32_t found = record->found[record->depth];
+
+	return found + 1 == record->test->path_count && is_next_name(record, field, found);
+}
+
+/* The group as a whole is its bytes, as in COBOL. */
+static void take_group(struct record *record, const struct ct_record_field *field)
+{
+	const struct ctrace_event_item *item = record->item;
+
+	record->is_there = true;
+	if (!record->test->is_there && field->offset <= item->size && field->size <= item->size - field->offset)
+		record->is_matched =
+			record->is_matched || bytes_match(record->filter, record->test, (const char *)item->data + field->offset,
+							  field->size, record->encoding);
+}
+
+static void begin_group(const struct ct_record_field *field, void *user)
+{
+	struct record *record = user;
+	uint32_t found = record->found[record->depth];
+
+	if (is_wanted(record, field))
+		take_group(record, field);
+	else if (found + 1 < record->test->path_count && is_next_name(record, field, found))
+		found++;
+	if (record->depth + 1 < DEPTH_LIMIT)
+		record->found[++record->depth] = found;
+}
+
+static void end_group(const struct ct_record_field *field, void *user)
+{
+	struct record *record = user;
+
+	(void)field;
+	if (record->depth > 0)
+		record->depth--;
+}
+
+/* "0x7FFC12345678" */
+static bool has_address(const struct ct_filter_test *test, const char *text, size_t size)
+{
+	uint64_t value = 0;
+
+	if (size < 3 || size > 18 || text[0] != '0')
+		return false;
+	for (size_t i = 2; i < size; i++) {
+		unsigned c = (unsigned char)text[i] | 0x20u;
+
+		value = value << 4 | (c >= 'a' ? c - 'a' + 10 : c & 0xF);
+	}
+	return ct_filter_has_number(test, (ct_wide)value);
+}
+
+/* As the program calculates with it, where DISPLAY shows less: the point of a COMP-5 field. */
+static bool has_field_number(const struct ct_filter_test *test, const struct ct_record_field *field)
+{
+	char text[CT_JSON_NUMBER_SIZE];
+	size_t size = test->decimal_count != 0 ? ct_field_json_number(field, text) : 0;
+
+	return size != 0 ? has_decimal(test, text, size) : has_decimal(test, field->text, field->text_size);
+}
+
+static bool field_matches(const struct ct_filter_test *test, const struct ct_record_field *field)
+{
+	for (uint32_t i = 0; i < field->condition_count; i++)
+		if (has_name(test, field->conditions[i]))
+			return true;
+	if (field->kind == CT_RECORD_POINTER && has_address(test, field->text, field->text_size))
+		return true;
+	return has_text(test, field->text, field->text_size) || has_field_number(test, field);
+}
+
+static void take_value(const struct ct_record_field *field, void *user)
+{
+	struct record *record = user;
+
+	if (record->is_matched || !is_wanted(record, field) || field->is_bad)
+		return;
+	record->is_there = true;
+	record->is_matched = !record->test->is_there && field_matches(record->test, field);
+}
+
+/* Some occurrence of the field is one of the values; *out_is_there: there is such a field. */
+static bool record_matches(const struct ct_filter *filter, const struct ct_filter_test *test, const struct ctrace_event_item *item,
+			   const struct ct_argument *argument, bool *out_is_there)
+{
+	struct record record = { .filter = filter, .test = test, .item = item };
+	const struct ct_field_visitor visitor = {
+		.begin_group = begin_group, .end_group = end_group, .value = take_value, .user = &record
+	};
+
+	*out_is_there = false;
+	if (argument == NULL || !ct_value_is_record(item, argument))
+		return false;
+	record.encoding = argument->encoding;
+	(void)ct_copybook_decode(argument->copybook, item->data, item->size, &visitor, NULL);
+	*out_is_there = record.is_there;
+	return record.is_matched;
+}
+
+/* ------------------------------------------------------------------------------------------------------------
+ * Items
+ */
+
+#define INTEGERS (1u << CTRACE_TYPE_COMP5 | 1u << CTRACE_TYPE_COMPX | 1u << CTRACE_TYPE_COMP5S | 1u << CTRACE_TYPE_COMPXS)
+
+static inline bool is_integer(const struct ctrace_event_item *item)
+{
+	return item->type < CTRACE_TYPE_COUNT && (1u << item->type & INTEGERS) != 0 && item->size - 1 < 8;
+}
+
+static inline bool is_signed(const struct ctrace_event_item *item)
+{
+	return item->type == CTRACE_TYPE_COMP5S || item->type == CTRACE_TYPE_COMPXS;
+}
+
+/* The item is a number, or the catalogue says that its bytes are one, the most significant first. */
+static bool is_number(const struct ctrace_event_item *item, const struct ct_argument *argument, uint64_t *out_value)
+{
+	*out_value = item->value;
+	if (item->type == CTRACE_TYPE_ADDRESS || is_integer(item))
+		return true;
+	if (item->type != CTRACE_TYPE_BINARY || item->size - 1 >= 8 || argument == NULL)
+		return false;
+	*out_value = ct_item_value(CTRACE_TYPE_COMPX, item->data, item->size);
+	return argument->print == CT_PRINT_DECIMAL || argument->print == CT_PRINT_TIME || argument->print == CT_PRINT_FLAGS ||
+	       argument->print == CT_PRINT_ENUMERATION;
+}
+
+static bool has_item_name(const struct ct_view *view, uint32_t index, struct ct_span name)
+{
+	char scratch[16];
+
+	return ct_name_is(name.at, name.size, ct_view_item_name(view, index, scratch));
+}
+
+/* data.state.label: what the test takes for a field of a record is the rest of the item's own name, as other tracers have them. */
+static bool has_whole_name(const struct ct_filter_test *test, const struct ct_view *view, uint32_t index)
+{
+	const char *text =
+		view->names != NULL && view->names->items != NULL && index < view->names->item_count ? view->names->items[index] : "";
+	struct ct_span part = test->name;
+
+	for (uint32_t i = 0; i < test->path_count; i++) {
+		if (part.at == NULL || strlen(text) <= part.size || text[part.size] != '.' ||
+		    !ct_name_equal(part.at, part.size, text, part.size))
+			return false;
+		text += part.size + 1;
+		part = test->path[i];
+	}
+	return test->path_count != 0 && ct_name_is(part.at, part.size, text);
+}
+
+static bool item_matches(const struct ct_filter *filter, const struct ct_filter_test *test, const struct ct_view *view, uint32_t index,
+			 bool *out_is_there)
+{
+	const struct ctrace_event_item *item = &view->event.items[index];
+	const struct ct_argument *argument = NULL;
+	uint64_t value;
+
+	if (view->type != NULL && index < view->type->argument_count)
+		argument = &view->type->arguments[index];
+	if (test->path_count != 0 && !has_whole_name(test, view, index))
+		return record_matches(filter, test, item, argument, out_is_there);
+	*out_is_there = true;
+	if (test->is_there)
+		return false;
+	if (is_number(item, argument, &value))
+		return number_matches(test, value, is_signed(item), argument);
+	if (item->data == NULL)
+		return false;
+	return bytes_match(filter, test, item->data, item->size, argument != NULL ? argument->encoding : CT_ENCODING_ASCII);
+}
+
+/* The item that the test is about; UINT32_MAX when the event has none.  A name that nobody gave needs not be made up for each event. */
+static uint32_t find_item(const struct ct_filter_test *test, const struct ct_view *view)
+{
+	uint32_t count = view->event.item_count;
+
+	if (test->name.at == NULL || (view->type == NULL && view->names == NULL))
+		return test->index < count ? test->index : UINT32_MAX;
+	for (uint32_t i = 0; i < count && test->path_count != 0; i++)
+		if (has_whole_name(test, view, i))
+			return i;
+	for (uint32_t i = 0; i < count; i++) {
+		bool is_named =
+			(view->type != NULL && i < view->type->argument_count) || (view->names != NULL && i < view->names->item_count);
+
+		if (is_named || i == test->index)
+			if (has_item_name(view, i, test->name))
+				return i;
+	}
+	return UINT32_MAX;
+}
+
+static bool any_matches(const struct ct_filter *filter, const struct ct_filter_test *test, const struct ct_view *view)
+{
+	bool is_there;
+
+	for (uint32_t i = 0; i < view->event.item_count; i++)
+		if (item_matches(filter, test, view, i, &is_there) || (test->is_there && is_there))
+			return !test->is_inverted;
+	return test->is_inverted;
+}
+
+bool ct_filter_items_match(const struct ct_filter *filter, const struct ct_filter_test *test, const struct ct_view *view)
+{
+	bool is_there, is_matched;
+	uint32_t index;
+
+	if (test->is_any)
+		return any_matches(filter, test, view);
+	/* data[0] > 100, which is most of what people ask for */
+	if (test->name.at == NULL && test->text_count == 0 && test->range_count != 0 && test->path_count == 0 &&
+	    test->index < view->event.item_count && is_integer(&view->event.items[test->index])) {
+		const struct ctrace_event_item *item = &view->event.items[test->index];
+
+		return ct_filter_has_number(test, is_signed(item) ? (ct_wide)(int64_t)item->value : (ct_wide)item->value) !=
+		       test->is_inverted;
+	}
+	index = find_item(test, view);
+	if (index == UINT32_MAX)
+		return false;
+	is_matched = item_matches(filter, test, view, index, &is_there);
+	return is_there && (test->is_there || is_matched != test->is_inverted);
+}
+
+bool ct_filter_item_is_unknown(const struct ct_filter_test *test, const struct ct_view *view)
+{
+	const struct ct_event_type *type = view->type;
+
+	if (test->is_any || test->name.at == NULL || test->index != UINT32_MAX || (view->names != NULL && view->names->is_open))
+		return false;
+	for (uint32_t i = 0; type != NULL && i < type->argument_count; i++)
+		if (ct_name_is(test->name.at, test->name.size, type->arguments[i].name))
+			return false;
+	for (uint32_t i = 0; view->names != NULL && view->names->items != NULL && i < view->names->item_count; i++)
+		if (ct_name_is(test->name.at, test->name.size, view->names->items[i]))
+			return false;
+	return true;
+}

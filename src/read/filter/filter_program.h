@@ -1,0 +1,183 @@
+/*
+ * read/filter/filter_program.h - what the files of the filter language share: the program that an expression becomes.
+ *
+ *     filter_scan.c     the text: words, marks, literals, and what is wrong with it
+ *     filter_parse.c    the grammar: from the text to the program
+ *     filter_value.c    what a field is compared with, as its type wants it
+ *     filter_decimal.c  decimal numbers of any size, exactly
+ *     filter.c          runs it, on an event or on all events of a class
+ *     filter_item.c     the items of an event against a test
+ *
+ * A program is a row of tests, each of which says where to go when it holds and when it does not: always further on, so that running it
+ * ends, and needs neither a stack nor memory.
+ *
+ * Copyright The ctrace authors.  SPDX-License-Identifier: Apache-2.0
+ */
+#ifndef CT_READ_FILTER_PROGRAM_H
+#define CT_READ_FILTER_PROGRAM_H
+
+#include "read/filter/filter.h"
+
+#define CT_FILTER_LENGTH 65536u /* bytes of an expression */
+#define CT_FILTER_DEPTH 64u     /* of parentheses and negations */
+
+/* ---- filter_decimal.c: 0.DIGITS times ten to the exponent.  No digits: zero. */
+#define CT_DECIMAL_DIGITS 40u /* more are cut off: COBOL has 38 */
+struct ct_decimal {
+	int32_t exponent;
+	uint8_t count;
+	bool is_negative;
+	char digits[CT_DECIMAL_DIGITS]; /* neither begin nor end with a zero */
+};
+/* "-12.50", "1.5E+10", blanks around it; false when the text is no number. */
+bool ct_decimal_parse(const char *text, size_t size, struct ct_decimal *out);
+void ct_decimal_set(struct ct_decimal *out, uint64_t magnitude, bool is_negative);
+int ct_decimal_compare(const struct ct_decimal *a, const struct ct_decimal *b); /* as memcmp() */
+
+/* ---- the program */
+__extension__ typedef __int128 ct_wide; /* signed and unsigned numbers of 64 bits */
+#define CT_WIDE_END ((ct_wide)1 << 101) /* beyond all numbers */
+
+enum ct_filter_field {
+	CT_FILTER_COMPONENT,
+	CT_FILTER_LEVEL,
+	CT_FILTER_EVENT,
+	CT_FILTER_MNEMONIC,
+	CT_FILTER_TIME,
+	CT_FILTER_THREAD,
+	CT_FILTER_PROCESS,
+	CT_FILTER_JOB,
+	CT_FILTER_ASID,
+	CT_FILTER_HOST,
+	CT_FILTER_PROGRAM,
+	CT_FILTER_SEQUENCE,
+	CT_FILTER_SIZE,
+	CT_FILTER_DURATION,
+	CT_FILTER_DATA
+};
+
+/* Numbers from first to last, both of them; in a test sorted, and apart from each other. */
+struct ct_filter_range {
+	ct_wide first, last;
+};
+/* The same for numbers that are written in digits. */
+struct ct_filter_decimals {
+	struct ct_decimal low, high;
+	bool has_low, has_high;
+	bool is_low_out, is_high_out; /* the bound itself is not meant */
+};
+/* A text, or texts in their order from low to high. */
+struct ct_filter_text {
+	struct ct_span low, high; /* terminated */
+	bool is_one;              /* low only: that text; or that pattern */
+	bool has_low, has_high, is_low_out, is_high_out;
+};
+
+struct ct_filter_test {
+	enum ct_filter_field field;
+	bool is_glob;     /* the texts are patterns */
+	bool is_there;    /* whether there is such a thing, nothing else */
+	bool is_inverted; /* none of the values, where there is something to compare */
+	uint32_t next[2]; /* the test to go on with when it does not hold, and when it does */
+	uint32_t range_count, decimal_count, text_count;
+	const struct ct_filter_range *ranges;
+	const struct ct_filter_decimals *decimals; /* of CT_FILTER_DATA */
+	const struct ct_filter_text *texts;
+	/* CT_FILTER_DATA: which item */
+	bool is_any;         /* whichever */
+	struct ct_span name; /* at NULL: the one at index */
+	uint32_t index;      /* UINT32_MAX with a name that stands for no number */
+	uint32_t path_count; /* names of a record's field, outermost first */
+	const struct ct_span *path;
+};
+#define CT_FILTER_ACCEPT 0xFFFFFFFEu
+#define CT_FILTER_REJECT 0xFFFFFFFFu
+
+/* Memory that goes with the filter. */
+struct ct_filter_block {
+	struct ct_filter_block *next;
+	_Alignas(16) unsigned char bytes[];
+};
+struct ct_filter {
+	struct ct_filter_test *tests;
+	uint32_t count;
+	uint32_t capacity;
+	unsigned uses; /* enum ct_filter_use */
+	uint64_t since_ns, until_ns;
+	struct ct_filter_block *blocks;
+	struct ct_buf *scratch; /* for texts in other encodings: grows to the longest */
+};
+void *ct_filter_keep(struct ct_filter *filter, size_t size); /* NULL without memory */
+void ct_filter_finish(struct ct_filter *filter);             /* what can be said of the whole program: uses, times */
+
+/* ---- filter_item.c */
+bool ct_filter_items_match(const struct ct_filter *filter, const struct ct_filter_test *test, const struct ct_view *view);
+/* No event of the class has such an item. */
+bool ct_filter_item_is_unknown(const struct ct_filter_test *test, const struct ct_view *view);
+/* What both sides use: one of the test's values is this. */
+bool ct_filter_has_number(const struct ct_filter_test *test, ct_wide value);
+
+/* ---- filter_scan.c */
+struct ct_filter_scan {
+	const char *text, *at, *end;
+	struct ct_complaint *complaint;
+	enum ctrace_status status; /* of the first thing that was wrong: later ones change nothing */
+	struct ct_filter *filter;  /* owns the texts of strings */
+	struct ct_span open;       /* the innermost parenthesis that is open; at NULL: none */
+	uint64_t now_ns;           /* for times like "-5m" */
+};
+enum ct_literal_kind { CT_LITERAL_NONE, CT_LITERAL_NUMBER, CT_LITERAL_DURATION, CT_LITERAL_STRING, CT_LITERAL_WORD };
+struct ct_literal {
+	enum ct_literal_kind kind;
+	struct ct_span span;       /* as written */
+	struct ct_span text;       /* STRING: terminated; WORD */
+	ct_wide floor, ceil;       /* NUMBER, DURATION (in ns): the whole numbers around it */
+	struct ct_decimal decimal; /* NUMBER */
+};
+bool ct_filter_scan_start(struct ct_filter_scan *scan, const char *text, uint64_t now_ns, struct ct_filter *filter,
+			  struct ct_complaint *complaint);
+void ct_filter_scan_blanks(struct ct_filter_scan *scan);
+/* Passes the mark, or the word (in any case of letters), if it is what comes next. */
+bool ct_filter_scan_mark(struct ct_filter_scan *scan, const char *mark);
+bool ct_filter_scan_keyword(struct ct_filter_scan *scan, const char *word);
+struct ct_span ct_filter_scan_word(struct ct_filter_scan *scan); /* letters, digits and _; empty when there is none */
+struct ct_span ct_filter_scan_name(struct ct_filter_scan *scan); /* of an item or a record's field: - @ # $ and other letters too */
+bool ct_filter_scan_literal(struct ct_filter_scan *scan, struct ct_literal *out);
+/* Digits without a mark are hexadecimal ones. */
+bool ct_filter_scan_hex(struct ct_filter_scan *scan, struct ct_literal *out);
+/* `"word" what (did you mean meant?)`; expected may be NULL.  All return false. */
+struct ct_filter_mistake {
+	struct ct_span word; /* its quotation marks, if it has any, are not shown */
+	const char *what;
+	const char *meant; /* or NULL */
+	const char *expected;
+};
+bool ct_filter_complain(struct ct_filter_scan *scan, const struct ct_filter_mistake *mistake);
+bool ct_filter_complain_word(struct ct_filter_scan *scan, struct ct_span word, const char *what, const char *expected);
+bool ct_filter_complain_at(struct ct_filter_scan *scan, const char *at, const char *message, const char *expected);
+bool ct_filter_complain_next(struct ct_filter_scan *scan, const char *expected); /* of what comes next */
+bool ct_filter_no_memory(struct ct_filter_scan *scan);
+
+/* ---- filter_value.c */
+/* How a field is compared. */
+enum ct_filter_type {
+	CT_SUBJECT_NAME,
+	CT_SUBJECT_LEVEL,
+	CT_SUBJECT_NUMBER,
+	CT_SUBJECT_ASID,
+	CT_SUBJECT_TIME,
+	CT_SUBJECT_DURATION,
+	CT_SUBJECT_DATA
+};
+struct ct_filter_subject {
+	const char *name;
+	enum ct_filter_field field;
+	enum ct_filter_type type;
+	uint64_t limit; /* of a number */
+};
+enum ct_filter_relation { CT_IS_EQUAL, CT_IS_BELOW, CT_IS_AT_MOST, CT_IS_ABOVE, CT_IS_AT_LEAST, CT_IS_LIKE, CT_IS_IN };
+/* Reads what the field is compared with, a list after CT_IS_IN, and sets the test's ranges, decimals and texts. */
+bool ct_filter_read_values(struct ct_filter_scan *scan, const struct ct_filter_subject *subject, enum ct_filter_relation relation,
+			   struct ct_filter_test *test);
+
+#endif

@@ -1,0 +1,461 @@
+/*
+ * client.c - an operator's end of the control sockets: who is there, and one request to all of them
+ * at once.
+ *
+ * Runs in tools, on one thread; ct_client_connect() also in a traced process, on any.  What comes
+ * back is another process's and may be anything: it is held together by frames that parse, and by a
+ * limit for all answers together, which costs the longest ones first.
+ *
+ * Copyright The ctrace authors.  SPDX-License-Identifier: Apache-2.0
+ */
+#include "session/client.h"
+#include "session/socket.h"
+#include "session/session.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <poll.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#define AT_ONCE 128u /* connections; more processes wait for their turn */
+#define READ_SIZE 65536u
+#define RETRY_NS 5000000u /* a process whose queue is full */
+#define RESETS 50u        /* how often we begin again */
+
+/* ---- who is there ---- */
+
+struct search {
+	const struct ct_peer_filter *filter;
+	struct ct_peers *peers;
+	size_t capacity;
+	bool failed;
+};
+
+/* The program's name, from the head of its session. */
+static void read_program(struct ct_peer *peer)
+{
+	char path[sizeof peer->run_directory + sizeof peer->folder + 16];
+	size_t got;
+	int fd;
+
+	(void)snprintf(path, sizeof path, "%s/%s/session", peer->run_directory, peer->folder);
+	fd = open(path, O_RDONLY | O_NOFOLLOW | O_CLOEXEC | O_NONBLOCK);
+	if (fd < 0 ||
+	    ct_os_read_at(fd, peer->program, sizeof peer->program, offsetof(struct ct_session_head, program), &got) != CTRACE_OK)
+		peer->program[0] = '\0';
+	peer->program[sizeof peer->program - 1] = '\0';
+	ct_os_close(&fd);
+}
+
+static bool is_wanted(const struct ct_peer_filter *filter, const struct ct_peer *peer)
+{
+	return (filter->pid == 0 || filter->pid == peer->pid) && (filter->asid == 0 || filter->asid == peer->asid) &&
+	       (filter->jobname == NULL ||
+		ct_glob_match(filter->jobname, strlen(filter->jobname), peer->jobname, strlen(peer->jobname)));
+}
+
+static bool has_room(struct search *search)
+{
+	size_t capacity = search->capacity != 0 ? search->capacity * 2 : 16;
+	struct ct_peer *items;
+
+	if (search->peers->count < search->capacity)
+		return true;
+	items = realloc(search->peers->items, capacity * sizeof *items);
+	if (items == NULL) {
+		search->failed = true;
+		return false;
+	}
+	search->peers->items = items;
+	search->capacity = capacity;
+	return true;
+}
+
+static void look_at(const struct ct_folder_entry *entry, void *user)
+{
+	struct search *search = user;
+	struct ct_peer *peer;
+
+	if (!entry->is_alive || (search->filter->pid != 0 && search->filter->pid != entry->pid) || !has_room(search))
+		return;
+	peer = &search->peers->items[search->peers->count];
+	memset(peer, 0, sizeof *peer);
+	if (snprintf(peer->run_directory, sizeof peer->run_directory, "%s", entry->run_directory) >= (int)sizeof peer->run_directory ||
+	    snprintf(peer->folder, sizeof peer->folder, "%s", entry->name) >= (int)sizeof peer->folder ||
+	    ct_session_identify(entry->run_directory, entry->name, &peer->asid, peer->jobname) != CTRACE_OK)
+		return;
+	peer->pid = entry->pid;
+	peer->uid = entry->uid;
+	if (!is_wanted(search->filter, peer))
+		return;
+	read_program(peer);
+	ct_buf_init(&peer->answer);
+	search->peers->count++;
+}
+
+static void look_into(const char *path, void *user)
+{
+	ct_folder_each(path, look_at, user);
+}
+
+static int by_asid(const void *a, const void *b)
+{
+	const struct ct_peer *one = a, *other = b;
+
+	if (one->asid != other->asid)
+		return one->asid < other->asid ? -1 : 1;
+	return one->pid < other->pid ? -1 : one->pid > other->pid;
+}
+
+enum ctrace_status ct_peers_find(const struct ct_peer_filter *filter, struct ct_peers *out)
+{
+	struct ct_peers peers = { NULL, 0 };
+	struct search search = { .filter = filter, .peers = &peers };
+
+	ct_folder_each_run_directory(look_into, &search);
+	if (search.failed) {
+		ct_peers_fini(&peers);
+		return CTRACE_NOT_ENOUGH_MEMORY;
+	}
+	if (peers.count != 0)
+		qsort(peers.items, peers.count, sizeof peers.items[0], by_asid);
+	*out = peers;
+	return CTRACE_OK;
+}
+
+void ct_peers_fini(struct ct_peers *peers)
+{
+	for (size_t i = 0; i < peers->count; i++)
+		ct_buf_fini(&peers->items[i].answer);
+	free(peers->items);
+	*peers = (struct ct_peers){ NULL, 0 };
+}
+
+/* ---- connecting ---- */
+
+/* Ours, root's or, where we are root, the folder's owner's. */
+static bool may_answer(int fd, int folder)
+{
+	struct stat info;
+	uint32_t uid;
+
+	if (!ct_socket_peer(fd, &uid))
+		return false;
+	return uid == 0 || uid == geteuid() || (geteuid() == 0 && fstat(folder, &info) == 0 && info.st_uid == uid);
+}
+
+enum ctrace_status ct_client_connect(const char *folder, const char *name, int *out_fd)
+{
+	int folder_fd = ct_os_high(open(folder, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC));
+	enum ctrace_status status;
+	int fd = -1;
+
+	if (folder_fd < 0)
+		return errno == ENOENT || errno == ENOTDIR ? CTRACE_NOT_FOUND : errno == EACCES ? CTRACE_DENIED : CTRACE_OS_ERROR;
+	status = ct_socket_connect(folder_fd, folder, name, &fd);
+	if (status == CTRACE_OK && !may_answer(fd, folder_fd)) {
+		ct_os_close(&fd);
+		status = CTRACE_DENIED;
+	}
+	ct_os_close(&folder_fd);
+	if (status == CTRACE_OK)
+		*out_fd = fd;
+	return status;
+}
+
+/* ---- asking ---- */
+
+/* One conversation. */
+struct talk {
+	struct ct_peer *peer; /* NULL: free */
+	int fd;               /* -1: to be connected yet, or again */
+	size_t sent;
+	size_t parsed;  /* bytes of the answer that are whole frames */
+	size_t answers; /* whole answers */
+	unsigned resets;
+};
+
+struct asking {
+	const struct ct_buf *request;
+	size_t requests;
+	uint64_t until_ns;
+	struct ct_peers *peers;
+	size_t kept; /* bytes of all answers, at least */
+	char bytes[READ_SIZE];
+	struct talk talks[AT_ONCE];
+};
+
+static size_t count_frames(const struct ct_buf *request)
+{
+	struct ct_message message;
+	size_t count = 0, size;
+
+	for (size_t at = 0; ct_message_parse(request->data + at, request->size - at, &message, &size) == CTRACE_OK; at += size)
+		count++;
+	return count;
+}
+
+static void end_talk(struct talk *talk, enum ctrace_status status)
+{
+	if (talk->peer != NULL)
+		talk->peer->status = status;
+	ct_os_close(&talk->fd);
+	talk->peer = NULL;
+}
+
+/* Everything has come: the answer's own status, that of its first frame. */
+static void end_well(struct talk *talk)
+{
+	struct ct_message first;
+	size_t size;
+	uint64_t status = CTRACE_DAMAGED;
+
+	if (ct_message_parse(talk->peer->answer.data, talk->peer->answer.size, &first, &size) == CTRACE_OK)
+		status = ct_message_number(&first, CT_FIELD_STATUS, CTRACE_DAMAGED);
+	end_talk(talk, status < CTRACE_STATUS_COUNT ? (enum ctrace_status)status : CTRACE_DAMAGED);
+}
+
+static void open_talk(struct talk *talk)
+{
+	char path[sizeof talk->peer->run_directory + sizeof talk->peer->folder + 2];
+	enum ctrace_status status;
+
+	(void)snprintf(path, sizeof path, "%s/%s", talk->peer->run_directory, talk->peer->folder);
+	status = ct_client_connect(path, talk->peer->is_writer ? talk->peer->jobname : "control", &talk->fd);
+	if (status == CTRACE_TIMED_OUT)
+		return;
+	if (status != CTRACE_OK)
+		end_talk(talk, status);
+}
+
+/* False when the other end is gone: what it said before may still be read. */
+static bool send_request(struct talk *talk, const struct ct_buf *request)
+{
+	while (talk->sent < request->size) {
+		ssize_t sent = send(talk->fd, request->data + talk->sent, request->size - talk->sent, MSG_NOSIGNAL | MSG_DONTWAIT);
+
+		if (sent < 0 && errno == EINTR)
+			continue;
+		if (sent < 0)
+			return errno == EAGAIN;
+		talk->sent += (size_t)sent;
+	}
+	return true;
+}
+
+/* Counts what has come; true when the talk is over. */
+static bool take_frames(struct talk *talk, size_t requests)
+{
+	struct ct_buf *answer = &talk->peer->answer;
+	struct ct_message message;
+	size_t size;
+
+	for (;;) {
+		enum ctrace_status status = ct_message_parse(answer->data + talk->parsed, answer->size - talk->parsed, &message, &size);
+
+		if (status == CTRACE_NOT_FOUND)
+			return false;
+		if (status == CTRACE_OK && (message.flags & CT_MESSAGE_ANSWER) == 0)
+			status = CTRACE_DAMAGED;
+		if (status != CTRACE_OK) {
+			answer->size = talk->parsed;
+			end_talk(talk, status);
+			return true;
+		}
+		talk->parsed += size;
+		if ((message.flags & CT_MESSAGE_MORE) == 0 && ++talk->answers == requests) {
+			answer->size = talk->parsed;
+			end_well(talk);
+			return true;
+		}
+	}
+}
+
+/* It has closed.  Before it said all: it ended, or it refused us before it read anything. */
+static void end_early(struct talk *talk)
+{
+	struct ct_buf *answer = &talk->peer->answer;
+	bool is_partial = answer->size != talk->parsed;
+
+	answer->size = talk->parsed;
+	if (talk->answers != 0 && !is_partial)
+		end_well(talk);
+	else
+		end_talk(talk, talk->parsed == 0 && !is_partial ? CTRACE_NOT_FOUND : CTRACE_DAMAGED);
+}
+
+/* Reset before it said anything: our request was not read.  Its socket was made anew just then, or we were pushed out by a crowd. */
+static bool begin_again(struct talk *talk)
+{
+	if (talk->peer->answer.size != 0 || ++talk->resets > RESETS)
+		return false;
+	ct_os_close(&talk->fd);
+	talk->sent = 0;
+	return true;
+}
+
+static struct ct_peer *longest_answer(const struct ct_peers *peers, size_t *out_sum)
+{
+	struct ct_peer *longest = &peers->items[0];
+
+	*out_sum = 0;
+	for (size_t i = 0; i < peers->count; i++) {
+		*out_sum += peers->items[i].answer.size;
+		if (peers->items[i].answer.size > longest->answer.size)
+			longest = &peers->items[i];
+	}
+	return longest;
+}
+
+/* Whoever says most is given up, whether it has ended or not: so one that floods us harms nobody
+ * else. */
+static void make_room(struct asking *asking)
+{
+	while (asking->kept > CT_CLIENT_KEEPS) {
+		struct ct_peer *peer = longest_answer(asking->peers, &asking->kept);
+
+		if (asking->kept <= CT_CLIENT_KEEPS) /* some were cut meanwhile */
+			return;
+		for (size_t i = 0; i < AT_ONCE; i++)
+			if (asking->talks[i].peer == peer)
+				end_talk(&asking->talks[i], CTRACE_NOT_ENOUGH_MEMORY);
+		peer->status = CTRACE_NOT_ENOUGH_MEMORY;
+		asking->kept -= peer->answer.size;
+		ct_buf_fini(&peer->answer);
+		ct_buf_init(&peer->answer);
+	}
+}
+
+static void receive(struct talk *talk, struct asking *asking)
+{
+	struct ct_buf *answer = &talk->peer->answer;
+	ssize_t got;
+
+	for (;;) {
+		got = recv(talk->fd, asking->bytes, sizeof asking->bytes, MSG_DONTWAIT);
+		if (got < 0 && errno == EINTR)
+			continue;
+		if (got < 0 && errno == EAGAIN)
+			return;
+		if (got < 0 && errno == ECONNRESET && begin_again(talk))
+			return;
+		if (got <= 0) {
+			end_early(talk);
+			return;
+		}
+		ct_buf_add(answer, asking->bytes, (size_t)got);
+		if (answer->failed) {
+			end_talk(talk, CTRACE_NOT_ENOUGH_MEMORY);
+			return;
+		}
+		asking->kept += (size_t)got;
+		(void)take_frames(talk, asking->requests);
+		make_room(asking);
+		if (talk->peer == NULL)
+			return;
+	}
+}
+
+static void turn(struct talk *talk, struct asking *asking)
+{
+	/* Another one's answer may have cost this one its own. */
+	if (talk->peer != NULL && talk->fd < 0)
+		open_talk(talk);
+	if (talk->peer == NULL || talk->fd < 0)
+		return;
+	if (talk->sent < asking->request->size && !send_request(talk, asking->request))
+		talk->sent = asking->request->size;
+	receive(talk, asking);
+}
+
+/* Waits for one of them.  False when there is none, or no time is left. */
+static bool wait_for_some(struct asking *asking)
+{
+	struct pollfd fds[AT_ONCE];
+	struct talk *talks[AT_ONCE];
+	uint64_t now = ct_clock_mono_ns();
+	uint64_t until = asking->until_ns;
+	struct timespec timeout;
+	nfds_t count = 0;
+	bool is_any = false;
+
+	for (size_t i = 0; i < AT_ONCE; i++) {
+		struct talk *talk = &asking->talks[i];
+
+		if (talk->peer == NULL)
+			continue;
+		is_any = true;
+		if (talk->fd < 0) {
+			until = now + RETRY_NS < until ? now + RETRY_NS : until;
+			continue;
+		}
+		talks[count] = talk;
+		fds[count] = (struct pollfd){ .fd = talk->fd, .events = POLLIN };
+		fds[count++].events |= talk->sent < asking->request->size ? POLLOUT : 0;
+	}
+	if (!is_any || now >= asking->until_ns)
+		return false;
+	timeout = (struct timespec){ .tv_sec = (time_t)((until - now) / 1000000000u), .tv_nsec = (long)((until - now) % 1000000000u) };
+	if (ppoll(fds, count, &timeout, NULL) < 0)
+		count = 0;
+	for (nfds_t i = 0; i < count; i++)
+		if (fds[i].revents != 0)
+			turn(talks[i], asking);
+	for (size_t i = 0; i < AT_ONCE; i++)
+		if (asking->talks[i].peer != NULL && asking->talks[i].fd < 0)
+			turn(&asking->talks[i], asking);
+	return true;
+}
+
+/* Gives the places that are free to those who have not been asked yet. */
+static void begin_more(struct asking *asking, struct ct_peers *peers, size_t *next)
+{
+	for (size_t i = 0; i < AT_ONCE && *next < peers->count; i++) {
+		struct talk *talk = &asking->talks[i];
+
+		while (talk->peer == NULL && *next < peers->count) {
+			struct ct_peer *peer = &peers->items[(*next)++];
+
+			if (peer->is_done)
+				continue;
+			*talk = (struct talk){ .peer = peer, .fd = -1 };
+			ct_buf_clear(&peer->answer);
+			turn(talk, asking);
+		}
+	}
+}
+
+void ct_client_ask(struct ct_peers *peers, const struct ct_buf *request, unsigned timeout_ms)
+{
+	struct asking asking = { .request = request, .requests = count_frames(request), .peers = peers };
+	size_t next = 0;
+
+	asking.until_ns = ct_clock_mono_ns() + (uint64_t)timeout_ms * 1000000u;
+	do {
+		begin_more(&asking, peers, &next);
+	} while (wait_for_some(&asking));
+	for (size_t i = 0; i < AT_ONCE; i++) {
+		if (asking.talks[i].peer == NULL)
+			continue;
+		asking.talks[i].peer->answer.size = asking.talks[i].parsed;
+		end_talk(&asking.talks[i], CTRACE_TIMED_OUT);
+	}
+	for (; next < peers->count; next++)
+		if (!peers->items[next].is_done)
+			peers->items[next].status = CTRACE_TIMED_OUT;
+}
+
+bool ct_client_next(const struct ct_peer *peer, size_t *at, struct ct_message *out)
+{
+	size_t size;
+
+	if (*at >= peer->answer.size || ct_message_parse(peer->answer.data + *at, peer->answer.size - *at, out, &size) != CTRACE_OK)
+		return false;
+	*at += size;
+	return true;
+}

@@ -1,0 +1,128 @@
+/*
+ * socket.c - Unix sockets in folders whose path may be longer than an address takes.
+ *
+ * Called by the control thread, by tools and by external writers.  An address has room for 107 bytes of path; by way of the folder's
+ * descriptor in /proc every folder will do.
+ *
+ * Copyright The ctrace authors.  SPDX-License-Identifier: Apache-2.0
+ */
+#include "session/socket.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <sys/un.h>
+#include <unistd.h>
+
+#define BACKLOG 128
+#define OPTIONS (SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC)
+
+typedef int use_address(int fd, const struct sockaddr *address, socklen_t size);
+
+/* Binds or connects: by way of the descriptor or, where there is no /proc, by the path itself if it fits.  0, or -1 with errno. */
+static int use(use_address *function, int fd, int folder, const char *path, const char *name)
+{
+	struct sockaddr_un address = { .sun_family = AF_UNIX };
+	int size = snprintf(address.sun_path, sizeof address.sun_path, "/proc/self/fd/%d/%s", folder, name);
+
+	int error;
+
+	if (size >= (int)sizeof address.sun_path) {
+		errno = ENAMETOOLONG;
+		return -1;
+	}
+	if (function(fd, (const struct sockaddr *)&address, sizeof address) == 0)
+		return 0;
+	error = errno;
+	/* No /proc; or not for us, after a change of user. */
+	if (error != ENOENT && error != EACCES)
+		return -1;
+	size = snprintf(address.sun_path, sizeof address.sun_path, "%s/%s", path, name);
+	if (size >= (int)sizeof address.sun_path) {
+		errno = error;
+		return -1;
+	}
+	return function(fd, (const struct sockaddr *)&address, sizeof address);
+}
+
+enum ctrace_status ct_socket_listen(int folder, const char *path, const char *name, int *out_fd)
+{
+	int fd = ct_os_high(socket(AF_UNIX, OPTIONS, 0));
+
+	if (fd < 0)
+		return CTRACE_OS_ERROR;
+	(void)unlinkat(folder, name, 0);
+	/* The mode before it has a name, less what the umask takes; and again for an umask that takes too much. */
+	if (fchmod(fd, 0600) != 0 || use(bind, fd, folder, path, name) != 0 || fchmodat(folder, name, 0600, 0) != 0 ||
+	    listen(fd, BACKLOG) != 0) {
+		ct_os_close(&fd);
+		return CTRACE_OS_ERROR;
+	}
+	*out_fd = fd;
+	return CTRACE_OK;
+}
+
+static enum ctrace_status status_of_connecting(void)
+{
+	switch (errno) {
+	case ENOENT:
+	case ENOTDIR:
+	case ECONNREFUSED:
+	case EPROTOTYPE:
+		return CTRACE_NOT_FOUND;
+	case EAGAIN:
+		return CTRACE_TIMED_OUT;
+	case EACCES:
+	case EPERM:
+	case ELOOP:
+		return CTRACE_DENIED;
+	default:
+		return CTRACE_OS_ERROR;
+	}
+}
+
+enum ctrace_status ct_socket_connect(int folder, const char *path, const char *name, int *out_fd)
+{
+	int fd = ct_os_high(socket(AF_UNIX, OPTIONS, 0));
+	enum ctrace_status status;
+
+	if (fd < 0)
+		return CTRACE_OS_ERROR;
+	if (use(connect, fd, folder, path, name) != 0) {
+		status = status_of_connecting();
+		ct_os_close(&fd);
+		return status;
+	}
+	*out_fd = fd;
+	return CTRACE_OK;
+}
+
+bool ct_socket_peer(int fd, uint32_t *out_uid)
+{
+	struct ucred peer;
+	socklen_t size = sizeof peer;
+
+	if (getsockopt(fd, SOL_SOCKET, SO_PEERCRED, &peer, &size) != 0)
+		return false;
+	*out_uid = peer.uid;
+	return true;
+}
+
+enum ctrace_status ct_socket_pair(int out_fds[2])
+{
+	int fds[2];
+
+	if (socketpair(AF_UNIX, OPTIONS, 0, fds) != 0)
+		return CTRACE_OS_ERROR;
+	fds[0] = ct_os_high(fds[0]);
+	fds[1] = ct_os_high(fds[1]);
+	if (fds[0] < 0 || fds[1] < 0) {
+		ct_os_close(&fds[0]);
+		ct_os_close(&fds[1]);
+		return CTRACE_OS_ERROR;
+	}
+	out_fds[0] = fds[0];
+	out_fds[1] = fds[1];
+	return CTRACE_OK;
+}

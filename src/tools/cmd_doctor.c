@@ -1,0 +1,569 @@
+/*
+ * cmd_doctor.c - ctrace doctor PROGRAM [ARGUMENT...] or PID: why is nothing traced?
+ *
+ * Runs the program with a run directory of its own, whose folders the library leaves when it ends, and says what they and the loader's
+ * account tell.  Of a process that runs already it reads what `ctrace list` reads.  What the program prints goes where it always goes.
+ *
+ * Copyright The ctrace authors.  SPDX-License-Identifier: Apache-2.0
+ */
+#include "tools/cmd.h"
+
+#include <argp.h>
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <inttypes.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <strings.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "lib/consumer/consumer.h"
+#include "tools/processes/list.h"
+#include "print/json_text.h"
+
+#define SHOWN 6u                        /* components, and files, in a line */
+#define LOADER_LIMIT ((size_t)64 << 20) /* of its account, and of a list of mappings */
+#define PATH_ROOM 4096
+
+/* Exit statuses besides CMD_DONE and CMD_NOTHING: tracing does not work. */
+enum { PROGRAM_FAILED = 3, BOTH_FAILED = 4 };
+
+struct doctor {
+	bool is_json;
+	char **program; /* NULL: pid */
+	uint32_t pid;
+	char folder[64]; /* what is the program's, for this run: "run" and "loader" in it */
+	struct ct_buf library;
+	uint32_t shown; /* processes */
+	json_t *processes;
+	json_t *problems;
+	uint64_t recovered; /* events */
+	int how;            /* of the program, as waitpid() says */
+};
+
+/* ---- what is found ---- */
+
+static void add_problem(struct doctor *doctor, const char *problem)
+{
+	json_array_append_new(doctor->problems, json_string(problem));
+}
+
+static void begin_line(const struct doctor *doctor, const char *label)
+{
+	if (!doctor->is_json)
+		printf("%-15s", label);
+}
+
+static void add_text(const struct doctor *doctor, const char *text, size_t size)
+{
+	if (!doctor->is_json)
+		ct_tool_print(stdout, text, size);
+}
+
+static void add(const struct doctor *doctor, const char *text)
+{
+	if (!doctor->is_json)
+		fputs(text, stdout);
+}
+
+static void print_library(struct doctor *doctor)
+{
+	begin_line(doctor, "library");
+	if (doctor->library.size != 0) {
+		add_text(doctor, doctor->library.data, doctor->library.size);
+	} else if (doctor->shown != 0) {
+		add(doctor, "linked into the program (libctrace.a)");
+	} else {
+		add_problem(doctor, "library");
+		add(doctor, "libctrace was not loaded: the program is not linked with it, or has failed before that");
+	}
+	add(doctor, "\n");
+}
+
+static void print_configuration(struct doctor *doctor, const struct ct_session *session)
+{
+	const struct ct_session_config *config = &session->head->config;
+	struct ct_buf text;
+
+	ct_buf_init(&text);
+	ct_list_config_print(session, &text);
+	begin_line(doctor, "configuration");
+	add(doctor, ct_buf_text(&text));
+	if (config->mistakes != 0)
+		add(doctor, "; `ctrace config check` names them");
+	add(doctor, "\n");
+	if (config->error != 0 || config->mistakes != 0 || config->stopped_at != 0)
+		add_problem(doctor, "configuration");
+	ct_buf_fini(&text);
+}
+
+static void print_components(struct doctor *doctor, const struct list_process *process)
+{
+	uint32_t on = 0;
+
+	begin_line(doctor, "components");
+	for (uint32_t i = 0; i < process->count; i++) {
+		uint32_t level = process->session.components[process->order[i]].gate.level;
+		size_t size;
+		const char *name = ct_list_name(&process->session, process->order[i], &size);
+
+		on += level != CTRACE_LEVEL_NONE;
+		if (i >= SHOWN)
+			continue;
+		add(doctor, i != 0 ? ", " : "");
+		add_text(doctor, name, size);
+		add(doctor, " ");
+		add(doctor, ct_list_level(level));
+	}
+	if (process->count > SHOWN && !doctor->is_json)
+		printf(" and %" PRIu32 " more", process->count - SHOWN);
+	if (process->count == 0) {
+		add(doctor, "none was registered: the program has called no tracing routine");
+		add_problem(doctor, "components");
+	} else if (on == 0) {
+		add(doctor, "; none is on: set mftrace.level, or mftrace.level.COMPONENT");
+		add_problem(doctor, "levels");
+	}
+	add(doctor, "\n");
+}
+
+static bool has_file(const struct ct_dest *dest)
+{
+	return strncmp(dest->emitter, "TEXTFILE", sizeof dest->emitter) == 0 ||
+	       strncmp(dest->emitter, "BINFILE", sizeof dest->emitter) == 0;
+}
+
+/* The value of LEVEL among a destination's settings, lines of NAME=VALUE; CTRACE_DEBUG when it is not set, or is no level. */
+static uint32_t least_level(const struct ct_session *session, const struct ct_dest *dest)
+{
+	static const char name[] = "LEVEL=";
+	uint32_t level = CTRACE_DEBUG;
+	size_t size;
+	const char *at = ct_session_text(session, dest->settings, &size), *end = at + size;
+
+	while (at < end) {
+		const char *newline = memchr(at, '\n', (size_t)(end - at));
+		size_t line = (size_t)((newline != NULL ? newline : end) - at);
+
+		if (line >= sizeof name && strncasecmp(at, name, sizeof name - 1) == 0 &&
+		    !ct_level_parse(at + sizeof name - 1, line - (sizeof name - 1), &level))
+			level = ct_value_number(at + sizeof name - 1, line - (sizeof name - 1));
+		at += line + 1;
+	}
+	return level;
+}
+
+/* Events that LEVEL keeps out are neither lost nor missing: the destination was given them, and has left them out. */
+static void print_level(const struct doctor *doctor, uint32_t level)
+{
+	if (level >= CTRACE_LEVEL_COUNT) {
+		add(doctor, ", of which its LEVEL keeps out all");
+	} else if (level > CTRACE_DEBUG) {
+		add(doctor, ", of which its LEVEL keeps out those below ");
+		add(doctor, ct_list_level(level));
+	}
+}
+
+static void print_destination(struct doctor *doctor, const struct ct_session *session, uint32_t index)
+{
+	struct ct_dest *dest = &session->head->dest[index];
+	const struct ct_dest_slot *slot = ct_dest_current(dest);
+	const char *path = ct_dest_path(session, index);
+	struct list_failure failure;
+	char events[48];
+
+	add_text(doctor, dest->emitter, strnlen(dest->emitter, sizeof dest->emitter));
+	add(doctor, " ");
+	add_text(doctor, path, strlen(path));
+	(void)snprintf(events, sizeof events, "%s%" PRIu64 " event%s", path[0] != '\0' ? ": " : "", slot->delivered,
+		       slot->delivered == 1 ? "" : "s");
+	add(doctor, events);
+	if (slot->delivered != 0)
+		print_level(doctor, least_level(session, dest));
+	ct_list_take_failure(&failure, session, index);
+	if (failure.failing == 0 && failure.stuck_since_ns == 0)
+		return;
+	if (!doctor->is_json)
+		(void)ct_list_print_failure(stdout, ", ", &failure);
+	if (path[0] == '\0' && has_file(dest))
+		add(doctor, "; `ctrace config check` looks at its FILE and LOCATION");
+	add_problem(doctor, "destination");
+}
+
+static void print_destinations(struct doctor *doctor, const struct ct_session *session)
+{
+	uint32_t count = 0;
+
+	begin_line(doctor, "files");
+	for (unsigned i = 0; i < CT_DEST_LIMIT; i++) {
+		struct ct_dest *dest = &session->head->dest[i];
+
+		if (!ct_list_shows(dest) ||
+		    (ct_dest_current(dest)->delivered == 0 && dest->failing == 0 && ct_dest_path(session, i)[0] == '\0'))
+			continue;
+		if (count++ < SHOWN) {
+			add(doctor, count > 1 ? "; " : "");
+			print_destination(doctor, session, i);
+		}
+	}
+	add(doctor, count == 0 ? "none: nothing was traced\n" : "\n");
+}
+
+static void print_losses(struct doctor *doctor, const struct list_counters *counters)
+{
+	const char *separator = " (";
+
+	begin_line(doctor, "lost");
+	if (counters->lost_total != 0)
+		add_problem(doctor, "lost");
+	if (doctor->is_json)
+		return;
+	if (counters->lost_total == 0)
+		fputs("nothing", stdout);
+	else
+		printf("%" PRIu64 " events", counters->lost_total);
+	for (unsigned i = 0; i < CTRACE_LOSS_COUNT; i++)
+		if (counters->lost[i] != 0) {
+			printf("%s%s %" PRIu64, separator, ctrace_loss_name((enum ctrace_loss)i), counters->lost[i]);
+			separator = ", ";
+		}
+	if (counters->lost_total != 0)
+		fputs(separator[0] == ' ' ? "" : ")", stdout);
+	if (counters->pending != 0)
+		printf("; %" PRIu64 " waiting", counters->pending);
+	putchar('\n');
+}
+
+static void look_at(const struct ct_folder_entry *entry, void *user)
+{
+	struct doctor *doctor = user;
+	struct list_process process = { .entry = entry };
+
+	if (doctor->pid != 0 && entry->pid != doctor->pid)
+		return;
+	if (ct_session_load(&process.session, entry->run_directory, entry->name, false) != CTRACE_OK)
+		return;
+	if (ct_list_gather_components(&process, NULL, false)) {
+		if (doctor->shown++ == 0)
+			print_library(doctor);
+		else if (!doctor->is_json)
+			printf("process %" PRIu32 "\n", entry->pid);
+		ct_list_gather_counters(&process.session, &process.counters);
+		print_configuration(doctor, &process.session);
+		print_components(doctor, &process);
+		print_destinations(doctor, &process.session);
+		print_losses(doctor, &process.counters);
+		json_array_append_new(doctor->processes, ct_list_json(&process));
+	}
+	free(process.order);
+	ct_session_close(&process.session, false);
+}
+
+/* The library, if it was loaded, has not been called, keeps to itself, or died in the attempt. */
+static void print_untraced(struct doctor *doctor)
+{
+	print_library(doctor);
+	add_problem(doctor, "components");
+	begin_line(doctor, "components");
+	add(doctor, "none was registered: the program has called no tracing routine, or ctrace.attach is off\n");
+}
+
+/* ---- the library ---- */
+
+/* The path behind the last mark in a line that names libctrace. */
+static bool find_library(struct doctor *doctor, const char *text, const char *mark)
+{
+	for (const char *at = text; (at = strstr(at, mark)) != NULL; at += strlen(mark)) {
+		const char *path = at + strlen(mark);
+		size_t size = strcspn(path, " \n");
+		const char *name = memrchr(path, '/', size);
+
+		if (name == NULL || strncmp(name, "/libctrace.so", 13) != 0)
+			continue;
+		ct_buf_clear(&doctor->library);
+		if (*mark == ' ' && mark[1] == '/')
+			path--;
+		ct_buf_add(&doctor->library, path, (size_t)(strcspn(path, " \n")));
+		return true;
+	}
+	return false;
+}
+
+static void find_loaded(struct doctor *doctor)
+{
+	char path[PATH_ROOM];
+	const struct dirent *entry;
+	struct ct_buf text;
+	DIR *folder;
+
+	(void)snprintf(path, sizeof path, "%s/loader", doctor->folder);
+	folder = opendir(path);
+	ct_buf_init(&text);
+	while (folder != NULL && (entry = readdir(folder)) != NULL && doctor->library.size == 0) {
+		ct_buf_clear(&text);
+		(void)snprintf(path, sizeof path, "%s/loader/%.255s", doctor->folder, entry->d_name);
+		if (ct_os_read_file(path, LOADER_LIMIT, &text) == CTRACE_OK)
+			(void)find_library(doctor, ct_buf_text(&text), "calling init: ");
+	}
+	if (folder != NULL)
+		(void)closedir(folder);
+	ct_buf_fini(&text);
+}
+
+static void find_mapped(struct doctor *doctor)
+{
+	char path[64];
+	struct ct_buf text;
+
+	ct_buf_init(&text);
+	(void)snprintf(path, sizeof path, "/proc/%" PRIu32 "/maps", doctor->pid);
+	if (ct_os_read_file(path, LOADER_LIMIT, &text) == CTRACE_OK)
+		(void)find_library(doctor, ct_buf_text(&text), " /");
+	ct_buf_fini(&text);
+}
+
+/* ---- the program ---- */
+
+static bool make_folders(struct doctor *doctor)
+{
+	char path[128];
+
+	(void)snprintf(doctor->folder, sizeof doctor->folder, "/tmp/ctrace-doctor.XXXXXX");
+	if (mkdtemp(doctor->folder) == NULL) {
+		doctor->folder[0] = '\0';
+		return false;
+	}
+	(void)snprintf(path, sizeof path, "%s/run", doctor->folder);
+	if (mkdir(path, 0700) != 0)
+		return false;
+	(void)snprintf(path, sizeof path, "%s/loader", doctor->folder);
+	return mkdir(path, 0700) == 0;
+}
+
+/* Nothing of a process that goes on is taken away. */
+static void remove_folders(const struct doctor *doctor)
+{
+	char path[PATH_ROOM];
+	const struct dirent *entry;
+	DIR *folder;
+
+	(void)snprintf(path, sizeof path, "%s/loader", doctor->folder);
+	folder = opendir(path);
+	while (folder != NULL && (entry = readdir(folder)) != NULL)
+		(void)unlinkat(dirfd(folder), entry->d_name, 0);
+	if (folder != NULL)
+		(void)closedir(folder);
+	(void)rmdir(path);
+	(void)snprintf(path, sizeof path, "%s/run", doctor->folder);
+	folder = opendir(path);
+	while (folder != NULL && (entry = readdir(folder)) != NULL)
+		if (entry->d_type == DT_REG)
+			(void)unlinkat(dirfd(folder), entry->d_name, 0);
+	if (folder != NULL)
+		(void)closedir(folder);
+	if (rmdir(path) != 0 || rmdir(doctor->folder) != 0)
+		fprintf(stderr, "ctrace doctor: processes of the program go on, or left events: ctrace recover %s\n", path);
+}
+
+static _Noreturn void become_program(const struct doctor *doctor, int to_parent)
+{
+	char run[128], loader[128];
+	int error;
+
+	(void)snprintf(run, sizeof run, "%s/run", doctor->folder);
+	(void)snprintf(loader, sizeof loader, "%s/loader/of", doctor->folder);
+	if (doctor->is_json)
+		(void)dup2(STDERR_FILENO, STDOUT_FILENO);
+	(void)signal(SIGINT, SIG_DFL);
+	(void)signal(SIGQUIT, SIG_DFL);
+	if (setenv("CTRACE_RUN_DIR", run, 1) == 0 && setenv("CTRACE_LEAVE_FOLDER", "1", 1) == 0 && setenv("LD_DEBUG", "libs", 1) == 0 &&
+	    setenv("LD_DEBUG_OUTPUT", loader, 1) == 0)
+		(void)execvp(doctor->program[0], doctor->program);
+	error = errno;
+	(void)!write(to_parent, &error, sizeof error);
+	_exit(127);
+}
+
+/* False: it could not be started, which was said. */
+static bool run_program(struct doctor *doctor)
+{
+	int ends[2], error = 0;
+	ssize_t got;
+	pid_t child;
+
+	if (pipe2(ends, O_CLOEXEC) != 0)
+		return false;
+	(void)fflush(NULL);
+	(void)signal(SIGINT, SIG_IGN); /* a key that ends the program must not end the account of it */
+	(void)signal(SIGQUIT, SIG_IGN);
+	child = fork();
+	if (child == 0)
+		become_program(doctor, ends[1]);
+	(void)close(ends[1]);
+	got = child < 0 ? -1 : TEMP_FAILURE_RETRY(read(ends[0], &error, sizeof error));
+	(void)close(ends[0]);
+	if (child > 0 && TEMP_FAILURE_RETRY(waitpid(child, &doctor->how, 0)) != child)
+		doctor->how = -1;
+	if (child > 0 && got == 0)
+		return true;
+	fputs("ctrace doctor: cannot run ", stderr);
+	ct_tool_print(stderr, doctor->program[0], strlen(doctor->program[0]));
+	fprintf(stderr, ": %s\n", strerror(child < 0 || got < 0 ? errno : error));
+	return false;
+}
+
+static bool has_failed(const struct doctor *doctor)
+{
+	return !WIFEXITED(doctor->how) || WEXITSTATUS(doctor->how) != 0;
+}
+
+static void print_end(const struct doctor *doctor)
+{
+	if (WIFSIGNALED(doctor->how))
+		fprintf(stderr, "ctrace doctor: the program was ended by signal %d (%s)\n", WTERMSIG(doctor->how),
+			strsignal(WTERMSIG(doctor->how)));
+	else if (has_failed(doctor))
+		fprintf(stderr, "ctrace doctor: the program ended with exit status %d\n", WEXITSTATUS(doctor->how));
+	if (doctor->recovered != 0)
+		fprintf(stderr, "ctrace doctor: %" PRIu64 " event%s that it had left behind %s delivered after its end\n",
+			doctor->recovered, doctor->recovered == 1 ? "" : "s", doctor->recovered == 1 ? "was" : "were");
+}
+
+static void examine_program(struct doctor *doctor)
+{
+	struct ct_recovery total = { 0 };
+	char run[128];
+
+	(void)snprintf(run, sizeof run, "%s/run", doctor->folder);
+	find_loaded(doctor);
+	ct_folder_each(run, look_at, doctor);
+	ct_recover(run, NULL, &total, NULL, NULL);
+	doctor->recovered = total.delivered;
+}
+
+/* ---- the verb ---- */
+
+static void look_into(const char *run_directory, void *user)
+{
+	ct_folder_each(run_directory, look_at, user);
+}
+
+static void print_json(const struct doctor *doctor)
+{
+	json_t *object = ct_json_document(), *end = json_null();
+
+	if (doctor->program != NULL) {
+		end = json_object();
+		if (WIFSIGNALED(doctor->how))
+			json_object_set_new(end, "signal", json_integer(WTERMSIG(doctor->how)));
+		else
+			json_object_set_new(end, "status", json_integer(WEXITSTATUS(doctor->how)));
+	}
+	json_object_set_new(object, "library",
+			    doctor->library.size != 0 ? ct_json_text(doctor->library.data, doctor->library.size) : json_null());
+	json_object_set(object, "processes", doctor->processes);
+	json_object_set(object, "problems", doctor->problems);
+	json_object_set_new(object, "recovered", json_integer((json_int_t)doctor->recovered));
+	json_object_set_new(object, "end", end);
+	(void)ct_json_print(object, stdout);
+}
+
+static int examine(struct doctor *doctor)
+{
+	bool program_failed = false, has_problem;
+
+	if (doctor->program == NULL) {
+		find_mapped(doctor);
+		ct_folder_each_run_directory(look_into, doctor);
+	} else if (!make_folders(doctor)) {
+		fprintf(stderr, "ctrace doctor: no folder in /tmp: %s\n", strerror(errno));
+		return CMD_NOTHING;
+	} else if (!run_program(doctor)) {
+		remove_folders(doctor);
+		return PROGRAM_FAILED;
+	} else {
+		examine_program(doctor);
+		program_failed = has_failed(doctor);
+	}
+	if (doctor->shown == 0)
+		print_untraced(doctor);
+	if (doctor->is_json)
+		print_json(doctor);
+	if (doctor->program != NULL) {
+		(void)fflush(stdout);
+		print_end(doctor);
+		remove_folders(doctor);
+	}
+	has_problem = json_array_size(doctor->problems) != 0;
+	return program_failed ? has_problem ? BOTH_FAILED : PROGRAM_FAILED : has_problem ? CMD_NOTHING : CMD_DONE;
+}
+
+static bool is_process(const char *text, uint32_t *out_pid)
+{
+	unsigned long number = ct_tool_is_number(text) ? strtoul(text, NULL, 10) : 0;
+
+	if (number == 0 || number > INT32_MAX)
+		return false;
+	*out_pid = (uint32_t)number;
+	return true;
+}
+
+static error_t parse_doctor(int key, char *argument, struct argp_state *state)
+{
+	struct doctor *doctor = state->input;
+	char path[32];
+
+	switch (key) {
+	case 'j':
+		doctor->is_json = true;
+		return 0;
+	case ARGP_KEY_ARG:
+		if (state->argc == state->next && is_process(argument, &doctor->pid)) {
+			(void)snprintf(path, sizeof path, "/proc/%" PRIu32, doctor->pid);
+			if (access(path, F_OK) != 0)
+				argp_error(state, "there is no process %s", argument);
+			return 0;
+		}
+		doctor->program = state->argv + state->next - 1;
+		state->next = state->argc;
+		return 0;
+	case ARGP_KEY_NO_ARGS:
+		argp_error(state, "which program? expected one with its arguments, or the id of a process");
+		return 0;
+	default:
+		return ARGP_ERR_UNKNOWN;
+	}
+}
+
+int cmd_doctor(int argc, char **argv)
+{
+	static const struct argp_option options[] = {
+		{ "json", 'j', NULL, 0, "Print one JSON document; the program's standard output goes to standard error then", 0 },
+		{ 0 },
+	};
+	static const struct argp argp = {
+		.options = options,
+		.parser = parse_doctor,
+		.args_doc = "[--] PROGRAM [ARGUMENT...]\nPID",
+		.doc = "Run a program, or look at a running process, and say what tracing makes of it.\v"
+		       "Exit status: 0 when all is well, 1 when something is wrong with tracing, 3 when the program itself failed, 4 when "
+		       "both.",
+	};
+	struct doctor doctor = { 0 };
+	int exit_status;
+
+	if (argp_parse(&argp, argc, argv, ARGP_IN_ORDER, NULL, &doctor) != 0)
+		return CMD_USAGE;
+	ct_buf_init(&doctor.library);
+	doctor.processes = json_array();
+	doctor.problems = json_array();
+	exit_status = examine(&doctor);
+	json_decref(doctor.processes);
+	json_decref(doctor.problems);
+	ct_buf_fini(&doctor.library);
+	return exit_status;
+}

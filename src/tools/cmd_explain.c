@@ -1,0 +1,269 @@
+/*
+ * cmd_explain.c - `ctrace explain CODE...`: what a return, reason or abend code of component trace means, and what to do.
+ *
+ * Codes are read as programs and people write them: 0C 13, RC=0C RSN=00001300, 00D-102.  The texts are the library's own table.
+ *
+ * Copyright The ctrace authors.  SPDX-License-Identifier: Apache-2.0
+ */
+#include "tools/cmd.h"
+
+#include <argp.h>
+#include <ctype.h>
+#include <inttypes.h>
+#include <stdbool.h>
+#include <stdlib.h>
+#include <string.h>
+#include <strings.h>
+
+#include "lib/component/component.h"
+
+#define ABEND_CODE 0x0Du /* 00D, as it is written; the library answers CTRACE_RC_ABEND */
+#define WIDTH 78u
+
+struct explain {
+	bool is_all;
+	unsigned count; /* numbers that were read */
+	uint32_t rc;
+	uint32_t reason; /* RR, a whole reason code when it is more than FF, or an abend's */
+};
+
+/* ---- printing ---- */
+
+/* "0C", "13": the second is "" when the row has no reason. */
+static void name_codes(const struct ct_reason_row *row, char rc[8], char reason[12])
+{
+	bool is_abend = row->rc == CTRACE_RC_ABEND;
+
+	(void)snprintf(rc, 8, is_abend ? "00D" : "%02X", (unsigned)row->rc);
+	reason[0] = '\0';
+	if (is_abend)
+		(void)snprintf(reason, 12, "%03" PRIX32, row->reason);
+	else if (row->low != 0)
+		(void)snprintf(reason, 12, "%02" PRIX32 "%02X", row->reason, (unsigned)row->low);
+	else if (row->reason != 0)
+		(void)snprintf(reason, 12, "%02" PRIX32, row->reason);
+}
+
+/* Words, as many a line as go into WIDTH; further lines begin below the first word. */
+static void print_wrapped(const char *label, const char *text)
+{
+	size_t indent = strlen(label);
+	size_t column = indent;
+	const char *blank = "";
+
+	fputs(label, stdout);
+	while (*text != '\0') {
+		size_t size = strcspn(text, " ");
+
+		if (column + 1 + size > WIDTH) {
+			printf("\n%*s", (int)indent, "");
+			column = indent;
+			blank = "";
+		}
+		printf("%s%.*s", blank, (int)size, text);
+		column += strlen(blank) + size;
+		blank = " ";
+		text += size;
+		text += strspn(text, " ");
+	}
+	putchar('\n');
+}
+
+static void print_row(const struct ct_reason_row *row)
+{
+	char rc[8], reason[12], sentence[256];
+
+	name_codes(row, rc, reason);
+	printf("%s %s%s%s: %s\n", row->rc == CTRACE_RC_ABEND ? "Abend" : "RC", rc, reason[0] != '\0' ? ", reason " : "", reason,
+	       row->name);
+	(void)snprintf(sentence, sizeof sentence, "%s.", row->meaning);
+	sentence[0] = (char)toupper((unsigned char)sentence[0]);
+	print_wrapped("  ", sentence);
+	print_wrapped("  Cause: ", row->cause);
+	print_wrapped("  Cure:  ", row->cure);
+}
+
+static int list_all(void)
+{
+	const struct ct_reason_row *row;
+
+	for (size_t i = 0; (row = ct_reason_at(i)) != NULL; i++) {
+		char rc[8], reason[12];
+
+		name_codes(row, rc, reason);
+		printf("%-3s %-4s  %-21s  %s\n", rc, reason, row->name, row->meaning);
+	}
+	return CMD_DONE;
+}
+
+/* ---- which rows ---- */
+
+static bool is_wanted(const struct explain *explain, const struct ct_reason_row *row)
+{
+	bool is_whole = row->rc != CTRACE_RC_ABEND && explain->reason > 0xFF;
+	uint32_t reason = is_whole ? CTRACE_REASON(explain->reason) : explain->reason;
+	uint32_t low = is_whole ? explain->reason & 0xFF : 0;
+
+	if (explain->count == 1)
+		return true;
+	return row->reason == reason && (row->low == 0 || low == 0 || row->low == low);
+}
+
+static const struct ct_reason_row *first_row(uint32_t rc)
+{
+	const struct ct_reason_row *row;
+
+	for (size_t i = 0; (row = ct_reason_at(i)) != NULL; i++)
+		if (row->rc == rc)
+			return row;
+	return NULL;
+}
+
+static int complain_unknown(const struct explain *explain)
+{
+	const struct ct_reason_row *row = first_row(explain->rc);
+	const char *separator = "";
+	char rc[8], reason[12];
+
+	if (row == NULL) {
+		fprintf(stderr, "ctrace explain: unknown return code %02" PRIX32 "; there are 00, 04, 08, 0C and the abend 00D\n",
+			explain->rc);
+		return CMD_USAGE;
+	}
+	name_codes(row, rc, reason);
+	fprintf(stderr, "ctrace explain: %s has no reason %02" PRIX32, rc, explain->reason);
+	if (reason[0] != '\0')
+		fputs(", but ", stderr);
+	for (size_t i = 0; (row = ct_reason_at(i)) != NULL; i++) {
+		if (row->rc != explain->rc)
+			continue;
+		name_codes(row, rc, reason);
+		fprintf(stderr, "%s%s", separator, reason);
+		separator = ", ";
+	}
+	fputc('\n', stderr);
+	return CMD_USAGE;
+}
+
+static int explain_codes(const struct explain *explain)
+{
+	const struct ct_reason_row *row;
+	unsigned printed = 0;
+
+	if (explain->rc == CTRACE_RC_OK) {
+		puts("RC 00: OK\n  It was done. There is no reason code.");
+		return CMD_DONE;
+	}
+	for (size_t i = 0; (row = ct_reason_at(i)) != NULL; i++) {
+		if (row->rc != explain->rc || !is_wanted(explain, row))
+			continue;
+		if (printed++ != 0)
+			putchar('\n');
+		print_row(row);
+	}
+	return printed != 0 ? CMD_DONE : complain_unknown(explain);
+}
+
+/* ---- the command line ---- */
+
+static bool is_word(const char *word, size_t size, const char *const *list)
+{
+	for (; *list != NULL; list++)
+		if (strlen(*list) == size && strncasecmp(*list, word, size) == 0)
+			return true;
+	return false;
+}
+
+/* 0C, 0x0C, 00001300: hexadecimal, as they are written everywhere. */
+static bool read_number(const char *word, size_t size, uint32_t *out_number)
+{
+	char digits[9] = "";
+
+	if (size > 2 && word[0] == '0' && (word[1] == 'x' || word[1] == 'X')) {
+		word += 2;
+		size -= 2;
+	}
+	if (size == 0 || size >= sizeof digits)
+		return false;
+	memcpy(digits, word, size);
+	if (strspn(digits, "0123456789ABCDEFabcdef") != size)
+		return false;
+	*out_number = (uint32_t)strtoul(digits, NULL, 16);
+	return true;
+}
+
+/* What is wrong, or NULL. */
+static const char *take_word(struct explain *explain, const char *word, size_t size)
+{
+	static const char *const of_rc[] = { "RC", "ABEND", NULL };
+	static const char *const of_reason[] = { "RSN", "RSNCODE", "REASON", NULL };
+	uint32_t number;
+
+	if (is_word(word, size, of_rc))
+		return explain->count == 0 ? NULL : "the return code stands before the reason code";
+	if (is_word(word, size, of_reason))
+		return explain->count == 1 ? NULL : "the return code stands before the reason code";
+	if (!read_number(word, size, &number))
+		return "codes are hexadecimal numbers of at most 8 digits";
+	if (explain->count == 2)
+		return "one return code and one reason code at a time";
+	if (explain->count++ == 0)
+		explain->rc = number == ABEND_CODE ? CTRACE_RC_ABEND : number;
+	else
+		explain->reason = number;
+	return NULL;
+}
+
+static void take_argument(struct explain *explain, const char *argument, struct argp_state *state)
+{
+	static const char separators[] = " =-,/";
+
+	for (argument += strspn(argument, separators); *argument != '\0'; argument += strspn(argument, separators)) {
+		size_t size = strcspn(argument, separators);
+		const char *mistake = take_word(explain, argument, size);
+
+		if (mistake != NULL)
+			argp_error(state, "%s", mistake);
+		argument += size;
+	}
+}
+
+static error_t parse_explain(int key, char *argument, struct argp_state *state)
+{
+	struct explain *explain = state->input;
+
+	switch (key) {
+	case 'a':
+		explain->is_all = true;
+		return 0;
+	case ARGP_KEY_ARG:
+		take_argument(explain, argument, state);
+		return 0;
+	case ARGP_KEY_END:
+		if (explain->is_all && explain->count != 0)
+			argp_error(state, "either --all or a code");
+		return 0;
+	default:
+		return ARGP_ERR_UNKNOWN;
+	}
+}
+
+int cmd_explain(int argc, char **argv)
+{
+	static const struct argp_option options[] = {
+		{ "all", 'a', NULL, 0, "List every code, one a line; as without RC", 0 },
+		{ 0 },
+	};
+	static const struct argp argp = {
+		.options = options,
+		.parser = parse_explain,
+		.args_doc = "[RC [REASON]]",
+		.doc = "Explain a return and reason code of component trace, or an abend: 0C 13, RC=0C RSN=00001300, 00D-102."
+		       "\vRC alone: all of its reasons. Codes are hexadecimal.",
+	};
+	struct explain explain = { 0 };
+
+	if (argp_parse(&argp, argc, argv, 0, NULL, &explain) != 0)
+		return CMD_USAGE;
+	return explain.count == 0 ? list_all() : explain_codes(&explain);
+}

@@ -1,0 +1,287 @@
+/*
+ * cmd_export.c - ctrace export: traces of any kind, merged, for other tools.
+ *
+ * Reads twice what the format must know of before its first event, so that memory stays small.  A document gets its name when it is
+ * complete: nobody sees half of one.
+ *
+ * Copyright The ctrace authors.  SPDX-License-Identifier: Apache-2.0
+ */
+#include "tools/cmd.h"
+#include "tools/traces/reading.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "cli/new_file.h"
+#include "print/export/export.h"
+
+enum { OPTION_LINES = 256, OPTION_COLUMNS, OPTION_UNGUARDED, OPTION_ARGS };
+
+struct export
+{
+	struct reading reading;
+	const struct ct_exporter *exporter;
+	void *self; /* the exporter's */
+	const char *output;
+	struct ct_export_options options;
+	bool is_file; /* that takes the name of output */
+	struct new_file file;
+	uint64_t events;
+	bool is_unwritten;
+};
+
+static int complain(const struct export *verb, const char *path, const char *what)
+{
+	fprintf(stderr, "%s: ", verb->reading.verb);
+	if (path != NULL) {
+		ct_tool_print(stderr, path, strlen(path));
+		fputs(": ", stderr);
+	}
+	fprintf(stderr, "%s\n", what);
+	return CMD_NOTHING;
+}
+
+static void complain_output(struct export *verb, const char *what)
+{
+	verb->is_unwritten = true;
+	(void)complain(verb, verb->output, what);
+}
+
+static void complain_spool(struct export *verb, const char *folder, int error)
+{
+	verb->is_unwritten = true;
+	fprintf(stderr, "%s: ", verb->reading.verb);
+	ct_tool_print(stderr, folder, strlen(folder));
+	fprintf(stderr, ": a temporary file cannot be written there: %s; %s\n", strerror(error),
+		ct_os_environment("TMPDIR") != NULL ? "TMPDIR names the folder" : "TMPDIR may name another folder");
+}
+
+/* ------------------------------------------------------------------------------------------------------------
+ * Where it goes
+ */
+
+static bool open_output(struct export *verb)
+{
+	const char *path = verb->output;
+
+	verb->options.fd = STDOUT_FILENO;
+	verb->options.folder = path;
+	verb->is_file = !verb->exporter->is_folder && path != NULL && strcmp(path, "-") != 0;
+	if (!verb->is_file)
+		return true;
+	if (!new_file_open(&verb->file, path)) {
+		complain_output(verb, strerror(errno));
+		return false;
+	}
+	verb->options.fd = verb->file.fd;
+	return true;
+}
+
+static bool close_output(struct export *verb, bool is_complete)
+{
+	if (!verb->is_file || new_file_end(&verb->file, is_complete))
+		return is_complete;
+	if (is_complete)
+		complain_output(verb, strerror(errno));
+	return false;
+}
+
+/* ------------------------------------------------------------------------------------------------------------
+ * The way through
+ */
+
+static void note_lost(const struct ct_read_note *note, void *user)
+{
+	struct export *verb = user;
+
+	if (note->trouble == CT_TROUBLE_LOST && verb->self != NULL && verb->exporter->lost != NULL)
+		verb->exporter->lost(verb->self, note);
+}
+
+static bool look(struct export *verb)
+{
+	struct reading *reading = &verb->reading;
+	const struct ct_view *view;
+
+	reading_look(reading);
+	while ((view = ct_reader_next(reading->reader)) != NULL)
+		verb->exporter->look(verb->self, view);
+	return reading_again(reading, 0) && new_file_interrupted == 0;
+}
+
+static bool write_events(struct export *verb)
+{
+	const struct ct_view *view;
+	enum ctrace_status status;
+
+	if (verb->exporter->look != NULL && !look(verb))
+		return false;
+	while ((view = ct_reader_next(verb->reading.reader)) != NULL) {
+		verb->exporter->add(verb->self, view);
+		verb->events++;
+	}
+	if (new_file_interrupted != 0)
+		return false;
+	/* What the first reading did not see has no column and no track. */
+	if (reading_differs(&verb->reading)) {
+		(void)complain(verb, NULL, "what was read at first and the second time differ: a trace could not be read once");
+		return false;
+	}
+	status = verb->exporter->end(verb->self);
+	if (status == CTRACE_OK)
+		return true;
+	if (status == CTRACE_OS_ERROR && verb->exporter->spool != NULL && verb->exporter->spool(verb->self) != NULL)
+		complain_spool(verb, verb->exporter->spool(verb->self), errno);
+	else if (!ct_memory_has_lacked()) /* the tool's end tells of that */
+		complain_output(verb, status == CTRACE_OS_ERROR ? strerror(errno) : ctrace_status_text(status));
+	return false;
+}
+
+static bool convert(struct export *verb)
+{
+	enum ctrace_status status;
+	bool is_complete;
+
+	verb->options.has_one_trace = ct_reader_origin(verb->reading.reader, 1) == NULL;
+	if (!open_output(verb)) {
+		verb->reading.has_failed = true; /* and has no events for that reason */
+		return false;
+	}
+	status = verb->exporter->open(&verb->options, &verb->self);
+	if (status == CTRACE_OS_ERROR && errno == ENOTEMPTY)
+		complain_output(verb, "is not empty; name a folder that is not there yet");
+	else if (status != CTRACE_OK)
+		complain_output(verb, status == CTRACE_OS_ERROR ? strerror(errno) : ctrace_status_text(status));
+	verb->reading.has_failed |= status != CTRACE_OK;
+	is_complete = status == CTRACE_OK && write_events(verb);
+	verb->exporter->close(verb->self);
+	verb->self = NULL;
+	return close_output(verb, is_complete);
+}
+
+static int run(struct export *verb)
+{
+	int exit_status;
+	bool is_good;
+
+	verb->reading.shows_progress = verb->output != NULL || !isatty(STDOUT_FILENO);
+	verb->reading.has_pairs = verb->exporter->has_pairs;
+	verb->reading.also = note_lost;
+	verb->reading.also_user = verb;
+	new_file_catch();
+	/* Of nothing nothing is made: what is in the way of the output stays. */
+	is_good = reading_open(&verb->reading) && ct_reader_origin(verb->reading.reader, 0) != NULL && convert(verb);
+	new_file_die();
+	exit_status = reading_end(&verb->reading, is_good || verb->events == 0 ? verb->events : 1);
+	if (verb->is_unwritten)
+		return CMD_UNWRITTEN;
+	return is_good || exit_status == CMD_UNREAD ? exit_status : CMD_NOTHING;
+}
+
+/* ------------------------------------------------------------------------------------------------------------
+ * The verb
+ */
+
+static void parse_format(struct export *verb, const char *name, struct argp_state *state)
+{
+	struct ct_buf known;
+
+	verb->exporter = ct_exporter_find(name);
+	if (verb->exporter != NULL)
+		return;
+	ct_buf_init(&known);
+	for (size_t i = 0; ct_exporter_at(i) != NULL; i++)
+		ct_buf_add_format(&known, "%s%s", i == 0 ? "" : ct_exporter_at(i + 1) != NULL ? ", " : " or ", ct_exporter_at(i)->name);
+	argp_error(state, "unknown format \"%s\"; expected %s", name, ct_buf_text(&known));
+}
+
+static void check(struct export *verb, struct argp_state *state)
+{
+	if (verb->exporter == NULL)
+		argp_error(state, "--format is missing: common-trace-format, chrome, perfetto, speedscope, csv or json");
+	if (verb->reading.path_count == 0)
+		argp_error(state, "export what? expected a trace, a run folder or a process id");
+	if (verb->exporter->is_folder && verb->output == NULL)
+		argp_error(state, "a %s trace is a folder: --output is missing", verb->exporter->name);
+	if (verb->exporter->is_binary && verb->output == NULL && isatty(STDOUT_FILENO))
+		argp_error(state, "%s is nothing for a terminal: --output is missing", verb->exporter->name);
+	if (verb->options.is_lines && verb->exporter != &ct_export_json)
+		argp_error(state, "--lines goes with --format=json");
+	if (verb->options.columns != NULL && verb->exporter != &ct_export_csv)
+		argp_error(state, "--columns goes with --format=csv");
+	if (verb->options.has_args && verb->exporter != &ct_export_chrome)
+		argp_error(state, "--args goes with --format=chrome; the others have what they can hold");
+	if (verb->options.is_unguarded && verb->exporter != &ct_export_csv)
+		argp_error(state, "--unguarded goes with --format=csv");
+}
+
+static error_t parse_export(int key, char *argument, struct argp_state *state)
+{
+	struct export *verb = state->input;
+
+	switch (key) {
+	case ARGP_KEY_INIT:
+		reading_init(&verb->reading, "ctrace export");
+		state->child_inputs[0] = &verb->reading;
+		state->child_inputs[1] = &verb->reading;
+		return 0;
+	case 'f':
+		parse_format(verb, argument, state);
+		return 0;
+	case 'o':
+		verb->output = argument;
+		return 0;
+	case OPTION_LINES:
+		verb->options.is_lines = true;
+		return 0;
+	case OPTION_COLUMNS:
+		if (argument[0] == '\0')
+			argp_error(state, "--columns names no item");
+		verb->options.columns = argument;
+		return 0;
+	case OPTION_ARGS:
+		verb->options.has_args = true;
+		return 0;
+	case OPTION_UNGUARDED:
+		verb->options.is_unguarded = true;
+		return 0;
+	case ARGP_KEY_ARGS:
+		reading_words(&verb->reading, state->argv + state->next, (size_t)(state->argc - state->next));
+		return 0;
+	case ARGP_KEY_END:
+		check(verb, state);
+		return 0;
+	default:
+		return ARGP_ERR_UNKNOWN;
+	}
+}
+
+int cmd_export(int argc, char **argv)
+{
+	static const struct argp_option rows[] = {
+		{ "format", 'f', "FORMAT", 0, "common-trace-format, chrome, perfetto, speedscope, csv or json", 0 },
+		{ "output", 'o', "PATH", 0, "The file, or the folder of common-trace-format; stdout by default", 0 },
+		{ "args", OPTION_ARGS, NULL, 0, "chrome: the items of spans too; speedscope then adds nothing up", 0 },
+		{ "lines", OPTION_LINES, NULL, 0, "json: one object a line instead of an array", 0 },
+		{ "columns", OPTION_COLUMNS, "LIST", 0, "csv: these items, and fields of records as record.pkg-size, as columns", 0 },
+		{ "unguarded", OPTION_UNGUARDED, NULL, 0, "csv: no apostrophe before what a spreadsheet would compute", 0 },
+		{ 0 },
+	};
+	static const struct argp_child children[] = { { .argp = &ct_reading_argp }, { .argp = &ct_reading_pid_argp }, { 0 } };
+	static const struct argp argp = {
+		.options = rows,
+		.children = children,
+		.parser = parse_export,
+		.args_doc = "--format=FORMAT ['EXPRESSION'] PATH|PID...",
+		.doc = "Write traces, merged by time, for other tools: a Common Trace Format 1.8 folder with named events for babeltrace2 and Trace"
+		       " Compass, JSON and protobuf for Perfetto and its like, speedscope's own, comma-separated values, JSON.\v"
+		       "Exit status: 0 done; 1 no events, or damaged input; 2 usage, no memory, or the output could not be written.",
+	};
+	struct export verb = { .output = NULL };
+
+	if (argp_parse(&argp, argc, argv, 0, NULL, &verb) != 0)
+		return CMD_USAGE;
+	return run(&verb);
+}

@@ -1,0 +1,137 @@
+/*
+ * cmd_op.c - ctrace op: operator commands from the command line, a file or stdin.
+ *
+ * Commands are carried out in order, each whatever became of those before it.  Their messages, refusals too, are results and go to
+ * stdout; a command that cannot be parsed is a mistake and goes to stderr.
+ *
+ * Copyright The ctrace authors.  SPDX-License-Identifier: Apache-2.0
+ */
+#include "tools/cmd.h"
+
+#include <argp.h>
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "operator/operator_run.h"
+
+struct arguments {
+	struct operator operator;
+	const char *file;
+	char **commands;
+	int count;
+};
+
+static error_t parse_op(int key, char *argument, struct argp_state *state)
+{
+	struct arguments *arguments = state->input;
+
+	switch (key) {
+	case ARGP_KEY_INIT:
+		state->child_inputs[0] = &arguments->operator.target;
+		return 0;
+	case 'f':
+		if (arguments->file != NULL)
+			argp_error(state, "one file at a time");
+		arguments->file = argument;
+		return 0;
+	case 'r':
+		if (arguments->operator.reply != NULL)
+			argp_error(state, "one --reply: it answers every prompt");
+		arguments->operator.reply = argument;
+		return 0;
+	case ARGP_KEY_ARGS:
+		arguments->commands = state->argv + state->next;
+		arguments->count = state->argc - state->next;
+		return 0;
+	case ARGP_KEY_END:
+		if (arguments->count == 0 && arguments->file == NULL)
+			argp_error(state, "expected: a command, --file or -");
+		return 0;
+	default:
+		return ARGP_ERR_UNKNOWN;
+	}
+}
+
+static void run_stream(struct operator* operator, FILE * from)
+{
+	char *line = NULL;
+	size_t capacity = 0;
+	ssize_t size;
+
+	while ((size = getline(&line, &capacity, from)) >= 0) {
+		while (size > 0 && (line[size - 1] == '\n' || line[size - 1] == '\r'))
+			size--;
+		line[size] = '\0';
+		ct_operator_run(operator, line, (size_t)size);
+	}
+	free(line);
+}
+
+static void complain_file(struct operator* operator, const char * path)
+{
+	fputs("ctrace op: cannot read ", stderr);
+	ct_tool_print(stderr, path, strlen(path));
+	fprintf(stderr, ": %s\n", strerror(errno));
+	if (operator->wto.worst<CMD_NOTHING)
+		operator->wto.worst = CMD_NOTHING;
+}
+
+static void run_file(struct operator* operator, const char * path)
+{
+	bool is_stdin = strcmp(path, "-") == 0;
+	FILE *from = is_stdin ? stdin : fopen(path, "re");
+
+	if (from == NULL) {
+		complain_file(operator, path);
+		return;
+	}
+	errno = 0;
+	run_stream(operator, from);
+	if (ferror(from))
+		complain_file(operator, path);
+	if (!is_stdin)
+		(void)fclose(from);
+}
+
+int cmd_op(int argc, char **argv)
+{
+	static const struct argp_option rows[] = {
+		{ "file", 'f', "FILE", 0, "Read commands from a file, one a line; - is standard input", 0 },
+		{ "reply", 'r', "OPERANDS", 0, "Answer each prompt of TRACE CT with these operands, and END", 0 },
+		{ 0 },
+	};
+	static const struct argp_child children[] = { { &ct_target_argp, 0, "Which processes:", 1 }, { 0 } };
+	static const struct argp argp = {
+		.options = rows,
+		.parser = parse_op,
+		.args_doc = "'COMMAND'...\n-",
+		.children = children,
+		.doc = "Give operator commands to traced processes.\v"
+		       "Commands:\n"
+		       "  TRACE CT,ON|nnnnK|nnnnM|OFF,COMP=name[,SUB=(sub)][,PARM=member]\n"
+		       "  TRACE CT,WTRSTART=name[,WRAP|NOWRAP]\n"
+		       "  TRACE CT,WTRSTOP=name[,FLUSH|NOFLUSH]\n"
+		       "  D TRACE[,COMP=name[,SUB=(sub)][,N=nnn][,SUBLEVEL]][,WTR=name]\n"
+		       "  D R\n"
+		       "  R nn[,ASID=(h,...)][,JOBNAME=(n,...)][,OPTIONS=(o,...)]\n"
+		       "       [,WTR=name|DISCONNECT][,CONT|,END]\n"
+		       "  R nn,CANCEL\n",
+	};
+	struct arguments arguments = { 0 };
+
+	if (argp_parse(&argp, argc, argv, 0, NULL, &arguments) != 0)
+		return CMD_USAGE;
+	arguments.operator.wto.has_caret = isatty(STDERR_FILENO) == 1;
+	ct_operator_start();
+	if (arguments.file != NULL)
+		run_file(&arguments.operator, arguments.file);
+	for (int i = 0; i < arguments.count; i++) {
+		if (strcmp(arguments.commands[i], "-") == 0)
+			run_file(&arguments.operator, "-");
+		else
+			ct_operator_run(&arguments.operator, arguments.commands[i], strlen(arguments.commands[i]));
+	}
+	return arguments.operator.wto.worst;
+}

@@ -1,0 +1,102 @@
+/*
+ * cmd_recover.c - ctrace recover: delivers what dead processes left in their run folders, and removes the folders.
+ *
+ * Copyright The ctrace authors.  SPDX-License-Identifier: Apache-2.0
+ */
+#include "tools/cmd.h"
+
+#include <argp.h>
+#include <inttypes.h>
+
+#include "operator/recovery_sweep.h"
+#include "operator/recovery_watch.h"
+
+struct recover_arguments {
+	struct ct_recovery_sweep run;
+	char **directories;
+	int count;
+};
+
+static void recover_all(void *argument)
+{
+	struct recover_arguments *arguments = argument;
+
+	for (int i = 0; i < arguments->count; i++)
+		ct_recovery_named(&arguments->run, arguments->directories[i]);
+	if (arguments->count != 0)
+		return;
+	arguments->run.broken += ct_recovery_report_refused("ctrace recover");
+	ct_recovery_everywhere(&arguments->run);
+}
+
+static error_t parse_recover(int key, char *argument, struct argp_state *state)
+{
+	struct recover_arguments *arguments = state->input;
+
+	switch (key) {
+	case 'n':
+		arguments->run.is_dry = true;
+		return 0;
+	case 'a':
+		arguments->run.total.anyway = true;
+		return 0;
+	case ARGP_KEY_ARGS:
+		arguments->directories = state->argv + state->next;
+		arguments->count = state->argc - state->next;
+		return 0;
+	default:
+		(void)argument;
+		return ARGP_ERR_UNKNOWN;
+	}
+}
+
+static int summarize(const struct ct_recovery_sweep *run)
+{
+	const struct ct_recovery *total = &run->total;
+
+	if (total->folders == 0 && run->others == 0 && run->broken == 0) {
+		puts("nothing to recover");
+		return CMD_DONE;
+	}
+	if (run->is_dry)
+		return total->kept == 0 && run->broken == 0 ? CMD_DONE : CMD_NOTHING;
+	if (total->folders != 0)
+		printf("%" PRIu32 " of %" PRIu32 " recovered, %" PRIu64 " event%s delivered\n", total->recovered, total->folders,
+		       total->delivered, total->delivered == 1 ? "" : "s");
+	if (total->undeliverable != 0)
+		printf("%" PRIu64 " event%s undeliverable: for the standard error of a process that has ended\n", total->undeliverable,
+		       total->undeliverable == 1 ? "" : "s");
+	if (total->gone != 0)
+		printf("%" PRIu32 " ring%s had no file: what waited there is gone\n", total->gone, total->gone == 1 ? "" : "s");
+	(void)fflush(stdout);
+	if (total->kept != 0)
+		fprintf(stderr, "ctrace recover: %" PRIu32 " kept for another try\n", total->kept);
+	if (total->given_up != 0)
+		fprintf(stderr, "ctrace recover: %" PRIu32 " given up, and what was left in %s is lost\n", total->given_up,
+			total->given_up == 1 ? "it" : "them");
+	return total->kept == 0 && total->given_up == 0 && total->damaged == 0 && run->others == 0 && run->broken == 0 ? CMD_DONE
+														       : CMD_NOTHING;
+}
+
+int cmd_recover(int argc, char **argv)
+{
+	static const struct argp_option options[] = {
+		{ "anyway", 'a', NULL, 0, "Deliver here, too, what was traced in another name space or under another root directory",
+		  0 },
+		{ "dry-run", 'n', NULL, 0, "Only say what would be recovered", 0 },
+		{ 0 },
+	};
+	static const struct argp argp = {
+		.options = options,
+		.parser = parse_recover,
+		.args_doc = "[RUN-DIRECTORY...]",
+		.doc = "Deliver the events of processes that ended without delivering them, and remove their run folders."
+		       "\vWithout RUN-DIRECTORY: every run directory that you may look into; for root those of all users.",
+	};
+	struct recover_arguments arguments = { 0 };
+
+	if (argp_parse(&argp, argc, argv, 0, NULL, &arguments) != 0)
+		return CMD_USAGE;
+	ct_recovery_run(recover_all, &arguments, argv[0], RECOVERY_WAITS);
+	return summarize(&arguments.run);
+}

@@ -1,0 +1,644 @@
+/*
+ * cmd_show.c - ctrace show: prints traces of any kind, in any mix, merged by time.
+ *
+ * Events go to stdout, one a line; damage and losses go to stderr as they are met, and once more in sum at the end.  In the straight case
+ * an event goes from the reader through the printer into the buffer that is written, and nothing is kept.
+ *
+ * Copyright The ctrace authors.  SPDX-License-Identifier: Apache-2.0
+ */
+#include "tools/cmd.h"
+#include "tools/traces/reading.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "tools/traces/direct_output.h"
+#include "tools/traces/line_options.h"
+#include "cli/line_store.h"
+#include "cli/pager.h"
+#include "print/json_text.h"
+#include "tools/processes/thread_files.h"
+
+enum {
+	OPTION_BEFORE = 0x1200,
+	OPTION_AFTER,
+	OPTION_CONTEXT,
+	OPTION_LIMIT,
+	OPTION_REVERSE,
+	OPTION_COUNT,
+	OPTION_NESTING,
+	OPTION_NO_PAGER,
+	OPTION_SPLIT
+};
+
+#define CONTEXT_LIMIT 1000000u
+
+struct show {
+	struct reading reading;
+	struct line_options lines;
+	uint64_t before, after; /* lines around each that matches */
+	uint64_t limit;         /* UINT64_MAX: none */
+	uint64_t tail;          /* UINT64_MAX: all */
+	bool is_reverse;
+	bool lacks_survey; /* some of the first events could not be read when the lines were laid out */
+	bool is_count;
+	bool has_hosts; /* there are several */
+	bool is_following;
+	bool has_no_pager;
+	bool is_split;      /* a file a thread */
+	const char *folder; /* for them */
+	uint64_t shown;     /* that matched */
+	bool is_unwritten;  /* the files of --split, or lines that wait for the others */
+	struct direct_output output;
+	struct ct_buf line; /* for lines that are kept */
+};
+
+/* What was printed so far comes before what is said of damage, where both streams are one terminal. */
+static void print_before(const struct ct_read_note *note, void *user)
+{
+	(void)note;
+	direct_output_flush(user);
+}
+
+static bool is_done(const struct show *show)
+{
+	return show->shown >= show->limit || show->output.write_errno != 0;
+}
+
+/* ------------------------------------------------------------------------------------------------------------
+ * As they come
+ */
+
+static void print_all(struct show *show)
+{
+	const struct ct_view *view;
+
+	while (!is_done(show) && (view = ct_reader_next(show->reading.reader)) != NULL) {
+		line_options_add(&show->lines, &show->output.text, view);
+		show->shown++;
+		direct_output_step(&show->output);
+	}
+}
+
+static void split_all(struct show *show, struct thread_files *files)
+{
+	const struct ct_view *view;
+	struct ct_buf *text;
+
+	while (show->shown < show->limit && (view = ct_reader_next(show->reading.reader)) != NULL) {
+		text = thread_files_begin(files, view);
+		if (text == NULL)
+			break;
+		line_options_add(&show->lines, text, view);
+		show->shown++;
+	}
+}
+
+/* One line says what was made. */
+static void print_split(struct show *show)
+{
+	struct thread_files files;
+	uint32_t count;
+
+	if (!thread_files_open(&files, show->folder, show->lines.is_json ? "json" : "log")) {
+		fputs("ctrace show: ", stderr);
+		ct_tool_print(stderr, show->folder, strlen(show->folder));
+		fprintf(stderr, ": %s\n", strerror(errno));
+		show->is_unwritten = true;
+		return;
+	}
+	files.has_host = show->has_hosts;
+	split_all(show, &files);
+	count = files.names.count;
+	if (!thread_files_end(&files, "ctrace show")) {
+		show->is_unwritten = true;
+		return;
+	}
+	ct_buf_add_format(&show->output.text, "%s: %llu event%s of %u thread%s\n", show->folder, (unsigned long long)show->shown,
+			  show->shown == 1 ? "" : "s", count, count == 1 ? "" : "s");
+}
+
+static void count_all(struct show *show)
+{
+	while (!is_done(show) && ct_reader_next(show->reading.reader) != NULL)
+		show->shown++;
+	if (show->lines.is_json)
+		ct_buf_add_format(&show->output.text, "{\"format_version\":%d,\"count\":", CT_JSON_FORMAT_VERSION);
+	ct_buf_add_u64(&show->output.text, show->shown);
+	ct_buf_add_text(&show->output.text, show->lines.is_json ? "}\n" : "\n");
+}
+
+/* ------------------------------------------------------------------------------------------------------------
+ * The last ones, or the other way round
+ */
+
+static bool print_kept(const char *line, size_t size, void *user)
+{
+	struct show *show = user;
+
+	ct_buf_add(&show->output.text, line, size);
+	show->shown++;
+	direct_output_step(&show->output);
+	return !is_done(show);
+}
+
+static void keep_line(struct show *show, struct line_store *store, const struct ct_view *view)
+{
+	ct_buf_clear(&show->line);
+	line_options_add(&show->lines, &show->line, view);
+	if (show->line.failed)
+		store->write_errno = ENOMEM;
+	else
+		line_store_add(store, show->line.data, show->line.size);
+}
+
+static void tell_lost_lines(struct show *show, int error)
+{
+	fprintf(stderr, "ctrace show: lines that wait to be printed, in a file in TMPDIR or /tmp: %s\n", strerror(error));
+	show->is_unwritten = true;
+}
+
+static uint64_t last_wanted(const struct show *show)
+{
+	return show->is_reverse && show->limit < show->tail ? show->limit : show->tail;
+}
+
+/* An exit whose entry was before what is read. */
+static bool lacks_entry(const struct show *show, const struct ct_view *view)
+{
+	return show->reading.has_pairs && view->type != NULL && view->type->pairing == CT_PAIR_EXIT &&
+	       view->duration_ns == CT_NO_DURATION;
+}
+
+/* The lines of what is read.  True: those that are wanted are among them and lack nothing. */
+static bool keep_lines(struct show *show, struct line_store *store)
+{
+	const struct ct_view *view;
+	uint64_t count = 0, lacking = 0; /* the last one that lacks its entry */
+
+	while (store->write_errno == 0 && (view = ct_reader_next(show->reading.reader)) != NULL) {
+		count++;
+		if (lacks_entry(show, view))
+			lacking = count;
+		keep_line(show, store, view);
+	}
+	return count >= store->wanted && lacking <= count - store->wanted;
+}
+
+/* Reads from since_ns on, and says nothing unless that is all that is wanted. */
+static bool keep_lines_since(struct show *show, struct line_store *store, uint64_t since_ns, bool is_quiet)
+{
+	uint64_t wanted = store->wanted;
+
+	line_store_fini(store);
+	line_store_init(store, wanted);
+	if (!reading_again(&show->reading, since_ns))
+		return true;
+	if (is_quiet)
+		reading_look(&show->reading);
+	return keep_lines(show, store) || store->write_errno != 0;
+}
+
+/* Packets have their times: so the last ones are read first, and more as long as there are too few lines in them, or entries are missing.
+ * Each time it goes back five times as far. */
+static void keep_last_lines(struct show *show, struct line_store *store)
+{
+	uint64_t first_ns, since_ns, end_ns;
+
+	if (store->wanted == UINT64_MAX || line_options_need_all(&show->lines) ||
+	    !ct_reader_ends(show->reading.reader, &first_ns, &since_ns)) {
+		(void)keep_lines(show, store);
+		return;
+	}
+	end_ns = since_ns;
+	while (!keep_lines_since(show, store, since_ns, true) && since_ns > first_ns) {
+		uint64_t back_ns = (end_ns - since_ns) * 5 + 1000000u;
+
+		since_ns = end_ns - first_ns > back_ns ? end_ns - back_ns : first_ns;
+		/* All of it: also what is dated before the first packet began. */
+		if (since_ns == first_ns)
+			since_ns = first_ns = 0;
+	}
+	if (show->reading.withheld > 0)
+		(void)keep_lines_since(show, store, since_ns, false);
+}
+
+/* Nothing is printed when a line could not be kept: what there is would not be the last ones. */
+static void print_last(struct show *show)
+{
+	struct line_store store;
+
+	line_store_init(&store, last_wanted(show));
+	keep_last_lines(show, &store);
+	if (store.write_errno != 0)
+		tell_lost_lines(show, store.write_errno);
+	else if (!line_store_each(&store, show->is_reverse, print_kept, show))
+		tell_lost_lines(show, errno);
+	line_store_fini(&store);
+}
+
+/* ------------------------------------------------------------------------------------------------------------
+ * With the lines around them
+ */
+
+struct context {
+	struct show *show;
+	const struct ct_filter *filter;
+	struct line_store before;
+	uint64_t to_skip;        /* that match, before the first that counts */
+	uint64_t passed;         /* lines since the last that was printed */
+	uint64_t after;          /* lines that are still to be printed */
+	struct line_store lines; /* --reverse: all of them */
+	int error;               /* of the lines before */
+};
+
+static bool print_line(const char *line, size_t size, void *user)
+{
+	struct show *show = user;
+
+	ct_buf_add(&show->output.text, line, size);
+	direct_output_step(&show->output);
+	return show->output.write_errno == 0;
+}
+
+static bool add_line(const char *line, size_t size, void *user)
+{
+	struct context *context = user;
+
+	if (!context->show->is_reverse)
+		return print_line(line, size, context->show);
+	line_store_add(&context->lines, line, size);
+	return context->lines.write_errno == 0;
+}
+
+static void add_event(struct context *context, const struct ct_view *view)
+{
+	struct show *show = context->show;
+
+	if (show->is_reverse) {
+		keep_line(show, &context->lines, view);
+		return;
+	}
+	line_options_add(&show->lines, &show->output.text, view);
+	direct_output_step(&show->output);
+}
+
+static void add_match(struct context *context, const struct ct_view *view)
+{
+	struct show *show = context->show;
+
+	if (context->passed > show->before && show->shown > 0 && !show->lines.is_json)
+		(void)add_line("--\n", 3, context);
+	if (context->passed > 0 && show->before > 0) {
+		if (!line_store_each(&context->before, false, add_line, context))
+			context->error = errno;
+		line_store_fini(&context->before);
+		line_store_init(&context->before, show->before);
+	}
+	add_event(context, view);
+	show->shown++;
+	context->passed = 0;
+	context->after = show->after;
+}
+
+static void pass_by(struct context *context, const struct ct_view *view)
+{
+	if (context->after > 0) {
+		context->after--;
+		add_event(context, view);
+		return;
+	}
+	context->passed++;
+	if (context->show->before == 0)
+		return;
+	keep_line(context->show, &context->before, view);
+	context->error = context->before.write_errno;
+}
+
+static bool is_match(struct context *context, const struct ct_view *view)
+{
+	const struct show *show = context->show;
+
+	if (show->shown >= show->limit || !ct_filter_accepts(context->filter, view))
+		return false;
+	if (context->to_skip == 0)
+		return true;
+	context->to_skip--;
+	return false;
+}
+
+/* Reads everything once to know how many match; nothing is said of it: it will be read again. */
+static uint64_t count_matches(struct show *show, const struct ct_filter *filter)
+{
+	const struct ct_view *view;
+	uint64_t count = 0;
+
+	reading_look(&show->reading);
+	while ((view = ct_reader_next(show->reading.reader)) != NULL)
+		count += ct_filter_accepts(filter, view);
+	(void)reading_again(&show->reading, 0);
+	return count;
+}
+
+/* How many of those that match come before the last ones, which are wanted. */
+static uint64_t matches_to_skip(struct show *show, const struct ct_filter *filter)
+{
+	uint64_t wanted = last_wanted(show);
+	uint64_t count = wanted != UINT64_MAX ? count_matches(show, filter) : 0;
+
+	return count > wanted ? count - wanted : 0;
+}
+
+/* The reader must give everything: what does not match may stand beside what does. */
+static void print_around_all(struct show *show, const struct ct_filter *filter)
+{
+	struct context context = { .show = show, .filter = filter, .to_skip = matches_to_skip(show, filter) };
+	const struct ct_view *view;
+
+	line_store_init(&context.before, show->before);
+	line_store_init(&context.lines, UINT64_MAX);
+	while ((!is_done(show) || context.after > 0) && show->output.write_errno == 0 && context.lines.write_errno == 0 &&
+	       context.error == 0 && (view = ct_reader_next(show->reading.reader)) != NULL) {
+		if (is_match(&context, view))
+			add_match(&context, view);
+		else
+			pass_by(&context, view);
+	}
+	if (!line_store_each(&context.lines, true, print_line, show))
+		tell_lost_lines(show, errno);
+	else if (context.lines.write_errno != 0)
+		tell_lost_lines(show, context.lines.write_errno);
+	else if (context.error != 0)
+		tell_lost_lines(show, context.error);
+	line_store_fini(&context.before);
+	line_store_fini(&context.lines);
+}
+
+/* ------------------------------------------------------------------------------------------------------------
+ * The verb
+ */
+
+static bool has_context(const struct show *show)
+{
+	return show->before > 0 || show->after > 0;
+}
+
+static uint64_t parse_number(struct argp_state *state, const char *text, uint64_t least, uint64_t limit)
+{
+	unsigned long long number;
+	char *end;
+
+	errno = 0;
+	number = strtoull(text, &end, 10);
+	if (errno != 0 || *end != '\0' || text[0] < '0' || text[0] > '9' || number < least || number > limit)
+		argp_error(state, "\"%s\" is not a number of events%s", text, limit == CONTEXT_LIMIT ? ", at most 1000000" : "");
+	return number;
+}
+
+static void check_options(const struct show *show, struct argp_state *state)
+{
+	bool is_kept = show->is_reverse || show->tail != UINT64_MAX;
+
+	if (has_context(show) && show->is_count)
+		argp_error(state, "--before and --after do not go with --count");
+	if (show->is_split && (has_context(show) || is_kept || show->is_count))
+		argp_error(state, "--split does not go with --before, --after, --tail, --reverse and --count");
+	if (show->is_split != (show->folder != NULL))
+		argp_error(state, "--split=thread and --output=FOLDER go together");
+	if (is_kept && show->is_count)
+		argp_error(state, "--count does not go with --tail or --reverse");
+}
+
+static error_t parse_show(int key, char *argument, struct argp_state *state)
+{
+	struct show *show = state->input;
+
+	switch (key) {
+	case ARGP_KEY_INIT:
+		reading_init(&show->reading, "ctrace show");
+		state->child_inputs[0] = &show->reading;
+		state->child_inputs[1] = &show->reading;
+		state->child_inputs[2] = &show->lines;
+		return 0;
+	case OPTION_BEFORE:
+	case OPTION_AFTER:
+	case OPTION_CONTEXT:
+		if (key != OPTION_AFTER)
+			show->before = parse_number(state, argument, 0, CONTEXT_LIMIT);
+		if (key != OPTION_BEFORE)
+			show->after = parse_number(state, argument, 0, CONTEXT_LIMIT);
+		return 0;
+	case OPTION_LIMIT:
+		show->limit = parse_number(state, argument, 1, UINT64_MAX - 1);
+		return 0;
+	case 'n':
+		show->tail = parse_number(state, argument, 1, UINT64_MAX - 1);
+		return 0;
+	case OPTION_REVERSE:
+		show->is_reverse = true;
+		return 0;
+	case OPTION_COUNT:
+		show->is_count = true;
+		return 0;
+	case 'f':
+		show->is_following = true;
+		return 0;
+	case OPTION_SPLIT:
+		if (strcmp(argument, "thread") != 0)
+			argp_error(state, "no such split: \"%s\"; expected thread", argument);
+		show->is_split = true;
+		return 0;
+	case 'o':
+		show->folder = argument;
+		return 0;
+	case OPTION_NO_PAGER:
+		show->has_no_pager = true;
+		return 0;
+	case OPTION_NESTING:
+		show->lines.has_nesting = true;
+		return 0;
+	case ARGP_KEY_ARGS:
+		reading_words(&show->reading, state->argv + state->next, (size_t)(state->argc - state->next));
+		return 0;
+	case ARGP_KEY_END:
+		check_options(show, state);
+		return 0;
+	default:
+		return ARGP_ERR_UNKNOWN;
+	}
+}
+
+static void print(struct show *show, const struct ct_filter *filter)
+{
+	if (show->is_split)
+		print_split(show);
+	else if (has_context(show))
+		print_around_all(show, filter);
+	else if (show->is_count)
+		count_all(show);
+	else if (show->is_reverse || show->tail != UINT64_MAX)
+		print_last(show);
+	else
+		print_all(show);
+}
+
+/* What the traces were configured to be shown by, when it is the same for all of them.  It is somebody else's text: one that a terminal would
+ * obey is not used. */
+static const char *format_of_traces(const struct show *show)
+{
+	const struct ct_origin *origin = ct_reader_origin(show->reading.reader, 0);
+	const char *format = origin != NULL ? origin->format : NULL;
+
+	for (size_t i = 1; format != NULL && (origin = ct_reader_origin(show->reading.reader, i)) != NULL; i++)
+		if (origin->format == NULL || strcmp(origin->format, format) != 0)
+			return NULL;
+	return format != NULL && format[0] != '\0' && ct_escape_is_harmless(format, strlen(format)) ? format : NULL;
+}
+
+static void choose_format(struct show *show)
+{
+	const char **format = &show->lines.text.line.format;
+
+	if (*format == NULL && !show->lines.is_default)
+		*format = format_of_traces(show);
+}
+
+static bool open_lines(struct show *show)
+{
+	struct ct_text_options *text = &show->lines.text;
+
+	if (!reading_open(&show->reading))
+		return false;
+	choose_format(show);
+	if ((text->line.format == NULL && !show->lines.is_json && !show->is_count) || show->is_split) {
+		struct ct_reader_survey survey;
+
+		ct_reader_survey(show->reading.reader, &survey);
+		show->has_hosts = survey.has_hosts;
+		text->has_host = survey.has_hosts && !show->is_split;
+		text->has_process = survey.has_processes && !show->is_split;
+		text->has_thread = survey.has_threads && !show->is_split;
+		text->digits = survey.digits;
+		show->lacks_survey = !survey.is_whole;
+	}
+	return line_options_open(&show->lines, "ctrace show");
+}
+
+static int run(struct show *show)
+{
+	struct ct_filter *filter = NULL;
+	bool is_written;
+	int result;
+
+	direct_output_init(&show->output, "ctrace show");
+	ct_buf_init(&show->line);
+	show->reading.also = print_before;
+	show->reading.also_user = &show->output;
+	show->reading.has_pairs = !show->is_count && line_options_use_pairs(&show->lines);
+	show->reading.pairs_are_shown = !show->lines.has_nesting;
+	if (has_context(show)) {
+		filter = show->reading.filter;
+		show->reading.filter = NULL;
+		show->reading.has_pairs = show->reading.has_pairs || (ct_filter_uses(filter) & CT_USES_DURATION) != 0;
+	}
+	show->output.may_page = !show->has_no_pager && !show->is_count && !show->is_split && pager_is_wanted();
+	/* On a terminal the lines themselves show how far it is. */
+	show->reading.shows_progress = show->is_count || show->is_split || !isatty(STDOUT_FILENO);
+	if (open_lines(show))
+		print(show, filter);
+	else
+		show->reading.has_failed = true;
+	/* What the lines tell apart was chosen without a part that could be read later: they are not the lines of this trace. */
+	if (show->lacks_survey && !show->reading.has_failed && ct_reader_totals(show->reading.reader)->damages == 0) {
+		fputs("ctrace show: a part of the trace could not be read at first; try again\n", stderr);
+		show->reading.has_failed = true;
+	}
+	is_written = direct_output_end(&show->output);
+	/* No message that no events match: events were read, and their lines are lost. */
+	show->reading.has_failed |= show->is_unwritten;
+	result = reading_end(&show->reading, show->shown);
+	line_options_close(&show->lines);
+	ct_filter_destroy(filter);
+	direct_output_fini(&show->output);
+	ct_buf_fini(&show->line);
+	return is_written && !show->is_unwritten ? result : CMD_UNWRITTEN;
+}
+
+/* What ctrace tail does, with the options that both have: they are parsed again there.  Only processes can be followed. */
+static int follow(struct show *show, int argc, char **argv)
+{
+	static char name[] = "ctrace tail";
+	char *pid = NULL;
+	int status;
+
+	for (size_t i = 0; i < show->reading.path_count; i++) {
+		const char *path = show->reading.paths[i];
+
+		if (show->reading.path_count == 1 && ct_tool_is_number(path) && asprintf(&pid, "--pid=%s", path) >= 0)
+			continue;
+		fputs("ctrace show: ", stderr);
+		ct_tool_print(stderr, path, strlen(path));
+		fputs(": -f follows processes, not files: one by its number, or all without any\n", stderr);
+		reading_close(&show->reading);
+		return CMD_USAGE;
+	}
+	for (int i = 1; pid != NULL && i < argc; i++)
+		if (argv[i] == show->reading.paths[0])
+			argv[i] = pid;
+	reading_close(&show->reading);
+	argv[0] = name;
+	status = cmd_tail(argc, argv);
+	free(pid);
+	return status;
+}
+
+int cmd_show(int argc, char **argv)
+{
+	static const struct argp_option options[] = {
+		{ "before", OPTION_BEFORE, "N", 0, "Also the N events before each that matches; -- stands between groups", 3 },
+		{ "after", OPTION_AFTER, "N", 0, "Also the N events after each that matches", 3 },
+		{ "context", OPTION_CONTEXT, "N", 0, "Both", 3 },
+		{ "limit", OPTION_LIMIT, "N", 0, "End after N events that match", 3 },
+		{ "tail", 'n', "N", 0, "Only the last N events that match", 3 },
+		{ "reverse", OPTION_REVERSE, NULL, 0, "The last event first", 3 },
+		{ "follow", 'f', NULL, 0, "Go on with what comes, as ctrace tail does and with its options: of processes only", 3 },
+		{ "no-pager", OPTION_NO_PAGER, NULL, 0, "Print on a terminal without a pager (PAGER, less -FRX by default)", 4 },
+		{ "split", OPTION_SPLIT, "WHAT", 0, "By thread: the lines of each in a file of its own; goes with --output", 4 },
+		{ "output", 'o', "FOLDER", 0, "The folder for --split, new or empty", 4 },
+		{ "nesting", OPTION_NESTING, NULL, 0, "A dash before the line for each span that the event is within", 4 },
+		{ "count", OPTION_COUNT, NULL, 0, "Print nothing but how many events match; with --json an object that has count", 3 },
+		{ 0 },
+	};
+	static const struct argp_child children[] = {
+		{ .argp = &ct_reading_argp }, { .argp = &ct_reading_pid_argp }, { .argp = &ct_line_argp }, { 0 }
+	};
+	static const struct argp argp = {
+		.options = options,
+		.children = children,
+		.parser = parse_show,
+		.args_doc = "['EXPRESSION'] [PATH|PID...]",
+		.doc = "Print traces, merged by time."
+		       "\vEXPRESSION is a filter, as in 'level >= warn && component ~ \"mf.*\" && data[0] > 100 && duration > 2ms': ctrace-filter(7)."
+		       "  PATH is a trace or one of its stream files, a run folder, or a folder of these; PID a traced process, of which"
+		       " what no destination has yet is shown.  Without any: all processes of yours, live and dead."
+		       "  Damage and losses are told on standard error.  Exit status: 0 events were shown, 1 none were or the input is damaged,"
+		       " 2 usage, a part that"
+		       " could not be read, no memory, or the output cannot be written.",
+	};
+	struct show show = { .limit = UINT64_MAX, .tail = UINT64_MAX };
+	int result;
+	char **words = calloc((size_t)argc + 1, sizeof *words); /* as they are: parsing sorts them */
+
+	if (words == NULL)
+		return CMD_NO_MEMORY;
+	memcpy(words, argv, (size_t)argc * sizeof *words);
+	if (argp_parse(&argp, argc, argv, 0, NULL, &show) != 0) {
+		free(words);
+		return CMD_USAGE;
+	}
+	result = show.is_following ? follow(&show, argc, words) : run(&show);
+	free(words);
+	return result;
+}

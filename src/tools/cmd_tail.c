@@ -1,0 +1,469 @@
+/*
+ * cmd_tail.c - ctrace tail: prints events as they are traced.
+ *
+ * Looks into the rings of all processes, often while something comes and seldom while nothing does; the processes neither help nor notice.
+ * Events go to stdout, and are there when they are printed; what could not be shown is told on stderr.
+ *
+ * Copyright The ctrace authors.  SPDX-License-Identifier: Apache-2.0
+ */
+#include "tools/cmd.h"
+#include "tools/traces/reading.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <math.h>
+#include <poll.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/resource.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "operator/recovery_sweep.h"
+#include "cli/end_signal.h"
+#include "tools/traces/line_options.h"
+#include "cli/line_store.h"
+#include "lib/control/control.h"
+
+#define NS_PER_SECOND 1000000000u
+#define HOLD_NS 20000000u /* so long an event waits for earlier ones of other threads */
+#define BUSY_NS 2000000u  /* between two looks */
+#define IDLE_NS 50000000u
+#define OUT_LIMIT 65536u
+#define WRITE_SIZE 4096u        /* PIPE_BUF: what a pipe that is ready takes without making us wait */
+#define PATIENCE_NS 1000000000u /* for a reader that reads nothing, at the end */
+#define CATCH_UP_LOOKS 100u     /* at most, before what --last wants is printed */
+#define LAST_LIMIT 1000000u
+#define SECONDS_LIMIT 1000000000.0
+
+enum { OPTION_LIMIT = 256, OPTION_FOR, OPTION_FROM_START };
+
+struct tail {
+	struct reading reading;
+	struct line_options lines;
+	uint32_t pid;        /* 0: any */
+	uint32_t asid;       /* 0: any */
+	const char *jobname; /* glob; NULL: any */
+	bool from_start;
+	uint64_t last; /* events to begin with */
+	bool has_expression;
+	uint64_t count;  /* to end after; 0: never */
+	uint64_t for_ns; /* 0: for ever */
+	uint64_t shown;
+	struct ct_live *live;
+	struct ct_origin origin; /* of the event that is being looked at */
+	const sigset_t *signals; /* while we wait */
+	bool is_ending;
+	bool is_cut;     /* nobody takes our output any more */
+	int write_errno; /* why it cannot be written */
+	struct ct_buf line;
+	struct ct_buf out; /* not written yet */
+	bool is_catching_up;
+	bool has_failed;           /* a process could not be read */
+	bool has_lost_lines;       /* that were to be printed first */
+	struct line_store history; /* the last lines, while catching up */
+	uint64_t told_missed;      /* bytes */
+	uint64_t told_at_ns;
+};
+
+static void report(const char *path, uint64_t offset, const char *message, void *user)
+{
+	struct tail *tail = user;
+
+	(void)offset;
+	tail->has_failed = true;
+	fputs("ctrace tail: ", stderr);
+	ct_tool_print(stderr, path, strlen(path));
+	fprintf(stderr, ": %s\n", message);
+}
+
+static bool is_wanted(const struct ct_live_who *who, void *user)
+{
+	const struct tail *tail = user;
+
+	if ((tail->pid != 0 && tail->pid != who->pid) || (tail->asid != 0 && tail->asid != who->asid))
+		return false;
+	return tail->jobname == NULL || ct_glob_match(tail->jobname, strlen(tail->jobname), who->jobname, strlen(who->jobname));
+}
+
+/* ------------------------------------------------------------------------------------------------------------
+ * Printing
+ */
+
+static bool has_enough(const struct tail *tail)
+{
+	return tail->is_cut || (tail->count != 0 && tail->shown >= tail->count);
+}
+
+/* Waits until stdout takes more, so that a signal ends us also while it takes nothing. */
+static bool is_ready(const struct tail *tail)
+{
+	struct timespec patience = { .tv_sec = PATIENCE_NS / NS_PER_SECOND };
+	struct pollfd out = { .fd = STDOUT_FILENO, .events = POLLOUT };
+
+	return !ct_end_wanted && ppoll(&out, 1, tail->is_ending ? &patience : NULL, tail->signals) > 0;
+}
+
+static void write_out(struct tail *tail)
+{
+	size_t at = 0;
+
+	while (at < tail->out.size && !tail->is_cut) {
+		size_t size = tail->out.size - at < WRITE_SIZE ? tail->out.size - at : WRITE_SIZE;
+		ssize_t written = is_ready(tail) ? write(STDOUT_FILENO, tail->out.data + at, size) : 0;
+
+		if (written < 0 && errno != EINTR && errno != EAGAIN)
+			tail->write_errno = errno;
+		tail->is_cut = written == 0 || tail->write_errno != 0;
+		at += written > 0 ? (size_t)written : 0;
+	}
+	ct_buf_clear(&tail->out);
+}
+
+static bool print_line(const char *line, size_t size, void *user)
+{
+	struct tail *tail = user;
+
+	if (has_enough(tail))
+		return false;
+	ct_buf_add(&tail->out, line, size);
+	tail->shown++;
+	if (tail->out.size >= OUT_LIMIT || tail->out.failed)
+		write_out(tail);
+	return true;
+}
+
+/* NULL: it is not wanted. */
+static const struct ct_view *view_of(struct tail *tail, const struct ctrace_event *event, const struct ct_live_who *who)
+{
+	tail->origin = (struct ct_origin){
+		.index = who->pid, /* spans of several processes are told apart by it */
+		.path = "",
+		.host = who->host,
+		.program = who->program,
+		.jobname = who->jobname,
+		.pid = who->pid,
+		.asid = who->asid,
+	};
+	return ct_reader_take(tail->reading.reader, event, &tail->origin);
+}
+
+/* Those that have waited long enough, or all that there are. */
+static void take_events(struct tail *tail, bool all)
+{
+	const struct ct_live_who *who;
+	struct ctrace_event event;
+
+	while (!has_enough(tail) && ct_live_next(tail->live, all, &event, &who)) {
+		const struct ct_view *view = view_of(tail, &event, who);
+
+		if (view == NULL)
+			continue;
+		ct_buf_clear(&tail->line);
+		line_options_add(&tail->lines, &tail->line, view);
+		if (tail->line.failed)
+			continue;
+		if (tail->is_catching_up)
+			line_store_add(&tail->history, tail->line.data, tail->line.size);
+		else
+			(void)print_line(tail->line.data, tail->line.size, tail);
+	}
+	write_out(tail);
+}
+
+static void tell_lost_lines(struct tail *tail, int error)
+{
+	report("--last", 0, strerror(error), tail);
+	tail->has_lost_lines = true;
+}
+
+/* What the rings hold already: only the last lines of it are printed. */
+static void catch_up(struct tail *tail)
+{
+	bool is_new = true;
+
+	line_store_init(&tail->history, tail->last);
+	tail->is_catching_up = true;
+	for (unsigned i = 0; i < CATCH_UP_LOOKS && is_new; i++) {
+		is_new = ct_live_look(tail->live);
+		take_events(tail, true);
+	}
+	tail->is_catching_up = false;
+	if (!line_store_each(&tail->history, false, print_line, tail))
+		tell_lost_lines(tail, errno);
+	else if (tail->history.write_errno != 0)
+		tell_lost_lines(tail, tail->history.write_errno);
+	write_out(tail);
+	line_store_fini(&tail->history);
+}
+
+/* Once a second at most, and at the end. */
+static void tell_missed(struct tail *tail, bool is_end)
+{
+	uint64_t now_ns = ct_clock_mono_ns();
+	struct ct_live_totals totals;
+
+	ct_live_count(tail->live, &totals);
+	if (totals.missed_bytes != tail->told_missed && (is_end || now_ns - tail->told_at_ns >= NS_PER_SECOND)) {
+		fprintf(stderr, "ctrace tail: %" PRIu64 " bytes went by too fast to be shown\n",
+			totals.missed_bytes - tail->told_missed);
+		tail->told_missed = totals.missed_bytes;
+		tail->told_at_ns = now_ns;
+	}
+	if (is_end && totals.damaged_bytes != 0)
+		fprintf(stderr, "ctrace tail: %" PRIu64 " bytes were damaged\n", totals.damaged_bytes);
+	if (is_end && totals.lost_events != 0)
+		fprintf(stderr, "ctrace tail: %" PRIu64 " event%s lost by the traced programs\n", totals.lost_events,
+			totals.lost_events == 1 ? " was" : "s were");
+}
+
+/* ------------------------------------------------------------------------------------------------------------
+ * Following
+ */
+
+/* Until it is time for the next look, a process comes, a signal does, or the reader of our output goes. */
+static void wait_for(struct tail *tail, uint64_t interval_ns)
+{
+	struct timespec time = { .tv_sec = (time_t)(interval_ns / NS_PER_SECOND), .tv_nsec = (long)(interval_ns % NS_PER_SECOND) };
+	struct pollfd news[] = { { .fd = STDOUT_FILENO }, { .fd = ct_live_fd(tail->live), .events = POLLIN } };
+
+	if (ppoll(news, CT_COUNT(news), &time, tail->signals) > 0 && (news[0].revents & POLLERR) != 0)
+		tail->is_cut = true;
+}
+
+/* At the first look only: whoever sees nothing wants to know why. */
+static void tell_what_is_waited_for(const struct tail *tail)
+{
+	struct ct_live_totals totals;
+	bool is_any = tail->pid == 0 && tail->asid == 0 && tail->jobname == NULL;
+
+	ct_live_count(tail->live, &totals);
+	if (totals.processes == 0)
+		fprintf(stderr, "ctrace tail: %s is traced yet; waiting for one\n", is_any ? "no process" : "no such process");
+}
+
+static void follow(struct tail *tail)
+{
+	bool is_first = true;
+	uint64_t interval_ns = BUSY_NS;
+	uint64_t end_ns = tail->for_ns != 0 ? ct_clock_mono_ns() + tail->for_ns : UINT64_MAX;
+
+	if (tail->last != 0)
+		catch_up(tail);
+	/* Without memory events are missing, and nobody would see it. */
+	while (!ct_end_wanted && !has_enough(tail) && !ct_memory_has_lacked()) {
+		bool is_new = ct_live_look(tail->live);
+		uint64_t now_ns = ct_clock_mono_ns();
+
+		if (is_first)
+			tell_what_is_waited_for(tail);
+		is_first = false;
+		take_events(tail, false);
+		tell_missed(tail, false);
+		if (now_ns >= end_ns)
+			break;
+		interval_ns += interval_ns / 4;
+		if (is_new)
+			interval_ns = BUSY_NS;
+		else if (interval_ns > IDLE_NS)
+			interval_ns = IDLE_NS;
+		wait_for(tail, interval_ns < end_ns - now_ns ? interval_ns : end_ns - now_ns);
+	}
+	/* What has happened until now is shown, whatever waits. */
+	ct_end_wanted = 0;
+	tail->is_ending = true;
+	(void)ct_live_look(tail->live);
+	take_events(tail, true);
+	tell_missed(tail, true);
+}
+
+/* A ring is a file, and each is kept open. */
+static void allow_many_files(void)
+{
+	struct rlimit limit;
+
+	if (getrlimit(RLIMIT_NOFILE, &limit) == 0 && limit.rlim_cur < limit.rlim_max) {
+		limit.rlim_cur = limit.rlim_max;
+		(void)setrlimit(RLIMIT_NOFILE, &limit);
+	}
+}
+
+/* ------------------------------------------------------------------------------------------------------------
+ * The verb
+ */
+
+static uint64_t parse_number(struct argp_state *state, const char *text, uint64_t limit, const char *what)
+{
+	unsigned long long number;
+	char *end;
+
+	errno = 0;
+	number = strtoull(text, &end, 10);
+	if (errno != 0 || *end != '\0' || number == 0 || number > limit || text[0] < '0' || text[0] > '9')
+		argp_error(state, "\"%s\" is not %s", text, what);
+	return number;
+}
+
+static uint64_t parse_seconds(struct argp_state *state, const char *text)
+{
+	char *end;
+	double seconds = strtod(text, &end);
+
+	if (end == text || *end != '\0' || !isfinite(seconds) || seconds <= 0 || seconds > SECONDS_LIMIT)
+		argp_error(state, "\"%s\" is not a number of seconds", text);
+	return (uint64_t)(seconds * NS_PER_SECOND) + 1;
+}
+
+/* An option or a word of digits. */
+static void take_process(struct tail *tail, struct argp_state *state, const char *word)
+{
+	uint32_t pid = (uint32_t)parse_number(state, word, INT32_MAX, "a process id");
+
+	if (tail->pid != 0 && tail->pid != pid)
+		argp_error(state, "the processes %" PRIu32 " and %" PRIu32 " are named; expected one, or none for all", tail->pid, pid);
+	tail->pid = pid;
+}
+
+static error_t parse_tail(int key, char *argument, struct argp_state *state)
+{
+	struct tail *tail = state->input;
+	uint16_t asid = 0;
+
+	switch (key) {
+	case ARGP_KEY_INIT:
+		reading_init(&tail->reading, "ctrace tail");
+		state->child_inputs[0] = &tail->reading;
+		state->child_inputs[1] = &tail->lines;
+		return 0;
+	case 'A':
+		if (ct_asid_parse(argument, strlen(argument), &asid) != 0)
+			argp_error(state, "\"%s\" is not an ASID; expected 1 to 4 hexadecimal digits", argument);
+		tail->asid = asid;
+		return 0;
+	case 'J':
+		tail->jobname = argument;
+		return 0;
+	case 'p':
+		take_process(tail, state, argument);
+		return 0;
+	case 'n':
+		tail->last = parse_number(state, argument, LAST_LIMIT, "a number of events, 1 to 1000000");
+		return 0;
+	case OPTION_LIMIT:
+		tail->count = parse_number(state, argument, UINT64_MAX, "a number of events");
+		return 0;
+	case OPTION_FOR:
+		tail->for_ns = parse_seconds(state, argument);
+		return 0;
+	case 'f':
+		return 0;
+	case OPTION_FROM_START:
+		tail->from_start = true;
+		return 0;
+	case ARGP_KEY_ARG:
+		/* As ctrace show takes it. */
+		if (ct_tool_is_number(argument)) {
+			take_process(tail, state, argument);
+			return 0;
+		}
+		if (tail->has_expression)
+			argp_error(state, "unexpected argument \"%s\"", argument);
+		tail->has_expression = true;
+		if (!reading_filter(&tail->reading, argument))
+			exit(CMD_USAGE);
+		return 0;
+	default:
+		return ARGP_ERR_UNKNOWN;
+	}
+}
+
+static void count_run_directory(const char *path, void *user)
+{
+	(void)path;
+	++*(uint32_t *)user;
+}
+
+/* False when no process can ever be found: every run directory that is there is refused. */
+static bool has_run_directory(void)
+{
+	uint32_t usable = 0;
+
+	ct_folder_each_run_directory(count_run_directory, &usable);
+	return ct_recovery_report_refused("ctrace tail") == 0 || usable > 0;
+}
+
+static int run(struct tail *tail)
+{
+	const struct ct_live_options options = {
+		.wants = is_wanted,
+		.report = report,
+		.user = tail,
+		.hold_ns = HOLD_NS,
+		.from_start = tail->from_start || tail->last != 0,
+	};
+	static sigset_t signals;
+	enum ctrace_status status;
+
+	ct_end_catch(&signals);
+	tail->signals = &signals;
+	allow_many_files();
+	status = ct_live_open(&options, &tail->live);
+	if (status != CTRACE_OK) {
+		fprintf(stderr, "ctrace tail: %s\n", ctrace_status_text(status));
+		return CMD_NOTHING;
+	}
+	ct_buf_init(&tail->line);
+	ct_buf_init(&tail->out);
+	follow(tail);
+	ct_buf_fini(&tail->line);
+	ct_buf_fini(&tail->out);
+	ct_live_close(tail->live);
+	if (tail->write_errno != 0)
+		fprintf(stderr, "ctrace tail: cannot write the output: %s\n", strerror(tail->write_errno));
+	if (tail->write_errno != 0 || tail->has_lost_lines)
+		return CMD_UNWRITTEN;
+	return tail->has_failed ? CMD_NOTHING : CMD_DONE;
+}
+
+int cmd_tail(int argc, char **argv)
+{
+	static const struct argp_option rows[] = {
+		{ "asid", 'A', "HEX", 0, "Only the process with this ASID", 3 },
+		{ "job", 'J', "GLOB", 0, "Only processes whose JOBNAME matches", 3 },
+		{ "pid", 'p', "PID", 0, "Only this process", 3 },
+		{ "follow", 'f', NULL, OPTION_HIDDEN, NULL, 5 }, /* what it does, as it is asked for elsewhere */
+		{ "last", 'n', "N", 0, "Begin with the last N events that the rings still hold", 5 },
+		{ "from-start", OPTION_FROM_START, NULL, 0, "Begin with all that the rings still hold", 5 },
+		{ "limit", OPTION_LIMIT, "N", 0, "End after N events", 5 },
+		{ "for", OPTION_FOR, "SECONDS", 0, "End after so long", 5 },
+		{ 0 },
+	};
+	static const struct argp_child children[] = { { .argp = &ct_reading_argp }, { .argp = &ct_line_argp }, { 0 } };
+	static const struct argp argp = {
+		.options = rows,
+		.children = children,
+		.parser = parse_tail,
+		.args_doc = "['EXPRESSION'] [PID]",
+		.doc = "Print events of all your processes, or of one, as they are traced, until interrupted."
+		       "\vEXPRESSION is a filter, as in 'level >= warn && component ~ \"mf.*\" && data[0] > 100': ctrace-filter(7)."
+		       "  The processes are not disturbed, and what they trace goes to its destinations as ever."
+		       "  Losses are told on standard error.  Exit status: 0, also when interrupted; 1 a process cannot be"
+		       " followed; 2 usage, no memory, the run directory is refused, or the output cannot be written.",
+	};
+	struct tail tail = { .shown = 0 };
+	int result = CMD_NOTHING;
+
+	if (argp_parse(&argp, argc, argv, 0, NULL, &tail) != 0)
+		return CMD_USAGE;
+	tail.reading.has_pairs = line_options_use_pairs(&tail.lines);
+	if (!has_run_directory())
+		result = CMD_UNREAD;
+	else if (reading_open_empty(&tail.reading) && line_options_open(&tail.lines, "ctrace tail"))
+		result = run(&tail);
+	if (reading_lacks_catalog(&tail.reading))
+		result = CMD_UNREAD;
+	line_options_close(&tail.lines);
+	reading_close(&tail.reading);
+	return result;
+}

@@ -1,0 +1,453 @@
+/*
+ * cmd_top.c - ctrace top: a screen of live components by rate, on which levels can be switched.
+ *
+ * Reads the processes' numbers without disturbing them, as ctrace stats does, and asks a process only to change a level, as ctrace level
+ * does.  While the screen stands nothing else may write on the terminal: what the parts that are shared with other verbs say on stderr is
+ * caught, and its last line is shown.  However the verb ends, the terminal is as it was before.
+ *
+ * Copyright The ctrace authors.  SPDX-License-Identifier: Apache-2.0
+ */
+#include "tools/cmd.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <math.h>
+#include <poll.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include "operator/change.h"
+#include "operator/component_names.h"
+#include "tools/cmd.h"
+#include "cli/end_signal.h"
+#include "tools/processes/top.h"
+#include "operator/recovery_sweep.h"
+
+#define NS_PER_SECOND 1000000000u
+#define LEAST_SECONDS 0.1
+#define MOST_SECONDS 3600.0
+#define DEFAULT_SECONDS 2.0
+#define FRAMES_LIMIT 1000000000u
+
+enum { OPTION_SORT = 256 };
+
+struct top {
+	struct target target;
+	struct top_screen screen;
+	double interval; /* seconds */
+	bool is_batch;
+	uint64_t frames;  /* to end after; 0: never */
+	sigset_t signals; /* while we wait */
+	/* the last two collections */
+	struct stats stats[2];
+	struct stats *now, *before; /* before NULL: there is none */
+	struct top_rows rows;
+	int stderr_fd; /* the real one; -1: stderr is not caught */
+	int caught_fd;
+	char said[256]; /* there, last: what is said at each look is shown once */
+};
+
+/* ------------------------------------------------------------------------------------------------------------
+ * Collecting
+ */
+
+static void collect(struct top *top)
+{
+	struct stats *free_one = top->now == &top->stats[0] ? &top->stats[1] : &top->stats[0];
+
+	if (top->before != NULL)
+		ct_stats_fini(top->before);
+	top->before = top->now;
+	top->now = free_one;
+	ct_stats_gather(top->now, &top->target);
+}
+
+static void make_rows(struct top *top)
+{
+	free(top->rows.items);
+	top->screen.view.pattern = top->screen.pattern_size > 0 ? top->screen.pattern : NULL;
+	ct_top_rows(top->now, top->before, &top->screen.view, &top->rows);
+}
+
+static void forget(struct top *top)
+{
+	if (top->before != NULL)
+		ct_stats_fini(top->before);
+	if (top->now != NULL)
+		ct_stats_fini(top->now);
+	free(top->rows.items);
+}
+
+/* ------------------------------------------------------------------------------------------------------------
+ * What other parts say on stderr
+ */
+
+static void catch_stderr(struct top *top)
+{
+	top->caught_fd = memfd_create("ctrace-top", MFD_CLOEXEC);
+	top->stderr_fd = top->caught_fd >= 0 ? fcntl(STDERR_FILENO, F_DUPFD_CLOEXEC, 3) : -1;
+	if (top->stderr_fd >= 0)
+		(void)dup2(top->caught_fd, STDERR_FILENO);
+}
+
+static void release_stderr(struct top *top)
+{
+	(void)fflush(stderr);
+	if (top->stderr_fd >= 0)
+		(void)dup2(top->stderr_fd, STDERR_FILENO);
+	ct_os_close(&top->stderr_fd);
+	ct_os_close(&top->caught_fd);
+}
+
+/* The last line since the last time; false: there was none. */
+static bool take_said(struct top *top, char *out, size_t room)
+{
+	char text[4096];
+	ssize_t size;
+	char *line;
+
+	(void)fflush(stderr);
+	size = top->caught_fd >= 0 ? pread(top->caught_fd, text, sizeof(text) - 1, 0) : 0;
+	if (size <= 0)
+		return false;
+	(void)ftruncate(top->caught_fd, 0);
+	(void)lseek(top->caught_fd, 0, SEEK_SET);
+	text[size] = '\0';
+	while (size > 0 && text[size - 1] == '\n')
+		text[--size] = '\0';
+	line = strrchr(text, '\n');
+	line = line != NULL ? line + 1 : text;
+	(void)snprintf(out, room, "%.*s", (int)room - 1, line);
+	return true;
+}
+
+/* ------------------------------------------------------------------------------------------------------------
+ * Levels
+ */
+
+static void describe(struct top *top, const struct change *change, uint32_t wanted)
+{
+	char *out = top->screen.message;
+	size_t room = sizeof(top->screen.message), done = 0, refused = 0;
+	const struct change_row *last = NULL, *bad = NULL;
+
+	for (size_t i = 0; i < change->count; i++) {
+		const struct change_row *row = &change->rows[i];
+		uint32_t level = CTRACE_LEVEL_NONE;
+
+		if (row->failed || row->now == NULL || !ct_level_parse(row->now, strlen(row->now), &level) || level > wanted) {
+			refused++;
+			bad = row;
+			continue;
+		}
+		done++;
+		last = row;
+	}
+	if (bad != NULL)
+		(void)snprintf(out, room, "%u %s: %s", bad->peer->pid, change->subject,
+			       bad->said != NULL ? bad->said : "stays as it is: a start/stop routine or a filter does not allow it");
+	else if (done == 1)
+		(void)snprintf(out, room, "%u %s: %s -> %s", last->peer->pid, change->subject, last->old != NULL ? last->old : "?",
+			       last->now);
+	else if (done > 1)
+		(void)snprintf(out, room, "%s: %s in %zu places", change->subject, last->now, done);
+	else if (!take_said(top, out, room))
+		(void)snprintf(out, room, "%s: no answer", change->subject);
+}
+
+/* The same request as ctrace level makes. */
+static void switch_level(struct top *top, bool everywhere)
+{
+	const struct top_screen *screen = &top->screen;
+	struct change change;
+	struct ct_command command = { .verb = CT_VERB_LEVEL, .level = screen->wanted_level };
+
+	if (top->rows.count == 0 || screen->selected >= top->rows.count)
+		return;
+	if (ct_is_pattern(top->rows.items[screen->selected].component)) {
+		(void)snprintf(top->screen.message, sizeof(top->screen.message), "a name with * or ? in it: use ctrace level");
+		return;
+	}
+	ct_change_init(&change);
+	change.target = top->target;
+	change.target.filter = (struct ct_peer_filter){ .pid = everywhere ? 0 : top->rows.items[screen->selected].pid };
+	change.subject = top->rows.items[screen->selected].component;
+	command.component = (struct ct_span){ change.subject, strlen(change.subject) };
+	ct_command_encode(&change.ask.request, &command);
+	ct_change_gather(&change);
+	describe(top, &change, screen->wanted_level);
+	ct_change_fini(&change);
+	collect(top);
+}
+
+/* ------------------------------------------------------------------------------------------------------------
+ * The screen
+ */
+
+static void set_interval(struct top *top, double interval)
+{
+	top->interval = interval < LEAST_SECONDS ? LEAST_SECONDS : interval > MOST_SECONDS ? MOST_SECONDS : interval;
+	top->screen.interval = top->interval;
+}
+
+static void grant(struct top *top, enum top_wish wish)
+{
+	switch (wish) {
+	case TOP_QUIT:
+		ct_end_wanted = 1;
+		break;
+	case TOP_REFRESH:
+		collect(top);
+		break;
+	case TOP_LEVEL:
+	case TOP_LEVEL_EVERYWHERE:
+		switch_level(top, wish == TOP_LEVEL_EVERYWHERE);
+		break;
+	case TOP_FASTER:
+		set_interval(top, top->interval / 2);
+		break;
+	case TOP_SLOWER:
+		set_interval(top, top->interval * 2);
+		break;
+	default:
+		break;
+	}
+}
+
+/* Until a key, a signal, a new size of the terminal, or the time. */
+static void wait_for(const struct top *top, uint64_t due_ns)
+{
+	struct pollfd in = { .fd = STDIN_FILENO, .events = POLLIN };
+	uint64_t now_ns = ct_clock_mono_ns();
+	uint64_t left_ns = top->screen.is_paused ? NS_PER_SECOND : due_ns > now_ns ? due_ns - now_ns : 0;
+	struct timespec left = { .tv_sec = (time_t)(left_ns / NS_PER_SECOND), .tv_nsec = (long)(left_ns % NS_PER_SECOND) };
+
+	/* The terminal has gone: nobody can end us by a key any more. */
+	if (ppoll(&in, 1, &left, &top->signals) > 0 && (in.revents & (POLLHUP | POLLERR | POLLNVAL)) != 0)
+		ct_end_wanted = 1;
+}
+
+static uint64_t interval_ns(const struct top *top)
+{
+	return (uint64_t)(top->interval * NS_PER_SECOND);
+}
+
+static void show_said(struct top *top)
+{
+	char *message = top->screen.message;
+	char said[sizeof(top->said)];
+
+	if (!take_said(top, said, sizeof(said)) || strcmp(said, top->said) == 0)
+		return;
+	memcpy(top->said, said, sizeof(said));
+	if (message[0] == '\0')
+		memcpy(message, said, sizeof(said));
+}
+
+static void follow(struct top *top)
+{
+	uint64_t frames = 0;
+
+	collect(top);
+	while (!ct_end_wanted) {
+		enum top_wish wish = TOP_REDRAW;
+
+		show_said(top);
+		make_rows(top);
+		ct_top_screen_draw(&top->screen, &top->rows);
+		wait_for(top, top->now->taken_ns + interval_ns(top));
+		while (!ct_end_wanted && (wish = ct_top_screen_key(&top->screen, &top->rows)) != TOP_NOTHING)
+			grant(top, wish);
+		if (top->screen.is_paused || ct_clock_mono_ns() < top->now->taken_ns + interval_ns(top))
+			continue;
+		if (top->frames != 0 && ++frames >= top->frames)
+			break;
+		collect(top);
+	}
+}
+
+static void note_end(int number)
+{
+	(void)number;
+	ct_end_wanted = 1;
+}
+
+/* Beside SIGINT and SIGTERM those that end a program on a terminal. */
+static void catch_hangup(void)
+{
+	struct sigaction action = { .sa_handler = note_end };
+
+	(void)sigaction(SIGHUP, &action, NULL);
+	(void)sigaction(SIGQUIT, &action, NULL);
+}
+
+static int show(struct top *top)
+{
+	ct_end_catch(&top->signals);
+	catch_hangup();
+	if (!ct_top_screen_open(&top->screen))
+		return CMD_USAGE;
+	catch_stderr(top);
+	follow(top);
+	ct_top_screen_close();
+	release_stderr(top);
+	return CMD_DONE;
+}
+
+/* ------------------------------------------------------------------------------------------------------------
+ * A batch
+ */
+
+static bool print_frame(struct top *top, bool is_first)
+{
+	bool ok = true;
+
+	make_rows(top);
+	if (top->target.is_json) {
+		ok = ct_top_print_json(stdout, &top->rows);
+	} else {
+		if (!is_first)
+			putchar('\n');
+		ct_top_print(stdout, &top->rows);
+	}
+	if (!ok || top->rows.has_failed)
+		fputs("ctrace top: not enough memory\n", stderr);
+	/* The reason is reported at the tool's end. */
+	ok = fflush(stdout) == 0 && ferror(stdout) == 0 && ok;
+	return ok && !top->rows.has_failed;
+}
+
+static int run_batch(struct top *top)
+{
+	bool ok = true, has_rows = false;
+
+	ct_end_catch(&top->signals);
+	(void)signal(SIGPIPE, SIG_IGN);
+	collect(top); /* rates want two */
+	for (uint64_t frame = 0; ok && (top->frames == 0 || frame < top->frames); frame++) {
+		ct_end_wait(top->now->taken_ns + interval_ns(top), &top->signals);
+		if (ct_end_wanted)
+			break;
+		collect(top);
+		ok = print_frame(top, frame == 0);
+		has_rows |= top->rows.count != 0;
+		if (!ok && ct_end_reader_gone())
+			return CMD_DONE;
+	}
+	return ok && (has_rows || top->frames == 0) ? CMD_DONE : CMD_NOTHING;
+}
+
+/* ------------------------------------------------------------------------------------------------------------
+ * The verb
+ */
+
+static double parse_interval(const char *argument, struct argp_state *state)
+{
+	char *end;
+	double seconds = strtod(argument, &end);
+
+	if (end == argument || *end != '\0' || !isfinite(seconds) || seconds < LEAST_SECONDS || seconds > MOST_SECONDS)
+		argp_error(state, "\"%s\" is not a time; expected seconds, from 0.1 to 3600", argument);
+	return seconds;
+}
+
+static uint64_t parse_frames(const char *argument, struct argp_state *state)
+{
+	unsigned long frames;
+	char *end;
+
+	errno = 0;
+	frames = strtoul(argument, &end, 10);
+	if (errno != 0 || *end != '\0' || argument[0] < '0' || argument[0] > '9' || frames == 0 || frames > FRAMES_LIMIT)
+		argp_error(state, "\"%s\" is not a number of times", argument);
+	return frames;
+}
+
+static void take_pattern(struct top *top, const char *argument, struct argp_state *state)
+{
+	struct top_screen *screen = &top->screen;
+
+	if (strlen(argument) >= sizeof(screen->pattern))
+		argp_error(state, "a component's pattern has at most %zu letters", sizeof(screen->pattern) - 1);
+	screen->pattern_size = (size_t)snprintf(screen->pattern, sizeof(screen->pattern), "%s", argument);
+}
+
+static error_t parse_top(int key, char *argument, struct argp_state *state)
+{
+	struct top *top = state->input;
+
+	switch (key) {
+	case ARGP_KEY_INIT:
+		state->child_inputs[0] = &top->target;
+		return 0;
+	case 'b':
+		top->is_batch = true;
+		return 0;
+	case 'B':
+		top->screen.view.is_busy_only = true;
+		return 0;
+	case 'c':
+		take_pattern(top, argument, state);
+		return 0;
+	case 'i':
+		set_interval(top, parse_interval(argument, state));
+		return 0;
+	case 'n':
+		top->frames = parse_frames(argument, state);
+		return 0;
+	case 'r':
+		top->screen.view.is_reversed = true;
+		return 0;
+	case OPTION_SORT:
+		if (!ct_top_sort_parse(argument, &top->screen.view.sort))
+			argp_error(state, "cannot sort by \"%s\"; expected events, bytes, lost, total, name or pid", argument);
+		return 0;
+	case ARGP_KEY_ARG:
+		argp_error(state, "unexpected argument \"%s\"", argument);
+		return 0;
+	case ARGP_KEY_END:
+		if (top->target.is_json && !top->is_batch)
+			argp_error(state, "--json goes with --batch");
+		if (!top->is_batch && (!isatty(STDOUT_FILENO) || !isatty(STDIN_FILENO)))
+			argp_error(state, "this is no terminal: use --batch");
+		return 0;
+	default:
+		return ARGP_ERR_UNKNOWN;
+	}
+}
+
+int cmd_top(int argc, char **argv)
+{
+	static const struct argp_option rows[] = {
+		{ "batch", 'b', NULL, 0, "Print one table below the other, for scripts", 1 },
+		{ "busy", 'B', NULL, 0, "Only what is busy", 1 },
+		{ "component", 'c', "TEXT", 0, "Only what has TEXT in the name of its component, job or program; * and ? match", 1 },
+		{ "interval", 'i', "SECONDS", 0, "Time between two looks; 2 by default", 1 },
+		{ "iterations", 'n', "N", 0, "Number of looks, as of top(1): end after the Nth", 1 },
+		{ "reverse", 'r', NULL, 0, "The other way round", 1 },
+		{ "sort", OPTION_SORT, "COLUMN", 0, "events (the default), bytes, lost, total, name or pid", 1 },
+		{ 0 },
+	};
+	static const struct argp_child children[] = { { &ct_target_argp, 0, NULL, 2 }, { 0 } };
+	static const struct argp argp = {
+		.options = rows,
+		.children = children,
+		.parser = parse_top,
+		.doc = "Show live components by how much they trace, and switch their levels by a key.\v"
+		       "Press ? for the keys.  The processes are not disturbed.  Exit status: 0 done; 1 in a batch of N, nothing was traced; 2 usage, no memory,"
+		       " or this is no terminal.",
+	};
+	struct top top = { .stderr_fd = -1, .caught_fd = -1 };
+	int exit_status;
+
+	set_interval(&top, DEFAULT_SECONDS);
+	if (argp_parse(&argp, argc, argv, 0, NULL, &top) != 0)
+		return CMD_USAGE;
+	ct_recovery_on_the_way("ctrace top");
+	exit_status = top.is_batch ? run_batch(&top) : show(&top);
+	forget(&top);
+	return exit_status;
+}

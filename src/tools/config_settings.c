@@ -1,0 +1,167 @@
+/*
+ * config_settings.c - the settings that a configuration comes to, in the file's own grammar, so that they can be read back.
+ *
+ * Names and values are somebody's: they are escaped.
+ *
+ * Copyright The ctrace authors.  SPDX-License-Identifier: Apache-2.0
+ */
+#include "tools/config_check.h"
+
+#include <string.h>
+
+struct sink {
+	config_setting *each;
+	void *user;
+	struct ct_buf key;
+	struct ct_buf value;
+};
+
+/* ---- one setting: its key is begun, its value added, and it is given on ---- */
+
+static void add_text(struct ct_buf *out, const char *text, size_t size)
+{
+	size_t i = 0;
+
+	while (i < size && text[i] >= 0x20 && text[i] < 0x7F)
+		i++;
+	if (i < size)
+		ct_escape_add(out, text, size);
+	else
+		ct_buf_add(out, text, size);
+}
+
+static void begin(struct sink *sink, const char *key, const char *owner)
+{
+	ct_buf_clear(&sink->key);
+	ct_buf_clear(&sink->value);
+	ct_buf_add_text(&sink->key, key);
+	if (owner == NULL)
+		return;
+	ct_buf_add_char(&sink->key, '.');
+	add_text(&sink->key, owner, strlen(owner));
+}
+
+static void end(struct sink *sink)
+{
+	sink->each(ct_buf_text(&sink->key), ct_buf_text(&sink->value), sink->user);
+}
+
+static void give(struct sink *sink, const char *key, const char *owner, const char *value)
+{
+	begin(sink, key, owner);
+	ct_buf_add_text(&sink->value, value);
+	end(sink);
+}
+
+static void give_size(struct sink *sink, const char *key, const char *owner, uint64_t size)
+{
+	bool is_mega = size % (1u << 20) == 0;
+
+	begin(sink, key, owner);
+	ct_buf_add_format(&sink->value, "%llu%c", (unsigned long long)(size >> (is_mega ? 20 : 10)), is_mega ? 'M' : 'K');
+	end(sink);
+}
+
+static void give_dests(struct sink *sink, const char *owner, uint32_t mask, bool in_parentheses)
+{
+	begin(sink, "mftrace.dest", owner);
+	ct_buf_add_text(&sink->value, in_parentheses ? "(" : "");
+	for (uint32_t rest = mask; rest != 0; rest &= rest - 1)
+		ct_buf_add_format(&sink->value, "%s%s", rest == mask ? "" : ", ", ct_emitter_at((uint32_t)__builtin_ctz(rest))->name);
+	ct_buf_add_text(&sink->value, in_parentheses ? ")" : "");
+	end(sink);
+}
+
+struct property_owner {
+	struct sink *sink;
+	const char *key;
+	const char *name;
+};
+
+static void give_property(const char *name, size_t name_size, const char *value, size_t value_size, void *user)
+{
+	const struct property_owner *owner = user;
+
+	begin(owner->sink, owner->key, owner->name);
+	ct_buf_add_char(&owner->sink->key, '#');
+	add_text(&owner->sink->key, name, name_size);
+	add_text(&owner->sink->value, value, value_size);
+	end(owner->sink);
+}
+
+/* ---- words ---- */
+
+static const char *overflow_name(uint32_t overflow)
+{
+	static const char *const names[] = { "auto", "block", "discard", "overwrite" };
+
+	return names[overflow < CT_COUNT(names) ? overflow : 0];
+}
+
+static const char *trigger_name(uint32_t trigger)
+{
+	if (trigger == CT_TRIGGER_NONE)
+		return "off";
+	return trigger == CT_TRIGGER_SIGNAL ? "signal" : ct_level_name(trigger);
+}
+
+/* ---- all of them ---- */
+
+static void give_process(struct sink *sink, const struct ct_target *target)
+{
+	const struct ct_settings *settings = target->settings;
+
+	give(sink, "mftrace.level", NULL, ct_level_name(ct_level_default(target->registry)));
+	give_dests(sink, NULL, ct_dest_default(target->registry), false);
+	give_size(sink, "ctrace.buffer", NULL, settings->buffer);
+	give(sink, "ctrace.overflow", NULL, overflow_name(settings->overflow));
+	begin(sink, "ctrace.block.timeout", NULL);
+	ct_buf_add_format(&sink->value, "%llu ms", (unsigned long long)(settings->block_timeout_ns / 1000000u));
+	end(sink);
+	give(sink, "ctrace.flight.trigger", NULL, trigger_name(settings->flight_trigger));
+	give_size(sink, "ctrace.flight.buffer", NULL, settings->flight_buffer);
+	give(sink, "ctrace.attach", NULL, settings->attach ? "on" : "off");
+	if (settings->run_directory[0] == '\0')
+		return;
+	begin(sink, "ctrace.run.directory", NULL);
+	add_text(&sink->value, settings->run_directory, strlen(settings->run_directory));
+	end(sink);
+}
+
+static void give_component(struct sink *sink, struct ct_registry *registry, uint32_t index)
+{
+	struct ct_configured own = ct_registry_configured(registry, index);
+	const char *name = ct_registry_name(registry, index);
+	struct property_owner owner = { sink, "mftrace.comp", name };
+
+	if (own.level != CT_LEVEL_UNSET)
+		give(sink, "mftrace.level", name, ct_level_name(own.level));
+	if (own.dests != 0)
+		give_dests(sink, name, ct_registry_entry(registry, index)->dests, true);
+	if (own.buffer != 0)
+		give_size(sink, "ctrace.buffer", name, own.buffer);
+	if (own.overflow != CT_OVERFLOW_UNSET)
+		give(sink, "ctrace.overflow", name, overflow_name(own.overflow));
+	if (own.flight_level != CT_LEVEL_UNSET)
+		give(sink, "ctrace.flight.level", name, ct_level_name(own.flight_level));
+	ct_component_property_each(registry, index, give_property, &owner);
+}
+
+void ct_config_each_setting(const struct ct_target *target, config_setting *each, void *user)
+{
+	struct sink sink = { .each = each, .user = user };
+	const struct ctrace_emitter *emitter;
+
+	ct_buf_init(&sink.key);
+	ct_buf_init(&sink.value);
+	give_process(&sink, target);
+	for (uint32_t i = 0; i < ct_registry_count(target->registry); i++)
+		give_component(&sink, target->registry, i);
+	for (uint32_t i = 0; (emitter = ct_emitter_at(i)) != NULL; i++) {
+		struct property_owner owner = { &sink, "mftrace.emitter", emitter->name };
+
+		ct_emitter_property_each(target->registry, i, give_property, &owner);
+	}
+	ct_buf_fini(&sink.key);
+	ct_buf_fini(&sink.value);
+}

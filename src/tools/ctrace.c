@@ -1,0 +1,292 @@
+/*
+ * ctrace.c - the ctrace tool: finds the verb and runs it.
+ *
+ * Everything that a verb does is in its cmd_*.c; here are the table of verbs, help, and the exit status.
+ *
+ * Copyright The ctrace authors.  SPDX-License-Identifier: Apache-2.0
+ */
+#include "tools/cmd.h"
+
+#include <argp.h>
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <jansson.h>
+#include <stdio_ext.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "cli/allocate.h"
+#include "cli/columns.h"
+#include "base/base.h"
+#include "tools/options_file.h"
+#include "operator/recovery_watch.h"
+
+struct verb {
+	const char *name;
+	const char *arguments;
+	const char *help;
+	int (*run)(int argc, char **argv);
+	bool goes_on; /* also when it could not do one of many things */
+	bool reads;   /* traces: it takes --options=FILE */
+};
+
+static int cmd_help(int argc, char **argv);
+
+/* What argp and getopt call us, however we were started. */
+static char tool_name[] = "ctrace";
+
+static const struct verb verbs[] = {
+	{ "show", "[PATH|PID...]", "print traces, merged by time", cmd_show, false, true },
+	{ "ipcs", "[COMMAND...] [PATH...]", "format traces as IPCS does", cmd_ipcs, false, true },
+	{ "report", "PATH... -o FILE", "make a page of pictures and tables", cmd_report, false, true },
+	{ "export", "-f FORMAT PATH...", "write traces for other tools", cmd_export, false, true },
+	{ "diff", "A B", "compare two runs", cmd_diff, false, true },
+	{ "salvage", "PATH -o FOLDER", "keep what is good of a damaged trace", cmd_salvage, false, false },
+	{ "catalog", "check FILE...", "check and print what events mean", cmd_catalog, false, false },
+	{ "list", "", "show traced processes and their components", cmd_list, false, false },
+	{ "doctor", "PROGRAM [ARG...] | PID", "find out why nothing is traced", cmd_doctor, true, false },
+	{ "stats", "[PATH...]", "count what is traced, or what traces hold", cmd_stats, false, true },
+	{ "top", "", "a screen of live components by rate", cmd_top, true, false },
+	{ "tail", "", "print events as they are traced", cmd_tail, false, true },
+	{ "level", "COMPONENT [LEVEL]", "show or change what is traced", cmd_level, false, false },
+	{ "dest", "COMPONENT [LIST]", "show or change where traces go", cmd_dest, false, false },
+	{ "prop", "COMPONENT [NAME [VALUE]]", "show or change properties", cmd_prop, false, false },
+	{ "reload", "[CONFIG]", "read the configuration anew", cmd_reload, false, false },
+	{ "flush", "", "deliver what waits", cmd_flush, false, false },
+	{ "rotate", "[EMITTER]", "begin new generations of files", cmd_rotate, false, false },
+	{ "op", "'COMMAND'...", "give operator commands, such as TRACE CT", cmd_op, false, false },
+	{ "console", "", "an operator's console", cmd_console, true, false },
+	{ "writer", "NAME", "run an external writer", cmd_writer, true, false },
+	{ "recover", "[RUN-DIRECTORY...]", "deliver what dead processes left behind", cmd_recover, true, false },
+	{ "config", "check [FILE]", "check a configuration file", cmd_config, false, false },
+	{ "parmlib", "check MEMBER...", "check or print members of component trace", cmd_parmlib, false, false },
+	{ "explain", "[RC [REASON]]", "explain a code of component trace", cmd_explain, false, false },
+	{ "help", "[VERB]", "explain a verb, or list all of them", cmd_help, false, false },
+};
+
+static const struct verb *verb_find(const char *name)
+{
+	for (size_t i = 0; i < CT_COUNT(verbs); i++)
+		if (strcmp(verbs[i].name, name) == 0)
+			return &verbs[i];
+	return NULL;
+}
+
+/* The verb that was probably meant, or NULL.  Its beginning will do. */
+static const char *verb_nearest(const char *name)
+{
+	const char *names[CT_COUNT(verbs)];
+	size_t size = strlen(name);
+
+	for (size_t i = 0; i < CT_COUNT(verbs); i++) {
+		names[i] = verbs[i].name;
+		if (size > 1 && strncmp(names[i], name, size) == 0)
+			return names[i];
+	}
+	return ct_suggest((struct ct_span){ name, size }, names, CT_COUNT(names));
+}
+
+static int complain_unknown_verb(const char *name)
+{
+	const char *nearest = verb_nearest(name);
+
+	fputs("ctrace: unknown verb \"", stderr);
+	ct_tool_print(stderr, name, strlen(name));
+	if (nearest != NULL)
+		fprintf(stderr, "\"; did you mean \"%s\"?\n", nearest);
+	else
+		fputs("\"\n", stderr);
+	fputs("Try 'ctrace --help' for the list of verbs.\n", stderr);
+	return CMD_USAGE;
+}
+
+/* argc and argv are the words from the verb on. */
+static int verb_run(const struct verb *verb, int argc, char **argv)
+{
+	static char name[64];
+
+	/* argp and getopt call the program by argv[0] in everything that they print. */
+	snprintf(name, sizeof(name), "ctrace %s", verb->name);
+	argv[0] = name;
+	allocate_name(name, verb->goes_on);
+	if (verb->reads && !options_file_expand(name, &argc, &argv))
+		return CMD_USAGE;
+	return verb->run(argc, argv);
+}
+
+static void print_version(FILE *to, struct argp_state *state)
+{
+	(void)state;
+	fputs("ctrace " CT_VERSION "\n", to);
+}
+
+static void print_verbs(FILE *to)
+{
+	fputs("Verbs:\n", to);
+	for (size_t i = 0; i < CT_COUNT(verbs); i++)
+		fprintf(to, "  %-8s%-25s%s\n", verbs[i].name, verbs[i].arguments, verbs[i].help);
+}
+
+/* Appends the rows of the table to the text after the options. */
+static char *add_verbs(int key, const char *text, void *input)
+{
+	char *out = NULL;
+	size_t size = 0;
+	FILE *to;
+
+	(void)input;
+	if (key != ARGP_KEY_HELP_EXTRA)
+		return (char *)(uintptr_t)text;
+	to = open_memstream(&out, &size);
+	if (to == NULL)
+		return NULL;
+	print_verbs(to);
+	fputs("\n'ctrace help VERB' and 'man ctrace-VERB' explain a verb.", to);
+	if (!allocate_close_stream(to)) {
+		free(out);
+		return NULL;
+	}
+	return out;
+}
+
+static error_t parse_before_verb(int key, char *argument, struct argp_state *state)
+{
+	int *verb_at = state->input;
+
+	(void)argument;
+	switch (key) {
+	case ARGP_KEY_ARG:
+		*verb_at = state->next - 1;
+		state->next = state->argc; /* the rest is the verb's to parse */
+		return 0;
+	case ARGP_KEY_NO_ARGS:
+		argp_state_help(state, stderr, ARGP_HELP_STD_USAGE & ~(unsigned)ARGP_HELP_EXIT_ERR);
+		print_verbs(stderr);
+		exit(CMD_USAGE);
+	default:
+		return ARGP_ERR_UNKNOWN;
+	}
+}
+
+static const struct argp argp_main = {
+	.parser = parse_before_verb,
+	.args_doc = "VERB [ARGUMENT...]",
+	.doc = "See what the programs of this machine trace.",
+	.help_filter = add_verbs,
+};
+
+static error_t parse_help(int key, char *argument, struct argp_state *state)
+{
+	const char **name = state->input;
+
+	if (key != ARGP_KEY_ARG)
+		return ARGP_ERR_UNKNOWN;
+	if (*name != NULL)
+		argp_error(state, "one verb at a time");
+	*name = argument;
+	return 0;
+}
+
+static int cmd_help(int argc, char **argv)
+{
+	static const struct argp argp = {
+		.parser = parse_help,
+		.args_doc = "[VERB]",
+		.doc = "Explain a verb, or list all of them.",
+	};
+	char help[] = "--help";
+	const char *name = NULL;
+	char *arguments[] = { NULL, help, NULL };
+	const struct verb *verb;
+
+	if (argp_parse(&argp, argc, argv, 0, NULL, &name) != 0)
+		return CMD_USAGE;
+	if (name == NULL) {
+		char *everything[] = { tool_name, help, NULL };
+
+		return argp_parse(&argp_main, 2, everything, 0, NULL, NULL) != 0 ? CMD_USAGE : CMD_DONE;
+	}
+	verb = verb_find(name);
+	if (verb == NULL)
+		return complain_unknown_verb(name);
+	return verb_run(verb, 2, arguments);
+}
+
+/* An earlier write to stdout failed, and its errno is gone: the output is incomplete, and one byte more finds the reason again. */
+static int find_write_error(void)
+{
+	return write(STDOUT_FILENO, "\n", 1) < 0 ? errno : 0;
+}
+
+/* A full disk behind stdout must not look like success.  Runs at exit, since argp exits by itself after --help. */
+static void check_stdout(void)
+{
+	bool failed = ferror(stdout) != 0;
+	bool pending = __fpending(stdout) != 0;
+	int error = failed ? find_write_error() : 0;
+
+	errno = 0;
+	if (fclose(stdout) == 0 && !failed)
+		return;
+	if (error != 0)
+		errno = error;
+	if (errno == EBADF && !failed && !pending) /* started without one, and nothing was printed */
+		return;
+	fprintf(stderr, "ctrace: cannot write the output: %s\n", errno != 0 ? strerror(errno) : "write error");
+	_exit(CMD_UNWRITTEN);
+}
+
+/* An allocation that failed somewhere outweighs what the verb knows of it.  Also after --help, which argp ends with. */
+static void check_memory(void)
+{
+	if (!allocate_has_failed())
+		return;
+	(void)fflush(stdout);
+	_exit(CMD_NO_MEMORY);
+}
+
+/* A recovery that makes no progress may hold locks that the end of the process would wait for.  Runs last of ours. */
+static void end_without_recovery(int exit_status, void *unused)
+{
+	(void)unused;
+	if (ct_recovery_runs())
+		_exit(exit_status);
+}
+
+/* Started without standard descriptors, the tool must not print into the next file that it opens. */
+static void reserve_standard_descriptors(void)
+{
+	for (int fd = STDIN_FILENO; fd <= STDERR_FILENO; fd++)
+		if (fcntl(fd, F_GETFD) < 0)
+			(void)open("/dev/null",
+				   fd == STDIN_FILENO ? O_WRONLY : O_RDONLY); /* the lowest: fd.  Its use fails with EBADF */
+}
+
+int main(int argc, char **argv)
+{
+	const struct verb *verb;
+	int verb_at = 0;
+
+	reserve_standard_descriptors();
+	json_set_alloc_funcs(malloc, free); /* ours */
+	allocate_init();
+	if (argc > 0)
+		argv[0] = tool_name;
+	argp_err_exit_status = CMD_USAGE;
+	argp_program_version_hook = print_version;
+	/* The last one is called first. */
+	if (on_exit(end_without_recovery, NULL) != 0 || atexit(check_stdout) != 0 || atexit(check_memory) != 0)
+		return CMD_NO_MEMORY;
+	if (argp_parse(&argp_main, argc, argv, ARGP_IN_ORDER, NULL, &verb_at) != 0 || verb_at == 0)
+		return CMD_USAGE;
+	verb = verb_find(argv[verb_at]);
+	if (verb == NULL && strcmp(argv[verb_at], "version") == 0) {
+		print_version(stdout, NULL);
+		return CMD_DONE;
+	}
+	if (verb == NULL)
+		return complain_unknown_verb(argv[verb_at]);
+	return verb_run(verb, argc - verb_at, argv + verb_at);
+}

@@ -1,0 +1,83 @@
+/*
+ * tools/processes/list.h - what ctrace list has gathered about a process, for its printers.
+ *
+ * cmd_list.c gathers, and prints for people; list_json.c prints for programs, list_names.c only names.
+ *
+ * Copyright The ctrace authors.  SPDX-License-Identifier: Apache-2.0
+ */
+#ifndef CT_TOOLS_LIST_H
+#define CT_TOOLS_LIST_H
+
+#include <stdio.h>
+
+#include "session/session.h"
+
+/* What the rings of one process say together. */
+struct list_counters {
+	uint64_t delivered;
+	uint64_t lost[CTRACE_LOSS_COUNT];
+	uint64_t no_room;    /* taken by a writer whose data set is full */
+	uint64_t lost_total; /* with these */
+	uint64_t pending;    /* events */
+	uint64_t pending_bytes;
+	uint64_t bytes; /* ever written into them */
+	uint32_t rings;
+	uint64_t capacity; /* bytes, of all */
+	uint32_t fullest;  /* percent */
+};
+
+/* One process while it is printed. */
+struct list_process {
+	const struct ct_folder_entry *entry;
+	struct ct_session session;
+	uint32_t *order; /* indexes of the components to show, by name */
+	uint32_t count;
+	struct list_counters counters;
+};
+
+/* ---- list_gather.c */
+/* The components to show, by name.  component: a glob, or NULL; all: also those that are only configured.  False when memory is short. */
+bool ct_list_gather_components(struct list_process *process, const char *component, bool all);
+/* delivered + pending + lost_total is what was emitted, when the process is idle. */
+void ct_list_gather_counters(const struct ct_session *session, struct list_counters *counters);
+const char *ct_list_name(const struct ct_session *session, uint32_t index, size_t *out_size); /* of a component */
+/* A destination is worth a line when something goes there now, or went. */
+bool ct_list_shows(struct ct_dest *dest);
+/* Events that a destination did not get. */
+uint64_t ct_list_lost_to(struct ct_dest *dest);
+/* The failure of a destination, copied from the session. */
+#define CT_LIST_FAILING_AT 256u
+struct list_failure {
+	uint32_t failing;            /* errno; 0: it works */
+	uint64_t stuck_since_ns;     /* a call into its emitter has not returned since then; 0: none */
+	char at[CT_LIST_FAILING_AT]; /* its end, when it is longer; "": its path, or not known */
+};
+void ct_list_take_failure(struct list_failure *failure, const struct ct_session *session, uint32_t index);
+/* Why, without what it fails at.  NULL: it works. */
+#define CT_LIST_FAILURE 100
+const char *ct_list_failure(const struct list_failure *failure, char buffer[CT_LIST_FAILURE]);
+/* "FAILING: /tmp/x.log: No such file or directory" behind `separator`; nothing when it works.
+ * Returns whether it fails. */
+bool ct_list_print_failure(FILE *to, const char *separator, const struct list_failure *failure);
+const char *ct_list_level(uint32_t level);
+/* "/etc/app.cfg: read", and what is wrong with it; "none: ..." when the process has none. */
+void ct_list_config_print(const struct ct_session *session, struct ct_buf *out);
+const char *ct_list_state(const struct ct_folder_entry *entry);
+
+/* ---- list_names.c: names, each terminated, of one process after the other; then all of them */
+enum list_names { LIST_NO_NAMES, LIST_COMPONENTS, LIST_DESTINATIONS, LIST_JOBS, LIST_PIDS };
+bool ct_list_names_kind(const char *text, enum list_names *out_kind); /* "jobs"; NULL: components */
+void ct_list_names_add(struct ct_buf *names, enum list_names kind, const struct list_process *process);
+bool ct_list_names_print(const struct ct_buf *names); /* false when memory is short */
+
+/* ---- list_json.c */
+struct json_t;
+/* The configuration of a process; null: it has none. */
+struct json_t *ct_list_json_config(const struct ct_session *session);
+/* Of a destination: "failing" and "failing_at". */
+void ct_list_json_failure(struct json_t *object, const struct list_failure *failure);
+struct json_t *ct_list_json(const struct list_process *process);
+/* One object a line.  False when memory is short. */
+bool ct_list_print_json(const struct list_process *process);
+
+#endif

@@ -1,0 +1,213 @@
+/*
+ * list_gather.c - what a traced process keeps in its run folder, for the verbs that show it.
+ *
+ * Part of ctrace list and ctrace stats.  Everything is a copy, taken with pread and without a lock, and within bounds: the process is
+ * not disturbed, and may go on or end meanwhile.
+ *
+ * Copyright The ctrace authors.  SPDX-License-Identifier: Apache-2.0
+ */
+#include "tools/processes/list.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "cli/cli.h"
+#include "lib/control/control.h"
+#include "lib/ring/ring.h"
+
+#define CUT_OFF_TENTHS 50u /* of a second: five times the default of ctrace.block.timeout, which a session does not tell */
+
+const char *ct_list_name(const struct ct_session *session, uint32_t index, size_t *out_size)
+{
+	return ct_session_text(session, session->components[index].name, out_size);
+}
+
+static bool is_wanted(const struct ct_session *session, uint32_t index, const char *component, bool all)
+{
+	uint32_t flags = session->components[index].flags;
+	size_t size;
+	const char *name = ct_list_name(session, index, &size);
+
+	if (size == 0 || (flags & CT_COMPONENT_HIDDEN) != 0 || (!all && !(flags & CT_COMPONENT_KNOWN)))
+		return false;
+	return component == NULL || ct_glob_match(component, strlen(component), name, size);
+}
+
+static int compare_names(const void *a, const void *b, void *session)
+{
+	size_t a_size;
+	size_t b_size;
+	const char *a_name = ct_list_name(session, *(const uint32_t *)a, &a_size);
+	const char *b_name = ct_list_name(session, *(const uint32_t *)b, &b_size);
+	int order = strncasecmp(a_name, b_name, a_size < b_size ? a_size : b_size);
+
+	return order != 0 ? order : (a_size > b_size) - (a_size < b_size);
+}
+
+uint64_t ct_list_lost_to(struct ct_dest *dest)
+{
+	uint64_t lost = ct_dest_current(dest)->lost;
+
+	for (unsigned reason = 0; reason < CTRACE_LOSS_COUNT; reason++)
+		lost += dest->lost[reason];
+	return lost;
+}
+
+/* Is it the path, or the end of it that there was room for? */
+static bool is_path(const char *at, const char *path)
+{
+	size_t size = strlen(at), path_size = strlen(path);
+
+	if (size == CT_LIST_FAILING_AT - 1 && path_size > size)
+		path += path_size - size;
+	return strcmp(at, path) == 0;
+}
+
+void ct_list_take_failure(struct list_failure *failure, const struct ct_session *session, uint32_t index)
+{
+	const struct ct_dest *dest = &session->head->dest[index];
+
+	_Static_assert(sizeof failure->at == sizeof dest->failing_at, "what a destination fails at");
+	failure->failing = dest->failing;
+	failure->stuck_since_ns = dest->stuck_since_ns;
+	failure->at[0] = '\0';
+	if (dest->failing != 0 && dest->stuck_since_ns == 0 && !is_path(dest->failing_at, ct_dest_path(session, index)))
+		memcpy(failure->at, dest->failing_at, sizeof failure->at);
+}
+
+const char *ct_list_failure(const struct list_failure *failure, char buffer[CT_LIST_FAILURE])
+{
+	uint64_t since = failure->stuck_since_ns, now = ct_clock_wall_ns();
+	uint64_t tenths = now > since ? (now - since) / 100000000u : 0;
+
+	if (since == 0)
+		return failure->failing != 0 ? strerror((int)failure->failing) : NULL;
+	if (tenths < CUT_OFF_TENTHS)
+		(void)snprintf(buffer, CT_LIST_FAILURE, "its emitter does not return since %" PRIu64 ".%" PRIu64 " s", tenths / 10,
+			       tenths % 10);
+	else
+		(void)snprintf(buffer, CT_LIST_FAILURE, "cut off, its emitter has not returned for %" PRIu64 " s", tenths / 10);
+	return buffer;
+}
+
+bool ct_list_print_failure(FILE *to, const char *separator, const struct list_failure *failure)
+{
+	char buffer[CT_LIST_FAILURE];
+	const char *why = ct_list_failure(failure, buffer);
+
+	if (why == NULL)
+		return false;
+	fprintf(to, "%sFAILING: ", separator);
+	if (failure->at[0] != '\0') {
+		ct_tool_print(to, failure->at, strlen(failure->at));
+		fputs(": ", to);
+	}
+	fputs(why, to);
+	return true;
+}
+
+bool ct_list_gather_components(struct list_process *process, const char *component, bool all)
+{
+	struct ct_session *session = &process->session;
+	uint32_t count = session->head->component_count;
+
+	process->order = calloc(count != 0 ? count : 1, sizeof(*process->order));
+	if (process->order == NULL)
+		return false;
+	for (uint32_t i = 0; i < count; i++)
+		if (is_wanted(session, i, component, all))
+			process->order[process->count++] = i;
+	qsort_r(process->order, process->count, sizeof(*process->order), compare_names, session);
+	return true;
+}
+
+static void add_ring(struct list_counters *counters, int fd, struct ct_ring_head *head, const struct ct_class_view *classes)
+{
+	struct ct_ring ring = { .head = head, .capacity = head->capacity };
+	uint64_t gone = head->overwritten + head->undelivered + head->passed_over + head->unwritten;
+	uint64_t used = head->head - head->tail;
+	uint32_t percent;
+
+	ct_ring_take_constants(&ring, head);
+	if (used > ring.capacity) /* overwritten, and not noticed yet */
+		used = ring.capacity;
+	percent = (uint32_t)((used * 100 + ring.capacity - 1) / ring.capacity);
+	counters->rings++;
+	counters->capacity += ring.capacity;
+	counters->bytes += head->head;
+	if (percent > counters->fullest)
+		counters->fullest = percent;
+	counters->delivered += head->consumed > gone ? head->consumed - gone : 0;
+	counters->pending += ct_ring_count_waiting(fd, head, classes);
+	counters->pending_bytes += used;
+	for (unsigned i = 0; i < CTRACE_LOSS_COUNT; i++)
+		counters->lost[i] += head->lost[i];
+	counters->lost[CTRACE_LOSS_OVERWRITTEN] += head->overwritten + ct_ring_count_overwritten(&ring);
+	counters->lost[CTRACE_LOSS_DAMAGED] += head->undelivered;
+	counters->lost[CTRACE_LOSS_UNDELIVERABLE] += head->passed_over;
+	counters->no_room += head->unwritten;
+}
+
+void ct_list_gather_counters(const struct ct_session *session, struct list_counters *counters)
+{
+	const struct ct_session_head *head = session->head;
+	const struct ct_class_view classes = ct_session_classes(session);
+
+	*counters = (struct list_counters){ .rings = 0 };
+	for (uint32_t i = 0; i < head->ring_count; i++) {
+		struct ct_ring_head ring;
+		int fd;
+
+		if (ct_ring_open(session, i, &fd) != CTRACE_OK)
+			continue;
+		/* Never the ring itself: it may be a gigabyte of somebody else's. */
+		if (ct_ring_read_head(fd, i, &ring) == CTRACE_OK)
+			add_ring(counters, fd, &ring, &classes);
+		ct_os_close(&fd);
+	}
+	for (unsigned i = 0; i < CTRACE_LOSS_COUNT; i++) {
+		counters->lost[i] += head->lost[i];
+		counters->lost_total += counters->lost[i];
+	}
+	counters->lost_total += counters->no_room;
+}
+
+bool ct_list_shows(struct ct_dest *dest)
+{
+	return dest->emitter[0] != '\0' && (dest->active != 0 || dest->failing != 0 || ct_dest_current(dest)->delivered != 0);
+}
+
+const char *ct_list_level(uint32_t level)
+{
+	return ct_level_name(level);
+}
+
+const char *ct_list_state(const struct ct_folder_entry *entry)
+{
+	return entry->is_alive ? "running" : "ended";
+}
+
+void ct_list_config_print(const struct ct_session *session, struct ct_buf *out)
+{
+	const struct ct_session_config *config = &session->head->config;
+	char unread[CT_CONFIG_UNREAD];
+	size_t size;
+	const char *path = ct_session_text(session, config->path, &size);
+
+	if (size == 0) {
+		ct_buf_add_text(out, "none: the program's environment has no MFTRACE_CONFIG");
+		return;
+	}
+	ct_escape_add(out, path, size);
+	if (config->error != 0)
+		ct_buf_add_format(out, ": not read: %s", ct_config_unread((int)config->error, unread));
+	else if (config->stopped_at != 0)
+		ct_buf_add_format(out, ": for another program, says mftrace.application in line %u", config->stopped_at);
+	else if (config->mistakes == 0)
+		ct_buf_add_text(out, ": read");
+	if (config->mistakes != 0)
+		ct_buf_add_format(out, ": %u line%s not understood, %s %u", config->mistakes, config->mistakes == 1 ? "" : "s",
+				  config->mistakes == 1 ? "line" : "the first is line", config->first_mistake);
+}

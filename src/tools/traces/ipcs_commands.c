@@ -1,0 +1,213 @@
+/*
+ * ipcs_commands.c - the commands of ctrace ipcs, one after the other: MERGE gathers, SETDEF is remembered, mistakes are shown with their place.
+ *
+ * Copyright The ctrace authors.  SPDX-License-Identifier: Apache-2.0
+ */
+#include "tools/traces/ipcs_commands.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "cli/cli.h"
+
+/* ---- mistakes ---- */
+
+/* The line that has the mistake. */
+static struct ct_span line_of(const char *text, size_t size, unsigned line)
+{
+	const char *end = text + size;
+	const char *at = text;
+	const char *to;
+
+	for (; line > 1 && at < end; line--) {
+		const char *next = memchr(at, '\n', (size_t)(end - at));
+
+		at = next != NULL ? next + 1 : end;
+	}
+	to = memchr(at, '\n', (size_t)(end - at));
+	return ct_span_of(at, to != NULL ? to : end);
+}
+
+static void complain(struct ipcs *ipcs, const char *text, size_t size, enum ct_ipcs_message message,
+		     const struct ct_complaint *complaint)
+{
+	struct ct_span line = line_of(text, size, complaint->line);
+	size_t before = complaint->column > 0 ? complaint->column - 1 : 0;
+
+	ct_ipcs_fail(ipcs, CMD_USAGE);
+	(void)fflush(stdout);
+	if (message != CT_ITT_NONE)
+		fprintf(stderr, "%s %s\n", ct_ipcs_message_row(message)->id, ct_ipcs_message_row(message)->text);
+	fputs("ctrace ipcs: ", stderr);
+	if (complaint->line > 1 || ipcs->is_file)
+		fprintf(stderr, "line %u, ", complaint->line + (ipcs->is_file ? ipcs->line : 0));
+	fprintf(stderr, "column %u: %s; expected %s\n    ", complaint->column, complaint->message, complaint->expected);
+	(void)ct_tool_print(stderr, line.at, line.size);
+	fprintf(stderr, "\n    %*s^\n", ct_tool_print(NULL, line.at, before < line.size ? before : line.size), "");
+}
+
+static void refuse(struct ipcs *ipcs, const char *what)
+{
+	ct_ipcs_fail(ipcs, CMD_USAGE);
+	(void)fflush(stdout);
+	fprintf(stderr, "ctrace ipcs: %s\n", what);
+}
+
+/* ---- MERGE ---- */
+
+static void end_merge(struct ipcs *ipcs)
+{
+	for (uint32_t i = 0; i < ipcs->merged_count; i++)
+		ct_ipcs_command_fini(&ipcs->merged[i]);
+	free(ipcs->merged);
+	ipcs->merged = NULL;
+	ipcs->merged_count = 0;
+	ipcs->is_merge_bad = false;
+}
+
+static void begin_merge(struct ipcs *ipcs)
+{
+	if (ipcs->merged != NULL) {
+		refuse(ipcs, "MERGE stands in MERGE; expected CTRACE or MERGEEND");
+		return;
+	}
+	ipcs->merged = calloc(CT_IPCS_MERGED, sizeof *ipcs->merged);
+	if (ipcs->merged == NULL)
+		refuse(ipcs, ctrace_status_text(CTRACE_NOT_ENOUGH_MEMORY));
+}
+
+static void run_merge(struct ipcs *ipcs)
+{
+	if (ipcs->merged == NULL)
+		refuse(ipcs, "MERGEEND without MERGE");
+	else if (ipcs->is_merge_bad)
+		refuse(ipcs, "nothing is merged: one of the subcommands has a mistake");
+	else if (ipcs->merged_count == 0)
+		refuse(ipcs, "nothing stands between MERGE and MERGEEND; expected 1 to 16 CTRACE subcommands");
+	else
+		ct_ipcs_job_run(ipcs, ipcs->merged, ipcs->merged_count, true);
+	end_merge(ipcs);
+}
+
+/* Takes the command. */
+static void add_merged(struct ipcs *ipcs, struct ct_ipcs_command *command)
+{
+	if (command->verb == CT_IPCS_CTRACE && ipcs->merged_count < CT_IPCS_MERGED) {
+		ipcs->merged[ipcs->merged_count++] = *command;
+		return;
+	}
+	ipcs->is_merge_bad = true;
+	refuse(ipcs, command->verb == CT_IPCS_CTRACE ? "MERGE takes at most 16 subcommands"
+						     : "this does not stand in MERGE; expected CTRACE COMP(name) or MERGEEND");
+	ct_ipcs_command_fini(command);
+}
+
+/* ---- SETDEF ---- */
+
+static void list_defaults(const struct ipcs *ipcs)
+{
+	const struct ct_ipcs_command *defaults = &ipcs->defaults;
+
+	fputs(" SETDEF ", stdout);
+	if (defaults->is_active)
+		fputs("ACTIVE", stdout);
+	else if (defaults->sources.count == 0)
+		fputs(ipcs->reading.path_count != 0 ? "(the traces of the command line)" : "ACTIVE", stdout);
+	else
+		fputs(defaults->source == CT_IPCS_BY_DDNAME ? "FILE(" : "DSNAME(", stdout);
+	for (uint32_t i = 0; i < defaults->sources.count; i++) {
+		fputs(i == 0 ? "" : ",", stdout);
+		ct_tool_print(stdout, defaults->sources.at[i], strlen(defaults->sources.at[i]));
+	}
+	puts(defaults->sources.count != 0 ? ")" : "");
+}
+
+/* Takes the command. */
+static void set_defaults(struct ipcs *ipcs, struct ct_ipcs_command *command)
+{
+	bool is_list = command->is_list;
+
+	if (command->is_active || command->sources.count != 0) {
+		ct_ipcs_command_fini(&ipcs->defaults);
+		ipcs->defaults = *command;
+	} else {
+		ct_ipcs_command_fini(command);
+	}
+	if (is_list)
+		list_defaults(ipcs);
+}
+
+/* ---- commands ---- */
+
+/* Takes the command. */
+static void execute(struct ipcs *ipcs, struct ct_ipcs_command *command)
+{
+	bool is_for_merge = ipcs->merged != NULL;
+
+	switch (command->verb) {
+	case CT_IPCS_MERGE:
+		begin_merge(ipcs);
+		break;
+	case CT_IPCS_MERGEEND:
+		run_merge(ipcs);
+		break;
+	case CT_IPCS_HELP:
+		ct_ipcs_help(command->topic);
+		break;
+	case CT_IPCS_END:
+		ipcs->has_ended = true;
+		break;
+	case CT_IPCS_SETDEF:
+		set_defaults(ipcs, command);
+		return;
+	default:
+		if (is_for_merge) {
+			add_merged(ipcs, command);
+			return;
+		}
+		if (command->verb == CT_IPCS_COPYTRC)
+			ct_ipcs_job_copy(ipcs, command);
+		else
+			ct_ipcs_job_run(ipcs, command, 1, false);
+	}
+	ct_ipcs_command_fini(command);
+}
+
+static void run_command(struct ipcs *ipcs, const char *text, size_t size)
+{
+	struct ct_ipcs_command command;
+	struct ct_complaint complaint;
+	enum ct_ipcs_message message;
+
+	ipcs->commands++;
+	if (ct_ipcs_parse(text, size, &command, &message, &complaint) == CTRACE_OK) {
+		execute(ipcs, &command);
+		return;
+	}
+	complain(ipcs, text, size, message, &complaint);
+	ipcs->is_merge_bad |= ipcs->merged != NULL;
+	ct_ipcs_command_fini(&command);
+}
+
+void ct_ipcs_commands_run(struct ipcs *ipcs, const char *text, size_t size)
+{
+	while (size > 0 && !ipcs->has_ended) {
+		size_t taken = ct_ipcs_command_size(text, size);
+
+		if (!ct_ipcs_is_empty(text, taken))
+			run_command(ipcs, text, taken);
+		for (size_t i = 0; i < taken; i++)
+			ipcs->line += text[i] == '\n';
+		text += taken;
+		size -= taken;
+	}
+}
+
+void ct_ipcs_commands_end(struct ipcs *ipcs)
+{
+	if (ipcs->merged != NULL)
+		refuse(ipcs, "MERGE has no MERGEEND: nothing was merged");
+	end_merge(ipcs);
+	ct_ipcs_command_fini(&ipcs->defaults);
+}

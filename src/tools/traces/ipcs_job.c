@@ -1,0 +1,330 @@
+/*
+ * ipcs_job.c - one command of ctrace ipcs over the traces that it means: which those are, a reader for them, and what became of it.
+ *
+ * Listings and messages go to stdout; damage goes to stderr as it is met.
+ *
+ * Copyright The ctrace authors.  SPDX-License-Identifier: Apache-2.0
+ */
+#include "tools/traces/ipcs_commands.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "cli/cli.h"
+#include "cli/end_signal.h"
+#include "tools/traces/ipcs_defined.h"
+
+#define US_PER_SECOND 1000000u
+#define REPORT_LIMIT 20u /* a file of nothing but damage must not fill the terminal */
+
+/* One command's reading. */
+struct job {
+	struct ipcs *ipcs;
+	struct ct_ipcs_job job;
+	struct ct_filter *times; /* of START and STOP; NULL: everything is read */
+	uint32_t added;
+	struct ipcs_defined defined; /* what the processes that are read have defined */
+};
+
+void ct_ipcs_fail(struct ipcs *ipcs, int status)
+{
+	if (status > ipcs->status)
+		ipcs->status = status;
+}
+
+static void say(enum ct_ipcs_message id, const char *const *values)
+{
+	struct ct_buf text;
+
+	ct_buf_init(&text);
+	ct_ipcs_message_add(&text, id, values);
+	printf("%s\n", ct_buf_text(&text));
+	ct_buf_fini(&text);
+}
+
+/* ---- what readers tell; losses are the listing's to say ---- */
+
+static void report(const struct ct_read_note *note, void *user)
+{
+	struct ipcs *ipcs = ((struct job *)user)->ipcs;
+
+	if (note->trouble == CT_TROUBLE_LOST || note->trouble == CT_TROUBLE_MISSING)
+		return;
+	ct_ipcs_fail(ipcs, note->trouble == CT_TROUBLE_UNREAD ? CMD_UNREAD : CMD_NOTHING);
+	if (ipcs->reports++ >= REPORT_LIMIT)
+		return;
+	(void)fflush(stdout);
+	fputs("ctrace ipcs: ", stderr);
+	ct_tool_print(stderr, note->path, strlen(note->path));
+	if (note->trouble != CT_TROUBLE_UNREAD)
+		fprintf(stderr, ", offset %" PRIu64, note->offset);
+	if (note->bytes > 0)
+		fprintf(stderr, ", %" PRIu64 " byte%s", note->bytes, note->bytes == 1 ? "" : "s");
+	fprintf(stderr, ": %s\n", note->message);
+}
+
+/* ---- which traces ---- */
+
+static void note_process(struct job *job, const char *path)
+{
+	struct ipcs_defined *defined = &job->defined;
+
+	if (reading_is_process(path) && defined->pid_count < IPCS_DEFINED_PIDS)
+		defined->pids[defined->pid_count++] = (uint32_t)strtoul(path, NULL, 10);
+}
+
+static void add_path(struct job *job, const char *path)
+{
+	enum ctrace_status status = ct_reader_add(job->job.reader, path);
+	const char *what = status == CTRACE_NOT_FOUND || status == CTRACE_DENIED ? ct_path_recognize(path) : NULL;
+	const char *reason = what != NULL                   ? what
+			     : status == CTRACE_NOT_FOUND   ? "there is no trace, run folder or traced process of that name"
+			     : status == CTRACE_UNSUPPORTED ? "it is nothing that ctrace can read"
+							    : ctrace_status_text(status);
+
+	if (status == CTRACE_OK) {
+		job->added++;
+		note_process(job, path);
+		return;
+	}
+	say(CT_ITT10019I, (const char *[]){ path, reason });
+	ct_ipcs_fail(job->ipcs, CMD_NOTHING);
+}
+
+static void add_process(const struct ct_folder_entry *entry, void *user)
+{
+	struct job *job = user;
+	char *path;
+
+	if ((entry->uid != geteuid() && geteuid() != 0) || asprintf(&path, "%s/%s", entry->run_directory, entry->name) < 0)
+		return;
+	/* A process that ended since is no failure. */
+	if (access(path, F_OK) == 0)
+		add_path(job, path);
+	free(path);
+}
+
+static void add_run_directory(const char *path, void *user)
+{
+	ct_folder_each(path, add_process, user);
+}
+
+/* The path that DD_NAME, dd_NAME or NAME gives in the environment, as COBOL programs find theirs; else the name itself. */
+static const char *ddname_path(const char *name)
+{
+	static const char *const patterns[] = { "DD_%s", "dd_%s", "%s" };
+	char variable[300];
+
+	for (size_t i = 0; i < CT_COUNT(patterns); i++) {
+		const char *prefix = patterns[i];
+		const char *value;
+
+		(void)snprintf(variable, sizeof variable, "%.*s%s", (int)(strlen(prefix) - 2), prefix, name);
+		value = ct_os_environment(variable);
+		if (value != NULL)
+			return value;
+	}
+	return name;
+}
+
+static void add_sources(struct job *job, const struct ct_ipcs_command *from)
+{
+	for (uint32_t i = 0; i < from->sources.count; i++)
+		add_path(job, from->source == CT_IPCS_BY_DDNAME ? ddname_path(from->sources.at[i]) : from->sources.at[i]);
+}
+
+/* The command's own word, SETDEF's, the command line's, or what traced processes have not delivered. */
+static void add_traces(struct job *job, const struct ct_ipcs_command *command)
+{
+	const struct ct_ipcs_command *defaults = &job->ipcs->defaults;
+	const struct reading *reading = &job->ipcs->reading;
+	bool is_said = command->is_active || command->sources.count != 0;
+	const struct ct_ipcs_command *from = is_said ? command : defaults;
+
+	if (from->sources.count != 0) {
+		add_sources(job, from);
+		return;
+	}
+	if (!from->is_active && reading->path_count != 0) {
+		for (size_t i = 0; i < reading->path_count; i++)
+			add_path(job, reading->paths[i]);
+		return;
+	}
+	job->defined.is_of_all = true;
+	ct_folder_each_run_directory(add_run_directory, job);
+	if (job->added == 0)
+		say(CT_ITT10004I, (const char *[]){ from->is_active ? "no process is being traced"
+								    : "none is named, and no process is being traced" });
+}
+
+/* What START and STOP say, for readers, which need not read the rest of a long trace. */
+static struct ct_filter *times_of(const struct ct_ipcs_command *command)
+{
+	struct ct_complaint complaint;
+	struct ct_filter *filter = NULL;
+	char text[120] = "";
+	size_t size = 0;
+
+	if (command->has_start)
+		size = (size_t)snprintf(text, sizeof text, "time >= \"@%" PRIu64 ".%06u\"", command->start_us / US_PER_SECOND,
+					(unsigned)(command->start_us % US_PER_SECOND));
+	if (command->has_stop)
+		(void)snprintf(text + size, sizeof text - size, "%stime <= \"@%" PRIu64 ".%06u999\"", size != 0 ? " && " : "",
+			       command->stop_us / US_PER_SECOND, (unsigned)(command->stop_us % US_PER_SECOND));
+	return text[0] != '\0' && ct_filter_parse(text, 0, &filter, &complaint) == CTRACE_OK ? filter : NULL;
+}
+
+static void close_job(struct job *job)
+{
+	ct_reader_destroy(job->job.reader);
+	ct_filter_destroy(job->times);
+	job->job.reader = NULL;
+	job->times = NULL;
+}
+
+/* False: there is nothing to read, and it has been said. */
+static bool open_job(struct job *job, struct ipcs *ipcs, const struct ct_ipcs_command *command, bool is_narrowed)
+{
+	struct ct_reader_options options = {
+		.catalog = ipcs->reading.catalog,
+		.filter = ipcs->reading.filter,
+		.has_pairs = command->verb == CT_IPCS_CTRACE && (command->report == CT_IPCS_SUMMARY || command->report == CT_IPCS_FULL),
+		.report = ct_ipcs_note,
+		.user = &job->job,
+	};
+	enum ctrace_status status;
+
+	*job = (struct job){ .ipcs = ipcs, .job = { .command = command, .also = report, .also_user = job } };
+	if (is_narrowed && options.filter == NULL)
+		options.filter = job->times = times_of(command);
+	status = ct_reader_create(&options, &job->job.reader);
+	if (status == CTRACE_OK)
+		add_traces(job, command);
+	else
+		fprintf(stderr, "ctrace ipcs: %s\n", ctrace_status_text(status));
+	if (job->added == 0)
+		ct_ipcs_fail(ipcs, CMD_NOTHING);
+	return job->added != 0;
+}
+
+/* ---- running ---- */
+
+static void write_out(const char *text, size_t size, void *user)
+{
+	(void)user;
+	(void)!fwrite(text, 1, size, stdout);
+}
+
+static bool is_stopped(void *user)
+{
+	(void)user;
+	return ct_end_wanted != 0 || ferror(stdout) != 0;
+}
+
+/* False: it is to be tried again, on everything. */
+static bool run_jobs(struct ipcs *ipcs, struct ct_ipcs_job *const *jobs, uint32_t count, bool is_merged, bool is_narrowed,
+		     const struct ipcs_defined *defined)
+{
+	struct ct_ipcs_output output = { .write = write_out,
+					 .linklist = ct_os_environment("CTRACE_LINKLIST"),
+					 .is_narrowed = is_narrowed,
+					 .is_stopped = is_stopped,
+					 .definitions = defined != NULL ? defined->items : NULL,
+					 .definition_count = defined != NULL ? defined->count : 0 };
+	enum ctrace_status status;
+	uint64_t shown = 0;
+
+	status = ct_ipcs_run(jobs, count, is_merged, &output, &shown);
+	if (status == CTRACE_NOT_FOUND && is_narrowed)
+		return false;
+	if (status != CTRACE_OK)
+		ct_ipcs_fail(ipcs, CMD_NOTHING);
+	(void)fflush(stdout);
+	if (status == CTRACE_NOT_FOUND)
+		fputs("ctrace ipcs: no entries\n", stderr);
+	else if (status != CTRACE_OK)
+		fprintf(stderr, "ctrace ipcs: %s\n", ctrace_status_text(status));
+	return true;
+}
+
+/* Within START and STOP; when there is nothing, on everything, to say why. */
+static void run_one(struct ipcs *ipcs, const struct ct_ipcs_command *command)
+{
+	bool is_narrowed = command->verb == CT_IPCS_CTRACE;
+	struct job job;
+	bool is_done;
+
+	do {
+		struct ct_ipcs_job *runnable = &job.job;
+
+		is_done = !open_job(&job, ipcs, command, is_narrowed);
+		if (!is_done) {
+			ipcs_defined_open(&job.defined);
+			is_done = run_jobs(ipcs, &runnable, 1, false, job.times != NULL, &job.defined);
+			ipcs_defined_close(&job.defined);
+		}
+		close_job(&job);
+		is_narrowed = false;
+	} while (!is_done);
+}
+
+static void run_merged(struct ipcs *ipcs, const struct ct_ipcs_command *commands, uint32_t count)
+{
+	struct ct_ipcs_job *runnable[CT_IPCS_MERGED] = { NULL };
+	struct job *jobs = calloc(count, sizeof *jobs);
+	bool is_good = jobs != NULL;
+
+	if (jobs == NULL)
+		ct_ipcs_fail(ipcs, CMD_NOTHING);
+	for (uint32_t i = 0; i < count && jobs != NULL; i++) {
+		is_good &= open_job(&jobs[i], ipcs, &commands[i], false);
+		runnable[i] = &jobs[i].job;
+	}
+	if (is_good)
+		(void)run_jobs(ipcs, runnable, count, true, false, NULL);
+	for (uint32_t i = 0; i < count && jobs != NULL; i++)
+		close_job(&jobs[i]);
+	free(jobs);
+}
+
+void ct_ipcs_job_run(struct ipcs *ipcs, const struct ct_ipcs_command *commands, uint32_t count, bool is_merged)
+{
+	if (is_merged)
+		run_merged(ipcs, commands, count);
+	else
+		run_one(ipcs, &commands[0]);
+}
+
+void ct_ipcs_job_copy(struct ipcs *ipcs, const struct ct_ipcs_command *command)
+{
+	const char *path = command->out_kind == CT_IPCS_BY_DDNAME ? ddname_path(command->out.at[0]) : command->out.at[0];
+	struct ct_ipcs_copied copied;
+	enum ctrace_status status;
+	struct job job;
+
+	if (open_job(&job, ipcs, command, true)) {
+		status = ct_ipcs_copy(&job.job, path, &copied);
+		if (status == CTRACE_OK) {
+			printf(" COPYTRC %" PRIu64 " ENTR%s OF %u PROCESS%s COPIED TO ", copied.events,
+			       copied.events == 1 ? "Y" : "IES", copied.processes, copied.processes == 1 ? "" : "ES");
+			ct_tool_print(stdout, path, strlen(path));
+			putchar('\n');
+		} else {
+			const char *reason = status == CTRACE_OS_ERROR ? strerror(errno) : ctrace_status_text(status);
+
+			(void)fflush(stdout);
+			fputs("ctrace ipcs: ", stderr);
+			ct_tool_print(stderr, path, strlen(path));
+			fprintf(stderr, ": %s\n", reason);
+		}
+		if (status != CTRACE_OK)
+			ct_ipcs_fail(ipcs, CMD_UNWRITTEN);
+		else if (copied.events == 0)
+			ct_ipcs_fail(ipcs, CMD_NOTHING);
+	}
+	close_job(&job);
+}

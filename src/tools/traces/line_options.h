@@ -1,0 +1,35 @@
+/*
+ * tools/traces/line_options.h - what the verbs that print events a line have in common: how a line looks.
+ *
+ * Copyright The ctrace authors.  SPDX-License-Identifier: Apache-2.0
+ */
+#ifndef CT_TOOLS_LINE_OPTIONS_H
+#define CT_TOOLS_LINE_OPTIONS_H
+
+#include <argp.h>
+
+#include "print/print.h"
+#include "read/read.h"
+
+struct line_options {
+	struct ct_text_options text;
+	bool is_default; /* --format=default: the line for people, whatever the trace has */
+	bool is_json;
+	bool has_sequence; /* "[17] " before the line */
+	bool has_nesting;  /* "--- " before the line: how deep it is in spans; the verb's own option */
+	struct ct_text_printer *printer;
+};
+/* --format, --json, --color, --records, --sequence: a child parser; its input is a struct line_options, which it first fills with
+ * what holds without options. */
+extern const struct argp ct_line_argp;
+/* Once the options are known.  False without memory, complained about. */
+bool line_options_open(struct line_options *options, const char *verb);
+void line_options_close(struct line_options *options);
+/* The reader has to pair for what the lines show. */
+bool line_options_use_pairs(const struct line_options *options);
+/* The end of the list needs all that is before it: numbers of events, depths, times between. */
+bool line_options_need_all(const struct line_options *options);
+/* Adds the event's line, with its end.  Failure is out's. */
+void line_options_add(const struct line_options *options, struct ct_buf *out, const struct ct_view *view);
+
+#endif

@@ -1,0 +1,662 @@
+/*
+ * reading.c - what all verbs that read traces have in common: which traces, which events, the catalogue, and what is told of damage.
+ *
+ * Part of ctrace show, ipcs, stats, diff, report, export.  Events are the verb's to print, on stdout; everything here is said on stderr.
+ *
+ * Copyright The ctrace authors.  SPDX-License-Identifier: Apache-2.0
+ */
+#include "tools/traces/reading.h"
+
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "tools/traces/annotation.h"
+#include "cli/cli.h"
+#include "operator/recovery_sweep.h"
+#include "tools/traces/event_groups.h"
+#include "cli/new_file.h"
+#include "cli/progress_line.h"
+
+enum { OPTION_CATALOG = 0x1100, OPTION_SINCE, OPTION_UNTIL, OPTION_THREAD, OPTION_UTC, OPTION_GROUP, OPTION_GROUPS, OPTION_OPTIONS };
+
+/* A file of nothing but damage must not fill the terminal. */
+#define REPORT_LIMIT 20u
+
+void reading_init(struct reading *reading, const char *verb)
+{
+	*reading = (struct reading){ .verb = verb };
+}
+
+static void say(const struct reading *reading)
+{
+	/* What was printed so far comes first where both streams are one terminal. */
+	progress_clear();
+	(void)fflush(stdout);
+	fprintf(stderr, "%s: ", reading->verb);
+}
+
+/* ------------------------------------------------------------------------------------------------------------
+ * Catalogues
+ */
+
+static void complain_catalog(const char *path, const struct ct_complaint *complaint, void *user)
+{
+	const struct reading *reading = user;
+
+	say(reading);
+	ct_tool_print(stderr, path, strlen(path));
+	if (complaint->line != 0)
+		fprintf(stderr, ":%u:%u", complaint->line, complaint->column);
+	fprintf(stderr, ": %s%s%s\n", complaint->message, complaint->expected[0] != '\0' ? "; expected " : "", complaint->expected);
+}
+
+static bool need_catalog(struct reading *reading)
+{
+	enum ctrace_status status;
+
+	if (reading->catalog != NULL)
+		return true;
+	status = ct_catalog_create(&reading->catalog);
+	if (status == CTRACE_OK)
+		return true;
+	say(reading);
+	fprintf(stderr, "%s\n", ctrace_status_text(status));
+	return false;
+}
+
+static void lack_memory(struct reading *reading)
+{
+	say(reading);
+	fprintf(stderr, "%s\n", ctrace_status_text(CTRACE_NOT_ENOUGH_MEMORY));
+	reading->has_failed = true;
+}
+
+/* A component that has a catalogue already keeps it. */
+static void add_annotation(const char *path, void *user)
+{
+	struct annotation_result result;
+	struct reading *reading = user;
+	struct ct_buf text;
+
+	ct_buf_init(&text);
+	annotation_read(path, &text, &result);
+	if (result.message[0] != '\0') {
+		say(reading);
+		ct_tool_print(stderr, path, strlen(path));
+		fprintf(stderr, ": %s\n", result.message);
+		reading->lacks_catalog |= result.is_unread;
+	} else if (ct_catalog_parse(reading->catalog, path, text.data, text.size, complain_catalog, reading) ==
+		   CTRACE_NOT_ENOUGH_MEMORY) {
+		lack_memory(reading);
+	}
+	ct_buf_fini(&text);
+}
+
+static void lack_catalog(struct reading *reading, const char *path)
+{
+	reading->lacks_catalog = true;
+	say(reading);
+	ct_tool_print(stderr, path, strlen(path));
+	fprintf(stderr, ": no catalogue: there is no such file or folder\n");
+}
+
+bool reading_lacks_catalog(const struct reading *reading)
+{
+	return reading->lacks_catalog || (reading->catalog != NULL && ct_catalog_counts(reading->catalog).unread > 0);
+}
+
+/* Annotations are in an XML file or in a folder. */
+static bool may_have_annotations(const char *path)
+{
+	struct stat info;
+
+	return annotation_is_name(path) || (stat(path, &info) == 0 && S_ISDIR(info.st_mode));
+}
+
+/* A mistake in a catalogue costs its names, not the trace: it is told, and reading goes on. */
+static void add_catalog(struct reading *reading, const char *path)
+{
+	enum ctrace_status status = CTRACE_OK;
+
+	if (!need_catalog(reading)) {
+		reading->has_failed = true;
+		return;
+	}
+	if (!annotation_is_name(path))
+		status = ct_catalog_add(reading->catalog, path, complain_catalog, reading);
+	/* A folder that cannot be read has been reported. */
+	if (may_have_annotations(path) && !annotation_each(path, add_annotation, reading) && status == CTRACE_OK)
+		status = CTRACE_NOT_FOUND;
+	if (status == CTRACE_NOT_ENOUGH_MEMORY)
+		lack_memory(reading);
+	if (status == CTRACE_NOT_FOUND)
+		lack_catalog(reading, path);
+}
+
+/* ------------------------------------------------------------------------------------------------------------
+ * The filter
+ */
+
+/* The expression, and a mark under the column. */
+static void complain_filter(const struct reading *reading, const char *expression, const struct ct_complaint *complaint)
+{
+	int column = 0;
+
+	say(reading);
+	fprintf(stderr, "filter, column %u: %s%s%s\n    ", complaint->column, complaint->message,
+		complaint->expected[0] != '\0' ? "; expected " : "", complaint->expected);
+	(void)ct_tool_print(stderr, expression, strlen(expression));
+	if (complaint->column > 0 && complaint->column - 1 <= strlen(expression))
+		column = ct_tool_print(NULL, expression, complaint->column - 1);
+	fprintf(stderr, "\n    %*s^\n", column, "");
+}
+
+bool reading_filter(struct reading *reading, const char *expression)
+{
+	struct ct_complaint complaint = { 0 };
+	struct ct_filter *filter = NULL;
+
+	if (ct_filter_parse(expression, ct_clock_wall_ns(), &filter, &complaint) != CTRACE_OK) {
+		complain_filter(reading, expression, &complaint);
+		return false;
+	}
+	reading->filter = ct_filter_and(reading->filter, filter);
+	return true;
+}
+
+bool reading_take_expression(struct reading *reading, const char *word)
+{
+	if (access(word, F_OK) == 0 || (strpbrk(word, "<>=~!&|(") == NULL && strstr(word, " in ") == NULL))
+		return false;
+	if (!reading_filter(reading, word))
+		exit(CMD_USAGE);
+	return true;
+}
+
+static void add_quoted(struct ct_buf *out, const char *text)
+{
+	ct_buf_add_char(out, '"');
+	for (; *text != '\0'; text++) {
+		if (*text == '"' || *text == '\\')
+			ct_buf_add_char(out, '\\');
+		ct_buf_add_char(out, *text);
+	}
+	ct_buf_add_char(out, '"');
+}
+
+/* "1,5-8" -> "event in (1, 5..8)" */
+static void add_event_list(struct ct_buf *out, const char *list)
+{
+	ct_buf_add_text(out, "event in (");
+	for (; *list != '\0'; list++) {
+		if (*list == '-')
+			ct_buf_add_text(out, "..");
+		else
+			ct_buf_add_char(out, *list);
+	}
+	ct_buf_add_char(out, ')');
+}
+
+/* An option that is short for an expression. */
+static void short_form(struct reading *reading, struct argp_state *state, struct ct_buf *expression, const char *wrong,
+		       const char *argument)
+{
+	struct ct_complaint complaint = { 0 };
+	struct ct_filter *filter = NULL;
+	enum ctrace_status status = CTRACE_NOT_ENOUGH_MEMORY;
+
+	if (!expression->failed)
+		status = ct_filter_parse(ct_buf_text(expression), ct_clock_wall_ns(), &filter, &complaint);
+	ct_buf_fini(expression);
+	if (status != CTRACE_OK)
+		argp_error(state, wrong, argument);
+	reading->filter = ct_filter_and(reading->filter, filter);
+}
+
+static void complain_level(struct argp_state *state, const char *word)
+{
+	const char *meant = ct_suggest_level((struct ct_span){ word, strlen(word) }, false);
+
+	argp_error(state, "no level: \"%s\"%s%s%s; expected debug, info, warn, error, fatal or 0 to 4", word,
+		   meant != NULL ? " (did you mean " : "", meant != NULL ? meant : "", meant != NULL ? "?)" : "");
+}
+
+static void parse_short_form(struct reading *reading, struct argp_state *state, int key, const char *argument)
+{
+	const char *wrong = "";
+	struct ct_buf text;
+	uint32_t level;
+
+	ct_buf_init(&text);
+	switch (key) {
+	case 'c':
+		wrong = "no name of components: \"%s\"; expected one like MF.*";
+		ct_buf_add_text(&text, "component ~ ");
+		add_quoted(&text, argument);
+		break;
+	case 'l':
+		if (!ct_level_parse(argument, strlen(argument), &level) || level >= CTRACE_LEVEL_COUNT)
+			complain_level(state, argument);
+		ct_buf_add_format(&text, "level >= %s", ct_level_name(level));
+		break;
+	case 'p':
+	case OPTION_THREAD:
+		wrong = key == 'p' ? "no process id: \"%s\"" : "no thread id: \"%s\"";
+		if (!ct_tool_is_number(argument))
+			argp_error(state, wrong, argument);
+		ct_buf_add_format(&text, "%s == %s", key == 'p' ? "process" : "thread", argument);
+		break;
+	case 'e':
+		wrong = "no list of event ids: \"%s\"; expected one like 1,5-8";
+		if (argument[strspn(argument, "0123456789abcdefABCDEFxX,- ")] != '\0')
+			argp_error(state, wrong, argument);
+		add_event_list(&text, argument);
+		break;
+	default:
+		wrong = "no time: \"%s\"; expected \"2026-01-31 15:12:27.5\", \"15:12:27\", \"-5m\" or \"@1700000000\"";
+		ct_buf_add_text(&text, key == OPTION_SINCE ? "time >= " : "time <= ");
+		add_quoted(&text, argument);
+	}
+	short_form(reading, state, &text, wrong, argument);
+}
+
+/* ------------------------------------------------------------------------------------------------------------
+ * Options
+ */
+
+/* Before any option is read: times in them are meant so, wherever --utc stands. */
+static void use_utc(int argc, char **argv)
+{
+	for (int i = 1; i < argc && strcmp(argv[i], "--") != 0; i++) {
+		if (strcmp(argv[i], "--utc") != 0)
+			continue;
+		if (setenv("TZ", "UTC", 1) == 0)
+			tzset();
+		return;
+	}
+}
+
+static void group_add(struct reading *reading, struct argp_state *state, const char *argument)
+{
+	if (reading->group_count == READING_GROUPS)
+		argp_error(state, "--group stands at most %d times; several names may have commas between", READING_GROUPS);
+	reading->group[reading->group_count++] = argument;
+}
+
+/* All options are known: --groups may stand behind --group. */
+static void group_filters(struct reading *reading, struct argp_state *state)
+{
+	for (size_t i = 0; i < reading->group_count; i++) {
+		struct ct_buf expression, message;
+
+		ct_buf_init(&expression);
+		ct_buf_init(&message);
+		if (!event_groups_add(event_groups_path(reading->groups), reading->group[i], &expression, &message))
+			argp_failure(state, CMD_USAGE, 0, "--group: %s", ct_buf_text(&message));
+		if (!reading_filter(reading, ct_buf_text(&expression)))
+			exit(CMD_USAGE);
+		ct_buf_fini(&expression);
+		ct_buf_fini(&message);
+	}
+	reading->group_count = 0;
+}
+
+static error_t parse_reading(int key, char *argument, struct argp_state *state)
+{
+	struct reading *reading = state->input;
+
+	switch (key) {
+	case ARGP_KEY_INIT:
+		use_utc(state->argc, state->argv);
+		return 0;
+	case OPTION_UTC:
+		return 0;
+	case 'c':
+	case 'l':
+	case 'e':
+	case 'p':
+	case OPTION_THREAD:
+	case OPTION_SINCE:
+	case OPTION_UNTIL:
+		parse_short_form(reading, state, key, argument);
+		return 0;
+	case 'F':
+		if (!reading_filter(reading, argument))
+			exit(CMD_USAGE);
+		return 0;
+	case OPTION_GROUP:
+		group_add(reading, state, argument);
+		return 0;
+	case OPTION_GROUPS:
+		reading->groups = argument;
+		return 0;
+	case OPTION_OPTIONS: /* options_file.c has replaced the others */
+		argp_error(state, "--options=FILE is written in full, and not within such a file");
+		return 0;
+	case ARGP_KEY_END:
+		group_filters(reading, state);
+		return 0;
+	case OPTION_CATALOG:
+		add_catalog(reading, argument);
+		return 0;
+	default:
+		return ARGP_ERR_UNKNOWN;
+	}
+}
+
+static const struct argp_option rows[] = {
+	{ "filter", 'F', "EXPRESSION", 0, "Only events for which it holds, as in 'level >= warn && data[0] > 100': ctrace-filter(7)",
+	  1 },
+	{ "component", 'c', "GLOB", 0, "Short for component ~ \"GLOB\"", 1 },
+	{ "level", 'l', "LEVEL", 0, "Short for level >= LEVEL: debug, info, warn, error, fatal", 1 },
+	{ "event", 'e', "LIST", 0, "Short for event in (LIST), as in 1,5-8", 1 },
+	{ "since", OPTION_SINCE, "TIME", 0,
+	  "Short for time >= TIME: \"2026-01-31 15:12:27.5\", \"15:12:27\", \"30m ago\", \"yesterday\", \"@1700000000.5\"", 1 },
+	{ "until", OPTION_UNTIL, "TIME", 0, "Short for time <= TIME", 1 },
+	{ "group", OPTION_GROUP, "NAMES", 0, "Only events of a group, or of one of several, as in files,slow; !files: all others", 1 },
+	{ "groups", OPTION_GROUPS, "FILE", 0, "The file of groups, lines of NAME = EXPRESSION; else that in CTRACE_GROUPS", 1 },
+	{ "thread", OPTION_THREAD, "TID", 0, "Short for thread == TID", 1 },
+	{ "utc", OPTION_UTC, NULL, 0, "Times are shown and meant in universal time, not in local time", 2 },
+	{ "options", OPTION_OPTIONS, "FILE", 0, "Words of the command line that stand in a file; # begins a comment", 2 },
+	{ "catalog", OPTION_CATALOG, "PATH", 0, "A catalogue, or a folder of them; before what CTRACE_CATALOG names", 2 },
+	{ 0 },
+};
+const struct argp ct_reading_argp = { .options = rows, .parser = parse_reading };
+
+static const struct argp_option pid_rows[] = {
+	{ "pid", 'p', "PID", 0, "Short for process == PID", 1 },
+	{ 0 },
+};
+const struct argp ct_reading_pid_argp = { .options = pid_rows, .parser = parse_reading };
+
+void reading_paths(struct reading *reading, char **words, size_t count)
+{
+	reading->paths = words;
+	reading->path_count = count;
+}
+
+void reading_words(struct reading *reading, char **words, size_t count)
+{
+	size_t paths = 0;
+
+	for (size_t i = 0; i < count; i++)
+		if (!reading_take_expression(reading, words[i]))
+			words[paths++] = words[i];
+	reading_paths(reading, words, paths);
+}
+
+/* ------------------------------------------------------------------------------------------------------------
+ * Opening
+ */
+
+static void report(const struct ct_read_note *note, void *user)
+{
+	struct reading *reading = user;
+
+	if (reading->is_quiet) {
+		reading->withheld++;
+		return;
+	}
+	if (reading->also != NULL)
+		reading->also(note, reading->also_user);
+	if (reading->reports++ >= REPORT_LIMIT)
+		return;
+	say(reading);
+	ct_tool_print(stderr, note->path, strlen(note->path));
+	if (note->trouble != CT_TROUBLE_CLOCK && note->trouble != CT_TROUBLE_UNREAD)
+		fprintf(stderr, ", offset %" PRIu64, note->offset);
+	if (note->bytes > 0)
+		fprintf(stderr, ", %" PRIu64 " byte%s", note->bytes, note->bytes == 1 ? "" : "s");
+	fprintf(stderr, ": %s\n", note->message);
+}
+
+bool reading_is_process(const char *word)
+{
+	return ct_tool_is_number(word) && access(word, F_OK) != 0;
+}
+
+/* A word of the filter language stands where a path is expected: the shell has cut an expression into pieces. */
+static bool is_filter_word(const char *word)
+{
+	struct ct_complaint complaint = { 0 };
+	struct ct_filter *filter = NULL;
+	bool is_one = ct_filter_parse(word, ct_clock_wall_ns(), &filter, &complaint) == CTRACE_OK;
+	uint32_t level;
+
+	ct_filter_destroy(filter);
+	return is_one || ct_name_is(word, strlen(word), "level") || ct_name_is(word, strlen(word), "component") ||
+	       ct_name_is(word, strlen(word), "event") || (ct_level_parse(word, strlen(word), &level) && !reading_is_process(word));
+}
+
+static const char *reason_of(const char *path, enum ctrace_status status)
+{
+	const char *what = status == CTRACE_NOT_FOUND || status == CTRACE_DENIED ? ct_path_recognize(path) : NULL;
+
+	if (what != NULL)
+		return what;
+	if (status == CTRACE_NOT_FOUND && reading_is_process(path))
+		return "no traced process has this number, as ctrace list shows them; for its events in a trace: --pid and the trace";
+	if (status == CTRACE_NOT_FOUND && is_filter_word(path))
+		return "no trace, run folder or traced process of that name; an expression stands in quotes, as 'level >= warn'";
+	return status == CTRACE_NOT_FOUND     ? "no trace, run folder or traced process of that name"
+	       : status == CTRACE_UNSUPPORTED ? "not a trace that ctrace can read"
+					      : ctrace_status_text(status);
+}
+
+static void add_path(struct reading *reading, const char *path)
+{
+	enum ctrace_status status = ct_reader_add(reading->reader, path);
+
+	if (status == CTRACE_OK) {
+		reading->has_rings |= reading_is_process(path);
+		return;
+	}
+	reading->has_failed = true;
+	/* What is a trace, however bad, costs itself; the others are read. */
+	reading->is_missing |= status == CTRACE_NOT_FOUND || status == CTRACE_DENIED;
+	say(reading);
+	ct_tool_print(stderr, path, strlen(path));
+	fprintf(stderr, ": %s\n", reason_of(path, status));
+}
+
+static void add_folder_entry(const struct ct_folder_entry *entry, void *user)
+{
+	struct reading *reading = user;
+	char *path;
+
+	if (entry->uid != geteuid() && geteuid() != 0)
+		return;
+	if (asprintf(&path, "%s/%s", entry->run_directory, entry->name) < 0)
+		return;
+	/* A process that ended since is no failure. */
+	if (access(path, F_OK) == 0) {
+		add_path(reading, path);
+		reading->path_count++;
+		reading->has_rings = true;
+	}
+	free(path);
+}
+
+static void add_run_directory(const char *path, void *user)
+{
+	ct_folder_each(path, add_folder_entry, user);
+}
+
+static bool step(void *user)
+{
+	const struct reading *reading = user;
+
+	if (reading->shows_progress)
+		progress_step(ct_reader_totals(reading->reader)->events, "events", ct_reader_progress(reading->reader));
+	return new_file_interrupted == 0;
+}
+
+bool reading_open_empty(struct reading *reading)
+{
+	struct ct_reader_options options = { .has_pairs = reading->has_pairs,
+					     .pairs_are_shown = reading->pairs_are_shown,
+					     .report = report,
+					     .step = step,
+					     .user = reading };
+	enum ctrace_status status;
+
+	(void)reading_catalog(reading);
+	options.catalog = reading->catalog;
+	options.filter = reading->filter;
+	status = ct_reader_create(&options, &reading->reader);
+	if (status != CTRACE_OK) {
+		say(reading);
+		fprintf(stderr, "%s\n", ctrace_status_text(status));
+		return false;
+	}
+	return true;
+}
+
+static void add_annotations(struct reading *reading)
+{
+	const char *folder = ct_os_environment("MFTRACE_ANNOTATIONS");
+
+	if (folder == NULL || ct_os_environment("CTRACE_CATALOG") != NULL)
+		return;
+	/* What is no name of an XML file has been looked for before. */
+	if (may_have_annotations(folder) && !annotation_each(folder, add_annotation, reading) && annotation_is_name(folder))
+		lack_catalog(reading, folder);
+}
+
+bool reading_catalog(struct reading *reading)
+{
+	if (!need_catalog(reading))
+		return false;
+	/* What is wrong with a catalogue has been said. */
+	if (!reading->has_environment &&
+	    ct_catalog_add_environment(reading->catalog, complain_catalog, reading) == CTRACE_NOT_ENOUGH_MEMORY)
+		lack_memory(reading);
+	if (!reading->has_environment)
+		add_annotations(reading);
+	reading->has_environment = true;
+	return true;
+}
+
+bool reading_open(struct reading *reading)
+{
+	if (!reading_open_empty(reading))
+		return false;
+	progress_start(reading->verb);
+	if (reading->path_count == 0) {
+		ct_folder_each_run_directory(add_run_directory, reading);
+		if (reading->path_count == 0 && ct_recovery_report_refused(reading->verb) != 0)
+			reading->is_missing = reading->has_failed = true;
+		return !reading->is_missing;
+	}
+	for (size_t i = 0; i < reading->path_count; i++)
+		add_path(reading, reading->paths[i]);
+	return !reading->is_missing;
+}
+
+/* ------------------------------------------------------------------------------------------------------------
+ * Reading more than once
+ */
+
+void reading_look(struct reading *reading)
+{
+	reading->is_quiet = true;
+	reading->withheld = 0;
+}
+
+bool reading_again(struct reading *reading, uint64_t since_ns)
+{
+	enum ctrace_status status;
+
+	reading->has_look = true;
+	reading->look_damages = ct_reader_totals(reading->reader)->damages;
+	/* What could not be added was reported the first time. */
+	reading->is_quiet = true;
+	status = ct_reader_rewind_to(reading->reader, since_ns);
+	reading->is_quiet = false;
+	reading->withheld = 0;
+	if (status == CTRACE_OK)
+		return true;
+	reading->has_failed = true;
+	say(reading);
+	fprintf(stderr, "a trace cannot be read a second time: %s\n", ctrace_status_text(status));
+	return false;
+}
+
+bool reading_differs(const struct reading *reading)
+{
+	return reading->has_look && reading->look_damages != ct_reader_totals(reading->reader)->damages;
+}
+
+/* ------------------------------------------------------------------------------------------------------------
+ * The end
+ */
+
+static const char *plural(uint64_t count)
+{
+	return count == 1 ? "" : "s";
+}
+
+static void tell_totals(const struct reading *reading, const struct ct_read_totals *totals)
+{
+	uint64_t damages = totals->damages - totals->unread;
+
+	if (reading->reports > REPORT_LIMIT)
+		fprintf(stderr, "%s: %" PRIu64 " more like these\n", reading->verb, reading->reports - REPORT_LIMIT);
+	if (totals->discarded > 0)
+		fprintf(stderr, "%s: %" PRIu64 " event%s discarded before being written\n", reading->verb, totals->discarded,
+			totals->discarded == 1 ? " was" : "s were");
+	if (damages > 0)
+		fprintf(stderr, "%s: damaged in %" PRIu64 " place%s, %" PRIu64 " byte%s could not be read\n", reading->verb, damages,
+			plural(damages), totals->damaged_bytes, plural(totals->damaged_bytes));
+	if (totals->unread > 0)
+		fprintf(stderr, "%s: of what was named, %" PRIu64 " part%s could not be read at all\n", reading->verb, totals->unread,
+			plural(totals->unread));
+}
+
+void reading_close(struct reading *reading)
+{
+	ct_reader_destroy(reading->reader);
+	ct_filter_destroy(reading->filter);
+	ct_catalog_destroy(reading->catalog);
+	*reading = (struct reading){ 0 };
+}
+
+static void tell_hint(const struct reading *reading)
+{
+	struct ct_buf hint;
+
+	ct_buf_init(&hint);
+	if (ct_reader_hint(reading->reader, &hint))
+		fprintf(stderr, "%s: %s\n", reading->verb, ct_buf_text(&hint));
+	ct_buf_fini(&hint);
+}
+
+int reading_end(struct reading *reading, uint64_t shown)
+{
+	struct ct_read_totals totals = { 0 };
+	bool is_good, is_missing = reading->is_missing, lacks_catalog = reading_lacks_catalog(reading);
+
+	progress_clear();
+	(void)fflush(stdout);
+	if (reading->reader != NULL && !is_missing)
+		totals = *ct_reader_totals(reading->reader);
+	tell_totals(reading, &totals);
+	if (reading->path_count == 0 && !is_missing)
+		fprintf(stderr, "%s: nothing is being traced; name a trace\n", reading->verb);
+	else if (shown == 0 && !reading->has_failed && (totals.unread == 0 || totals.events > 0)) {
+		fprintf(stderr, "%s: no events%s\n", reading->verb,
+			totals.events > 0 ? " match"
+			: reading->has_rings
+				? ": nothing waits in rings; ctrace list shows where it was delivered to, ctrace tail what comes"
+				: "");
+		if (totals.events > 0)
+			tell_hint(reading);
+	}
+	is_good = shown > 0 && !reading->has_failed && totals.damages == 0;
+	reading_close(reading);
+	return is_missing || lacks_catalog || totals.unread > 0 ? CMD_UNREAD : is_good ? CMD_DONE : CMD_NOTHING;
+}

@@ -1,0 +1,824 @@
+/*
+ * test_trace.c - trace calls: statuses, policies, lanes and the accounting that always balances.
+ *
+ * Copyright The ctrace authors.  SPDX-License-Identifier: Apache-2.0
+ */
+#include "../process/process_fixture.h"
+
+#include <sched.h>
+
+static char big[CTRACE_MAX_ITEM_SIZE];
+
+static enum ctrace_status emit_sized(uint32_t number, size_t size)
+{
+	const struct ctrace_item item = CTRACE_BIN(big, size);
+
+	return ctrace_emit(&tracer, CTRACE_INFO, number, &item, 1);
+}
+
+static void check_balance(uint64_t emitted)
+{
+	struct ctrace_stats now = stats();
+
+	CHILD_CHECK(now.emitted == emitted);
+	CHILD_CHECK(now.emitted == now.delivered + now.pending + lost_total(&now));
+}
+
+/* ---- statuses ---- */
+
+static void every_status(void)
+{
+	static struct ctrace_tracer quiet = CTRACE_TRACER("unit.quiet"), off = CTRACE_TRACER("unit.off");
+	static struct ctrace_tracer nameless = CTRACE_TRACER(NULL), empty = CTRACE_TRACER(""), dots = CTRACE_TRACER("a..b");
+
+	CHILD_CHECK(emit(0) == CTRACE_OK);
+	CHILD_CHECK(ctrace_emit(&tracer, CTRACE_LEVEL_COUNT, 0, NULL, 0) == CTRACE_INVALID_TRACE_LEVEL);
+	CHILD_CHECK(ctrace_emit(&tracer, CTRACE_LEVEL_NONE, 0, NULL, 0) == CTRACE_INVALID_TRACE_LEVEL);
+	CHILD_CHECK(ctrace_emit(&quiet, CTRACE_WARN, 0, NULL, 0) == CTRACE_NOT_TRACING_LEVEL);
+	CHILD_CHECK(ctrace_emit(&quiet, CTRACE_ERROR, 1, NULL, 0) == CTRACE_OK);
+	CHILD_CHECK(ctrace_emit(&off, CTRACE_FATAL, 0, NULL, 0) == CTRACE_NOT_TRACE_ENABLED);
+	CHILD_CHECK(ctrace_emit(&nameless, CTRACE_FATAL, 0, NULL, 0) == CTRACE_INVALID_COMPONENT_NAME);
+	CHILD_CHECK(ctrace_emit(&empty, CTRACE_FATAL, 0, NULL, 0) == CTRACE_INVALID_COMPONENT_NAME);
+	CHILD_CHECK(ctrace_emit(&dots, CTRACE_FATAL, 0, NULL, 0) == CTRACE_INVALID_COMPONENT_NAME);
+	CHILD_CHECK(emit_sized(0, SIZE_MAX) == CTRACE_NOT_ENOUGH_MEMORY);
+	CHILD_CHECK(stats().lost[CTRACE_LOSS_TOO_LARGE] == 1);
+	check_balance(3);
+	CHILD_CHECK(ctrace_enabled(&quiet, CTRACE_ERROR) && !ctrace_enabled(&quiet, CTRACE_WARN) &&
+		    !ctrace_enabled(&off, CTRACE_FATAL));
+	CHILD_CHECK(!ctrace_enabled(&dots, CTRACE_FATAL));
+}
+
+static unsigned evaluations;
+
+static uint32_t evaluated(void)
+{
+	return ++evaluations;
+}
+
+/* The first call of each is the one that registers it, or finds that it cannot be. */
+static void trace_what_is_off(void)
+{
+	static struct ctrace_tracer off = CTRACE_TRACER("unit.off"), quiet = CTRACE_TRACER("unit.quiet"), dots = CTRACE_TRACER("a..b");
+	static struct ctrace_tracer on = CTRACE_TRACER("unit.on");
+
+	for (int i = 0; i < 3; i++) {
+		CTRACE(&off, CTRACE_FATAL, evaluated(), CTRACE_U32(evaluated()));
+		CTRACE(&quiet, CTRACE_WARN, evaluated(), CTRACE_U32(evaluated()));
+		CTRACE(&dots, CTRACE_FATAL, evaluated(), CTRACE_U32(evaluated()));
+		CTRACE(&dots, CTRACE_FATAL, 7, CTRACE_U32(evaluated()));
+	}
+	CHILD_CHECK(evaluations == 0);
+	CTRACE(&on, CTRACE_FATAL, evaluated(), CTRACE_U32(evaluated()));
+	CHILD_CHECK(evaluations == 2);
+}
+
+static void what_is_off_evaluates_nothing(void **state)
+{
+	(void)state;
+	configure("mftrace.level.unit.quiet = error\nmftrace.level.unit.off = none\n");
+	assert_int_equal(run_traced(trace_what_is_off), 0);
+}
+
+static void each_status_has_its_cause(void **state)
+{
+	(void)state;
+	configure("mftrace.level.unit.quiet = error\nmftrace.level.unit.off = none\n");
+	assert_int_equal(run_traced(every_status), 0);
+	assert_lines(0, 2);
+}
+
+static void emit_and_look_at_errno(void)
+{
+	errno = 4711;
+	(void)emit(0); /* attaches, makes a ring, opens the file */
+	CHILD_CHECK(errno == 4711);
+	(void)ctrace_emit(&tracer, 99, 0, NULL, 0);
+	(void)emit_sized(0, SIZE_MAX);
+	CTRACE(&tracer, CTRACE_INFO, 1, CTRACE_U32(1));
+	CHILD_CHECK(ctrace_flush(60000) == CTRACE_OK);
+	(void)stats();
+	CHILD_CHECK(errno == 4711);
+}
+
+static void errno_is_kept(void **state)
+{
+	(void)state;
+	assert_int_equal(run_traced(emit_and_look_at_errno), 0);
+	assert_lines(0, 2);
+}
+
+/* Two threads make each tracer known at the same time.  ThreadSanitizer looks at that, too. */
+#define ROUNDS 500u
+
+static struct ctrace_tracer shared[ROUNDS];
+static uint32_t arrived;
+
+static void *make_tracers_known(void *unused)
+{
+	(void)emit(0);
+	for (uint32_t i = 0; i < ROUNDS; i++) {
+		(void)__atomic_add_fetch(&arrived, 1, __ATOMIC_RELAXED);
+		while (__atomic_load_n(&arrived, __ATOMIC_RELAXED) < 2 * (i + 1))
+			(void)sched_yield();
+		CHILD_CHECK(ctrace_emit(&shared[i], CTRACE_INFO, i, NULL, 0) == CTRACE_OK);
+	}
+	return unused;
+}
+
+static void make_tracers_known_twice(void)
+{
+	pthread_t threads[2];
+
+	for (uint32_t i = 0; i < ROUNDS; i++)
+		shared[i] = (struct ctrace_tracer)CTRACE_TRACER("unit.shared");
+	for (int i = 0; i < 2; i++)
+		CHILD_CHECK(pthread_create(&threads[i], NULL, make_tracers_known, NULL) == 0);
+	for (int i = 0; i < 2; i++)
+		CHILD_CHECK(pthread_join(threads[i], NULL) == 0);
+	for (uint32_t i = 1; i < ROUNDS; i++)
+		CHILD_CHECK(shared[i].component == shared[0].component && shared[i].gate == shared[0].gate);
+	check_balance(2 * (uint64_t)ROUNDS + 2);
+}
+
+static void two_threads_may_make_one_tracer_known(void **state)
+{
+	(void)state;
+	assert_int_equal(run_traced(make_tracers_known_twice), 0);
+}
+
+static void emit_both_ways(void)
+{
+	for (uint32_t i = 0; i < 20000; i++) {
+		if (i % 3 == 0)
+			(void)emit(i);
+		else
+			CTRACE(&tracer, CTRACE_DEBUG + i % 5, i, CTRACE_U32(i), CTRACE_STR("text"));
+	}
+	check_balance(20000);
+}
+
+static void the_inline_and_the_other_way_share_one_ring_and_its_order(void **state)
+{
+	(void)state;
+	assert_int_equal(run_traced(emit_both_ways), 0);
+	assert_lines(0, 20000);
+}
+
+static void emit_with_another_abi(void)
+{
+	static struct ctrace_tracer old = { &ctrace_gate_unregistered, "unit.old", 0, CTRACE_ABI + 1 };
+
+	for (uint32_t i = 0; i < 100; i++)
+		CTRACE(&old, CTRACE_INFO, i, CTRACE_U32(i));
+	CHILD_CHECK(old.gate == &ctrace_gate_unregistered && old.component == 0);
+	CHILD_CHECK(ctrace_enabled(&old, CTRACE_INFO));
+}
+
+static void a_program_of_another_version_goes_the_long_way(void **state)
+{
+	(void)state;
+	assert_int_equal(run_traced(emit_with_another_abi), 0);
+	assert_lines(0, 100);
+}
+
+/* ---- policies ---- */
+
+static void fill_under_discard(void)
+{
+	uint64_t emitted = 0, refused = 0;
+
+	(void)emit((uint32_t)emitted++);
+	hold_agent();
+	for (; refused < 10; emitted++)
+		refused += emit_sized((uint32_t)emitted, 500) == CTRACE_NOT_ENOUGH_MEMORY;
+	release_agent();
+	CHILD_CHECK(ctrace_flush(60000) == CTRACE_OK);
+	CHILD_CHECK(stats().lost[CTRACE_LOSS_DISCARDED] == refused);
+	CHILD_CHECK(stats().delivered == emitted - refused);
+	check_balance(emitted);
+	put_file("count", &emitted, sizeof emitted);
+}
+
+static uint64_t read_count(void)
+{
+	uint64_t count = 0;
+	int fd = open("count", O_RDONLY | O_CLOEXEC);
+
+	assert_true(fd >= 0);
+	assert_int_equal(read(fd, &count, sizeof count), sizeof count);
+	assert_int_equal(close(fd), 0);
+	return count;
+}
+
+static void discard_drops_the_newest_and_counts_it(void **state)
+{
+	(void)state;
+	configure("ctrace.overflow = discard\nctrace.buffer = 64k\n");
+	assert_int_equal(run_traced(fill_under_discard), 0);
+	assert_lines(0, (unsigned)read_count() - 10);
+}
+
+static void fill_under_block(void)
+{
+	uint64_t emitted = 0, start;
+
+	(void)emit((uint32_t)emitted++);
+	hold_agent();
+	while (emit_sized((uint32_t)emitted, 500) == CTRACE_OK)
+		emitted++;
+	start = ct_clock_mono_ns();
+	for (int i = 0; i < 10000; i++) /* they do not wait again: 200 seconds otherwise */
+		CHILD_CHECK(emit_sized(0, 500) == CTRACE_NOT_ENOUGH_MEMORY);
+	CHILD_CHECK(ct_clock_mono_ns() - start < 100000000000u);
+	release_agent();
+	CHILD_CHECK(ctrace_flush(60000) == CTRACE_OK);
+	CHILD_CHECK(stats().lost[CTRACE_LOSS_STALLED] == 10001);
+	CHILD_CHECK(emit_sized((uint32_t)emitted, 500) == CTRACE_OK); /* and wait again once the output moves */
+	check_balance(emitted + 1 + 10001);
+	put_file("count", &emitted, sizeof emitted);
+}
+
+static void block_gives_up_when_the_output_makes_no_progress(void **state)
+{
+	(void)state;
+	configure("ctrace.overflow = block\nctrace.buffer = 64k\nctrace.block.timeout = 20ms\n");
+	assert_int_equal(run_traced(fill_under_block), 0);
+	assert_lines(0, (unsigned)read_count() + 1);
+}
+
+static void emit_much(void)
+{
+	for (uint32_t i = 0; i < 300000; i++)
+		CTRACE(&tracer, CTRACE_INFO, i, CTRACE_BIN(big, 40 + i % 100));
+	CHILD_CHECK(ctrace_flush(60000) == CTRACE_OK);
+	CHILD_CHECK(stats().lost[CTRACE_LOSS_STALLED] == 0);
+	CHILD_CHECK(stats().delivered == 300000);
+	check_balance(300000);
+}
+
+static void block_loses_nothing_while_the_output_goes_on(void **state)
+{
+	(void)state;
+	configure("ctrace.overflow = block\nctrace.buffer = 64k\nctrace.block.timeout = 60s\n");
+	assert_int_equal(run_traced(emit_much), 0);
+	assert_lines(0, 300000);
+}
+
+static void a_file_destination_blocks_unless_told_otherwise(void **state)
+{
+	(void)state;
+	configure("ctrace.buffer = 64k\nctrace.block.timeout = 60s\n");
+	assert_int_equal(run_traced(emit_much), 0);
+	assert_lines(0, 300000);
+}
+
+static void fill_without_a_file(void)
+{
+	(void)emit(0);
+	hold_agent();
+	for (uint32_t i = 0; i < 1000; i++)
+		(void)emit_sized(i, 500);
+	release_agent();
+	CHILD_CHECK(ctrace_flush(60000) == CTRACE_OK);
+	CHILD_CHECK(stats().lost[CTRACE_LOSS_STALLED] == 0);
+	CHILD_CHECK(stats().lost[CTRACE_LOSS_DISCARDED] > 0);
+	check_balance(1001);
+}
+
+static void without_a_file_destination_nothing_waits(void **state)
+{
+	(void)state;
+	put_file("config", "mftrace.level=debug\nmftrace.dest=es\nctrace.buffer=64k\nctrace.block.timeout=60s\n",
+		 strlen("mftrace.level=debug\nmftrace.dest=es\nctrace.buffer=64k\nctrace.block.timeout=60s\n"));
+	assert_int_equal(run_traced(fill_without_a_file), 0);
+}
+
+static void fill_under_overwrite(void)
+{
+	uint64_t emitted = 0;
+	struct ctrace_stats now;
+
+	(void)emit((uint32_t)emitted++); /* opens its destination, for which it needs the drain */
+	CHILD_CHECK(ctrace_flush(60000) == CTRACE_OK);
+	hold_agent();
+	for (; emitted < 20000; emitted++)
+		CHILD_CHECK(emit_sized((uint32_t)emitted, 100) == CTRACE_OK);
+	release_agent();
+	CHILD_CHECK(ctrace_flush(60000) == CTRACE_OK);
+	now = stats();
+	CHILD_CHECK(now.lost[CTRACE_LOSS_OVERWRITTEN] > 18000);
+	CHILD_CHECK(now.delivered > 100 && now.pending == 0);
+	check_balance(emitted);
+	now.delivered--;
+	put_file("count", &now.delivered, sizeof now.delivered);
+}
+
+static void overwrite_keeps_the_newest_and_counts_the_rest(void **state)
+{
+	(void)state;
+	configure("ctrace.overflow = overwrite\nctrace.buffer = 32k\n");
+	assert_int_equal(run_traced(fill_under_overwrite), 0);
+	(void)read_lines(20000);
+	assert_int_equal(seen[0], 1); /* delivered before the drain was held */
+	for (unsigned i = 1; i < 20000; i++)
+		assert_int_equal(seen[i], i >= 20000 - (unsigned)read_count());
+}
+
+static void *emit_many(void *argument)
+{
+	const uint32_t *first = argument;
+
+	for (uint32_t i = 0; i < 5000; i++)
+		CTRACE(&tracer, CTRACE_INFO, *first + i, CTRACE_BIN(big, 40));
+	return NULL;
+}
+
+static void change_the_policy(void)
+{
+	const uint32_t first[] = { 0, 5000 };
+	const char *const lines[] = { "ctrace.overflow = discard", "ctrace.overflow = overwrite" };
+
+	for (int i = 0; i < 2; i++) {
+		pthread_t thread;
+
+		CHILD_CHECK(ctrace_configure(lines[i]) == CTRACE_OK);
+		CHILD_CHECK(pthread_create(&thread, NULL, emit_many, (void *)(uintptr_t)&first[i]) == 0);
+		CHILD_CHECK(pthread_join(thread, NULL) == 0);
+	}
+	CHILD_CHECK(ct_ring_pool_count(ct_process.pool) == 2);
+	CHILD_CHECK(ct_ring_pool_at(ct_process.pool, 0)->head->overflow == CT_OVERFLOW_DISCARD);
+	CHILD_CHECK(ct_ring_pool_at(ct_process.pool, 1)->head->overflow == CT_OVERFLOW_OVERWRITE);
+	CHILD_CHECK(ctrace_flush(60000) == CTRACE_OK);
+	check_balance(10000);
+}
+
+static void a_ring_keeps_the_policy_it_was_made_with(void **state)
+{
+	(void)state;
+	configure("ctrace.buffer = 32k\n");
+	assert_int_equal(run_traced(change_the_policy), 0);
+}
+
+/* ---- sizes ---- */
+
+static void emit_half_a_ring(void)
+{
+	size_t largest = (64 << 10) / 2 - CT_EVENT_HEAD - 2;
+
+	for (uint32_t i = 0; i < 50; i++)
+		CHILD_CHECK(emit_sized(i, largest) == CTRACE_OK);
+	CHILD_CHECK(emit_sized(0, largest + 1) == CTRACE_NOT_ENOUGH_MEMORY);
+	CHILD_CHECK(stats().lost[CTRACE_LOSS_TOO_LARGE] == 1);
+	CTRACE(&tracer, CTRACE_INFO, 0, CTRACE_BIN(big, largest + 1));
+	CTRACE(&tracer, CTRACE_INFO, 0, CTRACE_BIN(big, (size_t)1 << 40));
+	CHILD_CHECK(stats().lost[CTRACE_LOSS_TOO_LARGE] == 3);
+	check_balance(53);
+}
+
+static void an_event_of_half_a_ring_is_the_largest(void **state)
+{
+	(void)state;
+	configure("ctrace.buffer = 64k\n");
+	assert_int_equal(run_traced(emit_half_a_ring), 0);
+	assert_lines(0, 50);
+}
+
+/* ---- lanes ---- */
+
+/* Each handler interrupts the call that the one before it is in, until there is no lane left. */
+static void interrupt_again(void)
+{
+	struct ct_thread *thread = ct_thread_self();
+	struct ct_lane *lane = ct_lane_find_side(thread);
+	static uint32_t number = 2;
+
+	if (lane == NULL) {
+		CHILD_CHECK(emit(99) == CTRACE_NOT_ENOUGH_MEMORY);
+		return;
+	}
+	CHILD_CHECK(emit(number++) == CTRACE_OK);
+	CHILD_CHECK(ct_thread_is_in_call()); /* still in the middle of it */
+	CHILD_CHECK(lane->ring != NULL && lane->ring->head->is_side);
+	ct_lane_enter(lane);
+	in_handler(interrupt_again);
+	ct_lane_leave(lane);
+}
+
+static void trace_inline(void)
+{
+	CTRACE(&tracer, CTRACE_INFO, 1, CTRACE_U32(1));
+}
+
+static void trace_as_a_signal_handler_would(void)
+{
+	struct ct_thread *thread;
+
+	(void)emit(0);
+	thread = ct_thread_self();
+	CHILD_CHECK(ctrace_lanes_self == thread->inlined);
+	ctrace_begin_call_(); /* in the middle of a call */
+	in_handler(trace_inline);
+	in_handler(interrupt_again);
+	CHILD_CHECK(ct_thread_is_in_call());
+	ctrace_end_call_();
+	CHILD_CHECK(stats().lost[CTRACE_LOSS_NESTED] == 1);
+	CHILD_CHECK(emit(2 + CT_SIDE_LANES) == CTRACE_OK);
+	check_balance(4 + CT_SIDE_LANES);
+}
+
+static void handlers_inside_calls_take_side_rings_and_one_too_many_is_counted(void **state)
+{
+	(void)state;
+	configure("ctrace.block.timeout = 60s\n"); /* no call reports a busy machine's output as failing */
+	assert_int_equal(run_traced(trace_as_a_signal_handler_would), 0);
+	assert_lines(0, 3 + CT_SIDE_LANES);
+}
+
+/* As siglongjmp() leaves it that a handler calls which interrupted a call, or interrupted a handler's. */
+static void leave_calls(void)
+{
+	struct ct_thread *thread;
+	uint32_t number = 1;
+
+	(void)emit(0);
+	thread = ct_thread_self();
+	ctrace_begin_call_();
+	for (size_t i = 0; i < CT_SIDE_LANES; i++)
+		thread->side[i].busy = true;
+	/* Where no lane is left the first event asks, */
+	CTRACE(&tracer, CTRACE_INFO, number++, CTRACE_U32(1));
+	CHILD_CHECK(ctrace_lanes_self == thread->inlined && ct_lane_find_side(thread) == &thread->side[0]);
+	CHILD_CHECK(thread->side[0].ring == NULL);
+	/* else one of the next; what comes before it is not lost. */
+	ctrace_begin_call_();
+	while (ct_thread_is_in_call() && number < 100)
+		CTRACE(&tracer, CTRACE_INFO, number++, CTRACE_U32(1));
+	while (number < 100)
+		CTRACE(&tracer, CTRACE_INFO, number++, CTRACE_U32(1));
+	CHILD_CHECK(ctrace_lanes_self == thread->inlined && thread->side_events < 64);
+	check_balance(100);
+}
+
+static void a_call_that_was_left_does_not_keep_its_thread_from_its_ring(void **state)
+{
+	(void)state;
+	assert_int_equal(run_traced(leave_calls), 0);
+	assert_lines(0, 100);
+}
+
+static uint32_t emitted_in_handler;
+
+static void fill_up_in_handler(void)
+{
+	while (emit_sized(emitted_in_handler, 500) == CTRACE_OK)
+		emitted_in_handler++;
+}
+
+static void fill_the_side_ring(void)
+{
+	uint32_t emitted;
+
+	(void)emit(0);
+	emitted_in_handler = 1;
+	hold_agent();
+	ctrace_begin_call_();
+	in_handler(fill_up_in_handler);
+	ctrace_end_call_();
+	release_agent();
+	emitted = emitted_in_handler;
+	CHILD_CHECK(stats().lost[CTRACE_LOSS_DISCARDED] == 1); /* never waits */
+	check_balance(emitted + 1);
+	put_file("count", &(uint64_t){ emitted }, sizeof(uint64_t));
+}
+
+static void in_a_handler_block_means_discard_and_count(void **state)
+{
+	(void)state;
+	configure("ctrace.overflow = block\nctrace.block.timeout = 60s\n");
+	assert_int_equal(run_traced(fill_the_side_ring), 0);
+	assert_lines(0, (unsigned)read_count());
+}
+
+static void trace_inside_our_own_locks(void)
+{
+	(void)emit(0);
+	ct_thread_locked = 1;
+	CHILD_CHECK(emit(1) == CTRACE_OK); /* has its ring: needs no lock */
+	{
+		static struct ctrace_tracer fresh = CTRACE_TRACER("unit.fresh");
+
+		CHILD_CHECK(ctrace_emit(&fresh, CTRACE_INFO, 99, NULL, 0) == CTRACE_NOT_ENOUGH_MEMORY);
+	}
+	ct_thread_locked = 0;
+	check_balance(3);
+}
+
+static void inside_our_own_locks_what_needs_one_is_counted(void **state)
+{
+	(void)state;
+	assert_int_equal(run_traced(trace_inside_our_own_locks), 0);
+	assert_lines(0, 2);
+}
+
+static void trace_without_memory(void)
+{
+	CHILD_CHECK(ctrace_configure("mftrace.level = debug") == CTRACE_OK); /* attached, without a ring */
+	ct_os_fail(CT_OS_MAP, 0, 50, ENOMEM);
+	for (int i = 0; i < 100 && emit(99) != CTRACE_OK; i++)
+		;
+	CHILD_CHECK(stats().lost[CTRACE_LOSS_NO_RING] >= 1);
+	CHILD_CHECK(emit(0) == CTRACE_OK);
+}
+
+static void without_a_ring_events_are_counted_until_one_can_be_had(void **state)
+{
+	(void)state;
+	assert_int_equal(run_traced(trace_without_memory), 0);
+	(void)read_lines(1);
+	assert_int_equal(seen[0], 1);
+}
+
+static void trace_by_routes(void)
+{
+	static struct ctrace_tracer own = CTRACE_TRACER("own.ring");
+	const struct ct_thread *thread;
+
+	for (uint32_t i = 0; i < 100; i += 2) {
+		CTRACE(&tracer, CTRACE_INFO, i, CTRACE_U32(i));
+		CTRACE(&own, CTRACE_INFO, i + 1, CTRACE_U32(i));
+	}
+	thread = ct_thread_self();
+	CHILD_CHECK(ct_gate_route(own.gate) != 0 && ct_gate_route(own.gate) < CT_ROUTE_LIMIT);
+	CHILD_CHECK(thread->routes[ct_gate_route(own.gate)].kind.full == 128 << 10);
+	CHILD_CHECK(thread->routes[ct_gate_route(own.gate)].ring->head->overflow == CT_OVERFLOW_DISCARD);
+	CHILD_CHECK(thread->common.kind.full == 1 << 20);
+	CHILD_CHECK(thread->common.ring->capacity == CT_RING_MIN); /* it has not filled more */
+	check_balance(100);
+}
+
+static void a_component_may_have_rings_of_its_own(void **state)
+{
+	(void)state;
+	configure("ctrace.buffer.own = 128k\nctrace.overflow.own = discard\n");
+	assert_int_equal(run_traced(trace_by_routes), 0);
+	assert_lines(0, 100);
+}
+
+static void trace_into_the_recorder(void)
+{
+	for (uint32_t i = 0; i < 50; i++)
+		CTRACE(&tracer, CTRACE_DEBUG, i, CTRACE_U32(i));
+	CHILD_CHECK(ctrace_flush(60000) == CTRACE_OK);
+	CHILD_CHECK(stats().delivered == 0 && stats().pending == 50);
+	CTRACE(&tracer, CTRACE_ERROR, 50, CTRACE_U32(50));
+	CHILD_CHECK(ctrace_flush(60000) == CTRACE_OK);
+	CHILD_CHECK(stats().delivered == 51);
+	for (uint32_t i = 0; i < 50; i++)
+		CTRACE(&tracer, CTRACE_DEBUG, 99, CTRACE_U32(i)); /* stays in it */
+	check_balance(101);
+}
+
+static void the_recorder_keeps_what_is_below_until_the_trigger(void **state)
+{
+	(void)state;
+	configure("mftrace.level.unit = info\nctrace.flight.level.unit = debug\nctrace.flight.trigger = error\n");
+	assert_int_equal(run_traced(trace_into_the_recorder), 0);
+	assert_lines(0, 51);
+}
+
+static void overfill_the_recorder(void)
+{
+	struct ctrace_stats now;
+
+	for (uint32_t i = 0; i < 20000; i++)
+		CTRACE(&tracer, CTRACE_DEBUG, i, CTRACE_BIN(big, 100));
+	now = stats();
+	CHILD_CHECK(now.delivered == 0);
+	CHILD_CHECK(now.pending < 1000); /* what the ring holds; the rest is gone, and said to be */
+	CHILD_CHECK(now.lost[CTRACE_LOSS_OVERWRITTEN] == 20000 - now.pending);
+	CTRACE(&tracer, CTRACE_ERROR, 20000, CTRACE_U32(50));
+	CHILD_CHECK(ctrace_flush(60000) == CTRACE_OK);
+	CHILD_CHECK(stats().delivered == now.pending + 1);
+	check_balance(20001);
+}
+
+static void what_a_recorder_has_overwritten_is_counted_also_before_the_trigger(void **state)
+{
+	(void)state;
+	configure(
+		"mftrace.level.unit = info\nctrace.flight.level.unit = debug\nctrace.flight.trigger = error\nctrace.flight.buffer = 64k\n");
+	assert_int_equal(run_traced(overfill_the_recorder), 0);
+}
+
+/* ---- captured entries ---- */
+
+static enum ctrace_status emit_captured(struct ctrace_tracer *of, uint32_t number, uint64_t *ticks)
+{
+	struct ct_event_head head = { .event_id = number, .level = CTRACE_INFO };
+	size_t size = ct_event_size(CT_CLASS_ANY, NULL, 0);
+	struct ct_reservation reservation;
+	enum ctrace_status status;
+
+	CHILD_CHECK(ctrace_enabled(of, CTRACE_INFO)); /* registers it */
+	head.component = of->component;
+	status = ct_trace_reserve_captured(head.component, size, ticks, &reservation);
+	if (status != CTRACE_OK)
+		return status;
+	ct_event_encode(reservation.at, CT_CLASS_ANY, *ticks, &head, NULL, 0);
+	return ct_trace_commit(&reservation, head.component, CTRACE_INFO);
+}
+
+static void *capture_after_another(void *argument)
+{
+	uint64_t ticks = 1;
+
+	CHILD_CHECK(emit_captured(&tracer, 4, &ticks) == CTRACE_OK);
+	CHILD_CHECK(ct_thread_self()->captured.ring == argument); /* which that one gave back */
+	CHILD_CHECK(ticks == 2000);
+	return NULL;
+}
+
+static void *capture(void *argument)
+{
+	const struct ct_thread *thread;
+	uint64_t ticks = 1000;
+
+	CHILD_CHECK(emit(0) == CTRACE_OK);
+	CHILD_CHECK(emit_captured(&tracer, 1, &ticks) == CTRACE_OK && ticks == 1000);
+	thread = ct_thread_self();
+	CHILD_CHECK(thread->captured.ring != thread->common.ring && thread->captured.ring->head->is_captured == 1);
+	CHILD_CHECK(thread->common.ring->head->is_captured == 0);
+	ticks = 500;
+	CHILD_CHECK(emit_captured(&tracer, 2, &ticks) == CTRACE_OK && ticks == 1000);
+	ticks = 2000;
+	CHILD_CHECK(emit_captured(&tracer, 3, &ticks) == CTRACE_OK && ticks == 2000);
+	*(struct ct_ring **)argument = thread->captured.ring;
+	return NULL;
+}
+
+static void capture_in_two_threads(void)
+{
+	struct ct_ring *ring = NULL;
+	pthread_t thread;
+
+	CHILD_CHECK(pthread_create(&thread, NULL, capture, &ring) == 0 && pthread_join(thread, NULL) == 0);
+	CHILD_CHECK(ct_ring_owner(ring) == 0);
+	CHILD_CHECK(pthread_create(&thread, NULL, capture_after_another, ring) == 0 && pthread_join(thread, NULL) == 0);
+	CHILD_CHECK(stats().rings == 2);
+	CHILD_CHECK(ctrace_flush(60000) == CTRACE_OK);
+	check_balance(5);
+}
+
+static void time_does_not_go_back_in_a_ring_of_captured_entries(void **state)
+{
+	(void)state;
+	assert_int_equal(run_traced(capture_in_two_threads), 0);
+	assert_lines(0, 5);
+}
+
+static void capture_by_routes(void)
+{
+	static struct ctrace_tracer own = CTRACE_TRACER("own.ring");
+	const struct ct_lane *lane;
+
+	for (uint32_t i = 0; i < 100; i += 2) {
+		uint64_t ticks = 1000 + i, others = 500 + i;
+
+		CHILD_CHECK(emit_captured(&tracer, i, &ticks) == CTRACE_OK && ticks == 1000 + i);
+		lane = &ct_thread_self()->captured;
+		CHILD_CHECK(lane->ring->capacity == 1 << 20 && lane->ring->head->overflow == CT_OVERFLOW_AUTO);
+		CHILD_CHECK(emit_captured(&own, i + 1, &others) == CTRACE_OK && others == 500 + i);
+		CHILD_CHECK(lane->ring->capacity == 128 << 10 && lane->ring->head->overflow == CT_OVERFLOW_DISCARD);
+	}
+	CHILD_CHECK(stats().rings == 2);
+	check_balance(100);
+}
+
+static void captured_entries_go_by_the_policy_of_their_component(void **state)
+{
+	(void)state;
+	configure("ctrace.buffer.own = 128k\nctrace.overflow.own = discard\n");
+	assert_int_equal(run_traced(capture_by_routes), 0);
+	assert_lines(0, 100);
+}
+
+static void capture_into_the_recorder(void)
+{
+	uint64_t ticks = 1;
+
+	CHILD_CHECK(emit_captured(&tracer, 0, &ticks) == CTRACE_OK);
+	CHILD_CHECK(ct_thread_self()->captured.ring->head->is_flight == 1);
+	CHILD_CHECK(ctrace_flush(60000) == CTRACE_OK);
+	CHILD_CHECK(stats().delivered == 0 && stats().pending == 1); /* its own level pulls no trigger */
+	CTRACE(&tracer, CTRACE_WARN, 1);
+	CHILD_CHECK(ctrace_flush(60000) == CTRACE_OK);
+	CHILD_CHECK(stats().delivered == 2);
+	check_balance(2);
+}
+
+static void captured_entries_that_only_the_recorder_wants_stay_in_it(void **state)
+{
+	(void)state;
+	configure("mftrace.level.unit = warn\nctrace.flight.level.unit = debug\nctrace.flight.trigger = info\n");
+	assert_int_equal(run_traced(capture_into_the_recorder), 0);
+	assert_lines(0, 2);
+}
+
+static void capture_in_handler(void)
+{
+	uint64_t ticks = 1;
+
+	CHILD_CHECK(emit_captured(&tracer, 99, &ticks) == CTRACE_NOT_ENOUGH_MEMORY);
+	CHILD_CHECK(ct_thread_is_in_call());
+	CHILD_CHECK(emit(1) == CTRACE_OK); /* events of a handler go their own way */
+}
+
+static void capture_inside_a_capture(void)
+{
+	uint64_t ticks = 1;
+
+	CHILD_CHECK(emit_captured(&tracer, 0, &ticks) == CTRACE_OK);
+	ct_lane_enter(&ct_thread_self()->captured);
+	in_handler(capture_in_handler);
+	ct_lane_leave(&ct_thread_self()->captured);
+	ct_thread_locked = 1;
+	CHILD_CHECK(emit_captured(&tracer, 2, &ticks) == CTRACE_OK); /* needs no lock */
+	ct_thread_locked = 0;
+	CHILD_CHECK(stats().lost[CTRACE_LOSS_NESTED] == 1);
+	check_balance(4);
+}
+
+static void a_capture_inside_a_capture_is_counted(void **state)
+{
+	(void)state;
+	assert_int_equal(run_traced(capture_inside_a_capture), 0);
+	assert_lines(0, 3);
+}
+
+/* ---- output that fails ---- */
+
+static void trace_into_a_wall(void)
+{
+	CHILD_CHECK(emit(0) == CTRACE_OUTPUT_ERROR); /* the first call says so already */
+	CHILD_CHECK(emit(1) == CTRACE_OUTPUT_ERROR);
+	CHILD_CHECK(ctrace_flush(60000) == CTRACE_OUTPUT_ERROR);
+	CHILD_CHECK(stats().pending == 2);
+	CHILD_CHECK(unlink("out") == 0 && mkdir("out", 0700) == 0);
+	CHILD_CHECK(ctrace_flush(60000) == CTRACE_OK);
+	CHILD_CHECK(emit(2) == CTRACE_OK);
+	check_balance(3);
+}
+
+static void failing_output_is_told_and_loses_nothing(void **state)
+{
+	char text[1024];
+
+	(void)state;
+	/* An absolute FILE has no other folder to go to; a file stands where its folder should be. */
+	(void)snprintf(text, sizeof text, "mftrace.emitter.textfile#file = %s/out/trace.log\n", room);
+	configure(text);
+	put_file("out", "", 0);
+	assert_int_equal(run_traced(trace_into_a_wall), 0);
+	assert_lines(0, 3);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test_setup_teardown(each_status_has_its_cause, fixture_setup, fixture_teardown),
+		cmocka_unit_test_setup_teardown(what_is_off_evaluates_nothing, fixture_setup, fixture_teardown),
+		cmocka_unit_test_setup_teardown(errno_is_kept, fixture_setup, fixture_teardown),
+		cmocka_unit_test_setup_teardown(two_threads_may_make_one_tracer_known, fixture_setup, fixture_teardown),
+		cmocka_unit_test_setup_teardown(the_inline_and_the_other_way_share_one_ring_and_its_order, fixture_setup,
+						fixture_teardown),
+		cmocka_unit_test_setup_teardown(a_program_of_another_version_goes_the_long_way, fixture_setup, fixture_teardown),
+		cmocka_unit_test_setup_teardown(discard_drops_the_newest_and_counts_it, fixture_setup, fixture_teardown),
+		cmocka_unit_test_setup_teardown(block_gives_up_when_the_output_makes_no_progress, fixture_setup, fixture_teardown),
+		cmocka_unit_test_setup_teardown(block_loses_nothing_while_the_output_goes_on, fixture_setup, fixture_teardown),
+		cmocka_unit_test_setup_teardown(a_file_destination_blocks_unless_told_otherwise, fixture_setup, fixture_teardown),
+		cmocka_unit_test_setup_teardown(without_a_file_destination_nothing_waits, fixture_setup, fixture_teardown),
+		cmocka_unit_test_setup_teardown(overwrite_keeps_the_newest_and_counts_the_rest, fixture_setup, fixture_teardown),
+		cmocka_unit_test_setup_teardown(a_ring_keeps_the_policy_it_was_made_with, fixture_setup, fixture_teardown),
+		cmocka_unit_test_setup_teardown(an_event_of_half_a_ring_is_the_largest, fixture_setup, fixture_teardown),
+		cmocka_unit_test_setup_teardown(a_call_that_was_left_does_not_keep_its_thread_from_its_ring, fixture_setup,
+						fixture_teardown),
+		cmocka_unit_test_setup_teardown(handlers_inside_calls_take_side_rings_and_one_too_many_is_counted, fixture_setup,
+						fixture_teardown),
+		cmocka_unit_test_setup_teardown(in_a_handler_block_means_discard_and_count, fixture_setup, fixture_teardown),
+		cmocka_unit_test_setup_teardown(inside_our_own_locks_what_needs_one_is_counted, fixture_setup, fixture_teardown),
+		cmocka_unit_test_setup_teardown(without_a_ring_events_are_counted_until_one_can_be_had, fixture_setup,
+						fixture_teardown),
+		cmocka_unit_test_setup_teardown(a_component_may_have_rings_of_its_own, fixture_setup, fixture_teardown),
+		cmocka_unit_test_setup_teardown(the_recorder_keeps_what_is_below_until_the_trigger, fixture_setup, fixture_teardown),
+		cmocka_unit_test_setup_teardown(what_a_recorder_has_overwritten_is_counted_also_before_the_trigger, fixture_setup,
+						fixture_teardown),
+		cmocka_unit_test_setup_teardown(time_does_not_go_back_in_a_ring_of_captured_entries, fixture_setup, fixture_teardown),
+		cmocka_unit_test_setup_teardown(captured_entries_go_by_the_policy_of_their_component, fixture_setup, fixture_teardown),
+		cmocka_unit_test_setup_teardown(captured_entries_that_only_the_recorder_wants_stay_in_it, fixture_setup,
+						fixture_teardown),
+		cmocka_unit_test_setup_teardown(a_capture_inside_a_capture_is_counted, fixture_setup, fixture_teardown),
+		cmocka_unit_test_setup_teardown(failing_output_is_told_and_loses_nothing, fixture_setup, fixture_teardown),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
